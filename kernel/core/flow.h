@@ -23,9 +23,10 @@
  * start. So of two numberings of one flow the later has the higher epoch, whichever NIC was
  * restarted in between, and the receiver need not remember the older one. A packet with an epoch
  * below the flow's is late (e.g. it was parked on a node without a running manager, and replayed
- * after the source had begun anew), and is lost. A packet with an epoch above the flow's begins the
- * flow anew at number 0. The first packet of a flow that a NIC does not know is in order, late or
- * not.
+ * after the source had begun anew), and is lost. If it is a second copy (case 1), it counts as lost
+ * nevertheless: the receiver does not remember which packets of that numbering it had. A packet
+ * with an epoch above the flow's begins the flow anew at number 0. The first packet of a flow that
+ * a NIC does not know is in order, late or not.
  *
  * A node may also die and come back while there is no root. Then no table changes, and the sources
  * continue their numberings. The flows are unknown to the node, so it accepts any first number

@@ -17,6 +17,7 @@ struct takeover;
  * struct flow - one source, destination and VC
  * @next: sequence number after that of the last packet that arrived
  * @anew: the destination has got a new NIC since, so @next means nothing
+ * @epoch: numbering of the last packet that arrived
  * @earlier_life, @earlier_than: in that life of the source's NIC its numberings up to this version look
  *	older to the destination than they are; 0: none
  * @fate: of each packet; @nfates are used of @room. All below @low have ended or have no copies
@@ -25,6 +26,7 @@ struct flow {
 	uint64_t sent, got, returned;
 	uint64_t next;
 	bool anew;
+	uint16_t epoch;
 	uint32_t earlier_life;
 	uint64_t earlier_than;
 	struct fate *fate;
@@ -54,8 +56,9 @@ struct flow {
  * @back: VCD packets that came back to their source as unreachable
  * @late: VCD packets lost because they came after their receiver had given them up
  * @twice: second copies of packets of VCA that arrived
- * @doubles: second copies of VCD packets that their destination discarded; @refused: copies that it
- *	discarded of packets that it had given up
+ * @doubles: second copies of VCD packets that their destination discarded; @outdated: those of a
+ *	former numbering of the flow; @refused: copies that it discarded of packets that it had
+ *	given up
  * @handed: the packet that a host is just taking; its copy is freed next
  * @gone: sums of the counters of NICs that lost their power
  */
@@ -79,7 +82,7 @@ struct check_flow {
 	unsigned int deaths;
 	bool lies;
 	uint64_t died[2], unreachable[2], back, late;
-	uint64_t twice, doubles, refused;
+	uint64_t twice, doubles, outdated, refused;
 	const struct fate *handed;
 	uint64_t gone[TORUS_NC_COUNT];
 	char wrong[200];

@@ -354,6 +354,9 @@ static const struct origin named[] = {
 	{ "asks_and_hangs", 770012790, 0, MOVE + 1, false, false,
 	  "the node that a root handed over to hung after it had answered its first follower, which "
 	  "waited for it as long as for its own turn: there was no root for more than 3 s" },
+	{ "double_of_a_former_numbering", 7104176, 0, MOVE + 1, false, false,
+	  "an error of the check of losses: a second copy came when its flow had been numbered anew, and its "
+	  "destination cannot know that it had the first" },
 };
 
 int main(int argc, char **argv)
