@@ -188,11 +188,7 @@ static json_t *answer_of(const struct ask *q, uint32_t node)
 	return a.told_by[node] ? json_of(a.told_by[node]) : NULL;
 }
 
-/*
- * Sends all answers to the question that was asked, and its end, unless the root's reply was asked
- * for.
- */
-static void answer_question(void)
+void answer_question(void)
 {
 	struct ask q = ask;
 

@@ -116,6 +116,8 @@ void refuses(const char *request, const char *code, const char *text);
 void does(const char *wanted);
 /** nic_answers() - the NIC answers what it was asked, if it was */
 void nic_answers(void);
+/** answer_question() - all answers to the question to nodes and its end, or the root's reply */
+void answer_question(void);
 /** nodes_answer() - nodes answer what they were asked, and what they are asked because of that */
 void nodes_answer(void);
 /** json_of() - parses @text, with ' for " */

@@ -393,7 +393,9 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 	int err;
 
 	(void)d;
-	if (e->kind == RECORD_MOVE)
+	if (e->kind == RECORD_STALLED)
+		note("stalled %u %d", e->stalled.port, e->stalled.is);
+	else if (e->kind == RECORD_MOVE)
 		note("move %u at %llu\n", e->move, (unsigned long long)(e->now / SEC));
 	else
 		note("%s %u %d at %llu", e->kind != RECORD_EXCLUDE ? "?" :

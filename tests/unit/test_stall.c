@@ -95,12 +95,217 @@ static void sink_in_two_walks(void **state)
 	does("");
 }
 
+/* Credits missing at several nodes: each sink is named, but one port is taken down at a time. */
+static void two_sinks(void **state)
+{
+	(void)state;
+	a.d.config.stall_max = 4 * SEC;
+	a.told_by[4] = "[[0,9000000000]]";
+	a.told_by[0] = "[[1,5000000000]]";
+	walks(ALL);
+	a.told_by[4] = "[[0,11000000000]]";
+	a.told_by[0] = "[[1,7000000000]]";
+	walks(DOWN("0", "1", "4000000000"));
+	problems("node 0,1 ('dan') returns no credits to 0,0:+y for 7.0 s and does not wait itself: "
+		 "its NIC is broken, or its host takes no packets\n" BY_OWN("11.0") "\n");
+}
+
+/* Of nodes that wait, only the one before the sink is told to take a port down, and after stall_max. */
+static void chain(void **state)
+{
+	(void)state;
+	a.d.config.stall_max = 12 * SEC;
+	a.told_by[3] = "[[0,12000000000]]";
+	a.told_by[4] = "[[0,9000000000]]";
+	walks(ALL);
+	a.told_by[3] = "[[0,13000000000]]";
+	a.told_by[4] = "[[0,11900000000]]";
+	walks(ALL);
+	problems(BY_OWN("11.9") "\n");
+	a.told_by[4] = "[[0,12000000000]]";
+	walks(DOWN("4", "0", "12000000000"));
+}
+
+/* A wait of less than a second is none. */
+static void short_waits(void **state)
+{
+	(void)state;
+	a.told_by[4] = "[[0,999999998]]";
+	walks(ALL);
+	a.told_by[4] = "[[0,999999999]]";
+	walks(ALL);
+	problems("");
+	a.told_by[4] = "[[0,1000000000]]";
+	walks(ALL);
+	problems(BY_OWN("1.0") "\n");
+}
+
+static void circle(void **state)
+{
+	(void)state;
+	a.told_by[0] = a.told_by[1] = a.told_by[2] = "[[0,5000000000]]";
+	walks(ALL);
+	walks(ALL);
+	problems("3 links wait for each other in a circle: no node can be named\n");
+	does("");
+}
+
+/* A node that does not answer may wait, too. */
+static void silent(void **state)
+{
+	(void)state;
+	a.told_by[0] = "[[0,5000000000]]";
+	a.told_by[1] = NULL;
+	walks(ALL);
+	problems("0,0:+x has waited for 5.0 s for a node that does not report whether it waits, too: "
+		 "no node can be named\n");
+	does("");
+}
+
+/* A walk ends when all nodes that are up have answered, and any others may have. */
+static void enough(void **state)
+{
+	(void)state;
+	a.entry[0].state = FM_NODE_SILENT;
+	a.told_by[4] = NULL;
+	walks(ALL);
+	assert_false(a.enough);
+	a.told_by[4] = "[]";
+	a.told_by[0] = NULL;
+	walks(ALL);
+	assert_true(a.enough);
+}
+
+/* What a former root found is no problem any more when it leads again. */
+static void resigns(void **state)
+{
+	(void)state;
+	a.told_by[4] = "[[0,9000000000]]";
+	walks(ALL);
+	a.told_by[4] = "[[0,11000000000]]";
+	walks(ALL);
+	problems(BY_OWN("11.0") "\n");
+	stall_hint(&a.d);
+	a.root = false;
+	nodes_answer();
+	problems("");
+	walks("");
+	a.root = true;
+	problems("");
+}
+
+/* This node is told to take its port +y down; once packets were sent, and once none was. */
+static void takes_port_down(void **state)
+{
+	uint64_t *waited = &a.link[1].gauge[TORUS_PG_WAITED];
+
+	(void)state;
+	a.d.config.stall_max = 4 * SEC;
+	*waited = 5 * SEC;
+	walks(ALL);
+	*waited = 7 * SEC;
+	stall_hint(&a.d);
+	answer_question();
+	assert_string_equal(a.passed_on, DOWN("5", "1", "4000000000"));
+	a.did[0] = '\0';
+	*waited = 4 * SEC - 1;
+	a.link[0].gauge[TORUS_PG_WAITED] = 9 * SEC;
+	nodes_answer();
+	does("");
+	a.link[0].gauge[TORUS_PG_WAITED] = 0;
+	*waited = 8 * SEC;
+	stall_hint(&a.d);
+	answer_question();
+	assert_string_equal(a.passed_on, DOWN("5", "1", "4000000000"));
+	a.did[0] = '\0';
+	nodes_answer();
+	does("port 1 down\nstalled 1 1\nevent 1700000050.0 '' 0 stall: 2,1:+y is taken down: no packet was "
+	     "sent for 8.0 s, because its neighbour returns no credits\n");
+}
+
+/* Each root knows the ports that were taken down from the table. */
+static void is_down(void **state)
+{
+	(void)state;
+	a.entry[1].stalled = 0x4;
+	problems("1,0:-x was taken down, because node 0,0 returned no credits: take it up again when that "
+		 "node is repaired\n");
+}
+
+/* --- each node ------------------------------------------------------------------- */
+
+#define WAITED(end, seconds) \
+	"event 1700000050.0 '' 1 stall: 2,1:" end " has waited for " seconds " s for a buffer of its neighbour\n"
+
+static void reads(unsigned int port, uint64_t waited)
+{
+	a.link[port].gauge[TORUS_PG_WAITED] = waited;
+	stall_read(&a.d, a.link, PORTS);
+}
+
+/* The link that has waited longest is reported, again after 30 s, and begins a walk of the root. */
+static void reports(void **state)
+{
+	(void)state;
+	reads(0, SEC - 1);
+	does("");
+	reads(0, SEC);
+	does(WAITED("+x", "1.0"));
+	assert_string_equal(a.passed_on, ALL);
+	nodes_answer();
+	a.passed = 30 * SEC - 1;
+	reads(2, 4 * SEC);
+	does("");
+	a.passed = 30 * SEC;
+	reads(1, 3 * SEC);
+	does(WAITED("-x", "4.0"));
+	nodes_answer();
+	/* A link that is down waits for nothing; when none waits, the next wait is reported at once. */
+	a.link[0].state = a.link[1].state = a.link[2].state = TORUS_LINK_DOWN;
+	reads(2, 9 * SEC);
+	does("");
+	a.link[1].state = TORUS_LINK_UP;
+	reads(1, 2 * SEC);
+	does(WAITED("+y", "2.0"));
+	nodes_answer();
+}
+
+static void next_read(uint64_t ns)
+{
+	stall_read(&a.d, a.link, PORTS);
+	assert_int_equal(a.d.stalls.read_at, NOW + ns);
+}
+
+/* While no packet is sent, the links are read less often. */
+static void reads_later(void **state)
+{
+	static const uint64_t idle[] = { 2 * SEC, 4 * SEC, 8 * SEC, 8 * SEC };
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++)
+		next_read(idle[i]);
+	a.link[3].counter[TORUS_PC_TX_PACKETS]++;
+	next_read(2 * SEC);
+	next_read(4 * SEC);
+	a.link[3].gauge[TORUS_PG_WAITED] = 1;
+	next_read(2 * SEC);
+	next_read(2 * SEC);
+	a.link[3].gauge[TORUS_PG_WAITED] = 0;
+	a.d.config.stall_max = 10 * SEC;
+	next_read(4 * SEC);
+	next_read(5 * SEC);
+	a.d.config.stall_max = 3 * SEC;
+	next_read(2 * SEC);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		TEST(sink_in_two_walks),
+		TEST(sink_in_two_walks), TEST(two_sinks), TEST(chain), TEST(short_waits), TEST(circle),
+		TEST(silent), TEST(enough), TEST(resigns), TEST(takes_port_down), TEST(is_down),
+		TEST(reports), TEST(reads_later),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);
