@@ -134,6 +134,31 @@ int torus_dev_run(struct torus_dev *d, struct torus_req *r)
 	return err;
 }
 
+/* --- the number of NICs ------------------------------------------------------------- */
+
+static LIST_HEAD(all_devs);
+
+/* Return: the user outside of all namespaces who made @ns, which is not the initial one. */
+static kuid_t maker_of(const struct user_namespace *ns)
+{
+	while (ns->parent != &init_user_ns)
+		ns = ns->parent;
+	return ns->owner;
+}
+
+bool torus_dev_may_add(struct user_namespace *ns)
+{
+	unsigned int n = 0;
+	struct torus_dev *d;
+
+	ASSERT_RTNL();
+	if (ns == &init_user_ns)
+		return true;
+	list_for_each_entry(d, &all_devs, all)
+		n += d->owner != &init_user_ns && uid_eq(maker_of(d->owner), maker_of(ns));
+	return n < TORUS_USER_NICS_MAX;
+}
+
 /* --- the netdev ------------------------------------------------------------------- */
 
 static int torus_ndo_init(struct net_device *dev)
@@ -144,6 +169,7 @@ static int torus_ndo_init(struct net_device *dev)
 	if (err)
 		return err;
 	d->owner = get_user_ns(d->owner ?: dev_net(dev)->user_ns);
+	list_add(&d->all, &all_devs);
 	return 0;
 }
 
@@ -151,6 +177,7 @@ static void torus_ndo_uninit(struct net_device *dev)
 {
 	struct torus_dev *d = netdev_priv(dev);
 
+	list_del(&d->all);
 	torus_dev_lock(d);
 	d->gone = true;
 	netif_carrier_off(dev);

@@ -35,6 +35,7 @@
 #include "req/request.h"
 
 #define TORUS_DRIVER		"torus"
+#define TORUS_USER_NICS_MAX	64	/* in all user namespaces of one user */
 
 struct ethtool_coalesce;
 struct torus_dev;
@@ -95,6 +96,7 @@ struct torus_events {
  * @owner: user namespace of its maker, referenced; constant. Changes need CAP_NET_ADMIN in it,
  *	wherever the netdev has moved to
  * @events: what it has to tell
+ * @all: in the list of all NICs (RTNL), from ndo_init to ndo_uninit
  */
 struct torus_dev {
 	struct net_device *netdev;
@@ -105,6 +107,7 @@ struct torus_dev {
 	bool gone;
 	struct user_namespace *owner;
 	struct torus_events events;
+	struct list_head all;
 };
 
 /* --- device.c ---------------------------------------------------------------- */
@@ -116,6 +119,14 @@ struct torus_dev {
  */
 void torus_netdev_setup(struct net_device *dev);
 
+/**
+ * torus_dev_may_add() - check the number of NICs of the user who made a user namespace; RTNL
+ * @ns: owner of one more
+ * Packets are allocated in soft interrupts and charged to nobody, so their number is bounded by
+ * that of NICs. Those of all user namespaces that a user makes, one in another, count together.
+ * Return: true if it may have one more; the initial user namespace always may.
+ */
+bool torus_dev_may_add(struct user_namespace *ns);
 /**
  * torus_dev_get_by_index() - find the torus device with an ifindex
  * @net: its namespace

@@ -247,6 +247,11 @@ static int torus_newlink(struct net *src_net, struct net_device *dev, struct nla
 	if (err)
 		return err;
 
+	if (!torus_dev_may_add(src_net->user_ns)) {
+		NL_SET_ERR_MSG(extack, "the user namespaces of this user have "
+			       __stringify(TORUS_USER_NICS_MAX) " NICs, which is the most");
+		return -EDQUOT;
+	}
 	s->dev.owner = src_net->user_ns;
 	err = register_netdevice(dev);
 	if (err)

@@ -336,8 +336,9 @@ def contained():
     """Root of a container: of a user namespace that owns a network namespace."""
     if ctypes.CDLL(None, use_errno=True).unshare(0x50000000):
         raise OSError(ctypes.get_errno(), "unshare")
-    with open("/proc/self/uid_map", "w") as ids:
-        ids.write("0 0 1")
+    for name, text in ("uid_map", "0 0 1"), ("setgroups", "deny"), ("gid_map", "0 0 1"):
+        with open(f"/proc/self/{name}", "w") as to:
+            to.write(text)
 
 
 def container(given, report):
@@ -359,6 +360,15 @@ def container(given, report):
     said["small"] = os.system(make % ("small", "hold_bytes=1M"))
     said["large"] = [os.system(make % ("large", more) + " 2>&1") != 0 for more in
                      ("hold_bytes=25M", "relay_packets=4097", "slots=257", "retry_packets=257")]
+    n = 0
+    while n < 100 and not os.system(make % (f"n{n} --ports 2", "park_bytes=64K") + " 2>&1"):
+        n += 1
+    said["many"] = n + 2
+    if not os.fork():
+        contained()
+        os._exit(os.system("ip link add own type torus 2>&1 | grep -q 'have 64 NICs'") != 0)
+    said["nested"] = os.wait()[1]
+    said["one less"] = os.system("ip link del n0 && " + make % ("n0 --ports 2", "park_bytes=64K"))
     own = attr(A["TORUS_A_NAME"], b"own\0")
     said["changes own"] = s.ask("LINK_SET", own, port(1), u8("ADMIN", 0))
     said["faults"] = s.refusal("LINK_SET", own + port(1) + fault)
@@ -387,6 +397,12 @@ def test_container():
     check("its own NIC it commands", got["makes"] == 0 and got["changes own"] == 0)
     check("with less memory than by default", got["small"] == 0)
     check("but not with more", all(got["large"]) or print(got["large"]))
+    check("it has 64 NICs at most", got["many"] == 64 or print(got["many"]))
+    check("as have all containers in it together", got["nested"] == 0)
+    check("and one more after one less", got["one less"] == 0)
+    check("root of the host has more", all(os.system(f"ip link add h{n} type torus") == 0
+                                           for n in range(2)))
+    os.system("ip link del h0; ip link del h1")
     err, text, name = got["faults"]
     check("but orders no faults", (err, name) == (errno.EPERM, A["TORUS_A_FAULT"]) and
           "initial user namespace" in text or print(got["faults"]))
