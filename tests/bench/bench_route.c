@@ -43,7 +43,7 @@ struct bench {
 	uint64_t seed;
 };
 
-/* Cuts one more link, of a random node that has no fault yet. */
+/* Cuts one more link of a random node that has no fault yet. */
 static void fail_one(struct bench *b, uint32_t *node, struct torus_cable *changed)
 {
 	unsigned int ports = 2u * b->shape.ndims, p;

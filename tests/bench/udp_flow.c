@@ -226,7 +226,7 @@ static void print_flow(const struct sent *s, const struct flow *f)
 
 /* --- sockets --------------------------------------------------------------------- */
 
-/* A socket stays in the namespace in which it was made. */
+/* Opens a socket in a namespace: a socket stays in the namespace in which it was made. */
 static int open_socket(const char *netns)
 {
 	char path[256];

@@ -167,7 +167,7 @@ static void ends(uint64_t now)
 	}
 }
 
-/* A root of a 3x2 torus whose other nodes are missing. */
+/* Makes the manager of the root of a 3x2 torus whose other nodes are missing. */
 static void make_manager(void)
 {
 	struct torus_device dev = { .name = "nic", .guid = 7, .epoch = 1, .nports = 4,

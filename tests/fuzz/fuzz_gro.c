@@ -41,7 +41,10 @@ static u32 sum_of(const u8 *p, size_t n, u32 sum)
 	return sum;
 }
 
-/* Addresses, ports, identification and all other fields stay as they came. */
+/*
+ * Makes a valid UDP message of what came: sets lengths, checksums and the fields that merging
+ * requires. Addresses, ports, identification and all other fields stay as they came.
+ */
 static void mend(u8 *msg, size_t n)
 {
 	size_t ip_len = msg[VNET] >> 4 == 6 ? V6 : V4, udp_len = n - VNET - ip_len;
@@ -68,7 +71,7 @@ static void mend(u8 *msg, size_t n)
 	put_be16(udp + 6, sum_of(ip + 12, 8, (u32)(17 + udp_len)));
 }
 
-/* The message as the host gets it, with the lengths of the merged message. */
+/* Ends the merged message as the host gets it, and checks the lengths in it. */
 static void finish(struct gro *g, size_t payload)
 {
 	const u8 *ip = g->head + VNET;

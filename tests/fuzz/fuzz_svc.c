@@ -37,7 +37,7 @@ static void mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 		abort();
 }
 
-/* The action ends when the manager is called again; only then may another one begin. */
+/* Begins an action, which ends when the manager is called again; until then no other may begin. */
 static void begin(struct world *w, uint32_t tag)
 {
 	if (w->under_way || !tag)
@@ -180,7 +180,7 @@ static void link_event(struct fm *fm, uint8_t arg, const uint8_t *p, size_t n, u
 	fm_link(fm, &l, now);
 }
 
-/* The action at the NIC ends with @err, and those that follow it without error. */
+/* Ends the action at the NIC with @err, and the actions that follow it without error. */
 static void ends(struct world *w, struct fm *fm, int err, uint64_t now)
 {
 	struct fm_counts counts = { .lost = 0 };

@@ -51,7 +51,7 @@ static long load(long at, uint64_t *x)
 	return step;
 }
 
-/* Goes on from the newest step that all have. Return: that step. */
+/* Continues from the newest step that all processes have. Return: that step. */
 static long begin(uint64_t *x)
 {
 	uint64_t number[2];

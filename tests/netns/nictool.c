@@ -67,7 +67,10 @@ static void told(const char *what, struct torus_dev *by, int err)
 	printf("%s: %s\n", what, err ? torus_error(by) : "done");
 }
 
-/* The second begins what the first did, who goes on; then it leaves its table half written. */
+/*
+ * Two processes begin the same table, and the first one goes on; then the second one leaves its
+ * table half written.
+ */
 static void two(char **arg)
 {
 	uint64_t row = 0, version = VERSION + 1;
@@ -89,7 +92,7 @@ static void two(char **arg)
 
 static const struct torus_shape line = { .ndims = 1, .size = { 2, 1, 1, 1, 1, 1 } };
 
-/* All that a root may order, of version @v. */
+/* Gives the NIC all orders that a root may give, of version @v. */
 static void orders(const char *who, struct torus_dev *by, uint64_t v)
 {
 	const struct torus_coords at = { { 0 } };

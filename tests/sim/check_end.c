@@ -91,7 +91,10 @@ static void culprit(void *arg, const struct torus_culprit *c)
 	p->wrong = p->buf;
 }
 
-/* Checks all rows together: every joined pair has a path, and nothing can deadlock. */
+/*
+ * Checks all rows together: every joined pair must have a path, and nothing may deadlock. Return:
+ * what is wrong, or NULL.
+ */
 static const char *unproven(struct world *w, const uint16_t *closed, const uint64_t *const *rows,
 			    const bool *up, char *buf, size_t room)
 {

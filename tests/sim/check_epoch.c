@@ -95,9 +95,9 @@ static uint64_t mix_voters(uint64_t hash, const struct fm_voters *v)
 }
 
 /*
- * Hash of all that rows, recoveries and the next root follow from. Sessions and sequence numbers of
- * links are left out, because the second end of a cable tells them later.
- * Return: 0: @node has another table by now.
+ * Computes a hash of all that rows and recoveries follow from. Sessions and sequence numbers of
+ * links are left out, because the second end of a cable tells them later. Return: 0 if the node
+ * has another table by now.
  */
 static uint64_t hash_table(const struct fm *fm, uint64_t epoch, uint64_t version)
 {

@@ -136,7 +136,7 @@ void fate_sent(struct check_flow *c, const struct world_packet *p)
 	c->alive++;
 }
 
-/* @p is given up for the reason @why. This is an error if a copy can still arrive. */
+/* Notes that @p is given up for the reason @why. This is an error if a copy can still arrive. */
 static void given_up(struct check_flow *c, const struct world_packet *p, const char *why)
 {
 	const struct fate *fate = fate_of(c, p);
@@ -149,7 +149,10 @@ static void given_up(struct check_flow *c, const struct world_packet *p, const c
 	wrong_packet(c, p, text);
 }
 
-/* VCD packet @p was delivered: its receiver has given up all missing packets before it. */
+/*
+ * Handles the delivery of the VCD packet @p: its receiver has given up all missing packets before
+ * it.
+ */
 static void gap(struct check_flow *c, const struct world_packet *p)
 {
 	struct flow *f = flow_of(c, p->src, p->dst, p->vc);
@@ -353,7 +356,7 @@ static bool count_waiting(void *arg, const struct tn_pkt *pkt, enum where where,
 	return false;
 }
 
-/* The hold of a flow is lifted: all packets but the last @waiting must have ended. */
+/* Handles the end of a flow's hold: all its packets but the last @waiting must have ended. */
 static void flow_released(struct check_flow *c, struct world_packet p, uint64_t waiting)
 {
 	struct flow *f = flow_of(c, p.src, p.dst, p.vc);
@@ -429,8 +432,8 @@ static void none_alive(struct check_flow *c)
 }
 
 /*
- * How many packets of a flow arrived in other lives of the destination than @life, between two that
- * arrived in it.
+ * Return: how many packets of a flow arrived in other lives of the destination than @life, between
+ * two packets that arrived in @life.
  */
 static uint64_t other_lives(const struct flow *f, uint32_t life)
 {

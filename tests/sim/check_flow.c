@@ -73,7 +73,7 @@ static void freed(void *arg, uint32_t node, const struct world_packet *p,
 	fate_freed(arg, node, p, pkt);
 }
 
-/* @node dies: its neighbours cannot know which of their packets it had accepted. */
+/* Notes that @node dies: its neighbours cannot know which of their packets it had accepted. */
 static void neighbours_unsure(struct check_flow *c, uint32_t node)
 {
 	for (unsigned int p = 0; p < c->w->nports; p++) {
@@ -201,7 +201,10 @@ static void judged_dead(struct check_flow *c, const struct fm *root, uint32_t no
 	}
 }
 
-/* The machine of the root by whose order the NIC of @node acts; NULL: it does not lead any more. */
+/*
+ * Return: the machine of the root by whose order the NIC of @node acts; NULL if that root does not
+ * lead any more.
+ */
 static const struct fm *root_of(const struct check_flow *c, uint32_t node)
 {
 	const struct wnode *n = &c->w->node[node];

@@ -50,7 +50,7 @@ void holds_free(struct holds *h)
 	free(h);
 }
 
-/* A new NIC has no rows. */
+/* Forgets the rows of a node whose NIC begins anew: a new NIC has no rows. */
 void holds_power(struct check_flow *c, uint32_t node)
 {
 	size_t first = (size_t)node * c->w->nodes;

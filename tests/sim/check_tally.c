@@ -18,7 +18,10 @@ static bool has_nic(const struct fm_entry *e)
 	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT;
 }
 
-/* A node that is neither marked nor odd must have the entry that the next table would give it. */
+/*
+ * Checks that each node that is neither marked nor odd has the entry that the next table would
+ * give it.
+ */
 static const char *entries_wrong(struct fm *fm, char *buf, size_t room)
 {
 	const struct fm_changes *t = &fm->root->changes;
@@ -86,7 +89,7 @@ static const char *closed_wrong(const struct fm *fm, uint16_t *closed)
 	       "the table's exclusions do not follow from its entries" : NULL;
 }
 
-/* If the root says that links join all nodes that are up, they do. */
+/* Checks that links join all nodes that are up, if the root says so. */
 static const char *joined_wrong(const struct fm *fm, bool *seen)
 {
 	const struct fm_table *t = &fm->table;

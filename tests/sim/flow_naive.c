@@ -83,7 +83,7 @@ static unsigned int peer(const struct naive *s, unsigned int node, unsigned int 
 	return torus_node_id(&s->p.shape, &c);
 }
 
-/* The direction from @node to @dst in dimension @d; -1: none is needed. */
+/* Return: the direction from @node to @dst in dimension @d; -1 if none is needed. */
 static int way_in(const struct naive *s, unsigned int node, unsigned int dst, unsigned int d)
 {
 	unsigned int k = s->p.shape.size[d], plus;
@@ -209,7 +209,7 @@ static void grant(struct naive *s, unsigned int node, unsigned int input, unsign
 
 /* --- arbitration ----------------------------------------------------------- */
 
-/* The arbiter's choice among the inputs with want[]; -1: there is none. */
+/* Return: the arbiter's choice among the inputs with want[]; -1 if there is none. */
 static int choose(const struct naive *s, unsigned int node, const bool *want, const bool *transit,
 		  unsigned int last)
 {
@@ -236,7 +236,7 @@ static int choose(const struct naive *s, unsigned int node, const bool *want, co
 	return best;
 }
 
-/* The output that the first packet of @input asks for (not adaptive); ASKS: none. */
+/* Return: the output that the first packet of @input asks for (not adaptive); ASKS if none. */
 static int asks_for(const struct naive *s, unsigned int node, unsigned int input)
 {
 	const struct in *in = &s->at[node].in[input];
@@ -293,7 +293,10 @@ static void ordered(struct naive *s, unsigned int node, unsigned int dir)
 	grant(s, node, (unsigned int)i, (unsigned int)way[i]);
 }
 
-/* The output that the first packet of @input can take now, by adaptive routing; ASKS: none. */
+/*
+ * Return: the output that the first packet of @input can take now by adaptive routing; ASKS if
+ * none.
+ */
 static int adaptive_way(const struct naive *s, unsigned int node, unsigned int input)
 {
 	const struct at *at = &s->at[node];

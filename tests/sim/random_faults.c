@@ -44,8 +44,8 @@ static void cut_and_restart(struct trial *s, uint32_t cable, uint32_t node, uint
 }
 
 /*
- * Something happens; only if @any, it may happen to the node that was root first, and the root may
- * hand over.
+ * Does one random act. @any: it may also hit the node that was root first, and the root may hand
+ * over.
  */
 static void act(struct trial *s, unsigned int acts, bool any, uint64_t *random)
 {

@@ -93,7 +93,7 @@ static void count(struct world *w)
 		}
 }
 
-/* All cables are new: checks that all links are up, with the margin that training demands. */
+/* Checks, when all cables are new, that all links are up, with the margin that training demands. */
 static void whole_again(struct trial *s)
 {
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)

@@ -71,7 +71,10 @@ static void wake(struct trial *s)
 		world_hang(s->w, i, false);
 }
 
-/* A recovery begins; once it is at a random step, the root ends, and a cable or another node. */
+/*
+ * Begins a recovery, and when it is at a random step, ends the root and cuts a cable or ends
+ * another node.
+ */
 static void end_in_step(struct trial *s, uint64_t *random)
 {
 	enum trial_step step = STEP_TABLE + random_below(random, STEPS - STEP_TABLE);
@@ -88,7 +91,10 @@ static void end_in_step(struct trial *s, uint64_t *random)
 		world_cut(s->w, random_below(random, world_cables(s->w)), true);
 }
 
-/* Arguments that draw numbers have no order among each other, so none does: a seed is one history. */
+/*
+ * Makes a node slow by random numbers, drawn one after the other: C evaluates arguments in no
+ * fixed order, and a seed must always give the same history.
+ */
 static void slow(struct world *w, uint32_t node, uint64_t *random)
 {
 	unsigned int fails = random_below(random, 100);
@@ -158,8 +164,8 @@ static void act(struct trial *s, unsigned int acts, uint64_t *random)
 }
 
 /*
- * A root may just be handing over, or give way to another, which knows nothing of what it did
- * last.
+ * Includes all excluded ports, again and again: a root may just be handing over, or give way to
+ * another root, which knows nothing of its last orders.
  */
 static void include_all(struct trial *s)
 {

@@ -27,7 +27,7 @@ struct run {
 
 static _Thread_local uint64_t playing;
 
-/* The state of the generator for a seed, unrelated to that of any other seed. */
+/* Return: the state of the random generator for a seed, unrelated to that of any other seed. */
 static uint64_t stream_of(uint64_t seed)
 {
 	return random_next(&(uint64_t){ seed * 0xd1342543de82ef95ULL });
@@ -80,7 +80,10 @@ static int play_named(void *arg, size_t i)
 	return 0;
 }
 
-/* Every fourth history is crowded (struct origin); the others take a third of its time. */
+/*
+ * Plays the history of a seed. Every fourth history is crowded (struct origin); the others take a
+ * third of its time.
+ */
 static int play_seed(void *arg, size_t i)
 {
 	struct run *r = arg;
@@ -123,7 +126,7 @@ static bool one_named(struct run *r, const char *name)
 	return false;
 }
 
-/* Installs the handler, unless a sanitizer has one. */
+/* Installs the signal handler, unless a sanitizer has one. */
 static void mind(int sig)
 {
 	struct sigaction was, ours = { .sa_handler = fell };
@@ -132,7 +135,9 @@ static void mind(int sig)
 		sigaction(sig, &ours, NULL);
 }
 
-/* How many histories of a series are played: all, or with sanitizers a share, at most 100. */
+/*
+ * Return: how many histories of a series are played: all, or with sanitizers a share, at most 100.
+ */
 static uint64_t share_of(uint64_t count)
 {
 	uint64_t share = (count + trial_every() - 1) / trial_every();

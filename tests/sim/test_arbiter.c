@@ -37,7 +37,9 @@ static void begin(const char *shape, enum fm_verdict verdict, uint64_t delay)
 	trial_traffic(&s, 500 * US);
 }
 
-/* The node that leads and has a table, once there is one within @limit; else NOBODY. */
+/*
+ * Return: the node that leads and has a table, as soon as there is one within @limit; else NOBODY.
+ */
 static uint32_t leader(uint64_t limit)
 {
 	for (limit += world_now(s.w); world_now(s.w) < limit; trial_run(&s, 10 * MS))
@@ -48,7 +50,7 @@ static uint32_t leader(uint64_t limit)
 	return NOBODY;
 }
 
-/* Return: true if any node has the problem, with that in its text. */
+/* Return: true if any node reports the problem with that text in it. */
 static bool problem(const char *text)
 {
 	const struct fm_problem *p;
@@ -165,7 +167,7 @@ static void granted_later_epoch(void **state)
 	finish();
 }
 
-/* Only an epoch that can be true is believed. */
+/* The arbiter names an epoch far above any that can be true: it is not believed. */
 static void granted_last_epoch(void **state)
 {
 	(void)state;
@@ -249,7 +251,9 @@ static void granted_after_refusals(void **state)
 	seed = 5;
 }
 
-/* An answer that no node waits for, or about another epoch, changes nothing. */
+/*
+ * The arbiter sends an answer that no node waits for, or about another epoch: it changes nothing.
+ */
 static void answers_nobody_asked_for(void **state)
 {
 	(void)state;

@@ -30,7 +30,7 @@ static void shape_of(struct world_config *c, const char *text)
 
 /* --- power-on orders --------------------------------------------------------- */
 
-/* The next permutation in lexical order. */
+/* Makes the next permutation in lexical order. */
 static bool next_order(uint32_t *o, uint32_t n)
 {
 	uint32_t i = n - 1, j = n - 1, t;
@@ -136,8 +136,8 @@ static void thousand_seeds(void **state)
 }
 
 /*
- * A root that waits for a NIC without a manager waits no longer because a link comes and goes: once
- * each change put its table off, for ever.
+ * A link comes and goes while a root waits for a NIC without a manager: the root must not wait
+ * longer because of that. Once each change of the link put the root's table off, for ever.
  */
 static void flapping(void **state)
 {
@@ -207,7 +207,10 @@ static void adopted_late(void **state)
 
 /* --- wiring ------------------------------------------------------------------------ */
 
-/* All nodes have their coordinates, and the wrong cables are excluded and reported. */
+/*
+ * Checks that all nodes have their coordinates, and that the wrong cables are excluded and
+ * reported.
+ */
 static void wrong_cables(struct trial *s, unsigned int healthy, const char *a, const char *b)
 {
 	struct fm_status st;
@@ -318,7 +321,10 @@ static void other_fabric(void **state)
 	world_free(s.w);
 }
 
-/* The first comes up with node @second, or some time before: one of both leads all in the end. */
+/*
+ * Two nodes have the bootstrap flag. The first one starts together with node @second, or some time
+ * before it: in the end one of them leads all nodes.
+ */
 static void two_marked(uint32_t second, uint64_t lead)
 {
 	struct world_config c;
@@ -362,7 +368,10 @@ static void two_roots(void **state)
 			two_marked(second, leads[i]);
 }
 
-/* Each half is led by a node of its own, and has all its nodes up. @first: of the first half */
+/*
+ * Checks that each half is led by a node of its own, and has all its nodes up. @first: first node
+ * of each half
+ */
 static void halves_led(struct trial *s, uint32_t first, uint32_t second)
 {
 	struct fm_status st;
@@ -420,7 +429,7 @@ static void two_fabrics(void **state)
 	world_free(s.w);
 }
 
-/* The manager of a node ends, and begins again: the epoch rises. */
+/* Ends the manager of a node and starts it again, so that its epoch rises. */
 static void lead_again(struct trial *s, uint32_t node)
 {
 	for (unsigned int k = 0; k < 3; k++) {
@@ -431,7 +440,9 @@ static void lead_again(struct trial *s, uint32_t node)
 	}
 }
 
-/* Each node of the fabric of seven has its place, and one root leads all of them. */
+/*
+ * Checks that each node of the fabric of seven has its place, and that one root leads all of them.
+ */
 static void places_stay(struct trial *s)
 {
 	uint64_t epoch = fm_epoch(world_fm(s->w, 1));

@@ -39,7 +39,7 @@ static void hang(uint64_t nodes, bool hung)
 			world_hang(s.w, i, hung);
 }
 
-/* A node that leads, and is not in @but; or TORUS_NO_NODE. */
+/* Return: a node that leads and is not in @but; or TORUS_NO_NODE. */
 static uint32_t leader(uint64_t but)
 {
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
@@ -208,7 +208,10 @@ static void dead_among_hung(void **state)
 	finish("a dead one among hung ones", 8);
 }
 
-/* A node that the majority does not need: it is informed of the root that leads. */
+/*
+ * The managers that hang surround a node that the majority does not need: it is still told which
+ * root leads.
+ */
 static void not_needed(void **state)
 {
 	(void)state;
@@ -216,7 +219,7 @@ static void not_needed(void **state)
 	around("4x4", BIT(6) | BIT(9) | BIT(11) | BIT(14), POWER, 2);
 }
 
-/* The called node hangs, too: there is no majority until it wakes. */
+/* The node that is called hangs, too: there is no majority until it wakes. */
 static void called_one_hangs(void **state)
 {
 	const uint64_t hung = BIT(2) | BIT(3) | BIT(4);

@@ -51,7 +51,7 @@ static void finish(void)
 		fail_msg("%s: %s", name, s.wrong);
 }
 
-/* A node other than @but leads soon. Return: it. */
+/* Waits until a node other than @but leads, which must be soon. Return: that node. */
 static uint32_t taken_over(uint32_t but)
 {
 	uint32_t root = ends_await(&s, but, TAKEOVER);
@@ -101,8 +101,8 @@ static void the_eighth(void **state)
 }
 
 /*
- * The same if they hang, and the tree of managers is deep: nodes whose parents hang together with the
- * root learn it from no other node.
+ * The same as the_eighth(), but the other nodes hang, and the tree of managers is deep: nodes
+ * whose parents hang together with the root learn of its end from no other node.
  */
 static void the_eighth_in_a_deep_tree(void **state)
 {
@@ -210,9 +210,10 @@ static const unsigned int priorities[16] = { 250, 0, 60, 0, AUTO, 150, 0, 0,
 					     0, 0, 0, 0, 200, 0, 0, 20 };
 
 /*
- * The highest that lives leads, also if that is not among the first eight nodes, and leads on when
- * all higher ones come back. Nodes that never lead are a majority. If the root loses its power, nodes
- * notice that one after the other, so another candidate may ask first.
+ * The living candidate of the highest priority leads, even if it is not among the first eight
+ * nodes, and it leads on when all those of higher priority come back. Nodes that never lead are a
+ * majority. If the root loses its power, nodes notice that one after the other, so another
+ * candidate may ask first.
  */
 static void by_priority(void **state)
 {
@@ -265,8 +266,9 @@ static void by_priority_if_it_hangs(void **state)
 }
 
 /*
- * If all candidates have the same priority, one leads soon. With the default it is that with the
- * lowest id that lives, unless some notice later than others that the root has ended.
+ * All candidates have the same priority: one leads soon. With the default priority it is the
+ * living candidate of the lowest id, unless some nodes notice later than others that the root has
+ * ended.
  */
 static void equal_priorities(void **state)
 {

@@ -43,7 +43,7 @@ static void begin(void)
 	begin_with(0);
 }
 
-/* All nodes get a further table. */
+/* Makes all nodes get a further table. */
 static void change(void)
 {
 	world_cut(s.w, 0, true);
@@ -199,7 +199,7 @@ static void exclusion_is_ended(void **state)
 	end(NULL);
 }
 
-/* The claim reaches no node that would obey. */
+/* The check must find that no root takes over: the claim reaches no node that would obey. */
 static void no_takeover(void **state)
 {
 	(void)state;
@@ -213,7 +213,10 @@ static void no_takeover(void **state)
 	end("nobody leads");
 }
 
-/* ... of five nodes that are left of nine, since the table before the latest. */
+/*
+ * The same as no_takeover(), by five nodes that are left of nine since the table before the
+ * latest.
+ */
 static void no_takeover_by_the_rest(void **state)
 {
 	(void)state;
@@ -229,7 +232,10 @@ static void no_takeover_by_the_rest(void **state)
 	end("nobody leads");
 }
 
-/* ... beside NICs that are somewhat slow, and one that is so slow that it does not count. */
+/*
+ * The same as no_takeover(), beside NICs that are somewhat slow, and one that is so slow that it
+ * does not count.
+ */
 static void no_takeover_beside_slow_nics(void **state)
 {
 	(void)state;
@@ -244,7 +250,7 @@ static void no_takeover_beside_slow_nics(void **state)
 	end("nobody leads");
 }
 
-/* With four of nine NICs that are so slow, no root is expected: the others are no majority. */
+/* Four of nine NICs are so slow that no root is expected: the others are no majority. */
 static void no_majority_without_slow_nics(void **state)
 {
 	(void)state;

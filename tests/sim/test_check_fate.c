@@ -229,7 +229,7 @@ static void dropped(void **state)
 	end("is lost: its last copy ended at node 4");
 }
 
-/* ... and it stays there for ever. */
+/* A NIC parks a packet, which stays there for ever. */
 static void forgotten(void **state)
 {
 	struct world_packet id;

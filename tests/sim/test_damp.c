@@ -192,7 +192,10 @@ static void how_long(void **state)
 	end(&s, "how long");
 }
 
-/* A row that leads to no table, because its link is held, is repeated at growing intervals. */
+/*
+ * A link is held down, so a row that reports it leads to no table: the row is repeated at growing
+ * intervals.
+ */
 static void said_seldom(void **state)
 {
 	uint64_t quiet, held;
@@ -234,7 +237,10 @@ static void down_at_the_end(void **state)
 	end(&s, "down at the end");
 }
 
-/* "include" at either end ends a hold; excluding and including a port is no loss. */
+/*
+ * The administrator's "include" at either end ends a hold; excluding and including a port is no
+ * loss.
+ */
 static void administrator(void **state)
 {
 	struct trial s;

@@ -64,7 +64,7 @@ static void begin(const char *shape, uint64_t seed, uint64_t traffic)
 	proven = bounded = 0;
 }
 
-/* @why: why some recoveries may end without proof; NULL: none may. */
+/* Ends a trial. @why: why some recoveries may end without proof; NULL if none may */
 static void end(uint64_t seed, const char *why)
 {
 	bool ended = proven && (why || !bounded);

@@ -44,7 +44,7 @@ static uint8_t state_of(const struct trial *s, uint32_t node)
 	return fm_node(world_fm(s->w, 0), node)->state;
 }
 
-/* Runs until the recovery at hand has ended. It is an error if that takes longer than @limit. */
+/* Runs until the present recovery has ended. It is an error if that takes longer than @limit. */
 static void ends_within(struct trial *s, uint64_t limit)
 {
 	uint64_t until = world_now(s->w) + limit;
@@ -156,7 +156,10 @@ static uint32_t depth_of(const struct trial *s, uint32_t node)
 	return depth;
 }
 
-/* A node that is below the root by a node or more, and has one below it, or none. */
+/*
+ * Return: a node of that depth in the tree; @inner: one that has nodes below it, else one that has
+ * none
+ */
 static uint32_t place_in_tree(const struct trial *s, bool inner, uint32_t depth)
 {
 	const struct fm_root *r = world_fm(s->w, 0)->root;

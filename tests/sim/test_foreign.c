@@ -19,7 +19,7 @@
 #define AROUND 7u
 #define INSISTS (30 * SEC)	/* so long a node waits for its own fabric in any case */
 
-/* The root of a half starts again and again: its epoch rises. */
+/* Starts the root of a half again and again, so that its epoch rises. */
 static void lead_again(struct trial *s, uint32_t node)
 {
 	for (unsigned int k = 0; k < 3; k++) {
@@ -30,7 +30,10 @@ static void lead_again(struct trial *s, uint32_t node)
 	}
 }
 
-/* @later: the other half, whose root is node 4, is in a later epoch than that of node 0. */
+/*
+ * Begins a trial of two halves. @later: the half whose root is node 4 is in a later epoch than the
+ * half of node 0
+ */
 static void begin(struct trial *s, bool later)
 {
 	struct world_config c;
@@ -115,7 +118,10 @@ static void beside_a_foreign_fabric(void **state)
 		waits_for_its_own(k & 1, k & 2, k & 4);
 }
 
-/* No cable leads to its own fabric any more: it waits for that, then follows the other root. */
+/*
+ * No cable leads from a node to its own fabric any more: the node waits for its own root for a
+ * while, then follows the other one.
+ */
 static void its_own_is_gone(void **state)
 {
 	struct trial s;

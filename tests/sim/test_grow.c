@@ -47,7 +47,7 @@ static void end(struct growth *g, const char *what)
 		fail_msg("%s: %s", what, g->s.wrong);
 }
 
-/* A node that has an address keeps it. */
+/* Checks that a node that has an address keeps it. */
 static void check_addresses(struct growth *g)
 {
 	for (uint32_t i = 0; i < world_nodes(g->s.w); i++) {

@@ -18,7 +18,7 @@
 
 static struct trial s;
 
-/* @open: dimensions without a cable from the last node back to the first. */
+/* Begins a trial. @open: dimensions without a cable from the last node back to the first */
 static void begin_open(const char *shape, uint64_t seed, bool discover, uint8_t open)
 {
 	struct world_config c;
@@ -49,7 +49,7 @@ static bool is_excluded(uint32_t node, unsigned int port)
 	return e && e->admin & 1u << port;
 }
 
-/* All nodes have their names at their places, as when the fabric came up. */
+/* Checks that all nodes have the names and places that they had when the fabric came up. */
 static void places_are_as_before(void)
 {
 	struct fm *root = world_fm(s.w, world_root(s.w));
@@ -79,7 +79,10 @@ static void all(bool power, bool on)
 
 /* --- all at once ------------------------------------------------------------------------------ */
 
-/* NICs work on, and managers come back in any order; or no NIC remembers anything. */
+/*
+ * All managers restart in any order while the NICs work on, or all nodes lose their power, so that
+ * no NIC remembers anything.
+ */
 static void all_begin_anew(void **state)
 {
 	(void)state;
@@ -152,7 +155,7 @@ static void the_service_network_is_late(void **state)
 			service_network_is_late(seed, how & 1, how & 2);
 }
 
-/* The root knows which dimensions are open, and counts no cables there. */
+/* Checks that the root knows which dimensions are open, and counts no cables there. */
 static void is_open(uint8_t open, const char *when)
 {
 	const struct fm *root = world_fm(s.w, world_root(s.w));
@@ -193,7 +196,10 @@ static void open_dimensions(void **state)
 		}
 }
 
-/* A candidate that was away knows what was decided before, not since. */
+/*
+ * A candidate that was away knows what was decided before, but not since: the later decisions must
+ * hold.
+ */
 static void the_latest_counts(void **state)
 {
 	(void)state;
@@ -239,7 +245,10 @@ static void one_is_missing(void **state)
 	}
 }
 
-/* The NIC of one has power, and its manager does not start: more than half of those kept lead on. */
+/*
+ * The NIC of one node has power, and its manager does not start: more than half of the known nodes
+ * are there, and lead on.
+ */
 static void one_has_no_manager(void **state)
 {
 	(void)state;
@@ -275,7 +284,7 @@ static void cut_between(void)
 		world_cut(s.w, 2 * i, true);
 }
 
-/* The root of the part with @node. */
+/* Return: the root of the part with @node. */
 static struct fm *root_of(uint32_t node)
 {
 	for (uint32_t i = 0; i < 16; i++)

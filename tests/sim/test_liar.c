@@ -28,7 +28,7 @@ static uint64_t r;
 static struct world *w;
 static unsigned int heard;
 
-/* A number, mostly close to @near, a value in use; now and then the limit of some type. */
+/* Draws a number: mostly close to @near, a value in use; now and then the limit of some type. */
 static uint64_t number(uint64_t near)
 {
 	static const uint64_t edges[] = { 0, 1, 0x7fffffff, 0x80000000, 0xffffffff,
@@ -79,7 +79,7 @@ static void shape(struct torus_shape *out)
 		trial_shape(&r, 30, out);
 }
 
-/* An epoch in use, a later one, or, seldom, any. */
+/* Draws an epoch: one in use, a later one, or, seldom, any. */
 static uint64_t epoch(void)
 {
 	return random_below(&r, 6) ? some_machine()->term + random_below(&r, 3) : random_next(&r);
@@ -154,7 +154,7 @@ static void hello(struct fm_hello *h)
 	history(h);
 }
 
-/* As if it had come over a link. */
+/* Sends an Init as if it had come over a link. */
 static void init(struct fm_init *i)
 {
 	const struct fm *who = some_machine();
@@ -335,7 +335,7 @@ static void lie(void)
 		free(m.table.entries);
 }
 
-/* All managers run. */
+/* Wakes or starts all managers. */
 static void restart(void)
 {
 	for (uint32_t i = 0; i < world_nodes(w); i++) {

@@ -50,7 +50,9 @@ static void set_admin(struct world *w, uint32_t node, unsigned int port, bool up
 	nic_pump(w, node);
 }
 
-/* Ends all changes: the ports of each cable are up, and use the protocol @retry in a new session. */
+/*
+ * Ends all changes: the ports of each cable are up, and use the protocol @retry in a new session.
+ */
 static void settle(struct world *w, unsigned int retry)
 {
 	for (unsigned int again = 0; again < 2; again++)

@@ -37,7 +37,7 @@ static void begin(const char *shape, uint64_t seed)
 	trial_run(&s, 20 * MS);
 }
 
-/* @all: no manager went on while others stood still, so no packet may come back. */
+/* Ends a trial. @all: no manager went on while others stood still, so no packet may come back */
 static void end(const char *shape, uint64_t seed, bool all)
 {
 	uint64_t returned = check_flow_returned(s.flow);
@@ -71,7 +71,7 @@ static void run(uint64_t ns)
 	}
 }
 
-/* All nodes of @n stand still for @ns, and then go on one after the other, in an order by lot. */
+/* Stops all nodes of @n for @ns, and then lets them go on one after the other, in random order. */
 static void pause_nodes(const uint32_t *node, uint32_t n, uint64_t ns, uint64_t gap,
 			uint64_t *random)
 {

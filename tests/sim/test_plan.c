@@ -51,7 +51,7 @@ static void begin(void)
 	trial_rest(&s, 10 * SEC);
 }
 
-/* Each NIC and each manager has that plan. */
+/* Checks that each NIC and each manager has that plan. */
 static void has(const char *v4, const char *v6)
 {
 	struct torus_plan want = plan_of(v4, v6);
@@ -107,7 +107,7 @@ static void first_table(void **state)
 	}
 }
 
-/* A reload changes what it names, with one table, and no row is written or held. */
+/* A reload changes what it names of the plan, with one table, and no row is written or held. */
 static void change(void **state)
 {
 	struct world_counts n;
@@ -335,7 +335,7 @@ static void shut_out(void)
 	assert_true(trial_problem(&s, "refused", "knows only the default address plan"));
 }
 
-/* The others have their plan and a root, and node 5 is refused. */
+/* Checks that the others have their plan and a root, and that node 5 is refused. */
 static void still_shut_out(uint32_t dead)
 {
 	struct torus_plan want = plan_of("192.168.0.0/16", NULL);
@@ -514,7 +514,10 @@ static void service_addresses6(void **state)
 	end();
 }
 
-/* All managers start at once: a node that joins before the root has settled is not in it, either. */
+/*
+ * All managers start at once, so that a node joins before the root has settled: a node that must
+ * be refused is refused then, too.
+ */
 static void joins_early(unsigned int svc_ip, const char *v4, const char *v6)
 {
 	struct torus_plan want = plan_of(v4, v6);

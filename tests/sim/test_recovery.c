@@ -122,7 +122,10 @@ static void include_all(struct trial *s)
 		fm_exclude(world_fm(s->w, 0), i, -1, false, world_now(s->w));
 }
 
-/* Nothing changes for a while by these, and then the recovery must meet full queues. */
+/*
+ * Return: true if nothing changes for a while after these faults, so that the recovery must meet
+ * full queues.
+ */
 static bool noticed_late(enum fault f)
 {
 	return f == SILENCE || f == MANAGER_DIES;
@@ -243,7 +246,10 @@ static void one_fault(void **state)
 	assert_true(rerouted > 0);
 }
 
-/* A recovery takes a few ms. The gaps must reach each of its steps: @met checks that. */
+/*
+ * A second fault happens at each step of the recovery from a first one. A recovery takes a few ms:
+ * @met checks that the gaps between the faults reach each of its steps.
+ */
 static void two_faults(void **state)
 {
 	static const uint32_t gaps[] = { 0,    40,   200,  500,	 1000, 1500, 2000, 2300,

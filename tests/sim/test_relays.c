@@ -84,7 +84,10 @@ static uint64_t counted(struct trial *s, enum torus_node_counter which)
 	return n;
 }
 
-/* @packets: relay_packets of all NICs, for how many packets a relay has memory; 0: the default. */
+/*
+ * Begins a trial. @packets: relay_packets of all NICs, for how many packets a relay has memory; 0:
+ * the default
+ */
 static void begin(struct trial *s, const struct scene *scene, uint64_t seed, uint32_t packets)
 {
 	struct world_config c;

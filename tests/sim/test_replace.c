@@ -34,7 +34,10 @@ static void begin(const char *shape, uint64_t seed)
 	trial_run(&s, 10 * MS);
 }
 
-/* @higher: its GUID is above all others, else below: of nodes without a place the lowest asks. */
+/*
+ * Return: a GUID for a new NIC. @higher: above all others, else below them: of the nodes without a
+ * place, the one of the lowest GUID asks to be root.
+ */
 static uint64_t new_guid(uint64_t *random, bool higher)
 {
 	return higher ? ~random_below(random, 1000) : 1 + random_below(random, 0x6000);
@@ -55,7 +58,10 @@ static void replace(uint32_t node, uint64_t *random)
 	world_power(s.w, node, true);
 }
 
-/* All have their places in the table of the root, under their GUIDs, and no problem is left. */
+/*
+ * Checks that all nodes have their places in the table of the root, under their GUIDs, and that no
+ * problem is left.
+ */
 static void in_place(uint64_t seed)
 {
 	const struct fm *root = world_fm(s.w, world_root(s.w));
@@ -105,7 +111,7 @@ static void the_root_is_replaced(void **state)
 		one(1000 + seed, seed % 2 ? "3x3" : "4x2x2", 1, true);
 }
 
-/* Some twice, or the new one before it has joined. */
+/* Several NICs are replaced, some of them twice, or again before the new one has joined. */
 static void several_are_replaced(void **state)
 {
 	(void)state;
@@ -113,7 +119,7 @@ static void several_are_replaced(void **state)
 		one(2000 + seed, seed % 2 ? "2x2" : "4x3", 3, seed % 4 == 0);
 }
 
-/* An exclusion belongs to the place, so it stays. */
+/* A NIC with an excluded port is replaced: the exclusion belongs to the place, so it stays. */
 static void exclusions_stay(void **state)
 {
 	(void)state;
@@ -134,7 +140,10 @@ static void exclusions_stay(void **state)
 	}
 }
 
-/* The one with the bootstrap flag, while another node leads, which has heard both of its NICs. */
+/*
+ * The NIC of the node with the bootstrap flag is replaced while another node leads, which has
+ * heard both the old NIC and the new one.
+ */
 static void the_marked_node_is_replaced(void **state)
 {
 	(void)state;
@@ -155,9 +164,10 @@ static void the_marked_node_is_replaced(void **state)
 }
 
 /*
- * As above, and the service network does not lead to the new one. It leads as the first root until
- * it hears the other one, and never again: each time, its neighbours would close the links to it,
- * and open them again. As soon as the service network leads there it has its place.
+ * The NIC of the node with the bootstrap flag is replaced, and the service network does not lead
+ * to the new one. The node leads as the first root until it hears the other root, and never again:
+ * otherwise its neighbours would close the links to it each time, and open them again. As soon as
+ * the service network leads there, the node has its place.
  */
 static void the_marked_node_is_replaced_apart(void **state)
 {

@@ -34,7 +34,7 @@ static void begin(uint32_t nodes, uint64_t seed)
 	world_run(s.w, 5 * MS);
 }
 
-/* A cable is cut, unless @step is STEP_REST. Return: whether the recovery came to @step. */
+/* Cuts a cable, unless @step is STEP_REST. Return: whether the recovery came to @step. */
 static bool reach(enum trial_step step)
 {
 	if (step != STEP_REST)
@@ -44,7 +44,7 @@ static bool reach(enum trial_step step)
 	return trial_step(&s) == step;
 }
 
-/* @node has ended. Return: who leads now, or TORUS_NO_NODE. */
+/* Checks who leads after @node has ended. Return: the node that leads now, or TORUS_NO_NODE. */
 static uint32_t look_who_leads(uint32_t node, enum ending end)
 {
 	uint32_t root;
@@ -68,7 +68,10 @@ static uint32_t look_who_leads(uint32_t node, enum ending end)
 	return root;
 }
 
-/* @node goes on. @root led meanwhile, if anybody did: it does so still, and @node is a member. */
+/*
+ * Checks what becomes of @node, which goes on: if @root led meanwhile, it still leads, and @node
+ * is a member.
+ */
 static void look_who_joins(uint32_t node, uint32_t root)
 {
 	const struct fm *fm;

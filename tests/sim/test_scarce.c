@@ -65,8 +65,9 @@ static void all_start(void **state)
 }
 
 /*
- * No node became root: those that asked gave up, because followers left them as silent, and HELLOs
- * counted for less time than it took to handle them.
+ * The root loses its power while managers have little processor time. Once no node became root:
+ * those that asked gave up, because followers left them as silent, and HELLOs counted for less
+ * time than it took to handle them.
  */
 static void root_without_power(void **state)
 {
@@ -85,7 +86,7 @@ static void root_without_power(void **state)
 
 /*
  * The root and more than half of 1024 managers end, and their NICs go on. No node can be root, and
- * the one that asks has 464 others waiting. Each said HELLO every resend.
+ * 464 others wait for the one that asks. Once each of them sent HELLO in every resend interval.
  */
 static void asked_in_vain(void **state)
 {

@@ -53,7 +53,7 @@ static void order(bool excluded)
 		fail_msg("not in force");
 }
 
-/* The state of the node in status, nodes and the table. */
+/* Checks the state of the node in the output of status and nodes, and in the table. */
 static void expect(const char *when, bool out, unsigned int state)
 {
 	struct fm_status st;
@@ -76,7 +76,10 @@ static void finish(const char *what)
 		fail_msg("%s: %s", what, s.wrong);
 }
 
-/* A manager that hangs has not taken the latest table, so it is never rest. */
+/*
+ * Waits until the fabric is at rest, or, if a manager hangs, until the table is in force: a
+ * manager that hangs has not taken the latest table, so the fabric is never at rest.
+ */
 static void rest(enum ending how)
 {
 	if (how == HANG && !world_until(s.w, in_force, 10 * SEC))
@@ -85,7 +88,10 @@ static void rest(enum ending how)
 		trial_rest(&s, 10 * SEC);
 }
 
-/* The last root ends, and another one takes over. @how: in which way the node has ended */
+/*
+ * Ends the last root, and waits until another one takes over. @how: in which way the excluded node
+ * has ended
+ */
 static void take_over(enum ending how)
 {
 	uint32_t former = world_root(s.w);
@@ -148,7 +154,7 @@ static void without_manager(void **state)
 	}
 }
 
-/* A place where no node has been yet. */
+/* A place is excluded at which no node has been yet. */
 static void never_seen(void **state)
 {
 	(void)state;
@@ -162,7 +168,7 @@ static void never_seen(void **state)
 	}
 }
 
-/* A node that is still dead when it is included is a problem again. */
+/* A node is still dead when it is included: it is a problem again. */
 static void included_dead(void **state)
 {
 	(void)state;
@@ -191,7 +197,10 @@ static void tell_clocks(void)
 			fm_clock(world_fm(s.w, i), BEGAN + world_now(s.w) / SEC, world_now(s.w));
 }
 
-/* Out of service for a while: by the next root's doing it comes back, at that time and not before. */
+/*
+ * A node is out of service for a while, and the root is lost: the next root brings the node back,
+ * at that time and not before.
+ */
 static void for_a_while(void **state)
 {
 	struct fm_order o = { .uid = 1000, .by = "n0", .reason = "new fan" };
@@ -225,7 +234,10 @@ static void for_a_while(void **state)
 	}
 }
 
-/* The shape that was discovered grows: the place is the same one, with another id. */
+/*
+ * A place at which no node has been is excluded, and the discovered shape grows: the exclusion
+ * holds for the same place, which has another id then.
+ */
 static void never_seen_and_grows(void **state)
 {
 	struct world_config c;

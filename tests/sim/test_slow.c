@@ -60,7 +60,10 @@ static void cut_and_mended(struct trial *s, uint32_t cable)
 	assert_true(world_settled(s->w));
 }
 
-/* Cable 10 is node 5's, cable 0 the root's, cable 31 of neither. */
+/*
+ * One NIC is slow, node 5's or the root's, while a cable is cut and mended: cable 10 is node 5's,
+ * cable 0 the root's, and cable 31 of neither.
+ */
 static void one_slow_nic(void **state)
 {
 	static const uint32_t cables[] = { 10, 0, 31 }, slow[] = { 5, 0 };

@@ -186,7 +186,10 @@ static void one_link(void **state)
 	trial_of("5x3", 7, 2, 2, false, 7);
 }
 
-/* A port of the root, or one that leads to it; and a new root knows it from the table. */
+/*
+ * The link that stalls is at a port of the root, or at one that leads to it; and a new root knows
+ * it from the table.
+ */
 static void at_the_root(void **state)
 {
 	(void)state;

@@ -37,7 +37,7 @@ static void begin(const char *shape, uint64_t seed, uint64_t traffic)
 	world_run(s.w, 5 * MS);
 }
 
-/* A node other than @former leads; all is as it says. Return: it. */
+/* Waits until a node other than @former leads, by a table of its own. Return: that node. */
 static uint32_t taken_over(uint32_t former, const char *what)
 {
 	uint64_t limit = world_now(s.w) + TAKEOVER;
@@ -64,7 +64,7 @@ static void finish(const char *what, uint64_t seed)
 
 /* --- one root after the other ----------------------------------------------------------- */
 
-/* The root ends, a cable is cut, the root is back: then it is a node like all others. */
+/* The root ends, a cable is cut, and the root is back: then it is a node like all others. */
 static void one(const char *shape, enum ending end, uint64_t seed)
 {
 	char what[100];
@@ -117,7 +117,10 @@ static void all_candidates(void **state)
 
 /* --- in a recovery ------------------------------------------------------------------------- */
 
-/* A cable is cut; once the recovery is at @step, the root ends, and another cable. */
+/*
+ * A cable is cut; when the recovery is at @step, the root ends, and another cable is cut. Return:
+ * true if the recovery came to that step.
+ */
 static bool at(enum trial_step step, enum ending end, uint64_t seed)
 {
 	char what[100];
@@ -188,8 +191,9 @@ static void half_is_not_enough(void **state)
 }
 
 /*
- * All managers but one begin anew at once; that of the root does not come back, and another hangs. The
- * one that did not knows who was up, and all others of whom their NICs have rows.
+ * All managers but one begin anew at once; the root's manager does not come back, and another one
+ * hangs. The manager that did not begin anew knows which nodes were up, and the others know of
+ * which nodes their NICs have rows.
  */
 static void all_but_one_began_anew(void **state)
 {
@@ -286,8 +290,8 @@ static void who_cannot_be_root(void **state)
 }
 
 /*
- * The new root is told to include a port at any moment: it says so if it cannot yet. It waits for
- * a node that hangs before it makes its first table.
+ * The new root is told to include a port at any moment: if it cannot do that yet, it says so.
+ * Before its first table it waits for a node that hangs.
  */
 static void orders_too_early(void **state)
 {

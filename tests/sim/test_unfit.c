@@ -76,7 +76,7 @@ static uint32_t another_leads(uint32_t former, uint64_t limit, const char *what)
 	return root;
 }
 
-/* The recovery that the former root did not end, ends. */
+/* Waits for the end of the recovery that the former root could not end. */
 static void ends(uint32_t root, const char *what)
 {
 	uint64_t until = world_now(s.w) + 6 * MEMBER_MAX;
@@ -158,7 +158,7 @@ static void that_is_stuck(void **state)
 	root_fails(WORLD_RELEASE, WORLD_STUCK, 6);
 }
 
-/* A few refusals are no reason. */
+/* The root's NIC refuses an action now and then: a few refusals are no reason to hand over. */
 static void now_and_then(void **state)
 {
 	uint32_t root = 0;
@@ -192,7 +192,10 @@ static void first_root(void **state)
 	finish("first root");
 }
 
-/* The first one that asks when the root is lost cannot lead, for its NIC does not obey it. */
+/*
+ * The root is lost, and the node that asks first to be root cannot lead, for its NIC does not obey
+ * it.
+ */
 static void asker(unsigned int times, uint64_t seed)
 {
 	uint32_t root;
@@ -222,7 +225,10 @@ static void one_that_asks(void **state)
 	asker(WORLD_STUCK, 31);
 }
 
-/* The next candidate's NIC fails, too: it is passed on until one leads whose NIC works. */
+/*
+ * The next candidate's NIC fails, too: the root's part is passed on until a node leads whose NIC
+ * works.
+ */
 static void one_after_the_other(void **state)
 {
 	uint32_t root;
@@ -243,7 +249,10 @@ static void one_after_the_other(void **state)
 	finish("one after the other");
 }
 
-/* No other node may lead: it goes on, and says why no recovery ends, until its NIC works again. */
+/*
+ * The root's NIC fails, and no other node may lead: the root goes on, and says why no recovery
+ * ends, until its NIC works again.
+ */
 static void only_candidate(void **state)
 {
 	uint32_t root = 0;

@@ -80,7 +80,10 @@ static void each_node(const char *shape, unsigned int fanout)
 	}
 }
 
-/* With a small fanout most of a node's neighbours are below it or its parent in the tree. */
+/*
+ * One node vanishes. With a small fanout most of its neighbours are below it, or its parent, in
+ * the tree.
+ */
 static void one_node(void **state)
 {
 	(void)state;
@@ -118,7 +121,7 @@ static void block(const char *text, const uint16_t from[3], const uint16_t to[3]
 	end();
 }
 
-/* Only neighbours that vanish too know of the inner ones of these. */
+/* A block of nodes vanishes: its inner nodes are known only to neighbours that vanish, too. */
 static void a_cabinet(void **state)
 {
 	(void)state;
@@ -126,7 +129,7 @@ static void a_cabinet(void **state)
 		block("5x5x4", (uint16_t[]){ 1, 1, 0 }, (uint16_t[]){ 3, 3, 3 }, fanout);
 }
 
-/* A node below a dead one may be the parent of another. */
+/* A plane of nodes vanishes: a node below a dead one may be the parent of another. */
 static void a_plane(void **state)
 {
 	(void)state;
@@ -134,7 +137,10 @@ static void a_plane(void **state)
 		block("5x5x3", (uint16_t[]){ 0, 0, 1 }, (uint16_t[]){ 4, 4, 1 }, fanout);
 }
 
-/* Nodes drawn by lot, which may cut the fabric in parts: then no more than that all ends well. */
+/*
+ * Nodes drawn by lot vanish, which may cut the fabric in parts: then it is only required that all
+ * ends well.
+ */
 static void some_nodes(void **state)
 {
 	(void)state;
@@ -199,7 +205,7 @@ static void hung_with_one_cable(void **state)
 	}
 }
 
-/* All cables of a node that lives are pulled: it tells so itself, and comes back. */
+/* All cables of a node that lives are pulled: the node reports that itself, and comes back. */
 static void all_cables_pulled(void **state)
 {
 	static const uint32_t cables[] = { 10, 11, 8, 3 };

@@ -28,7 +28,7 @@ static void isolate(struct world *w)
 				world_one_way(w, a, b, true);
 }
 
-/* A position modulo the true sizes is the place of @node. */
+/* Return: true if that position, modulo the true sizes, is the place of @node. */
 static bool is_at(const struct world *w, const int32_t *position, uint32_t node)
 {
 	const struct torus_shape *shape = &world_config(w)->shape;
@@ -69,7 +69,10 @@ static void check_neighbour(struct trial *s, uint32_t i, unsigned int p)
 		trial_fail(s, "node %u, port %u: the neighbour does not agree", i, p);
 }
 
-/* Each node knows its coordinates and its neighbours; but for the root, by the wave alone. */
+/*
+ * Checks that each node knows its coordinates and its neighbours; all but the root know them by
+ * the wave alone.
+ */
 static void check_places(struct trial *s, bool confirmed)
 {
 	struct fm_status st;
@@ -255,9 +258,9 @@ static bool is_cabled_right(struct world *w, uint32_t node, unsigned int port)
 }
 
 /*
- * The service network comes: the root names the wrong cables, and confirms the places. Nodes join
- * it one after the other then, in any order, and it places each by the cables that are reported by
- * then. Return: nodes without a place, or at a wrong one.
+ * Restores the service network: the root names the wrong cables, and confirms the places. Nodes
+ * join the root one after the other then, in any order, and it places each of them by the cables
+ * that are reported by then. Return: how many nodes have no place, or a wrong one.
  */
 static unsigned int confirmed(struct trial *s, const char *what)
 {
@@ -379,7 +382,10 @@ static void one_way_round(const char *shape, uint32_t a, uint32_t b, uint64_t se
 	drop(&s);
 }
 
-/* Each pair of cables of 3x3, in some orders each, and some pairs of larger fabrics. */
+/*
+ * Each pair of cables of 3x3 is swapped in turn, in some orders each, and some pairs of larger
+ * fabrics.
+ */
 static void any_way_round(void **state)
 {
 	static const char *const shapes[] = { "4x3", "4x4", "5x3", "5x5", "3x3x3", "4x3x3", "5x4x3",
@@ -406,7 +412,7 @@ static void any_way_round(void **state)
 	}
 }
 
-/* Two cables of one dimension, of size 3 or more. */
+/* Draws two cables of one dimension of size 3 or more. */
 static void draw_two(const char *text, uint64_t *r, uint32_t *a, uint32_t *b)
 {
 	struct torus_shape shape;
@@ -424,7 +430,10 @@ static void draw_two(const char *text, uint64_t *r, uint32_t *a, uint32_t *b)
 	*b = *b * shape.ndims + d;
 }
 
-/* Two dimensions at least have a size of 3 or more: else no squares tell which cable is right. */
+/*
+ * Two cables are swapped in a fabric of which at least two dimensions have a size of 3 or more:
+ * otherwise no squares tell which cable is right.
+ */
 static void swapped_cables(void **state)
 {
 	static const char *const shapes[] = { "4x4", "5x4", "3x3x3", "4x3x2", "3x1x4", "3x4x2x1",
@@ -448,7 +457,7 @@ static void swapped_cables(void **state)
 	}
 }
 
-/* Each pair of cables of 3x3, when the nodes join one after the other. */
+/* Each pair of cables of 3x3 is swapped in turn, and the nodes join one after the other. */
 static void late_nodes(void **state)
 {
 	unsigned int misplaced = 0, by_root = 0;
@@ -485,7 +494,10 @@ static void one_plug(uint32_t node, unsigned int port, uint32_t node2, unsigned 
 	drop(&s);
 }
 
-/* A cable to the node itself, and one to a port that is not opposite, are named. */
+/*
+ * A cable leads back to the node itself, and another one to a port that is not opposite: both are
+ * named.
+ */
 static void wrong_ports(void **state)
 {
 	(void)state;
@@ -583,7 +595,10 @@ static void cut_off(struct world *w, uint64_t part, bool cut)
 	}
 }
 
-/* Each node of the part is where @other's wave says, each one beside it where that of node 0 does. */
+/*
+ * Checks that each node of the part is where @other's wave says, and each node beside the part
+ * where the wave of node 0 says.
+ */
 static void check_apart(struct trial *s, uint64_t part, uint32_t other)
 {
 	const struct torus_shape *shape = &world_config(s->w)->shape;
@@ -707,8 +722,8 @@ static void two_roots(void **state)
 /* --- lies ------------------------------------------------------------------------------------- */
 
 /*
- * An Init as @liar could send it by @port: of the right root, and with another place than its own;
- * or one that it has sent by another port; or one of another node.
+ * Makes an Init as @liar could send it by @port: of the right root and with another place than its
+ * own; or one that it has sent by another port; or one of another node.
  */
 static size_t lie(struct world *w, uint64_t *r, uint32_t liar, unsigned int port, uint8_t *buf)
 {
@@ -736,7 +751,10 @@ static size_t lie(struct world *w, uint64_t *r, uint32_t liar, unsigned int port
 	return fm_init_put(buf, &init);
 }
 
-/* All but the liar's own cables are judged as they were, and all nodes are where they were. */
+/*
+ * One node sends false Inits: all cables but its own are judged as they were, and all nodes are
+ * where they were.
+ */
 static void liar(void **state)
 {
 	(void)state;

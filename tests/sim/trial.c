@@ -82,7 +82,7 @@ struct pace {
 	unsigned int quiet;
 };
 
-/* Links, table versions, recoveries. */
+/* Return: a hash of the state of links, table versions and recoveries. */
 static uint64_t state_of(struct trial *s)
 {
 	uint64_t state = 0;
@@ -162,8 +162,8 @@ static void wait_out_holds(struct trial *s)
 }
 
 /*
- * Return: true if packets arrive now that all is whole. Without them nothing could be lost, and the
- * checks of the trial would have been none.
+ * Return: true if packets arrive now that all faults are mended. Without packets nothing could be
+ * lost, and the checks of the trial would have checked nothing.
  */
 static bool flows_again(struct trial *s)
 {

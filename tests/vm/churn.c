@@ -357,9 +357,9 @@ static bool stuck(struct pulse *last, double since[2])
 }
 
 /*
- * A datagram from one end to the other, through the node between. On a busy machine links fail
- * meanwhile, again and again, and wait for their manager, so there is no limit of time. But it is
- * an error if nothing moves, or if the datagram is lost while the links stay up.
+ * Sends a datagram from one end to the other, through the node between. On a busy machine links
+ * fail meanwhile, again and again, and wait for their manager, so there is no limit of time. But
+ * it is an error if nothing moves, or if the datagram is lost while the links stay up.
  */
 static void crosses(int from, int to)
 {

@@ -82,7 +82,7 @@ static void fault(const char *what)
 	exit(1);
 }
 
-/* A number, at a limit or anywhere; @top: a limit of this request */
+/* Draws a number: at a limit, or any. @top: a limit of this request */
 static uint32_t number(uint32_t top)
 {
 	switch (below(8)) {
@@ -141,7 +141,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Each counter has a name of its own. */
+/* Checks that each counter has a name of its own. */
 static void names(void)
 {
 	struct ethtool_gstrings *g = (void *)f.buf;
@@ -186,7 +186,9 @@ static int answer(void)
 	}
 }
 
-/* The NIC's name or index, mostly. Return: whether it is right. */
+/*
+ * Puts a header with the NIC's name or index, which is mostly right. Return: whether it is right.
+ */
 static bool put_header(struct nl_msg *msg)
 {
 	struct nlattr *nest = nla_nest_start(msg, 1);	/* ETHTOOL_A_*_HEADER */
@@ -246,7 +248,7 @@ static void put_bitset(struct nl_msg *msg, int type)
 	nla_nest_end(msg, set);
 }
 
-/* An attribute of any form. */
+/* Puts an attribute of any form. */
 static void put_any(struct nl_msg *msg, int type)
 {
 	char bytes[64];
@@ -267,7 +269,7 @@ static void put_any(struct nl_msg *msg, int type)
 	}
 }
 
-/* Waiting times and batch sizes of messages; those not given do not change. */
+/* Puts waiting times and batch sizes of messages; those not given do not change. */
 static enum due put_waits(struct nl_msg *msg, struct state *wanted)
 {
 	enum due due;
@@ -345,7 +347,7 @@ static bool about_features(uint32_t cmd)
 	return false;
 }
 
-/* Other waiting times, which no NIC has: refused unless they are 0. */
+/* Asks by ioctl for other waiting times, which no NIC has: refused unless they are 0. */
 static int wait_by_ioctl(enum due *due, struct state *wanted)
 {
 	static const struct ethtool_coalesce none;
@@ -373,7 +375,7 @@ static int any_by_ioctl(uint32_t cmd)
 	return tool(f.buf);
 }
 
-/* As by_netlink() */
+/* The same as by_netlink(), by ioctl. */
 static unsigned int by_ioctl(enum due *due, struct state *wanted, int *err)
 {
 	uint32_t cmd = one_in(4) ? (uint32_t)ETHTOOL_SFEATURES : below(IOCTL_MAX);

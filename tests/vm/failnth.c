@@ -38,7 +38,10 @@ static void begin(void)
 		write_nth(left);
 }
 
-/* If there were fewer allocations, the next message continues to count. */
+/*
+ * Ends a message. If it made fewer allocations than the one that was to fail, the next message
+ * continues to count.
+ */
 static void end(void)
 {
 	char text[24] = "";

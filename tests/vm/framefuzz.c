@@ -65,7 +65,7 @@ static void fill(u8 *to, size_t n)
 		*to++ = (u8)below(256);
 }
 
-/* Values at the limits of a range, or any. */
+/* Draws a value: one at the limits of a range, or any. */
 static u32 edge(u32 max)
 {
 	switch (below(4)) {
@@ -119,7 +119,7 @@ static void put(const struct tn_hdr *h, struct tn_tail *t, const struct tn_via *
 	f.len += n;
 }
 
-/* The packet will be accepted: the next one has the next number. */
+/* Notes that the packet will be accepted: the next one has the next number. */
 static void accepted(void)
 {
 	*peer_expected() = (*peer_expected() + 1) & TN_SEQ_MASK;
@@ -169,7 +169,7 @@ static void ip_header(u8 *at, u16 len)
 	}
 }
 
-/* A virtio_net_hdr and an IP packet that do not match. Return: how many bytes. */
+/* Makes a virtio_net_hdr and an IP packet that do not match. Return: how many bytes. */
 static u32 message(void)
 {
 	static const u8 gso[] = { 0, 1, 3, 4, 5, 0x80, 0x81, 0x84 };
@@ -521,7 +521,7 @@ static void fault(const char *what)
 	exit(1);
 }
 
-/* A lie about the attempt or epoch may have made the true one look old: start anew. */
+/* Brings the link up anew. A lie about the attempt or epoch may have made the true one look old. */
 static void bring_up(void)
 {
 	if (peer_link()->state == TORUS_LINK_UP)
@@ -535,7 +535,7 @@ static void bring_up(void)
 }
 
 /*
- * An honest peer returns for good. The last lie may have used its present epoch and a later attempt
+ * Makes the peer honest for good. The last lie may have used its present epoch and a later attempt
  * than it will make: so it is switched on again, with another epoch.
  */
 static bool honest_peer_up(void)

@@ -168,7 +168,10 @@ static size_t piece_bytes(void)
 	return 1 + random_below(&wire.rng, most[random_below(&wire.rng, 5)]);
 }
 
-/* Cut anywhere, also in headers, into as many pieces as allowed; the first is the rest. */
+/*
+ * Sends a frame, cut anywhere, also in headers, into as many pieces as allowed; the first is the
+ * rest.
+ */
 static ssize_t tap_send(uint8_t *frame, size_t len)
 {
 	struct iovec iov[PIECES];

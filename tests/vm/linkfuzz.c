@@ -102,7 +102,7 @@ static int hear_link(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* Each request has one answer: what was asked for, or the result. */
+/* Sends a request. Each has one answer: what was asked for, or the result. */
 static int request(struct nl_msg *msg)
 {
 	int err = nl_send_auto(f.sk, msg);
@@ -173,7 +173,7 @@ static uint64_t number(unsigned int t)
 	return p->width == 8 ? v : v & ((1ull << 8 * p->width) - 1);
 }
 
-/* An attribute that is not given has the driver's default, which is valid. */
+/* Return: the value of the attribute; if it is not given, the driver's default, which is valid. */
 static uint64_t said(unsigned int t, uint64_t otherwise)
 {
 	return f.given[t] ? f.value[t] : otherwise;
@@ -203,7 +203,7 @@ static enum due due(void)
 	return said(IFLA_TORUS_PARK_BYTES, 0) > PARK_SMALL + 8192 ? EITHER : TAKEN;
 }
 
-/* Attributes with a wrong form, or unknown ones. */
+/* Puts attributes with a wrong form, or unknown ones. */
 static enum due put_odd(struct nl_msg *msg)
 {
 	unsigned int t = one_in(3) ? below(64) : 1 + below(IFLA_TORUS_MAX);
@@ -292,7 +292,7 @@ static void make(const uint64_t *plain)
 		f.taken++;
 }
 
-/* A request to change a NIC must change nothing. */
+/* Sends a request to change a NIC: it must change nothing. */
 static void change(const uint64_t *plain)
 {
 	struct nl_msg *msg = about_nic(RTM_NEWLINK, NLM_F_ACK);

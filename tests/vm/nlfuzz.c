@@ -117,7 +117,10 @@ static size_t width(enum torus_kind kind)
 	       kind == TORUS_U32 || kind == TORUS_U32S ? 4 : 8;
 }
 
-/* Sizes of a shape: small, or a million nodes now and then, or nonsense. */
+/*
+ * Draws an entry of an array: a size of a shape (small, or now and then large, or nonsense), a
+ * coordinate, or a row.
+ */
 static uint64_t entry(unsigned int type, enum torus_kind kind)
 {
 	if (kind == TORUS_U64S && one_in(4))
@@ -380,7 +383,7 @@ static void deliver(void)
 		;
 }
 
-/* A last, valid request: all devices. */
+/* Sends a last, valid request for all devices, which must be answered. */
 static void still_there(void)
 {
 	struct nlmsghdr *nlh = (struct nlmsghdr *)f.buf;
