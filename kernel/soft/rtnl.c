@@ -225,8 +225,9 @@ static int check_memory(const struct tn_params *p, struct netlink_ext_ack *extac
 	return -EPERM;
 }
 
-static int torus_newlink(struct net *src_net, struct net_device *dev, struct nlattr *tb[],
-			 struct nlattr *data[], struct netlink_ext_ack *extack)
+/* Makes the NIC @dev for @src_net, with the parameters @data, and registers it. */
+static int make_nic(struct net *src_net, struct net_device *dev, struct nlattr *data[],
+		    struct netlink_ext_ack *extack)
 {
 	struct torus_soft *s = netdev_priv(dev);
 	int err = set_defaults(s, extack);
@@ -263,6 +264,20 @@ static int torus_newlink(struct net *src_net, struct net_device *dev, struct nla
 	torus_nic_start(s);
 	return 0;
 }
+
+#ifdef TORUS_HAS_NEWLINK_PARAMS
+static int torus_newlink(struct net_device *dev, struct rtnl_newlink_params *params,
+			 struct netlink_ext_ack *extack)
+{
+	return make_nic(rtnl_newlink_link_net(params), dev, params->data, extack);
+}
+#else		/* before Linux 6.15 */
+static int torus_newlink(struct net *src_net, struct net_device *dev, struct nlattr *tb[],
+			 struct nlattr *data[], struct netlink_ext_ack *extack)
+{
+	return make_nic(src_net, dev, data, extack);
+}
+#endif
 
 static void torus_dellink(struct net_device *dev, struct list_head *head)
 {

@@ -29,6 +29,30 @@ faultless() {
 		{ split_ops "$1" "$2" || { echo "commands: not in the form of this kernel"; return 1; }; }
 }
 
+# newer_newlink KDIR OBJECTS: rtnl.c compiles with headers in which rtnl_link_ops.newlink has the
+# form that it has since 6.15, made of those at hand
+# shellcheck disable=SC2317 # called by check
+newer_newlink() {
+	local dir=$tmp/newlink header command flags
+	header=$(sed -n 's|^include \(.*\)/Makefile$|\1|p' "$1/Makefile")/include/net/rtnetlink.h
+	command=$(sed -n '1s/^[^ ]* := //p' "$2/kernel/soft/.rtnl.o.cmd")
+	flags=$(sed 's/-Wp,-MMD,[^ ]*//; s/ -c -o .*//' <<<"$command")
+	[[ $flags ]] && mkdir -p "$dir/net" && perl -0pe '
+		s/(\*newlink\)\()[^;]*;/$1struct net_device *dev,
+			struct rtnl_newlink_params *params, struct netlink_ext_ack *extack);/ or die;
+		s/(?=struct rtnl_link_ops \{)/struct rtnl_newlink_params {
+			struct net *src_net, *link_net, *peer_net;
+			struct nlattr **tb, **data;
+		};
+		static inline struct net *rtnl_newlink_link_net(struct rtnl_newlink_params *p)
+		{
+			return p->link_net ? : p->src_net;
+		}
+		/ or die' "$header" >"$dir/net/rtnetlink.h" || return
+	(cd "$1" && eval "${flags/ -nostdinc/ -nostdinc -I$dir -DTORUS_HAS_NEWLINK_PARAMS}" \
+		-fsyntax-only "$OLDPWD/$2/kernel/soft/rtnl.c")
+}
+
 stock=$(tests/vm/kernel stock) && next=$(tests/vm/kernel next)
 case $? in
 0) ;;
@@ -38,6 +62,8 @@ esac
 for kind in stock ${next:+next}; do
 	kernel=${!kind}
 	judge "$kernel/build" "build/vm/kmod-$kind" "$(SPARSE=1 tests/vm/module "$kind" 2>&1 >/dev/null)"
+	[[ $kind == stock ]] ||
+		check "and with newlink as since 6.15" newer_newlink "$kernel/build" "build/vm/kmod-$kind"
 done
 
 for dir in ${KDIRS:-/lib/modules/*/build}; do
