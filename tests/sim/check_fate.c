@@ -29,6 +29,7 @@
 #define REFUSED	  32	/* a copy came after its destination had given the packet up */
 #define APART	  64	/* a copy was in a living NIC when that was judged dead */
 #define WAYLESS	  128	/* a NIC had no row for it, and none back to its source */
+#define OVER	  256	/* it is not counted as alive any more, though it may yet come by a cable */
 
 #define PARKED_APART UINT16_MAX
 
@@ -38,12 +39,13 @@
  * @copies: number of copies in the memory of NICs
  * @parked: 1 + the node that replayed a parked copy; 0: none did; PARKED_APART: several did
  * @is: mask of SENT, ARRIVED, ...
+ * @bounds: that of struct check_flow when it was sent
  */
 struct fate {
 	uint64_t sent_at;
 	uint32_t life;
-	uint16_t copies, parked;
-	uint8_t is;
+	uint16_t copies, parked, is;
+	uint32_t bounds;
 };
 
 static struct fate *fate_of(struct check_flow *c, const struct world_packet *p)
@@ -126,6 +128,34 @@ static bool looks_older(struct check_flow *c, const struct world_packet *p,
 	       pkt->tail.epoch <= f->earlier_than;
 }
 
+/* Notes how many packets the NICs have counted as early: further ones are judged at the end. */
+static void begin_early(struct check_flow *c)
+{
+	for (uint32_t i = 0; i < c->w->nodes; i++)
+		c->early[i] = c->w->node[i].on ?
+				tn_nic_counters(c->w->node[i].nic)[TORUS_NC_REORDERED] : 0;
+}
+
+void fate_bounded(struct check_flow *c)
+{
+	c->bounded_at = c->w->now;
+	c->bounds++;
+	c->older = c->alive;
+	if (!c->older)
+		begin_early(c);
+}
+
+/* A packet arrives or comes back, or its last copy in a NIC ends. */
+static void end_packet(struct check_flow *c, struct fate *fate)
+{
+	if (fate->is & OVER)
+		return;
+	fate->is |= OVER;
+	c->alive--;
+	if (fate->bounds != c->bounds && !--c->older)
+		begin_early(c);
+}
+
 void fate_sent(struct check_flow *c, const struct world_packet *p)
 {
 	struct fate *fate = fate_of(c, p);
@@ -133,6 +163,7 @@ void fate_sent(struct check_flow *c, const struct world_packet *p)
 	fate->is |= SENT;
 	note_earlier(c, p);
 	fate->sent_at = c->w->now;
+	fate->bounds = c->bounds;
 	c->alive++;
 }
 
@@ -253,7 +284,7 @@ void fate_got(struct check_flow *c, const struct world_packet *p)
 	if (fate->is & ARRIVED && fate->life == life)
 		judge_second(c, p, fate);
 	fate->life = life;
-	c->alive -= !ended(fate);
+	end_packet(c, fate);
 	if (p->vc != TORUS_VC_A && !f->anew)
 		gap(c, p);
 	fate->is |= ARRIVED;
@@ -264,19 +295,19 @@ void fate_returned(struct check_flow *c, const struct world_packet *p)
 {
 	struct fate *fate = fate_of(c, p);
 
-	c->alive -= !ended(fate);
+	end_packet(c, fate);
 	c->back += p->vc != TORUS_VC_A && !(fate->is & RETURNED);
 	fate->is |= RETURNED;
 }
 
 /* The last copy of @p was freed at @node, and the packet has not arrived. */
 static void lost(struct check_flow *c, uint32_t node, const struct world_packet *p,
-		 const struct fate *fate)
+		 struct fate *fate)
 {
 	bool adaptive = p->vc == TORUS_VC_A;
 	char text[100];
 
-	c->alive--;
+	end_packet(c, fate);
 	if (fate->is & DIED) {
 		c->died[adaptive]++;
 	} else if (fate->is & REFUSED) {
@@ -522,11 +553,12 @@ static void lost_are_counted(struct check_flow *c)
 }
 
 /*
- * Return: packets of the flow that may have come before an earlier one. That one is missing, or was
+ * Return: packets of the flow, of those sent when @bounds was the same, that may have come before an
+ * earlier one. That one is missing, or was
  * in a NIC that was judged dead; or it came in an earlier life of the destination's NIC, which does
  * not know that now; or both were parked, at different nodes, which replay at the same time.
  */
-static uint64_t overtaking(const struct flow *f)
+static uint64_t overtaking(const struct flow *f, uint32_t bounds)
 {
 	uint32_t life = UINT32_MAX;
 	uint16_t parked = 0;
@@ -540,7 +572,9 @@ static uint64_t overtaking(const struct flow *f)
 		if (fate->is & ARRIVED) {
 			may |= fate->life > life;
 			life = fate->life < life ? fate->life : life;
-			n += may || (fate->parked && parked_at(parked, fate->parked) == PARKED_APART);
+			n += fate->bounds == bounds &&
+			     (may || (fate->parked &&
+				      parked_at(parked, fate->parked) == PARKED_APART));
 		}
 		parked = parked_at(parked, fate->parked);
 	}
@@ -549,11 +583,12 @@ static uint64_t overtaking(const struct flow *f)
 
 /*
  * A packet overtakes another one of its flow only as overtaking() says, or if holds were lifted
- * without proof that earlier packets had arrived.
+ * without proof that earlier packets had arrived. After that it does so again only until all these
+ * have ended.
  */
 static void order_is_counted(struct check_flow *c)
 {
-	if (c->bounded_at)
+	if (c->older)
 		return;
 	for (uint32_t dst = 0; dst < c->w->nodes; dst++) {
 		uint64_t counted, may = 0;
@@ -562,8 +597,8 @@ static void order_is_counted(struct check_flow *c)
 			continue;
 		for (uint32_t src = 0; src < c->w->nodes; src++)
 			for (unsigned int vc = 0; vc < TORUS_VC_A; vc++)
-				may += overtaking(flow_of(c, src, dst, vc));
-		counted = tn_nic_counters(c->w->node[dst].nic)[TORUS_NC_REORDERED];
+				may += overtaking(flow_of(c, src, dst, vc), c->bounds);
+		counted = tn_nic_counters(c->w->node[dst].nic)[TORUS_NC_REORDERED] - c->early[dst];
 		if (counted > may)
 			flow_wrong(c, "node %u counted %llu packets as early; %llu may have been", dst,
 				   (unsigned long long)counted, (unsigned long long)may);

@@ -98,6 +98,7 @@ static void power(void *arg, uint32_t node, bool on)
 			c->gone[i] += tn_nic_counters(c->w->node[node].nic)[i];
 		return;
 	}
+	c->early[node] = 0;
 	holds_power(c, node);
 	epochs_power(c, node);
 	admin_power(c, node);
@@ -225,8 +226,8 @@ static void hear_root(struct check_flow *c, uint32_t node, uint64_t version)
 
 	c->unproven |= root && root->root && fm_recovery_log(root->root)->bounded;
 	if (root ? !root->root || fm_recovery_log(root->root)->bounded : !orders_proven(c, node, version)) {
-		c->bounded_at = c->w->now;
 		c->bounded = version;
+		fate_bounded(c);
 	}
 	for (uint32_t i = 0; root && root->root && i < root->table.nodes; i++)
 		if (is_judged_dead(root, root->table.entry[i].guid))
@@ -335,7 +336,8 @@ struct check_flow *check_flow_new(struct world *w)
 	c->w = w;
 	c->nodes = w->nodes;
 	c->flow = calloc((size_t)w->nodes * w->nodes * TORUS_VCS, sizeof(*c->flow));
-	if (!c->flow)
+	c->early = calloc(w->nodes, sizeof(*c->early));
+	if (!c->flow || !c->early)
 		abort();
 	c->holds = holds_new(w);
 	c->epochs = epochs_new(w);
@@ -369,6 +371,7 @@ void check_flow_free(struct check_flow *c)
 	orders_free(c->orders);
 	admin_free(c->admin);
 	takeover_free(c->takeover);
+	free(c->early);
 	free(c->flow);
 	free(c);
 }

@@ -45,6 +45,8 @@ struct flow {
  * @bounded_at: when a node last replayed or lifted holds although the root had no proof that
  *	the network was drained, or it is not known: packets sent before may come late; 0: never
  * @bounded: the version of that recovery
+ * @bounds: how often that was; @older: packets sent before the last time that have not ended yet
+ * @early: how many packets each NIC had counted as early when the last of @older ended
  * @coloured: the last version of each colour that began
  * @mixed: a version that began with older packets of its colour in the network: it must not
  *	replay or lift holds; @mixed_text: where these packets were
@@ -74,6 +76,9 @@ struct check_flow {
 	uint64_t alive;
 	uint64_t bounded_at;
 	uint64_t bounded;
+	uint32_t bounds;
+	uint64_t older;
+	uint64_t *early;
 	uint64_t coloured[TORUS_COLOURS];
 	uint64_t mixed;
 	char mixed_text[150];
@@ -111,6 +116,8 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_t session);
 /* @node lives and is judged dead: packets in its NIC may be given up. */
 void fate_apart(struct check_flow *c, uint32_t node);
+/* A node has gone on without proof: packets that were sent may come late, and be overtaken. */
+void fate_bounded(struct check_flow *c);
 /* @node is about to replay its parked packets. */
 void fate_replayed(struct check_flow *c, uint32_t node);
 /* @node lifts its holds: no packet of the flows on hold may be in the network. */

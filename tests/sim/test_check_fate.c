@@ -296,6 +296,65 @@ static void miscounted(void **state)
 	}
 }
 
+/*
+ * A NIC counts a packet as early that was not. Before that, holds may have been lifted without proof,
+ * but all packets sent before have ended.
+ */
+static void not_early(void **state)
+{
+	(void)state;
+	for (unsigned int bounded = 0; bounded < 3; bounded++) {
+		begin();
+		if (bounded == 1) {
+			assert_true(check_flow_alive(s.flow) > 0);
+			fate_bounded(s.flow);
+			victim()->counter[TORUS_NC_REORDERED] += 3;
+		}
+		empty();
+		if (bounded == 2)
+			fate_bounded(s.flow);
+		victim()->counter[TORUS_NC_REORDERED]++;
+		check_flow_end(s.flow);
+		end("node 4 counted 1 packets as early; 0 may have been");
+	}
+}
+
+/* The NIC with the only copy dies while the packet is in a cable: it has ended once, and arrives. */
+static void ends_once(void **state)
+{
+	struct world_packet id = { 0, VICTIM, TORUS_VC_D0, 0 };
+	const struct tn_pkt p = { .hdr = { .type = TN_DATA } };
+
+	(void)state;
+	begin();
+	empty();
+	world_power(s.w, 8, false);
+	id.seq = flow_of(s.flow, id.src, id.dst, id.vc)->next;
+	s.w->watch.sent(s.w->watch.arg, &id);
+	assert_int_equal(check_flow_alive(s.flow), 1);
+	s.w->watch.copied(s.w->watch.arg, 8, &id);
+	s.w->watch.freed(s.w->watch.arg, 8, &id, &p);
+	assert_int_equal(check_flow_alive(s.flow), 0);
+	got(&id);
+	assert_int_equal(check_flow_alive(s.flow), 0);
+	assert_null(check_flow_wrong(s.flow));
+	world_free(s.w);
+	check_flow_free(s.flow);
+}
+
+/* A packet sent before holds were lifted without proof is on its way at the end. */
+static void may_be_early(void **state)
+{
+	(void)state;
+	begin();
+	while (!check_flow_alive(s.flow))
+		world_run(s.w, 1 * US);
+	fate_bounded(s.flow);
+	victim()->counter[TORUS_NC_REORDERED]++;
+	check_flow_end(s.flow);
+	end("never arrived and is still in a NIC");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest all[] = {
@@ -311,6 +370,9 @@ int main(void)
 		cmocka_unit_test(given_up_early),
 		cmocka_unit_test(released_early),
 		cmocka_unit_test(miscounted),
+		cmocka_unit_test(not_early),
+		cmocka_unit_test(ends_once),
+		cmocka_unit_test(may_be_early),
 	};
 
 	return cmocka_run_group_tests_name("check_fate", all, NULL, NULL);
