@@ -135,7 +135,7 @@ static void down(void **state)
 static void refused(void **state)
 {
 	(void)state;
-	begin("4x4", FM_REFUSED, 5 * MS);
+	begin(trial_every() > 1 ? "3x2" : "4x4", FM_REFUSED, 5 * MS);
 	world_power(s.w, 0, false);
 	assert_int_equal(leader(20 * SEC), NOBODY);
 	assert_true(problem("the arbiter refuses that this node leads: no; this node asks again"));

@@ -168,7 +168,7 @@ static void soon_back(void **state)
 	static const uint64_t after[] = { MS, 4 * MS, 6 * MS, 12 * MS, 300 * MS };
 
 	(void)state;
-	for (unsigned int k = 0; k < 5; k++) {
+	for (unsigned int k = 0; k < 5; k += trial_every()) {
 		snprintf(name, sizeof(name), "back after %llu ms",
 			 (unsigned long long)(after[k] / MS));
 		begin("4x4", 2, 1 + k);
@@ -189,7 +189,7 @@ static void soon_back(void **state)
 static void hung_with_one_cable(void **state)
 {
 	(void)state;
-	for (unsigned int fanout = 1; fanout <= 8; fanout += 7) {
+	for (unsigned int fanout = 1; fanout <= 8; fanout += 7 * trial_every()) {
 		snprintf(name, sizeof(name), "hung, fanout %u", fanout);
 		begin("4x4", fanout, fanout);
 		world_hang(s.w, 5, true);
