@@ -197,7 +197,7 @@ static void torus_destructor(struct net_device *dev)
 
 static int torus_ndo_open(struct net_device *dev)
 {
-	netif_start_queue(dev);
+	netif_tx_start_all_queues(dev);
 	return 0;
 }
 
@@ -205,9 +205,23 @@ static int torus_ndo_stop(struct net_device *dev)
 {
 	struct torus_dev *d = netdev_priv(dev);
 
-	netif_stop_queue(dev);
+	netif_tx_stop_all_queues(dev);
 	d->ops->stop(d);
 	return 0;
+}
+
+#define SELECT_BYTES	40	/* of a packet: an IPv6 header */
+
+static u16 torus_ndo_select_queue(struct net_device *dev, struct sk_buff *skb,
+				  struct net_device *sb_dev)
+{
+	struct torus_dev *d = netdev_priv(dev);
+	unsigned int n = min_t(unsigned int, skb->len, SELECT_BYTES);
+	u8 buf[SELECT_BYTES];
+	const u8 *ip = skb_header_pointer(skb, 0, (int)n, buf);
+	u16 q = ip ? d->ops->select(d, ip, n) : 0;
+
+	return q < dev->real_num_tx_queues ? q : 0;
 }
 
 static netdev_tx_t torus_ndo_start_xmit(struct sk_buff *skb, struct net_device *dev)
@@ -239,6 +253,7 @@ static const struct net_device_ops torus_netdev_ops = {
 	.ndo_open = torus_ndo_open,
 	.ndo_stop = torus_ndo_stop,
 	.ndo_start_xmit = torus_ndo_start_xmit,
+	.ndo_select_queue = torus_ndo_select_queue,
 	.ndo_get_stats64 = torus_ndo_get_stats64,
 };
 

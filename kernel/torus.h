@@ -47,6 +47,7 @@ struct torus_dev;
  * @uninit: called by ndo_uninit, with RTNL: no packet or event comes after it
  * @free: called by the destructor, when no other operation runs: frees what @init made
  * @xmit: sends a message of the host, and owns it from then on (transmit lock)
+ * @select: returns the transmit queue of an IP packet that begins with these @n bytes; any context
  * @stop: called by ndo_stop, with RTNL: drops messages that wait
  * @counters: copies the TORUS_NC_COUNT counters of the node; not from hard interrupts
  * @tx_waited: returns the number of messages that waited in a batch
@@ -59,6 +60,7 @@ struct torus_net_ops {
 	void (*uninit)(struct torus_dev *d);
 	void (*free)(struct torus_dev *d);
 	void (*xmit)(struct torus_dev *d, struct sk_buff *skb);
+	u16 (*select)(struct torus_dev *d, const u8 *ip, unsigned int n);
 	void (*stop)(struct torus_dev *d);
 	void (*counters)(struct torus_dev *d, u64 *to);
 	u64 (*tx_waited)(struct torus_dev *d);

@@ -493,7 +493,9 @@ enum torus_port_gauge {
 	X(HOST_MERGED, host_merged, messages, "datagrams given to the host together with others of their flow") \
 	X(ESCAPED, escaped, packets, "adaptive packets that went on by VCD0, the escape") \
 	X(REROUTED, rerouted, packets, "adaptive packets of a failed link's RETRY buffer sent another way") \
-	X(UNSURE, unsure, packets, "adaptive packets that a lost neighbour may have had: they may arrive twice")
+	X(UNSURE, unsure, packets, "adaptive packets that a lost neighbour may have had: they may arrive twice") \
+	X(HOST_WAITED, host_waited, messages, "messages of the host that waited aside, as nothing to their destination moved") \
+	X(HOST_STUCK, host_stuck, messages, "of host_drops: messages to a destination to which nothing moved for too long")
 
 enum torus_node_counter {
 #define TORUS_X_(id, name, unit, help) TORUS_NC_##id,

@@ -4,7 +4,6 @@
 #include "params.h"
 #include "ring.h"
 
-_Static_assert(TN_INPUTS <= 64, "tn_nic.active has a bit for each input");
 _Static_assert(TORUS_MAX_PORTS <= 16, "tn_nic.live and tn_nic.reopening have a bit for each port");
 
 void tn_report(struct tn_nic *nic, u8 type)
@@ -196,13 +195,14 @@ static void drop_packets(struct tn_nic *nic, u64 now)
 		}
 	}
 	tn_assert(!nic->reopening || nic->placed);
-	nic->active = 0;
+	memset(nic->active, 0, sizeof(nic->active));
 	nic->reopening = 0;
 	nic->cut_short = false;
 	drop_all(nic, &nic->held);
 	drop_all(nic, &nic->relay.wait);
 	nic->relay.riders = 0;
 	nic->held_bytes = 0;
+	memset(nic->share, 0, sizeof(nic->share));
 	while ((pkt = tn_queue_pop(&nic->park.q))) {
 		if (pkt->unresolved)
 			drop_counted(nic, pkt);
@@ -356,7 +356,40 @@ static void inject_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 	pkt->unsummed = TN_UNSUMMED;
 	nic->counter[TORUS_NC_INJECTED]++;
 	tn_flow_count(nic, pkt, TORUS_FC_INJECTED);
-	tn_input_push(nic, TN_INPUT_INJECT + vc, pkt);
+	tn_inject(nic, pkt);
+}
+
+/* --- own packets that wait here: on hold, or for the relay window ---------------- */
+
+static u64 *share_of(struct tn_nic *nic, u32 dst)
+{
+	return &nic->share[dst % TN_HELD_SHARES];
+}
+
+static void count_waiting(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	u32 bytes = tn_keep(nic, pkt);
+
+	nic->held_bytes += bytes;
+	*share_of(nic, pkt->hdr.dst) += bytes;
+}
+
+static void uncount_waiting(struct tn_nic *nic, const struct tn_pkt *pkt)
+{
+	u64 *share = share_of(nic, pkt->hdr.dst);
+
+	tn_assert(nic->held_bytes >= pkt->held);
+	tn_assert(*share >= pkt->held);
+	nic->held_bytes -= pkt->held;
+	*share -= pkt->held;
+}
+
+/* Return: true if a packet to @dst may begin to wait. */
+static bool may_wait(struct tn_nic *nic, u32 dst)
+{
+	return nic->held_bytes < nic->params.hold_bytes &&
+	       *share_of(nic, dst) <
+	       TN_HELD_PART * (nic->params.hold_bytes - nic->held_bytes);
 }
 
 /* Return: true if @row leads through a relay whose window is full or has packets waiting. */
@@ -380,8 +413,7 @@ bool tn_launch_waiting(struct tn_nic *nic)
 			break;
 		}
 		tn_queue_pop(&r->wait);
-		tn_assert(nic->held_bytes >= pkt->held);
-		nic->held_bytes -= pkt->held;
+		uncount_waiting(nic, pkt);
 		inject_packet(nic, pkt, row);
 	}
 	return some;
@@ -405,8 +437,7 @@ void tn_release_held(struct tn_nic *nic)
 			tn_queue_push(&nic->relay.wait, pkt);
 			continue;
 		}
-		tn_assert(nic->held_bytes >= pkt->held);
-		nic->held_bytes -= pkt->held;
+		uncount_waiting(nic, pkt);
 		if (row & TORUS_ROW_VALID) {
 			inject_packet(nic, pkt, row);
 			continue;
@@ -426,14 +457,31 @@ void tn_release_held(struct tn_nic *nic)
 	tn_assert(nic->held.head || nic->relay.wait.head || !nic->held_bytes);
 }
 
-unsigned int tn_nic_room(const struct tn_nic *nic, unsigned int vc)
+unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)
 {
-	u32 queued = nic->input[TN_INPUT_INJECT + vc].count;
+	u32 queued = 0;
+	u64 row;
 
-	tn_assert(vc < TORUS_VCS);
-	if (nic->held_bytes >= nic->params.hold_bytes || queued >= TN_INJECT_MAX)
-		return 0;
-	return TN_INJECT_MAX - queued;
+	if (!nic->placed || dst >= nic->nodes || vc >= TORUS_VCS || dst == nic->node)
+		return TN_INJECT_MAX;
+	row = nic->rows[dst];
+	if (tn_on_hold(nic, dst) || window_full(nic, row))
+		return may_wait(nic, dst) ? TN_INJECT_MAX : 0;
+	if (row & TORUS_ROW_VALID)
+		queued = nic->input[tn_inject_input(nic, dst, row, vc)].count;
+	return queued < TN_INJECT_MAX ? TN_INJECT_MAX - queued : 0;
+}
+
+/* Return: true if there is room for a packet that begins a message, or continues one. */
+static bool may_take(struct tn_nic *nic, u32 dst, unsigned int vc, bool continues)
+{
+	u64 row = nic->rows[dst];
+
+	if (tn_nic_room(nic, dst, vc))
+		return true;
+	if (!continues || tn_on_hold(nic, dst) || window_full(nic, row))
+		return continues;
+	return nic->input[tn_inject_input(nic, dst, row, vc)].count < 2 * TN_INJECT_MAX;
 }
 
 static int send_self(struct tn_nic *nic, struct tn_pkt *pkt)
@@ -455,7 +503,7 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 		return -ENODEV;
 	if (dst >= nic->nodes || vc >= TORUS_VCS || len > nic->params.payload_max / TN_FLIT)
 		return -EINVAL;
-	if (!tn_nic_room(nic, vc))
+	if (!may_take(nic, dst, vc, !(pkt->tail.flags & TN_TAIL_FIRST)))
 		return -EAGAIN;
 	pkt->hdr = (struct tn_hdr) {
 		.dst = dst,
@@ -477,7 +525,7 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 	row = nic->rows[dst];
 	if (tn_on_hold(nic, dst)) {
 		nic->counter[TORUS_NC_HELD]++;
-		nic->held_bytes += tn_keep(nic, pkt);
+		count_waiting(nic, pkt);
 		tn_queue_push(&nic->held, pkt);
 		return 0;
 	}
@@ -487,7 +535,7 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 	}
 	if (window_full(nic, row)) {
 		nic->counter[TORUS_NC_RELAY_WAITED]++;
-		nic->held_bytes += tn_keep(nic, pkt);
+		count_waiting(nic, pkt);
 		tn_queue_push(&nic->relay.wait, pkt);
 		return 0;
 	}

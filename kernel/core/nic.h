@@ -5,7 +5,7 @@
  * Pattern of use, all calls on one NIC serialised by the host:
  *
  *	for each frame received:  tn_nic_rx()
- *	for each message to send: tn_nic_send() while tn_nic_room()
+ *	for each packet to send: tn_nic_send() while tn_nic_room()
  *	tn_nic_poll()             timers, if now >= tn_nic_expiry()
  *	tn_nic_work()             moves packets between ports, host, parking
  *	for each port in tn_nic_tx_ports(): tn_nic_tx() until it returns 0
@@ -106,7 +106,7 @@ struct tn_ops {
  * @park_bytes: size of the parking segment; packets that wait for an earlier one of their flow may
  *	have as much memory again (tn_ops.keep)
  * @hold_bytes: bytes of memory (tn_ops.keep) of own packets that may wait for the end of holds and
- *	for the relay window before the host has to wait
+ *	for the relay window; to each destination eight times what is left of it at most
  */
 struct tn_params {
 	u64 keepalive;
@@ -264,10 +264,12 @@ bool tn_nic_due(const struct tn_nic *nic);
 u64 tn_nic_expiry(const struct tn_nic *nic);
 
 /**
- * tn_nic_room() - packets the host may send on @vc before it has to wait
- * 0 while the injection queue is full or the hold queue is over its limit.
+ * tn_nic_room() - packets the host may send to @dst on @vc before it has to wait
+ * 0 while the injection queue of that VC and output port is full, or while packets to @dst have to
+ * wait at this node (on hold, or for the relay window) and have used up their share of hold_bytes.
+ * What is 0 for one destination says nothing about others ("Fair" in router.c).
  */
-unsigned int tn_nic_room(const struct tn_nic *nic, unsigned int vc);
+unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc);
 
 /**
  * tn_nic_send() - inject a packet
@@ -277,7 +279,8 @@ unsigned int tn_nic_room(const struct tn_nic *nic, unsigned int vc);
  * @vc: the flow's VC
  *
  * Return: 0; -ENODEV no shape yet; -EINVAL bad @dst, @vc or length;
- * -EHOSTUNREACH no valid row (counted); -EAGAIN no room.
+ * -EHOSTUNREACH no valid row (counted); -EAGAIN no room. A packet that continues a message (without
+ * FIRST) is also taken without room, so that no message waits in the middle: TN_INJECT_MAX more.
  */
 int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now);
 

@@ -13,21 +13,24 @@
 #include "relay.h"
 #include "route.h"
 
-#define TN_INJECT_MAX	256		/* packets in an injection queue */
+#define TN_INJECT_MAX	256		/* packets in an injection queue; twice to end a message */
+#define TN_HELD_SHARES	256		/* accounts of bytes on hold, by destination */
+#define TN_HELD_PART	8		/* an account may grow to so many times what is free */
 #define TN_ANSWERS_MAX	64		/* ASKs, ACKs and returned packets of the NIC itself */
 #define TN_DUE_MAX	256		/* waiting packets that are delivered at once */
 #define TN_RETURN_FLITS	80		/* of a returned packet: more than an ICMP error quotes */
 
 /*
- * Inputs of the router: port * VCS + vc, then for each VC an injection queue, a queue of
- * packets replayed from the parking segment, and a queue of packets that this node relays; then a
- * queue of the NIC's own answers, all on VCD1.
+ * Inputs of the router: port * VCS + vc; then an injection queue for each output port and VC of
+ * the flow; then for each VC a queue of packets replayed from the parking segment, and a queue of
+ * packets that this node relays; then a queue of the NIC's own answers, all on VCD1.
  */
 #define TN_INPUT_INJECT	(TORUS_MAX_PORTS * TORUS_VCS)
-#define TN_INPUT_REPLAY	(TN_INPUT_INJECT + TORUS_VCS)
+#define TN_INPUT_REPLAY	(TN_INPUT_INJECT + TORUS_MAX_PORTS * TORUS_VCS)
 #define TN_INPUT_RELAY	(TN_INPUT_REPLAY + TORUS_VCS)
 #define TN_INPUT_ANSWER	(TN_INPUT_RELAY + TORUS_VCS)
 #define TN_INPUTS	(TN_INPUT_ANSWER + 1)
+#define TN_ACTIVE_WORDS	((TN_INPUTS + 63) / 64)
 
 #define TN_BLOCK	64		/* rows */
 
@@ -61,7 +64,7 @@ struct tn_way {
 /**
  * struct tn_nic
  * @input: queues in front of the router
- * @active: mask of inputs with packets
+ * @active: bitmap of inputs with packets
  * @turn: input that is served first in the next round
  * @live: mask of ports whose link is not down: others do not send
  * @way: of the packet that was last moved
@@ -69,6 +72,8 @@ struct tn_way {
  * @reopening: mask of closed ports that open when the replay is done
  * @cut_short: a later version ended that replay: they open when nothing is parked
  * @held: own packets whose destination is on hold, in order
+ * @held_bytes: what they and those that wait for the relay window count (tn_pkt.held)
+ * @share: the same by destination, modulo TN_HELD_SHARES
  * @rows, @shadow: the active and the shadow table, @nodes rows each; @shadow_open: the shadow
  *	accepts rows
  * @block, @shadow_block: block states of these tables
@@ -105,7 +110,7 @@ struct tn_nic {
 	bool relays_held;
 	u8 colour;
 
-	u64 active;
+	u64 active[TN_ACTIVE_WORDS];
 	u8 turn;
 	u16 live;
 	u16 reopening;
@@ -115,6 +120,7 @@ struct tn_nic {
 	struct tn_queue input[TN_INPUTS];
 	struct tn_queue held;
 	u64 held_bytes;
+	u64 share[TN_HELD_SHARES];
 	struct tn_park park;
 	struct tn_flows flows;
 	u32 due_left;
@@ -158,7 +164,7 @@ static inline void tn_input_push(struct tn_nic *nic, unsigned int input, struct 
 {
 	tn_assert(input < TN_INPUTS);
 	tn_queue_push(&nic->input[input], pkt);
-	nic->active |= 1ull << input;
+	nic->active[input / 64] |= 1ull << input % 64;
 }
 
 /* Puts @pkt at the head of the queue. */
@@ -167,7 +173,7 @@ static inline void tn_input_push_front(struct tn_nic *nic, unsigned int input,
 {
 	tn_assert(input < TN_INPUTS);
 	tn_queue_push_front(&nic->input[input], pkt);
-	nic->active |= 1ull << input;
+	nic->active[input / 64] |= 1ull << input % 64;
 }
 
 /* Moves @pkt into parking memory, if the host has such memory. Return: false: none is left. */
@@ -209,6 +215,13 @@ void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
  * If TN_ANSWERS_MAX of them wait, the one that has waited longest is dropped.
  */
 void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt);
+/**
+ * tn_inject_input() - the injection queue of packets to @dst by a valid @row, with the flow's @vc
+ * Return: the input, of the port by which they leave.
+ */
+unsigned int tn_inject_input(struct tn_nic *nic, u32 dst, u64 row, unsigned int vc);
+/** tn_inject() - put @pkt, which is stamped, into its injection queue */
+void tn_inject(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_parked() - count @pkt, which is resolved, as parked */
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_reroute() - route @pkt anew, of which no other copy is known; after tn_may_reroute() */

@@ -37,14 +37,29 @@
  * then until all parked packets have left. Packets that arrive meanwhile are parked behind them
  * (test_replay(), test_reopen_late()).
  *
- * Bounds. Packets in input buffers are bounded by credits, those of the host by TN_INJECT_MAX, and
- * those that are relayed by windows. A returned packet has given its buffer back, and a neighbour
- * can cause any number of them, and then report no credits of VCD1. So the NIC's own answers have a
- * queue of their own, in which they have no order: those whose link has no credit do not keep the
- * others, nor the host's packets, waiting. There are TN_ANSWERS_MAX at most, the oldest is dropped
- * for a new one, and a returned packet is a copy of TN_RETURN_FLITS at most, so that it does not
- * keep the frame that it came in: together less than 100 KiB (test_way_back_full() and
- * test_way_back_blocked() of tests/unit/test_nic_relay.c).
+ * Fair. What one destination keeps from moving keeps no other from moving at its source. The
+ * host's packets wait in a queue for each output port and VC: a port that gets no credits of a VC,
+ * or whose link is dead while the parking segment is full, stops the queue of that port and VC
+ * only (test_fair_port() of tests/unit/test_nic_host.c). Packets on hold, or in front of the relay
+ * window, may use eight times what others leave of hold_bytes, counted by destination: one
+ * destination eight ninths of all, a second one eight ninths of the rest. So the first one does
+ * not take all, and a single one gets nearly all (test_fair_hold()). The host asks for room by
+ * destination (tn_nic_room()), and must not let a message that has none stop others either
+ * (host/lane.c). All this takes no packet from a queue in which it would have been safe: the
+ * limits decide when the host has to wait, and a packet that was accepted is never dropped for
+ * them. A flow has one port under one table, hence one queue; if its port changes with the table,
+ * packets of both queues may overtake each other, like those of two tables anywhere: holds prevent
+ * it, and ESEQ restores the order where there are none. Lemmas 1 and 2 speak of heads of queues,
+ * of which there are only more.
+ *
+ * Bounds. Packets in input buffers are bounded by credits, those of the host by twice
+ * TN_INJECT_MAX for each port and VC, and those that are relayed by windows. A returned packet has
+ * given its buffer back, and a neighbour can cause any number of them, and then report no credits
+ * of VCD1. So the NIC's own answers have a queue of their own, in which they have no order: those
+ * whose link has no credit do not keep the others, nor the host's packets, waiting. There are
+ * TN_ANSWERS_MAX at most, the oldest is dropped for a new one, and a returned packet is a copy of
+ * TN_RETURN_FLITS at most, so that it does not keep the frame that it came in: together less than
+ * 100 KiB (test_way_back_full() and test_way_back_blocked() of tests/unit/test_nic_relay.c).
  */
 #include "bubble.h"
 #include "nic_impl.h"
@@ -54,34 +69,42 @@
 
 enum moved { BLOCKED, MOVED };
 
+/*
+ * Return: the header fields that a valid row gives to a packet to @dst: to the relay, if there is
+ * one; with all allowed directions, if @adaptive.
+ */
+static struct tn_path path_of_row(u32 dst, u64 row, bool adaptive)
+{
+	struct tn_path path = tn_path_of_row(dst, row);
+
+	if (row & TORUS_ROW_RELAY)
+		path.dst = (u32)(row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK);
+	if (adaptive && (row & TORUS_ROW_ADAPTIVE)) {
+		path.dir = (u16)(row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK);
+		path.first = TN_NO_STEP;
+		path.last = TN_NO_STEP;
+	}
+	return path;
+}
+
 void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 {
-	struct tn_path path = tn_path_of_row(pkt->hdr.dst, row);
 	struct tn_hdr *h = &pkt->hdr;
+	bool adaptive = pkt->tail.flags & TN_TAIL_ADAPTIVE;
+	struct tn_path path;
 
 	tn_assert(row & TORUS_ROW_VALID);
 	tn_assert(nic->colour < TORUS_COLOURS);
 	if ((row & TORUS_ROW_RELAY) && !h->relayed)
 		tn_relay_wrap(pkt);
-	if (row & TORUS_ROW_RELAY)
-		h->dst = (u32)(row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK);
-	else if (h->relayed)
-		h->dst = pkt->via.dst;
-
+	path = path_of_row(h->relayed ? pkt->via.dst : h->dst, row, adaptive);
+	h->dst = path.dst;
 	h->dir = path.dir;
 	h->first = path.first;
 	h->last = path.last;
 	h->colour = nic->colour;
-	if (!(pkt->tail.flags & TN_TAIL_ADAPTIVE))
-		return;
-	if (row & TORUS_ROW_ADAPTIVE) {
-		h->vc = TORUS_VC_A;
-		h->dir = (u16)(row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK);
-		h->first = TN_NO_STEP;
-		h->last = TN_NO_STEP;
-	} else {
-		h->vc = TORUS_VC_D0;	/* on the escape from the beginning */
-	}
+	if (adaptive)	/* without ADAPTIVE in the row: on the escape from the beginning */
+		h->vc = row & TORUS_ROW_ADAPTIVE ? TORUS_VC_A : TORUS_VC_D0;
 }
 
 /* Frees the buffer of a packet that was taken out of the queue of its input. */
@@ -128,7 +151,7 @@ void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt)
 	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
 	pkt->stalled = 0;
 	nic->counter[TORUS_NC_REROUTED]++;
-	tn_input_push(nic, TN_INPUT_INJECT + TORUS_VC_A, pkt);
+	tn_inject(nic, pkt);
 }
 
 void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt)
@@ -508,6 +531,37 @@ static const struct tn_way *way_of(struct tn_nic *nic, const struct tn_path *pat
 	return w;
 }
 
+/* A path that leads nowhere is sent back from the queue of port 0. */
+static unsigned int inject_input(struct tn_nic *nic, const struct tn_path *path, unsigned int vc)
+{
+	unsigned int out = way_of(nic, path)->out;
+
+	tn_assert(vc < TORUS_VCS);
+	return TN_INPUT_INJECT + (out < nic->nports ? out : 0) * TORUS_VCS + vc;
+}
+
+unsigned int tn_inject_input(struct tn_nic *nic, u32 dst, u64 row, unsigned int vc)
+{
+	struct tn_path path = path_of_row(dst, row, vc == TORUS_VC_A);
+
+	tn_assert(row & TORUS_ROW_VALID);
+	return inject_input(nic, &path, vc);
+}
+
+void tn_inject(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
+	struct tn_path path = {
+		.dst = pkt->hdr.dst,
+		.dir = pkt->hdr.dir,
+		.first = pkt->hdr.first,
+		.last = pkt->hdr.last,
+	};
+
+	tn_assert(pkt->in_port == TN_PORT_HOST);
+	tn_input_push(nic, inject_input(nic, &path, vc), pkt);
+}
+
 static void forward_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u8 last,
 			   u64 now)
 {
@@ -701,7 +755,7 @@ static unsigned int serve_input(struct tn_nic *nic, unsigned int input, u64 now)
 	unsigned int n;
 
 	tn_assert(input < TN_INPUTS);
-	tn_assert(q->head && (nic->active >> input & 1));
+	tn_assert(q->head && (nic->active[input / 64] >> input % 64 & 1));
 	for (n = 0; n < BURST; n++) {
 		struct tn_pkt *pkt = tn_queue_pop(q);
 		bool rider;
@@ -717,7 +771,7 @@ static unsigned int serve_input(struct tn_nic *nic, unsigned int input, u64 now)
 		nic->relay.riders -= rider;
 	}
 	if (!q->head)
-		nic->active &= ~(1ull << input);
+		nic->active[input / 64] &= ~(1ull << input % 64);
 	return n;
 }
 
@@ -736,22 +790,33 @@ static unsigned int serve_answers(struct tn_nic *nic, u64 now)
 			n++;
 	}
 	if (!q->head)
-		nic->active &= ~(1ull << TN_INPUT_ANSWER);
+		nic->active[TN_INPUT_ANSWER / 64] &= ~(1ull << TN_INPUT_ANSWER % 64);
 	return n;
 }
 
-/* Serves each input of @inputs that has packets, once. Return: packets moved. */
-static unsigned int serve_all(struct tn_nic *nic, u64 inputs, u64 now)
+/* Return: the first input from @from on that has packets; @end if there is none before it. */
+static unsigned int next_active(const struct tn_nic *nic, unsigned int from, unsigned int end)
 {
-	unsigned int moved = 0, input;
-	u64 left;
+	while (from < end) {
+		u64 left = nic->active[from / 64] >> from % 64;
 
-	for (left = nic->active & inputs; left; left = nic->active & inputs) {
-		input = tn_lowest(left);
-		inputs &= ~((2ull << input) - 1);
-		moved += input == TN_INPUT_ANSWER ? serve_answers(nic, now) :
-						    serve_input(nic, input, now);
+		if (left) {
+			from += tn_lowest(left);
+			return from < end ? from : end;
+		}
+		from += 64 - from % 64;
 	}
+	return end;
+}
+
+/* Serves each input from @from to before @end that has packets, once. Return: packets moved. */
+static unsigned int serve_inputs(struct tn_nic *nic, unsigned int from, unsigned int end, u64 now)
+{
+	unsigned int moved = 0;
+
+	for (from = next_active(nic, from, end); from < end; from = next_active(nic, from + 1, end))
+		moved += from == TN_INPUT_ANSWER ? serve_answers(nic, now) :
+						   serve_input(nic, from, now);
 	return moved;
 }
 
@@ -821,15 +886,13 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 	if (!nic->placed)
 		return;
 	tn_assert(nic->turn < TN_INPUTS);
-	tn_assert(!(nic->active >> TN_INPUTS));
+	tn_assert(!(nic->active[TN_INPUTS / 64] >> TN_INPUTS % 64));
 	nic->due_left = TN_DUE_MAX;
 	nic->due_more = false;
 	do {
 		moved = nic->park.replaying ? replay_parked(nic) : 0;
-		if (nic->active) {
-			moved += serve_all(nic, ~0ull << nic->turn, now);
-			moved += serve_all(nic, (1ull << nic->turn) - 1, now);
-		}
+		moved += serve_inputs(nic, nic->turn, TN_INPUTS, now);
+		moved += serve_inputs(nic, 0, nic->turn, now);
 		nic->turn = (u8)((nic->turn + 1) % TN_INPUTS);
 		moved += tn_reopen(nic);
 		moved += tn_launch_waiting(nic);

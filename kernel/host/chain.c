@@ -230,8 +230,7 @@ u32 torus_host_take(struct torus_host *h, struct tn_pkt *pkt, struct tn_queue *m
 
 void torus_host_flush(struct torus_host *h)
 {
-	if (h->out.head)
-		torus_host_drop(h, &h->out);
+	torus_host_forget(h);
 	while (h->oldest)
 		drop_chain(h, h->oldest);
 }

@@ -7,8 +7,10 @@
  * one flow. The shell (torus.ko or torusemu) cuts messages and delivers them, so that it can avoid
  * copies.
  *
- *	to send, while torus_host_room():
- *		torus_host_begin(), torus_host_packet() for each, torus_host_send()
+ *	for each message of a queue of the host, while torus_host_open():
+ *		torus_host_begin(); torus_host_clear() or else torus_host_wait()
+ *	to send, after torus_host_clear() and while torus_host_next() has a message:
+ *		torus_host_packet() for each packet, torus_host_send()
  *	for each packet that the NIC delivers: torus_host_take()
  */
 #ifndef TORUS_HOST_H
@@ -26,8 +28,39 @@
 #define TORUS_HOST_REFER_MAX	512	/* packets of these that keep the memory they came in */
 #define TORUS_HOST_BUCKETS	1024
 #define TORUS_HOST_ANSWER_MAX	1280u	/* bytes of an ICMP error */
+#define TORUS_HOST_LANES	256	/* destinations whose messages wait in front of the NIC */
+#define TORUS_HOST_LANES_MAX	(16u << 20)	/* bytes of memory of these messages */
 
 struct torus_host_chain;
+
+/**
+ * struct torus_host_msg - a message of the host, in a struct of the shell
+ * @next: private
+ * @bytes: of memory that it keeps while it waits, not 0; set by the shell
+ * @dst: its destination, node id; set by torus_host_begin(), as is @vc
+ * @from: queue of the host that it comes from, less than TORUS_VCS; set by the shell
+ */
+struct torus_host_msg {
+	struct torus_host_msg *next;
+	u32 bytes;
+	u32 dst;
+	u8 vc;
+	u8 from;
+};
+
+/**
+ * struct torus_host_lane - messages to one destination on one VC that wait for room (lane.c)
+ * @since: when it began, or the last message left it, ns
+ * @bytes: of memory of these messages
+ */
+struct torus_host_lane {
+	struct torus_host_msg *head, *tail;
+	u64 since;
+	u32 bytes;
+};
+
+/** typedef torus_host_free - callback: a message that waited was dropped, and counted: free it */
+typedef void (*torus_host_free)(void *shell, struct torus_host_msg *msg);
 
 /**
  * typedef torus_host_lost - callback: an IP packet of the host cannot arrive
@@ -47,9 +80,10 @@ typedef void (*torus_host_lost)(void *shell, const u8 *ip, u32 len);
  * @shape: of the fabric, set by the shell; NULL while the NIC has no coordinates
  * @plan: address plan, set by the shell; the default one at first
  * @payload_max: most bytes of a packet, whole flits
- * @out: packets of one message that the NIC had no room for
- * @out_dst: their destination, node id
- * @out_vc: their VC
+ * @forget: called for a message that waited and is dropped
+ * @out: packets of the message that is being sent; else empty
+ * @stopped: by queue of the host, the message that keeps it stopped, or NULL
+ * @stopped_since: since when, ns
  * @bucket: unfinished messages from the fabric, by flow
  * @seed: of the hash by which they are found, random
  * @oldest: the one that got its last packet first, or NULL
@@ -66,10 +100,15 @@ struct torus_host {
 	const struct torus_shape *shape;
 	const struct torus_plan *plan;
 	u32 payload_max;
+	torus_host_free forget;
 	struct tn_queue out;
-	u32 out_dst;
-	u8 out_vc;
+	struct torus_host_msg *stopped[TORUS_VCS];
+	u64 stopped_since[TORUS_VCS];
 	/* private: */
+	struct torus_host_lane lane[TORUS_HOST_LANES];
+	u64 lanes_used[TORUS_HOST_LANES / 64];
+	u32 lane_bytes;
+	u32 lane_turn;
 	struct torus_host_chain *bucket[TORUS_HOST_BUCKETS];
 	u64 seed;
 	struct torus_host_chain *oldest, *newest;
@@ -84,23 +123,52 @@ struct torus_host {
  * @nic: the NIC
  * @cfg: the configuration of @nic
  * @lost: called for an IP packet of the host that cannot arrive
+ * @forget: called for a message that waited and is dropped
  */
 void torus_host_init(struct torus_host *h, struct tn_nic *nic, const struct tn_nic_config *cfg,
-		     torus_host_lost lost);
+		     torus_host_lost lost, torus_host_free forget);
 
 /* --- from the host --- */
 
-/** torus_host_room() - Return: true if the NIC has room for another message */
-bool torus_host_room(const struct torus_host *h);
+/** torus_host_vc() - Return: the VC that an IP packet asks for; see torus_host_begin() */
+u8 torus_host_vc(const u8 *ip, size_t n);
+/** torus_host_open() - Return: true if the next message of this queue of the host may be taken */
+static inline bool torus_host_open(const struct torus_host *h, unsigned int from)
+{
+	return !h->stopped[from];
+}
+
 /**
- * torus_host_begin() - begin a message of the host; the shell then cuts it into h->out
+ * torus_host_begin() - begin a message of the host
  * @h: the host side
+ * @msg: gets destination and VC
  * @ip: the first bytes of its IP packet
  * @n: number of these: TORUS_HOST_IP, or all of a shorter packet
  * @len: bytes of the message, with its virtio_net_hdr
  * Return: false if it has no destination in the fabric; it is then counted as dropped.
  */
-bool torus_host_begin(struct torus_host *h, const u8 *ip, size_t n, u32 len);
+bool torus_host_begin(struct torus_host *h, struct torus_host_msg *msg, const u8 *ip, size_t n,
+		      u32 len);
+/** torus_host_clear() - Return: true if the NIC has room for @msg and none before it waits */
+bool torus_host_clear(struct torus_host *h, const struct torus_host_msg *msg);
+/**
+ * torus_host_wait() - keep a message that is not clear; its queue is open
+ * The message belongs to the host side until torus_host_next() or h->forget() gives it back, which
+ * this call may do.
+ */
+void torus_host_wait(struct torus_host *h, struct torus_host_msg *msg, u64 now);
+/** torus_host_next() - Return: a message that waited and may be sent now; NULL: none */
+struct torus_host_msg *torus_host_next(struct torus_host *h, u64 now);
+/** torus_host_ready() - Return: true if torus_host_next() has a message, for which there is room */
+bool torus_host_ready(struct torus_host *h);
+/** torus_host_expiry() - Return: when torus_host_next() is to be called again, ns; ~0: never */
+u64 torus_host_expiry(struct torus_host *h);
+/** torus_host_give_up() - drop what waits for destinations that did not move for @age ns */
+void torus_host_give_up(struct torus_host *h, u64 age, u64 now);
+/** torus_host_oldest() - Return: since when the destination does not move that waits longest; ~0 */
+u64 torus_host_oldest(const struct torus_host *h);
+/** torus_host_forget() - drop all messages that wait */
+void torus_host_forget(struct torus_host *h);
 
 /**
  * torus_host_packet() - append a packet of a message to @q
@@ -123,10 +191,8 @@ static inline void torus_host_packet(struct tn_queue *q, struct tn_pkt *pkt, u32
 	tn_queue_push(q, pkt);
 }
 
-/** torus_host_send() - send the packets in h->out, while the NIC has room */
-void torus_host_send(struct torus_host *h, u64 now);
-/** torus_host_ready() - Return: true if torus_host_send() would send a packet now */
-bool torus_host_ready(const struct torus_host *h);
+/** torus_host_send() - send the packets in h->out, those of @msg */
+void torus_host_send(struct torus_host *h, const struct torus_host_msg *msg, u64 now);
 /** torus_host_drop() - free the packets of a message that will not arrive, and count one drop */
 void torus_host_drop(struct torus_host *h, struct tn_queue *q);
 
@@ -140,7 +206,7 @@ void torus_host_drop(struct torus_host *h, struct tn_queue *q);
  * Return: bytes of this message; its first packet has more than TORUS_HOST_HDR of them; 0: none.
  */
 u32 torus_host_take(struct torus_host *h, struct tn_pkt *pkt, struct tn_queue *msg);
-/** torus_host_flush() - drop all unfinished messages, in both directions */
+/** torus_host_flush() - drop all messages that wait or are unfinished, in both directions */
 void torus_host_flush(struct torus_host *h);
 
 /* --- unreachable --- */

@@ -12,13 +12,14 @@
 #define IP6_DST		24
 
 void torus_host_init(struct torus_host *h, struct tn_nic *nic, const struct tn_nic_config *cfg,
-		     torus_host_lost lost)
+		     torus_host_lost lost, torus_host_free forget)
 {
 	memset(h, 0, sizeof(*h));
 	h->ops = cfg->ops;
 	h->shell = cfg->host;
 	h->nic = nic;
 	h->lost = lost;
+	h->forget = forget;
 	h->plan = &tn_plan_default;
 	h->seed = (u64)cfg->ops->random(cfg->host) << 32 | cfg->ops->random(cfg->host);
 	h->payload_max = cfg->params.payload_max / TN_FLIT * TN_FLIT;
@@ -36,51 +37,56 @@ static u8 vc_of(u8 dsfield)
 	}
 }
 
-/* Return: the destination of a message, and its VC in @vc; TORUS_NO_NODE: not in the fabric. */
-static u32 classify_message(const struct torus_host *h, const u8 *ip, size_t n, u8 *vc)
+u8 torus_host_vc(const u8 *ip, size_t n)
+{
+	if (n >= IP4_HDR && ip[0] >> 4 == 4)
+		return vc_of(ip[1]);
+	if (n >= IP6_HDR && ip[0] >> 4 == 6)
+		return vc_of((u8)(ip[0] << 4 | ip[1] >> 4));
+	return TORUS_VC_D0;
+}
+
+/* Return: the destination of a message; TORUS_NO_NODE: not in the fabric. */
+static u32 find_destination(const struct torus_host *h, const u8 *ip, size_t n)
 {
 	const u8 *to = ip + IP4_DST;
 
-	if (n >= IP4_HDR && ip[0] >> 4 == 4) {
-		*vc = vc_of(ip[1]);
+	if (n >= IP4_HDR && ip[0] >> 4 == 4)
 		return tn_plan_node4(h->plan, h->shape, (u32)to[0] << 24 | (u32)to[1] << 16 |
 							(u32)to[2] << 8 | to[3]);
-	}
-	if (n >= IP6_HDR && ip[0] >> 4 == 6) {
-		*vc = vc_of((u8)(ip[0] << 4 | ip[1] >> 4));
+	if (n >= IP6_HDR && ip[0] >> 4 == 6)
 		return tn_plan_node6(h->plan, h->shape, ip + IP6_DST);
-	}
 	return TORUS_NO_NODE;
 }
 
-bool torus_host_begin(struct torus_host *h, const u8 *ip, size_t n, u32 len)
+bool torus_host_begin(struct torus_host *h, struct torus_host_msg *msg, const u8 *ip, size_t n,
+		      u32 len)
 {
 	u64 *counter = tn_nic_counters(h->nic);
 
 	counter[TORUS_NC_HOST_MESSAGES_TX]++;
 	counter[TORUS_NC_HOST_BYTES_TX] += len < TORUS_HOST_HDR ? 0 : len - TORUS_HOST_HDR;
-	h->out_dst = h->shape ? classify_message(h, ip, n, &h->out_vc) : TORUS_NO_NODE;
-	if (h->out_dst == TORUS_NO_NODE) {
+	msg->dst = h->shape ? find_destination(h, ip, n) : TORUS_NO_NODE;
+	msg->vc = torus_host_vc(ip, n);
+	if (msg->dst == TORUS_NO_NODE) {
 		counter[TORUS_NC_HOST_DROPS]++;
 		return false;
 	}
 	/* A message of several packets must keep their order. */
-	if (h->out_vc == TORUS_VC_A && len > h->payload_max)
-		h->out_vc = TORUS_VC_D0;
+	if (msg->vc == TORUS_VC_A && len > h->payload_max)
+		msg->vc = TORUS_VC_D0;
 	return true;
 }
 
-void torus_host_send(struct torus_host *h, u64 now)
+void torus_host_send(struct torus_host *h, const struct torus_host_msg *msg, u64 now)
 {
 	struct tn_queue *q = &h->out;
 
 	while (q->head) {
 		struct tn_pkt *pkt = q->head;
 		struct tn_pkt *next = pkt->next;
-		int err = tn_nic_send(h->nic, pkt, h->out_dst, h->out_vc, now);
+		int err = tn_nic_send(h->nic, pkt, msg->dst, msg->vc, now);
 
-		if (err == -EAGAIN)
-			return;
 		if (err) {
 			if (err == -EHOSTUNREACH)
 				torus_host_unreachable(h, pkt);
@@ -92,22 +98,4 @@ void torus_host_send(struct torus_host *h, u64 now)
 			q->tail = NULL;
 		q->count--;
 	}
-}
-
-bool torus_host_ready(const struct torus_host *h)
-{
-	return h->out.head && tn_nic_room(h->nic, h->out_vc);
-}
-
-bool torus_host_room(const struct torus_host *h)
-{
-	unsigned int vc;
-
-	if (h->out.head)
-		return false;
-	for (vc = 0; h->shape && vc < TORUS_VCS; vc++) {
-		if (!tn_nic_room(h->nic, vc))
-			return false;
-	}
-	return true;
 }

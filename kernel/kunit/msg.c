@@ -48,7 +48,7 @@ static struct sk_buff *datagram(struct kunit *test, unsigned int len)
 /* Fills the parking segment, and with it the queue on the way there. Called with the lock. */
 static void fill(struct torus_soft *s)
 {
-	while (tn_nic_room(s->soft.nic, 0)) {
+	while (tn_nic_room(s->soft.nic, SRC, 0)) {
 		struct tn_pkt *pkt = torus_pkt_alloc(1);
 
 		if (!pkt)
@@ -64,47 +64,97 @@ static void fill(struct torus_soft *s)
 	}
 }
 
-/*
- * The host waits for a full NIC for ten seconds; then the waiting messages are dropped and counted.
- */
+/* Puts @skb into queue @q, as the stack does. Called with the lock. */
+static void queue(struct torus_soft *s, struct sk_buff *skb, unsigned int q)
+{
+	spin_lock(&s->tx.lock);
+	__skb_queue_tail(&s->txq[q], skb);
+	spin_unlock(&s->tx.lock);
+}
+
+#define GRACE	(5 * NSEC_PER_MSEC)
+#define STALL	(GRACE + 10ull * NSEC_PER_SEC)
+
+/* A message that waits aside is dropped and counted if it could not leave for ten seconds. */
 static void test_stall(struct kunit *test)
 {
-	/*
-	 * When the test looks, after the host began to wait; messages that wait then, and dropped
-	 * ones.
-	 */
-	static const struct { u64 at; u32 wait; u64 drops; } looks[] = {
-		{ 0, 2, 0 }, { 10ull * NSEC_PER_SEC - 1, 2, 0 }, { 10ull * NSEC_PER_SEC, 0, 2 },
-		{ 10ull * NSEC_PER_SEC + 1, 0, 3 },	/* the next one does not wait */
+	/* When, after the first one came; messages in the queue and aside then, and dropped. */
+	static const struct { u64 at; u32 queued; u64 aside, drops; } looks[] = {
+		{ 0, 1, 0, 0 }, { GRACE - 1, 1, 0, 0 }, { GRACE, 0, 2, 0 },
+		{ STALL - 1, 0, 2, 0 }, { STALL, 0, 2, 2 },
+		{ STALL + 1, 0, 2, 2 },		/* the next one has its own time */
 	};
 	struct torus_soft *s = nic_of(test, 5000);
+	u64 *c = tn_nic_counters(s->soft.nic);
 	struct sk_buff *skb[3];
-	u32 wait[ARRAY_SIZE(looks)];
-	u64 now, expiry, drops[ARRAY_SIZE(looks)];
+	struct { u32 queued; u64 aside, drops; } saw[ARRAY_SIZE(looks)];
+	u64 now, expiry;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(skb); i++)
 		skb[i] = datagram(test, 100);
 	torus_soft_lock(s);	/* so that NAPI does not run at another time meanwhile */
 	fill(s);
-	__skb_queue_tail(&s->txq, skb[0]);
-	__skb_queue_tail(&s->txq, skb[1]);
+	queue(s, skb[0], 0);
+	queue(s, skb[1], 0);
 	now = torus_now(s);
 	for (i = 0; i < ARRAY_SIZE(looks); i++) {
 		if (i == ARRAY_SIZE(looks) - 1)
-			__skb_queue_tail(&s->txq, skb[2]);
+			queue(s, skb[2], 0);
 		torus_msg_xmit(s, now + looks[i].at);
-		wait[i] = skb_queue_len(&s->txq);
-		drops[i] = tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_DROPS];
+		saw[i].queued = skb_queue_len(&s->txq[0]);
+		saw[i].aside = c[TORUS_NC_HOST_WAITED];
+		saw[i].drops = c[TORUS_NC_HOST_DROPS];
+		if (looks[i].at == GRACE)
+			expiry = torus_msg_expiry(s);
 	}
-	expiry = torus_msg_expiry(s, now);
-	s->full_since = 0;		/* the time of the machine again */
+	torus_host_forget(&s->soft.host);	/* the time of the machine again */
 	torus_soft_unlock(s);
-	KUNIT_EXPECT_EQ(test, expiry, now + looks[2].at);
+	KUNIT_EXPECT_EQ(test, expiry, now + STALL);
 	for (i = 0; i < ARRAY_SIZE(looks); i++) {
-		KUNIT_EXPECT_EQ(test, wait[i], looks[i].wait);
-		KUNIT_EXPECT_EQ(test, drops[i], looks[i].drops);
+		KUNIT_EXPECT_EQ(test, saw[i].queued, looks[i].queued);
+		KUNIT_EXPECT_EQ(test, saw[i].aside, looks[i].aside);
+		KUNIT_EXPECT_EQ(test, saw[i].drops, looks[i].drops);
 	}
+}
+
+static struct sk_buff *to4(struct kunit *test, u32 addr, unsigned int len);
+
+/* Each VC has its queue: one that is stopped does not stop the others. */
+static void test_queues(struct kunit *test)
+{
+	static const struct { u8 tos; u16 queue; } t[] = {
+		{ 0, TORUS_VC_D0 }, { 32 << 2, TORUS_VC_D1 }, { 8 << 2, TORUS_VC_A },
+	};
+	struct torus_soft *s = nic_of(test, 5000);
+	struct net_device *dev = s->dev.netdev;
+	u64 *c = tn_nic_counters(s->soft.nic), injected;
+	struct sk_buff *skb[ARRAY_SIZE(t)];
+	unsigned int i;
+	bool open;
+
+	KUNIT_EXPECT_EQ(test, dev->real_num_tx_queues, (unsigned int)TORUS_VCS);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 2), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(s, 2, 2, LAB_ROW | 2, 1), 0);	/* by the other port */
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 2), 0);
+	for (i = 0; i < ARRAY_SIZE(t); i++) {
+		skb[i] = to4(test, i ? 0x0a020000 : 0x0a010000, 100);
+		((struct iphdr *)skb[i]->data)->tos = t[i].tos;
+		KUNIT_EXPECT_EQ(test, dev->netdev_ops->ndo_select_queue(dev, skb[i], NULL),
+				t[i].queue);
+	}
+	torus_soft_lock(s);
+	fill(s);
+	injected = c[TORUS_NC_INJECTED];
+	for (i = 0; i < ARRAY_SIZE(t); i++)
+		queue(s, skb[i], t[i].queue);
+	torus_msg_xmit(s, torus_now(s));
+	open = torus_host_open(&s->soft.host, TORUS_VC_D0);
+	injected = c[TORUS_NC_INJECTED] - injected;
+	torus_host_forget(&s->soft.host);
+	torus_soft_unlock(s);
+	KUNIT_EXPECT_FALSE(test, open);
+	KUNIT_EXPECT_EQ(test, injected, 2ull);
 }
 
 /** struct went - what becomes of one message of the host; counters by how much they grew */
@@ -122,7 +172,7 @@ static struct went went(struct torus_soft *s, struct sk_buff *skb)
 	c = tn_nic_counters(s->soft.nic);
 	memcpy(before, c, sizeof(before));
 	s->soft.host.answer_at = 0;
-	__skb_queue_tail(&s->txq, skb);
+	queue(s, skb, 0);
 	torus_msg_xmit(s, torus_now(s));
 	tn_nic_work(s->soft.nic, torus_now(s));
 	w.injected = c[TORUS_NC_INJECTED] - before[TORUS_NC_INJECTED];
@@ -546,6 +596,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_long),
 	KUNIT_CASE(test_tcp_segments),
 	KUNIT_CASE(test_stall),
+	KUNIT_CASE(test_queues),
 	{}
 };
 

@@ -203,6 +203,11 @@ static void null_xmit(struct torus_dev *d, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
+static u16 null_select(struct torus_dev *d, const u8 *ip, unsigned int n)
+{
+	return 0;
+}
+
 static void null_stop(struct torus_dev *d)
 {
 }
@@ -240,6 +245,7 @@ static const struct torus_net_ops null_net_ops = {
 	.uninit = null_uninit,
 	.free = null_free,
 	.xmit = null_xmit,
+	.select = null_select,
 	.stop = null_stop,
 	.counters = null_counters,
 	.tx_waited = null_tx_waited,

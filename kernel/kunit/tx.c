@@ -30,9 +30,9 @@ static bool emptied(struct torus_soft *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < 1000 && !skb_queue_empty_lockless(&s->txq); i++)
+	for (i = 0; i < 1000 && !skb_queue_empty_lockless(&s->txq[0]); i++)
 		usleep_range(1000, 2000);
-	return skb_queue_empty_lockless(&s->txq);
+	return skb_queue_empty_lockless(&s->txq[0]);
 }
 
 /*

@@ -363,7 +363,7 @@ const struct torus_hw_ops tn_soft_ops = {
 /* --- lifetime --------------------------------------------------------------------------- */
 
 int tn_soft_init(struct tn_soft *s, void *mem, struct tn_nic_config *cfg, torus_host_lost lost,
-		 u64 now)
+		 torus_host_free forget, u64 now)
 {
 	int err;
 
@@ -383,7 +383,7 @@ int tn_soft_init(struct tn_soft *s, void *mem, struct tn_nic_config *cfg, torus_
 		tn_serdes_model_init(&s->port[i].serdes);
 	for (unsigned int i = 0; i < s->hw.nports; i++)
 		tn_nic_serdes(s->nic, i, &s->port[i].serdes.serdes);
-	torus_host_init(&s->host, s->nic, cfg, lost);
+	torus_host_init(&s->host, s->nic, cfg, lost, forget);
 	return 0;
 }
 

@@ -83,7 +83,7 @@ extern const struct torus_hw_ops tn_soft_ops;
  * Return: 0, -EINVAL.
  */
 int tn_soft_init(struct tn_soft *s, void *mem, struct tn_nic_config *cfg, torus_host_lost lost,
-		 u64 now);
+		 torus_host_free forget, u64 now);
 /** tn_soft_flush() - give all packets back to their owners, before @mem is freed */
 void tn_soft_flush(struct tn_soft *s);
 /** tn_soft_note() - for tn_ops.event: store the event, as the core must not be called here */

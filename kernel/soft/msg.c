@@ -2,10 +2,12 @@
 /*
  * Messages of the host (host/host.h) from and into skbs.
  *
- * While the NIC has no room (a hold, a full parking segment, no credits), the host's queue is
- * stopped. This is bounded, because messages hold their sockets, those their network namespace, and
- * that one this NIC: after STALL_TIME without room, waiting messages are dropped and counted until
- * there is room again.
+ * The host has a queue for each VC. While the NIC has no room for a message (a hold, a full
+ * parking segment, no credits), the message waits aside, in a lane of its destination
+ * (host/lane.c), in its skb, which its socket pays for: so the socket is held back, and the queue
+ * goes on. This is bounded, because messages hold their sockets, those their network namespace,
+ * and that one this NIC: after STALL_TIME in which nothing left a lane, its messages are dropped
+ * and counted.
  *
  * A long message is delivered in the pages that its packets came in, without a copy. A short
  * message, and one of which a packet lies in the parking segment or in memory without a page to
@@ -64,78 +66,117 @@ static void count_host(struct torus_soft *s, enum torus_node_counter which, u64 
 
 /* --- from the host ----------------------------------------------------------------- */
 
+static struct torus_host_msg *msg_of(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct torus_host_msg) > sizeof(skb->cb));
+	return (struct torus_host_msg *)skb->cb;
+}
+
+static struct sk_buff *skb_of(struct torus_host_msg *msg)
+{
+	return container_of((void *)msg, struct sk_buff, cb);
+}
+
+void torus_msg_forget(void *dev, struct torus_host_msg *msg)
+{
+	kfree_skb(skb_of(msg));
+}
+
 static void xmit_one(struct torus_soft *s, struct sk_buff *skb, u64 now)
 {
+	struct torus_host *h = &s->soft.host;
+	struct torus_host_msg msg = *msg_of(skb);
+
+	if (torus_cut(&h->out, skb, h->payload_max)) {
+		torus_host_send(h, &msg, now);
+		consume_skb(skb);
+	} else {
+		torus_host_drop(h, &h->out);
+		kfree_skb(skb);
+	}
+}
+
+/* Takes a message from a queue of the host: it is sent, waits or is dropped. */
+static void take_one(struct torus_soft *s, struct sk_buff *skb, unsigned int from, u64 now)
+{
 	unsigned int n = min(skb->len, TORUS_HOST_IP);
+	struct torus_host *h = &s->soft.host;
+	struct torus_host_msg *msg = msg_of(skb);
 	u8 buf[TORUS_HOST_IP];
 	const u8 *ip = skb_header_pointer(skb, 0, (int)n, buf);
 
-	if (!torus_host_begin(&s->soft.host, ip, ip ? n : 0, HDR + skb->len)) {
+	*msg = (struct torus_host_msg) { .bytes = skb->truesize, .from = (u8)from };
+	if (!torus_host_begin(h, msg, ip, ip ? n : 0, HDR + skb->len))
 		kfree_skb(skb);
-	} else if (torus_cut(&s->soft.host.out, skb, s->soft.host.payload_max)) {
-		torus_host_send(&s->soft.host, now);
-		consume_skb(skb);
-	} else {
-		torus_host_drop(&s->soft.host, &s->soft.host.out);
-		kfree_skb(skb);
-	}
+	else if (torus_host_clear(h, msg))
+		xmit_one(s, skb, now);
+	else
+		torus_host_wait(h, msg, now);
 }
 
-bool torus_msg_pending(const struct torus_soft *s)
+bool torus_msg_pending(struct torus_soft *s)
 {
-	const struct torus_host *h = &s->soft.host;
+	struct torus_host *h = &s->soft.host;
+	unsigned int q;
 
 	lockdep_assert_held(&s->lock);
-	return torus_host_ready(h) ||
-	       (!skb_queue_empty_lockless(&s->txq) && torus_host_room(h));
+	for (q = 0; q < TORUS_VCS; q++) {
+		if (torus_host_open(h, q) && !skb_queue_empty_lockless(&s->txq[q]))
+			return true;
+	}
+	return torus_host_ready(h);
 }
 
-u64 torus_msg_expiry(const struct torus_soft *s, u64 now)
+u64 torus_msg_expiry(struct torus_soft *s)
 {
-	u64 at = s->full_since + STALL_TIME;
+	u64 oldest = torus_host_oldest(&s->soft.host);
 
 	lockdep_assert_held(&s->lock);
-	return s->full_since && at > now ? at : ~0ull;
+	return min(torus_host_expiry(&s->soft.host),
+		   oldest == ~0ull ? oldest : oldest + STALL_TIME);
 }
 
-/* Drops the waiting messages if there was no room for STALL_TIME. */
-static void watch_stall(struct torus_soft *s, u64 now)
+/* Return: how many bytes the next message has that waited and is sent now; 0: there is none. */
+static unsigned int xmit_waiting(struct torus_soft *s, u64 now)
 {
-	struct sk_buff *skb;
+	struct torus_host_msg *msg = torus_host_next(&s->soft.host, now);
+	unsigned int len;
 
-	if (torus_host_room(&s->soft.host)) {
-		s->full_since = 0;
-		return;
-	}
-	if (!s->full_since)
-		s->full_since = now;
-	if (now - s->full_since < STALL_TIME)
-		return;
-	while ((skb = skb_dequeue(&s->txq))) {
-		count_host(s, TORUS_NC_HOST_DROPS, 1);
-		kfree_skb(skb);
-	}
+	if (!msg)
+		return 0;
+	len = skb_of(msg)->len;
+	xmit_one(s, skb_of(msg), now);
+	return len;
 }
 
+/* The same for the next message of queue @q. */
+static unsigned int xmit_next(struct torus_soft *s, unsigned int q, u64 now)
+{
+	struct sk_buff *skb = torus_host_open(&s->soft.host, q) ? torus_tx_take(s, q) : NULL;
+	unsigned int len;
+
+	if (!skb)
+		return 0;
+	len = skb->len;
+	take_one(s, skb, q, now);
+	return len;
+}
+
+/* Each queue, and what waits aside, has its turn, a message each. */
 void torus_msg_xmit(struct torus_soft *s, u64 now)
 {
-	unsigned int n = 0, bytes = 0;
-	struct sk_buff *skb;
+	unsigned int n = 0, bytes = 0, before, q;
 
 	lockdep_assert_held(&s->lock);
-	if (skb_queue_empty_lockless(&s->txq) && !s->soft.host.out.head && !s->full_since)
-		return;
-	if (s->soft.host.out.head)
-		torus_host_send(&s->soft.host, now);
-	watch_stall(s, now);
-	while (n < XMIT_BATCH && bytes < XMIT_BYTES && torus_host_room(&s->soft.host)) {
-		skb = skb_dequeue(&s->txq);
-		if (!skb)
-			return;
+	torus_tx_look(s);
+	torus_host_give_up(&s->soft.host, STALL_TIME, now);
+	do {
+		before = bytes;
+		bytes += xmit_waiting(s, now);
+		for (q = 0; q < TORUS_VCS; q++)
+			bytes += xmit_next(s, q, now);
 		n++;
-		bytes += skb->len;
-		xmit_one(s, skb, now);
-	}
+	} while (bytes != before && n < XMIT_BATCH && bytes < XMIT_BYTES);
 }
 
 /* --- from the fabric ---------------------------------------------------------------- */

@@ -144,9 +144,9 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 }
 
 /* Return: when the next timer of the NIC expires, ns; ~0: none is running. */
-static u64 next_expiry(const struct torus_soft *s, u64 now)
+static u64 next_expiry(struct torus_soft *s)
 {
-	u64 at = min(tn_nic_expiry(s->soft.nic), torus_msg_expiry(s, now));
+	u64 at = min(tn_nic_expiry(s->soft.nic), torus_msg_expiry(s));
 	unsigned int i;
 
 	for (i = 0; i < s->soft.hw.nports; i++)
@@ -167,7 +167,7 @@ static void arm_timer(struct torus_soft *s, bool busy, u64 now)
 	lockdep_assert_held(&s->lock);
 	if (s->armed > now && s->armed - now <= often && !s->delays)
 		return;
-	at = next_expiry(s, now);
+	at = next_expiry(s);
 	if (busy)
 		at = min(at, now + often);
 	if (s->armed > now && s->armed <= at)
@@ -205,7 +205,7 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 	return more || torus_msg_pending(s) || tn_nic_due(s->soft.nic);
 }
 
-/* Sends the frames @down, gives the messages @up to the host, and wakes its queue. */
+/* Sends the frames @down, gives the messages @up to the host, and wakes its queues. */
 static void hand_on(struct torus_soft *s, struct sk_buff_head *down, struct sk_buff_head *up)
 {
 	struct sk_buff *skb;
@@ -221,10 +221,7 @@ static void hand_on(struct torus_soft *s, struct sk_buff_head *down, struct sk_b
 		else
 			kfree_skb(skb);
 	}
-	smp_mb();	/* messages were taken before: pairs with stop_queue() */
-	if (netif_queue_stopped(s->dev.netdev) && netif_running(s->dev.netdev) &&
-	    skb_queue_len_lockless(&s->txq) < TORUS_TXQ_MAX / 2)
-		netif_wake_queue(s->dev.netdev);
+	torus_tx_wake(s);
 }
 
 static int torus_poll(struct napi_struct *napi, int budget)
@@ -330,7 +327,8 @@ static int make_core(struct torus_soft *s)
 		.small_max = TORUS_SMALL_MAX,
 	};
 	void *mem = kvzalloc(tn_nic_size(), GFP_KERNEL_ACCOUNT);
-	int err = mem ? tn_soft_init(&s->soft, mem, &cfg, torus_msg_lost, ktime_get_ns()) : -ENOMEM;
+	int err = mem ? tn_soft_init(&s->soft, mem, &cfg, torus_msg_lost, torus_msg_forget,
+				     ktime_get_ns()) : -ENOMEM;
 
 	if (err)
 		kvfree(mem);

@@ -21,8 +21,9 @@
  *  2. Functions marked (bh) use memory of their processor that all NICs share: their callers have
  *     bottom halves off (lockdep_assert_in_softirq()), and need no lock.
  *  3. Each queue between contexts has its own lock (sk_buff_head.lock), held for single list
- *     operations: torus_port.rx from the lower device's receive path to NAPI, torus_soft.txq from
- *     ndo_start_xmit to NAPI. NICs that send each other frames share nothing but these queues.
+ *     operations: torus_port.rx from the lower device's receive path to NAPI, torus_soft.txq (all
+ *     of them torus_tx.lock) from ndo_start_xmit to NAPI. NICs that send each other frames share
+ *     nothing but these queues.
  *  4. All frames and messages of a NIC leave from its NAPI poll, which runs on one CPU at a time,
  *     so their order is kept.
  *  5. RTNL protects attaching and detaching ports, and torus_port.lower against change; the data
@@ -49,7 +50,7 @@
 #include "../req/soft.h"
 #include "../torus.h"
 
-#define TORUS_TXQ_MAX		128	/* messages in the host's queue */
+#define TORUS_TXQ_MAX		128	/* messages in a queue of the host */
 #define TORUS_TX_USECS		1000	/* longest time a message waits in a batch (tx-usecs), */
 #define TORUS_TX_USECS_MAX	10000
 #define TORUS_TX_FRAMES		32	/* and messages of a batch (tx-frames), by default */
@@ -84,7 +85,10 @@ struct torus_port {
 
 /**
  * struct torus_tx - batching of the host's messages (transmit interrupt moderation, tx.c). Several
- *	contexts read and write it without a lock (READ_ONCE()): wrong values cost at most @usecs.
+ *	contexts read and write it without a lock (READ_ONCE()), except @batch: wrong values cost at
+ *	most @usecs.
+ * @lock: of torus_soft.txq and @batch
+ * @batch: messages since NAPI last looked at the queues
  * @timer: schedules NAPI when the time of a batch is over
  * @usecs: longest time that a message waits in a batch, us; 0: messages are not batched
  * @frames: a batch of so many messages is complete, 1 to TORUS_TXQ_MAX
@@ -97,10 +101,12 @@ struct torus_port {
  * @trial: the present batch is a trial: large messages of a host that does not stream
  * @gap: average time between large messages that are sent at once, ns
  * @large_at: when the last of these was sent, ns
- * @waited: messages that waited in batches, since the device was made (transmit lock)
+ * @waited: messages that waited in batches, since the device was made (@lock)
  * @last: when the last message was added to a batch, ns
  */
 struct torus_tx {
+	spinlock_t lock;
+	u32 batch;
 	struct hrtimer timer;
 	u32 usecs;
 	u32 frames;
@@ -144,11 +150,10 @@ struct torus_parking {
  * @clock: the time that the core gets; it stands still while NAPI is late (lock)
  * @armed: when @timer will fire, ns of @clock; ~0: not armed (lock)
  * @delays: mask of ports with delayed frames (lock)
- * @txq: messages of the host on their way to NAPI (its own lock)
+ * @txq: messages of the host on their way to NAPI, by VC (tx.lock)
  * @tx: when NAPI is scheduled for @txq
  * @up: messages for the host, until the lock is released (lock)
  * @down: frames for lower devices, until the lock is released (lock)
- * @full_since: since when the NIC has no room for a message, ns; 0: it has room (lock)
  * @park: memory of the parking segment (lock)
  * @frame: the frame that is being sent (lock)
  * @piece: pieces of the frame that is being received (lock)
@@ -168,12 +173,11 @@ struct torus_soft {
 	struct torus_host_clock clock;
 	u64 armed;
 	u32 delays;
-	struct sk_buff_head txq;
+	struct sk_buff_head txq[TORUS_VCS];
 	struct torus_tx tx;
 	struct sk_buff_head up;
 	struct sk_buff_head down;
 
-	u64 full_since;
 	struct torus_parking park;
 	struct tn_frame frame;
 	struct tn_seg piece[TORUS_PIECES];
@@ -380,15 +384,14 @@ bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max);
 
 /** torus_msg_lost() - queue an ICMP error for the host on s->up; a torus_host_lost (lock) */
 void torus_msg_lost(void *dev, const u8 *ip, u32 len);
-/** torus_msg_xmit() - give messages of s->txq to the core, while it has room (lock) */
+/** torus_msg_forget() - free a message that waited; a torus_host_free (lock) */
+void torus_msg_forget(void *dev, struct torus_host_msg *msg);
+/** torus_msg_xmit() - give messages of the host to the core, while it has room for them (lock) */
 void torus_msg_xmit(struct torus_soft *s, u64 now);
-/**
- * torus_msg_pending() - Return: true if a message, or the rest of one, waits and the core has room
- *	for it (lock)
- */
-bool torus_msg_pending(const struct torus_soft *s);
-/** torus_msg_expiry() - Return: when messages that waited too long are dropped; ~0: never (lock) */
-u64 torus_msg_expiry(const struct torus_soft *s, u64 now);
+/** torus_msg_pending() - Return: true if torus_msg_xmit() would take or send a message (lock) */
+bool torus_msg_pending(struct torus_soft *s);
+/** torus_msg_expiry() - Return: when messages that wait go elsewhere or end; ~0: never (lock) */
+u64 torus_msg_expiry(struct torus_soft *s);
 /** torus_msg_deliver() - take a packet for the host; a complete message goes to s->up (lock) */
 void torus_msg_deliver(struct torus_soft *s, struct tn_pkt *pkt);
 
@@ -396,8 +399,16 @@ void torus_msg_deliver(struct torus_soft *s, struct tn_pkt *pkt);
 
 /** torus_tx_init() - initialise queue and batching, before the first message */
 void torus_tx_init(struct torus_soft *s);
-/** torus_tx_put() - queue a message of the host for NAPI (transmit lock); it owns @skb then */
+/** torus_tx_put() - queue a message of the host for NAPI (bh), which owns @skb then */
 void torus_tx_put(struct torus_soft *s, struct sk_buff *skb);
+/** torus_tx_look() - NAPI takes messages from here on: the next one begins a batch */
+void torus_tx_look(struct torus_soft *s);
+/** torus_tx_take() - Return: the first message of queue @q, or NULL (NAPI) */
+struct sk_buff *torus_tx_take(struct torus_soft *s, unsigned int q);
+/** torus_tx_wake() - wake the stack's queues that have room again (NAPI, without the lock) */
+void torus_tx_wake(struct torus_soft *s);
+/** torus_tx_purge() - drop what is in the queues */
+void torus_tx_purge(struct torus_soft *s);
 /** torus_tx_answered() - note that messages were delivered to the host (NAPI) */
 void torus_tx_answered(struct torus_soft *s);
 /** torus_tx_stop() - drop what waits; NAPI is stopped, and the host sends no more */

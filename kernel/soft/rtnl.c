@@ -49,9 +49,19 @@ static void soft_xmit(struct torus_dev *d, struct sk_buff *skb)
 	torus_tx_put(torus_soft_of(d), skb);
 }
 
+static u16 soft_select(struct torus_dev *d, const u8 *ip, unsigned int n)
+{
+	return torus_host_vc(ip, n);
+}
+
 static void soft_stop(struct torus_dev *d)
 {
-	skb_queue_purge(&torus_soft_of(d)->txq);
+	struct torus_soft *s = torus_soft_of(d);
+
+	torus_tx_purge(s);
+	torus_soft_lock(s);
+	torus_host_forget(&s->soft.host);
+	torus_soft_unlock_read(s);
 }
 
 static void soft_counters(struct torus_dev *d, u64 *to)
@@ -104,6 +114,7 @@ static const struct torus_net_ops soft_net_ops = {
 	.uninit = soft_uninit,
 	.free = soft_free,
 	.xmit = soft_xmit,
+	.select = soft_select,
 	.stop = soft_stop,
 	.counters = soft_counters,
 	.tx_waited = soft_tx_waited,
@@ -248,6 +259,9 @@ static int make_nic(struct net *src_net, struct net_device *dev, struct nlattr *
 	if (err)
 		return err;
 
+	err = netif_set_real_num_tx_queues(dev, min_t(unsigned int, dev->num_tx_queues, TORUS_VCS));
+	if (err)
+		return err;
 	if (!torus_dev_may_add(src_net->user_ns)) {
 		NL_SET_ERR_MSG(extack, "the user namespaces of this user have "
 			       __stringify(TORUS_USER_NICS_MAX) " NICs, which is the most");
@@ -278,6 +292,11 @@ static int torus_newlink(struct net *src_net, struct net_device *dev, struct nla
 	return make_nic(src_net, dev, data, extack);
 }
 #endif
+
+static unsigned int torus_get_num_tx_queues(void)
+{
+	return TORUS_VCS;
+}
 
 static void torus_dellink(struct net_device *dev, struct list_head *head)
 {
@@ -320,6 +339,7 @@ struct rtnl_link_ops torus_link_ops __read_mostly = {
 	.validate = torus_validate,
 	.newlink = torus_newlink,
 	.dellink = torus_dellink,
+	.get_num_tx_queues = torus_get_num_tx_queues,
 	.get_size = torus_get_size,
 	.fill_info = torus_fill_info,
 };

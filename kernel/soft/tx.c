@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host's transmit queue, and when NAPI is scheduled for it: transmit interrupt moderation,
- * with the tx-usecs and tx-frames of ethtool (torus_tx.usecs, torus_tx.frames).
+ * The host's transmit queues, one for each VC, and when NAPI is scheduled for them: transmit
+ * interrupt moderation, with the tx-usecs and tx-frames of ethtool (torus_tx.usecs,
+ * torus_tx.frames).
  *
  * A round of NAPI, here and at every node on the way, costs nearly the same for one message as for
  * many, and so does waking the receiver. So messages of a host that streams are sent in batches.
@@ -24,11 +25,11 @@
  *     if messages arrive twice as fast as that (test_gap(), test_complete()).
  *  6. TCP small queues limit a socket to what it sends in a millisecond, which would end every
  *     trial early; here the limit is four times that (PACING_SHIFT).
- *  7. No message is left in the queue. The message that finds the queue empty schedules NAPI or
- *     starts the timer; for the others, that has been done. A round takes all messages that the
- *     core has room for, and whatever makes room starts a round (nic.c). Order and delivery depend
- *     on nothing else: the score is an estimate that several contexts update without a lock, and a
- *     wrong one costs at most @usecs.
+ *  7. No message is left in a queue. The first message since NAPI looked at the queues schedules
+ *     NAPI or starts the timer; for the others, that has been done. A round looks at all queues,
+ *     takes all messages for which there is room, and whatever makes room starts a round (nic.c).
+ *     Order and delivery depend on nothing else: the score is an estimate that several contexts
+ *     update without a lock, and a wrong one costs at most @usecs.
  */
 #include <net/sock.h>
 #include "nic.h"
@@ -135,7 +136,7 @@ static void adapt_wait(struct torus_tx *tx, unsigned int n)
 static enum hrtimer_restart batch_timer_fired(struct hrtimer *timer)
 {
 	struct torus_soft *s = container_of(timer, struct torus_soft, tx.timer);
-	unsigned int n = skb_queue_len_lockless(&s->txq);
+	unsigned int n = READ_ONCE(s->tx.batch);
 
 	if (n) {
 		adapt_wait(&s->tx, n);
@@ -144,7 +145,7 @@ static enum hrtimer_restart batch_timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Return: true if a message, the last of @queued ones, is batched. */
+/* Return: true if a message, the last of @queued ones since NAPI looked, is batched. */
 static bool may_wait(const struct torus_tx *tx, bool large, unsigned int queued)
 {
 	return queued < READ_ONCE(tx->frames) && READ_ONCE(tx->usecs) &&
@@ -152,14 +153,27 @@ static bool may_wait(const struct torus_tx *tx, bool large, unsigned int queued)
 		(large && READ_ONCE(tx->large_sent) >= READ_ONCE(tx->backoff)));
 }
 
-/* Stops the stack's queue, until NAPI has taken half of the messages. */
-static void stop_queue(struct torus_soft *s)
+/* Stops queue @q of the stack, until NAPI has taken half of the messages. */
+static void stop_queue(struct torus_soft *s, unsigned int q)
 {
-	netif_stop_queue(s->dev.netdev);
+	netif_stop_subqueue(s->dev.netdev, (u16)q);
 	/* If NAPI has emptied the queue before that, it will not wake the stack's queue. */
 	smp_mb__after_atomic();
-	if (skb_queue_len_lockless(&s->txq) < TORUS_TXQ_MAX / 2)
-		netif_wake_queue(s->dev.netdev);
+	if (skb_queue_len_lockless(&s->txq[q]) < TORUS_TXQ_MAX / 2)
+		netif_wake_subqueue(s->dev.netdev, (u16)q);
+}
+
+void torus_tx_wake(struct torus_soft *s)
+{
+	struct net_device *dev = s->dev.netdev;
+	unsigned int q;
+
+	smp_mb();	/* messages were taken before: pairs with stop_queue() */
+	for (q = 0; q < dev->real_num_tx_queues && q < TORUS_VCS; q++) {
+		if (__netif_subqueue_stopped(dev, (u16)q) && netif_running(dev) &&
+		    skb_queue_len_lockless(&s->txq[q]) < TORUS_TXQ_MAX / 2)
+			netif_wake_subqueue(dev, (u16)q);
+	}
 }
 
 void torus_tx_put(struct torus_soft *s, struct sk_buff *skb)
@@ -167,22 +181,27 @@ void torus_tx_put(struct torus_soft *s, struct sk_buff *skb)
 	struct torus_tx *tx = &s->tx;
 	bool large = skb->len >= LARGE;
 	u32 score = READ_ONCE(tx->score), large_sent = READ_ONCE(tx->large_sent);
-	unsigned int queued;
+	unsigned int q = min_t(unsigned int, skb_get_queue_mapping(skb), TORUS_VCS - 1);
+	unsigned int queued, len;
+	bool waits;
 
 	if (large)
 		sk_pacing_shift_update(skb->sk, PACING_SHIFT);
-	spin_lock(&s->txq.lock);
-	__skb_queue_tail(&s->txq, skb);		/* NAPI owns it from here on */
-	queued = skb_queue_len(&s->txq);
-	spin_unlock(&s->txq.lock);
-	if (queued >= TORUS_TXQ_MAX)
-		stop_queue(s);
-	if (!may_wait(tx, large, queued)) {
+	spin_lock(&tx->lock);
+	__skb_queue_tail(&s->txq[q], skb);	/* NAPI owns it from here on */
+	len = skb_queue_len(&s->txq[q]);
+	queued = tx->batch + 1;
+	WRITE_ONCE(tx->batch, queued);
+	waits = may_wait(tx, large, queued);
+	WRITE_ONCE(tx->waited, tx->waited + waits);
+	spin_unlock(&tx->lock);
+	if (len >= TORUS_TXQ_MAX)
+		stop_queue(s, q);
+	if (!waits) {
 		if (large && queued < READ_ONCE(tx->frames))	/* else it completes a batch */
 			average_gap(tx);
 		napi_schedule(&s->napi);
 	} else {
-		WRITE_ONCE(tx->waited, tx->waited + 1);
 		WRITE_ONCE(tx->last, ktime_get_ns());
 		if (queued == 1)
 			hrtimer_start(&tx->timer, ns_to_ktime(begin_batch(tx)), HRTIMER_MODE_REL);
@@ -193,6 +212,38 @@ void torus_tx_put(struct torus_soft *s, struct sk_buff *skb)
 		WRITE_ONCE(tx->large_sent, large_sent + 1);
 }
 
+void torus_tx_look(struct torus_soft *s)
+{
+	if (!READ_ONCE(s->tx.batch))	/* the next message is the first one in any case */
+		return;
+	spin_lock_bh(&s->tx.lock);
+	WRITE_ONCE(s->tx.batch, 0);
+	spin_unlock_bh(&s->tx.lock);
+}
+
+struct sk_buff *torus_tx_take(struct torus_soft *s, unsigned int q)
+{
+	struct sk_buff *skb;
+
+	if (skb_queue_empty_lockless(&s->txq[q]))
+		return NULL;
+	spin_lock_bh(&s->tx.lock);
+	skb = __skb_dequeue(&s->txq[q]);
+	spin_unlock_bh(&s->tx.lock);
+	return skb;
+}
+
+void torus_tx_purge(struct torus_soft *s)
+{
+	struct sk_buff *skb;
+	unsigned int q;
+
+	for (q = 0; q < TORUS_VCS; q++) {
+		while ((skb = torus_tx_take(s, q)))
+			kfree_skb(skb);
+	}
+}
+
 void torus_tx_answered(struct torus_soft *s)
 {
 	lower_score(&s->tx);
@@ -200,7 +251,11 @@ void torus_tx_answered(struct torus_soft *s)
 
 void torus_tx_init(struct torus_soft *s)
 {
-	skb_queue_head_init(&s->txq);
+	unsigned int q;
+
+	spin_lock_init(&s->tx.lock);
+	for (q = 0; q < TORUS_VCS; q++)
+		__skb_queue_head_init(&s->txq[q]);
 	s->tx.usecs = TORUS_TX_USECS;
 	s->tx.frames = TORUS_TX_FRAMES;
 	s->tx.wait = WAIT_MIN;
@@ -211,5 +266,5 @@ void torus_tx_init(struct torus_soft *s)
 void torus_tx_stop(struct torus_soft *s)
 {
 	hrtimer_cancel(&s->tx.timer);
-	skb_queue_purge(&s->txq);
+	torus_tx_purge(s);
 }

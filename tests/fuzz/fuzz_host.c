@@ -9,7 +9,7 @@
  *   1 a packet that could not arrive: FLAGS (1), payload
  *   2 a message of the host: EACH (1: flits of a packet, less 1), TAKES (1: packets until the NIC
  *     is full, modulo 8), message
- *   3 the NIC has room again
+ *   3 the NIC has room again, and 3 ms are over
  *
  * The fate of data packets is compared with a model: the packets of each flow that are waiting.
  */
@@ -75,10 +75,10 @@ u64 *tn_nic_counters(struct tn_nic *nic)
 	return counter;
 }
 
-unsigned int tn_nic_room(const struct tn_nic *nic, unsigned int vc)
+unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)
 {
 	(void)nic;
-	must(vc < TORUS_VCS);
+	must(dst < 6 && vc < TORUS_VCS);
 	return takes;
 }
 
@@ -200,28 +200,74 @@ static void take_unreach(const u8 *p, size_t n)
 	must(!torus_host_take(&host, pkt, &msg) && !msg.count);
 }
 
-static void send_message(const u8 *p, size_t n)
-{
-	u32 each = (p[0] % 16 + 1u) * TN_FLIT, len = (u32)n - 2, at, bytes;
-	size_t ip = len < TORUS_HOST_HDR ? 0 : len - TORUS_HOST_HDR;
-	struct tn_pkt *pkt;
+/** struct message - of the host: @len bytes, to be cut into packets of @each */
+struct message {
+	struct torus_host_msg msg;
+	u32 each, len;
+	u8 bytes[256];
+};
 
-	takes = p[1] % 8;
-	p += 2;
-	if (!torus_host_room(&host))
-		return;
-	if (!torus_host_begin(&host, p + len - ip, ip, len)) {
-		drops++;
-		return;
-	}
-	for (at = 0; at < len; at += bytes) {
-		bytes = len - at < each ? len - at : each;
+static unsigned int messages;
+
+static void forget(void *shell, struct torus_host_msg *msg)
+{
+	(void)shell;
+	messages--;
+	free(msg);
+}
+
+static void send_message(struct message *m)
+{
+	struct tn_pkt *pkt;
+	u32 at, bytes;
+
+	for (at = 0; at < m->len; at += bytes) {
+		bytes = m->len - at < m->each ? m->len - at : m->each;
 		pkt = new_packet(bytes);
-		memcpy(pkt->payload, p + at, bytes);
-		torus_host_packet(&host.out, pkt, at, bytes, len);
+		memcpy(pkt->payload, m->bytes + at, bytes);
+		torus_host_packet(&host.out, pkt, at, bytes, m->len);
 	}
 	must(!host.out.tail || host.out.tail->tail.flags & TN_TAIL_LAST);
-	torus_host_send(&host, now);
+	torus_host_send(&host, &m->msg, now);
+	must(!host.out.head);
+	forget(NULL, &m->msg);
+}
+
+static void take_message(const u8 *p, size_t n)
+{
+	struct message *m = calloc(1, sizeof(*m));
+	size_t ip;
+
+	takes = p[1] % 8;
+	m->each = (p[0] % 16 + 1u) * TN_FLIT;
+	m->len = (u32)n - 2;
+	m->msg.from = p[0] % TORUS_VCS;
+	m->msg.bytes = sizeof(*m);
+	memcpy(m->bytes, p + 2, m->len);
+	ip = m->len < TORUS_HOST_HDR ? 0 : m->len - TORUS_HOST_HDR;
+	messages++;
+	if (!torus_host_open(&host, m->msg.from) ||
+	    !torus_host_begin(&host, &m->msg, m->bytes + m->len - ip, ip, m->len))
+		forget(NULL, &m->msg);
+	else if (torus_host_clear(&host, &m->msg))
+		send_message(m);
+	else
+		torus_host_wait(&host, &m->msg, now);
+	drops = counter[TORUS_NC_HOST_DROPS];
+}
+
+static void have_room(void)
+{
+	struct torus_host_msg *msg;
+
+	takes = 100;
+	now += 3000000;
+	must(torus_host_expiry(&host));
+	while ((msg = torus_host_next(&host, now))) {
+		must(takes);
+		send_message((struct message *)msg);
+	}
+	must(!takes || !torus_host_ready(&host));
 	drops = counter[TORUS_NC_HOST_DROPS];
 }
 
@@ -231,7 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		.ops = &ops, .params = { .payload_max = TN_PAYLOAD_MIN },
 	};
 
-	torus_host_init(&host, NULL, &cfg, lost);
+	torus_host_init(&host, NULL, &cfg, lost, forget);
 	host.shape = &shape;
 	memset(flows, 0, sizeof(flows));
 	memset(counter, 0, sizeof(counter));
@@ -246,16 +292,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		else if (kind == 1 && n >= 1)
 			take_unreach(record, n);
 		else if (kind == 2 && n >= 2)
-			send_message(record, n);
-		else if (kind == 3) {
-			takes = 100;
-			torus_host_send(&host, now);
-		}
+			take_message(record, n);
+		else if (kind == 3)
+			have_room();
 		free(record);
 		data += 2 + n;
 		len -= 2 + n;
 	}
 	torus_host_flush(&host);
-	must(!host.waiting && !packets);
+	must(!host.waiting && !packets && !messages);
 	return 0;
 }

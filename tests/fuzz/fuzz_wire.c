@@ -268,7 +268,7 @@ static void send(u32 what, u64 now)
 	unsigned int vc = what % TORUS_VCS;
 	struct tn_pkt *pkt;
 
-	if (!tn_nic_room(nic, vc))
+	if (!tn_nic_room(nic, what % nic->nodes, vc))
 		return;
 	pkt = pkt_new(NULL, what % 5);
 	pkt->hdr.len = (u16)(what % 5);

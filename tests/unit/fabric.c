@@ -52,7 +52,7 @@ void fabric_send(struct fabric *f, u32 node, u32 dst, unsigned int vc)
 	u8 *p;
 	int err;
 
-	if (!tn_nic_room(n->nic, vc) || (vc == TORUS_VC_A && t->sent[vc] >= FABRIC_SEEN))
+	if (!tn_nic_room(n->nic, dst, vc) || (vc == TORUS_VC_A && t->sent[vc] >= FABRIC_SEEN))
 		return;
 	len = 1 + rnd_below(&f->r, f->max_flits);
 	pkt = memory_new(&n->mem, len + 2);
@@ -80,7 +80,7 @@ static void send_one(struct fabric *f, struct node *n)
 	u32 dst = rnd_below(&f->r, f->n);
 	unsigned int vc = rnd_below(&f->r, TORUS_VCS);
 
-	if (n->nic->input[TN_INPUT_INJECT + vc].count < f->queue)
+	if (TN_INJECT_MAX - tn_nic_room(n->nic, dst, vc) < f->queue)
 		fabric_send(f, n->id, dst, vc);
 }
 

@@ -11,10 +11,11 @@ u64 *tn_nic_counters(struct tn_nic *nic)
 	return shell.counter;
 }
 
-unsigned int tn_nic_room(const struct tn_nic *nic, unsigned int vc)
+unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)
 {
 	(void)nic;
-	return shell.room[vc];
+	assert_true(dst < HOST_NODES && vc < TORUS_VCS);
+	return !shell.full[dst][vc];
 }
 
 int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now)
@@ -52,6 +53,13 @@ static void lost(void *of, const u8 *ip, u32 len)
 	shell.told_len = len;
 }
 
+static void forget(void *of, struct torus_host_msg *msg)
+{
+	assert_ptr_equal(of, &shell);
+	shell.forgot++;
+	shell.last_forgot = msg;
+}
+
 static u32 op_keep(void *of, struct tn_pkt *pkt)
 {
 	assert_ptr_equal(of, &shell);
@@ -81,7 +89,7 @@ void host_start(void)
 
 	memset(&shell, 0, sizeof(shell));
 	memset(&shell.host, 0xff, sizeof(shell.host));
-	torus_host_init(&shell.host, NULL, &cfg, lost);
+	torus_host_init(&shell.host, NULL, &cfg, lost, forget);
 	shell.takes = ~0u;
 }
 

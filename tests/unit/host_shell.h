@@ -8,6 +8,7 @@
 #include "kernel/host/host.h"
 
 #define HOST_PAYLOAD_MAX 4096	/* of the NIC's parameters, and what a packet then has */
+#define HOST_NODES 1024
 
 /**
  * struct host_shell - around @host
@@ -16,10 +17,11 @@
  * @is_out: there is no memory
  * @kept: how often a packet was to be kept; @each: bytes that it then holds, 0: its flits
  * @random: the last random number
- * @room: of the NIC, on each VC
+ * @full: the NIC has no room, by node and VC
  * @takes: so many packets does it take before it refuses one with @refusal
  * @sent: packets that it took, and where they went last
  * @told: IP packets that cannot arrive: how many, and the last
+ * @forgot: messages that waited and were dropped: how many, and the last
  */
 struct host_shell {
 	struct torus_host host;
@@ -27,7 +29,7 @@ struct host_shell {
 	unsigned int packets;
 	bool is_out;
 	u32 kept, each, random;
-	unsigned int room[TORUS_VCS];
+	bool full[HOST_NODES][TORUS_VCS];
 	unsigned int takes;
 	int refusal;
 	struct tn_queue sent;
@@ -36,6 +38,8 @@ struct host_shell {
 	unsigned int told;
 	const u8 *told_ip;
 	u32 told_len;
+	unsigned int forgot;
+	struct torus_host_msg *last_forgot;
 };
 
 extern struct host_shell shell;

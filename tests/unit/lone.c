@@ -372,10 +372,20 @@ int lone_send(struct lone *l, u32 dst, unsigned int vc, u16 len)
 
 	memset(pkt->payload, 0x5a, (size_t)len * TN_FLIT);
 	pkt->hdr.len = len;
+	pkt->tail.flags = TN_TAIL_FIRST | TN_TAIL_LAST;
 	err = tn_nic_send(l->nic, pkt, dst, vc, l->now);
 	if (err)
 		memory_put(&l->mem, pkt);
 	return err;
+}
+
+bool lone_idle(const struct lone *l)
+{
+	u64 some = 0;
+
+	for (unsigned int i = 0; i < TN_ACTIVE_WORDS; i++)
+		some |= l->nic->active[i];
+	return !some;
 }
 
 struct tn_pkt *lone_got(struct lone *l)

@@ -155,6 +155,8 @@ static inline u64 lone_dirs(u64 dirs)
  * freed.
  */
 int lone_send(struct lone *l, u32 dst, unsigned int vc, u16 len);
+/** lone_idle() - Return: true if no input of the NIC is marked as one that has packets */
+bool lone_idle(const struct lone *l);
 /* Takes the first packet that was delivered, or NULL. The test frees it with lone_free(). */
 struct tn_pkt *lone_got(struct lone *l);
 void lone_free(struct lone *l, struct tn_pkt *pkt);

@@ -76,6 +76,13 @@ static void on_lost(void *host, const u8 *ip, u32 len)
 	(void)len;
 }
 
+static void on_forget(void *host, struct torus_host_msg *msg)
+{
+	(void)host;
+	(void)msg;
+	w.forgot++;
+}
+
 void softnic_begin(void)
 {
 	memset(&w, 0, sizeof(w));
@@ -86,7 +93,7 @@ void softnic_begin(void)
 	w.s.hw.nports = SOFTNIC_PORTS;
 	w.s.hw.guid = LONE_GUID;
 	w.s.hw.epoch = 7;
-	assert_int_equal(tn_soft_init(&w.s, w.l.nic, &w.l.cfg, on_lost, w.l.now), 0);
+	assert_int_equal(tn_soft_init(&w.s, w.l.nic, &w.l.cfg, on_lost, on_forget, w.l.now), 0);
 	tn_nic_serdes(w.l.nic, 0, NULL);
 	tn_nic_serdes(w.l.nic, 1, NULL);
 	w.s.nic = NULL;

@@ -18,6 +18,7 @@
  * @changed: the last unlock said so
  * @rests: how often it rested; @on_rest: what others do then
  * @tables: that exist; @is_out: there is no memory for more
+ * @forgot: messages that waited and were dropped
  * @attach_port, @attach_lower, @attach_error: of the last attach, and what it returns
  */
 struct softnic {
@@ -33,6 +34,7 @@ struct softnic {
 	unsigned int attach_port;
 	const char *attach_lower;
 	int attach_error;
+	unsigned int forgot;
 };
 
 extern struct softnic w;

@@ -31,11 +31,14 @@ u64 *tn_nic_counters(struct tn_nic *nic)
 	return counter;
 }
 
-unsigned int tn_nic_room(const struct tn_nic *nic, unsigned int vc)
+/* Nodes for which there is no room. */
+static u32 full;
+
+unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)
 {
 	(void)nic;
 	(void)vc;
-	return 1;
+	return !(full >> dst & 1);
 }
 
 int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now)
@@ -106,7 +109,7 @@ static void start(void)
 	memset(counter, 0, sizeof(counter));
 	memset(&given, 0, sizeof(given));
 	emu.pool = &pool;
-	torus_host_init(&emu.soft.host, NULL, &cfg, msg_lost);
+	torus_host_init(&emu.soft.host, NULL, &cfg, msg_lost, msg_forget);
 	emu.soft.host.shape = &ring;
 }
 
@@ -156,6 +159,62 @@ static void test_whole(void **state)
 	assert_int_equal(counter[TORUS_NC_HOST_DROPS], 0);
 }
 
+static struct frame *message(u32 node, size_t len, u8 fill)
+{
+	struct frame *f = frame_new(&pool, len + TN_FLIT);
+	struct iphdr ip = { .version = 4, .ihl = 5, .daddr = htonl(10u << 24 | node << 16) };
+
+	assert_non_null(f);
+	memset(f->data, fill, len);
+	memcpy(f->data + TUN_HDR, &ip, sizeof(ip));
+	return f;
+}
+
+/* Messages without room wait with their contents, and are sent or freed; others go on. */
+static void test_waits(void **state)
+{
+	static const size_t sizes[] = { 100, EMU_COPY_BREAK, 3 * MOST };
+	struct tn_pkt *pkt;
+	u64 now = 1;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct frame *f = message(1, sizes[i], 7);
+
+		start();
+		full = 1u << 1;
+		msg_send(&emu, f, sizes[i], now);
+		assert_int_equal(f->refs, sizes[i] < EMU_COPY_BREAK ? 1 : 2);
+		frame_put(&pool, f);
+		assert_false(torus_host_open(&emu.soft.host, 0));
+		assert_false(msg_next(&emu, now));
+		now = torus_host_expiry(&emu.soft.host);
+		assert_false(msg_next(&emu, now));
+		assert_true(torus_host_open(&emu.soft.host, 0));
+		f = message(2, 200, 3);		/* to a node that does not wait */
+		msg_send(&emu, f, 200, now);
+		frame_put(&pool, f);
+		pkt = tn_queue_pop(&sent);
+		assert_int_equal(pkt->payload[100], 3);
+		pkt_free(&pool, pkt);
+		full = 0;
+		assert_true(msg_next(&emu, now));
+		assert_int_equal(sent.count, (sizes[i] + MOST - 1) / MOST);
+		while ((pkt = tn_queue_pop(&sent))) {
+			assert_int_equal(pkt->payload[60], 7);
+			pkt_free(&pool, pkt);
+		}
+		assert_false(msg_next(&emu, now));
+		full = 1u << 1;
+		f = message(1, sizes[i], 7);
+		msg_send(&emu, f, sizes[i], now);
+		frame_put(&pool, f);
+		torus_host_flush(&emu.soft.host);
+		assert_int_equal(counter[TORUS_NC_HOST_DROPS], 1);
+		full = 0;
+	}
+}
+
 /* The host gets an ICMP message, behind an empty header, for a packet that comes back. */
 static void test_unreachable(void **state)
 {
@@ -184,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_unreachable),
 	};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of the host on their way into the NIC: their node and VC, their fate if the NIC refuses
- * them, and when the host has to wait.
+ * Messages of the host on their way into the NIC: their node and VC, and their fate if the NIC
+ * refuses them. How they wait: test_host_lane.c.
  */
 #include <errno.h>
 
@@ -48,6 +48,9 @@ static u8 *header6(u8 *ip, u16 net, u8 node, u8 dsfield)
 	return ip;
 }
 
+/* Destination and VC of the last message. */
+static struct torus_host_msg to;
+
 /*
  * Return: the node to which a message of @len bytes goes, whose IP packet has @n; a drop must be
  * counted.
@@ -57,13 +60,13 @@ static u32 goes(const u8 *ip, size_t n, u32 len)
 	const u64 *c = shell.counter;
 	u64 messages = c[TORUS_NC_HOST_MESSAGES_TX], bytes = c[TORUS_NC_HOST_BYTES_TX];
 	u64 drops = c[TORUS_NC_HOST_DROPS];
-	bool yes = torus_host_begin(&shell.host, ip, n, len);
+	bool yes = torus_host_begin(&shell.host, &to, ip, n, len);
 
 	assert_int_equal(c[TORUS_NC_HOST_MESSAGES_TX] - messages, 1);
 	assert_int_equal(c[TORUS_NC_HOST_BYTES_TX] - bytes,
 			 len > TORUS_HOST_HDR ? len - TORUS_HOST_HDR : 0);
 	assert_int_equal(c[TORUS_NC_HOST_DROPS] - drops, !yes);
-	return yes ? shell.host.out_dst : NOWHERE;
+	return yes ? to.dst : NOWHERE;
 }
 
 static void test_where(void **state)
@@ -99,6 +102,7 @@ static void test_where(void **state)
 	/* Without a place it goes nowhere. */
 	shell.host.shape = NULL;
 	assert_int_equal(goes(ip, 40, 50), NOWHERE);
+	assert_int_equal(torus_host_vc(ip, 39), TORUS_VC_D0);
 	host_end();
 }
 
@@ -119,9 +123,9 @@ static void test_vc(void **state)
 	start();
 	for (unsigned int i = 0; i < ARRAY_SIZE(t); i++) {
 		assert_int_equal(goes(header4(ip, 0x0a010000, t[i].dsfield), 64, t[i].len), 1);
-		assert_int_equal(shell.host.out_vc, t[i].vc);
+		assert_int_equal(to.vc, t[i].vc);
 		assert_int_equal(goes(header6(ip, 0xfd74, 1, t[i].dsfield), 64, t[i].len), 1);
-		assert_int_equal(shell.host.out_vc, t[i].vc);
+		assert_int_equal(to.vc, t[i].vc);
 	}
 	host_end();
 }
@@ -153,7 +157,7 @@ static void test_packets(void **state)
 		for (u32 each = 16; each <= 208; each += TN_FLIT) {
 			start();
 			cut(len, each);
-			torus_host_send(&shell.host, 1);
+			torus_host_send(&shell.host, &to, 1);
 			at = 0;
 			for (pkt = shell.sent.head; pkt; pkt = pkt->next) {
 				assert_int_equal(!at, !!(pkt->tail.flags & TN_TAIL_FIRST));
@@ -168,54 +172,12 @@ static void test_packets(void **state)
 		}
 }
 
-/* A message for which the NIC has no room waits, and is the first to go on. */
-static void test_wait(void **state)
-{
-	(void)state;
-	start();
-	shell.room[TORUS_VC_D0] = shell.room[TORUS_VC_D1] = shell.room[TORUS_VC_A] = 1;
-	cut(1000, 256);
-	shell.takes = 1;
-	shell.refusal = -EAGAIN;
-	torus_host_send(&shell.host, 1);
-	assert_int_equal(shell.sent.count, 1);
-	assert_int_equal(shell.host.out.count, 3);
-	assert_false(torus_host_room(&shell.host));
-	assert_true(torus_host_ready(&shell.host));
-	shell.room[TORUS_VC_D1] = 0;
-	assert_false(torus_host_ready(&shell.host));
-	shell.room[TORUS_VC_D1] = 1;
-	torus_host_send(&shell.host, 2);
-	assert_int_equal(shell.host.out.count, 3);
-	shell.takes = 3;
-	torus_host_send(&shell.host, 3);
-	assert_int_equal(shell.sent.count, 4);
-	assert_int_equal(shell.sent.tail->tail.flags & TN_TAIL_LAST, TN_TAIL_LAST);
-	assert_null(shell.host.out.head);
-	assert_null(shell.host.out.tail);
-	assert_int_equal(shell.host.out.count, 0);
-	assert_int_equal(shell.dst, 1);
-	assert_int_equal(shell.vc, TORUS_VC_D1);
-	assert_true(torus_host_room(&shell.host));
-	assert_false(torus_host_ready(&shell.host));
-	assert_int_equal(shell.counter[TORUS_NC_HOST_DROPS], 0);
-	/* The next message begins behind it. */
-	cut(100, 256);
-	assert_int_equal(shell.host.out.count, 1);
-	/* A message that waits when the NIC gets another place or goes is dropped as one. */
-	torus_host_flush(&shell.host);
-	assert_int_equal(shell.counter[TORUS_NC_HOST_DROPS], 1);
-	torus_host_flush(&shell.host);
-	assert_int_equal(shell.counter[TORUS_NC_HOST_DROPS], 1);
-	host_end();
-}
-
 /* A refused message is dropped as a whole; the host gets an error if nothing of it was sent. */
 static void test_refused(void **state)
 {
 	static const struct { int err; unsigned int takes, told; } t[] = {
 		{ -EHOSTUNREACH, 0, 1 }, { -EHOSTUNREACH, 1, 0 }, { -EINVAL, 0, 0 },
-		{ -EINVAL, 2, 0 },
+		{ -EINVAL, 2, 0 }, { -EAGAIN, 3, 0 },
 	};
 
 	(void)state;
@@ -224,7 +186,7 @@ static void test_refused(void **state)
 		cut(1000, 256);
 		shell.takes = t[i].takes;
 		shell.refusal = t[i].err;
-		torus_host_send(&shell.host, 1);
+		torus_host_send(&shell.host, &to, 1);
 		assert_int_equal(shell.sent.count, t[i].takes);
 		assert_null(shell.host.out.head);
 		assert_int_equal(shell.told, t[i].told);
@@ -234,31 +196,13 @@ static void test_refused(void **state)
 	}
 }
 
-/* The host may send while each VC has room; a message without a destination is dropped at once. */
-static void test_room(void **state)
-{
-	(void)state;
-	start();
-	for (unsigned int has = 0; has < 1u << TORUS_VCS; has++) {
-		for (unsigned int vc = 0; vc < TORUS_VCS; vc++)
-			shell.room[vc] = has >> vc & 1;
-		assert_int_equal(torus_host_room(&shell.host), has == (1u << TORUS_VCS) - 1);
-	}
-	memset(shell.room, 0, sizeof(shell.room));
-	shell.host.shape = NULL;
-	assert_true(torus_host_room(&shell.host));
-	host_end();
-}
-
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_where),
 		cmocka_unit_test(test_vc),
 		cmocka_unit_test(test_packets),
-		cmocka_unit_test(test_wait),
 		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_room),
 	};
 
 	return cmocka_run_group_tests_name("host_send", all, NULL, NULL);

@@ -165,7 +165,7 @@ static void test_room(void **state)
 	(void)state;
 	fabric_start(&f, 1, "4");
 	nic = f.node[0].nic;
-	room = tn_nic_room(nic, 1);
+	room = tn_nic_room(nic, 1, 1);
 	assert_true(room > 0);
 	for (;; n++) {
 		struct tn_pkt *pkt = memory_new(&f.node[0].mem, 1);
@@ -173,7 +173,8 @@ static void test_room(void **state)
 
 		memset(pkt->payload, 0, TN_FLIT);
 		pkt->hdr.len = 1;
-		assert_int_equal(tn_nic_room(nic, 1), room - n);
+		pkt->tail.flags = TN_TAIL_FIRST;
+		assert_int_equal(tn_nic_room(nic, 1, 1), room - n);
 		err = tn_nic_send(nic, pkt, 1, 1, f.now);
 		if (!err)
 			continue;
@@ -182,12 +183,12 @@ static void test_room(void **state)
 		break;
 	}
 	assert_int_equal(n, room);
-	assert_int_equal(tn_nic_room(nic, 1), 0);
-	assert_int_equal(tn_nic_room(nic, 0), room);
+	assert_int_equal(tn_nic_room(nic, 1, 1), 0);
+	assert_int_equal(tn_nic_room(nic, 1, 0), room);
 	f.unchecked = true;
 	f.load = STILL;
 	fabric_run(&f, 50 * MS);
-	assert_int_equal(tn_nic_room(nic, 1), room);
+	assert_int_equal(tn_nic_room(nic, 1, 1), room);
 	assert_int_equal(f.delivered, n);
 	fabric_end(&f);
 }

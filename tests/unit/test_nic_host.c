@@ -163,9 +163,9 @@ static void test_moved(void **state)
 	tn_nic_park_info(l.nic, &park);
 	assert_true(!park.parked && !park.bytes && !park.held && !park.unresolved);
 	assert_int_equal(park.bytes_max, l.params.park_bytes);
-	assert_int_equal(tn_nic_room(l.nic, 0), TN_INJECT_MAX);
+	assert_int_equal(tn_nic_room(l.nic, 1, 0), TN_INJECT_MAX);
 	assert_int_equal(l.nic->held_bytes, 0);
-	assert_int_equal(l.nic->active, 0);
+	assert_true(lone_idle(&l));
 	assert_int_equal(l.nic->version, 0);
 	assert_int_equal(l.nic->colour, 0);
 	tn_nic_work(l.nic, l.now);
@@ -205,7 +205,7 @@ static void test_send(void **state)
 	for (unsigned int vc = 0; vc < 2 * TORUS_VCS; vc++) {
 		struct tn_pkt *pkt = own(2, 0xf5);
 		bool adaptive = vc % 3 == TORUS_VC_A;
-		u32 dst = vc < TORUS_VCS ? 4 : 1;
+		u32 dst = vc < TORUS_VCS ? 4 : 1, port;
 
 		assert_int_equal(tn_nic_send(l.nic, pkt, dst, vc % 3, l.now), 0);
 		assert_int_equal(lone_fc(&l, TORUS_FC_INJECTED), vc + !adaptive - vc / 3);
@@ -221,7 +221,10 @@ static void test_send(void **state)
 		assert_int_equal(pkt->tail.epoch, adaptive ? 0 : l.nic->version);
 		assert_int_equal(pkt->in_port, TN_PORT_HOST);
 		assert_true(!pkt->unresolved && !pkt->stalled && pkt->unsummed == TN_UNSUMMED);
-		assert_int_equal(l.nic->input[TN_INPUT_INJECT + vc % 3].count, 1 + vc / 3);
+		/* Waits for the port of its first hop, and counts for the VC of its flow. */
+		port = dst == 4 && !adaptive;
+		assert_int_equal(l.nic->input[TN_INPUT_INJECT + port * TORUS_VCS + vc % 3].count,
+				 1 + (vc / 3 && adaptive));
 	}
 	assert_int_equal(nc(TORUS_NC_INJECTED), 6);
 	tn_nic_work(l.nic, l.now);
@@ -268,35 +271,102 @@ static void test_refused(void **state)
 	end();
 }
 
-/* An injection queue holds TN_INJECT_MAX packets; each VC has its own. */
+/* An injection queue holds TN_INJECT_MAX packets, as many more of messages; each VC has one. */
 static void test_room(void **state)
 {
+	struct tn_pkt *pkt;
+
 	(void)state;
 	lone_begin(NULL);
 	lone_row(&l, 1, lone_dirs(1));
 	release();
 	for (u32 n = 0; n < TN_INJECT_MAX; n++) {
-		assert_int_equal(tn_nic_room(l.nic, 1), TN_INJECT_MAX - n);
+		assert_int_equal(tn_nic_room(l.nic, 1, 1), TN_INJECT_MAX - n);
 		assert_int_equal(lone_send(&l, 1, 1, 0), 0);
 	}
-	assert_int_equal(tn_nic_room(l.nic, 1), 0);
+	assert_int_equal(tn_nic_room(l.nic, 1, 1), 0);
 	assert_int_equal(lone_send(&l, 1, 1, 0), -EAGAIN);
-	assert_int_equal(tn_nic_room(l.nic, 0), TN_INJECT_MAX);
-	assert_int_equal(tn_nic_room(l.nic, 2), TN_INJECT_MAX);
-	/* If the NIC's own packets in front fill the queue, the room is 0, not negative. */
-	l.nic->input[TN_INPUT_INJECT + 1].count++;
-	assert_int_equal(tn_nic_room(l.nic, 1), 0);
-	l.nic->input[TN_INPUT_INJECT + 1].count--;
+	assert_int_equal(tn_nic_room(l.nic, 1, 0), TN_INJECT_MAX);
+	assert_int_equal(tn_nic_room(l.nic, 1, 2), TN_INJECT_MAX);
+	/* A message that has begun ends. The room is then 0, not negative. */
+	for (u32 n = 0; n < TN_INJECT_MAX; n++) {
+		assert_int_equal(tn_nic_send(l.nic, own(1, TN_TAIL_LAST), 1, 1, l.now), 0);
+		assert_int_equal(tn_nic_room(l.nic, 1, 1), 0);
+	}
+	pkt = own(1, TN_TAIL_LAST);
+	assert_int_equal(tn_nic_send(l.nic, pkt, 1, 1, l.now), -EAGAIN);
+	memory_put(&l.mem, pkt);
 	end();
+}
+
+/* --- fair ------------------------------------------------------------------------------------------ */
+
+/* As many to @dst as there is room for. */
+static void fill_up(u32 dst, unsigned int vc)
+{
+	while (tn_nic_room(l.nic, dst, vc)) {
+		assert_int_equal(lone_send(&l, dst, vc, 1), 0);
+		tn_nic_work(l.nic, l.now);
+	}
+	assert_int_equal(lone_send(&l, dst, vc, 1), -EAGAIN);
+}
+
+/* How many of three packets to @dst are in the next frame of @port. */
+static u32 three(u32 dst, unsigned int vc, unsigned int port)
+{
+	assert_int_equal(tn_nic_room(l.nic, dst, vc), TN_INJECT_MAX);
+	for (u32 n = 0; n < 3; n++)
+		assert_int_equal(lone_send(&l, dst, vc, 1), 0);
+	tn_nic_work(l.nic, l.now);
+	return lone_tx(&l, port);
+}
+
+/* Port 0 has no credits any more. */
+static void drain_credits(unsigned int vc)
+{
+	struct tn_credit *c = &lone_link(&l, 0)->credit;
+
+	c->ct[vc] = c->n_inp[vc];
+}
+
+/*
+ * A port that has no credits of a VC, or whose link is dead while nothing more can be parked, keeps
+ * only what leaves by it, and only on that VC.
+ */
+static void test_fair_port(void **state)
+{
+	(void)state;
+	for (unsigned int vc = 0; vc < 2; vc++) {
+		for (int dead = 0; dead < 2; dead++) {
+			lone_begin(NULL);
+			lone_row(&l, 1, lone_dirs(1));
+			lone_row(&l, 3, lone_dirs(2));
+			lone_row(&l, 4, lone_dirs(3));
+			release();
+			l.no_park = true;
+			if (dead)
+				tn_nic_admin(l.nic, 0, false, l.now);
+			else
+				drain_credits(vc);
+			fill_up(1, vc);
+			assert_int_equal(tn_nic_room(l.nic, 4, vc), 0);	/* by the same port */
+			assert_int_equal(three(3, vc, 1), 3);
+			assert_int_equal(three(3, !vc, 1), 3);
+			if (!dead)
+				assert_int_equal(three(1, !vc, 0), 3);
+			assert_int_equal(tn_nic_room(l.nic, 1, vc), 0);
+			end();
+		}
+	}
 }
 
 /* --- holds ---------------------------------------------------------------------------------------- */
 
-#define HELD	14	/* packets of 5 flits, more than the least hold_bytes */
+#define HELD	14	/* packets of 5 flits that may wait for one destination */
 
 static void hold_some(struct lone *t)
 {
-	t->params.hold_bytes = HELD * 5 * TN_FLIT;
+	t->params.hold_bytes = HELD * 5 * TN_FLIT * 9 / 8;
 }
 
 /* The memory that packets on hold occupy counts, however small they are. */
@@ -320,7 +390,7 @@ static void test_hold_memory(void **state)
 	end();
 }
 
-/* Packets on hold wait in order, up to hold_bytes; then the host has to wait. */
+/* Packets on hold wait in order, up to 8/9 of hold_bytes; then the host waits for that node. */
 static void test_hold(void **state)
 {
 	struct tn_park_info info;
@@ -333,20 +403,22 @@ static void test_hold(void **state)
 	release();
 	assert_int_equal(tn_nic_hold(l.nic, &held, 1), 0);
 	for (u32 n = 0; n < HELD; n++) {
-		assert_true(tn_nic_room(l.nic, 0) > 0);
+		assert_true(tn_nic_room(l.nic, 1, 0) > 0);
 		assert_int_equal(lone_send(&l, 1, 0, 3), 0);
 		assert_int_equal(l.nic->held_bytes, (n + 1) * 80);
 	}
-	assert_int_equal(tn_nic_room(l.nic, 0), 0);
-	assert_int_equal(lone_send(&l, 3, 0, 3), -EAGAIN);
+	assert_int_equal(tn_nic_room(l.nic, 1, 0), 0);
+	assert_int_equal(tn_nic_room(l.nic, 1, 1), 0);
+	assert_int_equal(lone_send(&l, 1, 0, 3), -EAGAIN);
+	assert_int_equal(three(3, 0, 1), 3);
 	assert_int_equal(nc(TORUS_NC_HELD), HELD);
-	assert_int_equal(nc(TORUS_NC_INJECTED), 0);
+	assert_int_equal(nc(TORUS_NC_INJECTED), 3);
 	tn_nic_park_info(l.nic, &info);
 	assert_int_equal(info.held, HELD);
 	assert_int_equal(tn_nic_release(l.nic, l.nic->version + 1, false, l.now), -ESTALE);
 	release();
 	assert_int_equal(l.nic->held_bytes, 0);
-	assert_int_equal(nc(TORUS_NC_INJECTED), HELD);
+	assert_int_equal(nc(TORUS_NC_INJECTED), HELD + 3);
 	tn_nic_work(l.nic, l.now);
 	assert_int_equal(lone_tx(&l, 0), HELD);
 	for (u32 n = 0; n < HELD; n++)
@@ -355,10 +427,40 @@ static void test_hold(void **state)
 	end();
 }
 
-/*
- * A row is lost while packets to it are on hold: they come back as unreachable; none counts as
- * injected.
- */
+static void hold_many(struct lone *t)
+{
+	t->params.hold_bytes = 81 * 80 * 9;
+}
+
+/* Each destination on hold has its share, whatever the others have used, and all are back at 0. */
+static void test_fair_hold(void **state)
+{
+	static const u32 nodes[] = { 1, 2, 5 }, most[] = { 648, 72, 8 };
+
+	(void)state;
+	lone_begin(hold_many);
+	for (u32 i = 0; i < 3; i++)
+		lone_row(&l, nodes[i], lone_dirs(1));
+	lone_row(&l, 3, lone_dirs(2));
+	release();
+	assert_int_equal(tn_nic_hold(l.nic, nodes, 3), 0);
+	for (u32 i = 0; i < 3; i++) {
+		u64 before = nc(TORUS_NC_HELD);
+
+		while (tn_nic_room(l.nic, nodes[i], 0))
+			assert_int_equal(lone_send(&l, nodes[i], 0, 3), 0);
+		assert_int_equal(nc(TORUS_NC_HELD) - before, most[i]);
+	}
+	assert_int_equal(l.nic->held_bytes, 728 * 80);
+	assert_int_equal(three(3, 0, 1), 3);
+	release();
+	assert_int_equal(l.nic->held_bytes, 0);
+	for (u32 i = 0; i < TN_HELD_SHARES; i++)
+		assert_int_equal(l.nic->share[i], 0);
+	end();
+}
+
+/* The row was lost meanwhile: the packets come back as unreachable; none counts as injected. */
 static void test_hold_lost(void **state)
 {
 	struct tn_pkt *pkt;
@@ -433,7 +535,9 @@ int main(void)
 		cmocka_unit_test(test_self),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_fair_port),
 		cmocka_unit_test(test_hold),
+		cmocka_unit_test(test_fair_hold),
 		cmocka_unit_test(test_hold_memory),
 		cmocka_unit_test(test_hold_lost),
 		cmocka_unit_test(test_tx_ports),

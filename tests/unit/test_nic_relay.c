@@ -367,7 +367,7 @@ static void test_way_back_full(void **state)
 	assert_int_equal(l.mem.live, TN_ANSWERS_MAX);
 	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), TN_ANSWERS_MAX);
 	for (unsigned int vc = 0; vc < TORUS_VCS; vc++)	/* the host's room is its own */
-		assert_int_equal(tn_nic_room(l.nic, vc), TN_INJECT_MAX);
+		assert_int_equal(tn_nic_room(l.nic, 6, vc), TN_INJECT_MAX);
 	end();
 }
 

@@ -605,13 +605,13 @@ static void test_replay(void **state)
 	for (u32 i = 0; i < 3; i++) {
 		assert_int_equal(l.sent[i].tail.eseq, i);
 		assert_int_equal(l.sent[i].hdr.colour, l.nic->colour);
-		assert_int_equal(l.sent[i].tail.flags, TN_TAIL_REPLAYED);
+		assert_int_equal(l.sent[i].tail.flags, TN_TAIL_REPLAYED | TN_TAIL_FIRST | TN_TAIL_LAST);
 		assert_int_equal(l.sent[i].tail.ecrc,
 				 tn_ecrc(l.sent[i].payload, &l.sent[i].hdr, &l.sent[i].tail));
 	}
 	sends(1, 1, 0);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.sent[0].tail.flags, 0);
+	assert_int_equal(l.sent[0].tail.flags, TN_TAIL_FIRST | TN_TAIL_LAST);
 	end();
 }
 
@@ -771,7 +771,8 @@ static void test_replay_lost(void **state)
 	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_UNREACHABLE][l.nic->colour], 2);
 	assert_int_equal(lone_told(&l, TN_EV_PARK), 3);	/* two lost, and the segment is empty */
 	pkt = lone_got(&l);
-	assert_true(pkt->hdr.type == TN_UNREACH && pkt->hdr.src == 1 && !pkt->tail.flags);
+	assert_true(pkt->hdr.type == TN_UNREACH && pkt->hdr.src == 1 &&
+		    pkt->tail.flags == (TN_TAIL_FIRST | TN_TAIL_LAST));
 	lone_free(&l, pkt);
 	assert_false(lone_link(&l, 0)->closed);
 	end();
@@ -810,7 +811,7 @@ static void test_replay_many(void **state)
 		assert_int_equal(lone_send(&l, 3, 1, 1), 0);
 	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
 	work();
-	assert_true(!l.nic->active && went(0, 0) == 20);
+	assert_true(lone_idle(&l) && went(0, 0) == 20);
 	end();
 }
 
@@ -909,7 +910,7 @@ static void test_turns(void **state)
 		assert_true(++run <= 16);
 	}
 	assert_int_equal(runs, 6);
-	assert_int_equal(l.nic->active, 0);
+	assert_true(lone_idle(&l));
 	end();
 }
 

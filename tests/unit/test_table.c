@@ -182,7 +182,7 @@ static void full_one(uint64_t seed)
 		       (unsigned long long)p->bytes);
 	}
 	expect(&f.r, f.node[0].nic->park.full, "full");
-	expect(&f.r, !tn_nic_room(f.node[0].nic, TORUS_VC_D0), "room behind a full segment");
+	expect(&f.r, !tn_nic_room(f.node[0].nic, 1, TORUS_VC_D0), "room behind a full segment");
 	if (rnd_below(&f.r, 2)) {	/* the other way round, which is not cut */
 		fabric_carrier(&f, 2, 0, true);
 	} else {

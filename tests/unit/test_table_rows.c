@@ -166,7 +166,7 @@ static void test_hold_limit(void **state)
 	assert_int_equal(tn_nic_hold(f.node[0].nic, all, 9), 0);
 	f.load = 2;
 	fabric_run(&f, 10 * MS);
-	assert_int_equal(tn_nic_room(f.node[0].nic, 0), 0);
+	assert_int_equal(tn_nic_room(f.node[0].nic, 1, 0), 0);
 	assert_true(f.node[0].nic->held_bytes <= f.params.hold_bytes + tn_packet_max(&f.params));
 	assert_int_equal(tn_nic_release(f.node[0].nic, f.version, false, f.now), 0);
 	fabric_settle(&f, 100 * MS);
@@ -276,7 +276,7 @@ static void step_send(struct model *m, struct tn_nic *nic)
 
 	if (m->rows[dst] & TORUS_ROW_HOLD) {
 		expect(&f.r, !err && tn_queue_pop(&nic->held) == &pkt, "%u is on hold", dst);
-		nic->held_bytes = 0;
+		nic->held_bytes = nic->share[dst % TN_HELD_SHARES] = 0;
 		return;
 	}
 	if (!(m->rows[dst] & TORUS_ROW_VALID)) {

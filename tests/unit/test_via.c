@@ -243,7 +243,7 @@ static void hand_over(struct tn_hdr h, const struct tn_via *via)
 	struct tn_nic *nic = f.node[RELAY].nic;
 
 	tn_input_push(nic, LIAR_IN * TORUS_VCS + h.vc, from_liar(h, via));
-	nic->active &= ~(7ull << TN_INPUT_RELAY);
+	nic->active[TN_INPUT_RELAY / 64] &= ~(7ull << TN_INPUT_RELAY % 64);
 	nic->turn = LIAR_IN * TORUS_VCS;
 	for (unsigned int p = 0; p < f.nports; p++)	/* no packet may leave */
 		nic->link[p].credit.ct[0] = nic->link[p].credit.ct[1] =

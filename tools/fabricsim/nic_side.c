@@ -449,7 +449,7 @@ static bool send_one(struct world *w, uint32_t node, uint32_t dst, uint32_t id, 
 	struct load l;
 	struct tn_pkt *p;
 
-	if (!tn_nic_room(n->nic, vc))
+	if (!tn_nic_room(n->nic, id, vc))
 		return false;
 	if (!n->seq)
 		n->seq = calloc(w->nodes * TORUS_VCS, sizeof(*n->seq));

@@ -94,7 +94,8 @@ static u32 frames_kept(const struct emu *e)
 {
 	const struct tn_params *p = &e->soft.params;
 
-	return (u32)((p->park_bytes + p->hold_bytes) / tn_packet_max(p)) + p->relay_packets;
+	return (u32)((p->park_bytes + p->hold_bytes) / tn_packet_max(p)) + p->relay_packets +
+	       TORUS_HOST_LANES_MAX / POOL_FRAME_MAX;
 }
 
 /* --- what commands need (struct tn_soft_shell) ------------------------------ */
@@ -159,7 +160,7 @@ static int make_emu_nic(struct emu *e, u64 now)
 {
 	struct tn_nic_config cfg = { .ops = &ops, .host = e };
 	void *mem = alloc_aligned(tn_nic_size());
-	int err = mem ? tn_soft_init(&e->soft, mem, &cfg, msg_lost, now) : -ENOMEM;
+	int err = mem ? tn_soft_init(&e->soft, mem, &cfg, msg_lost, msg_forget, now) : -ENOMEM;
 
 	if (err)
 		free(mem);
@@ -239,21 +240,23 @@ void emu_step(struct emu *e, u64 now)
 		tn_nic_work(e->soft.nic, now);
 		tun_flush(e);
 		send_frames(e, now);
-		if (!e->soft.host.out.head)
+		if (!msg_next(e, now))
 			break;
-		torus_host_send(&e->soft.host, now);
+		while (msg_next(e, now))
+			;
 	}
 	for (unsigned int i = 0; i < e->soft.hw.nports; i++)
 		if (e->soft.port[i].fault.late)
 			port_delayed(&e->port[i], now);
 	notify_flush(e, now);
-	tun_poll(e, torus_host_room(&e->soft.host));
+	tun_poll(e, torus_host_open(&e->soft.host, 0));
 }
 
-u64 emu_expiry(const struct emu *e)
+u64 emu_expiry(struct emu *e)
 {
-	u64 at = tn_nic_expiry(e->soft.nic);
+	u64 at = tn_nic_expiry(e->soft.nic), waits = torus_host_expiry(&e->soft.host);
 
+	at = waits < at ? waits : at;
 	if (tn_nic_tx_ports(e->soft.nic))
 		return 0;
 	for (unsigned int i = 0; i < e->soft.hw.nports; i++) {

@@ -48,7 +48,7 @@ void emu_fini(struct emu *emu);
 /** emu_step() - a turn: move packets, send, notify subscribers */
 void emu_step(struct emu *emu, u64 now);
 /** emu_expiry() - Return: when the next timer of the NIC is due, ns; ~0: never */
-u64 emu_expiry(const struct emu *emu);
+u64 emu_expiry(struct emu *emu);
 /** emu_busy() - note that something other than a keep-alive arrived */
 void emu_busy(struct emu *emu, u64 now);
 

@@ -2,6 +2,7 @@
 #include "msg.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "emu.h"
 
@@ -21,6 +22,13 @@ void msg_lost(void *emu, const u8 *ip, u32 len)
 	tun_write(e, &iov, 1, iov.iov_len);
 }
 
+/** struct waiting - a message of the host for which the NIC has no room: @len bytes of @frame */
+struct waiting {
+	struct torus_host_msg msg;
+	struct frame *frame;
+	u32 len;
+};
+
 static bool cut_message(struct emu *e, struct frame *f, u32 len)
 {
 	u32 most = e->soft.host.payload_max;
@@ -38,12 +46,38 @@ static bool cut_message(struct emu *e, struct frame *f, u32 len)
 	return true;
 }
 
+static void send_message(struct emu *e, struct frame *f, u32 len,
+			 const struct torus_host_msg *msg, u64 now)
+{
+	if (cut_message(e, f, len))
+		torus_host_send(&e->soft.host, msg, now);
+	else
+		torus_host_drop(&e->soft.host, &e->soft.host.out);
+}
+
+/* Keeps a message for which the NIC has no room; @f is already a copy if that is worth it. */
+static void keep_message(struct emu *e, struct frame *f, u32 len,
+			 const struct torus_host_msg *msg, u64 now)
+{
+	struct waiting *w = malloc(sizeof(*w));
+
+	if (!w) {
+		torus_host_drop(&e->soft.host, &e->soft.host.out);
+		return;
+	}
+	*w = (struct waiting) { .msg = *msg, .frame = f, .len = len };
+	w->msg.bytes = frame_held(f) + (u32)sizeof(*w);
+	f->refs++;
+	torus_host_wait(&e->soft.host, &w->msg, now);
+}
+
 void msg_send(struct emu *e, struct frame *f, size_t len, u64 now)
 {
+	struct torus_host_msg msg = { 0 };
 	struct frame *small = NULL;
 
-	if (!torus_host_begin(&e->soft.host, f->data + TUN_HDR, len < TUN_HDR ? 0 : len - TUN_HDR,
-			      (u32)len))
+	if (!torus_host_begin(&e->soft.host, &msg, f->data + TUN_HDR,
+			      len < TUN_HDR ? 0 : len - TUN_HDR, (u32)len))
 		return;
 	if (len < EMU_COPY_BREAK)
 		small = frame_new(e->pool, len + TN_FLIT);
@@ -51,12 +85,33 @@ void msg_send(struct emu *e, struct frame *f, size_t len, u64 now)
 		memcpy(small->data, f->data, len);
 		f = small;
 	}
-	if (cut_message(e, f, (u32)len))
-		torus_host_send(&e->soft.host, now);
+	if (torus_host_clear(&e->soft.host, &msg))
+		send_message(e, f, (u32)len, &msg, now);
 	else
-		torus_host_drop(&e->soft.host, &e->soft.host.out);
+		keep_message(e, f, (u32)len, &msg, now);
 	if (small)
 		frame_put(e->pool, small);
+}
+
+bool msg_next(struct emu *e, u64 now)
+{
+	struct torus_host_msg *msg = torus_host_next(&e->soft.host, now);
+	struct waiting *w = msg ? container_of(msg, struct waiting, msg) : NULL;
+
+	if (!w)
+		return false;
+	send_message(e, w->frame, w->len, msg, now);
+	frame_put(e->pool, w->frame);
+	free(w);
+	return true;
+}
+
+void msg_forget(void *emu, struct torus_host_msg *msg)
+{
+	struct waiting *w = container_of(msg, struct waiting, msg);
+
+	frame_put(((struct emu *)emu)->pool, w->frame);
+	free(w);
 }
 
 /* Delivers a message of @bytes in several packets, and frees them. */

@@ -58,7 +58,7 @@ static void tun_ready(struct watch *w, u32 events)
 	if (!(events & EPOLLIN))
 		return;
 	emu_busy(e, now);
-	for (int i = 0; i < READ_BATCH && bytes < READ_BYTES && torus_host_room(&e->soft.host);
+	for (int i = 0; i < READ_BATCH && bytes < READ_BYTES && torus_host_open(&e->soft.host, 0);
 	     i++) {
 		ssize_t n = read_message(e, now);
 

@@ -39,13 +39,16 @@ up() { ask "$1" state "$2"; [[ $got == up* ]]; }
 more_than() { ask "$1" "${@:2:$#-2}"; ((got > ${!#})); }
 equals() { ask "$1" "${@:2:$#-2}"; [[ $got == "${!#}" ]]; }
 
+# Other options of `device add` for the NICs that node makes
+made=()
+
 # node N...: makes a namespace with a NIC, with the addresses of its place
 node() {
 	local n
 	for n; do
 		ip netns add "n$n" || return
 		ns "$n" "$B/fabricctl" device add torus0 --set "silence=${silence}s" \
-			--set "retry_time=${silence}s" >/dev/null || return
+			--set "retry_time=${silence}s" "${made[@]}" >/dev/null || return
 		ip -n "n$n" -batch - <<-END || return
 			link set lo up
 			addr add 10.$n.0.0/32 dev torus0

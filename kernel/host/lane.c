@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages of the host that the NIC has no room for, one queue (lane) for each destination and VC.
+ *
+ * Fair. A message for which the NIC has no room (tn_nic_room()) stops the queue of the host from
+ * which it came: the host's back-pressure, which is all that a destination needs that moves,
+ * however slowly. If there is no room for GRACE, it goes into a lane, and so do later ones of the
+ * same destination and VC, while the host's queue goes on. So a destination on hold, a port
+ * without credits or a dead neighbour delays others by GRACE, once (test_aside() of
+ * tests/unit/test_host_lane.c).
+ *
+ * Limits. All lanes together hold TORUS_HOST_LANES_MAX bytes, and each no more than what the
+ * others leave, but one message always. If a lane is full, its next message stops the host's queue
+ * again. If the lane has not moved for PATIENCE, which is longer than torusemu's silence takes to
+ * find a dead cable, it is dropped instead, and counted as host_stuck (test_full()). So a
+ * destination for which nothing can move costs the others GRACE and PATIENCE at most, once each
+ * time that it gets stuck, whatever the host sends to it (test_flood()).
+ *
+ * What is lost. What the NIC has accepted is not touched here: hold_bytes and the parking segment
+ * have the same room as without lanes, and a message comes here only when it would have waited in
+ * front of them. There the host's queue was stopped, and the next queue behind it overflowed, with
+ * the messages of all destinations. Now only messages to the stuck destination are dropped, after
+ * more of them than before had room. A socket that pays for its messages (torus.ko) cannot get that
+ * far: it pays until they leave the lane.
+ *
+ * Order. Messages of one destination and VC that come from one queue of the host stay in order: a
+ * message is sent at once only if its lane is empty, a lane is a FIFO, and nothing is taken from a
+ * queue that is stopped (test_order()).
+ *
+ * Deadlock. The NIC never waits for its host, so what waits here keeps nothing in the network. A
+ * lane waits for the NIC alone, a stopped queue for its message alone: for room, for GRACE, or for
+ * PATIENCE. torus_host_expiry() is when time alone makes a difference; whatever makes room lets the
+ * shell look again, as for the rest of its work.
+ *
+ * A lane is one of WAYS that its destination and VC may have, so searches are short. If others have
+ * them all, its message stops the host's queue, and is dropped after PATIENCE. That takes more than
+ * WAYS stuck destinations whose numbers have the same remainder.
+ */
+#include "host.h"
+
+#define WAYS		8
+#define SETS		(TORUS_HOST_LANES / WAYS)
+#define GRACE		5000000ull	/* 5 ms */
+#define PATIENCE	500000000ull	/* half a second */
+
+_Static_assert(TORUS_HOST_LANES % 64 == 0 && TORUS_HOST_LANES % WAYS == 0, "lanes");
+
+static bool is_used(const struct torus_host *h, unsigned int i)
+{
+	return h->lanes_used[i / 64] >> i % 64 & 1;
+}
+
+/* Return: the lane of @dst and @vc; if none waits for them, an empty one; NULL: none is left. */
+static struct torus_host_lane *find_lane(struct torus_host *h, u32 dst, u8 vc)
+{
+	unsigned int first = (dst * TORUS_VCS + vc) % SETS * WAYS, i;
+	struct torus_host_lane *empty = NULL;
+
+	for (i = first; i < first + WAYS; i++) {
+		struct torus_host_lane *l = &h->lane[i];
+
+		if (!is_used(h, i))
+			empty = l;
+		else if (l->head->dst == dst && l->head->vc == vc)
+			return l;
+	}
+	return empty;
+}
+
+static void push_message(struct torus_host *h, struct torus_host_lane *l,
+			 struct torus_host_msg *msg, u64 now)
+{
+	unsigned int i = (unsigned int)(l - h->lane);
+
+	tn_assert(msg->bytes);
+	msg->next = NULL;
+	if (!is_used(h, i)) {
+		h->lanes_used[i / 64] |= 1ull << i % 64;
+		*l = (struct torus_host_lane) { .head = msg, .tail = msg, .since = now };
+	} else {
+		l->tail->next = msg;
+		l->tail = msg;
+	}
+	l->bytes += msg->bytes;
+	h->lane_bytes += msg->bytes;
+	tn_nic_counters(h->nic)[TORUS_NC_HOST_WAITED]++;
+}
+
+static struct torus_host_msg *pop_message(struct torus_host *h, struct torus_host_lane *l, u64 now)
+{
+	unsigned int i = (unsigned int)(l - h->lane);
+	struct torus_host_msg *msg = l->head;
+
+	tn_assert(is_used(h, i));
+	tn_assert(l->bytes >= msg->bytes && h->lane_bytes >= msg->bytes);
+	l->bytes -= msg->bytes;
+	h->lane_bytes -= msg->bytes;
+	l->since = now;
+	l->head = msg->next;
+	if (!l->head)
+		h->lanes_used[i / 64] &= ~(1ull << i % 64);
+	return msg;
+}
+
+static void drop_message(struct torus_host *h, struct torus_host_msg *msg)
+{
+	tn_nic_counters(h->nic)[TORUS_NC_HOST_DROPS]++;
+	h->forget(h->shell, msg);
+}
+
+static void drop_stuck(struct torus_host *h, struct torus_host_msg *msg)
+{
+	tn_nic_counters(h->nic)[TORUS_NC_HOST_STUCK]++;
+	drop_message(h, msg);
+}
+
+static bool has_room(struct torus_host *h, const struct torus_host_msg *msg)
+{
+	return tn_nic_room(h->nic, msg->dst, msg->vc);
+}
+
+bool torus_host_clear(struct torus_host *h, const struct torus_host_msg *msg)
+{
+	struct torus_host_lane *l = h->lane_bytes ? find_lane(h, msg->dst, msg->vc) : NULL;
+
+	return !(l && is_used(h, (unsigned int)(l - h->lane))) && has_room(h, msg);
+}
+
+static bool has_memory(const struct torus_host *h, const struct torus_host_lane *l, u32 bytes)
+{
+	return h->lane_bytes < TORUS_HOST_LANES_MAX &&
+	       l->bytes + bytes <= TORUS_HOST_LANES_MAX - h->lane_bytes;
+}
+
+/* Decides about a message that is not clear and waits since @since. Return: it waits on. */
+static bool place_message(struct torus_host *h, struct torus_host_msg *msg, u64 since, u64 now)
+{
+	struct torus_host_lane *l = find_lane(h, msg->dst, msg->vc);
+	bool used = l && is_used(h, (unsigned int)(l - h->lane));
+
+	if (used ? has_memory(h, l, msg->bytes) : l && now - since >= GRACE) {
+		push_message(h, l, msg, now);
+		return false;
+	}
+	if (now - (used ? l->since : since) < PATIENCE)
+		return true;
+	drop_stuck(h, msg);
+	return false;
+}
+
+void torus_host_wait(struct torus_host *h, struct torus_host_msg *msg, u64 now)
+{
+	tn_assert(msg->from < TORUS_VCS);
+	tn_assert(!h->stopped[msg->from]);
+	if (!place_message(h, msg, now, now))
+		return;
+	h->stopped[msg->from] = msg;
+	h->stopped_since[msg->from] = now;
+}
+
+/* Return: a message from a lane, which may be sent now; the lanes have turns. */
+static struct torus_host_msg *next_of_lanes(struct torus_host *h, u64 now)
+{
+	unsigned int i, n;
+
+	if (!h->lane_bytes)
+		return NULL;
+	for (n = 0; n < TORUS_HOST_LANES; n++) {
+		i = (h->lane_turn + n) % TORUS_HOST_LANES;
+		if (!(h->lanes_used[i / 64] >> i % 64)) {
+			n += 63 - i % 64;
+			continue;
+		}
+		if (is_used(h, i) && has_room(h, h->lane[i].head)) {
+			h->lane_turn = i + 1;
+			return pop_message(h, &h->lane[i], now);
+		}
+	}
+	return NULL;
+}
+
+struct torus_host_msg *torus_host_next(struct torus_host *h, u64 now)
+{
+	struct torus_host_msg *msg = next_of_lanes(h, now);
+	unsigned int q;
+
+	for (q = 0; !msg && q < TORUS_VCS; q++) {
+		struct torus_host_msg *waits = h->stopped[q];
+
+		if (!waits)
+			continue;
+		if (torus_host_clear(h, waits))
+			msg = waits;
+		else if (place_message(h, waits, h->stopped_since[q], now))
+			continue;
+		h->stopped[q] = NULL;
+	}
+	return msg;
+}
+
+bool torus_host_ready(struct torus_host *h)
+{
+	unsigned int i;
+
+	for (i = 0; h->lane_bytes && i < TORUS_HOST_LANES; i++) {
+		if (!(h->lanes_used[i / 64] >> i % 64))
+			i |= 63;
+		else if (is_used(h, i) && has_room(h, h->lane[i].head))
+			return true;
+	}
+	for (i = 0; i < TORUS_VCS; i++) {
+		if (h->stopped[i] && torus_host_clear(h, h->stopped[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Return: when time alone lets @msg, which stopped its queue at @since, wait elsewhere or end. */
+static u64 expiry_of(struct torus_host *h, const struct torus_host_msg *msg, u64 since)
+{
+	struct torus_host_lane *l = find_lane(h, msg->dst, msg->vc);
+
+	if (!l)
+		return since + PATIENCE;
+	return is_used(h, (unsigned int)(l - h->lane)) ? l->since + PATIENCE : since + GRACE;
+}
+
+u64 torus_host_expiry(struct torus_host *h)
+{
+	u64 at = ~0ull;
+	unsigned int q;
+
+	for (q = 0; q < TORUS_VCS; q++) {
+		u64 its = h->stopped[q] ? expiry_of(h, h->stopped[q], h->stopped_since[q]) : ~0ull;
+
+		at = its < at ? its : at;
+	}
+	return at;
+}
+
+void torus_host_give_up(struct torus_host *h, u64 age, u64 now)
+{
+	unsigned int i;
+
+	for (i = 0; h->lane_bytes && i < TORUS_HOST_LANES; i++) {
+		if (!is_used(h, i) || now - h->lane[i].since < age)
+			continue;
+		while (is_used(h, i))
+			drop_stuck(h, pop_message(h, &h->lane[i], now));
+	}
+}
+
+u64 torus_host_oldest(const struct torus_host *h)
+{
+	u64 at = ~0ull;
+	unsigned int i;
+
+	for (i = 0; h->lane_bytes && i < TORUS_HOST_LANES; i++) {
+		if (is_used(h, i) && h->lane[i].since < at)
+			at = h->lane[i].since;
+	}
+	return at;
+}
+
+void torus_host_forget(struct torus_host *h)
+{
+	unsigned int i, q;
+
+	for (i = 0; i < TORUS_HOST_LANES; i++) {
+		while (is_used(h, i))
+			drop_message(h, pop_message(h, &h->lane[i], 0));
+	}
+	for (q = 0; q < TORUS_VCS; q++) {
+		if (h->stopped[q])
+			drop_message(h, h->stopped[q]);
+		h->stopped[q] = NULL;
+	}
+}

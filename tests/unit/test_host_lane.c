@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages of the host for which the NIC has no room: which wait where and how long, and that no
+ * destination stops the messages to another one for long. Random histories are compared with a
+ * model.
+ */
+#include "tests/unit/host_shell.h"
+#include "tests/unit/seeds.h"
+
+#define MS		1000000ull
+#define GRACE		(5 * MS)
+#define PATIENCE	(500 * MS)
+#define MANY		2000
+
+static struct torus_host_msg pool[MANY];
+static unsigned int used;
+static u64 now;
+
+static void start(void)
+{
+	host_start();
+	used = 0;
+	now = 1000;
+}
+
+static u64 nc(enum torus_node_counter c)
+{
+	return shell.counter[c];
+}
+
+/* Offers a message. Return: it was sent at once. */
+static bool offer(u32 dst, u8 vc, u8 from, u32 bytes)
+{
+	struct torus_host_msg *msg = &pool[used++];
+
+	assert_true(used <= MANY);
+	*msg = (struct torus_host_msg) { .dst = dst, .vc = vc, .from = from, .bytes = bytes };
+	if (torus_host_clear(&shell.host, msg))
+		return true;
+	torus_host_wait(&shell.host, msg, now);
+	return false;
+}
+
+/* Time passes; what the NIC has no room for does not leave. */
+static void pass(u64 ns)
+{
+	now += ns;
+	assert_null(torus_host_next(&shell.host, now));
+}
+
+/* The number of the message that is sent next; -1: none. */
+static int next(void)
+{
+	struct torus_host_msg *msg = torus_host_next(&shell.host, now);
+
+	return msg ? (int)(msg - pool) : -1;
+}
+
+/* Without room a message stops its own queue for a short time, and then waits aside. */
+static void test_aside(void **state)
+{
+	(void)state;
+	start();
+	shell.full[1][0] = true;
+	assert_true(offer(2, 0, 0, 100));
+	assert_false(offer(1, 0, 0, 100));
+	assert_false(torus_host_open(&shell.host, 0));
+	assert_true(torus_host_open(&shell.host, 1) && torus_host_open(&shell.host, 2));
+	assert_int_equal(torus_host_expiry(&shell.host), now + GRACE);
+	pass(GRACE - 1);
+	assert_false(torus_host_open(&shell.host, 0));
+	assert_int_equal(nc(TORUS_NC_HOST_WAITED), 0);
+	pass(1);
+	assert_true(torus_host_open(&shell.host, 0));
+	assert_int_equal(nc(TORUS_NC_HOST_WAITED), 1);
+	assert_true(torus_host_expiry(&shell.host) == ~0ull);
+	assert_int_equal(torus_host_oldest(&shell.host), now);
+	/* Others go on; of the same destination only another VC. */
+	assert_true(offer(2, 0, 0, 100));
+	assert_true(offer(1, 1, 0, 100));
+	assert_false(offer(1, 0, 0, 100));
+	assert_true(torus_host_open(&shell.host, 0));
+	assert_int_equal(nc(TORUS_NC_HOST_WAITED), 2);
+	assert_false(torus_host_ready(&shell.host));
+	shell.full[1][0] = false;
+	assert_true(torus_host_ready(&shell.host));
+	assert_false(offer(1, 0, 0, 100));	/* not before those that wait */
+	assert_int_equal(next(), 1);
+	assert_int_equal(next(), 4);
+	assert_int_equal(next(), 5);
+	assert_int_equal(next(), -1);
+	assert_true(offer(1, 0, 0, 100));
+	assert_true(torus_host_oldest(&shell.host) == ~0ull);
+	assert_int_equal(shell.forgot + nc(TORUS_NC_HOST_DROPS), 0);
+	host_end();
+}
+
+/* A destination that moves, however slowly, only stops its queue: nothing waits aside. */
+static void test_slow(void **state)
+{
+	(void)state;
+	start();
+	for (int i = 0; i < 10; i++) {
+		shell.full[1][0] = true;
+		assert_false(offer(1, 0, 2, 100));
+		pass(GRACE - 1);
+		assert_false(torus_host_open(&shell.host, 2));
+		shell.full[1][0] = false;
+		assert_true(torus_host_ready(&shell.host));
+		assert_int_equal(next(), i);
+		assert_true(torus_host_open(&shell.host, 2));
+	}
+	assert_int_equal(nc(TORUS_NC_HOST_WAITED), 0);
+	host_end();
+}
+
+#define MIB	(1u << 20)
+
+/* Fills the lane of @dst by messages of 1 MiB. Return: how many it holds; then a queue stops. */
+static u32 fill_lane(u32 dst)
+{
+	u64 before = nc(TORUS_NC_HOST_WAITED);
+
+	shell.full[dst][0] = true;
+	assert_false(offer(dst, 0, 0, MIB));
+	pass(GRACE);
+	while (torus_host_open(&shell.host, 0))
+		assert_false(offer(dst, 0, 0, MIB));
+	return (u32)(nc(TORUS_NC_HOST_WAITED) - before);
+}
+
+/* A full lane stops a queue for a while, then drops what comes; all lanes share the memory. */
+static void test_full(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	start();
+	assert_int_equal(fill_lane(1), 8);
+	assert_int_equal(torus_host_expiry(&shell.host), now + PATIENCE);
+	pass(PATIENCE - 1);
+	assert_false(torus_host_open(&shell.host, 0));
+	assert_int_equal(shell.forgot, 0);
+	pass(1);
+	assert_true(torus_host_open(&shell.host, 0));
+	assert_int_equal(shell.forgot, 1);
+	assert_ptr_equal(shell.last_forgot, &pool[used - 1]);
+	for (n = 1; n < 20; n++) {		/* without a stop from now on */
+		assert_false(offer(1, 0, 0, MIB));
+		assert_true(torus_host_open(&shell.host, 0));
+	}
+	assert_int_equal(nc(TORUS_NC_HOST_STUCK), 20);
+	assert_int_equal(nc(TORUS_NC_HOST_DROPS), 20);
+	/* A second one has half of the rest, and so on; a first message always has its place. */
+	assert_int_equal(fill_lane(2), 4);
+	pass(PATIENCE);
+	assert_int_equal(fill_lane(3), 2);
+	pass(PATIENCE);
+	for (u32 dst = 4; dst < 10; dst++) {
+		assert_int_equal(fill_lane(dst), 1);
+		pass(PATIENCE);
+	}
+	/* When one of them moves, its queue has the host's patience again. */
+	shell.full[1][0] = false;
+	for (n = 0; n < 8; n++)
+		assert_int_equal(next(), (int)n);
+	assert_int_equal(next(), -1);
+	n = shell.forgot;
+	assert_int_equal(fill_lane(1), 2);
+	pass(PATIENCE - 1);
+	assert_int_equal(shell.forgot, n);
+	host_end();
+}
+
+/* The shell drops what has not moved for its own time; each destination for itself. */
+static void test_give_up(void **state)
+{
+	(void)state;
+	start();
+	shell.full[1][0] = shell.full[2][0] = true;
+	assert_false(offer(1, 0, 0, 1));
+	pass(GRACE);
+	assert_false(offer(1, 0, 0, 1));
+	pass(10);
+	assert_false(offer(2, 0, 1, 1));
+	pass(GRACE);
+	torus_host_give_up(&shell.host, GRACE + 11, now);
+	assert_int_equal(shell.forgot, 0);
+	assert_int_equal(torus_host_oldest(&shell.host), now - GRACE - 10);
+	torus_host_give_up(&shell.host, GRACE + 10, now);
+	assert_int_equal(shell.forgot, 2);
+	assert_int_equal(nc(TORUS_NC_HOST_STUCK), 2);
+	assert_int_equal(torus_host_oldest(&shell.host), now);
+	/* Another place or the end of the NIC drops the rest, also what stops a queue. */
+	assert_false(offer(1, 0, 0, 1));
+	torus_host_flush(&shell.host);
+	assert_int_equal(shell.forgot, 4);
+	assert_int_equal(nc(TORUS_NC_HOST_DROPS), 4);
+	assert_int_equal(nc(TORUS_NC_HOST_STUCK), 2);
+	assert_true(torus_host_open(&shell.host, 0));
+	host_end();
+}
+
+/* A lane has eight places to be in: with more destinations that share them, one stops a queue. */
+static void test_ways(void **state)
+{
+	u32 dst;
+
+	(void)state;
+	start();
+	for (dst = 0; dst < 9 * 32; dst += 32) {
+		shell.full[dst][0] = true;
+		assert_false(offer(dst, 0, 0, 1));
+		pass(GRACE);
+		assert_int_equal(torus_host_open(&shell.host, 0), dst < 8 * 32);
+	}
+	assert_int_equal(torus_host_expiry(&shell.host), now - GRACE + PATIENCE);
+	pass(PATIENCE - GRACE - 1);
+	assert_false(torus_host_open(&shell.host, 0));
+	pass(1);
+	assert_true(torus_host_open(&shell.host, 0));
+	assert_int_equal(shell.forgot, 1);
+	/* A place that becomes free is taken. */
+	assert_false(offer(dst - 32, 0, 0, 1));
+	shell.full[0][0] = false;
+	assert_int_equal(next(), 0);
+	pass(GRACE);
+	assert_true(torus_host_open(&shell.host, 0));
+	assert_int_equal(shell.forgot, 1);
+	host_end();
+}
+
+/*
+ * A host that sends to a stuck destination as fast as it can, and to another one in between: how
+ * long the other one has to wait in all, of ten seconds, and how many messages of it are lost.
+ */
+static void test_flood(void **state)
+{
+	static struct torus_host_msg all[4 * 10000];
+	struct torus_host_msg *msg = all;
+	u64 stopped = 0, lost = 0;
+
+	(void)state;
+	start();
+	shell.full[1][0] = true;
+	for (u64 ms = 0; ms < 10000; ms++) {
+		if (torus_host_open(&shell.host, 0)) {
+			used = 0;
+			for (int i = 0; i < 4 && torus_host_open(&shell.host, 0); i++, msg++) {
+				*msg = (struct torus_host_msg) { .dst = 1, .bytes = 65536 };
+				torus_host_wait(&shell.host, msg, now);
+			}
+			if (torus_host_open(&shell.host, 0))
+				lost += !offer(2, 0, 0, 65536);
+		} else {
+			stopped++;
+		}
+		pass(MS);
+	}
+	assert_int_equal(lost, 0);
+	assert_true(stopped <= (GRACE + PATIENCE) / MS + 2);
+	assert_int_equal(nc(TORUS_NC_HOST_WAITED), 128);
+	assert_true(nc(TORUS_NC_HOST_STUCK) > 30000);
+	host_end();
+}
+
+/* --- random histories -------------------------------------------------------------------- */
+
+#define FLOWS	40		/* dst * VCS + vc; of each the messages are numbered */
+
+/** struct model - of a flow: messages made, the next one that leaves, and how many were lost */
+static struct model {
+	u32 made, left, lost;
+} model[FLOWS];
+
+static void leaves(struct rnd *r, const struct torus_host_msg *msg, u32 number)
+{
+	struct model *m = &model[msg->dst * TORUS_VCS + msg->vc];
+
+	expect(r, number >= m->left, "flow %u: %u after %u", msg->dst, number, m->left);
+	m->lost += number - m->left;
+	m->left = number + 1;
+}
+
+/* Messages of a flow leave in order, none twice; those that do not leave are counted as drops. */
+static void order_one(uint64_t seed)
+{
+	static u32 number[MANY];
+	struct rnd r = rnd_new(seed);
+	struct torus_host_msg *msg;
+	u32 missing = 0, places = rnd_below(&r, 2) ? 1 : TORUS_VCS;
+
+	start();
+	memset(model, 0, sizeof(model));
+	for (int step = 0; step < 4000; step++) {
+		u32 flow = rnd_below(&r, FLOWS), dst = flow / TORUS_VCS, vc = flow % TORUS_VCS;
+		u8 from = (u8)(places == 1 ? 0 : vc);
+
+		if (!rnd_below(&r, 8))
+			shell.full[dst][vc] = !shell.full[dst][vc];
+		if (!rnd_below(&r, 8))
+			now += rnd_below(&r, 2) ? rnd_below(&r, 4) * MS : rnd_below(&r, 600) * MS;
+		if (torus_host_open(&shell.host, from) && used < MANY) {
+			number[used] = model[flow].made++;
+			if (offer(dst, (u8)vc, from, 1 + rnd_below(&r, 2 * MIB)))
+				leaves(&r, &pool[used - 1], number[used - 1]);
+		}
+		if (!rnd_below(&r, 3) && (msg = torus_host_next(&shell.host, now))) {
+			expect(&r, !shell.full[msg->dst][msg->vc], "room");
+			leaves(&r, msg, number[msg - pool]);
+		}
+	}
+	memset(shell.full, 0, sizeof(shell.full));
+	while ((msg = torus_host_next(&shell.host, now)))
+		leaves(&r, msg, number[msg - pool]);
+	for (u32 i = 0; i < FLOWS; i++)
+		missing += model[i].lost + model[i].made - model[i].left;
+	expect(&r, missing == shell.forgot && missing == nc(TORUS_NC_HOST_STUCK),
+	       "%u missing, %u dropped", missing, shell.forgot);
+	expect(&r, !torus_host_ready(&shell.host), "idle");
+	host_end();
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	for_seeds(300, order_one);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_aside),
+		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_give_up),
+		cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_order),
+	};
+
+	return cmocka_run_group_tests_name("host_lane", all, NULL, NULL);
+}
