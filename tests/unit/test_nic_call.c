@@ -34,6 +34,7 @@ static struct loop *loop;
 static struct nic *n;
 static _Atomic unsigned int manners;
 static _Atomic uint32_t epoch;
+static _Atomic uint64_t guid;
 static _Atomic int events;	/* the connection that has subscribed */
 static _Atomic bool no_memory;
 static _Atomic bool plans;	/* the NIC reports its address plan, which is the default one */
@@ -110,7 +111,7 @@ static void put_device_info(struct nl_msg *msg)
 {
 	nla_put_string(msg, TORUS_A_NAME, "n");
 	nla_put_string(msg, TORUS_A_DRIVER, "fake");
-	nla_put_u64(msg, TORUS_A_GUID, 5);
+	nla_put_u64(msg, TORUS_A_GUID, guid);
 	nla_put_u32(msg, TORUS_A_EPOCH, epoch);
 	nla_put_u8(msg, TORUS_A_PORT_COUNT, PORTS);
 	nla_put_u32(msg, TORUS_A_IFINDEX, 17);
@@ -260,6 +261,7 @@ static int begin(void **state)
 	answered = 0;
 	manners = DOES;
 	epoch = 1;
+	guid = 5;
 	placed = -1;
 	nic.fn = answer;
 	loop = loop_new();
@@ -413,6 +415,16 @@ static void test_mgmt(void **state)
 	nic_count(n, 4, false);
 	ends(4, 0);
 	assert_string_equal(sent, "1a2z|1e|1g||");
+	/* One that is refused is not in the way of the next. */
+	manners = REFUSES;
+	memset(sent, 0, sizeof(sent));
+	nic_mgmt_send(n, 1, "h", 1);
+	nic_mgmt_send(n, 1, "i", 1);
+	nic_count(n, 5, false);
+	ends(5, 0);
+	nic_count(n, 6, false);
+	ends(6, 0);
+	assert_string_equal(sent, "1h|1i|");
 }
 
 static bool by_root_9(void)
@@ -579,6 +591,50 @@ static int run_held(struct nic_question *q, struct torus_dev *to)
 	return 0;
 }
 
+/* Asks a question that holds the queue up. */
+static void hold_up(struct nic_question *q)
+{
+	sem_init(&held, 0, 0);
+	sem_init(&goes_on, 0, 0);
+	assert_int_equal(asks_now(q, run_held), 0);
+	while (sem_wait(&held))
+		;
+}
+
+/* If 16 calls wait, no management packet is added to them, because it is sent again anyway. */
+static void test_many_calls(void **state)
+{
+	(void)state;
+	hold_up(&question[0]);
+	memset(sent, 0, sizeof(sent));
+	for (uint32_t tag = 1; tag <= 15; tag++)
+		nic_release(n, tag, 7, true);
+	nic_mgmt_send(n, 1, "a", 1);
+	nic_mgmt_send(n, 2, "b", 1);
+	sem_post(&goes_on);
+	answers(1, 0);
+	while (told.done < 15)
+		loop_run(loop);
+	nic_count(n, 16, false);
+	ends(16, 0);
+	assert_string_equal(sent, "1a|");
+}
+
+/* There is no memory for an action: it ends so, but not before it is awaited. */
+static void test_no_memory(void **state)
+{
+	(void)state;
+	no_memory = true;
+	nic_release(n, 1, 7, true);
+	nic_mgmt_send(n, 1, "a", 1);	/* nobody waits for that one */
+	no_memory = false;
+	assert_int_equal(told.done, 0);
+	ends(1, -ENOMEM);
+	nic_release(n, 2, 7, true);
+	ends(2, 0);
+	assert_int_equal(told.done, 2);
+}
+
 /*
  * The NIC is lost while actions wait: none of them is done at the NIC that is found then, for which
  * the manager decides anew. It hears of none of them either.
@@ -586,11 +642,7 @@ static int run_held(struct nic_question *q, struct torus_dev *to)
 static void test_calls_lost(void **state)
 {
 	(void)state;
-	sem_init(&held, 0, 0);
-	sem_init(&goes_on, 0, 0);
-	assert_int_equal(asks_now(&question[0], run_held), 0);
-	while (sem_wait(&held))
-		;
+	hold_up(&question[0]);
 	memset(sent, 0, sizeof(sent));
 	nic_mgmt_send(n, 1, "a", 1);
 	nic_count(n, 1, true);
@@ -609,8 +661,6 @@ static void test_calls_lost(void **state)
 	nic_count(n, 3, false);
 	ends(3, 0);
 	assert_string_equal(sent, "|1b|");
-	sem_destroy(&held);
-	sem_destroy(&goes_on);
 }
 
 /* A refusal concerns the manager only; the NIC is kept. */
@@ -649,6 +699,22 @@ static void test_connection_breaks(void **state)
 	epoch = 2;
 	nic_release(n, 12, 7, true);
 	ends(12, -ENODEV);
+}
+
+/* Nor is another NIC, even if its life has the same number. */
+static void test_another_nic(void **state)
+{
+	(void)state;
+	manners = HANGS_UP;
+	nic_release(n, 1, 7, true);
+	ends(1, -ENODEV);
+	manners = DOES;
+	guid = 6;
+	nic_release(n, 2, 7, true);
+	ends(2, -ENODEV);
+	guid = 5;
+	nic_release(n, 3, 7, true);
+	ends(3, 0);
 }
 
 /* Three connections in a row break: the NIC counts as lost, and is looked for again. */
@@ -772,9 +838,10 @@ static void test_daemon_ends(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		NIC_TEST(done), NIC_TEST(interface), NIC_TEST(mgmt), NIC_TEST(root), NIC_TEST(links), NIC_TEST(refused),
-		NIC_TEST(questions), NIC_TEST(questions_lost), NIC_TEST(calls_lost),
-		NIC_TEST(connection_breaks), NIC_TEST(no_answers), NIC_TEST(late_answers), NIC_TEST(goes_away),
+		NIC_TEST(done), NIC_TEST(interface), NIC_TEST(mgmt), NIC_TEST(root), NIC_TEST(links),
+		NIC_TEST(refused), NIC_TEST(questions), NIC_TEST(questions_lost), NIC_TEST(many_calls),
+		NIC_TEST(no_memory), NIC_TEST(calls_lost), NIC_TEST(connection_breaks),
+		NIC_TEST(another_nic), NIC_TEST(no_answers), NIC_TEST(late_answers), NIC_TEST(goes_away),
 		NIC_TEST(events_lost), NIC_TEST(daemon_ends),
 	};
 
