@@ -110,7 +110,7 @@ static void two_sinks(void **state)
 		 "its NIC is broken, or its host takes no packets\n" BY_OWN("11.0") "\n");
 }
 
-/* Of nodes that wait, only the one before the sink is told to take a port down, and after stall_max. */
+/* Only the node before the sink is told to take a port down, and only after stall_max. */
 static void chain(void **state)
 {
 	(void)state;
@@ -219,8 +219,9 @@ static void takes_port_down(void **state)
 	assert_string_equal(a.passed_on, DOWN("5", "1", "4000000000"));
 	a.did[0] = '\0';
 	nodes_answer();
-	does("port 1 down\nstalled 1 1\nevent 1700000050.0 '' 0 stall: 2,1:+y is taken down: no packet was "
-	     "sent for 8.0 s, because its neighbour returns no credits\n");
+	does("port 1 down\nstalled 1 1\n"
+	     "event 1700000050.0 '' 0 stall: 2,1:+y is taken down: no packet was sent "
+	     "for 8.0 s, because its neighbour returns no credits\n");
 }
 
 /* Each root knows the ports that were taken down from the table. */
@@ -235,7 +236,8 @@ static void is_down(void **state)
 /* --- each node ------------------------------------------------------------------- */
 
 #define WAITED(end, seconds) \
-	"event 1700000050.0 '' 1 stall: 2,1:" end " has waited for " seconds " s for a buffer of its neighbour\n"
+	"event 1700000050.0 '' 1 stall: 2,1:" end " has waited for " seconds \
+	" s for a buffer of its neighbour\n"
 
 static void reads(unsigned int port, uint64_t waited)
 {
