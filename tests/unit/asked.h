@@ -35,7 +35,7 @@
  * @plug, @plug_error: the state of each LED and plug, and why it failed
  * @link: of the NIC
  * @stats: of the service network
- * @no_change: what it is told is so already
+ * @no_change: what it is told is so already; @same: what it is told of node @same - 1 is
  * @change_error: what the manager returns when it is told to change something; @once: the first time
  * @privileged: whoever asks may change things; @uid, @at: who and where that is
  * @severs: so many nodes would be cut off by exclusions of ports -y
@@ -70,6 +70,7 @@ struct asked {
 	bool equal_rows;
 	int nic_error, flows_error, change_error, test_error;
 	bool once, no_change;
+	uint32_t same;
 	int tested, plug, plug_error;
 	struct torus_link link[PORTS];
 	struct svc_stats stats;

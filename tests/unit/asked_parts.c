@@ -382,10 +382,9 @@ bool fm_exclude_changes(const struct fm *fm, uint32_t node, int port, bool exclu
 			const struct fm_order *order)
 {
 	(void)fm;
-	(void)node;
 	(void)port;
 	assert_int_equal(excluded, order != NULL);
-	return !a.no_change;
+	return !a.no_change && node + 1 != a.same;
 }
 
 int machine_event(struct fabricd *d, const struct record_event *e)
@@ -700,6 +699,8 @@ struct history_job *history_ask(struct history *h, const struct history_filter *
 	note("search %lld-%lld %d '%s' '%s' '%s' last %u after '%s' have '%s':", (long long)f->from,
 	     f->to == INT64_MAX ? -1 : (long long)f->to, f->level, f->kind, f->whose,
 	     f->words ? f->word[f->words - 1] : "", f->last, f->after, f->have ? f->have : "");
+	if (f->room != 1 << 20)
+		note(" in %u bytes", (unsigned int)f->room);
 	free(f->have);
 	a.found = done;
 	a.found_arg = arg;

@@ -515,6 +515,11 @@ static void excluded_and_included(void **state)
 	does("exclude 4 3 at 50 more\nexclude 1 -1 at 50 more\nexclude 2 0 at 50\n");
 	says("{'cmd':'include','links':['bob:+y']}", EXCLUDED("true"));
 	does("include 1 1 at 50\n");
+	/* Those that are so already are left out; the last of the others ends the list. */
+	a.same = 2;
+	says("{'cmd':'exclude','links':['1,1:-y','bob','2,0:+x','bob:+x']}", EXCLUDED("true"));
+	does("exclude 4 3 at 50 more\nexclude 2 0 at 50\n");
+	a.same = 0;
 	refuses("{'cmd':'exclude','links':['1,1:-y','nobody']}", "failed",
 		"no node is known as 'nobody', but the names of 1 node are not known, because its manager "
 		"is away: write coordinates up to 2,1");
@@ -662,6 +667,7 @@ static void history_in_memory(void **state)
 #define SIXTY_FOUR "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	refuses("{'cmd':'history','kind':'" SIXTY_FOUR SIXTY_FOUR "'}", "usage",
 		"history: kind has 128 bytes, allowed: 127");
+	says("{'cmd':'history','node':'0,1','last':2048}", RECENT(EVENT_1));
 	refuses("{'cmd':'history','last':2049}", "usage", "history: last is 2049, allowed: 0 to 2048");
 	refuses("{'cmd':'history','level':'loud'}", "usage",
 		"level 'loud', allowed: error, warning, info, debug");
@@ -687,7 +693,7 @@ static void history_on_disk(void **state)
 	does("search 0--1 3 '' 'rl' '2,0:-x' last 0 after '' have '':");
 	waits_found("{'cmd':'history','pull':true,'have':'ab=5'}", &found,
 	      HISTORY("[{'seq':7}]", "'ab:1:9'", "true", "false", "{'events':171}"));
-	does("search 0--1 3 '' 'rp' '' last 0 after '' have 'ab=5':");
+	does("search 0--1 3 '' 'rp' '' last 0 after '' have 'ab=5': in 131072 bytes");
 	/* The disk does not answer. */
 	waits_found("{'cmd':'history'}", NULL,
 	      "{'ok':true,'data':{'events':[],'after':null,'more':false,'lost':false,'node':[2,1],"

@@ -146,12 +146,86 @@ static void nobody_reads(void **state)
 	assert_true(bytes > 2 * 65536 - 4096 - 2048 && bytes <= 2 * 65536);
 }
 
+/* Says @n lines of 512 bytes. */
+static void say_512(unsigned int n)
+{
+	char text[490];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	while (n--)
+		log_error("test", "%s", text);
+}
+
+/* Of lines that the pipe does not take as many are kept as fit in exactly. */
+static void kept_exactly(void **state)
+{
+	unsigned int lines[5] = { 0 }, sum = 0, dropped = 0;
+
+	(void)state;
+	listen_to_log();
+	say_512(400);
+	for (unsigned int i = 0; i < 5; i++) {
+		char *text = heard(), *rest = text, *line;
+
+		while ((line = strsep(&rest, "\n")) && *line)
+			if (sscanf(line, "fabricd: warning: log: %u lines dropped", &dropped) != 1)
+				lines[i] += strlen(line) == 511;
+		free(text);
+		sum += lines[i];
+		say_512(i < 4);
+	}
+	stop_listening();
+	assert_in_range(lines[0], 1, 200);
+	assert_int_equal(sum, lines[0] + 65536 / 512 + 4);
+	assert_int_equal(dropped, 400 + 4 - sum);
+}
+
+/* A line that is too long is cut, and ends as any other. */
+static void long_line(void **state)
+{
+	char text[2000], *line;
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	listen_to_log();
+	log_line(FM_ERROR, "test", text);
+	line = heard();
+	stop_listening();
+	assert_int_equal(strlen(line), 1023);
+	assert_ptr_equal(strchr(line, '\n'), line + 1022);
+	free(line);
+}
+
+/* What was kept is forgotten when the log is closed; the next line comes nevertheless. */
+static void closed(void **state)
+{
+	char *line;
+
+	(void)state;
+	listen_to_log();
+	assert_int_equal(fcntl(reader, F_SETPIPE_SZ, 4096), 4096);
+	for (unsigned int n = 0; n < 100; n++)
+		say(n);
+	log_close();
+	free(heard());
+	say(100);
+	line = heard();
+	stop_listening();
+	assert_string_equal(line, "fabricd: error: test: line 100 of a log that nobody reads for a while\n");
+	free(line);
+}
+
 int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(levels),
 		cmocka_unit_test(limit),
 		cmocka_unit_test(nobody_reads),
+		cmocka_unit_test(kept_exactly),
+		cmocka_unit_test(long_line),
+		cmocka_unit_test(closed),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);
