@@ -123,6 +123,33 @@ static void silent_nic_is_in_no_count(void **state)
 }
 
 /*
+ * The manager of node 3 is back when version 2 has drained without proof. Version 3 supersedes it,
+ * and is proven; but its recovery includes that of version 2.
+ */
+static void superseded_one_had_no_proof(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	one_gone(&o, 3);
+	assert_int_equal(one_asked(&o, ONE_MEMBER_MAX + ONE_SOON), FM_STEP_APPLY);
+	one_until(&o, FM_STEP_RESUME);
+	assert_int_equal(fm_version(o.fm), 2);
+	o.node[3].table = 1;
+	o.node[3].clean = 0xd;
+	one_join(&o, 3);
+	one_run(&o, 3 * MS);
+	assert_int_equal(fm_version(o.fm), 3);
+	one_finish(&o);
+	assert_int_equal(fm_last(o.fm)->version, 3);
+	assert_true(fm_last(o.fm)->bounded);
+	one_version(&o, 4);
+	one_finish(&o);
+	assert_int_equal(fm_last(o.fm)->version, 4);
+	assert_false(fm_last(o.fm)->bounded);
+	one_end(&o);
+}
+
+/*
  * Node 3 was judged dead, and is back: its NIC takes no part in this version, so two counts
  * that are equal prove nothing, although it lives.
  */
@@ -309,9 +336,9 @@ static void nic_of_who_is_back_had_failed(void **state)
 }
 
 /*
- * Node 3 is back, with a packet of colour 3, while another node has its place: no table has it until
- * that node is dead. Version 11 gives it its place, and has that colour. So another table follows,
- * whose drain waits for the packet, before anything is replayed or released.
+ * Node 3 is back, with a packet of colour 3, while another node has its place: no table has it
+ * until that node is dead. Version 11 gives it its place, and has that colour. So another table
+ * follows, whose drain waits for the packet, before anything is replayed or released.
  */
 static void place_comes_later(void **state)
 {
@@ -483,6 +510,7 @@ int main(void)
 		cmocka_unit_test(each_nic_counts_once),
 		cmocka_unit_test(counts_of_the_same_nics),
 		cmocka_unit_test(silent_nic_is_in_no_count),
+		cmocka_unit_test(superseded_one_had_no_proof),
 		cmocka_unit_test(who_is_back_is_in_no_count),
 		cmocka_unit_test(colour_of_who_is_back),
 		cmocka_unit_test(no_colour_but_that_of_who_is_back),
