@@ -216,12 +216,12 @@ static void rests(uint64_t ns)
 
 /*
  * The parent of node 3 reports that node 3 has not reported a new table. Return: the ms for which
- * node 3 is refused then.
+ * node 3 may not join.
  */
-static unsigned long long refused_for(uint64_t attach)
+static unsigned long long is_banned(void)
 {
 	static bool excluded;
-	struct fm_msg m = { .type = FM_MSG_FAILED }, h = hello(3);
+	struct fm_msg m = { .type = FM_MSG_FAILED };
 	unsigned long long version, passed, ms;
 	const char *at;
 
@@ -242,6 +242,15 @@ static unsigned long long refused_for(uint64_t attach)
 	assert_int_equal(passed, 10);
 	/* The connections of node 3 end, and so do its children's to it. */
 	assert_int_equal(stage_count(&s, "close 103\n"), 1);
+	return ms;
+}
+
+/* Return: the ms for which node 3 is refused, after which it joins. */
+static unsigned long long refused_for(uint64_t attach)
+{
+	unsigned long long ms = is_banned();
+	struct fm_msg h = hello(3);
+
 	rests(100 * MS);
 	h.hello.attach = attach;
 	rests(ms * MS - 300 * MS);
@@ -275,6 +284,26 @@ static void bans(void **state)
 	stage_end(&s);
 }
 
+/* A ban is of one life of the manager: after a restart it may join at once. */
+static void ban_of_a_life(void **state)
+{
+	struct fm_msg h;
+
+	(void)state;
+	for (unsigned int life = 0; life < 2; life++) {
+		ring();
+		is_banned();
+		rests(100 * MS);
+		h = hello(3);
+		h.hello.attach = 2;
+		h.hello.epoch += life;
+		joins(&h);
+		assert_int_equal(stage_count(&s, "103 < refuse it has not reported"), !life);
+		assert_int_equal(stage_count(&s, "103 < welcome"), life);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -284,6 +313,7 @@ int main(void)
 		cmocka_unit_test(alone_of_three),
 		cmocka_unit_test(three_of_eight),
 		cmocka_unit_test(bans),
+		cmocka_unit_test(ban_of_a_life),
 	};
 
 	return cmocka_run_group_tests_name("fm_cannot_follow", all, NULL, NULL);
