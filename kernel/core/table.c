@@ -214,7 +214,6 @@ bool tn_nic_give_up(struct tn_nic *nic, u64 version, u64 now)
 
 int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
 {
-
 	if (!nic->placed)
 		return -ENODEV;
 	if (version != nic->version)
