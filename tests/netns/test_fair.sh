@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2317
 #
 # torusemu: a destination for which nothing can move does not stop the others. n1 sends to both.
 #
@@ -30,7 +31,6 @@ cleanup() {
 		ip netns del "$id-$n" 2>/dev/null
 	done
 }
-# shellcheck disable=SC2317
 explain() { tail -n 5 "$tmp"/*.log; }
 
 up() { [[ $(nic "$1" state "$2") == up* ]]; }
@@ -89,7 +89,7 @@ flow_begins() {
 }
 flow_ends() {
 	: >"$tmp/enough"
-	wait $sender && whole 0
+	wait "$sender" && whole 0
 }
 # Megabytes of TCP reach n2 while not a byte reaches n0.
 others_go_on() {
@@ -108,7 +108,7 @@ flood() {
 	ns 1 python3 "$helpers/flood.py" 10.0.0.0 &
 	flood=$!
 }
-flood_ends() { kill $flood; wait $flood 2>/dev/null; }
+flood_ends() { kill "$flood"; wait "$flood" 2>/dev/null; }
 
 check "three nodes in a line" line
 

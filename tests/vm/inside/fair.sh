@@ -31,7 +31,7 @@ flow_begins() {
 # flow_ends: whether all of the flow comes, the same, when it is enough
 flow_ends() {
 	: >/tmp/enough
-	wait $sender && wait $receiver && [[ $(tail -n 1 /tmp/to) == $(cat /tmp/from) ]]
+	wait "$sender" && wait "$receiver" && [[ $(tail -n 1 /tmp/to) == $(cat /tmp/from) ]]
 }
 # Nothing of the flow arrives while another one goes on.
 others_go_on() {
@@ -45,7 +45,7 @@ flood() {
 	ns 1 python3 "$TOP/tests/vm/inside/flood.py" 10.0.0.0 &
 	flood=$!
 }
-flood_ends() { kill $flood; wait $flood 2>/dev/null; }
+flood_ends() { kill "$flood"; wait "$flood" 2>/dev/null; }
 
 check "a flow to n0" flow_begins 0
 check "n0 is on hold" nic 1 hold 0
