@@ -58,13 +58,18 @@ static int move(uint32_t node)
 	return fm_root_move(s.fm, node, START + s.now);
 }
 
-static void ready(uint32_t node)
+static void ready_in(uint32_t node, uint64_t term)
 {
 	struct fm_msg m = { .type = FM_MSG_LEAD };
 
-	m.lead.term = fm_epoch(s.fm);
+	m.lead.term = term;
 	m.lead.guid = NIC + node;
 	stage_msg(&s, 100 + (int)node, &m);
+}
+
+static void ready(uint32_t node)
+{
+	ready_in(node, fm_epoch(s.fm));
 }
 
 /* The administrator gets the right error for each node to which the root cannot hand over. */
@@ -100,6 +105,8 @@ static void hands_over(void **state)
 	assert_int_equal(stage_count(&s, "101 < lead\n"), 1);
 	assert_true(fm_is_root(s.fm));
 	ready(2);
+	assert_true(fm_is_root(s.fm));
+	ready_in(1, fm_epoch(s.fm) - 1);	/* an answer to the root before */
 	assert_true(fm_is_root(s.fm));
 	ready(1);
 	assert_int_equal(stage_count(&s, "101 < lead\n"), 2);
