@@ -157,7 +157,7 @@ static void say_512(unsigned int n)
 		log_error("test", "%s", text);
 }
 
-/* Of lines that the pipe does not take as many are kept as fit in exactly. */
+/* The buffer keeps exactly as many lines that the pipe does not take as fit in. */
 static void kept_exactly(void **state)
 {
 	unsigned int lines[5] = { 0 }, sum = 0, dropped = 0;
@@ -198,7 +198,7 @@ static void long_line(void **state)
 	free(line);
 }
 
-/* What was kept is forgotten when the log is closed; the next line comes nevertheless. */
+/* Closing the log drops the lines that it kept; a line logged afterwards is written. */
 static void closed(void **state)
 {
 	char *line;

@@ -701,7 +701,7 @@ static void test_connection_breaks(void **state)
 	ends(12, -ENODEV);
 }
 
-/* Nor is another NIC, even if its life has the same number. */
+/* A NIC with another GUID is not taken for the lost one, even if its life has the same number. */
 static void test_another_nic(void **state)
 {
 	(void)state;

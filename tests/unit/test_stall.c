@@ -176,7 +176,7 @@ static void enough(void **state)
 	assert_true(a.enough);
 }
 
-/* What a former root found is no problem any more when it leads again. */
+/* A root that resigns and leads again has no problem from its former time as a root. */
 static void resigns(void **state)
 {
 	(void)state;
