@@ -29,7 +29,9 @@ static int append_size(struct range *r, double v)
 	return OK;
 }
 
-/* Gets the longest time of the acts that begin with @act from an output of fabricsim recovery. */
+/*
+ * Reads an output of fabricsim recovery: the longest time of its acts whose names begin with @act.
+ */
 static int answer_read(const char *line, const char *act, double *nodes, double *seconds)
 {
 	json_t *all = json_loads(line, 0, NULL), *point;

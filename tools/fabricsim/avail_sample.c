@@ -46,7 +46,7 @@ static uint32_t draw_below(struct state *s, uint32_t n)
 	return (uint32_t)((draw_u64(s) >> 32) * n >> 32);
 }
 
-/* Above 0, at most 1. */
+/* Draws a number above 0, at most 1. */
 static double draw_fraction(struct state *s)
 {
 	return ((double)(draw_u64(s) >> 11) + 1) * 0x1p-53;
@@ -181,7 +181,7 @@ static uint32_t nodes_alone(struct state *s)
 	return n;
 }
 
-/* Return: 1 if a live node has no valid row to another live node; 0; -ENOMEM. */
+/* Return: 1 if a live node has no valid row to another live node, else 0; or -ENOMEM. */
 static int rows_missing(struct state *s, uint32_t from)
 {
 	int invalid = torus_health_rows(s->health, from, s->p->c.relays ? TORUS_ROUTES_RELAY : 0,
@@ -211,7 +211,7 @@ static int is_cut(struct state *s)
 	return cut;
 }
 
-/* Return: 1 if the fabric is cut, but has no isolated node (part 2); 0; -ENOMEM. */
+/* Return: 1 if the fabric is cut, but has no isolated node (part 2), else 0; or -ENOMEM. */
 static int judge_faults(struct state *s)
 {
 	int cut = tell_engine(s), err;
@@ -224,7 +224,7 @@ static int judge_faults(struct state *s)
 
 /* --- part 2: strata ---------------------------------------------------------- */
 
-/* Draws how many of @k faults are nodes. */
+/* Draws how many of @k faults are faults of nodes. */
 static uint32_t nodes_of(struct state *s, size_t k)
 {
 	const struct sample_plan *p = s->p;

@@ -73,13 +73,16 @@ static struct avail paper_formula(const struct plan *p, const struct torus_shape
 	return a;
 }
 
-/* The curve of this index, 0 to 2. */
+/* Return: the value of the curve of this index, 0 to 2. */
 static double curve_value(const struct avail_k *k, int which)
 {
 	return which == 0 ? k->without : which == 1 ? k->with : k->masked;
 }
 
-/* The most nodes of a large torus with K above the target. 0: none; or all there can be. */
+/*
+ * Return: the most nodes of a large torus with K above the target; 0 if no size has that, and the
+ * most that a torus can have if all sizes have.
+ */
 static uint32_t nodes_at_target(const struct plan *p, unsigned int dims, int which)
 {
 	struct torus_shape large = { .ndims = (uint8_t)dims };
@@ -223,7 +226,7 @@ static json_t *figure_json(void)
 	return json_pack("{ss so}", "name", FIGURE, "says", says);
 }
 
-/* The given value, or else the default: MTBF and MTTR of the paper. */
+/* Return: the given value, or else the default, MTBF and MTTR of the paper. */
 static const char *or_else(const char *asked, const char *usual)
 {
 	return asked ? asked : usual;
@@ -277,7 +280,7 @@ static int plan_job(void *arg, size_t i)
 	return sample_plan_new(&c, &t->plan[i % KINDS]);
 }
 
-/* Large fabrics take longest: they are begun first. */
+/* Draws states of a fabric. The largest fabrics take longest, so they are begun first. */
 static int draw_job(void *arg, size_t i)
 {
 	struct plan *p = arg;
@@ -312,7 +315,7 @@ static int draw_all(struct plan *p)
 
 /* --- what is shown ----------------------------------------------------------- */
 
-/* Availability and half its interval, from what was drawn. */
+/* Computes availability, and half its confidence interval, from the states that were drawn. */
 static double drawn_k(const struct point *t, int kind, double *error)
 {
 	const struct sample_found *f = &t->found[kind];
@@ -395,7 +398,7 @@ static void limits_print(const struct plan *p)
 	}
 }
 
-/* Lines are computed, marks are drawn at random. */
+/* Draws the curves: lines are computed, marks are results of random states. */
 static void curves_draw(struct plot *plot, const struct plan *p, size_t first, size_t n,
 			bool down)
 {

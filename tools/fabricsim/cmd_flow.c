@@ -35,7 +35,7 @@ static json_t *describe_run(const struct flow_plan *plan, uint64_t seed)
 			 "bytes_per_buffer", real_json(bytes));
 }
 
-/* The number of bubbles of the longest ring, if rings differ. */
+/* Return: the number of bubbles of a ring; if rings differ, of the longest one. */
 static unsigned int most_bubbles(const struct flow_params *p)
 {
 	unsigned int most = 0;
@@ -90,8 +90,8 @@ static bool same_curve(const struct flow_params *a, const struct flow_params *b)
 }
 
 /*
- * For each curve, the highest accepted load, where it is reached, and the accepted load at the
- * highest offered load, which shows whether throughput is kept past saturation.
+ * Prints, for each curve, the highest accepted load, where it is reached, and the accepted load at
+ * the highest offered load, which shows whether throughput is kept past saturation.
  */
 static json_t *curves_json(const struct flow_plan *plan)
 {

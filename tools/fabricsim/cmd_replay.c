@@ -105,8 +105,8 @@ static void note_difference(struct replay *r, const json_t *action)
 }
 
 /*
- * A line with an action of the manager, which the recorded manager did next. Return: what the
- * recorded one got for it.
+ * Compares an action of the manager with the next recorded one. Return: what the recorded manager
+ * got for it.
  */
 static int check_action(struct record_tap *tap, json_t *action)
 {

@@ -45,7 +45,10 @@ static unsigned int overhead_of(unsigned int protocol)
 	return overhead == UINT64_MAX ? format[protocol].overhead : (unsigned int)overhead;
 }
 
-/* --answers: only those in sequence count. Return: 0 or 1, or -1 after it has printed the error. */
+/*
+ * Reads the option --answers. Return: 1 if only answers in sequence count, else 0; or -1 after it
+ * has printed the error.
+ */
 static int in_sequence(void)
 {
 	static const char *const words[] = { "always", "in-sequence", NULL };
@@ -275,7 +278,11 @@ static double measure_at(struct point t, double ber)
 	return t.cost.flow ? (double)t.cost.payload / (double)t.cost.flow : 0;
 }
 
-/* Bisects: below 1e-9 errors are too rare to be measured; above 1e-4 micro-packets are better. */
+/*
+ * Finds by bisection the bit error rate at which both are equally efficient. The search begins at
+ * 1e-9, below which errors are too rare to be measured, and at 1e-4, above which micro-packets are
+ * better.
+ */
 static double measured_crossing(const struct point *a, const struct point *b)
 {
 	double low = -9, high = -4;

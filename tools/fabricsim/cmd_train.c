@@ -79,7 +79,7 @@ static int classes_parse(struct plan *p)
 	}
 }
 
-/* Losses given as numbers are classes without a name. */
+/* Parses losses: those given as numbers are classes without a name. */
 static int losses_parse(struct plan *p)
 {
 	if (!loss_list)
@@ -95,7 +95,7 @@ static int losses_parse(struct plan *p)
 	return OK;
 }
 
-/* Thresholds that are not given are those of the NIC. */
+/* Parses thresholds: those that are not given are the NIC's. */
 static int params_parse(struct train_plan *t)
 {
 	struct tn_params usual;
@@ -293,7 +293,7 @@ static json_t *wear_total(const struct plan *p)
 
 /* --- what came of it ------------------------------------------------------ */
 
-/* The lane whose eye is the worst in use, which is where its settings matter. */
+/* Return: the lane whose eye is the worst of those in use: there the settings matter most. */
 static struct tn_lane worst_lane(const struct train_state *s)
 {
 	const struct tn_lane *worst = NULL;
@@ -389,7 +389,7 @@ static double point_value(const struct point *t, unsigned int what)
 	}
 }
 
-/* With several seeds the mean, and how far single cables lie from it. */
+/* Adds a point to the curve: with several seeds the mean, and how far single cables lie from it. */
 static void curve_point(struct plot *plot, const struct point *t, unsigned int what)
 {
 	double sum = 0, squares = 0, mean;
@@ -428,7 +428,10 @@ static int draw_training(const struct plan *p, const char *file)
 	return plot_write(plot, file);
 }
 
-/* Hours from the warning to the failure that @share of the lines exceed; NAN: none has aged. */
+/*
+ * Return: hours from the warning to the failure that @share of the lines exceed; NAN if none has
+ * aged.
+ */
 static double warned_hours(const struct point *t, double share)
 {
 	size_t n = t->wear.failed;

@@ -14,7 +14,8 @@ static inline unsigned int local_free(const struct flow_net *net, u32 channel)
 }
 
 /*
- * Return: true if BLOC allows it by the router's own input, alone or beside that of the next node.
+ * Return: true if BLOC lets a packet enter because of free buffers in the router's own input or,
+ * with FLOW_EITHER, in that of the next node.
  */
 static bool may_enter_local(const struct flow_net *net, u32 channel)
 {

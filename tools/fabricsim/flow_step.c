@@ -21,7 +21,10 @@ static inline void receive_credit(struct flow_net *net, u32 channel, bool critic
 	wake(net, node_of(net, channel), dir_of(net, number_of(net, channel)));
 }
 
-/* Returns a credit to the output that feeds @channel; with MBS, which reads counters now, later. */
+/*
+ * Returns a credit to the output that feeds @channel; with MBS only later, because its rules read
+ * the counters in this cycle.
+ */
 static inline void give_back(struct flow_net *net, u32 channel, bool critical)
 {
 	u32 up = feeder(net, node_of(net, channel), number_of(net, channel));

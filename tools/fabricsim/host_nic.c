@@ -45,7 +45,10 @@ struct act {
 
 /* --- a NIC with a core ---------------------------------------------------------- */
 
-/* The core keeps the memory that it has if the place is the same (torus_req_device_place()). */
+/*
+ * Return: true if the NIC has that place already: then its core keeps the memory that it has
+ * (torus_req_device_place()).
+ */
 static bool is_nic_there(const struct wnode *n, const struct act *a)
 {
 	struct torus_shape shape;

@@ -181,7 +181,7 @@ static void append_run(struct plain_route *r, uint32_t first, int8_t by)
 	r->run[r->nruns++] = (struct run) { first, by, r->run_kind };
 }
 
-/* Appends the runs of a patch. */
+/* Appends the runs of destinations of a patch. */
 static void escape_run(void *arg, const struct patch *p)
 {
 	for (uint32_t i = 0; i < p->lines; i++) {
@@ -204,7 +204,7 @@ static int compare_ids(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* @box: the escape box of a cable of @kind */
+/* Adds the escape box @box of a cable of @kind. */
 static void add_escapes(struct plain_route *r, const struct torus_health *h,
 			const struct torus_coords *own, struct box box, uint8_t kind)
 {
@@ -219,7 +219,7 @@ static void add_escapes(struct plain_route *r, const struct torus_health *h,
 	lt_box_each(h, own, &box, escape_run, r);
 }
 
-/* Fills @dst and the runs. */
+/* Fills @dst and the runs of escape boxes. */
 static void fill_boxes(struct plain_route *r, const struct torus_health *h,
 		       const struct torus_coords *own)
 {

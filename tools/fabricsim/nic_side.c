@@ -387,7 +387,10 @@ void nic_frame(struct world *w, const struct ev *ev)
 	nic_pump(w, ev->node);
 }
 
-/* Both ends see a carrier if the cable is plugged and not cut, and both nodes have power. */
+/*
+ * Sets the carrier of both ends of a cable: they have one if it is plugged and not cut, and both
+ * nodes have power.
+ */
 void nic_carrier(struct world *w, uint32_t cable)
 {
 	const struct cable *c = &w->cable[cable];

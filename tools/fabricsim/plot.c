@@ -71,7 +71,7 @@ struct plot *plot_new(const char *title)
 	return p;
 }
 
-/* Room for one more of @size at @list, which has @n. Return: NULL: failed. */
+/* Makes room for one more element of @size in @list, which has @n. Return: NULL if that failed. */
 static void *grow_list(struct plot *p, void *list, size_t n, size_t size)
 {
 	void *more = p->failed ? NULL : realloc(list, (n + 1) * size);
@@ -173,7 +173,7 @@ static void put_svg_text(FILE *f, double x, double y, const char *extra, const c
 	fputs("</text>\n", f);
 }
 
-/* The largest of 1, 2, 5 x 10^n that makes at least four steps of @span. */
+/* Return: the largest of 1, 2, 5 x 10^n that divides @span into at least four steps. */
 static double step_of(double span)
 {
 	double base = pow(10, floor(log10(span / 4)));
@@ -181,7 +181,7 @@ static double step_of(double span)
 	return base * (span / 4 >= 5 * base ? 5 : span / 4 >= 2 * base ? 2 : 1);
 }
 
-/* An axis of words has half a step of room on either side. */
+/* Makes an axis of words, with half a step of room on either side. */
 static struct axis word_axis(const struct panel *panel)
 {
 	return (struct axis){ .low = -0.5, .high = (double)panel->n_words - 0.5 };
@@ -208,7 +208,7 @@ static void round_axis(struct axis *a)
 	a->high = ceil(a->high / step - 1e-9) * step;
 }
 
-/* @which: 0 x, 1 y */
+/* Return: an axis with the range of its values. @which: 0 x, 1 y */
 static struct axis axis_of(const struct plot *p, size_t panel, int which)
 {
 	struct axis a = { .log = p->panel[panel].log[which], .low = INFINITY, .high = -INFINITY };
@@ -254,7 +254,7 @@ static double at_y(const struct axis *a, double v)
 	return HIGH - BOTTOM - place_on(a, v) * (HIGH - TOP - BOTTOM);
 }
 
-/* Powers of ten have their exponent raised. */
+/* Prints the text at a tick: powers of ten have their exponent raised. */
 static void put_tick_text(FILE *f, double x, double y, const char *anchor, const struct axis *a,
 			  double v)
 {
@@ -327,7 +327,7 @@ static const char *colour_of(const struct plot *p, const struct curve *c)
 	return colours[style_of(p, c) % COLOURS];
 }
 
-/* Dashes and marks together differ for the first 24 curves. */
+/* Return: the dashes of a curve: together with the marks they differ for the first 24 curves. */
 static const char *dashes_of(const struct plot *p, const struct curve *c)
 {
 	static const char *const dashes[DASHES] = { "", " stroke-dasharray='7 3'",
@@ -350,7 +350,9 @@ static void put_mark(FILE *f, const struct plot *p, const struct curve *c, doubl
 		mark < FILLED ? colour : "#fff", x, y, shapes[mark]);
 }
 
-/* An error bar that would leave the frame ends at it, without a stroke across its end. */
+/*
+ * Draws an error bar. One that would leave the frame ends at it, without a stroke across its end.
+ */
 static void put_error_bar(FILE *f, const char *colour, const struct axis *y, double at,
 			  const double *v)
 {
@@ -378,7 +380,7 @@ static void draw_line(FILE *f, const struct plot *p, const struct curve *c, cons
 	fputs("'/>\n", f);
 }
 
-/* Points above the frame have no mark; the line leads there. */
+/* Draws a curve. Points above the frame have no mark; the line leads there. */
 static void draw_curve(FILE *f, const struct plot *p, const struct curve *c,
 		       const struct axis *x, const struct axis *y)
 {
@@ -458,7 +460,7 @@ static void put_legend_entry(FILE *f, const struct plot *p, const struct curve *
 	put_svg_text(f, x + 40, y + 4, "", c->name);
 }
 
-/* Each name once. Return: how many there are; @f NULL only counts. */
+/* Lists each name once. Return: how many there are; with @f NULL they are only counted. */
 static size_t put_legend(FILE *f, const struct plot *p, size_t columns, size_t top)
 {
 	size_t n = 0;
@@ -475,7 +477,7 @@ static size_t put_legend(FILE *f, const struct plot *p, size_t columns, size_t t
 	return n;
 }
 
-/* Up to three panels stand in a row, more in rows of two. */
+/* Places the panels: up to three stand in a row, more in rows of two. */
 static void put_curves(FILE *f, const struct plot *p)
 {
 	size_t across = p->panels > 3 ? 2 : p->panels ? p->panels : 1;

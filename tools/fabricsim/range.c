@@ -9,7 +9,7 @@
 #include "tools/fabricctl/command.h"
 #include "tools/fabricctl/say.h"
 
-/* Decimal, with an exponent if need be; what follows it is left to the caller. */
+/* Parses a decimal number, which may have an exponent; what follows it is left to the caller. */
 static int real_parse(const char *text, const char **end, double *out)
 {
 	const char *digits = text + (*text == '-');
@@ -57,7 +57,10 @@ static int add_value(struct range *r, double v)
 	return OK;
 }
 
-/* Each number comes from its index, so that no error adds up: 0.1:1.0:0.1 ends at 1. */
+/*
+ * Adds the numbers of FROM:TO:STEP. Each is computed from its index, so that no error adds up:
+ * 0.1:1.0:0.1 ends at 1.
+ */
 static int add_steps(struct range *r, double from, double to, double step)
 {
 	double count = floor((to - from) / step + 1e-9);

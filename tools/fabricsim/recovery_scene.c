@@ -112,7 +112,10 @@ static void finish_act(struct scene *s, uint64_t least)
 
 /* --- what acts fall on -------------------------------------------------------- */
 
-/* Random numbers of its own, so that NICs of both kinds have the same failures. */
+/*
+ * Draws a number of the scene's own random sequence, so that NICs of both kinds have the same
+ * failures.
+ */
 static uint64_t draw_chance(struct scene *s)
 {
 	return jobs_seed(s->random, (size_t)s->drawn++);
@@ -128,7 +131,7 @@ static uint32_t any_cable(struct scene *s)
 	return c;
 }
 
-/* Any but the root. */
+/* Draws a node other than the root. */
 static uint32_t any_node(struct scene *s)
 {
 	return 1 + (uint32_t)(draw_chance(s) % (world_nodes(s->w) - 1));
@@ -155,7 +158,7 @@ static void bring_up_world(struct scene *s)
 	finish_act(s, 10 * MS);
 }
 
-/* Return: which cable. */
+/* Cuts one random cable. Return: which one. */
 static uint32_t cut_one(struct scene *s, char text[2 * TORUS_TEXT_MAX])
 {
 	uint32_t c = any_cable(s);
@@ -190,7 +193,10 @@ static void act_fault(struct scene *s)
 	finish_act(s, 10 * MS);
 }
 
-/* Return: cables of a burst, at most half of all, so that drawing different ones ends soon. */
+/*
+ * Return: how many cables a burst cuts: at most half of all, so that drawing different ones ends
+ * soon.
+ */
 static uint32_t burst_size(const struct scene *s)
 {
 	uint32_t there = 0;

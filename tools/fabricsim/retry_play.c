@@ -157,7 +157,7 @@ static void note_event(void *arg, const struct wire_event *ev)
 
 /* --- what is shown -------------------------------------------------------------- */
 
-/* The answer in a frame, "" if there is none. */
+/* Return: the text of the answer in a frame, "" if there is none. */
 static const char *answer_text(const struct run *r, const struct wire_event *ev, char *buf)
 {
 	*buf = '\0';
@@ -244,7 +244,10 @@ static void show_chart(const struct run *r, const struct wire_cost *cost)
 #define TOP 76
 #define ROW 18
 
-/* An event has a row of its own, so texts do not cover each other. Return: where that is */
+/*
+ * Return: the position of an event's row: each event has a row of its own, so that texts do not
+ * cover each other.
+ */
 static unsigned int row_of(unsigned int i)
 {
 	return TOP + i * ROW;

@@ -48,7 +48,7 @@ uint32_t route_links(const struct torus_shape *shape)
 	return links;
 }
 
-/* A healthy cable; the caller knows that there is one. */
+/* Draws a healthy cable; the caller knows that there is one. */
 static struct torus_cable some_cable(struct fabric *f)
 {
 	struct torus_cable c;
@@ -94,7 +94,7 @@ static bool is_own_cable(const struct fabric *f)
 	return f->c->engine >= ROUTE_STEPS;
 }
 
-/* Rows of an engine that is here to be compared with. */
+/* Finds the rows by an engine that exists here only to be compared with libtorus. */
 static int find_rows(struct fabric *f)
 {
 	f->found = calloc((size_t)f->nodes * f->nodes, sizeof(*f->found));
@@ -160,7 +160,7 @@ static int verify_tables(struct fabric *f, struct route_result *r)
 	return err;
 }
 
-/* All tables follow the health; *@ns grows by the time it took. */
+/* Updates all tables after the health of the fabric has changed; *@ns grows by the time it took. */
 static int follow_health(struct fabric *f, const struct torus_cable *cable, uint32_t n,
 			 uint64_t *ns)
 {

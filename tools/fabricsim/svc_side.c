@@ -70,8 +70,8 @@ static uint64_t pass_link(struct world *w, uint64_t *busy, uint64_t at, size_t l
 }
 
 /*
- * Return: when a message of @node leaves it, whose processor has other messages to handle as well.
- * A processor that all nodes share is at the sender's disposal now.
+ * Return: when a message of @node leaves it: the node's processor has other messages to handle as
+ * well. If all nodes share one processor, the sender has it now.
  */
 static uint64_t leaves_at(struct world *w, uint32_t node)
 {
@@ -80,7 +80,7 @@ static uint64_t leaves_at(struct world *w, uint32_t node)
 	return w->cfg.svc_shared ? w->now + w->cfg.svc_cpu_ns : done;
 }
 
-/* Counts a message. Return: when it is at @to. */
+/* Counts a message. Return: when it arrives at node @to. */
 static uint64_t arrives_at(struct world *w, uint32_t from, uint32_t to, size_t len)
 {
 	size_t bytes = len + (len / SEGMENT + 1) * HEADERS;
@@ -294,7 +294,10 @@ static bool is_message_lost(struct world *w, int id, int to)
 	return true;
 }
 
-/* A message reaches an end that vanished with its host: once that has power, it sends a reset. */
+/*
+ * Handles a message to an end that vanished with its host: if that host has power again, it sends
+ * a reset.
+ */
 static void reset_end(struct world *w, int id)
 {
 	const struct end *e = &w->end[id - 1];
@@ -353,7 +356,7 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 	queue_event(w, e->peer, EV_MSG, data, len);
 }
 
-/* Keeps a table as a disk does: it outlives the power of the node. */
+/* Keeps a table as on a disk: it is still there when the node has lost its power. */
 static void keep_table(void *io, const struct fm_msg *table)
 {
 	struct wnode *n = node_of(io);
