@@ -341,10 +341,16 @@ static void begin_flows(struct tn_nic *nic, u32 dst)
 	tn_flow_begin(&nic->flows, dst, nic->version);
 }
 
-/* Numbers and stamps an own packet and puts it into the injection queue. */
-static void inject_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
+/* Return: the VC of the flow of an own packet */
+static unsigned int flow_vc(const struct tn_pkt *pkt)
 {
-	unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
+	return pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
+}
+
+/* Numbers and stamps an own packet and puts it into its injection queue, that of @input. */
+static void inject_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 row, unsigned int input)
+{
+	unsigned int vc = flow_vc(pkt);
 
 	tn_assert(vc < TORUS_VCS);
 	tn_assert(pkt->hdr.src == nic->node && pkt->hdr.dst != nic->node);
@@ -356,7 +362,13 @@ static void inject_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 	pkt->unsummed = TN_UNSUMMED;
 	nic->counter[TORUS_NC_INJECTED]++;
 	tn_flow_count(nic, pkt, TORUS_FC_INJECTED);
-	tn_inject(nic, pkt);
+	tn_input_push(nic, input, pkt);
+}
+
+/* The same for one that has waited here. */
+static void inject_late(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
+{
+	inject_packet(nic, pkt, row, tn_inject_input(nic, pkt->hdr.dst, row, flow_vc(pkt)));
 }
 
 /* --- own packets that wait here: on hold, or for the relay window ---------------- */
@@ -414,7 +426,7 @@ bool tn_launch_waiting(struct tn_nic *nic)
 		}
 		tn_queue_pop(&r->wait);
 		uncount_waiting(nic, pkt);
-		inject_packet(nic, pkt, row);
+		inject_late(nic, pkt, row);
 	}
 	return some;
 }
@@ -439,7 +451,7 @@ void tn_release_held(struct tn_nic *nic)
 		}
 		uncount_waiting(nic, pkt);
 		if (row & TORUS_ROW_VALID) {
-			inject_packet(nic, pkt, row);
+			inject_late(nic, pkt, row);
 			continue;
 		}
 		/*
@@ -472,16 +484,10 @@ unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)
 	return queued < TN_INJECT_MAX ? TN_INJECT_MAX - queued : 0;
 }
 
-/* Return: true if there is room for a packet that begins a message, or continues one. */
-static bool may_take(struct tn_nic *nic, u32 dst, unsigned int vc, bool continues)
+/* Return: true if an injection queue has room; a packet that @continues a message finds more. */
+static bool has_room(const struct tn_queue *q, bool continues)
 {
-	u64 row = nic->rows[dst];
-
-	if (tn_nic_room(nic, dst, vc))
-		return true;
-	if (!continues || tn_on_hold(nic, dst) || window_full(nic, row))
-		return continues;
-	return nic->input[tn_inject_input(nic, dst, row, vc)].count < 2 * TN_INJECT_MAX;
+	return q->count < (continues ? 2 * TN_INJECT_MAX : TN_INJECT_MAX);
 }
 
 static int send_self(struct tn_nic *nic, struct tn_pkt *pkt)
@@ -495,6 +501,8 @@ static int send_self(struct tn_nic *nic, struct tn_pkt *pkt)
 
 int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now)
 {
+	bool continues = !(pkt->tail.flags & TN_TAIL_FIRST), holds, waits;
+	unsigned int input = 0;
 	u16 len = pkt->hdr.len;
 	u64 row;
 
@@ -503,8 +511,16 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 		return -ENODEV;
 	if (dst >= nic->nodes || vc >= TORUS_VCS || len > nic->params.payload_max / TN_FLIT)
 		return -EINVAL;
-	if (!may_take(nic, dst, vc, !(pkt->tail.flags & TN_TAIL_FIRST)))
+	row = nic->rows[dst];
+	holds = tn_on_hold(nic, dst);
+	waits = dst != nic->node && (holds || window_full(nic, row));
+	if (waits && !continues && !may_wait(nic, dst))
 		return -EAGAIN;
+	if (!waits && dst != nic->node && (row & TORUS_ROW_VALID)) {
+		input = tn_inject_input(nic, dst, row, vc);
+		if (!has_room(&nic->input[input], continues))
+			return -EAGAIN;
+	}
 	pkt->hdr = (struct tn_hdr) {
 		.dst = dst,
 		.src = nic->node,
@@ -522,8 +538,7 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 	pkt->stalled = 0;
 	if (dst == nic->node)
 		return send_self(nic, pkt);
-	row = nic->rows[dst];
-	if (tn_on_hold(nic, dst)) {
+	if (holds) {
 		nic->counter[TORUS_NC_HELD]++;
 		count_waiting(nic, pkt);
 		tn_queue_push(&nic->held, pkt);
@@ -533,13 +548,13 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 		nic->counter[TORUS_NC_UNREACHABLE]++;
 		return -EHOSTUNREACH;
 	}
-	if (window_full(nic, row)) {
+	if (waits) {
 		nic->counter[TORUS_NC_RELAY_WAITED]++;
 		count_waiting(nic, pkt);
 		tn_queue_push(&nic->relay.wait, pkt);
 		return 0;
 	}
-	inject_packet(nic, pkt, row);
+	inject_packet(nic, pkt, row, input);
 	return 0;
 }
 

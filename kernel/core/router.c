@@ -37,7 +37,7 @@
  * then until all parked packets have left. Packets that arrive meanwhile are parked behind them
  * (test_replay(), test_reopen_late()).
  *
- * Fair. What one destination keeps from moving keeps no other from moving at its source. The
+ * Fair. A destination to which nothing can move keeps no other from moving at its source. The
  * host's packets wait in a queue for each output port and VC: a port that gets no credits of a VC,
  * or whose link is dead while the parking segment is full, stops the queue of that port and VC
  * only (test_fair_port() of tests/unit/test_nic_host.c). Packets on hold, or in front of the relay
@@ -809,6 +809,16 @@ static unsigned int next_active(const struct tn_nic *nic, unsigned int from, uns
 	return end;
 }
 
+static bool is_active(const struct tn_nic *nic)
+{
+	u64 any = 0;
+	unsigned int i;
+
+	for (i = 0; i < TN_ACTIVE_WORDS; i++)
+		any |= nic->active[i];
+	return any;
+}
+
 /* Serves each input from @from to before @end that has packets, once. Return: packets moved. */
 static unsigned int serve_inputs(struct tn_nic *nic, unsigned int from, unsigned int end, u64 now)
 {
@@ -891,8 +901,10 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 	nic->due_more = false;
 	do {
 		moved = nic->park.replaying ? replay_parked(nic) : 0;
-		moved += serve_inputs(nic, nic->turn, TN_INPUTS, now);
-		moved += serve_inputs(nic, 0, nic->turn, now);
+		if (is_active(nic)) {
+			moved += serve_inputs(nic, nic->turn, TN_INPUTS, now);
+			moved += serve_inputs(nic, 0, nic->turn, now);
+		}
 		nic->turn = (u8)((nic->turn + 1) % TN_INPUTS);
 		moved += tn_reopen(nic);
 		moved += tn_launch_waiting(nic);
