@@ -109,6 +109,7 @@ struct torus_host {
 	u64 lanes_used[TORUS_HOST_LANES / 64];
 	u32 lane_bytes;
 	u32 lane_turn;
+	u32 sets_stuck;
 	struct torus_host_chain *bucket[TORUS_HOST_BUCKETS];
 	u64 seed;
 	struct torus_host_chain *oldest, *newest;
@@ -138,6 +139,13 @@ static inline bool torus_host_open(const struct torus_host *h, unsigned int from
 	return !h->stopped[from];
 }
 
+/** torus_host_waits() - Return: true if a message waits, in a lane or at a stopped queue */
+static inline bool torus_host_waits(const struct torus_host *h)
+{
+	_Static_assert(TORUS_VCS == 3, "queues of the host");
+	return h->lane_bytes || h->stopped[0] || h->stopped[1] || h->stopped[2];
+}
+
 /**
  * torus_host_begin() - begin a message of the host
  * @h: the host side
@@ -159,7 +167,7 @@ bool torus_host_clear(struct torus_host *h, const struct torus_host_msg *msg);
 void torus_host_wait(struct torus_host *h, struct torus_host_msg *msg, u64 now);
 /** torus_host_next() - Return: a message that waited and may be sent now; NULL: none */
 struct torus_host_msg *torus_host_next(struct torus_host *h, u64 now);
-/** torus_host_ready() - Return: true if torus_host_next() has a message, for which there is room */
+/** torus_host_ready() - Return: true if torus_host_next() sends a message or opens a queue */
 bool torus_host_ready(struct torus_host *h);
 /** torus_host_expiry() - Return: when torus_host_next() is to be called again, ns; ~0: never */
 u64 torus_host_expiry(struct torus_host *h);

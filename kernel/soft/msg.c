@@ -114,24 +114,34 @@ static void take_one(struct torus_soft *s, struct sk_buff *skb, unsigned int fro
 		torus_host_wait(h, msg, now);
 }
 
+/* Return: true if a queue of the host that is not stopped has a message. */
+static bool is_any_open(struct torus_soft *s)
+{
+	unsigned int q;
+
+	for (q = 0; q < TORUS_VCS; q++) {
+		if (!skb_queue_empty_lockless(&s->txq[q]) && torus_host_open(&s->soft.host, q))
+			return true;
+	}
+	return false;
+}
+
 bool torus_msg_pending(struct torus_soft *s)
 {
 	struct torus_host *h = &s->soft.host;
-	unsigned int q;
 
 	lockdep_assert_held(&s->lock);
-	for (q = 0; q < TORUS_VCS; q++) {
-		if (torus_host_open(h, q) && !skb_queue_empty_lockless(&s->txq[q]))
-			return true;
-	}
-	return torus_host_ready(h);
+	return is_any_open(s) || (torus_host_waits(h) && torus_host_ready(h));
 }
 
 u64 torus_msg_expiry(struct torus_soft *s)
 {
-	u64 oldest = torus_host_oldest(&s->soft.host);
+	u64 oldest;
 
 	lockdep_assert_held(&s->lock);
+	if (!torus_host_waits(&s->soft.host))
+		return ~0ull;
+	oldest = torus_host_oldest(&s->soft.host);
 	return min(torus_host_expiry(&s->soft.host),
 		   oldest == ~0ull ? oldest : oldest + STALL_TIME);
 }
@@ -162,17 +172,26 @@ static unsigned int xmit_next(struct torus_soft *s, unsigned int q, u64 now)
 	return len;
 }
 
-/* Each queue, and what waits aside, has its turn, a message each. */
+/*
+ * Each queue, and what waits aside, has its turn, a message each. Nothing here makes room in the
+ * NIC, so once no message that waits has room, the lanes are not searched again.
+ */
 void torus_msg_xmit(struct torus_soft *s, u64 now)
 {
-	unsigned int n = 0, bytes = 0, before, q;
+	struct torus_host *h = &s->soft.host;
+	unsigned int n = 0, bytes = 0, waiting, before, q;
 
 	lockdep_assert_held(&s->lock);
 	torus_tx_look(s);
-	torus_host_give_up(&s->soft.host, STALL_TIME, now);
+	waiting = torus_host_waits(h);
+	if (waiting)
+		torus_host_give_up(h, STALL_TIME, now);
+	else if (!is_any_open(s))
+		return;
 	do {
 		before = bytes;
-		bytes += xmit_waiting(s, now);
+		waiting = waiting ? xmit_waiting(s, now) : 0;
+		bytes += waiting;
 		for (q = 0; q < TORUS_VCS; q++)
 			bytes += xmit_next(s, q, now);
 		n++;

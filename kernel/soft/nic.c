@@ -183,7 +183,7 @@ static void arm_timer(struct torus_soft *s, bool busy, u64 now)
  */
 static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 {
-	bool more = false;
+	bool more = false, pending = true;
 	int i;
 
 	lockdep_assert_held(&s->lock);
@@ -194,15 +194,14 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 			tn_nic_poll(s->soft.nic, now);
 		torus_ports_tx(s, now);
 	}
-	for (i = 0; i < MOVES_MAX; i++) {
+	for (i = 0; pending && i < MOVES_MAX; i++) {
 		torus_msg_xmit(s, now);
 		tn_nic_work(s->soft.nic, now);
 		more = torus_ports_tx(s, now);
-		if (!torus_msg_pending(s))
-			break;
+		pending = torus_msg_pending(s);
 	}
 	send_events(s);
-	return more || torus_msg_pending(s) || tn_nic_due(s->soft.nic);
+	return more || pending || tn_nic_due(s->soft.nic);
 }
 
 /* Sends the frames @down, gives the messages @up to the host, and wakes its queues. */
