@@ -32,9 +32,15 @@
  * PATIENCE. torus_host_expiry() is when time alone makes a difference; whatever makes room lets the
  * shell look again, as for the rest of its work.
  *
- * A lane is one of WAYS that its destination and VC may have, so searches are short. If others have
- * them all, its message stops the host's queue, and is dropped after PATIENCE. That takes more than
- * WAYS stuck destinations whose numbers have the same remainder.
+ * A lane is one of the WAYS lanes of a set that its destination and VC may have, so searches are
+ * short. If others have them all, its message stops the host's queue, and is dropped after
+ * PATIENCE; then further ones of the set without a lane are dropped at once, until a lane of the
+ * set moves (test_ways()). That takes more than WAYS stuck destinations whose numbers have the same
+ * remainder.
+ *
+ * What is not bounded. A destination that moves slowly, but never rests for GRACE, or whose full
+ * lane moves once each PATIENCE, keeps stopping the host's queue: the host then sends at that
+ * destination's rate, as any host does behind a congested link (test_slow()).
  */
 #include "host.h"
 
@@ -44,16 +50,22 @@
 #define PATIENCE	500000000ull	/* half a second */
 
 _Static_assert(TORUS_HOST_LANES % 64 == 0 && TORUS_HOST_LANES % WAYS == 0, "lanes");
+_Static_assert(SETS <= 32, "torus_host.sets_stuck has a bit for each set");
 
 static bool is_used(const struct torus_host *h, unsigned int i)
 {
 	return h->lanes_used[i / 64] >> i % 64 & 1;
 }
 
+static unsigned int set_of(u32 dst, u8 vc)
+{
+	return (dst * TORUS_VCS + vc) % SETS;
+}
+
 /* Return: the lane of @dst and @vc; if none waits for them, an empty one; NULL: none is left. */
 static struct torus_host_lane *find_lane(struct torus_host *h, u32 dst, u8 vc)
 {
-	unsigned int first = (dst * TORUS_VCS + vc) % SETS * WAYS, i;
+	unsigned int first = set_of(dst, vc) * WAYS, i;
 	struct torus_host_lane *empty = NULL;
 
 	for (i = first; i < first + WAYS; i++) {
@@ -96,6 +108,7 @@ static struct torus_host_msg *pop_message(struct torus_host *h, struct torus_hos
 	l->bytes -= msg->bytes;
 	h->lane_bytes -= msg->bytes;
 	l->since = now;
+	h->sets_stuck &= ~(1u << i / WAYS);
 	l->head = msg->next;
 	if (!l->head)
 		h->lanes_used[i / 64] &= ~(1ull << i % 64);
@@ -137,13 +150,16 @@ static bool place_message(struct torus_host *h, struct torus_host_msg *msg, u64 
 {
 	struct torus_host_lane *l = find_lane(h, msg->dst, msg->vc);
 	bool used = l && is_used(h, (unsigned int)(l - h->lane));
+	u32 set = 1u << set_of(msg->dst, msg->vc);
 
 	if (used ? has_memory(h, l, msg->bytes) : l && now - since >= GRACE) {
 		push_message(h, l, msg, now);
 		return false;
 	}
-	if (now - (used ? l->since : since) < PATIENCE)
+	if (now - (used ? l->since : since) < PATIENCE && (l || !(h->sets_stuck & set)))
 		return true;
+	if (!l)
+		h->sets_stuck |= set;
 	drop_stuck(h, msg);
 	return false;
 }
@@ -198,6 +214,16 @@ struct torus_host_msg *torus_host_next(struct torus_host *h, u64 now)
 	return msg;
 }
 
+/* Return: true if torus_host_next() sends @msg, which stopped its queue, or lets it wait aside. */
+static bool may_move(struct torus_host *h, const struct torus_host_msg *msg)
+{
+	struct torus_host_lane *l = find_lane(h, msg->dst, msg->vc);
+
+	if (l && is_used(h, (unsigned int)(l - h->lane)))
+		return has_memory(h, l, msg->bytes);
+	return has_room(h, msg);
+}
+
 bool torus_host_ready(struct torus_host *h)
 {
 	unsigned int i;
@@ -209,7 +235,7 @@ bool torus_host_ready(struct torus_host *h)
 			return true;
 	}
 	for (i = 0; i < TORUS_VCS; i++) {
-		if (h->stopped[i] && torus_host_clear(h, h->stopped[i]))
+		if (h->stopped[i] && may_move(h, h->stopped[i]))
 			return true;
 	}
 	return false;

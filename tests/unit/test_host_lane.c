@@ -172,6 +172,27 @@ static void test_full(void **state)
 	host_end();
 }
 
+/* A shell that ends its round when another lane has moved is told that a queue may go on. */
+static void test_memory_back(void **state)
+{
+	(void)state;
+	start();
+	assert_int_equal(fill_lane(2), 8);
+	pass(PATIENCE);
+	assert_int_equal(fill_lane(1), 4);
+	assert_false(torus_host_open(&shell.host, 0));
+	assert_false(torus_host_ready(&shell.host));
+	shell.full[2][0] = false;
+	assert_int_equal(next(), 0);
+	assert_int_equal(next(), 1);
+	shell.full[2][0] = true;
+	assert_true(torus_host_ready(&shell.host));
+	assert_int_equal(next(), -1);
+	assert_true(torus_host_open(&shell.host, 0));
+	assert_false(torus_host_ready(&shell.host));
+	host_end();
+}
+
 /* The shell drops what has not moved for its own time; each destination for itself. */
 static void test_give_up(void **state)
 {
@@ -201,7 +222,10 @@ static void test_give_up(void **state)
 	host_end();
 }
 
-/* A lane has eight places to be in: with more destinations that share them, one stops a queue. */
+/*
+ * A lane has eight places to be in: with more destinations that share them, one stops a queue, once
+ * until one of them moves.
+ */
 static void test_ways(void **state)
 {
 	u32 dst;
@@ -220,13 +244,16 @@ static void test_ways(void **state)
 	pass(1);
 	assert_true(torus_host_open(&shell.host, 0));
 	assert_int_equal(shell.forgot, 1);
-	/* A place that becomes free is taken. */
 	assert_false(offer(dst - 32, 0, 0, 1));
+	assert_true(torus_host_open(&shell.host, 0));
+	assert_int_equal(shell.forgot, 2);
+	/* A place that becomes free is taken. */
 	shell.full[0][0] = false;
 	assert_int_equal(next(), 0);
+	assert_false(offer(dst - 32, 0, 0, 1));
 	pass(GRACE);
 	assert_true(torus_host_open(&shell.host, 0));
-	assert_int_equal(shell.forgot, 1);
+	assert_int_equal(shell.forgot, 2);
 	host_end();
 }
 
@@ -333,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_aside),
 		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_memory_back),
 		cmocka_unit_test(test_give_up),
 		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_flood),
