@@ -13,9 +13,9 @@ struct request;
 /** answer_add_counters() - add @n counters or gauges to an object */
 void answer_add_counters(json_t *to, const struct torus_counter_desc *desc,
 			 const uint64_t *value, unsigned int n);
-/** answer_flat_end() - an @end for answer_gather(): join the arrays of all nodes, and answer */
+/** answer_flat_end() - callback @end of answer_gather(): answer with the joined arrays of nodes */
 void answer_flat_end(struct request *rq, json_t **by_node, uint32_t n);
-/** answer_one_end() - an @end for answer_gather(): answer with the object of the one node */
+/** answer_one_end() - callback @end of answer_gather(): answer with the object of the one node */
 void answer_one_end(struct request *rq, json_t **by_node, uint32_t n);
 /** answer_gather_nodes() - gather answers of one node, or of all unless @needed */
 void answer_gather_nodes(struct request *rq, bool needed,

@@ -55,7 +55,7 @@ struct fm_calls_status {
 };
 
 enum fm_root_state {
-	FM_ROOT_UNKNOWN,	/* no Init has come yet */
+	FM_ROOT_UNKNOWN,	/* no Init message was received yet */
 	FM_ROOT_LEADS,
 	FM_ROOT_LOST,
 	FM_ROOT_ASKS,		/* the former one is lost; this one asks which nodes would obey */

@@ -596,8 +596,8 @@ static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, uns
 }
 
 /*
- * Return: true if @l carries more than @than. The peer's receiver has announced its rate in INIT;
- * a link without an announced rate counts as wide.
+ * Return: true if @l has a higher rate than @than. A peer announces the rate of its receiver in
+ * INIT; a link without an announced rate counts as faster than any with one.
  */
 static bool is_faster(const struct tn_link *l, const struct tn_link *than)
 {

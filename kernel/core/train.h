@@ -108,8 +108,9 @@ struct tn_serdes_ops {
  * @lanes: 1 to TORUS_LANES_MAX
  * @rates: 1 to TN_RATES_MAX
  * @mbps: of one lane at each rate, fastest first
- * @pre_max, @post_max: tap settings are 0 to these
- * @ctle_max, @dfe_max: likewise of the receiver, if it can be set; 0 does not equalise
+ * @pre_max, @post_max: greatest settings of the transmitter's taps; the least are 0
+ * @ctle_max, @dfe_max: greatest settings of the receiver's equalisers; 0: they cannot be set.
+ *	A setting of 0 does not equalise
  * @swing: height of the widest eye, mV
  * @settle: ns from a setting to its measurement; 0: at once
  * @steady: eyes never change, so they are not measured again. If this flag changes,

@@ -79,7 +79,7 @@ int torus_req_answer(struct torus_req *r, const struct torus_tree *tree, int err
  * Return: 0; -ESTALE: it is neither.
  */
 int torus_req_fence(const struct torus_hw *hw, struct torus_req *r);
-/** torus_req_obey() - after @r was executed: the NIC obeys the root that @r names */
+/** torus_req_obey() - record, after @r was executed, that the NIC obeys the root that @r names */
 void torus_req_obey(struct torus_hw *hw, const struct torus_req *r);
 
 static inline u64 torus_req_version(const struct torus_req *r)

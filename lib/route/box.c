@@ -190,7 +190,10 @@ void lt_box_narrow(const struct torus_health *h, struct box *box)
 
 /* --- enumeration ----------------------------------------------------------- */
 
-/* The source's own coordinate and those of each side; one interval may wrap around. */
+/*
+ * At most: the source's own coordinate, one interval on each side of it, and one more because one
+ * of these may wrap around.
+ */
 #define PIECES 4
 
 /** struct pieces - the coordinates of a ring that are in a box, as @n intervals */

@@ -98,7 +98,7 @@ static void same_key(void **state)
 	assert_true(converse(&p, &a, &b));
 	assert_string_equal(p.i.peer_name, "n1");
 	assert_string_equal(p.l.peer_name, "n0");
-	/* The listener sends no proof first: an attacker could try keys on it offline. */
+	/* The listener sends no proof first, because an attacker could try keys on it offline. */
 	assert_int_equal(p.msg[1].proof_len, 0);
 	auth_close(&a);
 	auth_close(&b);

@@ -631,8 +631,8 @@ static void test_another_root(void **state)
 }
 
 /*
- * The root with the greater GUID of two of one epoch is the later: a node that has no table yet
- * follows it, whether the other has answered already or not.
+ * Of two roots with the same epoch, the one with the greater GUID is the later one. A node that has
+ * no table yet follows the later one, whether or not the other has answered already.
  */
 static void test_two_roots(void **state)
 {

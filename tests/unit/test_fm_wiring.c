@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Wrong cables, by themselves: random cables between a few nodes, each judged in another way here.
+ * Detection of wrong cables, without the rest of the manager: random cables between a few nodes.
+ * The test judges each cable by an algorithm of its own.
  * A wrong cable is named once, at the end of the lower node and port that finds it wrong, and is
  * excluded at each end that does. Stubs in this test stand for the functions of the manager that
  * the file calls.

@@ -108,7 +108,7 @@ static void test_retrain(void **state)
 	assert_int_equal(i.first_tseq, (l.peer[0].rseq + 1) & TN_SEQ_MASK);
 	assert_int_equal(i.retry, TORUS_RETRY_ANGARA);	/* the protocol in use, not the wish */
 	assert_int_equal(pc(TORUS_PC_RETRAINS), 2);
-	/* Packets wait: INITs are sent at a constant interval here. */
+	/* While packets wait, INITs are sent at a constant interval. */
 	for (int n = 0; n < 4; n++)
 		sends_at(l.now + 10 * MS, TN_INIT);
 	i = resumes();

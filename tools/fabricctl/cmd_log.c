@@ -44,8 +44,8 @@ COMMAND(cmd_log) = {
 	.name = "log",
 	.args = "[LEVEL]",
 	.brief = "Log level of the asked manager: error, warning, info, debug",
-	.help = "Without LEVEL, shows the present level. 'fabricctl events' shows what it has\n"
-		"logged.",
+	.help = "Without LEVEL, shows the present level. 'fabricctl events' shows what that\n"
+		"manager has logged.",
 	.max = 1,
 	.asks = true,
 	.json = true,

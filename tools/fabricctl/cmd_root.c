@@ -143,9 +143,9 @@ COMMAND(cmd_root) = {
 	.brief = "Which node is root, why, and who would be next; hand over",
 	.help = "Candidates ask to be root in this order when the root is lost (root_priority in\n"
 		"fabricd.conf). 'move' hands over to a node at once, for maintenance of the root:\n"
-		"no packet waits, and it stays so until that node is lost or hands over. It waits 10 s\n"
-		"until that node is root, or --timeout. Exit status 1 if that node cannot become "
-		"root.",
+		"no packet waits. That node is root until it is lost or hands over. The command waits\n"
+		"for it to become root, for 10 s or --timeout. Exit status 1 if that node cannot\n"
+		"become root.",
 	.max = 2,
 	.asks = true,
 	.json = true,

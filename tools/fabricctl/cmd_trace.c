@@ -161,9 +161,9 @@ COMMAND(cmd_trace) = {
 	.name = "trace",
 	.args = "FROM TO",
 	.brief = "The path of a packet, by the rows in the NICs",
-	.help = "Exit status 1 if it does not arrive. Without a root the manager that is asked reads\n"
-		"the rows that it can reach, says so, and the exit status is 1, or 5 if those of FROM\n"
-		"are not among them.",
+	.help = "Exit status 1 if the packet does not arrive. Without a root the manager that is\n"
+		"asked reads the rows that it can reach, says so, and the exit status is 1, or 5 if\n"
+		"those of FROM are not among them.",
 	.min = 2,
 	.max = 2,
 	.asks = true,

@@ -212,7 +212,7 @@ void world_silence(struct world *w, uint32_t cable, bool silent);
 void world_mute(struct world *w, uint32_t cable, unsigned int end, bool mute);
 /* Return: true if a cable works: plugged, neither cut nor silent, both nodes with power. */
 bool world_cable_whole(const struct world *w, uint32_t cable);
-/* Sets what the cable does to signals, both ways; in worlds with @lines. */
+/* Sets the signal properties of a cable in both directions. The world must have @lines. */
 void world_line(struct world *w, uint32_t cable, const struct tn_cable *line);
 /* Before power: swaps the far ends of two cables; plugs a cable between any two ports; removes
  * a cable. */

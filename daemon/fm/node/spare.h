@@ -40,7 +40,7 @@ bool fm_spare_take(struct fm_spares *s, struct fm_spare *out);
 void fm_spare_limit(struct fm_spares *s, const char *kind, uint64_t key, uint64_t until);
 void fm_spares_mark(struct fm_spares *s, const char *kind);
 void fm_spares_sweep(struct fm_spares *s, const char *kind);
-/** fm_spares_due() - remove the problems whose @until is over */
+/** fm_spares_due() - remove the problems whose time @until has passed */
 void fm_spares_due(struct fm_spares *s, uint64_t now);
 /** fm_spares_expiry() - Return: when the first problem ends by itself, or NEVER */
 uint64_t fm_spares_expiry(const struct fm_spares *s);

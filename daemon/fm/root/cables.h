@@ -12,7 +12,7 @@ struct fm_root;
 struct fm_table_msg;
 struct torus_shape;
 
-/* A root begins. Return: false: no memory. */
+/* Allocates the states of the cables for a new root. Return: false: no memory. */
 bool fm_cables_new(struct fm_root *r);
 void fm_cables_free(struct fm_root *r);
 /** fm_cables_former() - take the states of all cables from the former root's table, @entry */
