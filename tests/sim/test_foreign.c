@@ -140,11 +140,54 @@ static void its_own_is_gone(void **state)
 	end(&s);
 }
 
+/*
+ * The root, which has not the place of the origin, gets another NIC, while all other managers start
+ * again. None of them can be root. No NIC knows the new one, which has no place: its Inits imply other
+ * places than the NICs have. All nodes wait for their fabric, and must not wait for each other.
+ */
+static void its_root_is_another(void **state)
+{
+	struct world_config c;
+	struct trial s;
+
+	(void)state;
+	trial_config(&c, "4x4", 7);
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	world_run(s.w, 5 * SEC);
+	world_move(s.w, world_root(s.w), 2);
+	world_run(s.w, 5 * SEC);
+	assert_int_equal(world_root(s.w), 2);
+	world_power(s.w, 2, false);
+	world_bootstrap(s.w, 0, false);
+	world_bootstrap(s.w, 2, true);
+	for (uint32_t i = 0; i < 16; i++) {
+		if (i != 2) {
+			world_priority(s.w, i, 0);
+			world_manager(s.w, i, false);
+		}
+		world_wipe(s.w, i);
+	}
+	world_run(s.w, 2 * SEC);
+	for (uint32_t i = 0; i < 16; i++)
+		if (i != 2)
+			world_manager(s.w, i, true);
+	world_guid(s.w, 2, 0x777005);
+	world_power(s.w, 2, true);
+	world_run(s.w, INSISTS - SEC);
+	assert_true(trial_problem(&s, "root", "is not of the fabric"));
+	world_run(s.w, INSISTS);
+	assert_false(trial_problem(&s, "root", "is not of the fabric"));
+	assert_int_equal(nodes_of(&s, 2), 16);
+	end(&s);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(beside_a_foreign_fabric),
 		cmocka_unit_test(its_own_is_gone),
+		cmocka_unit_test(its_root_is_another),
 	};
 
 	if (argc > 1)

@@ -19,9 +19,12 @@
  * alone are not enough if another cable was plugged in while no manager was up.
  *
  * A node insists on its own fabric for INSIST, in which that has a root again if it can have one,
- * and as long as a cable leads to a neighbour of that fabric which does not name the other root.
+ * and as long as a cable leads to a neighbour of that fabric which names a third root, or is silent.
  * Such a neighbour may get a root at any time, so its fabric is not gone, and what the NIC holds or
- * has parked may still be for it. If no such cable is left, no packet of the own fabric can come
+ * has parked may still be for it. A neighbour that has said for INSIST that it knows no root does not
+ * count: it may wait as this node does, and two such nodes would wait for each other for ever. So
+ * would a whole fabric whose managers all start again, if the one node that can be root has another
+ * NIC, which nobody knows, and no place. If no such cable is left, no packet of the own fabric can come
  * or go here, so nothing is lost if the node joins the other one. If the neighbours of its fabric
  * follow that root, it is no other fabric. Until then only the administrator can say that the node
  * belongs to the other one: he pulls the cables to its former fabric, or makes the NIC anew, without
@@ -52,11 +55,13 @@
  * @until: it insists on that in any case until then
  * @over: this time is over, and neighbours were asked for their Inits
  * @named: by port, the root that the last Init named; 0: none has come since the link came up
+ * @rootless: by port, the last Init was of a node that knows no root
  */
 struct fm_home {
 	bool is, over;
 	uint64_t until;
 	uint64_t named[TORUS_MAX_PORTS];
+	bool rootless[TORUS_MAX_PORTS];
 };
 
 bool fm_home_new(struct fm *fm)
@@ -122,11 +127,11 @@ static bool is_own(const struct fm *fm, unsigned int port, const struct fm_init 
 	       (has_rows(fm, port) && implies_place(fm, port, init));
 }
 
-/* Return: true if a cable leads to a neighbour of this node's fabric, which does not name @root. */
+/* Return: true if a cable leads to a neighbour of this node's fabric that may get another root. */
 static bool has_neighbour(const struct fm *fm, uint64_t root)
 {
 	for (unsigned int p = 0; p < fm->nports; p++)
-		if (fm_port_up(fm, p) && fm->home->named[p] != root &&
+		if (fm_port_up(fm, p) && fm->home->named[p] != root && !fm->home->rootless[p] &&
 		    (has_rows(fm, p) ||
 		     fm_kept_place(fm, fm->row.port[p].peer_guid) != TORUS_NO_NODE))
 			return true;
@@ -135,9 +140,17 @@ static bool has_neighbour(const struct fm *fm, uint64_t root)
 
 void fm_home_heard(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
+	struct fm_home *h = fm->home;
+	bool rootless = !init->placed;
+
 	invariant(port < fm->nports);
+	if (h->is && rootless && !h->rootless[port]) {
+		h->until = fm->now + INSIST;
+		h->over = false;
+	}
+	h->rootless[port] = rootless;
 	if (init->placed)
-		fm->home->named[port] = init->root_guid;
+		h->named[port] = init->root_guid;
 }
 
 /* Without the cable, the node may be free to join another fabric, whose Inits it asks for. */
@@ -147,6 +160,7 @@ void fm_home_down(struct fm *fm, unsigned int port)
 
 	invariant(port < fm->nports);
 	h->named[port] = 0;
+	h->rootless[port] = false;
 	if (h->is && !fm->have_root)
 		fm_ports_ask(fm);
 }
