@@ -364,6 +364,23 @@ void one_root_anew(struct one_fm *o, uint32_t nodes, const uint64_t *version)
 	assert_int_equal(one_asked(o, ONE_SOON), FM_STEP_APPLY);
 }
 
+uint32_t one_root_beside(struct one_fm *o, uint32_t nodes, uint64_t version, uint64_t its)
+{
+	begin(o, nodes, 0, nodes, version);
+	o->written = version;
+	for (uint32_t i = 1; i < nodes; i++) {
+		o->node[i].rows = version;
+		one_join(o, i);
+	}
+	o->more = 1;
+	o->node[nodes] = (struct one_node) { .guid = 100 + nodes, .epoch = 1000 + nodes,
+					     .rows = its, .mute = true,
+					     .row.nports = o->node[1].row.nports };
+	one_join(o, nodes);
+	one_until(o, FM_STEP_APPLY);
+	return nodes;
+}
+
 void one_member(struct one_fm *o, uint32_t nodes, uint32_t self)
 {
 	struct fm_init init = { .placed = true, .port = 0, .ndims = 1, .guid = 100,

@@ -128,6 +128,11 @@ void one_root_without(struct one_fm *o, uint32_t nodes, uint32_t absent);
  * node i joins it with the rows of version[i], 0: none. Its first table is not yet reported
  */
 void one_root_anew(struct one_fm *o, uint32_t nodes, const uint64_t *version);
+/**
+ * one_root_beside() - as one_root_anew(), all with the rows of @version; a further node without a
+ * cable, with the rows of @its, joins before the first table. It is mute. Return: its number
+ */
+uint32_t one_root_beside(struct one_fm *o, uint32_t nodes, uint64_t version, uint64_t its);
 /** one_member() - makes node @self of @nodes, which has joined the root and has no table yet */
 void one_member(struct one_fm *o, uint32_t nodes, uint32_t self);
 void one_end(struct one_fm *o);

@@ -386,6 +386,47 @@ static void place_comes_later(void **state)
 }
 
 /*
+ * The same if the root starts again before the place is free: the node without a place joins before
+ * the first table, and version 15 has the colour of its packet.
+ */
+static void place_comes_after_a_restart(void **state)
+{
+	uint32_t node;
+
+	(void)state;
+	node = one_root_beside(&o, 5, 8, 3);
+	one_sends(&o, node, 3, 1);
+	one_finish(&o);
+	one_lose(&o, 2, 0, 11, 1);
+	one_lose(&o, 4, 1, 11, 1);
+	one_gone(&o, 3);
+	one_finish(&o);
+	assert_int_equal(fm_node(o.fm, 3)->state, FM_NODE_DEAD);
+	while (fm_version(o.fm) < 14) {
+		one_version(&o, fm_version(o.fm) + 1);
+		one_finish(&o);
+	}
+	o.node[node].mute = false;
+	one_cable(&o, 3, node);
+	one_row(&o, node);
+	one_until(&o, FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 15);
+	assert_int_equal(fm_node(o.fm, 3)->guid, o.node[node].guid);
+	while (fm_version(o.fm) < 16) {
+		one_answer(&o);
+		assert_int_not_equal(one_asked(&o, ONE_SOON), FM_STEP_RESUME);
+	}
+	one_answer(&o);
+	comes_after(2, FM_STEP_COUNT);
+	one_gets(&o, node, 3, 1);
+	one_until(&o, FM_STEP_RESUME);
+	assert_int_equal(fm_version(o.fm), 16);
+	one_finish(&o);
+	assert_false(fm_last(o.fm)->bounded);
+	one_end(&o);
+}
+
+/*
  * While the manager of node 3 hangs, the root goes on without proof, and a packet of colour 3 is
  * behind a link that takes none for some time. Later that packet arrives, and another one is on
  * its way when the next version of that colour ends: as many are missing as before.
@@ -518,6 +559,7 @@ int main(void)
 		cmocka_unit_test(manager_of_who_is_back_is_new),
 		cmocka_unit_test(nic_of_who_is_back_had_failed),
 		cmocka_unit_test(place_comes_later),
+		cmocka_unit_test(place_comes_after_a_restart),
 		cmocka_unit_test(late_packets_are_not_lost),
 		cmocka_unit_test(other_end_is_waited_for),
 		cmocka_unit_test(each_end_has_its_time),

@@ -361,11 +361,12 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 	take_mark(fm, m, h->marked, fresh);
 	if (fresh || back)
 		fm_base_count(fm, m, h);
-	if ((away || back) && fm->table.version) {
+	if (away || back) {
 		uint8_t brought = find_brought(fm, h, away);
 
-		r->brought |= brought;
-		if (m->node == TORUS_NO_NODE)
+		if (fm->table.version)
+			r->brought |= brought;
+		if (m->node == TORUS_NO_NODE || !fm->table.version)
 			m->brought |= brought;
 	}
 	if (h->version > r->version_seen)

@@ -308,6 +308,14 @@ static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 	return true;
 }
 
+/* The first table and those after it drain all that nodes with a place brought. */
+static void forget_brought(struct fm_root *r)
+{
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		if (fm_mate_no(r, i)->node != TORUS_NO_NODE)
+			fm_mate_no(r, i)->brought = 0;
+}
+
 /* Return: true if nodes came with packets that may have the colour of @version, now in force. */
 static bool publish_table(struct fm *fm, uint64_t version)
 {
@@ -337,6 +345,8 @@ static bool publish_table(struct fm *fm, uint64_t version)
 	}
 	fm_quorum_voters(fm, version, &t.voters);
 	fm_demand_end(fm);
+	if (!fm->table.version)
+		forget_brought(r);
 	r->version = version;
 	mixed = r->brought >> version % TORUS_COLOURS & 1;
 	r->clean &= (uint8_t)~(r->brought | 1u << version % TORUS_COLOURS);

@@ -203,8 +203,9 @@ void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node)
 	if (m->node != node)
 		m->bare = fm->root->bare = true;
 	m->node = node;
-	if (node != TORUS_NO_NODE) {
+	if (node != TORUS_NO_NODE)
 		m->waits_since = 0;
+	if (node != TORUS_NO_NODE && fm->table.version) {
 		fm->root->brought |= m->brought;
 		m->brought = 0;
 	}
