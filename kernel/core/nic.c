@@ -485,7 +485,7 @@ unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)
 }
 
 /* Return: true if an injection queue has room; a packet that @continues a message finds more. */
-static bool has_room(const struct tn_queue *q, bool continues)
+static bool queue_takes(const struct tn_queue *q, bool continues)
 {
 	return q->count < (continues ? 2 * TN_INJECT_MAX : TN_INJECT_MAX);
 }
@@ -518,7 +518,7 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 		return -EAGAIN;
 	if (!waits && dst != nic->node && (row & TORUS_ROW_VALID)) {
 		input = tn_inject_input(nic, dst, row, vc);
-		if (!has_room(&nic->input[input], continues))
+		if (!queue_takes(&nic->input[input], continues))
 			return -EAGAIN;
 	}
 	pkt->hdr = (struct tn_hdr) {

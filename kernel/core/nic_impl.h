@@ -220,8 +220,6 @@ void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt);
  * Return: the input, of the port by which they leave.
  */
 unsigned int tn_inject_input(struct tn_nic *nic, u32 dst, u64 row, unsigned int vc);
-/** tn_inject() - put @pkt, which is stamped, into its injection queue */
-void tn_inject(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_parked() - count @pkt, which is resolved, as parked */
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_reroute() - route @pkt anew, of which no other copy is known; after tn_may_reroute() */

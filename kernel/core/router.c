@@ -138,6 +138,66 @@ void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
 }
 
+/* Return: the last step that remains in the header after a hop by @out. */
+static u8 last_after(const struct tn_nic *nic, struct tn_path path, unsigned int out)
+{
+	tn_route_leave(&nic->shape, &nic->at, &path, out);
+	return path.last;
+}
+
+static bool same_path(const struct tn_path *a, const struct tn_path *b)
+{
+	return a->dst == b->dst && a->dir == b->dir && a->first == b->first && a->last == b->last;
+}
+
+static const struct tn_way *way_of(struct tn_nic *nic, const struct tn_path *path)
+{
+	struct tn_way *w = &nic->way;
+
+	if (w->known && same_path(&w->path, path))
+		return w;
+	*w = (struct tn_way) {
+		.known = true,
+		.path = *path,
+		.out = tn_route_next(&nic->shape, &nic->at, path),
+	};
+	if (w->out < nic->nports)
+		w->last = last_after(nic, *path, w->out);
+	return w;
+}
+
+/* A path that leads nowhere is sent back from the queue of port 0. */
+static unsigned int inject_input(struct tn_nic *nic, const struct tn_path *path, unsigned int vc)
+{
+	unsigned int out = way_of(nic, path)->out;
+
+	tn_assert(vc < TORUS_VCS);
+	return TN_INPUT_INJECT + (out < nic->nports ? out : 0) * TORUS_VCS + vc;
+}
+
+unsigned int tn_inject_input(struct tn_nic *nic, u32 dst, u64 row, unsigned int vc)
+{
+	struct tn_path path = path_of_row(dst, row, vc == TORUS_VC_A);
+
+	tn_assert(row & TORUS_ROW_VALID);
+	return inject_input(nic, &path, vc);
+}
+
+/* Puts @pkt, which is stamped, into its injection queue. */
+static void inject_anew(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
+	struct tn_path path = {
+		.dst = pkt->hdr.dst,
+		.dir = pkt->hdr.dir,
+		.first = pkt->hdr.first,
+		.last = pkt->hdr.last,
+	};
+
+	tn_assert(pkt->in_port == TN_PORT_HOST);
+	tn_input_push(nic, inject_input(nic, &path, vc), pkt);
+}
+
 /*
  * Routes @pkt again. It waits in the injection queue like a packet of this host and occupies no
  * input buffer, so nothing in the network waits for it. It is no packet of a replay any more: if it
@@ -151,7 +211,7 @@ void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt)
 	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
 	pkt->stalled = 0;
 	nic->counter[TORUS_NC_REROUTED]++;
-	tn_inject(nic, pkt);
+	inject_anew(nic, pkt);
 }
 
 void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt)
@@ -503,65 +563,6 @@ static enum moved stall_packet(struct tn_nic *nic, struct tn_link *l, struct tn_
 	return BLOCKED;
 }
 
-/* Return: the last step that remains in the header after a hop by @out. */
-static u8 last_after(const struct tn_nic *nic, struct tn_path path, unsigned int out)
-{
-	tn_route_leave(&nic->shape, &nic->at, &path, out);
-	return path.last;
-}
-
-static bool same_path(const struct tn_path *a, const struct tn_path *b)
-{
-	return a->dst == b->dst && a->dir == b->dir && a->first == b->first && a->last == b->last;
-}
-
-static const struct tn_way *way_of(struct tn_nic *nic, const struct tn_path *path)
-{
-	struct tn_way *w = &nic->way;
-
-	if (w->known && same_path(&w->path, path))
-		return w;
-	*w = (struct tn_way) {
-		.known = true,
-		.path = *path,
-		.out = tn_route_next(&nic->shape, &nic->at, path),
-	};
-	if (w->out < nic->nports)
-		w->last = last_after(nic, *path, w->out);
-	return w;
-}
-
-/* A path that leads nowhere is sent back from the queue of port 0. */
-static unsigned int inject_input(struct tn_nic *nic, const struct tn_path *path, unsigned int vc)
-{
-	unsigned int out = way_of(nic, path)->out;
-
-	tn_assert(vc < TORUS_VCS);
-	return TN_INPUT_INJECT + (out < nic->nports ? out : 0) * TORUS_VCS + vc;
-}
-
-unsigned int tn_inject_input(struct tn_nic *nic, u32 dst, u64 row, unsigned int vc)
-{
-	struct tn_path path = path_of_row(dst, row, vc == TORUS_VC_A);
-
-	tn_assert(row & TORUS_ROW_VALID);
-	return inject_input(nic, &path, vc);
-}
-
-void tn_inject(struct tn_nic *nic, struct tn_pkt *pkt)
-{
-	unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
-	struct tn_path path = {
-		.dst = pkt->hdr.dst,
-		.dir = pkt->hdr.dir,
-		.first = pkt->hdr.first,
-		.last = pkt->hdr.last,
-	};
-
-	tn_assert(pkt->in_port == TN_PORT_HOST);
-	tn_input_push(nic, inject_input(nic, &path, vc), pkt);
-}
-
 static void forward_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u8 last,
 			   u64 now)
 {
@@ -809,7 +810,7 @@ static unsigned int next_active(const struct tn_nic *nic, unsigned int from, uns
 	return end;
 }
 
-static bool is_active(const struct tn_nic *nic)
+static bool is_any_active(const struct tn_nic *nic)
 {
 	u64 any = 0;
 	unsigned int i;
@@ -901,7 +902,7 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 	nic->due_more = false;
 	do {
 		moved = nic->park.replaying ? replay_parked(nic) : 0;
-		if (is_active(nic)) {
+		if (is_any_active(nic)) {
 			moved += serve_inputs(nic, nic->turn, TN_INPUTS, now);
 			moved += serve_inputs(nic, 0, nic->turn, now);
 		}

@@ -52,7 +52,7 @@
 _Static_assert(TORUS_HOST_LANES % 64 == 0 && TORUS_HOST_LANES % WAYS == 0, "lanes");
 _Static_assert(SETS <= 32, "torus_host.sets_stuck has a bit for each set");
 
-static bool is_used(const struct torus_host *h, unsigned int i)
+static bool is_lane_used(const struct torus_host *h, unsigned int i)
 {
 	return h->lanes_used[i / 64] >> i % 64 & 1;
 }
@@ -71,7 +71,7 @@ static struct torus_host_lane *find_lane(struct torus_host *h, u32 dst, u8 vc)
 	for (i = first; i < first + WAYS; i++) {
 		struct torus_host_lane *l = &h->lane[i];
 
-		if (!is_used(h, i))
+		if (!is_lane_used(h, i))
 			empty = l;
 		else if (l->head->dst == dst && l->head->vc == vc)
 			return l;
@@ -86,7 +86,7 @@ static void push_message(struct torus_host *h, struct torus_host_lane *l,
 
 	tn_assert(msg->bytes);
 	msg->next = NULL;
-	if (!is_used(h, i)) {
+	if (!is_lane_used(h, i)) {
 		h->lanes_used[i / 64] |= 1ull << i % 64;
 		*l = (struct torus_host_lane) { .head = msg, .tail = msg, .since = now };
 	} else {
@@ -103,7 +103,7 @@ static struct torus_host_msg *pop_message(struct torus_host *h, struct torus_hos
 	unsigned int i = (unsigned int)(l - h->lane);
 	struct torus_host_msg *msg = l->head;
 
-	tn_assert(is_used(h, i));
+	tn_assert(is_lane_used(h, i));
 	tn_assert(l->bytes >= msg->bytes && h->lane_bytes >= msg->bytes);
 	l->bytes -= msg->bytes;
 	h->lane_bytes -= msg->bytes;
@@ -127,7 +127,7 @@ static void drop_stuck(struct torus_host *h, struct torus_host_msg *msg)
 	drop_message(h, msg);
 }
 
-static bool has_room(struct torus_host *h, const struct torus_host_msg *msg)
+static bool nic_has_room(struct torus_host *h, const struct torus_host_msg *msg)
 {
 	return tn_nic_room(h->nic, msg->dst, msg->vc);
 }
@@ -136,7 +136,7 @@ bool torus_host_clear(struct torus_host *h, const struct torus_host_msg *msg)
 {
 	struct torus_host_lane *l = h->lane_bytes ? find_lane(h, msg->dst, msg->vc) : NULL;
 
-	return !(l && is_used(h, (unsigned int)(l - h->lane))) && has_room(h, msg);
+	return !(l && is_lane_used(h, (unsigned int)(l - h->lane))) && nic_has_room(h, msg);
 }
 
 static bool has_memory(const struct torus_host *h, const struct torus_host_lane *l, u32 bytes)
@@ -149,7 +149,7 @@ static bool has_memory(const struct torus_host *h, const struct torus_host_lane 
 static bool place_message(struct torus_host *h, struct torus_host_msg *msg, u64 since, u64 now)
 {
 	struct torus_host_lane *l = find_lane(h, msg->dst, msg->vc);
-	bool used = l && is_used(h, (unsigned int)(l - h->lane));
+	bool used = l && is_lane_used(h, (unsigned int)(l - h->lane));
 	u32 set = 1u << set_of(msg->dst, msg->vc);
 
 	if (used ? has_memory(h, l, msg->bytes) : l && now - since >= GRACE) {
@@ -187,7 +187,7 @@ static struct torus_host_msg *next_of_lanes(struct torus_host *h, u64 now)
 			n += 63 - i % 64;
 			continue;
 		}
-		if (is_used(h, i) && has_room(h, h->lane[i].head)) {
+		if (is_lane_used(h, i) && nic_has_room(h, h->lane[i].head)) {
 			h->lane_turn = i + 1;
 			return pop_message(h, &h->lane[i], now);
 		}
@@ -215,13 +215,13 @@ struct torus_host_msg *torus_host_next(struct torus_host *h, u64 now)
 }
 
 /* Return: true if torus_host_next() sends @msg, which stopped its queue, or lets it wait aside. */
-static bool may_move(struct torus_host *h, const struct torus_host_msg *msg)
+static bool may_leave_stop(struct torus_host *h, const struct torus_host_msg *msg)
 {
 	struct torus_host_lane *l = find_lane(h, msg->dst, msg->vc);
 
-	if (l && is_used(h, (unsigned int)(l - h->lane)))
+	if (l && is_lane_used(h, (unsigned int)(l - h->lane)))
 		return has_memory(h, l, msg->bytes);
-	return has_room(h, msg);
+	return nic_has_room(h, msg);
 }
 
 bool torus_host_ready(struct torus_host *h)
@@ -231,11 +231,11 @@ bool torus_host_ready(struct torus_host *h)
 	for (i = 0; h->lane_bytes && i < TORUS_HOST_LANES; i++) {
 		if (!(h->lanes_used[i / 64] >> i % 64))
 			i |= 63;
-		else if (is_used(h, i) && has_room(h, h->lane[i].head))
+		else if (is_lane_used(h, i) && nic_has_room(h, h->lane[i].head))
 			return true;
 	}
 	for (i = 0; i < TORUS_VCS; i++) {
-		if (h->stopped[i] && may_move(h, h->stopped[i]))
+		if (h->stopped[i] && may_leave_stop(h, h->stopped[i]))
 			return true;
 	}
 	return false;
@@ -248,7 +248,7 @@ static u64 expiry_of(struct torus_host *h, const struct torus_host_msg *msg, u64
 
 	if (!l)
 		return since + PATIENCE;
-	return is_used(h, (unsigned int)(l - h->lane)) ? l->since + PATIENCE : since + GRACE;
+	return is_lane_used(h, (unsigned int)(l - h->lane)) ? l->since + PATIENCE : since + GRACE;
 }
 
 u64 torus_host_expiry(struct torus_host *h)
@@ -269,9 +269,9 @@ void torus_host_give_up(struct torus_host *h, u64 age, u64 now)
 	unsigned int i;
 
 	for (i = 0; h->lane_bytes && i < TORUS_HOST_LANES; i++) {
-		if (!is_used(h, i) || now - h->lane[i].since < age)
+		if (!is_lane_used(h, i) || now - h->lane[i].since < age)
 			continue;
-		while (is_used(h, i))
+		while (is_lane_used(h, i))
 			drop_stuck(h, pop_message(h, &h->lane[i], now));
 	}
 }
@@ -282,7 +282,7 @@ u64 torus_host_oldest(const struct torus_host *h)
 	unsigned int i;
 
 	for (i = 0; h->lane_bytes && i < TORUS_HOST_LANES; i++) {
-		if (is_used(h, i) && h->lane[i].since < at)
+		if (is_lane_used(h, i) && h->lane[i].since < at)
 			at = h->lane[i].since;
 	}
 	return at;
@@ -293,7 +293,7 @@ void torus_host_forget(struct torus_host *h)
 	unsigned int i, q;
 
 	for (i = 0; i < TORUS_HOST_LANES; i++) {
-		while (is_used(h, i))
+		while (is_lane_used(h, i))
 			drop_message(h, pop_message(h, &h->lane[i], 0));
 	}
 	for (q = 0; q < TORUS_VCS; q++) {
