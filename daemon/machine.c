@@ -7,7 +7,6 @@
 #include <sys/random.h>
 #include <systemd/sd-daemon.h>
 #include "daemon/answer.h"
-#include "daemon/answer.h"
 #include "daemon/arbiter.h"
 #include "daemon/control.h"
 #include "daemon/fabricd.h"

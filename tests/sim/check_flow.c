@@ -168,11 +168,12 @@ static bool is_judged_dead(const struct fm *root, uint64_t guid)
  */
 static bool is_there(const struct check_flow *c, const struct fm *root, uint32_t node)
 {
-	const struct fm_entry *e = &root->table.entry[node];
+	const struct fm_entry *e;
 	const struct fm_mate *m;
 
 	if (node >= root->table.nodes)	/* of another fabric, in the same world */
 		return false;
+	e = &root->table.entry[node];
 	m = fm_mate(root->root, e->guid);
 	return fm_table_counts(e) && is_entry_of(e, &c->w->node[node]) && m && m->via &&
 	       m->state != FM_NODE_DEAD &&

@@ -19,16 +19,17 @@
  * alone are not enough if another cable was plugged in while no manager was up.
  *
  * A node insists on its own fabric for INSIST, in which that has a root again if it can have one,
- * and as long as a cable leads to a neighbour of that fabric which names a third root, or is silent.
- * Such a neighbour may get a root at any time, so its fabric is not gone, and what the NIC holds or
- * has parked may still be for it. A neighbour that has said for INSIST that it knows no root does not
- * count: it may wait as this node does, and two such nodes would wait for each other for ever. So
- * would a whole fabric whose managers all start again, if the one node that can be root has another
- * NIC, which nobody knows, and no place. If no such cable is left, no packet of the own fabric can come
- * or go here, so nothing is lost if the node joins the other one. If the neighbours of its fabric
- * follow that root, it is no other fabric. Until then only the administrator can say that the node
- * belongs to the other one: he pulls the cables to its former fabric, or makes the NIC anew, without
- * its kept table. An Init that is refused is reported as a problem (bootstrap.c).
+ * and as long as a cable leads to a neighbour of that fabric which names a third root, or is
+ * silent. Such a neighbour may get a root at any time, so its fabric is not gone, and what the NIC
+ * holds or has parked may still be for it. A neighbour that has said for INSIST that it knows no
+ * root does not count: it may wait as this node does, and two such nodes would wait for each other
+ * for ever. So would a whole fabric whose managers all start again, if the one node that can be
+ * root has another NIC, which nobody knows, and no place. If no such cable is left, no packet of
+ * the own fabric can come or go here, so nothing is lost if the node joins the other one. If the
+ * neighbours of its fabric follow that root, it is no other fabric. Until then only the
+ * administrator can say that the node belongs to the other one: he pulls the cables to its former
+ * fabric, or makes the NIC anew, without its kept table. An Init that is refused is reported as a
+ * problem (bootstrap.c).
  *
  * It is the same if the Init names a node that asks to be root. A node that leads, or has its
  * first table, has the rules of follow.c and root/claim.c.
