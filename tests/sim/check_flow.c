@@ -338,7 +338,8 @@ struct check_flow *check_flow_new(struct world *w)
 	c->nodes = w->nodes;
 	c->flow = calloc((size_t)w->nodes * w->nodes * TORUS_VCS, sizeof(*c->flow));
 	c->early = calloc(w->nodes, sizeof(*c->early));
-	if (!c->flow || !c->early)
+	c->outdated = calloc(w->nodes, sizeof(*c->outdated));
+	if (!c->flow || !c->early || !c->outdated)
 		abort();
 	c->holds = holds_new(w);
 	c->epochs = epochs_new(w);
@@ -373,6 +374,7 @@ void check_flow_free(struct check_flow *c)
 	admin_free(c->admin);
 	takeover_free(c->takeover);
 	free(c->early);
+	free(c->outdated);
 	free(c->flow);
 	free(c);
 }

@@ -58,9 +58,9 @@ struct flow {
  * @back: VCD packets that came back to their source as unreachable
  * @late: VCD packets lost because they came after their receiver had given them up
  * @twice: second copies of packets of VCA that arrived
- * @doubles: second copies of VCD packets that their destination discarded; @outdated: those of a
- *	former numbering of the flow; @refused: copies that it discarded of packets that it had
- *	given up
+ * @doubles: second copies of VCD packets that their destination discarded; @outdated: by
+ *	destination, those of a former numbering of the flow; @refused: copies that it discarded of
+ *	packets that it had given up
  * @handed: the packet that a host is just taking; its copy is freed next
  * @gone: sums of the counters of NICs that lost their power
  */
@@ -87,7 +87,8 @@ struct check_flow {
 	unsigned int deaths;
 	bool lies;
 	uint64_t died[2], unreachable[2], back, late;
-	uint64_t twice, doubles, outdated, refused;
+	uint64_t twice, doubles, refused;
+	uint64_t *outdated;
 	const struct fate *handed;
 	uint64_t gone[TORUS_NC_COUNT];
 	char wrong[200];
