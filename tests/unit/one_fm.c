@@ -364,7 +364,8 @@ void one_root_anew(struct one_fm *o, uint32_t nodes, const uint64_t *version)
 	assert_int_equal(one_asked(o, ONE_SOON), FM_STEP_APPLY);
 }
 
-uint32_t one_root_beside(struct one_fm *o, uint32_t nodes, uint64_t version, uint64_t its)
+uint32_t one_root_beside(struct one_fm *o, uint32_t nodes, uint64_t version, uint32_t place,
+			 uint64_t its)
 {
 	begin(o, nodes, 0, nodes, version);
 	o->written = version;
@@ -374,7 +375,7 @@ uint32_t one_root_beside(struct one_fm *o, uint32_t nodes, uint64_t version, uin
 	}
 	o->more = 1;
 	o->node[nodes] = (struct one_node) { .guid = 100 + nodes, .epoch = 1000 + nodes,
-					     .rows = its, .mute = true,
+					     .place = place, .rows = its, .mute = true,
 					     .row.nports = o->node[1].row.nports };
 	one_join(o, nodes);
 	one_until(o, FM_STEP_APPLY);
@@ -551,7 +552,7 @@ static void say_hello(struct one_fm *o, uint32_t node, uint64_t obeys)
 		h->placed = true;
 		h->shape = (struct torus_shape) { .ndims = 1,
 						  .size = { (uint16_t)o->nodes, 1, 1, 1, 1, 1 } };
-		h->coords.c[0] = (uint16_t)node;
+		h->coords.c[0] = (uint16_t)(n->place ? n->place : node);
 	}
 	h->row = n->row;
 	h->sums = n->sums;

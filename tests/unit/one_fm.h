@@ -30,6 +30,7 @@
  * @rows: version of the rows that its NIC had when the node joined
  * @table, @clean: version of the table that its manager has when it joins again, and the colours that
  *	are clean by the last message to it; 0: it has started anew
+ * @place: the place of its NIC; 0: its own number
  * @mute: it does not report
  * @asked, @version, @round: the step that it was asked for last
  * @answered: it has reported that step
@@ -45,6 +46,7 @@ struct one_node {
 	struct fm_report below;
 	uint64_t rows, table;
 	uint8_t clean;
+	uint32_t place;
 	bool mute;
 	struct fm_step asked;
 	bool answered;
@@ -130,9 +132,11 @@ void one_root_without(struct one_fm *o, uint32_t nodes, uint32_t absent);
 void one_root_anew(struct one_fm *o, uint32_t nodes, const uint64_t *version);
 /**
  * one_root_beside() - as one_root_anew(), all with the rows of @version; a further node without a
- * cable, with the rows of @its, joins before the first table. It is mute. Return: its number
+ * cable, whose NIC has @place and the rows of @its, joins before the first table. It is mute.
+ * Return: its number
  */
-uint32_t one_root_beside(struct one_fm *o, uint32_t nodes, uint64_t version, uint64_t its);
+uint32_t one_root_beside(struct one_fm *o, uint32_t nodes, uint64_t version, uint32_t place,
+			 uint64_t its);
 /** one_member() - makes node @self of @nodes, which has joined the root and has no table yet */
 void one_member(struct one_fm *o, uint32_t nodes, uint32_t self);
 void one_end(struct one_fm *o);

@@ -394,7 +394,7 @@ static void place_comes_after_a_restart(void **state)
 	uint32_t node;
 
 	(void)state;
-	node = one_root_beside(&o, 5, 8, 3);
+	node = one_root_beside(&o, 5, 8, 3, 3);
 	one_sends(&o, node, 3, 1);
 	one_finish(&o);
 	one_lose(&o, 2, 0, 11, 1);

@@ -631,7 +631,7 @@ static void test_another_root(void **state)
 }
 
 /*
- * Of two roots with the same epoch, the one with the greater GUID is the later one. A node that has
+ * If two roots have the same epoch, the one with the greater GUID is the later one. A node that has
  * no table yet follows the later one, whether or not the other has answered already.
  */
 static void test_two_roots(void **state)
