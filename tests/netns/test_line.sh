@@ -158,11 +158,12 @@ revived() {
 		until_true 10 is_of 1,0 -x '.line.length == 400 and .line.aged == 132' true &&
 		is_of 1,0 -x '[.line.loss, .line.crosstalk] == [2000, 10]' true && until_true 10 as_asked
 }
+# The list has links that received errors, too, as one whose lanes die: these are left out.
+reduced='map(select(.width < .lanes or .rate < .rate_max or .margin < .margin_train))'
 # For a NIC that restarted the list shows what that NIC reports.
 as_asked() {
-	[[ $(ask status --json | jq -c '[.degraded_links[] | [.node, .port, .width]]') == \
-		"$(ask links --json | jq -c '[.[] | select(.state == "up" and (.width < .lanes or .rate < .rate_max or
-			.margin < .margin_train)) | [.node, .port, .width]]')" ]]
+	[[ $(ask status --json | jq -c ".degraded_links | $reduced | map([.node, .port, .width])") == \
+		"$(ask links --json | jq -c "map(select(.state == \"up\")) | $reduced | map([.node, .port, .width])")" ]]
 }
 
 # No lane is left: the link fails, traffic takes another path, and the link returns by itself.
@@ -171,7 +172,7 @@ dies_and_returns() {
 		is_of 0,0 +x '.train_failures > 0' true && until_true 10 is .state degraded &&
 		answered lab exec 0,0 -- ping -q -c 3 -W 30 n1-0 &&
 		lab line 0,0:+x --length 0 --dead none --ageing 0 --aged none &&
-		until_true 20 is .state running && until_true 10 is '.degraded_links | length' 0
+		until_true 20 is .state running && until_true 10 is ".degraded_links | $reduced | length" 0
 }
 
 # Thresholds are parameters. The line is laid while it is cut: no eye of the settings before is looked
@@ -181,7 +182,7 @@ thin() {
 	lab up 2x2 "${patience[@]}" --set margin_train=200 && lab cut 0,0:+x &&
 		lab line 0,0:+x --length 570 --class dac26 && lab mend 0,0:+x && until_true 20 is .state running &&
 		until_true 10 is_of 0,0 +x '.state == "up" and .width == 12 and .margin >= 200' true &&
-		until_true 10 is '.degraded_links | length' 0 && lab line 0,0:+x --temperature 110 &&
+		until_true 10 is ".degraded_links | $reduced | length" 0 && lab line 0,0:+x --temperature 110 &&
 		until_true 10 is_of 0,0 +x '.margin < .margin_train' true &&
 		until_true 10 is '.degraded_links | map(.width) | join(" ")' "12 12" && is_of 0,0 +x .eye_retrains 0
 }
