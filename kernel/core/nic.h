@@ -267,7 +267,7 @@ u64 tn_nic_expiry(const struct tn_nic *nic);
  * tn_nic_room() - packets the host may send to @dst on @vc before it has to wait
  * 0 while the injection queue of that VC and output port is full, or while packets to @dst have to
  * wait at this node (on hold, or for the relay window) and have used up their share of hold_bytes.
- * What is 0 for one destination says nothing about others ("Fair" in router.c).
+ * Other destinations may have room while one has none ("Fair" in router.c).
  */
 unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc);
 

@@ -16,7 +16,7 @@
  * destination for which nothing can move costs the others GRACE and PATIENCE at most, once each
  * time that it gets stuck, whatever the host sends to it (test_flood()).
  *
- * What is lost. What the NIC has accepted is not touched here: hold_bytes and the parking segment
+ * Losses. Packets that the NIC has accepted stay in it: hold_bytes and the parking segment
  * have the same room as without lanes, and a message comes here only when it would have waited in
  * front of them. There the host's queue was stopped, and the next queue behind it overflowed, with
  * the messages of all destinations. Now only messages to the stuck destination are dropped, after
@@ -38,7 +38,7 @@
  * set moves (test_ways()). That takes more than WAYS stuck destinations whose numbers have the same
  * remainder.
  *
- * What is not bounded. A destination that moves slowly, but never rests for GRACE, or whose full
+ * Not bounded. A destination that moves slowly, but never rests for GRACE, or whose full
  * lane moves once each PATIENCE, keeps stopping the host's queue: the host then sends at that
  * destination's rate, as any host does behind a congested link (test_slow()).
  */

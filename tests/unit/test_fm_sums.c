@@ -391,7 +391,7 @@ static void test_child_fails(void **state)
 	table(2);
 	reports(52, 2, 2, 0);
 	stage_did_no(&s, "report");
-	/* What this node reported of another comes back by a circle in the tree. */
+	/* A report of this node about another one comes back by a circle in the tree. */
 	m.failed.by = NIC + 1;
 	stage_msg(&s, 53, &m);
 	stage_did_some(&s, "close 53\n");

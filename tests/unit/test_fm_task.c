@@ -261,7 +261,7 @@ static void test_old_failure(void **state)
 	table(3);
 	stage_forget(&s);
 	stage_end_of(&s);
-	/* What stands in the NIC is not known: all rows that were written are written again. */
+	/* The rows in the NIC are not known: all that were written are written again. */
 	stage_did(&s, "log error table: table 2 cannot be applied: Connection timed out\n"
 		  "rows 3: 4\n");
 	s.err.count = -ETIMEDOUT;

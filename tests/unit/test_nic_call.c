@@ -656,7 +656,7 @@ static void test_calls_lost(void **state)
 	answers(1, -ENODEV);
 	assert_string_equal(sent, "|");		/* a count: the NIC is read when it is found */
 	assert_int_equal(told.done, 0);
-	/* What comes later is done, also at the port whose packet never went. */
+	/* Later questions are done, also at the port whose packet was never sent. */
 	nic_mgmt_send(n, 1, "b", 1);
 	nic_count(n, 3, false);
 	ends(3, 0);
