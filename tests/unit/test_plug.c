@@ -5,6 +5,7 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static struct loop_timer *timer;
 static struct plugs *plugs;
 static sem_t go;		/* the driver blinks until it is posted */
 static _Atomic int blink_error, blinks, looks, module_error;
+static _Atomic bool ends;	/* the driver waits for nobody any more */
 static char blinked[16];
 
 int lower_blink(const char *name)
@@ -29,7 +31,8 @@ int lower_blink(const char *name)
 		return blink_error;
 	blinks++;
 	snprintf(blinked, sizeof(blinked), "%s", name);
-	sem_wait(&go);
+	if (!ends)
+		sem_wait(&go);
 	return 0;
 }
 
@@ -57,6 +60,7 @@ static int setup(void **state)
 {
 	(void)state;
 	blink_error = blinks = looks = module_error = 0;
+	ends = false;
 	assert_int_equal(sem_init(&go, 0, 0), 0);
 	loop = loop_new();
 	timer = loop_timer_new(loop, on_timer, NULL);
@@ -67,8 +71,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < 100; i++)	/* a driver that has begun to blink again ends, too */
-		sem_post(&go);
+	ends = true;
+	sem_post(&go);
 	plugs_free(plugs);
 	loop_timer_free(timer);
 	loop_free(loop);
