@@ -73,12 +73,20 @@ tells() {
 		[.state, .reason, .differs.parameter, .differs.own, .differs.peer]') == \
 	   '["init","bubble","bubble","bloc","mbs"]' ]]
 }
+listed() {
+	[[ $(ask links --bad) =~ $'\n'0:\+x\ .*init\ \(bubble:\ bubble=bloc,\ peer\ mbs\) ]]
+}
+advised() {
+	[[ $(ask status) =~ "fabricctl links --bad --lab $lab has the reason of each end: 'mismatch' or 'bubble', set the value" ]]
+}
 named() {
 	ask status --json | jq -e '.problems | map(.text // .) | any(test("has bubble=bloc, .*has bubble=mbs"))'
 }
 check "a lab of three, one of them with mbs" lab up 3 --no-wait
 check "the link to it stays in state init, and says what differs" until_true 20 tells +x
 check "the problem names both ends and values" until_true 20 named
+check "links --bad lists it with both values" until_true 20 listed
+check "the next step of status names that reason" until_true 20 advised
 check "the other two are a fabric" until_true 20 is '.nodes.up' 2
 check "lab down" lab down
 done_testing

@@ -43,7 +43,8 @@ static void shows_status(void **state)
 	fake.more_problems = 447;
 	expect("status", 1);
 	has(out, "problems node: a node is dead\n         and 447 more problems\n");
-	has(out, "next     fabricctl links --bad has the reason of each end");
+	has(out, "next     fabricctl links --bad has the reason of each end: 'mismatch' or 'bubble', set the "
+		 "value of the other nodes; ");
 }
 
 /* The command of the next step asks the same manager, and can be pasted into a shell. */

@@ -14,7 +14,7 @@ struct step {
 	const char *command, *text;
 };
 
-#define WHY_DOWN "has the reason of each end: 'mismatch', set the value of the other nodes; " \
+#define WHY_DOWN "has the reason of each end: 'mismatch' or 'bubble', set the value of the other nodes; " \
 		 "'admin', link up; 'carrier', look at plugs and power; all of a node silent, start " \
 		 "the node; else reseat or replace the cable"
 
