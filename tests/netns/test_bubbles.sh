@@ -79,6 +79,12 @@ listed() {
 advised() {
 	[[ $(ask status) =~ "fabricctl links --bad --lab $lab has the reason of each end: 'mismatch' or 'bubble', set the value" ]]
 }
+# cabling says what differs, and wants no new cable
+not_plugged() {
+	ask cabling >"$tmp/cabling" 2>&1
+	(($? == 1)) && grep -q '0:+x: has a cable, but the two NICs differ: bubble=bloc, peer mbs; ' "$tmp/cabling" &&
+		grep -qx 'all other cables are as planned' "$tmp/cabling"
+}
 named() {
 	ask status --json | jq -e '.problems | map(.text // .) | any(test("has bubble=bloc, .*has bubble=mbs"))'
 }
@@ -87,6 +93,7 @@ check "the link to it stays in state init, and says what differs" until_true 20 
 check "the problem names both ends and values" until_true 20 named
 check "links --bad lists it with both values" until_true 20 listed
 check "the next step of status names that reason" until_true 20 advised
+check "cabling has no cable plugged in or repaired there" until_true 20 not_plugged
 check "the other two are a fabric" until_true 20 is '.nodes.up' 2
 check "lab down" lab down
 done_testing

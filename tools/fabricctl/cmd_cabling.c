@@ -17,11 +17,13 @@ static const char *svg, *expect, *shape_said;
 /**
  * struct cabling - the fabric
  * @nodes: its nodes, with names; NULL: only the shape is known
+ * @unknown: number of ends whose cable leads to a NIC that is not identified yet
  */
 struct cabling {
 	struct ask ask;
 	struct torus_shape shape;
 	json_t *nodes;
+	unsigned int unknown;
 };
 
 static const char *name_at(const struct cabling *c, const json_t *node)
@@ -283,7 +285,28 @@ static bool is_plugged(const json_t *l)
 			 !strcmp(state, "retraining"));
 }
 
-static int read_fabric(struct cabling *c, struct cables *is)
+/*
+ * A link that two different NICs refuse has a cable, but its far end joins no fabric through it.
+ * Nothing is to be plugged in there: the cable is taken for the planned one until that end is known.
+ */
+static void assume_cable(struct cabling *c, const struct cables *wanted, struct cables *is,
+			 const json_t *l, uint32_t end)
+{
+	const json_t *differs = json_object_get(l, "differs");
+	const char *what = json_text(differs, "parameter"), *own = json_text(differs, "own");
+	const char *peer = json_text(differs, "peer");
+	char text[TORUS_TEXT_MAX];
+
+	if (!what || wanted->far[end] == CABLE_NONE)
+		return;
+	c->unknown++;
+	warn("%s: has a cable, but the two NICs differ: %s=%s, peer %s; set them alike, then this "
+	     "command finds where the cable ends", json_end_text(l, text), what, own ? own : "?",
+	     peer ? peer : "?");
+	cables_join(is, end, wanted->far[end]);
+}
+
+static int read_fabric(struct cabling *c, const struct cables *wanted, struct cables *is)
 {
 	json_t *links, *v;
 	size_t i;
@@ -297,6 +320,8 @@ static int read_fabric(struct cabling *c, struct cables *is)
 
 		if (a != CABLE_NONE && b != CABLE_NONE && is_plugged(v))
 			cables_join(is, a, b);
+		else if (a != CABLE_NONE && b == CABLE_NONE && is_plugged(v))
+			assume_cable(c, wanted, is, v, a);
 	}
 	json_decref(links);
 	return OK;
@@ -323,7 +348,7 @@ static int compare_cables(const struct ctl *ctl, struct cabling *c, const struct
 	struct cables is;
 	json_t *steps, *v;
 	size_t i, n;
-	int status = cables_new(&is, &c->shape) ? read_fabric(c, &is) : fail("out of memory");
+	int status = cables_new(&is, &c->shape) ? read_fabric(c, wanted, &is) : fail("out of memory");
 
 	steps = status == OK ? cables_steps(wanted, &is) : NULL;
 	cables_free(&is);
@@ -331,14 +356,14 @@ static int compare_cables(const struct ctl *ctl, struct cabling *c, const struct
 		return status;
 	n = json_array_size(steps);
 	if (ctl->json)
-		json_show(json_pack("{sb sO}", "ok", !n, "steps", steps));
+		json_show(json_pack("{sb sO}", "ok", !n && !c->unknown, "steps", steps));
 	else
 		json_array_foreach(steps, i, v)
 			print_step(c, v);
 	if (!ctl->json && !n)
-		printf("all cables are as planned\n");
+		printf(c->unknown ? "all other cables are as planned\n" : "all cables are as planned\n");
 	json_decref(steps);
-	return n ? PROBLEM : ask_status(&c->ask);
+	return n || c->unknown ? PROBLEM : ask_status(&c->ask);
 }
 
 /* --- the command --------------------------------------------------------------------- */
