@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* False packets of MBS: the timer after which an output asks for one, and the answer; bubble.h. */
+/*
+ * The bubble policy MBS (see bubble.h): when an output requests a false packet from its upstream
+ * neighbour, and when it sends one on request.
+ */
 #include "bubble.h"
 
 /*
  * A false packet enters the ring like any other packet, so it needs a buffer that is not critical.
- * If the output has packets to send, they will move the bubble.
+ * An output that has packets to send does not answer the request: its own packets will move the
+ * bubble.
  */
 bool tn_bubble_respond(enum tn_bubble_policy policy, struct tn_bubble *b, bool idle)
 {

@@ -22,15 +22,15 @@
  *	no packet in the ring passes stays where it is, and blocks packets that would enter there.
  *  MBS	CBS, and bubbles that no packet passes are moved (Wang and Zhang, J. NUDT 34(6), 2012,
  *	section 2.2): a buffer that any packet frees upstream takes the mark over (case 3). If none
- *	is freed for the time T, the output asks upstream for a false packet, whose buffer takes it
- *	over (case 4, section 2.1).
+ *	is freed for the time T, the output asks the node upstream for a false packet: one without
+ *	data, whose buffer is freed on arrival, and takes the mark over (case 4, section 2.1).
  *
  * Lemmas, with the tests of tests/unit/test_bubble.c that visit every state of small rings.
  *
- *  1. CBS and MBS conserve bubbles: each is one of the B of an output, or in a buffer that is
- *     being left, or in a credit on its way back, and every step below hands it on. So K buffers
- *     of the ring are free or are being freed, and the packet behind a free one moves
- *     (mbs_never_deadlocks_nor_starves()).
+ *  1. CBS and MBS conserve bubbles: each is one of the B of an output, or in a buffer that is being
+ *     left, or in a credit on its way back, and every function below moves it to the next of these
+ *     places. So K buffers of the ring are free or are being freed, and the packet behind a free
+ *     one moves (mbs_never_deadlocks_nor_starves()).
  *  2. BLOC keeps a ring free of deadlock (bloc_never_deadlocks()); without a rule rings deadlock
  *     (without_a_rule_rings_deadlock()).
  *  3. CBS may block an entering packet for ever (cbs_starves()), MBS does not
@@ -86,9 +86,10 @@ struct tn_bubble {
 };
 
 /**
- * tn_bubble_reserve() - Return: how many buffers a packet must leave free
- * @enters: the packet comes from outside the ring
- * @critical: B of the input that it goes to (CBS and MBS)
+ * tn_bubble_reserve() - how many buffers of the next input a packet must leave free
+ * @enters: true if the packet comes from outside the ring: from a host or another dimension
+ * @critical: B of the input that the packet goes to; used by CBS and MBS
+ * Return: the number of buffers.
  */
 static inline unsigned int tn_bubble_reserve(enum tn_bubble_policy policy, bool enters,
 					     unsigned int critical)
@@ -98,13 +99,18 @@ static inline unsigned int tn_bubble_reserve(enum tn_bubble_policy policy, bool 
 	return policy == TN_BUBBLE_BLOC ? 1 : critical;
 }
 
-/** tn_bubble_room() - Return: true if a packet may take one of @free buffers, leaving @reserve */
+/**
+ * tn_bubble_room() - Return: true if a packet can take one of @free buffers so that @reserve remain
+ * free
+ */
 static inline bool tn_bubble_room(unsigned int free, unsigned int reserve)
 {
 	return free > reserve;
 }
 
-/** tn_bubble_may() - Return: true if a packet may be sent */
+/**
+ * tn_bubble_may() - Return: true if the policy allows this output to send a packet into its ring
+ */
 static inline bool tn_bubble_may(enum tn_bubble_policy policy, const struct tn_bubble *b,
 				 bool enters)
 {
@@ -120,8 +126,9 @@ static inline bool tn_bubble_stuck(const struct tn_bubble *b)
 }
 
 /**
- * tn_bubble_take() - count a packet that is sent, after tn_bubble_may()
- * Return: true if it took a critical bubble: the buffer that it leaves is returned as critical.
+ * tn_bubble_take() - count a packet that is sent; called after tn_bubble_may() has allowed it
+ * Return: true if the packet took a critical bubble: the caller must then return the buffer that
+ * the packet leaves as critical.
  */
 static inline bool tn_bubble_take(struct tn_bubble *b)
 {
@@ -132,7 +139,10 @@ static inline bool tn_bubble_take(struct tn_bubble *b)
 	return took;
 }
 
-/** tn_bubble_returned() - count a credit from the other end; @critical: of a critical bubble */
+/**
+ * tn_bubble_returned() - count a credit that the other end has returned; @critical: its buffer is a
+ * critical bubble
+ */
 static inline void tn_bubble_returned(struct tn_bubble *b, bool critical)
 {
 	b->free++;
@@ -140,9 +150,10 @@ static inline void tn_bubble_returned(struct tn_bubble *b, bool critical)
 }
 
 /**
- * tn_bubble_move() - MBS, cases 3 and 4: let a buffer that is freed take a bubble over
- * @b: the output of the same node into the same ring
- * Return: true if it does: the buffer is returned as critical.
+ * tn_bubble_move() - MBS, cases 3 and 4: decide whether a freed buffer becomes the critical bubble
+ * @b: the output by which the same node sends into the same ring
+ * If all free buffers behind @b are critical, one of their marks moves to the freed buffer.
+ * Return: true if it does: the caller returns the freed buffer as critical.
  */
 static inline bool tn_bubble_move(enum tn_bubble_policy policy, struct tn_bubble *b)
 {
@@ -155,17 +166,19 @@ static inline bool tn_bubble_move(enum tn_bubble_policy policy, struct tn_bubble
 /**
  * tn_bubble_respond() - decide on a request of the next node for a false packet
  * @idle: this output is sending nothing and nothing waits for it
- * Return: true: send one. It goes only to the other end, where tn_bubble_move() decides how its
- * buffer is returned.
+ * Return: true if the caller must send one. A false packet goes one hop; at the other end
+ * tn_bubble_move() decides whether its buffer is returned as critical.
  */
 bool tn_bubble_respond(enum tn_bubble_policy policy, struct tn_bubble *b, bool idle);
 
 /**
- * tn_bubble_hand() - decide on such a request if all free buffers here are critical
- * @lowest: this node has the lowest coordinate of the ring: it keeps its bubbles
+ * tn_bubble_hand() - decide whether to answer such a request with a bubble, if all free buffers
+ * here are critical
+ * @lowest: this node has the lowest coordinate of the ring; such a node never sends a bubble
+ *	downstream
  * A ring with a bubble at each output may have no other free buffer. A bubble that a false packet
  * carries downstream meets that of the node that asked, and the two become one.
- * Return: true: send a false packet that carries a bubble.
+ * Return: true if the caller must send a false packet that carries a bubble.
  */
 bool tn_bubble_hand(enum tn_bubble_policy policy, struct tn_bubble *b, bool lowest);
 
@@ -177,7 +190,8 @@ bool tn_bubble_hand(enum tn_bubble_policy policy, struct tn_bubble *b, bool lowe
 bool tn_bubble_watch(enum tn_bubble_policy policy, struct tn_bubble *b, u32 now);
 
 /**
- * tn_bubble_due() - Return: true if it is time to ask upstream; the timer then starts anew
+ * tn_bubble_due() - Return: true if the output must now request a false packet from upstream; the
+ * timer T then restarts
  * @threshold: T, ticks
  */
 bool tn_bubble_due(struct tn_bubble *b, u32 now, u32 threshold);

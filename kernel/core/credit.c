@@ -41,14 +41,16 @@ bool tn_credit_returned(struct tn_credit *c, unsigned int vc, unsigned int crp)
 		return false;
 	c->ct[vc] = (u16)(c->ct[vc] - crp);
 	if (critical)
-		c->critical[vc] = 1;	/* two bubbles that meet become one */
+		c->critical[vc] = 1;	/* if the output already has a critical bubble, the new
+					 * one merges with it */
 	return true;
 }
 
 /* Return: the buffers owed for @vc, as a VCCR.CRP. */
 static u16 take_owed(struct tn_credit *c, unsigned int vc)
 {
-	u16 freed = c->owed[vc];	/* at most TN_CRP_MAX buffers exist */
+	u16 freed = c->owed[vc];	/* cannot exceed TN_CRP_MAX, because the receiver has no
+					 * more buffers than that */
 	u16 critical = c->owed_critical[vc];
 
 	tn_assert(freed <= TN_CRP_MAX);

@@ -3,8 +3,8 @@
  * Credits of one link, per virtual channel (Angara paper, fig. 4).
  *
  *	N_inp	packet buffers of the peer's input (tn_credit.n_inp)
- *	CT	those that the sender counts as taken (tn_credit.ct): it rises by 1 with each packet
- *		sent, and falls by CRP
+ *	CT	buffers of the peer that the sender counts as taken (tn_credit.ct): CT rises by 1
+ *		with each packet sent, and falls by CRP
  *	CRP	buffers that the receiver has freed since its last report, for virtual channel VC#
  *
  * A packet may be sent while CT < N_inp, and into a ring while CT + 1 < N_inp, for bubble flow
@@ -21,9 +21,9 @@
  * Lemmas, with the tests of tests/unit/test_credit.c.
  *
  *  1. A report counts exactly once. It travels in the header of a sequenced packet, is chosen when
- *     that packet is first sent, and stays the same in every replay; the receiver counts it when
- *     it accepts the packet, which the retry does exactly once (test_conserved(), over a wire that
- *     delays reports).
+ *     that packet is first sent, and stays the same in every replay; the receiver counts it when it
+ *     accepts the packet, and link retry ensures that each packet is accepted exactly once
+ *     (test_conserved(), over a wire that delays reports).
  *  2. A peer that reports more buffers than it had, or sends more packets than it has credit for,
  *     is detected at once, and the link becomes faulty (test_lies()).
  *  3. A peer that never returns credits cannot be detected here, because no bound is known for the
@@ -46,28 +46,35 @@
 #include "bubble.h"
 #include "wire.h"
 
-/* In a VCCR.CRP of CBS and MBS: buffers freed, and how many of them are critical bubbles. */
+/*
+ * Fields of VCCR.CRP with CBS and MBS: the number of buffers freed, and how many of them are
+ * critical bubbles.
+ */
 #define TN_CRP_FREED	0xff
-#define TN_CRP_CRITICAL	8	/* shift */
+#define TN_CRP_CRITICAL	8	/* position of the second field, bits */
 
 /**
- * struct tn_credit - of one link
- * @policy: enum tn_bubble_policy of the ring; set once
- * @critical: sender: critical bubbles among the free buffers, CBS and MBS; VCD only
- * @owed_critical: receiver: of @owed, those that are critical
+ * struct tn_credit - credits of one link, in both directions
+ * @policy: enum tn_bubble_policy of the ring; does not change after the link was made
+ * @critical: sender: how many of the peer's free buffers are critical bubbles (CBS and MBS; VCD0
+ *	and VCD1 only)
+ * @owed_critical: receiver: how many of the @owed buffers are critical bubbles
  */
 struct tn_credit {
-	u16 ct[TORUS_VCS];	/* sender: buffers taken at the peer */
-	u16 n_inp[TORUS_VCS];	/* sender: buffers the peer has */
-	u16 used[TORUS_VCS];	/* receiver: own buffers occupied */
-	u16 owed[TORUS_VCS];	/* receiver: freed, not reported yet */
-	u8 turn;		/* VC whose report is next */
+	u16 ct[TORUS_VCS];	/* sender: buffers of the peer that are taken */
+	u16 n_inp[TORUS_VCS];	/* sender: buffers that the peer has */
+	u16 used[TORUS_VCS];	/* receiver: own buffers that hold a packet */
+	u16 owed[TORUS_VCS];	/* receiver: own buffers freed and not yet reported */
+	u8 turn;		/* the VC for which the next report is made */
 	u8 policy;
 	u8 critical[TORUS_VCS];
 	u8 owed_critical[TORUS_VCS];
 };
 
-/** tn_slots_min() - packet buffers that an input needs: BLOC and CBS one beside the bubble */
+/**
+ * tn_slots_min() - Return: the least number of packet buffers of an input: BLOC and CBS need one
+ * more than the buffer that stays free
+ */
 static inline unsigned int tn_slots_min(unsigned int policy)
 {
 	return policy == TN_BUBBLE_MBS ? 1 : 2;
@@ -80,7 +87,10 @@ static inline unsigned int tn_credit_free(const struct tn_credit *c, unsigned in
 	return (unsigned int)(c->n_inp[vc] - c->ct[vc]);
 }
 
-/** tn_credit_may() - Return: true if a packet may be sent on @vc, leaving @bubbles buffers */
+/**
+ * tn_credit_may() - Return: true if a packet may be sent on @vc such that @bubbles buffers remain
+ * free
+ */
 static inline bool tn_credit_may(const struct tn_credit *c, unsigned int vc,
 				 unsigned int bubbles)
 {
@@ -88,17 +98,18 @@ static inline bool tn_credit_may(const struct tn_credit *c, unsigned int vc,
 }
 
 /**
- * tn_credit_room() - Return: true if a session may begin with a peer that has @slots, @occupied of
- *	them in use. A session that puts a critical bubble into each ring needs a free buffer for
- *	it (ring.h)
+ * tn_credit_room() - Return: true if a session may begin with a peer that has @slots buffers, of
+ * which @occupied hold packets
+ * With CBS and MBS each new session puts a critical bubble into the ring (ring.h), so the peer must
+ * have a free buffer for it.
  */
 bool tn_credit_room(const struct tn_credit *c, const u16 *slots, const u16 *occupied);
 
 /**
  * tn_credit_start() - begin a session
  * @slots: packet buffers of the peer
- * @occupied: those in which packets of former sessions are; the peer reports in this session when
- *	it frees them
+ * @occupied: how many of these still hold packets of former sessions; the peer reports each of them
+ *	in this session when it frees it
  * Return: false if the numbers contradict each other.
  */
 bool tn_credit_start(struct tn_credit *c, const u16 *slots, const u16 *occupied);
@@ -115,18 +126,28 @@ static inline void tn_credit_take(struct tn_credit *c, unsigned int vc)
 	c->ct[vc]++;
 }
 
-/** tn_credit_freed() - count a freed buffer of @vc; @critical: it is a critical bubble */
+/**
+ * tn_credit_freed() - count a freed input buffer of @vc; @critical: it is to be returned as a
+ * critical bubble
+ */
 static inline void tn_credit_freed(struct tn_credit *c, unsigned int vc, bool critical)
 {
 	c->used[vc]--;
 	c->owed[vc]++;
-	c->owed_critical[vc] |= critical;	/* two bubbles that meet become one */
+	c->owed_critical[vc] |= critical;	/* if a critical bubble is owed already, the new
+						 * one merges with it */
 }
 
-/** tn_credit_returned() - count a report of the peer. Return: false: it is more than it had */
+/**
+ * tn_credit_returned() - count a credit report of the peer. Return: false if it reports more
+ * buffers than were taken
+ */
 bool tn_credit_returned(struct tn_credit *c, unsigned int vc, unsigned int crp);
 
-/** tn_credit_report() - Return: the next report, for virtual channel *@vc; 0: nothing is owed */
+/**
+ * tn_credit_report() - choose the next credit report to send. Return: its VCCR.CRP, for virtual
+ * channel *@vc; 0: no freed buffer is left to report
+ */
 u16 tn_credit_report(struct tn_credit *c, u8 *vc);
 
 #endif /* TN_CREDIT_H */

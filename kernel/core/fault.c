@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The distance to the next error is floor(ln u / ln(1 - p)), u uniform in (0, 1],
- * in fixed point: logarithms have LOG_BITS fraction bits, good to 1e-9.
+ * Return value of draw_distance(): floor(ln u / ln(1 - p)), where p is the bit error rate and u is
+ * uniform in (0, 1]. In fixed point: logarithms have LOG_BITS fraction bits, with an error below
+ * 1e-9.
  */
 #include "fault.h"
 #include "splitmix64.h"
@@ -16,7 +17,7 @@ static u64 draw_bits(struct tn_fault *f)
 	return splitmix64_mix(f->rng += SPLITMIX64_STEP);
 }
 
-/* High 64 bits of a product; *@low gets the rest. */
+/* Return: the high 64 bits of the product @a * @b; *@low gets the low 64 bits. */
 static u64 multiply_high(u64 a, u64 b, u64 *low)
 {
 	u64 al = (u32)a, ah = a >> 32, bl = (u32)b, bh = b >> 32;
@@ -27,7 +28,9 @@ static u64 multiply_high(u64 a, u64 b, u64 *low)
 	return ah * bh + (mid >> 32) + (mid2 >> 32);
 }
 
-/* Return: -log2(u / 2^64), @u not 0. One bit for each squaring of the mantissa. */
+/*
+ * Return: -log2(u / 2^64), for @u > 0. Each squaring of the mantissa gives one more fraction bit.
+ */
 static u64 minus_log2(u64 u)
 {
 	u64 whole = 1, frac = 0, low;
@@ -67,22 +70,23 @@ static u64 make_fraction(u64 part, u64 whole)
 	return q;
 }
 
-/* Return: the number of good bits before the next error. */
+/* Return: the random number of good bits before the next error. */
 static u64 draw_distance(struct tn_fault *f)
 {
 	u64 u = draw_bits(f), log, high, low, p;
 
 	if (f->ber >= TORUS_BER_ONE)
 		return 0;
-	tn_assert(f->ber);	/* divided by, below */
+	tn_assert(f->ber);	/* draw_distance() divides by it */
 	log = minus_log2(u ? u : 1);
 	if (f->ber >= SMALL)
 		return log / minus_log2(make_fraction(TORUS_BER_ONE - f->ber, TORUS_BER_ONE));
-	/* -ln(1 - p) is p + p^2 / 2 here, in units of 1e-18. */
+	/* p is small here, so -ln(1 - p) is p + p^2 / 2 to good precision; in units of 1e-18. */
 	p = f->ber / 1000000000;
 	p = f->ber + p * p / 2;
 	high = multiply_high(log, LN2, &low);
-	log = high << (64 - LOG_BITS) | low >> LOG_BITS;	/* now natural */
+	log = high << (64 - LOG_BITS) | low >> LOG_BITS;	/* from log2 to the natural
+								 * logarithm */
 	high = multiply_high(log, TORUS_BER_ONE, &low);
 	if (high >> (LOG_BITS - 1))
 		return FAR / p;

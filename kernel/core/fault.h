@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Injected bit errors of a software NIC's line, to test retry and recovery.
+ * Bit errors that a software NIC injects into the frames it receives, to test retry and recovery.
  *
  * Errors are independent, so the number of good bits between two errors has a geometric
  * distribution: one random number for each error, instead of one for each bit. The same seed and
@@ -19,41 +19,46 @@
 #include "tn_deps.h"
 #include <torus_uapi.h>
 
-#define TN_FAULT_ERRORS_MAX	64	/* in one frame */
+#define TN_FAULT_ERRORS_MAX	64	/* errors injected into one frame at most */
 
 /**
- * struct tn_fault - bit errors of one line
- * @ber: errors per bit, in units of 1e-18, at most TORUS_BER_ONE; 0 for none
- * @seed: of the error positions
+ * struct tn_fault - bit errors of one line (the medium of one direction of a link)
+ * @ber: errors per bit, in units of 1e-18, at most TORUS_BER_ONE; 0: no errors
+ * @seed: seed of the random positions of errors
  */
 struct tn_fault {
 	u64 ber;
 	u64 seed;
 	/* private: */
 	u64 rng;
-	u64 skip;		/* good bits before the next bad one */
-	u32 left;		/* errors that the frame may still get */
+	u64 skip;		/* good bits before the next error */
+	u32 left;		/* how many errors the present frame may still get */
 };
 
-/** tn_fault_arm() - restart the random numbers, after @ber or @seed was set */
+/** tn_fault_arm() - restart the random sequence; to be called after @ber or @seed was set */
 void tn_fault_arm(struct tn_fault *f);
 /**
- * tn_fault_rate() - change the rate from now on
+ * tn_fault_rate() - change the bit error rate from the next bit on
  * The distance to the next error is drawn again, which is exact because errors are independent.
  * Unlike tn_fault_arm() it does not restart the random numbers.
  */
 void tn_fault_rate(struct tn_fault *f, u64 ber);
 /**
  * tn_fault_hits() - begin a frame of @bytes
- * Return: true if it has an error; if not, it is skipped.
+ * Return: true if the frame gets an error: the caller passes all its pieces to tn_fault_corrupt().
+ * False: the frame has none, and its bits are counted already.
  */
 bool tn_fault_hits(struct tn_fault *f, u32 bytes);
 /**
- * tn_fault_next() - step over one bit, or one packet if @f counts packets
- * Return: true if it has an error.
+ * tn_fault_next() - draw whether the next unit, one bit or (if @f is used to select packets) one
+ * packet, is hit
+ * Return: true if it is hit.
  */
 bool tn_fault_next(struct tn_fault *f);
-/** tn_fault_corrupt() - flip the bits of @data, a piece of the frame, that have errors; skip it */
+/**
+ * tn_fault_corrupt() - flip the bits of @data, a piece of the present frame, that have errors, and
+ * count its bits
+ */
 void tn_fault_corrupt(struct tn_fault *f, u8 *data, u32 bytes);
 
 #endif /* TN_FAULT_H */

@@ -6,13 +6,20 @@ _Static_assert(sizeof(struct tn_flow_tx) == 8 && sizeof(struct tn_flow_rx) == 8,
 	       "each node has two of each");
 _Static_assert(TN_FLOW_BUCKETS % 64 == 0, "tn_flows.look has words of 64 bits");
 
-#define AGE_STEP	12	/* flows are examined every 2^12 versions */
-#define AGE_OLD		0x2000u	/* flows are marked whose epoch is so far behind */
-#define BEFORE		0x8000u	/* from this difference, modulo 2^16, an epoch is earlier */
-#define EPOCH_AHEAD	64u	/* versions that a source may be ahead of this NIC without doubt */
-#define DOUBT_SHIFT	5	/* of the number of a commit in tn_flow_rx.flags, */
-#define DOUBTS		7	/* modulo this, from 1 on; 0: no doubt */
-#define AHEAD_MAX	(1u << 26)	/* numbers that a flow can have lost at once */
+#define AGE_STEP	12	/* binary logarithm of the number of versions after which all
+				 * flows are examined for old epochs */
+#define AGE_OLD		0x2000u	/* a flow is marked as old if its epoch is this many versions
+				 * behind */
+#define BEFORE		0x8000u	/* a 16-bit difference of this much or more means that the first
+				 * epoch is earlier */
+#define EPOCH_AHEAD	64u	/* an epoch further ahead of this NIC's version than this is
+				 * doubtful (flow.h, Trust) */
+#define DOUBT_SHIFT	5	/* position in tn_flow_rx.flags of the number of the commit
+				 * during which a doubt began, */
+#define DOUBTS		7	/* which is 1 to DOUBTS, counted modulo DOUBTS; 0: there is no
+				 * doubt */
+#define AHEAD_MAX	(1u << 26)	/* a number further ahead than this counts as behind
+					 * (flow.h) */
 
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
 		   u32 nodes)
@@ -48,7 +55,8 @@ void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version)
 	for (vc = 0; vc < TN_FLOW_VCS; vc++) {
 		struct tn_flow_tx *tx = &f->tx[dst * TN_FLOW_VCS + vc];
 
-		if (tx->epoch == (u16)version)	/* an epoch has one numbering only */
+		if (tx->epoch == (u16)version)	/* no new numbering within one version: two
+						 * numberings of an epoch could not be told apart */
 			continue;
 		tx->epoch = (u16)version;
 		tx->next = 0;
@@ -67,7 +75,10 @@ void tn_flows_age(struct tn_flows *f, u64 old, u64 version)
 		struct tn_flow_rx *rx = &f->rx[i];
 		u16 behind = (u16)((u16)version - rx->epoch);
 
-		/* Otherwise the source has the next table already. */
+		/*
+		 * A difference of BEFORE or more means that the source already has a later table
+		 * than this NIC.
+		 */
 		if (behind >= AGE_OLD && behind < BEFORE)
 			rx->flags |= TN_FLOW_OLD;
 	}
@@ -80,7 +91,7 @@ static struct tn_flow_rx *rx_of(struct tn_flows *f, const struct tn_pkt *pkt)
 	return &f->rx[pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc];
 }
 
-/* Return: true if @epoch is further ahead of this NIC's table than the source's should be. */
+/* Return: true if @epoch is further ahead of this NIC's version than an honest source should be. */
 static bool is_doubtful(const struct tn_flows *f, u16 epoch)
 {
 	u16 ahead = (u16)(epoch - f->version);
@@ -88,15 +99,15 @@ static bool is_doubtful(const struct tn_flows *f, u16 epoch)
 	return ahead > EPOCH_AHEAD && ahead < BEFORE;
 }
 
-/* The number that a doubt has which begins now. */
+/* Return: the number with which a doubt that begins now is stored in tn_flow_rx.flags. */
 static u8 present_doubt(const struct tn_flows *f)
 {
 	return (u8)(f->commits % DOUBTS + 1);
 }
 
 /*
- * Return: true if the epoch of the flow was forged: it was doubtful, and still is with a table that
- * this NIC got since.
+ * Return: true if the epoch of the flow was forged: it was doubtful when it arrived, this NIC has
+ * committed a table since, and the epoch is still doubtful.
  */
 static bool is_refuted(const struct tn_flows *f, const struct tn_flow_rx *rx)
 {
@@ -105,14 +116,17 @@ static bool is_refuted(const struct tn_flows *f, const struct tn_flow_rx *rx)
 	return doubt && doubt != present_doubt(f) && is_doubtful(f, rx->epoch);
 }
 
-/* Return: true if @epoch is of an earlier numbering than that of the flow. */
+/* Return: true if @epoch belongs to an earlier numbering of the flow than the present one. */
 static bool is_late(const struct tn_flows *f, const struct tn_flow_rx *rx, u16 epoch)
 {
 	return (rx->flags & (TN_FLOW_KNOWN | TN_FLOW_OLD)) == TN_FLOW_KNOWN &&
 	       (u16)(epoch - rx->epoch) >= BEFORE && !is_refuted(f, rx);
 }
 
-/* Return: 0: @eseq is the expected number; above 0: it is ahead; below 0: it is behind. */
+/*
+ * Return: 0 if @eseq is the expected number of the flow, a positive value if it is ahead of that, a
+ * negative one if it is behind.
+ */
 static int how_far_ahead(const struct tn_flow_rx *rx, u32 eseq)
 {
 	u32 by = eseq - rx->expected;
@@ -137,7 +151,10 @@ static unsigned int bucket_of(const struct tn_pkt *pkt)
 	return (pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc) % TN_FLOW_BUCKETS;
 }
 
-/* Notes that a waiting packet of the flow of @of may have become the next. */
+/*
+ * Called when a waiting packet of the flow of @of may have become the next one: marks its bucket
+ * for tn_flow_next().
+ */
 static void mark_flow(struct tn_flows *f, const struct tn_pkt *of)
 {
 	unsigned int b = bucket_of(of);
@@ -175,7 +192,10 @@ enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 
 /* --- waiting packets ------------------------------------------------------- */
 
-/* The pointer to the first waiting packet of the flow of @of, or where it is to be inserted. */
+/*
+ * Return: the link to the first waiting packet of the flow of @of, or, if none waits, to the end of
+ * the bucket's chain, where one is to be inserted.
+ */
 static struct tn_pkt **first_of(struct tn_flows *f, const struct tn_pkt *of)
 {
 	struct tn_pkt **p = &f->wait[bucket_of(of)];
@@ -186,8 +206,9 @@ static struct tn_pkt **first_of(struct tn_flows *f, const struct tn_pkt *of)
 }
 
 /*
- * Return: true if @a precedes @b by how_far_ahead(). Progress of the flow does not change the order
- * of packets that are ahead, nor does it put one of these before a packet that is not ahead.
+ * Return: true if @a precedes @b by how_far_ahead(). The heap stays valid while the flow
+ * progresses: progress does not change the order of packets that are ahead, nor does it put one of
+ * these before a packet that is not ahead.
  */
 static bool comes_before(const struct tn_flow_rx *rx, const struct tn_pkt *a,
 			 const struct tn_pkt *b)
@@ -197,7 +218,10 @@ static bool comes_before(const struct tn_flow_rx *rx, const struct tn_pkt *a,
 	return (s32)(a->tail.eseq - rx->expected) < (s32)(b->tail.eseq - rx->expected);
 }
 
-/* Melds two heaps of one flow. Return: the packet that comes first. */
+/*
+ * Joins two heaps of packets of one flow (a pairing heap). Return: the packet at the top, which
+ * comes first.
+ */
 static struct tn_pkt *meld_heaps(const struct tn_flow_rx *rx, struct tn_pkt *a, struct tn_pkt *b)
 {
 	struct tn_pkt *low = a, *high = b;
@@ -228,7 +252,10 @@ static struct tn_pkt *pop_chain(struct tn_pkt **chain)
 	return p;
 }
 
-/* Melds a chain of heaps, first in pairs: so a removal takes log n steps on average. */
+/*
+ * Joins a chain of heaps, in pairs first, so that the removal of a packet takes log n steps on
+ * average.
+ */
 static struct tn_pkt *meld_all(const struct tn_flow_rx *rx, struct tn_pkt *chain)
 {
 	struct tn_pkt *pairs = NULL, *all = NULL;
@@ -281,7 +308,10 @@ void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now)
 	mark_flow(f, pkt);
 }
 
-/* Return: true if @pkt need not wait: it is not ahead, or of an older epoch. */
+/*
+ * Return: true if the waiting packet @pkt can be taken out: its number is not ahead of the expected
+ * one, or it belongs to an older epoch.
+ */
 static bool is_due(struct tn_flows *f, const struct tn_pkt *pkt)
 {
 	const struct tn_flow_rx *rx = rx_of(f, pkt);
@@ -320,7 +350,7 @@ void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt)
 	struct tn_pkt **p = first_of(f, pkt), *after = pkt->next, *rest;
 	struct tn_flow_rx *rx = rx_of(f, pkt);
 
-	tn_assert(*p == pkt);	/* the first of its flow */
+	tn_assert(*p == pkt);	/* the packet at the top of its flow's heap */
 	tn_assert(rx->flags & TN_FLOW_WAITING);
 	tn_assert(f->waiting);
 	tn_assert(f->wait_bytes >= pkt->held);
@@ -361,7 +391,10 @@ bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt)
 	       !is_late(f, rx, pkt->tail.epoch);
 }
 
-/* Gives up the gap before @first, the first waiting packet of its flow. */
+/*
+ * Gives up the missing packets before @first, the first waiting packet of its flow, and counts them
+ * as lost.
+ */
 static void close_gap_before(struct tn_flows *f, const struct tn_pkt *first)
 {
 	if (is_due(f, first))

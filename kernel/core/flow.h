@@ -14,19 +14,19 @@
  *     reports that no old packet is left (GIVE_UP), or after gap_time, the waiting packets are
  *     delivered and the gap is counted as lost.
  *
- * Numberings. A flow is numbered from 0. It is numbered anew when the source's row to the
- * destination becomes valid: after a destination was declared dead and came back, or after the
- * source died and came back, because then it has lost all its rows. The numbering begins with the
- * first packet. Its epoch is the version of the table at that moment, which is the table that made
- * the row valid, or a later one. The versions of a fabric only increase: the root continues from
- * the highest version of any NIC, and a restarted NIC gets its rows from a table made after its
- * start. So of two numberings of one flow the later has the higher epoch, whichever NIC was
- * restarted in between, and the receiver need not remember the older one. A packet with an epoch
- * below the flow's is late (e.g. it was parked on a node without a running manager, and replayed
- * after the source had begun anew), and is lost. If it is a second copy (case 1), it counts as lost
- * nevertheless: the receiver does not remember which packets of that numbering it had. A packet
- * with an epoch above the flow's begins the flow anew at number 0. The first packet of a flow that
- * a NIC does not know is in order, late or not.
+ * Numberings. A flow is numbered from 0. Its numbering restarts when the source's row to the
+ * destination becomes valid: after the root had declared the destination dead and it came back, or
+ * after the source died and came back, because then it has lost all its rows. The numbering begins
+ * with the first packet. Its epoch is the version of the table at that moment, which is the table
+ * that made the row valid, or a later one. The versions of a fabric only increase: the root
+ * continues from the highest version of any NIC, and a restarted NIC gets its rows from a table
+ * made after its start. So of two numberings of one flow the later has the higher epoch, whichever
+ * NIC was restarted in between, and the receiver need not remember the older one. A packet with an
+ * epoch below the flow's is late (e.g. it was parked on a node without a running manager, and
+ * replayed after the source had restarted its numbering), and is dropped and counted as lost. If it
+ * is a second copy (case 1), it counts as lost nevertheless: the receiver does not remember which
+ * packets of that numbering it had. A packet with an epoch above the flow's restarts the flow at
+ * number 0. The first packet of a flow that a NIC does not know is in order, late or not.
  *
  * A node may also die and come back while there is no root. Then no table changes, and the sources
  * continue their numberings. The flows are unknown to the node, so it accepts any first number
@@ -34,14 +34,14 @@
  * gap if an earlier, parked packet still arrives. The node counts them as lost, too.
  *
  * One case is not solved. If all NICs but one lose power, including the root's, and the manager of
- * that one does not run, the versions begin anew until it runs again. Packets that it replays then
- * seem newer than those sent since, and until then it takes packets sent to it for duplicates. Its
- * traffic belongs to NICs that no longer exist: restart a node that was left alone without a
- * manager.
+ * that one does not run, the versions start from the beginning until that manager runs again.
+ * Packets that it replays then seem newer than those sent since, and until then it takes packets
+ * sent to it for duplicates. Its traffic belongs to NICs that no longer exist: restart a node that
+ * was left alone without a manager.
  *
- * Between two numberings the row was invalid or the source dead. So all packets of the older one
- * were delivered, parked or lost before the newer one began, and only packets that the manager gave
- * up can be late.
+ * Between two numberings the row was invalid or the source dead. So all packets of the older
+ * numbering were delivered, parked or lost before the newer one began, and only packets that the
+ * manager had given up as lost can arrive late.
  *
  * Epochs are the low 16 bits of a version and are compared modulo 2^16, which is right for
  * numberings begun less than 2^15 versions apart. A flow may keep one numbering for longer, or be
@@ -62,26 +62,26 @@
  * that such a flow continues with are therefore not counted as lost.
  *
  * Trust. Numbers are not verified. A NIC that forges packets of another source can use any number.
- * A forged packet ahead waits, and after its gap is given up, the source's own packets up to that
- * number count as duplicates, until its next numbering. A forged epoch ahead of the source's makes
- * the source's own packets late. So an epoch that is more than 64 versions ahead of this NIC's own
- * table is in doubt, and if it still is after the next commit of this NIC, it was forged, and any
- * other epoch is newer. It is not refused at once, because a NIC without a running manager may have
- * missed as many tables. A forged epoch within 64 versions lasts until the source begins a
- * numbering with a later one. To accept only the numbers that the source
+ * A forged packet with a number ahead waits, and after the gap before it is given up, the source's
+ * own packets up to that number count as duplicates, until the source's next numbering. A forged
+ * epoch ahead of the source's makes the source's own packets late. So an epoch that is more than 64
+ * versions ahead of this NIC's own table is in doubt, and if it still is after the next commit of
+ * this NIC, it was forged, and any other epoch is newer. It is not refused at once, because a NIC
+ * without a running manager may have missed as many tables. A forged epoch within 64 versions lasts
+ * until the source begins a numbering with a later one. To accept only the numbers that the source
  * can have in flight would shorten this but not prevent it, and how many those are depends on the
  * parking segments and buffers of other nodes. A node on the path can drop and change packets
  * anyhow, because the ECRC has no key. The NICs of a fabric trust each other with data; link.h and
  * credit.h say what a neighbour cannot do by the numbers of its link.
  *
  * Bounds. A source that leaves a gap and sends on lets packets wait here until gap_time has passed.
- * The host copies those that hold much more memory than they have (tn_ops.keep), and what they hold
- * is limited to park_bytes; the driver counts 1 KiB for each at least, so 16,384 wait at most in 16
- * MiB. If they become the next, a call of the host delivers 256 of them, and the next calls the
- * others: what comes in between is ahead of those that still wait, by its number, and waits behind
- * them. To give up gaps takes a short step for each flow with waiting packets, and one for each of
- * TN_FLOW_BUCKETS for each gap that one flow has. Tests: test_many_due() and test_many_gaps() of
- * tests/unit/test_nic_flow.c.
+ * If a waiting packet occupies much more memory than its payload needs, the host copies it
+ * (tn_ops.keep); the memory of all waiting packets is limited to park_bytes; the driver counts 1
+ * KiB for each at least, so 16,384 wait at most in 16 MiB. If they become the next, a call of the
+ * host delivers 256 of them, and the next calls the others: a packet that arrives in between has a
+ * higher number than those that still wait, and waits behind them. To give up gaps takes a short
+ * step for each flow with waiting packets, and one for each of TN_FLOW_BUCKETS for each gap that
+ * one flow has. Tests: test_many_due() and test_many_gaps() of tests/unit/test_nic_flow.c.
  *
  * Tests. tests/unit/test_flow.c compares all of this with a list of the packets of each flow: order
  * and duplicates (1, 2) in test_order(), gaps (3) in test_loss(), numberings in test_epochs() and
@@ -104,31 +104,36 @@ struct tn_flow_tx {
 struct tn_flow_rx {
 	u32 expected;
 	u16 epoch;
-	u8 flags;		/* TN_FLOW_*; the upper three bits: of an epoch in doubt (flow.c) */
-	u8 licence;		/* tn_flows.licence when the last packet arrived */
+	u8 flags;		/* TN_FLOW_*; the upper three bits: when the epoch of this flow
+				 * became doubtful, 0: it is not (flow.c) */
+	u8 licence;		/* value of tn_flows.licence when the last packet of this flow
+				 * arrived */
 };
 
 #define TN_FLOW_KNOWN	1
-#define TN_FLOW_WAITING	2	/* a packet of it waits */
-#define TN_FLOW_FRESH	4	/* no packet of the epoch was delivered or given up yet */
-#define TN_FLOW_OLD	8	/* the epoch is too old to be compared */
-#define TN_FLOW_FIRST	16	/* the first epoch of the flow that this NIC receives: it may have
-				 * begun before */
+#define TN_FLOW_WAITING	2	/* a packet of this flow waits for an earlier one */
+#define TN_FLOW_FRESH	4	/* no packet of the present epoch was delivered or given up yet */
+#define TN_FLOW_OLD	8	/* the epoch is so old that it cannot be compared: any other one
+				 * is newer */
+#define TN_FLOW_FIRST	16	/* the first epoch of the flow that this NIC receives: the flow
+				 * may have sent packets before this NIC started */
 
 /**
  * struct tn_flows - all flows of a NIC
  * @tx, @rx: TN_FLOW_VCS entries for each node, in memory of the caller
- * @wait: packets that wait for earlier ones: a heap for each flow, the first packets of the heaps
- *	in a chain; so a source that leaves a gap and sends many packets behind it costs
- *	log n for each
- * @look: bitmap of buckets in which a waiting packet may have become the next of its flow
+ * @wait: packets that wait for earlier ones: each bucket is a chain of heaps, one heap for each
+ *	flow, so that a source which leaves a gap and sends n packets after it costs log n steps for
+ *	each
+ * @look: bitmap of the buckets that tn_flow_next() must examine, because a waiting packet in them
+ *	may have become the next of its flow
  * @waiting: number of waiting packets
  * @wait_bytes: bytes of memory that they hold (tn_pkt.held)
  * @since: when the oldest began to wait; ~0: none
- * @version: of the NIC's table, its low bits
+ * @version: low 16 bits of the version of the NIC's rows
  * @commits: number of commits of tables
  * @licence: number of the last GIVE_UP
- * @licensed: it is still in force
+ * @licensed: GIVE_UP number @licence is still in force: each flow may give up one gap without
+ *	waiting for gap_time
  * @lost: packets given up so far
  */
 struct tn_flows {
@@ -150,32 +155,43 @@ struct tn_flows {
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
 		   u32 nodes);
 
-/** tn_flow_stamp() - number a new packet of this node: ESEQ, epoch */
+/**
+ * tn_flow_stamp() - write the next ESEQ of the flow and its epoch into a new packet of this node
+ */
 void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc);
 
-/** tn_flow_begin() - number the flows to @dst anew, at the first packet since its row is valid */
+/**
+ * tn_flow_begin() - restart the numbering of the flows to @dst; called at the first packet since
+ * the row to @dst became valid
+ */
 void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version);
 
-/** tn_flows_age() - when a table of @version follows one of @old: mark flows of old epochs */
+/**
+ * tn_flows_age() - called when a table of @version replaces one of @old: mark the flows whose epoch
+ * is too old to be compared
+ */
 void tn_flows_age(struct tn_flows *f, u64 old, u64 version);
 
 enum tn_flow_turn { TN_FLOW_NOW, TN_FLOW_EARLY, TN_FLOW_BEHIND, TN_FLOW_LATE };
 
 /**
  * tn_flow_turn() - decide what to do with a packet that has arrived
- * Changes the flow only if the epoch is new, or a licence (tn_flow_license()) lets it jump a gap.
- * Return: NOW: it is the next one; EARLY: packets before it are missing; BEHIND: a duplicate;
- * LATE: of an earlier numbering.
+ * The flow changes only if the epoch is new, or if tn_flow_license() allows it to skip a gap.
+ * Return: TN_FLOW_NOW: the packet is the next one; EARLY: packets before it are missing; BEHIND: it
+ * is a duplicate; LATE: it belongs to an earlier numbering.
  */
 enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt);
 
 /** tn_flow_done() - note that @pkt was delivered. Return: true if packets of its flow wait */
 bool tn_flow_done(struct tn_flows *f, const struct tn_pkt *pkt);
 
-/** tn_flow_wait() - let @pkt wait; pkt->held counts in wait_bytes */
+/**
+ * tn_flow_wait() - keep @pkt until the packets before it have arrived; pkt->held counts in
+ * wait_bytes
+ */
 void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now);
 
-/** tn_flow_next() - a waiting packet that is now the next of its flow, or NULL */
+/** tn_flow_next() - Return: a waiting packet that is now the next of its flow, or NULL */
 struct tn_pkt *tn_flow_next(struct tn_flows *f);
 /** tn_flow_unwait() - remove @pkt, found by tn_flow_next(), from the waiting packets */
 void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt);
@@ -185,17 +201,23 @@ void tn_flows_empty(struct tn_flows *f, struct tn_queue *out);
 
 /**
  * tn_flow_overdue() - Return: true if @pkt begins a new epoch of its flow while packets of the
- * former epoch wait behind a gap. The gap will not be filled, so these are delivered first.
+ * former epoch wait behind a gap. That gap can no longer be filled, so the caller delivers the
+ * waiting packets first.
  */
 bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt);
 
-/** tn_flow_close_gap() - give up the first gap in the flow of @of, if packets wait behind it */
+/**
+ * tn_flow_close_gap() - in the flow of @of, give up the missing packets before the first waiting
+ * packet, if one waits
+ */
 void tn_flow_close_gap(struct tn_flows *f, const struct tn_pkt *of);
 
-/** tn_flow_close_gaps() - give up the first gap of every flow with waiting packets */
+/** tn_flow_close_gaps() - give up the first gap of every flow that has waiting packets */
 void tn_flow_close_gaps(struct tn_flows *f);
 
-/** tn_flow_license() - after GIVE_UP: let each flow give up one gap at once */
+/**
+ * tn_flow_license() - called after the manager's GIVE_UP: allow each flow to skip one gap at once
+ */
 void tn_flow_license(struct tn_flows *f);
 
 #endif /* TN_FLOW_H */

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Data path of a link: received and sent frames. linkstate.c has its states and timers. */
+/*
+ * Data path of a link: how frames are received and sent. linkstate.c has the states and timers of a
+ * link.
+ */
 #include "linkstate.h"
 #include "pieces.h"
 #include "times.h"
 
-#define PACE_LATE	MS	/* a timer may be late by this much without loss of rate */
-#define PACE_FRAME	MS	/* limit of the time that a paced frame takes on the wire */
+#define PACE_LATE	MS	/* if a frame is sent late by less than this, the next ones catch
+				 * up, so that the rate is kept */
+#define PACE_FRAME	MS	/* the longest time that one paced frame may take on the wire */
 
 void tn_link_account(struct tn_link *l, u64 now)
 {
@@ -25,7 +29,10 @@ void tn_link_account(struct tn_link *l, u64 now)
 	}
 }
 
-/* Return: the ECRC. It covers the final destination, because that of a leg changes on the way. */
+/*
+ * Return: the ECRC of a packet. It covers the final destination, because the destination in the
+ * header of a relayed packet is that of the present leg.
+ */
 static u32 end_to_end(const u8 *payload, const struct tn_hdr *h, const struct tn_tail *t,
 		      const struct tn_via *via)
 {
@@ -38,7 +45,10 @@ static u32 end_to_end(const u8 *payload, const struct tn_hdr *h, const struct tn
 
 /* --- receiving ------------------------------------------------------------- */
 
-/* A packet of generation @gen was damaged or out of sequence: makes the peer retransmit. */
+/*
+ * Called when a packet of generation @gen was damaged or out of sequence: requests a
+ * retransmission.
+ */
 static void rx_error(struct tn_link *l, u8 gen, u64 now)
 {
 	if (!tn_retry_error(&l->retry, gen))
@@ -50,7 +60,10 @@ static void rx_error(struct tn_link *l, u8 gen, u64 now)
 	l->counter[TORUS_PC_E_SENT]++;
 }
 
-/* Processes the acknowledgement in an intact header. Return: false: the link failed. */
+/*
+ * Processes the acknowledgement in an intact header. Return: false if it was invalid and the link
+ * has failed.
+ */
 static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
 {
 	struct tn_queue done = { 0 };
@@ -95,7 +108,7 @@ static bool is_well_formed(const struct tn_link *l, const struct tn_hdr *h)
 }
 
 /**
- * struct came - a packet inside a received frame, not decoded yet
+ * struct came - where the parts of a packet lie in a received frame
  * @head: header flit
  * @payload: payload flits, as many as @head says; unused if there are none
  * @end: tail flit and, if RELAYED, relay flit
@@ -113,19 +126,20 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		      struct tn_tail *t, u64 now)
 {
 	bool data = h->type == TN_DATA || h->type == TN_UNREACH;
-	bool takes = data || h->nic;	/* takes a buffer, as false packets do */
+	bool takes = data || h->nic;	/* the packet takes an input buffer; a false packet does
+					 * so, too */
 	struct tn_pkt *pkt = NULL;
 
 	tn_assert(l->state == TORUS_LINK_UP);
 	tn_assert(h->tseq == l->retry.rx.expected);
-	/* The peer may use no buffer whose credit it cannot have received yet. */
+	/* The peer must not use a buffer whose credit it cannot have received yet. */
 	if (takes && l->credit.used[h->vc] + l->credit.owed[h->vc] >= l->params->slots) {
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
 		return false;
 	}
 	if (data && t->vb != TN_VB_BAD) {
 		pkt = l->host_ops->pkt_get(l->host, c->owner, c->payload);
-		if (!pkt) {		/* out of memory: as if it had been lost */
+		if (!pkt) {		/* out of memory: treat the packet as lost on the link */
 			rx_error(l, h->gen, now);
 			return false;
 		}
@@ -156,7 +170,7 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		pkt->unresolved = 0;
 		pkt->unsummed = l->rx_memory ? TN_UNSUMMED : 0;
 		l->ops->accept(l->ctx, l, pkt);
-	} else if (data) {		/* the sender has marked it as bad; a good copy follows */
+	} else if (data) {		/* VB: the copy is bad; the peer sends a good one later */
 		l->counter[TORUS_PC_VB_DROPS]++;
 		l->credit.used[h->vc]++;
 		tn_link_freed(l, h->vc, false, now);
@@ -241,7 +255,8 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		return false;
 	}
 	if (h->type == TN_MGMT)
-		t.vb = 0;	/* such a packet goes one hop, so no NIC can have marked it */
+		t.vb = 0;	/* a management packet goes one hop only, so no cut-through NIC
+				 * can have marked it */
 	if (!l->rx_memory && t.vb != TN_VB_BAD && h->len && !ecrc_ok(c, h, &t)) {
 		l->counter[TORUS_PC_CRC_ERRORS]++;
 		rx_error(l, h->gen, now);
@@ -258,7 +273,8 @@ static bool rx_acknak(struct tn_link *l, const u8 *bytes, u64 now)
 	if (l->state != TORUS_LINK_UP)
 		return false;
 	if (!tn_acknak_get(bytes, &h, l->seed)) {
-		l->counter[TORUS_PC_CRC_ERRORS]++;	/* the next one repeats the answer */
+		l->counter[TORUS_PC_CRC_ERRORS]++;	/* the peer's next ACK or NAK repeats
+							 * what this one said */
 		return true;
 	}
 	l->heard_at = now;
@@ -290,7 +306,8 @@ static enum next rx_next(struct tn_pieces *in, struct came *c)
 	unsigned int len;
 
 	c->head = tn_pieces_take(in, TN_FLIT);
-	if (!c->head)			/* end of the frame, or of a piece inside a packet */
+	if (!c->head)			/* end of the frame, or a packet that is split between
+					 * two pieces */
 		return in->n > 1 ? NEXT_BROKEN : NEXT_NONE;
 	if (tn_type_of(c->head) == TN_PAD)
 		return NEXT_NONE;
@@ -368,7 +385,7 @@ void tn_link_rx(struct tn_link *l, const struct tn_seg *seg, unsigned int n, voi
 
 	l->counter[TORUS_PC_RX_FRAMES]++;
 	if (l->train.state != TN_TRAIN_DONE)
-		return;		/* the receiver is not trained: no bit arrives */
+		return;		/* until the receiver is trained, no received bit is valid */
 	while (rx_one(l, &in, owner, now))
 		;
 	if (l->state != TORUS_LINK_UP)
@@ -472,7 +489,10 @@ static bool fits_frame(const struct tn_link *l, const struct tn_frame *f, const 
 
 	if (f->bytes + bytes > max || f->nsegs + 3 > TN_FRAME_SEGS)
 		return false;
-	/* A paced frame is short, or one packet, so that acknowledgements do not wait for long. */
+	/*
+	 * A frame of a paced link has one packet, or takes at most PACE_FRAME on the wire, so that
+	 * acknowledgements do not wait long behind it.
+	 */
 	if (f->bytes > TN_ACKNAK_BYTES && wire_time(l, f->bytes + bytes) > PACE_FRAME)
 		return false;
 	if (is_large(pkt)) {
@@ -511,10 +531,10 @@ static void fill_frame(struct tn_link *l, struct tn_frame *f, u64 now)
 	}
 }
 
-/* Queues CREDIT packets for freed buffers that no data packet has reported. */
+/* Queues CREDIT packets for freed buffers that no data packet has reported to the peer. */
 static void push_credits(struct tn_link *l, u64 now)
 {
-	while (tn_credit_owed(&l->credit)) {	/* one VC each */
+	while (tn_credit_owed(&l->credit)) {	/* one packet for each VC */
 		struct tn_pkt *pkt;
 
 		if (l->retry.tx.sent.count >= l->retry_packets + TN_LINK_CTL_SLACK)
@@ -531,7 +551,7 @@ static void push_credits(struct tn_link *l, u64 now)
 	}
 }
 
-/* Adds the IDLE @h to the frame; @at: memory for it in l->ctl */
+/* Adds an IDLE packet with the header @h to the frame; @at: memory for it in l->ctl */
 static void add_idle(struct tn_link *l, struct tn_frame *f, struct tn_hdr h, u8 *at)
 {
 	h.type = TN_IDLE;
@@ -547,7 +567,10 @@ static void idle_frame(struct tn_link *l, struct tn_frame *f)
 	add_idle(l, f, (struct tn_hdr) { 0 }, l->ctl);
 }
 
-/* Adds requests for false packets. An ACKNAK or IDLE of the same frame is in the first flits. */
+/*
+ * Adds requests for false packets (MBS). They use the flits of l->ctl behind those of an ACKNAK or
+ * IDLE of the same frame.
+ */
 static void add_requests(struct tn_link *l, struct tn_frame *f)
 {
 	u8 *at = l->ctl + 2 * TN_FLIT;
@@ -562,7 +585,10 @@ static void add_requests(struct tn_link *l, struct tn_frame *f)
 	l->asks = 0;
 }
 
-/* Writes an ACK or NAK at the start of the frame, so that it survives a damaged packet. */
+/*
+ * Writes an ACK or NAK at the start of the frame, so that the peer reads it even if a later packet
+ * of the frame is damaged.
+ */
 static void add_acknak(struct tn_link *l, struct tn_frame *f)
 {
 	struct tn_hdr h = { .type = TN_ACKNAK };
@@ -614,7 +640,8 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 			l->credit_now = false;
 	}
 	if (!f->bytes) {
-		if (!l->ack_now) {	/* credits to report, but out of memory: retry later */
+		if (!l->ack_now) {	/* only credits are to be reported, and there was no
+					 * memory for the CREDIT packet: retry later */
 			l->credit_now = false;
 			l->credit_at = now + l->params->ack_delay;
 			return 0;
@@ -641,14 +668,18 @@ bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles)
 	       tn_credit_may(&l->credit, vc, bubbles);
 }
 
-/* Return: true if the credits suffice for another packet of the same VC before @pkt. */
+/* Return: true if a marked copy can be sent before @pkt without making @pkt wait for a buffer. */
 static bool room_before(const struct tn_link *l, const struct tn_pkt *pkt)
 {
 	return l->retry.tx.sent.count + 2 <= l->retry_packets &&
-	       tn_credit_may(&l->credit, pkt->hdr.vc, 2);	/* its own buffer, and a bubble */
+	       tn_credit_may(&l->credit, pkt->hdr.vc, 2);	/* one buffer for @pkt, and one
+								 * that must remain free (bubble) */
 }
 
-/* Sends the copy that a cut-through NIC would send if it found @good damaged too late. */
+/*
+ * For tests: queues the copy, marked as bad, that a cut-through NIC would send before @good if it
+ * had found the packet damaged after it had begun to forward it.
+ */
 static void push_marked(struct tn_link *l, const struct tn_pkt *good, u64 now)
 {
 	struct tn_pkt *pkt = l->host_ops->pkt_new(l->host, good->hdr.len);

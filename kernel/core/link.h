@@ -3,7 +3,7 @@
  * One link of a NIC: states, init handshake, retry, credits, frames.
  *
  *   down ──carrier, admin──> training ──> init ──handshake──> up
- *   up ──retrain, or the peer's──> retraining ──handshake──> up, nothing lost
+ *   up ──retraining at either end──> retraining ──handshake──> up, nothing lost
  *   up, retraining ──carrier, silence, retry exhausted, peer──> faulty
  *   faulty ──INIT received, or carrier back──> init;  faulty sends INITs at intervals
  *
@@ -20,25 +20,25 @@
  *
  * A retraining keeps the RETRY buffer, the sequence numbers and the credits. Both INITs have
  * RESUME, the same last session, and the RSEQ in it; the sender drops the packets that the peer has
- * accepted and replays the rest. If an end cannot resume, the link fails.
+ * accepted and replays the rest. If one end cannot resume the session, the link fails.
  *
- * In the Angara paper an init flit with a new SEQ may also set CTRP of a running link. Not here: it
- * would be unknown which packets before it had arrived. In a retraining each end tells the other
- * which packets it has accepted.
+ * In the Angara paper an init flit with a new SEQ may also set CTRP of a running link. This NIC
+ * does not do that, because neither end would know which earlier packets had arrived. In a
+ * retraining each end tells the other which packets it has accepted.
  *
  * Attempts are numbered, so that an INIT which was delayed until its sender had begun another
  * attempt is recognised: its RSEQ is of an older session than the one that the receiver needs.
  *
  * Memory. Payload that moves between NICs only through memory (one machine, virtual cables) needs
- * no ECRC, as local TCP needs no checksum. It is left out in frames that a host passes directly to
- * another host which has called tn_nic_rx_memory(), and is computed by the NIC that sends the
- * packet over a real cable. If a receiver checks it nevertheless, it asks for the packet again, and
- * the replay has the ECRC.
+ * no ECRC, as local TCP needs no checksum. The NIC omits it in frames that the shell passes
+ * directly to another shell which has called tn_nic_rx_memory(), and it is computed by the NIC that
+ * sends the packet over a real cable. If a receiver checks it nevertheless, it asks for the packet
+ * again, and the replay has the ECRC.
  *
  * Training (train.h) precedes the handshake at every power-up. It is repeated, with the RETRY
  * buffer kept, on request or when an eye has closed. An end that trains its receiver receives
- * nothing, and so does not echo nonces: its peer cannot come up before it. Frames sent to it
- * meanwhile are replayed. Without a SerDes, training ends at once.
+ * nothing, and so does not echo nonces: its peer cannot come up before the training is done. Frames
+ * sent to it meanwhile are replayed. Without a SerDes, training ends at once.
  *
  * Marked copies. A NIC that forwards a packet before it has received all of it (cut-through) may
  * find at the end that the packet is damaged. It marks the copy in VB and sends the good packet
@@ -73,19 +73,21 @@
 #include "retry.h"
 #include "train.h"
 
-#define TN_LINK_CTL_SLACK 64	/* control packets beyond retry_packets */
+#define TN_LINK_CTL_SLACK 64	/* control packets that the RETRY buffer takes beyond
+				 * retry_packets */
 
 struct tn_link;
 
 /**
- * struct tn_link_ops - what a link asks of the NIC around it
- * @accept: a DATA or UNREACH packet, now owned by the callee; in_port and in_vc
- *	are set and a buffer is occupied until tn_link_freed()
- * @acked: the peer has the packets of @done; the callee takes them
- * @failed: the link left up; the callee takes the packets of @retry
- * @changed: the state changed; or it is UP as before, and the margin has fallen below the
- *	threshold of training, or risen above it; or it is the same, and its reason says why the
- *	ends cannot come up
+ * struct tn_link_ops - callbacks of a link into its NIC
+ * @accept: a DATA or UNREACH packet has arrived in sequence. The callee now owns it. Its in_port
+ *	and in_vc are set, and it occupies an input buffer until tn_link_freed()
+ * @acked: the peer has accepted the packets of @done; the callee now owns them
+ * @failed: the link has failed; @retry has the packets of its RETRY buffer, which the callee now
+ *	owns
+ * @changed: the state has changed. Also called in two cases where the state is as before: the link
+ *	is UP, and its margin has fallen below or risen above the threshold of training; or the link
+ *	is not up, and its reason now says why both ends cannot come up
  * @asked: MBS: the peer asks for a false packet on @vc
  * @false_came: MBS: a false packet arrived, and its buffer is occupied until tn_link_freed();
  *	@handed: it carries a critical bubble of the peer
@@ -111,80 +113,93 @@ struct tn_link {
 	const struct tn_params *params;
 	u64 guid;
 	u32 epoch;
-	u32 frame_max;		/* of this link, if less than params'; 0: is not */
+	u32 frame_max;		/* limit for this link, if it is below that of params; 0: no
+				 * limit of its own */
 	u32 large_max;		/* as in struct tn_nic_config */
-	u32 small_max;		/* likewise */
+	u32 small_max;		/* as in struct tn_nic_config */
 	u8 port;
-	bool tx_memory;		/* see Memory, above */
+	bool tx_memory;		/* see "Memory" above */
 	bool rx_memory;
 
 	u8 state;
 	u8 reason;
 	bool admin;
 	bool carrier;
-	bool closed;		/* set by the NIC: packets are parked until it is reopened */
+	bool closed;		/* set by the NIC: packets for this link are parked until the
+				 * manager reopens it */
 
-	/* Packets that are to be sent. */
+	/* Kinds of packets that the next frame must have. */
 	bool init_now;
 	bool ack_now;
 	bool credit_now;
-	u8 asks;		/* mask of VCs for which to request a false packet */
-	bool paced;		/* the wire is occupied until @free_at */
+	u8 asks;		/* mask of VCs for which a false packet is to be requested (MBS) */
+	bool paced;		/* the wire is busy with the last frame until @free_at */
 
 	struct tn_retry retry;
-	u32 retry_packets;	/* RETRY buffer: as in params, or what the protocol allows */
-	u8 retry_wanted;	/* enum torus_retry */
-	u8 retry_said;		/* in the INITs of this attempt */
-	u8 differs;		/* enum torus_differs; NOTHING unless @reason says so */
-	u32 differs_own;	/* value of this end */
+	u32 retry_packets;	/* size of the RETRY buffer: as in params, or the protocol's
+				 * limit if that is less */
+	u8 retry_wanted;	/* enum torus_retry: the protocol that this end asks for */
+	u8 retry_said;		/* the protocol that the INITs of this attempt ask for */
+	u8 differs;		/* enum torus_differs: the setting that differs between both
+				 * ends; NOTHING unless @reason is MISMATCH or BUBBLE */
+	u32 differs_own;	/* value of that setting at this end */
 	u32 differs_peer;
-	u8 wire_highest;	/* highest version that its INITs announce */
-	u8 wire;		/* version of this or the last session; 0: there was none */
+	u8 wire_highest;	/* highest wire version that this end announces in its INITs */
+	u8 wire;		/* wire version of the present session, or of the last one; 0:
+				 * there was none */
 	struct tn_credit credit;
-	u32 stuck[TORUS_VCS];	/* tn_bubble.since of each VC */
-	struct tn_fault marks;	/* selects DATA and UNREACH packets that get a marked copy */
+	u32 stuck[TORUS_VCS];	/* MBS: tn_bubble.since for each VC */
+	struct tn_fault marks;	/* for tests: selects the packets that get a copy marked as bad
+				 * (tn_nic_marks()) */
 	struct tn_train train;
-	u64 look_at;		/* when to measure the eyes, or to train again after a failure */
-	bool was_faulty;	/* before this training */
-	u8 width;		/* lanes that the last training left */
-	u32 unacked;		/* accepted since the last header sent */
-	u32 eager;		/* packets to acknowledge at once: errors were seen */
+	u64 look_at;		/* when to measure the eyes next, or to train again after a
+				 * failed training */
+	bool was_faulty;	/* the link was faulty before this training */
+	u8 width;		/* number of lanes that the last training left in use */
+	u32 unacked;		/* packets accepted since the last acknowledgement was sent */
+	u32 eager;		/* how many more packets to acknowledge at once, because errors
+				 * were seen */
 
-	u32 seed;		/* of the LCRCs of the present or last up time */
-	u32 session;		/* of that up time */
+	u32 seed;		/* seed of the LCRC since the link last came up */
+	u32 session;		/* name of the session since the link last came up */
 	u32 last_session;	/* the session before this attempt, */
-	u16 last_rseq;		/* and its RSEQ, as INITs of this attempt report them */
+	u16 last_rseq;		/* and its RSEQ: both are in the INITs of this attempt */
 	u32 nonce;
-	u32 attempt;		/* nonces drawn so far */
-	u32 peer_nonce;		/* received in this attempt; 0: none */
+	u32 attempt;		/* number of attempts, each with a nonce of its own, so far */
+	u32 peer_nonce;		/* nonce that the peer sent in this attempt; 0: none was received */
 	u32 peer_epoch;
-	u32 peer_attempt;	/* of the newest INIT received in that epoch, */
+	u32 peer_attempt;	/* attempt number of the newest INIT received with epoch
+				 * @peer_epoch, */
 	u64 attempt_at;		/* and when it was received */
-	u32 up_attempt;		/* attempt of the peer that led to the last up time */
+	u32 up_attempt;		/* attempt number of the peer when the link last came up */
 	u64 peer_guid;
-	u32 peer_mbps;		/* rate of its receiver; 0: not announced */
+	u32 peer_mbps;		/* rate that the peer's receiver has announced; 0: it has
+				 * announced none */
 	u8 peer_port;
-	bool peer_up;		/* it has shown that it is up in this session */
-	bool resume;		/* this attempt can resume @session */
+	bool peer_up;		/* the peer has shown that it is up in this session */
+	bool resume;		/* the INITs of this attempt offer to resume @session */
 	u16 first_tseq;
 	u16 occupied[TORUS_VCS];
 
-	/* Times; 0 or ~0: not running. */
+	/* Times in ns; 0 or ~0: the timer is not running. */
 	u64 init_at;
 	u64 init_gap;
-	u64 give_up_at;		/* retraining, or first tries after faulty */
+	u64 give_up_at;		/* ends a retraining, or the first attempts after the link was
+				 * faulty */
 	u64 ack_at;
 	u64 credit_at;
 	u64 e_at;
 	u64 keepalive_at;
 	u64 free_at;
 	u64 heard_at;
-	u64 state_at;		/* when it entered its state */
-	u64 since;		/* up to when the time counters are right */
-	u64 waiting[TORUS_VCS];	/* since when packets for this VC wait; 0: none do */
+	u64 state_at;		/* when the link entered its state */
+	u64 since;		/* until when the counters of time in each state are up to date */
+	u64 waiting[TORUS_VCS];	/* since when a packet on this VC has waited for this link; 0:
+				 * none waits */
 
 	u64 counter[TORUS_PC_COUNT];
-	u8 ctl[(2 + TN_INIT_FLITS) * TN_FLIT];	/* header, tail, payload */
+	u8 ctl[(2 + TN_INIT_FLITS) * TN_FLIT];	/* memory for control packets: header, tail,
+						 * payload */
 };
 
 void tn_link_init(struct tn_link *l, u64 now);
@@ -195,7 +210,7 @@ void tn_link_retrain(struct tn_link *l, u64 now);
 /** tn_link_rx() - receive a frame that lies in @n pieces (pieces.h) */
 void tn_link_rx(struct tn_link *l, const struct tn_seg *seg, unsigned int n, void *owner,
 		u64 now);
-/* Builds the next frame. Return: its bytes; 0: nothing to send. */
+/* Builds the next frame to be sent. Return: its bytes; 0: there is nothing to send. */
 u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now);
 /** tn_link_wants() - Return: true if tn_link_tx() has a frame to send */
 bool tn_link_wants(const struct tn_link *l);
@@ -209,19 +224,22 @@ u64 tn_link_expiry(const struct tn_link *l);
 bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles);
 /** tn_link_push() - queue a packet for pkt->hdr.vc, after tn_link_may() */
 void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now);
-/** tn_link_freed() - a packet accepted here left its input buffer; @critical: as a bubble */
+/**
+ * tn_link_freed() - return the input buffer of a packet that was accepted on this link; @critical:
+ * as a critical bubble
+ */
 void tn_link_freed(struct tn_link *l, unsigned int vc, bool critical, u64 now);
 /**
- * tn_link_false() - push a false packet (ring.h)
- * @handed: it carries a critical bubble
- * Return: false: it cannot be sent now.
+ * tn_link_false() - queue a false packet (ring.h)
+ * @handed: the packet carries a critical bubble
+ * Return: false if it cannot be sent now.
  */
 bool tn_link_false(struct tn_link *l, unsigned int vc, bool handed, u64 now);
 int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now);
 /**
- * tn_link_retry() - ask for a retry protocol
- * @protocol: enum torus_retry; a link that is up keeps its present protocol until the next
- *	session
+ * tn_link_retry() - set the retry protocol that this end asks for
+ * @protocol: enum torus_retry
+ * A link that is up keeps its present protocol until the next session.
  */
 void tn_link_retry(struct tn_link *l, unsigned int protocol, u64 now);
 /**
@@ -229,7 +247,7 @@ void tn_link_retry(struct tn_link *l, unsigned int protocol, u64 now);
  * @serdes: must stay valid; without one, training ends at once
  */
 void tn_link_serdes(struct tn_link *l, const struct tn_serdes *serdes);
-/** tn_link_cable() - the eyes may have changed: measure them soon */
+/** tn_link_cable() - called when the eyes may have changed: the link measures them soon */
 void tn_link_cable(struct tn_link *l, u64 now);
 /** tn_link_account() - bring the time counters up to @now */
 void tn_link_account(struct tn_link *l, u64 now);

@@ -3,7 +3,8 @@
 #include "linkstate.h"
 
 #define NEVER (~0ull)
-#define WINDOW_TIMEOUT_MIN 100000	/* ns, added to four round trips */
+#define WINDOW_TIMEOUT_MIN 100000	/* ns that the retransmit timeout of a full window has
+					 * beyond four round trips */
 
 static void start_init(struct tn_link *l, u64 now);
 static void start_probing(struct tn_link *l, u64 now);
@@ -14,7 +15,10 @@ static u64 min_time(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* Return: true if link.h has this arrow, or it is one to DOWN, which any state may have. */
+/*
+ * Return: true if the state diagram of link.h allows this change; a change to DOWN always is
+ * allowed.
+ */
 static bool is_arrow(u8 from, u8 to)
 {
 	switch (to) {
@@ -61,8 +65,8 @@ static u64 handshake_silence(const struct tn_link *l)
 }
 
 /*
- * Return: when the peer of a link that is up counts as silent. While it is not known to be up, too,
- * it is in the handshake.
+ * Return: when the peer of a link that is up counts as silent. Until the peer has shown that it is
+ * up too, the longer limit of the handshake applies.
  */
 static u64 silent_at(const struct tn_link *l)
 {
@@ -120,7 +124,10 @@ static void finish_training(struct tn_link *l, u64 now)
 	}
 }
 
-/* No lane is usable: stop sending, so that the peer notices, and train again at intervals. */
+/*
+ * Called when no lane is usable: stops sending, so that the peer notices, and schedules another
+ * training.
+ */
 static void fail_training(struct tn_link *l, u64 now)
 {
 	l->counter[TORUS_PC_TRAIN_FAILURES]++;
@@ -128,7 +135,7 @@ static void fail_training(struct tn_link *l, u64 now)
 	if (l->state == TORUS_LINK_RETRAINING) {
 		tn_link_fail(l, TORUS_REASON_TRAINING, now);
 	} else if (l->state == TORUS_LINK_TRAINING) {
-		tn_assert(!l->differs);	/* no INIT was received yet */
+		tn_assert(!l->differs);	/* no INIT was received yet that could show a difference */
 		l->reason = TORUS_REASON_TRAINING;
 		if (l->was_faulty)
 			start_probing(l, now);
@@ -146,7 +153,7 @@ static void train_poll(struct tn_link *l, u64 now)
 		fail_training(l, now);
 }
 
-/* Begins training. The first step runs at once; it is often the last, as without a cable. */
+/* Begins training. The first step runs at once; without a cable it is also the last one. */
 static void begin_training(struct tn_link *l, bool near, u64 now)
 {
 	l->look_at = NEVER;
@@ -157,7 +164,10 @@ static void begin_training(struct tn_link *l, bool near, u64 now)
 		train_poll(l, now);
 }
 
-/* Return: true if the margin is below the threshold of training: worth a report, no retraining. */
+/*
+ * Return: true if the margin is below the threshold of training. The link reports this but does not
+ * retrain for it.
+ */
 static bool has_thin_margin(const struct tn_link *l)
 {
 	return tn_train_margin(&l->train) < l->train.params.margin_train;
@@ -260,7 +270,7 @@ static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 	l->counter[TORUS_PC_RETRAINS]++;
 }
 
-/* Training is done: begins the handshake. */
+/* Called when training is done: begins the handshake. */
 static void start_init(struct tn_link *l, u64 now)
 {
 	stop_timers(l);
@@ -269,7 +279,7 @@ static void start_init(struct tn_link *l, u64 now)
 	l->give_up_at = l->was_faulty ? now + 10 * l->params->init_interval : NEVER;
 }
 
-/* Forgets why the ends could not come up: the peer may be another NIC now. */
+/* Forgets why both ends could not come up: another NIC may be connected now. */
 static void forget_mismatch(struct tn_link *l)
 {
 	if (l->reason == TORUS_REASON_MISMATCH || l->reason == TORUS_REASON_BUBBLE)
@@ -277,7 +287,10 @@ static void forget_mismatch(struct tn_link *l)
 	l->differs = TORUS_DIFFERS_NOTHING;
 }
 
-/* Begins training, from any state with carrier and admin up. The RETRY buffer is empty. */
+/*
+ * Begins training, from any state in which carrier and admin state are up. The RETRY buffer must be
+ * empty.
+ */
 static void enter_training(struct tn_link *l, u64 now)
 {
 	tn_assert(l->admin && l->carrier);
@@ -298,7 +311,7 @@ static bool may_send_init(const struct tn_link *l)
 	return l->train.state == TN_TRAIN_DONE || l->state == TORUS_LINK_RETRAINING;
 }
 
-/* The link is faulty but has carrier: sends an INIT at intervals. */
+/* Called when the link is faulty: if it has carrier, it sends an INIT at intervals. */
 static void start_probing(struct tn_link *l, u64 now)
 {
 	stop_timers(l);
@@ -326,7 +339,7 @@ void tn_link_fail(struct tn_link *l, u8 reason, u64 now)
 	memset(l->waiting, 0, sizeof(l->waiting));
 	tn_assert(l->session);
 	l->ops->failed(l->ctx, l, &retry, now);
-	tn_assert(!retry.head);		/* the NIC has them now */
+	tn_assert(!retry.head);		/* the callback has taken all packets */
 	start_probing(l, now);
 }
 
@@ -364,7 +377,10 @@ void tn_link_admin(struct tn_link *l, bool up, u64 now)
 	set_state(l, TORUS_LINK_DOWN, now);
 }
 
-/* Begins a retraining. An INIT goes to the peer at once, so that both receivers train together. */
+/*
+ * Begins a retraining. The peer gets an INIT at once, so that the receivers of both ends train at
+ * the same time.
+ */
 static void begin_retraining(struct tn_link *l, bool near, u64 now)
 {
 	tn_assert(l->state == TORUS_LINK_UP);
@@ -401,7 +417,10 @@ void tn_link_note_sent(struct tn_link *l, u64 now)
 	u64 k = l->params->keepalive;
 
 	tn_assert(k);
-	/* At multiples of the interval, so that the NICs of a machine wake up together. */
+	/*
+	 * The timer expires at multiples of the interval, so that all NICs of a machine wake up at
+	 * the same time.
+	 */
 	l->keepalive_at = (now / k + 1) * k;
 }
 
@@ -449,7 +468,7 @@ void tn_link_build_init(struct tn_link *l, u64 now)
 	tn_lcrc_set(l->ctl, ~0u);
 }
 
-/* The seed from both nonces: both ends compute the same, and never 0. */
+/* Return: the LCRC seed made of both nonces: the same at both ends, and never 0. */
 static u32 seed_of(u32 a, u32 b)
 {
 	u8 buf[8];
@@ -462,8 +481,9 @@ static u32 seed_of(u32 a, u32 b)
 }
 
 /*
- * Starts the retry protocol: ours if we ask for one, else the peer's choice, else Angara's. The
- * papers do not say who chooses; each describes one protocol for all links.
+ * Starts the retry protocol of a session: the one that this end asks for; if it asks for none, the
+ * one that the peer asks for; if neither does, Angara's. The papers do not say who chooses; each
+ * describes one protocol for all links.
  */
 static void begin_retry(struct tn_link *l, const struct tn_init *i, u64 now)
 {
@@ -478,7 +498,10 @@ static void begin_retry(struct tn_link *l, const struct tn_init *i, u64 now)
 	l->retry_packets = l->params->retry_packets < most ? l->params->retry_packets : most;
 }
 
-/* Resumes the session if the RSEQ in the INIT is possible. Return: false: the link failed. */
+/*
+ * Resumes the session if the RSEQ in the peer's INIT is possible. Return: false if it is not; then
+ * the link has failed.
+ */
 static bool resume_session(struct tn_link *l, const struct tn_init *i, u64 now)
 {
 	struct tn_queue done = { 0 };
@@ -486,7 +509,8 @@ static bool resume_session(struct tn_link *l, const struct tn_init *i, u64 now)
 
 	l->ops->acked(l->ctx, &done);
 	if (ack != TN_ACK_OK) {
-		tn_link_fail(l, TORUS_REASON_PEER, now);	/* and starts a new session */
+		tn_link_fail(l, TORUS_REASON_PEER, now);	/* the next attempt begins a new
+								 * session */
 		return false;
 	}
 	tn_retry_resume(&l->retry, now);
@@ -507,8 +531,8 @@ static bool begin_session(struct tn_link *l, const struct tn_init *i, u64 now)
 }
 
 /*
- * Brings the link up: both ends know both nonces. @i is the INIT of the peer. In a retraining it
- * asks to resume the session, which tn_link_receive_init() has checked.
+ * Brings the link up; called when both ends know both nonces. @i is the INIT of the peer. In a
+ * retraining it asks to resume the session, which tn_link_receive_init() has checked.
  */
 static void enter_up(struct tn_link *l, const struct tn_init *i, u64 now)
 {
@@ -533,7 +557,8 @@ static void enter_up(struct tn_link *l, const struct tn_init *i, u64 now)
 	l->free_at = now;
 	l->unacked = 0;
 	l->heard_at = now;
-	l->init_now = true;		/* the peer may not have received our echo of its nonce */
+	l->init_now = true;		/* send another INIT, because the peer may not have
+					 * received the one that echoes its nonce */
 	if (tn_credit_owed(&l->credit))
 		l->credit_at = now + l->params->ack_delay;
 	tn_link_note_sent(l, now);
@@ -541,10 +566,11 @@ static void enter_up(struct tn_link *l, const struct tn_init *i, u64 now)
 }
 
 /*
- * Return: true if an INIT is outdated: its sender has begun a later attempt; or this end is not
- * up, and the INIT is of the attempt that led to the last up time and does not echo the present
- * nonce (if it does, the sender never came up). A delayed INIT arrives within the time @silence.
- * If the newest INIT is older than that, its number is not trusted: it may have been forged.
+ * Return: true if the INIT @i is outdated and must be ignored. There are two cases: its sender has
+ * begun a later attempt since; or this end is not up, and the INIT is of the attempt by which the
+ * link last came up and does not echo the present nonce (if it echoed that, the sender never came
+ * up). A delayed INIT arrives within the time @silence. If the newest INIT is older than that, its
+ * number is not trusted: it may have been forged.
  */
 static bool is_outdated_init(const struct tn_link *l, const struct tn_init *i, u64 now)
 {
@@ -556,14 +582,17 @@ static bool is_outdated_init(const struct tn_link *l, const struct tn_init *i, u
 		i->nonce_heard != l->nonce);
 }
 
-/* A difference that keeps two ends from coming up: enum torus_differs, and both values. */
+/*
+ * A setting that differs between two ends and keeps them from coming up: enum torus_differs, and
+ * the value of each end.
+ */
 struct difference {
 	u8 what;
 	u32 own;
 	u32 peer;
 };
 
-/* Return: payload_max of a NIC whose packet buffers have so many flits. */
+/* Return: the parameter payload_max of a NIC whose packet buffers have @flits flits. */
 static u32 payload_of(u32 flits)
 {
 	u32 bytes = flits * TN_FLIT;
@@ -583,7 +612,7 @@ static u16 fewest_slots(const struct tn_init *i)
 	return fewest;
 }
 
-/* Return: the difference because of which this end and the sender of @i cannot come up. */
+/* Return: the difference that keeps this end and the sender of @i from coming up. */
 static struct difference find_difference(const struct tn_link *l, const struct tn_init *i)
 {
 	u32 slots = fewest_slots(i), needed = tn_slots_min(l->credit.policy);
@@ -600,7 +629,10 @@ static struct difference find_difference(const struct tn_link *l, const struct t
 	return (struct difference) { TORUS_DIFFERS_NOTHING, 0, 0 };
 }
 
-/* Return: the two nearest versions of both ends, which have none in common. */
+/*
+ * Return: as the difference of two ends without a common wire version, the two versions that are
+ * nearest to each other.
+ */
 static struct difference version_difference(const struct tn_link *l, const struct tn_init *i)
 {
 	if (i->lowest > l->wire_highest)
@@ -610,9 +642,9 @@ static struct difference version_difference(const struct tn_link *l, const struc
 }
 
 /*
- * Reports a difference, once: the state does not change, so no other event shows it. The handshake
- * is not given up, even if the link was faulty before, because the next INIT of the peer would
- * begin it again.
+ * Reports a difference as an event, because the state does not change and so no other event shows
+ * it; the same difference is reported once. The handshake continues even if the link was faulty
+ * before, because the next INIT of the peer would restart it anyway.
  */
 static void report_mismatch(struct tn_link *l, struct difference d)
 {
@@ -628,7 +660,10 @@ static void report_mismatch(struct tn_link *l, struct difference d)
 		l->ops->changed(l->ctx, l, l->state);
 }
 
-/* Return: true if this NIC speaks a version of the INIT; else the INIT is counted as malformed. */
+/*
+ * Return: true if this NIC supports a wire version of the INIT, and its fields are valid. If not,
+ * the INIT is counted as malformed.
+ */
 static bool check_init_version(struct tn_link *l, const struct tn_init *i)
 {
 	bool version = tn_init_version(i, l->wire_highest);
@@ -650,7 +685,7 @@ void tn_link_receive_init(struct tn_link *l, const u8 *payload, u64 now)
 	if (!check_init_version(l, &i))
 		return;
 	if (!l->admin || !l->carrier || i.nonce == l->nonce)
-		return;		/* our own INIT, if the cable leads back to the same port */
+		return;		/* our own INIT: the cable leads back to the same port */
 	if (is_outdated_init(l, &i, now))
 		return;
 	if (l->state == TORUS_LINK_UP) {
@@ -687,9 +722,11 @@ void tn_link_receive_init(struct tn_link *l, const u8 *payload, u64 now)
 	forget_mismatch(l);
 	if (l->state != TORUS_LINK_RETRAINING &&
 	    !tn_credit_room(&l->credit, i.slots, i.occupied))
-		return;		/* the peer begins another attempt when a buffer is free */
+		return;		/* the peer begins another attempt as soon as it has a free
+				 * buffer */
 	if (i.nonce == l->nonce)
-		return;		/* our attempt, which this INIT began, drew the same by chance */
+		return;		/* by chance, this end drew the same nonce for the attempt that
+				 * this INIT caused */
 	l->peer_nonce = i.nonce;
 	l->peer_epoch = i.epoch;
 	l->peer_attempt = i.attempt;
@@ -714,14 +751,20 @@ static u64 replay_at(const struct tn_link *l)
 	tn_assert(tx->on_wire <= tx->sent.count);
 	if (!tx->on_wire || tn_retry_ready(&l->retry))
 		return NEVER;
-	/* If errors have made the window small and it is full, the peer acknowledges at once. */
+	/*
+	 * When the window is full, the peer acknowledges soon, so a shorter timeout is enough
+	 * (errors may have made the window small).
+	 */
 	if (tx->on_wire >= tx->window / 4)
 		return from + (min_time(4 * tx->rtt + WINDOW_TIMEOUT_MIN,
 					l->params->replay_timeout / 2) << shift);
 	return from + (l->params->replay_timeout << shift);
 }
 
-/* Replays without progress after which the link retrains. PCI Express has this rule, HIPPI not. */
+/*
+ * After so many replays without progress the link retrains. PCI Express has this rule, HIPPI has
+ * not.
+ */
 #define REPLAY_NUM 4
 
 static void poll_up(struct tn_link *l, u64 now)
@@ -739,7 +782,8 @@ static void poll_up(struct tn_link *l, u64 now)
 		l->credit_at = NEVER;
 		l->credit_now = true;
 	}
-	if (l->retry.rx.ignoring && now >= l->e_at) {	/* E or its answer was lost */
+	if (l->retry.rx.ignoring && now >= l->e_at) {	/* the E that we sent, or the peer's
+							 * answer to it, was lost */
 		l->e_at = now + l->params->replay_timeout / 2;
 		tn_retry_remind(&l->retry);
 		l->ack_now = true;
@@ -764,8 +808,9 @@ static void poll_up(struct tn_link *l, u64 now)
 }
 
 /*
- * Return: true if the peer cannot begin a session because of the occupied buffers that this attempt
- * reports, and enough of them are free by now: another attempt helps.
+ * Return: true if the peer refuses a session because the INITs of this attempt report too many
+ * occupied buffers, and enough of them have become free since: then this end must begin another
+ * attempt.
  */
 static bool has_drained(const struct tn_link *l)
 {

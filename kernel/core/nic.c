@@ -33,8 +33,9 @@ static void link_acked(void *ctx, struct tn_queue *done)
 }
 
 /*
- * Parks the RETRY buffer of a dead link in the order of sending, as unresolved. Adaptive packets
- * that were never on the wire take another path.
+ * Parks the packets in the RETRY buffer of a failed link, in the order of sending, as unresolved:
+ * the peer may have accepted some of them. Adaptive packets that were never on the wire are routed
+ * again instead.
  */
 static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u64 now)
 {
@@ -56,11 +57,13 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u6
 			tn_reroute(nic, pkt);
 			continue;
 		}
-		tn_assert(pkt->in_port == TN_PORT_HOST);	/* in no input buffer any more */
+		tn_assert(pkt->in_port == TN_PORT_HOST);	/* a packet in a RETRY buffer has
+								 * left its input buffer */
 		tn_assert(!pkt->unresolved);
 		pkt->unresolved = 1;
 		pkt->session = l->session;
-		tn_settle(nic, pkt);	/* on failure it stays where it is */
+		tn_settle(nic, pkt);	/* if the host has no parking memory left, the packet
+					 * stays in its present memory */
 		tn_park_push(&nic->park, pkt, now);
 	}
 	if (first && nic->park.q.head)
@@ -173,14 +176,14 @@ static void drop_all(struct tn_nic *nic, struct tn_queue *q)
 		nic->ops->pkt_put(nic->host, pkt);
 }
 
-/* Drops @pkt, and counts it as ended so that the sums of a recovery do not wait for it. */
+/* Drops @pkt and counts it as ended, so that the sums of a recovery do not wait for it. */
 static void drop_counted(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);
 	nic->ops->pkt_put(nic->host, pkt);
 }
 
-/* Drops all packets except those in RETRY buffers, which peers may have accepted. */
+/* Drops all packets except those in RETRY buffers, which the peers may have accepted already. */
 static void drop_packets(struct tn_nic *nic, u64 now)
 {
 	struct tn_queue waiting = { 0 };
@@ -327,7 +330,7 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 
 /* --- sending --------------------------------------------------------------- */
 
-/* Begins new numberings with the first packet to @dst since its row became valid. */
+/* Restarts the numbering of the flows to @dst with the first packet after its row became valid. */
 static void begin_flows(struct tn_nic *nic, u32 dst)
 {
 	struct tn_block *block = &nic->block[dst / TN_BLOCK];
@@ -341,13 +344,16 @@ static void begin_flows(struct tn_nic *nic, u32 dst)
 	tn_flow_begin(&nic->flows, dst, nic->version);
 }
 
-/* Return: the VC of the flow of an own packet */
+/* Return: the virtual channel of the flow of @pkt, a packet of this node. */
 static unsigned int flow_vc(const struct tn_pkt *pkt)
 {
 	return pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
 }
 
-/* Numbers and stamps an own packet and puts it into its injection queue, that of @input. */
+/*
+ * Numbers @pkt, a packet of this node, writes its header and puts it into the injection queue
+ * @input.
+ */
 static void inject_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 row, unsigned int input)
 {
 	unsigned int vc = flow_vc(pkt);
@@ -365,13 +371,13 @@ static void inject_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 row, unsig
 	tn_input_push(nic, input, pkt);
 }
 
-/* The same for one that has waited here. */
+/* The same for a packet that has waited in this node (on hold, or for the relay window). */
 static void inject_late(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 {
 	inject_packet(nic, pkt, row, tn_inject_input(nic, pkt->hdr.dst, row, flow_vc(pkt)));
 }
 
-/* --- own packets that wait here: on hold, or for the relay window ---------------- */
+/* --- packets of this node that wait here: on hold, or for the relay window -------- */
 
 static u64 *share_of(struct tn_nic *nic, u32 dst)
 {
@@ -396,7 +402,7 @@ static void uncount_waiting(struct tn_nic *nic, const struct tn_pkt *pkt)
 	*share -= pkt->held;
 }
 
-/* Return: true if a packet to @dst may begin to wait. */
+/* Return: true if hold_bytes and the share of @dst in it allow one more packet to @dst to wait. */
 static bool may_wait(struct tn_nic *nic, u32 dst)
 {
 	return nic->held_bytes < nic->params.hold_bytes &&
@@ -420,7 +426,7 @@ bool tn_launch_waiting(struct tn_nic *nic)
 		struct tn_pkt *pkt = r->wait.head;
 		u64 row = nic->rows[pkt->hdr.dst];
 
-		if (tn_on_hold(nic, pkt->hdr.dst)) {	/* set while it waited */
+		if (tn_on_hold(nic, pkt->hdr.dst)) {	/* a hold was set while it waited */
 			tn_release_held(nic);
 			break;
 		}
@@ -484,7 +490,10 @@ unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)
 	return queued < TN_INJECT_MAX ? TN_INJECT_MAX - queued : 0;
 }
 
-/* Return: true if an injection queue has room; a packet that @continues a message finds more. */
+/*
+ * Return: true if an injection queue has room. If the packet @continues a message, the limit is
+ * twice as high, so that no message stops in the middle.
+ */
 static bool queue_takes(const struct tn_queue *q, bool continues)
 {
 	return q->count < (continues ? 2 * TN_INJECT_MAX : TN_INJECT_MAX);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Interface between the core of a NIC and its host: torus.ko, torusemu, fabricsim or a test.
+ * Interface between the core of a NIC and the program around it, here called its host: torus.ko,
+ * torusemu, fabricsim or a test.
  *
  * Pattern of use, all calls on one NIC serialised by the host:
  *
@@ -24,9 +25,9 @@
 struct tn_nic;
 
 enum tn_event_type {
-	TN_EV_LINK,		/* port, state, old_state, reason */
-	TN_EV_PARK,		/* parking began, is full, or is empty again; or
-				 * packets were counted lost or unreachable */
+	TN_EV_LINK,		/* a link has changed: port, state, old_state, reason */
+	TN_EV_PARK,		/* the parking segment got its first packet, is full, or is empty
+				 * again; or packets were counted as lost or unreachable */
 };
 
 struct tn_event {
@@ -45,16 +46,17 @@ struct tn_event {
  * @pkt_new: allocate a descriptor with memory for a payload of @nflits flits; NULL if out of
  *	memory
  * @pkt_put: free the descriptor and its reference
- * @park: before a packet is parked: the host may move it into memory that it reserves for
- *	parking. Return: false: no such memory is left; the packet waits where it is. NULL:
- *	packets stay in their memory
- * @keep: before a packet stays for long, other than parked: the host may move it into memory of its
- *	own size. Return: the bytes of memory that are not free because of it, its descriptor
- *	included; they count in the limits. NULL: packets stay in their memory, and flits count
+ * @park: called before a packet is parked: the host may move it into memory that it reserves for
+ *	parking. Return: false: no such memory is left; the packet waits where it is. NULL: packets
+ *	stay in their memory
+ * @keep: called before a packet stays for a long time outside the parking segment (on hold, or
+ *	waiting for an earlier packet): the host may move it into memory of just its size. Return:
+ *	the bytes of memory that the packet occupies, with its descriptor, which count in the
+ *	limits. NULL: packets stay in their memory, and their flits are counted
  * @deliver: a data packet for the host. Return: true: the host owns it; false: the host is full,
- *	and the packet is offered again at the next tn_nic_work(). Packets of one (hdr.src, flow
- *	VC) are delivered in order for VCD0 and VCD1. type is TN_DATA, or TN_UNREACH for an own
- *	packet that came back (hdr.src is then its intended destination)
+ *	and the core offers the packet again at the next tn_nic_work(). Packets of one (hdr.src,
+ *	flow VC) are delivered in order for VCD0 and VCD1. hdr.type is TN_DATA, or TN_UNREACH for a
+ *	packet of this node that came back (hdr.src is then its intended destination)
  * @mgmt: a management packet was received from the neighbour on @port; false: there is no room for
  *	it, and it is lost
  * @event: an event for the host
@@ -75,8 +77,8 @@ struct tn_ops {
 /**
  * struct tn_params - parameters that an administrator may tune; times in ns
  * @keepalive: interval of IDLE packets on a link that has nothing else to send
- * @silence: a link that receives nothing for this time is faulty; until the peer has
- *	shown that it is up, this time is 3 * @probe_interval if that is longer
+ * @silence: a link that receives nothing for this time becomes faulty; until the peer has shown
+ *	that it is up, the limit is 3 * @probe_interval if that is longer
  * @ack_delay: how long an acknowledgement or credit may wait for a packet that carries it
  * @replay_timeout: time without acknowledgement after which the sender replays
  * @retry_time: time without acknowledgement, with at least @retry_count replays, after which the
@@ -93,20 +95,21 @@ struct tn_ops {
  *	flits; the same at all NICs of a fabric, as links between different values do not come up
  * @frame_max: bytes of an Ethernet frame's payload, at least tn_packet_max()
  * @eye_interval: between measurements of the eyes of an up link
- * @target_ber, @mask_height, @mask_width, @margin_train, @margin_retrain: of SerDes
- *	training, struct tn_train_params
+ * @target_ber, @mask_height, @mask_width, @margin_train, @margin_retrain: thresholds of SerDes
+ *	training, see struct tn_train_params
  * @retry: enum torus_retry, the protocol that each link asks for, unless tn_link_retry() sets
  *	another
- * @pace: a link sends at 1/@pace of the rate that its peer's receiver has announced, if it has;
- *	0: without limit
+ * @pace: a link sends at 1/@pace of the rate that its peer's receiver has announced, if it has
+ *	announced one; 0: without limit
  * @bubble: enum torus_bubble: which packets may enter a ring; the same at all NICs of a fabric, as
  *	links between different policies do not come up (ring.h)
- * @relay_packets: number of packets that the node holds as a relay; at least one of each node
- *	(relay.h)
+ * @relay_packets: number of packets that the node can hold as a relay; if this is less than the
+ *	number of nodes, one for each node (relay.h)
  * @park_bytes: size of the parking segment; packets that wait for an earlier one of their flow may
  *	have as much memory again (tn_ops.keep)
- * @hold_bytes: bytes of memory (tn_ops.keep) of own packets that may wait for the end of holds and
- *	for the relay window; to each destination eight times what is left of it at most
+ * @hold_bytes: bytes of memory (tn_ops.keep) that this node's packets may use while they wait for
+ *	the end of a hold or for the relay window; packets to one destination may use at most eight
+ *	times what is left of it
  */
 struct tn_params {
 	u64 keepalive;
@@ -149,16 +152,16 @@ void tn_params_default(struct tn_params *p);
 struct tn_nic_config {
 	const struct tn_ops *ops;
 	void *host;
-	u8 nports;		/* 2 .. TORUS_MAX_PORTS, even */
-	u32 large_max;		/* limit of large payloads in a frame (struct tn_frame); 0: none */
-	u32 small_max;		/* bytes in a frame beside these, TN_PAYLOAD_MIN at least; 0: any
-				 * number */
+	u8 nports;		/* number of ports: 2 .. TORUS_MAX_PORTS, even */
+	u32 large_max;		/* most large payloads in a frame (struct tn_frame); 0: no limit */
+	u32 small_max;		/* most bytes in a frame beside large payloads, at least
+				 * TN_PAYLOAD_MIN; 0: no limit */
 	u64 guid;
 	u32 epoch;
 	struct tn_params params;
 };
 
-/** tn_nic_size() - bytes of memory that a NIC needs, without its tables */
+/** tn_nic_size() - Return: bytes of memory that a NIC needs, without its tables */
 size_t tn_nic_size(void);
 
 /**
@@ -171,22 +174,25 @@ int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now);
 /** tn_nic_flush() - give all packets back to the host, before the NIC is freed */
 void tn_nic_flush(struct tn_nic *nic);
 
-/** tn_nic_table_size() - bytes of table memory that a shape needs */
+/** tn_nic_table_size() - Return: bytes of table memory that a shape needs */
 size_t tn_nic_table_size(const struct torus_shape *shape);
 
 /**
  * tn_nic_set_shape() - set the shape of the torus and the coordinates of this node
  * @mem: tn_nic_table_size() bytes, 64-byte aligned, owned by the caller; used until the next
  *	tn_nic_set_shape() returns or the NIC ends
- * All rows become invalid, the version 0, and the numbering of flows begins anew. With the same
- * shape and coordinates as before, the call does nothing, returns 0 and does not use @mem; the
+ * All rows become invalid, the version becomes 0, and the numbering of flows restarts. With the
+ * same shape and coordinates as before, the call does nothing, returns 0 and does not use @mem; the
  * caller can compare them with tn_nic_at().
  * Return: 0, -EINVAL (bad shape, coordinates, or more dimensions than ports / 2).
  */
 int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 		     const struct torus_coords *at, void *mem);
 
-/** tn_nic_at() - get shape and coordinates. Return: false if none are set */
+/**
+ * tn_nic_at() - get the shape of the torus and the coordinates of this node. Return: false if none
+ * are set
+ */
 bool tn_nic_at(const struct tn_nic *nic, struct torus_shape *shape, struct torus_coords *at);
 
 /* --- data path ----------------------------------------------------------- */
@@ -213,8 +219,9 @@ void tn_nic_rx_pieces(struct tn_nic *nic, unsigned int port, const struct tn_seg
 		      unsigned int n, void *owner, u64 now);
 
 /*
- * From now on, frames received or sent on @port pass through memory only, between two hosts that
- * both call this ("Memory" in link.h). The initial state is off.
+ * Says that from now on frames received (or sent) on @port pass through memory only, so that the
+ * NIC need not check (or compute) an ECRC. The programs around both NICs must call these functions
+ * ("Memory" in link.h). The initial state is off.
  */
 void tn_nic_rx_memory(struct tn_nic *nic, unsigned int port, bool on);
 void tn_nic_tx_memory(struct tn_nic *nic, unsigned int port, bool on);
@@ -236,11 +243,11 @@ struct tn_frame {
 	struct tn_seg seg[TN_FRAME_SEGS];
 };
 
-/** tn_nic_tx_ports() - mask of ports that have a frame to send */
+/** tn_nic_tx_ports() - Return: mask of the ports that have a frame to send */
 u32 tn_nic_tx_ports(const struct tn_nic *nic);
 
 /**
- * tn_nic_tx() - next frame to send on @port
+ * tn_nic_tx() - build the next frame to send on @port
  * The bytes stay valid until the next call that is not tn_nic_tx() on another
  * port. A frame that the host cannot send may be dropped: the link will retransmit it.
  * Return: bytes of the frame, 0 for none.
@@ -256,18 +263,19 @@ void tn_nic_poll(struct tn_nic *nic, u64 now);
 /**
  * tn_nic_due() - Return: true if tn_nic_work() is to be called again at once
  * It delivers a limited number of packets that waited for earlier ones, so that the host can do
- * other things in between. tn_nic_expiry() has passed as well then.
+ * other things in between. In this case tn_nic_expiry() has passed as well.
  */
 bool tn_nic_due(const struct tn_nic *nic);
 
-/** tn_nic_expiry() - when tn_nic_poll() must be called next; ~0 for never */
+/** tn_nic_expiry() - Return: when tn_nic_poll() must be called next; ~0: never */
 u64 tn_nic_expiry(const struct tn_nic *nic);
 
 /**
- * tn_nic_room() - packets the host may send to @dst on @vc before it has to wait
- * 0 while the injection queue of that VC and output port is full, or while packets to @dst have to
- * wait at this node (on hold, or for the relay window) and have used up their share of hold_bytes.
- * Other destinations may have room while one has none ("Fair" in router.c).
+ * tn_nic_room() - how many packets the host may send to @dst on @vc before it has to wait
+ * Return: their number. It is 0 while the injection queue of that VC and output port is full, or
+ * while packets to @dst have to wait at this node (on hold, or for the relay window) and have used
+ * up their share of hold_bytes. Other destinations may have room while one has none ("Fair" in
+ * router.c).
  */
 unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc);
 
@@ -294,7 +302,7 @@ void tn_nic_admin(struct tn_nic *nic, unsigned int port, bool up, u64 now);
  */
 void tn_nic_frame_max(struct tn_nic *nic, unsigned int port, u32 bytes);
 void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now);
-/* Ask for a retry protocol, enum torus_retry; see tn_link_retry(). */
+/* Sets the retry protocol that @port asks for, enum torus_retry; see tn_link_retry(). */
 void tn_nic_retry(struct tn_nic *nic, unsigned int port, unsigned int protocol, u64 now);
 
 /**
@@ -310,26 +318,28 @@ void tn_nic_serdes(struct tn_nic *nic, unsigned int port, const struct tn_serdes
 void tn_nic_marks(struct tn_nic *nic, unsigned int port, u64 rate, u64 seed);
 /** tn_nic_marked() - Return: the rate set by tn_nic_marks() */
 u64 tn_nic_marked(const struct tn_nic *nic, unsigned int port);
-/** tn_nic_cable() - the eyes of @port may have changed: the link measures them soon */
+/** tn_nic_cable() - called when the eyes of @port may have changed: the link measures them soon */
 void tn_nic_cable(struct tn_nic *nic, unsigned int port, u64 now);
-/** tn_nic_train() - the result of the training of @port; its serdes may be NULL */
+/** tn_nic_train() - Return: the result of the training of @port; its member serdes may be NULL */
 const struct tn_train *tn_nic_train(const struct tn_nic *nic, unsigned int port);
 
 /** struct tn_link_info - the state of a link without its counters */
 struct tn_link_info {
 	u8 state;
-	u64 state_age;		/* ns since it entered that state */
-	u8 reason;		/* why it last left up */
+	u64 state_age;		/* how long the link has been in that state, ns */
+	u8 reason;		/* why the link last ceased to be up */
 	bool admin;
 	bool carrier;
 	bool closed;
-	u32 session;		/* of the current or last up time; 0 never up */
+	u32 session;		/* of the time since the link last came up; 0: it never was up */
 	u16 seq;		/* CTRP: next TSEQ expected from the peer */
 	u64 peer_guid;
 	u8 peer_port;
-	u8 retry;		/* enum torus_retry: in use now or last; AUTO: never up */
+	u8 retry;		/* enum torus_retry: the protocol in use, or last used; AUTO: the
+				 * link never was up */
 	u8 retry_wanted;
-	u8 differs;		/* enum torus_differs, with reason MISMATCH or BUBBLE */
+	u8 differs;		/* enum torus_differs: the setting in which both ends differ, if
+				 * the reason is MISMATCH or BUBBLE */
 	u32 differs_own;
 	u32 differs_peer;
 	u64 gauge[TORUS_PG_COUNT];
@@ -338,11 +348,13 @@ struct tn_link_info {
 void tn_nic_link_info(struct tn_nic *nic, unsigned int port,
 		      struct tn_link_info *info, u64 now);
 
-/* Updates the time counters to @now. Return: TORUS_PC_COUNT counters. */
+/*
+ * Brings the counters of time in each state up to @now. Return: array of TORUS_PC_COUNT counters.
+ */
 const u64 *tn_nic_port_counters(struct tn_nic *nic, unsigned int port, u64 now);
-/* Return: TORUS_NC_COUNT counters; the host updates those named HOST_*. */
+/* Return: array of TORUS_NC_COUNT counters. The host updates those whose names begin with HOST_. */
 u64 *tn_nic_counters(struct tn_nic *nic);
-/* Return: TORUS_FC_COUNT counters for each colour. */
+/* Return: for each colour, an array of TORUS_FC_COUNT counters. */
 const u64 (*tn_nic_flow(const struct tn_nic *nic))[TORUS_COLOURS];
 
 /**
@@ -355,13 +367,16 @@ int tn_nic_mgmt_send(struct tn_nic *nic, unsigned int port, const u8 *data,
 
 /* --- rows, holds, parking: semantics as in include/uapi/torus.h ------------ */
 
-/* Return: 0, -ENODEV without shape. */
+/*
+ * Begins a table of @version: copies the active rows into the shadow. Return: 0, -ENODEV: no shape
+ * is set.
+ */
 int tn_nic_rows_begin(struct tn_nic *nic, u64 version);
 /*
- * The same in parts, for a host that must not hold its lock while millions of rows are copied:
- * open, then copy @n rows at a time until the call returns 0. From then on rows can be put into the
- * shadow. A change of holds between two parts counts as made before the begin for rows that were
- * not copied yet, and as made after it for the others.
+ * tn_nic_rows_begin() in parts, for a host that must not hold its lock while millions of rows are
+ * copied: open, then copy @n rows at a time until the call returns 0. From then on rows can be put
+ * into the shadow. A change of holds between two parts counts as made before the begin for rows
+ * that were not copied yet, and as made after it for the others.
  * Return: 0; 1: more rows are to be copied; -ENODEV; -ESTALE: another begin or a new shape came
  * in between.
  */
@@ -373,23 +388,30 @@ int tn_nic_rows_copy(struct tn_nic *nic, u64 version, u32 n);
  * Return: 0, -ENODEV, -EINVAL: bad range or row, -ESTALE: no begin of that version.
  */
 int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const void *rows, u32 n);
-/* Return: 0, -ENODEV, -ESTALE. */
+/*
+ * Puts the shadow in force as the active rows. Return: 0, -ENODEV, -ESTALE: no begin of that
+ * version.
+ */
 int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now);
 /* Gets the number of rows and the version of the active table. Return: false without shape. */
 bool tn_nic_rows(const struct tn_nic *nic, u32 *n, u64 *version);
 /* Return: @n active rows from @first on, valid until they change; NULL: bad range. */
 const u64 *tn_nic_rows_get(struct tn_nic *nic, u32 first, u32 n);
 
-/* Return: 0, -ENODEV, -EINVAL. */
+/* Puts packets to these @n @nodes on hold. Return: 0, -ENODEV, -EINVAL: a node is out of range. */
 int tn_nic_hold(struct tn_nic *nic, const u32 *nodes, u32 n);
 /**
- * tn_nic_give_up() - do a part of what tn_nic_release() with @give_up does to packets that wait
- * A host whose other traffic waits meanwhile calls it before, as long as it returns true.
+ * tn_nic_give_up() - do a part of the work of tn_nic_release() with @give_up: give up missing
+ * packets, and deliver those that wait for them tn_nic_release() may take long. A host whose other
+ * traffic waits meanwhile calls this function before it, as long as this returns true.
  * Return: true if there is more; false if nothing is left, the host is full or @version is not the
  * active one.
  */
 bool tn_nic_give_up(struct tn_nic *nic, u64 version, u64 now);
-/* Return: 0, -ENODEV, -ESTALE not the active version. */
+/*
+ * Ends all holds; with @give_up, also gives up all missing packets. Return: 0, -ENODEV, -ESTALE:
+ * @version is not the active one.
+ */
 int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now);
 
 struct tn_park_info {
@@ -402,12 +424,13 @@ struct tn_park_info {
 
 struct tn_park_flow;
 void tn_nic_park_info(const struct tn_nic *nic, struct tn_park_info *info);
-/** tn_nic_park_flows() - as tn_park_flows() */
+/** tn_nic_park_flows() - tn_park_flows() for the parking segment of @nic */
 u32 tn_nic_park_flows(const struct tn_nic *nic, struct tn_park_flow *out, u32 max, u64 *more);
 
 /**
- * tn_nic_park_resolve() - settle packets that were parked from the RETRY buffer of @port
- * @dead: the peer is gone: @seq is ignored, and all packets are kept
+ * tn_nic_park_resolve() - decide on the packets that were parked from the RETRY buffer of @port:
+ * drop those that the peer has accepted
+ * @dead: the peer no longer exists: @seq is ignored, and all packets are kept
  * Packets of other sessions do not change. The call may be repeated.
  * Return: 0, -EINVAL bad port.
  */
@@ -416,8 +439,8 @@ int tn_nic_park_resolve(struct tn_nic *nic, unsigned int port, u32 session,
 
 /**
  * tn_nic_park_replay() - re-inject the parked packets, then reopen @ports
- * Packets for these ports that arrive meanwhile are parked and re-injected, too, so that no packet
- * overtakes another.
+ * Packets for these ports that arrive during the replay are parked and re-injected, too, so that no
+ * packet overtakes another.
  * Return: 0, -ENODEV, -ESTALE not the active version, -EBUSY if some entries
  * are unresolved (nothing is done).
  */

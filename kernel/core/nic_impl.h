@@ -13,12 +13,18 @@
 #include "relay.h"
 #include "route.h"
 
-#define TN_INJECT_MAX	256		/* packets in an injection queue; twice to end a message */
-#define TN_HELD_SHARES	256		/* accounts of bytes on hold, by destination */
-#define TN_HELD_PART	8		/* an account may grow to so many times what is free */
-#define TN_ANSWERS_MAX	64		/* ASKs, ACKs and returned packets of the NIC itself */
-#define TN_DUE_MAX	256		/* waiting packets that are delivered at once */
-#define TN_RETURN_FLITS	80		/* of a returned packet: more than an ICMP error quotes */
+#define TN_INJECT_MAX	256		/* packets in an injection queue; twice as many if they
+					 * continue a message */
+#define TN_HELD_SHARES	256		/* number of accounts that bytes on hold are counted in,
+					 * by destination */
+#define TN_HELD_PART	8		/* an account may grow to this many times the bytes that
+					 * are free */
+#define TN_ANSWERS_MAX	64		/* limit of packets that the NIC itself sends: ASKs, ACKs
+					 * and returned packets */
+#define TN_DUE_MAX	256		/* how many waiting packets are delivered in one call of
+					 * the host */
+#define TN_RETURN_FLITS	80		/* payload limit of a returned packet: more than an ICMP
+					 * error quotes */
 
 /*
  * Inputs of the router: port * VCS + vc; then an injection queue for each output port and VC of
@@ -32,13 +38,14 @@
 #define TN_INPUTS	(TN_INPUT_ANSWER + 1)
 #define TN_ACTIVE_WORDS	((TN_INPUTS + 63) / 64)
 
-#define TN_BLOCK	64		/* rows */
+#define TN_BLOCK	64		/* rows in a block */
 
 /**
- * struct tn_block - state of TN_BLOCK consecutive rows of a table
- * It spares commit and release a walk over the table, which may have millions of rows.
+ * struct tn_block - state of TN_BLOCK consecutive rows of a table With it, commit and release need
+ * not visit all rows of the table, which may be millions.
  * @releases: the value of tn_nic.releases when holds were last set in these rows. If it differs
- *	from the present value, the HOLD bits are void, and are cleared at the next access
+ *	from the present value, a release has ended these holds, and the HOLD bits are cleared at
+ *	the next access
  * @begins: bitmap of rows that became valid and carried no packet since: the first packet begins
  *	a new numbering of the flows to that node
  */
@@ -67,21 +74,24 @@ struct tn_way {
  * @active: bitmap of inputs with packets
  * @turn: input that is served first in the next round
  * @live: mask of ports whose link is not down: others do not send
- * @way: of the packet that was last moved
- * @ring_at: when to look at outputs that are stuck (ring.h); ~0: none is
+ * @way: routing result of the packet that was last moved
+ * @ring_at: when to examine the outputs whose free buffers are all critical bubbles (ring.h); ~0:
+ *	there is none
  * @reopening: mask of closed ports that open when the replay is done
- * @cut_short: a later version ended that replay: they open when nothing is parked
- * @held: own packets whose destination is on hold, in order
- * @held_bytes: what they and those that wait for the relay window count (tn_pkt.held)
- * @share: the same by destination, modulo TN_HELD_SHARES
+ * @cut_short: a later version ended that replay: these ports open when no packet is parked any more
+ * @held: packets of this node whose destination is on hold, in order
+ * @held_bytes: bytes of the packets in @held and of those that wait for the relay window
+ *	(tn_pkt.held)
+ * @share: these bytes by destination, modulo TN_HELD_SHARES
  * @rows, @shadow: the active and the shadow table, @nodes rows each; @shadow_open: the shadow
  *	accepts rows
  * @block, @shadow_block: block states of these tables
  * @copying: the active rows are being copied to the shadow; the first @copied are done
  * @releases: number of releases so far; each ends all holds
  * @due_left: how many waiting packets may still be delivered in this call of the host
- * @due_more: there may be more, for the next call
- * @relays_held: no release since the last commit: all destinations behind relays are on hold
+ * @due_more: more packets may be due than were delivered; the next call continues
+ * @relays_held: there was no release since the last commit, so all destinations behind relays are
+ *	on hold
  */
 struct tn_nic {
 	const struct tn_ops *ops;
@@ -182,29 +192,36 @@ static inline bool tn_settle(const struct tn_nic *nic, struct tn_pkt *pkt)
 	return !nic->ops->park || nic->ops->park(nic->host, pkt);
 }
 
-/* Before @pkt waits for long: sets and returns the bytes that it counts. */
+/*
+ * Called before @pkt waits for a long time: sets pkt->held, and returns it: the bytes of memory
+ * that @pkt occupies.
+ */
 static inline u32 tn_keep(const struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	pkt->held = nic->ops->keep ? nic->ops->keep(nic->host, pkt) : (u32)tn_park_cost(pkt);
 	return pkt->held;
 }
 
-/* Return: true if @pkt is relayed and counts in no window: a relay may drop it. */
+/*
+ * Return: true if @pkt is a "rider" (relay.h): it is relayed but counts in no window, so a relay
+ * may drop it.
+ */
 static inline bool tn_is_rider(const struct tn_pkt *pkt)
 {
 	return pkt->hdr.type != TN_DATA || pkt->hdr.nic || pkt->via.payer == TORUS_NO_NODE;
 }
 
 /*
- * Return: true if @pkt, in the RETRY buffer of a failed link, may take another path without a
- * replay. A relayed packet may not, because its window belongs to a version of the table.
+ * Return: true if @pkt, which was in the RETRY buffer of a failed link, may take another path at
+ * once and need not wait for a replay. A relayed packet must wait, because its window belongs to a
+ * version of the table.
  */
 static inline bool tn_may_reroute(const struct tn_pkt *pkt)
 {
 	return pkt->hdr.vc == TORUS_VC_A && !pkt->hdr.relayed;
 }
 
-/** tn_report() - report an event that has no port to the host */
+/** tn_report() - report an event of @type, which concerns no single port, to the host */
 void tn_report(struct tn_nic *nic, u8 type);
 
 /* router.c */
@@ -216,39 +233,58 @@ void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
  */
 void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt);
 /**
- * tn_inject_input() - the injection queue of packets to @dst by a valid @row, with the flow's @vc
- * Return: the input, of the port by which they leave.
+ * tn_inject_input() - choose the injection queue for packets to @dst by a valid @row, with the
+ * flow's @vc
+ * Return: the number of the input: that of the port by which these packets leave.
  */
 unsigned int tn_inject_input(struct tn_nic *nic, u32 dst, u64 row, unsigned int vc);
 /** tn_parked() - count @pkt, which is resolved, as parked */
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_reroute() - route @pkt anew, of which no other copy is known; after tn_may_reroute() */
+/**
+ * tn_reroute() - route @pkt again, of which no other copy can exist; called after tn_may_reroute()
+ */
 void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_reopen() - if the replay is done, open the ports that wait for it. Return: true if it is */
+/**
+ * tn_reopen() - open the ports that wait for the end of a replay. Return: false if the replay goes
+ * on
+ */
 bool tn_reopen(struct tn_nic *nic);
-/** tn_deliver_waiting() - deliver waiting packets that are next in their flows, due_left at most */
+/**
+ * tn_deliver_waiting() - deliver packets that waited and are now next in their flows, at most
+ * due_left
+ */
 void tn_deliver_waiting(struct tn_nic *nic, u64 now);
 
 /* via.c */
-/** tn_via_receive() - receive an ASK or ACK of another NIC; @pkt is given back to the host */
+/** tn_via_receive() - process an ASK or ACK of another NIC, and free @pkt */
 void tn_via_receive(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_via_ended() - count a packet with this relay flit that has reached its destination */
+/**
+ * tn_via_ended() - count a packet with the relay flit @via that has reached its final destination
+ */
 void tn_via_ended(struct tn_nic *nic, const struct tn_via *via);
-/** tn_via_charge() - put @pkt, just stamped, into this node's window if it is relayed */
+/**
+ * tn_via_charge() - if @pkt, whose header was just written, is relayed, count it in this node's
+ * window
+ */
 void tn_via_charge(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_via_take() - reserve relay memory for @pkt. Return: false: none is left. */
 bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_via_onward() - after tn_via_take(): start @pkt on its next leg by a valid @row */
 void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
-/** tn_via_poll() - ask for acknowledgements that are overdue */
+/** tn_via_poll() - send an ASK if acknowledgements are overdue */
 void tn_via_poll(struct tn_nic *nic, u64 now);
 
 /* nic.c */
-/** tn_gone() - count the packets of @done, which neighbours accepted, and give them back */
+/** tn_gone() - count the packets of @done, which neighbours have accepted, and free them */
 void tn_gone(struct tn_nic *nic, struct tn_queue *done);
-/** tn_launch_waiting() - inject own packets that wait for the relay window. Return: true if any */
+/**
+ * tn_launch_waiting() - inject packets of this node that waited for the relay window. Return: true
+ * if any was injected
+ */
 bool tn_launch_waiting(struct tn_nic *nic);
-/** tn_release_held() - inject the own waiting packets that no hold or window stops any more */
+/**
+ * tn_release_held() - inject the waiting packets of this node that no hold or window stops any more
+ */
 void tn_release_held(struct tn_nic *nic);
 
 #endif /* TN_NIC_IMPL_H */

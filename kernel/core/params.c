@@ -3,14 +3,18 @@
 #include "times.h"
 
 /*
- * If the root is lost in the middle of a recovery, its holds stay until a successor releases them.
- * 5,000 datagrams of 512 bytes a second for the 3 s that this may take are 15,000. Each is a
- * packet of 37 flits: 28 bytes of headers and a virtio_net_hdr of 10 make 550 bytes, 35 flits, and
- * a header and a tail are two more. That is 592 bytes. What counts is the memory that a packet
- * holds (tn_ops.keep), in the driver at most 1,280 of an skb and 192 of a descriptor, in torusemu
- * less: 22,080,000 for all. This must not depend on the queues in front of the NIC, which differ
- * between hosts (256 packets, and 4,096 messages of a tun device or 500 of the driver's). One
- * destination may have 8/9 of all (router.c): of 24 MiB, 22,369,621 bytes, 15,196 of them, 3.04 s.
+ * Default of hold_bytes: all packets that a busy host sends during a change of the root. If the
+ * root is lost in the middle of a recovery, its holds stay until a successor releases them, which
+ * may take 3 s. 5,000 datagrams of 512 bytes a second are 15,000 in this time.
+ *
+ * Memory of one such packet: 512 bytes, 28 of headers and 10 of a virtio_net_hdr make 550 bytes or
+ * 35 flits; with header and tail these are 37 flits, 592 bytes. But the limit counts the memory
+ * that the packet occupies (tn_ops.keep): in the driver at most 1,280 bytes of an skb and 192 of a
+ * descriptor, in torusemu less. That is 22,080,000 bytes for all.
+ *
+ * One destination may use 8/9 of the limit (router.c). 8/9 of 24 MiB are 22,369,621 bytes, enough
+ * for 15,196 packets or 3.04 s. The queues in front of the NIC are not counted on, since they
+ * differ between hosts (256 packets, and 4,096 messages of a tun device or 500 of the driver's).
  */
 #define HOLD_BYTES	(24 << 20)
 
@@ -53,7 +57,7 @@ const struct tn_param tn_param_list[TN_PARAMS] = {
 #undef X
 };
 
-/* Pairs of parameters: @param must be at least @than + @more. */
+/* Constraints between two parameters: @param must be at least @than + @more. */
 static const struct {
 	enum tn_param_id param, than;
 	u8 more;
@@ -82,7 +86,10 @@ void tn_param_set(struct tn_params *all, const struct tn_param *p, u64 v)
 		*(u32 *)at = (u32)v;
 }
 
-/* Return: the fewest slots. BLOC needs two, but peers of wire version 4 refuse fewer than four. */
+/*
+ * Return: the least number of slots. BLOC needs two, but peers of wire version 4 refuse fewer than
+ * four.
+ */
 static u64 slots_min(u32 bubble)
 {
 	return bubble == TORUS_BUBBLE_BLOC ? 4 : bubble == TORUS_BUBBLE_CBS ? 2 : 1;

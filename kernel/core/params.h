@@ -8,11 +8,11 @@
 enum tn_unit { TN_TIME, TN_SIZE, TN_COUNT, TN_RATE, TN_PROTOCOL, TN_POLICY };
 
 /**
- * struct tn_param - one of struct tn_params
+ * struct tn_param - describes one member of struct tn_params
  * @name: its name for administrators
- * @attr: enum torus_ifla
- * @offset: where it is in struct tn_params
- * @is_wide: it is a u64 there, not a u32
+ * @attr: its netlink attribute, enum torus_ifla
+ * @offset: its offset in struct tn_params
+ * @is_wide: its type there is u64, not u32
  * @min, @max: the allowed range: ns, bytes, errors per bit in 1e-18, enum torus_retry or enum
  *	torus_bubble
  */

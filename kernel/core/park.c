@@ -97,7 +97,9 @@ void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 			continue;
 		}
 		tn_assert(p->unresolved);
-		tn_assert(pkt->in_port == TN_PORT_HOST);	/* out of a RETRY buffer */
+		tn_assert(pkt->in_port == TN_PORT_HOST);	/* it comes from a RETRY buffer,
+								 * so it has left its input
+								 * buffer */
 		pkt->unresolved = 0;
 		p->unresolved--;
 		if (!dead && tn_seq_before(pkt->hdr.tseq, seq)) {
@@ -115,7 +117,7 @@ void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 		p->full = false;
 }
 
-/* The final destination, also of a packet on its way to a relay. */
+/* Return: the final destination, also of a packet on its way to a relay. */
 static u32 dst_of(const struct tn_pkt *pkt)
 {
 	return pkt->hdr.relayed ? pkt->via.dst : pkt->hdr.dst;

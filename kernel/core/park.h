@@ -3,7 +3,8 @@
  * The parking segment: host memory into which a NIC puts packets whose link is dead, in the order
  * in which they would have been sent (Angara paper), until the manager has installed new tables and
  * no packet with a header from the old tables is left. The paper does not say what happens to
- * packets on the dead link, nor to packets when the segment is full. Both rules below are ours.
+ * packets on the dead link, nor to packets when the segment is full. The rules below for both cases
+ * are this project's.
  *
  * Packets of the RETRY buffer of a dead link come first and are unresolved: the peer may have
  * accepted the first of them. tn_park_resolve() drops those. A replay is refused while any packet
@@ -11,21 +12,21 @@
  *
  * Adaptive packets (VCA) of that buffer need no replay, because they keep no order.
  *
- *  - One that was never on the wire exists nowhere else: it is routed anew at once (router.c).
+ *  - One that was never on the wire exists nowhere else: it is routed again at once (router.c).
  *  - If it was sent, the peer may have accepted it and forwarded it. To send it by another path now
- *    would double it, and adaptive packets have no number by which the destination could notice. So
- *    it waits here for the peer's last acknowledgement, like the others, but leaves as soon as that
- *    has arrived, in the INIT of the next session or through the manager, without drain or replay.
- *    From then on it is like a packet of this host, even if it had been replayed before: if its
- *    escape is dead and no other direction has room, it is parked, or waits in its queue if this
- *    segment is full.
+ *    would duplicate it, and adaptive packets have no number by which the destination could notice.
+ *    So it waits here for the peer's last acknowledgement, like the others, but leaves as soon as
+ *    that has arrived, in the INIT of the next session or through the manager, without drain or
+ *    replay. From then on it is treated as a new packet of this host, even if it had been replayed
+ *    before: if the link of its escape channel is dead and no other direction has room, it is
+ *    parked, or waits in its queue if this segment is full.
  *  - If the peer is gone, it will never acknowledge anything. Then a packet of VCD is kept, because
  *    the destination discards a second copy by its number. An adaptive one is kept, too, and
  *    counted as unsure: it may arrive twice, whereas dropping it could lose it.
  *
- * A replay includes packets that are parked after it began: those that a full segment had kept
- * waiting, and adaptive ones, for which no drain waits. It ends when a link fails, when new rows
- * are committed, or when a replayed packet is parked again: the rows are then outdated.
+ * A replay includes packets that are parked after it began: those that had to wait because the
+ * segment was full, and adaptive ones, for which no drain waits. It ends when a link fails, when
+ * new rows are committed, or when a replayed packet is parked again: the rows are then outdated.
  *
  * A full segment refuses packets that can wait in input buffers (back-pressure). It still accepts
  * RETRY buffers, because these packets have no other place to wait, and packets of a relay, as many
@@ -44,8 +45,8 @@
 #include "pkt.h"
 
 /**
- * struct tn_park
- * @last: the last packet in @q that is not of a later table; NULL: there is none
+ * struct tn_park - the parking segment of a NIC @last: the last packet in @q that is not of a later
+ * table; NULL: there is none
  * @later: number of packets of a later table, the last ones in @q
  * @relayed: number of packets from relay memory; their in_port is TN_PORT_RELAY
  * @unresolved: number of packets from RETRY buffers that are unresolved
@@ -80,21 +81,26 @@ void tn_park_push(struct tn_park *p, struct tn_pkt *pkt, u64 now);
 /** tn_park_push_later() - park @pkt, which is of a later table than that of this node */
 void tn_park_push_later(struct tn_park *p, struct tn_pkt *pkt, u64 now);
 struct tn_pkt *tn_park_pop(struct tn_park *p);
-/** tn_park_replay() - begin to re-inject all parked packets, and those parked from now on */
+/**
+ * tn_park_replay() - begin to re-inject all parked packets, and those that are parked from now on
+ */
 void tn_park_replay(struct tn_park *p);
 
 /**
- * tn_park_resolve() - settle the unresolved packets of @session
+ * tn_park_resolve() - decide on the unresolved packets of @session
  * @seq: the peer has accepted all packets before this TSEQ; not used if @dead
  * @gone: packets that the peer has accepted are appended
- * @stays: called for each packet that the peer has not accepted; it is resolved now. Return: true
- *	if it stays parked; false if the callback has put it into another queue
+ * @stays: called for each packet that the peer has not accepted; from then on the packet is
+ *	resolved. It returns true if the packet stays parked; false if it has put the packet into
+ *	another queue
  */
 void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 		     struct tn_queue *gone, bool (*stays)(void *ctx, struct tn_pkt *pkt),
 		     void *ctx);
 
-/** struct tn_park_flow - parked packets of a flow; @since: when the oldest was parked */
+/**
+ * struct tn_park_flow - the parked packets of one flow; @since: when the oldest of them was parked
+ */
 struct tn_park_flow {
 	u32 src;
 	u32 dst;
@@ -104,10 +110,11 @@ struct tn_park_flow {
 	u64 since;
 };
 
-#define TN_PARK_LOOK 16384	/* packets examined: bounds the time for a long segment */
+#define TN_PARK_LOOK 16384	/* how many packets tn_park_flows() examines at most, so that a
+				 * long segment does not take long */
 
 /**
- * tn_park_flows() - the first @max flows among the first TN_PARK_LOOK packets
+ * tn_park_flows() - list the first @max flows among the first TN_PARK_LOOK parked packets
  * @more: set to the number of packets that are of none of these flows
  * Return: the number of flows
  */

@@ -21,7 +21,10 @@ struct tn_pieces {
 	u32 at;
 };
 
-/** tn_pieces_look() - get the next @bytes without reading them. NULL: not in one piece. */
+/**
+ * tn_pieces_look() - get the next @bytes without reading past them. Return: NULL if they do not lie
+ * in one piece
+ */
 static inline const u8 *tn_pieces_look(struct tn_pieces *p, u32 bytes)
 {
 	while (p->n && p->at == p->seg->len) {
@@ -32,7 +35,7 @@ static inline const u8 *tn_pieces_look(struct tn_pieces *p, u32 bytes)
 	return p->n && p->seg->len - p->at >= bytes ? p->seg->base + p->at : NULL;
 }
 
-/** tn_pieces_take() - read the next @bytes. NULL: not in one piece. */
+/** tn_pieces_take() - read the next @bytes. Return: NULL if they do not lie in one piece */
 static inline const u8 *tn_pieces_take(struct tn_pieces *p, u32 bytes)
 {
 	const u8 *here = tn_pieces_look(p, bytes);
@@ -45,7 +48,8 @@ static inline const u8 *tn_pieces_take(struct tn_pieces *p, u32 bytes)
 
 /**
  * tn_pieces_fit() - Return: true if no part of a packet lies in two pieces
- * For hosts whose frames may be cut anywhere. They copy a frame that does not fit.
+ * Called by hosts that receive frames in arbitrary pieces. They copy a frame that does not fit into
+ * one piece.
  */
 bool tn_pieces_fit(const struct tn_seg *seg, unsigned int n);
 

@@ -22,9 +22,10 @@
  * @unresolved: parked from a RETRY buffer; the peer may have accepted it
  * @unsummed: state of the ECRC: 0: computed; TN_UNSUMMED: not computed; TN_UNSUMMED_SENT: not
  *	computed, and the packet was sent without it
- * @stalled: it has waited for a credit or bubble, and was counted
- * @held: bytes of memory that count in the limit of what waits (tn_ops.keep), while it waits there
- * @session: session of the failed link, while unresolved
+ * @stalled: the packet has waited for a credit or bubble, and this was counted already
+ * @held: while the packet waits (on hold, for the relay window, or for an earlier packet): the
+ *	bytes of memory that it counts in the limit (tn_ops.keep)
+ * @session: while @unresolved: the session of the failed link
  * @parked: when it was last parked, ns
  *
  * The host owns the memory: it provides packets by tn_ops.pkt_get and pkt_new and takes them back

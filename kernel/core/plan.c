@@ -3,10 +3,11 @@
 #include "plan.h"
 #include "topo.h"
 
-#define BYTES4	4u	/* of an IPv4 address */
+#define BYTES4	4u	/* bytes of an IPv4 address */
 #define BYTES6	16u
-#define GROUPS6	8u	/* of 16 bits, in an IPv6 address */
-#define BYTE_SIZE_MAX 255u	/* nodes along a dimension whose coordinate is a byte */
+#define GROUPS6	8u	/* groups of 16 bits in an IPv6 address */
+#define BYTE_SIZE_MAX 255u	/* most nodes along a dimension whose coordinate is one byte of
+				 * an address */
 
 const struct torus_plan tn_plan_default = {
 	.net4 = { 10 },
@@ -15,14 +16,17 @@ const struct torus_plan tn_plan_default = {
 	.len6 = 32,
 };
 
-/** struct reserved - addresses that no plan may contain: those with the first @len bits of @net */
+/**
+ * struct reserved - a range of addresses that no plan may contain: those that begin with the first
+ * @len bits of @net
+ */
 struct reserved {
 	u8 net[2];
 	u8 len;
 };
 
 static const struct reserved never4[] = {
-	{ { 0 }, 8 },		/* this host */
+	{ { 0 }, 8 },		/* "this network" */
 	{ { 127 }, 8 },		/* loopback */
 	{ { 169, 254 }, 16 },	/* link-local */
 	{ { 224 }, 3 },		/* multicast, reserved, broadcast */
@@ -34,7 +38,7 @@ static const struct reserved never6[] = {
 	{ { 0xff }, 8 },	/* multicast */
 };
 
-/* Return: bits of byte @i of an address that a prefix of @len bits has. */
+/* Return: the bits of byte @i of an address that belong to a prefix of @len bits. */
 static u8 prefix_byte(unsigned int i, unsigned int len)
 {
 	if (len >= 8 * (i + 1))
@@ -53,7 +57,7 @@ static bool is_clean(const u8 *net, unsigned int bytes, unsigned int len)
 	return true;
 }
 
-/* Return: true if an address is both in the prefix and in the range. */
+/* Return: true if some address is both in the prefix @net/@len and in the range @r. */
 static bool does_overlap(const u8 *net, unsigned int len, const struct reserved *r)
 {
 	unsigned int common = len < r->len ? len : r->len, i;
@@ -91,7 +95,7 @@ bool tn_plan_valid6(const struct torus_plan *plan)
 			       sizeof(never6) / sizeof(never6[0]));
 }
 
-/* Return: true if @bits can number all nodes. */
+/* Return: true if @bits suffice to number all nodes. */
 static bool can_number(const struct torus_shape *shape, unsigned int bits)
 {
 	return bits >= 24 || tn_shape_nodes(shape) <= 1u << bits;
@@ -116,8 +120,8 @@ static u32 net4_of(const struct torus_plan *plan)
 }
 
 /*
- * Return: true if each coordinate has a byte; then *@shift is the number of bits after that of the
- * last coordinate.
+ * Return: true if there is a whole byte of the address for each coordinate; then *@shift is the
+ * number of bits to the right of that of the last coordinate.
  */
 static bool has_bytes(const struct torus_plan *plan, const struct torus_shape *shape,
 		      unsigned int *shift)
@@ -150,7 +154,8 @@ u32 tn_plan_addr4(const struct torus_plan *plan, const struct torus_shape *shape
 
 u32 tn_plan_node4(const struct torus_plan *plan, const struct torus_shape *shape, u32 addr)
 {
-	u32 host = addr ^ net4_of(plan);	/* the place, if the prefix is right */
+	u32 host = addr ^ net4_of(plan);	/* the coordinates or the node id, if the prefix
+						 * is right */
 	struct torus_coords at = { { 0 } };
 	unsigned int shift, d;
 
@@ -169,7 +174,9 @@ u32 tn_plan_node4(const struct torus_plan *plan, const struct torus_shape *shape
 
 /* --- IPv6 ------------------------------------------------------------------------ */
 
-/* Return: true if each coordinate has a group; then *@first is that of the first coordinate. */
+/*
+ * Return: true if there is a group for each coordinate; then *@first is the group of the first one.
+ */
 static bool has_groups(const struct torus_plan *plan, const struct torus_shape *shape,
 		       unsigned int *first)
 {
@@ -196,7 +203,7 @@ void tn_plan_addr6(const struct torus_plan *plan, const struct torus_shape *shap
 	}
 }
 
-/* Return: true if the bytes from @from up to @to are those of the prefix. */
+/* Return: true if bytes @from to @to - 1 of the address are those of the prefix. */
 static bool are_bytes_of_net(const struct torus_plan *plan, const u8 *addr, unsigned int from,
 			     unsigned int to)
 {

@@ -43,15 +43,16 @@ void tn_relay_charge(struct tn_relay *r, struct tn_pkt *pkt, u32 node)
 	pkt->via.payer = node;
 	pkt->via.gen = r->gen;
 	if (p->sent == p->acked)
-		p->asked = p->acked - 1;	/* not examined yet */
+		p->asked = p->acked - 1;	/* tn_relay_ask() has not examined @p since */
 	p->sent++;
 	r->out++;
 	r->used = true;
 }
 
 /*
- * Return: true if the generation of @p was forged: it is further ahead of the own one than that of
- * another node should be, although the own one has been renewed since.
+ * Return: true if the generation of @p was forged: it is further ahead of this NIC's generation
+ * than that of an honest node should be, although this NIC has begun a new generation since it
+ * received that one.
  */
 static bool is_refuted(const struct tn_relay *r, const struct tn_relay_peer *p)
 {
@@ -92,7 +93,8 @@ bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count)
 	tn_assert(from < r->nodes);
 	tn_assert(p->sent - p->acked <= r->out);
 	tn_assert(r->out <= r->window);
-	if (gen != r->gen || !new || new > p->sent - p->acked)	/* late, or impossible */
+	if (gen != r->gen || !new || new > p->sent - p->acked)	/* a late ACK, or one that cannot
+								 * be true */
 		return false;
 	p->acked = count;
 	r->out -= new;
@@ -105,7 +107,7 @@ bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count)
 u32 tn_relay_ask(struct tn_relay *r, u32 n)
 {
 	if (n > r->nodes)
-		n = r->nodes;	/* each node once */
+		n = r->nodes;	/* examine each node at most once */
 	tn_assert(r->cursor < r->nodes);
 	while (r->out && n--) {
 		struct tn_relay_peer *p = &r->peer[r->cursor];

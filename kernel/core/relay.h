@@ -8,27 +8,29 @@
  * A row with RELAY leads to another node, the relay. There the packet leaves the network into host
  * memory, and continues by the relay's own row, which may name a further relay. The packet carries
  * a relay flit with its final destination; ECRC, ESEQ and colour remain those of the source. A
- * relay forwards the packet unchanged, and copies no flit of it unless TN_RELAY_REFER packets wait.
+ * relay forwards the packet unchanged, and, unless TN_RELAY_REFER packets wait already, does not
+ * copy it.
  *
  * A full relay never blocks the network. If a packet could wait in an input buffer of the relay for
  * memory, this buffer would depend on the rings of the next leg, and the order of directions, which
  * keeps rings from waiting for each other (router.c), would be lost. So memory must always be
  * available:
- *  1. At most w packets of each node may be in flight through relays, at any place. Further ones
- *     wait in the host memory of their node, and their host waits too. So a relay never holds more
- *     than N * w packets, which is relay_packets, or N if that is more.
+ *  1. At most w packets of each node may be in flight through relays, wherever they are. Further
+ *     packets wait in the host memory of their node, and then the host of that node must wait, too.
+ *     So a relay never holds more than N * w packets, which is relay_packets, or N if that is more.
  *  2. A packet counts in the window of the node that injected it: its source, or the node that
  *     replayed it from its parking segment.
- *  3. A packet that is parked leaves the relay memory at once, and its window when the window
- *     begins anew (see Generations); until then its replay counts in the same window. Packets that
- *     are replayed through relays pass ports that are closed only to keep order: if they waited
- *     there for a replay that waits for its window, the two would wait for each other.
+ *  3. A packet that is parked leaves the relay memory at once, and leaves its window when the next
+ *     generation of the window begins (see Generations); until then its replay counts in the same
+ *     window. Packets that are replayed through relays pass ports that are closed only to keep
+ *     order: if they waited there for a replay that waits for its window, the two would wait for
+ *     each other.
  *  4. The destination counts the packets that have arrived from each window, and sends ACK with the
  *     whole count of the window's present generation, so an ACK may be lost, duplicated or late. A
- *     NIC that has unacknowledged packets to a node, and got no new count from it for
+ *     NIC that has unacknowledged packets to a node, and has received no new count from it for
  *     replay_timeout, sends it ASK. It asks one node at a time, with back-off until any new count
- *     arrives, because a full network must not be filled further. ASK and ACK have a queue of
- *     their own (router.c), so that windows open early.
+ *     arrives, because a full network must not be filled further. ASK and ACK have a queue of their
+ *     own (router.c), so that windows open early.
  *  5. ACK, ASK and packets returned as unreachable are in no window ("riders"). A relay holds
  *     TN_RELAY_RIDERS of them and drops the rest. They need no reserved memory, so no memory
  *     depends on them; and they are few, of one flit.
@@ -57,15 +59,16 @@
  * released when all nodes whose managers answer have its table. Only a later generation is a proof:
  * colours do not tell which of two tables is the later one. In the other direction, from such a
  * node to a relay with later rows, no circle is possible: all further legs are of the later table,
- * or end at such a node. Each version that the node does not get opens windows to it anew. When it
- * has parked as many packets as it may hold as a relay, and the segment is full, it returns further
- * ones as unreachable. A NIC that forges generations or windows gains no more than this, and delays
- * no replay, because these packets are parked behind all others (park.h). As a last resort, a
- * packet that has passed TN_RELAY_LEGS relays is returned as unreachable.
+ * or end at such a node. Each version that this node does not get opens the windows to it once
+ * more. When the node has parked as many packets as it may hold as a relay, and the segment is
+ * full, it returns further packets as unreachable. A NIC that forges generations or windows gains
+ * no more than this, and delays no replay, because these packets are parked behind all others
+ * (park.h). As a last resort, a packet that has passed TN_RELAY_LEGS relays is returned as
+ * unreachable.
  *
  * Generations. At PARK_REPLAY or RELEASE of a version, whichever comes first, the network holds no
  * relayed packet of an older colour, and none of this one, as its source is on hold. So the window
- * is empty, and packets that have not arrived are lost. The window begins anew, with the version as
+ * is empty, and packets that have not arrived are lost. A new window begins, with the version as
  * its generation. The destination starts to count with the first packet of a higher generation and
  * ignores those of a lower one. If the manager went on without proof that the network was drained,
  * more than w packets may be in flight; a relay that has no room for them returns them as
@@ -77,7 +80,7 @@
  * and these keep the window closed. To accept only generations up to the version of the destination
  * would stop the count at a node without a running manager. But if a generation is still more than
  * TN_RELAY_AHEAD versions ahead of the destination's own one when that has been renewed, it was
- * forged, and any other one counts (test_forged() of tests/unit/test_relay.c).
+ * forged, and any other generation counts (test_forged() of tests/unit/test_relay.c).
  *
  * Packets that wait for the window are in one queue. Each waits for a free place, no matter which
  * destination's ACK frees it; a queue for each destination would change the order, not the rate. It
@@ -103,14 +106,18 @@
 
 #include "pkt.h"
 
-#define TN_RELAY_LEGS	4096		/* relays that a packet may pass */
-#define TN_RELAY_RIDERS	256		/* packets without a window in a relay */
-#define TN_RELAY_AHEAD	64		/* versions that another node's window may be ahead */
-#define TN_RELAY_REFER	64		/* if more wait, further ones are copied (tn_ops.keep) */
+#define TN_RELAY_LEGS	4096		/* most relays that a packet may pass */
+#define TN_RELAY_RIDERS	256		/* most packets in a relay that count in no window
+					 * ("riders") */
+#define TN_RELAY_AHEAD	64		/* most versions that another node's window may be ahead
+					 * without doubt */
+#define TN_RELAY_REFER	64		/* if more packets than this wait in a relay, further
+					 * ones are copied (tn_ops.keep) */
 
 /**
  * struct tn_relay_peer - state for one other node
- * @sent, @acked: packets of the own window to that node, in the present generation
+ * @sent, @acked: packets that this node sent to the other node through relays in the present
+ *	generation, and how many of these were acknowledged
  * @asked: value of @acked when tn_relay_ask() last examined the node
  * @ended: packets received from that node's window of generation @gen
  * @renewals: value of tn_relay.renewals when @gen was set
@@ -125,19 +132,19 @@ struct tn_relay_peer {
 };
 
 /**
- * struct tn_relay
- * @peer: state of each node, in memory of the caller
- * @capacity: number of packets in windows that this node holds as a relay
+ * struct tn_relay - the window of this node, and its memory as a relay @peer: state of each node,
+ * in memory of the caller
+ * @capacity: number of packets of all windows that this node can hold as a relay
  * @window: w, at least 1
- * @out: number of packets in the own window
- * @gen: generation of the own window
- * @renewals: how often the own window has begun anew, modulo 256
- * @used: a packet was in the own window in this generation
- * @riders: packets without a window that wait here
+ * @out: number of packets in the window of this node
+ * @gen: generation of that window
+ * @renewals: how many generations of that window have begun, modulo 256
+ * @used: the window had a packet in this generation
+ * @riders: number of packets without a window that wait here
  * @cursor: the node that tn_relay_ask() examines next
  * @asks: number of ASKs since the last new count
  * @ask_at: when to send the next ASK; ~0: not set
- * @wait: own packets that wait for the window, in order
+ * @wait: packets of this node that wait for its window, in order
  */
 struct tn_relay {
 	struct tn_relay_peer *peer;
@@ -155,10 +162,13 @@ struct tn_relay {
 	struct tn_queue wait;
 };
 
-/** tn_relay_init() - @peer: room for @nodes; @packets: wanted size of the relay memory */
+/** tn_relay_init() - @peer: memory for @nodes entries; @packets: the parameter relay_packets */
 void tn_relay_init(struct tn_relay *r, struct tn_relay_peer *peer, u32 nodes, u32 packets);
 
-/** tn_relay_renew() - begin a new generation, if @gen is new: no packet is in the window */
+/**
+ * tn_relay_renew() - begin the generation @gen of the window, which is then empty; nothing happens
+ * if @gen is not new
+ */
 void tn_relay_renew(struct tn_relay *r, u32 gen);
 
 static inline bool tn_relay_may(const struct tn_relay *r)
@@ -166,25 +176,28 @@ static inline bool tn_relay_may(const struct tn_relay *r)
 	return r->out < r->window;
 }
 
-/** tn_relay_charge() - put @pkt, which is wrapped, into the window of @node, this node */
+/** tn_relay_charge() - count @pkt, which has a relay flit, in the window of this node, @node */
 void tn_relay_charge(struct tn_relay *r, struct tn_pkt *pkt, u32 node);
 
-/** tn_relay_ended() - count a packet that has arrived. Return: true if an ACK is to be sent. */
+/**
+ * tn_relay_ended() - count a packet that has arrived here, its final destination. Return: true if
+ * an ACK is to be sent
+ */
 bool tn_relay_ended(struct tn_relay *r, const struct tn_via *via);
 
-/** tn_relay_count() - the count of an ACK to @payer, for generation @gen of its window */
+/** tn_relay_count() - Return: the count for an ACK to @payer, for generation @gen of its window */
 u32 tn_relay_count(const struct tn_relay *r, u32 payer, u32 gen);
 
-/** tn_relay_acked() - receive an ACK of @from. Return: true if the window has opened. */
+/** tn_relay_acked() - process an ACK of @from. Return: true if this node's window has room again */
 bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count);
 
-/** tn_relay_ask() - examine the next @n nodes. Return: one with unacknowledged packets that
- * has sent no new count since it was last examined; or TORUS_NO_NODE */
+/** tn_relay_ask() - examine the next @n nodes. Return: a node that has unacknowledged packets of
+ * this node and sent no new count since it was last examined; TORUS_NO_NODE: there is none */
 u32 tn_relay_ask(struct tn_relay *r, u32 n);
 
-/** tn_relay_wrap() - add a relay flit to @pkt, without a window */
+/** tn_relay_wrap() - add a relay flit to @pkt, which counts in no window yet */
 void tn_relay_wrap(struct tn_pkt *pkt);
-/** tn_relay_unwrap() - remove the relay flit: @pkt is as its source sent it */
+/** tn_relay_unwrap() - remove the relay flit, so that @pkt is as its source sent it */
 void tn_relay_unwrap(struct tn_pkt *pkt);
 
 #endif /* TN_RELAY_H */

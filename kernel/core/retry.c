@@ -28,7 +28,8 @@ static void check_buffer(const struct tn_retry *r)
 	tn_assert(tx->sent.head || !tx->flits);
 	tn_assert(tx->sent.count <= r->ops->limit);
 	/*
-	 * Packets of the buffer are numbered without a gap, and all that left it was on the wire.
+	 * Packets of the buffer have consecutive numbers, and every packet that left it was on the
+	 * wire.
 	 */
 	tn_assert(!tx->sent.head ||
 		  tn_seq_diff(tx->tseq, tx->sent.head->hdr.tseq) == tx->sent.count);
@@ -62,7 +63,7 @@ void tn_retry_resume(struct tn_retry *r, u64 now)
 	r->tx.next = r->tx.sent.head;
 	r->tx.on_wire = 0;
 	r->tx.gen = 0;
-	if (r->ops->remind)	/* the others count tries through retrainings */
+	if (r->ops->remind)	/* the other protocols continue to count tries after a retraining */
 		r->tx.tries = 0;
 	r->tx.since = now;
 	r->rx.ignoring = false;
@@ -156,7 +157,10 @@ bool tn_retry_back(struct tn_retry *r)
 	if (!tx->sent.head)
 		return false;
 	tx->next = tx->sent.head;
-	/* Reduce by a quarter of the packets on the wire: a wider window has not been a limit. */
+	/*
+	 * Reduce the window by a quarter, but not from more than is on the wire: beyond that, it
+	 * was no limit.
+	 */
 	if (tx->window > 4 * tx->on_wire)
 		tx->window = 4 * tx->on_wire;
 	tx->window -= tx->window / 4;

@@ -18,10 +18,10 @@
  *     LCRC, which starts from another seed.
  *  3. No packet waits for ever: without progress for replay_timeout the sender starts a replay.
  *
- * An answer in an intact header counts, whether its packet is next in sequence or not: what its
- * sender has accepted stays accepted. The HIPPI paper (fig. 6) uses only answers of packets in
- * sequence; then an error in one direction also loses the answers of the other one, until the
- * replay arrives ("fabricsim retry --answers in-sequence").
+ * The acknowledgement in an intact header counts even if its packet is not the next in sequence:
+ * packets that the peer has accepted stay accepted. The HIPPI paper (fig. 6) uses only the answers
+ * in packets that are in sequence; then an error in one direction also loses the answers for the
+ * other direction, until the replay arrives ("fabricsim retry --answers in-sequence").
  *
  * The window is not in the papers. Packets on the wire behind a damaged one are wasted, and in
  * software many packets are on the wire (in socket queues, or while a process waits for a
@@ -39,24 +39,25 @@
 
 #include "pkt.h"
 
-#define TN_RETRY_EAGER 512	/* packets acknowledged at once after an error */
+#define TN_RETRY_EAGER 512	/* after an error, so many packets are acknowledged at once */
 #define TN_RETRY_WINDOW_MIN 8
-#define TN_RETRY_MAX 1024	/* largest RETRY buffer, packets */
+#define TN_RETRY_MAX 1024	/* largest RETRY buffer, in packets */
 
 /**
  * struct tn_retry_tx - RETRY buffer
  * @sent: packets with a TSEQ, oldest first
- * @next: first of them to go onto the wire, NULL if all went
+ * @next: the packet of @sent that is sent next; NULL: all were sent
  * @tseq: CTTR, the TSEQ of the next packet to enter
  * @high: one past the highest TSEQ that was ever on the wire
- * @gen: generation
+ * @gen: generation bit G of the Angara protocol
  * @on_wire: packets of @sent before @next
  * @window: limit of @on_wire, in quarters of a packet
  * @rtt: mean time from the wire to the acknowledgement, of one packet at a time:
  *	@timed_seq, sent at @timed_at (0: none)
- * @flits: in @sent
- * @tries: times gone back without progress
- * @since: when the oldest packet first waited or the last progress was made
+ * @flits: number of flits in @sent
+ * @tries: number of replays without progress
+ * @since: the later of two times: when the oldest packet entered the buffer, and when the peer last
+ *	acknowledged something
  * @sent_at: when something last went onto the wire
  */
 struct tn_retry_tx {
@@ -77,11 +78,11 @@ struct tn_retry_tx {
 };
 
 /**
- * struct tn_retry_rx - reception state
- * @expected: CTRP
- * @ignoring: an error was seen; only TSEQ == CTRP ends it (ACK/NAK:
- *	NAK_SCHEDULED)
- * @e_gen: generation in which it was seen
+ * struct tn_retry_rx - state of the receiver
+ * @expected: CTRP, the TSEQ of the packet that is accepted next
+ * @ignoring: after an error, all packets are ignored until that with TSEQ == CTRP arrives (in the
+ *	ACK/NAK protocol: NAK_SCHEDULED)
+ * @e_gen: generation in which the error was seen
  */
 struct tn_retry_rx {
 	u16 expected;
@@ -92,13 +93,14 @@ struct tn_retry_rx {
 
 /**
  * struct tn_retry - both directions of one link
- * @head: HIPPI: number on the wire of the oldest packet not acknowledged
- * @next: HIPPI: number on the wire of the packet expected next
- * @owed: answers still to be sent: HIPPI counts them, ACK/NAK has 0 or 1
- * @said: HIPPI: times that @next was sent as an answer
- * @heard: HIPPI: the peer has answered @head
- * @stuck: HIPPI: accepted packets have come again; at the next replay of them they are answered
- * @behind: HIPPI: number of the last packet that came again, or was accepted later
+ * @head: HIPPI: the number, as on the wire, of the oldest packet that is not acknowledged
+ * @next: HIPPI: the number, as on the wire, of the packet expected next
+ * @owed: number of answers to be sent (HIPPI); 1: a NAK is to be sent (ACK/NAK)
+ * @said: HIPPI: how often @next was sent as an answer
+ * @heard: HIPPI: the peer has sent @head as an answer
+ * @stuck: HIPPI: the peer has replayed packets that were accepted; the next such replay is answered
+ * @behind: HIPPI: TSEQ of the last packet that was received a second time, or was accepted after
+ *	that
  */
 struct tn_retry {
 	const struct tn_retry_ops *ops;
@@ -115,25 +117,25 @@ struct tn_retry {
 
 enum tn_heard {
 	TN_HEARD_OK,
-	TN_HEARD_BACK,		/* a reception error at the peer: a replay has begun */
-	TN_HEARD_ASK,		/* the same, but nothing is outstanding: answer that */
-	TN_HEARD_LIE,		/* acknowledges packets that were never sent */
+	TN_HEARD_BACK,		/* the peer reported a reception error: a replay has begun */
+	TN_HEARD_ASK,		/* the same, but the RETRY buffer is empty: answer the report */
+	TN_HEARD_LIE,		/* the peer acknowledges packets that were never sent */
 };
 
 /**
- * struct tn_retry_ops - a protocol
+ * struct tn_retry_ops - a retry protocol
  * @protocol: enum torus_retry
  * @limit: packets that may be outstanding
  * @alone: answers travel in packets of their own, TN_ACKNAK, not in headers
  * @remind: an error may be reported again after some time (tn_retry_remind())
- * @stamp: write TSEQ and answer into the header that goes onto the wire; @h
- *	holds the TSEQ of the RETRY buffer, or is an IDLE or TN_ACKNAK
+ * @stamp: write the TSEQ and the answer in the form of this protocol into the header @h, which is
+ *	about to be sent; @h holds the TSEQ of the RETRY buffer, or is an IDLE or TN_ACKNAK
  * @number: replace the TSEQ in an intact sequenced header by the NIC's own numbering
  * @hear: process the answer in an intact header; acknowledged packets go to @done
  * @accepted: the expected packet was accepted
  * @error: a packet was damaged or out of sequence. Return: true if the peer needs an answer at
  *	once
- * @behind: a packet was received that had been accepted before. Return: as above
+ * @behind: a packet was received that had been accepted before. Return: as @error
  */
 struct tn_retry_ops {
 	u8 protocol;
@@ -167,12 +169,12 @@ static inline bool tn_seq_before(u16 a, u16 b)
 }
 
 /**
- * tn_retry_start() - a new session
- * @first_tx, @first_rx: first TSEQ of either direction
+ * tn_retry_start() - begin a new session
+ * @first_tx, @first_rx: first TSEQ of each direction
  */
 void tn_retry_start(struct tn_retry *r, const struct tn_retry_ops *ops, u16 first_tx,
 		    u16 first_rx, u64 now);
-/** tn_retry_resume() - after a retraining: send all packets of the RETRY buffer again */
+/** tn_retry_resume() - after a retraining: prepare to send all packets of the RETRY buffer again */
 void tn_retry_resume(struct tn_retry *r, u64 now);
 
 /* --- sender ---------------------------------------------------------------- */
@@ -185,19 +187,22 @@ static inline bool tn_retry_ready(const struct tn_retry *r)
 	return r->tx.next && r->tx.on_wire < r->tx.window / 4;
 }
 
-/** tn_retry_sending() - tx.next is being sent. Return: true if it is a replay */
+/** tn_retry_sending() - note that the packet tx.next is sent now. Return: true if it is a replay */
 bool tn_retry_sending(struct tn_retry *r, u64 now);
 
 enum tn_ack { TN_ACK_STALE, TN_ACK_OK, TN_ACK_LIE };
 
 /**
- * tn_retry_ack() - the peer expects @rseq next
- * @done: the packets that it has accepted are appended
+ * tn_retry_ack() - process an acknowledgement: the peer expects @rseq next
+ * @done: the packets that the peer has accepted are appended to this queue
  * Return: TN_ACK_LIE if such a number was never sent.
  */
 enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u64 now);
 
-/** tn_retry_back() - replay from the oldest packet. Return: false: the buffer is empty. */
+/**
+ * tn_retry_back() - go back to the oldest packet of the buffer, to replay from there. Return: false
+ * if the buffer is empty
+ */
 bool tn_retry_back(struct tn_retry *r);
 
 static inline enum tn_heard tn_retry_hear(struct tn_retry *r, const struct tn_hdr *h,
@@ -212,7 +217,8 @@ enum tn_verdict { TN_RX_ACCEPT, TN_RX_BEHIND, TN_RX_AHEAD };
 
 /**
  * tn_retry_check() - decide on a packet with an intact sequenced header
- * If it is to be accepted and its body is good too, the caller calls tn_retry_accept().
+ * If this returns TN_RX_ACCEPT and the body of the packet is intact, too, the caller calls
+ * tn_retry_accept().
  */
 static inline enum tn_verdict tn_retry_check(const struct tn_retry *r, struct tn_hdr *h)
 {
@@ -231,7 +237,10 @@ static inline void tn_retry_accept(struct tn_retry *r, const struct tn_hdr *h)
 	r->ops->accepted(r, h);
 }
 
-/** tn_retry_error() - a packet of generation @gen was damaged or out of sequence */
+/**
+ * tn_retry_error() - called when a packet of generation @gen was damaged or out of sequence.
+ * Return: true if the peer needs an answer at once
+ */
 static inline bool tn_retry_error(struct tn_retry *r, u8 gen)
 {
 	return r->ops->error(r, gen);
@@ -242,13 +251,16 @@ static inline bool tn_retry_behind(struct tn_retry *r, const struct tn_hdr *h)
 	return r->ops->behind(r, h);
 }
 
-/** tn_retry_urgent() - the answer just sent must be repeated in another packet */
+/**
+ * tn_retry_urgent() - Return: true if the answer that was just sent must be repeated in another
+ * packet
+ */
 static inline bool tn_retry_urgent(const struct tn_retry *r)
 {
 	return r->rx.ignoring && r->owed;
 }
 
-/** tn_retry_remind() - the error report seems lost: send it again */
+/** tn_retry_remind() - called when the report of an error seems to be lost: send it again */
 void tn_retry_remind(struct tn_retry *r);
 
 #endif /* TN_RETRY_H */

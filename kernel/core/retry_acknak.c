@@ -7,13 +7,13 @@
  *  1. ACK: the peer has accepted everything up to that number. One ACK may cover many packets; the
  *     link delays it for that (ack_delay).
  *  2. NAK: the same, and the next packet was damaged or is missing: the sender replays from it.
- *     After a NAK (NAK_SCHEDULED, rx.ignoring) no other is sent until the expected packet has
- *     arrived (test_nak_scheduled()).
+ *     After a NAK (NAK_SCHEDULED, rx.ignoring) the receiver sends no other NAK until the expected
+ *     packet has arrived (test_nak_scheduled()).
  *  3. If a NAK is lost, or the first packet of a replay is damaged again, the sender's REPLAY_TIMER
  *     (replay_timeout) starts a replay. Every fourth replay without progress (REPLAY_NUM) retrains
  *     the link.
- *  4. A packet that was accepted before is answered by an ACK: the sender has missed the last one.
- *     A NAK that arrives after a newer ACK starts no replay (test_late_nak()).
+ *  4. A packet that was accepted before is answered by an ACK: the sender has not received the last
+ *     ACK. A NAK that arrives after a newer ACK starts no replay (test_late_nak()).
  *
  * Tests: tests/unit/test_retry_acknak.c; its test_masks() tries every history of a few packets.
  */
@@ -29,8 +29,8 @@ static void acknak_stamp(struct tn_retry *r, struct tn_hdr *h)
 		return;
 	h->rseq = (u16)((r->rx.expected - 1) & TN_SEQ_MASK);
 	tn_assert(r->owed < 2);
-	tn_assert(!r->owed || r->rx.ignoring);	/* NAK_SCHEDULED goes with it */
-	h->e = r->owed;		/* a NAK is sent once */
+	tn_assert(!r->owed || r->rx.ignoring);	/* a NAK is owed only while NAK_SCHEDULED is set */
+	h->e = r->owed;		/* each NAK is sent once */
 	r->owed = 0;
 }
 
@@ -52,7 +52,7 @@ static enum tn_heard acknak_hear(struct tn_retry *r, const struct tn_hdr *h, str
 static void acknak_accepted(struct tn_retry *r, const struct tn_hdr *h)
 {
 	(void)h;
-	r->owed = 0;		/* the expected packet has come: no NAK is needed */
+	r->owed = 0;		/* the expected packet has arrived: no NAK is needed */
 }
 
 static bool acknak_error(struct tn_retry *r, u8 gen)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Retry as in the Angara paper ("контроль целостности данных", fig. 3): every
- * header carries RSEQ, the number expected next, and E: after a reception error the receiver
- * ignores all packets but RSEQ.
+ * Retry as in the Angara paper ("контроль целостности данных", fig. 3): every header carries RSEQ,
+ * the number expected next, and E: after a reception error the receiver ignores all packets except
+ * the one with number RSEQ.
  *
  * Two rules are not in the paper.
  *
@@ -10,9 +10,9 @@
  *     error. Each replay inverts the generation bit G; E carries the generation in which the error
  *     was seen (GE), and the sender obeys it only if that is the present generation. So E may be
  *     repeated (it is a level, not an edge), one error causes one replay (test_one_hit()), and if
- *     the first packet of a replay is damaged again, the second one reveals it. Safety does not
- *     depend on G: a packet before CTRP is a replay of an accepted packet, and is dropped without
- *     E.
+ *     the first packet of a replay is damaged again, the receiver notices this at the second one.
+ *     Safety does not depend on G: a packet before CTRP is a replay of an accepted packet, and is
+ *     dropped without E.
  *  2. Idle links. The TSEQ of an IDLE is that of the next packet to be sent. A receiver that
  *     expects this number has missed nothing, and withdraws an E that a damaged IDLE caused; a
  *     sender with an empty RETRY buffer answers an E by an IDLE. Otherwise E would be repeated on
@@ -68,7 +68,7 @@ static bool angara_behind(struct tn_retry *r, const struct tn_hdr *h)
 {
 	(void)r;
 	(void)h;
-	return true;		/* the peer has not received our RSEQ */
+	return true;		/* the peer has not received our RSEQ: answer at once */
 }
 
 const struct tn_retry_ops tn_retry_angara = {

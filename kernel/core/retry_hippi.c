@@ -38,7 +38,7 @@
  */
 #include "retry.h"
 
-#define CIRCLE 255	/* also: the number that is no answer */
+#define CIRCLE 255	/* numbers are 0 to 254; 255 itself means that there is no answer */
 #define SAY_MAX 2
 
 static unsigned int numbers_ahead(unsigned int a, unsigned int b)
@@ -62,9 +62,9 @@ static void hippi_stamp(struct tn_retry *r, struct tn_hdr *h)
 	h->gen_echo = 0;
 	h->rseq = CIRCLE;
 	/*
-	 * A replayed packet carries the present answer, unlike in the paper, where it carries the
-	 * first one again. If the peer has received no later answer, a repeated number would be a
-	 * NAK, and start a replay without a cause; otherwise an old number is useless.
+	 * A replayed packet carries the present answer. In the paper it carries again the answer
+	 * that it had first; but if the peer has received no later answer, the repeated number
+	 * would be a NAK and start a needless replay, and otherwise the old number is useless.
 	 */
 	if (!r->owed)
 		return;
@@ -95,11 +95,12 @@ static enum tn_heard hippi_hear(struct tn_retry *r, const struct tn_hdr *h, stru
 		return TN_HEARD_LIE;
 	n = numbers_ahead(h->rseq, r->head);
 	if (n > CIRCLE / 2)
-		return TN_HEARD_OK;	/* late */
+		return TN_HEARD_OK;	/* an outdated answer */
 	if (!n && r->heard)
 		return tn_retry_back(r) ? TN_HEARD_BACK : TN_HEARD_OK;
 	r->heard = true;
-	tn_assert(r->tx.sent.count <= CIRCLE / 2);	/* ahead and behind can be told apart */
+	tn_assert(r->tx.sent.count <= CIRCLE / 2);	/* so that numbers ahead and behind can
+							 * be told apart */
 	if (tn_retry_ack(r, (u16)((oldest_sent(r) + n) & TN_SEQ_MASK), done, now) == TN_ACK_LIE)
 		return TN_HEARD_LIE;
 	return TN_HEARD_OK;
@@ -133,7 +134,7 @@ static bool hippi_behind(struct tn_retry *r, const struct tn_hdr *h)
 	r->behind = h->tseq;
 	if (goes_on)
 		return false;
-	/* A replay begins here. */
+	/* This packet is the first of another replay of accepted packets. */
 	if (r->stuck && !r->owed)
 		r->owed = 1;
 	r->stuck = !r->stuck;

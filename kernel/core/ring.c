@@ -2,9 +2,9 @@
 /* Critical bubbles of a NIC's outputs; see ring.h. */
 #include "ring.h"
 
-#define TICK_SHIFT	10	/* a tick is so many bits of ns */
+#define TICK_SHIFT	10	/* a tick is 2^10 ns */
 
-/* The timer T: a sixteenth of the time for which the peer may delay a credit. */
+/* Return: the timer T: a sixteenth of the time for which the peer may delay a credit. */
 static u64 credit_timeout(const struct tn_nic *nic)
 {
 	return nic->params.ack_delay / 16 + 1;
@@ -27,8 +27,8 @@ static struct tn_bubble bubble_of(const struct tn_link *out, unsigned int vc)
 }
 
 /*
- * Return: the link by which packets of the ring that leaves by @port arrive, and vice versa; NULL:
- * no ring uses @port.
+ * Return: for an output @port, the link by which packets of the same ring arrive; for an input
+ * @port, the link by which they leave. NULL: no ring uses @port.
  */
 static struct tn_link *entering_link(struct tn_nic *nic, unsigned int port)
 {
@@ -42,7 +42,8 @@ bool tn_ring_take(struct tn_link *out, unsigned int vc)
 	struct tn_bubble b = bubble_of(out, vc);
 	bool took = tn_bubble_take(&b);
 
-	out->credit.critical[vc] = (u8)b.critical;	/* b.free: the push counts it */
+	out->credit.critical[vc] = (u8)b.critical;	/* b.free is not copied back:
+							 * tn_link_push() counts the packet */
 	return took;
 }
 
@@ -72,7 +73,7 @@ void tn_ring_wait(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 
 {
 	struct tn_bubble b;
 
-	if (vc == TORUS_VC_A)		/* it waits for its escape channel */
+	if (vc == TORUS_VC_A)		/* a packet on VCA waits for its escape channel */
 		vc = TORUS_VC_D0;
 	b = bubble_of(out, vc);
 	if (tn_bubble_watch(out->credit.policy, &b, to_ticks(now)))
@@ -81,8 +82,9 @@ void tn_ring_wait(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 
 }
 
 /*
- * Return: true if @in is the upstream end of a line, and the sender has not yet begun the session
- * that would close the ring: it begins one when it reads its own nonce in our INIT.
+ * Return: true if this node is the first of a line: the link @in by which the ring would arrive is
+ * not up, and the sender at its other end cannot have begun a session that would close the ring,
+ * because it does so only when it reads its own nonce in our INIT.
  */
 static bool is_end(const struct tn_link *in)
 {
@@ -91,8 +93,8 @@ static bool is_end(const struct tn_link *in)
 }
 
 /*
- * Asks the upstream node for a false packet, because a bubble at @out blocks packets of @vc. At the
- * upstream end of a line, drops the bubble.
+ * Called when a bubble at @out has blocked packets of @vc for the time T: asks the upstream node
+ * for a false packet. The first node of a line has no upstream node, so it drops the bubble.
  */
 static void ask_upstream(struct tn_nic *nic, struct tn_link *out, unsigned int vc)
 {
@@ -144,7 +146,8 @@ void tn_ring_respond(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u
 	handed = tn_bubble_hand(out->credit.policy, &b,
 				!nic->at.c[tn_dir_dim(&nic->shape, out->port)]);
 	if (!handed && !tn_bubble_respond(out->credit.policy, &b, !out->waiting[vc])) {
-		tn_ring_wait(nic, out, vc, now);	/* first the bubble that blocks @out */
+		tn_ring_wait(nic, out, vc, now);	/* this output is blocked by a bubble,
+							 * too, which must move first */
 		return;
 	}
 	if (!tn_link_false(out, vc, handed, now))

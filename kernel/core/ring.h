@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A NIC's part in the rings of critical bubbles: the policies CBS and MBS of bubble.h, on a wire
- * that loses frames, in rings that are cut and closed. With BLOC nothing of this happens.
+ * that loses frames, in rings that are cut and closed. With BLOC none of this is used.
  *
  * Where a critical bubble is. It is a mark on one free packet buffer, and it is counted
  *
@@ -12,9 +12,9 @@
  *
  * How it moves. A packet that continues in its ring and finds only critical buffers free takes one,
  * and the buffer that it leaves becomes critical (CBS, MBS). A buffer that any other packet frees
- * takes the mark over if all free buffers behind the output are critical (MBS, case 3). While a
+ * takes over the mark if all free buffers behind the output are critical (MBS, case 3). While a
  * packet cannot enter for that reason, the output asks the upstream node for a false packet, whose
- * buffer is freed at once and does the same (MBS, case 4).
+ * buffer is freed at once and takes over the mark likewise (MBS, case 4).
  *
  * How it begins. When a session of a link begins, its output puts one bubble into the ring, instead
  * of those that it had counted before. This needs no manager, coordinates or messages. A buffer for
@@ -33,11 +33,11 @@
  *  3. A closed ring has a bubble. A ring is closed while each of its links is up, or retrains, with
  *     the same session at both ends. Take the link whose present session began last at its sender.
  *     Everything since then has conserved the bubble that was put in there: it was passed on within
- *     a node, or over a link in sequence, and no link has begun anew. Marks that a receiver drops
- *     when it begins an attempt are older than the session of that attempt; and a bubble ends only
- *     where it meets another one.
+ *     a node, or over a link in sequence, and no link has begun another session. Marks that a
+ *     receiver drops when it begins an attempt are older than the session of that attempt; and a
+ *     bubble ends only where it meets another one.
  *  4. So a closed ring moves: some buffer of it is free, or is being freed, and the packet behind
- *     that moves.
+ *     that buffer can move.
  *  5. A cut ring needs no bubble: it is a line, whose packets leave it or are parked at its end. It
  *     is a line from the moment when either end knows of the cut: what a sender that does not know
  *     yet adds to the session never arrives, and it puts in its bubble when the next one begins.
@@ -76,28 +76,40 @@
 
 #include "nic_impl.h"
 
-/* The following are for policies other than BLOC. */
+/* The following functions are called only if the policy is not BLOC. */
 
-/** tn_ring_take() - before a packet is pushed to @out. Return: true if it takes a bubble */
+/**
+ * tn_ring_take() - called before a packet is pushed to @out. Return: true if it takes a critical
+ * bubble
+ */
 bool tn_ring_take(struct tn_link *out, unsigned int vc);
 
 /**
- * tn_ring_leave() - when a buffer of input @port is freed
+ * tn_ring_leave() - called when a packet buffer of input @port is freed
  * @took: the packet in it continued in its ring and took a bubble there
  * Return: true if the buffer is returned as critical.
  */
 bool tn_ring_leave(struct tn_nic *nic, unsigned int port, unsigned int vc, bool took);
 
-/** tn_ring_wait() - start the timer if a bubble keeps a packet of @vc from leaving by @out */
+/**
+ * tn_ring_wait() - called when a packet of @vc cannot leave by @out: start the timer T if a bubble
+ * is the reason
+ */
 void tn_ring_wait(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 now);
 
-/** tn_ring_poll() - send the requests that are due; called at tn_nic.ring_at */
+/** tn_ring_poll() - send the requests for false packets that are due; called at tn_nic.ring_at */
 void tn_ring_poll(struct tn_nic *nic, u64 now);
 
-/** tn_ring_respond() - answer the request of @out's peer for a false packet */
+/**
+ * tn_ring_respond() - called when the peer of @out requests a false packet: send one if the policy
+ * allows it
+ */
 void tn_ring_respond(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 now);
 
-/** tn_ring_false_came() - receive a false packet by @in, with a bubble if @handed */
+/**
+ * tn_ring_false_came() - process a false packet received by @in; @handed: it carries a critical
+ * bubble
+ */
 void tn_ring_false_came(struct tn_nic *nic, struct tn_link *in, unsigned int vc, bool handed,
 			u64 now);
 

@@ -3,8 +3,9 @@
 #include "route.h"
 
 /*
- * Return: true if this shape has the step. A header comes from the network: a destination or step
- * that the shape does not have must give TN_ROUTE_LOST, not an access past an array.
+ * Return: true if the step is none, or a direction that this shape has. A header comes from the
+ * network: a destination or step that the shape does not have must give TN_ROUTE_LOST, not an
+ * access past an array.
  */
 static bool step_ok(const struct torus_shape *shape, u8 step)
 {
@@ -12,8 +13,8 @@ static bool step_ok(const struct torus_shape *shape, u8 step)
 }
 
 /*
- * Sets the node to which the DIR bits must lead: the destination, or, if there is a last step, the
- * node before it. Return: false: the header is wrong.
+ * Sets @goal to the node to which the DIR bits must lead: the destination, or, if there is a last
+ * step, the node before it. Return: false if the header is invalid.
  */
 static bool find_goal(const struct torus_shape *shape, const struct tn_path *path,
 		      struct torus_coords *goal)
@@ -74,7 +75,7 @@ void tn_route_leave(const struct torus_shape *shape, const struct torus_coords *
 	    !find_goal(shape, path, &goal))
 		return;
 
-	/* A hop in the direction of the last step is that step only if nothing else is left. */
+	/* This hop is the last step only if no hop by the DIR bits is left. */
 	for (d = 0; d < shape->ndims; d++)
 		if (at->c[d] != goal.c[d])
 			return;

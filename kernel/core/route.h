@@ -9,18 +9,19 @@
 #include "topo.h"
 
 /* Results of tn_route_next() other than a direction. */
-#define TN_ROUTE_HERE	0x40	/* arrived */
-#define TN_ROUTE_LOST	0x41	/* no DIR bit left before the destination: the row is wrong */
+#define TN_ROUTE_HERE	0x40	/* the packet has arrived */
+#define TN_ROUTE_LOST	0x41	/* no direction is left although the packet has not arrived: the
+				 * row is wrong */
 
 /** struct tn_path - the fields of a header that routing reads and changes */
 struct tn_path {
 	u32 dst;
-	u16 dir;		/* DIR bits */
-	u8 first;		/* direction or TORUS_ROW_NO_STEP */
+	u16 dir;		/* mask of directions, the DIR bits */
+	u8 first;		/* a direction, or TORUS_ROW_NO_STEP */
 	u8 last;
 };
 
-/** tn_path_of_row() - the header fields that a valid row gives to a packet */
+/** tn_path_of_row() - Return: the header fields that a packet to @dst gets from a valid @row */
 static inline struct tn_path tn_path_of_row(u32 dst, u64 row)
 {
 	return (struct tn_path) {
@@ -32,7 +33,7 @@ static inline struct tn_path tn_path_of_row(u32 dst, u64 row)
 }
 
 /**
- * tn_route_next() - the direction that a packet takes from @at
+ * tn_route_next() - find the direction in which a packet leaves the node @at
  * @path: its header; tn_route_leave() with the result updates it
  *
  * The first step, if any, comes first; then the first direction of the DIR bits (in the order
@@ -44,7 +45,7 @@ static inline struct tn_path tn_path_of_row(u32 dst, u64 row)
 unsigned int tn_route_next(const struct torus_shape *shape, const struct torus_coords *at,
 			   const struct tn_path *path);
 
-/** tn_route_leave() - update the header for a hop in direction @dir */
+/** tn_route_leave() - update the header of a packet for a hop from @at in direction @dir */
 void tn_route_leave(const struct torus_shape *shape, const struct torus_coords *at,
 		    struct tn_path *path, unsigned int dir);
 

@@ -70,8 +70,8 @@
 enum moved { BLOCKED, MOVED };
 
 /*
- * Return: the header fields that a valid row gives to a packet to @dst: to the relay, if there is
- * one; with all allowed directions, if @adaptive.
+ * Return: the header fields that a valid @row gives to a packet to @dst. If the row has a relay,
+ * they lead to the relay; if @adaptive and the row allows it, they have all allowed directions.
  */
 static struct tn_path path_of_row(u32 dst, u64 row, bool adaptive)
 {
@@ -103,11 +103,15 @@ void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 	h->first = path.first;
 	h->last = path.last;
 	h->colour = nic->colour;
-	if (adaptive)	/* without ADAPTIVE in the row: on the escape from the beginning */
+	if (adaptive)	/* if the row does not allow adaptive paths, the packet is on the escape
+			 * channel from the start */
 		h->vc = row & TORUS_ROW_ADAPTIVE ? TORUS_VC_A : TORUS_VC_D0;
 }
 
-/* Frees the buffer of a packet that was taken out of the queue of its input. */
+/*
+ * Frees the buffer of input @port that a packet occupied, after the packet was taken out of the
+ * queue. @took: the packet took a critical bubble of its ring.
+ */
 static void free_buffer(struct tn_nic *nic, unsigned int port, unsigned int vc, bool took, u64 now)
 {
 	if (port >= nic->nports)
@@ -124,7 +128,7 @@ static void free_buffer_of(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now
 	free_buffer(nic, pkt->in_port, pkt->in_vc, false, now);
 }
 
-/* --- delivery, parking, packets that come back ------------------------------ */
+/* --- delivery, parking, packets sent back to their source -------------------- */
 
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -166,7 +170,10 @@ static const struct tn_way *way_of(struct tn_nic *nic, const struct tn_path *pat
 	return w;
 }
 
-/* A path that leads nowhere is sent back from the queue of port 0. */
+/*
+ * Return: the injection queue for a header @path: that of the port by which it leaves. A packet
+ * whose path leads nowhere goes through the queue of port 0, and is sent back from there.
+ */
 static unsigned int inject_input(struct tn_nic *nic, const struct tn_path *path, unsigned int vc)
 {
 	unsigned int out = way_of(nic, path)->out;
@@ -183,7 +190,7 @@ unsigned int tn_inject_input(struct tn_nic *nic, u32 dst, u64 row, unsigned int 
 	return inject_input(nic, &path, vc);
 }
 
-/* Puts @pkt, which is stamped, into its injection queue. */
+/* Puts @pkt, whose header is complete, into its injection queue. */
 static void inject_anew(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
@@ -200,9 +207,9 @@ static void inject_anew(struct tn_nic *nic, struct tn_pkt *pkt)
 
 /*
  * Routes @pkt again. It waits in the injection queue like a packet of this host and occupies no
- * input buffer, so nothing in the network waits for it. It is no packet of a replay any more: if it
- * is parked, the segment must have room for it, and the present replay is to include it. The counts
- * of a drain leave it out (tn_counts()).
+ * input buffer, so nothing in the network waits for it. It does not belong to a replay any more: it
+ * can be parked only if the segment has room, and a replay that is running then includes it. The
+ * counts by which the manager detects a drain do not include it (tn_counts()).
  */
 void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -227,7 +234,10 @@ void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt)
 	tn_input_push(nic, TN_INPUT_ANSWER, pkt);
 }
 
-/* Return: a copy of @pkt with as much as its source needs, in place of @pkt; NULL: no memory. */
+/*
+ * Replaces @pkt by a copy with as much payload as its source needs for an error message. Return:
+ * the copy; NULL: no memory.
+ */
 static struct tn_pkt *shorten_packet(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	u16 len = pkt->hdr.len < TN_RETURN_FLITS ? pkt->hdr.len : TN_RETURN_FLITS;
@@ -253,7 +263,8 @@ static struct tn_pkt *shorten_packet(struct tn_nic *nic, struct tn_pkt *pkt)
 
 /*
  * Sends @pkt, for which there is no valid row, back to its source as unreachable, and counts it.
- * Its input buffer is free already, so what goes back is bounded: see the head of this file.
+ * Its input buffer is free already, so its number must be limited in another way: see "Bounds" at
+ * the head of this file.
  */
 static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -271,10 +282,11 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 	if (pkt->tail.flags & TN_TAIL_REPLAYED)
 		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
 	tn_report(nic, TN_EV_PARK);
-	/* A source above the range of node ids would overwrite the directions of the header. */
+	/* A source id that is out of range would overwrite the directions of the header. */
 	if (h->type == TN_UNREACH || src >= nic->nodes ||
 	    (h->relayed && pkt->via.dst >= TORUS_MAX_NODES)) {
-		nic->ops->pkt_put(nic->host, pkt);	/* it cannot go back either */
+		nic->ops->pkt_put(nic->host, pkt);	/* the source cannot be reached either:
+							 * drop the packet */
 		return;
 	}
 	tn_relay_unwrap(pkt);
@@ -303,7 +315,7 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 	tn_answer(nic, pkt);
 }
 
-/* Counts a VCD packet that has reached its destination, whether or not the host takes it. */
+/* Counts a VCD packet as having reached its destination, whether or not the host accepts it. */
 static void count_ended(struct tn_nic *nic, const struct tn_pkt *pkt)
 {
 	tn_flow_count(nic, pkt, TORUS_FC_DELIVERED);
@@ -346,8 +358,8 @@ void tn_deliver_waiting(struct tn_nic *nic, u64 now)
 }
 
 /*
- * Delivers the waiting packets of the flow's former epoch. Return: false: the host is full, or more
- * of them are left than may be delivered now.
+ * Delivers the waiting packets of the flow's former epoch. Return: false if some remain, because
+ * the host is full or due_left is used up.
  */
 static bool former_epoch_done(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
 {
@@ -364,7 +376,10 @@ static bool former_epoch_done(struct tn_nic *nic, const struct tn_pkt *pkt, u64 
 	return true;
 }
 
-/* Gives @pkt to this host; @came is the packet as it was received, with its relay flit. */
+/*
+ * Delivers @pkt to this host, or lets it wait or drops it by its number; @came is the packet as it
+ * was received, with its relay flit.
+ */
 static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct tn_pkt *came,
 			    u64 now)
 {
@@ -398,7 +413,9 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 				tn_deliver_waiting(nic, now);
 			break;
 		case TN_FLOW_EARLY:
-			/* One packet may always wait: its gap ends by gap_time. */
+			/*
+			 * One packet may always wait, even without room: gap_time limits how long.
+			 */
 			held = tn_keep(nic, pkt);
 			if (nic->flows.waiting &&
 			    nic->flows.wait_bytes + held > nic->params.park_bytes)
@@ -422,7 +439,10 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 	return MOVED;
 }
 
-/* @pkt is out of its queue. Return: BLOCKED: put it back at the head. */
+/*
+ * Delivers @pkt, which was taken out of its queue. Return: BLOCKED: the caller must put it back at
+ * the head.
+ */
 static enum moved deliver_here(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	struct tn_pkt came = *pkt;
@@ -452,14 +472,15 @@ static bool from_park(const struct tn_pkt *pkt)
 static void drop_rider(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	nic->counter[TORUS_NC_RELAY_DROPS]++;
-	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);	/* data only if forged */
+	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);	/* counts only a forged one */
 	nic->ops->pkt_put(nic->host, pkt);
 }
 
 /*
- * Return: true if @pkt can be parked. A full segment still takes packets from relay memory, except
- * riders, because no input buffer may wait for them; they stay in the memory where they are. Their
- * number is limited to the relay's capacity, which only NICs that exceed their windows reach.
+ * Return: true if @pkt can be parked. Even a full segment accepts packets from relay memory, except
+ * riders, because otherwise input buffers would have to wait for relay memory. Such packets stay in
+ * the memory where they are. Their number is limited to the relay's capacity, which is reached only
+ * if NICs exceed their windows.
  */
 static bool has_room(const struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -469,7 +490,10 @@ static bool has_room(const struct tn_nic *nic, struct tn_pkt *pkt)
 	       nic->park.relayed < nic->relay.capacity;
 }
 
-/* Parks @pkt after has_room() was true. @push: tn_park_push() or tn_park_push_later() */
+/*
+ * Parks @pkt; called after has_room() has returned true. @push: tn_park_push() or
+ * tn_park_push_later().
+ */
 static void park_it(struct tn_nic *nic, struct tn_pkt *pkt, u64 now,
 		    void (*push)(struct tn_park *p, struct tn_pkt *pkt, u64 now))
 {
@@ -493,8 +517,8 @@ static void note_full(struct tn_nic *nic)
 }
 
 /*
- * Parks @pkt, which is out of its queue and cannot leave by @out. A parked packet no longer
- * occupies relay memory.
+ * Parks @pkt, which was taken out of its queue and cannot leave by @out. A parked packet no longer
+ * counts as one in relay memory.
  */
 static enum moved park_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u64 now)
 {
@@ -518,9 +542,10 @@ static enum moved park_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned i
 		return MOVED;
 	}
 	/*
-	 * A packet that was replayed by the present rows comes back: these lead by a dead link, so
-	 * the replay ends. A packet of another colour is an adaptive one of a former replay, which
-	 * no drain counts; the present rows have not been tried for it.
+	 * If a packet that was replayed by the present rows is parked again, these rows lead over a
+	 * dead link, so the replay ends. If its colour is another one, it is an adaptive packet of
+	 * an earlier replay (no drain counts those), which the present rows have not been tried
+	 * for.
 	 */
 	if (from_park(pkt) && pkt->hdr.colour == nic->colour)
 		p->through = false;
@@ -531,7 +556,10 @@ static enum moved park_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned i
 
 /* --- forwarding ------------------------------------------------------------ */
 
-/* Return: true if @pkt must be diverted from port @out. It waits for a retraining link. */
+/*
+ * Return: true if @pkt must be parked or routed elsewhere because port @out cannot be used. A
+ * packet waits for a link that is retraining.
+ */
 static bool must_divert(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned int out)
 {
 	const struct tn_link *l = &nic->link[out];
@@ -541,7 +569,10 @@ static bool must_divert(const struct tn_nic *nic, const struct tn_pkt *pkt, unsi
 		return true;
 	if (!l->closed || pkt->hdr.nic)
 		return false;
-	/* A relayed packet does not wait for another replay, which may wait for its window. */
+	/*
+	 * A relayed packet of a replay passes a closed port: if it waited for another replay, which
+	 * may wait for the packet's window, both would wait for each other.
+	 */
 	if (pkt->hdr.relayed && (pkt->tail.flags & TN_TAIL_REPLAYED))
 		return false;
 	return !(nic->reopening >> out & 1 && from_park(pkt));
@@ -555,7 +586,7 @@ static enum moved stall_packet(struct tn_nic *nic, struct tn_link *l, struct tn_
 		l->counter[TORUS_PC_STALLS_VCD0 + pkt->hdr.vc]++;
 	}
 	pkt->stalled = 1;
-	/* Not for VCA: the packet may leave by another port, and the time would stay set. */
+	/* Not for VCA: a packet that then leaves by another port would not reset the time. */
 	if (pkt->hdr.vc != TORUS_VC_A && !l->waiting[pkt->hdr.vc])
 		l->waiting[pkt->hdr.vc] = now;
 	if (nic->params.bubble == TORUS_BUBBLE_MBS)
@@ -597,8 +628,9 @@ static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, uns
 }
 
 /*
- * Return: true if @l has a higher rate than @than. A peer announces the rate of its receiver in
- * INIT; a link without an announced rate counts as faster than any with one.
+ * Return: true if link @l has a higher rate than link @than. The rate of a link is that which the
+ * receiver of its peer has announced in INIT; a link without an announced rate counts as the
+ * fastest.
  */
 static bool is_faster(const struct tn_link *l, const struct tn_link *than)
 {
@@ -606,10 +638,10 @@ static bool is_faster(const struct tn_link *l, const struct tn_link *than)
 }
 
 /*
- * Chooses the output of a packet on VCA: of the allowed directions that bring it nearer and whose
- * link is usable, the one with most credits, then the fastest one. If none has a credit, the
- * packet enters the escape channel by port @det. If the link of @det is dead, too, the packet must
- * not wait for a credit of VCA: see the head of this file.
+ * Chooses the output of a packet on VCA: of the allowed directions that bring the packet nearer to
+ * its destination and whose link is usable, the one with most credits; among equals, the fastest
+ * one. If none has a credit, the packet enters the escape channel by port @det. If the link of @det
+ * is dead, too, the packet must not wait for a credit of VCA: see the head of this file.
  * Return: a port; nports: wait for the escape or a better way; nports + 1: park the packet.
  */
 static unsigned int choose_adaptive(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int det)
@@ -647,15 +679,15 @@ static unsigned int choose_adaptive(struct tn_nic *nic, struct tn_pkt *pkt, unsi
 }
 
 /*
- * Return: true if the window generation of @pkt is a later version than that of this node's rows:
- * the manager of this node did not follow (relay.h).
+ * Return: true if the generation of the window of @pkt is a later version than that of this node's
+ * rows, which means that this node's manager has missed that version (relay.h).
  */
 static bool of_later_table(const struct tn_nic *nic, const struct tn_pkt *pkt)
 {
 	return (s32)(pkt->via.gen - (u32)nic->version) > 0;
 }
 
-/* Parks @pkt, after tn_via_take(), until this node has another table. */
+/* Parks @pkt, which was received as a relay (tn_via_take()), until this node has another table. */
 static void park_relayed(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	if (has_room(nic, pkt)) {
@@ -668,8 +700,9 @@ static void park_relayed(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 }
 
 /*
- * Relays @pkt, which is out of its queue. If the packet has another colour and the onward row is
- * on hold, that row may differ from the row of the packet's table, and the packet is parked.
+ * Relays @pkt, which was taken out of its queue: starts it on its next leg. If the packet has
+ * another colour than this node's rows, and the row of its next leg is on hold, that row may differ
+ * from the row in the packet's table; then the packet is parked.
  */
 static enum moved relay_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
@@ -694,8 +727,9 @@ static enum moved relay_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 }
 
 /*
- * A row may allow VCA both ways round a ring if they are equally long; the first hop decides. So a
- * packet must not go back by the port it came from. Return: the directions that are left.
+ * Return: the directions in which @pkt may go on. If both ways round a ring are equally long, a row
+ * may allow both on VCA, and the first hop decides which one is taken; so the direction back to
+ * where the packet came from is cleared.
  */
 static u16 dirs_left(const struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -704,7 +738,10 @@ static u16 dirs_left(const struct tn_nic *nic, struct tn_pkt *pkt)
 	return pkt->hdr.dir;
 }
 
-/* @pkt is out of its queue. Return: BLOCKED: put it back at the head. */
+/*
+ * Moves @pkt, which was taken out of its queue, one step further. Return: BLOCKED: the caller must
+ * put it back at the head.
+ */
 static enum moved move_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	struct tn_path path = {
@@ -749,7 +786,7 @@ static enum moved move_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	return MOVED;
 }
 
-/* Moves up to BURST packets of one input. Return: packets moved. */
+/* Moves up to BURST packets of one input. Return: the number of packets moved. */
 static unsigned int serve_input(struct tn_nic *nic, unsigned int input, u64 now)
 {
 	struct tn_queue *q = &nic->input[input];
@@ -776,7 +813,10 @@ static unsigned int serve_input(struct tn_nic *nic, unsigned int input, u64 now)
 	return n;
 }
 
-/* Moves all answers that can move: a blocked one does not stop others. Return: packets moved. */
+/*
+ * Moves all of the NIC's own answers that can move; a blocked one does not stop the others. Return:
+ * the number of packets moved.
+ */
 static unsigned int serve_answers(struct tn_nic *nic, u64 now)
 {
 	struct tn_queue *q = &nic->input[TN_INPUT_ANSWER];
@@ -820,7 +860,10 @@ static bool is_any_active(const struct tn_nic *nic)
 	return any;
 }
 
-/* Serves each input from @from to before @end that has packets, once. Return: packets moved. */
+/*
+ * Serves once each input from @from to @end - 1 that has packets. Return: the number of packets
+ * moved.
+ */
 static unsigned int serve_inputs(struct tn_nic *nic, unsigned int from, unsigned int end, u64 now)
 {
 	unsigned int moved = 0;
@@ -831,7 +874,7 @@ static unsigned int serve_inputs(struct tn_nic *nic, unsigned int from, unsigned
 	return moved;
 }
 
-/* Injects the parked packets that are to be replayed. Return: packets moved. */
+/* Injects the parked packets that are to be replayed. Return: the number of packets moved. */
 static unsigned int replay_parked(struct tn_nic *nic)
 {
 	unsigned int n = 0;

@@ -5,19 +5,26 @@
 #include "times.h"
 
 #define ONE		65536
-#define SWING		400		/* mV: from the centre to a full level */
-#define NOISE		7		/* mV rms */
-#define JITTER		14		/* 1/1000 UI rms */
-#define WIDTH		460		/* 1/1000 UI, of an eye without any distortion */
-#define TAP		(ONE / 40)	/* one step, of the feedback, too */
+#define SWING		400		/* mV from the centre to a full level */
+#define NOISE		7		/* rms, mV */
+#define JITTER		14		/* rms, 1/1000 UI */
+#define WIDTH		460		/* width of an eye without any distortion, 1/1000 UI */
+#define TAP		(ONE / 40)	/* one step of a transmitter's tap, and of the decision
+					 * feedback */
 #define CTLE		(ONE / 32)
 #define CTLE_MAX	3
-#define SETTLE		(100 * US)	/* 802.3 clause 72: training ends in 500 ms */
-#define ERRORS_FOR	(10 * MS)	/* how long a computed error rate is used */
-#define PULSE		7		/* bits over which a pulse spreads; p(0) is the third */
-#define PER_KELVIN	2		/* per mille of the loss */
+#define SETTLE		(100 * US)	/* time before a new setting can be measured; IEEE 802.3
+					 * clause 72 requires training to end in 500 ms */
+#define ERRORS_FOR	(10 * MS)	/* how long a computed bit error rate is used before it
+					 * is computed again */
+#define PULSE		7		/* number of bits over which a pulse spreads; its centre
+					 * p(0) is the third */
+#define PER_KELVIN	2		/* growth of the loss per kelvin, per mille */
 
-/* Rates of a lane, and the loss in dB at each, in 1/1000 of that at the first: the root. */
+/*
+ * Rates of a lane, and the loss in dB at each, in 1/1000 of that at the first rate. The loss is
+ * proportional to the root of the rate.
+ */
 static const u32 mbps[TN_RATES_MAX] = { 6250, 5000, 3125, 2500 };
 static const u32 root[TN_RATES_MAX] = { 1000, 894, 707, 632 };
 
@@ -30,7 +37,10 @@ static const u32 half[] = {
 /* Noise gain of the linear equaliser: the root of (1 + k)^2 + k^2, in 1/1000. */
 static const u32 louder[CTLE_MAX + 1] = { 1000, 1032, 1064, 1098 };
 
-/* Return: 10^(-mdb / 20000), in 1/65536; 6.0206 dB halve a signal. */
+/*
+ * Return: the amplitude that is left after a loss of @mdb (in 1/1000 dB): 10^(-mdb / 20000), in
+ * 1/65536. A loss of 6.0206 dB halves a signal.
+ */
 static s32 attenuation_of(u32 mdb)
 {
 	u32 whole = mdb * 10 / 60206, rest = mdb * 10 % 60206 * 16;
@@ -55,7 +65,7 @@ static s32 swing_at(u64 age)
 	return phase < 3000 ? 2000 - (s32)phase : (s32)phase - 4000;
 }
 
-/* Return: loss of a lane at the present rate, mdB. */
+/* Return: the loss of a lane at the present rate, in 1/1000 dB. */
 static u32 loss_of(const struct tn_serdes_model *m, unsigned int lane, u64 now)
 {
 	const struct tn_cable *c = &m->cable;
@@ -76,7 +86,10 @@ static s32 magnitude_of(s32 v)
 	return v < 0 ? -v : v;
 }
 
-/* Computes the pulse of the lane, p(-2) .. p(4), with its taps and its receiver's equaliser. */
+/*
+ * Computes the pulse of a lane, p(-2) .. p(4), with the taps of its transmitter and the equaliser
+ * of its receiver.
+ */
 static void compute_pulse(const struct tn_serdes_model *m, unsigned int lane, u64 now, s32 p[PULSE])
 {
 	s32 x = attenuation_of(loss_of(m, lane, now)), odd = (ONE - x) / 2;
@@ -134,7 +147,10 @@ static void measure_eye(void *ctx, unsigned int lane, struct tn_eye *eye, u64 no
 	eye->width = (u16)((s64)WIDTH * open / p[2]);
 }
 
-/* Return: bit error rate at a point of the eye, a rhombus: the larger of noise's and jitter's. */
+/*
+ * Return: the bit error rate at a point of the eye, which has the shape of a rhombus: the larger of
+ * the rates that noise and jitter cause.
+ */
 static u64 sample_ber(void *ctx, unsigned int lane, int phase, int offset, u64 now)
 {
 	s32 height, width, q, qt;
@@ -184,7 +200,7 @@ static void enable_lane(void *ctx, unsigned int lane, bool on)
 	m->errors_at = 0;
 }
 
-/* Averages over the lanes that are on; a dead lane has a bit error rate of 1/2. */
+/* Averages the bit error rate over the lanes that are on; a dead lane has a rate of 1/2. */
 u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now)
 {
 	unsigned int i, n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A model of a cable and of the SerDes behind it, for software NICs: computes what tn_serdes_ops
- * asks of hardware, and the bit errors that follow. All is fixed point, and the same for the same
- * configuration and times.
+ * A model of a cable and of the SerDes behind it, for software NICs: it implements tn_serdes_ops,
+ * and computes the bit errors that follow from cable and settings. All numbers are fixed point; the
+ * same configuration and times give the same results.
  *
  *	x	loss of the cable at the present rate, as an amplitude: 1 is no loss
  *	h(i)	pulse of one bit after the cable, i bits after its centre; h(-1) to h(2)
@@ -29,7 +29,8 @@
  *     warms and cools; aged lanes lose @ageing more each second. The seed decides how lanes differ,
  *     by up to 5 % of the loss.
  *
- * A cable of length 0 stands for none: eyes are fully open at once, and only dead lanes count.
+ * A cable of length 0 means that there is no model of a cable: eyes are fully open at once, and
+ * only dead lanes count.
  *
  * Tests. tests/unit/test_serdes_model.c compares each lane of any cable with these equations
  * (test_equations(), test_bit_by_bit()) and has temperature and age (test_drift(),
@@ -41,15 +42,15 @@
 #include "fault.h"
 #include "train.h"
 
-#define TN_CABLE_PERIOD	60000000000ull	/* ns */
+#define TN_CABLE_PERIOD	60000000000ull	/* period of the swing of the loss, ns */
 
 /**
  * struct tn_cable - configuration of a simulated cable, at its receiver
- * @length: cm, at most TORUS_CABLE_LENGTH_MAX; 0: none
- * @loss: mdB per metre, for the fastest bits at the highest rate
+ * @length: cm, at most TORUS_CABLE_LENGTH_MAX; 0: no cable is modelled
+ * @loss: 1/1000 dB per metre, for the fastest bits at the highest rate
  * @crosstalk: per mille of the swing, from each neighbouring lane
- * @drift: per mille of the loss
- * @ageing: mdB per second, of @aged lanes
+ * @drift: how far the loss swings around its mean, per mille of the loss
+ * @ageing: growth of the loss of @aged lanes, 1/1000 dB per second
  * @warmer: K above TORUS_CABLE_KELVIN, the temperature for which @loss holds
  * @dead, @aged: masks of lanes
  */
@@ -71,9 +72,9 @@ static inline bool tn_cable_same(const struct tn_cable *a, const struct tn_cable
 	       a->dead == b->dead && a->aged == b->aged && a->seed == b->seed;
 }
 
-/** struct tn_serdes_model - the receiver of one port */
+/** struct tn_serdes_model - model of the cable and the SerDes behind the receiver of one port */
 struct tn_serdes_model {
-	struct tn_serdes serdes;	/* for tn_nic_serdes() */
+	struct tn_serdes serdes;	/* to be passed to tn_nic_serdes() */
 	struct tn_cable cable;
 	/* private: */
 	u64 since;			/* when the cable was laid, or began to age */
@@ -82,16 +83,19 @@ struct tn_serdes_model {
 	struct tn_taps taps[TORUS_LANES_MAX];
 	struct tn_rx rx[TORUS_LANES_MAX];
 	struct tn_fault errors;
-	u64 errors_at;			/* when their rate was computed */
+	u64 errors_at;			/* when the rate of @errors was computed */
 };
 
 /** tn_serdes_model_init() - initialise the model, without a cable */
 void tn_serdes_model_init(struct tn_serdes_model *m);
 /**
- * tn_serdes_model_lay() - replace the cable; tn_nic_cable() must follow
- * A cable that differs only in crosstalk, temperature or dead lanes keeps its age.
+ * tn_serdes_model_lay() - replace the cable; the caller must then call tn_nic_cable()
+ * If the new cable differs only in crosstalk, temperature or dead lanes, it keeps the age of the
+ * old one.
  */
 void tn_serdes_model_lay(struct tn_serdes_model *m, const struct tn_cable *cable, u64 now);
-/** tn_serdes_model_ber() - Return: bit error rate of the link as it is set now, in 1e-18 */
+/**
+ * tn_serdes_model_ber() - Return: bit error rate of the link with its present settings, in 1e-18
+ */
 u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now);
 #endif /* TN_SERDES_MODEL_H */

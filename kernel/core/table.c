@@ -140,9 +140,9 @@ int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 	nic->shadow_open = false;
 	nic->flows.licensed = false;
 	/*
-	 * End a running replay: it was of the former version. Its packets that are in the
-	 * network are drained like all others of their colour. A port that waits for the replay
-	 * stays closed to new packets of the flows that are still parked.
+	 * End a running replay, because it belongs to the former version. Those of its packets that
+	 * are in the network are drained like all other packets of their colour. A port that waits
+	 * for the replay stays closed to new packets of the flows that are still parked.
 	 */
 	nic->park.replaying = 0;
 	nic->park.through = false;
@@ -187,7 +187,7 @@ int tn_nic_hold(struct tn_nic *nic, const u32 *nodes, u32 n)
 	return 0;
 }
 
-/* Gives up gaps until no packet waits, the host is full, or as many were delivered as may be. */
+/* Gives up gaps in flows until no packet waits, the host is full, or due_left is used up. */
 static void give_up_gaps(struct tn_nic *nic, u64 now)
 {
 	struct tn_flows *f = &nic->flows;
@@ -256,8 +256,8 @@ struct settling {
 };
 
 /*
- * Called for each packet of the failed link's RETRY buffer that the peer is not known to have.
- * Return: true if it stays parked.
+ * Called for each packet of the failed link's RETRY buffer that the peer has not acknowledged.
+ * Return: true if it stays parked; false: it is routed again.
  */
 static bool stays_parked(void *ctx, struct tn_pkt *pkt)
 {

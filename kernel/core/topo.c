@@ -42,7 +42,7 @@ void tn_node_coords(const struct torus_shape *shape, u32 id, struct torus_coords
 		at->c[d] = (u16)(id % shape->size[d]);
 		id /= shape->size[d];
 	}
-	tn_assert(!id);		/* a node of this shape */
+	tn_assert(!id);		/* the rest is 0 if @id is a node of this shape */
 	for (; d < TORUS_MAX_DIMS; d++)
 		at->c[d] = 0;
 }

@@ -2,7 +2,8 @@
 /* Search for taps and receiver settings, choice of rate and lanes; see train.h. */
 #include "train.h"
 
-#define NEAR	2		/* settings to each side, around the present ones */
+#define NEAR	2		/* when only settings around the present ones are tried: how many
+				 * to each side */
 #define NEAR_SIDE (2 * NEAR + 1)
 
 void tn_train_init(struct tn_train *t, const struct tn_serdes *serdes,
@@ -99,8 +100,8 @@ static bool meets_target(const struct tn_train *t, const struct tn_lane *l)
 
 /*
  * Return: true if setting @a is better than @b. A setting below the target error rate is better
- * than one above it, since an equaliser may open the eye but amplify noise. Among equals the larger
- * margin is better, and with the same margin the wider eye.
+ * than one above it, because an equaliser may open the eye further but also amplify noise.
+ * Otherwise the larger margin is better, and with the same margin the wider eye.
  */
 static bool is_better_lane(const struct tn_train *t, const struct tn_lane *a,
 			   const struct tn_lane *b)
@@ -142,7 +143,10 @@ static u8 clip_setting(s32 v, u8 max)
 	return v < 0 ? 0 : v > max ? max : (u8)v;
 }
 
-/* Gets setting number @cursor of all up to @max, or of those around @base. */
+/*
+ * Computes setting number @cursor of this step: of all settings up to @max, or of those around
+ * @base.
+ */
 static void pick_setting(const struct tn_train *t, const u8 base[2], const u8 max[2], u8 out[2])
 {
 	u32 side = is_around(t) ? NEAR_SIDE : max[1] + 1u;
@@ -182,7 +186,7 @@ static struct tn_rx rx_now(const struct tn_train *t, unsigned int lane)
 	return (struct tn_rx) { at[0], at[1] };
 }
 
-/* Return: true if the lane takes part in the search. */
+/* Return: true if settings are searched for this lane: it is not dead. */
 static bool is_searched(const struct tn_train *t, unsigned int lane)
 {
 	return t->lane[lane].state == TORUS_LANE_ON;
@@ -269,7 +273,10 @@ void tn_train_begin(struct tn_train *t, bool near, u64 now)
 	begin_search(t, near && was_done, now);
 }
 
-/* Measures all lanes. Return: true if no setting can be better than those found. */
+/*
+ * Measures the present setting on all lanes, and keeps it where it is better. Return: true if on no
+ * lane a better setting is possible.
+ */
 static bool measure_all(struct tn_train *t, u64 now)
 {
 	bool all = true;
@@ -304,7 +311,7 @@ static unsigned int count_lanes(const struct tn_train *t, bool reaching)
 	return n;
 }
 
-/* Applies the settings that were found to the SerDes. */
+/* Applies the best settings found to the SerDes. */
 static void apply_settings(struct tn_train *t)
 {
 	const struct tn_serdes *s = t->serdes;
@@ -331,7 +338,7 @@ static void apply_settings(struct tn_train *t)
 	t->state = t->found_mbps ? TN_TRAIN_DONE : TN_TRAIN_IDLE;
 }
 
-/* Return: true if some lane in the search is better with a receiver that equalises. */
+/* Return: true if some lane gives a better eye with a receiver that equalises. */
 static bool is_equalised(const struct tn_train *t)
 {
 	unsigned int i;
@@ -344,8 +351,8 @@ static bool is_equalised(const struct tn_train *t)
 }
 
 /*
- * Begins the next step at this rate, with the best settings of each lane so far. If only settings
- * around the present ones are tried, the receiver starts from its present setting.
+ * Begins the next step at this rate, starting from the best settings of each lane so far. If only
+ * settings around the present ones are tried (@near), the receiver starts from its present setting.
  * Return: false: no step is left.
  */
 static bool next_step(struct tn_train *t, u64 now)
@@ -365,7 +372,10 @@ static bool next_step(struct tn_train *t, u64 now)
 	return true;
 }
 
-/* Ends the search at one rate: keeps the rate if it carries more than the best so far. */
+/*
+ * Ends the search at one rate: if this rate carries more than the best one so far, it becomes the
+ * best one.
+ */
 static void end_rate(struct tn_train *t, u64 now)
 {
 	const struct tn_serdes *s = t->serdes;
@@ -470,7 +480,10 @@ u64 tn_train_ber(const struct tn_train *t)
 	return width ? sum / width : 0;
 }
 
-/* Return: -log10 of a bit error rate, rounded down: 12 for 1e-12 and a little less. */
+/*
+ * Return: -log10 of a bit error rate in units of 1e-18, rounded down: 12 for 1e-12 and for slightly
+ * lower rates.
+ */
 static u8 minus_log10(u64 ber)
 {
 	u8 n = 18;

@@ -35,8 +35,8 @@
  * An up link measures its eyes at intervals (tn_train_watch()). When a mask no longer fits, the
  * link retrains, while errors are still few enough for the retry. It first tries settings around
  * the present ones, of the taps and then of the receiver, which suffices after changes of
- * temperature and age, and otherwise begins anew. margin_retrain is less than margin_train, so that
- * a link does not retrain again at once.
+ * temperature and age, and otherwise starts a full search. margin_retrain is less than
+ * margin_train, so that a link that has just been trained does not retrain again at once.
  *
  * Each end trains what it receives; taps of the peer's transmitter are set through the SerDes's
  * back channel (as in IEEE 802.3 clause 72). So the directions of a cable may differ in rate and
@@ -54,15 +54,18 @@
 #include "fault.h"
 
 #define TN_RATES_MAX	4
-#define TN_HALF_UI	500		/* half a bit's time, in 1/1000 UI */
-#define TN_MARGIN_MAX	9999		/* percent */
+#define TN_HALF_UI	500		/* half the time of one bit (unit interval, UI), in
+					 * 1/1000 UI */
+#define TN_MARGIN_MAX	9999		/* the largest margin that is reported, percent */
 
-/** struct tn_taps - pre-emphasis: steps of the taps before and after the cursor */
+/** struct tn_taps - pre-emphasis of a transmitter: steps of the taps before and after the cursor */
 struct tn_taps {
 	u8 pre, post;
 };
 
-/** struct tn_rx - receiver: steps of its linear equaliser and of its decision feedback */
+/**
+ * struct tn_rx - settings of a receiver: steps of its linear equaliser and of its decision feedback
+ */
 struct tn_rx {
 	u8 ctle, dfe;
 };
@@ -71,9 +74,9 @@ struct tn_rx {
  * struct tn_eye - a lane's eye, as its monitor measures it
  * @signal: a signal is received
  * @height: from the centre to the innermost trace, mV; 0: closed
- * @width: likewise, in 1/1000 UI, TN_HALF_UI at most
- * @noise: on the traces, rms, mV
- * @jitter: rms, in 1/1000 UI
+ * @width: from the centre to the innermost trace, 1/1000 UI, at most TN_HALF_UI
+ * @noise: noise on the traces, rms, mV
+ * @jitter: jitter of the traces, rms, 1/1000 UI
  */
 struct tn_eye {
 	bool signal;
@@ -83,15 +86,17 @@ struct tn_eye {
 
 /**
  * struct tn_serdes_ops - operations of the hardware; called under the host's lock
- * @set_rate: of all lanes; index into tn_serdes.mbps
- * @set_taps: of the transmitter that feeds receiver lane @lane
- * @set_rx: of receiver lane @lane; NULL: the receiver has no settings, or adapts by itself
+ * @set_rate: set the rate of all lanes; @rate is an index into tn_serdes.mbps
+ * @set_taps: set the taps of the transmitter at the other end of receiver lane @lane
+ * @set_rx: set the equalisers of receiver lane @lane; NULL: the receiver has no settings, or adapts
+ *	by itself
  * @enable: switch a lane on or off
- * @measure: the eye of @lane at @now
- * @sample: bit error rate, in units of 1e-18, if bits were decided @phase (1/1000 UI,
- *	-TN_HALF_UI .. TN_HALF_UI) beside and @offset mV above the centre of the eye
- * @errors: of a model: Return: the errors in the next @bytes, for tn_fault_corrupt(), or NULL if
- *	there are none. The operation is NULL if received bits have their errors already
+ * @measure: measure the eye of @lane at @now
+ * @sample: Return: the bit error rate, in units of 1e-18, that bits would have if the receiver
+ *	sampled them @phase (1/1000 UI, -TN_HALF_UI .. TN_HALF_UI) beside and @offset mV above the
+ *	centre of the eye
+ * @errors: Return: the errors to inject into the next @bytes by tn_fault_corrupt(); NULL: none.
+ *	Only a model has this operation; it is NULL if received bits have their errors already
  */
 struct tn_serdes_ops {
 	void (*set_rate)(void *ctx, unsigned int rate);
@@ -107,14 +112,14 @@ struct tn_serdes_ops {
  * struct tn_serdes - the receiver of one link
  * @lanes: 1 to TORUS_LANES_MAX
  * @rates: 1 to TN_RATES_MAX
- * @mbps: of one lane at each rate, fastest first
+ * @mbps: Mb/s of one lane at each rate, fastest first
  * @pre_max, @post_max: greatest settings of the transmitter's taps; the least are 0
  * @ctle_max, @dfe_max: greatest settings of the receiver's equalisers; 0: they cannot be set.
  *	A setting of 0 does not equalise
  * @swing: height of the widest eye, mV
  * @settle: ns from a setting to its measurement; 0: at once
- * @steady: eyes never change, so they are not measured again. If this flag changes,
- *	tn_nic_cable() must be called
+ * @steady: eyes never change, so the link does not measure them again. A caller that changes this
+ *	flag must call tn_nic_cable()
  */
 struct tn_serdes {
 	const struct tn_serdes_ops *ops;
@@ -135,17 +140,21 @@ static inline bool tn_serdes_sets_rx(const struct tn_serdes *s)
 	return s->ops->set_rx && (s->ctle_max || s->dfe_max);
 }
 
-/** tn_serdes_errors() - Return: the errors in the next @bytes; NULL: none, as with steady eyes */
+/**
+ * tn_serdes_errors() - Return: the errors to inject into the next @bytes; NULL: none, as with
+ * steady eyes
+ */
 static inline struct tn_fault *tn_serdes_errors(const struct tn_serdes *s, u32 bytes, u64 now)
 {
 	return s->steady || !s->ops->errors ? NULL : s->ops->errors(s->ctx, bytes, now);
 }
 
 /**
- * struct tn_train_params - thresholds
- * @target_ber: of a lane, in units of 1e-18
- * @mask_height, @mask_width: of the mask, from its centre, mV and 1/1000 UI
- * @margin_train, @margin_retrain: percent of the mask
+ * struct tn_train_params - thresholds of training
+ * @target_ber: highest acceptable bit error rate of a lane, in units of 1e-18
+ * @mask_height, @mask_width: size of the eye mask from its centre, mV and 1/1000 UI
+ * @margin_train, @margin_retrain: least margin after a training; margin below which the link
+ *	retrains; percent of the mask
  */
 struct tn_train_params {
 	u64 target_ber;
@@ -164,7 +173,7 @@ struct tn_lane {
 };
 
 enum tn_train_state {
-	TN_TRAIN_IDLE,		/* never trained, or failed */
+	TN_TRAIN_IDLE,		/* training was never done, or has failed */
 	TN_TRAIN_BUSY,
 	TN_TRAIN_DONE,
 };
@@ -183,8 +192,9 @@ enum tn_train_step {
 
 /**
  * struct tn_train - training of one link
- * @lane: lanes as they are used; while busy, with the best settings at @rate so far
- * @found: while busy: lanes at the rate that carries most so far, @found_mbps
+ * @lane: the lanes with their present settings; during a search, with the best settings at @rate so
+ *	far
+ * @found: during a search: the lanes at the rate that carries most so far, @found_mbps
  */
 struct tn_train {
 	const struct tn_serdes *serdes;
@@ -193,25 +203,28 @@ struct tn_train {
 	u8 rate;
 	struct tn_lane lane[TORUS_LANES_MAX];
 	/* private: */
-	bool near;		/* only around the former settings */
+	bool near;		/* search only around the present settings */
 	u8 step;		/* enum tn_train_step */
 	u8 found_rate;
 	u16 cursor;		/* number of the setting that is measured in this step */
 	u32 found_mbps;
-	u64 at;			/* when it is measured */
+	u64 at;			/* when that setting is to be measured */
 	struct tn_taps base[TORUS_LANES_MAX];		/* settings from which the step starts */
 	struct tn_rx base_rx[TORUS_LANES_MAX];
 	struct tn_lane found[TORUS_LANES_MAX];
 };
 
-/** tn_train_init() - @serdes must stay valid; NULL: there is nothing to train, and it is done */
+/**
+ * tn_train_init() - prepare the training of a link; @serdes must stay valid; NULL: there is nothing
+ * to train, and training counts as done
+ */
 void tn_train_init(struct tn_train *t, const struct tn_serdes *serdes,
 		   const struct tn_train_params *params);
 /**
- * tn_train_begin() - begin anew; @near: try settings around the present ones first
- * tn_train_poll() ends it, after at most (taps + receiver settings + 25) x rates measurements,
- * taps being pre x post, receiver settings ctle x dfe; if @near, 50 more. Without set_rx it is
- * taps x rates, and 25 more.
+ * tn_train_begin() - begin a search; @near: try settings around the present ones first
+ * tn_train_poll() ends it, after at most (taps + receiver settings + 25) x rates measurements, taps
+ * being pre x post, receiver settings ctle x dfe; if @near, 50 more. Without set_rx it is taps x
+ * rates, and 25 more.
  */
 void tn_train_begin(struct tn_train *t, bool near, u64 now);
 /** tn_train_poll() - measure the next setting, at tn_train_expiry(). Return: enum tn_train_state */
@@ -219,26 +232,30 @@ u8 tn_train_poll(struct tn_train *t, u64 now);
 u64 tn_train_expiry(const struct tn_train *t);
 /**
  * tn_train_watch() - measure the lanes in use
- * Return: true if the link must retrain: a mask no longer fits, or a lane has too many errors.
+ * Return: true if the link must retrain: the mask no longer fits into an eye, or a lane has too
+ * many errors.
  */
 bool tn_train_watch(struct tn_train *t, u64 now);
 
-/** tn_train_width() - lanes in use */
+/** tn_train_width() - Return: number of lanes in use */
 unsigned int tn_train_width(const struct tn_train *t);
-/** tn_train_mbps() - Mb/s of all lanes in use together */
+/** tn_train_mbps() - Return: rate of all lanes in use together, Mb/s */
 u32 tn_train_mbps(const struct tn_train *t);
-/** tn_train_margin() - the smallest margin of the lanes in use; 0: no lane is in use */
+/** tn_train_margin() - Return: the smallest margin of the lanes in use; 0: no lane is in use */
 u32 tn_train_margin(const struct tn_train *t);
-/** tn_train_ber() - the expected bit error rate: bits are spread over all lanes in use */
+/**
+ * tn_train_ber() - Return: the expected bit error rate of the link, whose bits are spread over all
+ * lanes in use
+ */
 u64 tn_train_ber(const struct tn_train *t);
 
 /**
- * tn_train_eye_top() - Return: height of the map of a lane's eye, mV from its centre
- * It is a quarter more than the eye and the mask need.
+ * tn_train_eye_top() - Return: height of the map of a lane's eye, mV from its centre: a quarter
+ * more than the eye and the mask need
  */
 unsigned int tn_train_eye_top(const struct tn_train *t, unsigned int lane, u64 now);
 /**
- * tn_train_eye() - a row of the map of a lane's eye, as its monitor sees it at @now
+ * tn_train_eye() - compute a row of the map of a lane's eye, as its monitor measures it at @now
  * @top: mV from the centre to the first row
  * @row: below TORUS_EYE_ROWS
  * @out: TORUS_EYE_COLS bytes, each -log10 of the bit error rate there
@@ -246,12 +263,15 @@ unsigned int tn_train_eye_top(const struct tn_train *t, unsigned int lane, u64 n
 void tn_train_eye(const struct tn_train *t, unsigned int lane, unsigned int top, unsigned int row,
 		  u8 *out, u64 now);
 
-/** tn_eye_margin() - how far the mask can grow until it touches the eye, in percent of its size */
+/**
+ * tn_eye_margin() - Return: how far the mask can grow until it touches the eye, in percent of its
+ * size
+ */
 u32 tn_eye_margin(const struct tn_eye *eye, const struct tn_train_params *p);
-/** tn_eye_ber() - bit error rate to be expected at the eye's centre, in 1e-18 */
+/** tn_eye_ber() - Return: the bit error rate to be expected at the eye's centre, in 1e-18 */
 u64 tn_eye_ber(const struct tn_eye *eye);
 /**
- * tn_gauss_ber() - probability that noise exceeds a distance q: erfc(q / sqrt 2) / 2
+ * tn_gauss_ber() - compute the probability that noise exceeds a distance q: erfc(q / sqrt 2) / 2
  * @q16: q in 1/16 of the noise's rms; a value below 0 counts as 0
  * Return: the probability in units of 1e-18.
  */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Relays packets, and counts them at both ends of a path with relays; see relay.h. */
+/* Relays packets, and counts them in the windows of their sources and destinations; see relay.h. */
 #include "nic_impl.h"
 
-#define ASK_NODES 4096	/* peers examined in one search for one to ask */
+#define ASK_NODES 4096	/* peers that are examined in one search for a peer to send an ASK to */
 #define ASK_SHIFT_MAX 6	/* limit of the back-off: 2^6 times replay_timeout */
 
-/* Sends @word to the NIC of node @to. If it cannot be sent now, the peer will ask for it again. */
+/*
+ * Sends a packet with the meaning @word (ASK or ACK) to the NIC of node @to. If it cannot be sent
+ * now, it is dropped: the peer asks again.
+ */
 static void send_word(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 count)
 {
 	u64 row = nic->rows[to];

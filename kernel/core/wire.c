@@ -19,7 +19,9 @@ static inline u8 get_bits8(u64 w, unsigned int shift, u8 mask)
 	return (u8)(w >> shift & mask);
 }
 
-/* Asserts that each field fits its bits: one that is too large would change its neighbour. */
+/*
+ * Asserts that each field fits into its bits: a larger value would change the neighbouring field.
+ */
 static void check_fields(const struct tn_hdr *h)
 {
 	tn_assert(h->type < 8 && h->vc < 4 && h->crp_vc < 4 && h->colour < 4);
@@ -199,8 +201,9 @@ void tn_lcrc_set(u8 *edge, u32 seed)
 }
 
 /*
- * Copies a flit that is summed at once. It is written in words of 8 bytes, as tn_crc32c() reads
- * it: a load that spans two stores would wait for both.
+ * Copies a flit whose CRC is computed immediately afterwards. The copy is written in words of 8
+ * bytes, as tn_crc32c() reads it: the processor delays a load that spans two stores until both are
+ * done.
  */
 static void copy_flit(u8 *to, const u8 *from)
 {

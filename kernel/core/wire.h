@@ -26,7 +26,7 @@
  *   4-7  LCRC: CRC-32C over the header flit, the tail flit with LCRC zero and the
  *        relay flit, if there is one, started from the seed of the link's up time (link.h) instead
  *        of ~0 (INIT packets: ~0).
- *        Set anew at every transmission.
+ *        Computed again at every transmission.
  *   8-11 ESEQ: number of the packet in its flow (source, destination, VC)
  *   12   VB: 0xea: this copy is bad, another one follows (see Cut-through); else
  *        service, which is 0 (see Versions)
@@ -68,8 +68,8 @@
  * wrong. It then asks for the packet again, ends the forwarded copy with VB = 0xea and a right
  * LCRC, and forwards the good packet when that has arrived, with the next TSEQ. The receiver
  * accepts a packet with VB = 0xea as the next in sequence without checking its ECRC, sends no E,
- * drops it, counts it (vb_drops), and returns its packet buffer. In sums of a recovery it is not a
- * packet (link.h).
+ * drops it, counts it (vb_drops), and returns its packet buffer. The sums of a recovery do not
+ * count it (link.h).
  *
  * E with RSEQ and GE: the receiver misses packet RSEQ; GE is the generation G of the last good
  * packet that it received. The sender inverts G with each replay, and obeys E only if GE is its
@@ -119,13 +119,14 @@
 #include <torus_uapi.h>
 
 #define TN_ETHERTYPE	0x88b5
-#define TN_WIRE_VERSION	5	/* the newest */
-#define TN_WIRE_OLDEST	4	/* that is spoken, too */
+#define TN_WIRE_VERSION	5	/* the newest version */
+#define TN_WIRE_OLDEST	4	/* the oldest version that this NIC still supports */
 #define TN_FLIT		16
 #define TN_PAYLOAD_FLITS_MAX 1023
 #define TN_PAYLOAD_MAX	(TN_PAYLOAD_FLITS_MAX * TN_FLIT)	/* bytes */
-#define TN_PAYLOAD_MIN	1024		/* least payload_max: a management packet's */
-#define TN_AROUND_MAX	(3 * TN_FLIT)	/* header, tail and relay flit */
+#define TN_PAYLOAD_MIN	1024		/* the lower limit of payload_max: a management packet
+					 * must fit */
+#define TN_AROUND_MAX	(3 * TN_FLIT)	/* bytes of header, tail and relay flit */
 #define TN_PACKET_MAX	(TN_PAYLOAD_MAX + TN_AROUND_MAX)
 #define TN_INIT_FLITS	4
 #define TN_SEQ_MASK	0xfff
@@ -142,11 +143,11 @@ enum tn_type {
 	TN_INIT,
 	TN_MGMT,
 	TN_UNREACH,
-	TN_ACKNAK,		/* the ACK/NAK protocol's answers: 8 bytes, no flits */
+	TN_ACKNAK,		/* ACK or NAK of the ACK/NAK protocol: 8 bytes, no flits */
 };
 
 /**
- * struct tn_hdr - header flit as numbers; see the layout above
+ * struct tn_hdr - the fields of a header flit; see the layout above
  * @dst: destination, node id; of a packet through relays, that of the present leg
  * @src: source, node id
  * @len: payload flits, 0 to 1023
@@ -188,7 +189,7 @@ struct tn_hdr {
 };
 
 /**
- * struct tn_via - relay flit as numbers
+ * struct tn_via - the fields of a relay flit
  * @dst: final destination, node id
  * @payer: node in whose window the packet is; TORUS_NO_NODE: in none
  * @gen: generation of that window
@@ -210,7 +211,7 @@ enum tn_nic_word { TN_NIC_ASK = 1, TN_NIC_ACK };
 #define TN_TAIL_REPLAYED 0x80
 
 /**
- * struct tn_tail - tail flit as numbers, without the LCRC
+ * struct tn_tail - the fields of a tail flit, without the LCRC
  * @ecrc: CRC-32C of the packet from end to end
  * @eseq: number of the packet in its flow
  * @epoch: version by which the flow is numbered, low 16 bits
@@ -227,12 +228,12 @@ struct tn_tail {
 
 /**
  * struct tn_init - payload of an INIT packet
- * @guid: of the sender's NIC
+ * @guid: GUID of the sender's NIC
  * @lowest: lowest wire version that the sender speaks
- * @epoch: of the sender's NIC
+ * @epoch: epoch of the sender's NIC, which differs after each restart of the NIC
  * @nonce: the sender's nonce
  * @nonce_heard: the peer's nonce, as the sender received it; 0: none
- * @attempt: number of @nonce in @epoch
+ * @attempt: how many nonces the sender has drawn in @epoch
  * @last_session: the last session of the link
  * @last_rseq: number that the sender expected next in that session
  * @first_tseq: number of its first packet in the new session
@@ -269,7 +270,7 @@ struct tn_init {
 	u8 bubble;
 };
 
-/** tn_payload_bytes() - payload without the padding of its last flit */
+/** tn_payload_bytes() - Return: bytes of the payload without the padding of its last flit */
 static inline u32 tn_payload_bytes(const struct tn_hdr *h, const struct tn_tail *t)
 {
 	u32 flits = h->len, pad = t->flags & TN_TAIL_PAD;
@@ -277,7 +278,7 @@ static inline u32 tn_payload_bytes(const struct tn_hdr *h, const struct tn_tail 
 	return flits ? flits * TN_FLIT - pad : 0;
 }
 
-/** tn_hdr_flits() - flits of the whole packet */
+/** tn_hdr_flits() - Return: number of flits of the whole packet */
 static inline u32 tn_hdr_flits(const struct tn_hdr *h)
 {
 	return h->len + 2u + h->relayed;
@@ -291,7 +292,7 @@ static inline unsigned int tn_type_of(const u8 *bytes)
 	return bytes[0] & 7;
 }
 
-/** tn_len_of() - payload flits of a packet with header flit @head */
+/** tn_len_of() - Return: number of payload flits of the packet with header flit @head */
 static inline unsigned int tn_len_of(const u8 *head)
 {
 	return tn_get_le16(head + 1) & 0x3ffu;
@@ -303,9 +304,9 @@ static inline unsigned int tn_relayed_of(const u8 *head)
 	return head[2] >> 2 & 1u;
 }
 
-/** tn_acknak_put() - rseq and e of @h as TN_ACKNAK_BYTES */
+/** tn_acknak_put() - write the fields rseq and e of @h as an ACK or NAK of TN_ACKNAK_BYTES */
 void tn_acknak_put(u8 *bytes, const struct tn_hdr *h, u32 seed);
-/** tn_acknak_get() - Return: false if damaged */
+/** tn_acknak_get() - read an ACK or NAK into @h. Return: false if it is damaged */
 bool tn_acknak_get(const u8 *bytes, struct tn_hdr *h, u32 seed);
 void tn_tail_put(u8 *flit, const struct tn_tail *t);
 void tn_tail_get(const u8 *flit, struct tn_tail *t);
@@ -314,7 +315,8 @@ void tn_via_get(const u8 *flit, struct tn_via *v);
 void tn_init_put(u8 *payload, const struct tn_init *i);
 void tn_init_get(const u8 *payload, struct tn_init *i);
 /**
- * tn_init_version() - Return: the version to use with the sender of @i; 0: none is common
+ * tn_init_version() - Return: the wire version for a link with the sender of @i; 0: both ends have
+ * none in common
  * @highest: the highest version of this end
  */
 unsigned int tn_init_version(const struct tn_init *i, unsigned int highest);
@@ -334,7 +336,10 @@ void tn_lcrc_set(u8 *edge, u32 seed);
  */
 bool tn_lcrc_ok(const u8 *head, const u8 *end, u32 seed);
 
-/** tn_ecrc() - Return: the right ECRC of a packet with @payload; @h->dst: final destination */
+/**
+ * tn_ecrc() - Return: the ECRC that a packet with @payload must have; @h->dst: its final
+ * destination
+ */
 u32 tn_ecrc(const u8 *payload, const struct tn_hdr *h, const struct tn_tail *t);
 
 #endif /* TN_WIRE_H */
