@@ -30,18 +30,21 @@
 #define TORUS_HOST_ANSWER_MAX	1280u	/* bytes of an ICMP error */
 #define TORUS_HOST_LANES	256	/* destinations whose messages wait in front of the NIC */
 #define TORUS_HOST_LANES_MAX	(16u << 20)	/* bytes of memory of these messages */
+#define TORUS_HOST_AGE_MAX	60000000000ull	/* for how long one of these waits, ns */
 
 struct torus_host_chain;
 
 /**
  * struct torus_host_msg - a message of the host, in a struct of the shell
  * @next: private
+ * @since: private: when it began to wait in a lane, ns
  * @bytes: of memory that it keeps while it waits, not 0; set by the shell
  * @dst: its destination, node id; set by torus_host_begin(), as is @vc
  * @from: queue of the host that it comes from, less than TORUS_VCS; set by the shell
  */
 struct torus_host_msg {
 	struct torus_host_msg *next;
+	u64 since;
 	u32 bytes;
 	u32 dst;
 	u8 vc;

@@ -23,6 +23,9 @@
  * more of them than before had room. A socket that pays for its messages (torus.ko) cannot get that
  * far: it pays until they leave the lane.
  *
+ * Age. A lane that moves, however slowly, does not keep a message, and with it its socket, for more
+ * than TORUS_HOST_AGE_MAX: then it is dropped, as host_stuck, a few at a time (test_age()).
+ *
  * Order. Messages of one destination and VC that come from one queue of the host stay in order: a
  * message is sent at once only if its lane is empty, a lane is a FIFO, and nothing is taken from a
  * queue that is stopped (test_order()).
@@ -48,6 +51,7 @@
 #define SETS		(TORUS_HOST_LANES / WAYS)
 #define GRACE		5000000ull	/* 5 ms */
 #define PATIENCE	500000000ull	/* half a second */
+#define OLD_BATCH	64u		/* old messages of a lane that are dropped at once */
 
 _Static_assert(TORUS_HOST_LANES % 64 == 0 && TORUS_HOST_LANES % WAYS == 0, "lanes");
 _Static_assert(SETS <= 32, "torus_host.sets_stuck has a bit for each set");
@@ -86,6 +90,7 @@ static void push_message(struct torus_host *h, struct torus_host_lane *l,
 
 	tn_assert(msg->bytes);
 	msg->next = NULL;
+	msg->since = now;
 	if (!is_lane_used(h, i)) {
 		h->lanes_used[i / 64] |= 1ull << i % 64;
 		*l = (struct torus_host_lane) { .head = msg, .tail = msg, .since = now };
@@ -98,7 +103,7 @@ static void push_message(struct torus_host *h, struct torus_host_lane *l,
 	tn_nic_counters(h->nic)[TORUS_NC_HOST_WAITED]++;
 }
 
-static struct torus_host_msg *pop_message(struct torus_host *h, struct torus_host_lane *l, u64 now)
+static struct torus_host_msg *pop_message(struct torus_host *h, struct torus_host_lane *l)
 {
 	unsigned int i = (unsigned int)(l - h->lane);
 	struct torus_host_msg *msg = l->head;
@@ -107,12 +112,20 @@ static struct torus_host_msg *pop_message(struct torus_host *h, struct torus_hos
 	tn_assert(l->bytes >= msg->bytes && h->lane_bytes >= msg->bytes);
 	l->bytes -= msg->bytes;
 	h->lane_bytes -= msg->bytes;
-	l->since = now;
-	h->sets_stuck &= ~(1u << i / WAYS);
 	l->head = msg->next;
-	if (!l->head)
+	if (!l->head) {
 		h->lanes_used[i / 64] &= ~(1ull << i % 64);
+		h->sets_stuck &= ~(1u << i / WAYS);
+	}
 	return msg;
+}
+
+/* Takes the first message out of a lane, which thereby moves. */
+static struct torus_host_msg *send_first(struct torus_host *h, struct torus_host_lane *l, u64 now)
+{
+	l->since = now;
+	h->sets_stuck &= ~(1u << (unsigned int)(l - h->lane) / WAYS);
+	return pop_message(h, l);
 }
 
 static void drop_message(struct torus_host *h, struct torus_host_msg *msg)
@@ -174,6 +187,19 @@ void torus_host_wait(struct torus_host *h, struct torus_host_msg *msg, u64 now)
 	h->stopped_since[msg->from] = now;
 }
 
+/* Drops messages from the head of lane @i that are too old. */
+static void drop_old(struct torus_host *h, unsigned int i, u64 now)
+{
+	struct torus_host_lane *l = &h->lane[i];
+	unsigned int n;
+
+	for (n = 0; n < OLD_BATCH && is_lane_used(h, i); n++) {
+		if (now - l->head->since < TORUS_HOST_AGE_MAX)
+			return;
+		drop_stuck(h, pop_message(h, l));
+	}
+}
+
 /* Return: a message from a lane, which may be sent now; the lanes have turns. */
 static struct torus_host_msg *next_of_lanes(struct torus_host *h, u64 now)
 {
@@ -187,9 +213,11 @@ static struct torus_host_msg *next_of_lanes(struct torus_host *h, u64 now)
 			n += 63 - i % 64;
 			continue;
 		}
+		if (is_lane_used(h, i))
+			drop_old(h, i, now);
 		if (is_lane_used(h, i) && nic_has_room(h, h->lane[i].head)) {
 			h->lane_turn = i + 1;
-			return pop_message(h, &h->lane[i], now);
+			return send_first(h, &h->lane[i], now);
 		}
 	}
 	return NULL;
@@ -254,8 +282,13 @@ static u64 expiry_of(struct torus_host *h, const struct torus_host_msg *msg, u64
 u64 torus_host_expiry(struct torus_host *h)
 {
 	u64 at = ~0ull;
-	unsigned int q;
+	unsigned int q, i;
 
+	for (i = 0; h->lane_bytes && i < TORUS_HOST_LANES; i++) {
+		u64 old = is_lane_used(h, i) ? h->lane[i].head->since + TORUS_HOST_AGE_MAX : at;
+
+		at = old < at ? old : at;
+	}
 	for (q = 0; q < TORUS_VCS; q++) {
 		u64 its = h->stopped[q] ? expiry_of(h, h->stopped[q], h->stopped_since[q]) : ~0ull;
 
@@ -272,7 +305,7 @@ void torus_host_give_up(struct torus_host *h, u64 age, u64 now)
 		if (!is_lane_used(h, i) || now - h->lane[i].since < age)
 			continue;
 		while (is_lane_used(h, i))
-			drop_stuck(h, pop_message(h, &h->lane[i], now));
+			drop_stuck(h, pop_message(h, &h->lane[i]));
 	}
 }
 
@@ -294,7 +327,7 @@ void torus_host_forget(struct torus_host *h)
 
 	for (i = 0; i < TORUS_HOST_LANES; i++) {
 		while (is_lane_used(h, i))
-			drop_message(h, pop_message(h, &h->lane[i], 0));
+			drop_message(h, pop_message(h, &h->lane[i]));
 	}
 	for (q = 0; q < TORUS_VCS; q++) {
 		if (h->stopped[q])

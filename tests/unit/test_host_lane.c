@@ -10,6 +10,7 @@
 #define MS		1000000ull
 #define GRACE		(5 * MS)
 #define PATIENCE	(500 * MS)
+#define AGE_MAX		TORUS_HOST_AGE_MAX
 #define MANY		2000
 
 static struct torus_host_msg pool[MANY];
@@ -73,7 +74,7 @@ static void test_aside(void **state)
 	pass(1);
 	assert_true(torus_host_open(&shell.host, 0));
 	assert_int_equal(nc(TORUS_NC_HOST_WAITED), 1);
-	assert_true(torus_host_expiry(&shell.host) == ~0ull);
+	assert_int_equal(torus_host_expiry(&shell.host), now + AGE_MAX);
 	assert_int_equal(torus_host_oldest(&shell.host), now);
 	/* Others go on; of the same destination only another VC. */
 	assert_true(offer(2, 0, 0, 100));
@@ -222,6 +223,45 @@ static void test_give_up(void **state)
 	host_end();
 }
 
+/* A message does not wait for ever behind others that leave one by one; what came later stays. */
+static void test_age(void **state)
+{
+	u64 began;
+	int left = 0;
+
+	(void)state;
+	start();
+	shell.full[1][0] = true;
+	assert_false(offer(1, 0, 0, 1));
+	pass(GRACE);
+	began = now;
+	while (used < 100)
+		assert_false(offer(1, 0, 0, 1));
+	pass(MS);
+	assert_false(offer(1, 0, 0, 1));
+	while (now - began < AGE_MAX - 9000 * MS) {
+		pass(9000 * MS);
+		shell.full[1][0] = false;
+		assert_int_equal(next(), left++);
+		shell.full[1][0] = true;
+		torus_host_give_up(&shell.host, 10000 * MS, now);
+	}
+	assert_int_equal(torus_host_expiry(&shell.host), began + AGE_MAX);
+	pass(began + AGE_MAX - 1 - now);
+	assert_int_equal(shell.forgot, 0);
+	pass(1);
+	assert_int_equal(shell.forgot, 64);
+	assert_int_equal(torus_host_expiry(&shell.host), began + AGE_MAX);
+	pass(0);
+	assert_int_equal(left + (int)shell.forgot, 100);
+	assert_int_equal(nc(TORUS_NC_HOST_STUCK), shell.forgot);
+	assert_int_equal(torus_host_expiry(&shell.host), began + AGE_MAX + MS);
+	pass(MS);
+	assert_int_equal(left + (int)shell.forgot, 101);
+	assert_true(torus_host_expiry(&shell.host) == ~0ull);
+	host_end();
+}
+
 /*
  * A lane has eight places to be in: with more destinations that share them, one stops a queue, once
  * until one of them moves.
@@ -362,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_memory_back),
 		cmocka_unit_test(test_give_up),
+		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_flood),
 		cmocka_unit_test(test_order),
