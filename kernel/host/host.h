@@ -87,6 +87,10 @@ typedef void (*torus_host_lost)(void *shell, const u8 *ip, u32 len);
  * @out: packets of the message that is being sent; else empty
  * @stopped: by queue of the host, the message that keeps it stopped, or NULL
  * @stopped_since: since when, ns
+ * @stop_spent: by queue of the host, how much of the time that stops may take is spent, ns
+ * @open_since: since when it is not stopped, ns
+ * @last_flow: the flow of the message that it had last; 0: it had none
+ * @stop_shared: so many more of its stops count, because it had messages of several flows
  * @bucket: unfinished messages from the fabric, by flow
  * @seed: of the hash by which they are found, random
  * @oldest: the one that got its last packet first, or NULL
@@ -108,6 +112,10 @@ struct torus_host {
 	struct torus_host_msg *stopped[TORUS_VCS];
 	u64 stopped_since[TORUS_VCS];
 	/* private: */
+	u64 stop_spent[TORUS_VCS];
+	u64 open_since[TORUS_VCS];
+	u64 last_flow[TORUS_VCS];
+	u32 stop_shared[TORUS_VCS];
 	struct torus_host_lane lane[TORUS_HOST_LANES];
 	u64 lanes_used[TORUS_HOST_LANES / 64];
 	u32 lane_bytes;

@@ -41,9 +41,13 @@
  * set moves (test_ways()). That takes more than WAYS stuck destinations whose numbers have the same
  * remainder.
  *
- * Not bounded. A destination that moves slowly, but never rests for GRACE, or whose full
- * lane moves once each PATIENCE, keeps stopping the host's queue: the host then sends at that
- * destination's rate, as any host does behind a congested link (test_slow()).
+ * Slow destinations. One that moves slowly, but never rests for GRACE, or whose full lane moves
+ * once each PATIENCE, would keep stopping the host's queue, which then sends at the rate of that
+ * destination. So the stops of a queue have a budget of time: GRACE + PATIENCE, which it gets back
+ * while it is not stopped, an eighth of all time (SHARE). If less than GRACE is left, messages
+ * without room go into their lanes at once, and if these are full, are dropped at once
+ * (test_shared()). Only stops that delay others count: if all messages of the queue have been of
+ * one flow for SHARED stops, it stops for as long as it must, and nothing is lost (test_slow()).
  */
 #include "host.h"
 
@@ -51,6 +55,8 @@
 #define SETS		(TORUS_HOST_LANES / WAYS)
 #define GRACE		5000000ull	/* 5 ms */
 #define PATIENCE	500000000ull	/* half a second */
+#define SHARE		8u		/* of its time a shared queue is stopped, one part of so many */
+#define SHARED		1024u		/* stops after the last message of another flow */
 #define OLD_BATCH	64u		/* old messages of a lane that are dropped at once */
 
 _Static_assert(TORUS_HOST_LANES % 64 == 0 && TORUS_HOST_LANES % WAYS == 0, "lanes");
@@ -145,10 +151,23 @@ static bool nic_has_room(struct torus_host *h, const struct torus_host_msg *msg)
 	return tn_nic_room(h->nic, msg->dst, msg->vc);
 }
 
+/* Notes of which flow @msg is, the next of its queue. */
+static void note_flow(struct torus_host *h, const struct torus_host_msg *msg)
+{
+	u64 flow = 1 + (u64)msg->dst * TORUS_VCS + msg->vc;
+
+	if (h->last_flow[msg->from] == flow)
+		return;
+	if (h->last_flow[msg->from])
+		h->stop_shared[msg->from] = SHARED;
+	h->last_flow[msg->from] = flow;
+}
+
 bool torus_host_clear(struct torus_host *h, const struct torus_host_msg *msg)
 {
 	struct torus_host_lane *l = h->lane_bytes ? find_lane(h, msg->dst, msg->vc) : NULL;
 
+	note_flow(h, msg);
 	return !(l && is_lane_used(h, (unsigned int)(l - h->lane))) && nic_has_room(h, msg);
 }
 
@@ -158,18 +177,58 @@ static bool has_memory(const struct torus_host *h, const struct torus_host_lane 
 	       l->bytes + bytes <= TORUS_HOST_LANES_MAX - h->lane_bytes;
 }
 
-/* Decides about a message that is not clear and waits since @since. Return: it waits on. */
-static bool place_message(struct torus_host *h, struct torus_host_msg *msg, u64 since, u64 now)
+/* Return: how long a stop of queue @q may last that begins now, ns. */
+static u64 time_to_stop(const struct torus_host *h, unsigned int q)
+{
+	u64 left = GRACE + PATIENCE - h->stop_spent[q];
+
+	if (!h->stop_shared[q])
+		return ~0ull;
+	return left < GRACE ? 0 : left;
+}
+
+static u64 least(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static void begin_stop(struct torus_host *h, struct torus_host_msg *msg, u64 now)
+{
+	u64 back = (now - h->open_since[msg->from]) / (SHARE - 1);
+
+	h->stop_spent[msg->from] -= least(h->stop_spent[msg->from], back);
+	h->open_since[msg->from] = now;
+	h->stopped[msg->from] = msg;
+	h->stopped_since[msg->from] = now;
+}
+
+static void end_stop(struct torus_host *h, unsigned int q, u64 now)
+{
+	u64 spent = now - h->stopped_since[q];
+
+	h->stopped[q] = NULL;
+	h->open_since[q] = now;
+	if (!spent || !h->stop_shared[q])
+		return;
+	h->stop_shared[q]--;
+	h->stop_spent[q] = least(h->stop_spent[q] + spent, GRACE + PATIENCE);
+}
+
+/* Decides about a message that is not clear and stops its queue. Return: it does so on. */
+static bool place_message(struct torus_host *h, struct torus_host_msg *msg, u64 now)
 {
 	struct torus_host_lane *l = find_lane(h, msg->dst, msg->vc);
+	u64 since = h->stopped_since[msg->from];
 	bool used = l && is_lane_used(h, (unsigned int)(l - h->lane));
 	u32 set = 1u << set_of(msg->dst, msg->vc);
+	u64 most = time_to_stop(h, msg->from);
 
-	if (used ? has_memory(h, l, msg->bytes) : l && now - since >= GRACE) {
+	if (used ? has_memory(h, l, msg->bytes) : l && now - since >= least(GRACE, most)) {
 		push_message(h, l, msg, now);
 		return false;
 	}
-	if (now - (used ? l->since : since) < PATIENCE && (l || !(h->sets_stuck & set)))
+	if (now - (used ? l->since : since) < PATIENCE && now - since < most &&
+	    (l || !(h->sets_stuck & set)))
 		return true;
 	if (!l)
 		h->sets_stuck |= set;
@@ -181,10 +240,9 @@ void torus_host_wait(struct torus_host *h, struct torus_host_msg *msg, u64 now)
 {
 	tn_assert(msg->from < TORUS_VCS);
 	tn_assert(!h->stopped[msg->from]);
-	if (!place_message(h, msg, now, now))
-		return;
-	h->stopped[msg->from] = msg;
-	h->stopped_since[msg->from] = now;
+	begin_stop(h, msg, now);
+	if (!place_message(h, msg, now))
+		end_stop(h, msg->from, now);
 }
 
 /* Drops messages from the head of lane @i that are too old. */
@@ -235,9 +293,9 @@ struct torus_host_msg *torus_host_next(struct torus_host *h, u64 now)
 			continue;
 		if (torus_host_clear(h, waits))
 			msg = waits;
-		else if (place_message(h, waits, h->stopped_since[q], now))
+		else if (place_message(h, waits, now))
 			continue;
-		h->stopped[q] = NULL;
+		end_stop(h, q, now);
 	}
 	return msg;
 }
@@ -269,14 +327,17 @@ bool torus_host_ready(struct torus_host *h)
 	return false;
 }
 
-/* Return: when time alone lets @msg, which stopped its queue at @since, wait elsewhere or end. */
-static u64 expiry_of(struct torus_host *h, const struct torus_host_msg *msg, u64 since)
+/* Return: when time alone lets @msg, which stopped its queue, wait elsewhere or end. */
+static u64 expiry_of(struct torus_host *h, const struct torus_host_msg *msg)
 {
 	struct torus_host_lane *l = find_lane(h, msg->dst, msg->vc);
+	u64 most = time_to_stop(h, msg->from), since = h->stopped_since[msg->from];
 
 	if (!l)
-		return since + PATIENCE;
-	return is_lane_used(h, (unsigned int)(l - h->lane)) ? l->since + PATIENCE : since + GRACE;
+		return since + least(PATIENCE, most);
+	if (!is_lane_used(h, (unsigned int)(l - h->lane)))
+		return since + least(GRACE, most);
+	return most == ~0ull ? l->since + PATIENCE : least(l->since + PATIENCE, since + most);
 }
 
 u64 torus_host_expiry(struct torus_host *h)
@@ -290,7 +351,7 @@ u64 torus_host_expiry(struct torus_host *h)
 		at = old < at ? old : at;
 	}
 	for (q = 0; q < TORUS_VCS; q++) {
-		u64 its = h->stopped[q] ? expiry_of(h, h->stopped[q], h->stopped_since[q]) : ~0ull;
+		u64 its = h->stopped[q] ? expiry_of(h, h->stopped[q]) : ~0ull;
 
 		at = its < at ? its : at;
 	}

@@ -115,6 +115,57 @@ static void test_slow(void **state)
 	host_end();
 }
 
+/*
+ * A host sends to a destination that moves slowly, and now and then to another one: how long the
+ * other one has to wait in all, of ten seconds. Each message to the slow one is of @bytes.
+ */
+static u64 stopped_by_slow(u32 bytes, u64 every)
+{
+	static struct torus_host_msg all[20000];
+	struct torus_host_msg *msg = all, *sent;
+	u64 stopped = 0, room = 0, other = 0;
+
+	start();
+	for (u64 ms = 0; ms < 10000; ms++, now += MS) {
+		room = room < 1 && ms % every == 0 ? room + 1 : room;
+		shell.full[1][0] = !room;
+		while ((sent = torus_host_next(&shell.host, now))) {
+			assert_int_equal(sent->dst, 1);
+			shell.full[1][0] = !--room;
+		}
+		stopped += !torus_host_open(&shell.host, 0);
+		if (ms >= other && torus_host_open(&shell.host, 0)) {
+			assert_true(offer(2, 0, 0, 100));
+			other = ms + 100;
+		}
+		for (int i = 0; i < 2 && torus_host_open(&shell.host, 0); i++, msg++) {
+			*msg = (struct torus_host_msg) { .dst = 1, .bytes = bytes };
+			if (torus_host_clear(&shell.host, msg))
+				room = 0;
+			else
+				torus_host_wait(&shell.host, msg, now);
+			shell.full[1][0] = !room;
+		}
+	}
+	return stopped;
+}
+
+/* A destination that moves slowly stops a queue that others use for an eighth of the time. */
+static void test_shared(void **state)
+{
+	const u64 most = 10000 / 8 + (GRACE + PATIENCE) / MS;
+
+	(void)state;
+	assert_in_range(stopped_by_slow(100, 4), 1, most);
+	assert_int_equal(nc(TORUS_NC_HOST_STUCK), 0);	/* its lane is not full */
+	host_end();
+	assert_in_range(stopped_by_slow(65536, 4), most / 3, most);
+	assert_true(nc(TORUS_NC_HOST_STUCK) > 5000);
+	host_end();
+	assert_in_range(stopped_by_slow(65536, 400), 1, most);
+	host_end();
+}
+
 #define MIB	(1u << 20)
 
 /* Fills the lane of @dst by messages of 1 MiB. Return: how many it holds; then a queue stops. */
@@ -128,6 +179,12 @@ static u32 fill_lane(u32 dst)
 	while (torus_host_open(&shell.host, 0))
 		assert_false(offer(dst, 0, 0, MIB));
 	return (u32)(nc(TORUS_NC_HOST_WAITED) - before);
+}
+
+/* The queue gets back all of the time for which messages may stop it. */
+static void rest(void)
+{
+	pass(7 * (GRACE + PATIENCE));
 }
 
 /* A full lane stops a queue for a while, then drops what comes; all lanes share the memory. */
@@ -155,11 +212,14 @@ static void test_full(void **state)
 	/* A second one has half of the rest, and so on; a first message always has its place. */
 	assert_int_equal(fill_lane(2), 4);
 	pass(PATIENCE);
+	rest();
 	assert_int_equal(fill_lane(3), 2);
 	pass(PATIENCE);
+	rest();
 	for (u32 dst = 4; dst < 10; dst++) {
 		assert_int_equal(fill_lane(dst), 1);
 		pass(PATIENCE);
+		rest();
 	}
 	/* When one of them moves, its queue has the host's patience again. */
 	shell.full[1][0] = false;
@@ -273,6 +333,7 @@ static void test_ways(void **state)
 	(void)state;
 	start();
 	for (dst = 0; dst < 9 * 32; dst += 32) {
+		rest();
 		shell.full[dst][0] = true;
 		assert_false(offer(dst, 0, 0, 1));
 		pass(GRACE);
@@ -399,6 +460,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_aside),
 		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_memory_back),
 		cmocka_unit_test(test_give_up),
