@@ -236,11 +236,11 @@ void emu_step(struct emu *e, u64 now)
 		tn_nic_poll(e->soft.nic, now);
 	/* First the answers on the links: peers wait for E, and deliveries take long. */
 	send_frames(e, now);
-	for (int i = 0; i < MOVES_MAX; i++) {
+	for (int i = 0;; i++) {
 		tn_nic_work(e->soft.nic, now);
 		tun_flush(e);
 		send_frames(e, now);
-		if (!msg_next(e, now))
+		if (i == MOVES_MAX || !msg_next(e, now))
 			break;
 		while (msg_next(e, now))
 			;
@@ -257,7 +257,7 @@ u64 emu_expiry(struct emu *e)
 	u64 at = tn_nic_expiry(e->soft.nic), waits = torus_host_expiry(&e->soft.host);
 
 	at = waits < at ? waits : at;
-	if (tn_nic_tx_ports(e->soft.nic))
+	if (tn_nic_tx_ports(e->soft.nic) || torus_host_ready(&e->soft.host))
 		return 0;
 	for (unsigned int i = 0; i < e->soft.hw.nports; i++) {
 		u64 due = torus_host_fault_expiry(&e->soft.port[i].fault);
