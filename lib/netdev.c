@@ -136,6 +136,11 @@ static bool is_same_net(const struct address *a, const struct address *b)
 	return a->net_len == b->net_len && !memcmp(a->net, b->net, sizeof(a->net));
 }
 
+static bool is_same_entry(const struct address *a, const struct address *b)
+{
+	return is_same_net(a, b) && !memcmp(a->at, b->at, sizeof(a->at));
+}
+
 #define STALE_MAX 4	/* entries of a dead caller that are deleted at a time */
 
 /**
@@ -191,16 +196,16 @@ static int on_address(struct nl_msg *msg, void *arg)
 	struct ifaddrmsg *ifa = nlmsg_data(head);
 	struct survey *v = arg;
 	struct address old = { .family = v->a->family, .len = v->a->len };
-	struct nlattr *tb[IFA_MAX + 1];
+	struct nlattr *tb[IFA_MAX + 1], *own;
 
 	if (head->nlmsg_type != RTM_NEWADDR || nlmsg_parse(head, sizeof(*ifa), tb, IFA_MAX, NULL))
 		return NL_SKIP;
+	own = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];	/* the latter may be a peer's */
 	if (ifa->ifa_family != old.family || ifa->ifa_index != v->ifindex ||
-	    ifa->ifa_prefixlen != 8 * old.len || !tb[IFA_ADDRESS] ||
-	    nla_len(tb[IFA_ADDRESS]) < old.len || !tb[IFA_PROTO] ||
-	    nla_get_u8(tb[IFA_PROTO]) != LT_NETDEV_PROTO)
+	    ifa->ifa_prefixlen != 8 * old.len || !own || nla_len(own) < old.len ||
+	    !tb[IFA_PROTO] || nla_get_u8(tb[IFA_PROTO]) != LT_NETDEV_PROTO)
 		return NL_SKIP;
-	memcpy(old.at, nla_data(tb[IFA_ADDRESS]), (size_t)old.len);
+	memcpy(old.at, nla_data(own), (size_t)old.len);
 	if (memcmp(old.at, v->a->at, sizeof(old.at)) && v->n < STALE_MAX)
 		v->stale[v->n++] = old;
 	return NL_OK;
@@ -223,23 +228,27 @@ static int dump_netdev(struct nl_sock *sk, int type, void *head, size_t len,
 
 /*
  * Deletes the routes of former nets, or the former addresses, as many at a time as the survey has
- * room for, until there are no more or one cannot be deleted. Return: 0 or a libnl error of a dump.
+ * room for, until there are no more or the first is still there. Return: 0 or a libnl error of a
+ * dump.
  */
 static int delete_stale(struct nl_sock *sk, struct survey *v, bool routes)
 {
 	struct rtmsg rtm = { .rtm_family = v->a->family };
 	struct ifaddrmsg ifa = { .ifa_family = v->a->family };
+	struct address first;
 	bool failed = false;
 	int err;
 
+	v->n = 0;
 	do {
+		first = v->n ? v->stale[0] : (struct address){ 0 };
 		err = routes ? dump_netdev(sk, RTM_GETROUTE, &rtm, sizeof(rtm), on_route, v) :
 			       dump_netdev(sk, RTM_GETADDR, &ifa, sizeof(ifa), on_address, v);
 		for (unsigned int i = 0; !err && i < v->n; i++)
 			failed |= routes ? route_change(sk, v->ifindex, &v->stale[i], false,
 							LT_NETDEV_PROTO) :
 					   address_change(sk, v->ifindex, &v->stale[i], false);
-	} while (!err && !failed && v->n == STALE_MAX);
+	} while (!err && !failed && v->n == STALE_MAX && !is_same_entry(&first, &v->stale[0]));
 	return err;
 }
 

@@ -123,15 +123,16 @@ other_network() {
 }
 
 
-# own_address_add IP: with the protocol number of the manager, which ip(8) cannot set
+# own_address_add IP [PEER]: with the protocol number of the manager, which ip(8) cannot set
 own_address_add() {
-	at 2.1 python3 - "$1" <<'EOF'
+	at 2.1 python3 - "$@" <<'EOF'
 import ipaddress, socket, struct, sys
 ip = ipaddress.ip_address(sys.argv[1])
 def attr(kind, data):
     return struct.pack("=HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
 body = struct.pack("=BBBBI", 2 if ip.version == 4 else 10, ip.max_prefixlen, 2, 0, socket.if_nametoindex("torus0"))
 body += attr(2, ip.packed) + attr(11, b"\x75")
+body += b"".join(attr(1, ipaddress.ip_address(peer).packed) for peer in sys.argv[2:])
 s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
 s.send(struct.pack("=IHHII", 16 + len(body), 20, 0x605, 1, 0) + body)
 sys.exit(-struct.unpack_from("=i", s.recv(4096), 16)[0])
@@ -143,10 +144,12 @@ leftovers() {
 	local n
 
 	for n in 1 2 3 4 5; do
-		at 2.1 ip route add 192.0.$((2 + n)).0/24 dev torus0 proto 117 && own_address_add 192.0.$((2 + n)).9 || return 1
+		at 2.1 ip route add 192.0.$((2 + n)).0/24 dev torus0 proto 117 && own_address_add 192.0.$((2 + n)).9 &&
+			own_address_add 192.0.$((2 + n)).10 203.0.113.$n || return 1
 	done
 	at 2.1 ip route add 192.0.2.0/24 dev torus0 proto 117 && own_address_add 192.0.2.9 &&
 		at 2.1 ip route add fd00:99::/48 dev torus0 proto 117 && own_address_add fd00:99::9 &&
+		own_address_add fd00:99::10 fd00:99::11 &&
 		at 2.1 ip route add fd00:99::/48 dev torus0 proto static metric 100 &&
 		at 2.1 ip route add 203.0.113.0/24 dev torus0 proto static && at 2.1 ip addr add 203.0.113.9/32 dev torus0 ||
 		return 1
