@@ -38,10 +38,12 @@
  * @no_change: what it is told is so already; @same: what it is told of node @same - 1 is
  * @change_error: what the manager returns when it is told to change something; @once: the first time
  * @privileged: whoever asks may change things; @uid, @at: who and where that is
- * @severs: so many nodes would be cut off by exclusions of ports -y
+ * @severs: so many nodes would be cut off by exclusions of ports -y; @severed: the first of them
+ * @intact: if not 0, these are the only ports of this node that are not excluded
  * @went, @left: by exclusions of whole nodes: that go out of service, and that would be left
  * @more_faulty: cables of a dead node, beside the first two that are faulty
  * @told_by: JSON that a node answers to a question of the root; NULL: it is silent
+ * @twice: node @twice - 1 answers each question twice
  * @root_says: reply of the root to what is passed on to it; NULL: it is silent
  * @did: what the NIC and the manager were told to do, one line each
  * @passed_on: the last question to other nodes
@@ -65,7 +67,8 @@ struct asked {
 	bool lately[NODES];
 	struct fm_candidate_status candidate[3];
 	unsigned int ncandidates;
-	unsigned int rows_read, more_faulty, severs, went, left;
+	unsigned int rows_read, more_faulty, severs, went, left, intact;
+	uint32_t severed;
 	int severs_error;
 	bool equal_rows;
 	int nic_error, flows_error, change_error, test_error;
@@ -75,6 +78,7 @@ struct asked {
 	struct torus_link link[PORTS];
 	struct svc_stats stats;
 	const char *told_by[NODES];
+	uint32_t twice;
 	const char *root_says;
 	char did[512], passed_on[256];
 	bool enough, keeps;

@@ -296,6 +296,8 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 	static const char *const why[PORTS] = { "admin", "wiring", NULL, "held" };
 
 	(void)fm;
+	if (a.intact)
+		return node == OWN && a.intact & 1u << port ? NULL : "fault";
 	return node == OWN ? why[port] : "fault";
 }
 
@@ -348,7 +350,7 @@ int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t
 			*out = (struct fm_severed) { .went = a.went, .left = a.left };
 		else if (end[i].port == 3)
 			*out = (struct fm_severed) {
-				.nodes = a.severs, .node = { 1, 2, 3, 4, 5, 0, 1, 2 }, .pairs = 22,
+				.nodes = a.severs, .node = { a.severed, 2, 3, 4, 5, 0, 1, 2 }, .pairs = 22,
 			};
 	return a.severs_error;
 }

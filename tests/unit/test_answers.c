@@ -469,6 +469,46 @@ static void guarded(void **state)
 	does("include 4 3 at 50\nexclude 4 1 at 50\n");
 }
 
+#define OWN_SEVERED "would cut off 2,1 ('own'), and leave 22 pairs of nodes without a path: "
+#define FORCE "nothing was excluded; --force excludes it anyway"
+#define NAME_IT "nothing was excluded; name the node to take it out as a whole, or --force excludes it anyway"
+
+/*
+ * A node that is cut off is to be named instead only if the order, with those before, ends its last
+ * cable: an end may be named at either node, or be any port of a node that goes out as a whole.
+ */
+static void last_cable(void **state)
+{
+	static const struct {
+		unsigned int intact;
+		const char *links, *advice;
+	} row[] = {
+		{ 1u << 2, "'2,1:-y'", FORCE },
+		{ 1u << 2, "'2,1:-y','2,1:+x'", FORCE },
+		{ 1u << 2, "'2,1:-y','2,1:-x'", NAME_IT },
+		{ 1u << 2, "'2,1:-y','1,1:+x'", NAME_IT },
+		{ 1u << 2, "'2,1:-y','1,1:-x'", FORCE },
+		{ 1u << 2, "'1,1','2,1:-y'", NAME_IT },
+		{ 1u << 2, "'0,1','2,1:-y'", FORCE },
+		{ 1u << 1, "'2,0:+x','2,1:-y'", FORCE },
+		{ 1u << 1, "'2,0','2,1:-y'", NAME_IT },
+		{ 1u << 1 | 1u << 2, "'2,0','2,1:-y'", FORCE },
+		{ 1u << 1 | 1u << 2, "'2,0','1,1','2,1:-y'", NAME_IT },
+	};
+	char request[128], text[256];
+
+	(void)state;
+	a.severs = 1;
+	a.severed = OWN;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		a.intact = row[i].intact;
+		snprintf(request, sizeof(request), "{'cmd':'exclude','links':[%s]}", row[i].links);
+		snprintf(text, sizeof(text), OWN_SEVERED "%s", row[i].advice);
+		refuses(request, "cuts-off", text);
+	}
+	does("");
+}
+
 static void table(void **state)
 {
 	(void)state;
@@ -922,7 +962,7 @@ int main(void)
 		TEST(another_becomes_root_later),
 		TEST(nodes), TEST(some_nodes), TEST(nodes_without_root),
 		TEST(coord),
-		TEST(guarded),
+		TEST(guarded), TEST(last_cable),
 		TEST(table),
 		TEST(excluded_and_included), TEST(nothing_to_change),
 		TEST(excluded_and_kept),

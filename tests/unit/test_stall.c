@@ -176,6 +176,24 @@ static void enough(void **state)
 	assert_true(a.enough);
 }
 
+/* The second answer of a node does not count: neither for another one, nor as another wait. */
+static void twice(void **state)
+{
+	(void)state;
+	a.twice = 1;
+	a.told_by[4] = NULL;
+	walks(ALL);
+	assert_false(a.enough);
+	a.told_by[0] = "[[0,5000000000]]";
+	a.told_by[4] = "[]";
+	walks(ALL);
+	assert_true(a.enough);
+	a.told_by[0] = "[[0,6000000000]]";
+	walks(ALL);
+	problems("node 1,0 ('bob') returns no credits to 0,0:+x for 6.0 s and does not wait itself: "
+		 "its NIC is broken, or its host takes no packets\n");
+}
+
 /* A root that resigns and leads again has no problem from its former time as a root. */
 static void resigns(void **state)
 {
@@ -306,7 +324,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		TEST(sink_in_two_walks), TEST(two_sinks), TEST(chain), TEST(short_waits), TEST(circle),
-		TEST(silent), TEST(enough), TEST(resigns), TEST(takes_port_down), TEST(is_down),
+		TEST(silent), TEST(enough), TEST(twice), TEST(resigns), TEST(takes_port_down), TEST(is_down),
 		TEST(reports), TEST(reads_later),
 	};
 
