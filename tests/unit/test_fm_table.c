@@ -327,7 +327,30 @@ static void test_news(void **state)
 	fm_table_free(&fm.table);
 }
 
-/* A library finds a table by term, version and shape. */
+/* The number of nodes that are up is that of the entries, also after a change of few of them. */
+static void test_ups(void **state)
+{
+	struct torus_shape s;
+	struct fm_entry e = { .node = 4, .state = FM_NODE_UP, .guid = 7 };
+	struct fm_book *b;
+
+	(void)state;
+	assert_int_equal(torus_shape_parse("10x10", &s), 0);
+	b = fm_book_new(&s);
+	assert_int_equal(fm_book_ups(b), 0);
+	fm_book_change(b, &e, 1);
+	assert_int_equal(fm_book_ups(b), 1);
+	assert_int_equal(fm_book_ups(b), 1);
+	e.node = 5;
+	fm_book_change(b, &e, 1);
+	assert_int_equal(fm_book_ups(b), 2);
+	e.state = FM_NODE_DEAD;
+	fm_book_change(b, &e, 1);
+	assert_int_equal(fm_book_ups(b), 1);
+	fm_book_put(b);
+}
+
+/* A library finds a table by root, term, version and shape. */
 static void test_library(void **state)
 {
 	struct torus_shape s, other;
@@ -343,6 +366,7 @@ static void test_library(void **state)
 		b[i] = fm_book_new(&s);
 		fm_library_add(l, b[i], 1, 1 + i / 2, 1 + i % 2);
 	}
+	assert_null(fm_library_find(l, 2, 1, 1, &s));
 	assert_ptr_equal(fm_library_find(l, 1, 1, 1, &s), b[0]);
 	assert_ptr_equal(fm_library_find(l, 1, 1, 2, &s), b[1]);
 	assert_ptr_equal(fm_library_find(l, 1, 2, 1, &s), b[2]);
@@ -394,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_news),
+		cmocka_unit_test(test_ups),
 		cmocka_unit_test(test_library),
 		cmocka_unit_test(test_numbers),
 	};
