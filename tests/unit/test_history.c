@@ -652,6 +652,33 @@ static void room_to_the_byte(void **state)
 	start();
 }
 
+/* When a file is deleted, a log whose last event was in it is unknown again. */
+static void unknown_again(void **state)
+{
+	uint64_t bytes = 0;
+	struct history_stats s;
+
+	(void)state;
+	add_of(HISTORY_PULLED, LOG + 20, 7, "x");
+	for (uint64_t i = 1; i <= 100; i++)
+		add(i);
+	FINDS("100", .last = 1);
+	stop();
+	start();
+	history_stats(h, &s);
+	assert_true(history_has(h, LOG + 20, 7));
+	stop();
+	while (bytes - bytes / 64 < s.bytes + HISTORY_LINE_MAX - 1)
+		bytes++;
+	start_of("lab", bytes);
+	assert_true(history_has(h, LOG + 20, 7));
+	add_of(HISTORY_LED, LOG + 21, 101, "x");
+	FINDS("101");
+	assert_true(history_has(h, LOG + 21, 101));
+	assert_false(history_has(h, LOG + 20, 7));
+	assert_false(history_has(h, LOG, 100));
+}
+
 /* The name of the directory must fit, with its end. */
 static void long_names(void **state)
 {
@@ -687,21 +714,18 @@ static void no_wait(void **state)
 	assert_int_equal(waits, 0);
 }
 
-/* The queue takes lines as long as any line fits, to the byte. */
-static void queue_to_the_byte(void **state)
+/* While the disk is full, adds lines of so many bytes to the queue. */
+static void fill_queue(size_t left)
 {
 	static char text[HISTORY_LINE_MAX];
 	struct history_record r = {
 		.whose = HISTORY_LED, .log = LOG, .seq = 1000, .kind = "link", .json = text, .len = 3000,
 	};
-	size_t len, rest, left = (1 << 20) - HISTORY_LINE_MAX;
-	struct history_stats s;
+	size_t len, rest;
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	free(history_line(&r, &len));
 	rest = len - r.len;
-	fails = ENOSPC;
 	for (; left >= 2 * len; left -= len, r.seq++)
 		assert_true(history_add(h, &r));
 	r.len = left / 2 - rest;
@@ -710,15 +734,47 @@ static void queue_to_the_byte(void **state)
 	r.seq++;
 	r.len = left - rest;
 	assert_true(history_add(h, &r));
-	r.seq++;
 	assert_in_range(r.seq, 1001, 9998);
-	r.len = 0;
+}
+
+/* The queue takes lines as long as any line fits, to the byte. */
+static void queue_to_the_byte(void **state)
+{
+	struct history_record r = {
+		.whose = HISTORY_LED, .log = LOG, .seq = 9999, .kind = "link", .json = "",
+	};
+	struct history_stats s;
+
+	(void)state;
+	fails = ENOSPC;
+	fill_queue((1 << 20) - HISTORY_LINE_MAX);
 	assert_true(history_add(h, &r));
 	history_stats(h, &s);
 	assert_int_equal(s.dropped, 0);
 	assert_false(history_add(h, &r));
 	history_stats(h, &s);
 	assert_int_equal(s.dropped, 1);
+	fails = 0;
+}
+
+/* There is room for many lines while less than half of the queue is taken, in lines and in bytes. */
+static void room_for_many(void **state)
+{
+	(void)state;
+	fails = ENOSPC;
+	for (uint64_t i = 1; i <= 4096; i++) {
+		assert_true(history_room(h));
+		add(i);
+	}
+	assert_false(history_room(h));
+	for (size_t less = 0; less < 2; less++) {
+		fails = 0;
+		stop();
+		start();
+		fails = ENOSPC;
+		fill_queue((1 << 19) - less);
+		assert_int_equal(history_room(h), less);
+	}
 	fails = 0;
 }
 
@@ -1103,9 +1159,9 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		TEST(found_again), TEST(put_together), TEST(former_format), TEST(filtered), TEST(in_parts), TEST(slow_disk),
 		TEST(odd_positions), TEST(what_others_have),
-		TEST(cut_off), TEST(bits_flipped), TEST(of_others), TEST(bounded), TEST(room_to_the_byte),
+		TEST(cut_off), TEST(bits_flipped), TEST(of_others), TEST(bounded), TEST(room_to_the_byte), TEST(unknown_again),
 		TEST(file_zero), TEST(no_wait),
-		TEST(long_names), TEST(queue_to_the_byte), TEST(odd_lines), TEST(full),
+		TEST(long_names), TEST(queue_to_the_byte), TEST(room_for_many), TEST(odd_lines), TEST(full),
 		TEST(hangs_long), TEST(ends_while_read), TEST(not_readable), TEST(told_once),
 		TEST(queue_in_order), TEST(forgotten), TEST(ends_in_search), TEST(unread),
 		TEST(no_room),
