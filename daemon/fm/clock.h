@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Times of the manager: ns of a clock that is handed in. */
+/* Times in the manager: ns of the clock that its caller passes in. */
 #ifndef FM_CLOCK_H
 #define FM_CLOCK_H
 

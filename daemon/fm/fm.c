@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A machine's beginning and end, and the dispatch of each event to its parts. */
+/*
+ * Creation and end of a machine (the manager of one node), and the dispatch of each event to the
+ * parts of it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +42,7 @@
 #include "daemon/fm/wire/plan.h"
 #include "daemon/fm/root/plan.h"
 
-/* Return: true if a table is in force that fm_keep() has not seen. */
+/* Return: true if a table is in force that fm_keep() has not yet compared with the kept one. */
 static bool has_table_to_keep(const struct fm *fm)
 {
 	return fm_keep_news(fm) && fm_in_force(fm, fm->table.version);
@@ -61,8 +64,9 @@ static void run_due(struct fm *fm)
 }
 
 /*
- * An event comes at @now. Sets fm->alarm, by which lag.c measures the delay of the timer: the host
- * sets its timer after each event, so work that was due by the last event still waits for it.
+ * Called at the beginning of each event, at @now. Sets fm->alarm, by which lag.c measures how late
+ * the timer is handled: the host sets its timer after each event, so work that became due before
+ * that event still waits for the timer.
  */
 static void set_time(struct fm *fm, uint64_t now)
 {
@@ -92,7 +96,7 @@ uint64_t fm_expiry(const struct fm *fm)
 	return fm->root ? earlier(at, fm_root_expiry(fm)) : at;
 }
 
-/* Takes place and rows of a NIC that is placed already. Return: 0 or -ENOMEM. */
+/* Takes over the place and the rows of a NIC that already has a place. Return: 0 or -ENOMEM. */
 static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64_t *rows)
 {
 	struct torus_plan plan = fm_plan_full(&dev->plan);
@@ -118,7 +122,7 @@ static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64
 	return 0;
 }
 
-/* Return: true if no op is missing. */
+/* Return: true if the host has given all operations that are required. */
 static bool are_ops_complete(const struct fm_ops *o, bool arbiter)
 {
 	return o->mgmt_send && o->root_set && o->place_set && (o->rows_write || o->rows_apply) &&

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fabric manager of one node, as a pure state machine: events in by
- * function calls, actions out through struct fm_ops. No I/O, no clock, no
- * randomness but what is handed in: the same calls give the same actions.
- * fabricd binds it to libevent and a NIC, the simulator to a virtual clock.
+ * The fabric manager of one node, as a pure state machine: events come in by function calls,
+ * actions go out through struct fm_ops. It has no I/O, clock or randomness of its own, so the same
+ * calls give the same actions. fabricd binds it to libevent and a NIC, the simulator to a virtual
+ * clock.
  *
  * Calls never nest: an op must not call back into the machine. An action at the NIC may be slow or
- * fail; its end is an event, too: fm_done().
+ * fail; the host reports its end by another event, fm_done().
  */
 #ifndef FM_H
 #define FM_H
@@ -28,12 +28,13 @@ enum fm_level { FM_ERROR, FM_WARNING, FM_INFO, FM_DEBUG };
 
 /**
  * struct fm_link_change - a cable was lost, or came back
- * @node, @port: its end at a port with "+"; @peer, @peer_port: the other end
- * @up: it came back; else it was lost
- * @reason: by the end that is down; NULL: not known, or the cable is @up
+ * @node, @port: the end of the cable at a port with "+"; @peer, @peer_port: the other end
+ * @up: true: the cable came back; false: it was lost
+ * @reason: why it was lost, as the end that is down reports it; NULL: not known, or the cable is
+ *	@up
  * @excluded: an administrator has excluded it
- * @was_for: ns since the change before, as far as this root knows
- * @version: of the first table that has the change
+ * @was_for: ns since the previous change of this cable, as far as this root knows
+ * @version: version of the first table that contains the change
  */
 struct fm_link_change {
 	uint32_t node, peer;
@@ -44,12 +45,16 @@ struct fm_link_change {
 	char name[TORUS_NAME_MAX + 1], peer_name[TORUS_NAME_MAX + 1];
 };
 
-/** enum fm_ordered - what an order did: it excluded, or included; or its time is over */
+/**
+ * enum fm_ordered - effect of an administrator's order: ports were excluded, or included; or the
+ * term of an exclusion is over
+ */
 enum fm_ordered { FM_ORDERED_OUT, FM_ORDERED_IN, FM_ORDERED_OVER };
 
 /**
- * struct fm_order_change - an administrator excluded or included ports, or the time of that is over
- * @order: with @node and @ports
+ * struct fm_order_change - an administrator excluded or included ports, or the term of an exclusion
+ * is over
+ * @order: the order; its @node and @ports are set
  */
 struct fm_order_change {
 	enum fm_ordered what;
@@ -60,9 +65,9 @@ struct fm_recovery;
 
 /**
  * struct fm_log - a line for the log and the list of events
- * @link: for kind "link", else NULL
- * @recovery: for kind "recovery", when one has ended, else NULL
- * @order: for kind "admin", else NULL
+ * @link: the change, if @kind is "link"; else NULL
+ * @recovery: the recovery that has ended, if @kind is "recovery"; else NULL
+ * @order: the order, if @kind is "admin"; else NULL
  */
 struct fm_log {
 	enum fm_level level;
@@ -74,28 +79,30 @@ struct fm_log {
 };
 
 /**
- * struct fm_ops - the actions of the machine, done by its host
+ * struct fm_ops - the actions of the machine, which its host performs
  *
- * The NIC. The host does these actions in the order in which they were begun, and reports the end
- * of each action with a @tag by fm_done(). Until then the machine begins no other action with a
+ * The NIC. The host performs these actions in the order in which they were begun, and reports the
+ * end of each action with a @tag by fm_done(). Until then the machine begins no other action with a
  * tag. The end of an action without a tag is not reported (node/nic_actions.c explains why).
- * @mgmt_send: a management packet to the neighbour on @port; it may be lost
- * @root_set: the NIC obeys this root from now on, and the following actions are by its order. If
- *	the NIC obeys a root of a later epoch, this and the following actions fail with -ESTALE
- * @place_set: shape, coordinates and address plan; if only the plan changes, rows stay
- * @rows_write: @n changed rows (ids ascending), then the atomic switch to
- *	@version; rows may carry TORUS_ROW_HOLD. @n may be 0
+ * @mgmt_send: send a management packet to the neighbour on @port; it may be lost
+ * @root_set: make the NIC obey this root from now on; the following actions are orders of this
+ *	root. If the NIC already obeys a root of a later epoch, this and the following actions fail
+ *	with -ESTALE
+ * @place_set: set the shape, coordinates and address plan of the NIC; if only the plan changes, its
+ *	rows stay
+ * @rows_write: write @n changed rows (node ids ascending), then switch atomically to @version; rows
+ *	may have TORUS_ROW_HOLD. @n may be 0
  * @rows_apply: NULL, or used instead of @rows_write: the host makes the rows of @version itself,
  *	with the holds of node/rows.c, from the closed exclusions, a mask for each node. These are
  *	valid as long as the machine has this version; machines of one library pass the same
  * @release, @park_resolve, @park_replay: as in <torus/torus.h>
- * @count: reads counters and parking; with @lost, TORUS_NC_LOST as well
+ * @count: read the counters and the state of the parking segment; with @lost, TORUS_NC_LOST as well
  *
  * The service network. A connection is a number that the host chooses:
- * @connect: open one to @addr; the answer comes as fm_conn_up() or
+ * @connect: open a connection to @addr; the host reports the result by fm_conn_up() or
  *	fm_conn_down(). Return: the connection, or a negative errno
- * @send: @msg stays the caller's; loss shows as fm_conn_down()
- * @close: no event follows
+ * @send: send @msg, which the caller still owns; if it is lost, the host calls fm_conn_down()
+ * @close: close a connection; no event follows
  *
  * @arbitrate: ask the site's arbiter whether the node @guid may lead in @epoch. The answer comes as
  *	fm_arbiter(), in any case and soon. Until then the machine asks again only about a later
@@ -130,17 +137,17 @@ struct fm_ops {
 
 /** enum fm_verdict - answer of the site's arbiter to a claim */
 enum fm_verdict {
-	FM_UNKNOWN,	/* it could not be asked, or its answer has no meaning */
+	FM_UNKNOWN,	/* the arbiter could not be asked, or its answer has no meaning */
 	FM_GRANTED,
 	FM_REFUSED,
 	FM_VERDICTS,
 };
 
-/* Prefixes of fm_config.plan_given. */
+/* Bits of fm_config.plan_given: which prefixes of the address plan the configuration names. */
 #define FM_PLAN4 1u
 #define FM_PLAN6 2u
 
-/** struct fm_counts - counters of a NIC, by @count; @lost: TORUS_NC_LOST */
+/** struct fm_counts - counters of a NIC, the result of @count; @lost: TORUS_NC_LOST */
 struct fm_counts {
 	struct torus_park park;
 	uint64_t lost;
@@ -148,15 +155,15 @@ struct fm_counts {
 
 /**
  * struct fm_config - times in ns
- * @fabric: name of the fabric; a peer of another is refused
- * @name: of this node; unique in the fabric
+ * @fabric: name of the fabric; a peer that names another one is refused
+ * @name: name of this node, unique in the fabric
  * @address: own service address "IP:PORT"
  * @shape: configured shape; ndims 0: discover it (root only)
- * @plan: address plan, as in fm_table_msg, of a fabric that has none yet; or of any one, once this
- *	node is root and fm_plan() is called
+ * @plan: address plan, as in fm_table_msg, for a fabric that has none yet. If fm_plan() is called
+ *	on the root, its plan replaces the present one
  * @plan_given: which of its prefixes the configuration names; the others stay as they are
  * @fanout: children of a node in the distribution tree
- * @init_interval: between Init packets on a port whose answer is missing
+ * @init_interval: time between Init packets on a port whose neighbour has not answered
  * @quiet: time without news after which the first table is made, if nodes are missing
  * @resend: time after which a step without answer is repeated; a peer that does not answer for
  *	twenty times as long is lost
@@ -165,21 +172,22 @@ struct fm_counts {
  * @resolve_max: bound of the wait until the other end of a dead link reports what it had received
  * @member_max: bound of the wait for a node whose manager does not answer, or does not report; for
  *	a node whose NIC fails twice as long
- * @keepalive: of service connections; a peer that is silent for four intervals is lost, the
- *	parent after one and a half if nodes can take over
- * @flap_limit: losses of a link in quick succession until it is held down; 0: never
+ * @keepalive: interval of keep-alives on service connections. A peer that is silent for four
+ *	intervals counts as lost; the parent after one and a half, if nodes can take over
+ * @flap_limit: how many losses of a link in quick succession cause it to be held down; 0: no link
+ *	is held down
  * @flap_half_life: time in which the penalty of a link halves; at least 1 ms
  * @hold_max: bound of the time that a link is held down after its last loss
  * @takeover: time from the loss of the root until the first candidate asks to be root; 0: this node
  *	never asks
- * @priority: of this node as a candidate, at most FM_PRIORITY_MAX, or FM_PRIORITY_AUTO; 0: it is
- *	none
- * @arbiter: the site has one (root/arbiter.c)
+ * @priority: priority of this node as a candidate, at most FM_PRIORITY_MAX, or FM_PRIORITY_AUTO; 0:
+ *	it is no candidate
+ * @arbiter: the site has an arbiter (root/arbiter.c)
  * @library: of tables, shared with other machines of this thread, or NULL. It
  *	must outlive them
  * @keeps: the host has a disk for the table, and answers each @keep by fm_kept()
  * @kept: the table that was kept last, or NULL; read by fm_new() alone
- * @seed: for jitter
+ * @seed: seed of random delays
  */
 struct fm_config {
 	char fabric[TORUS_NAME_MAX + 1];
@@ -209,17 +217,17 @@ struct fm_config {
 };
 
 /**
- * fm_library_new() - a library, by which machines share tables that are equal
+ * fm_library_new() - make a library, by which the machines of one process share equal tables
  *
  * Each version is in memory once, for all machines that have it, so a million machines need the
- * memory of a few tables. The end of a session that is reported after the table (fm_ended) is then
- * known to all of them as soon as one machine gets it.
+ * memory of a few tables. As soon as one machine gets the end of a session that was reported after
+ * the table (fm_ended), all of them know it.
  * Return: NULL if out of memory.
  */
 struct fm_library *fm_library_new(void);
 void fm_library_free(struct fm_library *l);
 
-/** fm_config_default() - fills everything but names and address */
+/** fm_config_default() - set all parameters except names and address to their defaults */
 void fm_config_default(struct fm_config *c);
 
 /**
@@ -239,66 +247,67 @@ void *fm_io(const struct fm *fm);
 
 void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now);
 /**
- * fm_stalled() - @is: @port of the NIC is being taken down, because its neighbour returns no
- *	credits; !@is: it stays up
+ * fm_stalled() - called when the host takes @port of the NIC down because its neighbour returns no
+ * credits (@is), or has decided to leave it up (!@is)
  */
 void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now);
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now);
 void fm_park(struct fm *fm, const struct torus_park *park, uint64_t now);
 /**
  * fm_done() - an action at the NIC has ended
- * @err: 0 or negative errno. It may have been done nevertheless, or in part
- * @counts: of a count without error, else NULL
+ * @err: 0 or negative errno. An action that failed may have been done nevertheless, or in part
+ * @counts: the result of @count without error, else NULL
  */
 void fm_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *counts, uint64_t now);
-/** fm_conn_up() - an own connect succeeded, or a peer connected */
+/** fm_conn_up() - a connection that this node opened is established, or a peer has connected */
 void fm_conn_up(struct fm *fm, int conn, uint64_t now);
 void fm_conn_down(struct fm *fm, int conn, uint64_t now);
 void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now);
 /**
- * fm_arbiter() - the answer of the site's arbiter to the question about @epoch
+ * fm_arbiter() - the site's arbiter has answered the question about @epoch
  * @high: with FM_REFUSED: the epoch that it has granted already; 0: not known
- * @why: the reason if it is no grant, as text for people
+ * @why: the reason, as text for people, if the arbiter did not grant the epoch
  */
 void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
 		const char *why, uint64_t now);
 /**
- * fm_kept() - the table given to @keep is on the disk (@ok), or the disk fails. Not called for a
- *	table that a later one replaced before it was written
+ * fm_kept() - the table given to fm_ops.keep is on the disk (@ok), or the disk has failed. The host
+ *	does not call this for a table that was replaced by a later one before it was written
  * @epoch, @version: of that table
  */
 void fm_kept(struct fm *fm, uint64_t epoch, uint64_t version, bool ok, uint64_t now);
 void fm_timer(struct fm *fm, uint64_t now);
-/** fm_expiry() - when fm_timer() must be called; ~0 for never */
+/** fm_expiry() - Return: when fm_timer() must be called; ~0: never */
 uint64_t fm_expiry(const struct fm *fm);
 
 /**
- * fm_exclude() - administrative exclusion; root only. Inclusion also ends holds of
- * links that flap (damp.c).
+ * fm_exclude() - exclude or include ports by order of the administrator; works on the root only. An
+ * inclusion also ends the holds of links that flap (damp.c).
  * @port: -1 for the whole node
- * Return: 0, -EPERM not the root, -EAGAIN still bootstrapping, -EINVAL.
+ * Return: 0; -EPERM: this node is not root; -EAGAIN: there is no table yet; -EINVAL.
  */
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
 /**
- * fm_exclude_by() - exclude ports by an order, which has user, reason and term
- * @order: its @node and @ports are ignored. If it has an end, the root includes the ports then
+ * fm_exclude_by() - exclude ports by an order that contains user, reason and term
+ * @order: its @node and @ports are ignored. If the order has an end, the root includes the ports at
+ *	that time
  */
 int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
 		  uint64_t now);
-/** fm_include_by() - include ports by an order, of which only the user counts */
+/** fm_include_by() - include ports by an order, of which only the user is used */
 int fm_include_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
 		  uint64_t now);
 /**
- * fm_exclude_first() - the same, without making the next table in this call
+ * fm_exclude_first() - exclude or include ports, but do not make the next table in this call
  * @order: as in fm_exclude_by() or fm_include_by(), or NULL
  *
- * So further exclusions or inclusions at the same time are in the same table.
+ * So further exclusions or inclusions that follow at the same time get into the same table.
  */
 int fm_exclude_first(struct fm *fm, uint32_t node, int port, bool excluded,
 		     const struct fm_order *order, uint64_t now);
 /**
- * fm_exclude_changes() - compare fm_exclude(), or fm_exclude_by() if there is an @order, with the
- *	present exclusions
+ * fm_exclude_changes() - find out whether fm_exclude(), or fm_exclude_by() if there is an @order,
+ *	would change the present exclusions
  * Return: true if it would change anything, or if this node is not root. The same exclusion for the
  * same reason, without an end, changes nothing, even if another user orders it.
  */
@@ -306,24 +315,25 @@ bool fm_exclude_changes(const struct fm *fm, uint32_t node, int port, bool exclu
 			const struct fm_order *order);
 
 /**
- * fm_clock() - the time of day is @wall, in seconds since 1970; called when the manager begins, and
- *	when the clock is set
+ * fm_clock() - set the time of day to @wall, in seconds since 1970; called when the manager starts,
+ *	and when the clock of the machine is set
  * Only exclusions with a term of a former root depend on it (root/term.c).
  */
 void fm_clock(struct fm *fm, uint64_t wall, uint64_t now);
 
 /**
- * fm_plan() - the configuration was read again: @plan and @given are as in fm_config. If this node
- *	is root the fabric gets the plan, or a problem has why not
+ * fm_plan() - called when the configuration was read again: @plan and @given are as @plan and
+ * @plan_given in fm_config. If this node is root, the fabric gets the plan, or the root reports a
+ * problem with the reason why not
  */
 void fm_plan(struct fm *fm, const struct torus_plan *plan, unsigned int given, uint64_t now);
 
 /**
- * fm_root_move() - hand over to another node: all nodes join that, and no row changes
- * Return: 0, also if @node is the root; -EPERM this is not the root, -EAGAIN a recovery is under
+ * fm_root_move() - hand the root over to another node: all nodes join that node, and no row changes
+ * Return: 0, also if @node is the root; -EPERM this node is not root, -EAGAIN a recovery is under
  * way or there is no table yet, -EINVAL no such node, -EHOSTUNREACH it is not up or its manager
- * does not answer, -EACCES it never becomes root by its configuration, or its NIC failed while it
- * was root.
+ * does not answer, -EACCES its configuration forbids it to be root, or its NIC failed while it was
+ * root.
  */
 int fm_root_move(struct fm *fm, uint32_t node, uint64_t now);
 

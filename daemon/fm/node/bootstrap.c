@@ -4,18 +4,19 @@
  *
  * The wave. A node that knows the root (the root knows itself) sends an Init on every port that is
  * up: fabric, root and its service address, its own position, and the other ends of its cables.
- * From the first Init that a node gets it learns its position, one step beyond the sender's, and
- * the address at which to join. Then it sends Inits itself. So the wave reaches every node that
+ * From the first Init that it receives, a node learns its position, one step beyond the sender's,
+ * and the address at which to join. Then it sends Inits itself. So the wave reaches every node that
  * healthy links join to the root, in whatever order the nodes start, and also a node or cable that
  * is added later.
  *
  * Repetition. On each port a node repeats its Init, at growing intervals, until the neighbour's
  * Init acknowledges it (@heard). When both ends have each other's Init, the port is silent. This
  * also holds for an Init of another root or fabric, so that both ends know the fault of the cable.
- * A node that knows no root yet asks for an Init by one without position, which helps where a
- * manager starts long after its NIC. A node answers an Init that does not acknowledge its own, and
- * one that has another position of the neighbour than before, or other cables. A node that follows
- * another root judges its neighbours anew, and waits for their Inits again.
+ * A node that knows no root yet sends an Init without position, which asks the neighbour for its
+ * Init. This helps where a manager starts long after its NIC. A node answers an Init that does not
+ * acknowledge its own, and an Init in which the position or the cables of the neighbour have
+ * changed. A node that changes to another root judges its neighbours again, and waits for new Inits
+ * from them.
  *
  * See wave.c for the position that the wave gives this node, and how further Inits check it. The
  * root does not decide on coordinates by the wave, but by the cables that all nodes report (their
@@ -43,10 +44,11 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
-#define WIRE_PARKS_ADAPTIVE 5	/* wire version of the first routers that do */
+#define WIRE_PARKS_ADAPTIVE 5	/* from this wire version on, a router parks an adaptive packet
+				 * whose escape is dead */
 
-#define DOUBT (30000 * MS)	/* duration of the problem that a call is not credible */
-#define LONELY (30000 * MS)	/* time without a root until this is a problem */
+#define DOUBT (30000 * MS)	/* how long the problem lasts that a call has an incredible epoch */
+#define LONELY (30000 * MS)	/* after so long without a root, the node reports a problem */
 
 /*
  * Return: true if this node's place is final: it has a table, and its coordinates fit the sizes of
@@ -100,7 +102,7 @@ static void send_init(struct fm *fm, unsigned int p)
 	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
 }
 
-/* Ends the problems of the neighbour at @port: the link to it is gone. */
+/* Ends the problems that concern the neighbour at @port, because the link to it is gone. */
 static void clear_problems(struct fm *fm, unsigned int port)
 {
 	fm_problem_clear(fm, "fabric", 1000 + port);
@@ -109,7 +111,10 @@ static void clear_problems(struct fm *fm, unsigned int port)
 	fm_problem_clear(fm, "release", 3000 + port);
 }
 
-/* Writes the other end of a cable, which a NIC of another wire version has not named. */
+/*
+ * Writes a text for the NIC at the other end of a cable; a NIC with an unknown wire version has not
+ * told its name.
+ */
 static const char *peer_text(const struct fm *fm, const struct torus_link *l, char *buf,
 			     size_t room)
 {
@@ -139,7 +144,8 @@ static void note_mismatch(struct fm *fm, const struct torus_link *l)
 	fm_port_text(fm, l->port, at);
 	fm_table_who(fm, fm->guid, who);
 	peer_text(fm, l, peer, sizeof(peer));
-	if (!name || l->differs == TORUS_DIFFERS_NOTHING)	/* of another release */
+	if (!name || l->differs == TORUS_DIFFERS_NOTHING)	/* the NICs are of different
+								 * releases of the software */
 		fm_problem_set(fm, "fabric", key, "no link comes up: port %s of node %s and %s "
 			       "have different parameters (%s)", at, who, peer,
 			       torus_link_reason_name(l->reason));
@@ -172,7 +178,10 @@ static void note_old_nic(struct fm *fm, const struct torus_link *l)
 			       peer_text(fm, l, peer, sizeof(peer)), (unsigned int)wire);
 }
 
-/* Reports what is wrong with a link by itself, when it changes and when the manager begins. */
+/*
+ * Reports what the state of a link itself shows to be wrong; called when the link changes and when
+ * the manager starts.
+ */
 static void note_link(struct fm *fm, const struct torus_link *l)
 {
 	note_mismatch(fm, l);
@@ -201,7 +210,7 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 
 /*
  * Return: true if two roots lead two fabrics of the same name. If the neighbour is in this node's
- * table, or if one of the roots does not lead, they will soon have one root (follow.c).
+ * table, or if one of the roots does not lead, both nodes will soon follow one root (follow.c).
  */
 static bool are_two_roots(const struct fm *fm, const struct fm_init *init)
 {
@@ -209,7 +218,10 @@ static bool are_two_roots(const struct fm *fm, const struct fm_init *init)
 	       !init->asks && !fm->root_lost && !fm->root_asks && !fm_follow_kin(fm, init->guid);
 }
 
-/* Checks fabric and root of an Init. Return: true if they are ours; false: row and log have why. */
+/*
+ * Checks the fabric and the root that an Init names. Return: true if they are this node's; if not,
+ * the port row and the log get the reason.
+ */
 static bool check_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	enum fm_port_problem problem = FM_PROBLEM_NONE;
@@ -251,7 +263,7 @@ static bool check_init(struct fm *fm, unsigned int port, const struct fm_init *i
 	return !problem;
 }
 
-/* Reports the problem that the neighbour's Init is of another @version. */
+/* Reports the problem that the neighbour uses another @version of Init. */
 static void report_version(struct fm *fm, unsigned int port, unsigned int version)
 {
 	char at[TORUS_TEXT_MAX];
@@ -270,7 +282,10 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 	char from[TORUS_TEXT_MAX + 8] = "a call", at[TORUS_TEXT_MAX], root[FM_WHO_MAX];
 
 	if (!known || init->epoch <= known + FM_EPOCH_STEP) {
-		/* The problem of a call may be of another caller, so it ends by its time. */
+		/*
+		 * A problem of a call may concern another caller, so it ends only by its time
+		 * limit.
+		 */
 		if (port != FM_NO_PORT)
 			fm_problem_clear(fm, "root", 2000 + port);
 		return true;
@@ -289,11 +304,11 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 }
 
 /*
- * Return: true if this node has to answer an Init: one that acknowledges none of this node, or that
- * names a root which leads and is earlier than ours, which leads, too. In that case the neighbour
- * may be that earlier root itself, which gives way when it learns of ours, or a node that then
- * leaves that root. A neighbour that never acknowledges would be answered for ever; so answers are
- * at least half an interval apart (port.c).
+ * Return: true if this node has to answer an Init: if the Init does not acknowledge one of this
+ * node, or if both nodes' roots lead and the one that it names is earlier than this node's. In that
+ * case the neighbour may be that earlier root itself, which gives way when it learns of ours, or a
+ * node that then leaves that root. A neighbour that never acknowledges would be answered for ever;
+ * so answers are at least half an interval apart (port.c).
  */
 static bool needs_answer(const struct fm *fm, const struct fm_init *init)
 {
@@ -326,7 +341,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		news |= fm_wave_init(fm, port, &init);
 	else if (news)
 		fm_wave_squares(fm);
-	/* The place that it reported by the wave of this node's root is not its place now. */
+	/* The place that the neighbour reported by the wave of this node's root is outdated. */
 	if (init.root_guid && init.root_guid != fm->root_guid)
 		fm_wave_forget(fm, port);
 	if (follows)

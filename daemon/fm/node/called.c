@@ -6,17 +6,17 @@
  * are away. A node that it could reach only through such NICs does not learn of a new root. So a
  * root, and a node that asks to be root, sends its Init to such a node over the service network
  * (root/calls.c): this is a call. The called node treats the Init as one of a neighbour, and checks
- * its epoch (fm_bootstrap_credible()). If a root leads it, it stays with that, and pings its
- * parent. If it follows the caller, it connects to it and says HELLO, as every node does that the
- * wave has reached. Its own Inits then reach the nodes behind it.
+ * its epoch (fm_bootstrap_credible()). If a root leads the called node, the node stays with that
+ * root, and pings its parent. If it follows the caller, it connects to the caller and sends HELLO,
+ * as every node does that the wave has reached. Its own Inits then reach the nodes behind it.
  *
- * The called node always answers with an Init of its own. The caller only counts these answers,
- * for status. The called node may follow another root, or another asking node. If links may lead
- * from the nodes of that one to the caller, that one makes calls as well. If no links do, the
- * called node belongs to another part of the fabric, which has a root of its own.
+ * The called node always answers with an Init of its own. The caller only counts these answers, for
+ * status. The called node may follow another root, or another asking node. If links may lead from
+ * the nodes of that other root to the caller, the other root makes calls as well. If no links do,
+ * the called node belongs to another part of the fabric, which has a root of its own.
  *
  * A node that gets an Init over a link learns its position from the sender's position and the port.
- * A call has no port, so a node that never had a place gets none by a call.
+ * A call has no port, so a node that never had a place does not get one by a call.
  *
  * Tests: tests/unit/test_fm_calls.c, tests/sim/test_calls.c.
  */
@@ -39,7 +39,9 @@ static bool read_init(const struct fm *fm, const struct fm_claim *m, struct fm_i
 	       init->ndims <= fm->nports / 2;
 }
 
-/* Return: true if this node leads, and the caller, of no later epoch, has to give way to it. */
+/*
+ * Return: true if this node leads, and the caller, whose epoch is not later, must give way to it.
+ */
 static bool leads_later(const struct fm *fm, const struct fm_init *init)
 {
 	return fm->is_root && !fm->root_asks && init->epoch <= fm->root_epoch;

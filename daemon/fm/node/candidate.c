@@ -5,13 +5,14 @@
  * A candidate without a root asks to be root (root/claim.c). First it waits for a short time, in
  * which the root may come back. Candidates ask one after the other, ordered by priority, and those
  * with the default priority by node id. A candidate that follows another asking node waits until
- * that one has had ample time to lead. Each time that a candidate has asked without success, it
- * waits twice as long (@tries).
+ * that node has had ample time to become root. After each attempt without success a candidate waits
+ * twice as long (@tries).
  *
- * Shortly after a node lost its root, it asks its neighbours which root they follow; while the root
- * led it, it did not need to know. It asks them again as long as no root leads it. If no candidate
- * has asked to be root for NO_ASKER, the node reports a problem; and so does a node that has asked
- * without success because too few answered, until a root leads it, or it leads.
+ * Shortly after a node lost its root, it asks its neighbours which root they follow; while a root
+ * led this node, it did not need to know. It repeats this as long as no root leads it. If no
+ * candidate has asked to be root for NO_ASKER, the node reports a problem; A node that has asked
+ * without success because too few nodes answered reports that as a problem, until a root leads it
+ * or it leads.
  *
  * Tests: tests/unit/test_fm_candidate.c, tests/sim/test_candidates.c.
  */
@@ -26,24 +27,32 @@
 #include "lib/deps/invariant.h"
 
 #define CANDIDATES 8		/* nodes 0 to 7 are candidates by default */
-#define TRIES_MAX 5		/* the wait doubles at most so often */
+#define TRIES_MAX 5		/* the wait is doubled at most this often */
 #define BACKS_MAX 6
 #define NO_ASKER (30000 * MS)	/* time without root and asking node until this is a problem */
-#define NO_ASKER_KEY 3000	/* of this problem of kind "root"; bootstrap.c has lower keys */
-#define VAIN_KEY 3001		/* of the problem that too few nodes answer this one */
-#define UNFIT 20		/* times member_max: a root whose NIC failed does not ask so long */
-#define FOLLOW_WAIT 10		/* times takeover: time for an asking node to lead */
-#define ANSWER_WAIT 5		/* times resend: for the first answer of a root, after HELLO */
-#define MEMORY_WAIT 10		/* times resend: until it tries again after a lack of memory */
-#define LOOKS 4			/* takeover / LOOKS: interval of checks whether a root answers */
+#define NO_ASKER_KEY 3000	/* key of this problem of kind "root"; bootstrap.c uses lower
+				 * keys */
+#define VAIN_KEY 3001		/* key of the problem that too few nodes answer this node's
+				 * request to be root */
+#define UNFIT 20		/* times member_max: so long, a root whose NIC failed does not
+				 * ask again */
+#define FOLLOW_WAIT 10		/* times takeover: how long a followed asking node has time to
+				 * become root */
+#define ANSWER_WAIT 5		/* times resend: how long a node waits for the first answer of a
+				 * root to its HELLO */
+#define MEMORY_WAIT 10		/* times resend: how long a node without memory waits before it
+				 * tries again */
+#define LOOKS 4			/* takeover / LOOKS is the interval in which a node checks
+				 * whether its root answers */
 
 /**
- * struct fm_candidate - the times at which this node asks
- * @at: when this node asks to be root, if no root leads it until then; NEVER
- * @around: when it asks its neighbours which root they follow; NEVER
+ * struct fm_candidate - when this node asks to be root
+ * @at: when this node asks to be root, if no root leads it by then; NEVER: it does not
+ * @around: when it asks its neighbours which root they follow; NEVER: it does not
  * @heard: while this node was led, a neighbour's Init named an asking node
- * @called: the root has handed over to this node; @relieves: because the root's NIC fails
- * @unfit: this node does not ask before then, because its NIC failed while it was root; 0: it may
+ * @called: the root has handed over to this node; @relieves: it did so because its own NIC fails
+ * @unfit: this node does not ask before this time, because its NIC failed while it was root; 0: it
+ *	may ask
  * @tries: how often it has asked without success since a root led it, at most TRIES_MAX
  * @backs: how often an asking node that it followed was lost or gave up, at most BACKS_MAX
  */
@@ -64,7 +73,7 @@ void fm_candidate_free(struct fm *fm)
 	free(fm->candidate);
 }
 
-/* Return: the priority by the configuration of this node. */
+/* Return: the priority that this node has by its configuration. */
 static unsigned int configured_priority(const struct fm *fm)
 {
 	if (!fm->cfg.takeover)
@@ -102,11 +111,11 @@ static unsigned int priority_now(const struct fm *fm)
 }
 
 /*
- * Return: the delay of this candidate after the time in which no candidate asks. First come the
- * candidates with a priority above the default, then those with the default, by their ids, then
- * those with a priority below it. The delays of neighbouring priorities differ by less than the
- * times at which nodes notice the loss of the root; otherwise the last candidate would wait for
- * seconds.
+ * Return: the delay of this candidate, after the time in which no candidate asks, until it asks.
+ * First come the candidates with a priority above the default, then those with the default, by
+ * their ids, then those with a priority below it. The delays of neighbouring priorities differ by
+ * less than the times at which nodes notice the loss of the root; otherwise the last candidate
+ * would wait for seconds.
  */
 static uint64_t turn_delay(struct fm *fm)
 {
@@ -198,9 +207,9 @@ void fm_candidate_memory(struct fm *fm)
 }
 
 /*
- * Return: true if this node has said HELLO to a root and waits for its answer, or waits for the
- * counters of its NIC to say HELLO; with slow NICs both take a while. An open connection alone
- * proves nothing: a host accepts connections even for a manager that hangs.
+ * Return: true if this node has sent HELLO to a root and waits for the answer, or waits for the
+ * counters of its NIC, which the HELLO contains; with slow NICs both take a while. An open
+ * connection alone proves nothing: a host accepts connections even for a manager that hangs.
  */
 static bool is_joining(const struct fm *fm)
 {
@@ -210,7 +219,7 @@ static bool is_joining(const struct fm *fm)
 	       (c->hello || fm->now < c->heard + ANSWER_WAIT * fm->cfg.resend + 2 * c->pace);
 }
 
-/* Reports the problem that no candidate asks to be root, if that is so for long enough. */
+/* Reports a problem if no candidate has asked to be root for NO_ASKER. */
 static void check_no_asker(struct fm *fm)
 {
 	if (!fm->have_root || fm->root_asks || fm->is_root || !fm->cut_off ||

@@ -40,7 +40,7 @@ static void announce_child(struct fm *fm, const struct fm_conn *c, enum fm_msg_t
 	fm->up->send(fm, &msg);
 }
 
-/* Closes the former connection of a child that has come again on another one. */
+/* Closes the former connection of a child that has connected again. */
 static void drop_older(struct fm *fm, const struct fm_conn *c)
 {
 	struct fm_conn *o = fm_conn_of_child(fm, c->guid, c);
@@ -68,7 +68,10 @@ void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		fm_member_child(fm, c, h->version);
 }
 
-/* Return: true if the NIC of that node obeys another root of this epoch than that of this node. */
+/*
+ * Return: true if the NIC of the node that sent HELLO obeys another root than this node's root in
+ * the same epoch.
+ */
 static bool obeys_another(const struct fm *fm, const struct fm_hello *h)
 {
 	return h->root_epoch == fm->term && h->root_guid && h->root_guid != fm->root_guid;
@@ -111,8 +114,8 @@ void fm_child_gone(struct fm *fm, const struct fm_conn *c)
 	if (c->guest)
 		fm->up->guest_left(fm, c->guid);
 	/*
-	 * The child's report may have been in the sum sent, and may be in that of its new parent by
-	 * now.
+	 * The sum that this node has sent may contain the child's report, which by now may also be
+	 * in the sum of the child's new parent.
 	 */
 	fm_member_left(fm);
 }

@@ -8,17 +8,26 @@
 struct fm;
 struct fm_conn;
 
-/** fm_child_hello() - HELLO came on @c: refuse a wrong fabric or GUID, else pass it to fm->up */
+/** fm_child_hello() - process HELLO on @c: refuse a wrong fabric or GUID, else pass it to fm->up */
 void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
-/** fm_child_ask() - the same on a node that is not root: accept or refuse the child */
+/**
+ * fm_child_ask() - process HELLO on a node that is not root: accept the sender as a child, or
+ * refuse it
+ */
 void fm_child_ask(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
-/** fm_child_accept() - make @c a child, announce it, and send it the table and step it lacks */
+/**
+ * fm_child_accept() - make the peer of @c a child, announce it to the root, and send it the table
+ * and the step that it lacks
+ */
 void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
-/** fm_child_refuse() - send REFUSE with that text, and close @c */
+/** fm_child_refuse() - send REFUSE with the reason @why, and close @c */
 void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why);
-/** fm_child_gone() - the connection @c to a child has ended, and is freed already */
+/** fm_child_gone() - called when the connection @c to a child has ended and was removed */
 void fm_child_gone(struct fm *fm, const struct fm_conn *c);
-/** fm_children_announce() - the way up is new: announce all children, and send them WELCOME */
+/**
+ * fm_children_announce() - called when the connection upward is new: announce all children to the
+ * root, and send them WELCOME
+ */
 void fm_children_announce(struct fm *fm);
 /** fm_children_drop() - close the connections of all children */
 void fm_children_drop(struct fm *fm);

@@ -4,15 +4,16 @@
  * at the other end. All nodes join a root at once, so both searches use hash tables.
  *
  * conns->due is a lower bound of the time at which a connection needs attention (a time limit or a
- * keep-alive). It falls with each connection that is used, and is computed anew when it is reached.
+ * keep-alive). Each use of a connection can only lower it; when the time is reached, it is computed
+ * again.
  *
- * A node repeats HELLO until WELCOME comes. A connection loses nothing unless it breaks, so this is
- * only for a peer that could not answer the first HELLO, or that counts how long none has come. If
- * N nodes wait at a peer that has too little time for them, and each sends HELLO every resend, the
- * peer gets 10 N messages a second, and has even less time. So
+ * A node repeats HELLO until WELCOME comes. A connection loses nothing unless it breaks, so
+ * repetitions serve only a peer that could not answer the first HELLO, or that takes the sender for
+ * lost if no HELLO comes. If N nodes wait at a peer that has too little time for them, and each
+ * sends HELLO every resend, the peer gets 10 N messages a second, and has even less time. So
  *  - without any answer the time until the next HELLO doubles, up to 8 times resend;
- *  - a node that asks to be root answers with the time after which it wants the next HELLO: the
- *    more nodes wait at it, the longer (root/claim.c);
+ *  - a node that asks to be root answers with the time after which it wants the next HELLO, which
+ *    grows with the number of nodes that wait at it (root/claim.c);
  *  - a node that has news sends HELLO after resend in any case.
  * A time longer than resend is extended by up to a quarter, differently for each node and each
  * time, so that nodes which began at the same instant do not repeat at the same instant.
@@ -26,24 +27,31 @@
 #include "lib/deps/invariant.h"
 #include "lib/util/hash.h"
 
-#define PEER_WAIT 4		/* keep-alives of silence after which a peer is lost */
-#define ROOT_ASKED 1		/* quarters of a keep-alive of silence: the root is pinged */
-#define PARENT_ASKED 3		/* the same: a parent is pinged; most messages are pings */
-#define UPWARD_WAIT 6		/* the same: root or parent is lost, if nodes can take over */
-#define URGENT_WAIT 2		/* times resend: for the answer to an urgent ping */
-#define ANSWER_WAIT 20		/* times resend: for a sign of life of a child that has to report */
-#define CLAIMER_WAIT 10		/* times resend: for a message of a node that asks or claims, and has
-				 * answered before: no root leads */
-#define ASKER_WAIT 5		/* times resend: to connect to an asking node, or for its answer */
-#define CALL_WAIT 5		/* times resend: for the answer to a call */
-#define BACKOFF_MAX 3		/* so often the time until the next HELLO doubles */
-#define SPREAD 4		/* a longer time is extended by up to 1/SPREAD */
+#define PEER_WAIT 4		/* keep-alive intervals of silence after which a peer counts as
+				 * lost */
+#define ROOT_ASKED 1		/* quarters of a keep-alive interval of silence after which the
+				 * root is pinged */
+#define PARENT_ASKED 3		/* quarters of a keep-alive interval of silence after which a
+				 * parent is pinged, less often than the root, because pings
+				 * would be most of all messages */
+#define UPWARD_WAIT 6		/* quarters of a keep-alive interval of silence after which root
+				 * or parent counts as lost, if nodes can take over */
+#define URGENT_WAIT 2		/* times resend: limit for the answer to an urgent ping */
+#define ANSWER_WAIT 20		/* times resend: limit for any message of a child that has to
+				 * report */
+#define CLAIMER_WAIT 10		/* times resend: limit for a message of a node that asks to be
+				 * root or claims, and has answered before, while no root leads */
+#define ASKER_WAIT 5		/* times resend: limit to connect to an asking node, or for its
+				 * answer */
+#define CALL_WAIT 5		/* times resend: limit for the answer to a call */
+#define BACKOFF_MAX 3		/* how often the time until the next HELLO is doubled at most */
+#define SPREAD 4		/* a time longer than resend is extended by up to 1/SPREAD of it */
 
 /**
  * struct fm_conns - all connections of this node
- * @list: in no order; @n of them, room for @room
- * @by_id: numbers in @list by connection id; @by_guid: those of children by GUID
- * @due: no connection needs attention before
+ * @list: the @n connections, in no order; there is room for @room
+ * @by_id: index into @list by connection id; @by_guid: index of the children by GUID
+ * @due: no connection needs attention before this time
  */
 struct fm_conns {
 	struct fm_conn **list;
@@ -100,8 +108,8 @@ static uint64_t ask_after(const struct fm *fm, const struct fm_conn *c)
 
 /*
  * Return: true if the connection leads to an asking node that has not answered, or that counts as
- * lost. If that node is gone, this one can follow another. A node that no root has led does not
- * count it as lost, and meanwhile names it in its Inits.
+ * lost. If the asking node is gone, this node can follow another one. But a node that no root has
+ * ever led does not count it as lost, and until then names it in its Inits.
  */
 static bool is_to_asker(const struct fm *fm, const struct fm_conn *c)
 {
@@ -110,15 +118,19 @@ static bool is_to_asker(const struct fm *fm, const struct fm_conn *c)
 }
 
 /*
- * Return: true if a node that asks to be root has not answered the last HELLO; it answers each one.
- * Without this limit its followers would wait for it longer than for their own turn.
+ * Return: true if the node at the other end asks to be root, and has not answered the last HELLO,
+ * although such a node answers each one. Without a limit for this, its followers would wait for it
+ * for longer than they wait until they ask themselves.
  */
 static bool is_silent_asker(const struct fm *fm, const struct fm_conn *c)
 {
 	return c->role == FM_CONN_ROOT && c->ready && !c->confirmed && c->greeted && fm->root_asks;
 }
 
-/* Return: when the connection counts as lost if nothing comes, without regard to lag. */
+/*
+ * Return: when the connection counts as lost if no message comes, not considering the lag of this
+ * manager.
+ */
 static uint64_t lost_without_lag(const struct fm *fm, const struct fm_conn *c)
 {
 	uint64_t lost = c->heard + PEER_WAIT * fm->cfg.keepalive;
@@ -244,7 +256,7 @@ struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role)
 	return c;
 }
 
-/* Gives @c the number @at, of a connection that has ended. */
+/* Moves @c to the index @at, that of a connection that has ended. */
 static void move_conn(struct fm_conns *t, struct fm_conn *c, unsigned int at)
 {
 	hash_change(&t->by_id, id_key(c->id), c->at, at);
@@ -345,7 +357,7 @@ void fm_conns_look(struct fm *fm)
 	t->due = NEVER;
 	for (unsigned int i = 0; i < t->n; i++)
 		fm_conn_look(fm, t->list[i]);
-	/* Not at once: connections that end one by one are handled together. */
+	/* Not at once, so that connections that end one after the other are handled together. */
 	if (t->due < fm->now + fm->cfg.resend / 4)
 		t->due = fm->now + fm->cfg.resend / 4;
 }

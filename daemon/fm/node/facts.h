@@ -13,8 +13,8 @@ struct fm_book;
 
 /**
  * struct fm_led - the root that welcomed this node last (follow.c)
- * @guid: of that root; 0: no root has welcomed this node yet
- * @epoch: in which it led then
+ * @guid: GUID of that root; 0: no root has welcomed this node yet
+ * @epoch: the epoch in which it led then
  * @since: when it first welcomed this node in that epoch
  * @address: its service address
  */
@@ -28,7 +28,7 @@ struct fm_led {
 /**
  * struct fm_kept - the latest table known from a disk, of this node or of another one (keep.c)
  * @book: its nodes; NULL: no kept table is known
- * @term, @version, @open, @plan, @line: of that table
+ * @term, @version, @open, @plan, @line: as in struct fm_table, for that table
  * @root: GUID of the root that made it; 0: not known
  */
 struct fm_kept {
@@ -41,13 +41,13 @@ struct fm_kept {
 
 /**
  * struct fm_table - the exclusion table as this node has it (table.c)
- * @entry, @closed: those of @book
+ * @entry, @closed: pointers to those of @book
  * @news: nodes whose entries changed since the rows were last brought up to date (rows.c)
  * @nnews: number of @news; more than FM_NEWS_MAX: @news does not list them
  */
 struct fm_table {
-	uint64_t term, root_guid;	/* of the root that made it */
-	uint64_t version;	/* 0: none */
+	uint64_t term, root_guid;	/* epoch and GUID of the root that made it */
+	uint64_t version;	/* 0: there is no table */
 	struct torus_shape shape;
 	struct torus_plan plan;
 	uint8_t open;

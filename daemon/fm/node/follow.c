@@ -2,40 +2,40 @@
 /*
  * DOC: which root a node follows
  *
- * An Init names a root and its epoch, and contains what the sender knows of it: it leads, it is
+ * An Init names a root and its epoch, and says what the sender knows of that root: it leads, it is
  * lost, or it only asks to be root (root/claim.c).
  *
- * A node that a root leads stays with it. It leaves for a root of a later epoch only if that root
- * leads a neighbour which is in the node's own table, or if the node has no table yet. Then it is
- * the same fabric: either a node has become root and this one has not noticed, or two parts, each
- * with a root of its own, meet again. If two roots have the same epoch, the one with the greater
- * GUID counts as later. Otherwise a node that two first roots reach would change from one to the
- * other with each Init.
+ * A node that a root leads stays with that root. It changes to a root of a later epoch only if that
+ * root leads a neighbour which is in the node's own table, or if the node has no table yet. Then it
+ * is the same fabric: either a node has become root and this one has not noticed, or two parts,
+ * each with a root of its own, meet again. If two roots have the same epoch, the one with the
+ * greater GUID counts as later. Otherwise a node that two first roots reach would change from one
+ * to the other with each Init.
  *
  * A node learns the state of its root only from that root, not from neighbours. Otherwise news of a
  * root that is gone would go round in circles. Until the root answers, it counts as lost. The
- * exception: a node that no root has led passes the first Init on at once, as it came. If that root
- * refuses the node, it counts as lost.
+ * exception is a node that no root has led: it passes the first Init on at once, unchanged. If that
+ * root refuses the node, it counts as lost.
  *
  * A node that has lost its root follows
  *  - a root that leads, if its epoch is not before the one that the node knows, and the neighbour
  *    or the root is in its table: another fabric of the same name and key may be cabled to this
- *    one, and would give the node another place. It follows any root that leads if the node that
- *    it follows has asked without success, or has been lost, for GIVE_UP: that one leads no node
- *    here. If that root is of an earlier epoch, it learns the later epoch then, and asks all nodes
- *    anew in an epoch after it (root/epoch.c);
- *  - else an asking node; and of two, the one of the later epoch, or of the greater GUID, unless a
- *    connection to it has just failed.
+ *    one, and would give the node another place. It follows any root that leads if the node that it
+ *    follows has asked without success, or has been lost, for GIVE_UP: that one leads no node here.
+ *    If that root is of an earlier epoch, it then learns the later epoch, and asks all nodes again
+ *    in an epoch after that (root/epoch.c);
+ *  - else an asking node; and of two asking nodes, the one of the later epoch, or in one epoch the
+ *    one with the greater GUID, unless a connection to it has just failed.
  *
  * When the asking node is gone, or gives up, its followers try the root that led them last. A node
- * that no root has led then follows none, and asks its neighbours. Otherwise it would try the lost
- * node for ever, and ignore the Init of another asking node of the same epoch with a lesser GUID.
+ * that no root has led then follows none, and asks its neighbours. Otherwise it would keep trying
+ * the lost node, and ignore the Init of another asking node of the same epoch with a lesser GUID.
  *
  * An Init shows that a node asks, not that the service network leads there. If two connections to
  * an asking node fail, it is shunned: not followed for a while, which is long enough for this node
  * to ask itself, or to follow another one. Otherwise neighbours that reach it, or that try without
- * success as well, would name it again at once, and this node would wait for it for ever. A node
- * that no root has led also shuns an asking node that refuses it.
+ * success as well, would name it again at once, and this node would never stop waiting for it. A
+ * node that no root has led also shuns an asking node that refuses it.
  *
  * Another root may answer at the address: the host of the root was replaced, or its address was
  * given to another host. The node leaves that connection, and its root counts as lost. If links
@@ -74,17 +74,19 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
-#define GIVE_UP 20	/* times resend: time for an asking node, or a lost root, to lead */
-#define SHUN 10		/* times resend, added to twice the wait of this node, for its own turn */
+#define GIVE_UP 20	/* times resend: how long an asking node, or a lost root, has time to
+			 * lead */
+#define SHUN 10		/* times resend: how long a node is shunned, beside twice the time until
+			 * this node's own turn */
 
-#define GAP_MIN (1 * SEC)	/* time between the first two lines on changes of the root */
+#define GAP_MIN (1 * SEC)	/* shortest time between two log lines about changes of the root */
 #define GAP_MAX (600 * SEC)
 
 /**
- * struct line - the last line on a change of the root
+ * struct line - the last log line about a change of the root
  * @said: when it was logged
- * @gap: time from @said until there may be another one
- * @missed: changes since that were not logged
+ * @gap: time from @said until another one may be logged
+ * @missed: number of changes since then that were not logged
  */
 struct line {
 	uint64_t said, gap;
@@ -93,12 +95,13 @@ struct line {
 
 /**
  * struct fm_following - the nodes that this node does not follow for a while
- * @turns: it follows no asking node before then: it has left one without success for a root that
- *	leads
+ * @turns: until then this node follows no asking node, because it has left one that had no success
+ *	for a root that leads
  * @unreached: GUID of the last followed node to which a connection failed; 0: none
  * @shuns: until then @unreached is shunned if it asks
  * @failed: when the first connection to @unreached failed
- * @lines: on changes to a root that leads, and to a node that asks to be root
+ * @lines: the last log lines: [0] on changes to a root that leads, [1] to a node that asks to be
+ *	root
  */
 struct fm_following {
 	uint64_t turns;
@@ -163,8 +166,8 @@ bool fm_follow_kin(const struct fm *fm, uint64_t guid)
 }
 
 /*
- * A neighbour has lost its root, or follows an asking node. If that root is this node's root, too,
- * it may be dead, which this node cannot know yet: pings the parent.
+ * Called when a neighbour has lost its root, or follows an asking node. If this node has the same
+ * root, the root may be dead without this node knowing it yet: pings the parent.
  */
 static void check_root(struct fm *fm, const struct fm_init *init)
 {
@@ -174,16 +177,19 @@ static void check_root(struct fm *fm, const struct fm_init *init)
 		fm_uplink_ask(fm);
 }
 
-/* Return: true if the Init names the root that led this node last, whose loss it does not know. */
+/*
+ * Return: true if the Init names the root that led this node last, and the sender does not know
+ * that it is lost.
+ */
 static bool names_lost_root(const struct fm *fm, const struct fm_init *init)
 {
 	return init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch;
 }
 
 /*
- * Return: true if the Init has a newer address of the followed node than this node: its manager
- * started again there. The Init is of that node itself, or of a later epoch; an Init of a neighbour
- * may have the former address.
+ * Return: true if the Init has a newer address of the followed root: its manager was started again
+ * elsewhere. The Init must be of that node itself, or of a later epoch; an Init of a neighbour may
+ * have the former address.
  */
 static bool has_moved(const struct fm *fm, const struct fm_init *init)
 {
@@ -191,7 +197,9 @@ static bool has_moved(const struct fm *fm, const struct fm_init *init)
 	       (init->epoch > fm->root_epoch || init->guid == init->root_guid);
 }
 
-/* Takes the new address of the root into the Inits. The present connection to the root stays. */
+/*
+ * Uses the new address of the root in Inits of this node. The present connection to the root stays.
+ */
 static void take_address(struct fm *fm, const struct fm_init *init)
 {
 	strcpy(fm->root_address, init->root_address);
@@ -205,7 +213,10 @@ static bool has_other_dimensions(const struct fm *fm, const struct fm_init *init
 	return !fm->placed && init->ndims != fm->ndims && init->epoch > fm->root_epoch;
 }
 
-/* The Init names the followed root. Return: true if this node has to follow it anew. */
+/*
+ * Called if the Init names the followed root. Return: true if this node has to follow it again, as
+ * a new root.
+ */
 static bool takes_again(struct fm *fm, const struct fm_init *init)
 {
 	const struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
@@ -218,7 +229,7 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 	}
 	if (has_moved(fm, init) && !fm_uplink_conn(fm))
 		return true;
-	/* The asking node has learned a later epoch: this node passes it on. */
+	/* The asking node has learned of a later epoch, which this node must pass on. */
 	if (init->asks && fm->root_asks && init->epoch > fm->root_epoch)
 		fm_follow_epoch(fm, init->epoch);
 	/*
@@ -238,7 +249,10 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 	return false;
 }
 
-/* Return: true if the neighbour may be of the same fabric: without a table this is not known. */
+/*
+ * Return: true if the neighbour may belong to the same fabric; without a table this node cannot
+ * exclude it.
+ */
 static bool may_be_kin(const struct fm *fm, const struct fm_init *init)
 {
 	return !fm->table.version || fm_follow_kin(fm, init->guid);
@@ -249,7 +263,10 @@ bool fm_follow_own(const struct fm *fm, const struct fm_init *init)
 	return may_be_kin(fm, init) || fm_follow_kin(fm, init->root_guid);
 }
 
-/* Return: true if, as far as this node knows, the followed root leads, though it is not joined. */
+/*
+ * Return: true if the followed root leads as far as this node knows, although the node has not
+ * joined it.
+ */
 static bool may_lead(const struct fm *fm)
 {
 	return !fm->root_lost && !fm->root_asks && fm_uplink_backoff(fm) < fm->cfg.resend;
@@ -263,8 +280,8 @@ static bool gives_up(const struct fm *fm)
 }
 
 /*
- * Return: true if this node learned of the claiming node from its parent, which has lost that node.
- * This node itself would notice the loss much later.
+ * Return: true if this node follows the claiming node because of its parent, and the parent has
+ * lost the claiming node. This node itself would notice the loss much later.
  */
 static bool lost_by_parent(const struct fm *fm)
 {
@@ -334,7 +351,7 @@ static void log_change(struct fm *fm, const struct fm_init *init)
 	fm_say(fm, init->asks ? FM_INFO : FM_WARNING, "root", "root %s gives way to %s%s%s",
 	       fm_table_who(fm, fm->root_guid, root), fm_table_who(fm, init->root_guid, other),
 	       init->asks ? ", which asks to be root" : "", more);
-	/* After a quiet time that is as long as the gap was, the gap is short again. */
+	/* If no line was due for as long as the last gap, the gap becomes short again. */
 	l->gap = l->gap && fm->now < l->said + 2 * l->gap ? earlier(2 * l->gap, GAP_MAX) : GAP_MIN;
 	l->said = fm->now;
 	l->missed = 0;
@@ -356,7 +373,10 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 	fm->root_guid = init->root_guid;
 	fm->root_epoch = init->epoch;
 	fm->root_asks = init->asks;
-	/* A node that a root has led, or placed, does not know the state of this one yet. */
+	/*
+	 * A node that has been led by a root, or has a place, does not know the state of the new
+	 * root yet.
+	 */
 	fm->root_lost = init->lost || fm->led.guid || fm->placed;
 	strcpy(fm->root_address, init->root_address);
 	fm->ndims = init->ndims;

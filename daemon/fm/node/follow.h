@@ -11,38 +11,56 @@
 struct fm;
 struct fm_init;
 
-/** fm_follow_new() - memory for follow.c, by fm_new(). Return: false: no memory */
+/**
+ * fm_follow_new() - allocate the state of follow.c; called by fm_new(). Return: false: no memory
+ */
 bool fm_follow_new(struct fm *fm);
 void fm_follow_free(struct fm *fm);
 
 /**
- * fm_follow_takes() - take note of an Init, which may end this node's own root (up->yields)
- * Return: true if this node has to follow the root that it names, by fm_follow().
+ * fm_follow_takes() - process the root that an Init names. If this node is root itself, that may
+ * end its own root (up->yields)
+ * Return: true if the caller must make this node follow the root of the Init, by fm_follow().
  */
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init);
-/** fm_follow() - leave the former root, and follow that of the Init; does not connect to it yet */
+/**
+ * fm_follow() - leave the former root, and follow that of the Init; does not connect to the new
+ * root yet
+ */
 void fm_follow(struct fm *fm, const struct fm_init *init);
-/** fm_follow_led() - the followed root has welcomed this node, in that epoch */
+/** fm_follow_led() - called when the followed root has welcomed this node, in @epoch */
 void fm_follow_led(struct fm *fm, uint64_t epoch);
-/** fm_follow_met() - the followed node has answered: it asks to be root, and does not lead yet */
+/**
+ * fm_follow_met() - called when the followed node has answered that it asks to be root, and does
+ * not lead yet
+ */
 void fm_follow_met(struct fm *fm);
-/** fm_follow_epoch() - the followed root leads, or claims to lead, in that epoch */
+/** fm_follow_epoch() - called when the followed root leads, or claims to lead, in @epoch */
 void fm_follow_epoch(struct fm *fm, uint64_t epoch);
-/** fm_follow_refused() - the followed node has refused this one: it counts as lost */
+/** fm_follow_refused() - called when the followed node has refused this one: it counts as lost */
 void fm_follow_refused(struct fm *fm);
 /** fm_follow_back() - the asking node is gone: follow the root that led this node last, or none */
 void fm_follow_back(struct fm *fm);
-/** fm_follow_shun() - if the followed node only asks, do not follow it for a while */
+/** fm_follow_shun() - if the followed node only asks to be root, do not follow it for a while */
 void fm_follow_shun(struct fm *fm);
-/** fm_follow_unreached() - a connection to the followed node failed; the second time, shun it */
+/**
+ * fm_follow_unreached() - called when a connection to the followed node has failed; after the
+ * second failure the node is shunned
+ */
 void fm_follow_unreached(struct fm *fm);
-/** fm_follow_reached() - a connection to the followed node is up */
+/** fm_follow_reached() - called when a connection to the followed node is established */
 void fm_follow_reached(struct fm *fm);
 /** fm_follow_shuns() - Return: true if the Init names an asking node that this node shuns */
 bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init);
-/** fm_follow_later() - Return: true if a root of that epoch and GUID is later than the other */
+/**
+ * fm_follow_later() - Return: true if a root of @epoch and @guid counts as later than one of
+ * @than_epoch and @than_guid
+ */
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid);
-/** fm_follow_outdoes() - Return: true if both roots lead, and this node's root is the later one */
+/**
+ * fm_follow_outdoes() - Return: true if this node's root and that of the Init lead, and this node's
+ * root is the later one
+ */
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init);
 /** fm_follow_kin() - Return: true if the NIC is in the table that this node has */
 bool fm_follow_kin(const struct fm *fm, uint64_t guid);

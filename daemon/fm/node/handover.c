@@ -26,8 +26,8 @@
 #include "daemon/fm/wire/init.h"
 
 /*
- * Follows the named node, as by an Init of a neighbour. Connects to it after a delay, when LEAD has
- * reached that node, too.
+ * Follows the named node, as by an Init of a neighbour. Connects to that node after a delay, by
+ * which LEAD has reached it, too.
  */
 static void follow_named(struct fm *fm, const struct fm_lead *l)
 {

@@ -8,7 +8,7 @@ struct fm_lead;
 
 /** fm_handover() - pass LEAD on to all children, and obey it, unless this node is root */
 void fm_handover(struct fm *fm, const struct fm_lead *l);
-/** fm_handover_obey() - ask to be root if this node is named, else follow the named node */
+/** fm_handover_obey() - if LEAD names this node, ask to be root; else follow the named node */
 void fm_handover_obey(struct fm *fm, const struct fm_lead *l);
 
 #endif /* FM_HANDOVER_H */

@@ -2,11 +2,11 @@
 /*
  * DOC: the fabric to which a node belonged
  *
- * A manager that starts again has no table, and would follow the first root that an Init names.
- * If a wrong cable leads to another fabric of the same name, that may be the root of the other
- * fabric. Then its NIC obeys that root, and if that is of a later epoch, it refuses its own root,
- * which has to ask all nodes of the fabric anew; if it is of an earlier one, the other fabric has
- * to. So until it has a table, such a node follows only a root of its own fabric.
+ * A manager that starts again has no table, and would follow the first root that an Init names. If
+ * a wrong cable leads to another fabric of the same name, that may be the root of the other fabric.
+ * Then its NIC obeys that root. If that root is of a later epoch, the NIC refuses the root of its
+ * own fabric, which then has to ask all its nodes again; if it is of an earlier one, the other
+ * fabric has to. So until it has a table, such a node follows only a root of its own fabric.
  *
  * Names do not tell two fabrics apart, nor do keys, since both may be the same. A fabric has no
  * other identity than its nodes. An Init is of the own fabric if one of these is true:
@@ -18,18 +18,18 @@
  * between two fabrics of the same shape a wrong cable may lead to where a right one would. Rows
  * alone are not enough if another cable was plugged in while no manager was up.
  *
- * A node insists on its own fabric for INSIST, in which that has a root again if it can have one,
- * and as long as a cable leads to a neighbour of that fabric which names a third root, or is
- * silent. Such a neighbour may get a root at any time, so its fabric is not gone, and what the NIC
- * holds or has parked may still be for it. A neighbour that has said for INSIST that it knows no
- * root does not count: it may wait as this node does, and two such nodes would wait for each other
- * for ever. So would a whole fabric whose managers all start again, if the one node that can be
- * root has another NIC, which nobody knows, and no place. If no such cable is left, no packet of
- * the own fabric can come or go here, so nothing is lost if the node joins the other one. If the
- * neighbours of its fabric follow that root, it is no other fabric. Until then only the
- * administrator can say that the node belongs to the other one: he pulls the cables to its former
- * fabric, or makes the NIC anew, without its kept table. An Init that is refused is reported as a
- * problem (bootstrap.c).
+ * A node insists on its own fabric for the time INSIST, by which that fabric has a root again if it
+ * can have one, and as long as a cable leads to a neighbour of that fabric which names a third
+ * root, or is silent. Such a neighbour may get a root at any time, so its fabric is not gone, and
+ * what the NIC holds or has parked may still be for it. A neighbour that has said for INSIST that
+ * it knows no root does not count: it may wait as this node does, and two such nodes would never
+ * stop waiting for each other. So would a whole fabric whose managers all start again, if the only
+ * node that can be root has a new NIC, which is in no table and has no place. If no such cable is
+ * left, no packet of the own fabric can come or go here, so nothing is lost if the node joins the
+ * other one. If the neighbours of its fabric follow that root, it is no other fabric. Until then
+ * only the administrator can say that the node belongs to the other one: by unplugging the cables
+ * to its former fabric, or by making a new NIC without its kept table. An Init that is refused is
+ * reported as a problem (bootstrap.c).
  *
  * It is the same if the Init names a node that asks to be root. A node that leads, or has its
  * first table, has the rules of follow.c and root/claim.c.
@@ -51,12 +51,14 @@
 #define INSIST (30000 * MS)
 
 /**
- * struct fm_home - what is known of the fabric before the first table
- * @is: the node belonged to one
- * @until: it insists on that in any case until then
- * @over: this time is over, and neighbours were asked for their Inits
- * @named: by port, the root that the last Init named; 0: none has come since the link came up
- * @rootless: by port, the last Init was of a node that knows no root
+ * struct fm_home - the fabric that this node belonged to, as far as it is known before the first
+ * table
+ * @is: the node belonged to a fabric
+ * @until: until then the node insists on that fabric in any case
+ * @over: this time is over, and the neighbours were asked for their Inits
+ * @named: for each port, the root that the last Init named; 0: no Init has come since the link came
+ *	up
+ * @rootless: for each port: the last Init was of a node that knows no root
  */
 struct fm_home {
 	bool is, over;
@@ -85,7 +87,7 @@ void fm_home_begin(struct fm *fm)
 	h->until = fm->now + INSIST;
 }
 
-/* Return: true if the NIC has rows that lead to the neighbour at @port directly. */
+/* Return: true if the NIC has rows whose path begins with the link at @port. */
 static bool has_rows(const struct fm *fm, unsigned int port)
 {
 	uint64_t row;
@@ -97,7 +99,7 @@ static bool has_rows(const struct fm *fm, unsigned int port)
 	       row >> TORUS_ROW_DIR_SHIFT & 1u << port;
 }
 
-/* Return: true if the sender's position, one step from @port, is beside the place of this NIC. */
+/* Return: true if the sender's position and @port imply the place that this NIC has. */
 static bool implies_place(const struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	struct torus_coords at;
@@ -154,7 +156,10 @@ void fm_home_heard(struct fm *fm, unsigned int port, const struct fm_init *init)
 		h->named[port] = init->root_guid;
 }
 
-/* Without the cable, the node may be free to join another fabric, whose Inits it asks for. */
+/*
+ * Called when the link at @port is down. Without the cable, the node may be free to join another
+ * fabric, so it asks for Inits of that fabric.
+ */
 void fm_home_down(struct fm *fm, unsigned int port)
 {
 	struct fm_home *h = fm->home;

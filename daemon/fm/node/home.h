@@ -9,19 +9,25 @@
 struct fm;
 struct fm_init;
 
-/** fm_home_new() - memory for home.c, by fm_new(). Return: false: no memory */
+/** fm_home_new() - allocate the state of home.c; called by fm_new(). Return: false: no memory */
 bool fm_home_new(struct fm *fm);
-/** fm_home_begin() - the manager starts: NIC and kept table show whether the node has a fabric */
+/**
+ * fm_home_begin() - called when the manager starts: find out from NIC and kept table whether the
+ * node belongs to a fabric
+ */
 void fm_home_begin(struct fm *fm);
 void fm_home_free(struct fm *fm);
 
-/** fm_home_heard() - note which root an Init at @port names */
+/** fm_home_heard() - note the root that an Init received at @port names */
 void fm_home_heard(struct fm *fm, unsigned int port, const struct fm_init *init);
 /** fm_home_down() - the link at @port is down */
 void fm_home_down(struct fm *fm, unsigned int port);
 /** fm_home_refuses() - Return: true if this node must not follow the root of an Init at @port */
 bool fm_home_refuses(const struct fm *fm, unsigned int port, const struct fm_init *init);
-/** fm_home_root() - Return: GUID of the root that led the node's fabric last, as far as it knows */
+/**
+ * fm_home_root() - Return: GUID of the root that last led the fabric of this node, as far as it is
+ * known
+ */
 uint64_t fm_home_root(const struct fm *fm);
 void fm_home_due(struct fm *fm);
 uint64_t fm_home_expiry(const struct fm *fm);

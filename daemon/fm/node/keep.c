@@ -18,8 +18,9 @@
  *
  * The epoch of a root is later than that of any kept table that it knows of. So of two kept tables
  * the one of the later epoch and version has the later decisions, unless their roots led two parts
- * of the fabric. The line of a table, which is kept with it, tells this: a kept table that is not
- * in the line of the latest one is of another part, and its exclusions stay (root/parts.c).
+ * of the fabric. The line of a table (the last tables of the former roots that it comes from),
+ * which is kept with it, shows this: a kept table that is not in the line of the latest one is of
+ * another part, and its exclusions stay (root/parts.c).
  *
  * No recovery waits for the host: a disk may hang. When the host has the table on its disk, the
  * candidate reports it to the root by KEPT. The root reports to the administrator when most
@@ -27,7 +28,7 @@
  * the disk. It may name a later table than the one that was written, but only if each table between
  * the two has been in force here, and none of them had another configuration. If the candidate has
  * not seen a table between, that one may have differed, and another candidate may have kept it:
- * then that one would count as later than the content of this disk.
+ * then that table would count as later than the content of this disk.
  *
  * If there is no memory to give a table to the host, or if the host does not report its end within
  * AGAIN, the table is given once more. The host itself tries again if its disk fails.
@@ -53,16 +54,16 @@
 #include "lib/deps/invariant.h"
 
 #define AGAIN (40000 * MS)
-#define MEMORY 2	/* key of this problem of kind "memory"; root/discover.c has lower ones */
+#define MEMORY 2	/* key of this problem of kind "memory"; root/discover.c uses lower keys */
 
 /**
  * struct fm_keeping - the table that the host has to keep
- * @sum: checksum of the configuration given to the host last; 0: none was
+ * @sum: checksum of the configuration that was last given to the host; 0: none was given
  * @given_term, @given: epoch and version of the table that was given to the host last
- * @disk: enum fm_disk; FM_DISK_UNKNOWN: none was given, or the host has not reported its end
+ * @disk: enum fm_disk; FM_DISK_UNKNOWN: no table was given, or the host has not reported the result
  * @seen_term, @seen: the last table in force that fm_keep() compared with it
- * @again: when it is given once more, because it could not be given, or because the host does not
- *	report its end; NEVER
+ * @again: when the table is given once more, because it could not be given, or because the host has
+ *	not reported the result; NEVER: it is not
  */
 struct fm_keeping {
 	uint64_t sum;
@@ -100,8 +101,8 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
 	fm_book_change(b, m->entries, m->nentries);
 	fm_book_orders(b, m);
 	for (uint32_t i = 0; i < b->nodes; i++) {
-		b->entry[i].node = i;		/* the message left absent nodes out */
-		b->entry[i].differs = 0;	/* sets of voters are not kept */
+		b->entry[i].node = i;		/* the message contains no absent nodes */
+		b->entry[i].differs = 0;	/* sets of voters are not kept on disk */
 	}
 	fm_book_put(k->book);
 	k->book = b;

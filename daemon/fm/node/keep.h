@@ -11,24 +11,36 @@
 struct fm;
 struct fm_book;
 
-/** fm_keep_new() - memory for keep.c, by fm_new(). Return: false: no memory */
+/** fm_keep_new() - allocate the state of keep.c; called by fm_new(). Return: false: no memory */
 bool fm_keep_new(struct fm *fm);
 
-/** fm_keep_take() - take a kept table. Return: false: a later one is known, or no memory */
+/**
+ * fm_keep_take() - use @m as the kept table. Return: false: a later one is known, or there is no
+ * memory
+ */
 bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m);
-/** fm_keep_whole() - the kept table as a message, with pointers to it. Return: false: none */
+/**
+ * fm_keep_whole() - make a message of the kept table, which points into it. Return: false: there is
+ * no kept table
+ */
 bool fm_keep_whole(const struct fm *fm, struct fm_msg *out);
-/** fm_keep_tell() - write into a HELLO which table is kept */
+/** fm_keep_tell() - write into a HELLO which kept table this node has */
 void fm_keep_tell(const struct fm *fm, struct fm_hello *h);
 /** fm_kept_place() - Return: node id of the NIC @guid in the kept table, or TORUS_NO_NODE */
 uint32_t fm_kept_place(const struct fm *fm, uint64_t guid);
-/** fm_keep_news() - Return: true if fm_keep() has not seen the present table */
+/** fm_keep_news() - Return: true if fm_keep() was not called yet for the present table */
 bool fm_keep_news(const struct fm *fm);
-/** fm_keep() - give the present table, which is in force, to the host, if it differs */
+/**
+ * fm_keep() - if the configuration in the present table, which is in force, differs from the one
+ * given before, give the table to the host
+ */
 void fm_keep(struct fm *fm);
-/** fm_keep_ended() - the table given to the host is on its disk (@ok), or the disk fails */
+/**
+ * fm_keep_ended() - called when the table given to the host is on its disk (@ok), or the disk has
+ * failed
+ */
 void fm_keep_ended(struct fm *fm, uint64_t epoch, uint64_t version, bool ok);
-/** fm_keep_say() - report to the root by KEPT, if the host has answered */
+/** fm_keep_say() - if the host has reported a result, report it to the root by KEPT */
 void fm_keep_say(struct fm *fm);
 void fm_keep_due(struct fm *fm);
 uint64_t fm_keep_expiry(const struct fm *fm);

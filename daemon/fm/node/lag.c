@@ -2,10 +2,10 @@
 /*
  * DOC: lag
  *
- * A manager that gets too little processor time handles messages late. It must not take its own
+ * A manager that gets too little processor time handles messages late. It must not mistake its own
  * delay for the silence of others. If it did, it would leave a parent or a root that lives, and
- * join again, which costs all nodes still more processor time. Where many managers share
- * processors (a lab), or where a root has too many messages, this would never end.
+ * join again, which costs all nodes still more processor time. Where many managers share processors
+ * (a lab), or where a root has too many messages, this would never end.
  *
  * So each manager measures its lag: how late its timer is handled. It assumes that messages are
  * handled equally late. An exchange with another node is delayed up to four times: by the
@@ -19,12 +19,12 @@
  * two cases differ before and after: a stopped process is late once and on time again afterwards,
  * while a process that lacks processor time was late before, or is late again the next time.
  *
- * But in both cases the whole machine may have stood still, and with it other managers and NICs
+ * But in both cases the whole machine may have been stopped, and with it other managers and NICs
  * that it runs. Then links were lost to NICs that live, and their managers come back one after the
- * other. So a manager that stood still for STOOD or longer calls no node dead or lost for four
+ * other. So a manager that was stopped for STOOD or longer calls no node dead or lost for four
  * times as long, at most for member_max (fm_lag_doubts()). By then those that live have joined
- * again, and a root that was elected meanwhile is known by its Inits. A false "dead" would cost
- * the packets to that node; the wait costs time only, on a machine that has lost as much already.
+ * again, and a root that was elected meanwhile is known by its Inits. A false "dead" would cost the
+ * packets to that node; the wait costs time only, on a machine that has lost as much already.
  *
  * Tests: tests/unit/test_lag.c, tests/sim/test_scarce.c and test_pause.c.
  */
@@ -32,13 +32,13 @@
 #include "daemon/fm/node/machine.h"
 
 #define LATE_MAX (2 * SEC)
-#define ON_TIME 8	/* resend / ON_TIME: a delay below this is normal for a timer */
-#define PASSES 4	/* delays in one exchange: see above */
-#define STOOD 5		/* times resend: a manager that is so late stood still, see above */
+#define ON_TIME 8	/* a timer that is late by less than resend / ON_TIME is normal */
+#define PASSES 4	/* number of delays in one exchange of messages: see above */
+#define STOOD 5		/* times resend: a manager whose timer is so late was stopped: see above */
 
 /*
- * Notes a delay of @late ns. Return: true if the process was stopped for so long, and does not
- * merely lack processor time.
+ * Notes that the timer is handled @late ns too late. Return: true if the process was stopped for
+ * this time; false: it only gets too little processor time.
  */
 static bool note_stop(struct fm *fm, uint64_t late)
 {

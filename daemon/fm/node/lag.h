@@ -13,11 +13,17 @@ struct fm;
  * Return: true if the lag fell, so waits end earlier than before.
  */
 bool fm_lag_note(struct fm *fm);
-/** fm_lag_event() - an event comes at fm->now: note whether the manager stood still before it */
+/**
+ * fm_lag_event() - called for each event, at fm->now: note whether the manager was stopped before
+ * it
+ */
 void fm_lag_event(struct fm *fm);
-/** fm_lag_doubts() - Return: until when no node may be called dead, because it stood still */
+/**
+ * fm_lag_doubts() - Return: the time until which no node may be called dead, because this manager
+ * was stopped
+ */
 uint64_t fm_lag_doubts(const struct fm *fm);
-/** fm_lag_late() - Return: the lag in ns: how late a message may be handled here */
+/** fm_lag_late() - Return: the lag in ns: how late this manager may handle a message */
 uint64_t fm_lag_late(const struct fm *fm);
 /** fm_lag_answer() - Return: by how many ns to extend the wait for an answer of another node */
 uint64_t fm_lag_answer(const struct fm *fm);

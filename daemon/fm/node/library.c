@@ -95,7 +95,9 @@ void fm_book_close(struct fm_book *b)
 	hash_free(&b->by_guid);
 }
 
-/* Return: true if both ends of each cable of @node are closed, or both are open. */
+/*
+ * Return: true if both ends of each cable of @node are closed (must not be used), or both are open.
+ */
 static bool is_symmetric(const struct fm_book *b, uint32_t node)
 {
 	for (unsigned int p = 0; p < 2u * b->shape.ndims; p++) {
@@ -107,7 +109,10 @@ static bool is_symmetric(const struct fm_book *b, uint32_t node)
 	return true;
 }
 
-/* Computes the closed exclusions of @node: those of its entry and of its neighbours' entries. */
+/*
+ * Computes which ports of @node must not be used: those that its own entry or the entry of the
+ * neighbour excludes.
+ */
 static void close_node(struct fm_book *b, uint32_t node)
 {
 	uint16_t mask = excluded_by(b, node);
@@ -119,7 +124,8 @@ static void close_node(struct fm_book *b, uint32_t node)
 	b->closed[node] = mask;
 }
 
-#define CHANGE_MAX 16	/* if more than one of so many nodes change, all exclusions are computed */
+#define CHANGE_MAX 16	/* if more than 1 of so many nodes change, the exclusions of all nodes
+			 * are computed again */
 
 void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
 {

@@ -15,8 +15,8 @@ struct fm_library;
 
 /**
  * struct fm_cables - number of cables by state; valid if @counted
- * @excluded: by an administrator; @miswired: they lead to wrong ports
- * @away: nodes that are not up, though no administrator has taken them out of service
+ * @excluded: cables that an administrator has excluded; @miswired: cables that lead to wrong ports
+ * @away: number of nodes that are not up, although no administrator has taken them out of service
  */
 struct fm_cables {
 	bool counted;
@@ -26,10 +26,11 @@ struct fm_cables {
 /**
  * struct fm_book - the nodes of a table
  * @library, @next: the library that shares it, and the next book there; NULL: it is private
- * @refs: how many tables use it; a shared book is not changed, but for fm_table_ended()
+ * @refs: how many tables use it; a shared book does not change, except by fm_table_ended()
  * @root, @term, @version: identify a shared book: GUID and epoch of the root, version of the table
  * @entry: one for each node
- * @closed: the closed exclusions, a mask for each node
+ * @closed: for each node a mask of the ports that must not be used, because either end of the cable
+ *	is excluded
  * @orders: which user excluded which ports, and why
  * @by_guid: node ids by GUID; empty: not indexed yet
  * @cables: counted by status.c
@@ -50,13 +51,16 @@ struct fm_book {
 	uint32_t ups;
 };
 
-/** fm_book_new() - a private book of absent nodes, with one reference. Return: NULL: no memory */
+/**
+ * fm_book_new() - make a private book, in which all nodes are absent, with one reference. Return:
+ * NULL: no memory
+ */
 struct fm_book *fm_book_new(const struct torus_shape *shape);
 struct fm_book *fm_book_get(struct fm_book *b);
 void fm_book_put(struct fm_book *b);
-/** fm_book_close() - compute all closed exclusions from the entries */
+/** fm_book_close() - compute @closed of all nodes from the entries */
 void fm_book_close(struct fm_book *b);
-/** fm_book_change() - replace @n entries, and update the closed exclusions; @b is private */
+/** fm_book_change() - replace @n entries and update @closed; @b must be private */
 void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n);
 /** fm_book_orders() - replace the orders of the nodes in @m; some are lost if there is no memory */
 void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m);
@@ -64,10 +68,13 @@ void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m);
 uint32_t fm_book_find(struct fm_book *b, uint64_t guid);
 /** fm_book_ups() - Return: number of nodes that are up */
 uint32_t fm_book_ups(struct fm_book *b);
-/** fm_library_find() - Return: a new reference to that book, or NULL: @l has none, or is NULL */
+/**
+ * fm_library_find() - Return: a new reference to the book of that root, term and version; NULL: @l
+ * has none, or is NULL
+ */
 struct fm_book *fm_library_find(struct fm_library *l, uint64_t root, uint64_t term,
 				uint64_t version, const struct torus_shape *shape);
-/** fm_library_add() - share a private book, which is not changed from then on */
+/** fm_library_add() - share a private book, which must not be changed from then on */
 void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t root, uint64_t term,
 		    uint64_t version);
 

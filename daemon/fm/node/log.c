@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Output for people: log lines, and the list of present problems. A problem is logged when it
- * begins and when it ends, not while it lasts.
+ * Output for people: log lines, and the list of present problems. A problem is something that is
+ * wrong at present. It is logged when it begins and when it ends, not while it lasts.
  *
  * A neighbour, or a bad cable, can make a problem begin and end many times a second. So the log
  * limits the rate of each problem, which it remembers by kind and key after its end. The first
@@ -31,13 +31,13 @@
 
 /**
  * struct trouble - a present or past problem
- * @mark: fm_problems_sweep() ends it, unless it is set again before
- * @open: its beginning was logged, its end was not
- * @unsaid: it is present, and its present text has not been logged
+ * @mark: fm_problems_sweep() ends the problem, unless it is set again before that
+ * @open: its beginning was logged, and its end was not
+ * @unsaid: the problem is present, and its present text has not been logged
  * @missed: how often it began or changed without a log line since the last line
  * @said: when it was logged last
  * @gap: time from @said until it may be logged again
- * @until: when it ends by itself; 0: it does not
+ * @until: when the problem ends by itself; 0: it does not
  */
 struct trouble {
 	struct fm_problem problem;
@@ -50,7 +50,7 @@ struct trouble {
 /**
  * struct fm_problems - present problems first, then past ones
  * @n: how many are present; @known: present and past ones; @room: allocated
- * @spares: further present ones, which are not logged
+ * @spares: further present problems, for which the list has no room; they are not logged
  */
 struct fm_problems {
 	struct trouble *trouble;
@@ -101,7 +101,7 @@ void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fm
 	write_line(fm, level, kind, text);
 }
 
-/* Finds a present or past problem. Return: its number, or -1. */
+/* Finds a present or past problem. Return: its index, or -1. */
 static int find_trouble(const struct fm *fm, const char *kind, uint64_t key)
 {
 	for (unsigned int i = 0; i < fm->problems->known; i++)
@@ -149,7 +149,7 @@ static struct trouble *add_trouble(struct fm_problems *p, const char *kind, uint
 	return t;
 }
 
-/* Exchanges @t with number @i. Return: number @i, which is now what @t was. */
+/* Exchanges @t with the problem at index @i. Return: the problem @t in its new position @i. */
 static struct trouble *swap_trouble(struct fm_problems *p, struct trouble *t, unsigned int i)
 {
 	struct trouble other = p->trouble[i];
@@ -175,7 +175,10 @@ static void log_trouble(struct fm *fm, struct trouble *t, unsigned int missed)
 	t->said = fm->now;
 }
 
-/* A problem has begun, or has a new text: logs it, or counts it if its gap is not over. */
+/*
+ * Called when a problem has begun, or has a new text: logs it, or, if its gap is not over, counts
+ * it.
+ */
 static void begin_trouble(struct fm *fm, struct trouble *t)
 {
 	if (fm->now >= t->said + FORGET)
@@ -189,7 +192,7 @@ static void begin_trouble(struct fm *fm, struct trouble *t)
 }
 
 /*
- * Makes a problem present, with that text. The list has room, or it is present already.
+ * Makes a problem present, with @text. The list must have room, or contain the problem already.
  * Return: NULL: no memory.
  */
 static struct trouble *put_problem(struct fm *fm, const char *kind, uint64_t key, const char *text)
@@ -244,7 +247,7 @@ void fm_problem_await(struct fm *fm, const char *kind, uint64_t key)
 	if (!t || (i >= 0 && (unsigned int)i < p->n))
 		return;
 	if (t->said + t->gap >= fm->now + GAP_MIN)
-		return;		/* it was logged lately, and waits longer */
+		return;		/* its gap is longer than that anyway */
 	t->said = fm->now;
 	t->gap = GAP_MIN;
 	t->missed = 0;
@@ -266,7 +269,7 @@ static void take_spare(struct fm *fm)
 	free(spare.text);
 }
 
-/* Ends number @i of the list. The last one of the list takes its number. */
+/* Ends the problem at index @i of the list. The last problem of the list takes its place. */
 static void end_problem(struct fm *fm, unsigned int i)
 {
 	struct trouble *t = &fm->problems->trouble[i];
@@ -307,7 +310,7 @@ void fm_problems_due(struct fm *fm)
 		struct trouble *t = &fm->problems->trouble[i];
 
 		if (t->until && fm->now >= t->until) {
-			end_problem(fm, i);	/* number @i is another one now */
+			end_problem(fm, i);	/* now another problem has this index */
 			continue;
 		}
 		if (t->unsaid && fm->now >= t->said + t->gap)
@@ -341,7 +344,10 @@ void fm_problems_mark(struct fm *fm, const char *kind)
 
 void fm_problems_sweep(struct fm *fm, const char *kind)
 {
-	/* Spares first: a marked one must not take the place of a problem that ends below. */
+	/*
+	 * The spare problems first, so that none that is marked takes the place of a problem that
+	 * ends below.
+	 */
 	fm_spares_sweep(&fm->problems->spares, kind);
 	for (unsigned int i = fm->problems->n; i-- > 0;)
 		if (fm->problems->trouble[i].mark &&

@@ -11,31 +11,37 @@
 #define FM_PROBLEMS_MAX 64			/* length of the list of present problems */
 #define FM_PROBLEMS_KNOWN (2 * FM_PROBLEMS_MAX)	/* present and past problems in memory */
 
-/** fm_problems_new() - an empty list, by fm_new(). Return: false: no memory */
+/** fm_problems_new() - make an empty list; called by fm_new(). Return: false: no memory */
 bool fm_problems_new(struct fm *fm);
 void fm_problems_free(struct fm *fm);
-/** fm_problems_count() - length of the list; fm_problems_more() of status.h counts the others */
+/**
+ * fm_problems_count() - Return: length of the list; fm_problems_more() of status.h counts the
+ * problems beyond it
+ */
 unsigned int fm_problems_count(const struct fm *fm);
 
 /** fm_say() - write one log line */
 void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/** fm_problem_set() - the problem (@kind, @key) is present, with that text, until it is cleared */
+/**
+ * fm_problem_set() - make the problem (@kind, @key) present with that text, until
+ * fm_problem_clear()
+ */
 void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /**
- * fm_problem_await() - the problem may come, and end again soon because another machine reports its
- *	cause: it is logged only if it is still present a second later
+ * fm_problem_await() - called before fm_problem_set() if the problem may end again soon, because
+ * another node reports its cause: it is logged only if it is still present a second later
  */
 void fm_problem_await(struct fm *fm, const char *kind, uint64_t key);
-/** fm_problem_clear() - the problem is gone; nothing happens if it was not present */
+/** fm_problem_clear() - end the problem; nothing happens if it is not present */
 void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key);
 /** fm_problem_limit() - if the problem is present, it ends at @until by itself */
 void fm_problem_limit(struct fm *fm, const char *kind, uint64_t key, uint64_t until);
 /**
  * fm_problems_mark(), fm_problems_sweep() - bracket a new evaluation of all problems of @kind
  *
- * Sweep clears those that were not set again since mark.
+ * fm_problems_sweep() ends those that were not set again since fm_problems_mark().
  */
 void fm_problems_mark(struct fm *fm, const char *kind);
 void fm_problems_sweep(struct fm *fm, const char *kind);

@@ -8,9 +8,9 @@
  *			  rounds 1, 2, ...
  *	report		  the sum over a subtree: counters, number of nodes, and fingerprints
  *
- * 1. Order. A message with a lower pair than the present step is old, and ignored; the same pair
- *    again is a repetition, and answered again. So messages may be late, doubled, or out of order
- *    between connections without harm.
+ * 1. Order. A message with a lower pair than that of the present step is old, and is ignored; one
+ *    with the same pair is a repetition, and is answered again. So messages may be late, doubled,
+ *    or out of order between connections without harm.
  *
  * 2. Completeness. Each node does the step, and reports upward once it and all of its children have
  *    done it. From the number of nodes and the sum of fingerprints the root sees that each NIC for
@@ -19,12 +19,12 @@
  *
  * 3. Progress. If a node cannot do the step, the root learns it from the node or from its parent. A
  *    node whose NIC fails reports it itself (FAILED), and repeats that until there is another
- *    table. From then on it counts only the nodes below it, and its parent does not wait for it. A
- *    node that is asked for the step again answers with its report, or with a PONG. The PONG says
- *    whether the node waits: for its NIC, whose action will end or fail, or for a child that has
- *    not reported, for which this node is responsible. So of all nodes whose report is missing,
- *    only the lowest has nothing to wait for. If it sends neither answer for member_max, its parent
- *    reports it to the root.
+ *    table. From then on its reports count only the nodes below it, and its parent does not wait
+ *    for its own part. A node that is asked for the step again answers with its report, or with a
+ *    PONG. The PONG says whether the node waits: for its NIC, whose action will end or fail, or for
+ *    a child that has not reported, for which this node is responsible. So of all nodes whose
+ *    report is missing, only the lowest has nothing to wait for. If it sends neither answer for
+ *    member_max, its parent reports it to the root.
  *
  * The root's own node runs this code, too; its report goes to its recovery.
  *
@@ -49,10 +49,11 @@
 
 /**
  * struct fm_member - this node's part in the present step
- * @version, @round: the present step; version 0: none has come
+ * @version, @round: the present step; version 0: there was none yet
  * @step: the last step message of this version; all 0 while @round is 0
- * @sent: the report was sent, and has not changed since
- * @failed: this node has reported that it cannot do this version: it counts only the nodes below
+ * @sent: this node's report was sent, and has not changed since
+ * @failed: this node has reported that it cannot do this version; its reports count only the nodes
+ *	below it
  */
 struct fm_member {
 	uint64_t version;
@@ -117,7 +118,7 @@ void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *
 	fm_member_check(fm, false);
 }
 
-/* A new step begins: no child has reported for it. */
+/* Begins a new step: no child has reported for it yet. */
 static void enter_step(struct fm *fm, uint64_t version, uint32_t round)
 {
 	struct fm_member *m = fm->member;
@@ -141,7 +142,10 @@ static void enter_step(struct fm *fm, uint64_t version, uint32_t round)
 	fm_conns_await(fm);
 }
 
-/* Sends a step to the children that have not reported; @guests: to guests, too. */
+/*
+ * Sends a step to the children that have not reported; @guests: also to guests (nodes that were
+ * given another parent).
+ */
 static void forward_down(struct fm *fm, const struct fm_msg *msg, bool guests)
 {
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
@@ -160,14 +164,17 @@ static void make_step_msg(const struct fm *fm, struct fm_msg *msg)
 	msg->step.version = fm->member->version;
 }
 
-/* Return: true if the report waits for an action at the NIC, or for a child. */
+/* Return: true if this node's report waits for an action at its NIC, or for a child. */
 static bool report_waits(const struct fm *fm)
 {
 	return fm_reports_missing(fm) ||
 	       (fm_task_mine(fm) && (fm_task_busy(fm) || fm_task_error(fm)));
 }
 
-/* The step is asked for again: sends the report, or a PONG that says whether this node waits. */
+/*
+ * Called when the step is requested again: sends the report, or a PONG that says whether this node
+ * waits.
+ */
 static void answer_again(struct fm *fm)
 {
 	struct fm_msg msg = { .type = FM_MSG_PONG };
@@ -218,8 +225,9 @@ void fm_member_excuse(struct fm *fm, const struct fm_failed *f)
 }
 
 /*
- * Reports each child to the root that answers, and that for member_max neither reported nor said
- * that it waits. A child that does not answer at all is lost by its silence (conns.c).
+ * Reports to the root each child whose manager answers but which for member_max has neither
+ * reported nor said that it waits. A child that does not answer at all counts as lost by its
+ * silence (conns.c).
  */
 static void report_stuck(struct fm *fm)
 {
@@ -239,7 +247,7 @@ static void report_stuck(struct fm *fm)
 	}
 }
 
-/* A table is not sent again, only its version: a node that lacks it asks for it. */
+/* A table itself is not sent again, only its version: a node that lacks the table asks for it. */
 void fm_member_repeat(struct fm *fm)
 {
 	struct fm_msg msg;
@@ -256,9 +264,9 @@ void fm_member_repeat(struct fm *fm)
 }
 
 /*
- * If the NIC @fails, or has failed in this version, reports it to the root, which goes on without
- * this node. All nodes wait for a NIC that is slow and succeeds. A root whose own NIC fails hands
- * over (root/resign.c), because no recovery ends without the root.
+ * If this node's NIC @fails, or has failed in this version, reports that to the root, which then
+ * continues without this node. (For a NIC that is slow but succeeds, all nodes wait.) A root whose
+ * own NIC fails hands over (root/resign.c), because no recovery ends without the root.
  */
 static void report_own_failure(struct fm *fm, bool fails)
 {
@@ -275,7 +283,7 @@ static void report_own_failure(struct fm *fm, bool fails)
 	fm->up->send(fm, &msg);
 }
 
-/* The root has repeated the present step: answer again. */
+/* Called when the root has repeated the present step: answers again. */
 static void repeat_step(struct fm *fm)
 {
 	report_own_failure(fm, fm_task_fails(fm));

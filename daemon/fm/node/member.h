@@ -12,30 +12,46 @@ struct fm;
 struct fm_conn;
 struct fm_counts;
 
-/** fm_member_new() - no step has come, by fm_new(). Return: false: no memory */
+/**
+ * fm_member_new() - allocate the state of member.c; called by fm_new(). Return: false: no memory
+ */
 bool fm_member_new(struct fm *fm);
 void fm_member_free(struct fm *fm);
 
-/** fm_member_table() - a table has come from above, or of this node's root: take it, pass it on */
+/**
+ * fm_member_table() - process a table from the parent, or of this node's own root: put it in force,
+ * and pass it on
+ */
 void fm_member_table(struct fm *fm, const struct fm_table_msg *t);
-/** fm_member_step() - a step has come from above, or from this node's root: do it, pass it on */
+/**
+ * fm_member_step() - process a step from the parent, or of this node's own root: do it, and pass it
+ * on
+ */
 void fm_member_step(struct fm *fm, const struct fm_step *s);
-/** fm_member_report() - the child @c has reported */
+/** fm_member_report() - process the report of the child @c */
 void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *r);
-/** fm_member_excuse() - a child has reported that its NIC fails: do not wait for its report */
+/** fm_member_excuse() - a child has reported that its NIC fails: do not wait for its own report */
 void fm_member_excuse(struct fm *fm, const struct fm_failed *f);
-/** fm_member_child() - a child needs the step at hand, and the table, unless it has @version */
+/**
+ * fm_member_child() - send to a child the step at hand, and the table, unless it has @version
+ * already
+ */
 void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version);
 /** fm_member_done() - an action at the NIC has ended, as in fm_done() */
 void fm_member_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *counts);
-/** fm_member_check() - send the report if it is complete, and not sent yet or wanted @again */
+/**
+ * fm_member_check() - send the report if it is complete, and was not sent yet or is wanted @again
+ */
 void fm_member_check(struct fm *fm, bool again);
-/** fm_member_left() - a child is gone whose report may have been in the sum: send it again */
+/**
+ * fm_member_left() - a child has left whose report may be in the sum that was sent: send the sum
+ * again
+ */
 void fm_member_left(struct fm *fm);
 /** fm_member_repeat() - send the present step again to the children that have not reported */
 void fm_member_repeat(struct fm *fm);
 
-/** fm_member_round() - Return: round of the present step; 0: the table itself */
+/** fm_member_round() - Return: round of the present step; 0: the step is the table itself */
 uint32_t fm_member_round(const struct fm *fm);
 /** fm_member_ended() - Return: true if this node has done the last step of its version */
 bool fm_member_ended(const struct fm *fm);

@@ -34,7 +34,7 @@
  *     before_all_else() of tests/unit/test_fm_obey.c).
  *  8. A NIC that failed or timed out at that order may obey the root nevertheless, and then refuses
  *     other roots of that epoch and earlier ones. HELLO reports this to other roots, which ask all
- *     nodes anew, in a later epoch (root/epoch.c). It does not count as a promise
+ *     nodes again in a later epoch (root/epoch.c). Such an order does not count as a promise
  *     (one_that_times_out() of test_fm_obey.c).
  */
 #include <errno.h>
@@ -46,14 +46,15 @@
 
 /**
  * struct fm_nic - the action under way, and the root that the NIC obeys
- * @tag: of the last action
- * @act: enum fm_act, the action under way
- * @old: it was begun for a step that is not the present one any more
+ * @tag: tag of the last action
+ * @act: enum fm_act: the action under way
+ * @old: that action was begun for a step that is no longer the present one
  * @hello: a HELLO waits for counters
  * @root_epoch, @root_guid: the root that the NIC obeys; 0: none
- * @maybe_epoch, @maybe_guid: another root that it may obey instead, because it failed or timed out
- *	at the order; epoch 0: none. GUID 0: one of several roots of that epoch
- * @told: this manager ordered the NIC to obey @root_guid; false: it found it so
+ * @maybe_epoch, @maybe_guid: another root that the NIC may obey instead, because its last order to
+ *	obey failed or timed out; epoch 0: none. GUID 0: one of several roots of that epoch
+ * @told: this manager has ordered the NIC to obey @root_guid; false: the NIC obeyed that root
+ *	already when the manager started
  * @obey: the NIC must be ordered to obey the joined root as soon as no action is under way
  * @asked_epoch, @asked_guid: the root of the last such order
  */
@@ -118,7 +119,7 @@ enum fm_act fm_nic_end(struct fm *fm, uint32_t tag)
 		return FM_ACT_NONE;
 	nic->act = FM_ACT_NONE;
 	if (act == FM_ACT_COUNT)
-		nic->hello = false;	/* HELLO can use any count */
+		nic->hello = false;	/* HELLO can use the result of any count */
 	return act;
 }
 
@@ -185,7 +186,7 @@ void fm_nic_obey_soon(struct fm *fm)
 	if (!fm_nic_idle(fm))
 		return;
 	fm_nic_obey(fm);
-	fm->nic->old = true;	/* it belongs to no step */
+	fm->nic->old = true;	/* the action under way belongs to no step now */
 }
 
 void fm_nic_count(struct fm *fm, bool lost)
@@ -199,7 +200,7 @@ void fm_nic_hello(struct fm *fm)
 	if (!fm_nic_idle(fm))
 		return;
 	fm_nic_count(fm, false);
-	fm->nic->old = true;	/* it belongs to no step */
+	fm->nic->old = true;	/* the action under way belongs to no step now */
 }
 
 void fm_nic_next(struct fm *fm)

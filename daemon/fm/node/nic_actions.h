@@ -21,40 +21,51 @@ enum fm_act {
 };
 
 /**
- * fm_nic_new() - no action is under way, by fm_new()
- * @root_epoch, @root_guid: the root that the NIC obeys by now; 0: none
+ * fm_nic_new() - allocate the state of nic_actions.c; called by fm_new()
+ * @root_epoch, @root_guid: the root that the NIC obeys already; 0: none
  * Return: false: no memory.
  */
 bool fm_nic_new(struct fm *fm, uint64_t root_epoch, uint64_t root_guid);
 void fm_nic_free(struct fm *fm);
 
-/** fm_nic_begin() - note the begin of an action; none may be under way. Return: its tag */
+/** fm_nic_begin() - note that an action is begun; no other may be under way. Return: its tag */
 uint32_t fm_nic_begin(struct fm *fm, enum fm_act act);
-/** fm_nic_end() - note the end of an action. Return: it; FM_ACT_NONE: none with that tag was */
+/**
+ * fm_nic_end() - note the end of an action. Return: the action; FM_ACT_NONE: no action with that
+ * tag was under way
+ */
 enum fm_act fm_nic_end(struct fm *fm, uint32_t tag);
 /** fm_nic_idle() - Return: true if no action is under way */
 bool fm_nic_idle(const struct fm *fm);
-/** fm_nic_step() - a new step has come: the action under way was begun for an older one */
+/**
+ * fm_nic_step() - called when a new step has come: the action under way was begun for an older one
+ */
 void fm_nic_step(struct fm *fm);
 /** fm_nic_at_hand() - Return: true if the last action was begun for the present step */
 bool fm_nic_at_hand(const struct fm *fm);
-/** fm_nic_next() - begin an action that waits for the NIC, if any; no action is under way */
+/**
+ * fm_nic_next() - called when no action is under way: begin an action that waits for the NIC, if
+ * there is one
+ */
 void fm_nic_next(struct fm *fm);
-/** fm_nic_obeys() - Return: true if the NIC was told to obey the joined root, and does */
+/** fm_nic_obeys() - Return: true if the NIC was ordered to obey the joined root, and obeys it */
 bool fm_nic_obeys(const struct fm *fm);
-/** fm_nic_obey() - begin to tell the NIC to obey the joined root; no action is under way */
+/** fm_nic_obey() - begin to order the NIC to obey the joined root; no action may be under way */
 void fm_nic_obey(struct fm *fm);
-/** fm_nic_obey_soon() - the same as soon as no action is under way */
+/** fm_nic_obey_soon() - order the NIC to obey the joined root as soon as no action is under way */
 void fm_nic_obey_soon(struct fm *fm);
-/** fm_nic_obeyed() - FM_ACT_OBEY has ended, with @err of fm_done() */
+/** fm_nic_obeyed() - process the end of FM_ACT_OBEY, with @err of fm_done() */
 void fm_nic_obeyed(struct fm *fm, int err);
-/** fm_nic_latest() - Return: the latest epoch that the NIC obeys, or may obey */
+/** fm_nic_latest() - Return: the latest epoch of the roots that the NIC obeys, or may obey */
 uint64_t fm_nic_latest(const struct fm *fm);
-/** fm_nic_root() - Return: GUID of the root that the NIC obeys, and its @epoch; 0: none */
+/**
+ * fm_nic_root() - Return: GUID of the root that the NIC obeys; its epoch is written to @epoch; 0:
+ * none
+ */
 uint64_t fm_nic_root(const struct fm *fm, uint64_t *epoch);
-/** fm_nic_tell() - write into a HELLO which root the NIC obeys, and which it may obey */
+/** fm_nic_tell() - write into a HELLO which root the NIC obeys, and which other one it may obey */
 void fm_nic_tell(const struct fm *fm, struct fm_hello *h);
-/** fm_nic_count() - begin to read the counters; @lost: the counter of lost packets, too */
+/** fm_nic_count() - begin to read the counters; @lost: also the counter of lost packets */
 void fm_nic_count(struct fm *fm, bool lost);
 /** fm_nic_hello() - read the counters for a HELLO as soon as no action is under way */
 void fm_nic_hello(struct fm *fm);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Orders of the administrator, beside the masks of excluded ports. The mask alone decides what is
- * excluded; an order only describes it. So if memory is lacking, or if a manager of an earlier
- * release leaves orders out, the description is lost and never the exclusion.
+ * Descriptions of the administrator's exclusions: user, reason, time. The exclusions themselves are
+ * masks of ports. The mask alone decides what is excluded; an order only describes it. So if there
+ * is no memory, or if a manager of an earlier release omits the orders, only the description is
+ * lost, never the exclusion.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static bool is_before(const struct fm_order *o, uint32_t node, uint16_t ports)
 				 __builtin_ctz(o->ports) < __builtin_ctz(ports);
 }
 
-/* Number of the first order that is not before these ports of @node. */
+/* Return: index of the first order that does not precede these ports of @node. */
 static uint32_t find_place(const struct fm_orders *s, uint32_t node, uint16_t ports)
 {
 	uint32_t low = 0, high = s->n;
@@ -39,7 +40,7 @@ static void remove_order(struct fm_orders *s, uint32_t i)
 	memmove(&s->of[i], &s->of[i + 1], (--s->n - i) * sizeof(*s->of));
 }
 
-/* Inserts an order whose ports have no other one. Return: false: no memory. */
+/* Inserts an order for ports that have no other order. Return: false: no memory. */
 static bool insert_order(struct fm_orders *s, const struct fm_order *o)
 {
 	uint32_t i = find_place(s, o->node, o->ports);
@@ -61,7 +62,10 @@ static bool insert_order(struct fm_orders *s, const struct fm_order *o)
 	return true;
 }
 
-/* An order that loses its lowest port may have to move behind others of its node. */
+/*
+ * An order that loses its lowest port may have to move behind others of its node, because orders
+ * are sorted by lowest port.
+ */
 void fm_orders_drop(struct fm_orders *s, uint32_t node, uint16_t ports)
 {
 	uint32_t i = find_place(s, node, 1);
@@ -76,7 +80,8 @@ void fm_orders_drop(struct fm_orders *s, uint32_t node, uint16_t ports)
 		remove_order(s, i);
 		o.ports &= (uint16_t)~ports;
 		if (o.ports)
-			insert_order(s, &o);	/* needs no memory: one was removed */
+			insert_order(s, &o);	/* cannot fail: the memory of a removed order is
+						 * free */
 	}
 }
 
@@ -96,7 +101,7 @@ bool fm_orders_merge(struct fm_orders *s, const struct fm_order *o)
 	     had = fm_orders_next(s, had))
 		if (had->since >= o->since)
 			new.ports &= (uint16_t)~had->ports;
-	new.ends = 0;	/* by the clock of the root that sent it, not of this one */
+	new.ends = 0;	/* the end is a time of the sender's clock, which has no meaning here */
 	fm_orders_put(s, &new);
 	return new.ports;
 }

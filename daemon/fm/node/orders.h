@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Orders: which user excluded which ports, why and since when. Few nodes have any. */
+/* Orders: who excluded which ports, why and since when. Few nodes have any. */
 #ifndef FM_ORDERS_H
 #define FM_ORDERS_H
 
@@ -14,12 +14,15 @@ struct fm_orders {
 	uint32_t n, room;
 };
 
-/** fm_orders_put() - set the order of the ports of @o. Return: false: no memory; they have none */
+/**
+ * fm_orders_put() - set the order that describes the ports of @o. Return: false: no memory; then
+ * these ports have no order
+ */
 bool fm_orders_put(struct fm_orders *s, const struct fm_order *o);
 /** fm_orders_drop() - remove the orders of these ports of @node */
 void fm_orders_drop(struct fm_orders *s, uint32_t node, uint16_t ports);
 /**
- * fm_orders_merge() - as fm_orders_put(), but only for ports whose present order is earlier
+ * fm_orders_merge() - as fm_orders_put(), but only for ports whose present order is older than @o
  * Return: true if there is such a port.
  */
 bool fm_orders_merge(struct fm_orders *s, const struct fm_order *o);
@@ -30,9 +33,9 @@ void fm_orders_free(struct fm_orders *s);
 /** fm_orders_first(), fm_orders_next() - iterate over the orders of @node; NULL: no more */
 const struct fm_order *fm_orders_first(const struct fm_orders *s, uint32_t node);
 const struct fm_order *fm_orders_next(const struct fm_orders *s, const struct fm_order *o);
-/** fm_orders_same() - Return: true if @node has the same orders in both */
+/** fm_orders_same() - Return: true if @node has the same orders in @a and @b */
 bool fm_orders_same(const struct fm_orders *a, const struct fm_orders *b, uint32_t node);
-/** fm_orders_sum() - Return: a checksum of all orders, begun with @sum */
+/** fm_orders_sum() - Return: a checksum of all orders, which continues the checksum @sum */
 uint64_t fm_orders_sum(const struct fm_orders *s, uint64_t sum);
 
 #endif /* FM_ORDERS_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ports of this node: the state of each link, which the node's row reports to the root, and
- * when the next Init is due on each.
+ * The ports of this node: the state of each link, which the node's port row reports to the root,
+ * and when the next Init is due on each port.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +17,16 @@
 
 /**
  * struct fm_port - a port of this node, and the exchange of Inits on it
- * @up: the link is up; the following flags begin anew with each session of the link
+ * @up: the link is up; the following flags are reset when a session of the link begins
  * @said: this node has sent an Init
  * @told: the neighbour has acknowledged an Init of this node
  * @moved: the last Init sent is out of date, so an acknowledgement of it does not count
  * @heard: the neighbour has sent an Init with a place
- * @stalled: the port is taken down, because the neighbour returned no credits
+ * @stalled: the port was taken down because the neighbour returned no credits
  * @last: when the neighbour's last Init came; 0: none has
- * @next: when this node sends the next Init, if the link is up; NEVER
+ * @next: when this node sends the next Init, if the link is up; NEVER: it does not
  * @sent: when this node sent its last Init
- * @interval: ns until it is repeated
+ * @interval: ns until that Init is repeated
  * @session: the present or last session of the link
  */
 struct fm_port {
@@ -165,7 +165,7 @@ uint64_t fm_ports_expiry(const struct fm *fm)
 	return at;
 }
 
-/* Return: the port row's entry of a port, by the present state of its link. */
+/* Return: the entry of a port in the port row, made from the present state of its link. */
 static struct fm_port_row make_port_row(struct fm *fm, const struct torus_link *l)
 {
 	struct fm_port_row r = fm->row.port[l->port];
@@ -175,9 +175,9 @@ static struct fm_port_row make_port_row(struct fm *fm, const struct torus_link *
 		r.peer_guid = l->peer_guid;
 		r.peer_port = l->peer_port;
 		/*
-		 * If this node did not see a session end, the root need not know of its end: at the
-		 * start of the next session the NICs tell each other how far they have received
-		 * (linkstate.c).
+		 * If the port is not closed, no packets of the former session are parked here, so
+		 * the root need not know how that session ended: when the next session begins, the
+		 * NICs themselves exchange how far they have received (linkstate.c).
 		 */
 		if (!l->closed) {
 			r.session = 0;
@@ -199,8 +199,8 @@ static struct fm_port_row make_port_row(struct fm *fm, const struct torus_link *
 }
 
 /*
- * Gives the row the next serial. Serials follow the clock, so that they also rise when the manager
- * starts again: a row that it sent before may still be under way.
+ * Gives the port row the next serial number. Serials follow the clock, so that they also rise when
+ * the manager starts again: a port row that its former process sent may still be under way.
  */
 static void renumber_row(struct fm *fm)
 {
@@ -215,9 +215,10 @@ static bool is_mismatch(const struct fm_port_row *r)
 }
 
 /*
- * Sets a port of the row. Return: true if the root has to know. Reasons are for people, and change
- * as often as a lost link is tried again; but that its two NICs differ, which stays, is found only
- * after the link was reported as lost.
+ * Sets a port of the port row. Return: true if the root must get the row. A changed reason alone is
+ * not sent, because it is only for people and may change at each attempt to bring the link up. The
+ * exception is the reason that the settings of both NICs differ, which is found only after the link
+ * was reported as lost, and stays.
  */
 static bool set_row(struct fm *fm, unsigned int p, const struct fm_port_row *r)
 {
@@ -262,7 +263,10 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 	port->up = up;
 	port->session = l->session;
 	news = set_row(fm, l->port, &r);
-	/* Inits name the other ends of all cables (square.c). */
+	/*
+	 * The cables of this node have changed, and Inits contain the other ends of all cables
+	 * (square.c).
+	 */
 	if (other)
 		fm_ports_moved(fm);
 	return news;
@@ -276,7 +280,7 @@ bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem
 	return set_row(fm, p, &r);
 }
 
-/* The row reports the stall when the link is down, not before. */
+/* The port row reports the stall when the link is down, not before. */
 bool fm_port_stalled(struct fm *fm, unsigned int p, bool is)
 {
 	struct fm_port_row r = fm->row.port[p];
@@ -286,7 +290,10 @@ bool fm_port_stalled(struct fm *fm, unsigned int p, bool is)
 	return set_row(fm, p, &r);
 }
 
-/* The serial stays: the root knows that each node does this, and needs no row for it. */
+/*
+ * The serial stays the same: every node does this after a replay, so the root need not get the row
+ * for it.
+ */
 void fm_ports_opened(struct fm *fm, uint16_t ports)
 {
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Random numbers from the machine's own seed: the same seed gives the same history. */
+/* Random numbers from the seed of the machine: the same seed and events give the same run. */
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/machine.h"
 #include "kernel/core/splitmix64.h"

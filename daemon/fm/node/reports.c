@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reports of the nodes below for the step at hand: their sum, and the nodes whose report is
- * missing.
+ * The reports of the nodes below this one in the tree, for the step at hand: their sum, and the
+ * children whose report is missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 
 /**
  * struct fm_reports - the reports for the present step
- * @missing: how many children still have to report: those with @awaited
- * @sum: sum of the reports of those with @reported
+ * @missing: how many children still have to report: those with fm_conn.awaited
+ * @sum: sum of the reports of children with fm_conn.reported
  */
 struct fm_reports {
 	unsigned int missing;

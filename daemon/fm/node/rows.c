@@ -3,11 +3,11 @@
  * From the table to the NIC: rows that change go on hold, all rows are switched in one step, and
  * packets that are parked at dead links are resolved.
  *
- * A row that was on hold stays so, whether its path changes or not: the hold of an older version is
- * still in force, and only a release of the version that is active then lifts it. A row to a node
- * that was not reachable before goes on hold as well: the nodes on its path may not be placed yet.
- * The NIC itself holds rows through relays, changed or not, because this node does not know which
- * of the relays' rows change.
+ * A row that was on hold stays on hold, whether its path changes or not: the hold of an older
+ * version is still in force, and only a release of the version that is active at that time ends it.
+ * A row to a node that was not reachable before goes on hold as well: the nodes on its path may not
+ * be placed yet. The NIC itself holds rows through relays, changed or not, because this node does
+ * not know which of the relays' rows change.
  *
  * Two roots may make tables of the same version, with the same rows, if a former root hung before
  * it sent its last version. The table of the later epoch is written even if no row differs: the NIC
@@ -32,8 +32,9 @@
  * struct fm_writing - the write to the NIC that is under way, and the result of the last one
  * @shape, @place, @at, @plan, @rows: the new place: shape, node id, coordinates, address plan, and
  *	its empty rows, unless only the plan changes
- * @moves: not only the plan changes
- * @epoch, @version, @node, @n: the new rows: of which table, and the @n nodes that they lead to
+ * @moves: the place changes; false: only the address plan does
+ * @epoch, @version, @node, @n: the new rows: epoch and version of their table, and the @n nodes
+ *	that they lead to
  * @in_force: epoch of the root by whose order the NIC took its present rows; 0: none
  * @doubt: version that a failed write may have put in force, or 0
  */
@@ -164,7 +165,10 @@ void fm_rows_placed(struct fm *fm, int err)
 	fm->applied = w->doubt = 0;
 }
 
-/* The bits that decide the path of packets on VCD0 and VCD1: all but HOLD and those of VCA. */
+/*
+ * The bits of a row that decide the path of packets on VCD0 and VCD1: all except HOLD and those for
+ * VCA.
+ */
 #define ORDERED_WAY (~(TORUS_ROW_HOLD | TORUS_ROW_ADAPTIVE | \
 		       TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT))
 
@@ -177,7 +181,8 @@ void fm_rows_taken(struct fm *fm)
 
 /* --- rows of the table ---------------------------------------------------------- */
 
-#define FOLLOW_MAX 256	/* cables listed in one change; if more change, all rows are computed */
+#define FOLLOW_MAX 256	/* most cables in the list of changes; if more change, all rows are
+			 * computed again */
 
 /**
  * struct rows_change - the rows that a new table changes
@@ -205,13 +210,16 @@ static int compute_routes(struct fm *fm)
 	return torus_routes_new(fm->health, fm->node, TORUS_ROUTES_RELAY, &fm->routes);
 }
 
-/** struct cables - the @n cables that changed; not listed if @n is more than FOLLOW_MAX */
+/**
+ * struct cables - the @n cables that have changed; if @n is more than FOLLOW_MAX, they are not
+ * listed
+ */
 struct cables {
 	struct torus_cable list[FOLLOW_MAX + TORUS_MAX_PORTS];
 	uint32_t n;
 };
 
-/* Brings the health of one node's cables up to date, and adds those that changed to @c. */
+/* Updates the state of one node's cables, and adds those that have changed to @c. */
 static int update_node(struct fm *fm, struct cables *c, uint32_t node)
 {
 	int ret = torus_health_set(fm->health, node, fm->table.closed[node],
@@ -223,7 +231,7 @@ static int update_node(struct fm *fm, struct cables *c, uint32_t node)
 	return ret < 0 ? ret : 0;
 }
 
-/* Exclusions can change at nodes whose entries changed, and at their neighbours. */
+/* Only nodes whose entries changed, and their neighbours, can have other exclusions than before. */
 static int update_news(struct fm *fm, struct cables *c)
 {
 	const struct fm_table *t = &fm->table;
@@ -299,7 +307,10 @@ static int alloc_change(const struct fm *fm, struct rows_change *c)
 
 /* --- rows of the NIC ------------------------------------------------------------ */
 
-/* Return: the row for the NIC, with HOLD if it must be on hold, made from a row of the table. */
+/*
+ * Return: the row for the NIC, made from the row @new of the table: with HOLD if it must be on
+ * hold.
+ */
 static uint64_t merge_row(const struct fm *fm, uint32_t to, uint64_t new)
 {
 	uint64_t old = fm->rows[to];
@@ -341,7 +352,7 @@ static void merge_rows(struct fm *fm, struct rows_change *c)
 	}
 }
 
-/* Begins the write. The list of written rows is kept until the result is known. */
+/* Begins to write the rows. Their list is kept until the result is known. */
 static void write_rows(struct fm *fm, struct rows_change *c)
 {
 	struct fm_writing *w = fm->writing;
@@ -446,11 +457,11 @@ bool fm_rows_in_force(const struct fm *fm)
 /* --- parking -------------------------------------------------------------------- */
 
 /*
- * A dead link leaves packets that were sent but not acknowledged. The table contains how far the
- * other end had received, or that the other end is dead. After resolve_max the root does not wait
- * for this any longer (@orphans). Packets that were received are dropped here, the others stay to
- * be replayed. A packet that is kept wrongly arrives twice, and its receiver discards it; a packet
- * that is dropped wrongly would be lost.
+ * A dead link leaves packets that were sent but not acknowledged. The table says up to which packet
+ * the other end had received, or that the other end is dead. After resolve_max the root no longer
+ * waits for this information (@orphans). Packets that were received are dropped here, the others
+ * stay to be replayed. A packet that is kept wrongly arrives twice, and its receiver discards it; a
+ * packet that is dropped wrongly would be lost.
  */
 void fm_rows_resolve(struct fm *fm, bool orphans)
 {
@@ -474,8 +485,8 @@ void fm_rows_resolve(struct fm *fm, bool orphans)
 }
 
 /*
- * A port whose link is down again is not in the mask: the next table will exclude it, so it stays
- * closed.
+ * A port whose link is down again is not in the mask: the next table will exclude the port, so it
+ * stays closed.
  */
 uint16_t fm_rows_reopen(const struct fm *fm)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Problems for which the list in log.c has no room. They wait here for a free place. */
+/* Problems for which the list in log.c has no room. They wait here until one of the list ends. */
 #ifndef FM_SPARE_H
 #define FM_SPARE_H
 
@@ -13,7 +13,7 @@
  * @key, @kind: identify it
  * @until: when it ends by itself; 0: it does not
  * @text: owned by the list
- * @mark: fm_spares_sweep() drops it
+ * @mark: fm_spares_sweep() drops the problem
  */
 struct fm_spare {
 	uint64_t key, until;
@@ -30,13 +30,16 @@ struct fm_spares {
 
 /** fm_spares_free() - drop all problems; the list is empty afterwards and can be used again */
 void fm_spares_free(struct fm_spares *s);
-/** fm_spare_put() - add a problem, or change its text; dropped if the list is full or no memory */
+/**
+ * fm_spare_put() - add a problem, or change its text; it is dropped if the list is full or there is
+ * no memory
+ */
 void fm_spare_put(struct fm_spares *s, const char *kind, uint64_t key, const char *text);
 /** fm_spare_clear() - remove the problem, if it is in the list */
 void fm_spare_clear(struct fm_spares *s, const char *kind, uint64_t key);
 /** fm_spare_take() - remove the oldest problem; the caller owns its text. Return: false: none */
 bool fm_spare_take(struct fm_spares *s, struct fm_spare *out);
-/* The same as fm_problem_limit(), fm_problems_mark() and fm_problems_sweep(), for this list. */
+/* As fm_problem_limit(), fm_problems_mark() and fm_problems_sweep(), for this list. */
 void fm_spare_limit(struct fm_spares *s, const char *kind, uint64_t key, uint64_t until);
 void fm_spares_mark(struct fm_spares *s, const char *kind);
 void fm_spares_sweep(struct fm_spares *s, const char *kind);

@@ -20,9 +20,9 @@
  * p does not matter.
  *
  * One closed square is enough to call a cable right. More cannot be required: a wrong cable, or a
- * neighbour that lies about its cables, opens some squares of the right cables near it. It takes no
- * part in the squares on the other side of them. Not detected: cables that were moved together, as
- * a bundle, close the squares among themselves.
+ * neighbour that lies about its cables, opens some squares of the right cables near it. The squares
+ * on the other side of these cables do not contain it, and stay closed. Not detected: cables that
+ * were moved together, as a bundle, close the squares among themselves.
  *
  * Test: tests/sim/test_wave.c exchanges each pair of cables of 3x3 nodes, and some of others.
  */
@@ -35,13 +35,13 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
-/** struct told - the cables of the neighbour @guid, by its last Init at one port of this node */
+/** struct told - the cables of the neighbour @guid, from its last Init at one port of this node */
 struct told {
 	uint64_t guid;
 	struct fm_end end[TORUS_MAX_PORTS];
 };
 
-/** struct fm_squares - the last Init's cables, for each port */
+/** struct fm_squares - for each port, the neighbour's cables */
 struct fm_squares {
 	struct told port[TORUS_MAX_PORTS];
 };
@@ -108,7 +108,7 @@ static bool is_straight(const struct fm *fm, unsigned int p)
 	       r->peer_port == fm_opposite(fm->ndims, p);
 }
 
-/* Judges the square along @p and @q. The cables of both neighbours are known. */
+/* Judges the square along the ports @p and @q. The cables of both neighbours must be known. */
 static enum fm_square judge_square(const struct fm *fm, unsigned int p, unsigned int q)
 {
 	const struct fm_end *a = &told_by(fm, p)->end[q], *b = &told_by(fm, q)->end[p];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The exclusion table as a node has it: takes whole tables and changes. */
+/*
+ * The exclusion table as this node has it: applies whole tables and changes that come from the
+ * root.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +50,7 @@ uint8_t fm_table_votes(const struct fm_voters *v, const struct fm_entry *e)
 	return (uint8_t)((e->differs ^ (fm_table_counts(e) ? ~0u : 0)) & ((1u << v->n) - 1));
 }
 
-/* The table has that book from now on. Takes over the caller's reference. */
+/* Makes @b the book of the table. Takes over the caller's reference. */
 static void set_book(struct fm_table *t, struct fm_book *b)
 {
 	fm_book_put(t->book);
@@ -68,7 +71,10 @@ uint32_t fm_table_find(const struct fm *fm, uint64_t guid)
 	return fm->table.book ? fm_book_find(fm->table.book, guid) : TORUS_NO_NODE;
 }
 
-/* Finds the table or kept table that has the NIC, and its @node there. Return: NULL: none. */
+/*
+ * Finds the present or kept table that contains the NIC, and its node id in @node. Return: NULL:
+ * none does.
+ */
 static struct fm_book *find_book(const struct fm *fm, uint64_t guid, uint32_t *node)
 {
 	struct fm_book *const books[] = { fm->table.book, fm->kept.book };
@@ -107,7 +113,7 @@ const char *fm_table_who(const struct fm *fm, uint64_t guid, char *buf)
 	return buf;
 }
 
-/* Searches only if this node is not where its NIC is placed. */
+/* The search is needed only if this node is not at the place that its NIC has. */
 uint32_t fm_table_self(const struct fm *fm)
 {
 	const struct fm_table *t = &fm->table;
@@ -147,8 +153,8 @@ bool fm_table_begin(struct fm *fm, const struct torus_shape *shape)
 }
 
 /*
- * Applies the message to the present book. Return: the new book: the present one itself, changed,
- * if it is private and has the shape; NULL: no memory.
+ * Applies the message to the present book. Return: the changed book; this is the present book
+ * itself, if that is private and has the same shape, else a copy. NULL: no memory.
  */
 static struct fm_book *rewrite_book(const struct fm *fm, const struct fm_table_msg *m)
 {
@@ -224,7 +230,10 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 	return true;
 }
 
-/* The ends of a shared book change for all its machines: all receive the same ends. */
+/*
+ * A shared book changes for all machines that use it, which is right, because all get the same ends
+ * of sessions.
+ */
 void fm_table_ended(struct fm *fm, const struct fm_ended *e)
 {
 	struct fm_entry *entry;
@@ -238,16 +247,16 @@ void fm_table_ended(struct fm *fm, const struct fm_ended *e)
 	entry->seq[e->port] = e->seq;
 }
 
-/* An absent node has content if its place was excluded before a node was ever there. */
+/* The entry of an absent node has content if an administrator has excluded ports there. */
 bool fm_table_blank(const struct fm_entry *e)
 {
 	return e->state == FM_NODE_ABSENT && !e->admin;
 }
 
 /*
- * The message is what a receiver has to have: it lacks blank entries, and bits of @differs beyond
- * the present sets of voters. Entries keep such bits if a root makes fewer sets than before and
- * does not send the entries anew.
+ * The message omits blank entries, and the bits of @differs beyond the present sets of voters.
+ * Entries may still have such bits, if a root made fewer sets than before and did not send the
+ * entries again.
  */
 bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 {
@@ -297,7 +306,7 @@ void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg)
 		free(msg->table.entries);
 }
 
-/* Without a table of the shape in which this node has its place, HELLO describes none. */
+/* HELLO describes the table only if it has the shape in which this node's NIC is placed. */
 void fm_table_tell(const struct fm *fm, struct fm_hello *h)
 {
 	const struct fm_table *t = &fm->table;

@@ -7,15 +7,15 @@
  *	REPLAY	replay, count
  *	RESUME	release, count
  *
- * All actions are by order of the root that the node has joined; if the NIC was not told yet to
- * obey that root, it is told first.
+ * All actions are orders of the root that the node has joined; if the NIC was not yet ordered to
+ * obey that root, this is the first action.
  *
  * A newer step replaces the rest of an older one. An action that failed ends the task without a
- * report; when the root asks for the step again, the task begins again. As the action may fail each
- * time, the failure is a problem until the action succeeds, not a log line for each time. The
- * exception is a failed replay: the count follows, and reports that ports stay closed, so the root
- * asks for another replay. If a NIC fails for too long, in one step or at every replay, the node
- * reports it to the root (member.c).
+ * report; when the root asks for the step again, the task begins again. Because the action may fail
+ * each time, the failure is reported as a problem that lasts until the action succeeds, not as a
+ * log line for each failure. The exception is a failed replay: the count follows nevertheless, and
+ * reports that ports stay closed, so the root asks for another replay. If a NIC fails for too long,
+ * in one step or at every replay, the node reports it to the root (member.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,15 +35,17 @@
 #include "daemon/fm/wire/plan.h"
 #include "lib/deps/invariant.h"
 
-#define BACKOFF_MAX 20	/* times member_max, between attempts of a node whose NIC failed */
+#define BACKOFF_MAX 20	/* times member_max: longest time between attempts of a node whose NIC
+			 * failed to join again */
 
-#define AGAIN 4		/* member_max / AGAIN: time limit of a NIC that failed before */
+#define AGAIN 4		/* member_max / AGAIN is how long a NIC that failed before may fail until
+			 * it is reported */
 
-/* The work that is left, the action under way included. */
+/* The work that is left, including the action under way. */
 enum fm_todo {
 	FM_TODO_NOTHING,
-	FM_TODO_APPLY,		/* the present table */
-	FM_TODO_STEP,		/* @step */
+	FM_TODO_APPLY,		/* put the present table in force */
+	FM_TODO_STEP,		/* do the step @step */
 };
 
 /**
@@ -51,14 +53,14 @@ enum fm_todo {
  * @todo: enum fm_todo
  * @lost: the count reads the counter of lost packets, too
  * @stepped: the present step is @step, and not the table itself
- * @orphans: as in fm_step; @ended: the step has ends of sessions
+ * @orphans: as in fm_step; @ended: the step contains ends of sessions
  * @began: when the step came
- * @own: the step is done here, and @report is this node's part in the report
+ * @own: this node has done the step, and @report is its part in the report
  * @err: negative errno of the last action that failed; 0: none failed
- * @reached: the last action that succeeded for this step, besides counting
- * @did: when it succeeded for the first time
+ * @reached: enum fm_act: the last action, other than a count, that succeeded for this step
+ * @did: when that action succeeded for the first time
  * @refused: since when the replay fails; 0: it does not fail
- * @rejoin: when this node, whose NIC failed, joins again; NEVER
+ * @rejoin: when this node, whose NIC failed, joins again; NEVER: it does not wait for that
  * @backoff: the last wait before it joined again
  * @replay: mask of the ports that REPLAY opens, without those that have changed since it began
  */
@@ -112,7 +114,10 @@ bool fm_task_mine(const struct fm *fm)
 	return fm_table_takes(fm, fm_table_self(fm), fm->guid, fm->epoch);
 }
 
-/* Return: ns for which a NIC may fail before it is reported to the root; a refused plan stays so. */
+/*
+ * Return: ns for which a NIC may fail before it is reported to the root; 0 if it refuses the plan,
+ * which time does not change.
+ */
 static uint64_t fail_limit(const struct fm *fm)
 {
 	if (fm->task->err == -EADDRINUSE)
@@ -144,7 +149,7 @@ uint64_t fm_task_fails_at(const struct fm *fm, bool counts)
 	return at;
 }
 
-/* Begins or ends the problem of a failed action; rows.c does that for rows. */
+/* Begins or ends the problem of a failed action; for rows, rows.c does that. */
 static void update_problem(struct fm *fm, enum fm_act act, int err)
 {
 	static const char *const failed[] = {
@@ -164,8 +169,8 @@ static void update_problem(struct fm *fm, enum fm_act act, int err)
 }
 
 /*
- * RESUME is done: no row is on hold. The problem of a failed replay ends, unless ports or packets
- * are left for the replay of another version.
+ * Called when RESUME is done: no row is on hold any more. Ends the problem of a failed replay,
+ * unless ports or packets are left for the replay of another version.
  */
 static void end_replay(struct fm *fm)
 {
@@ -184,7 +189,7 @@ static void begin_count(struct fm *fm, bool lost)
 
 /* --- a table ------------------------------------------------------------------- */
 
-/* Takes the NIC's place as this node's position, and sends Inits if it is news. */
+/* Makes the NIC's place the position of this node, and sends Inits if that is new. */
 static void take_position(struct fm *fm)
 {
 	bool known = fm->have_position && fm->ndims == fm->shape.ndims;
@@ -197,11 +202,11 @@ static void take_position(struct fm *fm)
 		fm_ports_spread(fm);
 }
 
-#define OWN_ADDRESS 1	/* key of a problem of kind "plan"; that of root/plan.c is 0 */
+#define OWN_ADDRESS 1	/* key of this problem of kind "plan"; root/plan.c uses 0 */
 
 /*
- * Refuses a table whose address plan has the service address of this node: the routes of the plan
- * would lead the service network into the torus. Return: 0 or -EADDRINUSE.
+ * Refuses a table whose address plan contains the service address of this node: the routes of the
+ * plan would lead the service network into the torus. Return: 0 or -EADDRINUSE.
  */
 static int check_plan(struct fm *fm)
 {
@@ -221,8 +226,8 @@ static int check_plan(struct fm *fm)
 }
 
 /*
- * Begins to take the place that the table gives this node, if it gives one.
- * Return: 0; negative errno: the NIC is where it was.
+ * Begins to move the NIC to the place that the table gives this node, if it gives one.
+ * Return: 0; negative errno: the NIC keeps its place.
  */
 static int take_place(struct fm *fm, uint32_t node)
 {
@@ -241,14 +246,17 @@ static int take_place(struct fm *fm, uint32_t node)
 	return err;
 }
 
-/* The table's rows are in force. */
+/* Called when the rows of the table are in force. */
 static void end_apply(struct fm *fm)
 {
 	fm_rows_resolve(fm, false);
 	begin_count(fm, true);
 }
 
-/* Return: true if the table does not count on this node, which is its entry @node. */
+/*
+ * Return: true if recoveries do not wait for this node, because its entry @node in the table is not
+ * in state UP.
+ */
 static bool is_left_out(const struct fm *fm, uint32_t node)
 {
 	const struct fm_entry *e = node == TORUS_NO_NODE ? NULL : &fm->table.entry[node];
@@ -258,8 +266,8 @@ static bool is_left_out(const struct fm *fm, uint32_t node)
 }
 
 /*
- * The table does not count on this node: joins again, at once, or, if the NIC failed, after a
- * back-off.
+ * Called if recoveries do not wait for this node: it joins again, at once, or, if its NIC failed,
+ * after a back-off.
  */
 static void rejoin_later(struct fm *fm)
 {
@@ -290,7 +298,7 @@ uint64_t fm_task_expiry(const struct fm *fm)
 	return fm->task->rejoin;
 }
 
-/* Begins the next action that the table needs, if there is one and it can be begun. */
+/* Begins the next action that the present table requires, if any. */
 static void begin_apply(struct fm *fm)
 {
 	uint32_t node = fm_table_self(fm);
@@ -373,7 +381,7 @@ void fm_task_table(struct fm *fm)
 	begin_work(fm, FM_TODO_APPLY);
 }
 
-/* Return: true if this node has applied the table, so it can do later steps of it. */
+/* Return: true if this node has put the table in force, so that it can do the later steps. */
 static bool can_step(const struct fm *fm)
 {
 	return fm_task_mine(fm) && fm_rows_in_force(fm);
@@ -407,7 +415,7 @@ void fm_task_again(struct fm *fm)
 		begin_work(fm, FM_TODO_STEP);
 }
 
-/* The task is done: makes this node's part in the report from the counters. */
+/* Called when the task is done: makes this node's part in the report from the counters. */
 static void report_counts(struct fm *fm, const struct fm_counts *counts)
 {
 	struct fm_task *t = fm->task;
@@ -430,7 +438,7 @@ static void report_counts(struct fm *fm, const struct fm_counts *counts)
 
 /* --- ends of actions -------------------------------------------------------------- */
 
-/* Notes what the action changed at the NIC, whether it was for this step or for an older one. */
+/* Notes how the action changed the NIC, whether it was for this step or for an older one. */
 static void take_end(struct fm *fm, enum fm_act act, int err)
 {
 	switch (act) {
@@ -450,7 +458,7 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 			end_replay(fm);
 		break;
 	case FM_ACT_REPLAY:
-		/* After a failure ports stay closed, and the count reports it. */
+		/* After a failure ports stay closed, and the report of the count says so. */
 		if (!err)
 			fm->task->refused = 0;
 		else if (!fm->task->refused)
@@ -463,7 +471,7 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 	}
 }
 
-/* Begins the action that follows in the present step, or ends the task. */
+/* Begins the next action of the present step, or ends the task. */
 static void continue_step(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
 {
 	if (err && act != FM_ACT_REPLAY) {

@@ -13,24 +13,33 @@ struct fm_counts;
 struct fm_report;
 struct fm_step;
 
-/** fm_task_new() - nothing to do, by fm_new(). Return: false: no memory */
+/** fm_task_new() - allocate a task that is done; called by fm_new(). Return: false: no memory */
 bool fm_task_new(struct fm *fm);
 void fm_task_free(struct fm *fm);
-/** fm_task_mine() - Return: true if the table counts on this node, even at another place */
+/**
+ * fm_task_mine() - Return: true if recoveries wait for this node by the table, even at another
+ * place
+ */
 bool fm_task_mine(const struct fm *fm);
-/** fm_task_table() - a new table has come: begin to put its place and rows in force */
+/** fm_task_table() - called for a new table: begin to put its place and rows in force */
 void fm_task_table(struct fm *fm);
-/** fm_task_step() - a new step has come: begin to do it, in place of the former one */
+/** fm_task_step() - called for a new step: begin to do it, in place of the former one */
 void fm_task_step(struct fm *fm, const struct fm_step *s);
-/** fm_task_again() - the root asks for this step again: begin again if an action failed */
+/**
+ * fm_task_again() - called when the root asks for this step again: begin again if an action has
+ * failed
+ */
 void fm_task_again(struct fm *fm);
-/** fm_task_stop() - do nothing more for this step: the node joins in another epoch */
+/** fm_task_stop() - do nothing more for this step, because the node joins in another epoch */
 void fm_task_stop(struct fm *fm);
-/** fm_task_port() - the link of @port changed: a replay under way may open it before or after */
+/**
+ * fm_task_port() - called when the link of @port has changed: a replay under way may have opened it
+ * before that or after
+ */
 void fm_task_port(struct fm *fm, unsigned int port);
 /** fm_task_report() - Return: this node's part in the report; NULL: the step is not done */
 const struct fm_report *fm_task_report(const struct fm *fm);
-/** fm_task_busy() - Return: true if something is left to do, the action under way included */
+/** fm_task_busy() - Return: true if work is left, including the action under way */
 bool fm_task_busy(const struct fm *fm);
 /** fm_task_error() - Return: negative errno of the last action that failed; 0: none failed */
 int fm_task_error(const struct fm *fm);
@@ -39,14 +48,14 @@ bool fm_task_fails(const struct fm *fm);
 /** fm_task_refuses() - Return: true if the NIC has failed at each replay for too long */
 bool fm_task_refuses(const struct fm *fm);
 /**
- * fm_task_fails_at() - when the root hands over because its own NIC fails
- * @counts: the time in this step counts, and not only that of replays
+ * fm_task_fails_at() - compute when the root must hand over because its own NIC fails
+ * @counts: failures in this step count, too, and not only those of replays
  * Return: the time, or NEVER.
  */
 uint64_t fm_task_fails_at(const struct fm *fm, bool counts);
 void fm_task_due(struct fm *fm);
 uint64_t fm_task_expiry(const struct fm *fm);
-/** fm_task_done() - an action has ended, as in fm_done() */
+/** fm_task_done() - process the end of an action, as in fm_done() */
 void fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts);
 
 #endif /* FM_TASK_H */

@@ -2,31 +2,32 @@
 /*
  * DOC: the distribution tree
  *
- * Every node first joins at the root: it says HELLO, and gets a WELCOME with the address of a
- * parent. Then it says HELLO to the parent, and leaves the root when the parent has sent WELCOME.
- * So the root serves only its own children and the nodes that are just joining. To these guests it
- * sends a step only when it repeats it, because normally their parents send it. A node that loses
- * its parent goes back to the root, after a random delay; its own children stay with it. If the
- * parent that the root named does not take the node, the node reports this to the root (@stray),
- * and stays there.
+ * Every node first joins at the root: it sends HELLO, and gets a WELCOME with the address of a
+ * parent. Then it sends HELLO to the parent, and leaves the root when the parent has sent WELCOME.
+ * So the root serves only its own children and the nodes that are just joining. To these guests the
+ * root sends a step only when it repeats it, because normally their parents send it. A node that
+ * loses its parent goes back to the root, after a random delay; its own children stay with it. If
+ * the parent that the root named does not take the node, the node reports this to the root
+ * (@stray), and stays a child of the root.
  *
- * Each start of a root is an epoch, after all that nodes know of. A node that obeys a root in a new
- * epoch drops its children, so that all nodes come to the root and tell it their rows. Orders of
- * roots of former epochs are not obeyed, even if they are still under way.
+ * Each start of a root begins a new epoch, later than all that nodes know of. A node that obeys a
+ * root in a new epoch drops its children, so that all nodes come to the root and tell it their
+ * rows. Orders of roots of former epochs are not obeyed, even if they are still under way.
  *
  * A connection delivers in order or breaks. Messages that must survive a break are repeated: HELLO
- * until WELCOME; a row until a table comes that was made from it; children are announced anew on
+ * until WELCOME; a row until a table comes that was made from it; children are announced again on
  * each new connection upward; steps are repeated by the node that waits for the reports (member.c,
  * recovery.c).
  *
- * Two first roots may have the same epoch, and a node that both reach may change from one to the
- * other before its NIC obeys either. So a parent that one root names may follow the other by then.
- * It refuses a child whose NIC obeys another root than its own, and a node leaves a parent that
- * welcomes it in the name of another root; its root then names another parent.
+ * Two first roots may have the same epoch, and a node that the Inits of both reach may change from
+ * one to the other before its NIC obeys either. So the parent that one root names may follow the
+ * other root by the time a child connects. It refuses a child whose NIC obeys another root than its
+ * own, and a node leaves a parent that welcomes it in the name of another root; its root then names
+ * another parent.
  *
  * The root never makes a cycle of parents, but a peer that lies can, and messages would be passed
- * up in it for ever. So a node with a new connection upward sends its row there. If that row comes
- * back from a child, there is a cycle, and the node drops that child.
+ * up in it without end. So a node with a new connection upward sends its row there. If that row
+ * comes back from a child, there is a cycle, and the node drops that child.
  *
  * A manager that hangs keeps its connections. It is found by its silence: by its children after one
  * and a half keep-alives, because no other node can tell them that the root hangs; by its parent
@@ -87,7 +88,10 @@ void fm_tree_up(struct fm *fm, int id)
 	fm_conn_look(fm, c);
 }
 
-/* The parent is gone that the root named, or that this node had (@confirmed). */
+/*
+ * Called when the parent is lost: the one that the root named last, or (@confirmed) the one that
+ * had accepted this node.
+ */
 static void parent_lost(struct fm *fm, bool confirmed)
 {
 	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
@@ -168,8 +172,8 @@ void fm_tree_down(struct fm *fm, int id)
 }
 
 /*
- * The connection upward is new, here or at a node above. Messages on the former one may be lost:
- * this node and all nodes below send them again.
+ * Called when the connection upward is new, here or at a node above. Messages on the former one may
+ * be lost, so this node and all nodes below send them again.
  */
 static void upstream_new(struct fm *fm)
 {
@@ -180,9 +184,9 @@ static void upstream_new(struct fm *fm)
 }
 
 /*
- * Return: true if the NIC may be told to obey the root: its epoch is later than that of the root
+ * Return: true if the NIC may be ordered to obey the root: its epoch is later than that of the root
  * that the NIC obeys, or it is the same root. An epoch far above the known ones is a mistake or a
- * lie, and a problem: after it the NIC would obey no root any more.
+ * lie, and is reported as a problem: a NIC that obeyed it would refuse all other roots.
  */
 static bool check_epoch(struct fm *fm, const struct fm_welcome *w)
 {
@@ -205,7 +209,7 @@ static bool check_epoch(struct fm *fm, const struct fm_welcome *w)
 	return false;
 }
 
-/* Joins the root in epoch @term: nothing of a former epoch goes on. */
+/* Joins the root in epoch @term: ends everything that belongs to a former epoch. */
 static void enter_term(struct fm *fm, uint64_t term)
 {
 	if (fm->term == term)
@@ -216,8 +220,8 @@ static void enter_term(struct fm *fm, uint64_t term)
 }
 
 /*
- * Another root answers on that connection, or the followed root refuses this node. It counts as
- * lost, so that this node can follow another candidate.
+ * Called when another root answers on that connection, or the followed root refuses this node. The
+ * followed root then counts as lost, so that this node can follow another candidate.
  */
 static void give_up_root(struct fm *fm, struct fm_conn *c)
 {
@@ -231,8 +235,8 @@ static void give_up_root(struct fm *fm, struct fm_conn *c)
 
 /*
  * Return: true if another root than the followed one answers at its address: the host was replaced,
- * or another host got the address. If links lead there, an Init will name that root. To wait for
- * its WELCOME would keep this node from asking to be root, for ever if no links lead there.
+ * or another host got the address. If links lead there, an Init will name that root. If this node
+ * waited for the WELCOME of that root, it would not ask to be root, even if no links lead there.
  */
 static bool answers_for_another(const struct fm *fm, const struct fm_conn *c, uint64_t guid)
 {
@@ -240,10 +244,10 @@ static bool answers_for_another(const struct fm *fm, const struct fm_conn *c, ui
 }
 
 /*
- * CLAIM of a node that wants to be root, and does not welcome this one yet. Without an epoch it
- * only asks which nodes would obey it. With an epoch it claims: this node tells its NIC to obey it,
- * and then says HELLO again. That HELLO is the promise: from then on this NIC refuses orders of
- * roots of earlier epochs.
+ * Processes CLAIM of a node that wants to be root, and does not welcome this node yet. Without an
+ * epoch, the sender only asks which nodes would obey it. With an epoch, it claims to lead: this
+ * node orders its NIC to obey the sender, and then sends HELLO again. That HELLO is the promise:
+ * from then on this NIC refuses orders of roots of earlier epochs.
  */
 static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 {
@@ -257,7 +261,10 @@ static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *
 		return;
 	fm->asker = *m;
 	fm_conn_pace(fm, c, m->epoch ? 0 : m->again_ms);
-	/* If no Init named that root, only its address was known: this node's Inits name it now. */
+	/*
+	 * If no Init named that root, only its address was known until now; Inits of this node name
+	 * it from now on.
+	 */
 	if (fm->root_asks || !m->epoch)
 		fm_follow_met(fm);
 	if (!m->epoch || !check_epoch(fm, &w))
@@ -323,8 +330,9 @@ static void take_refusal(struct fm *fm, struct fm_conn *c, const char *why)
 }
 
 /*
- * PONG of the parent, which knows whether there is a way to the root. If a root answers that it is
- * adrift, it does not lead yet (root/claim.c), but it is not lost.
+ * Processes PONG of the parent, or of the root, which says whether the sender has a way to the
+ * root. A root that answers that it is adrift (without such a way) does not lead yet
+ * (root/claim.c), but is not lost.
  */
 static void take_pong(struct fm *fm, const struct fm_conn *c, bool adrift)
 {
@@ -337,7 +345,10 @@ static void take_pong(struct fm *fm, const struct fm_conn *c, bool adrift)
 	fm_uplink_adrift(fm, adrift);
 }
 
-/* Sends the present table of this node, or the kept one, to a node that wants to be root. */
+/*
+ * Sends the present or the kept table of this node to a node that wants to be root and has
+ * requested it.
+ */
 static void send_former(struct fm *fm, const struct fm_conn *c, const struct fm_fetch *f)
 {
 	struct fm_msg msg;
@@ -355,7 +366,7 @@ static void send_former(struct fm *fm, const struct fm_conn *c, const struct fm_
 	}
 }
 
-/* A message on a connection that this node opened: from above. */
+/* Processes a message on a connection upward, which this node has opened. */
 static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *msg)
 {
 	switch (msg->type) {
@@ -394,7 +405,10 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	}
 }
 
-/* Return: true if this node sent the message; a notice about a child comes from its parent. */
+/*
+ * Return: true if this node itself sent the message, which has come back: a notice about a child is
+ * sent by its parent.
+ */
 static bool is_ours(const struct fm *fm, const struct fm_msg *msg)
 {
 	switch (msg->type) {
@@ -445,7 +459,7 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	}
 }
 
-/* DROP on a connection that the root has opened only for it. */
+/* Processes DROP on a connection that the root has opened only for this. */
 static void from_root(struct fm *fm, struct fm_conn *c, const struct fm_drop *d)
 {
 	end_conn(fm, c);
@@ -486,7 +500,7 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 	fm_conn_look(fm, fm_conn_find(fm, id));
 }
 
-/* Return: true if the connection is gone. */
+/* Does what is due on a connection. Return: true if the connection is gone. */
 static bool conn_due(struct fm *fm, struct fm_conn *c)
 {
 	struct fm_msg ping = { .type = FM_MSG_PING };
@@ -504,7 +518,7 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 		fm_conn_send(fm, c, &ping);
 		if (c == fm_uplink_conn(fm))
 			fm_keep_say(fm);
-		/* A HELLO still waits for counters that could not be read: read them again. */
+		/* A HELLO still waits because the counters could not be read: read them again. */
 		if (c->hello)
 			fm_nic_hello(fm);
 	}

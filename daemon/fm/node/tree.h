@@ -15,7 +15,7 @@ void fm_tree_down(struct fm *fm, int id);
 void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg);
 /** fm_tree_due() - send keep-alives and HELLOs that are due, and end connections that are lost */
 void fm_tree_due(struct fm *fm);
-/** fm_tree_lose() - end the connection of the child @guid, if there is one */
+/** fm_tree_lose() - close the connection of the child @guid, if there is one */
 void fm_tree_lose(struct fm *fm, uint64_t guid);
 uint64_t fm_tree_expiry(const struct fm *fm);
 

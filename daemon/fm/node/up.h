@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages and events for the root, which is on this node or on another one. */
+/* Messages and events for the root, which may be this node or another one. */
 #ifndef FM_UP_H
 #define FM_UP_H
 
@@ -12,14 +12,14 @@ struct fm_conn;
 struct fm_init;
 
 /**
- * struct fm_up - the next manager on the way to the root
- * @send: send a row, a report or a notice to it
+ * struct fm_up - how to reach the next manager on the way to the root
+ * @send: send it a port row, a report or a notice
  * @hello: a node asks to be a child of this one
  * @guest_left: a child has gone to the parent that the root named; root only
  * @reached: a connection of role FM_CONN_NOTICE, _PROBE or _CALL is up; root only
- * @answered: the called node @guid has answered, and follows this one if @follows; root only
- * @yields: a neighbour's Init names another root. Return: true if this one has given way and ended;
- *	root only
+ * @answered: the called node @guid has answered; @follows: it follows this node; root only
+ * @yields: a neighbour's Init names another root. Return: true if this root has given way to it and
+ *	ended; root only
  */
 struct fm_up {
 	void (*send)(struct fm *fm, const struct fm_msg *msg);
@@ -30,6 +30,7 @@ struct fm_up {
 	bool (*yields)(struct fm *fm, const struct fm_init *init);
 };
 
-extern const struct fm_up fm_up_parent;	/* of each node that is not root: it leads to the parent */
+extern const struct fm_up fm_up_parent;	/* used on each node that is not root: leads to the
+					 * parent */
 
 #endif /* FM_UP_H */

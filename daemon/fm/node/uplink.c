@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way up: the connections of this node to the root and to its parent, the HELLOs and rows that
- * it sends there, and when it tries again.
+ * The way up: the connections of this node to the root and to its parent, the HELLOs and port rows
+ * that it sends on them, and when it tries to connect again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +23,16 @@
 
 #define ROW_WAIT_MAX 16	/* times resend: longest interval between repetitions of a port row */
 
-/** struct fm_uplink - this node's place in the distribution tree */
+/** struct fm_uplink - this node's way to the root in the distribution tree */
 struct fm_uplink {
-	uint64_t retry;		/* when to connect to the root again; NEVER */
+	uint64_t retry;		/* when to connect to the root again; NEVER: not */
 	uint64_t backoff;
-	bool stray;		/* the parent that the root named did not take this node */
+	bool stray;		/* the parent that the root named did not accept this node */
 	char parent[FM_ADDR_MAX];
-	uint64_t attach;	/* last number given to a connection upward */
-	uint32_t row_told;	/* serial of the row in the last HELLO to the root */
-	uint32_t row_acked;	/* serial of the row that the root is known to have */
-	uint64_t row_next;	/* when the row is sent again, unless it is acknowledged */
+	uint64_t attach;	/* the last number given to a connection upward */
+	uint32_t row_told;	/* serial of the port row in the last HELLO to the root */
+	uint32_t row_acked;	/* serial of the last port row that the root is known to have */
+	uint64_t row_next;	/* when the port row is sent again, unless it is acknowledged */
 	uint64_t row_wait;	/* interval until the repetition after that */
 };
 
@@ -66,9 +66,9 @@ void fm_uplink_send(struct fm *fm, const struct fm_msg *msg)
 }
 
 /*
- * A node that lost a cable may have lost its parent at the same time. Then no row gets through, and
- * perhaps no other node has noticed. So a node that sends a changed row up, its own or that of a
- * node below, pings its parent; a parent that lives answers at once.
+ * A node that lost a cable may have lost its parent at the same time. Then no port row reaches the
+ * root, and perhaps no other node has noticed. So a node that sends a changed port row up, its own
+ * or that of a node below, also pings its parent; a parent that lives answers at once.
  */
 void fm_uplink_ask(struct fm *fm)
 {
@@ -119,7 +119,9 @@ void fm_uplink_hello(struct fm *fm, struct fm_conn *c)
 
 void fm_uplink_reached(struct fm *fm, struct fm_conn *c)
 {
-	/* The clock is the lower bound, because a counter would restart with the manager. */
+	/*
+	 * Numbers are not below the clock, because a mere counter would restart with the manager.
+	 */
 	if (fm->uplink->attach < fm->now)
 		fm->uplink->attach = fm->now;
 	c->attach = ++fm->uplink->attach;
@@ -131,7 +133,7 @@ uint64_t fm_uplink_attach(const struct fm *fm)
 	return fm->uplink->attach;
 }
 
-/* The next attempt to connect waits as if none had failed. */
+/* Resets the back-off: the next attempt to connect waits as if none had failed. */
 static void reset_backoff(struct fm *fm)
 {
 	fm->uplink->backoff = 0;
@@ -294,7 +296,8 @@ void fm_uplink_leave(struct fm *fm)
 		if (fm_conn_upward(fm_conn_no(fm, i)))
 			fm_conn_drop(fm, fm_conn_no(fm, i));
 	fm->uplink->retry = NEVER;
-	fm_problem_clear(fm, "refused", 0);	/* it was of the root that this node leaves */
+	fm_problem_clear(fm, "refused", 0);	/* the problem concerned the root that this node
+						 * leaves */
 	fm->asker.need = 0;
 	fm_uplink_adrift(fm, true);
 }
@@ -346,7 +349,10 @@ void fm_uplink_rejoin(struct fm *fm)
 	fm_uplink_retry(fm, 0);
 }
 
-/* Return: true if the root is not known to have the row. The root itself has no connection up. */
+/*
+ * Return: true if the root is not known to have this node's port row. (The root itself has no
+ * connection upward.)
+ */
 static bool row_waits(const struct fm *fm)
 {
 	invariant(!fm->is_root || !fm_uplink_conn(fm));

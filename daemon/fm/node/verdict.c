@@ -17,8 +17,8 @@
 /**
  * struct fm_arbitration - the last question and the last answer
  * @asked: the question has not been answered yet
- * @epoch: of the question
- * @again: when this node may ask again, if the last answer was no grant; 0: at once
+ * @epoch: epoch of the question
+ * @again: when this node may ask again, if the last answer did not grant the epoch; 0: at once
  * @gap: the last back-off, in ns
  */
 struct fm_arbitration {

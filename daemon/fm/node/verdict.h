@@ -11,9 +11,9 @@
 /**
  * struct fm_answer - an answer of the arbiter
  * @verdict: enum fm_verdict
- * @epoch: of the question; @at: when the answer came; 0: none has come
- * @high: if it was a refusal, the epoch that the arbiter has granted; 0: it did not say
- * @why: the reason for people, if it was no grant
+ * @epoch: epoch of the question; @at: when the answer came; 0: there is none yet
+ * @high: after a refusal, the epoch that the arbiter has granted before; 0: it has named none
+ * @why: the reason, as text for people, if the epoch was not granted
  */
 struct fm_answer {
 	uint8_t verdict;
@@ -21,7 +21,9 @@ struct fm_answer {
 	char why[FM_TEXT_MAX / 2];
 };
 
-/** fm_verdict_new() - no answer yet, by fm_new(). Return: false: no memory */
+/**
+ * fm_verdict_new() - allocate the state of verdict.c; called by fm_new(). Return: false: no memory
+ */
 bool fm_verdict_new(struct fm *fm);
 void fm_verdict_free(struct fm *fm);
 /** fm_verdict() - Return: the last answer */
@@ -30,14 +32,20 @@ const struct fm_answer *fm_verdict(const struct fm *fm);
 void fm_verdict_ask(struct fm *fm);
 /** fm_verdict_asked() - Return: epoch of the last question; @waits: it is not answered yet */
 uint64_t fm_verdict_asked(const struct fm *fm, bool *waits);
-/** fm_verdict_put_off() - delay the next question, longer each time */
+/** fm_verdict_put_off() - delay the next question, each time for longer */
 void fm_verdict_put_off(struct fm *fm);
 /** fm_verdict_again() - Return: when the arbiter may be asked again; 0: at once */
 uint64_t fm_verdict_again(const struct fm *fm);
-/** fm_verdict_take() - take the answer of fm_arbiter(). Return: false: not to the last question */
+/**
+ * fm_verdict_take() - process the answer of fm_arbiter(). Return: false: it does not answer the
+ * last question
+ */
 bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
 		     const char *why);
-/** fm_verdict_forget() - another root leads this node: forget the delay, and end the problem */
+/**
+ * fm_verdict_forget() - called when another root leads this node: forget the delay, and end the
+ * problem
+ */
 void fm_verdict_forget(struct fm *fm);
 
 #endif /* FM_VERDICT_H */

@@ -23,18 +23,18 @@
  * implies.
  *
  * Lemma 1. Each node ends with the least doubt of any path from the root, whichever Init came
- * first. As long as its links stay up, the doubt of a node only falls, for one root, so it changes a
- * bounded number of times, and each time the node sends new Inits. When a link is lost, the node
- * takes the least doubt by those neighbours left that imply its place, and FM_DOUBT_MAX without any:
- * the doubt by a cable that is gone would outweigh that of all new neighbours. Not detected: two
- * nodes that are moved together and keep the cable between them. Each has its doubt by the other
- * one then, which has it by cables that are gone, so both may keep their old places until the root
- * places them (as for bundles in square.c).
+ * first. As long as a node's links stay up and its root is the same, its doubt only falls, so it
+ * changes a bounded number of times, and each time the node sends new Inits. When a link is lost,
+ * the node takes the least doubt by those neighbours left that imply its place, and FM_DOUBT_MAX
+ * without any: if it kept the doubt that it had by a cable that is gone, that would outweigh all
+ * new neighbours. Not detected: two nodes that are moved together and keep the cable between them.
+ * Then each has its doubt by the other node, which has it by cables that are gone, so both may keep
+ * their old places until the root places them (as for bundles in square.c).
  *
  * Lemma 2. If just two cables were exchanged, each place with doubt 0 is right. Each cable that
  * closes a square is right (square.c, also for size 2), and all nodes that a path of such cables
  * joins to the root have doubt 0. Where no dimension has size 1 or 2, and all links are up, these
- * are all nodes but one that lies between both wrong cables. That one has right cables to nodes
+ * are all nodes except one that lies between both wrong cables. That node has right cables to nodes
  * with doubt 0, and they agree. tests/sim/test_wave.c tries each pair of cables on 3x3 nodes.
  *
  * Without the doubt the wave would stay wrong wherever an Init over a wrong cable comes first: the
@@ -52,9 +52,9 @@
  * no majority: the node takes the place by the path with fewer cables.
  *
  * Flapping. A neighbour has turned if it agreed with this node's place and then implies another
- * one, while this node did not move. Its turns are counted anew when it has less doubt than ever
- * before. A neighbour that turns more often than Lemma 3 allows loses its vote, and its problem
- * stays until its link begins a new session. The root damps a link that comes and goes
+ * one, while this node did not move. The count of its turns restarts when it has less doubt than
+ * ever before. A neighbour that turns more often than Lemma 3 allows loses its vote, and its
+ * problem stays until its link begins a new session. The root damps a link that comes and goes
  * (root/damp.c).
  *
  * Confirmation. The root does not place nodes by the wave, but by their cables, as NICs report
@@ -87,12 +87,13 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
-#define MOVES_MAX 6	/* for each root and doubt: Lemma 3 */
-#define TURNS_MAX (MOVES_MAX / 2 + 1)	/* of an honest neighbour: moves, confirmation */
+#define MOVES_MAX 6	/* moves allowed for each root and doubt: Lemma 3 */
+#define TURNS_MAX (MOVES_MAX / 2 + 1)	/* turns of an honest neighbour: its moves, and the
+					 * confirmation by the root */
 
 /**
  * struct heard - the last Init of the neighbour at a port
- * @known: there was one in this session of the link
+ * @known: an Init has come in this session of the link
  * @surest: the least doubt that the neighbour had, for this root
  * @turns: how often the neighbour turned (see Flapping above) since it had @surest
  */
@@ -108,10 +109,10 @@ struct heard {
 
 /**
  * struct fm_wave - the place of this node by the wave
- * @port: the neighbours' last Inits
+ * @port: for each port, the last Init of the neighbour
  * @moves: how often this node has moved, for @root_guid and with @doubt
- * @doubt: of this node
- * @places: this node's position is by the wave
+ * @doubt: the doubt of this node
+ * @places: this node's position comes from the wave
  * @root_guid: the root whose wave this is
  */
 struct fm_wave {
@@ -159,7 +160,10 @@ static bool is_same_size(const struct fm *fm, const struct heard *h)
 	return !memcmp(fm->size, h->size, fm->ndims * sizeof(*fm->size));
 }
 
-/* Return: true if that Init is of the present root, and can be compared with this node's place. */
+/*
+ * Return: true if the Init is about the present root, so that it can be compared with this node's
+ * place.
+ */
 static bool is_comparable(const struct fm *fm, const struct heard *h)
 {
 	return h->known && fm->have_root && h->root_guid == fm->root_guid &&
@@ -168,7 +172,7 @@ static bool is_comparable(const struct fm *fm, const struct heard *h)
 
 /*
  * Computes the position of this node that the Init of the neighbour at @p implies.
- * Return: false: none, because no cable should join these two ports.
+ * Return: false if it implies none, because no cable should join these two ports.
  */
 static bool derive_position(const struct fm *fm, unsigned int p, int32_t *at)
 {
@@ -209,8 +213,8 @@ static unsigned int doubt_by(const struct fm *fm, unsigned int p)
 }
 
 /**
- * struct poll - the neighbours that vote
- * @doubt: this node's doubt by them; above FM_DOUBT_MAX: no neighbour votes
+ * struct poll - the neighbours that have a vote now
+ * @doubt: the doubt that this node has by them; above FM_DOUBT_MAX: no neighbour has a vote
  * @ports: mask of their ports
  */
 struct poll {
@@ -244,7 +248,7 @@ static struct poll find_poll(const struct fm *fm)
 	return least;
 }
 
-/* Return: how many votes a place has. */
+/* Return: how many neighbours of @poll imply that this node is at @place. */
 static unsigned int votes_for(const struct fm *fm, const struct poll *poll, const int32_t *place)
 {
 	unsigned int n = 0;
@@ -309,7 +313,10 @@ static const char *find_init_fault(const struct fm *fm, unsigned int p)
 	return h->turns <= TURNS_MAX ? NULL : "the neighbour has claimed several places";
 }
 
-/* Return: true if the root has found that cable wrong, too, and reports it (root/wiring.c). */
+/*
+ * Return: true if the root has found that cable wrong, too, and reports that itself
+ * (root/wiring.c).
+ */
 static bool is_root_problem(const struct fm *fm, unsigned int p)
 {
 	return fm->placed && fm->node < fm->table.nodes &&
@@ -317,8 +324,8 @@ static bool is_root_problem(const struct fm *fm, unsigned int p)
 }
 
 /*
- * Reports the fault of each cable as a problem, and ends the problems of right ones. The root will
- * name a wrong cable of a node that it has placed, so the log of this node waits for that.
+ * Reports the fault of each cable as a problem, and ends the problems of right ones. If the root
+ * has placed this node, it will report the wrong cable itself, so this node delays its log line.
  */
 static void judge_cables(struct fm *fm)
 {
@@ -351,7 +358,7 @@ static void adopt_position(struct fm *fm, unsigned int p, const int32_t *at)
 
 /*
  * Finds the place with the most votes, if it has more than @here, the votes of the present place.
- * Return: the first port whose neighbour implies it; fm->nports: there is none.
+ * Return: the first port whose neighbour implies that place; fm->nports: there is no such place.
  */
 static unsigned int find_better(const struct fm *fm, const struct poll *poll, unsigned int here)
 {
@@ -384,7 +391,10 @@ static void choose_place(struct fm *fm)
 	invariant(fm->wave->doubt <= FM_DOUBT_MAX && fm->wave->moves <= MOVES_MAX);
 	if (poll.doubt > fm->wave->doubt || (!surer && fm->wave->moves >= MOVES_MAX))
 		return;
-	/* Without the size two places may seem the same: then the one with less doubt is taken. */
+	/*
+	 * While the size is not known, two places may seem to be the same: then the place with less
+	 * doubt is taken.
+	 */
 	from = find_better(fm, &poll, surer ? 0 : votes_for(fm, &poll, fm->position));
 	if (from == fm->nports || !derive_position(fm, from, at))
 		return;
@@ -395,7 +405,10 @@ static void choose_place(struct fm *fm)
 	fm_ports_moved(fm);
 }
 
-/* An Init has come by @port: the first one gives this node its place, others may move it. */
+/*
+ * Called when an Init has come by @port: the first one gives this node its place, later ones may
+ * move it.
+ */
 static void update_place(struct fm *fm, unsigned int port)
 {
 	int32_t at[TORUS_MAX_DIMS];
@@ -452,7 +465,10 @@ bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 	return news;
 }
 
-/* Return: true if the place of this node, and its doubt, are by the wave of the present root. */
+/*
+ * Return: true if this node has its place, and its doubt, from the wave of the root that it follows
+ * now.
+ */
 static bool is_placed_by_wave(const struct fm *fm)
 {
 	return fm->have_root && fm->have_position && fm->wave->root_guid == fm->root_guid &&
@@ -472,7 +488,10 @@ unsigned int fm_wave_doubt(const struct fm *fm)
 	return fm->is_root || fm->placed ? 0 : fm->wave->doubt;
 }
 
-/* Return: the least doubt by the neighbours that imply the present place; without any the most */
+/*
+ * Return: the least doubt by any neighbour that implies the present place; FM_DOUBT_MAX if there is
+ * none.
+ */
 static unsigned int doubt_of_place(const struct fm *fm)
 {
 	unsigned int least = FM_DOUBT_MAX;

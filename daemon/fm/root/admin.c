@@ -22,10 +22,15 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/service.h"
 
-#define READY_MAX 10	/* times resend: time for the next root to answer */
-#define MOVE_MAX 80	/* times resend: time until it is asked */
+#define READY_MAX 10	/* times resend: how long the next root has time to answer whether it is
+			 * ready */
+#define MOVE_MAX 80	/* times resend: how long the root waits for the end of a recovery before
+			 * it asks the next root */
 
-/* Sets the order for excluded ports, or removes it. Without memory only the record is lost. */
+/*
+ * Sets the order that describes excluded ports, or removes it (NULL). Without memory only this
+ * record is lost.
+ */
 static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct fm_order *order)
 {
 	struct fm_order o;
@@ -43,15 +48,15 @@ static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct
 		fm_say(fm, FM_WARNING, "table", "no memory to keep the user and the reason of an exclusion");
 }
 
-/* Return: mask of @port; -1: of all ports. */
+/* Return: mask of @port; -1: mask of all ports. */
 static uint16_t port_mask(const struct fm *fm, int port)
 {
 	return (uint16_t)(port < 0 ? (1u << 2 * fm->ndims) - 1 : 1u << port);
 }
 
 /*
- * Return: true if the inclusion of @port of @node has to include its far end, too: that excludes
- * this cable, and not because the whole node there is out of service.
+ * Return: true if an inclusion of @port of @node must also include the port at the other end of the
+ * cable: that is so if it is excluded, but not because the whole node there is out of service.
  */
 static bool is_far_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 {
@@ -78,7 +83,7 @@ static void include_far_end(struct fm *fm, uint32_t node, unsigned int port)
 #define TARGET_MAX (2 * TORUS_TEXT_MAX + 1)
 
 /*
- * Writes the name of what an order is about: "2,1:all ports", "2,1:+x,-y", or one cable, by its end
+ * Writes the ports that an order concerns: "2,1:all ports", "2,1:+x,-y", or one cable, by its end
  * at a port with "+", as all other events name it. Return: @buf
  */
 static const char *name_ports(const struct fm *fm, uint32_t node, uint16_t ports, char *buf)
@@ -154,7 +159,8 @@ int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 	if (!excluded && port >= 0)
 		include_far_end(fm, node, (unsigned int)port);
 	if (excluded)
-		r->judge_at = fm->now;	/* a node out of service is silent sooner */
+		r->judge_at = fm->now;	/* a node that is out of service is declared silent
+					 * sooner */
 	else
 		fm_damp_end(fm, node, mask);
 	fm_demand(fm, 0, "%s %s", excluded ? "excluded" : "included", name_ports(fm, node, mask, name));
@@ -173,7 +179,10 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 	return 0;
 }
 
-/* Return: true if all ports of @mask are excluded for the reason of @order, without an end. */
+/*
+ * Return: true if all ports of @mask are excluded by orders with the reason of @order and without
+ * an end.
+ */
 static bool has_order(const struct fm *fm, uint32_t node, uint16_t mask,
 		      const struct fm_order *order)
 {
@@ -241,10 +250,10 @@ uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m)
 }
 
 /**
- * struct fm_move - the root has to hand over
- * @guid: of the node (its id may change meanwhile, grow.c)
- * @at: when the root asks that node, or stops waiting for its answer; NEVER
- * @until: until then it waits for the end of a recovery that has begun meanwhile
+ * struct fm_move - the order to hand over to another node
+ * @guid: GUID of that node (its id may change meanwhile, grow.c)
+ * @at: when the root asks that node, or stops waiting for its answer; NEVER: there is no order
+ * @until: how long the root waits for the end of a recovery that has begun meanwhile
  * @asked: the node was asked whether it is ready
  */
 struct fm_move {
@@ -266,7 +275,10 @@ void fm_admin_free(struct fm_root *r)
 	free(r->move);
 }
 
-/* Return: true if @m may ask to be root; by default, if it has not joined this root. */
+/*
+ * Return: true if @m may ask to be root. A node that has not joined this root is a candidate by the
+ * default.
+ */
 static bool is_candidate(const struct fm_mate *m)
 {
 	return m->node != TORUS_NO_NODE &&
@@ -275,8 +287,8 @@ static bool is_candidate(const struct fm_mate *m)
 
 /*
  * Counts all candidates that have a place, including those that are away, unless these are out of
- * service. If all nodes lose their power and more than half of the candidates come back, one of
- * them has each change on its disk that more than half had on disk before.
+ * service. If all nodes lose their power and more than half of the candidates come back, then each
+ * change that more than half had on disk before is on the disk of one of them.
  */
 void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 {
@@ -296,7 +308,10 @@ void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 	}
 }
 
-/* Return: 0: the root can hand over to @m now; negative errno as fm_root_move(). @m may be NULL. */
+/*
+ * Return: 0 if the root can hand over to @m now; else a negative errno as fm_root_move(). @m may be
+ * NULL.
+ */
 static int may_move(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_root *r = fm->root;
@@ -304,13 +319,17 @@ static int may_move(const struct fm *fm, const struct fm_mate *m)
 	if (!r->settled)
 		return -EAGAIN;
 	if (!m || !m->via || m->state != FM_NODE_UP)
-		return -EHOSTUNREACH;	/* the end of a recovery changes nothing of that */
+		return -EHOSTUNREACH;	/* that stays so when a recovery ends, so there is no
+					 * need to wait */
 	if (!m->priority)
 		return -EACCES;
 	return fm_recovery_phase(r) != FM_PHASE_REST || fm_demand_is(r) ? -EAGAIN : 0;
 }
 
-/* The root hands over a little later, so that it can still answer the administrator's node. */
+/*
+ * The root hands over a little later, so that it can still send the answer to the administrator's
+ * node.
+ */
 int fm_admin_move(struct fm *fm, uint32_t node)
 {
 	struct fm_move *move = fm->root->move;
@@ -323,7 +342,7 @@ int fm_admin_move(struct fm *fm, uint32_t node)
 	err = may_move(fm, m);
 	if (err)
 		return err;
-	*move = (struct fm_move) { .at = NEVER };	/* cancels a former order */
+	*move = (struct fm_move) { .at = NEVER };	/* cancels a former order to hand over */
 	if (node == fm->node)
 		return 0;
 	move->guid = m->guid;
@@ -332,7 +351,7 @@ int fm_admin_move(struct fm *fm, uint32_t node)
 	return 0;
 }
 
-/* Sends LEAD; with @now, this root ends. */
+/* Sends LEAD down the tree; with @now, this root ends. */
 static void send_lead(struct fm *fm, bool now)
 {
 	struct fm_lead lead = { .term = fm->term, .now = now };
@@ -348,7 +367,10 @@ static void send_lead(struct fm *fm, bool now)
 	fm->root->successor = lead;
 }
 
-/* Asks the node, or waits for the end of a recovery. Return: 0; negative errno: it cannot. */
+/*
+ * Asks the next root whether it is ready, or waits for the end of a recovery. Return: 0; negative
+ * errno: the root cannot hand over.
+ */
 static int ask_node(struct fm *fm)
 {
 	struct fm_move *move = fm->root->move;

@@ -13,11 +13,14 @@ struct fm_mate;
 struct fm_order;
 struct fm_root;
 
-/* A root begins. Return: false: no memory. */
+/* Allocates the state of admin.c for a new root. Return: false: no memory. */
 bool fm_admin_new(struct fm_root *r);
 void fm_admin_free(struct fm_root *r);
 
-/* On the root, these do the same as the functions of fm.h and status.h of similar names: */
+/*
+ * The following functions implement on the root the functions of fm.h and status.h with similar
+ * names:
+ */
 /** fm_admin_exclude() - see fm_exclude() and fm_exclude_by() */
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded,
 		     const struct fm_order *order);
@@ -27,13 +30,19 @@ int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 /** fm_admin_changes() - see fm_exclude_changes() */
 bool fm_admin_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
 		      const struct fm_order *order);
-/** fm_admin_over() - the time of @order is over: include its ports, but not far ends; drops it */
+/**
+ * fm_admin_over() - called when the term of @order is over: include its ports, but not the other
+ * ends of their cables, and drop the order
+ */
 void fm_admin_over(struct fm *fm, const struct fm_order *order);
 /** fm_admin_move() - see fm_root_move() */
 int fm_admin_move(struct fm *fm, uint32_t node);
-/** fm_admin_ready() - that node is ready to be root: hand over; this root ends after the call */
+/**
+ * fm_admin_ready() - called when the next root has answered that it is ready: hand over; this root
+ * ends after the call
+ */
 void fm_admin_ready(struct fm *fm, uint64_t guid);
-/** fm_admin_kept() - a node has reported what is on its disk */
+/** fm_admin_kept() - process the report of a node which table is on its disk */
 void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k);
 /** fm_admin_disk() - Return: enum fm_disk, how much of the present table @m has on its disk */
 uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m);

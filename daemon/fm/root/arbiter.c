@@ -3,8 +3,8 @@
  * DOC: the arbiter
  *
  * A site may have an arbiter that decides which node leads: a lock service, or the membership of a
- * cluster. If one is configured, a node whose claim (claim.c) has enough promises asks it before
- * the node leads: "this GUID, in this epoch?". Only the very first root, which claims nothing, and
+ * cluster. If one is configured, a node whose claim (claim.c) has enough promises asks the arbiter
+ * before it leads: "this GUID, in this epoch?". Only the very first root, which claims nothing, and
  * a root that leads already, need no grant.
  *
  *	granted	The node leads.
@@ -21,9 +21,9 @@
  * claim.c. It can only keep nodes without a root, by refusing.
  *
  * An answer counts for the epoch of its question, so an answer that comes after the claim has ended
- * is ignored. A node that leads without a grant asks on, so that its status shows when the arbiter
- * is back; the node goes on leading whatever the answer is. The gap between two questions doubles,
- * up to a limit (node/verdict.c), until a grant.
+ * is ignored. A node that leads without a grant goes on asking, so that its status shows when the
+ * arbiter is back; the node goes on leading whatever the answer is. The gap between two questions
+ * doubles, up to a limit (node/verdict.c), until a grant.
  *
  * Tests: tests/unit/test_fm_arbiter.c, tests/sim/test_arbiter.c.
  */
@@ -55,7 +55,10 @@ bool fm_arbiter_waits(const struct fm *fm)
 	return fm->cfg.arbiter && fm->now < fm_verdict_again(fm);
 }
 
-/* Return: true if this node may lead without an answer: it has a quorum, or no table is known. */
+/*
+ * Return: true if this node may lead without an answer of the arbiter: it has a quorum, or no table
+ * is known.
+ */
 static bool may_decide(const struct fm *fm, bool quorum)
 {
 	uint32_t here, need;
@@ -99,7 +102,10 @@ void fm_arbiter_answered(struct fm *fm)
 	}
 }
 
-/* Return: true if this node leads without a grant, and no question is open. */
+/*
+ * Return: true if this node leads without a grant, and must ask the arbiter again: no question is
+ * open.
+ */
 static bool asks_on(const struct fm *fm)
 {
 	bool waits;

@@ -8,16 +8,19 @@
 
 struct fm;
 
-/** fm_arbiter_waits() - Return: true if it is too early for another claim after the last answer */
+/**
+ * fm_arbiter_waits() - Return: true if this node must still wait with its next claim, after the
+ * last answer
+ */
 bool fm_arbiter_waits(const struct fm *fm);
 /**
- * fm_arbiter_lets() - the promises are enough: ask the arbiter, or use its answer
- * @quorum: they are enough by a quorum, and not only because no other NIC can be reached
+ * fm_arbiter_lets() - called when the promises are enough: ask the arbiter, or use its answer
+ * @quorum: they are a quorum; false: they are enough only because no other NIC can be reached
  * @ends: set to true if the claim has to end
- * Return: true if this node may lead; false: the claim waits for the answer, or @ends.
+ * Return: true if this node may lead; false: the claim waits for the answer, or has to end (@ends).
  */
 bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends);
-/** fm_arbiter_answered() - the arbiter has answered the last question of this node */
+/** fm_arbiter_answered() - called when the arbiter has answered the last question of this node */
 void fm_arbiter_answered(struct fm *fm);
 /** fm_arbiter_due() - ask again if this root leads without a grant */
 void fm_arbiter_due(struct fm *fm);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The base: the number of packets that are missing for good, for example inside a NIC that died. It
- * is known as long as the same NICs are counted (recovery.c).
+ * stays valid as long as the same NICs are counted (recovery.c).
  */
 #include <string.h>
 
@@ -22,7 +22,9 @@ static bool sums_zero(const struct fm_sums *s)
 	return !memcmp(s->flow, zero.flow, sizeof(s->flow));
 }
 
-/* A NIC whose counters are all zero fits any base; another one makes the base unknown. */
+/*
+ * A NIC whose counters are all zero does not change the base; any other NIC makes the base unknown.
+ */
 void fm_base_count(struct fm *fm, const struct fm_mate *m, const struct fm_hello *h)
 {
 	struct fm_root *r = fm->root;
@@ -35,7 +37,7 @@ void fm_base_count(struct fm *fm, const struct fm_mate *m, const struct fm_hello
 		r->base_seen = h->base;
 }
 
-/* The nodes' base is valid only if the same NICs are counted now. */
+/* The base that nodes remember is valid only if the same NICs are counted now. */
 void fm_base_restore(struct fm *fm)
 {
 	struct fm_root *r = fm->root;

@@ -8,11 +8,11 @@ struct fm_hello;
 struct fm_mate;
 struct fm_root;
 
-/** fm_base_forget() - other NICs are counted from now on: the base is not known */
+/** fm_base_forget() - called when other NICs are counted from now on: the base is unknown */
 void fm_base_forget(struct fm_root *r);
-/** fm_base_count() - the NIC of @m is counted from now on, with the counters in its HELLO */
+/** fm_base_count() - from now on, count the NIC of @m, with the counters in its HELLO */
 void fm_base_count(struct fm *fm, const struct fm_mate *m, const struct fm_hello *h);
-/** fm_base_restore() - take the base that nodes remember, when a root has started again */
+/** fm_base_restore() - called when a root has started again: use the base that nodes remember */
 void fm_base_restore(struct fm *fm);
 
 #endif /* FM_BASE_H */

@@ -5,7 +5,7 @@
  * is lost if one of its ends is not up, is held down, leads elsewhere, or belongs to a node without
  * a NIC. A cable that has not been up yet is not lost, and there is no event when it comes up: the
  * bring-up logs the nodes that join. A root that takes over compares with the former root's table,
- * so it tells of the cables that were lost with that root.
+ * so it also reports the cables that were lost together with that root.
  *
  * A cable has one name, that of its end at a port with "+".
  *
@@ -25,8 +25,8 @@
 #include "lib/util/hash.h"
 
 /**
- * struct change - a cable by its node and dimension, the last time it was lost or came back, and
- *	how often it was lost
+ * struct change - a cable (by node and dimension) that has changed: when it was last lost or came
+ * back, and how often it was lost
  */
 struct change {
 	uint32_t cable, downs;
@@ -34,13 +34,13 @@ struct change {
 };
 
 /**
- * struct fm_cables - the cables by the last table
- * @shape: the shape of the two arrays; without dimensions: there are none yet
+ * struct fm_cables - state of all cables in the last table
+ * @shape: the shape for which @up and @lost were made; without dimensions: they were not made yet
  * @up, @lost: by node id, mask of dimensions whose cable at the port with "+" is up, or is lost
- * @begun: since when they are known
- * @former: they are those of the former root's table
- * @change, @n: the cables that have changed, with the latest time; @by_cable: numbers in @change
- * @found, @nfound: the cables that the next table changes
+ * @begun: since when these states are known
+ * @former: the states are those in the former root's table
+ * @change, @n: the cables that have changed; @by_cable: index of @change by cable
+ * @found, @nfound: the cables whose state the next table changes
  */
 struct fm_cables {
 	struct torus_shape shape;
@@ -108,13 +108,13 @@ static bool is_up(const struct fm_entry *a, unsigned int p, const struct fm_entr
 	       !((b->fault | b->wiring) & 1u << q);
 }
 
-/* Return: false: one of the nodes has never been here. */
+/* Return: true if both nodes have been in the fabric at some time. */
 static bool are_known(const struct fm_entry *a, const struct fm_entry *b)
 {
 	return a && b && a->state != FM_NODE_ABSENT && b->state != FM_NODE_ABSENT;
 }
 
-/* Makes room for the states of all cables, which are not known then. Return: false: no memory. */
+/* Allocates the states of all cables, which are unknown then. Return: false: no memory. */
 static bool begin_states(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_cables *c = fm->root->cables;
@@ -132,7 +132,10 @@ static bool begin_states(struct fm *fm, const struct torus_shape *shape)
 	return true;
 }
 
-/* Takes the state of the cable of @node in dimension @d. @a, @b: @node, and that at its other end */
+/*
+ * Sets the state of the cable of @node in dimension @d, from the entries of @node (@a) and of the
+ * node at the other end (@b).
+ */
 static void init_state(struct fm_cables *c, uint32_t node, unsigned int d,
 		       const struct fm_entry *a, const struct fm_entry *b)
 {
@@ -142,7 +145,7 @@ static void init_state(struct fm_cables *c, uint32_t node, unsigned int d,
 		c->lost[node] |= (uint8_t)(1u << d);
 }
 
-/* Takes the states of all cables from the present table or, if there is none, from the next one. */
+/* Sets the states of all cables from the present table or, if there is none, from the next one. */
 static bool init_states(struct fm *fm, const struct fm_table_msg *t)
 {
 	const struct torus_shape *shape = &fm->table.shape;
@@ -168,7 +171,10 @@ void fm_cables_former(struct fm *fm, const struct torus_shape *shape, const stru
 				   &entry[torus_neighbour(shape, i, d)]);
 }
 
-/* Return: why the end at @port of that node is down, by its own row; NULL: up, or not known. */
+/*
+ * Return: why the end of a cable at @port of that node is down, as the node itself reports it;
+ * NULL: it is up, or no reason is known.
+ */
 static const char *reason_at(const struct fm *fm, uint32_t node, unsigned int port)
 {
 	const struct fm_mate *m = fm_mate_at(fm->root, node);
@@ -194,7 +200,7 @@ static const char *find_reason(const struct fm *fm, const struct fm_table_msg *t
 	return why;
 }
 
-/* Return: NULL: it was not lost, nor came back, since this root began. */
+/* Return: the changes of @cable; NULL: it was neither lost nor came back since this root began. */
 static struct change *find_change(const struct fm_cables *c, uint32_t cable)
 {
 	uint32_t key = (uint32_t)fm_mix(cable), i;
@@ -242,7 +248,9 @@ static bool make_room(struct fm_cables *c)
 	return true;
 }
 
-/* Notes that the cable changes now. Return: when it changed before, or when this root began. */
+/*
+ * Notes that the cable changes now. Return: when it last changed before, or when this root began.
+ */
 static uint64_t take_change(struct fm *fm, uint32_t cable, bool lost)
 {
 	struct fm_cables *c = fm->root->cables;
@@ -318,7 +326,8 @@ uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t)
 
 	if (memcmp(&c->shape, shape, sizeof(*shape)) && !init_states(fm, t))
 		return 0;
-	if (c->former) {	/* when it changed is not known, only that it did before now */
+	if (c->former) {	/* when exactly the cables changed is not known, only that they
+				 * did before now */
 		c->former = false;
 		c->begun = fm->now;
 	}

@@ -15,15 +15,19 @@ struct torus_shape;
 /* Allocates the states of the cables for a new root. Return: false: no memory. */
 bool fm_cables_new(struct fm_root *r);
 void fm_cables_free(struct fm_root *r);
-/** fm_cables_former() - take the states of all cables from the former root's table, @entry */
+/**
+ * fm_cables_former() - set the states of all cables from @entry, the entries of the former root's
+ * table
+ */
 void fm_cables_former(struct fm *fm, const struct torus_shape *shape, const struct fm_entry *entry);
 /**
- * fm_cables_look() - find the cables that the next table @t changes, before it is taken
+ * fm_cables_look() - find the cables whose state the next table @t changes, before this table is
+ * sent
  * Return: how many cables are lost or come back by it.
  */
 uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t);
 /**
- * fm_cables_why() - the reason of a cable's loss
+ * fm_cables_why() - find out why a cable was lost
  * @node, @port: its end at a port with "+"
  * @since: set to when it was lost; 0: before this root began
  * Return: the reason as text; NULL: not known.
@@ -31,7 +35,7 @@ uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t);
 const char *fm_cables_why(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since);
 /** fm_cables_downs() - Return: how often the cable was lost since this root began */
 uint32_t fm_cables_downs(const struct fm *fm, uint32_t node, unsigned int port);
-/** fm_cables_tell() - log the cables that were found */
+/** fm_cables_tell() - log the changes that fm_cables_look() has found */
 void fm_cables_tell(struct fm *fm);
 
 #endif /* FM_CABLES_H */

@@ -7,7 +7,8 @@
  * of its cables hang or are away. Then it is called: the root connects to its address in the table,
  * and sends its Init there (node/called.c describes how the node reacts). If the node follows, its
  * own Inits reach the nodes behind it. Two kinds of nodes are not called:
- *  - a neighbour of a node that takes part: it has got Inits, and does not answer;
+ *  - a neighbour of a node that takes part: it has received Inits over the link, and does not
+ *  answer;
  *  - a node to which no links lead at all, through any NICs: it is in a part that is cut off, which
  *    has a root of its own, and joins when a cable is back.
  *
@@ -16,11 +17,11 @@
  * a node that the quorum did not need would be without a root until a neighbour's manager is back.
  * A root that has no node left to call begins again when it finds a node silent (judge.c).
  *
- * Calls go round by round through the table, at most ROOM at once. A call ends after CALL_WAIT at
- * the latest (node/conns.c), also if the service network is cut or a manager hangs; a refused call
- * ends at once. A node that has not answered is called in every second round, then in every fourth,
- * and at last in one of 2 ^ (TRIES_MAX - 1) rounds. A node that answered that it follows another
- * root may soon leave that: it is called in every second round at least.
+ * Calls go round by round through the table, at most ROOM calls at once. A call ends after
+ * CALL_WAIT at the latest (node/conns.c), also if the service network is cut or a manager hangs; a
+ * refused call ends at once. A node that has not answered is called in every second round, then in
+ * every fourth, and at last in one of 2 ^ (TRIES_MAX - 1) rounds. A node that answered that it
+ * follows another root may soon leave that root, so it is called at least in every second round.
  *
  * Tests: tests/unit/test_fm_calls.c, tests/unit/test_fm_calls_who.c, tests/sim/test_calls.c.
  */
@@ -41,34 +42,34 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
-#define ROOM 16		/* calls at once */
-#define SETTLE 2	/* times resend, without a new HELLO, until the first call */
-#define SETTLE_MAX 10	/* times resend, until the first call in any case */
-#define ROUND 3		/* times resend, from the end of a round to the next */
+#define ROOM 16		/* most calls at the same time */
+#define SETTLE 2	/* times resend: time without a new HELLO until the first call */
+#define SETTLE_MAX 10	/* times resend: the first call does not wait for longer */
+#define ROUND 3		/* times resend: time from the end of a round to the next round */
 #define TRIES_MAX 8
 #define TRIES_OTHER 2
 
 /** enum call_state - state of the calls to a node */
 enum call_state {
-	CALL_NONE,		/* it was not called */
-	CALL_OPEN,		/* it was called */
-	CALL_OTHER,		/* it answered that it follows another root */
-	CALL_UNKNOWN,	/* it cannot be called: the table has no address of it */
+	CALL_NONE,		/* no call was made, or the last one has ended */
+	CALL_OPEN,		/* a call was made */
+	CALL_OTHER,		/* the node answered that it follows another root */
+	CALL_UNKNOWN,	/* no call is possible: the table has no address of the node */
 };
 
-/** struct call - the calls to a node; @tries: calls since its last answer, at most TRIES_MAX */
+/** struct call - the calls to one node; @tries: calls since its last answer, at most TRIES_MAX */
 struct call {
 	uint8_t state, tries;
-	bool near;		/* links may lead there from nodes that take part */
+	bool near;		/* links may lead to this node from nodes that take part */
 };
 
 /**
- * struct fm_calls - the calls of a root, while it asks or leads
- * @node, @nodes: the calls to each node of the latest table, by node id; NULL: none yet
- * @queue: memory for as many node ids
- * @round, @next: the present round, and the node id with which it continues
+ * struct fm_calls - the calls of this node, while it asks to be root or leads
+ * @node, @nodes: the calls to each node of the latest table, by node id; NULL: not allocated yet
+ * @queue: memory for @nodes node ids
+ * @round, @next: number of the present round, and the node id at which it continues
  * @found: in this round a node was found that has to be called
- * @at: when it continues; NEVER
+ * @at: when the round continues; NEVER: it does not
  */
 struct fm_calls {
 	struct call *node;
@@ -109,13 +110,13 @@ static struct fm_book *latest_book(const struct fm *fm)
 	return fm->table.version ? fm->table.book : fm->kept.book;
 }
 
-/* Return: true if @m takes part, or is on its way to the parent that it was given. */
+/* Return: true if @m takes part, or is about to connect to the parent that it was given. */
 static bool takes_part(const struct fm *fm, const struct fm_mate *m)
 {
 	return m->moving || fm_quorum_here(fm, m);
 }
 
-/* Return: the node of the entry, if it takes part; else NULL. */
+/* Return: the node of the entry @e, if it takes part; else NULL. */
 static const struct fm_mate *find_taker(const struct fm *fm, const struct fm_entry *e)
 {
 	const struct fm_mate *m = fm_mate(fm->root, e->guid);
@@ -123,7 +124,10 @@ static const struct fm_mate *find_taker(const struct fm *fm, const struct fm_ent
 	return m && takes_part(fm, m) ? m : NULL;
 }
 
-/* Return: true if port @p of @node may be up: by its row, if it takes part, else by the table. */
+/*
+ * Return: true if port @p of @node may be up: by the node's port row, if it takes part, else by the
+ * table.
+ */
 static bool may_be_up(const struct fm *fm, const struct fm_book *b, uint32_t node, unsigned int p)
 {
 	const struct fm_entry *e = &b->entry[node];
@@ -163,7 +167,7 @@ static void mark_near(const struct fm *fm, struct fm_calls *c, const struct fm_b
 		}
 }
 
-/* Return: true if a link leads to it from a node that takes part. */
+/* Return: true if a link leads to @node from a node that takes part. */
 static bool is_beside(const struct fm *fm, const struct fm_book *b, uint32_t node)
 {
 	for (unsigned int p = 0; p < 2u * b->shape.ndims; p++) {
@@ -178,7 +182,7 @@ static bool is_beside(const struct fm *fm, const struct fm_book *b, uint32_t nod
 	return false;
 }
 
-/* Return: true if @node has to be called: see above. */
+/* Return: true if @node has to be called: see the head of this file. */
 static bool needs_call(const struct fm *fm, const struct fm_calls *c, const struct fm_book *b,
 		    uint32_t node)
 {
@@ -202,7 +206,7 @@ static bool is_open(const struct fm *fm, uint64_t guid)
 	return false;
 }
 
-/* Return: true if a node that has not answered @n->tries calls is called in this round. */
+/* Return: true if a node that has not answered @n->tries calls is to be called in this round. */
 static bool is_turn(const struct fm_calls *c, const struct call *n)
 {
 	invariant(n->tries <= TRIES_MAX);
@@ -219,7 +223,7 @@ static void note_unknown(struct fm *fm, const struct fm_entry *e, struct call *n
 	n->state = CALL_UNKNOWN;
 }
 
-/* Begins a call. Return: true if a connection is under way. */
+/* Begins a call. Return: true if a connection is being opened. */
 static bool open_call(struct fm *fm, const struct fm_entry *e, struct call *n)
 {
 	int id = fm->ops.connect(fm->io, e->address);
@@ -264,7 +268,7 @@ void fm_calls_answered(struct fm *fm, uint64_t guid, bool follows)
 		c->node[node].tries = TRIES_OTHER;
 }
 
-/* Makes room for as many nodes as the table has. Return: false: no memory. */
+/* Allocates the calls for a table of @nodes nodes. Return: false: no memory. */
 static bool resize_calls(struct fm_calls *c, uint32_t nodes)
 {
 	struct fm_calls room = { .nodes = nodes, .at = c->at };

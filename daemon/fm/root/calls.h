@@ -11,19 +11,30 @@ struct fm_calls_status;
 struct fm_conn;
 struct fm_root;
 
-/* A root begins. Return: false: no memory. */
+/* Allocates the state of calls.c for a new root. Return: false: no memory. */
 bool fm_calls_new(struct fm_root *r);
 void fm_calls_free(struct fm_root *r);
 
-/** fm_calls_begin() - this node asks to be root, or @leads at once as the first root */
+/**
+ * fm_calls_begin() - called when this node begins to ask to be root, or @leads at once as the first
+ * root
+ */
 void fm_calls_begin(struct fm *fm, bool leads);
-/** fm_calls_joined() - a node says HELLO to this one, which asks: the wave has not ended */
+/**
+ * fm_calls_joined() - called when a node has sent HELLO to this asking node: the wave has not ended
+ * yet
+ */
 void fm_calls_joined(struct fm *fm);
-/** fm_calls_look() - the root leads, and there may be a node that its Inits do not reach */
+/**
+ * fm_calls_look() - called when the root leads, and there may be a node that its Inits do not
+ * reach: begin calls
+ */
 void fm_calls_look(struct fm *fm);
-/** fm_calls_reached() - the connection for a call is up: send the Init */
+/** fm_calls_reached() - called when the connection for a call is established: send the Init */
 void fm_calls_reached(struct fm *fm, const struct fm_conn *c);
-/** fm_calls_answered() - the called node @guid has answered whether it follows this one */
+/**
+ * fm_calls_answered() - process the answer of the called node @guid; @follows: it follows this node
+ */
 void fm_calls_answered(struct fm *fm, uint64_t guid, bool follows);
 /** fm_calls_count() - count the called nodes, for status */
 void fm_calls_count(const struct fm *fm, struct fm_calls_status *out);

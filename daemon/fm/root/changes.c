@@ -3,13 +3,14 @@
  * DOC: changes since the last table
  *
  * The work for a table or a report must not grow with the number of all nodes: a cut cable concerns
- * two of them. So a function that changes an input of an entry (mate, row, place, exclusions,
- * holds) marks the node here, and the next table is made from the marked nodes alone.
+ * two of them. So a function that changes an input of a table entry (state of the node, port row,
+ * place, exclusions, holds) marks the node here, and the next table is made from the marked nodes
+ * alone.
  *
  * Lemma. An entry depends on other nodes only by its wiring (wiring.c). If each port that is up
  * leads to the right node, the wiring changes only with the node's own row, or when a neighbour
- * comes or goes, which marks its neighbours, too. Nodes with any other cable are "odd", and their
- * entries are made again for each table.
+ * comes or goes, which marks its neighbours, too. A node with any other cable is "odd", and its
+ * entry is made again for each table.
  *
  * In the same way the nodes that take part are counted again only for marked nodes (tally.c).
  *

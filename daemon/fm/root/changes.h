@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The changes since the last table. */
+/* The nodes whose table entries may have changed since the last table. */
 #ifndef FM_CHANGES_H
 #define FM_CHANGES_H
 
@@ -10,17 +10,26 @@ struct fm;
 struct fm_marks;
 struct fm_root;
 
-/** fm_changes_new() - empty sets for a table of @nodes nodes. Return: false: no memory */
+/** fm_changes_new() - make empty sets for a table of @nodes nodes. Return: false: no memory */
 bool fm_changes_new(struct fm_root *r, uint32_t nodes);
 void fm_changes_free(struct fm_root *r);
 
 /** fm_mark() - add @node to the set, unless it is there */
 void fm_mark(struct fm_marks *m, uint32_t node);
-/** fm_unmark() - remove any node from the set. Return: false: it is empty */
+/**
+ * fm_unmark() - remove some node from the set, and write its id to @node. Return: false: the set is
+ * empty
+ */
 bool fm_unmark(struct fm_marks *m, uint32_t *node);
-/** fm_change_node() - an input of the entry of @node changed; TORUS_NO_NODE does nothing */
+/**
+ * fm_change_node() - called when an input of the entry of @node has changed; TORUS_NO_NODE does
+ * nothing
+ */
 void fm_change_node(struct fm *fm, uint32_t node);
-/** fm_change_place() - the node at @node is another, or its links are: mark its neighbours, too */
+/**
+ * fm_change_place() - called when another node is at @node, or its links have changed: mark @node
+ * and its neighbours
+ */
 void fm_change_place(struct fm *fm, uint32_t node);
 
 #endif /* FM_CHANGES_H */

@@ -8,14 +8,14 @@
  * another one, a node becomes root in three stages:
  *
  *	ASKS	Its Inits say that it asks to be root. Nodes that have lost their root
- *		(node/follow.c) connect and say HELLO, with their cables, their table, and the root
+ *		(node/follow.c) connect and send HELLO, with their cables, their table, and the root
  *		that their NIC obeys. This does not bind them. The Inits contain the latest epoch
  *		that the node knows, from HELLOs or from neighbours that have lost a later root:
  *		nodes that know that epoch follow no node that asks in an earlier one.
- *	CLAIMS	When the nodes that said HELLO would be enough, it takes an epoch after all that
- *		they know, and asks for their promises: each NIC is told to obey this root in this
- *		epoch, and from then on refuses orders of earlier epochs. The node then says HELLO
- *		again: that is its promise.
+ *	CLAIMS	When the nodes that sent HELLO would be enough, the asking node takes an epoch after
+ *		all that they know, and asks for their promises: each manager orders its NIC to obey
+ *		this root in this epoch, and from then on the NIC refuses orders of earlier epochs.
+ *		The manager then sends HELLO again: that is its promise.
  *	LEADS	When the promises are enough, and the arbiter of the site, if there is one, allows
  *		it (arbiter.c). The new root begins with the contents of the HELLOs: tables, places,
  *		versions, counts, exclusions. The first table is made as after a restart (settle.c).
@@ -112,25 +112,30 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
-#define ASK_MAX 20	/* times resend: after so long it asks without success */
-#define CLAIM_MAX 10	/* times resend: time for promises to come */
-#define TURN 8		/* times resend, once to twice: then another candidate has its turn */
-#define HELLO_EACH MS	/* least average time between two HELLOs of any nodes, while it asks */
+#define ASK_MAX 20	/* times resend: after this time the node has asked without success */
+#define CLAIM_MAX 10	/* times resend: how long promises have time to come */
+#define TURN 8		/* times resend, multiplied by a random number from 1 to 2: after this
+			 * time another candidate may ask instead */
+#define HELLO_EACH MS	/* least average time between two HELLOs of all nodes together, while
+			 * this node asks */
 
 /**
  * struct fm_asking - the claim of this root
- * @said: the epoch of the claim was sent to all nodes that wait
- * @won: it leads because it asked and claimed, not as the first root
- * @handed: the former root has handed over to it; @relieves: because its own NIC fails
- * @anew: it was root before, and found a later epoch
+ * @said: the epoch of the claim was sent to all nodes that wait for WELCOME
+ * @won: this node leads because it asked and claimed, not as the first root
+ * @handed: the former root has handed over to this node; @relieves: it did so because its own NIC
+ *	fails
+ * @anew: this node was root before, and asks again because it found a later epoch
  * @at: when the claim is checked next; NEVER
- * @around: when it asks its neighbours next for a root, if it asks without success
- * @turn: how long it still asks without success if another candidate takes part; 0: not drawn yet
- * @witness: number of a node that had a link to a NIC that does not take part
+ * @around: when this node next asks its neighbours which root they follow, if it has no success
+ * @turn: if another candidate takes part: how long this node goes on without success; 0: not drawn
+ *	yet
+ * @witness: index of a node that, at the last check, had a link to a NIC that does not take part
  * @here, @need: result of fm_quorum_count() at the last check
  * @most: the greatest @here so far; @grew: when it rose last
- * @ports: a hash of the rows of all nodes that have said HELLO
- * @apart: since when no link leads out of the part, and @ports is the same; NEVER: one leads out
+ * @ports: a hash of the port rows of all nodes that have sent HELLO
+ * @apart: since when no link leads out of this part of the fabric, and @ports has not changed;
+ *	NEVER: a link leads out
  * @why: why this node leads, as text for people
  */
 struct fm_asking {
@@ -170,7 +175,9 @@ bool fm_claim_leads(const struct fm *fm)
 /* Return: true if a link leads from @m to a NIC whose manager does not take part. */
 static bool is_beside_other(const struct fm *fm, const struct fm_mate *m)
 {
-	/* All ports of the NIC: the asking node may not know the number of dimensions yet. */
+	/*
+	 * All ports of the NIC, because the asking node may not know the number of dimensions yet.
+	 */
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
 		const struct fm_mate *o;
@@ -184,7 +191,10 @@ static bool is_beside_other(const struct fm *fm, const struct fm_mate *m)
 	return false;
 }
 
-/* Return: true if no packet of a NIC that takes part can reach one that does not. */
+/*
+ * Return: true if no link leads from a NIC that takes part to a NIC that does not, so that no
+ * packet can pass.
+ */
 static bool is_alone(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -202,7 +212,7 @@ static bool is_alone(struct fm *fm)
 	return true;
 }
 
-/* Return: a hash of the rows of all nodes that have said HELLO. */
+/* Return: a hash of the port rows of all nodes that have sent HELLO. */
 static uint64_t hash_ports(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -216,7 +226,7 @@ static uint64_t hash_ports(const struct fm *fm)
 	return hash;
 }
 
-/* Return: true if no port of the fabric is down at @m. */
+/* Return: true if all ports of @m that the fabric uses are up. */
 static bool has_all_ports(const struct fm *fm, const struct fm_mate *m)
 {
 	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++)
@@ -225,7 +235,7 @@ static bool has_all_ports(const struct fm *fm, const struct fm_mate *m)
 	return fm->ndims;
 }
 
-/* Return: true if no node is missing, as far as can be seen from the shape or from the ports. */
+/* Return: true if no node is missing, as far as the shape or the ports show it. */
 static bool is_whole(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -242,8 +252,9 @@ static bool is_whole(const struct fm *fm)
 }
 
 /*
- * Notes whether the nodes that take part are cut off from all others, and since when. While the
- * node claims, those that have not promised yet count as others: that alone ends nothing.
+ * Notes whether the nodes that take part are cut off from all others, and since when. While this
+ * node claims, nodes that have not promised yet count as others; that alone does not reset the
+ * time.
  */
 static void look_apart(struct fm *fm)
 {
@@ -258,7 +269,10 @@ static void look_apart(struct fm *fm)
 	a->ports = ports;
 }
 
-/* Return: true if the part is cut off, but not for long enough: see above. */
+/*
+ * Return: true if this part of the fabric is cut off, but not for long enough yet: see the head of
+ * this file.
+ */
 static bool waits_apart(const struct fm *fm)
 {
 	const struct fm_asking *a = fm->root->asking;
@@ -287,9 +301,9 @@ void fm_claim_look(struct fm *fm)
 }
 
 /*
- * Return: true if this node has asked without success for ASK_MAX. While the number of nodes that
- * take part still rises, it may reach more: calls go to 16 nodes at a time, and each node that
- * hangs takes 500 ms.
+ * Return: true if this node has asked without success for ASK_MAX. The time restarts while the
+ * number of nodes that take part still rises, because calls may still reach more of them: calls go
+ * to 16 nodes at a time, and each node that hangs takes 500 ms.
  */
 static bool has_no_success(const struct fm *fm)
 {
@@ -301,19 +315,19 @@ static bool has_no_success(const struct fm *fm)
 	       fm->now >= r->asking->grew + ASK_MAX / 2 * fm->cfg.resend + more;
 }
 
-/* Return: true if another root has led this node, which it can try again. */
+/* Return: true if another root has led this node before, which the node can try to join again. */
 static bool was_led(const struct fm *fm)
 {
 	return fm->led.guid && fm->led.guid != fm->guid;
 }
 
-/* Stops asking: the node tries the root that led it last, or waits for an asking node. */
+/* Stops asking: the node tries the root that led it last, or waits for another node that asks. */
 static void step_back(struct fm *fm)
 {
 	fm->root->ending = was_led(fm) ? FM_ENDS_BACK : FM_ENDS_ALONE;
 }
 
-/* Return: true if another node that takes part could ask instead. */
+/* Return: true if another candidate takes part, which could ask instead. */
 static bool has_other_candidate(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -328,9 +342,9 @@ static bool has_other_candidate(const struct fm *fm)
 }
 
 /*
- * For a node that no root has led since its NIC began: asks its neighbours for a root, and asks on;
- * if another candidate takes part, only for a while. That one follows this node as long as it asks,
- * and may reach more nodes.
+ * Called if no root has led this node since its NIC was started: it asks its neighbours which root
+ * they follow, and continues to ask to be root. If another candidate takes part, it does so only
+ * for a while: that candidate cannot ask as long as it follows this node, and may reach more nodes.
  */
 static void ask_around(struct fm *fm)
 {
@@ -348,7 +362,7 @@ static void ask_around(struct fm *fm)
 		step_back(fm);
 }
 
-/* Return: ns after which a node without news has to say HELLO again. */
+/* Return: ns after which a node without news has to repeat HELLO. */
 static uint64_t hello_again(const struct fm *fm)
 {
 	uint64_t all = fm_conns_count(fm) * HELLO_EACH;
@@ -371,9 +385,9 @@ static void send_claim(struct fm *fm, const struct fm_conn *c)
 }
 
 /*
- * Goes back from a claim that has not won to asking. Nodes that promised in it are welcomed, and do
- * not say HELLO any more: they would not get the next epoch, and would count in it although their
- * NICs obey this root in the former one only. So all nodes have to join anew.
+ * Goes back from a claim that has not won to asking. Nodes that promised in the claim were
+ * welcomed, and do not repeat HELLO: they would not get the next epoch, and would count in it
+ * although their NICs obey this root only in the former one. So all nodes have to join again.
  */
 static void ask_again(struct fm *fm)
 {
@@ -432,14 +446,20 @@ void fm_claim_again(struct fm *fm, uint64_t high, uint64_t begun)
 
 void fm_claim_history(struct fm *fm, const struct fm_init *init)
 {
-	/* An Init that names this root is news only if its epoch is of a former life. */
+	/*
+	 * An Init that names this node as root is news only if its epoch is one in which a former
+	 * process of this manager led.
+	 */
 	if (init->root_guid == fm->guid ? init->epoch <= fm->term : !init->lost && !init->asks)
 		return;
 	if (fm->root->stage == FM_STAGE_ASKS && init->lost && init->epoch > fm->root->high) {
 		fm->root->high = init->epoch;
 		fm_claim_look(fm);
 	}
-	/* The neighbour has lost its root, and cannot follow this one in an earlier epoch. */
+	/*
+	 * The neighbour has lost a root of a later epoch, so it cannot follow this root in an
+	 * earlier one.
+	 */
 	if (is_first(fm) ? init->epoch >= fm->term :
 	    fm_claim_leads(fm) && init->epoch > fm->term &&
 	    init->epoch <= fm->term + FM_EPOCH_STEP && !fm_follow_kin(fm, init->guid))
@@ -448,7 +468,7 @@ void fm_claim_history(struct fm *fm, const struct fm_init *init)
 
 /*
  * The first root has found nodes that obey another root, but have no place: neither root has made a
- * table. It goes on leading in a later epoch, and all nodes say HELLO again.
+ * table. This root goes on leading in a later epoch, and all nodes send HELLO again.
  */
 static void join_anew(struct fm *fm, uint64_t epoch)
 {
@@ -463,8 +483,8 @@ static void join_anew(struct fm *fm, uint64_t epoch)
 }
 
 /*
- * Compares the epoch of a root that leads or claims with those in a HELLO. If it is not above them,
- * the root changes its epoch, or has all nodes asked anew. Return: true if it is above them.
+ * Compares the epoch of a root that leads or claims with those in a HELLO. If it is not later than
+ * those, the root changes its epoch, or asks all nodes again. Return: true if it is later.
  */
 static bool compare_epochs(struct fm *fm, const struct fm_hello *h)
 {
@@ -492,7 +512,7 @@ bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 	if (!is && fm_claim_leads(fm))
 		return false;
 	if (is) {
-		/* Otherwise this root could take the same epoch once more after a restart. */
+		/* Otherwise this node could use the same epoch a second time after a restart. */
 		if (!fm_nic_obeys(fm))
 			return false;
 		if (h->root_epoch == fm->term)
@@ -519,7 +539,7 @@ static void begin_claim(struct fm *fm)
 	fm_say(fm, FM_INFO, "root", "claims epoch %llu", (unsigned long long)fm->term);
 }
 
-/* Sends the claim to all nodes that have said HELLO and wait. */
+/* Sends the claim to all nodes that have sent HELLO and wait for WELCOME. */
 static void claim_all(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -532,7 +552,7 @@ static void claim_all(struct fm *fm)
 			send_claim(fm, fm_conn_no(fm, i));
 }
 
-/* Sets the text why this node leads. */
+/* Sets the text that says why this node leads. */
 static void set_why(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -598,7 +618,7 @@ void fm_claim_begin(struct fm *fm, bool leads)
 		fm_uplink_adrift(fm, false);
 }
 
-/* The promises are enough: leads, or waits for the arbiter, or ends the claim. */
+/* Called when the promises are enough: leads, or waits for the arbiter, or ends the claim. */
 static void end_claim(struct fm *fm)
 {
 	bool ends;
@@ -613,7 +633,7 @@ static void end_claim(struct fm *fm)
 	}
 }
 
-/* Stops asking, because this node's own NIC does not obey it. */
+/* Stops asking, because this node's own NIC does not obey this node. */
 static void give_up(struct fm *fm)
 {
 	fm_say(fm, FM_ERROR, "root", "does not become root: this node's NIC does not obey it");
@@ -641,7 +661,7 @@ static void continue_claim(struct fm *fm)
 		ask_again(fm);
 }
 
-/* Spreads the latest known epoch by Inits, while this node asks. */
+/* While this node asks: sends Inits with the latest known epoch. */
 static void spread_latest(struct fm *fm)
 {
 	if (fm->root->stage != FM_STAGE_ASKS || fm->root->high <= fm->root_epoch)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How a node becomes root: it asks, claims, and leads. */
+/* How a node becomes root: it asks to be root, claims an epoch, and leads. */
 #ifndef FM_CLAIM_H
 #define FM_CLAIM_H
 
@@ -13,15 +13,18 @@ struct fm_init;
 struct fm_mate;
 struct fm_root;
 
-/* A root begins: neither asks nor leads yet. Return: false: no memory. */
+/*
+ * Allocates the state of claim.c for a new root, which neither asks nor leads yet. Return: false:
+ * no memory.
+ */
 bool fm_claim_new(struct fm_root *r);
 void fm_claim_free(struct fm_root *r);
 
-/** fm_claim_begin() - this node asks to be root, or @leads at once as the first root */
+/** fm_claim_begin() - begin to ask to be root, or, with @leads, lead at once as the first root */
 void fm_claim_begin(struct fm *fm, bool leads);
 /**
- * fm_claim_hello() - @m says HELLO
- * Return: true if it may be welcomed; false: it was answered by CLAIM, or has to say HELLO again.
+ * fm_claim_hello() - process the HELLO of @m
+ * Return: true if @m may be welcomed; false: it was answered by CLAIM, or has to send HELLO again.
  */
 bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h);
 bool fm_claim_leads(const struct fm *fm);
@@ -31,17 +34,23 @@ bool fm_claim_leads(const struct fm *fm);
  * A root that leads ends soon, and asks.
  */
 void fm_claim_anew(struct fm *fm, uint64_t epoch);
-/** fm_claim_again() - this root begins after fm_claim_anew(): asks since @begun, above @high */
+/**
+ * fm_claim_again() - begin to ask after fm_claim_anew(): this node has asked since @begun, and
+ * needs an epoch above @high
+ */
 void fm_claim_again(struct fm *fm, uint64_t high, uint64_t begun);
-/** fm_claim_count() - at the last check of the claim, @here of @need nodes took part */
+/**
+ * fm_claim_count() - get the result of the last check of the claim: @here nodes took part, @need
+ * were needed
+ */
 void fm_claim_count(const struct fm_root *r, uint32_t *here, uint32_t *need);
-/** fm_claim_why() - Return: why this node leads, as text for people; it does lead */
+/** fm_claim_why() - Return: why this node leads, as text for people; called only if it leads */
 const char *fm_claim_why(const struct fm_root *r);
-/** fm_claim_history() - an Init came: take note if it names a root from before this one */
+/** fm_claim_history() - process an Init that may name a root which led before this one */
 void fm_claim_history(struct fm *fm, const struct fm_init *init);
-/** fm_claim_yields() - Return: true if this root has to give way to that of the Init */
+/** fm_claim_yields() - Return: true if this root must give way to the root that the Init names */
 bool fm_claim_yields(const struct fm *fm, const struct fm_init *init);
-/** fm_claim_look() - check the claim soon: something changed for which it may have waited */
+/** fm_claim_look() - check the claim soon, because something that it waits for may have changed */
 void fm_claim_look(struct fm *fm);
 void fm_claim_due(struct fm *fm);
 uint64_t fm_claim_expiry(const struct fm *fm);

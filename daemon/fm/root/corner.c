@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A square is judged as in node/square.c, but each node has reported its own cables. So the cables
- * at three corners are enough: the fourth corner need not have joined.
+ * Judges squares of cables as node/square.c does, but from what each node has reported of its own
+ * cables. So the cables at three corners are enough: the fourth corner need not have joined.
  */
 #include <torus/topology.h>
 
@@ -11,7 +11,7 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/wire/init.h"
 
-/* Return: what the cable of @m at @p leads to; the GUID is 0 if that is not known. */
+/* Return: the other end of the cable of @m at port @p; its GUID is 0 if it is not known. */
 static struct fm_end find_end(const struct fm_mate *m, unsigned int p)
 {
 	const struct fm_port_row *r = m ? &m->row.port[p] : NULL;
@@ -21,7 +21,10 @@ static struct fm_end find_end(const struct fm_mate *m, unsigned int p)
 	return (struct fm_end){ .guid = r->peer_guid, .port = r->peer_port };
 }
 
-/* Return: the GUID of the node at @p, to whose opposite port the cable leads; else 0. */
+/*
+ * Return: the GUID of the node at the other end of the cable at @p, if the cable leads to its
+ * opposite port; else 0.
+ */
 static uint64_t find_straight(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	struct fm_end end = find_end(m, p);
@@ -34,7 +37,10 @@ static bool leads_to(struct fm_end end, uint64_t guid, unsigned int port)
 	return end.guid == guid && end.port == port;
 }
 
-/* The square along @p, where @at_p is, and along @q, where @at_q is. */
+/*
+ * Judges the square along @p, where @at_p is the neighbour, and along @q, where @at_q is the
+ * neighbour.
+ */
 static enum fm_square judge_one(const struct fm *fm, uint64_t at_p, unsigned int p, uint64_t at_q,
 				unsigned int q)
 {
@@ -70,7 +76,7 @@ enum fm_square fm_corner_judge(const struct fm *fm, const struct torus_shape *sh
 			continue;
 		at_q = find_straight(fm, m, q);
 		is = at_q ? judge_one(fm, at_p, port, at_q, q) : FM_SQUARE_NONE;
-		/* Not if that dimension has size 2 (node/square.c). */
+		/* A square does not count if that dimension has size 2 (node/square.c). */
 		if (is == FM_SQUARE_CLOSED && shape->size[q % fm->ndims] != 2)
 			return is;
 		open |= is == FM_SQUARE_OPEN;

@@ -14,14 +14,16 @@
  * last loss. fabricctl include ends a hold at once.
  *
  * Only the return of a link to the table is delayed; a loss acts at once. The table excludes a held
- * port like that of a link that is down, and the recovery does not distinguish them. So its proof
- * (recovery.c) holds. If the table excludes the port already, no new table is made for changes at
- * it while it is held: no packet was sent over it since, so no session that began since needs an
- * end. Meanwhile its node repeats its row, less and less often, until a table contains it.
+ * port in the same way as the port of a link that is down, and a recovery does not distinguish
+ * them. So its proof (recovery.c) holds. If the table excludes the port already, no new table is
+ * made for changes at it while it is held: no packet was sent over it since it was excluded, so the
+ * root need not learn how a later session ended. Meanwhile its node repeats its port row, less and
+ * less often, until a table contains it.
  *
- * No hold cuts a node off. If the links of both ends are up, and no path without held links joins
- * the two ends, the hold ends at once: a link that is lost now and then is better than none, and
- * packets over it wait each time, while those to a node that is cut off come back.
+ * No hold cuts a node off. If a held link is up at both ends, and no path of other links joins the
+ * two ends, the hold ends at once: a link that is lost now and then is better than none. Packets
+ * over it have to wait each time, whereas packets to a node that is cut off come back as
+ * unreachable.
  *
  * A root that has just stood still (node/lag.c) counts no loss for a while. NICs may have stood
  * still on the same machine, and all their links are lost then, though no cable is bad.
@@ -46,10 +48,12 @@
 #include "daemon/fm/status.h"
 #include "lib/deps/invariant.h"
 
-#define UNIT 1024U		/* penalty of one flap */
+#define UNIT 1024U		/* penalty that one flap adds */
 #define PENALTY_MAX (UINT32_MAX - UNIT)
 
-/** struct fm_flap - damping of a port: its @penalty as of the time @at; @held: it is held down */
+/**
+ * struct fm_flap - damping of a port: its @penalty at the time @at; @held: the port is held down
+ */
 struct fm_flap {
 	uint64_t at;
 	uint32_t penalty;
@@ -58,8 +62,8 @@ struct fm_flap {
 
 /**
  * struct fm_damp - the ports that are held down
- * @held: numbers in the roster of the @n nodes with such ports
- * @at: when the next hold ends; NEVER
+ * @held: roster indices of the @n nodes that have such ports
+ * @at: when the next hold ends; NEVER: there is none
  */
 struct fm_damp {
 	uint32_t *held;
@@ -76,8 +80,8 @@ bool fm_damp_new(struct fm_root *r)
 }
 
 /*
- * Return: the penalty after @ns, which halves every @half. Linear within a half-life, which
- * differs from the exponential by 6 % at most.
+ * Return: the penalty that is left after @ns; it halves every @half ns. Within a half-life it falls
+ * linearly, which differs from the exponential by 6 % at most.
  */
 static uint32_t fade_penalty(uint32_t penalty, uint64_t ns, uint64_t half)
 {
@@ -89,7 +93,7 @@ static uint32_t fade_penalty(uint32_t penalty, uint64_t ns, uint64_t half)
 	return penalty - (uint32_t)(penalty * rest / (half / 1024) / 2);
 }
 
-/* Return: the penalty from which a port is held. */
+/* Return: the penalty from which on a port is held down. */
 static uint32_t hold_at(const struct fm *fm)
 {
 	return fm->cfg.flap_limit * UNIT - UNIT / 2;
@@ -137,8 +141,8 @@ static bool is_held(const struct fm_mate *m, unsigned int p)
 }
 
 /*
- * Return: when the hold of a cable ends, unless it flaps meanwhile. Both ends are released
- * together; otherwise the return of the link would take two tables.
+ * Return: when the hold of a cable ends, unless it flaps meanwhile. The holds of both ends end at
+ * the same time; otherwise the return of the link would need two tables.
  */
 static uint64_t cable_time(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
@@ -161,7 +165,10 @@ uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m)
 	return mask;
 }
 
-/* Return: true if this end reports a held cable; if both ends are held, only one does. */
+/*
+ * Return: true if the hold is reported for this end of the cable; if both ends are held, it is
+ * reported for only one.
+ */
 static bool reports_hold(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	unsigned int q;
@@ -195,7 +202,10 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 
 /* --- problems ---------------------------------------------------------------------- */
 
-/* Called for both ends if both are held: sets the same problem each time. */
+/*
+ * Sets the problem of a held port. If both ends are held, it is called for both, and sets the same
+ * problem twice.
+ */
 static void set_hold_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	char here[160], there[160] = "a node that is not known";
@@ -242,7 +252,7 @@ static void update_holds(struct fm *fm)
 
 /* --- losses and the ends of holds ---------------------------------------------------- */
 
-/* Adds @m to the nodes that have held ports. Return: false: no memory. */
+/* Adds @m to the list of nodes that have held ports. Return: false: no memory. */
 static bool list_held(struct fm_root *r, const struct fm_mate *m)
 {
 	struct fm_damp *d = r->damp;
@@ -263,7 +273,7 @@ static bool list_held(struct fm_root *r, const struct fm_mate *m)
 	return true;
 }
 
-/* A link that was up is lost. If there is no memory, it is not counted. */
+/* Counts the loss of a link that was up. If there is no memory, the loss is not counted. */
 static void count_loss(struct fm *fm, struct fm_mate *m, unsigned int p)
 {
 	struct fm_flap *f;
@@ -282,7 +292,10 @@ static void count_loss(struct fm *fm, struct fm_mate *m, unsigned int p)
 		f->held = list_held(fm->root, m);
 }
 
-/* Return: true if the table has each port as held at which @row differs from the former row. */
+/*
+ * Return: true if @row differs from the former port row only at ports that the table excludes as
+ * held.
+ */
 static bool is_row_excluded(const struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
 {
 	const struct fm_table *t = &fm->table;
@@ -322,7 +335,10 @@ bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	return is_row_excluded(fm, m, row);
 }
 
-/* Ends the hold of a port, if it is held. @m may be NULL. @why: added to the cause of the table. */
+/*
+ * Ends the hold of a port, if it is held. @m may be NULL. @why: text added to the cause of the next
+ * table.
+ */
 static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p, const char *why)
 {
 	char text[160];
@@ -340,7 +356,10 @@ static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p, const cha
 
 /* --- holds that would cut a node off --------------------------------------------------- */
 
-/* Return: the node to which the cable at @p leads, if a table can use it but for a hold; NULL. */
+/*
+ * Return: the node at the other end of the cable at @p, if the next table could use this cable were
+ * it not held; else NULL.
+ */
 static const struct fm_mate *linked_to(const struct fm *fm, const struct fm_mate *m,
 				       unsigned int p, unsigned int *q)
 {
@@ -382,7 +401,7 @@ static bool has_other_path(struct fm *fm, const struct fm_mate *from, const stru
 	return false;
 }
 
-/* Ends the holds of the cables of @m without which no path joins their two ends. */
+/* Ends the holds of those cables of @m whose ends no other path joins. */
 static void spare_cables(struct fm *fm, struct fm_mate *m)
 {
 	static const char why[] = ": no other path leads there";

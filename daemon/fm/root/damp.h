@@ -12,26 +12,28 @@ struct fm;
 struct fm_mate;
 struct fm_root;
 
-/* A root begins. Return: false: no memory. */
+/* Allocates the state of damp.c for a new root. Return: false: no memory. */
 bool fm_damp_new(struct fm_root *r);
 
-void fm_damp_free(struct fm_root *r);	/* while it has its roster */
+void fm_damp_free(struct fm_root *r);	/* to be called before the roster is freed */
 
 /**
  * fm_damp_row() - count the losses when the row of @m becomes @row
- * Return: true if it differs only at ports that are held, and that the table has as held already:
- * no new table is needed.
+ * Return: true if no new table is needed: the rows differ only at ports that are held, and that the
+ * table already excludes as held.
  */
 bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row);
 /** fm_damp_mask() - Return: mask of the ports of @m that are held down */
 uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m);
-/** fm_damp_holds() - Return: true if one of the cables at @ports of @node is held by either end */
+/**
+ * fm_damp_holds() - Return: true if one of the cables at @ports of @node is held down at either end
+ */
 bool fm_damp_holds(const struct fm *fm, uint32_t node, uint16_t ports);
 /** fm_damp_end() - end the holds of the cables at @ports of @node at once */
 void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports);
 /**
- * fm_damp_spare() - end the holds without which no path joins the two ends of the cable
- * @m: only those of its cables; NULL: all
+ * fm_damp_spare() - end each hold of a cable whose ends no other path joins
+ * @m: examine only cables of this node; NULL: all
  */
 void fm_damp_spare(struct fm *fm, struct fm_mate *m);
 void fm_damp_due(struct fm *fm);

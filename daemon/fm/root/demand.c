@@ -10,8 +10,8 @@
 
 /**
  * struct fm_demand - the demand for a new table
- * @is: there is one
- * @since: when it began; @asks: how many changes it has; @cause: text of the first one
+ * @is: a new table is wanted
+ * @since: time of the first change; @asks: number of changes; @cause: text of the first one
  * @at: when the table is to be made; NEVER: it waits for a free colour
  */
 struct fm_demand {
@@ -86,7 +86,10 @@ void fm_demand(struct fm *fm, uint64_t delay, const char *fmt, ...)
 		va_end(ap);
 	}
 	d->asks++;
-	/* A further change can only make it due earlier, so the rows of both ends share a table. */
+	/*
+	 * A further change can only make the table due earlier, so that the port rows of both ends
+	 * of a cable share a table.
+	 */
 	d->at = earlier(d->at, fm->now + delay);
 }
 

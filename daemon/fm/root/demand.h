@@ -11,26 +11,38 @@
 struct fm;
 struct fm_root;
 
-/* A root begins. Return: false: no memory. */
+/* Allocates the state of demand.c for a new root. Return: false: no memory. */
 bool fm_demand_new(struct fm_root *r);
 void fm_demand_free(struct fm_root *r);
 /** fm_demand_is() - Return: true if a new table is wanted */
 bool fm_demand_is(const struct fm_root *r);
-/* The present demand, or the last one: when it began, how many changes, the first of them. */
+/*
+ * Of the present demand for a table, or the last one: the time of the first change; the number of
+ * changes.
+ */
 uint64_t fm_demand_since(const struct fm_root *r);
 uint32_t fm_demand_asks(const struct fm_root *r);
-const char *fm_demand_cause(const struct fm_root *r);	/* FM_TEXT_MAX bytes */
-/** fm_demand_expiry() - Return: when the table is made; NEVER: not, or it waits for a colour */
+const char *fm_demand_cause(const struct fm_root *r);	/* text of the first change, FM_TEXT_MAX
+							 * bytes */
+/**
+ * fm_demand_expiry() - Return: when the wanted table is to be made; NEVER: none is wanted, or it
+ * waits for a free colour
+ */
 uint64_t fm_demand_expiry(const struct fm_root *r);
-/** fm_demand_put_off() - make the wanted table at @at; NEVER: when a colour is free */
+/** fm_demand_put_off() - delay the wanted table until @at; NEVER: until a colour is free */
 void fm_demand_put_off(struct fm *fm, uint64_t at);
-/** fm_demand_end() - the table is made */
+/** fm_demand_end() - called when the wanted table is made */
 void fm_demand_end(struct fm *fm);
 
-/** fm_demand() - ask for a new table, @delay ns from now at the latest; ignored before settled */
+/**
+ * fm_demand() - ask for a new table, to be made within @delay ns; ignored before the first table
+ */
 void fm_demand(struct fm *fm, uint64_t delay, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/** fm_demand_drained() - the network has drained. Return: true if a table waited for a colour */
+/**
+ * fm_demand_drained() - called when the network has drained. Return: true if a table waited for a
+ * free colour
+ */
 bool fm_demand_drained(struct fm *fm);
 
 #endif /* FM_DEMAND_H */

@@ -18,13 +18,13 @@
  * node to be placed is the one with the most placed neighbours that imply the same place. Then
  * nodes move to the place that most of their neighbours imply, or exchange places, as long as that
  * makes more cables right. So a crossed pair of cables is reported as two wrong cables, not as two
- * wrong nodes. All of this takes time in proportion to the number of cables, and none if no node
- * waits for a place.
+ * wrong nodes. All of this takes time in proportion to the number of cables, and is skipped if no
+ * node waits for a place.
  *
  * A node that joins a fabric that has a table is placed for good. If one cable alone implies its
- * place, and that closes no square yet, the node waits for the places of the other neighbours in
- * its row, until `quiet` after the first table that it was without a place in. Connections that it
- * makes anew meanwhile do not make that longer.
+ * place, and that closes no square yet, the node waits for the places of the other neighbours that
+ * its port row names, until the time `quiet` has passed since the first table in which it has no
+ * place. New connections of the node do not prolong this time.
  *
  * Tests: tests/unit/test_fm_discover.c, tests/unit/test_fm_places.c, tests/sim/test_wave.c.
  */
@@ -48,8 +48,9 @@
 /**
  * struct cables - the graph of cables; nodes are numbers in the roster
  * @peer: for each port of each node, the node at the other end, if the cable joins opposite ports;
- *	NONE
- * @line: for each dimension of each node, the length of the ring through it; 0: it does not close
+ *	else NONE
+ * @line: for each dimension of each node, the length of the ring through the node; 0: the ring does
+ *	not close
  */
 struct cables {
 	unsigned int ndims;
@@ -81,8 +82,9 @@ static uint32_t find_peer(const struct fm *fm, const struct fm_mate *m, unsigned
 }
 
 /*
- * Follows + ports from @i. Stores the result for all nodes on the ring, or on the line up to its
- * end; if the line runs into a ring that does not contain @i, for @i only.
+ * Follows + ports from @i to find the length of its ring. Stores the result for all nodes on the
+ * ring, or on the line up to its end; if the line runs into a ring that does not contain @i, only
+ * for @i.
  */
 static void find_line(const struct cables *c, uint32_t i, unsigned int d)
 {
@@ -148,7 +150,7 @@ static uint32_t size_by_lines(const struct cables *c, unsigned int d)
 	return best;
 }
 
-/** struct layout - positions of nodes without modulo; @known: those that have one */
+/** struct layout - positions of nodes without modulo; @known: which nodes have one */
 struct layout {
 	int32_t (*pos)[TORUS_MAX_DIMS];
 	uint32_t *queue;
@@ -178,7 +180,10 @@ static void lay_out(const struct cables *c, struct layout *l)
 	}
 }
 
-/* Return: the size of dimension @d, or a multiple, by cables that are not single steps; 0: none. */
+/*
+ * Return: the size of dimension @d, or a multiple of it, from the cables that are not single steps;
+ * 0: there are none.
+ */
 static uint32_t size_by_closing(const struct cables *c, const struct layout *l, unsigned int d)
 {
 	uint32_t g = 0;
@@ -269,14 +274,15 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
  * begin (node/square.c).
  */
 enum trust {
-	CROSSED,	/* its squares are open; or its ring has a wrong length, so a wrong cable */
+	CROSSED,	/* its squares are open; or its ring has a wrong length, so one of the
+			 * ring's cables is wrong */
 	UNSURE,		/* neither is known yet */
 	SURE,		/* the cable closes a square, or its ring has the right length */
 };
 
 #define VOTES (TORUS_MAX_PORTS + 1)
 
-/** struct fifo - numbers in the roster, first in first out */
+/** struct fifo - a queue of roster indices */
 struct fifo {
 	uint32_t *at;
 	uint32_t head, n, room;
@@ -284,9 +290,10 @@ struct fifo {
 
 /**
  * struct placing - one run of fm_discover_place()
- * @joined: mask of dimensions whose last nodes are cabled to the first ones
- * @trust: of each port of each node, plus 1; 0: not known yet
- * @turn: for each number of votes, the nodes that had as many when they were queued
+ * @joined: mask of dimensions in which the last nodes are cabled to the first ones
+ * @trust: for each port of each node, enum trust plus 1; 0: not known yet
+ * @turn: for each number of votes, a queue of the nodes that had so many votes when they were
+ *	queued
  */
 struct placing {
 	struct fm *fm;
@@ -319,7 +326,10 @@ static enum trust trust_of(const struct placing *g, uint32_t i, unsigned int p)
 	return (enum trust)(*known - 1);
 }
 
-/* Return: true if port @p of @m, at the end of a dimension, was cabled to its other end. */
+/*
+ * Return: true if port @p of @m, a node at the end of a dimension, is cabled to the other end of
+ * that dimension.
+ */
 static bool leads_round(const struct placing *g, const struct fm_mate *m, unsigned int p)
 {
 	const struct fm_port_row *port = &m->row.port[p];
@@ -329,7 +339,10 @@ static bool leads_round(const struct placing *g, const struct fm_mate *m, unsign
 	       o->node == torus_neighbour(g->shape, m->node, p);
 }
 
-/* Return: mask of the dimensions that are closed by the row of some node at their end. */
+/*
+ * Return: mask of the dimensions that are closed to rings, as the port row of some node at their
+ * end shows.
+ */
 static unsigned int find_joined(const struct placing *g)
 {
 	const struct fm_root *r = g->fm->root;
@@ -351,10 +364,10 @@ static unsigned int find_joined(const struct placing *g)
 
 /*
  * Return: true if port @q of @node leads past the end of a dimension that was open when the shape
- * was found. A node that is cabled there later is not the node at the other end, but one for which
- * the shape would have to grow (grow.c). Exception: the root has coordinate 0 wherever it is on its
- * line. If it was not the first node, the last place is before it and joined to it by a cable, and
- * the line is open between other places (@joined).
+ * was found. A node that is cabled there later is not the node at the other end of the dimension,
+ * but one for which the shape would have to grow (grow.c). Exception: the root has coordinate 0
+ * wherever it is on its line. If it is not the first node of the line, the last place is before it
+ * and joined to it by a cable, and the line is open between other places (@joined).
  */
 static bool is_past_end(const struct placing *g, uint32_t node, unsigned int q)
 {
@@ -367,7 +380,10 @@ static bool is_past_end(const struct placing *g, uint32_t node, unsigned int q)
 	return at.c[d] == (q < g->cables.ndims ? g->shape->size[d] - 1 : 0);
 }
 
-/* Return: the place of @i that its neighbour at port @p implies; TORUS_NO_NODE: it has no place. */
+/*
+ * Return: the place of @i that its neighbour at port @p implies; TORUS_NO_NODE: the neighbour
+ * implies none.
+ */
 static uint32_t implied_place(const struct placing *g, uint32_t i, unsigned int p)
 {
 	uint32_t j = peer_of(&g->cables, i, p), node;
@@ -381,7 +397,10 @@ static uint32_t implied_place(const struct placing *g, uint32_t i, unsigned int 
 	return torus_neighbour(g->shape, node, fm_opposite(g->cables.ndims, p));
 }
 
-/* Return: how many neighbours of @i imply that it is at @node, by cables of that trust or more. */
+/*
+ * Return: how many neighbours of @i imply that it is at @node, by cables that are trusted at least
+ * as much as @least.
+ */
 static unsigned int count_agreeing(const struct placing *g, uint32_t i, uint32_t node,
 				   enum trust least)
 {
@@ -393,7 +412,10 @@ static unsigned int count_agreeing(const struct placing *g, uint32_t i, uint32_t
 	return n;
 }
 
-/* Finds the free place of @i that most of its neighbours imply. Return: how many do. */
+/*
+ * Finds the free place of @i that most of its neighbours imply, and writes it to @node. Return: how
+ * many imply it.
+ */
 static unsigned int find_best_place(const struct placing *g, uint32_t i, enum trust least,
 			       uint32_t *node)
 {
@@ -416,7 +438,7 @@ static unsigned int find_best_place(const struct placing *g, uint32_t i, enum tr
 	return best;
 }
 
-/* Gives @i the place @node. A node that was there has none then. */
+/* Gives @i the place @node. A node that had that place has none then. */
 static void put_node(struct fm *fm, uint32_t i, uint32_t node)
 {
 	struct fm_root *r = fm->root;
@@ -449,7 +471,10 @@ static bool has_unplaced(const struct placing *g, const struct fm_mate *m)
 	return false;
 }
 
-/* Return: true if @i waits for its neighbours: it has @votes by cables of trust @least or more. */
+/*
+ * Return: true if @i waits for its neighbours to be placed, though it has @votes by cables of trust
+ * @least or more.
+ */
 static bool is_early(const struct placing *g, uint32_t i, enum trust least, unsigned int votes)
 {
 	const struct fm_mate *m = fm_mate_no(g->fm->root, i);
@@ -459,7 +484,7 @@ static bool is_early(const struct placing *g, uint32_t i, enum trust least, unsi
 	       g->fm->now < m->waits_since + g->fm->cfg.quiet && has_unplaced(g, m);
 }
 
-/* Queues @i, if it waits for a place and has votes, with the nodes that have as many. */
+/* If @i waits for a place and has votes, puts it into the queue of nodes with so many votes. */
 static void queue_node(struct placing *g, uint32_t i, enum trust least)
 {
 	struct fm_mate *m = fm_mate_no(g->fm->root, i);
@@ -486,7 +511,7 @@ static void queue_node(struct placing *g, uint32_t i, enum trust least)
 	f->at[f->n++] = i;
 }
 
-/* Return: the next of the nodes with most votes; NONE if there is none. */
+/* Return: the next of the nodes with the most votes; NONE: no queue has any. */
 static uint32_t take_next(struct placing *g)
 {
 	for (unsigned int votes = VOTES; votes-- > 0;) {
@@ -501,8 +526,8 @@ static uint32_t take_next(struct placing *g)
 
 /*
  * Places all nodes that have votes, those with the most votes first. When a neighbour is placed,
- * the votes of a node rise, and it is queued again. When a place is taken they fall, which is
- * noticed when its turn comes.
+ * the votes of a node rise, and it is queued again. When a place that it had votes for is taken,
+ * its votes fall; that is noticed when the node is taken from its queue.
  */
 static void place_nodes(struct placing *g, enum trust least)
 {
@@ -534,8 +559,9 @@ static void place_nodes(struct placing *g, enum trust least)
 }
 
 /*
- * Leaves a node whose place no cable implies where its NIC works, if that place is free. A root
- * that starts again while other nodes are dead may meet such nodes, and know no neighbour of them.
+ * Gives a node whose place no cable implies the place where its NIC already works, if that is free.
+ * A root that starts again while other nodes are dead may find such nodes, and know none of their
+ * neighbours.
  */
 static void keep_places(struct fm *fm)
 {
@@ -582,7 +608,10 @@ static bool refine_place(struct placing *g, uint32_t i)
 	return false;
 }
 
-/* Return: true if the wave may have placed @m here, by as many dimensions as are known. */
+/*
+ * Return: true if the wave may have placed @m at the same place, as far as the sizes of the
+ * dimensions are known.
+ */
 static bool is_as_by_wave(const struct torus_shape *shape, const struct fm_mate *m)
 {
 	struct torus_coords at;
@@ -597,8 +626,8 @@ static bool is_as_by_wave(const struct torus_shape *shape, const struct fm_mate 
 }
 
 /*
- * Fixes the place of @m. The position by the wave does not count. If it differs, that is logged: an
- * administrator may look for a wrong cable, or for a manager that lies.
+ * Makes the place of @m final. The position by the wave has no effect on it, but if it differs,
+ * that is logged: the administrator may have to look for a wrong cable, or for a manager that lies.
  */
 static void confirm_place(struct fm *fm, const struct torus_shape *shape, struct fm_mate *m)
 {
@@ -625,7 +654,7 @@ static void refine_all(struct placing *g)
 		for (uint32_t i = 0; i < fm_roster_size(r); i++)
 			if (!fm_mate_no(r, i)->fixed && fm_mate_no(r, i)->node != TORUS_NO_NODE)
 				moved |= refine_place(g, i);
-		/* Places that became free may be those of others. */
+		/* Places that have become free may be those of other nodes. */
 		if (moved)
 			place_nodes(g, CROSSED);
 	}
@@ -634,7 +663,7 @@ static void refine_all(struct placing *g)
 			confirm_place(g->fm, g->shape, fm_mate_no(r, i));
 }
 
-/* Begins the wait of each node that had no place in a table yet. */
+/* For each node that is without a place in a table for the first time: begins its wait. */
 static void begin_waits(struct fm *fm)
 {
 	for (uint32_t i = 0; i < fm_roster_size(fm->root); i++) {
@@ -646,7 +675,7 @@ static void begin_waits(struct fm *fm)
 	}
 }
 
-/* Counts the nodes that still wait for neighbours, and finds when the first of them ends that. */
+/* Counts the nodes that still wait for neighbours, and finds when the first of these waits ends. */
 static void count_early(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
