@@ -417,7 +417,8 @@ static int cmd_cabling(struct ctl *ctl, int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ OPT_FLAG, "plan", 'p', NULL, &plan, 0, 0, "all cables that should be there, with labels" },
-	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_said, 0, 0, "of a fabric that is not there yet" },
+	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_said, 0, 0,
+	  "with --plan: for a fabric that is not built yet" },
 	{ OPT_FLAG, "csv", 0, NULL, &csv, 0, 0, "the plan as comma-separated values" },
 	{ OPT_TEXT, "svg", 0, "FILE", &svg, 0, 0, "draw the labels of the plan into this file" },
 	{ OPT_TEXT, "expect", 0, "FILE", &expect, 0, 0,
@@ -428,11 +429,11 @@ static const struct opt opts[] = {
 COMMAND(cmd_cabling) = {
 	.name = "cabling",
 	.args = "",
-	.brief = "Which cables should be where, and which are to be moved",
-	.help = "Compares the present cables with the plan, and lists which ends are to be moved,\n"
-		"plugged in or removed. The plan has all cables of the torus, or those of\n"
-		"--expect, a file as --plan --csv prints it. Links that are down count as not\n"
-		"plugged in. Exit status 1 if the cables are not as planned.",
+	.brief = "Compare the cables with the plan: which ends to move, plug in or remove",
+	.help = "The plan has all cables that a torus of this shape has, or those of --expect, a\n"
+		"file as 'cabling --plan --csv' prints it. Links that are down count as not\n"
+		"plugged in. --plan shows the plan itself, for those who pull the cables. Exit\n"
+		"status 1 if the cables are not as planned.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

@@ -285,10 +285,11 @@ static const struct opt opts[] = {
 COMMAND(cmd_config) = {
 	.name = "config",
 	.args = "[NODE]",
-	.brief = "The values that a manager runs with, and their sources; what differs",
-	.help = "Of the manager that is asked, or of that of NODE. --diff compares releases and values of\n"
-		"all nodes, but for names and addresses, and has exit status 3 if any differ. Keys of\n"
-		"the fabric are never shown, only where they are.",
+	.brief = "Configuration that a manager runs with; differences between nodes",
+	.help = "Shows each key of fabricd.conf with the value in force and its source, for the\n"
+		"manager that is asked or for that of NODE. --diff compares the releases of the\n"
+		"software and the values of all nodes, without names and addresses; exit status 3\n"
+		"if any differ. Keys of the fabric are never shown, only the file they are in.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

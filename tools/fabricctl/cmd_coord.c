@@ -46,7 +46,7 @@ static int cmd_coord(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_coord) = {
 	.name = "coord",
 	.args = "[NODE]",
-	.brief = "Coordinates, name and address of a node, or of this one",
+	.brief = "Coordinates, name and address of this node, or of NODE",
 	.max = 1,
 	.asks = true,
 	.json = true,

@@ -115,9 +115,10 @@ static const struct opt opts[] = {
 COMMAND(cmd_counters) = {
 	.name = "counters",
 	.args = "[NODE]",
-	.brief = "Counters of the NICs; all of them for one NODE",
-	.help = "Counters only grow, from the start of the NIC. With --local, --lab and --node name the\n"
-		"NIC of a lab's node.",
+	.brief = "Counters of the NICs: packets sent, received, forwarded, parked, lost",
+	.help = "Without NODE, the most important ones of all nodes; with NODE, all counters of\n"
+		"its NIC. They grow from the start of the NIC and are never reset. With --local,\n"
+		"--lab and --node name the NIC of a lab's node.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

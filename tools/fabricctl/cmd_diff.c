@@ -130,11 +130,11 @@ static int cmd_diff(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_diff) = {
 	.name = "diff",
 	.args = "TIME [TIME]",
-	.brief = "What is different in the fabric between two times",
-	.help = "By the root's history: cables that are up and were lost, or the other way round;\n"
-		"problems that began or ended, such as dead nodes; exclusions; and another root. Without\n"
-		"a second TIME: until now. Times as for 'fabricctl events', and 2h, 30min:\n"
-		"so long ago. Exit status 1 if anything is different.",
+	.brief = "What changed in the fabric between two times",
+	.help = "Compares the root's history at both times: cables that were lost or came back;\n"
+		"problems that began or ended, such as dead nodes; exclusions; another root.\n"
+		"Without a second TIME, compares with now. A TIME is as for 'fabricctl events',\n"
+		"or 2h, 30min: so long ago. Exit status 1 if anything changed.",
 	.min = 1,
 	.max = 2,
 	.asks = true,

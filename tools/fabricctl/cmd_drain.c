@@ -334,23 +334,25 @@ static int cmd_drain(struct ctl *ctl, int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ OPT_TEXT, "reason", 'r', "TEXT", &how.reason, 0, 0,
-	  "why; stored with the user and the time" },
-	{ OPT_FLAG, "force", 0, NULL, &how.force, 0, 0, "also if nodes or pairs lose their paths" },
+	  "the reason; stored with your name and the time" },
+	{ OPT_FLAG, "force", 0, NULL, &how.force, 0, 0,
+	  "exclude even if other nodes or pairs lose their paths" },
 	{ .kind = OPT_END },
 };
 
 COMMAND(cmd_drain) = {
 	.name = "drain",
 	.args = "NODE | LINK...",
-	.brief = "Exclude links or nodes, and wait until they may be pulled",
-	.help = "Excludes as 'exclude' does, which refuses to cut off other nodes unless --force\n"
-		"is given. Then it waits until the exclusion is in the table and in force, and\n"
-		"until 10 checks in a row, within about 1 s, found no packet in the buffers of\n"
-		"the ports at both ends of each cable, none received there between the checks,\n"
-		"and none parked or held at a node that is named as a whole. Only then it reports\n"
-		"that the cable may be pulled. It waits 30 s, or --timeout: exit status 6, with\n"
-		"what is left; the exclusion stays then. 1 and 3 as with 'exclude'.\n"
-		"'fabricctl include' ends it.",
+	.brief = "Exclude links or nodes, and wait until the cable may be pulled",
+	.help = "Excludes as 'fabricctl exclude' does, which refuses to cut off other nodes\n"
+		"unless --force is given. Then it waits until the exclusion is in the table and\n"
+		"in force, and until 10 checks in a row, within about 1 s, found no packet in the\n"
+		"buffers of the ports at both ends of each cable, none received there between the\n"
+		"checks, and none parked or held at a node that is named as a whole. Only then it\n"
+		"reports that the cable may be pulled. It waits 30 s, or --timeout; after that it\n"
+		"ends with exit status 6 and says what is left, and the exclusion stays in force.\n"
+		"Exit status 1 and 3 as with 'fabricctl exclude'. 'fabricctl include' puts the\n"
+		"link or node back into service.",
 	.opts = opts,
 	.min = 1,
 	.max = ANY_ARGS,

@@ -236,7 +236,8 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_FLAG, "follow", 'f', NULL, &follow, 0, 0, "go on with what happens" },
+	{ OPT_FLAG, "follow", 'f', NULL, &follow, 0, 0,
+	  "go on, and show new events as they happen" },
 	{ OPT_TEXT, "since", 's', "TIME", &past.since, 0, 0,
 	  "events from then on: 03:00, 2026-11-26, '2026-11-26 03:00', yesterday, -2h" },
 	{ OPT_TEXT, "until", 'u', "TIME", &past.until, 0, 0, "events up to then" },
@@ -259,7 +260,7 @@ static const struct opt opts[] = {
 COMMAND(cmd_events) = {
 	.name = "events",
 	.args = "",
-	.brief = "What happened in the fabric",
+	.brief = "What happened in the fabric, and when: cables, nodes, recoveries, orders",
 	.help = "The last 512 events, or all between --since and --until, from the root's\n"
 		"history, which is kept when the root ends. A time of day (03:00) means its last\n"
 		"occurrence; with --until, its first one after --since.\n"

@@ -28,29 +28,30 @@ static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 static const struct opt exclude_opts[] = {
 	{ OPT_FLAG, "dry-run", 'n', NULL, &dry, 0, 0, "only say what would break" },
 	{ OPT_TEXT, "reason", 'r', "TEXT", &how.reason, 0, 0,
-	  "why; stored with the user and the time" },
+	  "the reason; stored with your name and the time" },
 	{ OPT_TEXT, "for", 'f', "DURATION", &term, 0, 0,
 	  "include it again after that time: 30min, 2h, 1d" },
-	{ OPT_FLAG, "force", 0, NULL, &how.force, 0, 0, "also if nodes or pairs lose their paths" },
+	{ OPT_FLAG, "force", 0, NULL, &how.force, 0, 0,
+	  "exclude even if other nodes or pairs lose their paths" },
 	{ .kind = OPT_END }
 };
 
 COMMAND(cmd_exclude) = {
 	.name = "exclude",
 	.args = "NODE | LINK...",
-	.brief = "Route around links or nodes, for maintenance",
-	.help = "Traffic moves away without loss. Before a cable is pulled or a node stopped, use\n"
-		"'fabricctl drain', which also waits for packets. The exclusion lasts until\n"
-		"'fabricctl include' or for the time of --for, also when the root is\n"
-		"restarted or another node becomes root.\n"
-		"Only root and the control group may exclude; anyone may use --dry-run, whose exit\n"
-		"status is 1 if pairs of other nodes would lose their path, or if the root would\n"
-		"refuse it. If other nodes would be cut off, the root names them\n"
-		"and excludes nothing, unless --force is given.\n"
-		"Exit status 1: that happened, or it is not in force after 2 s. 5: no root\n"
-		"answers. 3: in force, but not more than half of the candidates for the root have\n"
-		"it on disk, so it could be forgotten if all nodes lost their power now\n"
-		"('fabricctl root' shows them).",
+	.brief = "Take links or nodes out of service: traffic takes other paths",
+	.help = "Traffic moves to other paths without loss. Before you pull a cable or stop a\n"
+		"node, use 'fabricctl drain', which also waits until no packet is left on it. The\n"
+		"exclusion lasts until 'fabricctl include' or for the time of --for, also when\n"
+		"the root is restarted or another node becomes root.\n"
+		"Only root and the control group may exclude; anyone may use --dry-run, whose\n"
+		"exit status is 1 if pairs of other nodes would lose their path, or if the root\n"
+		"would refuse it. If other nodes would be cut off, the root names them and\n"
+		"excludes nothing, unless --force is given.\n"
+		"Exit status 1: the root refused, or the exclusion is not in force after 2 s. 5:\n"
+		"no root answers. 3: in force, but not more than half of the candidates for the\n"
+		"root have stored it on disk, so that it could be forgotten if all nodes lost\n"
+		"their power now ('fabricctl root' shows the candidates).",
 	.opts = exclude_opts,
 	.min = 1,
 	.max = ANY_ARGS,

@@ -9,10 +9,11 @@ static int cmd_include(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_include) = {
 	.name = "include",
 	.args = "NODE | LINK...",
-	.brief = "Use excluded links or nodes again",
-	.help = "Only what was excluded by an admin; a link that is faulty returns by itself.\n"
-		"A link that is held down because it flaps is used again at once. Exit status 1, 3 and\n"
-		"5 as with exclude.",
+	.brief = "Put links or nodes that were excluded back into service",
+	.help = "Ends what 'fabricctl exclude' or 'drain' began. A link that was excluded because\n"
+		"it is faulty returns by itself. A link that is held down because it failed again\n"
+		"and again is used again at once. Exit status 1, 3 and 5 as with 'fabricctl\n"
+		"exclude'.",
 	.min = 1,
 	.max = ANY_ARGS,
 	.asks = true,

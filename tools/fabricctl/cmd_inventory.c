@@ -257,9 +257,10 @@ static const struct opt opts[] = {
 COMMAND(cmd_inventory) = {
 	.name = "inventory",
 	.args = "",
-	.brief = "The nodes with their NICs and software; what has changed",
-	.help = "--diff names nodes that are new, gone, moved or renamed, whose NIC was replaced, or\n"
-		"whose manager has another address or release. Exit status 1 if there are such.",
+	.brief = "All nodes with their NICs and software; what has changed since",
+	.help = "--save keeps a copy in a file. --diff compares with such a file, and names nodes\n"
+		"that are new, gone, moved or renamed, whose NIC was replaced, or whose manager\n"
+		"has another address or release. Exit status 1 if there are such.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

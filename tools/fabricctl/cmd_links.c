@@ -559,28 +559,33 @@ static const struct opt opts[] = {
 COMMAND(cmd_links) = {
 	.name = "links",
 	.args = "[NODE]",
-	.brief = "The links: state, peer, retries, errors",
+	.brief = "The links: state, neighbour, retransmissions, errors",
 	.help = "Both ends of a cable are shown, because each counts for itself.\n"
 		"'waits': packets have waited so long for a free buffer at the peer.\n"
-		"UP FOR: how long it has been up, or lost; DOWNS: how often the present root has seen it lost.\n"
-		"Columns without a value are left out if the table is too wide for the screen.\n"
-		"EXCLUDED: admin (fabricctl exclude), fault, wiring, stall (taken down because the "
-		"peer\n"
-		"returned no credits), or held (it flaps) with the time that is left. LANES: those\n"
-		"in use, their rate, and the margin: the largest mask that fits into the worst\n"
-		"eye, which 'fabricctl link eye' draws.\n"
-		"Before there is a table: the ports of the asked node, with the neighbour that is there,\n"
-		"the end that is expected there, and what is wrong with the cable. Exit status 1.\n"
-		"Of a NODE that does not answer, the neighbours' ends of its cables are shown: exit\n"
-		"status 1. --local asks the NIC of this host itself, or with --lab and --node that of\n"
-		"a lab's node: it knows its neighbours by GUID, and not what is excluded.\n"
-		"With --bad: 1 if there are such links, 3 if all of them are up and only excluded by\n"
-		"an administrator, have fewer lanes, a lower rate or less margin than they should, or\n"
-		"are judged bad by their errors.\n"
-		"With --errors: damaged packets by the bits received, for each direction. JUDGED is what\n"
-		"the manager makes of the last ones by the limits in fabricd.conf(5). LOST: frames that\n"
-		"never came. The real rate lies, in 95 of 100 cases, between the last two figures. Exit\n"
-		"status 3 if one of those shown is judged bad.",
+		"UP FOR: how long it has been up, or lost; DOWNS: how often the present root has\n"
+		"seen it lost. Columns without a value are left out if the table is too wide for\n"
+		"the screen.\n"
+		"EXCLUDED: why no packet is routed over this link: admin (fabricctl exclude),\n"
+		"fault, wiring (the cable leads to a wrong port), stall (taken down because the\n"
+		"peer freed no buffer), or held (it fails again and again) with the time that is\n"
+		"left. LANES: those in use, their rate, and the margin: how large the opening of\n"
+		"the worst eye is, in percent of what a receiver needs; 'fabricctl link eye'\n"
+		"draws it.\n"
+		"While the fabric has no table yet: the ports of the asked node, with the\n"
+		"neighbour that is there, the end that is expected there, and what is wrong with\n"
+		"the cable. Exit status 1.\n"
+		"If NODE does not answer, its neighbours' ends of its cables are shown: exit\n"
+		"status 1. --local asks the NIC of this host itself, or with --lab and --node\n"
+		"that of a lab's node: it knows its neighbours by GUID only, and not what is\n"
+		"excluded.\n"
+		"With --bad: 1 if there are such links, 3 if all of them are up and only excluded\n"
+		"by an administrator, have fewer lanes, a lower rate or less margin than they\n"
+		"should, or are judged bad by their errors.\n"
+		"With --errors: damaged packets by the bits received, for each direction. JUDGED\n"
+		"is how the manager rates the latest errors, by the limits in fabricd.conf(5).\n"
+		"LOST: frames that never arrived. The last two figures are bounds: the real error\n"
+		"rate lies between them in 95 of 100 cases. Exit status 3 if one of the links\n"
+		"shown is judged bad.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

@@ -43,9 +43,10 @@ static int cmd_log(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_log) = {
 	.name = "log",
 	.args = "[LEVEL]",
-	.brief = "Log level of the asked manager: error, warning, info, debug",
-	.help = "Without LEVEL, shows the present level. 'fabricctl events' shows what that\n"
-		"manager has logged.",
+	.brief = "Show or set how much a manager logs: error, warning, info, debug",
+	.help = "Without LEVEL, shows the level of the manager that is asked; with LEVEL, sets it\n"
+		"until that manager restarts. 'fabricctl events --local' shows what that manager\n"
+		"has logged.",
 	.max = 1,
 	.asks = true,
 	.json = true,

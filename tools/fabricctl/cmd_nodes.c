@@ -220,16 +220,15 @@ COMMAND(cmd_nodes) = {
 	.name = "nodes",
 	.args = "[NODE]",
 	.brief = "The nodes: coordinates, names, states",
-	.help = "states: up; joining; silent (the NIC lives, its manager does not answer or cannot\n"
-		"follow: status says why); dead; absent (never seen); unknown (there is no root, "
-		"and\n"
-		"the manager that is asked has not heard of it lately). HEARD: how long ago its "
-		"manager\n"
-		"was last known to run. 'excluded' follows the state of nodes that an admin took out of\n"
-		"service. Before there is a table: the asked node and its neighbours, as the Inits of\n"
-		"these place them; 'contradicts': not all cables fit. Exit status 1.\n"
-		"Also 1 if one of the nodes shown is not up; 3 if all that is wrong is that an admin took\n"
-		"nodes out of service.",
+	.help = "States: up; joining; silent (the NIC works, but its manager does not answer or\n"
+		"cannot follow: 'fabricctl status' says why); dead; absent (never seen); unknown\n"
+		"(there is no root, and the manager that is asked has not heard from it lately).\n"
+		"HEARD: how long ago its manager was last known to run. 'excluded' follows the\n"
+		"state of nodes that an administrator took out of service. While the fabric has\n"
+		"no table yet, the asked node and its neighbours are shown, with the coordinates\n"
+		"that their cables give them; 'contradicts': not all cables agree. Exit status 1.\n"
+		"Also 1 if one of the nodes shown is not up; 3 if nothing is wrong but that an\n"
+		"administrator took nodes out of service.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

@@ -168,10 +168,11 @@ static const struct opt opts[] = {
 COMMAND(cmd_outages) = {
 	.name = "outages",
 	.args = "",
-	.brief = "Which cables were lost, when, why, and for how long",
-	.help = "A row for each time that a cable was lost, from the root's history. SILENT: how long\n"
-		"the cable was silent before the loss was noticed. PAUSE: how long traffic over it\n"
-		"waited, with the RECOVERY. PARKED and LOST: packets, of that recovery.",
+	.brief = "Each loss of a cable: when, why, for how long, what it cost",
+	.help = "A line for each time that a cable was lost, from the root's history. SILENT: how\n"
+		"long the cable had been silent when the loss was noticed. PAUSE: how long\n"
+		"traffic over it waited: that, and the RECOVERY. PARKED and LOST: packets, in\n"
+		"that recovery.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

@@ -101,10 +101,13 @@ static const struct opt opts[] = {
 COMMAND(cmd_park) = {
 	.name = "park",
 	.args = "[NODE]",
-	.brief = "Packets parked in host memory, waiting for a path",
-	.help = "PARKED: packets of dead links; UNRESOLVED: of these, perhaps accepted by the peer\n"
-		"already; HELD: packets at their source that wait for the end of a recovery.\n"
-		"With --flows: up to 32 flows of each node.",
+	.brief = "Packets that wait in host memory until there is a path for them",
+	.help = "PARKED: packets whose next link died, kept in the host memory of the node before\n"
+		"it. UNRESOLVED: those of them that the other end may have received already, so\n"
+		"that sending them again now could duplicate them. HELD: packets kept at their\n"
+		"source until a recovery ends. With --flows: source and destination of the parked\n"
+		"packets, up to 32 pairs for each node. Usually a recovery sends them on within\n"
+		"milliseconds; --replay does it by hand.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

@@ -290,10 +290,11 @@ static const struct opt opts[] = {
 COMMAND(cmd_report) = {
 	.name = "report",
 	.args = "",
-	.brief = "A day of the fabric: cables that were lost, recoveries, exclusions",
-	.help = "The cables that were lost most often come first, then the receivers that count too\n"
-		"many errors. \"to do\" has the cables to be replaced, mended or cleaned, and why: one\n"
-		"that was lost three times or more should be replaced. --html needs no other file.",
+	.brief = "One day on a page: lost cables, worst links, recoveries, what to replace",
+	.help = "The cables that were lost most often come first, then the receivers that\n"
+		"count too many errors. \"to do\" lists the cables to be replaced, mended or\n"
+		"cleaned, and why: one that was lost three times or more should be replaced.\n"
+		"--html writes one page that needs no other file.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

@@ -140,12 +140,13 @@ static int cmd_root(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_root) = {
 	.name = "root",
 	.args = "[move NODE]",
-	.brief = "Which node is root, why, and who would be next; hand over",
-	.help = "Candidates ask to be root in this order when the root is lost (root_priority in\n"
-		"fabricd.conf). 'move' hands over to a node at once, for maintenance of the root:\n"
-		"no packet waits. That node is root until it is lost or hands over. The command waits\n"
-		"for it to become root, for 10 s or --timeout. Exit status 1 if that node cannot\n"
-		"become root.",
+	.brief = "Which node leads the fabric (the root), which would be next; move it",
+	.help = "The root is the node whose manager decides for all nodes. If it is lost, the\n"
+		"nodes listed as candidates try to become root, in the order shown (root_priority\n"
+		"in fabricd.conf). 'move' makes NODE the root at once, before maintenance of the\n"
+		"present root: no packet waits. NODE then stays root until it is lost, or until\n"
+		"the root is moved again. The command waits until it has become root, for 10 s or\n"
+		"--timeout. Exit status 1 if that node cannot become root.",
 	.max = 2,
 	.asks = true,
 	.json = true,

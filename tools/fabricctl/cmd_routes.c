@@ -188,12 +188,15 @@ static int cmd_routes(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_routes) = {
 	.name = "routes",
 	.args = "NODE [DESTINATION]",
-	.brief = "Routing rows of a NIC, read from it and decoded",
-	.help = "A packet takes the first step, then the directions in the fixed order\n"
-		"+x +y +z ... -x -y -z ..., then the last step. ADAPTIVE: what VCA may take too.\n"
-		"HOLD: packets wait at their source for the end of a recovery. Without a root the\n"
-		"manager that is asked reads those NICs that it can reach; the exit status is 1, or 5\n"
-		"if NODE is not among them.",
+	.brief = "The routes of a node, as its NIC holds them",
+	.help = "One line (a routing row) for each destination, read from the NIC and not\n"
+		"computed anew. A packet takes the FIRST step, if there is one, then all steps in\n"
+		"each of the directions DIRECTIONS, in the fixed order +x +y +z ... -x -y -z ...,\n"
+		"then the LAST step. ADAPTIVE: the directions that packets of the adaptive\n"
+		"virtual channel (VCA) may also take. HOLD: packets to this destination wait at\n"
+		"the source until a recovery ends. Without a root, the manager that is asked\n"
+		"reads those NICs that it can reach; the exit status is 1, or 5 if NODE is not\n"
+		"among them.",
 	.min = 1,
 	.max = 2,
 	.asks = true,

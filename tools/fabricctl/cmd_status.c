@@ -451,14 +451,15 @@ static int cmd_status(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_status) = {
 	.name = "status",
 	.args = "",
-	.brief = "State of the fabric, its last recovery, its problems",
-	.help = "The first lines name faulty cables, and what is excluded. Links that are up with\n"
-		"fewer lanes, a lower rate or less margin than they should have are named as lines; those\n"
-		"whose receivers count too many bit errors as errors. The last lines, next, have the\n"
-		"command that tells more of each fault, and what to do then.\n"
-		"Exit status 1 if the fabric is degraded, has problems, or has no root. 3, a warning,\n"
-		"if all that is wrong is that links are excluded by an administrator, or are such\n"
-		"lines or errors.",
+	.brief = "State of the fabric: faulty cables and nodes, problems, what to do next",
+	.help = "The first lines name faulty cables, and what an administrator excluded. A link\n"
+		"that is up, but with fewer lanes, a lower rate or less margin than its cable\n"
+		"should give, is listed under 'lines'; one whose receiver counts too many bit\n"
+		"errors, under 'errors'. The last lines, 'next', name for each fault the command\n"
+		"that shows more of it, and what to do then.\n"
+		"Exit status 1 if the fabric is degraded, has problems, or has no root. 3, a\n"
+		"warning, if nothing is wrong but that links are excluded by an administrator, or\n"
+		"listed under 'lines' or 'errors'.",
 	.asks = true,
 	.json = true,
 	.watch = true,

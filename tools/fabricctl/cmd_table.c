@@ -100,12 +100,13 @@ static const struct opt opts[] = {
 COMMAND(cmd_table) = {
 	.name = "table",
 	.args = "",
-	.brief = "The exclusion table: which ports are not used, and why",
-	.help = "A row for each node, a bit for each of its ports; all routing tables are made from\n"
-		"it. Reasons: admin (excluded by an admin), wiring (its cable leads to a wrong port),\n"
-		"held (it flaps), stall (taken down because the neighbour returned no credits), fault\n"
-		"(it is down, or its node is dead). A cable excluded at one end is excluded at both.\n"
-		"Below it: which user excluded what, at which node, when, and why.",
+	.brief = "Which ports must not be used, and why (the exclusion table)",
+	.help = "One line for each node, one mark for each of its ports. Every node computes its\n"
+		"routes from this table. Reasons: admin (excluded by an administrator), wiring\n"
+		"(its cable leads to a wrong port), held (it fails again and again), stall (taken\n"
+		"down because the neighbour freed no buffer), fault (it is down, or its node is\n"
+		"dead). A cable excluded at one end is excluded at both. Below it: which user\n"
+		"excluded what, at which node, when, and why.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

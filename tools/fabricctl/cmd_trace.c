@@ -160,10 +160,11 @@ static int cmd_trace(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_trace) = {
 	.name = "trace",
 	.args = "FROM TO",
-	.brief = "The path of a packet, by the rows in the NICs",
-	.help = "Exit status 1 if the packet does not arrive. Without a root the manager that is\n"
-		"asked reads the rows that it can reach, says so, and the exit status is 1, or 5 if\n"
-		"those of FROM are not among them.",
+	.brief = "The path that packets take from one node to another, hop by hop",
+	.help = "The path is followed through the routes that the NICs hold now; no packet is\n"
+		"sent. Exit status 1 if a packet would not arrive. Without a root, the manager\n"
+		"that is asked reads the NICs that it can reach, and says so; the exit status is\n"
+		"1, or 5 if the NIC of FROM is not among them.",
 	.min = 2,
 	.max = 2,
 	.asks = true,

@@ -315,14 +315,17 @@ static int cmd_verify(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_verify) = {
 	.name = "verify",
 	.args = "",
-	.brief = "Prove the rows in the NICs, for every pair of nodes",
-	.help = "Every pair of nodes that are up must arrive, in direction order, over no excluded\n"
-		"link, through relays and wherever adaptivity may carry a packet; links must not\n"
-		"be able to wait for each other in a circle; all rows must be of the table's\n"
-		"version. Otherwise the exit status is 1, with a list of culprits. A node that an\n"
-		"administrator took out is shown as excluded, not as a culprit. Without a root the\n"
-		"asked manager reads the rows that it can reach, and reports that; the exit status\n"
-		"is 1.",
+	.brief = "Check the routes in all NICs: every pair connected, no deadlock",
+	.help = "Reads the routes (routing rows) from the NICs of all nodes, and checks that\n"
+		" - between all nodes that are up, packets arrive, in the fixed order of\n"
+		"   directions, over no excluded link, through relay nodes where needed, and\n"
+		"   wherever adaptive routing may send them;\n"
+		" - links cannot wait for each other in a circle (deadlock);\n"
+		" - all routes were computed from the version of the table that is in force.\n"
+		"If not, the exit status is 1, and each NIC with a wrong route is named. A node\n"
+		"that an administrator took out of service is shown as excluded, not as an error.\n"
+		"Without a root, the manager that is asked checks the NICs that it can reach, and\n"
+		"says so; the exit status is 1.",
 	.asks = true,
 	.json = true,
 	.run = cmd_verify,

@@ -15,7 +15,8 @@
 #define DONE (-1)		/* option_take(): the help was printed, exit with 0 */
 
 static const struct opt ask_opts[] = {
-	{ OPT_TEXT, "control", 0, "PATH", NULL, 0, 0, "ask the manager behind this socket" },
+	{ OPT_TEXT, "control", 0, "PATH", NULL, 0, 0,
+	  "ask the manager that listens on this socket" },
 	{ OPT_TEXT, "lab", 0, "NAME", NULL, 0, 0, "ask the lab of this name" },
 	{ OPT_TEXT, "node", 0, "NODE", NULL, 0, 0, "ask this node of the lab, not its first" },
 	{ OPT_FLAG, "names", 0, NULL, NULL, 0, 0, "show names of nodes in place of coordinates" },
@@ -24,8 +25,8 @@ static const struct opt ask_opts[] = {
 	{ .kind = OPT_END },
 };
 static const struct opt lab_opts[] = {
-	{ OPT_TEXT, "lab", 0, "NAME", NULL, 0, 0, "the lab, if there are several" },
-	{ OPT_TEXT, "name", 0, "NAME", NULL, 0, 0, "the same" },
+	{ OPT_TEXT, "lab", 0, "NAME", NULL, 0, 0, "which lab, if there are several" },
+	{ OPT_TEXT, "name", 0, "NAME", NULL, 0, 0, "the same as --lab" },
 	{ .kind = OPT_END },
 };
 static const struct opt json_opts[] = {
@@ -43,9 +44,11 @@ static const struct opt watch_opts[] = {
 	{ .kind = OPT_END },
 };
 static const struct opt sim_opts[] = {
-	{ OPT_FLAG, "csv", 0, NULL, NULL, 0, 0, "comma-separated values, a line each point" },
+	{ OPT_FLAG, "csv", 0, NULL, NULL, 0, 0,
+	  "print comma-separated values, one line for each point" },
 	{ OPT_TEXT, "svg", 0, "FILE", NULL, 0, 0, "draw the result into this file" },
-	{ OPT_NUMBER, "seed", 0, "N", NULL, 0, UINT64_MAX, "of all random numbers, default 1" },
+	{ OPT_NUMBER, "seed", 0, "N", NULL, 0, UINT64_MAX,
+	  "seed of all random numbers, default 1" },
 	{ .kind = OPT_END },
 };
 static const struct opt help_opts[] = {

@@ -16,7 +16,7 @@ COMMAND(device_attach) = {
 	.family = "device",
 	.name = "attach",
 	.args = "NAME:PORT INTERFACE",
-	.brief = "Plug the cable of a port: the Ethernet device INTERFACE",
+	.brief = "Plug in a cable: port PORT of NIC NAME uses the Ethernet device INTERFACE",
 	.help = "PORT is + or - and a dimension: torus0:+x. INTERFACE must be up to have a "
 		"carrier.",
 	.min = 2,

@@ -163,7 +163,7 @@ COMMAND(device_check) = {
 	.family = "device",
 	.name = "check",
 	.args = "FILE",
-	.brief = "Say whether the file of a NIC is right, and what 'device up' would do",
+	.brief = "Check a NIC's configuration file, and say what 'device up' would do",
 	.help = "The file is described in torus-nic.conf(5). Neither root nor the driver is needed,\n"
 		"and nothing is changed. Each error names its line and what is allowed: exit status 2.",
 	.opts = opts,

@@ -75,9 +75,10 @@ COMMAND(device_owner) = {
 	.family = "device",
 	.name = "owner",
 	.args = "INTERFACE",
-	.brief = "Print which NIC has INTERFACE as a port by " NICFILE_DIR "/*.conf",
-	.help = "udev asks this when an Ethernet device appears, and has torus-nic@NAME.service plug\n"
-		"it in. Exit status 1 if it is no NIC's.",
+	.brief = "Which NIC uses INTERFACE as a cable, by " NICFILE_DIR "/*.conf (for udev)",
+	.help = "Prints the name of the NIC one of whose ports is bound to INTERFACE. udev runs\n"
+		"this when an Ethernet device appears, and starts torus-nic@NAME.service, which\n"
+		"plugs it in. Exit status 1 if no NIC uses it.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

@@ -181,7 +181,7 @@ COMMAND(device_up) = {
 	.family = "device",
 	.name = "up",
 	.args = "NAME",
-	.brief = "Make the NIC and plug its cables as " NICFILE_DIR "/NAME.conf says",
+	.brief = "Make a NIC and plug in its cables, as " NICFILE_DIR "/NAME.conf says",
 	.help = "The file is described in torus-nic.conf(5). A NIC that is there is kept, and only\n"
 		"what differs is changed. torus-nic@NAME.service runs this at boot. Exit status 1 if\n"
 		"a cable is missing (the others are plugged in), 3 if parameters differ that can be\n"

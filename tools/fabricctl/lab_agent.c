@@ -65,7 +65,7 @@ COMMAND(lab_agent) = {
 	.family = "lab",
 	.name = "agent",
 	.args = "HOST COMMAND...",
-	.brief = "Launcher for mpirun and mpiexec, in place of ssh",
+	.brief = "For mpirun and mpiexec: start a command on a node, in place of ssh",
 	.help = "'lab exec' configures Open MPI and MPICH, with this agent:\n\n"
 		"    fabricctl lab exec 0,0 -- mpirun --host $(fabricctl lab hosts --list) PROGRAM\n"
 		"    fabricctl lab exec 0,0 -- mpiexec.mpich -hosts $(fabricctl lab hosts --list) PROGRAM\n\n"

@@ -15,7 +15,9 @@ COMMAND(lab_ber) = {
 	.family = "lab",
 	.name = "ber",
 	.args = "LINK RATE",
-	.brief = "Bit error rate of a cable, such as 1e-6; 0 ends it",
+	.brief = "Fault: damage bits on a cable, at a bit error rate such as 1e-6",
+	.help = "RATE is the share of damaged bits, from 0 to 1, in both directions. Damaged\n"
+		"packets are sent again by the link, and nothing is lost. 0 ends it.",
 	.min = 2,
 	.max = 2,
 	.in_lab = true,

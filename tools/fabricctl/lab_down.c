@@ -110,7 +110,7 @@ COMMAND(lab_down) = {
 	.family = "lab",
 	.name = "down",
 	.args = "",
-	.brief = "End a lab and leave nothing behind",
+	.brief = "Remove a lab with all its processes, namespaces and files",
 	.help = "Works in any state: for a lab in use, for one whose 'lab up' was interrupted, or\n"
 		"for files that a reboot left in /etc/netns. Programs in its nodes are ended.",
 	.opts = opts,

@@ -44,7 +44,7 @@ COMMAND(lab_exec) = {
 	.family = "lab",
 	.name = "exec",
 	.args = "NODE -- COMMAND...",
-	.brief = "Run a command on a node",
+	.brief = "Run a command on a node of the lab",
 	.help = "The command has the node's network, host name and names of nodes; its exit status\n"
 		"is that of 'lab exec'. Further fabricctl commands started by it ask this node.",
 	.min = 1,

@@ -72,7 +72,7 @@ COMMAND(lab_kill) = {
 	.family = "lab",
 	.name = "kill",
 	.args = "NODE",
-	.brief = "Kill a node at once (SIGKILL), or take its power away",
+	.brief = "Fault: kill a node, its manager or its NIC, or switch off its power",
 	.help = "NIC and manager are killed and all its cables lose their carrier. The kernel\n"
 		"closes their connections, by which other managers notice it at once. With --power\n"
 		"they get no such sign: all processes of the node are stopped, then its interfaces\n"

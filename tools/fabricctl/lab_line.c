@@ -41,17 +41,22 @@ static int lab_line(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_NUMBER, "length", 'l', "CM", &length, 0, 10000, "0: a perfect cable" },
+	{ OPT_NUMBER, "length", 'l', "CM", &length, 0, 10000, "length in cm; 0: a perfect cable" },
 	{ OPT_TEXT, "class", 'c', "CLASS", &class, 0, 0,
-	  "loss and crosstalk of a make: " LINE_CLASSES },
-	{ OPT_NUMBER, "loss", 'L', "MDB", &loss, 0, 50000, "mdB per metre at the highest rate" },
-	{ OPT_NUMBER, "crosstalk", 'x', "N", &crosstalk, 0, 500, "per mille of the swing" },
-	{ OPT_TEXT, "temperature", 't', "DEGREES", &celsius, 0, 0, "Celsius; 20 at first" },
-	{ OPT_NUMBER, "drift", 'd', "N", &drift, 0, 500, "per mille of the loss" },
-	{ OPT_NUMBER, "ageing", 'a', "MDB", &ageing, 0, 50000, "mdB per second, of aged lanes" },
+	  "loss and crosstalk of this kind of cable: " LINE_CLASSES },
+	{ OPT_NUMBER, "loss", 'L', "MDB", &loss, 0, 50000,
+	  "loss in 1/1000 dB per metre at the highest rate" },
+	{ OPT_NUMBER, "crosstalk", 'x', "N", &crosstalk, 0, 500,
+	  "crosstalk in 1/1000 of the transmitter's swing" },
+	{ OPT_TEXT, "temperature", 't', "DEGREES", &celsius, 0, 0, "degrees Celsius; 20 at first" },
+	{ OPT_NUMBER, "drift", 'd', "N", &drift, 0, 500,
+	  "the loss swings slowly around its mean, by this many 1/1000" },
+	{ OPT_NUMBER, "ageing", 'a', "MDB", &ageing, 0, 50000,
+	  "added loss of aged lanes, in 1/1000 dB per second" },
 	{ OPT_TEXT, "aged", 'A', "LANES", &aged, 0, 0, "lanes that age: 0,2,5-7, all, none" },
 	{ OPT_TEXT, "dead", 'D', "LANES", &dead, 0, 0, "lanes without signal" },
-	{ OPT_NUMBER, "seed", 's', "N", &seed, 0, UINT64_MAX - 1, "how lanes differ" },
+	{ OPT_NUMBER, "seed", 's', "N", &seed, 0, UINT64_MAX - 1,
+	  "seed of the random differences between lanes" },
 	{ .kind = OPT_END },
 };
 
@@ -59,10 +64,12 @@ COMMAND(lab_line) = {
 	.family = "lab",
 	.name = "line",
 	.args = "LINK",
-	.brief = "Properties of a cable: length, loss, heat, lanes that age or die",
-	.help = "Sets them for the receivers at both ends; those that are not given stay.\n"
-		"Receivers train again when their eyes close, or by cut and mend.\n"
-		"A cable with a length but no loss is\n" LINE_USUAL ".",
+	.brief = "Fault: a longer, worse, warmer or ageing cable, or one with dead lanes",
+	.help = "Sets properties of the modelled cable, from which the receivers at both ends\n"
+		"compute how well they can read their signals; properties that are not given keep\n"
+		"their values. A receiver adapts to the cable again (trains) when its signal\n"
+		"becomes too bad, or when the cable is cut and mended. A cable with a length but\n"
+		"no loss is of class " LINE_USUAL ".",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

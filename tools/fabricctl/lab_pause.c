@@ -80,10 +80,10 @@ COMMAND(lab_pause) = {
 	.family = "lab",
 	.name = "pause",
 	.args = "NODE [SECONDS]",
-	.brief = "Stop a node (SIGSTOP), as a machine that hangs",
-	.help = "All processes of the node stand still; its cables keep their carrier, and nobody closes\n"
-		"a connection. With SECONDS they go on (SIGCONT) after this time, for which the command\n"
-		"waits; without, they go on with 'fabricctl lab revive'.",
+	.brief = "Fault: stop all processes of a node, as if its machine hangs",
+	.help = "They stand still (SIGSTOP); the node's cables keep their carrier, and its\n"
+		"connections stay open. With SECONDS they go on (SIGCONT) after this time, for\n"
+		"which the command waits; without, they go on with 'fabricctl lab revive'.",
 	.min = 1,
 	.max = 2,
 	.in_lab = true,

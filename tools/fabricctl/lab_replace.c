@@ -108,7 +108,7 @@ COMMAND(lab_replace) = {
 	.family = "lab",
 	.name = "replace",
 	.args = "NODE",
-	.brief = "Put another node in the place of one",
+	.brief = "Replace a node by a new one: other GUID, empty disk",
 	.help = "The old node loses its power. The new one has the same cables and addresses, but a\n"
 		"NIC with another GUID and an empty disk.",
 	.opts = opts,

@@ -17,8 +17,8 @@ COMMAND(lab_retry) = {
 	.family = "lab",
 	.name = "retry",
 	.args = "LINK PROTOCOL",
-	.brief = "Retry protocol of a cable: angara, acknak, hippi or auto",
-	.help = "Both ends ask for it when the link begins its next session: cut and mend the\n"
+	.brief = "Set how the links of a cable retransmit: angara, acknak, hippi or auto",
+	.help = "Both ends use the protocol from the next start of the link on: cut and mend the\n"
 		"cable to see it. 'fabricctl links --all' shows the protocol of a link.",
 	.min = 2,
 	.max = 2,

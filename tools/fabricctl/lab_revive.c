@@ -34,7 +34,7 @@ COMMAND(lab_revive) = {
 	.family = "lab",
 	.name = "revive",
 	.args = "NODE",
-	.brief = "Start a node again after lab kill or lab pause",
+	.brief = "Start a node again after 'lab kill' or 'lab pause'",
 	.help = "Cables that were cut stay cut, and those with faults keep them. If no manager of the\n"
 		"lab runs, all nodes are revived, unless with --no-wait.",
 	.opts = opts,

@@ -19,7 +19,7 @@ static int lab_silence(struct ctl *ctl, int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ OPT_FLAG, "one-way", '1', NULL, &one_way, 0, 0,
-	  "only frames that the end LINK sends" },
+	  "only frames that the named end sends" },
 	{ .kind = OPT_END },
 };
 
@@ -27,7 +27,7 @@ COMMAND(lab_silence) = {
 	.family = "lab",
 	.name = "silence",
 	.args = "LINK [on|off]",
-	.brief = "Drop all frames of a cable, which keeps its carrier",
+	.brief = "Fault: drop all frames of a cable, whose carrier stays",
 	.help = "With --one-way the end that is named sends nothing but still receives; 'off' without it\n"
 		"ends the silence of both ends.",
 	.opts = opts,

@@ -255,7 +255,7 @@ COMMAND(lab_status) = {
 	.family = "lab",
 	.name = "status",
 	.args = "",
-	.brief = "Processes, cut cables and faults of a lab",
+	.brief = "Dead processes, cut cables and injected faults of a lab",
 	.help = "NIC is the process of one in user space, or the index of the interface of one of\n"
 		"the kernel. Exit status 1 if a process is dead or paused, or a cable is cut.\n"
 		"'fabricctl status' shows the state of the fabric.",

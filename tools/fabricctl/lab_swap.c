@@ -11,7 +11,7 @@ COMMAND(lab_swap) = {
 	.family = "lab",
 	.name = "swap",
 	.args = "LINK LINK",
-	.brief = "Exchange the far ends of two cables, as a wrong plug does",
+	.brief = "Fault: exchange the far ends of two cables, as if plugged in wrongly",
 	.help = "Each port that is named gets the cable to the port that the other one led to. The same\n"
 		"command again puts the cables right. A cable that is cut is to be mended first.",
 	.min = 2,

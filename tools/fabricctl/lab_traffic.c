@@ -402,7 +402,7 @@ COMMAND(lab_traffic) = {
 	.family = "lab",
 	.name = "traffic",
 	.args = "FROM TO",
-	.brief = "TCP and UDP through the fabric that check themselves",
+	.brief = "Send TCP and UDP from one node to another, and check what arrives",
 	.help = "Every record has a number and a CRC. Counts lost, doubled, reordered and\n"
 		"corrupted records, and measures the longest pause; exit status 1 if there were\n"
 		"any. UDP keeps at most 64 datagrams under way, less than any queue holds: the\n"

@@ -484,7 +484,7 @@ COMMAND(lab_up) = {
 	.family = "lab",
 	.name = "up",
 	.args = "SHAPE",
-	.brief = "Raise a fabric on this machine",
+	.brief = "Build a torus of software NICs on this machine (a lab)",
 	.help = "SHAPE is the number of nodes along each dimension: 4x4, 2x3x4. Each node is a\n"
 		"network namespace NAME-x.y.z with a NIC (torusemu, or one of the kernel), a\n"
 		"manager (fabricd) and the interface torus0. In a dimension of two nodes, two cables\n"

@@ -19,10 +19,13 @@ COMMAND(lab_vb) = {
 	.family = "lab",
 	.name = "vb",
 	.args = "LINK RATE",
-	.brief = "Send a copy marked bad (VB) before this share of packets, such as 0.01",
-	.help = "This is what a NIC with cut-through sends before a packet that it found damaged too\n"
-		"late. The other end drops the copies and counts them in vb_drops; nothing is lost.\n"
-		"0 ends it.",
+	.brief = "Fault: send damaged copies of packets, marked as bad, over a cable",
+	.help = "A NIC that forwards the beginning of a packet before it has received the end\n"
+		"(cut-through) may find too late that the packet is damaged. It marks such a copy\n"
+		"as bad in its last bytes (field VB), and sends the packet again. This command\n"
+		"makes both ends of the cable send such a copy before a share RATE of their\n"
+		"packets, such as 0.01. The other end drops the copies and counts them in\n"
+		"vb_drops; nothing is lost. 0 ends it.",
 	.min = 2,
 	.max = 2,
 	.in_lab = true,

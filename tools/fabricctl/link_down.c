@@ -11,11 +11,11 @@ COMMAND(link_down) = {
 	.family = "link",
 	.name = "down",
 	.args = "NODE:PORT",
-	.brief = "Take this end of a cable down, and park the packets that wait for it",
-	.help = "For a peer that frees no buffer: packets that wait for it are parked and take\n"
-		"another path. For maintenance use 'fabricctl exclude', which moves traffic away\n"
-		"first. The port stays down until 'fabricctl link up', or until its NIC is\n"
-		"restarted.",
+	.brief = "Take one end of a cable down, and save the packets that wait for it",
+	.help = "For a link whose peer frees no buffer, so that packets wait for it for ever:\n"
+		"they are moved to host memory (parked) and take another path. For maintenance\n"
+		"use 'fabricctl drain', which moves traffic away first. The port stays down until\n"
+		"'fabricctl link up', or until its NIC is restarted.",
 	.min = 1,
 	.max = 1,
 	.asks = true,

@@ -312,9 +312,11 @@ COMMAND(link_eye) = {
 	.family = "link",
 	.name = "eye",
 	.args = "NODE:PORT",
-	.brief = "The eye of a lane of a link's receiver, with its mask",
-	.help = "Where in time and voltage a bit may be decided, by bit error rate. The receiver's\n"
-		"eye monitor measures it while traffic goes on.",
+	.brief = "Signal quality of one lane: at which time and voltage bits are read right",
+	.help = "Draws the eye diagram of a lane of the receiver at NODE:PORT: the bit error rate\n"
+		"at each time and voltage at which a bit could be sampled, and the mask, the\n"
+		"opening in the middle that the receiver needs. It is measured while traffic goes\n"
+		"on.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

@@ -64,7 +64,7 @@ COMMAND(link_locate) = {
 	.family = "link",
 	.name = "locate",
 	.args = "NODE:PORT",
-	.brief = "Let the LEDs at both ends of a cable blink",
+	.brief = "Find a cable: let the LEDs at both its ends blink",
 	.help = "The LEDs are those of the interfaces below the ports, as of 'ethtool --identify';\n"
 		"whether there is one depends on the driver. One LED of a node blinks at a time. Exit\n"
 		"status 1: neither end can blink.",

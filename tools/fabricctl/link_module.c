@@ -76,10 +76,11 @@ COMMAND(link_module) = {
 	.family = "link",
 	.name = "module",
 	.args = "NODE:PORT",
-	.brief = "The contents of the memories of the plugs at both ends of a cable",
-	.help = "Vendor, part and serial number, temperature and light, as of 'ethtool -m' for the\n"
-		"interface below the port; values that a plug or its driver does not report are\n"
-		"left out. Exit status 1: neither end reports any.",
+	.brief = "Vendor, serial number and temperature of the plugs of a cable",
+	.help = "Shows what the memories of the plugs at both ends of a cable say, as 'ethtool\n"
+		"-m' does for the Ethernet interface of the port: vendor, part and serial number,\n"
+		"temperature and light. Values that a plug or its driver does not report are left\n"
+		"out. Exit status 1: neither end reports any.",
 	.min = 1,
 	.max = 1,
 	.asks = true,

@@ -11,9 +11,10 @@ COMMAND(link_retrain) = {
 	.family = "link",
 	.name = "retrain",
 	.args = "NODE:PORT",
-	.brief = "Train a link's receiver again, with all its lanes and rates",
-	.help = "Without this, lanes and rates that were given up stay unused even if the line has\n"
-		"become better. Traffic waits for some milliseconds, and no packet is lost. The\n"
+	.brief = "Let a receiver adapt to its cable again, with all lanes and rates",
+	.help = "A receiver that found lanes or rates unusable gives them up, and does not try\n"
+		"them again by itself, even if the cable has become better. This command makes it\n"
+		"try (train). Traffic waits for some milliseconds, and no packet is lost. The\n"
 		"other direction has its own receiver, at the other end.",
 	.min = 1,
 	.max = 1,

@@ -19,13 +19,13 @@ COMMAND(link_retry) = {
 	.family = "link",
 	.name = "retry",
 	.args = "NODE:PORT PROTOCOL",
-	.brief = "Ask for a retry protocol: angara, acknak, hippi or auto",
-	.help = "Obeyed when the link begins its next session: 'fabricctl link down' and 'link up'\n"
-		"begin one. The other end must ask for the same or, as by default, for auto: ends\n"
-		"that ask for different protocols stay in state init, with reason mismatch. The\n"
-		"NIC keeps it until it is restarted; to set it for good, use the NIC's parameter\n"
-		"'retry'. 'fabricctl links --all' shows the protocol of a link and the one it asks\n"
-		"for.",
+	.brief = "Choose how a link retransmits: angara, acknak, hippi or auto",
+	.help = "The protocol is used from the next start of the link on: 'fabricctl link down'\n"
+		"and 'link up' make one. The other end must ask for the same protocol, or for\n"
+		"auto, which is the default: if the ends ask for different ones, the link stays\n"
+		"in state init, with reason mismatch. The NIC keeps it until it is restarted; to\n"
+		"set it for good, use the NIC's parameter 'retry'. 'fabricctl links --all' shows\n"
+		"the protocol of a link and the one it asks for.",
 	.min = 2,
 	.max = 2,
 	.asks = true,

@@ -252,7 +252,7 @@ COMMAND(link_test) = {
 	.family = "link",
 	.name = "test",
 	.args = "NODE:PORT",
-	.brief = "Test a link in use: round trip, losses and bit errors in both directions",
+	.brief = "Test a link in use: round trip, lost packets, bit errors, both directions",
 	.help = "The managers at both ends send each other packets with a known pattern, over this\n"
 		"cable alone: at most 5 % of its rate, and no other packet is lost or rerouted. The\n"
 		"link must be up; it may be excluded. Ctrl-C ends the test, and shows the result so\n"

@@ -23,8 +23,8 @@ static const struct family families[] = {
 
 const struct program this_program = {
 	.name = "fabricctl",
-	.help = "NODE is coordinates or a name: 1,0,3 or n1-0-3; LINK is a node and its port:\n"
-		"1,0,3:+y",
+	.help = "NODE is coordinates or a name: 1,0,3 or n1-0-3. PORT is + or - and a dimension:\n"
+		"+x. LINK, or NODE:PORT, is the cable at that port of a node: 1,0,3:+y",
 	.manual = "fabricctl(8)",
 	.status = "0 fine, 1 the fabric has a problem, 2 usage, 3 a warning only, 4 denied,\n"
 		"5 unreachable: no manager, NIC or node that could answer, 6 no answer in time",

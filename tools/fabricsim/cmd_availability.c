@@ -510,28 +510,32 @@ static const struct opt opts[] = {
 	  "the two curves of a paper's figure, and how they fit its text: " FIGURE },
 	{ OPT_TEXT, "dims", 0, "LIST", &dims_text, 0, 0, "dimensions, 1 to 6 (3)" },
 	{ OPT_TEXT, "nodes", 0, "RANGE", &nodes_text, 0, 0,
-	  "how many; FROM:TO doubles (64:1000000)" },
-	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_text, 0, 0, "instead of both: one torus" },
+	  "numbers of nodes; FROM:TO doubles (64:1000000)" },
+	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_text, 0, 0,
+	  "one torus, instead of --dims and --nodes" },
 	{ OPT_TEXT, "mtbf-node", 0, "HOURS", &mtbf_node_text, 0, 0,
 	  "mean time between failures of a node (1e6)" },
-	{ OPT_TEXT, "mtbf-link", 0, "HOURS", &mtbf_link_text, 0, 0, "of a link (1e5)" },
-	{ OPT_TEXT, "mttr", 0, "HOURS", &mttr_text, 0, 0, "mean time to mend either (1)" },
+	{ OPT_TEXT, "mtbf-link", 0, "HOURS", &mtbf_link_text, 0, 0,
+	  "mean time between failures of a link (1e5)" },
+	{ OPT_TEXT, "mttr", 0, "HOURS", &mttr_text, 0, 0,
+	  "mean time to repair a node or a link (1)" },
 	{ OPT_TEXT, "recovery-link", 0, "SECONDS|FILE", &recovery_link_text, 0, 0,
 	  "outage while the fabric goes around a link (0.003); a file has lines NODES "
 	  "SECONDS, or is what fabricsim recovery --json printed" },
 	{ OPT_TEXT, "recovery-node", 0, "SECONDS|FILE", &recovery_node_text, 0, 0,
-	  "the same of a node (0.003)" },
+	  "outage while the fabric goes around a node (0.003)" },
 	{ OPT_TEXT, "restart", 0, "SECONDS", &restart_text, 0, 0,
-	  "more outage for a masked node: jobs go on from a checkpoint (0)" },
+	  "further outage after a node failed: jobs go on from a checkpoint (0)" },
 	{ OPT_TEXT, "target", 0, "K", &target_text, 0, 0,
-	  "tell up to how many nodes K is above this (0.99)" },
+	  "say up to how many nodes K is above this (0.99)" },
 	{ OPT_FLAG, "monte-carlo", 0, NULL, &monte_carlo, 0, 0,
-	  "draw faults; the routing engine says what they cut" },
+	  "draw random faults; the routing engine says which nodes they cut off" },
 	{ OPT_NUMBER, "seeds", 0, "N", &seeds, 1, 10000, "runs of each point, 15 by default" },
 	{ OPT_NUMBER, "states", 0, "N", &states, 1, 10000000,
-	  "drawn in each run, 1000 by default" },
+	  "sets of faults drawn in each run, 1000 by default" },
 	{ OPT_FLAG, "no-relays", 0, NULL, &no_relays, 0, 0,
-	  "a pair that no header serves counts as cut, too" },
+	  "count a pair as cut off if no packet header describes a path, though relays "
+	  "could" },
 	{ OPT_NUMBER, "threads", 0, "N", &threads, 1, 256, "how many at once (all cores)" },
 	{ .kind = OPT_END }
 };
@@ -540,14 +544,16 @@ COMMAND(cmd_availability) = {
 	.name = "availability",
 	.args = "",
 	.brief = "Share of time in which a torus works, with and without fault tolerance",
-	.help = "Availability K over the number of nodes. \"without\" fault tolerance any fault stops\n"
-		"the system until it is repaired; \"with\" it faults of links are bypassed and cost the\n"
-		"time of the recovery; \"with_nodes_masked\" faults of nodes as well. If faults separate\n"
-		"live nodes, the system is down. K is that of a series system in which nothing fails\n"
-		"while it is down (0.887 and 0.996 at 4096 nodes in 3 dimensions); *_independent: all\n"
-		"parts fail and are repaired independently (0.881). The publication gives neither.\n"
-		"--monte-carlo draws states of faults, rare ones as well, and the routing engine\n"
-		"tells whether all live nodes are served; shapes are as near to cubes as possible.",
+	.help = "Availability K by the number of nodes. \"without\" fault tolerance any fault\n"
+		"stops the system until it is repaired; \"with\" it faults of links are\n"
+		"bypassed and cost the time of the recovery; \"with_nodes_masked\" faults of\n"
+		"nodes as well. If faults separate live nodes, the system is down. K is that\n"
+		"of a series system in which nothing fails while it is down (0.887 and 0.996\n"
+		"at 4096 nodes in 3 dimensions); *_independent: all parts fail and are\n"
+		"repaired independently (0.881). The publication does not say which of both\n"
+		"it means. --monte-carlo draws random sets of faults, rare ones as well, and\n"
+		"asks the routing engine whether all live nodes can reach each other. The\n"
+		"torus of each number of nodes is as near to a cube as possible.",
 	.opts = opts,
 	.json = true,
 	.simulates = true,

@@ -217,7 +217,7 @@ static int cmd_flow(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_flow) = {
 	.name = "flow",
 	.args = "",
-	.brief = "Load against throughput and latency under bubble flow control",
+	.brief = "Throughput and latency of a torus at each load, with several flow controls",
 	.help = "Simulates the torus cycle by cycle: virtual cut-through, dimension-order routing,\n"
 		"one phit per link and cycle. Each combination of policy, pattern, queue, bubbles and\n"
 		"load is a point. Exit status 1 if a point deadlocks, as --policy none does. --figure\n"

@@ -286,38 +286,46 @@ static int cmd_recovery(struct ctl *ctl, int argc, char **argv)
 
 static const struct opt recovery_opts[] = {
 	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_text, 0, 0, "nodes along each dimension (4x4x4)" },
-	{ OPT_TEXT, "scenario", 0, "LIST", &scene_text, 0, 0, "of bring-up, cut, fault, burst, "
-	  "during, dark, flap, root (fault)" },
-	{ OPT_TEXT, "nics", 0, "KIND", &nics_text, 0, 0, "simulated to the packet, or links alone: "
-	  "packets, links" },
-	{ OPT_NUMBER, "hop-us", 0, "US", &hop_us, 1, 1000000, "a message's way on the service "
-	  "network (50)" },
-	{ OPT_NUMBER, "jitter-us", 0, "US", &jitter_us, 0, 1000000, "added to that at random, at "
-	  "most (0)" },
-	{ OPT_TEXT, "gbps", 0, "G", &gbps_text, 0, 0, "a node's link to the service network (10)" },
-	{ OPT_NUMBER, "link-us", 0, "US", &link_us, 1, 1000000, "a frame's way on a torus cable (2)" },
-	{ OPT_NUMBER, "traffic-us", 0, "US", &traffic_us, 0, 1000000, "between two packets of a "
-	  "node; 0: no traffic (0)" },
-	{ OPT_NUMBER, "fanout", 0, "N", &fanout, 1, 1024, "children of a node in the tree (8)" },
-	{ OPT_NUMBER, "faults", 0, "N", &faults, 1, 1000000, "links that burst and during cut (4)" },
-	{ OPT_TEXT, "dark", 0, "BLOCK", &dark_text, 0, 0, "the cabinet of dark: 2x2x1, or 2x2x1@0,0,3 "
-	  "(a plane)" },
-	{ OPT_NUMBER, "flaps", 0, "N", &flaps, 1, 10000, "times that flap's link goes and comes (10)" },
-	{ OPT_FLAG, "cost", 0, NULL, &cost, 0, 0, "processor time and memory of each act as well" },
-	{ OPT_FLAG, "verbose", 'v', NULL, &verbose, 0, 0, "what the managers log, to stderr" },
+	{ OPT_TEXT, "scenario", 0, "LIST", &scene_text, 0, 0,
+	  "of bring-up, cut, fault, burst, during, dark, flap, root (fault)" },
+	{ OPT_TEXT, "nics", 0, "KIND", &nics_text, 0, 0,
+	  "NICs simulated packet by packet, or their links alone: packets, links" },
+	{ OPT_NUMBER, "hop-us", 0, "US", &hop_us, 1, 1000000,
+	  "time of a message on the service network (50)" },
+	{ OPT_NUMBER, "jitter-us", 0, "US", &jitter_us, 0, 1000000,
+	  "random time added to that, at most (0)" },
+	{ OPT_TEXT, "gbps", 0, "G", &gbps_text, 0, 0,
+	  "rate of a node's link to the service network (10)" },
+	{ OPT_NUMBER, "link-us", 0, "US", &link_us, 1, 1000000,
+	  "time of a frame on a torus cable (2)" },
+	{ OPT_NUMBER, "traffic-us", 0, "US", &traffic_us, 0, 1000000,
+	  "time between two packets of a node; 0: no traffic (0)" },
+	{ OPT_NUMBER, "fanout", 0, "N", &fanout, 1, 1024,
+	  "children of a node in the managers' tree (8)" },
+	{ OPT_NUMBER, "faults", 0, "N", &faults, 1, 1000000,
+	  "links that the scenarios burst and during cut (4)" },
+	{ OPT_TEXT, "dark", 0, "BLOCK", &dark_text, 0, 0,
+	  "scenario dark: nodes that lose power at once, 2x2x1, or 2x2x1@0,0,3 (a plane)" },
+	{ OPT_NUMBER, "flaps", 0, "N", &flaps, 1, 10000,
+	  "scenario flap: how often the link fails and returns (10)" },
+	{ OPT_FLAG, "cost", 0, NULL, &cost, 0, 0,
+	  "show processor time and memory of each fault or repair as well" },
+	{ OPT_FLAG, "verbose", 'v', NULL, &verbose, 0, 0,
+	  "print what the managers log, to standard error" },
 	{ .kind = OPT_END }
 };
 
 COMMAND(cmd_recovery) = {
 	.name = "recovery",
 	.args = "",
-	.brief = "The managers of a whole fabric in virtual time: bring-up, faults, repairs",
-	.help = "Runs the real managers, NICs and routing code of all nodes on a virtual clock, and\n"
-		"injects the faults of the scenarios. Prints a line for each act, with the times from\n"
-		"the act until the root knew of it, the table was sent, all rows were rebuilt, the\n"
-		"network was drained and the first recovery ended; messages and bytes on the service\n"
-		"network; rows rewritten; flows held and for how long. The same seed gives the same\n"
-		"output, except for the columns of --cost.\n"
+	.brief = "How fast the managers of a whole fabric bring it up and recover from faults",
+	.help = "Runs the real managers, NICs and routing code of all nodes on a virtual clock,\n"
+		"and injects the faults of the scenarios, which fabricsim(1) describes. Prints a\n"
+		"line for each fault or repair, with the times from then until the root knew of\n"
+		"it, the new table was sent, all routes were rewritten, no packet of the old\n"
+		"routes was left, and the first recovery ended; messages and bytes on the service\n"
+		"network; routing rows rewritten; flows held and for how long. The same seed\n"
+		"gives the same output, except for the columns of --cost.\n"
 		"Exit status 1 if a fabric does not come to rest.",
 	.opts = recovery_opts,
 	.json = true,

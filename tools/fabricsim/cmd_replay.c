@@ -254,11 +254,12 @@ static const struct opt replay_opts[] = {
 COMMAND(cmd_replay) = {
 	.name = "replay",
 	.args = "FILE",
-	.brief = "Play the recording of a manager again",
-	.help = "Plays a recording of \"fabricd --record FILE\": the manager code gets the same events\n"
-		"again, at any speed and under any debugger, and its reports are shown with the time\n"
-		"since its start. Each of its actions is compared with the recorded one. Exit status 1\n"
-		"if one differs, for example because the recording is of another version.",
+	.brief = "Run a manager again with the events of a recording, to find errors",
+	.help = "Takes a recording of \"fabricd --record FILE\" and gives the manager's code the\n"
+		"same events again, at any speed and under any debugger. Its reports are shown\n"
+		"with the time since its start. Each of its actions is compared with the recorded\n"
+		"one. Exit status 1 if one differs, for example because the recording is of\n"
+		"another version.",
 	.opts = replay_opts,
 	.min = 1,
 	.max = 1,

@@ -521,7 +521,8 @@ static int cmd_retry(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_TEXT, "protocol", 0, "LIST", &protocol_list, 0, 0, "of angara, acknak, hippi" },
+	{ OPT_TEXT, "protocol", 0, "LIST", &protocol_list, 0, 0,
+	  "protocols, of angara, acknak, hippi" },
 	{ OPT_TEXT, "ber", 0, "RANGE", &ber_list, 0, 0,
 	  "bit error rates; FROM:TO in decades, 1e-9:1e-3 by default" },
 	{ OPT_TEXT, "payload", 0, "RANGE", &payload_list, 0, 0, "bytes of a message, 4096 by default" },
@@ -534,16 +535,17 @@ static const struct opt opts[] = {
 	  "acknak: packets for each ACK, 1 by default" },
 	{ OPT_NUMBER, "window", 0, "N", &window, 1, 1024, "RETRY buffer; what the numbers allow" },
 	{ OPT_NUMBER, "timeout", 0, "BYTES", &timeout, 1, 1000000000,
-	  "the sender's timer, in bytes of time" },
+	  "the sender's timer, as the bytes that the line carries in that time" },
 	{ OPT_TEXT, "retries", 0, "RANGE", &retries_list, 0, 0,
 	  "instead of --ber: hit one message so many times, count its flow" },
-	{ OPT_NUMBER, "messages", 0, "N", &messages, 1, 100000000, "each way, 20000 by default; --play: 6" },
+	{ OPT_NUMBER, "messages", 0, "N", &messages, 1, 100000000,
+	  "messages in each direction, 20000 by default; --play: 6" },
 	{ OPT_NUMBER, "overhead", 0, "BYTES", &overhead, 0, 65536,
-	  "of each packet besides its payload, instead of the protocol's own" },
+	  "bytes of each packet besides its payload, instead of those of the protocol" },
 	{ OPT_TEXT, "answers", 0, "WHICH", &answers_text, 0, 0,
 	  "count: always (as the NIC does), or in-sequence (as in the HIPPI paper's fig. 6)" },
 	{ OPT_FLAG, "crossover", 0, NULL, &cross_asked, 0, 0,
-	  "measure at which rate packets and micro-packets are equal" },
+	  "measure at which error rate packets and micro-packets are equally efficient" },
 	{ OPT_TEXT, "play", 0, "WHAT", &play_text, 0, 0,
 	  "draw one run: fig3 to fig8 of the paper, or 'lose 2, damage 3, lose answer 0'" },
 	{ OPT_TEXT, "figure", 0, "NAME", &figure_text, 0, 0,
@@ -555,11 +557,11 @@ static const struct opt opts[] = {
 COMMAND(cmd_retry) = {
 	.name = "retry",
 	.args = "",
-	.brief = "Efficiency of three link retry protocols on a bad line",
-	.help = "Efficiency, payload / bytes on the line, of three link retry protocols: Angara's,\n"
-		"ACK/NAK (PCI Express) and micro-packets (HIPPI, BlueGene/L). ANALYTIC: the published\n"
-		"formula; EXACT: go-back-N without its simplifications; MEASURED: the NIC's own code.\n"
-		"Exit status 1 if a run stops making progress.",
+	.brief = "Efficiency of three retransmission protocols of a link, by bit error rate",
+	.help = "Efficiency is payload / bytes on the line. The protocols: Angara's, ACK/NAK (PCI\n"
+		"Express) and micro-packets (HIPPI, BlueGene/L). ANALYTIC: the published formula;\n"
+		"EXACT: go-back-N without its simplifications; MEASURED: the NIC's own code. Exit\n"
+		"status 1 if a run stops making progress.",
 	.opts = opts,
 	.json = true,
 	.simulates = true,

@@ -394,14 +394,15 @@ static const struct opt route_opts[] = {
 COMMAND(cmd_route) = {
 	.name = "route",
 	.args = "",
-	.brief = "Which pairs of nodes routing connects on faulty fabrics, and its time",
-	.help = "Makes fabrics with random dead nodes and cut links, computes the rows of all nodes,\n"
-		"and verifies them: every pair that healthy links join has a path, through relays where\n"
-		"no header describes one, and channels cannot deadlock. Then one more link fails and\n"
-		"comes back: updated rows must equal rows computed from scratch. Times are processor\n"
-		"time. Other engines serve fewer pairs: walk is the Angara paper's (fig. 6), signs and\n"
-		"steps are parts of ours. Exit status 1 if engine relays leaves a pair without a row or\n"
-		"a check fails; standard error names the fabric.",
+	.brief = "Fabrics with random faults: which pairs routing connects, and its time",
+	.help = "Makes fabrics with random dead nodes and cut links, computes the routes of all\n"
+		"nodes, and verifies them: every pair that healthy links join has a path, through\n"
+		"relay nodes where no packet header can describe one, and channels cannot\n"
+		"deadlock. Then one more link fails and comes back: updated routes must equal\n"
+		"routes computed from scratch. Times are processor time. Other engines connect\n"
+		"fewer pairs: walk is that of the Angara paper (fig. 6), signs and steps are\n"
+		"parts of ours. Exit status 1 if engine relays leaves a pair without a route or a\n"
+		"check fails; standard error names the fabric.",
 	.opts = route_opts,
 	.json = true,
 	.simulates = true,

@@ -563,42 +563,55 @@ static int cmd_train(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_TEXT, "class", 0, "LIST", &class_list, 0, 0, "of " LINE_CLASSES },
+	{ OPT_TEXT, "class", 0, "LIST", &class_list, 0, 0,
+	  "classes of cables, of " LINE_CLASSES },
 	{ OPT_TEXT, "loss", 0, "RANGE", &loss_list, 0, 0,
-	  "instead of --class: mdB per metre at the highest rate" },
-	{ OPT_TEXT, "length", 0, "RANGE", &length_list, 0, 0, "cm, 100:1500:100 by default" },
+	  "instead of --class: loss in 1/1000 dB per metre at the highest rate" },
+	{ OPT_TEXT, "length", 0, "RANGE", &length_list, 0, 0,
+	  "length in cm, 100:1500:100 by default" },
 	{ OPT_TEXT, "crosstalk", 0, "RANGE", &crosstalk_list, 0, 0,
-	  "per mille of the swing, instead of the class's" },
-	{ OPT_TEXT, "temperature", 0, "RANGE", &celsius_list, 0, 0, "Celsius, 20 by default" },
+	  "in 1/1000 of the transmitter's swing, instead of that of the class" },
+	{ OPT_TEXT, "temperature", 0, "RANGE", &celsius_list, 0, 0,
+	  "degrees Celsius, 20 by default" },
 	{ OPT_TEXT, "dead", 0, "LANES", &dead, 0, 0, "lanes without signal: 0,2,5-7, all, none" },
-	{ OPT_NUMBER, "seeds", 0, "N", &seeds, 1, 10000, "cables of each kind; lanes differ" },
-	{ OPT_FLAG, "lanes", 0, NULL, &by_lane, 0, 0, "a point for each lane" },
-	{ OPT_TEXT, "life", 0, "SECONDS", &life_text, 0, 0, "go on after training, 0 by default" },
+	{ OPT_NUMBER, "seeds", 0, "N", &seeds, 1, 10000,
+	  "cables of each kind, with other random differences between lanes" },
+	{ OPT_FLAG, "lanes", 0, NULL, &by_lane, 0, 0, "show a point for each lane" },
+	{ OPT_TEXT, "life", 0, "SECONDS", &life_text, 0, 0,
+	  "time that the link is in use after training, 0 by default" },
 	{ OPT_NUMBER, "months", 0, "N", &months, 1, 10000000,
-	  "how early fabricd warns, and how often in vain, in so many months of links" },
-	{ OPT_TEXT, "look", 0, "TIME", &look_text, 0, 0, "between looks at the eyes, 50ms" },
-	{ OPT_NUMBER, "drift", 0, "N", &drift, 0, 500, "in life: per mille of the loss" },
-	{ OPT_NUMBER, "ageing", 0, "MDB", &ageing, 0, 50000, "in life: a second, of aged lanes" },
-	{ OPT_TEXT, "aged", 0, "LANES", &aged, 0, 0, "lanes that age" },
-	{ OPT_TEXT, "target-ber", 0, "RATE", &ber_text, 0, 0, "of a lane; 1e-12" },
-	{ OPT_NUMBER, "mask-height", 0, "MV", &mask_height, 1, 10000, "from its centre; 60" },
-	{ OPT_NUMBER, "mask-width", 0, "N", &mask_width, 1, 500, "1/1000 UI, likewise; 100" },
+	  "simulate so many months of links: how early fabricd warns, how often falsely" },
+	{ OPT_TEXT, "look", 0, "TIME", &look_text, 0, 0,
+	  "time between two looks at the signals, 50ms" },
+	{ OPT_NUMBER, "drift", 0, "N", &drift, 0, 500,
+	  "with --life: the loss swings slowly, by this many 1/1000 of it" },
+	{ OPT_NUMBER, "ageing", 0, "MDB", &ageing, 0, 50000,
+	  "with --life: added loss of aged lanes, in 1/1000 dB per second" },
+	{ OPT_TEXT, "aged", 0, "LANES", &aged, 0, 0, "which lanes age: 0,2,5-7, all, none" },
+	{ OPT_TEXT, "target-ber", 0, "RATE", &ber_text, 0, 0,
+	  "bit error rate that a lane must reach; 1e-12" },
+	{ OPT_NUMBER, "mask-height", 0, "MV", &mask_height, 1, 10000,
+	  "least opening of the eye, from its centre, in mV; 60" },
+	{ OPT_NUMBER, "mask-width", 0, "N", &mask_width, 1, 500,
+	  "least opening of the eye, from its centre, in 1/1000 of a bit time (UI); 100" },
 	{ OPT_NUMBER, "margin-train", 0, "N", &margin_train, 1, 9999,
-	  "percent of the mask that a lane must reach; 110" },
+	  "percent of that opening that a lane must have after training; 110" },
 	{ OPT_NUMBER, "margin-retrain", 0, "N", &margin_retrain, 1, 9999,
-	  "below which a link in life trains again; 100" },
+	  "percent of it below which a link in use trains again; 100" },
 	{ .kind = OPT_END },
 };
 
 COMMAND(cmd_train) = {
 	.name = "train",
 	.args = "",
-	.brief = "Result of link training on cables: settings, rate, lanes, margin, bit errors",
-	.help = "Runs the NIC's own link training on a modelled cable, in virtual time, for each class,\n"
-		"length, crosstalk and temperature. With --life the cable ages and the link retrains.\n"
-		"With --months: so many months of links that do not age, and up to 100 lines of each\n"
-		"cable that age until lanes are lost, judged as by fabricd. warned_before_s: for 95 of\n"
-		"100 of these, fabricd warned so long before the failure, or longer.",
+	.brief = "How well receivers adapt to a cable: rate, lanes, margin, bit errors",
+	.help = "Runs the NIC's own link training on a modelled cable, in virtual time, for each\n"
+		"class, length, crosstalk and temperature. With --life the cable ages and the\n"
+		"link trains again.\n"
+		"With --months: simulates so many months of links that do not age, and up to 100\n"
+		"lines of each cable that age until lanes are lost, and judges them as fabricd\n"
+		"does. Its results are how many false warnings there were, and how early the true\n"
+		"ones came: in 95 of 100 cases warned_before_s or longer before the failure.",
 	.opts = opts,
 	.json = true,
 	.simulates = true,
