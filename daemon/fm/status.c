@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The functions of status.h. They do not change a machine, but for counts that they cache. */
+/* The functions of status.h. They change nothing in a machine except counts that they cache. */
 #include <errno.h>
 #include <string.h>
 #include <torus/topology.h>
@@ -136,7 +136,7 @@ bool fm_cable(const struct fm *fm, unsigned int port, struct fm_cable *out)
 	return true;
 }
 
-/* Return: true if the manager of @node answers this one. */
+/* Return: true if this node has a way to the manager of @node, and that manager answers. */
 static bool is_heard(const struct fm *fm, uint32_t node)
 {
 	const struct fm_mate *m;
@@ -149,7 +149,10 @@ static bool is_heard(const struct fm *fm, uint32_t node)
 	return m && (fm_is_root(fm) ? m->via : fm_quorum_here(fm, m));
 }
 
-/* Return: when this node last got a message or an Init of the manager of @e; 0: never. */
+/*
+ * Return: when this node itself last received a message or an Init from the manager of @e; 0:
+ * never.
+ */
 static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
 {
 	const struct fm_conn *c = fm_conn_of_child(fm, e->guid, NULL);
@@ -165,7 +168,10 @@ static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
 	return at;
 }
 
-/* Return: the last time that the root, by its table, knew all nodes that are up; 0: no root did. */
+/*
+ * Return: the last time at which the root, as its table shows, knew all nodes that are up; 0: no
+ * root did.
+ */
 static uint64_t known_by_root(const struct fm *fm)
 {
 	if (!fm->led.since || fm->led.guid == fm->guid)
@@ -173,7 +179,10 @@ static uint64_t known_by_root(const struct fm *fm)
 	return fm->cut_off ? fm->cut_off : fm->now;
 }
 
-/* Return: when this root, or node that asks to be root, last knew that @m lives; 0: never. */
+/*
+ * Return: when this node, as a root or as a node that asks to be root, last knew that @m lives; 0:
+ * never.
+ */
 static uint64_t heard_as_root(const struct fm *fm, const struct fm_mate *m)
 {
 	if (m->via && (fm_is_root(fm) || fm_quorum_here(fm, m)))
@@ -199,7 +208,7 @@ bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
 	if (fm_is_root(fm))
 		return m && (m->via || fm->now < later(*at, m->missing) + fm->cfg.member_max);
 	*at = later(*at, heard_directly(fm, e));
-	/* The table does not count for the lost root itself. */
+	/* The table is no evidence that the lost root itself lives. */
 	lost = fm->cut_off && e->guid == fm->led.guid && *at < fm->cut_off;
 	*at = later(*at, known_by_root(fm));
 	return !lost && *at && fm->now < *at + fm->cfg.member_max;
@@ -228,7 +237,7 @@ bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *
 	return false;
 }
 
-/* Return: true if there was never a cable, at the ends of an open dimension. */
+/* Return: true if there was never a cable, because the ends of an open dimension are not cabled. */
 static bool is_no_cable(const struct fm_table *t, uint32_t node, unsigned int d)
 {
 	const struct fm_entry *a = &t->entry[node];
@@ -263,7 +272,7 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 	return "fault";
 }
 
-/* Until when one end excludes its cable; 0: for ever. */
+/* Return: until when the end @port of @node is excluded, by its orders; 0: without limit. */
 static uint64_t find_until(const struct fm *fm, uint32_t node, unsigned int port)
 {
 	const struct fm_book *b = fm->table.book;
@@ -356,7 +365,7 @@ const uint16_t *fm_exclusions(const struct fm *fm)
 
 enum cable { CABLE_NONE, CABLE_UP, CABLE_FAULTY, CABLE_EXCLUDED, CABLE_MISWIRED };
 
-/* The state of a cable in the table. */
+/* Return: the state of the cable of @node in dimension @d, by the table. */
 static enum cable cable_state(const struct fm *fm, uint32_t node, unsigned int d)
 {
 	const char *why = fm_excluded(fm, node, d);
@@ -387,7 +396,7 @@ static void count_cables(const struct fm *fm, struct fm_cables *n)
 	}
 }
 
-/* Return: counts of the cables of the table, which exists; counted when they are first needed. */
+/* Return: counts of the cables of the present table. They are made when they are first needed. */
 static const struct fm_cables *cables_of(const struct fm *fm)
 {
 	struct fm_cables *n = &fm->table.book->cables;
@@ -405,8 +414,8 @@ static bool told_of(const struct fm *fm, uint32_t node)
 }
 
 /*
- * Return: true if the cable in that direction from @node ends here, and is down while there is no
- * root.
+ * Return: true if the cable in direction @d of @node ends at this node, and is down while there is
+ * no root whose table could say so.
  */
 static bool own_down(const struct fm *fm, uint32_t node, unsigned int d)
 {
@@ -420,8 +429,9 @@ static bool own_down(const struct fm *fm, uint32_t node, unsigned int d)
 }
 
 /*
- * Return: true if @node is this one, and there is no root: it works, whatever the last table says.
- * A new root took it for silent before this node got the table, and has been lost since.
+ * Return: true if @node is this node and there is no root: then it works, whatever the last table
+ * says. The table may have it as silent, if a new root made that table before this node had joined,
+ * and was lost since.
  */
 static bool works_here(const struct fm *fm, uint32_t node)
 {
@@ -429,8 +439,8 @@ static bool works_here(const struct fm *fm, uint32_t node)
 }
 
 /*
- * Return: true if a node or a cable does not work, as far as this machine knows, though no
- * administrator has excluded it.
+ * Counts the nodes. Return: true if a node or a cable does not work, as far as this machine knows,
+ * although no administrator has excluded it.
  */
 static bool count_nodes(const struct fm *fm, struct fm_status *s)
 {
@@ -467,7 +477,10 @@ static bool count_nodes(const struct fm *fm, struct fm_status *s)
 	return lacks;
 }
 
-/* Describes a lost cable by what the root knows: a dead node is the cause for all of its cables. */
+/*
+ * Describes why a cable is lost, as far as the root knows: a dead node is the cause for all of its
+ * cables.
+ */
 static void explain_loss(const struct fm *fm, struct fm_faulty *f)
 {
 	const struct fm_entry *a = fm_node(fm, f->node), *b = fm_node(fm, f->peer);
@@ -478,7 +491,10 @@ static void explain_loss(const struct fm *fm, struct fm_faulty *f)
 		f->reason = fm_cables_why(fm, f->node, f->port, &f->since);
 }
 
-/* Names a cable by its end at a port with "+". Return: false: this is not root, or no cable. */
+/*
+ * Changes @node and @port to that end of the cable which has a port with "+". Return: false: this
+ * node is not root, or there is no such cable.
+ */
 static bool find_cable(const struct fm *fm, uint32_t *node, unsigned int *port)
 {
 	const struct torus_shape *shape = &fm->table.shape;

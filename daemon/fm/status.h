@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The status of a machine, to be read between events. It is by the node's own table, so any node
- * can describe the whole fabric; facts that only the root knows are marked "root". Pointers are
- * valid until the next event.
+ * The status of a machine, to be read between events. It is made from the node's own table, so any
+ * node can describe the whole fabric; facts that only the root knows are marked "(root)". Pointers
+ * are valid until the next event.
  */
 #ifndef FM_STATUS_H
 #define FM_STATUS_H
@@ -10,14 +10,15 @@
 #include "daemon/fm/fm.h"
 
 enum fm_state {
-	FM_BOOTSTRAPPING,	/* no table yet */
+	FM_BOOTSTRAPPING,	/* there is no table yet */
 	FM_RUNNING,
 	FM_RECOVERING,		/* a version is being put into force */
-	FM_DEGRADED,		/* something is down or wrongly wired, and not excluded by order */
+	FM_DEGRADED,		/* a node or cable is down or wrongly cabled, and no
+				 * administrator has excluded it */
 	FM_STATES,
 };
 
-/* Times at which a recovery reached its steps; 0: the step was not needed. */
+/* Times at which a recovery reached its steps; 0: the step was skipped. */
 enum fm_stamp {
 	FM_AT_DETECTED,
 	FM_AT_TABLE,
@@ -30,10 +31,10 @@ enum fm_stamp {
 
 /**
  * struct fm_recovery - the log of a recovery (root)
- * @version: of its table; 0: there was no recovery
+ * @version: version of its table; 0: there was no recovery
  * @cause: text of the change that demanded it
- * @parked, @replayed, @lost: packets
- * @bounded: some wait ended by its bound, not by proof
+ * @parked, @replayed, @lost: numbers of packets
+ * @bounded: some wait ended by its time limit, not by a proof
  */
 struct fm_recovery {
 	uint64_t version;
@@ -42,24 +43,26 @@ struct fm_recovery {
 	uint64_t replayed;
 	uint64_t lost;
 	bool bounded;
-	uint64_t at[FM_STAMPS];		/* in the machine's clock */
+	uint64_t at[FM_STAMPS];		/* ns of the machine's clock */
 };
 
 /**
- * struct fm_calls_status - nodes that a root, or a node that asks to be root, has called
- * @called: how many; @follow: those of them that follow it; @others: those that follow another one
- * @unknown: nodes that cannot be called, because the table has no address of them
+ * struct fm_calls_status - the calls of a root, or of a node that asks to be root
+ * @called: number of called nodes; @follow: how many of them follow the caller; @others: how many
+ *	follow another root
+ * @unknown: number of nodes that cannot be called, because the table has no address of them
  */
 struct fm_calls_status {
 	uint32_t called, follow, others, unknown;
 };
 
 enum fm_root_state {
-	FM_ROOT_UNKNOWN,	/* no Init message was received yet */
+	FM_ROOT_UNKNOWN,	/* no Init has been received yet */
 	FM_ROOT_LEADS,
 	FM_ROOT_LOST,
-	FM_ROOT_ASKS,		/* the former one is lost; this one asks which nodes would obey */
-	FM_ROOT_CLAIMS,		/* nodes promise to obey it */
+	FM_ROOT_ASKS,		/* the former root is lost; this node asks which nodes would obey
+				 * it */
+	FM_ROOT_CLAIMS,		/* nodes are promising to obey this node */
 	FM_ROOT_STATES,
 };
 
@@ -68,23 +71,25 @@ enum fm_root_state {
  * @state: enum fm_root_state
  * @own: this node is root, or asks to be
  * @known: the root is known
- * @reachable: this node has a way to it
- * @epoch: in which it leads, or led last; 0: not known
- * @since: when this node first knew that it leads; 0: it never did
+ * @reachable: this node has a way to the root
+ * @epoch: the epoch in which the root leads, or led last; 0: not known
+ * @since: when this node first knew that the root leads; 0: it never did
  * @lost: since when this node has no way to a root, in the machine's clock; 0: it has one. The
- *	status of the fabric is as of then
- * @guid, @node, @address: of the root; @node: TORUS_NO_NODE while it is not in the table
- * @here, @need: nodes that answered, or promised to obey, the node that asks to be root, and how
- *	many it needs, by its last message; @need 0: not known
- * @calls: only on the root, and on the node that asks
- * @arbiter: the site has one
- * @verdict: its last answer, about @asked_epoch; @answered: when, 0: there is none
- * @refusal: why it was no grant, or ""
- * @why: why it leads, as text; NULL: not known (only the root knows)
+ *	status of the fabric is as of that time
+ * @guid, @node, @address: GUID, node id and service address of the root; @node: TORUS_NO_NODE while
+ *	it is not in the table
+ * @here, @need: how many nodes have answered the node that asks to be root, or have promised to
+ *	obey it, and how many it needs, by its last message; @need 0: not known
+ * @calls: valid only on the root, and on the node that asks to be root
+ * @arbiter: the site has an arbiter
+ * @verdict: the arbiter's last answer, about @asked_epoch; @answered: when it came; 0: there is
+ *	none
+ * @refusal: why the arbiter did not grant the epoch, or ""
+ * @why: why the root leads, as text; NULL: not known (only the root itself knows)
  */
 struct fm_root_status {
 	uint8_t state;
-	bool own;			/* it is this node */
+	bool own;			/* the root is this node */
 	bool known;
 	bool reachable;
 	uint64_t epoch;
@@ -103,24 +108,27 @@ struct fm_root_status {
 	const char *why;
 };
 
-/** struct fm_status - the whole fabric, summed up */
+/** struct fm_status - a summary of the whole fabric */
 struct fm_status {
 	enum fm_state state;
 	bool is_root;
-	bool placed;			/* shape and own are set */
+	bool placed;			/* @shape and @own are valid */
 	struct torus_shape shape;
-	uint32_t own;			/* node id */
-	uint64_t version;		/* of the table */
-	uint64_t applied;		/* of the NIC's rows */
-	uint32_t nodes, nodes_up;	/* up: in the table, and fm_heard() is true */
-	uint32_t nodes_excluded;	/* out of service, whether they are up or not */
-	uint32_t links, links_up, links_faulty, links_excluded;	/* cables; up: at such a node */
+	uint32_t own;			/* node id of this node */
+	uint64_t version;		/* version of the table */
+	uint64_t applied;		/* version of the NIC's rows */
+	uint32_t nodes, nodes_up;	/* @nodes_up: nodes that are up in the table, and for
+					 * which fm_heard() is true */
+	uint32_t nodes_excluded;	/* nodes out of service, whether they are up or not */
+	uint32_t links, links_up, links_faulty, links_excluded;	/* numbers of cables; @links_up:
+								 * cables at nodes that are up as
+								 * above */
 	uint32_t links_wrong;		/* cables that lead to wrong ports */
-	uint32_t nodes_heard;		/* whose managers this one has a way to now */
-	uint32_t links_heard;		/* with an end at one of them */
-	uint64_t parked;		/* in the fabric (root, last count) */
-	uint64_t relayed;		/* pairs that relays serve (root, last count), else own
-					 * rows */
+	uint32_t nodes_heard;		/* nodes to whose managers this node has a way now */
+	uint32_t links_heard;		/* cables with an end at one of these nodes */
+	uint64_t parked;		/* packets parked in the fabric (root, at the last count) */
+	uint64_t relayed;		/* pairs of nodes that use relays (root, at the last
+					 * count); on other nodes: own rows that do */
 	struct fm_root_status root;
 	struct fm_recovery last;
 	unsigned int problems;
@@ -128,13 +136,14 @@ struct fm_status {
 
 /** struct fm_problem - a present problem, for the administrator */
 struct fm_problem {
-	char kind[16];			/* fabricd(8) lists them */
+	char kind[16];			/* one of the kinds that fabricd(8) lists */
 	char text[FM_TEXT_MAX];
 };
 
 /**
- * struct fm_place - the place of this node, as it knows it itself
- * @confirmed: its NIC has its coordinates from a root; else they are by the Inits of neighbours
+ * struct fm_place - the place of this node, as far as the node itself knows it
+ * @confirmed: a root has given its NIC these coordinates; false: they come from the Inits of
+ *	neighbours
  * @size: 0 for a dimension whose size is not known yet: there the position is signed
  */
 struct fm_place {
@@ -145,10 +154,10 @@ struct fm_place {
 };
 
 /**
- * struct fm_neighbour - the neighbour at a port, by its last Init
- * @port: its port at the other end of the cable
- * @settled: its coordinates are from a root
- * @agrees: its place and port are what this node expects
+ * struct fm_neighbour - the neighbour at a port, as its last Init describes it
+ * @port: the neighbour's port at the other end of the cable
+ * @settled: a root has given the neighbour its coordinates
+ * @agrees: the neighbour's place and port are those that this node expects
  */
 struct fm_neighbour {
 	const char *name;
@@ -161,9 +170,9 @@ struct fm_neighbour {
 /**
  * struct fm_cable - the cable at a port of this node, and the one that should be there
  * @up: its link is up
- * @guid, @port: its other end, by the INIT of the link; @guid 0: none has come yet
+ * @guid, @port: the other end of the cable, by the INIT of the link; @guid 0: no INIT has come yet
  * @expects: a cable should be there, to @due_port of the node at @due
- * @fault: its fault, by the Inits of neighbours; NULL: none is known
+ * @fault: the fault of the cable, by the Inits of neighbours; NULL: none is known
  */
 struct fm_cable {
 	bool up;
@@ -182,13 +191,16 @@ struct fm_joiner {
 	uint64_t guid;
 };
 
-/** fm_status() - the whole status; takes time for each node, so it is not for every event */
+/** fm_status() - get the whole status; visits all nodes, so do not call it for every event */
 void fm_status(const struct fm *fm, struct fm_status *out);
-/** fm_root_status() - only the part about the root */
+/** fm_root_status() - get only the part about the root */
 void fm_root_status(const struct fm *fm, struct fm_root_status *out);
-/** fm_state() - Return: only the state; takes time for each node once for each table */
+/** fm_state() - Return: only the state; visits all nodes once for each table */
 enum fm_state fm_state(const struct fm *fm);
-/** fm_nodes() - Return: number of nodes, 0 without a table; @up: those that are up by the table */
+/**
+ * fm_nodes() - Return: number of nodes, 0 without a table; @up: set to the number of those that are
+ * up in the table
+ */
 uint32_t fm_nodes(const struct fm *fm, uint32_t *up);
 
 /**
@@ -199,7 +211,7 @@ uint32_t fm_nodes(const struct fm *fm, uint32_t *up);
 struct fm_outline {
 	uint64_t term;
 	uint64_t version;
-	uint32_t own;			/* TORUS_NO_NODE without a place */
+	uint32_t own;			/* TORUS_NO_NODE if this node has no place */
 	unsigned int problems;
 	bool under_way;
 	bool cut_off;
@@ -208,19 +220,26 @@ struct fm_outline {
 void fm_outline(const struct fm *fm, struct fm_outline *out);
 const char *fm_state_name(unsigned int state);
 const char *fm_verdict_name(unsigned int verdict);
-const char *fm_disk_name(unsigned int disk);	/* NULL: not known */
+const char *fm_disk_name(unsigned int disk);	/* NULL if @disk is no enum fm_disk */
 const char *fm_root_state_name(unsigned int state);
 const char *fm_node_state_name(unsigned int state);
 
-/** fm_in_force() - Return: true if the NIC has @version, and the recovery of it has ended */
+/**
+ * fm_in_force() - Return: true if the NIC has the rows of @version, and the recovery of that
+ * version has ended
+ */
 bool fm_in_force(const struct fm *fm, uint64_t version);
 
-/** fm_root_busy() - Return: true if this root cannot hand over: not settled, or in a recovery */
+/**
+ * fm_root_busy() - Return: true if this root cannot hand over, because it has no table yet or a
+ * recovery is under way
+ */
 bool fm_root_busy(const struct fm *fm);
 
 /**
- * struct fm_kept_count - candidates, including those that are away, by the state of their disks
- * @of: all; @keep: those that have a disk for the table
+ * struct fm_kept_count - numbers of candidates, including those that are away, by the state of
+ * their disks
+ * @of: all candidates; @keep: those that have a disk for the table
  * @have: those that have the content of the present table on disk
  * @wait: those that are up, and have not reported yet
  */
@@ -231,54 +250,72 @@ struct fm_kept_count {
 /** fm_kept_count() - count candidates by their disks. Return: false: this node is not root */
 bool fm_kept_count(const struct fm *fm, struct fm_kept_count *out);
 
-/** fm_last() - Return: the last recovery that ended, version 0 if none has; NULL: not the root */
+/**
+ * fm_last() - Return: the last recovery that ended; its version is 0 if none has; NULL: this node
+ * is not root
+ */
 const struct fm_recovery *fm_last(const struct fm *fm);
 
 /** fm_is_root() - Return: true if this node leads */
 bool fm_is_root(const struct fm *fm);
-/** fm_epoch() - Return: epoch of the root that this node has joined, or of itself; 0: none */
+/**
+ * fm_epoch() - Return: epoch of the root that this node has joined, or of this node as root; 0:
+ * none
+ */
 uint64_t fm_epoch(const struct fm *fm);
 
 /** fm_reachable() - Return: true if this node has a way to the root, or is root */
 bool fm_reachable(const struct fm *fm);
 
-/** fm_cut_off() - Return: since when it has none, in the machine's clock; 0: it has one */
+/**
+ * fm_cut_off() - Return: since when this node has had no way to the root, in the machine's clock;
+ * 0: it has one
+ */
 uint64_t fm_cut_off(const struct fm *fm);
 
-/** fm_own() - Return: node id of this node, TORUS_NO_NODE without a place */
+/** fm_own() - Return: node id of this node; TORUS_NO_NODE if it has no place */
 uint32_t fm_own(const struct fm *fm);
 
-/** fm_shape() - Return: shape in which this node has its place, else of its table; ndims 0: none */
+/**
+ * fm_shape() - Return: the shape in which this node has its place, else that of its table; ndims 0:
+ * neither is known
+ */
 const struct torus_shape *fm_shape(const struct fm *fm);
-/** fm_address_plan() - Return: address plan by which this node has its addresses */
+/** fm_address_plan() - Return: the address plan from which this node has its addresses */
 struct torus_plan fm_address_plan(const struct fm *fm);
 
-/** fm_version() - Return: version of its table; 0: it has none */
+/** fm_version() - Return: version of this node's table; 0: it has none */
 uint64_t fm_version(const struct fm *fm);
 
-/** fm_version_epoch() - Return: epoch of the root that made its table; 0: it has none */
+/** fm_version_epoch() - Return: epoch of the root that made this node's table; 0: it has none */
 uint64_t fm_version_epoch(const struct fm *fm);
 
 /** fm_applied() - Return: version of the NIC's rows */
 uint64_t fm_applied(const struct fm *fm);
 
-/** fm_problem() - Return: present problem number @i, NULL past the last of the list */
+/** fm_problem() - Return: problem number @i of those present; NULL: the list has fewer */
 const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i);
-/** fm_problems_more() - Return: how many further problems are present, beyond the list */
+/** fm_problems_more() - Return: number of further problems that are present, but not in the list */
 unsigned int fm_problems_more(const struct fm *fm);
 
-/** fm_place() - the place of this node. Return: false: it is not known yet */
+/** fm_place() - get the place of this node. Return: false: it is not known yet */
 bool fm_place(const struct fm *fm, struct fm_place *out);
-/** fm_neighbour() - the neighbour at @port. Return: false: no Init of the present root has come */
+/**
+ * fm_neighbour() - describe the neighbour at @port. Return: false: it has sent no Init of the
+ * present root
+ */
 bool fm_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbour *out);
-/** fm_cable() - the cable at @port. Return: false: no such port, or this node has no place yet */
+/**
+ * fm_cable() - describe the cable at @port. Return: false: there is no such port, or this node has
+ * no place yet
+ */
 bool fm_cable(const struct fm *fm, unsigned int port, struct fm_cable *out);
 
-/** fm_node() - Return: a node's entry of the table; NULL without table or out of range */
+/** fm_node() - Return: the entry of @node in the table; NULL: there is no table, or no such node */
 const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);
 
 /**
- * fm_heard() - when the manager of @node was last known to live
+ * fm_heard() - find out when the manager of @node was last known to live
  * @at: set to that time, in the machine's clock; 0: never
  *
  * The root knows this while the node is connected, directly or below others. A node that has lost
@@ -289,31 +326,36 @@ const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);
  */
 bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at);
 
-/** fm_node_parent() - Return: its parent in the distribution tree, or TORUS_NO_NODE (root) */
+/**
+ * fm_node_parent() - Return: the parent of @node in the distribution tree, or TORUS_NO_NODE (root)
+ */
 uint32_t fm_node_parent(const struct fm *fm, uint32_t node);
 
-/** fm_node_by_name() - Return: node id or TORUS_NO_NODE */
+/** fm_node_by_name() - Return: id of the node with that name, or TORUS_NO_NODE */
 uint32_t fm_node_by_name(const struct fm *fm, const char *name);
 
-/** fm_node_by_guid() - Return: node id or TORUS_NO_NODE */
+/** fm_node_by_guid() - Return: id of the node whose NIC has that GUID, or TORUS_NO_NODE */
 uint32_t fm_node_by_guid(const struct fm *fm, uint64_t guid);
 
-/** fm_joiner() - node number @i that is not in the table yet (root). Return: false past the last */
+/**
+ * fm_joiner() - describe node number @i of those that are not in the table yet (root). Return:
+ * false: there are fewer
+ */
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
 
-/* State of the present table on a candidate's disk. */
+/* State of the present table on the disk of a candidate. */
 enum fm_disk {
-	FM_DISK_UNKNOWN,	/* only the root knows */
-	FM_DISK_NONE,		/* it has no disk for it */
+	FM_DISK_UNKNOWN,	/* not known: only the root knows it */
+	FM_DISK_NONE,		/* the candidate has no disk for the table */
 	FM_DISK_WAITS,		/* it has not reported yet */
-	FM_DISK_HAS,		/* it has its content */
+	FM_DISK_HAS,		/* it has the content of the table on its disk */
 	FM_DISK_FAILS,		/* its disk fails */
 	FM_DISKS,
 };
 
 /**
  * struct fm_candidate_status - a candidate
- * @heard: its manager answers
+ * @heard: the candidate's manager answers
  * @disk: enum fm_disk
  */
 struct fm_candidate_status {
@@ -331,32 +373,36 @@ struct fm_candidate_status {
 bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *out);
 
 /**
- * fm_excluded() - why the table excludes a cable
- * Return: "admin", "wiring", "held", "stall", "fault"; NULL: it does not.
+ * fm_excluded() - find out why the table excludes a cable
+ * Return: "admin", "wiring", "held", "stall" or "fault"; NULL: the cable is not excluded.
  */
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
 /**
  * fm_excluded_until() - until when the administrator excluded a cable; the later time of both ends
- * Return: in seconds since 1970; 0: for ever, or not at all.
+ * Return: seconds since 1970; 0: without limit, or it is not excluded.
  */
 uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port);
-/** fm_out_until() - when a port of a node out of service is included first; 0: never */
+/**
+ * fm_out_until() - Return: when the first port of a node out of service is included again; 0: none
+ * is by itself
+ */
 uint64_t fm_out_until(const struct fm *fm, uint32_t node);
 
-#define FM_SEVERED_MAX 8	/* named */
+#define FM_SEVERED_MAX 8	/* most nodes that are named */
 
-/** struct fm_target - what an order is about: a port of a node, -1 for all of them */
+/** struct fm_target - the object of an order: a port of a node; @port -1: all its ports */
 struct fm_target {
 	uint32_t node;
 	int port;
 };
 
 /**
- * struct fm_severed - what exclusions would part
- * @nodes: how many would be cut off from the largest part of those that they are joined to now;
- *	the first of them are in @node
- * @pairs: from one node to another, that would have no path any more
- * @went: how many would be taken out of service; @left: how many would still work
+ * struct fm_severed - which nodes would be cut off from each other by exclusions
+ * @nodes: number of nodes that would be cut off from the largest part of the nodes which they are
+ *	joined to now; @node has the first of them
+ * @pairs: number of pairs (from one node to another) that would have no path any more
+ * @went: number of nodes that would be taken out of service; @left: number of those that would
+ *	still work
  */
 struct fm_severed {
 	uint32_t nodes, node[FM_SEVERED_MAX];
@@ -365,32 +411,33 @@ struct fm_severed {
 };
 
 /**
- * fm_exclude_severs() - what the exclusion of these @n would part, after all orders so far (root)
- * Nodes that are excluded as a whole, or out of service, or dead, need no path.
- * Return: 0, -EPERM not the root, -EAGAIN still bootstrapping, -ENOMEM.
+ * fm_exclude_severs() - find out which nodes the exclusion of these @n targets would cut off, after
+ * all orders given so far (root) Nodes that are excluded as a whole, or out of service, or dead,
+ * need no path.
+ * Return: 0; -EPERM: this node is not root; -EAGAIN: there is no table yet; -ENOMEM.
  */
 int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t n,
 		      struct fm_severed *out);
 
-/** fm_order() - Return: order number @i of the table; NULL past the last (node/orders.h) */
+/** fm_order() - Return: order number @i of the table; NULL: it has fewer (node/orders.h) */
 const struct fm_order *fm_order(const struct fm *fm, uint32_t i);
 
 /**
- * fm_order_given() - Return: order number @i of all given so far, in a table or not (root);
- * NULL past the last
+ * fm_order_given() - Return: order number @i of all given so far, in a table or not (root); NULL:
+ * there are fewer
  */
 const struct fm_order *fm_order_given(const struct fm *fm, uint32_t i);
 /** fm_exclusion_given() - Return: true if an order so far excludes either end of a cable (root) */
 bool fm_exclusion_given(const struct fm *fm, uint32_t node, unsigned int port);
 
-/** fm_out_of_service() - Return: true if the administrator has excluded all its cables */
+/** fm_out_of_service() - Return: true if the administrator has excluded all cables of @node */
 bool fm_out_of_service(const struct fm *fm, uint32_t node);
 
 /**
  * struct fm_hold - a cable that is held down because it flaps (root)
- * @node, @port: an end of it
- * @peer, @peer_port: the other; TORUS_NO_NODE: not known
- * @left: ns until it is used again, unless it is lost meanwhile
+ * @node, @port: one end of the cable
+ * @peer, @peer_port: the other end; TORUS_NO_NODE: not known
+ * @left: ns until the cable is used again, unless it is lost once more
  */
 struct fm_hold {
 	uint32_t node, peer;
@@ -398,13 +445,16 @@ struct fm_hold {
 	uint64_t left;
 };
 
-/** fm_held() - cable number @i that is held down. Return: false: past the last, or not root */
+/**
+ * fm_held() - describe cable number @i of those that are held down. Return: false: there are fewer,
+ * or this node is not root
+ */
 bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out);
 
 /**
- * struct fm_faulty - a cable that should be used, and cannot be
- * @node, @port: its end at a port with "+"; @peer, @peer_port: the other one
- * @dead: which of the two nodes is dead, TORUS_NO_NODE: none
+ * struct fm_faulty - a cable that should be in use, but does not work
+ * @node, @port: the end of the cable at a port with "+"; @peer, @peer_port: the other end
+ * @dead: which of the two nodes is dead; TORUS_NO_NODE: none
  * @reason: why, as text; NULL: not known
  * @since: when it was lost, in the machine's clock; 0: not known, or before this root began
  *	(the root alone knows both)
@@ -416,18 +466,27 @@ struct fm_faulty {
 	uint64_t since;
 };
 
-/** fm_faulty() - the next from *@i on, which begins at 0; false past the last */
+/**
+ * fm_faulty() - describe the next faulty cable; *@i must be 0 at first. Return: false: there is no
+ * other
+ */
 bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out);
 
 /**
- * fm_lost_since() - when this root lost a cable that is down still
+ * fm_lost_since() - get the time at which a cable was lost that is still down
  * Return: false: this is not root, the cable is up, or it was lost before this root began.
  */
 bool fm_lost_since(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since);
-/** fm_downs() - how often this root lost a cable. Return: false: this is not root, or no cable */
+/**
+ * fm_downs() - get how often a cable was lost since this root began. Return: false: this node is
+ * not root, or there is no such cable
+ */
 bool fm_downs(const struct fm *fm, uint32_t node, unsigned int port, uint32_t *n);
 
-/** fm_exclusions() - Return: the closed exclusion table, a mask for each node; NULL: no table */
+/**
+ * fm_exclusions() - Return: for each node, a mask of the ports that must not be used because either
+ * end of the cable is excluded; NULL: there is no table
+ */
 const uint16_t *fm_exclusions(const struct fm *fm);
 
 #endif /* FM_STATUS_H */

@@ -160,7 +160,7 @@ static void note_mismatch(struct fm *fm, const struct torus_link *l)
 
 /*
  * Reports the problem that one of two NICs is of a release before wire version 5. Its router lets
- * an adaptive packet wait for a buffer though the way by which it could always leave is dead, and such
+ * an adaptive packet wait for a buffer although the link of its escape channel is dead, and such
  * packets may wait for each other in a circle.
  */
 static void note_old_nic(struct fm *fm, const struct torus_link *l)

@@ -234,7 +234,8 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 		fm_follow_epoch(fm, init->epoch);
 	/*
 	 * The root has started again, and asks to be root. A connection that is up leads to its
-	 * former run. A connection that is not up yet was tried while the root could not be reached.
+	 * former process. A connection that is not up yet was begun while the root could not be
+	 * reached.
 	 */
 	if (init->asks)
 		return !fm->root_asks && init->epoch >= fm->root_epoch && (!c || !c->ready);

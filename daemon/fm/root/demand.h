@@ -17,7 +17,7 @@ void fm_demand_free(struct fm_root *r);
 /** fm_demand_is() - Return: true if a new table is wanted */
 bool fm_demand_is(const struct fm_root *r);
 /*
- * Of the present demand for a table, or the last one: the time of the first change; the number of
+ * The present demand for a table, or the last one: the time of the first change; the number of
  * changes.
  */
 uint64_t fm_demand_since(const struct fm_root *r);

@@ -8,11 +8,15 @@
 
 struct fm;
 
-/** fm_discover_shape() - find all sizes, and fm_root's @open. Return: false: a problem has why */
+/**
+ * fm_discover_shape() - find all sizes, and @open of struct fm_root. Return: false: they are not
+ * known; a problem says why
+ */
 bool fm_discover_shape(struct fm *fm, struct torus_shape *shape);
 /**
  * fm_discover_place() - give places to the nodes that wait for one
- * Return: false: no memory. In fm_root's @early, how many nodes wait for their neighbours.
+ * Sets @early of struct fm_root to the number of nodes that wait for their neighbours.
+ * Return: false: no memory.
  */
 bool fm_discover_place(struct fm *fm, const struct torus_shape *shape);
 

@@ -2,11 +2,11 @@
 /*
  * Disputed cables: one end reports the cable as up and the other as down. In the table, and so in
  * all rows, the cable is down (a cable that one end excludes is excluded); this file reports it as
- * a problem. Each change is disputed for a moment, because the ends notice it one after the other.
- * So it is a problem only if two checks, a keep-alive apart, find it.
+ * a problem. Each change of a link is disputed for a moment, because its ends notice it one after
+ * the other. So a dispute is a problem only if two checks, a keep-alive apart, find it.
  *
- * The root checks the nodes whose rows contradicted those of their neighbours when they came: the
- * suspects. If there are more than FM_SUSPECTS, it checks all nodes.
+ * The root checks the suspects: nodes whose port rows, when they came, contradicted those of their
+ * neighbours. If there are more than FM_SUSPECTS, it checks all nodes.
  *
  * Test: tests/unit/test_fm_dispute.c.
  */
@@ -19,17 +19,17 @@
 #include "daemon/fm/root/roster.h"
 #include "lib/deps/invariant.h"
 
-/** struct suspect - a node with disputed cables; @seen: the last check found it, too */
+/** struct suspect - a node that may have disputed cables; @seen: the last check found one, too */
 struct suspect {
 	uint64_t guid;
 	bool seen;
 };
 
 /**
- * struct fm_disputes - nodes with disputed cables
- * @suspect, @n: those to be checked
- * @more: there are more of them than fit
- * @at: next check; NEVER
+ * struct fm_disputes - the suspects
+ * @suspect, @n: the nodes to be checked
+ * @more: there are more suspects than fit into @suspect, so all nodes are checked
+ * @at: when the next check is; NEVER
  */
 struct fm_disputes {
 	struct suspect suspect[FM_SUSPECTS];
@@ -51,7 +51,7 @@ void fm_dispute_free(struct fm_root *r)
 	free(r->disputes);
 }
 
-/* Return: true if the two ends of the cable at port @p differ about it. */
+/* Return: true if one end of the cable at port @p reports it as up and the other as down. */
 static bool is_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	const struct fm_port_row *mine = &m->row.port[p], *theirs;
@@ -109,7 +109,10 @@ static void set_dispute_problem(struct fm *fm, const struct fm_mate *m, unsigned
 		       up ? a : b, up ? b : a);
 }
 
-/* Reports the disputed cables of @m if they were @seen before, and keeps it as a suspect. */
+/*
+ * Reports the disputed cables of @m if the last check has @seen one, too, and keeps @m as a
+ * suspect.
+ */
 static void check_node(struct fm *fm, const struct fm_mate *m, bool seen)
 {
 	for (unsigned int p = 0; seen && p < m->row.nports; p++)

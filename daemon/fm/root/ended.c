@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ends of sessions of links: how far each end of a lost link had received, which the other end
- * must know (by a table, or by a later step of its recovery); and ports that are closed until a
- * replay.
+ * The ends of sessions of links. When a link is lost, each end must learn up to which packet the
+ * other end had received, by a table or by a later step of its recovery. The ports at both ends
+ * stay closed until a replay.
  *
  * Test: tests/unit/test_fm_ends.c, tests/unit/test_fm_sessions.c.
  */
@@ -19,14 +19,20 @@ static bool is_in_table(const struct fm_entry *e, const struct fm_ended *n)
 	       (e->seq[n->port] == n->seq || n->seq == FM_SEQ_GONE);
 }
 
-/* Adds the end of a session, unless the table has it. Session 0: the port is up and open. */
+/*
+ * Adds the end of a session to the step, unless the table contains it. Session 0 means that the
+ * port is up and open.
+ */
 static void add_port(const struct fm *fm, struct fm_step *s, const struct fm_ended *n)
 {
 	if (n->session && s->nended < FM_ENDED_MAX && !is_in_table(&fm->table.entry[n->node], n))
 		s->ended[s->nended++] = *n;
 }
 
-/* Adds that @node is dead, for each of its neighbours: how far it had received is not known. */
+/*
+ * Adds to the step, for each neighbour of @node, that @node is dead: how far it had received is not
+ * known.
+ */
 static void add_dead(struct fm *fm, struct fm_step *s, uint32_t node)
 {
 	const struct torus_shape *shape = &fm->table.shape;
@@ -57,7 +63,8 @@ static void add_node(struct fm *fm, struct fm_step *s, uint32_t node)
 
 /*
  * The second end of a cable may report the end of its session after the table was made, or be found
- * dead. The nodes that wait for it get it with the next count; a new version would cost a colour.
+ * dead. The nodes that wait for this information get it with the next count, because a new version
+ * would use up a colour.
  */
 void fm_ended_tell(struct fm *fm, struct fm_step *s)
 {
@@ -83,10 +90,11 @@ void fm_ended_reopen(struct fm *fm)
 }
 
 /*
- * Forgets the ended sessions of ports that @node opened at REPLAY. A port that closed again since
- * keeps its own, because the other end waits for it. So does one that the present table excludes:
- * the REPLAY was that of an earlier table, and the node may not have done it before it took this
- * one; a silent neighbour's entry depends on it (publish.c). Return: true if ports stay closed.
+ * Forgets the ended sessions of the ports that @node opened at REPLAY. For a port that has closed
+ * again since, the end of the session is kept, because the other end waits for it. It is also kept
+ * for a port that the present table excludes: the REPLAY was that of an earlier table, and the node
+ * may not have done it before it took this one; a silent neighbour's entry depends on it
+ * (publish.c). Return: true if ports stay closed.
  */
 static bool forget_node(struct fm *fm, uint32_t node)
 {
@@ -110,7 +118,10 @@ static bool forget_node(struct fm *fm, uint32_t node)
 	return left;
 }
 
-/* The nodes have removed the closed ports from their rows, and the root does the same here. */
+/*
+ * The nodes have removed the ends of sessions of opened ports from their port rows, and the root
+ * does the same in its copies.
+ */
 void fm_ended_forget(struct fm *fm)
 {
 	struct fm_marks *closed = &fm->root->changes.closed;

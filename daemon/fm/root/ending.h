@@ -4,8 +4,8 @@
 #define FM_ENDING_H
 
 /**
- * enum fm_ending - why this node stops leading or asking; root.c ends it after the present call
- * @FM_ENDS_NOT: it does not
+ * enum fm_ending - why this node stops leading or asking; root.c acts on it after the present call
+ * @FM_ENDS_NOT: it does not stop
  * @FM_ENDS_BACK: it asked without success, and tries the root that led it last
  * @FM_ENDS_ALONE: it asked without success, and no root has led it: it waits for an asking node
  * @FM_ENDS_MOVED: it has handed over to @successor, by order of the administrator

@@ -2,30 +2,31 @@
 /*
  * DOC: epochs
  *
- * Each life of a root has an epoch, and numbers its tables, steps and connections within it. Nodes
- * and NICs take orders of one epoch only, the latest. An epoch is a number and the GUID of a root.
- * Neither two roots may use one number, if links join the nodes that they lead, nor two lives of
- * one root. Five rules ensure that:
+ * Each time that a node becomes root, it begins an epoch, and numbers its tables, steps and
+ * connections within it. Nodes and NICs take orders of one epoch only, the latest. An epoch is a
+ * number and the GUID of a root. Two roots must not use the same number if links join the nodes
+ * that they lead, nor must one root use a number again after a restart. Five rules ensure that:
  *
  *  - A root begins above the epochs that its own NIC, and all nodes that it asked, obey (claim.c),
  *    and welcomes no node before its NIC obeys the new epoch. The NIC keeps the epoch while its
- *    manager starts anew, so the next life is above it.
- *  - The NIC of a root may have lost its memory, so it knows nothing of former lives. But the nodes
- *    that took part in them do: each HELLO contains the epoch that the NIC obeys. If that is above
- *    the root's epoch, or is the root's epoch although this life has not told the node to obey, the
- *    root gives up its leadership, and claims an epoch above that one. For the nodes that obeyed
- *    another root may have a table that came into force since, and may go on with a quorum of their
- *    own.
- *  - A NIC that was told to obey a root, and did not answer in time, may obey it. HELLO contains
- *    both epochs, and counts as a promise by the first only. If this life has not told the node the
- *    second one, and it is not below the root's epoch, the root asks all nodes anew in the same
- *    way: otherwise that NIC could refuse all orders, and no node would know the reason.
+ *    manager is restarted, so the root's next epoch is above it.
+ *  - The NIC of a root may have lost its memory, and with it all former epochs. But the nodes that
+ *    took part in them know them: each HELLO contains the epoch that the NIC obeys. If that is
+ *    above the root's epoch, or is the root's epoch although the root has not ordered this node to
+ *    obey since its start, the root gives up its leadership, and claims an epoch above that one.
+ *    For the nodes that obeyed another root may have a table that came into force since, and may go
+ *    on with a quorum of their own.
+ *  - A NIC that was ordered to obey a root, and did not answer in time, may obey it. HELLO contains
+ *    both epochs, and counts as a promise by the first only. If the second one is not below the
+ *    root's epoch, and is not an order of this root since its start, the root asks all nodes again
+ *    in the same way: otherwise that NIC could refuse all orders, and no node would know the
+ *    reason.
  *  - No NIC obeys two roots in epochs of one number (kernel/req/fence.c).
  *  - A node does not believe an epoch far above those that it knows: after the highest number there
- *    would be none for the next root. Only a node that knows no epoch believes any: its own NIC had
- *    obeyed no root when it began, no table was kept, and it has not led any other node. Versions
- *    are limited in the same way: the next table of a root has a version above those of all nodes,
- *    and after the highest number there would be no next table.
+ *    would be no epoch left for the next root. Only a node that knows no epoch believes any: its
+ *    own NIC had obeyed no root when it began, no table was kept, and it has not led any other
+ *    node. Versions are limited in the same way: the next table of a root has a version above those
+ *    of all nodes, and after the highest number there would be no next table.
  *
  * Two parts that no link joins may have roots in epochs of one number: neither can know of the
  * other. That is safe, because no node or NIC takes one of the two epochs for the other:
@@ -37,9 +38,9 @@
  *  - A link that comes back carries Inits, and no data, until it is opened by a replay of a table
  *    in which both its ends are up (node/rows.c). A root has no node of the other part in a table
  *    before the node has said HELLO to it. But that node obeys another root in the same number. So
- *    the root asks anew (see above), and welcomes the node in a number above both. So no packet
- *    passes rows of both roots. The NIC checks this, too: it takes no row, release or replay of the
- *    second root under that number.
+ *    the root asks all nodes again (see above), and welcomes the node in an epoch above both. So no
+ *    packet passes rows of both roots. The NIC checks this, too: it takes no row, release or replay
+ *    of the second root under that number.
  *  - Only a node whose manager hangs may be in the table without having said HELLO: it is silent
  *    there, and its NIC may obey the other root, if all nodes that knew this have lost their
  *    memory. Packets pass it by the paths in their headers. It gets no rows and no orders, and no
@@ -97,8 +98,8 @@ uint64_t fm_epoch_said(const struct fm_hello *h)
 }
 
 /*
- * Return: true if the NIC @node obeys @root in an epoch after this root's, or in the same one
- * although this life has not told it to.
+ * Return: true if the NIC @node obeys @root in an epoch after this root's, or in the same epoch
+ * although this root has not ordered that since its start.
  */
 static bool is_other(const struct fm *fm, uint64_t node, uint64_t epoch, uint64_t root)
 {

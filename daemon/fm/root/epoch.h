@@ -9,21 +9,30 @@
 struct fm;
 struct fm_hello;
 
-/** fm_epoch_raise() - take @epoch as this root's, and tell its own NIC to obey it */
+/** fm_epoch_raise() - make @epoch the epoch of this root, and order its own NIC to obey it */
 void fm_epoch_raise(struct fm *fm, uint64_t epoch);
-/** fm_epoch_believed() - Return: latest epoch that this root believes */
+/**
+ * fm_epoch_believed() - Return: the latest epoch that this root believes; later ones are a mistake
+ * or a lie
+ */
 uint64_t fm_epoch_believed(const struct fm *fm);
-/** fm_version_believed() - Return: latest version of a table, or of rows, that it believes */
+/**
+ * fm_version_believed() - Return: the latest version of a table, or of rows, that this root
+ * believes
+ */
 uint64_t fm_version_believed(const struct fm *fm);
-/** fm_epoch_said() - Return: latest epoch that the NIC of @h obeys, or may obey */
+/**
+ * fm_epoch_said() - Return: the latest epoch that the NIC of the node that sent @h obeys, or may
+ * obey
+ */
 uint64_t fm_epoch_said(const struct fm_hello *h);
 /**
  * fm_epoch_above() - compare the epoch of this root with those in a HELLO
- * Return: true if it is above all that the node's NIC has obeyed, or may have, and that of its kept
- * table; false: it is not, and the log says which.
+ * Return: true if it is above each epoch that the node's NIC has obeyed, or may have obeyed, and
+ * above that of its kept table; false: it is not, and the log says why.
  */
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h);
-/** fm_epoch_due() - tell this root's NIC again to obey it, until it does */
+/** fm_epoch_due() - order this root's NIC again to obey it, until the NIC does */
 void fm_epoch_due(struct fm *fm);
 uint64_t fm_epoch_expiry(const struct fm *fm);
 

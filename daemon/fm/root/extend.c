@@ -9,11 +9,11 @@
  * grow. For a cable that leads back, the distance that is not a single step is a multiple of the
  * size, as in discover.c. Without such a cable the dimension is open, and as long as its nodes.
  *
- * Nodes before 0 are at the far end of a size that is not known yet: they wait until cables join
- * them to the others from behind. A node whose cable leads to a place that may be taken is not laid
- * out at all: it is a spare node, or has a wrong cable. For the nodes that are laid out, all cables
- * must agree, and each node must have its own place; otherwise nothing grows, because a wrong shape
- * can never shrink again.
+ * Nodes before coordinate 0 are at the far end of a dimension whose size is not known yet: they
+ * wait until cables join them to the other nodes from that end. A node whose cable leads to a place
+ * that may be taken is not laid out at all: it is a spare node, or has a wrong cable. For the nodes
+ * that are laid out, all cables must agree, and each node must have its own place; otherwise
+ * nothing grows, because a wrong shape can never shrink again.
  *
  * The Angara paper shows two dimensions of a known size (figure 7); discovery is our addition.
  *
@@ -34,12 +34,13 @@
 #define NONE (~0U)
 
 /**
- * struct extension - one search; nodes are numbers in the roster
- * @old, @new: shapes
+ * struct extension - one search for a larger shape; nodes are given by their roster index
+ * @old, @new: the present and the larger shape
  * @can: mask of dimensions that may grow
  * @pos: positions of the nodes that are @known
  * @queue, @n: the nodes that are known, in the order in which they were found
- * @multiple: for each dimension its size, or a multiple, by cables that lead back; 0: none does
+ * @multiple: for each dimension its size, or a multiple of it, from cables that lead back; 0: none
+ *	does
  */
 struct extension {
 	const struct fm *fm;
@@ -56,7 +57,9 @@ static const struct fm_mate *mate_of(const struct extension *x, uint32_t i)
 	return fm_mate_no(x->fm->root, i);
 }
 
-/* Return: the node that the cable at port @p of @i leads to, if it joins opposite ports; NONE. */
+/*
+ * Return: the node that the cable at port @p of @i leads to, if it joins opposite ports; else NONE.
+ */
 static uint32_t find_cabled_peer(const struct extension *x, uint32_t i, unsigned int p)
 {
 	const struct fm_mate *m = mate_of(x, i), *o;
@@ -74,7 +77,7 @@ static bool is_placed(const struct extension *x, uint32_t i)
 	return mate_of(x, i)->node != TORUS_NO_NODE;
 }
 
-/* Computes one step through port @p. Return: false: it leads before 0. */
+/* Computes the position one step through port @p. Return: false if that is before coordinate 0. */
 static bool step_to(const struct extension *x, const int32_t *from, unsigned int p, int32_t *to)
 {
 	unsigned int d = p % x->old.ndims;
@@ -136,7 +139,8 @@ static void place_new_nodes(struct extension *x)
 			if (j == NONE || x->known[j] || !step_to(x, x->pos[i], p, to) ||
 			    is_inside(x, to))
 				continue;
-			invariant(!is_placed(x, j));	/* these are known unless dead */
+			invariant(!is_placed(x, j));	/* those with a place are known already,
+							 * except for dead ones */
 			memcpy(x->pos[j], to, sizeof(to));
 			x->known[j] = true;
 			x->queue[x->n++] = j;
@@ -144,8 +148,8 @@ static void place_new_nodes(struct extension *x)
 }
 
 /*
- * Checks the cable from @i to @j against their positions, and takes the multiple of the size that
- * it gives if it leads back. Return: false: it contradicts them.
+ * Checks the cable from @i to @j against their positions. If it leads back, it gives a multiple of
+ * the size, which is stored. Return: false if it contradicts the positions.
  */
 static bool check_cable(struct extension *x, uint32_t i, unsigned int d, uint32_t j)
 {
@@ -175,7 +179,7 @@ static bool check_cables(struct extension *x)
 	return true;
 }
 
-/* Computes the new sizes and open dimensions. Return: false: there are none, or nothing grows. */
+/* Computes the new sizes and open dimensions. Return: false if there are none, or nothing grows. */
 static bool find_sizes(struct extension *x, uint8_t *open)
 {
 	uint64_t nodes = 1;
@@ -211,7 +215,7 @@ static uint32_t extended_id(const struct extension *x, uint32_t i)
 	return torus_node_id(&x->new, &at);
 }
 
-/* Return: true if the node with the id @was has the same addresses with the id @id. */
+/* Return: true if the node with the former id @was has the same addresses with the new id @id. */
 static bool keeps_addresses(const struct extension *x, const struct torus_plan *plan, uint32_t was,
 			    uint32_t id)
 {

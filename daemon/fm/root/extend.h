@@ -11,10 +11,10 @@ struct fm;
 
 /**
  * fm_extend() - find a shape that has places for the nodes without one
- * @shape: also set if it is found, but not all nodes would keep their addresses or have some; else
- *	it has no dimensions
+ * @shape: set to the shape. Also set if a shape was found in which some node would lose or not get
+ *	its addresses; if none was found, it has no dimensions
  * @open: set to the mask of its dimensions whose ends are not cabled together
- * Return: false: there is none in which all nodes keep their coordinates and addresses, or no
+ * Return: false if there is no shape in which all nodes keep their coordinates and addresses, or no
  * memory.
  */
 bool fm_extend(const struct fm *fm, struct torus_shape *shape, uint8_t *open);

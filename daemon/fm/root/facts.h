@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The root: its plain facts, and pointers to the state of each part. */
+/* The root: facts that many of its parts use, and pointers to the state of each part. */
 #ifndef FM_ROOT_FACTS_H
 #define FM_ROOT_FACTS_H
 
@@ -12,7 +12,7 @@
 /** enum fm_stage - how far this node is on the way to lead (claim.c) */
 enum fm_stage {
 	FM_STAGE_ASKS,		/* it asks which nodes would obey it */
-	FM_STAGE_CLAIMS,	/* it claims an epoch: nodes promise to obey it there */
+	FM_STAGE_CLAIMS,	/* it claims an epoch: nodes promise to obey it in this epoch */
 	FM_STAGE_LEADS,
 };
 
@@ -23,37 +23,51 @@ enum fm_stage {
  * the state of each part, in a struct that only its own file knows.
  */
 struct fm_root {
-	bool settled, restored;	/* has a shape and places; NICs work already, in @shape */
+	bool settled, restored;	/* the root has decided on shape and places; NICs are placed
+				 * already, in @shape */
 	struct torus_shape shape;
 	uint8_t open;		/* mask of dimensions whose ends are not cabled together */
-	struct torus_plan plan;	/* address plan; before @settled that of @nics_version */
-	uint64_t nics_version;	/* of the NIC with @plan, before @settled; valid if @nics_plan */
+	struct torus_plan plan;	/* address plan; before @settled that of the NIC with
+				 * @nics_version */
+	uint64_t nics_version;	/* version of the rows of the NIC that reported @plan; valid if
+				 * @nics_plan */
 	bool nics_plan;
-	uint64_t plan_again;	/* a first table is not tried before: no plan could be used */
-	uint32_t *at;		/* number in the roster + 1, by node id; 0: no node is there */
+	uint64_t plan_again;	/* when the first table is tried again, after no plan could be
+				 * used */
+	uint32_t *at;		/* by node id: roster index + 1 of the node there; 0: there is
+				 * none */
 	enum fm_stage stage;
 	enum fm_ending ending;
 	struct fm_lead successor;
 	uint64_t since, high;	/* when @stage began; latest epoch that any node has obeyed */
-	uint64_t begun;		/* when it began to ask, before all claims without success */
-	bool knows, anew;	/* its NIC had obeyed a root before; all nodes have to join anew */
+	uint64_t begun;		/* when this node began to ask to be root, counting all claims
+				 * without success */
+	bool knows, anew;	/* @knows: its NIC had obeyed a root before; @anew: all nodes
+				 * have to join again */
 	struct fm_told told;
-	struct fm_line line;	/* tables of former roots that its own come from (parts.c) */
-	uint16_t *admin;	/* mask of ports that the administrator excluded, by node id */
-	struct fm_orders orders;	/* the orders by which they are excluded */
-	uint64_t version, version_seen;	/* of the last table; highest that any node has */
+	struct fm_line line;	/* tables of former roots that this root's tables come from
+				 * (parts.c) */
+	uint16_t *admin;	/* by node id: mask of the ports that the administrator has
+				 * excluded */
+	struct fm_orders orders;	/* the orders that describe these exclusions */
+	uint64_t version, version_seen;	/* version of the last table; highest version that any
+					 * node has */
 	uint8_t clean;		/* mask of colours that no packet in the network has */
-	uint8_t brought;	/* colours of packets in NICs that joined since the last table */
-	uint32_t early;		/* nodes that wait for their neighbours' places (discover.c) */
-	uint64_t early_until;	/* when the first of them waits no longer; NEVER */
-	bool joined, bare;	/* links join all nodes that are up; a mate may be @bare */
-	uint32_t joiners, unplaced;	/* nodes that said HELLO; nodes without a node id */
-	uint32_t *missing, nmissing;	/* numbers in the roster of nodes that judge.c judges */
+	uint8_t brought;	/* colours of packets that are in NICs which joined since the
+				 * last table */
+	uint32_t early;		/* number of nodes that wait for their neighbours' places
+				 * (discover.c) */
+	uint64_t early_until;	/* when the first of these waits ends; NEVER */
+	bool joined, bare;	/* @joined: links join all nodes that are up; @bare: a node of
+				 * the roster may be @bare */
+	uint32_t joiners, unplaced;	/* number of nodes that sent HELLO; number of nodes
+					 * without a node id */
+	uint32_t *missing, nmissing;	/* roster indices of the nodes that judge.c has to judge */
 	uint64_t judge_at, obey, ranks_at; /* when judge.c, epoch.c, ranks.c are due; NEVER */
-	uint32_t search;	/* number of the last search through the links of nodes */
-	uint32_t witness;	/* number of a node that waited for another one (settle.c) */
-	uint64_t resign_at;	/* when resign.c checks its own NIC next */
-	bool alone;		/* the problem is present that no other node has joined */
+	uint32_t search;	/* number of the last search through the links between nodes */
+	uint32_t witness;	/* roster index of a node that waited for another one (settle.c) */
+	uint64_t resign_at;	/* when resign.c next checks this root's own NIC */
+	bool alone;		/* the problem that no other node has joined is present */
 	struct fm_base base, base_seen;
 	struct fm_changes changes;
 

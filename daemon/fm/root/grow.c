@@ -5,7 +5,7 @@
  * A discovered shape is that of the nodes which are there when the fabric settles. Nodes that boot
  * later have no place in it; extend.c decides if it can grow by them. Nodes keep their coordinates,
  * and so their addresses. But node ids depend on the sizes, and rows, flows and the destinations in
- * packets are all ids. So a NIC that is given another shape begins anew: it drops its packets,
+ * packets are all ids. So a NIC that is given another shape is reset: it drops its packets,
  * including those that wait for rows on hold. So a shape may grow only while the network is empty
  * and no host wants to send. The root makes sure of that in two steps:
  *
@@ -35,7 +35,7 @@
  *  5. If a manager is lost during the change, its NIC has all rows on hold, but would forward
  *     packets of others by the old sizes. So all its cables are excluded until it has taken its new
  *     place, and no holds are lifted before (test_silent_with_old_shape()).
- *  6. A root that starts anew during the change continues with the shape of its own NIC
+ *  6. A root that is restarted during the change continues with the shape of its own NIC
  *     (disturbed() of tests/sim/test_grow.c).
  */
 #include <stdlib.h>
@@ -57,17 +57,17 @@
 #include "daemon/fm/wire/plan.h"
 #include "lib/deps/invariant.h"
 
-#define LISTEN (20 * MS)	/* time in which no host may want to send */
+#define LISTEN (20 * MS)	/* no host may want to send for so long */
 #define WAIT_MAX (30000 * MS)
-#define BUSY_MAX 3	/* failed attempts until this is a problem */
+#define BUSY_MAX 3	/* after so many failed attempts a problem is reported */
 
 /**
  * struct fm_grow - the growth of the shape
  * @step: enum fm_grow_step
- * @version: of the table that has all rows on hold; 0: it is not made yet
- * @at: when the next attempt is made; NEVER
- * @wait: ns until that, longer after each failed attempt
- * @busy: attempts that failed, because something was sent or changed
+ * @version: version of the table that puts all rows on hold; 0: it is not made yet
+ * @at: when the next attempt is made; NEVER: not
+ * @wait: ns until the next attempt, longer after each failed one
+ * @busy: number of attempts that failed because something was sent or changed
  * @old: some NIC may work with the former shape
  */
 struct fm_grow {
@@ -101,7 +101,10 @@ bool fm_grow_mixed(const struct fm_root *r)
 	return r->grow->old;
 }
 
-/* Return: true if the shape was discovered, and a node has no place in it, nor waits for one. */
+/*
+ * Return: true if the shape was discovered, and some node has no place in it and does not wait for
+ * its neighbours.
+ */
 static bool is_growth_wanted(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -128,7 +131,7 @@ static void try_later(struct fm *fm)
 	g->at = fm->now + g->wait;
 }
 
-/* The attempt has failed. */
+/* Called when the present attempt has failed: counts it, and sets the time of the next one. */
 static void postpone_growth(struct fm *fm)
 {
 	struct fm_grow *g = fm->root->grow;
@@ -210,7 +213,10 @@ bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64
 		postpone_growth(fm);
 		return false;
 	}
-	/* The first counts were read when each NIC began to hold, so count once more. */
+	/*
+	 * The counts were read when each NIC began to hold, so the hosts must be watched for a
+	 * while: count once more.
+	 */
 	if (fm->now < since + LISTEN) {
 		*count_at = since + LISTEN;
 		return true;
@@ -231,7 +237,7 @@ static uint32_t id_in_shape(const struct torus_shape *from, const struct torus_s
 	return torus_node_id(to, &at);
 }
 
-/* Gives each node that has a place the same place in @shape. */
+/* Gives each node that has a place the same coordinates in the new shape. */
 static void move_places(struct fm *fm, const struct torus_shape *from, const uint16_t *admin)
 {
 	const struct torus_shape *to = &fm->table.shape;
@@ -266,7 +272,10 @@ static void move_places(struct fm *fm, const struct torus_shape *from, const uin
 	}
 }
 
-/* Moves the root's state of each node to @shape. Return: false: no memory, and nothing changed. */
+/*
+ * Changes the root's state of each node to @shape. Return: false: no memory, and nothing has
+ * changed.
+ */
 static bool take_shape(struct fm *fm, const struct torus_shape *shape, uint8_t open)
 {
 	struct fm_root *r = fm->root, old = *r;
@@ -298,7 +307,7 @@ static void grow_shape(struct fm *fm)
 	char text[TORUS_TEXT_MAX];
 	uint8_t open;
 
-	/* Something may have changed since the network was empty: then nothing grows. */
+	/* If something has changed since the network was empty, the shape does not grow now. */
 	if (!fm_extend(fm, &shape, &open) || !all_take_part(fm) || !take_shape(fm, &shape, open)) {
 		postpone_growth(fm);
 		return;
@@ -315,7 +324,7 @@ bool fm_grow_table(struct fm *fm, uint64_t version)
 	if (g->step == FM_GROW_GO)
 		grow_shape(fm);
 	else if (g->step == FM_GROW_PAUSE && g->version)
-		try_later(fm);	/* a table for another change came first */
+		try_later(fm);	/* a table for another change was made first */
 	if (g->step != FM_GROW_PAUSE)
 		return false;
 	g->version = version;
@@ -341,7 +350,7 @@ void fm_grow_applied(struct fm *fm)
 	}
 }
 
-/* A NIC without a place does not work with the former shape. */
+/* A NIC that has no place does not use the former shape. */
 void fm_grow_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 {
 	if (!m->old_shape || (h->placed && memcmp(&h->shape, &fm->table.shape, sizeof(h->shape))))

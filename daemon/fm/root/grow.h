@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A discovered shape grows by nodes that join later. */
+/* Growth of a discovered shape by nodes that join later. */
 #ifndef FM_GROW_H
 #define FM_GROW_H
 
@@ -15,37 +15,43 @@ struct fm_sums;
 
 enum fm_grow_step {
 	FM_GROW_REST,		/* no attempt is under way */
-	FM_GROW_PAUSE,		/* the next table, or the present one, has all rows on hold */
+	FM_GROW_PAUSE,		/* the next table, or the present one, puts all rows on hold */
 	FM_GROW_GO,		/* the next table has the new shape */
 };
 
-/* A root begins. Return: false: no memory. */
+/* Allocates the state of grow.c for a new root. Return: false: no memory. */
 bool fm_grow_new(struct fm_root *r);
 void fm_grow_free(struct fm_root *r);
 
 /** fm_grow_step() - Return: how far an attempt to grow is */
 enum fm_grow_step fm_grow_step(const struct fm_root *r);
-/** fm_grow_mixed() - Return: true if some NIC may work with the former shape */
+/** fm_grow_mixed() - Return: true if some NIC may still have the former shape */
 bool fm_grow_mixed(const struct fm_root *r);
-/** fm_grow_look() - a table is made: plan an attempt if nodes have no place, or cancel it */
+/**
+ * fm_grow_look() - called when a table is made: plan an attempt to grow if nodes have no place, or
+ * cancel it
+ */
 void fm_grow_look(struct fm *fm);
-/** fm_grow_why() - Return: text for the problem of nodes without a place; NULL: no problem yet */
+/**
+ * fm_grow_why() - Return: text for the problem that nodes have no place; NULL: it is no problem yet
+ */
 const char *fm_grow_why(struct fm *fm);
 /**
- * fm_grow_table() - table @version is about to be made: give it the new shape, if it is time
+ * fm_grow_table() - called before table @version is made: give it the new shape, if it is time for
+ * that
  * Return: true if the table has to put all rows on hold.
  */
 bool fm_grow_table(struct fm *fm, uint64_t version);
 /**
- * fm_grow_drained() - the network, which has been draining since @since, is drained
+ * fm_grow_drained() - called when the network, which has been draining since @since, is drained
  * @count_at: set to when all nodes have to be counted once more, if that is needed
- * Return: true if that, or another table, has to follow; false: the recovery goes on.
+ * Return: true if another count, or another table, must follow; false: the recovery goes on.
  */
 bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64_t since,
 		     uint64_t *count_at);
-/** fm_grow_applied() - all nodes that take part have applied the table */
+/** fm_grow_applied() - called when all nodes that take part have put the table in force */
 void fm_grow_applied(struct fm *fm);
-/** fm_grow_hello() - @m says HELLO: its NIC may have left the former shape */
+/** fm_grow_hello() - process the HELLO of @m, whose NIC may no longer have the former shape */
 void fm_grow_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h);
 /** fm_grow_due() - begin an attempt, if it is time; @recovers: a recovery is under way */
 void fm_grow_due(struct fm *fm, bool recovers);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the nodes that an exclusion would cut off: of the nodes that healthy links join now, all
- * but the largest part into which they would fall. Each two nodes that links join have a path, if
- * need be through relays, so no rows are computed.
+ * Finds the nodes that an exclusion would cut off: nodes that healthy links join now may fall into
+ * several parts, of which all but the largest count as cut off. Any two nodes joined by links have
+ * a path, if necessary through relays, so no rows need to be computed.
  *
- * Counts with all orders given, and all cables and nodes lost or back, so far, also those that no
- * table has yet.
+ * The search considers all orders given so far, and all cables and nodes that were lost or came
+ * back, even those that are not in a table yet.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,10 +18,11 @@
 #include "daemon/fm/root/service.h"
 
 /**
- * struct search - the nodes before [0] and after [1]
- * @out: of each node, the ports that are not used
- * @gone: nodes that need no path: they are dead, or out of service, or will be
- * @size: nodes of each part, by its lowest node; @best: the largest part after of each one before
+ * struct search - the fabric before [0] and after [1] the exclusion
+ * @out: for each node, the ports that are not used
+ * @gone: nodes that need no path, because they are dead, or out of service, or will be
+ * @size: number of nodes of each part, by its lowest node; @best: for each part before, the largest
+ *	part after
  */
 struct search {
 	uint16_t *out[2];
@@ -44,8 +45,8 @@ static bool has_nic(const struct fm *fm, uint32_t node)
 }
 
 /*
- * Return: the bit of @port if the table excludes its cable. If an end was dead in the table, only
- * damping (held) counts, because that node may have come back since.
+ * Return: the bit of @port if the table excludes its cable. If one end was dead in the table, only
+ * damping (@held) counts, because that node may have come back since.
  */
 static uint16_t lost_in_table(const struct fm *fm, uint32_t node, unsigned int port)
 {
@@ -111,7 +112,7 @@ static uint32_t part_of(const struct search *s, int i, uint32_t node)
 	return torus_health_component(s->health[i], node);
 }
 
-/* Return: false: no memory. */
+/* Finds the parts of the fabric before and after. Return: false: no memory. */
 static bool find_parts(struct search *s, const struct torus_shape *shape)
 {
 	uint32_t nodes = torus_nodes(shape);

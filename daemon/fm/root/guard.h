@@ -9,7 +9,7 @@ struct fm;
 struct fm_severed;
 struct fm_target;
 
-/* As fm_exclude_severs(), at the root. */
+/* Implements fm_exclude_severs() on the root. */
 int fm_guard_look(const struct fm *fm, const struct fm_target *end, uint32_t n,
 		  struct fm_severed *out);
 

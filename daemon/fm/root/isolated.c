@@ -19,9 +19,9 @@
 #include "daemon/fm/root/roster.h"
 #include "lib/deps/invariant.h"
 
-#define ROUND_MAX 128	/* nodes that the search for a short path visits */
+#define ROUND_MAX 128	/* most nodes that the search for a short path visits */
 
-/* Marks @from and all nodes that healthy links join to it with @mark. Return: how many. */
+/* Marks @from, and all nodes that healthy links join to it, with @mark. Return: their number. */
 static uint32_t mark_part(const struct fm_table *t, uint32_t from, uint32_t mark, uint32_t *part,
 			  uint32_t *queue)
 {
@@ -45,7 +45,7 @@ static uint32_t mark_part(const struct fm_table *t, uint32_t from, uint32_t mark
 	return tail;
 }
 
-/* Return: true if the node is out of service, so it is cut off on purpose. */
+/* Return: true if the node is out of service; then it is cut off on purpose. */
 static bool is_out(const struct fm_table *t, uint32_t node)
 {
 	return fm_table_out(&t->shape, t->entry[node].admin);
@@ -79,8 +79,8 @@ static uint32_t mark_parts(const struct fm_table *t, uint32_t root, uint32_t *pa
 }
 
 /*
- * Return: true if the manager of that node does not answer. Then judge.c finds what became of the
- * node, which the table has later.
+ * Return: true if the manager of that node does not answer. Then judge.c decides whether the node
+ * is dead, and a later table contains the result.
  */
 static bool is_missing(const struct fm_root *r, uint64_t guid)
 {
@@ -172,7 +172,7 @@ void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t, bool doubts)
 
 	for (uint32_t i = 0; joined && i < t->nentries; i++)
 		joined = is_still_joined(&fm->table, t->entries[i].node);
-	/* A node that is cut off for lack of power will soon be found dead. */
+	/* A node that is cut off because it has no power will soon be judged dead. */
 	if (doubts)
 		fm->root->joined = joined;
 	else if (!joined)

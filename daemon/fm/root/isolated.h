@@ -11,11 +11,14 @@ struct fm;
 
 /**
  * fm_isolated_tell() - report the isolated nodes as problems, if they may have changed
- * @t: the changes by which the present table came
- * @doubts: it is in doubt whether nodes are lost (vanish.c): report them later
+ * @t: the changes that the present table has made
+ * @doubts: the root is still finding out whether nodes are lost (vanish.c): report them later
  */
 void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t, bool doubts);
-/** fm_isolated_again() - no node is in doubt any more: report the nodes that were postponed */
+/**
+ * fm_isolated_again() - called when no node is in doubt any more: report the nodes whose report was
+ * postponed
+ */
 void fm_isolated_again(struct fm *fm);
 
 #endif /* FM_ISOLATED_H */

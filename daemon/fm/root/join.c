@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes come and go: HELLO, the parent that each node is given, and the rows and notices that come
- * up the tree.
+ * How nodes come and go: HELLO, the parent that each node is given, and the port rows and notices
+ * that come up the tree.
  */
 #include <stdio.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static bool are_rows_same(const struct fm_row *a, const struct fm_row *b)
 }
 
 /*
- * Names a cable by its end at a port with "+", as all texts do. @port: what the near end reports; if
- * the cable is wrong, only this tells the far end
+ * Names a cable by its end at a port with "+", as all texts do. @port: the port row entry of the
+ * near end; if the cable is wrong, only this names the other end
  */
 static void name_cable(const struct fm *fm, const struct fm_port_row *port, uint32_t *node,
 		       unsigned int *p)
@@ -68,8 +68,8 @@ static void name_cable(const struct fm *fm, const struct fm_port_row *port, uint
 }
 
 /*
- * Names the first port that went up or down, if any did, as cause of a recovery. Until the root has
- * settled, the place that a node had before may not exist in the present table.
+ * Writes the cause of a recovery: the first port that went up or down, if any did. Before the first
+ * table, the place that a node had before may not exist in the present shape.
  */
 static void write_cause(const struct fm *fm, const struct fm_mate *m, const struct fm_row *now,
 		      char *text, size_t room)
@@ -94,16 +94,17 @@ static void write_cause(const struct fm *fm, const struct fm_mate *m, const stru
 
 /*
  * Both ends of a cable report its change, at nearly the same time, so a table waits for the other
- * end. When both have reported, it waits only for other cables that changed at the same instant.
+ * end. When both ends have reported, the table waits only for other cables that changed at the same
+ * instant.
  */
 #define COALESCE (2 * MS)
 #define OTHER_END (6 * MS)
 #define BOTH_ENDS (MS / 4)
 
 /*
- * Adds the links of @m to the rows of nodes that have never said HELLO to this root; such a row is
- * made of the rows of other nodes (settle.c). Otherwise no node would vouch for that node when
- * those others are gone.
+ * Adds the links of @m to the port rows of nodes that have never sent HELLO to this root; such a
+ * row is made from the rows of other nodes (settle.c). Otherwise, when those other nodes are gone,
+ * no node would vouch for that one.
  */
 static void add_to_unheard(struct fm *fm, const struct fm_mate *m)
 {
@@ -118,7 +119,7 @@ static void add_to_unheard(struct fm *fm, const struct fm_mate *m)
 	}
 }
 
-/* Takes a new row of @m, and demands a new table if it needs one. */
+/* Processes a new port row of @m, and demands a new table if it needs one. */
 static void take_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 {
 	char cause[FM_TEXT_MAX / 2];
@@ -126,10 +127,11 @@ static void take_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 
 	fm_change_node(fm, m->node);
 	if (are_rows_same(&m->row, row)) {
-		m->row = *row;	/* the serial and the reasons */
+		m->row = *row;	/* only the serial and the reasons differ */
 		return;
 	}
-	fm_change_place(fm, m->node);	/* silent neighbours depend on closed ports (publish.c) */
+	fm_change_place(fm, m->node);	/* the entries of silent neighbours depend on closed
+					 * ports (publish.c) */
 	write_cause(fm, m, row, cause, sizeof(cause));
 	known = fm_damp_row(fm, m, row);
 	m->row = *row;
@@ -145,13 +147,13 @@ static void take_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	fm_news_row(fm);
 }
 
-/* Return: how many places there can be; a discovered shape may still grow. */
+/* Return: how many places the fabric can have; a discovered shape may still grow. */
 static uint32_t count_places(const struct fm *fm)
 {
 	return fm->cfg.shape.ndims ? torus_nodes(&fm->cfg.shape) : TORUS_MAX_NODES;
 }
 
-/* Return: true if twice as many nodes are known as there can be places, or more. */
+/* Return: true if at least twice as many nodes are known as the fabric can have places. */
 static bool is_crowded(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -163,7 +165,10 @@ static bool is_crowded(struct fm *fm)
 	return fm_roster_known(r) >= 2 * count_places(fm);
 }
 
-/* Return: true if @h has an epoch or a version that is not credible; writes the reason to @text. */
+/*
+ * Return: true if @h contains an epoch or a version that is too high to be credible; writes the
+ * reason to @text.
+ */
 static bool is_incredible(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
 	uint64_t epoch = later(fm_epoch_said(h), h->kept_term),
@@ -186,7 +191,7 @@ static bool is_incredible(const struct fm *fm, const struct fm_hello *h, char *t
 	return true;
 }
 
-/* Return: why a HELLO cannot be accepted, or NULL. */
+/* Return: why a HELLO must be refused, or NULL. */
 static const char *find_objection(struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
 	const struct fm_mate *m = fm_mate(fm->root, h->guid);
@@ -228,21 +233,23 @@ void fm_join_moves(struct fm *fm, uint64_t guid)
 		m->moving = true;
 }
 
-#define RESTLESS 10	/* keep-alives: a node that joins again sooner gets a parent further up */
+#define RESTLESS 10	/* keep-alives: a node that joins again sooner than this gets a parent
+			 * further up */
 
-/* Return: true if @m may be a parent. */
+/* Return: true if @m is connected or about to be, so that it can be a parent. */
 static bool is_there(const struct fm_mate *m)
 {
 	return (m->via || m->moving) && m->state == FM_NODE_UP;
 }
 
 /*
- * Return: address of the parent for @m; "": the root. The tree is a heap of the roster: the parent
- * of number i is (i - 1) / fanout, or the nearest of its ancestors that is there. A node that comes
- * back because the parent did not take it, or soon after it joined, gets the next ancestor. Numbers
- * fall on the way up, so there is no cycle, and it ends at the root. Where connections break all
- * the time the tree becomes flat, and less is repeated after each break. A node that may have to be
- * asked for the latest table is below the root (recall.c).
+ * Return: address of the parent for @m; "": the root. The tree is a heap over the roster: the
+ * parent of the node with index i has index (i - 1) / fanout, or is the nearest ancestor of that
+ * which is connected. A node that comes back because its parent refused it, or soon after it
+ * joined, gets the next ancestor. Indices fall on the way up, so there is no cycle, and every path
+ * ends at the root. If connections keep breaking, the tree becomes flat, and less has to be
+ * repeated after each break. A node that may have to be asked for the latest table stays a child of
+ * the root (recall.c).
  */
 static const char *choose_parent(struct fm *fm, struct fm_mate *m, bool joins, bool stray)
 {
@@ -283,7 +290,10 @@ static void check_relay(struct fm *fm, const struct fm_mate *m,
 		fm_problem_clear(fm, "relay", m->guid);
 }
 
-/* Notes the bootstrap flag. A new NIC may replace a dead one: ranks.c checks it later. */
+/*
+ * Notes whether the NIC of @m has the bootstrap flag. A new NIC may replace a dead one, so ranks.c
+ * checks the flags later.
+ */
 static void take_mark(struct fm *fm, struct fm_mate *m, bool marked, bool fresh)
 {
 	bool changes = m->marked != marked;
@@ -293,7 +303,10 @@ static void take_mark(struct fm *fm, struct fm_mate *m, bool marked, bool fresh)
 		fm_ranks_marked(fm);
 }
 
-/* Return: the node id before this root: by the latest table, or else by the node's HELLO. */
+/*
+ * Return: the node id that the node had before this root: by the latest table, or else by its
+ * HELLO.
+ */
 static uint32_t former_place(const struct fm *fm, const struct fm_hello *h)
 {
 	const struct fm_root *r = fm->root;
@@ -306,7 +319,10 @@ static uint32_t former_place(const struct fm *fm, const struct fm_hello *h)
 	return fm_recall_place(fm, h->guid);
 }
 
-/* Return: true if its NIC works at the place that it has, or will have. */
+/*
+ * Return: true if the NIC of the node has rows, and is at the place that the node has, or will
+ * have.
+ */
 static bool works_there(const struct fm *fm, const struct fm_mate *m, const struct fm_hello *h)
 {
 	const struct fm_root *r = fm->root;
@@ -318,9 +334,10 @@ static bool works_there(const struct fm *fm, const struct fm_mate *m, const stru
 
 /*
  * Return: mask of the colours of packets that may be in the NIC of a node that was @away, or whose
- * manager started anew: that of its rows, and those that were not clean by the last message of its
- * root. If it was away, this is known only if its NIC has the rows of its table: a manager that
- * started anew has no table, and one whose NIC failed got tables whose drains did not include it.
+ * manager was restarted: the colour of its rows, and those that were not clean (drained) by the
+ * last message of its root. If the node was away, the latter are known only if its NIC has the rows
+ * of its manager's table: a restarted manager has no table, and a manager whose NIC failed received
+ * tables whose drains did not include its NIC.
  */
 static uint8_t find_brought(const struct fm *fm, const struct fm_hello *h, bool away)
 {
@@ -329,11 +346,11 @@ static uint8_t find_brought(const struct fm *fm, const struct fm_hello *h, bool 
 	if (h->table && (!away || h->table == h->version))
 		clean = h->clean;
 	else if (!away && h->rows_term == fm->term)
-		clean = UINT8_MAX;	/* all drains of this root included the NIC */
+		clean = UINT8_MAX;	/* all drains of this root have included this NIC */
 	return h->version ? (uint8_t)(~clean | 1u << h->version % TORUS_COLOURS) : 0;
 }
 
-/* Takes all statements of a HELLO, which is not a late one. */
+/* Stores all statements of a HELLO that is not outdated. */
 static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_hello *h, bool fresh)
 {
 	struct fm_root *r = fm->root;
@@ -371,7 +388,7 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 	}
 	if (h->version > r->version_seen)
 		r->version_seen = h->version;
-	/* The node has missed versions, or has those of a former root. */
+	/* The node has missed versions, or has a version of a former root. */
 	if (h->placed && h->version != r->version &&
 	    (fm_recovery_phase(r) == FM_PHASE_REST || h->version > r->version))
 		fm_demand(fm, COALESCE, "node '%s' has version %llu", m->name,
@@ -402,7 +419,7 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 		fm_news_row(fm);
 }
 
-/* Takes a HELLO of @m, of which perhaps only the GUID is known yet. */
+/* Processes a HELLO of @m, of which possibly only the GUID was known before. */
 static void take_hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m,
 		       const struct fm_hello *h)
 {
@@ -413,7 +430,10 @@ static void take_hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m
 		fm_say(fm, FM_INFO, "node", "'%s' (%s) joins", h->name, h->address);
 	if (c->role != FM_CONN_CHILD)
 		fm_roster_forget_below(fm, h->guid);
-	/* A repeated HELLO on one connection may be late: compare the serial of its row. */
+	/*
+	 * A HELLO that is repeated on the same connection may be outdated: compare the serial of
+	 * its port row.
+	 */
 	if (c->role != FM_CONN_CHILD || (int32_t)(h->row.serial - m->row.serial) > 0)
 		take_statements(fm, m, h, fresh);
 }
@@ -437,7 +457,10 @@ static void send_welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m,
 							 .attach = h->attach });
 }
 
-/* Return: true if the node did not report to this root (judge.c), and its ban is not over. */
+/*
+ * Return: true if the node was banned because it did not report to this root (judge.c), and the ban
+ * is not over.
+ */
 static bool is_banned(const struct fm *fm, const struct fm_hello *h)
 {
 	const struct fm_mate *m = fm_mate(fm->root, h->guid);
@@ -445,13 +468,16 @@ static bool is_banned(const struct fm *fm, const struct fm_hello *h)
 	return m && m->epoch == h->epoch && fm->now < m->banned && fm_claim_leads(fm);
 }
 
-/* Return: key of the problem. Two NICs may have one GUID; then their addresses differ. */
+/*
+ * Return: key of the problem of a refused node. Two NICs may have the same GUID; then their
+ * addresses differ.
+ */
 static uint64_t refusal_key(const struct fm_hello *h)
 {
 	return fm_mix(h->guid) ^ fm_mix(fnv1a(FNV1A_START, h->address));
 }
 
-/* A refused node asks again and again. If it has not for so long, its problem ends. */
+/* A refused node keeps asking. If it has not asked for so long, its problem ends. */
 #define REFUSED_MAX (60 * SEC)
 
 static void report_refused(struct fm *fm, const struct fm_hello *h, const char *why)
@@ -466,7 +492,8 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	char text[FM_TEXT_MAX];
 	const char *why = find_objection(fm, h, text, sizeof(text));
 
-	if (!why && is_banned(fm, h)) {	/* that is a problem of its own */
+	if (!why && is_banned(fm, h)) {	/* the reason for the ban is reported as a problem of its
+					 * own */
 		fm_child_refuse(fm, c,
 				"it has not reported what it was asked for, and may join again "
 				"later");
@@ -499,7 +526,7 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 
 /* --- messages from below ---------------------------------------------------- */
 
-/* Return: the node of a notice; NULL: the notice is late, or not valid. */
+/* Return: the node that a notice is about; NULL: the notice is outdated or invalid. */
 static struct fm_mate *find_noticed(const struct fm *fm, const struct fm_left *l)
 {
 	struct fm_mate *m = fm_mate(fm->root, l->guid);
@@ -532,8 +559,9 @@ static void take_adopted(struct fm *fm, const struct fm_left *l)
 	m->missing = 0;
 	fm_vanish_adopted(fm, m);
 	/*
-	 * The root judged the node dead because this message came late. A node with a place
-	 * finds that in the table, and joins anew. A node without a place is in no table.
+	 * The root judged the node dead because this notice came late. A node with a place sees
+	 * that in the table, and joins again. A node without a place is in no table, so it is
+	 * revived here.
 	 */
 	if (m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE) {
 		m->state = FM_NODE_UP;
@@ -542,7 +570,7 @@ static void take_adopted(struct fm *fm, const struct fm_left *l)
 	}
 }
 
-/* A node has sent its table (@former), or its kept one. */
+/* Processes a table that a node has sent: its own one (@former), or the one that it has kept. */
 static void take_sent_table(struct fm *fm, const struct fm_table_msg *t)
 {
 	fm_parts_sent(fm, t);

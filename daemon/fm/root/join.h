@@ -10,11 +10,11 @@ struct fm_conn;
 struct fm_hello;
 struct fm_msg;
 
-/** fm_join_hello() - HELLO came on @c: refuse the node, answer by CLAIM, or welcome it */
+/** fm_join_hello() - process HELLO on @c: refuse the node, answer by CLAIM, or welcome it */
 void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
-/** fm_join_moves() - the node has left for its parent, which will announce it */
+/** fm_join_moves() - called when a node has left the root for its parent, which will announce it */
 void fm_join_moves(struct fm *fm, uint64_t guid);
-/** fm_join_msg() - a message for the root has come from a node below */
+/** fm_join_msg() - process a message for the root from a node below */
 void fm_join_msg(struct fm *fm, const struct fm_msg *msg);
 
 #endif /* FM_JOIN_H */

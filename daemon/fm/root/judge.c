@@ -2,14 +2,15 @@
 /*
  * DOC: dead and silent nodes
  *
- * A node is missing while no node holds a connection to it. Then the rows of its neighbours decide.
- * A neighbour whose row has a link to the node that is up vouches for its NIC. A neighbour that is
- * missing itself counts only if another node vouches for it. So the nodes of a cabinet without
- * power, whose last rows say that all links among them are up, do not keep each other alive.
+ * A node is missing while no node holds a connection to it. Then the port rows of its neighbours
+ * decide what it is. A neighbour that reports a link to the node as up vouches for the node's NIC.
+ * A neighbour that is missing itself counts only if another node vouches for it. So the nodes of a
+ * cabinet without power, whose last rows say that all links among them are up, do not keep each
+ * other alive.
  *
  * Dead. A node for which no neighbour vouches is dead. Missing nodes that links join, by the last
  * row of either end, are judged together. No other node has a link to such a set, for it would
- * vouch. So no packet passes between the set and the others, whether it lives or not, and a
+ * vouch. So no packet passes between the set and the others, whether the set lives or not, and a
  * recovery depends on nothing else. The time at which the set is judged matters only for false
  * alarms:
  *
@@ -26,7 +27,7 @@
  *	root are no quorum (quorum.c)			lines above
  *	any, if this manager stood still		when it may doubt no more (node/lag.c)
  *
- * By the line before the last one a root does not call most of the fabric dead because its own NIC
+ * The last line but one prevents a root from calling most of the fabric dead because its own NIC
  * has lost its links. That NIC may have stood still for longer than links stay up without a frame,
  * as all NICs do that share a machine with it, and all of them live. "Dead" would make the rows to
  * them invalid, and packets to them would come back as unreachable. They join again when their
@@ -82,12 +83,12 @@
 #include "daemon/fm/status.h"
 #include "lib/deps/invariant.h"
 
-#define ON_THEIR_WAY 4		/* times resend: time in which managers are back */
+#define ON_THEIR_WAY 4		/* times resend: time in which managers come back to the root */
 #define BAN_MAX 20		/* times member_max: longest ban */
 
 /*
- * Return: the neighbour at port @p, if its row confirms the cable, and in @up whether it reports
- * the link as up; NULL: not known, or dead.
+ * Return: the neighbour at port @p, if its port row confirms the cable; @up is set to whether it
+ * reports the link as up. NULL: the neighbour is not known, or dead.
  */
 static struct fm_mate *neighbour_at(const struct fm *fm, const struct fm_mate *m, unsigned int p,
 				    bool *up)
@@ -103,10 +104,10 @@ static struct fm_mate *neighbour_at(const struct fm *fm, const struct fm_mate *m
 }
 
 /**
- * struct evidence - the links to a missing node by the rows of its connected neighbours
- * @linked: one of them is up
- * @lost: one of them is lost, or vanish.c has taken the node as lost
- * @ended: one of them is lost that is up by the node's own last row
+ * struct evidence - what the port rows of connected neighbours say of their links to a missing node
+ * @linked: one of the links is up
+ * @lost: one of the links is lost, or vanish.c has declared the node lost
+ * @ended: one of the links is lost which the node's own last port row has as up
  */
 struct evidence {
 	bool linked, lost, ended;
@@ -162,7 +163,7 @@ static void mark_vouched(struct fm *fm)
 static const char silence[] = ": its NIC works on, but packets that it parks wait there, "
 			      "uncounted, until its manager answers";
 
-/* Judges @m dead or silent. @why: added to the text of the problem. */
+/* Makes @m dead or silent. @why: added to the text of the problem. */
 static void set_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state, const char *why)
 {
 	invariant(m != fm_mate_no(fm->root, 0));
@@ -180,7 +181,10 @@ static void set_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state,
 		fm_calls_look(fm);
 }
 
-/* Return: true if @was and @is are of the same session of a link to @o, which reports it as up. */
+/*
+ * Return: true if @was and @is are entries of the same session of a link to @o, and @o reports this
+ * link as up.
+ */
 static bool kept_up(const struct fm_port_row *was, const struct fm_port_row *is,
 		    const struct fm_mate *o)
 {
@@ -208,7 +212,10 @@ void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row
 	}
 }
 
-/* Bans a node, twice as long as before, unless the last ban ended longer ago than BAN_MAX. */
+/*
+ * Bans a node, for twice as long as last time, unless the last ban ended longer ago than the
+ * longest ban lasts.
+ */
 static void ban_node(const struct fm *fm, struct fm_mate *m)
 {
 	uint64_t most = BAN_MAX * fm->cfg.member_max;
@@ -218,7 +225,9 @@ static void ban_node(const struct fm *fm, struct fm_mate *m)
 	m->banned = fm->now + m->ban;
 }
 
-/* The parent of @m has reported that @m answers and does not report: judges it silent. */
+/*
+ * Called when the parent of @m has reported that @m answers but does not report: makes @m silent.
+ */
 static void judge_stuck(struct fm *fm, struct fm_mate *m, const struct fm_failed *f)
 {
 	const struct fm_root *r = fm->root;
@@ -237,7 +246,7 @@ static void judge_stuck(struct fm *fm, struct fm_mate *m, const struct fm_failed
 	fm_vanish_drop(fm, m);
 }
 
-/* The node is silent from now on, though it answers: recoveries do not wait for it. */
+/* The node is silent from now on, although it answers: recoveries do not wait for it. */
 void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 {
 	struct fm_mate *m = fm_mate(fm->root, f->guid);
@@ -259,7 +268,10 @@ void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 	set_gone(fm, m, FM_NODE_SILENT, why);
 }
 
-/* Adds the missing nodes to @set, of @n, that a link joins to @m. Return: how many they are now. */
+/*
+ * Adds the missing nodes that a link joins to @m to @set, which has @n nodes. Return: their number
+ * now.
+ */
 static uint32_t add_joined(struct fm *fm, const struct fm_mate *m, uint32_t *set, uint32_t n)
 {
 	struct fm_root *r = fm->root;
@@ -277,7 +289,10 @@ static uint32_t add_joined(struct fm *fm, const struct fm_mate *m, uint32_t *set
 	return n;
 }
 
-/* Return: when @m, one of @n nodes that are judged together, may be judged dead by its links. */
+/*
+ * Return: when @m, one of @n nodes that are judged together, may be judged dead by the state of its
+ * links.
+ */
 static uint64_t dead_by_links(const struct fm *fm, const struct fm_mate *m, uint32_t n)
 {
 	uint64_t moment = fm->cfg.resend / 4;
@@ -288,7 +303,10 @@ static uint64_t dead_by_links(const struct fm *fm, const struct fm_mate *m, uint
 	return m->missing + (n == 1 && e.ended && fm->now > m->joined + moment ? 0 : moment);
 }
 
-/* Return: when @m, one of @n nodes that are judged together, may be judged dead: see above. */
+/*
+ * Return: when @m, one of @n nodes that are judged together, may be judged dead: see the table
+ * above.
+ */
 static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n, bool quorum)
 {
 	uint64_t at = later(dead_by_links(fm, m, n), fm_lag_doubts(fm));
@@ -298,7 +316,7 @@ static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n
 
 /*
  * Judges @m and the nodes that links join to it, for which no neighbour vouches.
- * @quorum: the nodes that are connected are quorums
+ * @quorum: the connected nodes are a quorum
  * Return: when they are to be judged dead; NEVER: they are dead now.
  */
 static uint64_t judge_set(struct fm *fm, struct fm_mate *m, bool quorum)
@@ -322,14 +340,14 @@ static uint64_t judge_set(struct fm *fm, struct fm_mate *m, bool quorum)
 
 /*
  * Judges a missing node. @searches: number of the last search before this round of judgements.
- * @quorum: the nodes that are connected are quorums
- * Return: when it has to be judged again; NEVER.
+ * @quorum: the connected nodes are a quorum
+ * Return: when the node has to be judged again; NEVER: it need not.
  */
 static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches, bool quorum)
 {
 	uint64_t silent_at = m->missing + fm_service_patience(fm, m);
 
-	/* Each node of a set finds the same set, which is judged once. */
+	/* Every node of a set finds the same set, so the set is judged only once. */
 	if (!m->vouched)
 		return m->search > searches ? NEVER : judge_set(fm, m, quorum);
 	if (m->state == FM_NODE_SILENT)
@@ -343,13 +361,13 @@ static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches, 
 	return NEVER;
 }
 
-/* Return: true if @m is not missing any more, or dead. */
+/* Return: true if @m is no longer missing, or is dead. */
 static bool is_judged(const struct fm_mate *m)
 {
 	return m->state == FM_NODE_DEAD || m->via || !m->missing;
 }
 
-/* Return: true if it is time to judge a node silent. */
+/* Return: true if it is time to judge some node silent. */
 static bool is_silence_due(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -390,7 +408,7 @@ void fm_judge_due(struct fm *fm)
 			i++;
 		}
 	}
-	/* A node that answers again may be cut off all the same. */
+	/* A node that answers again may still be cut off. */
 	if (back)
 		fm_isolated_again(fm);
 	fm_member_check(fm, false);

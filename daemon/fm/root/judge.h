@@ -10,9 +10,15 @@ struct fm_failed;
 struct fm_mate;
 struct fm_row;
 
-/** fm_judge_beside() - @m, judged dead or silent, is back with @row; m->row is its former row */
+/**
+ * fm_judge_beside() - called when @m, which was judged dead or silent, is back with the port row
+ * @row; m->row is still its former one
+ */
 void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row);
-/** fm_judge_failed() - a node, or its parent, has reported that it cannot do the present step */
+/**
+ * fm_judge_failed() - process the report of a node, or of its parent, that it cannot do the present
+ * step
+ */
 void fm_judge_failed(struct fm *fm, const struct fm_failed *f);
 void fm_judge_due(struct fm *fm);
 uint64_t fm_judge_expiry(const struct fm *fm);

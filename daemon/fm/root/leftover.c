@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Another recovery for packets that one has left parked, and for ports that it has left closed. It
- * also holds flows that have nothing to do with them. So if it leaves them parked again, the next
- * one begins later, after WAIT_LAST at most, unless there is another reason for one.
+ * Demands another recovery if one has left packets parked or ports closed. A recovery also holds
+ * flows that have nothing to do with these packets. So if packets stay parked again, the next such
+ * recovery begins after a longer time, at most WAIT_LAST, unless there is another reason for one.
  */
 #include <stdlib.h>
 
@@ -11,15 +11,16 @@
 #include "daemon/fm/root/facts.h"
 #include "lib/deps/invariant.h"
 
-#define WAIT_FIRST (1000 * MS)	/* until the next attempt, if some step reached its bound */
-#define WAIT_SOON (20 * MS)	/* until the next attempt otherwise */
+#define WAIT_FIRST (1000 * MS)	/* time until the next attempt, if some step reached its time
+				 * limit */
+#define WAIT_SOON (20 * MS)	/* time until the next attempt otherwise */
 #define WAIT_LAST (32000 * MS)
 
 /**
- * struct fm_leftover - the next such recovery
- * @wait: ns that the present recovery waited, if it has no other reason; else 0
+ * struct fm_leftover - when the next such recovery begins
+ * @wait: ns by which the present recovery was delayed, if it has no other reason; else 0
  * @at: when the next one is demanded; NEVER
- * @asked: one was demanded, and has not begun
+ * @asked: one was demanded, and has not begun yet
  */
 struct fm_leftover {
 	uint64_t wait, at;
@@ -50,7 +51,7 @@ void fm_leftover_begin(struct fm *fm)
 	l->at = NEVER;
 }
 
-/* The wait does not grow while a port is closed, because packets may wait for it. */
+/* While a port is closed the time does not grow, because packets may wait for that port. */
 void fm_leftover_end(struct fm *fm, const struct fm_sums *s, bool bounded)
 {
 	struct fm_leftover *l = fm->root->leftover;

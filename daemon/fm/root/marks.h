@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sets of nodes: those that have changed since the last table (changes.c). */
+/* Sets of nodes, such as those that have changed since the last table (changes.c). */
 #ifndef FM_MARKS_H
 #define FM_MARKS_H
 
@@ -17,9 +17,10 @@ struct fm_marks {
  * struct fm_changes - sets of nodes of the table
  * @nodes: number of nodes in the table; 0: there is none yet
  * @table: nodes whose entry may differ in the next table
- * @odd: nodes with irregular cables: their entry may change though their own row does not
- * @differ: nodes that are up in this table and not in one of the sets of voters, or the reverse
- * @closed: nodes that may have closed ports which are healthy by the table
+ * @odd: nodes with irregular cables: their entry may change although their own port row does not
+ * @differ: nodes that are up in this table and are missing in one of the sets of voters, or the
+ *	reverse
+ * @closed: nodes that may have ports which are closed although they are healthy in the table
  * @part: nodes that have to be counted again (tally.c)
  */
 struct fm_changes {

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each change among the nodes delays the first table (settle.c), but not for ever. A node that
- * restarts again and again is not a new one: it counts like a row that changes, and rows delay the
- * table only until ROWS_MAX * member_max after the last new node. NICs that come with another GUID
- * each time are new nodes: they delay it only until NODES_MAX * member_max after the first new node
- * since the root began to lead, and so does every other reason to wait. While the root only asks,
- * these limits do not hold: it may ask for long, and still wait for the kept table of a node, which
- * comes last.
+ * Each change among the nodes delays the first table (settle.c), but not without limit. A node that
+ * restarts again and again is not a new one: it counts like a changed port row, and changed rows
+ * delay the table only until ROWS_MAX * member_max after the last new node. NICs that come with
+ * another GUID each time are new nodes: they delay it only until NODES_MAX * member_max after the
+ * first new node since the root began to lead, and so does every other reason to wait. While the
+ * root only asks, these limits do not hold: it may ask for long, and still wait for the kept table
+ * of a node, which comes last.
  */
 #include <stdlib.h>
 
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/facts.h"
 
-#define ROWS_MAX 3	/* times member_max: longest delay by rows after the last new node */
-#define NODES_MAX 20	/* times member_max: longest delay by new nodes in all */
+#define ROWS_MAX 3	/* times member_max: longest delay by changed port rows after the last
+			 * new node */
+#define NODES_MAX 20	/* times member_max: longest delay by new nodes altogether */
 
 /**
  * struct fm_news - times of changes among the nodes
- * @last: when the last change was that may delay the table
- * @newest: when a new node came last; @since: when the first one came; 0: none has
+ * @last: time of the last change that may delay the table
+ * @newest: when the last new node came; @since: when the first one came; 0: none has come
  */
 struct fm_news {
 	uint64_t last, newest, since;
@@ -51,7 +52,8 @@ void fm_news_begin(struct fm *fm)
 	struct fm_news *n = fm->root->news;
 
 	n->newest = fm->now;
-	n->last = later(n->last, fm->now);	/* fm_news_wait() may have set it already */
+	n->last = later(n->last, fm->now);	/* fm_news_wait() may have set a later time
+						 * already */
 	n->since = 0;
 }
 

@@ -9,23 +9,28 @@
 struct fm;
 struct fm_root;
 
-/* A root begins. Return: false: no memory. */
+/* Allocates the state of news.c for a new root. Return: false: no memory. */
 bool fm_news_new(struct fm_root *r);
 void fm_news_free(struct fm_root *r);
-/** fm_news_last() - Return: when the last change was that delays the table */
+/** fm_news_last() - Return: time of the last change that delays the table */
 uint64_t fm_news_last(const struct fm_root *r);
-/** fm_news_newest() - Return: when a new node came last */
+/** fm_news_newest() - Return: when the last new node came */
 uint64_t fm_news_newest(const struct fm_root *r);
 
-/** fm_news_begin() - the root begins to ask or to lead: former changes do not count */
+/**
+ * fm_news_begin() - called when the root begins to ask or to lead: former changes no longer count
+ */
 void fm_news_begin(struct fm *fm);
-/** fm_news_node() - a node has come that was not known */
+/** fm_news_node() - note that a node has come that was not known */
 void fm_news_node(struct fm *fm);
-/** fm_news_row() - something else about the nodes has changed */
+/** fm_news_row() - note that something else about the nodes has changed */
 void fm_news_row(struct fm *fm);
 /** fm_news_again() - the first table could not be made: wait as if something had changed now */
 void fm_news_again(struct fm *fm);
-/** fm_news_wait() - a change is expected until @at: it delays the table like one at @at */
+/**
+ * fm_news_wait() - note that a change is expected until @at: it delays the table like a change at
+ * @at
+ */
 void fm_news_wait(struct fm *fm, uint64_t at);
 
 #endif /* FM_NEWS_H */

@@ -9,24 +9,25 @@
  * Each table names the tables from which it comes: its line, which has the last table of each
  * former root with which the next root began. All decisions of a table of the line, and of tables
  * before it, are in the present table. A node that joins with a table that is not in the line comes
- * from another part, or has the last table of a root that died, which no other node has. Then the
- * exclusions of both stay:
+ * from another part, or has the last table of a root that died, a table that no other node has.
+ * Then the exclusions of both stay:
  *
  *  - Each HELLO contains the exclusions of the node's own ports, and of those at the far ends of
  *    its cables, for neighbours whose managers do not answer.
- *  - But the other part may have excluded ports of nodes that do not take part, nor any neighbour
- *    of theirs. So the root asks the first two nodes of each other part for its whole table, before
- *    they are welcomed and get another one: one of them may die before it answers, and the others
- *    lose that table and the connection to the root meanwhile. If the manager of a node started
- *    again, the root asks for the table that it has kept (node/keep.c). Until the first answer
- *    comes, for a resend at most, the root makes no table (publish.c): a table would include those
- *    nodes, and their NICs would open ports that their part excludes.
+ *  - But the other part may have excluded ports of nodes that do not take part now, and whose
+ *    neighbours do not either. So the root asks the first two nodes of each other part for its
+ *    whole table, before it welcomes them and they get another table. It asks two, because one of
+ *    them may die before it answers, and by then the other nodes have lost that table and the
+ *    connection to the root. If the manager of a node started again, the root asks for the table
+ *    that it has kept (node/keep.c). Until the first answer comes, for a resend at most, the root
+ *    makes no table (publish.c): a table would include those nodes, and their NICs would open ports
+ *    that their part excludes.
  *
- * A kept table may be later than each table in memory: the manager of one node hung while a root
- * made its last tables, and then all others started again. So the kept table of a node that has
- * none in memory is asked for, too, unless it is in the line of the latest table in memory, or is
- * that table or an earlier one of the same root. The same holds for a kept table that is later
- * than the one of the line by the same root.
+ * A kept table may be later than all tables in memory: this happens if the manager of one node
+ * hangs while a root makes its last tables, and then all other managers are restarted. So the kept
+ * table of a node that has none in memory is asked for, too, unless it is in the line of the latest
+ * table in memory, or is that table or an earlier one of the same root. The root also asks for a
+ * kept table that is later than the table of the same root in the line.
  *
  * If all managers started again, and NICs have lost their memory, the root begins with the latest
  * of the kept tables. Its line is that table, and the line that was kept with it; the root fetches
@@ -49,8 +50,8 @@
  * A node with the key may lie, and send tables of as many other parts as it likes. The root stores
  * FOREIGN_MAX of them. When it has made its first table, it unites each of them with that at once,
  * and stores it only in order not to ask for it again: the oldest is dropped. Before the first
- * table, it drops one whose exclusions are all in another one; if there is none, that of the
- * earliest epoch, and logs it. The table that the root had itself is never dropped.
+ * table, it drops one whose exclusions are all in another one; if there is none, it drops the one
+ * of the earliest epoch, and logs that. The table that the root had itself is never dropped.
  *
  * Tests: tests/unit/test_fm_parts.c, tests/unit/test_fm_parts_first.c.
  */
@@ -74,14 +75,15 @@
 #include "daemon/fm/root/told.h"
 #include "lib/deps/invariant.h"
 
-#define COALESCE (2 * MS)	/* other nodes of that part join at once: one table for all */
-#define FOREIGN_MAX 16		/* tables of other parts */
+#define COALESCE (2 * MS)	/* other nodes of that part join at the same time: one table for
+				 * all */
+#define FOREIGN_MAX 16		/* most tables of other parts that are stored */
 
 /**
- * struct foreign - a table that may be of another part
- * @id, @line, @shape, @orders: of the table
- * @own: this node had it itself
- * @admin: mask of the ports that its administrator excluded, by node id
+ * struct foreign - a stored table that may be of another part
+ * @id, @line, @shape, @orders: as in that table
+ * @own: it is the table that this node itself had
+ * @admin: by node id: mask of the ports that its administrator excluded
  */
 struct foreign {
 	struct foreign *next;
@@ -93,14 +95,14 @@ struct foreign {
 	uint16_t admin[];
 };
 
-#define WANTED 4	/* tables that are fetched at the same time */
-#define ASKED_MAX 2	/* nodes that are asked for one of these within a resend */
+#define WANTED 4	/* most tables that are fetched at the same time */
+#define ASKED_MAX 2	/* most nodes that are asked for one of these tables within a resend */
 
 /**
- * struct wanted - a table that is fetched
- * @id: of the table; version 0: it has come
+ * struct wanted - a table that is being fetched
+ * @id: identifies the table; version 0: it has come, or there is none
  * @since: when the present period of one resend began
- * @of, @n: GUIDs of the nodes that were asked in this period, and how many
+ * @of, @n: GUIDs and number of the nodes that were asked in this period
  */
 struct wanted {
 	struct fm_past id;
@@ -110,9 +112,9 @@ struct wanted {
 
 /**
  * struct fm_parts - tables of other parts
- * @foreign: list of those that are stored
+ * @foreign: list of the stored tables
  * @dropped: how many were dropped before the first table
- * @wanted: those that are fetched
+ * @wanted: the tables that are being fetched
  */
 struct fm_parts {
 	struct foreign *foreign;
@@ -127,8 +129,8 @@ bool fm_parts_new(struct fm_root *r)
 }
 
 /*
- * Return: true if both tables are of one root in one epoch. Old state files and earlier releases
- * leave the root out.
+ * Return: true if both tables are of one root in one epoch. State files and managers of earlier
+ * releases of the software do not name the root.
  */
 static bool is_same_root(const struct fm_past *a, const struct fm_past *b)
 {
@@ -150,7 +152,10 @@ static bool is_in_line(const struct fm *fm, const struct fm_past *t)
 	       is_past(&fm->root->line, t);
 }
 
-/* Excludes ports of @node, and names the first in @text. Return: how many were not excluded yet. */
+/*
+ * Excludes ports of @node, and writes the name of the first one to @text. Return: how many were not
+ * excluded before.
+ */
 static unsigned int exclude_ports(struct fm *fm, uint32_t node, uint16_t mask, char *text,
 				  size_t room)
 {
@@ -178,7 +183,7 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 	const struct fm_past id = { .epoch = v->term, .version = v->table, .root = v->root };
 	unsigned int n;
 
-	/* The exclusions of a node without a place belong to no place. */
+	/* The exclusions of a node without a place cannot be assigned to a place. */
 	if (!v->table || v->at == TORUS_NO_NODE || memcmp(&v->shape, shape, sizeof(*shape)) ||
 	    is_in_line(fm, &id))
 		return;
@@ -199,7 +204,10 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 
 /* --- whole tables of other parts ------------------------------------------------------- */
 
-/* Takes the orders of that table for excluded ports, where they are later. */
+/*
+ * Takes over the orders of that table for excluded ports, where they are later than the present
+ * ones.
+ */
 static void merge_orders(struct fm *fm, const struct foreign *f)
 {
 	for (uint32_t i = 0; i < f->orders.n; i++) {
@@ -237,7 +245,7 @@ static void exclude_foreign(struct fm *fm, const struct foreign *f)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
 }
 
-/* Adds a table to the line: the last one of each root is enough. */
+/* Adds a table to the line, in place of an earlier one of the same root. */
 static void add_to_line(struct fm_line *l, const struct fm_past *id)
 {
 	invariant(l->n <= FM_LINE_MAX);
@@ -251,7 +259,10 @@ static void add_to_line(struct fm_line *l, const struct fm_past *id)
 		l->past[l->n++] = *id;
 }
 
-/* Unites a table of another part with the next table, and adds it to the line. */
+/*
+ * Unites the exclusions of a table of another part with the next table, and adds that table to the
+ * line.
+ */
 static void merge_foreign(struct fm *fm, const struct foreign *f)
 {
 	const struct torus_shape *shape = &fm->table.shape;
@@ -263,9 +274,9 @@ static void merge_foreign(struct fm *fm, const struct foreign *f)
 }
 
 /*
- * Takes the exclusions of the table that this root begins with, if a node had sent it as a kept one
- * of another part. Then a node joined that works with that table, and this root, which led already,
- * did not fetch it once more (recall.c).
+ * Takes over the exclusions of the table that this root begins with, if a node had sent it as a
+ * kept table of another part. That happens if a node that uses that table joins after this root
+ * began to lead, because the root does not fetch the table a second time (recall.c).
  */
 static void merge_latest(struct fm *fm, const struct foreign *f)
 {
@@ -304,7 +315,10 @@ static bool is_earlier(const struct fm_past *a, const struct fm_past *b)
 	return a->epoch != b->epoch ? a->epoch < b->epoch : a->version < b->version;
 }
 
-/* Return: the pointer to the table to be dropped, in the list; the list has more than one. */
+/*
+ * Return: the link in the list to the table that is to be dropped; the list has more than one
+ * table.
+ */
 static struct foreign **find_least(struct fm_root *r)
 {
 	struct foreign **least = NULL;
@@ -315,14 +329,14 @@ static struct foreign **find_least(struct fm_root *r)
 		if (!r->settled && is_outdone(r, *at))
 			return at;
 		if (!least || r->settled || is_earlier(&(*at)->id, &(*least)->id))
-			least = at;	/* the list begins with the newest */
+			least = at;	/* the newest table is the first in the list */
 	}
 	return least;
 }
 
 /*
  * Logs that the exclusions of a table may be lost: only the 1st, 2nd, 4th ... time, because a node
- * that lies could cause it for ever.
+ * that lies could cause any number of these lines.
  */
 static void log_dropped(struct fm *fm, const struct fm_past *id)
 {
@@ -387,8 +401,8 @@ bool fm_parts_own(const struct fm *fm, struct fm_root *r)
 /*
  * Return: true if table @id, with @line, may be of another part, as far as is known now. While no
  * node is known to have a table in memory, it is compared with the latest kept one (recall.c).
- * @is_kept: it was kept. A later one of the same root is not the latest in memory, so recall.c does
- * not fetch it.
+ * @is_kept: it is a kept table. If it is later than the table in memory of the same root, recall.c
+ *	does not fetch it, because that is not the latest in memory.
  */
 static bool is_foreign(const struct fm *fm, const struct fm_past *id, const struct fm_line *line,
 		       bool is_kept)
@@ -400,7 +414,7 @@ static bool is_foreign(const struct fm *fm, const struct fm_past *id, const stru
 
 	if (fm->root->settled)
 		return id->version && !is_in_line(fm, id);
-	if (!told->table)	/* recall.c fetches a later one */
+	if (!told->table)	/* a later one is fetched by recall.c */
 		return id->version && id->epoch <= k->term && !is_same_root(&kept, id) &&
 		       !is_past(&k->line, id);
 	if (is_same_root(&latest, id))
@@ -417,13 +431,16 @@ static bool is_stored(const struct fm_root *r, const struct fm_past *id)
 	return false;
 }
 
-/* Return: true if @w is the table @id, and has not come. */
+/* Return: true if @w is for table @id, which has not come yet. */
 static bool is_wanted(const struct wanted *w, const struct fm_past *id)
 {
 	return w->id.version && w->id.root == id->root && fm_past_same(&w->id, id);
 }
 
-/* Return: table @id among those that are fetched, or else the one to be replaced, the oldest. */
+/*
+ * Return: the entry for table @id among those being fetched, or else the oldest entry, which may be
+ * replaced.
+ */
 static struct wanted *find_wanted(struct fm_parts *s, const struct fm_past *id)
 {
 	struct wanted *oldest = s->wanted;
@@ -477,7 +494,9 @@ uint64_t fm_parts_awaits(const struct fm *fm)
 	return until;
 }
 
-/* Stores the table of that message, and takes its exclusions, now or with the first table. */
+/*
+ * Stores the table of that message, and takes over its exclusions, at once or with the first table.
+ */
 static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_table_msg *m)
 {
 	struct foreign *f = foreign_new(id, &m->line, &m->shape);
@@ -502,7 +521,7 @@ void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
 	struct wanted *w = find_wanted(fm->root->parts, &id);
 	bool wanted = is_wanted(w, &id);
 
-	/* Before the first table, recall.c may have asked for it. */
+	/* Before the first table, recall.c may have asked for this table. */
 	if (m->base || is_stored(fm->root, &id) || m->term > fm_epoch_believed(fm) ||
 	    (!wanted && (m->former || fm->root->settled)))
 		return;
@@ -543,7 +562,10 @@ static void add_past(struct fm_line *l, const struct fm_past *first, const struc
 		l->past[l->n++] = rest->past[i];
 }
 
-/* Begins the line: with the latest table that a node has, or else with the latest kept one. */
+/*
+ * Begins the line with the latest table that a node has in memory, or else with the latest kept
+ * one.
+ */
 static void begin_line(struct fm *fm)
 {
 	const struct fm_told *t = &fm->root->told;

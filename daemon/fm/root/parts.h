@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Parts of the fabric that had a root each, and meet. */
+/* Parts of the fabric that had a root each, and are joined by links again. */
 #ifndef FM_PARTS_H
 #define FM_PARTS_H
 
@@ -13,24 +13,36 @@ struct fm_mate;
 struct fm_root;
 struct fm_table_msg;
 
-/* A root begins. Return: false: no memory. */
+/* Allocates the state of parts.c for a new root. Return: false: no memory. */
 bool fm_parts_new(struct fm_root *r);
 void fm_parts_free(struct fm_root *r);
 
-/** fm_parts_hello() - @m says HELLO to a root that has a table: take exclusions of another part */
+/**
+ * fm_parts_hello() - called on a root that has a table, when @m has sent HELLO: take over its
+ * exclusions if it comes from another part
+ */
 void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
 /**
- * fm_parts_own() - this node asks to be root: store its own table, which may be of another part
+ * fm_parts_own() - called when this node begins to ask to be root: store its own table, which may
+ * be of another part
  * Return: false: no memory.
  */
 bool fm_parts_own(const struct fm *fm, struct fm_root *r);
 /** fm_parts_ask() - ask the node of a HELLO for its table, if that may be of another part */
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-/** fm_parts_awaits() - Return: until when a table waits for such an answer; a past time: not */
+/**
+ * fm_parts_awaits() - Return: until when the next table waits for such an answer; a past time: it
+ * does not wait
+ */
 uint64_t fm_parts_awaits(const struct fm *fm);
-/** fm_parts_sent() - a node has sent its table, or its kept one: take it, if of another part */
+/**
+ * fm_parts_sent() - process a table that a node has sent, its own or its kept one, if it is of
+ * another part
+ */
 void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m);
-/** fm_parts_end() - the first table is made: take the exclusions of all other parts */
+/**
+ * fm_parts_end() - called when the first table is made: take over the exclusions of all other parts
+ */
 void fm_parts_end(struct fm *fm);
 
 #endif /* FM_PARTS_H */

@@ -3,17 +3,17 @@
  * DOC: the address plan of the fabric
  *
  * The plan is part of each table, and the first table of a fabric takes it from the root's
- * configuration. A later root takes the plan that the fabric has: of the latest table that nodes
- * tell, else of the NICs that are placed, else of the kept table. So neither a restart nor a
- * takeover changes it, whatever the new root's configuration is; if that names another plan, this
- * is a problem. The plan changes only when the root reads its configuration again.
+ * configuration. A later root takes the plan that the fabric has: that of the latest table that
+ * HELLOs describe, else of the NICs that are placed, else of the kept table. So neither a restart
+ * nor a takeover changes it, whatever the new root's configuration is; if that names another plan,
+ * this is reported as a problem. The plan changes only when the root reads its configuration again.
  *
  * A change is a recovery like any other, in which no row changes: no row goes on hold, and flows
- * by addresses that stay lose nothing. Each node gives its NIC the plan, and the interface its
- * addresses, before it reports the table. Packets carry node ids, not addresses, through the
- * fabric, so those that are in it arrive at the same node; its host drops them once the address is
- * gone. A packet that a host sends to a former address after the change goes by the new plan: if
- * the prefixes overlap, that address may be another node's.
+ * between addresses that stay the same lose nothing. Each node gives its NIC the plan, and the
+ * interface its addresses, before it reports the table. Packets carry node ids, not addresses,
+ * through the fabric, so those that are in it arrive at the same node; its host drops them once the
+ * address is gone. A packet that a host sends to a former address after the change goes by the new
+ * plan: if the prefixes overlap, that address may now belong to another node.
  *
  * A manager or a NIC of an earlier release knows only the default plan. While such a node is in the
  * fabric no other plan comes into force, and while another plan is in force such a node is refused.
@@ -25,8 +25,8 @@
  * service address in one of them: the service network would lose it. A plan that has the address of
  * a known node does not come into force, and while a plan is in force a node whose address it has
  * is refused. A plan that the fabric has when a root begins is kept in any case. A node whose own
- * address is in it has perhaps joined already; it refuses the table (node/task.c), is silent
- * then, and is refused when it joins again. If that is the root itself, it hands over (resign.c).
+ * address is in it may have joined already; it refuses the table (node/task.c), becomes silent, and
+ * is refused when it joins again. If that node is the root itself, it hands over (resign.c).
  *
  * Tests: tests/sim/test_plan.c, tests/netns/test_plan.sh.
  */
@@ -78,7 +78,7 @@ bool fm_plan_objection(const struct fm *fm, const struct fm_hello *h, char *text
 	return true;
 }
 
-/* Sets the problem that @plan cannot be used. */
+/* Reports the problem that @plan cannot be used. */
 static void refuse_plan(struct fm *fm, const struct torus_plan *plan, const char *why)
 {
 	struct torus_plan full = fm_plan_full(plan);
@@ -88,7 +88,7 @@ static void refuse_plan(struct fm *fm, const struct torus_plan *plan, const char
 		       torus_plan_text4(&full, v4), torus_plan_text6(&full, v6), why);
 }
 
-/* Return: true if no known node has its service address in @plan; else a problem has why. */
+/* Return: true if no known node has its service address in @plan; if one has, a problem says so. */
 static bool is_plan_apart(struct fm *fm, const struct torus_plan *plan)
 {
 	char why[FM_TEXT_MAX / 2];
@@ -108,7 +108,7 @@ static bool is_plan_apart(struct fm *fm, const struct torus_plan *plan)
 	return true;
 }
 
-/* Return: true if the fabric can have the plan; else a problem has why. */
+/* Return: true if the fabric can use @plan; if not, a problem says why. */
 static bool is_plan_usable(struct fm *fm, const struct torus_plan *plan,
 			   const struct torus_shape *shape)
 {
@@ -136,7 +136,7 @@ static bool is_plan_usable(struct fm *fm, const struct torus_plan *plan,
 	return true;
 }
 
-/* Return: the plan @from, with the prefixes that the configuration names in their place. */
+/* Return: the plan @from, in which the prefixes that the configuration names are replaced. */
 static struct torus_plan configured_plan(const struct fm *fm, const struct torus_plan *from)
 {
 	struct torus_plan plan = fm_plan_full(from), cfg = fm_plan_full(&fm->cfg.plan);
@@ -152,7 +152,7 @@ static struct torus_plan configured_plan(const struct fm *fm, const struct torus
 	return fm_plan_short(&plan);
 }
 
-/* Compares the fabric's plan with that of the configuration. */
+/* Compares the plan of the fabric with that of the configuration, and reports a difference. */
 static void check_config(struct fm *fm)
 {
 	const struct torus_plan *plan = &fm->root->plan;
@@ -169,7 +169,7 @@ static void check_config(struct fm *fm)
 			       fm->cfg.name);
 }
 
-/* Return: the plan that the fabric has; NULL: it has none yet. */
+/* Return: the plan that the fabric has already; NULL: it has none yet. */
 static const struct torus_plan *present_plan(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -181,7 +181,7 @@ static const struct torus_plan *present_plan(const struct fm *fm)
 	return r->restored && fm->kept.book ? &fm->kept.plan : NULL;
 }
 
-/* Drops the nodes that know only the default plan. They join again, and are refused then. */
+/* Drops the nodes that support only the default plan. They join again, and are then refused. */
 static void drop_old(struct fm *fm)
 {
 	for (uint32_t i = 1; i < fm_roster_size(fm->root); i++) {

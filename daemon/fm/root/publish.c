@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes the next table: places nodes that came, checks the cables, and sends what changed.
+ * Makes the next table: gives places to nodes that came, checks the cables, and sends what has
+ * changed.
  *
  * A version's colour is version mod 4, so a version may not begin while packets of the version four
  * before it can still be in the network. r->clean has the colours of which no packet is left. If
@@ -40,7 +41,7 @@
 #include "daemon/fm/root/wiring.h"
 #include "lib/deps/invariant.h"
 
-/* Return: the next version whose colour is none of @used; 0: there is none. */
+/* Return: the next version whose colour is not in the mask @used; 0: there is none. */
 static uint64_t version_without(const struct fm_root *r, uint8_t used)
 {
 	for (uint64_t j = 1; j < TORUS_COLOURS; j++)
@@ -49,21 +50,24 @@ static uint64_t version_without(const struct fm_root *r, uint8_t used)
 	return 0;
 }
 
-/* Return: mask of colours that are clean as the node of @v knows, if @latest is the table. */
+/*
+ * Return: mask of the colours that are clean (have no packets) as far as the node of @v knows, if
+ * @latest is the latest table.
+ */
 static uint8_t clean_by(const struct fm_voice *v, const struct fm_past *latest)
 {
 	const struct fm_past its = { .epoch = v->term, .version = v->table, .root = v->root };
 	bool counted = v->votes & 1;
 
-	if (!v->table)		/* its manager started again */
+	if (!v->table)		/* the manager of the node was restarted */
 		return !v->rows_term || (v->rows_term == latest->epoch &&
 					 v->rows == latest->version) ? UINT8_MAX : 0;
 	if (!counted && v->rows && v->rows < v->table)
-		return 0;	/* no drain of that table included its NIC */
+		return 0;	/* no drain of that table included the NIC of this node */
 	return fm_past_same(&its, latest) ? UINT8_MAX : v->clean;
 }
 
-/* Return: mask of colours that are clean by all nodes that took part in the claim. */
+/* Return: mask of the colours that are clean for all nodes that took part in the claim. */
 static uint8_t clean_of_all(const struct fm_root *r)
 {
 	const struct fm_past latest = fm_told_id(&r->told);
@@ -79,16 +83,17 @@ static uint8_t clean_of_all(const struct fm_root *r)
  *
  * Packets may have the colours of all nodes' rows, and each colour that was not clean by the former
  * root. That root sent its clean colours with its last table and step. So if that table has the
- * highest version that any NIC has, a clean colour is taken, and versions are left out if need be.
+ * highest version that any NIC has, a version with a clean colour is chosen, and the versions
+ * before it are skipped.
  *
  * A node with another table may not have taken part in that drain: another root led it, or none.
- * Its HELLO has the colours that are clean by its own table. None is if its manager started again
- * and its rows are not of the latest table, or if its NIC was not counted in the latest table and
- * has other rows: that NIC took part in no drain of it.
+ * Its HELLO has the colours that are clean by its own table. No colour is clean if its manager
+ * started again and its rows are not of the latest table, or if its NIC was not counted in the
+ * latest table and has other rows: that NIC took part in no drain of it.
  *
- * If no colour is known to be clean, one is taken that no node's rows have, and later tables wait
- * until the network has drained. Packets may have the colour taken, too: so when the others are
- * gone, another table follows, whose drain covers that colour as well.
+ * If no colour is known to be clean, one is chosen that no node's rows have, and later tables wait
+ * until the network has drained. Packets may have the chosen colour, too: so when packets of the
+ * other colours are gone, another table follows, whose drain covers that colour as well.
  */
 static uint64_t first_version(struct fm_root *r)
 {
@@ -110,9 +115,8 @@ static uint64_t first_version(struct fm_root *r)
 /*
  * Return: true if a NIC may have had rows of a later version than any node reports: the NIC of the
  * former root, if that is away or has lost its memory, or any other NIC that has lost its memory.
- * The flows of a NIC are numbered by the versions that it had (kernel/core/flow.h). In its next
- * life it must not use such a version once more: its receivers would discard its packets as
- * doubled.
+ * The flows of a NIC are numbered by the versions that it had (kernel/core/flow.h). After a restart
+ * it must not use such a version again: its receivers would discard its packets as duplicates.
  */
 static bool is_later_possible(const struct fm_root *r)
 {
@@ -127,16 +131,16 @@ static bool is_later_possible(const struct fm_root *r)
 /*
  * Return: the next version; 0: none may begin yet. A root makes at most as many tables as there are
  * colours before other nodes have taken one of them. So if the last versions may be unknown, as
- * many versions are left out, which leaves the colour the same.
+ * many versions as there are colours are skipped, which leaves the colour the same.
  *
  * A node that joins may have a later version than the present table, without a recovery of it. The
  * version after that may have the colour of the present table, which is not clean until another
- * table is in force. So it is left out, like versions of other colours that are not clean.
+ * table is in force. So it is skipped, like versions of other colours that are not clean.
  *
  * No drain of this root waited for the packets in the NIC of a node that was away. With the colour
  * of the next version, that version's drain would not wait for them either. So versions of the
- * colours that these packets may have are left out, too. If no other is clean, one of them is
- * taken, and a further table follows whose drain covers it, as after a restart. Such a table also
+ * colours that these packets may have are skipped, too. If no other colour is clean, one of them is
+ * used, and a further table follows whose drain covers it, as after a restart. Such a table also
  * follows if a node that has waited for a place gets one in a version of such a colour.
  */
 static uint64_t next_version(struct fm *fm)
@@ -144,9 +148,15 @@ static uint64_t next_version(struct fm *fm)
 	struct fm_root *r = fm->root;
 	uint64_t version;
 
-	/* The version is above each table in a HELLO, even if no NIC has taken that. */
+	/*
+	 * The version must be above that of each table named in a HELLO, even if no NIC has taken
+	 * that table.
+	 */
 	r->version = later(r->version, later(r->version_seen, r->told.table));
-	/* NICs that had the kept table may have lost their memory, but not all their receivers. */
+	/*
+	 * NICs that had the kept table may have lost their memory, but some of their receivers may
+	 * not.
+	 */
 	if (r->version && !fm->table.version)
 		r->version = later(r->version, fm->kept.version);
 	if (!fm->table.version && r->version)
@@ -158,9 +168,9 @@ static uint64_t next_version(struct fm *fm)
 }
 
 /*
- * Return: true if port @p of @m, a silent node, may be closed, by the row of its neighbour. A link
- * that was lost and came back is closed at both ends until a replay, in which @m does not take
- * part.
+ * Return: true if port @p of the silent node @m may be closed, as the port row of its neighbour
+ * shows. A link that was lost and came back is closed at both ends until a replay, in which @m does
+ * not take part.
  */
 static bool is_closed_beyond(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
@@ -170,7 +180,7 @@ static bool is_closed_beyond(const struct fm *fm, const struct fm_mate *m, unsig
 	return m->state == FM_NODE_SILENT && o && o->row.port[torus_dir_opposite(shape, p)].closed;
 }
 
-/* Fills in @e, which is all zero. Entries are compared by memcmp(), texts included. */
+/* Fills in @e, which must be all zero, because entries are compared by memcmp(), texts included. */
 static void make_entry(struct fm *fm, const struct fm_mate *m, uint64_t version, struct fm_entry *e)
 {
 	e->state = m->state;
@@ -215,7 +225,9 @@ bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_
 	return m || !fm_table_blank(e) || !fm_table_blank(&fm->table.entry[node]);
 }
 
-/* Reports the nodes without a place as problems, but for those that wait for their neighbours. */
+/*
+ * Reports the nodes without a place as problems, except for those that wait for their neighbours.
+ */
 static void report_unplaced(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -242,7 +254,9 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The entry @was becomes @e in that version: updates the votes of both nodes. */
+/*
+ * Called when the entry @was becomes @e in table @version: updates the votes of the nodes of both.
+ */
 static void move_vote(struct fm *fm, const struct fm_entry *was, const struct fm_entry *e,
 		      uint64_t version)
 {
@@ -257,8 +271,8 @@ static void move_vote(struct fm *fm, const struct fm_entry *was, const struct fm
 
 /*
  * Fills @t with the entries that differ from the present table. If a count has added the end of a
- * session to an entry (ended.c), some nodes may lack it; then the entry differs, too, by the serial
- * of its row, or by the end itself. Return: false: no memory.
+ * session to an entry (ended.c), some nodes may not have it; in this case, too, the entry differs,
+ * by the serial of its port row or by the end of the session itself. Return: false: no memory.
  */
 static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 {
@@ -308,7 +322,7 @@ static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 	return true;
 }
 
-/* The first table and those after it drain all that nodes with a place brought. */
+/* The first table, and later ones, drain all packets that nodes with a place brought with them. */
 static void forget_brought(struct fm_root *r)
 {
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
@@ -316,7 +330,10 @@ static void forget_brought(struct fm_root *r)
 			fm_mate_no(r, i)->brought = 0;
 }
 
-/* Return: true if nodes came with packets that may have the colour of @version, now in force. */
+/*
+ * Makes and sends the table @version. Return: true if nodes came with packets that may have its
+ * colour.
+ */
 static bool publish_table(struct fm *fm, uint64_t version)
 {
 	struct fm_root *r = fm->root;
@@ -399,10 +416,11 @@ void fm_publish_due(struct fm *fm)
 	if (version)
 		mixed = publish_table(fm, version);
 	else
-		fm_demand_put_off(fm, NEVER);	/* until recovery.c finds the network drained */
+		fm_demand_put_off(fm, NEVER);	/* wait until recovery.c finds the network
+						 * drained */
 	if ((doubtful || mixed) && fm->table.version) {
 		fm_demand(fm, 0, mixed ? "nodes came with packets of the new colour" :
 				 "root restarted in a recovery");
-		fm_demand_put_off(fm, NEVER);	/* no colour is free before the drain */
+		fm_demand_put_off(fm, NEVER);	/* before the drain no colour is free */
 	}
 }

@@ -11,7 +11,7 @@ struct fm_entry;
 
 /**
  * fm_publish_entry() - make the entry of @node for the next table, @version
- * Return: false: it is blank, and was before.
+ * Return: false if the entry is blank, and was blank before.
  */
 bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_entry *e);
 void fm_publish_due(struct fm *fm);

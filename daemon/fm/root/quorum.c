@@ -45,14 +45,14 @@
  *     force.
  *
  * A manager that started again has no table. But its NIC still obeys the root that it promised to
- * obey, and knows the epoch and version of its rows. Such a node counts as in U(t) and O(t) if t
- * has the GUID of its NIC, and that NIC's present life, and its rows are not of a table later than
- * t. Then both lemmas hold: if the node has taken f, or n, its rows are of that or a later table,
- * and t is not before them. A NIC that has lost its memory is in another life, and counts for no
- * table from before: it may have taken n and not know it. A root that leads does not count it for
- * such a table either: in its former life it may have promised to obey another root. A root that
- * claims knows the GUIDs if it has t, and fetches t if it lacks it (recall.c). The table so fetched
- * is not taken: nothing of it goes to a NIC, or on to other nodes.
+ * obey, and knows the epoch and version of its rows. Such a node counts as a member of U(t) and
+ * O(t) if t has the GUID of its NIC with its present epoch (the NIC was not restarted), and its
+ * rows are not of a table later than t. Then both lemmas hold: if the node has taken f, or n, its
+ * rows are of that or a later table, and t is not before them. A NIC that was restarted has lost
+ * its memory and counts for no table from before: it may have taken n without knowing it. A root
+ * that leads does not count it for such a table either: before the restart it may have promised to
+ * obey another root. A root that claims knows the GUIDs if it has t, and fetches t if it lacks it
+ * (recall.c). The table so fetched is not taken: nothing of it goes to a NIC, or on to other nodes.
  *
  * If no node has a table, because all managers started again, but some have kept one (node/keep.c),
  * a claim needs more than half of the nodes in the kept table. If none was kept, and NICs have
@@ -60,7 +60,8 @@
  * lose the memory of their promises can make two roots, of two parts between which all managers
  * started again.
  *
- * A root without a quorum goes on leading the nodes that it has. It only cannot leave out others.
+ * A root without a quorum goes on leading the nodes that are connected to it; but a table that
+ * leaves out other nodes does not come into force.
  *
  * Tests: tests/spin/takeover.pml checks the theorem with every order of steps, and that it is wrong
  * without O (BREAK_LATEST); tests/sim/test_takeover.c.
@@ -80,8 +81,9 @@
 #include "daemon/fm/root/told.h"
 #include "lib/deps/invariant.h"
 
-#define HEARD_MAX 5	/* times resend: a HELLO counts so long, unless it is repeated */
-#define AGAIN_MAX 3	/* times the interval of HELLOs that the node was asked for, if longer */
+#define HEARD_MAX 5	/* times resend: so long a HELLO counts, unless it is repeated */
+#define AGAIN_MAX 3	/* times the interval of HELLOs that the node was asked for, if that is
+			 * longer */
 
 /** struct quorum_table - a table of this root: its @version, and how many nodes are up in it */
 struct quorum_table {
@@ -90,13 +92,13 @@ struct quorum_table {
 };
 
 /**
- * struct fm_quorum - the sets of nodes of which this root needs quorums
+ * struct fm_quorum - the sets of nodes in each of which this root needs a quorum
  * @with: the table with which it claimed; version 0: there was none
- * @nclaimed, @claimed: the sets of which the claim needed quorums
- * @own: the root had that table itself, or no node had one
+ * @nclaimed, @claimed: the sets in which the claim needed quorums
+ * @own: the root had the table @with itself, or no node had one
  * @ups: number of nodes that are up in the last table
- * @taken: the latest table that all nodes have taken that are up in it; version 0: none
- * @lacks: the last quorum that was needed was missing
+ * @taken: the latest table that all nodes which are up in it have taken; version 0: none
+ * @lacks: when a quorum was last needed, it was missing
  * @open, @n: tables after @taken in which other nodes are up than in the one before, ascending
  */
 struct fm_quorum {
@@ -158,7 +160,10 @@ void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h)
 	v->clean = h->clean;
 }
 
-/* Return: true if the manager has no table, and its NIC has, or may have, rows of a later one. */
+/*
+ * Return: true if the manager has no table in memory, and its NIC has, or may have, rows of a later
+ * table than the given one.
+ */
 static bool forgot_later(const struct fm_voice *v, uint64_t epoch, uint64_t table)
 {
 	if (v->table || !v->rows)
@@ -166,7 +171,7 @@ static bool forgot_later(const struct fm_voice *v, uint64_t epoch, uint64_t tabl
 	return !v->rows_term || v->rows_term > epoch || (v->rows_term == epoch && v->rows > table);
 }
 
-/* Return: mask of the sets in which @m is, by the table @b and its voters. */
+/* Return: mask of the sets that contain @m, by the table @b and its voters. */
 static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const struct fm_mate *m)
 {
 	uint32_t node = fm_book_find(b, m->guid);
@@ -175,7 +180,10 @@ static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const str
 	       entry_votes(v, &b->entry[node]);
 }
 
-/* Return: mask of the sets of a claim with table @t in which @m is; 0: none, or not known. */
+/*
+ * Return: mask of the sets that contain @m, of those in which a claim with table @t needs quorums;
+ * 0: none, or not known.
+ */
 static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const struct fm_past *t)
 {
 	const struct fm_voice *said = &m->voice;
@@ -197,7 +205,7 @@ static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const s
 }
 
 /*
- * Return: mask of the sets in which @m is, of the latest table. The root that made a table is up in
+ * Return: mask of the sets of the latest table that contain @m. The root that made a table is up in
  * it, even if its manager started again, but its NIC did not.
  */
 static uint16_t votes_of(const struct fm *fm, const struct fm_mate *m)
@@ -215,7 +223,7 @@ static uint16_t votes_of(const struct fm *fm, const struct fm_mate *m)
 	return mask;
 }
 
-/* Writes the sets of which a claim with the latest table needs quorums. Return: how many. */
+/* Writes the sets in which a claim with the latest table needs quorums. Return: their number. */
 static unsigned int list_sets(const struct fm *fm, struct fm_set *set)
 {
 	const struct fm_root *r = fm->root;
@@ -227,7 +235,7 @@ static unsigned int list_sets(const struct fm *fm, struct fm_set *set)
 		return 1 + t->voters.n;
 	}
 	set[0] = (struct fm_set) { .ups = fm_recall_nodes(fm) };
-	if (!set[0].ups)	/* torus_nodes() is 0 as well if the shape is not known */
+	if (!set[0].ups)	/* torus_nodes() also is 0 if the shape is not known */
 		set[0].ups = torus_nodes(&r->shape);
 	return set[0].ups > 0;
 }
@@ -375,8 +383,8 @@ void fm_quorum_taken(struct fm *fm, uint64_t version)
 }
 
 /*
- * Finds set number @i of those of which a quorum is needed now, and the @version of its table, or 0
- * if it is of the claim. Return: false: there are not so many.
+ * Finds set number @i of those in which a quorum is needed now, and the @version of its table; 0:
+ * it is a set of the claim. Return: false if there are not so many sets.
  */
 static bool find_set(const struct fm *fm, unsigned int i, struct fm_set *set, uint64_t *version)
 {
@@ -464,7 +472,10 @@ static bool is_connected(const struct fm *fm, const struct fm_mate *m)
 	return m->via || m == fm_mate_no(fm->root, 0);
 }
 
-/* Return: true if the root waits for the reports of @m: it has taken the present table, or will. */
+/*
+ * Return: true if the root waits for the reports of @m, so that @m has taken the present table or
+ * will take it.
+ */
 static bool takes_table(const struct fm *fm, const struct fm_mate *m)
 {
 	(void)fm;

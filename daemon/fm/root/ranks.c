@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Problems of candidates whose configuration cannot be what the administrator wants. They do no
- * harm as long as the root lives, so they are reported before it is lost:
+ * Reports candidates whose configuration cannot be what the administrator wants. Such a mistake
+ * does no harm as long as the root lives, so it is reported before the root is lost:
  *
  *  - Two nodes have the same priority, by configuration or because both have the bootstrap flag:
  *    their ids decide which of them asks first. Nodes without a configured priority have one in
@@ -30,7 +30,10 @@ void fm_ranks_look(struct fm *fm)
 	fm->root->ranks_at = earlier(fm->root->ranks_at, fm->now + fm->cfg.resend);
 }
 
-/** struct equals - the @n nodes of one priority; @of: the two with the lowest ids, in order */
+/**
+ * struct equals - the @n nodes with one priority; @of: the two of them with the lowest ids, in
+ * order
+ */
 struct equals {
 	uint32_t n;
 	const struct fm_mate *of[2];
@@ -106,9 +109,9 @@ static void check_ranks(struct fm *fm)
 }
 
 /*
- * If all nodes started again, each marked node would lead the nodes that its Inits reach first:
- * two fabrics, and no node of one obeys the root of the other. A dead node without a place was
- * replaced.
+ * If two nodes had the bootstrap flag and all nodes were restarted, each of the two would lead the
+ * nodes that its Inits reach first: there would be two fabrics, and no node of one would obey the
+ * root of the other. A dead node without a place does not count, because it was replaced.
  */
 void fm_ranks_marked(struct fm *fm)
 {

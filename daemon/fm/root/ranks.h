@@ -7,7 +7,9 @@
 
 struct fm;
 
-/** fm_ranks_look() - a node came, went, or has another priority: check all of them soon */
+/**
+ * fm_ranks_look() - called when a node came, left, or has another priority: check all of them soon
+ */
 void fm_ranks_look(struct fm *fm);
 /** fm_ranks_marked() - begin or end the problem that two nodes have the bootstrap flag */
 void fm_ranks_marked(struct fm *fm);

@@ -4,9 +4,9 @@
  *
  * Exclusions by the administrator outlive the root. Each HELLO contains which of the node's cables
  * its table excludes, at either end, so both ends of a cable know the exclusions of both. If two
- * nodes differ, the one with the later table is right, so a port that was included meanwhile is not
- * excluded again. For a node that is away, or whose manager started again, the HELLOs of its
- * neighbours count.
+ * nodes contradict each other, the one with the later table is right, so a port that was included
+ * since is not excluded again. For a node that is away, or whose manager started again, the HELLOs
+ * of its neighbours count.
  *
  * A HELLO also contains the colours of which the former root knew that no packet is left, and the
  * dimensions whose ends are not cabled together.
@@ -15,9 +15,9 @@
  * from the first two of them. It needs to know which nodes were up in that table, and nodes whose
  * managers started again cannot tell it (quorum.c). Nodes that do not answer may be dead: then
  * another node with that table is asked, when it says HELLO again; or, when this root leads and no
- * HELLOs come any more, one that is connected. So until the table has come, the root keeps as many
+ * more HELLOs come, a node that is connected. So until the table has come, the root keeps as many
  * nodes that have it as it may ask, and gives them no other parent: a node that is connected only
- * to another parent cannot be asked. The first table waits for at most ASKED_MAX of these.
+ * to another parent cannot be asked. The first table waits for at most ASKED_MAX of these nodes.
  *
  * If all managers and NICs have lost their memory, the tables that candidates have kept contain the
  * same (node/keep.c).
@@ -47,25 +47,29 @@
 #include "daemon/fm/root/told.h"
 #include "lib/deps/invariant.h"
 
-/** struct said - exclusions at a node by the table @id; @admin and @across as in fm_hello */
+/**
+ * struct said - the exclusions at a node, as the table @id has them; @admin and @across as in
+ * fm_hello
+ */
 struct said {
 	struct fm_past id;
 	uint16_t admin;
 	uint16_t across;
 };
 
-#define AT_ONCE 2	/* nodes that are asked for one table before the first has had its time */
-#define ASKED_MAX 4	/* nodes that are asked for one table; also, times resend, the longest
-			 * wait of the first table for later and later ones */
+#define AT_ONCE 2	/* most nodes that are asked for a table before the first of them has had
+			 * time to answer */
+#define ASKED_MAX 4	/* most nodes that are asked for one table; also, times resend, how long
+			 * the first table waits if ever later tables are found */
 
 /**
  * struct fm_recall - the former root's decisions, until the first table
  * @said: exclusions by node id; NULL: none are known
  * @book: the latest table, as a node has sent it; NULL: no node has
- * @id, @voters: of @book
+ * @id, @voters: as in the table of @book
  * @wanted, @asked: the table for which a node was asked last, and when
- * @of, @n: GUIDs of the last nodes that were asked for it, and how many were
- * @since: when a node was asked first since this root leads
+ * @of, @n: GUIDs of the last nodes that were asked for that table, and how many were asked
+ * @since: when a node was first asked since this root leads
  * @kept: the restored shape is that of the kept table
  */
 struct fm_recall {
@@ -106,10 +110,10 @@ void fm_recall_free(struct fm_root *r)
 }
 
 /*
- * Compares two tables. Two roots of one epoch led parts that no link joined, so neither table is
- * really later. The one of the root with the greater GUID counts as later, wherever tables are
- * compared; the other one is a table of another part (parts.c). Managers of former releases, and
- * old kept tables, leave the root out.
+ * Compares the age of two tables. Two roots of the same epoch led parts that no link joined, so
+ * neither table is really later. The one of the root with the greater GUID counts as later,
+ * wherever tables are compared; the other one is a table of another part (parts.c). Managers of
+ * earlier releases of the software, and old kept tables, do not name the root.
  * Return: < 0: @a is earlier, 0: they are the same, > 0: @a is later.
  */
 static int compare_tables(const struct fm_past *a, const struct fm_past *b)
@@ -150,8 +154,8 @@ static struct fm_past own_id(const struct fm_table *t)
 }
 
 /*
- * Takes the table of a HELLO if it is the latest. Within a version more and more colours become
- * clean, and each node knows them as of the root's last message to it.
+ * Stores what a HELLO says of the sender's table, if that is the latest. During a version more and
+ * more colours become clean; each node knows those named in the last message that the root sent it.
  */
 static void take_told(struct fm_told *t, const struct fm_hello *h)
 {
@@ -164,7 +168,7 @@ static void take_told(struct fm_told *t, const struct fm_hello *h)
 	if (order < 0)
 		return;
 	t->clean |= h->clean;
-	/* Managers of earlier releases leave voters and line out. */
+	/* Managers of earlier releases do not send voters and line. */
 	if (h->voters.n > t->voters.n)
 		t->voters = h->voters;
 	if (h->line.n > t->line.n)
@@ -193,9 +197,9 @@ static bool alloc_said(struct fm *fm, const struct torus_shape *shape)
 }
 
 /*
- * Takes the shape of a HELLO, if the NIC has the latest version so far: that is the shape of the
- * fabric. So if the NIC of the root has lost its memory, or was away for long, all nodes keep their
- * places. Return: true if the shape is taken.
+ * Uses the shape in a HELLO as that of the fabric, if the NIC has the latest version so far. So all
+ * nodes keep their places even if the NIC of the root has lost its memory, or was away for long.
+ * Return: true if the shape is used.
  */
 static bool take_shape_of(struct fm *fm, const struct fm_hello *h)
 {
@@ -218,7 +222,7 @@ static bool take_shape_of(struct fm *fm, const struct fm_hello *h)
 	return true;
 }
 
-/* Takes the exclusions of one table at all nodes. */
+/* Stores the exclusions that one table has at all nodes. */
 static void take_all_said(struct fm *fm, const struct fm_entry *entry, const struct said *as)
 {
 	const struct torus_shape *shape = &fm->root->shape;
@@ -237,9 +241,9 @@ static void take_all_said(struct fm *fm, const struct fm_entry *entry, const str
 }
 
 /*
- * Takes the kept table. If no NIC works in a shape, takes its shape and places. In any case takes
- * the open dimensions and the exclusions, which NICs do not know. If the table does not have the
- * root's NIC, the root has no place by it.
+ * Uses the kept table: its open dimensions and exclusions in any case, because NICs do not know
+ * them; its shape and places if no NIC has a place. If the table does not contain the root's NIC,
+ * it gives the root no place.
  */
 static void recall_kept(struct fm *fm)
 {
@@ -299,7 +303,7 @@ struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
 	return s->book && fm_past_same(&s->id, id) ? s->book : NULL;
 }
 
-/* Return: the latest table of all nodes that have said HELLO; NULL: this node lacks it. */
+/* Return: the latest table of all nodes that have sent HELLO; NULL: this node does not have it. */
 static struct fm_book *latest_table(const struct fm *fm, const struct fm_voters **voters)
 {
 	const struct fm_past id = fm_told_id(&fm->root->told);
@@ -375,7 +379,7 @@ static bool was_asked(const struct fm_recall *s, uint64_t guid)
 	return false;
 }
 
-/* Asks the node @guid for table @id, on connection @c. */
+/* Asks the node @guid on connection @c for table @id. */
 static void fetch_table_from(struct fm *fm, const struct fm_conn *c, uint64_t guid,
 			     const struct fm_past *id)
 {
@@ -406,7 +410,9 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 	fetch_table_from(fm, c, h->guid, &id);
 }
 
-/* Return: true if the table that a node was asked for last is the latest, and has not come. */
+/*
+ * Return: true if the table that a node was last asked for is the latest one, and has not come yet.
+ */
 static bool is_awaited(const struct fm *fm)
 {
 	const struct fm_past latest = fm_told_id(&fm->root->told);
@@ -431,7 +437,7 @@ static const struct fm_conn *find_other(const struct fm *fm)
 	return NULL;
 }
 
-/* Return: true if that child has the table @id, and stays connected to this node. */
+/* Return: true if the child at @c has the table @id, and stays connected to this node. */
 static bool is_holder(const struct fm *fm, const struct fm_conn *c, const struct fm_past *id)
 {
 	const struct fm_mate *m =
@@ -496,7 +502,7 @@ uint64_t fm_recall_awaits(const struct fm *fm)
 		       later(s->since, fm->root->since) + ASKED_MAX * answer_wait(fm));
 }
 
-/* Moves the nodes that said HELLO before this table came to their places in it. */
+/* Moves the nodes that sent HELLO before this table came to their places in it. */
 static void move_all(struct fm *fm, struct fm_book *b)
 {
 	struct fm_root *r = fm->root;
@@ -540,7 +546,7 @@ void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
 {
 	char text[TORUS_TEXT_MAX];
 
-	/* The node's HELLO may have named another epoch than the table has. */
+	/* The table may have another epoch than the node's HELLO named. */
 	if (m->term > fm_epoch_believed(fm) || !fm_keep_take(fm, m))
 		return;
 	fm_say(fm, FM_INFO, "table",
@@ -573,8 +579,8 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 }
 
 /*
- * Return: the ports of @node that were excluded by the latest table that it, or its neighbour, has
- * seen.
+ * Return: the ports of @node that are excluded in the latest table that the node, or for each port
+ * the neighbour, has had.
  */
 static uint16_t excluded_ports(const struct said *said, const struct torus_shape *shape,
 			       uint32_t node)
@@ -593,7 +599,7 @@ static uint16_t excluded_ports(const struct said *said, const struct torus_shape
 	return mask;
 }
 
-/* Takes the orders of the book for ports that stay excluded. */
+/* Takes over the orders in the book for ports that stay excluded. */
 static void take_orders(struct fm *fm, const struct fm_book *b, const struct torus_shape *shape)
 {
 	if (!b || memcmp(&b->shape, shape, sizeof(*shape)))

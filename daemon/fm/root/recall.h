@@ -15,43 +15,58 @@ struct fm_table_msg;
 struct fm_root;
 struct fm_voters;
 
-/** fm_past_same() - Return: true if both are the same table */
+/** fm_past_same() - Return: true if @a and @b identify the same table */
 bool fm_past_same(const struct fm_past *a, const struct fm_past *b);
 
-/* A root begins. Return: false: no memory. */
+/* Allocates the state of recall.c for a new root. Return: false: no memory. */
 bool fm_recall_new(struct fm_root *r);
 void fm_recall_free(struct fm_root *r);
 
-/** fm_recall_own() - the root begins: take this node's own table and kept table */
+/** fm_recall_own() - called when the root begins: use this node's own table and its kept table */
 void fm_recall_own(struct fm *fm);
-/** fm_recall_hello() - take the table and the exclusions that a HELLO describes */
+/** fm_recall_hello() - store the table and the exclusions that a HELLO describes */
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h);
-/** fm_recall_ask() - ask the node of a HELLO for its kept table, if that is later than ours */
+/**
+ * fm_recall_ask() - ask the node that sent HELLO for its kept table, if that is later than this
+ * node's
+ */
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-/** fm_recall_kept() - a kept table has come */
+/** fm_recall_kept() - process a kept table that a node has sent */
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);
-/** fm_recall_fetch() - ask the node of a HELLO for its table, if that is the latest; we lack it */
+/**
+ * fm_recall_fetch() - ask the node that sent HELLO for its table, if that is the latest and this
+ * node does not have it
+ */
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
 /**
- * fm_recall_keeps() - Return: true if @m has that table, and stays connected to the root, which may
- * have to ask it for that: so it gets no other parent
+ * fm_recall_keeps() - Return: true if @m has the wanted table, and must stay connected to the root,
+ * which may have to ask it for the table: then it gets no other parent
  */
 bool fm_recall_keeps(const struct fm *fm, const struct fm_mate *m);
-/** fm_recall_due() - ask another node for that table, if the last one has not answered */
+/** fm_recall_due() - ask another node for the wanted table, if the last one has not answered */
 void fm_recall_due(struct fm *fm);
 uint64_t fm_recall_expiry(const struct fm *fm);
-/** fm_recall_awaits() - Return: until when the first table waits for that answer; 0: it does not */
+/**
+ * fm_recall_awaits() - Return: until when the first table waits for the wanted one; 0: it does not
+ * wait
+ */
 uint64_t fm_recall_awaits(const struct fm *fm);
-/** fm_recall_sent() - a node has sent its table. Return: true if it is the latest, and is taken */
+/**
+ * fm_recall_sent() - process a table that a node has sent. Return: true if it is the latest one,
+ * and is used
+ */
 bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);
-/** fm_recall_table() - Return: table @id and its voters, if this node has it; or NULL */
+/** fm_recall_table() - Return: table @id, with its voters, if this node has it; or NULL */
 struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
 				const struct fm_voters **voters);
 /** fm_recall_nodes() - Return: number of nodes in the kept table that this root begins with, or 0 */
 uint32_t fm_recall_nodes(const struct fm *fm);
-/** fm_recall_has_latest() - Return: true if we have the latest table of all that said HELLO */
+/**
+ * fm_recall_has_latest() - Return: true if this node has the latest table of all nodes that sent
+ * HELLO
+ */
 bool fm_recall_has_latest(const struct fm *fm);
-/** fm_recall_place() - Return: node id of the NIC before this root, or TORUS_NO_NODE */
+/** fm_recall_place() - Return: node id that the NIC had before this root, or TORUS_NO_NODE */
 uint32_t fm_recall_place(const struct fm *fm, uint64_t guid);
 /**
  * fm_recall_book() - the latest table of former roots, if it has that shape, and its voters
@@ -59,7 +74,7 @@ uint32_t fm_recall_place(const struct fm *fm, uint64_t guid);
  */
 struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape,
 			       struct fm_voters *voters);
-/** fm_recall_end() - the fabric gets that shape: take over all known exclusions */
+/** fm_recall_end() - called when the fabric gets @shape: take over all known exclusions */
 void fm_recall_end(struct fm *fm, const struct torus_shape *shape);
 /** fm_recall_forget() - forget the exclusions in HELLOs, and the table that was sent */
 void fm_recall_forget(struct fm_root *r);

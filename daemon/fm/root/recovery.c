@@ -9,10 +9,10 @@
  *		packets by its new rows; until all have arrived.
  *	RESUME  Every node lifts its holds.
  *
- * Each step goes to all nodes, and the next one begins when all have reported it. REPLAY is left
- * out if nothing is parked and no port waits to be opened. In the Angara paper nodes make new
- * tables, and send parked packets when all have them. Colours, holds, relays and the proofs below
- * are our additions.
+ * Each step goes to all nodes, and the next one begins when all have reported it. REPLAY is skipped
+ * if nothing is parked and no port waits to be opened. In the Angara paper nodes make new tables,
+ * and send parked packets when all have them. Colours, holds, relays and the proofs below are our
+ * additions.
  *
  * Symbols:
  *
@@ -24,13 +24,14 @@
  *
  * Lemma 1: one count can prove that the network is drained. A node's READY, and any later report,
  * reads its counters after its switch. So when all are ready, "in" is final on every node, and was
- * final when each was read. "Out" only grows, and at each reading is at most what has come out by
- * now. If the sums are equal, nothing is left, whenever each of them was read. So the counts that
- * come with READY may already be the proof. The same holds for replayed packets when every node has
- * begun to replay and has nothing parked. The proof needs every NIC to be counted exactly once:
- * reports carry number and fingerprint of the NICs in them, and are used only if both are right.
- * If packets are missing for good, the sums differ by the base. The base is known as long as the
- * same NICs are counted; it is not known when a NIC goes, or comes with counts of its own.
+ * final when each was read. "Out" only grows, and each reading of it is at most the number of
+ * packets that have come out by now. If the sums are equal, nothing is left, whenever each of them
+ * was read. So the counts that come with READY may already be the proof. The same holds for
+ * replayed packets when every node has begun to replay and has nothing parked. The proof needs
+ * every NIC to be counted exactly once: reports carry number and fingerprint of the NICs in them,
+ * and are used only if both are right. If packets are missing for good, the sums differ by the
+ * base. The base is known as long as the same NICs are counted; it is not known when a NIC goes, or
+ * comes with counts of its own.
  *
  * Lemma 2: without the base, two counts can prove it. Each NIC counts its links like its host: in,
  * the packets that it accepted from a neighbour (link_rx); out, those that a neighbour acknowledged
@@ -46,7 +47,7 @@
  * the counted NICs has a link to it, on which link_rx is then final; a link that comes up again is
  * a new session, closed at both ends until a replay, unless the node lost its memory with its
  * packets. The same holds for several dead nodes and for a part that was split off. A node that
- * comes back takes part from the next version on, with counts that are right for itself. Both
+ * comes back takes part from the next version on, with counts that are right for its own NIC. Both
  * counts must be of the same NICs. Exception: packets that such a node replays through relays pass
  * closed ports. If it lives, was judged dead during a replay and gets a link before it joins, some
  * may arrive late, and are put in order by their numbers in their flows.
@@ -97,12 +98,14 @@
  * In each case one node less takes part in the next version, or in this one if none can begin. Such
  * nodes come back only after a time that doubles, up to 20 * member_max, and meanwhile the root
  * waits only for the others. The rest, for example a report that was lost though no node is
- * awaited, or a node that wrongly answers that it waits: all nodes are asked anew after
- * 3 * member_max; the next time, if no version has come into force meanwhile, after twice that.
+ * awaited, or a node that wrongly answers that it waits: for this, all nodes are asked to join
+ * again after 3 * member_max; the next time, if no version has come into force since, after twice
+ * that time.
  *
- * A NIC that refuses to replay does not stop a recovery: REPLAY is bounded. But its parked packets
- * would be tried again for ever, and its closed ports take packets meanwhile. So its manager also
- * reports after 2 * member_max of that that it fails, and these ports are excluded.
+ * A NIC that refuses to replay does not stop a recovery: REPLAY is bounded. But the replay of its
+ * parked packets would be tried again and again, while its closed ports take more packets. So after
+ * 2 * member_max of such refusals, too, its manager reports that the NIC fails, and these ports are
+ * excluded.
  *
  * Packets that are left parked get another recovery (leftover.c).
  *
@@ -141,21 +144,24 @@
 #include "daemon/fm/status.h"
 #include "lib/deps/invariant.h"
 
-#define SLOW 10		/* times resend: then a problem names a node that has not reported */
+#define SLOW 10		/* times resend: after this time a problem names a node that has not
+			 * reported */
 
-#define ROLLS_MAX 4	/* so often the time doubles until all nodes are asked anew */
+#define ROLLS_MAX 4	/* how often the time until all nodes are asked to join again is doubled */
 #define COUNT_FIRST MS		/* interval of the first counts */
 #define COUNT_LAST (20 * MS)	/* longest interval of counts */
-#define PROVEN_FACTOR 10	/* times drain_max, if a proof is possible: packets may be late */
-#define STILL_FACTOR 40		/* times drain_max: bound of a replay whose sums change for ever */
+#define PROVEN_FACTOR 10	/* times drain_max: the limit if a proof is possible, because
+				 * packets may only be late */
+#define STILL_FACTOR 40		/* times drain_max: limit of a replay whose sums keep changing */
 
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
 #define REPLAY_KNOWN (1u << TORUS_COLOURS)
 
 /**
- * struct losses - packets that receivers gave up since the recovery began, by their own counters
+ * struct losses - how many packets receivers have given up as lost since the recovery began, by
+ * their own counters
  * @set, @nics: fingerprint and number of the NICs that are counted; 0: there was no report
- * @first, @last: sums of their counters, when they were counted first and last
+ * @first, @last: sums of their counters at the first and at the last count
  * @before: packets that were lost while other NICs were counted
  *
  * A NIC that dies or comes takes away or adds all that it has ever lost. So sums of the same NICs
@@ -173,27 +179,27 @@ struct losses {
  * struct fm_rec - the present recovery
  * @phase: enum fm_phase
  * @orphans: as in fm_step
- * @log: of this recovery; @last: of the last one that ended
+ * @log: log of this recovery; @last: log of the last one that ended
  */
 struct fm_rec {
 	uint8_t phase;
-	bool waiting;		/* for reports of @round */
+	bool waiting;		/* the root waits for reports of @round */
 	bool orphans;
 	bool base_was_known;
 	uint32_t round;
-	uint64_t asked;		/* when the round began, or was repeated last */
+	uint64_t asked;		/* when the step of this round was last sent */
 	uint64_t round_began;
 	uint64_t next;		/* when the next round of counts is due; NEVER */
 	uint64_t interval;
 	uint64_t phase_began;
-	uint64_t still_since;	/* sums have not changed since */
-	uint64_t unresolved_since;	/* some packets are unresolved since; 0: none are */
+	uint64_t still_since;	/* since when the sums have not changed */
+	uint64_t unresolved_since;	/* since when some packets are unresolved; 0: none are */
 	struct losses losses;
-	struct fm_sums sums;	/* of the last complete round */
+	struct fm_sums sums;	/* sums of the last complete round */
 	uint64_t set;		/* fingerprint of the NICs in @sums; 0: there was no round */
 	bool began;		/* @first is known */
 	struct fm_sums first;	/* sums of the first complete round */
-	int64_t gone;		/* packets missing beyond the base */
+	int64_t gone;		/* number of packets missing beyond the base */
 	struct fm_recovery log, last;
 };
 
@@ -250,15 +256,15 @@ const struct fm_recovery *fm_recovery_last(const struct fm_root *r)
 	return &r->rec->last;
 }
 
-/* Return: true if a NIC works on whose manager does not take part. */
+/* Return: true if there is a NIC that works, but whose manager does not take part. */
 static bool has_silent(const struct fm *fm)
 {
 	return fm_tally(fm)->parts[FM_PART_LIVES];
 }
 
 /*
- * Return: true if the next table has to follow at once: a NIC that the table counts on has started
- * again, or may have the former shape.
+ * Return: true if the next table must follow at once, because a NIC that should take part was
+ * restarted, or may still have the former shape.
  */
 static bool is_outdated(const struct fm *fm)
 {
@@ -287,7 +293,9 @@ static void send_step(struct fm *fm, enum fm_step_kind kind)
 	};
 
 	invariant(r->version == fm->table.version);
-	invariant(!(r->clean >> r->version % TORUS_COLOURS & 1));	/* packets have it */
+	invariant(!(r->clean >> r->version % TORUS_COLOURS & 1));	/* this version's packets
+									 * have its colour, so it
+									 * is not clean */
 	if (kind == FM_STEP_RESUME) {
 		s.base = r->base;
 		s.base.version = r->version;
@@ -312,7 +320,7 @@ static void begin_phase(struct fm *fm, enum fm_phase phase)
 	rec->next = NEVER;
 }
 
-/* Return: true if the wait of this phase has reached its bound; @known: a proof is possible. */
+/* Return: true if this phase has reached its time limit; @known: a proof of its end is possible. */
 static bool bound_reached(const struct fm *fm, bool known)
 {
 	const struct fm_rec *rec = fm->root->rec;
@@ -320,7 +328,10 @@ static bool bound_reached(const struct fm *fm, bool known)
 	uint64_t still = bound * (known ? PROVEN_FACTOR : 1);
 	uint64_t at_all = bound * (has_silent(fm) ? 2 : STILL_FACTOR);
 
-	/* Without a silent node no packets of older colours begin: changes are progress. */
+	/*
+	 * Without a silent node no new packets of older colours are sent, so each change of the
+	 * sums is progress.
+	 */
 	if (rec->phase == FM_PHASE_DRAIN && !has_silent(fm))
 		at_all = NEVER;
 	return fm->now - rec->still_since >= still || fm->now - rec->phase_began >= at_all;
@@ -359,7 +370,7 @@ void fm_recovery_begin(struct fm *fm)
 	memcpy(rec->log.cause, fm_demand_cause(r), sizeof(rec->log.cause));
 	rec->log.at[FM_AT_DETECTED] = fm_demand_since(r);
 	rec->log.at[FM_AT_TABLE] = fm->now;
-	if (ongoing) {		/* it includes the recovery that this one supersedes */
+	if (ongoing) {		/* this recovery includes the one that it supersedes */
 		rec->losses = old.losses;
 		rec->log.parked = old.log.parked;
 		rec->log.bounded = old.log.bounded;
@@ -416,8 +427,8 @@ static void end_drain(struct fm *fm, const struct fm_sums *s, bool proven)
 }
 
 /*
- * There is no proof yet. Counts again: at once, if each NIC was empty when it was read, because
- * then the next count will most likely be the proof.
+ * Called when there is no proof yet: counts again. If each NIC was empty when it was read, it does
+ * so at once, because the next count will most likely be the proof.
  */
 static void drain_later(struct fm *fm, const struct fm_sums *s)
 {
@@ -429,7 +440,10 @@ static void drain_later(struct fm *fm, const struct fm_sums *s)
 		rec->next = fm->now;
 }
 
-/* The other end of some dead link has not reported how far it received: waits, up to a bound. */
+/*
+ * Called when the other end of some dead link has not reported how far it had received: waits for
+ * this, up to a time limit.
+ */
 static void wait_for_end(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -439,12 +453,15 @@ static void wait_for_end(struct fm *fm)
 		rec->unresolved_since = fm->now;
 	if (fm->now - rec->unresolved_since >= fm->cfg.resolve_max) {
 		rec->orphans = true;
-		r->base.known = 0;	/* some may be counted twice */
+		r->base.known = 0;	/* some packets may be counted twice */
 	}
 	count_later(fm);
 }
 
-/* Ends the drain if it is proven, or if its bound is reached. @empty: proven by two counts. */
+/*
+ * Ends the drain if it is proven, or if its time limit is reached. @empty: it is proven by two
+ * counts.
+ */
 static void check_drain(struct fm *fm, const struct fm_sums *s, bool empty)
 {
 	struct fm_root *r = fm->root;
@@ -460,7 +477,7 @@ static void check_drain(struct fm *fm, const struct fm_sums *s, bool empty)
 		wait_for_end(fm);
 		return;
 	}
-	/* A link that is lost from now on gets its own time. */
+	/* A link that is lost from now on gets the whole time again. */
 	rec->unresolved_since = 0;
 	rec->orphans = false;
 	if (provable && (empty || (known && equal)))
@@ -471,7 +488,7 @@ static void check_drain(struct fm *fm, const struct fm_sums *s, bool empty)
 		drain_later(fm, s);
 }
 
-/* Ends the replay if all packets have arrived, or if its bound is reached. */
+/* Ends the replay if all packets have arrived, or if its time limit is reached. */
 static void check_replay(struct fm *fm, const struct fm_sums *s)
 {
 	struct fm_root *r = fm->root;
@@ -511,13 +528,16 @@ static void tell_end(struct fm *fm, const struct fm_recovery *log)
 	fm->ops.log(fm->io, &line);
 }
 
-/* Return: packets lost so far. */
+/* Return: number of packets lost since the recovery began. */
 static uint64_t count_lost(const struct losses *l)
 {
 	return l->before + l->last - l->first;
 }
 
-/* Takes the sum of a complete report of APPLY or RESUME: others are sent without this counter. */
+/*
+ * Adds the lost packets of a complete report of APPLY or RESUME; reports of other steps do not
+ * contain this counter.
+ */
 static void add_losses(struct losses *l, const struct fm_report *rep)
 {
 	uint64_t lost = rep->sums.lost;
@@ -538,7 +558,10 @@ static void end_recovery(struct fm *fm, const struct fm_sums *s)
 	struct fm_recovery *log = &rec->log;
 	int64_t counted = (int64_t)count_lost(&rec->losses), lost = rec->gone;
 
-	/* A drain without proof, of a version that this one supersedes, may have left the base unknown. */
+	/*
+	 * An earlier drain without proof, of a version that this one supersedes, may have left the
+	 * base unknown.
+	 */
 	if (!rec->base_was_known && counted > lost)
 		lost = counted;
 	set_stamp(fm, FM_AT_RESUMED);
@@ -565,7 +588,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	if (rep->count != t->parts[FM_PART_TAKES] || rep->set != t->set)
 		return;
 	if (rec->phase == FM_PHASE_APPLY && !fm_quorum_took(fm))
-		return;		/* the step is repeated, and answered again */
+		return;		/* the step is repeated, and all nodes answer again */
 	rec->waiting = false;
 	fm_problem_clear(fm, "recovery", 0);
 	empty = rec->set == rep->set && fm_sums_in(&s, colour) == fm_sums_out(&rec->sums, colour);
@@ -615,7 +638,7 @@ void fm_recovery_recheck(struct fm *fm)
 }
 
 /*
- * Asks all nodes to join anew, because a round does not end although no node is missing: a report
+ * Asks all nodes to join again, because a round does not end although no node is missing: a report
  * or notice was lost with a connection. If the nodes are only too slow, this makes them slower
  * still; so the time until the next attempt doubles.
  */
@@ -629,7 +652,7 @@ static void ask_all_anew(struct fm *fm)
 	fm_claim_anew(fm, fm->term);
 }
 
-/* Reports a node that has not reported as a problem. */
+/* Reports a problem that names a node which has not reported. */
 static void report_awaited(struct fm *fm)
 {
 	const struct fm_mate *m = fm_mate(fm->root, fm_reports_awaited(fm));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A recovery, the root's part. */
+/* Recoveries: the root's part. */
 #ifndef FM_RECOVERY_H
 #define FM_RECOVERY_H
 
@@ -14,13 +14,16 @@ struct fm_root;
 
 enum fm_phase {
 	FM_PHASE_REST,
-	FM_PHASE_APPLY,		/* the table is sent; not all nodes are ready */
-	FM_PHASE_DRAIN,		/* packets of older colours leave the network */
-	FM_PHASE_REPLAY,	/* parked packets are replayed, and arrive */
-	FM_PHASE_RESUME,	/* RESUME is sent; not all nodes have lifted their holds */
+	FM_PHASE_APPLY,		/* the table was sent; not all nodes are ready */
+	FM_PHASE_DRAIN,		/* packets of older colours are leaving the network */
+	FM_PHASE_REPLAY,	/* parked packets are being replayed, and arrive */
+	FM_PHASE_RESUME,	/* RESUME was sent; not all nodes have ended their holds */
 };
 
-/* A root begins: nothing is recovered. Return: false: no memory. */
+/*
+ * Allocates the state of recovery.c for a new root; no recovery is under way. Return: false: no
+ * memory.
+ */
 bool fm_recovery_new(struct fm_root *r);
 void fm_recovery_free(struct fm_root *r);
 
@@ -29,22 +32,31 @@ enum fm_phase fm_recovery_phase(const struct fm_root *r);
 bool fm_recovery_waits(const struct fm_root *r);
 /** fm_recovery_round() - Return: number of the present round of reports */
 uint32_t fm_recovery_round(const struct fm_root *r);
-/** fm_recovery_round_began() - Return: when it began */
+/** fm_recovery_round_began() - Return: when that round began */
 uint64_t fm_recovery_round_began(const struct fm_root *r);
-/** fm_recovery_orphans() - Return: true if the wait for ends of sessions is over (fm_step) */
+/**
+ * fm_recovery_orphans() - Return: true if the root no longer waits for ends of sessions (fm_step)
+ */
 bool fm_recovery_orphans(const struct fm_root *r);
-/** fm_recovery_sums() - Return: sums over all nodes, of the last complete round */
+/** fm_recovery_sums() - Return: sums of the counters of all nodes in the last complete round */
 const struct fm_sums *fm_recovery_sums(const struct fm_root *r);
 /** fm_recovery_log() - Return: the log of the present recovery */
 const struct fm_recovery *fm_recovery_log(const struct fm_root *r);
-/** fm_recovery_last() - Return: the log of the last one that ended; version 0: none has */
+/**
+ * fm_recovery_last() - Return: the log of the last recovery that ended; version 0: none has ended
+ */
 const struct fm_recovery *fm_recovery_last(const struct fm_root *r);
 
-/** fm_recovery_begin() - table fm_root's @version is about to be sent: its recovery begins */
+/**
+ * fm_recovery_begin() - called before the table with fm_root's @version is sent: begin its recovery
+ */
 void fm_recovery_begin(struct fm *fm);
-/** fm_recovery_report() - the report over all nodes has come */
+/** fm_recovery_report() - process the report that sums up all nodes */
 void fm_recovery_report(struct fm *fm, const struct fm_report *r);
-/** fm_recovery_recheck() - fewer nodes are awaited: perhaps all that are left have reported */
+/**
+ * fm_recovery_recheck() - called when fewer nodes have to report: check whether all others have
+ * reported
+ */
 void fm_recovery_recheck(struct fm *fm);
 void fm_recovery_due(struct fm *fm);
 uint64_t fm_recovery_expiry(const struct fm *fm);

@@ -2,20 +2,21 @@
 /*
  * DOC: a root whose own NIC fails
  *
- * A recovery waits for all nodes that are up. If the NIC of another member fails, the member
- * reports it, and the root goes on without that node (judge.c). But no recovery goes on without the
- * root itself. So the root hands over if its own NIC
+ * A recovery waits for all nodes that are up. If the NIC of another node fails, the node reports
+ * that, and the root goes on without it (judge.c). But no recovery goes on without the root itself.
+ * So the root hands over if its own NIC
  *  - has made no progress in the present step for member_max, and returns errors;
  *  - has made no progress in it for twice as long, without an error: it may only be slow;
  *  - has refused to replay for member_max.
- * It hands over to the candidate that would ask first, of those that are connected. It does that
- * as by an order of the administrator (node/handover.c), but without asking first whether that
- * node is ready, because that could not make things worse. The new root continues the recovery as
- * if this root had died.
+ * The root hands over to the connected candidate that would ask first to be root. It does that as
+ * by an order of the administrator (node/handover.c), but without asking first whether that node is
+ * ready, because that could not make things worse. The new root continues the recovery as if this
+ * root had died.
  *
- * From then on this node is a member whose NIC fails: it reports that, and is silent. By its HELLO
- * it is no candidate. It does not ask to be root until its NIC has taken part in a whole recovery
- * (node/task.c). If there is still no root after UNFIT times member_max, it asks nevertheless.
+ * From then on this node is a node whose NIC fails: it reports that, and is silent. Its HELLO says
+ * that it is no candidate. It does not ask to be root until its NIC has taken part in a whole
+ * recovery (node/task.c). If there is still no root after UNFIT times member_max, it asks
+ * nevertheless.
  *
  * If no other candidate is connected, the root goes on leading and trying; this is a problem of
  * its own. A root that has made no table yet cannot hand over, because no other node has a place.
@@ -34,9 +35,12 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
-#define PROBLEM 100	/* of kind "nic": those of node/task.c have lower keys */
+#define PROBLEM 100	/* key of this problem of kind "nic"; node/task.c uses lower keys */
 
-/* Return: when the NIC will have failed for too long in this step; NEVER: it does not fail. */
+/*
+ * Return: when the NIC will have failed for too long, so that the root must hand over; NEVER: it
+ * does not fail.
+ */
 static uint64_t fails_at(const struct fm *fm)
 {
 	if (fm->root->stage != FM_STAGE_LEADS || !fm->root->settled || !fm->table.version)
@@ -44,7 +48,7 @@ static uint64_t fails_at(const struct fm *fm)
 	return fm_task_fails_at(fm, fm_recovery_waits(fm->root));
 }
 
-/* Return: the connected candidate that would ask first; NULL: there is none. */
+/* Return: the connected candidate that would ask first to be root; NULL: there is none. */
 static const struct fm_mate *find_successor(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;

@@ -7,7 +7,7 @@
 
 struct fm;
 
-/** fm_resign_due() - hand over if the NIC fails; then this root ends after the call */
+/** fm_resign_due() - if this root's NIC fails, hand over; then this root ends after the call */
 void fm_resign_due(struct fm *fm);
 uint64_t fm_resign_expiry(const struct fm *fm);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The root as a whole: its beginning and end, the order of its parts, and struct fm_up for it. */
+/*
+ * The root as a whole: how it begins and ends, in which order its parts run, and its struct fm_up.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +54,7 @@
 #include "daemon/fm/root/vanish.h"
 #include "lib/deps/invariant.h"
 
-/* Takes the shape and the place with which the NIC works, if the fabric can have that shape. */
+/* Uses the shape and the place that the NIC has already, if the fabric can have that shape. */
 static void restore_place(struct fm *fm, struct fm_mate *m)
 {
 	const struct torus_shape *cfg = &fm->cfg.shape;
@@ -101,7 +103,10 @@ static void root_free(struct fm_root *r)
 	free(r);
 }
 
-/* Allocates a root with the state of each part, and this node alone. Return: NULL: no memory. */
+/*
+ * Allocates a root with the state of all parts, which knows only this node. Return: NULL: no
+ * memory.
+ */
 static struct fm_root *root_new(const struct fm *fm)
 {
 	struct fm_root *r = calloc(1, sizeof(*r));
@@ -140,7 +145,9 @@ static int start_root(struct fm *fm, bool first)
 	fm->have_root = true;
 	fm->root_guid = fm->guid;
 	strcpy(fm->root_address, fm->cfg.address);
-	/* A position without a place is by the wave of another root. */
+	/*
+	 * This node has no place, so its position comes from the wave of another root: discard it.
+	 */
 	if (!fm->placed)
 		fm_bootstrap_origin(fm);
 	fm->term = later(fm->term, fm_nic_latest(fm)) + first;
@@ -180,16 +187,16 @@ int fm_root_begin(struct fm *fm)
 }
 
 /*
- * A node with the bootstrap flag that has given way to another root asks, too, even if it knows
- * nothing else of that root. Otherwise it would lead for a moment, again and again, beside the root
- * that its neighbours follow.
+ * A node with the bootstrap flag that has given way to another root also has to ask, even if it
+ * knows nothing else of that root. Otherwise it would lead for a moment, again and again, beside
+ * the root that its neighbours follow.
  */
 int fm_root_ask(struct fm *fm)
 {
 	return start_root(fm, false);
 }
 
-/* Problems that only a root finds. */
+/* Ends the problems that only a root can find. */
 static void forget_problems(struct fm *fm)
 {
 	static const char *const kinds[] = {
@@ -201,7 +208,7 @@ static void forget_problems(struct fm *fm)
 		fm_problems_mark(fm, kinds[i]);
 		fm_problems_sweep(fm, kinds[i]);
 	}
-	/* Problem 2 of this kind is that of a candidate, not of a root (node/keep.c). */
+	/* Problem 2 of this kind belongs to a candidate, not to a root (node/keep.c). */
 	fm_problem_clear(fm, "memory", 0);
 	fm_problem_clear(fm, "memory", 1);
 }
@@ -225,7 +232,7 @@ static void end_root(struct fm *fm)
 	fm_task_stop(fm);
 }
 
-/* Ends the root: it gives way to another one, or stops asking. */
+/* Ends the root, because it gives way to another one, or stops asking. */
 static void leave_root(struct fm *fm)
 {
 	bool led = fm_claim_leads(fm);
@@ -237,8 +244,8 @@ static void leave_root(struct fm *fm)
 }
 
 /*
- * Begins the root again, as if its manager had started again: connections are closed, nodes say
- * HELLO again, and it leads when it has enough promises. The table stays in force meanwhile.
+ * Begins the root again, as if its manager had started again: connections are closed, nodes send
+ * HELLO again, and the root leads when it has enough promises. The table stays in force meanwhile.
  */
 static void ask_anew(struct fm *fm)
 {
@@ -254,7 +261,7 @@ static void ask_anew(struct fm *fm)
 	fm_claim_again(fm, high, begun);
 }
 
-/* Tries the root that led it last. */
+/* Ends the root; this node then tries the root that led it last. */
 static void go_back(struct fm *fm)
 {
 	leave_root(fm);
@@ -264,7 +271,7 @@ static void go_back(struct fm *fm)
 	fm_ports_ask(fm);
 }
 
-/* Waits for a node that asks. */
+/* Ends the root; this node then waits for another node that asks to be root. */
 static void stay_alone(struct fm *fm)
 {
 	leave_root(fm);

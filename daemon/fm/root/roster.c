@@ -18,12 +18,13 @@
 #include "lib/util/hash.h"
 
 /**
- * struct fm_roster - all nodes, by number
- * @n: numbers given so far, including those that are free again
- * @room: allocated numbers
- * @free, @nfree: list of the free numbers: the first one + 1, then by @next; and their count
- * @by_guid, @by_name: numbers in @mate
- * @uncounted: the connection of some node is held by a node that is not known
+ * struct fm_roster - all nodes, by roster index
+ * @n: number of indices given so far, including those that are free again
+ * @room: number of allocated entries
+ * @free, @nfree: list of the free indices: the first one + 1, then linked by @next; and their
+ *	number
+ * @by_guid, @by_name: hash tables of indices in @mate
+ * @uncounted: some node is connected to a node that the root does not know
  */
 struct fm_roster {
 	struct fm_mate *mate;
@@ -93,7 +94,7 @@ bool fm_mate_joined(const struct fm_mate *m)
 	return m && m->name[0];
 }
 
-/* Takes @m out of the tree of connections, with all nodes below it. */
+/* Removes @m, with all nodes below it, from the tree of connections. */
 static void unhang_mate(struct fm_root *r, struct fm_mate *m)
 {
 	invariant(m->above || (!m->next && !m->prev));
@@ -137,7 +138,7 @@ void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
 
 void fm_roster_judge(struct fm *fm)
 {
-	/* Not at once: when many nodes are lost, many notices come together. */
+	/* Not at once, because when many nodes are lost, many notices come within a short time. */
 	fm->root->judge_at = earlier(fm->root->judge_at, fm->now + MS / 2);
 }
 
@@ -157,9 +158,9 @@ void fm_mate_missing(struct fm *fm, struct fm_mate *m)
 }
 
 /*
- * All nodes below @top, at any depth, count as missing. A node with a new way to the root announces
- * its children again, and so do all nodes below it. If @top is dead, no node would report those
- * further below that died with it.
+ * Makes all nodes below @top, at any depth, missing. A node with a new connection upward announces
+ * its children again, and so do all nodes below it, so those that live are found again. If @top is
+ * dead, no node would report the loss of nodes further below that died with it.
  */
 static void forget_tree(struct fm *fm, struct fm_mate *top)
 {
@@ -172,7 +173,7 @@ static void forget_tree(struct fm *fm, struct fm_mate *top)
 			struct fm_mate *lower = fm_mate_no(r, m->first - 1);
 
 			unhang_mate(r, lower);
-			if (lower != top)	/* late notices may have made a cycle */
+			if (lower != top)	/* outdated notices may have made a cycle */
 				hang_mate(r, lower, top);
 		}
 		fm_mate_missing(fm, m);
@@ -270,7 +271,7 @@ static bool grow_roster(struct fm_root *r)
 	return true;
 }
 
-/* Takes a free number. Return: its node; NULL: out of memory. */
+/* Takes a free index. Return: its entry; NULL: no memory. */
 static struct fm_mate *take_number(struct fm_root *r)
 {
 	struct fm_roster *l = r->roster;
@@ -301,7 +302,8 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 	return m;
 }
 
-#define CLAIM_WAIT 50	/* times resend: time for a node that was asked to obey this root */
+#define CLAIM_WAIT 50	/* times resend: how long a node that was asked to obey this root has
+			 * time to join */
 
 /* Return: true if @m is dead, has no place, and no part of the root refers to it. */
 static bool is_forgettable(const struct fm *fm, const struct fm_mate *m)
@@ -313,7 +315,7 @@ static bool is_forgettable(const struct fm *fm, const struct fm_mate *m)
 	       !m->via && !m->first && !m->listed && !m->doubted;
 }
 
-/* Removes @m from the roster. The next new node gets its number. */
+/* Removes @m from the roster. The next new node gets its index. */
 static void forget_mate(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;

@@ -12,41 +12,52 @@
 struct fm;
 struct fm_root;
 
-/* A root begins: knows no node. Return: false: no memory. */
+/* Allocates an empty roster for a new root. Return: false: no memory. */
 bool fm_roster_new(struct fm_root *r);
 void fm_roster_free(struct fm_root *r);
 
-/** fm_roster_size() - Return: numbers given so far, including free ones, which are dead nodes */
+/**
+ * fm_roster_size() - Return: number of indices given so far; the entry of a free index is a dead
+ * node
+ */
 uint32_t fm_roster_size(const struct fm_root *r);
-/** fm_roster_known() - Return: how many nodes there are */
+/** fm_roster_known() - Return: number of known nodes */
 uint32_t fm_roster_known(const struct fm_root *r);
-/** fm_mate_no() - Return: node number @i, below fm_roster_size(). A new node may move all nodes */
+/**
+ * fm_mate_no() - Return: node with roster index @i, below fm_roster_size(). A new node may move all
+ * entries in memory
+ */
 struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i);
 uint32_t fm_mate_number(const struct fm_root *r, const struct fm_mate *m);
-/** fm_roster_scratch() - Return: memory for fm_roster_size() numbers, for one search (judge.c) */
+/**
+ * fm_roster_scratch() - Return: memory for fm_roster_size() indices, for the duration of one search
+ * (judge.c)
+ */
 uint32_t *fm_roster_scratch(const struct fm_root *r);
 
 /** fm_mate() - Return: the node whose NIC has that GUID, or NULL */
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid);
-/** fm_mate_joined() - Return: true if it has said HELLO; false if @m is NULL */
+/** fm_mate_joined() - Return: true if @m has sent HELLO; false if @m is NULL */
 bool fm_mate_joined(const struct fm_mate *m);
 /** fm_mate_add() - add a node, without name and place. Return: NULL: no memory */
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid);
-/** fm_mate_via() - the node @via holds the connection of @m now; 0: none does */
+/** fm_mate_via() - note that @m is connected to the node @via; 0: to none */
 void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via);
-/** fm_mate_missing() - the connection of @m has ended: judge.c will judge it */
+/** fm_mate_missing() - called when the connection of @m has ended: judge.c will judge it */
 void fm_mate_missing(struct fm *fm, struct fm_mate *m);
 /** fm_mate_move() - give @m another node id, or none; the caller updates fm_root's @at */
 void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node);
-/** fm_roster_forget() - remove dead nodes without a place: they join like new ones */
+/**
+ * fm_roster_forget() - remove dead nodes without a place; if they come back, they join as new nodes
+ */
 void fm_roster_forget(struct fm *fm);
 /** fm_mate_at() - Return: the node with that node id, or NULL */
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
 
 void fm_mate_name(struct fm_root *r, struct fm_mate *m, const char *name);
-/** fm_mate_namesake() - Return: another node with that name and a connection, or NULL */
+/** fm_mate_namesake() - Return: a connected node with the name @name and another GUID, or NULL */
 const struct fm_mate *fm_mate_namesake(const struct fm_root *r, const char *name, uint64_t guid);
-/** fm_roster_forget_below() - all nodes below @guid are missing until they are announced again */
+/** fm_roster_forget_below() - make all nodes below @guid missing, until they are announced again */
 void fm_roster_forget_below(struct fm *fm, uint64_t guid);
 /** fm_roster_judge() - have judge.c judge the missing nodes soon */
 void fm_roster_judge(struct fm *fm);

@@ -3,11 +3,12 @@
  * Nodes out of service: the administrator has excluded all their cables, for repair or for good.
  *
  * The exclusion belongs to the place, not to the node: the table has it also while the node is
- * dead, and where no node has ever been. So each later root knows it, and a node that comes, or
- * comes back, gets no traffic until it is included.
+ * dead, and where no node has ever been. So each later root knows the exclusion, and a node that
+ * comes, or comes back, gets no traffic until the administrator includes it.
  *
- * No packet depends on such a node. So it is no problem if it is dead or silent, and if its manager
- * is missing, recoveries wait for it only as long as it may take to find another parent.
+ * No packet depends on such a node. So it is not reported as a problem if such a node is dead or
+ * silent, and if its manager is missing, recoveries wait only as long as it may need to find
+ * another parent.
  *
  * Tests: tests/unit/test_fm_service.c, tests/sim/test_service.c.
  */
@@ -21,7 +22,7 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
 
-#define ON_THE_WAY 4	/* times resend: time in which a node finds another parent */
+#define ON_THE_WAY 4	/* times resend: how long a node may need to find another parent */
 
 bool fm_service_is_out(const struct fm *fm, uint32_t node)
 {

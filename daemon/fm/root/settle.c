@@ -21,9 +21,9 @@
  * A root that starts again on a placed NIC, and whose manager stood still (node/lag.c),
  * waits for nodes that have not joined until it may call nodes dead.
  *
- * By the second condition the first table does not wait for the lost host of a former root. A node
- * that joins later is placed then, or the discovered shape grows by it (grow.c). news.c limits how
- * long news can delay the first table.
+ * Because of the second condition the first table does not wait for the former root's host, which
+ * is lost. A node that joins later is placed then, or the discovered shape grows by it (grow.c).
+ * news.c limits how long news can delay the first table.
  *
  * A root that starts again on a placed NIC keeps the shape, and waits in the same way, twice as
  * long, for the nodes to come back; the network works on meanwhile. Nodes that do not come although
@@ -60,10 +60,11 @@
 #include "daemon/fm/status.h"
 #include "lib/deps/invariant.h"
 
-#define TOLD_MAX 16	/* problems of nodes that have not joined: other kinds need room, too */
-#define LONELY (30000 * MS)	/* time without another node until this is a problem */
+#define TOLD_MAX 16	/* most problems about nodes that have not joined, because other kinds
+			 * need room in the list, too */
+#define LONELY (30000 * MS)	/* after so long without another node, a problem is reported */
 
-/* Return: true if a port of the fabric leads to a node that has not joined. */
+/* Return: true if a port of @m that the fabric uses leads to a node that has not joined. */
 static bool has_unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
 {
 	bool found = false;
@@ -80,12 +81,13 @@ static bool has_unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
 	return found;
 }
 
-/* Return: true if as many nodes have joined as the shape has, if that is known. */
+/* Return: true if the shape is known, and as many nodes have joined as it has. */
 static bool is_whole_shape(const struct fm *fm)
 {
 	const struct torus_shape *s = fm->root->restored ? &fm->root->shape : &fm->cfg.shape;
 
-	return fm->root->joiners == torus_nodes(s);	/* 0, if the shape is not known */
+	return fm->root->joiners == torus_nodes(s);	/* torus_nodes() is 0 if the shape is not
+							 * known */
 }
 
 /* Return: true if this root waits for a first neighbour. */
@@ -97,7 +99,9 @@ static bool awaits_neighbour(const struct fm *fm)
 	       r->joiners == 1;
 }
 
-/* Return: true if the former table has a link there, between two nodes that lived. */
+/*
+ * Return: true if the former table has a working link there, between two nodes that were not dead.
+ */
 static bool was_linked(const struct fm_book *former, uint32_t node, unsigned int p)
 {
 	const struct fm_entry *e = &former->entry[node];
@@ -109,7 +113,8 @@ static bool was_linked(const struct fm_book *former, uint32_t node, unsigned int
 }
 
 /*
- * Return: true if a neighbour that has joined has lost its link to that node of the former table.
+ * Return: true if a node that has joined has lost its link to its neighbour @node of the former
+ * table.
  */
 static bool is_lost(const struct fm *fm, const struct fm_book *former, uint32_t node)
 {
@@ -147,8 +152,9 @@ static bool are_all_known(const struct fm *fm)
 }
 
 /*
- * Return: ns to wait for nodes that rows name. A root that has the latest table, with all
- * exclusions, does not need their HELLOs, and the fabric has waited for a root already.
+ * Return: ns to wait for nodes that port rows name and that have not joined. A root that has the
+ * latest table, with all exclusions, does not need their HELLOs, so it waits for a shorter time:
+ * the fabric has waited for a root already.
  */
 static uint64_t node_wait(const struct fm *fm)
 {
@@ -163,7 +169,10 @@ static uint64_t nodes_at(const struct fm *fm)
 	struct fm_root *r = fm->root;
 	bool waits = false, gap = false;
 
-	/* One row that names such a node is enough; try the one that was found last first. */
+	/*
+	 * One port row that names such a node is enough; first examine the node that was found last
+	 * time.
+	 */
 	if (has_unheard(fm, fm_mate_no(r, r->witness), &gap))
 		return fm_news_last(r) + node_wait(fm);
 	gap = false;
@@ -181,8 +190,8 @@ static uint64_t nodes_at(const struct fm *fm)
 }
 
 /*
- * Return: when the root settles. It also waits for the latest former table, if a node was asked for
- * it: that has the places and exclusions of nodes that do not join.
+ * Return: when the root settles. If a node was asked for the latest former table, the root also
+ * waits for that, because it contains the places and exclusions of nodes that do not join.
  */
 static uint64_t settle_at(const struct fm *fm)
 {
@@ -216,7 +225,10 @@ static void check_alone(struct fm *fm)
 	}
 }
 
-/* Adds a silent node: it has not joined, but a neighbour has a link to it. NULL: no memory. */
+/*
+ * Adds a silent node, which has not joined, but to which a neighbour has a link. Return: NULL: no
+ * memory.
+ */
 static struct fm_mate *add_silent(struct fm *fm, const struct torus_shape *shape,
 				  uint64_t guid, uint32_t node)
 {
@@ -228,7 +240,7 @@ static struct fm_mate *add_silent(struct fm *fm, const struct torus_shape *shape
 		return NULL;
 	fm_mate_move(fm, m, node);
 	m->state = FM_NODE_SILENT;
-	m->bare = false;	/* as far as is known, it has worked there */
+	m->bare = false;	/* it is assumed that its NIC has this place already */
 	fm_mate_missing(fm, m);
 	m->row.nports = (uint8_t)(2 * shape->ndims);
 	for (unsigned int p = 0; p < m->row.nports; p++) {
@@ -239,7 +251,7 @@ static struct fm_mate *add_silent(struct fm *fm, const struct torus_shape *shape
 	return m;
 }
 
-/* Adds the nodes as silent that have not joined, but to which rows of joined nodes have links. */
+/* Adds as silent the nodes that have not joined, but to which joined nodes have links. */
 static void find_silent(struct fm *fm, const struct torus_shape *shape)
 {
 	uint32_t joined = fm_roster_size(fm->root);
@@ -264,8 +276,8 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
 }
 
 /*
- * Adds the node behind port @p of the silent node number @i, which no row names, as silent, if the
- * former table has a link there. Return: true if one was added.
+ * Adds as silent the node at the other end of port @p of the silent node with index @i, if no port
+ * row names it and the former table has a link there. Return: true if a node was added.
  */
 static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i, unsigned int p)
 {
@@ -288,10 +300,10 @@ static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i,
 }
 
 /*
- * Adds silent nodes that no row of a joined node names, because each neighbour is silent, too, or
- * has lost its link. Their NICs may work on, so the links between silent nodes are taken from the
- * former table. A node is dead only if each neighbour that has joined, or is silent, has lost its
- * link. One lost link proves only that one cable is cut: judge.c calls the node silent as well.
+ * Adds silent nodes that no port row of a joined node names, because each neighbour is silent, too,
+ * or has lost its link. Their NICs may work on, so the links between silent nodes are taken from
+ * the former table. A node is dead only if each neighbour that has joined, or is silent, has lost
+ * its link. One lost link proves only that one cable is cut: judge.c calls the node silent as well.
  */
 static void find_silent_behind(struct fm *fm, const struct fm_book *former)
 {
@@ -325,9 +337,7 @@ static void add_former(struct fm *fm, const struct fm_book *former, const struct
 			m = fm_mate_add(fm->root, e->guid);
 		if (!m)
 			return;
-		/*
-		 * The node is new here, or was asked to obey this root, and has not promised yet.
-		 */
+		/* The node is new here, or was asked to obey this root and has not promised yet. */
 		if (m->node == TORUS_NO_NODE) {
 			m->state = FM_NODE_DEAD;
 			m->row.nports = (uint8_t)(2 * former->shape.ndims);
@@ -365,7 +375,7 @@ static unsigned int report_unheard(struct fm *fm)
 	return replaced;
 }
 
-/* The table is allocated last, because it replaces the present one. */
+/* The table is allocated last, because that replaces the present one. */
 bool fm_settle_room(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_root *r = fm->root;

@@ -10,13 +10,14 @@
 struct fm;
 
 /**
- * fm_settle_room() - begin an empty table of @shape, with the root's memory for each of its nodes
+ * fm_settle_room() - begin an empty table of @shape, and allocate the root's memory for each of its
+ * nodes
  *
  * The memory for the former shape is not freed; the caller has copies of the pointers.
  * Return: false: no memory, and the table is as it was; the root tries again later.
  */
 bool fm_settle_room(struct fm *fm, const struct torus_shape *shape);
-/** fm_settle_due() - settle, if it is time */
+/** fm_settle_due() - if it is time, decide on shape and places, and demand the first table */
 void fm_settle_due(struct fm *fm);
 uint64_t fm_settle_expiry(const struct fm *fm);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The packets in the network, by the sums of all NICs' counters. */
+/* How many packets are in the network, computed from the sums of all NICs' counters. */
 #include "daemon/fm/root/sums.h"
 
 int64_t fm_sums_missing(const struct fm_sums *s, unsigned int c)

@@ -13,10 +13,10 @@
 #include "lib/deps/invariant.h"
 
 /**
- * struct fm_counted - how each place was counted last
+ * struct fm_counted - how each place of the table was counted last
  * @kind: enum fm_part, by node id
- * @print: the fingerprint that is in the sum, by node id; 0: none is
- * @sum: the tally
+ * @print: the fingerprint that @sum contains, by node id; 0: none
+ * @sum: the result
  */
 struct fm_counted {
 	uint8_t *kind;
@@ -61,17 +61,17 @@ static enum fm_part find_part(const struct fm *fm, uint32_t node)
 	    m->state == FM_NODE_UP)
 		return FM_PART_TAKES;
 	/*
-	 * No link joins a node that was judged dead since to those that take part. A NIC that has
-	 * started again has no older packets. The life of a silent node's NIC is not known if the
-	 * node has never joined this root.
+	 * If the node was judged dead since the table was made, no link joins it to nodes that take
+	 * part. If its NIC was restarted, it has no older packets. If the node is silent and has
+	 * never joined this root, it is not known whether its NIC was restarted.
 	 */
 	if (m && m->guid == e->guid && m->state == FM_NODE_DEAD)
 		return FM_PART_NONE;
 	if (m && m->guid == e->guid && e->epoch && m->epoch != e->epoch)
 		return fm_table_counts(e) ? FM_PART_ANEW : FM_PART_NONE;
 	/*
-	 * A NIC that lives and does not take part goes on to send packets of an older colour. So
-	 * does the NIC of a node that was judged dead, is back, and waits for the next table.
+	 * A NIC that works but does not take part still sends packets of an older colour. So does
+	 * the NIC of a node that was judged dead, is back, and waits for the next table.
 	 */
 	if (e->state == FM_NODE_DEAD && m && m->state == FM_NODE_UP && m->guid == e->guid &&
 	    m->epoch == e->epoch)

@@ -6,9 +6,9 @@
  * Clocks. The end is a time of day, because only that outlives a root, a reboot and a takeover: it
  * is in each table, on disks and in HELLOs. But the clock may be set at any moment, and that must
  * not bring a cable back into use while an administrator works on it. So a root reads the time of
- * day once for each order, when it first has it, and measures the rest with its monotonic clock.
- * For the root that took the order, the exclusion lasts exactly as long as was ordered, whatever
- * happens to its clock.
+ * day once for each order, when it first gets that order, and measures the rest with its monotonic
+ * clock. With the root that received the order, the exclusion lasts exactly as long as was ordered,
+ * whatever happens to its clock.
  *
  * A later root subtracts the time that has passed by its own time of day. If its clock is ahead of
  * that of the former root, the exclusion ends sooner by as much, and later if it is behind. The
@@ -27,7 +27,7 @@
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/facts.h"
 
-/* Return: seconds until the order ends, by the time of day. */
+/* Return: seconds until the term of the order ends, by the time of day. */
 static uint64_t find_rest(const struct fm *fm, const struct fm_order *o)
 {
 	uint64_t term = o->until > o->since ? o->until - o->since : 0;
@@ -38,7 +38,7 @@ static uint64_t find_rest(const struct fm *fm, const struct fm_order *o)
 	return wall < o->until ? o->until - wall : 0;
 }
 
-/* Return: an order whose time is over, or NULL. */
+/* Return: an order whose term is over, or NULL. */
 static const struct fm_order *find_over(const struct fm *fm)
 {
 	const struct fm_orders *s = &fm->root->orders;

@@ -7,7 +7,9 @@
 
 struct fm;
 
-/** fm_term_due() - set the ends of new orders, and include ports whose time is over */
+/**
+ * fm_term_due() - compute when new orders end, and include the ports of orders whose term is over
+ */
 void fm_term_due(struct fm *fm);
 uint64_t fm_term_expiry(const struct fm *fm);
 

@@ -8,10 +8,11 @@
 #include "daemon/fm/wire/msg.h"
 
 /**
- * struct fm_told - the latest table of the former root, by the HELLOs of nodes that have it
+ * struct fm_told - the latest table of the former root, as the HELLOs of nodes that have it
+ * describe it
  * @epoch, @root: epoch and GUID of that root
  * @table: version of the table; 0: no node has one
- * @ups: number of nodes that are up in it
+ * @ups: number of nodes that are up in that table
  * @voters, @line, @clean, @open, @plan: as in fm_hello
  */
 struct fm_told {

@@ -14,17 +14,19 @@
  *  - A reliable neighbour that has a link to a late node vouches for it. A cabinet that loses its
  *    power has nodes inside, whose loss no other node notices. So a neighbour that vouches must
  *    also be joined to the root by links between reliable nodes. The nodes inside become late when
- *    the nodes around them are lost: a cabinet is found from the outside to the inside.
+ *    the nodes around them are lost, so a cabinet is detected from the outside to the inside.
  *  - A node that is still late after WAIT, and for which no neighbour vouches, is probed: a manager
- *    that lives accepts a connection. If it does not within PROBE_WAIT, it is taken as lost. Both
- *    times are longer if this manager itself handles messages late (node/lag.c): the row or the
- *    answer may have come already. A manager that stood still takes no node as lost for a while.
+ *    that lives accepts a connection. A node that does not accept it within PROBE_WAIT is declared
+ *    lost. Both times are longer if this manager itself handles messages late (node/lag.c): the row
+ *    or the answer may have arrived without being processed. A manager that was stopped declares no
+ *    node lost for a while.
  *
- * To take a node as lost means only to end its connections. It is missing then, as after any
+ * To declare a node lost means only to end its connections. It is then missing, as after any
  * connection that broke, and judge.c decides if it is dead. A mistake is safe: a node that lives
  * joins again, which costs one more table. The root closes its own connections to that node, and
- * sends DROP to the node's parent and children, so that they close theirs; if they are not children
- * of the root, over a connection of its own, because the tree between them may be lost, too.
+ * sends DROP to the node's parent and children, so that they close theirs. If these are not
+ * children of the root, it opens a new connection for that, because the tree between them may be
+ * lost, too.
  *
  * Tests: tests/unit/test_fm_vanish.c, tests/sim/test_vanish.c.
  */
@@ -42,14 +44,17 @@
 #include "lib/deps/invariant.h"
 
 #define PROBE_WAIT (6 * MS)
-#define WAIT (4 * MS)	/* time for a node that lives to report a loss after its neighbour */
-#define DEPTH_MAX 64	/* of the tree, in which late notices may make a cycle for a while */
-#define PART_MAX 1024	/* nodes: a search ends there; larger parts do not vanish at once */
+#define WAIT (4 * MS)	/* how long a node that lives may need to report a loss after its
+			 * neighbour has */
+#define DEPTH_MAX 64	/* limit of the depth of the tree, in which outdated notices may make a
+			 * cycle for a while */
+#define PART_MAX 1024	/* most nodes that a search visits; a larger part of a fabric does not
+			 * vanish at once */
 
 /**
  * struct fm_vanish - nodes that are late
- * @doubted, @n: their numbers in the roster
- * @at: when they are checked next; NEVER
+ * @doubted, @n: roster indices of the late nodes, and their number
+ * @at: when they are checked next; NEVER: there is none
  */
 struct fm_vanish {
 	uint32_t *doubted;
@@ -78,7 +83,10 @@ uint32_t fm_vanish_doubts(const struct fm_root *r)
 	return r->vanish->n;
 }
 
-/* Return: the port row of the other end of the link at port @p of @m, of node @o; NULL: unknown. */
+/*
+ * Return: the port row entry of the other end of the link at port @p of @m; its node is written to
+ * @o; NULL: it is not known.
+ */
 static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_mate *m,
 					 unsigned int p, const struct fm_mate **o)
 {
@@ -106,7 +114,7 @@ static bool reports_lost_link(const struct fm *fm, const struct fm_mate *m)
 	return false;
 }
 
-/* Return: true if @m is reliable: see above. */
+/* Return: true if @m is reliable: see the head of this file. */
 static bool is_reliable(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_root *r = fm->root;
@@ -123,7 +131,10 @@ static bool is_reliable(const struct fm *fm, const struct fm_mate *m)
 	return true;
 }
 
-/* Adds the reliable nodes to @part, of @n, that @m has links to. Return: how many they are now. */
+/*
+ * Adds the reliable nodes that @m has links to to @part, which has @n nodes. Return: their number
+ * now.
+ */
 static unsigned int add_reliable(struct fm *fm, const struct fm_mate *m, uint32_t *part,
 				 unsigned int n)
 {
@@ -143,7 +154,7 @@ static unsigned int add_reliable(struct fm *fm, const struct fm_mate *m, uint32_
 	return n;
 }
 
-/* Return: true if links between reliable nodes join @m, which is reliable, to the root. */
+/* Return: true if links between reliable nodes join the reliable node @m to the root. */
 static bool is_joined(struct fm *fm, const struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
@@ -178,7 +189,9 @@ static void check_soon(struct fm *fm)
 	fm->root->vanish->at = earlier(fm->root->vanish->at, fm->now + WAIT);
 }
 
-/* Adds @m to the late nodes. Without memory for that it is found by its keep-alive. */
+/*
+ * Adds @m to the late nodes. If there is no memory, only its keep-alive will show that it is lost.
+ */
 static void add_doubt(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_vanish *v = fm->root->vanish;
@@ -197,7 +210,10 @@ static void add_doubt(struct fm *fm, struct fm_mate *m)
 	v->doubted[v->n++] = fm_mate_number(fm->root, m);
 }
 
-/* Doubts the neighbours of @m at its lost links, or at all links if @m is lost. */
+/*
+ * Marks as possibly late the neighbours of @m at its lost links; if @m is lost (@all), at all its
+ * links.
+ */
 static void doubt_neighbours(struct fm *fm, const struct fm_mate *m, bool all)
 {
 	for (unsigned int p = 0; p < m->row.nports; p++) {
@@ -256,7 +272,7 @@ void fm_vanish_reached(struct fm *fm, struct fm_conn *c)
 	}
 }
 
-/* Opens a connection for a notice about @m, or for a probe of it. */
+/* Opens a connection to send DROP about @m, or to probe @m. */
 static void open_conn(struct fm *fm, const char *address, enum fm_conn_role role,
 		      const struct fm_mate *m)
 {
@@ -280,7 +296,7 @@ static void notify_node(struct fm *fm, const struct fm_mate *to, const struct fm
 		open_conn(fm, to->address, FM_CONN_NOTICE, m);
 }
 
-/* Sends DROP about @m to the nodes that have it as parent, or are on their way to it. */
+/* Sends DROP about @m to the nodes whose parent it is, or that are about to connect to it. */
 static void notify_children(struct fm *fm, const struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
@@ -300,7 +316,7 @@ static void notify_children(struct fm *fm, const struct fm_mate *m)
 	}
 }
 
-/* A node that is missing, because a node above it was lost, still has its own connections. */
+/* A node may be missing because a node above it was lost; it still has its own connections. */
 void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
@@ -329,7 +345,7 @@ static void take_lost(struct fm *fm, struct fm_mate *m)
 	doubt_neighbours(fm, m, true);
 }
 
-/* Return: when @m, which is late, is checked again. */
+/* Return: when the late node @m is checked again. */
 static uint64_t next_check(const struct fm *fm, const struct fm_mate *m)
 {
 	uint64_t at = later(m->joined, m->doubted) + WAIT + fm_lag_late(fm);
@@ -341,7 +357,7 @@ static uint64_t next_check(const struct fm *fm, const struct fm_mate *m)
 	return later(m->probed + PROBE_WAIT + fm_lag_answer(fm), fm_lag_doubts(fm));
 }
 
-/* Checks a late node: probes it, or takes it as lost. Return: true if it is not late any more. */
+/* Checks a late node: probes it, or declares it lost. Return: true if it is no longer late. */
 static bool check_late(struct fm *fm, struct fm_mate *m)
 {
 	invariant(m->doubted && m != fm_mate_no(fm->root, 0));
@@ -350,7 +366,7 @@ static bool check_late(struct fm *fm, struct fm_mate *m)
 	if (fm->now >= next_check(fm, m)) {
 		if (is_vouched(fm, m)) {
 			m->probed = 0;
-			/* The node may not be late any more if a dead neighbour joins again. */
+			/* If a dead neighbour joins again, the node may no longer be late. */
 			fm->root->vanish->at = earlier(fm->root->vanish->at,
 						      fm->now + fm->cfg.keepalive);
 			return false;

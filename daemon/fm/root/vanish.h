@@ -11,21 +11,21 @@ struct fm_conn;
 struct fm_mate;
 struct fm_root;
 
-/* A root begins. Return: false: no memory. */
+/* Allocates the state of vanish.c for a new root. Return: false: no memory. */
 bool fm_vanish_new(struct fm_root *r);
 void fm_vanish_free(struct fm_root *r);
 
 /** fm_vanish_doubts() - Return: number of nodes that are late */
 uint32_t fm_vanish_doubts(const struct fm_root *r);
-/** fm_vanish_row() - the row of @m is new: its neighbours may be late */
+/** fm_vanish_row() - called when the port row of @m is new: its neighbours may be late */
 void fm_vanish_row(struct fm *fm, const struct fm_mate *m);
-/** fm_vanish_adopted() - @m, which was missing, has a connection again, and may be late */
+/** fm_vanish_adopted() - called when @m, which was missing, is connected again; it may be late */
 void fm_vanish_adopted(struct fm *fm, struct fm_mate *m);
-/** fm_vanish_drop() - end all connections of @m: to its children, to its parent, to the root */
+/** fm_vanish_drop() - end all connections of @m: with its children, its parent and the root */
 void fm_vanish_drop(struct fm *fm, struct fm_mate *m);
-/** fm_vanish_dead() - @m is dead: its neighbours may be late */
+/** fm_vanish_dead() - called when @m was judged dead: its neighbours may be late */
 void fm_vanish_dead(struct fm *fm, const struct fm_mate *m);
-/** fm_vanish_reached() - a connection for a notice or a probe is up */
+/** fm_vanish_reached() - called when a connection for DROP or for a probe is established */
 void fm_vanish_reached(struct fm *fm, struct fm_conn *c);
 void fm_vanish_due(struct fm *fm);
 uint64_t fm_vanish_expiry(const struct fm *fm);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The statements in a node's HELLOs that count in a claim and a quorum, and those on its disk. */
+/*
+ * What a node's HELLOs state that matters for a claim and a quorum, and what it reports of its
+ * disk.
+ */
 #ifndef FM_VOICE_H
 #define FM_VOICE_H
 
@@ -10,8 +13,8 @@
 /**
  * struct fm_disk_said - the last report of a node about its disk
  * @keeps: the node has a disk for the table
- * @term, @version: the table whose configuration is on that disk
- * @failed: it is not, because the disk fails
+ * @term, @version: epoch and version of the table whose configuration is on that disk
+ * @failed: that configuration is not on the disk, because the disk fails
  */
 struct fm_disk_said {
 	bool keeps, failed;
@@ -20,19 +23,19 @@ struct fm_disk_said {
 
 /**
  * struct fm_voice - the statements of a node in the roster; most are from its last HELLO
- * @heard: when it said HELLO last; 0: never
- * @again: ns after which it was asked to say HELLO again
- * @claimed: last epoch in which this root told it to obey
+ * @heard: when it last sent HELLO; 0: never
+ * @again: ns after which it was asked to repeat HELLO
+ * @claimed: last epoch in which this root asked the node to obey it
  * @table, @term, @root: version of the node's table, and epoch and GUID of the root that made it
  * @rows, @rows_term: version of its NIC's rows, and the epoch of their root
- * @life: of its NIC
- * @votes: mask of the sets in which it is, of which a claim with its table needs a quorum: bit 0
- *	the nodes that are up in the table, then its voters
+ * @life: epoch of its NIC, which differs after each restart
+ * @votes: mask of the sets that contain this node, of those in which a claim with its table needs a
+ *	quorum: bit 0 the nodes that are up in the table, then the table's voters
  * @chose: the same for the table with which this root claimed
  * @at, @shape: its node id, and the shape in which that is valid
  * @admin, @across, @clean: as in fm_hello
  * @since, @until: it was up in the tables of this root from version @since on and before @until;
- *	@since 0: in none; @until 0: it still is
+ *	@since 0: in no table; @until 0: it still is up
  * @disk: the report about its disk
  */
 struct fm_voice {

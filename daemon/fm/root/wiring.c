@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Wrong cables: those that do not join the ports that the shape asks for. A problem names each of
- * them once, with both ends as they are and the expected end; both its ports are excluded.
+ * Wrong cables: those that do not join the ports that they should join in the shape. Each of them
+ * is reported as one problem, which names both ends and the expected end; the ports at both ends
+ * are excluded.
  *
  * Test: tests/unit/test_fm_wiring.c.
  */
@@ -38,7 +39,7 @@ static const char *write_end(const struct fm *fm, const struct fm_mate *m, uint6
 	return buf;
 }
 
-/* Return: the fault of the cable at port @p of @m, as text; NULL: none. */
+/* Return: text of the fault of the cable at port @p of @m; NULL: it has none. */
 static const char *find_cable_fault(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	const struct torus_shape *shape = &fm->table.shape;
@@ -61,7 +62,7 @@ static const char *find_cable_fault(const struct fm *fm, const struct fm_mate *m
 	if (shape->size[p % fm->ndims] == 1)
 		return "in a dimension of size 1";
 	due = fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
-	/* A node that has not joined yet may replace a dead one. */
+	/* A node that has not joined yet may be the replacement of a dead one. */
 	if (due && due->guid != port->peer_guid &&
 	    (fm_mate_joined(o) || due->state != FM_NODE_DEAD))
 		return "leads to the wrong node";
@@ -70,7 +71,7 @@ static const char *find_cable_fault(const struct fm *fm, const struct fm_mate *m
 	return NULL;
 }
 
-/** struct end - an end of a wrong cable; @mate may be NULL: only its GUID is known */
+/** struct end - one end of a wrong cable; @mate is NULL if only the GUID of the node is known */
 struct end {
 	const struct fm_mate *mate;
 	uint64_t guid;
@@ -83,8 +84,8 @@ static bool has_place(const struct fm *fm, const struct end *e)
 }
 
 /*
- * Return: true if the cable has its name from the end @b, not from @a: it is that at a port with
- * "+". If both or neither are such, it is the end with the lower key.
+ * Return: true if the cable is named by its end @b, not by @a. A cable is named by its end at a
+ * port with "+"; if both or neither end is at such a port, by the end with the lower key.
  */
 static bool is_named_by_far(const struct fm *fm, const struct end *a, const struct end *b)
 {
@@ -95,7 +96,7 @@ static bool is_named_by_far(const struct fm *fm, const struct end *a, const stru
 	return b->mate->node != a->mate->node ? b->mate->node < a->mate->node : b->port < a->port;
 }
 
-/* Reports the cable from @a, which has a place, to @b. */
+/* Reports the wrong cable from @a, whose node has a place, to @b. */
 static void set_wiring_problem(struct fm *fm, const struct end *a, const struct end *b,
 			       const char *what)
 {
@@ -115,8 +116,8 @@ static void set_wiring_problem(struct fm *fm, const struct end *a, const struct 
 }
 
 /*
- * Names the cable at port @p of @m. Its name does not depend on which end found the fault first; if
- * both have found one, the end with the name says which.
+ * Reports the wrong cable at port @p of @m. Its name does not depend on which end the fault was
+ * found first; if both ends have a fault, that of the end which gives the name is reported.
  */
 static void name_cable(struct fm *fm, const struct fm_mate *m, unsigned int p, const char *what)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Wrong cables: those that do not join the ports that the shape asks for. */
+/* Wrong cables: those that do not join the ports that they should join in the shape. */
 #ifndef FM_WIRING_H
 #define FM_WIRING_H
 
@@ -11,7 +11,10 @@ struct fm_mate;
 
 /** fm_wiring_check() - report the wrong cables of @m as problems. Return: mask of their ports */
 uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m);
-/** fm_wiring_odd() - Return: true if that mask may change though row and neighbours of @m do not */
+/**
+ * fm_wiring_odd() - Return: true if that mask may change although the port row and the neighbours
+ * of @m do not
+ */
 bool fm_wiring_odd(const struct fm *fm, const struct fm_mate *m);
 
 #endif /* FM_WIRING_H */

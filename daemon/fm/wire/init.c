@@ -14,7 +14,8 @@
  *    .  doubt (1)              .  ports (1), and for each the other end of its
  *       cable: GUID (8) and port (1)
  *
- * Nothing may follow. By the first five bytes a receiver of another version knows that it is one.
+ * Nothing may follow. The first five bytes are the same in all versions, so that a receiver
+ * recognises an Init of another version.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,7 +25,7 @@
 
 #define FIXED 68
 #define FLAGS 31
-#define END 9		/* bytes of the other end of a cable */
+#define END 9		/* bytes of the other end of one cable */
 
 static const char magic[4] = "tINI";
 
@@ -71,7 +72,9 @@ size_t fm_init_put(uint8_t *buf, const struct fm_init *init)
 	return at;
 }
 
-/* Reads a text of at most @room - 1 bytes. Return: false: it is longer, or not printable ASCII. */
+/*
+ * Reads a text of at most @room - 1 bytes. Return: false: it is longer, or is not printable ASCII.
+ */
 static bool get_init_text(const uint8_t *buf, size_t len, size_t *at, char *to, size_t room)
 {
 	size_t n;
@@ -91,7 +94,10 @@ static bool get_init_text(const uint8_t *buf, size_t len, size_t *at, char *to, 
 	return true;
 }
 
-/* Reads doubt and ends. Ports beyond those in the Init have no known end. */
+/*
+ * Reads the doubt and the other ends of cables. If the Init has fewer ports, the ends of the others
+ * are unknown.
+ */
 static bool get_ends(const uint8_t *buf, size_t len, size_t *at, struct fm_init *out)
 {
 	if (len - *at < 2)

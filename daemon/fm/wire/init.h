@@ -6,9 +6,11 @@
 #include "daemon/fm/wire/msg.h"
 
 #define FM_INIT_VERSION 3
-#define FM_DOUBT_MAX 7	/* so many doubtful cables, or more (node/wave.c) */
+#define FM_DOUBT_MAX 7	/* this value means so many doubtful cables, or more (node/wave.c) */
 
-/** struct fm_end - the other end of a cable, by the INIT of the link; @guid 0: not known */
+/**
+ * struct fm_end - the other end of a cable, as the INIT of the link names it; @guid 0: not known
+ */
 struct fm_end {
 	uint64_t guid;
 	uint8_t port;
@@ -20,15 +22,15 @@ struct fm_end {
  * @settled: @size is final and @position are coordinates in it. If not, the shape is still being
  *	discovered (sizes 0) or not yet published; or the root that the sender follows only asks,
  *	and knows less of the shape than the sender
- * @heard: the sender has had an Init of the receiver since the link came up
- * @lost: the sender has no way to the named root now, or not yet
+ * @heard: the sender has received an Init of the receiver since the link came up
+ * @lost: the sender has no way to the named root at present
  * @asks: the named root does not lead yet, but asks to be root (root/claim.c)
- * @port: from which it was sent
- * @ndims: dimensions of the fabric
- * @doubt: doubtful cables on the way by which the sender got @position (node/wave.c)
+ * @port: port of the sender from which the Init was sent
+ * @ndims: number of dimensions of the fabric
+ * @doubt: number of doubtful cables on the path by which the sender got @position (node/wave.c)
  * @nends, @end: the other end of the sender's cable at each of its ports
- * @epoch: of the root; of one that asks: the latest that it knows
- * @size: nodes along each dimension, 0 for one not known
+ * @epoch: epoch of the named root; if that only asks: the latest epoch that it knows
+ * @size: number of nodes along each dimension; 0: not known
  * @position: the sender's coordinates, not reduced by any size
  */
 struct fm_init {
@@ -52,11 +54,11 @@ struct fm_init {
 	char root_address[FM_ADDR_MAX];
 };
 
-/** fm_init_put() - encode. Return: bytes, at most TORUS_MGMT_MAX */
+/** fm_init_put() - encode an Init. Return: number of bytes, at most TORUS_MGMT_MAX */
 size_t fm_init_put(uint8_t *buf, const struct fm_init *init);
 
 /**
- * fm_init_get() - decode and check
+ * fm_init_get() - decode an Init and check its values
  * Return: 0, -EBADMSG malformed or out of range, -EPROTONOSUPPORT another version.
  */
 int fm_init_get(const uint8_t *buf, size_t len, struct fm_init *out);

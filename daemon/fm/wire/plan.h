@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The address plan as machines and their messages have it: all 0 stands for the default one. So a
- * message of a manager that knows no address plans, which has none, names the default one.
+ * The address plan as machines and their messages represent it: a plan of all 0 is the default
+ * plan. So a message of a manager that does not support address plans, and therefore contains none,
+ * means the default plan.
  */
 #ifndef FM_WIRE_PLAN_H
 #define FM_WIRE_PLAN_H
@@ -39,7 +40,7 @@ static inline bool fm_plan_same(const struct torus_plan *a, const struct torus_p
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/** fm_plan_holds() - Return: true if each node of @shape has its addresses */
+/** fm_plan_holds() - Return: true if the plan has addresses for all nodes of @shape */
 static inline bool fm_plan_holds(const struct torus_plan *plan, const struct torus_shape *shape)
 {
 	struct torus_plan full = fm_plan_full(plan);
@@ -47,7 +48,10 @@ static inline bool fm_plan_holds(const struct torus_plan *plan, const struct tor
 	return torus_plan_holds4(&full, shape) && torus_plan_holds6(&full, shape);
 }
 
-/** fm_plan_has() - Return: true if the service address, "IP:PORT" or "[IP]:PORT", is in @plan */
+/**
+ * fm_plan_has() - Return: true if the service address, "IP:PORT" or "[IP]:PORT", is in a prefix of
+ * @plan
+ */
 bool fm_plan_has(const struct torus_plan *plan, const char *address);
 
 #endif /* FM_WIRE_PLAN_H */
