@@ -3,9 +3,10 @@
  * The device as the stack sees it: a netdev without link-layer header, like a tun device, that
  * carries IP packets to the node of their destination address. torus.h describes lifetimes.
  *
- * The router works whether the netdev is up or not: IFF_UP concerns the host alone, and the manager
- * sets the state of the links. The netdev has carrier once the NIC has coordinates, and keeps it:
- * packets are parked when all links have failed, whereas without carrier the stack would drop them.
+ * The NIC routes packets whether the netdev is up or not: IFF_UP concerns only the host, and the
+ * manager sets the state of the links. The netdev has carrier once the NIC has coordinates, and
+ * keeps it: packets are parked when all links have failed, whereas without carrier the stack would
+ * drop them.
  */
 #include <linux/ethtool.h>
 #include <linux/if_arp.h>
@@ -14,7 +15,7 @@
 
 #include "torus.h"
 
-#define MTU_DEFAULT	64000	/* such a message fits one frame of 65535 bytes */
+#define MTU_DEFAULT	64000	/* a message of this size fits into a frame of 65535 bytes */
 #define MTU_MAX		65000
 #define TX_QUEUE_LEN	500
 
@@ -24,7 +25,7 @@ static const struct net_device_ops torus_netdev_ops;
 
 /* --- finding ------------------------------------------------------------------ */
 
-/* Takes a reference. RCU, under which @dev was found. */
+/* Takes a reference to @dev, which the caller has found under RCU. */
 static struct torus_dev *hold_dev(struct net_device *dev, netdevice_tracker *t)
 {
 	struct torus_dev *d = netdev_priv(dev);
@@ -113,7 +114,7 @@ static void label_dev(struct torus_dev *d, const struct torus_req *r)
 void torus_dev_lock(struct torus_dev *d)
 {
 	mutex_lock(&d->ctl);
-	/* Both may have changed since the last command. */
+	/* The netdev's name and index may have changed since the last command. */
 	d->hw->ifindex = (u32)d->netdev->ifindex;
 	strscpy(d->hw->ifname, d->netdev->name, sizeof(d->hw->ifname));
 }
@@ -138,7 +139,10 @@ int torus_dev_run(struct torus_dev *d, struct torus_req *r)
 
 static LIST_HEAD(all_devs);
 
-/* Return: the user outside of all namespaces who made @ns, which is not the initial one. */
+/*
+ * Return: the user, as known outside all user namespaces, who made the namespace @ns, which must
+ * not be the initial one.
+ */
 static kuid_t maker_of(const struct user_namespace *ns)
 {
 	while (ns->parent != &init_user_ns)
@@ -210,7 +214,7 @@ static int torus_ndo_stop(struct net_device *dev)
 	return 0;
 }
 
-#define SELECT_BYTES	40	/* of a packet: an IPv6 header */
+#define SELECT_BYTES	40	/* bytes of a packet that select its queue: an IPv6 header */
 
 static u16 torus_ndo_select_queue(struct net_device *dev, struct sk_buff *skb,
 				  struct net_device *sb_dev)
@@ -257,7 +261,9 @@ static const struct net_device_ops torus_netdev_ops = {
 	.ndo_get_stats64 = torus_ndo_get_stats64,
 };
 
-/* Offloads that a virtio_net_hdr can describe; the receiver's stack may do them. */
+/*
+ * Offloads that a virtio_net_hdr can describe, so that the stack of the receiver can perform them.
+ */
 #define TORUS_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM | NETIF_F_HIGHDMA | \
 			 NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN)
 

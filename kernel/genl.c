@@ -12,10 +12,11 @@
  * namespace that owns it, and in that in which the NIC was made: so the root of a container can
  * command the NICs that it makes, but not one that it was given. Faults need it in the initial user
  * namespace: they load the processor, and harm links of others. Gets need no privilege, nor does
- * listening to events but to management packets, which say who manages what, and where.
+ * listening to events but to management packets, which contain names and addresses of managers.
  *
  * Groups carry the events of the devices that are in the namespace at that time, each with its
- * IFINDEX. A listener that is too slow gets ENOBUFS from its socket, and must read all again.
+ * IFINDEX. A listener that is too slow gets ENOBUFS from its socket, and must read the state of its
+ * devices again.
  *
  * u64 attributes are aligned to 4 bytes, as everywhere else in this protocol.
  */
@@ -78,7 +79,10 @@ static struct torus_dev *dev_only(struct net *net, netdevice_tracker *t,
 	return ERR_PTR(-EINVAL);
 }
 
-/* @names: NAME selects the device (in DEVICE_SET it is the new name). Return: it, or ERR_PTR(). */
+/*
+ * Finds the device of a request. @names: NAME selects the device (in DEVICE_SET it is the new
+ * name). Return: the device, or ERR_PTR().
+ */
 static struct torus_dev *dev_find(struct net *net, struct nlattr **attrs, bool names,
 				  netdevice_tracker *t, struct netlink_ext_ack *extack)
 {
@@ -111,9 +115,10 @@ int torus_request_check(unsigned int cmd, bool dump, const void *attrs, int len,
 }
 
 /*
- * Refuses a change by whoever may not command @d. The sender has CAP_NET_ADMIN in its own network
- * namespace, to which the netdev may have been moved by its owner: a container that is given the
- * host side of a NIC is not given the router, through which the packets of others go.
+ * Refuses a change by a sender who may not command @d. That the sender has CAP_NET_ADMIN in its own
+ * network namespace is not enough, because the owner may have moved the netdev there: a container
+ * that is given the host side of a NIC must not control its router, through which packets of others
+ * go.
  */
 static int check_owner(const torus_genl_op *op, struct sk_buff *skb, const struct genl_info *info,
 		       const struct torus_dev *d)
@@ -191,7 +196,7 @@ int torus_dump_check(struct netlink_callback *cb, unsigned int cmd, struct torus
 
 /* --- the table ----------------------------------------------------------------------------- */
 
-/* In the order of their numbers, which newer kernels (split ops) require. */
+/* In the order of the command numbers, which newer kernels (split ops) require. */
 static const torus_genl_op torus_ops[] = {
 	TORUS_OP_DO_DUMP(DEVICE_GET, torus_genl_do, NULL, torus_device_dump),
 	TORUS_OP_DO(DEVICE_SET, torus_genl_do),

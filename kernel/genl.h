@@ -20,9 +20,9 @@ extern struct genl_family torus_family;
  * @attrs: its attributes
  * @len: bytes of these
  * @extack: gets text and attribute of an error
- * Beyond the nla_policy this checks that no attribute is repeated (except nests that may be), that
- * all required ones are present, that a dump has only those of a dump, and that arrays have whole
- * entries.
+ * Beyond the nla_policy this checks that no attribute is repeated (except nests that may be
+ * repeated), that all required attributes are present, that a dump has only attributes of a dump,
+ * and that arrays have whole entries.
  * Return: 0 or a negative errno.
  */
 int torus_request_check(unsigned int cmd, bool dump, const void *attrs, int len,
@@ -52,7 +52,7 @@ int torus_dump_check(struct netlink_callback *cb, unsigned int cmd, struct torus
 /**
  * torus_put() - append a struct of <torus/reply.h> as attributes
  * @skb: a message
- * @tree: which attributes, and where they are in the struct
+ * @tree: the attributes, and where their values are in the struct
  * @without: attributes to leave out, or NULL
  * @from: the struct
  * Return: 0 or -EMSGSIZE.
@@ -90,7 +90,10 @@ static inline struct torus_dump *torus_dump_of(struct netlink_callback *cb)
 
 /** torus_device_dump() - dumpit of DEVICE_GET */
 int torus_device_dump(struct sk_buff *skb, struct netlink_callback *cb);
-/** torus_link_dump_start() - start of LINK_GET: asks for messages with room for all ports */
+/**
+ * torus_link_dump_start() - start of the dump of LINK_GET: requests messages with room for all
+ * ports
+ */
 int torus_link_dump_start(struct netlink_callback *cb);
 /** torus_parts_dump() - dumpit of LINK_GET and ROWS_GET */
 int torus_parts_dump(struct sk_buff *skb, struct netlink_callback *cb);

@@ -16,7 +16,7 @@ int torus_put(struct sk_buff *skb, const struct torus_tree *tree, const struct t
 	return 0;
 }
 
-/* Return: a reply with the answer of the NIC, or NULL without memory. */
+/* Return: a reply with the answer of the NIC; NULL: no memory. */
 static struct sk_buff *make_reply(struct genl_info *info, struct torus_dev *d,
 				  const struct torus_req *r)
 {
@@ -58,7 +58,8 @@ int torus_genl_do(struct sk_buff *skb, struct genl_info *info)
 
 /*
  * Checks that the NIC is still registered, and in the sender's namespace, once RTNL is held: before
- * that it may have been deleted, or moved to a namespace where the sender has no privilege.
+ * RTNL was taken, the NIC may have been deleted, or moved to a namespace where the sender has no
+ * privilege.
  */
 static int check_presence(const struct torus_dev *d, struct genl_info *info)
 {

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LINK_NTF, MGMT_NTF, PARK_NTF. A NIC makes them when the event happens, with its lock held, so
- * their contents are those of that moment. A work of the NIC sends them, in the order of the
- * events: whoever has the cables could otherwise have the NIC write to sockets under its lock for
- * as long as frames come.
+ * LINK_NTF, MGMT_NTF, PARK_NTF. These notifications are made when the event happens, with the NIC's
+ * lock held, so they describe the state at that moment. A work of the NIC sends them later, in the
+ * order of the events. If they were sent under the lock, a neighbour could keep the NIC writing to
+ * sockets with its lock held for as long as it sends frames.
  *
- * Bounds. What waits is bounded: management packets for each port, because the neighbour there
- * decides how many come, and other events for the NIC. So a neighbour who sends more than the work
- * can pass on loses its own packets, which its NIC counts (MGMT_DROPS), and neither those of other
- * ports nor events of links. The listeners of a group get ENOBUFS if an event of theirs did not
- * fit or found no memory, as when their socket is full. Test: test_flood() of kunit/show.c.
+ * Bounds. The number of waiting notifications is bounded: that of management packets for each port,
+ * because the neighbour there decides how many come, and that of other events for the whole NIC. So
+ * a neighbour who sends more than the work can pass on loses its own packets, which its NIC counts
+ * (MGMT_DROPS), and neither those of other ports nor events of links. The listeners of a group get
+ * ENOBUFS if an event of theirs did not fit or found no memory, as when their socket is full. Test:
+ * test_flood() of kunit/show.c.
  *
  * Namespaces. An event goes to the namespace that the netdev was in when it happened, or nowhere
  * if the netdev has left it since.
  */
 #include "genl.h"
 
-#define MGMT_MAX	256	/* packets of a port that wait; a link test sends 16 at once */
-#define STATES_MAX	512	/* events of links and the parking segment that wait: two rounds */
+#define MGMT_MAX	256	/* most packets of a port that wait; a link test sends 16 at once */
+#define STATES_MAX	512	/* most events of links and the parking segment that wait: those
+				 * of two rounds */
 #define NO_PORT		TORUS_MAX_PORTS
 
-/** struct note - skb->cb of a notification: its namespace, only to compare, its group, its port */
+/** struct note - skb->cb of a notification: its namespace (only for comparison), group and port */
 struct note {
 	const struct net *net;
 	u8 group;
@@ -44,7 +46,7 @@ static void note_lost(struct torus_dev *d, unsigned int group)
 	queue_work(system_highpri_wq, &d->events.work);
 }
 
-/* Return: the number of events that wait and have one bound with those of @note. */
+/* Return: the counter of waiting events that has one limit with @note. */
 static u32 *waiting(struct torus_events *e, const struct note *note)
 {
 	return note->port == NO_PORT ? &e->states : &e->mgmt[note->port];
@@ -65,8 +67,8 @@ static struct sk_buff *ntf_new(struct torus_dev *d, unsigned int group, unsigned
 }
 
 /*
- * Lets the work send the notification @skb, unless putting its attributes failed with @err or too
- * many wait. Return: true if it will be sent.
+ * Queues the notification @skb for the work, unless its attributes could not be written (@err), or
+ * too many notifications wait. Return: true if it will be sent.
  */
 static bool ntf_queue(struct torus_dev *d, unsigned int group, unsigned int port,
 		      struct sk_buff *skb, void *hdr, int err)
@@ -96,14 +98,14 @@ static bool ntf_queue(struct torus_dev *d, unsigned int group, unsigned int port
 	return false;
 }
 
-/* Sends a notification that waited. */
+/* Sends a notification that waited for the work. */
 static void send_note(struct torus_dev *d, struct sk_buff *skb)
 {
 	struct note note = *note_of(skb);
 	struct net *net;
 
-	memset(skb->cb, 0, sizeof(skb->cb));	/* as netlink expects it of a new message */
-	rcu_read_lock();	/* keeps the namespace */
+	memset(skb->cb, 0, sizeof(skb->cb));	/* netlink expects it to be zero in a new message */
+	rcu_read_lock();	/* keeps the namespace from being freed */
 	net = net_of(d);
 	if (net == note.net)
 		genlmsg_multicast_netns(&torus_family, net, skb, 0, note.group, GFP_ATOMIC);

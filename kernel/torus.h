@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * torus.ko above the seam: the parts that all torus NICs share.
+ * The upper part of torus.ko, which all kinds of torus NICs share.
  *
  *	main.c     the module             device.c   the netdev: finding, naming, statistics
  *	genl*.c    the netlink family     ethtool.c  the ethtool operations
@@ -35,7 +35,7 @@
 #include "req/request.h"
 
 #define TORUS_DRIVER		"torus"
-#define TORUS_USER_NICS_MAX	64	/* in all user namespaces of one user */
+#define TORUS_USER_NICS_MAX	64	/* most NICs in all user namespaces of one user */
 
 struct ethtool_coalesce;
 struct torus_dev;
@@ -75,9 +75,9 @@ struct torus_net_ops {
  *	(genl_events.c)
  * @queue: the messages; its lock protects @states and @mgmt, too
  * @work: sends them
- * @states: how many of them are of links and the parking segment
- * @mgmt: how many are management packets, for each port that received them
- * @lost: mask of groups whose listeners are to be told of a loss (atomic)
+ * @states: how many of the messages concern links and the parking segment
+ * @mgmt: for each port, how many are management packets that it received
+ * @lost: mask of groups whose listeners must be informed that events were lost (atomic)
  */
 struct torus_events {
 	struct sk_buff_head queue;
@@ -95,9 +95,9 @@ struct torus_events {
  * @ctl: serialises commands; see Locking
  * @label: protects hw->name and hw->bootstrap; see Locking
  * @gone: the device is being unregistered (written under RTNL and @ctl)
- * @owner: user namespace of its maker, referenced; constant. Changes need CAP_NET_ADMIN in it,
- *	wherever the netdev has moved to
- * @events: what it has to tell
+ * @owner: user namespace of the user who made it, with a reference; constant. Changes need
+ *	CAP_NET_ADMIN in it, wherever the netdev has moved to
+ * @events: notifications that wait to be sent
  * @all: in the list of all NICs (RTNL), from ndo_init to ndo_uninit
  */
 struct torus_dev {
@@ -123,10 +123,11 @@ void torus_netdev_setup(struct net_device *dev);
 
 /**
  * torus_dev_may_add() - check the number of NICs of the user who made a user namespace; RTNL
- * @ns: owner of one more
- * Packets are allocated in soft interrupts and charged to nobody, so their number is bounded by
- * that of NICs. Those of all user namespaces that a user makes, one in another, count together.
- * Return: true if it may have one more; the initial user namespace always may.
+ * @ns: user namespace that is to own another NIC
+ * Packets are allocated in soft interrupts, so nobody is charged for them, and their number is
+ * bounded only by the number of NICs. The NICs of all user namespaces that a user has made, also of
+ * nested ones, are counted together.
+ * Return: true if @ns may have one more; the initial user namespace always may.
  */
 bool torus_dev_may_add(struct user_namespace *ns);
 /**
@@ -138,11 +139,15 @@ bool torus_dev_may_add(struct user_namespace *ns);
  * Return: the device, with a reference for torus_dev_put(), or NULL.
  */
 struct torus_dev *torus_dev_get_by_index(struct net *net, int ifindex, netdevice_tracker *t);
-/** torus_dev_get_by_name() - the same by NIC name; of several, the one with the least ifindex */
+/**
+ * torus_dev_get_by_name() - as torus_dev_get_by_index(), by the name of the NIC; if several have
+ * it, the one with the least ifindex
+ */
 struct torus_dev *torus_dev_get_by_name(struct net *net, const char *name,
 					netdevice_tracker *t);
 /**
- * torus_dev_get_next() - the same, the one with the least ifindex above @ifindex
+ * torus_dev_get_next() - as torus_dev_get_by_index(), the device with the least ifindex above
+ * @ifindex
  * For dumps, which continue at an ifindex; net->dev_base_seq shows if devices were added or removed
  * between their parts.
  */
@@ -172,7 +177,7 @@ extern const struct ethtool_ops torus_ethtool_ops;
 
 /** torus_genl_init() - register the netlink family. Return: 0 or -errno */
 int torus_genl_init(void);
-/** torus_genl_exit() - unregister it; waits for commands under way */
+/** torus_genl_exit() - unregister the netlink family; waits for commands under way */
 void torus_genl_exit(void);
 
 /* --- genl_events.c ------------------------------------------------------------------ */
@@ -183,11 +188,14 @@ void torus_genl_exit(void);
  * work sends the events, in the order of the calls.
  */
 
-/** torus_events_init() - before any of the others */
+/** torus_events_init() - must be called before the other functions of genl_events.c */
 void torus_events_init(struct torus_dev *d);
-/** torus_events_flush() - wait until all events were sent that happened before; may sleep */
+/** torus_events_flush() - wait until all events that have happened so far were sent; may sleep */
 void torus_events_flush(struct torus_dev *d);
-/** torus_event_wanted() - Return: true if @group has a listener; else events need not be made */
+/**
+ * torus_event_wanted() - Return: true if @group has a listener; otherwise the caller need not make
+ * events
+ */
 bool torus_event_wanted(struct torus_dev *d, unsigned int group);
 /** torus_event_link() - send LINK_NTF; sets the ifindex in @link, the caller has set all else */
 void torus_event_link(struct torus_dev *d, struct torus_link *link);
@@ -198,7 +206,10 @@ void torus_event_park(struct torus_dev *d, struct torus_park *park);
  * Return: false if it is lost, because too many of this port wait or there is no memory.
  */
 bool torus_event_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len);
-/** torus_event_lost() - send ENOBUFS to all listeners: events were lost, read all again */
+/**
+ * torus_event_lost() - send ENOBUFS to all listeners, because events were lost and they must read
+ * the state again
+ */
 void torus_event_lost(struct torus_dev *d);
 
 /* --- soft/ ------------------------------------------------------------------------- */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A text in an extended ack must live until the answer is composed, which is
- * after the command, but before the asking task returns from its system call. So
- * the text is freed by task work. The work is kfree() itself, not a function of
- * this module, so that it does no harm if the module has gone by then. Where there is no memory, or
- * no task work, the reader gets the format without the values.
+ * A text in an extended ack must live until the answer is composed, which is after the command, but
+ * before the asking task returns from its system call. So the text is freed by task work. The work
+ * is kfree() itself, not a function of this module, so that it does no harm if the module has been
+ * unloaded by then. Where there is no memory, or no task work, the reader gets the format without
+ * the values.
  */
 #include <linux/netlink.h>
 #include <linux/sched.h>
@@ -15,7 +15,9 @@
 #define NETLINK_MAX_FMTMSG_LEN 80
 #endif
 
-/* @work is the first member: the callback gets its address, and frees that. */
+/*
+ * @work must be the first member: the callback gets its address, and frees the whole struct by it.
+ */
 struct text {
 	struct callback_head work;
 	char s[NETLINK_MAX_FMTMSG_LEN];

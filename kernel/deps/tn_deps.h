@@ -97,11 +97,11 @@ static inline u64 tn_crc32c_word(u64 crc, u64 word)
 }
 #endif
 
-#define TN_CRC32C_SHORT 64	/* bytes */
+#define TN_CRC32C_SHORT 64	/* bytes up to which the CRC is computed here */
 
 /*
- * Short data, such as the header and tail of a packet, are summed here: a call of the crypto
- * library takes longer than the sum.
+ * The CRC of short data, such as the header and tail of a packet, is computed here, because a call
+ * of the crypto library takes longer than the computation.
  */
 static inline u32 tn_crc32c(u32 crc, const void *data, size_t len)
 {

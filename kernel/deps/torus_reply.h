@@ -1,3 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kernel/req sees the structs of replies by this name, wherever the include path puts it. */
+/*
+ * Lets kernel/req include the structs of replies by this name, wherever the include path has them.
+ */
 #include "../../include/torus/reply.h"

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The core sees the ABI by this name, wherever the include path puts it. */
+/* Lets the core include the ABI by this name, wherever the include path has it. */
 #include "../../include/uapi/torus.h"
 #include "../../include/uapi/torus_policy.h"

@@ -3,14 +3,15 @@
  * Reassembly. The packets of a message have consecutive numbers in their flow (ESEQ), so a gap
  * shows that packets were lost with a dead node; the message is then dropped as a whole.
  *
- * Bounds. A source may begin a message and never end it. Only flows have unfinished messages, one
- * for each node of the fabric and VC at most: an adaptive packet is a message of its own, or is
- * dropped. All of them together have TORUS_HOST_WAITING_MAX packets and TORUS_HOST_HELD_MAX bytes
- * at most. Packets beyond the first TORUS_HOST_REFER_MAX are copied if they hold much more memory
- * than they have (tn_ops.keep). When there is no room, the message gives way that has got no packet
- * for the longest time: so a source that begins messages and does not end them supplants only its
- * own, unless it sends thousands of packets between two of another source. The table of messages is
- * addressed by a hash with a random seed, so nobody can choose sources that share a bucket.
+ * Bounds. A source may begin a message and never end it. At most one message of each flow (source
+ * node and VC) can be unfinished: an adaptive packet is a message of its own, or is dropped. All of
+ * them together have TORUS_HOST_WAITING_MAX packets and TORUS_HOST_HELD_MAX bytes at most. Packets
+ * beyond the first TORUS_HOST_REFER_MAX are copied if they occupy much more memory than their
+ * payload needs (tn_ops.keep). When there is no room, the message that has received no packet for
+ * the longest time is dropped. So a source that begins messages and does not end them displaces
+ * only its own messages, unless it sends thousands of packets between two packets of another
+ * source. The table of messages is addressed by a hash with a random seed, so that no sender can
+ * make many messages fall into one bucket.
  */
 #include "../core/splitmix64.h"
 #include "host.h"
@@ -19,14 +20,14 @@
  * struct torus_host_chain - an unfinished message; a flow has at most one
  * @memory: a packet whose payload is the memory of this struct
  * @next: the next chain of the bucket, or NULL
- * @at: the pointer to this chain in its bucket
+ * @at: the pointer in the bucket's list that leads to this chain
  * @older: the chain that got its last packet before this one, or NULL
  * @newer: the chain that got its last packet after this one, or NULL
- * @packets: the packets so far, at least one between calls; owned here
+ * @packets: the packets received so far, which the chain owns; at least one between calls
  * @src: source of the flow, node id
- * @bytes: of @packets, without padding
+ * @bytes: bytes of @packets, without padding
  * @held: bytes of memory of @packets and @memory
- * @vc: of the flow
+ * @vc: virtual channel of the flow
  */
 struct torus_host_chain {
 	struct tn_pkt *memory;
@@ -55,7 +56,7 @@ static struct torus_host_chain *find_chain(struct torus_host *h, u32 src, u8 vc)
 	return c;
 }
 
-/* Return: the bytes of memory that @pkt holds while it waits here. */
+/* Return: the bytes of memory that @pkt occupies while it waits here. */
 static u32 keep_packet(const struct torus_host *h, struct tn_pkt *pkt)
 {
 	if (h->ops->keep && h->waiting >= TORUS_HOST_REFER_MAX)
@@ -133,8 +134,8 @@ static void drop_chain(struct torus_host *h, struct torus_host_chain *c)
 }
 
 /*
- * Return: the chain that @pkt belongs to: @c, the flow's, if @pkt continues it, else a new one if
- * @pkt is the first of a message, else NULL. If @pkt does not continue @c, drops @c.
+ * Finds the chain for @pkt; @c is the present chain of its flow. Return: @c if @pkt continues it.
+ * If not, @c is dropped; then a new chain if @pkt is the first packet of a message, else NULL.
  */
 static struct torus_host_chain *chain_of(struct torus_host *h, struct torus_host_chain *c,
 					 const struct tn_pkt *pkt, u8 vc)
@@ -150,7 +151,10 @@ static struct torus_host_chain *chain_of(struct torus_host *h, struct torus_host
 	return c || !first ? c : new_chain(h, pkt->hdr.src, vc);
 }
 
-/* Return: @bytes, if @msg has the size of a message; else drops it and returns 0. */
+/*
+ * Return: @bytes, if that is a valid size of the message @msg; else drops the message and returns
+ * 0.
+ */
 static u32 check_message(struct torus_host *h, struct tn_queue *msg, u32 bytes)
 {
 	if (tn_pkt_bytes(msg->head) > TORUS_HOST_HDR && bytes <= TORUS_HOST_MSG_MAX)
@@ -159,7 +163,9 @@ static u32 check_message(struct torus_host *h, struct tn_queue *msg, u32 bytes)
 	return 0;
 }
 
-/* Appends @pkt to @c, which becomes the newest, and makes room for it. */
+/*
+ * Appends @pkt to @c, which becomes the newest chain, and drops older chains if there is no room.
+ */
 static void wait_in(struct torus_host *h, struct torus_host_chain *c, struct tn_pkt *pkt)
 {
 	u32 held = keep_packet(h, pkt);
@@ -175,7 +181,10 @@ static void wait_in(struct torus_host *h, struct torus_host_chain *c, struct tn_
 		drop_chain(h, h->oldest);
 }
 
-/* Ends @c with @pkt. Return: bytes of the message, which is put into @msg; 0: it is none. */
+/*
+ * Completes @c with @pkt. Return: bytes of the message, whose packets are put into @msg; 0: it is
+ * invalid.
+ */
 static u32 finish_message(struct torus_host *h, struct torus_host_chain *c, struct tn_pkt *pkt,
 			  struct tn_queue *msg)
 {

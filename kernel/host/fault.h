@@ -5,13 +5,14 @@
 
 #include "../core/fault.h"
 
-#define TORUS_HOST_LATE_MAX	1024		/* delayed frames of a port */
-#define TORUS_HOST_LATE_BYTES	(16u << 20)	/* and bytes of their memory */
+#define TORUS_HOST_LATE_MAX	1024		/* most delayed frames of a port */
+#define TORUS_HOST_LATE_BYTES	(16u << 20)	/* most bytes of memory of these frames */
 
 /**
- * struct torus_host_late - a delayed frame; lies in a frame of the shell's
+ * struct torus_host_late - a delayed frame; this struct is a part of the shell's own struct for a
+ * frame
  * @next: the frame that was sent after it, or NULL
- * @due: when it goes on, ns
+ * @due: when it is to be sent on, ns
  * @held: bytes of its memory
  */
 struct torus_host_late {
@@ -41,24 +42,30 @@ struct torus_host_fault {
 	u32 held;
 };
 
-/** torus_host_is_deaf() - Return: true if frames that arrive are to be dropped */
+/** torus_host_is_deaf() - Return: true if received frames must be dropped */
 static inline bool torus_host_is_deaf(const struct torus_host_fault *f)
 {
 	return f->silence == 1;
 }
 
-/** torus_host_delays() - Return: true if the next frame is to be delayed, also behind others */
+/**
+ * torus_host_delays() - Return: true if the next frame must be delayed, possibly only to stay
+ * behind others
+ */
 static inline bool torus_host_delays(const struct torus_host_fault *f)
 {
 	return f->latency || f->late;
 }
 
 /**
- * torus_host_delay() - delay a frame, which holds @held bytes of memory
- * Return: false if there are too many; the shell drops it.
+ * torus_host_delay() - delay a frame, which occupies @held bytes of memory
+ * Return: false if too many are delayed already; then the shell drops the frame.
  */
 bool torus_host_delay(struct torus_host_fault *f, struct torus_host_late *frame, u32 held, u64 now);
-/** torus_host_due() - take the first frame if it is due by @now (~0: any). Return: it, or NULL */
+/**
+ * torus_host_due() - remove the first delayed frame if it is due by @now (~0: in any case). Return:
+ * the frame, or NULL
+ */
 struct torus_host_late *torus_host_due(struct torus_host_fault *f, u64 now);
 /** torus_host_fault_expiry() - Return: when the next delayed frame is due, ns; ~0: never */
 u64 torus_host_fault_expiry(const struct torus_host_fault *f);

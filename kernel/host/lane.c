@@ -2,62 +2,67 @@
 /*
  * Messages of the host that the NIC has no room for, one queue (lane) for each destination and VC.
  *
- * Fair. A message for which the NIC has no room (tn_nic_room()) stops the queue of the host from
- * which it came: the host's back-pressure, which is all that a destination needs that moves,
- * however slowly. If there is no room for GRACE, it goes into a lane, and so do later ones of the
- * same destination and VC, while the host's queue goes on. So a destination on hold, a port
+ * Fair. A message for which the NIC has no room (tn_nic_room()) first stops the queue of the host
+ * from which it came. This back-pressure is enough for a destination that accepts messages, however
+ * slowly. If there is still no room after GRACE, the message goes into a lane, as do later messages
+ * to the same destination and VC, and the host's queue continues. So a destination on hold, a port
  * without credits or a dead neighbour delays others by GRACE, once (test_aside() of
  * tests/unit/test_host_lane.c).
  *
- * Limits. All lanes together hold TORUS_HOST_LANES_MAX bytes, and each no more than what the
- * others leave, but one message always. If a lane is full, its next message stops the host's queue
- * again. If the lane has not moved for PATIENCE, which is longer than torusemu's silence takes to
- * find a dead cable, it is dropped instead, and counted as host_stuck (test_full()). So a
- * destination for which nothing can move costs the others GRACE and PATIENCE at most, once each
- * time that it gets stuck, whatever the host sends to it (test_flood()).
+ * Limits. All lanes together hold at most TORUS_HOST_LANES_MAX bytes; each lane may use what the
+ * others leave, and at least one message. If a lane is full, its next message stops the host's
+ * queue again. If the lane has not moved for PATIENCE, which is longer than torusemu's silence
+ * takes to find a dead cable, the message is dropped instead, and counted as host_stuck
+ * (test_full()). So a destination for which nothing can move costs the others GRACE and PATIENCE at
+ * most, once each time that it gets stuck, whatever the host sends to it (test_flood()).
  *
- * Losses. Packets that the NIC has accepted stay in it: hold_bytes and the parking segment
- * have the same room as without lanes, and a message comes here only when it would have waited in
- * front of them. There the host's queue was stopped, and the next queue behind it overflowed, with
- * the messages of all destinations. Now only messages to the stuck destination are dropped, after
- * more of them than before had room. A socket that pays for its messages (torus.ko) cannot get that
- * far: it pays until they leave the lane.
+ * Losses. Packets that the NIC has accepted stay in it: hold_bytes and the parking segment have the
+ * same room as without lanes, and a message gets into a lane only when it would otherwise have
+ * waited in front of them. Without lanes, the host's queue was stopped then, and the stack's queue
+ * behind it overflowed with messages to all destinations. With lanes only messages to the stuck
+ * destination are dropped, and there is room for more of them. In torus.ko a socket is charged for
+ * its messages until they leave the lane, so it is stopped before any message is dropped.
  *
  * Age. A lane that moves, however slowly, does not keep a message, and with it its socket, for more
- * than TORUS_HOST_AGE_MAX: then it is dropped, as host_stuck, a few at a time (test_age()).
+ * than TORUS_HOST_AGE_MAX: after that time messages are dropped and counted as host_stuck, a few at
+ * a time (test_age()).
  *
  * Order. Messages of one destination and VC that come from one queue of the host stay in order: a
  * message is sent at once only if its lane is empty, a lane is a FIFO, and nothing is taken from a
  * queue that is stopped (test_order()).
  *
- * Deadlock. The NIC never waits for its host, so what waits here keeps nothing in the network. A
- * lane waits for the NIC alone, a stopped queue for its message alone: for room, for GRACE, or for
- * PATIENCE. torus_host_expiry() is when time alone makes a difference; whatever makes room lets the
- * shell look again, as for the rest of its work.
+ * Deadlock. The NIC never waits for its host, so messages that wait here block nothing in the
+ * network. A lane waits only for the NIC; a stopped queue waits only for its message: for room, for
+ * GRACE, or for PATIENCE. torus_host_expiry() is the time at which one of these ends; and each
+ * event that makes room makes the shell examine the lanes again.
  *
- * A lane is one of the WAYS lanes of a set that its destination and VC may have, so searches are
- * short. If others have them all, its message stops the host's queue, and is dropped after
- * PATIENCE; then further ones of the set without a lane are dropped at once, until a lane of the
- * set moves (test_ways()). That takes more than WAYS stuck destinations whose numbers have the same
+ * A destination and VC may only use the WAYS lanes of one set, so searches are short. If other
+ * destinations use all of them, a message stops the host's queue, and is dropped after PATIENCE;
+ * then further ones of the set without a lane are dropped at once, until a lane of the set moves
+ * (test_ways()). That takes more than WAYS stuck destinations whose numbers have the same
  * remainder.
  *
- * Slow destinations. One that moves slowly, but never rests for GRACE, or whose full lane moves
- * once each PATIENCE, would keep stopping the host's queue, which then sends at the rate of that
- * destination. So the stops of a queue have a budget of time: GRACE + PATIENCE, which it gets back
- * while it is not stopped, an eighth of all time (SHARE). If less than GRACE is left, messages
- * without room go into their lanes at once, and if these are full, are dropped at once
- * (test_shared()). Only stops that delay others count: if all messages of the queue have been of
- * one flow for SHARED stops, it stops for as long as it must, and nothing is lost (test_slow()).
+ * Slow destinations. A destination that accepts messages slowly, but never pauses for GRACE, or
+ * whose full lane moves once in each PATIENCE, would stop the host's queue again and again, so that
+ * the queue sends at the rate of that destination. So the stops of a queue have a budget of time,
+ * GRACE + PATIENCE. While the queue is not stopped the budget refills, such that stops take an
+ * eighth of all time (SHARE). If less than GRACE is left, messages without room go into their lanes
+ * at once, and if these are full, are dropped at once (test_shared()). Only stops that delay others
+ * count: if all messages of the queue have been of one flow for SHARED stops, it stops for as long
+ * as it must, and nothing is lost (test_slow()).
  */
 #include "host.h"
 
 #define WAYS		8
 #define SETS		(TORUS_HOST_LANES / WAYS)
-#define GRACE		5000000ull	/* 5 ms */
-#define PATIENCE	500000000ull	/* half a second */
-#define SHARE		8u		/* of its time a shared queue is stopped, one part of so many */
-#define SHARED		1024u		/* stops after the last message of another flow */
-#define OLD_BATCH	64u		/* old messages of a lane that are dropped at once */
+#define GRACE		5000000ull	/* 5 ms: after this time a message moves to its lane */
+#define PATIENCE	500000000ull	/* half a second: after this time without progress a
+					 * message is dropped if its lane is full */
+#define SHARE		8u		/* a shared queue is stopped for at most 1/SHARE of the
+					 * time */
+#define SHARED		1024u		/* a queue counts as shared for so many stops after the
+					 * last message of another flow */
+#define OLD_BATCH	64u		/* most old messages of a lane that are dropped at once */
 
 _Static_assert(TORUS_HOST_LANES % 64 == 0 && TORUS_HOST_LANES % WAYS == 0, "lanes");
 _Static_assert(SETS <= 32, "torus_host.sets_stuck has a bit for each set");
@@ -126,7 +131,7 @@ static struct torus_host_msg *pop_message(struct torus_host *h, struct torus_hos
 	return msg;
 }
 
-/* Takes the first message out of a lane, which thereby moves. */
+/* Removes the first message from a lane; thereby the lane counts as moving. */
 static struct torus_host_msg *send_first(struct torus_host *h, struct torus_host_lane *l, u64 now)
 {
 	l->since = now;
@@ -151,7 +156,7 @@ static bool nic_has_room(struct torus_host *h, const struct torus_host_msg *msg)
 	return tn_nic_room(h->nic, msg->dst, msg->vc);
 }
 
-/* Notes of which flow @msg is, the next of its queue. */
+/* Notes the flow of @msg, the next message of its queue. */
 static void note_flow(struct torus_host *h, const struct torus_host_msg *msg)
 {
 	u64 flow = 1 + (u64)msg->dst * TORUS_VCS + msg->vc;
@@ -177,7 +182,7 @@ static bool has_memory(const struct torus_host *h, const struct torus_host_lane 
 	       l->bytes + bytes <= TORUS_HOST_LANES_MAX - h->lane_bytes;
 }
 
-/* Return: how long a stop of queue @q may last that begins now, ns. */
+/* Return: how long a stop of queue @q that begins now may last, ns. */
 static u64 time_to_stop(const struct torus_host *h, unsigned int q)
 {
 	u64 left = GRACE + PATIENCE - h->stop_spent[q];
@@ -214,7 +219,10 @@ static void end_stop(struct torus_host *h, unsigned int q, u64 now)
 	h->stop_spent[q] = least(h->stop_spent[q] + spent, GRACE + PATIENCE);
 }
 
-/* Decides about a message that is not clear and stops its queue. Return: it does so on. */
+/*
+ * Decides about the message for which its queue is stopped: lets it wait in a lane, or drops it.
+ * Return: true if the queue stays stopped.
+ */
 static bool place_message(struct torus_host *h, struct torus_host_msg *msg, u64 now)
 {
 	struct torus_host_lane *l = find_lane(h, msg->dst, msg->vc);
@@ -245,7 +253,7 @@ void torus_host_wait(struct torus_host *h, struct torus_host_msg *msg, u64 now)
 		end_stop(h, msg->from, now);
 }
 
-/* Drops messages from the head of lane @i that are too old. */
+/* Drops messages that are too old from the head of lane @i. */
 static void drop_old(struct torus_host *h, unsigned int i, u64 now)
 {
 	struct torus_host_lane *l = &h->lane[i];
@@ -258,7 +266,7 @@ static void drop_old(struct torus_host *h, unsigned int i, u64 now)
 	}
 }
 
-/* Return: a message from a lane, which may be sent now; the lanes have turns. */
+/* Return: a message from a lane that can be sent now; the lanes are served in turn. */
 static struct torus_host_msg *next_of_lanes(struct torus_host *h, u64 now)
 {
 	unsigned int i, n;
@@ -300,7 +308,10 @@ struct torus_host_msg *torus_host_next(struct torus_host *h, u64 now)
 	return msg;
 }
 
-/* Return: true if torus_host_next() sends @msg, which stopped its queue, or lets it wait aside. */
+/*
+ * Return: true if torus_host_next() would send @msg, for which its queue is stopped, or move it to
+ * a lane.
+ */
 static bool may_leave_stop(struct torus_host *h, const struct torus_host_msg *msg)
 {
 	struct torus_host_lane *l = find_lane(h, msg->dst, msg->vc);
@@ -327,7 +338,10 @@ bool torus_host_ready(struct torus_host *h)
 	return false;
 }
 
-/* Return: when time alone lets @msg, which stopped its queue, wait elsewhere or end. */
+/*
+ * Return: when @msg, for which its queue is stopped, will move to a lane or be dropped even if no
+ * room appears.
+ */
 static u64 expiry_of(struct torus_host *h, const struct torus_host_msg *msg)
 {
 	struct torus_host_lane *l = find_lane(h, msg->dst, msg->vc);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages of the host to the fabric: their destination and VC, and sending while there is room. */
+/*
+ * Messages of the host to the fabric: finds their destination and VC, and sends them while there is
+ * room.
+ */
 #include "../core/plan.h"
 #include "host.h"
 
-#define DSCP_CS1	8	/* lower effort: VCA, may arrive in any order */
-#define DSCP_CS4	32	/* replies */
+#define DSCP_CS1	8	/* lower effort: sent on VCA, may arrive in any order */
+#define DSCP_CS4	32	/* sent on VCD1, the channel of replies */
 
-#define IP4_HDR		20	/* bytes of a header */
-#define IP4_DST		16	/* where the destination is in it */
+#define IP4_HDR		20	/* bytes of an IPv4 header */
+#define IP4_DST		16	/* offset of the destination address in it */
 #define IP6_HDR		40
 #define IP6_DST		24
 
@@ -46,7 +49,7 @@ u8 torus_host_vc(const u8 *ip, size_t n)
 	return TORUS_VC_D0;
 }
 
-/* Return: the destination of a message; TORUS_NO_NODE: not in the fabric. */
+/* Return: the destination of a message, node id; TORUS_NO_NODE: it is not in the fabric. */
 static u32 find_destination(const struct torus_host *h, const u8 *ip, size_t n)
 {
 	const u8 *to = ip + IP4_DST;
@@ -72,7 +75,10 @@ bool torus_host_begin(struct torus_host *h, struct torus_host_msg *msg, const u8
 		counter[TORUS_NC_HOST_DROPS]++;
 		return false;
 	}
-	/* A message of several packets must keep their order. */
+	/*
+	 * The packets of a message must keep their order, so a message of several packets cannot
+	 * use VCA.
+	 */
 	if (msg->vc == TORUS_VC_A && len > h->payload_max)
 		msg->vc = TORUS_VC_D0;
 	return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ICMP errors, destination unreachable, with the destination as their source address: the host
- * would refuse a packet with its own source address. RFC 792, 1122, 1812, 4443.
+ * ICMP errors "destination unreachable". Their source address is the destination of the packet that
+ * they answer, because a host refuses a packet from its own address. RFC 792, 1122, 1812, 4443.
  */
 #include "../core/times.h"
 #include "host.h"
@@ -9,17 +9,19 @@
 #define IP4_HDR		20u
 #define IP6_HDR		40u
 #define ICMP_HDR	8u
-#define QUOTE4_MAX	(576 - IP4_HDR - ICMP_HDR)		/* RFC 1812 */
-#define QUOTE6_MAX	(TORUS_HOST_ANSWER_MAX - IP6_HDR - ICMP_HDR)	/* RFC 4443 */
-#define INTERVAL	(5 * MS)	/* rate limit: 200 errors a second, */
-#define BURST		50u		/* and a burst of 50 */
+#define QUOTE4_MAX	(576 - IP4_HDR - ICMP_HDR)		/* most bytes that are quoted,
+								 * RFC 1812 */
+#define QUOTE6_MAX	(TORUS_HOST_ANSWER_MAX - IP6_HDR - ICMP_HDR)	/* most bytes that are
+									 * quoted, RFC 4443 */
+#define INTERVAL	(5 * MS)	/* time between two errors: rate limit of 200 a second, */
+#define BURST		50u		/* with bursts of up to 50 */
 
 #define PROTO_ICMP		1
 #define ICMP_ECHO		8
 #define ICMP_DEST_UNREACH	3
 #define ICMP_HOST_UNREACH	1
 #define PROTO_ICMPV6		58
-#define ICMPV6_INFO		128	/* first type that is no error */
+#define ICMPV6_INFO		128	/* ICMPv6 types from here on are no errors */
 #define ICMPV6_DEST_UNREACH	1
 #define ICMPV6_ADDR_UNREACH	3
 
@@ -42,7 +44,10 @@ static bool take_token(struct torus_host *h, u64 now)
 	return true;
 }
 
-/* RFC 1122: no ICMP error about an error, a broken header or a later fragment. */
+/*
+ * Return: true if the packet may be answered. By RFC 1122 there is no ICMP error about an ICMP
+ * error, a broken header or a fragment other than the first.
+ */
 static bool wants_answer4(const u8 *ip, u32 len)
 {
 	u32 hdr = (ip[0] & 0xfu) * 4u;
@@ -91,7 +96,9 @@ static void put_checksum(u8 *p, u32 sum)
 	put_be16(p, ~sum);
 }
 
-/* Writes an ICMP error of @bytes that quotes the packet @ip; @sum: of the pseudo header. */
+/*
+ * Writes an ICMP error of @bytes that quotes the packet @ip; @sum: checksum of the pseudo header.
+ */
 static void write_icmp(u8 *icmp, u8 type, u8 code, const u8 *ip, u32 bytes, u32 sum)
 {
 	memset(icmp, 0, ICMP_HDR);

@@ -9,7 +9,7 @@ const struct nlattr *torus_attr_next(struct torus_span *s)
 	if (s->left < TORUS_ATTR_HEAD || a->nla_len < TORUS_ATTR_HEAD || a->nla_len > s->left)
 		return NULL;
 	step = (size_t)NLA_ALIGN(a->nla_len);
-	if (step > s->left)	/* the last one need not be padded */
+	if (step > s->left)	/* the last attribute need not be padded */
 		step = s->left;
 	s->at = (const u8 *)s->at + step;
 	s->left -= step;

@@ -8,7 +8,7 @@
 
 #define TORUS_ATTR_WORDS	(TORUS_A_MAX / 64 + 1)
 
-#define TORUS_REFUSAL_MAX	112	/* bytes of a text */
+#define TORUS_REFUSAL_MAX	112	/* size of the text of a refusal, bytes */
 
 /** struct torus_attrs - a bitmap of attribute numbers, of the family or of a nest */
 struct torus_attrs {

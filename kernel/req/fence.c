@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fence: a NIC refuses orders of a former root. A fabric has one root at a time, and a root
- * of a later epoch replaces it. The former root may not know this, because its node hung or was
- * cut off, and managers may still deliver its orders. The NIC therefore stores the epoch and GUID
- * of the root that it obeys, and keeps them while its manager restarts. A command that changes
- * the routing table, or moves packets by it, must name that root or one of a later epoch. If two
- * roots took the same epoch in parts of the fabric that were cut off from each other, the NIC
- * obeys the first that it received an order from.
+ * Fencing: a NIC refuses orders of a former root. A fabric has one root at a time, and a root of a
+ * later epoch replaces it. The former root may not know this, because its node hung or was cut off,
+ * and managers may still deliver its orders. The NIC therefore stores the epoch and GUID of the
+ * root that it obeys, and keeps them while its manager restarts. A command that changes the routing
+ * table, or moves packets by it, must name that root or one of a later epoch. If two roots took the
+ * same epoch in parts of the fabric that were cut off from each other, the NIC obeys the first that
+ * it received an order from.
  *
  * The driver runs one command at a time for each NIC, so no other command runs between the check
  * and the command.

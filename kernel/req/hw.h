@@ -18,7 +18,7 @@
 struct torus_hw;
 
 /**
- * struct torus_link_order - changes of a port by LINK_SET; they are made in this order
+ * struct torus_link_order - changes that LINK_SET makes to a port, in the order of the members
  * @fault: faults and cable, by enum torus_fault_attr; NULL: no change
  * @retry: enum torus_retry; -1: no change
  * @admin: 1 up, 0 down, -1: no change
@@ -35,10 +35,10 @@ struct torus_link_order {
  * struct torus_hw_ops - operations of a NIC
  * @injects: the ports are simulated: link_set() accepts faults, and link_get() reports the faults
  *	and the cable
- * @place: set a new place in the torus. All rows become invalid, and the version 0.
+ * @place: set a new place in the torus. All rows become invalid, and the version becomes 0.
  *	-EINVAL: the NIC does not support this shape; -ENOMEM
- * @plan: set the address plan, which is valid and holds the shape. Rows, packets under way and
- *	holds stay. NULL: the NIC knows only the default plan
+ * @plan: set the address plan, which is valid and has addresses for the whole shape. Rows, packets
+ *	under way and holds stay. NULL: the NIC supports only the default plan
  * @device_get: fill the members of @out that struct torus_hw does not have; never NULL
  * @link_get: fill @out, which is zeroed, without the ifindex; fault and line only if @injects;
  *	never NULL
@@ -53,11 +53,12 @@ struct torus_link_order {
  *	-ESTALE: no begin of this version; -EINVAL: a row with an unknown format or out of range
  * @rows_commit: make the shadow table the active one. -ESTALE: no begin of this version
  * @rows_get: copy @n active rows, starting with @first; @to may be unaligned
- * @hold: stop sending to some destinations. -ENODEV: no place
+ * @hold: keep new packets to these destinations in host memory. -ENODEV: no place
  * @release: end all holds. -ESTALE: not the active version
  * @flow_get, @park_get, @park_flows_get: fill @out, without the ifindex
- * @park_resolve: settle packets that were parked from a RETRY buffer: those before @seq reached
- *	the peer; @dead: the peer is gone, @seq is ignored, and all packets are kept
+ * @park_resolve: decide on packets that were parked from a RETRY buffer: drop those before @seq,
+ *	which the peer has accepted; @dead: the peer no longer exists, so @seq is ignored and all
+ *	packets are kept
  * @park_replay: send the parked packets again. -ESTALE: not the active version; -EBUSY: some
  *	packets are unresolved
  * @mgmt_send: send a management packet. -ENETDOWN: the link is not up; -EAGAIN: the queue is full

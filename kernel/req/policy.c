@@ -83,7 +83,7 @@ int torus_check_value(const struct nlattr *a, const struct torus_rule *rule, con
 	case TORUS_U64S:
 		return check_array(a, rule, where, why);
 	case TORUS_NEST:
-		return 0;	/* the attributes inside a nest have rules of their own */
+		return 0;	/* the attributes inside a nest are checked by their own rules */
 	default:
 		return check_number(a, rule, where, why);
 	}
@@ -178,7 +178,7 @@ static int check_nest(const struct nlattr *nest, const struct torus_set *set,
 	int err = check_attrs(torus_attr_inside(nest), &w, why) ?:
 		  check_required(&set->required, &w, why);
 
-	/* A required attribute is absent in the nest, not in the request. */
+	/* The required attribute is missing in the nest, not in the request. */
 	if (err && why->missing) {
 		why->missing = 0;
 		why->attr = nest;

@@ -67,7 +67,10 @@ unsigned int torus_kind_width(enum torus_kind kind);
 int torus_check_value(const struct nlattr *a, const struct torus_rule *rule, const char *where,
 		      struct torus_refusal *why);
 
-/** torus_check_form() - the same without the limits of numbers, which newer NICs may exceed */
+/**
+ * torus_check_form() - as torus_check_value(), but without the limits of numbers, which newer NICs
+ * may exceed
+ */
 int torus_check_form(const struct nlattr *a, const struct torus_rule *rule, const char *where,
 		     struct torus_refusal *why);
 

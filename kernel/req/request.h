@@ -16,7 +16,7 @@
  * @from: number of the socket that sent it, not 0
  * @why: set to the reason of a failure
  * @tree: set to the layout of the answer in hw->reply; NULL: the answer is an acknowledgement
- * @without: set to the attributes of @tree that the answer leaves out; may be NULL
+ * @without: set to the attributes of @tree that the answer omits; may be NULL
  */
 struct torus_req {
 	unsigned int cmd;
@@ -56,9 +56,9 @@ struct torus_parts {
 int torus_req_dump(struct torus_hw *hw, struct torus_req *r, struct torus_parts *p);
 
 /**
- * torus_req_part() - the next message of a dump of @cmd: DEVICE_GET, LINK_GET or ROWS_GET
+ * torus_req_part() - write the next message of a dump of @cmd: DEVICE_GET, LINK_GET or ROWS_GET
  * @to, @room: buffer for its attributes, aligned to 4 bytes
- * If hw->rows_gen differs between two parts, rows have changed meanwhile.
+ * If hw->rows_gen differs between two parts, rows have changed in between.
  * Return: the bytes written; 0: the dump is complete; -EMSGSIZE: @room is too small; or another
  * negative errno.
  */
@@ -94,7 +94,10 @@ int torus_req_device_get(struct torus_hw *hw, struct torus_req *r);
 int torus_req_device_place(struct torus_hw *hw, struct torus_req *r);
 /** torus_req_link_read() - read a port into hw->reply.link; Return: 0 or a negative errno */
 int torus_req_link_read(struct torus_hw *hw, unsigned int port);
-/** torus_req_link_without() - the attributes that ports of this NIC lack; NULL: none */
+/**
+ * torus_req_link_without() - Return: the attributes that the ports of this NIC do not have; NULL:
+ * they have all
+ */
 const struct torus_attrs *torus_req_link_without(const struct torus_hw *hw);
 int torus_req_link_get(struct torus_hw *hw, struct torus_req *r);
 int torus_req_link_set(struct torus_hw *hw, struct torus_req *r);

@@ -17,7 +17,7 @@ static const struct torus_attrs neither = { {
 	[TORUS_A_NET4 / 64] = PLAN_ATTRS,
 } };
 
-/* Return: the attributes that a reply about the NIC lacks; NULL: none. */
+/* Return: the attributes that a reply about this NIC must omit; NULL: none. */
 static const struct torus_attrs *attrs_lacked(const struct torus_hw *hw)
 {
 	if (hw->placed)
@@ -135,8 +135,8 @@ static int take_place(struct torus_hw *hw, struct torus_req *r, const struct tor
 }
 
 /*
- * Gets the address plan of a request. Without one it is the present plan; but a new place without a
- * plan comes from a manager that knows only the default one.
+ * Gets the address plan of a request. If the request has none, it is the present plan; but if it
+ * sets a new place (@moves), it comes from a manager that supports only the default plan.
  */
 static int request_plan(const struct torus_hw *hw, struct torus_req *r, bool moves,
 			struct torus_plan *plan)
@@ -165,7 +165,7 @@ static int request_plan(const struct torus_hw *hw, struct torus_req *r, bool mov
 	return 0;
 }
 
-/* Refuses a plan that does not have an address for each node of the NIC's shape. */
+/* Refuses a plan that has no address for some node of the NIC's shape. */
 static int check_plan(const struct torus_hw *hw, struct torus_req *r,
 		      const struct torus_plan *plan, const struct torus_shape *shape)
 {

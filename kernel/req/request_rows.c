@@ -11,7 +11,7 @@
  */
 #include "request.h"
 
-#define PART_MAX	4096u	/* rows in one message of a dump */
+#define PART_MAX	4096u	/* most rows in one message of a dump */
 /* Bytes of the attributes and heads before the rows: VERSION, ROWS, FIRST, DATA. */
 #define PART_HEAD	(12u + 4u + 8u + 4u)
 
@@ -151,7 +151,7 @@ static u8 *put_rows_head(u8 *at, u64 version, u32 first, u32 n)
 	return put_head(at + sizeof(first), TORUS_ROWS_DATA, rows);
 }
 
-/* Writes as many rows as fit. The dump ends if the NIC got a new place meanwhile. */
+/* Writes as many rows as fit. The dump ends if the NIC has got another place since it began. */
 int torus_req_rows_part(struct torus_hw *hw, struct torus_parts *p, void *to, size_t room)
 {
 	u32 total = 0, n = p->end - p->next;

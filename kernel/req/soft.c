@@ -6,8 +6,9 @@
 #include "../core/plan.h"
 #include "soft.h"
 
-#define SLICE		8192	/* rows; 64 KiB */
-#define GIVE_UP_TURNS	256	/* to give up 65,536 packets that wait */
+#define SLICE		8192	/* rows that are copied with the lock held; 64 KiB */
+#define GIVE_UP_TURNS	256	/* most turns of giving up packets, enough for 65,536 packets
+				 * that wait */
 
 static u64 lock_soft(struct tn_soft *s)
 {
@@ -166,7 +167,10 @@ static int soft_link_attach(struct torus_hw *hw, unsigned int port, const char *
 	return s->shell->attach(s, port, lower, why);
 }
 
-/* Takes the lock for each row, so that packets need not wait for the whole map. */
+/*
+ * Takes the lock once for each row of the map, so that packets do not have to wait for the whole
+ * map.
+ */
 static int soft_eye_get(struct torus_hw *hw, unsigned int port, unsigned int lane,
 			struct torus_eye *out)
 {
@@ -264,9 +268,10 @@ static int soft_hold(struct torus_hw *hw, const u32 *nodes, u32 n)
 }
 
 /*
- * Gives up gaps in turns. Packets that come in between, in order of their numbers, wait behind
- * those that still do, or are delivered if they are next; so the order of a flow is the same as in
- * one turn. A source that keeps sending packets ahead does not keep the command from its end.
+ * Gives up gaps in several turns, between which the lock is released. A packet that arrives between
+ * two turns waits behind those with lower numbers, or is delivered if it is next, so the order of a
+ * flow is the same as in one turn. The number of turns is limited, so a source that keeps sending
+ * packets cannot prolong the command without limit.
  */
 static void give_up_slices(struct tn_soft *s, u64 version)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The software NIC behind the interface of hw.h: the core, its host side, and the state of ports
- * that the core does not have. torus.ko and torusemu share it; where they differ, it calls
- * struct tn_soft_shell.
+ * Implements the interface of hw.h by a software NIC: the core, its host side, and the state of
+ * ports that the core does not have. torus.ko and torusemu share this code; where they differ, it
+ * calls struct tn_soft_shell.
  */
 #ifndef TN_SOFT_H
 #define TN_SOFT_H
@@ -12,7 +12,8 @@
 #include "../host/host.h"
 #include "hw.h"
 
-#define TN_SOFT_EVENTS	256	/* while the lock is held, or in one round of torusemu's loop */
+#define TN_SOFT_EVENTS	256	/* most events while the lock is held, or in one round of
+				 * torusemu's loop */
 
 struct tn_soft;
 
@@ -20,7 +21,7 @@ struct tn_soft;
  * struct tn_soft_shell - functions of the program or driver that contains a software NIC
  * @lock, @unlock: protect the core; the holder must not sleep. @changed: the core may have events
  *	to report and packets to move
- * @rest: called between two locked sections that follow each other at once
+ * @rest: called between two locked sections, to let other threads take the lock
  * @now: monotonic time in ns
  * @table_new: allocate zeroed memory, aligned to 64 bytes; NULL if out of memory
  * @attach: as torus_hw_ops.link_attach
@@ -40,7 +41,7 @@ struct tn_soft_shell {
  * struct tn_soft_port - the state of a port that the core does not have
  * @lower: name of the device that carries its frames, "" for none
  * @fault: faults injected into the frames that it sends
- * @serdes: model of its receiver, and of the cable before it
+ * @serdes: model of its receiver, and of the cable that leads to it
  */
 struct tn_soft_port {
 	char lower[16];
@@ -86,7 +87,10 @@ int tn_soft_init(struct tn_soft *s, void *mem, struct tn_nic_config *cfg, torus_
 		 torus_host_free forget, u64 now);
 /** tn_soft_flush() - give all packets back to their owners, before @mem is freed */
 void tn_soft_flush(struct tn_soft *s);
-/** tn_soft_note() - for tn_ops.event: store the event, as the core must not be called here */
+/**
+ * tn_soft_note() - implementation of tn_ops.event: stores the event, because the core must not be
+ * called from a callback
+ */
 void tn_soft_note(struct tn_soft *s, const struct tn_event *ev);
 
 static inline struct tn_soft *tn_soft_of(struct torus_hw *hw)
@@ -94,7 +98,9 @@ static inline struct tn_soft *tn_soft_of(struct torus_hw *hw)
 	return (struct tn_soft *)((u8 *)hw - offsetof(struct tn_soft, hw));
 }
 
-/* soft_fill.c: fill answers and notifications, without the ifindex. Called with the lock. */
+/*
+ * soft_fill.c: fill answers and notifications, except for the ifindex. The caller holds the lock.
+ */
 
 void tn_soft_link(struct tn_soft *s, unsigned int port, struct torus_link *out, u64 now);
 /** tn_soft_link_event() - fill the members of torus_tree_link_ntf, with the states of @ev */

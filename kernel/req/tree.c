@@ -6,7 +6,10 @@ static const struct torus_rule *rule_of(const struct torus_tree *t, const struct
 	return &t->set->rules[f->attr];
 }
 
-/* The number of entries of an array; without a counter, as many as it has room for. */
+/*
+ * Return: the number of entries of an array; if the field has no counter, as many as the member has
+ * room for.
+ */
 static unsigned int count_entries(const struct torus_field *f, const u8 *from, unsigned int width)
 {
 	return f->counted ? from[f->count] : f->size / width;
@@ -168,7 +171,7 @@ static int parse_counters(const struct nlattr *nest, const struct torus_rule *ru
 		unsigned int i = torus_attr_type(a) - 1;
 
 		if (i >= f->size / sizeof(u64))
-			continue;	/* unknown: sent by a newer NIC */
+			continue;	/* a counter that a newer NIC has sent */
 		if (torus_attr_len(a) != sizeof(u64))
 			return bad_counter(a, rule, why);
 		memcpy(to + f->at + i * sizeof(u64), torus_attr_data(a), sizeof(u64));
@@ -244,7 +247,7 @@ static int parse_field(const struct nlattr *a, const struct torus_tree *t,
 		return torus_refuse(why, -EBADMSG, a, "%s has %u bytes", rule->name,
 				    torus_attr_len(a));
 	memcpy(to + f->at, torus_attr_data(a), torus_attr_len(a));
-	if (rule->kind == TORUS_U8 && rule->max == 1)	/* a bool */
+	if (rule->kind == TORUS_U8 && rule->max == 1)	/* 0 or 1 */
 		to[f->at] = to[f->at] != 0;
 	return 0;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cuts messages of the host into packets, as few as possible: one packet more costs each node on
- * its way more than a copy costs here. A small message becomes a packet in its own memory. Packets
- * of a large one refer to its pages (frame.c) where this does not increase their number.
+ * Cuts messages of the host into as few packets as possible, because an additional packet costs
+ * each node on its way more than a copy costs here. A small message becomes a packet in its own
+ * memory. Packets of a large one refer to its pages (frame.c) where this does not increase their
+ * number.
  */
 #include <linux/mm.h>
 #include <linux/net.h>
@@ -11,7 +12,7 @@
 #include "nic.h"
 
 #define HDR	TORUS_HOST_HDR
-#define TOGETHER 128u	/* bytes of a message that its first packet has at least */
+#define TOGETHER 128u	/* least number of bytes of a message in its first packet */
 
 /* Copies bytes @at to @at + @bytes of the message, header first, into a packet; NULL: no memory. */
 static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio_net_hdr *hdr,
@@ -39,8 +40,8 @@ static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio
 
 /*
  * Makes a packet of the memory of a message, if the message fits one packet, lies in one piece that
- * nothing else refers to, and has room around it (torus_setup() asks for that). Otherwise, or
- * without memory for the descriptor, returns NULL.
+ * nothing else refers to, and has room around it (torus_setup() asks for that). Otherwise, or if
+ * there is no memory for the descriptor, it returns NULL.
  */
 static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr *hdr,
 				unsigned int max)
@@ -54,7 +55,10 @@ static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr
 	pkt = torus_pkt_of(skb, skb->data - HDR);
 	if (!pkt)
 		return NULL;
-	/* The packet may wait here for long, and must not hold a socket or route meanwhile. */
+	/*
+	 * The packet may wait here for a long time, during which it must not hold a socket or
+	 * route.
+	 */
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	skb_ext_reset(skb);
@@ -94,13 +98,16 @@ static bool may_refer(struct sk_buff *skb)
 	       !skb_zcopy(skb) && !skb->pp_recycle;
 }
 
-/* The least payload of the next packet that does not increase the number of packets. */
+/* Return: the least payload of the next packet with which the number of packets stays the same. */
 static unsigned int least_len(const struct place *p)
 {
 	return (p->len - p->at - 1) % p->max + 1;
 }
 
-/* Return: how many of the next bytes lie in one page to refer to, and with @from where; or 0. */
+/*
+ * Return: how many of the next bytes lie in one page that a packet can refer to, and in @from their
+ * address; 0: none.
+ */
 static unsigned int find_run(struct place *p, const u8 **from)
 {
 	const struct skb_shared_info *s = skb_shinfo(p->skb);
@@ -118,8 +125,8 @@ static unsigned int find_run(struct place *p, const u8 **from)
 }
 
 /*
- * Makes the next packet without a copy, so that it refers to the memory of the message. Its last
- * flit lies in the same piece as a whole. Returns NULL if the packet is to be copied.
+ * Makes the next packet without a copy, so that it refers to the memory of the message. The whole
+ * of its last flit must lie in the same piece of memory. Returns NULL if the packet must be copied.
  */
 static struct tn_pkt *refer_packet(struct place *p)
 {
@@ -133,7 +140,7 @@ static struct tn_pkt *refer_packet(struct place *p)
 	return torus_pkt_at(from);
 }
 
-/* Copies the next packet, if possible so much that the rest of the page is whole flits. */
+/* Copies the next packet, if possible so much that the rest of the page consists of whole flits. */
 static struct tn_pkt *copy_packet(struct place *p)
 {
 	unsigned int linear = HDR + skb_headlen(p->skb), bytes = least_len(p);
@@ -143,7 +150,7 @@ static struct tn_pkt *copy_packet(struct place *p)
 	} else {
 		if (p->at < linear)
 			bytes = max(bytes, linear - p->at);
-		if (!p->at)		/* the message needs two packets anyway */
+		if (!p->at)		/* the message needs at least two packets anyway */
 			bytes = max(bytes, TOGETHER);
 		bytes += (p->len - p->at - bytes) % TN_FLIT;
 	}

@@ -23,7 +23,7 @@
 
 #include "nic.h"
 
-/* Most bytes of each of the frames that a copied frame becomes. */
+/* Most bytes of each frame that a large frame is copied into. */
 #define PIECE_MAX	TORUS_MEM_MAX(0)
 #define LITTLE		16384
 
@@ -35,7 +35,7 @@ static_assert(TORUS_SMALL_MAX >= TN_PACKET_MAX);
 /**
  * struct plan - how a frame becomes an skb
  * @linear: bytes before the first large payload
- * @rest: bytes behind it that are not of large payloads
+ * @rest: bytes after that which do not belong to large payloads
  * @n: number of large payloads
  * @at: their indices among the frame's segments
  */
@@ -81,7 +81,10 @@ static void add_page(struct sk_buff *skb, struct page *page, const u8 *base, u32
 			     (int)bytes);
 }
 
-/* Return: the page of @s, to refer to; NULL if it is the parking segment's or kmalloc()'s. */
+/*
+ * Return: the page of @s, so that a frame can refer to it; NULL if the memory belongs to the
+ * parking segment or to kmalloc().
+ */
 static struct page *find_page(const struct tn_seg *s)
 {
 	struct page *page;
@@ -92,7 +95,10 @@ static struct page *find_page(const struct tn_seg *s)
 	return sendpage_ok(page) ? page : NULL;
 }
 
-/* Appends a large payload, or a copy if it is to be @whole or must be. Return: false: no memory. */
+/*
+ * Appends a large payload to @skb, by a reference, or by a copy if the frame must own its memory
+ * (@whole) or no reference is possible. Return: false: no memory.
+ */
 static bool add_large(struct sk_buff *skb, const struct tn_seg *s, bool whole)
 {
 	struct page *page = whole ? NULL : find_page(s);
@@ -190,7 +196,9 @@ unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg)
 	return n;
 }
 
-/* Return: bytes of the packet at @at; 0 if there is none, where the core stops reading. */
+/*
+ * Return: bytes of the packet at @at; 0 if there is no valid one, so that the core stops reading.
+ */
 static unsigned int packet_bytes(const struct sk_buff *skb, unsigned int at)
 {
 	unsigned int left = skb->len - at, n;
@@ -209,8 +217,9 @@ static unsigned int packet_bytes(const struct sk_buff *skb, unsigned int at)
 }
 
 /*
- * Return: bytes of the packets from @at on that fit one piece; behind the last one also the first
- * flit of what is no packet, for the core to count. @end is set if there is nothing more to read.
+ * Return: bytes of the packets from @at on that fit into one piece. After the last packet they
+ * include one flit of what follows, so that the core counts invalid data. @end is set if there is
+ * nothing more to read.
  */
 static unsigned int run_bytes(const struct sk_buff *skb, unsigned int at, bool *end)
 {
@@ -234,9 +243,10 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 		n = run_bytes(skb, at, &end);
 		piece = torus_mem_skb(n, NULL, 0);
 		if (!piece)
-			break;		/* as if lost on the cable */
+			break;		/* no memory: the packets are lost as on a cable, and
+					 * retransmitted */
 		if (skb_copy_bits(skb, (int)at, skb_put(piece, n), (int)n)) {
-			kfree_skb(piece);	/* pages that the processor cannot read */
+			kfree_skb(piece);	/* the pages cannot be read by the processor */
 			break;
 		}
 		memcpy(piece->cb, skb->cb, sizeof(skb->cb));
@@ -246,9 +256,9 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 }
 
 /*
- * Return: true if the sender of @skb may still write to its pages: they are a file's, or a ring's
- * until the destructor releases them. Not all lower devices copy such frames, as veth does. Pages
- * with the destructor sock_wfree() are the kernel's own.
+ * Return: true if the sender of @skb may still write to its pages, because they belong to a file,
+ * or to a ring until the destructor releases them. Not all lower devices copy such frames, as veth
+ * does. Pages with the destructor sock_wfree() are the kernel's own.
  */
 static bool is_lent(struct sk_buff *skb)
 {
@@ -256,7 +266,7 @@ static bool is_lent(struct sk_buff *skb)
 	       (skb->destructor && skb->destructor != sock_wfree);
 }
 
-/* Return: true if @skb has much memory for few packets. */
+/* Return: true if @skb occupies much memory and has few packets in it. */
 static bool is_wasteful(const struct sk_buff *skb)
 {
 	unsigned int at = 0, n;
@@ -268,7 +278,7 @@ static bool is_wasteful(const struct sk_buff *skb)
 	return at < skb->truesize / 4;
 }
 
-/* Return: true if the core can read @skb without a copy. torus_frame_build() made one of @ours. */
+/* Return: true if the core can read @skb without a copy. @ours: torus_frame_build() has made it. */
 static bool is_usable(struct sk_buff *skb, bool ours)
 {
 	struct tn_seg seg[TORUS_PIECES];

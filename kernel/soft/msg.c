@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of the host (host/host.h) from and into skbs.
+ * Converts messages of the host (host/host.h) from and into skbs.
  *
- * The host has a queue for each VC. While the NIC has no room for a message (a hold, a full
- * parking segment, no credits), the message waits aside, in a lane of its destination
- * (host/lane.c), in its skb, which its socket pays for: so the socket is held back, and the queue
- * goes on. This is bounded, because messages hold their sockets, those their network namespace,
- * and that one this NIC: after STALL_TIME in which nothing left a lane, its messages are dropped
- * and counted.
+ * The host has a queue for each VC. While the NIC has no room for a message (a hold, a full parking
+ * segment, no credits), the message waits aside, in a lane of its destination (host/lane.c), in its
+ * skb, for which its socket is charged. So the socket is throttled, and the queue goes on. The wait
+ * is bounded, because a message holds a reference to its socket, the socket to its network
+ * namespace, and the namespace to this NIC: if no message could leave a lane for STALL_TIME, the
+ * messages of the lane are dropped and counted.
  *
  * A long message is delivered in the pages that its packets came in, without a copy. A short
  * message, and one of which a packet lies in the parking segment or in memory without a page to
@@ -22,18 +22,18 @@
 #include "nic.h"
 
 #define HDR		TORUS_HOST_HDR
-#define XMIT_BATCH	64	/* messages, and */
-#define XMIT_BYTES	262144	/* bytes that the core takes before it moves packets */
+#define XMIT_BATCH	64	/* most messages, and */
+#define XMIT_BYTES	262144	/* most bytes, that the core takes before it moves packets */
 #define STALL_TIME	(10 * NSEC_PER_SEC)
 #define LINEAR_MAX	(SKB_WITH_OVERHEAD(8192) - NET_SKB_PAD)
-#define LINEAR_HEAD	256	/* linear bytes of a message beyond LINEAR_MAX */
+#define LINEAR_HEAD	256	/* linear bytes of a message that is longer than LINEAR_MAX */
 #define KEEP_MIN	512	/* longest message that is always copied, bytes */
-#define UDP_SEGMENTS_MAX 128	/* datagrams that a message may be cut into, */
-#define TCP_SEGMENTS_MAX 2048	/* and segments of TCP */
+#define UDP_SEGMENTS_MAX 128	/* most datagrams that a message may be cut into, */
+#define TCP_SEGMENTS_MAX 2048	/* and most TCP segments */
 
 /*
- * Does not use icmp_send(), which needs the route of the packet that it answers: a packet that
- * comes back from the fabric has none.
+ * This does not use icmp_send(), because that needs the route of the packet that it answers, and a
+ * packet that comes back from the fabric has none.
  */
 void torus_msg_lost(void *dev, const u8 *ip, u32 len)
 {
@@ -96,7 +96,7 @@ static void xmit_one(struct torus_soft *s, struct sk_buff *skb, u64 now)
 	}
 }
 
-/* Takes a message from a queue of the host: it is sent, waits or is dropped. */
+/* Takes a message from a queue of the host: sends it, lets it wait, or drops it. */
 static void take_one(struct torus_soft *s, struct sk_buff *skb, unsigned int from, u64 now)
 {
 	unsigned int n = min(skb->len, TORUS_HOST_IP);
@@ -146,7 +146,9 @@ u64 torus_msg_expiry(struct torus_soft *s)
 		   oldest == ~0ull ? oldest : oldest + STALL_TIME);
 }
 
-/* Return: how many bytes the next message has that waited and is sent now; 0: there is none. */
+/*
+ * Sends the next message that has waited and can be sent now. Return: its bytes; 0: there is none.
+ */
 static unsigned int xmit_waiting(struct torus_soft *s, u64 now)
 {
 	struct torus_host_msg *msg = torus_host_next(&s->soft.host, now);
@@ -159,7 +161,7 @@ static unsigned int xmit_waiting(struct torus_soft *s, u64 now)
 	return len;
 }
 
-/* The same for the next message of queue @q. */
+/* Sends the next message of queue @q. Return: its bytes; 0: there is none. */
 static unsigned int xmit_next(struct torus_soft *s, unsigned int q, u64 now)
 {
 	struct sk_buff *skb = torus_host_open(&s->soft.host, q) ? torus_tx_take(s, q) : NULL;
@@ -173,8 +175,9 @@ static unsigned int xmit_next(struct torus_soft *s, unsigned int q, u64 now)
 }
 
 /*
- * Each queue, and what waits aside, has its turn, a message each. Nothing here makes room in the
- * NIC, so once no message that waits has room, the lanes are not searched again.
+ * Serves each queue, and the lanes with the messages that wait, in turn, one message at a time.
+ * Sending makes no room in the NIC, so once no waiting message has room, the lanes are not searched
+ * again.
  */
 void torus_msg_xmit(struct torus_soft *s, u64 now)
 {
@@ -257,9 +260,9 @@ static bool keep_page(struct sk_buff *skb, struct page *page, const u8 *data, un
 
 /*
  * Makes an skb that refers to the pages of the packets, for all but the headers of the message.
- * RETRY buffers and the sender refer to these pages, too, so they are marked as shared: the stack
- * would otherwise decrypt in place. Returns NULL if a packet has no page to refer to, or if there
- * are too many pages.
+ * RETRY buffers and the sender refer to these pages, too, so they are marked as shared: otherwise
+ * the stack might decrypt data in place. Returns NULL if a packet has no page to refer to, or if
+ * there are too many pages.
  */
 static struct sk_buff *message_keep(const struct tn_pkt *first)
 {
@@ -291,10 +294,10 @@ static struct sk_buff *message_keep(const struct tn_pkt *first)
 #endif
 
 /*
- * Return: true if the message is to be cut into more segments than a sender makes of one. The stack
- * does not check that: it would make 65,000 skbs of a message of 64 KiB in bytes. Datagrams are 128
- * at most (UDP_MAX_SEGMENTS of newer kernels); the shortest segments of TCP are those of an MSS of
- * 48 less the options (TCP_MIN_SND_MSS).
+ * Return: true if the message would be cut into more segments than any sender makes of a message.
+ * The stack does not check that: with segments of one byte it would make 65,000 skbs of a message.
+ * There are at most 128 datagrams (UDP_MAX_SEGMENTS of newer kernels); the shortest segments of TCP
+ * are those of an MSS of 48 less the options (TCP_MIN_SND_MSS).
  */
 static bool has_too_many_segments(const struct sk_buff *skb)
 {
@@ -336,9 +339,10 @@ static int apply_offloads(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 	if (virtio_net_hdr_to_skb(skb, &plain, true))
 		return -EINVAL;
 	if (skb->len - skb_transport_offset(skb) - sizeof(struct udphdr) <= size)
-		return 0;	/* one datagram */
+		return 0;	/* it is a single datagram */
 	skb_shinfo(skb)->gso_size = (u16)size;
-	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY; /* the stack checks it */
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY; /* the stack checks the
+								     * values */
 	return 0;
 }
 
@@ -350,7 +354,10 @@ static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 	return err || has_too_many_segments(skb) ? -EINVAL : 0;
 }
 
-/* Makes an skb of the message of @bytes that begins with @first. NULL: malformed, or no memory. */
+/*
+ * Makes an skb of the message of @bytes that begins with the packet @first. Return: NULL:
+ * malformed, or no memory.
+ */
 static struct sk_buff *make_message(struct torus_soft *s, const struct tn_pkt *first, u32 bytes)
 {
 	struct virtio_net_hdr hdr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The core's host: the lock, NAPI, the timer, packets, events.
+ * The shell around the core: the lock, NAPI, the timer, packets, events.
  *
  * Packets move only in the NAPI poll. Frames, messages, timers and commands queue something and
  * schedule it. A round takes at most its budget of frames, and NAPI polls again while there is more
@@ -13,8 +13,8 @@
 
 #include "nic.h"
 
-#define MOVES_MAX	4	/* how often a round takes messages of the host */
-#define OFTEN_MAX	(500 * NSEC_PER_USEC)	/* longest time of a busy NIC between two timers */
+#define MOVES_MAX	4	/* how often a round takes messages of the host at most */
+#define OFTEN_MAX	(500 * NSEC_PER_USEC)	/* longest time between two timers of a busy NIC */
 
 /* --- callbacks of the core (struct tn_ops) ----------------------------------------- */
 
@@ -156,9 +156,10 @@ static u64 next_expiry(struct torus_soft *s)
 
 /*
  * Arms the timer for the next expiry, at the end of a round; the lock keeps two rounds from arming
- * it in the wrong order. A timer that fires early does no harm, and is left as it is, because
- * arming costs more. So would asking all ports after every frame: if the NIC is @busy, its timer
- * fires at least every half ack_delay, and nothing is late by more than that.
+ * it in the wrong order. A timer that would fire too early is not changed, because an early timer
+ * does no harm and arming it costs more. For the same reason a NIC that is @busy does not ask all
+ * its ports for their next expiry after every frame: its timer fires at least every half ack_delay,
+ * and nothing is late by more than that.
  */
 static void arm_timer(struct torus_soft *s, bool busy, u64 now)
 {
@@ -187,7 +188,7 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 	int i;
 
 	lockdep_assert_held(&s->lock);
-	/* First the answers on the links: peers wait for E, and deliveries take long. */
+	/* First answer on the links, because peers wait for E, and deliveries take long. */
 	if (!skb_queue_empty(rx) || now >= s->armed) {
 		torus_ports_rx(s, rx, now);
 		if (now >= s->armed)
@@ -231,7 +232,7 @@ static int torus_poll(struct napi_struct *napi, int budget)
 	int done;
 	u64 now;
 
-	if (!budget)		/* netpoll, which must not receive */
+	if (!budget)		/* the caller is netpoll, for which the NIC must not receive */
 		return 0;
 	__skb_queue_head_init(&rx);
 	__skb_queue_head_init(&down);

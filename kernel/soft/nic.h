@@ -16,10 +16,10 @@
  *  1. torus_soft.lock serialises the core and all that is marked (lock) below; functions marked so
  *     assert it (lockdep_assert_held()). It is a spinlock taken with bottom halves off, never from
  *     hard interrupts. Its holder does not sleep and passes nothing to another device or to the
- *     network stack, so it is never taken twice on one CPU, however devices are stacked. Under it
- *     notifications are made (genl_events.c); a work sends them.
- *  2. Functions marked (bh) use memory of their processor that all NICs share: their callers have
- *     bottom halves off (lockdep_assert_in_softirq()), and need no lock.
+ *     network stack, so it is never taken twice on one CPU, however devices are stacked.
+ *     Notifications are made with the lock held (genl_events.c), and sent later by a work.
+ *  2. Functions marked (bh) use per-CPU memory that all NICs share: their callers have bottom
+ *     halves off (lockdep_assert_in_softirq()), and need no lock.
  *  3. Each queue between contexts has its own lock (sk_buff_head.lock), held for single list
  *     operations: torus_port.rx from the lower device's receive path to NAPI, torus_soft.txq (all
  *     of them torus_tx.lock) from ndo_start_xmit to NAPI. NICs that send each other frames share
@@ -50,24 +50,24 @@
 #include "../req/soft.h"
 #include "../torus.h"
 
-#define TORUS_TXQ_MAX		128	/* messages in a queue of the host */
+#define TORUS_TXQ_MAX		128	/* most messages in a queue of the host */
 #define TORUS_TX_USECS		1000	/* longest time a message waits in a batch (tx-usecs), */
 #define TORUS_TX_USECS_MAX	10000
-#define TORUS_TX_FRAMES		32	/* and messages of a batch (tx-frames), by default */
+#define TORUS_TX_FRAMES		32	/* and most messages of a batch (tx-frames), by default */
 /* Large allocations of commands: they fail rather than invoke the OOM killer. */
 #define TORUS_GFP_LARGE		(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 #define TORUS_PIECES		(1 + MAX_SKB_FRAGS)	/* most pieces of a received frame */
-#define TORUS_LARGE_MAX		(MAX_SKB_FRAGS / 2)	/* payloads that a frame refers to */
+#define TORUS_LARGE_MAX		(MAX_SKB_FRAGS / 2)	/* most payloads that a frame refers to */
 
 struct torus_soft;
 
 /**
  * struct torus_port - one port
  * @nic: the NIC that it belongs to; constant
- * @lower: the Ethernet device it is bound to, or NULL (RTNL to write, RCU to read)
- * @lower_tracker: of the reference to @lower
+ * @lower: the Ethernet device that the port is bound to, or NULL (RTNL to write, RCU to read)
+ * @lower_tracker: tracker of the reference to @lower
  * @rx: received frames on their way to NAPI, at most RX_QUEUE_MAX (its own lock)
- * @rx_bytes: bytes of memory of these, less than RX_BYTES_MAX and a frame (lock of @rx)
+ * @rx_bytes: bytes of memory of these frames, less than RX_BYTES_MAX plus one frame (lock of @rx)
  * @rx_dropped: frames dropped because @rx was full
  * @soft: last known name of @lower, injected faults, SerDes of the receiver (lock)
  * @num: number of the port, from 0; constant
@@ -87,12 +87,13 @@ struct torus_port {
  * struct torus_tx - batching of the host's messages (transmit interrupt moderation, tx.c). Several
  *	contexts read and write it without a lock (READ_ONCE()), except @batch: wrong values cost at
  *	most @usecs.
- * @lock: of torus_soft.txq and @batch
- * @batch: messages since NAPI last looked at the queues
+ * @lock: protects torus_soft.txq and @batch
+ * @batch: number of messages since NAPI last examined the queues
  * @timer: schedules NAPI when the time of a batch is over
  * @usecs: longest time that a message waits in a batch, us; 0: messages are not batched
- * @frames: a batch of so many messages is complete, 1 to TORUS_TXQ_MAX
- * @score: messages sent, less STREAM for each delivery to the host; the host streams from STREAM on
+ * @frames: number of messages with which a batch is complete, 1 to TORUS_TXQ_MAX
+ * @score: number of messages sent, less STREAM for each delivery to the host; with a score of
+ *	STREAM or more the host counts as streaming
  * @large_sent: large messages sent since the last trial that failed, at most BACKOFF_MAX
  * @backoff: large messages to send at once before the next trial, at most BACKOFF_MAX
  * @wait: length of the next batch of a streaming host, ns
@@ -100,8 +101,8 @@ struct torus_port {
  * @batch_wait: length of the present batch, ns
  * @trial: the present batch is a trial: large messages of a host that does not stream
  * @gap: average time between large messages that are sent at once, ns
- * @large_at: when the last of these was sent, ns
- * @waited: messages that waited in batches, since the device was made (@lock)
+ * @large_at: when the last such message was sent, ns
+ * @waited: number of messages that waited in batches since the device was made (@lock)
  * @last: when the last message was added to a batch, ns
  */
 struct torus_tx {
@@ -125,7 +126,7 @@ struct torus_tx {
 
 /**
  * struct torus_parking - memory of the parking segment, a ring of blocks (lock)
- * @mem: the ring, owned here
+ * @mem: memory of the ring, owned by this struct
  * @size: bytes of @mem, a multiple of the page size
  * @head: position of the oldest block, bytes since the beginning; at most @tail
  * @tail: position behind the newest block; at most @head + @size
@@ -139,7 +140,7 @@ struct torus_parking {
 
 /**
  * struct torus_soft - one software NIC; netdev_priv() of its net_device
- * @dev: the part that every NIC has; first
+ * @dev: the part that every NIC has; must be the first member
  * @lock: see Locking
  * @napi: runs the NIC
  * @timer: schedules @napi when something in the NIC is due
@@ -147,13 +148,13 @@ struct torus_parking {
  * @started: NAPI is enabled (RTNL)
  * @rx_ports: mask of ports with frames on their way to NAPI (atomic)
  * @rx_turn: port that NAPI takes frames from first (NAPI)
- * @clock: the time that the core gets; it stands still while NAPI is late (lock)
+ * @clock: the clock of the core, which stops while NAPI is late (lock)
  * @armed: when @timer will fire, ns of @clock; ~0: not armed (lock)
  * @delays: mask of ports with delayed frames (lock)
  * @txq: messages of the host on their way to NAPI, by VC (tx.lock)
  * @tx: when NAPI is scheduled for @txq
- * @up: messages for the host, until the lock is released (lock)
- * @down: frames for lower devices, until the lock is released (lock)
+ * @up: messages that are given to the host when the lock is released (lock)
+ * @down: frames that are sent by lower devices when the lock is released (lock)
  * @park: memory of the parking segment (lock)
  * @frame: the frame that is being sent (lock)
  * @piece: pieces of the frame that is being received (lock)
@@ -215,7 +216,7 @@ size_t torus_params_size(void);
 
 /* --- nic.c --------------------------------------------------------------------- */
 
-/** torus_now() - the time that the core gets: monotonic, ns, never 0 (lock) */
+/** torus_now() - Return: the time for the core: monotonic, ns, never 0 (lock) */
 static inline u64 torus_now(struct torus_soft *s)
 {
 	lockdep_assert_held(&s->lock);
@@ -257,15 +258,15 @@ void torus_pkt_exit(void);
 /* The most bytes of a frame, without large payloads, that are copied into one run. */
 #define TORUS_SMALL_MAX		TORUS_MEM_MAX(TORUS_HEADROOM)
 /**
- * torus_mem_alloc() - allocate @bytes of memory in a page, not cleared (bh)
+ * torus_mem_alloc() - allocate @bytes of memory within a page; it is not cleared (bh)
  * Return: the memory, to be freed by skb_free_frag() or put_page(), or NULL.
  */
 void *torus_mem_alloc(unsigned int bytes);
 /**
  * torus_mem_skb() - allocate an skb with room for @bytes (bh)
  * @bytes: headroom and data
- * @more: unless NULL, gets @more_bytes of memory behind the skb's data, in the same page
- * @more_bytes: with @more
+ * @more: unless NULL, set to
+ * @more_bytes of memory behind the skb's data, in the same page @more_bytes: size of that memory
  * Return: the skb, or NULL.
  */
 struct sk_buff *torus_mem_skb(unsigned int bytes, u8 **more, unsigned int more_bytes);
@@ -282,15 +283,20 @@ struct tn_pkt *torus_pkt_at(const u8 *payload);
 struct tn_pkt *torus_pkt_of(struct sk_buff *skb, const u8 *payload);
 /** torus_pkt_page() - Return: the page to refer to in order to keep the payload; NULL: none */
 struct page *torus_pkt_page(const struct tn_pkt *pkt);
-#define TORUS_KEEP_LEAST	1024	/* bytes that a packet counts while it waits for long */
+#define TORUS_KEEP_LEAST	1024	/* least number of bytes that a packet counts while it
+					 * waits for long */
 /**
- * torus_pkt_keep() - @pkt, which has its header, stays for long; tn_ops.keep (bh; parked: lock)
+ * torus_pkt_keep() - called when @pkt, whose header is set, will stay for a long time
+ * (tn_ops.keep): may move it into memory of its own size (bh; if parked: lock)
  * Return: the bytes of memory that it holds, TORUS_KEEP_LEAST at least.
  */
 u32 torus_pkt_keep(struct tn_pkt *pkt);
-/** torus_pkt_free() - free the descriptor and the memory of a packet (bh; parked: lock) */
+/** torus_pkt_free() - free the descriptor and the memory of a packet (bh; if it is parked: lock) */
 void torus_pkt_free(struct tn_pkt *pkt);
-/** torus_pkt_leave() - free the memory of a packet, which gets other (bh; parked: lock) */
+/**
+ * torus_pkt_leave() - free the memory of a packet's payload, which is moved elsewhere (bh; if it is
+ * parked: lock)
+ */
 void torus_pkt_leave(struct tn_pkt *pkt);
 
 /* --- frame.c --------------------------------------------------------------------- */
@@ -298,25 +304,28 @@ void torus_pkt_leave(struct tn_pkt *pkt);
 /**
  * torus_frame_build() - make an skb of a frame (bh)
  * @f: the frame
- * @headroom: bytes before it; of more than TORUS_HEADROOM the rest is left out
- * @whole: copy large payloads too, for torus_frame_corrupt()
+ * @headroom: bytes to reserve before the frame, limited to TORUS_HEADROOM
+ * @whole: copy large payloads, too, so that torus_frame_corrupt() may change them
  * Return: the skb, or NULL.
  */
 struct sk_buff *torus_frame_build(const struct tn_frame *f, unsigned int headroom, bool whole);
-/** torus_frame_corrupt() - put the errors of @bits into @skb, whose pages nothing else refers to */
+/**
+ * torus_frame_corrupt() - put the bit errors of @bits into @skb; nothing else may refer to its
+ * pages
+ */
 void torus_frame_corrupt(struct sk_buff *skb, struct tn_fault *bits);
 /**
  * torus_frame_pieces() - list the pieces of memory that a frame consists of
  * @skb: the frame
- * @seg: gets at most TORUS_PIECES pieces
- * Return: how many; 0 if they cannot be used without a copy.
+ * @seg: filled with at most TORUS_PIECES pieces
+ * Return: the number of pieces; 0 if the frame must be copied to be used.
  */
 unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg);
 /**
  * torus_frame_take() - append a received frame, or copies that the core can read, to @out (bh)
  * @skb: the frame, which is consumed
- * @ours: torus_frame_build() of a NIC of this kernel is certain to have made it
- * @out: no lock is taken
+ * @ours: it is certain that torus_frame_build() of a NIC of this kernel has made the frame
+ * @out: a queue whose lock is not taken
  */
 void torus_frame_take(struct sk_buff *skb, bool ours, struct sk_buff_head *out);
 
@@ -324,7 +333,7 @@ void torus_frame_take(struct sk_buff *skb, bool ours, struct sk_buff_head *out);
 
 /** torus_park_init() - allocate the segment, of the size in params. Return: 0 or -ENOMEM */
 int torus_park_init(struct torus_soft *s);
-/** torus_park_exit() - free the segment; no packet is in it */
+/** torus_park_exit() - free the segment, which must have no packets */
 void torus_park_exit(struct torus_soft *s);
 /**
  * torus_park_take() - move the payload of @pkt into the segment; tn_ops.park (lock)
@@ -355,7 +364,7 @@ void torus_port_init(struct torus_soft *s, unsigned int num);
 /**
  * torus_ports_take() - take received frames, as the core can read them (NAPI, without the lock)
  * @s: the NIC
- * @out: gets the frames; an skb of another kind is copied, and may become several
+ * @out: the frames are appended; an skb that the core cannot read is copied, and may become several
  * @budget: most skbs to take
  * Return: true if there may be more.
  */
@@ -390,7 +399,10 @@ void torus_msg_forget(void *dev, struct torus_host_msg *msg);
 void torus_msg_xmit(struct torus_soft *s, u64 now);
 /** torus_msg_pending() - Return: true if torus_msg_xmit() would take or send a message (lock) */
 bool torus_msg_pending(struct torus_soft *s);
-/** torus_msg_expiry() - Return: when messages that wait go elsewhere or end; ~0: never (lock) */
+/**
+ * torus_msg_expiry() - Return: when messages that wait will next be moved or dropped; ~0: never
+ * (lock)
+ */
 u64 torus_msg_expiry(struct torus_soft *s);
 /** torus_msg_deliver() - take a packet for the host; a complete message goes to s->up (lock) */
 void torus_msg_deliver(struct torus_soft *s, struct tn_pkt *pkt);
@@ -399,19 +411,22 @@ void torus_msg_deliver(struct torus_soft *s, struct tn_pkt *pkt);
 
 /** torus_tx_init() - initialise queue and batching, before the first message */
 void torus_tx_init(struct torus_soft *s);
-/** torus_tx_put() - queue a message of the host for NAPI (bh), which owns @skb then */
+/** torus_tx_put() - queue a message of the host for NAPI, which then owns @skb (bh) */
 void torus_tx_put(struct torus_soft *s, struct sk_buff *skb);
-/** torus_tx_look() - NAPI takes messages from here on: the next one begins a batch */
+/**
+ * torus_tx_look() - called before NAPI takes messages: the next message that is queued begins a
+ * batch
+ */
 void torus_tx_look(struct torus_soft *s);
 /** torus_tx_take() - Return: the first message of queue @q, or NULL (NAPI) */
 struct sk_buff *torus_tx_take(struct torus_soft *s, unsigned int q);
 /** torus_tx_wake() - wake the stack's queues that have room again (NAPI, without the lock) */
 void torus_tx_wake(struct torus_soft *s);
-/** torus_tx_purge() - drop what is in the queues */
+/** torus_tx_purge() - drop the messages in the queues */
 void torus_tx_purge(struct torus_soft *s);
 /** torus_tx_answered() - note that messages were delivered to the host (NAPI) */
 void torus_tx_answered(struct torus_soft *s);
-/** torus_tx_stop() - drop what waits; NAPI is stopped, and the host sends no more */
+/** torus_tx_stop() - drop the messages that wait; NAPI is stopped, and the host sends no more */
 void torus_tx_stop(struct torus_soft *s);
 
 #endif /* TORUS_SOFT_NIC_H */

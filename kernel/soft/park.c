@@ -2,13 +2,14 @@
 /*
  * Memory of the parking segment.
  *
- * A packet in the NIC pins the frame or page that its payload came in, which may be a thousand
- * times its size. Parked packets stay for long, so they are copied into memory that is allocated,
- * and charged to the creator of the NIC, when the NIC is made. So parking allocates nothing: a
- * packet that does not fit keeps waiting in its input buffer, and the senders wait for its credit.
- * Packets from the RETRY buffer of a dead link, and packets that this node relays, are always
- * parked: those that do not fit keep the memory that they have. They are at most retry_packets for
- * each port, and at most as many as the node holds as a relay.
+ * A packet in the NIC keeps the frame or page that its payload came in from being freed, which may
+ * be a thousand times its size. Parked packets stay for a long time, so they are copied into memory
+ * that was allocated when the NIC was made, and charged to the user who made it. So parking
+ * allocates nothing: a packet that does not fit keeps waiting in its input buffer, and the senders
+ * wait for its credit. Packets from the RETRY buffer of a dead link, and packets that this node
+ * relays, are always parked: those that do not fit stay in their present memory. Their number is
+ * limited to retry_packets for each port, plus the number of packets that the node can hold as a
+ * relay.
  *
  * The segment is a ring of blocks, because packets leave nearly in the order in which they came. A
  * block that is freed before older ones is reclaimed after them. Positions count bytes since the
@@ -22,7 +23,7 @@
 #include "nic.h"
 
 /**
- * struct block - header before each payload; a flit long, which keeps payloads aligned
+ * struct block - header of a block, before the payload; one flit long, which keeps payloads aligned
  * @bytes: length of the block with its header, a multiple of TN_FLIT
  * @free: the block is free, and is reclaimed when all older ones are
  * @unused: fills the flit
@@ -43,7 +44,10 @@ int torus_park_init(struct torus_soft *s)
 	struct torus_parking *p = &s->park;
 
 	BUILD_BUG_ON(sizeof(struct block) != TN_FLIT);
-	/* A block is no longer than the core's count for its packet; one skips the ring's end. */
+	/*
+	 * A block is no longer than the core counts for its packet; one packet more covers the
+	 * skipped end of the ring.
+	 */
 	p->size =
 		(u32)min_t(u64, round_up(s->soft.params.park_bytes + 2 * TN_PACKET_MAX, PAGE_SIZE),
 			   U32_MAX & PAGE_MASK);
@@ -68,7 +72,7 @@ static struct block *take_block(struct torus_parking *p, u32 bytes)
 		skip = 0;
 	if (p->tail - p->head + skip + bytes > p->size)
 		return NULL;
-	if (skip) {		/* the block must lie in one piece */
+	if (skip) {		/* the block must be contiguous, so skip the end of the ring */
 		*block_at(p, p->tail) = (struct block) { .bytes = skip, .free = 1 };
 		p->tail += skip;
 	}
@@ -85,7 +89,7 @@ static void free_block(struct torus_parking *p, struct block *b)
 		p->head += block_at(p, p->head)->bytes;
 }
 
-/* tn_pkt.owner is an skb, or the segment with this bit set. */
+/* tn_pkt.owner is a pointer to an skb, or one to the parking segment with this bit set. */
 #define IN_PARK 1ul
 
 struct torus_parking *torus_park_of(const struct tn_pkt *pkt)

@@ -7,27 +7,35 @@
  * neither allocates nor clears pages, which would cost more than all other work for a small packet.
  * All functions here need bottom halves off, because they use the stash of their processor.
  *
- * Bounds. A packet in the NIC keeps the frame or the run of pages that its payload came in, which
- * may be a thousand times its size. Packets in input and RETRY buffers are few and leave soon. One
- * that stays (torus_pkt_keep()) is copied if it keeps more than twice its size and SPARE bytes, and
- * what it keeps then is what the limits count: descriptor, rounding of the allocator and all, and
- * TORUS_KEEP_LEAST bytes at least, which also limits the number of such packets. None is charged to
- * a process, because they are allocated in soft interrupts; so the limits are low (torus(4)).
+ * Bounds. A packet in the NIC keeps the frame or the run of pages that its payload came in from
+ * being freed, which may be a thousand times its size. Packets in input and RETRY buffers are few
+ * and leave soon. A packet that stays for long (torus_pkt_keep()) is copied if it keeps more than
+ * twice its size plus SPARE bytes. The limits count what it then occupies: its descriptor, the
+ * rounding of the allocator, and at least TORUS_KEEP_LEAST bytes, which also limits the number of
+ * such packets. Packets are not charged to a process, because they are allocated in soft
+ * interrupts; so the limits are low (torus(4)).
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "nic.h"
 
-/* With KASAN none are kept, so that it detects the use of a freed descriptor. */
+/*
+ * Most free descriptors of a processor. With KASAN none are kept, so that KASAN detects the use of
+ * a freed one.
+ */
 #define STASH_MAX (IS_ENABLED(CONFIG_KASAN) ? 0 : 256)
 
-/* tn_pkt.owner of a packet with a kmalloc()ed payload; parked ones have another bit (park.c). */
+/*
+ * tn_pkt.owner of a packet with a kmalloc()ed payload; for parked packets another bit is set
+ * (park.c).
+ */
 #define IN_SLAB	((void *)2ul)
-#define SPARE	256	/* bytes that a packet may hold beside twice its payload */
+#define SPARE	256	/* bytes that a packet may occupy beside twice its payload */
 
 #define RUN_BYTES	max_t(unsigned int, 32768, PAGE_SIZE)
-#define RUNS		64	/* RETRY buffers of some NICs, a quarter full of the largest */
+#define RUNS		64	/* number of runs: enough for the RETRY buffers of some NICs, or
+				 * a quarter of the largest RETRY buffer */
 
 /**
  * struct stash - memory of one processor (bottom halves off)
@@ -79,8 +87,8 @@ static void put_pkt(struct tn_pkt *pkt)
 }
 
 /*
- * Makes another run current, one that nothing refers to: the first such run, which is most likely
- * in a cache, or a new one. Return: false if there is no memory.
+ * Makes a run current that nothing refers to: the first such run, which is most likely in the
+ * processor's cache, or else a new one. Return: false if there is no memory.
  */
 static bool next_run(struct stash *s)
 {
@@ -118,7 +126,7 @@ void *torus_mem_alloc(unsigned int bytes)
 	if (bytes > RUN_BYTES)
 		return NULL;
 	if ((!s->run[s->now] || s->used + bytes > RUN_BYTES) && !next_run(s))
-		return napi_alloc_frag(bytes);	/* which needs no run of pages */
+		return napi_alloc_frag(bytes);	/* that needs no run of pages */
 	page = s->run[s->now];
 	get_page(page);
 	mem = page_address(page) + s->used;
@@ -190,7 +198,7 @@ struct page *torus_pkt_page(const struct tn_pkt *pkt)
 	return pkt->owner ? NULL : virt_to_head_page(pkt->payload);
 }
 
-/* Return: bytes of memory that are not free because of the payload of @pkt. */
+/* Return: bytes of memory that cannot be freed because of the payload of @pkt. */
 static size_t pinned_bytes(const struct tn_pkt *pkt)
 {
 	if (pkt->owner == IN_SLAB)
@@ -202,7 +210,7 @@ static size_t pinned_bytes(const struct tn_pkt *pkt)
 	return pkt->payload ? page_size(virt_to_head_page(pkt->payload)) : 0;
 }
 
-/* Moves the payload of @pkt into memory of its own size, if there is any. */
+/* Moves the payload of @pkt into memory of just its size, if such memory is available. */
 static void copy_payload(struct tn_pkt *pkt)
 {
 	size_t bytes = pkt->hdr.len * TN_FLIT;

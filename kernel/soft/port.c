@@ -14,8 +14,9 @@
  * The lower device is linked to the netdev as an upper/lower pair, so the stack refuses loops and
  * stacks that are too high. A NIC that moves to another namespace keeps its lower devices, which
  * stay where they are, as VLANs and macvlans do: a container can be given the NIC without them. A
- * lower device that moves to another namespace is unbound, as a bridge's or bond's. A port has
- * carrier while its lower device is up and has carrier, and its MTU holds the largest packet.
+ * lower device that moves to another namespace is unbound from its port, as with bridges and bonds.
+ * A port has carrier while its lower device is up and has carrier, and its MTU holds the largest
+ * packet.
  */
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
@@ -23,19 +24,20 @@
 
 #include "nic.h"
 
-/* A bit for each port in torus_soft.rx_ports and torus_soft.delays. */
+/* torus_soft.rx_ports and torus_soft.delays have a bit for each port. */
 static_assert(TORUS_MAX_PORTS <= 32);
 
-#define RX_QUEUE_MAX	1024	/* frames: more than a RETRY buffer sent twice, */
-#define RX_BYTES_MAX	(8 << 20) /* and bytes of their memory */
-#define TX_BATCH	16	/* frames that a port sends before other ports have their turn */
+#define RX_QUEUE_MAX	1024	/* most received frames in a queue: more than a RETRY buffer sent
+				 * twice, */
+#define RX_BYTES_MAX	(8 << 20) /* and most bytes of their memory */
+#define TX_BATCH	16	/* most frames that a port sends before other ports are served */
 
 /* --- receiving --------------------------------------------------------------------- */
 
 /**
  * struct rx_cb - control block of a received frame
  * @port: number of the port that received it
- * @memory: a NIC of this kernel made it, and it has no ECRCs
+ * @memory: a NIC of this kernel made the frame, and its packets have no ECRC
  */
 struct rx_cb {
 	u8 port;
@@ -104,7 +106,7 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	return RX_HANDLER_CONSUMED;
 }
 
-/* Takes at most @budget frames of @port. Return: how many of @budget are left. */
+/* Takes at most @budget frames from the queue of @port. Return: the rest of @budget. */
 static int take_port(struct torus_port *port, struct sk_buff_head *out, int budget)
 {
 	struct sk_buff_head mine;
@@ -143,7 +145,10 @@ bool torus_ports_take(struct torus_soft *s, struct sk_buff_head *out, int budget
 	return budget <= 0;
 }
 
-/* Puts the line's errors into @skb, or into a copy if its memory is shared. NULL: no memory. */
+/*
+ * Puts the injected errors into @skb, or into a copy if its memory is shared. Return: NULL: no
+ * memory.
+ */
 static struct sk_buff *add_errors(struct sk_buff *skb, struct tn_fault *errors)
 {
 	struct sk_buff *mine = skb;
@@ -164,12 +169,15 @@ static void receive_frame(struct torus_port *port, struct sk_buff *skb, u64 now)
 	struct tn_fault *errors = tn_serdes_errors(&port->soft->serdes.serdes, skb->len, now);
 	unsigned int n;
 
-	/* With errors and no ECRC the core must refuse it; its retransmission has an ECRC. */
+	/*
+	 * A packet with errors and without ECRC must be checked, so that the core refuses it; its
+	 * retransmission has an ECRC.
+	 */
 	tn_nic_rx_memory(s->soft.nic, port->num, rx_cb(skb)->memory && !errors);
 	if (errors)
 		skb = add_errors(skb, errors);
 	if (!skb)
-		return;		/* as if lost on the cable */
+		return;		/* no memory: as if the frame was lost on the cable */
 	n = torus_frame_pieces(skb, s->piece);
 	tn_nic_rx_pieces(s->soft.nic, port->num, s->piece, n, skb, now);
 	napi_consume_skb(skb, 1);
@@ -220,7 +228,10 @@ static struct sk_buff *take_late(struct torus_port *port, u64 now)
 	return late ? container_of(late, struct sk_buff, cb) : NULL;
 }
 
-/* Queues a frame on s->down. A frame without memory is as if lost on the cable: it is retried. */
+/*
+ * Queues a frame on s->down. If there is no memory, the frame counts as lost on the cable, and is
+ * retransmitted.
+ */
 static void send_frame(struct torus_port *port, struct net_device *lower,
 		       const struct tn_frame *f, bool memory, u64 now)
 {
@@ -325,7 +336,10 @@ static void update_carrier(struct torus_port *port)
 	u32 least = tn_packet_max(&s->soft.params);
 
 	if (up && lower->mtu < least) {
-		/* The root of a container can cause this message any number of times. */
+		/*
+		 * Rate-limited, because the root user of a container can cause this message any
+		 * number of times.
+		 */
 		if (net_ratelimit())
 			netdev_warn(s->dev.netdev,
 				    "port %u: MTU of %s is %u, packets need %u: no carrier\n",
@@ -339,7 +353,7 @@ static void update_carrier(struct torus_port *port)
 	torus_soft_unlock(s);
 }
 
-/* Drops delayed frames: they are lost with the cable. */
+/* Drops the delayed frames of a port; called when its cable is removed. */
 static void drop_late(struct torus_port *port)
 {
 	struct sk_buff *skb;
@@ -367,8 +381,9 @@ void torus_port_detach(struct torus_soft *s, unsigned int num)
 	if (!lower)
 		return;
 	RCU_INIT_POINTER(port->lower, NULL);
-	netdev_rx_handler_unregister(lower);	/* waits for port_rx() to end */
-	synchronize_net();			/* and for our poll, which may be sending */
+	netdev_rx_handler_unregister(lower);	/* waits until port_rx() has ended */
+	synchronize_net();			/* waits until the NAPI poll, which may be
+						 * sending, has ended */
 	netdev_upper_dev_unlink(lower, s->dev.netdev);
 	set_lower_name(port, "");
 	update_carrier(port);
@@ -428,7 +443,7 @@ int torus_port_attach(struct torus_soft *s, unsigned int num, const char *name,
 	int err;
 
 	ASSERT_RTNL();
-	if (s->dev.gone) /* set under RTNL */
+	if (s->dev.gone) /* written under RTNL */
 		return torus_refuse(why, -ENODEV, NULL, "the device is being removed");
 	lower = __dev_get_by_name(dev_net(s->dev.netdev), name);
 	if (!lower)
@@ -461,7 +476,7 @@ static int lower_event(struct notifier_block *nb, unsigned long event, void *ptr
 	case NETDEV_CHANGENAME:
 		set_lower_name(port, dev->name);
 		break;
-	case NETDEV_UNREGISTER:		/* also before it moves to another namespace */
+	case NETDEV_UNREGISTER:		/* also sent before the device moves to another namespace */
 		torus_port_detach(port->nic, port->num);
 		break;
 	case NETDEV_PRE_TYPE_CHANGE:

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The rtnl link type: `ip link` adds, deletes and shows software NICs. And torus_net_ops. */
+/*
+ * The rtnl link type: `ip link` adds, deletes and shows software NICs. Also torus_net_ops of these
+ * NICs.
+ */
 #include <linux/ethtool.h>
 #include <linux/module.h>
 #include <linux/random.h>
@@ -189,7 +192,9 @@ static u64 random_nonzero(void)
 static int set_defaults(struct torus_soft *s, struct netlink_ext_ack *extack)
 {
 	tn_params_default(&s->soft.params);
-	/* Longer than a peer waits for a processor, which must not fail the link. */
+	/*
+	 * Longer than a peer may wait for a processor, because such a delay must not fail the link.
+	 */
 	s->soft.params.replay_timeout = 50 * NSEC_PER_MSEC;
 	s->soft.params.silence = NSEC_PER_SEC;
 	s->soft.params.retry_time = NSEC_PER_SEC;
@@ -218,8 +223,9 @@ static int set_defaults(struct torus_soft *s, struct netlink_ext_ack *extack)
 }
 
 /*
- * Checks parameters that allow a NIC more memory than by default that is charged to nobody: packets
- * are allocated in soft interrupts. The parking segment is charged to the maker.
+ * Refuses unprivileged users parameters that would let a NIC use more uncharged memory than by
+ * default: packets are allocated in soft interrupts, so that nobody is charged for them. (The
+ * parking segment is charged to the user who makes the NIC.)
  */
 static int check_memory(const struct tn_params *p, struct netlink_ext_ack *extack)
 {

@@ -34,18 +34,21 @@
 #include <net/sock.h>
 #include "nic.h"
 
-#define STREAM		8	/* score of a host that streams; least backoff of trials */
+#define STREAM		8	/* score from which a host counts as streaming; also the least
+				 * backoff of trials */
 #define SCORE_MAX	(4 * STREAM)
 #define WAIT_MIN	(32 * NSEC_PER_USEC)
 #define STREAM_WAIT_MAX	(200 * NSEC_PER_USEC)
-#define PACE_MIN	(32 * NSEC_PER_USEC)	/* longest average gap for which a batch pays */
-#define LARGE		4096	/* bytes: a message with so many or more is large */
-#define BACKOFF_MAX	4096	/* messages */
-#define PACING_SHIFT	8	/* a TCP socket may queue what it sends in 2^-8 s */
+#define PACE_MIN	(32 * NSEC_PER_USEC)	/* a batch pays only if the average gap between
+						 * large messages is no longer than this */
+#define LARGE		4096	/* bytes: a message of this size or more is large */
+#define BACKOFF_MAX	4096	/* most large messages between two trials */
+#define PACING_SHIFT	8	/* a TCP socket may queue as much as it sends in 2^-8 s */
 
 static_assert(TORUS_TX_FRAMES <= TORUS_TXQ_MAX);
 static_assert(TORUS_TX_USECS <= TORUS_TX_USECS_MAX);
-static_assert(U32_MAX / (2 * NSEC_PER_USEC) >= TORUS_TX_USECS_MAX);	/* wait is doubled */
+static_assert(U32_MAX / (2 * NSEC_PER_USEC) >= TORUS_TX_USECS_MAX);	/* the wait is doubled,
+									 * and must not overflow */
 
 static void lower_score(struct torus_tx *tx)
 {
@@ -60,7 +63,7 @@ static u32 max_wait(const struct torus_tx *tx)
 	return READ_ONCE(tx->usecs) * (u32)NSEC_PER_USEC;
 }
 
-/* Averages the time between large messages; called for each that is sent at once. */
+/* Updates the average time between large messages; called for each one that is sent at once. */
 static void average_gap(struct torus_tx *tx)
 {
 	u64 now = ktime_get_ns();
@@ -71,7 +74,7 @@ static void average_gap(struct torus_tx *tx)
 	WRITE_ONCE(tx->large_at, now);
 }
 
-/* Begins a batch with its first message. Return: its time, ns. */
+/* Begins a batch with its first message. Return: the longest time that this batch may take, ns. */
 static u32 begin_batch(struct torus_tx *tx)
 {
 	bool trial = READ_ONCE(tx->score) < STREAM;
@@ -85,7 +88,10 @@ static u32 begin_batch(struct torus_tx *tx)
 	return wait;
 }
 
-/* A batch ended with the one message that began it: the next one is shorter or later. */
+/*
+ * Called when a batch ends with only the message that began it: makes the next batch shorter, or
+ * the next trial later.
+ */
 static void note_failure(struct torus_tx *tx)
 {
 	u32 backoff = READ_ONCE(tx->backoff);
@@ -101,9 +107,9 @@ static void note_failure(struct torus_tx *tx)
 }
 
 /*
- * Sets the time of the next batch when one ends by its timer with @n messages. If the messages came
- * early in it, as those of a host that must wait for an answer before it sends more, the time was
- * too long.
+ * Called when a batch ends by its timer with @n messages: sets the time of the next batch. If the
+ * messages came early in the batch, the host probably waits for an answer before it sends more, and
+ * the time was too long.
  */
 static void adapt_wait(struct torus_tx *tx, unsigned int n)
 {
@@ -145,7 +151,10 @@ static enum hrtimer_restart batch_timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Return: true if a message, the last of @queued ones since NAPI looked, is batched. */
+/*
+ * Return: true if a message may wait in a batch; it is the last of @queued messages since NAPI
+ * examined the queues.
+ */
 static bool may_wait(const struct torus_tx *tx, bool large, unsigned int queued)
 {
 	return queued < READ_ONCE(tx->frames) && READ_ONCE(tx->usecs) &&
@@ -153,11 +162,13 @@ static bool may_wait(const struct torus_tx *tx, bool large, unsigned int queued)
 		(large && READ_ONCE(tx->large_sent) >= READ_ONCE(tx->backoff)));
 }
 
-/* Stops queue @q of the stack, until NAPI has taken half of the messages. */
+/* Stops queue @q of the stack; NAPI wakes it when it has taken half of the messages. */
 static void stop_queue(struct torus_soft *s, unsigned int q)
 {
 	netif_stop_subqueue(s->dev.netdev, (u16)q);
-	/* If NAPI has emptied the queue before that, it will not wake the stack's queue. */
+	/*
+	 * If NAPI has emptied the queue before it was stopped, it does not wake the stack's queue.
+	 */
 	smp_mb__after_atomic();
 	if (skb_queue_len_lockless(&s->txq[q]) < TORUS_TXQ_MAX / 2)
 		netif_wake_subqueue(s->dev.netdev, (u16)q);
@@ -168,7 +179,7 @@ void torus_tx_wake(struct torus_soft *s)
 	struct net_device *dev = s->dev.netdev;
 	unsigned int q;
 
-	smp_mb();	/* messages were taken before: pairs with stop_queue() */
+	smp_mb();	/* after messages were taken: pairs with stop_queue() */
 	for (q = 0; q < dev->real_num_tx_queues && q < TORUS_VCS; q++) {
 		if (__netif_subqueue_stopped(dev, (u16)q) && netif_running(dev) &&
 		    skb_queue_len_lockless(&s->txq[q]) < TORUS_TXQ_MAX / 2)
@@ -188,7 +199,7 @@ void torus_tx_put(struct torus_soft *s, struct sk_buff *skb)
 	if (large)
 		sk_pacing_shift_update(skb->sk, PACING_SHIFT);
 	spin_lock(&tx->lock);
-	__skb_queue_tail(&s->txq[q], skb);	/* NAPI owns it from here on */
+	__skb_queue_tail(&s->txq[q], skb);	/* from here on NAPI owns the skb */
 	len = skb_queue_len(&s->txq[q]);
 	queued = tx->batch + 1;
 	WRITE_ONCE(tx->batch, queued);
@@ -198,7 +209,7 @@ void torus_tx_put(struct torus_soft *s, struct sk_buff *skb)
 	if (len >= TORUS_TXQ_MAX)
 		stop_queue(s, q);
 	if (!waits) {
-		if (large && queued < READ_ONCE(tx->frames))	/* else it completes a batch */
+		if (large && queued < READ_ONCE(tx->frames))	/* otherwise it completes a batch */
 			average_gap(tx);
 		napi_schedule(&s->napi);
 	} else {
@@ -214,7 +225,8 @@ void torus_tx_put(struct torus_soft *s, struct sk_buff *skb)
 
 void torus_tx_look(struct torus_soft *s)
 {
-	if (!READ_ONCE(s->tx.batch))	/* the next message is the first one in any case */
+	if (!READ_ONCE(s->tx.batch))	/* no batch has begun: the next message is the first one
+					 * anyway */
 		return;
 	spin_lock_bh(&s->tx.lock);
 	WRITE_ONCE(s->tx.batch, 0);

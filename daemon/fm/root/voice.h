@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a node's HELLOs state that matters for a claim and a quorum, and what it reports of its
+ * The statements in a node's HELLOs that matter for a claim and a quorum, and its reports on its
  * disk.
  */
 #ifndef FM_VOICE_H

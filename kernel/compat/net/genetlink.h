@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A table of commands in two forms: genl_split_ops, where a do and a dump of one
- * command are an entry each, and before Linux 6.2 genl_ops, one entry for both.
+ * Lets one table of commands compile in two forms: genl_split_ops, where the do and the dump of a
+ * command have an entry each, and, before Linux 6.2, genl_ops, where they share an entry.
  */
 #include_next <net/genetlink.h>
 
@@ -44,14 +44,17 @@ typedef struct genl_ops torus_genl_op;
 
 #endif
 
-/* Member of a group that only CAP_NET_ADMIN may join; before Linux 6.7 and 6.1.74 all may. */
+/*
+ * Flags of a multicast group that only CAP_NET_ADMIN may join; before Linux 6.7 and 6.1.74 every
+ * user can.
+ */
 #ifdef GENL_MCAST_CAP_NET_ADMIN
 #define TORUS_MCAST_ADMIN	.flags = GENL_MCAST_CAP_NET_ADMIN
 #else
 #define TORUS_MCAST_ADMIN
 #endif
 
-/* Attributes of a dump's request. */
+/* Return: the attributes in the request of a dump. */
 static inline struct nlattr **torus_dump_attrs(struct netlink_callback *cb)
 {
 #ifdef TORUS_HAS_GENL_INFO_DUMP
