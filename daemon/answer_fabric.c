@@ -97,6 +97,8 @@ void add_local_problems(struct fabricd *d, json_t *list)
 		add_problem(list, "history", keeper_problem(d->keeper));
 	if (d->state_text[0])
 		add_problem(list, "state", d->state_text);
+	if (d->config_text[0])
+		add_problem(list, "config", d->config_text);
 	if (n) {
 		snprintf(text, sizeof(text), "%u connection%s to managers of another release; "
 			 "service schemas: this one up to %u, %s",

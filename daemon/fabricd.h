@@ -45,6 +45,7 @@ struct plugs;
  * @keeper: adds events to the history
  * @state: NULL: no table had to be kept yet, or there is no directory for it
  * @state_text: what is wrong with the state file, or ""
+ * @config_text: what is wrong with the file that SIGHUP told to read, or ""
  * @nports, @line: ports of the NIC, and the last event of each port's line
  * @lines: degraded lines of all nodes (line.h); @stalls: links that wait (stall.h)
  * @errors: bad cables (errors.h)
@@ -78,6 +79,7 @@ struct fabricd {
 	struct arbiter *arbiter;
 	struct state *state;
 	char state_text[STATE_TEXT_MAX];
+	char config_text[STATE_TEXT_MAX];
 	uint8_t nports;
 	struct line line[TORUS_MAX_PORTS];
 	struct lines lines;

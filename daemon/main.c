@@ -165,15 +165,54 @@ static void on_stop(void *arg)
 	loop_stop(d->loop);
 }
 
+/** struct reload - a configuration that is read again; @text: its first error, or "" */
+struct reload {
+	const char *path;
+	char text[STATE_TEXT_MAX];
+};
+
+/* Keeps the first error for the status, and logs the others. */
+static void take_complaint(void *arg, unsigned int line, const char *text)
+{
+	struct reload *r = arg;
+	char at[16] = "";
+
+	if (r->text[0]) {
+		log_complaint((void *)r->path, line, text);
+		return;
+	}
+	if (line)
+		snprintf(at, sizeof(at), ":%u", line);
+	snprintf(r->text, sizeof(r->text), "the file is not used, the former values stay: %s%s: %s",
+		 r->path, at, text);
+}
+
+/* Begins or ends the problem that the configuration has the error @text; "": it has none. */
+static void set_config_problem(struct fabricd *d, const char *text)
+{
+	char event[STATE_TEXT_MAX + 8];
+
+	if (*text || d->config_text[0]) {
+		snprintf(event, sizeof(event), "%s%s", *text ? "" : "over: ",
+			 *text ? text : d->config_text);
+		fabricd_event(d, loop_wall(), "", *text ? FM_ERROR : FM_INFO, "config", event);
+	}
+	snprintf(d->config_text, sizeof(d->config_text), "%s", text);
+}
+
 /* Reads the configuration again, and applies the keys that may change. */
 static void on_reload(void *arg)
 {
 	struct fabricd *d = arg;
+	struct reload r = { .path = d->run.path, .text = "" };
 	struct config c;
+	int err;
 
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		   (unsigned long long)(loop_now() / US));
-	if (load_config(&c, &d->run) == 0) {
+	err = config_load(&c, r.path, take_complaint, &r);
+	set_config_problem(d, r.text);
+	if (!err) {
 		log_level_set(c.level);
 		config_reload(&d->config, &c);
 		log_info("config", "log level is %s; other keys but address4 and address6 are read "

@@ -93,13 +93,29 @@ led_by_other() { [[ $(seen '.data.root.reachable') == true && $(seen '.data.root
 seen_plan() { [[ $(seen '.data.address4') == 192.168.0.0/16 ]]; }
 
 root_dir() { ask status --json | jq -r '.root.node | map(tostring) | join(".")'; }
-# refused PREFIX TEXT: the manager of the root says TEXT about it in its log, and makes no table
+problem_with() { ask status --json | jq -e --arg t "$1" '.problems[] | select(.text | contains($t))'; }
+no_config_problem() { ask status --json | jq -e '[.problems[] | select(.kind == "config")] == []'; }
+# refused PREFIX TEXT: the manager of the root says TEXT about it in its log and in the status of the
+# fabric, and makes no table
 refused() {
 	local n version
 	n=$(root_dir)
 	version=$(version)
 	reload "$n" "$1" fd00:9::/48
-	until_true 10 grep -F -- "$2" "$run/$n/fabricd.log" && [[ $(version) == "$version" ]]
+	until_true 10 grep -F -- "$2" "$run/$n/fabricd.log" && [[ $(version) == "$version" ]] &&
+		until_true 10 problem_with "$2"
+}
+# A file with an error is a problem that names file and line, with the next step, until it is read.
+unread() {
+	local n
+	n=$(root_dir)
+	problem_with "$run/$n/fabricd.conf:" | jq -e '.kind == "config"' &&
+		{ ask status || [[ $? == 1 ]]; } >"$tmp/status" &&
+		grep -F "events --kind config --lab $lab" "$tmp/status" | grep "systemctl reload fabricd" &&
+		ask events --level error --kind config | grep -F "$run/$n/fabricd.conf:"
+}
+read_again() {
+	until_true 10 no_config_problem && ask events --kind config | grep "over: .*fabricd.conf"
 }
 accepted() {
 	reload "$(root_dir)" 198.18.0.0/17 fd00:9::/48
@@ -199,9 +215,11 @@ check "nor does a takeover" taken_over
 check "a prefix that is too small is refused" refused 192.168.7.0/30 \
 	"too few addresses for shape 3x2: allowed are prefixes of at most /29"
 check "one with bits after its length is refused" refused 192.168.7.1/24 "address4 is '192.168.7.1/24', allowed: "
+check "the file that is not read is a problem" unread
 check "one of multicast addresses is refused" refused 224.1.0.0/16 "address4 is '224.1.0.0/16', allowed: "
 check "one of the service network is refused" refused 172.30.0.0/16 "but 172.30.0.0/16 and fd00:9::/48 are the torus itself"
 check "a good one changes all addresses" accepted
+check "and ends the problem of the file" read_again
 check "it takes no route of another interface" other_network
 check "what a dead manager left is deleted" leftovers
 check "a node whose service address is in it does not take it" own_address

@@ -109,8 +109,8 @@ _fabricctl() {
 		words='today yesterday now -10min -1h -1d'
 		;;
 	--level) words='error warning info' ;;
-	--kind) words='admin arbiter bootstrap candidate dispute errors fabric flap history isolated line link
-		memory missed nic node place plan quorum recovery refused relay release root seal stall
+	--kind) words='admin arbiter bootstrap candidate config dispute errors fabric flap history isolated line
+		link memory missed nic node place plan quorum recovery refused relay release root seal stall
 		state table tree wave wiring' ;;
 	--class) words='dac24 dac26 dac28 dac30 fr4 megtron optical' ;;
 	--log-level | log) words='error warning info debug' ;;

@@ -37,6 +37,8 @@ static const struct step steps[] = {
 	  "has when; move that file to its own node, or delete it, and restart the manager" },
 	{ "history", NULL, "root", "has the disks of the candidates (DISK); make room on the full one" },
 	{ "root", NULL, "root", "has who leads and who could; start the managers that do not answer" },
+	{ "config", NULL, "events --kind config",
+	  "has the node and the line; correct the file there, and 'systemctl reload fabricd'" },
 	{ "quorum", NULL, "root", "has who answers; start the managers that do not" },
 	{ "arbiter", NULL, "root", "has what the arbiter says; mend it, or set arbiter = none" },
 	{ "candidate", NULL, "root", "has the candidates; set their root_priority" },
