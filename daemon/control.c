@@ -235,7 +235,7 @@ static void on_control_closed(void *arg, int err)
 
 static void on_late(void *arg)
 {
-	log_info("control", "a client did not take its reply in time: dropped");
+	log_info("control", "a client did not read its reply in time: its connection is closed");
 	client_free(arg);
 }
 

@@ -647,7 +647,8 @@ int machine_start(struct fabricd *d)
 	d->fm_timer = loop_timer_new(d->loop, on_fm_timer, d);
 	d->wall = wall_new(d->loop, on_clock, d);
 	if (!d->wall)
-		log_warning("service", "cannot get notice when the clock is set");
+		log_warning("service",
+			    "the kernel cannot notify this manager when the clock is set");
 	d->tester = tester_new(d);
 	d->plugs = plugs_new(d->loop);
 	if (!d->keeper || !d->fm_timer || !d->tester || !d->plugs || lines_start(d) ||

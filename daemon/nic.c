@@ -74,7 +74,7 @@ void nic_answer(struct nic *nic, int err)
 	if (nic->late >= CALLS_LATE && (nic_broken(err) || is_overdue(nic)))
 		lose_nic(nic, err);
 	else if (!nic->lost)
-		log_warning("nic", "a call of the NIC had no answer: %s", strerror(-err));
+		log_warning("nic", "the NIC had no answer to a request: %s", strerror(-err));
 }
 
 void nic_give_up(struct nic *nic)

@@ -129,7 +129,7 @@ static int check_owner(const torus_genl_op *op, struct sk_buff *skb, const struc
 		return 0;
 	if (!netlink_ns_capable(skb, d->owner, CAP_NET_ADMIN)) {
 		NL_SET_ERR_MSG(info->extack,
-			       "the NIC was made in another user namespace, which commands it");
+			       "needs CAP_NET_ADMIN in the user namespace in which the NIC was made");
 		return -EPERM;
 	}
 	if (fault && !netlink_capable(skb, CAP_NET_ADMIN)) {

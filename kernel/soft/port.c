@@ -334,6 +334,7 @@ static void update_carrier(struct torus_port *port)
 	struct torus_soft *s = port->nic;
 	bool up = lower && netif_running(lower) && netif_carrier_ok(lower);
 	u32 least = tn_packet_max(&s->soft.params);
+	unsigned int dims = s->soft.hw.nports / 2;
 
 	if (up && lower->mtu < least) {
 		/*
@@ -342,8 +343,9 @@ static void update_carrier(struct torus_port *port)
 		 */
 		if (net_ratelimit())
 			netdev_warn(s->dev.netdev,
-				    "port %u: MTU of %s is %u, packets need %u: no carrier\n",
-				    port->num, lower->name, lower->mtu, least);
+				    "port %c%c is not used: the MTU of %s is %u, packets need %u\n",
+				    port->num < dims ? '+' : '-', "xyzabc"[port->num % dims],
+				    lower->name, lower->mtu, least);
 		up = false;
 	}
 	torus_soft_lock(s);

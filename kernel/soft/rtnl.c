@@ -238,7 +238,8 @@ static int check_memory(const struct tn_params *p, struct netlink_ext_ack *extac
 	if (capable(CAP_NET_ADMIN))
 		return 0;
 	NL_SET_ERR_MSG(extack,
-		       "more than by default needs CAP_NET_ADMIN in the initial user namespace");
+		       "slots, retry_packets, relay_packets or hold_bytes above the default need "
+		       "CAP_NET_ADMIN in the initial user namespace");
 	return -EPERM;
 }
 
@@ -270,7 +271,7 @@ static int make_nic(struct net *src_net, struct net_device *dev, struct nlattr *
 		return err;
 	if (!torus_dev_may_add(src_net->user_ns)) {
 		NL_SET_ERR_MSG(extack, "the user namespaces of this user have "
-			       __stringify(TORUS_USER_NICS_MAX) " NICs, which is the most");
+			       __stringify(TORUS_USER_NICS_MAX) " NICs already, the most");
 		return -EDQUOT;
 	}
 	s->dev.owner = src_net->user_ns;

@@ -98,7 +98,7 @@ check "a cable is cut and mended" cut_and_mended
 check "the node was not lost" is '.nodes.up' 9
 check "two answers are lost" two_lost
 check "its NIC does not count as gone" has_not "the NIC is gone"
-check "its manager never lost its parent" has_not "parent lost"
+check "its manager never lost its parent" has_not "has lost its parent"
 echo 0 >"$tmp/delay"
 check "every path is right" verified
 check "no packet was lost or doubled" all_came_once

@@ -111,7 +111,7 @@ static void problems(void **state)
 	(void)state;
 	finds("[]", "[" ERROR("a", 1001, "wave", "A") "," ERROR("a", 1001, "seal", "B") ","
 	      OVER("a", 1002, "seal", "B") "," OVER("a", 1003, "isolated", "C") ","
-	      EVENT("a", 1003, "warning", "tree", "parent lost; back to the root") "]", NULL,
+	      EVENT("a", 1003, "warning", "tree", "this node has lost its parent") "]", NULL,
 	      "wave +A; isolated -C; ");
 	finds("[]", "[" ERROR("a", 1001, "seal", "B (said 3 times more meanwhile)") ","
 	      OVER("a", 1002, "seal", "B") "]", NULL, "");

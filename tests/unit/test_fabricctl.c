@@ -462,7 +462,7 @@ static void says_what_it_did(void **state)
 	expect("link retrain 1,0:-x", 0);
 	has(out, "1,0:-x trains again\n");
 	expect("link retry 1,0:-x acknak", 0);
-	has(out, "1,0:-x asks for acknak when the link begins its next session\n");
+	has(out, "1,0:-x asks for acknak from the next start of the link on\n");
 	expect("link retry 1,0:-x pcie", 2);
 	has(err, "retry protocol 'pcie': allowed are angara, acknak, hippi and auto");
 	expect("log debug", 0);

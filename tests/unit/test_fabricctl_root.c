@@ -101,7 +101,7 @@ static void shows_nodes_without_a_root(void **state)
 	for (unsigned int i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
 		expect(what[i], 1);
 		has(out, "no root for ");
-		has(out, ": this is what n1-0 (1,0) knows itself, and who could be asked from there\n");
+		has(out, ": this is what n1-0 (1,0) knows itself, and from the nodes that it can ask\n");
 		has(err, "1 node cannot be asked from here: 2,0");
 		assert_null(strstr(strstr(err, "cannot be asked") + 1, "cannot be asked"));
 	}
@@ -121,7 +121,7 @@ static void shows_nodes_without_a_root(void **state)
 /* Rows that can be read without a root are shown as what they are, and never prove the whole. */
 static void reads_rows_without_a_root(void **state)
 {
-	static const char label[] = ": this is what n1-0 (1,0) knows itself, and who could be asked";
+	static const char label[] = ": this is what n1-0 (1,0) knows itself, and from the nodes";
 	json_t *j;
 
 	(void)state;

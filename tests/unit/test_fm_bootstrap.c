@@ -621,7 +621,8 @@ static void test_another_root(void **state)
 	stage_run(&s, 6);
 	assert_non_null(strstr(s.text, "log warning root: root 0000000000000100 gives way to "
 				       "00000000000000bc\n"));
-	assert_non_null(strstr(s.text, "log info bootstrap: position from node 'n2' at port +x\n"));
+	assert_non_null(strstr(s.text, "log info bootstrap: "
+				 "this node takes its position from node 'n2' at port +x\n"));
 	assert_non_null(strstr(s.text, "connect 30.9.9.9:9: 2\n"));
 	assert_int_equal(stage_count(&s, "6/9 6/9 root bc 30.9.9.9:9\n"), 4);
 	/* The neighbour at port 2 was heard when the root was another: it says again whom it obeys. */

@@ -110,7 +110,7 @@ static void hands_over(void **state)
 	assert_true(fm_is_root(s.fm));
 	ready(1);
 	assert_int_equal(stage_count(&s, "101 < lead\n"), 2);
-	assert_int_equal(stage_count(&s, "log info root: hands over to 'n1'\n"), 1);
+	assert_int_equal(stage_count(&s, "log info root: this node hands over to 'n1'\n"), 1);
 	assert_false(fm_is_root(s.fm));
 	stage_end(&s);
 }
@@ -138,7 +138,7 @@ static void after_a_recovery(void **state)
 		assert_int_equal(stage_count(&s, "101 < lead\n"), asked + 1);
 		ready(1);
 		assert_false(fm_is_root(s.fm));
-		assert_int_equal(stage_count(&s, "log info root: hands over to 'n1'\n"), 1);
+		assert_int_equal(stage_count(&s, "log info root: this node hands over to 'n1'\n"), 1);
 		stage_end(&s);
 	}
 }
@@ -191,8 +191,10 @@ static void stays(void **state)
 			stage_down(&s, 101);
 		}
 		stage_run_ns(&s, s.now + (k ? 30 : 1000) * MS);
-		stage_did_some(&s, k ? "log warning root: does not hand over to 'n1': its manager is lost\n" :
-				       "log warning root: does not hand over to 'n1': it does not answer\n");
+		stage_did_some(&s, k ? "log warning root: "
+				       "this node does not hand over to 'n1': its manager is lost\n" :
+				       "log warning root: "
+				       "this node does not hand over to 'n1': it does not answer\n");
 		assert_true(fm_is_root(s.fm));
 		ready(1);
 		assert_true(fm_is_root(s.fm));
@@ -205,7 +207,8 @@ static void stays(void **state)
  */
 static void without_end(void **state)
 {
-	const char *said = "log warning root: does not hand over to 'n1': a recovery does not end\n";
+	const char *said = "log warning root: "
+			   "this node does not hand over to 'n1': a recovery does not end\n";
 	uint64_t from;
 
 	(void)state;

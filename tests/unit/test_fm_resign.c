@@ -203,9 +203,9 @@ static void test_hands_over(void **state)
 		assert_string_equal(handed.address, "a2");
 		assert_int_equal(root.ending, FM_ENDS_UNFIT);
 		assert_memory_equal(&root.successor, &handed, sizeof(handed));
-		assert_string_equal(said, k ? "hands over to 'n2': this node's NIC says "
+		assert_string_equal(said, k ? "this node hands over to 'n2': its NIC says "
 					      "Input/output error, and so no recovery ends" :
-					      "hands over to 'n2': this node's NIC does not "
+					      "this node hands over to 'n2': its NIC does not "
 					      "answer, and so no recovery ends");
 		assert_int_equal(told, 0);
 	}

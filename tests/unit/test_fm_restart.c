@@ -109,8 +109,8 @@ static void test_restart_cables(void **state)
 /* If the NIC of the root had another shape or place, nothing is kept. */
 static void test_other_place(void **state)
 {
-	static const char text[] = "log warning bootstrap: the NIC was placed at another shape: "
-				   "placed anew\n";
+	static const char text[] = "log warning bootstrap: the NIC has coordinates in another shape: "
+				   "it gets new ones\n";
 
 	(void)state;
 	restart(true, "4x3", 0, 6);

@@ -30,7 +30,8 @@ static void at_root(void)
 {
 	begin();
 	stage_up(&s, 1);
-	stage_did(&s, "at 0 ms\nlog info bootstrap: position from node 'n0' at port -x\n"
+	stage_did(&s, "at 0 ms\nlog info bootstrap: "
+		       "this node takes its position from node 'n0' at port -x\n"
 		      "connect 30.0.0.0:1: 1\n"
 		      "1 < " HELLO("join", " position 1,0 attach +1") ROW);
 }
@@ -359,7 +360,7 @@ static void test_parent_of_another(void **state)
 	/* The sender has been this node's parent, and informs its children of its new root. */
 	with_parent();
 	stage_msg(&s, 2, &m);
-	stage_did_some(&s, "close 2\nlog warning tree: parent lost; back to the root\n");
+	stage_did_some(&s, "close 2\nlog warning tree: this node has lost its parent\n");
 	stage_wait(&s, "connect 30.0.0.0:1: 3");
 	stage_end(&s);
 }
@@ -371,7 +372,7 @@ static void test_parent_lost(void **state)
 	with_parent();
 	stage_run(&s, 900);
 	stage_down(&s, 2);
-	stage_did(&s, "at 900 ms\nlog warning tree: parent lost; back to the root\n");
+	stage_did(&s, "at 900 ms\nlog warning tree: this node has lost its parent\n");
 	assert_in_range(stage_wait(&s, "connect 30.0.0.0:1: 3"), 12 * MS, 38 * MS);
 	stage_up(&s, 3);
 	stage_did_some(&s, "3 < " HELLO("join", " position 1,0"));
@@ -380,7 +381,7 @@ static void test_parent_lost(void **state)
 	with_parent();
 	stage_run(&s, 4000);
 	assert_int_equal(stage_count(&s, "2 < ping\n"), 3);
-	stage_did_some(&s, "close 2\nlog warning tree: parent lost; back to the root\n");
+	stage_did_some(&s, "close 2\nlog warning tree: this node has lost its parent\n");
 	stage_end(&s);
 }
 

@@ -294,7 +294,7 @@ static void take_rootless(struct ask *ask, const json_t *r)
 	if (since > 0)
 		duration_text(age(since), ago);
 	snprintf(ask->knows, sizeof(ask->knows),
-		 "%s%s: this is what %.40s (%s) knows itself, and who could be asked from there",
+		 "%s%s: this is what %.40s (%s) knows itself, and from the nodes that it can ask",
 		 since > 0 ? "no root for " : "the root does not answer", ago,
 		 json_text(own, "name") ? json_text(own, "name") : "-",
 		 json_node_text(json_object_get(own, "node"), at));

@@ -199,7 +199,7 @@ int change_retry(const struct ctl *ctl, const char *link, const char *protocol)
 {
 	char said[128];
 
-	snprintf(said, sizeof(said), "asks for %s when the link begins its next session", protocol);
+	snprintf(said, sizeof(said), "asks for %s from the next start of the link on", protocol);
 	return change_end(ctl, link, json_pack("{ss ss}", "cmd", "retry", "protocol", protocol),
 			  said);
 }

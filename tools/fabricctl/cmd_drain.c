@@ -246,7 +246,8 @@ static char *wait_text(const struct drain *d, char *buf, size_t room)
 	else if (!d->in_force)
 		snprintf(buf, room, "the exclusion is not in force");
 	else if (d->quiet)
-		snprintf(buf, room, "nothing was found in %u looks in a row, of %d", d->quiet, LOOKS);
+		snprintf(buf, room, "nothing was found in %u checks in a row, of %d",
+			 d->quiet, LOOKS);
 	else if (json_count(v, "packets"))
 		snprintf(buf, room, "%s: %llu packets %s", json_end_text(v, at),
 			 (unsigned long long)json_count(v, "packets"), json_text(v, "what"));

@@ -148,7 +148,8 @@ void chassis_run(struct chassis *c)
 	int err = carriers_start(&c->carriers, &c->loop);
 
 	if (err)
-		log_warn("carrier", "no thread asks for it: %s", strerror(-err));
+		log_warn("carrier", "cannot start the thread that looks for carriers: %s",
+			 strerror(-err));
 	while (!c->stop) {
 		/* If a NIC is still ready, the sockets are polled without waiting. */
 		u64 until = c->ready ? loop_busy() : next_due(c), now;

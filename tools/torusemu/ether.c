@@ -65,8 +65,8 @@ static int check_packet_device(struct port *port, const char *name, struct ifreq
 		return err ? err : -EINVAL;
 	}
 	if (mtu < (int)port->emu->soft.params.frame_max) {
-		snprintf(text, sizeof(text), "its MTU is %d, this NIC's frames need %u", mtu,
-			 port->emu->soft.params.frame_max);
+		snprintf(text, sizeof(text), "its MTU is %d, this NIC's frames need at least %u",
+			 mtu, port->emu->soft.params.frame_max);
 		*why = text;
 		return -EINVAL;
 	}
@@ -85,11 +85,13 @@ void ether_look(const char *name, struct ether_state *state)
 void ether_told(struct port *port, const struct ether_state *state, u64 now)
 {
 	bool fits = state->mtu >= (int)port->emu->soft.params.frame_max;
+	char at[TORUS_TEXT_MAX];
 
 	if (state->carrier && !fits && port->carrier)
 		log_warn(port->emu->soft.hw.name,
-			 "port %u: MTU of %s is now %d, frames need %u: no carrier", port->num,
-			 port->soft->lower, state->mtu, port->emu->soft.params.frame_max);
+			 "port %s is not used: the MTU of %s is now %d, frames need at least %u",
+			 port_text(port, at), port->soft->lower, state->mtu,
+			 port->emu->soft.params.frame_max);
 	port_set_carrier(port, state->carrier && fits, now);
 }
 

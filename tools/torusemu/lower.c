@@ -31,6 +31,7 @@ static struct port *port_waiting(struct emu *e, const char *name)
 static void update_port(struct emu *e, const struct ifinfomsg *ifi, const char *name, bool gone)
 {
 	struct port *port = port_of_lower(e, ifi->ifi_index);
+	char at[TORUS_TEXT_MAX];
 	const char *why;
 
 	if (port && gone)
@@ -39,8 +40,8 @@ static void update_port(struct emu *e, const struct ifinfomsg *ifi, const char *
 		port_look(port, loop_now());
 	else if (!gone && (port = port_waiting(e, name)) &&
 		 e->attach(port, name, &why, loop_now()))
-		log_warn(e->soft.hw.name, "port %u: %s is back: %s", port->num, name,
-			 why ? why : "cannot bind");
+		log_warn(e->soft.hw.name, "port %s: its device %s is back, and not used: %s",
+			 port_text(port, at), name, why ? why : "cannot bind");
 }
 
 static int on_lower_link(struct nl_msg *msg, void *arg)

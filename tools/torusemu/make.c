@@ -78,7 +78,7 @@ static void follow_place(struct emu *e, const struct torus_shape *old,
 	};
 	int err;
 
-	log_info(e->soft.hw.name, "node %u of %u", e->soft.hw.node,
+	log_info(e->soft.hw.name, "this NIC is node %u of %u", e->soft.hw.node,
 		 tn_shape_nodes(&e->soft.hw.shape));
 	if (!e->tun.ifindex)
 		return;

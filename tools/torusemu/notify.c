@@ -53,8 +53,11 @@ static void notify_clients(struct emu *e, unsigned int cmd, unsigned int group,
 
 static void flush_link(struct emu *e, const struct tn_event *ev, u64 now)
 {
+	char at[TORUS_TEXT_MAX];
+
 	if (ev->old_state != ev->state)
-		log_info(e->soft.hw.name, "port %u: %s -> %s (%s)", ev->port,
+		log_info(e->soft.hw.name, "link at port %s: %s -> %s (reason: %s)",
+			 torus_port_text(e->soft.hw.nports / 2, ev->port, at),
 			 state_names[ev->old_state], state_names[ev->state],
 			 reason_names[ev->reason]);
 	tn_soft_link_event(&e->soft, ev, &e->soft.hw.reply.link, now);

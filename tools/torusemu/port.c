@@ -63,9 +63,17 @@ void port_close(struct port *port)
 		frame_put(port->emu->pool, f);
 }
 
+char *port_text(const struct port *port, char *buf)
+{
+	return torus_port_text(port->emu->soft.hw.nports / 2, port->num, buf);
+}
+
 void port_gone(struct port *port, u64 now)
 {
-	log_warn(port->emu->soft.hw.name, "port %u: %s is gone", port->num, port->soft->lower);
+	char at[TORUS_TEXT_MAX];
+
+	log_warn(port->emu->soft.hw.name, "port %s: its device %s is gone", port_text(port, at),
+		 port->soft->lower);
 	port_close(port);
 	port_set_carrier(port, false, now);
 }
@@ -80,6 +88,7 @@ static void detach_port(struct port *port, u64 now)
 int port_attach(struct port *port, const char *name, const char **why, u64 now)
 {
 	const struct medium *m = *name == ':' ? &cable_medium : &ether_medium;
+	char at[TORUS_TEXT_MAX];
 	int err;
 
 	*why = NULL;
@@ -93,7 +102,7 @@ int port_attach(struct port *port, const char *name, const char **why, u64 now)
 	port->medium = m;
 	snprintf(port->soft->lower, sizeof(port->soft->lower), "%s", name);
 	port_set_carrier(port, false, now);
-	log_info(port->emu->soft.hw.name, "port %u is on %s", port->num, name);
+	log_info(port->emu->soft.hw.name, "port %s is bound to %s", port_text(port, at), name);
 	port_look(port, now);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #define EMU_PORT_H
 
 #include <net/if.h>
+#include <torus/topology.h>
 
 #include "cable.h"
 #include "carrier.h"
@@ -45,6 +46,8 @@ void port_init(struct port *port, struct emu *emu, u8 num);
  */
 int port_attach(struct port *port, const char *name, const char **why, u64 now);
 
+/** port_text() - write the name of the port, such as "+x", into @buf. Return: @buf */
+char *port_text(const struct port *port, char *buf);
 /** port_look() - ask the medium for its carrier, which tells the NIC at once or later */
 void port_look(struct port *port, u64 now);
 /** port_set_carrier() - tell the NIC the present carrier */

@@ -99,7 +99,7 @@ static void parent_lost(struct fm *fm, bool confirmed)
 	if (!confirmed) {
 		fm_uplink_stray(fm, true);
 	} else {
-		fm_say(fm, FM_WARNING, "tree", "parent lost; back to the root");
+		fm_say(fm, FM_WARNING, "tree", "this node has lost its parent");
 	}
 	if (c && c->ready)
 		fm_uplink_hello(fm, c);

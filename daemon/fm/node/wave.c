@@ -352,7 +352,7 @@ static void adopt_position(struct fm *fm, unsigned int p, const int32_t *at)
 	memcpy(fm->position, at, sizeof(fm->position));
 	fm->have_position = true;
 	fm->wave->places = true;
-	fm_say(fm, FM_INFO, "bootstrap", "position from node '%s' at port %s",
+	fm_say(fm, FM_INFO, "bootstrap", "this node takes its position from node '%s' at port %s",
 	       fm->wave->port[p].name, fm_port_text(fm, p, port));
 }
 

@@ -362,7 +362,7 @@ static void send_lead(struct fm *fm, bool now)
 	fm_handover(fm, &lead);
 	if (!now)
 		return;
-	fm_say(fm, FM_INFO, "root", "hands over to '%s'", m->name);
+	fm_say(fm, FM_INFO, "root", "this node hands over to '%s'", m->name);
 	fm->root->ending = FM_ENDS_MOVED;
 	fm->root->successor = lead;
 }
@@ -405,7 +405,8 @@ void fm_admin_due(struct fm *fm)
 		why = err == -EAGAIN ? "a recovery does not end" : "its manager is lost";
 	}
 	m = fm_mate(fm->root, move->guid);
-	fm_say(fm, FM_WARNING, "root", "does not hand over to '%s': %s", m ? m->name : "?", why);
+	fm_say(fm, FM_WARNING, "root",
+	       "this node does not hand over to '%s': %s", m ? m->name : "?", why);
 	move->asked = false;
 }
 

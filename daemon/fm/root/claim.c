@@ -536,7 +536,7 @@ static void begin_claim(struct fm *fm)
 	a->said = false;
 	fm_epoch_raise(fm, later(fm->root->high, later(fm_nic_latest(fm), fm->term)) + 1);
 	fm_ports_spread(fm);
-	fm_say(fm, FM_INFO, "root", "claims epoch %llu", (unsigned long long)fm->term);
+	fm_say(fm, FM_INFO, "root", "this node claims epoch %llu", (unsigned long long)fm->term);
 }
 
 /* Sends the claim to all nodes that have sent HELLO and wait for WELCOME. */
@@ -636,7 +636,7 @@ static void end_claim(struct fm *fm)
 /* Stops asking, because this node's own NIC does not obey this node. */
 static void give_up(struct fm *fm)
 {
-	fm_say(fm, FM_ERROR, "root", "does not become root: this node's NIC does not obey it");
+	fm_say(fm, FM_ERROR, "root", "this node does not become root: its NIC does not obey it");
 	fm_candidate_unfit(fm);
 	step_back(fm);
 }

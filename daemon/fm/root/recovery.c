@@ -413,7 +413,8 @@ static void end_drain(struct fm *fm, const struct fm_sums *s, bool proven)
 	if (!proven) {
 		r->rec->log.bounded = true;
 		fm_say(fm, FM_WARNING, "recovery",
-		       "version %llu: drained without proof, sums at rest for %llu ms",
+		       "version %llu: the network is taken as empty without proof: the counts "
+		       "have not changed for %llu ms",
 		       (unsigned long long)r->version,
 		       (unsigned long long)((fm->now - r->rec->still_since) / MS));
 	}

@@ -78,7 +78,7 @@ static void hand_over_lead(struct fm *fm, const struct fm_mate *m)
 
 	strcpy(lead.address, m->address);
 	fm_say(fm, FM_ERROR, "root",
-	       "hands over to '%s': this node's NIC %s%s, and so no recovery ends",
+	       "this node hands over to '%s': its NIC %s%s, and so no recovery ends",
 	       m->name, err ? "says " : "does not answer", err ? strerror(err) : "");
 	fm_handover(fm, &lead);
 	fm->root->ending = FM_ENDS_UNFIT;

@@ -70,7 +70,7 @@ static void restore_place(struct fm *fm, struct fm_mate *m)
 	} else {
 		if (fm->placed)
 			fm_say(fm, FM_WARNING, "bootstrap",
-			       "the NIC was placed at another shape: placed anew");
+			       "the NIC has coordinates in another shape: it gets new ones");
 		fm_mate_move(fm, m, 0);
 	}
 	m->fixed = true;
