@@ -472,7 +472,7 @@ enum torus_port_gauge {
 	X(INJECTED, injected, packets, "packets the host injected") \
 	X(DELIVERED, delivered, packets, "packets delivered to the host") \
 	X(FORWARDED, forwarded, packets, "packets passed from port to port") \
-	X(PARKED, parked, packets, "packets put into the parking segment") \
+	X(PARKED, parked, packets, "packets put into the parking segment; unresolved ones count when resolved") \
 	X(REPLAYED, replayed, packets, "packets re-injected from the parking segment") \
 	X(UNREACHABLE, unreachable, packets, "packets without a valid row") \
 	X(RETURNED, returned, packets, "own packets that came back as unreachable") \

@@ -394,7 +394,7 @@ static json_t *changed(struct fake *f, const json_t *request)
 	return j;
 }
 
-static json_t *park(const struct fake *f, int only)
+static json_t *park(const struct fake *f, int only, bool flows)
 {
 	json_t *list = json_array();
 
@@ -404,6 +404,10 @@ static json_t *park(const struct fake *f, int only)
 					      place(f, id), "parked", f->at_rest ? 0 : id, "unresolved",
 					      2, "bytes", (json_int_t)id * 4096, "bytes_max",
 					      (json_int_t)16 << 20, "held", f->at_rest ? 0 : 5));
+	if (flows)
+		json_object_update_new(json_array_get(list, 0), json_pack("{s[{so so ss si si si}] si}",
+				       "flows", "from", place(f, 0), "to", place(f, 1), "vc", "vcd0",
+				       "packets", 3, "bytes", 4096, "age", 0, "more", 0));
 	return list;
 }
 
@@ -567,7 +571,7 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 	if (!strcmp(cmd, "rows") && node >= 0 && !f->silent[node])
 		return rows(f, (uint32_t)node, false);
 	if (!strcmp(cmd, "park"))
-		return park(f, node);
+		return park(f, node, json_is_true(json_object_get(request, "flows")));
 	if (!strcmp(cmd, "coord"))
 		return coord(f, request);
 	if (!strcmp(cmd, "table"))

@@ -318,6 +318,11 @@ static void shows_tables(void **state)
 	expect("park", 0);
 	has(out, "NODE  PARKED  UNRESOLVED    BYTES      OF  HELD\n");
 	has(out, "3,3       15           2   60 KiB  16 MiB     5\n");
+	expect("park --flows", 0);
+	has(out, "0,0   0,0   1,0  vcd0        3  4.0 KiB");
+	has(err, "0,0: 2 of these packets are unresolved (RETRY buffer): the peer may have accepted them, "
+		 "and the counter 'parked' does not count them yet\n");
+	has(err, "3,3: its NIC does not report to which flows its packets belong\n");
 	expect("events", 0);
 	has(out, ".250  1,0      warning  link      link 1,0:+x down");
 	has(out, ".250  1,0      warning  link      link 2,0:+x up");

@@ -61,6 +61,10 @@ static void show_flows(const json_t *all)
 		if (json_count(v, "parked") && !json_is_array(list))
 			warn("%s: its NIC does not report to which flows its packets belong",
 			     json_node_text(node, text));
+		if (json_is_array(list) && json_count(v, "unresolved"))
+			warn("%s: %llu of these packets are unresolved (RETRY buffer): the peer may have "
+			     "accepted them, and the counter 'parked' does not count them yet",
+			     json_node_text(node, text), (unsigned long long)json_count(v, "unresolved"));
 		if (json_count(v, "more"))
 			warn("%s: %llu packets more, of other flows", json_node_text(node, text),
 			     (unsigned long long)json_count(v, "more"));
