@@ -21,6 +21,7 @@ static const struct answer_cmd commands[] = {
 	{ "counters", " node count", KNOWN, answer_counters, NULL, &question_counters_get },
 	{ "rows", " node count runs", KNOWN, answer_rows, NULL, &question_rows_get },
 	{ "park", " node flows", KNOWN, answer_park, NULL, &question_park_get },
+	{ "metrics", " node", 0, answer_metrics, NULL, &question_metrics },
 	{ "events", " since follow", 0, answer_events, NULL, NULL },
 	{ "history", " from to level kind node port last after local pull have", ANSWER_KNOWN,
 	  answer_history, NULL, NULL },

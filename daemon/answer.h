@@ -194,6 +194,11 @@ json_t *orders_json(const struct fabricd *d);
 /** table_json() - Return: the exclusion table, as the command "table" has it */
 json_t *table_json(struct fabricd *d);
 void answer_table(struct request *rq);
+json_t *guid_json(uint64_t guid);
+/** service_json() - Return: the connections of the service network, and what was refused there */
+json_t *service_json(struct fabricd *d);
+/** problems_json() - Return: the problems that this node knows */
+json_t *problems_json(struct fabricd *d);
 /* Adds the part of a status that is about this node itself. */
 void add_own_status(struct fabricd *d, json_t *status);
 /* Adds the problems that this node knows; those that a member and its root know differ. */
@@ -231,6 +236,10 @@ void answer_history(struct request *rq);
 /* answer_config.c */
 void answer_config(struct request *rq);
 json_t *local_config(struct fabricd *d, json_t *cmd);
+
+/* answer_metrics.c */
+void answer_metrics(struct request *rq);
+extern const struct question_kind question_metrics;
 
 /* answer_log.c */
 void answer_events(struct request *rq);

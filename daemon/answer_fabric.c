@@ -113,7 +113,7 @@ void add_local_problems(struct fabricd *d, json_t *list)
 	}
 }
 
-static json_t *problems_json(struct fabricd *d)
+json_t *problems_json(struct fabricd *d)
 {
 	json_t *list = json_array(), *stalls, *v;
 	size_t k;
@@ -186,7 +186,7 @@ static void add_faulty(const struct fabricd *d, json_t *status)
 	json_object_set_new(status, "faulty_more", json_integer(more));
 }
 
-static json_t *service_json(struct fabricd *d)
+json_t *service_json(struct fabricd *d)
 {
 	const struct svc_stats *st = svc_stats(d->svc);
 
@@ -201,7 +201,7 @@ static json_t *service_json(struct fabricd *d)
 			 "last_refused", text_json(st->last_refused));
 }
 
-static json_t *guid_json(uint64_t guid)
+json_t *guid_json(uint64_t guid)
 {
 	char text[24];
 

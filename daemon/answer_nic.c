@@ -109,7 +109,7 @@ void answer_gather_some(struct request *rq, uint32_t max, unsigned int each,
 
 /* --- counters -------------------------------------------------------------- */
 
-static json_t *flow_json(const struct torus_flow *flow)
+json_t *flow_json(const struct torus_flow *flow)
 {
 	json_t *j = json_object();
 
@@ -191,14 +191,19 @@ static json_t *park_flows_json(const struct question *q)
 	return list;
 }
 
-static json_t *tell_park(struct question *q)
+json_t *park_json(const struct question *q)
 {
 	const struct torus_park *p = &q->park;
-	json_t *j = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "node",
-			      node_json(q->d, fm_own(q->d->fm)), "parked", (json_int_t)p->parked,
-			      "unresolved", (json_int_t)p->unresolved,
-			      "bytes", (json_int_t)p->bytes,
-			      "bytes_max", (json_int_t)p->bytes_max, "held", (json_int_t)p->held);
+
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "node",
+			 node_json(q->d, fm_own(q->d->fm)), "parked", (json_int_t)p->parked,
+			 "unresolved", (json_int_t)p->unresolved, "bytes", (json_int_t)p->bytes,
+			 "bytes_max", (json_int_t)p->bytes_max, "held", (json_int_t)p->held);
+}
+
+static json_t *tell_park(struct question *q)
+{
+	json_t *j = park_json(q);
 
 	if (q->flows) {
 		json_object_set_new(j, "flows", park_flows_json(q));

@@ -8,11 +8,16 @@
 #include <stdint.h>
 #include <torus/torus.h>
 
+struct question;
 struct request;
 
 /** answer_add_counters() - add @n counters or gauges to an object */
 void answer_add_counters(json_t *to, const struct torus_counter_desc *desc,
 			 const uint64_t *value, unsigned int n);
+/** flow_json() - Return: the counters that a recovery adds up */
+json_t *flow_json(const struct torus_flow *flow);
+/** park_json() - Return: the parking segment of this node's NIC, read by @q */
+json_t *park_json(const struct question *q);
 /** answer_flat_end() - callback @end of answer_gather(): answer with the joined arrays of nodes */
 void answer_flat_end(struct request *rq, json_t **by_node, uint32_t n);
 /** answer_one_end() - callback @end of answer_gather(): answer with the object of the one node */

@@ -10,6 +10,7 @@
 #include "daemon/events.h"
 #include "daemon/line.h"
 #include "daemon/loop.h"
+#include "daemon/meter.h"
 #include "daemon/stall.h"
 #include "daemon/state.h"
 #include "daemon/svc.h"
@@ -87,6 +88,7 @@ struct fabricd {
 	struct errors errors;
 	enum fm_state told;
 	struct fm_outline outline;
+	struct meter meter;
 };
 
 /* machine.c: the manager between NIC and service network */

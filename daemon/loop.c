@@ -5,11 +5,13 @@
 #include <time.h>
 #include <event2/event.h>
 #include <event2/event_struct.h>
+#include "daemon/histogram.h"
 #include "daemon/loop.h"
 #include "lib/util/clock.h"
 
 struct loop {
 	struct event_base *base;
+	struct histogram late;
 };
 
 struct loop_fd {
@@ -21,9 +23,11 @@ struct loop_fd {
 	void *arg;
 };
 
+/** struct loop_timer - @due: when it should fire, not before it was set */
 struct loop_timer {
 	struct event ev;
-	uint64_t at;
+	struct loop *loop;
+	uint64_t at, due;
 	void (*fn)(void *arg);
 	void *arg;
 };
@@ -71,6 +75,11 @@ int loop_run(struct loop *loop)
 void loop_stop(struct loop *loop)
 {
 	event_base_loopbreak(loop->base);
+}
+
+const struct histogram *loop_late(const struct loop *loop)
+{
+	return &loop->late;
 }
 
 uint64_t loop_now(void)
@@ -141,10 +150,13 @@ void loop_fd_free(struct loop_fd *w)
 static void fire_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop_timer *t = arg;
+	uint64_t now;
 
 	(void)fd;
 	(void)what;
 	t->at = LOOP_NEVER;
+	now = loop_now();
+	histogram_add(&t->loop->late, now > t->due ? now - t->due : 0);
 	t->fn(t->arg);
 }
 
@@ -154,6 +166,7 @@ struct loop_timer *loop_timer_new(struct loop *loop, void (*fn)(void *arg), void
 
 	if (!t)
 		return NULL;
+	t->loop = loop;
 	t->at = LOOP_NEVER;
 	t->fn = fn;
 	t->arg = arg;
@@ -174,6 +187,7 @@ void loop_timer_set(struct loop_timer *t, uint64_t at)
 		return;
 	}
 	now = loop_now();
+	t->due = at > now ? at : now;
 	/* Round up: a timer that fires early would only be set again. */
 	left = at > now ? (at - now + US - 1) / US : 0;
 	tv.tv_sec = (time_t)(left / (SEC / US));

@@ -15,6 +15,7 @@
 #define LOOP_NEVER	UINT64_MAX
 
 struct loop;
+struct histogram;
 struct loop_fd;
 struct loop_timer;
 struct loop_signal;
@@ -25,6 +26,9 @@ void loop_free(struct loop *loop);
 /** loop_run() - run until loop_stop(). Return: 0 or a negative errno. */
 int loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
+
+/** loop_late() - Return: how late timers fired: what keeps the loop busy delays them */
+const struct histogram *loop_late(const struct loop *loop);
 
 /** loop_now() - Return: monotonic time in ns */
 uint64_t loop_now(void);

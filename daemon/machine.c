@@ -228,6 +228,7 @@ static void recovery_event(struct fabricd *d, const struct fm_log *log)
 	char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
 
 	json_decref(j);
+	meter_recovery(&d->meter, r);
 	fabricd_event_with(d, loop_wall(), "", log->level, log->kind, log->text, text);
 	free(text);
 }
@@ -318,6 +319,7 @@ static void fabricd_event_with(struct fabricd *d, double time, const char *node,
 	} else {
 		log_line(level, kind, text);
 	}
+	d->meter.events[level]++;
 	if (level == FM_DEBUG)
 		return;
 	seq = events_add(d->events, time, other ? node : "", level, kind, text);
@@ -358,6 +360,7 @@ static void update_outline(struct fabricd *d)
 	if (!d->fm)
 		return;
 	loop_timer_set(d->fm_timer, fm_expiry(d->fm));
+	meter_root(&d->meter, fm_is_root(d->fm));
 	fm_outline(d->fm, &o);
 	if (!memcmp(&o, &d->outline, sizeof(o)))
 		return;

@@ -554,6 +554,11 @@ struct nic *nic_new(struct loop *loop, const char *where, uint64_t patience,
 	return nic;
 }
 
+const struct histogram *nic_times(const struct nic *nic)
+{
+	return nicq_times(nic->queue);
+}
+
 void nic_free(struct nic *nic)
 {
 	if (!nic)

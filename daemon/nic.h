@@ -44,6 +44,8 @@ struct nic_ops {
 struct nic *nic_new(struct loop *loop, const char *where, uint64_t patience,
 		    const struct nic_ops *ops, void *arg);
 void nic_free(struct nic *nic);
+/** nic_times() - Return: how long calls of the NIC took, those of a question together */
+const struct histogram *nic_times(const struct nic *nic);
 
 /*
  * Actions at the NIC. These functions do not wait; the actions are done in the order of the calls.

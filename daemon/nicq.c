@@ -37,6 +37,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include "daemon/histogram.h"
 #include "daemon/loop.h"
 #include "daemon/nicq.h"
 #include "daemon/thread.h"
@@ -55,6 +56,7 @@ struct list {
  * @wake: signalled when a job was added, or @stop was set
  * @told: eventfd, readable when jobs have ended
  * @waiting: jobs of @todo that have not ended; only the loop uses it
+ * @times: of jobs that have ended; only the loop uses it
  */
 struct nicq {
 	pthread_t thread;
@@ -67,6 +69,7 @@ struct nicq {
 	int told;
 	struct loop_fd *watch;
 	unsigned int waiting;
+	struct histogram times;
 };
 
 static void list_init(struct list *l)
@@ -131,10 +134,13 @@ static void *run_jobs(void *arg)
 {
 	struct nicq *q = arg;
 	struct nicq_job *job;
+	uint64_t began;
 	bool more;
 
 	while ((job = next_job(q))) {
+		began = loop_now();
 		job->err = job->run(job);
+		job->ns = loop_now() - began;
 		more = job->err == NICQ_MORE;
 		pthread_mutex_lock(&q->lock);
 		if (more)
@@ -179,6 +185,8 @@ static void on_told(void *arg, unsigned int what)
 	while ((job = ended_job(q))) {
 		if (!job->later)
 			q->waiting--;
+		if (job->ns)
+			histogram_add(&q->times, job->ns);
 		job->done(job);
 	}
 }
@@ -189,6 +197,7 @@ static void add_job(struct nicq *q, struct nicq_job *job, struct list *to)
 
 	pthread_mutex_lock(&q->lock);
 	job->err = err;
+	job->ns = 0;
 	list_add(err ? &q->ended : to, job);
 	pthread_cond_signal(&q->wake);
 	pthread_mutex_unlock(&q->lock);
@@ -212,6 +221,11 @@ void nicq_add_later(struct nicq *q, struct nicq_job *job)
 unsigned int nicq_waiting(const struct nicq *q)
 {
 	return q->waiting;
+}
+
+const struct histogram *nicq_times(const struct nicq *q)
+{
+	return &q->times;
 }
 
 struct nicq *nicq_new(struct loop *loop)

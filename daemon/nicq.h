@@ -4,9 +4,11 @@
 #define NICQ_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define NICQ_MORE	1	/* returned by a job of nicq_add_later(): call it again later */
 
+struct histogram;
 struct loop;
 struct nicq;
 
@@ -17,6 +19,7 @@ struct nicq;
  * @done: called in the loop, once, with @err set; frees the job
  * @err: what @run returned; -ECANCELED: the queue was freed first
  * @later: set by nicq_add_later()
+ * @ns: set by the queue: how long the last call of @run took
  */
 struct nicq_job {
 	struct nicq_job *next;
@@ -24,6 +27,7 @@ struct nicq_job {
 	void (*done)(struct nicq_job *job);
 	int err;
 	bool later;
+	uint64_t ns;
 };
 
 /** nicq_new() - create a queue; the first job starts its thread. Return: NULL and errno */
@@ -41,5 +45,7 @@ void nicq_add(struct nicq *q, struct nicq_job *job);
 void nicq_add_later(struct nicq *q, struct nicq_job *job);
 /** nicq_waiting() - Return: how many jobs of nicq_add() have not ended in the loop yet */
 unsigned int nicq_waiting(const struct nicq *q);
+/** nicq_times() - Return: how long jobs took that have ended; of one that is called again, its end */
+const struct histogram *nicq_times(const struct nicq *q);
 
 #endif /* NICQ_H */

@@ -6,6 +6,7 @@ bench-answers-objs := $(addprefix daemon/,answer.o answer_args.o answer_fabric.o
 	answer_rows.o answer_nic.o answer_part.o question.o answer_log.o answer_config.o config.o \
 	config_dump.o address.o service_network.o answer_history.o history_file.o history_filter.o \
 	answer_wait.o line.o quality.o wear.o errors.o stall.o stall_walk.o events.o log.o loop.o \
+	histogram.o meter.o answer_metrics.o \
 	schema.o) lib/util/inifile.o lib/util/units.o
 tests/bench/bench_answers-objs := tests/bench/bench_answers.o \
 	$(sort $(sim-world-objs) $(svc-objs) $(bench-answers-objs))

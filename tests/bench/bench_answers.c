@@ -125,6 +125,7 @@ NOT_ASKED(int, plug_locate, struct plugs *p, unsigned int port, const char *lowe
 NOT_ASKED(void, nic_drop, struct nic_question *q)
 NOT_ASKED(int, nic_ask, struct nic *nic, struct nic_question *q)
 NOT_ASKED(void, nic_links_get, struct nic *nic)
+NOT_ASKED(const struct histogram *, nic_times, const struct nic *nic)
 NOT_ASKED(uint32_t, lower_speed, const char *name)
 NOT_ASKED(const char *, fabricd_refused_text, const struct fabricd *d, char *buf, size_t room)
 NOT_ASKED(void, fabricd_event, struct fabricd *d, double time, const char *node,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 fuzzers += tests/fuzz/fuzz_seal
-tests/fuzz/fuzz_seal-objs := tests/fuzz/fuzz_seal.o daemon/seal.o daemon/auth.o daemon/loop.o daemon/log.o
+tests/fuzz/fuzz_seal-objs := tests/fuzz/fuzz_seal.o daemon/seal.o daemon/auth.o daemon/loop.o \
+	daemon/histogram.o daemon/log.o
 tests/fuzz/fuzz_seal-libs = $(call pkg-libs,libevent_core libsystemd)
 
 fabricd-fuzzers := fuzz_config fuzz_control fuzz_frame fuzz_record

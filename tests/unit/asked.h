@@ -52,7 +52,7 @@
  */
 struct asked {
 	struct fabricd d;
-	bool root, no_nic, busy, privileged, pending, nowhere;
+	bool root, no_nic, no_links, busy, privileged, pending, nowhere;
 	uint32_t uid, at;
 	struct fm_kept_count kept;
 	unsigned int mixed;	/* connections to managers of another release */

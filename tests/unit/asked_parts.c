@@ -207,6 +207,19 @@ uint64_t fm_version_epoch(const struct fm *fm)
 	return 7;
 }
 
+enum fm_state fm_state(const struct fm *fm)
+{
+	(void)fm;
+	return a.status.state;
+}
+
+uint32_t fm_nodes(const struct fm *fm, uint32_t *up)
+{
+	(void)fm;
+	*up = (uint32_t)a.status.nodes_up;
+	return (uint32_t)a.status.nodes;
+}
+
 uint64_t fm_version(const struct fm *fm)
 {
 	(void)fm;
@@ -487,7 +500,7 @@ int torus_links_get(struct torus_dev *dev, struct torus_link *out, unsigned int 
 	(void)dev;
 	assert_true(*n >= PORTS);
 	memcpy(out, a.link, sizeof(a.link));
-	*n = PORTS;
+	*n = a.no_links ? 0 : PORTS;
 	return a.nic_error;
 }
 
@@ -574,10 +587,27 @@ void nic_links_get(struct nic *nic)
 	fail_msg("the loop asks the NIC for its links");
 }
 
+const struct histogram *nic_times(const struct nic *nic)
+{
+	static const struct histogram times = { .count = { 341, [HISTOGRAM_BOUNDS] = 342 }, .sum = 3 * SEC };
+
+	(void)nic;
+	return &times;
+}
+
+const struct histogram *loop_late(const struct loop *loop)
+{
+	static const struct histogram late = { .count = { [1] = 343 }, .sum = 500 * MS };
+
+	(void)loop;
+	return &late;
+}
+
 int torus_device_get(struct torus_dev *dev, struct torus_device *out)
 {
 	(void)dev;
 	*out = (struct torus_device){ .placed = a.own != TORUS_NO_NODE, .node = OWN,
+				      .uptime = 1500 * MS, .epoch = 345, .row_count = 346,
 				      .shape = { .ndims = 1, .size = { 3, 1, 1, 1, 1, 1 } } };
 	for (unsigned int i = 0; i < TORUS_NC_COUNT; i++)
 		out->counter[i] = 2000 + i;

@@ -820,7 +820,7 @@ static void configuration(void **state)
 static void all_commands(void **state)
 {
 	(void)state;
-	refuses("{}", "usage", "cmd is missing, allowed: status nodes links eye counters rows park "
+	refuses("{}", "usage", "cmd is missing, allowed: status nodes links eye counters rows park metrics "
 		"events history config coord table root move exclude include port retrain retry test locate module replay log");
 }
 
