@@ -46,6 +46,8 @@ questions() {
 	of table || rc=1
 	of counters || rc=1
 	of counters --local --node 1,0 || rc=1
+	of metrics || rc=1
+	of metrics 1,0 || rc=1
 	of routes 0,0 || rc=1
 	of trace 0,0 1,1 || rc=1
 	of verify || rc=1

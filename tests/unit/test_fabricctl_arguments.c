@@ -67,6 +67,8 @@ static void wrong_questions(void **state)
 		{ "links --local 1,0", "leave out '1,0'" },
 		{ "links --local --control /x", "--control does not go with it" },
 		{ "counters --local 1,0", "leave out '1,0'" },
+		{ "metrics --json --openmetrics", "leave out --openmetrics" },
+		{ "metrics --json --output f", "leave out --output" },
 		{ "links 4,0", "4,0" },
 		{ "links -1,0", "'-1...' is neither an option nor a coordinate: these are numbers from 0 on" },
 		{ "links 1,0,0", "1,0,0" },
@@ -280,7 +282,7 @@ static void wrong_devices(void **state)
 static void helps(void **state)
 {
 	static const char *const commands[] = {
-		"status", "nodes", "links", "table", "counters", "routes", "trace", "verify", "exclude",
+		"status", "nodes", "links", "table", "counters", "metrics", "routes", "trace", "verify", "exclude",
 		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "diff", "report", "config", "coord", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
 		"lab swap", "lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab pause", "lab revive", "lab replace",

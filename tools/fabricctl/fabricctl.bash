@@ -70,7 +70,7 @@ _fabricctl_takes_value() {
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status root nodes links cabling inventory table counters routes trace verify exclude include drain park events outages diff report config coord log link device lab'
+	local commands='status root nodes links cabling inventory table counters metrics routes trace verify exclude include drain park events outages diff report config coord log link device lab'
 	local labs='up down list status exec hosts agent cut mend swap silence ber vb latency line retry kill pause revive replace traffic'
 	local devices='up check owner add del list attach detach'
 	local at=1 command words=''
@@ -119,7 +119,7 @@ _fabricctl() {
 		[[ $command == inventory ]] && mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
-	--control | --config | --exec | --expect | --svg | --save)
+	--control | --config | --exec | --expect | --svg | --save | --output)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
@@ -140,7 +140,7 @@ _fabricctl() {
 			del | detach) words=$(_fabricctl_nics) ;;
 			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
-			nodes | links | counters | routes | trace | exclude | include | drain | park | config | coord | \
+			nodes | links | counters | metrics | routes | trace | exclude | include | drain | park | config | coord | \
 				exec | cut | mend | swap | line | link | kill | pause | revive | \
 				replace | traffic)
 				words=$(_fabricctl_known)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Commands first, in the order in which help lists them; then what they share.
-ctl-commands := status root nodes links cabling inventory table counters routes trace verify exclude include drain park \
+ctl-commands := status root nodes links cabling inventory table counters metrics routes trace verify exclude include drain park \
 	events outages diff report config coord log
 ctl-lab := up down list status exec hosts agent cut mend swap silence ber vb latency line \
 	retry kill pause revive replace traffic
@@ -12,12 +12,14 @@ ctl-shared := main program command say kind table number json ask wave local sho
 	hook hook_follow errors next fault cable line root tested both traffic_record traffic_judge traffic_udp \
 	traffic_tcp
 
+include tools/metrics/files.mk
+
 programs += fabricctl
 fabricctl-objs := $(ctl-commands:%=tools/fabricctl/cmd_%.o) \
 	$(ctl-lab:%=tools/fabricctl/lab_%.o) $(ctl-device:%=tools/fabricctl/device_%.o) \
 	$(ctl-link:%=tools/fabricctl/link_%.o) \
 	$(ctl-shared:%=tools/fabricctl/%.o) \
-	tools/torusemu/guid.o tools/torusemu/param.o kernel/core/params.o lib/util/inifile.o lib/util/units.o \
+	$(metrics-objs) tools/torusemu/guid.o tools/torusemu/param.o kernel/core/params.o lib/util/inifile.o lib/util/units.o \
 	lib/deps/crc32c.o
 fabricctl-deps := $(B)/libtorus.a
 fabricctl-libs := $(lib-libs) $(call pkg-libs,libnl-route-3.0 inih) -lm

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ask.h"
+#include "json.h"
+#include "say.h"
+#include "tools/metrics/metrics.h"
+
+static bool openmetrics;
+static const char *output;
+
+static int write_text(int fd, const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left) {
+		ssize_t n = write(fd, text, left);
+
+		if (n < 0)
+			return -errno;
+		text += n;
+		left -= (size_t)n;
+	}
+	return fchmod(fd, 0644) ? -errno : 0;
+}
+
+/*
+ * Writes the file under another name and renames it, so that a collector never reads half of it.
+ * The other name begins with a point and has no ending that a collector looks for.
+ */
+static int replace_file(const char *path, const char *text)
+{
+	const char *slash = strrchr(path, '/');
+	size_t dir = slash ? (size_t)(slash + 1 - path) : 0;
+	char other[4096];
+	int fd, err;
+
+	if ((size_t)snprintf(other, sizeof(other), "%.*s.%s.XXXXXX", (int)dir, path, path + dir) >=
+	    sizeof(other))
+		return fail("--output: the path is longer than 4000 bytes");
+	fd = mkstemp(other);
+	if (fd < 0)
+		return fail("cannot write '%s': %s", path, strerror(errno));
+	err = write_text(fd, text);
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && rename(other, path))
+		err = -errno;
+	if (!err)
+		return OK;
+	unlink(other);
+	return fail("cannot write '%s': %s", path, strerror(-err));
+}
+
+static int show_metrics(const struct ctl *ctl, const json_t *answer)
+{
+	json_t *families = metrics_families(answer);
+	char *text = NULL;
+	int status = OK;
+
+	if (ctl->json) {
+		json_show(families);
+		return OK;
+	}
+	if (families)
+		text = metrics_text(families, openmetrics ? METRICS_OPENMETRICS : METRICS_PROMETHEUS);
+	json_decref(families);
+	if (!text)
+		return fail("out of memory");
+	if (output)
+		status = replace_file(output, text);
+	else
+		fputs(text, stdout);
+	free(text);
+	return status;
+}
+
+static int ask_metrics(struct ask *a, const char *node, json_t **data)
+{
+	json_t *request = json_pack("{ss}", "cmd", "metrics");
+	char coords[TORUS_TEXT_MAX];
+	int status = OK;
+
+	if (node)
+		status = ask_node(a, node, coords);
+	if (status != OK) {
+		json_decref(request);
+		return status;
+	}
+	if (node)
+		json_object_set_new(request, "node", json_string(coords));
+	return ask(a, request, data);
+}
+
+static int cmd_metrics(struct ctl *ctl, int argc, char **argv)
+{
+	struct ask a;
+	json_t *data;
+	int status;
+
+	if (ctl->json && (openmetrics || output))
+		return fail("--json prints JSON: leave out %s", output ? "--output" : "--openmetrics");
+	status = ask_open(ctl, &a);
+	if (status != OK)
+		return status;
+	status = ask_metrics(&a, argc ? argv[0] : NULL, &data);
+	if (status == OK) {
+		status = show_metrics(ctl, data);
+		json_decref(data);
+	}
+	ask_close(&a);
+	return status;
+}
+
+static const struct opt opts[] = {
+	{ OPT_FLAG, "openmetrics", 0, NULL, &openmetrics, 0, 0, "in the format of OpenMetrics 1.0" },
+	{ OPT_TEXT, "output", 'o', "FILE", &output, 0, 0,
+	  "write FILE, at once as a whole, for a collector that reads files" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(cmd_metrics) = {
+	.name = "metrics",
+	.args = "[NODE]",
+	.brief = "Counters of a node's NIC and manager for Prometheus",
+	.help = "Without NODE, of the node whose manager is asked: it answers without the root.\n"
+		"Those of the root's manager have the whole fabric summed up, too.",
+	.opts = opts,
+	.max = 1,
+	.asks = true,
+	.json = true,
+	.run = cmd_metrics,
+};
