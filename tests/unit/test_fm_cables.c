@@ -115,6 +115,19 @@ static void test_three(void **state)
 	stage_end(&s);
 }
 
+/* An end that was told of the loss by its peer does not know why: the peer's reason counts. */
+static void test_peer(void **state)
+{
+	(void)state;
+	start();
+	ports(7, FM_PORT_FAULTY, TORUS_REASON_PEER);
+	lives(5100);
+	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')") ": silence, after 5"), 1);
+	assert_int_equal(stage_count(&s, LOST("0,1:+x ('n4')", "1,1:-x ('n5')") ": silence, after 5"), 1);
+	faulty(3, "silence", 5000);
+	stage_end(&s);
+}
+
 /*
  * A lost cable has one name, also if only its other end reports the loss; the log of the table
  * names it in the same way.
@@ -300,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_three),
+		cmocka_unit_test(test_peer),
 		cmocka_unit_test(test_other_end),
 		cmocka_unit_test(test_how_long),
 		cmocka_unit_test(test_excluded),

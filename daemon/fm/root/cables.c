@@ -190,9 +190,11 @@ static const char *find_reason(const struct fm *fm, const struct fm_table_msg *t
 {
 	const struct fm_entry *a = entry_of(fm, t, l->node), *b = entry_of(fm, t, l->peer);
 	const char *why = reason_at(fm, l->node, l->port);
+	const char *far = reason_at(fm, l->peer, l->peer_port);
 
-	if (!why)
-		why = reason_at(fm, l->peer, l->peer_port);
+	/* "peer" is all that an end knows whose peer has reported the link as lost. */
+	if (!why || (far && !strcmp(why, torus_link_reason_name(TORUS_REASON_PEER))))
+		why = far;
 	if (!why && ((a && a->held & 1u << l->port) || (b && b->held & 1u << l->peer_port)))
 		why = "flap";
 	if (!why && ((a && a->wiring & 1u << l->port) || (b && b->wiring & 1u << l->peer_port)))
