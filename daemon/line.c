@@ -48,8 +48,8 @@ static void tell_line(struct fabricd *d, const struct torus_link *l)
 	char port[TORUS_TEXT_MAX], text[FM_TEXT_MAX];
 	bool placed = fm_own(d->fm) != TORUS_NO_NODE;
 
-	snprintf(text, sizeof(text), "line %s%s%s: %llu of %llu lanes at %llu of %llu Mb/s, "
-		 "margin %llu%%", d->own, *d->own ? ":" : "",
+	snprintf(text, sizeof(text), "%sline %s%s%s: %llu of %llu lanes at %llu of %llu Mb/s, "
+		 "margin %llu%%", has_full_speed(l) ? "over: " : "", d->own, *d->own ? ":" : "",
 		 torus_port_text(placed ? fm_shape(d->fm)->ndims : d->nports / 2u, l->port, port),
 		 (unsigned long long)gauge_of(l, TORUS_PG_WIDTH),
 		 (unsigned long long)gauge_of(l, TORUS_PG_LANES),

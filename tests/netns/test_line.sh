@@ -129,8 +129,10 @@ widened() {
 	lab line 0,0:+x --dead none && ctl link retrain 0,0:+x --lab "$lab" &&
 		until_true 10 is_of 0,0 +x .width 12 && ctl link retrain 1,0:-x --lab "$lab" &&
 		until_true 10 is_of 1,0 -x .width 12 &&
-		until_true 10 whole
+		until_true 10 whole && until_true 10 told_end
 }
+# The root's history has the end of what another node noticed.
+told_end() { ask events --kind line --of 1,0 | grep 'over: line 1,0:-x: 12 of 12 lanes'; }
 
 # All lanes get worse together: the rate falls.
 warms() {
