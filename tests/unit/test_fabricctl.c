@@ -43,8 +43,7 @@ static void shows_status(void **state)
 	fake.more_problems = 447;
 	expect("status", 1);
 	has(out, "problems node: a node is dead\n         and 447 more problems\n");
-	has(out, "next     fabricctl links --bad has the reason of each end: 'mismatch' or 'bubble', set the "
-		 "value of the other nodes; ");
+	has(out, "next     fabricctl links --bad shows its cables; start the node, or 'fabricctl exclude' ");
 }
 
 /* The command of the next step asks the same manager, and can be pasted into a shell. */
@@ -56,7 +55,7 @@ static void names_commands_for_the_same_manager(void **state)
 	fake.state = "degraded";
 	fake.dead[3] = true;
 	snprintf(args, sizeof(args), "status --control %s", fake.path);
-	snprintf(wanted, sizeof(wanted), "next     fabricctl links --bad --control %s has the reason",
+	snprintf(wanted, sizeof(wanted), "next     fabricctl links --bad --control %s shows its cables",
 		 fake.path);
 	expect(args, 1);
 	has(out, wanted);
@@ -65,7 +64,7 @@ static void names_commands_for_the_same_manager(void **state)
 	snprintf(args, sizeof(args), "status --control %s's", fake.path);
 	expect(args, 1);
 	unlink(args + strlen("status --control "));
-	snprintf(wanted, sizeof(wanted), "next     fabricctl links --bad --control '%s'\\''s' has the reason",
+	snprintf(wanted, sizeof(wanted), "next     fabricctl links --bad --control '%s'\\''s' shows its cables",
 		 fake.path);
 	has(out, wanted);
 }
@@ -100,6 +99,26 @@ static void names_faulty_cables(void **state)
 	expect("status", 1);
 	has(out, "2,1:-x (n2-1) carrier, for 3 min 12 s\n"
 		 "         and 4 more; 'fabricctl links --bad' lists all\nparked ");
+}
+
+#define FOR(why) FAULTY(END("[1,1]", "+x", "null"), END("[2,1]", "-x", "null"), \
+	"\"reason\":\"" why "\",\"dead\":null,\"for_ms\":1.0")
+
+/* The next step depends on the reason of the fault; each is named once. */
+static void names_step_by_reason(void **state)
+{
+	static const char carrier[] = "links --bad shows both ends; check that the plugs sit";
+
+	(void)state;
+	fake.state = "degraded";
+	fake.faulty = "[" FOR("carrier") "," FOR("carrier") "," FOR("mismatch") "," FOR("admin") ","
+		FOR("flap") "," FOR("retry") "]";
+	expect("status", 1);
+	has(out, carrier);
+	assert_null(strstr(strstr(out, carrier) + 1, carrier));
+	has(out, "links --bad shows the value of each end; give both NICs the value of all others\n");
+	has(out, "links --bad shows the end that was taken down; 'fabricctl link up' brings it up again\n");
+	has(out, "links --bad shows both ends; reseat or replace the cable\n");
 }
 
 /*
@@ -173,7 +192,7 @@ static void names_degraded_lines(void **state)
 	fake.narrow[1] = 1;
 	expect("status", 3);
 	has(out, "lines    1,0:+x from 2,0:-x: 10 of 12 lanes at 5000 of 6250 Mb/s, "
-		 "margin 131%\nnext     fabricctl links --bad has lanes, rate and margin; ");
+		 "margin 131%\nnext     fabricctl links --bad shows lanes, rate and margin; ");
 	expect("status --json", 3);
 	got = printed();
 	links = json_object_get(got, "degraded_links");
@@ -1515,6 +1534,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(shows_status, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_commands_for_the_same_manager, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_faulty_cables, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(names_step_by_reason, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_maintenance_from_faults, fake_setup,
 						fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_how_long_links_are_held, fake_setup, fake_teardown),

@@ -14,34 +14,53 @@ struct step {
 	const char *command, *text;
 };
 
-#define WHY_DOWN "has the reason of each end: 'mismatch' or 'bubble', set the value of the other nodes; " \
-		 "'admin', link up; 'carrier', look at plugs and power; all of a node silent, start " \
-		 "the node; else reseat or replace the cable"
+#define ENDS "links --bad"	/* the command that shows both ends of a cable that is down */
+#define OF_DEAD "shows its cables; start the node, or 'fabricctl exclude' takes it out of service"
+#define DIFFERS "shows the value of each end; give both NICs the value of all others"
+#define REPLACE "shows both ends; reseat or replace the cable"
 
 static const struct step steps[] = {
 	{ "wiring", NULL, "cabling", "names the ends to move" },
 	{ "wave", NULL, "cabling", "names the ends to move" },
-	{ "flap", NULL, "outages", "has each loss of the cable and its reason; reseat or replace it" },
-	{ "stall", NULL, "links --bad", WHY_DOWN },
-	{ "fabric", NULL, "links --bad", WHY_DOWN },
-	{ "dispute", NULL, "links --bad", WHY_DOWN },
-	{ "isolated", NULL, "links --bad", WHY_DOWN },
+	{ "flap", NULL, "outages",
+	  "shows each loss of the cable and its reason; reseat or replace it, then 'fabricctl include'" },
+	{ "stall", NULL, ENDS,
+	  "shows the end that waits; repair the node at the other end, then 'fabricctl link up'" },
+	{ "fabric", "different parameters", ENDS, DIFFERS },
+	{ "fabric", "no link comes up", ENDS, DIFFERS },
+	{ "fabric", NULL, ENDS, "shows both ends; connect the cable elsewhere, or set both nodes alike" },
+	{ "dispute", NULL, ENDS,
+	  "shows both ends; unplug the cable and plug it in again, or replace it" },
+	{ "isolated", NULL, ENDS,
+	  "shows its cables; mend one, or 'fabricctl include' one that is excluded" },
 	{ "node", "is silent", "events --level warning --kind seal,release,nic,fabric,node",
-	  "has what its neighbours say of it; set key, release or NIC right and start its manager again" },
-	{ "node", NULL, "links --bad", WHY_DOWN },
+	  "shows what its neighbours report; correct its key, release or NIC, and restart its manager" },
+	{ "node", NULL, ENDS, OF_DEAD },
 	{ "seal", NULL, "events --kind seal",
-	  "has the ports; give the node there the key and the release of the others" },
-	{ "release", NULL, "nodes", "has the release of each (SOFTWARE); update the older ones" },
-	{ "state", NULL, "root", "has the disks of the candidates (DISK); make room on the full one" },
+	  "shows the ports; give the node at the other end the key and release of the others" },
+	{ "release", NULL, "nodes", "shows the release of each (SOFTWARE); update the older ones" },
+	{ "state", NULL, "root", "shows the disks of the candidates (DISK); make room on the full one" },
 	{ "history", "is not used", "events --kind history",
-	  "has when; move that file to its own node, or delete it, and restart the manager" },
-	{ "history", NULL, "root", "has the disks of the candidates (DISK); make room on the full one" },
-	{ "root", NULL, "root", "has who leads and who could; start the managers that do not answer" },
+	  "shows when; move that file to its own node, or delete it, and restart the manager" },
+	{ "history", NULL, "root", "shows the disks of the candidates (DISK); make room on the full one" },
+	{ "root", NULL, "root", "shows who leads and who could; start the managers that do not answer" },
 	{ "config", NULL, "events --kind config",
-	  "has the node and the line; correct the file there, and 'systemctl reload fabricd'" },
-	{ "quorum", NULL, "root", "has who answers; start the managers that do not" },
-	{ "arbiter", NULL, "root", "has what the arbiter says; mend it, or set arbiter = none" },
-	{ "candidate", NULL, "root", "has the candidates; set their root_priority" },
+	  "shows node and line; correct the file there, and 'systemctl reload fabricd'" },
+	{ "quorum", NULL, "root", "shows which managers answer; start those that do not" },
+	{ "arbiter", NULL, "root", "shows its answer; repair the arbiter, or set arbiter = none" },
+	{ "candidate", NULL, "root", "shows the candidates; give each a root_priority of its own" },
+};
+
+/* struct cause - the next step for a cable that is lost for @reason */
+static const struct cause {
+	const char *reason, *text;
+} causes[] = {
+	{ "admin", "shows the end that was taken down; 'fabricctl link up' brings it up again" },
+	{ "carrier", "shows both ends; check that the plugs sit and both NICs run, else replace the cable" },
+	{ "silence", "shows the end that receives nothing; reseat or replace the cable" },
+	{ "mismatch", DIFFERS },
+	{ "bubble", DIFFERS },
+	{ "stall", "shows both ends; repair the node that took no packets, then 'fabricctl link up'" },
 };
 
 #define COMMAND_MAX 512
@@ -78,7 +97,7 @@ static void add_step(json_t *list, const struct ctl *ctl, const char *command, c
 	add_option(line, "lab", ctl->lab);
 	add_option(line, "node", ctl->node);
 	json_array_foreach(list, i, v)
-		if (!strcmp(json_text(v, "command"), line))
+		if (!strcmp(json_text(v, "command"), line) && !strcmp(json_text(v, "text"), text))
 			return;
 	json_array_append_new(list, json_pack("{ss ss}", "command", line, "text", text));
 }
@@ -96,7 +115,20 @@ static void add_problem(json_t *list, const struct ctl *ctl, const json_t *probl
 			return;
 		}
 	snprintf(command, sizeof(command), "events --kind %.64s", kind);
-	add_step(list, ctl, command, "has when it began; PROBLEMS in fabricd(8) has what to do");
+	add_step(list, ctl, command, "shows when it began; PROBLEMS in fabricd(8) says what to do");
+}
+
+/* Adds what to do about a faulty cable, unless it is held down, for which there is a problem. */
+static void add_faulty(json_t *list, const struct ctl *ctl, const json_t *cable)
+{
+	const char *reason = json_text(cable, "reason"), *text = REPLACE;
+
+	if (reason && !strcmp(reason, "flap"))
+		return;
+	for (size_t i = 0; reason && i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (!strcmp(causes[i].reason, reason))
+			text = causes[i].text;
+	add_step(list, ctl, ENDS, json_is_array(json_object_get(cable, "dead")) ? OF_DEAD : text);
 }
 
 static void add_degraded(json_t *list, const struct ctl *ctl, const json_t *links)
@@ -107,10 +139,10 @@ static void add_degraded(json_t *list, const struct ctl *ctl, const json_t *link
 	json_array_foreach(links, i, v)
 		if (errors_level(v))
 			add_step(list, ctl, "links --errors",
-				 "has the counts; clean, reseat or replace the cable");
+				 "shows errors and bits of each receiver; clean, reseat or replace the cable");
 		else
 			add_step(list, ctl, "links --bad",
-				 "has lanes, rate and margin; reseat or replace the cable");
+				 "shows lanes, rate and margin; reseat or replace the cable");
 }
 
 json_t *next_steps(const struct ctl *ctl, const json_t *status)
@@ -121,11 +153,11 @@ json_t *next_steps(const struct ctl *ctl, const json_t *status)
 
 	if (json_is_object(root) && !root_leads(root))
 		add_step(list, ctl, "root",
-			 "has who leads and who could; start the managers that do not answer");
+			 "shows who leads and who could; start the managers that do not answer");
 	json_array_foreach(json_object_get(status, "problems"), i, v)
 		add_problem(list, ctl, v);
-	if (json_array_size(json_object_get(status, "faulty")))
-		add_step(list, ctl, "links --bad", WHY_DOWN);
+	json_array_foreach(json_object_get(status, "faulty"), i, v)
+		add_faulty(list, ctl, v);
 	add_degraded(list, ctl, json_object_get(status, "degraded_links"));
 	return list;
 }
