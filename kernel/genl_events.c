@@ -18,8 +18,8 @@
 #include "genl.h"
 
 #define MGMT_MAX	256	/* most packets of a port that wait; a link test sends 16 at once */
-#define STATES_MAX	512	/* most events of links and the parking segment that wait: those
-				 * of two rounds */
+/* most events of links and the parking segment that wait: those of two rounds */
+#define STATES_MAX	512
 #define NO_PORT		TORUS_MAX_PORTS
 
 /** struct note - skb->cb of a notification: its namespace (only for comparison), group and port */

@@ -41,16 +41,16 @@ bool tn_credit_returned(struct tn_credit *c, unsigned int vc, unsigned int crp)
 		return false;
 	c->ct[vc] = (u16)(c->ct[vc] - crp);
 	if (critical)
-		c->critical[vc] = 1;	/* if the output already has a critical bubble, the new
-					 * one merges with it */
+		/* if the output already has a critical bubble, the new one merges with it */
+		c->critical[vc] = 1;
 	return true;
 }
 
 /* Return: the buffers owed for @vc, as a VCCR.CRP. */
 static u16 take_owed(struct tn_credit *c, unsigned int vc)
 {
-	u16 freed = c->owed[vc];	/* cannot exceed TN_CRP_MAX, because the receiver has no
-					 * more buffers than that */
+	/* cannot exceed TN_CRP_MAX, because the receiver has no more buffers than that */
+	u16 freed = c->owed[vc];
 	u16 critical = c->owed_critical[vc];
 
 	tn_assert(freed <= TN_CRP_MAX);

@@ -134,8 +134,8 @@ static inline void tn_credit_freed(struct tn_credit *c, unsigned int vc, bool cr
 {
 	c->used[vc]--;
 	c->owed[vc]++;
-	c->owed_critical[vc] |= critical;	/* if a critical bubble is owed already, the new
-						 * one merges with it */
+	/* if a critical bubble is owed already, the new one merges with it */
+	c->owed_critical[vc] |= critical;
 }
 
 /**

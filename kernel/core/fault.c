@@ -85,8 +85,8 @@ static u64 draw_distance(struct tn_fault *f)
 	p = f->ber / 1000000000;
 	p = f->ber + p * p / 2;
 	high = multiply_high(log, LN2, &low);
-	log = high << (64 - LOG_BITS) | low >> LOG_BITS;	/* from log2 to the natural
-								 * logarithm */
+	/* from log2 to the natural logarithm */
+	log = high << (64 - LOG_BITS) | low >> LOG_BITS;
 	high = multiply_high(log, TORUS_BER_ONE, &low);
 	if (high >> (LOG_BITS - 1))
 		return FAR / p;

@@ -6,20 +6,20 @@ _Static_assert(sizeof(struct tn_flow_tx) == 8 && sizeof(struct tn_flow_rx) == 8,
 	       "each node has two of each");
 _Static_assert(TN_FLOW_BUCKETS % 64 == 0, "tn_flows.look has words of 64 bits");
 
-#define AGE_STEP	12	/* binary logarithm of the number of versions after which all
-				 * flows are examined for old epochs */
-#define AGE_OLD		0x2000u	/* a flow is marked as old if its epoch is this many versions
-				 * behind */
-#define BEFORE		0x8000u	/* a 16-bit difference of this much or more means that the first
-				 * epoch is earlier */
-#define EPOCH_AHEAD	64u	/* an epoch further ahead of this NIC's version than this is
-				 * doubtful (flow.h, Trust) */
-#define DOUBT_SHIFT	5	/* position in tn_flow_rx.flags of the number of the commit
-				 * during which a doubt began, */
-#define DOUBTS		7	/* which is 1 to DOUBTS, counted modulo DOUBTS; 0: there is no
-				 * doubt */
-#define AHEAD_MAX	(1u << 26)	/* a number further ahead than this counts as behind
-					 * (flow.h) */
+/* binary logarithm of the number of versions after which all flows are examined for old epochs */
+#define AGE_STEP	12
+/* a flow is marked as old if its epoch is this many versions behind */
+#define AGE_OLD		0x2000u
+/* a 16-bit difference of this much or more means that the first epoch is earlier */
+#define BEFORE		0x8000u
+/* an epoch further ahead of this NIC's version than this is doubtful (flow.h, Trust) */
+#define EPOCH_AHEAD	64u
+/* position in tn_flow_rx.flags of the number of the commit during which a doubt began */
+#define DOUBT_SHIFT	5
+/* this number is 1 to DOUBTS, counted modulo DOUBTS; 0: there is no doubt */
+#define DOUBTS		7
+/* a number further ahead than this counts as behind (flow.h) */
+#define AHEAD_MAX	(1u << 26)
 
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
 		   u32 nodes)
@@ -55,8 +55,11 @@ void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version)
 	for (vc = 0; vc < TN_FLOW_VCS; vc++) {
 		struct tn_flow_tx *tx = &f->tx[dst * TN_FLOW_VCS + vc];
 
-		if (tx->epoch == (u16)version)	/* no new numbering within one version: two
-						 * numberings of an epoch could not be told apart */
+		/*
+		 * no new numbering within one version: two numberings of an epoch could not be told
+		 * apart
+		 */
+		if (tx->epoch == (u16)version)
 			continue;
 		tx->epoch = (u16)version;
 		tx->next = 0;

@@ -7,8 +7,8 @@
 #include "pieces.h"
 #include "times.h"
 
-#define PACE_LATE	MS	/* if a frame is sent late by less than this, the next ones catch
-				 * up, so that the rate is kept */
+/* if a frame is sent late by less than this, the next ones catch up, so that the rate is kept */
+#define PACE_LATE	MS
 #define PACE_FRAME	MS	/* the longest time that one paced frame may take on the wire */
 
 void tn_link_account(struct tn_link *l, u64 now)
@@ -126,8 +126,8 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		      struct tn_tail *t, u64 now)
 {
 	bool data = h->type == TN_DATA || h->type == TN_UNREACH;
-	bool takes = data || h->nic;	/* the packet takes an input buffer; a false packet does
-					 * so, too */
+	/* the packet takes an input buffer; a false packet does so, too */
+	bool takes = data || h->nic;
 	struct tn_pkt *pkt = NULL;
 
 	tn_assert(l->state == TORUS_LINK_UP);
@@ -255,8 +255,10 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		return false;
 	}
 	if (h->type == TN_MGMT)
-		t.vb = 0;	/* a management packet goes one hop only, so no cut-through NIC
-				 * can have marked it */
+		/*
+		 * a management packet goes one hop only, so no cut-through NIC can have marked it
+		 */
+		t.vb = 0;
 	if (!l->rx_memory && t.vb != TN_VB_BAD && h->len && !ecrc_ok(c, h, &t)) {
 		l->counter[TORUS_PC_CRC_ERRORS]++;
 		rx_error(l, h->gen, now);
@@ -273,8 +275,8 @@ static bool rx_acknak(struct tn_link *l, const u8 *bytes, u64 now)
 	if (l->state != TORUS_LINK_UP)
 		return false;
 	if (!tn_acknak_get(bytes, &h, l->seed)) {
-		l->counter[TORUS_PC_CRC_ERRORS]++;	/* the peer's next ACK or NAK repeats
-							 * what this one said */
+		/* the peer's next ACK or NAK repeats what this one said */
+		l->counter[TORUS_PC_CRC_ERRORS]++;
 		return true;
 	}
 	l->heard_at = now;
@@ -306,8 +308,8 @@ static enum next rx_next(struct tn_pieces *in, struct came *c)
 	unsigned int len;
 
 	c->head = tn_pieces_take(in, TN_FLIT);
-	if (!c->head)			/* end of the frame, or a packet that is split between
-					 * two pieces */
+	/* end of the frame, or a packet that is split between two pieces */
+	if (!c->head)
 		return in->n > 1 ? NEXT_BROKEN : NEXT_NONE;
 	if (tn_type_of(c->head) == TN_PAD)
 		return NEXT_NONE;
@@ -640,8 +642,11 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 			l->credit_now = false;
 	}
 	if (!f->bytes) {
-		if (!l->ack_now) {	/* only credits are to be reported, and there was no
-					 * memory for the CREDIT packet: retry later */
+		/*
+		 * only credits are to be reported, and there was no memory for the CREDIT packet:
+		 * retry later
+		 */
+		if (!l->ack_now) {
 			l->credit_now = false;
 			l->credit_at = now + l->params->ack_delay;
 			return 0;
@@ -672,8 +677,8 @@ bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles)
 static bool room_before(const struct tn_link *l, const struct tn_pkt *pkt)
 {
 	return l->retry.tx.sent.count + 2 <= l->retry_packets &&
-	       tn_credit_may(&l->credit, pkt->hdr.vc, 2);	/* one buffer for @pkt, and one
-								 * that must remain free (bubble) */
+	       /* one buffer for @pkt, and one that must remain free (bubble) */
+	       tn_credit_may(&l->credit, pkt->hdr.vc, 2);
 }
 
 /*

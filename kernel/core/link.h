@@ -73,8 +73,8 @@
 #include "retry.h"
 #include "train.h"
 
-#define TN_LINK_CTL_SLACK 64	/* control packets that the RETRY buffer takes beyond
-				 * retry_packets */
+/* control packets that the RETRY buffer takes beyond retry_packets */
+#define TN_LINK_CTL_SLACK 64
 
 struct tn_link;
 
@@ -113,8 +113,8 @@ struct tn_link {
 	const struct tn_params *params;
 	u64 guid;
 	u32 epoch;
-	u32 frame_max;		/* limit for this link, if it is below that of params; 0: no
-				 * limit of its own */
+	/* limit for this link, if it is below that of params; 0: no limit of its own */
+	u32 frame_max;
 	u32 large_max;		/* as in struct tn_nic_config */
 	u32 small_max;		/* as in struct tn_nic_config */
 	u8 port;
@@ -125,8 +125,8 @@ struct tn_link {
 	u8 reason;
 	bool admin;
 	bool carrier;
-	bool closed;		/* set by the NIC: packets for this link are parked until the
-				 * manager reopens it */
+	/* set by the NIC: packets for this link are parked until the manager reopens it */
+	bool closed;
 
 	/* Kinds of packets that the next frame must have. */
 	bool init_now;
@@ -136,29 +136,32 @@ struct tn_link {
 	bool paced;		/* the wire is busy with the last frame until @free_at */
 
 	struct tn_retry retry;
-	u32 retry_packets;	/* size of the RETRY buffer: as in params, or the protocol's
-				 * limit if that is less */
+	/* size of the RETRY buffer: as in params, or the protocol's limit if that is less */
+	u32 retry_packets;
 	u8 retry_wanted;	/* enum torus_retry: the protocol that this end asks for */
 	u8 retry_said;		/* the protocol that the INITs of this attempt ask for */
-	u8 differs;		/* enum torus_differs: the setting that differs between both
-				 * ends; NOTHING unless @reason is MISMATCH or BUBBLE */
+	/*
+	 * enum torus_differs: the setting that differs between both ends; NOTHING unless @reason is
+	 * MISMATCH or BUBBLE
+	 */
+	u8 differs;
 	u32 differs_own;	/* value of that setting at this end */
 	u32 differs_peer;
 	u8 wire_highest;	/* highest wire version that this end announces in its INITs */
-	u8 wire;		/* wire version of the present session, or of the last one; 0:
-				 * there was none */
+	/* wire version of the present session, or of the last one; 0: there was none */
+	u8 wire;
 	struct tn_credit credit;
 	u32 stuck[TORUS_VCS];	/* MBS: tn_bubble.since for each VC */
-	struct tn_fault marks;	/* for tests: selects the packets that get a copy marked as bad
-				 * (tn_nic_marks()) */
+	/* for tests: selects the packets that get a copy marked as bad (tn_nic_marks()) */
+	struct tn_fault marks;
 	struct tn_train train;
-	u64 look_at;		/* when to measure the eyes next, or to train again after a
-				 * failed training */
+	/* when to measure the eyes next, or to train again after a failed training */
+	u64 look_at;
 	bool was_faulty;	/* the link was faulty before this training */
 	u8 width;		/* number of lanes that the last training left in use */
 	u32 unacked;		/* packets accepted since the last acknowledgement was sent */
-	u32 eager;		/* how many more packets to acknowledge at once, because errors
-				 * were seen */
+	/* how many more packets to acknowledge at once, because errors were seen */
+	u32 eager;
 
 	u32 seed;		/* seed of the LCRC since the link last came up */
 	u32 session;		/* name of the session since the link last came up */
@@ -168,13 +171,13 @@ struct tn_link {
 	u32 attempt;		/* number of attempts, each with a nonce of its own, so far */
 	u32 peer_nonce;		/* nonce that the peer sent in this attempt; 0: none was received */
 	u32 peer_epoch;
-	u32 peer_attempt;	/* attempt number of the newest INIT received with epoch
-				 * @peer_epoch, */
+	/* attempt number of the newest INIT received with epoch @peer_epoch, */
+	u32 peer_attempt;
 	u64 attempt_at;		/* and when it was received */
 	u32 up_attempt;		/* attempt number of the peer when the link last came up */
 	u64 peer_guid;
-	u32 peer_mbps;		/* rate that the peer's receiver has announced; 0: it has
-				 * announced none */
+	/* rate that the peer's receiver has announced; 0: it has announced none */
+	u32 peer_mbps;
 	u8 peer_port;
 	bool peer_up;		/* the peer has shown that it is up in this session */
 	bool resume;		/* the INITs of this attempt offer to resume @session */
@@ -184,8 +187,8 @@ struct tn_link {
 	/* Times in ns; 0 or ~0: the timer is not running. */
 	u64 init_at;
 	u64 init_gap;
-	u64 give_up_at;		/* ends a retraining, or the first attempts after the link was
-				 * faulty */
+	/* ends a retraining, or the first attempts after the link was faulty */
+	u64 give_up_at;
 	u64 ack_at;
 	u64 credit_at;
 	u64 e_at;
@@ -194,12 +197,12 @@ struct tn_link {
 	u64 heard_at;
 	u64 state_at;		/* when the link entered its state */
 	u64 since;		/* until when the counters of time in each state are up to date */
-	u64 waiting[TORUS_VCS];	/* since when a packet on this VC has waited for this link; 0:
-				 * none waits */
+	/* since when a packet on this VC has waited for this link; 0: none waits */
+	u64 waiting[TORUS_VCS];
 
 	u64 counter[TORUS_PC_COUNT];
-	u8 ctl[(2 + TN_INIT_FLITS) * TN_FLIT];	/* memory for control packets: header, tail,
-						 * payload */
+	/* memory for control packets: header, tail, payload */
+	u8 ctl[(2 + TN_INIT_FLITS) * TN_FLIT];
 };
 
 void tn_link_init(struct tn_link *l, u64 now);

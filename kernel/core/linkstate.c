@@ -3,8 +3,8 @@
 #include "linkstate.h"
 
 #define NEVER (~0ull)
-#define WINDOW_TIMEOUT_MIN 100000	/* ns that the retransmit timeout of a full window has
-					 * beyond four round trips */
+/* ns that the retransmit timeout of a full window has beyond four round trips */
+#define WINDOW_TIMEOUT_MIN 100000
 
 static void start_init(struct tn_link *l, u64 now);
 static void start_probing(struct tn_link *l, u64 now);
@@ -509,8 +509,8 @@ static bool resume_session(struct tn_link *l, const struct tn_init *i, u64 now)
 
 	l->ops->acked(l->ctx, &done);
 	if (ack != TN_ACK_OK) {
-		tn_link_fail(l, TORUS_REASON_PEER, now);	/* the next attempt begins a new
-								 * session */
+		/* the next attempt begins a new session */
+		tn_link_fail(l, TORUS_REASON_PEER, now);
 		return false;
 	}
 	tn_retry_resume(&l->retry, now);
@@ -557,8 +557,10 @@ static void enter_up(struct tn_link *l, const struct tn_init *i, u64 now)
 	l->free_at = now;
 	l->unacked = 0;
 	l->heard_at = now;
-	l->init_now = true;		/* send another INIT, because the peer may not have
-					 * received the one that echoes its nonce */
+	/*
+	 * send another INIT, because the peer may not have received the one that echoes its nonce
+	 */
+	l->init_now = true;
 	if (tn_credit_owed(&l->credit))
 		l->credit_at = now + l->params->ack_delay;
 	tn_link_note_sent(l, now);
@@ -722,11 +724,11 @@ void tn_link_receive_init(struct tn_link *l, const u8 *payload, u64 now)
 	forget_mismatch(l);
 	if (l->state != TORUS_LINK_RETRAINING &&
 	    !tn_credit_room(&l->credit, i.slots, i.occupied))
-		return;		/* the peer begins another attempt as soon as it has a free
-				 * buffer */
+		/* the peer begins another attempt as soon as it has a free buffer */
+		return;
 	if (i.nonce == l->nonce)
-		return;		/* by chance, this end drew the same nonce for the attempt that
-				 * this INIT caused */
+		/* by chance, this end drew the same nonce for the attempt that this INIT caused */
+		return;
 	l->peer_nonce = i.nonce;
 	l->peer_epoch = i.epoch;
 	l->peer_attempt = i.attempt;
@@ -782,8 +784,8 @@ static void poll_up(struct tn_link *l, u64 now)
 		l->credit_at = NEVER;
 		l->credit_now = true;
 	}
-	if (l->retry.rx.ignoring && now >= l->e_at) {	/* the E that we sent, or the peer's
-							 * answer to it, was lost */
+	/* the E that we sent, or the peer's answer to it, was lost */
+	if (l->retry.rx.ignoring && now >= l->e_at) {
 		l->e_at = now + l->params->replay_timeout / 2;
 		tn_retry_remind(&l->retry);
 		l->ack_now = true;

@@ -57,13 +57,13 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry, u6
 			tn_reroute(nic, pkt);
 			continue;
 		}
-		tn_assert(pkt->in_port == TN_PORT_HOST);	/* a packet in a RETRY buffer has
-								 * left its input buffer */
+		/* a packet in a RETRY buffer has left its input buffer */
+		tn_assert(pkt->in_port == TN_PORT_HOST);
 		tn_assert(!pkt->unresolved);
 		pkt->unresolved = 1;
 		pkt->session = l->session;
-		tn_settle(nic, pkt);	/* if the host has no parking memory left, the packet
-					 * stays in its present memory */
+		/* if the host has no parking memory left, the packet stays in its present memory */
+		tn_settle(nic, pkt);
 		tn_park_push(&nic->park, pkt, now);
 	}
 	if (first && nic->park.q.head)

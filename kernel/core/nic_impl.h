@@ -13,18 +13,18 @@
 #include "relay.h"
 #include "route.h"
 
-#define TN_INJECT_MAX	256		/* packets in an injection queue; twice as many if they
-					 * continue a message */
-#define TN_HELD_SHARES	256		/* number of accounts that bytes on hold are counted in,
-					 * by destination */
-#define TN_HELD_PART	8		/* an account may grow to this many times the bytes that
-					 * are free */
-#define TN_ANSWERS_MAX	64		/* limit of packets that the NIC itself sends: ASKs, ACKs
-					 * and returned packets */
-#define TN_DUE_MAX	256		/* how many waiting packets are delivered in one call of
-					 * the host */
-#define TN_RETURN_FLITS	80		/* payload limit of a returned packet: more than an ICMP
-					 * error quotes */
+/* packets in an injection queue; twice as many if they continue a message */
+#define TN_INJECT_MAX	256
+/* number of accounts that bytes on hold are counted in, by destination */
+#define TN_HELD_SHARES	256
+/* an account may grow to this many times the bytes that are free */
+#define TN_HELD_PART	8
+/* limit of packets that the NIC itself sends: ASKs, ACKs and returned packets */
+#define TN_ANSWERS_MAX	64
+/* how many waiting packets are delivered in one call of the host */
+#define TN_DUE_MAX	256
+/* payload limit of a returned packet: more than an ICMP error quotes */
+#define TN_RETURN_FLITS	80
 
 /*
  * Inputs of the router: port * VCS + vc; then an injection queue for each output port and VC of

@@ -110,8 +110,8 @@ struct tn_park_flow {
 	u64 since;
 };
 
-#define TN_PARK_LOOK 16384	/* how many packets tn_park_flows() examines at most, so that a
-				 * long segment does not take long */
+/* how many packets tn_park_flows() examines at most, so that a long segment does not take long */
+#define TN_PARK_LOOK 16384
 
 /**
  * tn_park_flows() - list the first @max flows among the first TN_PARK_LOOK parked packets

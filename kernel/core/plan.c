@@ -6,8 +6,8 @@
 #define BYTES4	4u	/* bytes of an IPv4 address */
 #define BYTES6	16u
 #define GROUPS6	8u	/* groups of 16 bits in an IPv6 address */
-#define BYTE_SIZE_MAX 255u	/* most nodes along a dimension whose coordinate is one byte of
-				 * an address */
+/* most nodes along a dimension whose coordinate is one byte of an address */
+#define BYTE_SIZE_MAX 255u
 
 const struct torus_plan tn_plan_default = {
 	.net4 = { 10 },
@@ -154,8 +154,8 @@ u32 tn_plan_addr4(const struct torus_plan *plan, const struct torus_shape *shape
 
 u32 tn_plan_node4(const struct torus_plan *plan, const struct torus_shape *shape, u32 addr)
 {
-	u32 host = addr ^ net4_of(plan);	/* the coordinates or the node id, if the prefix
-						 * is right */
+	/* the coordinates or the node id, if the prefix is right */
+	u32 host = addr ^ net4_of(plan);
 	struct torus_coords at = { { 0 } };
 	unsigned int shift, d;
 

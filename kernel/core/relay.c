@@ -93,8 +93,8 @@ bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count)
 	tn_assert(from < r->nodes);
 	tn_assert(p->sent - p->acked <= r->out);
 	tn_assert(r->out <= r->window);
-	if (gen != r->gen || !new || new > p->sent - p->acked)	/* a late ACK, or one that cannot
-								 * be true */
+	/* a late ACK, or one that cannot be true */
+	if (gen != r->gen || !new || new > p->sent - p->acked)
 		return false;
 	p->acked = count;
 	r->out -= new;

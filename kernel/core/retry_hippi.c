@@ -99,8 +99,8 @@ static enum tn_heard hippi_hear(struct tn_retry *r, const struct tn_hdr *h, stru
 	if (!n && r->heard)
 		return tn_retry_back(r) ? TN_HEARD_BACK : TN_HEARD_OK;
 	r->heard = true;
-	tn_assert(r->tx.sent.count <= CIRCLE / 2);	/* so that numbers ahead and behind can
-							 * be told apart */
+	/* so that numbers ahead and behind can be told apart */
+	tn_assert(r->tx.sent.count <= CIRCLE / 2);
 	if (tn_retry_ack(r, (u16)((oldest_sent(r) + n) & TN_SEQ_MASK), done, now) == TN_ACK_LIE)
 		return TN_HEARD_LIE;
 	return TN_HEARD_OK;

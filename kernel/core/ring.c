@@ -42,8 +42,8 @@ bool tn_ring_take(struct tn_link *out, unsigned int vc)
 	struct tn_bubble b = bubble_of(out, vc);
 	bool took = tn_bubble_take(&b);
 
-	out->credit.critical[vc] = (u8)b.critical;	/* b.free is not copied back:
-							 * tn_link_push() counts the packet */
+	/* b.free is not copied back: tn_link_push() counts the packet */
+	out->credit.critical[vc] = (u8)b.critical;
 	return took;
 }
 
@@ -146,8 +146,8 @@ void tn_ring_respond(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u
 	handed = tn_bubble_hand(out->credit.policy, &b,
 				!nic->at.c[tn_dir_dim(&nic->shape, out->port)]);
 	if (!handed && !tn_bubble_respond(out->credit.policy, &b, !out->waiting[vc])) {
-		tn_ring_wait(nic, out, vc, now);	/* this output is blocked by a bubble,
-							 * too, which must move first */
+		/* this output is blocked by a bubble, too, which must move first */
+		tn_ring_wait(nic, out, vc, now);
 		return;
 	}
 	if (!tn_link_false(out, vc, handed, now))

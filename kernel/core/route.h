@@ -10,8 +10,8 @@
 
 /* Results of tn_route_next() other than a direction. */
 #define TN_ROUTE_HERE	0x40	/* the packet has arrived */
-#define TN_ROUTE_LOST	0x41	/* no direction is left although the packet has not arrived: the
-				 * row is wrong */
+/* no direction is left although the packet has not arrived: the row is wrong */
+#define TN_ROUTE_LOST	0x41
 
 /** struct tn_path - the fields of a header that routing reads and changes */
 struct tn_path {

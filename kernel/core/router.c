@@ -103,8 +103,11 @@ void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 	h->first = path.first;
 	h->last = path.last;
 	h->colour = nic->colour;
-	if (adaptive)	/* if the row does not allow adaptive paths, the packet is on the escape
-			 * channel from the start */
+	/*
+	 * if the row does not allow adaptive paths, the packet is on the escape channel from the
+	 * start
+	 */
+	if (adaptive)
 		h->vc = row & TORUS_ROW_ADAPTIVE ? TORUS_VC_A : TORUS_VC_D0;
 }
 
@@ -285,8 +288,8 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 	/* A source id that is out of range would overwrite the directions of the header. */
 	if (h->type == TN_UNREACH || src >= nic->nodes ||
 	    (h->relayed && pkt->via.dst >= TORUS_MAX_NODES)) {
-		nic->ops->pkt_put(nic->host, pkt);	/* the source cannot be reached either:
-							 * drop the packet */
+		/* the source cannot be reached either: drop the packet */
+		nic->ops->pkt_put(nic->host, pkt);
 		return;
 	}
 	tn_relay_unwrap(pkt);

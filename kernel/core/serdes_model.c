@@ -9,16 +9,19 @@
 #define NOISE		7		/* rms, mV */
 #define JITTER		14		/* rms, 1/1000 UI */
 #define WIDTH		460		/* width of an eye without any distortion, 1/1000 UI */
-#define TAP		(ONE / 40)	/* one step of a transmitter's tap, and of the decision
-					 * feedback */
+/* one step of a transmitter's tap, and of the decision feedback */
+#define TAP		(ONE / 40)
 #define CTLE		(ONE / 32)
 #define CTLE_MAX	3
-#define SETTLE		(100 * US)	/* time before a new setting can be measured; IEEE 802.3
-					 * clause 72 requires training to end in 500 ms */
-#define ERRORS_FOR	(10 * MS)	/* how long a computed bit error rate is used before it
-					 * is computed again */
-#define PULSE		7		/* number of bits over which a pulse spreads; its centre
-					 * p(0) is the third */
+/*
+ * time before a new setting can be measured; IEEE 802.3 clause 72 requires training to end in 500
+ * ms
+ */
+#define SETTLE		(100 * US)
+/* how long a computed bit error rate is used before it is computed again */
+#define ERRORS_FOR	(10 * MS)
+/* number of bits over which a pulse spreads; its centre p(0) is the third */
+#define PULSE		7
 #define PER_KELVIN	2		/* growth of the loss per kelvin, per mille */
 
 /*

@@ -2,8 +2,8 @@
 /* Search for taps and receiver settings, choice of rate and lanes; see train.h. */
 #include "train.h"
 
-#define NEAR	2		/* when only settings around the present ones are tried: how many
-				 * to each side */
+/* when only settings around the present ones are tried: how many to each side */
+#define NEAR	2
 #define NEAR_SIDE (2 * NEAR + 1)
 
 void tn_train_init(struct tn_train *t, const struct tn_serdes *serdes,

@@ -54,8 +54,8 @@
 #include "fault.h"
 
 #define TN_RATES_MAX	4
-#define TN_HALF_UI	500		/* half the time of one bit (unit interval, UI), in
-					 * 1/1000 UI */
+/* half the time of one bit (unit interval, UI), in 1/1000 UI */
+#define TN_HALF_UI	500
 #define TN_MARGIN_MAX	9999		/* the largest margin that is reported, percent */
 
 /** struct tn_taps - pre-emphasis of a transmitter: steps of the taps before and after the cursor */

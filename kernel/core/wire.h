@@ -124,8 +124,8 @@
 #define TN_FLIT		16
 #define TN_PAYLOAD_FLITS_MAX 1023
 #define TN_PAYLOAD_MAX	(TN_PAYLOAD_FLITS_MAX * TN_FLIT)	/* bytes */
-#define TN_PAYLOAD_MIN	1024		/* the lower limit of payload_max: a management packet
-					 * must fit */
+/* the lower limit of payload_max: a management packet must fit */
+#define TN_PAYLOAD_MIN	1024
 #define TN_AROUND_MAX	(3 * TN_FLIT)	/* bytes of header, tail and relay flit */
 #define TN_PACKET_MAX	(TN_PAYLOAD_MAX + TN_AROUND_MAX)
 #define TN_INIT_FLITS	4

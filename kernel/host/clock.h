@@ -54,8 +54,8 @@ u64 torus_host_clock(struct torus_host_clock *c, u64 machine, u64 due);
 
 /**
  * torus_host_clock_woke() - called when the NICs run: read the clock, not counting the time by
- * which they are late Arguments and result are those of torus_host_clock(). After this call @due
- * may change.
+ * which they are late
+ * Arguments and result are those of torus_host_clock(). After this call @due may change.
  */
 u64 torus_host_clock_woke(struct torus_host_clock *c, u64 machine, u64 due);
 

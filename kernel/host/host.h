@@ -20,20 +20,20 @@
 
 #define TORUS_HOST_HDR		10u	/* bytes of the virtio_net_hdr */
 #define TORUS_HOST_MSG_MAX	(TORUS_HOST_HDR + 65535)
-#define TORUS_HOST_IP		40u	/* bytes of an IP packet within which its destination
-					 * lies */
+/* bytes of an IP packet within which its destination lies */
+#define TORUS_HOST_IP		40u
 /*
  * Most packets of a message: twice as many as the longest one needs with the smallest payload_max.
  */
 #define TORUS_HOST_PACKETS_MAX	(2 * ((TORUS_HOST_MSG_MAX + TN_PAYLOAD_MIN - 1) / TN_PAYLOAD_MIN))
 #define TORUS_HOST_WAITING_MAX	8192	/* most packets of all unfinished messages */
 #define TORUS_HOST_HELD_MAX	(16u << 20)	/* most bytes of memory of these packets */
-#define TORUS_HOST_REFER_MAX	512	/* how many of these packets may stay in the memory that
-					 * they came in */
+/* how many of these packets may stay in the memory that they came in */
+#define TORUS_HOST_REFER_MAX	512
 #define TORUS_HOST_BUCKETS	1024
 #define TORUS_HOST_ANSWER_MAX	1280u	/* most bytes of an ICMP error */
-#define TORUS_HOST_LANES	256	/* most destinations whose messages wait in front of the
-					 * NIC at the same time */
+/* most destinations whose messages wait in front of the NIC at the same time */
+#define TORUS_HOST_LANES	256
 #define TORUS_HOST_LANES_MAX	(16u << 20)	/* most bytes of memory of these messages */
 #define TORUS_HOST_AGE_MAX	60000000000ull	/* how long such a message waits at most, ns */
 
@@ -77,9 +77,9 @@ typedef void (*torus_host_free)(void *shell, struct torus_host_msg *msg);
 /**
  * typedef torus_host_lost - callback: an IP packet of the host cannot arrive
  * @shell: tn_nic_config.host
- * @ip: the first
- * @len bytes of that packet @len: number of these bytes The shell sends the host an ICMP error if
- *	torus_host_answer() returns one.
+ * @ip: the first @len bytes of that packet
+ * @len: number of these bytes
+ * The shell sends the host an ICMP error if torus_host_answer() returns one.
  */
 typedef void (*torus_host_lost)(void *shell, const u8 *ip, u32 len);
 

@@ -56,12 +56,12 @@
 #define WAYS		8
 #define SETS		(TORUS_HOST_LANES / WAYS)
 #define GRACE		5000000ull	/* 5 ms: after this time a message moves to its lane */
-#define PATIENCE	500000000ull	/* half a second: after this time without progress a
-					 * message is dropped if its lane is full */
-#define SHARE		8u		/* a shared queue is stopped for at most 1/SHARE of the
-					 * time */
-#define SHARED		1024u		/* a queue counts as shared for so many stops after the
-					 * last message of another flow */
+/* half a second: after this time without progress a message is dropped if its lane is full */
+#define PATIENCE	500000000ull
+/* a shared queue is stopped for at most 1/SHARE of the time */
+#define SHARE		8u
+/* a queue counts as shared for so many stops after the last message of another flow */
+#define SHARED		1024u
 #define OLD_BATCH	64u		/* most old messages of a lane that are dropped at once */
 
 _Static_assert(TORUS_HOST_LANES % 64 == 0 && TORUS_HOST_LANES % WAYS == 0, "lanes");

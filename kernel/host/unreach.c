@@ -9,10 +9,10 @@
 #define IP4_HDR		20u
 #define IP6_HDR		40u
 #define ICMP_HDR	8u
-#define QUOTE4_MAX	(576 - IP4_HDR - ICMP_HDR)		/* most bytes that are quoted,
-								 * RFC 1812 */
-#define QUOTE6_MAX	(TORUS_HOST_ANSWER_MAX - IP6_HDR - ICMP_HDR)	/* most bytes that are
-									 * quoted, RFC 4443 */
+/* most bytes that are quoted, RFC 1812 */
+#define QUOTE4_MAX	(576 - IP4_HDR - ICMP_HDR)
+/* most bytes that are quoted, RFC 4443 */
+#define QUOTE6_MAX	(TORUS_HOST_ANSWER_MAX - IP6_HDR - ICMP_HDR)
 #define INTERVAL	(5 * MS)	/* time between two errors: rate limit of 200 a second, */
 #define BURST		50u		/* with bursts of up to 50 */
 

@@ -7,8 +7,8 @@
 #include "soft.h"
 
 #define SLICE		8192	/* rows that are copied with the lock held; 64 KiB */
-#define GIVE_UP_TURNS	256	/* most turns of giving up packets, enough for 65,536 packets
-				 * that wait */
+/* most turns of giving up packets, enough for 65,536 packets that wait */
+#define GIVE_UP_TURNS	256
 
 static u64 lock_soft(struct tn_soft *s)
 {

@@ -12,8 +12,8 @@
 #include "../host/host.h"
 #include "hw.h"
 
-#define TN_SOFT_EVENTS	256	/* most events while the lock is held, or in one round of
-				 * torusemu's loop */
+/* most events while the lock is held, or in one round of torusemu's loop */
+#define TN_SOFT_EVENTS	256
 
 struct tn_soft;
 

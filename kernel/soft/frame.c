@@ -243,8 +243,8 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 		n = run_bytes(skb, at, &end);
 		piece = torus_mem_skb(n, NULL, 0);
 		if (!piece)
-			break;		/* no memory: the packets are lost as on a cable, and
-					 * retransmitted */
+			/* no memory: the packets are lost as on a cable, and retransmitted */
+			break;
 		if (skb_copy_bits(skb, (int)at, skb_put(piece, n), (int)n)) {
 			kfree_skb(piece);	/* the pages cannot be read by the processor */
 			break;

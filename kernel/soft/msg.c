@@ -341,8 +341,8 @@ static int apply_offloads(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 	if (skb->len - skb_transport_offset(skb) - sizeof(struct udphdr) <= size)
 		return 0;	/* it is a single datagram */
 	skb_shinfo(skb)->gso_size = (u16)size;
-	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY; /* the stack checks the
-								     * values */
+	/* the stack checks the values */
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY;
 	return 0;
 }
 

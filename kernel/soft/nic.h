@@ -265,8 +265,8 @@ void *torus_mem_alloc(unsigned int bytes);
 /**
  * torus_mem_skb() - allocate an skb with room for @bytes (bh)
  * @bytes: headroom and data
- * @more: unless NULL, set to
- * @more_bytes of memory behind the skb's data, in the same page @more_bytes: size of that memory
+ * @more: unless NULL, set to @more_bytes of memory behind the skb's data, in the same page
+ * @more_bytes: size of that memory
  * Return: the skb, or NULL.
  */
 struct sk_buff *torus_mem_skb(unsigned int bytes, u8 **more, unsigned int more_bytes);
@@ -283,8 +283,8 @@ struct tn_pkt *torus_pkt_at(const u8 *payload);
 struct tn_pkt *torus_pkt_of(struct sk_buff *skb, const u8 *payload);
 /** torus_pkt_page() - Return: the page to refer to in order to keep the payload; NULL: none */
 struct page *torus_pkt_page(const struct tn_pkt *pkt);
-#define TORUS_KEEP_LEAST	1024	/* least number of bytes that a packet counts while it
-					 * waits for long */
+/* least number of bytes that a packet counts while it waits for long */
+#define TORUS_KEEP_LEAST	1024
 /**
  * torus_pkt_keep() - called when @pkt, whose header is set, will stay for a long time
  * (tn_ops.keep): may move it into memory of its own size (bh; if parked: lock)

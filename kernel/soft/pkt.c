@@ -34,8 +34,11 @@
 #define SPARE	256	/* bytes that a packet may occupy beside twice its payload */
 
 #define RUN_BYTES	max_t(unsigned int, 32768, PAGE_SIZE)
-#define RUNS		64	/* number of runs: enough for the RETRY buffers of some NICs, or
-				 * a quarter of the largest RETRY buffer */
+/*
+ * number of runs: enough for the RETRY buffers of some NICs, or a quarter of the largest RETRY
+ * buffer
+ */
+#define RUNS		64
 
 /**
  * struct stash - memory of one processor (bottom halves off)

@@ -27,8 +27,8 @@
 /* torus_soft.rx_ports and torus_soft.delays have a bit for each port. */
 static_assert(TORUS_MAX_PORTS <= 32);
 
-#define RX_QUEUE_MAX	1024	/* most received frames in a queue: more than a RETRY buffer sent
-				 * twice, */
+/* most received frames in a queue: more than a RETRY buffer sent twice, */
+#define RX_QUEUE_MAX	1024
 #define RX_BYTES_MAX	(8 << 20) /* and most bytes of their memory */
 #define TX_BATCH	16	/* most frames that a port sends before other ports are served */
 
@@ -384,8 +384,8 @@ void torus_port_detach(struct torus_soft *s, unsigned int num)
 		return;
 	RCU_INIT_POINTER(port->lower, NULL);
 	netdev_rx_handler_unregister(lower);	/* waits until port_rx() has ended */
-	synchronize_net();			/* waits until the NAPI poll, which may be
-						 * sending, has ended */
+	/* waits until the NAPI poll, which may be sending, has ended */
+	synchronize_net();
 	netdev_upper_dev_unlink(lower, s->dev.netdev);
 	set_lower_name(port, "");
 	update_carrier(port);

@@ -34,21 +34,21 @@
 #include <net/sock.h>
 #include "nic.h"
 
-#define STREAM		8	/* score from which a host counts as streaming; also the least
-				 * backoff of trials */
+/* score from which a host counts as streaming; also the least backoff of trials */
+#define STREAM		8
 #define SCORE_MAX	(4 * STREAM)
 #define WAIT_MIN	(32 * NSEC_PER_USEC)
 #define STREAM_WAIT_MAX	(200 * NSEC_PER_USEC)
-#define PACE_MIN	(32 * NSEC_PER_USEC)	/* a batch pays only if the average gap between
-						 * large messages is no longer than this */
+/* a batch pays only if the average gap between large messages is no longer than this */
+#define PACE_MIN	(32 * NSEC_PER_USEC)
 #define LARGE		4096	/* bytes: a message of this size or more is large */
 #define BACKOFF_MAX	4096	/* most large messages between two trials */
 #define PACING_SHIFT	8	/* a TCP socket may queue as much as it sends in 2^-8 s */
 
 static_assert(TORUS_TX_FRAMES <= TORUS_TXQ_MAX);
 static_assert(TORUS_TX_USECS <= TORUS_TX_USECS_MAX);
-static_assert(U32_MAX / (2 * NSEC_PER_USEC) >= TORUS_TX_USECS_MAX);	/* the wait is doubled,
-									 * and must not overflow */
+/* the wait is doubled, and must not overflow */
+static_assert(U32_MAX / (2 * NSEC_PER_USEC) >= TORUS_TX_USECS_MAX);
 
 static void lower_score(struct torus_tx *tx)
 {
@@ -225,8 +225,8 @@ void torus_tx_put(struct torus_soft *s, struct sk_buff *skb)
 
 void torus_tx_look(struct torus_soft *s)
 {
-	if (!READ_ONCE(s->tx.batch))	/* no batch has begun: the next message is the first one
-					 * anyway */
+	/* no batch has begun: the next message is the first one anyway */
+	if (!READ_ONCE(s->tx.batch))
 		return;
 	spin_lock_bh(&s->tx.lock);
 	WRITE_ONCE(s->tx.batch, 0);
