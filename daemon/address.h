@@ -6,7 +6,8 @@
 #include <sys/socket.h>
 
 /**
- * address_parse() - parse a numeric IP address with a port from 1 to 65535; nothing may follow
+ * address_parse() - parse a numeric IP address and a port from 1 to 65535; @text must contain
+ * nothing after the port
  * Return: 0, or -EINVAL.
  */
 int address_parse(const char *text, struct sockaddr_storage *out, socklen_t *len);

@@ -53,8 +53,8 @@ static const struct answer_cmd commands[] = {
 /* --- replies --------------------------------------------------------------- */
 
 /**
- * struct gathering - the answers that have come, by node id
- * @awaited: how many nodes should answer and have not
+ * struct gathering - the answers to a request that is sent to several nodes, by node id
+ * @awaited: number of nodes that should answer and have not answered yet
  */
 struct gathering {
 	void (*end)(struct request *rq, json_t **by_node, uint32_t n);
@@ -82,8 +82,8 @@ static void request_free(struct request *rq)
 }
 
 /*
- * Bytes; after a larger reply, free memory goes back to the kernel. The JSON of a reply takes some
- * twenty times as much as its text.
+ * Size of a reply, bytes: after sending a larger reply, fabricd returns free memory to the kernel.
+ * The JSON objects of a reply take some twenty times as much memory as its text.
  */
 #define BIG 16384
 #define NO_MEMORY "{\"ok\":false,\"code\":\"failed\",\"error\":\"out of memory\"}"
@@ -105,7 +105,10 @@ char *error_line(const char *code, const char *text)
 	char *line;
 	json_t *j;
 
-	/* A shortened text or one from outside may be invalid UTF-8, and so invalid JSON. */
+	/*
+	 * A text that was shortened or that came from another program may be invalid UTF-8, and so
+	 * invalid JSON.
+	 */
 	snprintf(plain, sizeof(plain), "%s", text);
 	for (char *p = plain; *p; p++)
 		if (*p & 0x80)
@@ -116,7 +119,10 @@ char *error_line(const char *code, const char *text)
 	return line;
 }
 
-/* Makes a reply; takes over both references. Return: the text, or NULL if out of memory. */
+/*
+ * Makes the text of a reply; takes over the references to @data and @missing. Return: the text, or
+ * NULL if out of memory.
+ */
 static char *reply_line(const struct request *rq, json_t *data, json_t *missing)
 {
 	json_t *j = json_pack("{s:b, s:o}", "ok", 1, "data", data);
@@ -175,7 +181,7 @@ void answer_drop(struct request *rq)
 		request_free(rq);
 }
 
-/* --- requests to the root -------------------------------------------------- */
+/* --- requests that only the root answers ------------------------------------ */
 
 static bool is_root(const struct fabricd *d)
 {
@@ -213,7 +219,10 @@ static void root_reply(void *arg, const char *text)
 	free(line);
 }
 
-/* The root did not answer: commands with KNOWN are answered from this node's own knowledge. */
+/*
+ * Called if the root did not answer: this node answers the commands with the flag KNOWN from its
+ * own table.
+ */
 static void root_silent(void *arg)
 {
 	struct request *rq = arg;
@@ -262,7 +271,7 @@ bool answer_leads(struct request *rq)
 	return leads;
 }
 
-/* --- gathered from nodes --------------------------------------------------- */
+/* --- answers gathered from several nodes ------------------------------------- */
 
 static bool is_asked(const struct request *rq, uint32_t node)
 {
@@ -270,7 +279,7 @@ static bool is_asked(const struct request *rq, uint32_t node)
 	       (node >= rq->node && node - rq->node < (rq->count ? rq->count : 1));
 }
 
-/* Return: true if the node counts as missing if it does not answer. */
+/* Return: true if the reply has to list @node as missing in case that node does not answer. */
 static bool is_answer_awaited(const struct request *rq, uint32_t node)
 {
 	const struct fm_entry *e =
@@ -278,7 +287,10 @@ static bool is_answer_awaited(const struct request *rq, uint32_t node)
 
 	if (!e || e->state == FM_NODE_UP)
 		return e;
-	/* A silent node that is out of service is waited for only if it alone is asked. */
+	/*
+	 * If the manager of a node that is out of service is silent, the answer is waited for only
+	 * if the request names this node alone.
+	 */
 	return e->state == FM_NODE_SILENT &&
 	       (rq->node != TORUS_NO_NODE || !fm_out_of_service(rq->d->fm, node));
 }
@@ -343,7 +355,7 @@ json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n)
 	return missing;
 }
 
-/* --- running --------------------------------------------------------------- */
+/* --- running a command ------------------------------------------------------- */
 
 static const struct answer_cmd *find_command(const char *name)
 {
@@ -387,7 +399,7 @@ struct request *answer_new(struct fabricd *d, json_t *args, const struct svc_use
 	return rq;
 }
 
-/* Return: the command of fabricctl that makes such a request, for error texts. */
+/* Return: the command of fabricctl that sends such a request, for error texts. */
 static const char *typed_name(const struct request *rq)
 {
 	const char *name = rq->cmd->name;
@@ -441,9 +453,9 @@ void answer_begin(struct request *rq)
 		rq->cmd->run(rq);
 }
 
-/* --- requests from other nodes --------------------------------------------- */
+/* --- requests that other nodes passed on ------------------------------------- */
 
-/** struct remote - a request that another node passed on to this root */
+/** struct remote - a request that a user made at another node, which passed it on to this root */
 struct remote {
 	struct ask *ask;
 	struct request *rq;

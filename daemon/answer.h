@@ -19,20 +19,21 @@ struct question_kind;
 struct request;
 
 /**
- * struct request - a request under way
- * @args: the request as it came
- * @user: the user who asks
- * @reply: takes the reply, a line without its newline
+ * struct request - a request that is not answered yet
+ * @args: the request, as the client sent it
+ * @user: the user who sent the request
+ * @reply: sends the reply to the client; called with a line without a newline
  * @follow: called in place of @reply if the client wants all events from @since on
- * @ask: the question to other nodes that is under way
- * @node: the node that it is about; TORUS_NO_NODE: all
- * @count: it is about so many nodes, from @node on; 0: about @node alone
- * @began: when it came
- * @rootless: the root did not answer it, so this node answers from its own knowledge
+ * @ask: question that this node has sent to other nodes for the request; NULL: no question
+ * @node: the node that the request is about; TORUS_NO_NODE: all nodes
+ * @count: the request is about this many nodes, beginning with @node; 0: about @node alone
+ * @began: time at which the request arrived
+ * @rootless: the root did not answer, so this node answers from its own knowledge
  * @changed: an exclusion or inclusion was not in the table already
- * @job: the search in the history that is under way
- * @ready: the request waits until this returns true, or until @until; @late tells @end which it was
- * @next: the next one in the list of requests that wait
+ * @job: the search in the history that the request waits for
+ * @ready: the request waits until this function returns true, or until @until; the argument @late
+ *	of @end tells whether the time was over
+ * @next: next request in the list of requests that wait
  */
 struct request {
 	struct fabricd *d;
@@ -70,13 +71,19 @@ struct answer_cmd {
 	const struct question_kind *kind;
 };
 
-#define ANSWER_CHANGE	1u	/* privileged */
-#define ANSWER_ROOT	2u	/* only the root answers */
-#define ANSWER_NODES_MAX 4096	/* nodes in a reply, where each takes 2 KiB or less */
-#define ANSWER_CHANGE_NS (2 * SEC)	/* wait for a change: less than nodes wait for the root */
-#define ANSWER_KNOWN	4u	/* without a root, the node answers by its own knowledge */
+#define ANSWER_CHANGE	1u	/* a command that changes something: only privileged users may
+				 * give it */
+#define ANSWER_ROOT	2u	/* only the root answers the command */
+#define ANSWER_NODES_MAX 4096	/* largest number of nodes in a reply, if a node takes 2 KiB or
+				 * less */
+#define ANSWER_CHANGE_NS (2 * SEC)	/* longest wait for a change; shorter than nodes wait for
+					 * the root */
+#define ANSWER_KNOWN	4u	/* if there is no root, this node answers from its own knowledge */
 
-/** answer_start() - create fabricd.query. Return: 0 or a negative errno */
+/**
+ * answer_start() - create fabricd.query, by which this node asks other nodes. Return: 0 or a
+ * negative errno
+ */
 int answer_start(struct fabricd *d);
 /**
  * answer_new() - create a request; answer_begin() begins it
@@ -88,37 +95,52 @@ int answer_start(struct fabricd *d);
 struct request *answer_new(struct fabricd *d, json_t *args, const struct svc_user *user,
 			   void (*reply)(void *arg, const char *line),
 			   void (*follow)(void *arg, uint64_t since), void *arg);
-/** answer_begin() - begin a request; @reply may be called before this returns */
+/** answer_begin() - start to answer a request; @reply may be called before this function returns */
 void answer_begin(struct request *rq);
 /** answer_drop() - end a request without a reply, because the client is gone */
 void answer_drop(struct request *rq);
 
 /**
- * answer_wait() - answer the request by @end as soon as @ready returns true, @ns later at the
- *	latest
+ * answer_wait() - call @end to answer the request as soon as @ready returns true, at the latest
+ * after @ns
  *
  * @ready is called now, and after each event of the manager.
  */
 void answer_wait(struct request *rq, bool (*ready)(struct request *rq),
 		 void (*end)(struct request *rq, bool late), uint64_t ns);
-/** answer_look() - answer the waiting requests that are ready; called after each manager event */
+/**
+ * answer_look() - answer the waiting requests that are ready; called after each event of the
+ * manager
+ */
 void answer_look(struct fabricd *d);
 int answer_wait_start(struct fabricd *d);
 /** answer_forget() - remove the request from the list of requests that wait */
 void answer_forget(struct request *rq);
 
-/* Called by commands; each of these ends the request and frees it. */
+/* Commands call the following functions. Each of them ends the request and frees it. */
 void answer_ok(struct request *rq, json_t *data, json_t *missing);
-/** answer_ok_with() - the same, with @text in place of the empty array @key, the first of @data */
+/**
+ * answer_ok_with() - like answer_ok(), but put @text in place of the empty array @key, which is the
+ * first array of @data
+ */
 void answer_ok_with(struct request *rq, json_t *data, const char *key, const char *text);
 void answer_error(struct request *rq, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** answer_leads() - Return: true if this node is root; else false, after passing the request on */
+/**
+ * answer_leads() - pass the request on to the root, unless this node is the root. Return: true if
+ * this node is the root
+ */
 bool answer_leads(struct request *rq);
-/** answer_args() - check the arguments. Return: false if they are wrong; it has then answered */
+/**
+ * answer_args() - check the arguments. Return: false if they are wrong, and the error was sent to
+ * the client
+ */
 bool answer_args(struct request *rq);
-/** answer_ready() - Return: false if there is no table; it has then answered the request */
+/**
+ * answer_ready() - check that this node has a table. Return: false if it has none, and the error
+ * was sent to the client
+ */
 bool answer_ready(struct request *rq);
 /**
  * answer_node() - read the argument "node": coordinates or a name
@@ -127,7 +149,10 @@ bool answer_ready(struct request *rq);
  * Return: 0, or -EINVAL after answering the request.
  */
 int answer_node(struct request *rq, bool needed, uint32_t *out);
-/** answer_port() - read the argument "port"; @out: -1 if it is missing. Return: as answer_node() */
+/**
+ * answer_port() - read the argument "port"; set @out to -1 if it is missing. Return: as
+ * answer_node()
+ */
 int answer_port(struct request *rq, int *out);
 
 /**
@@ -138,30 +163,39 @@ int answer_port(struct request *rq, int *out);
  */
 void answer_gather(struct request *rq,
 		   void (*end)(struct request *rq, json_t **by_node, uint32_t n));
-/** answer_missing() - Return: the coordinates of the nodes that should have answered and did not */
+/**
+ * answer_missing() - Return: the coordinates of the nodes that should have answered and did not
+ * answer
+ */
 json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n);
 
 /* answer_part.c */
 /**
  * answer_range() - read the arguments "node" and "count": that node, and the following ones
  * @max: the largest "count" allowed, at least 1
- * Return: false if they are wrong; it has then answered the request.
+ * Return: false if they are wrong; then the error was sent to the client.
  */
 bool answer_range(struct request *rq, uint32_t max);
-/** answer_range_has() - Return: true if this node is in the range of @cmd, or it has no "count" */
+/**
+ * answer_range_has() - Return: true if this node is in the range of nodes in @cmd, or if @cmd has
+ * no "count"
+ */
 bool answer_range_has(const struct fabricd *d, const json_t *cmd);
-/** rootless_json() - Return: the label of a reply that is made without the root */
+/**
+ * rootless_json() - Return: the member of a reply which states that the reply was made without the
+ * root
+ */
 json_t *rootless_json(const struct request *rq);
 /** answer_label() - add to each item of @list whether it was made without the root */
 void answer_label(const struct request *rq, json_t *list);
 /**
  * heard_json() - Return: how many ms ago the last message of @node came; null: never
- * @told: @node has answered this request
- * @lately: set to true if that is within the bound of fm_heard()
+ * @told: true if @node has answered this request
+ * @lately: set to true if this time is within the bound of fm_heard()
  */
 json_t *heard_json(const struct request *rq, uint32_t node, bool told, bool *lately);
 
-/* Values as JSON, for all of these files. */
+/* The following functions, used by all answer_*.c files, convert values to JSON. */
 /** node_json() - Return: the coordinates as an array; null for TORUS_NO_NODE */
 json_t *node_json(const struct fabricd *d, uint32_t node);
 json_t *port_json(const struct fabricd *d, unsigned int port);
@@ -185,13 +219,19 @@ json_t *local_nodes(struct fabricd *d, json_t *cmd);
 /* answer_table.c */
 /** shape_json() - Return: the sizes of the dimensions */
 json_t *shape_json(const struct torus_shape *shape);
-/** until_json() - Return: a time; null: the order has no end */
+/** until_json() - Return: the time at which an order ends; null: the order has no end */
 json_t *until_json(uint64_t until);
-/** order_json() - Return: an order about @ports; one cable by its end at a port with "+" */
+/**
+ * order_json() - Return: an order about @ports; if it is about one cable, the cable is named by its
+ * end at a port with "+"
+ */
 json_t *order_json(const struct fabricd *d, const struct fm_order *o, uint16_t ports);
-/** orders_json() - Return: which user excluded what, when, and why */
+/**
+ * orders_json() - Return: for each order, the user who gave it, the time, the reason and the
+ * excluded links
+ */
 json_t *orders_json(const struct fabricd *d);
-/** table_json() - Return: the exclusion table, as the command "table" has it */
+/** table_json() - Return: the exclusion table, in the form of the reply to the command "table" */
 json_t *table_json(struct fabricd *d);
 void answer_table(struct request *rq);
 json_t *guid_json(uint64_t guid);
@@ -201,7 +241,10 @@ json_t *service_json(struct fabricd *d);
 json_t *problems_json(struct fabricd *d);
 /* Adds the part of a status that is about this node itself. */
 void add_own_status(struct fabricd *d, json_t *status);
-/* Adds the problems that this node knows; those that a member and its root know differ. */
+/*
+ * Adds the problems that this node knows. A member of the fabric and its root know different
+ * problems.
+ */
 void add_local_problems(struct fabricd *d, json_t *list);
 
 /* answer_exclude.c */

@@ -23,7 +23,8 @@ bool answer_ready(struct request *rq)
 }
 
 /*
- * Return: the number of nodes whose names neither this root nor the one before it has learned.
+ * Return: the number of nodes whose names neither this root nor the root before this one has
+ * learned.
  */
 static uint32_t count_nameless(const struct fm *fm)
 {
@@ -155,7 +156,9 @@ int answer_port(struct request *rq, int *out)
 	return -EINVAL;
 }
 
-/* Converts "node" or "name" to a text if it is an array of coordinates, as replies have them. */
+/*
+ * If "node" or "name" is an array of coordinates, the form that replies use, converts it to a text.
+ */
 static int coords_to_text(json_t *args, const char *key)
 {
 	json_t *j = json_object_get(args, key);

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The configuration that managers run with: of one node, or the values of all. */
+/*
+ * The configurations that managers run with: the configuration of one node, or the values of all
+ * nodes.
+ */
 #include <string.h>
 #include "daemon/answer.h"
 #include "daemon/config_dump.h"
 #include "daemon/log.h"
 
-/* Corrects the level and its source if "fabricctl log" has set another level than the file. */
+/*
+ * Corrects the log level in @list, and its source, if "fabricctl log" has set another level than
+ * the configuration file.
+ */
 static void add_level(json_t *list)
 {
 	const char *level = log_level_name(log_level());

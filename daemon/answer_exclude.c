@@ -14,8 +14,8 @@ static bool in_force(const struct fm *fm)
 }
 
 /*
- * Return: true if more than half of the candidates have the table on disk, or all candidates that
- * are up have reported whether they have.
+ * Return: true if more than half of the candidates have the table on disk, or if all candidates
+ * that are up have reported whether they have it.
  */
 static bool is_decided(const struct fm_kept_count *k)
 {
@@ -95,9 +95,9 @@ static bool take_term(struct request *rq, struct fm_order *o)
 }
 
 /*
- * Reads an order, of an inclusion only the user. Its time is that of the root's clock, so that the
- * orders of one root are in their sequence. Return: false, after answering the request, if an
- * argument is wrong.
+ * Reads an order; for an inclusion, reads only the user. The time of an order is that of the root's
+ * clock, so that the times of all orders of one root ascend. Return: false, after answering the
+ * request, if an argument is wrong.
  */
 static bool read_order(struct request *rq, bool on, struct fm_order *o)
 {
@@ -116,7 +116,7 @@ static void take_link(struct request *rq, size_t i)
 	const char *colon;
 
 	if (!text)
-		return;		/* no "links": the arguments are there already */
+		return;		/* without "links", the request has "node" and "port" already */
 	colon = strchr(text, ':');
 	json_object_set_new(rq->args, "node",
 			    json_stringn(text, colon ? (size_t)(colon - text) : strlen(text)));
@@ -160,7 +160,10 @@ static void name_severed(const struct fabricd *d, const struct fm_severed *s, ch
 		snprintf(buf + len, room - len, " and %u more", s->nodes - n);
 }
 
-/* Return: true if all cables of @node are excluded now, or by the @n orders @end. */
+/*
+ * Return: true if all cables of @node are excluded already, or will be excluded by the @n orders
+ * @end.
+ */
 static bool loses_all(const struct fabricd *d, uint32_t node, const struct fm_target *end, size_t n)
 {
 	const struct torus_shape *shape = fm_shape(d->fm);
@@ -179,7 +182,9 @@ static bool loses_all(const struct fabricd *d, uint32_t node, const struct fm_ta
 	return true;
 }
 
-/* Return: true if one of @end is the last cable of a node that is cut off. */
+/*
+ * Return: true if one of the orders @end excludes the last cable of a node that would be cut off.
+ */
 static bool ends_last_cable(const struct fabricd *d, const struct fm_severed *s,
 			    const struct fm_target *end, size_t n)
 {
@@ -198,8 +203,8 @@ static bool ends_last_cable(const struct fabricd *d, const struct fm_severed *s,
 }
 
 /*
- * Refuses an order that would cut nodes off, unless it is forced; it is checked against all orders
- * given before. Return: false if it was refused, and the request is answered.
+ * Refuses an order that would cut nodes off, unless the user has forced it. The check assumes that
+ * all earlier orders are in force. Return: false if it was refused, and the request is answered.
  */
 static bool cuts_nothing(struct request *rq, size_t n)
 {

@@ -126,7 +126,7 @@ json_t *problems_json(struct fabricd *d)
 	return list;
 }
 
-/* Return: the cables that are held down because they flap; only the root knows them. */
+/* Return: the cables that the root holds down because they flap; other nodes do not know them. */
 static json_t *holds_json(const struct fabricd *d)
 {
 	json_t *list = json_array(), *peer;
@@ -144,7 +144,7 @@ static json_t *holds_json(const struct fabricd *d)
 	return list;
 }
 
-#define STATUS_FAULTY 64	/* cables in a status at most */
+#define STATUS_FAULTY 64	/* most cables that a status lists */
 
 static json_t *end_json(const struct fabricd *d, uint32_t node, unsigned int port)
 {
@@ -166,7 +166,10 @@ static json_t *faulty_json(const struct fabricd *d, const struct fm_faulty *f)
 	return j;
 }
 
-/* Adds faulty cables, those of dead nodes last, because these nodes are listed as problems. */
+/*
+ * Adds the faulty cables to the status; the cables of dead nodes come last, because these nodes are
+ * listed as problems already.
+ */
 static void add_faulty(const struct fabricd *d, json_t *status)
 {
 	json_t *list = json_array();
@@ -248,7 +251,10 @@ static json_t *due_json(unsigned int ndims, const struct fm_cable *c)
 			 "port", torus_port_text(ndims, c->due_port, port));
 }
 
-/* Return: for each port of this node, what its NIC finds there, and what should be there. */
+/*
+ * Return: for each port of this node, the neighbour that its NIC finds there, and the neighbour
+ * that should be there.
+ */
 static json_t *cables_json(const struct fabricd *d, unsigned int ndims)
 {
 	char here[TORUS_TEXT_MAX], there[TORUS_TEXT_MAX];
@@ -268,7 +274,7 @@ static json_t *cables_json(const struct fabricd *d, unsigned int ndims)
 	return list;
 }
 
-/* Return: the place of this node by the Inits of its neighbours. */
+/* Return: the place of this node as computed from the INITs of its neighbours. */
 static json_t *wave_json(const struct fabricd *d)
 {
 	struct fm_place at;
@@ -302,7 +308,7 @@ void add_own_status(struct fabricd *d, json_t *status)
 				      "late", (json_int_t)seal.late));
 }
 
-#define STATUS_ORDERS 16	/* orders in a status at most; a table has all */
+#define STATUS_ORDERS 16	/* most orders that a status lists; a table has all orders */
 
 static void add_orders(const struct fabricd *d, json_t *status)
 {
@@ -316,7 +322,7 @@ static void add_orders(const struct fabricd *d, json_t *status)
 			    json_integer(n > STATUS_ORDERS ? (json_int_t)(n - STATUS_ORDERS) : 0));
 }
 
-/* Adds the address plan; null: not known yet. */
+/* Adds the address plan; null if this node does not know the plan yet. */
 static void add_plan(const struct fabricd *d, json_t *status)
 {
 	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
@@ -388,8 +394,9 @@ static json_t *address_json(const struct torus_plan *plan, const struct torus_sh
 }
 
 /*
- * Without the root, a node that is up in the table is "unknown" unless a message of it came lately,
- * and the node that is asked is up, whatever the table contains.
+ * If no root answers, the table may be out of date. Then a node that is up in the table is shown as
+ * "unknown", unless a message from this node came lately. The node that answers this request is up,
+ * whatever the table contains.
  */
 static const char *state_text(const struct request *rq, uint32_t node, const struct fm_entry *e,
 			      bool lately)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Answers about the history: that of the root; or that of this node if "local" asks for it or there
- * is no root. A node without a history answers from its list of recent events.
+ * Answers about the history. The root answers from its history. If "local" is set or there is no
+ * root, this node answers from its own history. A node without a history answers from its list of
+ * recent events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,10 +15,12 @@
 #include "daemon/keeper.h"
 #include "daemon/log.h"
 
-#define ROOM (1u << 20)		/* bytes of events in a reply */
-#define PULL_ROOM (128u << 10)	/* ... in a reply to a candidate, whose loop reads them at once */
+#define ROOM (1u << 20)		/* most bytes of events in a reply */
+#define PULL_ROOM (128u << 10)	/* the same in a reply to a candidate, whose loop handles all of
+				 * them at once */
 #define LAST_MAX 2048
-#define AWAIT (800 * MS)	/* for the disk: less than others wait for the root */
+#define AWAIT (800 * MS)	/* longest wait for the disk; shorter than other nodes wait for
+				 * the root */
 
 static bool has_flag(const struct request *rq, const char *key)
 {
@@ -131,7 +134,9 @@ static bool read_filter(struct request *rq, struct history_filter *f)
 
 /* --- answers --------------------------------------------------------------------------- */
 
-/* Answers with @events, an array as text, which is not parsed because it may be long. */
+/*
+ * Answers with @events, the text of a JSON array. The text is not parsed, because it may be long.
+ */
 static void answer_events_text(struct request *rq, const char *events, const char *after, bool more,
 			       bool lost, const char *problem)
 {
@@ -145,7 +150,7 @@ static void answer_events_text(struct request *rq, const char *events, const cha
 	answer_ok_with(rq, j, "events", events);
 }
 
-/* Return: an array of the events in memory that fit @f; NULL: no memory. */
+/* Return: a JSON array of the events in memory that fit @f; NULL: out of memory. */
 static char *recent_events(const struct fabricd *d, const struct history_filter *f)
 {
 	json_t *list = json_array();
@@ -173,8 +178,8 @@ static char *recent_events(const struct fabricd *d, const struct history_filter 
 }
 
 /*
- * Answers with the events in memory. They have no position from which a search could go on, so a
- * request with "after" gets none.
+ * Answers with the events in memory. These events have no position from which a search could go on,
+ * so a request with "after" gets no events.
  */
 static void answer_recent(struct request *rq, const struct history_filter *f, const char *problem)
 {

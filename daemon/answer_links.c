@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Links, with what only the root knows of them, and degraded lines. */
+/* Answers about links, with the facts that only the root knows, and about degraded lines. */
 #include <torus/torus.h>
 #include <uapi/torus_policy.h>
 #include "daemon/answer.h"
@@ -8,10 +8,11 @@
 #include "daemon/line.h"
 #include "daemon/question.h"
 
-#define LINKS_MAX	2048	/* ends of cables in a reply */
-#define BAD_MAX		8192	/* ... of bad ones in brief: at most, because most are well */
+#define LINKS_MAX	2048	/* most ends of cables in a reply */
+#define BAD_MAX		8192	/* the same in a short reply about bad links only: most links are
+				 * good */
 
-/* Return: the other end of the cable, which is not that of the neighbour if the wiring is wrong. */
+/* Return: the other end of the cable; if the wiring is wrong, it is not at the neighbour. */
 static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
 {
 	const struct fm_entry *e;
@@ -39,7 +40,10 @@ static json_t *expected_json(const struct fabricd *d, const struct torus_link *l
 			 port_json(d, torus_dir_opposite(shape, l->port)));
 }
 
-/* Return: the name of the node at the other end, by the table or its Init; NULL: not known. */
+/*
+ * Return: the name of the node at the other end, from the table or from the node's INIT; NULL: not
+ * known.
+ */
 static const char *peer_name(const struct fabricd *d, const struct torus_link *l,
 			     struct fm_neighbour *n)
 {
@@ -113,7 +117,10 @@ static const char *reason_text(const struct torus_link *l)
 	return torus_link_reason_name(l->state == TORUS_LINK_UP ? TORUS_REASON_NONE : l->reason);
 }
 
-/* Return: the parameter that keeps the ends from coming up, with both values; null: none does. */
+/*
+ * Return: the parameter whose different values at both ends keep the link from coming up, with both
+ * values; null: there is no such parameter.
+ */
 static json_t *differs_json(const struct torus_link *l)
 {
 	const char *name = torus_differs_name(l->differs);
@@ -127,8 +134,9 @@ static json_t *differs_json(const struct torus_link *l)
 }
 
 /*
- * Return: only what a table of links shows. With all counters the links of 1024 nodes are 15 MB of
- * text; writing and reading it takes the root and the client most of their time.
+ * Return: only the values that a table of links shows. With all counters, the links of 1024 nodes
+ * would be 15 MB of text, and the root and the client would spend most of their time on writing and
+ * reading it.
  */
 static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 {
@@ -159,7 +167,7 @@ static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 	return j;
 }
 
-/* Return: in which life of the NIC its counters began. */
+/* Return: the NIC's epoch, which tells since which start of the NIC its counters count. */
 static json_t *epoch_json(const struct fabricd *d)
 {
 	const struct fm_entry *e = fm_node(d->fm, fm_own(d->fm));
@@ -258,7 +266,8 @@ static void set_held(struct fabricd *d, json_t *links, uint32_t node, unsigned i
 }
 
 /*
- * On the root, which alone knows it: adds to links how long they are still held down.
+ * Called on the root, because other nodes do not know holds: adds to the links how long they are
+ * still held down.
  * @all: links of all nodes; NULL: @by_node has those of each of @n nodes
  */
 static void add_held(struct fabricd *d, json_t *all, json_t **by_node, uint32_t n)
@@ -275,7 +284,10 @@ static void add_held(struct fabricd *d, json_t *all, json_t **by_node, uint32_t 
 	}
 }
 
-/* On the root, which alone knows it: adds how often the links of @node were lost, and for how long. */
+/*
+ * Called on the root, because other nodes do not know these numbers: adds how often the links of
+ * @node were lost, and for how long.
+ */
 static void add_downs(struct fabricd *d, uint32_t node, json_t *links)
 {
 	unsigned int port;
@@ -305,7 +317,10 @@ static void links_end(struct request *rq, json_t **by_node, uint32_t n)
 	answer_flat_end(rq, by_node, n);
 }
 
-/* Return: the coordinates of nodes whose manager is silent, so that their lines are not known. */
+/*
+ * Return: the coordinates of the nodes whose managers are silent; the state of their lines is not
+ * known.
+ */
 static json_t *silent_json(struct fabricd *d)
 {
 	json_t *list = json_array();
@@ -317,7 +332,10 @@ static json_t *silent_json(struct fabricd *d)
 	return list;
 }
 
-/* Return: the root's list of all degraded links in the fabric, with the present holds. */
+/*
+ * Return: the root's list of all degraded links in the fabric, with the holds that are now in
+ * force.
+ */
 static json_t *degraded_json(struct fabricd *d)
 {
 	json_t *kept = lines_json(d), *list = json_deep_copy(kept);

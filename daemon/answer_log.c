@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Answers about what happened: events and the log's level. */
+/* Answers about events and about the level of the log. */
 #include <string.h>
 #include <torus/topology.h>
 #include "daemon/answer.h"
@@ -22,7 +22,10 @@ static json_t *coords_json(const char *text)
 	}
 }
 
-/* Return: an event as JSON; one from before this node had a place has its present place. */
+/*
+ * Return: an event as JSON. If the event happened before this node had a place, its node is the
+ * present place.
+ */
 json_t *event_json(const struct fabricd *d, const struct event_record *r)
 {
 	json_t *j = json_pack("{s:I, s:f, s:o, s:s, s:s, s:s}", "seq", (json_int_t)r->seq, "time",

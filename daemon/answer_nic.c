@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Questions for which nodes ask their NICs (question.h): gathering, counters, park and replay. */
+/*
+ * Questions that nodes can answer only after asking their NICs (question.h): counters, park and
+ * replay.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <torus/torus.h>
@@ -15,8 +18,8 @@ void answer_add_counters(json_t *to, const struct torus_counter_desc *desc,
 }
 
 /*
- * Removes the answers of nodes that could not ask their NICs, so that these count as missing.
- * Return: the error of the one node that the request is about; NULL: there is none.
+ * Removes the answers of nodes that could not ask their NICs, so that these nodes count as missing.
+ * Return: the error of the one node that the request is about; NULL: there was no error.
  */
 static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 {
@@ -35,7 +38,7 @@ static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 	return why;
 }
 
-/* Answers that the one node that the request is about is silent. */
+/* Answers a request about one node with the error that the manager of this node is silent. */
 static void answer_silent(struct request *rq)
 {
 	answer_error(rq, "unreachable", rq->rootless ?
@@ -159,7 +162,10 @@ static bool begin_park(struct question *q, const json_t *cmd)
 	return true;
 }
 
-/* Reads what is parked. A NIC of an earlier release does not report to which flows it belongs. */
+/*
+ * Reads the number of parked packets. A NIC of an earlier release does not report the flows of
+ * these packets.
+ */
 static int run_park(struct nic_question *nq, struct torus_dev *dev)
 {
 	struct question *q = (struct question *)nq;
@@ -222,8 +228,9 @@ void answer_park(struct request *rq)
 }
 
 /*
- * Checks that no recovery is under way: within one the root decides when nodes replay. The NIC gets
- * the call as an order of the root that this manager follows, like all actions of the manager.
+ * Checks that no recovery is under way, because during a recovery the root decides when nodes
+ * replay packets. The call to the NIC names the root that this manager follows, like all actions of
+ * the manager.
  */
 static bool begin_replay_question(struct question *q, const json_t *cmd)
 {

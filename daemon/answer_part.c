@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Partial replies: replies about a range of nodes, so that a large fabric is covered by several of
- * them, and replies of a node without a root, made from its own knowledge.
+ * Partial replies: replies about a range of nodes, so that clients can ask for a large fabric in
+ * several requests; and replies that a node makes from its own knowledge because there is no root.
  */
 #include <string.h>
 #include "daemon/answer.h"
 
-/* --- some nodes ------------------------------------------------------------ */
+/* --- a range of nodes -------------------------------------------------------- */
 
 bool answer_range(struct request *rq, uint32_t max)
 {
@@ -23,7 +23,7 @@ bool answer_range(struct request *rq, uint32_t max)
 		return false;
 	}
 	rq->count = (uint32_t)count;
-	/* Other nodes may not know the names, so the request is sent on with coordinates. */
+	/* The request is passed on with coordinates, because other nodes may not know the names. */
 	json_object_set_new(rq->args, "node",
 			    json_string(torus_node_text(shape, rq->node, text)));
 	return true;
@@ -77,6 +77,6 @@ json_t *heard_json(const struct request *rq, uint32_t node, bool told, bool *lat
 	if (told)
 		at = loop_now();
 	else if (at > rq->began)
-		at = rq->began;		/* it has not answered since */
+		at = rq->began;		/* the node has not answered since then */
 	return at ? json_real((double)(loop_now() - at) * 1e-6) : json_null();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LEDs and plugs of the interfaces below ports (plug.h). A first request begins, and the same
- * request without "seconds" or "look" reads what has come of it.
+ * LEDs and plugs of the interfaces below ports (plug.h). The first request starts to blink or to
+ * read; later requests without "seconds" or "look" get the result so far.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define SECONDS_MAX	3600
 
-/* Reads the port, and the seconds; -1: there are none. */
+/* Reads the port and the seconds; without "seconds", sets them to -1. */
 static bool begin_plug(struct question *q, const json_t *cmd)
 {
 	const char *text = json_string_value(json_object_get(cmd, "port"));
@@ -34,7 +34,7 @@ static int run_plug(struct nic_question *nq, struct torus_dev *dev)
 	return torus_link_get(dev, q->port, &q->link[0]);
 }
 
-/* Return: in words, why the interface @lower failed; null: it has not. */
+/* Return: a text with the reason why the interface @lower failed; null: it has not failed. */
 static json_t *why_json(int err, const char *lower, const char *task)
 {
 	if (!err)
@@ -61,7 +61,10 @@ static json_t *plug_json(const struct question *q, enum plug_state state, json_t
 			 states[state], "why", why);
 }
 
-/* A port of a NIC of hardware, or of packed NICs, has no interface below. */
+/*
+ * Answers for a port without an interface below it: a port of a hardware NIC, or of NICs that share
+ * one process.
+ */
 static json_t *without_lower(const struct question *q)
 {
 	return plug_json(q, PLUG_FAILED, json_string("there is no interface below this port"));

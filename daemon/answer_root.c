@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Commands about the root: which node it is, the candidates, and handing over. */
+/* Answers about the root and the candidates, and the order to move the root to another node. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,10 @@ static json_t *time_json(uint64_t at)
 	return at ? json_real(answer_wall(at)) : json_null();
 }
 
-/* Sorts candidates in the order in which they ask to be root; equal ones by their place. */
+/*
+ * Compares candidates by their priority, the order in which they try to become root, then by their
+ * coordinates.
+ */
 static int earlier_candidate(const void *a, const void *b)
 {
 	const struct fm_candidate_status *p = a, *q = b;
@@ -47,7 +50,7 @@ static json_t *candidates_json(const struct fabricd *d)
 	return list;
 }
 
-/* Return: the arbiter of this node, and its last answer. */
+/* Return: the configuration of this node's arbiter, and the last answer of the arbiter. */
 static json_t *arbiter_json(const struct fabricd *d, const struct fm_root_status *r)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}",
@@ -107,7 +110,9 @@ static const char *away_reason(const struct fm_entry *e)
 	}
 }
 
-/* Writes "n1-0 (1,0)" into @buf, or the coordinates alone if no node has been seen there. */
+/*
+ * Writes "n1-0 (1,0)" into @buf, or the coordinates alone if no node is known at these coordinates.
+ */
 static const char *root_place_text(const struct fabricd *d, uint32_t node, char *buf, size_t room)
 {
 	const struct fm_entry *e = fm_node(d->fm, node);
@@ -153,7 +158,10 @@ static int order_move(const struct request *rq)
 	return machine_event(rq->d, &e);
 }
 
-/* Return: true if the root has settled and no recovery is under way, or this node does not lead. */
+/*
+ * Return: true if the root has settled and no recovery is under way, or if this node is not the
+ * root.
+ */
 static bool at_rest(struct request *rq)
 {
 	const struct fm *fm = rq->d->fm;
@@ -163,12 +171,15 @@ static bool at_rest(struct request *rq)
 
 static void move_again(struct request *rq, bool late)
 {
-	/* The shape may have grown meanwhile: then nodes have other ids. */
+	/* The shape may have grown while the request waited: then nodes have other ids. */
 	if (answer_ready(rq) && !answer_node(rq, true, &rq->node))
 		answer_moved(rq, late ? -EAGAIN : order_move(rq));
 }
 
-/* Hands over. Recoveries of some ms may happen at any time, so the request waits for their end. */
+/*
+ * Moves the root to another node. A recovery of some ms may be under way, so the request waits for
+ * its end.
+ */
 void answer_move(struct request *rq)
 {
 	int err;

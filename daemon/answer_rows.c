@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The rows of NICs. */
+/* Answers with the routing rows of NICs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <torus/torus.h>
@@ -7,9 +7,10 @@
 #include "daemon/answer_nic.h"
 #include "daemon/question.h"
 
-#define ROWS_MAX	131072	/* in a reply: of several nodes, or of one if it has more */
-#define RUNS_MAX	(1 << 20)	/* the same for rows that are sent as runs of equal rows */
-#define RUNS_BYTES_MAX	(8 << 20)	/* bytes of runs in a reply */
+#define ROWS_MAX	131072	/* most rows in a reply about several nodes; the rows of one node
+				 * may be more */
+#define RUNS_MAX	(1 << 20)	/* the same if rows are sent as runs of equal rows */
+#define RUNS_BYTES_MAX	(8 << 20)	/* most bytes of runs in a reply */
 #define ROWS_AT_ONCE	4096
 
 #define ROW_DIGITS 16
@@ -22,7 +23,7 @@ static void row_text(uint64_t row, char *text)
 	text[ROW_DIGITS] = '\0';
 }
 
-/* Counts the rows. */
+/* Reads the shape of the NIC, which gives the number of rows. */
 static int size_rows(struct question *q, struct torus_dev *dev)
 {
 	int err = torus_device_get(dev, &q->dev);
@@ -35,8 +36,8 @@ static int size_rows(struct question *q, struct torus_dev *dev)
 }
 
 /*
- * Reads some rows. If rows were written since the last call, it starts again from the first row,
- * because all must be of one version.
+ * Reads some rows. If the manager has written rows since the last call, this function starts again
+ * from the first row, because all rows in the reply must be of one version.
  */
 static int run_rows(struct nic_question *nq, struct torus_dev *dev)
 {
@@ -97,8 +98,8 @@ static json_t *rows_joined(const struct question *q)
 
 /*
  * Return: all rows in one text, as runs of equal rows. Many destinations that follow each other
- * have equal rows: a node of 16x8x8 has 1024 rows in some 260 runs, so this is a quarter of all
- * digits. A run is never longer than its rows with commas between them.
+ * have equal rows: a node of 16x8x8 has 1024 rows in some 260 runs, so the text has a quarter of
+ * the digits of all rows. A run is never longer than its rows would be with commas between them.
  */
 static json_t *rows_runs(const struct question *q)
 {
@@ -132,7 +133,10 @@ const struct question_kind question_rows_get = {
 	.begin = begin_rows, .run = run_rows, .tell = tell_rows,
 };
 
-/* Answers with the rows of nodes; null for all nodes from the first on whose rows do not fit. */
+/*
+ * Answers with the rows of nodes. From the first node on whose rows do not fit into the reply, the
+ * answer has null for each node.
+ */
 static void runs_end(struct request *rq, json_t **by_node, uint32_t n)
 {
 	size_t bytes = 0;

@@ -43,7 +43,10 @@ json_t *order_json(const struct fabricd *d, const struct fm_order *o, uint16_t p
 			 "reason", text_json(o->reason));
 }
 
-/* Adds an order about all ports of a node as one, any other one as one for each cable. */
+/*
+ * Adds an order to @list: as one item if it is about all ports of a node, else as one item for each
+ * cable.
+ */
 static void add_order(const struct fabricd *d, const struct fm_order *o, json_t *list)
 {
 	unsigned int ports = 2u * fm_shape(d->fm)->ndims;
@@ -75,8 +78,8 @@ static void add_excluded_port(json_t *list, struct fabricd *d, uint32_t node, un
 }
 
 /*
- * Return: each excluded cable once, by its end at a port with "+"; but all ports of a node out of
- * service, because that node is out, and not only its cables.
+ * Return: the excluded cables. Each cable is listed once, by its end at a port with "+". Of a node
+ * out of service, all ports are listed, because the whole node is out and not only its cables.
  */
 static json_t *excluded_json(struct fabricd *d)
 {
@@ -101,8 +104,8 @@ static json_t *excluded_json(struct fabricd *d)
 }
 
 /*
- * Return: by port, the reason why routing does not use it. A cable that is excluded at one end is
- * excluded at both.
+ * Return: for each port that routing does not use, the reason. A cable that is excluded at one end
+ * is excluded at both ends.
  */
 static json_t *reasons_json(const struct fabricd *d, uint32_t node)
 {

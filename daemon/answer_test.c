@@ -17,7 +17,8 @@
 #define TOKEN_DIGITS	16
 #define SECONDS_MAX	3600
 #define RATE_MAX	100000
-#define ECHO_LONGER	(10 * SEC)	/* an end echoes longer than the other one sends */
+#define ECHO_LONGER	(10 * SEC)	/* the node that echoes goes on for so long after the
+					 * other node should have ended */
 #define SIZE_USUAL	1024
 #define RATE_USUAL	2000
 
@@ -35,7 +36,10 @@ static enum step step_of(const json_t *cmd)
 	return (enum step)i;
 }
 
-/* Return: the number of @key; @usual if it is missing; out of range: 0, and @wrong gets @key. */
+/*
+ * Return: the number in the member @key; @usual if there is no such member. If the number is out of
+ * range: 0, and @wrong is set to @key.
+ */
 static uint64_t get_plan_number(const json_t *cmd, const char *key, uint64_t usual, uint64_t least,
 				uint64_t most, const char **wrong)
 {
@@ -48,7 +52,7 @@ static uint64_t get_plan_number(const json_t *cmd, const char *key, uint64_t usu
 	return 0;
 }
 
-/* Reads the plan of a test. Return: NULL, or the name of what is wrong. */
+/* Reads the plan of a test. Return: NULL, or the name of the member that is wrong. */
 static const char *read_plan(const json_t *cmd, struct linktest_plan *plan)
 {
 	const char *token = json_string_value(json_object_get(cmd, "token")), *wrong = NULL;
@@ -76,7 +80,7 @@ static bool begin_test(struct question *q, const json_t *cmd)
 	       !torus_port_parse(text, fm_shape(q->d->fm)->ndims, &q->port);
 }
 
-/* Reads the link and, for a test that begins, the rate that it has at most. */
+/* Reads the link; for a test that begins, also reads the highest rate of the link. */
 static int run_test(struct nic_question *nq, struct torus_dev *dev)
 {
 	struct question *q = (struct question *)nq;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests that wait for a state of the manager. After each event of the manager, @ready of each of
- * them is called; a request that is not ready in time is answered as late.
+ * Requests that wait for a state of the manager. After each event of the manager, the callback
+ * @ready of each waiting request is called. A request that is not ready in time is answered as
+ * late.
  */
 #include "daemon/answer.h"
 
@@ -32,8 +33,8 @@ static void arm_wait_timer(struct fabricd *d)
 }
 
 /*
- * Return: the first request that can be answered now; NULL: none. The list may change while it is
- * answered, so the caller searches from the start each time.
+ * Return: the first request that can be answered now; NULL: none. Answering a request may change
+ * the list, so the caller searches from the start each time.
  */
 static struct request *next_one(struct fabricd *d, bool *late)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For each question the program runs as "PROGRAM claim EPOCH GUID" and writes its answer as a line
- * to its standard output. The daemon does not wait for it. The program is a process group of its
- * own, which is killed when its time is over or the next question comes. When the program exits,
- * its answer is complete, and the other processes of its group are killed.
+ * to its standard output. The daemon does not wait for the program. The program runs in a process
+ * group of its own. The daemon kills the group when the program's time is over or when the next
+ * question comes. When the program exits, its answer is complete, and the other processes of its
+ * group are killed.
  *
  * The answer is "unknown", with the reason, if the program cannot be started, ends by a signal or
  * with a status other than 0, or gives no valid answer in time. This is the only file of the daemon
@@ -23,11 +24,13 @@
 #include "daemon/log.h"
 #include "lib/util/units.h"
 
-#define SAID_MAX	256	/* bytes of an answer */
+#define SAID_MAX	256	/* most bytes of an answer */
 
 /**
- * struct arbiter - @pid: the program that runs, 0: none; @out: its output, or -1
- * @failed: errno with which the program could not be started; 0: it was
+ * struct arbiter - the program of the arbiter
+ * @pid: process id of the running program; 0: it does not run
+ * @out: descriptor of its output, or -1
+ * @failed: errno with which the start of the program failed; 0: it did not fail
  * @timer: fires when the answer is late, or to report that the program could not be started
  */
 struct arbiter {
@@ -44,7 +47,7 @@ struct arbiter {
 	int out, failed;
 };
 
-/* --- its answer ---------------------------------------------------------------------- */
+/* --- the program's answer --------------------------------------------------------------- */
 
 /* Copies as much of the first line of @from as fits; bytes that are not ASCII become '?'. */
 static void put_claim_text(char *to, size_t room, const char *from, size_t len)
@@ -66,7 +69,7 @@ static const char *skip_word(const char *text, const char *word)
 	return text + n + strspn(text + n, " ");
 }
 
-/* Reads the epoch that may follow "refused". Return: the text after it. */
+/* Reads the epoch, which the program may add after "refused". Return: the text after the epoch. */
 static const char *take_epoch(const char *text, uint64_t *epoch)
 {
 	size_t n = strcspn(text, " ");
@@ -83,7 +86,7 @@ static const char *take_epoch(const char *text, uint64_t *epoch)
 	return text + n + strspn(text + n, " ");
 }
 
-/* Reads the answer in @text, @len bytes of output of the program. */
+/* Parses the answer in @text, the @len bytes that the program has written. */
 static void read_answer(struct arbiter_answer *out, const char *text, size_t len)
 {
 	char line[SAID_MAX + 1];
@@ -108,7 +111,7 @@ static void read_answer(struct arbiter_answer *out, const char *text, size_t len
 	}
 }
 
-/* --- the program --------------------------------------------------------------------- */
+/* --- the program ------------------------------------------------------------------------ */
 
 static void forget_program(struct arbiter *a)
 {
@@ -148,7 +151,7 @@ static void on_arbiter_timer(void *arg)
 	give_answer(a, &is);
 }
 
-/* Gives the answer after the program has ended with @status, as wait() sets it. */
+/* Passes on the answer after the program has ended with @status, a status of wait(). */
 static void on_exit_status(struct arbiter *a, int status)
 {
 	struct arbiter_answer is = { .verdict = FM_UNKNOWN };
@@ -177,8 +180,8 @@ static void on_child(void *arg)
 	int status;
 
 	/*
-	 * As long as it is not reaped, no other process group can get its number, so the signal
-	 * goes to the processes that are left in its group.
+	 * As long as the process is not reaped, no other process group can get its number, so the
+	 * signal can only reach processes that are left in its group.
 	 */
 	while (!waitid(P_ALL, 0, &who, WEXITED | WNOHANG | WNOWAIT) && who.si_pid) {
 		kill(-who.si_pid, SIGKILL);
@@ -234,13 +237,16 @@ static int start_program(struct arbiter *a, uint64_t epoch, uint64_t guid)
 		close(pipe[0]);
 		return errno;
 	}
-	/* Parent and child both set the group, so it is set before the group can be killed. */
+	/*
+	 * Parent and child both set the process group, so the parent can kill the group at any
+	 * time.
+	 */
 	setpgid(a->pid, a->pid);
 	a->out = pipe[0];
 	return 0;
 }
 
-/* --- beginning and end --------------------------------------------------------------- */
+/* --- questions ----------------------------------------------------------------------------- */
 
 void arbiter_ask(struct arbiter *a, uint64_t epoch, uint64_t guid)
 {

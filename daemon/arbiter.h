@@ -24,8 +24,9 @@ struct arbiter;
 
 /**
  * arbiter_new() - create an arbiter that asks @program
- * @max: time for an answer, ns
- * @answered: called in the loop with each answer, unless another question was asked before it
+ * @max: time that the program has for an answer, ns
+ * @answered: called in the loop with each answer, unless another question was asked before the
+ *	answer came
  * Return: NULL if out of memory.
  */
 struct arbiter *arbiter_new(struct loop *loop, const char *program, const char *fabric,
@@ -33,7 +34,7 @@ struct arbiter *arbiter_new(struct loop *loop, const char *program, const char *
 			    void (*answered)(void *arg, const struct arbiter_answer *answer),
 			    void *arg);
 /**
- * arbiter_ask() - ask whether the node of @guid may lead in @epoch; drops an earlier question
+ * arbiter_ask() - ask whether the node of @guid may lead in @epoch; an earlier question is dropped
  */
 void arbiter_ask(struct arbiter *a, uint64_t epoch, uint64_t guid);
 /** arbiter_free() - kill the program if it runs, and free. @a may be NULL */

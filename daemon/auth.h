@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Authentication of a peer: the proof that it belongs to the fabric, before any other message is
- * taken.
+ * Authentication of a peer: the proof that it belongs to the fabric, before the daemon handles any
+ * other message of this peer.
  *
  * It is an exchange of AUTH messages: the side that connected begins, then both sides alternate.
  * The method is a struct auth_ops; the only one is the shared key (auth_key.c). Each end checks the
- * other. The following messages of the connection are not protected, so no others may use the
- * service network.
+ * other. Later messages of the connection are neither encrypted nor signed, so no other hosts may
+ * have access to the service network.
  */
 #ifndef AUTH_H
 #define AUTH_H
@@ -23,18 +23,20 @@ struct auth;
 
 /** enum auth_next - what the caller has to do after a step */
 enum auth_next {
-	AUTH_SEND,	/* send the reply, wait for the next */
-	AUTH_DONE,	/* proved, nothing to send */
-	AUTH_LAST,	/* proved; send the reply, which is the last message */
-	AUTH_REFUSED,	/* not of this fabric; auth_session.text has the reason */
+	AUTH_SEND,	/* send the reply and wait for the next message */
+	AUTH_DONE,	/* the peer has proved that it has the key; there is nothing to send */
+	AUTH_LAST,	/* the peer has proved that it has the key; send the reply, the last
+			 * message */
+	AUTH_REFUSED,	/* the peer is not of this fabric; auth_session.text is the reason */
 };
 
 /**
  * struct auth_session - one exchange
  * @initiator: this side connected
  * @newest: the newest schema that this side speaks, below 65536; set by the caller after
- *	auth_session_init(); 0: it is not told
- * @peer_fabric, @peer_name: from the peer's message; proved after AUTH_DONE or AUTH_LAST
+ *	auth_session_init(); 0: messages do not contain it
+ * @peer_fabric, @peer_name: texts from the peer's message; they are true after AUTH_DONE or
+ *	AUTH_LAST
  */
 struct auth_session {
 	const struct auth *auth;
@@ -52,7 +54,7 @@ struct auth_session {
  * struct auth_ops - a method of authentication
  * @open: read the credentials at @where. Return: 0 or a negative errno, and @text has the reason
  * @start: make the initiator's first message
- * @step: take the message @in, and make the answer
+ * @step: check the message @in of the peer, and make the answer
  * @mac: as auth_mac()
  */
 struct auth_ops {
@@ -66,7 +68,7 @@ struct auth_ops {
 		   uint8_t *out);
 };
 
-/** struct auth - own identity and credentials */
+/** struct auth - identity and credentials of this node */
 struct auth {
 	const struct auth_ops *ops;
 	void *data;

@@ -37,7 +37,7 @@
 #define NONCE	32
 #define PROOF	32
 #define LABEL	"fabricd key 1"
-#define SCHEMA_MARK "schema"	/* is followed by 2 bytes, big-endian */
+#define SCHEMA_MARK "schema"	/* 2 bytes follow, the schema in big-endian order */
 #define MARK_LEN (sizeof(SCHEMA_MARK) - 1)
 #define MARK_AT (NONCE - 2 - MARK_LEN)
 
@@ -239,7 +239,9 @@ static int key_start(struct auth_session *s, struct svc_auth *out)
 	return nonce_make(s, out);
 }
 
-/* Takes a message of the peer: the first has its nonce, the second its proof. */
+/*
+ * Handles a message of the peer: the first message contains the peer's nonce, the second its proof.
+ */
 static enum auth_next key_step(struct auth_session *s, const struct svc_auth *in,
 			       struct svc_auth *out)
 {

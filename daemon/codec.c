@@ -39,7 +39,7 @@ const char *fm_msg_name(unsigned int type)
 
 /* --- packing --------------------------------------------------------------- */
 
-/** struct shape_room - a Shape and its array */
+/** struct shape_room - memory for a packed Shape and its array */
 struct shape_room {
 	Svc__Shape m;
 	uint32_t size[TORUS_MAX_DIMS];
@@ -54,7 +54,7 @@ static Svc__Shape *put_shape(struct shape_room *r, const struct torus_shape *s)
 	return &r->m;
 }
 
-/** struct row_room - a Row and its ports */
+/** struct row_room - memory for a packed Row and its ports */
 struct row_room {
 	Svc__Row m;
 	Svc__PortRow port[PORTS];
@@ -85,7 +85,7 @@ static Svc__Row *put_row(struct row_room *r, const struct fm_row *row)
 	return &r->m;
 }
 
-/** struct sums_room - a Sums and its array */
+/** struct sums_room - memory for packed Sums and their array */
 struct sums_room {
 	Svc__Sums m;
 	uint64_t flow[FLOWS];
@@ -106,7 +106,7 @@ static Svc__Sums *put_sums(struct sums_room *r, const struct fm_sums *s)
 	return &r->m;
 }
 
-/** struct base_room - a Base and its array */
+/** struct base_room - memory for a packed Base and its array */
 struct base_room {
 	Svc__Base m;
 	int64_t missing[TORUS_COLOURS];
@@ -125,7 +125,7 @@ static Svc__Base *put_base(struct base_room *r, const struct fm_base *b)
 	return &r->m;
 }
 
-/** struct voters_room - a list of Voters */
+/** struct voters_room - memory for a packed list of Voters */
 struct voters_room {
 	Svc__Voters m[FM_VOTERS_MAX], *list[FM_VOTERS_MAX];
 };
@@ -141,7 +141,7 @@ static Svc__Voters **put_voters(struct voters_room *r, const struct fm_voters *v
 	return r->list;
 }
 
-/** struct line_room - a line of tables */
+/** struct line_room - memory for a packed line of tables */
 struct line_room {
 	Svc__Past m[FM_LINE_MAX], *list[FM_LINE_MAX];
 };
@@ -158,13 +158,13 @@ static Svc__Past **put_line(struct line_room *r, const struct fm_line *l)
 	return r->list;
 }
 
-/** struct plan_room - memory for a plan until it is packed */
+/** struct plan_room - memory for a packed address plan */
 struct plan_room {
 	Svc__Plan m;
 	uint8_t net6[16];
 };
 
-/* Return: the plan as a message; NULL: it is the default one. */
+/* Return: the address plan as a message; NULL: it is the default plan. */
 static Svc__Plan *put_plan(struct plan_room *r, const struct torus_plan *p)
 {
 	if (!p->len4)

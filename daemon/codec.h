@@ -7,7 +7,7 @@
 
 /**
  * codec_pack() - pack @m, whose body is set, as a message of @type
- * @m: its schema is set; 0: that of files
+ * @m: the message; if its schema is 0, it gets SCHEMA_FILES, the schema of files
  * @data: set to the bytes, to be freed by the caller
  * Return: 0, -ENOMEM.
  */
@@ -21,7 +21,10 @@ int codec_pack(Svc__Message *m, unsigned int type, uint8_t **data, size_t *len);
 int codec_open(const uint8_t *data, size_t len, Svc__Message **m);
 /** codec_fm_pack() - as fm_msg_pack(), with the members of @m other than its body */
 int codec_fm_pack(Svc__Message *m, const struct fm_msg *msg, uint8_t **data, size_t *len);
-/** codec_fm() - read a body of the machine. Return: 0, -EBADMSG no such one or wrong, -ENOMEM */
+/**
+ * codec_fm() - read the body of a message of the state machine. Return: 0; -EBADMSG: there is no
+ * such message, or it is malformed; -ENOMEM
+ */
 int codec_fm(struct fm_msg *out, const Svc__Message *m);
 
 /** codec_text() - copy a text. Return: false if it does not fit or is not printable ASCII */

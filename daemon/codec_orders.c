@@ -56,7 +56,7 @@ static bool get_order(struct fm_order *to, const Svc__Order *from)
 	return true;
 }
 
-/* Return: true if the node of @o is in the entries from @i on; sets @i to it. */
+/* Return: true if the entries from @i on include the node of @o; then @i is set to its entry. */
 static bool is_next(const struct fm_table_msg *t, const struct fm_order *o, uint32_t *i)
 {
 	while (*i < t->nentries && t->entries[*i].node < o->node)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Between struct svc_msg and the bytes of svc.proto: fabricd's own messages. */
+/* Converts fabricd's own messages, struct svc_msg, to the bytes of svc.proto and back. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -81,7 +81,7 @@ static void member_set(struct fm_entry *e, enum column c, uint32_t value)
 
 /**
  * struct codec_columns - memory to which the message points until it is packed
- * @runs: those of the nodes, then of each column; @room: memory of all runs
+ * @runs: the runs of node ids, then the runs of each column; @room: memory of all runs
  */
 struct codec_columns {
 	Svc__Entries m;
@@ -91,7 +91,10 @@ struct codec_columns {
 	Svc__NodeEnded *ended, **list;
 };
 
-/* Adds one value: prolongs the last run if it has the same value, else begins another one. */
+/*
+ * Adds one value to a column: if the last run has the same value, it becomes longer by one, else
+ * another run begins.
+ */
 static void run_add(Svc__Runs *r, uint32_t value)
 {
 	if (!r->n_run || r->run[r->n_run - 2] != value) {
@@ -125,7 +128,10 @@ static void column_runs(Svc__Runs *r, const struct fm_table_msg *t, enum column 
 		r->n_run = 0;
 }
 
-/* Makes the runs of each column in turn, in the room that the columns before it have left. */
+/*
+ * Makes the runs of one column after the other; each column uses the memory that the columns before
+ * it have left.
+ */
 static bool make_runs(struct codec_columns *c, const struct fm_table_msg *t)
 {
 	uint32_t *at;
@@ -286,7 +292,7 @@ static bool get_columns(struct fm_entry *e, uint32_t n, const Svc__Entries *from
 	return true;
 }
 
-/* Return: the end of a list; an empty one may have no address. */
+/* Return: the end of the bytes. Empty data may have a NULL pointer. */
 static const uint8_t *end_of(const ProtobufCBinaryData *d)
 {
 	return d->len ? d->data + d->len : d->data;
@@ -328,7 +334,7 @@ static bool get_ended(struct fm_entry *e, uint32_t n, const Svc__Entries *from)
 	return true;
 }
 
-/* Return: true if entries refer only to sets of voters that the table has. */
+/* Return: true if each set of voters that an entry refers to is in the table. */
 static bool sets_there(const struct fm_table_msg *t, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)

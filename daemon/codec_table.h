@@ -32,7 +32,8 @@ struct codec_orders {
 bool codec_orders_put(struct codec_orders *o, const struct fm_table_msg *t, Svc__Table *out);
 void codec_orders_free(struct codec_orders *o);
 /**
- * codec_orders_get() - read the orders of a table whose entries are read; checks against these
+ * codec_orders_get() - read the orders of a table; checks them against @t->entries, which the
+ * caller has read before
  * Return: 0, -EBADMSG, -ENOMEM. After success the caller frees @t->orders.
  */
 int codec_orders_get(struct fm_table_msg *t, const Svc__Table *from);

@@ -71,7 +71,7 @@ static bool get_row(struct fm_row *to, const Svc__Row *from)
 			.seq = (uint16_t)in->seq,
 			.peer_guid = in->peer_guid,
 			.peer_port = (uint8_t)in->peer_port,
-			/* A later release may have more values. */
+			/* a manager of a later release may send a value that is not known here */
 			.reason = in->reason < TORUS_REASONS ? (uint8_t)in->reason : 0,
 		};
 	}
@@ -131,7 +131,10 @@ static bool get_line(struct fm_line *to, size_t n, Svc__Past **from)
 	return true;
 }
 
-/* Reads an address plan, which holds @shape; absent, or the default one: all 0. */
+/*
+ * Reads an address plan, whose prefixes must be large enough for @shape. If the message has no
+ * plan, or the default plan, all members of @to become 0.
+ */
 static bool get_plan(struct torus_plan *to, const Svc__Plan *from, const struct torus_shape *shape)
 {
 	*to = (struct torus_plan) { .len4 = 0 };
@@ -151,7 +154,7 @@ static bool get_plan(struct torus_plan *to, const Svc__Plan *from, const struct 
 	return true;
 }
 
-/* Reads a position; its limits are those of an Init. */
+/* Reads a position. Its limits are the same as in an INIT of the management protocol. */
 static bool get_position(int32_t *to, size_t n, const int32_t *from)
 {
 	if (n != TORUS_MAX_DIMS)
@@ -311,7 +314,7 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		fine = get_row(&out->row.row, m->row->row);
 		break;
 	case FM_MSG_LEFT:
-	case FM_MSG_ADOPTED:	/* one place in the union */
+	case FM_MSG_ADOPTED:	/* both messages use the same member of the union */
 		out->left.guid = m->left->guid;
 		out->left.epoch = m->left->epoch;
 		out->left.parent = m->left->parent;

@@ -17,18 +17,18 @@
 #include "lib/util/inifile.h"
 #include "lib/util/units.h"
 
-/** struct reading - a file being parsed */
+/** struct reading - state of parsing a configuration file */
 struct reading {
 	struct config *c;
 	struct inifile file;
-	bool no_address;	/* nothing is wrong but that service_network has no address */
+	bool no_address;	/* the only error so far is that service_network has no address */
 };
 
 /**
  * struct key - a key of the file
  * @set: stores a value. Return: 0, or -EINVAL: @allowed describes the values allowed
  * @get: writes the value as text, in the form that @set takes
- * @at: offset in struct config; @lo, @hi: limits
+ * @at: offset of the value in struct config @lo, @hi: smallest and largest value allowed
  */
 struct key {
 	const char *section;
@@ -192,7 +192,10 @@ static int set_device(struct config *c, const struct key *key, const char *value
 	return 0;
 }
 
-/* Return: true if @a is the address of one host, as other nodes need it. */
+/*
+ * Return: true if @a is the address of one host (no wildcard and no multicast address), so that
+ * other nodes can connect to it.
+ */
 static bool of_one_host(const struct sockaddr_storage *a)
 {
 	const struct sockaddr_in *a4 = (const struct sockaddr_in *)a;
@@ -321,7 +324,7 @@ static void get_time_or_none(const struct config *c, const struct key *key, char
 		strcpy(text, "none");
 }
 
-/* A bit error rate, or "none", which is 0. */
+/* Reads a bit error rate, or "none", which means 0. */
 static int set_ber(struct config *c, const struct key *key, const char *value)
 {
 	uint64_t v = 0;
@@ -470,7 +473,7 @@ static void on_config_key(struct inifile *file, const char *section, const char 
 	refuse_unknown(file, section, name);
 }
 
-/* Return: the line that has the key; 0: none has. */
+/* Return: the number of the line that sets the key; 0: no line sets it. */
 static unsigned int find_key_line(const struct config *c, const char *name)
 {
 	for (unsigned int i = 0; i < NKEYS; i++)
@@ -497,8 +500,8 @@ static bool are_bits_same(const uint8_t *a, const uint8_t *b, unsigned int bits)
 }
 
 /*
- * Return: true if @a is in a prefix of torus0. Packets to it need the routes that this manager has
- * yet to make.
+ * Return: true if @a is in a prefix of torus0. A service address must not be in it, because packets
+ * to such an address need the routes that this manager has yet to make.
  */
 static bool is_of_torus(const struct torus_plan *plan, const struct sockaddr_storage *a)
 {
@@ -510,7 +513,10 @@ static bool is_of_torus(const struct torus_plan *plan, const struct sockaddr_sto
 	return are_bits_same(a6->sin6_addr.s6_addr, plan->net6, plan->len6);
 }
 
-/* Finds the address of this host in service_network, and refuses the network if there is none. */
+/*
+ * Finds the address of this host in service_network; refuses service_network if this host has no
+ * address in it.
+ */
 static void find_address(struct reading *r, unsigned int line)
 {
 	struct config *c = r->c;
@@ -521,7 +527,7 @@ static void find_address(struct reading *r, unsigned int line)
 	int err;
 
 	if (prefix_parse(c->network, &p))
-		return;		/* refused already */
+		return;		/* an error was reported already */
 	err = getifaddrs(&list) ? -errno : service_network_find(&p, list, &a, text, sizeof(text));
 	if (list)
 		freeifaddrs(list);
@@ -593,7 +599,7 @@ static void take_service_address(struct reading *r)
 	if (net)
 		find_address(r, net);
 	if (!r->c->fm.address[0] || address_parse(r->c->fm.address, &a, &len))
-		return;		/* refused already */
+		return;		/* an error was reported already */
 	judge_address(r, line ? line : net, net ? "the address found by service_network" :
 		      "service_address", &a);
 	if (line && port && r->c->port != address_port(&a))
@@ -622,7 +628,10 @@ void config_default(struct config *c)
 	c->level = FM_INFO;
 }
 
-/* A link that fails is a bad one, so it must be reported as such, too. */
+/*
+ * Checks that warn_ber is not above fail_ber: a link that is bad enough to be excluded must be
+ * reported, too.
+ */
 static void judge_rates(struct reading *r)
 {
 	unsigned int warn = find_key_line(r->c, "warn_ber"), fail = find_key_line(r->c, "fail_ber");
@@ -633,7 +642,7 @@ static void judge_rates(struct reading *r)
 			       "fail_ber, %g", q->warn_ber, q->fail_ber);
 }
 
-/* Refuses a prefix of nodes that has not enough addresses for them. */
+/* Refuses a prefix for the nodes' addresses that does not have enough addresses for all nodes. */
 static void judge_room(struct reading *r, const char *key, bool holds, const char *prefix,
 		       unsigned int bits)
 {
@@ -646,7 +655,10 @@ static void judge_room(struct reading *r, const char *key, bool holds, const cha
 			       torus_plan_longest(&r->c->fm.shape, bits));
 }
 
-/* Refuses a prefix of nodes, given in the file, that has addresses of the service network. */
+/*
+ * Refuses a prefix for the nodes' addresses, set in the file, that includes addresses of the
+ * service network.
+ */
 static void judge_overlap(struct reading *r, const char *key, const char *prefix,
 			  const uint8_t *net, unsigned int len, int family)
 {
@@ -676,7 +688,10 @@ static void judge_plan(struct reading *r)
 	judge_overlap(r, "address6", v6, plan->net6, plan->len6, AF_INET6);
 }
 
-/* Finishes a configuration. @err: the error of reading the file, or 0. Return: as config_load() */
+/*
+ * Checks the values against each other after the file was read. @err: the error of reading the
+ * file, or 0. Return: as config_load()
+ */
 static int end_reading(struct reading *r, int err)
 {
 	if (!err) {

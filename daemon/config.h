@@ -11,8 +11,8 @@
 
 #define CONFIG_PATH	"/etc/fabricd.conf"
 #define CONFIG_SIZE_MAX	65536
-#define CONFIG_PATH_MAX	108		/* sun_path, with NUL */
-#define CONFIG_KEYS	40		/* at most */
+#define CONFIG_PATH_MAX	108		/* size of sun_path, with NUL */
+#define CONFIG_KEYS	40		/* upper limit of the number of keys */
 #define CONFIG_TEXT_MAX	128		/* bytes of a value as text, with NUL */
 
 /**
@@ -21,18 +21,21 @@
  * @device: "auto", "unix:PATH" or "genl:NAME"
  * @key_file: the shared key
  * @control: path of the control socket
- * @state_dir: directory of the table; "": the one that systemd names; "none": it is not kept
- * @network: service_network, in which @fm.address was found; "": the file gives the address
+ * @state_dir: directory of the table; "": the directory that systemd names; "none": the table is
+ *	not kept
+ * @network: service_network, in which @fm.address was found; "": the file sets service_address
  * @port: the port of @fm.address
- * @loopback: service_address may be a loopback address
- * @history: events are kept in @state_dir, too, in at most @history_bytes
- * @arbiter: path of the program; "": none, and @fm.arbiter is false
+ * @loopback: true if service_address may be a loopback address
+ * @history: true if events are kept in files below @state_dir; @history_bytes: most bytes of these
+ *	files
+ * @arbiter: path of the arbiter's program; "": there is no arbiter, and @fm.arbiter is false
  * @arbiter_max: time that the arbiter has for an answer, ns
  * @control_group: name of the group, whose id is @control_gid; "": none
- * @stall_max: how long a link waits for credits before it is taken down, ns; 0: for ever
- * @quality: when a link is bad; @out_of_service: so many of them at most are excluded; 0: none
+ * @stall_max: how long a link waits for credits before it is taken down, ns; 0: without limit
+ * @quality: rules by which a link is bad; @out_of_service: most links that the root excludes
+ *	because they are bad; 0: it excludes no links
  * @level: log level
- * @line: line of each key in the file; 0: the file does not have it
+ * @line: for each key, the number of the line that sets it; 0: no line sets it
  */
 struct config {
 	struct fm_config fm;
@@ -56,7 +59,7 @@ struct config {
 	unsigned int line[CONFIG_KEYS];
 };
 
-/** config_complain - called for each error; @line 0: it concerns the file as a whole */
+/** config_complain - called for each error; @line 0: the error concerns the whole file */
 typedef void config_complain(void *arg, unsigned int line, const char *text);
 
 /** config_default() - set the defaults */
@@ -64,7 +67,7 @@ void config_default(struct config *c);
 
 /**
  * config_parse() - read a configuration from memory
- * @c: has the defaults, and gets the configuration
+ * @c: contains the defaults before the call, and the configuration after it
  * Return: 0; -EADDRNOTAVAIL if the only complaint was that this host has no address in
  *	service_network (yet); else -EINVAL after at least one complaint.
  */
@@ -74,7 +77,9 @@ int config_parse(struct config *c, const char *text, size_t len,
 /** config_load() - set the defaults, and read the file @path. Return: 0 or a negative errno. */
 int config_load(struct config *c, const char *path, config_complain *complain, void *arg);
 
-/** config_reload() - copy the keys from @now that may change at run time: log level and address plan */
+/**
+ * config_reload() - copy from @now the keys that may change at run time: log level and address plan
+ */
 void config_reload(struct config *c, const struct config *now);
 
 /** config_state_dir() - Return: the directory of the state file and the history; NULL: none */
@@ -85,7 +90,7 @@ enum config_source {
 	CONFIG_DEFAULT,
 	CONFIG_FILE,
 	CONFIG_ENVIRONMENT,	/* $STATE_DIRECTORY */
-	CONFIG_NETWORK,		/* service_address, found by service_network */
+	CONFIG_NETWORK,		/* service_address was found by service_network */
 };
 
 /**
@@ -101,7 +106,7 @@ struct config_value {
 	unsigned int line;
 };
 
-/** config_value() - get the value of the @i-th key. Return: false if there are no more keys */
+/** config_value() - get the value of the key number @i. Return: false if there are fewer keys */
 bool config_value(const struct config *c, unsigned int i, struct config_value *v);
 
 #endif /* CONFIG_H */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "daemon/config_dump.h"
 
-#define COLUMN 40 /* where sources begin */
+#define COLUMN 40 /* column of the output at which the sources begin */
 
 static const char *source_name(enum config_source source)
 {
@@ -18,7 +18,7 @@ static const char *source_name(enum config_source source)
 	return names[source];
 }
 
-/* Return: the source for people, in @buf. */
+/* Return: a text, in @buf, that tells the user where the value comes from. */
 static const char *source_text(const struct config_value *v, const char *path, char *buf,
 			       size_t room)
 {
@@ -39,7 +39,11 @@ static void print_value(FILE *to, const struct config *c, const struct config_va
 
 	if (is_network && !c->network[0])
 		return;
-	/* A file may have one of service_network and service_address: the latter is in force. */
+	/*
+	 * A file may set either service_network or service_address. After service_network has found
+	 * the address, service_address is the value that counts, so service_network is printed as a
+	 * comment.
+	 */
 	snprintf(line, sizeof(line), "%s%s = %s", is_network ? "# " : "", v->name, v->text);
 	fprintf(to, "%-*s ; %s\n", COLUMN, line, source_text(v, path, source, sizeof(source)));
 }
@@ -61,7 +65,9 @@ void config_print(FILE *to, const struct config *c, const struct config_run *run
 	}
 }
 
-/* Return: the text; bytes of a path that are no UTF-8 as \xNN, because JSON cannot have them. */
+/*
+ * Return: the text; bytes that are not valid UTF-8 become \xNN, because JSON cannot contain them.
+ */
 static json_t *text_of_bytes(const char *text)
 {
 	size_t room = 4 * strlen(text) + 1, n = 0;

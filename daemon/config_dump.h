@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The configuration in force, with the source of each value. The key itself is not in it. */
+/*
+ * The configuration in force, with the source of each value. The output does not contain the shared
+ * key.
+ */
 #ifndef CONFIG_DUMP_H
 #define CONFIG_DUMP_H
 
@@ -20,13 +23,18 @@ struct config_run {
 	const char *record;
 };
 
-/** config_print() - print it as a configuration file, with the sources in comments */
+/**
+ * config_print() - print the configuration in the form of its file, with the sources as comments
+ */
 void config_print(FILE *to, const struct config *c, const struct config_run *run);
 
 /** config_json() - Return: for each option and key, its section, key, value, source and line */
 json_t *config_json(const struct config *c, const struct config_run *run);
 
-/** config_values_json() - Return: an object with the values alone, by SECTION.KEY or KEY */
+/**
+ * config_values_json() - Return: an object with the values, whose members are named SECTION.KEY or
+ * KEY
+ */
 json_t *config_values_json(const struct config *c);
 
 #endif /* CONFIG_DUMP_H */

@@ -13,15 +13,15 @@
 #include "daemon/stream.h"
 
 #define CLIENTS_MAX	64
-#define CLIENTS_RESERVED 16		/* of these, for privileged users */
+#define CLIENTS_RESERVED 16		/* how many of CLIENTS_MAX only privileged users can get */
 #define TAKE_MAX	(30 * SEC)	/* time in which a client has to read a reply */
 #define FOLLOW_CHUNK	65536		/* bytes of events waiting for a client that follows */
 #define ACCEPT_PAUSE	SEC
 
 /**
- * struct client - one connection
- * @rq: the request under way; the next one is read after its end
- * @seq: the next event to be sent, if @following
+ * struct client - one connection of a client
+ * @rq: the request that is being answered; the next request is read after its end
+ * @seq: number of the next event to be sent, if @following
  */
 struct client {
 	struct control *control;
@@ -90,7 +90,7 @@ static void send_event(struct client *c, json_t *event)
 	json_decref(j);
 }
 
-/* Sends a slow client, in place of events, how many events it missed. */
+/* Sends to a slow client, in place of the events that it missed, the number of these events. */
 static void tell_missed(struct client *c, uint64_t n)
 {
 	char text[64];
@@ -193,7 +193,9 @@ static void take_request(struct client *c, const char *line, size_t len)
 		stream_hold(c->stream, true);
 }
 
-/* Takes one line a call: the next request waits until the client has read the answer. */
+/*
+ * Reads one line in each call: the client's next request is read after it has received the answer.
+ */
 static ssize_t on_control_input(void *arg, const uint8_t *data, size_t len)
 {
 	struct client *c = arg;
@@ -253,7 +255,7 @@ static bool in_group(int fd, gid_t wanted)
 	socklen_t len = 0;
 	bool found = false;
 
-	/* If there is too little room, the kernel sets how much is needed. */
+	/* If the buffer is too small, the kernel sets @len to the size needed. */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &len) && errno == ERANGE)
 		groups = malloc(len);
 	if (groups && !getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len))
@@ -341,7 +343,7 @@ static void on_control_resume(void *arg)
 	loop_fd_set(control->watch, LOOP_READ);
 }
 
-/* Removes a socket and nothing else: the configured path may name a file by mistake. */
+/* Removes a socket only: if the configured path names another file by mistake, that file stays. */
 static int remove_socket(const char *path)
 {
 	struct stat st;

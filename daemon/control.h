@@ -10,7 +10,7 @@
 struct control;
 struct fabricd;
 
-#define CONTROL_LINE_MAX	65536		/* bytes of a request */
+#define CONTROL_LINE_MAX	65536		/* most bytes of a request */
 #define CONTROL_REPLY_MAX	(16u << 20)
 
 /** control_new() - open the socket and listen. Return: NULL after an error, with @err negative */
@@ -23,8 +23,8 @@ void control_events(struct control *c);
 
 /**
  * control_parse() - parse a request
- * @error: gets what is wrong with it, @room bytes
- * Return: the request; NULL: it is wrong.
+ * @error: if the request is malformed, set to the reason; it has @room bytes
+ * Return: the request; NULL: it is malformed.
  */
 json_t *control_parse(const char *line, size_t len, char *error, size_t room);
 

@@ -8,11 +8,11 @@
 #include "daemon/record.h"
 
 #define READ_SOON	SEC
-#define END_MAX		104	/* coordinates, port, and name */
+#define END_MAX		104	/* most bytes of a text with coordinates, port and name */
 #define FLIT_BITS	128	/* torus_abi.h counts in flits of 16 bytes */
 #define REASON		"bit errors: "
 
-/* "2,1:+x ('n2-1')" */
+/* Writes the end of a cable into @buf, such as "2,1:+x ('n2-1')". */
 static const char *name_end(const struct fabricd *d, uint32_t node, unsigned int port, char *buf,
 			    size_t room)
 {
@@ -29,11 +29,12 @@ static const char *name_end(const struct fabricd *d, uint32_t node, unsigned int
 	return buf;
 }
 
-/* --- each node ------------------------------------------------------------- */
+/* --- on each node ----------------------------------------------------------- */
 
 /*
- * Management packets, acknowledgements and the like are no flits in the counters; a frame brings
- * one flit of them or more.
+ * The flit counters do not count management packets, acknowledgements and other packets without a
+ * sequence number. Each received frame has at least one flit of them, so one flit is added for each
+ * frame.
  */
 static struct quality_sample sample_of(const struct torus_link *l)
 {
@@ -96,7 +97,10 @@ static bool is_excluded_by_admin(const struct fabricd *d, unsigned int port)
 	return why && !strcmp(why, "admin");
 }
 
-/* A link that an administrator includes counts as repaired. Return: true if it was judged bad. */
+/*
+ * An administrator who includes a link has repaired it, so the link is judged from the beginning.
+ * Return: true if the link was judged bad before.
+ */
 static bool note_included(struct fabricd *d, unsigned int port)
 {
 	struct errors *e = &d->errors;
@@ -131,7 +135,10 @@ bool errors_table(struct fabricd *d)
 	return changed;
 }
 
-/* Behind another peer is another cable. Return: true if the one before was worn. */
+/*
+ * If the peer has changed, the port has another cable, whose wear is not known. Return: true if the
+ * former cable was worn.
+ */
 static bool note_peer(struct fabricd *d, const struct torus_link *l)
 {
 	struct errors *e = &d->errors;
@@ -163,7 +170,7 @@ static bool judge_margin(struct fabricd *d, const struct torus_link *l)
 	return true;
 }
 
-/* Return: true if the judgement of the link changed. */
+/* Return: true if the link has become bad or worn, or has recovered. */
 static bool judge_link(struct fabricd *d, const struct torus_link *l)
 {
 	struct quality *q = &d->errors.port[l->port];
@@ -243,14 +250,17 @@ void errors_stop(struct fabricd *d)
 	d->errors = (struct errors) { .out = 0 };
 }
 
-/* --- the root --------------------------------------------------------------- */
+/* --- on the root ------------------------------------------------------------- */
 
 static bool is_own_order(const struct fm_order *o)
 {
 	return !strncmp(o->reason, REASON, strlen(REASON));
 }
 
-/* Orders count as soon as they are given: a table may have them much later. */
+/*
+ * Counts the links that are excluded because they are bad. Orders are counted as soon as they are
+ * given, because the table may contain them much later.
+ */
 static unsigned int count_out(const struct fabricd *d)
 {
 	const struct fm_order *o;
@@ -261,7 +271,7 @@ static unsigned int count_out(const struct fabricd *d)
 	return n;
 }
 
-/* Return: why the link must stay in service; NULL: it need not. */
+/* Return: the reason why the link must not be excluded; NULL: it may be excluded. */
 static const char *why_keep(const struct fabricd *d, uint32_t node, unsigned int port)
 {
 	struct fm_target end = { .node = node, .port = (int)port };
@@ -288,7 +298,7 @@ static void exclude_link(struct fabricd *d, uint32_t node, unsigned int port, do
 	machine_event(d, &e);
 }
 
-/* Return: true if the link had to stay in service. */
+/* Excludes a bad link. Return: true if the link must not be excluded. */
 static bool take_out(struct fabricd *d, uint32_t node, unsigned int port, double ber, bool told)
 {
 	char here[END_MAX], text[FM_TEXT_MAX];
@@ -327,7 +337,10 @@ void errors_take(struct fabricd *d, uint32_t node, const json_t *links)
 		json_t *q = json_object_get(v, "quality");
 		const char *level = json_string_value(json_object_get(q, "level"));
 
-		/* A link that is excluded there may be included and repaired meanwhile. */
+		/*
+		 * A link that is excluded at the reporting node may be included and repaired
+		 * meanwhile.
+		 */
 		if (!text || !level || strcmp(level, "fail") ||
 		    json_is_string(json_object_get(v, "excluded")) ||
 		    torus_port_parse(text, fm_shape(d->fm)->ndims, &port))

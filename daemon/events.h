@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Recent events: a ring of events with sequence numbers. Each reader keeps the number of the event
- * that it wants next, so a slow reader costs nothing, and knows how many events it missed.
+ * that it wants next, so a slow reader delays nothing, and it can compute how many events it
+ * missed.
  */
 #ifndef EVENTS_H
 #define EVENTS_H
@@ -12,7 +13,7 @@
 
 /**
  * struct event_record - one event
- * @seq: its number; the first since the start has 1
+ * @seq: sequence number; the first event after the start has 1
  * @time: seconds since 1970
  * @node: coordinates of the node where it happened; "": this node
  */
@@ -34,7 +35,7 @@ void events_free(struct events *ev);
 /** events_add() - add an event. Return: its sequence number, or 0 if out of memory. */
 uint64_t events_add(struct events *ev, double time, const char *node,
 		    enum fm_level level, const char *kind, const char *text);
-/** events_link() - add details, in JSON, to the event @seq, the last one */
+/** events_link() - add details, in JSON, to the event @seq, which must be the newest one */
 void events_link(struct events *ev, uint64_t seq, const char *json);
 /** events_next() - Return: the oldest stored event with a number of at least @seq, or NULL */
 const struct event_record *events_next(const struct events *ev, uint64_t seq);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The daemon as a whole: the state that its parts share. */
+/* The state that all parts of the daemon share. */
 #ifndef FABRICD_H
 #define FABRICD_H
 
@@ -32,25 +32,29 @@ struct plugs;
 
 /**
  * struct fabricd - the state of the process
- * @run: the command line
- * @fm: NULL while there is no NIC
- * @recorder: NULL: nothing is recorded
+ * @run: options of the command line
+ * @fm: the state machine; NULL while there is no NIC
+ * @recorder: writes a recording; NULL: nothing is recorded
  * @own: this node's coordinates as text; "": it has none yet
  * @nic_text: the reason why there is no NIC
- * @seal: NULL while there is no NIC
+ * @seal: seals management packets; NULL while there is no NIC
  * @tester: links under test; @plugs: LEDs and plugs of interfaces
- * @refused_at, @refused_port: when and on which port @seal refused a packet last; 0: never
- * @refused_told: when an event reported that last
+ * @refused_at, @refused_port: time and port of the last packet that @seal refused; 0: no packet was
+ *	refused
+ * @refused_told: time of the last event that reported refused packets
  * @waiting, @wait_timer: requests that are answered later (answer_wait.c)
- * @arbiter: NULL: none is configured
+ * @arbiter: the site's arbiter; NULL: no arbiter is configured
  * @keeper: adds events to the history
- * @state: NULL: no table had to be kept yet, or there is no directory for it
+ * @state: keeps the table on the disk; NULL: no table had to be kept yet, or there is no directory
+ *	for it
  * @state_text: what is wrong with the state file, or ""
  * @config_text: what is wrong with the file that SIGHUP told to read, or ""
- * @nports, @line: ports of the NIC, and the last event of each port's line
- * @lines: degraded lines of all nodes (line.h); @stalls: links that wait (stall.h)
+ * @nports: number of ports of the NIC; @line: the last event about the line of each port
+ * @lines: degraded lines of all nodes (line.h); @stalls: links whose packets wait for credits
+ *	(stall.h)
  * @errors: bad cables (errors.h)
- * @told, @outline: the state reported to systemd, and the outline that it is made from
+ * @told, @outline: the state reported to systemd, and the outline of the table from which this
+ *	state follows
  */
 struct fabricd {
 	struct config config;
@@ -59,7 +63,7 @@ struct fabricd {
 	struct auth auth;
 	struct svc *svc;
 	struct nic *nic;
-	uint64_t guid;		/* of the NIC */
+	uint64_t guid;		/* GUID of the NIC */
 	struct fm *fm;
 	struct loop_timer *fm_timer;
 	struct wall *wall;	/* NULL: the kernel cannot report that the clock is set */
@@ -96,13 +100,16 @@ int machine_start(struct fabricd *d);
 void machine_stop(struct fabricd *d);
 /**
  * machine_event() - record an event, and pass it to the state machine
- * All events go this way, so that a recording is complete.
- * Return: what the state machine returned; -ENODEV: there is none.
+ * All events of the state machine are passed by this function, so that a recording is complete.
+ * Return: what the state machine returned; -ENODEV: there is no state machine.
  */
 int machine_event(struct fabricd *d, const struct record_event *e);
 /** fabricd_refused_text() - describe the last packet without a valid seal. Return: @buf */
 const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room);
-/** fabricd_event() - log and keep an event that happened at @node; "": at this node */
+/**
+ * fabricd_event() - write an event into the log and the list of events; @node: the node where it
+ * happened; "": this node
+ */
 void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_level level,
 		   const char *kind, const char *text);
 

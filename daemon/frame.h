@@ -12,8 +12,8 @@
 #include "daemon/svc_msg.h"
 
 #define FRAME_HEADER	4
-#define FRAME_MAX	(16u << 20)	/* bytes of a message: a table of 1.3 million nodes */
-#define FRAME_MAX_STRANGER 1024		/* ... of a peer that has proved nothing */
+#define FRAME_MAX	(16u << 20)	/* most bytes of a message: a table of 1.3 million nodes */
+#define FRAME_MAX_STRANGER 1024		/* the same if the peer is not authenticated yet */
 
 /**
  * frame_pack() - pack a message, with its length before it
@@ -29,8 +29,8 @@ size_t frame_length(const uint8_t *header);
  * frame_next() - find the first message in what was received
  * @max: longest message to accept
  * @body, @body_len: set to the message within @data
- * Return: bytes of the message and its length, 0 if not all have come yet,
- * -EMSGSIZE if it is longer than @max, -EBADMSG if it is empty.
+ * Return: bytes of the message with its length field; 0 if the message is incomplete; -EMSGSIZE if
+ * it is longer than @max, -EBADMSG if it is empty.
  */
 ssize_t frame_next(const uint8_t *data, size_t len, size_t max,
 		   const uint8_t **body, size_t *body_len);

@@ -28,12 +28,16 @@
 #include "daemon/loop.h"
 #include "daemon/thread.h"
 
-#define QUEUE_MAX 8192u			/* lines */
+#define QUEUE_MAX 8192u			/* most lines in the queue */
 #define QUEUE_BYTES_MAX (1u << 20)
-#define SEGMENTS 64u			/* about so many files */
+#define SEGMENTS 64u			/* the size of a file is chosen such that there are about
+					 * so many files */
 #define SEGMENT_MAX (4u << 20)
 
-/* Calls @told if the error has changed. Return: since when the writer is busy; 0: it is idle */
+/*
+ * Calls @told if the error has changed. Return: when the writer began its present read or write; 0:
+ * it is idle
+ */
 static uint64_t tell_history(struct history *h)
 {
 	char why[HISTORY_TEXT_MAX];
@@ -133,7 +137,10 @@ void history_put(struct history *h)
 
 static void end_thread(pthread_t thread, const struct timespec *until)
 {
-	/* A thread that hangs goes on when the disk answers, and then frees what it uses. */
+	/*
+	 * A thread that hangs continues when the disk answers; then it frees the memory that it
+	 * uses.
+	 */
 	if (thread && !thread_join(thread, until))
 		pthread_detach(thread);
 }
@@ -195,7 +202,10 @@ struct history *history_new(struct loop *loop, const struct history_config *c,
 	return NULL;
 }
 
-/* With the lock: adds a line to the queue. Return: false if out of memory, or it is too long. */
+/*
+ * Called with the lock: adds a line to the queue. Return: false if out of memory, or if the line is
+ * too long.
+ */
 static bool queue_line(struct history *h, const struct history_record *r)
 {
 	struct history_item *i = malloc(sizeof(*i));

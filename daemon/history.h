@@ -26,7 +26,7 @@ struct loop;
  * struct history_config
  * @dir: state directory, in which each NIC has a directory with its files
  * @log: number of this run of the manager
- * @bytes: size of all files together at most
+ * @bytes: most bytes of all files together
  */
 struct history_config {
 	const char *dir;
@@ -36,7 +36,10 @@ struct history_config {
 	uint64_t bytes;
 };
 
-/** struct history_ops - @told: called in the loop when the error (@why, "": none) has changed */
+/**
+ * struct history_ops - callback to the owner
+ * @told: called in the loop when the error @why has changed; "": there is no error
+ */
 struct history_ops {
 	void (*told)(void *arg, const char *why);
 };
@@ -70,11 +73,13 @@ void history_free(struct history *h);
 bool history_add(struct history *h, const struct history_record *r);
 /** history_room() - Return: true if the queue has room for many more lines */
 bool history_room(struct history *h);
-/** history_has() - Return: true if that event, or a later one of the same log, was added */
+/**
+ * history_has() - Return: true if the history contains that event, or a later event of the same log
+ */
 bool history_has(struct history *h, uint64_t log, uint64_t seq);
 /**
  * history_have() - list the last number of each log, as "LOG=SEQ,LOG=SEQ"
- * Return: a text to be freed by the caller; NULL: not known yet, or no memory.
+ * Return: a text to be freed by the caller; NULL: the history is not read yet, or out of memory.
  */
 char *history_have(struct history *h);
 void history_stats(struct history *h, struct history_stats *out);
@@ -82,15 +87,18 @@ void history_stats(struct history *h, struct history_stats *out);
 /**
  * struct history_filter - which events are wanted
  * @from, @to: ms since 1970, both included
- * @level: events of this level or a worse one
+ * @level: events of this level or a more severe one
  * @kind: kinds as history_kind() makes them, with commas between them; "": all
- * @word, @words: events whose JSON contains at least one of these texts; 0 of them: all. A text
- *	that begins or ends with a digit is not found within a longer number, or list of numbers
+ * @word, @words: events whose JSON contains at least one of these texts; @words 0: all events. A
+ *	text that begins or ends with a digit is not found within a longer number, or list of
+ *	numbers
  * @whose: letters of history_record.whose; "": all
- * @have: text of history_have(): only events after those of these logs; NULL: all
- * @last: only the last so many events; 0: the first ones after @after for which there is room
+ * @have: text made by history_have(): only events with greater numbers than this text has for their
+ *	logs; NULL: all events
+ * @last: only this many of the newest events; 0: the oldest events after @after, as many as there
+ *	is room for
  * @after: position where an earlier search ended; "": the beginning
- * @room: bytes of events in the answer
+ * @room: most bytes of events in the answer
  */
 struct history_filter {
 	int64_t from, to;
@@ -112,7 +120,7 @@ bool history_wants(const struct history_filter *f, const struct history_record *
  * struct history_found - the result of a search
  * @events: JSON array; NULL: no memory
  * @after: position where a further search goes on
- * @more: there was no room, or no time, for all events
+ * @more: the search found more events than there was room or time for
  * @lost: nothing was searched: @after was of another run of the manager, or is not kept any more,
  *	or the history was closed
  * @loading: the files from before this start are still being read

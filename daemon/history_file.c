@@ -2,7 +2,7 @@
 /*
  * DOC: a file of the history
  *
- * Its first line says what it is:
+ * The first line of a file describes it:
  *
  *	torus-history FORMAT FABRIC GUID CRC
  *
@@ -10,13 +10,14 @@
  *
  *	CRC WHOSE LOG SEQ TIME LEVEL KIND JSON
  *
- * CRC is CRC-32C in hexadecimal, over the rest of the line, LOG a number in eleven digits of base 64,
- * TIME milliseconds since 1970. JSON is the event without these fields, of which each is stored once:
- * history_json() puts it together. After a crash the last line may be incomplete. A damaged
+ * CRC is CRC-32C in hexadecimal, over the rest of the line, LOG a number in eleven digits of base
+ * 64, TIME milliseconds since 1970. JSON is the event without these fields, so that each value is
+ * stored once; history_json() joins them. After a crash the last line may be incomplete. A damaged
  * line is skipped; the next one begins after a newline, which no line contains. So one can read a
  * file with less(1), or with cut -d' ' -f8- and jq(1), without a manager.
  *
- * In format 1, LOG has sixteen hexadecimal digits, and JSON is the whole event. Such files are read,
+ * In format 1, LOG has sixteen hexadecimal digits, and JSON is the whole event. Such files are
+ * read,
  * and not continued.
  */
 #include <errno.h>
@@ -113,7 +114,10 @@ static int hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads a number in @base with a space after it. Return: the text after it; NULL: there is none. */
+/*
+ * Reads a number in @base and the space after it. Return: the text after the space; NULL: there is
+ * no such number.
+ */
 static const char *read_number(const char *p, const char *end, unsigned int base, uint64_t *out)
 {
 	const char *from = p;
@@ -126,8 +130,8 @@ static const char *read_number(const char *p, const char *end, unsigned int base
 }
 
 /*
- * Reads the number of a log with a space after it; in format 1 it is hexadecimal, and has more
- * digits. Return: the text after it; NULL: there is none.
+ * Reads the number of a log and the space after it; in format 1 the number is hexadecimal, and has
+ * more digits. Return: the text after the space; NULL: there is no such number.
  */
 static const char *read_log(const char *p, const char *end, uint64_t *out, bool *former)
 {
@@ -232,7 +236,10 @@ ssize_t history_head_check(const char *data, size_t len, const char *fabric, uin
 
 /* --- a file ---------------------------------------------------------------------------- */
 
-/* Reads the whole lines in @n bytes. Return: their length; @more: set to false to end the walk. */
+/*
+ * Reads the complete lines in @n bytes. Return: the length of these lines; sets @more to false if
+ * the walk is to end.
+ */
 static size_t walk_lines(const char *data, size_t n, uint64_t at, struct history_walk *w,
 			 bool *more)
 {
@@ -278,7 +285,8 @@ int history_walk(int fd, uint64_t from, uint64_t to, struct history_walk *w)
 		}
 		have += (size_t)n;
 		done = walk_lines(data, have, from, w, &more);
-		if (!done && have == WALK_BYTES) {	/* lines are shorter: this one is damaged */
+		if (!done && have == WALK_BYTES) {	/* lines are shorter than this, so this
+							 * line is damaged */
 			w->damaged++;
 			done = have;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Format of the files of the history: a first line with the format and the owner, then a line with
- * a check sum for each event. This file knows neither threads nor limits of size.
+ * a check sum for each event. Threads and limits of size are in other files.
  */
 #ifndef HISTORY_FILE_H
 #define HISTORY_FILE_H
@@ -13,13 +13,14 @@
 #include "daemon/fm/fm.h"
 #include "daemon/svc_msg.h"
 
-#define HISTORY_LINE_MAX 4096	/* bytes of a line, with its newline */
-#define HISTORY_HEAD_MAX 160	/* ... of the first line */
+#define HISTORY_LINE_MAX 4096	/* most bytes of a line, with its newline */
+#define HISTORY_HEAD_MAX 160	/* most bytes of the first line */
 
-/* Origin of an event: struct history_record.whose. */
-#define HISTORY_LED 'r'		/* of the fabric: this node led, or there was no root */
-#define HISTORY_PULLED 'p'	/* of the fabric: copied from the root */
-#define HISTORY_OWN 'l'		/* of this node, which reports it to the root if it is a warning */
+/* Values of history_record.whose, the origin of an event. */
+#define HISTORY_LED 'r'		/* event of the fabric: this node was root, or there was no root */
+#define HISTORY_PULLED 'p'	/* event of the fabric, copied from the root */
+#define HISTORY_OWN 'l'		/* event of this node, which reports it to the root if it is a
+				 * warning */
 
 /**
  * struct history_record - an event
@@ -27,7 +28,7 @@
  * @time: time of day, ms since 1970
  * @json: the rest of the event in the JSON of the control socket: an object without seq, time, log,
  *	level and kind, of @len bytes without a newline
- * @whole: @json has these, too, because the line is of an earlier release
+ * @whole: @json contains these members, too, because an earlier release has written the line
  */
 struct history_record {
 	char whose;
@@ -40,14 +41,15 @@ struct history_record {
 	bool whole;
 };
 
-/* Bytes of history_json(), with NUL. */
+/* most bytes of history_json(), with NUL */
 #define HISTORY_JSON_MAX (HISTORY_LINE_MAX + 160)
 
 /** history_json() - write the whole event as JSON. Return: its length */
 size_t history_json(const struct history_record *r, char to[HISTORY_JSON_MAX]);
 
 /**
- * history_kind() - convert @kind to the form that lines have: without spaces, quotes and backslashes
+ * history_kind() - convert @kind to the form used in lines, which has no spaces, quotes and
+ * backslashes
  * Return: @to
  */
 char *history_kind(char to[SVC_KIND_MAX], const char *kind);
@@ -75,7 +77,7 @@ ssize_t history_head_check(const char *data, size_t len, const char *fabric, uin
  * struct history_walk - state of reading a file
  * @each: called with each record, and the position of the line after it; false ends the reading
  * @damaged: lines that were skipped
- * @end: position where the last whole line ends
+ * @end: position after the last complete line
  */
 struct history_walk {
 	bool (*each)(void *arg, const struct history_record *r, uint64_t next);

@@ -8,7 +8,10 @@ static bool is_decimal(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Return: true if the match is no part of a longer number: "1,2" in neither "11,2" nor "1,2,0". */
+/*
+ * Return: true if the match is not a part of a longer number or list: "1,2" is found in neither
+ * "11,2" nor "1,2,0".
+ */
 static bool is_whole_number(const char *text, const char *end, const char *at, size_t n)
 {
 	const char *after = at + n;
@@ -31,7 +34,7 @@ static bool has_word(const struct history_record *r, const char *word)
 	return false;
 }
 
-/* Return: true if @kind is among those in @list, with commas between them. */
+/* Return: true if @kind is in @list, whose kinds are separated by commas. */
 static bool names_kind(const char *list, const char *kind)
 {
 	size_t n = strlen(kind);

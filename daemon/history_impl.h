@@ -16,7 +16,10 @@ struct history_item {
 	int64_t time;
 };
 
-/** struct history_segment - a file: its first @bytes are whole lines with times @min to @max */
+/**
+ * struct history_segment - a file, whose first @bytes are complete lines with times from @min to
+ * @max
+ */
 struct history_segment {
 	uint32_t n;
 	uint32_t count;
@@ -32,19 +35,20 @@ struct history_log {
 
 struct history_writer;
 
-#define HISTORY_SLOW (5 * SEC)		/* a read or write that takes longer is a problem */
+#define HISTORY_SLOW (5 * SEC)		/* a read or write that takes longer is reported as a
+					 * problem */
 
 /**
  * struct history
- * @log: the log of this run
+ * @log: number of the log of this run of the manager
  * @armed: the timer is set
  * @lock: protects all members from @users on
  * @users: users of the memory: the loop, and each thread
  * @given, @done: how many lines have entered and left the queue
  * @first, @last, @queued, @queued_bytes: the queue; the writer removes lines from its front after
  *	it has written them
- * @since: when the writer began the read or write that it is in; 0: it is idle
- * @why: what is wrong; "": nothing
+ * @since: when the writer began its present read or write; 0: it is idle
+ * @why: text of the present error; "": there is no error
  */
 struct history {
 	char dir[HISTORY_PATH_MAX - 32];
@@ -84,15 +88,15 @@ const char *history_path(const struct history *h, uint32_t n, char to[HISTORY_PA
 struct history_writer *history_writer_new(void);
 /** history_write_thread() - body of the thread that writes */
 void *history_write_thread(void *arg);
-/* The three functions below are called with the lock. */
-/** history_find_log() - Return: what is known of a log; NULL: nothing */
+/* The lock must be held by the callers of the three functions below. */
+/** history_find_log() - Return: the state of a log; NULL: no event of this log is known */
 struct history_log *history_find_log(struct history *h, uint64_t log);
 /**
- * history_note_log() - note an event of a log, which is or will be in a file
+ * history_note_log() - remember that an event of a log is in a file, or will be in it
  * There are few logs: one for each start of a manager that led.
  */
 void history_note_log(struct history *h, uint64_t log, uint64_t seq, uint32_t segment);
-/** history_last_number() - Return: the number of the last file; 0: there is none */
+/** history_last_number() - Return: the number of the last file; 0: there is no file */
 uint32_t history_last_number(const struct history *h);
 /** history_tell_loop() - wake the loop; called by a thread after changing what the loop reads */
 void history_tell_loop(struct history *h);

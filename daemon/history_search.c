@@ -20,19 +20,20 @@
 #include "daemon/loop.h"
 
 #define JOBS_MAX 32
-#define AWAIT_MS 250		/* wait for the writer at most */
-#define SEARCH_MAX (250 * MS)	/* time of one search; a further search goes on */
+#define AWAIT_MS 250		/* longest wait for the writer */
+#define SEARCH_MAX (250 * MS)	/* longest time of one search; a further search continues where
+				 * it ended */
 
 /**
  * struct history_job - a search
- * @has: logs that the caller has, ascending; @nhas of them
+ * @has: numbers of the logs that the caller has, ascending; @nhas: number of these logs
  * @events, @len, @room: JSON texts of events, a comma after each
  * @seg, @at: position where the search goes on
  * @unread: errno of a file that could not be read
- * @until: when the time is over; the search ends after the file that it is reading then
+ * @until: the search ends after the file that it is reading at this time
  * @done: callback of the caller; NULL: history_forget() was called
  * @ended: the thread has ended the search
- * @dropped: the thread frees it when it has ended
+ * @dropped: the thread has to free this struct when the search has ended
  */
 struct history_job {
 	struct history *h;
@@ -61,7 +62,10 @@ static int order_logs(const void *a, const void *b)
 	return p->log < q->log ? -1 : p->log > q->log;
 }
 
-/* Parses the text of history_have() of another node. Return: false if out of memory, or wrong. */
+/*
+ * Parses the text of history_have() of another node. Return: false if out of memory, or if the text
+ * is malformed.
+ */
 static bool read_have(struct history_job *j)
 {
 	const char *p = j->f.have;
@@ -130,7 +134,7 @@ static void drop_first(struct history_job *j, uint32_t n)
 	memmove(j->lens, j->lens + n, (j->n -= n) * sizeof(*j->lens));
 }
 
-/* Adds an event of which @json is the JSON, with a comma after it. */
+/* Adds an event to the result. @json is its JSON with a comma after it. */
 static bool add_event(struct history_job *j, const char *json, size_t len)
 {
 	if (!grow_found(j, len)) {
@@ -145,7 +149,7 @@ static bool add_event(struct history_job *j, const char *json, size_t len)
 	return true;
 }
 
-/* Return: the length of the event as JSON with a comma. */
+/* Writes the event as JSON with a comma after it. Return: its length. */
 static size_t write_event(const struct history_record *r, char json[HISTORY_JSON_MAX])
 {
 	size_t len = history_json(r, json);
@@ -196,14 +200,14 @@ static void search_segment(struct history_job *j, const struct history_segment *
 		err = fd < 0 ? -errno : history_walk(fd, from, s->bytes, &walk);
 		if (fd >= 0)
 			close(fd);
-		if (err && err != -ENOENT)	/* ENOENT: the writer has deleted it */
+		if (err && err != -ENOENT)	/* ENOENT: the writer has deleted the file */
 			j->unread = -err;
 	}
 	if (!j->full && !j->failed)
 		j->at = s->bytes;
 }
 
-/* Searches forwards, from the file in which an earlier search ended. */
+/* Searches forwards, beginning with the file in which an earlier search ended. */
 static void search_on(struct history_job *j, const struct history_segment *seg, uint32_t n)
 {
 	uint32_t from = j->seg;
@@ -216,7 +220,7 @@ static void search_on(struct history_job *j, const struct history_segment *seg, 
 		}
 }
 
-/* Puts the events found in this file before those found in later ones. */
+/* Puts the events found in this file before the events found in later files. */
 static bool put_before(struct history_job *j, struct history_job *later)
 {
 	bool ok = later->n == 0 || (grow_found(j, later->len) && (j->nroom >= j->n + later->n ||
@@ -258,7 +262,7 @@ static void search_back(struct history_job *j, const struct history_segment *seg
 
 /* --- the thread ------------------------------------------------------------------------ */
 
-/* With the lock: waits until the lines that are in the queue now are written. */
+/* Called with the lock: waits until the lines that are in the queue now are written. */
 static void await_writer(struct history *h)
 {
 	uint64_t want = h->given;
@@ -275,7 +279,10 @@ static void await_writer(struct history *h)
 			break;
 }
 
-/* With the lock. Return: the lines in the queue, in order; NULL: none, or no memory. */
+/*
+ * Called with the lock. Return: the lines in the queue, in order; NULL: the queue is empty, or out
+ * of memory.
+ */
 static char *copy_queue(const struct history *h, size_t *len)
 {
 	char *lines = h->queued_bytes ? malloc(h->queued_bytes) : NULL;
@@ -299,7 +306,7 @@ static void search_queue(struct history_job *j, const char *lines, size_t len)
 		nl = memchr(lines, '\n', (size_t)(end - lines));
 		if (history_line_read(lines, (size_t)(nl - lines), &r) || !job_wants(j, &r))
 			continue;
-		/* Skipping this event would make its log look complete up to a later one. */
+		/* If this event were skipped, its log would look complete up to a later event. */
 		n = write_event(&r, json);
 		if (!j->f.last && j->len + n > j->f.room)
 			break;
@@ -307,7 +314,10 @@ static void search_queue(struct history_job *j, const char *lines, size_t len)
 	}
 }
 
-/* Reads @after. Return: false if it is of another run, or its file is not kept any more. */
+/*
+ * Reads @after. Return: false if @after was made by another run of the manager, or its file was
+ * deleted.
+ */
 static bool read_after(struct history_job *j, const struct history_segment *seg, uint32_t n)
 {
 	uint64_t log;
@@ -318,7 +328,7 @@ static bool read_after(struct history_job *j, const struct history_segment *seg,
 	if (sscanf(j->f.after, "%16" SCNx64 ":%" SCNu32 ":%" SCNu64 "%n", &log, &j->seg, &j->at,
 		   &end) != 3 || j->f.after[end] || log != j->h->log)
 		return false;
-	if (!j->seg)	/* at that time there was no file */
+	if (!j->seg)	/* there was no file when @after was made */
 		return true;
 	for (uint32_t i = 0; i < n; i++)
 		if (seg[i].n == j->seg)
@@ -369,7 +379,7 @@ static void job_free(struct history_job *j)
 	free(j);
 }
 
-/* With the lock. Return: the next search to be done; NULL: none. */
+/* Called with the lock. Return: the next search to be done; NULL: there is no search. */
 static struct history_job *next_search(struct history *h)
 {
 	struct history_job *j = h->jobs;
@@ -409,7 +419,10 @@ void *history_search_thread(void *arg)
 
 /* --- the loop -------------------------------------------------------------------------- */
 
-/* With the lock. Return: the first search that has ended, removed from the list; NULL: none. */
+/*
+ * Called with the lock: removes the first search that has ended from the list. Return: this search;
+ * NULL: no search has ended.
+ */
 static struct history_job *take_ended(struct history *h)
 {
 	for (struct history_job **at = &h->jobs; *at; at = &(*at)->next) {
@@ -431,7 +444,7 @@ static void tell_found(struct history_job *j)
 	char *list = j->failed ? NULL : malloc(j->len + 3);
 
 	if (list) {
-		size_t n = j->len ? j->len - 1 : 0;	/* the last comma */
+		size_t n = j->len ? j->len - 1 : 0;	/* without the last comma */
 
 		list[0] = '[';
 		if (n)
@@ -475,7 +488,8 @@ void history_search_drop(struct history *h)
 		done = j->done;
 		arg = j->arg;
 		j->done = NULL;
-		j->dropped = j->taken && !j->ended;	/* the disk hangs in this search */
+		j->dropped = j->taken && !j->ended;	/* the thread is still in this search,
+							 * because the disk hangs */
 		if (!j->dropped)
 			job_free(j);
 		pthread_mutex_unlock(&h->lock);
@@ -520,7 +534,7 @@ void history_forget(struct history_job *j)
 	j->done = NULL;
 	while (*at && *at != j)
 		at = &(*at)->next;
-	if (*at && !j->taken) {	/* not begun: another search may have its place */
+	if (*at && !j->taken) {	/* the search has not begun: its place in the list becomes free */
 		*at = j->next;
 		job_free(j);
 	}

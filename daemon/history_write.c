@@ -15,16 +15,17 @@
 #include "daemon/history_impl.h"
 #include "daemon/loop.h"
 
-#define BATCH 65536u			/* bytes written at once */
+#define BATCH 65536u			/* bytes that are written at once */
 #define LOGS_MAX 4096u
-#define TRIES 100			/* numbers that are tried for a new file */
-#define AGAIN (10 * SEC)		/* until a failed write is tried again */
+#define TRIES 100			/* how many numbers are tried for a new file */
+#define AGAIN (10 * SEC)		/* time after which a failed write is tried again */
 
 /**
  * struct history_writer - state that only the writer uses
  * @fd: the file to which it appends; -1: none is open
- * @last_try: the writer is to end, and tries a failed write for the last time
- * @anew: the last file could not be read, or is of an earlier format, so the writer begins another
+ * @last_try: the writer has to end, and tries a failed write for the last time
+ * @anew: the writer begins another file, because the last file could not be read or has an earlier
+ *	format
  */
 struct history_writer {
 	int fd;
@@ -66,7 +67,8 @@ static void set_history_why(struct history *h, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	for (char *p = text; *p; p++)	/* the text becomes JSON, and may quote a damaged file */
+	for (char *p = text; *p; p++)	/* the text becomes a part of JSON, and may quote a
+					 * damaged file */
 		if (*p < ' ' || *p > '~')
 			*p = '?';
 	pthread_mutex_lock(&h->lock);
@@ -156,7 +158,7 @@ static bool is_stopped(struct history *h)
 	return stopped;
 }
 
-/** struct loading - a file being read */
+/** struct loading - a file that is being read */
 struct loading {
 	struct history *h;
 	struct history_segment seg;
@@ -194,10 +196,10 @@ static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uin
 	if (err)
 		set_history_why(h, "cannot read file %08" PRIu32 " below %.120s: %s", n, h->dir,
 				strerror(-err));
-	/* Truncates an incomplete last line, but removes nothing that was not read. */
+	/* Truncates an incomplete last line, but never lines that were not read. */
 	if (walk.end < size && !err && !is_stopped(h) && !ftruncate(fd, (off_t)walk.end))
 		walk.damaged++;
-	/* Lines that were not read are never overwritten. */
+	/* New lines are written after all lines that were not read. */
 	l.seg.bytes = err || is_stopped(h) ? size : walk.end;
 	pthread_mutex_lock(&h->lock);
 	h->damaged += walk.damaged;
@@ -208,7 +210,10 @@ static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uin
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* Return: bytes of the first line; 0: it is incomplete; -EBADMSG: it is no such file; or -errno */
+/*
+ * Return: bytes of the first line; 0: the first line is incomplete; -EBADMSG: the file is not a
+ * file of this history; or -errno
+ */
 static ssize_t open_segment(struct history *h, const char *path, int *fd, uint64_t *size,
 			    bool *former, char *why, size_t room)
 {
@@ -232,7 +237,7 @@ static ssize_t open_segment(struct history *h, const char *path, int *fd, uint64
 	return history_head_check(head, (size_t)len, h->fabric, h->guid, former, why, room);
 }
 
-/* Reads a file. One that cannot be read now keeps its name: it may be a good one. */
+/* Reads a file. A file that cannot be read now keeps its name, because its contents may be good. */
 static void load_segment(struct history *h, uint32_t n)
 {
 	char path[HISTORY_PATH_MAX], why[160];
@@ -247,7 +252,7 @@ static void load_segment(struct history *h, uint32_t n)
 	else if (at == -EBADMSG)
 		refuse_segment(h, path, why);
 	else if (!at)
-		unlink(path);	/* a crash happened before its first line was written */
+		unlink(path);	/* a crash happened before the first line was written */
 	else
 		set_history_why(h, "%.120s is not used: %s", path, strerror((int)-at));
 	if (at < 0 || former)
@@ -261,7 +266,10 @@ static int is_segment(const struct dirent *e)
 	return strspn(e->d_name, "0123456789") == 8 && !strcmp(e->d_name + 8, ".log");
 }
 
-/* Sets @since, so that each file may take HISTORY_SLOW. Return: false if the writer is to end. */
+/*
+ * Sets @since, so that reading each file may take HISTORY_SLOW before it counts as a problem.
+ * Return: false if the writer has to end.
+ */
 static bool begin_load(struct history *h)
 {
 	bool go_on;
@@ -335,8 +343,8 @@ static int make_directory(const struct history *h)
 }
 
 /*
- * Creates a file with the number @n or one of the next, because a file that is not of this history
- * and could not be renamed may have the number.
+ * Creates a file with the number @n, or with a greater number, because a file that is not of this
+ * history and could not be renamed may have the number.
  */
 static int create_file(const struct history *h, uint32_t *n, char path[HISTORY_PATH_MAX])
 {
@@ -407,7 +415,10 @@ static int prepare_segment(struct history *h)
 	return begin_segment(h);
 }
 
-/* Takes the first lines that fit into @room, at least one. Return: how many; @len: their bytes */
+/*
+ * Takes the first lines that fit into @room, at least one. Return: number of these lines; @len: set
+ * to their bytes
+ */
 static uint32_t take_batch(struct history *h, uint64_t room, size_t *len)
 {
 	uint32_t n = 0;
@@ -462,8 +473,8 @@ static int write_at(int fd, const char *data, size_t len, uint64_t at)
 }
 
 /*
- * Writes some lines. Then searches find them, and they survive the end of this process; after
- * fdatasync() they survive a loss of power, too.
+ * Writes some lines. From then on searches find them, and they survive the end of this process;
+ * after fdatasync() they survive a loss of power, too.
  */
 static int write_lines(struct history *h)
 {
@@ -492,7 +503,9 @@ static int write_lines(struct history *h)
 	return fdatasync(h->w->fd) ? -errno : 0;
 }
 
-/* Waits for lines or, if the last write @failed, for AGAIN. Return: false: the thread is to end */
+/*
+ * Waits for lines or, if the last write @failed, for AGAIN. Return: false if the thread has to end
+ */
 static bool await_lines(struct history *h, bool failed)
 {
 	struct timespec until;

@@ -2,8 +2,8 @@
 /*
  * Uevents of network devices with DEVTYPE=torus, from both sources of libudev: "udev" sends an
  * event after the rules for a device have been applied, but only where udevd runs; "kernel" sends
- * events in every network namespace. An event only makes the manager look for NICs. It asks the
- * driver which there are, because sysfs shows the devices of the namespace that mounted it.
+ * events in every network namespace. An event only makes the manager look for NICs. The manager
+ * asks the driver for the NICs, because sysfs shows the devices of the namespace that mounted it.
  */
 #include <errno.h>
 #include <libudev.h>
@@ -42,7 +42,7 @@ static void on_uevent(void *arg, unsigned int what)
 		udev_device_unref(dev);
 		any = true;
 	}
-		/* The events that were lost may have been about NICs. */
+		/* Events about NICs may be among the events that were lost. */
 	if (any || errno == ENOBUFS)
 		s->hotplug->fn(s->hotplug->arg);
 }

@@ -2,14 +2,15 @@
 /*
  * DOC: the same history at all candidates
  *
- * Users ask the root what happened, so its history should have all events that the roots before it
- * had. Each candidate therefore copies new events from the root: it asks at once after a change,
- * because then something has happened, once more SOON after that for what follows, and every IDLE.
- * The first of these is so early that a root which hands over after an order of the administrator
- * has given its record of that order to the next root before, also if other orders came just before
- * it. Only if there are many changes, it asks no more often than each SOON. A candidate asks for
- * the events after the last answer, and sends the last number of each run of a manager (log) that
- * it has. So it also gets the events of the time while it was down, and no event is kept twice.
+ * Users ask the root what happened, so its history should have all events of the earlier roots.
+ * Each candidate therefore copies new events from the root: it asks at once after a change of the
+ * fabric, once more SOON after that for later events, and every IDLE. The first question is so
+ * early that a root which hands over after an order of the administrator has passed its record of
+ * that order to a candidate before it stops being root, also if other orders came just before. If
+ * there are many changes, a candidate asks once in SOON at most. A candidate asks for the events
+ * after the last answer, and sends the last number of each run of a manager (log) that it has. So a
+ * candidate also gets the events of the time while it was down, and no candidate stores an event
+ * twice.
  *
  * If a root dies, its last events that no candidate has copied yet are lost. While there is no
  * root, each candidate keeps its own events as events of the fabric.
@@ -32,22 +33,27 @@
 
 #define IDLE (10 * SEC)
 #define SOON (200 * MS)
-#define AT_ONCE (5 * MS)		/* for changes that follow each other */
-#define BURST 10			/* questions that need not be SOON apart */
-#define NEXT (20 * MS)			/* until the next part of an answer */
-#define REFUSED (60 * SEC)		/* until a root without this command is asked again */
+#define AT_ONCE (5 * MS)		/* time for further changes, before the first question */
+#define BURST 10			/* questions that may be asked with less than SOON
+					 * between them */
+#define NEXT (20 * MS)			/* time until the next part of an answer is asked for */
+#define REFUSED (60 * SEC)		/* time until a root that does not know this command is
+					 * asked again */
 
 /**
  * struct keeper
  * @log: the log of this run; @boot: id of this boot of the machine, as text
- * @text: what is wrong
- * @history: NULL: there is none; @guid: the NIC that it is of
- * @ask: the question to the root that is under way; @due: when the root is asked
- * @spent: the time at which the last question would have been asked, had all been SOON apart
- * @after: position where the root's last answer ended; "": it was not asked before
- * @changed: since the last answer the fabric has changed: the root is asked once more SOON after the
- *	next one
- * @missed: it has changed while the root was being asked, so the answer may be without that
+ * @text: text of the present problem
+ * @history: the history; NULL: there is no history; @guid: GUID of its NIC
+ * @ask: the question to the root that is under way; @due: when the next question is sent
+ * @spent: limits the rate: each question adds SOON; if no question was asked for long, it is the
+ *	time of the last question
+ * @after: position where the root's last answer ended; "": the next question begins at the root's
+ *	first event
+ * @changed: the fabric has changed since the last answer, so the root is asked once more, SOON
+ *	after the next answer
+ * @missed: the fabric has changed while a question was under way, so its answer may lack events of
+ *	that change
  */
 struct keeper {
 	struct fabricd *d;
@@ -101,7 +107,10 @@ json_t *keeper_record(const struct keeper *k, const struct event_record *r)
 
 /* --- this manager's events ------------------------------------------------------------- */
 
-/* Return: the origin of an event. Without a root, own events belong to the fabric's history. */
+/*
+ * Return: the origin of an event. Without a root, a node's own events belong to the history of the
+ * fabric.
+ */
 static char choose_whose(const struct fabricd *d, enum fm_level level)
 {
 	struct fm_root_status r = { .reachable = false };
@@ -158,7 +167,7 @@ static void ask_at(struct keeper *k, uint64_t at)
 	loop_timer_set(k->timer, at);
 }
 
-/* Return: when the root can be asked next after a change. */
+/* Return: the earliest time at which the root can be asked after a change. */
 static uint64_t find_turn(const struct keeper *k)
 {
 	uint64_t at = loop_now() + AT_ONCE, early = (BURST - 1) * SOON;
@@ -225,12 +234,12 @@ static void take_reply(void *arg, const char *text)
 	if (!json_is_true(json_object_get(reply, "ok"))) {
 		again = knows_no_history(reply) ? REFUSED : IDLE;
 	} else if (json_object_get(reply, "rootless") || !after) {
-		k->after[0] = '\0';	/* that node does not lead, or has no history */
+		k->after[0] = '\0';	/* that node is not root, or has no history */
 	} else if (json_is_true(json_object_get(data, "lost"))) {
 		k->after[0] = '\0';
 		again = NEXT;
 	} else if (!take_all_pulled(k, json_object_get(data, "events"))) {
-		again = SOON;	/* asks for the rest then */
+		again = SOON;	/* the rest is asked for then */
 	} else {
 		snprintf(k->after, sizeof(k->after), "%s", after);
 		again = json_is_true(json_object_get(data, "more")) ? NEXT : IDLE;
@@ -265,7 +274,7 @@ static void ask_root(struct keeper *k)
 	json_t *cmd;
 
 	if (!have)
-		return;	/* the own history is not read yet */
+		return;	/* the history of this node is not read yet */
 	history_stats(k->history, &s);
 	cmd = json_pack("{s:s, s:b, s:s}", "cmd", "history", "pull", 1, "have", have);
 	if (k->after[0])
@@ -354,7 +363,9 @@ void keeper_resume(struct keeper *k, const char *dir)
 		keeper_open(k, dir);
 }
 
-/* Reads the boot id, from the environment that the unit sets, because it hides /proc/sys. */
+/*
+ * Reads the boot id. It is in the environment that the unit sets, because the unit hides /proc/sys.
+ */
 static void find_boot(struct keeper *k)
 {
 	const char *told = getenv("TORUS_BOOT");

@@ -9,11 +9,14 @@
 #include "daemon/nic.h"
 #include "daemon/query.h"
 
-#define LINES_SOON	(20 * MS)	/* until a report: several lines change at a time */
-#define LINES_GAP	SEC		/* between two reports: lines may go on changing */
+#define LINES_SOON	(20 * MS)	/* delay of a report, because several lines change at a
+					 * time */
+#define LINES_GAP	SEC		/* least time between two reports, because lines may go
+					 * on changing */
 #define LINES_EVERY	(10 * SEC)
 #define LINES_OLD	(35 * SEC)
-#define LINES_TIMES	3		/* reports that no line is degraded any more */
+#define LINES_TIMES	3		/* how often a node reports that no line is degraded any
+					 * more */
 
 static uint64_t gauge_of(const struct torus_link *l, enum torus_port_gauge g)
 {
@@ -76,7 +79,10 @@ void lines_changed(struct fabricd *d)
 	report_soon(d);
 }
 
-/* Adds no event about a line that has all lanes and its full rate from the start. */
+/*
+ * Adds an event if the line has changed. A line that has all lanes and its full rate from the start
+ * makes no event.
+ */
 void line_note(struct fabricd *d, const struct torus_link *l)
 {
 	struct line *was = &d->line[l->port];
@@ -102,7 +108,10 @@ void lines_begin(struct fabricd *d)
 	d->lines.again = LINES_TIMES;
 }
 
-/* Reports now, or, without a connection to the root, when this is called after it is there. */
+/*
+ * Sends a report soon. If there is no connection to the root, it is sent when this function is
+ * called after the connection is up.
+ */
 void lines_again(struct fabricd *d)
 {
 	if (d->lines.again)
@@ -150,7 +159,7 @@ void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 	tell_again(d);
 }
 
-/* Asks the NIC for its links; the report follows when it has answered, which may take long. */
+/* Asks the NIC for its links; the report is sent when the NIC has answered, which may take long. */
 static void on_lines_timer(void *arg)
 {
 	struct fabricd *d = arg;
@@ -186,7 +195,7 @@ void lines_take(struct fabricd *d, uint32_t node, json_t *links)
 		json_object_del(d->lines.of, key);
 }
 
-/* Return: true if the list is too old, or of a NIC that was replaced or restarted. */
+/* Return: true if the list is too old, or if the NIC that it is about was replaced or restarted. */
 static bool is_report_old(const struct fm_entry *e, const json_t *of)
 {
 	uint64_t at = (uint64_t)json_integer_value(json_object_get(of, "at"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Degraded lines: links that are up with fewer lanes, a lower rate or less margin than their
- * receivers could have, because training gave these up on a bad line; and those whose receivers
+ * receivers could have, because training reduced them on a bad line; and links whose receivers
  * count too many errors (errors.h).
  *
  * The root keeps a list of all degraded lines, so that a question about the fabric need not go to
@@ -20,7 +20,7 @@
 
 struct fabricd;
 
-/** struct line - the last event of a port's line; width 0: none yet */
+/** struct line - the last event about the line of a port; width 0: there was no event */
 struct line {
 	uint64_t width, rate;
 	bool degraded;
@@ -28,8 +28,8 @@ struct line {
 
 /**
  * struct lines - this node's reports to the root, and the root's list
- * @again: how many reports are still to be sent
- * @asked: the links are being read for a report
+ * @again: number of reports that are still to be sent
+ * @asked: true while the links are being read for a report
  * @told: when the last report was sent; 0: never
  * @of: the root's list; maps node ids as text to {links, at, guid, epoch}
  */
@@ -46,7 +46,9 @@ struct lines {
  *	than training would accept, or its receiver counts too many errors (errors.h)
  */
 bool line_degraded(const struct fabricd *d, const struct torus_link *l);
-/** line_note() - take the state of a new or changed link: add an event if its line changed */
+/**
+ * line_note() - called with the state of a new or changed link: add an event if its line changed
+ */
 void line_note(struct fabricd *d, const struct torus_link *l);
 
 /** lines_begin() - start to report the lines of a NIC that was found */
@@ -57,11 +59,14 @@ void lines_stop(struct fabricd *d);
 void lines_again(struct fabricd *d);
 /** lines_changed() - report to the root soon, because the list of degraded lines has changed */
 void lines_changed(struct fabricd *d);
-/** lines_read() - take the links read by nic_links_get(), and report them if a report is due */
+/** lines_read() - called with the links read by nic_links_get(): send a report if it is due */
 void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int n);
 /** lines_take() - on the root: store the degraded links that @node has reported */
 void lines_take(struct fabricd *d, uint32_t node, json_t *links);
-/** lines_json() - Return: the list, of all nodes that are up, ids ascending; a new reference */
+/**
+ * lines_json() - Return: the list of degraded lines of all nodes that are up, ids ascending; a new
+ * reference
+ */
 json_t *lines_json(struct fabricd *d);
 
 #endif /* LINE_H */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests of links. At most one sender and one echo at a port, which share a queue towards the NIC.
+ * Tests of links. A port has at most one sender and one echo. They share one queue of packets to
+ * the NIC.
  *
  * Rate. Packet n of a sender is due an interval after packet n - 1, and a sender that was late
- * makes up for LINKTEST_WINDOW packets at most; so a timer that is late lowers the rate only if it
- * is very late, and no burst is longer than the window.
+ * sends up to LINKTEST_WINDOW packets at once. So a late timer lowers the rate only if it is later
+ * than that, and no burst is longer than the window.
  *
  * Round trips are counted in classes, 32 for each power of two, so the median is right within 3 %
  * and a test of any length takes the same memory.
@@ -20,11 +21,12 @@
 
 #define VERSION		1
 #define HEAD		32
-#define WAIT		(3 * SEC)	/* a packet without an echo for so long is lost */
-#define UNASKED		(10 * SEC)	/* a sender whose result is not asked for ends */
-#define UNHEARD		(60 * SEC)	/* the sender whose packets are echoed has ended */
-#define KEPT		(60 * SEC)	/* ... and of one that has ended */
-#define AGAIN		(2 * MS)	/* after the NIC was busy */
+#define WAIT		(3 * SEC)	/* a packet without an echo for so long counts as lost */
+#define UNASKED		(10 * SEC)	/* a sender ends if nobody asks for its result for so
+					 * long */
+#define UNHEARD		(60 * SEC)	/* an echo ends if it receives no packets for so long */
+#define KEPT		(60 * SEC)	/* time for which the result is kept after the end */
+#define AGAIN		(2 * MS)	/* delay of the next try after the NIC was busy */
 #define QUEUE		(2 * LINKTEST_WINDOW)
 #define CLASS_BITS	5
 #define CLASSES		(60 << CLASS_BITS)
@@ -33,20 +35,20 @@ enum { PROBE, REPLY };
 
 static const char magic[4] = "tTST";
 
-/** struct outstanding - a packet without an echo; @at 0: none */
+/** struct outstanding - a packet whose echo has not arrived; @at 0: unused */
 struct outstanding {
 	uint32_t number;
 	uint64_t at;
 };
 
 /**
- * struct run - one role at a port
- * @until: when it ends; of a sender, when it sends its last packet
+ * struct run - a sender or an echo at a port
+ * @until: when it ends; for a sender, when it sends its last packet
  * @interval: ns between packets
  * @next_at: when the next packet is due
- * @asked: when the result was last asked for, a packet came to be echoed, or the test ended
- * @number: packets begun; @all: no more will be
- * @class: of round trips, how many are in each
+ * @asked: the latest of: a request for the result, the arrival of a packet to be echoed, the end
+ * @number: number of packets made so far; @all: no more packets will be made
+ * @class: number of round trips in each class
  */
 struct run {
 	struct linktest_plan plan;
@@ -60,7 +62,9 @@ struct run {
 
 /**
  * struct end - a port with a test
- * @queue, @n: packets for the NIC; @busy: it has others; @again: when they may be tried again
+ * @queue, @n: packets to be passed to the NIC
+ * @busy: the NIC has not sent the packets passed before
+ * @again: when the queue may be passed again
  */
 struct end {
 	struct run run[LINKTEST_ROLES];
@@ -158,13 +162,16 @@ void linktest_stamp(struct linktest_packet *p, uint64_t now)
 
 /* --- beginning and ending --------------------------------------------------------- */
 
-/* Bytes on the wire: whole flits, and what is around them. */
+/* Return: bytes on the wire of a packet: whole flits, with LINKTEST_AROUND. */
 static uint64_t wire_bytes(uint32_t size)
 {
 	return (size + 15) / 16 * 16 + LINKTEST_AROUND;
 }
 
-/* Return: ns between packets: @plan's rate, or the share of the link's that a test may take. */
+/*
+ * Return: ns between packets, by the rate in @plan, or by the share of the link's rate that a test
+ * may take, if that is less.
+ */
 static uint64_t interval_of(const struct linktest_plan *plan)
 {
 	uint64_t mbps = plan->mbps ? plan->mbps : LINKTEST_MBPS;
@@ -265,7 +272,7 @@ static unsigned int class_of(uint64_t ns)
 	return ((shift + 1) << CLASS_BITS) + (unsigned int)((ns >> shift) - (1u << CLASS_BITS));
 }
 
-/* Return: the middle of a class. */
+/* Return: the round-trip time in the middle of a class, ns. */
 static uint64_t middle_of(unsigned int class)
 {
 	unsigned int shift = class >> CLASS_BITS;
@@ -341,7 +348,7 @@ static void flush_queue(struct linktest *t, unsigned int port, uint64_t now)
 	}
 }
 
-/* Puts packets that the NIC did not take in front of the queue. */
+/* Puts packets that the NIC has not sent back to the front of the queue. */
 static void put_back(struct end *e, const struct linktest_packet *p, unsigned int n)
 {
 	unsigned int room = QUEUE - e->n;
@@ -434,7 +441,7 @@ static void run_sender(struct end *e, struct run *r, uint64_t now)
 		end_run(r, LINKTEST_DONE, "", now);
 }
 
-/* Forgets results that were not asked for in time. */
+/* Forgets results that nobody has asked for in time. */
 static void forget_old(struct end *e, uint64_t now)
 {
 	for (unsigned int i = 0; i < LINKTEST_ROLES; i++) {
@@ -502,7 +509,7 @@ static void hear_reply(struct run *r, const uint8_t *data, size_t len, uint32_t 
 
 	if (o)
 		o->at = 0;
-	else if (r->r.lost)	/* it was late */
+	else if (r->r.lost)	/* the packet had been counted as lost, because it was late */
 		r->r.lost--;
 	else
 		return;

@@ -64,7 +64,7 @@ enum fm_level log_level(void)
 	return lg.level;
 }
 
-/* systemd puts the device and inode of the journal's stream into the environment. */
+/* Uses the variable by which systemd passes the device and inode of the journal's stream. */
 static bool stderr_is_journal(void)
 {
 	const char *text = getenv("JOURNAL_STREAM");
@@ -101,7 +101,7 @@ static void keep_text(const char *text, size_t len)
 	lg.len += len;
 }
 
-/* Writes the lines that were kept. Return: true if none is left. */
+/* Writes the lines in the backlog. Return: true if the backlog is empty. */
 static bool flush_backlog(void)
 {
 	while (lg.len) {

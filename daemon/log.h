@@ -32,8 +32,9 @@ void log_printf(enum fm_level level, const char *kind, const char *fmt, ...)
 #define log_debug(kind, ...) log_printf(FM_DEBUG, kind, __VA_ARGS__)
 
 /**
- * struct log_limit - rate limit of a log line that others can provoke: one in @every ns
- * @next: when the next one may be written; @skipped: lines not written since the last one
+ * struct log_limit - rate limit of a log line that other hosts can cause: one line in @every ns
+ * @next: when the next line may be written; @skipped: number of lines not written since the last
+ *	line
  */
 struct log_limit {
 	uint64_t every;
@@ -41,7 +42,10 @@ struct log_limit {
 	uint64_t skipped;
 };
 
-/** log_allowed() - Return: true if the line may be written now, with @skipped not written before */
+/**
+ * log_allowed() - Return: true if the line may be written now; @skipped: set to the number of lines
+ * that were left out before it
+ */
 bool log_allowed(struct log_limit *l, uint64_t now, uint64_t *skipped);
 
 #endif /* LOG_H */

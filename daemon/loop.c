@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The only file that knows libevent. */
+/* All uses of libevent are in this file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>

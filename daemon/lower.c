@@ -53,7 +53,7 @@ int lower_blink(const char *name)
 
 /**
  * struct reader - reads the memory of the plug in interface @name
- * @to, @len: where the next answer goes; @got: bytes of it
+ * @to, @len: buffer for the next answer; @got: bytes in it
  */
 struct reader {
 	struct nl_sock *sk;

@@ -7,7 +7,10 @@
 
 struct module;
 
-/** lower_speed() - Return: the rate of interface @name, Mb/s; 0: none, or not known */
+/**
+ * lower_speed() - Return: the rate of interface @name, Mb/s; 0: the interface has no rate, or it is
+ * not known
+ */
 uint32_t lower_speed(const char *name);
 /**
  * lower_blink() - let the interface's LED blink for a second, and wait for that

@@ -117,7 +117,10 @@ static const struct state_ops state_ops = {
 	.kept = on_kept,
 };
 
-/* Writes the table. Out of memory, it does nothing: the machine asks again after a while. */
+/*
+ * Writes the table to the disk. If out of memory, this function does nothing, and the state machine
+ * asks again later.
+ */
 static void op_keep(void *io, const struct fm_msg *table)
 {
 	static const char no_thread[] = "no table is kept: no memory for the thread that writes";
@@ -183,7 +186,10 @@ static void fabricd_event_with(struct fabricd *d, double time, const char *node,
 			       enum fm_level level, const char *kind, const char *text,
 			       const char *json);
 
-/* Passes the event @seq, the last one, to the history and to the clients that follow events. */
+/*
+ * Passes the event @seq, which must be the newest, to the history and to the clients that follow
+ * events.
+ */
 static void event_added(struct fabricd *d, uint64_t seq)
 {
 	const struct event_record *r = seq ? events_next(d->events, seq) : NULL;
@@ -193,7 +199,7 @@ static void event_added(struct fabricd *d, uint64_t seq)
 	control_events(d->control);
 }
 
-/* Adds an event of kind link. Its node is that at the end that gives the cable its name. */
+/* Adds an event of kind link. Its node is the node at the end by which the cable is named. */
 static void link_event(struct fabricd *d, const struct fm_log *log)
 {
 	const struct fm_link_change *l = log->link;
@@ -233,7 +239,7 @@ static void recovery_event(struct fabricd *d, const struct fm_log *log)
 	free(text);
 }
 
-/* Adds an event of kind admin. Its node is that at the end that gives the cable its name. */
+/* Adds an event of kind admin. Its node is the node at the end by which the cable is named. */
 static void order_event(struct fabricd *d, const struct fm_log *log)
 {
 	static const char *const names[] = {
@@ -326,7 +332,10 @@ static void fabricd_event_with(struct fabricd *d, double time, const char *node,
 	if (json)
 		events_link(d->events, seq, json);
 	event_added(d, seq);
-	/* The root gets the end of a problem, too, if it got the beginning. */
+	/*
+	 * If the root got the event about the beginning of a problem, it also gets the event about
+	 * the end.
+	 */
 	if (!other && d->own[0] && (level <= FM_WARNING || !strncmp(text, "over: ", 6)))
 		report_warning(d, time, level, kind, text);
 }
@@ -349,8 +358,8 @@ static void tell_systemd(struct fabricd *d)
 }
 
 /*
- * Called after each event. fm_state() looks at the whole table, so this calls it only if the
- * outline has changed.
+ * Called after each event. fm_state() examines the whole table, so this function calls it only if
+ * the outline has changed.
  */
 static void update_outline(struct fabricd *d)
 {
@@ -393,7 +402,7 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 
 /* --- sealed management packets ---------------------------------------------------- */
 
-#define REFUSED_EVERY (10000 * MS)	/* between two events about refused packets */
+#define REFUSED_EVERY (10000 * MS)	/* least time between two events about refused packets */
 
 static void sealed_send(void *arg, unsigned int port, const void *data, size_t len)
 {
@@ -442,7 +451,7 @@ const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room
 	const struct torus_shape *shape = d->fm ? fm_shape(d->fm) : NULL;
 	char port[TORUS_TEXT_MAX];
 
-	/* As long as there is no shape, a port has only a number. */
+	/* While there is no shape, the name of a port is only its number. */
 	if (shape && shape->ndims)
 		torus_port_text(shape->ndims, d->refused_port, port);
 	else
@@ -460,7 +469,7 @@ static void on_fm_timer(void *arg)
 	stall_due(arg);
 }
 
-/* Passes the time of day on; a clock before 1970 is not set. */
+/* Passes the time of day to the state machine. A clock before 1970 counts as not set. */
 static void on_clock(void *arg)
 {
 	double wall = loop_wall();
@@ -494,7 +503,8 @@ static void on_found(void *arg, const struct torus_device *dev,
 	if (getrandom(&c->seed, sizeof(c->seed), 0) != sizeof(c->seed))
 		c->seed = loop_now();
 	d->told = FM_STATES;
-	d->outline = (struct fm_outline) { .version = UINT64_MAX };	/* none */
+	d->outline = (struct fm_outline) { .version = UINT64_MAX };	/* a value that no
+									 * outline has */
 	c->keeps = config_state_dir(&d->config);
 	load_state(d, &e, &kept);
 	keeper_resume(d->keeper, config_state_dir(&d->config));

@@ -27,7 +27,7 @@
 
 #define EXIT_USAGE 2
 
-/** struct watchdog - reports to systemd that the loop is running */
+/** struct watchdog - timer that reports to systemd that the loop is running */
 struct watchdog {
 	struct loop_timer *timer;
 	uint64_t every;
@@ -74,7 +74,7 @@ static int parse_dump(const char *form, enum task *task)
 	return EXIT_USAGE;
 }
 
-/* Return: -1 to go on, else the exit status. */
+/* Return: -1 to continue, else the exit status. */
 static int parse_args(int argc, char **argv, struct config_run *run, enum task *task)
 {
 	static const struct option opts[] = {
@@ -171,7 +171,10 @@ struct reload {
 	char text[STATE_TEXT_MAX];
 };
 
-/* Keeps the first error for the status, and logs the others. */
+/*
+ * A recovery takes as long as the slowest manager, and jobs of users may occupy all processors, so
+ * the manager gets a high priority.
+ */
 static void take_complaint(void *arg, unsigned int line, const char *text)
 {
 	struct reload *r = arg;
@@ -187,7 +190,10 @@ static void take_complaint(void *arg, unsigned int line, const char *text)
 		 r->path, at, text);
 }
 
-/* Begins or ends the problem that the configuration has the error @text; "": it has none. */
+/*
+ * Large answers are rare, so free memory is returned to the kernel at once. One arena is enough for
+ * all threads.
+ */
 static void set_config_problem(struct fabricd *d, const char *text)
 {
 	char event[STATE_TEXT_MAX + 8];
@@ -200,7 +206,7 @@ static void set_config_problem(struct fabricd *d, const char *text)
 	snprintf(d->config_text, sizeof(d->config_text), "%s", text);
 }
 
-/* Reads the configuration again, and applies the keys that may change. */
+/* An address that is configured later needs another start of fabricd: see fabricd.service. */
 static void on_reload(void *arg)
 {
 	struct fabricd *d = arg;

@@ -5,11 +5,11 @@
 
 #include "daemon/module.h"
 
-#define HALF	128		/* bytes: the lower half of the memory, or a page */
-#define FIRST	0x50		/* I2C address */
+#define HALF	128		/* bytes of the lower half of the memory, and of a page */
+#define FIRST	0x50		/* I2C addresses of the two memories */
 #define SECOND	0x51
 
-/** struct plug - how to read a plug, and what was read last */
+/** struct plug - function that reads a plug, and the bytes that were read last */
 struct plug {
 	int (*read)(void *arg, uint8_t i2c, uint8_t page, uint8_t offset, uint8_t len, uint8_t *to);
 	void *arg;
@@ -68,7 +68,10 @@ static int read_sfp(struct plug *p, struct module *m)
 	copy_text(m->serial, a + 68, 16);
 	copy_text(m->date, a + 84, 8);
 	monitor = a[92];
-	/* Has monitors, calibrated by itself, at the second address without further ado. */
+	/*
+	 * The monitors are at the second address. They can be used only if they exist and are
+	 * calibrated in the plug, and if no change of address is needed.
+	 */
 	if (!(monitor & 0x40) || !(monitor & 0x20) || monitor & 0x04 ||
 	    p->read(p->arg, SECOND, 0, 0, HALF, p->page))
 		return 0;
@@ -111,7 +114,7 @@ static int read_cmis(struct plug *p, struct module *m, const char *kind)
 	copy_text(m->serial, a + 38, 16);
 	copy_text(m->date, a + 54, 8);
 	set_measured(m, p->low + 14, p->low + 16);
-	/* A flat memory has no pages, and so no monitors of lanes. */
+	/* A flat memory has no pages, so it has no monitors of lanes. */
 	if (p->low[2] & 0x80 || read_page(p, 0x11))
 		return 0;
 	m->ntx = get_powers(m->tx_mw, a + 26, MODULE_LANES);
@@ -128,7 +131,7 @@ int module_read(int (*read)(void *arg, uint8_t i2c, uint8_t page, uint8_t offset
 	*out = (struct module) { .measured = false };
 	if (err)
 		return err;
-	switch (p.low[0]) {		/* the identifier, SFF-8024 */
+	switch (p.low[0]) {		/* the identifier of the plug's type, SFF-8024 */
 	case 0x03:
 		return read_sfp(&p, out);
 	case 0x0c:
