@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One daemon manages one NIC. With "auto" it takes the only one there is, and waits while there are
- * none or several; a further one that comes later changes nothing. A NIC of the kernel causes a
- * uevent (hotplug.c); for sockets of NICs in user space this file looks, less and less often.
+ * One daemon manages one NIC. With "auto" it uses the only NIC of the host, and waits while there
+ * is no NIC or several; another NIC that appears later changes nothing. A NIC of the kernel causes
+ * a uevent (hotplug.c); for the sockets of NICs in user space, this file searches at intervals that
+ * grow.
  *
  * Calls of the NIC are jobs of a queue (nicq.c), on a connection that only its thread uses: the
  * search for the NIC, all actions, questions of users, and reading the state again after events
  * were lost. The NIC's events come to the loop, on another connection.
  *
- * If a call fails, the NIC is not given up: its connection is opened again if it broke, and the
- * manager tries again. The NIC counts as lost if its event connection ends, or if CALLS_LATE calls
- * in a row failed because its connection broke. Calls that merely have no answer may mean that the
- * host has no processor time for the NIC: then it counts as lost only some time after CALLS_LATE of
- * them (nic_new()). Until then the manager keeps its table and its connections, and goes on as soon
- * as the NIC answers. No recovery waits for it: it tells the root that its NIC does not answer
- * (fm/node/task.c).
+ * After a failed call the NIC does not count as lost: the thread opens the connection again if it
+ * broke, and the manager repeats the action. The NIC counts as lost if its event connection ends,
+ * or if CALLS_LATE calls in a row failed because its connection broke. If calls merely get no
+ * answer, this may mean that the host has no processor time for the NIC: then it counts as lost
+ * only some time after CALLS_LATE of them (nic_new()). Until then the manager keeps its table and
+ * its connections, and goes on as soon as the NIC answers. No recovery waits for this manager,
+ * because it tells the root that its NIC does not answer (fm/node/task.c).
  *
  * Tests: tests/unit/test_nic_call.c, tests/netns/test_slow_nic.sh.
  */
@@ -57,7 +58,10 @@ static void lose_nic(struct nic *nic, int err)
 	loop_timer_set(nic->timer, 0);
 }
 
-/* Return: true if the NIC has not answered for @patience after CALLS_LATE calls. */
+/*
+ * Return: true if the NIC has not answered CALLS_LATE calls in a row, and @patience has passed
+ * since then.
+ */
 static bool is_overdue(const struct nic *nic)
 {
 	return loop_now() >= nic->late_at + (CALLS_LATE - 1) * CALL_MAX_MS * MS + nic->patience;
@@ -136,8 +140,8 @@ static void on_event(const struct torus_event *ev, void *arg)
 }
 
 /**
- * struct reading - a job that reads the state of the NIC because events were lost
- * Meanwhile no events are taken from the socket: they are handled after what was read.
+ * struct reading - a job that reads the state of the NIC because events were lost During this job
+ * the loop reads no events from the socket; it handles them after the state that was read.
  */
 struct reading {
 	struct nicq_job job;
@@ -216,7 +220,10 @@ static void on_readable(void *arg, unsigned int what)
 	(void)what;
 	err = torus_events_read(nic->dev, on_event, nic);
 	if (err == -ENOBUFS) {
-	/* If a job cannot be made, look for the NIC again, because lost events are not repeated. */
+	/*
+	 * If there is no memory for the job, search for the NIC again, because lost events are not
+	 * repeated.
+	 */
 		if (read_again(nic))
 			lose_nic(nic, -ENOMEM);
 		return;
@@ -225,13 +232,13 @@ static void on_readable(void *arg, unsigned int what)
 		lose_nic(nic, -ENODEV);
 }
 
-/* --- looking for the NIC --------------------------------------------------- */
+/* --- search for the NIC ---------------------------------------------------- */
 
 /**
- * struct look - a job that looks for the NIC
- * @why: the reason why there is none, as text
- * @calls: the connection of a NIC that was lost for lack of answers, or NULL; then that of the NIC
- * that was found
+ * struct look - a job that searches for the NIC
+ * @why: the reason why no NIC was found, as text
+ * @calls: the connection of a NIC that was lost because it did not answer, or NULL; after the
+ *	search, the connection of the NIC that was found
  * @events, @info, @links, @park, @rows: event connection and state of the NIC that was found
  */
 struct look {
@@ -248,7 +255,7 @@ struct look {
 	struct nic_note note;
 };
 
-/** struct listing - NICs that torus_list() finds */
+/** struct listing - number of NICs that torus_list() finds, and the name of the first NIC */
 struct listing {
 	char first[128];
 	unsigned int n;
@@ -373,7 +380,10 @@ static void calls_free(struct calls *calls)
 	free(calls);
 }
 
-/* Keeps the connection of a NIC that does not answer, to ask on it again (nicq.c). */
+/*
+ * Keeps the connection of a NIC that does not answer. The next search uses the same connection
+ * (nicq.c).
+ */
 static void keep_calls(struct nic *nic, struct look *l)
 {
 	if (l->job.err != -ETIMEDOUT || !l->calls || !l->calls->dev)
@@ -461,7 +471,7 @@ static void start_look(struct nic *nic)
 	nicq_add(nic->queue, &l->job);
 }
 
-/* --- losing the NIC ---------------------------------------------------------- */
+/* --- loss of the NIC --------------------------------------------------------- */
 
 static int run_nothing(struct nicq_job *job)
 {

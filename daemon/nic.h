@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The NIC of this node, through libtorus: finds it, reads its events, does actions at it, and finds
- * it again if it is lost.
+ * The NIC of this node, through libtorus: these functions find the NIC, read its events, do actions
+ * at it, and find it again if it was lost.
  */
 #ifndef NIC_H
 #define NIC_H
@@ -16,10 +16,11 @@ struct nic;
 
 /**
  * struct nic_ops - callbacks to the owner
- * @found: a NIC was found, with its state; @rows is NULL unless it is placed
+ * @found: a NIC was found; the arguments are its state; @rows is NULL if the NIC has no coordinates
  * @gone: the NIC was lost; @why: the reason as text
  * @absent: no NIC was found yet; @why: the reason as text; called when the reason changes
- * @done: the action @tag has ended; @park, @lost: the result of a count without error, else NULL, 0
+ * @done: the action @tag has ended; @park, @lost: the result of a count action that had no error,
+ *	else NULL and 0
  * @links: the links that nic_links_get() has read
  */
 struct nic_ops {
@@ -37,9 +38,10 @@ struct nic_ops {
 };
 
 /**
- * nic_new() - start to look for a NIC
+ * nic_new() - start to search for a NIC
  * @where: "auto", "unix:PATH" or "genl:NAME"
- * @patience: ns after three calls without an answer, until the NIC counts as lost
+ * @patience: after three calls in a row without an answer, the NIC counts as lost if it does not
+ *	answer for this time, ns
  */
 struct nic *nic_new(struct loop *loop, const char *where, uint64_t patience,
 		    const struct nic_ops *ops, void *arg);
@@ -49,8 +51,9 @@ const struct histogram *nic_times(const struct nic *nic);
 
 /*
  * Actions at the NIC. These functions do not wait; the actions are done in the order of the calls.
- * Those with a tag end with @done, unless the NIC is lost before. nic_place_set() also sets the
- * addresses of the NIC's interface; the others are as in struct fm_ops.
+ * At the end of an action with a tag, @done is called, unless the NIC is lost before.
+ * nic_place_set() also sets the addresses of the NIC's interface; the others are as in struct
+ * fm_ops.
  */
 void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t len);
 void nic_root_set(struct nic *nic, uint32_t tag, uint64_t epoch, uint64_t guid);
@@ -67,16 +70,16 @@ void nic_links_get(struct nic *nic);
 
 /**
  * struct nic_question - a question or an order of a user to the NIC
- * @run: asks the NIC, in the thread of the queue (nicq.c), on the connection of the actions. It
- *	must not touch what the loop uses. If it needs many calls, it returns NICQ_MORE after each,
- *	so that actions can go first. Return: 0, negative errno, or NICQ_MORE
+ * @run: asks the NIC, in the thread of the queue (nicq.c), on the connection that actions use. @run
+ *	must not touch what the loop uses. A @run that needs many calls returns NICQ_MORE after
+ *	each, so that actions need not wait for all of them. Return: 0, negative errno, or NICQ_MORE
  * @done: called in the loop, once; frees the question. @err: what @run returned; -ENODEV: the NIC
- *	was lost meanwhile; -ECANCELED: @run was not called, because the question was dropped or the
- *	daemon ends
+ *	was lost before the end; -ECANCELED: @run was not called, because the question was dropped
+ *	or the daemon ends
  * @dropped: see nic_drop()
  */
 struct nic_question {
-	struct nicq_job job;	/* first */
+	struct nicq_job job;	/* must be the first member */
 	struct nic *nic;
 	struct calls *calls;
 	uint32_t life;
@@ -86,16 +89,21 @@ struct nic_question {
 };
 
 /**
- * nic_ask() - queue a question, which is asked when no action waits or two have gone before it
- * Questions are asked one after the other.
+ * nic_ask() - queue a question, which is asked when no action waits, or after two actions Questions
+ * are asked one after the other.
  * Return: 0, and @q->done is called later; -ENODEV: there is no NIC; -EBUSY: too many questions
  * wait.
  */
 int nic_ask(struct nic *nic, struct nic_question *q);
-/** nic_drop() - do not ask the question if that has not begun; @done is called nevertheless */
+/**
+ * nic_drop() - drop a question: if @run has not begun, it is not called; @done is called in any
+ * case
+ */
 void nic_drop(struct nic_question *q);
 
-/** nic_give_up() - treat the NIC as lost, because the owner cannot use it; look for it again */
+/**
+ * nic_give_up() - treat the NIC as lost, because the owner cannot use it; search for a NIC again
+ */
 void nic_give_up(struct nic *nic);
 
 #endif /* NIC_H */

@@ -11,8 +11,9 @@
 #include "daemon/nicq.h"
 #include "lib/netdev.h"
 
-#define QUESTIONS_MAX	128	/* waiting; a client of the control socket has at most one */
-#define CALLS_WAITING	16	/* if so many calls wait, no management packet is added */
+#define QUESTIONS_MAX	128	/* most questions that wait; a client of the control socket has
+				 * at most one */
+#define CALLS_WAITING	16	/* if this many calls wait, no management packet is queued */
 
 /**
  * struct call - an action
@@ -20,7 +21,7 @@
  * @life: nic.life when the call was made
  * @epoch, @guid: arguments of root_set
  * @node, @row, @n: arguments of rows_write, in memory behind this struct
- * @link, @n: result of links_get, likewise
+ * @link, @n: result of links_get, also behind this struct
  * @data, @len: arguments of mgmt_send
  * @flag: argument give_up of release, or lost of count
  * @park, @lost: result of count
@@ -52,7 +53,7 @@ struct call {
 	struct nic_note note;
 };
 
-/* Opens the connection again. The NIC must be the same one, and must not have been restarted. */
+/* Opens the connection again. Fails if another NIC answers, or if the NIC was restarted. */
 static int reopen_nic(struct calls *calls)
 {
 	struct torus_device now;
@@ -137,7 +138,10 @@ static void call_done(struct nicq_job *job)
 	free(c);
 }
 
-/* Return: a call that is to be filled and added; NULL: out of memory, and the action has failed. */
+/*
+ * Return: a call, which the caller has to fill and to queue; NULL: out of memory, and the action
+ * counts as failed.
+ */
 static struct call *call_new(struct nic *nic, uint32_t tag, size_t room,
 			     int (*fn)(struct call *c, struct torus_dev *dev))
 {
@@ -171,8 +175,8 @@ static int do_mgmt(struct call *c, struct torus_dev *dev)
 
 /*
  * Sends a management packet. So that a slow NIC has time for other calls, only one packet of each
- * port is in the queue. If several more come meanwhile, only the last is sent after it; the
- * protocol repeats packets that were not answered.
+ * port is in the queue. If the manager sends further packets on the port meanwhile, only the last
+ * of them is sent; the management protocol repeats packets that were not answered.
  */
 void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t len)
 {
@@ -251,7 +255,10 @@ void nic_root_set(struct nic *nic, uint32_t tag, uint64_t epoch, uint64_t guid)
 	call_add(c);
 }
 
-/* Sends the default address plan only to a NIC that reports a plan: earlier ones know no other. */
+/*
+ * Sends the default address plan only to a NIC that reports a plan. A NIC of an earlier release
+ * knows only the default plan, and refuses the attribute.
+ */
 static int do_place(struct call *c, struct torus_dev *dev)
 {
 	struct torus_device before;
@@ -386,7 +393,7 @@ static int do_links(struct call *c, struct torus_dev *dev)
 	return torus_links_get(dev, c->link, &c->n);
 }
 
-/* Does nothing if other calls wait, because at a slow NIC a recovery would wait for this one. */
+/* Does nothing if other calls wait: at a slow NIC, reading the links would delay a recovery. */
 void nic_links_get(struct nic *nic)
 {
 	struct call *c = nicq_waiting(nic->queue) ? NULL :

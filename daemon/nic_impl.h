@@ -16,20 +16,20 @@ struct loop_timer;
 
 #define CALL_MAX_MS	1000
 
-/** struct nic_note - a log line about a failure to set addresses; @text: "" if there was none */
+/** struct nic_note - a log line about a failure to set addresses; @text: "" if no address failed */
 struct nic_note {
 	bool warning;
 	char text[256];
 };
 
 /**
- * struct calls - the connection that the thread of the queue uses; nothing else uses it
+ * struct calls - the connection to the NIC that only the thread of the queue uses
  * @dev: the connection; NULL: it broke
- * @guid, @epoch: identity of the NIC, by which another NIC is recognised
- * @root_epoch, @root_guid: the root whose orders this manager follows; 0: none
+ * @guid, @epoch: identity of the NIC; after opening the connection again, another NIC is refused
+ * @root_epoch, @root_guid: the root whose orders this manager follows; 0: no root
  */
 struct calls {
-	struct nicq_job closing;	/* first */
+	struct nicq_job closing;	/* must be the first member */
 	struct torus_dev *dev;
 	char where[128];
 	uint64_t guid;
@@ -39,8 +39,8 @@ struct calls {
 
 /**
  * struct nic_mgmt - management packets to be sent on a port
- * @life: nic.life + 1 of the packet that is in the queue; 0: none is
- * @data, @len: the packet to be sent after it; 0: none. A later packet replaces it
+ * @life: nic.life + 1 when the packet in the queue was added; 0: no packet is in the queue
+ * @data, @len: the packet to be sent next; @len 0: there is none. A later packet replaces it
  */
 struct nic_mgmt {
 	uint32_t life;
@@ -53,22 +53,24 @@ struct nic {
 	const struct nic_ops *ops;
 	void *arg;
 	char where[128];
-	struct torus_dev *dev;		/* events */
+	struct torus_dev *dev;		/* connection for events */
 	struct calls *calls;
 	struct nicq *queue;
-	_Atomic uint32_t life;		/* number of @calls; jobs of an earlier one are not done */
+	_Atomic uint32_t life;		/* counts the values of @calls; jobs with an earlier
+					 * number do nothing */
 	uint64_t patience;		/* ns; see nic_new() */
-	unsigned int late;		/* calls in a row without an answer */
-	uint64_t late_at;		/* when the first of them ended */
+	unsigned int late;		/* number of calls in a row without an answer */
+	uint64_t late_at;		/* when the first of these calls ended */
 	bool looking;
 	struct loop_fd *watch;
-	struct loop_timer *timer;	/* looks for it; or reports its loss */
-	struct hotplug *hotplug;	/* NULL where only a socket can be meant */
-	bool kernel;			/* its interface is ours to set up */
+	struct loop_timer *timer;	/* starts a search, or reports the loss of the NIC */
+	struct hotplug *hotplug;	/* NULL if @where can only be a socket */
+	bool kernel;			/* the NIC is a kernel NIC, so this daemon sets up its
+					 * interface */
 	uint64_t retry;
-	int lost;			/* negative errno, to be reported */
-	unsigned int asked;		/* questions whose end the loop does not know yet */
-	uint32_t no_memory;		/* tag of an action that there was no memory for */
+	int lost;			/* why the NIC was lost, negative errno; to be reported */
+	unsigned int asked;		/* questions whose end has not reached the loop yet */
+	uint32_t no_memory;		/* tag of an action for which there was no memory */
 	struct nic_mgmt mgmt[TORUS_MAX_PORTS];
 	char why[256];
 };

@@ -9,21 +9,22 @@
  * Calls are done in the order in which they were added: there is one thread, and it has one
  * connection to the NIC (nic.c), which handles the requests of a connection in order. Their @done
  * functions are called in the same order. The manager adds an action only after @done of the one
- * before (fm/node/nic_actions.c), except for actions whose result is not used: these are done before all
- * that it adds later.
+ * before (fm/node/nic_actions.c), except for actions whose result is not used: the thread does
+ * these before all actions added later.
  *
- * Questions of users are jobs of a second list. A job of it is done when the first list is empty,
- * or after AHEAD jobs of the first. So a recovery waits for a part of a question now and then, but
- * a question gets its turn at a NIC that management packets alone keep busy. Questions are done in
- * their order. Between questions and actions no order is needed: a question may be asked at any
- * time.
+ * Questions of users are jobs of a second list. The thread does a job of the second list when the
+ * first list is empty, or after AHEAD jobs of the first list. So a recovery waits for a part of a
+ * question now and then, but questions are done even if management packets alone keep the NIC busy.
+ * Questions are done in their order. Questions and actions need no order among each other: a
+ * question may be asked at any time.
  *
  * A call whose request gets no answer ends after a second, but the NIC may handle the request
  * later. It does so before all requests that follow on the same connection; so when one of these
- * has been answered, none before it is outstanding. The client skips late answers by their sequence
- * numbers. Therefore the connection to a NIC that does not answer is kept, even when the manager
- * has given the NIC up and looks for it again: requests that are outstanding are handled before the
- * state is read. Another connection is opened only after the NIC has closed the present one.
+ * has been answered, no earlier request is outstanding. The client skips late answers by their
+ * sequence numbers. Therefore the connection to a NIC that does not answer is kept, even when the
+ * manager has given the NIC up and looks for it again: requests that are outstanding are handled
+ * before the state is read. Another connection is opened only after the NIC has closed the present
+ * one.
  *
  * From nicq_add() until @done, the memory of a job belongs to the thread. The lock protects only
  * the lists. The thread gets no signals, which the loop handles.
@@ -42,7 +43,8 @@
 #include "daemon/nicq.h"
 #include "daemon/thread.h"
 
-#define AHEAD 2		/* after so many jobs of the first list, one of the second has its turn */
+#define AHEAD 2		/* after this many jobs of the first list, the thread does a job of the
+			 * second list */
 
 /** struct list - jobs in the order in which they were added */
 struct list {
@@ -54,7 +56,7 @@ struct list {
  * @todo, @later, @ended, @stop: protected by @lock
  * @ahead: jobs of @todo that were begun while one of @later waited; only the thread uses it
  * @wake: signalled when a job was added, or @stop was set
- * @told: eventfd, readable when jobs have ended
+ * @told: eventfd that wakes the loop when jobs have ended
  * @waiting: jobs of @todo that have not ended; only the loop uses it
  * @times: of jobs that have ended; only the loop uses it
  */
@@ -117,7 +119,7 @@ static struct nicq_job *take_job(struct nicq *q)
 	return list_take(&q->todo);
 }
 
-/* Waits for a job. Return: the next job; NULL: the thread is to end. */
+/* Waits for a job. Return: the next job; NULL: the thread has to end. */
 static struct nicq_job *next_job(struct nicq *q)
 {
 	struct nicq_job *job;

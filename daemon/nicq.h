@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NICQ_MORE	1	/* returned by a job of nicq_add_later(): call it again later */
+#define NICQ_MORE	1	/* result of a job of nicq_add_later(): the job needs another
+				 * call of @run */
 
 struct histogram;
 struct loop;
@@ -17,7 +18,7 @@ struct nicq;
  * @run: does the calls, in the thread. It must not touch what the loop uses, nor log.
  *	Return: 0, negative errno, or NICQ_MORE
  * @done: called in the loop, once, with @err set; frees the job
- * @err: what @run returned; -ECANCELED: the queue was freed first
+ * @err: result of @run; -ECANCELED: the queue was freed before the job began
  * @later: set by nicq_add_later()
  * @ns: set by the queue: how long the last call of @run took
  */
@@ -37,13 +38,12 @@ void nicq_free(struct nicq *q);
 /** nicq_add() - add a job, which the queue owns from then on */
 void nicq_add(struct nicq *q, struct nicq_job *job);
 /**
- * nicq_add_later() - add a job that is done when no job of nicq_add() waits, or two have gone
- * before it
+ * nicq_add_later() - add a job that is done when no job of nicq_add() waits, or after two such jobs
  * If its @run returns NICQ_MORE, @run is called again by the same rule, before other jobs that were
  * added by this function.
  */
 void nicq_add_later(struct nicq *q, struct nicq_job *job);
-/** nicq_waiting() - Return: how many jobs of nicq_add() have not ended in the loop yet */
+/** nicq_waiting() - Return: number of jobs of nicq_add() whose @done was not called yet */
 unsigned int nicq_waiting(const struct nicq *q);
 /** nicq_times() - Return: how long jobs took that have ended; of one that is called again, its end */
 const struct histogram *nicq_times(const struct nicq *q);

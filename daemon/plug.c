@@ -10,32 +10,37 @@
 #include "daemon/nicq.h"
 #include "daemon/plug.h"
 
-#define SURE	(150 * MS)	/* a driver that cannot blink returns its error sooner */
-#define FRESH	(10 * SEC)	/* reading a plug takes RTNL, and any user may ask for it */
+#define SURE	(150 * MS)	/* a driver that cannot blink returns its error sooner than this */
+#define FRESH	(10 * SEC)	/* age up to which a result is not read again: reading a plug
+				 * takes RTNL, and any user may ask for it */
 
 /**
  * struct blink - a LED that blinks
  * @began: when the driver was asked first; 0: not yet
- * @until: when it ends; 0: at once
+ * @until: when the blinking ends; 0: at once
  */
 struct blink {
-	struct nicq_job job;	/* first */
+	struct nicq_job job;	/* must be the first member */
 	struct plugs *plugs;
 	unsigned int port;
 	char lower[IFNAMSIZ];
 	_Atomic uint64_t began, until;
 };
 
-/** struct look - a plug that is read */
+/** struct look - a job that reads a plug */
 struct look {
-	struct nicq_job job;	/* first */
+	struct nicq_job job;	/* must be the first member */
 	struct plugs *plugs;
 	unsigned int port;
 	char lower[IFNAMSIZ];
 	struct module module;
 };
 
-/** struct plugs - @blink: the one that was begun last; @read_at: when each plug was read */
+/**
+ * struct plugs - state of all ports
+ * @blink: the LED that was last told to blink
+ * @read_at: when each plug was read
+ */
 struct plugs {
 	struct nicq *queue;
 	struct blink *blink;
@@ -67,9 +72,12 @@ void plugs_free(struct plugs *p)
 	free(p);
 }
 
-/* --- LEDs, in the thread and in the loop -------------------------------------------- */
+/* --- LEDs: functions of the thread and of the loop ---------------------------------- */
 
-/* A second at a time, so that plugs are read and an order to stop is obeyed meanwhile. */
+/*
+ * Blinks for one second in each call, so that the thread can read plugs and obey an order to stop
+ * in between.
+ */
 static int run_blink(struct nicq_job *job)
 {
 	struct blink *b = (struct blink *)job;
@@ -135,7 +143,7 @@ void plug_located(const struct plugs *p, unsigned int port, struct plug_locate *
 		out->state = PLUG_GOES_ON;
 }
 
-/* --- plugs, likewise ----------------------------------------------------------------- */
+/* --- plugs: functions of the thread and of the loop ----------------------------------- */
 
 static int run_look(struct nicq_job *job)
 {

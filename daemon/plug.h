@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * LEDs and plugs of the interfaces below this node's ports. Drivers take long for both, so a thread
- * of its own asks them (nicq.h), and the result is read later. One LED of a node blinks at a time:
- * whoever looks for it looks for one.
+ * LEDs and plugs of the interfaces below this node's ports. Drivers take long for both, so a
+ * separate thread calls them (nicq.h), and the loop reads the result later. At most one LED of a
+ * node blinks, so that a person in front of the node finds the right port.
  */
 #ifndef PLUG_H
 #define PLUG_H
@@ -19,8 +19,9 @@ enum plug_state { PLUG_NONE, PLUG_BEGINS, PLUG_GOES_ON, PLUG_DONE, PLUG_FAILED, 
 
 /**
  * struct plug_locate - the LED at a port
- * @state: PLUG_GOES_ON: it blinks; PLUG_DONE: it has; PLUG_FAILED: it cannot: @err
- * @left: ns that it will blink
+ * @state: PLUG_GOES_ON: the LED blinks; PLUG_DONE: it has ended; PLUG_FAILED: it cannot blink, for
+ *	the reason @err
+ * @left: time until the end, ns
  */
 struct plug_locate {
 	enum plug_state state;
@@ -35,20 +36,23 @@ struct plug_module {
 	struct module module;
 };
 
-/** plugs_new() - Return: NULL if out of memory */
+/** plugs_new() - start a queue for the drivers. Return: NULL if out of memory */
 struct plugs *plugs_new(struct loop *loop);
-/** plugs_free() - also waits for a driver that is being asked, a second or so */
+/** plugs_free() - free @p; waits for the driver that is being called, a second or so */
 void plugs_free(struct plugs *p);
 
 /**
- * plug_locate() - let the LED of @lower, the interface of @port, blink for @ns; 0: no longer
- * The LED of another port stops.
+ * plug_locate() - let the LED of @lower, the interface of @port, blink for @ns; 0: stop it The LED
+ * of another port stops.
  * Return: 0 or -ENOMEM.
  */
 int plug_locate(struct plugs *p, unsigned int port, const char *lower, uint64_t ns);
 void plug_located(const struct plugs *p, unsigned int port, struct plug_locate *out);
 
-/** plug_look() - read the plug of @lower, unless it was read a second ago. Return: 0 or -ENOMEM */
+/**
+ * plug_look() - start to read the plug of @lower, unless the last result is new enough. Return: 0
+ * or -ENOMEM
+ */
 int plug_look(struct plugs *p, unsigned int port, const char *lower);
 void plug_looked(const struct plugs *p, unsigned int port, struct plug_module *out);
 

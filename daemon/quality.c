@@ -5,8 +5,10 @@
 #include "daemon/quality.h"
 #include "lib/util/times.h"
 
-#define BETTER		10.0	/* a line so many times better than the limit is not reported */
-#define READINGS	2	/* with errors, before a line is bad */
+#define BETTER		10.0	/* a line with this many times fewer errors than the limit is not
+				 * reported */
+#define READINGS	2	/* least number of readings with errors, before a line counts as
+				 * bad */
 #define WINDOW_MAX	(3600 * SEC)
 
 void quality_rules_default(struct quality_rules *rules)
@@ -24,7 +26,7 @@ static double at_least_zero(double v)
 	return v > 0 ? v : 0;
 }
 
-/* Adds a reading to the sums of a limit; @from: time of the reading before. */
+/* Adds a reading to the sums of a limit; @from: time of the reading before this one. */
 static void add_evidence(struct quality_sum *s, double limit, uint64_t from,
 			 const struct quality_count *more)
 {
@@ -45,7 +47,7 @@ static void add_evidence(struct quality_sum *s, double limit, uint64_t from,
 		s->readings++;
 }
 
-/* Judges by one limit. Without a limit, 0, nothing is bad. */
+/* Judges the line by one limit. With the limit 0, no line is bad. */
 static void judge_sum(struct quality_sum *s, double limit, const struct quality_rules *rules,
 		      uint64_t from, const struct quality_count *more)
 {
@@ -54,7 +56,8 @@ static void judge_sum(struct quality_sum *s, double limit, const struct quality_
 		return;
 	}
 	add_evidence(s, limit, from, more);
-	if (s->up > 2 * rules->errors_min)	/* it is decided, and falls again as soon */
+	if (s->up > 2 * rules->errors_min)	/* the sum has a maximum, so that it falls again
+						 * as soon */
 		s->up = 2 * rules->errors_min;
 	if ((double)more->errors * 2 > limit * (double)more->bits)
 		s->against = more->at;
@@ -77,13 +80,16 @@ static void count_window(struct quality *q, const struct quality_rules *rules,
 	w->errors += more->errors;
 }
 
-/* A line that is below a limit again is judged by what comes from then on. */
+/* A line that has fallen below a limit is judged by the readings from then on. */
 static void forget_windows(struct quality *q, uint64_t at)
 {
 	q->window[0] = q->window[1] = (struct quality_count) { .at = at };
 }
 
-/* Keeps the errors that proved the line bad: earlier bits would make the rate too low. */
+/*
+ * Reports the errors that proved the line bad: with the bits received earlier, the rate would be
+ * too low.
+ */
 static void tell_proof(struct quality *q)
 {
 	const struct quality_sum *s = q->fail.bad ? &q->fail : &q->warn;
@@ -94,7 +100,7 @@ static void tell_proof(struct quality *q)
 	q->window[1] = (struct quality_count) { .at = s->since.at };
 }
 
-/* Return: true if @s counts on from the reading before. */
+/* Return: true if the counters in @s continue those of the reading before. */
 static bool goes_on(const struct quality *q, const struct quality_sample *s)
 {
 	const struct quality_sample *was = &q->last;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Quality of the line into one receiver, judged by the receiver's counters. It does no I/O and
- * knows no daemon, so fabricd and fabricsim use the same code.
+ * Quality of the line into one receiver, judged by the receiver's counters. The code does no I/O
+ * and does not depend on the daemon, so fabricd and fabricsim use the same code.
  *
  *	l	the limit, errors per bit: warn_ber or fail_ber
  *	r	a tenth of it: a line with so few errors is not reported
@@ -20,16 +20,16 @@
  *     about errors_min / 0.6 errors (test_at_limit()), at ten times the limit after errors_min /
  *     0.96 (test_found()). With a rate of r or less it is reached once in 10^errors_min errors
  *     (Wald's bound), so errors_min = 20 never happens by chance (test_false_alarms()).
- *  3. Errors of one reading are not enough: a static discharge, or a plug that is touched, ends
- *     within one, and a bad cable goes on (test_burst()).
+ *  3. Errors of one reading are not enough: a static discharge, or a touched plug, causes errors in
+ *     one reading only, but a bad cable causes errors in several (test_burst()).
  *  4. A line becomes good again. @down grows with the bits received, by the errors that the limit
- *     would allow, and falls by two for each error: it rises only at less than half of the limit.
- *     It must reach QUALITY_CLEAN, which a line at the limit does with a probability of 2 %, and
- *     clean_for must have passed since the last reading that argued for "bad" (test_over(),
- *     test_not_over()). So a line without traffic keeps its level.
- *  5. A counter that falls has begun anew, with another life of the NIC or another session of the
- *     link; its readings count from zero (test_restart(), test_sessions()). Errors while a link is
- *     not up are those of its training, and do not count.
+ *     would allow, and falls by two for each error: it rises only if the error rate is below half
+ *     of the limit. It must reach QUALITY_CLEAN, which a line at the limit does with a probability
+ *     of 2 %, and clean_for must have passed since the last reading that argued for "bad"
+ *     (test_over(), test_not_over()). Therefore a line without traffic keeps its level.
+ *  5. A counter that has fallen was reset, because the NIC was restarted or the link has another
+ *     session; then the reading counts from zero (test_restart(), test_sessions()). Errors while a
+ *     link is not up are those of its training, and do not count.
  *
  * Tests: tests/unit/test_quality.c; test_naive() compares all with a second implementation.
  */
@@ -39,14 +39,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define QUALITY_CLEAN	5	/* errors that the limit would allow, and that did not come */
+#define QUALITY_CLEAN	5	/* errors that the limit would allow for the bits received
+				 * without errors */
 
 enum quality_level { QUALITY_GOOD, QUALITY_WARN, QUALITY_FAIL };
 
 /**
  * struct quality_rules - when a line is bad
  * @warn_ber, @fail_ber: limits, errors per bit
- * @errors_min: see above; @clean_for: ns
+ * @errors_min: see 2 above; @clean_for: see 4 above, ns
  */
 struct quality_rules {
 	double warn_ber, fail_ber;
@@ -61,25 +62,29 @@ struct quality_sample {
 	bool up;
 };
 
-/** struct quality_count - errors in so many bits, since @at */
+/** struct quality_count - number of errors and bits since @at */
 struct quality_count {
 	uint64_t at, bits, errors;
 };
 
-/** struct quality_sum - the sums of one limit; @against: when a reading last argued for @bad */
+/**
+ * struct quality_sum - the sums of one limit; @against: time of the last reading that argued for
+ * "bad"
+ */
 struct quality_sum {
 	double up, down;
-	unsigned int readings;	/* with errors, since @up was 0 */
-	struct quality_count since;	/* @up was 0 */
+	unsigned int readings;	/* readings with errors since @up was 0 */
+	struct quality_count since;	/* errors and bits since @up was 0 */
 	uint64_t against;
 	bool bad;
 };
 
 /**
- * struct quality - of one receiver; all zero: nothing is known yet
+ * struct quality - quality of the line into one receiver; all zero: nothing is known yet
  * @fresh: the last reading had new errors
- * @window: the present one, and the one before: a window has errors_min errors, or is an hour long.
- *   A level that rises is reported with the errors since its sum was 0, not with older windows
+ * @window: the present window and the one before it: a window ends after errors_min errors or an
+ *   hour. A level that rises is reported with the errors since its sum was 0, not with older
+ *   windows
  */
 struct quality {
 	bool based, fresh;
@@ -94,7 +99,10 @@ void quality_rules_default(struct quality_rules *rules);
 /** quality_read() - add a reading. Return: true if it has changed the level */
 bool quality_read(struct quality *q, const struct quality_rules *rules,
 		  const struct quality_sample *s);
-/** quality_suspects() - Return: true if the next reading may change the level, so read soon */
+/**
+ * quality_suspects() - Return: true if the next reading may change the level; then the caller
+ * should read the counters soon
+ */
 bool quality_suspects(const struct quality *q);
 /** quality_recent() - Return: errors and bits of the last two windows */
 struct quality_count quality_recent(const struct quality *q);

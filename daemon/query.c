@@ -7,15 +7,16 @@
 #include "daemon/query.h"
 #include "daemon/svc.h"
 
-#define ASKS_MAX	256	/* questions under way at once */
-#define RENEWED_MAX	6	/* times the limit of a question: the longest time that it takes */
-#define SEEN		64	/* ids that are remembered, so that no question is answered twice */
+#define ASKS_MAX	256	/* most questions at the same time */
+#define RENEWED_MAX	6	/* a question takes at most this many times its limit */
+#define SEEN		64	/* ids that are remembered, so that no node answers a question
+				 * twice */
 
 /**
  * struct ask - a question under way
- * @from: the connection by which it came; 0: it was asked here
+ * @from: the connection on which the question arrived; 0: this node has asked it
  * @pending: connections that have not ended their answers
- * @bound: how long to wait for the next answer, ns; 0: not at all
+ * @bound: longest time to wait for the next answer, ns; 0: do not wait
  * @until: when to end the question, even if answers still come
  */
 struct ask {
@@ -29,10 +30,10 @@ struct ask {
 	unsigned int npending;
 	struct loop_timer *timer;
 	uint64_t bound, until;
-	json_t *own;			/* this node's answer, not given yet */
-	void *local;			/* handle of the own answer that is being made */
+	json_t *own;			/* this node's answer, if it was not passed on yet */
+	void *local;			/* handle of this node's answer while it is being made */
 	bool beginning, asking;
-	void *handle;			/* handle of the request that is being served */
+	void *handle;			/* handle of the request that this root is answering */
 	bool serving;
 	bool over;
 	const struct query_done *done;
@@ -85,7 +86,7 @@ static void send_query_answer(struct query *q, int conn, const struct svc_answer
 	svc_send(q->svc, conn, &(struct svc_msg) { .type = SVC_ANSWER, .answer = *answer });
 }
 
-/* Sends that there are no more answers to @id. */
+/* Sends the message that means: there are no more answers to @id. */
 static void send_end(struct query *q, int conn, uint64_t id)
 {
 	send_query_answer(q, conn, &(struct svc_answer) { .id = id, .reply = (char *)"" });
@@ -121,7 +122,7 @@ static void ask_item(struct ask *a, uint32_t node, json_t *data)
 	free(answer.reply);
 }
 
-/* Gives this node's answer, if it is not given yet. */
+/* Passes this node's answer on, unless this was done before. */
 static void give_own(struct ask *a)
 {
 	json_t *own = a->own;
@@ -132,7 +133,7 @@ static void give_own(struct ask *a)
 	json_decref(own);
 }
 
-/* Gives the own answer, and ends the question if no other answer is outstanding. */
+/* Passes this node's answer on, and ends the question if no other answer is outstanding. */
 static void ask_settle(struct ask *a)
 {
 	give_own(a);
@@ -216,7 +217,10 @@ static struct ask *ask_new(struct query *q, uint64_t id, int from, enum svc_to t
 	return a;
 }
 
-/* Starts the timer, which wait_on() restarts: @bound limits the time without an answer. */
+/*
+ * Starts the timer, which wait_on() restarts after each answer: @bound limits the time between
+ * answers.
+ */
 static void wait_for_query(struct ask *a, uint64_t bound)
 {
 	a->bound = bound;
@@ -238,7 +242,7 @@ static void wait_no_more(struct ask *a)
 	loop_timer_set(a->timer, 0);
 }
 
-/* Sends the question on; @ms: how long this node waits. */
+/* Sends the question to other nodes; @ms: how long this node waits. */
 static void ask_spread(struct ask *a, const char *command, const struct svc_user *user,
 		       unsigned int ms)
 {
@@ -257,7 +261,7 @@ static void ask_spread(struct ask *a, const char *command, const struct svc_user
 		svc_send(a->q->svc, a->pending[i], &m);
 }
 
-/* The same for a command that is not a text yet. Out of memory, no node is asked. */
+/* Like ask_spread(), for a command as JSON. If out of memory, no node is asked. */
 static void ask_spread_json(struct ask *a, const json_t *cmd, const struct svc_user *user,
 		       unsigned int ms)
 {
@@ -375,7 +379,7 @@ static struct ask *ask_find(struct query *q, uint64_t id)
 	return NULL;
 }
 
-/* Removes @conn from the pending ones. Return: false if it was not among them. */
+/* Removes @conn from the pending connections. Return: false if it was not among them. */
 static bool pending_done(struct ask *a, int conn)
 {
 	for (unsigned int i = 0; i < a->npending; i++) {
@@ -422,7 +426,7 @@ static void take_answer(struct query *q, int conn, const struct svc_answer *answ
 	give_own(a);
 	if (answer->more) {
 		wait_on(a);
-		/* No other branch can answer for that node, so no other answer is awaited. */
+		/* Only one branch of the tree leads to that node, so no other answer is awaited. */
 		if (a->to == SVC_TO_NODE && answer->node == a->node)
 			query_enough(a);
 		take_item(a, answer);
@@ -452,7 +456,10 @@ void query_msg(struct query *q, int conn, const struct svc_msg *msg)
 	}
 }
 
-/* Drops a question whose asker is gone; if it was served, also the questions of its request. */
+/*
+ * Drops a question after the node that asked is gone. If this root serves the question, also drops
+ * the questions that it has asked for it.
+ */
 static void ask_drop(struct ask *a)
 {
 	if (a->serving && a->handle)

@@ -49,7 +49,7 @@ static void end_question(struct nic_question *nq, int err)
 	question_free(q);
 }
 
-/* Asks the NIC. Return: false if it is not asked, and the answer is to be given at once. */
+/* Asks the NIC. Return: false if the NIC is not asked, so that the caller has to answer at once. */
 static bool begin_question(struct question *q, const json_t *cmd)
 {
 	int err;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Questions of users that this node's NIC has to answer. The thread of the NIC's queue asks them
- * while the loop goes on (nic.h), and the answers go back by query.h. When a question is forgotten,
- * it is not asked if it has not begun; one that has begun goes on to its end.
+ * Questions of users that this node's NIC has to answer. The thread of the NIC's queue asks the NIC
+ * while the loop continues (nic.h), and query.h sends the answers back. A question that is
+ * forgotten before it has begun is not asked; after it has begun, it runs to its end.
  */
 #ifndef QUESTION_H
 #define QUESTION_H
@@ -18,11 +18,11 @@ struct question;
 
 /**
  * struct question_kind - a command that needs the NIC
- * @begin: reads the arguments of @cmd; may set @error, which is then the answer. NULL: there are no
- *	arguments. Return: true if the NIC is to be asked
+ * @begin: reads the arguments of @cmd; may set question.error, which is then the answer. NULL:
+ *	there are no arguments. Return: true if the NIC has to be asked
  * @run: as in struct nic_question
  * @tell: called in the loop when @run has ended. Return: the answer, a new reference, or NULL
- * @words: if the NIC fails, its error text is the answer; else there is no answer then
+ * @words: true: if the NIC fails, the answer is its error text; false: then there is no answer
  */
 struct question_kind {
 	bool (*begin)(struct question *q, const json_t *cmd);
@@ -32,11 +32,11 @@ struct question_kind {
 };
 
 /**
- * struct links_want - which links, and what of them
- * @lanes: each lane
- * @degraded: only links that are up, and not as they should be
- * @brief: without most counters
- * @bad: no links that are up, not excluded, and not degraded
+ * struct links_want - which links an answer contains, and which members of them
+ * @lanes: each lane of a link
+ * @degraded: only links that are up and degraded (line.h)
+ * @brief: only the counters that a table of links shows
+ * @bad: all links except those that are up, not excluded and not degraded
  */
 struct links_want {
 	bool lanes, degraded, brief, bad;
@@ -44,7 +44,7 @@ struct links_want {
 
 /**
  * struct question - a question under way
- * @ask: takes the answer; NULL: question_forget() was called
+ * @ask: the question to which the answer belongs; NULL: question_forget() was called
  * @port, @lane, @protocol, @up, @want, @ns, @version, @joined, @runs,
  *	@flows, @plan, @step, @seconds: arguments
  * @error: if not "", the answer is a failure with this text
@@ -52,7 +52,7 @@ struct links_want {
  * @row, @nrows, @rows_done, @rows_version: the rows that were read so far
  */
 struct question {
-	struct nic_question nic;	/* first */
+	struct nic_question nic;	/* must be the first member */
 	struct fabricd *d;
 	struct ask *ask;
 	const struct question_kind *kind;
@@ -84,7 +84,7 @@ struct question *question_ask(struct fabricd *d, const struct question_kind *kin
 			      struct ask *ask);
 /** question_forget() - do not call query_local() any more */
 void question_forget(struct question *q);
-/** question_links() - a @run for struct question_kind that reads all links */
+/** question_links() - read all links; a function for the member @run of struct question_kind */
 int question_links(struct nic_question *nq, struct torus_dev *dev);
 
 #endif /* QUESTION_H */

@@ -41,7 +41,10 @@ static int digit_of(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads bytes from the member @key; the caller frees @data. Return: 0, -ENOENT: none, -errno */
+/*
+ * Reads bytes from the member @key; the caller frees @data. Return: 0; -ENOENT: there is no such
+ * member; another negative errno
+ */
 static int get_bytes(const json_t *j, const char *key, void **data, size_t *len)
 {
 	const json_t *v = json_object_get(j, key);
@@ -72,13 +75,16 @@ static int get_bytes(const json_t *j, const char *key, void **data, size_t *len)
 
 /* --- members -------------------------------------------------------------------- */
 
-/* Return: a number of 64 bits as JSON, in which it is signed. */
+/* Return: a number of 64 bits as a JSON integer, which is signed. */
 static json_t *number_json(uint64_t v)
 {
 	return json_integer((json_int_t)v);
 }
 
-/* Reads a number from 0 to @max; UINT64_MAX: any number. If it is not one, increases @wrong. */
+/*
+ * Reads a number from 0 to @max; UINT64_MAX: any number. If the member is missing or out of range,
+ * increases @wrong.
+ */
 static uint64_t get_number(const json_t *j, const char *key, uint64_t max, int *wrong)
 {
 	const json_t *v = json_object_get(j, key);
@@ -146,7 +152,10 @@ static int put_record_plan(json_t *j, const struct torus_plan *p)
 	       json_object_set_new(j, "address6", json_string(torus_plan_text6(&full, text)));
 }
 
-/* Reads a plan; without one, as in recordings of earlier releases: all 0. */
+/*
+ * Reads an address plan. Recordings of earlier releases have no plan; then all members of @p become
+ * 0.
+ */
 static void get_record_plan(const json_t *j, struct torus_plan *p, int *wrong)
 {
 	const char *v4 = json_string_value(json_object_get(j, "address4"));
@@ -373,7 +382,7 @@ static int record_order_json(const struct fm_order *o, json_t *j)
 	       json_object_set_new(j, "reason", json_string(o->reason));
 }
 
-/* Reads an order, which recordings of earlier releases do not have. */
+/* Reads an order. Recordings of earlier releases have no orders. */
 static void get_record_order(const json_t *line, struct fm_order *o, int *wrong)
 {
 	if (!json_object_get(line, "since"))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A recording of a manager: all its events and actions, in order, one JSON object a line.
- * "fabricd --record" writes it, "fabricsim replay" plays it again; fabricsim(1) describes the
- * lines.
+ * A recording of a manager: all its events and actions, in order, one JSON object a line. "fabricd
+ * --record" writes a recording, "fabricsim replay" passes its events to a state machine again;
+ * fabricsim(1) describes the lines.
  *
  * The actions of a manager depend only on its events, which include the ends of its actions at the
  * NIC, and on the numbers of its connections (fm.h). So another manager of the same version does
- * the same actions after the same events, and a replay is right if the actions are equal.
+ * the same actions after the same events. A replay compares these actions with the recorded ones.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -40,13 +40,14 @@ enum record_kind {
 
 /**
  * struct record_event - one event
- * @now: the time given to the manager, ns
- * @begin: @links has one for each port, @rows the NIC's rows if it is placed; @kept: what
- *	@config.kept points to, or NULL
+ * @now: the time passed to the state machine, ns
+ * @begin: @links has one link for each port, @rows the NIC's rows if the NIC has coordinates;
+ *	@kept: the table that @config.kept points to, or NULL
  * @done: @counts is valid if @has_counts
  * @conn: the connection of RECORD_UP and RECORD_DOWN
  *
- * The caller owns what its pointers point to; for a parsed event, record_event_clear() frees it.
+ * The caller owns the memory that the pointers point to; for a parsed event, record_event_clear()
+ * frees it.
  */
 struct record_event {
 	enum record_kind kind;
@@ -85,8 +86,8 @@ struct record_event {
 		struct {
 			uint32_t node;
 			int port;
-			bool on, more;		/* @more: another one follows at once */
-			struct fm_order order;	/* @since 0: there is no order */
+			bool on, more;		/* @more: another exclusion follows at once */
+			struct fm_order order;	/* @order.since 0: there is no order */
 		} exclude;
 		uint32_t move;
 		uint64_t wall;
@@ -111,21 +112,21 @@ struct record_event {
 json_t *record_event_json(const struct record_event *e);
 /**
  * record_event_parse() - convert from JSON
- * Return: 0, -EINVAL (it is no event; see record_is_event()), -EPROTO (it begins a recording
- * of another format), or -ENOMEM.
+ * Return: 0, -EINVAL (the line is not an event; see record_is_event()), -EPROTO (the line begins a
+ * recording of another format), or -ENOMEM.
  */
 int record_event_parse(const json_t *line, struct record_event *out);
 bool record_is_event(const json_t *line);
 void record_event_clear(struct record_event *e);
 /**
  * record_event_play() - pass an event to the manager; does nothing for RECORD_BEGIN and RECORD_END
- * Return: what the manager returned, or 0.
+ * Return: the result of the manager's function, or 0.
  */
 int record_event_play(const struct record_event *e, struct fm *fm);
 
 /**
- * struct record_tap - sees the actions of a manager on their way to the host that does them
- * @ops, @io: of the host; NULL: no action is done
+ * struct record_tap - gets each action of a manager before the host does it
+ * @ops, @io: functions of the host, and their argument; NULL: no action is done
  * @action: called with each action, whose reference it takes over; NULL if out of memory. The
  *	action "connect" contains its result if there is a host. Return: the result of "connect" if
  *	there is no host

@@ -6,7 +6,8 @@
 #include "daemon/fm/wire/plan.h"
 
 /*
- * Each action is recorded before it is done, so that its effects come later in a recording.
+ * Each action is recorded before it is done, so that the events that it causes come later in the
+ * recording.
  */
 static void on_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {

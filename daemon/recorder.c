@@ -9,7 +9,10 @@
 #include <unistd.h>
 #include "daemon/log.h"
 
-/** struct recorder - @tap is the first member, because ops get its address as their @io */
+/**
+ * struct recorder - a recording that is being written
+ * @tap: must be the first member, because the functions in @ops get its address as their @io
+ */
 struct recorder {
 	struct record_tap tap;
 	FILE *file;
@@ -23,7 +26,10 @@ static void end_recording(struct recorder *rec, const char *why)
 	rec->file = NULL;
 }
 
-/* Writes @j, and drops it. The kernel gets each line at once, so that a crash loses none. */
+/*
+ * Writes @j as one line, and drops the reference. The kernel gets each line at once, so that a
+ * crash of this process loses no line.
+ */
 static void write_record(struct recorder *rec, json_t *j)
 {
 	if (!rec->file)

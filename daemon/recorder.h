@@ -15,7 +15,7 @@ void recorder_close(struct recorder *rec);
 /**
  * recorder_tap() - get the ops that record the manager's actions and then do them by @ops
  * @rec: NULL: @ops and @io are returned unchanged
- * @io: of the host that does the actions; replaced by that of the recorder
+ * @io: argument of @ops; replaced by the argument of the functions returned
  */
 const struct fm_ops *recorder_tap(struct recorder *rec, const struct fm_ops *ops, void **io);
 /**

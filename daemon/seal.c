@@ -52,8 +52,8 @@
 #define MAC	(SEAL_BYTES - HEAD)
 #define VERSION	1
 #define LABEL	"fabricd seal 1"
-#define ENDS	18		/* GUID and port of both ends */
-#define ANSWER_EVERY SEC	/* between two answers to refused packets */
+#define ENDS	18		/* bytes of GUID and port of both ends */
+#define ANSWER_EVERY SEC	/* least time between two answers to refused packets */
 
 enum { HELLO, DATA };
 
@@ -63,9 +63,9 @@ static const char magic[4] = "tSEA";
  * struct end - a port
  * @up, @session, @peer_guid, @peer_port: state of the link, from the NIC
  * @own, @peer: nonces; @peer 0: not known
- * @sent, @taken: the last numbers that were sent and taken
+ * @sent, @taken: numbers of the last packets that were sent and accepted
  * @answered: when a refused packet was last answered; 0: never
- * @data, @len: the last packet that was to be sent; @len 0: none
+ * @data, @len: the last packet that the owner wanted to send; @len 0: there was no packet
  */
 struct end {
 	bool up;
@@ -110,7 +110,10 @@ const struct seal_counts *seal_counts(const struct seal *s)
 	return &s->counts;
 }
 
-/* Return: a nonce. Without random numbers it is at least new, and not 0. */
+/*
+ * Return: a nonce. If the kernel gives no random numbers, the nonce is not random, but it is new
+ * and not 0.
+ */
 static uint64_t draw_nonce(void)
 {
 	uint64_t nonce = 0;
@@ -121,7 +124,10 @@ static uint64_t draw_nonce(void)
 	return nonce;
 }
 
-/* Makes the code of a packet of @len bytes from that end. Return: false if it cannot be made. */
+/*
+ * Computes the code of a packet of @len bytes. @outward: this end sends the packet, else the peer
+ * has sent it. Return: false if the code could not be computed.
+ */
 static bool make_mac(const struct seal *s, unsigned int port, bool outward, const uint8_t *packet,
 		     size_t len, uint8_t *out)
 {
@@ -191,7 +197,7 @@ void seal_send(struct seal *s, unsigned int port, const void *data, size_t len)
 	send_kind(s, port, e->peer ? DATA : HELLO, e->peer);
 }
 
-/* Return: true if a manager with the key has sent the packet on this link. */
+/* Return: true if a manager with the key has sent the packet over this link. */
 static bool is_sealed(const struct seal *s, unsigned int port, const uint8_t *p, size_t len)
 {
 	uint8_t want[MAC], diff = 0;
@@ -227,7 +233,10 @@ void seal_heard(struct seal *s, unsigned int port, const void *data, size_t len)
 	if (port >= TORUS_MAX_PORTS || !s->end[port].up)
 		return;
 	e = &s->end[port];
-	/* Link states and packets come from the NIC separately, so either may be first. */
+	/*
+	 * The NIC reports link states and packets separately, so the packet of a session may arrive
+	 * before the state of the link does.
+	 */
 	if (len >= SEAL_BYTES && !memcmp(p, magic, sizeof(magic)) &&
 	    get_le(p + 8, 4) != e->session) {
 		s->counts.late++;

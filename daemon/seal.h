@@ -10,12 +10,12 @@
 struct auth;
 struct seal;
 
-#define SEAL_BYTES 52		/* length of the seal, which is added to a packet */
+#define SEAL_BYTES 52		/* bytes that the seal adds to a packet */
 
 /**
  * struct seal_ops - callbacks to the owner
  * @send: send a packet on @port
- * @heard: take these bytes, which the neighbour at @port has sent
+ * @heard: handle these bytes, which the neighbour at @port has sent
  * @refused: a packet without a seal of this fabric's key came on @port
  */
 struct seal_ops {
@@ -26,8 +26,9 @@ struct seal_ops {
 
 /**
  * struct seal_counts - packets that were received and not passed on
- * @refused: without a seal, or with one of another key, link or port
- * @late: sealed for another session of the link or for an earlier manager, or a repetition
+ * @refused: packets without a seal, or with a seal of another key, link or port
+ * @late: packets sealed for another session of the link or for an earlier manager, and repeated
+ *	packets
  */
 struct seal_counts {
 	uint64_t refused, late;
@@ -38,17 +39,20 @@ struct seal *seal_new(const struct auth *auth, uint64_t guid, const struct seal_
 		      void *arg);
 void seal_free(struct seal *s);
 
-/** seal_link() - take a link's state, at first and after each change, before the manager does */
+/**
+ * seal_link() - update the state of a link; called at first and after each change, before the state
+ * machine gets the same event
+ */
 void seal_link(struct seal *s, const struct torus_link *l);
 
 /**
- * seal_send() - send @len bytes, at most TORUS_MGMT_MAX - SEAL_BYTES, to the neighbour at @port
- * If the neighbour could not know yet that they are new, they are sent as soon as it can, unless
- * later ones replace them first.
+ * seal_send() - send @len bytes, at most TORUS_MGMT_MAX - SEAL_BYTES, to the neighbour at @port If
+ * the neighbour could not tell yet that these bytes are new, they are sent as soon as it can,
+ * unless a later call replaces them before.
  */
 void seal_send(struct seal *s, unsigned int port, const void *data, size_t len);
 
-/** seal_heard() - take a packet that came on @port */
+/** seal_heard() - handle a packet that arrived on @port */
 void seal_heard(struct seal *s, unsigned int port, const void *data, size_t len);
 
 const struct seal_counts *seal_counts(const struct seal *s);

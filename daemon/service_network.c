@@ -9,7 +9,7 @@
 #include "daemon/service_network.h"
 #include "lib/util/units.h"
 
-/* Return: the bytes of an address in network order, @n of them; NULL: it is of another family. */
+/* Return: the @n bytes of an address in network order; NULL: the address has another family. */
 static const uint8_t *address_bytes(const struct sockaddr *a, int family, size_t *n)
 {
 	if (!a || a->sa_family != family)
@@ -89,7 +89,7 @@ static void add_address_text(char *text, size_t room, const struct ifaddrs *i)
 	snprintf(text + n, room - n, "%s%s (%s)", n ? ", " : "", ip, i->ifa_name);
 }
 
-/* Adds the addresses of the family that a service address may be. */
+/* Adds to @text the addresses of this family that could be a service address, for an error text. */
 static void add_others(const struct prefix *p, const struct ifaddrs *list, char *text, size_t room)
 {
 	for (const struct ifaddrs *i = list; i; i = i->ifa_next)

@@ -14,8 +14,8 @@
 /**
  * struct prefix - a network, such as 172.16.0.0/16 or fd00::/64
  * @family: AF_INET or AF_INET6
- * @bits: its length
- * @bytes: 4 or 16, in network order; those after @bits are 0
+ * @bits: length of the prefix
+ * @bytes: 4 or 16, in network order; bits after @bits are 0
  */
 struct prefix {
 	int family;
@@ -25,17 +25,18 @@ struct prefix {
 
 /**
  * prefix_parse() - parse an IP address, "/" and the number of bits
- * Return: 0, or -EINVAL: not such a network, or bits after @bits are set.
+ * Return: 0, or -EINVAL: the text is not a network, or bits after the prefix are set.
  */
 int prefix_parse(const char *text, struct prefix *out);
 
 /**
  * service_network_find() - find the one address of this host in a network
- * @list: of getifaddrs(); an address that several interfaces have counts once
+ * @list: result of getifaddrs(); an address that several interfaces have counts once
  * @out: gets the address, with port 0
- * @text: if there is not exactly one, it gets the addresses with their interfaces: those in the
- *	network, or, if none is, those of the same family but the loopback; "none" if there are none
- * Return: 0, -EADDRNOTAVAIL if no address is in it, or -ENOTUNIQ if several are.
+ * @text: if the host does not have exactly one address in the network, set to the addresses in the
+ *	network with their interfaces. If there is no such address, set to the addresses of the same
+ *	family, but the loopback address, or to "none"
+ * Return: 0, -EADDRNOTAVAIL if no address is in the network, or -ENOTUNIQ if several are.
  */
 int service_network_find(const struct prefix *p, const struct ifaddrs *list,
 			 struct sockaddr_storage *out, char *text, size_t room);

@@ -13,8 +13,10 @@
 
 #define TELL		SEC
 #define READ_EVERY	(2 * SEC)
-#define READ_IDLE	(8 * SEC)	/* between two reads at most, while no packet is sent */
-#define TELL_EVERY	(30 * SEC)	/* between two reports: the root may have missed one */
+#define READ_IDLE	(8 * SEC)	/* longest time between two reads, while the NIC sends no
+					 * packets */
+#define TELL_EVERY	(30 * SEC)	/* least time between two reports; a report is repeated
+					 * because the root may have missed one */
 #define LOOK_EVERY	(2 * SEC)
 
 static double in_seconds(uint64_t ns)
@@ -38,7 +40,7 @@ static char *stall_end_text(const struct fabricd *d, uint32_t node, unsigned int
 	return buf;
 }
 
-/* --- each node ------------------------------------------------------------- */
+/* --- on each node ------------------------------------------------------------ */
 
 void stall_due(struct fabricd *d)
 {
@@ -49,8 +51,9 @@ void stall_due(struct fabricd *d)
 }
 
 /*
- * Sets when the links are read next. While a NIC sends no packets, none waits for credits: it is
- * read less often then, but often enough that the sink is named before a port is taken down.
+ * Sets the time of the next read. While a NIC sends no packets, no packet waits for credits, so its
+ * links are read less often, but often enough that the root finds the sink before a port is taken
+ * down.
  */
 static void pause_reading(struct fabricd *d, const struct torus_link *links, unsigned int n)
 {
@@ -128,7 +131,9 @@ static bool begin_stalled(struct question *q, const json_t *cmd)
 	return true;
 }
 
-/* Takes the port down if it has waited as long as the root requires; then @up is false. */
+/*
+ * Takes the port down if packets have waited as long as the root requires; then sets @up to false.
+ */
 static int run_stalled(struct nic_question *nq, struct torus_dev *dev)
 {
 	struct question *q = (struct question *)nq;
@@ -146,7 +151,7 @@ static int run_stalled(struct nic_question *nq, struct torus_dev *dev)
 	return err;
 }
 
-/* Tells the state machine, whose port row carries the reason to all nodes. */
+/* Passes the port to the state machine, which puts the reason into the port's row for all nodes. */
 static void tell_manager(struct fabricd *d, unsigned int port)
 {
 	machine_event(d, &(struct record_event) { .kind = RECORD_STALLED, .now = loop_now(),
@@ -173,7 +178,7 @@ const struct question_kind question_stalled = {
 	.begin = begin_stalled, .run = run_stalled, .tell = tell_stalled,
 };
 
-/* --- the root -------------------------------------------------------------- */
+/* --- on the root ------------------------------------------------------------- */
 
 static void forget_look(struct stalls *s)
 {
@@ -248,7 +253,10 @@ static const char *tell_sink(struct fabricd *d, const struct stall_wait *w, char
 	return text;
 }
 
-/* Takes the answer to an order to take a port down; if it was not done, a later walk asks again. */
+/*
+ * Called with the answer to an order to take a port down. If the node has not done so, a later walk
+ * asks again.
+ */
 static void down_item(void *arg, uint32_t node, json_t *data)
 {
 	(void)arg;
@@ -301,7 +309,10 @@ static void judge_wait(struct fabricd *d, struct stall_wait *w)
 		take_port_down(d, w);
 }
 
-/* Judges all waits. Return: true if a link has waited so long that another walk is needed. */
+/*
+ * Examines all waiting links. Return: true if a link has waited so long that another walk is
+ * needed.
+ */
 static bool judge_waits(struct fabricd *d)
 {
 	struct stalls *s = &d->stalls;
@@ -384,7 +395,10 @@ static void on_stall_timer(void *arg)
 	stall_hint(arg);
 }
 
-/* Adds the problem of a port that was taken down; each root knows such ports from the table. */
+/*
+ * Adds the problem of a port that was taken down because of a stall; each root finds such ports in
+ * the table.
+ */
 static void add_down(struct fabricd *d, uint32_t node, unsigned int port, json_t *list)
 {
 	const struct torus_shape *shape = fm_shape(d->fm);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Links whose packets wait for credits that the neighbour keeps (kernel/core/credit.h, lemma 3).
+ * Links whose packets wait because the neighbour returns no credits (kernel/core/credit.h, lemma
+ * 3).
  *
  * The gauge "waited" of a port is the time since a packet on VCD0 or VCD1 began to wait for a
  * buffer of the neighbour, as long as no packet of that channel went over the link since. So a slow
- * neighbour that takes a packet now and then is never seen here. One whose host takes none for
- * stall_max is treated as broken: the network cannot tell the two apart and suffers the same.
+ * neighbour that takes a packet now and then never counts as stalled. A neighbour whose host takes
+ * no packet for stall_max is treated as broken: the network cannot tell the two apart and suffers
+ * the same.
  *
  *  1. A node reads its links when its manager's timer fires anyway, mostly for a keep-alive, at
- *     most every 2 s; while it has sent no packets less often, down to every 8 s or half of
- *     stall_max. A link whose packets wait for 1 s makes an event.
+ *     most every 2 s; if its NIC has sent no packets, less often: every 8 s, or every half of
+ *     stall_max if that is shorter. A link whose packets wait for 1 s makes an event.
  *  2. The event is only a hint to the root. The root asks all nodes which of their links wait,
  *     walks to the sinks (stall_walk.h), and repeats this every 2 s while any wait lasts. A port
  *     that leads straight to a sink in two walks in a row is reported, by an event and by a problem
@@ -17,12 +19,12 @@
  *  3. After stall_max the root asks the port's own node to take it down; that node checks once more
  *     and refuses if packets were sent.
  *  4. The port is taken down in the NIC, as by an administrator, and not only excluded: the packets
- *     that wait in the NIC have the path in their headers and would wait for ever. When the link is
- *     down the NIC parks them, and the recovery replays them over other paths (recovery.c). No
+ *     that wait in the NIC have the path in their headers and would wait without end. When the link
+ *     is down the NIC parks them, and the recovery replays them over other paths (recovery.c). No
  *     packet is lost.
- *  5. The node's row contains the reason (fm_stalled()), so the table, and any root, knows it as
- *     long as that manager lives and the port is down: the cable is excluded as "stall". The port
- *     stays down without limit, because there is no traffic by which the root could find that the
+ *  5. The node's row contains the reason (fm_stalled()), so it is in the table of each root as long
+ *     as that manager runs and the port is down: the cable is excluded as "stall". The port stays
+ *     down without limit, because there is no traffic by which the root could find that the
  *     neighbour works again. An administrator takes it up.
  *  6. At most one port is taken down after a walk, because parked packets change the waits of
  *     others. A host that takes no packets loses its ports one after the other, each after it has
@@ -55,15 +57,15 @@ struct fabricd;
 struct question_kind;
 
 /**
- * struct stalls - this node's links that wait, and the root's walks
- * @read_at: when this node's links may be read next
+ * struct stalls - this node's links whose packets wait, and the root's walks
+ * @read_at: earliest time at which the links may be read again
  * @pause: ns between two reads
- * @sent: packets that its ports had sent at the last read
- * @told: when this node last reported that a link waits; 0: none does
+ * @sent: number of packets that all ports had sent at the last read
+ * @told: time at which this node last reported a waiting link; 0: no link waits
  * @ask: the question to all nodes that is under way; @order: the order to take a port down
- * @left: nodes that have to answer and have not
+ * @left: number of nodes that have not answered yet
  * @node: for each of @nodes, the flags of stall_walk()
- * @wait: the waits of this walk; @before: those of the walk before
+ * @wait: the waiting links of this walk; @before: the waiting links of the walk before
  * @problems: texts of the last walk
  */
 struct stalls {
@@ -81,14 +83,17 @@ int stall_start(struct fabricd *d);
 void stall_stop(struct fabricd *d);
 /** stall_due() - read the links if that is due; called when the manager's timer fires */
 void stall_due(struct fabricd *d);
-/** stall_read() - take the links read by nic_links_get(), and report those that wait */
+/** stall_read() - report the waiting links among the links that nic_links_get() has read */
 void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int n);
-/** stall_hint() - on the root: begin to walk, because a link of some node waits */
+/** stall_hint() - on the root: begin to walk, because a node has reported a waiting link */
 void stall_hint(struct fabricd *d);
 /** stall_problems() - Return: a text for each stall that the root knows; a new reference */
 json_t *stall_problems(struct fabricd *d);
 
-/* Questions of the root to nodes: for links that wait, and to take down one that still waits. */
+/*
+ * Questions of the root to a node: which of its links wait; and the order to take a port down if
+ * its packets still wait.
+ */
 extern const struct question_kind question_waits, question_stalled;
 
 #endif /* STALL_H */

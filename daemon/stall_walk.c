@@ -19,7 +19,7 @@ void stall_walk(const struct torus_shape *shape, uint8_t *node, struct stall_wai
 		if (w[i].verdict != STALL_CIRCLE)
 			node[w[i].node] |= STALL_ENDS;
 	}
-	while (more) {		/* ends, because each round but the last adds a verdict */
+	while (more) {		/* the loop ends, because each round but the last sets a verdict */
 		more = false;
 		for (size_t i = 0; i < n; i++) {
 			if (w[i].verdict != STALL_CIRCLE ||

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * DOC: the walk to the node at which packets stand still
+ * DOC: the walk to the node that stops the packets
  *
- * A link whose packets wait for a buffer of the neighbour is an edge from the node that waits
- * to that neighbour. A healthy neighbour returns credits as soon as its own packets go on, so
- * one that keeps them waits itself, and the walk goes on there. It ends at a sink: a neighbour
- * that reports that none of its links waits. Nothing on the network's side keeps that one from
- * returning credits: its NIC is broken, or its host takes no packets. Only a port that leads
- * straight to a sink may be taken out of service: all others are healthy, and their packets
- * move when those of that port are parked.
+ * A link whose packets wait for a buffer of the neighbour is an edge from the node that waits to
+ * that neighbour. A healthy neighbour returns credits as soon as its own packets go on, so a
+ * neighbour that returns none waits itself, and the walk continues at that neighbour. It ends at a
+ * sink: a neighbour that reports that none of its links waits. The network does not keep this
+ * neighbour from returning credits: its NIC is broken, or its host takes no packets. Only a port
+ * that leads straight to a sink may be taken out of service: all others are healthy, and their
+ * packets move when those of that port are parked.
  *
  * No node is named as the cause without that proof: not a neighbour that did not answer, because it
- * may wait as well, and not the nodes of a cycle. The answers of nodes are of different moments; so
- * the caller walks twice, and acts only if the same port has waited all the time between and led to
- * the same sink both times (stall.c).
+ * may wait as well, and not the nodes of a cycle. The nodes answer at different times; so the
+ * caller walks twice, and acts only if the same port has waited all the time between and led to the
+ * same sink both times (stall.c).
  *
  * In tests/unit/test_stall_walk.c, test_chain, test_tree and test_two_sinks are about sinks,
  * test_circle, test_circle_with_exit and test_silent about nodes that are not named, and test_stale
@@ -28,19 +28,21 @@
 #include <torus/topology.h>
 
 enum stall_verdict {
-	STALL_CIRCLE,		/* the walk never ends: nodes wait for each other in a cycle */
-	STALL_PASSES,		/* the neighbour waits, too, and the walk from it ends */
+	STALL_CIRCLE,		/* the walk never ends, because nodes wait for each other in a
+				 * cycle */
+	STALL_PASSES,		/* the neighbour waits, too, and the walk that continues there
+				 * ends */
 	STALL_SILENT,		/* the neighbour did not report whether it waits */
 	STALL_SINK,		/* no link of the neighbour waits */
 };
 
 /* Flags of a node; the caller sets STALL_TOLD, the walk the others. */
-#define STALL_TOLD	1u	/* the node has reported all its links */
+#define STALL_TOLD	1u	/* the node has reported all its links that wait */
 #define STALL_WAITS	2u	/* one of its links waits */
 #define STALL_ENDS	4u	/* a walk from it ends */
 
 /**
- * struct stall_wait - packets of @node have waited at @port for @ns
+ * struct stall_wait - a link whose packets wait: those of @node at @port, since @ns
  * @verdict: enum stall_verdict, set by the walk
  * @seen: set by the caller: the wait led to a sink in the last walk, too
  */

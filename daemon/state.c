@@ -11,17 +11,18 @@
  *
  * Neither an update of fabricd nor a return to the release before may lose exclusions. So these
  * files have a FORMAT of their own. The message has a schema, too, which rises when managers of two
- * releases would misunderstand each other; a reader of this file ignores it. The members that are
- * read keep their field numbers and their meaning in svc.proto: shape, open dimensions, epoch,
- * version, and of each entry its state, GUID, name and exclusions. An earlier release skips a
- * member that a later one adds. FORMAT rises if an earlier release would misunderstand a file. A
- * release reads all formats up to its own, and refuses later ones.
+ * releases would misunderstand each other; a reader of this file ignores it. In svc.proto, the
+ * members that a reader of this file uses keep their field numbers and their meaning: shape, open
+ * dimensions, epoch, version, and of each entry its state, GUID, name and exclusions. An earlier
+ * release skips a member that a later one adds. FORMAT rises if an earlier release would
+ * misunderstand a file. A release reads all formats up to its own, and refuses later ones.
  *
  * The file is always complete, either the old one or the new one: the new one is written under
  * another name and synchronised (fsync), renamed, and the directory is synchronised.
  *
- * A disk may hang for minutes. So a thread writes, and the manager does not wait for it. While it
- * writes, a new table replaces one that waits. A failed write is tried again every AGAIN.
+ * A disk may hang for minutes. So a thread writes, and the manager does not wait for it. While the
+ * thread writes, a new table replaces a table that waits. A failed write is tried again every
+ * AGAIN.
  *
  * Tests: tests/unit/test_state.c for the file, test_state_disk.c for disks that fail or hang,
  * tests/netns/test_keep.sh for exclusions that survive.
@@ -48,10 +49,14 @@
 #define MAGIC "torus-state"
 #define LINE_MAX_BYTES 200
 #define BODY_MAX (16u << 20)
-#define AGAIN (30 * SEC)	/* until a failed write is tried again */
-#define SLOW (5 * SEC)	/* a write that takes longer is a problem */
+#define AGAIN (30 * SEC)	/* time after which a failed write is tried again */
+#define SLOW (5 * SEC)	/* a write that takes longer is reported as a problem */
 
-/** struct work - one write: @data, of @len bytes, to @path; @refs: users, protected by the lock */
+/**
+ * struct work - one write
+ * @data: @len bytes to be written to @path
+ * @refs: number of users, protected by the lock
+ */
 struct work {
 	unsigned int refs;
 	char path[STATE_PATH_MAX];
@@ -62,12 +67,13 @@ struct work {
 /**
  * struct state
  * @lock: protects @todo to @free_it
- * @todo: the next write; NULL: none
+ * @todo: the next write; NULL: there is none
  * @began: when the thread began to write; 0: it is not writing
  * @given: when the loop gave an idle thread a write; 0: the thread is idle
  * @ended: the thread has ended a write, with @err
- * @stop: the thread is to end; @free_it: it has to free all, because state_free() has returned
- * @last: the last write, for another try
+ * @stop: the thread has to end; @free_it: the thread has to free this struct, because state_free()
+ *	has returned
+ * @last: the last write, kept to try it again
  * @epoch, @version: those of the table in @last
  */
 struct state {
@@ -113,7 +119,10 @@ struct head {
 	uint32_t crc;
 };
 
-/* Makes the first line. A line read must equal it: one with another spelling counts as damaged. */
+/*
+ * Makes the first line. A line in a file must equal this line byte by byte, else it counts as
+ * damaged.
+ */
 static int head_line(char line[LINE_MAX_BYTES], const struct head *h)
 {
 	return snprintf(line, LINE_MAX_BYTES,
@@ -121,7 +130,7 @@ static int head_line(char line[LINE_MAX_BYTES], const struct head *h)
 			h->fabric, h->guid, h->epoch, h->version, h->len);
 }
 
-/* Drops a reference; with the lock, unless no other thread can use @w. */
+/* Drops a reference; called with the lock, unless no other thread can use @w. */
 static void put_work(struct work *w)
 {
 	if (!w || --w->refs)
@@ -243,7 +252,7 @@ static int read_file(const char *path, char **data, size_t *len)
 	return err;
 }
 
-/* Parses the first line. Return: its bytes up to the CRC; 0: it is not such a line. */
+/* Parses the first line. Return: number of bytes up to the CRC; 0: the line is malformed. */
 static size_t head_of(const char *data, size_t len, struct head *h)
 {
 	char line[LINE_MAX_BYTES], crc[9];
@@ -392,7 +401,7 @@ static void forget_last(struct state *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Gives @last to the thread, in place of a write that waits; needs no memory. */
+/* Gives @last to the thread, in place of a write that waits. This needs no memory. */
 static void hand_over_job(struct state *s)
 {
 	if (!s->last)
@@ -524,7 +533,7 @@ void state_free(struct state *s)
 		free_all(s);
 		return;
 	}
-	/* The thread frees all when the disk answers, unless the process ends before. */
+	/* The thread frees the memory when the disk answers, unless the process ends before. */
 	pthread_mutex_lock(&s->lock);
 	s->free_it = true;
 	pthread_mutex_unlock(&s->lock);

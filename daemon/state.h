@@ -15,11 +15,12 @@ struct state;
 /**
  * state_load() - read the table that was kept for this NIC in this fabric
  * @out: set to the table; the caller has to call fm_msg_clear() after success
- * @why: after each error but -ENOENT, set to what is wrong with the file
+ * @why: after each error but -ENOENT, set to the error in the file
  *
  * A file of another fabric or a later format, or a damaged one, is not used. It gets a name that
  * ends with ".refused", so that it is not overwritten.
- * Return: 0, -ENOENT there is none, -EBADMSG it was refused, or the errno of reading it, negative.
+ * Return: 0, -ENOENT if there is no file, -EBADMSG if the file was refused, or another negative
+ * errno if it could not be read.
  */
 int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg *out,
 	       char why[STATE_TEXT_MAX]);
@@ -37,7 +38,10 @@ struct state_ops {
 /** state_new() - start the thread that writes. Return: NULL if out of memory or threads */
 struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
 			const struct state_ops *ops, void *arg);
-/** state_save() - write @table for that NIC, later; replaces a table that waits to be written */
+/**
+ * state_save() - let the thread write @table for that NIC; replaces a table that waits to be
+ * written
+ */
 void state_save(struct state *s, uint64_t guid, const struct fm_msg *table);
 /** state_free() - wait at most a second for a write under way, and free. @s may be NULL */
 void state_free(struct state *s);

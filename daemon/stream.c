@@ -9,7 +9,7 @@
 
 #define CHUNK 4096
 
-/** struct bytes - a queue of bytes: [head, head + len) of buf are in use */
+/** struct bytes - a queue of bytes: bytes @head to @head + @len - 1 of @buf are in use */
 struct bytes {
 	uint8_t *buf;
 	size_t head;
@@ -19,7 +19,7 @@ struct bytes {
 
 struct stream {
 	struct loop_fd *watch;
-	struct loop_timer *kick;	/* reports a failed send from the loop */
+	struct loop_timer *kick;	/* calls @closed from the loop after a failed send */
 	const struct stream_ops *ops;
 	void *arg;
 	struct bytes in;
@@ -43,7 +43,7 @@ static void bytes_free(struct bytes *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* Makes room for @more bytes at the end. bytes_consume() frees the memory of an empty queue. */
+/* Makes room for @more bytes at the end of the queue. */
 static int bytes_reserve(struct bytes *b, size_t more)
 {
 	size_t room = b->room ? b->room : CHUNK;

@@ -17,8 +17,8 @@ struct stream;
 /**
  * struct stream_ops - callbacks to the owner
  * @connected: an outgoing connect() succeeded; may be NULL
- * @input: @len bytes have come. Return: how many were consumed, or a negative
- *	errno to end the stream
+ * @input: @len bytes were received. Return: how many of them were consumed, or a negative errno to
+ *	end the stream
  * @drained: the output buffer has become empty; may be NULL
  * @closed: the stream has ended; @err: 0 if the peer closed it, else a negative
  *	errno. Called once, never from within stream_send(); the owner frees
@@ -46,14 +46,14 @@ struct stream *stream_new(struct loop *loop, int fd, bool connecting,
 void stream_free(struct stream *s);
 void stream_limit(struct stream *s, size_t in_max, size_t out_max);
 
-/** stream_send() - send bytes; after a failure @closed is called */
+/** stream_send() - send bytes; if this fails, @closed is called later */
 void stream_send(struct stream *s, const void *data, size_t len);
 /** stream_end() - close the socket when all output is sent; input is ignored */
 void stream_end(struct stream *s);
-/** stream_pending() - Return: bytes that the kernel has not taken yet */
+/** stream_pending() - Return: number of bytes in the output buffer */
 size_t stream_pending(const struct stream *s);
 
-/** stream_hold() - stop reading if @on, else go on */
+/** stream_hold() - stop reading if @on is true, else continue */
 void stream_hold(struct stream *s, bool on);
 
 #endif /* STREAM_H */

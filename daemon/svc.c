@@ -15,27 +15,29 @@
 #include "daemon/svc.h"
 
 #define CONNS_MAX	4096
-#define STRANGERS_MAX	256		/* connections whose peers are not authenticated yet */
-#define STRANGERS_EACH	(STRANGERS_MAX / 4)	/* ... from one address */
+#define STRANGERS_MAX	256		/* connections whose peers are not authenticated yet
+					 * ("strangers") */
+#define STRANGERS_EACH	(STRANGERS_MAX / 4)	/* the same from one address */
 #define HANDSHAKE_MAX	(5 * SEC)
 #define OUT_MAX		(24u << 20)
-#define ACCEPT_PAUSE	SEC		/* after accept() had no free descriptor */
+#define ACCEPT_PAUSE	SEC		/* pause after accept() had no free descriptor */
 #define LINGER_MAX	(2 * SEC)
 #define BACKLOG		256
-#define NAMED_MAX	4		/* peers of another release that svc_mixed() names */
+#define NAMED_MAX	4		/* most peers of another release that svc_mixed() lists */
 
 /**
  * struct conn - a connection
  * @schema: the schema that both ends use; 0: not known yet
  * @newest: the newest schema that the peer speaks
- * @name: name of the peer, once it is up
+ * @name: name of the peer; valid when the connection is up
  */
 struct conn {
 	struct svc *svc;
 	struct conn *next;
 	struct stream *stream;
-	struct loop_timer *timer;	/* limit of the authentication, later of sending the rest */
-	struct auth_session *session;	/* NULL when it is up */
+	struct loop_timer *timer;	/* limits the time of authentication, later the time of
+					 * sending the rest */
+	struct auth_session *session;	/* NULL when the connection is up */
 	int id;
 	bool outgoing;
 	bool up;
@@ -50,7 +52,7 @@ struct svc {
 	const struct svc_ops *ops;
 	void *arg;
 	const struct auth *auth;
-	unsigned int oldest, newest;	/* schemas */
+	unsigned int oldest, newest;	/* schemas that this manager speaks */
 	struct sockaddr_storage own;
 	socklen_t own_len;
 	unsigned int user_timeout_ms;
@@ -91,7 +93,10 @@ static struct conn *conn_find(struct svc *svc, int id)
 	return NULL;
 }
 
-/* Ends a connection; calls @down if it was opened here or was up, because the owner knows it. */
+/*
+ * Ends a connection. If it was opened here or was up, the owner knows the connection, so @down is
+ * called.
+ */
 static void lose_conn(struct conn *c)
 {
 	struct svc *svc = c->svc;
@@ -159,7 +164,10 @@ static void conn_up(struct conn *c)
 	svc->ops->up(svc->arg, c->id);
 }
 
-/* Sends the peer the reason, which contains only the fabric's name or the word "key". */
+/*
+ * Sends the peer the reason of the refusal. The reason contains only the fabric's name or the word
+ * "key".
+ */
 static ssize_t conn_refuse(struct conn *c)
 {
 	struct svc_msg m = { .fm = { .type = FM_MSG_REFUSE } };
@@ -173,8 +181,8 @@ static ssize_t conn_refuse(struct conn *c)
 }
 
 /*
- * Chooses the newest schema that both speak, by the peer's first message (schema.h). Return: false
- * if there is none.
+ * Chooses the newest schema that both ends speak, after the peer's first message (schema.h).
+ * Return: false if they have no schema in common.
  */
 static bool agree_schema(struct conn *c, const struct svc_msg *m)
 {
@@ -231,7 +239,10 @@ static ssize_t conn_prove(struct conn *c, const struct svc_msg *m)
 	return 0;
 }
 
-/* Return: true if @m is in the schema on which both ends have agreed, if they have. */
+/*
+ * Return: true if @m is in the schema on which both ends have agreed, or if they have not agreed
+ * yet.
+ */
 static bool schema_fits(const struct conn *c, const struct svc_msg *m)
 {
 	return !c->schema || m->schema == c->schema;
@@ -374,9 +385,9 @@ static bool same_host(const char *a, const char *b)
 }
 
 /*
- * Return: true if another stranger, a peer that is not authenticated, may connect. The number of
- * strangers is limited apart, so that they cannot lock members out, and for each address, so that
- * one cannot lock out other strangers.
+ * Return: true if another stranger, a peer that is not authenticated, may connect. Strangers have a
+ * limit of their own, so that they cannot keep members of the fabric out. Each address has a limit,
+ * too, so that one host cannot keep all other strangers out.
  */
 static bool room_for(const struct svc *svc, const struct sockaddr_storage *peer)
 {
@@ -499,7 +510,9 @@ void svc_free(struct svc *svc)
 	free(svc);
 }
 
-/* Connects from the service address, so that firewalls and logs of the peer see that one. */
+/*
+ * Binds the socket to the service address, so that firewalls and logs of the peer see this address.
+ */
 static int bind_own(const struct svc *svc, int fd)
 {
 	struct sockaddr_storage a = svc->own;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The service network: connections to the managers of other nodes. A peer has to prove that it
- * belongs to the fabric (auth.h) before any other message is taken. A connection is a number from 1
- * on; no number is used twice.
+ * belongs to the fabric (auth.h) before this code passes any other message of the peer on.
+ * Connections have numbers from 1 on; no number is used twice.
  */
 #ifndef SVC_H
 #define SVC_H
@@ -30,7 +30,7 @@ struct svc_config {
  * struct svc_ops - callbacks to the owner
  * @up: the peer of a connection has proved that it belongs to the fabric
  * @down: a connection that was up, or was opened by svc_connect(), is gone
- * @msg: a message came on a connection that is up; it is cleared after the call
+ * @msg: a message arrived on a connection that is up; the caller frees its contents after the call
  */
 struct svc_ops {
 	void (*up)(void *arg, int conn);
@@ -38,13 +38,13 @@ struct svc_ops {
 	void (*msg)(void *arg, int conn, const struct svc_msg *msg);
 };
 
-/** struct svc_stats - for status */
+/** struct svc_stats - numbers of refused peers, for the status */
 struct svc_stats {
-	uint64_t refused_fabric;	/* of another fabric */
-	uint64_t refused_key;		/* did not prove the key */
-	uint64_t refused_schema;	/* speaks no schema of ours */
-	uint64_t refused_malformed;	/* not our protocol */
-	uint64_t refused_busy;		/* too many at once */
+	uint64_t refused_fabric;	/* the peer belongs to another fabric */
+	uint64_t refused_key;		/* the peer did not prove that it has the key */
+	uint64_t refused_schema;	/* no schema in common */
+	uint64_t refused_malformed;	/* the peer has sent malformed messages */
+	uint64_t refused_busy;		/* too many connections at the same time */
 	uint64_t refused_at;		/* loop_now() at the last refusal; 0: none yet */
 	char last_refused[AUTH_TEXT_MAX + 192];
 	unsigned int up;
@@ -64,7 +64,10 @@ void svc_close(struct svc *svc, int conn);
 /** svc_reset() - close all connections; @down is not called */
 void svc_reset(struct svc *svc);
 
-/** svc_each() - call @fn for each connection that is up: opened here (@outgoing) or accepted */
+/**
+ * svc_each() - call @fn for each connection that is up: the connections opened here if @outgoing,
+ * else the accepted ones
+ */
 void svc_each(struct svc *svc, bool outgoing, void (*fn)(void *arg, int conn), void *arg);
 /**
  * svc_mixed() - count the connections that are up and lead to managers of another release

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All messages of the service network: the machine's messages (fm/wire/msg.h), and fabricd's own,
- * which never reach the machine: authentication, questions of the control socket to other nodes
- * with their answers, and events of nodes for the root's log and status. The schema is svc.proto,
- * the codec codec.c.
+ * All messages of the service network: the messages of the state machine (fm/wire/msg.h), and
+ * fabricd's own messages, which never reach the state machine: authentication, questions of the
+ * control socket to other nodes with their answers, and events of nodes for the root's log and
+ * status. The schema is svc.proto, the codec codec.c.
  *
- * Commands and replies inside are texts of the control socket, JSON as fabricd-control(7) has it: they are
- * passed on as they are, by nodes that need not know them.
+ * Commands and replies inside are texts of the control socket, JSON as fabricd-control(7) has it:
+ * nodes pass them on unchanged, and need not know the command.
  */
 #ifndef SVC_MSG_H
 #define SVC_MSG_H
@@ -15,9 +15,9 @@
 #include "daemon/fm/wire/msg.h"
 
 #define SVC_AUTH_MAX	64		/* bytes of a nonce or a proof */
-#define SVC_TTL_MAX	60000		/* ms that a question may take */
+#define SVC_TTL_MAX	60000		/* longest time that a question may take, ms */
 
-/* Numbers of svc.proto; FM stands for all those of enum fm_msg_type. */
+/* Message numbers of svc.proto. SVC_FM stands for all numbers of enum fm_msg_type. */
 enum svc_msg_type {
 	SVC_FM,
 	SVC_AUTH = 12,
@@ -52,7 +52,7 @@ enum svc_to {
 /**
  * struct svc_user - the user who asks
  * @privileged: the user may change things
- * @uid: the user's id; SVC_NO_UID: a manager asks, or it is not known
+ * @uid: the user's id; SVC_NO_UID: a manager asks, or the user is not known
  * @node: the node at which the user asked; TORUS_NO_NODE: not known
  */
 struct svc_user {
@@ -83,9 +83,9 @@ struct svc_ask {
 };
 
 /**
- * struct svc_answer - to the question @id
- * @more: this is an answer; else it marks the end of the answers
- * @node: the node that answers; TORUS_NO_NODE: the root, for all
+ * struct svc_answer - an answer to the question @id
+ * @more: true: this is an answer; false: it marks the end of the answers
+ * @node: the node that answers; TORUS_NO_NODE: the root answers for all nodes
  * @reply: JSON
  */
 struct svc_answer {
@@ -96,10 +96,10 @@ struct svc_answer {
 };
 
 #define SVC_KIND_MAX	32		/* bytes of an event's kind, with NUL */
-#define SVC_TIME_MAX	1e11		/* s; in the year 5138 */
+#define SVC_TIME_MAX	1e11		/* seconds since 1970; a time in the year 5138 */
 
 /**
- * struct svc_event - something happened at a node; its texts are printable ASCII
+ * struct svc_event - an event at a node; all texts are printable ASCII
  * @time: time of day, s since 1970
  * @node: coordinates of the node
  * @level: enum fm_level

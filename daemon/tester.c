@@ -10,8 +10,9 @@
 #include "daemon/tester.h"
 
 /**
- * struct base - what the receiver had counted when a test began, and in which session
- * @last: counts of the test when they were last asked for in that session
+ * struct base - counters of the receiver when a test began, and the session of the link at that
+ * time
+ * @last: counts of the test at the last request for its result in that session
  */
 struct base {
 	uint32_t session;
@@ -25,9 +26,9 @@ struct tester {
 	struct base base[TORUS_MAX_PORTS][LINKTEST_ROLES];
 };
 
-/** struct batch - packets for the NIC; @done of them were sent */
+/** struct batch - packets that the NIC has to send; the first @done were sent */
 struct batch {
-	struct nic_question q;	/* first */
+	struct nic_question q;	/* must be the first member */
 	struct tester *t;
 	unsigned int port, n, done;
 	int err;
@@ -48,7 +49,10 @@ static void on_timer(void *arg)
 	set_timer(t);
 }
 
-/* In the thread of the NIC's queue. An error of the link is none of the NIC. */
+/*
+ * Runs in the thread of the NIC's queue. An error that only concerns the link is not treated as an
+ * error of the NIC.
+ */
 static int run_batch(struct nic_question *q, struct torus_dev *dev)
 {
 	struct batch *b = (struct batch *)q;
@@ -127,7 +131,10 @@ void tester_free(struct tester *t)
 	free(t);
 }
 
-/* Packets that are no flits in the counters count as one flit of each frame (errors.c). */
+/*
+ * The flit counters do not count packets without a sequence number; so one flit is added for each
+ * frame (errors.c).
+ */
 static struct tester_counts counts_of(const struct torus_link *l)
 {
 	const uint64_t *c = l->counter;
@@ -178,7 +185,7 @@ bool tester_result(struct tester *t, const struct torus_link *l, enum linktest_r
 		return false;
 	set_timer(t);
 	*counts = b->last;
-	if (l->session != b->session)	/* a NIC that began anew counts from 0 */
+	if (l->session != b->session)	/* a NIC that was restarted counts from 0 */
 		return true;
 	*counts = counts_of(l);
 	counts->bits -= base->bits;

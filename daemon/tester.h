@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The links of this node's NIC under test: binds linktest.h to the NIC and the loop. */
+/* Tests of this node's links: connects linktest.h with the NIC and the loop. */
 #ifndef TESTER_H
 #define TESTER_H
 
@@ -9,14 +9,17 @@
 struct fabricd;
 struct tester;
 
-/** struct tester_counts - what a receiver has counted since its test began */
+/** struct tester_counts - increase of a receiver's counters since its test began */
 struct tester_counts {
 	uint64_t bits, frames, crc_errors, malformed, lost_frames, retries;
 };
 
-/** tester_new() - Return: NULL if out of memory */
+/** tester_new() - allocate the state of all tests. Return: NULL if out of memory */
 struct tester *tester_new(struct fabricd *d);
-/** tester_free() - after nic_free(), because the NIC's queue may have packets of a test */
+/**
+ * tester_free() - free @t; call it after nic_free(), because the NIC's queue may have packets of a
+ * test
+ */
 void tester_free(struct tester *t);
 
 /**
@@ -28,17 +31,18 @@ int tester_begin(struct tester *t, const struct torus_link *l, enum linktest_rol
 /** tester_end() - see linktest_end() */
 void tester_end(struct tester *t, unsigned int port, uint64_t token);
 /**
- * tester_result() - see linktest_result(); @l: the link, just read; @counts: by its counters
+ * tester_result() - see linktest_result(); @l: the link, just read; @counts: computed from the
+ * counters in @l
  * Return: false: there is no such test.
  */
 bool tester_result(struct tester *t, const struct torus_link *l, enum linktest_role role,
 		   uint64_t token, struct linktest_result *out, struct tester_counts *counts);
 
-/** tester_heard() - take a management packet. Return: false: it is none of a test */
+/** tester_heard() - handle a management packet. Return: false if it is not a packet of a test */
 bool tester_heard(struct tester *t, unsigned int port, const void *data, size_t len);
-/** tester_link() - take the state of a link after each change */
+/** tester_link() - note the state of a link; called after each change */
 void tester_link(struct tester *t, const struct torus_link *l);
-/** tester_gone() - the NIC is gone: all tests have failed */
+/** tester_gone() - end all tests as failed, because the NIC was lost */
 void tester_gone(struct tester *t);
 
 #endif /* TESTER_H */

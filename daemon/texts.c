@@ -11,7 +11,10 @@ static bool is_text_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Counts up the number that ends before the last @tail characters. Return: false: there is none. */
+/*
+ * Increases by one the number that ends before the last @tail characters. Return: false if there is
+ * no number.
+ */
 static bool count_texts(char *text, size_t tail)
 {
 	size_t len = strlen(text), at = len - tail;

@@ -21,7 +21,7 @@
 /**
  * struct texts_out - a list that is being written; all zero at the beginning
  * @data: the bytes written so far, @n of them; the caller frees it
- * @run: position in @data of the number of texts that count up; 0: the last text does not
+ * @run: position in @data of the byte N of "255 N"; 0: the last text is not coded in this way
  * @failed: out of memory
  */
 struct texts_out {
@@ -36,7 +36,8 @@ struct texts_out {
 void texts_put(struct texts_out *t, const char *text);
 
 /**
- * struct texts_in - a list that is being read; the caller sets @at and @end, and all else to zero
+ * struct texts_in - a list that is being read; the caller sets @at and @end, and all other members
+ * to zero
  * @left: how many of the next texts count up
  */
 struct texts_in {
@@ -49,7 +50,8 @@ struct texts_in {
 /**
  * texts_get() - read the next text
  * @room: bytes of @text, at most TEXTS_MAX
- * Return: false if there is none, or it is malformed, too long, or not printable ASCII.
+ * Return: false if there are no more texts, or if the text is malformed, too long, or not printable
+ * ASCII.
  */
 bool texts_get(struct texts_in *t, char *text, size_t room);
 

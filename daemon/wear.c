@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/wear.h"
 
-#define MASK 100	/* percent: the margin that leaves no room */
+#define MASK 100	/* percent of the mask; a margin of this size leaves no room */
 
 static double room_of(double margin)
 {
 	return margin > MASK ? margin - MASK : 0;
 }
 
-/* The best of the means over about a day. */
+/* Updates the mean of the margin over about a day, and the largest mean. */
 static void follow_margin(struct wear *w, uint32_t margin, uint64_t ns)
 {
 	double part = ns < WEAR_DAY ? (double)ns / (double)WEAR_DAY : 1;
@@ -41,7 +41,8 @@ bool wear_read(struct wear *w, uint64_t at, uint32_t session, uint32_t margin,
 		return was;
 	}
 	w->at = at;
-	if (w->session != session) {	/* nothing is known of the time between */
+	if (w->session != session) {	/* the readings say nothing about the time between two
+					 * sessions */
 		w->session = session;
 		return false;
 	}

@@ -3,17 +3,18 @@
  * Wear of a line: a margin that shrinks slowly, so that the cable can be replaced before the
  * receiver loses lanes. As in quality.h, there is no I/O, and fabricsim judges by the same code.
  *
- * Long before a line that ages has bit errors, the NIC trains it anew and gives up lanes. Its margin
- * shows that earlier. But margins differ from cable to cable, and swing with the room temperature,
- * so no fixed limit fits. The room, which is the margin less 100 percent of the mask, is compared
- * with the line's own best: the largest mean over about a day. A line is worn when the room is less
- * than WEAR_LOW of that for WEAR_HOLD more than it is not, and the margin is at least WEAR_LEAST
- * percent of the mask less. A room of 20 +- 10 degrees makes the loss of copper swing by 2 percent,
- * and so a margin by some 8 percent of the mask.
+ * Long before a line that ages has bit errors, the NIC trains the line again and switches lanes
+ * off. Its margin shows that earlier. But margins differ from cable to cable, and swing with the
+ * room temperature, so no fixed limit fits. The room, which is the margin less 100 percent of the
+ * mask, is compared with the line's own best: the largest mean over about a day. A line is worn
+ * when the room is less than WEAR_LOW of this best for a time that exceeds the time with more room
+ * by WEAR_HOLD, and if the margin has shrunk by at least WEAR_LEAST percent of the mask. A room of
+ * 20 +- 10 degrees makes the loss of copper swing by 2 percent, and so a margin by some 8 percent
+ * of the mask.
  *
- * It is over when the line has had WEAR_FINE of that room for a while. A new session alone is no new
- * cable: the NIC trained anew, or either end restarted. So the line is judged on by the same
- * room. The caller clears it if the line leads elsewhere.
+ * The line counts as good again when it has had WEAR_FINE of its best room for clean_for. A new
+ * session alone does not mean a new cable: the NIC may have trained again, or one end was
+ * restarted. So the best room stays. The caller clears the struct if the port has another peer.
  */
 #ifndef WEAR_H
 #define WEAR_H
@@ -30,11 +31,11 @@
 #define WEAR_DAY	(86400 * SEC)
 
 /**
- * struct wear - of one receiver; all zero: nothing is known yet
+ * struct wear - wear of the line into one receiver; all zero: nothing is known yet
  * @at: when the margin was read last; 0: never
- * @session: of the link, then
- * @mean: of the margin over about a day, percent; @usual: the largest one
- * @low: ns with too little of it, less those with enough; @fine: ns with enough in a row
+ * @session: session of the link at that time
+ * @mean: mean of the margin over about a day, percent; @usual: the largest mean
+ * @low: ns with too little room, minus ns with enough room; @fine: ns with enough room in a row
  */
 struct wear {
 	uint64_t at;
@@ -45,9 +46,9 @@ struct wear {
 };
 
 /**
- * wear_read() - takes a reading of the margin of a link that is up
+ * wear_read() - add a reading of the margin of a link that is up
  * @clean_for: how long the margin must be as usual until the line is not worn any more, ns
- * Return: true if it is worn now and was not, or the other way round.
+ * Return: true if the line has become worn, or is not worn any more.
  */
 bool wear_read(struct wear *w, uint64_t at, uint32_t session, uint32_t margin,
 	       uint64_t clean_for);
