@@ -13,7 +13,10 @@
 #include "daemon/nic.h"
 #include "daemon/seal.h"
 
-#define S(ns) ((double)(ns) * 1e-9)
+static double to_seconds(uint64_t ns)
+{
+	return (double)ns * 1e-9;
+}
 
 /* --- the manager ------------------------------------------------------------------- */
 
@@ -23,11 +26,11 @@ static json_t *histogram_json(const struct histogram *h)
 	json_t *bounds = json_array(), *counts = json_array();
 
 	for (unsigned int i = 0; i <= HISTOGRAM_BOUNDS; i++) {
-		json_array_append_new(bounds, i < HISTOGRAM_BOUNDS ? json_real(S(histogram_bounds[i])) :
+		json_array_append_new(bounds, i < HISTOGRAM_BOUNDS ? json_real(to_seconds(histogram_bounds[i])) :
 						json_null());
 		json_array_append_new(counts, json_integer((json_int_t)h->count[i]));
 	}
-	return json_pack("{s:o, s:o, s:f}", "le", bounds, "count", counts, "sum", S(h->sum));
+	return json_pack("{s:o, s:o, s:f}", "le", bounds, "count", counts, "sum", to_seconds(h->sum));
 }
 
 static json_t *events_json(const struct meter *m)
@@ -56,7 +59,7 @@ static json_t *manager_json(struct fabricd *d)
 			 "applied_version", (json_int_t)(d->fm ? fm_applied(d->fm) : 0),
 			 "epoch", (json_int_t)r.epoch,
 			 "root", d->fm && fm_is_root(d->fm), "root_reachable", r.reachable,
-			 "rootless_for", r.lost ? json_real(S(loop_now() - r.lost)) : json_null(),
+			 "rootless_for", r.lost ? json_real(to_seconds(loop_now() - r.lost)) : json_null(),
 			 "became_root", (json_int_t)d->meter.became_root,
 			 "events", events_json(&d->meter),
 			 "timer_delay", histogram_json(loop_late(d->loop)),
@@ -127,7 +130,7 @@ static int run_metrics(struct nic_question *nq, struct torus_dev *dev)
 
 static json_t *nic_json(struct question *q)
 {
-	json_t *j = json_pack("{s:f, s:I, s:I}", "uptime", S(q->dev.uptime), "epoch",
+	json_t *j = json_pack("{s:f, s:I, s:I}", "uptime", to_seconds(q->dev.uptime), "epoch",
 			      (json_int_t)q->dev.epoch, "row_count", (json_int_t)q->dev.row_count);
 
 	answer_add_counters(j, torus_node_counters, q->dev.counter, TORUS_NC_COUNT);

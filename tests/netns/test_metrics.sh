@@ -52,10 +52,16 @@ same_as_counters() {
 cut_cable() {
 	lab cut 0,0:+x >/dev/null && until_true 10 is .links.faulty 1 && until_true 10 is .state degraded || return 1
 	has 0,0 'torus_link_up{port="+x"}' 0 && has 1,0 'torus_link_up{port="-x"}' 0 && has 0,0 'torus_link_up{port="-x"}' 1 &&
-		has 0,0 torus_fabric_links_up 11 && has 0,0 torus_fabric_links_faulty 1 &&
+		has 0,0 'torus_link_excluded{port="+x"}' 0 && has 0,0 torus_fabric_links_up 11 && has 0,0 torus_fabric_links_faulty 1 &&
 		has 0,0 torus_fabric_recovery_duration_seconds_count 2 && has 0,0 torus_table_version "$(version)" &&
 		metrics | grep -E '^torus_link_info\{port="\+x",.*state="faulty",reason="(carrier|silence|peer)"\} 1$' || return 1
 	lab mend 0,0:+x >/dev/null && until_true 10 is .state running && has 0,0 'torus_link_up{port="+x"}' 1
+}
+
+# By order, not by a fault
+excluded() {
+	ask exclude 1,0:+x >/dev/null && has 1,0 'torus_link_excluded{port="+x"}' 1 && has 2,0 'torus_link_excluded{port="-x"}' 1 &&
+		has 0,0 torus_fabric_links_excluded 1 && ask include 1,0:+x >/dev/null && has 1,0 'torus_link_excluded{port="+x"}' 0
 }
 
 files() {
@@ -91,6 +97,7 @@ check "doc/METRICS.md lists just what is printed" documented
 check "only the root has the fabric summed up" whose_fabric
 check "a counter is the same as of 'counters'" same_as_counters
 check "a cable that is cut, and the recovery" cut_cable
+check "a cable that is excluded" excluded
 check "files are written as a whole, or not at all" files
 check "a NIC that hangs leaves the manager's figures" nic_hangs
 check "another root counts that it became one" takeover

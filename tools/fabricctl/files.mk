@@ -38,7 +38,8 @@ install-fabricctl: $(B)/fabricctl
 	install -m 644 tools/fabricctl/fabricctl.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 	install -m 644 tools/fabricctl/torus-nic.conf.5 $(DESTDIR)$(PREFIX)/share/man/man5/
 	install -m 644 tools/fabricctl/schema/*.json $(DESTDIR)$(PREFIX)/share/fabricctl/schema/
-	install -m 644 tools/fabricctl/torus0.conf $(DESTDIR)$(PREFIX)/share/doc/fabricctl/
+	install -m 644 tools/fabricctl/torus0.conf tools/metrics/torus.rules.yml \
+		tools/metrics/torus.dashboard.json $(DESTDIR)$(PREFIX)/share/doc/fabricctl/
 	sed -e 's|@PREFIX@|$(PREFIX)|' tools/fabricctl/torus-nic@.service.in \
 		> $(DESTDIR)$(UNITDIR)/torus-nic@.service
 	sed -e 's|@PREFIX@|$(PREFIX)|' tools/fabricctl/torus-hook.service.in \

@@ -333,7 +333,7 @@ static void add_link(struct maker *m, const json_t *l)
 {
 	const char *port = read_text(l, "port"), *state = read_text(l, "state");
 	const json_t *peer = json_object_get(l, "peer"), *q = json_object_get(l, "quality");
-	const char *level = read_text(q, "level");
+	const char *level = read_text(q, "level"), *excluded = read_text(l, "excluded");
 	char coords[TORUS_TEXT_MAX];
 
 	if (!port || !state)
@@ -347,8 +347,8 @@ static void add_link(struct maker *m, const json_t *l)
 		   "port", port, NULL);
 	add_sample(m, "torus_link_admin_up", "gauge", "1: the link is to be up, by order of the administrator",
 		   same_number(l, "admin"), "port", port, NULL);
-	add_sample(m, "torus_link_excluded", "gauge", "1: the link is in the exclusion table by order",
-		   json_integer(json_is_string(json_object_get(l, "excluded"))), "port", port, NULL);
+	add_sample(m, "torus_link_excluded", "gauge", "1: the link is out of service by order",
+		   json_integer(excluded && !strcmp(excluded, "admin")), "port", port, NULL);
 	add_sample(m, "torus_link_state_age_seconds", "gauge", "time since the link is in its state",
 		   scaled_number(l, "state_age", 1e-9), "port", port, NULL);
 	if (json_is_object(q)) {

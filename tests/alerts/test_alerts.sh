@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2317
+#
+# promtool of Debian's prometheus judges the alerts, their tests, and the text that fabricctl
+# prints; and the real Prometheus, which reads that text over HTTP from a small server, raises the
+# alert of a cable that is cut in a lab.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+lab=alerts$$
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+
+# Takes the programs out of Debian's package, and installs nothing: it would start a service.
+programs() {
+	[[ -x $tmp/prometheus/usr/bin/promtool ]] && return
+	(
+		cd "$tmp" && flock 9 && apt-get -q update && apt-get -q download prometheus
+	) 9>/run/lock/torus-tests.lock </dev/null && dpkg -x "$tmp"/prometheus_*.deb "$tmp/prometheus"
+}
+promtool() { "$tmp/prometheus/usr/bin/promtool" "$@"; }
+
+rules() {
+	cp "$TOP/tools/metrics/torus.rules.yml" "$TOP/tests/alerts/torus.rules_test.yml" "$tmp" &&
+		promtool check rules "$tmp/torus.rules.yml" && promtool test rules "$tmp/torus.rules_test.yml"
+}
+# A rule that raises nothing is found by the tests.
+tests_can_fail() {
+	sed -i 's/torus_link_worn == 1/torus_link_worn == 2/' "$tmp/torus.rules.yml"
+	! promtool test rules "$tmp/torus.rules_test.yml" >"$tmp/said" 2>&1 && grep TorusMarginFalls "$tmp/said"
+}
+
+up() { lab up 2x2 && until_true 20 is .state running; }
+lint() {
+	local n
+	for n in 0,0 1,1; do "$bin/fabricctl" metrics --lab "$lab" --node "$n" | promtool check metrics || return 1; done
+}
+
+# Each request for /NODE gets that node's metrics.
+cleanup() {
+	[[ -z ${server-} ]] || kill "$server" 2>/dev/null
+	[[ -z ${prometheus-} ]] || kill "$prometheus" 2>/dev/null
+	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
+}
+scraped() {
+	cat >"$tmp/prometheus.yml" <<-END
+		global: {scrape_interval: 1s, evaluation_interval: 1s}
+		rule_files: [$tmp/fast.rules.yml]
+		scrape_configs:
+		  - job_name: torus
+		    static_configs: [{targets: ["n0-0", "n1-0", "n0-1", "n1-1"]}]
+		    relabel_configs:
+		      - {source_labels: [__address__], target_label: __metrics_path__, replacement: /\$1}
+		      - {source_labels: [__address__], target_label: instance}
+		      - {target_label: __address__, replacement: "127.0.0.1:19117"}
+	END
+	sed 's/for: .*/for: 1s/' "$TOP/tools/metrics/torus.rules.yml" >"$tmp/fast.rules.yml"
+	"$TOP/tests/alerts/serve.py" "$bin/fabricctl" "$lab" 19117 >"$tmp/server.log" 2>&1 &
+	server=$!
+	"$tmp/prometheus/usr/bin/prometheus" --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/data" \
+		--web.listen-address=127.0.0.1:19118 >"$tmp/prometheus.log" 2>&1 &
+	prometheus=$!
+	until_true 30 samples 'count(torus_node_info)' 4 && until_true 30 samples 'sum(torus_link_up)' 16
+}
+get() { python3 -c 'import sys, urllib.request as r; print(r.urlopen(sys.argv[1], timeout=5).read().decode())' "http://127.0.0.1:19118$1"; }
+samples() { [[ $(get "/api/v1/query?query=$1" | jq -r '.data.result[0].value[1]') == "$2" ]]; }
+fires() { get /api/v1/alerts | jq -e --arg name "$1" --arg node "$2" \
+	'any(.data.alerts[]; .labels.alertname == $name and .labels.node == $node and .state == "firing")'; }
+quiet() { get /api/v1/alerts | jq -e '[.data.alerts[] | select(.labels.severity != "info")] == []'; }
+alerted() {
+	until_true 30 quiet && lab cut 0,0:+x && until_true 30 fires TorusLinkDown 0,0 && until_true 30 fires TorusLinkDown 1,0 &&
+		! fires TorusLinkDown 1,1 && lab mend 0,0:+x && until_true 30 quiet
+}
+
+check "programs of Debian's prometheus" programs
+check "alerts and their tests" rules
+check "... which can fail" tests_can_fail
+check "up" up
+check "promtool has no complaint of the text" lint
+check "Prometheus reads every node" scraped
+check "a cable that is cut is an alert at both ends, until it is mended" alerted
+cleanup
+done_testing
