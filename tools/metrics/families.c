@@ -176,7 +176,7 @@ static const struct grouped grouped[] = {
 };
 
 /* Return: how a counter is grouped; NULL: it has a family of its own. */
-static const struct grouped *find_group(const char *counter)
+static const struct grouped *find_grouped(const char *counter)
 {
 	for (unsigned int i = 0; i < sizeof(grouped) / sizeof(grouped[0]); i++)
 		if (!strcmp(grouped[i].counter, counter))
@@ -233,7 +233,7 @@ static void add_listed(struct maker *m, const char *prefix, const char *type, co
 	char name[NAME_MAX_LEN];
 
 	for (unsigned int i = 0; i < n; i++) {
-		const struct grouped *g = find_group(desc[i].name);
+		const struct grouped *g = find_grouped(desc[i].name);
 		const struct scale *s = find_scale(desc[i].unit);
 		json_t *v = scaled_number(from, desc[i].name, s->factor);
 

@@ -50,7 +50,7 @@ static void print_labels(FILE *f, json_t *labels, const char *le)
 		fputc('}', f);
 }
 
-static void print_value(FILE *f, const json_t *v)
+static void print_sample_value(FILE *f, const json_t *v)
 {
 	if (json_is_integer(v))
 		fprintf(f, " %llu\n", (unsigned long long)json_integer_value(v));
@@ -69,14 +69,14 @@ static void print_histogram(FILE *f, const char *name, json_t *sample)
 		snprintf(bound, sizeof(bound), "%.15g", json_number_value(json_array_get(le, i)));
 		fprintf(f, "%s_bucket", name);
 		print_labels(f, labels, i < n ? bound : "+Inf");
-		print_value(f, json_array_get(count, i));
+		print_sample_value(f, json_array_get(count, i));
 	}
 	fprintf(f, "%s_sum", name);
 	print_labels(f, labels, NULL);
-	print_value(f, json_object_get(sample, "sum"));
+	print_sample_value(f, json_object_get(sample, "sum"));
 	fprintf(f, "%s_count", name);
 	print_labels(f, labels, NULL);
-	print_value(f, json_array_get(count, n));
+	print_sample_value(f, json_array_get(count, n));
 }
 
 static void print_family(FILE *f, const json_t *family, enum metrics_format format)
@@ -101,7 +101,7 @@ static void print_family(FILE *f, const json_t *family, enum metrics_format form
 		}
 		fprintf(f, "%s%s", name, ending);
 		print_labels(f, json_object_get(v, "labels"), NULL);
-		print_value(f, json_object_get(v, "value"));
+		print_sample_value(f, json_object_get(v, "value"));
 	}
 }
 
