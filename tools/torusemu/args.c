@@ -139,7 +139,9 @@ static int set_retry(const struct parse *to, const char *text)
 	return 0;
 }
 
-/* Reads --port, after all other options, because port names depend on --ports. */
+/*
+ * Parses --port. Called after all other options are parsed, because port names depend on --ports.
+ */
 static int bind_port(const struct parse *to, const char *text)
 {
 	struct args *a = to->args;
@@ -249,9 +251,9 @@ static void args_defaults(struct args *a)
 {
 	memset(a, 0, sizeof(*a));
 	tn_params_default(&a->params);
-	/* To wake up only for an acknowledgement costs more than a longer RETRY buffer. */
+	/* To wake up only to send an acknowledgement costs more than a longer RETRY buffer. */
 	a->params.ack_delay = 5 * MS;
-	/* Longer than a peer waits for a processor, which is not a loss. */
+	/* A peer may wait this long for a processor; its packets are not lost then. */
 	a->params.replay_timeout = 50 * MS;
 	a->log_level = LOG_INFO;
 	strcpy(a->tun, "torus0");

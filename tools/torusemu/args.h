@@ -10,10 +10,11 @@
 
 /**
  * struct args - the command line; strings point into argv
- * @pack: socket of a pack; NULL: one NIC, which the other members describe
- * @tun: name of the tun device; "": no host side
- * @netns: path of the namespace of the tun device; NULL: that of the process
- * @lower: for each port, name of its lower device; "": none
+ * @pack: path of the socket of a pack (pack.h); NULL: the program makes one NIC, which the other
+ *	members describe
+ * @tun: name of the tun device; "": the NIC has no host side
+ * @netns: path of the network namespace of the tun device; NULL: the namespace of the process
+ * @lower: for each port, name of its lower device; "": the port has none
  * @frame_max_set: --set frame_max was given
  * The other members have the names of their options.
  */
@@ -45,7 +46,7 @@ enum args_what { ARGS_RUN, ARGS_HELP, ARGS_VERSION };
  * @argv: of main()
  * @why: gets the text of an error
  * @size: bytes of @why; ARGS_WHY_MAX is enough
- * Return: what to do, or -EINVAL.
+ * Return: the action that the options ask for, or -EINVAL.
  */
 int args_parse(struct args *args, int argc, char **argv, char *why, size_t size);
 

@@ -6,7 +6,11 @@
 
 #include "emu.h"
 
-/** struct cable - @port: at each end, NULL if its NIC is gone; @in: the end is plugged in */
+/**
+ * struct cable - a cable in memory
+ * @port: the port at each end; NULL: its NIC is gone
+ * @in: true if the end is plugged in
+ */
 struct cable {
 	struct cable *next;
 	char name[IFNAMSIZ];
@@ -62,7 +66,10 @@ void cables_free(struct chassis *c)
 	c->cables = NULL;
 }
 
-/* Return: an end without a port, or -1; one that a NIC left plugged in before an unused one. */
+/*
+ * Return: an end without a port, or -1. An end that a NIC left plugged in is preferred to an unused
+ * end.
+ */
 static int free_end(const struct cable *cable)
 {
 	for (int i = 0; i < 2; i++)

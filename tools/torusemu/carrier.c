@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A port has at most one question under way. If the port asks again meanwhile, the answer may be
- * older than the change that made it ask, so the question is repeated after the answer.
+ * A port has at most one question about its carrier under way. If the port asks again before the
+ * answer, the answer may be older than the change that made the port ask, so the question is
+ * repeated after the answer.
  */
 #include "carrier.h"
 
@@ -17,7 +18,7 @@
 
 /**
  * struct carrier_question - a question for the carrier of a device
- * @port: the port that asks; NULL: it was dropped. Used only by the loop, as is @again
+ * @port: the port that asks; NULL: the question was dropped. Only the loop uses @port and @again
  * @name: name of the device
  * @again: the port has asked again
  * @answer: the last answer
@@ -149,7 +150,7 @@ void carriers_init(struct carriers *c)
 	pthread_cond_init(&c->wake, NULL);
 }
 
-/* Starts the thread without signals, which the loop handles. */
+/* Starts the thread with all signals blocked, because the loop handles signals. */
 static int start_thread(struct carriers *c)
 {
 	sigset_t all, was;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The carrier of Ethernet devices. The kernel answers this question when it has its RTNL lock,
- * which others hold for as long as they like, for example to remove hundreds of devices. A thread
- * waits for the answer, and the NICs of the process go on meanwhile.
+ * The carrier of Ethernet devices. The kernel needs its RTNL lock to report the carrier, and other
+ * processes may hold this lock for long, for example to remove hundreds of devices. So a thread
+ * asks the kernel, and the NICs of the process continue meanwhile.
  */
 #ifndef EMU_CARRIER_H
 #define EMU_CARRIER_H
@@ -16,10 +16,10 @@ struct port;
 
 /**
  * struct carriers - the questions of one process
- * @thread: answers them, if @running; else carrier_ask() answers them itself
+ * @thread: asks the kernel, if @running; else carrier_ask() asks the kernel itself
  * @lock: protects @todo, @answered and @stop
  * @wake: signalled when there are questions in @todo
- * @told: readable if there are answers
+ * @told: descriptor that wakes the loop if there are answers
  * The other members are private to carrier.c.
  */
 struct carriers {
@@ -35,7 +35,7 @@ struct carriers {
 void carriers_init(struct carriers *c);
 /** carriers_start() - start the thread, with the privileges of the caller. Return: 0 or -errno */
 int carriers_start(struct carriers *c, struct loop *loop);
-/** carriers_fini() - end the thread, and free; called when no port asks any more */
+/** carriers_fini() - end the thread, and free @c; called when no port has a question any more */
 void carriers_fini(struct carriers *c, struct loop *loop);
 
 /** carrier_ask() - ask for the carrier of the device of @port; ether_told() gets the answer */

@@ -9,10 +9,11 @@
 #include "lib/util/times.h"
 #include "log.h"
 
-#define FRAMES_MAX	8192	/* 64 KiB buffers: half a gigabyte */
-#define IDLE_TIME	(500 * MS)	/* without traffic */
+#define FRAMES_MAX	8192	/* most buffers of 64 KiB: half a gigabyte */
+#define IDLE_TIME	(500 * MS)	/* time without traffic after which the process may sleep
+					 * briefly */
 #define NAP		(3 * MS)
-#define TURNS_MAX	16	/* rounds of turns before sockets are polled again */
+#define TURNS_MAX	16	/* most rounds of turns before sockets are polled again */
 
 int chassis_init(struct chassis *c)
 {
@@ -107,7 +108,10 @@ static void step_nic(struct chassis *c, u64 now)
 		due_set(&c->due, &e->due, at);
 }
 
-/* Gives a turn to each NIC that is ready; NICs that these wake have theirs in the next round. */
+/*
+ * Gives one turn to each NIC that is ready. NICs that become ready in this round get a turn in the
+ * next round.
+ */
 static void step_nics(struct chassis *c, u64 now)
 {
 	struct emu **end = c->ready_tail;
@@ -133,7 +137,8 @@ static u64 next_due(const struct chassis *c)
 
 /*
  * All idle NICs of a machine send keep-alives at the same moment. This process sleeps until all
- * have done so, and takes all their frames at once instead of waking up for each.
+ * NICs have done so, and then receives all their frames at once instead of waking up for each
+ * frame.
  */
 static void sleep_briefly(const struct chassis *c, u64 now)
 {

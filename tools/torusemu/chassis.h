@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The NICs of one process, one or hundreds, and what they share: descriptors, the clock, buffers,
- * cables in memory. NICs exchange frames through a medium (medium.h), and nothing else.
+ * cables in memory. NICs exchange frames only, through a medium (medium.h).
  *
  * A NIC gets a turn, which is a call of emu_step(), when something has arrived for it, when its
  * timer is due, and when it did not complete its work in its last turn.
@@ -24,14 +24,14 @@ struct emu;
  * struct chassis - the NICs of one process, and what they share
  * @nics: list of all NICs
  * @ready: list of NICs that get a turn, in the order in which they became ready
- * @ready_tail: its end
+ * @ready_tail: end of the list @ready
  * @due: timers of the other NICs
  * @cables: list of cables in memory
  * @msg: buffer for one request, TORUS_MSG_MAX bytes
  * @tx: the frame that is being sent
  * @busy_at: when something other than a keep-alive last passed, ns
- * @passed: a frame passed in memory, so that its receiver is ready
- * The other members are the loop, the pool, and the media's own.
+ * @passed: set when a frame has passed through a cable in memory, so that its receiver is ready
+ * The other members are the loop, the pool, and the state of each kind of medium.
  */
 struct chassis {
 	struct loop loop;

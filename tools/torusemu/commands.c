@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests: checks that they are for this NIC, and dumps. kernel/req has the semantics. */
+/*
+ * Handles requests: checks that a request is for this NIC, and sends dumps. kernel/req implements
+ * the commands.
+ */
 #include <linux/genetlink.h>
 #include <netlink/attr.h>
 
@@ -7,9 +10,9 @@
 #include "reply.h"
 #include "req.h"
 
-#define ROWS_BYTES	(40 * 1024)	/* of a message of rows */
+#define ROWS_BYTES	(40 * 1024)	/* most bytes of rows in a message */
 
-/* Refuses a request that names another device than the one here. */
+/* Refuses a request that names another device than this NIC. */
 static int check_device(struct req *r)
 {
 	const struct nlattr *ifindex = r->tb[TORUS_A_IFINDEX], *name = r->tb[TORUS_A_NAME];
@@ -24,7 +27,7 @@ static int check_device(struct req *r)
 	return 0;
 }
 
-/* --- a do ----------------------------------------------------------------- */
+/* --- requests with one reply (do) ------------------------------------------ */
 
 static int send_reply(struct req *r)
 {
@@ -73,7 +76,7 @@ static int run_request(struct req *r)
 	return err || !r->req.tree ? err : send_reply(r);
 }
 
-/* --- a dump --------------------------------------------------------------- */
+/* --- requests with several replies (dump) ---------------------------------- */
 
 static int dump_begin(struct req *r)
 {

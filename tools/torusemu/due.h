@@ -8,7 +8,7 @@
 #define DUE_NEVER	(~0ull)
 
 /**
- * struct due - one entry, to be embedded
+ * struct due - one entry, to be embedded in the struct that has the timer
  * @at: time of loop_now(), ns; DUE_NEVER: never
  * @place: index in the heap
  */

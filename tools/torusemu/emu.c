@@ -14,7 +14,7 @@
 #include "reply.h"
 
 #define LOOK_INTERVAL	(100 * MS)
-#define MOVES_MAX	4	/* times that a turn takes messages of the host */
+#define MOVES_MAX	4	/* most times that one turn reads messages of the host */
 
 static struct tn_pkt *emu_pkt_get(void *host, void *owner, const u8 *payload)
 {
@@ -89,7 +89,10 @@ static void *alloc_aligned(size_t bytes)
 	return aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
 
-/* Return: how many of the largest frames a NIC may keep, besides those in flight. */
+/*
+ * Return: how many of the largest frames a NIC may keep in its memory, besides the frames in
+ * flight.
+ */
 static u32 frames_kept(const struct emu *e)
 {
 	const struct tn_params *p = &e->soft.params;
@@ -98,7 +101,7 @@ static u32 frames_kept(const struct emu *e)
 	       TORUS_HOST_LANES_MAX / POOL_FRAME_MAX;
 }
 
-/* --- what commands need (struct tn_soft_shell) ------------------------------ */
+/* --- callbacks for commands (struct tn_soft_shell) --------------------------- */
 
 static void no_lock(struct tn_soft *s)
 {
@@ -213,7 +216,10 @@ static void send_frames(struct emu *e, u64 now)
 			port_tx(&e->port[i], now);
 }
 
-/* Asks for the carrier of ports that have none: the kernel's notification may take a second. */
+/*
+ * Asks for the carrier of ports without a carrier, because the kernel's notification may be a
+ * second late.
+ */
 static void look_for_carrier(struct emu *e, u64 now)
 {
 	if (now < e->look_at)
@@ -234,7 +240,10 @@ void emu_step(struct emu *e, u64 now)
 	look_for_carrier(e, now);
 	if (now >= tn_nic_expiry(e->soft.nic))
 		tn_nic_poll(e->soft.nic, now);
-	/* First the answers on the links: peers wait for E, and deliveries take long. */
+	/*
+	 * First send the answers on the links, because peers wait for these flits, and deliveries
+	 * take long.
+	 */
 	send_frames(e, now);
 	for (int i = 0;; i++) {
 		tn_nic_work(e->soft.nic, now);

@@ -10,16 +10,18 @@
 #include "server.h"
 #include "tun.h"
 
-#define EMU_COPY_BREAK	2048	/* bytes: shorter frames are copied, and pin no large buffer */
+#define EMU_COPY_BREAK	2048	/* size in bytes; shorter frames are copied, so that they do not
+				 * keep a large buffer in use */
 
 /**
  * struct emu - one NIC
  * @next: private to chassis.c, as are @next_ready, @ready and @due
- * @loop: of its chassis, as is @pool
+ * @loop: the loop of the chassis; @pool: the pool of the chassis
  * @attach: binds a port to a lower device (LINK_ATTACH); a fuzzer replaces it
  * @placed: sets the addresses of the host side (DEVICE_SET); a fuzzer replaces it
  * @soft: the core, the host side and the parameters
- * @netns: descriptor of the host side's namespace, owned by the maker; -1: that of the process
+ * @netns: descriptor of the host side's namespace, owned by make.c; -1: the namespace of the
+ *	process
  * @look_at: when to ask again for the carrier of ports that have none, ns
  */
 struct emu {
@@ -42,10 +44,13 @@ struct emu {
 	u64 look_at;
 };
 
-/** emu_init() - make the core; soft.params and soft.hw are set. No ports, host side and socket */
+/**
+ * emu_init() - make the core of the NIC; the caller has set soft.params and soft.hw, and makes
+ * ports, host side and socket later
+ */
 int emu_init(struct emu *emu, struct chassis *chassis, u64 now);
 void emu_fini(struct emu *emu);
-/** emu_step() - a turn: move packets, send, notify subscribers */
+/** emu_step() - run one turn of the NIC: move packets, send frames, notify subscribers */
 void emu_step(struct emu *emu, u64 now);
 /** emu_expiry() - Return: when the next timer of the NIC is due, ns; ~0: never */
 u64 emu_expiry(struct emu *emu);

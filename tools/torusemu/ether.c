@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames are copied only by the kernel, in and out, except short ones: these are copied to a small
- * buffer, so that a short packet that is kept does not pin 64 KiB.
+ * Only the kernel copies frames, in and out. The exception are short frames: they are copied to a
+ * small buffer, so that a short packet that stays long in memory does not keep a buffer of 64 KiB
+ * in use.
  */
 #include "ether.h"
 
@@ -19,10 +20,11 @@
 #include "emu.h"
 #include "log.h"
 
-/* More than all credits and a whole RETRY buffer can fill, at the kernel's
- * price of about twice the bytes for a large frame. */
+/* Buffer of the socket: more bytes than the peer can send with all its credits and a whole RETRY
+ * buffer. For a large frame the kernel counts about twice its bytes. */
 #define SOCKET_BYTES	(32 << 20)
-#define COPY_BREAK	2048	/* bytes: shorter frames are copied, and pin no large buffer */
+#define COPY_BREAK	2048	/* size in bytes; shorter frames are copied, so that they do not
+				 * keep a large buffer in use */
 
 /* --- devices -------------------------------------------------------------- */
 
@@ -101,7 +103,7 @@ static void ether_ask(struct port *port, u64 now)
 	carrier_ask(&port->emu->chassis->carriers, port);
 }
 
-/* --- in ------------------------------------------------------------------- */
+/* --- receiving ------------------------------------------------------------ */
 
 void ether_rx_init(struct ether_rx *rx)
 {
@@ -115,7 +117,10 @@ void ether_rx_fini(struct ether_rx *rx, struct pool *pool)
 			frame_put(pool, rx->frame[i]);
 }
 
-/* Gives place @i of the batch a frame without other references. Return: false: no memory. */
+/*
+ * Makes sure that place @i of the batch has a frame that nothing else refers to. Return: false if
+ * out of memory.
+ */
 static bool rx_place(struct ether_rx *rx, struct pool *pool, unsigned int i)
 {
 	struct frame *f = rx->frame[i];
@@ -132,7 +137,7 @@ static bool rx_place(struct ether_rx *rx, struct pool *pool, unsigned int i)
 	return true;
 }
 
-/* Prepares the places that the last call used. Return: number of places that are ready. */
+/* Prepares the places that the last call has used. Return: number of places that are ready. */
 static unsigned int rx_prepare(struct ether_rx *rx, struct pool *pool)
 {
 	for (unsigned int i = 0; i < rx->taken; i++)
@@ -176,7 +181,7 @@ static void ether_ready(struct watch *w, u32 events)
 			give_frame(port, rx->frame[i], rx->mm[i].msg_len - (u32)ETH_HLEN, now);
 }
 
-/* --- out ------------------------------------------------------------------ */
+/* --- sending -------------------------------------------------------------- */
 
 static void ether_send(struct port *port, const struct tn_seg *seg, u32 nsegs, u32 bytes, u64 now)
 {
@@ -194,7 +199,7 @@ static void ether_send(struct port *port, const struct tn_seg *seg, u32 nsegs, u
 	}
 	if (sendmsg(port->ether.watch.fd, &mh, MSG_DONTWAIT) >= 0)
 		return;
-	/* All other failures are like a loss on the cable: the link retransmits. */
+	/* All other failures count as a loss on the cable: the link retransmits the packets. */
 	log_debug(port->emu->soft.hw.name, "port %u: a frame was not sent: %s", port->num,
 		  strerror(errno));
 	port_look(port, now);
@@ -223,7 +228,9 @@ static int open_packet_socket(int ifindex)
 		close(fd);
 		return err;
 	}
-	/* A queueing discipline would only add its lock. */
+	/*
+	 * The socket bypasses the queueing discipline, which would only add the cost of its lock.
+	 */
 	setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &one, sizeof(one));
 	return fd;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A medium: an Ethernet device, by AF_PACKET. */
+/* A kind of medium: an Ethernet device, used through AF_PACKET sockets. */
 #ifndef EMU_ETHER_H
 #define EMU_ETHER_H
 
@@ -12,11 +12,12 @@
 
 struct port;
 
-#define ETHER_RX_BATCH	8	/* frames that a port receives before others have their turn */
+#define ETHER_RX_BATCH	8	/* most frames that a port receives before other ports may
+				 * receive */
 
 /**
  * struct ether - the Ethernet device of a port
- * @ifindex: of the device; 0: there is none
+ * @ifindex: interface index of the device; 0: there is no device
  * @header: Ethernet header of all frames that are sent
  */
 struct ether {
@@ -26,8 +27,8 @@ struct ether {
 };
 
 /**
- * struct ether_rx - frames to receive into, shared by all ports
- * @taken: how many of them, from the first on, the last call used
+ * struct ether_rx - buffers for the next frames, shared by all ports
+ * @taken: number of frames, from the first on, that the last call has used
  */
 struct ether_rx {
 	struct frame *frame[ETHER_RX_BATCH];
@@ -38,8 +39,8 @@ struct ether_rx {
 
 /**
  * struct ether_state - a device's state, as the kernel reports it
- * @carrier: it is there and has carrier
- * @mtu: if it has carrier, bytes or negative errno; else 0
+ * @carrier: true if the device exists and has carrier
+ * @mtu: if @carrier, the MTU in bytes, or a negative errno; else 0
  */
 struct ether_state {
 	bool carrier;
@@ -51,7 +52,10 @@ void ether_rx_fini(struct ether_rx *rx, struct pool *pool);
 
 /** ether_look() - ask the kernel for the state of a device; it may wait for its RTNL lock */
 void ether_look(const char *name, struct ether_state *state);
-/** ether_told() - set the carrier of @port in the NIC; its device is in @state */
+/**
+ * ether_told() - set the carrier of @port in the NIC, after the kernel has reported @state of its
+ * device
+ */
 void ether_told(struct port *port, const struct ether_state *state, u64 now);
 
 /** ether_mtu() - Return: MTU of a device, bytes, or negative errno */

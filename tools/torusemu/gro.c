@@ -60,7 +60,10 @@ static bool plain_v6(const u8 *ip, size_t bytes)
 	       get_be16(ip + offsetof(struct ip6_hdr, ip6_plen)) == bytes - sizeof(struct ip6_hdr);
 }
 
-/* Return: bytes of the IP header of a whole UDP datagram without options; 0 if it is none. */
+/*
+ * Return: bytes of the IP header of an unfragmented UDP datagram without options; 0 if @ip is not
+ * such a datagram.
+ */
 static size_t ip_len(const u8 *ip, size_t bytes)
 {
 	if (bytes >= sizeof(struct iphdr) + UDP && plain_v4(ip, bytes))
@@ -70,7 +73,7 @@ static size_t ip_len(const u8 *ip, size_t bytes)
 	return 0;
 }
 
-/* Return: bytes of all headers, 0 if it cannot be merged. */
+/* Return: bytes of all headers, 0 if the message cannot be merged. */
 static size_t head_len(const u8 *msg, size_t bytes)
 {
 	struct virtio_net_hdr h;
@@ -115,7 +118,10 @@ static bool is_consecutive(const u8 *first, const u8 *next, u32 count)
 	       ((get_be16(a + offsetof(struct iphdr, id)) + count) & 0xffff);
 }
 
-/* The pseudo header's sum, which stands for the checksum, of @bytes instead of @udp's. */
+/*
+ * Return: the sum of the pseudo header for a payload of @bytes, which replaces the sum in @udp. The
+ * checksum field has this sum, because the device computes the checksum.
+ */
 static u32 pseudo_sum(const u8 *udp, u32 bytes)
 {
 	return fold_sum(get_be16(udp + offsetof(struct udphdr, check)) +

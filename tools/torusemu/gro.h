@@ -16,17 +16,18 @@
 
 #include "tn_deps.h"
 
-#define GRO_MAX	64	/* datagrams: any kernel segments so many */
-#define GRO_HEAD	(10 + 40 + 8)	/* virtio_net_hdr, IPv6, UDP */
+#define GRO_MAX	64	/* most datagrams in a message; each kernel with USO segments this many */
+#define GRO_HEAD	(10 + 40 + 8)	/* bytes of virtio_net_hdr, IPv6 and UDP headers */
 
 /**
  * struct gro - datagrams merged so far
- * @head: headers of the first one; after gro_finish(), those of the merged message
+ * @head: headers of the first datagram; after gro_finish(), headers of the merged message
  * @len: bytes of @head
  * @size: payload of each datagram but the last, bytes
- * @bytes: payload of all, bytes
- * @count: number of datagrams, at most GRO_MAX; 0: none, the other members are undefined
- * @ended: the last one was shorter, or there is no room for more
+ * @bytes: payload of all datagrams, bytes
+ * @count: number of datagrams, at most GRO_MAX; 0: there is no datagram, and the other members are
+ *	undefined
+ * @ended: no more datagrams can be merged, because the last one was shorter or there is no room
  */
 struct gro {
 	u8 head[GRO_HEAD];
@@ -38,8 +39,9 @@ struct gro {
 };
 
 /**
- * gro_begin() - begin with the message @msg, of @bytes with its virtio_net_hdr
- * Return: false if it is no datagram that others can be merged with.
+ * gro_begin() - begin to merge, with the datagram in @msg of @bytes, which begins with a
+ * virtio_net_hdr
+ * Return: false if no other datagram can be merged with this message.
  */
 bool gro_begin(struct gro *g, const u8 *msg, size_t bytes);
 /** gro_join() - merge the next message. Return: false if it cannot be merged. */

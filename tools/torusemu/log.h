@@ -7,7 +7,10 @@
 
 /** log_init() - set the level, LOG_ERR to LOG_DEBUG */
 void log_init(int level);
-/** log_level() - Return: number of "error", "warning", "info" or "debug"; -1: another text */
+/**
+ * log_level() - Return: the LOG_ number of "error", "warning", "info" or "debug"; -1: @text is none
+ * of these
+ */
 int log_level(const char *text);
 
 /** log_print() - print a message; @who: name of the NIC, or of another part of the program */

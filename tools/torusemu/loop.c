@@ -9,14 +9,18 @@
 #include "lib/util/clock.h"
 #include "lib/util/times.h"
 
-static struct torus_host_clock nics;	/* all NICs of the process stand still together */
+static struct torus_host_clock nics;	/* time of all NICs of the process; it stops for all of
+					 * them together */
 
 static u64 machine_now(void)
 {
 	return clock_ns(CLOCK_MONOTONIC) + 1;
 }
 
-/* The turn has been due since it began: a stop of the process within it does not count either. */
+/*
+ * While a turn runs, a timer is due, so if the process is stopped within a turn, that time does not
+ * count either.
+ */
 u64 loop_now(void)
 {
 	return torus_host_clock(&nics, machine_now(), 0);

@@ -11,9 +11,9 @@ struct watch;
 typedef void (*watch_fn)(struct watch *w, u32 events);
 
 /**
- * struct watch - a descriptor in the loop, to be embedded
- * @fd: the descriptor; -1: none
- * @events: EPOLLIN, EPOLLOUT; 0: it stays in the loop, but does not wake it
+ * struct watch - a descriptor in the loop, to be embedded in the struct that uses it
+ * @fd: the descriptor; -1: there is none
+ * @events: EPOLLIN, EPOLLOUT; 0: the descriptor stays in the loop, but does not wake the process
  */
 struct watch {
 	int fd;
@@ -33,9 +33,15 @@ struct loop {
 	void *pending[LOOP_BATCH];
 };
 
-/** loop_now() - Return: time, ns, never 0; stands still while the process has no processor */
+/**
+ * loop_now() - Return: time of the NICs, ns, never 0; it does not advance while the process waits
+ * for a processor
+ */
 u64 loop_now(void);
-/** loop_busy() - Return: loop_now() when NICs are still ready: all the time of their turn counts */
+/**
+ * loop_busy() - Return: loop_now() for the case that NICs are still ready, so that all the time of
+ * their turn counts
+ */
 u64 loop_busy(void);
 
 int loop_init(struct loop *loop);
@@ -47,7 +53,7 @@ void loop_events(struct loop *loop, struct watch *w, u32 events);
 /** loop_del() - remove and close a descriptor; @w may be freed at once */
 void loop_del(struct loop *loop, struct watch *w);
 
-/** loop_wait() - wait for events until @until (~0: any time), and handle them */
+/** loop_wait() - wait for events until the time @until (~0: without limit), and handle them */
 void loop_wait(struct loop *loop, u64 until);
 
 #endif /* EMU_LOOP_H */

@@ -19,7 +19,7 @@ static struct port *port_of_lower(struct emu *e, int ifindex)
 	return NULL;
 }
 
-/* Return: the port whose device called @name has gone away, or NULL. */
+/* Return: the port whose lower device @name was deleted, or NULL. */
 static struct port *port_waiting(struct emu *e, const char *name)
 {
 	for (unsigned int i = 0; i < e->soft.hw.nports; i++)
@@ -74,7 +74,7 @@ static void lower_ready(struct watch *w, u32 events)
 
 	(void)events;
 	err = nl_recvmsgs_default(c->lower.sock);
-	/* Notifications were lost (libnl makes this of ENOBUFS): read all devices again. */
+	/* Notifications were lost (libnl reports ENOBUFS as this error): read all devices again. */
 	if (err == -NLE_NOMEM)
 		ask_all_lower(c->lower.sock);
 	else if (err < 0 && err != -NLE_AGAIN)
@@ -113,7 +113,7 @@ void lower_fini(struct chassis *c)
 {
 	if (!c->lower.sock)
 		return;
-	c->lower.watch.fd = -1;	/* the socket closes it */
+	c->lower.watch.fd = -1;	/* the descriptor belongs to the socket, which closes it */
 	nl_socket_free(c->lower.sock);
 	c->lower.sock = NULL;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* rtnetlink notifications about lower devices: carrier, MTU, deletion, return. */
+/*
+ * Notifications of rtnetlink about lower devices: changes of carrier and MTU, deletion, creation.
+ */
 #ifndef EMU_LOWER_H
 #define EMU_LOWER_H
 

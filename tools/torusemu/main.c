@@ -18,9 +18,13 @@
 #include "lib/util/priority.h"
 
 #define NICE (-10)
-#define NICE_PACK (-20)		/* of many NICs, each with a manager that has NICE as well */
+#define NICE_PACK (-20)		/* priority of a process with many NICs, each of which has a
+				 * manager with the priority NICE */
 
-/** struct program - the program; @who: name of the NIC, or "pack", for log messages */
+/**
+ * struct program - the state of the program
+ * @who: name of the NIC, or "pack", for log messages
+ */
 struct program {
 	struct chassis chassis;
 	struct pack pack;
@@ -70,7 +74,10 @@ static int start_pack(struct program *p, const char *path)
 	struct rlimit files;
 	int err;
 
-	/* Each NIC has several descriptors: its socket, its clients, its tun device. */
+	/*
+	 * Each NIC has several descriptors, for its socket, its clients and its tun device, so the
+	 * limit is raised.
+	 */
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);

@@ -16,7 +16,7 @@
 #include "log.h"
 #include "netns.h"
 
-/** struct why - room for the text of an error */
+/** struct why - buffer for the text of an error */
 struct why {
 	char *text;
 	size_t size;
@@ -103,7 +103,10 @@ static int init_nic(struct emu *e, struct chassis *c, const struct args *a, cons
 	strcpy(e->soft.hw.name, a->name);
 	if (getrandom(&e->rng, sizeof(e->rng), 0) < 0)
 		e->rng = loop_now();
-	/* Not the time of day, which repeats on a machine without a clock of its own. */
+	/*
+	 * The epoch does not use the time of day, because that repeats on a machine without a clock
+	 * of its own.
+	 */
 	e->soft.hw.epoch = (u32)(e->rng >> 32) | 1;
 	err = emu_init(e, c, loop_now());
 	if (err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Makes a NIC by a command line, with its ports, host side and socket. */
+/* Makes a NIC from the options of a command line, with its ports, host side and socket. */
 #ifndef EMU_MAKE_H
 #define EMU_MAKE_H
 
@@ -11,7 +11,7 @@ struct emu;
 /**
  * make_nic() - make a NIC, which is ready when this returns
  * @chassis: the NIC is added to it
- * @args: params.frame_max is limited to the devices' MTU; nothing of @args is kept
+ * @args: params.frame_max is limited to the devices' MTU; @args may be freed after the call
  * @why: gets the text of an error
  * @size: bytes of @why
  * Return: the NIC, or NULL.

@@ -22,7 +22,10 @@ void msg_lost(void *emu, const u8 *ip, u32 len)
 	tun_write(e, &iov, 1, iov.iov_len);
 }
 
-/** struct waiting - a message of the host for which the NIC has no room: @len bytes of @frame */
+/**
+ * struct waiting - a message of the host that waits until the NIC has room; it is @len bytes of
+ * @frame
+ */
 struct waiting {
 	struct torus_host_msg msg;
 	struct frame *frame;
@@ -55,7 +58,10 @@ static void send_message(struct emu *e, struct frame *f, u32 len,
 		torus_host_drop(&e->soft.host, &e->soft.host.out);
 }
 
-/* Keeps a message for which the NIC has no room; @f is already a copy if that is worth it. */
+/*
+ * Keeps a message until the NIC has room; the caller has already copied it to a smaller frame @f,
+ * if that saves memory.
+ */
 static void keep_message(struct emu *e, struct frame *f, u32 len,
 			 const struct torus_host_msg *msg, u64 now)
 {
@@ -114,7 +120,7 @@ void msg_forget(void *emu, struct torus_host_msg *msg)
 	free(w);
 }
 
-/* Delivers a message of @bytes in several packets, and frees them. */
+/* Delivers to the host a message of @bytes that came in several packets, and frees the packets. */
 static void deliver_long(struct emu *e, struct tn_queue *packets, u32 bytes)
 {
 	struct iovec iov[TORUS_HOST_PACKETS_MAX];

@@ -22,7 +22,10 @@ int netns_visit(int netns, int (*fn)(void *arg), void *arg)
 		return err;
 	}
 	err = fn(arg);
-	/* In another namespace the process could not find its cables and other NICs again. */
+	/*
+	 * If the process cannot return to its namespace, it cannot use its cables and other NICs
+	 * any more.
+	 */
 	if (setns(home, CLONE_NEWNET))
 		abort();
 	close(home);

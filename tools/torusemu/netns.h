@@ -5,10 +5,10 @@
 
 /**
  * netns_visit() - call @fn with @arg in a namespace
- * @netns: descriptor of the namespace; -1: that of the process
+ * @netns: descriptor of the namespace; -1: the namespace of the process
  * @fn: the function
  * @arg: its argument
- * Return: what @fn returns; or a negative errno, and @fn was not called.
+ * Return: the result of @fn; or a negative errno if @fn was not called.
  */
 int netns_visit(int netns, int (*fn)(void *arg), void *arg);
 

@@ -16,7 +16,7 @@
 #define REQUEST_MAX	8192
 #define WORDS_MAX	128
 
-/** struct visitor - a connection */
+/** struct visitor - a connection to the socket of the pack */
 struct visitor {
 	struct watch watch;
 	struct pack *pack;
@@ -25,7 +25,11 @@ struct visitor {
 
 /* --- requests ------------------------------------------------------------- */
 
-/** struct request - @word: its words, as argv of main(); @why: room for the text of an error */
+/**
+ * struct request - a request to the pack
+ * @word: words of the request, in the form of argv of main()
+ * @why: buffer for the text of an error
+ */
 struct request {
 	struct chassis *chassis;
 	char *word[WORDS_MAX + 1];
@@ -96,7 +100,7 @@ static bool run_verb(struct request *r)
 	static const struct {
 		const char *word;
 		bool (*run)(struct request *r);
-		bool has_one;		/* takes exactly one argument */
+		bool has_one;		/* the request has exactly one argument */
 	} verbs[] = {
 		{ "add", add_nic_request, false }, { "kill", kill_request, true },
 		{ "cut", cut_request, true }, { "mend", mend_request, true },

@@ -15,7 +15,7 @@
 
 #include "chassis.h"
 
-/** struct pack - the socket at @path, and its connections */
+/** struct pack - the socket at @path, and the connections to it */
 struct pack {
 	struct chassis *chassis;
 	struct watch listener;

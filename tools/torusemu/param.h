@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* "--set PARAM=VALUE": parameters of NICs of either kind. */
+/* Parses "--set PARAM=VALUE": parameters of NICs of both kinds, emulated and in the kernel. */
 #ifndef PARAM_H
 #define PARAM_H
 
@@ -12,7 +12,7 @@
 
 /** param_find() - Return: the parameter called @name, of @len bytes, or NULL */
 const struct tn_param *param_find(const char *name, size_t len);
-/** param_allowed() - Return: a description of the form of its values */
+/** param_allowed() - Return: a text that describes the form of the parameter's values */
 const char *param_allowed(const struct tn_param *p);
 /**
  * param_range() - describe the allowed values: ", 1 to 1024", or "" if param_allowed() lists them
@@ -23,7 +23,7 @@ const char *param_allowed(const struct tn_param *p);
 const char *param_range(const struct tn_param *p, char *buf);
 
 /**
- * param_policy() - the name of a bubble policy
+ * param_policy() - Return: the name of a bubble policy
  * @bubble: enum torus_bubble
  */
 const char *param_policy(uint32_t bubble);

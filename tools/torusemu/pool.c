@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Free lists are last in, first out, because what was used last is still in the cache. Memory is
- * not returned to the system; large frames come from 2 MiB chunks, which the kernel can back with
- * huge pages. Under AddressSanitizer there are no free lists, so that it detects every use after
- * free.
+ * Free lists are last in, first out, because the memory that was used last is still in the cache.
+ * Memory is not returned to the system; large frames come from 2 MiB chunks, which the kernel can
+ * back with huge pages. Under AddressSanitizer there are no free lists, so that it detects every
+ * use after free.
  */
 #include "pool.h"
 

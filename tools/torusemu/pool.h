@@ -9,8 +9,9 @@
 #include "kernel/core/pkt.h"
 #include "kernel/host/fault.h"
 
-#define POOL_HEADROOM	16		/* before data: the Ethernet header */
-#define POOL_FRAME_MAX	(64 << 10 | 64)	/* the longest message, or Ethernet frame */
+#define POOL_HEADROOM	16		/* bytes before the data, for the Ethernet header */
+#define POOL_FRAME_MAX	(64 << 10 | 64)	/* bytes of the longest message, or of the longest
+					 * Ethernet frame */
 #define POOL_CLASSES 7
 
 /**
@@ -47,7 +48,7 @@ void pool_init(struct pool *pool, u32 frames_max);
 /** frame_new() - Return: a frame of at least @bytes with one reference, or NULL */
 struct frame *frame_new(struct pool *pool, size_t bytes);
 void frame_free(struct pool *pool, struct frame *f);
-/** frame_held() - Return: bytes of memory that the frame holds */
+/** frame_held() - Return: bytes of memory that the frame occupies */
 u32 frame_held(const struct frame *f);
 
 static inline void frame_put(struct pool *pool, struct frame *f)
@@ -60,8 +61,9 @@ static inline void frame_put(struct pool *pool, struct frame *f)
 struct tn_pkt *pkt_new(struct pool *pool, struct frame *f, u8 *payload);
 void pkt_free(struct pool *pool, struct tn_pkt *p);
 /**
- * pkt_keep() - @p stays for long: if its frame is much larger, move it into another
- * Return: bytes of memory that it holds.
+ * pkt_keep() - called if @p will stay in memory for long: if its frame is much larger than the
+ * packet, move the packet into another frame
+ * Return: bytes of memory that the packet occupies.
  */
 u32 pkt_keep(struct pool *pool, struct tn_pkt *p);
 

@@ -35,9 +35,9 @@ void port_set_carrier(struct port *port, bool up, u64 now)
 }
 
 /*
- * Asks for the present carrier. The kernel's notifications about devices pass through a queue
- * whose worker may take a second after a change, so they are only one reason to call this; a frame
- * that could not be sent, or that arrived without carrier, is another.
+ * Asks for the present carrier. The kernel's notifications about devices pass through a queue whose
+ * worker may take a second after a change, so this function is also called when a frame could not
+ * be sent, or has arrived without carrier.
  */
 void port_look(struct port *port, u64 now)
 {
@@ -107,7 +107,7 @@ int port_attach(struct port *port, const char *name, const char **why, u64 now)
 	return 0;
 }
 
-/* --- in ------------------------------------------------------------------- */
+/* --- receiving ------------------------------------------------------------ */
 
 void port_take(struct port *port, struct frame *f, u32 bytes, u64 now)
 {
@@ -125,7 +125,7 @@ void port_take(struct port *port, struct frame *f, u32 bytes, u64 now)
 	chassis_wake(e->chassis, e);
 }
 
-/* --- out ------------------------------------------------------------------ */
+/* --- sending -------------------------------------------------------------- */
 
 struct frame *port_gather(struct pool *pool, const struct tn_seg *seg, u32 nsegs, u32 bytes)
 {

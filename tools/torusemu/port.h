@@ -16,11 +16,12 @@ struct emu;
 
 /**
  * struct port - one port
- * @soft: its part of the software NIC; keeps the name of the lower device while that is gone
- * @medium: kind of its medium, or NULL
- * @ether: its Ethernet device, if @medium is of that kind
- * @plug: its end of a cable in memory, if @medium is of that kind
- * @question: about the carrier of its Ethernet device, while that is not answered, or NULL
+ * @soft: state of the port in the software NIC; it keeps the name of a lower device that was
+ *	deleted
+ * @medium: operations of the port's medium, or NULL
+ * @ether: the port's Ethernet device, if @medium is Ethernet
+ * @plug: the port's end of a cable, if @medium is a cable in memory
+ * @question: unanswered question about the carrier of the Ethernet device, or NULL
  * @carrier: the carrier that was last set in the NIC
  */
 struct port {
@@ -39,7 +40,8 @@ void port_init(struct port *port, struct emu *emu, u8 num);
 /**
  * port_attach() - bind a port to a medium
  * @port: the port
- * @name: of an Ethernet device, or of a cable in memory, which begins with ':'; "" unbinds it
+ * @name: name of an Ethernet device, or of a cable in memory, which begins with ':'; "" unbinds the
+ *	port
  * @why: set to the text of an error
  * @now: ns
  * Return: 0 or negative errno; then nothing has changed.
@@ -48,16 +50,19 @@ int port_attach(struct port *port, const char *name, const char **why, u64 now);
 
 /** port_text() - write the name of the port, such as "+x", into @buf. Return: @buf */
 char *port_text(const struct port *port, char *buf);
-/** port_look() - ask the medium for its carrier, which tells the NIC at once or later */
+/**
+ * port_look() - ask the medium for its carrier; the medium calls port_set_carrier() at once or
+ * later
+ */
 void port_look(struct port *port, u64 now);
-/** port_set_carrier() - tell the NIC the present carrier */
+/** port_set_carrier() - pass the present carrier to the NIC */
 void port_set_carrier(struct port *port, bool up, u64 now);
 /** port_gone() - handle the deletion of the lower device */
 void port_gone(struct port *port, u64 now);
 
 /** port_take() - receive a frame; the caller keeps its reference to @f */
 void port_take(struct port *port, struct frame *f, u32 bytes, u64 now);
-/** port_gather() - copy the pieces of a frame into one buffer. Return: it, or NULL */
+/** port_gather() - copy the pieces of a frame into one buffer. Return: the buffer, or NULL */
 struct frame *port_gather(struct pool *pool, const struct tn_seg *seg, u32 nsegs, u32 bytes);
 /** port_tx() - send all frames that the NIC has for this port */
 void port_tx(struct port *port, u64 now);

@@ -8,7 +8,7 @@
 #include "kernel/core/nic.h"
 #include "kernel/req/tree.h"
 
-#define REPLY_BYTES	3072	/* room for any of these */
+#define REPLY_BYTES	3072	/* room for each reply and notification, but rows */
 
 struct emu;
 
@@ -16,7 +16,7 @@ struct emu;
 struct nl_msg *reply_new(unsigned int cmd, u32 seq, int flags, size_t bytes);
 
 /**
- * reply_put() - encode soft.hw.reply by @tree
+ * reply_put() - encode soft.hw.reply; @tree selects the attributes
  * Return: 0, or a negative errno if the message is too small.
  */
 int reply_put(struct nl_msg *msg, struct emu *emu, const struct torus_tree *tree,

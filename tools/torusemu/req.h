@@ -14,7 +14,7 @@ struct emu;
 /**
  * struct req - one request
  * @req: the request for kernel/req, with the extended ACK of an error
- * @tb: its attributes; of one that is repeated, the first
+ * @tb: attributes of the request; if an attribute is repeated, the first one
  */
 struct req {
 	struct emu *emu;

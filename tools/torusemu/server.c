@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No request of a client is read while answers to it are queued, so a slow client delays only
- * itself. Queued notifications are bounded: beyond the bound they are dropped, and the client gets
- * NLMSG_OVERRUN.
+ * While answers to a client are queued, the server reads no request of this client, so a slow
+ * client delays only itself. Queued notifications are bounded: beyond the bound they are dropped,
+ * and the client gets NLMSG_OVERRUN.
  */
 #include "server.h"
 
@@ -25,7 +25,7 @@ struct out {
 	u8 data[];
 };
 
-/* --- to the client -------------------------------------------------------- */
+/* --- sending to a client -------------------------------------------------- */
 
 static void set_events(struct client *c)
 {
@@ -34,7 +34,10 @@ static void set_events(struct client *c)
 	loop_events(c->emu->loop, &c->watch, busy ? EPOLLOUT : EPOLLIN);
 }
 
-/* Return: 0 if it was sent; -EAGAIN if the socket is full; or an error that ends the client. */
+/*
+ * Return: 0 if the datagram was sent; -EAGAIN if the socket is full; or an error after which the
+ * client is removed.
+ */
 static int send_now(struct client *c, const void *data, size_t len)
 {
 	if (send(c->watch.fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)

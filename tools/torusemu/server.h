@@ -12,13 +12,13 @@ struct nl_msg;
 struct req;
 
 #define SERVER_CLIENTS_MAX	64
-#define CLIENT_QUEUE_MAX	(256 * 1024)	/* bytes of queued notifications */
+#define CLIENT_QUEUE_MAX	(256 * 1024)	/* most bytes of queued notifications */
 
 /**
- * struct dump - a dump in progress; each part is made when the one before was sent
- * @cmd: its command; 0: there is no dump
- * @gen: generation of the rows when it began
- * @changed: the rows have changed since
+ * struct dump - a dump in progress; each part is made when the part before it was sent
+ * @cmd: command of the dump; 0: there is no dump
+ * @gen: generation of the rows when the dump began
+ * @changed: the rows have changed since then
  */
 struct dump {
 	u8 cmd;
@@ -30,12 +30,12 @@ struct dump {
 
 /**
  * struct client - a connection
- * @number: from 1 on, never reused
- * @groups: mask of groups that it subscribed to
+ * @number: number of the client, from 1 on, never reused
+ * @groups: mask of the groups that the client subscribed to
  * @out: queue of datagrams that the socket has not taken yet
- * @tail: its end
- * @queued: bytes of these
- * @overflow: notifications were dropped, which is still to be reported
+ * @tail: end of the queue
+ * @queued: bytes of the datagrams in the queue
+ * @overflow: notifications were dropped, and the client has not got NLMSG_OVERRUN yet
  */
 struct client {
 	struct watch watch;
@@ -72,7 +72,10 @@ struct client *client_new(struct emu *emu, int fd);
 void client_free(struct client *client);
 /** client_request() - handle one datagram; @data is aligned for netlink headers */
 void client_request(struct client *client, void *data, size_t len);
-/** client_send() - send an answer, which is never dropped; frees @msg; NULL ends the client */
+/**
+ * client_send() - send an answer, which is never dropped; frees @msg; with @msg NULL, the client is
+ * removed
+ */
 void client_send(struct client *client, struct nl_msg *msg);
 /** server_notify() - send @msg to all subscribers of @group, and free it */
 void server_notify(struct emu *emu, unsigned int group, struct nl_msg *msg);
@@ -84,7 +87,10 @@ void server_overflow(struct emu *emu);
 
 /** command_run() - run a request. Return: 0 or negative errno */
 int command_run(struct req *r, bool dump);
-/** command_part() - send the next part of a client's dump. Return: 0 at its end, negative errno */
+/**
+ * command_part() - send the next part of a client's dump. Return: 0 at the end of the dump, or a
+ * negative errno
+ */
 int command_part(struct client *client);
 
 #endif /* EMU_SERVER_H */

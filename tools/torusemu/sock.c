@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Removes a socket file without a listener, which a killed process has left. */
+/* Removes a socket file without a listener, which is left after a process was killed. */
 static int remove_stale(int fd, const struct sockaddr_un *at)
 {
 	if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0)

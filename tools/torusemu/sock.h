@@ -3,9 +3,15 @@
 #ifndef EMU_SOCK_H
 #define EMU_SOCK_H
 
-/** sock_listen() - listen, replacing a socket without a listener. Return: fd, negative errno */
+/**
+ * sock_listen() - listen at @path; a socket file without a listener is replaced. Return: fd or
+ * negative errno
+ */
 int sock_listen(const char *path);
-/** sock_accept() - accept. Return: fd; -EPERM if the peer is not root; other negative errno */
+/**
+ * sock_accept() - accept a connection. Return: fd; -EPERM if the peer is not root; other negative
+ * errno
+ */
 int sock_accept(int fd);
 
 #endif /* EMU_SOCK_H */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A message from the host is read (readv()) so that its packets lie in one buffer, with gaps for
- * header and tail flits. The core fills the gaps, and the whole message leaves as one run of bytes.
+ * header and tail flits. The core fills the gaps, and the whole message is sent as consecutive
+ * bytes.
  */
 #include "tun.h"
 
@@ -20,8 +21,8 @@
  * further ones. Its default, 500, is half a millisecond of small packets.
  */
 #define QUEUE_PACKETS 4096
-#define READ_BATCH 64		/* messages, and */
-#define READ_BYTES 131072	/* bytes of a round, so that received frames have their turn too */
+#define READ_BATCH 64		/* messages in one round */
+#define READ_BYTES 131072	/* bytes in one round, so that received frames do not wait long */
 
 #ifndef TUN_F_USO4
 #define TUN_F_USO4 0x20
@@ -73,13 +74,19 @@ void tun_poll(struct emu *e, bool on)
 	loop_events(e->loop, &e->tun.watch, on ? EPOLLIN : 0);
 }
 
-/* Writes a message; for one piece write() is cheaper, which matters for small packets. */
+/*
+ * Writes a message. For a message in one piece, write() is cheaper than writev(), which matters for
+ * small packets.
+ */
 static ssize_t write_pieces(int fd, const struct iovec *iov, int n)
 {
 	return n == 1 ? write(fd, iov->iov_base, iov->iov_len) : writev(fd, iov, n);
 }
 
-/* @bytes in pieces, which are @messages with @payload bytes, without their TUN_HDR. */
+/*
+ * Writes @bytes in pieces to the host, and counts @messages with @payload bytes, without their
+ * TUN_HDR.
+ */
 static void write_counted(struct emu *e, const struct iovec *iov, int n, size_t bytes, u32 messages,
 			  size_t payload)
 {

@@ -15,16 +15,17 @@ struct emu;
 struct frame;
 struct tn_pkt;
 
-/* The header before each IP packet: 10 bytes, little endian, without the number of buffers. */
+/* Header before each IP packet: 10 bytes, little endian; the member num_buffers is not used. */
 #define TUN_HDR		sizeof(struct virtio_net_hdr)
-#define TUN_MTU		64000	/* with header and flits it fits one frame of 65535 */
+#define TUN_MTU		64000	/* a packet of this size with header and flits fits one frame of
+				 * 65535 bytes */
 
 /**
  * struct tun - host side
  * @frame: frame to read the next message into, or NULL
- * @segments: the host's kernel can segment merged datagrams (USO)
+ * @segments: true if the host's kernel can segment merged datagrams (USO)
  * @gro: headers of the datagrams that are being merged, until tun_flush()
- * @waiting: these datagrams
+ * @waiting: the packets of these datagrams
  */
 struct tun {
 	struct watch watch;
@@ -39,11 +40,13 @@ struct tun {
 /** tun_open() - make the device @name. Return: 0 or negative errno */
 int tun_open(struct emu *emu, const char *name);
 void tun_close(struct emu *emu);
-/** tun_poll() - begin (@on) or stop taking messages of the host */
+/** tun_poll() - start reading messages of the host if @on, else stop */
 void tun_poll(struct emu *emu, bool on);
 /** tun_write() - write a message to the host, header first, and count it */
 void tun_write(struct emu *emu, const struct iovec *iov, int n, size_t bytes);
-/** tun_deliver() - take a message of one packet for the host; it may wait to be merged */
+/**
+ * tun_deliver() - deliver to the host a message of one packet; it may wait to be merged with others
+ */
 void tun_deliver(struct emu *emu, struct tn_pkt *pkt);
 /** tun_flush() - write the datagrams that are being merged to the host */
 void tun_flush(struct emu *emu);
