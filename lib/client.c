@@ -2,9 +2,9 @@
 /*
  * Requests and answers, over any transport.
  *
- * Every request asks for an ACK, so every answer ends with NLMSG_ERROR or, that of a dump, with
- * NLMSG_DONE. An answer is matched by its sequence number; answers to earlier requests, which timed
- * out, are skipped. A dump is always read to its end, also after an error, because the kernel
+ * Every request asks for an ACK, so every answer ends with NLMSG_ERROR; the answer to a dump ends
+ * with NLMSG_DONE. An answer is matched by its sequence number; answers to earlier requests, which
+ * timed out, are skipped. A dump is always read to its end, also after an error, because the kernel
  * refuses a second dump while the first one is not finished.
  */
 #include <poll.h>
@@ -113,7 +113,7 @@ static int send_request(struct torus_dev *dev, struct conn *c, struct nlmsghdr *
 	int64_t deadline = lt_now() + dev->timeout_ms;
 	int err;
 
-	if (++c->seq == 0) /* notifications have 0 */
+	if (++c->seq == 0) /* notifications have the number 0 */
 		c->seq = 1;
 	nlh->nlmsg_seq = c->seq;
 	nlh->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags);
@@ -131,7 +131,7 @@ static int send_request(struct torus_dev *dev, struct conn *c, struct nlmsghdr *
  * struct exchange - one request and its answer, while it is received
  * @dev: the handle
  * @c: its connection
- * @req: the request, for texts of errors
+ * @req: the request; texts of errors quote it
  * @cmd: its command
  * @seq: its sequence number
  * @reply: handles each reply, or NULL
@@ -139,9 +139,9 @@ static int send_request(struct torus_dev *dev, struct conn *c, struct nlmsghdr *
  * @replies: number of replies so far
  * @err: first error of @reply; the messages after it are read and ignored
  * @intr: the dump is flagged as inconsistent (NLM_F_DUMP_INTR)
- * @done: the end was received
- * @end: error of the end, or 0
- * @text: reason of @end
+ * @done: the end of the answer was received
+ * @end: error that the end of the answer reports, or 0
+ * @text: text of the reason of @end
  */
 struct exchange {
 	struct torus_dev *dev;
@@ -170,12 +170,12 @@ static const char *ext_ack(struct exchange *x, struct nlmsghdr *nlh, size_t from
 	return x->text;
 }
 
-/* Handles the end of the answer, with error @err; a positive one is malformed. */
+/* Handles the end of the answer, with error @err; a positive number is malformed. */
 static int end_with(struct exchange *x, int err, const char *text)
 {
 	x->done = true;
 	x->end = err;
-	if (x->err) /* the first error is the one to report */
+	if (x->err) /* the first error is reported */
 		return err;
 	if (err > 0 || err < -4095)
 		return lt_fail(x->dev, x->end = -EBADMSG, "%s: answered with error %d",
@@ -283,9 +283,9 @@ static int receive_datagram(struct exchange *x, int64_t deadline)
 }
 
 /*
- * Receives messages until the end of the answer. Each reply starts the timeout anew, other messages
- * do not. After the timeout, what has already arrived is still read: on a busy machine, this
- * process may be what was late.
+ * Receives messages until the end of the answer. Each reply restarts the timeout, other messages do
+ * not. After the timeout, messages that have already arrived are still read, because on a busy
+ * machine this process may have been late, not the NIC.
  */
 static int receive_answer(struct exchange *x)
 {
@@ -396,7 +396,7 @@ int lt_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb)
 		unsigned int type = torus_attr_type(a);
 
 		if (type > TORUS_A_MAX || !torus_set_torus.rules[type].name)
-			continue; /* a newer NIC may send it */
+			continue; /* a NIC of a later release may send this attribute */
 		if (torus_check_form(a, &torus_set_torus.rules[type], "", &why))
 			return fail_answer(dev, nlh, why.text);
 		tb[type] = (struct nlattr *)a;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The client's own interfaces: a connection, the transports below it, and the functions that send
- * requests and parse answers. Functions return 0 or a negative errno, whose text lt_fail() keeps.
+ * requests and parse answers. Functions return 0 or a negative errno; lt_fail() keeps the text of
+ * the error.
  */
 #ifndef LIB_CLIENT_H
 #define LIB_CLIENT_H
@@ -24,7 +25,7 @@ struct transport;
  * struct conn - a connection to a NIC
  * @ops: its transport
  * @fd: nonblocking socket; -1 while closed
- * @poll: descriptor that is readable when @ops->recv has something: @fd or an epoll descriptor
+ * @poll: descriptor that is readable when @ops->recv has a message: @fd or an epoll descriptor
  * @family: nlmsg_type of the NIC's messages
  * @seq: sequence number of the last request; not 0
  * @missed: a notification arrived during a request and was dropped
@@ -32,7 +33,7 @@ struct transport;
  * @sk: private to transport-genl.c: libnl's socket
  * @mgmt: private to transport-genl.c: libnl's socket for management packets, or NULL
  * @watch: private to transport-genl.c: rtnetlink socket, which reports that the NIC goes away
- * @ifindex: private to transport-genl.c: of the NIC that is watched
+ * @ifindex: private to transport-genl.c: interface index of the NIC that is watched
  */
 struct conn {
 	const struct transport *ops;
@@ -79,9 +80,9 @@ extern const struct transport lt_genl;
 /**
  * struct torus_dev - a handle
  * @name: the part after the colon of "scheme:name"
- * @ifindex: of the NIC, for requests; 0: the connection leads to one NIC only
- * @root_epoch: of the root whose orders the requests are; 0: of none
- * @root_guid: of that root
+ * @ifindex: interface index of the NIC, for requests; 0: the connection leads to one NIC only
+ * @root_epoch: epoch of the root whose orders the requests are; 0: they are not orders of a root
+ * @root_guid: GUID of that root
  * Its other members are its connections, its timeout and the text of the last error.
  */
 struct torus_dev {
@@ -108,12 +109,14 @@ int lt_fail(struct torus_dev *dev, int err, const char *fmt, ...)
  * @to: gets the text; "" if the reason is unknown
  * @size: bytes of @to
  * @req: the request
- * @tlvs: attributes of the extended ACK (NLMSGERR_ATTR_*), unchecked
+ * @tlvs: attributes of the extended ACK (NLMSGERR_ATTR_*), which were not checked yet
  * @len: bytes of @tlvs
  */
 void lt_refusal(char *to, size_t size, struct nlmsghdr *req, struct nlattr *tlvs, int len);
 
-/** lt_msg() - make a request @cmd with room for @bytes of attributes. Return: it, or NULL */
+/**
+ * lt_msg() - make a request @cmd with room for @bytes of attributes. Return: the request, or NULL
+ */
 struct nl_msg *lt_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes);
 
 /**
@@ -144,8 +147,8 @@ int lt_drop(struct torus_dev *dev, struct nl_msg *msg);
 int lt_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg);
 
 /**
- * lt_dump() - the same for a dump, which may have any number of replies
- * @restart: called if the table changed during the dump: forgets the replies so far
+ * lt_dump() - like lt_do(), but for a dump, which may have any number of replies
+ * @restart: called if the rows changed during the dump; it has to forget the replies so far
  */
 int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 	    void (*restart)(void *arg), void *arg);
@@ -171,7 +174,7 @@ void lt_conn_close(struct conn *c);
  * lt_tree() - decode the attributes of a message into a struct of <torus/reply.h>
  * @dev: the NIC
  * @nlh: the message
- * @tree: which attributes, and where they are in the struct
+ * @tree: table of the attributes and of their members in the struct
  * @out: the struct; attributes that the message does not have become 0
  * @seen: gets the attributes that were found
  * Return: 0 or -EBADMSG.
@@ -179,7 +182,9 @@ void lt_conn_close(struct conn *c);
 int lt_tree(struct torus_dev *dev, struct nlmsghdr *nlh, const struct torus_tree *tree, void *out,
 	    struct torus_attrs *seen);
 
-/* Decode LINK_NTF, and others; shared by gets and events. */
+/*
+ * The following functions decode replies and notifications; lt_link_event() also decodes LINK_NTF.
+ */
 int lt_link_event(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_link *out);
 int lt_park(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_park *out);
 int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, void *arg);

@@ -9,7 +9,10 @@ static const struct transport *const transports[] = { &lt_unix, &lt_genl };
 
 #define TIMEOUT_MS 5000
 
-/* Text of the last error of torus_open(), for which there is no handle. */
+/*
+ * Text of the last error of torus_open(). It is not in a handle, because there is no handle after
+ * this error.
+ */
 static _Thread_local char open_error[256];
 
 const char *torus_error(const struct torus_dev *dev)
@@ -102,7 +105,7 @@ static int open_named(const char *where, struct torus_dev **devp)
 }
 
 /**
- * struct only - search for the only NIC
+ * struct only - search for a NIC that is the only one of the host
  * @where: the first NIC found
  * @count: number of NICs found; the search ends at 2
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Notifications. They have a connection of their own, so that a burst of them cannot displace an
- * answer from the socket buffer, and a slow request does not delay them.
+ * Notifications. Notifications have a connection of their own, so that many notifications cannot
+ * fill the socket buffer that answers need, and a slow request does not delay notifications.
  */
 #include "client.h"
 
-#define DATAGRAMS_PER_READ 256 /* bounds one call of torus_events_read() */
+#define DATAGRAMS_PER_READ 256 /* limits the duration of one call of torus_events_read() */
 
 typedef void (*event_fn)(const struct torus_event *ev, void *arg);
 
@@ -43,7 +43,10 @@ static int mgmt_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_ev
 	return 0;
 }
 
-/* Decodes a notification. Return: 1; 0 if it is unknown or another NIC's; or a negative errno. */
+/*
+ * Decodes a notification. Return: 1; 0 if the notification is unknown or is about another NIC; or a
+ * negative errno.
+ */
 static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh,
 		       struct torus_event *ev)
 {
@@ -71,7 +74,7 @@ static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh,
 		err = lt_park(dev, nlh, &ev->park);
 		break;
 	default:
-		return 0; /* a newer NIC may send it */
+		return 0; /* a NIC of a later release may send this notification */
 	}
 	return err ? err : 1;
 }
@@ -93,8 +96,9 @@ static int take_event(struct torus_dev *dev, struct nlmsghdr *nlh, event_fn fn, 
 }
 
 /*
- * Calls @fn for each event of a datagram. A malformed message does not hide valid ones after it.
- * Returns the first error, but -ENOBUFS before all others, because the caller must react to a loss.
+ * Calls @fn for each event of a datagram. After a malformed message, the messages after it are
+ * still handled. Returns the first error; but if one error is -ENOBUFS, returns this error, because
+ * the caller must react to a loss.
  */
 static int take_datagram(struct torus_dev *dev, size_t len, event_fn fn, void *arg)
 {

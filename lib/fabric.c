@@ -29,10 +29,10 @@
 
 /**
  * struct torus_fabric - a handle
- * @buf: bytes that were received and not yet returned, owned here
+ * @buf: bytes that were received and not yet returned; the handle owns them
  * @len: bytes in @buf
  * @room: size of @buf, bytes
- * @seen: first bytes of @buf that are known to have no newline, at most @len
+ * @seen: number of bytes at the start of @buf that were searched and have no newline, at most @len
  * Its other members are the path, the socket (-1: closed) and the text of the last error.
  */
 struct torus_fabric {
@@ -219,7 +219,10 @@ static int receive_some(struct torus_fabric *f, int64_t deadline)
 	}
 }
 
-/* Takes the first line from the buffer; @line is for free(). -EAGAIN: none is complete. */
+/*
+ * Removes the first line from the buffer; the caller has to free @line. Returns -EAGAIN if no line
+ * is complete.
+ */
 static int take_reply_line(struct torus_fabric *f, char **line)
 {
 	char *end = f->len > f->seen ? memchr(f->buf + f->seen, '\n', f->len - f->seen)
@@ -311,7 +314,10 @@ static int fail_malformed(struct torus_fabric *f, const char *what)
 	return fail_fabric(f, -EBADMSG, "fabricd answered without a valid %s", what);
 }
 
-/* Reads an array of at most TORUS_MAX_DIMS numbers, 0 to @max. Return: how many; 0: malformed. */
+/*
+ * Reads an array of at most TORUS_MAX_DIMS numbers, 0 to @max. Return: length of the array; 0: it
+ * is malformed.
+ */
 static unsigned int numbers_parse(const json_t *array, long max, uint16_t *out)
 {
 	size_t n = json_array_size(array), i;
@@ -371,7 +377,7 @@ static int ask_coord(struct torus_fabric *f, const char *name, struct torus_shap
 	int ok = 0, err;
 
 	json_decref(question);
-	if (!request) /* json_pack() refuses what is not UTF-8 */
+	if (!request) /* json_pack() fails if the text is not UTF-8 */
 		return fail_fabric(f, -EINVAL, "name '%s': not a valid text",
 				   name ? name : "");
 	err = torus_fabric_call(f, request, &reply, TIMEOUT_MS);

@@ -39,8 +39,8 @@ int torus_link_get(struct torus_dev *dev, unsigned int port, struct torus_link *
 
 /**
  * struct links - result of a dump of links
- * @out: array of the caller
- * @room: its entries
+ * @out: the caller's array
+ * @room: number of entries of @out
  * @n: links received so far
  */
 struct links {

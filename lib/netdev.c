@@ -17,8 +17,8 @@
 /**
  * struct address - address of a node, in one family
  * @len: bytes of the address
- * @net: prefix of all nodes
- * @net_len: its length, bits
+ * @net: prefix of the addresses of all nodes
+ * @net_len: length of @net, bits
  */
 struct address {
 	uint8_t family;
@@ -51,7 +51,7 @@ static struct nl_msg *new_netdev_request(int type, int flags, void *head, size_t
 	return NULL;
 }
 
-/* Sends @msg unless it could not be built (@bad). Return: 0 or a libnl error. */
+/* Sends @msg, unless @bad: it could not be built. Return: 0 or a libnl error. */
 static int send_netdev(struct nl_sock *sk, struct nl_msg *msg, bool bad)
 {
 	if (msg && !bad)
@@ -60,7 +60,10 @@ static int send_netdev(struct nl_sock *sk, struct nl_msg *msg, bool bad)
 	return -NLE_NOMEM;
 }
 
-/* Disables the link-local address, since no node answers its multicasts; before the link is up. */
+/*
+ * Disables the interface's link-local address, because no node answers its multicasts. Called
+ * before the link is set up.
+ */
 static int set_no_link_local(struct nl_sock *sk, uint32_t ifindex)
 {
 	struct ifinfomsg ifi = { .ifi_index = (int)ifindex };
@@ -106,7 +109,7 @@ static int address_change(struct nl_sock *sk, uint32_t ifindex, const struct add
 	return err == -NLE_EXIST || (!add && err == -NLE_NOADDR) ? 0 : err;
 }
 
-/* Adds the route to all nodes, or deletes the one of that protocol. */
+/* Adds the route to all nodes, or deletes the route with that protocol number. */
 static int route_change(struct nl_sock *sk, uint32_t ifindex, const struct address *a, bool add,
 			uint8_t protocol)
 {
@@ -124,7 +127,7 @@ static int route_change(struct nl_sock *sk, uint32_t ifindex, const struct addre
 			   nla_put_u32(msg, RTA_OIF, ifindex));
 }
 
-/* Deletes the route to a former prefix, which an earlier release has added as a static one. */
+/* Deletes the route to a former prefix. An earlier release has added this route as a static one. */
 static void delete_route(struct nl_sock *sk, uint32_t ifindex, const struct address *old)
 {
 	if (route_change(sk, ifindex, old, false, LT_NETDEV_PROTO))
@@ -141,15 +144,15 @@ static bool is_same_entry(const struct address *a, const struct address *b)
 	return is_same_net(a, b) && !memcmp(a->at, b->at, sizeof(a->at));
 }
 
-#define STALE_MAX 4	/* entries of a dead caller that are deleted at a time */
+#define STALE_MAX 4	/* most entries of a dead process that are deleted in one round */
 
 /**
- * struct survey - a look at the routes and addresses of one family
- * @a: the address that the interface is to have
- * @ifindex: of the interface
- * @foreign: name of another interface that has a route of the same net; "": none
- * @stale, @n: nets and addresses that this code has set at the interface and that are not those of
- *	@a: a caller died before it could delete them
+ * struct survey - result of listing the routes and addresses of one family
+ * @a: the address that the interface has to get
+ * @ifindex: interface index of the NIC
+ * @foreign: name of another interface that has a route to the same prefix; "": there is none
+ * @stale, @n: prefixes and addresses that this code has set at the interface and that differ from
+ *	@a, because the process that set them was killed before it could delete them
  */
 struct survey {
 	const struct address *a;
@@ -200,7 +203,8 @@ static int on_address(struct nl_msg *msg, void *arg)
 
 	if (head->nlmsg_type != RTM_NEWADDR || nlmsg_parse(head, sizeof(*ifa), tb, IFA_MAX, NULL))
 		return NL_SKIP;
-	own = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];	/* the latter may be a peer's */
+	own = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];	/* IFA_ADDRESS may be the address
+								 * of a peer */
 	if (ifa->ifa_family != old.family || ifa->ifa_index != v->ifindex ||
 	    ifa->ifa_prefixlen != 8 * old.len || !own || nla_len(own) < old.len ||
 	    !tb[IFA_PROTO] || nla_get_u8(tb[IFA_PROTO]) != LT_NETDEV_PROTO)
@@ -211,7 +215,10 @@ static int on_address(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* Has the kernel list what @type asks for, to @on. Return: 0 or a libnl error. */
+/*
+ * Makes the kernel list all objects that @type asks for; @on is called with each. Return: 0 or a
+ * libnl error.
+ */
 static int dump_netdev(struct nl_sock *sk, int type, void *head, size_t len,
 		       nl_recvmsg_msg_cb_t on, struct survey *v)
 {
@@ -227,9 +234,9 @@ static int dump_netdev(struct nl_sock *sk, int type, void *head, size_t len,
 }
 
 /*
- * Deletes the routes of former nets, or the former addresses, as many at a time as the survey has
- * room for, until there are no more or the first is still there. Return: 0 or a libnl error of a
- * dump.
+ * Deletes the routes of former nets, or the former addresses, in rounds of as many as the survey
+ * has room for, until all are deleted or the first could not be deleted. Return: 0 or a libnl error
+ * of a dump.
  */
 static int delete_stale(struct nl_sock *sk, struct survey *v, bool routes)
 {
@@ -253,9 +260,10 @@ static int delete_stale(struct nl_sock *sk, struct survey *v, bool routes)
 }
 
 /*
- * Looks for a route of the same net that another interface has: it may be the service network's,
- * and NLM_F_REPLACE would take its place. Deletes entries of a caller that died. Linux before
- * 5.18 does not report the owner of an address: addresses are left. Return: 0 or a libnl error.
+ * Searches for a route to the same prefix at another interface: it may be the route of the service
+ * network, which NLM_F_REPLACE would replace. Deletes entries of a process that was killed. Linux
+ * before 5.18 does not report which program has set an address, so there addresses stay. Return: 0
+ * or a libnl error.
  */
 static int look_round(struct nl_sock *sk, struct survey *v)
 {
@@ -264,7 +272,10 @@ static int look_round(struct nl_sock *sk, struct survey *v)
 	return err ? err : delete_stale(sk, v, false);
 }
 
-/* Writes the text of the error, if it is not one of libnl, to @text. */
+/*
+ * Sets the address and the route of one family. Writes the text of an error to @text, unless it is
+ * an error of libnl.
+ */
 static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t family, char *text,
 		      size_t len)
 {
@@ -302,7 +313,7 @@ int lt_netdev_place(const struct lt_netdev *dev, char *text, size_t len)
 
 	if (!err) {
 		step = "taking it up";
-		set_no_link_local(sk, dev->ifindex); /* fails where there is no IPv6 */
+		set_no_link_local(sk, dev->ifindex); /* fails if the kernel has no IPv6 */
 		err = set_netdev_up(sk, dev->ifindex, dev->mtu);
 	}
 	if (!err) {

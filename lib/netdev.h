@@ -10,18 +10,19 @@
 #include <stddef.h>
 #include <torus/topology.h>
 
-/** LT_NETDEV_PROTO - protocol number of the routes and addresses that are set here */
+/** LT_NETDEV_PROTO - protocol number of the routes and addresses that lt_netdev_place() sets */
 #define LT_NETDEV_PROTO 117
 
 /**
  * struct lt_netdev - an interface and its place
- * @ifindex: in the caller's network namespace
- * @mtu: bytes; 0: unchanged
- * @shape: of the fabric
- * @plan: its address plan
+ * @ifindex: interface index, in the caller's network namespace
+ * @mtu: MTU to be set, bytes; 0: the MTU stays as it is
+ * @shape: shape of the fabric
+ * @plan: address plan of the fabric
  * @node: node id of the NIC
- * @old: shape of the place before, whose addresses are deleted; NULL: there was none
- * @old_plan: address plan before
+ * @old: former shape; the addresses of the former place are deleted; NULL: there was no former
+ *	place
+ * @old_plan: former address plan
  * @old_node: node id in @old
  */
 struct lt_netdev {
@@ -40,9 +41,10 @@ struct lt_netdev {
  * @dev: the interface
  * @text: gets the text of an error
  * @len: bytes of @text
- * May be repeated. A route of the same prefix that another interface has stays, and is an error.
- * Routes and addresses of LT_NETDEV_PROTO that the interface should not have are deleted.
- * Return: 0; -EAFNOSUPPORT if only IPv6 failed, as where it is disabled; -EIO.
+ * The function may be called again. If another interface has a route to the same prefix, that route
+ * stays, and the function fails. Routes and addresses of LT_NETDEV_PROTO that the interface should
+ * not have are deleted.
+ * Return: 0; -EAFNOSUPPORT if only IPv6 failed, for example because it is disabled; -EIO.
  */
 int lt_netdev_place(const struct lt_netdev *dev, char *text, size_t len);
 

@@ -9,7 +9,7 @@
 #include "client.h"
 #include "kernel/req/policy.h"
 
-/** struct scope - a set of attributes, the request's or a nest's, and their rules */
+/** struct scope - attributes of the request, or of a nest in it, and the rules of their policy */
 struct scope {
 	const struct torus_set *set;
 	struct nlattr *first;
@@ -43,7 +43,10 @@ static const struct nlattr *find_attribute(struct scope *s, const char *at,
 	return NULL;
 }
 
-/* Writes the value of @a, if it is a text or a number within its limits. Return: false if not. */
+/*
+ * Writes the value of @a, if the value is a text or a number within its limits. Return: false if
+ * the value was not written.
+ */
 static bool quote_value(char *to, size_t size, const struct nlattr *a,
 			const struct torus_rule *rule)
 {
@@ -61,7 +64,7 @@ static bool quote_value(char *to, size_t size, const struct nlattr *a,
 	return true;
 }
 
-/* Writes the value of @a and its limits, worded as the errors of NICs. */
+/* Writes the value of @a and its limits, in the wording that NICs use for their errors. */
 static void describe_value(char *to, size_t size, const struct nlattr *a,
 			   const struct torus_rule *rule)
 {
@@ -76,7 +79,10 @@ static void describe_value(char *to, size_t size, const struct nlattr *a,
 		snprintf(to, size, "%s", rule->name);
 }
 
-/* Takes the limits that the NIC returned, if it did: a NIC of another version may have others. */
+/*
+ * Replaces limits by those that the NIC returned, if any: a NIC of another version may have other
+ * limits.
+ */
 static void take_limits(struct torus_rule *rule, struct nlattr *policy)
 {
 	struct nlattr *a;
@@ -122,7 +128,7 @@ void lt_refusal(char *to, size_t size, struct nlmsghdr *req, struct nlattr *tlvs
 	here = *rule;
 	if (policy)
 		take_limits(&here, policy);
-	/* If the value is within its limits, they are not the reason. */
+	/* If the value is within its limits, these are not the reason of the refusal. */
 	if (policy || !quote_value(what, sizeof(what), a, &here))
 		describe_value(what, sizeof(what), a, &here);
 	snprintf(to, size, "%s%s%s", what, text ? ": " : "", text ? text : "");

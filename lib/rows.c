@@ -70,7 +70,7 @@ int torus_rows_put(struct torus_dev *dev, uint64_t version, uint32_t first,
 	return err;
 }
 
-/* Return: how many of the @n node ids, from the first on, are consecutive. */
+/* Return: number of consecutive node ids at the start of @node. */
 static uint32_t run_length(const uint32_t *node, uint32_t n)
 {
 	uint32_t run = 1;
@@ -113,11 +113,11 @@ int torus_rows_put_list(struct torus_dev *dev, uint64_t version, const uint32_t 
 /**
  * struct table - result of a dump of rows
  * @first: node id of @rows[0]
- * @rows: array of the caller
- * @room: its entries
+ * @rows: the caller's array
+ * @room: number of entries of @rows
  * @n: rows received so far, which are consecutive
  * @parts: messages received so far
- * @version: of the rows, the same in all messages
+ * @version: version of the rows, the same in all messages
  */
 struct table {
 	uint64_t *rows;

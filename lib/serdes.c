@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Receivers: eyes of lanes, and modelled cables of software NICs. */
+/* Eyes of the lanes of receivers, and modelled cables of software NICs. */
 #include "client.h"
 
 int torus_line_set(struct torus_dev *dev, unsigned int port, const struct torus_line *c)

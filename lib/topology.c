@@ -103,7 +103,7 @@ int torus_shape_parse(const char *text, struct torus_shape *out)
 	return 0;
 }
 
-/* Parses coordinates up to the character @end, at which it leaves *@text. */
+/* Parses coordinates up to the character @end; then *@text points to this character. */
 static int coords_parse(const char **text, char end, const struct torus_shape *shape,
 			struct torus_coords *out)
 {

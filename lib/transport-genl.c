@@ -2,15 +2,16 @@
 /*
  * Netlink messages over the kernel's generic netlink, by libnl.
  *
- * A handle belongs to the network namespace in which it was opened, also if its process enters
- * another one. Generic netlink does not report that a NIC goes away, so a connection for
- * notifications has a second socket, for rtnetlink, which does.
+ * A handle belongs to the network namespace in which it was opened, even if the process enters
+ * another namespace later. Generic netlink does not report that a NIC goes away, so a connection
+ * for notifications has a second socket, for rtnetlink, which reports it.
  *
- * Management packets have a third socket. Neighbours decide how many come, and could otherwise fill
- * the buffer in which events of links wait, and have the reader read the state of the NIC again and
- * again. Packets that do not fit are lost, as they may be on their way; those who send them repeat
- * them. Events of links come first, so a packet is never taken for one of a link that is down by
- * then. An epoll descriptor combines the sockets. Test: test_mgmt_flood().
+ * Management packets have a third socket. Neighbours decide how many of these packets arrive. On
+ * the same socket, they could fill the buffer in which events of links wait, so that the reader
+ * would have to read the state of the NIC again and again. Packets that do not fit into their own
+ * buffer are lost, as they may be on a link; their senders repeat them. Events of links are read
+ * first, so the reader knows whether a link is down when it reads a packet. An epoll descriptor
+ * combines the sockets. Test: test_mgmt_flood().
  */
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -25,7 +26,7 @@
 #include <torus/topology.h>
 #include "client.h"
 
-#define EVENT_BUFFER (1 << 20) /* bytes; a slower reader gets ENOBUFS */
+#define EVENT_BUFFER (1 << 20) /* bytes; a reader that is slower than this allows gets ENOBUFS */
 /* The kernel refuses a message that is not smaller than the send buffer. */
 #define SEND_BUFFER  (2 * TORUS_MSG_MAX)
 
@@ -64,7 +65,7 @@ static int error_of(int nle)
 	}
 }
 
-/* Sets a buffer size, with privilege beyond the system's limit. */
+/* Sets the size of a buffer; with the privilege for it, beyond the system's limit. */
 static void buffer_set(int fd, int which, int force, int bytes)
 {
 	if (setsockopt(fd, SOL_SOCKET, force, &bytes, sizeof(bytes)))
@@ -76,7 +77,9 @@ static void set_up(struct conn *c)
 	int on = 1;
 
 	buffer_set(c->fd, SO_SNDBUF, SO_SNDBUFFORCE, SEND_BUFFER);
-	/* Older kernels lack these options; then only texts of errors are missing. */
+	/*
+	 * Older kernels do not have these options; without them, only texts of errors are missing.
+	 */
 	setsockopt(c->fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	setsockopt(c->fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
 	nl_socket_set_nonblocking(c->sk);
@@ -157,8 +160,8 @@ static uint32_t ifindex_of(const char *text)
 
 /*
  * Finds the NIC by the name of its interface, which is unique in the namespace, else by its own
- * name, else by index. From then on the handle uses the index, which does not change when the NIC
- * is renamed and is not given to another NIC.
+ * name, else by its interface index. From then on the handle uses the index, which does not change
+ * when the NIC is renamed and is not given to another NIC.
  */
 static int genl_resolve(struct torus_dev *dev)
 {
@@ -204,7 +207,7 @@ static ssize_t recv_from(struct conn *c, struct nl_sock *sk)
 			.msg_iovlen = 1,
 		};
 		n = recvmsg(nl_socket_get_fd(sk), &mh, MSG_DONTWAIT);
-		/* Any process may send to our port; only the kernel's messages are used. */
+		/* Any process may send to this socket; only messages of the kernel are used. */
 	} while ((n < 0 && errno == EINTR) || (n >= 0 && from.nl_pid != 0));
 	if (n < 0)
 		return -errno;
@@ -212,9 +215,9 @@ static ssize_t recv_from(struct conn *c, struct nl_sock *sk)
 }
 
 /*
- * Reads the rtnetlink socket. Returns 0 if the NIC is gone, 1 if it is not, or a negative errno.
- * With -ENOBUFS, a lost message may have reported that it is gone: the caller then reads everything
- * again, and gets the error.
+ * Reads the rtnetlink socket. Returns 0 if the NIC was deleted, 1 if it was not, or a negative
+ * errno. After -ENOBUFS, a lost message may have reported that the NIC was deleted: the caller then
+ * reads the whole state again, and that fails if the NIC does not exist.
  */
 static ssize_t watch_recv(struct conn *c)
 {
@@ -234,7 +237,7 @@ static ssize_t watch_recv(struct conn *c)
 	return 1;
 }
 
-/* Receives a management packet; what did not fit the buffer is lost. */
+/* Receives a management packet. Packets that did not fit into the buffer are lost. */
 static ssize_t mgmt_recv(struct conn *c)
 {
 	ssize_t n;
@@ -296,7 +299,10 @@ static int mgmt_open(struct conn *c)
 
 static int join_groups(struct torus_dev *dev, struct conn *c, uint32_t groups)
 {
-	/* Group names are resolved on another socket, because this one may already have events. */
+	/*
+	 * Group names are resolved on another socket, because events may already wait on this
+	 * socket.
+	 */
 	struct nl_sock *ask = nl_socket_alloc();
 	int err = ask ? error_of(genl_connect(ask)) : -ENOMEM;
 
@@ -344,7 +350,7 @@ static void genl_close(struct conn *c)
 
 /**
  * struct names - names of all kernel NICs
- * @text: the names one after the other, each with its NUL, owned here
+ * @text: the names one after the other, each with its NUL; this struct owns them
  */
 struct names {
 	char *text;
@@ -390,7 +396,7 @@ static int genl_list(list_fn fn, void *arg)
 	int err;
 
 	err = lt_new(&lt_genl, NULL, &dev);
-	if (err) /* the module is not loaded, so there are no such NICs */
+	if (err) /* the module is not loaded, so the kernel has no NICs */
 		return err == -ENOMEM ? err : 0;
 	msg = lt_msg(dev, TORUS_CMD_DEVICE_GET, 0);
 	err = msg ? lt_dump(dev, msg, names_add, names_reset, &names) : -ENOMEM;

@@ -18,7 +18,8 @@ static int set_unix_address(const char *path, struct sockaddr_un *sa)
 }
 
 /*
- * Connects. connect() may block while the listener's backlog is full; SO_SNDTIMEO bounds that.
+ * Connects to the socket of a NIC. connect() may block while the listener's backlog is full;
+ * SO_SNDTIMEO limits that time.
  */
 static int connect_to(const char *path, int timeout_ms)
 {

@@ -2,7 +2,7 @@
 /*
  * The MPI job of the demonstration: for a number of seconds every rank passes a numbered block
  * around the ring and checks the block that it receives, and all ranks compute a sum whose result
- * is known. Prints the number of rounds, the wrong words and the longest round.
+ * is known. Prints the number of rounds and of wrong words, and the duration of the longest round.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static long wrong_words(const long *block, int rank, long round)
 	return wrong;
 }
 
-/* Passes words on to the right neighbour, once. Return: words that were wrong at any rank. */
+/* Sends words to the next rank, once. Return: number of words that were wrong at any rank. */
 static long take_turn(int rank, int ranks, long round)
 {
 	static long out[WORDS], in[WORDS];

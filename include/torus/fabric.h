@@ -20,14 +20,17 @@ struct torus_fabric;
 
 /**
  * torus_fabric_open() - connect to fabricd
- * @path: of the control socket; NULL: $TORUS_CONTROL or /run/fabricd/control
- * @fp: gets the handle, for torus_fabric_close(); unchanged on error
+ * @path: path of the control socket; NULL: $TORUS_CONTROL or /run/fabricd/control
+ * @fp: set to the handle, which the caller closes with torus_fabric_close(); unchanged on error
  * Return: 0, or a negative errno: -ECONNREFUSED, -ENOENT, ...
  */
 int torus_fabric_open(const char *path, struct torus_fabric **fp);
 /** torus_fabric_close() - close the connection and free @f, which may be NULL */
 void torus_fabric_close(struct torus_fabric *f);
-/** torus_fabric_error() - Return: text of the last error; @f NULL: of torus_fabric_open() */
+/**
+ * torus_fabric_error() - Return: text of the last error; with @f NULL, text of the last error of
+ * torus_fabric_open()
+ */
 const char *torus_fabric_error(const struct torus_fabric *f);
 
 /**
@@ -36,14 +39,20 @@ const char *torus_fabric_error(const struct torus_fabric *f);
  * @request: JSON object without a newline
  * @reply: gets the reply, a JSON text that the caller frees with free()
  * @timeout_ms: longest time to wait
- * Return: 0, or a negative errno: -ETIMEDOUT, -ECONNRESET, ...; after one, the next call connects
- * anew.
+ * Return: 0, or a negative errno: -ETIMEDOUT, -ECONNRESET, ...; after an error, the next call
+ * connects again.
  */
 int torus_fabric_call(struct torus_fabric *f, const char *request, char **reply,
 		      int timeout_ms);
-/** torus_fabric_fd() - Return: descriptor to poll for further replies of a request */
+/**
+ * torus_fabric_fd() - Return: descriptor that becomes readable when a further reply of the request
+ * arrives
+ */
 int torus_fabric_fd(const struct torus_fabric *f);
-/** torus_fabric_next() - wait for a further reply of the last request, as torus_fabric_call() */
+/**
+ * torus_fabric_next() - wait for a further reply of the last request; arguments and result are
+ * those of torus_fabric_call()
+ */
 int torus_fabric_next(struct torus_fabric *f, char **reply, int timeout_ms);
 
 /**

@@ -18,28 +18,28 @@
 
 /**
  * struct torus_device - reply of DEVICE_GET: a NIC
- * @name: of the NIC
- * @ifname: of its interface
+ * @name: name of the NIC
+ * @ifname: name of the NIC's network interface
  * @driver: "torus" (the kernel module) or "torusemu"
- * @ifindex: of its interface; 0: none
- * @guid: of the NIC, not 0; the same at every start
- * @epoch: random, new at every start of the NIC
- * @nports: 2 to TORUS_MAX_PORTS, even
+ * @ifindex: index of the NIC's network interface; 0: the NIC has none
+ * @guid: identity of the NIC, not 0; the same at every start
+ * @epoch: random number, drawn at every start of the NIC
+ * @nports: number of ports, 2 to TORUS_MAX_PORTS, even
  * @bootstrap: the bootstrap flag is set
  * @placed: the NIC has coordinates; @shape to @row_count and @rows_epoch are valid
- * @shape: of the fabric
- * @coords: of the NIC
+ * @shape: shape of the fabric
+ * @coords: coordinates of the NIC
  * @node: node id of @coords
- * @version: of the active rows
+ * @version: table version of the active rows
  * @row_count: number of rows, one for each node
- * @counter: by enum torus_node_counter
+ * @counter: counters, indexed by enum torus_node_counter
  * @relay_packets: packets that the NIC may hold for other nodes as a relay; 0: unknown
  * @payload_max: payload of its largest packet, bytes; 0: unknown
- * @uptime: since its start, ns; 0: unknown
- * @root_epoch: of the root that the NIC obeys; 0: none
- * @root_guid: of that root
- * @rows_epoch: of the root that committed the active rows; 0: none
- * @plan: prefixes of the nodes' IP addresses; lengths 0: the NIC knows only the default ones
+ * @uptime: time since the start of the NIC, ns; 0: unknown
+ * @root_epoch: epoch of the root that the NIC obeys; 0: it obeys no root
+ * @root_guid: GUID of that root
+ * @rows_epoch: epoch of the root that committed the active rows; 0: no root did
+ * @plan: prefixes of the nodes' IP addresses; lengths 0: the NIC knows only the default prefixes
  */
 struct torus_device {
 	char name[TORUS_NAME_MAX + 1];
@@ -67,13 +67,13 @@ struct torus_device {
 };
 
 #define TORUS_SILENCE_BOTH 1	/* the port neither sends nor receives */
-#define TORUS_SILENCE_SEND 2	/* it receives, but sends nothing */
+#define TORUS_SILENCE_SEND 2	/* the port receives, but sends nothing */
 
 /**
  * struct torus_fault - faults that a software NIC injects at a port
- * @ber: bit error rate of what the port sends, units of 1e-18
- * @latency_ns: delay of what the port sends, at most TORUS_LATENCY_MAX
- * @seed: of bit errors, of @vb, and of the differences between lanes
+ * @ber: bit error rate of the frames that the port sends, units of 1e-18
+ * @latency_ns: delay of the frames that the port sends, at most TORUS_LATENCY_MAX
+ * @seed: seed of the random numbers for bit errors, for @vb, and for the differences between lanes
  * @silence: TORUS_SILENCE_..., or 0: the port sends and receives
  * @vb: share of packets before which a copy marked bad (VB) is sent, units of 1e-18
  */
@@ -87,12 +87,12 @@ struct torus_fault {
 
 /**
  * struct torus_line - model of the cable that a port of a software NIC receives from
- * @length: cm; 0: no model, and nothing to train
- * @loss: mdB per metre, at the highest rate and TORUS_CABLE_KELVIN
- * @crosstalk: per mille of the swing, from each neighbouring lane
+ * @length: cm; 0: there is no model, and the link is not trained
+ * @loss: loss in mdB per metre, at the highest rate and TORUS_CABLE_KELVIN
+ * @crosstalk: crosstalk from each neighbouring lane, per mille of the swing
  * @drift: change of the loss with temperature, per mille
  * @ageing: loss that the lanes in @aged add, mdB per second
- * @temperature: K; 0: unchanged
+ * @temperature: temperature of the cable, K; 0: unchanged
  * @dead: mask of lanes without a signal
  * @aged: mask of lanes that age
  */
@@ -106,11 +106,12 @@ struct torus_line {
  * @state: enum torus_lane_state
  * @pre: setting of the transmitter's pre-cursor tap
  * @post: setting of the transmitter's post-cursor tap
- * @height: of the eye from its centre, mV
- * @width: of the eye from its centre, 1/1000 UI
+ * @height: height of the eye from its centre, mV
+ * @width: width of the eye from its centre, 1/1000 UI
  * @margin: size of the largest mask that fits the eye, percent of the mask
  * @ctle: setting of the receiver's linear equaliser, plus 1; 0: the driver does not set it
- * @dfe: setting of its decision feedback, first tap, plus 1; 0: the driver does not set it
+ * @dfe: setting of the first tap of the receiver's decision feedback equaliser, plus 1; 0: the
+ *	driver does not set it
  * @ber: expected bit error rate, units of 1e-18
  */
 struct torus_lane {
@@ -123,12 +124,13 @@ struct torus_lane {
 
 /**
  * struct torus_eye - map of an eye
- * @ifindex: of the NIC
- * @port: of the link
- * @lane: its lane
- * @swing: from the centre to the first and last row, mV; first and last column are at 1/2 UI
- * @mask_height: of the mask from its centre, mV
- * @mask_width: of the mask from its centre, 1/1000 UI
+ * @ifindex: index of the NIC's network interface
+ * @port: port of the link
+ * @lane: lane of the link
+ * @swing: voltage from the centre to the first and last row, mV; first and last column are at 1/2
+ *	UI
+ * @mask_height: height of the mask from its centre, mV
+ * @mask_width: width of the mask from its centre, 1/1000 UI
  * @map: -log10 of the bit error rate, 0 to 18
  */
 struct torus_eye {
@@ -140,32 +142,33 @@ struct torus_eye {
 
 /**
  * struct torus_link - reply of LINK_GET, and LINK_NTF: a port and its link
- * @ifindex: of the NIC; 0: unknown
- * @port: its number
+ * @ifindex: index of the NIC's network interface; 0: unknown
+ * @port: number of the port
  * @state: enum torus_link_state
  * @state_age: time in @state, ns; not in events
- * @old_state: state before; only in events
+ * @old_state: state before the change; only in events
  * @reason: why the link last left the up state, enum torus_link_reason
  * @admin: administratively up
  * @carrier: the lower device has carrier
  * @closed: packets for the port are parked until it is reopened (PARK_REPLAY)
  * @lower: name of the lower device, or ""
- * @session: of the link's present or last up time
+ * @session: session of the present or last time when the link was up
  * @seq: sequence number that is expected next from the peer
- * @peer_guid: of the NIC at the other end; 0: unknown
- * @peer_port: its port there
+ * @peer_guid: GUID of the NIC at the other end; 0: unknown
+ * @peer_port: port of that NIC
  * @retry: protocol in use, or last used, enum torus_retry
  * @retry_wanted: protocol that the port asks for, enum torus_retry
- * @differs: why the ends do not come up, with reason mismatch or bubble: enum torus_differs
+ * @differs: enum torus_differs: the difference between both ends that keeps the link down, if
+ *	@reason is mismatch or bubble
  * @differs_own: value of this end, or the number of slots that its policy needs
  * @differs_peer: value of the other end; torus_differs_text() writes either
  * @modelled: the NIC is a software NIC; @fault and @line are valid
  * @fault: injected faults
  * @line: modelled cable
  * @nlanes: lanes of the receiver, valid entries of @lane; 0: no SerDes
- * @lane: its lanes; not in events
- * @counter: by enum torus_port_counter; not in events
- * @gauge: by enum torus_port_gauge
+ * @lane: lanes of the receiver; not in events
+ * @counter: counters, indexed by enum torus_port_counter; not in events
+ * @gauge: gauges, indexed by enum torus_port_gauge
  */
 struct torus_link {
 	uint32_t ifindex;
@@ -196,11 +199,12 @@ struct torus_link {
 };
 
 /**
- * struct torus_flow - reply of FLOW_GET: the counters that a recovery adds up
- * @ifindex: of the NIC
- * @version: of its active rows
- * @epoch: of the NIC; new at every start, when counters begin at 0
- * @counter: by enum torus_flow_counter and colour
+ * struct torus_flow - reply of FLOW_GET: the counters that the root adds up over all nodes in a
+ * recovery
+ * @ifindex: index of the NIC's network interface
+ * @version: table version of the NIC's active rows
+ * @epoch: epoch of the NIC; another number after every start, when counters begin at 0
+ * @counter: counters, indexed by enum torus_flow_counter and colour
  */
 struct torus_flow {
 	uint32_t ifindex;
@@ -211,11 +215,12 @@ struct torus_flow {
 
 /**
  * struct torus_park - reply of PARK_GET, and PARK_NTF: the parking segment
- * @parked: packets in it
- * @unresolved: of these, those that the peer of a dead link may have accepted
- * @bytes: used
+ * @parked: number of packets in the segment
+ * @unresolved: number of those parked packets that the peer of a dead link may have accepted
+ *	already
+ * @bytes: bytes of the segment in use
  * @bytes_max: size of the segment
- * @held: packets that a hold keeps in the memory of this node
+ * @held: number of packets that wait in this node because their destinations are on hold
  * @flow: the NIC's flow counters of the same moment
  */
 struct torus_park {
@@ -229,12 +234,12 @@ struct torus_park {
 
 /**
  * struct torus_park_flow - parked packets of one flow
- * @from: node id of its source
- * @to: node id of its destination
+ * @from: node id of the flow's source
+ * @to: node id of the flow's destination
  * @vc: enum torus_vc
- * @packets: their number
- * @bytes: that they take in the segment
- * @age: since the oldest was parked, ns
+ * @packets: number of parked packets of the flow
+ * @bytes: bytes that these packets take in the segment
+ * @age: time since the oldest of them was parked, ns
  */
 struct torus_park_flow {
 	uint32_t from, to;
@@ -244,10 +249,10 @@ struct torus_park_flow {
 
 /**
  * struct torus_park_flows - reply of PARK_FLOWS_GET: flows with parked packets
- * @ifindex: of the NIC
- * @nflows: valid entries of @flow
+ * @ifindex: index of the NIC's network interface
+ * @nflows: number of valid entries of @flow
  * @flow: in the order in which their first packets were parked
- * @more: parked packets that are not counted in @flow
+ * @more: number of parked packets that @flow does not include
  */
 struct torus_park_flows {
 	uint32_t ifindex;

@@ -29,7 +29,7 @@ void torus_exclusions_close(const struct torus_shape *shape, uint16_t *excluded)
 /**
  * struct torus_cable - a cable
  * @node: the node at its end in negative direction
- * @dim: its dimension; the cable is at port +@dim of @node
+ * @dim: dimension of the cable, which is at port +@dim of @node
  */
 struct torus_cable {
 	uint32_t node;
@@ -39,21 +39,21 @@ struct torus_cable {
 /**
  * struct torus_health - a torus and its excluded cables
  *
- * The rows of any number of nodes may share one. There are no locks: while it is changed, neither
- * it nor any rows made from it may be used.
+ * The rows of any number of nodes may share one struct. There are no locks: while one thread
+ * changes it, no other thread may use it or rows made from it.
  */
 struct torus_health;
 
 /**
  * torus_health_new() - make a torus with these excluded cables
- * @shape: of the torus
+ * @shape: shape of the torus
  * @excluded: exclusion table, or NULL if nothing is excluded
- * @out: gets it, for torus_health_free()
+ * @out: set to the torus; the caller frees it with torus_health_free()
  * Return: 0; -EINVAL if the shape is invalid; -ENOMEM.
  */
 int torus_health_new(const struct torus_shape *shape, const uint16_t *excluded,
 		     struct torus_health **out);
-/** torus_health_free() - free @h, which may be NULL; no rows of it are left */
+/** torus_health_free() - free @h, which may be NULL; all rows made from it must have been freed */
 void torus_health_free(struct torus_health *h);
 
 /**
@@ -62,8 +62,8 @@ void torus_health_free(struct torus_health *h);
  * @node: the node
  * @ports: mask of its ports that must not be used
  * @changed: gets the cables whose state changed, for torus_routes_update(); or NULL
- * Return: how many changed; -EINVAL if there is no such node or port, -ENOMEM: then nothing has
- * changed.
+ * Return: number of cables whose state changed; -EINVAL if there is no such node or port, or
+ * -ENOMEM: then nothing has changed.
  */
 int torus_health_set(struct torus_health *h, uint32_t node, uint16_t ports,
 		     struct torus_cable changed[TORUS_MAX_PORTS]);
@@ -71,27 +71,33 @@ int torus_health_set(struct torus_health *h, uint32_t node, uint16_t ports,
 /** torus_health_cut() - Return: true if the cable at this port is excluded or does not exist */
 bool torus_health_cut(const struct torus_health *h, uint32_t node, unsigned int port);
 
-/** torus_health_disagree() - Return: true if one end of the cable excludes it and one does not */
+/**
+ * torus_health_disagree() - Return: true if one end of the cable excludes it and the other end does
+ * not
+ */
 bool torus_health_disagree(const struct torus_health *h, uint32_t node, unsigned int port);
 
 /**
  * torus_health_faults() - list the excluded cables
  * @h: the torus
  * @list: gets an array that is valid until the next change; or NULL
- * Return: their number.
+ * Return: number of excluded cables.
  */
 uint32_t torus_health_faults(const struct torus_health *h, const struct torus_cable **list);
 
 /**
  * torus_health_component() - find the connected component of a node
- * Return: its lowest node id, which is the same for all its nodes; TORUS_NO_NODE if there is no
- * such node, or no memory.
+ * Return: its lowest node id, which is the same for all nodes of the component; TORUS_NO_NODE if
+ * there is no such node, or no memory.
  */
 uint32_t torus_health_component(struct torus_health *h, uint32_t node);
 
 /* --- rows ------------------------------------------------------------------ */
 
-/* Use relays for destinations that no header reaches; without this flag they have no row. */
+/*
+ * Use relays for destinations that no header reaches; without this flag such destinations have no
+ * row.
+ */
 #define TORUS_ROUTES_RELAY 1u
 
 /**
@@ -107,8 +113,8 @@ struct torus_routes;
 
 /**
  * struct torus_range - consecutive rows
- * @first: node id of the first
- * @count: their number
+ * @first: node id of the first row
+ * @count: number of rows
  */
 struct torus_range {
 	uint32_t first;
@@ -117,7 +123,7 @@ struct torus_range {
 
 /**
  * torus_routes_new() - compute the rows of one node
- * @h: must outlive them
+ * @h: the torus; it must not be freed before the rows
  * @from: the node
  * @flags: TORUS_ROUTES_*
  * @out: gets the rows, for torus_routes_free()
@@ -137,9 +143,9 @@ uint32_t torus_routes_invalid(const struct torus_routes *r);
 /**
  * torus_routes_update() - update rows after a change of the torus
  * @r: the rows; they become, bit for bit, what torus_routes_new() would make
- * @cables: all that changed since the rows were made or last updated, and possibly others; NULL:
- *	any may have changed
- * @n: their number
+ * @cables: all cables that changed since the rows were made or last updated, and possibly others;
+ *	NULL: any cable may have changed
+ * @n: number of @cables
  * @ranges: gets the rows that may have changed, in any order, possibly more than once; valid until
  *	the next update; or NULL
  * @n_ranges: gets the number of ranges, or NULL
@@ -159,7 +165,10 @@ int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables
 int torus_health_rows(struct torus_health *h, uint32_t from, unsigned int flags,
 		      uint64_t *rows);
 
-/** torus_route_rows() - the same from a shape and an exclusion table, without relays */
+/**
+ * torus_route_rows() - like torus_health_rows(), from a shape and an exclusion table, without
+ * relays
+ */
 int torus_route_rows(const struct torus_shape *shape, const uint16_t *excluded,
 		     uint32_t from, uint64_t *rows);
 
@@ -168,7 +177,7 @@ int torus_route_rows(const struct torus_shape *shape, const uint16_t *excluded,
 /**
  * struct torus_hop - a step of a packet
  * @node: node id
- * @port: by which the packet leaves @node
+ * @port: port by which the packet leaves @node
  */
 struct torus_hop {
 	uint32_t node;
@@ -178,9 +187,9 @@ struct torus_hop {
 enum torus_walk_end {
 	TORUS_WALK_ARRIVED,
 	TORUS_WALK_NO_ROW,	/* row invalid */
-	TORUS_WALK_LOST,	/* DIR bits exhausted at another node */
-	TORUS_WALK_DEAD_LINK,	/* crosses an excluded link (the last hop) */
-	TORUS_WALK_ORDER,	/* a direction below the one before (the last hop) */
+	TORUS_WALK_LOST,	/* no DIR bits are left, at another node than the destination */
+	TORUS_WALK_DEAD_LINK,	/* the path crosses an excluded link (the last hop) */
+	TORUS_WALK_ORDER,	/* the path takes a direction below the one before (the last hop) */
 	TORUS_WALK_LOOP,	/* more hops than any path has: an error of the router */
 };
 
@@ -209,28 +218,32 @@ const char *torus_walk_end_text(enum torus_walk_end end);
  * The first values are those of enum torus_walk_end.
  */
 enum torus_wrong {
-	TORUS_WRONG_NO_ROW = TORUS_WALK_NO_ROW,	/* though healthy cables lead there */
+	TORUS_WRONG_NO_ROW = TORUS_WALK_NO_ROW,	/* the row is invalid, though healthy cables lead
+						 * to the destination */
 	TORUS_WRONG_LOST,
 	TORUS_WRONG_DEAD_LINK,
 	TORUS_WRONG_ORDER,
 	TORUS_WRONG_LOOP,
 	TORUS_WRONG_RING,	/* the path goes round a whole ring: it would wait for itself */
-	TORUS_WRONG_RELAY,	/* the relay is no node, or the node itself, or relays do not end */
-	TORUS_WRONG_ESCAPE,	/* an adaptive packet can reach a node with no healthy path on */
-	TORUS_WRONG_CYCLE,	/* a turn on a cycle of the channel dependency graph */
+	TORUS_WRONG_RELAY,	/* the relay does not exist, is the node itself, or the chain of
+				 * relays does not end */
+	TORUS_WRONG_ESCAPE,	/* an adaptive packet can reach a node from which no healthy path
+				 * leads on */
+	TORUS_WRONG_CYCLE,	/* the path has a turn that is on a cycle of the channel
+				 * dependency graph */
 };
 
 const char *torus_wrong_text(enum torus_wrong what);
 
 /**
  * struct torus_culprit - a wrong row
- * @what: its error
+ * @what: error of the row
  * @table: index in torus_verify.tables
  * @from: source
  * @to: destination
  * @row: the row
- * @node: where the error shows; TORUS_NO_NODE: at no single node
- * @port: of @node
+ * @node: node at which the error occurs; TORUS_NO_NODE: at no single node
+ * @port: port of @node
  */
 struct torus_culprit {
 	enum torus_wrong what;
@@ -257,9 +270,9 @@ struct torus_tables {
  * struct torus_verify - input of torus_verify()
  * @shape: of the torus
  * @excluded: closed table
- * @tables: rows; if several, each node, as source or relay, may use any of them
- * @n: their number
- * @up: for each node, if it takes part; NULL: all nodes with a healthy cable take part
+ * @tables: rows; if there are several tables, each node, as source or relay, may use any of them
+ * @n: number of @tables
+ * @up: for each node, true if it takes part; NULL: all nodes with a healthy cable take part
  * @culprit: called for every wrong row, possibly more than once; NULL: wrong rows are only counted
  * @arg: argument of @culprit
  */
@@ -285,7 +298,7 @@ struct torus_verify {
  * @legs_max: most legs of a path
  * @load_max: number of paths, through all relays, that cross the busiest channel
  * @cycles: sets of channels that can wait for each other in a cycle
- * @hops: sum over all pairs that are served
+ * @hops: hops of all pairs that are served, added up
  */
 struct torus_verified {
 	uint64_t wrong;

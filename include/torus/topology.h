@@ -26,10 +26,10 @@ uint32_t torus_nodes(const struct torus_shape *shape);
 uint32_t torus_node_id(const struct torus_shape *shape, const struct torus_coords *at);
 void torus_node_coords(const struct torus_shape *shape, uint32_t id,
 		       struct torus_coords *at);
-/** torus_neighbour() - Return: id of the node one hop along @dir */
+/** torus_neighbour() - Return: id of the neighbour in direction @dir */
 uint32_t torus_neighbour(const struct torus_shape *shape, uint32_t id, unsigned int dir);
 unsigned int torus_dir_opposite(const struct torus_shape *shape, unsigned int dir);
-/** torus_distance() - Return: hops of a minimal path, with all cables healthy */
+/** torus_distance() - Return: hops of a minimal path if all cables are healthy */
 uint32_t torus_distance(const struct torus_shape *shape, uint32_t a, uint32_t b);
 
 int torus_shape_parse(const char *text, struct torus_shape *out);
@@ -50,7 +50,7 @@ char *torus_port_text(unsigned int ndims, unsigned int port, char *buf);
  * is 10.0.0.0/8 and fd74:6f72::/32. Functions take a plan that is valid and holds the shape.
  */
 void torus_plan_default(struct torus_plan *plan);
-/** torus_plan_valid() - Return: true if both prefixes may be those of nodes */
+/** torus_plan_valid() - Return: true if both prefixes may be used for addresses of nodes */
 bool torus_plan_valid(const struct torus_plan *plan);
 /** torus_plan_holds4() - Return: true if the IPv4 prefix has an address for each node of @shape */
 bool torus_plan_holds4(const struct torus_plan *plan, const struct torus_shape *shape);
@@ -76,7 +76,7 @@ uint32_t torus_plan_node4(const struct torus_plan *plan, const struct torus_shap
 uint32_t torus_plan_node6(const struct torus_plan *plan, const struct torus_shape *shape,
 			  const struct in6_addr *a);
 
-/* The same with the default plan. */
+/* The same functions for the default plan. */
 struct in_addr torus_addr4(const struct torus_shape *shape, uint32_t id);
 struct in6_addr torus_addr6(const struct torus_shape *shape, uint32_t id);
 uint32_t torus_node_of_addr4(const struct torus_shape *shape, struct in_addr a);

@@ -8,13 +8,11 @@
  *     whole netlink messages (nlmsghdr, genlmsghdr, attributes), nlmsg_type is
  *     TORUS_EMU_FAMILY, at most TORUS_MSG_MAX bytes a datagram.
  *
- * Every request is answered: a do by its reply (if it has one) and, with
- * NLM_F_ACK or on error, by NLMSG_ERROR (extended ack text in
- * NLMSGERR_ATTR_MSG); a dump by NLM_F_MULTI messages and NLMSG_DONE.
- * A subscriber that is too slow loses notifications, and is notified of that: by ENOBUFS on a
- * netlink socket, by a message NLMSG_OVERRUN on the Unix socket.
- * Any process that can reach the transport may use gets; all other commands need CAP_NET_ADMIN (on
- * the Unix socket: root).
+ * Every request is answered: a do by its reply (if it has one) and, with NLM_F_ACK or on error, by
+ * NLMSG_ERROR (extended ack text in NLMSGERR_ATTR_MSG); a dump by NLM_F_MULTI messages and
+ * NLMSG_DONE. A subscriber that is too slow loses notifications, and gets an error: ENOBUFS on a
+ * netlink socket, a message NLMSG_OVERRUN on the Unix socket. Any process that can reach the
+ * transport may use gets; all other commands need CAP_NET_ADMIN (on the Unix socket: root).
  * Integers are in host order. Unknown attributes are refused. torus_abi.h has the commands and
  * attributes; it is generated from torus.yaml, a specification in the format of the kernel's.
  */
@@ -37,8 +35,9 @@
 enum torus_ifla {
 	IFLA_TORUS_UNSPEC,
 	IFLA_TORUS_PAD,
-	IFLA_TORUS_PORTS,	/* u8: 2 .. TORUS_MAX_PORTS, even; default: of the module */
-	IFLA_TORUS_NAME,	/* string: 1 to TORUS_NAME_MAX bytes; default: of netdev */
+	IFLA_TORUS_PORTS,	/* u8: 2 .. TORUS_MAX_PORTS, even; default: parameter of the
+				 * module */
+	IFLA_TORUS_NAME,	/* string: 1 to TORUS_NAME_MAX bytes; default: name of the netdev */
 	IFLA_TORUS_GUID,	/* u64: not 0; default: random */
 	IFLA_TORUS_BOOTSTRAP,	/* u8: 0, 1 */
 	IFLA_TORUS_EPOCH,	/* u32, read only: new at every start of the NIC */
@@ -93,7 +92,7 @@ struct torus_shape {
  * struct torus_plan - address plan: the prefixes of the IP addresses of all nodes
  * @net4: IPv4 prefix, as in a packet; bits after its length are 0
  * @len4: length of @net4: 1 to 32, such that each node has an address
- * @net6: IPv6 prefix, likewise
+ * @net6: IPv6 prefix, as in a packet; bits after its length are 0
  * @len6: length of @net6: 1 to 128
  */
 struct torus_plan {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * CRC-32C for user space: by the CPU's CRC instruction where there is one, else by eight tables.
+ * CRC-32C for user space: with the CPU's CRC instruction if the CPU has one, else with eight
+ * tables.
  *
  * The instruction takes 3 cycles, but one can start in every cycle. So a buffer is divided into
  * three runs of equal length, whose CRCs are computed in parallel. The CRC of a run followed by n
@@ -58,8 +59,9 @@ static u32 (*crc32c)(u32 crc, const void *data, size_t len) = by_tables;
 #include <immintrin.h>
 
 #define HW		__attribute__((target("sse4.2,pclmul")))
-#define RUN_MIN		32	/* bytes; shorter runs do not pay */
-#define RUN_MAX		1360	/* a 4096 byte payload in one go */
+#define RUN_MIN		32	/* bytes; for shorter runs, dividing costs more than it saves */
+#define RUN_MAX		1360	/* bytes; a payload of 4096 bytes has three runs of this length
+				 * or less */
 
 static u32 shift_by[2 * RUN_MAX / 8 + 1];
 

@@ -33,7 +33,7 @@ static unsigned int hops_up(unsigned int from, unsigned int to, unsigned int siz
 
 /*
  * Sets @s to the coordinates of dimension @d such that a packet to one of them can be at coordinate
- * @w when it leaves a node by @dir, which is of another dimension.
+ * @w when it leaves a node by @dir, a direction of another dimension.
  */
 static void span_across(const struct torus_health *h, unsigned int from, unsigned int w,
 			unsigned int d, unsigned int dir, bool path, struct span *s)
@@ -45,13 +45,15 @@ static void span_across(const struct torus_health *h, unsigned int from, unsigne
 		unsigned int hops = which ? hops_up(w, from, size) : hops_up(from, w, size);
 
 		if (d + which * h->shape.ndims < dir) {
-			/* @d precedes @dir in the direction order: its coordinate is reached. */
+			/* Packets use dimension @d before @dir, so its coordinate is reached. */
 			if (hops && hops <= half)
 				set_side(s, which, hops, hops);
 			else
 				set_side(s, which, 1, 0);
 		} else if (path) {
-			/* @d comes after @dir: the path has not moved in it. */
+			/*
+			 * Packets use dimension @d after @dir, so the path has not moved in it yet.
+			 */
 			set_side(s, which, 1, hops ? 0 : half);
 		} else {
 			set_side(s, which, hops ? hops : 1, half);
@@ -91,7 +93,10 @@ static bool has_half(const struct span *s, unsigned int size)
 	return half_in_side(s, size, 0) || half_in_side(s, size, 1);
 }
 
-/* Puts half way round in both sides, if it is in one; the other is empty or has it. */
+/*
+ * If the coordinate half way round is in one side, adds it to the other side, too; that side is
+ * empty or has it already.
+ */
 static void widen_span(const struct torus_health *h, unsigned int d, struct box *box)
 {
 	unsigned int size = h->shape.size[d], which;
@@ -121,7 +126,10 @@ bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
 	return true;
 }
 
-/* Return: true if the direct way to some destination takes the channel: it is not too far round. */
+/*
+ * Return: true if the plain path to some destination takes the channel, because the channel is at
+ * most half way round.
+ */
 static bool is_used(const struct torus_health *h, const struct torus_coords *from,
 		    const struct channel *ch)
 {
@@ -205,10 +213,11 @@ struct pieces {
 };
 
 /**
- * struct tour - enumeration of a box
+ * struct tour - state of visiting all destinations of a box
  * @odd: for each dimension, parity of the sum of the source's coordinates up to it
  * @pieces: of each dimension, for both parities of the destination's coordinates above it
- * @tie: of each dimension, 1 if these two differ; else 0, and only the first is set
+ * @tie: of each dimension, 1 if the pieces of both parities differ; else 0, and only the first
+ *	pieces are set
  * The other members are the arguments of lt_box_each().
  */
 struct tour {
@@ -243,7 +252,8 @@ static void add_piece(struct pieces *p, uint32_t size, uint32_t first, uint32_t 
 }
 
 /*
- * Sets the pieces of dimension @d. Side @less, 0 or 1, ends before half way round; 2: neither does.
+ * Sets the pieces of dimension @d. @less: the side, 0 or 1, that ends before half way round; 2: no
+ * side does.
  */
 static void set_pieces(const struct tour *t, unsigned int d, unsigned int less, struct pieces *p)
 {

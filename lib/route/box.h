@@ -3,10 +3,10 @@
  * Finds the destinations whose plain path depends on a channel (a cable in one direction), without
  * a test of each destination.
  *
- * In a fault-free torus, seen from a source, each dimension decides for itself which coordinates
- * depend on the channel. So the set of destinations is a box: the product of one set for each
- * dimension, which is the source's own coordinate or not, and an interval of hops to either side.
- * The intersection of two boxes is a box.
+ * In a fault-free torus, the coordinates of one dimension that depend on the channel can be found
+ * without the other dimensions. So the set of destinations is a box: the product of one set for
+ * each dimension, which is the source's own coordinate or not, and an interval of hops to either
+ * side. The intersection of two boxes is a box.
  *
  * Only ties, at half the size of a ring, couple dimensions: lt_box_each() visits such a coordinate,
  * if it is in the interval of one side alone, for destinations to which lt_tie_up() selects it.
@@ -30,7 +30,7 @@ struct span {
 
 /**
  * struct box - a product of spans
- * @path: it is of lt_box_path()
+ * @path: the box was made by lt_box_path()
  * @other: of an escape box, directions. Destinations half way round to which the row's direction is
  *	one of these do not need the channel themselves: adaptive packets do that go the other way.
  */
@@ -52,7 +52,7 @@ void lt_channels(const struct torus_health *h, const struct torus_cable *c,
 
 /**
  * lt_box_path() - get the box of destinations whose plain path crosses the channel
- * Return: false if there are none.
+ * Return: false if the box is empty.
  */
 bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
 		 const struct channel *ch, struct box *box);
@@ -66,9 +66,11 @@ bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
  * nodes. If no such channel is excluded, a healthy path, and so an escape, exists at all of them.
  *
  * The Angara paper sets the directions of adaptive packets apart from those of the others, along
- * shortest ways. Here the two differ only half way round. A router knows only the header, which is a
+ * shortest ways. Here the two differ only half way round. A router knows only the header, which is
+ * a
  * set of directions for all nodes on the way: it cannot say that +x is healthy here, and not at the
- * next node. And the escape at the source is the plain path. So a destination whose row is a detour has no
+ * next node. And the escape at the source is the plain path. So a destination whose row is a detour
+ * has no
  * adaptive packets, though another order of the same directions may be healthy.
  *
  * Half way round a ring both ways are as short, and a header of VCA, which is a set of directions,
@@ -83,22 +85,28 @@ bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
  *
  * A NIC of an earlier release keeps both directions. At a node that such a packet reached by -x, it
  * has +x still: it may go back, again and again, and its escape is the way by +x, whose cables
- * nothing has checked for it. Where such a cable is dead a router of this release parks the
- * packet. One of an earlier release lets it wait for a credit of another allowed direction that is
- * alive, and such packets can wait for each other in a circle, for ever. So all NICs of a fabric
- * must be of this release before a manager of it makes rows; managers report links that speak an
- * older wire version (note_old_nic() in daemon/fm/node/bootstrap.c).
+ * nothing has checked for it. Where such a cable is dead a router of this release parks the packet.
+ * One of an earlier release lets it wait for a credit of another allowed direction that is alive,
+ * and such packets can wait for each other in a circle, without end. So all NICs of a fabric must
+ * be of this release before a manager of it makes rows; managers report links that speak an older
+ * wire version (note_old_nic() in daemon/fm/node/bootstrap.c).
  *
  * Return: false if there are none.
  */
 bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from,
 		   const struct channel *ch, struct box *box);
 
-/** lt_box_escape_in() - get the intersection of that box and @in. Return: false if it is empty */
+/**
+ * lt_box_escape_in() - get the intersection of the box of lt_box_escape() and @in. Return: false if
+ * it is empty
+ */
 bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *from,
 		      const struct channel *ch, const struct box *in, struct box *box);
 
-/** lt_box_narrow() - make an escape box that of packets that go the row's way; it is never empty */
+/**
+ * lt_box_narrow() - reduce an escape box to the destinations that need the channel with the
+ * directions of their row; the result is never empty
+ */
 void lt_box_narrow(const struct torus_health *h, struct box *box);
 
 /**
@@ -121,7 +129,10 @@ struct patch {
 void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
 		 const struct box *box, void (*run)(void *arg, const struct patch *p), void *arg);
 
-/** lt_box_each_tie() - of an escape box, those that are half way round in dimension @d */
+/**
+ * lt_box_each_tie() - like lt_box_each(), but only for destinations of an escape box that are half
+ * way round in dimension @d
+ */
 void lt_box_each_tie(const struct torus_health *h, const struct torus_coords *from,
 		     const struct box *box, unsigned int d,
 		     void (*run)(void *arg, const struct patch *p), void *arg);

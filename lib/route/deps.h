@@ -48,7 +48,7 @@ static inline void lt_deps_add(struct deps *g, uint32_t node, unsigned int port,
 
 /**
  * lt_deps_solve() - find the strongly connected components
- * Return: number of bad ones, or -ENOMEM.
+ * Return: number of bad components, or -ENOMEM.
  */
 int lt_deps_solve(struct deps *g);
 

@@ -106,7 +106,7 @@ static uint32_t hops_along(const struct stretch *s, unsigned int dir, unsigned i
 	return dir ? s->hops[dir] - i : s->hops[dir] + i;
 }
 
-/* Return: mask of destinations that @reach hops along dimension 0 suffice for. */
+/* Return: mask of the destinations that a path reaches with @reach hops along dimension 0. */
 static uint64_t reached_by(const struct stretch *s, unsigned int dir, unsigned int reach)
 {
 	unsigned int hops = s->hops[dir], past;
@@ -124,8 +124,9 @@ struct place {
 };
 
 /*
- * Return: those of @which whose segment along @dir is healthy, if the paths have parted: the
- * segment of each destination begins one node after that of the destination before.
+ * Return: the destinations of @which whose segment along @dir is healthy. Called when the paths are
+ * in different rings: the segment of each destination begins one node after that of the destination
+ * before.
  */
 static uint64_t side_by_side(const struct stretch *s, const struct place *p, unsigned int dir,
 			     unsigned int d, uint64_t which)
@@ -143,7 +144,7 @@ static uint64_t side_by_side(const struct stretch *s, const struct place *p, uns
 	return which;
 }
 
-/* The same for a segment that all paths have in common. */
+/* Like side_by_side(), for a segment that all paths have in common. */
 static uint64_t fit_together(const struct stretch *s, const struct place *p, unsigned int dir,
 			     unsigned int d, uint64_t which)
 {
@@ -154,7 +155,7 @@ static uint64_t fit_together(const struct stretch *s, const struct place *p, uns
 	return lt_run_ok(s->h, &p->at, dir, s->hops[dir]) ? which : 0;
 }
 
-/* Return: those of @which whose path by @dirs is healthy. */
+/* Return: the destinations of @which whose path with the directions @dirs is healthy. */
 static uint64_t fit_path(const struct stretch *s, unsigned int dirs, uint64_t which)
 {
 	unsigned int n = s->h->shape.ndims;
@@ -198,7 +199,10 @@ static void compare_path(struct stretch *s, uint64_t which, unsigned int dirs, u
 	}
 }
 
-/* Offers the header @dirs to @which; @len: its hops without those along @dir (dimension 0). */
+/*
+ * Uses the header @dirs for the destinations @which, if it is better than their best header so far;
+ * @len: its hops without the hops along @dir (dimension 0).
+ */
 static void offer_path(struct stretch *s, uint64_t which, unsigned int dirs, unsigned int dir,
 		       uint32_t len)
 {
@@ -221,7 +225,7 @@ static void offer_path(struct stretch *s, uint64_t which, unsigned int dirs, uns
 	s->offered = true;
 }
 
-/* Return: hops of the longest path that was found; ~0 if a destination has none yet. */
+/* Return: hops of the longest path that was found; ~0 if no path was found for some destination. */
 static uint32_t longest_found(const struct stretch *s)
 {
 	uint64_t which = s->which;
@@ -240,8 +244,8 @@ static uint32_t longest_found(const struct stretch *s)
 }
 
 /*
- * Tries all signs with @dir in dimension 0, shorter ones first, up to @max hops. Longer ones are
- * not tried for a destination that has a healthy path.
+ * Tries all signs with @dir in dimension 0, shorter ones first, up to @max hops. For a destination
+ * that has a healthy path, longer paths are not tried.
  */
 static void search_detours(struct stretch *s, unsigned int dir, uint32_t max)
 {
@@ -249,7 +253,7 @@ static void search_detours(struct stretch *s, unsigned int dir, uint32_t max)
 	struct place here = { s->from_id, s->from };
 	uint64_t left = s->which, found = 0;
 
-	/* + of dimension 0 is the first direction in the order. */
+	/* the + direction of dimension 0 comes first in the order of directions */
 	if (x == 1)
 		left = fit_together(s, &here, 0, 0, left);
 	for (unsigned int i = 0; i < s->signs && left; i++) {
@@ -286,7 +290,7 @@ static void put_all(const struct stretch *s, uint64_t *row)
 			row[__builtin_ctzll(which)] = same;
 }
 
-/* Writes rows without steps. Return: mask of destinations that have none. */
+/* Writes the rows without steps. Return: mask of the destinations that have no such row. */
 static uint64_t put_detours(const struct stretch *s, uint64_t *row)
 {
 	uint64_t which = s->which, none = 0;

@@ -16,7 +16,8 @@
 #define LT_DETOURS_MAX 64
 
 /**
- * lt_detours() - compute rows of detours: without steps, or with steps if no others are healthy
+ * lt_detours() - compute rows of detours: rows without steps, or with steps if no path without
+ * steps is healthy
  * @h: the torus
  * @from: source
  * @at: coordinates of @from
@@ -25,7 +26,7 @@
  * @which: bit i: the row of destination @first + i is wanted
  * @row: row of @first and those after it. The wanted ones are plain, with the same directions, and
  *	not healthy; they are replaced. Others are unchanged
- * Return: those of @which that have no direct row; their rows are unchanged.
+ * Return: the destinations of @which that have no direct row; their rows are unchanged.
  */
 uint64_t lt_detours(struct torus_health *h, uint32_t from, const struct torus_coords *at,
 		    uint32_t first, uint64_t which, uint64_t *row);

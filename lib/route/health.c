@@ -253,7 +253,7 @@ uint32_t torus_health_component(struct torus_health *h, uint32_t node)
 
 /* --- changes --------------------------------------------------------------- */
 
-/* Makes room for another fault, before a change, which then cannot fail. */
+/* Makes room for another excluded cable. Called before a change, so that the change cannot fail. */
 static int reserve_fault(struct torus_health *h)
 {
 	uint32_t room = h->room ? 2 * h->room : 64;
@@ -281,7 +281,9 @@ static void fault_remove(struct torus_health *h, const struct torus_cable *c)
 	invariant(!"an excluded cable is listed");
 }
 
-/* Sets for all nodes of the ring of @node whether one of its cables is excluded. */
+/*
+ * Sets the bit in @hurt of all nodes of a ring, if a cable of the ring is excluded; else clears it.
+ */
 static void hurt_set(struct torus_health *h, uint32_t node, const struct torus_coords *at,
 		     unsigned int d)
 {

@@ -56,7 +56,10 @@ static inline bool lt_hurt(const struct torus_health *h, uint32_t node, unsigned
 	return h->hurt[d][node / 64] >> node % 64 & 1;
 }
 
-/** lt_hurt_word() - Return: the same for 64 nodes from @node on; beyond the last: undefined */
+/**
+ * lt_hurt_word() - Return: lt_hurt() of 64 nodes from @node on, as bits; bits beyond the last node
+ * are undefined
+ */
 static inline uint64_t lt_hurt_word(const struct torus_health *h, uint32_t node, unsigned int d)
 {
 	const uint64_t *word = h->hurt[d] + node / 64;
@@ -69,7 +72,10 @@ static inline uint64_t lt_hurt_word(const struct torus_health *h, uint32_t node,
 bool lt_run_ok(const struct torus_health *h, const struct torus_coords *at,
 	       unsigned int dir, unsigned int hops);
 
-/** lt_reach() - Return: hops along @dir from @at to the first excluded cable; ring size: none is */
+/**
+ * lt_reach() - Return: hops along @dir from @at to the first excluded cable; ring size: no cable of
+ * the ring is excluded
+ */
 unsigned int lt_reach(const struct torus_health *h, const struct torus_coords *at,
 		      unsigned int dir);
 
@@ -78,17 +84,17 @@ bool lt_isolated(const struct torus_health *h, uint32_t node);
 
 /**
  * lt_apart() - find out if two nodes are in different components
- * Return: 1 if they are, 0 if not, or -ENOMEM.
+ * Return: 1 if they are in different components, 0 if not, or -ENOMEM.
  */
 int lt_apart(struct torus_health *h, uint32_t a, uint32_t b);
 
 /**
  * lt_spread() - breadth-first search over healthy cables
  * @h: the torus
- * @from: where it begins
+ * @from: node at which the search begins
  * @level: called with the nodes of each distance from 1 on; nonzero ends the search
  * @arg: argument of @level
- * Return: what @level returned; 0 if it never ended the search; -ENOMEM.
+ * Return: the nonzero result of @level; 0 if the search was not ended; -ENOMEM.
  */
 int lt_spread(struct torus_health *h, uint32_t from,
 	      int (*level)(void *arg, const uint32_t *node, uint32_t n), void *arg);

@@ -13,10 +13,11 @@
 #define BIT_OF(dir) (1ull << TORUS_ROW_DIR_SHIFT << (dir) | ADAPT_OF(dir))
 
 /**
- * struct choice - of a dimension
- * @size, @from: of the torus, and the source's coordinate
+ * struct choice - bits of a row that depend on one dimension
+ * @size, @from: size of the dimension, and the source's coordinate
  * @up, @down: bits of a row that goes + or -
- * @tie: half way round, for both parities of the destination's coordinates above
+ * @tie: bits for the coordinate half way round, for both parities of the destination's coordinates
+ *	in higher dimensions
  */
 struct choice {
 	unsigned int size, from;
@@ -25,7 +26,8 @@ struct choice {
 
 /**
  * struct plain - rows that are being composed
- * @line: rows of a line along dimension 0, for both parities of the coordinates above it
+ * @line: rows of a line along dimension 0, for both parities of the coordinates in higher
+ *	dimensions
  */
 struct plain {
 	const struct torus_health *h;
@@ -34,7 +36,10 @@ struct plain {
 	uint64_t line[2][TORUS_MAX_SIZE];
 };
 
-/* @odd: parity of the source's coordinates up to and with dimension @d */
+/*
+ * Sets @c for dimension @d. @odd: parity of the sum of the source's coordinates up to and with
+ * dimension @d.
+ */
 static void make_choice(struct choice *c, const struct torus_shape *s, unsigned int d,
 			unsigned int from, unsigned int odd)
 {

@@ -5,8 +5,9 @@
 #include "search.h"
 
 /**
- * struct choice - search for the relay of one pair
- * @relay: the best node at the present distance from the destination; TORUS_NO_NODE: none yet
+ * struct choice - state of the search for the relay of one pair of nodes
+ * @relay: the best node at the present distance from the destination; TORUS_NO_NODE: none was found
+ *	yet
  */
 struct choice {
 	const struct torus_health *h;

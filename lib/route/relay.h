@@ -3,9 +3,9 @@
  * Selects the relay if no header reaches the destination.
  *
  * Candidates are the nodes that the source's own rows reach directly. The relay is the candidate
- * nearest to the destination, in hops over healthy cables; of several, the one to which the source
- * has the shortest path; of several, the one with the smallest hash of (from, to, relay), so that
- * sources use different nodes around the destination.
+ * nearest to the destination, in hops over healthy cables; of several such candidates, the one to
+ * which the source has the shortest path; of several such, the one with the smallest hash of (from,
+ * to, relay), so that sources use different nodes around the destination.
  *
  * Claim: chains of relays end if all nodes have the same exclusions. Proof: a node reaches each
  * neighbour over a healthy cable directly, and one of these neighbours is nearer to the destination

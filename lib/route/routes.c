@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The rows of one node: computed from nothing, and kept up to date.
+ * The rows of one node: computed from the beginning, and updated after each change.
  *
  * A row is one of three kinds.
  *	plain: the header of the fault-free torus (plain.c), all of whose cables are healthy;
@@ -40,7 +40,7 @@
 #include "relay.h"
 #include "search.h"
 
-/* With more changed cables than this, the rows are computed from nothing. */
+/* If more cables than this have changed, all rows are computed from the beginning. */
 #define UPDATE_MAX 64
 
 /**
@@ -48,9 +48,9 @@
  * @own: coordinates of @from
  * @alone: no healthy cable reaches @from
  * @stale: an update failed half-way
- * @track: ranges are wanted
+ * @track: the caller wants the ranges of changed rows
  * @failed: out of memory in a callback
- * @invalid: number of invalid rows; @far: number of these and of rows through relays
+ * @invalid: number of invalid rows; @far: number of invalid rows and of rows through relays
  * @odd: destinations whose row is not plain, in no order; @is_odd: one bit each
  * @first_new: index of the first entry of @odd that the present update added
  */
@@ -74,7 +74,7 @@ struct torus_routes {
 
 /**
  * struct change - a cable of an update
- * @went: the cable is excluded now
+ * @went: the cable has become excluded
  * @at: the node at its - end
  * @any: dimensions in which a path from here may meet the cable whatever its destination is:
  *	the cable's own, and those in which the source is at most one hop from the cable
@@ -141,7 +141,10 @@ static void store_row(struct torus_routes *r, uint32_t to, uint64_t row)
 
 #define ADAPT_MASK ((uint64_t)TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT)
 
-/** struct adapt - a change of adaptive directions; @dirs: directions that are treated apart */
+/**
+ * struct adapt - a change of the adaptive directions of many rows
+ * @dirs: directions of which the rows are treated separately
+ */
 struct adapt {
 	struct torus_routes *r;
 	uint64_t dirs;
@@ -153,7 +156,8 @@ static uint64_t own_adaptive(uint64_t row)
 }
 
 /*
- * Four rows a step, so that the compiler vectorises the loop: table updates spend their time here.
+ * Four rows in each step, so that the compiler vectorises the loop: updates of the table spend most
+ * of their time here.
  */
 static void unflag_line(uint64_t *row, uint32_t n)
 {
@@ -178,7 +182,10 @@ static void narrow_rows(uint64_t *row, uint32_t n, uint64_t other)
 		*row &= *row & other ? ~ADAPT_MASK | own_adaptive(*row) : ~ROW_FLAGS;
 }
 
-/* As unflag_line(), but rows with a direction of @other keep what is their own; they are few. */
+/*
+ * Like unflag_line(), but the few rows with a direction of @other keep their own directions as
+ * adaptive ones.
+ */
 static void narrow_line(uint64_t *row, uint32_t n, uint64_t other)
 {
 	uint64_t *end = row + n;
@@ -227,7 +234,10 @@ static void forbid_box(struct torus_routes *r, const struct box *box, bool tell)
 	lt_box_each(r->h, &r->own, box, tell ? forbid_told : forbid_patch, &a);
 }
 
-/* Marks up to 64 destinations as odd. Return: those whose rows were plain until now. */
+/*
+ * Adds up to 64 destinations to the odd rows. Return: mask of the destinations whose rows were
+ * plain until now.
+ */
 static uint64_t crossed_word(struct torus_routes *r, uint32_t first, uint32_t n)
 {
 	uint64_t *word = &r->is_odd[first / 64], all = ~0ull >> (64 - n), new;
@@ -270,8 +280,8 @@ static void crossed_line(struct torus_routes *r, uint32_t first, uint32_t n)
 }
 
 /*
- * Computes new rows for destinations whose path crosses a lost cable. Their adaptive directions
- * were changed before.
+ * Computes new rows for destinations whose path crosses a lost cable. The caller has changed their
+ * adaptive directions before.
  */
 static void cross_patch(void *arg, const struct patch *p)
 {
@@ -323,7 +333,8 @@ static void flag_line(uint64_t *row, uint32_t n)
 }
 
 /*
- * Gives adaptive directions to those of up to 64 rows that are plain and have no direction of
+ * Gives adaptive directions to the plain rows among up to 64 rows, except to rows with a direction
+ * of
  * @other.
  */
 static void flag_word(struct torus_routes *r, uint32_t first, uint32_t n, uint64_t other)
@@ -355,7 +366,7 @@ static void flag_patch(void *arg, const struct patch *p)
 	touched_all(a->r, p);
 }
 
-/* Adds both directions of a dimension to rows of the patch, which have one of them. */
+/* Adds both directions of a dimension to the rows of a patch, which already have one of the two. */
 static void open_patch(void *arg, const struct patch *p)
 {
 	const struct adapt *a = arg;
@@ -387,7 +398,8 @@ static void cable_came(struct torus_routes *r, const struct torus_cable *c)
 	uint32_t f;
 
 	if (!r->is_odd)
-		return;		/* allocated at the first exclusion: there was none */
+		return;		/* @is_odd is allocated at the first exclusion, so there was no
+				 * excluded cable before */
 	lt_channels(r->h, c, ch);
 	for (i = 0; i < 2; i++) {
 		if (!lt_box_escape(r->h, &r->own, &ch[i], &box))
@@ -509,8 +521,8 @@ static bool is_concerned(const struct torus_routes *r, uint32_t to, const struct
 }
 
 /*
- * Searches the odd rows anew, backwards: where one becomes plain, the last of the list, which has
- * been searched, takes its place.
+ * Searches new headers for the odd rows, from the last to the first. If a row becomes plain, the
+ * last row of the list, which was searched already, moves to its place.
  */
 static void search_odd(struct torus_routes *r, const struct change *c, uint32_t n)
 {
@@ -641,8 +653,8 @@ int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables
 		err = update_rows(r, cables, n);
 	}
 	/*
-	 * The update failed as well if memory for the ranges lacked: the caller does not know all
-	 * changed rows.
+	 * If there was no memory for the ranges, the update has failed, too, because the caller
+	 * does not know all changed rows.
 	 */
 	if (r->failed)
 		err = -ENOMEM;

@@ -6,9 +6,9 @@
 #include "search.h"
 
 /**
- * struct header - a candidate
+ * struct header - a candidate for the header of a pair
  * @hops: length of its path, steps included
- * @rank: order among equals
+ * @rank: order among headers of the same length
  */
 struct header {
 	uint16_t dirs;
@@ -19,9 +19,9 @@ struct header {
 };
 
 /**
- * struct leg - what lies between the steps
- * @hops: for each direction; 0 if the dimension does not differ
- * @dim: the @k dimensions that differ
+ * struct leg - the part of a path between the first and the last step
+ * @hops: for each direction, number of hops; 0 if the dimension does not differ
+ * @dim: the @k dimensions in which both ends differ
  */
 struct leg {
 	struct torus_coords from;
@@ -113,7 +113,7 @@ static bool is_ordered(const struct header *c)
 	unsigned int low = c->dirs ? (unsigned int)__builtin_ctz(c->dirs) : c->last;
 	unsigned int high = c->dirs ? 31 - (unsigned int)__builtin_clz(c->dirs) : 0;
 
-	/* TORUS_ROW_NO_STEP as last is above all directions. */
+	/* TORUS_ROW_NO_STEP as last step is greater than all directions. */
 	return (c->first == TORUS_ROW_NO_STEP || c->first <= low) && c->last >= high;
 }
 
@@ -227,8 +227,8 @@ uint64_t lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *p
 	search_signs(&s, &leg, TORUS_ROW_NO_STEP, TORUS_ROW_NO_STEP);
 	if (s.best.hops == UINT32_MAX) {
 		/*
-		 * Finding components takes a search of all nodes: that is done once a first pair
-		 * has no header.
+		 * Finding components takes a search of all nodes: this is done once, after the
+		 * first pair without a header was found.
 		 */
 		if (h->labelled && lt_apart(h, pair->from_id, pair->to_id))
 			return 0;
@@ -257,8 +257,8 @@ uint64_t lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to)
 /* --- questions about a row ------------------------------------------------- */
 
 /**
- * struct straights - a direct row as segments
- * @dir, @hops: of each; the steps are segments of one hop
+ * struct straights - the path of a direct row as straight segments
+ * @dir, @hops: direction and length of each segment; first and last step are segments of one hop
  */
 struct straights {
 	unsigned int n;
@@ -312,7 +312,7 @@ unsigned int lt_row_hops(const struct torus_health *h, const struct torus_coords
 	return hops;
 }
 
-/* Return: true if a segment crosses the cable, which is in the same ring. */
+/* Return: true if a segment crosses the cable, which is in the ring of the segment. */
 static bool spans_cable(unsigned int size, unsigned int at, bool up, unsigned int hops,
 			unsigned int cable)
 {

@@ -2,19 +2,18 @@
 /*
  * The direct paths from a node to another, and which of them is taken.
  *
- * A header fixes a path: the first step, if any; then for each dimension that
- * still differs one direction, all the way, in the order +x +y ... -x -y ...;
- * then the last step. So a path is at most one straight segment a dimension,
- * and struct torus_health checks a segment in one or two words. The search chooses the sign of each
- * dimension and the two steps. A path is fit for use if its directions never decrease and no
- * segment crosses an excluded cable. Paths of that kind, of whatever tables, never wait for each
- * other in a circle.
+ * A header fixes a path: the first step, if any; then for each dimension that still differs one
+ * direction, all the way, in the order +x +y ... -x -y ...; then the last step. So a path is at
+ * most one straight segment a dimension, and struct torus_health checks a segment in one or two
+ * words. The search chooses the sign of each dimension and the two steps. A path is fit for use if
+ * its directions never decrease and no segment crosses an excluded cable. Paths of that kind, of
+ * whatever tables, never wait for each other in a cycle.
  *
- * Most destinations take the plain header, minimal with ties broken by
- * lt_tie_up(). If its path is not fit, all signs are compared, and if none is,
- * all signs with all steps; the shortest wins, and among equals the smallest
- * hash of (from, to, header). So a path stays as it is while it and everything
- * better than it stays as it is, whatever changes elsewhere: no traffic is held without need.
+ * Most destinations take the plain header, minimal with ties broken by lt_tie_up(). If its path is
+ * not fit, all signs are compared, and if none is, all signs with all steps; the shortest wins, and
+ * among equals the smallest hash of (from, to, header). So a path changes only if its own cables or
+ * those of a better path change. Changes elsewhere do not affect it, so no traffic is held without
+ * need.
  *
  * The Angara paper (figure 6) shows a simpler walk, said there to be generalised: the directions in
  * their order, and the first of each dimension that is healthy up to the destination's coordinate.
@@ -35,7 +34,8 @@
 #define ROW_FLAGS (TORUS_ROW_ADAPTIVE | TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT)
 
 /**
- * lt_tie_up() - choose the direction half way round a ring, where both are minimal
+ * lt_tie_up() - Return: true if the + direction is used to a destination half way round a ring,
+ * where both directions are minimal
  * @from_odd: parity of the source's coordinates up to and with this dimension
  * @to_odd: parity of the destination's coordinates above this dimension
  *
@@ -49,38 +49,39 @@ static inline bool lt_tie_up(unsigned int from_odd, unsigned int to_odd)
 	return !((from_odd ^ to_odd) & 1);
 }
 
-/* Return: the part of the rank of headers that depends on the two nodes. */
+/* Return: the part of the rank of headers that depends only on the two nodes. */
 static inline uint64_t lt_pair_hash(uint32_t from, uint32_t to)
 {
 	return splitmix64_mix(((uint64_t)from << 32 | to) + SPLITMIX64_STEP);
 }
 
-/** lt_rank() - order of headers of one length */
+/** lt_rank() - Return: number by which headers of the same length are ordered */
 static inline uint32_t lt_rank(uint64_t pair_hash, unsigned int dirs, unsigned int first,
 			       unsigned int last)
 {
 	return (uint32_t)splitmix64_mix(pair_hash + ((uint64_t)dirs | first << 12 | last << 16));
 }
 
-/** struct lt_pair - two nodes, and where they are */
+/** struct lt_pair - two nodes with their coordinates */
 struct lt_pair {
 	uint32_t from_id, to_id;
 	struct torus_coords from, to;
 };
 
 /**
- * lt_pair_row() - the row of the best fit header, never adaptive; 0: there is none
- * @plain: set to whether it is the plain one
+ * lt_pair_row() - Return: the row of the best header that is fit for use, without adaptive
+ * directions; 0: there is none
+ * @plain: set to true if the header is the plain header
  */
 uint64_t lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *plain);
-/** lt_direct_row() - lt_pair_row() of two node ids, without @plain */
+/** lt_direct_row() - like lt_pair_row(), for two node ids and without @plain */
 uint64_t lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to);
 
-/** lt_row_hops() - length of a direct row's path */
+/** lt_row_hops() - Return: length of a direct row's path, hops */
 unsigned int lt_row_hops(const struct torus_health *h, const struct torus_coords *from,
 			 const struct torus_coords *to, uint64_t row);
 
-/** lt_row_crosses() - whether a direct row's path crosses the cable, either way */
+/** lt_row_crosses() - Return: true if a direct row's path crosses the cable, in either direction */
 bool lt_row_crosses(const struct torus_health *h, const struct torus_coords *from,
 		    const struct torus_coords *to, uint64_t row, const struct torus_cable *c);
 

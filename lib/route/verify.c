@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Proof that a set of rows is safe, whoever made them.
+ * Proof that a set of rows is safe. It does not depend on the program that made the rows.
  *
- * A row's own leg is walked by the routers' code (walk.c). Beyond its relay the
- * relay's rows count, any of them if tables are mixed: for each destination the
- * relays that rows name make a graph over the nodes, and it must have no circle.
- * A relay takes the packet out of the network into its memory and puts it in
- * anew, so nothing in the network waits across it; legs are separate paths in the
- * channel dependency graph.
+ * A row's own leg is walked by the routers' code (walk.c). Beyond its relay the relay's rows count,
+ * any of them if tables are mixed: for each destination the relays that rows name make a graph over
+ * the nodes, and this graph must have no cycle. A relay takes the packet out of the network into
+ * its memory and puts it in anew, so nothing in the network waits across it; legs are separate
+ * paths in the channel dependency graph.
  *
- * An adaptive packet may be at every node that its adaptive bits reach, and can
- * enter the deterministic channels from there. That way is walked from each such node: each (node,
- * directions left) once for each destination. The first hop in a dimension rules out the opposite
- * direction; once the coordinate is reached, no direction of the dimension is left.
+ * An adaptive packet may be at every node that its adaptive bits reach, and can enter the
+ * deterministic channels from there. The proof walks that path from each such node, once for each
+ * destination and for each set of directions that the packet may have left there. The first hop in
+ * a dimension rules out the opposite direction; once the coordinate is reached, no direction of the
+ * dimension is left.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,13 +28,13 @@ enum visit { NEW, OPEN, DONE };
 
 /**
  * struct proof - state of the proof
- * @hop: hops of the present leg, room for @max
- * @load: rows that cross each channel
+ * @hop: hops of the present leg; it has room for @max
+ * @load: for each channel, number of rows whose path crosses it
  * @hops: for each node, length of its whole way to the present destination, the worst of
  *	all tables; @legs: legs of that way; @visit: progress of this computation
  * @bad: a row on the way from the node is wrong
- * @seen: for each node, the adaptive directions left with which it was visited last; with a
- *	flag for old tables, for which other rules hold
+ * @seen: for each node, the adaptive directions that were left at its last visit, with a flag for
+ *	old tables, which have other rules
  * @stack: nodes to visit
  */
 struct proof {
@@ -78,7 +78,7 @@ static void report_culprit(struct proof *p, enum torus_wrong what, unsigned int 
 		p->v->culprit(p->v->arg, &c);
 }
 
-/* Return: the node at which the row's own leg ends. */
+/* Return: the node at which the first leg of the row ends. */
 static uint32_t leg_end(uint64_t row, uint32_t to)
 {
 	return row & TORUS_ROW_RELAY ? row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK : to;
@@ -136,7 +136,10 @@ static bool walk_leg(struct proof *p, unsigned int table, uint32_t from, uint32_
 
 /* --- the escape ------------------------------------------------------------ */
 
-/* Return: the port of the deterministic way on from @at; nports or more: there is none. */
+/*
+ * Return: the port of the next hop of the deterministic path at @at; the number of ports or more:
+ * there is none.
+ */
 static unsigned int escape_port(const struct proof *p, const struct torus_coords *at, uint32_t to,
 				uint16_t dirs)
 {
@@ -153,8 +156,8 @@ static uint16_t seen_as(uint16_t dirs, bool old)
 }
 
 /*
- * Return: the directions of @dirs that a packet still has at @at, where it came by @dir; 2 * ndims
- * or more: it begins there.
+ * Return: the directions of @dirs that a packet still has left at @at. @dir: direction in which it
+ * arrived; 2 * ndims or more: the packet starts there.
  */
 static uint16_t dirs_ahead(const struct torus_shape *s, const struct torus_coords *at,
 			   const struct torus_coords *goal, uint16_t dirs, unsigned int dir)
@@ -170,9 +173,10 @@ static uint16_t dirs_ahead(const struct torus_shape *s, const struct torus_coord
 }
 
 /*
- * Checks one node that the packet may come to, and pushes the nodes to which it may go from there.
- * Return: true if the way on is healthy. Where an old row meets a dead link, the packet is parked;
- * it may have crossed that link before.
+ * Checks one node that an adaptive packet may reach, and pushes the nodes to which it may go from
+ * there.
+ * Return: true if the deterministic path from there is healthy. Where an old row meets a dead link,
+ * the packet is parked; it may have crossed that link before.
  */
 static bool escape_at(struct proof *p, uint32_t node, uint32_t to, uint16_t dirs, bool old,
 		      uint32_t *height, struct torus_hop *where)
@@ -245,7 +249,7 @@ static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint3
 		dirs = p->seen[node] & TORUS_ROW_DIR_MASK;
 		if (escape_at(p, node, end, dirs, old, &height, &where))
 			continue;
-		/* Visit all nodes again, so that the next path to this node is reported, too. */
+		/* Forget the visits, so that another path to this node is reported, too. */
 		see_anew(p);
 		report_culprit(p, TORUS_WRONG_ESCAPE, table, from, to, &where);
 		return false;
@@ -254,8 +258,8 @@ static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint3
 }
 
 /*
- * Checks the escapes of a row. A relay is a destination of its own, so nodes are visited anew for
- * it.
+ * Checks the escapes of a row. A relay is another destination, so the visits are forgotten before
+ * its leg.
  */
 static bool check_escape(struct proof *p, unsigned int table, uint32_t from, uint32_t to,
 			 uint64_t row)
@@ -300,7 +304,10 @@ static void check_row(struct proof *p, unsigned int table, uint32_t from, uint32
 	}
 }
 
-/* Return: the relay that a row to @to names; TORUS_NO_NODE if it names none, or no node. */
+/*
+ * Return: the relay that a row to @to names; TORUS_NO_NODE if the row has no relay, or its relay
+ * does not exist.
+ */
 static uint32_t relay_of(const struct proof *p, unsigned int table, uint32_t from, uint32_t to)
 {
 	uint64_t row = valid_row(p, table, from, to);
@@ -309,7 +316,9 @@ static uint32_t relay_of(const struct proof *p, unsigned int table, uint32_t fro
 	return row & TORUS_ROW_RELAY && relay < p->nodes ? relay : TORUS_NO_NODE;
 }
 
-/* Sets hops, legs and errors of the way from @node, after those of all its relays are known. */
+/*
+ * Sets hops, legs and errors of the way from @node, after the values of all its relays are known.
+ */
 static void chain_done(struct proof *p, uint32_t node, uint32_t to)
 {
 	unsigned int t;
@@ -334,7 +343,10 @@ static void chain_done(struct proof *p, uint32_t node, uint32_t to)
 	p->visit[node] = DONE;
 }
 
-/* Walks depth first from relay to relay: a relay that is met while it is open closes a circle. */
+/*
+ * Walks depth first from relay to relay: if the walk meets a relay whose own walk has not ended
+ * (OPEN), the relays form a cycle.
+ */
 static void walk_chain(struct proof *p, uint32_t from, uint32_t to)
 {
 	uint32_t height = 0;
@@ -453,8 +465,8 @@ static void count_pairs(struct proof *p, uint32_t to)
 }
 
 /*
- * Reports rows that close a circle: those with a turn from a direction to a lower one within a bad
- * component of the graph. A circle always has such a turn.
+ * Reports the rows that close a cycle: rows with a turn from a direction to a lower one within a
+ * bad component of the graph. Each cycle has such a turn.
  */
 static void blame_cycles(struct proof *p)
 {

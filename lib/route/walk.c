@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Finds where a row leads, with the code that routers use. */
+/* Finds the node to which a row leads, with the code that routers use. */
 #include <stddef.h>
 
 #include <torus/route.h>
 #include "kernel/core/route.h"
 
 /*
- * Return: a bound of the hops of a path. A right path takes each direction at most once round its
- * ring, and a first and a last step; twice that is surely a loop.
+ * Return: a limit for the hops of a path. A correct path goes at most once round the ring of each
+ * dimension, and has a first and a last step; a path of twice that length is a loop.
  */
 static uint32_t hops_max(const struct torus_shape *shape)
 {

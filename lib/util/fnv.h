@@ -6,7 +6,7 @@
 
 #define FNV1A_START 0xcbf29ce484222325ull
 
-/** fnv1a() - FNV-1a of @text, 64 bits; @h: FNV1A_START, or the hash of text before it */
+/** fnv1a() - FNV-1a of @text, 64 bits; @h: FNV1A_START, or the hash of the text before @text */
 static inline uint64_t fnv1a(uint64_t h, const char *text)
 {
 	while (*text)

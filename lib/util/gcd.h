@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/** gcd() - the greatest common divisor; of 0 and @a it is @a */
+/** gcd() - Return: the greatest common divisor of @a and @b; @a if @b is 0 */
 static inline uint32_t gcd(uint32_t a, uint32_t b)
 {
 	while (b) {

@@ -7,7 +7,7 @@
 
 #define SIZE_MIN 8
 
-/* @value: the value plus 1; 0: the slot is empty */
+/* struct hash_slot: @value is the value plus 1; 0: the slot is empty */
 struct hash_slot {
 	uint32_t key, value;
 };
@@ -63,7 +63,10 @@ static uint32_t find_slot(const struct hash *h, uint32_t key, uint32_t value)
 	return i;
 }
 
-/* Moves later entries of the run into the gap, except to before the slot that their key selects. */
+/*
+ * Moves later entries of the run into the gap, unless the gap is before the slot that their key
+ * selects.
+ */
 void hash_del(struct hash *h, uint32_t key, uint32_t value)
 {
 	uint32_t hole = find_slot(h, key, value), mask = h->size - 1;

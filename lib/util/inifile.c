@@ -23,7 +23,10 @@ void inifile_refuse(struct inifile *file, unsigned int line, const char *fmt, ..
 	file->complain(file->arg, line, text);
 }
 
-/* Reads a line for inih, which would take the rest of a line that is too long as another line. */
+/*
+ * Reads a line for inih. Without this function, inih would treat the rest of a line that is too
+ * long as another line.
+ */
 static char *next_ini_line(char *buf, int room, void *arg)
 {
 	struct inifile *file = arg;

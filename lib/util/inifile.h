@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * Configuration files, "key = value" in sections, read with inih. Each line that is not understood,
- * is too long or contains a NUL byte is reported once, with its number; the others are still read.
+ * Configuration files, "key = value" in sections, read with inih. Each line that is malformed, is
+ * too long or contains a NUL byte is reported once, with its number; the other lines are still
+ * read.
  */
 #ifndef UTIL_INIFILE_H
 #define UTIL_INIFILE_H
@@ -16,7 +17,7 @@
  * @arg: argument of both
  * @forms: forms of allowed lines, for the text of an error
  * @line: number of the present line, from 1
- * @refused: there was an error
+ * @refused: an error was reported
  * The other members are private to inifile.c.
  */
 struct inifile {

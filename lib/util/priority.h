@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
-/* The priority of a process that others wait for. */
+/* Raises the priority of a process for which other programs wait. */
 #ifndef UTIL_PRIORITY_H
 #define UTIL_PRIORITY_H
 
@@ -9,12 +9,13 @@
 #include <unistd.h>
 
 /**
- * priority_raise() - have the scheduler prefer this process, if it may
+ * priority_raise() - raise the priority of this process, if the process has the privilege
  * @nice: as in nice(2)
  *
  * With autogroups, sched(7), a nice value counts only among the processes of one session, and each
- * session competes with all others by a nice value of its own. So the leader of a session, as any
- * daemon is, sets that, too. The session of a terminal is its user's, and stays as it is.
+ * session competes with all others by a nice value of its own. So if this process leads a session,
+ * as daemons do, the function also sets the session's nice value. It does not change the session of
+ * a terminal, which belongs to the user.
  */
 static inline void priority_raise(int nice)
 {

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /**
- * read_all() - read a file from where it stands to its end, at most @max bytes
- * Return: bytes, or negative errno.
+ * read_all() - read a file from its present position to its end, at most @max bytes
+ * Return: number of bytes read, or a negative errno.
  */
 static inline ssize_t read_all(int fd, void *data, size_t max)
 {

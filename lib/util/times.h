@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
-/* Units of time: the core's. */
+/* Units of time: those of the core (kernel/core). */
 #ifndef UTIL_TIMES_H
 #define UTIL_TIMES_H
 

@@ -12,7 +12,10 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Parses the digits that @text begins with. -EINVAL: there are none; -ERANGE: beyond 64 bits. */
+/*
+ * Parses the digits that @text begins with. Returns -EINVAL if there are none, -ERANGE if the
+ * number exceeds 64 bits.
+ */
 static int parse_digits(const char *text, const char **end, uint64_t *out)
 {
 	char *stop;
@@ -39,7 +42,10 @@ int number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out)
 	return 0;
 }
 
-/* Parses a fraction such as ".25". Return: that part of @unit; @end is behind its digits. */
+/*
+ * Parses a fraction such as ".25". Return: this fraction of @unit; sets @end to the text after the
+ * digits.
+ */
 static uint64_t parse_fraction(const char *text, uint64_t unit, const char **end)
 {
 	uint64_t sum = 0;

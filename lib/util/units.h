@@ -13,7 +13,7 @@ int number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
 /**
  * time_parse() - parse a time, for example "5ms", "1.5 us" or "0", into ns
- * Units are ns, us, ms, s, min, h and d; only 0 needs none. Fractions of a ns are dropped.
+ * Units are ns, us, ms, s, min, h and d; only 0 may have no unit. Fractions of a ns are dropped.
  */
 int time_parse(const char *text, uint64_t min, uint64_t max, uint64_t *ns);
 

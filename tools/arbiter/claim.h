@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shared by the arbiter programs: the question, and the line that answers it (torus-arbiter(7)).
+ * Code that all arbiter programs share: reading the question, and printing the answer
+ * (torus-arbiter(7)).
  */
 #ifndef ARBITER_CLAIM_H
 #define ARBITER_CLAIM_H
@@ -10,7 +11,7 @@
 /**
  * struct claim - the question
  * @fabric: name of the fabric
- * @config: configuration file (--config); NULL: the default one
+ * @config: configuration file (--config); NULL: the default file
  * The other members are the arguments.
  */
 struct claim {
@@ -26,7 +27,8 @@ struct claim {
  * @argv: of main()
  * @help: the text of --help
  * @config: nonzero if there is an option --config
- * Ends the program with status 2 if they are invalid, and with 0 after --help and --version.
+ * If arguments or environment are invalid, this function ends the program with status 2; after
+ * --help and --version, with status 0.
  * Return: the question.
  */
 struct claim claim_read(int argc, char **argv, const char *help, int config);

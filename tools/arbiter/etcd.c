@@ -46,7 +46,7 @@ static const char help[] =
 	"  --help, --version\n";
 
 /**
- * struct asker - a claim that is being made
+ * struct asker - state of one claim
  * @why: text of the last error, of an endpoint or of the configuration
  */
 struct asker {
@@ -86,7 +86,10 @@ static char *base64_encode(const char *text)
 	return out;
 }
 
-/* Decodes @text up to the first character that is no digit, as far as there is room in @out. */
+/*
+ * Decodes @text up to the first character that is not a base64 digit; at most as much as fits into
+ * @out.
+ */
 static void base64_decode(char *out, size_t room, const char *text)
 {
 	uint32_t v = 0;
@@ -108,7 +111,9 @@ static void base64_decode(char *out, size_t room, const char *text)
 /* --- a request ----------------------------------------------------------------------- */
 
 /**
- * struct reply - @body: JSON, or NULL; @done: the connection ended, with or without an answer
+ * struct reply - the answer of etcd to one request
+ * @body: the answer as JSON, or NULL
+ * @done: the connection has ended, with or without an answer
  */
 struct reply {
 	struct asker *a;
@@ -132,7 +137,10 @@ static void on_etcd_reply(struct evhttp_request *req, void *arg)
 		snprintf(r->a->why, sizeof(r->a->why), "HTTP status %d", code);
 	} else {
 		r->body = n ? json_loadb((char *)evbuffer_pullup(in, -1), n, 0, NULL) : NULL;
-		/* Each answer of etcd has a header; another server's has none. */
+		/*
+		 * Each answer of etcd has the member "header"; an answer of another server does
+		 * not.
+		 */
 		if (!json_is_object(json_object_get(r->body, "header"))) {
 			snprintf(r->a->why, sizeof(r->a->why), "the answer is not that of etcd");
 			json_decref(r->body);
@@ -157,7 +165,7 @@ static bool begin_request(struct evhttp_connection *conn, struct reply *r, const
 }
 
 /*
- * Posts @body, which it frees, and waits for the answer until @end. Returns NULL if there is none.
+ * Posts @body, which it frees, and waits for the answer until @end. Returns NULL if no answer came.
  */
 static json_t *post_json(struct asker *a, const struct evhttp_uri *to, const char *path,
 			 json_t *body, uint64_t end)
@@ -170,7 +178,7 @@ static json_t *post_json(struct asker *a, const struct evhttp_uri *to, const cha
 	struct timeval tv = { .tv_sec = (time_t)(left / SEC),
 			      .tv_usec = (suseconds_t)(left % SEC / US) };
 
-	/* Without the brackets of IPv6. */
+	/* evhttp needs an IPv6 address without its brackets. */
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(host + (*host == '['), "]"),
 		 host + (*host == '['));
 	if (r.base)
@@ -198,7 +206,10 @@ static json_t *post_json(struct asker *a, const struct evhttp_uri *to, const cha
 
 /* --- the claim ----------------------------------------------------------------------- */
 
-/** struct stored - the stored claim; @revision: of the key, in decimal; "0": there is none */
+/**
+ * struct stored - the claim that etcd has stored
+ * @revision: revision of the key, in decimal; "0": no claim is stored
+ */
 struct stored {
 	char revision[24];
 	uint64_t epoch, guid;
@@ -246,7 +257,8 @@ static bool read_stored(struct asker *a, const struct evhttp_uri *to, uint64_t e
 }
 
 /*
- * Replaces @s by the claim. Returns 1; 0 if the value is not @s any more; -1 if that is unknown.
+ * Replaces the stored claim @s by this program's claim. Returns 1; 0 if etcd has another value than
+ * @s now; -1 if the result is unknown.
  */
 static int replace_claim(struct asker *a, const struct evhttp_uri *to, uint64_t end,
 			 const struct stored *s)
@@ -268,7 +280,10 @@ static int replace_claim(struct asker *a, const struct evhttp_uri *to, uint64_t 
 	return won;
 }
 
-/* Asks one endpoint until @end. Returns only without an answer, with the reason in @a->why. */
+/*
+ * Asks one endpoint until @end. Returns only if the endpoint gave no answer, with the reason in
+ * @a->why.
+ */
 static void ask_endpoint(struct asker *a, const struct evhttp_uri *to, uint64_t end)
 {
 	const struct claim *c = &a->claim;
