@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arbiter of a simulated site: it grants later epochs only, or gives the answer that the test
- * has set.
+ * The arbiter of a simulated site: it grants a claim only for an epoch later than the last one, or
+ * gives the answer that a test has set.
  */
 #include "world_impl.h"
 
-/** struct answer - to the question of a manager about @epoch */
+/** struct answer - answer to the question of a manager about @epoch */
 struct answer {
 	uint64_t epoch, high;
 	enum fm_verdict verdict;
 };
 
-/* Grants a claim as a store with compare-and-swap does: only an epoch above that of the last one. */
+/*
+ * Grants a claim as a store with compare-and-swap does: only if the epoch is greater than the last
+ * one granted.
+ */
 static enum fm_verdict decide_claim(struct world *w, uint64_t epoch, uint64_t guid)
 {
 	struct warbiter *a = &w->arbiter;

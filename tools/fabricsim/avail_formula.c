@@ -13,7 +13,7 @@ static double odds_of(double p)
 	return p < 1 ? p / (1 - p) : INFINITY;
 }
 
-/* Computes hours of outage for each hour of service. */
+/* Computes the hours of outage per hour of service. */
 struct avail_k avail_series(const struct avail *a)
 {
 	double node_rate = a->nodes / a->mtbf_node, link_rate = a->links / a->mtbf_link;
@@ -27,9 +27,9 @@ struct avail_k avail_series(const struct avail *a)
 }
 
 /*
- * Parts fail at a rate of 1 / (MTBF + MTTR) each, down time included. Outages of
- * masked faults begin like a Poisson process, so the chance that none is under way
- * is exp(-rate x length).
+ * Each part fails at a rate of 1 / (MTBF + MTTR), where the time includes its down time. Outages of
+ * masked faults begin like a Poisson process, so the chance that none is under way is exp(-rate x
+ * length).
  */
 struct avail_k avail_independent(const struct avail *a)
 {

@@ -35,8 +35,8 @@
  * struct avail - a torus and how its parts fail
  * @mtbf_node, @mtbf_link, @mttr: hours
  * @outage_node, @outage_link: hours that a masked fault costs, instead of @mttr
- * @cut_links: share of time in which links' faults alone part nodes that live
- * @cut_nodes: the same if nodes fail as well
+ * @cut_links: share of time in which faults of links alone separate nodes that are alive
+ * @cut_nodes: share of time in which faults of links and nodes separate nodes that are alive
  */
 struct avail {
 	double nodes, links;
@@ -47,9 +47,9 @@ struct avail {
 
 /**
  * struct avail_k - availability
- * @without: any fault stops the system
- * @with: links' faults are masked
- * @masked: nodes' faults are as well
+ * @without: availability if any fault stops the system
+ * @with: availability if faults of links are masked
+ * @masked: availability if faults of links and nodes are masked
  */
 struct avail_k {
 	double without, with, masked;
@@ -65,9 +65,10 @@ double avail_down(double mtbf, double mttr);
 
 /**
  * avail_cut() - Return: probability that not all live nodes are connected, or that none lives
- * @shape: of more than one dimension, how many cables join two neighbours in each
- * @nodes: how many
- * @node_down, @link_down: chance of each, on its own
+ * @shape: shape of the torus; for more than one dimension, it gives the number of cables between
+ *	two neighbours
+ * @nodes: number of nodes
+ * @node_down, @link_down: probability that a node or a link is down, independent of all others
  *
  * Exact for one dimension. For more it is the leading term, one node that loses all its links or
  * neighbours: the next term needs 4 d - 2 faults instead of 2 d.
@@ -76,7 +77,8 @@ double avail_cut(const struct torus_shape *shape, double nodes, double node_down
 		 double link_down);
 
 /**
- * avail_alone() - Return: probability that a node lives and is linked to no other live node
+ * avail_alone() - Return: probability that a node is alive, but not connected to any other live
+ * node
  */
 double avail_alone(const struct torus_shape *shape, double node_down, double link_down);
 

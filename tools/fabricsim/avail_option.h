@@ -9,30 +9,34 @@
 
 /** struct recovery - duration of a recovery, seconds, by number of nodes */
 struct recovery {
-	struct range nodes, seconds;	/* rising in nodes */
+	struct range nodes, seconds;	/* ascending by the number of nodes */
 };
 
 /**
- * recovery_option() - "0.003", or a file of lines NODES SECONDS; # begins a comment. A
- * line may also be an output of fabricsim recovery --json: the longest time until
- * resumption of its acts that begin with @act
+ * recovery_option() - parse @text: a number of seconds such as "0.003", or the name of a file with
+ * lines NODES SECONDS; # begins a comment. A line may also be an output of fabricsim recovery
+ * --json: then the longest time until traffic resumes is used, of all acts whose names begin with
+ * @act
  * Return: OK; the caller frees the ranges. CANNOT after it has printed the error.
  */
 int recovery_option(const char *option, const char *text, const char *act, struct recovery *r);
 
 /**
- * recovery_at() - seconds; between two sizes on a line over log(nodes), beyond the
- * last as there
+ * recovery_at() - Return: duration in seconds; between two sizes it is interpolated over
+ * log(nodes), beyond the last size it stays constant
  */
 double recovery_at(const struct recovery *r, double nodes);
 
-/** nodes_option() - FROM:TO doubles, TO included; the rest is as in range_parse() */
+/**
+ * nodes_option() - like range_parse(), but FROM:TO means that the number doubles at each step, up
+ * to TO
+ */
 int nodes_option(const char *text, double min, double max, struct range *r);
 
 /**
- * shape_near() - a torus of @dims dimensions whose sizes differ as little as may be:
- * of exactly @nodes if that can be with each at most twice the mean, else near it
- * Return: 0, or -1: no shape is of that size.
+ * shape_near() - find a torus of @dims dimensions whose sizes differ as little as possible: with
+ * exactly @nodes nodes if each size can be at most twice the mean, else with nearly as many
+ * Return: 0, or -1: there is no shape of about that size.
  */
 int shape_near(unsigned int dims, double nodes, struct torus_shape *out);
 

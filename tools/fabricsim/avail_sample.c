@@ -11,18 +11,20 @@
 #include "jobs.h"
 
 #define FAULTS_MAX (4 * SAMPLE_STRATA)
-#define WEIGHT_MIN 1e-15	/* of a stratum that is sampled */
+#define WEIGHT_MIN 1e-15	/* a stratum with a smaller weight is not sampled */
 #define Z95 1.959964
-#define UNSEEN95 3.0	/* -log(0.05) */
+#define UNSEEN95 3.0	/* upper limit, at 95 % confidence, of the mean of a count that was 0:
+			 * -log(0.05) */
 
-/* The bits of a node in state.down: */
-#define DEAD 0x80		/* it; bit d: its cable along +d */
+/* Bits of state.down[node]: */
+#define DEAD 0x80		/* the node is dead; bit d: its cable in direction +d is cut */
 #define SEEN 0x40
 
 /**
- * struct state - of the fabric, and the engine that judges it
- * @down: of each node, see above
- * @dead, @cable: the same as lists; cable along dim[i / nodes] of node i % nodes
+ * struct state - one state of the fabric, and the routing engine that judges it
+ * @down: faults of each node and its cables, see above
+ * @dead, @cable: the same faults as lists; number i of @cable is the cable along dim[i / nodes] of
+ *	node i % nodes
  */
 struct state {
 	const struct sample_plan *p;
@@ -52,7 +54,10 @@ static double draw_fraction(struct state *s)
 	return ((double)(draw_u64(s) >> 11) + 1) * 0x1p-53;
 }
 
-/* Return: how many parts are up before the next that is down, each with probability @p. */
+/*
+ * Return: number of parts that are up before the next part that is down. Each part is down with
+ * probability @p.
+ */
 static double draw_skip(struct state *s, double p)
 {
 	return p > 0 ? floor(log(draw_fraction(s)) / log1p(-p)) : INFINITY;
@@ -113,7 +118,7 @@ static int tell_engine(struct state *s)
 	return ret < 0 ? ret : 0;
 }
 
-/* Mends all faults. */
+/* Repairs all faults. */
 static int mend_all(struct state *s)
 {
 	for (uint32_t i = 0; i < s->ndead; i++)
@@ -127,7 +132,7 @@ static int mend_all(struct state *s)
 	return 0;
 }
 
-/* --- what is asked of it ----------------------------------------------------- */
+/* --- questions about the state ----------------------------------------------- */
 
 static bool is_node_alone(const struct state *s, uint32_t node)
 {
@@ -140,7 +145,9 @@ static bool is_node_alone(const struct state *s, uint32_t node)
 	return alone;
 }
 
-/* Counts an isolated node once; clear_seen() clears its bit. */
+/*
+ * Return: 1 if the node is isolated and was not counted yet, else 0. clear_seen() clears the mark.
+ */
 static uint32_t count_alone(struct state *s, uint32_t node)
 {
 	if (s->down[node] & SEEN || !is_node_alone(s, node))
@@ -222,7 +229,7 @@ static int judge_faults(struct state *s)
 	return err ? err : cut;
 }
 
-/* --- part 2: strata ---------------------------------------------------------- */
+/* --- part 2: strata by the number of faults ----------------------------------- */
 
 /* Draws how many of @k faults are faults of nodes. */
 static uint32_t nodes_of(struct state *s, size_t k)
@@ -270,7 +277,9 @@ static int strata_run(struct state *s, struct sample_run *run)
 	return 0;
 }
 
-/* Computes exactly the states with no fault and with one: a cable of each dimension, a node. */
+/*
+ * Computes exactly the states with no fault and with one: one cable in each dimension, or one node.
+ */
 static int measure_exact(struct state *s, struct sample_plan *p)
 {
 	double node = p->weight[1] > 0 ?
@@ -291,9 +300,12 @@ static int measure_exact(struct state *s, struct sample_plan *p)
 	return cut < 0 ? cut : 0;
 }
 
-/* --- part 1: some node is alone ---------------------------------------------- */
+/* --- part 1: a node is isolated ------------------------------------------------ */
 
-/* Lets the cables between @c and its neighbour @to fail, or the neighbour if it may be dead. */
+/*
+ * Makes the cables between the isolated node @c and its neighbour @to fail, or the neighbour
+ * itself, if nodes can fail.
+ */
 static void fail_beside(struct state *s, const uint32_t *cable, unsigned int n, uint32_t to)
 {
 	double v = s->p->c.node_down, u = s->p->c.link_down;
@@ -312,7 +324,7 @@ static bool is_neighbour(const struct state *s, uint32_t node, uint32_t of)
 	return torus_distance(&s->p->c.shape, node, of) <= 1;
 }
 
-/* Lets all parts but @c, its cables and neighbours fail, each with its own probability. */
+/* Lets all parts but @c, its cables and neighbours fail, each with the probability of its kind. */
 static void fail_others(struct state *s, uint32_t c)
 {
 	const struct sample_plan *p = s->p;
@@ -397,7 +409,7 @@ static void state_free(struct state *s)
 	free(s->cable);
 }
 
-/* Computes logarithms of the probabilities that 0, 1, ... of @n are down. */
+/* Computes logarithms of the probabilities that 0, 1, ... of @n parts are down. */
 static void binomial_logs(double n, double p, double *out)
 {
 	out[0] = n * log1p(-p);
@@ -502,7 +514,7 @@ struct sample_found sample_sum(const struct sample_plan *p, const struct sample_
 			cut += (double)run[i].cut[k];
 		f.impossible += k < p->safe ? (uint64_t)cut : 0;
 		f.cut += w * cut / states;
-		if (cut > 0)	/* Laplace's estimate: hits only are no certainty */
+		if (cut > 0)	/* Laplace's estimate, because hits alone give no certainty */
 			variance += w * w * (cut + 1) * (states - cut + 1) /
 				    ((states + 2) * (states + 2) * (states + 3));
 		else if (k >= p->safe)

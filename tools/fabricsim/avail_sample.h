@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often faults part a torus, by Monte Carlo: states are drawn at random, and the routing
- * engine decides if all nodes that live reach each other.
+ * Estimates how often faults separate nodes of a torus, by the Monte Carlo method: states are drawn
+ * at random, and the routing engine decides if all live nodes can reach each other.
  *
  * Parts fail and are repaired independently, so at any moment each is down with probability
  * MTTR / (MTBF + MTTR), whatever the distributions, and to draw states is as good as
@@ -9,10 +9,10 @@
  *
  * Plain drawing would see nothing: of 4096 nodes in 3 dimensions, eight states of nine
  * have no fault, and one of 10^26 is cut. So the chance of a cut is taken apart.
- *   1. Some living node is alone. The event that node c is has a chance that a formula
- *	gives, the same for all c: their union is what Karp and Luby's estimator is for
- *	(FOCS 1983). A node is chosen, a state is drawn in which it is alone, and counts
- *	1 / (nodes alone in it): unbiased, and of small variance however rare it is.
+ *   1. Some live node is alone, that is, without a healthy link. The event that node c is has a
+ *	chance that a formula gives, the same for all c: their union is what Karp and Luby's
+ *	estimator is for (FOCS 1983). A node is chosen, a state is drawn in which it is alone, and
+ *	counts 1 / (nodes alone in it): unbiased, and of small variance however rare it is.
  *   2. No node is alone, but the torus is cut. Strata by the number of faults k: their
  *	weights are exact, sums of products of two binomials; within each, all k-subsets
  *	are equally likely given how many are nodes. Every stratum that matters gets
@@ -22,10 +22,10 @@
  * (Sabidussi 1957; faults of nodes and links together: Beineke and Harary 1967). Their
  * strata are drawn all the same if rows have relays: it is a test of the engine.
  *
- * An event that no sample shows can still happen. Let stratum k, with weight w_k and n_k states,
- * show none, and let p_k be the event's chance in it. At 95 % confidence the sum of n_k p_k is at
- * most 3. Then the sum of w_k p_k is greatest if all of it is in one stratum: 3 max(w_k / n_k).
- * This bound is reported beside the interval of what was seen.
+ * An event that occurs in no sample can still happen. Let stratum k, with weight w_k and n_k
+ * states, show none, and let p_k be the event's chance in it. At 95 % confidence the sum of n_k p_k
+ * is at most 3. Then the sum of w_k p_k is greatest if all of it is in one stratum: 3 max(w_k /
+ * n_k). This bound is reported in addition to the confidence interval of the observed cuts.
  */
 #ifndef AVAIL_SAMPLE_H
 #define AVAIL_SAMPLE_H
@@ -34,24 +34,26 @@
 #include <torus/route.h>
 
 #define SAMPLE_STRATA 2048
-#define SAMPLE_MEAN_MAX 1000.0	/* faults at a time */
+#define SAMPLE_MEAN_MAX 1000.0	/* largest mean number of faults at the same time */
 
 /** struct sample_case - the parameters of the states that are drawn */
 struct sample_case {
 	struct torus_shape shape;
-	double node_down, link_down;	/* chance of each; 0: they never fail */
-	bool relays;			/* or a header has to reach every node */
-	uint64_t states;		/* of a run; those of part 1 are a quarter more */
+	double node_down, link_down;	/* probability that a node or a link is down; 0: it never
+					 * fails */
+	bool relays;			/* rows may use relays; false: a header must reach every
+					 * node */
+	uint64_t states;		/* number of states in a run; part 1 draws a quarter more */
 };
 
 /**
  * struct sample_plan - values that are computed before states are drawn
  * @dim: dimensions that have cables, @ndims of them
- * @alone: sum over all nodes of the chance that the node is alone
- * @safe: fewer faults never cut
- * @n: strata, of 0 to @n - 1 faults
- * @weight: chance of each; @share: states of it in a run; @exact: of the first two, how
- *	many of their states count as part 2
+ * @alone: sum over all nodes of the probability that the node is alone
+ * @safe: fewer faults than this never cut the torus
+ * @n: number of strata, with 0 to @n - 1 faults
+ * @weight: probability of each stratum; @share: number of its states in a run; @exact: for the
+ *	strata of 0 and 1 faults, how many of their states count as part 2
  */
 struct sample_plan {
 	struct sample_case c;
@@ -75,10 +77,12 @@ struct sample_run {
 
 /**
  * struct sample_found - the result of all runs
- * @cut: chance that nodes that live are not all joined; @error: half its 95 % interval
- * @unseen: so much more may be in strata where nothing was seen, at 95 %
- * @alone: part 1 of it
- * @impossible: states with fewer faults than can cut it that the engine did not serve
+ * @cut: probability that not all live nodes are connected; @error: half of its 95 % interval
+ * @unseen: how much the probability may be greater because of strata without an observed cut, at 95
+ *	% confidence
+ * @alone: the share of part 1 in @cut
+ * @impossible: states that the engine did not serve, although they have too few faults to cut the
+ *	torus
  */
 struct sample_found {
 	double cut, error, unseen, alone;
@@ -94,7 +98,7 @@ int sample_plan_new(const struct sample_case *c, struct sample_plan **out);
 /** sample_run() - run with states drawn from @seed. Return: 0 or -ENOMEM */
 int sample_run(const struct sample_plan *p, uint64_t seed, struct sample_run *run);
 
-/** sample_sum() - of @n runs */
+/** sample_sum() - Return: the combined result of @n runs */
 struct sample_found sample_sum(const struct sample_plan *p, const struct sample_run *run,
 			       size_t n);
 

@@ -20,7 +20,8 @@
 #include "tools/fabricctl/say.h"
 
 #define HOURS_MAX 1e15
-#define ALL_PAIRS_MAX 4096	/* --no-relays looks at the rows of all nodes */
+#define ALL_PAIRS_MAX 4096	/* most nodes with --no-relays, which examines the rows of all
+				 * nodes */
 #define DIMS_LISTED TORUS_MAX_DIMS
 
 /* The kind of failures: part of the seed, and selects the curve. */
@@ -32,7 +33,7 @@ static const char *recovery_node_text, *restart_text, *target_text;
 static uint64_t seeds = 15, states = 1000, threads;
 static bool monte_carlo, no_relays;
 
-/** struct point - a torus: on paper, and drawn */
+/** struct point - a torus, with its results by formulas and by random states */
 struct point {
 	struct torus_shape shape;
 	struct avail a;
@@ -50,7 +51,7 @@ struct plan {
 	uint64_t seed;
 };
 
-/* --- on paper ---------------------------------------------------------------- */
+/* --- formulas ------------------------------------------------------------------ */
 
 static double down_of(const struct plan *p, bool node)
 {
@@ -80,8 +81,8 @@ static double curve_value(const struct avail_k *k, int which)
 }
 
 /*
- * Return: the most nodes of a large torus with K above the target; 0 if no size has that, and the
- * most that a torus can have if all sizes have.
+ * Return: the most nodes of a large torus with K above the target; 0 if no size has such a K, and
+ * the most nodes of any torus if all sizes have it.
  */
 static uint32_t nodes_at_target(const struct plan *p, unsigned int dims, int which)
 {
@@ -226,13 +227,16 @@ static json_t *figure_json(void)
 	return json_pack("{ss so}", "name", FIGURE, "says", says);
 }
 
-/* Return: the given value, or else the default, MTBF and MTTR of the paper. */
+/* Return: the given value, or the default value of the paper if it is NULL. */
 static const char *or_else(const char *asked, const char *usual)
 {
 	return asked ? asked : usual;
 }
 
-/* Measured by fabricsim recovery on 4x4x4 to 32x32x32, for links and nodes, rounded up. */
+/*
+ * Default time of a recovery: measured by fabricsim recovery on 4x4x4 to 32x32x32, for links and
+ * nodes, rounded up.
+ */
 #define RECOVERY "0.003"
 
 static int options_parse(struct plan *p)
@@ -266,7 +270,7 @@ static int options_parse(struct plan *p)
 	return make_availability(p);
 }
 
-/* --- the draws --------------------------------------------------------------- */
+/* --- random states -------------------------------------------------------------- */
 
 static int plan_job(void *arg, size_t i)
 {
@@ -280,7 +284,7 @@ static int plan_job(void *arg, size_t i)
 	return sample_plan_new(&c, &t->plan[i % KINDS]);
 }
 
-/* Draws states of a fabric. The largest fabrics take longest, so they are begun first. */
+/* Draws states of a fabric. The largest fabrics take longest, so their jobs are begun first. */
 static int draw_job(void *arg, size_t i)
 {
 	struct plan *p = arg;
@@ -313,7 +317,7 @@ static int draw_all(struct plan *p)
 	return status;
 }
 
-/* --- what is shown ----------------------------------------------------------- */
+/* --- output --------------------------------------------------------------------- */
 
 /* Computes availability, and half its confidence interval, from the states that were drawn. */
 static double drawn_k(const struct point *t, int kind, double *error)

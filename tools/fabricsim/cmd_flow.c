@@ -143,7 +143,10 @@ static void draw_panel(struct plot *plot, const struct flow_plan *plan,
 		plot_point(plot, r->params.load, m->mean, isfinite(m->ci95) ? m->ci95 : 0);
 		least = fmin(least, m->mean);
 	}
-	/* beyond saturation it is the source queue's length that is drawn */
+	/*
+	 * beyond saturation, the latency depends on the length of the source queue, so the plot is
+	 * cut off there
+	 */
 	if (latency && isfinite(least))
 		plot_top(plot, 12 * least);
 }

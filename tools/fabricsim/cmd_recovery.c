@@ -17,7 +17,7 @@
 #include "recovery_scene.h"
 #include "tools/fabricctl/say.h"
 
-#define EXACT_MAX 4096		/* nodes whose NICs are simulated to the packet */
+#define EXACT_MAX 4096		/* most nodes with which NICs are simulated packet by packet */
 #define NODES_MAX (1u << 20)
 #define SCENES_MAX 16
 
@@ -125,7 +125,10 @@ static double in_ms(uint64_t ns)
 	return (double)ns / MS;
 }
 
-/* Return: time from the act to a step of its first recovery; null: it was not reached. */
+/*
+ * Return: time from the act to a step of its first recovery; null: the recovery did not reach this
+ * step.
+ */
 static json_t *stamp_json(const struct scene_act *a, enum fm_stamp which)
 {
 	uint64_t at = a->recovery.at[which];
@@ -191,7 +194,7 @@ static int act_done(void *arg, const struct scene_act *a)
 	return json_array_append_new(p->points, point);
 }
 
-/* --- the picture ----------------------------------------------------------- */
+/* --- the plot --------------------------------------------------------------- */
 
 static double number_in(const json_t *point, const char *key)
 {

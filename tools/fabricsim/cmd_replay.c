@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Plays a recording of "fabricd --record": creates the manager again, gives it the recorded events,
- * including the completions of its actions, and compares each action with the recorded one.
+ * Plays a recording of "fabricd --record": creates a manager, passes the recorded events to it,
+ * including the ends of its actions, and compares each action with the recorded one.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,11 +18,11 @@ static const char *until_text;
 static bool show_all;
 
 /**
- * struct replay - a recording being played
- * @tap: first: it is what the manager's actions come with
- * @line: the line at hand; @number: from 1
- * @begun, @now: of the manager at hand, ns
- * @differs: an action was another one: the rest means nothing
+ * struct replay - state of replaying a recording
+ * @tap: must be the first member, because check_action() gets its address
+ * @line: the present line; @number: its number, from 1
+ * @begun, @now: start and present time of the present manager, ns
+ * @differs: an action differed from the recorded one; later actions are not compared
  */
 struct replay {
 	struct record_tap tap;
@@ -46,7 +46,7 @@ static int refuse_line(struct replay *r, const char *why)
 	return fail("%s:%" PRIu64 ": %s", r->path, r->number, why);
 }
 
-/* Return: the next line; NULL at the end, or at a line that a crash has cut short. */
+/* Return: the next line; NULL at the end, or at an incomplete line that a crash has left. */
 static json_t *next_record(struct replay *r)
 {
 	json_error_t err;
@@ -105,8 +105,8 @@ static void note_difference(struct replay *r, const json_t *action)
 }
 
 /*
- * Compares an action of the manager with the next recorded one. Return: what the recorded manager
- * got for it.
+ * Compares an action of the manager with the next recorded one. Return: the result that the
+ * recorded action had.
  */
 static int check_action(struct record_tap *tap, json_t *action)
 {

@@ -17,19 +17,23 @@
 #include "tools/fabricctl/json.h"
 #include "tools/fabricctl/say.h"
 
-#define DECADES 25		/* points of --ber FROM:TO */
-#define HIT_UNIT 20		/* --retries: the message that is hit */
+#define DECADES 25		/* most points of --ber FROM:TO */
+#define HIT_UNIT 20		/* with --retries: number of the message that has the errors */
 #define HIT_MESSAGES 60
 #define MESSAGES 20000
 #define PLAY_MESSAGES 6
 #define PLAY_MESSAGES_MAX 1000
-#define CROSS_STEPS 12		/* halvings of the decades in which a crossing is searched */
-#define PAPER_WASTE 2		/* packets that follow a damaged one, in the paper */
+#define CROSS_STEPS 12		/* number of steps of the search for a crossing, each of which
+				 * halves the interval of error rates */
+#define PAPER_WASTE 2		/* packets lost after a damaged packet, in the paper */
 #define PAPER_WASTE_MICRO 49
 
 static const char *const protocols[] = { "angara", "acknak", "hippi", NULL };
 
-/* The paper's formats; ours for Angara. Bytes besides the payload, of an answer. */
+/*
+ * Formats of the paper, and for Angara the format of this project: bytes of a packet besides its
+ * payload, and bytes of an answer.
+ */
 static const struct {
 	unsigned int overhead, answer;
 } format[] = { { 32, 32 }, { 28, 8 }, { 8, 8 } };
@@ -63,7 +67,7 @@ struct point {
 	double analytic, exact, measured;
 	struct wire_plan plan;
 	struct wire_cost cost;
-	bool fixed;		/* --retries */
+	bool fixed;		/* --retries was given */
 };
 
 struct plan {
@@ -130,7 +134,7 @@ static int ranges_parse(struct plan *p)
 	return OK;
 }
 
-/* Refuses impossible combinations, and never changes them without an error. */
+/* Refuses impossible combinations. It never changes a value silently. */
 static int check_plan(const struct plan *p)
 {
 	if (cross_asked && window > wire_window_max(3))
@@ -200,7 +204,7 @@ static struct point retry_point(unsigned int protocol, double payload, double de
 	t.f.waste = line_waste(&t.plan);
 	t.analytic = t.fixed ? paper_retries(&t.f, (unsigned int)retries) : paper_efficiency(&t.f);
 	t.exact = t.fixed ? exact_retries(&t.f, (unsigned int)retries) : exact_efficiency(&t.f);
-	if (!protocol)		/* the paper does not have it */
+	if (!protocol)		/* the paper has no formula for this protocol */
 		t.analytic = t.exact;
 	return t;
 }
@@ -237,7 +241,8 @@ static int run_point(void *arg, size_t i)
 	double unit = t->f.unit + t->f.overhead, clean = t->f.payload / t->f.unit * unit;
 
 	t->cost = wire_run(&t->plan);
-	if (t->fixed)	/* the flow beyond that of the other messages belongs to the damaged one */
+	if (t->fixed)	/* only the bytes that the damaged message has cost, without those of the
+			 * other messages */
 		t->measured = t->f.payload /
 			((double)t->cost.sent * unit - (HIT_MESSAGES - 1) * clean);
 	else
@@ -274,7 +279,7 @@ static double measure_at(struct point t, double ber)
 	t.plan.ber = ber;
 	t.cost = wire_run(&t.plan);
 	if (!t.cost.ended)
-		return NAN;		/* it has stopped for good */
+		return NAN;		/* the protocol has stopped for ever */
 	return t.cost.flow ? (double)t.cost.payload / (double)t.cost.flow : 0;
 }
 
@@ -316,7 +321,7 @@ static json_t *crossover_json(const struct plan *p, uint64_t seed)
 		return json_null();
 	a = retry_point(1, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, seed);
 	b = retry_point(2, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, seed);
-	a.f.answer = 0;		/* the paper leaves answers out here */
+	a.f.answer = 0;		/* the paper does not count answers here */
 	return json_pack("{so so so}",
 			 "analytic", finite_json(crossing(a.f, b.f, paper_efficiency)),
 			 "exact", finite_json(crossing(a.f, b.f, exact_efficiency)),
@@ -343,7 +348,7 @@ static bool are_one_curve(const struct point *a, const struct point *b)
 	       a->plan.delay == b->plan.delay && a->plan.coalesce == b->plan.coalesce;
 }
 
-/* Names a curve by its protocol, and by all else that differs between curves. */
+/* Begins a curve, whose name is its protocol and all other parameters in which curves differ. */
 static void begin_curve(struct plot *plot, const struct plan *p, const struct point *t, bool measured)
 {
 	char like[96], name[128];
@@ -460,7 +465,8 @@ static int play_parse(void)
 }
 
 /*
- * --play: a figure fixes protocol, packets and script; the rest is as asked, or makes charts short.
+ * Runs --play. A figure fixes protocol, packets and script; other parameters come from options, or
+ * from defaults that make short charts.
  */
 static int play_script(struct ctl *ctl, struct plan *p)
 {

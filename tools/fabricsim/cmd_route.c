@@ -17,7 +17,9 @@
 #include "route_fabric.h"
 #include "tools/fabricctl/say.h"
 
-/* All rows of a fabric are in memory, 8 bytes for each pair, for each core. */
+/*
+ * Limit, because all rows of a fabric are in memory: 8 bytes for each pair of nodes, on each core.
+ */
 #define NODES_MAX 8192
 #define POINTS_MAX 256
 #define ALL_FABRICS UINT64_MAX
@@ -25,7 +27,7 @@
 static const char *shape_text, *dead_text, *cut_text, *engine_text;
 static uint64_t fabrics = 100, threads, only = ALL_FABRICS;
 
-/** struct point - one kind of fabric, and its fabrics' results */
+/** struct point - fabrics with the same number of faults, and their results */
 struct point {
 	struct route_case c;
 	struct route_result *result;
@@ -150,7 +152,7 @@ static int add_route(struct plan *p, enum route_engine engine, double dead, doub
 	return OK;
 }
 
-/* Adds all combinations of faults for one engine; all engines get the same fabrics. */
+/* Adds all combinations of faults for one engine; all engines work on the same fabrics. */
 static int points_add(struct plan *p, enum route_engine engine)
 {
 	struct range dead = { .n = 0 }, cut = { .n = 0 };
@@ -210,7 +212,7 @@ static int route_one(void *arg, size_t i)
 	struct plan *p = arg;
 	struct point *point = &p->point[i / p->each];
 	struct route_result *r = &point->result[i % p->each];
-	/* A fabric's seed depends on its number alone, not on what else is asked for. */
+	/* The seed of a fabric depends only on the number of the fabric, not on other options. */
 	uint64_t seed = jobs_seed(p->seed, p->first + i % p->each);
 	char shape[TORUS_TEXT_MAX];
 
@@ -228,14 +230,14 @@ static int route_one(void *arg, size_t i)
 	return 0;
 }
 
-/* --- the picture ----------------------------------------------------------- */
+/* --- the plot ---------------------------------------------------------------- */
 
 static double number_in(const json_t *point, const char *key)
 {
 	return json_number_value(json_object_get(point, key));
 }
 
-/* @what: 0: pairs without a path, 1: load, 2: time */
+/* Return: a value to be drawn. @what: 0: pairs without a path, 1: load, 2: time */
 static double route_value(const json_t *point, unsigned int what)
 {
 	double pairs = number_in(point, "pairs");

@@ -28,11 +28,11 @@ static uint64_t drift, ageing, seeds = 1, months;
 static uint64_t mask_height, mask_width, margin_train, margin_retrain;
 static bool by_lane;
 
-#define AGED_MAX 100		/* lines of a point that age until they fail */
+#define AGED_MAX 100		/* lines for each point that age until they fail */
 
 /**
  * struct point - one cable, and its results; @class NULL: --loss
- * @wear: with --months; @before: its memory
+ * @wear: results with --months; @before: memory for its member @before
  */
 struct point {
 	const char *class;
@@ -49,7 +49,7 @@ struct plan {
 	struct line_class class[CLASSES_MAX];
 	size_t nclasses;
 	struct range length, loss, crosstalk, celsius;
-	struct train_plan all;		/* common to all points */
+	struct train_plan all;		/* parameters that all points share */
 	struct point *point;
 	size_t n;
 };
@@ -95,7 +95,7 @@ static int losses_parse(struct plan *p)
 	return OK;
 }
 
-/* Parses thresholds: those that are not given are the NIC's. */
+/* Parses thresholds: the default of each threshold is that of the NIC. */
 static int params_parse(struct train_plan *t)
 {
 	struct tn_params usual;
@@ -194,9 +194,9 @@ static int run_training_point(void *arg, size_t i)
 	return 0;
 }
 
-/* --- months in life ------------------------------------------------------- */
+/* --- months of use (--months) ----------------------------------------------- */
 
-#define DRIFT	20	/* per mille: a room of 20 +- 10 degrees */
+#define DRIFT	20	/* change of the loss in a room of 20 +- 10 degrees, per mille */
 
 static int by_time(const void *a, const void *b)
 {
@@ -205,7 +205,7 @@ static int by_time(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The scales of lines that age are spread evenly, by their logarithms. */
+/* Simulates lines that age. Their speeds of ageing are spread evenly on a logarithmic scale. */
 static void age_lines(struct point *t, size_t n, u64 seed)
 {
 	struct wear_result *w = &t->wear;
@@ -254,7 +254,10 @@ static double in_thousand(u64 n, u64 of)
 	return of ? 1000.0 * (double)n / (double)of : 0;
 }
 
-/* @before: see struct wear_result; the answer has the value that 95 of 100 lines exceed. */
+/*
+ * Return: the result as JSON, with the value that 95 of 100 lines exceed. @before: see struct
+ * wear_result.
+ */
 static json_t *wear_json(const struct wear_result *w, const u64 *before)
 {
 	double most = w->failed ? (double)before[w->failed / 20] / (double)SEC : 0;
@@ -291,7 +294,7 @@ static json_t *wear_total(const struct plan *p)
 	return j;
 }
 
-/* --- what came of it ------------------------------------------------------ */
+/* --- output ----------------------------------------------------------------- */
 
 /* Return: the lane whose eye is the worst of those in use: there the settings matter most. */
 static struct tn_lane worst_lane(const struct train_state *s)
@@ -439,7 +442,10 @@ static double warned_hours(const struct point *t, double share)
 	return n ? (double)t->before[(size_t)((1 - share) * (double)n)] / (double)SEC / 3600 : NAN;
 }
 
-/* @what: 0: how early half of the lines are warned of, 1: 95 of 100, 2: false alarms */
+/*
+ * Draws curves of warnings before failures. @what: 0: time that half of the lines exceed, 1: time
+ * that 95 of 100 exceed, 2: false alarms
+ */
 static void draw_wear_curves(struct plot *plot, const struct plan *p, unsigned int what)
 {
 	static const char *const how[] = { ", half of the lines", ", 95 of 100", "" };

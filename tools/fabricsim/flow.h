@@ -29,7 +29,7 @@ enum flow_sink { FLOW_SINGLE, FLOW_MULTIPLE };
 enum flow_tie { FLOW_TIE_RANDOM, FLOW_TIE_PLUS };
 enum flow_place { FLOW_PLACE_RANDOM, FLOW_PLACE_EVEN };
 
-/* Names for each of the above, in their order, ended by NULL. */
+/* Names for the values of each enum above, in the same order, ended by NULL. */
 extern const char *const flow_patterns[], *const flow_tests[], *const flow_freeds[],
 	*const flow_arbiters[], *const flow_sinks[], *const flow_ties[], *const flow_places[];
 
@@ -37,7 +37,7 @@ struct flow_policy;		/* flow_policy.h */
 
 #define FLOW_POLICY(name) extern const struct flow_policy name;
 #include "flow_policies.h"
-/* All of them, ended by NULL. */
+/* All policies, ended by NULL. */
 extern const struct flow_policy *const flow_policies[];
 
 const char *flow_policy_name(const struct flow_policy *policy);
@@ -46,11 +46,11 @@ bool flow_policy_has_bubbles(const struct flow_policy *policy);
 
 /** struct flow_entry - a packet of a trace */
 struct flow_entry {
-	uint32_t time;		/* cycle from which it wants to be sent, from 0 */
+	uint32_t time;		/* cycle from which on the packet can be sent, from 0 */
 	uint32_t src, dst;
 };
 
-/** struct flow_trace - sorted by time */
+/** struct flow_trace - packets, sorted by time */
 struct flow_trace {
 	struct flow_entry *entry;
 	uint64_t n;
@@ -58,22 +58,23 @@ struct flow_trace {
 
 /**
  * struct flow_params - parameters of a simulation
- * @bubbles: critical bubbles in each ring (CBS, MBS); 0: what is best, see
- *	flow_ring_bubbles()
+ * @bubbles: critical bubbles in each ring (CBS, MBS); 0: the default, see flow_ring_bubbles()
  * @queue: buffers of an input, packets
- * @source_queue: packets that wait at a node; while it is full none is born
- * @packet: phits
- * @hop: cycles from the grant of an output to the earliest in the next node
- * @credit_delay: cycles until the other end knows of a freed buffer
- * @timer: cycles that an input has only critical bubbles free before MBS asks
- * @response: phits of a false packet
- * @test: where BLOC looks for two free buffers
- * @freed: when a buffer counts as free: its packet's head or its tail has left
+ * @source_queue: most packets that wait at their source; while this queue is full, the node
+ *	generates no packets
+ * @packet: length of a packet, phits
+ * @hop: cycles from the grant of an output to the earliest grant in the next node
+ * @credit_delay: cycles until the sender has the credit of a freed buffer
+ * @timer: if all free buffers of an input are critical bubbles for this number of cycles, MBS
+ *	requests a false packet
+ * @response: length of a false packet, phits
+ * @test: the inputs in which BLOC requires two free buffers
+ * @freed: event after which a buffer counts as free: the head or the tail of its packet has left
  * @sink: packets that a node consumes at a time: one, or one from each input
- * @tie: which way halfway around a ring of even size
- * @place: where critical bubbles are at the beginning
- * @load: packets born a node and cycle, times @packet; 0 to 1
- * @trace: instead of pattern and load, or NULL; not owned
+ * @tie: the direction to a destination half way round a ring of even size
+ * @place: places of critical bubbles at the beginning
+ * @load: phits generated for each node and cycle; 0 to 1
+ * @trace: packets that replace pattern and load, or NULL; the caller owns the trace
  */
 struct flow_params {
 	struct torus_shape shape;
@@ -94,15 +95,15 @@ struct flow_params {
 
 /**
  * struct flow_result - results of the time after the warm-up
- * @accepted: phits consumed a node and cycle
+ * @accepted: phits consumed for each node and cycle
  * @latency: cycles from birth to consumption, mean of the packets consumed
- * @p99: 99 of 100 took no longer, to 1/16
- * @wait_max: longest time that a packet has been first in its queue, whole run
- * @refused: packets not born because the source queue was full
- * @deadlock: found; then the run ended at @end
- * @requests, @responses: false packets asked for and sent, whole run
+ * @p99: latency that 99 of 100 packets do not exceed, with a precision of 1/16
+ * @wait_max: longest time that a packet was first in its queue, over the whole run
+ * @refused: packets that were not generated because the source queue was full
+ * @deadlock: a deadlock was found, so the run ended in cycle @end
+ * @requests, @responses: false packets requested and sent, over the whole run
  * @cpu: seconds of processor time
- * @bytes: memory
+ * @bytes: memory of the simulation
  * @consistent: at the end all packets, buffers and bubbles were accounted for
  */
 struct flow_result {
@@ -115,7 +116,7 @@ struct flow_result {
 struct flow_net;
 
 /**
- * flow_check_params() - check that this can be simulated
+ * flow_check_params() - check that these parameters can be simulated
  * Return: 0; or -1 with the reason in @why (256 bytes).
  */
 int flow_check_params(const struct flow_params *p, char *why);
@@ -125,11 +126,11 @@ int flow_check_params(const struct flow_params *p, char *why);
  *
  * The number given, or by default: with MBS, a quarter of the ring's buffers, and in rings of more
  * than 8 nodes three eighths, which is within 3 % of the best for uniform traffic (README.md); with
- * CBS, one, since as many as an input has buffers may starve a node for ever.
+ * CBS, one, since as many as an input has buffers may starve a node without end.
  */
 unsigned int flow_ring_bubbles(const struct flow_params *p, unsigned int dim);
 
-/** flow_new() - make a network; @p has been checked, and is copied. Return: it, or NULL */
+/** flow_new() - make a network; @p has been checked, and is copied. Return: the network, or NULL */
 struct flow_net *flow_new(const struct flow_params *p);
 void flow_free(struct flow_net *net);
 
@@ -153,7 +154,7 @@ bool flow_consistent(const struct flow_net *net);
 /** flow_inside() - Return: number of packets born and not yet consumed */
 uint64_t flow_inside(const struct flow_net *net);
 
-/** flow_false_packets() - get how many were requested and sent so far */
+/** flow_false_packets() - get the numbers of false packets requested and sent so far */
 void flow_false_packets(const struct flow_net *net, uint64_t *requests, uint64_t *responses);
 
 /** flow_buffers() - Return: number of modelled packet buffers, without source queues */

@@ -82,12 +82,12 @@ static bool source_full(const struct flow_net *net, u32 node)
 	return net->input[channel_of(net, node, net->host)].count == net->p.source_queue;
 }
 
-/* --- by chance ------------------------------------------------------------- */
+/* --- random packets ---------------------------------------------------------- */
 
 static void plan_birth(struct flow_net *net, u32 node)
 {
 	struct node *n = &net->node[node];
-	/* (0, 1], 53 bits */
+	/* a random number in (0, 1], of 53 bits */
 	double u = (double)((random64(&n->random) >> 11) + 1) * 0x1p-53;
 	double gap = 1 + floor(log(u) * net->inverse_log);
 	u64 cycles = gap < 4e9 ? (u64)gap : 4000000000u;
@@ -123,13 +123,13 @@ static void births_by_chance(struct flow_net *net)
 			if (packet != NONE)
 				append_packet(net, channel_of(net, node, net->host), packet);
 			else
-				continue;	/* the node never sends, or no memory */
+				continue;	/* the node never sends, or memory lacked */
 		}
 		plan_birth(net, node);
 	}
 }
 
-/* --- by a trace ------------------------------------------------------------ */
+/* --- packets of a trace ------------------------------------------------------ */
 
 void births_refill(struct flow_net *net, u32 node)
 {

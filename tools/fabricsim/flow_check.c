@@ -30,7 +30,7 @@ bool flow_way_alive(const struct flow_net *net, const u8 *alive, u32 node, unsig
 
 	if (tn_bubble_may(rule, &net->output[channel].bubble, enters))
 		return true;
-	/* the local test: this node's input of that ring */
+	/* the local test needs room in this node's input of that ring */
 	if (enters && net->p.test != FLOW_DOWNSTREAM && alive[channel])
 		return true;
 	return alive[below_of(net, node, out)];
@@ -65,7 +65,10 @@ uint64_t flow_deadlocked(struct flow_net *net)
 		before = dead;
 		dead = 0;
 		for (u32 i = 0; i < channels; i++) {
-			/* every other pass backwards: chains run either way */
+			/*
+			 * every other pass runs backwards, because chains of waiting packets run in
+			 * both directions
+			 */
 			u32 c = before % 2 ? channels - 1 - i : i;
 
 			if (alive[c] || number_of(net, c) > net->host)
@@ -81,8 +84,10 @@ uint64_t flow_deadlocked(struct flow_net *net)
 /* --- conservation ---------------------------------------------------------- */
 
 struct account {
-	u32 *taken;		/* of each input: buffers not free at its feeder */
-	u32 *critical;		/* of each input: bubbles on their way to its feeder */
+	u32 *taken;		/* for each input: buffers that are not free according to the
+				 * output that feeds it */
+	u32 *critical;		/* for each input: critical bubbles on their way to the output
+				 * that feeds it */
 	u64 packets;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Granting an output to a packet: what policies (flow_policy.h) and the cycle
- * (flow_step.c) share. Inline, because a busy network does little else.
+ * Granting an output to a packet: what policies (flow_policy.h) and the cycle (flow_step.c) share.
+ * The functions are inline, because a busy network spends most time in them.
  */
 #ifndef FLOW_GRANT_H
 #define FLOW_GRANT_H
@@ -91,7 +91,10 @@ static inline unsigned int pick_oldest(const struct flow_net *net, u32 node, u32
 	return best;
 }
 
-/* @transit: those of @from that a transit-first arbiter prefers */
+/*
+ * Chooses one of the inputs @from. @transit: the inputs of @from that a transit-first arbiter
+ * prefers
+ */
 static inline unsigned int pick(struct flow_net *net, u32 node, u32 from, u32 transit, u8 *last)
 {
 	u32 after;
@@ -133,8 +136,8 @@ static inline void sink(struct flow_net *net, u32 node)
 }
 
 /*
- * Calls @arbitrate for each node of which something changed, with the mask of its links
- * that are idle and of which something did, after it has consumed what has arrived.
+ * For each node with a change: consumes the packets that have arrived there, then calls @arbitrate
+ * with the mask of the node's idle links for which something changed.
  */
 static inline __attribute__((always_inline)) void
 arbitrate_nodes(struct flow_net *net, void (*arbitrate)(struct flow_net *net, u32 node, u32 dirs))

@@ -8,8 +8,8 @@
 #include "flow_policy.h"
 #include "lib/util/clock.h"
 
-#define DEADLOCK_EVERY 1024	/* cycles between two looks */
-#define CALM_MAX 200000		/* cycles without a delivery that end a trace */
+#define DEADLOCK_EVERY 1024	/* cycles between two searches for a deadlock */
+#define CALM_MAX 200000		/* a trace ends after this number of cycles without a delivery */
 #define DELAY_MAX 65536
 
 const char *const flow_patterns[] = { "uniform", "distribute", "transpose", "hotregion",
@@ -89,7 +89,7 @@ uint64_t flow_buffers(const struct flow_params *p)
 	return ports * torus_nodes(&p->shape) * p->queue * p->policy->vcs;
 }
 
-/* --- making one ------------------------------------------------------------ */
+/* --- making a network ------------------------------------------------------ */
 
 static void *net_alloc(struct flow_net *net, size_t n, size_t size)
 {
@@ -135,7 +135,7 @@ static void place_bubbles(struct flow_net *net, u32 node, unsigned int dir, u64 
 		struct tn_bubble *b = &net->output[channel_of(net, at, dir)].bubble;
 
 		for (u32 q = 0; q < net->p.queue; q++, seen++) {
-			/* even: one at each buffer where the line passes a whole number */
+			/* even placement: one at each buffer at which the line passes an integer */
 			bool here = net->p.place == FLOW_PLACE_EVEN ?
 				    (u64)(seen + 1) * bubbles / buffers >
 				    (u64)seen * bubbles / buffers :
@@ -302,7 +302,7 @@ static void still_waiting(struct flow_net *net)
 	}
 }
 
-/* Return: whether to go on. */
+/* Return: true if the run has to continue. */
 static bool is_unfinished(struct flow_net *net, bool *deadlock, u64 *seen, u32 *since)
 {
 	if (net->now % DEADLOCK_EVERY == 0 && flow_deadlocked(net)) {

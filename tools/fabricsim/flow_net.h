@@ -26,28 +26,29 @@
 #define NONE UINT32_MAX
 #define FIRST 2			/* the first cycle; 0 is a timer that is stopped */
 #define BIRTHS 4096		/* buckets of the wheel of births */
-#define LATENCIES 768		/* of the histogram */
+#define LATENCIES 768		/* bins of the histogram of latencies */
 
 struct packet {
 	u32 born;
 	u32 src, dst;
-	int16_t off[TORUS_MAX_DIMS];	/* hops to go, with sign */
-	u32 next;			/* in the free list or a backlog */
+	int16_t off[TORUS_MAX_DIMS];	/* hops left in each dimension, with sign */
+	u32 next;			/* next packet in the free list or in a backlog */
 	u8 dim;				/* first dimension that may have hops left */
 };
 
 struct input {
-	u32 since;		/* when the packet became the first, or was granted */
-	u16 head, count;	/* of its slots */
-	u8 out;			/* output that the first is being sent to */
+	u32 since;		/* cycle in which the packet became the first of the queue, or
+				 * was granted an output */
+	u16 head, count;	/* first slot and number of packets in the ring of slots */
+	u8 out;			/* output to which the first packet is being sent */
 	bool sending;
-	bool critical;		/* its buffer is to be given back as critical */
+	bool critical;		/* the buffer of the first packet has to be returned as critical */
 };
 
 struct output {
-	u32 requests;		/* bit i: input i */
+	u32 requests;		/* bit i: the first packet of input i requests this output */
 	struct tn_bubble bubble;
-	u8 last;		/* input granted last */
+	u8 last;		/* input that was granted last */
 	bool timer;		/* an EV_TIMER is under way */
 };
 
@@ -55,11 +56,13 @@ struct node {
 	u64 random;
 	u32 act;		/* mask of channels (dir, or dirs for the sink) to examine */
 	u32 idle;		/* channels that are not sending */
-	u32 waiting;		/* inputs whose first packet is not granted (adaptive) */
-	u32 next;		/* in a bucket of births */
-	u32 wait;		/* rounds of the wheel of births to let pass */
-	u32 turn;		/* distribute: destinations so far; adaptive: arbiter */
-	u16 wrap;		/* dirs whose link closes the ring */
+	u32 waiting;		/* inputs whose first packet was not granted an output yet
+				 * (adaptive) */
+	u32 next;		/* next node in a bucket of births */
+	u32 wait;		/* rounds of the wheel of births before the birth */
+	u32 turn;		/* distribute: number of destinations so far; adaptive: state of
+				 * the arbiter */
+	u16 wrap;		/* mask of directions in which the node's link closes the ring */
 	u16 at[TORUS_MAX_DIMS];
 };
 
@@ -86,28 +89,29 @@ struct flow_net {
 	u32 nodes;
 	bool failed;		/* out of memory */
 	enum tn_bubble_policy rule;
-	unsigned int slots;	/* of an input's ring of packet numbers */
+	unsigned int slots;	/* length of an input's ring of packet numbers */
 	unsigned int source_slots;
 
 	struct node *node;
 	struct input *input;
 	struct output *output;
-	u32 *slot;		/* of all inputs, slots each */
-	u32 *source;		/* of all source queues, source_slots each */
-	u32 *neighbour;		/* node * dirs + dir */
-	u64 *active;		/* bit: node with act */
+	u32 *slot;		/* rings of all inputs, @slots entries each */
+	u32 *source;		/* rings of all source queues, @source_slots entries each */
+	u32 *neighbour;		/* neighbours, by node * dirs + dir */
+	u64 *active;		/* bit mask of the nodes whose @act is not 0 */
 
 	struct packet *packet;
 	u32 packets, free_packet;
 
-	struct wheel leave;	/* inputs whose packet's tail leaves, and the above */
-	struct wheel arrive;	/* input | packet << 32 */
-	struct wheel late;	/* EV_CREDIT, EV_RESPONSE, EV_IDLE: after those */
-	struct wheel ask;	/* EV_TIMER, EV_REQUEST: after all others */
+	struct wheel leave;	/* inputs whose packet's tail leaves, with the flags above */
+	struct wheel arrive;	/* arriving packets: input | packet << 32 */
+	struct wheel late;	/* EV_CREDIT, EV_RESPONSE, EV_IDLE: handled after arrivals */
+	struct wheel ask;	/* EV_TIMER, EV_REQUEST: handled after all other events */
 	u32 birth[BIRTHS];
 	double inverse_log;	/* 1 / ln(1 - p) of the births' geometric distribution */
-	u64 traced;		/* entries of the trace taken */
-	u32 *backlog;		/* trace: first and last packet waiting for the source queue */
+	u64 traced;		/* number of trace entries that were read */
+	u32 *backlog;		/* for a trace: first and last packet of each node that wait for
+				 * its source queue */
 
 	u64 born, refused, delivered, requests, responses, inside;
 	u32 wait_max;
@@ -135,13 +139,16 @@ static inline u32 channel_of(const struct flow_net *net, u32 node, unsigned int 
 	return node << net->shift | number;
 }
 
-/* The opposite of @dir is also the direction of the node that feeds input @dir. */
+/*
+ * Return: the opposite of direction @dir, which is also the direction of the node that feeds input
+ * @dir.
+ */
 static inline unsigned int back(const struct flow_net *net, unsigned int dir)
 {
 	return dir < net->dims ? dir + net->dims : dir - net->dims;
 }
 
-/* The output that feeds input @number of @node, which is not the source queue. */
+/* Return: the output that feeds input @number of @node; not for the source queue. */
 static inline u32 feeder(const struct flow_net *net, u32 node, unsigned int number)
 {
 	unsigned int dir = net->vcs == 1 ? number : number / net->vcs;
@@ -169,13 +176,13 @@ static inline u32 first_of(const struct flow_net *net, u32 channel)
 	return slot[net->input[channel].head];
 }
 
-/* Return: true, with FLOW_HEAD, if the first packet's buffer is free already. */
+/* Return: true if, with FLOW_HEAD, the buffer of the first packet is free already. */
 static inline bool head_left(const struct flow_net *net, const struct input *in)
 {
 	return net->p.freed == FLOW_HEAD && in->sending && in->since != net->now;
 }
 
-/* Return: the direction in dimension order, or dirs if the packet has arrived. */
+/* Return: the next direction in dimension order, or dirs if the packet has arrived. */
 static inline unsigned int route(const struct flow_net *net, struct packet *p)
 {
 	while (p->dim < net->dims && !p->off[p->dim])
@@ -213,7 +220,7 @@ static inline void wheel_add(struct flow_net *net, struct wheel *w, u32 when, u6
 	b->ev[b->n++] = ev;
 }
 
-/* flow_birth.c: packets born */
+/* flow_birth.c: generation of packets */
 void births_begin(struct flow_net *net);
 void births(struct flow_net *net);
 /* Moves a packet of the trace's backlog into the source queue, which has room. */

@@ -69,9 +69,9 @@ const struct opt flow_opts[] = {
 };
 
 /*
- * Parameters that Wang and Zhang do not give are set to come nearest to their figure 3 and to
- * the INSEE simulator that they used: a phit a cycle and router, no delay of credits,
- * a buffer free when it is empty, as many packets consumed as arrive.
+ * Parameters that Wang and Zhang do not give are set such that results come nearest to their figure
+ * 3 and to the INSEE simulator that they used: one phit for each cycle and router, no delay of
+ * credits, a buffer counts as free when it is empty, and nodes consume all packets that arrive.
  */
 static const char *const presets[] = { "mbs2012", NULL };
 
@@ -135,7 +135,7 @@ static int parse_word(const char *option, const char *text, const char *const *w
 	return OK;
 }
 
-/* Reads words with commas between. Return: how many, 0 after it has printed the error. */
+/* Reads words with commas between. Return: number of words, or 0 after it has printed the error. */
 static int word_list(const char *option, const char *text, const char *const *words, int *to)
 {
 	int n = 0;
@@ -321,7 +321,10 @@ static int add_point(struct flow_plan *plan, struct flow_params p)
 	return OK;
 }
 
-/* Makes points for all combinations, loads innermost: consecutive points are a curve. */
+/*
+ * Makes points for all combinations, with loads in the innermost loop, so that consecutive points
+ * are a curve.
+ */
 static int cross_axes(struct flow_plan *plan, const struct axes *a)
 {
 	struct flow_params p = plan->base;

@@ -8,7 +8,7 @@
 
 extern const struct opt flow_opts[];
 
-/** struct flow_plan - all that is to be run; freed by flow_plan_free() */
+/** struct flow_plan - all simulations to be run; freed by flow_plan_free() */
 struct flow_plan {
 	struct flow_params base;	/* parameters that all points share */
 	const char *preset;

@@ -6,8 +6,8 @@
  */
 #include "flow_net.h"
 
-#define HOT_SHARE 4		/* one packet of so many goes to the hot region, */
-#define HOT_PART 8		/* which is this part of the nodes */
+#define HOT_SHARE 4		/* one packet of this number goes to the hot region */
+#define HOT_PART 8		/* the hot region is one node of this number */
 
 static u32 each_dimension(const struct flow_net *net, u32 src, enum flow_pattern pattern)
 {

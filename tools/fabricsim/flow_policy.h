@@ -15,12 +15,12 @@
  * @vcs: virtual channels of a link, 1 or 2
  * @rule: the bubble rule of an output
  * @leaves_one: a packet that enters a ring leaves one buffer free, so inputs need two
- * @tests: it uses flow_params.test
- * @bubbles: critical bubbles that are best for the rings of dimension @dim; NULL: the
- *	policy has none
- * @output: the output that the first packet of input @number, which goes on along
- *	@dir, asks for; NONE: it is a bit in node.waiting instead. With one virtual channel
- *	it is not called: the output is @dir
+ * @tests: the policy uses flow_params.test
+ * @bubbles: function that returns the default number of critical bubbles in the rings of dimension
+ *	@dim; NULL: the policy has no critical bubbles
+ * @output: returns the output that the first packet of input @number requests if it continues along
+ *	@dir; NONE: the packet sets a bit in node.waiting instead. Not called with one virtual
+ *	channel, where the output is @dir
  * @arbitrate: grants outputs of all nodes, by arbitrate_nodes() (flow_grant.h)
  * @may_move: returns true if packet @p, first in input @number, can move now or later, provided
  *	that the inputs marked in @alive can (flow_check.c)

@@ -14,7 +14,7 @@ static unsigned int adaptive_output(struct flow_net *net, u32 node, unsigned int
 /*
  * Selects an output by the NIC's rule (kernel/core/router.c): of the adaptive channels on minimal
  * paths the one with most room; if none has room, the escape channel, by dimension order and
- * bubble, where the packet then stays. Return: an output; host: none now.
+ * bubble, where the packet then stays. Return: an output; host: no output is free now.
  */
 static unsigned int choose_output(struct flow_net *net, u32 node, unsigned int number)
 {

@@ -8,7 +8,7 @@
 static unsigned int dateline_output(struct flow_net *net, u32 node, unsigned int number,
 				    unsigned int dir)
 {
-	/* Channel 1 behind the dateline, and at the node whose link closes the ring. */
+	/* Packets use channel 1 behind the dateline, and at the node whose link closes the ring. */
 	bool second = (number / 2 == dir && number != net->host && number % 2) ||
 		      (net->node[node].wrap >> dir & 1);
 

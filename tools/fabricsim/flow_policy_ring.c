@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One virtual channel, dimension order; bubbles (kernel/core/bubble.h), or with policy none
- * nothing, prevent deadlock in rings.
+ * One virtual channel, dimension order; bubbles (kernel/core/bubble.h) prevent deadlock in rings.
+ * With policy "none", nothing prevents it.
  */
 #include "flow_grant.h"
 #include "flow_policy.h"

@@ -51,7 +51,7 @@ static inline void release_buffer(struct flow_net *net, u32 channel, bool critic
 	give_back(net, channel, critical);
 }
 
-/* Frees the buffer of the first packet. */
+/* Frees the buffer of the first packet of input @channel. */
 static inline void first_freed(struct flow_net *net, u32 channel)
 {
 	bool critical = net->input[channel].critical;
@@ -67,7 +67,10 @@ static void record_delivery(struct flow_net *net, u32 packet)
 	const struct packet *p = &net->packet[packet];
 	u32 took = net->now - p->born, bin = took;
 
-	/* The histogram has 16 bins, and then 16 for each doubling. */
+	/*
+	 * The histogram has 16 bins of one cycle, and then 16 bins for each doubling of the
+	 * latency.
+	 */
 	if (took >= 16) {
 		unsigned int shift = 27u - (unsigned int)__builtin_clz(took);
 
@@ -126,7 +129,7 @@ static inline void finish_departure(struct flow_net *net, u32 channel)
 	} else if (net->p.freed == FLOW_TAIL) {
 		first_freed(net, channel);
 	}
-	/* A packet that came from the backlog into an empty queue is already ready. */
+	/* A packet that has just moved from the backlog into an empty queue is already ready. */
 	if (in->count && in->since != net->now)
 		input_ready(net, channel);
 }

@@ -13,7 +13,7 @@ struct sweep {
 	size_t n;
 	unsigned int seeds;
 	uint64_t seed;
-	struct flow_result *result;	/* point * seeds + seed */
+	struct flow_result *result;	/* results, by point * seeds + seed */
 	uint64_t *undelivered;
 };
 
@@ -37,7 +37,7 @@ struct mean mean_of(const double *sample, size_t n)
 		return m;
 	for (size_t i = 0; i < n; i++)
 		square += (sample[i] - m.mean) * (sample[i] - m.mean);
-	/* beyond the table: the first term of its expansion in 1 / degrees */
+	/* beyond the table: the first term of the expansion in 1 / degrees of freedom */
 	t = n - 1 <= sizeof(student) / sizeof(student[0]) ? student[n - 2] :
 	    1.960 + 2.4 / (double)(n - 1);
 	m.ci95 = t * sqrt(square / (double)(n - 1) / (double)n);
@@ -47,7 +47,7 @@ struct mean mean_of(const double *sample, size_t n)
 static int run_job(void *arg, size_t job)
 {
 	struct sweep *s = arg;
-	/* high loads take longest, and are last in the list: begin with them */
+	/* high loads are last in the list and take longest, so the jobs begin with them */
 	size_t i = s->n * s->seeds - 1 - job;
 	struct flow_params p = s->point[i / s->seeds].params;
 	struct flow_net *net;

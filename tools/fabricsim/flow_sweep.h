@@ -14,11 +14,12 @@ struct mean {
 
 /**
  * struct flow_point - one set of parameters and the results of its seeds
- * @latency: of the seeds in which a packet was delivered; its mean is NAN if none was
+ * @latency: latency over the seeds in which a packet was delivered; its mean is NAN if no packet
+ *	was
  * @p99: mean over the seeds
- * @deadlocks: how many seeds ended so
- * @refused: share of births that found the source queue full
- * @cycles_per_s: simulated a second of processor time, on one core
+ * @deadlocks: number of seeds whose run ended in a deadlock
+ * @refused: share of packets that were not generated because the source queue was full
+ * @cycles_per_s: simulated cycles in a second of processor time, on one core
  */
 struct flow_point {
 	struct flow_params params;
@@ -29,7 +30,7 @@ struct flow_point {
 	unsigned int deadlocks;
 };
 
-/** mean_of() - by Student's t */
+/** mean_of() - Return: mean and confidence interval of @n samples, by Student's t */
 struct mean mean_of(const double *sample, size_t n);
 
 /**

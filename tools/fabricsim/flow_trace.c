@@ -42,7 +42,7 @@ static const char *entry_read(char **word, const struct torus_shape *shape, stru
 	return e->src == e->dst ? "source and destination are the same" : NULL;
 }
 
-/* Return: words found, up to WORDS + 1. */
+/* Return: number of words found, at most WORDS + 1. */
 static int split_line(char *line, char **word)
 {
 	char *save, *w;

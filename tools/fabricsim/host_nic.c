@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Actions that managers order from their NICs. A NIC acts at once, and its manager gets the
- * result when its present event is done. A slow NIC (world_slow()) does actions one after
- * the other, each in the middle of its time, so its counters are already old when the manager
- * gets them.
+ * Actions that managers order from their NICs. A NIC acts at once, and its manager gets the result
+ * when its present event is done. A slow NIC (world_slow()) does actions one after the other, each
+ * in the middle of its time, so the counters that it reports are already old when the manager gets
+ * them.
  */
 #include <errno.h>
 
@@ -14,13 +14,14 @@ enum act_kind {
 	ACT_REPLAY
 };
 
-#define MGMT_BACKLOG 8	/* actions; a NIC that is further behind sends no management packets */
+#define MGMT_BACKLOG 8	/* a NIC with more actions than this in its queue sends no management
+			 * packets */
 
 /**
  * struct act - an action
- * @nodes, @rows, @n: of ACT_ROWS
- * @epoch, @guid: of ACT_ROOT
- * @flag: give_up of ACT_RELEASE, lost of ACT_COUNT
+ * @nodes, @rows, @n: arguments of ACT_ROWS
+ * @epoch, @guid: arguments of ACT_ROOT
+ * @flag: argument give_up of ACT_RELEASE, or lost of ACT_COUNT
  */
 struct act {
 	enum act_kind kind;
@@ -46,7 +47,7 @@ struct act {
 /* --- a NIC with a core ---------------------------------------------------------- */
 
 /*
- * Return: true if the NIC has that place already: then its core keeps the memory that it has
+ * Return: true if the NIC has that place already: then its core keeps its memory
  * (torus_req_device_place()).
  */
 static bool is_nic_there(const struct wnode *n, const struct act *a)
@@ -209,7 +210,7 @@ static void count_packets(struct world *w, uint32_t node, const struct act *a,
 		    tn_nic_counters(w->node[node].nic)[TORUS_NC_LOST] : 0;
 }
 
-/* --- whose order it is (kernel/req/fence.c) ------------------------------------------ */
+/* --- checks which root gives the order (kernel/req/fence.c) --------------------------- */
 
 static int obey_root(struct wnode *n, uint64_t epoch, uint64_t guid)
 {
@@ -234,9 +235,12 @@ static bool is_stale(const struct wnode *n, const struct act *a)
 	}
 }
 
-/* --- when it is done ---------------------------------------------------------------- */
+/* --- end of an action ----------------------------------------------------------------- */
 
-/* How many of the actions of that kind the NIC refuses (world_refuse()); NULL: it refuses none. */
+/*
+ * Return: pointer to the number of actions of this kind that the NIC still has to refuse
+ * (world_refuse()); NULL: it refuses none.
+ */
 static unsigned int *refusals_left(struct wnode *n, const struct act *a)
 {
 	static const uint8_t acts[] = {
@@ -302,7 +306,10 @@ static void end_later(struct world *w, uint32_t node, uint64_t after, const stru
 	world_post(w, &ev);
 }
 
-/* Return: a copy in one piece, with the data that the action points to; NULL: no memory. */
+/*
+ * Return: a copy of the action and of the data that it points to, in one allocation; NULL: no
+ * memory.
+ */
 static struct act *act_copy(const struct act *a)
 {
 	size_t rows = a->n * sizeof(*a->rows), nodes = a->n * sizeof(*a->nodes);

@@ -18,9 +18,9 @@ struct jobs {
 	int (*job)(void *arg, size_t i);
 	void *arg;
 	atomic_size_t next;
-	pthread_mutex_t lock;		/* of the following, and of the progress line */
+	pthread_mutex_t lock;		/* protects the following members and the progress line */
 	size_t done;
-	size_t failed;			/* lowest job that failed, n if none did */
+	size_t failed;			/* lowest number of a job that failed; n if no job failed */
 	int error;
 };
 
@@ -74,7 +74,7 @@ int jobs_run(size_t n, unsigned int threads, const char *what,
 	if (threads > n)
 		threads = (unsigned int)n;
 	progress("%s: 0 of %zu", what, n);
-	/* This thread is one of them: a thread that cannot be made costs time only. */
+	/* This thread works, too, so if a thread cannot be made, the run only takes longer. */
 	while (started + 1 < threads &&
 	       !pthread_create(&thread[started], NULL, work_on, &j))
 		started++;

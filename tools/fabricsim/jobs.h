@@ -10,15 +10,18 @@
 
 /**
  * jobs_run() - calls @job(arg, 0..n-1), each once, in any order, in @threads threads
- * @threads: 0: as many as there are cores
- * @what: for the progress line, "simulating"
+ * @threads: number of threads; 0: one for each core
+ * @what: word for the progress line, such as "simulating"
  * @job: returns 0, or not 0 to begin no further job
- * Return: 0, or what the failing job of the lowest number returned.
+ * Return: 0, or the result of the failed job with the lowest number.
  */
 int jobs_run(size_t n, unsigned int threads, const char *what,
 	     int (*job)(void *arg, size_t i), void *arg);
 
-/** jobs_seed() - a seed for job @i, independent of that of any other job or @seed */
+/**
+ * jobs_seed() - Return: a seed for job @i, independent of the seeds of other jobs and of other
+ * values of @seed
+ */
 unsigned long long jobs_seed(unsigned long long seed, size_t i);
 
 #endif /* JOBS_H */

@@ -11,7 +11,7 @@
 
 #include "nic_plain.h"
 
-#define TRAINING 4	/* ways of a frame until a link is up */
+#define TRAINING 4	/* time until a link is up, in frame delays */
 
 void plain_start(struct world *w, uint32_t node)
 {
@@ -46,7 +46,7 @@ void plain_carrier(struct world *w, uint32_t cable)
 	struct ev ev = { .kind = EV_TRAINED, .at = w->now + TRAINING * w->cfg.link_latency };
 
 	if (world_cable_whole(w, cable)) {
-		/* The link comes up only if both ends still have their present life then. */
+		/* The link comes up only if neither NIC is restarted before. */
 		ev.node = c->node[0];
 		ev.port = c->port[0];
 		ev.life = w->node[c->node[0]].nic_life;

@@ -14,7 +14,7 @@ struct plain_port {
 	uint32_t session;
 };
 
-/** struct plain - one such NIC; @version: of its rows; 0: it has none */
+/** struct plain - one such NIC; @version: version of its rows; 0: it has no rows */
 struct plain {
 	bool placed;
 	uint32_t node;

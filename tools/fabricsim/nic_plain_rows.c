@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How many rows of a node a table changes, without making any table of rows.
+ * Computes how many rows of a node a new table changes, without making all rows.
  *
  * A row is decided by shape, exclusions, source and destination alone
  * (<torus/route.h>), and is the plain one unless a fault lies on the plain path.
@@ -11,10 +11,10 @@
  * anyway. A row in the escape box of an excluded cable has no adaptive directions if it is also in
  * the narrow box, and otherwise only its own.
  *
- * Rows that get another way go on hold, as in daemon/fm/node/rows.c; all of them are
- * written. Rows through relays count as none: it takes faults close together for
- * them to be needed. With many faults in a large fabric the same is asked of one
- * node of so many, and counts for them all.
+ * Rows that get another way go on hold, as in daemon/fm/node/rows.c; all of them are written. Rows
+ * through relays are not counted, because they are needed only if faults are close together. With
+ * many faults in a large fabric only a sample of the nodes is examined, and each counts for several
+ * nodes.
  */
 #include <stdlib.h>
 
@@ -22,8 +22,9 @@
 #include "lib/route/search.h"
 #include "nic_plain.h"
 
-#define VERSIONS 8	/* nodes may be so far apart */
-#define WORK_MAX (1u << 24)	/* up to so many nodes times faults, all nodes are examined */
+#define VERSIONS 8	/* most versions that different nodes may have at the same time */
+#define WORK_MAX (1u << 24)	/* if nodes times faults is not more than this, all nodes are
+				 * examined */
 
 /** struct version - a table that some node has */
 struct version {
@@ -31,10 +32,16 @@ struct version {
 	struct torus_health *health;
 };
 
-/* Kinds of cables, in whose escape boxes, and in whose narrow ones, a destination may be. */
+/*
+ * Kinds of cables. A destination may be in their escape boxes and, from NARROW on, in their narrow
+ * boxes.
+ */
 enum { WENT, CAME, KEPT, NARROW, KINDS = 2 * NARROW };
 
-/** struct run - destinations @first on begin (@step 1) or end (-1) to be in a box */
+/**
+ * struct run - from destination @first on, destinations are in a box (@step 1), or not any more
+ * (-1)
+ */
 struct run {
 	uint32_t first;
 	int8_t step;
@@ -43,11 +50,12 @@ struct run {
 
 /**
  * struct plain_route - state that all nodes of a world share
- * @from, @to: versions between which @cable are the ones that changed
- * @kind: of each: WENT or CAME, or KEPT: excluded in both
+ * @from, @to: the two versions that @cable belongs to
+ * @kind: for each entry of @cable: WENT or CAME if its state changed, KEPT if it is excluded in
+ *	both
  * @dst: destinations with a fault on their plain path
- * @nheld: number of those that get another path
- * @run: of escape boxes
+ * @nheld: number of destinations that get another path
+ * @run: runs of destinations in escape boxes
  */
 struct plain_route {
 	struct version known[VERSIONS];
@@ -266,8 +274,9 @@ static void ways_changed(struct plain_route *r, uint32_t from, struct torus_heal
 }
 
 /*
- * The boxes of changed cables count only if they are of kind @changed.
- * Return: how many directions adaptive packets have in the boxes @in: 0 none, 1 the row's, 2 all.
+ * Boxes of changed cables are used only if their kind is @changed.
+ * Return: the directions that adaptive packets may use in the boxes @in: 0: none, 1: those of the
+ * row, 2: all.
  */
 static unsigned int adaptive_dirs(const uint32_t *in, unsigned int changed)
 {
@@ -302,7 +311,7 @@ static uint64_t rows_changed(struct plain_route *r)
 	return n + r->ndst - d;
 }
 
-/* Return: for how many nodes each examined one stands. */
+/* Return: the number of nodes for which one examined node counts. */
 static uint32_t nodes_per_sample(const struct world *w)
 {
 	uint64_t work = (uint64_t)w->nodes * w->route->ncables;
@@ -324,7 +333,7 @@ int plain_rows(struct world *w, uint32_t node, uint64_t version, const uint16_t 
 	r = w->route;
 	new = health_make(w, version, closed);
 	old = n->version ? health_of(r, n->version) : NULL;
-	if (!old) {	/* all rows, and all of them on hold but that to itself */
+	if (!old) {	/* all rows change, and all but the node's row to itself go on hold */
 		w->counts.rows += w->nodes;
 		held_more(w, node, w->nodes - 1);
 	} else if (n->version != version) {

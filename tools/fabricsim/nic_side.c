@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The host of a NIC core in a world: memory, cables, traffic. */
+/* Simulates the host of a NIC core: its memory, cables and traffic. */
 #include "world_impl.h"
 
 #define ALIGN 64
 #define MAGIC 0x53494d31u
 
-/** struct load - payload of a packet of the traffic, which identifies it */
+/** struct load - payload of a packet of the simulated traffic, which identifies the packet */
 struct load {
 	uint32_t magic;
 	uint32_t src;
@@ -17,7 +17,7 @@ struct load {
 
 /**
  * struct copy - a packet in the memory of a NIC
- * @is_traffic: this is a copy of packet @id of the traffic, and the watch knows of it
+ * @is_traffic: this is a copy of packet @id of the traffic, which was reported to the watch
  */
 struct copy {
 	struct tn_pkt pkt;
@@ -86,7 +86,7 @@ static struct tn_pkt *pkt_new(void *host, unsigned int nflits)
 
 static void pkt_put(void *host, struct tn_pkt *p)
 {
-	struct copy *copy = (struct copy *)p;	/* its first member */
+	struct copy *copy = (struct copy *)p;	/* the packet is the first member */
 	struct host *h = host;
 	const struct world_watch *watch = &h->w->watch;
 
@@ -102,7 +102,7 @@ static bool deliver_packet(void *host, struct tn_pkt *p)
 	const struct host *h = host;
 	const struct world_watch *watch = &h->w->watch;
 
-	/* A host only gets whole packets of the traffic, and only its own. */
+	/* A host gets only whole packets of the traffic that are addressed to it. */
 	if (!copy->is_traffic || tn_pkt_bytes(p) != sizeof(struct load))
 		abort();
 	if (h->node != (p->hdr.type == TN_UNREACH ? copy->id.src : copy->id.dst))
@@ -218,7 +218,8 @@ static void core_start(struct world *w, uint32_t node)
 	if (!n->nic || !h)
 		abort();
 	*h = (struct host) { w, node };
-	memcpy((char *)n->nic + size, &h, sizeof(h));	/* for core_stop(), which frees it */
+	memcpy((char *)n->nic + size, &h, sizeof(h));	/* core_stop() uses this pointer to free
+							 * the memory */
 	tn_params_default(&cfg.params);
 	cfg.params.bubble = w->cfg.bubble;
 	cfg.params.slots = w->cfg.slots ? w->cfg.slots : 16;
@@ -432,7 +433,10 @@ void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_li
 	out->peer_port = i.peer_port;
 }
 
-/* Return: the id of @node in a shape that may be a part of the world's; TORUS_NO_NODE: none. */
+/*
+ * Return: the id of @node in @shape, which may be a part of the world's shape; TORUS_NO_NODE:
+ * @shape does not include the node.
+ */
 static uint32_t id_in(const struct world *w, const struct torus_shape *shape, uint32_t node)
 {
 	struct torus_coords at;
@@ -444,7 +448,10 @@ static uint32_t id_in(const struct world *w, const struct torus_shape *shape, ui
 	return torus_node_id(shape, &at);
 }
 
-/* Sends a packet of the traffic to @dst, whose id is @id. Return: whether the NIC took it. */
+/*
+ * Sends a packet of the traffic to @dst, whose id is @id. Return: true if the NIC accepted the
+ * packet.
+ */
 static bool send_one(struct world *w, uint32_t node, uint32_t dst, uint32_t id, unsigned int vc)
 {
 	struct wnode *n = &w->node[node];
@@ -473,7 +480,7 @@ static bool send_one(struct world *w, uint32_t node, uint32_t dst, uint32_t id, 
 		pkt_put(&h, p);
 		return false;
 	}
-	/* tn_nic_send() only queues the packet, so it is not too late to register the copy. */
+	/* tn_nic_send() only queues the packet, so the copy can still be registered after it. */
 	note_copy(&h, (struct copy *)p, &l);
 	n->seq[dst * TORUS_VCS + vc]++;
 	if (w->watch.sent)

@@ -11,7 +11,7 @@
 
 /* Pixels. */
 #define WIDE 460
-#define WIDE_ALONE 660		/* of the only panel */
+#define WIDE_ALONE 660		/* width of a panel if it is the only one */
 #define HIGH 340
 #define LEFT 76
 #define RIGHT 24
@@ -19,18 +19,18 @@
 #define BOTTOM 52
 #define LEGEND_LINE 18
 #define LEGEND_COLUMN 230
-#define LABEL_Y 20		/* of the turned label of the y axis, from the left */
+#define LABEL_Y 20		/* distance of the turned label of the y axis from the left */
 
-/** struct curve - @like: the name of the curve whose style it has */
+/** struct curve - @like: name of another curve with the same style */
 struct curve {
 	char *name, *like;
 	enum plot_look look;
 	size_t panel;
-	double *at;		/* x, y, error */
+	double *at;		/* x, y and error of each point */
 	size_t n;
 };
 
-/** struct axis - @single: all points have one value */
+/** struct axis - @single: all points have the same value */
 struct axis {
 	bool log, single;
 	double low, high;
@@ -60,7 +60,7 @@ static const char *const colours[] = {
 #define COLOURS (sizeof(colours) / sizeof(colours[0]))
 #define DASHES 4
 #define MARKS 6
-#define FILLED 4		/* of the marks; the others are hollow */
+#define FILLED 4		/* the first marks are filled, the others are hollow */
 
 struct plot *plot_new(const char *title)
 {
@@ -196,7 +196,7 @@ static void round_axis(struct axis *a)
 		a->high = fmax(ceil(log10(a->high) - 1e-9), a->low + 1);
 		return;
 	}
-	/* near enough to zero to begin there */
+	/* if the values come close to zero, the axis begins there */
 	if (a->low > 0 && a->low <= a->high)
 		a->low = a->low < a->high / 2 || a->low == a->high ? 0 : a->low;
 	if (a->low == 0 && a->high > 0 && a->single)
@@ -303,7 +303,10 @@ static void put_words(FILE *f, const struct plot *p, const struct panel *panel, 
 	}
 }
 
-/* Return: the number of the style: of the first curve that has it, among those with others. */
+/*
+ * Return: the number of the style: the number of different styles before the first curve with this
+ * style.
+ */
 static size_t style_of(const struct plot *p, const struct curve *c)
 {
 	size_t n = 0;
@@ -351,7 +354,8 @@ static void put_mark(FILE *f, const struct plot *p, const struct curve *c, doubl
 }
 
 /*
- * Draws an error bar. One that would leave the frame ends at it, without a stroke across its end.
+ * Draws an error bar. An error bar that would leave the frame ends at the frame, without a stroke
+ * across its end.
  */
 static void put_error_bar(FILE *f, const char *colour, const struct axis *y, double at,
 			  const double *v)
@@ -477,7 +481,7 @@ static size_t put_legend(FILE *f, const struct plot *p, size_t columns, size_t t
 	return n;
 }
 
-/* Places the panels: up to three stand in a row, more in rows of two. */
+/* Places the panels: up to three panels stand in one row, more panels in rows of two. */
 static void put_curves(FILE *f, const struct plot *p)
 {
 	size_t across = p->panels > 3 ? 2 : p->panels ? p->panels : 1;

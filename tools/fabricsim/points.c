@@ -99,7 +99,7 @@ int points_show(const struct ctl *ctl, json_t *about, json_t *points, const char
 	}
 	if (ctl->json) {
 		json_object_set(about, "points", points);
-		/* 0.3, not 0.29999999999999999 */
+		/* prints 0.3, not 0.29999999999999999 */
 		json_dumpf(about, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
 		putchar('\n');
 	} else if (ctl->csv) {
