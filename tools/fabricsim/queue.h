@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The event queue of a simulated world. Events leave it in the order of their times, and those of
- * one time in the order in which they were added, so that a history depends on nothing else.
+ * The event queue of a simulated world. Events leave it in the order of their times, and events
+ * with the same time in the order in which they were added, so that a history depends on nothing
+ * else.
  *
  * It is a binary heap, with a ring buffer beside it for events that are added in the order of their
  * times: frames, because the latency of all cables is the same. Nearly all events are frames, and
@@ -16,13 +17,14 @@
 
 /**
  * struct ev - an event
- * @at: its time, ns
+ * @at: time of the event, ns
  * @order: private to the queue
  * @kind: enum ev_kind
- * @port: of @node, for frames and link events
+ * @port: port of @node, for frames and link events
  * @handled: a manager has begun to handle the message
- * @node: receiver; of EV_CARRIER, the cable
- * @life: nic_life or fm_life of the receiver when it was added; an event of another life is stale
+ * @node: the node that receives the event; for EV_CARRIER, the cable
+ * @life: nic_life or fm_life of the receiver when the event was added; if that has changed, the
+ *	event is dropped
  * @conn: id of the connection's end
  * @data: frame, parcel or other memory, owned by the event
  * @len: bytes of @data
@@ -40,7 +42,7 @@ struct ev {
 	size_t len;
 };
 
-/** struct queue - all zero is an empty one */
+/** struct queue - the queue; all zero: it is empty */
 struct queue {
 	struct ev *heap;
 	size_t nheap, heap_room;
@@ -53,10 +55,10 @@ struct queue {
  * queue_add() - add a copy of @ev; aborts without memory
  * @q: the queue
  * @ev: the event; its order is set
- * @in_order: most such events are no earlier than the last one that was added so
+ * @in_order: true if nearly all events that are added with this flag have ascending times
  */
 void queue_add(struct queue *q, struct ev *ev, bool in_order);
-/** queue_take() - take the next event. Return: false if none is due by @end. */
+/** queue_take() - take the next event. Return: false if no event is due by @end. */
 bool queue_take(struct queue *q, uint64_t end, struct ev *out);
 /** queue_free() - free the queue, but not the data of its events */
 void queue_free(struct queue *q);

@@ -9,7 +9,7 @@
 #include "tools/fabricctl/command.h"
 #include "tools/fabricctl/say.h"
 
-/* Parses a decimal number, which may have an exponent; what follows it is left to the caller. */
+/* Parses a decimal number, which may have an exponent; sets @end to the text after it. */
 static int real_parse(const char *text, const char **end, double *out)
 {
 	const char *digits = text + (*text == '-');
@@ -58,8 +58,8 @@ static int add_value(struct range *r, double v)
 }
 
 /*
- * Adds the numbers of FROM:TO:STEP. Each is computed from its index, so that no error adds up:
- * 0.1:1.0:0.1 ends at 1.
+ * Adds the numbers of FROM:TO:STEP. Each number is computed from its index, so that rounding errors
+ * do not add up: 0.1:1.0:0.1 ends at 1.
  */
 static int add_steps(struct range *r, double from, double to, double step)
 {
@@ -68,7 +68,10 @@ static int add_steps(struct range *r, double from, double to, double step)
 	for (double i = 0; i <= count; i++) {
 		double v = from + i * step;
 
-		/* the user typed decimal numbers of few digits, so round to those */
+		/*
+		 * users type decimal numbers of few digits, so the value is rounded to such a
+		 * number
+		 */
 		v = round(v * 1e12) / 1e12;
 		if (add_value(r, v < to ? v : to))
 			return CANNOT;
@@ -86,7 +89,7 @@ int range_parse(const char *option, const char *text, double min, double max,
 	*r = (struct range){ .n = 0 };
 	while (n < 3 && !real_parse(at, &at, &v[n])) {
 		if (v[n] < min || v[n] > max) {
-			/* a step may be less than what is stepped through */
+			/* a step may be less than the smallest value allowed */
 			if (n < 2 || v[n] <= 0 || v[n] > max)
 				return fail_outside(option, text, min, max);
 		}

@@ -14,19 +14,22 @@ struct range {
 };
 
 /**
- * range_parse() - one number, some with commas between, or FROM:TO:STEP with TO
- * included; each from @min to @max
- * @option: its option, for the text of an error
+ * range_parse() - parse one number, several with commas between them, or FROM:TO:STEP with TO
+ * included; each must be from @min to @max
+ * @option: name of the option, for the text of an error
  * Return: OK; the caller frees r->v. CANNOT after it has printed the error.
  */
 int range_parse(const char *option, const char *text, double min, double max,
 		struct range *r);
 
-/** range_decades() - FROM:TO as @n numbers equally spaced on a logarithmic axis. As above */
+/**
+ * range_decades() - parse FROM:TO as @n numbers equally spaced on a logarithmic axis; else like
+ * range_parse()
+ */
 int range_decades(const char *option, const char *text, double min, double max, size_t n,
 		  struct range *r);
 
-/** real_option() - one number from @min to @max. Return: OK, CANNOT */
+/** real_option() - parse one number from @min to @max. Return: OK or CANNOT */
 int real_option(const char *option, const char *text, double min, double max, double *out);
 
 /**

@@ -6,7 +6,7 @@
 #include "tools/fabricctl/command.h"
 #include "tools/fabricctl/say.h"
 
-/* Return: the dimension across which the block is a plane; ndims: it is none. */
+/* Return: the dimension across which the block is a plane; ndims: the block is not a plane. */
 static unsigned int plane_dim(const struct torus_shape *shape, const struct block *b)
 {
 	unsigned int dim = shape->ndims;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The cabinet of scenario dark: a block of nodes that lose power together. It may
- * reach round the ends of a dimension; the root, at 0,0,..., is never in it.
+ * The cabinet of scenario dark: a block of nodes that lose power together. The block may wrap
+ * around the end of a dimension; the root, at 0,0,..., is never in it.
  */
 #ifndef RECOVERY_BLOCK_H
 #define RECOVERY_BLOCK_H
@@ -11,7 +11,7 @@
 #include <torus/topology.h>
 
 /**
- * struct block - @size nodes along each dimension, from @at on
+ * struct block - a block with @size nodes along each dimension, from the coordinates @at on
  * @placed: the user has set @at
  */
 struct block {
@@ -20,19 +20,28 @@ struct block {
 	bool placed;
 };
 
-/** block_plane() - all nodes of one coordinate in the last dimension of two or more */
+/**
+ * block_plane() - set @out to all nodes with the same coordinate in the last dimension of two or
+ * more nodes
+ */
 void block_plane(const struct torus_shape *shape, struct block *out);
 
-/** block_parse() - SIZE or SIZE@COORDS as option --dark. Return: OK, or CANNOT after an error */
+/**
+ * block_parse() - parse SIZE or SIZE@COORDS, the value of option --dark. Return: OK, or CANNOT
+ * after an error
+ */
 int block_parse(const char *text, const struct torus_shape *shape, struct block *out);
 
-/** block_place() - choose the place of a block that has none, by @random(@arg) */
+/**
+ * block_place() - choose the place of a block that has no place yet, with random numbers of
+ * @random(@arg)
+ */
 void block_place(const struct torus_shape *shape, struct block *b,
 		 uint64_t (*random)(void *arg), void *arg);
 
 bool block_has(const struct torus_shape *shape, const struct block *b, uint32_t node);
 
-/** block_text() - "z=2" or "2x2x1 at 1,0,3" */
+/** block_text() - write "z=2" or "2x2x1 at 1,0,3" into @buf. Return: @buf */
 char *block_text(const struct torus_shape *shape, const struct block *b,
 		 char buf[2 * TORUS_TEXT_MAX]);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An act is done at one instant of virtual time; then the world runs until every
- * manager has the root's table in force and no cable is other than its link.
- * The cable or node is drawn from the seed. A scene only pulls cables and switches power, as a
- * person would; managers, NICs and routing code do the rest. The cost of a dead node is measured in
- * this way: the Angara paper, which masks no faults of nodes, gives no value for it.
+ * An act is done at one instant of virtual time; then the world runs until the root's table is in
+ * force at every manager and each link is up exactly if its cable works. The cable or node is drawn
+ * from the seed. A scene only pulls cables and switches power, as a person would; managers, NICs
+ * and routing code do the rest. This measures the cost of a dead node, for which the Angara paper
+ * gives no value, because it does not bypass dead nodes.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #include "tools/fabricctl/say.h"
 
 #define REST_MAX (120 * SEC)	/* virtual time after which a scene is given up */
-#define AFTERMATH (1 * SEC)	/* between two acts: time for all nodes to report */
-#define SLICE (2 * MS)	/* between two lines of progress */
+#define AFTERMATH (1 * SEC)	/* time between two acts, in which all nodes report */
+#define SLICE (2 * MS)	/* time between two lines of progress */
 
 /** struct scene - a scene that is being played */
 struct scene {
@@ -110,11 +110,11 @@ static void finish_act(struct scene *s, uint64_t least)
 	end_act(s);
 }
 
-/* --- what acts fall on -------------------------------------------------------- */
+/* --- random cables and nodes ----------------------------------------------------- */
 
 /*
- * Draws a number of the scene's own random sequence, so that NICs of both kinds have the same
- * failures.
+ * Draws a number from the scene's own random sequence, so that runs with both kinds of NICs have
+ * the same failures.
  */
 static uint64_t draw_chance(struct scene *s)
 {
@@ -158,7 +158,7 @@ static void bring_up_world(struct scene *s)
 	finish_act(s, 10 * MS);
 }
 
-/* Cuts one random cable. Return: which one. */
+/* Cuts one random cable. Return: its number. */
 static uint32_t cut_one(struct scene *s, char text[2 * TORUS_TEXT_MAX])
 {
 	uint32_t c = any_cable(s);
@@ -194,7 +194,7 @@ static void act_fault(struct scene *s)
 }
 
 /*
- * Return: how many cables a burst cuts: at most half of all, so that drawing different ones ends
+ * Return: how many cables a burst cuts: at most half of all, so that drawing different cables ends
  * soon.
  */
 static uint32_t burst_size(const struct scene *s)
@@ -221,7 +221,10 @@ static void act_burst(struct scene *s)
 	finish_act(s, 2 * MS);
 }
 
-/* Cuts another cable each millisecond, so that each fault falls into the recovery of another. */
+/*
+ * Cuts another cable each millisecond, so that each fault happens during the recovery of another
+ * fault.
+ */
 static void act_during(struct scene *s)
 {
 	uint32_t n = burst_size(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The scenes of fabricsim recovery: what happens to a fabric, one act after
- * another, each followed by rest. Every scene begins with a bring-up of its own.
+ * The scenes of fabricsim recovery: a series of events ("acts") in a fabric; after each act, the
+ * fabric comes to rest. Every scene begins with a bring-up of its own.
  */
 #ifndef RECOVERY_SCENE_H
 #define RECOVERY_SCENE_H
@@ -11,15 +11,15 @@
 
 /**
  * struct scene_act - the results of an act; times in virtual ns
- * @scene, @what: of which scene, and what was done
- * @began: when it was
- * @recovery: the first one that ended after it began; version 0: none
- * @counts: while it lasted
- * @rest: until the fabric had come to rest, from @began
- * @settled: it did, within the bound
- * @released: when the last hold was lifted, from @began; 0: none was
+ * @scene: name of the scene; @what: description of the act
+ * @began: when the act began
+ * @recovery: the first recovery that ended after the act began; version 0: there was none
+ * @counts: what managers did until the fabric was at rest
+ * @rest: time from @began until the fabric was at rest
+ * @settled: the fabric came to rest within the time limit
+ * @released: time from @began until the last hold was lifted; 0: no hold was lifted
  * @cpu: processor time in ns
- * @peak: the most memory that the program has had until now, in bytes
+ * @peak: largest memory of the program until now, in bytes
  */
 struct scene_act {
 	const char *scene;
@@ -36,10 +36,10 @@ struct scene_act {
 
 /**
  * struct scene_plan - parameters of a scene
- * @world: how its world is made
- * @faults: links that a burst cuts
- * @dark: the cabinet
- * @flaps: how often a flapping link goes and comes
+ * @world: parameters of the world
+ * @faults: number of links that a burst cuts
+ * @dark: the cabinet of scenario dark
+ * @flaps: how often a flapping link goes down and up
  * @done: called after every act; not 0 ends the scene
  */
 struct scene_plan {
@@ -51,10 +51,10 @@ struct scene_plan {
 	void *arg;
 };
 
-/** scene_names - ended by NULL, in the order in which help lists them */
+/** scene_names - names of the scenes in the order of the help text, ended by NULL */
 extern const char *const scene_names[];
 
-/** scene_run() - plays scene number @scene. Return: 0, or what @done returned */
+/** scene_run() - run scene number @scene. Return: 0, or the nonzero result of @done */
 int scene_run(const struct scene_plan *p, unsigned int scene);
 
 #endif /* RECOVERY_SCENE_H */

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#define PAPER_PACKETS 3		/* sent again for each hit */
-#define PAPER_MICRO 50		/* micro-packets, likewise */
+#define PAPER_PACKETS 3		/* packets that the paper counts as sent again for each hit */
+#define PAPER_MICRO 50		/* micro-packets that the paper counts as sent again for each hit */
 
 static bool is_micro(const struct formula *f)
 {

@@ -46,8 +46,9 @@ const struct play *play_figure(const char *name)
 
 /**
  * struct step - the fate of one frame
- * @end: that sends it
- * @answer: it is the @n-th answer alone, from 0; else a transmission of packet @n
+ * @end: the end that sends the frame
+ * @answer: the frame is the @n-th frame that contains only an answer, from 0; else it is a
+ *	transmission of packet @n
  */
 struct step {
 	enum wire_fate fate;
@@ -64,7 +65,7 @@ struct run {
 	uint64_t answers[2];
 	struct wire_event event[EVENTS_MAX];
 	unsigned int nevents;
-	bool cut;		/* there were more events */
+	bool cut;		/* there were more events than the array has room for */
 };
 
 /* --- the script ---------------------------------------------------------------- */
@@ -112,7 +113,7 @@ static int script_parse(struct run *r)
 	if (strlen(r->play->script) >= sizeof(script))
 		return bad_step(r->play->script);
 	strcpy(script, r->play->script);
-	/* lose-answer-2 needs no quotes in a shell. */
+	/* The form lose-answer-2 needs no quotes in a shell. */
 	for (char *c = script; *c; c++)
 		if (c > script && *c == '-' && c[-1] >= 'a' && c[-1] <= 'z')
 			*c = ' ';
@@ -128,7 +129,10 @@ static int script_parse(struct run *r)
 
 /* --- the run ------------------------------------------------------------------- */
 
-/* Applies the first unused step for the frame: two steps for one packet damage it twice. */
+/*
+ * Applies the first unused step for the frame: two steps for the same packet damage two
+ * transmissions of it.
+ */
 static enum wire_fate fate_of(void *arg, const struct wire_event *ev)
 {
 	struct run *r = arg;
@@ -155,7 +159,7 @@ static void note_event(void *arg, const struct wire_event *ev)
 		r->cut = true;
 }
 
-/* --- what is shown -------------------------------------------------------------- */
+/* --- output --------------------------------------------------------------------- */
 
 /* Return: the text of the answer in a frame, "" if there is none. */
 static const char *answer_text(const struct run *r, const struct wire_event *ev, char *buf)
@@ -238,7 +242,7 @@ static void show_chart(const struct run *r, const struct wire_cost *cost)
 
 /* --- the chart as a drawing ------------------------------------------------------ */
 
-#define SENDER 340		/* the lines of both ends, from left to right */
+#define SENDER 340		/* x coordinates of the vertical lines of both ends */
 #define RECEIVER 660
 #define WIDE 1000
 #define TOP 76
@@ -253,12 +257,16 @@ static unsigned int row_of(unsigned int i)
 	return TOP + i * ROW;
 }
 
-/* Return: the number of the event in which the frame that event @i sent comes; nevents: in none. */
+/*
+ * Return: the number of the event in which the frame arrives that was sent in event @i; nevents: it
+ * does not arrive.
+ */
 static unsigned int find_arrival(const struct run *r, unsigned int i)
 {
 	unsigned int end = r->event[i].end, before = 0;
 
-	for (unsigned int k = 0; k < i; k++)	/* frames of one end that are still on the line */
+	for (unsigned int k = 0; k < i; k++)	/* count the frames of this end that are still on
+						 * the line */
 		if (r->event[k].what == WIRE_SENT && r->event[k].end == end)
 			before += r->event[k].fate != WIRE_LOST;
 		else if (r->event[k].what == WIRE_CAME && r->event[k].end != end)

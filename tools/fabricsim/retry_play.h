@@ -7,14 +7,15 @@
 #include "tools/fabricctl/command.h"
 
 /**
- * struct play - what to play
+ * struct play - a protocol, and the frames that it loses
  * @name: "fig3" to "fig8", the figures of the paper ("Comparison of ACK/NAK and HIPPI link retry",
  *	section 4), or the script itself
- * @about: of a figure: what it shows
+ * @about: for a figure, a text that describes it
  * @protocol: enum torus_retry
- * @window: packets in the RETRY buffer, unless asked; 0: as many as numbers allow. In fig6 it makes
- *	the sender wait for an answer, because the timer runs from the last packet that was sent
- * @script: what happens to frames: "lose 2, damage 2, lose answer 0, lose back 1"
+ * @window: packets in the RETRY buffer, unless an option sets it; 0: as many as the sequence
+ *	numbers allow. In fig6 the window makes the sender wait for an answer, because the timer
+ *	runs from the last packet that was sent
+ * @script: faults of frames, such as "lose 2, damage 2, lose answer 0, lose back 1"
  */
 struct play {
 	const char *name, *about;
@@ -30,7 +31,7 @@ struct play {
 const struct play *play_figure(const char *name);
 
 /**
- * play_run() - plays @play by @plan, which has the rest: sizes, line, window, timer
+ * play_run() - run @play; the other parameters are in @plan: sizes, line, window, timer
  * Prints the chart, or with ctl->json its events, and with ctl->svg draws it into that file. Prints
  * errors in the script.
  * Return: OK, CANNOT, or PROBLEM if the run no longer made progress.

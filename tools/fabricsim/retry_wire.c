@@ -16,7 +16,7 @@
 #include "kernel/core/splitmix64.h"
 
 #define NEVER UINT64_MAX
-#define FLYING 4096		/* frames on the line: more than any window */
+#define FLYING 4096		/* most frames on the line: more than any window */
 
 struct flight {
 	struct tn_hdr h;
@@ -30,14 +30,15 @@ struct end {
 	struct tn_retry retry;
 	struct tn_pkt *pool;
 	struct tn_queue idle;
-	struct flight line[FLYING];	/* from this end, a ring */
+	struct flight line[FLYING];	/* ring of the frames on the line from this end */
 	unsigned int first, flying;
 	uint64_t free_at;
 	uint64_t pushed, acked, got;
 	uint64_t progress_at;
-	uint64_t clean_bits;		/* until the next error */
+	uint64_t clean_bits;		/* number of bits until the next error */
 	unsigned int unanswered;
-	unsigned int eager;		/* units to answer at once: an error was seen */
+	unsigned int eager;		/* number of units to be answered at once, because an
+					 * error was seen */
 	bool answer_now;
 	uint64_t to_send;
 };
@@ -105,7 +106,7 @@ static bool is_damaged(struct wire *w, struct end *e, unsigned int bytes)
 
 /* --- sending -------------------------------------------------------------- */
 
-/* Return: the number that the answer in @h acknowledges up to, or -1. */
+/* Return: the sequence number up to which the answer in @h acknowledges packets, or -1. */
 static int number_said(const struct tn_retry *r, const struct tn_hdr *h)
 {
 	if (r->ops->alone)
@@ -164,7 +165,8 @@ static void push_packets(struct wire *w, struct end *e)
 		invariant(pkt);
 		pkt->hdr = (struct tn_hdr) { .type = TN_DATA };
 		pkt->session = (u32)e->pushed++;
-		pkt->stalled = 0;	/* here: how often it was sent */
+		pkt->stalled = 0;	/* @stalled is used as the number of times that the
+					 * packet was sent */
 		tn_retry_push(&e->retry, pkt, w->now + 1);
 	}
 }
@@ -207,7 +209,10 @@ static void send_next(struct wire *w, struct end *e)
 
 /* --- receiving ------------------------------------------------------------ */
 
-/* Handles an answer. Return: false if it acknowledges what was not sent: a broken protocol. */
+/*
+ * Handles an answer. Return: false if it acknowledges packets that were not sent, which is an error
+ * of the protocol.
+ */
 static bool hear_answer(struct wire *w, struct end *e, const struct tn_hdr *h)
 {
 	struct tn_queue done = { 0 };
@@ -231,7 +236,7 @@ static bool take_data(struct wire *w, struct end *e, struct flight *f)
 	bool alone = e->retry.ops->alone;
 
 	if (f->unit != e->got)
-		return false;		/* out of order: never */
+		return false;		/* the packet is out of order, which must never happen */
 	e->got++;
 	invariant(e->got <= w->end[e == w->end].pushed);
 	w->cost.payload += w->plan->payload;
@@ -267,7 +272,7 @@ static enum wire_verdict verdict_of(struct end *e, struct flight *f)
 	}
 }
 
-/* Return: false if the protocol broke its promise. */
+/* Return: false if the protocol delivered a wrong packet. */
 static bool arrive_whole(struct wire *w, struct end *e, struct flight *f, struct wire_event *ev)
 {
 	struct tn_hdr answer = f->h;
@@ -295,7 +300,10 @@ static bool arrive_frame(struct wire *w, struct end *e, struct flight *f)
 
 	if (f->fate == WIRE_LOST)
 		return true;
-	/* A damaged answer counts as missing: a receiver cannot distinguish it from data. */
+	/*
+	 * A damaged answer is handled like a missing packet, because a receiver cannot distinguish
+	 * it from data.
+	 */
 	if (f->fate == WIRE_WHOLE)
 		kept = arrive_whole(w, e, f, &ev);
 	else if (f->h.type != TN_ACKNAK)
@@ -311,7 +319,7 @@ static uint64_t timer_at(const struct wire *w, const struct end *e)
 	const struct tn_retry_tx *tx = &e->retry.tx;
 	uint64_t from = tx->sent_at > e->progress_at ? tx->sent_at : e->progress_at;
 
-	/* PCI Express: REPLAY_TIMER runs from the last progress on. */
+	/* In PCI Express, REPLAY_TIMER runs from the last progress on. */
 	if (e->retry.ops->alone)
 		from = e->progress_at;
 	return tx->on_wire || e->unanswered ? from + w->plan->timeout : NEVER;
@@ -351,7 +359,7 @@ static uint64_t next_time(const struct wire *w)
 	return at < w->now ? w->now : at;
 }
 
-/* Return: false if the protocol broke its promise. */
+/* Return: false if the protocol made an error. */
 static bool step_wire(struct wire *w)
 {
 	for (int i = 0; i < 2; i++) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Two ends of a link on a wire that is exact to the byte: the production retry
- * (kernel/core/retry*.c) decides what is sent, answered and sent again; this
- * counts what it costs. A unit is what gets a sequence number and a CRC: a packet,
- * or a micro-packet. Time is counted in bytes of the line. Both directions are
- * saturated, or one is.
+ * (kernel/core/retry*.c) decides which frames are sent, answered and sent again; this file counts
+ * the bytes. A unit has a sequence number and a CRC: it is a packet, or a micro-packet. Time is
+ * counted in bytes of the line. Either both directions are saturated, or only one.
  */
 #ifndef RETRY_WIRE_H
 #define RETRY_WIRE_H
@@ -20,11 +19,11 @@ enum wire_verdict { WIRE_HEARD, WIRE_TAKEN, WIRE_AHEAD, WIRE_BEHIND };
 /**
  * struct wire_event - a frame was sent or received, or a sender's timer expired
  * @end: 0 or 1: the end that sent or received it, or whose timer it is
- * @answer: it is an answer alone; else it carries @unit, sent @copy times before
- * @says: the answer in it: the number expected next, modulo the protocol's range;
- *	-1: none
+ * @answer: the frame contains only an answer; else it contains @unit, which was sent @copy times
+ *	before
+ * @says: answer in the frame: the number expected next, modulo the protocol's range; -1: no answer
  * @nak: the answer is a NAK: the unit with this number is damaged or missing
- * @fate, @verdict: if it was received
+ * @fate, @verdict: valid if the frame was received
  * @back: @end begins a replay from its oldest unit
  */
 struct wire_event {
@@ -54,18 +53,19 @@ struct wire_watch {
  * struct wire_plan - one run
  * @protocol: enum torus_retry
  * @payload: bytes of a unit's payload
- * @overhead: bytes of a unit besides
+ * @overhead: bytes of a unit besides its payload
  * @answer: bytes of an answer that travels alone (a DLLP, an empty packet)
- * @delay: bytes that fit on the line one way
- * @window: RETRY buffer, units
- * @coalesce: ACK/NAK: good units for each ACK
- * @timeout: without progress for so long the sender goes back; in bytes of time
+ * @delay: delay of the line in one direction, as the number of bytes sent in that time
+ * @window: size of the RETRY buffer, units
+ * @coalesce: for ACK/NAK, number of good units for each ACK
+ * @timeout: the sender goes back after this time without progress, as the number of bytes sent in
+ *	that time
  * @ber: bit error rate, of both directions
- * @units: to be delivered each way
- * @one_way: the other direction carries answers alone
- * @in_sequence: an answer that rides on a unit which is not taken does not count, as in the paper's
- *	fig. 6; else all intact answers do, as in the NIC (retry.h)
- * @watch: NULL: nobody looks
+ * @units: number of units to be delivered in each direction
+ * @one_way: the other direction carries only answers
+ * @in_sequence: an answer in a unit that the receiver does not accept does not count, as in the
+ *	paper's fig. 6; else all intact answers do, as in the NIC (retry.h)
+ * @watch: observer of the run, or NULL
  * @hit: instead of @ber: the transmissions of unit @hit_unit that are damaged
  */
 struct wire_plan {
@@ -84,13 +84,13 @@ struct wire_plan {
 };
 
 /**
- * struct wire_cost - what it took
- * @payload: bytes delivered, both ways
- * @flow: bytes on the wire, both ways
- * @time: until the last unit was acknowledged
- * @sent: units put onto the wire; @answers: answers that travelled alone
- * @backs: times that a sender went back; @timeouts: of these, by its timer
- * @ended: false if it made no progress any more
+ * struct wire_cost - cost of a run
+ * @payload: bytes delivered in both directions
+ * @flow: bytes on the wire in both directions
+ * @time: time until the last unit was acknowledged
+ * @sent: units sent; @answers: answers sent in frames of their own
+ * @backs: how often a sender went back; @timeouts: how often because of its timer
+ * @ended: false if the run made no progress any more
  */
 struct wire_cost {
 	uint64_t payload, flow, time;
@@ -98,15 +98,17 @@ struct wire_cost {
 	bool ended;
 };
 
-/** wire_window_max() - units that may be outstanding under @protocol */
+/** wire_window_max() - Return: most units that may be outstanding under @protocol */
 unsigned int wire_window_max(unsigned int protocol);
 
 /**
- * line_waste() - units that follow a damaged one before the sender goes back
+ * line_waste() - Return: number of units that the sender sends after a damaged one before it goes
+ * back
  *
- * The line there and back, the answer, and half a unit that is under way when it arrives.
- * If the other direction is saturated the answer waits for half a unit there, and is a
- * unit long where it rides on one. A mean: on one line the two directions keep their phase.
+ * It follows from the delay of the line in both directions, the length of the answer, and half a
+ * unit that is being sent when the answer arrives. If the other direction is saturated, the answer
+ * waits for half a unit there, and is as long as a unit if a unit carries it. The result is a mean:
+ * on one line, the phase between both directions stays the same.
  */
 double line_waste(const struct wire_plan *plan);
 

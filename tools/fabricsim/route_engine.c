@@ -14,7 +14,7 @@ const char *const route_engines[] = {
 	[ROUTE_RELAYS] = "relays", NULL
 };
 
-/** struct way - where a packet is under way, and how many hops it made */
+/** struct way - position of a packet, and number of its hops so far */
 struct way {
 	const struct torus_shape *shape;
 	const uint16_t *excluded;
@@ -30,7 +30,10 @@ static unsigned int coordinate_of(const struct torus_shape *shape, uint32_t node
 	return c.c[dim];
 }
 
-/* Goes along @dir to the coordinate of @to. Return: false: over an excluded link; *@w stays. */
+/*
+ * Moves along @dir to the coordinate of @to. Return: false if an excluded link is on the way; then
+ * @w is unchanged.
+ */
 static bool go_along(struct way *w, unsigned int dir, uint32_t to)
 {
 	unsigned int dim = dir % w->shape->ndims, goal = coordinate_of(w->shape, to, dim);

@@ -9,11 +9,11 @@
 #include "route_fabric.h"
 
 /**
- * struct fabric - at hand
- * @excluded: closed
- * @routes: of each node that lives; @rows: where theirs are
- * @found: rows of all nodes, of an engine that libtorus does not have
- * @again: rows made anew, one node's
+ * struct fabric - the fabric that is examined
+ * @excluded: closed exclusion table
+ * @routes: rows of each live node; @rows: arrays of these rows
+ * @found: rows of all nodes, for an engine that libtorus does not have
+ * @again: rows of one node, computed again from the beginning
  */
 struct fabric {
 	const struct route_case *c;
@@ -118,8 +118,8 @@ static int make_tables(struct fabric *f, struct route_result *r)
 	int err = 0;
 
 	/*
-	 * All tables in turn are made in the same memory: this measures how fast rows are made, not
-	 * memory.
+	 * All tables are made one after the other in the same memory, so that this measures the
+	 * time to compute rows and not the time of memory accesses.
 	 */
 	began = processor_ns();
 	for (uint32_t i = 0; i < f->nodes && err >= 0; i++)
@@ -160,7 +160,7 @@ static int verify_tables(struct fabric *f, struct route_result *r)
 	return err;
 }
 
-/* Updates all tables after the health of the fabric has changed; *@ns grows by the time it took. */
+/* Updates all tables after the health of the fabric has changed; adds the time to *@ns. */
 static int follow_health(struct fabric *f, const struct torus_cable *cable, uint32_t n,
 			 uint64_t *ns)
 {
@@ -174,7 +174,7 @@ static int follow_health(struct fabric *f, const struct torus_cable *cable, uint
 	return err;
 }
 
-/* Compares all rows with rows made anew. */
+/* Compares all rows with rows that are computed from the beginning. */
 static int compare_anew(struct fabric *f, struct route_result *r)
 {
 	for (uint32_t i = 0; i < f->nodes; i++) {

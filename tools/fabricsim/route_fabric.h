@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One fabric with random faults: its tables made, proven, timed, and brought in
- * line with one more fault and its repair.
+ * One fabric with random faults: computes its tables, proves and times them, and updates them after
+ * one more fault and its repair.
  */
 #ifndef ROUTE_FABRIC_H
 #define ROUTE_FABRIC_H
@@ -9,23 +9,24 @@
 #include <torus/route.h>
 #include "route_engine.h"
 
-/** struct route_case - what kind of fabric */
+/** struct route_case - parameters of the fabrics */
 struct route_case {
 	struct torus_shape shape;
 	unsigned int dead_nodes;
-	unsigned int cut_links;	/* besides those of dead nodes */
+	unsigned int cut_links;	/* number of cut links, besides those of dead nodes */
 	enum route_engine engine;
 };
 
 /**
- * struct route_result - what was found of one
- * @connected: healthy links join all nodes that live
- * @sound: what torus_verify() found
- * @unsafe: of these, what is more than a missing row
- * @unequal: rows that an increment left other than they are when made anew; only of engines that
- *	libtorus has, ROUTE_STEPS and ROUTE_RELAYS, as are the times
- * @tables: that were made and timed, of nodes that live; @tables_ns, @increment_ns: processor time
- *	of all of them, of one increment of all of them (mean of a fault and its repair)
+ * struct route_result - results of one fabric
+ * @connected: healthy links connect all live nodes
+ * @sound: result of torus_verify()
+ * @unsafe: number of wrong rows that are not merely missing
+ * @unequal: rows that differ after an update from rows computed from the beginning; like the times,
+ *	only for the engines of libtorus, ROUTE_STEPS and ROUTE_RELAYS
+ * @tables: number of tables that were made and timed, one for each live node; @tables_ns: processor
+ *	time to make all of them; @increment_ns: processor time to update all of them (mean of a
+ *	fault and its repair)
  */
 struct route_result {
 	bool connected;
@@ -36,10 +37,10 @@ struct route_result {
 	uint64_t tables_ns, increment_ns;
 };
 
-/** route_links() - cables of a shape */
+/** route_links() - Return: number of cables of a shape */
 uint32_t route_links(const struct torus_shape *shape);
 
-/** route_fabric() - Return: 0 or -ENOMEM. The same @seed, the same fabric */
+/** route_fabric() - examine the fabric that follows from @seed. Return: 0 or -ENOMEM */
 int route_fabric(const struct route_case *c, uint64_t seed, struct route_result *r);
 
 #endif /* ROUTE_FABRIC_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The host of a manager in a world: it gives the manager its NIC and the service network. Messages
- * pass the real codec. A connection delivers messages in order, or breaks. A doubled message comes
- * again later, out of order, as after a reconnection.
+ * pass the real codec. A connection delivers messages in order, or breaks. A doubled message
+ * arrives a second time later, out of order, as after a reconnection.
  */
 #include <stdio.h>
 
@@ -56,8 +56,8 @@ static uint64_t svc_delay(struct world *w)
 	return w->cfg.svc_latency + (w->cfg.svc_jitter ? world_random(w) % w->cfg.svc_jitter : 0);
 }
 
-#define SEGMENT 1448	/* bytes of a stream in a frame */
-#define HEADERS 78	/* bytes of TCP, IP and Ethernet around them */
+#define SEGMENT 1448	/* bytes of a stream in one frame */
+#define HEADERS 78	/* bytes of the TCP, IP and Ethernet headers of a frame */
 
 /* Sends a message of @len bytes over a link at @at, or at @busy if the link is busy until then.
  * Return: when the link has sent it; @busy is set to that. */
@@ -70,8 +70,8 @@ static uint64_t pass_link(struct world *w, uint64_t *busy, uint64_t at, size_t l
 }
 
 /*
- * Return: when a message of @node leaves it: the node's processor has other messages to handle as
- * well. If all nodes share one processor, the sender has it now.
+ * Return: when a message of @node leaves it: the node's processor may have to handle other messages
+ * first. If all nodes share one processor, the sender is using it now.
  */
 static uint64_t leaves_at(struct world *w, uint32_t node)
 {
@@ -97,7 +97,7 @@ static uint64_t arrives_at(struct world *w, uint32_t from, uint32_t to, size_t l
 	return pass_link(w, &w->node[to].svc_in, at, bytes);
 }
 
-/* Sends an event to end @id. It arrives after all that was sent to this end before. */
+/* Sends an event to end @id. It arrives after all events that were sent to this end before. */
 static void queue_event(struct world *w, int id, enum ev_kind kind, void *data, size_t len)
 {
 	struct end *e = &w->end[id - 1];
@@ -149,7 +149,7 @@ void world_partition(struct world *w, uint64_t mask)
 	}
 }
 
-/* Sends to end @id that the connection has ended, unless that is lost too. */
+/* Sends to end @id that the connection has ended, unless this message is lost, too. */
 static void hang_up(struct world *w, uint32_t from, int id)
 {
 	if (world_lost(w, from, w->end[id - 1].node))
@@ -236,10 +236,10 @@ static bool parcel_has(const struct parcel *p, const struct fm_table_msg *t)
 }
 
 /*
- * Return: a table as a parcel: the one that its sender is just handed and passes on, or the newest,
- * if it is the same table, else a new one. Term, version and base determine the content of a
- * table, except for sessions that the second end of a cable reports late; the machines of a
- * library share these anyway.
+ * Return: a table as a parcel: the parcel that its sender is just receiving and passes on, or the
+ * newest parcel, if it has the same table; else a new parcel. Term, version and base determine the
+ * content of a table, except for sessions that the second end of a cable reports late; the machines
+ * of a library share these anyway.
  */
 static struct parcel *parcel_of(struct world *w, const struct fm_msg *msg)
 {
@@ -276,7 +276,7 @@ static struct parcel *parcel_of(struct world *w, const struct fm_msg *msg)
 
 /*
  * Return: true if a message from end @id to end @to is lost. The connection breaks if a message was
- * lost on it before, or if the other end was closed and the news of it was lost.
+ * lost on it before, or if the other end was closed and the message about that was lost.
  */
 static bool is_message_lost(struct world *w, int id, int to)
 {
@@ -295,7 +295,7 @@ static bool is_message_lost(struct world *w, int id, int to)
 }
 
 /*
- * Handles a message to an end that vanished with its host: if that host has power again, it sends
+ * Handles a message to an end whose host has lost its power: if the host has power again, it sends
  * a reset.
  */
 static void reset_end(struct world *w, int id)
@@ -356,7 +356,7 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 	queue_event(w, e->peer, EV_MSG, data, len);
 }
 
-/* Keeps a table as on a disk: it is still there when the node has lost its power. */
+/* Keeps a table as on a disk: it survives a loss of the node's power. */
 static void keep_table(void *io, const struct fm_msg *table)
 {
 	struct wnode *n = node_of(io);

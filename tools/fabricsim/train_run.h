@@ -10,7 +10,7 @@
 
 /**
  * struct train_plan - parameters of a run
- * @life: ns to go on after training, with a look at the eyes every @look ns
+ * @life: time to simulate after training, ns; the eyes are measured every @look ns
  */
 struct train_plan {
 	struct tn_cable cable;
@@ -18,7 +18,7 @@ struct train_plan {
 	u64 life, look;
 };
 
-/** struct train_state - of a receiver at some moment; @mbps is that of a lane */
+/** struct train_state - state of a receiver at some time; @mbps: rate of one lane */
 struct train_state {
 	unsigned int width;
 	u32 mbps, margin;
@@ -30,12 +30,12 @@ struct train_state {
  * struct train_result - results of a run
  * @untrained: bit error rate before any training: no taps, flat receiver, highest rate, all lanes
  * @took: ns of the first training
- * @settings: that it measured
+ * @settings: number of settings that the training measured
  * @trained, @ended: after the first training, and at the end of life
- * @retrains, @shed: in life: trainings, and lanes that they took away
- * @retraining: ns spent with them
- * @lived: ns until no lane was left; life if some are
- * @worst: bit error rate seen in any look, of the whole link
+ * @retrains: number of later trainings; @shed: lanes that they switched off
+ * @retraining: ns spent in these trainings
+ * @lived: ns until no lane was left; @life if some lanes are left
+ * @worst: highest bit error rate of the whole link in any measurement
  */
 struct train_result {
 	u64 untrained;
@@ -54,9 +54,9 @@ struct train_receiver {
 	u64 now;
 };
 
-/** train_receiver_init() - @r must not move in memory from then on */
+/** train_receiver_init() - make a receiver and its line; @r must not move in memory from then on */
 void train_receiver_init(struct train_receiver *r, const struct train_plan *plan);
-/** train_receiver_train() - Return: ns it took */
+/** train_receiver_train() - train the receiver. Return: the duration, ns */
 u64 train_receiver_train(struct train_receiver *r, bool near);
 
 void train_run(const struct train_plan *plan, struct train_result *out);

@@ -7,12 +7,13 @@
 #include "kernel/core/splitmix64.h"
 #include "lib/util/times.h"
 
-#define READ_EVERY	(60 * SEC)	/* fabricd reads more often, so it warns earlier */
+#define READ_EVERY	(60 * SEC)	/* interval of readings; fabricd reads more often, so it
+					 * warns earlier */
 #define PHASES		1440		/* readings in a period of the model, which is a day */
 #define MONTH		(30 * 86400 * SEC)
 #define STEPS_MAX	200000
 
-/** struct watch - fabricd at the receiver of one link */
+/** struct watch - the judgement of fabricd about the receiver of one link */
 struct watch {
 	struct quality_rules rules;
 	struct quality quality;
@@ -34,7 +35,7 @@ static void begin_watch(struct watch *w, u64 seed)
 	w->bits_left = -log(draw_fraction(&w->random));
 }
 
-/* Counts the errors of @bits; @bits_left is in units of the mean distance of two errors. */
+/* Counts the errors of @bits; @bits_left is in units of the mean distance between two errors. */
 static void count_line_errors(struct watch *w, double bits, double ber)
 {
 	w->bits_left -= bits * ber;

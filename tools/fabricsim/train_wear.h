@@ -17,11 +17,12 @@
 #define WEAR_SCALE_MAX	1440
 
 /**
- * struct wear_result - of lines of one kind
- * @failed: lines that aged until they failed; @warned: those of which fabricd had warned
- * @early: those of which it had warned at least WEAR_EARLY before
+ * struct wear_result - results of lines of one kind
+ * @failed: number of lines that aged until they failed; @warned: number of these lines for which
+ *	fabricd warned before
+ * @early: number of these lines for which fabricd warned at least WEAR_EARLY before
  * @before: ns from the warning to the failure of each, at most @failed; ascending
- * @months: of lines that do not age; @alarms: warnings of them
+ * @months: simulated months of lines that do not age; @alarms: number of warnings for these lines
  */
 struct wear_result {
 	unsigned int failed, warned, early;
@@ -32,12 +33,12 @@ struct wear_result {
 #define WEAR_EARLY	(600ull * 1000000000ull)
 
 /**
- * wear_age() - ages a line until it fails
- * Return: ns from the warning to the failure; 0: there was none; ~0: it does not fail, or could not
- * be trained
+ * wear_age() - let a line age until it fails
+ * Return: ns from the warning to the failure; 0: there was no warning; ~0: it does not fail, or
+ * could not be trained
  */
 u64 wear_age(const struct train_plan *plan, u64 scale);
-/** wear_month() - a line that does not age, for 30 days. Return: warnings */
+/** wear_month() - simulate a line that does not age, for 30 days. Return: number of warnings */
 u64 wear_month(const struct train_plan *plan);
 
 #endif /* TRAIN_WEAR_H */

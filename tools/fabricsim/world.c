@@ -54,7 +54,7 @@ static void ev_drop(struct ev *ev)
 		free(ev->data);
 }
 
-/* Keeps an event, in order, for a manager that hangs, or a node that is paused. */
+/* Keeps an event, in order, for a manager that hangs or for a node that is paused. */
 static void put_off(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
@@ -73,7 +73,7 @@ uint64_t world_work(struct world *w, uint32_t node)
 	return *busy;
 }
 
-/* Return: true if the event takes CPU time: the manager has handled it a moment later. */
+/* Return: true if the manager handles the event later, because handling takes processor time. */
 static bool takes_cpu(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
@@ -94,7 +94,7 @@ static bool takes_cpu(struct world *w, struct ev *ev)
 	return true;
 }
 
-/* Return: true if the event has to wait, because all of its node stands still. */
+/* Return: true if the event has to wait, because its node is paused. */
 static bool is_paused(const struct world *w, const struct ev *ev)
 {
 	return ev->kind != EV_CARRIER && w->node[ev->node].paused;
@@ -501,7 +501,7 @@ void world_priority(struct world *w, uint32_t node, unsigned int priority)
 	w->node[node].priority = priority;
 }
 
-/* --- what is counted -------------------------------------------------------------- */
+/* --- counters ---------------------------------------------------------------------- */
 
 void held_more(struct world *w, uint32_t node, uint32_t rows)
 {
@@ -540,7 +540,7 @@ struct world_counts world_counts(struct world *w)
 	return c;
 }
 
-/* --- looking ------------------------------------------------------------------------ */
+/* --- reading the world --------------------------------------------------------------- */
 
 uint64_t world_now(const struct world *w)
 {
@@ -612,7 +612,10 @@ uint32_t world_root(struct world *w)
 	return w->root;
 }
 
-/* Return: true if exactly the links of whole cables are up, at both ends. */
+/*
+ * Return: true if the links of all working cables are up at both ends, and all other links are
+ * down.
+ */
 static bool links_as_wanted(struct world *w)
 {
 	if (w->cfg.links_only)
@@ -641,11 +644,11 @@ bool world_settled(struct world *w)
 	const struct fm *root = n->fm;
 	struct fm_status st;
 
-	/* A new root has made no table yet while its NIC has rows of a former one. */
+	/* A new root has not made a table yet, while its NIC has rows of a former root. */
 	if (!root || !fm_is_root(root) || n->rows_epoch != fm_epoch(root) ||
 	    !fm_in_force(root, fm_version(root)))
 		return false;
-	/* Another recovery follows later. */
+	/* Parked packets mean that another recovery follows. */
 	fm_status(root, &st);
 	if (st.parked)
 		return false;

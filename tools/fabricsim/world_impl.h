@@ -22,7 +22,7 @@ enum ev_kind {
 	EV_CARRIER,
 	EV_TABLE,	/* a table arrives, as a struct parcel */
 	EV_ACT,		/* a slow NIC does an action of its manager */
-	EV_DONE,	/* ... and its end reaches the manager */
+	EV_DONE,	/* the end of an action of a slow NIC reaches the manager */
 	EV_ARBITER,	/* the arbiter's answer reaches the manager */
 	EV_TRAINED,	/* the links of a cable between plain NICs come up */
 };
@@ -36,7 +36,7 @@ struct frame {
 
 /**
  * struct parcel - a table in transit; one copy for all connections on which it is sent
- * @len: its size as a message of the codec, in bytes
+ * @len: size of the packed message, bytes
  */
 struct parcel {
 	uint32_t refs;
@@ -49,14 +49,15 @@ struct cable {
 	uint8_t port[2];
 	bool there, cut;
 	uint8_t silent;		/* mask of ends whose frames are lost */
-	uint64_t mended;	/* when it was last neither cut nor silent any more; 0: never */
-	struct tn_cable line;	/* with world_config.lines */
+	uint64_t mended;	/* when the cable was last repaired, that is neither cut nor
+				 * silent any more; 0: never */
+	struct tn_cable line;	/* properties of the line, with world_config.lines */
 };
 
 /**
  * struct end - one end of a service connection; its id is its index + 1
  * @peer: id of the other end; 0: there is none
- * @prev, @next: ids in the list of the node's open ends, oldest first; 0: none
+ * @prev, @next: ids in the list of the node's open ends, oldest first; 0: end of the list
  */
 struct end {
 	uint32_t node;
@@ -64,58 +65,65 @@ struct end {
 	int peer;
 	int prev, next;
 	bool open;
-	bool vanished;		/* with its host; the other end does not know */
-	bool torn;		/* something that was sent to this end is lost */
-	uint64_t last;		/* arrival of the newest message towards this end */
+	bool vanished;		/* the host of this end has lost its power, and the other end
+				 * does not know */
+	bool torn;		/* data that was sent to this end is lost */
+	uint64_t last;		/* arrival time of the newest message to this end */
 };
 
 struct wnode {
 	bool on, managed, hung;
-	bool paused;		/* NIC and manager stand still */
-	bool vanished;		/* until it has power again */
+	bool paused;		/* NIC and manager are paused */
+	bool vanished;		/* the host vanished without power, until it has power again */
 	uint32_t nic_life, fm_life;
 	uint64_t guid;
 	uint32_t epoch;
 	uint64_t root_epoch, root_guid;	/* the root that the NIC obeys */
-	struct torus_plan plan;		/* of the NIC; all 0: the default one */
-	uint64_t rows_epoch;		/* ... whose rows it has */
-	uint64_t by_epoch, by_guid;	/* ... by whose order its manager acts */
-	uint32_t relay_packets;		/* 0: the default */
+	struct torus_plan plan;		/* address plan of the NIC; all 0: the default plan */
+	uint64_t rows_epoch;		/* epoch of the root whose rows the NIC has */
+	uint64_t by_epoch, by_guid;	/* the root whose orders the manager follows */
+	uint32_t relay_packets;		/* parameter of the NIC; 0: the default */
 	bool bootstrap;
 	unsigned int priority;
 	char name[TORUS_NAME_MAX + 1];
 	char fabric[TORUS_NAME_MAX + 1];
 	struct tn_nic *nic;
-	struct tn_serdes_model *serdes;	/* of its ports, with world_config.lines */
-	struct plain *plain;	/* instead of @nic, with links_only */
+	struct tn_serdes_model *serdes;	/* models of the ports' receivers, with
+					 * world_config.lines */
+	struct plain *plain;	/* state of the NIC with links_only, in place of @nic */
 	void *table;
 	struct fm *fm;
 	uint64_t nic_due, fm_due;
 	int first_end, last_end;	/* list of open ends of service connections; 0: none */
-	uint64_t cpu_busy;	/* until when its processor is */
-	bool fm_late;		/* its timer is due, and waits for a processor */
-	uint64_t svc_out, svc_in;	/* until when its service link is busy, each way */
-	uint64_t act_time;	/* that an action at the NIC takes */
-	uint64_t act_busy;	/* until when the NIC is busy with one */
+	uint64_t cpu_busy;	/* time until which the node's processor is busy */
+	bool fm_late;		/* the manager's timer is due, and waits for a processor */
+	uint64_t svc_out, svc_in;	/* time until which the node's service link is busy, in
+					 * each direction */
+	uint64_t act_time;	/* time that an action at the NIC takes */
+	uint64_t act_busy;	/* time until which the NIC is busy with an action */
 	unsigned int act_fails;	/* of 1000 actions, this many fail */
-	unsigned int refuse[WORLD_ACTS];	/* so many of that kind fail */
-	uint32_t ignore;	/* mask of types of messages that its manager does not take */
-	uint8_t *kept;		/* the table that its manager has kept, packed */
+	unsigned int refuse[WORLD_ACTS];	/* number of the next actions of each kind that
+						 * fail */
+	uint32_t ignore;	/* mask of types of messages that the manager ignores */
+	uint8_t *kept;		/* the table that the manager has kept on its disk, packed */
 	size_t kept_len;
 	uint32_t held;		/* rows on hold */
-	uint64_t held_first;	/* when the first of them was put on hold */
-	uint64_t held_began;	/* sum of the times when they were, modulo 2^64 */
+	uint64_t held_first;	/* time at which the first of these rows was put on hold */
+	uint64_t held_began;	/* sum of the times at which these rows were put on hold, modulo
+				 * 2^64 */
 	struct ev *late;	/* events that wait for a manager that hangs, or a node that is paused */
 	size_t nlate;
-	uint32_t links_changed;	/* mask of ports, which nic_pump() reports to the manager */
-	uint64_t *seq;		/* next number of traffic, for each (destination, VC) */
+	uint32_t links_changed;	/* mask of ports whose links have changed; nic_pump() reports
+				 * them to the manager */
+	uint64_t *seq;		/* next number of a packet of the traffic, for each (destination,
+				 * VC) */
 	uint32_t next_dst;
-	int32_t *cable;		/* cable at each port, -1: none */
+	int32_t *cable;		/* number of the cable at each port, -1: no cable */
 };
 
 /**
  * struct ended - an action at a NIC that has ended
- * @tag: 0: there is none
+ * @tag: tag of the action; 0: no action has ended
  */
 struct ended {
 	uint32_t tag;
@@ -125,9 +133,10 @@ struct ended {
 
 /**
  * struct warbiter - the arbiter of the site
- * @verdict: its answer; FM_GRANTED: if the epoch is after @epoch, which it granted to @guid
- * @delay: until the answer
- * @asked: how often
+ * @verdict: the arbiter's answer; FM_GRANTED only if the epoch is after @epoch, which the arbiter
+ *	granted to @guid
+ * @delay: time until the answer
+ * @asked: number of questions
  */
 struct warbiter {
 	enum fm_verdict verdict;
@@ -139,13 +148,13 @@ struct world {
 	struct world_config cfg;
 	struct world_watch watch;
 	uint64_t now, random;
-	uint32_t nodes, root;	/* @root: that has led last */
+	uint32_t nodes, root;	/* @root: the node that was root last */
 	unsigned int nports;
 	struct wnode *node;
 	struct cable *cable;
 	uint32_t ncables;
 	struct queue queue;
-	uint64_t cpu_busy;	/* until when the processor is that all managers share */
+	uint64_t cpu_busy;	/* time until which the processor that all managers share is busy */
 	struct end *end;
 	size_t nends, ends_room;
 	struct world_counts counts;
@@ -154,15 +163,17 @@ struct world {
 	struct parcel *handing;	/* the parcel that is being delivered */
 	struct plain_route *route;
 	struct warbiter arbiter;
-	bool *lost;		/* from each node to each other on the service network; or NULL */
-	unsigned int svc_changes;	/* of @lost */
-	uint64_t tick;		/* when the checker looks next */
-	uint64_t fm_events;	/* that managers got */
-	uint64_t link_events;	/* links that changed their state */
-	bool calling;		/* a manager has got an event */
-	bool flow;		/* there is no other traffic than from @flow_src to @flow_dst */
+	bool *lost;		/* for each pair of nodes, true if the service network loses
+				 * packets from the first to the second; or NULL */
+	unsigned int svc_changes;	/* number of changes of @lost */
+	uint64_t tick;		/* time of the next call of the checker */
+	uint64_t fm_events;	/* number of events that managers got */
+	uint64_t link_events;	/* number of links that changed their state */
+	bool calling;		/* a manager is handling an event */
+	bool flow;		/* the only traffic is from @flow_src to @flow_dst */
 	uint32_t flow_src, flow_dst;
-	struct ended ended;	/* NIC action that was done within the call: reported after it */
+	struct ended ended;	/* action that a NIC has done within a call of the manager, and
+				 * that is reported after the call */
 };
 
 void world_post(struct world *w, struct ev *ev);
@@ -170,7 +181,9 @@ void world_post(struct world *w, struct ev *ev);
 uint64_t world_work(struct world *w, uint32_t node);
 bool world_chance(struct world *w, unsigned int n, unsigned int of);
 void frame_put(struct frame *f);
-/* Count @rows more held rows of @node; count that all its holds are released. */
+/*
+ * held_more() adds @rows rows on hold of @node; held_none() counts that all its holds are released.
+ */
 void held_more(struct world *w, uint32_t node, uint32_t rows);
 void held_none(struct world *w, uint32_t node);
 
@@ -185,10 +198,13 @@ void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_li
 void nic_traffic(struct world *w, uint32_t node);
 /* Sends the state of a link to the manager of @node; it arrives after 20 us. */
 void tell_link(struct world *w, uint32_t node, unsigned int port);
-/* Reads from @pkt which packet of the traffic it carries. Return: false: it carries none. */
+/*
+ * Reads from @pkt which packet of the traffic it carries. Return: false if it is not a packet of
+ * the traffic.
+ */
 bool nic_packet(const struct tn_pkt *pkt, struct world_packet *id);
 
-/* nic_plain.c, nic_plain_rows.c: NICs that are nothing but links */
+/* nic_plain.c, nic_plain_rows.c: NICs that consist only of links */
 void plain_start(struct world *w, uint32_t node);
 void plain_stop(struct world *w, uint32_t node);
 void plain_carrier(struct world *w, uint32_t cable);
@@ -204,7 +220,7 @@ int plain_rows(struct world *w, uint32_t node, uint64_t version, const uint16_t 
 int plain_flow(struct world *w, uint32_t node, struct torus_park *out);
 int plain_replay(struct world *w, uint32_t node, uint16_t ports);
 
-/** struct whost - host of a manager: argument of its actions */
+/** struct whost - host of a manager, the argument of the manager's actions */
 struct whost {
 	struct world *w;
 	uint32_t node;
@@ -223,7 +239,7 @@ void host_count(void *io, uint32_t tag, bool lost);
 void host_park_resolve(void *io, unsigned int port, uint32_t session, int seq);
 void host_park_replay(void *io, uint32_t tag, uint64_t version, uint16_t ports);
 void host_counters(struct world *w, uint32_t node, struct torus_park *out);
-/* EV_ACT and EV_DONE. */
+/* host_act() and host_done() handle the events EV_ACT and EV_DONE. */
 void host_act(struct world *w, struct ev *ev);
 void host_done(struct world *w, const struct ev *ev);
 /* Ends the actions that @node's manager began in an event, unless its NIC is slow. */
@@ -239,7 +255,7 @@ void parcel_put(struct parcel *p);
 bool world_lost(const struct world *w, uint32_t a, uint32_t b);
 void manager_start(struct world *w, uint32_t node);
 void manager_stop(struct world *w, uint32_t node);
-/* Frees a manager without telling its peers, at the end of the world. */
+/* Frees a manager without messages to its peers, at the end of the world. */
 void manager_drop(struct world *w, uint32_t node);
 void manager_event(struct world *w, struct ev *ev);
 
