@@ -17,8 +17,7 @@
  * file with less(1), or with cut -d' ' -f8- and jq(1), without a manager.
  *
  * In format 1, LOG has sixteen hexadecimal digits, and JSON is the whole event. Such files are
- * read,
- * and not continued.
+ * read, but new events are written to another file.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -60,38 +60,39 @@ bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
 /**
  * lt_box_escape() - get the box of destinations to which an adaptive packet may need the channel
  *
- * An adaptive packet can reach any node of the box between source and destination. At each of them
- * it relies on the deterministic next hop: the first direction, in order, whose coordinate is not
- * yet reached. The destination depends on the channel if the channel is this hop at one of those
- * nodes. If no such channel is excluded, a healthy path, and so an escape, exists at all of them.
+ * An adaptive packet can reach any node of the box between source and destination. At each of these
+ * nodes it relies on the deterministic next hop: the first direction, in order, whose coordinate is
+ * not yet reached. The destination depends on the channel if the channel is this hop at one of
+ * those nodes. If no such channel is excluded, a healthy path, and so an escape, exists at all of
+ * them.
  *
- * The Angara paper sets the directions of adaptive packets apart from those of the others, along
- * shortest ways. Here the two differ only half way round. A router knows only the header, which is
- * a
- * set of directions for all nodes on the way: it cannot say that +x is healthy here, and not at the
- * next node. And the escape at the source is the plain path. So a destination whose row is a detour
- * has no
- * adaptive packets, though another order of the same directions may be healthy.
+ * The Angara paper has separate directions for adaptive packets, along shortest paths. Here
+ * adaptive and other packets use the same directions, except half way round a ring. A router knows
+ * only the packet's header, which is one set of directions for all nodes on the path: the header
+ * cannot say that +x is healthy at one node and not at the next. The escape at the source is the
+ * plain path. So if the row of a destination is a detour, packets to it are not adaptive, even if
+ * another order of the same directions is healthy.
  *
- * Half way round a ring both ways are as short, and a header of VCA, which is a set of directions,
- * may have both. Then the first hop along that dimension decides: a packet never goes back to
- * where it came from (dirs_left() in kernel/core/router.c). So whatever it chooses, it is a packet
- * with one direction in each dimension, of which the above holds. It is safe if every choice is.
- * Each dimension chooses for itself, so the destinations for which there is a choice that needs the
- * channel are again a product: that of the row's own choice, with a coordinate half way round in
- * both sides if it is in one. That is this box. lt_box_narrow() leaves the destinations that need
- * the channel with the directions of their row: these may have no adaptive packets, and the others
- * only such as go the row's way.
+ * Half way round a ring both directions are equally short, and the header of a packet on VCA, a set
+ * of directions, may have both. Then the packet's first hop along that dimension decides: a packet
+ * never goes back to the node it came from (dirs_left() in kernel/core/router.c). So after its
+ * choice, it is a packet with one direction in each dimension, for which the above holds. It is
+ * safe if every choice is safe. The choice in one dimension does not depend on the others. So the
+ * destinations for which some choice needs the channel are again a product: the box of the row's
+ * own choice, with a coordinate half way round in both sides if it is in one. This function returns
+ * that box. lt_box_narrow() reduces it to the destinations that need the channel with the
+ * directions of their row: packets to these may not be adaptive, and packets to the others may be
+ * adaptive only in the directions of the row.
  *
- * A NIC of an earlier release keeps both directions. At a node that such a packet reached by -x, it
- * has +x still: it may go back, again and again, and its escape is the way by +x, whose cables
- * nothing has checked for it. Where such a cable is dead a router of this release parks the packet.
- * One of an earlier release lets it wait for a credit of another allowed direction that is alive,
- * and such packets can wait for each other in a circle, without end. So all NICs of a fabric must
- * be of this release before a manager of it makes rows; managers report links that speak an older
- * wire version (note_old_nic() in daemon/fm/node/bootstrap.c).
+ * A NIC of an earlier release keeps both directions. A packet that has reached a node by -x still
+ * has +x there: it may go back, again and again, and its escape is the path by +x, whose cables
+ * were not checked for it. If such a cable is dead, a router of this release parks the packet. A
+ * router of the earlier release lets the packet wait for a credit of another allowed direction that
+ * is alive, and such packets can wait for each other in a cycle, without end. So all NICs of a
+ * fabric must be of this release before a manager of this release makes rows; managers report links
+ * that speak an older wire version (note_old_nic() in daemon/fm/node/bootstrap.c).
  *
- * Return: false if there are none.
+ * Return: false if the box is empty.
  */
 bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from,
 		   const struct channel *ch, struct box *box);

@@ -19,9 +19,9 @@
 #include "lib/util/clock.h"
 
 #define TIMEOUT_MS 10000
-#define FIRST_MS 3000		/* limit of the first answer of a manager */
-#define LOOK_MS 500		/* limit of the check whether a manager of a lab hangs */
-#define AGAIN_S 60		/* how long a manager that is away is tried, once a second */
+#define FIRST_MS 3000		/* time limit for the first answer of a manager */
+#define LOOK_MS 500		/* time limit of the check whether a manager of a lab hangs */
+#define AGAIN_S 60		/* how long to try a manager that does not answer, once a second */
 #define HUNG_MAX 8		/* managers that may hang before the search for one ends */
 #define DEFAULT_CONTROL "/run/fabricd/control"
 #define GUID_DIGITS 16
@@ -33,7 +33,7 @@ static int try_path(struct ask *ask, const char *path)
 	return torus_fabric_open(ask->path, &ask->fabric);
 }
 
-/* Prints why there is no answer. Return: the exit status. */
+/* Prints the reason why there is no answer. Return: the exit status. */
 static int no_answer(const struct ask *ask, int err, int waited_ms)
 {
 	enum status kind = kind_of_errno(err);
@@ -45,7 +45,9 @@ static int no_answer(const struct ask *ask, int err, int waited_ms)
 	return fail_as(kind, "no answer from %s: %s", ask->who, strerror(-err));
 }
 
-/* Handles the reply that a manager with too many clients sends to each further one at once. */
+/*
+ * Handles the reply that a manager sends to each further client at once if it has too many clients.
+ */
 static int turned_away(const char *text)
 {
 	json_t *reply = json_loads(text, 0, NULL);
@@ -61,7 +63,10 @@ static int turned_away(const char *text)
 	return status;
 }
 
-/* A manager that hangs takes connections, too. So this asks a question that needs no other node. */
+/*
+ * A manager that hangs accepts connections, too. So this function asks a question that the manager
+ * can answer without other nodes.
+ */
 static int sign_of_life(struct ask *ask)
 {
 	char *text;
@@ -119,7 +124,7 @@ static bool is_hung(const char *path)
 
 /*
  * Opens the first manager of a lab that answers, because each passes questions on to the root.
- * Return: OK, or the kind of the error; that of a manager that hangs has precedence.
+ * Return: OK, or the kind of the error; if a manager hangs, the kind of that error.
  */
 static int open_any(struct ask *ask, const struct lab *lab)
 {
@@ -199,7 +204,10 @@ static int open_manager(const struct ctl *ctl, struct ask *ask)
 		       "up; start fabricd, or raise a lab with 'fabricctl lab up 4x4'");
 }
 
-/* Loads the names of nodes. Without a table there are none, and coordinates are shown. */
+/*
+ * Loads the names of nodes. If there is no table, there are no names, and commands show
+ * coordinates.
+ */
 static int load_names(struct ask *ask)
 {
 	json_t *nodes = NULL;
@@ -308,7 +316,10 @@ void ask_label(const struct ask *ask, bool aside)
 		printf("%s%s%s\n", paint(BAD), ask->knows, paint(PLAIN));
 }
 
-/* Parses a reply: its data, and whether more follows. Return: OK, or the kind of the error. */
+/*
+ * Parses a reply: sets its data, and whether more replies follow. Return: OK, or the kind of the
+ * error.
+ */
 static int unpack_reply(struct ask *ask, char *text, json_t **data, bool *more)
 {
 	json_error_t error;
@@ -485,7 +496,8 @@ int ask_all_links(struct ask *a, json_t **data)
 {
 	int status;
 
-	a->spares = "usage";	/* of a manager of an earlier release, which does not know "brief" */
+	a->spares = "usage";	/* code that a manager of an earlier release sends, because it
+				 * does not know "brief" */
 	a->spared = false;
 	status = ask_nodes(a, json_pack("{ss sb}", "cmd", "links", "brief", true), ASK_LINKS_MAX, 2,
 			   data);

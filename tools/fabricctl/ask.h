@@ -12,9 +12,9 @@
 
 #include "command.h"
 
-#define ASK_NODES_MAX 4096	/* in a reply about nodes: fabricd-control(7) */
-#define ASK_LINKS_MAX 2048	/* ... about ends of cables */
-#define ASK_BAD_MAX 8192	/* ... about bad ones, in brief */
+#define ASK_NODES_MAX 4096	/* most nodes in a reply: fabricd-control(7) */
+#define ASK_LINKS_MAX 2048	/* most ends of cables in a reply */
+#define ASK_BAD_MAX 8192	/* most ends of bad cables in a short reply */
 
 /** struct ask - an open connection to a manager */
 struct ask {
@@ -22,28 +22,30 @@ struct ask {
 	char path[128];
 	char who[256];		/* the manager, for messages: "the manager of node 1,0 of lab
 				 * 'a'" */
-	int timeout_ms;		/* for each answer */
-	int first_ms;		/* ... and for the first, which each manager can send at once */
+	int timeout_ms;		/* time limit for each answer */
+	int first_ms;		/* time limit for the first answer, which each manager can send
+				 * at once */
 	bool missing;		/* nodes were missing in an answer: the fabric has a problem */
-	char told[512];		/* ... the nodes that were printed last */
-	bool rootless;		/* an answer was made without the root: a problem, too */
-	char knows[256];	/* ... text that describes such answers */
-	const char *spares;	/* refusals with these codes are not printed now */
-	bool spared;		/* ... there was such a refusal, */
-	char refused[16];	/* ... with this code */
+	char told[512];		/* the missing nodes that were printed last */
+	bool rootless;		/* an answer was made without the root, which is a problem, too */
+	char knows[256];	/* text that describes answers made without the root */
+	const char *spares;	/* codes of refusals that are not printed now */
+	bool spared;		/* there was such a refusal */
+	char refused[16];	/* code of that refusal */
 };
 
 /**
- * ask_open() - connect to a manager: the first that is named by --control; --lab and --node;
- *	$TORUS_CONTROL; else this machine's own; else that of the only lab that is up
- * A manager that does not answer the first request soon is given up: it hangs, or it is stopped.
+ * ask_open() - connect to a manager: the first of: the manager named by --control; by --lab and
+ *	--node; by $TORUS_CONTROL; the manager of this machine; a manager of the only lab that is up
+ * If a manager does not answer the first request soon, the function fails: the manager hangs, or it
+ * is stopped.
  * Return: OK, or the kind of the error (kind.h).
  */
 int ask_open(const struct ctl *ctl, struct ask *ask);
 void ask_close(struct ask *ask);
 /**
- * ask_again() - the manager does not answer: connect anew, to it or, of a lab, to another one
- * Tries every second for --timeout, or 60 s, and prints that.
+ * ask_again() - called if the manager does not answer: connect again to this manager or, in a lab,
+ * to another one Tries every second for --timeout, or 60 s, and prints that.
  * Return: OK, or why the last try failed.
  */
 int ask_again(const struct ctl *ctl, struct ask *ask);
@@ -51,8 +53,8 @@ int ask_again(const struct ctl *ctl, struct ask *ask);
 /**
  * ask() - send a request, and wait for its answer
  * @ask: the manager
- * @request: its reference is taken over
- * @data: gets the answer, a new reference; several parts are joined
+ * @request: the request, whose reference is taken over
+ * @data: set to the answer, a new reference; several replies are joined
  * Also prints which nodes did not answer.
  * Return: OK, or the kind of the error (kind.h): UNREACHABLE also if the root, or the node in
  * question, does not answer.
@@ -60,7 +62,7 @@ int ask_again(const struct ctl *ctl, struct ask *ask);
 int ask(struct ask *ask, json_t *request, json_t **data);
 /**
  * ask_try() - as ask(), with an argument that a manager of an earlier release may not know
- * @unknown: set if it does not; then nothing is printed
+ * @unknown: set to true if the manager does not know the argument; then nothing is printed
  */
 int ask_try(struct ask *ask, json_t *request, json_t **data, bool *unknown);
 /**
@@ -73,22 +75,28 @@ int ask_sparing(struct ask *ask, json_t *request, json_t **data, const char *cod
  */
 int ask_ready(struct ask *ask, bool *ready);
 /**
- * ask_nodes() - as ask(), about all nodes, in as many requests as the size of replies requires
+ * ask_nodes() - like ask(), but for all nodes, in as many requests as the limit of a reply requires
  * @max: most items of a reply
- * @each: items of a node in each dimension; 0: one item a node
+ * @each: number of items of a node in each dimension; 0: a node has one item
  */
 int ask_nodes(struct ask *ask, json_t *request, uint32_t max, uint32_t each, json_t **data);
 /** ask_all_links() - ask for the links of all nodes, without most counters if the manager can */
 int ask_all_links(struct ask *ask, json_t **data);
 /** ask_first() - send a request with many replies, and wait for the first, without a time limit */
 int ask_first(struct ask *ask, json_t *request, json_t **data);
-/** ask_next() - the next reply of such a request */
+/** ask_next() - wait for the next reply of such a request */
 int ask_next(struct ask *ask, int timeout_ms, json_t **data);
 
-/** ask_poll() - likewise; without a reply in that time it returns OK, with @data NULL */
+/**
+ * ask_poll() - like ask_next(), with a time limit; if no reply came in that time, it returns OK
+ * with @data NULL
+ */
 int ask_poll(struct ask *ask, int timeout_ms, json_t **data);
 
-/** ask_quietly() - one request without messages, for polling. Return: 0 or a negative errno */
+/**
+ * ask_quietly() - send one request and wait for its answer without printing errors, for polling.
+ * Return: 0 or a negative errno
+ */
 int ask_quietly(const char *path, const char *request, int timeout_ms, json_t **data);
 
 /** ask_label() - warn that answers were made without the root; @aside: on standard error */
@@ -96,7 +104,10 @@ void ask_label(const struct ask *ask, bool aside);
 /** ask_status() - Return: the exit status of a command that only shows answers */
 int ask_status(const struct ask *ask);
 
-/** ask_is_link() - Return: true if an argument is a LINK, not a NODE (or an address and port) */
+/**
+ * ask_is_link() - Return: true if the argument names a LINK; false if it is a NODE, or an address
+ * with a port
+ */
 bool ask_is_link(const char *text);
 /**
  * ask_node() - convert a NODE argument (coordinates, name, GUID or address) to coordinates

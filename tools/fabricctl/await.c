@@ -154,7 +154,7 @@ static bool is_rootless(const char *control)
 	return none;
 }
 
-/* Return: true if no cable that is whole joins the node to one whose NIC runs. */
+/* Return: true if no working cable connects the node to a node whose NIC runs. */
 static bool is_unjoined(const struct lab *lab, uint32_t node)
 {
 	for (unsigned int port = 0; port < 2u * lab->shape.ndims; port++) {

@@ -8,7 +8,7 @@
 #include "say.h"
 
 #define LOOK_MS		100
-#define LOOKS_MAX	100	/* 10 s */
+#define LOOKS_MAX	100	/* most checks for the result: 10 s */
 
 /** struct end - an end of a cable, as arguments of a request */
 struct end {
@@ -30,7 +30,7 @@ static bool is_busy(const json_t *data)
 	return state && !strcmp(state, "begins");
 }
 
-/* Asks an end, and again until its interface has answered. */
+/* Sends the request to one end, and repeats it until the interface there has answered. */
 static int ask_end(struct ask *a, const char *cmd, const struct end *at, const json_t *begin,
 		   json_t **data)
 {
@@ -49,7 +49,10 @@ static int ask_end(struct ask *a, const char *cmd, const struct end *at, const j
 	return status;
 }
 
-/* Finds the other end of the cable. Return: false: it is not known, or cannot be asked now. */
+/*
+ * Finds the other end of the cable. Return: false if the other end is not known, or cannot be asked
+ * now.
+ */
 static bool find_other(struct ask *a, const struct end *at, struct end *other)
 {
 	const json_t *peer;

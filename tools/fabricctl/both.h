@@ -8,9 +8,10 @@
 #include "command.h"
 
 /**
- * both_ask() - ask the end @link, and the other one if it is known
- * @cmd: of the manager; @begin: what is added to its first request, whose reference is taken over
- * @list: gets the last answer of each end, that of @link first
+ * both_ask() - send a request to the end @link and, if it is known, to the other end of the cable
+ * @cmd: command of the manager; @begin: members that are added to the first request; its reference
+ *	is taken over
+ * @list: set to the last answers of both ends, with the answer of @link first
  * Return: OK, or the kind of the error, which is printed.
  */
 int both_ask(const struct ctl *ctl, const char *link, const char *cmd, json_t *begin, json_t **list);

@@ -21,7 +21,9 @@ static void mark_cut(struct lab *lab, uint32_t node, unsigned int port, bool cut
 		lab->cut[node] &= (uint16_t)~(1 << port);
 }
 
-/* Cuts or mends a cable. Saves the lab first, so that a revived node keeps cut cables cut. */
+/*
+ * Cuts or mends a cable. The lab is saved first, so that the cable stays cut if a node is revived.
+ */
 static int plug_cable(struct lab *lab, uint32_t node, unsigned int port, bool cut)
 {
 	unsigned int peer_port;
@@ -95,7 +97,7 @@ static int remove_cable(const struct lab *lab, struct end e)
 	return netns_visit(lab_netns(lab, e.node, ns), remove_interface, lab_port_name(lab, e.port, dev));
 }
 
-/* Makes a cable between two ends, which come up if they are to be, and plugs it in. */
+/* Makes a cable between two ends, takes up the ends that have to be up, and plugs the cable in. */
 static int lay_cable(const struct lab *lab, struct end a, struct end b)
 {
 	struct nl_sock *sk = wire_open();

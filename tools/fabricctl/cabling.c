@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each wrong cable keeps one end, and its other end is moved to where the plan has it. Each cable
- * of the plan is made from at most one existing cable; the other cables of the plan are plugged in,
- * and existing cables that are not needed are removed.
+ * Each wrong cable keeps one end, and its other end is moved to the port that the plan has for it.
+ * Each cable of the plan is made from at most one existing cable; the other cables of the plan are
+ * plugged in, and existing cables that are not needed are removed.
  */
 #include <stdlib.h>
 
@@ -77,7 +77,10 @@ static void add_step(json_t *list, const struct cables *c, const char *what, uin
 					      cables_end(c, to)));
 }
 
-/* Adds the step that moves an end to where the plan has it, if that cable is not made yet. */
+/*
+ * Adds the step that moves an end to its planned port, if that cable is not made by an earlier
+ * step.
+ */
 static bool move_end(const struct cables *wanted, uint32_t kept, uint32_t moved, bool *made,
 		     json_t *list)
 {

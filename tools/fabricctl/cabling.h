@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Cables that a fabric should have, cables that it has, and the steps from these to those. */
+/*
+ * Planned cables, present cables, and the steps that turn the present cables into the planned ones.
+ */
 #ifndef CABLING_H
 #define CABLING_H
 
@@ -25,12 +27,14 @@ bool cables_join(struct cables *c, uint32_t a, uint32_t b);
 void cables_torus(struct cables *c);
 /** cables_end() - Return: @end as {node, port} */
 json_t *cables_end(const struct cables *c, uint32_t end);
-/** cables_end_read() - {"node","port"}. Return: the end; CABLE_NONE: the shape has no such end */
+/**
+ * cables_end_read() - parse {"node","port"}. Return: the end; CABLE_NONE: the shape has no such end
+ */
 uint32_t cables_end_read(const struct cables *c, const json_t *end);
 
 /**
  * cables_steps() - compute the steps that turn @is into @wanted: [{do, at, to}]
- * do: "move": the end at @at to @to; "plug": a cable from @at to @to; "remove": that one
+ * do: "move": the end at @at to @to; "plug": a cable from @at to @to; "remove": the cable at @at
  */
 json_t *cables_steps(const struct cables *wanted, const struct cables *is);
 

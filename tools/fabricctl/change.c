@@ -66,7 +66,10 @@ int change_kept(const json_t *data)
 	return NOT_KEPT;
 }
 
-/* Warns if the change is not in force or not kept. Return: the exit status. */
+/*
+ * Prints a warning if the change is not in force, or not stored by enough candidates. Return: the
+ * exit status.
+ */
 static int judge_change(const json_t *data)
 {
 	if (!json_is_false(json_object_get(data, "in_force")))
@@ -93,7 +96,10 @@ static json_t *join_requests(const json_t *requests)
 	return all;
 }
 
-/* Sends one request after the other: a manager of an earlier release takes no list of links. */
+/*
+ * Sends one request after the other, because a manager of an earlier release does not accept a list
+ * of links.
+ */
 static int ask_each(struct ask *a, const json_t *requests, json_t **data)
 {
 	int status = OK;
@@ -158,7 +164,10 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, const struct exclus
 	return status;
 }
 
-/* Sends a request about the end @link, which is added to @request. @said: printed after success. */
+/*
+ * Sends a request about the end @link, which is added to @request. @said: text that is printed
+ * after success.
+ */
 static int change_end(const struct ctl *ctl, const char *link, json_t *request, const char *said)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];

@@ -19,16 +19,17 @@ struct exclusion {
 };
 
 /**
- * change_exclusion() - @cmd: "exclude" or "include"; @what: @n of NODE or LINK
- * @how: of an exclusion, or NULL
+ * change_exclusion() - send an exclusion or inclusion, and print the result. @cmd: "exclude" or
+ * "include"; @what: @n arguments NODE or LINK
+ * @how: options of an exclusion, or NULL
  */
 int change_exclusion(const struct ctl *ctl, const char *cmd, const struct exclusion *how,
 		     char **what, int n);
 
 /**
- * change_ask() - the same with an open manager, without showing the result
+ * change_ask() - like change_exclusion(), over an open connection, without printing the result
  * @requests: an array, which gets a request for each of @what, with its node and port as text
- * @data: the answer, to be dropped by the caller
+ * @data: set to the answer, whose reference the caller drops
  */
 int change_ask(struct ask *a, const char *cmd, const struct exclusion *how, char **what, int n,
 	       json_t *requests, json_t **data);

@@ -15,8 +15,8 @@ static bool plan, csv;
 static const char *svg, *expect, *shape_said;
 
 /**
- * struct cabling - the fabric
- * @nodes: its nodes, with names; NULL: only the shape is known
+ * struct cabling - the fabric and its cables
+ * @nodes: nodes of the fabric, with names; NULL: only the shape is known
  * @unknown: number of ends whose cable leads to a NIC that is not identified yet
  */
 struct cabling {
@@ -111,7 +111,10 @@ static void print_csv(const json_t *list)
 	}
 }
 
-/* Draws a label, two in a row, to be printed and cut out. Names and ports need no escapes. */
+/*
+ * Draws a label, two in a row, to be printed and cut out. Names and ports contain no characters
+ * that SVG would need to escape.
+ */
 static void draw_label(FILE *f, const char *text, size_t cable, unsigned int x, unsigned int y)
 {
 	const char *arrow = strchr(text, '>');
@@ -162,7 +165,10 @@ static int show_plan(const struct ctl *ctl, const struct cabling *c, const struc
 
 /* --- comparison with the present cables -------------------------------------------- */
 
-/* Return: the next field of a line of comma-separated values, without quotes; NULL: none */
+/*
+ * Return: the next field of a line of comma-separated values, without quotes; NULL: there are no
+ * more fields
+ */
 static char *next_field(char **at)
 {
 	char *p = *at, *end;
@@ -206,7 +212,9 @@ static uint32_t read_end(const struct cabling *c, const struct cables *of, const
 	return id == TORUS_NO_NODE ? CABLE_NONE : id * 2u * of->shape.ndims + port;
 }
 
-/* Return: true if the line ends within quotes, as the last line of a file does that was cut off. */
+/*
+ * Return: true if the line ends within quotes, which is so in the last line of an incomplete file.
+ */
 static bool has_open_quote(const char *line)
 {
 	bool open = false;
@@ -249,7 +257,10 @@ static bool has_cable(const struct cables *c)
 	return false;
 }
 
-/* Return: bytes of the mark that spreadsheets write at the beginning of a file in UTF-8; 0: none */
+/*
+ * Return: bytes of the mark that spreadsheets write at the beginning of a file in UTF-8; 0: there
+ * is no mark
+ */
 static size_t mark_len(const char *line)
 {
 	static const char mark[] = "\xef\xbb\xbf";
@@ -257,7 +268,10 @@ static size_t mark_len(const char *line)
 	return strncmp(line, mark, strlen(mark)) ? 0 : strlen(mark);
 }
 
-/* Reads the plan of --expect. One without cables, by mistake, would have all cables removed. */
+/*
+ * Reads the plan of --expect. A plan without cables is refused, because it is a mistake: all cables
+ * would have to be removed.
+ */
 static int read_plan(const struct cabling *c, struct cables *wanted)
 {
 	char line[1024];
@@ -276,7 +290,7 @@ static int read_plan(const struct cabling *c, struct cables *wanted)
 	return status;
 }
 
-/* Return: true if the link has a cable; of a link that is down that is not known. */
+/* Return: true if the link has a cable; for a link that is down, this is not known. */
 static bool is_plugged(const json_t *l)
 {
 	const char *state = json_text(l, "state");
@@ -286,8 +300,9 @@ static bool is_plugged(const json_t *l)
 }
 
 /*
- * A link that two different NICs refuse has a cable, but its far end joins no fabric through it.
- * Nothing is to be plugged in there: the cable is taken for the planned one until that end is known.
+ * If both NICs refuse the link, there is a cable, but its far end is not part of this fabric. No
+ * other cable can be plugged in there, so the cable counts as the planned one until its far end is
+ * known.
  */
 static void assume_cable(struct cabling *c, const struct cables *wanted, struct cables *is,
 			 const json_t *l, uint32_t end)

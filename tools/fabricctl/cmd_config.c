@@ -8,7 +8,7 @@
 #include "say.h"
 #include "table.h"
 
-#define NAMED_MAX 6 /* nodes that a line names */
+#define NAMED_MAX 6 /* most nodes that one line names */
 
 static bool diff;
 

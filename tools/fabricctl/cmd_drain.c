@@ -20,16 +20,16 @@
 
 #define TIMEOUT_S 30
 #define LOOK_MS 100
-#define LOOKS 10	/* in a row that find nothing */
+#define LOOKS 10	/* number of checks in a row that must find no packets */
 
 static struct exclusion how;
 
 /**
  * struct drain - the cables to be drained
  * @ports: for each node, the ports of these cables; @whole: nodes that are drained as a whole
- * @version: version of the table that excludes them
- * @excluded: the manager's table excludes all of them; @in_force: ... and is in force
- * @received: packets received by each port at the last check; @looked: there was one
+ * @version: version of the table that excludes these cables
+ * @excluded: the manager's table excludes all of them; @in_force: that table is in force
+ * @received: packets received by each port at the last check; @looked: there was such a check
  * @quiet: how many checks in a row, up to the last, found no packet
  * @waits: what is not drained yet: {node, port, what, packets}
  */
@@ -54,7 +54,10 @@ static void mark_port(struct drain *d, uint32_t node, unsigned int port)
 		(uint16_t)(1u << torus_dir_opposite(&d->shape, port));
 }
 
-/* Return: OK, or PROBLEM: the request is not of this fabric, which has grown meanwhile. */
+/*
+ * Return: OK, or PROBLEM: the request does not fit the fabric any more, because the fabric has
+ * grown meanwhile.
+ */
 static int mark_request(struct drain *d, const json_t *request)
 {
 	const char *node = json_text(request, "node"), *port = json_text(request, "port");
@@ -94,7 +97,7 @@ static int mark_requests(struct drain *d, const json_t *requests)
 	return status;
 }
 
-/* Notes what is not drained yet. @port: NULL: the node itself */
+/* Adds a node or port that is not drained yet to @d->waits. @port NULL: the node itself */
 static void add_drain_wait(struct drain *d, uint32_t node, const char *port, const char *what,
 			   uint64_t packets)
 {
@@ -103,7 +106,9 @@ static void add_drain_wait(struct drain *d, uint32_t node, const char *port, con
 						  "what", what, "packets", (json_int_t)packets));
 }
 
-/* Checks a node that does not answer: a dead one has no packets, a silent one may have some. */
+/*
+ * Checks a node that does not answer: a dead node has no packets, but a silent node may have some.
+ */
 static int look_at_silent(struct drain *d, uint32_t node)
 {
 	char at[TORUS_TEXT_MAX];
@@ -219,7 +224,10 @@ static int look_at_force(struct drain *d)
 	return OK;
 }
 
-/* Checks once. Return: OK, and @d->waits lists what was found; else why not all could be asked. */
+/*
+ * Does one check. Return: OK, and @d->waits lists the ports that still have packets; else the kind
+ * of the error, because not all nodes could be asked.
+ */
 static int look_once(struct drain *d)
 {
 	int status = look_at_force(d);

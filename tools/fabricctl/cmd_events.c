@@ -18,7 +18,7 @@
 
 static bool follow;
 static struct past past = { .last = 512 };
-static uint64_t number;		/* of an event: --since */
+static uint64_t number;		/* number of an event, given by --since */
 static const char *hook;
 static uint64_t hook_seconds, hook_at_once;	/* 0: not given */
 
@@ -68,7 +68,7 @@ static void show_events(bool json, const json_t *events)
 
 static bool as_json;
 
-/* Prints new events. Return: false if they cannot be printed, so that following ends */
+/* Prints new events. Return: false if they cannot be printed, and the command has to end */
 static bool show_new(const json_t *events)
 {
 	show_events(as_json, events);

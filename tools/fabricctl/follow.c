@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Events have numbers within a log, and a time by the clock of the machine that noticed them.
- * Clocks of two machines differ, and one may be set back. So within a log the number tells what is
- * new. Of a log that has not been seen yet all events are new, but it may have begun long ago: then
- * those are not that happened clearly before the last one that was shown.
+ * Clocks of two machines differ, and one may be set back. So within a log, events with greater
+ * numbers than the last one shown are new. In a log that was not seen before, all events are new,
+ * except those that happened clearly before the last event shown, because the log may have begun
+ * long ago.
  *
  * Test: tests/unit/test_follow.c.
  */
@@ -13,8 +14,8 @@
 #include "follow.h"
 #include "json.h"
 
-#define CLOCKS_S 10	/* how far clocks of two machines may be apart */
-#define AGAIN_S 600	/* how far a clock may be set back, for the log of one machine */
+#define CLOCKS_S 10	/* largest difference between the clocks of two machines */
+#define AGAIN_S 600	/* how far the clock of one machine may be set back */
 
 static double time_of(const json_t *event)
 {

@@ -31,7 +31,8 @@
 #include "lib/util/clock.h"
 #include "say.h"
 
-#define WAITING_MAX 1000	/* events that wait for their hooks; further ones are left out */
+#define WAITING_MAX 1000	/* most events that wait for their hooks; further events are left
+				 * out */
 #define KEEPERS_MAX 64
 
 static const char *program;
@@ -74,7 +75,10 @@ static void kill_children(void)
 		closedir(dir);
 }
 
-/* Kills the group, then the children of this process, which inherits their children, until none. */
+/*
+ * Kills the process group, then the children of this process until it has none. It inherits the
+ * children of processes that it kills.
+ */
 static void kill_all(pid_t group)
 {
 	const struct timespec moment = { .tv_nsec = 2000000 };
@@ -112,7 +116,7 @@ static int64_t hook_now_ms(void)
 	return (int64_t)(clock_ns(CLOCK_MONOTONIC) / MS);
 }
 
-/* Waits for @pid. Return: true if it has ended within its time; else it is to be killed. */
+/* Waits for @pid. Return: true if it has ended within its time; else the caller has to kill it. */
 static bool await_program(pid_t pid, const sigset_t *signals, int *status)
 {
 	int64_t until = hook_now_ms() + (int64_t)seconds_max * 1000;

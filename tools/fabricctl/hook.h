@@ -21,12 +21,14 @@ struct hook {
 
 /**
  * hook_start() - initialise, before any other call
- * Prints the error. Return: OK, or the kind of the error: its program cannot be run.
+ * Prints the error. Return: OK, or the kind of the error, if the program cannot be run.
  */
 int hook_start(const struct hook *hook);
 /** hook_run() - run the hook for @event, now or when others have ended; @event is borrowed */
 void hook_run(const json_t *event);
-/** hook_look() - start waiting hooks in place of ended ones. Return: true if any runs or waits */
+/**
+ * hook_look() - start waiting hooks in place of ended ones. Return: true if a hook runs or waits
+ */
 bool hook_look(void);
 
 #endif /* HOOK_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Events for hooks. A manager sends the events in its memory, and then further ones as they happen;
- * the hook runs once for each. If the connection ends, hooks that run or wait go on, and this
- * connects again: the manager may have been restarted, as by an update. Then all its events are
- * new, and are numbered from 1.
+ * the hook runs once for each. If the connection ends, hooks that run or wait continue, and the
+ * command connects again: the manager may have been restarted, as by an update. Then all its events
+ * are new, and are numbered from 1.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 #define LOOK_MS 50	/* between two checks of running hooks */
 #define AGAIN_MS 1000	/* between two attempts to connect again */
-#define AGAIN_MAX 60	/* ... number of attempts */
+#define AGAIN_MAX 60	/* largest number of these attempts */
 
 /** struct last - the last event for which the hook was run; @seq 0: there was none */
 struct last {
@@ -55,7 +55,10 @@ static int list_events(struct ask *a, uint64_t since, json_t **events)
 	return ask(a, json_pack("{ss sI}", "cmd", "events", "since", (json_int_t)since), events);
 }
 
-/* Follows events from the last one on, which is sent once more, so that a reply comes at once. */
+/*
+ * Follows events, beginning with the last event, which the manager sends once more, so that a reply
+ * comes at once.
+ */
 static int follow_events(struct ask *a, struct last *last)
 {
 	unsigned long long from = last->seq ? last->seq - 1 : 0;
@@ -122,7 +125,7 @@ static bool does_answer(const char *path)
 	return true;
 }
 
-/* Lets hooks go on for @ms. Return: true if any runs or waits */
+/* Waits for @ms while hooks run. Return: true if a hook runs or waits */
 static bool let_run(int ms)
 {
 	const struct timespec moment = { .tv_nsec = LOOK_MS * 1000000 };
@@ -135,8 +138,8 @@ static bool let_run(int ms)
 }
 
 /*
- * Waits for a manager that does not answer, for a reason of kind @status. Return: OK when it is
- * followed again; else @status, after all hooks have ended.
+ * Called if the manager does not answer, for a reason of kind @status: waits for it. Return: OK
+ * when events are followed again; else @status, after all hooks have ended.
  */
 static int await_manager(const struct ctl *ctl, struct ask *a, struct last *last, int status)
 {

@@ -9,7 +9,7 @@
 /**
  * hook_follow() - runs hooks until the manager has been away for a minute
  * @since: number of the event after which to begin; NULL: begin with the next event
- * Prints why it ended. Return: the kind of that.
+ * Prints the reason of the end. Return: the kind of that reason.
  */
 int hook_follow(const struct ctl *ctl, const uint64_t *since, const struct hook *hook);
 

@@ -64,7 +64,7 @@ void json_failed(int status)
 
 	if (status != OK && !shown && *said_last()) {
 		j = json_pack("{sb ss ss}", "ok", 0, "code", code, "error", said_last());
-		if (!j)		/* an argument was not UTF-8 */
+		if (!j)		/* an argument is not valid UTF-8 */
 			j = json_pack("{sb ss ss}", "ok", 0, "code", code, "error", "");
 		json_dumpf(j, stdout, JSON_COMPACT);
 		putchar('\n');
@@ -143,7 +143,7 @@ int json_node_read(const json_t *j, const struct torus_shape *shape, uint32_t *i
 	return 0;
 }
 
-static json_t *names;	/* by coordinates as text */
+static json_t *names;	/* names of nodes, by coordinates as text */
 
 void json_names_set(const json_t *nodes)
 {
@@ -199,7 +199,7 @@ char *json_end_text(const json_t *j, char *buf)
 
 	json_node_text(node, buf);
 	if (port && json_is_null(node))
-		strcpy(buf, "?");	/* its NIC is in no table */
+		strcpy(buf, "?");	/* the NIC of that node is in no table */
 	if (port && strlen(buf) + strlen(port) + 2 < TORUS_TEXT_MAX)
 		sprintf(buf + strlen(buf), ":%s", port);
 	return buf;

@@ -6,17 +6,24 @@
 #include <jansson.h>
 #include <torus/topology.h>
 
-/** json_show() - print @j, or its envelope, and drop it; NULL: "out of memory" */
+/**
+ * json_show() - print @j, with json_full() in its envelope, and drop the reference; @j NULL: print
+ * "out of memory"
+ */
 void json_show(json_t *j);
 /** json_full() - print later answers in an envelope: {data, missing, rootless} */
 void json_full(void);
-/** json_missing() - set the nodes that the next answer lacks, and how it was made (or NULL) */
+/**
+ * json_missing() - set the nodes whose answers the next answer lacks, and the text about an answer
+ * without the root, or NULL
+ */
 void json_missing(const json_t *nodes, const json_t *rootless);
 /** json_code() - set the code of a refusal by the manager */
 void json_code(const char *code);
 /**
  * json_failed() - print an error object, unless an answer was printed
- * @status: exit status; OK: before the next look, forget that an answer was printed
+ * @status: exit status; OK: forget that an answer was printed; called before a command repeats its
+ *	output
  */
 void json_failed(int status);
 json_t *json_shape(const struct torus_shape *shape);
@@ -29,19 +36,19 @@ int json_node_read(const json_t *j, const struct torus_shape *shape, uint32_t *i
 /** json_names_set() - set the answer to "nodes", so that later texts have names of nodes */
 void json_names_set(const json_t *nodes);
 
-/** json_coords_text() - coordinates as 1,0; "-" for null */
+/** json_coords_text() - write coordinates as 1,0; "-" for null */
 char *json_coords_text(const json_t *j, char *buf);
 /*
- * Texts for people; "-" for null. After json_names_set() names are in place of coordinates. @buf
- * has TORUS_TEXT_MAX bytes.
+ * The functions below write texts for people, "-" for null. After json_names_set(), texts have
+ * names of nodes in place of coordinates. @buf has TORUS_TEXT_MAX bytes.
  */
-/** json_id_text() - of the node @id */
+/** json_id_text() - write the node @id */
 char *json_id_text(const struct torus_shape *shape, uint32_t id, char *buf);
 char *json_node_text(const json_t *j, char *buf);
-/** json_end_text() - {"node","port"} as 1,0:+x */
+/** json_end_text() - write {"node","port"} as 1,0:+x */
 char *json_end_text(const json_t *j, char *buf);
 
-/* Members; a missing one is 0, NULL, false. */
+/* The functions below read members of an object; a missing member is 0, NULL or false. */
 const char *json_text(const json_t *j, const char *key);
 uint64_t json_count(const json_t *j, const char *key);
 

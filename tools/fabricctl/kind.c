@@ -10,12 +10,12 @@ enum status kind_of_errno(int err)
 	case EACCES:
 	case EPERM:
 		return DENIED;
-	case ENOENT:		/* no socket, or none that a manager made */
+	case ENOENT:		/* there is no socket, or no manager has made it */
 	case ENOTDIR:
 	case ENOTSOCK:
 	case EPROTOTYPE:
 	case ECONNREFUSED:	/* a socket, but no manager behind it */
-	case ECONNRESET:	/* it ended meanwhile */
+	case ECONNRESET:	/* the manager has ended meanwhile */
 	case EPIPE:
 	case ENOTCONN:
 	case ENODEV:
@@ -23,7 +23,7 @@ enum status kind_of_errno(int err)
 	case ENETUNREACH:
 		return UNREACHABLE;
 	case ETIMEDOUT:
-	case EAGAIN:		/* its queue of connections is full: it takes none */
+	case EAGAIN:		/* the manager's queue of connections is full */
 		return TIMEOUT;
 	default:
 		return CANNOT;

@@ -165,7 +165,10 @@ struct in_addr lab_service(const struct lab *lab, uint32_t node)
 	return (struct in_addr){ htonl(ntohl(lab->service.s_addr) + 1 + node) };
 }
 
-/* A GUID: from the top, a hash of the lab's name, how often the node was replaced, its number. */
+/*
+ * Makes a GUID. Its bits are, from the top: a hash of the lab's name; how often the node was
+ * replaced; the node's number.
+ */
 uint64_t lab_guid(const struct lab *lab, uint32_t node)
 {
 	return fnv1a(FNV1A_START, lab->name) << 24 | (uint32_t)lab->replaced[node] << 11 | (node + 1);
@@ -226,7 +229,7 @@ int lab_rename(struct lab *lab, uint32_t node, const char *name)
 	uint32_t place;
 	char *own = NULL;
 
-	/* The name that follows from its place need not be stored. */
+	/* The name of a node's place follows from its coordinates, so it is not stored. */
 	if (!find_by_place(lab, name, &place)) {
 		own = strdup(name);
 		if (!own)
@@ -254,7 +257,7 @@ static uint16_t *joined_end(const struct lab *lab, uint32_t node, unsigned int p
 	return &lab->joined[node * TORUS_MAX_PORTS + port];
 }
 
-/* Notes where the cable in a port leads, unless that is what is planned. */
+/* Notes where the cable in a port leads, unless it leads to the planned end. */
 static void join_end(struct lab *lab, uint32_t node, unsigned int port, uint32_t peer,
 		     unsigned int peer_port)
 {

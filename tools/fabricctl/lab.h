@@ -23,42 +23,43 @@
 #define LAB_INTERFACE "torus0"
 
 enum lab_state {
-	LAB_STARTING,		/* lab up works on it, or was interrupted */
+	LAB_STARTING,		/* lab up is making the lab, or was interrupted */
 	LAB_UP,
-	LAB_GOING,		/* lab down works on it, or was interrupted */
+	LAB_GOING,		/* lab down is removing the lab, or was interrupted */
 	LAB_STATES,
 };
 
 #define LAB_PLANNED 0
 
-/* The parts of a node that "lab kill" has ended. */
+/* Flags of the parts of a node that "lab kill" has ended. */
 #define LAB_NO_NIC 1
 #define LAB_NO_MANAGER 2
-#define LAB_NO_POWER 4		/* and its cables */
+#define LAB_NO_POWER 4		/* the node has no power: its cables are down, too */
 
-#define LAB_REPLACED_MAX 8191	/* as many as a GUID has room for */
+#define LAB_REPLACED_MAX 8191	/* largest number for which a GUID has room */
 
 /**
  * struct lab - one lab
- * @lock: of its run directory, or -1
- * @shape: of the cabling
+ * @lock: descriptor that locks the run directory, or -1
+ * @shape: shape of the cabling
  * @auto_shape: the root discovers the shape
  * @packed: all NICs are in one process, all managers in one namespace (pack.h)
  * @bare: namespaces and cables only; no node has been started yet
  * @tun: nodes have a torus0, in namespaces of their own; not all of those packed have
- * @plan: address plan with which it came up
+ * @plan: address plan with which the lab was started
  * @service, @service_bits: the service network
- * @pid: process that makes it
- * @since: when it was made (unix time)
- * @nodes: of @shape
+ * @pid: process that makes the lab
+ * @since: when the lab was made (unix time)
+ * @nodes: number of nodes of @shape
  * @cut: a bit for each port whose cable is cut, at both its ends
- * @joined: for each end of a cable that is not plugged as planned, the other end; LAB_PLANNED: it is
+ * @joined: for each end of a cable that is not plugged as planned, the other end; LAB_PLANNED if it
+ *	is plugged as planned
  * @killed: LAB_NO_... for each node
  * @kernel: for each node, true if its NIC is one of the kernel
  * @names: for each node, the name that "lab replace --as" gave it; NULL: that of its place
  * @replaced: how often each node was replaced by another one, LAB_REPLACED_MAX at most
- * @log_level: of every NIC and manager
- * @sets: parameters of every NIC
+ * @log_level: log level of every NIC and manager
+ * @sets: options --set of every NIC
  */
 struct lab {
 	char name[LAB_NAME_MAX + 1];
@@ -87,7 +88,10 @@ struct lab {
 
 enum lab_lock { LAB_READ, LAB_SHARED, LAB_ALONE };
 
-/** lab_name_check() - letters, digits, '-' and '_', a letter first. OK or CANNOT */
+/**
+ * lab_name_check() - check the name of a lab: letters, digits, '-' and '_', a letter first. Return:
+ * OK or CANNOT
+ */
 int lab_name_check(const char *name);
 /** lab_new() - initialise @lab, for lab_free(), without its files */
 int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape);
@@ -95,7 +99,7 @@ void lab_free(struct lab *lab);
 
 /**
  * lab_open() - open the lab that the user means
- * @name: of the lab; NULL: $TORUS_LAB, or the only lab that exists
+ * @name: name of the lab; NULL: $TORUS_LAB, or the only lab that exists
  * Prints the error. A lab that is not up is refused unless @lock is LAB_READ.
  * Return: OK or CANNOT.
  */
@@ -106,7 +110,7 @@ int lab_load(struct lab *lab, const char *name);
 int lab_create(struct lab *lab);
 /** lab_busy() - Return: true if a process holds the lab's lock */
 bool lab_busy(const char *name);
-/** lab_save() - writes lab.json in one step. Return: 0 or a negative errno */
+/** lab_save() - write lab.json in one step. Return: 0 or a negative errno */
 int lab_save(const struct lab *lab);
 
 /** lab_each() - call @fn with every name in /run/torus that holds a lab */
@@ -125,7 +129,10 @@ char *lab_bridge_netns(const struct lab *lab, char *buf);
 char *lab_link_text(const struct lab *lab, uint32_t node, unsigned int port, char *buf);
 /** lab_port_name() - interface at a node's end of a cable: "px+". @buf: IFNAMSIZ */
 char *lab_port_name(const struct lab *lab, unsigned int port, char *buf);
-/** lab_path() - /run/torus/NAME/x.y.z/@file; @node TORUS_NO_NODE: the lab's own */
+/**
+ * lab_path() - /run/torus/NAME/x.y.z/@file; @node TORUS_NO_NODE: the path of a file of the whole
+ * lab
+ */
 char *lab_path(const struct lab *lab, uint32_t node, const char *file, char *buf);
 /** lab_device() - the node's NIC: "unix:PATH", or "genl:torus0" inside the node */
 char *lab_device(const struct lab *lab, uint32_t node, char *buf);
@@ -145,15 +152,18 @@ int lab_link_parse(const struct lab *lab, const char *text, uint32_t *node,
 		   unsigned int *port);
 /** lab_cable() - Return: true if this port has a cable */
 bool lab_cable(const struct lab *lab, unsigned int port);
-/** lab_join() - make two ends those of one cable, in this description */
+/** lab_join() - note in the description of the lab that one cable joins these two ends */
 void lab_join(struct lab *lab, uint32_t node, unsigned int port, uint32_t peer,
 	      unsigned int peer_port);
-/** lab_is_swapped() - Return: true if the cable in this port does not lead where it should */
+/** lab_is_swapped() - Return: true if the cable in this port does not lead to the planned end */
 bool lab_is_swapped(const struct lab *lab, uint32_t node, unsigned int port);
 /** lab_peer() - get the other end of a cable */
 void lab_peer(const struct lab *lab, uint32_t node, unsigned int port, uint32_t *peer,
 	      unsigned int *peer_port);
-/** lab_end_up() - Return: true if this end is to be up: not cut, and its node has power */
+/**
+ * lab_end_up() - Return: true if this end has to be up: its cable is not cut, and its node has
+ * power
+ */
 bool lab_end_up(const struct lab *lab, uint32_t node, unsigned int port);
 
 #endif /* LAB_H */

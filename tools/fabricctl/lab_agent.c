@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Takes the place of rsh and ssh for mpirun and mpiexec. */
+/* Used by mpirun and mpiexec in place of rsh and ssh. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -16,7 +16,7 @@ static void on_pause_signal(int sig)
 	(void)sig;
 }
 
-/* Sleeps for so long, or until SIGINT, SIGTERM or SIGHUP. */
+/* Sleeps for this many seconds, or until SIGINT, SIGTERM or SIGHUP. */
 static void sleep_for(double seconds)
 {
 	const struct sigaction wake = { .sa_handler = on_pause_signal };
@@ -29,7 +29,7 @@ static void sleep_for(double seconds)
 	nanosleep(&t, NULL);
 }
 
-/* @seconds: 0: the node stays stopped */
+/* Stops a node and continues it. @seconds 0: the node stays stopped */
 static int pause_node(struct lab *lab, uint32_t node, const char *text, double seconds)
 {
 	int n;

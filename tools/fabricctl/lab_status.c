@@ -14,7 +14,7 @@
 #include "say.h"
 #include "table.h"
 
-/* Return: the number of a process or an interface; null for 0, which means none. */
+/* Return: the number of a process or an interface; null for 0, which means that there is none. */
 static json_t *number_or_null(int number)
 {
 	return number ? json_integer(number) : json_null();
@@ -67,7 +67,7 @@ static json_t *cut_ports(const struct lab *lab, uint32_t node)
 	return list;
 }
 
-/* Return: ports whose cables do not lead where they should, and where they lead. */
+/* Return: the ports whose cables do not lead to the planned end, and the ends that they lead to. */
 static json_t *swapped_json(const struct lab *lab, uint32_t node)
 {
 	char port[TORUS_TEXT_MAX], other[LAB_TEXT_MAX];

@@ -24,7 +24,8 @@
 #define LOOK_US 50000
 #define GONE_S 3		/* time without a NIC after which a node counts as gone */
 #define BUFFER (8 << 20)
-#define DSCP_ADAPTIVE 8		/* CS1 takes the adaptive channel: any order */
+#define DSCP_ADAPTIVE 8		/* CS1, which selects the adaptive channel: packets may overtake
+				 * each other */
 
 static uint64_t size = 1400, rate;
 static const char *seconds_text = "5", *dscp_text;
@@ -72,7 +73,7 @@ static int bind_to(int fd, struct in_addr a, struct sockaddr_in *out)
 	return 0;
 }
 
-/* The accepting side ends up in @to[1]; the caller closes both. */
+/* The accepted socket becomes @to[1]; the caller closes both sockets. */
 static int join_tcp(int from, int to[2], const struct sockaddr_in *there)
 {
 	if (listen(to[0], 1) ||
@@ -125,7 +126,9 @@ static pid_t fork_child(void)
 {
 	pid_t parent = getpid(), pid = fork();
 
-	/* The child ends when its parent ends, which waits for its counts. */
+	/*
+	 * The child ends when its parent ends, because without the parent nobody reads its counts.
+	 */
 	if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
 		_exit(1);
 	return pid;
@@ -138,7 +141,8 @@ static int start_flow(int type, const int fd[2], const struct load *load, struct
 	f->any_order = type == SOCK_DGRAM && dscp == DSCP_ADAPTIVE;
 	pid[0] = fork_child();
 	if (pid[0] == 0) {
-		close(fd[0]);	/* the stream ends with its sender */
+		close(fd[0]);	/* this process must not keep the stream open after its sender
+				 * has ended */
 		if (type == SOCK_STREAM)
 			traffic_tcp_receive(fd[1], f);
 		else
@@ -234,7 +238,7 @@ static int no_nic(const struct lab *lab, uint32_t node)
 		       "'fabricctl lab revive %s' starts it", text, text);
 }
 
-/* Notes the error of a process that was killed: its counts are not those of the whole flow. */
+/* Notes the error of a process that was killed: its counts do not include the whole flow. */
 static void judge_exit(struct flow *f, bool sends, int status)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -245,7 +249,7 @@ static void judge_exit(struct flow *f, bool sends, int status)
 		f->err = -ECANCELED;
 }
 
-/* Return: true if any of these processes has not ended. */
+/* Return: true if one of these processes still runs. */
 static bool any_runs(pid_t pid[FLOWS][2], struct flow *flow)
 {
 	bool any = false;
@@ -274,8 +278,9 @@ static void end_all(pid_t pid[FLOWS][2])
 }
 
 /*
- * Waits for the flows. Flows have a long timeout, because the fabric may need long to deliver
- * again; so they are ended when a node has lost its NIC. In a bare lab no node has one.
+ * Waits for the flows. Flows have a long timeout, because the fabric may need long until it
+ * delivers packets again. So this function ends them when a node has lost its NIC. In a bare lab,
+ * no node has a NIC.
  */
 static int await_flows(const struct lab *lab, const uint32_t node[2], pid_t pid[FLOWS][2],
 		       struct flow *flow)
@@ -306,7 +311,8 @@ static int run_flows(const struct lab *lab, const uint32_t node[2], const struct
 	pid_t pid[FLOWS][2] = { { 0 } };
 	int fd[2], err = 0;
 
-	signal(SIGCHLD, SIG_DFL);	/* if it were ignored, there would be no exit status */
+	signal(SIGCHLD, SIG_DFL);	/* if SIGCHLD were ignored, waitpid() would return no
+					 * exit status */
 	for (int i = 0; !err && i < FLOWS; i++) {
 		if ((types[i] == SOCK_STREAM && only_udp) || (types[i] == SOCK_DGRAM && only_tcp))
 			continue;

@@ -43,7 +43,7 @@ static void on_signal(int sig)
 	interrupted = sig;
 }
 
-/* struct took - seconds spent in each phase */
+/* struct took - duration of each phase, seconds */
 struct took {
 	double network, processes, fabric, total;
 };
@@ -268,7 +268,7 @@ static void report_lab(const struct ctl *ctl, const struct lab *lab, const struc
 #define NEIGHBOURS_DEFAULT 1024		/* the kernel's gc_thresh3 */
 #define NEIGHBOURS_LEAST 4096		/* for several labs at once */
 
-/* Raises a limit to @least. Return: true if it is @least now, or higher. */
+/* Raises a limit to @least. Return: true if the limit is @least or higher now. */
 static bool raise_limit(const char *path, unsigned int least)
 {
 	FILE *f = fopen(path, "r+e");
@@ -301,7 +301,7 @@ static void make_room_for_neighbours(const struct lab *lab)
 		     lab->nodes, max, max / 2);
 }
 
-/* Removes a lab that could not be raised. Return: @status, the reason. */
+/* Removes a lab whose start has failed. Return: @status, the reason. */
 static int abandon_lab(struct lab *lab, int status)
 {
 	if (keep) {
@@ -345,7 +345,10 @@ static int raise_lab(const struct ctl *ctl, struct lab *lab, const struct progra
 	return OK;
 }
 
-/* Return: true for every other node, so that each cable joins both kinds; false for the root. */
+/*
+ * Return: true for every second node, so that each cable joins NICs of both kinds; false for the
+ * root.
+ */
 static bool is_alternate(const struct lab *lab, uint32_t node)
 {
 	struct torus_coords at;
@@ -393,7 +396,10 @@ static int choose_backends(struct lab *lab)
 	return nic_sets_check(lab);
 }
 
-/* Collects the parameters of the NICs; those of the user come last, and so replace defaults. */
+/*
+ * Collects the parameters of the NICs; the user's parameters come last, so that they replace
+ * defaults.
+ */
 static int take_sets(struct lab *lab)
 {
 	int n = 0;

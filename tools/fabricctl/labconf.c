@@ -5,11 +5,14 @@
 #include "labconf.h"
 #include "say.h"
 
-/* Keys that differ from node to node; node.c writes them. */
+/* Keys whose values differ from node to node; node.c writes them. */
 static const char *const own_keys[] = { "fabric", "name", "shape", "device", "service_address",
 					"service_network", "service_port", "control" };
 
-/* Return: true if the line at @p sets @key; parsed as by inih, which the manager uses. */
+/*
+ * Return: true if the line at @p sets @key; it parses the line as inih does, which the manager
+ * uses.
+ */
 static bool sets_key(const char *p, const char *key)
 {
 	size_t n = strlen(key);
@@ -36,7 +39,7 @@ static unsigned int find_own_key(const char *text, const char *key)
 	return 0;
 }
 
-/* Copies the value of @key. Return: false: no line sets it, or it is too long. */
+/* Copies the value of @key. Return: false if no line sets the key, or the value is too long. */
 static bool copy_value(const char *text, const char *key, char *value, size_t room)
 {
 	for (const char *p = text; p; p = strchr(p, '\n'), p = p ? p + 1 : NULL) {

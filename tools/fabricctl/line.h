@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /**
- * struct line_class - cables of one make, in round figures
- * @loss: mdB per metre for the fastest bits at the highest rate, 3.1 GHz
- * @crosstalk: per mille of the swing, from each lane beside
+ * struct line_class - typical properties of a kind of cable, rounded
+ * @loss: loss in mdB per metre, for the fastest bits at the highest rate, 3.1 GHz
+ * @crosstalk: crosstalk from each neighbouring lane, per mille of the swing
  */
 struct line_class {
 	const char *name;
@@ -19,7 +19,7 @@ struct line_class {
 
 #define LINE_CLASSES "dac24, dac26, dac28, dac30, fr4, megtron, optical"
 
-/* The class of cables of which only a length is given. */
+/* The class that is used for a cable of which only the length is given. */
 #define LINE_USUAL "dac26"
 
 /* The three functions below print the error. Return: OK or CANNOT; line_class(): NULL. */

@@ -9,9 +9,10 @@
 #include "json.h"
 #include "say.h"
 
-#define HALF_UI	500		/* 1/1000 UI */
-#define GOOD_ENOUGH 12		/* -log10 of the bit error rate from which on it is drawn as open */
-#define DECADES	18		/* ... at which the scale ends */
+#define HALF_UI	500		/* half of the eye's width, 1/1000 UI */
+#define GOOD_ENOUGH 12		/* -log10 of the bit error rate from which on a cell is drawn as
+				 * open */
+#define DECADES	18		/* -log10 of the bit error rate at which the scale ends */
 /* Sizes in the drawing, in pixels. */
 #define CELL	10
 #define LEFT	70
@@ -68,7 +69,10 @@ static bool in_mask(const struct eye *e, int row, int col)
 	       e->height * e->width;
 }
 
-/* Return: a character for 10^-@n, the worse the darker; the eye begins at the target, 1e-12. */
+/*
+ * Return: a character for the bit error rate 10^-@n, darker for higher rates; the eye begins at the
+ * target rate, 1e-12.
+ */
 static char eye_shade(int n, bool mask)
 {
 	if (mask)
@@ -254,7 +258,7 @@ static int show_eye(const struct ctl *ctl, json_t *data)
 
 /*
  * Adds the state of the lane to its eye, because the eye of a lane that is off is closed. The state
- * is null if it cannot be had.
+ * is null if the manager does not report it.
  */
 static int add_state(struct ask *a, const char *node, const char *port, json_t *data)
 {

@@ -39,7 +39,10 @@ static sigset_t stop_signals(void)
 	return set;
 }
 
-/* The signals are blocked, so no question to a manager is interrupted. Return: true if one came. */
+/*
+ * The signals are blocked, so no question to a manager is interrupted. Return: true if a signal
+ * came.
+ */
 static bool wait_or_stopped(void)
 {
 	const struct timespec look = { .tv_nsec = LOOK_MS * 1000000 };
@@ -131,7 +134,7 @@ static int show(struct ask *a, const struct place *at, const char *token, json_t
 	return ask(a, step_request(at, "show", token), data);
 }
 
-/* Ends the test at both ends, which is not needed if they do not answer any more. */
+/* Ends the test at both ends, and ignores managers that do not answer any more. */
 static void end_test(struct ask *a, const struct place *at, const char *token)
 {
 	json_t *data = NULL;
@@ -166,7 +169,7 @@ static int wait_for_end(struct ask *a, const struct place *at, const char *token
 	return status;
 }
 
-/* Runs the test. @t: gets the results; the caller drops them, whatever is returned. */
+/* Runs the test. @t: gets the results; the caller drops their references in any case. */
 static int run_test(struct ask *a, const struct place *at, const struct place *peer,
 		    struct tested *t, json_t **send, json_t **echo)
 {

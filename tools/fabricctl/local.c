@@ -13,10 +13,10 @@
 #include "say.h"
 
 /**
- * struct local - NICs that are asked
- * @ctl: the limit for each answer
- * @n: how many have answered
- * @status: kind of the error of the last one that has not
+ * struct local - state of asking all NICs of this host
+ * @ctl: options, with the time limit for each answer
+ * @n: number of NICs that have answered
+ * @status: kind of the error of the last NIC that has not answered
  */
 struct local {
 	const struct ctl *ctl;
@@ -129,7 +129,10 @@ static json_t *place_json(const struct torus_device *info)
 	return info->placed ? json_node(&info->shape, info->node) : json_null();
 }
 
-/* Return: the other end by its GUID; only a manager knows its node and name. */
+/*
+ * Return: the other end of the cable, as the GUID of its NIC, because only a manager knows its node
+ * and name.
+ */
 static json_t *local_peer_json(const struct torus_link *l, unsigned int ndims)
 {
 	char port[TORUS_TEXT_MAX], guid[20];

@@ -17,8 +17,9 @@ struct map {
 	uint32_t nodes;
 	char (*name)[CELL_MAX];
 	enum colour *colour;
-	enum cable *cable;		/* [node][dimension]: of its plus port */
-	int cell;			/* columns of a node's name */
+	enum cable *cable;		/* state of each cable, by [node][dimension]: the cable
+					 * at the node's plus port */
+	int cell;			/* columns for a node's name */
 };
 
 enum colour map_colour(const char *state)
@@ -129,7 +130,7 @@ static void draw_space(const struct map *m, unsigned int y, unsigned int z)
 			    m->cable[node_at(m, x, y, z) * m->shape.ndims + 1]);
 }
 
-/* Prints the cables along z that are not up, because they are in no plane that is drawn. */
+/* Prints the cables along z that are not up, because the drawing shows only planes of x and y. */
 static void name_depth(const struct map *m)
 {
 	char text[TORUS_TEXT_MAX];

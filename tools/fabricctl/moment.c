@@ -43,7 +43,10 @@ static bool clock_parse(const char *text, struct tm *tm)
 	return end && !*end && tm->tm_sec < 60;
 }
 
-/* Return: a time of day alone as a moment: the last one before @now, or the first after @after. */
+/*
+ * Return: the moment of a time of day without a date: the last such moment before @now, or the
+ * first after @after.
+ */
 static int64_t find_day(const struct tm *tm, time_t now, int64_t after)
 {
 	int day = -1;
@@ -68,7 +71,7 @@ static bool date_parse(const char *text, struct tm *tm)
 	same = *tm;
 	same.tm_isdst = -1;
 	mktime(&same);
-	if (same.tm_mday != tm->tm_mday)	/* there is no 31 of that month */
+	if (same.tm_mday != tm->tm_mday)	/* this month has no such day */
 		return false;
 	if (*end == ' ' || *end == 'T')
 		return clock_parse(end + 1, tm);

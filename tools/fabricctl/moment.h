@@ -7,11 +7,11 @@
 #include <time.h>
 
 /**
- * moment_parse() - @text as ms since 1970, in the local time zone
+ * moment_parse() - convert @text, in the local time zone, to ms since 1970
  * @now: the present time
  * @after: ms since 1970; a time of day alone is the first one after it; INT64_MIN: the last one
  *	before @now
- * A date alone is its midnight. Return: 0, or -EINVAL: MOMENT_ALLOWED.
+ * A date alone means its midnight. Return: 0, or -EINVAL: MOMENT_ALLOWED.
  */
 int moment_parse(const char *text, time_t now, int64_t after, int64_t *out);
 
@@ -20,7 +20,7 @@ int moment_parse(const char *text, time_t now, int64_t after, int64_t *out);
 #define MOMENT_ALLOWED MOMENT_FORMS "(-30min, -2h, -7d)"
 #define MOMENT_ALLOWED_ARGUMENT MOMENT_FORMS "(30min, 2h, 7d)"
 
-/** moment_text() - as a date and a time of day with ms. Return: @buf, of 32 bytes */
+/** moment_text() - write a date and a time of day with ms. Return: @buf, of 32 bytes */
 char *moment_text(double seconds, char *buf);
 
 #endif /* MOMENT_H */

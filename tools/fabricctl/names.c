@@ -36,7 +36,10 @@ void names_print(const struct lab *lab, FILE *f)
 	}
 }
 
-/* Writes into the existing file, because it is mounted in nodes with running programs. */
+/*
+ * Writes into the existing file and does not replace it, because nodes with running programs have
+ * it mounted.
+ */
 int names_renew(const struct lab *lab)
 {
 	char hosts[LAB_TEXT_MAX];
@@ -82,7 +85,10 @@ int names_write(const struct lab *lab)
 	return err;
 }
 
-/* Finds the lab to which the link in /etc/netns/@dir belongs. Return: false if it is of no lab. */
+/*
+ * Finds the lab to which the link in /etc/netns/@dir belongs. Return: false if the link does not
+ * belong to a lab.
+ */
 static bool lab_of(const char *dir, char *name)
 {
 	char path[PATH_MAX], to[PATH_MAX], *end;
@@ -139,7 +145,7 @@ int names_remove(const char *name)
 			unlink(path);
 			n++;
 		}
-		/* An interrupted lab up leaves an empty directory of a node. */
+		/* If lab up was interrupted, a node may have an empty directory. */
 		snprintf(path, sizeof(path), LAB_ETC "/%s", e->d_name);
 		if (strspn(rest + 1, "0123456789.") == strlen(rest + 1))
 			rmdir(path);

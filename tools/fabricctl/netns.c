@@ -147,7 +147,10 @@ static bool lives_there(const struct stat *ns, unsigned int n, int pid)
 	return false;
 }
 
-/* The pidfd is opened before the namespace is checked, so the number cannot be reused between. */
+/*
+ * The pidfd is opened before the namespace is checked, so the process id cannot be reused in
+ * between.
+ */
 unsigned int netns_hold(const struct stat *ns, unsigned int n, int *fd, unsigned int max)
 {
 	DIR *dir = opendir("/proc");

@@ -10,15 +10,21 @@
 int netns_home(void);
 /** netns_create() - make a namespace, and enter it. Return: its descriptor or -errno */
 int netns_create(const char *name);
-/** netns_open() - Return: a descriptor, -ENOENT, -EINVAL if it is none */
+/** netns_open() - Return: a descriptor; -ENOENT; -EINVAL if the file is not a namespace */
 int netns_open(const char *name);
 /** netns_enter() - Return: 0 or a negative errno */
 int netns_enter(int fd);
-/** netns_visit() - call @visit in a namespace. Return: what that returns, or a negative errno */
+/** netns_visit() - call @visit in a namespace. Return: the result of @visit, or a negative errno */
 int netns_visit(const char *name, int (*visit)(void *arg), void *arg);
-/** netns_delete() - delete its name; the namespace ends with its last user. 0 if there is none */
+/**
+ * netns_delete() - delete the name of a namespace; the namespace ends with its last user. Return:
+ * 0, also if there is no such name
+ */
 int netns_delete(const char *name);
-/** netns_stat() - identity by device and inode. Return: 0 or a negative errno */
+/**
+ * netns_stat() - get the identity of a namespace, its device and inode. Return: 0 or a negative
+ * errno
+ */
 int netns_stat(const char *name, struct stat *st);
 /** netns_has() - Return: true if process @pid is in the namespace */
 bool netns_has(const struct stat *ns, int pid);

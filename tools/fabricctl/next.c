@@ -8,7 +8,10 @@
 #include "root.h"
 #include "say.h"
 
-/** struct step - the next step for a kind of problem whose text has @part; @part NULL: any text */
+/**
+ * struct step - the next step for problems of a kind whose text contains @part; @part NULL: any
+ * text
+ */
 struct step {
 	const char *kind, *part;
 	const char *command, *text;
@@ -65,7 +68,7 @@ static const struct cause {
 
 #define COMMAND_MAX 512
 
-/* Appends an option that was given, with its value as a shell reads it. */
+/* Appends an option that was given, with its value quoted for a shell. */
 static void add_option(char *line, const char *option, const char *value)
 {
 	size_t n = strlen(line), plain;
@@ -118,7 +121,10 @@ static void add_problem(json_t *list, const struct ctl *ctl, const json_t *probl
 	add_step(list, ctl, command, "shows when it began; PROBLEMS in fabricd(8) says what to do");
 }
 
-/* Adds what to do about a faulty cable, unless it is held down, for which there is a problem. */
+/*
+ * Adds the next step for a faulty cable; not for a cable that is held down, because the status has
+ * a problem for it.
+ */
 static void add_faulty(json_t *list, const struct ctl *ctl, const json_t *cable)
 {
 	const char *reason = json_text(cable, "reason"), *text = REPLACE;

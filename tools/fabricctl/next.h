@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The next step for each fault that a status has: a command, and what to do then. */
+/*
+ * The next step for each fault that a status has: a command, and a text about what to do with its
+ * result.
+ */
 #ifndef NEXT_H
 #define NEXT_H
 
@@ -9,7 +12,7 @@
 
 /**
  * next_steps() - find the next step for each fault
- * @ctl: options by which the commands ask the same manager again
+ * @ctl: options that select the manager; the commands get the same options
  * Return: an array of {command, text}, each command once, the most urgent first.
  */
 json_t *next_steps(const struct ctl *ctl, const json_t *status);

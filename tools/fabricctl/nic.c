@@ -64,7 +64,7 @@ int nic_sets_check(const struct lab *lab)
 	return device_sets_check((const char *const *)lab->sets);
 }
 
-/* --- for the backends -------------------------------------------------------- */
+/* --- functions that the backends use ------------------------------------------- */
 
 int nic_failed(const struct lab *lab, uint32_t node, const char *why)
 {

@@ -11,9 +11,9 @@
 /**
  * struct nic_backend - one kind of NIC
  * @start, @running, @end, @open: as in nic.h
- * @wait: NULL: it answers as soon as @start returns
+ * @wait: NULL: the NIC answers as soon as @start returns
  * @wires: sets the cable ends of @ports (mask) up or down by lab_end_up()
- * @plug: attaches the cable end made for a port; NULL: the NIC finds it by its name
+ * @plug: attaches the cable end made for a port; NULL: the NIC finds the cable end by its name
  * @cable: gets the name of the cable in a port, for torusemu; NULL: lab_port_name() is the name
  */
 struct nic_backend {
@@ -27,17 +27,17 @@ struct nic_backend {
 	char *(*cable)(const struct lab *lab, uint32_t node, unsigned int port, char *buf);
 };
 
-extern const struct nic_backend nic_user;	/* a torusemu */
-extern const struct nic_backend nic_packed;	/* one of many in a torusemu */
-extern const struct nic_backend nic_kernel;	/* one of torus.ko */
+extern const struct nic_backend nic_user;	/* each NIC has its own torusemu */
+extern const struct nic_backend nic_packed;	/* all NICs are in one torusemu */
+extern const struct nic_backend nic_kernel;	/* NICs of torus.ko */
 
 /* Functions that several backends share: */
 
 /** nic_failed() - print why a NIC could not be started. Return: CANNOT */
 int nic_failed(const struct lab *lab, uint32_t node, const char *why);
-/** nic_open_socket() - an @open by the NIC's socket */
+/** nic_open_socket() - a function @open that uses the NIC's socket */
 int nic_open_socket(const struct lab *lab, uint32_t node, struct torus_dev **dev);
-/** nic_wires_inside() - a @wires for cables that are interfaces in the node's namespace */
+/** nic_wires_inside() - a function @wires for cables that are interfaces in the node's namespace */
 int nic_wires_inside(const struct lab *lab, uint32_t node, uint16_t ports);
 
 #endif /* NIC_BACKEND_H */

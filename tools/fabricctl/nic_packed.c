@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The NICs of a packed lab: all in one torusemu, with cables in memory, which it
- * adds, kills, cuts and mends on request. It runs in the lab's one namespace.
+ * The NICs of a packed lab: they are all in one torusemu, with cables in memory. This process adds
+ * and kills NICs, and cuts and mends cables, on request. It runs in the only namespace of the lab.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -57,7 +57,10 @@ static int connect_pack(const struct lab *lab)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Return: 0 if it answered "ok"; -EINVAL with its answer in @said; another negative errno. */
+/*
+ * Return: 0 if the pack answered "ok"; -EINVAL if it answered with an error, whose text is in
+ * @said; another negative errno.
+ */
 static int ask_pack(const struct lab *lab, char *const *word, char *said)
 {
 	int fd = connect_pack(lab);

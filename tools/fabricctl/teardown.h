@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-/** struct leftovers - the parts of a lab that exist */
+/** struct leftovers - the parts of a lab that still exist */
 struct leftovers {
-	bool run;		/* its run directory */
+	bool run;		/* the run directory exists */
 	unsigned int netns;
-	unsigned int names;	/* in /etc/netns */
+	unsigned int names;	/* number of links in /etc/netns */
 };
 
 void leftovers_find(const char *name, struct leftovers *out);

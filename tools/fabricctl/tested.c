@@ -21,7 +21,7 @@ static double number_of(const json_t *j, const char *key)
 	return json_number_value(json_object_get(j, key));
 }
 
-/* The least and the most errors per bit that the count stands for, in 95 of 100 cases (errors.c). */
+/* Limits of the error rate for this count of errors, at 95 % confidence (errors.c). */
 static double ber_bound(double errors, double bits, int side)
 {
 	double root = sqrt(errors + 1) + side;
@@ -29,7 +29,7 @@ static double ber_bound(double errors, double bits, int side)
 	return bits > 0 ? root * root / bits : 0;
 }
 
-/* Return: what @receiver has counted of the packets that @sender has sent. */
+/* Return: the counts of the end @receiver for the packets that the end @sender has sent. */
 static json_t *direction_json(const json_t *from, const json_t *to, const json_t *sender,
 			      const json_t *receiver)
 {
@@ -143,7 +143,7 @@ int tested_status(const json_t *result)
 	return json_array_size(json_object_get(result, "reasons")) ? PROBLEM : OK;
 }
 
-/* --- for people -------------------------------------------------------------- */
+/* --- output for people --------------------------------------------------------- */
 
 static void show_directions(const json_t *list)
 {

@@ -16,17 +16,18 @@
 #include <stdint.h>
 
 #define TRAFFIC_WINDOW 64
-#define TRAFFIC_MAX 60000	/* bytes of a record */
-#define TRAFFIC_RATE_MAX 1000000	/* records a second that can be asked for */
+#define TRAFFIC_MAX 60000	/* most bytes of a record */
+#define TRAFFIC_RATE_MAX 1000000	/* highest rate that can be requested, records a second */
 #define TRAFFIC_PATIENCE_S 60	/* time without progress after which a flow counts as stalled */
-#define RECORD_END UINT64_MAX	/* number of the end record, which has the number of records */
+#define RECORD_END UINT64_MAX	/* number of the end record, which contains the number of records
+				 * sent */
 
 /** struct record - head of each record, host order: both ends are this machine */
 struct record {
-	uint32_t crc;		/* CRC of all that follows */
+	uint32_t crc;		/* CRC of the bytes after this member */
 	uint32_t size;		/* bytes of the record */
 	uint64_t number;
-	uint64_t last;		/* of the end record: how many there were before it */
+	uint64_t last;		/* in the end record: number of records before it */
 };
 
 /** struct flow - counts of one flow, shared by its processes */
@@ -34,13 +35,13 @@ struct flow {
 	const char *protocol;
 	bool any_order;		/* records may overtake each other */
 	uint64_t sent;
-	uint64_t received;	/* each number once */
+	uint64_t received;	/* records received, each number counted once */
 	uint64_t doubled;
 	uint64_t reordered;
 	uint64_t corrupt;
 	uint64_t bytes;
-	uint64_t retransmits;	/* TCP */
-	uint64_t needless;	/* of these: the receiver had it already (DSACK) */
+	uint64_t retransmits;	/* TCP retransmissions */
+	uint64_t needless;	/* retransmissions of data that the receiver had already (DSACK) */
 	double gap_max_ms;	/* longest time that nothing arrived */
 	double seconds;
 	int err;		/* negative errno of either side, or 0 */
@@ -54,10 +55,10 @@ int record_good(const void *buf, uint32_t size);
 double traffic_now(void);
 
 /**
- * struct load - what a flow sends
- * @seconds: how long
+ * struct load - parameters of a flow
+ * @seconds: duration
  * @size: bytes of a record
- * @rate: records a second; 0: as many as it can
+ * @rate: records a second; 0: as many as possible
  */
 struct load {
 	double seconds;
@@ -68,7 +69,7 @@ struct load {
 /**
  * traffic_pace() - wait until the next record may be sent
  * @start: when the flow began, by traffic_now()
- * @sent: records so far
+ * @sent: number of records sent so far
  *
  * Records that were delayed by a pause of the fabric may be sent at once. A wait takes a
  * millisecond or more, so that a slow sender sleeps most of the time. Return: false if the time is
@@ -76,7 +77,10 @@ struct load {
  */
 bool traffic_pace(const struct load *load, double start, uint64_t sent);
 
-/* Each runs in a process of its own until its end; results go into @f. */
+/*
+ * Each of these functions runs in a process of its own until the end of the flow; results go into
+ * @f.
+ */
 void traffic_udp_send(int fd, const struct load *load, struct flow *f);
 void traffic_udp_receive(int fd, struct flow *f);
 void traffic_tcp_send(int fd, const struct load *load, struct flow *f);

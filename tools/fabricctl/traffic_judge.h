@@ -10,7 +10,10 @@
 
 #include "traffic.h"
 
-/* How many numbers are remembered: where any order is allowed, a record may be late by many. */
+/*
+ * Number of the last records that are remembered: where records may overtake each other, a record
+ * may arrive after many later ones.
+ */
 #define JUDGE_SEEN (1 << 18)
 
 /**
@@ -31,9 +34,9 @@ struct judge {
 	double heard, latest;
 };
 
-/** judge_datagram() - count a datagram of @size bytes that came at @now */
+/** judge_datagram() - count a datagram of @size bytes that arrived at @now */
 void judge_datagram(struct judge *j, const void *buf, uint32_t size, double now);
-/** judge_stream() - count a record of a stream, of the size that its head says */
+/** judge_stream() - count a record of a stream, whose size is in its head */
 void judge_stream(struct judge *j, const void *buf, double now);
 /** judge_has_all() - Return: true if all records of the flow have come */
 bool judge_has_all(const struct judge *j);

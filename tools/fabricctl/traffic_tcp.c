@@ -52,7 +52,10 @@ void traffic_tcp_send(int fd, const struct load *load, struct flow *f)
 	}
 	f->seconds = traffic_now() - start;
 	shutdown(fd, SHUT_WR);
-	/* Wait until the receiver closes, which has all then: only then are the counts final. */
+	/*
+	 * Wait until the receiver closes the connection. It does so when it has all records; only
+	 * then are the counts final.
+	 */
 	while (recv(fd, buf, sizeof(buf), 0) > 0)
 		;
 	count_retransmits(fd, f);

@@ -11,7 +11,8 @@
 #define ACK_IDLE_MS 5
 #define FIN_EVERY_MS 100
 #define DONE_EVERY_MS 10
-#define LATE_S 5		/* so long after the last record, missing ones count as lost */
+#define LATE_S 5		/* if no record has come for this time, missing records count as
+				 * lost */
 
 /** struct ack - an acknowledgement: @received datagrams, repetitions not counted */
 struct ack {
@@ -96,12 +97,15 @@ void traffic_udp_send(int fd, const struct load *load, struct flow *f)
 	finish_flow(fd, f, &ack);
 }
 
-/* Sends an acknowledgement. Return: false if an earlier one was refused: the sender has ended. */
+/*
+ * Sends an acknowledgement. Return: false if an earlier one was refused, because the sender has
+ * ended.
+ */
 static bool send_count(int fd, const struct flow *f, bool done)
 {
 	struct ack a = { .received = f->received, .done = done };
 
-	/* A lost answer is repeated by the next one. */
+	/* A lost acknowledgement is made up for by the next one. */
 	return send(fd, &a, sizeof(a), MSG_DONTWAIT) >= 0 || errno != ECONNREFUSED;
 }
 
@@ -143,7 +147,10 @@ void traffic_udp_receive(int fd, struct flow *f)
 
 	j.f = f;
 	j.heard = j.latest = traffic_now();
-		/* Measure silence only when the queue is empty: this process may have been late. */
+		/*
+		 * Measure the silence only when the queue is empty, because this process may have
+		 * been late.
+		 */
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		ssize_t n;

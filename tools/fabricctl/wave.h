@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows what a node without a place in a table knows from its NIC and the Inits of neighbours. */
+/*
+ * Shows what a node without a place in a table knows from its NIC and the INITs of its neighbours.
+ */
 #ifndef WAVE_H
 #define WAVE_H
 
 #include "ask.h"
 
 /**
- * wave_show() - if the fabric has no table yet, print what the asked node knows, as preliminary
- * @items: makes the items of a command, an array, from "own" of the status; a new reference
- * @show: prints them as text
+ * wave_show() - if the fabric has no table yet, print the knowledge of the node that answers,
+ * marked as preliminary
+ * @items: makes the items of a command from the member "own" of the status. Return: an array, a new
+ *	reference
+ * @show: prints these items as text
  * @shown: set to false if there is a table, or the node knows nothing
  * Return: an exit status; PROBLEM if something was shown.
  */
@@ -23,7 +27,9 @@ int wave_show(const struct ctl *ctl, struct ask *ask, json_t *(*items)(const jso
 const char *wave_position_text(const json_t *position, char *buf);
 /** wave_end_text() - convert {"position","port"} to 1,-1:+x or ?:+x. Return: @buf; "-" for null. */
 const char *wave_end_text(const json_t *end, char *buf);
-/** wave_neighbour() - Return: the neighbour whose Init came on that port; NULL: none came */
+/**
+ * wave_neighbour() - Return: the neighbour whose INIT arrived on that port; NULL: no INIT arrived
+ */
 const json_t *wave_neighbour(const json_t *own, const char *port);
 
 #endif /* WAVE_H */

@@ -241,7 +241,7 @@ static int sysctl_set(const char *path, const char *value)
 	ssize_t n;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;	/* a kernel without IPv6 */
+		return errno == ENOENT ? 0 : -errno;	/* the kernel has no IPv6 */
 	n = write(fd, value, strlen(value));
 	close(fd);
 	return n < 0 ? -errno : 0;

@@ -11,7 +11,7 @@ struct nl_msg;
 struct nl_sock;
 
 #define WIRE_MTU 65535
-#define WIRE_QUEUE 1000		/* frames waiting at a cable's end */
+#define WIRE_QUEUE 1000		/* most frames that wait at a cable's end */
 
 /** struct wire_end - one end of a veth pair */
 struct wire_end {
@@ -23,10 +23,13 @@ struct wire_end {
 struct nl_sock *wire_open(void);
 void wire_close(struct nl_sock *sk);
 
-/* All return 0 or a negative errno. */
+/* All functions below return 0 or a negative errno. */
 /** wire_send() - send a message, which is freed, and wait for its ACK */
 int wire_send(struct nl_sock *sk, struct nl_msg *msg);
-/** wire_ask() - the same for a question with one answer, which @answer reads from the message */
+/**
+ * wire_ask() - like wire_send(), for a question with one answer; @answer reads the answer from the
+ * message
+ */
 int wire_ask(struct nl_sock *sk, struct nl_msg *msg, int (*answer)(struct nl_msg *msg, void *arg),
 	     void *arg);
 /** wire_error() - Return: text of the last error, with the message of the kernel */
