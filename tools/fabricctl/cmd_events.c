@@ -106,7 +106,10 @@ static json_t *later_ones(json_t *events)
 	return list;
 }
 
-/* @anew: the manager was away, so its first reply may have events that were shown. */
+/*
+ * @anew: the manager did not answer for a while, so its first reply may have events that were shown
+ *	already.
+ */
 static int follow_list(struct ask *a, uint64_t from, bool anew)
 {
 	json_t *data;
@@ -127,7 +130,7 @@ static int follow_list(struct ask *a, uint64_t from, bool anew)
 	return status;
 }
 
-/* A manager that began anew numbers its events anew. */
+/* A manager that was restarted numbers its events from 1 again. */
 static int keep_following(const struct ctl *ctl, struct ask *a, uint64_t from)
 {
 	int status = follow_list(a, from, false);

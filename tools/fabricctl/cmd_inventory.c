@@ -12,7 +12,7 @@
 
 static const char *save, *diff;
 
-/* Return: the properties of nodes that stay the same until a node is changed. */
+/* Return: the properties of nodes that change only if a node is replaced or updated. */
 static json_t *make_inventory(const json_t *nodes)
 {
 	static const char *const keys[] = { "node", "name", "guid", "service", "software" };
@@ -21,7 +21,7 @@ static json_t *make_inventory(const json_t *nodes)
 
 	json_array_foreach(nodes, i, v) {
 		if (!json_text(v, "guid"))
-			continue;	/* it has never joined */
+			continue;	/* the node has never joined */
 		j = json_object();
 		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
 			json_object_set(j, keys[k], json_object_get(v, keys[k]) ?
@@ -68,8 +68,8 @@ static const json_t *find_by(const json_t *inventory, const char *key, const jso
 }
 
 /*
- * Return: the entry in @other of the same node as @node of @own: that with the same NIC, else the
- * one in the same place, if neither NIC is elsewhere.
+ * Return: the entry in @other of the same node as @node of @own: the entry with the same NIC, else
+ * the entry in the same place, if neither of the two NICs is at another place.
  */
 static const json_t *find_same(const json_t *other, const json_t *own, const json_t *node)
 {
@@ -159,7 +159,7 @@ static bool is_inventory(const json_t *j)
 	return fine;
 }
 
-/* Return: the inventory in the file; NULL, after an error: there is none. */
+/* Return: the inventory in the file; NULL after printing an error. */
 static json_t *load_inventory(void)
 {
 	json_error_t error;
@@ -194,7 +194,7 @@ static int compare_inventory(const struct ctl *ctl, const json_t *was, const jso
 	return n ? PROBLEM : OK;
 }
 
-/* @was: to be compared with; NULL: nothing is */
+/* @was: inventory to compare with; NULL: there is no comparison */
 static int show_or_compare(const struct ctl *ctl, const json_t *was, const json_t *inventory)
 {
 	int status = save ? save_inventory(inventory) : OK;

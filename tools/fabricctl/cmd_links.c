@@ -17,7 +17,7 @@ static bool all, bad, local, with_errors;
 static const char *since, *save;
 static uint64_t top;
 static json_t *baseline;
-static int found;	/* the exit status of --bad and --errors, or of what --save failed to do */
+static int found;	/* the exit status of --bad and --errors, or of --save after an error */
 
 static bool is_fine(const json_t *l)
 {
@@ -74,7 +74,10 @@ static uint64_t count_errors(const json_t *l)
 		json_count(l, "malformed");
 }
 
-/* Return: why the link is not up: what differs and both values, or the reason; NULL: not known */
+/*
+ * Return: why the link is not up: the parameter that differs with both values, or the reason; NULL:
+ * not known
+ */
 static const char *why_down(const json_t *l, char *buf, size_t room)
 {
 	const json_t *differs = json_object_get(l, "differs");
@@ -144,7 +147,9 @@ static void excluded_cell(struct table *t, const json_t *l)
 		table_cell(t, *why == '-' ? FAINT : DOUBTFUL, "%s", why);
 }
 
-/* Prints the age and losses, which a manager of an earlier release does not send in brief. */
+/*
+ * Prints the age and losses, which a manager of an earlier release leaves out of its short answer.
+ */
 static void age_cells(struct table *t, const json_t *l)
 {
 	const json_t *age = json_object_get(l, "state_age"), *downs = json_object_get(l, "downs");
@@ -164,13 +169,13 @@ static void age_cells(struct table *t, const json_t *l)
 		table_cell(t, FAINT, "-");
 }
 
-/* Marks values that are below the ability of the receiver. */
+/* Marks values that are lower than the receiver can reach. */
 static void serdes_cells(struct table *t, const json_t *l)
 {
 	unsigned long long lanes = json_count(l, "lanes"), width = json_count(l, "width");
 	unsigned long long rate = json_count(l, "rate"), margin = json_count(l, "margin");
 
-	if (!lanes || !is_end_up(l)) { /* values from before it went down have no meaning */
+	if (!lanes || !is_end_up(l)) { /* values from before the link went down have no meaning */
 		for (int i = 0; i < 3; i++)
 			table_cell(t, FAINT, "-");
 		return;
@@ -180,7 +185,7 @@ static void serdes_cells(struct table *t, const json_t *l)
 	table_cell(t, margin < json_count(l, "margin_train") ? DOUBTFUL : FAINT, "%llu%%", margin);
 }
 
-/* Prints that figures of software NICs are those of a model, and no measurements. */
+/* Prints a note that the figures of software NICs come from a model and were not measured. */
 static void say_modelled(const json_t *links)
 {
 	size_t i;
@@ -321,7 +326,10 @@ static void show_all(const json_t *links)
 	}
 }
 
-/* Return: the counts of all receivers; one that is judged bad is a warning, as in a status. */
+/*
+ * Return: the counts of all receivers; a receiver that is judged bad sets the exit status to a
+ * warning, as in a status.
+ */
 static json_t *pick_errors(const json_t *links)
 {
 	json_t *list = errors_list(links, baseline, top), *v;
@@ -357,7 +365,10 @@ static void show_links(const json_t *links)
 
 /* --- without a table ----------------------------------------------------------- */
 
-/* Return: the other end of the cable at a port, by the Init that came there, else by the INIT. */
+/*
+ * Return: the other end of the cable at a port, from the INIT that arrived there, else from the
+ * NIC's link.
+ */
 static json_t *early_peer(const json_t *own, const json_t *port)
 {
 	const json_t *n = wave_neighbour(own, json_text(port, "port"));
@@ -452,7 +463,8 @@ static int add_far_end(struct ask *a, const struct torus_shape *shape, uint32_t 
 	size_t i;
 	int status;
 
-	json_object_del(q, "brief");	/* a manager of an earlier release does not know these */
+	json_object_del(q, "brief");	/* a manager of an earlier release does not know these
+					 * members */
 	json_object_del(q, "bad");
 	json_object_set_new(q, "node", json_string(torus_node_text(shape, far, at)));
 	torus_port_text(shape->ndims, torus_dir_opposite(shape, port), back);
@@ -512,7 +524,7 @@ static int ask_links(const struct ctl *ctl, const char *node)
 				.early = with_errors ? NULL : &early, .instead = ask_neighbours });
 }
 
-/* Return: OK if the options go together. */
+/* Return: OK if the options can be combined. */
 static int check_options(const struct ctl *ctl, int argc, char **argv)
 {
 	if (ctl->json && all && !bad && !with_errors)

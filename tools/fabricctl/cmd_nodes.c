@@ -11,7 +11,7 @@
 #include "wave.h"
 
 static bool map;
-static int found;	/* the exit status by the nodes that were shown */
+static int found;	/* the exit status, which depends on the nodes that were shown */
 
 /* Prints how long ago the last message of the node came. */
 static void heard_cell(struct table *t, const json_t *ms)
@@ -27,7 +27,9 @@ static void heard_cell(struct table *t, const json_t *ms)
 		table_cell(t, DOUBTFUL, "%s ago", duration_text(is / 1e3, text));
 }
 
-/* Sets the exit status: a node is not up, or one is excluded. Return: @nodes, a new reference. */
+/*
+ * Sets the exit status if a node is not up or a node is excluded. Return: @nodes, a new reference.
+ */
 static json_t *judge_nodes(const json_t *nodes)
 {
 	size_t i;
@@ -80,7 +82,7 @@ static void print_nodes(const json_t *nodes)
 
 /* --- without a table ----------------------------------------------------------- */
 
-/* Return: the item of a neighbour, to which several cables may lead; NULL: it has none yet. */
+/* Return: the item of a neighbour, to which several cables may lead; NULL: it has no item yet. */
 static json_t *find_item(const json_t *list, const json_t *guid)
 {
 	size_t i;
@@ -110,7 +112,7 @@ static void add_neighbour(json_t *list, const json_t *n)
 		json_object_set_new(item, "agrees", json_false());
 }
 
-/* Return: this node, and each neighbour that has sent an Init. */
+/* Return: this node, and each neighbour that has sent an INIT. */
 static json_t *early_nodes(const json_t *own)
 {
 	const json_t *wave = json_object_get(own, "wave");

@@ -65,7 +65,7 @@ static void show_nodes_that_died(const json_t *nodes)
 
 		printf("%-12s%s (%s) ", i ? "" : "nodes", json_node_text(json_object_get(v, "node"), at),
 		       table_or_dash(json_text(v, "name")));
-		if (!times)	/* it died before */
+		if (!times)	/* the node died before the day */
 			printf("is no longer dead");
 		else
 			printf("%swas dead %llu time%s%s, for %s", dead ? paint(BAD) : "", times,
@@ -198,8 +198,8 @@ static int read_day(void)
 }
 
 /*
- * Asks what is wrong now. @degraded: NULL if the root does not tell it, because it is of an earlier
- * release; the report does without it.
+ * Asks for the present faults. @degraded: NULL if the root, of an earlier release, does not report
+ * degraded links; then the report is made without them.
  */
 static int ask_present(struct ask *a, json_t **status, json_t **table, json_t **degraded)
 {

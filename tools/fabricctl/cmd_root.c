@@ -14,7 +14,7 @@
 
 #define LOOK_MS 20
 
-#define TIMEOUT_S 10		/* until the new root leads */
+#define TIMEOUT_S 10		/* time until the new root must have taken over */
 
 /* Prints the arbiter of the root, and its last answer. */
 static void show_arbiter(const json_t *arbiter)
@@ -62,7 +62,7 @@ static void show_root(const json_t *root)
 	table_print(t, "no node here would become root: root_priority is 0");
 }
 
-/* Sets @yes to true if the asked manager knows @node as the root that leads. */
+/* Sets @yes to true if the asked manager has @node as its root. */
 static int ask_leads(struct ask *a, const json_t *node, bool *yes)
 {
 	json_t *root;

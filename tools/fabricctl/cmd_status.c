@@ -25,7 +25,7 @@ static enum colour state_colour(const char *state)
 	return strcmp(state, "degraded") ? DOUBTFUL : BAD;
 }
 
-/* Return: true if all that is not up was excluded by an administrator. */
+/* Return: true if every node and link that is not up was excluded by an administrator. */
 static bool is_maintained(const json_t *s)
 {
 	const char *state = json_text(s, "state");
@@ -74,7 +74,10 @@ static void show_plan(const json_t *s)
 		printf("addresses of %s and %s\n", v4, v6);
 }
 
-/* Prints a count. @since: how long there has been no root, so that others are unknown; or "" */
+/*
+ * Prints a count. @since: text that tells how long there has been no root, so that other nodes'
+ * values are not known; or ""
+ */
 static void show_count(const char *what, const json_t *s, const char *since)
 {
 	const json_t *c = json_object_get(s, what);
@@ -101,7 +104,7 @@ static void show_count(const char *what, const json_t *s, const char *since)
 	putchar('\n');
 }
 
-#define LINES_MAX 10	/* lines of a list at most */
+#define LINES_MAX 10	/* most lines of a list */
 
 /* Prints an end of a cable: "1,1:+x (n1-1)". */
 static void print_end(const json_t *end)
@@ -269,7 +272,7 @@ static void show_held(const json_t *links)
 				     left));
 }
 
-/* Return: true if training gave something up, and not only errors are counted. */
+/* Return: true if training has reduced lanes, rate or margin; false if only errors were counted. */
 static bool is_reduced(const json_t *l)
 {
 	return json_count(l, "width") < json_count(l, "lanes") ||
@@ -277,7 +280,7 @@ static bool is_reduced(const json_t *l)
 	       json_count(l, "margin") < json_count(l, "margin_train");
 }
 
-/* Names the cable by both ends, and what to do. */
+/* Names the cable by both ends, and says what to do. */
 static void show_errors(const json_t *links)
 {
 	unsigned int lines = 0, more = 0;
@@ -334,7 +337,7 @@ static void show_degraded(const json_t *links)
 	}
 }
 
-/* Prints the place of the asked node by the Inits of its neighbours, if no root has placed it. */
+/* Prints the place of the asked node from the INITs of its neighbours, if no root has placed it. */
 static void show_wave(const json_t *wave)
 {
 	char at[TORUS_TEXT_MAX];
@@ -392,7 +395,7 @@ static void show_status(const json_t *s)
 	next_show(json_object_get(s, "next"));
 }
 
-/* Adds the degraded links, from the root's list; null if it cannot be had. */
+/* Adds the degraded links, from the root's list; null if the manager does not report it. */
 static void add_degraded(struct ask *a, json_t *status)
 {
 	const char *state = json_text(status, "state");

@@ -57,7 +57,10 @@ static json_t *trace_json(const struct trace *t)
 			 t->ask.rootless);
 }
 
-/* Return: true if @node is the next relay of the path; @seen: how many were passed before. */
+/*
+ * Return: true if @node is the next relay of the path; @seen: number of relays that were passed
+ * before.
+ */
 static bool is_relay(const struct trace *t, uint32_t node, uint32_t *seen)
 {
 	if (*seen == t->path.nvia || t->path.via[*seen] != node)
@@ -66,7 +69,7 @@ static bool is_relay(const struct trace *t, uint32_t node, uint32_t *seen)
 	return true;
 }
 
-/* Prints how the path ends, and why, if an end of it is not there. */
+/* Prints how the path ends and, if one of its end nodes is not up, the reason. */
 static void show_why(const struct trace *t)
 {
 	const uint32_t ends[] = { t->from, t->to };

@@ -20,7 +20,7 @@ struct verify {
 	struct torus_health *health;
 	uint32_t nodes;
 	struct rows *rows;
-	const uint64_t **row;		/* of each node, NULL: not read */
+	const uint64_t **row;		/* rows of each node, NULL: not read */
 	struct torus_verified found;
 	json_t *culprits;
 	uint64_t held;
@@ -203,7 +203,7 @@ static void show_out(const struct verify *v)
 			       paint(PLAIN), json_id_text(&v->table.shape, id, at));
 }
 
-/* Shows the result of the walk. Without a root it proves little, and never that all is well. */
+/* Prints the result. Without a root it proves little, so the exit status is never OK. */
 static void show_verdict(const struct verify *v, size_t culprits)
 {
 	uint32_t unread = 0;
@@ -299,7 +299,7 @@ static int cmd_verify(struct ctl *ctl, int argc, char **argv)
 	if (status != OK)
 		return status;
 	status = verify_fabric(ctl, &v);
-	if (status == OK && v.ask.rootless)	/* the table may be an old one */
+	if (status == OK && v.ask.rootless)	/* the table may be out of date */
 		status = PROBLEM;
 	for (uint32_t id = 0; v.rows && id < v.nodes; id++)
 		rows_free(&v.rows[id]);

@@ -12,7 +12,8 @@
 #include "say.h"
 
 #define OPTS_MAX 40
-#define DONE (-1)		/* option_take(): the help was printed, exit with 0 */
+#define DONE (-1)		/* result of option_take(): the help was printed, so the program
+				 * exits with 0 */
 
 static const struct opt ask_opts[] = {
 	{ OPT_TEXT, "control", 0, "PATH", NULL, 0, 0,
@@ -307,7 +308,10 @@ static size_t edit_distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* Return: the option of @cmd most similar to @word, which begins with "--"; NULL: none is. */
+/*
+ * Return: the option of @cmd most similar to @word, which begins with "--"; NULL: no option is
+ * similar.
+ */
 static const char *nearest_option(const struct command *cmd, const char *word)
 {
 	const char *best = NULL;
@@ -411,7 +415,7 @@ static void suggest_command(const char *family, const char *name)
 		fprintf(stderr, "%s '%s%s%s'", head, family, *family ? " " : "", (*p)->name);
 		head = " or";
 	}
-	/* The word may be right, with its family missing or another family before it. */
+	/* The word may be a command whose family is missing or is another one. */
 	for_each_command(p) {
 		if (!strcmp(family_of(*p), family) || strcmp((*p)->name, name))
 			continue;

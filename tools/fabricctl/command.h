@@ -11,14 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Exit status of all commands except "lab exec", which has that of the command it runs. */
+/*
+ * Exit status of all commands except "lab exec", which exits with the status of the command that it
+ * runs.
+ */
 enum status {
 	OK = 0,
 	PROBLEM = 1,		/* the fabric has a problem */
-	CANNOT = 2,		/* usage, or this machine cannot do it */
-	NOT_KEPT = 3,		/* a warning: done, or working, but with a restriction */
-	DENIED = 4,		/* not allowed to this user */
-	UNREACHABLE = 5,	/* no manager, NIC or node that could answer */
+	CANNOT = 2,		/* wrong usage, or this machine cannot do it */
+	NOT_KEPT = 3,		/* a warning: the command was done, or the fabric works, but with
+				 * a restriction */
+	DENIED = 4,		/* this user is not allowed to do it */
+	UNREACHABLE = 5,	/* no manager, NIC or node could answer */
 	TIMEOUT = 6,		/* no answer in time, or a condition was not reached in time */
 };
 
@@ -26,16 +30,16 @@ enum status {
 struct family {
 	const char *name;
 	const char *title;	/* heading of its commands in the program's help */
-	const char *help;	/* ... in its own help */
+	const char *help;	/* heading of these commands in the family's own help */
 };
 
 /**
  * struct program - a program with commands
- * @name: of the program
+ * @name: name of the program
  * @help: text about its arguments, above the list of commands
  * @manual: its man page: "fabricctl(8)"
  * @status: text about its exit statuses
- * @family: its families, ended by one without a name
+ * @family: families of the program's commands, ended by an entry without a name
  * @failed: called after a command with --json that failed, with its status, and with OK before the
  *	next run of --watch; or NULL
  */
@@ -58,7 +62,7 @@ struct ctl {
 	const char *control;	/* --control */
 	const char *lab;	/* --lab */
 	const char *node;	/* --node */
-	double timeout;		/* --timeout, in seconds; 0: as usual */
+	double timeout;		/* --timeout, in seconds; 0: the default */
 	const char *svg;	/* --svg */
 	uint64_t seed;		/* --seed */
 	bool csv;		/* --csv */
@@ -74,18 +78,19 @@ enum opt_kind {
 	OPT_END,
 	OPT_FLAG,		/* bool */
 	OPT_TEXT,		/* const char * */
-	OPT_LIST,		/* const char *[OPT_LIST_MAX], may be given again */
+	OPT_LIST,		/* const char *[OPT_LIST_MAX]; the option may be given several
+				 * times */
 	OPT_NUMBER,		/* uint64_t, min to max */
 };
 
-#define OPT_LIST_MAX 16		/* with the NULL at the end */
+#define OPT_LIST_MAX 16		/* including the NULL at the end */
 
 /** struct opt - one option of a command; its value is stored in @to */
 struct opt {
 	enum opt_kind kind;
 	const char *name;
 	char letter;
-	const char *arg;	/* name of its value */
+	const char *arg;	/* name of the option's value, for the help */
 	void *to;
 	uint64_t min, max;
 	const char *help;
@@ -96,16 +101,16 @@ struct opt {
 /**
  * struct command - one command
  * @family: "lab", or NULL
- * @args: its arguments, for the help
+ * @args: arguments of the command, for the help
  * @brief: a line for the list of commands
- * @help: the rest of its help
- * @opts: its own options, ended by OPT_END, or NULL
+ * @help: the rest of the command's help
+ * @opts: options that only this command has, ended by OPT_END, or NULL
  * @min, @max: number of arguments; @max may be ANY_ARGS
- * @asks: it asks fabricd: has --control, --lab, --node, --timeout
- * @in_lab: it works on a lab: has --name
- * @json, @watch: has these options
- * @simulates: has --csv, --svg and --seed
- * @rest: options end at the first argument: the others are those of a command to run
+ * @asks: the command sends requests to fabricd, so it has --control, --lab, --node, --timeout
+ * @in_lab: the command works on a lab, so it has --name
+ * @json, @watch: the command has these options
+ * @simulates: the command has --csv, --svg and --seed
+ * @rest: options end at the first argument; later options belong to a command to be run
  * @run: returns an exit status
  */
 struct command {
@@ -140,16 +145,19 @@ extern const struct command *const __stop_ctl_commands[];
 
 /** command_help() - print what a command does, and its options */
 void command_help(const struct command *cmd);
-/** command_find() - Return: a command; NULL if there is none, after printing similar names */
+/**
+ * command_find() - Return: a command; NULL if there is no such command, after printing similar
+ * names
+ */
 const struct command *command_find(const char *family, const char *name);
 
 /**
  * command_parse() - parse the options of @cmd, and check the number of its arguments
- * Return: index of the first argument; or -1 - STATUS if the program is to end with STATUS.
+ * Return: index of the first argument; or -1 - STATUS if the program has to exit with STATUS.
  */
 int command_parse(const struct command *cmd, struct ctl *ctl, int argc, char **argv);
 
-/** command_list() - list the commands of a family; "": all */
+/** command_list() - list the commands of a family; "": of all families */
 void command_list(const char *family);
 
 #endif /* COMMAND_H */

@@ -74,7 +74,7 @@ int device_sets_check(const char *const *sets)
 	return OK;
 }
 
-/* Puts the given parameters; the driver chooses the others. */
+/* Adds the given parameters to the request; the driver chooses the others. */
 static int put_spec(struct nl_msg *msg, const struct device_spec *s)
 {
 	if ((s->ports && nla_put_u8(msg, IFLA_TORUS_PORTS, s->ports)) ||
@@ -101,7 +101,7 @@ int device_make(struct nl_sock *sk, const struct device_spec *spec)
 	return wire_send(sk, msg);
 }
 
-/* Reads the parameters from the link data of the driver; @arg: values, by parameter. */
+/* Reads the parameters from the driver's link data; @arg: array of values, indexed by parameter. */
 static int read_params(struct nl_msg *msg, void *arg)
 {
 	struct nlattr *link[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1], *data[IFLA_TORUS_MAX + 1];
@@ -140,7 +140,7 @@ int device_remove(struct nl_sock *sk, const char *ifname)
 /* --- by name --------------------------------------------------------------- */
 
 /**
- * struct search - a search for the NIC of a name among those with sockets
+ * struct search - a search for a NIC by its name among the NICs with sockets
  * @where: socket of the first NIC with that name
  */
 struct search {

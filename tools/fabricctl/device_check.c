@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reads the file of a NIC and prints what "device up" would do with it. It needs neither root nor
- * the driver, so it can judge a file before that is put in its place, or on another machine.
+ * the driver, so it can check a file before the file is installed, or on another machine.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 
 static const char *ifname_said;
 
-/* Return: true if the kernel takes the first @n bytes of @s as the name of an interface. */
+/* Return: true if the kernel accepts the first @n bytes of @s as the name of an interface. */
 static bool is_ifname(const char *s, size_t n)
 {
 	if (!n || n >= IFNAMSIZ || (*s == '.' && (n == 1 || (n == 2 && s[1] == '.'))))
@@ -30,7 +30,7 @@ static bool is_ifname(const char *s, size_t n)
 	return true;
 }
 
-/* The interface is that of the file's name, as in /etc/torus. Return: OK or CANNOT */
+/* The name of the interface is the name of the file, as in /etc/torus. Return: OK or CANNOT */
 static int take_interface(const char *path, char *ifname)
 {
 	char *copy = strdup(path), *base = copy ? basename(copy) : NULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Called by udev when an Ethernet device appears (90-torus-ports.rules): prints which NIC has it as
- * a port. So a card that was removed and inserted again becomes a port again.
+ * Called by udev when an Ethernet device appears (90-torus-ports.rules): prints the NIC whose
+ * configuration names this device as a port. So a card that was removed and inserted again becomes
+ * a port again.
  */
 #include <glob.h>
 #include <libgen.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Run by torus-nic@.service at boot, and again whenever it failed: brings a NIC from any state to
- * that of its file, and changes only what differs. So another run is enough after a device has
- * appeared late or a file has changed, and traffic on the other ports goes on.
+ * the state in its file, and changes only the properties that differ. So another run is enough
+ * after a device has appeared late or a file has changed, and traffic on the other ports continues.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 
 static const char *config;
 
-/* Return: true if the properties that a NIC keeps for its lifetime are those of the file. */
+/* Return: true if the properties that a NIC keeps for its lifetime agree with the file. */
 static bool is_same_nic(const struct torus_device *info, const struct nicfile *f)
 {
 	return info->nports == f->spec.ports && info->guid == f->spec.guid;
@@ -36,7 +36,10 @@ static int update_device(const struct nicfile *f, struct torus_dev *dev,
 	       torus_bootstrap_set(dev, f->spec.bootstrap) : 0;
 }
 
-/* Return: OK; NOT_KEPT: it has other parameters, which are printed: only a new NIC takes them. */
+/*
+ * Return: OK; NOT_KEPT: some parameters differ, and were printed; only a new NIC can get other
+ * parameters.
+ */
 static int compare_params(struct nl_sock *sk, const struct nicfile *f)
 {
 	const char *ifname = f->spec.ifname;
@@ -59,7 +62,7 @@ static int compare_params(struct nl_sock *sk, const struct nicfile *f)
 	return status;
 }
 
-/* Makes the NIC if it is not there, and opens it. Return: OK or CANNOT */
+/* Makes the NIC if it does not exist, and opens it. Return: OK or CANNOT */
 static int make_device(struct nl_sock *sk, const struct nicfile *f, struct torus_dev **dev,
 		       struct torus_device *info)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events before the first time tell how cables and problems were then; where they do not, the
- * first event of a cable afterwards does, because an event is a change.
+ * The state of cables and problems at the first time follows from the events before it. If there is
+ * no such event for a cable, its state follows from the first event after that time, because an
+ * event is a change.
  *
  * A problem begins with an error and ends with the same text after "over: ". But the problems that
- * a root has found end with its lead: the next root finds and tells those that there are still. And
- * a manager that ends, ends no problem, so at the present time those of the root are those that its
- * status has.
+ * a root has found end when another node becomes root: the new root finds and reports those that
+ * still exist. A manager that exits does not end its problems by events. So at the present time,
+ * the root's problems are those in its status.
  *
  * Test: tests/unit/test_difference.c.
  */
@@ -52,7 +53,10 @@ static bool was_up(const json_t *event, double from)
 	double since = json_number_value(json_object_get(event, "time")) -
 		       json_number_value(json_object_get(link, "was_for_ms")) / 1e3;
 
-	/* The root that knows of the loss may have begun afterwards; then the loss was after @from. */
+	/*
+	 * The root that reports the loss may have become root after the loss; then the loss was
+	 * after @from.
+	 */
 	return !strcmp(json_text(link, "state"), "lost") || since > from;
 }
 
@@ -82,7 +86,7 @@ static void take_link(json_t *links, const json_t *event, double from)
 
 /* --- problems -------------------------------------------------------------------------- */
 
-/* Return: the part of @text up to the end of @word; NULL: it does not have it */
+/* Return: the part of @text up to the end of @word; NULL: @text does not contain @word */
 static json_t *text_up_to(const char *text, const char *word)
 {
 	const char *at = strstr(text, word);
@@ -91,8 +95,8 @@ static json_t *text_up_to(const char *text, const char *word)
 }
 
 /*
- * Return: what the texts of one problem have in common, which may have other numbers or causes each
- * time; NULL: it is none that ends
+ * Return: the part that all texts of one problem have in common, since numbers and causes in it may
+ * change; NULL: problems of this kind have no end
  */
 static json_t *key_of(const char *kind, const char *text)
 {
@@ -167,7 +171,10 @@ static void take_problem(json_t *problems, const json_t *event)
 	json_decref(key);
 }
 
-/* A node has become root: ends the problems of the former one, for it reports those that remain. */
+/*
+ * A node has become root: ends the problems of the former root, because the new root reports those
+ * that remain.
+ */
 static void end_former(json_t *problems, const json_t *event)
 {
 	size_t i;
@@ -200,8 +207,8 @@ static bool has_problem(const json_t *status, const json_t *problem)
 }
 
 /*
- * Ends the root's problems that are not in its status; "errors" and "line" never are. A problem of
- * which there is no event since the first time had ended before it, without an event.
+ * Ends the root's problems that are not in its status; a status never has "errors" and "line". A
+ * problem without an event since the first time had ended before that time, without an event.
  */
 static void compare_status(json_t *problems, const json_t *status)
 {
@@ -239,7 +246,10 @@ static bool have_same_ports(const json_t *a, const json_t *b)
 	       json_equal(json_object_get(a, "ports"), json_object_get(b, "ports"));
 }
 
-/* Takes what an administrator excluded or included. The opposite for the same ports is undone by it. */
+/*
+ * Adds an exclusion or inclusion by an administrator. If the opposite was done to the same ports
+ * before, both are dropped.
+ */
 static void take_order(json_t *orders, const json_t *event)
 {
 	json_t *order = json_object_get(event, "order");
@@ -314,7 +324,7 @@ static void begin_window(json_t *diff)
 	json_object_set_new(diff, "root", json_null());
 }
 
-/* Keeps only what is not as it was, without the keys that are for the comparison. */
+/* Keeps only the items that have changed, without the keys that only the comparison needs. */
 static void keep_changes(json_t *list)
 {
 	for (size_t i = json_array_size(list); i-- > 0;) {

@@ -8,9 +8,10 @@
 /**
  * difference_find() - compare the fabric at two times
  * @before: the last events before the first time, in the order in which they happened
- * @events: those from the first time on, up to the second one
+ * @events: events from the first time on, up to the second time
  * @from: the first time, s since 1970
- * @now: a status, if the second time is now; NULL: it is not, or the fabric has no root
+ * @now: the present status, if the second time is now; NULL: the second time is not now, or the
+ *	fabric has no root
  * Return: {links, problems, exclusions, root}, as the schema of diff has them.
  */
 json_t *difference_find(const json_t *before, const json_t *events, double from, const json_t *now);

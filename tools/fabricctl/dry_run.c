@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compares the rows of all nodes by the table in force with those by the table after the exclusion.
- * Nodes compute their rows from the table alone, so the result is what they would do.
+ * Compares the rows of all nodes under the table in force with the rows under the table after the
+ * exclusion. Nodes compute their rows from the table alone, so they would compute the same rows.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,9 +18,9 @@
 #define WAY (~(TORUS_ROW_ADAPTIVE | TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT))
 
 /**
- * struct dry_run - before [0] and after [1]
- * @gone: for each node, true if it is out of service, or is to be
- * @left: nodes that are up and stay in service; @went: those that are up and go out of service
+ * struct dry_run - tables and rows before [0] and after [1] the exclusion
+ * @gone: for each node, true if it is out of service now, or will be after the exclusion
+ * @left: nodes that are up and stay in service; @went: nodes that are up and go out of service
  * @relay, @relay_rows: the last relay, and its rows
  * @path: room for paths
  */
@@ -143,8 +143,8 @@ static bool compare_rows_of(struct dry_run *r, uint32_t from)
 }
 
 /*
- * Finds the nodes that would be cut off: of those that links join now, all but the largest part
- * into which they would fall.
+ * Finds the nodes that would be cut off: the nodes that links connect now would fall into parts;
+ * all nodes outside of the largest part would be cut off.
  */
 static bool find_cut_off(struct dry_run *r)
 {
@@ -172,7 +172,10 @@ static bool find_cut_off(struct dry_run *r)
 	return fine;
 }
 
-/* Return: why the root would refuse it without --force (answer_exclude.c); NULL: it would not. */
+/*
+ * Return: the reason why the root would refuse the exclusion without --force (answer_exclude.c);
+ * NULL: it would not refuse.
+ */
 static const char *find_refusal(const struct dry_run *r)
 {
 	if (r->left < 2 && r->went > r->left)
@@ -181,7 +184,7 @@ static const char *find_refusal(const struct dry_run *r)
 	return json_array_size(r->cut_off) ? "nodes would be cut off" : NULL;
 }
 
-/* Prints the result. Without a root the table may be an old one, and so the status is PROBLEM. */
+/* Prints the result. Without a root the table may be out of date, so the exit status is PROBLEM. */
 static int report_run(const struct ctl *ctl, const struct dry_run *r, char **what, int n)
 {
 	const char *refusal = find_refusal(r);

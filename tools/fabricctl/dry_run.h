@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Computes the fabric as it would be if links or nodes were excluded. */
+/* Computes the fabric that would result from an exclusion of links or nodes. */
 #ifndef DRY_RUN_H
 #define DRY_RUN_H
 

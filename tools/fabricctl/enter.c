@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Makes this process one of a node: network namespace, host name, /etc/hosts and /sys. */
+/* Moves this process into a node of a lab: network namespace, host name, /etc/hosts and /sys. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -20,7 +20,10 @@ static void show_sys(void)
 	struct statvfs st;
 	unsigned long flags = 0;
 
-	/* A /sys that cannot be unmounted is covered; a read-only one is mounted read-only. */
+	/*
+	 * If /sys cannot be unmounted, another /sys is mounted over it; a read-only /sys is
+	 * replaced by a read-only one.
+	 */
 	if (umount2("/sys", MNT_DETACH) && !statvfs("/sys", &st) && st.f_flag & ST_RDONLY)
 		flags = MS_RDONLY;
 	if (mount("sysfs", "/sys", "sysfs", flags, NULL))

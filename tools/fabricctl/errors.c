@@ -14,12 +14,15 @@
 #define FORMAT		"torus-links-errors-1"
 #define FLIT_BITS	128
 
-/** struct count - what a receiver has counted */
+/** struct count - counters of a receiver */
 struct count {
 	uint64_t errors, lost, bits, epoch;
 };
 
-/* Packets that are no flits in the counters count as one flit of each frame (daemon/errors.c). */
+/*
+ * The flit counters do not count packets without a sequence number, so one flit is added for each
+ * frame (daemon/errors.c).
+ */
 static struct count count_of(const json_t *l)
 {
 	return (struct count) {
@@ -74,8 +77,8 @@ json_t *errors_load(const char *file)
 }
 
 /*
- * Takes what was counted before from @c. Return: false: it counted from zero again meanwhile, or
- * is not in the baseline, so @c remains as it is.
+ * Subtracts the counts of the baseline from @c. Return: false if the counters were reset meanwhile,
+ * or the receiver is not in the baseline; then @c is unchanged.
  */
 static bool subtract_baseline(struct count *c, const json_t *l, const json_t *baseline)
 {
@@ -137,7 +140,10 @@ static int level_rank(const json_t *e)
 	return !level ? 0 : strcmp(level, "fail") ? 1 : 2;
 }
 
-/* First by what the manager says, then by the rate that is sure, then by the number. */
+/*
+ * Compares by the judgement of the manager, then by the rate that is certain, then by the number of
+ * errors.
+ */
 static int by_errors(const void *a, const void *b)
 {
 	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
@@ -179,7 +185,7 @@ json_t *errors_list(const json_t *links, const json_t *baseline, size_t top)
 
 /* --- for people ------------------------------------------------------------ */
 
-/* "3.2e-07", or, if there was no error, how large it may be nevertheless. */
+/* Writes the rate, such as "3.2e-07", or, if there was no error, the upper limit of the rate. */
 static void ber_cell(struct table *t, const json_t *e)
 {
 	uint64_t errors = json_count(e, "errors");

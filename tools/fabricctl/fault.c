@@ -130,7 +130,10 @@ static int get_end(const struct lab *lab, uint32_t node, unsigned int port,
 	return err;
 }
 
-/* Return: what both ends of a cable have, by one of them; the silence of one end is not copied. */
+/*
+ * Return: the faults that both ends of a cable have, read from one end; the silence of one end is
+ * not copied.
+ */
 static struct fault_wish wish_of(const struct torus_link *l)
 {
 	const struct torus_line *c = &l->line;
@@ -160,7 +163,7 @@ int fault_copy(const struct lab *lab, uint32_t node)
 		if (!lab_cable(lab, port))
 			continue;
 		lab_peer(lab, node, port, &peer, &peer_port);
-		/* A peer that does not answer is dead; the faults are copied when it is revived. */
+		/* a peer that does not answer is dead; its faults are set when it is revived */
 		if (get_end(lab, peer, peer_port, &link))
 			continue;
 		wish = wish_of(&link);

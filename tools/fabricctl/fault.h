@@ -9,14 +9,14 @@
 
 #define FAULT_KEEP UINT64_MAX
 
-/** struct fault_line - as struct torus_line; FAULT_KEEP: unchanged */
+/** struct fault_line - members as in struct torus_line; FAULT_KEEP: unchanged */
 struct fault_line {
 	uint64_t length, loss, crosstalk, drift, ageing, aged, dead, temperature;
 };
 
 /**
  * struct fault_wish - faults to set; members that are not set leave faults unchanged
- * @one_end: only at the end that is named, else at both
+ * @one_end: set the faults only at the named end, else at both ends
  * @silence: TORUS_SILENCE_..., or 0
  */
 struct fault_wish {
@@ -33,9 +33,12 @@ struct fault_wish {
 	struct fault_line line;
 };
 
-/** fault_wish_parse() - parse texts, each of which may be NULL; prints the error. OK or CANNOT */
+/**
+ * fault_wish_parse() - parse texts, each of which may be NULL; prints the error. Return: OK or
+ * CANNOT
+ */
 int fault_wish_parse(const char *ber, const char *latency, struct fault_wish *out);
-/** fault_put() - set faults at the ends of a cable; prints the error. OK or CANNOT */
+/** fault_put() - set faults at the ends of a cable; prints the error. Return: OK or CANNOT */
 int fault_put(const struct lab *lab, uint32_t node, unsigned int port,
 	      const struct fault_wish *wish);
 /** fault_everywhere() - set faults at all cables, if @wish has any */

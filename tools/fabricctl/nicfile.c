@@ -10,12 +10,13 @@
 #include "number.h"
 #include "say.h"
 
-#define MTU_MIN 1072		/* a frame takes the largest packet, of the least payload_max */
+#define MTU_MIN 1072		/* a frame must have room for the largest packet with the
+				 * smallest payload_max */
 #define FILE_MAX 65536
 
 /**
- * struct reading - a file being read
- * @seen: line of each key: those of keys[] first, then those of ports
+ * struct reading - state of reading a file
+ * @seen: line of each key: first the keys in keys[], then the keys of ports
  * @lower: device of each port, numbered as in a NIC of all dimensions, because the key "ports" may
  *	follow later in the file
  */
@@ -92,7 +93,7 @@ static const struct {
 
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
-/* Takes a key that is a port. Return: false if it is not one. */
+/* Handles a key that is the name of a port. Return: false if the key is not a port. */
 static bool on_port(struct reading *r, const char *name, const char *value)
 {
 	unsigned int port;
@@ -121,7 +122,7 @@ static bool is_given(const struct nicfile *f, const struct tn_param *p)
 	return false;
 }
 
-/* Takes a key that is a parameter. Return: false if it is not one. */
+/* Handles a key that is the name of a parameter. Return: false if the key is not a parameter. */
 static bool on_param(struct reading *r, const char *name, const char *value)
 {
 	const struct tn_param *p = param_find(name, strlen(name));
@@ -176,7 +177,7 @@ static void on_key(struct inifile *file, const char *section, const char *name,
 			       name);
 }
 
-/* Moves ports from the numbering of a NIC of all dimensions to that of this one. */
+/* Moves ports from the numbering of a NIC with all dimensions to the numbering of this NIC. */
 static void place_ports(struct reading *r)
 {
 	unsigned int ndims = r->f->spec.ports / 2u;

@@ -9,14 +9,14 @@
 #include "device.h"
 
 #define NICFILE_MTU 9000	/* largest MTU of most Ethernet devices */
-#define NICFILE_SET_MAX 64	/* bytes of "PARAM=VALUE" */
+#define NICFILE_SET_MAX 64	/* most bytes of "PARAM=VALUE" */
 #define NICFILE_DIR "/etc/torus"
 
 /**
  * struct nicfile - the contents of the file
  * @spec: the NIC; points to its name in @name and its parameters in @set
  * @mtu: MTU of the devices of its ports
- * @lower: device of each port, "" for none
+ * @lower: device of each port; "": the port has none
  */
 struct nicfile {
 	struct device_spec spec;
@@ -33,7 +33,8 @@ int nicfile_read(struct nicfile *f, const char *path, const char *ifname);
 /**
  * nicfile_differs() - compare parameter @i of the NIC with the file
  * A parameter that is not in the file does not differ, because drivers have defaults of their own.
- * @is: value in the NIC; UINT64_MAX: it has none, because its driver is an earlier one
+ * @is: value in the NIC; UINT64_MAX: the NIC's driver is of an earlier release and does not have
+ *	the parameter
  * @wanted: set to the value in the file if it differs
  * Return: true if it differs.
  */

@@ -61,7 +61,7 @@ int node_files(const struct lab *lab, uint32_t node, const char *extra)
 	return write_config(lab, node, extra);
 }
 
-/* Writes fabricd.conf again, with another name; all else stays. */
+/* Writes fabricd.conf again, with another name; all other lines stay. */
 static int rename_manager(const struct lab *lab, uint32_t node, const char *name)
 {
 	char path[LAB_TEXT_MAX], fresh[LAB_TEXT_MAX], line[1024];

@@ -13,11 +13,15 @@ struct programs {
 
 /** programs_find() - find the programs; prints what is missing. Return: OK or CANNOT */
 int programs_find(struct programs *p);
-/** node_files() - make a node's directory, and its manager's configuration, which @extra ends */
+/**
+ * node_files() - make a node's directory, and its manager's configuration, which ends with the text
+ * @extra
+ */
 int node_files(const struct lab *lab, uint32_t node, const char *extra);
 
 /**
- * node_renew() - make the node another machine: give it a new name, and delete its state on disk
+ * node_renew() - make the node look like another machine: give it a new name, and delete its state
+ * on disk
  * @name: NULL: the name stays
  * Return: 0 or a negative errno.
  */
@@ -30,14 +34,17 @@ int node_renew(const struct lab *lab, uint32_t node, const char *name);
  */
 int node_start_manager(const struct lab *lab, uint32_t node, int netns,
 		       const struct programs *p);
-/** node_missing() - Return: a mask: LAB_NO_NIC, LAB_NO_MANAGER, if these do not run */
+/**
+ * node_missing() - Return: a mask of LAB_NO_NIC and LAB_NO_MANAGER, set if the NIC or the manager
+ * does not run
+ */
 unsigned int node_missing(const struct lab *lab, uint32_t node);
 /** node_kill() - kill processes, as a crash would; @what: LAB_NO_NIC, LAB_NO_MANAGER */
 int node_kill(const struct lab *lab, uint32_t node, unsigned int what);
 
 /** node_wire() - set the cable end of one port up or down by lab_end_up() */
 int node_wire(const struct lab *lab, uint32_t node, unsigned int port);
-/** node_wires() - the same for all ports */
+/** node_wires() - like node_wire(), for all ports */
 int node_wires(const struct lab *lab, uint32_t node);
 
 /**

@@ -8,8 +8,8 @@
 /**
  * node_start() - start a program
  * @node: TORUS_NO_NODE: a process of the whole lab
- * @netns: descriptor of its network namespace
- * @program: name of its files, without ".log" and ".pid"
+ * @netns: descriptor of the program's network namespace
+ * @program: name of the program's files, without ".log" and ".pid"
  * Return: pid, or a negative errno.
  */
 int node_start(const struct lab *lab, uint32_t node, int netns, const char *program,

@@ -14,7 +14,7 @@ int seconds_parse(const char *text, double *out)
 	char *end;
 	double v;
 
-	/* strtod() also takes "nan", "inf" and hexadecimal, which are refused. */
+	/* strtod() also accepts "nan", "inf" and hexadecimal numbers, which are refused here. */
 	if (strspn(text, "0123456789.") == 0 || (text[0] == '0' && (text[1] | 32) == 'x'))
 		return -EINVAL;
 	v = strtod(text, &end);
@@ -50,7 +50,7 @@ static double seconds_left(double until)
 	return until > now ? until - now : 0;
 }
 
-/* Whole seconds: more digits would not be true. */
+/* Writes whole seconds, because the times are not known more exactly. */
 static char *whole_text(double seconds, char *buf)
 {
 	if (seconds < 60)

@@ -15,16 +15,21 @@ int hex_parse(const char *text, uint64_t *out);
 /** age() - Return: seconds since a unix time, 0 if it is in the future */
 double age(double since);
 
-/** ago_text() - how long ago a time in whole seconds was: "5 s ago", "just now". Return: @buf */
+/**
+ * ago_text() - write how long ago a time in whole seconds was: "5 s ago", "just now". Return: @buf
+ */
 char *ago_text(double since, char *buf);
-/** left_text() - how long it is until a time in whole seconds: "5 s", "1 min 05 s". Return: @buf */
+/**
+ * left_text() - write how long it is until a time in whole seconds: "5 s", "1 min 05 s". Return:
+ * @buf
+ */
 char *left_text(double until, char *buf);
 
 /* The four functions below write into @buf (32 bytes) and return it. */
 char *bytes_text(uint64_t bytes, char *buf);
 char *count_text(uint64_t n, char *buf);
 char *duration_text(double seconds, char *buf);
-/* The letters of the first @n dimensions: "x, y, z". */
+/* Writes the letters of the first @n dimensions: "x, y, z". */
 char *dims_text(unsigned int n, char *buf);
 
 #endif /* NUMBER_H */

@@ -10,7 +10,7 @@
 #include "orders.h"
 #include "say.h"
 
-/* Prints the ports of an order; none if it is about all ports of the node. */
+/* Prints the ports of an order; prints nothing if the order is about all ports of the node. */
 static void show_ports(const json_t *order)
 {
 	const json_t *ports = json_object_get(order, "ports");
@@ -27,8 +27,8 @@ static void show_ports(const json_t *order)
 }
 
 /*
- * Writes the name of a user of this machine into @buf; "" if it has none. Only the file is read: a
- * directory of users may be down together with the fabric.
+ * Writes the name of a user of this machine into @buf; "" if the user has no name here. Only
+ * /etc/passwd is read, because a directory service may be down together with the fabric.
  */
 static void find_user(uint64_t uid, char *buf, size_t room)
 {

@@ -5,8 +5,9 @@
  * the time since when the root knew of the loss. The duration is that of the monotonic clock, if
  * one machine wrote both events in one boot; else that of the time of day.
  *
- * A cable that is lost because a node at its end dies is not at fault. The root tells that a node is
- * dead when all of its cables are lost, so those that were lost shortly before count, too.
+ * A cable that is lost because a node at its end dies is not at fault. The root reports a node as
+ * dead when all of its cables are lost, so cables that were lost shortly before that count as lost
+ * because of the node, too.
  *
  * Traffic over the cable paused from the last packet that came over it until the recovery ended. A
  * recovery begins when the loss is noticed, which is later for a cable that became silent.
@@ -21,7 +22,7 @@
 #include "json.h"
 #include "outages.h"
 
-/* Parameter "silence" of a NIC that was made without it: kernel/core/params.c. */
+/* Default of the NIC's parameter "silence": kernel/core/params.c. */
 #define SILENCE_MS 350
 #define OVER "over: "
 
@@ -106,7 +107,7 @@ static double ms_between(const json_t *a, const json_t *b)
 	return ms > 0 ? ms : 0;
 }
 
-/* Ends an outage. @begun: the event with which it began; NULL: not known. */
+/* Ends an outage. @begun: the event with which it began; NULL: that event is not known. */
 static void end_outage(json_t *o, const json_t *begun, const json_t *event, const json_t *link)
 {
 	double ms = begun ? ms_between(begun, event) : number_of(link, "was_for_ms");
@@ -118,7 +119,8 @@ static void end_outage(json_t *o, const json_t *begun, const json_t *event, cons
 
 /* --- nodes that die -------------------------------------------------------------------- */
 
-#define DYING_S 10	/* from the loss of a first cable until a node is told as dead, at most */
+#define DYING_S 10	/* longest time from the loss of a node's first cable until the root
+			 * reports the node as dead */
 #define NODE_TEXT "node "
 
 json_t *outages_dead_node(const json_t *event, bool *over)
@@ -160,7 +162,7 @@ char *outages_cause_text(const json_t *outage, char *buf)
 	return buf;
 }
 
-/* Takes that a node is dead, or is back: @dead lists those that are dead. */
+/* Handles an event that a node is dead or is up again; @dead is the list of dead nodes. */
 static void take_node_event(const json_t *outages, json_t *dead, const json_t *event)
 {
 	bool over = false;
@@ -213,7 +215,7 @@ static void take_link_event(json_t *outages, json_t *begun, const json_t *dead,
 		}
 		return;
 	}
-	if (!o) {	/* its beginning is not among the events */
+	if (!o) {	/* the event of its beginning is not known */
 		o = begin_outage(outages, event, link);
 		json_array_append(begun, json_null());
 		json_object_set_new(o, "from", json_null());
@@ -227,7 +229,10 @@ static void take_link_event(json_t *outages, json_t *begun, const json_t *dead,
 			end_outage(o, json_array_get(begun, i), event, link);
 }
 
-/* Adds a recovery to the outages that it handled: those of its table, or of an earlier one. */
+/*
+ * Adds a recovery to the outages that it handled: the outages whose cables are excluded in the
+ * recovery's table or an earlier table.
+ */
 static void take_recovery(json_t *outages, const json_t *begun, const json_t *event)
 {
 	const json_t *recovery = json_object_get(event, "recovery");
@@ -289,7 +294,7 @@ json_t *outages_find(const json_t *events, const json_t *faulty)
 		take_node_event(outages, dead, v);
 		take_recovery(outages, begun, v);
 	}
-		/* No root has seen that the cable came back. */
+		/* no root has noticed that the cable works again */
 	json_array_foreach(outages, i, v)
 		if (faulty && json_is_null(json_object_get(v, "to")) &&
 		    !json_is_true(json_object_get(v, "excluded")) &&

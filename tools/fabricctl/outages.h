@@ -12,28 +12,33 @@
 /**
  * outages_find() - find outages of cables, sorted by their beginning
  * @events: in the order in which they happened
- * @faulty: ends of cables that are not used now, by node and port; NULL: not known
+ * @faulty: ends of cables that routing does not use now, by node and port; NULL: not known
  * Return: an array of {link, state, from, to, duration_ms, reason, excluded, silent_ms, recovery,
  * pause_ms, dead}; dead: the node whose death was the cause, or null.
  */
 json_t *outages_find(const json_t *events, const json_t *faulty);
 /**
  * outages_dead_node() - read an event that a node is dead
- * @over: set if it is so no longer
- * Return: its coordinates; NULL: it is another event.
+ * @over: set to true if the event says that the node is not dead any more
+ * Return: the coordinates of the node; NULL: the event is about something else.
  */
 json_t *outages_dead_node(const json_t *event, bool *over);
 /**
- * outages_cause_text() - tell why the cable of an outage was lost
+ * outages_cause_text() - write why the cable of an outage was lost
  * @buf: OUTAGES_CAUSE_MAX bytes
  * Return: @buf: the reason, and whether a node's death or an administrator was the cause
  */
 char *outages_cause_text(const json_t *outage, char *buf);
-/** outages_so_far() - set the durations of cables that are lost still, up to that time of day, s */
+/**
+ * outages_so_far() - set the durations of outages that have not ended, up to that time of day, s
+ */
 void outages_so_far(const json_t *outages, double until);
 /** outages_cable() - Return: {node, port, name, peer}, a new object, from a link or an event of it */
 json_t *outages_cable(const json_t *link);
-/** outages_same_cable() - Return: true if both are one cable, of which either end may come first */
+/**
+ * outages_same_cable() - Return: true if both objects describe the same cable; the order of the
+ * ends does not matter
+ */
 bool outages_same_cable(const json_t *a, const json_t *b);
 
 #endif /* OUTAGES_H */

@@ -17,15 +17,15 @@
 #include "say.h"
 
 #define LOOK_MS 500
-#define TRIES_MAX 20	/* looks at a manager that refuses, before it is given up */
-#define BEFORE_MAX 2048	/* as many as a manager gives */
-#define KINDS_MAX 127U /* as much as a manager takes */
+#define TRIES_MAX 20	/* number of questions to a manager that refuses, before the command ends */
+#define BEFORE_MAX 2048	/* most events in a reply of a manager */
+#define KINDS_MAX 127U /* longest text that a manager accepts */
 
 #define DURATION_MAX 32
 
 /*
- * Return: the time as moment_parse() takes it. An argument may be "2h" for "-2h", which would look
- * like an option.
+ * Return: the time in the form of moment_parse(). An argument may be "2h" for "-2h", which would
+ * look like an option.
  */
 static const char *time_of_argument(const struct past *p, const char *text,
 				    char buf[DURATION_MAX])
@@ -182,7 +182,7 @@ static double moment_of(const json_t *event)
 	return json_number_value(json_object_get(event, "time"));
 }
 
-/* Splits events by log, because a clock may be set back: within a log its own order counts. */
+/* Splits events by log, and keeps the order within each log, because a clock may be set back. */
 static json_t *split_by_log(const json_t *events)
 {
 	json_t *by_log = json_object(), *v, *list;
@@ -368,7 +368,7 @@ static json_t *new_ones(struct follow *f, const json_t *events)
 
 /*
  * Sets where the next request begins: at the position of the last answer; if another manager
- * answered or this one was restarted, some time before the last event.
+ * answers or this manager was restarted, some time before the last event.
  */
 static void go_on(json_t *request, const json_t *data, struct follow *shown)
 {
@@ -382,7 +382,10 @@ static void go_on(json_t *request, const json_t *data, struct follow *shown)
 	json_object_set_new(request, "from", json_integer(follow_again(shown)));
 }
 
-/* A manager that is back may refuse for a while. Return: true: go on; false: @status is final */
+/*
+ * A manager that was restarted may refuse requests for a while. Return: true if the command should
+ * try again; false: @status is final
+ */
 static bool is_back(const struct ctl *ctl, struct ask *a, unsigned int *tries, int *status)
 {
 	if (*status == UNREACHABLE || *status == TIMEOUT)

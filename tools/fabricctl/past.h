@@ -11,7 +11,7 @@
  * @kinds: several kinds, with commas between them, instead of @kind
  * @local: ask for the history of the node asked, not for that of the root
  * @arguments: @since and @until are arguments of the command, with or without "-", and no options
- * @last: without @since and @until, only the last so many events; 0: all
+ * @last: without @since and @until, only this number of the newest events; 0: all events
  */
 struct past {
 	const char *since, *until, *level, *kind, *kinds, *link, *of;
@@ -19,16 +19,26 @@ struct past {
 	uint64_t last;
 };
 
-/** struct past_found - @events: an array, in the order in which they happened; @about: the reply */
+/**
+ * struct past_found - the result
+ * @events: an array of events, in the order in which they happened
+ * @about: the manager's reply
+ */
 struct past_found {
 	json_t *events;
 	json_t *about;
 	int64_t from, to;
 };
 
-/** past_check() - check the options, without a question; prints the error. Return: OK or CANNOT */
+/**
+ * past_check() - check the options, without sending a question; prints the error. Return: OK or
+ * CANNOT
+ */
 int past_check(const struct past *p);
-/** past_ask() - ask. Return: OK, and past_free() has to follow; or the kind of the error */
+/**
+ * past_ask() - send the question. Return: OK, and the caller has to call past_free(); or the kind
+ * of the error
+ */
 int past_ask(struct ask *a, const struct past *p, struct past_found *found);
 void past_free(struct past_found *found);
 /**
@@ -38,14 +48,20 @@ void past_free(struct past_found *found);
  * Return: OK or the kind of the error.
  */
 int past_before(struct ask *a, int64_t from, json_t **events);
-/** past_end() - Return: the end of the time asked for, or now if that is yet to come; unix time, s */
+/**
+ * past_end() - Return: the end of the requested time, or the present time if that is earlier; unix
+ * time, s
+ */
 double past_end(const struct past_found *found);
-/** past_faulty() - get the ports that are not used now, by node and port; @faulty NULL: not known */
+/**
+ * past_faulty() - get the ports that routing does not use now, by node and port; @faulty is set to
+ * NULL if they are not known
+ */
 int past_faulty(struct ask *a, json_t **faulty);
 /** past_notes() - warn of events that may be missing: not kept any more, or lost */
 void past_notes(const struct past_found *found);
 /**
- * past_follow() - print further events by @show, until that fails
+ * past_follow() - print further events with @show, until the connection fails
  * If the manager does not answer, it, or another one of the lab, is asked again for a minute; no
  * event is shown twice.
  * Return: the kind of the error.

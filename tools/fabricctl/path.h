@@ -8,9 +8,10 @@
 /**
  * struct path - the path of a packet
  * @n: number of hops
- * @via: the relays that it passes, in order
- * @unread: it ends at a relay whose row cannot be read, so whether the packet arrives is not known
- * @room: hops for which @hop has room; @leg_max: hops of a leg at most
+ * @via: the relays on the path, in order
+ * @unread: the path ends at a relay whose row cannot be read, so it is not known if the packet
+ *	arrives
+ * @room: hops for which @hop has room; @leg_max: most hops of a leg
  */
 struct path {
 	struct torus_hop *hop;
@@ -26,7 +27,7 @@ int path_init(struct path *p, const struct torus_shape *shape);
 void path_free(struct path *p);
 
 /**
- * path_walk() - walk from @from to @to
+ * path_walk() - follow the path from @from to @to
  * @excluded: closed table, or NULL
  * @row_of: gets the row of a relay to @to; returns false if it cannot be read
  * Return: 0 or -ENOMEM.
@@ -35,7 +36,7 @@ int path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *e
 	      uint32_t from, uint32_t to, uint64_t row,
 	      bool (*row_of)(void *arg, uint32_t at, uint32_t to, uint64_t *row), void *arg);
 
-/** path_end_name() - the end as JSON has it: "arrived", "dead-link", ... */
+/** path_end_name() - Return: the name of the path's end in JSON: "arrived", "dead-link", ... */
 const char *path_end_name(enum torus_walk_end end);
 
 #endif /* PATH_H */

@@ -14,7 +14,8 @@
 #include "proc.h"
 #include "wire.h"
 
-#define PROCESSES 256	/* stopped at most; further ones are killed when they are found */
+#define PROCESSES 256	/* most processes that are stopped at the same time; others are killed
+			 * when they are found */
 
 /* struct service - the end of the service network in a node */
 struct service {

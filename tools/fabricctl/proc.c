@@ -21,8 +21,9 @@
 #define STAT_MAX 1024
 
 /*
- * Reads /proc/PID/stat into @line. Return: field 3, the state, and those after it, for the name in
- * field 2 may contain any character; NULL: there is no such process.
+ * Reads /proc/PID/stat into @line. Return: field 3, the state, and the fields after it. The name in
+ * field 2 may contain any character, so the end of the name is searched from the end; NULL: there
+ * is no such process.
  */
 static const char *read_stat(pid_t pid, char line[STAT_MAX])
 {
@@ -164,7 +165,10 @@ int proc_hold_pid(pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The pidfd is opened before the start time is compared, so the number cannot be reused between. */
+/*
+ * The pidfd is opened before the start time is compared, so the process id cannot be reused in
+ * between.
+ */
 int proc_hold(const char *pidfile)
 {
 	unsigned long long start;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Processes of a lab. Each writes its own pid file before it executes its program, so none can run
- * without one. A pid file contains "PID START": by the start time (field 22 of /proc/PID/stat) a
- * process is distinguished from a later one with the same number.
+ * Processes of a lab. Each writes its own pid file before it executes its program, so no process
+ * can run without a pid file. A pid file contains "PID START": by the start time (field 22 of
+ * /proc/PID/stat) a process is distinguished from a later one with the same number.
  */
 #ifndef PROC_H
 #define PROC_H
@@ -13,7 +13,7 @@
 /**
  * struct proc - a process to start
  * @argv: program (absolute path) and arguments
- * @netns: descriptor of its network namespace
+ * @netns: descriptor of the process's network namespace
  * @log, @pidfile: paths
  */
 struct proc {
@@ -34,17 +34,20 @@ bool proc_is_paused(int pid);
  * Return: a pidfd, -ESRCH if it does not run, another negative errno.
  */
 int proc_hold(const char *pidfile);
-/** proc_hold_pid() - the same by the number of the process */
+/** proc_hold_pid() - like proc_hold(), by the process id */
 int proc_hold_pid(pid_t pid);
 int proc_signal(int pidfd, int sig);
 
 /** proc_end() - end processes: SIGTERM, wait @grace_ms, SIGKILL, wait; closes the pidfds */
 int proc_end(int *pidfd, unsigned int n, int grace_ms);
 
-/** proc_files() - raise the limit of open files: a lab has some for each node */
+/** proc_files() - raise the limit of open files: because a lab needs some for each node */
 void proc_files(void);
 
-/** proc_find_program() - find it beside fabricctl, in ../sbin, then PATH. Return: 0, -ENOENT */
+/**
+ * proc_find_program() - find a program in the directory of fabricctl, in ../sbin, or in PATH.
+ * Return: 0, -ENOENT
+ */
 int proc_find_program(const char *name, char *path, unsigned int len);
 
 #endif /* PROC_H */

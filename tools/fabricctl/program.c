@@ -42,7 +42,10 @@ static const struct family *family_find(const char *name)
 	return f->name ? f : NULL;
 }
 
-/* Return: true if the reader of a pipe has left, which is no error: "fabricctl links | head". */
+/*
+ * Return: true if the reader of the pipe has closed it, which is not an error: "fabricctl links |
+ * head".
+ */
 static bool reader_left(void)
 {
 	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -50,7 +53,7 @@ static bool reader_left(void)
 	return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
 }
 
-/* Return: true if the command cannot succeed later either, so that --watch ends. */
+/* Return: true if the command cannot succeed later either; then --watch ends. */
 static bool has_status_failed(int status)
 {
 	return status == CANNOT || status >= DENIED;

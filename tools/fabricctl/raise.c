@@ -13,7 +13,7 @@
 
 /*
  * Makes the network of a packed lab: one namespace, whose loopback device has all addresses of the
- * service network; with tun devices, a further namespace for each of them.
+ * service network; with tun devices, each tun device has another namespace of its own.
  */
 static int one_network(const struct lab *lab, struct nl_sock *sk)
 {
@@ -145,7 +145,10 @@ static int raise_cable(const struct lab *lab, uint32_t node, unsigned int port,
 	return wire_cable(sk, &a, &b);
 }
 
-/* Makes each cable once, by its plus end; in a dimension of size 2 two nodes have two cables. */
+/*
+ * Makes each cable once, at its end at a plus port, because in a dimension of size 2 two cables
+ * join the same two nodes.
+ */
 static int raise_cables(const struct lab *lab, struct nl_sock *sk, const int *netns)
 {
 	char text[LAB_TEXT_MAX];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A cable is to be replaced or checked for three reasons: it was lost often, it is lost still, or
- * a receiver counts too many errors or loses its margin. Both ends of a cable are one entry, with
- * all reasons.
+ * A cable is to be replaced or checked for three reasons: it was lost often, it is still lost, or a
+ * receiver counts too many errors or loses its margin. Both ends of a cable are one entry, with all
+ * reasons.
  *
  * Test: tests/unit/test_report.c.
  */
@@ -15,7 +15,8 @@
 #include "outages.h"
 #include "report.h"
 
-#define OFTEN 3			/* losses a day from which on a cable should be replaced */
+#define OFTEN 3			/* number of losses a day from which on a cable should be
+				 * replaced */
 #define WARNINGS_MAX 100u
 
 /* --- sums ------------------------------------------------------------------------------ */
@@ -58,7 +59,9 @@ static int order_cables(const void *a, const void *b)
 	return m > n ? -1 : m < n;
 }
 
-/* Sorts and drops @list. Entries that @order does not tell apart keep their order. */
+/*
+ * Return: @list in sorted order; drops @list. Entries that @order treats as equal keep their order.
+ */
 static json_t *sort_array(json_t *list, int (*order)(const void *a, const void *b))
 {
 	json_t *sorted = json_array(), *v;
@@ -77,7 +80,10 @@ static json_t *sort_array(json_t *list, int (*order)(const void *a, const void *
 	return sorted;
 }
 
-/* Return: true if the cable is not at fault: a node died, or an administrator wanted it so. */
+/*
+ * Return: true if the cable is not at fault: a node died, or an administrator has excluded the
+ * cable.
+ */
 static bool is_excused(const json_t *outage)
 {
 	const char *reason = json_text(outage, "reason");
@@ -87,7 +93,7 @@ static bool is_excused(const json_t *outage)
 	       (reason && !strcmp(reason, "admin"));
 }
 
-/* Sums outages by cable. */
+/* Adds up the outages of each cable. */
 static json_t *sum_cables(const json_t *outages)
 {
 	json_t *cables = json_array(), *v, *c;
@@ -141,7 +147,10 @@ static void end_death(json_t *entry, double at)
 	json_object_set_new(entry, "dead_ms", json_real(ms > 0 ? ms : 0));
 }
 
-/* Lists the nodes that were dead. One that the next root finds dead, too, did not die again. */
+/*
+ * Lists the nodes that were dead. A node that the next root finds dead, too, did not die a second
+ * time.
+ */
 static json_t *sum_nodes(const json_t *events, double until)
 {
 	json_t *nodes = json_array(), *v, *node, *e;
@@ -311,7 +320,10 @@ static enum task task_of(const json_t *entry)
 	return task;
 }
 
-/* Adds a reason. A cable that is listed already gets it, and the greater task. */
+/*
+ * Adds a reason. If the cable is listed already, the reason is added to its entry, and the more
+ * urgent task stays.
+ */
 static void add_task(json_t *list, const json_t *link, enum task task, json_t *why)
 {
 	json_t *v, *entry = NULL;

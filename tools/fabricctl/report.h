@@ -8,13 +8,13 @@
 #include <stdio.h>
 
 /**
- * struct report_facts - what a report is made from
+ * struct report_facts - the data of a report
  * @from, @to: the day, unix time in seconds
- * @until: the end of the day, or now if that is yet to come
- * @events: those of the day, in the order in which they happened
- * @fabric: its name; or NULL
+ * @until: the end of the day, or the present time if that is earlier
+ * @events: events of the day, in the order in which they happened
+ * @fabric: name of the fabric; or NULL
  * @faulty: cables that are down now; NULL: not known
- * @degraded: links as of "links" that are up, but not as they should be; NULL: not known
+ * @degraded: degraded links, in the form of "links"; NULL: not known
  * @orders: exclusions that are in force
  */
 struct report_facts {
@@ -24,13 +24,16 @@ struct report_facts {
 	json_t *orders;
 };
 
-#define REPORT_REASONS 128	/* room for reasons that are enough */
+#define REPORT_REASONS 128	/* bytes of room for the reasons of one cable */
 
 /** report_make() - Return: the report, as schema/report.json describes it */
 json_t *report_make(const struct report_facts *facts);
-/** report_cable_text() - both ends with their names. Return: @buf */
+/** report_cable_text() - write both ends with their names. Return: @buf */
 char *report_cable_text(const json_t *link, char *buf, size_t room);
-/** report_reasons_text() - the reasons with commas between them; "-" if there is none. Return: @buf */
+/**
+ * report_reasons_text() - write the reasons with commas between them; "-" if there is none. Return:
+ * @buf
+ */
 char *report_reasons_text(const json_t *reasons, char *buf, size_t room);
 
 /** report_html() - write the report as a page that needs no other file and no script */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A report as one page. It is well-formed XML, too, loads nothing and has no script: reasons and
- * names come from other people. It is black on white, on the screen as on paper; where the
- * screen is narrow, each cell of a table becomes a line.
+ * A report as one page. It is well-formed XML, too, loads nothing and has no script: because
+ * reasons and names were written by other people. It is black on white, on the screen as on paper;
+ * where the screen is narrow, each cell of a table becomes a line.
  *
  * Test: tests/unit/test_report.c.
  */
@@ -17,7 +17,7 @@
 #include "report.h"
 #include "table.h"
 
-#define ROWS_MAX 500		/* of a table */
+#define ROWS_MAX 500		/* most rows of a table */
 
 static const char style[] =
 	"body{font:16px/1.4 sans-serif;color:#000;background:#fff;max-width:75em;margin:1em auto;"
@@ -62,7 +62,10 @@ static void begin_section(FILE *f, const char *title)
 	fprintf(f, "<h2>%s</h2>\n", title);
 }
 
-/* @titles: of the columns, NULL at the end; '>' before those of numbers. */
+/*
+ * Begins a table. @titles: of the columns, NULL at the end; titles of columns with numbers begin
+ * with '>'.
+ */
 static void begin_table(FILE *f, const char *const *titles)
 {
 	fputs("<table><thead><tr>", f);
@@ -103,7 +106,7 @@ static void put_cell(FILE *f, const char *title, const char *fmt, ...)
 	fputs("</td>", f);
 }
 
-/* Text of any length. */
+/* Writes a text of any length. */
 static void put_text_cell(FILE *f, const char *title, const char *text)
 {
 	begin_cell(f, title);
@@ -111,7 +114,7 @@ static void put_text_cell(FILE *f, const char *title, const char *text)
 	fputs("</td>", f);
 }
 
-/* "12.3 ms", "4 min 05 s"; "-" for null. */
+/* Writes a duration, such as "12.3 ms" or "4 min 05 s"; "-" for null. */
 static const char *ms_text(const json_t *ms, char *buf)
 {
 	double value = json_number_value(ms);
@@ -229,7 +232,7 @@ static void put_dead_nodes(FILE *f, const json_t *nodes)
 	begin_section(f, "Nodes that were dead");
 	begin_table(f, titles);
 	json_array_foreach(nodes, i, v) {
-		bool earlier = !json_count(v, "times");	/* it died before the day */
+		bool earlier = !json_count(v, "times");	/* the node died before the day */
 
 		if (i == ROWS_MAX)
 			break;

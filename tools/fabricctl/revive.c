@@ -82,7 +82,7 @@ static bool has_manager(const struct lab *lab)
 	return false;
 }
 
-/* Revives @node, and @all others if no manager runs, because one alone has no quorum. */
+/* Revives @node, and @all others if no manager runs, because one manager alone has no quorum. */
 static int revive_nodes(struct lab *lab, uint32_t node, bool all)
 {
 	int status;

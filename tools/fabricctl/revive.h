@@ -5,7 +5,7 @@
 
 #include "lab.h"
 
-/** struct revive - options: how long to wait for the fabric */
+/** struct revive - options; @timeout: how long to wait for the fabric */
 struct revive {
 	bool no_wait;
 	uint64_t timeout;	/* s */
@@ -20,8 +20,8 @@ struct revive {
 	  "wait so long at most, default 30" }
 
 /**
- * revive() - start the missing parts of @node, save @lab, and wait until the fabric has the node
- * If it is to wait and no manager runs in the whole lab, it starts all nodes.
+ * revive() - start the missing parts of @node, save @lab, and wait until the fabric has the node If
+ * the caller wants to wait and no manager runs in the whole lab, all nodes are started.
  * Return: OK, or the exit status after printing the error.
  */
 int revive(struct lab *lab, uint32_t node, const struct revive *how);

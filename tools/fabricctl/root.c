@@ -62,7 +62,9 @@ bool root_show_calls(const json_t *root, const char *before)
 	return true;
 }
 
-/* Prints the node that is taking over; only that node itself knows how many nodes obey it. */
+/*
+ * Prints the node that is taking over as root. Only that node itself knows how many nodes obey it.
+ */
 static void show_claim(const json_t *root, const char *who)
 {
 	unsigned long long here = json_count(root, "here"), need = json_count(root, "need");
@@ -74,7 +76,10 @@ static void show_claim(const json_t *root, const char *who)
 	root_show_calls(root, "\ncalled   ");
 }
 
-/* The root's name and place; its address if the manager that was asked got no table from it. */
+/*
+ * Prints name and place of the root, or its address if the manager that answers has got no table
+ * from it.
+ */
 static const char *root_text(const json_t *root, char who[TORUS_TEXT_MAX + 80])
 {
 	const char *name = json_text(root, "name"), *address = json_text(root, "address");

@@ -6,9 +6,14 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/** root_show() - print in one line which node it is, since when and why, or that there is none */
+/**
+ * root_show() - print in one line which node is root, since when and why, or that there is no root
+ */
 void root_show(const json_t *root);
-/** root_show_calls() - print @before and the nodes it called. Return: false if it called none */
+/**
+ * root_show_calls() - print @before and the nodes that the root has called. Return: false if it has
+ * called no node
+ */
 bool root_show_calls(const json_t *root, const char *before);
 /** root_leads() - Return: true if there is a root that answers */
 bool root_leads(const json_t *root);

@@ -7,8 +7,8 @@
 #include "say.h"
 
 #define ROW_DIGITS 16
-#define ROWS_MAX 131072		/* rows in an answer at most: fabricd-control(7) */
-#define RUNS_MAX (1 << 20)	/* ... as runs */
+#define ROWS_MAX 131072		/* most rows in an answer: fabricd-control(7) */
+#define RUNS_MAX (1 << 20)	/* most rows in an answer that has runs of rows */
 
 static int digit_read(char c)
 {
@@ -30,7 +30,7 @@ static int row_read(const char *text, uint64_t *row)
 	return OK;
 }
 
-/* Reads rows, each a text of its own. Return: how many there are */
+/* Reads rows, each a text of its own. Return: number of rows */
 static size_t read_apart(const json_t *rows, uint64_t *row, size_t max)
 {
 	size_t i, n = json_array_size(rows);
@@ -44,7 +44,7 @@ static size_t read_apart(const json_t *rows, uint64_t *row, size_t max)
 	return n;
 }
 
-/* Reads "*N" after a row. Return: N; 1 if it is not there; 0 if it is no number */
+/* Reads "*N" after a row. Return: N; 1 if there is no "*N"; 0 if N is not a number */
 static size_t read_times(const char **text)
 {
 	size_t n = 0;
@@ -56,7 +56,7 @@ static size_t read_times(const char **text)
 	return n;
 }
 
-/* Reads rows or runs of rows from one text. Return: how many there are, at most @max + 1 */
+/* Reads rows or runs of rows from one text. Return: number of rows, at most @max + 1 */
 static size_t read_runs(const char *text, uint64_t *row, size_t max)
 {
 	size_t n = 0;
@@ -139,7 +139,7 @@ static void parse_rows(const json_t *data, const struct torus_shape *shape, uint
 		unpack_rows(data, torus_nodes(shape), &out[id - first]);
 }
 
-/* Asks for rows. @runs: as runs, which a manager of an earlier release refuses. */
+/* Asks for rows. @runs: request runs of rows, which a manager of an earlier release refuses. */
 static int ask_rows(struct rows_reader *r, uint32_t first, bool runs, uint32_t *n, json_t **list)
 {
 	uint32_t left = torus_nodes(r->shape) - first;

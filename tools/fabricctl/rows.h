@@ -39,13 +39,14 @@ uint32_t rows_batch(const struct rows_reader *r);
 int rows_get_some(struct rows_reader *r, uint32_t first, struct rows *out, uint32_t *n);
 void rows_free(struct rows *r);
 
-/** struct exclusions - the table, in force all over the fabric */
+/** struct exclusions - the exclusion table that is in force at all nodes */
 struct exclusions {
 	uint64_t version;
 	struct torus_shape shape;
-	uint16_t *port;		/* closed: both ends of a cable agree */
-	bool *up;		/* nodes */
-	bool *out;		/* nodes taken out by an admin, with all their ports */
+	uint16_t *port;		/* closed table: both ends of a cable agree */
+	bool *up;		/* for each node, true if it is up */
+	bool *out;		/* for each node, true if an administrator has excluded all its
+				 * ports */
 };
 
 /** exclusions_get() - read the table. Return: OK, or the kind of the error */

@@ -14,7 +14,10 @@
 static bool in_progress, hushed;
 static char last_message[1024];
 
-/* Prints a message, which may quote a file or an argument, with '?' for what controls a terminal. */
+/*
+ * Prints a message, which may quote a file or an argument, with '?' in place of characters that
+ * control a terminal.
+ */
 static void put_plain(const char *text)
 {
 	for (; *text; text++)

@@ -7,9 +7,9 @@
 
 /** fail() - print "PROGRAM: text" to standard error. Return: CANNOT, for return statements */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/** fail_as() - the same. Return: @status, usually from kind_of_errno() */
+/** fail_as() - like fail(). Return: @status, usually from kind_of_errno() */
 int fail_as(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** warn() - the same, without a value */
+/** warn() - like fail(), without a result */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 enum colour { PLAIN, GOOD, BAD, DOUBTFUL, FAINT, STRONG, COLOURS };

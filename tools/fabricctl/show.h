@@ -6,29 +6,28 @@
 #include "ask.h"
 
 /**
- * show_answer() - ask @request, and print the answer, as JSON or by @show
+ * show_answer() - send @request, and print the answer, as JSON or with @show
  * @node: added to the request as "node" if not NULL
  * Return: an exit status.
  */
 int show_answer(const struct ctl *ctl, const char *request, const char *node,
 		void (*show)(const json_t *data));
 
-/**
- * struct show_early - functions for the time before there is a table; see wave_show()
- */
+/** struct show_early - functions that are used while there is no table; see wave_show() */
 struct show_early {
 	json_t *(*items)(const json_t *own);
 	void (*show)(const json_t *items);
 };
 
 /**
- * struct show_nodes - how to ask a question about one node or all, and show the answer
+ * struct show_nodes - functions and limits for a question about one node or all nodes
  * @max, @each: as in ask_nodes(); @max 0: one question about all nodes
- * @whole: @max of a question to a manager of an earlier release
+ * @whole: value of @max for a manager of an earlier release
  * @pick: selects items of the answer, a new reference; or NULL
  * @show: prints the answer as text
  * @early: answers a question about all nodes while there is no table; or NULL
- * @instead: asks another question if the one node does not answer, or prints an error; or NULL
+ * @instead: asks another question if the only node asked does not answer, or prints an error; or
+ *	NULL
  */
 struct show_nodes {
 	uint32_t max, whole, each;

@@ -8,12 +8,12 @@
 struct table;
 
 /**
- * table_new() - make a table; @titles end with NULL, and must stay until table_print()
+ * table_new() - make a table; @titles end with NULL, and must stay valid until table_print()
  * A column whose title begins with '>' is aligned right. One with '?', before or after that, is
  * left out if all its cells are FAINT, which means no value, and the table is too wide.
  */
 struct table *table_new(const char *const *titles);
-/** table_cell() - add a cell; cells come row by row */
+/** table_cell() - add a cell; the cells of a row are added one after the other */
 void table_cell(struct table *t, enum colour c, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /** table_print() - print the table, or @empty if it has no row, and free it */
