@@ -316,7 +316,7 @@ static void test_lost_event(struct kunit *test)
 	sock_release(sock);
 }
 
-/* Takes the place of the work that sends notifications. */
+/* Replaces the work function that sends notifications, so that the test can fill the queue. */
 static void pause_work(struct work_struct *work)
 {
 }

@@ -296,7 +296,10 @@ static void make_pieces(struct tour *t, unsigned int d)
 	}
 }
 
-/* Calls run for @count lines along dimension 0, whose other coordinates have one parity. */
+/*
+ * Calls @t->run for @count lines along dimension 0. The coordinates of all these lines in the other
+ * dimensions have sums of the same parity, @to_odd.
+ */
 static void run_lines(const struct tour *t, uint32_t id, unsigned int to_odd, uint32_t count,
 		      uint32_t stride)
 {

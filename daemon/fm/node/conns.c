@@ -89,9 +89,10 @@ bool fm_conn_upward(const struct fm_conn *c)
 }
 
 /*
- * Return: true if the connection leads upward, and candidates can take over. A takeover begins when
- * nodes notice that the root does not answer: its own children, from whom the nodes below learn it,
- * and each node whose parent hangs at the same time. So these connections are pinged more often.
+ * Return: true if the connection leads to the root or to the parent, and a candidate can take over
+ * from a root that fails. A takeover begins when the root's children notice that the root does not
+ * answer. So this connection is pinged more often, at each node: the nodes below the children learn
+ * it from them, or notice it themselves if their parent hangs at the same time.
  */
 static bool is_watched(const struct fm *fm, const struct fm_conn *c)
 {

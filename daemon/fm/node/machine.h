@@ -81,7 +81,7 @@ struct fm {
 	struct fm_task *task;
 	struct fm_root *root;	/* NULL unless this node is root or asks to be */
 	struct fm_problems *problems;
-	uint64_t alarm, lag, lag_at, doubts;	/* see lag.c; @alarm: when the timer is due */
+	uint64_t alarm, lag, lag_at, doubts;	/* state of lag.c; @alarm: when the timer is due */
 	unsigned int stopped, rolls;	/* @stopped: see lag.c; @rolls: how often all nodes were
 					 * asked again since the last version */
 };

@@ -10,7 +10,10 @@ struct fm;
 struct fm_marks;
 struct fm_root;
 
-/** fm_changes_new() - make empty sets for a table of @nodes nodes. Return: false: no memory */
+/**
+ * fm_changes_new() - allocate the empty sets of changed nodes for a table of @nodes nodes
+ * Return: false if out of memory.
+ */
 bool fm_changes_new(struct fm_root *r, uint32_t nodes);
 void fm_changes_free(struct fm_root *r);
 

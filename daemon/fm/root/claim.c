@@ -112,10 +112,11 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
-#define ASK_MAX 20	/* times resend: after this time the node has asked without success */
-#define CLAIM_MAX 10	/* times resend: how long promises have time to come */
-#define TURN 8		/* times resend, multiplied by a random number from 1 to 2: after this
-			 * time another candidate may ask instead */
+/* The first three times are multiples of fm_config.resend. */
+#define ASK_MAX 20	/* after this time the node has asked without success */
+#define CLAIM_MAX 10	/* longest time that promises of other candidates may take */
+#define TURN 8		/* after this time, multiplied by a random number from 1 to 2, another
+			 * candidate may ask instead */
 #define HELLO_EACH MS	/* least average time between two HELLOs of all nodes together, while
 			 * this node asks */
 

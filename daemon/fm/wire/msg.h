@@ -288,7 +288,8 @@ enum fm_node_state {
 	FM_NODE_ABSENT,		/* no node was ever at this place */
 	FM_NODE_JOINING,	/* the root knows the node, but it is not in the table yet */
 	FM_NODE_UP,
-	FM_NODE_SILENT,		/* the NIC works, but the manager does not, or cannot follow */
+	FM_NODE_SILENT,		/* the NIC works, but its manager does not, or it cannot
+				 * apply the root's table */
 	FM_NODE_DEAD,
 	FM_NODE_STATES,
 };
