@@ -27,7 +27,7 @@
  *     has taken no packet yet may take one of a manager that is gone, and then echoes the nonce of
  *     that one. This does no harm: packets of the present manager have greater numbers.
  *     (replayed(), replayed_to_a_new_one())
- *  4. Termination. The two managers do not answer each other for ever: only packets with a new
+ *  4. Termination. The two managers do not answer each other without end: only packets with a new
  *     nonce or a wrong echo are answered, and each answer has the right echo; so it is answered
  *     once more at most. If an answer is lost, it is sent after the next packet. A packet that is
  *     refused is answered by a hello, at most once a second at each port, so that a manager with

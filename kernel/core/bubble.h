@@ -33,7 +33,7 @@
  *     one moves (mbs_never_deadlocks_nor_starves()).
  *  2. BLOC keeps a ring free of deadlock (bloc_never_deadlocks()); without a rule rings deadlock
  *     (without_a_rule_rings_deadlock()).
- *  3. CBS may block an entering packet for ever (cbs_starves()), MBS does not
+ *  3. CBS may block an entering packet without end (cbs_starves()), MBS does not
  *     (mbs_never_deadlocks_nor_starves()).
  *  4. BLOC holds after a cut. The failed link takes no more packets, and the buffers that packets
  *     under way on it would have filled stay free. A new session counts the buffers that packets

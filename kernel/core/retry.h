@@ -16,7 +16,7 @@
  *     most tn_retry_ops.limit packets are outstanding, no more than half of the protocol's numbers,
  *     so a delayed frame is not mistaken for a new one; and a frame of another session fails its
  *     LCRC, which starts from another seed.
- *  3. No packet waits for ever: without progress for replay_timeout the sender starts a replay.
+ *  3. No packet waits without end: without progress for replay_timeout the sender starts a replay.
  *
  * The acknowledgement in an intact header counts even if its packet is not the next in sequence:
  * packets that the peer has accepted stay accepted. The HIPPI paper (fig. 6) uses only the answers

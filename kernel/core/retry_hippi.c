@@ -12,12 +12,12 @@
  *     the replay.
  *  2. Not in the paper, which forbids a third answer even to a packet that was accepted before: if
  *     both answers were lost and no new packet is sent, the sender would replay accepted packets
- *     for ever. So when a second replay of accepted packets begins without a new packet in between,
- *     it is answered (test_behind_is_answered()). An answer to every packet that was accepted
- *     before would be worse: it repeats a number, is therefore a NAK, and causes another replay
- *     (test_no_storm()). To answer only the last accepted packet would not suffice: each replay
- *     makes the window narrower, and a window of TN_RETRY_WINDOW_MIN ends before that packet if
- *     more were accepted since the last answer that arrived (test_short_replay_is_answered()).
+ *     without end. So when a second replay of accepted packets begins without a new packet in
+ *     between, it is answered (test_behind_is_answered()). An answer to every packet that was
+ *     accepted before would be worse: it repeats a number, is therefore a NAK, and causes another
+ *     replay (test_no_storm()). To answer only the last accepted packet would not suffice: each
+ *     replay makes the window narrower, and a window of TN_RETRY_WINDOW_MIN ends before that packet
+ *     if more were accepted since the last answer that arrived (test_short_replay_is_answered()).
  *  3. Numbers run modulo 255 on the wire and modulo 4096 in the NIC. The number of the oldest
  *     unacknowledged packet (head) and of the expected one (next) are kept in both forms; the
  *     others are counted from there. Both start at 0 with the session (test_circle()).

@@ -14,7 +14,7 @@
  * and the buffer that it leaves becomes critical (CBS, MBS). A buffer that any other packet frees
  * takes over the mark if all free buffers behind the output are critical (MBS, case 3). While a
  * packet cannot enter for that reason, the output asks the upstream node for a false packet, whose
- * buffer is freed at once and takes over the mark likewise (MBS, case 4).
+ * buffer is freed at once and takes over the mark, too (MBS, case 4).
  *
  * How it begins. When a session of a link begins, its output puts one bubble into the ring, instead
  * of those that it had counted before. This needs no manager, coordinates or messages. A buffer for

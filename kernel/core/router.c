@@ -18,13 +18,13 @@
  *     escape (test_planes(); test_adaptive() of test_nic_ways.c).
  *  4. So a packet waits on VCA only while the link of its escape is alive. If that link is dead and
  *     no allowed direction has room at this moment, the packet is parked, even if another allowed
- *     direction is alive: a wait for its credit could be a wait in such a circle for ever, since
- *     new tables do not change headers in input buffers (test_circle()). Parking
- *     frees the input buffer; the packet is replayed by new rows. It is parked again only if these
- *     lead by a dead link once more. That ends the replay (park_packet()), so the packet does not
- *     circulate. Only a full segment makes such a packet wait, like one of VCD, until the replay;
- *     packets of the replay itself always have room there (test_park_full() and
- *     test_replay_again() of test_nic_ways.c).
+ *     direction is alive: a wait for its credit could be a wait in such a cycle without end, since
+ *     new tables do not change headers in input buffers (test_circle()). Parking frees the input
+ *     buffer; the packet is replayed by new rows. It is parked again only if these lead by a dead
+ *     link once more. That ends the replay (park_packet()), so the packet does not circulate. Only
+ *     a full segment makes such a packet wait, like one of VCD, until the replay; packets of the
+ *     replay itself always have room there (test_park_full() and test_replay_again() of
+ *     test_nic_ways.c).
  *  5. Hosts always take the packets that arrive.
  *
  * The Angara paper says that each of its three subnets handles a dead link in its own way, and

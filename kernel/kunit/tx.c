@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Batching of the host's messages (tx-usecs, tx-frames): which ones are batched, for how long, and
- * that none waits for ever. The NIC has no place, so its NAPI rounds drop the messages that they
+ * that none waits without end. The NIC has no place, so its NAPI rounds drop the messages that they
  * take. With bottom halves off there are no rounds, and the timer can do no more than ask for one.
  */
 #include "lab.h"

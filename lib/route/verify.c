@@ -5,8 +5,8 @@
  * A row's own leg is walked by the routers' code (walk.c). Beyond its relay the relay's rows count,
  * any of them if tables are mixed: for each destination the relays that rows name make a graph over
  * the nodes, and this graph must have no cycle. A relay takes the packet out of the network into
- * its memory and puts it in anew, so nothing in the network waits across it; legs are separate
- * paths in the channel dependency graph.
+ * its memory and sends it again, so nothing in the network waits across it; legs are separate paths
+ * in the channel dependency graph.
  *
  * An adaptive packet may be at every node that its adaptive bits reach, and can enter the
  * deterministic channels from there. The proof walks that path from each such node, once for each

@@ -279,7 +279,7 @@ static double measure_at(struct point t, double ber)
 	t.plan.ber = ber;
 	t.cost = wire_run(&t.plan);
 	if (!t.cost.ended)
-		return NAN;		/* the protocol has stopped for ever */
+		return NAN;		/* the protocol makes no progress any more */
 	return t.cost.flow ? (double)t.cost.payload / (double)t.cost.flow : 0;
 }
 

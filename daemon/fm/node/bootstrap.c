@@ -307,8 +307,8 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
  * Return: true if this node has to answer an Init: if the Init does not acknowledge one of this
  * node, or if both nodes' roots lead and the one that it names is earlier than this node's. In that
  * case the neighbour may be that earlier root itself, which gives way when it learns of ours, or a
- * node that then leaves that root. A neighbour that never acknowledges would be answered for ever;
- * so answers are at least half an interval apart (port.c).
+ * node that then leaves that root. A neighbour that never acknowledges would be answered without
+ * end; so answers are at least half an interval apart (port.c).
  */
 static bool needs_answer(const struct fm *fm, const struct fm_init *init)
 {

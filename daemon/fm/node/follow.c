@@ -50,9 +50,10 @@
  * Inits implied, is then of no use, because its coordinates are of other directions. A NIC that has
  * its place keeps it, but its manager reports no position meanwhile.
  *
- * While two roots lead, for example where machines stand still and go on, a node may change between
- * them many times a second. Like a problem (log.c), such a change is logged at once if the last one
- * was long ago, and then less and less often; the next line has the number of those between.
+ * While two roots lead, for example where machines are stopped and continue, a node may change
+ * between them many times a second. Like a problem (log.c), such a change is logged at once if the
+ * last one was long ago, and then less and less often; the next line has the number of those
+ * between.
  *
  * The choice of the root decides how soon there is a root. Safety does not depend on it: the epoch
  * that a NIC obeys only rises (kernel/req/fence.c), whichever root its manager follows.

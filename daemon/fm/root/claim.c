@@ -39,17 +39,16 @@
  *
  * How asking ends. A node asks only while no neighbour's Init names a root of its fabric that leads
  * in its epoch or a later one (node/follow.c). If it asks without success for ASK_MAX, it joins any
- * root that leads, also one of an earlier epoch.
- * That root learns the later epoch from it, and asks all nodes anew. If no root has led it, and
- * another candidate takes part, it gives up after a random time, because that one may reach more
- * nodes; it asks again later. A claim that does not win for lack of promises is a part of that
- * time. If two nodes ask, the one of the later epoch, or of the greater GUID in one epoch, goes on,
- * and the other one gives up. If both claim, either their epochs differ, or no node promises to
- * both. A node that asks, and finds a node that obeys a later epoch, or another root in its own
- * epoch, asks anew (epoch.c).
+ * root that leads, also one of an earlier epoch. That root learns the later epoch from it, and asks
+ * all nodes again. If no root has led it, and another candidate takes part, it gives up after a
+ * random time, because that one may reach more nodes; it asks again later. A claim that does not
+ * win for lack of promises is a part of that time. If two nodes ask, the one of the later epoch, or
+ * of the greater GUID in one epoch, goes on, and the other one gives up. If both claim, either
+ * their epochs differ, or no node promises to both. A node that asks, and finds a node that obeys a
+ * later epoch, or another root in its own epoch, asks again (epoch.c).
  *
  * Another fabric of the same name and key may be cabled to this one. A root that leads no other
- * node, and finds nodes there that have lost their root in a later epoch, asks anew and may win.
+ * node, and finds nodes there that have lost their root in a later epoch, asks again and may win.
  * It begins with the latest table of all of them, as any root does: they keep their places, and it
  * has none, which ranks.c reports.
  *
@@ -75,8 +74,8 @@
  * Trust. HELLO, CLAIM and WELCOME go over TCP. Both ends have proved that they know the key when
  * the connection began, but the following bytes are not sealed. By a forged CLAIM or WELCOME a NIC
  * would obey an epoch, at most FM_EPOCH_STEP above, in which no root leads: it refuses the true
- * root until that has learned the epoch and asks anew, and many of them would prevent recoveries. A
- * forged HELLO may contain a promise that no NIC has made, and then two roots could lead. So no
+ * root until that has learned the epoch and asks again, and many of them would prevent recoveries.
+ * A forged HELLO may contain a promise that no NIC has made, and then two roots could lead. So no
  * other host may be able to alter bytes of the service network: it must be a network of its own, as
  * fabricd(8) says.
  *

@@ -14,7 +14,7 @@
  *		on wait in the NIC of their sender. All is counted once more after LISTEN.
  *	GO	if nothing waits and nothing is parked, the next table follows instead of RESUME.
  *		It has the new shape, goes to all as a whole, and is put in force like every other.
- *		Each NIC takes its place anew and makes all rows anew, on hold, until RESUME.
+ *		Each NIC gets its place again and makes all rows again, on hold, until RESUME.
  *
  * Lemmas, with the tests of tests/unit/test_fm_grow.c; tests/sim/test_grow.c has whole fabrics.
  *
