@@ -70,7 +70,7 @@ int torus_genl_attach(struct sk_buff *skb, struct genl_info *info);
 /**
  * struct torus_dump - a dump in progress, in netlink_callback.ctx
  * It has no reference to the device: a reader that stops must not keep the device from going away.
- * @ifindex: of the device; in a dump of devices, of the last one put into a message
+ * @ifindex: interface index of the device; in a dump of devices, of the last one put into a message
  * @last: ifindex of the device, in a dump of devices that names one; 0: all devices
  * @parts: position in a dump of ports or rows
  * @begun: the request was checked, and is valid

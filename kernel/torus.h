@@ -132,8 +132,8 @@ void torus_netdev_setup(struct net_device *dev);
 bool torus_dev_may_add(struct user_namespace *ns);
 /**
  * torus_dev_get_by_index() - find the torus device with an ifindex
- * @net: its namespace
- * @ifindex: of the device
+ * @net: network namespace of the device
+ * @ifindex: interface index of the device
  * @t: tracks the reference
  * Process context; takes rcu_read_lock().
  * Return: the device, with a reference for torus_dev_put(), or NULL.

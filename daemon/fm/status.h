@@ -239,9 +239,9 @@ bool fm_root_busy(const struct fm *fm);
 /**
  * struct fm_kept_count - numbers of candidates, including those that are away, by the state of
  * their disks
- * @of: all candidates; @keep: those that have a disk for the table
- * @have: those that have the content of the present table on disk
- * @wait: those that are up, and have not reported yet
+ * @of: all candidates; @keep: candidates that have a disk for the table
+ * @have: candidates that have the content of the present table on disk
+ * @wait: candidates that are up, and have not reported yet
  */
 struct fm_kept_count {
 	uint32_t of, keep, have, wait;

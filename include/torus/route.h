@@ -195,7 +195,7 @@ enum torus_walk_end {
 
 /**
  * torus_walk() - follow one row as routers do, to its destination or relay
- * @shape: of the torus
+ * @shape: shape of the torus
  * @excluded: closed table, or NULL: dead links are not checked for
  * @from: source
  * @to: destination
@@ -268,7 +268,7 @@ struct torus_tables {
 
 /**
  * struct torus_verify - input of torus_verify()
- * @shape: of the torus
+ * @shape: shape of the torus
  * @excluded: closed table
  * @tables: rows; if there are several tables, each node, as source or relay, may use any of them
  * @n: number of @tables

@@ -165,15 +165,16 @@ struct tn_link {
 
 	u32 seed;		/* seed of the LCRC since the link last came up */
 	u32 session;		/* name of the session since the link last came up */
-	u32 last_session;	/* the session before this attempt, */
-	u16 last_rseq;		/* and its RSEQ: both are in the INITs of this attempt */
+	/* the session before this attempt, and its RSEQ; the INITs of this attempt contain both */
+	u32 last_session;
+	u16 last_rseq;
 	u32 nonce;
 	u32 attempt;		/* number of attempts, each with a nonce of its own, so far */
 	u32 peer_nonce;		/* nonce that the peer sent in this attempt; 0: none was received */
 	u32 peer_epoch;
-	/* attempt number of the newest INIT received with epoch @peer_epoch, */
+	/* attempt number of the newest INIT received with epoch @peer_epoch */
 	u32 peer_attempt;
-	u64 attempt_at;		/* and when it was received */
+	u64 attempt_at;		/* time at which that INIT was received */
 	u32 up_attempt;		/* attempt number of the peer when the link last came up */
 	u64 peer_guid;
 	/* rate that the peer's receiver has announced; 0: it has announced none */

@@ -351,7 +351,7 @@ void torus_park_give(struct tn_pkt *pkt);
  * torus_port_attach() - bind a port to a lower device of the NIC's namespace
  * @s: the NIC
  * @num: the port; if it is bound to another device, that one is unbound first
- * @name: of the device
+ * @name: name of the device
  * @why: gets the text of an error
  * RTNL. Return: 0; -EINVAL, -ENODEV, -EBUSY, -EEXIST.
  */

@@ -13,7 +13,7 @@
 
 /**
  * struct torus_health - a torus and its exclusions
- * @shape: of the torus
+ * @shape: shape of the torus
  * @nodes: number of nodes
  * @stride: for each dimension, difference of node ids between neighbours
  * @said: for each node, mask of the ports that it excludes
@@ -24,7 +24,7 @@
  * @hurt: for each dimension, a bit for each node, and a spare word; set if a cable of the node's
  *	ring along that dimension is excluded
  * @fault: the excluded cables, each once, in any order
- * @nfaults: their number
+ * @nfaults: number of entries in @fault
  * @room: entries of @fault that are allocated
  * @label: lowest node id of each node's component, if @labelled
  * @labelled: @label is valid; set when a component is first asked for, cleared by changes

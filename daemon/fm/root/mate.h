@@ -41,7 +41,8 @@ struct fm_mate {
 	uint16_t priority;	/* as in its HELLO */
 	bool plans;		/* its HELLO says that it supports address plans */
 	bool moving;		/* it has left the root for the parent that it was given */
-	bool old_shape, bare;	/* @old_shape: its NIC may still have the former shape (grow.c) */
+	bool old_shape, bare;	/* @old_shape: the NIC of the node may still have the former
+				 * shape (grow.c) */
 	bool unheard;		/* settle.c: it is in the former table, but has not joined */
 	bool out;		/* service.c: all its cables are excluded by order */
 	bool early;		/* discover.c: it waits for the places of its neighbours */
