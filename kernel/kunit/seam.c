@@ -146,7 +146,7 @@ static void test_init_fails(struct kunit *test)
 	free_netdev(n->dev.netdev);
 }
 
-/* --- told ----------------------------------------------------------------------------------- */
+/* --- replies and notifications -------------------------------------------------------------- */
 
 static bool parse(const struct talk *t, const struct torus_tree *tree, void *to)
 {

@@ -3,13 +3,13 @@
  * Computes how many rows of a node a new table changes, without making all rows.
  *
  * A row is decided by shape, exclusions, source and destination alone
- * (<torus/route.h>), and is the plain one unless a fault lies on the plain path.
+ * (<torus/route.h>), and is the plain row unless a fault lies on the plain path.
  * So only destinations whose plain path crosses a cable that is excluded in the old table or in
  * the new one can have another path (lib/route/box.h); each of their rows is computed for both
  * tables and compared. Other rows get or lose adaptive directions: those of the destinations in the
  * escape boxes of the cables that changed, unless another fault forbids adaptive directions there
  * anyway. A row in the escape box of an excluded cable has no adaptive directions if it is also in
- * the narrow box, and otherwise only its own.
+ * the narrow box; otherwise only the directions of the row itself are adaptive.
  *
  * Rows that get another way go on hold, as in daemon/fm/node/rows.c; all of them are written. Rows
  * through relays are not counted, because they are needed only if faults are close together. With

@@ -34,12 +34,12 @@
 				 * keys */
 #define VAIN_KEY 3001		/* key of the problem that too few nodes answer this node's
 				 * request to be root */
-#define UNFIT 20		/* times member_max: so long, a root whose NIC failed does not
-				 * ask again */
-#define FOLLOW_WAIT 10		/* times takeover: how long a followed asking node has time to
-				 * become root */
-#define ANSWER_WAIT 5		/* times resend: how long a node waits for the first answer of a
-				 * root to its HELLO */
+#define UNFIT 20		/* a former root whose NIC has failed does not ask to be root again
+				 * during this multiple of fm_config.member_max */
+#define FOLLOW_WAIT 10		/* an asking node that other nodes follow has to become root within
+				 * this multiple of fm_config.takeover */
+#define ANSWER_WAIT 5		/* a node waits for the first answer of a root to its HELLO for this
+				 * multiple of fm_config.resend */
 #define MEMORY_WAIT 10		/* times resend: how long a node without memory waits before it
 				 * tries again */
 #define LOOKS 4			/* takeover / LOOKS is the interval in which a node checks
