@@ -17,8 +17,9 @@ const struct torus_plan tn_plan_default = {
 };
 
 /**
- * struct reserved - a range of addresses that no plan may contain: those that begin with the first
- * @len bits of @net
+ * struct reserved - a range of addresses that no plan may contain
+ * @net: first bytes of these addresses
+ * @len: number of the bits of @net that these addresses have in common
  */
 struct reserved {
 	u8 net[2];

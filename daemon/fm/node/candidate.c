@@ -40,8 +40,8 @@
 				 * this multiple of fm_config.takeover */
 #define ANSWER_WAIT 5		/* a node waits for the first answer of a root to its HELLO for this
 				 * multiple of fm_config.resend */
-#define MEMORY_WAIT 10		/* times resend: how long a node without memory waits before it
-				 * tries again */
+#define MEMORY_WAIT 10		/* in units of fm_config.resend: how long a node without memory
+				 * waits before it tries again */
 #define LOOKS 4			/* takeover / LOOKS is the interval in which a node checks
 				 * whether its root answers */
 

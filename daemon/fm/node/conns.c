@@ -36,14 +36,16 @@
 				 * would be most of all messages */
 #define UPWARD_WAIT 6		/* quarters of a keep-alive interval of silence after which root
 				 * or parent counts as lost, if nodes can take over */
-#define URGENT_WAIT 2		/* times resend: limit for the answer to an urgent ping */
-#define ANSWER_WAIT 20		/* times resend: limit for any message of a child that has to
-				 * report */
-#define CLAIMER_WAIT 10		/* times resend: limit for a message of a node that asks to be
-				 * root or claims, and has answered before, while no root leads */
-#define ASKER_WAIT 5		/* times resend: limit to connect to an asking node, or for its
-				 * answer */
-#define CALL_WAIT 5		/* times resend: limit for the answer to a call */
+#define URGENT_WAIT 2		/* in units of fm_config.resend: limit for the answer to an
+				 * urgent ping */
+#define ANSWER_WAIT 20		/* in units of fm_config.resend: limit for any message of a child
+				 * that has to report */
+#define CLAIMER_WAIT 10		/* in units of fm_config.resend: limit for a message of a node
+				 * that asks to be root or claims, and has answered before, while
+				 * no root leads */
+#define ASKER_WAIT 5		/* in units of fm_config.resend: limit to connect to an asking
+				 * node, or for its answer */
+#define CALL_WAIT 5		/* in units of fm_config.resend: limit for the answer to a call */
 #define BACKOFF_MAX 3		/* how often the time until the next HELLO is doubled at most */
 #define SPREAD 4		/* a time longer than resend is extended by up to 1/SPREAD of it */
 

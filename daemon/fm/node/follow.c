@@ -75,10 +75,10 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
-#define GIVE_UP 20	/* times resend: how long an asking node, or a lost root, has time to
-			 * lead */
-#define SHUN 10		/* times resend: how long a node is shunned, beside twice the time until
-			 * this node's own turn */
+#define GIVE_UP 20	/* in units of fm_config.resend: how long an asking node, or a lost root,
+			 * has time to lead */
+#define SHUN 10		/* in units of fm_config.resend: how long a node is shunned, beside twice
+			 * the time until this node's own turn */
 
 #define GAP_MIN (1 * SEC)	/* shortest time between two log lines about changes of the root */
 #define GAP_MAX (600 * SEC)

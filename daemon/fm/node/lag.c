@@ -34,7 +34,8 @@
 #define LATE_MAX (2 * SEC)
 #define ON_TIME 8	/* a timer that is late by less than resend / ON_TIME is normal */
 #define PASSES 4	/* number of delays in one exchange of messages: see above */
-#define STOOD 5		/* times resend: a manager whose timer is so late was stopped: see above */
+#define STOOD 5		/* in units of fm_config.resend: a manager whose timer is so late was
+			 * stopped: see above */
 
 /*
  * Notes that the timer is handled @late ns too late. Return: true if the process was stopped for

@@ -35,8 +35,8 @@
 #include "daemon/fm/wire/plan.h"
 #include "lib/deps/invariant.h"
 
-#define BACKOFF_MAX 20	/* times member_max: longest time between attempts of a node whose NIC
-			 * failed to join again */
+#define BACKOFF_MAX 20	/* in units of fm_config.member_max: longest time between attempts of a
+			 * node whose NIC failed to join again */
 
 #define AGAIN 4		/* member_max / AGAIN is how long a NIC that failed before may fail until
 			 * it is reported */

@@ -21,7 +21,8 @@
 #include "daemon/fm/node/verdict.h"
 #include "lib/deps/invariant.h"
 
-#define ROW_WAIT_MAX 16	/* times resend: longest interval between repetitions of a port row */
+#define ROW_WAIT_MAX 16	/* in units of fm_config.resend: longest interval between repetitions of
+			 * a port row */
 
 /** struct fm_uplink - this node's way to the root in the distribution tree */
 struct fm_uplink {

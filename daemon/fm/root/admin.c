@@ -22,10 +22,10 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/service.h"
 
-#define READY_MAX 10	/* times resend: how long the next root has time to answer whether it is
-			 * ready */
-#define MOVE_MAX 80	/* times resend: how long the root waits for the end of a recovery before
-			 * it asks the next root */
+#define READY_MAX 10	/* in units of fm_config.resend: how long the next root has time to
+			 * answer whether it is ready */
+#define MOVE_MAX 80	/* in units of fm_config.resend: how long the root waits for the end of a
+			 * recovery before it asks the next root */
 
 /*
  * Sets the order that describes excluded ports, or removes it (NULL). Without memory only this

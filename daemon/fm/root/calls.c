@@ -43,9 +43,11 @@
 #include "lib/deps/invariant.h"
 
 #define ROOM 16		/* most calls at the same time */
-#define SETTLE 2	/* times resend: time without a new HELLO until the first call */
-#define SETTLE_MAX 10	/* times resend: the first call does not wait for longer */
-#define ROUND 3		/* times resend: time from the end of a round to the next round */
+#define SETTLE 2	/* in units of fm_config.resend: time without a new HELLO until the first
+			 * call */
+#define SETTLE_MAX 10	/* in units of fm_config.resend: the first call does not wait for longer */
+#define ROUND 3		/* in units of fm_config.resend: time from the end of a round to the next
+			 * round */
 #define TRIES_MAX 8
 #define TRIES_OTHER 2
 

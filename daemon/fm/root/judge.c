@@ -83,8 +83,9 @@
 #include "daemon/fm/status.h"
 #include "lib/deps/invariant.h"
 
-#define ON_THEIR_WAY 4		/* times resend: time in which managers come back to the root */
-#define BAN_MAX 20		/* times member_max: longest ban */
+#define ON_THEIR_WAY 4		/* in units of fm_config.resend: time in which managers come back
+				 * to the root */
+#define BAN_MAX 20		/* in units of fm_config.member_max: longest ban */
 
 /*
  * Return: the neighbour at port @p, if its port row confirms the cable; @up is set to whether it

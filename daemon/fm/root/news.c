@@ -13,9 +13,10 @@
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/facts.h"
 
-#define ROWS_MAX 3	/* times member_max: longest delay by changed port rows after the last
-			 * new node */
-#define NODES_MAX 20	/* times member_max: longest delay by new nodes altogether */
+#define ROWS_MAX 3	/* in units of fm_config.member_max: longest delay by changed port rows
+			 * after the last new node */
+#define NODES_MAX 20	/* in units of fm_config.member_max: longest delay by new nodes
+			 * altogether */
 
 /**
  * struct fm_news - times of changes among the nodes

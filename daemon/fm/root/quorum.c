@@ -81,7 +81,8 @@
 #include "daemon/fm/root/told.h"
 #include "lib/deps/invariant.h"
 
-#define HEARD_MAX 5	/* times resend: so long a HELLO counts, unless it is repeated */
+#define HEARD_MAX 5	/* in units of fm_config.resend: so long a HELLO counts, unless it is
+			 * repeated */
 #define AGAIN_MAX 3	/* times the interval of HELLOs that the node was asked for, if that is
 			 * longer */
 

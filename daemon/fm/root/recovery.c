@@ -144,15 +144,16 @@
 #include "daemon/fm/status.h"
 #include "lib/deps/invariant.h"
 
-#define SLOW 10		/* times resend: after this time a problem names a node that has not
-			 * reported */
+#define SLOW 10		/* in units of fm_config.resend: after this time a problem names a node
+			 * that has not reported */
 
 #define ROLLS_MAX 4	/* how often the time until all nodes are asked to join again is doubled */
 #define COUNT_FIRST MS		/* interval of the first counts */
 #define COUNT_LAST (20 * MS)	/* longest interval of counts */
-#define PROVEN_FACTOR 10	/* times drain_max: the limit if a proof is possible, because
-				 * packets may only be late */
-#define STILL_FACTOR 40		/* times drain_max: limit of a replay whose sums keep changing */
+#define PROVEN_FACTOR 10	/* in units of fm_config.drain_max: the limit if a proof is
+				 * possible, because packets may only be late */
+#define STILL_FACTOR 40		/* in units of fm_config.drain_max: limit of a replay whose sums
+				 * keep changing */
 
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
 #define REPLAY_KNOWN (1u << TORUS_COLOURS)

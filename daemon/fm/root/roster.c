@@ -302,8 +302,8 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 	return m;
 }
 
-#define CLAIM_WAIT 50	/* times resend: how long a node that was asked to obey this root has
-			 * time to join */
+#define CLAIM_WAIT 50	/* in units of fm_config.resend: how long a node that was asked to obey
+			 * this root has time to join */
 
 /* Return: true if @m is dead, has no place, and no part of the root refers to it. */
 static bool is_forgettable(const struct fm *fm, const struct fm_mate *m)

@@ -22,7 +22,8 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
 
-#define ON_THE_WAY 4	/* times resend: how long a node may need to find another parent */
+#define ON_THE_WAY 4	/* in units of fm_config.resend: how long a node may need to find another
+			 * parent */
 
 bool fm_service_is_out(const struct fm *fm, uint32_t node)
 {
