@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The manager of a node of a ring of four starts again: which of the roots that Inits name it may
- * follow. Its rows use the cable at +x, and not that at -x, which may be a wrong one.
+ * The manager of a node starts again: which of the roots that Inits name it may follow. Most nodes are
+ * of a ring of four, and have rows that use the cable at +x, and not that at -x, which may be a
+ * wrong one.
  */
 #include "daemon/fm/node/machine.h"
 #include "stage_choice.h"
@@ -16,6 +17,26 @@
 static uint64_t rows[4];
 static struct fm_entry kept_entry[4];
 static struct fm_msg kept;
+
+/* Begins with a node whose NIC has its place and @r as rows, and the first @up ports up. */
+static void make_placed(const char *shape, uint32_t node, unsigned int up, uint64_t *r)
+{
+	stage_init(&s, shape, node);
+	s.cfg.priority = 0;
+	s.cfg.takeover = TAKEOVER;
+	s.deaf = "ping log hello row place rows release report lost ";
+	for (unsigned int p = 0; p < up; p++)
+		stage_link_up(&s, p, 1);
+	s.dev.placed = true;
+	s.dev.shape = s.shape;
+	s.dev.node = node;
+	torus_node_coords(&s.shape, node, &s.dev.coords);
+	s.dev.version = 4;
+	s.dev.root_epoch = s.dev.rows_epoch = TERM;
+	s.dev.root_guid = OWN_ROOT;
+	s.rows = r;
+	stage_start(&s);
+}
 
 static void make(bool placed, uint64_t rows_epoch, bool keeps)
 {
@@ -166,6 +187,55 @@ static void by_its_rows(void **state)
 	}
 }
 
+/*
+ * The neighbour at @port says @what: 'a' names another root and implies the place of this NIC, 'e'
+ * implies another place, 'o' names a third root, 'n' no root any more, ' ' is silent
+ */
+static void says(unsigned int port, char what)
+{
+	struct fm_init i = stranger(port, LEADS, what == 'o' ? LESSER : GREATER);
+
+	if (what == ' ')
+		return;
+	if (what == 'e')
+		i.position[port % 2]++;
+	stage_hear(&s, port, &i);
+	if (what != 'n')
+		return;
+	i = (struct fm_init) { .guid = i.guid, .port = i.port, .fabric = "fab" };
+	stage_hear(&s, port, &i);
+}
+
+/*
+ * Node 5 of 4x4 is excluded, so it has no rows. It follows another root as soon as neighbours at
+ * most of its cables, and at two at least, name that and imply its place.
+ */
+static void when_it_is_excluded(void **state)
+{
+	static const struct {
+		const char *said;	/* by the neighbour at each port that is up */
+		unsigned int after;	/* it follows after so many; 0: never */
+	} c[] = {
+		{ "aaaa", 3 }, { "aaa ", 3 }, { " aaa", 4 }, { "eaaa", 4 }, { "oaaa", 4 }, { "naaa", 4 },
+		{ "aa ", 2 },  { "a a", 3 },  { "aa", 2 },   { "aa  ", 0 }, { "aaee", 0 }, { "ooaa", 0 },
+		{ "nnaa", 0 }, { "a", 0 },    { "ea", 0 },   { "eeee", 0 }, { "oaoa", 0 },
+	};
+	static uint64_t none[16];
+
+	(void)state;
+	for (unsigned int n = 0; n < sizeof(c) / sizeof(c[0]); n++) {
+		unsigned int up = (unsigned int)strlen(c[n].said);
+
+		make_placed("4x4", 5, up, none);
+		for (unsigned int p = 0; p < up; p++) {
+			says(p, c[n].said[p]);
+			if (follows(GREATER) != (c[n].after && p + 1 >= c[n].after))
+				fail_msg("case %u, port %u", n, p);
+		}
+		stage_end(&s);
+	}
+}
+
 static unsigned int inits(void)
 {
 	return stage_count(&s, "init");
@@ -270,6 +340,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(newcomers),	    cmocka_unit_test(its_own),
 		cmocka_unit_test(by_its_place),	    cmocka_unit_test(by_its_rows),
+		cmocka_unit_test(when_it_is_excluded),
 		cmocka_unit_test(when_it_is_gone),  cmocka_unit_test(kept_neighbour),
 		cmocka_unit_test(the_problem_ends), cmocka_unit_test(with_a_table),
 	};

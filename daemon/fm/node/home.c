@@ -12,11 +12,14 @@
  * other identity than its nodes. An Init is of the own fabric if one of these is true:
  *  - it names the root that the NIC obeys, or that made the kept table;
  *  - the kept table contains its sender, or the root that it names;
- *  - it comes by a cable that the rows of the NIC use, and implies the place that the NIC has.
+ *  - it comes by a cable that the rows of the NIC use, and implies the place that the NIC has;
+ *  - the neighbours at most cables, and at two at least, name its root, and imply that place.
  * Candidates keep a table, other nodes do not, so these need the third one. A cable to another
  * fabric has no rows: the root excludes it (root/wiring.c). The place alone is not enough, since
  * between two fabrics of the same shape a wrong cable may lead to where a right one would. Rows
- * alone are not enough if another cable was plugged in while no manager was up.
+ * alone are not enough if another cable was plugged in while no manager was up. A node that is
+ * excluded has no rows at all and keeps no table, so it needs the fourth one, if its fabric gets
+ * another root while its manager is away.
  *
  * A node insists on its own fabric for the time INSIST, by which that fabric has a root again if it
  * can have one, and as long as a cable leads to a neighbour of that fabric which names a third
@@ -58,12 +61,14 @@
  * @over: this time is over, and the neighbours were asked for their Inits
  * @named: for each port, the root that the last Init named; 0: no Init has come since the link came
  *	up
+ * @fits: for each port: that Init implied the place of the NIC
  * @rootless: for each port: the last Init was of a node that knows no root
  */
 struct fm_home {
 	bool is, over;
 	uint64_t until;
 	uint64_t named[TORUS_MAX_PORTS];
+	bool fits[TORUS_MAX_PORTS];
 	bool rootless[TORUS_MAX_PORTS];
 };
 
@@ -104,7 +109,7 @@ static bool implies_place(const struct fm *fm, unsigned int port, const struct f
 {
 	struct torus_coords at;
 
-	if (init->ndims != fm->shape.ndims)
+	if (!fm->placed || port >= 2 * fm->shape.ndims || init->ndims != fm->shape.ndims)
 		return false;
 	torus_node_coords(&fm->shape, torus_neighbour(&fm->shape, fm->node, port), &at);
 	for (unsigned int d = 0; d < init->ndims; d++) {
@@ -118,6 +123,21 @@ static bool implies_place(const struct fm *fm, unsigned int port, const struct f
 	return true;
 }
 
+/* Return: true if the neighbours at most cables name @root, and imply the place of this NIC. */
+static bool most_name(const struct fm *fm, uint64_t root)
+{
+	const struct fm_home *h = fm->home;
+	unsigned int up = 0, agree = 0;
+
+	for (unsigned int p = 0; p < fm->nports; p++) {
+		if (!fm_port_up(fm, p))
+			continue;
+		up++;
+		agree += h->named[p] == root && h->fits[p] && !h->rootless[p];
+	}
+	return agree >= 2 && 2 * agree > up;
+}
+
 /* Return: true if the Init is of this node's fabric. */
 static bool is_own(const struct fm *fm, unsigned int port, const struct fm_init *init)
 {
@@ -127,7 +147,7 @@ static bool is_own(const struct fm *fm, unsigned int port, const struct fm_init 
 	       init->root_guid == fm->kept.root ||
 	       fm_kept_place(fm, init->root_guid) != TORUS_NO_NODE ||
 	       fm_kept_place(fm, init->guid) != TORUS_NO_NODE ||
-	       (has_rows(fm, port) && implies_place(fm, port, init));
+	       (has_rows(fm, port) && implies_place(fm, port, init)) || most_name(fm, init->root_guid);
 }
 
 /* Return: true if a cable leads to a neighbour of this node's fabric that may get another root. */
@@ -152,8 +172,10 @@ void fm_home_heard(struct fm *fm, unsigned int port, const struct fm_init *init)
 		h->over = false;
 	}
 	h->rootless[port] = rootless;
-	if (init->placed)
-		h->named[port] = init->root_guid;
+	if (!init->placed)
+		return;
+	h->named[port] = init->root_guid;
+	h->fits[port] = implies_place(fm, port, init);
 }
 
 /*
