@@ -217,9 +217,10 @@ static void on_reload(void *arg)
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
 		   (unsigned long long)(loop_now() / US));
 	err = config_load(&c, r.path, take_complaint, &r);
+	if (!err)
+		log_level_set(c.level);
 	set_config_problem(d, r.text);
 	if (!err) {
-		log_level_set(c.level);
 		config_reload(&d->config, &c);
 		log_info("config", "log level is %s; other keys but address4 and address6 are read "
 			 "at start only", log_level_name(c.level));
