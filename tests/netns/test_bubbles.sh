@@ -77,7 +77,7 @@ listed() {
 	[[ $(ask links --bad) =~ $'\n'0:\+x\ .*init\ \(bubble:\ bubble=bloc,\ peer\ mbs\) ]]
 }
 advised() {
-	[[ $(ask status) == *"fabricctl links --bad --lab $lab has the reason of each end: 'mismatch' or 'bubble', set the value"* ]]
+	[[ $(ask status) == *"fabricctl links --bad --lab $lab shows the value of each end; give both NICs the value of all others"* ]]
 }
 # cabling says what differs, and wants no new cable
 not_plugged() {
