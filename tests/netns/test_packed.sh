@@ -117,7 +117,7 @@ stopped() {
 	[[ $state == T ]] || { echo "process $pid was in state '$state'"; return 1; }
 	until_true 10 running && verified && [[ $(silences) == "$before" ]]
 }
-silences() { grep -c '(silence)' "$run/torusemu.log"; }
+silences() { grep -c '(reason: silence)' "$run/torusemu.log"; }
 
 faults() {
 	lab ber 0,"$rest":+x 1e-4 && lab latency 0,"$rest":+x 200us &&
