@@ -46,6 +46,8 @@ complete() {
 		usr/sbin/torusemu
 		usr/share/bash-completion/completions/fabricctl
 		usr/share/bash-completion/completions/fabricsim
+		usr/share/doc/fabricctl/torus.dashboard.json
+		usr/share/doc/fabricctl/torus.rules.yml
 		usr/share/doc/fabricctl/torus0.conf
 		usr/share/doc/fabricd/fabricd.conf
 		usr/share/doc/torus/modprobe.conf
