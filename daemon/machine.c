@@ -456,8 +456,9 @@ const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room
 		torus_port_text(shape->ndims, d->refused_port, port);
 	else
 		snprintf(port, sizeof(port), "%u", d->refused_port);
-	snprintf(buf, room, "port %s: management packets without the seal of this fabric's key: "
-		 "the neighbour there has another key or release, or is not of this fabric", port);
+	snprintf(buf, room, "port %s%s%s: management packets without the seal of this fabric's key: "
+		 "the neighbour there has another key or release, or is not of this fabric", port,
+		 d->own[0] ? " of node " : "", d->own);
 	return buf;
 }
 

@@ -268,7 +268,7 @@ wrong_key() {
 	(umask 077 && echo "this is another key altogether" >"$tmp/key")
 	stranger "s|^key_file.*|key_file = $tmp/key|"
 	until_true 10 is 1.0 '.data.seal.refused > 0 and (.data.problems |
-		any(.kind == "seal" and (.text | test("^port .y: .*without the seal"))))' status &&
+		any(.kind == "seal" and (.text | test("^port .y( of node [0-9,]+)?: .*without the seal"))))' status &&
 	until_true 10 is 1.1 '(.data.root.reachable | not) and .data.seal.refused > 0 and
 		(.data.problems | any(.kind == "seal"))' status &&
 	until_true 10 is 0.0 '.data | any(.kind == "seal" and .node == [1,0])' events &&

@@ -211,7 +211,7 @@ fault "parameters that do not match" 10 mismatch '^(faulty)? +0,2:\+y \(n0-2\) -
 fault "a node that hangs" 10 'lab pause 2,2' '^(faulty)? +4 cables of 2,2 \(n2-2\), which is dead' \
 	'links --bad' '^2,1:\+y +2,2:-y +[a-z]+ \(' 'lab revive 2,2'
 fault "a wrong key" 10 wrong_key "^(problems)? +node: node 2,2 \\('n2-2'\\) is silent" \
-	'events --level warning --kind seal,release,nic,fabric,node' '[ ](1,2 .* port \+x|2,1 .* port \+y): .*without the seal of this fabric' right_key
+	'events --level warning --kind seal,release,nic,fabric,node' 'port (\+x of node 1,2|\+y of node 2,1): .*without the seal of this fabric' right_key
 fault "old software" 10 other_release "^(problems)? +release: .*'n1-2' .* up to" nodes '^1,2 +n1-2 +up ' same_release
 fault "a full disk" 10 full_disk '^(problems)? +(state|history): .*/0.0/state: No space left' root '^0,0 +n0-0 .* fails' empty_disk
 fault "a cable that flaps" 10 flaps '^(problems)? +flap: the link from 1,2:\+x ' outages '^1,2:\+x +n1-2 +2,2:-x .* carrier ' :

@@ -138,7 +138,7 @@ of_another_link() {
 # A message that the manager has sent itself comes back, and is refused.
 its_own() { counted 1 0 "0x$(message from1)"; }
 told() {
-	is_of_node '.problems | any(.kind == "seal" and (.text | test("^port .x: .*without the seal")))'
+	is_of_node '.problems | any(.kind == "seal" and (.text | test("^port .x of node 1,0: .*without the seal")))'
 }
 is_of_node() { [[ $(ask status --node 1,0 --json | jq "$1") == true ]]; }
 works() { lab exec 0,0 -- ping -q -c 3 n1-0 && all_came_once && verified && unchanged; }

@@ -408,7 +408,7 @@ wrong_key() {
 	# Its neighbours believe nothing that it says, and it believes nothing of them; the root is told.
 	# The first event may come when there is no shape yet, so that ports have numbers only, and no
 	# way to the root; the next one comes 10 s later.
-	stranger "key_file = $work.key" 1 seal 'port (\+y|1): .*without the seal of this fabric' &&
+	stranger "key_file = $work.key" 1 seal 'port (\+y|1)( of node [0-9,]+)?: .*without the seal of this fabric' &&
 		until_true 5 problem 4 seal 'port .*without the seal' && state 4 bootstrapping &&
 		is 1 '.seal.refused > 0 and .seal.late < 100' status && is 0 '.seal.refused == 0' status &&
 		until_true 20 is 0 'any(.[]; .kind == "seal" and .node == [1,0])' events &&
