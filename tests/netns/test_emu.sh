@@ -576,8 +576,8 @@ done 3<<'END'
 --guid 0|1 to 16 hexadecimal digits, not 0
 --guid 12z|1 to 16 hexadecimal digits
 --set slots=0|'0' is out of range, allowed 1 to 1024
---set slots=3|--set slots: allowed 4 to 1024 with bubble=bloc
---set bubble=cbs --set slots=1|--set slots: allowed 2 to 1024 with bubble=cbs
+--set slots=3|--set slots: 3 is out of range, allowed 4 to 1024 with bubble=bloc
+--set bubble=cbs --set slots=1|--set slots: 1 is out of range, allowed 2 to 1024 with bubble=cbs
 --set bubble=none|'none' is not bloc, cbs or mbs
 --set slots=|'' is not a number
 --set nonsense=1|PARAM one of keepalive

@@ -97,6 +97,30 @@ static void differences(void **state)
 	assert_false(nicfile_differs(&f, park, 32 << 20, &wanted));
 }
 
+/*
+ * Parameters are compared with each other. Defaults of times and sizes differ between NICs: a
+ * parameter that contradicts a default of some NIC is not refused.
+ */
+static void together(void **state)
+{
+	static const char *const text[] = {
+		"slots = 1\nbubble = mbs", "bubble = cbs\nslots = 2", "slots = 4",
+		"silence = 2s\nkeepalive = 1s", "keepalive = 400ms", "silence = 50ms",
+		"ack_delay = 30ms", "replay_timeout = 30ms\nack_delay = 25ms", "margin_train = 90",
+	};
+	static const char *const sets[] = { "slots=4", "bubble=cbs", "slots=1", NULL };
+	char why[PARAM_WHY_MAX];
+	struct nicfile f;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		if (nicfile_of(&f, text[i]) != OK)
+			fail_msg("'%s' is refused", text[i]);
+	assert_ptr_equal(params_compare(sets, why, sizeof(why)), &tn_param_list[param_number("slots")]);
+	assert_string_equal(why, "slots: 1 is out of range, allowed 2 to 1024 with bubble=cbs");
+	assert_null(params_compare(sets + 3, why, sizeof(why)));
+}
+
 /* Every port of a NIC of every size has its number. */
 static void numbering(void **state)
 {
@@ -128,6 +152,8 @@ static void wrong(void **state)
 		"mtu = 1071", "mtu = 65536", "mtu = -1",
 		"+x =", "+x = a/b", "+x = sixteen_bytes_xx", "+q = eth1", "x = eth1",
 		"+y = eth1\nports = 2", "+x = eth1\n-x = eth1", "+x = eth1\n+x = eth2",
+		"slots = 3", "slots = 1\nbubble = cbs", "keepalive = 2s\nsilence = 2s",
+		"payload_max = 16368\npark_bytes = 16K",
 		"ports = 4\nports = 4", "shape = 4x4", "[nic]\nports = 4", "??",
 	};
 	struct nicfile f;
@@ -150,7 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(right),
-		cmocka_unit_test(differences),
+		cmocka_unit_test(differences), cmocka_unit_test(together),
 		cmocka_unit_test(numbering),
 		cmocka_unit_test(wrong),
 	};

@@ -68,10 +68,10 @@ int device_sets_check(const char *const *sets)
 	char why[PARAM_WHY_MAX];
 	uint64_t v;
 
-	for (; *sets; sets++)
-		if (!param_parse(*sets, &v, why, sizeof(why)))
+	for (const char *const *set = sets; *set; set++)
+		if (!param_parse(*set, &v, why, sizeof(why)))
 			return fail("%s", why);
-	return OK;
+	return params_compare(sets, why, sizeof(why)) ? fail("--set %s", why) : OK;
 }
 
 /* Adds the given parameters to the request; the driver chooses the others. */

@@ -17,6 +17,7 @@
 /**
  * struct reading - state of reading a file
  * @seen: line of each key: first the keys in keys[], then the keys of ports
+ * @set_line: line of each parameter
  * @lower: device of each port, numbered as in a NIC of all dimensions, because the key "ports" may
  *	follow later in the file
  */
@@ -25,6 +26,7 @@ struct reading {
 	struct inifile file;
 	const char *path;
 	unsigned int seen[16 + TORUS_MAX_PORTS];
+	unsigned int set_line[TN_PARAMS];
 	char lower[TORUS_MAX_PORTS][IFNAMSIZ];
 };
 
@@ -137,6 +139,7 @@ static bool on_param(struct reading *r, const char *name, const char *value)
 		inifile_refuse(&r->file, r->file.line, "'%s' is given twice", name);
 		return true;
 	}
+	r->set_line[p - tn_param_list] = r->file.line;
 	while (f->sets[n])
 		n++;
 	if (snprintf(f->set[n], sizeof(f->set[n]), "%s=%s", name, value) >=
@@ -211,6 +214,16 @@ static void compare_ports(struct reading *r)
 					       r->seen[NKEYS + a]);
 }
 
+/* Refuses a parameter that is too small for another one. */
+static void refuse_contradictions(struct reading *r)
+{
+	char why[PARAM_WHY_MAX];
+	const struct tn_param *p = params_compare(r->f->sets, why, sizeof(why));
+
+	if (p)
+		inifile_refuse(&r->file, r->set_line[p - tn_param_list], "%s", why);
+}
+
 int nicfile_read(struct nicfile *f, const char *path, const char *ifname)
 {
 	struct reading r = {
@@ -231,6 +244,7 @@ int nicfile_read(struct nicfile *f, const char *path, const char *ifname)
 		return CANNOT;
 	place_ports(&r);
 	compare_ports(&r);
+	refuse_contradictions(&r);
 	if (*f->name)
 		f->spec.name = f->name;
 	return r.file.refused ? CANNOT : OK;

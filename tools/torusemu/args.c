@@ -222,6 +222,7 @@ static int check_args(const struct parse *to)
 	const struct args *a = to->args;
 	const struct tn_params *p = &a->params;
 	struct tn_params_why why;
+	char text[PARAM_WHY_MAX];
 
 	if (a->pack)
 		return a->name[0] || a->nports || a->socket ?
@@ -230,21 +231,7 @@ static int check_args(const struct parse *to)
 		return fail_args(to, "--name, --ports and --socket are needed; try --help");
 	if (!tn_params_check(p, &why))
 		return 0;
-	if (!why.than)
-		return fail_args(to, "--set %s: allowed %" PRIu64 " to %" PRIu64
-				 " with bubble=%s",
-				 why.param->name, (uint64_t)why.min, (uint64_t)why.max,
-				 param_policy(p->bubble));
-	if (!why.more)
-		return fail_args(to, "--set %s: must not be less than %s (%" PRIu64 ")",
-				 why.param->name, why.than->name, (uint64_t)why.min);
-	if (why.more == 1)
-		return fail_args(to, "--set %s: must be longer than %s (%" PRIu64 " ns)",
-				 why.param->name, why.than->name, (uint64_t)why.min - 1);
-	return fail_args(to, "--set %s: must be %" PRIu64 " at least, for packets with %s of %"
-			 PRIu64,
-			 why.param->name, (uint64_t)why.min, why.than->name,
-			 (uint64_t)why.min - why.more);
+	return fail_args(to, "--set %s", params_refused(p, &why, text, sizeof(text)));
 }
 
 static void args_defaults(struct args *a)

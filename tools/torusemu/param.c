@@ -24,11 +24,6 @@ static const char *const policies[TORUS_BUBBLES] = {
 	[TORUS_BUBBLE_MBS] = "mbs",
 };
 
-const char *param_policy(uint32_t bubble)
-{
-	return policies[bubble];
-}
-
 static int parse_policy(const char *text, uint64_t *out)
 {
 	for (unsigned int i = 0; i < TORUS_BUBBLES; i++) {
@@ -119,4 +114,59 @@ const struct tn_param *param_parse(const char *text, uint64_t *v, char *why, siz
 		return NULL;
 	}
 	return p;
+}
+
+const char *params_refused(const struct tn_params *all, const struct tn_params_why *at, char *why,
+			   size_t size)
+{
+	uint64_t is = tn_param_get(all, at->param), min = at->min;
+
+	if (!at->than)
+		snprintf(why, size, "%s: %" PRIu64 " is out of range, allowed %" PRIu64 " to %" PRIu64
+			 " with bubble=%s", at->param->name, is, min, (uint64_t)at->max,
+			 policies[all->bubble]);
+	else if (!at->more)
+		snprintf(why, size, "%s: must not be less than %s (%" PRIu64 ")", at->param->name,
+			 at->than->name, min);
+	else if (at->more == 1)
+		snprintf(why, size, "%s: must be longer than %s (%" PRIu64 " ns)", at->param->name,
+			 at->than->name, min - 1);
+	else
+		snprintf(why, size, "%s: must be %" PRIu64 " at least, for packets with %s of %" PRIu64,
+			 at->param->name, min, at->than->name, min - at->more);
+	return why;
+}
+
+const struct tn_param *params_compare(const char *const *sets, char *why, size_t size)
+{
+	bool given[TN_PARAMS] = { false };
+	struct tn_params_why at;
+	struct tn_params all;
+	uint64_t v;
+
+	tn_params_default(&all);
+	for (; *sets; sets++) {
+		const struct tn_param *p = param_parse(*sets, &v, why, size);
+
+		if (!p)
+			continue;
+		tn_param_set(&all, p, v);
+		given[p - tn_param_list] = true;
+	}
+	while (tn_params_check(&all, &at)) {
+		bool *param = &given[at.param - tn_param_list];
+		bool *than = at.than ? &given[at.than - tn_param_list] : NULL;
+
+		if (!than || (*param && *than)) {
+			params_refused(&all, &at, why, size);
+			return at.param;
+		}
+		/* Defaults differ between NICs: let this one be whatever contradicts least. */
+		if (!*param)
+			tn_param_set(&all, at.param, at.param->max);
+		else
+			tn_param_set(&all, at.than, at.than->min);
+		*param = *than = true;
+	}
+	return NULL;
 }

@@ -23,12 +23,6 @@ const char *param_allowed(const struct tn_param *p);
 const char *param_range(const struct tn_param *p, char *buf);
 
 /**
- * param_policy() - Return: the name of a bubble policy
- * @bubble: enum torus_bubble
- */
-const char *param_policy(uint32_t bubble);
-
-/**
  * param_parse() - parse "PARAM=VALUE", with times as 350ms and sizes as 4M
  * @text: to parse
  * @v: gets the value
@@ -37,5 +31,27 @@ const char *param_policy(uint32_t bubble);
  * Return: the parameter, or NULL.
  */
 const struct tn_param *param_parse(const char *text, uint64_t *v, char *why, size_t size);
+
+/**
+ * params_refused() - describe why tn_params_check() refused parameters
+ * @all: the parameters
+ * @at: what it set
+ * @why: gets the text, such as "slots: 1 is out of range, allowed 2 to 1024 with bubble=cbs"
+ * @size: bytes of @why; PARAM_WHY_MAX is enough
+ * Return: @why.
+ */
+const char *params_refused(const struct tn_params *all, const struct tn_params_why *at, char *why,
+			   size_t size);
+
+/**
+ * params_compare() - find a parameter that contradicts another one
+ * Defaults of times and sizes differ between kinds of NICs, so only the NIC can compare with them.
+ * @sets: texts "PARAM=VALUE", then NULL; of two for one parameter the last counts. Texts that
+ *	param_parse() refuses are skipped.
+ * @why: gets the text of params_refused()
+ * @size: bytes of @why; PARAM_WHY_MAX is enough
+ * Return: the parameter that is too small for the others, or NULL if there is none.
+ */
+const struct tn_param *params_compare(const char *const *sets, char *why, size_t size);
 
 #endif /* PARAM_H */
