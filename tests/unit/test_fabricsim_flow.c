@@ -52,6 +52,8 @@ static void wrong_options(void **state)
 		{ "--bubbles 0", "1 to" },
 		{ "--bubbles 16 --policy mbs", "allowed 1 to 15" },
 		{ "--bubbles 0 --policy mbs", "must be 1 to 16777216" },
+		{ "--bubbles 3 --policy bloc", "--bubbles 3: only cbs and mbs have" },
+		{ "--bubbles 3 --policy dateline,none", "not --policy dateline,none" },
 		{ "--bubbles 8 --policy cbs --queue 1", "allowed 1 to 7" },
 		{ "--preset mbs2013", "allowed: mbs2012" },
 		{ "--bubble-test here", "allowed: downstream, local, either" },

@@ -270,6 +270,16 @@ static int whole_range(const char *option, const char *text, double min, double 
 	return OK;
 }
 
+/* Refuses --bubbles if no policy would use it. */
+static int bubbles_unused(const struct axes *a)
+{
+	for (int i = 0; i < a->policies; i++)
+		if (flow_policy_has_bubbles(flow_policies[a->policy[i]]))
+			return OK;
+	return fail("--bubbles %s: only cbs and mbs have critical bubbles, not --policy %s: leave "
+		    "out one of the options", asked.bubbles, asked.policy);
+}
+
 static int take_axes(struct axes *a, const char *queue)
 {
 	*a = (struct axes) { .policies = 0 };
@@ -279,7 +289,7 @@ static int take_axes(struct axes *a, const char *queue)
 	a->patterns = word_list("pattern", asked.pattern ? asked.pattern :
 				asked.figure ? figure_now()->patterns : "uniform", flow_patterns,
 				a->pattern);
-	if (!a->policies || !a->patterns)
+	if (!a->policies || !a->patterns || (asked.bubbles && bubbles_unused(a)))
 		return CANNOT;
 	for (int i = 0; i < a->patterns && !asked.trace; i++)
 		if (a->pattern[i] == FLOW_TRACE)
