@@ -432,6 +432,10 @@ static int play_figure_option(void)
 static int play_parse(void)
 {
 	const struct play *figure = play_text ? play_figure(play_text) : NULL;
+	const struct play steps = {
+		.script = play_text, .units = messages ? messages : PLAY_MESSAGES,
+		.two_way = !one_way,
+	};
 	const struct { const char *option; bool asked; } never[] = {
 		{ "ber", ber_list }, { "retries", retries_list }, { "crossover", cross_asked },
 	}, fixed[] = {
@@ -449,10 +453,11 @@ static int play_parse(void)
 		if (fixed[i].asked)
 			return fail("--%s: --play %s sets it: leave out this option",
 				    fixed[i].option, play_text);
+	if (!figure && play_check(&steps))
+		return CANNOT;
 	if (!figure && (!protocol_list || strchr(protocol_list, ',')))
-		return fail("--play '%s': it is none of fig3 to fig8, and steps need one protocol, "
-			    "such as --protocol acknak",
-			    play_text);
+		return fail("--play '%s': to play steps, name one protocol: --protocol angara, acknak "
+			    "or hippi", play_text);
 	if (messages > PLAY_MESSAGES_MAX)
 		return fail("--messages %" PRIu64 ": --play draws %d at most", messages,
 			    PLAY_MESSAGES_MAX);

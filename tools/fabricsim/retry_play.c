@@ -383,12 +383,19 @@ static int all_done(const struct run *r)
 		const struct step *s = &r->step[i];
 
 		if (!s->done && s->answer)
-			return fail("--play '%s': %" PRIu64 " answers were sent", s->text,
-				    r->answers[s->end]);
+			return fail("--play '%s': only %" PRIu64 " answers were sent, numbered "
+				    "from 0", s->text, r->answers[s->end]);
 		if (!s->done)
 			return fail("--play '%s': that packet was not sent so often", s->text);
 	}
 	return OK;
+}
+
+int play_check(const struct play *play)
+{
+	struct run r = { .play = play };
+
+	return script_parse(&r);
 }
 
 int play_run(const struct ctl *ctl, const struct play *play, struct wire_plan *plan)

@@ -30,6 +30,9 @@ struct play {
 /** play_figure() - Return: the figure of that name, or NULL */
 const struct play *play_figure(const char *name);
 
+/** play_check() - check the steps of @play; prints the error. Return: OK or CANNOT */
+int play_check(const struct play *play);
+
 /**
  * play_run() - run @play; the other parameters are in @plan: sizes, line, window, timer
  * Prints the chart, or with ctl->json its events, and with ctl->svg draws it into that file. Prints
