@@ -357,6 +357,17 @@ small() { # KIB
 	done
 }
 
+# The largest memory of the root's manager while it answers the longest request, in KiB.
+lean_answer() { # KIB
+	local root peak
+	root=$(cut -d' ' -f1 "$run/0.0.0/fabricd.pid")
+	echo 5 >"/proc/$root/clear_refs" || return 1 # begins the peak again
+	"$bin/fabricctl" links --json --lab "$lab" >"$tmp/all.links" || return 1
+	peak=$(awk '/^VmHWM/ {print $2}' "/proc/$root/status")
+	echo "peak $peak KiB, $(wc -c <"$tmp/all.links") bytes"
+	jq -e "length == 6 * $nodes" "$tmp/all.links" && ((peak < $1))
+}
+
 wakeups() {
 	local p
 	for p in $(managers); do cat "/proc/$p/status"; done |
@@ -386,6 +397,7 @@ check "a lab with a discovered shape: down" down_clean
 shape=4x4x4 nodes=64 links=192
 check "64 managers: up" up_right
 check "64 managers: each has less than 6 MiB resident" small 6144
+check "64 managers: links of all nodes take the root less than 16 MiB" lean_answer 16384
 check "64 managers: at rest they wake for keep-alives" at_rest
 check "64 managers: down" down_clean
 shape=3x3 nodes=9 links=18 rest=0 aside=2,0

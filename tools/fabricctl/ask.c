@@ -504,7 +504,7 @@ int ask_all_links(struct ask *a, json_t **data)
 	a->spares = NULL;
 	if (!a->spared)
 		return status;
-	return ask_nodes(a, json_pack("{ss}", "cmd", "links"), ASK_LINKS_MAX, 2, data);
+	return ask_nodes(a, json_pack("{ss}", "cmd", "links"), ASK_LANES_MAX, 2, data);
 }
 
 int ask_quietly(const char *path, const char *request, int timeout_ms, json_t **data)

@@ -14,6 +14,7 @@
 
 #define ASK_NODES_MAX 4096	/* most nodes in a reply: fabricd-control(7) */
 #define ASK_LINKS_MAX 2048	/* most ends of cables in a reply */
+#define ASK_LANES_MAX 128	/* most of them with their lanes, of which each takes the root 40 kB */
 #define ASK_BAD_MAX 8192	/* most ends of bad cables in a short reply */
 
 /** struct ask - an open connection to a manager */

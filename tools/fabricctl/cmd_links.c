@@ -510,6 +510,7 @@ static int ask_links(const struct ctl *ctl, const char *node)
 	const char *want = with_errors ? NULL : all || (ctl->json && !bad) ? "lanes" :
 			   ctl->json ? NULL : "brief";
 	bool few = bad && want && !strcmp(want, "brief");
+	bool lanes = want && !strcmp(want, "lanes");
 	json_t *question = json_pack("{ss}", "cmd", "links");
 
 	if (want)
@@ -517,8 +518,8 @@ static int ask_links(const struct ctl *ctl, const char *node)
 	if (bad)
 		json_object_set_new(question, "bad", json_true());
 	return show_nodes(ctl, question, node,
-			  &(struct show_nodes) { .max = few ? ASK_BAD_MAX : ASK_LINKS_MAX,
-				.whole = ASK_LINKS_MAX, .each = 2,
+			  &(struct show_nodes) { .max = few ? ASK_BAD_MAX : lanes ? ASK_LANES_MAX : ASK_LINKS_MAX,
+				.whole = ASK_LANES_MAX, .each = 2,
 				.pick = with_errors ? pick_errors : pick_links,
 				.show = with_errors ? errors_show : show_links,
 				.early = with_errors ? NULL : &early, .instead = ask_neighbours });
