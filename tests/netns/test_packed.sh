@@ -397,8 +397,8 @@ check "a lab with a discovered shape: down" down_clean
 shape=4x4x4 nodes=64 links=192
 check "64 managers: up" up_right
 check "64 managers: each has less than 6 MiB resident" small 6144
-check "64 managers: links of all nodes take the root less than 16 MiB" lean_answer 16384
 check "64 managers: at rest they wake for keep-alives" at_rest
+check "64 managers: links of all nodes take the root less than 16 MiB" lean_answer 16384
 check "64 managers: down" down_clean
 shape=3x3 nodes=9 links=18 rest=0 aside=2,0
 tun_suite
