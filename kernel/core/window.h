@@ -8,17 +8,18 @@
  * switch) describes two ways, and his switch has a third; numbers are his steps (section "The basic
  * algorithm of translation", figures 4 and 5; his text in Russian):
  *
- *  INDEX	"The basic algorithm": the table is indexed. His index comes from the address (6), here
- *	the bits above TN_WINDOW.shift, or from a field of its own (tn_window_look_index()). He
- *	searches the table for it; here it is the number of the row.
- *  HIGH	"Modification of the algorithm": rows are found by the high bits of the address (7), here
- *	by binary search for the last row that begins at or before it, after a look at the row
- *	that was found last. Rows may have any length; he compares bits of a fixed position.
+ *  INDEX	"The basic algorithm": the table is indexed. His index comes from the address (6),
+ *	here the bits above TN_WINDOW.shift, or from a field of its own (tn_window_look_index()).
+ *	He searches the table for it; here it is the number of the row.
+ *  HIGH	"Modification of the algorithm": rows are found by the high bits of the address
+ *	(7), here by binary search for the last row that begins at or before it, after a look at
+ *	the row that was found last. Rows may have any length; he compares bits of a fixed
+ *	position.
  *  DIRECT	RgTBA, direct translation: one target for the whole aperture.
- *  ARITH	no table: the bits above shift are the number of the target. Korneev (Routing in the
- *	communication medium of a system with distributed shared memory and synchronisation by FE
- *	bits, section "Foundations of the architecture", last part) makes addresses from module,
- *	block and offset like that.
+ *  ARITH	no table: the bits above shift are the number of the target. Korneev (Routing in
+ *	the communication medium of a system with distributed shared memory and synchronisation
+ *	by FE bits, section "Foundations of the architecture", last part) makes addresses from
+ *	module, block and offset like that.
  *
  * In all of them the aperture is compared first (5), an invalid row is refused (8), and the address
  * at the target is that of the row plus the offset (9, 10): added, not combined by OR as in a
@@ -26,14 +27,14 @@
  * lengths, no rights, and no rule for rows that overlap, so an offset may leave the memory of its
  * target. Here
  *
- *  1. rows are disjoint, lie in the aperture, and neither their addresses nor those of their targets
- *     pass 2^64 (tn_window_put());
+ *  1. rows are disjoint, lie in the aperture, and neither their addresses nor those of their
+ *     targets pass 2^64 (tn_window_put());
  *  2. a look-up returns memory of one row only: the offset plus the length of the access stays
  *     within it;
  *  3. an access needs the rights of its row.
  *
- * tests/unit/test_window.c compares with a scan of all rows, at each of their boundaries. The memory
- * of the rows is the caller's, who also serialises all calls on one window.
+ * tests/unit/test_window.c compares with a scan of all rows, at each of their boundaries. The
+ * memory of the rows is the caller's, who also serialises all calls on one window.
  */
 #ifndef TN_WINDOW_H
 #define TN_WINDOW_H
