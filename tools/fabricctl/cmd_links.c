@@ -281,7 +281,10 @@ static void show_lanes(const json_t *l)
 		       (unsigned long long)json_count(v, "width"));
 }
 
-/* Prints how many errors an hour are expected, which is easier to judge than a rate of 1e-12. */
+/*
+ * Prints how many errors an hour are expected, which is easier to judge than a rate of 1e-12. The
+ * Angara paper calls that rate "several errors an hour"; on a line of 75 Gb/s it is 270.
+ */
 static void show_expected_errors(const json_t *l)
 {
 	double bits = (double)json_count(l, "rate") * 1e6 * (double)json_count(l, "width");
