@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Operations of a software NIC for commands. Each holds the lock for a bounded time: ROWS_BEGIN
- * copies a table of millions of rows in slices, and EYE_GET measures an eye row by row.
+ * copies a table of millions of rows in slices, and EYE_GET measures a copy of the receiver.
  */
 #include "../core/plan.h"
 #include "soft.h"
@@ -167,25 +167,25 @@ static int soft_link_attach(struct torus_hw *hw, unsigned int port, const char *
 	return s->shell->attach(s, port, lower, why);
 }
 
-/*
- * Takes the lock once for each row of the map, so that packets do not have to wait for the whole
- * map.
- */
+/* Measures a copy of the receiver, so that packets wait for no part of the map. */
 static int soft_eye_get(struct torus_hw *hw, unsigned int port, unsigned int lane,
 			struct torus_eye *out)
 {
 	struct tn_soft *s = tn_soft_of(hw);
+	struct tn_train *t = &s->eye;
 	u64 now = lock_soft(s);
-	const struct tn_train *t = tn_nic_train(s->nic, port);
 
+	*t = *tn_nic_train(s->nic, port);
+	s->eye_serdes = s->port[port].serdes;
+	unlock_read(s, 0);
+	s->eye_serdes.serdes.ctx = &s->eye_serdes;
+	t->serdes = &s->eye_serdes.serdes;
 	out->swing = (u16)tn_train_eye_top(t, lane, now);
 	out->mask_height = (u16)t->params.mask_height;
 	out->mask_width = (u16)t->params.mask_width;
-	unlock_read(s, 0);
 	for (unsigned int row = 0; row < TORUS_EYE_ROWS; row++) {
-		now = lock_soft(s);
 		tn_train_eye(t, lane, out->swing, row, out->map[row], now);
-		unlock_read(s, 0);
+		s->shell->rest();
 	}
 	return 0;
 }

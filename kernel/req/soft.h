@@ -56,6 +56,7 @@ struct tn_soft_port {
  * @host: state of messages between the core and the host
  * @table: memory of its routing tables
  * @shape: shape of the fabric, while it has a place
+ * @eye, @eye_serdes: of EYE_GET, copies of what an eye is measured with (torus_dev.ctl)
  * @event, @nevents, @events_lost, @park_event: events of the core that were not sent yet
  */
 struct tn_soft {
@@ -69,6 +70,8 @@ struct tn_soft {
 	struct torus_shape shape;
 	struct torus_plan plan;
 	struct tn_soft_port port[TORUS_MAX_PORTS];
+	struct tn_train eye;
+	struct tn_serdes_model eye_serdes;
 	struct tn_event event[TN_SOFT_EVENTS];
 	u32 nevents;
 	bool events_lost;
