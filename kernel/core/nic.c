@@ -821,6 +821,15 @@ u64 *tn_nic_counters(struct tn_nic *nic)
 	return nic->counter;
 }
 
+void tn_nic_counters_read(const struct tn_nic *nic, u64 *to)
+{
+	unsigned int i;
+
+	for (i = 0; i < TORUS_NC_COUNT; i++)
+		to[i] = tn_read_once(&nic->counter[i]);
+	to[TORUS_NC_LOST] = tn_read_once(&nic->flows.lost);
+}
+
 const u64 (*tn_nic_flow(const struct tn_nic *nic))[TORUS_COLOURS]
 {
 	return nic->flow;

@@ -354,6 +354,12 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port,
 const u64 *tn_nic_port_counters(struct tn_nic *nic, unsigned int port, u64 now);
 /* Return: array of TORUS_NC_COUNT counters. The host updates those whose names begin with HOST_. */
 u64 *tn_nic_counters(struct tn_nic *nic);
+/**
+ * tn_nic_counters_read() - copy these counters
+ * Unlike all other calls it needs no lock of the host: each is then one that the counter had during
+ * the call, if the processor reads 64 bits at once.
+ */
+void tn_nic_counters_read(const struct tn_nic *nic, u64 *to);
 /* Return: for each colour, an array of TORUS_FC_COUNT counters. */
 const u64 (*tn_nic_flow(const struct tn_nic *nic))[TORUS_COLOURS];
 

@@ -29,6 +29,11 @@ static inline unsigned int tn_lowest(u64 bits)
 	return (unsigned int)__ffs64(bits);
 }
 
+static inline u64 tn_read_once(const u64 *v)
+{
+	return READ_ONCE(*v);
+}
+
 static inline u16 tn_get_le16(const void *p)
 {
 	__le16 v;

@@ -119,18 +119,33 @@ static void send_events(struct torus_soft *s)
 void torus_soft_lock(struct torus_soft *s) __acquires(&s->lock)
 {
 	spin_lock_bh(&s->lock);
+	u64_stats_update_begin(&s->sync);
 }
 
 void torus_soft_unlock(struct torus_soft *s) __releases(&s->lock)
 {
 	send_events(s);
 	napi_schedule(&s->napi);
+	u64_stats_update_end(&s->sync);
 	spin_unlock_bh(&s->lock);
 }
 
 void torus_soft_unlock_read(struct torus_soft *s) __releases(&s->lock)
 {
+	u64_stats_update_end(&s->sync);
 	spin_unlock_bh(&s->lock);
+}
+
+void torus_nic_counters(struct torus_soft *s, u64 *to)
+{
+	unsigned int start;
+
+	local_bh_disable();	/* all that keeps NAPI away on one processor of 32 bits */
+	do {
+		start = u64_stats_fetch_begin(&s->sync);
+		tn_nic_counters_read(s->soft.nic, to);
+	} while (u64_stats_fetch_retry(&s->sync, start));
+	local_bh_enable();
 }
 
 /* --- NAPI ------------------------------------------------------------------------------ */
@@ -241,11 +256,13 @@ static int torus_poll(struct napi_struct *napi, int budget)
 	done = skb_queue_len(&rx);
 
 	spin_lock(&s->lock);
+	u64_stats_update_begin(&s->sync);
 	now = torus_host_clock_woke(&s->clock, ktime_get_ns(), s->armed);
 	more |= run_nic(s, &rx, now);
 	skb_queue_splice_init(&s->down, &down);
 	skb_queue_splice_init(&s->up, &up);
 	arm_timer(s, done || !skb_queue_empty(&down), now);
+	u64_stats_update_end(&s->sync);
 	spin_unlock(&s->lock);
 
 	hand_on(s, &down, &up);
@@ -344,6 +361,7 @@ int torus_nic_init(struct torus_soft *s)
 	err = torus_park_init(s);
 	if (err)
 		return err;
+	u64_stats_init(&s->sync);
 	s->soft.shell = &shell;
 	err = make_core(s);
 	if (err) {

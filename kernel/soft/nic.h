@@ -18,6 +18,7 @@
  *     hard interrupts. Its holder does not sleep and passes nothing to another device or to the
  *     network stack, so it is never taken twice on one CPU, however devices are stacked.
  *     Notifications are made with the lock held (genl_events.c), and sent later by a work.
+ *     Statistics are read without it (torus_soft.sync), so readers do not delay packets.
  *  2. Functions marked (bh) use per-CPU memory that all NICs share: their callers have bottom
  *     halves off (lockdep_assert_in_softirq()), and need no lock.
  *  3. Each queue between contexts has its own lock (sk_buff_head.lock), held for single list
@@ -45,6 +46,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/skbuff.h>
+#include <linux/u64_stats_sync.h>
 
 #include "../host/clock.h"
 #include "../req/soft.h"
@@ -142,6 +144,7 @@ struct torus_parking {
  * struct torus_soft - one software NIC; netdev_priv() of its net_device
  * @dev: the part that every NIC has; must be the first member
  * @lock: see Locking
+ * @sync: the holder of @lock may be changing counters (lock to write); empty on 64 bits
  * @napi: runs the NIC
  * @timer: schedules @napi when something in the NIC is due
  * @soft: core, host side and parameters (lock; hw: torus_dev.ctl; params: constant)
@@ -164,6 +167,7 @@ struct torus_parking {
 struct torus_soft {
 	struct torus_dev dev;
 	spinlock_t lock;
+	struct u64_stats_sync sync;
 	struct napi_struct napi;
 	struct hrtimer timer;
 	struct tn_soft soft;
@@ -233,6 +237,8 @@ void torus_soft_unlock(struct torus_soft *s) __releases(&s->lock);
 /** torus_soft_unlock_read() - release the lock when nothing was changed */
 void torus_soft_unlock_read(struct torus_soft *s) __releases(&s->lock);
 
+/** torus_nic_counters() - copy the TORUS_NC_COUNT counters of the node; not from hard interrupts */
+void torus_nic_counters(struct torus_soft *s, u64 *to);
 /**
  * torus_nic_init() - make the core and its memory (ndo_init)
  * RTNL. Return: 0 or -ENOMEM; then nothing is left to free.

@@ -69,11 +69,7 @@ static void soft_stop(struct torus_dev *d)
 
 static void soft_counters(struct torus_dev *d, u64 *to)
 {
-	struct torus_soft *s = torus_soft_of(d);
-
-	torus_soft_lock(s);
-	memcpy(to, tn_nic_counters(s->soft.nic), TORUS_NC_COUNT * sizeof(*to));
-	torus_soft_unlock_read(s);
+	torus_nic_counters(torus_soft_of(d), to);
 }
 
 static u64 soft_tx_waited(struct torus_dev *d)

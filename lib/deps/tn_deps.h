@@ -58,6 +58,12 @@ static inline unsigned int tn_lowest(u64 bits)
  */
 u32 tn_crc32c(u32 crc, const void *data, size_t len);
 
+/** tn_read_once() - Return: @v, read once and whole, though another processor may write to it */
+static inline u64 tn_read_once(const u64 *v)
+{
+	return *(const volatile u64 *)v;
+}
+
 static inline u16 tn_get_le16(const void *p)
 {
 	u16 v;
