@@ -119,9 +119,24 @@ void torus_dev_lock(struct torus_dev *d)
 	strscpy(d->hw->ifname, d->netdev->name, sizeof(d->hw->ifname));
 }
 
+void torus_dev_lock_sender(struct torus_dev *d)
+{
+	bool in_turn = !ns_capable_noaudit(d->owner, CAP_NET_ADMIN);
+
+	if (in_turn)
+		mutex_lock(&d->turn);
+	torus_dev_lock(d);
+	d->in_turn = in_turn;
+}
+
 void torus_dev_unlock(struct torus_dev *d)
 {
+	bool in_turn = d->in_turn;
+
+	d->in_turn = false;
 	mutex_unlock(&d->ctl);
+	if (in_turn)
+		mutex_unlock(&d->turn);
 }
 
 int torus_dev_run(struct torus_dev *d, struct torus_req *r)
@@ -197,6 +212,7 @@ static void torus_destructor(struct net_device *dev)
 	d->ops->free(d);
 	put_user_ns(d->owner);
 	mutex_destroy(&d->ctl);
+	mutex_destroy(&d->turn);
 }
 
 static int torus_ndo_open(struct net_device *dev)
@@ -273,6 +289,7 @@ void torus_netdev_setup(struct net_device *dev)
 
 	d->netdev = dev;
 	mutex_init(&d->ctl);
+	mutex_init(&d->turn);
 	spin_lock_init(&d->label);
 	torus_events_init(d);
 	dev->netdev_ops = &torus_netdev_ops;

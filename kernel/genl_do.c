@@ -44,7 +44,7 @@ int torus_genl_do(struct sk_buff *skb, struct genl_info *info)
 	struct sk_buff *reply = NULL;
 	int err;
 
-	torus_dev_lock(d);
+	torus_dev_lock_sender(d);
 	err = torus_dev_run(d, &r);
 	if (!err && r.tree) {
 		reply = make_reply(info, d, &r);

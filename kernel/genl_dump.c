@@ -80,7 +80,7 @@ static int put_one_device(struct sk_buff *skb, struct netlink_callback *cb, stru
 	struct torus_parts one = { .end = 1 };
 	int err;
 
-	torus_dev_lock(d);
+	torus_dev_lock_sender(d);
 	err = put_part(skb, cb, d, &one);
 	torus_dev_unlock(d);
 	return err;
@@ -133,7 +133,7 @@ static int begin_parts(struct netlink_callback *cb)
 	if (err)
 		return err;
 	dump->ifindex = d->netdev->ifindex;
-	torus_dev_lock(d);
+	torus_dev_lock_sender(d);
 	err = torus_req_dump(d->hw, &r, &dump->parts);
 	torus_dev_unlock(d);
 	torus_dev_put(d, &t);
@@ -168,7 +168,7 @@ int torus_parts_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	d = torus_dev_get_by_index(sock_net(cb->skb->sk), torus_dump_of(cb)->ifindex, &t);
 	if (!d)
 		return -ENODEV;
-	torus_dev_lock(d);
+	torus_dev_lock_sender(d);
 	err = put_parts(skb, cb, d);
 	torus_dev_unlock(d);
 	torus_dev_put(d, &t);

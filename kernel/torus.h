@@ -14,7 +14,9 @@
  * torus_dev.ctl serialises commands: it is held around all calls of torus_hw_ops, which may sleep.
  * It may be taken while RTNL is held, but RTNL is not taken under it. torus_dev.label is a spinlock
  * for the name and the bootstrap flag, which `ip link` and searches by name read without ctl.
- * Packets need neither.
+ * Packets need neither. Anybody may send commands that only read, at any rate, so senders that
+ * may not command the NIC also queue for torus_dev.turn, before ctl: a manager waits for one of
+ * them at most (test_strangers() of kunit/seam.c).
  *
  * Lifetime.
  *
@@ -93,6 +95,8 @@ struct torus_events {
  * @ops: operations for packets; constant
  * @hw: the NIC as commands see it (@ctl; its name and bootstrap flag are written under both locks)
  * @ctl: serialises commands; see Locking
+ * @turn: held by a sender that may not command the NIC; see Locking
+ * @in_turn: the holder of @ctl holds @turn, too (@ctl)
  * @label: protects hw->name and hw->bootstrap; see Locking
  * @gone: the device is being unregistered (written under RTNL and @ctl)
  * @owner: user namespace of the user who made it, with a reference; constant. Changes need
@@ -105,6 +109,8 @@ struct torus_dev {
 	const struct torus_net_ops *ops;
 	struct torus_hw *hw;
 	struct mutex ctl;
+	struct mutex turn;
+	bool in_turn;
 	spinlock_t label;
 	bool gone;
 	struct user_namespace *owner;
@@ -159,7 +165,9 @@ void torus_dev_put(struct torus_dev *d, netdevice_tracker *t);
 bool torus_dev_is_called(struct torus_dev *d, const char *name);
 /** torus_dev_lock() - take @d->ctl, and update ifindex and ifname in @d->hw; may sleep */
 void torus_dev_lock(struct torus_dev *d);
-/** torus_dev_unlock() - release @d->ctl */
+/** torus_dev_lock_sender() - the same for a command of this process; without RTNL, or it may set */
+void torus_dev_lock_sender(struct torus_dev *d);
+/** torus_dev_unlock() - release what either of them took */
 void torus_dev_unlock(struct torus_dev *d);
 /**
  * torus_dev_run() - run a command

@@ -5,6 +5,7 @@
  * overlap, an error without a reason, a NIC that goes while a command is inside of it.
  */
 #include <linux/completion.h>
+#include <linux/cred.h>
 #include <linux/ethtool.h>
 #include <linux/kthread.h>
 
@@ -394,14 +395,28 @@ struct asker {
 	struct null_nic *n;
 	u32 ifindex;
 	unsigned int times, failed;
+	bool stranger;		/* without capabilities */
 	struct talk *t;
 	struct completion done;
 };
+
+/* From now on this thread has no capability, and ends with that. */
+static void drop_capabilities(void)
+{
+	struct cred *cred = prepare_creds();
+
+	if (!cred)
+		return;
+	cap_clear(cred->cap_effective);
+	commit_creds(cred);
+}
 
 static int ask(void *arg)
 {
 	struct asker *a = arg;
 
+	if (a->stranger)
+		drop_capabilities();
 	for (unsigned int i = 0; i < a->times; i++) {
 		struct sk_buff *skb = request(a->ifindex, TORUS_CMD_FLOW_GET);
 
@@ -411,7 +426,8 @@ static int ask(void *arg)
 	return 0;
 }
 
-static struct asker *new_asker(struct kunit *test, struct null_nic *n, unsigned int times)
+static struct asker *new_asker_of(struct kunit *test, struct null_nic *n, unsigned int times,
+				  bool stranger)
 {
 	struct asker *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
 
@@ -419,9 +435,15 @@ static struct asker *new_asker(struct kunit *test, struct null_nic *n, unsigned 
 	init_completion(&a->done);
 	a->ifindex = (u32)n->dev.netdev->ifindex;
 	a->times = times;
+	a->stranger = stranger;
 	a->t = talk_new(test);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(ask, a, "torus-ask")));
 	return a;
+}
+
+static struct asker *new_asker(struct kunit *test, struct null_nic *n, unsigned int times)
+{
+	return new_asker_of(test, n, times, false);
 }
 
 static void sleep_inside(void *data)
@@ -451,6 +473,28 @@ static void test_one_at_a_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->failed + b->failed, 0u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&n->seen->asked), 2 * 20 + 5 * NULL_PORTS);
 	KUNIT_EXPECT_EQ(test, atomic_read(&n->seen->met), 0);
+}
+
+/*
+ * However many senders read that may not command the NIC, one that may waits for one of them at
+ * most: they wait for each other first.
+ */
+static void test_strangers(struct kunit *test)
+{
+	struct null_nic *n = new_nic(test);
+	struct asker *stranger, *manager;
+
+	mutex_lock(&n->dev.turn);	/* as a stranger before it */
+	stranger = new_asker_of(test, n, 1, true);
+	manager = new_asker(test, n, 1);
+	wait_for_completion(&manager->done);
+	schedule_timeout_uninterruptible(2);
+	KUNIT_EXPECT_FALSE(test, completion_done(&stranger->done));
+	KUNIT_EXPECT_EQ(test, atomic_read(&n->seen->asked), 1);
+	mutex_unlock(&n->dev.turn);
+	wait_for_completion(&stranger->done);
+	KUNIT_EXPECT_EQ(test, manager->failed + stranger->failed, 0u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&n->seen->asked), 2);
 }
 
 /*
@@ -533,6 +577,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_failures),
 	KUNIT_CASE(test_missing),
 	KUNIT_CASE(test_one_at_a_time),
+	KUNIT_CASE(test_strangers),
 	KUNIT_CASE(test_removed),
 	{}
 };
