@@ -10,14 +10,18 @@
 # A command must report exactly as many tests as it plans ("1..N"; several plans add up): a
 # command that ended early has printed no plan, or fewer tests than planned. A command of
 # $silent reports nothing and is itself one test, by its exit status. A command that fails
-# without reporting a failed test adds one; so does one that a signal or the time limit ended.
+# without reporting a failed test adds one; so does one that a signal ended, or watch() (hang.sh)
+# because it hung.
 #
 # The times of each command go into $logs/times: STAGE <tab> LABEL <tab> WALL_MS <tab> CPU_MS.
 # CPU_MS counts the command and the children that it waited for, but no daemons it left running.
 #
 # The caller sets: logs (a directory), replay (words to put before a command to run it by
 # hand), silent (first words of such commands), in_turn and in_spare_time (stages, see
-# run_pool), apart (a first word, see there), fail_fast.
+# run_pool), apart (a first word, see there), computing and idle (see hang.sh), fail_fast.
+
+# shellcheck source=tests/hang.sh
+. "${BASH_SOURCE[0]%/*}/hang.sh"
 
 passed=0
 failed=0
@@ -111,8 +115,8 @@ follow() {
 # fault COMMAND: prints why the command that run_tap ran failed, if the failed tests that it
 # reported do not say so
 fault() {
-	if ((rc && took >= limit * 1000000)); then
-		echo "ended by the limit of $limit s"
+	if ((ended)); then
+		hung "$ended"
 	elif ((rc > 128 && rc <= 192)); then
 		echo "killed by SIG$(kill -l $((rc - 128)))"
 	elif ((rc)); then
@@ -128,6 +132,7 @@ fault() {
 # the command, not of its output: a daemon that was left behind may keep that open.
 run_tap() {
 	local limit=$1 label=$2 log pid rc=0 start took mark seen=0 bad=0 planned='' why cpu_ms cpu_before
+	local watcher ended=0
 	shift 2
 	cpu_of_children
 	cpu_before=$cpu_ms
@@ -135,10 +140,17 @@ run_tap() {
 	: >"$log"
 	start=$(now_us)
 	mark=$start
-	timeout -k 10 "$limit" "$@" </dev/null >"$log" 2>&1 &
+	# Appends, because watch() writes into the log, too. It counts the time; `timeout` passes a signal on
+	# to the group of the command, and then kills it.
+	timeout -k 10 0 "$@" </dev/null >>"$log" 2>&1 &
 	pid=$!
+	watch "$pid" "$log" </dev/null >/dev/null &
+	watcher=$!
 	follow "$pid" "$label" "$log"
 	wait "$pid" || rc=$?
+	kill "$watcher" 2>/dev/null
+	wait "$watcher" 2>/dev/null || ended=$?
+	((ended <= 5)) || ended=0
 	took=$(($(now_us) - start))
 	cpu_of_children
 	printf '%s\t%s\t%d\t%d\n' "$stage" "$label" $((took / 1000)) $((cpu_ms - cpu_before)) \
@@ -149,6 +161,7 @@ run_tap() {
 	elif ((!seen)); then
 		result ok "$took" "$label"
 	fi
+	((!ended)) || local TAIL=${TAIL:-440}
 	[[ ! $why ]] && ((!bad)) || explain "$log" "$(printf '%q ' "${replay[@]}" "$@")"
 }
 

@@ -24,6 +24,7 @@ play() {
 	(
 		export TMPDIR=$tmp/pool tmp
 		logs=$tmp/logs replay=() silent="$tmp/quiet" in_turn=turn in_spare_time=spare fail_fast=${fail_fast-0} apart=apart
+		computing=computes idle=${idle-600}
 		stage=''
 		# shellcheck source=tests/harness.sh
 		. tests/harness.sh
@@ -67,7 +68,29 @@ expect '0 1 0' "a killed command is a failure" 'killed by SIGKILL' <<<'kill -KIL
 expect '1 1 0' "a command that is killed after its plan is a failure" 'killed by SIGSEGV' <<<'echo "ok - a"; echo 1..1; kill -SEGV $$'
 limit=1
 expect '0 1 0' "a command that takes too long is a failure" 'ended by the limit of 1 s' <<<'sleep 600'
+# An interpreter whose main thread spins or sleeps, with a second thread that sleeps
+hangs() { printf '#!/usr/bin/python3\nimport threading, time\n%s\n' "$1" >"$tmp/one" && chmod +x "$tmp/one"; }
+sleeper='threading.Thread(target=lambda: time.sleep(600)).start()'
+hangs "$sleeper"$'\nwhile True: pass'
+play computes/one
+check "a program that computes too long is a failure" counts '0 1 0' 'ended by the limit of 1 s of processor time'
+threads() { grep -Ec '^    \| # ?(Thread [0-9]+ \(|thread [0-9]+ in )' "$tmp/out"; }
+two_threads() { [[ $(threads) == 2 ]] && grep -q "| # $1" "$tmp/out"; }
+if command -v gdb >/dev/null; then
+	check "the failure says where each thread of it is" two_threads '#[0-9]* .* in '
+else
+	skip "the failure says where each thread of it is" "no gdb here"
+fi
+change='stacks_by_gdb() { false; }' play computes/one
+check "it says which system calls they are in if there is no gdb" two_threads 'thread [0-9]* in .*, system call '
 limit=600
+hangs "$sleeper"$'\ntime.sleep(600)'
+idle=2 play computes/one
+check "a program that does not compute any more is a failure" counts '0 1 0' 'ended because nothing of it ran for 2 s'
+check "the failure names its processes" grep -qF "state S: /usr/bin/python3 $tmp/one" "$tmp/out"
+script one <<<'for i in {1..8}; do timeout 1 tail -f /dev/null; (for j in {1..60000}; do :; done); done; echo "ok - a"; echo 1..1'
+idle=3 play computes/one
+check "a program that sleeps now and then goes on" counts '1 0 0'
 
 script quiet <<<''
 play any/quiet
@@ -120,7 +143,7 @@ beside() {
 		# shellcheck disable=SC2034,SC2030 # for the harness
 		export TMPDIR=$tmp/pool tmp
 		# shellcheck disable=SC2034 # for the harness
-		logs=$tmp/logs replay=() silent='' in_turn=turn in_spare_time=spare fail_fast=0 stage='' apart=env
+		logs=$tmp/logs replay=() silent='' in_turn=turn in_spare_time=spare fail_fast=0 stage='' computing='' idle=600 apart=env
 		# shellcheck source=tests/harness.sh
 		. tests/harness.sh
 		run_pool 2 < <(printf 'turn\t60\t%s\t%s\n' a "$tmp/meets a b" b "env $tmp/meets b a" \
@@ -143,7 +166,7 @@ ended_by_signal() {
 		# shellcheck disable=SC2034,SC2030 # for the harness
 		export TMPDIR=$tmp/pool tmp
 		# shellcheck disable=SC2034 # for the harness
-		logs=$tmp/logs replay=() silent='' in_turn=turn in_spare_time=spare fail_fast=0 stage='' apart=apart
+		logs=$tmp/logs replay=() silent='' in_turn=turn in_spare_time=spare fail_fast=0 stage='' computing='' idle=600 apart=apart
 		# shellcheck source=tests/harness.sh
 		. tests/harness.sh
 		trap 'stop_commands $BASHPID' EXIT
@@ -216,7 +239,7 @@ check "an error that does not name what it is about" counts '1 2 0' "# does not 
 # --- of tests/run ------------------------------------------------------------------
 
 mkdir -p "$tmp"/run/tests/static
-cp tests/{run,harness.sh,check.sh} "$tmp/run/tests/"
+cp tests/{run,harness.sh,hang.sh,check.sh} "$tmp/run/tests/"
 printf 'all tests test-objects fuzzers list-tests:\n' >"$tmp/run/Makefile"
 echo 'echo "ok - a"; echo 1..1' | tee "$tmp"/run/tests/static/test_{a,b}.sh >/dev/null
 echo 'echo "not ok - a"; echo 1..1' >"$tmp/run/tests/static/test_c.sh"
