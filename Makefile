@@ -61,6 +61,7 @@ include daemon/files.mk
 include tools/torusemu/files.mk
 include tools/arbiter/files.mk
 include tools/fabricctl/files.mk
+include tools/fabricweb/files.mk
 include tools/fabricsim/files.mk
 include tests/files.mk
 endif

@@ -21,8 +21,10 @@ complete() {
 	diff - <(cd "$tmp" && find -L etc usr -type f -size +0 ! -name torus-arbiter-corosync \
 		! -path 'usr/share/fabricctl/schema/*' | LC_ALL=C sort) <<-'END'
 		etc/fabricd.conf
+		etc/fabricweb.conf
 		usr/bin/fabricctl
 		usr/bin/fabricsim
+		usr/bin/fabricweb
 		usr/include/torus/fabric.h
 		usr/include/torus/reply.h
 		usr/include/torus/route.h
@@ -37,6 +39,8 @@ complete() {
 		usr/lib/pkgconfig/libtorus.pc
 		usr/lib/systemd/network/70-torus.network
 		usr/lib/systemd/system/fabricd.service
+		usr/lib/systemd/system/fabricweb.service
+		usr/lib/systemd/system/fabricweb@.service
 		usr/lib/systemd/system/torus-hook.service
 		usr/lib/systemd/system/torus-nic@.service
 		usr/lib/udev/rules.d/70-torus.rules
@@ -46,20 +50,24 @@ complete() {
 		usr/sbin/torusemu
 		usr/share/bash-completion/completions/fabricctl
 		usr/share/bash-completion/completions/fabricsim
+		usr/share/bash-completion/completions/fabricweb
 		usr/share/doc/fabricctl/torus.dashboard.json
 		usr/share/doc/fabricctl/torus.rules.yml
 		usr/share/doc/fabricctl/torus0.conf
 		usr/share/doc/fabricd/fabricd.conf
+		usr/share/doc/fabricweb/fabricweb.conf
 		usr/share/doc/torus/modprobe.conf
 		usr/share/man/man1/fabricsim.1
 		usr/share/man/man3/libtorus.3
 		usr/share/man/man4/torus.4
 		usr/share/man/man5/fabricd.conf.5
+		usr/share/man/man5/fabricweb.conf.5
 		usr/share/man/man5/torus-nic.conf.5
 		usr/share/man/man7/fabricd-control.7
 		usr/share/man/man7/torus-arbiter.7
 		usr/share/man/man8/fabricctl.8
 		usr/share/man/man8/fabricd.8
+		usr/share/man/man8/fabricweb.8
 		usr/share/man/man8/torusemu.8
 	END
 }
@@ -68,7 +76,7 @@ schemas() { diff -r tools/fabricctl/schema "$tmp/usr/share/fabricctl/schema"; }
 
 version() {
 	local p
-	for p in "$tmp"/usr/bin/{fabricctl,fabricsim} "$tmp"/usr/sbin/{fabricd,torusemu} "$tmp"/usr/libexec/torus/*; do
+	for p in "$tmp"/usr/bin/{fabricctl,fabricsim,fabricweb} "$tmp"/usr/sbin/{fabricd,torusemu} "$tmp"/usr/libexec/torus/*; do
 		"$p" --version || return 1
 	done
 }
@@ -86,7 +94,7 @@ uninstalled() {
 	mkdir -p "$tmp/etc/torus" && echo >"$tmp/etc/torus/torus0.conf" && echo >"$tmp/usr/bin/other"
 	make -s B="$B" uninstall DESTDIR="$tmp" || return 1
 	left=$(cd "$tmp" && find etc usr ! -type d | sort | tr '\n' ' ')
-	[[ $left == 'etc/fabricd.conf etc/torus/torus0.conf usr/bin/other ' ]] ||
+	[[ $left == 'etc/fabricd.conf etc/fabricweb.conf etc/torus/torus0.conf usr/bin/other ' ]] ||
 		{ echo "left: $left"; return 1; }
 }
 
@@ -94,7 +102,7 @@ uninstalled() {
 sandboxed() {
 	local unit copy=$tmp/units
 	mkdir -p "$copy"
-	for unit in fabricd.service torus-hook.service torus-nic@.service; do
+	for unit in fabricd.service fabricweb.service fabricweb@.service torus-hook.service torus-nic@.service; do
 		cp "$tmp/usr/lib/systemd/system/$unit" "$copy/${unit/@/@torus0}" || return 1
 	done
 	for unit in "$copy"/*; do

@@ -34,6 +34,8 @@ check "torusemu's options are those of its man page" \
 	same torusemu tools/torusemu/torusemu.8 tools/torusemu/args.c
 check "torus-arbiter-etcd's options are those of its man page" \
 	same torus-arbiter-etcd tools/arbiter/torus-arbiter.7
+check "fabricweb's options are those of its man page" \
+	same fabricweb tools/fabricweb/fabricweb.8 tools/fabricweb/conf.c
 check "an option that a man page lacks is noticed" \
 	noticed '/^\.SS lab hosts/,/^\.SS/{/list/d}' 'fabricctl lab hosts: the page does not have --list'
 check "an option that only a man page has is noticed" \

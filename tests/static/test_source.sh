@@ -53,7 +53,7 @@ spdx() {
 				return "GPL-2.0-only"
 			if (f ~ /^(include\/torus\/.*\.h|lib\/.*\.[ch]|lib\/libtorus\..*)$/)
 				return "LGPL-2.1-or-later"
-			if (f ~ /^tools\/(arbiter|metrics)\/.*\.[ch]$/)
+			if (f ~ /^tools\/(arbiter|fabricweb|metrics)\/.*\.[ch]$/)
 				return "GPL-2.0-or-later"
 			return "GPL-2.0-only"
 		}

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-only
+define fabricweb-test
+tests += tests/unit/$(1)
+tests/unit/$(1)-objs := tests/unit/$(1).o $$(web-common)
+tests/unit/$(1)-deps := $$(B)/libtorus.a
+tests/unit/$(1)-libs = $$(call pkg-libs,cmocka libcrypto libcrypt) $$(lib-libs)
+$$(B)/tests/unit/$(1).o: CPPFLAGS += $$(call pkg-cflags,jansson)
+endef
+$(foreach t,test_fabricweb_request test_fabricweb_ring test_fabricweb_limit test_fabricweb_users, \
+	$(eval $(call fabricweb-test,$(t))))

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Requests to the fabric manager, over a few connections to its control socket which all clients
+ * share. Equal questions that are under way at the same time are asked once.
+ */
+#ifndef FABRICWEB_CONTROL_H
+#define FABRICWEB_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct event_base;
+struct control;
+
+/**
+ * control_done - called once for each request
+ * @text: the reply; NULL: there is none
+ * @code: why there is none: "unreachable", "timeout" or "failed"
+ */
+typedef void control_done(void *arg, const char *text, size_t len, const char *code);
+
+/**
+ * control_new() - Return: requests to the manager at this socket; NULL: out of memory
+ * The socket is opened by the first request, and again after an error.
+ */
+struct control *control_new(struct event_base *base, const char *path);
+/** control_free() - end all requests, without an answer */
+void control_free(struct control *c);
+
+/**
+ * control_ask() - send a request of one line
+ * @change: send it by itself, and only once
+ * @done may be called before this function returns.
+ */
+void control_ask(struct control *c, const char *request, bool change, control_done *done,
+		 void *arg);
+
+#endif /* FABRICWEB_CONTROL_H */
