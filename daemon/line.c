@@ -80,8 +80,9 @@ void lines_changed(struct fabricd *d)
 }
 
 /*
- * Adds an event if the line has changed. A line that has all lanes and its full rate from the start
- * makes no event.
+ * Adds an event if the line has changed, or if it is still reduced when a lost link is up again: to
+ * a reader of events, the loss of the link has ended what was reported of its line. A line that has
+ * all lanes and its full rate from the start makes no event.
  */
 void line_note(struct fabricd *d, const struct torus_link *l)
 {
@@ -93,8 +94,13 @@ void line_note(struct fabricd *d, const struct torus_link *l)
 	if (degraded != was->degraded || (degraded && other))
 		lines_changed(d);
 	was->degraded = degraded;
-	if (!other)
+	if (!is_link_up(l)) {
+		was->lost = was->lost || l->state != TORUS_LINK_RETRAINING;
 		return;
+	}
+	if (!other && !(was->lost && !has_full_speed(l)))
+		return;
+	was->lost = false;
 	if (was->width || !has_full_speed(l))
 		tell_line(d, l);
 	was->width = gauge_of(l, TORUS_PG_WIDTH);

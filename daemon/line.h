@@ -20,10 +20,15 @@
 
 struct fabricd;
 
-/** struct line - the last event about the line of a port; width 0: there was no event */
+/**
+ * struct line - the last event about the line of a port
+ * @width, @rate: as they were then; @width 0: there was no event
+ * @degraded: the line was reduced when its state was last seen
+ * @lost: the link has been down since the event
+ */
 struct line {
 	uint64_t width, rate;
-	bool degraded;
+	bool degraded, lost;
 };
 
 /**

@@ -112,6 +112,18 @@ warns() { ask status >/dev/null; [[ $? == 3 ]]; }
 # The root keeps the list: a restarted root learns it again.
 named_anew() { lab kill 0,0 --manager && lab revive --timeout $((60 * slow)) 0,0 && until_true 10 both_named; }
 
+# The loss of the cable has ended the report; when it is back, the line is reported again.
+reported_again() {
+	local before
+	before=$(reports)
+	lab cut 0,0:+x && until_true 10 is_of 0,0 +x '.state != "up"' true && lab mend 0,0:+x &&
+		until_true 10 is_of 0,0 +x '.state == "up" and .width == 9' true &&
+		until_true 10 eval '(($(reports) == before + 2))' && ctl diff -1h now --lab "$lab" --json |
+		jq -e '.problems | map(select(.kind == "line") | .text | select(contains("9 of 12"))) | length == 2'
+}
+# Reports of the cable's two lines.
+reports() { ask events --kind line | grep -cE 'warning +line +line (0,0:\+x|1,0:-x): 9 of 12 lanes'; }
+
 # A restarted manager tells the root what has changed, so that the root forgets the old state.
 # Both NICs see the cut before it is mended; one that does not would not train anew.
 forgotten() {
@@ -209,6 +221,7 @@ check "each lane has state, rate, margin and expected errors" lanes_right
 check "errors an hour are told" errors_an_hour
 check "lanes that die are shed under traffic" under lanes_die
 check "status, links and events show lost lanes" named
+check "a line that is still reduced is reported again when its cable is back" reported_again
 [[ ${TORUS_BACKEND:-user} != user ]] || check "a restarted root shows them as well" named_anew
 check "lanes come back by a retraining, under traffic" under widened
 [[ ${TORUS_BACKEND:-user} != user ]] || check "reports from before a manager's restart are forgotten" forgotten

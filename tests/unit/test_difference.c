@@ -181,6 +181,23 @@ static void bad_cables(void **state)
 	      "errors -" BAD "; errors -" WORN "; line -" SLOW "; ");
 }
 
+/* A line is not reduced any more when its cable is lost, by whichever end the cable is named. */
+static void lost_lines(void **state)
+{
+	(void)state;
+#define PEER "line 9,0:-x: 11 of 12 lanes"
+	finds("[" EVENT("a", 901, "warning", "line", SLOW) "," EVENT("a", 901, "warning", "line", PEER) "]",
+	      "[" LINK(1001, 0, "lost", 500000) "," LINK(1002, 0, "up", 1000) "]", NULL,
+	      "line -" SLOW "; line -" PEER "; ");
+	finds("[" EVENT("a", 901, "warning", "line", SLOW) "]",
+	      "[" LINK(1001, 1, "lost", 500000) "," LINK(1002, 1, "up", 1000) "]", NULL, "");
+	finds("[" EVENT("a", 901, "warning", "line", SLOW) "]",
+	      "[" LINK(1001, 0, "lost", 500000) "," LINK(1002, 0, "up", 1000) ","
+	      EVENT("a", 1003, "warning", "line", SLOW) "]", NULL, "");
+	finds("[]", "[" LINK(1001, 0, "up", 500000) "," EVENT("a", 1002, "warning", "line", SLOW) ","
+	      LINK(1003, 0, "lost", 2000) "]", NULL, "");
+}
+
 static void orders(void **state)
 {
 	(void)state;
@@ -206,7 +223,7 @@ int main(void)
 		cmocka_unit_test(problems),
 		cmocka_unit_test(another_root),
 		cmocka_unit_test(compared_with_now),
-		cmocka_unit_test(bad_cables),
+		cmocka_unit_test(bad_cables), cmocka_unit_test(lost_lines),
 		cmocka_unit_test(orders),
 	};
 

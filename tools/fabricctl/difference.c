@@ -7,12 +7,15 @@
  * A problem begins with an error and ends with the same text after "over: ". But the problems that
  * a root has found end when another node becomes root: the new root finds and reports those that
  * still exist. A manager that exits does not end its problems by events. So at the present time,
- * the root's problems are those in its status.
+ * the root's problems are those in its status. A line is no longer reduced when its cable is lost;
+ * if it still is when the cable is back, the manager there reports it again.
  *
  * Test: tests/unit/test_difference.c.
  */
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <torus/topology.h>
 
 #include "difference.h"
 #include "json.h"
@@ -171,6 +174,43 @@ static void take_problem(json_t *problems, const json_t *event)
 	json_decref(key);
 }
 
+/* Ends the problem of the line that an end of a cable receives on. */
+static void end_line(json_t *problems, const json_t *link)
+{
+	const json_t *node = json_object_get(link, "node");
+	const char *port = json_text(link, "port");
+	char text[64] = "line ", number[16];
+	json_t *key, *p;
+
+	if (!json_array_size(node) || json_array_size(node) > TORUS_MAX_DIMS || !port)
+		return;
+	for (size_t d = 0; d < json_array_size(node); d++) {
+		snprintf(number, sizeof(number), "%s%u", d ? "," : "",
+			 (unsigned int)json_integer_value(json_array_get(node, d)));
+		strcat(text, number);
+	}
+	snprintf(number, sizeof(number), ":%.2s: ", port);
+	strcat(text, number);
+	key = json_string(text);
+	p = find_problem(problems, "line", key);
+	if (p) {
+		json_object_set_new(p, "is", json_false());
+		json_object_set_new(p, "old", json_false());
+	}
+	json_decref(key);
+}
+
+static void end_lines(json_t *problems, const json_t *event)
+{
+	const json_t *link = json_object_get(event, "link");
+	const char *state = json_text(link, "state");
+
+	if (!state || strcmp(state, "lost"))
+		return;
+	end_line(problems, link);
+	end_line(problems, json_object_get(link, "peer"));
+}
+
 /*
  * A node has become root: ends the problems of the former root, because the new root reports those
  * that remain.
@@ -295,10 +335,12 @@ static void take_event(json_t *diff, const json_t *event, double from)
 
 	if (!kind)
 		return;
-	if (!strcmp(kind, "link"))
+	if (!strcmp(kind, "link")) {
 		take_link(json_object_get(diff, "links"), event, from);
-	else if (!strcmp(kind, "admin"))
+		end_lines(problems, event);
+	} else if (!strcmp(kind, "admin")) {
 		take_order(json_object_get(diff, "exclusions"), event);
+	}
 	if (!strcmp(kind, "root") && makes_root(event)) {
 		take_root(diff, event);
 		end_former(problems, event);
