@@ -28,8 +28,8 @@
  *  6. Time. The loss swings by @drift per mille around its mean, once in TN_CABLE_PERIOD, as a room
  *     warms and cools; aged lanes lose @ageing more each second. The seed decides how lanes differ,
  *     by up to 5 % of the loss.
- *  7. Swing, noise and jitter are assumed; no hardware was measured. The Angara paper measured error
- *     rates of about 1e-12 on its lines. Here the rate follows from the cable that is configured.
+ *  7. Swing, noise and jitter are assumed; no hardware was measured. The Angara paper measured
+ *     error rates of about 1e-12. Here the rate follows from the cable that is configured.
  *
  * A cable of length 0 means that there is no model of a cable: eyes are fully open at once, and
  * only dead lanes count.

@@ -118,9 +118,10 @@ reported_again() {
 	before=$(reports)
 	lab cut 0,0:+x && until_true 10 is_of 0,0 +x '.state != "up"' true && lab mend 0,0:+x &&
 		until_true 10 is_of 0,0 +x '.state == "up" and .width == 9' true &&
-		until_true 10 eval '(($(reports) == before + 2))' && ctl diff -1h now --lab "$lab" --json |
+		until_true 10 has_reports $((before + 2)) && ctl diff -1h now --lab "$lab" --json |
 		jq -e '.problems | map(select(.kind == "line") | .text | select(contains("9 of 12"))) | length == 2'
 }
+has_reports() { (($(reports) == $1)); }
 # Reports of the cable's two lines.
 reports() { ask events --kind line | grep -cE 'warning +line +line (0,0:\+x|1,0:-x): 9 of 12 lanes'; }
 
