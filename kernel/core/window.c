@@ -42,7 +42,7 @@ int tn_window_init(struct tn_window *w, unsigned int mode, u64 base, unsigned in
 		return refuse_value(why, -EINVAL, TN_WINDOW_ROOM, room, 1, room_max);
 	*w = (struct tn_window) {
 		.base = base, .span = span, .from = from, .row = row, .room = room,
-		.shift = (u8)shift, .mode = (u8)mode,
+		.mask = ones_of(shift), .shift = (u8)shift, .mode = (u8)mode,
 	};
 	memset(row, 0, sizeof(*row) * (mode == TN_WINDOW_ARITH ? 1 : room));
 	*why = (struct tn_window_why) { .row = TN_WINDOW_NONE };
@@ -50,20 +50,51 @@ int tn_window_init(struct tn_window *w, unsigned int mode, u64 base, unsigned in
 }
 
 /*
- * Return: number of the last of the rows that begin at or before @at; of those before the first, 0.
- * There is at least one. Without branches, because addresses are not foreseen.
+ * Return: how many rows of HIGH begin at or before @at. The loop has no branches that depend on
+ * @at, because addresses are not foreseen.
  */
-static u32 find_row(const u64 *from, u32 n, u64 at)
+static inline u32 count_rows(const struct tn_window *w, u64 at)
 {
-	const u64 *p = from;
+	u64 part = at >> w->part;
+	const u64 *p;
+	u32 n;
 
+	if (part >= TN_WINDOW_PARTS)
+		return w->n;
+	p = w->from + w->before[part];
+	n = w->before[part + 1] - w->before[part];
+	if (!n)
+		return w->before[part];
 	while (n > 1) {
 		u32 half = n / 2;
 
 		p += half & (0u - (u32)(p[half] <= at));
 		n -= half;
 	}
-	return (u32)(p - from);
+	return (u32)(p - w->from) + (*p <= at);
+}
+
+/* Counts a row that begins at @from and was inserted (@by 1) or removed (@by ~0). */
+static void change_parts(struct tn_window *w, u64 from, u32 by)
+{
+	u64 part = from >> w->part;
+
+	while (++part <= TN_WINDOW_PARTS)
+		w->before[part] += by;
+}
+
+/* Counts all rows again, with parts so large that the last row begins in one of them. */
+static void divide_rows(struct tn_window *w)
+{
+	u32 i;
+
+	while (w->from[w->n - 1] >> w->part >= TN_WINDOW_PARTS)
+		w->part++;
+	memset(w->before, 0, sizeof(w->before));
+	for (i = 0; i < w->n; i++)
+		w->before[(w->from[i] >> w->part) + 1]++;
+	for (i = 0; i < TN_WINDOW_PARTS; i++)
+		w->before[i + 1] += w->before[i];
 }
 
 static int refuse_overlap(const struct tn_window *w, u32 at, u64 value, struct tn_window_why *why)
@@ -107,13 +138,10 @@ static int check_row(const struct tn_window *w, const struct tn_window_row *row,
 static int insert_row(struct tn_window *w, const struct tn_window_row *row,
 		      struct tn_window_why *why)
 {
-	u32 at = w->n ? find_row(w->from, w->n, row->from) : 0;
+	u32 at = count_rows(w, row->from);
 
-	if (w->n && w->from[at] <= row->from) {
-		if (row->from - w->from[at] < w->row[at].bytes)
-			return refuse_overlap(w, at, row->from, why);
-		at++;
-	}
+	if (at && row->from - w->from[at - 1] < w->row[at - 1].bytes)
+		return refuse_overlap(w, at - 1, row->from, why);
 	if (at < w->n && w->from[at] - row->from < row->bytes)
 		return refuse_overlap(w, at, row->from, why);
 	if (w->n == w->room)
@@ -123,6 +151,11 @@ static int insert_row(struct tn_window *w, const struct tn_window_row *row,
 	w->row[at] = *row;
 	w->from[at] = row->from;
 	w->n++;
+	if (row->from >> w->part < TN_WINDOW_PARTS)
+		change_parts(w, row->from, 1);
+	else
+		divide_rows(w);
+	tn_assert(w->before[TN_WINDOW_PARTS] == w->n);
 	return 0;
 }
 
@@ -146,17 +179,14 @@ int tn_window_put(struct tn_window *w, const struct tn_window_row *row, struct t
 /* Removes a row of HIGH, and closes the gap. */
 static int remove_row(struct tn_window *w, u64 from)
 {
-	u32 at;
+	u32 at = count_rows(w, from);
 
-	if (!w->n)
+	if (!at || w->from[at - 1] != from)
 		return -ENXIO;
-	at = find_row(w->from, w->n, from);
-	if (w->from[at] != from)
-		return -ENXIO;
+	memmove(w->row + at - 1, w->row + at, sizeof(*w->row) * (w->n - at));
+	memmove(w->from + at - 1, w->from + at, sizeof(*w->from) * (w->n - at));
 	w->n--;
-	memmove(w->row + at, w->row + at + 1, sizeof(*w->row) * (w->n - at));
-	memmove(w->from + at, w->from + at + 1, sizeof(*w->from) * (w->n - at));
-	w->last = 0;
+	change_parts(w, from, ~0u);
 	return 0;
 }
 
@@ -202,24 +232,21 @@ int tn_window_look_index(const struct tn_window *w, u64 index, u64 offset, u64 b
 	return translate_byte(&w->row[index], (u32)index, offset, bytes, need, far);
 }
 
-static int look_high(struct tn_window *w, u64 at, u64 bytes, u16 need, struct tn_far *far)
+/* The searches are no part of tn_window_look(), so that it needs no registers saved. */
+static noinline int look_high(const struct tn_window *w, u64 at, u64 bytes, u16 need,
+			      struct tn_far *far)
 {
-	u32 i = w->last;
+	u32 i = count_rows(w, at) - 1;
 
-	if (unlikely(!w->n))
+	if (unlikely(i == TN_WINDOW_NONE || at - w->from[i] >= w->row[i].bytes))
 		return miss_row(far);
-	if (at - w->from[i] >= w->row[i].bytes) {
-		i = find_row(w->from, w->n, at);
-		if (unlikely(at - w->from[i] >= w->row[i].bytes))
-			return miss_row(far);
-		w->last = i;
-	}
 	return translate_byte(&w->row[i], i, at - w->from[i], bytes, need, far);
 }
 
-static int look_arith(const struct tn_window *w, u64 at, u64 bytes, u16 need, struct tn_far *far)
+static noinline int look_arith(const struct tn_window *w, u64 at, u64 bytes, u16 need,
+			       struct tn_far *far)
 {
-	u64 index = at >> w->shift, offset = at & ones_of(w->shift);
+	u64 index = at >> w->shift, offset = at & w->mask;
 	int err;
 
 	if (unlikely(index >= w->room || offset >= w->row->bytes))
@@ -229,7 +256,7 @@ static int look_arith(const struct tn_window *w, u64 at, u64 bytes, u16 need, st
 	return err;
 }
 
-int tn_window_look(struct tn_window *w, u64 addr, u64 bytes, u16 need, struct tn_far *far)
+int tn_window_look(const struct tn_window *w, u64 addr, u64 bytes, u16 need, struct tn_far *far)
 {
 	u64 at = addr - w->base;
 
@@ -239,8 +266,7 @@ int tn_window_look(struct tn_window *w, u64 addr, u64 bytes, u16 need, struct tn
 	case TN_WINDOW_HIGH:
 		return look_high(w, at, bytes, need, far);
 	case TN_WINDOW_INDEX:
-		return tn_window_look_index(w, at >> w->shift, at & ones_of(w->shift), bytes, need,
-					    far);
+		return tn_window_look_index(w, at >> w->shift, at & w->mask, bytes, need, far);
 	case TN_WINDOW_ARITH:
 		return look_arith(w, at, bytes, need, far);
 	default:

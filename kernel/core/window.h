@@ -12,9 +12,9 @@
  *	here the bits above TN_WINDOW.shift, or from a field of its own (tn_window_look_index()).
  *	He searches the table for it; here it is the number of the row.
  *  HIGH	"Modification of the algorithm": rows are found by the high bits of the address
- *	(7), here by binary search for the last row that begins at or before it, after a look at
- *	the row that was found last. Rows may have any length; he compares bits of a fixed
- *	position.
+ *	(7). He searches the table for them; here rows are sorted, the six highest bits that
+ *	differ among them select a part of the table, and a binary search in it finds the last
+ *	row that begins at or before the address. Rows may have any length.
  *  DIRECT	RgTBA, direct translation: one target for the whole aperture.
  *  ARITH	no table: the bits above shift are the number of the target. Korneev (Routing in
  *	the communication medium of a system with distributed shared memory and synchronisation
@@ -43,6 +43,7 @@
 
 #define TN_WINDOW_ROWS_MAX	(1u << 24)	/* rows of a window, and targets of ARITH */
 #define TN_WINDOW_NONE		(~0u)		/* the number of no row */
+#define TN_WINDOW_PARTS		64		/* of a table of HIGH */
 
 enum tn_window_mode {
 	TN_WINDOW_DIRECT,
@@ -102,22 +103,26 @@ struct tn_far {
  * struct tn_window - an aperture and its table
  * @base: address of its first byte, a multiple of its size
  * @span: offset of its last byte: 2^bits - 1
+ * @mask: INDEX and ARITH: the bits of an address below the index
  * @from: HIGH: @from of each row, apart, because a search reads nothing else
  * @row: DIRECT and ARITH use the first one only
  * @room: how many there is memory for; ARITH: how many targets there are
  * @n: INDEX: rows up to the last one in use; HIGH: rows in use
- * @last: HIGH: the row that was found last
+ * @before: HIGH: number of rows that begin before each part of the aperture; the last one is @n
+ * @part: HIGH: binary logarithm of the bytes of a part; the last row begins in one of them
  * @shift: INDEX and ARITH: number of the bits below the index
  * @mode: enum tn_window_mode
  */
 struct tn_window {
 	u64 base;
 	u64 span;
+	u64 mask;
 	u64 *from;
 	struct tn_window_row *row;
 	u32 room;
 	u32 n;
-	u32 last;
+	u32 before[TN_WINDOW_PARTS + 1];
+	u8 part;
 	u8 shift;
 	u8 mode;
 };
@@ -188,7 +193,7 @@ int tn_window_drop(struct tn_window *w, u64 from);
  * Return: 0; -ENXIO if no row has @addr; -ESTALE if that row is not valid; -EACCES if it does not
  * allow the access; -ERANGE if the access passes its end. They are found in this order.
  */
-int tn_window_look(struct tn_window *w, u64 addr, u64 bytes, u16 need, struct tn_far *far);
+int tn_window_look(const struct tn_window *w, u64 addr, u64 bytes, u16 need, struct tn_far *far);
 
 /**
  * tn_window_look_index() - translate for INDEX, with an index that is not part of the address
