@@ -259,7 +259,7 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		 * a management packet goes one hop only, so no cut-through NIC can have marked it
 		 */
 		t.vb = 0;
-	if (!l->rx_memory && t.vb != TN_VB_BAD && h->len && !ecrc_ok(c, h, &t)) {
+	if (!l->rx_memory && t.vb != TN_VB_BAD && h->type != TN_CREDIT && !ecrc_ok(c, h, &t)) {
 		l->counter[TORUS_PC_CRC_ERRORS]++;
 		rx_error(l, h->gen, now);
 		return false;

@@ -288,11 +288,13 @@ static void test_nonsense(void **state)
 static void test_damaged(void **state)
 {
 	(void)state;
-	for (int lcrc = 0; lcrc < 2; lcrc++) {
+	for (int i = 0; i < 4; i++) {
+		u16 payload = i < 2 ? 2 : 0;
+		bool lcrc = i % 2;
 		u32 len;
 
 		begin(NULL);
-		len = lone_make(&l, 0, flits, data(2), (struct tn_tail) { .ecrc = !lcrc }, NULL, NULL);
+		len = lone_make(&l, 0, flits, data(payload), (struct tn_tail) { .ecrc = !lcrc }, NULL, NULL);
 		if (lcrc)
 			flits[5] ^= 1;
 		/* The rest of the frame is not read. */
