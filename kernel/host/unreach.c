@@ -25,6 +25,12 @@
 #define ICMPV6_DEST_UNREACH	1
 #define ICMPV6_ADDR_UNREACH	3
 
+#define EXT_OPTIONS		0	/* extension headers of IPv6 */
+#define EXT_ROUTING		43
+#define EXT_FRAGMENT		44
+#define EXT_AUTH		51
+#define EXT_DEST_OPTIONS	60
+
 void torus_host_unreachable(struct torus_host *h, const struct tn_pkt *pkt)
 {
 	u32 bytes = tn_pkt_bytes(pkt);
@@ -46,30 +52,66 @@ static bool take_token(struct torus_host *h, u64 now)
 
 /*
  * Return: true if the packet may be answered. By RFC 1122 there is no ICMP error about an ICMP
- * error, a broken header or a fragment other than the first.
+ * error, a broken header or a fragment other than the first, nor to a source that is not one host:
+ * 0/8, 127/8, multicast, class E.
  */
 static bool wants_answer4(const u8 *ip, u32 len)
 {
 	u32 hdr = (ip[0] & 0xfu) * 4u;
 
 	return hdr >= IP4_HDR && len >= hdr + 8 && !(ip[6] & 0x1f) && !ip[7] &&
+	       ip[12] && ip[12] != 127 && ip[12] < 224 &&
 	       (ip[9] != PROTO_ICMP || ip[hdr] == ICMP_ECHO);
 }
 
+/* Return: true if the source of the packet is one host: not unspecified, loopback or multicast. */
+static bool is_host6(const u8 *src)
+{
+	unsigned int i, bits = 0;
+
+	for (i = 0; i < 15; i++)
+		bits |= src[i];
+	return src[0] != 0xff && (bits || src[15] > 1);
+}
+
+/*
+ * Return: true if the packet may be answered. By RFC 4443 there is no ICMP error about an ICMPv6
+ * error, which may be behind extension headers. A packet whose headers do not end in the @len
+ * bytes, or a fragment of ICMPv6 other than the first, may be an error, too.
+ */
 static bool wants_answer6(const u8 *ip, u32 len)
 {
-	return len >= IP6_HDR + 8 && (ip[6] != PROTO_ICMPV6 || ip[IP6_HDR] >= ICMPV6_INFO);
+	u32 at = IP6_HDR;
+	u8 next = ip[6];
+
+	if (len < IP6_HDR + 8 || !is_host6(ip + 8))
+		return false;
+	while (next == EXT_OPTIONS || next == EXT_ROUTING || next == EXT_FRAGMENT ||
+	       next == EXT_AUTH || next == EXT_DEST_OPTIONS) {
+		const u8 *ext = ip + at;
+
+		if (len < at + 8)
+			return false;
+		if (next == EXT_FRAGMENT && (ext[2] || ext[3] & 0xf8))
+			return ext[0] != PROTO_ICMPV6;
+		if (next == EXT_AUTH)
+			at += 4 * (ext[1] + 2u);
+		else
+			at += next == EXT_FRAGMENT ? 8 : 8 * (ext[1] + 1u);
+		next = ext[0];
+	}
+	return next != PROTO_ICMPV6 || (at < len && ip[at] >= ICMPV6_INFO);
 }
 
 u32 torus_host_answer(struct torus_host *h, const u8 *ip, u32 len, u64 now)
 {
-	if (len < IP4_HDR || !take_token(h, now))
-		return 0;
-	if (ip[0] >> 4 == 4 && wants_answer4(ip, len))
-		return IP4_HDR + ICMP_HDR + (len < QUOTE4_MAX ? len : QUOTE4_MAX);
-	if (ip[0] >> 4 == 6 && wants_answer6(ip, len))
-		return IP6_HDR + ICMP_HDR + (len < QUOTE6_MAX ? len : QUOTE6_MAX);
-	return 0;
+	u32 bytes = 0;
+
+	if (len >= IP4_HDR && ip[0] >> 4 == 4 && wants_answer4(ip, len))
+		bytes = IP4_HDR + ICMP_HDR + (len < QUOTE4_MAX ? len : QUOTE4_MAX);
+	else if (len >= IP6_HDR && ip[0] >> 4 == 6 && wants_answer6(ip, len))
+		bytes = IP6_HDR + ICMP_HDR + (len < QUOTE6_MAX ? len : QUOTE6_MAX);
+	return bytes && take_token(h, now) ? bytes : 0;
 }
 
 static u32 add_words(u32 sum, const u8 *p, u32 len)

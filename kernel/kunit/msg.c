@@ -215,6 +215,7 @@ static struct sk_buff *to4(struct kunit *test, u32 addr, unsigned int len)
 {
 	struct sk_buff *skb = datagram(test, max_t(unsigned int, len, sizeof(struct iphdr)));
 
+	((struct iphdr *)skb->data)->saddr = htonl(0x0a000000);
 	((struct iphdr *)skb->data)->daddr = htonl(addr);
 	skb_trim(skb, len);
 	return skb;
@@ -228,6 +229,7 @@ static struct sk_buff *to6(struct kunit *test, u8 node, unsigned int len)
 
 	ip->version = 6;
 	ip->nexthdr = IPPROTO_UDP;
+	ip->saddr.s6_addr16[0] = htons(0xfd74);
 	ip->daddr.s6_addr16[0] = htons(0xfd74);
 	ip->daddr.s6_addr16[1] = htons(0x6f72);
 	ip->daddr.s6_addr[5] = node;
@@ -308,9 +310,11 @@ static struct tn_pkt *udp_packet(const struct virtio_net_hdr *hdr, u8 version, u
 	if (version == 6) {
 		data[5] = len;
 		data[6] = IPPROTO_UDP;
+		data[8] = 0xfd;
 	} else {
 		data[3] = (u8)(ip + len);
 		data[9] = IPPROTO_UDP;
+		data[12] = 10;
 	}
 	data[ip + 5] = len;
 	pkt->hdr = (struct tn_hdr) { .src = SRC, .len = (u16)flits, .type = TN_DATA };

@@ -155,6 +155,18 @@ static void test_silent4(void **state)
 	}
 }
 
+/* A source that is not one host gets none. */
+static void test_source4(void **state)
+{
+	struct iphdr *ip = packet4(IPPROTO_UDP);
+
+	(void)state;
+	for (u32 first = 0; first < 256; first++) {
+		ip->saddr = htonl(first << 24 | 1);
+		assert_int_equal(answered(100) > 0, first && first != 127 && first < 224);
+	}
+}
+
 static void expect_answer6(u32 len, u32 quote)
 {
 	const struct ip6_hdr *was = (struct ip6_hdr *)sent;
@@ -188,7 +200,7 @@ static void test_answer6(void **state)
 	expect_answer6(1232, 1232);
 	expect_answer6(1233, 1232);
 	expect_answer6(LEN_MAX, 1232);
-	memset(sent + 8, 0xff, LEN_MAX - 8);
+	memset(sent + 9, 0xff, LEN_MAX - 9);
 	expect_answer6(LEN_MAX, 1232);
 }
 
@@ -204,6 +216,73 @@ static void test_silent6(void **state)
 		sent[40] = (u8)type;
 		assert_int_equal(answered(100) > 0, type >= ICMP6_ECHO_REQUEST);
 	}
+}
+
+static void test_source6(void **state)
+{
+	struct ip6_hdr *ip = (struct ip6_hdr *)sent;
+
+	(void)state;
+	packet6(IPPROTO_UDP);
+	assert_true(answered(100));
+	ip->ip6_src.s6_addr[0] = 0xff;
+	assert_false(answered(100));
+	for (u8 last = 0; last < 3; last++) {
+		memset(&ip->ip6_src, 0, 16);
+		ip->ip6_src.s6_addr[15] = last;
+		assert_int_equal(answered(100) > 0, last == 2);
+	}
+}
+
+/* Writes an extension header of @kind, of @words of 8 bytes, at @at, before one of kind @next. */
+static unsigned int extension(unsigned int at, u8 kind, u8 words8, u8 next)
+{
+	memset(sent + at, 0, words8 * 8u);
+	sent[at] = next;
+	if (kind == IPPROTO_AH)
+		sent[at + 1] = (u8)(words8 * 2 - 2);
+	else if (kind != IPPROTO_FRAGMENT)
+		sent[at + 1] = (u8)(words8 - 1);
+	return at + words8 * 8u;
+}
+
+/* An error behind extension headers gets none; nor does what may be one. */
+static void test_extensions(void **state)
+{
+	static const u8 kinds[] = { IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_AH, IPPROTO_DSTOPTS,
+				    IPPROTO_FRAGMENT };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		u8 words8 = kinds[i] == IPPROTO_FRAGMENT ? 1 : 3;
+		unsigned int at;
+
+		packet6(IPPROTO_HOPOPTS);
+		at = extension(40, IPPROTO_HOPOPTS, 2, kinds[i]);
+		at = extension(at, kinds[i], words8, IPPROTO_ICMPV6);
+		sent[at] = ICMP6_ECHO_REQUEST;
+		assert_true(answered(at + 1));
+		assert_false(answered(at));
+		sent[at] = ICMP6_DST_UNREACH;
+		assert_false(answered(at + 1));
+		sent[at] = ICMP6_ECHO_REQUEST;
+		extension(56, kinds[i], words8, IPPROTO_UDP);
+		sent[at] = ICMP6_DST_UNREACH;
+		assert_true(answered(at + 1));
+		assert_false(answered(56 + 7));
+	}
+	/* The rest of fragments. */
+	sent[56 + 3] = 1;
+	assert_true(answered(100));
+	sent[56 + 3] = 8;
+	assert_true(answered(100));
+	sent[56] = IPPROTO_ICMPV6;
+	sent[64] = ICMP6_ECHO_REQUEST;
+	assert_false(answered(100));
+	sent[56 + 3] = 0;
+	assert_true(answered(100));
+	sent[56 + 2] = 1;
+	assert_false(answered(100));
 }
 
 /* Return: how many of @n answers are given at @now. */
@@ -268,8 +347,11 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_answer4),
 		cmocka_unit_test(test_silent4),
+		cmocka_unit_test(test_source4),
 		cmocka_unit_test(test_answer6),
 		cmocka_unit_test(test_silent6),
+		cmocka_unit_test(test_source6),
+		cmocka_unit_test(test_extensions),
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_which),
 	};
