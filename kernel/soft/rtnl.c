@@ -28,8 +28,11 @@ MODULE_PARM_DESC(park_bytes, "parking segment of a new device if `ip link` names
 
 /* --- for the netdev ------------------------------------------------------------------ */
 
+/* The netdev has its name by now, and cannot be found yet. */
 static int soft_init(struct torus_dev *d)
 {
+	if (!d->hw->name[0])
+		strscpy(d->hw->name, d->netdev->name, sizeof(d->hw->name));
 	return torus_nic_init(torus_soft_of(d));
 }
 
@@ -274,10 +277,6 @@ static int make_nic(struct net *src_net, struct net_device *dev, struct nlattr *
 	err = register_netdevice(dev);
 	if (err)
 		return err;
-	spin_lock(&s->dev.label);
-	if (!s->soft.hw.name[0])
-		strscpy(s->soft.hw.name, dev->name, sizeof(s->soft.hw.name));
-	spin_unlock(&s->dev.label);
 	torus_nic_start(s);
 	return 0;
 }
