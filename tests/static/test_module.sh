@@ -53,6 +53,21 @@ newer_newlink() {
 		-fsyntax-only "$OLDPWD/$2/kernel/soft/rtnl.c")
 }
 
+# bounds: DKMS builds the driver for the kernels for which it is built here, and for no others
+# shellcheck disable=SC2317,SC2154 # called by check; the variable is of dkms.conf
+bounds() {
+	local k kernels=(6.1.0-56-amd64 6.9.7 6.12.117+deb12-amd64 6.15-rc1)
+	. ./dkms.conf || return
+	[[ ! $next ]] || kernels+=("$(make -s -C "$next/build" kernelrelease)")
+	kernels+=("$(make -s -C "$stock/build" kernelrelease)")
+	for k in "${kernels[@]}"; do
+		[[ $k =~ $BUILD_EXCLUSIVE_KERNEL ]] || { echo "$k is left out"; return 1; }
+	done
+	for k in 5.19.0 6.0.1 6.16.0 6.20.3 6.150.1 7.1.0 16.1.0-1; do
+		[[ ! $k =~ $BUILD_EXCLUSIVE_KERNEL ]] || { echo "$k is not"; return 1; }
+	done
+}
+
 stock=$(tests/vm/kernel stock) && next=$(tests/vm/kernel next)
 case $? in
 0) ;;
@@ -65,6 +80,8 @@ for kind in stock ${next:+next}; do
 	[[ $kind == stock ]] ||
 		check "and with newlink as since 6.15" newer_newlink "$kernel/build" "build/vm/kmod-$kind"
 done
+
+check "dkms.conf bounds the kernels" bounds
 
 for dir in ${KDIRS:-/lib/modules/*/build}; do
 	[[ -e $dir/Makefile && ! $dir -ef $stock/build ]] || continue
