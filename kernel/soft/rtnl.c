@@ -140,6 +140,7 @@ static void torus_setup(struct net_device *dev)
 /* --- rtnl link type ------------------------------------------------------------------ */
 
 static const struct nla_policy torus_policy[IFLA_TORUS_MAX + 1] = {
+	[IFLA_TORUS_UNSPEC] = { .strict_start_type = IFLA_TORUS_PORTS },
 	[IFLA_TORUS_PORTS] = NLA_POLICY_RANGE(NLA_U8, 2, TORUS_MAX_PORTS),
 	[IFLA_TORUS_GUID] = { .type = NLA_U64 },
 	[IFLA_TORUS_BOOTSTRAP] = NLA_POLICY_MAX(NLA_U8, 1),

@@ -202,6 +202,10 @@ def test_contradictions():
             errno.EINVAL, "MARGIN_TRAIN", "margin_train is 99, allowed 100 and more")
     refuses("odd ports", new_nic(ifla("PORTS", "=B", 3)), errno.EINVAL, "PORTS", "ports is 3")
     refuses("too many ports", new_nic(ifla("PORTS", "=B", 14)), errno.ERANGE, "PORTS", ".")
+    refuses("ports as a number of four bytes", new_nic(ifla("PORTS", "=I", 2)), errno.EINVAL,
+            "PORTS", "length")
+    refuses("slots as a number of eight bytes", new_nic(ifla("SLOTS", "=Q", 64)), errno.EINVAL,
+            "SLOTS", "length")
     refuses("no GUID", new_nic(ifla("GUID", "=Q", 0)), errno.EINVAL, "GUID", "guid must not be 0")
     refuses("no name", new_nic(attr(I["IFLA_TORUS_NAME"], b"\0")), errno.EINVAL, "NAME", "empty")
     refuses("a bootstrap flag of 2", new_nic(ifla("BOOTSTRAP", "=B", 2)), errno.ERANGE, "BOOTSTRAP", ".")
