@@ -20,6 +20,8 @@ _Static_assert(TN_FLOW_BUCKETS % 64 == 0, "tn_flows.look has words of 64 bits");
 #define DOUBTS		7
 /* a number further ahead than this counts as behind (flow.h) */
 #define AHEAD_MAX	(1u << 26)
+/* ranks of the trees of a heap, which has 2^32 packets at most */
+#define RANKS		32u
 
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
 		   u32 nodes)
@@ -221,17 +223,12 @@ static bool comes_before(const struct tn_flow_rx *rx, const struct tn_pkt *a,
 	return (s32)(a->tail.eseq - rx->expected) < (s32)(b->tail.eseq - rx->expected);
 }
 
-/*
- * Joins two heaps of packets of one flow (a pairing heap). Return: the packet at the top, which
- * comes first.
- */
-static struct tn_pkt *meld_heaps(const struct tn_flow_rx *rx, struct tn_pkt *a, struct tn_pkt *b)
+/* Joins two trees of 2^rank packets of one flow. Return: the packet at the top, the first. */
+static struct tn_pkt *link_trees(const struct tn_flow_rx *rx, struct tn_pkt *a, struct tn_pkt *b)
 {
 	struct tn_pkt *low = a, *high = b;
 
-	if (!a || !b)
-		return a ? a : b;
-	tn_assert(a != b);
+	tn_assert(a != b && a->rank == b->rank);
 	tn_assert(a->hdr.src == b->hdr.src && a->hdr.vc == b->hdr.vc);
 	tn_assert(!a->next && !b->next);
 	if (comes_before(rx, b, a)) {
@@ -241,6 +238,7 @@ static struct tn_pkt *meld_heaps(const struct tn_flow_rx *rx, struct tn_pkt *a, 
 	tn_assert(!comes_before(rx, high, low));
 	high->next = low->child;
 	low->child = high;
+	low->rank++;
 	return low;
 }
 
@@ -255,23 +253,69 @@ static struct tn_pkt *pop_chain(struct tn_pkt **chain)
 	return p;
 }
 
-/*
- * Joins a chain of heaps, in pairs first, so that the removal of a packet takes log n steps on
- * average.
- */
-static struct tn_pkt *meld_all(const struct tn_flow_rx *rx, struct tn_pkt *chain)
+/* Inserts @pkt in the heap of a flow. Return: the first packet, the new @top. */
+static struct tn_pkt *insert_packet(const struct tn_flow_rx *rx, struct tn_pkt *top,
+				    struct tn_pkt *pkt)
 {
-	struct tn_pkt *pairs = NULL, *all = NULL;
+	struct tn_pkt *tree = pkt, *trees;
 
-	while (chain) {
-		struct tn_pkt *a = pop_chain(&chain), *pair = meld_heaps(rx, a, pop_chain(&chain));
-
-		pair->next = pairs;
-		pairs = pair;
+	pkt->child = NULL;
+	pkt->next = NULL;
+	pkt->rank = 0;
+	if (!top)
+		return pkt;
+	tn_assert(!top->next);
+	trees = top->child;
+	if (comes_before(rx, pkt, top)) {
+		tree = top;
+		top = pkt;
+		tree->child = NULL;
+		tree->rank = 0;
 	}
-	while (pairs)
-		all = meld_heaps(rx, all, pop_chain(&pairs));
-	return all;
+	while (trees && trees->rank == tree->rank)
+		tree = link_trees(rx, tree, pop_chain(&trees));
+	tree->next = trees;
+	top->child = tree;
+	return top;
+}
+
+static void add_tree(const struct tn_flow_rx *rx, struct tn_pkt **of_rank, struct tn_pkt *tree)
+{
+	struct tn_pkt *same;
+
+	while ((same = of_rank[tree->rank])) {
+		of_rank[tree->rank] = NULL;
+		tree = link_trees(rx, tree, same);
+		tn_assert(tree->rank < RANKS);
+	}
+	of_rank[tree->rank] = tree;
+}
+
+/* Makes a heap of @trees, those of a heap whose top was removed. Return: its top, or NULL. */
+static struct tn_pkt *join_trees(const struct tn_flow_rx *rx, struct tn_pkt *trees)
+{
+	struct tn_pkt *of_rank[RANKS] = { NULL }, *top = trees, *tree;
+	unsigned int i;
+
+	if (!top)
+		return NULL;
+	for (tree = top->next; tree; tree = tree->next) {
+		if (comes_before(rx, tree, top))
+			top = tree;
+	}
+	while ((tree = pop_chain(&trees))) {
+		if (tree != top)
+			add_tree(rx, of_rank, tree);
+	}
+	while ((tree = pop_chain(&top->child)))
+		add_tree(rx, of_rank, tree);
+	for (i = RANKS; i--;) {
+		if (!of_rank[i])
+			continue;
+		of_rank[i]->next = top->child;
+		top->child = of_rank[i];
+	}
+	return top;
 }
 
 bool tn_flow_done(struct tn_flows *f, const struct tn_pkt *pkt)
@@ -300,13 +344,11 @@ void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now)
 	if (!f->waiting++)
 		f->since = now;
 	f->wait_bytes += pkt->held;
-	pkt->child = NULL;
-	pkt->next = NULL;
 	if (first) {
 		after = first->next;
 		first->next = NULL;
 	}
-	*p = meld_heaps(rx, first, pkt);
+	*p = insert_packet(rx, first, pkt);
 	(*p)->next = after;
 	mark_flow(f, pkt);
 }
@@ -357,7 +399,7 @@ void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt)
 	tn_assert(rx->flags & TN_FLOW_WAITING);
 	tn_assert(f->waiting);
 	tn_assert(f->wait_bytes >= pkt->held);
-	rest = meld_all(rx, pkt->child);
+	rest = join_trees(rx, pkt->child);
 	if (rest)
 		rest->next = after;
 	else

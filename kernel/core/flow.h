@@ -122,8 +122,9 @@ struct tn_flow_rx {
  * struct tn_flows - all flows of a NIC
  * @tx, @rx: TN_FLOW_VCS entries for each node, in memory of the caller
  * @wait: packets that wait for earlier ones: each bucket is a chain of heaps, one heap for each
- *	flow, so that a source which leaves a gap and sends n packets after it costs log n steps for
- *	each
+ *	flow. A heap is the first packet above a binomial heap of the others: one tree of 2^rank
+ *	packets for each bit in their number, ranks ascending. So a source that leaves a gap and
+ *	sends n packets after it never costs more than log n steps for one
  * @look: bitmap of the buckets that tn_flow_next() must examine, because a waiting packet in them
  *	may have become the next of its flow
  * @waiting: number of waiting packets

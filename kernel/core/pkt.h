@@ -23,6 +23,7 @@
  * @unsummed: state of the ECRC: 0: computed; TN_UNSUMMED: not computed; TN_UNSUMMED_SENT: not
  *	computed, and the packet was sent without it
  * @stalled: the packet has waited for a credit or bubble, and this was counted already
+ * @rank: logarithm of the number of packets in its tree of the heap of waiting packets
  * @held: while the packet waits (on hold, for the relay window, or for an earlier packet): the
  *	bytes of memory that it counts in the limit (tn_ops.keep)
  * @session: while @unresolved: the session of the failed link
@@ -46,6 +47,7 @@ struct tn_pkt {
 	u8 unresolved;
 	u8 stalled;
 	u8 unsummed;
+	u8 rank;
 	u32 held;
 	u32 session;
 	u64 parked;

@@ -218,6 +218,71 @@ static void test_age(void **state)
 	assert_false(aged(0xf001, 0x70fff, 0x71000));
 }
 
+#define MANY	16384	/* packets of one flow, as many as a NIC lets wait */
+
+/* Return: the most packets that lie directly below one of @pkt and those below it. */
+static unsigned int most_below(const struct tn_pkt *pkt)
+{
+	unsigned int n = 0, most = 0;
+
+	for (const struct tn_pkt *p = pkt->child; p; p = p->next, n++) {
+		unsigned int its = most_below(p);
+
+		most = its > most ? its : most;
+	}
+	return n > most ? n : most;
+}
+
+/*
+ * Packets of one flow in the order that @pick gives them: they come out in order, and no packet is
+ * taken out in one step with more than 14 others below it.
+ */
+static void wait_and_leave(u32 (*pick)(u32 i))
+{
+	static struct tn_pkt many[MANY];
+	struct tn_pkt *pkt;
+	u32 next = 1;
+
+	begin();
+	assert_false(done(3, 0, 0));
+	for (u32 i = 0; i < MANY; i++) {
+		many[i] = (struct tn_pkt) {
+			.hdr = { .src = 3, .type = TN_DATA }, .tail = { .eseq = 2 + pick(i), .epoch = 1 },
+			.child = &rubbish, .next = &rubbish, .rank = 77, .held = 1,
+		};
+		assert_int_equal(tn_flow_turn(&f, &many[i]), TN_FLOW_EARLY);
+		tn_flow_wait(&f, &many[i], 5);
+		if (!(i & (i + 1)))
+			assert_in_range(most_below(f.wait[3 * TN_FLOW_VCS % TN_FLOW_BUCKETS]), 0, 14);
+	}
+	assert_true(done(3, 0, 1));
+	while ((pkt = tn_flow_next(&f))) {
+		assert_int_equal(pkt->tail.eseq, ++next);
+		if (next % 997 == 0)
+			assert_in_range(most_below(pkt), 0, 14);
+		tn_flow_unwait(&f, pkt);
+		assert_int_equal(tn_flow_turn(&f, pkt), TN_FLOW_NOW);
+		tn_flow_done(&f, pkt);
+	}
+	assert_int_equal(next, MANY + 1);
+	assert_int_equal(f.waiting, 0);
+	assert_int_equal(f.wait_bytes, 0);
+}
+
+static u32 rising(u32 i) { return i; }
+static u32 falling(u32 i) { return MANY - 1 - i; }
+static u32 mixed(u32 i) { return i * 4099 % MANY; }
+static u32 first_last(u32 i) { return i ? i - 1 : MANY - 1; }
+
+static void test_many(void **state)
+{
+	(void)state;
+	wait_and_leave(rising);
+	wait_and_leave(falling);
+	wait_and_leave(mixed);
+	wait_and_leave(first_last);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -226,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_books),
 		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_age),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests_name("flow_waits", all, NULL, NULL);
