@@ -26,8 +26,6 @@ _Static_assert(TN_FLOW_BUCKETS % 64 == 0, "tn_flows.look has words of 64 bits");
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
 		   u32 nodes)
 {
-	memset(tx, 0, sizeof(*tx) * TN_FLOW_VCS * nodes);
-	memset(rx, 0, sizeof(*rx) * TN_FLOW_VCS * nodes);
 	memset(f, 0, sizeof(*f));
 	f->tx = tx;
 	f->rx = rx;
@@ -68,15 +66,14 @@ void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version)
 	}
 }
 
-void tn_flows_age(struct tn_flows *f, u64 old, u64 version)
+void tn_flows_age(struct tn_flows *f, u32 first, u32 n, u64 old, u64 version)
 {
 	u32 i;
 
-	f->version = (u16)version;
-	f->commits++;
+	tn_assert(first <= f->nodes && n <= f->nodes - first);
 	if (old >> AGE_STEP == version >> AGE_STEP)
 		return;
-	for (i = 0; i < f->nodes * TN_FLOW_VCS; i++) {
+	for (i = first * TN_FLOW_VCS; i < (first + n) * TN_FLOW_VCS; i++) {
 		struct tn_flow_rx *rx = &f->rx[i];
 		u16 behind = (u16)((u16)version - rx->epoch);
 
@@ -87,6 +84,12 @@ void tn_flows_age(struct tn_flows *f, u64 old, u64 version)
 		if (behind >= AGE_OLD && behind < BEFORE)
 			rx->flags |= TN_FLOW_OLD;
 	}
+}
+
+void tn_flows_commit(struct tn_flows *f, u64 version)
+{
+	f->version = (u16)version;
+	f->commits++;
 }
 
 static struct tn_flow_rx *rx_of(struct tn_flows *f, const struct tn_pkt *pkt)

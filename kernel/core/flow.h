@@ -153,6 +153,7 @@ struct tn_flows {
 	u64 since;
 };
 
+/** tn_flows_init() - @tx, @rx: TN_FLOW_VCS entries for each of @nodes nodes, all zero */
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
 		   u32 nodes);
 
@@ -168,10 +169,12 @@ void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc);
 void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version);
 
 /**
- * tn_flows_age() - called when a table of @version replaces one of @old: mark the flows whose epoch
- * is too old to be compared
+ * tn_flows_age() - before a table of @version replaces one of @old: mark the flows with @n nodes,
+ * from @first on, whose epoch is too old to be compared
  */
-void tn_flows_age(struct tn_flows *f, u64 old, u64 version);
+void tn_flows_age(struct tn_flows *f, u32 first, u32 n, u64 old, u64 version);
+/** tn_flows_commit() - when a table of @version takes effect */
+void tn_flows_commit(struct tn_flows *f, u64 version);
 
 enum tn_flow_turn { TN_FLOW_NOW, TN_FLOW_EARLY, TN_FLOW_BEHIND, TN_FLOW_LATE };
 

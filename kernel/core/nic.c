@@ -306,14 +306,12 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	m += round_up_64(n * sizeof(u64));
 	nic->shadow = (u64 *)m;
 	m += round_up_64(n * sizeof(u64));
-	memset(m, 0, 2 * blocks_size(n));
 	nic->block = (struct tn_block *)m;
 	m += blocks_size(n);
 	nic->shadow_block = (struct tn_block *)m;
 	m += blocks_size(n);
 	tx = (struct tn_flow_tx *)m;
 	m += round_up_64(n * TN_FLOW_VCS * sizeof(*tx));
-	memset(nic->rows, 0, n * sizeof(u64));
 	tn_flows_init(&nic->flows, tx, (struct tn_flow_rx *)m, n);
 	m += round_up_64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx));
 	tn_relay_init(&nic->relay, (struct tn_relay_peer *)m, n, nic->params.relay_packets);

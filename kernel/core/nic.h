@@ -179,8 +179,8 @@ size_t tn_nic_table_size(const struct torus_shape *shape);
 
 /**
  * tn_nic_set_shape() - set the shape of the torus and the coordinates of this node
- * @mem: tn_nic_table_size() bytes, 64-byte aligned, owned by the caller; used until the next
- *	tn_nic_set_shape() returns or the NIC ends
+ * @mem: tn_nic_table_size() bytes, 64-byte aligned, all zero, owned by the caller; used until the
+ *	next tn_nic_set_shape() returns or the NIC ends
  * All rows become invalid, the version becomes 0, and the numbering of flows restarts. With the
  * same shape and coordinates as before, the call does nothing, returns 0 and does not use @mem; the
  * caller can compare them with tn_nic_at().

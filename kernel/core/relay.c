@@ -7,7 +7,6 @@ void tn_relay_init(struct tn_relay *r, struct tn_relay_peer *peer, u32 nodes, u3
 	u32 window = packets / nodes;
 
 	tn_assert(nodes);
-	memset(peer, 0, sizeof(*peer) * nodes);
 	*r = (struct tn_relay) {
 		.peer = peer,
 		.nodes = nodes,
@@ -17,15 +16,34 @@ void tn_relay_init(struct tn_relay *r, struct tn_relay_peer *peer, u32 nodes, u3
 	r->capacity = r->window * nodes;
 }
 
+static void forget_sent(const struct tn_relay *r, struct tn_relay_peer *p)
+{
+	p->sent = p->acked = 0;
+	p->turn = r->turn;
+}
+
+/* Return: the entry of @node, with the counts of this generation. */
+static struct tn_relay_peer *peer_of(struct tn_relay *r, u32 node)
+{
+	struct tn_relay_peer *p = &r->peer[node];
+
+	tn_assert(node < r->nodes);
+	if (p->turn != r->turn)
+		forget_sent(r, p);
+	return p;
+}
+
 void tn_relay_renew(struct tn_relay *r, u32 gen)
 {
 	u32 i;
 
 	if (gen == r->gen)
 		return;
-	for (i = 0; r->used && i < r->nodes; i++)
-		r->peer[i].sent = r->peer[i].acked = 0;
 	tn_assert(r->used || !r->out);
+	if (r->used)
+		r->turn++;
+	for (i = 0; r->used && !r->turn && i < r->nodes; i++)	/* each 2^16th time */
+		forget_sent(r, &r->peer[i]);
 	r->gen = gen;
 	r->renewals++;
 	r->used = false;
@@ -36,9 +54,8 @@ void tn_relay_renew(struct tn_relay *r, u32 gen)
 
 void tn_relay_charge(struct tn_relay *r, struct tn_pkt *pkt, u32 node)
 {
-	struct tn_relay_peer *p = &r->peer[pkt->via.dst];
+	struct tn_relay_peer *p = peer_of(r, pkt->via.dst);
 
-	tn_assert(pkt->via.dst < r->nodes);
 	tn_assert(r->out < r->window);
 	pkt->via.payer = node;
 	pkt->via.gen = r->gen;
@@ -87,10 +104,9 @@ u32 tn_relay_count(const struct tn_relay *r, u32 payer, u32 gen)
 
 bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count)
 {
-	struct tn_relay_peer *p = &r->peer[from];
+	struct tn_relay_peer *p = peer_of(r, from);
 	u32 new = count - p->acked;
 
-	tn_assert(from < r->nodes);
 	tn_assert(p->sent - p->acked <= r->out);
 	tn_assert(r->out <= r->window);
 	/* a late ACK, or one that cannot be true */
@@ -110,7 +126,7 @@ u32 tn_relay_ask(struct tn_relay *r, u32 n)
 		n = r->nodes;	/* examine each node at most once */
 	tn_assert(r->cursor < r->nodes);
 	while (r->out && n--) {
-		struct tn_relay_peer *p = &r->peer[r->cursor];
+		struct tn_relay_peer *p = peer_of(r, r->cursor);
 		u32 i = r->cursor;
 		bool mute = p->asked == p->acked;
 

@@ -121,6 +121,7 @@
  * @asked: value of @acked when tn_relay_ask() last examined the node
  * @ended: packets received from that node's window of generation @gen
  * @renewals: value of tn_relay.renewals when @gen was set
+ * @turn: value of tn_relay.turn when @sent and @acked were set; else both are 0
  */
 struct tn_relay_peer {
 	u32 sent;
@@ -129,6 +130,7 @@ struct tn_relay_peer {
 	u32 ended;
 	u32 gen;
 	u8 renewals;
+	u16 turn;
 };
 
 /**
@@ -139,6 +141,7 @@ struct tn_relay_peer {
  * @out: number of packets in the window of this node
  * @gen: generation of that window
  * @renewals: how many generations of that window have begun, modulo 256
+ * @turn: how many generations in which it had a packet have ended, modulo 2^16
  * @used: the window had a packet in this generation
  * @riders: number of packets without a window that wait here
  * @cursor: the node that tn_relay_ask() examines next
@@ -154,6 +157,7 @@ struct tn_relay {
 	u32 out;
 	u32 gen;
 	u8 renewals;
+	u16 turn;
 	bool used;
 	u32 riders;
 	u32 cursor;
@@ -162,7 +166,7 @@ struct tn_relay {
 	struct tn_queue wait;
 };
 
-/** tn_relay_init() - @peer: memory for @nodes entries; @packets: the parameter relay_packets */
+/** tn_relay_init() - @peer: @nodes entries, all zero; @packets: the parameter relay_packets */
 void tn_relay_init(struct tn_relay *r, struct tn_relay_peer *peer, u32 nodes, u32 packets);
 
 /**

@@ -328,6 +328,7 @@ static void start(u64 now)
 	cfg.params.park_bytes = 4096;
 	must(!tn_nic_init(nic, &cfg, now), "init");
 	must(tn_nic_table_size(&shape) <= sizeof(table), "table");
+	memset(table, 0, sizeof(table));
 	must(!tn_nic_set_shape(nic, &shape, &at, table), "shape");
 	tn_nic_rows_begin(nic, 1);
 	for (u32 i = 0; i < 9; i++) {

@@ -313,6 +313,7 @@ static void node_start(struct fabric *f, u32 id)
 	n->nic = aligned_alloc(64, (tn_nic_size() + 63) & ~63ul);
 	n->table = aligned_alloc(64, (tn_nic_table_size(&f->shape) + 63) & ~63ul);
 	assert_true(n->nic && n->table);
+	memset(n->table, 0, tn_nic_table_size(&f->shape));
 	expect(&f->r, !tn_nic_init(n->nic, &cfg, f->now), "init");
 	tn_node_coords(&f->shape, id, &at);
 	expect(&f->r, !tn_nic_set_shape(n->nic, &f->shape, &at, n->table), "shape");

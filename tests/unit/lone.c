@@ -123,6 +123,8 @@ void lone_start(struct lone *l, const char *shape, u32 node, void (*tune)(struct
 	l->table = aligned_alloc(64, tn_nic_table_size(&l->shape));
 	l->spare = aligned_alloc(64, tn_nic_table_size(&l->shape));
 	assert_true(l->nic && l->table && l->spare);
+	memset(l->table, 0, tn_nic_table_size(&l->shape));
+	memset(l->spare, 0, tn_nic_table_size(&l->shape));
 	assert_int_equal(tn_nic_init(l->nic, &l->cfg, l->now), 0);
 	tn_node_coords(&l->shape, node, &at);
 	assert_int_equal(tn_nic_set_shape(l->nic, &l->shape, &at, l->table), 0);

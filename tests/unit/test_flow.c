@@ -25,6 +25,13 @@ struct world {
 	u64 lost, now;
 };
 
+/* A table of @version replaces one of @old. */
+static void age(struct tn_flows *f, u64 old, u64 version)
+{
+	tn_flows_age(f, 0, f->nodes, old, version);
+	tn_flows_commit(f, version);
+}
+
 static unsigned int flow_of(const struct tn_pkt *p)
 {
 	return p->hdr.src * TN_FLOW_VCS + p->hdr.vc;
@@ -124,14 +131,22 @@ static void arrive(struct world *w, bool mixed, bool lossy)
 	receive(w, p);
 }
 
+/* Makes the flows of one end, 0 or 1, as they are in a NIC that has just started. */
+static void begin_flows(struct world *w, int end)
+{
+	memset(w->tx[end], 0, sizeof(w->tx[end]));
+	memset(w->rx[end], 0, sizeof(w->rx[end]));
+	tn_flows_init(end ? &w->in : &w->out, w->tx[end], w->rx[end], NODES);
+}
+
 static void world_start(struct world *w, uint64_t seed)
 {
 	memset(w, 0, sizeof(*w));
 	w->r = rnd_new(seed);
 	for (int i = 0; i < PACKETS; i++)
 		tn_queue_push(&w->idle, &w->pool[i]);
-	tn_flows_init(&w->out, w->tx[0], w->rx[0], NODES);
-	tn_flows_init(&w->in, w->tx[1], w->rx[1], NODES);
+	begin_flows(w, 0);
+	begin_flows(w, 1);
 	w->now = 1;
 }
 
@@ -296,12 +311,12 @@ static void test_forged(void **state)
 		for (u32 before = 0; before < 8; before++) {
 			world_start(&w, 1);
 			for (u32 v = 0; v < before; v++)
-				tn_flows_age(&w.in, v, v + 1);
-			tn_flows_age(&w.in, before, 100);
+				age(&w.in, v, v + 1);
+			age(&w.in, before, 100);
 			assert_int_equal(turn_of(&w, 5, 0), TN_FLOW_NOW);
 			assert_int_equal(turn_of(&w, (u16)(100 + ahead[i]), 0), TN_FLOW_NOW);
 			assert_int_equal(turn_of(&w, 5, 1), TN_FLOW_LATE);
-			tn_flows_age(&w.in, 100, 101);
+			age(&w.in, 100, 101);
 			if (ahead[i] == 65) {	/* now it is little ahead */
 				assert_int_equal(turn_of(&w, 5, 1), TN_FLOW_LATE);
 				assert_int_equal(turn_of(&w, 165, 1), TN_FLOW_NOW);
@@ -313,17 +328,17 @@ static void test_forged(void **state)
 		}
 	/* A NIC that missed 200 tables, and then gets the present one. */
 	world_start(&w, 1);
-	tn_flows_age(&w.in, 0, 100);
+	age(&w.in, 0, 100);
 	assert_int_equal(turn_of(&w, 300, 0), TN_FLOW_NOW);
-	tn_flows_age(&w.in, 100, 299);
+	age(&w.in, 100, 299);
 	assert_int_equal(turn_of(&w, 5, 1), TN_FLOW_LATE);
 	assert_int_equal(turn_of(&w, 300, 1), TN_FLOW_NOW);
 	/* Little ahead it stays, however many tables come. */
 	world_start(&w, 1);
-	tn_flows_age(&w.in, 0, 100);
+	age(&w.in, 0, 100);
 	assert_int_equal(turn_of(&w, 164, 0), TN_FLOW_NOW);
 	for (u64 v = 100; v < 120; v++) {
-		tn_flows_age(&w.in, v, v + 1);
+		age(&w.in, v, v + 1);
 		assert_int_equal(turn_of(&w, 100, 1), TN_FLOW_LATE);
 	}
 }
@@ -384,7 +399,7 @@ static void test_age(void **state)
 	for (u32 i = 1; i < 190; i++) {
 		u64 next = version + 997;
 
-		tn_flows_age(&w.in, version, next);
+		age(&w.in, version, next);
 		version = next;
 		if (i < 150)
 			assert_int_equal(turn_of(&w, 5, i), TN_FLOW_NOW);
@@ -464,8 +479,8 @@ static void history_table(struct history *h, u64 step, bool new_row)
 {
 	u64 next = h->version + step;
 
-	tn_flows_age(&h->w.in, h->version, next);
-	tn_flows_age(&h->w.out, h->version, next);
+	age(&h->w.in, h->version, next);
+	age(&h->w.out, h->version, next);
 	h->version = next;
 	if (new_row) {
 		tn_flow_begin(&h->w.out, 2, h->version);
@@ -494,11 +509,11 @@ static void history_one(uint64_t seed)
 			history_table(&h, 1 + rnd_below(&h.r, 3), true);
 			break;
 		case 1:		/* a source that restarts has no rows before the next table */
-			tn_flows_init(&h.w.out, h.w.tx[0], h.w.rx[0], NODES);
+			begin_flows(&h.w, 0);
 			history_table(&h, 1 + rnd_below(&h.r, 3), true);
 			break;
 		case 2:
-			tn_flows_init(&h.w.in, h.w.tx[1], h.w.rx[1], NODES);
+			begin_flows(&h.w, 1);
 			h.any = false;
 			break;
 		case 3:
@@ -615,12 +630,12 @@ static void test_age_ahead(void **state)
 	(void)state;
 	world_start(&w, 1);
 	assert_int_equal(turn_of(&w, 8193, 0), TN_FLOW_NOW);
-	tn_flows_age(&w.in, 8191, 8192);
+	age(&w.in, 8191, 8192);
 	assert_int_equal(turn_of(&w, 8190, 0), TN_FLOW_LATE);
 	/* 2^13 versions behind is too old; one less is not. */
-	tn_flows_age(&w.in, 16383, 16384);
+	age(&w.in, 16383, 16384);
 	assert_int_equal(turn_of(&w, 8190, 0), TN_FLOW_LATE);
-	tn_flows_age(&w.in, 20479, 20480);
+	age(&w.in, 20479, 20480);
 	assert_int_equal(turn_of(&w, 8190, 0), TN_FLOW_NOW);
 }
 

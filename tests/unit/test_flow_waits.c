@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "kernel/core/flow.h"
@@ -16,8 +17,17 @@ static struct tn_flows f;
 static struct tn_pkt pool[NODES * TN_FLOW_VCS], rubbish;
 static unsigned int used;
 
+/* A table of @version replaces one of @old. */
+static void age(struct tn_flows *of, u64 old, u64 version)
+{
+	tn_flows_age(of, 0, of->nodes, old, version);
+	tn_flows_commit(of, version);
+}
+
 static void begin(void)
 {
+	memset(tx, 0, sizeof(tx));
+	memset(rx, 0, sizeof(rx));
 	tn_flows_init(&f, tx, rx, NODES);
 	used = 0;
 }
@@ -196,7 +206,7 @@ static u8 aged(u16 epoch, u64 old, u64 now)
 {
 	begin();
 	rx[7] = (struct tn_flow_rx) { .epoch = epoch, .flags = TN_FLOW_KNOWN };
-	tn_flows_age(&f, old, now);
+	age(&f, old, now);
 	return rx[7].flags & TN_FLOW_OLD;
 }
 

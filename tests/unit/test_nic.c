@@ -76,6 +76,7 @@ static void test_place(void **state)
 	fabric_run(&f, 2 * MS);
 	table = aligned_alloc(64, (tn_nic_table_size(&f.shape) + 63) & ~63ul);
 	assert_non_null(table);
+	memset(table, 0, tn_nic_table_size(&f.shape));
 	assert_int_equal(tn_nic_set_shape(nic, &f.shape, &at, table), 0);
 	free(f.node[4].table);
 	f.node[4].table = table;
@@ -122,6 +123,7 @@ static void test_another_place(void **state)
 	assert_int_equal(leaves_by(node), 1u << 0);
 	table = aligned_alloc(64, (tn_nic_table_size(&f.shape) + 63) & ~63ul);
 	assert_non_null(table);
+	memset(table, 0, tn_nic_table_size(&f.shape));
 	assert_int_equal(tn_nic_set_shape(node->nic, &f.shape, &at, table), 0);
 	free(node->table);
 	node->table = table;

@@ -18,6 +18,12 @@ struct ends {
 	u32 nacks, gen;
 };
 
+static void begin_relay(struct tn_relay *r, struct tn_relay_peer *peer, u32 packets)
+{
+	memset(peer, 0, NODES * sizeof(*peer));
+	tn_relay_init(r, peer, NODES, packets);
+}
+
 static void ends_send(struct rnd *r, struct ends *e)
 {
 	u32 to = 1 + rnd_below(r, NODES - 1);
@@ -80,7 +86,7 @@ static void window_one(uint64_t seed)
 	u32 packets = 1 + rnd_below(&r, 40);
 
 	for (u32 i = 0; i < NODES; i++)
-		tn_relay_init(&e.at[i], e.peer[i], NODES, packets);
+		begin_relay(&e.at[i], e.peer[i], packets);
 	expect(&r, e.at[0].window == (packets < NODES ? 1 : packets / NODES), "w");
 	for (int i = 0; i < 4000; i++) {
 		switch (rnd_below(&r, 50) ? rnd_below(&r, 3) : 3) {
@@ -132,7 +138,7 @@ static void test_ask(void **state)
 	struct tn_relay r;
 
 	(void)state;
-	tn_relay_init(&r, peer, NODES, 8 * NODES);
+	begin_relay(&r, peer, 8 * NODES);
 	for (u32 to = 1; to < 4; to++)
 		for (u32 i = 0; i < 2; i++)
 			tn_relay_charge(&r, &(struct tn_pkt) { .via = { .dst = to } }, 0);
@@ -159,7 +165,7 @@ static void test_ask_single(void **state)
 	struct tn_relay r;
 
 	(void)state;
-	tn_relay_init(&r, peer, NODES, 8 * NODES);
+	begin_relay(&r, peer, 8 * NODES);
 	tn_relay_charge(&r, &(struct tn_pkt) { .via = { .dst = 3 } }, 1);
 	tn_relay_charge(&r, &(struct tn_pkt) { .via = { .dst = 0 } }, 1);
 	assert_int_equal(tn_relay_ask(&r, NODES), TORUS_NO_NODE);
@@ -186,7 +192,7 @@ static void test_lies(void **state)
 	struct tn_relay r;
 
 	(void)state;
-	tn_relay_init(&r, peer, NODES, 8 * NODES);
+	begin_relay(&r, peer, 8 * NODES);
 	tn_relay_renew(&r, 7);
 	for (int i = 0; i < 5; i++)
 		tn_relay_charge(&r, &(struct tn_pkt) { .via = { .dst = 1 } }, 0);
@@ -220,7 +226,7 @@ static void test_generations(void **state)
 	struct tn_relay r;
 
 	(void)state;
-	tn_relay_init(&r, peer, NODES, 8 * NODES);
+	begin_relay(&r, peer, 8 * NODES);
 	assert_true(ended(&r, 1, 0x7fffffffu));
 	assert_true(ended(&r, 1, 0xfffffffeu));
 	assert_true(ended(&r, 1, 0xfffffffeu));
@@ -240,7 +246,7 @@ static void test_forged(void **state)
 	struct tn_relay r;
 
 	(void)state;
-	tn_relay_init(&r, peer, NODES, 8 * NODES);
+	begin_relay(&r, peer, 8 * NODES);
 	tn_relay_renew(&r, 100);
 	assert_true(ended(&r, 1, 100));
 	assert_true(ended(&r, 1, 1u << 30));
@@ -266,7 +272,7 @@ static void test_timers(void **state)
 	struct tn_relay r;
 
 	(void)state;
-	tn_relay_init(&r, peer, NODES, 8 * NODES);
+	begin_relay(&r, peer, 8 * NODES);
 	for (u32 to = 1; to < 3; to++)
 		tn_relay_charge(&r, &(struct tn_pkt) { .via = { .dst = to } }, 0);
 	r.ask_at = 1000;
@@ -285,7 +291,7 @@ static void test_timers(void **state)
 	assert_int_equal(r.asks, 0);
 	assert_int_equal(r.ask_at, ~0ull);
 	assert_int_equal(tn_relay_ask(&r, NODES), TORUS_NO_NODE);
-	assert_int_equal(peer[4].sent, 0);
+	assert_false(tn_relay_acked(&r, 4, 1, 1));
 }
 
 /* A relay has room for the windows of all nodes, even if fewer packets were asked for. */
@@ -300,7 +306,7 @@ static void test_capacity(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		tn_relay_init(&r, peer, NODES, sizes[i].packets);
+		begin_relay(&r, peer, sizes[i].packets);
 		assert_int_equal(r.window, sizes[i].window);
 		assert_int_equal(r.capacity, sizes[i].window * NODES);
 	}
@@ -316,7 +322,7 @@ static void test_renew(void **state)
 
 	(void)state;
 	memset(peer, 0xa5, sizeof(peer));
-	tn_relay_init(&r, peer, NODES, 3 * NODES + 2);
+	begin_relay(&r, peer, 3 * NODES + 2);
 	assert_true(r.window == 3 && r.capacity == 3 * NODES && !r.used && r.ask_at == ~0ull);
 	for (u32 node = 1; node < NODES; node += NODES - 2) {
 		struct tn_pkt pkt = { .via = { .dst = node } };
@@ -332,11 +338,32 @@ static void test_renew(void **state)
 	tn_relay_renew(&r, 7);
 	assert_true(!r.out && !r.used && !r.asks && r.ask_at == ~0ull && r.gen == 7);
 	for (u32 node = 0; node < NODES; node++)
-		assert_true(!peer[node].sent && !peer[node].acked);
+		assert_false(tn_relay_acked(&r, node, 7, 1));
 	assert_int_equal(peer[1].ended, 4);	/* of the other window */
 	assert_int_equal(peer[NODES].sent, 0xa5a5a5a5);
-	tn_relay_init(&r, peer, NODES, NODES - 1);
+	begin_relay(&r, peer, NODES - 1);
 	assert_true(r.window == 1 && r.capacity == NODES);
+}
+
+/* A node with which nothing was sent for long has no counts of a former generation. */
+static void test_old_counts(void **state)
+{
+	struct tn_pkt old = { .via = { .dst = 1 } }, pkt = { .via = { .dst = 2 } };
+	struct tn_relay_peer peer[NODES];
+	struct tn_relay r;
+
+	(void)state;
+	begin_relay(&r, peer, 10 * NODES);
+	tn_relay_charge(&r, &old, 0);
+	for (u32 gen = 1; gen <= 65536; gen++) {
+		tn_relay_renew(&r, gen);
+		tn_relay_charge(&r, &pkt, 0);
+		assert_true(tn_relay_acked(&r, 2, gen, 1));
+	}
+	tn_relay_charge(&r, &pkt, 0);
+	assert_false(tn_relay_acked(&r, 1, 65536, 1));
+	assert_int_equal(tn_relay_ask(&r, NODES), TORUS_NO_NODE);
+	assert_int_equal(tn_relay_ask(&r, NODES), 2);
 }
 
 /* The nodes that sent no count since the last check are asked one after the other. */
@@ -346,7 +373,7 @@ static void test_mute(void **state)
 	struct tn_relay r;
 
 	(void)state;
-	tn_relay_init(&r, peer, NODES, 10 * NODES);
+	begin_relay(&r, peer, 10 * NODES);
 	assert_int_equal(tn_relay_ask(&r, 3), TORUS_NO_NODE);
 	assert_int_equal(r.cursor, 0);		/* no node owes a report */
 	for (u32 node = 1; node < 4; node++) {
@@ -373,7 +400,7 @@ static void test_acked(void **state)
 	struct tn_relay r;
 
 	(void)state;
-	tn_relay_init(&r, peer, NODES, 10 * NODES);
+	begin_relay(&r, peer, 10 * NODES);
 	for (int n = 0; n < 3; n++)
 		tn_relay_charge(&r, &pkt, 0);
 	r.ask_at = 5;
@@ -402,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_timers),
 		cmocka_unit_test(test_capacity),
 		cmocka_unit_test(test_renew),
+		cmocka_unit_test(test_old_counts),
 		cmocka_unit_test(test_mute),
 		cmocka_unit_test(test_acked),
 	};

@@ -110,6 +110,8 @@ static void test_rows_parts(void **state)
 		assert_false(active[i] & TORUS_ROW_HOLD);
 	/* A new place of the NIC ends an open table, too. */
 	mem = aligned_alloc(64, tn_nic_table_size(&other));
+	assert_non_null(mem);
+	memset(mem, 0, tn_nic_table_size(&other));
 	assert_int_equal(tn_nic_rows_open(nic, 9), 0);
 	assert_int_equal(tn_nic_set_shape(nic, &other, &at, mem), 0);
 	assert_int_equal(tn_nic_rows_copy(nic, 9, 1), -ESTALE);
@@ -310,7 +312,9 @@ static void history(uint64_t seed)
 	fabric_start(&f, seed, "2x2x2");
 	nic = f.node[0].nic;
 	table = aligned_alloc(64, tn_nic_table_size(&shape));
-	expect(&f.r, table && !tn_nic_set_shape(nic, &shape, &at, table), "place");
+	assert_non_null(table);
+	memset(table, 0, tn_nic_table_size(&shape));
+	expect(&f.r, !tn_nic_set_shape(nic, &shape, &at, table), "place");
 	memset(&m, 0, sizeof(m));
 	m.copied = ~0u;
 	for (int i = 0; i < 2000; i++) {

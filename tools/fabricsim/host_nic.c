@@ -71,6 +71,7 @@ static int place_set(struct wnode *n, const struct act *a)
 	mem = aligned_alloc(64, size);
 	if (!mem)
 		abort();
+	memset(mem, 0, size);
 	err = tn_nic_set_shape(n->nic, &a->shape, &a->at, mem);
 	if (err) {
 		free(mem);
