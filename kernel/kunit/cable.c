@@ -2,8 +2,9 @@
 /*
  * Two NICs at the ends of one cable. Over a wire the payload's ECRC is there and is checked:
  * a byte that changed under way is noticed, counted, mended by the retry, and no host sees
- * it. Between NICs of one kernel, at the ends of a virtual cable, it is left out; a mark
- * alone, without such a cable, is not believed. A port delivers delayed frames later, in order.
+ * it. Between NICs of one kernel, at the ends of a virtual cable, it is left out, unless there is
+ * a queueing discipline in between; a mark alone, without such a cable, is not believed. A port
+ * delivers delayed frames later, in order.
  */
 #include <linux/delay.h>
 #include <linux/ip.h>
@@ -162,11 +163,12 @@ static void listen(struct kunit *test, bool on)
 	KUNIT_EXPECT_EQ(test, err, 0);
 }
 
-static void join(struct kunit *test, bool virtual)
+static void join_by(struct kunit *test, struct lab_cable cable)
 {
 	unsigned int i;
 
-	pair = (struct pair) { .cable = { .virtual = virtual, .touch = touch } };
+	pair = (struct pair) { .cable = cable };
+	pair.cable.touch = touch;
 	lab_cable(test, &pair.cable);
 	for (i = 0; i < 2; i++) {
 		pair.nic[i] = lab_nic(test, 2, 0);
@@ -181,6 +183,11 @@ static void join(struct kunit *test, bool virtual)
 		usleep_range(1000, 2000);
 	KUNIT_ASSERT_EQ(test, state(pair.nic[0], 0), TORUS_LINK_UP);
 	KUNIT_ASSERT_EQ(test, state(pair.nic[1], 1), TORUS_LINK_UP);
+}
+
+static void join(struct kunit *test, bool virtual)
+{
+	join_by(test, (struct lab_cable) { .virtual = virtual });
 }
 
 /* Sends all messages, and checks that all arrive as they were, once and in order. */
@@ -236,6 +243,15 @@ static void test_virtual(struct kunit *test)
 	converse(test);
 	/* Retransmitted packets, which a slow machine may cause, have their ECRC. */
 	KUNIT_EXPECT_EQ(test, pair.unsummed, (unsigned int)MESSAGES);
+	KUNIT_EXPECT_EQ(test, errors(), 0ull);
+}
+
+/* A queueing discipline may damage frames, as netem does: then the ECRC is there. */
+static void test_queued(struct kunit *test)
+{
+	join_by(test, (struct lab_cable) { .virtual = true, .queued = true });
+	converse(test);
+	KUNIT_EXPECT_EQ(test, pair.unsummed, 0u);
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
 
@@ -356,6 +372,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_damage),
 	KUNIT_CASE(test_mark),
 	KUNIT_CASE(test_virtual),
+	KUNIT_CASE(test_queued),
 	KUNIT_CASE(test_standstill),
 	KUNIT_CASE(test_latency),
 	KUNIT_CASE(test_overtake),

@@ -225,6 +225,8 @@ void lab_cable(struct kunit *test, struct lab_cable *c)
 		dev->features |= NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA;
 		if (c->virtual)		/* required of devices with a peer */
 			dev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
+		if (c->virtual && !c->queued)
+			dev->priv_flags |= IFF_NO_QUEUE;
 		*(struct lab_cable **)netdev_priv(dev) = c;
 		c->end[i] = dev;
 	}

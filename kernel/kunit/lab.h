@@ -46,16 +46,17 @@ void lab_lower_del(struct net_device *lower);
  * struct lab_cable - two Ethernet devices, ktc0 and ktc1, joined
  * @virtual: each names the other as its peer, as those of a veth pair do, and marks of the
  *	stack pass; else frames are copied, as over a wire, and marks do not
+ * @queued: both have a queueing discipline, as an administrator can give to those of a veth pair
  * @touch: if not NULL, called for each frame under way, with its Ethernet payload at skb->data and
  *	bottom halves off; may change it unless @virtual, because then it is a copy
  */
 struct lab_cable {
 	struct net_device *end[2];
-	bool virtual;
+	bool virtual, queued;
 	void (*touch)(struct lab_cable *cable, struct sk_buff *skb);
 };
 
-/** lab_cable() - make @cable, of which @virtual and @touch are set */
+/** lab_cable() - make @cable, of which @virtual, @queued and @touch are set */
 void lab_cable(struct kunit *test, struct lab_cable *cable);
 /** lab_attach() - bind port @port. Return: 0, or an error that was told (else -ENOMSG) */
 int lab_attach(struct torus_soft *s, unsigned int port, const char *name);

@@ -9,7 +9,9 @@
  *
  * Between two NICs of this kernel at the ends of one virtual cable ECRCs are left out
  * (core/link.h, Memory), as the stack leaves out checksums. A frame without them is marked by
- * values of the skb that nothing outside of this module sets.
+ * values of the skb that nothing outside of this module sets. What may change a frame on its way
+ * may leave the mark (netem does), so ECRCs are there if the sending end has a queueing discipline,
+ * the receiving end an XDP program, or either a tc filter or a netfilter hook for that direction.
  *
  * The lower device is linked to the netdev as an upper/lower pair, so the stack refuses loops and
  * stacks that are too high. A NIC that moves to another namespace keeps its lower devices, which
@@ -21,6 +23,7 @@
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 #include <net/rtnetlink.h>
+#include <net/sch_generic.h>
 
 #include "nic.h"
 
@@ -52,15 +55,63 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 
 static rx_handler_result_t port_rx(struct sk_buff **pskb);
 
-/* Return: true if the other end of @lower is a port of a NIC of this kernel. RCU. */
-static bool is_memory(const struct net_device *lower)
+static const struct net_device *peer_of(const struct net_device *dev)
 {
-	const struct net_device_ops *ops = lower->netdev_ops;
-	struct net_device *peer;
+	const struct net_device_ops *ops = dev->netdev_ops;
 
 	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "peer of a lower device without RCU");
-	peer = ops->ndo_get_peer_dev ? ops->ndo_get_peer_dev((struct net_device *)lower) : NULL;
-	return peer && rcu_access_pointer(peer->rx_handler) == port_rx;
+	return ops->ndo_get_peer_dev ? ops->ndo_get_peer_dev((struct net_device *)dev) : NULL;
+}
+
+/* Return: true if an administrator has put something in between that may change what @dev sends. */
+static bool has_egress(const struct net_device *dev)
+{
+	unsigned int i;
+
+	for (i = 0; i < READ_ONCE(dev->real_num_tx_queues); i++) {
+		const struct Qdisc *q = rcu_dereference_check(netdev_get_tx_queue(dev, i)->qdisc,
+							      rcu_read_lock_any_held());
+
+		if (q && q->enqueue)
+			return true;
+	}
+#ifdef CONFIG_NETFILTER_EGRESS
+	if (rcu_access_pointer(dev->nf_hooks_egress))
+		return true;
+#endif
+#if defined(CONFIG_NET_XGRESS)		/* since Linux 6.6 */
+	return rcu_access_pointer(dev->tcx_egress);
+#elif defined(CONFIG_NET_CLS_ACT)
+	return rcu_access_pointer(dev->miniq_egress);
+#else
+	return false;
+#endif
+}
+
+/* The same for what @dev receives. */
+static bool has_ingress(const struct net_device *dev)
+{
+	if (dev_xdp_prog_count((struct net_device *)dev))
+		return true;
+#ifdef CONFIG_NETFILTER_INGRESS
+	if (rcu_access_pointer(dev->nf_hooks_ingress))
+		return true;
+#endif
+#if defined(CONFIG_NET_XGRESS)
+	return rcu_access_pointer(dev->tcx_ingress);
+#elif defined(CONFIG_NET_CLS_ACT)
+	return rcu_access_pointer(dev->miniq_ingress);
+#else
+	return false;
+#endif
+}
+
+/* Return: true if frames go from @from, of a NIC of this kernel, to another one unchanged. RCU. */
+static bool is_memory(const struct net_device *from, const struct net_device *to)
+{
+	return from && to && rcu_access_pointer(from->rx_handler) == port_rx &&
+	       rcu_access_pointer(to->rx_handler) == port_rx && !has_egress(from) &&
+	       !has_ingress(to);
 }
 
 static void mark_memory(struct sk_buff *skb)
@@ -72,7 +123,7 @@ static void mark_memory(struct sk_buff *skb)
 static bool is_marked(const struct sk_buff *skb)
 {
 	return skb->ip_summed == CHECKSUM_UNNECESSARY &&
-	       skb->csum_level == SKB_MAX_CSUM_LEVEL && is_memory(skb->dev);
+	       skb->csum_level == SKB_MAX_CSUM_LEVEL && is_memory(peer_of(skb->dev), skb->dev);
 }
 
 /* The rx_handler of lower devices: queues a frame for NAPI. RCU, bottom halves off. */
@@ -281,7 +332,7 @@ static bool send_port(struct torus_port *port, u64 now)
 {
 	struct net_device *lower = rcu_dereference(port->lower);
 	struct torus_soft *s = port->nic;
-	bool memory = lower && !port->soft->fault.bits.ber && is_memory(lower);
+	bool memory = lower && !port->soft->fault.bits.ber && is_memory(lower, peer_of(lower));
 	unsigned int n;
 
 	lockdep_assert_held(&s->lock);
@@ -383,9 +434,8 @@ void torus_port_detach(struct torus_soft *s, unsigned int num)
 	if (!lower)
 		return;
 	RCU_INIT_POINTER(port->lower, NULL);
-	netdev_rx_handler_unregister(lower);	/* waits until port_rx() has ended */
-	/* waits until the NAPI poll, which may be sending, has ended */
-	synchronize_net();
+	/* Waits until port_rx(), and the NAPI poll, which may be sending, have ended. */
+	netdev_rx_handler_unregister(lower);
 	netdev_upper_dev_unlink(lower, s->dev.netdev);
 	set_lower_name(port, "");
 	update_carrier(port);
