@@ -264,7 +264,8 @@ static void torus_ndo_get_stats64(struct net_device *dev, struct rtnl_link_stats
 	s->tx_bytes = c[TORUS_NC_HOST_BYTES_TX];
 	s->rx_packets = c[TORUS_NC_HOST_MESSAGES_RX];
 	s->rx_bytes = c[TORUS_NC_HOST_BYTES_RX];
-	s->rx_dropped = c[TORUS_NC_HOST_DROPS];
+	s->tx_dropped = c[TORUS_NC_HOST_TX_DROPS];
+	s->rx_dropped = c[TORUS_NC_HOST_DROPS] - min(c[TORUS_NC_HOST_DROPS], s->tx_dropped);
 }
 
 static const struct net_device_ops torus_netdev_ops = {

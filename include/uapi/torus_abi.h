@@ -495,7 +495,8 @@ enum torus_port_gauge {
 	X(REROUTED, rerouted, packets, "adaptive packets of a failed link's RETRY buffer sent another way") \
 	X(UNSURE, unsure, packets, "adaptive packets that a lost neighbour may have had: they may arrive twice") \
 	X(HOST_WAITED, host_waited, messages, "messages of the host that waited aside, as nothing to their destination moved") \
-	X(HOST_STUCK, host_stuck, messages, "of host_drops: messages to a destination to which nothing moved for too long")
+	X(HOST_STUCK, host_stuck, messages, "of host_drops: messages to a destination to which nothing moved for too long") \
+	X(HOST_TX_DROPS, host_tx_drops, messages, "of host_drops: messages of the host; the others were for it")
 
 enum torus_node_counter {
 #define TORUS_X_(id, name, unit, help) TORUS_NC_##id,

@@ -182,13 +182,15 @@ static void test_stats64(struct kunit *test)
 	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_BYTES_TX] = 12;
 	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_MESSAGES_RX] = 13;
 	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_BYTES_RX] = 14;
-	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_DROPS] = 15;
+	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_DROPS] = 35;
+	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_TX_DROPS] = 20;
 	dev_get_stats(s->dev.netdev, &x);	/* while packets move, as it were */
 	torus_soft_unlock_read(s);
 	KUNIT_EXPECT_EQ(test, x.tx_packets, 11ull);
 	KUNIT_EXPECT_EQ(test, x.tx_bytes, 12ull);
 	KUNIT_EXPECT_EQ(test, x.rx_packets, 13ull);
 	KUNIT_EXPECT_EQ(test, x.rx_bytes, 14ull);
+	KUNIT_EXPECT_EQ(test, x.tx_dropped, 20ull);
 	KUNIT_EXPECT_EQ(test, x.rx_dropped, 15ull);
 }
 

@@ -209,6 +209,7 @@ static void test_full(void **state)
 	}
 	assert_int_equal(nc(TORUS_NC_HOST_STUCK), 20);
 	assert_int_equal(nc(TORUS_NC_HOST_DROPS), 20);
+	assert_int_equal(nc(TORUS_NC_HOST_TX_DROPS), 20);
 	/* A second one has half of the rest, and so on; a first message always has its place. */
 	assert_int_equal(fill_lane(2), 4);
 	pass(PATIENCE);

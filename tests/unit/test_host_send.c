@@ -66,6 +66,7 @@ static u32 goes(const u8 *ip, size_t n, u32 len)
 	assert_int_equal(c[TORUS_NC_HOST_BYTES_TX] - bytes,
 			 len > TORUS_HOST_HDR ? len - TORUS_HOST_HDR : 0);
 	assert_int_equal(c[TORUS_NC_HOST_DROPS] - drops, !yes);
+	assert_int_equal(c[TORUS_NC_HOST_TX_DROPS], c[TORUS_NC_HOST_DROPS]);
 	return yes ? to.dst : NOWHERE;
 }
 
@@ -192,6 +193,7 @@ static void test_refused(void **state)
 		assert_int_equal(shell.told, t[i].told);
 		assert_int_equal(shell.told_len, t[i].told ? 256 - TORUS_HOST_HDR : 0);
 		assert_int_equal(shell.counter[TORUS_NC_HOST_DROPS], 1);
+		assert_int_equal(shell.counter[TORUS_NC_HOST_TX_DROPS], 1);
 		host_end();
 	}
 }
