@@ -39,7 +39,8 @@ int torus_genl_do(struct sk_buff *skb, struct genl_info *info)
 		.cmd = info->genlhdr->cmd,
 		.tb = (const struct nlattr *const *)info->attrs,
 		.attrs = { genlmsg_data(info->genlhdr), (size_t)genlmsg_len(info->genlhdr) },
-		.from = info->snd_portid,
+		/* Two namespaces may have sockets of the same number. */
+		.from = (u64)genl_info_net(info)->net_cookie << 32 | info->snd_portid,
 	};
 	struct sk_buff *reply = NULL;
 	int err;

@@ -141,9 +141,9 @@ enum torus_group {
  * LINK_ATTACH: bind the port to a lower device by name; an empty name detaches; do: PORT, LOWER
  * ROWS_BEGIN: opens a shadow table that starts as a copy of the active one, holds included. It
  *	replaces a shadow table that was not committed. The table belongs to the socket that began
- *	it: PUT and COMMIT of other sockets, also of one that began earlier, get ESTALE. Versions of
- *	a root must not decrease: ESTALE if VERSION is below the active one of the same ROOT_EPOCH;
- *	do: VERSION, ROOT_EPOCH?, ROOT_GUID?
+ *	it: PUT and COMMIT of other sockets, also of one that began earlier, get ESTALE. Versions
+ *	must not decrease: ESTALE if VERSION is below the active one, unless ROOT_EPOCH is above that
+ *	of the active rows; do: VERSION, ROOT_EPOCH?, ROOT_GUID?
  * ROWS_PUT: rows of the shadow table; do: VERSION, ROWS
  * ROWS_COMMIT: the shadow becomes the active table in one step; new packets carry colour
  *	VERSION mod 4; all destinations with a relay go on hold; do: VERSION, ROOT_EPOCH?, ROOT_GUID?

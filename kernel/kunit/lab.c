@@ -269,6 +269,7 @@ int lab_send(struct torus_soft *s, struct sk_buff *skb, unsigned int *bad)
 	};
 	int err = -ENOMEM;
 
+	genl_info_net_set(&info, &init_net);
 	nlmsg_end(skb, nlmsg_hdr(skb));
 	info.attrs = kcalloc(TORUS_A_MAX + 1, sizeof(*info.attrs), GFP_KERNEL);
 	if (info.attrs)

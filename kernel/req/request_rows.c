@@ -16,8 +16,9 @@
 #define PART_HEAD	(12u + 4u + 8u + 4u)
 
 /*
- * Checks the version that ROWS_BEGIN names. Versions of one root never decrease, so a lower one
- * is a delayed request. A root of a later epoch may begin with a lower version.
+ * Checks the version that ROWS_BEGIN names. Versions never decrease, so a lower one is a delayed
+ * request, or of a writer that does not know the fabric: the order of packets depends on it
+ * (core/flow.h). Only a root of a later epoch may begin with a lower version.
  */
 static int check_order(struct torus_hw *hw, struct torus_req *r)
 {
@@ -26,7 +27,7 @@ static int check_order(struct torus_hw *hw, struct torus_req *r)
 	u32 n;
 
 	hw->ops->rows(hw, &n, &active);
-	return epoch && torus_attr_number(epoch) == hw->rows_epoch &&
+	return (epoch ? torus_attr_number(epoch) : 0) <= hw->rows_epoch &&
 	       torus_req_version(r) < active ? -ESTALE : 0;
 }
 

@@ -183,7 +183,8 @@ static void test_by_hand(void **state)
 }
 
 /*
- * A late version of the same root is old; a later root may know less, and begins with any version.
+ * A late version of the same root is old, and so is one of no root; a later root may know less, and
+ * begins with any version.
  */
 static void test_versions(void **state)
 {
@@ -203,7 +204,11 @@ static void test_versions(void **state)
 	done(&again, EPOCH, ROOT);
 	done(&late, EPOCH + 1, OTHER);
 	start(0, 0);
-	done(&late, 0, 0);
+	assert_int_equal(run(&late, 0, 0), -ESTALE);
+	done(&again, 0, 0);
+	r.hw.rows_epoch = EPOCH;	/* of a root that the NIC no longer obeys */
+	assert_int_equal(run(&late, 0, 0), -ESTALE);
+	done(&again, 0, 0);
 }
 
 /* Commands that give the NIC facts, or read from it, need no root. */

@@ -264,13 +264,13 @@ def test_privilege(s):
         "DEVICE_SET": [u8("BOOTSTRAP", 1)],
         "LINK_SET": [port(1), u8("ADMIN", 0)],
         "LINK_ATTACH": [port(2), attr(A["TORUS_A_LOWER"], b"wire2\0")],
-        "ROWS_BEGIN": [version(20)],
-        "ROWS_PUT": [version(20), rows(0, row_of(7), 9)],
-        "ROWS_COMMIT": [version(20)],
+        "ROWS_BEGIN": [version(40)],
+        "ROWS_PUT": [version(40), rows(0, row_of(7), 9)],
+        "ROWS_COMMIT": [version(40)],
         "HOLD": [attr(A["TORUS_A_NODES"], struct.pack("=I", 3))],
-        "RELEASE": [version(20)],
+        "RELEASE": [version(40)],
         "PARK_RESOLVE": [port(0), attr(A["TORUS_A_SESSION"], struct.pack("=I", 1))],
-        "PARK_REPLAY": [version(20), attr(A["TORUS_A_PORTS"], u16s(1))],
+        "PARK_REPLAY": [version(40), attr(A["TORUS_A_PORTS"], u16s(1))],
         "MGMT_SEND": [port(0), attr(A["TORUS_A_DATA"], b"hello")],
     }
     check("every set is tried", set(bodies) == set(re.findall(r"PERM_(\w+) = GENL", perms)))
@@ -330,6 +330,26 @@ def test_moves():
     open(until, "w").close()
     check("a NIC moves there and back", not any(moved) or print(moved))
     check("who commands here gets no device from there", not any([os.waitpid(p, 0)[1] for p in pids]))
+
+
+def test_same_number():
+    """A NIC goes to another namespace while one writes, where a socket has the writer's number."""
+    os.system("ip netns add far; ip link add far type torus")
+    nic, put = attr(A["TORUS_A_NAME"], b"far\0"), (version(1), rows(0, row_of(1), 4))
+    one, far = Sock(number=77777), os.open("/run/netns/far", 0)
+    check("a NIC is placed", one.ask("DEVICE_SET", nic, attr(A["TORUS_A_SHAPE"], u16s(4)),
+                                     attr(A["TORUS_A_COORDS"], u16s(0))) == 0)
+    check("one begins to write its rows", one.ask("ROWS_BEGIN", nic, version(1)) == 0)
+    check("it moves away", move(rtnl(), b"far\0", far) == 0)
+    pid = os.fork()
+    if not pid:
+        setns("/run/netns/far")
+        other = Sock(number=77777)
+        err, text, _ = other.refusal("ROWS_PUT", nic + b"".join(put))
+        os._exit(err != errno.ESTALE or "another socket" not in text or
+                 other.ask("ROWS_BEGIN", nic, version(1)) or other.ask("ROWS_PUT", nic, *put) != 0)
+    check("a socket of the same number there is another writer", os.waitpid(pid, 0)[1] == 0)
+    os.system("ip -n far link del far")
 
 
 def contained():
@@ -488,5 +508,6 @@ test_privilege(second)
 test_listeners()
 test_events()
 test_moves()
+test_same_number()
 test_container()
 nl.done_testing()

@@ -60,9 +60,9 @@ def messages(data):
 class Sock:
     """A socket of family torus; family and groups are asked of the controller."""
 
-    def __init__(self, room=65536):
+    def __init__(self, room=65536, number=0):
         self.s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
-        self.s.bind((0, 0))
+        self.s.bind((number, 0))
         self.s.settimeout(120)
         self.send(16, 3, attr(2, b"torus\0"), REQUEST)
         family = dict(attrs(next(messages(self.s.recv(room)))[2][4:]))
