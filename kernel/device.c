@@ -154,15 +154,25 @@ int torus_dev_run(struct torus_dev *d, struct torus_req *r)
 
 static LIST_HEAD(all_devs);
 
-/*
- * Return: the user, as known outside all user namespaces, who made the namespace @ns, which must
- * not be the initial one.
- */
-static kuid_t maker_of(const struct user_namespace *ns)
+/* Return: the user namespace below the initial one that @ns is, or is nested in. */
+static const struct user_namespace *outermost(const struct user_namespace *ns)
 {
 	while (ns->parent != &init_user_ns)
 		ns = ns->parent;
-	return ns->owner;
+	return ns;
+}
+
+/*
+ * Return: true if the NICs of both count together: they are in one container, or in those of one
+ * user. The containers that root makes belong to different users.
+ */
+static bool share_limit(const struct user_namespace *a, const struct user_namespace *b)
+{
+	if (a == &init_user_ns || b == &init_user_ns)
+		return false;
+	a = outermost(a);
+	b = outermost(b);
+	return a == b || (uid_eq(a->owner, b->owner) && !uid_eq(a->owner, GLOBAL_ROOT_UID));
 }
 
 bool torus_dev_may_add(struct user_namespace *ns)
@@ -171,10 +181,8 @@ bool torus_dev_may_add(struct user_namespace *ns)
 	struct torus_dev *d;
 
 	ASSERT_RTNL();
-	if (ns == &init_user_ns)
-		return true;
 	list_for_each_entry(d, &all_devs, all)
-		n += d->owner != &init_user_ns && uid_eq(maker_of(d->owner), maker_of(ns));
+		n += share_limit(d->owner, ns);
 	return n < TORUS_USER_NICS_MAX;
 }
 

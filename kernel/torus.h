@@ -132,7 +132,8 @@ void torus_netdev_setup(struct net_device *dev);
  * @ns: user namespace that is to own another NIC
  * Packets are allocated in soft interrupts, so nobody is charged for them, and their number is
  * bounded only by the number of NICs. The NICs of all user namespaces that a user has made, also of
- * nested ones, are counted together.
+ * nested ones, are counted together; of those that root has made, each is counted alone, with
+ * those nested in it.
  * Return: true if @ns may have one more; the initial user namespace always may.
  */
 bool torus_dev_may_add(struct user_namespace *ns);
