@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Many or odd clients of an HTTP server on this machine.
+
+    web_clients.py PORT idle N          opens N connections one after the other and sends nothing;
+                                        prints how many got 503, and
+                                        how many are open; keeps these until its input ends
+    web_clients.py PORT events N PATH   opens N streams of /events, creates PATH, and reads until
+                                        each has had that a cable is lost; prints how many, keeps
+                                        them until its input ends
+    web_clients.py PORT slow            a request of one byte each tenth of a second: prints when the
+                                        server closes the connection
+    web_clients.py PORT pipeline        two requests at once on one connection: prints the statuses
+    web_clients.py PORT deaf            asks for events, never reads, and sends more and more
+    web_clients.py PORT raw             sends standard input, prints the first line of the answer
+"""
+import re
+import resource
+import select
+import socket
+import sys
+import time
+
+port, verb = int(sys.argv[1]), sys.argv[2]
+
+
+def connect():
+    return socket.create_connection(("127.0.0.1", port), 10)
+
+
+def idle(n):
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, n + 50), most))
+    poll, kept, refused = select.poll(), {}, 0
+    for _ in range(n):
+        s = connect()
+        kept[s.fileno()] = s
+        poll.register(s, select.POLLIN)
+    end = time.time() + 10
+    while len(kept) > 256 and time.time() < end:
+        for fd, _ in poll.poll(200):
+            try:
+                refused += kept[fd].recv(100).startswith(b"HTTP/1.1 503")
+            except ConnectionResetError:
+                pass
+            poll.unregister(fd)
+            kept.pop(fd).close()
+    print(refused, len(kept))
+    sys.stdout.flush()
+    sys.stdin.read()
+
+
+def events(n, path):
+    streams = []
+    for _ in range(n):
+        s = connect()
+        s.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+        streams.append(s)
+    for s in streams:
+        s.recv(100000)
+    open(path, "w", encoding="utf-8").close()
+    got = {s: b"" for s in streams}
+    end = time.time() + 20
+    while time.time() < end and not all(b"is lost" in v for v in got.values()):
+        for s in select.select(streams, [], [], 0.2)[0]:
+            got[s] += s.recv(100000)
+    print(sum(b"is lost" in v for v in got.values()))
+    sys.stdout.flush()
+    sys.stdin.read()
+
+
+def slow():
+    s = connect()
+    begin = time.time()
+    try:
+        while time.time() < begin + 60:
+            s.sendall(b"G" if time.time() == begin else b"x")
+            if select.select([s], [], [], 0.1)[0] and not s.recv(1000):
+                break
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    print(int(time.time() - begin))
+
+
+def pipeline():
+    s = connect()
+    one = b"GET /api/status HTTP/1.1\r\nHost: x\r\n\r\n"
+    s.sendall(one + one + b"GET /none HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    data = b""
+    while True:
+        more = s.recv(100000)
+        if not more:
+            break
+        data += more
+    print(*re.findall("HTTP/1.1 ([0-9]+)", data.decode()))
+
+
+def deaf():
+    s = connect()
+    s.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+    s.settimeout(2)
+    try:
+        for _ in range(1000):
+            s.sendall(b"x" * 65536)    # this is not read, and may not fill the server's memory
+    except (TimeoutError, BrokenPipeError, ConnectionResetError):
+        pass
+    print("held back")
+
+
+def raw():
+    s = connect()
+    s.sendall(sys.stdin.buffer.read())
+    s.shutdown(socket.SHUT_WR)
+    print(s.recv(200).split(b"\r\n")[0].decode(errors="replace"))
+
+
+if verb == "idle":
+    idle(int(sys.argv[3]))
+elif verb == "events":
+    events(int(sys.argv[3]), sys.argv[4])
+else:
+    {"slow": slow, "pipeline": pipeline, "deaf": deaf, "raw": raw}[verb]()
