@@ -38,6 +38,16 @@ all_came_once() {
 		{ jq -c '.[] | {node, lost, duplicates}' <<<"$counters"; return 1; }
 }
 
+# flows_from NODE...: waits until each of these nodes sends messages: in the meantime 50 more
+flows_from() {
+	local node n
+	for node; do
+		n=$(sent "$node") && until_true 20 has_sent "$node" $((n + 50)) || return 1
+	done
+}
+sent() { "$bin/fabricctl" counters "$1" --lab "$lab" --json | jq '.[0].host_messages_tx'; }
+has_sent() { (($(sent "$1") >= $2)); }
+
 # --- sanitized programs: their reports are in $tmp/asan*, those of UBSan in their logs --------------
 
 # Opens the lab's logs: "lab down" removes them, with what a process says while it ends.

@@ -20,7 +20,7 @@ counted() { "$bin/fabricctl" counters --lab "$lab" --json | jq "map(.$1) | add";
 more_than() { (($(counted "$1") > $2)); }
 none() { (($(counted "$1") == 0)) || { echo "$1: $(counted "$1")"; return 1; }; }
 
-# under COMMAND...: adaptive flows of three nodes, and COMMAND a second later. Each flow must be
+# under COMMAND...: adaptive flows of three nodes, and COMMAND while they flow. Each flow must be
 # clean: no record lost, doubled or altered.
 under() {
 	local from pids=() rc=0
@@ -28,8 +28,7 @@ under() {
 		"$bin/fabricctl" lab traffic --name "$lab" -s 8 --udp --dscp 8 "$from" $to >"$tmp/$from" 2>&1 &
 		pids+=($!)
 	done
-	sleep 1
-	"$@" || rc=1
+	flows_from 0,0 2,0 0,2 && "$@" || rc=1
 	for from in "${pids[@]}"; do
 		wait "$from" || rc=1
 	done

@@ -32,8 +32,7 @@ whole() {
 		"$bin/fabricctl" lab traffic --name "$lab" -s 8 --udp "$from" "$to" >"$tmp/$from-$to" 2>&1 &
 		pids+=($!)
 	done <<<$'0,0 1,1\n2,0 1,1\n0,2 1,1\n1,1 0,0\n2,2 0,1'
-	sleep 1
-	cut_and_mend || rc=1
+	flows_from 0,0 2,0 0,2 1,1 2,2 && cut_and_mend || rc=1
 	for from in "${pids[@]}"; do
 		wait "$from" || rc=1
 	done

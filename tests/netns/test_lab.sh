@@ -85,8 +85,8 @@ ping_all() {
 # cable is cut and mended, as many are under way as the window allows.
 some='--rate 1000'
 
-# under SECONDS FLAGS COMMAND...: sends traffic from 0,0 to $far, and runs COMMAND a second
-# later. Beside ordered UDP there is adaptive UDP, which may arrive in any order.
+# under SECONDS FLAGS COMMAND...: sends traffic from 0,0 to $far, and runs COMMAND while it
+# flows. Beside ordered UDP there is adaptive UDP, which may arrive in any order.
 under() {
 	local seconds=$1 flags=$2 pid adaptive='' rc=0
 	shift 2
@@ -99,8 +99,7 @@ under() {
 			>"$tmp/adaptive" 2>&1 &
 		adaptive=$!
 	fi
-	sleep 1
-	"$@" || rc=1
+	flows_from 0,0 && "$@" || rc=1
 	wait "$pid" || rc=1
 	cat "$tmp/traffic"
 	if [[ $adaptive ]]; then
@@ -208,7 +207,7 @@ source_vanishes() {
 	local node=$1 pid rc=0
 	timeout 60 "$bin/fabricctl" lab traffic --name "$lab" -s 40 $some "$node" 0,0 >"$tmp/source" 2>&1 &
 	pid=$!
-	sleep 1
+	flows_from "$node" || { kill "$pid"; return 1; }
 	lab kill "$node" --power
 	wait "$pid" || rc=$?
 	cat "$tmp/source"

@@ -128,12 +128,16 @@ reports() { ask events --kind line | grep -cE 'warning +line +line (0,0:\+x|1,0:
 # A restarted manager tells the root what has changed, so that the root forgets the old state.
 # Both NICs see the cut before it is mended; one that does not would not train anew.
 forgotten() {
+	local before
+	before=$(losses)
 	lab line 0,0:+x --dead 0 && until_true 10 narrow && lab kill 1,0 --manager &&
 		lab line 0,0:+x --dead none && lab cut 0,0:+x &&
-		until_true 10 is_of 0,0 +x '.state != "up"' true && sleep 1 && lab mend 0,0:+x &&
+		until_true 10 is_of 0,0 +x '.state != "up"' true && until_true 10 lost_again "$before" && lab mend 0,0:+x &&
 		until_true 10 is_of 0,0 +x '.state == "up" and .width == 12' true &&
 		lab revive --timeout $((60 * slow)) 1,0 && until_true 10 whole
 }
+losses() { grep -c 'port -x: up -> ' "/run/torus/$lab/1.0/torusemu.log"; }
+lost_again() { (($(losses) > $1)); }
 narrow() { is '.degraded_links | map(select(.width < 12) | .node[0]) | sort | join(" ")' "0 1"; }
 whole() { is '.degraded_links | map(select(.width < 12)) | length' 0; }
 

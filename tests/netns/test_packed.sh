@@ -223,14 +223,13 @@ ping_all() {
 	[[ $(uniq "$tmp/pings") == answered && $(wc -l <"$tmp/pings") == $((nodes * nodes)) ]]
 }
 
-# under FLAGS COMMAND...: sends traffic from 0,0 to 1,1, and runs COMMAND a second later
+# under FLAGS COMMAND...: sends traffic from 0,0 to 1,1, and runs COMMAND while it flows
 under() {
 	local pid rc=0
 	# shellcheck disable=SC2086
 	"$bin/fabricctl" lab traffic --name "$lab" -s 6 $1 0,0 1,1 >"$tmp/traffic" 2>&1 &
 	pid=$!
-	sleep 1
-	"${@:2}" || rc=1
+	flows_from 0,0 && "${@:2}" || rc=1
 	wait "$pid" || rc=1
 	cat "$tmp/traffic"
 	return $rc

@@ -54,9 +54,8 @@ under_traffic() {
 	version=$(version)
 	"$bin/fabricctl" lab traffic --name "$lab" 0,0 2,1 --seconds 3 --json >"$tmp/traffic" &
 	pid=$!
-	sleep 1
-	reload 0.0 192.168.0.0/16 fd00:9::/48
-	until_true 10 plan_is 192.168.0.0/16 fd00:9::/48 && until_true 10 all_have fd00:9 && rc=0
+	flows_from 0,0 && reload 0.0 192.168.0.0/16 fd00:9::/48 &&
+		until_true 10 plan_is 192.168.0.0/16 fd00:9::/48 && until_true 10 all_have fd00:9 && rc=0
 	wait "$pid" || rc=1
 	cat "$tmp/traffic"
 	jq -e '[.flows[].clean] | all' "$tmp/traffic" && all_came_once || rc=1

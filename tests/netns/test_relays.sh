@@ -51,15 +51,14 @@ seen() {
 }
 counted_alike() { [[ $(ask verify --json | jq .relayed) == $(ask status --json | jq .relayed_pairs) ]]; }
 
-# under SECONDS FLAGS COMMAND...: sends traffic from 0,0 to $far, and runs COMMAND a second later
+# under SECONDS FLAGS COMMAND...: sends traffic from 0,0 to $far, and runs COMMAND while it flows
 under() {
 	local seconds=$1 flags=$2 pid rc=0
 	shift 2
 	# shellcheck disable=SC2086
 	"$B/fabricctl" lab traffic --name "$lab" -s "$seconds" $flags 0,0 "$far" >"$tmp/traffic" 2>&1 &
 	pid=$!
-	sleep 1
-	"$@" || rc=1
+	flows_from 0,0 && "$@" || rc=1
 	wait "$pid" || rc=1
 	cat "$tmp/traffic"
 	return $rc

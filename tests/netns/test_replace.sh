@@ -34,8 +34,7 @@ replaced() {
 	before=$(of "$node" guid) lost=$(died)
 	"$bin/fabricctl" lab traffic --name "$lab" -s 4 --rate 1000 0,1 1,0 >"$tmp/traffic" 2>&1 &
 	pid=$!
-	sleep 1
-	lab replace --timeout $((30 * slow)) "$@" "$node" && until_true 20 running && verified || rc=1
+	flows_from 0,1 1,0 && lab replace --timeout $((30 * slow)) "$@" "$node" && until_true 20 running && verified || rc=1
 	wait "$pid" || clean_but $(($(died) - lost)) || rc=1
 	cat "$tmp/traffic"
 	[[ $rc == 0 && $(of "$node" guid) != "$before" && $(of "$node" name) == "$name" ]] &&

@@ -89,8 +89,7 @@ attempt() {
 	crc=$(each .crc_errors) replayed=$(each .replayed_packets) before=$(forwarded) none=$(unreachable)
 	for link in "${cables[@]}"; do lab ber "$link" 1e-6 || return 1; done
 	traffic cut -s 2 &
-	sleep 1
-	then_recovers lab cut 0:+x || rc=1
+	flows_from 0 && then_recovers lab cut 0:+x || rc=1
 	wait "$!"
 	traffic rerouted --udp -s 1
 	then_recovers lab mend 0:+x && all_came_once || rc=1
