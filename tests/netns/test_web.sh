@@ -19,6 +19,7 @@ cleanup() {
 	local p
 	for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
 	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
+	"$B/fabricctl" lab down --name "${lab}w" >/dev/null 2>&1
 }
 
 # serve [OPTION...]: starts fabricweb on a free port, which is $port then, and its process $web
@@ -267,6 +268,19 @@ while True:
 	gives 200 /metrics && kill -0 "$web"
 }
 
+# A page for each node, which is there as long as the lab is
+lab_web() {
+	local other=${lab}w urls url n=0
+	"$bin/fabricctl" lab up 2x1 --name "$other" --web --json >"$tmp/lab-up.json" || return 1
+	python3 "$TOP/tests/netns/schema.py" "$TOP/tools/fabricctl/schema" lab-up "$tmp/lab-up.json" &&
+		mapfile -t urls < <(jq -r '.web[]' "$tmp/lab-up.json") && ((${#urls[@]} == 2)) || n=9
+	for url in "${urls[@]}"; do
+		[[ $(curl -sS -m 10 "${url}api/coord" | jq -c .own) == "[$n,0]" ]] && n=$((n + 1))
+	done
+	"$bin/fabricctl" lab down --name "$other" && ((n == 2)) && ! curl -sS -m 10 "${urls[0]}" 2>/dev/null &&
+		! "$bin/fabricctl" lab up 2 --bare --web --name "$other" 2>"$tmp/said" && grep 'no managers' "$tmp/said"
+}
+
 check "up" up
 check "every path, and headers of the page" every_path
 check "paths, queries and bodies that are wrong" bad_paths
@@ -283,5 +297,6 @@ check "pipelined, slow, deaf and malformed clients" odd_clients
 check "100 browsers, less than 12 MiB" browsers
 check "a manager that hangs, ends and comes back" away
 check "answers of no manager" no_manager
+check "lab up --web" lab_web
 cleanup
 done_testing

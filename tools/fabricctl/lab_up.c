@@ -26,12 +26,14 @@
 #include "raise.h"
 #include "say.h"
 #include "teardown.h"
+#include "web.h"
 #include "lib/util/clock.h"
 
 static const char *name = "lab", *backend, *kernel_nodes, *service = "172.30.0.0/16";
 static const char *log_level = "info", *config, *ber, *latency;
 static const char *sets[OPT_LIST_MAX];
-static bool auto_shape, bare, keep, no_wait, packed, tun;
+static bool auto_shape, bare, keep, no_wait, packed, tun, web;
+static uint16_t *web_port;	/* of each node, with --web */
 static uint64_t timeout = 60;
 
 #define LAB_PAYLOAD "payload_max=16368"	/* cables of a lab take the largest packets */
@@ -134,7 +136,9 @@ static int check_arguments(const char *shape_text, struct torus_shape *shape, st
 	if (lab_name_check(name) || shape_check(shape_text, shape) || levels_check() ||
 	    fault_wish_parse(ber, latency, wish))
 		return CANNOT;
-	return bare ? OK : programs_find(p);
+	if (bare)
+		return web ? fail("--web: a bare lab has no managers to ask") : OK;
+	return web && web_find() ? CANNOT : programs_find(p);
 }
 
 /* Checks that this machine can run the lab, before anything is changed. */
@@ -230,11 +234,31 @@ static int bring_up_lab(struct lab *lab, const struct programs *p, const char *e
 	free(netns);
 	if (status == OK && !bare && !no_wait)
 		status = await_running(lab, (int)timeout, &interrupted);
+	if (status == OK && web)
+		status = web_start(lab, web_port);
 	took->total = seconds_now() - start;
 	took->fabric = took->total - took->network - took->processes;
 	if (interrupted)
 		status = fail("interrupted");
 	return status;
+}
+
+static json_t *list_urls(const struct lab *lab)
+{
+	json_t *urls = json_array();
+	char url[LAB_TEXT_MAX];
+
+	for (uint32_t id = 0; web && id < lab->nodes; id++)
+		json_array_append_new(urls, json_string(web_url(web_port[id], url)));
+	return urls;
+}
+
+static void print_urls(const struct lab *lab)
+{
+	char url[LAB_TEXT_MAX], text[TORUS_TEXT_MAX];
+
+	for (uint32_t id = 0; web && id < lab->nodes; id++)
+		printf("%-8s %s\n", torus_node_text(&lab->shape, id, text), web_url(web_port[id], url));
 }
 
 static void report_lab(const struct ctl *ctl, const struct lab *lab, const struct took *t)
@@ -247,15 +271,16 @@ static void report_lab(const struct ctl *ctl, const struct lab *lab, const struc
 	torus_shape_text(&lab->shape, text);
 	progress("%s", "");
 	if (ctl->json) {
-		json_show(json_pack("{ss so si si s{sf sf sf sf}}", "name", lab->name, "shape",
+		json_show(json_pack("{ss so si si s{sf sf sf sf} so}", "name", lab->name, "shape",
 				    json_shape(&lab->shape), "nodes", lab->nodes, "links", cables,
 				    "seconds", "network", t->network, "processes", t->processes,
-				    "fabric", t->fabric, "total", t->total));
+				    "fabric", t->fabric, "total", t->total, "web", list_urls(lab)));
 		return;
 	}
 	printf("lab '%s' is up: %s, %u node%s, %u cable%s, in %.1f s (network %.1f, processes "
 	       "%.1f, fabric %.1f)\n", lab->name, text, lab->nodes, lab->nodes == 1 ? "" : "s",
 	       cables, cables == 1 ? "" : "s", t->total, t->network, t->processes, t->fabric);
+	print_urls(lab);
 }
 
 /*
@@ -439,16 +464,18 @@ static int lab_up(struct ctl *ctl, int argc, char **argv)
 		return CANNOT;
 	if (lab_new(&lab, name, &shape))
 		return fail("out of memory");
+	web_port = calloc(lab.nodes, sizeof(*web_port));
 	labconf_plan(extra, &lab.plan);
 	proc_files();
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	signal(SIGHUP, on_signal);
-	status = take_settings(&lab);
+	status = web_port ? take_settings(&lab) : fail("out of memory");
 	if (status == OK)
 		status = check_machine(&lab);
 	if (status == OK)
 		status = raise_lab(ctl, &lab, &p, extra, &wish);
+	free(web_port);
 	lab_free(&lab);
 	return status;
 }
@@ -479,6 +506,8 @@ static const struct opt opts[] = {
 	{ OPT_NUMBER, "timeout", 't', "SECONDS", &timeout, 1, 3600,
 	  "give up if the fabric is not running by then, default 60" },
 	{ OPT_FLAG, "no-wait", 0, NULL, &no_wait, 0, 0, "do not wait until the fabric runs" },
+	{ OPT_FLAG, "web", 0, NULL, &web, 0, 0,
+	  "a page for browsers at each node, on this machine: prints the addresses" },
 	{ OPT_FLAG, "bare", 0, NULL, &bare, 0, 0,
 	  "namespaces and cables only: no NICs, no managers" },
 	{ OPT_FLAG, "keep", 0, NULL, &keep, 0, 0,
