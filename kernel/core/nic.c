@@ -301,7 +301,8 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	nic->at = *at;
 	nic->node = tn_node_id(shape, at);
 	nic->nodes = n;
-	nic->way.known = false;
+	memset(nic->way, 0, sizeof(nic->way));
+	memset(nic->entry, 0, sizeof(nic->entry));
 	nic->rows = (u64 *)m;
 	m += round_up_64(n * sizeof(u64));
 	nic->shadow = (u64 *)m;

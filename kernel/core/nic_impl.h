@@ -54,8 +54,11 @@ struct tn_block {
 	u64 begins;
 };
 
+#define TN_WAYS		16
+
 /**
- * struct tn_way - cached routing result of the last header: the next packet mostly has the same
+ * struct tn_way - cached routing result of a header, which the next packet to its destination
+ * mostly has, too
  * @known: the cache is valid
  * @path: the header
  * @out: the result of tn_route_next()
@@ -69,12 +72,29 @@ struct tn_way {
 };
 
 /**
+ * struct tn_entry - cached injection queue of packets: it is asked for twice for each message,
+ * before the message is cut into packets, and when it is sent
+ * @row: the row that they are sent by; 0: the cache is not valid
+ * @dst: their destination
+ * @vc: their virtual channel
+ * @input: index of the queue in tn_nic.input
+ */
+struct tn_entry {
+	u64 row;
+	u32 dst;
+	u8 vc;
+	u8 input;
+};
+
+/**
  * struct tn_nic
  * @input: queues in front of the router
  * @active: bitmap of inputs with packets
  * @turn: input that is served first in the next round
  * @live: mask of ports whose link is not down: others do not send
- * @way: routing result of the packet that was last moved
+ * @way: routing results of the packets last moved, by destination modulo TN_WAYS: a node that
+ *	forwards questions and their answers needs two in turn
+ * @entry: injection queues of the packets last sent, likewise
  * @ring_at: when to examine the outputs whose free buffers are all critical bubbles (ring.h); ~0:
  *	there is none
  * @reopening: mask of closed ports that open when the replay is done
@@ -126,7 +146,8 @@ struct tn_nic {
 	u16 reopening;
 	bool cut_short;
 	u64 ring_at;
-	struct tn_way way;
+	struct tn_way way[TN_WAYS];
+	struct tn_entry entry[TN_WAYS];
 	struct tn_queue input[TN_INPUTS];
 	struct tn_queue held;
 	u64 held_bytes;

@@ -159,7 +159,7 @@ static bool same_path(const struct tn_path *a, const struct tn_path *b)
 
 static const struct tn_way *way_of(struct tn_nic *nic, const struct tn_path *path)
 {
-	struct tn_way *w = &nic->way;
+	struct tn_way *w = &nic->way[path->dst % TN_WAYS];
 
 	if (w->known && same_path(&w->path, path))
 		return w;
@@ -187,10 +187,20 @@ static unsigned int inject_input(struct tn_nic *nic, const struct tn_path *path,
 
 unsigned int tn_inject_input(struct tn_nic *nic, u32 dst, u64 row, unsigned int vc)
 {
-	struct tn_path path = path_of_row(dst, row, vc == TORUS_VC_A);
+	struct tn_entry *e = &nic->entry[dst % TN_WAYS];
+	struct tn_path path;
 
 	tn_assert(row & TORUS_ROW_VALID);
-	return inject_input(nic, &path, vc);
+	if (e->row == row && e->dst == dst && e->vc == vc)
+		return e->input;
+	path = path_of_row(dst, row, vc == TORUS_VC_A);
+	*e = (struct tn_entry) {
+		.row = row,
+		.dst = dst,
+		.vc = (u8)vc,
+		.input = (u8)inject_input(nic, &path, vc),
+	};
+	return e->input;
 }
 
 /* Puts @pkt, whose header is complete, into its injection queue. */

@@ -185,6 +185,16 @@ static void test_bubble_of_line(void **state)
 
 /* --- ways -------------------------------------------------------------------------------- */
 
+/* Packets to @dst by @row enter the queues of @port, by channel, however often they are asked for. */
+static void enters(u32 dst, u64 row, unsigned int port)
+{
+	for (unsigned int vc = TORUS_VC_D0; vc <= TORUS_VC_D1; vc++) {
+		for (unsigned int i = 0; i < 2; i++)
+			assert_int_equal(tn_inject_input(l.nic, dst, row, vc),
+					 TN_INPUT_INJECT + port * TORUS_VCS + vc);
+	}
+}
+
 /* Each packet follows its own header, whatever the header before it was. */
 static void test_headers(void **state)
 {
@@ -204,6 +214,7 @@ static void test_headers(void **state)
 	begin(NULL);
 	for (unsigned int i = 0; i < ARRAY_SIZE(way); i++) {
 		lone_row(&l, way[i].dst, TORUS_ROW_VALID | way[i].row);
+		enters(way[i].dst, TORUS_ROW_VALID | way[i].row, way[i].port);
 		sends(1, way[i].dst, 0);
 		assert_int_equal(tn_nic_tx_ports(l.nic), 1u << way[i].port);
 		assert_int_equal(lone_drain(&l, way[i].port), 1);
@@ -442,7 +453,7 @@ static void test_park_full(void **state)
 		work();
 		assert_int_equal(lone_link(&l, 2)->credit.used[0], 1);
 		l.no_park = false;
-		work();
+			work();
 		assert_int_equal(nc(TORUS_NC_PARKED), 22);
 		assert_int_equal(lone_link(&l, 2)->credit.used[0], 1);
 		end();
