@@ -964,8 +964,9 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 		}
 		nic->turn = (u8)((nic->turn + 1) % TN_INPUTS);
 		moved += tn_reopen(nic);
-		moved += tn_launch_waiting(nic);
-	} while (moved);
+		if (nic->relay.wait.head)
+			moved += tn_launch_waiting(nic);
+	} while (moved && (is_any_active(nic) || nic->park.replaying));
 	if (nic->relay.out && nic->relay.ask_at == ~0ull)
 		nic->relay.ask_at = now + nic->params.replay_timeout;
 	if (nic->flows.waiting)
