@@ -164,9 +164,12 @@ static unsigned int xmit_waiting(struct torus_soft *s, u64 now)
 /* Sends the next message of queue @q. Return: its bytes; 0: there is none. */
 static unsigned int xmit_next(struct torus_soft *s, unsigned int q, u64 now)
 {
-	struct sk_buff *skb = torus_host_open(&s->soft.host, q) ? torus_tx_take(s, q) : NULL;
+	struct sk_buff *skb;
 	unsigned int len;
 
+	if (skb_queue_empty_lockless(&s->txq[q]) || !torus_host_open(&s->soft.host, q))
+		return 0;
+	skb = torus_tx_take(s, q);
 	if (!skb)
 		return 0;
 	len = skb->len;
@@ -179,7 +182,7 @@ static unsigned int xmit_next(struct torus_soft *s, unsigned int q, u64 now)
  * Sending makes no room in the NIC, so once no waiting message has room, the lanes are not searched
  * again.
  */
-void torus_msg_xmit(struct torus_soft *s, u64 now)
+bool torus_msg_xmit(struct torus_soft *s, u64 now)
 {
 	struct torus_host *h = &s->soft.host;
 	unsigned int n = 0, bytes = 0, waiting, before, q;
@@ -190,7 +193,7 @@ void torus_msg_xmit(struct torus_soft *s, u64 now)
 	if (waiting)
 		torus_host_give_up(h, STALL_TIME, now);
 	else if (!is_any_open(s))
-		return;
+		return false;
 	do {
 		before = bytes;
 		waiting = waiting ? xmit_waiting(s, now) : 0;
@@ -198,7 +201,9 @@ void torus_msg_xmit(struct torus_soft *s, u64 now)
 		for (q = 0; q < TORUS_VCS; q++)
 			bytes += xmit_next(s, q, now);
 		n++;
-	} while (bytes != before && n < XMIT_BATCH && bytes < XMIT_BYTES);
+	} while (bytes != before && (waiting || is_any_open(s)) && n < XMIT_BATCH &&
+		 bytes < XMIT_BYTES);
+	return true;
 }
 
 /* --- from the fabric ---------------------------------------------------------------- */

@@ -211,10 +211,10 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 		torus_ports_tx(s, now);
 	}
 	for (i = 0; pending && i < MOVES_MAX; i++) {
-		torus_msg_xmit(s, now);
+		pending = torus_msg_xmit(s, now);
 		tn_nic_work(s->soft.nic, now);
 		more = torus_ports_tx(s, now);
-		pending = torus_msg_pending(s);
+		pending = pending && torus_msg_pending(s);
 	}
 	send_events(s);
 	return more || pending || tn_nic_due(s->soft.nic);

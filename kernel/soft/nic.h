@@ -106,6 +106,7 @@ struct torus_port {
  * @large_at: when the last such message was sent, ns
  * @waited: number of messages that waited in batches since the device was made (@lock)
  * @last: when the last message was added to a batch, ns
+ * @taken: messages were taken since torus_tx_wake() last looked at the stack's queues
  */
 struct torus_tx {
 	spinlock_t lock;
@@ -124,6 +125,7 @@ struct torus_tx {
 	u64 large_at;
 	u64 waited;
 	u64 last;
+	bool taken;
 };
 
 /**
@@ -401,8 +403,11 @@ bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max);
 void torus_msg_lost(void *dev, const u8 *ip, u32 len);
 /** torus_msg_forget() - free a message that waited; a torus_host_free (lock) */
 void torus_msg_forget(void *dev, struct torus_host_msg *msg);
-/** torus_msg_xmit() - give messages of the host to the core, while it has room for them (lock) */
-void torus_msg_xmit(struct torus_soft *s, u64 now);
+/**
+ * torus_msg_xmit() - give messages of the host to the core, while it has room for them (lock)
+ * Return: false if there was none. A message that comes after that schedules NAPI by itself.
+ */
+bool torus_msg_xmit(struct torus_soft *s, u64 now);
 /** torus_msg_pending() - Return: true if torus_msg_xmit() would take or send a message (lock) */
 bool torus_msg_pending(struct torus_soft *s);
 /**

@@ -179,6 +179,10 @@ void torus_tx_wake(struct torus_soft *s)
 	struct net_device *dev = s->dev.netdev;
 	unsigned int q;
 
+	/* A full queue has messages, and the round that takes one looks here. */
+	if (!READ_ONCE(s->tx.taken))
+		return;
+	WRITE_ONCE(s->tx.taken, false);
 	smp_mb();	/* after messages were taken: pairs with stop_queue() */
 	for (q = 0; q < dev->real_num_tx_queues && q < TORUS_VCS; q++) {
 		if (__netif_subqueue_stopped(dev, (u16)q) && netif_running(dev) &&
@@ -242,6 +246,7 @@ struct sk_buff *torus_tx_take(struct torus_soft *s, unsigned int q)
 	spin_lock_bh(&s->tx.lock);
 	skb = __skb_dequeue(&s->txq[q]);
 	spin_unlock_bh(&s->tx.lock);
+	WRITE_ONCE(s->tx.taken, true);
 	return skb;
 }
 
