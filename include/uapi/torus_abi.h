@@ -480,7 +480,7 @@ enum torus_port_gauge {
 	X(REORDERED, reordered, packets, "packets that waited for an earlier one of their flow") \
 	X(LOST, lost, packets, "packets missing in a flow and given up") \
 	X(HELD, held, packets, "packets that waited at the source on a hold") \
-	X(HOST_MESSAGES_TX, host_messages_tx, messages, "messages taken from the host") \
+	X(HOST_MESSAGES_TX, host_messages_tx, messages, "messages of the host that were sent") \
 	X(HOST_MESSAGES_RX, host_messages_rx, messages, "messages given to the host") \
 	X(HOST_BYTES_TX, host_bytes_tx, bytes, "bytes of host_messages_tx") \
 	X(HOST_BYTES_RX, host_bytes_rx, bytes, "bytes of host_messages_rx") \

@@ -45,7 +45,8 @@ struct torus_host_chain;
  * @next: private
  * @since: private: when it began to wait in a lane, ns
  * @bytes: bytes of memory that it occupies while it waits, not 0; set by the shell
- * @dst: its destination, node id; set by torus_host_begin(), as is @vc
+ * @dst: its destination, node id; set by torus_host_begin(), as are @len and @vc
+ * @len: its bytes without the virtio_net_hdr
  * @from: queue of the host that it comes from, less than TORUS_VCS; set by the shell
  */
 struct torus_host_msg {
@@ -53,6 +54,7 @@ struct torus_host_msg {
 	u64 since;
 	u32 bytes;
 	u32 dst;
+	u32 len;
 	u8 vc;
 	u8 from;
 };
@@ -239,7 +241,10 @@ static inline void torus_host_packet(struct tn_queue *q, struct tn_pkt *pkt, u32
 	tn_queue_push(q, pkt);
 }
 
-/** torus_host_send() - give the packets in h->out, which are those of @msg, to the NIC */
+/**
+ * torus_host_send() - give the packets in h->out, which are those of @msg, to the NIC
+ * Counts the message if the NIC takes all of them, or else one drop.
+ */
 void torus_host_send(struct torus_host *h, const struct torus_host_msg *msg, u64 now);
 /** torus_host_drop() - free the packets of a message that will not arrive, and count one drop */
 void torus_host_drop(struct torus_host *h, struct tn_queue *q);

@@ -67,8 +67,7 @@ bool torus_host_begin(struct torus_host *h, struct torus_host_msg *msg, const u8
 {
 	u64 *counter = tn_nic_counters(h->nic);
 
-	counter[TORUS_NC_HOST_MESSAGES_TX]++;
-	counter[TORUS_NC_HOST_BYTES_TX] += len < TORUS_HOST_HDR ? 0 : len - TORUS_HOST_HDR;
+	msg->len = len < TORUS_HOST_HDR ? 0 : len - TORUS_HOST_HDR;
 	msg->dst = h->shape ? find_destination(h, ip, n) : TORUS_NO_NODE;
 	msg->vc = torus_host_vc(ip, n);
 	if (msg->dst == TORUS_NO_NODE) {
@@ -87,6 +86,7 @@ bool torus_host_begin(struct torus_host *h, struct torus_host_msg *msg, const u8
 
 void torus_host_send(struct torus_host *h, const struct torus_host_msg *msg, u64 now)
 {
+	u64 *counter = tn_nic_counters(h->nic);
 	struct tn_queue *q = &h->out;
 
 	while (q->head) {
@@ -105,4 +105,6 @@ void torus_host_send(struct torus_host *h, const struct torus_host_msg *msg, u64
 			q->tail = NULL;
 		q->count--;
 	}
+	counter[TORUS_NC_HOST_MESSAGES_TX]++;
+	counter[TORUS_NC_HOST_BYTES_TX] += msg->len;
 }

@@ -185,17 +185,16 @@ static struct went went(struct torus_soft *s, struct sk_buff *skb)
 	return w;
 }
 
-/* Sends @skb, which is dropped: it counts as sent all the same, and as dropped once. */
+/* Sends @skb, which is dropped: it counts as dropped once, and not as sent. */
 static void expect_dropped(struct kunit *test, struct torus_soft *s, struct sk_buff *skb,
 			   bool unreachable)
 {
-	unsigned int len = skb->len;
 	struct went w = went(s, skb);
 
 	KUNIT_EXPECT_EQ(test, w.injected, 0ull);
 	KUNIT_EXPECT_EQ(test, w.drops, 1ull);
-	KUNIT_EXPECT_EQ(test, w.messages, 1ull);
-	KUNIT_EXPECT_EQ(test, w.bytes, (u64)len);
+	KUNIT_EXPECT_EQ(test, w.messages, 0ull);
+	KUNIT_EXPECT_EQ(test, w.bytes, 0ull);
 	KUNIT_EXPECT_EQ(test, w.unreachable, unreachable);
 }
 
@@ -272,6 +271,27 @@ static void test_where(struct kunit *test)
 	/* Node 2 has no path, as its row says: the sender gets an ICMP error. */
 	expect_dropped(test, s, to4(test, 0x0a020000, 100), true);
 	expect_dropped(test, s, to6(test, 2, 100), true);
+}
+
+/* Messages that are in the queues when the netdev goes down count as dropped, each once. */
+static void test_down(struct kunit *test)
+{
+	struct torus_soft *s = nic_of(test, 0);
+	struct sk_buff *skb[3];
+	u64 c[TORUS_NC_COUNT];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(skb); i++)
+		skb[i] = to4(test, 0x0a010000, 100);
+	torus_soft_lock(s);
+	queue(s, skb[0], TORUS_VC_D0);
+	queue(s, skb[1], TORUS_VC_D0);
+	queue(s, skb[2], TORUS_VC_D1);
+	torus_soft_unlock_read(s);
+	s->dev.ops->stop(&s->dev);
+	s->dev.ops->counters(&s->dev, c);
+	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_DROPS], 3ull);
+	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_TX_DROPS], 3ull);
+	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_MESSAGES_TX], 0ull);
 }
 
 /* --- from the fabric -------------------------------------------------------------- */
@@ -593,6 +613,7 @@ static void test_tcp_segments(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_where),
+	KUNIT_CASE(test_down),
 	KUNIT_CASE(test_udp),
 	KUNIT_CASE(test_datagrams),
 	KUNIT_CASE(test_unreachable),

@@ -433,8 +433,8 @@ void torus_tx_look(struct torus_soft *s);
 struct sk_buff *torus_tx_take(struct torus_soft *s, unsigned int q);
 /** torus_tx_wake() - wake the stack's queues that have room again (NAPI, without the lock) */
 void torus_tx_wake(struct torus_soft *s);
-/** torus_tx_purge() - drop the messages in the queues */
-void torus_tx_purge(struct torus_soft *s);
+/** torus_tx_purge() - drop the messages in the queues. Return: their number */
+unsigned int torus_tx_purge(struct torus_soft *s);
 /** torus_tx_answered() - note that messages were delivered to the host (NAPI) */
 void torus_tx_answered(struct torus_soft *s);
 /** torus_tx_stop() - drop the messages that wait; NAPI is stopped, and the host sends no more */

@@ -250,15 +250,18 @@ struct sk_buff *torus_tx_take(struct torus_soft *s, unsigned int q)
 	return skb;
 }
 
-void torus_tx_purge(struct torus_soft *s)
+unsigned int torus_tx_purge(struct torus_soft *s)
 {
+	unsigned int q, n = 0;
 	struct sk_buff *skb;
-	unsigned int q;
 
 	for (q = 0; q < TORUS_VCS; q++) {
-		while ((skb = torus_tx_take(s, q)))
+		while ((skb = torus_tx_take(s, q))) {
 			kfree_skb(skb);
+			n++;
+		}
 	}
+	return n;
 }
 
 void torus_tx_answered(struct torus_soft *s)
