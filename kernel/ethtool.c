@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ethtool operations: -i, link state, -S (counters of the NIC and of each port, with the same
- * names as elsewhere), and -c (interrupt moderation: how long small messages of the host may wait
- * to be batched).
+ * names as elsewhere, without those that ip -s link shows), and -c (interrupt moderation: how long
+ * small messages of the host may wait to be batched).
  */
 #include <linux/ethtool.h>
 
 #include "torus.h"
 
 #define X(id, name, unit, help) #name,
-static const char nic_names[][ETH_GSTRING_LEN] = { TORUS_NODE_COUNTER_LIST(X) "tx_waited" };
+static const char *const nic_names[] = { TORUS_NODE_COUNTER_LIST(X) "tx_waited" };
 static const char *const port_names[] = { TORUS_PORT_COUNTER_LIST(X) "rx_queue_drops" };
 #undef X
 
 static_assert(ARRAY_SIZE(nic_names) == TORUS_NC_COUNT + 1);
 static_assert(ARRAY_SIZE(port_names) == TORUS_PC_COUNT + 1);
+
+/* Node counters that all netdevs have (torus_ndo_get_stats64()), so that -S must not repeat them. */
+#define STANDARD	(BIT_ULL(TORUS_NC_HOST_MESSAGES_TX) | BIT_ULL(TORUS_NC_HOST_BYTES_TX) | \
+			 BIT_ULL(TORUS_NC_HOST_MESSAGES_RX) | BIT_ULL(TORUS_NC_HOST_BYTES_RX) | \
+			 BIT_ULL(TORUS_NC_HOST_DROPS) | BIT_ULL(TORUS_NC_HOST_TX_DROPS))
+#define NIC_STATS	(ARRAY_SIZE(nic_names) - HWEIGHT64(STANDARD))
+
+static_assert(TORUS_NC_COUNT <= 64);
+
+static bool is_standard(unsigned int counter)
+{
+	return counter < TORUS_NC_COUNT && STANDARD >> counter & 1;
+}
 
 static void get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
 {
@@ -29,7 +42,7 @@ static int get_sset_count(struct net_device *dev, int sset)
 
 	if (sset != ETH_SS_STATS)
 		return -EOPNOTSUPP;
-	return (int)(ARRAY_SIZE(nic_names) + d->hw->nports * ARRAY_SIZE(port_names));
+	return (int)(NIC_STATS + d->hw->nports * ARRAY_SIZE(port_names));
 }
 
 static void get_strings(struct net_device *dev, u32 sset, u8 *data)
@@ -39,8 +52,10 @@ static void get_strings(struct net_device *dev, u32 sset, u8 *data)
 
 	if (sset != ETH_SS_STATS)
 		return;
-	memcpy(data, nic_names, sizeof(nic_names));
-	data += sizeof(nic_names);
+	for (i = 0; i < ARRAY_SIZE(nic_names); i++) {
+		if (!is_standard(i))
+			ethtool_sprintf(&data, "%s", nic_names[i]);
+	}
 	for (p = 0; p < d->hw->nports; p++) {
 		for (i = 0; i < ARRAY_SIZE(port_names); i++)
 			ethtool_sprintf(&data, "port%u_%s", p, port_names[i]);
@@ -63,9 +78,14 @@ static void port_stats(struct torus_dev *d, unsigned int port, u64 *data)
 static void get_ethtool_stats(struct net_device *dev, struct ethtool_stats *stats, u64 *data)
 {
 	struct torus_dev *d = netdev_priv(dev);
+	u64 counter[TORUS_NC_COUNT];
+	unsigned int i;
 
-	d->ops->counters(d, data);
-	data += TORUS_NC_COUNT;
+	d->ops->counters(d, counter);
+	for (i = 0; i < TORUS_NC_COUNT; i++) {
+		if (!is_standard(i))
+			*data++ = counter[i];
+	}
 	*data++ = d->ops->tx_waited(d);
 	torus_dev_lock(d);
 	for (unsigned int p = 0; p < d->hw->nports; p++)
