@@ -44,6 +44,12 @@ tests/unit/test_fabricsim_route-objs := tests/unit/test_fabricsim_route.o tests/
 tests/unit/test_fabricsim_route-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_route-libs := $(call pkg-libs,cmocka) $(lib-libs)
 
+tests += tests/unit/test_fabricsim_translate
+tests/unit/test_fabricsim_translate-objs := tests/unit/test_fabricsim_translate.o tests/unit/program.o \
+	$(sim-translate:%=tools/fabricsim/%.o) kernel/core/window.o
+tests/unit/test_fabricsim_translate-deps := $(B)/libtorus.a $(B)/fabricsim
+tests/unit/test_fabricsim_translate-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+
 tests += tests/unit/test_fabricsim_plot
 tests/unit/test_fabricsim_plot-objs := tests/unit/test_fabricsim_plot.o tests/unit/program.o \
 	tools/fabricsim/plot.o tools/fabricctl/say.o
@@ -51,4 +57,5 @@ tests/unit/test_fabricsim_plot-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_plot-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
 $(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_plot.o test_fabricsim_recovery.o test_fabricsim_flow.o \
-	test_fabricsim_retry.o test_fabricsim_train.o test_fabricsim_availability.o test_fabricsim_route.o): CPPFLAGS += $(lib-cflags)
+	test_fabricsim_retry.o test_fabricsim_train.o test_fabricsim_availability.o test_fabricsim_route.o \
+	test_fabricsim_translate.o): CPPFLAGS += $(lib-cflags)
