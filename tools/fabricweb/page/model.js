@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The fabric as the manager describes it, and how it is asked for. A node is known by its number,
+// a cable by its end at a port with '+'. Nothing here touches the page.
+
+export const DIMS = 'xyzabc';
+const NODES_AT_ONCE = 4096, ENDS_AT_ONCE = 2048;	// limits of a reply: fabricd-control(7)
+
+export const model = {
+	status: null, shape: [], nodes: [], cables: new Map(), table: -1, at: 0,
+};
+
+export function idOf(coords) {
+	let id = 0;
+	for (let d = model.shape.length - 1; d >= 0; d--)
+		id = id * model.shape[d] + coords[d];
+	return id;
+}
+
+export function coordsOf(id) {
+	return model.shape.map((size) => {
+		const c = id % size;
+		id = Math.floor(id / size);
+		return c;
+	});
+}
+
+export const count = () => model.shape.reduce((n, size) => n * size, model.shape.length ? 1 : 0);
+
+// The node behind a port, if the cable is as it should be
+export function neighbour(id, port) {
+	const coords = coordsOf(id), d = DIMS.indexOf(port[1]);
+	coords[d] = (coords[d] + (port[0] === '+' ? 1 : model.shape[d] - 1)) % model.shape[d];
+	return idOf(coords);
+}
+
+export const opposite = (port) => (port[0] === '+' ? '-' : '+') + port[1];
+const keyOf = (id, port) => id + port;
+
+// The cable at a port of a node, by either of its ends
+export function cableAt(id, port) {
+	return port[0] === '+' ? model.cables.get(keyOf(id, port)) :
+		model.cables.get(keyOf(neighbour(id, port), opposite(port)));
+}
+
+export async function ask(path) {
+	const answer = await fetch(path);
+	const data = await answer.json();
+	if (!answer.ok)
+		throw new Error(data.error || answer.statusText);
+	return data;
+}
+
+// Asks in as many parts as the limit of a reply needs.
+async function askParts(path, each) {
+	const nodes = count(), parts = [];
+	const batch = Math.max(1, Math.floor(each));
+	if (nodes <= batch)
+		return ask(path);
+	for (let first = 0; first < nodes; first += batch) {
+		const at = coordsOf(first).join(',');
+		parts.push(...await ask(`${path}${path.includes('?') ? '&' : '?'}node=${at}&count=${batch}`));
+	}
+	return parts;
+}
+
+function setShape(shape) {
+	if (String(shape) === String(model.shape))
+		return;
+	model.shape = shape;
+	model.nodes = [];
+	model.cables = new Map();
+	for (let id = 0; id < count(); id++) {
+		model.nodes.push({ id, node: coordsOf(id), name: null, state: 'unknown' });
+		for (let d = 0; d < shape.length; d++)
+			if (shape[d] > 1)
+				model.cables.set(keyOf(id, '+' + DIMS[d]), { id, port: '+' + DIMS[d], dim: d,
+					peer: neighbour(id, '+' + DIMS[d]), ends: [null, null], kind: 'unknown',
+					rate: 0, errors: 0 });
+	}
+}
+
+const BUSY = ['training', 'init', 'retraining'];
+
+// What a cable is shown as, by both of its ends
+function kindOf(cable) {
+	const ends = cable.ends.filter(Boolean), has = (...why) => ends.some((e) => why.includes(e.excluded));
+	if (!ends.length)
+		return 'unknown';
+	if (has('admin'))
+		return 'excluded';
+	if (has('held', 'stall'))
+		return 'held';
+	if (has('wiring'))
+		return 'fault';
+	if (ends.some((e) => BUSY.includes(e.state)))
+		return 'training';
+	return has('fault') || ends.some((e) => e.state !== 'up') ? 'fault' : 'up';
+}
+
+const bytesOf = (end) => (end ? end.tx_bytes + end.rx_bytes : 0);
+const errorsOf = (end) => (end ? end.retries + end.crc_errors + end.seq_errors + end.malformed : 0);
+
+function takeEnds(ends, now) {
+	const passed = (now - model.at) / 1000, before = new Map();
+	for (const cable of model.cables.values()) {
+		before.set(cable, cable.ends[0] || cable.ends[1]);
+		cable.ends = [null, null];
+	}
+	for (const end of ends) {
+		const cable = end.node && end.node.length ? cableAt(idOf(end.node), end.port) : null;
+		if (cable)
+			cable.ends[end.port[0] === '+' ? 0 : 1] = end;
+	}
+	for (const cable of model.cables.values()) {
+		const end = cable.ends[0] || cable.ends[1], was = before.get(cable);
+		cable.kind = kindOf(cable);
+		cable.errors = errorsOf(cable.ends[0]) + errorsOf(cable.ends[1]);
+		if (model.at && end && was && passed > 0.5)
+			cable.rate = Math.max(0, bytesOf(end) - bytesOf(was)) / passed;
+	}
+	model.at = now;
+}
+
+export async function loadStatus() {
+	model.status = await ask('api/status');
+	setShape(model.status.shape);
+	return model.status;
+}
+
+export async function loadNodes() {
+	for (const node of await askParts('api/nodes', NODES_AT_ONCE))
+		if (node.node && node.node.length === model.shape.length)
+			model.nodes[idOf(node.node)] = node;
+}
+
+export async function loadLinks() {
+	const ends = await askParts('api/links?brief=1', ENDS_AT_ONCE / (2 * model.shape.length));
+	takeEnds(ends, performance.now());
+}
+
+// An event of a cable is shown at once; what else has changed is asked for then.
+export function takeEvent(event) {
+	const link = event.link;
+	if (!link || !link.node || !model.shape.length)
+		return;
+	const cable = cableAt(idOf(link.node), link.port);
+	if (cable && cable.kind !== 'excluded')
+		cable.kind = link.state === 'lost' ? 'fault' : 'up';
+}
+
+// The node or the cable that a text means: a name, coordinates, or either with a port
+export function find(text) {
+	const [, name, port] = /^\s*(.*?)(?::([+-][xyzabc]))?\s*$/.exec(text);
+	const coords = /^\d+(,\d+)*$/.test(name) ? name.split(',').map(Number) : null;
+	let node = null;
+	if (coords && coords.length === model.shape.length && coords.every((c, d) => c < model.shape[d]))
+		node = model.nodes[idOf(coords)];
+	else
+		node = model.nodes.find((n) => n.name === name || n.guid === name || n.address === name) ||
+			model.nodes.find((n) => n.name && name && n.name.startsWith(name));
+	if (!node)
+		return null;
+	if (!port)
+		return { node: idOf(node.node) };
+	const cable = cableAt(idOf(node.node), port);
+	return cable ? { cable } : null;
+}
+
+export const nameOf = (id) => (model.nodes[id] && model.nodes[id].name) || coordsOf(id).join(',');
+export const linkText = (cable) => `${coordsOf(cable.id).join(',')}:${cable.port}`;

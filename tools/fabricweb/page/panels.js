@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Everything beside the map. Names and texts of the fabric are only ever set as text, never as markup.
+
+import { model, DIMS, ask, cableAt, coordsOf, count, linkText, nameOf, neighbour, opposite } from './model.js';
+import { KINDS, shown } from './map.js';
+
+const byId = (id) => document.getElementById(id);
+const EVENTS_MAX = 200, RECOVERIES_MAX = 5;
+
+export function make(tag, text, attributes = {}) {
+	const e = document.createElement(tag);
+	if (text !== undefined && text !== null)
+		e.textContent = text;
+	for (const [name, value] of Object.entries(attributes))
+		e.setAttribute(name, value);
+	return e;
+}
+
+function makeSvg(tag, attributes) {
+	const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
+	for (const [name, value] of Object.entries(attributes))
+		e.setAttribute(name, value);
+	return e;
+}
+
+export function bytes(n) {
+	const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+	let i = 0;
+	for (; n >= 1000 && i < units.length - 1; i++)
+		n /= 1000;
+	return `${n.toFixed(n < 10 && i ? 1 : 0)} ${units[i]}`;
+}
+
+const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour12: false });
+
+function age(ns) {
+	const s = ns / 1e9;
+	return s < 90 ? `${s.toFixed(0)} s` : s < 5400 ? `${(s / 60).toFixed(0)} min` :
+		s < 172800 ? `${(s / 3600).toFixed(1)} h` : `${(s / 86400).toFixed(0)} days`;
+}
+
+/* --- head --------------------------------------------------------------------------------- */
+
+export function showStatus() {
+	const s = model.status;
+	byId('fabric').textContent = `${s.fabric} ${s.shape.join('×')}`;
+	document.title = `${s.state} - ${s.fabric}`;
+	byId('state').textContent = s.state;
+	byId('state').dataset.state = s.state;
+	byId('counts').textContent = `${s.nodes.up} of ${s.nodes.total} nodes, ${s.links.up} of ${s.links.total} links up` +
+		(s.links.excluded ? `, ${s.links.excluded} excluded` : '') + (s.links.faulty ? `, ${s.links.faulty} faulty` : '') +
+		(s.parked_packets ? `, ${s.parked_packets} packets parked` : '') + `, table ${s.table_version}`;
+	const list = byId('problems'), items = [];
+	for (const f of s.faulty || [])
+		items.push(make('li', `Link ${f.node ? f.node.join(',') : '?'}:${f.port} ` +
+			(f.dead ? `leads to the dead node ${f.dead.join(',')}` : `is down: ${f.reason || 'not known why'}`)));
+	for (const p of s.problems)
+		items.push(make('li', p.text));
+	const more = (s.problems_more || 0) + (s.faulty_more || 0);
+	if (more)
+		items.push(make('li', `and ${more} more`));
+	if (!s.root || !s.root.reachable)
+		items.unshift(make('li', 'The root cannot be reached: this is what the node knows itself.'));
+	list.replaceChildren(...(items.length ? items : [make('li', 'none', { class: 'none' })]));
+	showRecovery(s.last_recovery);
+}
+
+export function showReach(text) {
+	byId('reach').hidden = !text;
+	byId('reach').textContent = text || '';
+}
+
+/* --- recoveries --------------------------------------------------------------------------- */
+
+const recoveries = [];
+const STEPS = [['detected', 'table', 'table sent'], ['table', 'rebuilt', 'rows rebuilt'], ['rebuilt', 'drained', 'drained'],
+	['drained', 'replayed', 'replayed'], ['replayed', 'resumed', 'resumed']];
+
+function bar(r) {
+	const svg = makeSvg('svg', { viewBox: '0 0 1000 20', preserveAspectRatio: 'none', role: 'img' });
+	const total = Math.max(r.duration_ms, 0.001), said = [];
+	let from = r.timeline.detected || 0;
+	STEPS.forEach(([, end, text], i) => {
+		const to = r.timeline[end];
+		if (to === null || to === undefined)
+			return;
+		svg.append(makeSvg('rect', { class: `step${i}`, x: 1000 * from / total, y: 0, height: 20,
+			width: Math.max(0, 1000 * (to - from) / total) }));
+		said.push(`${text} ${to.toFixed(1)} ms`);
+		from = to;
+	});
+	svg.setAttribute('aria-label', said.join(', '));
+	return [svg, said.join(', ')];
+}
+
+function showRecovery(r) {
+	if (!r || recoveries.some((o) => o.version === r.version && o.started === r.started))
+		return;
+	recoveries.unshift(r);
+	recoveries.length = Math.min(recoveries.length, RECOVERIES_MAX);
+	byId('recoveries').replaceChildren(...recoveries.map((one) => {
+		const box = make('div', null, { class: 'recovery' }), [svg, said] = bar(one);
+		box.append(make('div', `${clock(one.started)} ${one.cause}`), svg, make('div', `${said}. ${one.parked} parked, ` +
+			`${one.replayed} replayed, ${one.lost} lost${one.bounded ? ', ended by a time limit' : ''}.`, { class: 'soft' }));
+		return box;
+	}));
+}
+
+/* --- events ------------------------------------------------------------------------------- */
+
+let waiting = [];
+
+function flushEvents() {
+	const list = byId('events'), fresh = waiting.slice(-EVENTS_MAX).reverse().map((e) => {
+		const li = make('li', null, { class: e.level });
+		li.append(make('time', clock(e.time)), document.createTextNode(e.text));
+		return li;
+	});
+	waiting = [];
+	list.prepend(...fresh);
+	while (list.childElementCount > EVENTS_MAX)
+		list.lastElementChild.remove();
+}
+
+export function showEvent(event) {
+	if (!waiting.length)
+		setTimeout(flushEvents, 100);
+	waiting.push(event);
+	if (waiting.length > 2 * EVENTS_MAX)
+		waiting = waiting.slice(-EVENTS_MAX);
+}
+
+export const clearEvents = () => byId('events').replaceChildren();
+
+/* --- details ------------------------------------------------------------------------------ */
+
+function rowsOf(pairs) {
+	const table = make('table'), body = make('tbody');
+	for (const [name, value] of pairs) {
+		const tr = make('tr'), td = make('td');
+		td.append(value instanceof Node ? value : document.createTextNode(value === null || value === undefined ? '-' : String(value)));
+		tr.append(make('th', name, { scope: 'row' }), td);
+		body.append(tr);
+	}
+	table.append(body);
+	return table;
+}
+
+function button(text, choose, what) {
+	const b = make('button', text, { type: 'button' });
+	b.addEventListener('click', () => choose(what));
+	return b;
+}
+
+// Which request is the last one: answers to earlier ones are not shown.
+let turn = 0;
+
+async function addMore(path, show) {
+	const mine = ++turn, more = byId('more');
+	more.replaceChildren();
+	try {
+		const data = await ask(path);
+		if (mine === turn)
+			more.replaceChildren(...show(data));
+	} catch (error) {
+		if (mine === turn)
+			more.replaceChildren(make('p', error.message));
+	}
+}
+
+function cableText(cable) {
+	const end = cable.ends[0] || cable.ends[1], reason = end && end.reason !== 'none' ? ` (${end.reason})` : '';
+	return cable.kind === 'up' ? `up, ${bytes(cable.rate)}/s` : cable.kind + reason;
+}
+
+function showNode(id, choose) {
+	const node = model.nodes[id], root = model.status.root && String(model.status.root.node) === String(node.node);
+	const pairs = [['Node', nameOf(id)], ['Coordinates', coordsOf(id).join(',')],
+		['State', (node.excluded ? 'excluded, ' : '') + node.state + (root ? ', root' : '')], ['Address', node.address],
+		['Manager', `${node.service || '-'}, release ${node.software || '-'}`], ['GUID', node.guid], ['Table', node.table_version]];
+	for (const sign of '+-')
+		for (let d = 0; d < model.shape.length; d++) {
+			const cable = model.shape[d] > 1 && cableAt(id, sign + DIMS[d]);
+			if (cable)
+				pairs.push([`Port ${sign}${DIMS[d]}`, button(`${cableText(cable)}, to ${nameOf(neighbour(id, sign + DIMS[d]))}`,
+					choose, { cable })]);
+		}
+	byId('chosen').replaceChildren(rowsOf(pairs));
+	addMore(`api/park?node=${coordsOf(id).join(',')}&flows=1`, ([park]) => [rowsOf([
+		['Parked', park ? `${park.parked} packets, ${bytes(park.bytes)}` : '-'], ['Held flows', park && park.held],
+		...((park && park.flows) || []).slice(0, 10).map((f) => ['Flow', `${[].concat(f.from).join(',')} to ${[].concat(f.to).join(',')}, ` +
+			`${f.packets} packets, for ${age(f.age)}`]),
+	])]);
+}
+
+function laneText(lanes) {
+	return (lanes || []).map((l, i) => `${i}: ${l.state} ${l.margin}%`).join(', ') || '-';
+}
+
+function showCable(cable, choose) {
+	const end = cable.ends[0] || cable.ends[1];
+	byId('chosen').replaceChildren(rowsOf([
+		['Link', linkText(cable)], ['State', cableText(cable)],
+		['From', button(`${nameOf(cable.id)} ${cable.port}`, choose, { node: cable.id })],
+		['To', button(`${nameOf(cable.peer)} ${opposite(cable.port)}`, choose, { node: cable.peer })],
+		['In this state', end ? age(end.state_age) : '-'], ['Excluded', (end && end.excluded) || 'no'],
+		['Lost', end ? `${end.downs === null ? '-' : end.downs} times` : '-'], ['Errors', cable.errors],
+	]));
+	addMore(`api/links?node=${coordsOf(cable.id).join(',')}&lanes=1`, (links) => {
+		const l = links.find((one) => one.port === cable.port);
+		return l ? [rowsOf([
+			['Rate', `${l.rate} of ${l.rate_max} Mb/s, ${l.lanes} of ${l.width} lanes`], ['Margin', `${l.margin} %`],
+			['Sent', `${l.tx_packets} packets, ${bytes(l.tx_bytes)}`], ['Received', `${l.rx_packets} packets, ${bytes(l.rx_bytes)}`],
+			['Retries', l.retries], ['CRC errors', l.crc_errors], ['Sequence errors', l.seq_errors],
+			['Credit stalls', l.credit_stalls], ['Retrains', l.retrains], ['Quality', l.quality && l.quality.level],
+			['Interface', l.lower], ['Lanes', laneText(l.lane)],
+		])] : [];
+	});
+}
+
+export function showChosen(choose) {
+	const chosen = shown.chosen;
+	if (!chosen) {
+		turn++;
+		byId('chosen').textContent = 'Choose a node or a link.';
+		byId('more').replaceChildren();
+	} else if (chosen.cable) {
+		showCable(chosen.cable, choose);
+	} else {
+		showNode(chosen.node, choose);
+	}
+	if (shown.path) {
+		byId('more').prepend(make('p', `Path from ${nameOf(shown.mark)}: ${shown.path.hops.length} hops, ` +
+			shown.path.hops.map((h) => h.port).join(' ') +
+			(shown.path.via.length ? `, by relay ${shown.path.via.map(nameOf).join(', ')}` : '')));
+	}
+}
+
+/* --- legend and slices -------------------------------------------------------------------- */
+
+const MEANING = { up: 'up', fault: 'down', excluded: 'excluded', held: 'held: it flaps, or stalls', training: 'training', unknown: 'not known' };
+
+export function showLegend() {
+	const style = getComputedStyle(document.documentElement);
+	byId('legend').replaceChildren(...Object.entries(KINDS).map(([kind, [colour, dash, width]]) => {
+		const li = make('li'), svg = makeSvg('svg', { viewBox: '0 0 40 10', 'aria-hidden': 'true' });
+		svg.append(makeSvg('line', { x1: 0, x2: 40, y1: 5, y2: 5, stroke: style.getPropertyValue('--' + colour).trim(),
+			'stroke-width': width * 1.5, 'stroke-dasharray': dash.join(' ') }));
+		li.append(svg, document.createTextNode(MEANING[kind]));
+		return li;
+	}), make('li', 'Nodes: full up, half silent, cross dead, square excluded, ring around: root'));
+}
+
+export function showSlices(view, changed) {
+	const box = byId('slices');
+	if (box.childElementCount === Math.max(0, model.shape.length - 3) || !count())
+		return;
+	box.replaceChildren(...model.shape.slice(3).map((size, i) => {
+		const label = make('label', `${DIMS[3 + i]} `), select = make('select');
+		for (let c = 0; c < size; c++)
+			select.append(make('option', c, { value: c }));
+		select.value = view.slice[i];
+		select.addEventListener('change', () => {
+			view.slice[i] = Number(select.value);
+			changed();
+		});
+		label.append(select);
+		return label;
+	}));
+}
+
+export function setSlices(view) {
+	[...byId('slices').querySelectorAll('select')].forEach((select, i) => { select.value = view.slice[i]; });
+}
