@@ -27,16 +27,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # The files that are mutated, and the percentage of their mutants that must die
 AREAS = [
-	Area('kernel/core', 95, 'kernel/core/*.c'),
-	Area('kernel/host', 95, 'kernel/host/*.c'),
-	Area('kernel/req', 95, 'kernel/req/*.c'),
-	Area('daemon/fm', 95, 'daemon/fm/*.c', 'daemon/fm/*/*.c'),
+	Area('kernel/core', 95, 'kernel/core/*.[ch]'),
+	Area('kernel/host', 95, 'kernel/host/*.[ch]'),
+	Area('kernel/req', 95, 'kernel/req/*.[ch]'),
+	Area('daemon/fm', 95, 'daemon/fm/*.[ch]', 'daemon/fm/*/*.[ch]'),
 	Area('daemon/auth, seal', 95, 'daemon/auth*.c', 'daemon/seal.c'),
 	Area('daemon/svc, control, codec', 95, 'daemon/svc.c', 'daemon/control.c', 'daemon/state.c',
 	     'daemon/codec*.c'),
 	Area('history', 95, 'daemon/history*.c', 'daemon/keeper.c'),
-	Area('lib/route', 95, 'lib/route/*.c'),
-	Area('lib', 95, 'lib/*.c', 'lib/deps/*.c', 'lib/util/*.c'),
+	Area('lib/route', 95, 'lib/route/*.[ch]'),
+	Area('lib', 95, 'lib/*.[ch]', 'lib/deps/*.[ch]', 'lib/util/*.[ch]'),
 ]
 # Mutants of the driver are judged in guests, which takes minutes for each. So they are drawn
 # only if PATH names them, and no test demands a percentage.

@@ -4,10 +4,14 @@ import os
 import threading
 import time
 
-from programs import ALL, ASSERTED, PART, SANITIZED, Limits, part, play
+from programs import ALL, ASSERTED, PART, SANITIZED, Limits, Played, part, play
 from tree import read
 
 UNBUILT, SAME, DIED, LIVED = 'unbuilt', 'same', 'died', 'lived'
+
+
+class Unbuilt(Exception):
+	"""A mutant does not compile."""
 
 
 class Step:
@@ -81,6 +85,10 @@ class Place:
 	"""
 	Where a worker builds mutants: a tree of its own. The pristine tree is never mutated: make
 	prints the build commands in it, and the worker's tree is restored from it.
+
+	A mutant of a .c file is compiled to one object. One of a header may change any object, so nothing
+	is compiled until a program is linked; a program that is the same as without the mutation is not run.
+	differs: False while all programs were the same.
 	"""
 
 	def __init__(self, tree, pristine):
@@ -93,16 +101,21 @@ class Place:
 
 	def build(self, mutant):
 		"""Builds a mutant. Return: UNBUILT, SAME, or None if it must be run."""
-		self.mutant, self.linked = mutant, set()
+		self.mutant, self.linked, self.differs = mutant, set(), not mutant.path.endswith('.h')
 		self.original = read(self.pristine.at(mutant.path))
 		self.began = time.time_ns() - 20_000_000	# file times are coarse
 		with open(self.tree.at(mutant.path), 'w', encoding='utf-8') as f:
 			f.write(mutant.apply(self.original.decode()))
+		if self.is_header():
+			return None
 		if not self.compile():
 			return UNBUILT
 		if read(self.tree.at(self.target())) == read(self.pristine.at(self.target())):
 			return SAME
 		return None
+
+	def is_header(self):
+		return self.mutant.path.endswith('.h')
 
 	def compile(self):
 		return self.tree.shell(self.pristine.commands(self.target(), self.mutant.path))
@@ -111,18 +124,31 @@ class Place:
 		"""Links the program, if it is not linked yet, and runs it."""
 		program = os.path.join('build', step.program.name)
 		if program not in self.linked and not self.tree.shell(self.link(step.program, program)):
+			if self.is_header():
+				raise Unbuilt
 			raise RuntimeError('%s cannot be linked' % program)
 		self.linked.add(program)
+		if self.is_header() and self.is_same(step.program):
+			return Played(None, 0, 0)
+		self.differs = True
 		return play(self.tree, [step.program.path(self.tree)], self.out,
 			    Limits(step.cpu, step.wall, step.how), **part(step.how))
 
 	def link(self, program, path):
 		"""
 		The commands that link a program. They are the same for all objects of which the same
-		is linked, so make is asked for them once, and not for each file.
+		is linked, so make is asked for them once, and not for each file. Those of a header
+		also compile what includes it.
 		"""
+		if self.is_header():
+			return self.pristine.commands(path, self.mutant.path)
 		mutated = self.mutant.path[:-1] + 'o'
 		return self.pristine.commands(path, self.target(), program.holders(mutated))
+
+	def is_same(self, program):
+		"""Whether a program, with all that it runs, is the same as without the mutation."""
+		made = {program.name}.union(*program.objects.values())
+		return all(read(self.tree.at('build', n)) == read(self.pristine.at('build', n)) for n in made)
 
 	def undo(self):
 		"""Restores the source and everything built since build()."""
@@ -153,6 +179,8 @@ class Judge:
 			if verdict:
 				return verdict, {}, None
 			return self.play(mutant, steps, dict(passed))
+		except Unbuilt:
+			return UNBUILT, {}, None
 		finally:
 			self.place.undo()
 			for place in self.others.values():
@@ -166,6 +194,8 @@ class Judge:
 			if failed:
 				return DIED, passed, s.program.killer(s.name, failed)
 			passed[s.name] = s.program.digest
+		if steps and not self.place.differs:
+			return SAME, {}, None
 		return LIVED, passed, None
 
 	def fails(self, step, mutant):

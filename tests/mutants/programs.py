@@ -253,7 +253,7 @@ class Programs:
 	def recall(self, program):
 		"""Loads what keep() wrote. Return: False if the sources have changed since."""
 		kept = json.loads(read(self.path_of(program)) or b'{}')
-		if kept.get('sources') != program.sources:
+		if kept.get('sources') != program.sources or not kept.get('headers'):
 			return False
 		program.cost = {e: tuple(c) for e, c in kept['cost'].items()}
 		program.slow = kept.get('slow', 0)
@@ -262,7 +262,7 @@ class Programs:
 		return True
 
 	def keep(self, program):
-		kept = {'sources': program.sources, 'cost': program.cost, 'slow': program.slow}
+		kept = {'sources': program.sources, 'headers': True, 'cost': program.cost, 'slow': program.slow}
 		for what in ('lines', 'seen', 'functions'):
 			kept[what] = {f: sorted(n) for f, n in getattr(program, what).items()}
 		with open(self.path_of(program), 'w', encoding='utf-8') as f:
@@ -314,7 +314,7 @@ class Programs:
 				   stderr=subprocess.DEVNULL)
 		for line in p.stdout.decode(errors='replace').splitlines():
 			for f in json.loads(line)['files']:
-				if f['file'].startswith('/') or not f['file'].endswith('.c'):
+				if f['file'].startswith('/') or not f['file'].endswith(('.c', '.h')):
 					continue
 				note(program.seen, f, (n['line_number'] for n in f['lines']))
 				note(program.lines, f, (n['line_number'] for n in f['lines']

@@ -23,6 +23,7 @@ $(B)/tests/%: $(B)/tests/%.o $(B)/kernel/core/sum.o
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	gcc $(OPT) $(WARN) $(if $(ASSERT),-DTORUS_ASSERT) -MMD -MF $@.d -c -o $@ $<
+-include $(wildcard $(B)/*/*/*.d)
 END
 	cat >"$toy/kernel/core/sum.c" <<'END'
 /* if (a < b) b = 3; */
@@ -82,10 +83,10 @@ campaign() {
 		--equivalent "$tmp/equivalent" --jobs 2 "$@" >"$tmp/said" 2>&1
 }
 
-# judged VERDICT OPERATOR FUNCTION: whether a mutant of OPERATOR in FUNCTION got VERDICT
+# judged VERDICT OPERATOR FUNCTION [FILE]: whether a mutant of OPERATOR in FUNCTION got VERDICT
 judged() {
 	cat "$tmp/said"
-	grep -qE "^# [0-9]+/[0-9]+ kernel/core/sum.c $3\(\), $2: $1" "$tmp/said"
+	grep -qE "^# [0-9]+/[0-9]+ kernel/core/${4:-sum.c} $3\(\), $2: $1" "$tmp/said"
 }
 
 # ends STATUS TEXT: whether the campaign ended with STATUS and printed TEXT
@@ -254,7 +255,7 @@ from types import SimpleNamespace as Thing
 sys.path.insert(0, sys.argv[1])
 from judge import Judge, Order
 class Place:
-	mutant = None
+	mutant, differs = None, True
 	def build(self, mutant): self.mutant = mutant
 	def undo(self): pass
 	def run(self, step): return Thing(failed=step.ends.pop(0))
@@ -345,6 +346,17 @@ END
 	[[ $(wc -l <"$tmp/twins") == "$judged" ]] || { echo 'judged again:'; tail -n +$((judged + 1)) "$tmp/twins"; return 1; }
 }
 
+# Inline functions of a header are mutated, and judged in the objects that include it.
+headers() {
+	printf '%s\n' 'static inline int half(int n) { return n / 2 + 0; }' \
+		'static inline int rest(int n) { return n % 2; }' >"$toy/kernel/core/half.h"
+	sed -i 's|n /= 2;|n = half(n);|; 1i #include "half.h"' "$toy/kernel/core/sum.c"
+	campaign --results "$tmp/headers" "$toy/kernel/core/half.h"
+	judged 'died, unit/test_sum:12: not ok - sum' constant half half.h &&
+		judged same arithmetic half half.h && judged lived return rest half.h &&
+		[[ $(grep -c '"verdict": "same"' "$tmp/headers") == 1 ]]
+}
+
 # Each mutant written by hand is one of the sources as they are now: else nothing is marked, or judged.
 fresh() {
 	python3 - "$mutants" <<'END'
@@ -368,7 +380,7 @@ words() {
 		exits 2 "unknown stage 'wrongword'" tests/run --mutants 1 wrongword &&
 		exits 2 'with --mutants also paths below kernel, daemon and lib' tests/run wrongword &&
 		exits 2 "there is no 'kernel/none.c'" tests/run --mutants 1 kernel/none.c &&
-		exits 2 'neither a folder nor a .c file' tests/run --mutants 1 kernel/core/files.mk &&
+		exits 2 'neither a folder nor a file of C' tests/run --mutants 1 kernel/core/files.mk &&
 		exits 2 "'kernel/soft/cut.c' is for --mutants" tests/run kernel/soft/cut.c &&
 		exits 2 '--shard is for --mutants' tests/run --shard 1/2 unit &&
 		tests/run --list --mutants 1 kernel/soft/cut.c | grep 'campaign.py --mutants 1 .* kernel/soft/cut.c$'
@@ -420,4 +432,5 @@ check 'programs that take long can be left out' quick
 check 'mutants written by hand are judged' named
 check 'a survivor is judged again when the tests have changed' notices_tests
 check 'programs of the same name in unit and sim are told apart' twins
+check 'headers are mutated, too' headers
 done_testing
