@@ -54,7 +54,7 @@ export function fit() {
 	view.zoom = Math.min(1.6, view.width / (right - left + 1.6 * STEP), view.height / (bottom - top + 1.6 * STEP));
 }
 
-export const radius = () => Math.max(1.6, Math.min(13, 13 * view.zoom));
+export const radius = () => Math.max(2.5, Math.min(13, 13 * view.zoom));
 
 // The lines of a cable: one, or two stubs if it leads round the torus. Both cables of a dimension of
 // two nodes are between the same nodes, and drawn beside each other.

@@ -11,7 +11,8 @@ const canvas = document.getElementById('canvas'), search = document.getElementBy
 
 /* --- loading ------------------------------------------------------------------------------ */
 
-const LATER_MS = 150, LARGE = 1024;
+const LATER_MS = 150;
+const LARGE = 256;	// nodes, from which on all cables are asked for only if their counters are shown
 let loading = false, again = false, timer = null;
 
 async function load() {
@@ -31,7 +32,7 @@ async function load() {
 				resize();
 			}
 			draw();
-			await loadLinks();
+			await loadLinks(count() < LARGE || shown.colour !== 'state');
 			draw();
 			showChosen(choose);
 		}
@@ -55,7 +56,7 @@ function later() {
 function poll() {
 	if (document.visibilityState === 'visible')
 		load();
-	setTimeout(poll, count() > LARGE ? 30000 : 5000);
+	setTimeout(poll, count() < LARGE ? 5000 : 15000);
 }
 
 /* --- events ------------------------------------------------------------------------------- */
@@ -235,7 +236,7 @@ canvas.addEventListener('wheel', (event) => {
 document.getElementById('zoomin').addEventListener('click', () => zoom(1.25));
 document.getElementById('zoomout').addEventListener('click', () => zoom(0.8));
 document.getElementById('fit').addEventListener('click', () => { fit(); draw(); });
-document.getElementById('colour').addEventListener('change', (event) => { shown.colour = event.target.value; draw(); });
+document.getElementById('colour').addEventListener('change', (event) => { shown.colour = event.target.value; draw(); later(); });
 addEventListener('resize', resize);
 
 showLegend();

@@ -35,6 +35,9 @@ function shareOf(cable, most) {
 	return null;
 }
 
+// Of thousands of nodes, those that are well step back behind the others.
+const crowded = () => view.zoom < 0.3;
+
 // Lines of one style are drawn at once, which thousands of cables need.
 function drawCables() {
 	const groups = new Map();
@@ -57,6 +60,7 @@ function drawCables() {
 		context.strokeStyle = name ? colours[name] : mix(level / 8);
 		context.setLineDash(dash);
 		context.lineWidth = width * thin;
+		context.globalAlpha = level === 'up' && crowded() ? 0.3 : 1;
 		context.beginPath();
 		for (const [a, b] of groups.get(level)) {
 			context.moveTo(a[0], a[1]);
@@ -65,6 +69,7 @@ function drawCables() {
 		context.stroke();
 	}
 	context.setLineDash([]);
+	context.globalAlpha = 1;
 }
 
 const NODE_COLOUR = { up: 'up', silent: 'held', joining: 'training', dead: 'fault', absent: 'unknown', unknown: 'unknown' };
@@ -73,6 +78,10 @@ const NODE_COLOUR = { up: 'up', silent: 'held', joining: 'training', dead: 'faul
 function drawNode(x, y, r, node) {
 	const colour = colours[node.excluded ? 'excluded' : NODE_COLOUR[node.state] || 'unknown'];
 	context.fillStyle = context.strokeStyle = colour;
+	if (r < 2) {
+		context.fillRect(x - r, y - r, 2 * r, 2 * r);
+		return;
+	}
 	context.beginPath();
 	if (node.excluded) {
 		context.fillRect(x - r * 0.85, y - r * 0.85, 1.7 * r, 1.7 * r);
@@ -116,14 +125,16 @@ function drawNodes() {
 	const rootId = root ? String(root) : '', names = view.zoom * 100 > 62;
 	context.font = `${Math.max(10, Math.min(13, 11 * view.zoom + 3))}px system-ui, sans-serif`;
 	context.textAlign = 'left';
-	for (const node of model.nodes) {
+	const isWell = (node) => node.state === 'up' && !node.excluded;
+	const nodes = crowded() ? [...model.nodes].sort((a, b) => isWell(b) - isWell(a)) : model.nodes;
+	for (const node of nodes) {
 		const coords = node.node, id = node.id;
 		if (!coords || !inSlice(coords))
 			continue;
 		const [x, y] = screenOf(id);
 		if (x < -20 || y < -20 || x > view.width + 20 || y > view.height + 20)
 			continue;
-		drawNode(x, y, r, node);
+		drawNode(x, y, crowded() && isWell(node) ? r * 0.5 : r, node);
 		if (String(coords) === rootId) {
 			context.strokeStyle = colours.root;
 			context.lineWidth = Math.max(1.5, r / 4);

@@ -56,11 +56,9 @@ async function askParts(path, each) {
 	const batch = Math.max(1, Math.floor(each));
 	if (nodes <= batch)
 		return ask(path);
-	for (let first = 0; first < nodes; first += batch) {
-		const at = coordsOf(first).join(',');
-		parts.push(...await ask(`${path}${path.includes('?') ? '&' : '?'}node=${at}&count=${batch}`));
-	}
-	return parts;
+	for (let first = 0; first < nodes; first += batch)
+		parts.push(ask(`${path}${path.includes('?') ? '&' : '?'}node=${coordsOf(first).join(',')}&count=${batch}`));
+	return (await Promise.all(parts)).flat();
 }
 
 function setShape(shape) {
@@ -82,10 +80,10 @@ function setShape(shape) {
 const BUSY = ['training', 'init', 'retraining'];
 
 // What a cable is shown as, by both of its ends
-function kindOf(cable) {
+function kindOf(cable, absent) {
 	const ends = cable.ends.filter(Boolean), has = (...why) => ends.some((e) => why.includes(e.excluded));
 	if (!ends.length)
-		return 'unknown';
+		return absent;
 	if (has('admin'))
 		return 'excluded';
 	if (has('held', 'stall'))
@@ -100,7 +98,8 @@ function kindOf(cable) {
 const bytesOf = (end) => (end ? end.tx_bytes + end.rx_bytes : 0);
 const errorsOf = (end) => (end ? end.retries + end.crc_errors + end.seq_errors + end.malformed : 0);
 
-function takeEnds(ends, now) {
+// @absent: what a cable is that no end is told of
+function takeEnds(ends, now, absent) {
 	const passed = (now - model.at) / 1000, before = new Map();
 	for (const cable of model.cables.values()) {
 		before.set(cable, cable.ends[0] || cable.ends[1]);
@@ -113,7 +112,7 @@ function takeEnds(ends, now) {
 	}
 	for (const cable of model.cables.values()) {
 		const end = cable.ends[0] || cable.ends[1], was = before.get(cable);
-		cable.kind = kindOf(cable);
+		cable.kind = kindOf(cable, absent);
 		cable.errors = errorsOf(cable.ends[0]) + errorsOf(cable.ends[1]);
 		if (model.at && end && was && passed > 0.5)
 			cable.rate = Math.max(0, bytesOf(end) - bytesOf(was)) / passed;
@@ -133,9 +132,23 @@ export async function loadNodes() {
 			model.nodes[idOf(node.node)] = node;
 }
 
-export async function loadLinks() {
+// Asks for the cables that are not as they should be: one answer, however large the fabric is.
+async function loadBad() {
+	const answer = await ask('api/links?brief=1&bad=1&full=1'), silent = new Set(answer.missing.map(idOf));
+	takeEnds(answer.data, performance.now(), 'up');
+	for (const cable of model.cables.values())
+		if (silent.has(cable.id) && silent.has(cable.peer))
+			cable.kind = 'unknown';
+}
+
+// @all: with the counters of all cables
+export async function loadLinks(all) {
+	if (!all)
+		try {
+			return await loadBad();
+		} catch { /* too many for one answer, or a manager of an earlier release: ask for all */ }
 	const ends = await askParts('api/links?brief=1', ENDS_AT_ONCE / (2 * model.shape.length));
-	takeEnds(ends, performance.now());
+	return takeEnds(ends, performance.now(), 'unknown');
 }
 
 // An event of a cable is shown at once; what else has changed is asked for then.

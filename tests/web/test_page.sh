@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2317
+#
+# The page of fabricweb in Debian's Chromium, which playwright-core drives: of a lab, and of fabrics
+# that a stub manager tells. Fetches playwright-core and axe-core from npm; FOLDER in the environment
+# gets the screenshots.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+lab=page$$
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+pictures=${FOLDER:-$tmp}
+pids=()
+
+cleanup() {
+	local p
+	for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
+	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
+}
+
+programs() {
+	CHROMIUM=$(command -v chromium || command -v chromium-headless-shell) && command -v node >/dev/null || {
+		(flock 9 && apt-get -q update && apt-get -q -y --no-install-recommends install chromium nodejs npm) \
+			9>/run/lock/torus-tests.lock </dev/null && CHROMIUM=$(command -v chromium)
+	} || return 1
+	mkdir "$tmp/npm" && (cd "$tmp/npm" && npm install --no-audit --no-fund playwright-core@1.65.1 axe-core@4.14.1)
+	export CHROMIUM MODULES=$tmp/npm/node_modules
+	[[ -d $MODULES/axe-core ]]
+}
+
+# serve CONTROL: fabricweb at $url
+serve() {
+	local port=$((20000 + RANDOM % 30000))
+	"$bin/fabricweb" --config /dev/null --listen "127.0.0.1:$port" --control "$1" 2>"$tmp/log.$port" & WEB=$!; pids+=("$WEB")
+	export WEB SERVER="exec $bin/fabricweb --config /dev/null --listen 127.0.0.1:$port --control $1"
+	url=http://127.0.0.1:$port/
+	until_true 10 grep -q serving "$tmp/log.$port"
+}
+# stub SHAPE: a manager that tells of such a fabric, process $stub
+stub() {
+	"$TOP/tests/web/stub_manager.py" "$tmp/stub.$1" "$1" & stub=$!; pids+=("$stub")
+	until_true 10 test -S "$tmp/stub.$1" && serve "$tmp/stub.$1"
+}
+page() { node "$TOP/tests/web/page.mjs" "$1" "$url" "$pictures" "${stub-}"; }
+
+up() {
+	lab up 4x3 && until_true 20 is .state running && lab cut 2,1:+y && ask exclude 3,2:+x && lab kill 3,0 && serve "/run/torus/$lab/0.0/control"
+}
+large() { stub 16x16x16 && page large; }
+middle() { stub 8x8x8 && page large; }
+
+check "Chromium, playwright-core and axe-core" programs || { done_testing; exit 1; }
+check "a lab with faults" up
+check "screenshots: light, dark, and of a phone" page pictures
+check "nodes and links chosen by search, keys and pointer, and a path" page choices
+check "fabricweb ends and comes back" page reconnect
+check "the lab again" serve "/run/torus/$lab/0.0/control"
+check "axe-core finds nothing" page accessible
+check "a stub manager" stub 4x4
+check "a name with markup" page hostile
+check "1000 events in a second" page flood
+check "a cut" page cut
+check "512 nodes" middle
+check "4096 nodes" large
+cleanup
+done_testing
