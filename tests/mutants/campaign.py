@@ -18,7 +18,7 @@ from guests import GuestPlace, Guests
 from judge import DIED, LIVED, Judge, Order, Place, is_asserted, steps_of
 from marks import marks_of
 from mutate import mutants_of
-from programs import ALL, ASSERTED, PART, SANITIZED, Programs
+from programs import ALL, ASSERTED, FLOOR, PART, SANITIZED, Limits, Programs
 from report import MARKED, Area
 from results import Results
 from tree import read
@@ -52,6 +52,7 @@ class Campaign:
 
 	def __init__(self, args):
 		self.args = args
+		Limits.floor = args.floor
 		self.top = os.path.abspath(args.top)
 		self.home = os.path.join(self.top, 'build-mutants')
 		self.texts = {p: self.read(p) for p in self.paths()}
@@ -299,6 +300,9 @@ def arguments():
 		       help='run mutants that survive with assertions, too; print both rates')
 	p.add_argument('--quick', type=float, metavar='SECONDS',
 		       help='only run programs that take at most SECONDS of processor time')
+	p.add_argument('--floor', type=count, default=FLOOR, metavar='SECONDS',
+		       help='stop a program SECONDS of processor time after three times its usual '
+			    'one (default %(default)s)')
 	p.add_argument('--thorough', action='store_true',
 		       help='run mutants that survive with all seeds and with sanitizers, too')
 	p.add_argument('--named', nargs='?', const=os.path.join(HERE, 'named'), metavar='FILE',

@@ -25,11 +25,16 @@ PART, ALL, ASSERTED, SANITIZED = '12', '', 'assert', 'san'
 
 
 class Limits:
-	"""Limits of a program, from the seconds of cpu and wall that it takes unmutated."""
+	"""
+	Limits of a program, from the seconds of cpu and wall that it takes unmutated. floor: seconds of
+	processor time that it gets in any case (campaign.py --floor).
+	"""
+
+	floor = FLOOR
 
 	def __init__(self, cpu=600, wall=120, how=PART):
 		self.memory = 'unlimited' if how == SANITIZED else str(MEMORY)
-		self.cpu = int(TIMES * cpu + FLOOR)
+		self.cpu = int(TIMES * cpu + self.floor)
 		self.wall = TIMES_WAITING * wall + FLOOR_WAITING
 
 	def words(self):

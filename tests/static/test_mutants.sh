@@ -77,9 +77,10 @@ int main(void)
 END
 }
 
-# campaign OPTION...: runs a campaign on the toy
+# campaign OPTION...: runs a campaign on the toy, whose programs take a few milliseconds. Mutants that
+# loop for ever are stopped after a second.
 campaign() {
-	"$mutants/campaign.py" --top "$toy" --results "$tmp/results" \
+	"$mutants/campaign.py" --top "$toy" --results "$tmp/results" --floor 1 \
 		--equivalent "$tmp/equivalent" --jobs 2 "$@" >"$tmp/said" 2>&1
 }
 
