@@ -69,6 +69,8 @@ complete() {
 		usr/share/man/man8/fabricd.8
 		usr/share/man/man8/fabricweb.8
 		usr/share/man/man8/torusemu.8
+		usr/share/zsh/site-functions/_fabricctl
+		usr/share/zsh/site-functions/_fabricsim
 	END
 }
 

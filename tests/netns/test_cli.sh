@@ -182,6 +182,30 @@ completion() {
 	completes 'wave wiring' fabricctl events --kind w && on_cluster && beside_cluster
 }
 
+# zsh_offers WANT WORD...: whether an interactive zsh offers WANT for the last of the words
+zsh_offers() {
+	local said
+	said=$("$TOP/tests/netns/zsh_completes" "$tmp/zsh/_$2" "${@:2}" | tr '\n' ' ')
+	[[ $said == "$1 " ]] || { echo "# ${*:2}: $said"; return 1; }
+}
+
+zsh_completion() {
+	local all='0,0 0,1 1,0 1,1 n0-0 n0-1 n1-0 n1-1'
+	mkdir -p "$tmp/zsh" && cp "$TOP/tools/fabricctl/fabricctl.zsh" "$tmp/zsh/_fabricctl" &&
+		cp "$TOP/tools/fabricsim/fabricsim.zsh" "$tmp/zsh/_fabricsim" &&
+		zsh_offers table fabricctl ta && zsh_offers 'silence status swap' fabricctl lab s &&
+		zsh_offers "$all" fabricctl lab kill --name "$lab" '' &&
+		zsh_offers 'n1-0 n1-1' fabricctl exclude --lab "$lab" n1 &&
+		zsh_offers '+x +y -x -y' fabricctl exclude --lab "$lab" 1,1: &&
+		zsh_offers "$all" fabricctl trace --control "/run/torus/$lab/1.1/control" 0,0 '' &&
+		zsh_offers acknak fabricctl link retry 0,0:+x ac && zsh_offers 'off on' fabricctl lab silence 0,0:+x o &&
+		zsh_offers 'wave wiring' fabricctl events --kind w && zsh_offers exclude fabricctl help exc &&
+		zsh_offers 'dac24 dac26 dac28 dac30' fabricctl lab line 0,0:+x --class d &&
+		zsh_offers --all fabricctl table --a && zsh_offers full fabricctl nodes --json= &&
+		zsh_offers "$lab" fabricctl nodes --lab "$lab" && zsh_offers _fabricsim fabricctl device check "$tmp/zsh/_fabrics" &&
+		zsh_offers 'recovery replay retry route' fabricsim r && zsh_offers 'fig3 fig4 fig5 fig6 fig7 fig8' fabricsim retry --figure f
+}
+
 # Where there is no lab a manager tells the nodes.
 on_cluster() (
 	_fabricctl_nodes() { :; }
@@ -439,6 +463,7 @@ check "device check judges the file of a NIC" nic_file
 check "exit status of lab exec" exec_status
 check "JSON everywhere, no colour in pipes" until_true 20 json
 check "completion offers nodes, and what else a command takes" completion
+check "... in zsh, too" zsh_completion
 check "--watch shows changes, and ends" watch
 check "--watch and --follow outlive a root" survives
 check "colours on a terminal, unless NO_COLOR is set" colours

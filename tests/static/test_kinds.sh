@@ -77,7 +77,8 @@ takes_kinds() {
 
 	all=$({ problems; events; } | sort -u)
 	diff <(echo "$all") <(words "$past" 'define KINDS' '/\*') >&2 &&
-		diff <(echo "$all") <(words tools/fabricctl/fabricctl.bash "--kind\) words='" "'") >&2
+		diff <(echo "$all") <(words tools/fabricctl/fabricctl.bash "--kind\) words='" "'") >&2 &&
+		diff <(echo "$all") <(words tools/fabricctl/fabricctl.zsh 'kind \]\] \|\| words=\(' '\)') >&2
 }
 
 has_keys() {

@@ -27,11 +27,12 @@ fabricctl-libs := $(lib-libs) $(call pkg-libs,libnl-route-3.0 inih) -lm
 $(B)/tools/fabricctl/%.o: CPPFLAGS += $(call pkg-cflags,libnl-route-3.0 jansson)
 
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPLETIONDIR ?= $(PREFIX)/share/zsh/site-functions
 
 install-fabricctl: $(B)/fabricctl
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man8 \
 		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(COMPLETIONDIR) \
-		$(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/lib/udev/rules.d \
+		$(DESTDIR)$(ZSHCOMPLETIONDIR) $(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/lib/udev/rules.d \
 		$(DESTDIR)$(PREFIX)/share/doc/fabricctl $(DESTDIR)$(PREFIX)/share/fabricctl/schema \
 		$(DESTDIR)$(SYSCONFDIR)/torus
 	install -m 755 $(B)/fabricctl $(DESTDIR)$(PREFIX)/bin/
@@ -47,6 +48,7 @@ install-fabricctl: $(B)/fabricctl
 	sed -e 's|@PREFIX@|$(PREFIX)|' tools/fabricctl/90-torus-ports.rules.in \
 		> $(DESTDIR)$(PREFIX)/lib/udev/rules.d/90-torus-ports.rules
 	install -m 644 tools/fabricctl/fabricctl.bash $(DESTDIR)$(COMPLETIONDIR)/fabricctl
+	install -m 644 tools/fabricctl/fabricctl.zsh $(DESTDIR)$(ZSHCOMPLETIONDIR)/_fabricctl
 
 install: install-fabricctl
 .PHONY: install-fabricctl

@@ -36,10 +36,11 @@ $(B)/tools/fabricsim/%.o: CPPFLAGS += $(call pkg-cflags,jansson)
 
 install-fabricsim: $(B)/fabricsim
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 \
-		$(DESTDIR)$(COMPLETIONDIR)
+		$(DESTDIR)$(COMPLETIONDIR) $(DESTDIR)$(ZSHCOMPLETIONDIR)
 	install -m 755 $(B)/fabricsim $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 tools/fabricsim/fabricsim.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 tools/fabricsim/fabricsim.bash $(DESTDIR)$(COMPLETIONDIR)/fabricsim
+	install -m 644 tools/fabricsim/fabricsim.zsh $(DESTDIR)$(ZSHCOMPLETIONDIR)/_fabricsim
 
 install: install-fabricsim
 .PHONY: install-fabricsim
