@@ -185,6 +185,11 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	return true;
 }
 
+static bool has_ecrc(const struct tn_hdr *h)
+{
+	return h->type != TN_CREDIT && h->type != TN_IDLE;
+}
+
 static bool ecrc_ok(const struct came *c, const struct tn_hdr *h, const struct tn_tail *t)
 {
 	struct tn_via via;
@@ -259,7 +264,8 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		 * a management packet goes one hop only, so no cut-through NIC can have marked it
 		 */
 		t.vb = 0;
-	if (!l->rx_memory && t.vb != TN_VB_BAD && h->type != TN_CREDIT && !ecrc_ok(c, h, &t)) {
+	if (!l->rx_memory && !l->rx_checked && t.vb != TN_VB_BAD && has_ecrc(h) &&
+	    !ecrc_ok(c, h, &t)) {
 		l->counter[TORUS_PC_CRC_ERRORS]++;
 		rx_error(l, h->gen, now);
 		return false;
@@ -331,6 +337,39 @@ bool tn_pieces_fit(const struct tn_seg *seg, unsigned int n)
 			tn_pieces_take(&in, TN_ACKNAK_BYTES);
 		else
 			next = rx_next(&in, &c);
+	}
+	return next == NEXT_NONE || (next == NEXT_PACKET && !in.n);
+}
+
+/*
+ * Service bytes of version 4 are no part of the ECRC, and those of version 5 are zero, so all but
+ * that of a marked copy count as zero, as in rx_packet().
+ */
+bool tn_pieces_sound(const struct tn_seg *seg, unsigned int n)
+{
+	struct tn_pieces in = { .seg = seg, .n = n };
+	enum next next = NEXT_PACKET;
+	struct came c;
+	const u8 *p;
+
+	while ((p = tn_pieces_look(&in, TN_ACKNAK_BYTES))) {
+		struct tn_hdr h;
+		struct tn_tail t;
+
+		if (tn_type_of(p) == TN_ACKNAK) {
+			tn_pieces_take(&in, TN_ACKNAK_BYTES);
+			continue;
+		}
+		next = rx_next(&in, &c);
+		if (next != NEXT_PACKET)
+			break;
+		tn_hdr_get(c.head, &h);
+		tn_tail_get(c.end, &t);
+		if (t.vb == TN_VB_BAD && h.type != TN_MGMT)
+			continue;
+		t.vb = 0;
+		if (has_ecrc(&h) && !ecrc_ok(&c, &h, &t))
+			return false;
 	}
 	return next == NEXT_NONE || (next == NEXT_PACKET && !in.n);
 }

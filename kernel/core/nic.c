@@ -589,6 +589,12 @@ void tn_nic_rx_memory(struct tn_nic *nic, unsigned int port, bool on)
 	nic->link[port].rx_memory = on;
 }
 
+void tn_nic_rx_checked(struct tn_nic *nic, unsigned int port, bool on)
+{
+	tn_assert(port < nic->nports);
+	nic->link[port].rx_checked = on;
+}
+
 void tn_nic_tx_memory(struct tn_nic *nic, unsigned int port, bool on)
 {
 	tn_assert(port < nic->nports);

@@ -225,6 +225,11 @@ void tn_nic_rx_pieces(struct tn_nic *nic, unsigned int port, const struct tn_seg
  */
 void tn_nic_rx_memory(struct tn_nic *nic, unsigned int port, bool on);
 void tn_nic_tx_memory(struct tn_nic *nic, unsigned int port, bool on);
+/**
+ * tn_nic_rx_checked() - from now on, frames received on @port have passed tn_pieces_sound()
+ * The core need not check their ECRCs then. The initial state is off.
+ */
+void tn_nic_rx_checked(struct tn_nic *nic, unsigned int port, bool on);
 
 #define TN_FRAME_SEGS 384
 #define TN_FRAME_LARGE 512

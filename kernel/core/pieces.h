@@ -53,4 +53,10 @@ static inline const u8 *tn_pieces_take(struct tn_pieces *p, u32 bytes)
  */
 bool tn_pieces_fit(const struct tn_seg *seg, unsigned int n);
 
+/**
+ * tn_pieces_sound() - Return: true if the frame fits and the ECRCs of all packets in it are right
+ * It needs no lock, as an ECRC depends on no link: for tn_nic_rx_checked().
+ */
+bool tn_pieces_sound(const struct tn_seg *seg, unsigned int n);
+
 #endif /* TN_PIECES_H */

@@ -405,25 +405,41 @@ static void test_turns(struct kunit *test)
 	local_bh_enable();
 }
 
-/* Frames that wait at a port are limited in number, and in bytes of memory. */
-static void expect_full(struct kunit *test, unsigned int truesize, unsigned int wait)
+/* Return: a frame of @packets of the largest size; of none: of padding. Without memory NULL. */
+static struct sk_buff *new_frame(unsigned int packets)
+{
+	const struct tn_hdr h = { .type = TN_DATA, .len = TN_PAYLOAD_MAX / TN_FLIT };
+	unsigned int bytes = tn_hdr_flits(&h) * TN_FLIT;
+	struct sk_buff *skb = alloc_skb(packets * bytes + 64, GFP_ATOMIC);
+
+	for (unsigned int i = 0; skb && i < packets; i++)
+		tn_hdr_put(skb_put_zero(skb, bytes), &h);
+	if (skb && !packets)
+		skb_put_zero(skb, 64);
+	return skb;
+}
+
+/*
+ * Frames of @packets that wait at a port are limited in number, and in bytes of memory: @bytes, if
+ * these are less than 1024 frames.
+ */
+static void expect_full(struct kunit *test, unsigned int packets, unsigned int bytes)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
 	struct torus_soft *s = lab_nic(test, 2, 0);
-	unsigned int i, sent = 1100, n;
+	unsigned int i, sent = 1100, n, wait = 1024;
 	u64 dropped;
 
 	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
 	local_bh_disable();	/* NAPI does not run */
 	for (i = 0; i < sent; i++) {
-		struct sk_buff *skb = alloc_skb(64, GFP_ATOMIC);
+		struct sk_buff *skb = new_frame(packets);
 
 		if (!skb)
 			break;
-		skb_put_zero(skb, 64);
 		skb->dev = lower;
 		skb->protocol = htons(TN_ETHERTYPE);
-		skb->truesize += truesize;
+		wait = min(wait, DIV_ROUND_UP(bytes, skb->truesize));
 		skb_reset_mac_header(skb);
 		netif_receive_skb(skb);
 	}
@@ -438,8 +454,8 @@ static void expect_full(struct kunit *test, unsigned int truesize, unsigned int 
 
 static void test_full(struct kunit *test)
 {
-	expect_full(test, 0, 1024);
-	expect_full(test, 1 << 20, 8);
+	expect_full(test, 0, 8 << 20);
+	expect_full(test, 3, 8 << 20);
 }
 
 /* Frames that a fault delays do not outlive the cable that they were sent on. */

@@ -68,7 +68,8 @@ struct torus_soft;
  * @nic: the NIC that it belongs to; constant
  * @lower: the Ethernet device that the port is bound to, or NULL (RTNL to write, RCU to read)
  * @lower_tracker: tracker of the reference to @lower
- * @rx: received frames on their way to NAPI, at most RX_QUEUE_MAX (its own lock)
+ * @rx: received frames that the core can read, on their way to NAPI: RX_QUEUE_MAX and the pieces of
+ *	one frame at most (its own lock)
  * @rx_bytes: bytes of memory of these frames, less than RX_BYTES_MAX plus one frame (lock of @rx)
  * @rx_dropped: frames dropped because @rx was full
  * @soft: last known name of @lower, injected faults, SerDes of the receiver (lock)
@@ -370,10 +371,10 @@ void torus_port_detach(struct torus_soft *s, unsigned int num);
 /** torus_port_init() - initialise port @num, after the core was made */
 void torus_port_init(struct torus_soft *s, unsigned int num);
 /**
- * torus_ports_take() - take received frames, as the core can read them (NAPI, without the lock)
+ * torus_ports_take() - take received frames, which the core can read (NAPI, without the lock)
  * @s: the NIC
- * @out: the frames are appended; an skb that the core cannot read is copied, and may become several
- * @budget: most skbs to take
+ * @out: the frames are appended
+ * @budget: most frames to take
  * Return: true if there may be more.
  */
 bool torus_ports_take(struct torus_soft *s, struct sk_buff_head *out, int budget);

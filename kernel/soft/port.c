@@ -25,6 +25,7 @@
 #include <net/rtnetlink.h>
 #include <net/sch_generic.h>
 
+#include "core/pieces.h"
 #include "nic.h"
 
 /* torus_soft.rx_ports and torus_soft.delays have a bit for each port. */
@@ -33,6 +34,7 @@ static_assert(TORUS_MAX_PORTS <= 32);
 /* most received frames in a queue: more than a RETRY buffer sent twice, */
 #define RX_QUEUE_MAX	1024
 #define RX_BYTES_MAX	(8 << 20) /* and most bytes of their memory */
+#define CHECKED_MIN	1024	/* least bytes of a frame that is checked before NAPI */
 #define TX_BATCH	16	/* most frames that a port sends before other ports are served */
 
 /* --- receiving --------------------------------------------------------------------- */
@@ -41,10 +43,12 @@ static_assert(TORUS_MAX_PORTS <= 32);
  * struct rx_cb - control block of a received frame
  * @port: number of the port that received it
  * @memory: a NIC of this kernel made the frame, and its packets have no ECRC
+ * @checked: the frame has passed tn_pieces_sound()
  */
 struct rx_cb {
 	u8 port;
 	bool memory;
+	bool checked;
 };
 
 static struct rx_cb *rx_cb(struct sk_buff *skb)
@@ -126,10 +130,43 @@ static bool is_marked(const struct sk_buff *skb)
 	       skb->csum_level == SKB_MAX_CSUM_LEVEL && is_memory(peer_of(skb->dev), skb->dev);
 }
 
-/* The rx_handler of lower devices: queues a frame for NAPI. RCU, bottom halves off. */
+/* Return: true if the ECRCs of @skb are right, which the core can read; false: it is to look. */
+static bool is_checked(struct sk_buff *skb)
+{
+	struct tn_seg seg[TORUS_PIECES];
+
+	return skb->len >= CHECKED_MIN &&
+	       tn_pieces_sound(seg, torus_frame_pieces(skb, seg));
+}
+
+/* Queues @frames for NAPI, as the core can read them. */
+static void queue_frames(struct torus_port *port, struct sk_buff_head *frames)
+{
+	unsigned int bytes = 0;
+	struct sk_buff *skb;
+
+	skb_queue_walk(frames, skb) {
+		rx_cb(skb)->checked = !rx_cb(skb)->memory && is_checked(skb);
+		bytes += skb->truesize;
+	}
+	spin_lock(&port->rx.lock);
+	skb_queue_splice_tail(frames, &port->rx);
+	WRITE_ONCE(port->rx_bytes, port->rx_bytes + bytes);
+	if (!test_bit(port->num, &port->nic->rx_ports))
+		set_bit(port->num, &port->nic->rx_ports);
+	spin_unlock(&port->rx.lock);
+	napi_schedule(&port->nic->napi);
+}
+
+/*
+ * The rx_handler of lower devices: queues a frame for NAPI. RCU, bottom halves off. What can be
+ * done with a frame alone is done here, on the processor of the lower device: NAPI and its lock,
+ * which all ports share, are left with what needs the state of the NIC.
+ */
 static rx_handler_result_t port_rx(struct sk_buff **pskb)
 {
 	struct sk_buff *skb = *pskb;
+	struct sk_buff_head frames;
 	struct torus_port *port;
 
 	if (skb->protocol != htons(TN_ETHERTYPE) || skb_vlan_tag_present(skb) ||
@@ -147,38 +184,31 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	}
 	rx_cb(skb)->port = port->num;
 	rx_cb(skb)->memory = is_marked(skb);
-	spin_lock(&port->rx.lock);
-	__skb_queue_tail(&port->rx, skb);
-	WRITE_ONCE(port->rx_bytes, port->rx_bytes + skb->truesize);
-	if (!test_bit(port->num, &port->nic->rx_ports))
-		set_bit(port->num, &port->nic->rx_ports);
-	spin_unlock(&port->rx.lock);
-	napi_schedule(&port->nic->napi);
+	__skb_queue_head_init(&frames);
+	torus_frame_take(skb, rx_cb(skb)->memory, &frames);
+	if (!skb_queue_empty(&frames))
+		queue_frames(port, &frames);
 	return RX_HANDLER_CONSUMED;
 }
 
 /* Takes at most @budget frames from the queue of @port. Return: the rest of @budget. */
 static int take_port(struct torus_port *port, struct sk_buff_head *out, int budget)
 {
-	struct sk_buff_head mine;
 	struct sk_buff *skb;
 
-	__skb_queue_head_init(&mine);
 	spin_lock(&port->rx.lock);
 	if (skb_queue_len(&port->rx) < budget) {
 		clear_bit(port->num, &port->nic->rx_ports);
-		skb_queue_splice_init(&port->rx, &mine);
+		budget -= (int)skb_queue_len(&port->rx);
+		skb_queue_splice_tail_init(&port->rx, out);
 		WRITE_ONCE(port->rx_bytes, 0);
 	} else {
-		while (skb_queue_len(&mine) < budget && (skb = __skb_dequeue(&port->rx))) {
+		for (; budget > 0 && (skb = __skb_dequeue(&port->rx)); budget--) {
 			WRITE_ONCE(port->rx_bytes, port->rx_bytes - skb->truesize);
-			__skb_queue_tail(&mine, skb);
+			__skb_queue_tail(out, skb);
 		}
 	}
 	spin_unlock(&port->rx.lock);
-	budget -= skb_queue_len(&mine);
-	while ((skb = __skb_dequeue(&mine)))
-		torus_frame_take(skb, rx_cb(skb)->memory, out);
 	return budget;
 }
 
@@ -225,6 +255,7 @@ static void receive_frame(struct torus_port *port, struct sk_buff *skb, u64 now)
 	 * retransmission has an ECRC.
 	 */
 	tn_nic_rx_memory(s->soft.nic, port->num, rx_cb(skb)->memory && !errors);
+	tn_nic_rx_checked(s->soft.nic, port->num, rx_cb(skb)->checked && !errors);
 	if (errors)
 		skb = add_errors(skb, errors);
 	if (!skb)

@@ -671,6 +671,28 @@ static void test_rx_memory(void **state)
 	end();
 }
 
+/* Packets whose ECRCs the host has checked are not checked again, and leave with the same ones. */
+static void test_rx_checked(void **state)
+{
+	struct tn_hdr h = data(2);
+	struct tn_tail t = { .ecrc = 1, .eseq = 0 };	/* wrong by 1 */
+	const struct tn_pkt *pkt;
+
+	(void)state;
+	begin(NULL);
+	tn_nic_rx_checked(l.nic, 0, true);
+	lone_say(&l, 0, h, t);
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
+	came(1, 4, 32);
+	pkt = l.nic->input[0].head;
+	assert_int_equal(pkt->unsummed, 0);
+	assert_int_equal(pkt->tail.ecrc, tn_ecrc(pkt->payload, &pkt->hdr, &pkt->tail) + 1);
+	tn_nic_rx_checked(l.nic, 0, false);
+	once(h, t);
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+	end();
+}
+
 /* --- answers of their own ----------------------------------------------------------------- */
 
 /* A damaged ACK or NAK is only counted; on a link with another protocol it makes the link fail. */
@@ -720,6 +742,7 @@ int main(void)
 		cmocka_unit_test(test_overrun),
 		cmocka_unit_test(test_overrun_freed),
 		cmocka_unit_test(test_rx_memory),
+		cmocka_unit_test(test_rx_checked),
 		cmocka_unit_test(test_acknak),
 	};
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Frames in pieces: which fit, and that those which do not are not read past their end. */
+/*
+ * Frames in pieces: which fit, that those which do not are not read past their end, and whether
+ * their checksums are right.
+ */
 #include "tests/flits.h"
 #include "tests/unit/cable.h"
 #include "kernel/core/pieces.h"
@@ -124,11 +127,90 @@ static void test_nothing(void **state)
 	assert_true(tn_pieces_fit(seg, 1));
 }
 
+/* --- checksums of a frame ---------------------------------------------------------------- */
+
+/* Gives the packet at @p the right ECRC, and a mark, a service byte or neither. */
+static void sum_packet(struct rnd *r, uint8_t *p)
+{
+	static const uint8_t marks[] = { 0, 0, TN_VB_BAD, 7 };
+	struct tn_hdr h;
+	struct tn_tail t;
+	uint8_t *end;
+
+	tn_hdr_get(p, &h);
+	h.src = rnd_below(r, 100);
+	h.dst = rnd_below(r, 100);
+	tn_hdr_put(p, &h);
+	end = p + (1u + h.len) * TN_FLIT;
+	if (h.relayed)
+		h.dst = tn_get_le32(end + TN_FLIT);
+	tn_tail_get(end, &t);
+	t.vb = 0;
+	tn_put_le32(end, tn_ecrc(p + TN_FLIT, &h, &t));
+	end[12] = marks[rnd_below(r, ARRAY_SIZE(marks))];
+}
+
+/* Gives all packets of @f right ECRCs. Return: a random one whose ECRC counts; NULL: none does. */
+static uint8_t *sum_frame(struct rnd *r, struct frame *f)
+{
+	uint8_t *found = NULL;
+	unsigned int n = 0;
+	struct tn_hdr h;
+
+	for (size_t at = 0; f->len - at >= TN_FLIT; at += tn_hdr_flits(&h) * TN_FLIT) {
+		while (f->len - at >= TN_ACKNAK_BYTES && tn_type_of(f->data + at) == TN_ACKNAK)
+			at += TN_ACKNAK_BYTES;
+		if (f->len - at < TN_FLIT || tn_type_of(f->data + at) == TN_PAD)
+			break;
+		sum_packet(r, f->data + at);
+		tn_hdr_get(f->data + at, &h);
+		if (h.type != TN_CREDIT && h.type != TN_IDLE &&
+		    (h.type == TN_MGMT ||
+		     f->data[at + (1u + h.len) * TN_FLIT + 12] != TN_VB_BAD) &&
+		    rnd_one_in(r, ++n))
+			found = f->data + at;
+	}
+	return found;
+}
+
+/* A frame is sound until a bit that an ECRC covers is wrong, unless the packet is marked bad. */
+static void check_frame_sums(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+	struct frame *f = frame_new(1 + rnd_below(&r, 40 * TN_FLIT));
+	struct tn_seg seg[FRAME_PIECES];
+	uint8_t *packet;
+	unsigned int n;
+
+	fill(&r, f);
+	packet = sum_frame(&r, f);
+	n = frame_pieces(&r, f, seg);
+	expect(&r, tn_pieces_sound(seg, n), "all ECRCs are right");
+	if (packet) {
+		struct tn_hdr h;
+		size_t at;
+
+		tn_hdr_get(packet, &h);
+		at = TN_FLIT + rnd_below(&r, h.len * TN_FLIT + 4);
+		packet[at] ^= (uint8_t)(1u << rnd_below(&r, 8));
+		expect(&r, !tn_pieces_sound(seg, n), "a packet at byte %zu is damaged",
+		       (size_t)(packet - f->data));
+	}
+	frame_put(f);
+}
+
+static void test_sound(void **state)
+{
+	(void)state;
+	for_seeds(2000, check_frame_sums);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_fit),
 		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_sound),
 	};
 
 	return cmocka_run_group_tests_name("pieces", all, NULL, NULL);
