@@ -775,6 +775,12 @@ bool tn_link_false(struct tn_link *l, unsigned int vc, bool handed, u64 now)
 	return true;
 }
 
+void tn_link_ack(struct tn_link *l)
+{
+	if (l->state == TORUS_LINK_UP && l->unacked)
+		l->ack_now = true;
+}
+
 void tn_link_freed(struct tn_link *l, unsigned int vc, bool critical, u64 now)
 {
 	tn_assert(vc < TORUS_VCS);

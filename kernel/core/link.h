@@ -229,6 +229,8 @@ u64 tn_link_expiry(const struct tn_link *l);
 bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles);
 /** tn_link_push() - queue a packet for pkt->hdr.vc, after tn_link_may() */
 void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now);
+/** tn_link_ack() - acknowledge what was accepted with the next frame, which is sent at once */
+void tn_link_ack(struct tn_link *l);
 /**
  * tn_link_freed() - return the input buffer of a packet that was accepted on this link; @critical:
  * as a critical bubble

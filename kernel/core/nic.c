@@ -23,6 +23,9 @@ static void link_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
 	tn_assert(nic->input[(unsigned int)l->port * TORUS_VCS + pkt->in_vc].count <
 		  nic->params.slots);
 	pkt->stalled = 0;
+	/* The drain of another colour waits until the sender has the acknowledgement. */
+	if (pkt->hdr.colour != nic->colour)
+		l->ack_now = true;
 	tn_flow_count(nic, pkt, TORUS_FC_LINK_RX);
 	tn_input_push(nic, (unsigned int)l->port * TORUS_VCS + pkt->in_vc, pkt);
 }

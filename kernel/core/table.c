@@ -123,6 +123,7 @@ int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 {
 	struct tn_block *old_block = nic->block;
 	u64 *old = nic->rows;
+	unsigned int p;
 
 	(void)now;
 	if (!nic->placed)
@@ -150,6 +151,8 @@ int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 	nic->cut_short = nic->reopening;
 	/* This node cannot know at which relays rows have changed. */
 	nic->relays_held = true;
+	for (p = 0; p < nic->nports; p++)
+		tn_link_ack(&nic->link[p]);
 	tn_release_held(nic);
 	return 0;
 }

@@ -416,6 +416,43 @@ static void test_no_source(void **state)
 	lone_end(&alone);
 }
 
+/*
+ * Packets of another colour are acknowledged at once, and all that came before when new rows come
+ * into force: the drain of older colours does not wait for ack_delay.
+ */
+static void test_ack_of_other_colours(void **state)
+{
+	struct tn_hdr h = { .type = TN_DATA, .src = 5, .dst = 0, .first = 15, .last = 15 };
+	struct tn_link *link;
+	u64 version;
+
+	(void)state;
+	lone_start(&alone, "4x2", 1, NULL);
+	lone_all_up(&alone);
+	link = &alone.nic->link[0];
+	version = alone.nic->version;
+	for (unsigned int i = 0; i < TORUS_COLOURS; i++) {
+		h.colour = (u8)((version + i) % TORUS_COLOURS);
+		lone_say(&alone, 0, h, (struct tn_tail) { 0 });
+		assert_true(link->unacked);
+		assert_true(link->ack_now == (i > 0));
+		if (i)
+			lone_drain(&alone, 0);
+	}
+	assert_int_equal(link->unacked, 0);
+	h.colour = alone.nic->colour;
+	lone_say(&alone, 0, h, (struct tn_tail) { 0 });
+	assert_true(link->unacked && !link->ack_now);
+	assert_int_equal(tn_nic_rows_begin(alone.nic, version + 1), 0);
+	assert_int_equal(tn_nic_rows_commit(alone.nic, version + 1, alone.now), 0);
+	assert_true(link->ack_now);
+	lone_drain(&alone, 0);
+	assert_int_equal(tn_nic_rows_begin(alone.nic, version + 2), 0);
+	assert_int_equal(tn_nic_rows_commit(alone.nic, version + 2, alone.now), 0);
+	assert_false(link->ack_now);
+	lone_end(&alone);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -429,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_liar),
 		cmocka_unit_test(test_no_source),
+		cmocka_unit_test(test_ack_of_other_colours),
 	};
 
 	return cmocka_run_group_tests_name("nic", all, NULL, NULL);
