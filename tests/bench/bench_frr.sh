@@ -149,17 +149,22 @@ frr_netns() { echo "$id-$1-$2-$3"; }
 frr_address() { echo "10.$((99 + $3)).$1.$2"; }
 
 # The cable ends of a node are its devices x+, x-, y+, y-, z+ and z-; all have the node's address.
+# The two ends of a cable have different indices, as in our lab: the kernel reports the carrier of a
+# device that has its peer's index at most once a second, as that of a physical device.
 # shellcheck disable=SC2046,SC2086 # a node is three words
 frr_cables() {
-	local node port
+	local node port index
 	every_node >"$dir/nodes"
 	while read -r node; do
 		ip netns add "$(frr_netns $node)" || die "no namespace"
 	done <"$dir/nodes"
 	while read -r node; do
+		index=100
 		for port in "${ports[@]}"; do
-			[[ $port == *- ]] || ip link add "$port" netns "$(frr_netns $node)" type veth \
-				peer name "${port%+}-" netns "$(frr_netns $(step $node "$port"))"
+			[[ $port == *- ]] || ip link add "$port" netns "$(frr_netns $node)" index "$index" \
+				type veth peer name "${port%+}-" index $((index + 1)) \
+				netns "$(frr_netns $(step $node "$port"))"
+			index=$((index + 1))
 		done
 	done <"$dir/nodes"
 }

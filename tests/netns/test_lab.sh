@@ -59,6 +59,19 @@ coordinates_right() {
 			and $peer["\(.peer.node)\(.peer.port)"] == {node, port})'
 }
 
+# No end of a cable has the index of the other end: the kernel would report its carrier late.
+indices_differ() {
+	local node index peer ends=0
+	for node in $(names); do
+		while read -r index peer; do
+			((index != peer)) || { say "$node: an end has the index of its peer, $peer"; return 1; }
+			ends=$((ends + 1))
+		done < <("$bin/fabricctl" lab exec --name "$lab" "$node" -- ip -j link show type veth |
+			jq -r '.[] | select(.ifname | test("^p.[+-]$")) | "\(.ifindex) \(.link_index)"')
+	done
+	((ends == 2 * links))
+}
+
 names() { "$bin/fabricctl" lab hosts --name "$lab" --list | tr ',' ' '; }
 
 ping_from() {
@@ -325,6 +338,7 @@ suite() {
 	local backend=${TORUS_BACKEND:-user}
 	check "up, addressed, all links" up_right
 	check "coordinates and cables agree" until_true 10 coordinates_right
+	check "the ends of a cable have different indices" indices_differ
 	check "all pairs ping by name" ping_all
 	check "verify" verified
 	if [[ $backend == user ]]; then

@@ -149,7 +149,8 @@ static void del_link(int i, const char *ifname)
 /* Makes a cable from e of node @i to w of the next. */
 static void make_cable(int i)
 {
-	struct wire_end a = { nodes[i].ns, "e" }, b = { nodes[i + 1].ns, "w" };
+	struct wire_end a = { .netns = nodes[i].ns, .name = "e" };
+	struct wire_end b = { .netns = nodes[i + 1].ns, .name = "w" };
 	struct nl_sock *sk;
 
 	enter(-1);

@@ -109,6 +109,8 @@ static int lay_cable(const struct lab *lab, struct end a, struct end b)
 	wire[1].netns = netns_open(lab_netns(lab, b.node, ns));
 	lab_port_name(lab, a.port, wire[0].name);
 	lab_port_name(lab, b.port, wire[1].name);
+	wire[0].index = WIRE_INDEX + (int)a.port;
+	wire[1].index = WIRE_INDEX + (int)b.port;
 	for (int i = 0; !err && i < 2; i++)
 		err = wire[i].netns < 0 ? wire[i].netns : 0;
 	err = err ? err : wire_cable(sk, &wire[0], &wire[1]);

@@ -133,13 +133,13 @@ static int raise_nodes(const struct lab *lab, const struct service *s, int *netn
 static int raise_cable(const struct lab *lab, uint32_t node, unsigned int port,
 		       struct nl_sock *sk, const int *netns)
 {
-	struct wire_end a, b;
+	struct wire_end a = { .netns = netns[node], .index = WIRE_INDEX + (int)port }, b;
 	unsigned int peer_port;
 	uint32_t peer;
 
 	lab_peer(lab, node, port, &peer, &peer_port);
-	a.netns = netns[node];
 	b.netns = netns[peer];
+	b.index = WIRE_INDEX + (int)peer_port;
 	lab_port_name(lab, port, a.name);
 	lab_port_name(lab, peer_port, b.name);
 	return wire_cable(sk, &a, &b);

@@ -133,7 +133,8 @@ static int put_end(struct nl_msg *msg, const struct wire_end *end)
 static int add_veth(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b,
 		    int master)
 {
-	struct ifinfomsg up = { .ifi_flags = IFF_UP, .ifi_change = IFF_UP }, plain = { 0 };
+	struct ifinfomsg up = { .ifi_flags = IFF_UP, .ifi_change = IFF_UP, .ifi_index = a->index };
+	struct ifinfomsg plain = { .ifi_index = b->index };
 	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
 	struct nlattr *info, *data, *peer;
 

@@ -12,11 +12,16 @@ struct nl_sock;
 
 #define WIRE_MTU 65535
 #define WIRE_QUEUE 1000		/* most frames that wait at a cable's end */
+#define WIRE_INDEX 0x10000	/* ifindex of the end at port 0; the other ports count on from it */
 
-/** struct wire_end - one end of a veth pair */
+/**
+ * struct wire_end - one end of a veth pair
+ * @index: of the interface, if both ends have one; 0: the kernel's choice
+ */
 struct wire_end {
 	int netns;
 	char name[IFNAMSIZ];
+	int index;
 };
 
 /** wire_open() - open a socket in the namespace of the caller. Return: NULL and errno on error */
@@ -34,7 +39,12 @@ int wire_ask(struct nl_sock *sk, struct nl_msg *msg, int (*answer)(struct nl_msg
 	     void *arg);
 /** wire_error() - Return: text of the last error, with the message of the kernel */
 const char *wire_error(void);
-/** wire_cable() - make a cable, with its ends in their namespaces; @a is up, @b is not */
+/**
+ * wire_cable() - make a cable, with its ends in their namespaces; @a is up, @b is not
+ *
+ * The ends should have different indices. The kernel takes an interface that has the index of the
+ * one it is linked to for a physical one, and reports the carriers of those at most once a second.
+ */
 int wire_cable(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b);
 /** wire_bridge() - make a bridge. Return: its ifindex */
 int wire_bridge(struct nl_sock *sk, const char *name);
