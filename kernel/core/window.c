@@ -108,8 +108,8 @@ static int refuse_overlap(const struct tn_window *w, u32 at, u64 value, struct t
 }
 
 /* Checks what is to be right about a row whatever the others are. */
-static int check_row(const struct tn_window *w, const struct tn_window_row *row,
-		     struct tn_window_why *why)
+static int check_window_row(const struct tn_window *w, const struct tn_window_row *row,
+			    struct tn_window_why *why)
 {
 	u64 from_max = w->mode == TN_WINDOW_HIGH ? w->span :
 		       w->mode == TN_WINDOW_INDEX ? w->room - 1 : 0;
@@ -161,7 +161,7 @@ static int insert_row(struct tn_window *w, const struct tn_window_row *row,
 
 int tn_window_put(struct tn_window *w, const struct tn_window_row *row, struct tn_window_why *why)
 {
-	int err = check_row(w, row, why);
+	int err = check_window_row(w, row, why);
 
 	if (err)
 		return err;

@@ -77,7 +77,7 @@ static const struct {
 #define ASKED (sizeof(asked) / sizeof(asked[0]))
 
 /* Translates by one of the tables. Return: what to print, in @buf. */
-static const char *answer_text(enum translate_program program, uint64_t addr, char *buf,
+static const char *translated_text(enum translate_program program, uint64_t addr, char *buf,
 			       size_t size)
 {
 	const struct translate_bridge b = { .by_table = true, .row = translate_tables, .n = 4 };
@@ -102,7 +102,7 @@ static json_t *vectors_json(void)
 
 			snprintf(text, sizeof(text), "0x%08" PRIx64, addr);
 			json_array_append_new(list, json_pack("{si ss ss}", "table", k + 1,
-				"address", text, "result", answer_text(
+				"address", text, "result", translated_text(
 				k ? TRANSLATE_HIGH : TRANSLATE_INDEX, addr, buf, sizeof(buf))));
 		}
 	}
@@ -171,9 +171,9 @@ static void print_vectors(void)
 
 	for (size_t i = 0; i < ASKED; i++) {
 		table_cell(t, PLAIN, "0x%08" PRIx64, asked[i].index);
-		table_cell(t, PLAIN, "%s", answer_text(TRANSLATE_INDEX, asked[i].index, buf, sizeof(buf)));
+		table_cell(t, PLAIN, "%s", translated_text(TRANSLATE_INDEX, asked[i].index, buf, sizeof(buf)));
 		table_cell(t, PLAIN, "0x%08" PRIx64, asked[i].high);
-		table_cell(t, PLAIN, "%s", answer_text(TRANSLATE_HIGH, asked[i].high, buf, sizeof(buf)));
+		table_cell(t, PLAIN, "%s", translated_text(TRANSLATE_HIGH, asked[i].high, buf, sizeof(buf)));
 	}
 	table_print(t, "");
 }
@@ -329,7 +329,7 @@ static int draw_times(const char *file, const struct range *n, const struct tran
 	return plot_write(plot, file);
 }
 
-static int measure_all(const struct ctl *ctl, const struct range *n, struct translate_time *t,
+static int time_all_tables(const struct ctl *ctl, const struct range *n, struct translate_time *t,
 		       json_t *points)
 {
 	for (int m = 0; m < TRANSLATE_METHODS; m++) {
@@ -356,7 +356,7 @@ static int show_times(const struct ctl *ctl, const struct range *n)
 	static const char *const columns[] = { "method", "entries", "ns", "chain_ns", NULL };
 	struct translate_time *t = calloc(n->n * TRANSLATE_METHODS, sizeof(*t));
 	json_t *points = json_array();
-	int status = t && points ? measure_all(ctl, n, t, points) : fail("out of memory");
+	int status = t && points ? time_all_tables(ctl, n, t, points) : fail("out of memory");
 
 	if (status == OK && ctl->svg)
 		status = draw_times(ctl->svg, n, t);
