@@ -6,6 +6,7 @@
 #ifndef TN_DEPS_H
 #define TN_DEPS_H
 
+#include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/bug.h>
 #include <linux/crc32c.h>
@@ -77,6 +78,31 @@ static inline void tn_put_le64(void *p, u64 v)
 	__le64 le = cpu_to_le64(v);
 
 	memcpy(p, &le, sizeof(le));
+}
+
+static inline u32 tn_load32(const u32 *p)
+{
+	return smp_load_acquire(p);	/* pairs with stores of processes */
+}
+
+static inline u64 tn_load64(const u64 *p)
+{
+	return smp_load_acquire(p);	/* pairs with stores of processes */
+}
+
+static inline void tn_store64(u64 *p, u64 v)
+{
+	smp_store_release(p, v);	/* pairs with loads of processes */
+}
+
+static inline bool tn_cas32(u32 *p, u32 *old, u32 v)
+{
+	return try_cmpxchg(p, old, v);
+}
+
+static inline bool tn_cas64(u64 *p, u64 *old, u64 v)
+{
+	return try_cmpxchg64(p, old, v);
 }
 
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)

@@ -51,6 +51,38 @@ static inline unsigned int tn_lowest(u64 bits)
 	return (unsigned int)__builtin_ctzll(bits);
 }
 
+/** tn_load32(), tn_load64() - Return: a word that other processors may change, read once */
+static inline u32 tn_load32(const u32 *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static inline u64 tn_load64(const u64 *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+/** tn_store64() - store a word that other processors may read, after all stores before */
+static inline void tn_store64(u64 *p, u64 v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
+/**
+ * tn_cas32(), tn_cas64() - store @v if the word is *@old, in one step for all processors, and in
+ * order with loads and stores before and after
+ * Return: true if it was stored; else *@old is what the word is.
+ */
+static inline bool tn_cas32(u32 *p, u32 *old, u32 v)
+{
+	return __atomic_compare_exchange_n(p, old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static inline bool tn_cas64(u64 *p, u64 *old, u64 v)
+{
+	return __atomic_compare_exchange_n(p, old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
 /**
  * tn_crc32c() - CRC-32C (Castagnoli, reflected, polynomial 0x82f63b78)
  * @crc: value to continue from; ~0 to start. There is no final inversion.
