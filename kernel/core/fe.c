@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* Full/empty bits; see fe.h. */
+#include "fe.h"
+#include "splitmix64.h"
+
+void tn_fe_pool_init(struct tn_fe_pool *p, struct tn_fe_wait *wait, u32 n,
+		     struct tn_fe_wait **bucket, u32 buckets, u64 seed)
+{
+	u32 i;
+
+	tn_assert(buckets && !(buckets & (buckets - 1)));
+	*p = (struct tn_fe_pool) { .bucket = bucket, .seed = seed, .mask = buckets - 1 };
+	memset(bucket, 0, sizeof(*bucket) * buckets);
+	for (i = n; i-- > 0;) {
+		wait[i].next = p->idle;
+		p->idle = &wait[i];
+	}
+}
+
+static struct tn_fe_wait **bucket_of_word(struct tn_fe_pool *p, const struct tn_fe_bits *bits,
+					  u64 word)
+{
+	u64 hash = splitmix64_mix(splitmix64_mix((unsigned long)bits ^ p->seed) + word);
+
+	return &p->bucket[hash & p->mask];
+}
+
+static bool is_purge(const struct tn_fe_ask *ask)
+{
+	return ask->op == TN_FE_PURGE || ask->op == TN_FE_PURGE0;
+}
+
+static int check_ask(const struct tn_fe_ask *ask)
+{
+	bool any = ask->op == TN_FE_WAIT || is_purge(ask);
+
+	if (ask->op >= TN_FE_OPS || ask->type >= TN_AMO_TYPES || tn_amo_bytes(ask->type) != 8)
+		return -EOPNOTSUPP;
+	if (ask->op == TN_FE_AMO && ask->amo >= TN_AMO_OPS)
+		return -EOPNOTSUPP;
+	if (ask->op == TN_FE_WAIT && ask->cmp >= TN_FE_CMPS)
+		return -EOPNOTSUPP;
+	if (ask->q >= TN_FE_STATES || ask->r >= TN_FE_STATES || (any && ask->q != TN_FE_ANY))
+		return -EINVAL;
+	return is_purge(ask) && ask->r != TN_FE_ANY ? -EINVAL : 0;
+}
+
+static bool compare_word(const struct tn_fe_ask *ask, u64 v)
+{
+	switch (ask->cmp) {
+	case TN_FE_EQ:
+		return v == ask->value;
+	case TN_FE_NE:
+		return v != ask->value;
+	case TN_FE_LT:
+		return tn_amo_less(ask->type, v, ask->value);
+	case TN_FE_LE:
+		return !tn_amo_less(ask->type, ask->value, v);
+	case TN_FE_GT:
+		return tn_amo_less(ask->type, ask->value, v);
+	default:
+		return !tn_amo_less(ask->type, v, ask->value);
+	}
+}
+
+/* Return: true if the condition of the request holds. */
+static bool may_execute(const struct tn_fe_ask *ask, bool full, const u64 *at)
+{
+	if (ask->op == TN_FE_WAIT)
+		return compare_word(ask, tn_load64(at));
+	return ask->q == TN_FE_ANY || (ask->q == TN_FE_FULL) == full;
+}
+
+/* Return: true if both wait for the same. */
+static bool same_condition(const struct tn_fe_ask *a, const struct tn_fe_ask *b)
+{
+	if (a->op == TN_FE_WAIT && b->op == TN_FE_WAIT)
+		return a->cmp == b->cmp && a->value == b->value && a->type == b->type;
+	return a->op != TN_FE_WAIT && b->op != TN_FE_WAIT && a->q == b->q;
+}
+
+static int execute_ask(struct tn_fe_bits *bits, u64 word, u64 *at, const struct tn_fe_ask *ask,
+		       u64 *old)
+{
+	u64 bit = 1ull << word % 64;
+	u8 r = is_purge(ask) ? TN_FE_EMPTY : ask->r;
+
+	*old = 0;
+	if (ask->op == TN_FE_AMO) {
+		int err = tn_amo(at, ask->amo, ask->type, ask->value, ask->compare, old);
+
+		if (err)
+			return err;
+	} else if (ask->op != TN_FE_PURGE) {
+		*old = tn_load64(at);
+	}
+	if (ask->op == TN_FE_WRITE)
+		tn_store64(at, ask->value);
+	if (ask->op == TN_FE_PURGE0)
+		tn_store64(at, 0);
+	if (r == TN_FE_FULL)
+		bits->full[word / 64] |= bit;
+	if (r == TN_FE_EMPTY)
+		bits->full[word / 64] &= ~bit;
+	return TN_FE_DONE;
+}
+
+/* Adds the request to the group of its condition, or makes a group of it. */
+static int let_wait(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word,
+		    const struct tn_fe_ask *ask, u64 now)
+{
+	struct tn_fe_wait **bucket = bucket_of_word(p, bits, word), *first, *w = p->idle;
+	unsigned int conditions = 0;
+
+	if (!w)
+		return -ENOSPC;
+	for (first = *bucket; first; first = first->chain) {
+		if (first->bits != bits || first->word != word)
+			continue;
+		if (same_condition(&first->ask, ask))
+			break;
+		conditions++;
+	}
+	if (!first && conditions == TN_FE_CONDITIONS)
+		return -ENOSPC;
+	p->idle = w->next;
+	*w = (struct tn_fe_wait) {
+		.tail = w, .bits = bits, .word = word, .order = p->order++, .since = now,
+		.ask = *ask,
+	};
+	if (first) {
+		first->tail->next = w;
+		first->tail = w;
+	} else {
+		w->chain = *bucket;
+		*bucket = w;
+	}
+	bits->waits[word / 64] |= 1ull << word % 64;
+	p->waiting++;
+	return TN_FE_WAITS;
+}
+
+int tn_fe_ask(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,
+	      const struct tn_fe_ask *ask, u64 now, u64 *old)
+{
+	int err = check_ask(ask);
+
+	tn_assert(word < bits->n);
+	if (err)
+		return err;
+	if (may_execute(ask, tn_fe_is_full(bits, word), at))
+		return execute_ask(bits, word, at, ask, old);
+	return let_wait(p, bits, word, ask, now);
+}
+
+/* Clears the bit of a word that has no waiters any more. */
+static void note_empty(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word)
+{
+	const struct tn_fe_wait *w;
+
+	for (w = *bucket_of_word(p, bits, word); w; w = w->chain)
+		if (w->bits == bits && w->word == word)
+			return;
+	bits->waits[word / 64] &= ~(1ull << word % 64);
+}
+
+/* Removes the first waiter of the group that @link points to, and frees it. */
+static void remove_first(struct tn_fe_pool *p, struct tn_fe_wait **link)
+{
+	struct tn_fe_wait *w = *link, *second = w->next;
+
+	if (second) {
+		second->tail = w->tail;
+		second->chain = w->chain;
+		*link = second;
+	} else {
+		*link = w->chain;
+		note_empty(p, w->bits, w->word);
+	}
+	w->next = p->idle;
+	p->idle = w;
+	p->waiting--;
+}
+
+int tn_fe_serve(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,
+		struct tn_fe_wait *done, u64 *old)
+{
+	struct tn_fe_wait **link, **best = NULL;
+	bool full = tn_fe_is_full(bits, word);
+	int err;
+
+	if (!tn_fe_has_waiters(bits, word))
+		return TN_FE_NONE;
+	for (link = bucket_of_word(p, bits, word); *link; link = &(*link)->chain) {
+		if ((*link)->bits != bits || (*link)->word != word)
+			continue;
+		if ((!best || (*link)->order < (*best)->order) &&
+		    may_execute(&(*link)->ask, full, at))
+			best = link;
+	}
+	if (!best)
+		return TN_FE_NONE;
+	err = execute_ask(bits, word, at, &(*best)->ask, old);
+	if (err)
+		return err;
+	*done = **best;
+	remove_first(p, best);
+	return TN_FE_DONE;
+}
+
+/* Removes @w, which follows @before in the group of @first. */
+static void remove_later(struct tn_fe_pool *p, struct tn_fe_wait *first, struct tn_fe_wait *before,
+			 struct tn_fe_wait *w)
+{
+	before->next = w->next;
+	if (first->tail == w)
+		first->tail = before;
+	w->next = p->idle;
+	p->idle = w;
+	p->waiting--;
+}
+
+/* Ends the waiters of a bucket that @ends chooses. Return: how many. */
+static u32 end_bucket(struct tn_fe_pool *p, struct tn_fe_wait **link,
+		      bool (*ends)(void *ctx, const struct tn_fe_wait *w), void *ctx)
+{
+	u32 before_all = p->waiting;
+
+	while (*link) {
+		struct tn_fe_wait *before = *link, *w;
+
+		while ((w = before->next)) {
+			if (ends(ctx, w))
+				remove_later(p, *link, before, w);
+			else
+				before = w;
+		}
+		w = *link;
+		if (ends(ctx, w)) {
+			bool more = w->next;
+
+			remove_first(p, link);
+			if (!more)
+				continue;	/* the next group is at @link now */
+		}
+		link = &(*link)->chain;
+	}
+	return before_all - p->waiting;
+}
+
+u32 tn_fe_end(struct tn_fe_pool *p, bool (*ends)(void *ctx, const struct tn_fe_wait *w), void *ctx)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i <= p->mask; i++)
+		n += end_bucket(p, &p->bucket[i], ends, ctx);
+	return n;
+}
+
+struct cancelled {
+	const struct tn_fe_bits *bits;
+	u64 word;
+	u32 from;
+	u32 number;
+};
+
+static bool is_cancelled(void *ctx, const struct tn_fe_wait *w)
+{
+	const struct cancelled *c = ctx;
+
+	return w->bits == c->bits && w->word == c->word && w->ask.from == c->from &&
+	       w->ask.number == c->number;
+}
+
+int tn_fe_cancel(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u32 from, u32 number)
+{
+	struct cancelled c = { .bits = bits, .word = word, .from = from, .number = number };
+
+	if (!tn_fe_has_waiters(bits, word))
+		return -ENOENT;
+	return end_bucket(p, bucket_of_word(p, bits, word), is_cancelled, &c) ? 0 : -ENOENT;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+/*
+ * Full/empty bits: each word of 8 bytes has a bit, and requests wait until it is as they want.
+ * V. Korneev (Routing in the communication medium of a system with distributed shared memory and
+ * synchronisation by FE bits, section "Foundations of the architecture", from "It should be noted
+ * that in Cray XMT") has readqr and writeqr, which wait for q and leave r, and purge. The
+ * programming guide of the XMT has more: q and r that do not matter (x), a purge that stores 0,
+ * and int_fetch_add, which waits for full. This is the union, with a wait for a comparison of
+ * the value: a thread of Cilk that has finished adds 1, and cilk_sync waits until the word is the
+ * number of threads.
+ *
+ * The bits lie apart from the words, as in the paper: nothing but the NIC changes them, and a
+ * request that has to wait does not touch the memory. A request waits for one condition: empty,
+ * full, or a comparison. Waiters of one word with one condition are a group, first in, first out;
+ * the paper's "associative search" is a hash of the word, behind which there is the first waiter of
+ * each group. To serve a word, its groups are looked at, not its waiters.
+ *
+ * Invariants, which tests/unit/test_fe.c checks after each step:
+ *
+ *  1. After tn_fe_serve() has returned TN_FE_NONE, no waiter's condition holds. So a request
+ *     whose condition holds overtakes only those that could not go, and is executed at once.
+ *  2. Of the waiters that may go, the one that came first goes first.
+ *  3. A word's bit of @waits is set if and only if it has waiters.
+ *  4. All waiters are in a group or free.
+ *
+ * A request that waits holds nothing but a waiter of the pool. When the pool is empty, or a word
+ * has too many conditions, the request is refused and has changed nothing. Each call of
+ * tn_fe_serve() takes one waiter, so a caller ends a loop of them after at most as many as there
+ * are, and may interrupt it: until it has gone on, it must take no request for this word.
+ */
+#ifndef TN_FE_H
+#define TN_FE_H
+
+#include "amo.h"
+
+#define TN_FE_CONDITIONS	8	/* of one word for which requests wait */
+
+enum tn_fe_state { TN_FE_EMPTY, TN_FE_FULL, TN_FE_ANY, TN_FE_STATES };
+
+enum tn_fe_op {
+	TN_FE_READ,
+	TN_FE_WRITE,
+	TN_FE_AMO,	/* @amo, of 8 bytes */
+	TN_FE_WAIT,	/* for the comparison @cmp with @value; @q is TN_FE_ANY */
+	TN_FE_PURGE,	/* @q and @r are TN_FE_ANY: the bit becomes empty, the value stays */
+	TN_FE_PURGE0,	/* the same, and the value becomes 0 */
+	TN_FE_OPS,
+};
+
+enum tn_fe_cmp { TN_FE_EQ, TN_FE_NE, TN_FE_LT, TN_FE_LE, TN_FE_GT, TN_FE_GE, TN_FE_CMPS };
+
+/**
+ * struct tn_fe_ask - a request
+ * @q: state that it waits for
+ * @r: state that it leaves; TN_FE_ANY: as it was
+ * @type: of the word, TN_AMO_U64 or TN_AMO_S64; matters to AMO and WAIT
+ * @value: to be stored, operand, or to be compared with
+ * @compare: of TN_AMO_CAS
+ * @from, @number: who asks, and the number of the request; a group of both names one waiter
+ */
+struct tn_fe_ask {
+	u8 op, q, r, amo, type, cmp;
+	u32 from;
+	u32 number;
+	u64 value;
+	u64 compare;
+};
+
+/** struct tn_fe_bits - the bits of the words of a region; host's memory, @full as it wants them */
+struct tn_fe_bits {
+	u64 *full;
+	u64 *waits;
+	u64 n;
+};
+
+/**
+ * struct tn_fe_wait - a request that waits
+ * @next: the next one of its group, or of the free ones
+ * @tail: of the first one of a group: the last one
+ * @chain: of the first one: that of the next group with the same hash
+ * @order: a number that rises with each waiter
+ * @since: when it came
+ */
+struct tn_fe_wait {
+	struct tn_fe_wait *next;
+	struct tn_fe_wait *tail;
+	struct tn_fe_wait *chain;
+	struct tn_fe_bits *bits;
+	u64 word;
+	u64 order;
+	u64 since;
+	struct tn_fe_ask ask;
+};
+
+/**
+ * struct tn_fe_pool - waiters of a NIC
+ * @bucket: first waiters of groups by a hash of the word; @mask + 1 of them
+ * @seed: of the hash, random, so that nobody can choose words with equal ones
+ */
+struct tn_fe_pool {
+	struct tn_fe_wait **bucket;
+	struct tn_fe_wait *idle;
+	u64 seed;
+	u64 order;
+	u32 mask;
+	u32 waiting;
+};
+
+enum tn_fe_result {
+	TN_FE_DONE,	/* executed */
+	TN_FE_WAITS,	/* it waits */
+	TN_FE_NONE,	/* of tn_fe_serve(): no waiter can go */
+};
+
+/**
+ * tn_fe_pool_init() - make a pool
+ * @wait: memory of @n waiters
+ * @bucket: memory of @buckets pointers, a power of two; as many as waiters, or more
+ */
+void tn_fe_pool_init(struct tn_fe_pool *p, struct tn_fe_wait *wait, u32 n,
+		     struct tn_fe_wait **bucket, u32 buckets, u64 seed);
+
+/** tn_fe_is_full() - Return: the bit of a word */
+static inline bool tn_fe_is_full(const struct tn_fe_bits *bits, u64 word)
+{
+	return bits->full[word / 64] >> word % 64 & 1;
+}
+
+/** tn_fe_has_waiters() - Return: true if requests wait for this word */
+static inline bool tn_fe_has_waiters(const struct tn_fe_bits *bits, u64 word)
+{
+	return bits->waits[word / 64] >> word % 64 & 1;
+}
+
+/**
+ * tn_fe_ask() - execute a request, or let it wait
+ * @word: its number in the region, below bits->n
+ * @at: its memory
+ * @now: time, for those who ask what waits
+ * @old: TN_FE_DONE: the value before
+ *
+ * If it was executed and there are waiters, the caller calls tn_fe_serve() until TN_FE_NONE. It
+ * does so, too, after it has changed a word by other means.
+ * Return: TN_FE_DONE, TN_FE_WAITS; -EOPNOTSUPP for an unknown operation, type, or comparison,
+ * -EINVAL for a @q or @r that is out of range or does not go with it; -ENOSPC if no more can wait;
+ * -EAGAIN as tn_amo(). On an error nothing was changed.
+ */
+int tn_fe_ask(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,
+	      const struct tn_fe_ask *ask, u64 now, u64 *old);
+
+/**
+ * tn_fe_serve() - execute one waiter of a word, the first one that may go
+ * @done: a copy of the waiter
+ * Return: TN_FE_DONE, TN_FE_NONE; -EAGAIN as tn_amo(): the waiter still waits.
+ */
+int tn_fe_serve(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,
+		struct tn_fe_wait *done, u64 *old);
+
+/**
+ * tn_fe_cancel() - end the waiter of a word with this @from and @number
+ * Return: 0, or -ENOENT if there is none: it has been executed.
+ */
+int tn_fe_cancel(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u32 from, u32 number);
+
+/**
+ * tn_fe_end() - end all waiters that @ends chooses, when a region is closed or an initiator has
+ * died; looks at all there are. @ends may show them by returning false.
+ * Return: how many.
+ */
+u32 tn_fe_end(struct tn_fe_pool *p, bool (*ends)(void *ctx, const struct tn_fe_wait *w), void *ctx);
+
+#endif /* TN_FE_H */

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Full/empty bits compared with an interpreter that keeps all waiters in one list and scans it
+ * after each step: all sequences of six operations on a word, and long random ones on several.
+ */
+#include "tests/unit/seeds.h"
+#include "kernel/core/fe.h"
+
+#define WORDS	130	/* more than one word of the bit maps */
+#define WAITS	24
+#define EVENTS	64
+
+/* An operation was executed, and the word had this value before it. */
+struct event {
+	u32 number;
+	u64 old;
+};
+
+struct log {
+	struct event event[EVENTS];
+	unsigned int n;
+};
+
+struct naive_wait {
+	u64 word;
+	struct tn_fe_ask ask;
+};
+
+struct naive {
+	u64 value[WORDS];
+	bool full[WORDS];
+	struct naive_wait wait[WAITS];
+	unsigned int waits;
+	struct log log;
+};
+
+/* The product's side of it. */
+struct memory {
+	struct tn_fe_wait wait[WAITS];
+	struct tn_fe_wait *bucket[4];
+	struct tn_fe_pool pool;
+	struct tn_fe_bits bits;
+	u64 value[WORDS], full[3], waits[3];
+	struct log log;
+};
+
+static void memory_init(struct memory *m, unsigned int waits, unsigned int buckets, u64 seed)
+{
+	memset(m, 0, sizeof(*m));
+	m->bits = (struct tn_fe_bits) { .full = m->full, .waits = m->waits, .n = WORDS };
+	tn_fe_pool_init(&m->pool, m->wait, waits, m->bucket, buckets, seed);
+}
+
+static void note(struct log *log, u32 number, u64 old)
+{
+	assert_true(log->n < EVENTS);
+	log->event[log->n++] = (struct event) { number, old };
+}
+
+static bool naive_may(const struct naive *m, u64 word, const struct tn_fe_ask *a)
+{
+	u64 v = m->value[word];
+	s64 sv = (s64)v, sx = (s64)a->value;
+	bool is_signed = a->type == TN_AMO_S64;
+
+	if (a->op == TN_FE_WAIT) {
+		switch (a->cmp) {
+		case TN_FE_EQ: return v == a->value;
+		case TN_FE_NE: return v != a->value;
+		case TN_FE_LT: return is_signed ? sv < sx : v < a->value;
+		case TN_FE_LE: return is_signed ? sv <= sx : v <= a->value;
+		case TN_FE_GT: return is_signed ? sv > sx : v > a->value;
+		default: return is_signed ? sv >= sx : v >= a->value;
+		}
+	}
+	return a->q == TN_FE_ANY || m->full[word] == (a->q == TN_FE_FULL);
+}
+
+static void naive_do(struct naive *m, u64 word, const struct tn_fe_ask *a)
+{
+	note(&m->log, a->number, a->op == TN_FE_PURGE ? 0 : m->value[word]);
+	if (a->op == TN_FE_WRITE)
+		m->value[word] = a->value;
+	if (a->op == TN_FE_AMO)
+		m->value[word] += a->value;
+	if (a->op == TN_FE_PURGE0)
+		m->value[word] = 0;
+	if (a->op == TN_FE_PURGE || a->op == TN_FE_PURGE0)
+		m->full[word] = false;
+	else if (a->r != TN_FE_ANY)
+		m->full[word] = a->r == TN_FE_FULL;
+}
+
+/* Executes the first waiter of the word that may go, again and again. */
+static void naive_serve(struct naive *m, u64 word)
+{
+	for (unsigned int i = 0; i < m->waits;) {
+		struct naive_wait w = m->wait[i];
+
+		if (w.word != word || !naive_may(m, word, &w.ask)) {
+			i++;
+			continue;
+		}
+		m->waits--;
+		memmove(m->wait + i, m->wait + i + 1, sizeof(w) * (m->waits - i));
+		naive_do(m, word, &w.ask);
+		i = 0;
+	}
+}
+
+static int naive_ask(struct naive *m, u64 word, const struct tn_fe_ask *a, unsigned int room)
+{
+	if (naive_may(m, word, a)) {
+		naive_do(m, word, a);
+		naive_serve(m, word);
+		return TN_FE_DONE;
+	}
+	if (m->waits == room)
+		return -ENOSPC;
+	m->wait[m->waits++] = (struct naive_wait) { word, *a };
+	return TN_FE_WAITS;
+}
+
+static void serve_all(struct memory *m, u64 word)
+{
+	struct tn_fe_wait done;
+	u64 old;
+
+	while (tn_fe_serve(&m->pool, &m->bits, word, &m->value[word], &done, &old) == TN_FE_DONE) {
+		assert_true(done.word == word && done.since == done.ask.number);
+		note(&m->log, done.ask.number, old);
+	}
+}
+
+static int ask_one(struct memory *m, u64 word, const struct tn_fe_ask *a)
+{
+	u64 old;
+	int result = tn_fe_ask(&m->pool, &m->bits, word, &m->value[word], a, a->number, &old);
+
+	if (result == TN_FE_DONE) {
+		note(&m->log, a->number, old);
+		serve_all(m, word);
+	}
+	return result;
+}
+
+/* Return: true if both have executed the same, in the same order, and left the same. */
+static bool are_equal(const struct memory *a, const struct naive *b)
+{
+	bool waits[WORDS] = { false };
+
+	if (a->log.n != b->log.n || a->pool.waiting != b->waits)
+		return false;
+	for (unsigned int i = 0; i < a->log.n; i++)
+		if (a->log.event[i].number != b->log.event[i].number ||
+		    a->log.event[i].old != b->log.event[i].old)
+			return false;
+	for (unsigned int i = 0; i < b->waits; i++) {
+		if (naive_may(b, b->wait[i].word, &b->wait[i].ask))
+			return false;
+		waits[b->wait[i].word] = true;
+	}
+	for (u64 i = 0; i < WORDS; i++)
+		if (a->value[i] != b->value[i] || tn_fe_is_full(&a->bits, i) != b->full[i] ||
+		    tn_fe_has_waiters(&a->bits, i) != waits[i])
+			return false;
+	return true;
+}
+
+#define ASK(op_, q_, r_, ...) { .op = TN_FE_##op_, .q = TN_FE_##q_, .r = TN_FE_##r_,	\
+	.type = TN_AMO_U64, ##__VA_ARGS__ }
+
+/* Operations of the exhaustive test. */
+static const struct tn_fe_ask some[] = {
+	ASK(READ, FULL, EMPTY), ASK(READ, FULL, FULL), ASK(READ, EMPTY, FULL),
+	ASK(WRITE, EMPTY, FULL, .value = 1), ASK(WRITE, ANY, FULL, .value = 2),
+	ASK(WRITE, FULL, ANY, .value = 3), ASK(PURGE, ANY, ANY),
+	ASK(PURGE0, ANY, ANY), ASK(AMO, FULL, FULL, .amo = TN_AMO_ADD, .value = 1),
+	ASK(WAIT, ANY, EMPTY, .cmp = TN_FE_EQ, .value = 3),
+};
+
+#define STEPS 6
+
+/*
+ * The owner executes one request at a time, so requests of three initiators are one sequence. Each
+ * one has a number and its initiator: the requests of a sequence go to the three in turn.
+ */
+static void test_all_sequences(void **state)
+{
+	unsigned int total = 1;
+
+	(void)state;
+	for (int i = 0; i < STEPS; i++)
+		total *= ARRAY_SIZE(some);
+	for (unsigned int code = 0; code < total; code++) {
+		static struct memory m;
+		static struct naive n;
+		unsigned int rest = code;
+
+		if (getenv("EVERY") && code % 7)
+			continue;
+		memory_init(&m, WAITS, 1, 1);
+		memset(&n, 0, sizeof(n));
+		for (u32 i = 0; i < STEPS; i++, rest /= ARRAY_SIZE(some)) {
+			struct tn_fe_ask a = some[rest % ARRAY_SIZE(some)];
+
+			a.number = i;
+			a.from = i % 3;
+			if (ask_one(&m, 0, &a) != naive_ask(&n, 0, &a, WAITS) || !are_equal(&m, &n)) {
+				print_error("sequence %u, step %u\n", code, i);
+				fail();
+			}
+		}
+	}
+}
+
+static struct tn_fe_ask draw_ask(struct rnd *r)
+{
+	struct tn_fe_ask a = {
+		.op = (u8)rnd_below(r, TN_FE_OPS), .q = (u8)rnd_below(r, TN_FE_STATES),
+		.r = (u8)rnd_below(r, TN_FE_STATES), .amo = TN_AMO_ADD,
+		.type = rnd_below(r, 2) ? TN_AMO_U64 : TN_AMO_S64, .cmp = (u8)rnd_below(r, TN_FE_CMPS),
+		.from = rnd_below(r, 3), .value = (u64)(s64)((int)rnd_below(r, 5) - 2),
+	};
+
+	if (a.op == TN_FE_WAIT || a.op == TN_FE_PURGE || a.op == TN_FE_PURGE0)
+		a.q = TN_FE_ANY;
+	if (a.op == TN_FE_PURGE || a.op == TN_FE_PURGE0)
+		a.r = TN_FE_ANY;
+	return a;
+}
+
+static bool is_of_initiator(void *ctx, const struct tn_fe_wait *w)
+{
+	return w->ask.from == *(u32 *)ctx;
+}
+
+/* Ends all waiters of an initiator on both sides. */
+static u32 naive_end(struct naive *n, u32 from)
+{
+	u32 ended = 0;
+
+	for (unsigned int i = 0; i < n->waits;) {
+		if (n->wait[i].ask.from != from) {
+			i++;
+			continue;
+		}
+		n->waits--;
+		memmove(n->wait + i, n->wait + i + 1, sizeof(*n->wait) * (n->waits - i));
+		ended++;
+	}
+	return ended;
+}
+
+static int naive_cancel(struct naive *n, u64 word, u32 from, u32 number)
+{
+	for (unsigned int i = 0; i < n->waits; i++) {
+		if (n->wait[i].word != word || n->wait[i].ask.number != number ||
+		    n->wait[i].ask.from != from)
+			continue;
+		n->waits--;
+		memmove(n->wait + i, n->wait + i + 1, sizeof(*n->wait) * (n->waits - i));
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* Return: how many conditions requests wait for at a word. */
+static unsigned int conditions_of(const struct naive *n, u64 word, const struct tn_fe_ask *a,
+				  bool *has)
+{
+	unsigned int count = 0;
+
+	*has = false;
+	for (unsigned int i = 0; i <= n->waits; i++) {
+		const struct tn_fe_ask *b = i < n->waits ? &n->wait[i].ask : a;
+		unsigned int k;
+
+		if (i < n->waits && n->wait[i].word != word)
+			continue;
+		for (k = 0; k < i; k++) {
+			const struct tn_fe_ask *c = &n->wait[k].ask;
+
+			if (n->wait[k].word == word && (b->op == TN_FE_WAIT) == (c->op == TN_FE_WAIT) &&
+			    (b->op == TN_FE_WAIT ? b->cmp == c->cmp && b->value == c->value &&
+			     b->type == c->type : b->q == c->q))
+				break;
+		}
+		if (i < n->waits)
+			count += k == i;
+		else
+			*has = k < i;
+	}
+	return count;
+}
+
+static void run_random(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+	unsigned int room = 1 + rnd_below(&r, WAITS);
+	static struct memory m;
+	static struct naive n;
+
+	memory_init(&m, room, 1u << rnd_below(&r, 3), rnd64(&r));
+	memset(&n, 0, sizeof(n));
+	for (u32 i = 0; i < 600; i++) {
+		u64 word = rnd_below(&r, 3) * 64;
+		struct tn_fe_ask a = draw_ask(&r);
+		bool known;
+		int want;
+
+		m.log.n = n.log.n = 0;
+		a.number = i;
+		if (rnd_one_in(&r, 40)) {
+			expect(&r, tn_fe_end(&m.pool, is_of_initiator, &a.from) == naive_end(&n, a.from),
+			       "step %u", i);
+		} else if (rnd_one_in(&r, 12)) {
+			u32 number = i - rnd_below(&r, 30);
+
+			expect(&r, tn_fe_cancel(&m.pool, &m.bits, word, a.from, number) ==
+			       naive_cancel(&n, word, a.from, number), "step %u", i);
+		} else if (rnd_one_in(&r, 12)) {	/* a store by other means */
+			m.value[word] = n.value[word] = a.value;
+			serve_all(&m, word);
+			naive_serve(&n, word);
+		} else {
+			bool full = conditions_of(&n, word, &a, &known) == TN_FE_CONDITIONS && !known;
+
+			want = naive_ask(&n, word, &a, full ? n.waits : room);
+			expect(&r, ask_one(&m, word, &a) == want, "step %u", i);
+		}
+		expect(&r, are_equal(&m, &n), "step %u", i);
+	}
+}
+
+static void test_random(void **state)
+{
+	(void)state;
+	for_seeds(300, run_random);
+}
+
+/* As many conditions as are allowed wait; one more is refused, more waiters of these are not. */
+static void test_conditions(void **state)
+{
+	struct tn_fe_ask a = ASK(WAIT, ANY, ANY, .cmp = TN_FE_EQ);
+	static struct memory m;
+
+	(void)state;
+	memory_init(&m, WAITS, 4, 1);
+	for (u64 i = 1; i <= TN_FE_CONDITIONS; i++) {
+		a.value = i;
+		assert_int_equal(ask_one(&m, 5, &a), TN_FE_WAITS);
+	}
+	assert_int_equal(ask_one(&m, 5, &a), TN_FE_WAITS);
+	a.value++;
+	assert_int_equal(ask_one(&m, 5, &a), -ENOSPC);
+	assert_int_equal(ask_one(&m, 6, &a), TN_FE_WAITS);
+	assert_int_equal(m.pool.waiting, TN_FE_CONDITIONS + 2);
+}
+
+/* cilk_sync: it waits until as many have arrived as were spawned. */
+static void test_sync(void **state)
+{
+	struct tn_fe_ask sync = ASK(WAIT, ANY, ANY, .cmp = TN_FE_EQ, .value = 5, .number = 9);
+	struct tn_fe_ask arrive = ASK(AMO, ANY, ANY, .amo = TN_AMO_ADD, .value = 1);
+	static struct memory m;
+
+	(void)state;
+	memory_init(&m, WAITS, 4, 1);
+	assert_int_equal(ask_one(&m, 5, &sync), TN_FE_WAITS);
+	for (u32 i = 1; i <= 5; i++) {
+		assert_false(m.log.n > i - 1);
+		assert_int_equal(ask_one(&m, 5, &arrive), TN_FE_DONE);
+	}
+	assert_int_equal(m.log.n, 6);
+	assert_true(m.log.event[5].number == 9 && m.log.event[5].old == 5);
+}
+
+static void refuse(struct tn_fe_ask a, int err)
+{
+	static struct memory m;
+
+	memory_init(&m, WAITS, 4, 1);
+	assert_int_equal(ask_one(&m, 5, &a), err);
+	assert_int_equal(m.pool.waiting, 0);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	refuse((struct tn_fe_ask)ASK(OPS, ANY, ANY), -EOPNOTSUPP);
+	refuse((struct tn_fe_ask)ASK(AMO, ANY, ANY, .amo = TN_AMO_OPS), -EOPNOTSUPP);
+	refuse((struct tn_fe_ask)ASK(WAIT, ANY, ANY, .cmp = TN_FE_CMPS), -EOPNOTSUPP);
+	refuse((struct tn_fe_ask) { .op = TN_FE_READ, .type = TN_AMO_S32 }, -EOPNOTSUPP);
+	refuse((struct tn_fe_ask) { .op = TN_FE_READ, .type = TN_AMO_TYPES + 1 }, -EOPNOTSUPP);
+	refuse((struct tn_fe_ask)ASK(READ, STATES, ANY), -EINVAL);
+	refuse((struct tn_fe_ask)ASK(READ, ANY, STATES), -EINVAL);
+	refuse((struct tn_fe_ask)ASK(WAIT, FULL, ANY), -EINVAL);
+	refuse((struct tn_fe_ask)ASK(PURGE, FULL, ANY), -EINVAL);
+	refuse((struct tn_fe_ask)ASK(PURGE0, ANY, FULL), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_all_sequences),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests_name("fe", all, NULL, NULL);
+}
