@@ -220,6 +220,28 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 	return more || pending || tn_nic_due(s->soft.nic);
 }
 
+/* Gives the messages @up to the host, several at once: its stack then looks up their route once. */
+static void give_messages(struct torus_soft *s, struct sk_buff_head *up)
+{
+	struct sk_buff *skb;
+	LIST_HEAD(list);
+
+	if (skb_queue_empty(up))
+		return;
+	torus_tx_answered(s);
+	if (!netif_running(s->dev.netdev)) {
+		__skb_queue_purge(up);
+		return;
+	}
+	if (skb_queue_len(up) == 1) {
+		netif_receive_skb(__skb_dequeue(up));
+		return;
+	}
+	while ((skb = __skb_dequeue(up)))
+		list_add_tail(&skb->list, &list);
+	netif_receive_skb_list(&list);
+}
+
 /* Sends the frames @down, gives the messages @up to the host, and wakes its queues. */
 static void hand_on(struct torus_soft *s, struct sk_buff_head *down, struct sk_buff_head *up)
 {
@@ -228,14 +250,7 @@ static void hand_on(struct torus_soft *s, struct sk_buff_head *down, struct sk_b
 	lockdep_assert_not_held(&s->lock);
 	while ((skb = __skb_dequeue(down)))
 		dev_queue_xmit(skb);
-	if (!skb_queue_empty(up))
-		torus_tx_answered(s);
-	while ((skb = __skb_dequeue(up))) {
-		if (netif_running(s->dev.netdev))
-			netif_receive_skb(skb);
-		else
-			kfree_skb(skb);
-	}
+	give_messages(s, up);
 	torus_tx_wake(s);
 }
 
