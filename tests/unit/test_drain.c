@@ -66,6 +66,30 @@ static void each_nic_counts_once(void **state)
 }
 
 /*
+ * A packet is on its way. READY is followed by a count at once; the next comes after a moment, and
+ * at once when each NIC was empty.
+ */
+static void counts_soon_after_ready(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 1, 1, 1);
+	one_version(&o, 2);
+	began = o.now;
+	assert_int_equal(one_asked(&o, 1), FM_STEP_COUNT);
+	assert_true(o.now == began);
+	one_answer(&o);
+	assert_int_equal(one_asked(&o, MS / 8), ONE_NOTHING);
+	assert_int_equal(one_asked(&o, MS / 2), FM_STEP_COUNT);
+	one_gets(&o, 1, 1, 1);
+	one_answer(&o);
+	assert_int_equal(one_asked(&o, 0), FM_STEP_RESUME);
+	one_end(&o);
+}
+
+/*
  * Node 3 dies between two counts. As many packets had left all NICs at the first count as had
  * entered the others at the second, and 3 packets are in the NIC of node 1. Their colour, that of
  * version 1, is the next: it must not be used until they are gone.
@@ -549,6 +573,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_nic_counts_once),
+		cmocka_unit_test(counts_soon_after_ready),
 		cmocka_unit_test(counts_of_the_same_nics),
 		cmocka_unit_test(silent_nic_is_in_no_count),
 		cmocka_unit_test(superseded_one_had_no_proof),

@@ -148,7 +148,7 @@
 			 * that has not reported */
 
 #define ROLLS_MAX 4	/* how often the time until all nodes are asked to join again is doubled */
-#define COUNT_FIRST MS		/* interval of the first counts */
+#define COUNT_FIRST (MS / 4)	/* interval of the first counts */
 #define COUNT_LAST (20 * MS)	/* longest interval of counts */
 #define PROVEN_FACTOR 10	/* in units of fm_config.drain_max: the limit if a proof is
 				 * possible, because packets may only be late */
@@ -430,7 +430,8 @@ static void end_drain(struct fm *fm, const struct fm_sums *s, bool proven)
 
 /*
  * Called when there is no proof yet: counts again. If each NIC was empty when it was read, it does
- * so at once, because the next count will most likely be the proof.
+ * so at once, because the next count will most likely be the proof. Also at once after READY: a
+ * node reads these counts when it has switched, while others still send packets of older colours.
  */
 static void drain_later(struct fm *fm, const struct fm_sums *s)
 {
@@ -438,7 +439,7 @@ static void drain_later(struct fm *fm, const struct fm_sums *s)
 	unsigned int colour = fm->root->version % TORUS_COLOURS;
 
 	count_later(fm);
-	if (!has_silent(fm) && fm_sums_in(s, colour) == fm_sums_out(s, colour))
+	if (!has_silent(fm) && (!rec->round || fm_sums_in(s, colour) == fm_sums_out(s, colour)))
 		rec->next = fm->now;
 }
 
