@@ -218,7 +218,7 @@ enum torus_attr {
 	TORUS_A_PORT_COUNT,	/* u8: 2 .. TORUS_MAX_PORTS, even */
 	TORUS_A_BOOTSTRAP,	/* u8: 0, 1: the bootstrap flag */
 	TORUS_A_SHAPE,	/* array of u16: nodes along each dimension */
-	TORUS_A_COORDS,	/* array of u16: as many as SHAPE */
+	TORUS_A_COORDS,	/* array of u16: one for each dimension of SHAPE */
 	TORUS_A_NODE,	/* u32: node id, x + X * (y + Y * (z + ...)) */
 	TORUS_A_VERSION,	/* u64: table version */
 	TORUS_A_ROW_COUNT,	/* u32 */
@@ -303,7 +303,7 @@ enum torus_attr {
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)
 
-/* Some rows of the routing table. */
+/* Consecutive rows of the routing table. */
 enum torus_rows_attr {
 	TORUS_ROWS_UNSPEC,
 	TORUS_ROWS_FIRST,	/* u32: node id of the first row in DATA */
@@ -358,14 +358,15 @@ enum torus_fault_attr {
 	TORUS_FAULT_SILENCE,	/* u8: 1: neither send nor receive, 2: send nothing */
 	TORUS_FAULT_LATENCY,	/* u64: ns added to every frame */
 	TORUS_FAULT_SEED,	/* u64: of bit errors, of VB, and of differences between lanes */
-	TORUS_FAULT_CABLE,	/* u32: length, cm; 0: none, nothing to train */
+	TORUS_FAULT_CABLE,	/* u32: length, cm; 0: no cable is modelled */
 	TORUS_FAULT_LOSS,	/* u32: mdB per metre at the highest rate */
 	TORUS_FAULT_CROSSTALK,	/* u32: from each neighbouring lane, per mille */
-	TORUS_FAULT_DRIFT,	/* u32: of the loss with temperature, per mille */
+	TORUS_FAULT_DRIFT,	/* u32: how far the loss swings around its mean, per mille */
 	TORUS_FAULT_AGEING,	/* u32: mdB per second that aged lanes lose */
 	TORUS_FAULT_AGED,	/* u16: mask of lanes */
 	TORUS_FAULT_DEAD,	/* u16: mask of lanes */
-	TORUS_FAULT_TEMPERATURE,	/* u32: of the cable, K; LOSS refers to 293 */
+	/* U32: temperature of the cable, K; LOSS is the loss at 293. */
+	TORUS_FAULT_TEMPERATURE,
 	/*
 	 * U64: share of packets before which a copy marked bad (VB) is sent, in units
 	 * of 1e-18.
@@ -375,7 +376,7 @@ enum torus_fault_attr {
 };
 #define TORUS_FAULT_MAX (__TORUS_FAULT_MAX - 1)
 
-/* Counters: as node-counters. */
+/* Counters: of a port; their form is that of node-counters. */
 #define TORUS_PORT_COUNTER_LIST(X) \
 	X(TX_PACKETS, tx_packets, packets, "sequenced packets sent, first time") \
 	X(TX_FLITS, tx_flits, flits, "flits of tx_packets") \
@@ -390,7 +391,7 @@ enum torus_fault_attr {
 	X(CRC_ERRORS, crc_errors, packets, "packets whose LCRC or ECRC was wrong") \
 	X(SEQ_ERRORS, seq_errors, packets, "packets ahead of the expected TSEQ") \
 	X(DUPLICATES, duplicates, packets, "packets behind the expected TSEQ") \
-	X(MALFORMED, malformed, packets, "frames or packets that make no sense") \
+	X(MALFORMED, malformed, packets, "frames or packets of no valid form") \
 	X(E_SENT, e_sent, events, "reception errors reported to the peer") \
 	X(E_RECEIVED, e_received, events, "reception errors reported by the peer") \
 	X(VB_DROPS, vb_drops, packets, "packets marked bad upstream (VB) and dropped") \
@@ -404,7 +405,7 @@ enum torus_fault_attr {
 	X(NS_TRAINING, ns_training, ns, "time training, initialising, retraining") \
 	X(NS_UP, ns_up, ns, "time up") \
 	X(NS_FAULTY, ns_faulty, ns, "time faulty") \
-	X(EYE_RETRAINS, eye_retrains, events, "retrainings because a mask no longer fitted its eye") \
+	X(EYE_RETRAINS, eye_retrains, events, "retrainings because the eye of a lane became too small for the mask") \
 	X(LANES_SHED, lanes_shed, lanes, "lanes that a training switched off") \
 	X(TRAIN_FAILURES, train_failures, events, "trainings that left no lane") \
 	X(TX_VCD0, tx_vcd0, packets, "data packets sent on VCD0, first time") \
@@ -428,7 +429,9 @@ enum torus_port_counter {
 	TORUS_PC_COUNT,
 };
 
-/* Counters: as node-counters, but not monotone. */
+/*
+ * Counters: gauges of a port, which rise and fall; their form is that of node-counters.
+ */
 #define TORUS_PORT_GAUGE_LIST(X) \
 	X(RETRY_PACKETS, retry_packets, packets, "packets in the RETRY buffer") \
 	X(RETRY_FLITS, retry_flits, flits, "flits in the RETRY buffer") \
@@ -440,10 +443,10 @@ enum torus_port_counter {
 	X(WIDTH, width, lanes, "lanes it uses") \
 	X(RATE, rate, Mb/s, "rate of each") \
 	X(RATE_MAX, rate_max, Mb/s, "highest rate of each") \
-	X(MARGIN, margin, percent, "how large the mask could be in the worst lane's eye") \
+	X(MARGIN, margin, percent, "largest mask that fits the worst lane's eye, relative to the configured one") \
 	X(LINE_BER, line_ber, 1e-18, "bit error rate expected from the eyes") \
 	X(MARGIN_TRAIN, margin_train, percent, "margin that a lane must reach in training") \
-	X(WAITED, waited, ns, "time that VCD packets have waited without one being sent") \
+	X(WAITED, waited, ns, "time for which packets on VCD0 or VCD1 have waited without one being sent") \
 	X(CTTR, cttr, number, "TSEQ of the next packet to enter the RETRY buffer") \
 	X(CTRP, ctrp, number, "TSEQ expected next from the peer") \
 	X(CT_VCD0, ct_vcd0, slots, "packet buffers taken at the peer, VCD0") \
@@ -453,7 +456,7 @@ enum torus_port_counter {
 	X(N_INP_VCD1, n_inp_vcd1, slots, "likewise, VCD1") \
 	X(N_INP_VCA, n_inp_vca, slots, "likewise, VCA") \
 	X(WIRE, wire, number, "wire version that the link speaks; 0: none yet") \
-	X(PEER_RATE, peer_rate, Mb/s, "what the peer's receiver takes; 0: it does not say") \
+	X(PEER_RATE, peer_rate, Mb/s, "rate of all lanes that the peer's receiver uses; 0: not reported") \
 	X(CRITICAL_VCD0, critical_vcd0, slots, "of credits_vcd0, those that are critical bubbles (CBS, MBS)") \
 	X(CRITICAL_VCD1, critical_vcd1, slots, "likewise, of credits_vcd1")
 
@@ -472,8 +475,8 @@ enum torus_port_gauge {
 	X(INJECTED, injected, packets, "packets the host injected") \
 	X(DELIVERED, delivered, packets, "packets delivered to the host") \
 	X(FORWARDED, forwarded, packets, "packets passed from port to port") \
-	X(PARKED, parked, packets, "packets put into the parking segment; unresolved ones count when resolved") \
-	X(REPLAYED, replayed, packets, "packets re-injected from the parking segment") \
+	X(PARKED, parked, packets, "packets parked in memory; one that the peer may have is counted once that is known") \
+	X(REPLAYED, replayed, packets, "parked packets that were sent on") \
 	X(UNREACHABLE, unreachable, packets, "packets without a valid row") \
 	X(RETURNED, returned, packets, "own packets that came back as unreachable") \
 	X(DUPLICATES, duplicates, packets, "packets delivered before and discarded") \
@@ -484,19 +487,19 @@ enum torus_port_gauge {
 	X(HOST_MESSAGES_RX, host_messages_rx, messages, "messages given to the host") \
 	X(HOST_BYTES_TX, host_bytes_tx, bytes, "bytes of host_messages_tx") \
 	X(HOST_BYTES_RX, host_bytes_rx, bytes, "bytes of host_messages_rx") \
-	X(HOST_DROPS, host_drops, messages, "messages the host side refused or could not place") \
+	X(HOST_DROPS, host_drops, messages, "messages of the host, or for it, that were refused or had no room") \
 	X(RELAYED_TX, relayed_tx, packets, "packets sent by way of a relay") \
 	X(RELAYED_RX, relayed_rx, packets, "packets that came here by way of a relay") \
 	X(RELAY_FORWARDED, relay_forwarded, packets, "packets taken in and sent on as a relay") \
 	X(RELAY_WAITED, relay_waited, packets, "packets that waited at the source for the relay window") \
 	X(RELAY_DROPS, relay_drops, packets, "acknowledgements and returns that were dropped for lack of room") \
 	X(HOST_MERGED, host_merged, messages, "datagrams given to the host together with others of their flow") \
-	X(ESCAPED, escaped, packets, "adaptive packets that went on by VCD0, the escape") \
+	X(ESCAPED, escaped, packets, "adaptive packets that had to change to VCD0, the escape channel") \
 	X(REROUTED, rerouted, packets, "adaptive packets of a failed link's RETRY buffer sent another way") \
 	X(UNSURE, unsure, packets, "adaptive packets that a lost neighbour may have had: they may arrive twice") \
-	X(HOST_WAITED, host_waited, messages, "messages of the host that waited aside, as nothing to their destination moved") \
-	X(HOST_STUCK, host_stuck, messages, "of host_drops: messages to a destination to which nothing moved for too long") \
-	X(HOST_TX_DROPS, host_tx_drops, messages, "of host_drops: messages of the host; the others were for it")
+	X(HOST_WAITED, host_waited, messages, "messages of the host set aside, because packets to their destination were stuck") \
+	X(HOST_STUCK, host_stuck, messages, "of host_drops, messages to a destination to which packets were stuck for too long") \
+	X(HOST_TX_DROPS, host_tx_drops, messages, "of host_drops, messages of the host; the others were for it")
 
 enum torus_node_counter {
 #define TORUS_X_(id, name, unit, help) TORUS_NC_##id,
@@ -505,7 +508,10 @@ enum torus_node_counter {
 	TORUS_NC_COUNT,
 };
 
-/* Counters: summed over the fabric by a recovery; each is kept per colour. */
+/*
+ * Counters: counters that a recovery adds up over all nodes; a NIC has one of each for
+ * every colour.
+ */
 #define TORUS_FLOW_COUNTER_LIST(X) \
 	X(INJECTED, injected, packets, "VCD packets stamped and put into the network") \
 	X(DELIVERED, delivered, packets, "VCD packets that ended at their destination") \

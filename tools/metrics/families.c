@@ -324,7 +324,7 @@ static void add_lanes(struct maker *m, const json_t *lanes, const char *port)
 			continue;
 		snprintf(lane, sizeof(lane), "%zu", i);
 		add_sample(m, "torus_lane_margin_ratio", "gauge",
-			   "how large the mask could be in the eye of a lane that is on",
+			   "largest mask that fits the eye of a lane that is on, relative to the configured one",
 			   scaled_number(v, "margin", 1e-2), "port", port, "lane", lane, NULL);
 	}
 }
