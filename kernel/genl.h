@@ -17,7 +17,7 @@ extern struct genl_family torus_family;
  * torus_request_check() - check a request completely, by req/policy.c
  * @cmd: TORUS_CMD_*
  * @dump: it is the request of a dump
- * @attrs: its attributes
+ * @attrs: attributes of the request
  * @len: bytes of these
  * @extack: gets text and attribute of an error
  * Beyond the nla_policy this checks that no attribute is repeated (except nests that may be
@@ -39,7 +39,7 @@ static inline struct torus_dev *torus_req_dev(const struct genl_info *info)
 /**
  * torus_dump_check() - check the request of a dump, and find its device
  * @cb: the dump
- * @cmd: its command
+ * @cmd: command of the request
  * @d: gets the device, with a reference; NULL if the dump needs no device
  * @t: tracks the reference
  * Return: 0 or a negative errno with text and attribute in the extack of @cb.

@@ -91,7 +91,7 @@ struct torus_events {
 
 /**
  * struct torus_dev - one NIC; netdev_priv() of its net_device begins with it
- * @netdev: its net_device, which has the reference count; constant
+ * @netdev: net_device of the NIC, which has the reference count; constant
  * @ops: operations for packets; constant
  * @hw: the NIC as commands see it (@ctl; its name and bootstrap flag are written under both locks)
  * @ctl: serialises commands; see Locking

@@ -130,10 +130,10 @@ static int send_request(struct torus_dev *dev, struct conn *c, struct nlmsghdr *
 /**
  * struct exchange - one request and its answer, while it is received
  * @dev: the handle
- * @c: its connection
+ * @c: connection to the NIC
  * @req: the request; texts of errors quote it
- * @cmd: its command
- * @seq: its sequence number
+ * @cmd: command of the request
+ * @seq: sequence number of the request
  * @reply: handles each reply, or NULL
  * @arg: argument of @reply
  * @replies: number of replies so far

@@ -23,7 +23,7 @@ struct transport;
 
 /**
  * struct conn - a connection to a NIC
- * @ops: its transport
+ * @ops: functions of the transport
  * @fd: nonblocking socket; -1 while closed
  * @poll: descriptor that is readable when @ops->recv has a message: @fd or an epoll descriptor
  * @family: nlmsg_type of the NIC's messages

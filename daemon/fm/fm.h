@@ -289,8 +289,8 @@ uint64_t fm_expiry(const struct fm *fm);
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
 /**
  * fm_exclude_by() - exclude ports by an order that contains user, reason and term
- * @order: its @node and @ports are ignored. If the order has an end, the root includes the ports at
- *	that time
+ * @order: the order; its @node and @ports are ignored. If it has an end, the root includes the
+ *	ports at that time
  */
 int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
 		  uint64_t now);

@@ -169,7 +169,7 @@ struct fm_neighbour {
 
 /**
  * struct fm_cable - the cable at a port of this node, and the one that should be there
- * @up: its link is up
+ * @up: the link of the port is up
  * @guid, @port: the other end of the cable, by the INIT of the link; @guid 0: no INIT has come yet
  * @expects: a cable should be there, to @due_port of the node at @due
  * @fault: the fault of the cable, by the Inits of neighbours; NULL: none is known

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
-/* Bounds of a NIC's parameters: what servers check before they look at anything else. */
+/* Ranges of a NIC's parameters, which each kind of NIC checks when it is made. */
 #ifndef _UAPI_LINUX_TORUS_POLICY_H
 #define _UAPI_LINUX_TORUS_POLICY_H
 
@@ -8,13 +8,17 @@
 #define TORUS_KELVIN		273	/* of 0 degrees Celsius */
 
 /*
- * Parameters of a NIC, given when it is made: IFLA_TORUS_<ID> of a kernel NIC, and by
- * name to torusemu and fabricctl. X(ID, name, KIND, UNIT, MIN, MAX): KIND is U32 or
- * U64; UNIT is TIME (ns), SIZE (bytes), RATE (of bit errors, in 1e-18), COUNT or
- * PROTOCOL (enum torus_retry).
- * Besides, SILENCE must be longer than KEEPALIVE, REPLAY_TIMEOUT than ACK_DELAY,
- * MARGIN_TRAIN no less than MARGIN_RETRAIN, and FRAME_MAX and PARK_BYTES no less than
- * PAYLOAD_MAX and the 48 bytes around it.
+ * Parameters are set when a NIC is made: by the attribute IFLA_TORUS_<ID> for a NIC of the driver,
+ * by name for torusemu and fabricctl. torus(4) describes them.
+ *
+ * Each line is X(ID, name, KIND, UNIT, MIN, MAX). KIND is U32 or U64. UNIT is TIME (ns), SIZE
+ * (bytes), RATE (bit error rate, in 1e-18), COUNT, PROTOCOL (enum torus_retry) or POLICY (enum
+ * torus_bubble).
+ *
+ * Some parameters depend on each other: SILENCE must be longer than KEEPALIVE, and REPLAY_TIMEOUT
+ * longer than ACK_DELAY. MARGIN_TRAIN must not be less than MARGIN_RETRAIN. FRAME_MAX and
+ * PARK_BYTES must have room for PAYLOAD_MAX and the 48 bytes around it. SLOTS must be 4 at least
+ * with the bubble policy BLOC, 2 with CBS.
  */
 #define TORUS_PARAM_LIST(X) \
 	X(KEEPALIVE, keepalive, U64, TIME, 1000000, 3600000000000ULL) \

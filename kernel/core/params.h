@@ -9,10 +9,10 @@ enum tn_unit { TN_TIME, TN_SIZE, TN_COUNT, TN_RATE, TN_PROTOCOL, TN_POLICY };
 
 /**
  * struct tn_param - describes one member of struct tn_params
- * @name: its name for administrators
- * @attr: its netlink attribute, enum torus_ifla
- * @offset: its offset in struct tn_params
- * @is_wide: its type there is u64, not u32
+ * @name: name of the member for administrators
+ * @attr: netlink attribute of the member, enum torus_ifla
+ * @offset: offset of the member in struct tn_params
+ * @is_wide: the type of the member is u64, not u32
  * @min, @max: the allowed range: ns, bytes, errors per bit in 1e-18, enum torus_retry or enum
  *	torus_bubble
  */

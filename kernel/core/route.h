@@ -34,7 +34,7 @@ static inline struct tn_path tn_path_of_row(u32 dst, u64 row)
 
 /**
  * tn_route_next() - find the direction in which a packet leaves the node @at
- * @path: its header; tn_route_leave() with the result updates it
+ * @path: header of the packet; tn_route_leave() with the result updates it
  *
  * The first step, if any, comes first; then the first direction of the DIR bits (in the order
  * +x +y ... -x -y ...) in whose dimension the coordinates of @at and of the destination minus the

@@ -2,23 +2,23 @@
 /*
  * The clock of software NICs.
  *
- * While software NICs get no processor time, their clock stops. If it did not, a NIC that runs
- * again would find all its links silent, because its neighbours on the same machine had no
- * processor time to send keep-alives either, and all links would be lost although every NIC works.
- * Neighbours on other machines were not stopped, and notice by their own clocks that this NIC was
- * silent.
+ * This clock stops while software NICs get no processor time. If it went on, a NIC that runs again
+ * would find all its links silent: its neighbours on the same machine had no processor time for
+ * keep-alives either. So it would count all of them as lost, although every NIC works. Neighbours
+ * on other machines were not stopped; by their own clocks they notice that this NIC was silent.
  *
- * A turn is one run of the NICs (of the NAPI poll, or of torusemu's loop). The clock is also read
- * while a turn is late, by commands on other processors. No reading is earlier than a former one,
- * because each reading has the same limit as that of the next turn will have, and the latest one is
- * stored:
+ * A turn is one run of the NICs: of the NAPI poll, or of torusemu's loop. The host knows the time
+ * @due at which the next turn should begin. If the turn is later than that, the clock counts only
+ * TORUS_HOST_STALL_MAX of the delay. This is the limit of all readings until the turn begins.
  *
- * - Between two turns @due and @woke are constant, so the limit is, and readings grow with the
- *   machine's clock up to it.
- * - A turn begins with such a reading, and takes from the machine's clock what that one leaves out.
- *   So the next reading begins there, and its limit is later than @woke.
- * - At the end of a turn @due may become earlier, and the limit with it. @told keeps the clock at
- *   the reading before that, until the limit or the machine has caught up.
+ * The clock is also read between turns, by commands on other processors. It never goes back:
+ *
+ * - Between two turns @due and @woke are constant, and so is the limit. Readings grow with the
+ *   machine's clock until they reach the limit.
+ * - A turn begins with such a reading, and adds the time that it leaves out to @stood. So later
+ *   readings continue from there, and their limit is later than @woke.
+ * - At the end of a turn @due may become earlier, and the limit with it. Then readings stay at the
+ *   latest one, @told, until the limit or the machine's clock is later than that.
  */
 #ifndef TORUS_HOST_CLOCK_H
 #define TORUS_HOST_CLOCK_H

@@ -45,8 +45,8 @@ struct torus_host_chain;
  * @next: private
  * @since: private: when it began to wait in a lane, ns
  * @bytes: bytes of memory that it occupies while it waits, not 0; set by the shell
- * @dst: its destination, node id; set by torus_host_begin(), as are @len and @vc
- * @len: its bytes without the virtio_net_hdr
+ * @dst: destination of the message, node id; set by torus_host_begin(), as are @len and @vc
+ * @len: bytes of the message without the virtio_net_hdr
  * @from: queue of the host that it comes from, less than TORUS_VCS; set by the shell
  */
 struct torus_host_msg {
@@ -178,7 +178,7 @@ static inline bool torus_host_waits(const struct torus_host *h)
 /**
  * torus_host_begin() - begin a message of the host
  * @h: the host side
- * @msg: its destination and VC are set
+ * @msg: the message; its destination and VC are set
  * @ip: the first bytes of its IP packet
  * @n: number of these: TORUS_HOST_IP, or all of a shorter packet
  * @len: bytes of the message, with its virtio_net_hdr

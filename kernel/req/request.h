@@ -11,7 +11,7 @@
 
 /**
  * struct torus_req - one request for one NIC
- * @tb: its attributes by number, one of each
+ * @tb: attributes of the request by number, one of each
  * @attrs: all its attributes
  * @from: number of the socket that sent it, not 0
  * @why: set to the reason of a failure

@@ -17,7 +17,7 @@ struct sign {
  * struct stretch - up to 64 destinations that are consecutive along dimension 0
  * @h: the torus
  * @from_id: source
- * @from: its coordinates
+ * @from: coordinates of the source
  * @first: node id of the first destination
  * @which: wanted destinations, as in lt_detours()
  * @to: coordinates of the first destination
@@ -201,7 +201,7 @@ static void compare_path(struct stretch *s, uint64_t which, unsigned int dirs, u
 
 /*
  * Uses the header @dirs for the destinations @which, if it is better than their best header so far;
- * @len: its hops without the hops along @dir (dimension 0).
+ * @len: number of hops of the path without those along @dir (dimension 0).
  */
 static void offer_path(struct stretch *s, uint64_t which, unsigned int dirs, unsigned int dir,
 		       uint32_t len)

@@ -37,7 +37,7 @@ struct family {
  * struct program - a program with commands
  * @name: name of the program
  * @help: text about its arguments, above the list of commands
- * @manual: its man page: "fabricctl(8)"
+ * @manual: man page of the program: "fabricctl(8)"
  * @status: text about its exit statuses
  * @family: families of the program's commands, ended by an entry without a name
  * @failed: called after a command with --json that failed, with its status, and with OK before the

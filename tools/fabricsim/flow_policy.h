@@ -11,7 +11,7 @@
 
 /**
  * struct flow_policy - one policy
- * @name: its name in --policy
+ * @name: name of the policy in --policy
  * @vcs: virtual channels of a link, 1 or 2
  * @rule: the bubble rule of an output
  * @leaves_one: a packet that enters a ring leaves one buffer free, so inputs need two

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Computes how many rows of a node a new table changes, without making all rows.
+ * Counts the routing rows that a new exclusion table changes at each node. fabricsim uses this for
+ * large fabrics, where making all rows would take too long. (A row is the routing entry of one
+ * destination.)
  *
- * A row is decided by shape, exclusions, source and destination alone
- * (<torus/route.h>), and is the plain row unless a fault lies on the plain path.
- * So only destinations whose plain path crosses a cable that is excluded in the old table or in
- * the new one can have another path (lib/route/box.h); each of their rows is computed for both
- * tables and compared. Other rows get or lose adaptive directions: those of the destinations in the
- * escape boxes of the cables that changed, unless another fault forbids adaptive directions there
- * anyway. A row in the escape box of an excluded cable has no adaptive directions if it is also in
- * the narrow box; otherwise only the directions of the row itself are adaptive.
+ * A row depends only on the shape, the exclusions, the source and the destination
+ * (<torus/route.h>). If no cable of the plain path, in dimension order, is excluded, it is the
+ * plain row. Two kinds of rows can change:
  *
- * Rows that get another way go on hold, as in daemon/fm/node/rows.c; all of them are written. Rows
- * through relays are not counted, because they are needed only if faults are close together. With
- * many faults in a large fabric only a sample of the nodes is examined, and each counts for several
- * nodes.
+ *  - Rows with another path: their plain path crosses a cable that is excluded in the old table or
+ *    in the new one (lib/route/box.h). Each of these rows is computed for both tables and compared.
+ *    Those that differ are put on hold, as in daemon/fm/node/rows.c, and written.
+ *  - Rows with the same path that get or lose adaptive directions: their destinations are in the
+ *    escape box of a cable whose state changed. In the escape box of an excluded cable, a row that
+ *    is also in the narrow box has no adaptive directions; of any other row only the directions of
+ *    its own path are adaptive. If another excluded cable has the same effect, nothing changes.
+ *
+ * Rows through relays are not counted: they are needed only if faults are close together. With many
+ * faults in a large fabric, only a sample of the nodes is examined, and each node of the sample
+ * counts for several.
  */
 #include <stdlib.h>
 

@@ -16,7 +16,7 @@ struct fm_book;
  * @guid: GUID of that root; 0: no root has welcomed this node yet
  * @epoch: the epoch in which it led then
  * @since: when it first welcomed this node in that epoch
- * @address: its service address
+ * @address: service address of that root
  */
 struct fm_led {
 	uint64_t guid;
@@ -27,7 +27,7 @@ struct fm_led {
 
 /**
  * struct fm_kept - the latest table known from a disk, of this node or of another one (keep.c)
- * @book: its nodes; NULL: no kept table is known
+ * @book: nodes of that table; NULL: no kept table is known
  * @term, @version, @open, @plan, @line: as in struct fm_table, for that table
  * @root: GUID of the root that made it; 0: not known
  */

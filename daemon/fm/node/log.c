@@ -32,7 +32,7 @@
 /**
  * struct trouble - a present or past problem
  * @mark: fm_problems_sweep() ends the problem, unless it is set again before that
- * @open: its beginning was logged, and its end was not
+ * @open: the beginning of the problem was logged, and its end was not
  * @unsaid: the problem is present, and its present text has not been logged
  * @missed: how often it began or changed without a log line since the last line
  * @said: when it was logged last

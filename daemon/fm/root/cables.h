@@ -28,7 +28,7 @@ void fm_cables_former(struct fm *fm, const struct torus_shape *shape, const stru
 uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t);
 /**
  * fm_cables_why() - find out why a cable was lost
- * @node, @port: its end at a port with "+"
+ * @node, @port: the end of the cable at a port with "+"
  * @since: set to when it was lost; 0: before this root began
  * Return: the reason as text; NULL: not known.
  */

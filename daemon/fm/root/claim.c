@@ -37,20 +37,24 @@
  *	if as many nodes take part as the shape has, or if all their ports are up: then no other is
  *	cut off; or if the part has no rows, places or kept tables: then there is nothing to lose.
  *
- * How asking ends. A node asks only while no neighbour's Init names a root of its fabric that leads
- * in its epoch or a later one (node/follow.c). If it asks without success for ASK_MAX, it joins any
- * root that leads, also one of an earlier epoch. That root learns the later epoch from it, and asks
- * all nodes again. If no root has led it, and another candidate takes part, it gives up after a
- * random time, because that one may reach more nodes; it asks again later. A claim that does not
- * win for lack of promises is a part of that time. If two nodes ask, the one of the later epoch, or
- * of the greater GUID in one epoch, goes on, and the other one gives up. If both claim, either
- * their epochs differ, or no node promises to both. A node that asks, and finds a node that obeys a
- * later epoch, or another root in its own epoch, asks again (epoch.c).
+ * How asking ends.
+ *  - A node asks only while no neighbour's Init names a root of its fabric that leads in its epoch
+ *    or a later one (node/follow.c).
+ *  - If it asks without success for ASK_MAX, it joins any root that leads, also one of an earlier
+ *    epoch. That root learns the later epoch from it, and asks all nodes again.
+ *  - If no root has led the node since its manager started, and another candidate takes part, the
+ *    node gives up after a random time, because the other candidate may reach more nodes; it asks
+ *    again later. A claim that fails for lack of promises counts as a part of that time.
+ *  - If two nodes ask, the one with the later epoch goes on, and the other one gives up; if both
+ *    have the same epoch, the one with the greater GUID goes on. If both claim, either their epochs
+ *    differ, or no node promises to both.
+ *  - If the node finds a node that obeys a later epoch, or another root in its own epoch, it asks
+ *    again (epoch.c).
  *
- * Another fabric of the same name and key may be cabled to this one. A root that leads no other
- * node, and finds nodes there that have lost their root in a later epoch, asks again and may win.
- * It begins with the latest table of all of them, as any root does: they keep their places, and it
- * has none, which ranks.c reports.
+ * Another fabric of the same name and key may be cabled to this one. If a root that leads no other
+ * node finds nodes of that fabric that have lost their root in a later epoch, it asks again, and
+ * may win. Like any root it begins with the latest table of all of them. So these nodes keep their
+ * places, and the root itself has no place, which ranks.c reports.
  *
  * Repetition. Messages may be lost or late: HELLO is repeated until WELCOME, and answered each
  * time. While a node only asks, repeated HELLOs merely show that their senders still live, so it
@@ -71,13 +75,13 @@
  * that is forged, lost, doubled or late has the effect of such an Init. Tables reach that node by
  * the tree, whose connections are TCP in any case: its parent need not be a neighbour.
  *
- * Trust. HELLO, CLAIM and WELCOME go over TCP. Both ends have proved that they know the key when
- * the connection began, but the following bytes are not sealed. By a forged CLAIM or WELCOME a NIC
- * would obey an epoch, at most FM_EPOCH_STEP above, in which no root leads: it refuses the true
- * root until that has learned the epoch and asks again, and many of them would prevent recoveries.
- * A forged HELLO may contain a promise that no NIC has made, and then two roots could lead. So no
- * other host may be able to alter bytes of the service network: it must be a network of its own, as
- * fabricd(8) says.
+ * Trust. HELLO, CLAIM and WELCOME go over TCP. When a connection begins, both ends prove that they
+ * know the key, but the bytes that follow are not authenticated. A forged CLAIM or WELCOME makes a
+ * NIC obey an epoch in which no root leads (at most FM_EPOCH_STEP later). The NIC then refuses the
+ * true root until that has learned the epoch and asks again; many forged messages would prevent
+ * recoveries. A forged HELLO may contain a promise that no NIC has made, and then two roots could
+ * lead. So no other host may be able to alter bytes of the service network: it must be a network of
+ * its own, as fabricd(8) says.
  *
  * Tests: tests/spin/takeover.pml (with both ways to learn of a claim), tests/unit/test_fm_claim.c,
  * test_fm_claim_table.c and test_fm_asking.c, tests/sim/test_takeover.c.

@@ -14,10 +14,10 @@ struct fm_flap;
 
 /**
  * struct fm_mate - a node that is known to the root; the root itself has roster index 0
- * @node: its node id if it has a place, else TORUS_NO_NODE
+ * @node: node id, if the node has a place; else TORUS_NO_NODE
  * @worked_at: the node id that its NIC had when it joined, by the shape of the table, or
  *	TORUS_NO_NODE
- * @fixed: its place is final: it is in the table, or the node had it before
+ * @fixed: the place is final: it is in the table, or the node had it before
  * @via: GUID of the node that it is connected to (its parent); 0: it has been missing since
  *	@missing
  * @above, @first, @next, @prev: the tree of connections, as roster index + 1; 0: none. @above: the
@@ -26,8 +26,8 @@ struct fm_flap;
  * @listed: it is in fm_root's list of missing nodes
  * @attach: number of its newest known connection; notices about older ones are ignored
  * @state: FM_NODE_UP, _SILENT or _DEAD
- * @position: its position by the wave, from its HELLO before it was placed; all 0: not known
- * @bare: its NIC may not have the place @node yet
+ * @position: position by the wave, from the HELLO before the node was placed; all 0: not known
+ * @bare: the NIC of the node may not have the place @node yet
  * @brought: colours of packets that its NIC may have, if it came back without a place: when it gets
  *	one, they are added to fm_root's @brought
  * @banned: it may not join before this time; @ban: length of the last ban, ns

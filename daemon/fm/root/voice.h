@@ -32,7 +32,7 @@ struct fm_disk_said {
  * @votes: mask of the sets that contain this node, of those in which a claim with its table needs a
  *	quorum: bit 0 the nodes that are up in the table, then the table's voters
  * @chose: the same for the table with which this root claimed
- * @at, @shape: its node id, and the shape in which that is valid
+ * @at, @shape: node id of the node, and the shape in which that is valid
  * @admin, @across, @clean: as in fm_hello
  * @since, @until: it was up in the tables of this root from version @since on and before @until;
  *	@since 0: in no table; @until 0: it still is up

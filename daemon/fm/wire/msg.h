@@ -184,7 +184,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @rows_term: epoch of the root by whose order its NIC took its rows. 0: not known, or not needed,
  *	because the manager has a table
  * @attach: rises with every connection that the node makes upward
- * @stray: its parent could not be reached or refused it: the root must be its parent
+ * @stray: the parent of the node could not be reached or refused it: the root must be its parent
  * @relay_packets: parameter relay_packets of its NIC; 0: not known
  * @table: version of the table that the manager has; 0: none
  * @table_root: GUID of the root that made @table
@@ -192,7 +192,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @line: as in fm_table_msg
  * @voters: as in fm_table_msg; @votes: mask of the sets that contain this node
  * @priority: priority of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
- * @marked: its NIC has the bootstrap flag
+ * @marked: the NIC of the node has the bootstrap flag
  * @kept_term, @kept: epoch and version of the table that the node has on disk; 0: none
  *	(node/keep.c); @kept_root: GUID of the root that made it, 0: not known
  * @keeps: the node has a disk for the table, and reports by FM_MSG_KEPT which table is on it
@@ -296,7 +296,7 @@ enum fm_node_state {
 
 /**
  * struct fm_entry - a node in the table
- * @node: its node id
+ * @node: node id of the node
  * @state: enum fm_node_state
  * @differs: mask of the sets of voters that contain the node although it is not up here, or do not
  *	contain it although it is up
@@ -334,7 +334,7 @@ struct fm_entry {
 
 /**
  * struct fm_order - why the administrator excluded ports of a node
- * @node: its node id; @ports: mask of the excluded ports
+ * @node: node id of that node; @ports: mask of the excluded ports
  * @uid: user who gave the order, or FM_NO_UID; @by: name of the node where it was given
  * @since, @until: seconds since 1970; @until 0: without limit
  * @reason: printable ASCII; "": none was given
