@@ -197,8 +197,6 @@ int tn_window_drop(struct tn_window *w, u64 from)
 	if (from >= w->n || !w->row[from].bytes)
 		return -ENXIO;
 	w->row[from] = (struct tn_window_row) { 0 };
-	while (w->n && !w->row[w->n - 1].bytes)
-		w->n--;
 	return 0;
 }
 

@@ -107,7 +107,7 @@ struct tn_far {
  * @from: HIGH: @from of each row, apart, because a search reads nothing else
  * @row: DIRECT and ARITH use the first one only
  * @room: how many there is memory for; ARITH: how many targets there are
- * @n: INDEX: rows up to the last one in use; HIGH: rows in use
+ * @n: INDEX: rows up to the last one that was ever in use; HIGH: rows in use
  * @before: HIGH: number of rows that begin before each part of the aperture; the last one is @n
  * @part: HIGH: binary logarithm of the bytes of a part; the last row begins in one of them
  * @shift: INDEX and ARITH: number of the bits below the index
