@@ -225,7 +225,7 @@ browsers() {
 	"$clients" "$port" events 100 "$tmp/ready" < <(exec sleep 600) >"$tmp/browsers" & pids+=($!); last=$!
 	until_true 30 [ -e "$tmp/ready" ] && lab cut 2,1:+x >/dev/null && until_true 30 [ -s "$tmp/browsers" ] || return 1
 	say "100 browsers: $(resident) kB"
-	[[ $(<"$tmp/browsers") == 100 ]] && (($(resident) < 12288)) && lab mend 2,1:+x >/dev/null && kill "$last" &&
+	lab mend 2,1:+x >/dev/null && [[ $(<"$tmp/browsers") == 100 ]] && (($(resident) < 12288)) && kill "$last" &&
 		until_true 20 is .state running
 }
 
