@@ -351,7 +351,7 @@ static int bad_option(const struct command *cmd, int c, char **argv)
 	if (c == ':')
 		warn("option '%s' needs a value", argv[optind - 1]);
 	else if (isdigit(optopt))
-		warn("'-%c...' is neither an option nor a coordinate: these are numbers from 0 on",
+		warn("'-%c...' is no option, and no coordinate, time or other number is negative",
 		     optopt);
 	else if (optopt && optopt < 256)
 		warn("there is no option '-%c'", optopt);
