@@ -18,7 +18,7 @@ linked() {
 	readelf --debug-dump=info --dwarf-depth=1 "$1" | sed -n 's/.*DW_AT_name.*: \(.*\.c\)$/\1/p' | sort -u
 }
 
-# Those and the headers that they include, without generated ones, which are made of the specification
+# The same with the headers that these include, without generated ones, which come from the specification
 parts() {
 	local c
 	while IFS= read -r c; do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What requests of clients ask for, and the parts of the manager's replies. */
+/* Requests of clients: what they ask for; and the parts of the manager's replies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who may look, and who may change: a file of names, roles, and hashes of passwords or tokens. */
+/* Users and their roles: a file of names, roles, and hashes of passwords or tokens. */
 #ifndef FABRICWEB_USERS_H
 #define FABRICWEB_USERS_H
 
