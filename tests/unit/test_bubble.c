@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "kernel/core/bubble.h"
+#include "torus/torus_abi.h"
 
 #define NODES_MAX 5
 #define QUEUE_MAX 2
@@ -379,12 +380,39 @@ static void reserve(void **state)
 		{ TN_BUBBLE_BLOC, true, 0, 1 },	 { TN_BUBBLE_CBS, false, 2, 0 },
 		{ TN_BUBBLE_CBS, true, 2, 2 },	 { TN_BUBBLE_CBS, true, 0, 0 },
 		{ TN_BUBBLE_MBS, true, 1, 1 },	 { TN_BUBBLE_MBS, false, 1, 0 },
+		{ TN_BUBBLE_NONE, true, 2, 0 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
 		assert_int_equal(tn_bubble_reserve(c[i].policy, c[i].enters, c[i].critical),
 				 c[i].expected);
+}
+
+static void which_policies_mark_buffers(void **state)
+{
+	(void)state;
+	assert_int_equal(tn_bubble_policy_of(TORUS_BUBBLE_BLOC), TN_BUBBLE_BLOC);
+	assert_int_equal(tn_bubble_policy_of(TORUS_BUBBLE_CBS), TN_BUBBLE_CBS);
+	assert_int_equal(tn_bubble_policy_of(TORUS_BUBBLE_MBS), TN_BUBBLE_MBS);
+	assert_false(tn_bubble_marks(TN_BUBBLE_NONE));
+	assert_false(tn_bubble_marks(TN_BUBBLE_BLOC));
+	assert_true(tn_bubble_marks(TN_BUBBLE_CBS));
+	assert_true(tn_bubble_marks(TN_BUBBLE_MBS));
+}
+
+static void only_mbs_moves_bubbles(void **state)
+{
+	struct tn_bubble b = { .free = 1, .critical = 1 };
+
+	(void)state;
+	assert_false(tn_bubble_move(TN_BUBBLE_CBS, &b));
+	assert_int_equal(b.critical, 1);
+	assert_true(tn_bubble_move(TN_BUBBLE_MBS, &b));
+	assert_int_equal(b.critical, 0);
+	/* nothing is left to move */
+	assert_false(tn_bubble_move(TN_BUBBLE_MBS, &b));
+	assert_int_equal(b.critical, 0);
 }
 
 static void timer(void **state)
@@ -435,6 +463,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reserve),
+		cmocka_unit_test(which_policies_mark_buffers),
+		cmocka_unit_test(only_mbs_moves_bubbles),
 		cmocka_unit_test(timer),
 		cmocka_unit_test(response_needs_an_idle_link_and_a_common_buffer),
 		cmocka_unit_test(bloc_never_deadlocks),
