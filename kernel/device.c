@@ -276,6 +276,36 @@ static void torus_ndo_get_stats64(struct net_device *dev, struct rtnl_link_stats
 	s->rx_dropped = c[TORUS_NC_HOST_DROPS] - min(c[TORUS_NC_HOST_DROPS], s->tx_dropped);
 }
 
+/* `ip link set LOWER master NIC`: the caller may change LOWER, but perhaps not the NIC. */
+static int torus_ndo_add_slave(struct net_device *dev, struct net_device *lower,
+			       struct netlink_ext_ack *extack)
+{
+	struct torus_dev *d = netdev_priv(dev);
+	struct torus_refusal why = { 0 };
+	int err;
+
+	if (!d->ops->add_slave)
+		return -EOPNOTSUPP;
+	if (!ns_capable(d->owner, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG(extack, TORUS_NEEDS_OWNER);
+		return -EPERM;
+	}
+	err = d->ops->add_slave(d, lower, &why);
+	if (err)
+		NL_SET_ERR_MSG_FMT(extack, "%s", why.text);
+	return err;
+}
+
+static int torus_ndo_del_slave(struct net_device *dev, struct net_device *lower)
+{
+	struct torus_dev *d = netdev_priv(dev);
+
+	if (!d->ops->del_slave)
+		return -EOPNOTSUPP;
+	d->ops->del_slave(d, lower);
+	return 0;
+}
+
 static const struct net_device_ops torus_netdev_ops = {
 	.ndo_init = torus_ndo_init,
 	.ndo_uninit = torus_ndo_uninit,
@@ -284,6 +314,8 @@ static const struct net_device_ops torus_netdev_ops = {
 	.ndo_start_xmit = torus_ndo_start_xmit,
 	.ndo_select_queue = torus_ndo_select_queue,
 	.ndo_get_stats64 = torus_ndo_get_stats64,
+	.ndo_add_slave = torus_ndo_add_slave,
+	.ndo_del_slave = torus_ndo_del_slave,
 };
 
 /*

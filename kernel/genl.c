@@ -128,8 +128,7 @@ static int check_owner(const torus_genl_op *op, struct sk_buff *skb, const struc
 	if (!(op->flags & GENL_UNS_ADMIN_PERM))
 		return 0;
 	if (!netlink_ns_capable(skb, d->owner, CAP_NET_ADMIN)) {
-		NL_SET_ERR_MSG(info->extack,
-			       "needs CAP_NET_ADMIN in the user namespace in which the NIC was made");
+		NL_SET_ERR_MSG(info->extack, TORUS_NEEDS_OWNER);
 		return -EPERM;
 	}
 	if (fault && !netlink_capable(skb, CAP_NET_ADMIN)) {

@@ -38,13 +38,15 @@
 
 #define TORUS_DRIVER		"torus"
 #define TORUS_USER_NICS_MAX	64	/* most NICs in all user namespaces of one user */
+#define TORUS_NEEDS_OWNER \
+	"needs CAP_NET_ADMIN in the user namespace in which the NIC was made"
 
 struct ethtool_coalesce;
 struct torus_dev;
 
 /**
  * struct torus_net_ops - operations of a NIC for its netdev. Unlike those of struct torus_hw_ops,
- *	none may be NULL; only @init and @set_coalesce can fail
+ *	none may be NULL but the last two; @init, @set_coalesce and @add_slave can fail
  * @init: called by ndo_init, with RTNL; returns 0 or -errno
  * @uninit: called by ndo_uninit, with RTNL: no packet or event comes after it
  * @free: called by the destructor, when no other operation runs: frees what @init made
@@ -56,6 +58,8 @@ struct torus_dev;
  * @rx_drops: returns how many received frames of a port were dropped because its queue was full
  * @get_coalesce: as in ethtool_ops, with RTNL
  * @set_coalesce: as in ethtool_ops, with RTNL; returns 0, or -errno with a text
+ * @add_slave: binds a port to an Ethernet device, with RTNL; returns 0, or -errno with a text
+ * @del_slave: unbinds the port of this device, with RTNL
  */
 struct torus_net_ops {
 	int (*init)(struct torus_dev *d);
@@ -70,6 +74,8 @@ struct torus_net_ops {
 	void (*get_coalesce)(struct torus_dev *d, struct ethtool_coalesce *c);
 	int (*set_coalesce)(struct torus_dev *d, const struct ethtool_coalesce *c,
 			    struct netlink_ext_ack *extack);
+	int (*add_slave)(struct torus_dev *d, struct net_device *lower, struct torus_refusal *why);
+	void (*del_slave)(struct torus_dev *d, struct net_device *lower);
 };
 
 /**

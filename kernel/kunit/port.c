@@ -78,6 +78,64 @@ static void test_replace(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, linked(second, s));
 }
 
+/* `ip link set ktl0 master NIC`, and `nomaster`. */
+static int enslave(struct torus_soft *s, struct net_device *lower)
+{
+	const struct net_device_ops *ops = s->dev.netdev->netdev_ops;
+	struct netlink_ext_ack extack = { 0 };
+	int err;
+
+	rtnl_lock();
+	err = ops->ndo_add_slave(s->dev.netdev, lower, &extack);
+	rtnl_unlock();
+	return err && !extack._msg ? -ENOMSG : err;
+}
+
+static int unslave(struct torus_soft *s, struct net_device *lower)
+{
+	int err;
+
+	rtnl_lock();
+	err = s->dev.netdev->netdev_ops->ndo_del_slave(s->dev.netdev, lower);
+	rtnl_unlock();
+	return err;
+}
+
+static const struct net_device *master(struct net_device *lower)
+{
+	const struct net_device *dev;
+
+	rtnl_lock();
+	dev = netdev_master_upper_dev_get(lower);
+	rtnl_unlock();
+	return dev;
+}
+
+/* A NIC is the master of the devices of its ports, and takes one for its first free port. */
+static void test_master(struct kunit *test)
+{
+	struct net_device *l0 = lab_lower(test, "ktl0", 9000), *l1 = lab_lower(test, "ktl1", 9000);
+	struct net_device *l2 = lab_lower(test, "ktl2", 9000);
+	struct torus_soft *s = lab_nic(test, 2, 0), *other = lab_nic(test, 2, 0);
+
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 1, "ktl1"), 0);
+	KUNIT_EXPECT_PTR_EQ(test, master(l1), (const struct net_device *)s->dev.netdev);
+	KUNIT_EXPECT_EQ(test, enslave(other, l1), -EBUSY);
+	KUNIT_EXPECT_EQ(test, enslave(s, l1), -EBUSY);
+	KUNIT_ASSERT_EQ(test, enslave(s, l0), 0);
+	KUNIT_EXPECT_STREQ(test, s->soft.port[0].lower, "ktl0");
+	KUNIT_EXPECT_TRUE(test, carrier(s, 0));
+	KUNIT_EXPECT_EQ(test, enslave(s, l2), -EBUSY);
+	KUNIT_EXPECT_NULL(test, master(l2));
+	KUNIT_EXPECT_EQ(test, unslave(s, l1), 0);
+	KUNIT_EXPECT_NULL(test, master(l1));
+	KUNIT_EXPECT_FALSE(test, carrier(s, 1));
+	KUNIT_EXPECT_TRUE(test, carrier(s, 0));
+	KUNIT_EXPECT_EQ(test, enslave(s, other->dev.netdev), -EINVAL);
+	KUNIT_ASSERT_EQ(test, enslave(s, l2), 0);
+	KUNIT_EXPECT_STREQ(test, s->soft.port[1].lower, "ktl2");
+}
+
 static void test_not_ethernet(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0), *other = lab_nic(test, 2, 0);
@@ -93,6 +151,7 @@ static void test_itself(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 4, 0), *other = lab_nic(test, 4, 0);
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
+	struct net_device *second = lab_lower(test, "ktl1", 9000);
 
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, s->dev.netdev->name), -EINVAL);
 	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
@@ -100,6 +159,10 @@ static void test_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_attach(other, 1, "ktl0"), -EBUSY);
 	KUNIT_EXPECT_TRUE(test, linked(lower, s));
 	KUNIT_EXPECT_FALSE(test, linked(lower, other));
+	/* A refused device leaves the port as it was. */
+	KUNIT_EXPECT_EQ(test, lab_attach(other, 1, "ktl1"), 0);
+	KUNIT_EXPECT_EQ(test, lab_attach(other, 1, "ktl0"), -EBUSY);
+	KUNIT_EXPECT_TRUE(test, linked(second, other));
 }
 
 static rx_handler_result_t not_ours(struct sk_buff **pskb)
@@ -482,6 +545,7 @@ static void test_late(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_attach),
 	KUNIT_CASE(test_replace),
+	KUNIT_CASE(test_master),
 	KUNIT_CASE(test_not_ethernet),
 	KUNIT_CASE(test_itself),
 	KUNIT_CASE(test_in_use),

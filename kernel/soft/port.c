@@ -13,8 +13,8 @@
  * may leave the mark (netem does), so ECRCs are there if the sending end has a queueing discipline,
  * the receiving end an XDP program, or either a tc filter or a netfilter hook for that direction.
  *
- * The lower device is linked to the netdev as an upper/lower pair, so the stack refuses loops and
- * stacks that are too high. A NIC that moves to another namespace keeps its lower devices, which
+ * The netdev is the master of the lower device, so the stack refuses loops, stacks that are too
+ * high, and a second master. A NIC that moves to another namespace keeps its lower devices, which
  * stay where they are, as VLANs and macvlans do: a container can be given the NIC without them. A
  * lower device that moves to another namespace is unbound from its port, as with bridges and bonds.
  * A port has carrier while its lower device is up and has carrier, and its MTU holds the largest
@@ -492,6 +492,9 @@ static int check_lower(struct torus_soft *s, unsigned int num, struct net_device
 			return torus_refuse(why, -EBUSY, NULL,
 					    "lower device is bound to another port of this NIC");
 	}
+	if (netdev_is_rx_handler_busy(lower) || netdev_master_upper_dev_get(lower))
+		return torus_refuse(why, -EBUSY, NULL,
+				    "lower device is in use by a bridge or the like");
 	return 0;
 }
 
@@ -501,15 +504,14 @@ static int bind_lower(struct torus_port *port, struct net_device *lower,
 	struct torus_soft *s = port->nic;
 	int err;
 
-	err = netdev_upper_dev_link(lower, s->dev.netdev, NULL);
+	err = netdev_master_upper_dev_link(lower, s->dev.netdev, NULL, NULL, NULL);
 	if (err)
 		return torus_refuse(why, err, NULL,
 				    "lower device cannot carry a torus device: loop or too deep");
 	err = netdev_rx_handler_register(lower, port_rx, port);
 	if (err) {
 		netdev_upper_dev_unlink(lower, s->dev.netdev);
-		return torus_refuse(why, err, NULL,
-				    "lower device is in use by a bridge or the like");
+		return torus_refuse(why, err, NULL, "lower device is in use");
 	}
 	netdev_hold(lower, &port->lower_tracker, GFP_KERNEL);
 	rcu_assign_pointer(port->lower, lower);
@@ -518,12 +520,26 @@ static int bind_lower(struct torus_port *port, struct net_device *lower,
 	return 0;
 }
 
+/* Binds port @num to @lower, which may be bound already, instead of another device. */
+static int replace_lower(struct torus_soft *s, unsigned int num, struct net_device *lower,
+			 struct torus_refusal *why)
+{
+	struct torus_port *port = &s->port[num];
+	int err;
+
+	if (rtnl_dereference(port->lower) == lower)
+		return 0;
+	err = check_lower(s, num, lower, why);
+	if (err)
+		return err;
+	torus_port_detach(s, num);
+	return bind_lower(port, lower, why);
+}
+
 int torus_port_attach(struct torus_soft *s, unsigned int num, const char *name,
 		      struct torus_refusal *why)
 {
-	struct torus_port *port = &s->port[num];
 	struct net_device *lower;
-	int err;
 
 	ASSERT_RTNL();
 	if (s->dev.gone) /* written under RTNL */
@@ -532,13 +548,32 @@ int torus_port_attach(struct torus_soft *s, unsigned int num, const char *name,
 	if (!lower)
 		return torus_refuse(why, -ENODEV, NULL,
 				    "no such lower device in this network namespace");
-	if (rtnl_dereference(port->lower) == lower)
-		return 0;
-	err = check_lower(s, num, lower, why);
-	if (err)
-		return err;
-	torus_port_detach(s, num);
-	return bind_lower(port, lower, why);
+	return replace_lower(s, num, lower, why);
+}
+
+int torus_port_enslave(struct torus_soft *s, struct net_device *lower, struct torus_refusal *why)
+{
+	unsigned int num;
+
+	ASSERT_RTNL();
+	if (s->dev.gone)
+		return torus_refuse(why, -ENODEV, NULL, "the device is being removed");
+	for (num = 0; num < s->soft.hw.nports; num++) {
+		if (!rtnl_dereference(s->port[num].lower))
+			return replace_lower(s, num, lower, why);
+	}
+	return torus_refuse(why, -EBUSY, NULL, "all ports of this NIC have a lower device");
+}
+
+void torus_port_release(struct torus_soft *s, const struct net_device *lower)
+{
+	unsigned int num;
+
+	ASSERT_RTNL();
+	for (num = 0; num < s->soft.hw.nports; num++) {
+		if (rtnl_dereference(s->port[num].lower) == lower)
+			torus_port_detach(s, num);
+	}
 }
 
 static int lower_event(struct notifier_block *nb, unsigned long event, void *ptr)

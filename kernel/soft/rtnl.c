@@ -113,6 +113,16 @@ static int soft_set_coalesce(struct torus_dev *d, const struct ethtool_coalesce 
 	return 0;
 }
 
+static int soft_add_slave(struct torus_dev *d, struct net_device *lower, struct torus_refusal *why)
+{
+	return torus_port_enslave(torus_soft_of(d), lower, why);
+}
+
+static void soft_del_slave(struct torus_dev *d, struct net_device *lower)
+{
+	torus_port_release(torus_soft_of(d), lower);
+}
+
 static const struct torus_net_ops soft_net_ops = {
 	.init = soft_init,
 	.uninit = soft_uninit,
@@ -125,6 +135,8 @@ static const struct torus_net_ops soft_net_ops = {
 	.rx_drops = soft_rx_drops,
 	.get_coalesce = soft_get_coalesce,
 	.set_coalesce = soft_set_coalesce,
+	.add_slave = soft_add_slave,
+	.del_slave = soft_del_slave,
 };
 
 static void torus_setup(struct net_device *dev)

@@ -117,9 +117,13 @@ cables_die() {
 		ip netns del cables && until_true 10 lower 2 +x ''
 }
 
-# A master device does not take the port's device away.
+# The NIC is the master of the port's device. A bridge gets it only from an administrator who says so,
+# and keeps it against a port.
 mastered() {
-	ip -n n0 link add bridge0 type bridge && ! ip -n n0 link set e master bridge0 && ping_ok 0 10.1.0.0 &&
+	ip -n n0 -o link show e | grep -q ' master torus0 ' && ip -n n0 link add bridge0 type bridge &&
+		ip -n n0 link set e master bridge0 && lower 0 +x "" && exits 1 'in use by a bridge' nic 0 attach 0 e &&
+		ip -n n0 link set e master torus0 && lower 0 +x e && returns &&
+		ip -n n0 link set e nomaster && lower 0 +x "" && ip -n n0 link set e master torus0 && returns &&
 		ip -n n0 link add other mtu 9000 type dummy && ip -n n0 link set other master bridge0 &&
 		exits 1 'in use by a bridge' nic 0 attach 1 other && ip -n n0 link del bridge0 &&
 		nic 0 attach 1 other && ip -n n0 link del other && lower 0 -x ""
@@ -139,7 +143,7 @@ check "unplugged, and plugged in again" unplugged
 check "moved to another namespace, and back" moved
 check "the NIC moves, its cables stay" nic_moved
 check "the namespace of its cables ends" cables_die
-check "a bridge and a port are not one device" mastered
+check "a device has one master: a NIC or a bridge" mastered
 check "nothing was lost" lost_none 0 1
 check "unloads" unload
 done_testing
