@@ -310,6 +310,37 @@ static int torus_newlink(struct net *src_net, struct net_device *dev, struct nla
 }
 #endif
 
+/* Changes the name of the NIC and the bootstrap flag, as DEVICE_SET can. */
+static int torus_changelink(struct net_device *dev, struct nlattr *tb[], struct nlattr *data[],
+			    struct netlink_ext_ack *extack)
+{
+	struct torus_soft *s = netdev_priv(dev);
+	unsigned int i;
+
+	for (i = 1; data && i <= IFLA_TORUS_MAX; i++) {
+		if (!data[i] || i == IFLA_TORUS_NAME || i == IFLA_TORUS_BOOTSTRAP)
+			continue;
+		NL_SET_ERR_MSG_ATTR(extack, data[i],
+				    "only the name and the bootstrap flag of a NIC can be changed");
+		return -EOPNOTSUPP;
+	}
+	if (!data)
+		return 0;
+	if (!ns_capable(s->dev.owner, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG(extack, TORUS_NEEDS_OWNER);
+		return -EPERM;
+	}
+	torus_dev_lock(&s->dev);
+	spin_lock(&s->dev.label);
+	if (data[IFLA_TORUS_NAME])
+		nla_strscpy(s->soft.hw.name, data[IFLA_TORUS_NAME], sizeof(s->soft.hw.name));
+	if (data[IFLA_TORUS_BOOTSTRAP])
+		s->soft.hw.bootstrap = nla_get_u8(data[IFLA_TORUS_BOOTSTRAP]);
+	spin_unlock(&s->dev.label);
+	torus_dev_unlock(&s->dev);
+	return 0;
+}
+
 static unsigned int torus_get_num_tx_queues(void)
 {
 	return TORUS_VCS;
@@ -355,6 +386,7 @@ struct rtnl_link_ops torus_link_ops __read_mostly = {
 	.setup = torus_setup,
 	.validate = torus_validate,
 	.newlink = torus_newlink,
+	.changelink = torus_changelink,
 	.dellink = torus_dellink,
 	.get_num_tx_queues = torus_get_num_tx_queues,
 	.get_size = torus_get_size,

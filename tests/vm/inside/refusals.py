@@ -149,20 +149,22 @@ def table(sock, cases, flags=0):
 
 # --- a new NIC --------------------------------------------------------------------
 
-def new_nic(*data):
-    """Return: as refusal(), of a NIC t0 with these attributes; made, it is deleted."""
+def ask_rtnl(kind, flags, name, *data):
+    """Return: as refusal(), of a request about a NIC, with these attributes of its kind."""
     s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
     s.setsockopt(270, 11, 1)
-    name = attr(3, b"t0\0")
-    body = name + attr(18 | NEST, attr(1, b"torus\0") + attr(2 | NEST, b"".join(data)))
+    body = attr(3, name + b"\0")
+    if kind == 16:
+        body += attr(18 | NEST, attr(1, b"torus\0") + attr(2 | NEST, b"".join(data)))
+    s.send(struct.pack("=IHHII", 32 + len(body), kind, REQUEST | ACK | flags, 1, 0) + bytes(16) + body)
+    return nl.refusal(s.recv(65536), 32, body)
 
-    def send(kind, flags, body):
-        s.send(struct.pack("=IHHII", 32 + len(body), kind, flags, 1, 0) + bytes(16) + body)
-        return nl.refusal(s.recv(65536), 32, body)
 
-    got = send(16, REQUEST | ACK | 0x600, body)
+def new_nic(*data):
+    """Return: as refusal(), of a NIC t0 with these attributes; made, it is deleted."""
+    got = ask_rtnl(16, 0x600, b"t0", *data)
     if not got[0]:
-        send(17, REQUEST | ACK, name)
+        ask_rtnl(17, 0, b"t0")
     return got
 
 
@@ -212,6 +214,28 @@ def test_contradictions():
     refuses("its epoch", new_nic(ifla("EPOCH", "=I", 1)), errno.EINVAL, "EPOCH", ".")
     check("a new NIC: nothing asked for", new_nic() == (0, "", None))
     check("a new NIC: the same margins", new_nic(ifla("MARGIN_TRAIN", "=I", 100))[0] == 0)
+
+
+def test_changes(sock):
+    """ip link set changes what DEVICE_SET can change, and nothing else."""
+    shown = [A["TORUS_A_" + name] for name in ("NAME", "BOOTSTRAP", "PORT_COUNT", "GUID")]
+    device = lambda: {a: sock.get("DEVICE_GET", index("torus0"))[a] for a in shown}
+    before = device()
+    change = lambda *data: ask_rtnl(16, 0, b"torus0", *data)
+    for name, fmt, value in (("PORTS", "=B", 6), ("GUID", "=Q", 7), ("SLOTS", "=I", 64)):
+        refuses(f"{name} of one that there is", change(attr(I["IFLA_TORUS_NAME"], b"new\0"),
+                ifla(name, fmt, value)), errno.EOPNOTSUPP, name, "only the name and the bootstrap")
+    refuses("a bootstrap flag of 2 of one that there is", change(ifla("BOOTSTRAP", "=B", 2)),
+            errno.ERANGE, "BOOTSTRAP", ".")
+    check("a refused change changes nothing", device() == before)
+    check("no change", change()[0] == 0 and device() == before)
+    check("another name and flag", change(attr(I["IFLA_TORUS_NAME"], b"new\0"),
+                                          ifla("BOOTSTRAP", "=B", 1))[0] == 0)
+    check("show", device()[A["TORUS_A_NAME"]] == b"new\0" and
+          device()[A["TORUS_A_BOOTSTRAP"]] == b"\1")
+    check("and the former ones again", change(attr(I["IFLA_TORUS_NAME"], b"torus0\0"),
+                                              ifla("BOOTSTRAP", "=B", 0))[0] == 0)
+    check("which show, too", device() == before)
 
 
 # --- module parameters, which may be changed while it is loaded -------------------------
@@ -268,6 +292,7 @@ table(first, PLACED)
 table(first, DUMPS, DUMP)
 test_params()
 test_contradictions()
+test_changes(Sock())
 test_parameters(Sock())
 subprocess.run(["ip", "link", "add", "torus1", "type", "torus"], check=True)
 table(first, SEVERAL)
