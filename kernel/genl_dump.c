@@ -8,6 +8,7 @@
 #include "genl.h"
 
 #define LINK_BYTES	2560	/* most bytes of the attributes of one port */
+#define AT_ONCE		32	/* devices found by one walk over the netdevs of a namespace */
 
 /*
  * Calls @fn once, before the first part of a dump. This is not done in genl_ops.start, because
@@ -86,28 +87,47 @@ static int put_one_device(struct sk_buff *skb, struct netlink_callback *cb, stru
 	return err;
 }
 
+/*
+ * Appends these devices, as far as they fit and the dump goes, and drops the references. Return: as
+ * put_part(); 1 also if there are none.
+ */
+static int put_devices(struct sk_buff *skb, struct netlink_callback *cb,
+		       struct torus_dev_ref *refs, unsigned int n)
+{
+	struct torus_dump *dump = torus_dump_of(cb);
+	unsigned int i;
+	int err = 1;
+
+	for (i = 0; i < n; i++) {
+		int ifindex = refs[i].d->netdev->ifindex;
+
+		if (err > 0)
+			err = dump->last && ifindex > dump->last ? 0 :
+			      put_one_device(skb, cb, refs[i].d);
+		if (err > 0)
+			dump->ifindex = ifindex;
+		torus_dev_put(refs[i].d, &refs[i].t);
+	}
+	return err;
+}
+
 int torus_device_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct net *net = sock_net(cb->skb->sk);
 	struct torus_dump *dump = torus_dump_of(cb);
-	netdevice_tracker t;
-	struct torus_dev *d;
+	struct torus_dev_ref refs[AT_ONCE];
+	unsigned int n;
 	int err;
 
 	err = begin_dump(cb, begin_devices);
 	if (err)
 		return err;
 	cb->seq = net->dev_base_seq;
-	while ((d = torus_dev_get_next(net, dump->ifindex, &t))) {
-		int ifindex = d->netdev->ifindex;
-
-		err = dump->last && ifindex > dump->last ? 0 : put_one_device(skb, cb, d);
-		torus_dev_put(d, &t);
-		if (err <= 0)
-			return skb->len ?: err;
-		dump->ifindex = ifindex;
-	}
-	return skb->len;
+	do {
+		n = torus_dev_get_many(net, dump->ifindex, refs, AT_ONCE);
+		err = put_devices(skb, cb, refs, n);
+	} while (n == AT_ONCE && err > 0);
+	return skb->len ?: min(err, 0);
 }
 
 /* --- ports and rows ------------------------------------------------------------------ */

@@ -106,6 +106,30 @@ static bool found(struct torus_dev *d, struct null_nic *n, netdevice_tracker *t)
 	return d == &n->dev;
 }
 
+/* Some at a time, all devices are found, each once, in the order of their ifindex. */
+static void test_many(struct kunit *test)
+{
+	struct torus_dev_ref ref[3];
+	unsigned int all = 0, n, i;
+	int after;
+
+	after = new_nic(test)->dev.netdev->ifindex - 1;
+	for (i = 1; i < 7; i++)
+		new_nic(test);
+	do {
+		n = torus_dev_get_many(&init_net, after, ref, ARRAY_SIZE(ref));
+		KUNIT_ASSERT_LE(test, n, (unsigned int)ARRAY_SIZE(ref));
+		for (i = 0; i < n; i++) {
+			KUNIT_EXPECT_GT(test, ref[i].d->netdev->ifindex, after);
+			all++;
+			after = ref[i].d->netdev->ifindex;
+			torus_dev_put(ref[i].d, &ref[i].t);
+		}
+	} while (n == ARRAY_SIZE(ref));
+	KUNIT_EXPECT_EQ(test, n, 1u);
+	KUNIT_EXPECT_EQ(test, all, 7u);
+}
+
 static void test_found(struct kunit *test)
 {
 	struct talk *t = talk_new(test);
@@ -571,6 +595,7 @@ static void test_removed(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_found),
+	KUNIT_CASE(test_many),
 	KUNIT_CASE(test_init_fails),
 	KUNIT_CASE(test_dumps),
 	KUNIT_CASE(test_dump_fails),
