@@ -16,7 +16,7 @@ static const char *const port_names[] = { TORUS_PORT_COUNTER_LIST(X) "rx_queue_d
 static_assert(ARRAY_SIZE(nic_names) == TORUS_NC_COUNT + 1);
 static_assert(ARRAY_SIZE(port_names) == TORUS_PC_COUNT + 1);
 
-/* Node counters that all netdevs have (torus_ndo_get_stats64()), so that -S must not repeat them. */
+/* Node counters that all netdevs have (torus_ndo_get_stats64()): -S must not repeat them. */
 #define STANDARD	(BIT_ULL(TORUS_NC_HOST_MESSAGES_TX) | BIT_ULL(TORUS_NC_HOST_BYTES_TX) | \
 			 BIT_ULL(TORUS_NC_HOST_MESSAGES_RX) | BIT_ULL(TORUS_NC_HOST_BYTES_RX) | \
 			 BIT_ULL(TORUS_NC_HOST_DROPS) | BIT_ULL(TORUS_NC_HOST_TX_DROPS))
