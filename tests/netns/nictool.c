@@ -167,21 +167,24 @@ static void place(char **arg)
 {
 	struct torus_shape shape;
 	struct torus_coords at;
-	uint64_t *row;
+	struct torus_device d;
+	uint64_t *row, version;
 	uint32_t n;
 
 	if (torus_shape_parse(arg[0], &shape) || torus_coords_parse(arg[1], &shape, &at))
 		usage("bad shape or coordinates");
 	check(torus_place_set(dev, &shape, &at));
+	check(torus_device_get(dev, &d));	/* its version is above if it was in this place */
+	version = d.version > VERSION ? d.version : VERSION;
 	n = torus_nodes(&shape);
 	row = calloc(n, sizeof(*row));
 	if (!row)
 		exit(1);
 	for (uint32_t i = 0; i < n; i++)
 		row[i] = line_row(&shape, torus_node_id(&shape, &at), i);
-	check(torus_rows_begin(dev, VERSION));
-	check(torus_rows_put(dev, VERSION, 0, row, n));
-	check(torus_rows_commit(dev, VERSION));
+	check(torus_rows_begin(dev, version));
+	check(torus_rows_put(dev, version, 0, row, n));
+	check(torus_rows_commit(dev, version));
 	free(row);
 }
 
