@@ -413,17 +413,25 @@ void one_end(struct one_fm *o)
 
 /* --- time ------------------------------------------------------------------------------ */
 
+/* The connections that were opened to nodes are up, before time goes on. */
+static void reach_nodes(struct one_fm *o)
+{
+	while (!o->unreachable && o->reached < o->reaches)
+		fm_conn_up(o->fm, o->reach[o->reached++].conn, o->now);
+}
+
 static void step(struct one_fm *o, uint64_t end)
 {
-	uint64_t due = fm_expiry(o->fm);
+	uint64_t due;
 
+	reach_nodes(o);
+	due = fm_expiry(o->fm);
 	o->now = due < end ? (due > o->now ? due : o->now) : end;
 	fm_timer(o->fm, o->now);
 	one_ends(o);
-	while (!o->unreachable && o->reached < o->reaches)
-		fm_conn_up(o->fm, o->reach[o->reached++].conn, o->now);
 	/* Due timers have run; otherwise fm_expiry() would return a past time again and again. */
 	assert_true(fm_expiry(o->fm) > o->now);
+	reach_nodes(o);
 }
 
 void one_run(struct one_fm *o, uint64_t ns)

@@ -12,8 +12,8 @@
 #include "daemon/fm/root/vanish.h"
 #include "tests/unit/one_fm.h"
 
-#define WAIT (4 * MS)		/* until it is probed */
-#define PROBE_WAIT (6 * MS)
+#define WAIT (3 * MS)		/* for its own report */
+#define PROBE_WAIT (2 * MS)
 #define MOMENT (ONE_RESEND / 4)		/* until one that is lost is dead */
 
 static struct one_fm o;
@@ -45,6 +45,22 @@ static void probed(uint64_t ns, const char *address)
 	assert_string_equal(o.reach[before].address, address);
 }
 
+/* Checks that @address was probed just now, as the probe number @n, counted from 1. */
+static void is_probe(unsigned int n, const char *address)
+{
+	assert_int_equal(o.reaches, n);
+	assert_string_equal(o.reach[n - 1].address, address);
+}
+
+/* Checks that the connection of @node is closed exactly @ns from now. */
+static void is_lost(uint64_t ns, uint32_t node)
+{
+	one_run(&o, ns - 1);
+	assert_int_not_equal(o.node[node].conn, 0);
+	one_run(&o, 1);
+	assert_int_equal(o.node[node].conn, 0);
+}
+
 static bool dead(uint32_t node)
 {
 	return fm_node(o.fm, node)->state == FM_NODE_DEAD;
@@ -61,14 +77,63 @@ static void says_nothing(void **state)
 	(void)state;
 	begin(5);
 	alone(2);
-	probed(WAIT, "2:1");
-	one_run(&o, PROBE_WAIT - 1);
-	assert_int_not_equal(o.node[2].conn, 0);
-	one_run(&o, 1);
-	assert_int_equal(o.node[2].conn, 0);
-	one_run(&o, ONE_SOON);
+	is_probe(1, "2:1");
+	is_lost(WAIT, 2);
 	assert_true(dead(2));
+	one_run(&o, ONE_SOON);
 	assert_int_equal(o.reaches, 1);
+	one_end(&o);
+}
+
+/*
+ * A node is probed when its last neighbour has reported a loss. The table waits for the end of the
+ * probe: the first one has all losses, and the dead node. A table that is due waits for PROBE_WAIT
+ * at most, even if the node may not be called dead for longer.
+ */
+static void one_table(void **state)
+{
+	uint64_t version;
+
+	(void)state;
+	begin(5);
+	version = fm_version(o.fm);
+	one_lose(&o, 1, 0, 9, 1);
+	quiet(3 * MS);
+	one_lose(&o, 3, 1, 9, 1);
+	is_probe(1, "2:1");
+	is_lost(PROBE_WAIT, 2);
+	assert_int_equal(fm_version(o.fm), version + 1);
+	assert_true(dead(2));
+	one_end(&o);
+
+	begin(5);
+	version = fm_version(o.fm);
+	alone(2);
+	o.fm->doubts = o.now + 50 * MS;
+	assert_int_equal(fm_exclude(o.fm, 4, -1, true, o.now), 0);
+	one_run(&o, PROBE_WAIT - 1);
+	assert_int_equal(fm_version(o.fm), version);
+	one_run(&o, 1);
+	assert_int_equal(fm_version(o.fm), version + 1);
+	assert_false(dead(2));
+	one_end(&o);
+}
+
+/* The table does not wait for a node that has answered. */
+static void answers_soon(void **state)
+{
+	uint64_t version;
+
+	(void)state;
+	begin(5);
+	version = fm_version(o.fm);
+	alone(2);
+	assert_int_equal(fm_exclude(o.fm, 4, -1, true, o.now), 0);
+	one_run(&o, MS);
+	assert_int_equal(fm_version(o.fm), version);
+	fm_conn_up(o.fm, o.reach[0].conn, o.now);
+	one_run(&o, 1);
+	assert_int_equal(fm_version(o.fm), version + 1);
 	one_end(&o);
 }
 
@@ -95,7 +160,7 @@ static void answers(void **state)
 	begin(5);
 	o.unreachable = false;
 	alone(2);
-	probed(WAIT, "2:1");
+	is_probe(1, "2:1");
 	began = o.now;
 	one_finish(&o);
 	probed(began + 10000 * MS - o.now, "2:1");
@@ -113,7 +178,7 @@ static void has_another_link(void **state)
 	quiet(1000 * MS);
 	/* When the last link is lost, too, all this does not help the node any longer. */
 	one_lose(&o, 3, 1, 9, 1);
-	probed(WAIT, "2:1");
+	is_probe(1, "2:1");
 	one_end(&o);
 }
 
@@ -150,6 +215,7 @@ static void has_just_joined(void **state)
 	one_gone(&o, 2);
 	one_join(&o, 2);
 	probed(WAIT, "2:1");
+	is_lost(PROBE_WAIT, 2);
 	one_end(&o);
 }
 
@@ -169,9 +235,8 @@ static void vouched_from_below(void **state)
 	begin(5);
 	moves(3, 2);
 	one_lose(&o, 1, 0, 9, 1);
-	probed(WAIT, "2:1");
-	one_run(&o, PROBE_WAIT);
-	assert_int_equal(o.node[2].conn, 0);
+	is_probe(1, "2:1");
+	is_lost(WAIT, 2);
 	/* The child is informed that its parent is lost. */
 	assert_int_equal(o.reaches, 2);
 	assert_string_equal(o.reach[1].address, "3:1");
@@ -193,8 +258,8 @@ static void parent_is_told(void **state)
 	begin(6);
 	moves(2, 4);
 	alone(2);
-	probed(WAIT, "2:1");
-	one_run(&o, PROBE_WAIT);
+	is_probe(1, "2:1");
+	one_run(&o, WAIT);
 	assert_int_equal(o.node[4].drop, o.node[2].guid);
 	one_run(&o, ONE_SOON);
 	assert_true(dead(2));
@@ -218,13 +283,12 @@ static void inner_one(void **state)
 	one_lose(&o, 4, 1, 9, 1);
 	one_run(&o, WAIT);
 	assert_int_equal(o.reaches, 2);
-	quiet(PROBE_WAIT);
+	quiet(PROBE_WAIT - 1);
+	one_run(&o, 1);
 	assert_int_equal(o.node[1].conn, 0);
 	assert_int_equal(o.node[3].conn, 0);
-	assert_int_not_equal(o.node[2].conn, 0);
-	probed(WAIT, "2:1");
-	one_run(&o, PROBE_WAIT);
-	assert_int_equal(o.node[2].conn, 0);
+	is_probe(3, "2:1");
+	is_lost(WAIT, 2);
 	/* The three nodes are judged together. */
 	assert_false(dead(1) || dead(2) || dead(3));
 	one_run(&o, MOMENT + MS);
@@ -246,6 +310,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_nothing),
+		cmocka_unit_test(one_table),
+		cmocka_unit_test(answers_soon),
 		cmocka_unit_test(says_so_in_time),
 		cmocka_unit_test(answers),
 		cmocka_unit_test(has_another_link),

@@ -54,8 +54,8 @@ static void not_who_is_vouched_for(void **state)
 	}
 	assert_int_equal(stage_count(&s, "connect 30.0.0.5:1"), 0);
 	/* The vouching link is lost, too: the node is probed, and does not answer. */
-	far_end_lost(5, 3, 3);
 	s.refuse_connect = -1;
+	far_end_lost(5, 3, 3);
 	stage_run_ns(&s, s.now + 60 * MS);
 	assert_true(stage_count(&s, "connect 30.0.0.5:1: fails\n") > 0);
 	assert_int_equal(stage_count(&s, "'n5' does not report links that its neighbours have lost"), 1);
@@ -84,10 +84,10 @@ static void no_memory_for_a_probe(void **state)
 {
 	(void)state;
 	one_dead();
-	for (unsigned int p = 0; p < 4; p++)
-		far_end_lost(5, p, 3);
 	connects = 0;
 	s.fm->ops.connect = connect_without_memory;
+	for (unsigned int p = 0; p < 4; p++)
+		far_end_lost(5, p, 3);
 	stage_run_ns(&s, s.now + 60 * MS);
 	assert_true(memory_failed());
 	assert_true(connects > 0);

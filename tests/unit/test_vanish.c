@@ -24,18 +24,19 @@
 
 #define NODES 24
 #define PORTS 4
-#define WAIT (4 * MS)
-#define PROBE (6 * MS)
+#define WAIT (3 * MS)
+#define PROBE (2 * MS)
 #define KEEPALIVE (500 * MS)
 
 static struct fm *fm;
 static struct fm_root *root;
 static struct fm_mate *mates;
-static unsigned int was_probed, was_lost, was_vouched, was_slow;
+static unsigned int was_probed, was_cut_off, was_lost, was_vouched, was_slow;
 
 /* The manager's actions since it was looked at last. */
 static unsigned int probes[NODES], told[NODES], due_told[NODES];
 static unsigned int losses;
+static uint64_t awaits;		/* how long a table waits for the answers to probes */
 static unsigned int losing;	/* the node that is being dropped; NODES: none */
 static bool accepts;	/* nodes that are probed do */
 
@@ -120,13 +121,27 @@ static bool vouched(unsigned int i)
 	return false;
 }
 
+/* Return: true if the node @i, which is in doubt now, is probed before its time is over. */
+static bool probed_at_once(unsigned int i)
+{
+	uint64_t since = mates[i].doubted ? mates[i].doubted : fm->now;
+
+	if (mates[i].state != FM_NODE_UP || mates[i].probed || mates[i].answered >= since ||
+	    !late(i))
+		return false;
+	for (unsigned int p = 0; p < mates[i].row.nports; p++)
+		if (at(i, p) < NODES && far_up(i, p) && reliable(at(i, p)))
+			return false;
+	return true;
+}
+
 static uint64_t next_look(const struct fm_mate *m)
 {
 	uint64_t from = later(m->joined, m->doubted) + WAIT;
 
-	if (m->probed)
-		return m->probed + PROBE;
-	return m->answered >= m->doubted ? later(from, m->answered + KEEPALIVE) : from;
+	if (m->answered >= m->doubted)
+		from = later(from, m->answered + KEEPALIVE);
+	return m->probed ? later(from, m->probed + PROBE) : from;
 }
 
 /* --- its surroundings ------------------------------------------------------------------------ */
@@ -150,6 +165,8 @@ static int do_connect(void *io, const char *address)
 		return -1;
 	}
 	assert_false(vouched(i));
+	assert_int_equal(mates[i].probed, fm->now);
+	awaits = later(awaits, next_look(&mates[i]));
 	probes[i]++;
 	return accepts ? (int)i - 1 : -1;
 }
@@ -185,7 +202,7 @@ static void do_log(void *io, const struct fm_log *log)
 	assert_int_equal(mates[i].state, FM_NODE_UP);
 	assert_true(late(i));
 	assert_false(vouched(i));
-	assert_true(mates[i].probed && fm->now >= mates[i].probed + PROBE);
+	assert_true(mates[i].probed && fm->now >= next_look(&mates[i]));
 	losing = i;
 	losses++;
 	note_due(i);
@@ -273,12 +290,38 @@ static void draw(uint64_t *random)
 		}
 }
 
-/* Gives @m a new row: the nodes behind its lost links are in doubt. */
+/* A node that was probed may answer: it is not probed again soon. */
+static void answers(void)
+{
+	for (unsigned int i = 0; i < NODES; i++) {
+		struct fm_conn *c = fm_conn_find(fm, (int)i - 1);
+
+		assert_int_equal(c != NULL, accepts && probes[i]);
+		if (!c || i % 3 == 0)
+			continue;
+		assert_int_equal(c->role, FM_CONN_PROBE);
+		assert_int_equal(c->guid, i + 1);
+		fm_vanish_reached(fm, c);
+		assert_null(fm_conn_find(fm, (int)i - 1));
+		assert_int_equal(mates[i].probed, 0);
+		assert_int_equal(mates[i].answered, fm->now);
+		awaits = 0;
+	}
+	for (struct fm_conn *c; (c = fm_conn_of_role(fm, FM_CONN_PROBE));)
+		fm_conn_drop(fm, c);
+	memset(probes, 0, sizeof(probes));
+}
+
+/*
+ * Gives @m a new row: the nodes behind its lost links are in doubt, and those that no reliable
+ * neighbour has a link to are probed.
+ */
 static void row_comes(unsigned int i)
 {
-	bool is[NODES];
+	bool is[NODES], probed[NODES] = { false };
 	uint64_t due = fm_vanish_expiry(fm);
 
+	losing = NODES;
 	for (unsigned int o = 0; o < NODES; o++)
 		is[o] = mates[o].doubted;
 	for (unsigned int p = 0; p < PORTS; p++) {
@@ -289,12 +332,24 @@ static void row_comes(unsigned int i)
 		    o->state == FM_NODE_UP)
 			is[o - mates] = true;
 	}
+	for (unsigned int p = 0; p < PORTS; p++) {
+		uint64_t guid = mates[i].row.port[p].peer_guid;
+
+		if (guid && guid != i + 1 && is[guid - 1] && !up(i, p))
+			probed[guid - 1] = probed_at_once(guid - 1);
+	}
 	fm_vanish_row(fm, &mates[i]);
-	for (unsigned int o = 0; o < NODES; o++)
-		assert_int_equal(mates[o].doubted != 0, is[o]);
 	if (fm_vanish_doubts(root))
 		due = earlier(due, fm->now + WAIT);
+	for (unsigned int o = 0; o < NODES; o++) {
+		assert_int_equal(mates[o].doubted != 0, is[o]);
+		assert_int_equal(probes[o], probed[o]);
+		if (probed[o])
+			due = earlier(due, next_look(&mates[o]));
+		was_cut_off += probed[o];
+	}
 	assert_int_equal(fm_vanish_expiry(fm), due);
+	answers();
 }
 
 static void adopted(unsigned int i)
@@ -306,6 +361,7 @@ static void adopted(unsigned int i)
 	mates[i].missing = 0;
 	fm_vanish_adopted(fm, &mates[i]);
 	assert_false(mates[i].lost);
+	assert_int_equal(mates[i].probed, 0);
 	assert_int_equal(mates[i].doubted != 0, is || (late(i) && mates[i].state == FM_NODE_UP));
 	assert_int_equal(fm_vanish_expiry(fm), late(i) ? earlier(due, fm->now + WAIT) : due);
 }
@@ -366,7 +422,6 @@ static void look(void)
 	uint64_t due = NEVER;
 
 	memcpy(before, mates, sizeof(before));
-	memset(probes, 0, sizeof(probes));
 	losses = 0;
 	losing = NODES;
 	root->judge_at = NEVER;
@@ -376,13 +431,16 @@ static void look(void)
 	fm->now++;
 	fm_vanish_due(fm);
 	all_were_told();
+	if (!fm_vanish_doubts(root))
+		awaits = 0;
 	was_lost += losses;
-	assert_int_equal(root->judge_at, losses ? fm->now + MS / 2 : NEVER);
+	assert_int_equal(root->judge_at, losses ? fm->now : NEVER);
 	for (unsigned int i = 0; i < NODES; i++) {
 		const struct fm_mate *m = &mates[i];
 
 		assert_in_range(probes[i], 0, 1);
-		assert_int_equal(probes[i], m->probed == fm->now && m->doubted);
+		assert_int_equal(probes[i], m->probed == fm->now && m->doubted &&
+					    before[i].probed != fm->now);
 		was_probed += probes[i];
 		if (m->lost && !before[i].lost) {
 			assert_int_equal(m->via, 0);
@@ -416,26 +474,6 @@ static void look(void)
 		assert_int_equal(fm_vanish_expiry(fm), due);
 }
 
-/* A node that was probed may answer: it is not probed again soon. */
-static void answers(void)
-{
-	for (unsigned int i = 0; i < NODES; i++) {
-		struct fm_conn *c = fm_conn_find(fm, (int)i - 1);
-
-		assert_int_equal(c != NULL, accepts && probes[i]);
-		if (!c || i % 3 == 0)
-			continue;
-		assert_int_equal(c->role, FM_CONN_PROBE);
-		assert_int_equal(c->guid, i + 1);
-		fm_vanish_reached(fm, c);
-		assert_null(fm_conn_find(fm, (int)i - 1));
-		assert_int_equal(mates[i].probed, 0);
-		assert_int_equal(mates[i].answered, fm->now);
-	}
-	for (struct fm_conn *c; (c = fm_conn_of_role(fm, FM_CONN_PROBE));)
-		fm_conn_drop(fm, c);
-}
-
 static void fabrics(void **state)
 {
 	uint64_t seed = random_seed(1), random = seed;
@@ -453,6 +491,7 @@ static void fabrics(void **state)
 			fm->now = fm_vanish_expiry(fm);
 			look();
 			answers();
+			assert_int_equal(fm_vanish_awaits(fm, NEVER - PROBE), awaits);
 			fm->now += random_below(&random, 2) * MS;
 			if (fm_vanish_expiry(fm) < fm->now)
 				fm->now = fm_vanish_expiry(fm);
@@ -465,10 +504,12 @@ static void fabrics(void **state)
 			fm->now = fm_vanish_expiry(fm);
 		fm_vanish_due(fm);
 		assert_int_equal(fm_vanish_doubts(root), 0);
+		awaits = 0;
 		assert_int_equal(fm_vanish_expiry(fm), NEVER);
 	}
 	fm_free(fm);
 	assert_true(was_probed > 300 && was_lost > 300 && was_vouched > 300 && was_slow > 50);
+	assert_true(was_cut_off > 300);
 }
 
 /* --- what comes of it ------------------------------------------------------------------------ */

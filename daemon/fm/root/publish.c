@@ -9,7 +9,8 @@
  * drained, which is bounded in time; further changes go into the same table.
  *
  * A table also waits for the table of another part from which a node has come (parts.c): for a
- * resend at most, however many such nodes come.
+ * resend at most, however many such nodes come. It waits for some ms if a node may have lost its
+ * power (vanish.c).
  *
  * Test: tests/unit/test_fm_versions.c.
  */
@@ -396,8 +397,10 @@ uint64_t fm_publish_expiry(const struct fm *fm)
 {
 	uint64_t at = fm_demand_expiry(fm->root);
 
-	return at == NEVER ? NEVER :
-			     later(at, earlier(fm_parts_awaits(fm), at + fm->cfg.resend));
+	if (at == NEVER)
+		return NEVER;
+	return later(later(at, fm_vanish_awaits(fm, at)),
+		     earlier(fm_parts_awaits(fm), at + fm->cfg.resend));
 }
 
 void fm_publish_due(struct fm *fm)

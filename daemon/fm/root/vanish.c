@@ -15,11 +15,14 @@
  *    power has nodes inside, whose loss no other node notices. So a neighbour that vouches must
  *    also be joined to the root by links between reliable nodes. The nodes inside become late when
  *    the nodes around them are lost, so a cabinet is detected from the outside to the inside.
- *  - A node that is still late after WAIT, and for which no neighbour vouches, is probed: a manager
- *    that lives accepts a connection. A node that does not accept it within PROBE_WAIT is declared
- *    lost. Both times are longer if this manager itself handles messages late (node/lag.c): the row
- *    or the answer may have arrived without being processed. A manager that was stopped declares no
- *    node lost for a while.
+ *  - A late node for which no neighbour vouches is probed: a manager that lives accepts a
+ *    connection. It is probed at once if no reliable neighbour reports a link to it as up, else
+ *    after WAIT. A node that is still late WAIT after the first report, and has not accepted the
+ *    connection within PROBE_WAIT, is declared lost. Both times are longer if this manager itself
+ *    handles messages late (node/lag.c): the row or the answer may have arrived without being
+ *    processed. A manager that was stopped declares no node lost for a while.
+ *  - A table waits for the end of a probe, for PROBE_WAIT at most: if the node is lost, the table
+ *    has that, too, and no node makes rows of a table without it that the next one supersedes.
  *
  * To declare a node lost means only to end its connections. It is then missing, as after any
  * connection that broke, and judge.c decides if it is dead. A mistake is safe: a node that lives
@@ -43,8 +46,8 @@
 #include "daemon/fm/root/roster.h"
 #include "lib/deps/invariant.h"
 
-#define PROBE_WAIT (6 * MS)
-#define WAIT (4 * MS)	/* how long a node that lives may need to report a loss after its
+#define PROBE_WAIT (2 * MS)	/* time for a manager that lives to accept a connection */
+#define WAIT (3 * MS)	/* how long a node that lives may need to report a loss after its
 			 * neighbour has */
 #define DEPTH_MAX 64	/* limit of the depth of the tree, in which outdated notices may make a
 			 * cycle for a while */
@@ -55,11 +58,12 @@
  * struct fm_vanish - nodes that are late
  * @doubted, @n: roster indices of the late nodes, and their number
  * @at: when they are checked next; NEVER: there is none
+ * @awaits: when all nodes that were probed will be declared lost; 0: none was probed
  */
 struct fm_vanish {
 	uint32_t *doubted;
 	uint32_t n, room;
-	uint64_t at;
+	uint64_t at, awaits;
 };
 
 bool fm_vanish_new(struct fm_root *r)
@@ -210,6 +214,62 @@ static void add_doubt(struct fm *fm, struct fm_mate *m)
 	v->doubted[v->n++] = fm_mate_number(fm->root, m);
 }
 
+/* Opens a connection to send DROP about @m, or to probe @m. */
+static void open_conn(struct fm *fm, const char *address, enum fm_conn_role role,
+		      const struct fm_mate *m)
+{
+	int id = fm->ops.connect(fm->io, address);
+	struct fm_conn *c = id < 0 ? NULL : fm_conn_add(fm, id, role);
+
+	if (c)
+		c->guid = m->guid;
+	else if (id >= 0)
+		fm->ops.close(fm->io, id);
+}
+
+/* Return: when the late node @m is checked again. */
+static uint64_t next_check(const struct fm *fm, const struct fm_mate *m)
+{
+	uint64_t at = later(m->joined, m->doubted) + WAIT + fm_lag_late(fm);
+
+	if (m->answered >= m->doubted)
+		at = later(at, m->answered + fm->cfg.keepalive);
+	if (!m->probed)
+		return at;
+	at = later(at, m->probed + PROBE_WAIT + fm_lag_answer(fm));
+	return later(at, fm_lag_doubts(fm));
+}
+
+static void probe_node(struct fm *fm, struct fm_mate *m)
+{
+	struct fm_vanish *v = fm->root->vanish;
+
+	m->probed = fm->now;
+	open_conn(fm, m->address, FM_CONN_PROBE, m);
+	v->at = earlier(v->at, next_check(fm, m));
+	v->awaits = later(v->awaits, next_check(fm, m));
+}
+
+/*
+ * Return: true if the late node @m is probed before WAIT is over: no reliable neighbour reports a
+ * link to it as up.
+ */
+static bool is_probed_early(const struct fm *fm, const struct fm_mate *m)
+{
+	const struct fm_mate *o;
+
+	if (!m->doubted || m->probed || m->answered >= m->doubted || m->state != FM_NODE_UP ||
+	    !reports_lost_link(fm, m))
+		return false;
+	for (unsigned int p = 0; p < m->row.nports; p++) {
+		const struct fm_port_row *its = far_end(fm, m, p, &o);
+
+		if (its && its->state == FM_PORT_UP && is_reliable(fm, o))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Marks as possibly late the neighbours of @m at its lost links; if @m is lost (@all), at all its
  * links.
@@ -220,8 +280,11 @@ static void doubt_neighbours(struct fm *fm, const struct fm_mate *m, bool all)
 		const struct fm_port_row *port = &m->row.port[p];
 		struct fm_mate *o = port->peer_guid ? fm_mate(fm->root, port->peer_guid) : NULL;
 
-		if (o && o != m && (all || port->state != FM_PORT_UP))
-			add_doubt(fm, o);
+		if (!o || o == m || (!all && port->state == FM_PORT_UP))
+			continue;
+		add_doubt(fm, o);
+		if (is_probed_early(fm, o))
+			probe_node(fm, o);
 	}
 	if (fm->root->vanish->n)
 		check_soon(fm);
@@ -236,6 +299,7 @@ void fm_vanish_row(struct fm *fm, const struct fm_mate *m)
 void fm_vanish_adopted(struct fm *fm, struct fm_mate *m)
 {
 	m->lost = false;
+	m->probed = 0;		/* it has joined since */
 	if (!fm->root->settled || !reports_lost_link(fm, m))
 		return;
 	add_doubt(fm, m);
@@ -267,22 +331,10 @@ void fm_vanish_reached(struct fm *fm, struct fm_conn *c)
 		if (m) {
 			m->probed = 0;
 			m->answered = fm->now;
+			fm->root->vanish->awaits = 0;
 		}
 		fm_conn_drop(fm, c);
 	}
-}
-
-/* Opens a connection to send DROP about @m, or to probe @m. */
-static void open_conn(struct fm *fm, const char *address, enum fm_conn_role role,
-		      const struct fm_mate *m)
-{
-	int id = fm->ops.connect(fm->io, address);
-	struct fm_conn *c = id < 0 ? NULL : fm_conn_add(fm, id, role);
-
-	if (c)
-		c->guid = m->guid;
-	else if (id >= 0)
-		fm->ops.close(fm->io, id);
 }
 
 /* Sends DROP about @m to @to, its parent or child. */
@@ -341,20 +393,8 @@ static void take_lost(struct fm *fm, struct fm_mate *m)
 	       m->name);
 	fm_vanish_drop(fm, m);
 	m->lost = true;
-	fm_roster_judge(fm);
+	fm->root->judge_at = fm->now;	/* all nodes whose time is over are taken before */
 	doubt_neighbours(fm, m, true);
-}
-
-/* Return: when the late node @m is checked again. */
-static uint64_t next_check(const struct fm *fm, const struct fm_mate *m)
-{
-	uint64_t at = later(m->joined, m->doubted) + WAIT + fm_lag_late(fm);
-
-	if (m->answered >= m->doubted)
-		at = later(at, m->answered + fm->cfg.keepalive);
-	if (!m->probed)
-		return at;
-	return later(m->probed + PROBE_WAIT + fm_lag_answer(fm), fm_lag_doubts(fm));
 }
 
 /* Checks a late node: probes it, or declares it lost. Return: true if it is no longer late. */
@@ -375,8 +415,7 @@ static bool check_late(struct fm *fm, struct fm_mate *m)
 			take_lost(fm, m);
 			return true;
 		}
-		m->probed = fm->now;
-		open_conn(fm, m->address, FM_CONN_PROBE, m);
+		probe_node(fm, m);
 	}
 	fm->root->vanish->at = earlier(fm->root->vanish->at, next_check(fm, m));
 	return false;
@@ -402,6 +441,8 @@ void fm_vanish_due(struct fm *fm)
 			i++;
 		}
 	}
+	if (!v->n)
+		v->awaits = 0;
 	if (was && !v->n)
 		fm_isolated_again(fm);
 }
@@ -409,4 +450,9 @@ void fm_vanish_due(struct fm *fm)
 uint64_t fm_vanish_expiry(const struct fm *fm)
 {
 	return fm->root->vanish->at;
+}
+
+uint64_t fm_vanish_awaits(const struct fm *fm, uint64_t at)
+{
+	return earlier(fm->root->vanish->awaits, at + PROBE_WAIT);
 }

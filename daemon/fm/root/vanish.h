@@ -29,5 +29,10 @@ void fm_vanish_dead(struct fm *fm, const struct fm_mate *m);
 void fm_vanish_reached(struct fm *fm, struct fm_conn *c);
 void fm_vanish_due(struct fm *fm);
 uint64_t fm_vanish_expiry(const struct fm *fm);
+/**
+ * fm_vanish_awaits() - Return: until when a table that is due @at waits for the answer to a probe; a
+ *	past time: not
+ */
+uint64_t fm_vanish_awaits(const struct fm *fm, uint64_t at);
 
 #endif /* FM_VANISH_H */
