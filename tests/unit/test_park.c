@@ -163,6 +163,18 @@ static void test_park(void **state)
 	for_seeds(20, park_one);
 }
 
+/* A packet may fill the segment to the last byte. */
+static void test_last_byte(void **state)
+{
+	struct tn_pkt pkt = { .hdr = { .len = 3 } };
+	struct tn_park p = { .bytes = 100, .bytes_max = 100 + 5 * 16 };
+
+	(void)state;
+	assert_true(tn_park_room(&p, &pkt));
+	p.bytes++;
+	assert_false(tn_park_room(&p, &pkt));
+}
+
 /* A segment remembers that it refused a packet until it is empty, not for longer. */
 static void test_full(void **state)
 {
@@ -230,6 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_park),
+		cmocka_unit_test(test_last_byte),
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_flows),
 	};
