@@ -41,12 +41,13 @@ lists_can_fail() {
 	cd "$top" && return "$status"
 }
 
-# One version, in dkms.conf and in the changelog
+# One version, in dkms.conf, the changelog and the spec of RPM
 versions() {
 	local version
 	version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 	head -n 1 debian/changelog
-	[[ $(head -n 1 debian/changelog) =~ ^torus\ \("$version"[^0-9.] ]]
+	[[ $(head -n 1 debian/changelog) =~ ^torus\ \("$version"[^0-9.] ]] &&
+		grep -x "Version: *$version" tools/packaging/torus.spec
 }
 
 symbols() {
