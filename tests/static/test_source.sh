@@ -145,7 +145,7 @@ scripts() {
 	local f list=()
 	while IFS= read -r f; do
 		[[ $f == *.sh ]] || is_script "$f" || continue
-		head -n 1 "$f" | grep -q python && continue
+		head -n 1 "$f" | grep -qE 'python|make|zsh' && continue
 		list+=("$f")
 	done < <(files)
 	shellcheck -x -S warning "${list[@]}"
