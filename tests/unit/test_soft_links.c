@@ -34,21 +34,36 @@ static void set_fault(unsigned int port, unsigned int type, size_t len, u64 v)
 }
 
 /* Each attribute sets its own member, of its own port; the others stay. */
-static void test_faults(void **state)
-{
-	static const struct { unsigned int type; u64 v; size_t at, len; } faults[] = {
+static const struct {
+	unsigned int type;
+	u64 v;
+	size_t at, len;
+} link_faults[] = {
 #define F(t, x, m) \
 	{ TORUS_FAULT_##t, x, offsetof(struct torus_link, m), sizeof(((struct torus_link *)0)->m) }
-		F(BER, 1000, fault.ber), F(SILENCE, 1, fault.silence), F(SILENCE, 2, fault.silence), F(SILENCE, 0, fault.silence),
-		F(LATENCY, 1ull << 33, fault.latency_ns), F(SEED, 1ull << 63, fault.seed),
-		F(CABLE, 500, line.length), F(LOSS, 3000, line.loss),
-		F(CROSSTALK, 20, line.crosstalk), F(DRIFT, 30, line.drift),
-		F(AGEING, 40, line.ageing), F(AGED, 0xf0f, line.aged), F(DEAD, 0x0f0, line.dead),
-		F(TEMPERATURE, 250, line.temperature), F(TEMPERATURE, 350, line.temperature),
-		F(LOSS, 0, line.loss), F(DEAD, 0, line.dead), F(BER, 0, fault.ber),
-		F(VB, 2000, fault.vb),
+	F(BER, 1000, fault.ber), F(SILENCE, 1, fault.silence), F(SILENCE, 2, fault.silence), F(SILENCE, 0, fault.silence),
+	F(LATENCY, 1ull << 33, fault.latency_ns), F(SEED, 1ull << 63, fault.seed),
+	F(CABLE, 500, line.length), F(LOSS, 3000, line.loss),
+	F(CROSSTALK, 20, line.crosstalk), F(DRIFT, 30, line.drift),
+	F(AGEING, 40, line.ageing), F(AGED, 0xf0f, line.aged), F(DEAD, 0x0f0, line.dead),
+	F(TEMPERATURE, 250, line.temperature), F(TEMPERATURE, 350, line.temperature),
+	F(LOSS, 0, line.loss), F(DEAD, 0, line.dead), F(BER, 0, fault.ber),
+	F(VB, 2000, fault.vb),
 #undef F
-	};
+};
+
+/* Compare what link_faults can change, member by member: padding may differ. */
+static void assert_same_faults(const struct torus_link *got, const struct torus_link *want)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(link_faults); i++) {
+		size_t at = link_faults[i].at;
+
+		assert_memory_equal((const u8 *)got + at, (const u8 *)want + at, link_faults[i].len);
+	}
+}
+
+static void test_faults(void **state)
+{
 	struct torus_link want, other, got;
 
 	(void)state;
@@ -56,16 +71,14 @@ static void test_faults(void **state)
 	want = link_of(3);
 	other = link_of(2);
 	assert_int_equal(want.line.temperature, TORUS_CABLE_KELVIN);
-	for (unsigned int i = 0; i < ARRAY_SIZE(faults); i++) {
-		set_fault(3, faults[i].type, faults[i].len, faults[i].v);
-		memcpy((u8 *)&want + faults[i].at, &faults[i].v, faults[i].len);
+	for (unsigned int i = 0; i < ARRAY_SIZE(link_faults); i++) {
+		set_fault(3, link_faults[i].type, link_faults[i].len, link_faults[i].v);
+		memcpy((u8 *)&want + link_faults[i].at, &link_faults[i].v, link_faults[i].len);
 		got = link_of(3);
-		assert_memory_equal(&got.fault, &want.fault, sizeof(want.fault));
-		assert_memory_equal(&got.line, &want.line, sizeof(want.line));
+		assert_same_faults(&got, &want);
 	}
 	got = link_of(2);
-	assert_memory_equal(&got.fault, &other.fault, sizeof(other.fault));
-	assert_memory_equal(&got.line, &other.line, sizeof(other.line));
+	assert_same_faults(&got, &other);
 	softnic_end();
 }
 
