@@ -20,11 +20,16 @@
 
 /**
  * struct pair - NICs 0 and 1 of a ring of 2, port 0 of the one to port 1 of the other
- * @data: packets of messages that have passed; @unsummed: those without their ECRC
- * @damaged: those in which a byte was changed
- * @damage: change some; @next: when so many have passed
- * @mark: pretend that all come from a NIC of this kernel
- * @heard: messages that the host of @nic[1] was given; @wrong: and that are not as sent
+ * @cable: carries their frames
+ * @nic: the two NICs
+ * @data: packets of messages that have passed
+ * @unsummed: those of @data without their ECRC
+ * @damaged: those of @data in which a byte was changed
+ * @next: value of @data at which the next byte is changed
+ * @damage: change bytes
+ * @mark: pretend that all frames come from a NIC of this kernel
+ * @heard: messages that the host of the second NIC was given
+ * @wrong: those of @heard that are not as they were sent
  */
 struct pair {
 	struct lab_cable cable;
@@ -130,10 +135,12 @@ static u8 state(struct torus_soft *s, unsigned int port)
 
 static u64 errors(void)
 {
+	const u64 *counters;
 	u64 n;
 
 	torus_soft_lock(pair.nic[1]);
-	n = tn_nic_port_counters(pair.nic[1]->soft.nic, 1, torus_now(pair.nic[1]))[TORUS_PC_CRC_ERRORS];
+	counters = tn_nic_port_counters(pair.nic[1]->soft.nic, 1, torus_now(pair.nic[1]));
+	n = counters[TORUS_PC_CRC_ERRORS];
 	torus_soft_unlock_read(pair.nic[1]);
 	return n;
 }
