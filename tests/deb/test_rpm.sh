@@ -15,7 +15,7 @@ version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 
 explain() { tail -n 30 "$tmp/rpm.log"; }
 
-# What Debian calls the packages that are needed is no matter of RPM.
+# --nodeps: the build needs Debian's packages, whose names RPM does not know.
 built() {
 	mkdir -p "$tmp/rpm/SOURCES" &&
 		git ls-files -z | tar --null -T - -czf "$tmp/rpm/SOURCES/torus-$version.tar.gz" --transform "s,^,torus-$version/,S" &&

@@ -27,7 +27,7 @@ listed() {
 		((!${#found[@]})) || find "${found[@]}" ! -type d
 	done < <(sed 's/#.*//; /^[[:space:]]*$/d' "$@") | sed "s|^$tmp/root/||"
 }
-# What needs a library that is not there is not installed (tools/arbiter).
+# A program whose library is missing on this machine is not installed (tools/arbiter).
 agree() {
 	diff <(cd "$tmp/root" && find . ! -type d -printf '%P\n' | sort) \
 		<(listed debian/*.install debian/not-installed | sort)
