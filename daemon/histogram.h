@@ -12,8 +12,8 @@ extern const uint64_t histogram_bounds[HISTOGRAM_BOUNDS];
 
 /**
  * struct histogram - durations that were counted; all zero: none yet
- * @count: of durations that are longer than the bound before and not longer than this one; the last
- *	is of those above all bounds
+ * @count: [i]: how many durations were at most histogram_bounds[i] and longer than the bound before
+ *	it; the last: how many were longer than all bounds
  * @sum: of all durations, in ns
  */
 struct histogram {

@@ -16,14 +16,14 @@
 #define CALLS_WAITING	16	/* if this many calls wait, no management packet is queued */
 
 /**
- * struct call - an action
+ * struct call - an action that the manager wants its NIC to do
  * @fn: does the action
  * @life: nic.life when the call was made
  * @epoch, @guid: arguments of root_set
  * @node, @row, @n: arguments of rows_write, in memory behind this struct
  * @link, @n: result of links_get, also behind this struct
  * @data, @len: arguments of mgmt_send
- * @flag: argument give_up of release, or lost of count
+ * @flag: argument give_up of release; argument lost of count
  * @park, @lost: result of count
  */
 struct call {

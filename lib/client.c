@@ -239,7 +239,7 @@ static void got_message(struct exchange *x, struct nlmsghdr *nlh)
 	else if (nlh->nlmsg_type == x->c->family)
 		got_reply(x, nlh);
 	else if (nlh->nlmsg_type != NLMSG_NOOP && !x->err)
-		x->err = lt_fail(x->dev, -EBADMSG, "%s: answered with message type %u",
+		x->err = lt_fail(x->dev, -EBADMSG, "%s: answered with unexpected message type %u",
 				 lt_command_name(x->cmd), nlh->nlmsg_type);
 }
 

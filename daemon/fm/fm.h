@@ -46,14 +46,14 @@ struct fm_link_change {
 };
 
 /**
- * enum fm_ordered - effect of an administrator's order: ports were excluded, or included; or the
- * term of an exclusion is over
+ * enum fm_ordered - effect of an administrator's order: ports were excluded, or included; or an
+ * exclusion ended at its time
  */
 enum fm_ordered { FM_ORDERED_OUT, FM_ORDERED_IN, FM_ORDERED_OVER };
 
 /**
- * struct fm_order_change - an administrator excluded or included ports, or the term of an exclusion
- * is over
+ * struct fm_order_change - an administrator excluded or included ports, or an exclusion ended at
+ * its time
  * @order: the order; its @node and @ports are set
  */
 struct fm_order_change {

@@ -457,7 +457,8 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
  * @dead: which of the two nodes is dead; TORUS_NO_NODE: none
  * @reason: why, as text; NULL: not known
  * @since: when it was lost, in the machine's clock; 0: not known, or before this root began
- *	(the root alone knows both)
+ *
+ * @reason and @since are known to the root alone.
  */
 struct fm_faulty {
 	uint32_t node, peer, dead;

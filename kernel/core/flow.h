@@ -115,7 +115,7 @@ struct tn_flow_rx {
 #define TN_FLOW_FRESH	4	/* no packet of the present epoch was delivered or given up yet */
 #define TN_FLOW_OLD	8	/* the epoch is so old that it cannot be compared: any other one
 				 * is newer */
-#define TN_FLOW_FIRST	16	/* the first epoch of the flow that this NIC receives: the flow
+#define TN_FLOW_FIRST	16	/* this NIC has received no other epoch of this flow: the source
 				 * may have sent packets before this NIC started */
 
 /**

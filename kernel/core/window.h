@@ -175,7 +175,7 @@ int tn_window_init(struct tn_window *w, unsigned int mode, u64 base, unsigned in
 		   struct tn_window_why *why);
 
 /**
- * tn_window_put() - add a row; rows move, so numbers of rows in HIGH change
+ * tn_window_put() - add a row; with HIGH, the rows behind it move, so their numbers change
  * Return: 0; with @why: -EEXIST if it overlaps another one, -ENOSPC if the table is full, -EINVAL,
  * or -ERANGE if it passes the end of the aperture or of the address space.
  */

@@ -468,7 +468,7 @@ static void test_turns(struct kunit *test)
 	local_bh_enable();
 }
 
-/* Return: a frame of @packets of the largest size; of none: of padding. Without memory NULL. */
+/* Return: a frame with @packets of the largest size; 0: with padding only. NULL: no memory. */
 static struct sk_buff *new_frame(unsigned int packets)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .len = TN_PAYLOAD_MAX / TN_FLIT };
@@ -483,8 +483,8 @@ static struct sk_buff *new_frame(unsigned int packets)
 }
 
 /*
- * Frames of @packets that wait at a port are limited in number, and in bytes of memory: @bytes, if
- * these are less than 1024 frames.
+ * At most 1024 frames wait at a port, and fewer if they have @bytes of memory before; further ones
+ * are dropped. @packets: how many each frame has.
  */
 static void expect_full(struct kunit *test, unsigned int packets, unsigned int bytes)
 {

@@ -195,8 +195,8 @@ static void test_readers(struct kunit *test)
 }
 
 /*
- * Two threads write: each gets an error when the other begins, and a committed table is of one of
- * them alone.
+ * Two threads write: each gets an error when the other begins, and all rows of a committed table
+ * were written by one of them.
  */
 static void test_writers(struct kunit *test)
 {

@@ -257,8 +257,8 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 
 /*
  * Return: true if the sender of @skb may still write to its pages, because they belong to a file,
- * or to a ring until the destructor releases them. Not all lower devices copy such frames, as veth
- * does. Pages with the destructor sock_wfree() are the kernel's own.
+ * or to a ring until the destructor releases them. veth copies such frames, but other lower devices
+ * may pass them on as they are. Pages with the destructor sock_wfree() are the kernel's own.
  */
 static bool is_lent(struct sk_buff *skb)
 {

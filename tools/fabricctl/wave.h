@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what a node without a place in a table knows from its NIC and the INITs of its neighbours.
+ * Shows what a node without a place in a table knows from its NIC and the Inits of its neighbours.
  */
 #ifndef WAVE_H
 #define WAVE_H

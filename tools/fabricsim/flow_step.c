@@ -22,8 +22,9 @@ static inline void receive_credit(struct flow_net *net, u32 channel, bool critic
 }
 
 /*
- * Returns a credit to the output that feeds @channel; with MBS only later, because its rules read
- * the counters in this cycle.
+ * Returns a credit to the output that feeds @channel, after the credit delay; if it is 0, at once.
+ * With MBS, whose rules read the counters in this phase, a credit without delay comes in a later
+ * phase of the cycle (handle_late()).
  */
 static inline void give_back(struct flow_net *net, u32 channel, bool critical)
 {

@@ -279,8 +279,8 @@ enum world_act { WORLD_OBEY, WORLD_PLACE, WORLD_ROWS, WORLD_RELEASE, WORLD_REPLA
 void world_refuse(struct world *w, uint32_t node, enum world_act act, unsigned int times);
 
 /*
- * Takes the port of that NIC up or down; @stalled: because its neighbour returns no credits, as
- * fabricd does it (daemon/stall.c).
+ * Takes the port of that NIC up or down. @stalled: the reason is that its neighbour returns no
+ * credits, as when daemon/stall.c takes a port down.
  */
 void world_admin(struct world *w, uint32_t node, unsigned int port, bool up, bool stalled);
 

@@ -326,7 +326,7 @@ static void plan_file(const struct web_request *rq, const char *path, struct web
 {
 	plan->kind = WEB_FILE;
 	if (rq->method == WEB_POST) {
-		refuse_request(plan, 405, "a file is asked for by GET");
+		refuse_request(plan, 405, "this path is a file: use GET or HEAD");
 		plan->allow = "GET, HEAD";
 		return;
 	}

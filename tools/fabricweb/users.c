@@ -35,9 +35,9 @@ struct user {
 };
 
 /**
- * struct users - the file
- * @known: headers that were right, the last ones
- * @tries: how many passwords may be tried now; @at: when that was so
+ * struct users - the users of the file
+ * @known: the last headers whose password was right, and whose they are
+ * @tries: how many passwords could be tried at time @at
  */
 struct users {
 	unsigned int n, n_known;

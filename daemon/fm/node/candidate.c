@@ -10,7 +10,7 @@
  *
  * Shortly after a node lost its root, it asks its neighbours which root they follow; while a root
  * led this node, it did not need to know. It repeats this as long as no root leads it. If no
- * candidate has asked to be root for NO_ASKER, the node reports a problem; A node that has asked
+ * candidate has asked to be root for NO_ASKER, the node reports a problem. A node that has asked
  * without success because too few nodes answered reports that as a problem, until a root leads it
  * or it leads.
  *

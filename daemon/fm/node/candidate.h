@@ -46,13 +46,13 @@ void fm_candidate_fit(struct fm *fm);
 /** fm_candidate_memory() - there was no memory to ask to be root: try again soon */
 void fm_candidate_memory(struct fm *fm);
 /**
- * fm_candidate_adrift() - set the times again: this node lost its root, follows another asking
- * node, or a root leads it again
+ * fm_candidate_adrift() - compute anew when this node asks to be root: it has lost its root,
+ * follows another node that asks, or is led by a root again
  */
 void fm_candidate_adrift(struct fm *fm);
 /**
- * fm_candidate_heard() - called while a root leads this node: a neighbour's Init names an asking
- * node
+ * fm_candidate_heard() - called while a root leads this node, when a neighbour's Init says that a
+ * node asks to be root
  */
 void fm_candidate_heard(struct fm *fm);
 /** fm_candidate_back() - the asking node that this node followed was lost or gave up */

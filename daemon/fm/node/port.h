@@ -19,7 +19,7 @@ void fm_ports_free(struct fm *fm);
 /** fm_port_row_same() - Return: true if both entries are equal, except for @reason */
 bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b);
 
-/** fm_opposite() - Return: the port to which a right cable of @port leads at the neighbour */
+/** fm_opposite() - Return: the neighbour's port to which a correct cable of @port leads */
 unsigned int fm_opposite(unsigned int ndims, unsigned int port);
 
 /**

@@ -9,20 +9,20 @@
  * square. In n dimensions a node with a neighbour at each port has 2(n - 1) squares with each of
  * its cables.
  *
- * Lemma 1. A right cable closes each square whose other three cables are right.
+ * Lemma 1. A correct cable closes each square whose other three cables are correct.
  *
  * Lemma 2. A cable whose far end was exchanged with that of another cable closes no square that
  * counts. Proof: let the far ends of two cables from A and from A' along p be exchanged, and let
- * all others be right. A square of A's cable with q closes then only if A' is the neighbour of A at
- * q, and A is the neighbour of A' at q as well, so the dimension of q has size 2. There the two
+ * all others be correct. A square of A's cable with q closes then only if A' is the neighbour of A
+ * at q, and A is the neighbour of A' at q as well, so the dimension of q has size 2. There the two
  * rings of p look alike, and the square does not tell which of them goes on where. So for a cable
  * along p no square counts as closed if the dimension of q has size 2; the size of the dimension of
  * p does not matter.
  *
- * One closed square is enough to call a cable right. More cannot be required: a wrong cable, or a
- * neighbour that lies about its cables, opens some squares of the right cables near it. The squares
- * on the other side of these cables do not contain it, and stay closed. Not detected: cables that
- * were moved together, as a bundle, close the squares among themselves.
+ * One closed square is enough to call a cable correct. More cannot be required: a wrong cable, or a
+ * neighbour that lies about its cables, opens some squares of the correct cables near it. The
+ * squares on the other side of these cables do not contain it, and stay closed. Cables that were
+ * moved together, as a bundle, are not detected: they close the squares among themselves.
  *
  * Test: tests/sim/test_wave.c exchanges each pair of cables of 3x3 nodes, and some of others.
  */

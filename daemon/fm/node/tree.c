@@ -262,8 +262,8 @@ static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *
 	fm->asker = *m;
 	fm_conn_pace(fm, c, m->epoch ? 0 : m->again_ms);
 	/*
-	 * If no Init named that root, only its address was known until now; Inits of this node name
-	 * it from now on.
+	 * If no Init named the sender, this node knew only its address until now. From now on the
+	 * Inits of this node name it.
 	 */
 	if (fm->root_asks || !m->epoch)
 		fm_follow_met(fm);

@@ -28,8 +28,8 @@
 			 * recovery before it asks the next root */
 
 /*
- * Sets the order that describes excluded ports, or removes it (NULL). Without memory only this
- * record is lost.
+ * Stores @order, which says by whom and why these ports were excluded, or removes it (NULL). If
+ * there is no memory, only this record is lost: the ports stay excluded.
  */
 static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct fm_order *order)
 {

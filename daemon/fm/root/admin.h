@@ -31,7 +31,7 @@ int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 bool fm_admin_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
 		      const struct fm_order *order);
 /**
- * fm_admin_over() - called when the term of @order is over: include its ports, but not the other
+ * fm_admin_over() - called when @order ends at its time: include its ports, but not the other
  * ends of their cables, and drop the order
  */
 void fm_admin_over(struct fm *fm, const struct fm_order *order);

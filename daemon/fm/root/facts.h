@@ -27,10 +27,9 @@ struct fm_root {
 				 * already, in @shape */
 	struct torus_shape shape;
 	uint8_t open;		/* mask of dimensions whose ends are not cabled together */
-	struct torus_plan plan;	/* address plan; before @settled that of the NIC with
-				 * @nics_version */
-	uint64_t nics_version;	/* version of the rows of the NIC that reported @plan; valid if
-				 * @nics_plan */
+	struct torus_plan plan;	/* address plan; until @settled, if @nics_plan, the plan of the NIC
+				 * with the latest rows */
+	uint64_t nics_version;	/* version of the rows of that NIC; valid if @nics_plan */
 	bool nics_plan;
 	uint64_t plan_again;	/* when the first table is tried again, after no plan could be
 				 * used */

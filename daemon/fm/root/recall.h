@@ -47,8 +47,8 @@ bool fm_recall_keeps(const struct fm *fm, const struct fm_mate *m);
 void fm_recall_due(struct fm *fm);
 uint64_t fm_recall_expiry(const struct fm *fm);
 /**
- * fm_recall_awaits() - Return: until when the first table waits for the wanted one; 0: it does not
- * wait
+ * fm_recall_awaits() - Return: until when this root delays its first table because it has asked for
+ * the latest table of former roots; 0: it does not
  */
 uint64_t fm_recall_awaits(const struct fm *fm);
 /**
@@ -62,8 +62,7 @@ struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
 /** fm_recall_nodes() - Return: number of nodes in the kept table that this root begins with, or 0 */
 uint32_t fm_recall_nodes(const struct fm *fm);
 /**
- * fm_recall_has_latest() - Return: true if this node has the latest table of all nodes that sent
- * HELLO
+ * fm_recall_has_latest() - Return: true if no node that sent HELLO has a later table than this node
  */
 bool fm_recall_has_latest(const struct fm *fm);
 /** fm_recall_place() - Return: node id that the NIC had before this root, or TORUS_NO_NODE */

@@ -19,8 +19,8 @@ bool fm_service_is_out(const struct fm *fm, uint32_t node);
  */
 bool fm_service_gone(struct fm *fm, struct fm_mate *m, const char *why);
 /**
- * fm_service_look() - called when the exclusions of @node may have changed: begin or end its
- * problem
+ * fm_service_look() - called when the exclusions of @node may have changed: end the problem that it
+ * is dead or silent if it is now out of service, report it if it is now in service again
  */
 void fm_service_look(struct fm *fm, uint32_t node);
 /**
