@@ -201,8 +201,8 @@ int torus_check_request(unsigned int cmd, bool dump, struct torus_span attrs,
 	if (tb)
 		memset(tb, 0, sizeof(*tb) * (TORUS_A_MAX + 1));
 	if (!c->name)
-		return torus_refuse(why, -EOPNOTSUPP, NULL, "command %u is not one to ask for",
-				    cmd);
+		return torus_refuse(why, -EOPNOTSUPP, NULL,
+				    "command %u is a notification or unknown, not a request", cmd);
 	if (dump && !memcmp(&c->dump, &none, sizeof(none)))
 		return torus_refuse(why, -EOPNOTSUPP, NULL, "%s cannot be dumped", c->name);
 	err = check_attrs(attrs, &w, why);

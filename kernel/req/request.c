@@ -99,7 +99,8 @@ int torus_req_run(struct torus_hw *hw, struct torus_req *r)
 	r->tree = NULL;
 	r->without = NULL;
 	if (r->cmd > TORUS_CMD_MAX || !commands[r->cmd].run)
-		return torus_refuse(&r->why, -EOPNOTSUPP, NULL, "command %u is not one to ask for",
+		return torus_refuse(&r->why, -EOPNOTSUPP, NULL,
+				    "command %u is a notification or unknown, not a request",
 				    r->cmd);
 	c = &commands[r->cmd];
 	err = c->op && !has_op(hw, c->op) ? -EOPNOTSUPP : c->by_root ? torus_req_fence(hw, r) : 0;

@@ -353,7 +353,7 @@ static void still_shut_out(uint32_t dead)
 }
 
 /* The root starts again, or another one takes over, while a node is refused. */
-static void old_blocks(void **state)
+static void root_restarts_while_refused(void **state)
 {
 	(void)state;
 	shut_out();
@@ -598,7 +598,7 @@ int main(void)
 		cmocka_unit_test(all_power),
 		cmocka_unit_test(too_small),
 		cmocka_unit_test(earlier_releases),
-		cmocka_unit_test(old_blocks),
+		cmocka_unit_test(root_restarts_while_refused),
 		cmocka_unit_test(old_cut),
 		cmocka_unit_test(stuck),
 		cmocka_unit_test(grow6),

@@ -79,7 +79,7 @@ static void reused(void **state)
 	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS + 1], 11));
 }
 
-static void gives_way(void **state)
+static void silent_connection_gives_way(void **state)
 {
 	(void)state;
 	for (unsigned int i = 1; i < LIMIT_CONNECTIONS; i++)
@@ -114,7 +114,7 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test_setup_teardown(full, begin, end),
 		cmocka_unit_test_setup_teardown(reused, begin, end),
-		cmocka_unit_test_setup_teardown(gives_way, begin, end),
+		cmocka_unit_test_setup_teardown(silent_connection_gives_way, begin, end),
 		cmocka_unit_test_setup_teardown(too_slow, begin, end),
 	};
 

@@ -229,7 +229,7 @@ static void test_other_dimensions(void **state)
 }
 
 /* A node that is not in the table takes no part, and passes on the reports of others. */
-static void test_not_in_it(void **state)
+static void test_not_in_table(void **state)
 {
 	struct fm_msg m;
 
@@ -600,7 +600,7 @@ int main(void)
 		cmocka_unit_test(test_beyond_the_table),
 		cmocka_unit_test(test_no_index),
 		cmocka_unit_test(test_other_dimensions),
-		cmocka_unit_test(test_not_in_it),
+		cmocka_unit_test(test_not_in_table),
 		cmocka_unit_test(test_who_is_there),
 		cmocka_unit_test(test_moves),
 		cmocka_unit_test(test_spreads),

@@ -323,7 +323,7 @@ static void test_no_command(void **state)
 		r.asked[0] = 0;
 		r.req = (struct torus_req) { .cmd = none[i], .tb = r.tb, .from = 1 };
 		assert_int_equal(torus_req_run(&r.hw, &r.req), -EOPNOTSUPP);
-		snprintf(text, sizeof(text), "command %u is not one to ask for", none[i]);
+		snprintf(text, sizeof(text), "command %u is a notification or unknown, not a request", none[i]);
 		assert_string_equal(r.req.why.text, text);
 		assert_string_equal(r.asked, "");
 	}
