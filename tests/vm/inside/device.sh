@@ -109,7 +109,7 @@ parameters() {
 	exits 2 keepalive dev $d add torus9 --set silence=50ms &&
 		exits 2 "'2h'" dev $d add torus9 --set silence=2h &&
 		exits 2 ack_delay dev $d add torus9 --set ack_delay=60ms &&
-		exits 2 '4 to 1024 with this bubble policy' dev $d add torus9 --set slots=2 &&
+		exits 2 '4 to 1024 with bubble=bloc' dev $d add torus9 --set slots=2 &&
 		[[ $(attribute $d 8) == 3000000000 && $(attribute $d 7) == 100000000 &&
 			$(attribute $d 18) == 8 && $(attribute $d 20) == 1048576 ]]
 }
