@@ -262,6 +262,15 @@ static void test_queued(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
 
+/* Programs that the driver cannot see may change what passes between netkit devices. */
+static void test_netkit(struct kunit *test)
+{
+	join_by(test, (struct lab_cable) { .virtual = true, .netkit = true });
+	converse(test);
+	KUNIT_EXPECT_EQ(test, pair.unsummed, 0u);
+	KUNIT_EXPECT_EQ(test, errors(), 0ull);
+}
+
 static u64 now(struct torus_soft *s)
 {
 	u64 at;
@@ -380,6 +389,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_mark),
 	KUNIT_CASE(test_virtual),
 	KUNIT_CASE(test_queued),
+	KUNIT_CASE(test_netkit),
 	KUNIT_CASE(test_standstill),
 	KUNIT_CASE(test_latency),
 	KUNIT_CASE(test_overtake),

@@ -2,6 +2,7 @@
 /* NICs, Ethernet devices and requests for the suites; lab.h. */
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
+#include <net/rtnetlink.h>
 
 #include "lab.h"
 
@@ -212,6 +213,9 @@ static const struct net_device_ops virtual_ops = {
 	.ndo_get_peer_dev = other_end,
 };
 
+static struct rtnl_link_ops kind_veth = { .kind = "veth" };
+static struct rtnl_link_ops kind_netkit = { .kind = "netkit" };
+
 void lab_cable(struct kunit *test, struct lab_cable *c)
 {
 	unsigned int i;
@@ -227,6 +231,8 @@ void lab_cable(struct kunit *test, struct lab_cable *c)
 			dev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
 		if (c->virtual && !c->queued)
 			dev->priv_flags |= IFF_NO_QUEUE;
+		if (c->virtual)
+			dev->rtnl_link_ops = c->netkit ? &kind_netkit : &kind_veth;
 		*(struct lab_cable **)netdev_priv(dev) = c;
 		c->end[i] = dev;
 	}

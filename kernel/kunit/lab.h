@@ -56,12 +56,13 @@ void lab_lower_del(struct net_device *lower);
  *	is passed on as it is, with the marks that the network stack has set in the skb. false: a
  *	frame is copied, as if it went over a wire, and the copy has no marks
  * @queued: both devices have a queueing discipline, as an administrator can give to a veth pair
+ * @netkit: with @virtual: the devices are a pair of netkit, not of veth
  * @touch: if not NULL, called for each frame between the two devices, with skb->data at its
  *	Ethernet payload and bottom halves off. It may change the frame if @virtual is false
  */
 struct lab_cable {
 	struct net_device *end[2];
-	bool virtual, queued;
+	bool virtual, queued, netkit;
 	void (*touch)(struct lab_cable *cable, struct sk_buff *skb);
 };
 

@@ -12,6 +12,7 @@
  * values of the skb that nothing outside of this module sets. What may change a frame on its way
  * may leave the mark (netem does), so ECRCs are there if the sending end has a queueing discipline,
  * the receiving end an XDP program, or either a tc filter or a netfilter hook for that direction.
+ * They are there on all cables but veth: others may run programs of their own (netkit does).
  *
  * The netdev is the master of the lower device, so the stack refuses loops, stacks that are too
  * high, and a second master. A NIC that moves to another namespace keeps its lower devices, which
@@ -59,11 +60,17 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 
 static rx_handler_result_t port_rx(struct sk_buff **pskb);
 
+/*
+ * Return: the other end of a veth pair, between whose ends has_egress() and has_ingress() see all
+ * that there is. netkit devices have a peer, too, and BPF programs in ndo_start_xmit.
+ */
 static const struct net_device *peer_of(const struct net_device *dev)
 {
 	const struct net_device_ops *ops = dev->netdev_ops;
 
 	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "peer of a lower device without RCU");
+	if (!dev->rtnl_link_ops || strcmp(dev->rtnl_link_ops->kind, "veth"))
+		return NULL;
 	return ops->ndo_get_peer_dev ? ops->ndo_get_peer_dev((struct net_device *)dev) : NULL;
 }
 
