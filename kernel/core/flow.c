@@ -66,24 +66,31 @@ void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version)
 	}
 }
 
-void tn_flows_age(struct tn_flows *f, u32 first, u32 n, u64 old, u64 version)
+/* Return: true if the epoch of the flow is so old at @version that it cannot be compared. */
+static bool is_old_at(const struct tn_flow_rx *rx, u64 version)
+{
+	u16 behind = (u16)((u16)version - rx->epoch);
+
+	/*
+	 * A difference of BEFORE or more means that the source already has a later table than this
+	 * NIC.
+	 */
+	return behind >= AGE_OLD && behind < BEFORE;
+}
+
+void tn_flows_age(struct tn_flows *f, u32 first, u32 n, u64 version)
 {
 	u32 i;
 
 	tn_assert(first <= f->nodes && n <= f->nodes - first);
-	if (old >> AGE_STEP == version >> AGE_STEP)
+	if (f->aged >> AGE_STEP == version >> AGE_STEP)
 		return;
 	for (i = first * TN_FLOW_VCS; i < (first + n) * TN_FLOW_VCS; i++) {
-		struct tn_flow_rx *rx = &f->rx[i];
-		u16 behind = (u16)((u16)version - rx->epoch);
-
-		/*
-		 * A difference of BEFORE or more means that the source already has a later table
-		 * than this NIC.
-		 */
-		if (behind >= AGE_OLD && behind < BEFORE)
-			rx->flags |= TN_FLOW_OLD;
+		if (is_old_at(&f->rx[i], version))
+			f->rx[i].flags |= TN_FLOW_OLD;
 	}
+	if (first + n == f->nodes)
+		f->aged = version;
 }
 
 void tn_flows_commit(struct tn_flows *f, u64 version)
@@ -128,7 +135,8 @@ static bool is_refuted(const struct tn_flows *f, const struct tn_flow_rx *rx)
 static bool is_late(const struct tn_flows *f, const struct tn_flow_rx *rx, u16 epoch)
 {
 	return (rx->flags & (TN_FLOW_KNOWN | TN_FLOW_OLD)) == TN_FLOW_KNOWN &&
-	       (u16)(epoch - rx->epoch) >= BEFORE && !is_refuted(f, rx);
+	       (u16)(epoch - rx->epoch) >= BEFORE &&
+	       !(f->commits && is_old_at(rx, f->version)) && !is_refuted(f, rx);
 }
 
 /*

@@ -132,6 +132,7 @@ struct tn_flow_rx {
  * @since: when the oldest began to wait; ~0: none
  * @version: low 16 bits of the version of the NIC's rows
  * @commits: number of commits of tables
+ * @aged: version of the table when tn_flows_age() last marked all flows
  * @licence: number of the last GIVE_UP
  * @licensed: GIVE_UP number @licence is still in force: each flow may give up one gap without
  *	waiting for gap_time
@@ -151,6 +152,7 @@ struct tn_flows {
 	u64 look[TN_FLOW_BUCKETS / 64];
 	u64 wait_bytes;
 	u64 since;
+	u64 aged;
 };
 
 /** tn_flows_init() - @tx, @rx: TN_FLOW_VCS entries for each of @nodes nodes, all zero */
@@ -169,10 +171,12 @@ void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc);
 void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version);
 
 /**
- * tn_flows_age() - before a table of @version replaces one of @old: mark the flows with @n nodes,
- * from @first on, whose epoch is too old to be compared
+ * tn_flows_age() - mark the flows with @n nodes, from @first on, whose epoch is too old at @version
+ * to be compared
+ * @version: of the active table. Called while the next one is prepared, in slices that end with the
+ *	last node: that table may never take effect, so its version does not count.
  */
-void tn_flows_age(struct tn_flows *f, u32 first, u32 n, u64 old, u64 version);
+void tn_flows_age(struct tn_flows *f, u32 first, u32 n, u64 version);
 /** tn_flows_commit() - when a table of @version takes effect */
 void tn_flows_commit(struct tn_flows *f, u64 version);
 

@@ -68,7 +68,7 @@ int tn_nic_rows_copy(struct tn_nic *nic, u64 version, u32 n)
 	clear_holds(nic, nic->shadow, nic->shadow_block, nic->copied, n);
 	for (b = nic->copied / TN_BLOCK; n && b <= (nic->copied + n - 1) / TN_BLOCK; b++)
 		nic->shadow_block[b].begins = nic->block[b].begins;
-	tn_flows_age(&nic->flows, nic->copied, n, nic->version, version);
+	tn_flows_age(&nic->flows, nic->copied, n, nic->version);
 	memcpy(nic->shadow + nic->copied, nic->rows + nic->copied, sizeof(u64) * n);
 	nic->copied += n;
 	if (n < left)

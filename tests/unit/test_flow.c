@@ -28,7 +28,7 @@ struct world {
 /* A table of @version replaces one of @old. */
 static void age(struct tn_flows *f, u64 old, u64 version)
 {
-	tn_flows_age(f, 0, f->nodes, old, version);
+	tn_flows_age(f, 0, f->nodes, old);
 	tn_flows_commit(f, version);
 }
 

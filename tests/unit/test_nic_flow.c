@@ -317,6 +317,30 @@ static void test_duplicate(void **state)
 	end();
 }
 
+/* A table that was begun, but not committed, makes no epoch old. */
+static void test_begun(void **state)
+{
+	(void)state;
+	begin();
+	assert_int_equal(tn_nic_rows_begin(l.nic, 5), 0);
+	assert_int_equal(tn_nic_rows_commit(l.nic, 5, l.now), 0);
+	comes(0);
+	got(0);
+	for (u64 version = 5; version < 0x8000; version += 0x1ffb) {
+		assert_int_equal(tn_nic_rows_begin(l.nic, version), 0);
+		comes_in(0, 4);
+		got_none();
+	}
+	comes(1);
+	got(1);
+	/* Once it is committed, the source may have begun anew. */
+	assert_int_equal(tn_nic_rows_begin(l.nic, 0x2005), 0);
+	assert_int_equal(tn_nic_rows_commit(l.nic, 0x2005, l.now), 0);
+	comes_in(0, 4);
+	got(0);
+	end();
+}
+
 /* A packet of an earlier numbering of its flow is lost. */
 static void test_late(void **state)
 {
@@ -695,6 +719,7 @@ int main(void)
 		cmocka_unit_test(test_duplicate),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_next_epoch),
+		cmocka_unit_test(test_begun),
 		cmocka_unit_test(test_gap_time),
 		cmocka_unit_test(test_gap_busy),
 		cmocka_unit_test(test_gap_first),
