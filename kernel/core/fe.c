@@ -33,8 +33,11 @@ static bool is_purge(const struct tn_fe_ask *ask)
 static int check_ask(const struct tn_fe_ask *ask)
 {
 	bool any = ask->op == TN_FE_WAIT || is_purge(ask);
+	bool typed = ask->op == TN_FE_WAIT || ask->op == TN_FE_AMO;
 
-	if (ask->op >= TN_FE_OPS || ask->type >= TN_AMO_TYPES || tn_amo_bytes(ask->type) != 8)
+	if (ask->op >= TN_FE_OPS)
+		return -EOPNOTSUPP;
+	if (typed && (ask->type >= TN_AMO_TYPES || tn_amo_bytes(ask->type) != 8))
 		return -EOPNOTSUPP;
 	if (ask->op == TN_FE_AMO && ask->amo >= TN_AMO_OPS)
 		return -EOPNOTSUPP;
@@ -63,11 +66,20 @@ static bool compare_word(const struct tn_fe_ask *ask, u64 v)
 	}
 }
 
-/* Return: true if the condition of the request holds. */
-static bool may_execute(const struct tn_fe_ask *ask, bool full, const u64 *at)
+/*
+ * Return: true if the condition of the request holds. @seen: the value for which that of a WAIT
+ * does; a processor may change the word at any time, so it is loaded once.
+ */
+static bool may_execute(const struct tn_fe_ask *ask, bool full, const u64 *at, u64 *seen)
 {
-	if (ask->op == TN_FE_WAIT)
-		return compare_word(ask, tn_load64(at));
+	if (ask->op == TN_FE_WAIT) {
+		u64 v = tn_load64(at);
+
+		if (!compare_word(ask, v))
+			return false;
+		*seen = v;
+		return true;
+	}
 	return ask->q == TN_FE_ANY || (ask->q == TN_FE_FULL) == full;
 }
 
@@ -79,8 +91,9 @@ static bool same_condition(const struct tn_fe_ask *a, const struct tn_fe_ask *b)
 	return a->op != TN_FE_WAIT && b->op != TN_FE_WAIT && a->q == b->q;
 }
 
+/* @seen: by may_execute() */
 static int execute_ask(struct tn_fe_bits *bits, u64 word, u64 *at, const struct tn_fe_ask *ask,
-		       u64 *old)
+		       u64 seen, u64 *old)
 {
 	u64 bit = 1ull << word % 64;
 	u8 r = is_purge(ask) ? TN_FE_EMPTY : ask->r;
@@ -91,6 +104,8 @@ static int execute_ask(struct tn_fe_bits *bits, u64 word, u64 *at, const struct 
 
 		if (err)
 			return err;
+	} else if (ask->op == TN_FE_WAIT) {
+		*old = seen;
 	} else if (ask->op != TN_FE_PURGE) {
 		*old = tn_load64(at);
 	}
@@ -144,12 +159,13 @@ int tn_fe_ask(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,
 	      const struct tn_fe_ask *ask, u64 now, u64 *old)
 {
 	int err = check_ask(ask);
+	u64 seen = 0;
 
 	tn_assert(word < bits->n);
 	if (err)
 		return err;
-	if (may_execute(ask, tn_fe_is_full(bits, word), at))
-		return execute_ask(bits, word, at, ask, old);
+	if (may_execute(ask, tn_fe_is_full(bits, word), at, &seen))
+		return execute_ask(bits, word, at, ask, seen, old);
 	return let_wait(p, bits, word, ask, now);
 }
 
@@ -187,6 +203,7 @@ int tn_fe_serve(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at
 {
 	struct tn_fe_wait **link, **best = NULL;
 	bool full = tn_fe_is_full(bits, word);
+	u64 seen = 0;
 	int err;
 
 	if (!tn_fe_has_waiters(bits, word))
@@ -195,12 +212,12 @@ int tn_fe_serve(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at
 		if ((*link)->bits != bits || (*link)->word != word)
 			continue;
 		if ((!best || (*link)->order < (*best)->order) &&
-		    may_execute(&(*link)->ask, full, at))
+		    may_execute(&(*link)->ask, full, at, &seen))
 			best = link;
 	}
 	if (!best)
 		return TN_FE_NONE;
-	err = execute_ask(bits, word, at, &(*best)->ask, old);
+	err = execute_ask(bits, word, at, &(*best)->ask, seen, old);
 	if (err)
 		return err;
 	*done = **best;

@@ -5,6 +5,7 @@ core-tests += ring_node marks link_rx link_tx link_times link_states link_retrai
 core-tests += table_rows flow_waits train_eye train_rx serdes_eye window amo fe
 core-test-libs-fault := -lm
 core-test-libs-amo := -lpthread
+core-test-libs-fe := -lpthread
 core-test-libs-train := -lm
 core-test-libs-serdes_model := -lm
 core-test-libs-serdes_eye := -lm

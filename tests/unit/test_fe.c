@@ -3,6 +3,8 @@
  * Full/empty bits compared with an interpreter that keeps all waiters in one list and scans it
  * after each step: all sequences of six operations on a word, and long random ones on several.
  */
+#include <pthread.h>
+
 #include "tests/unit/seeds.h"
 #include "kernel/core/fe.h"
 
@@ -391,13 +393,71 @@ static void test_refused(void **state)
 	refuse((struct tn_fe_ask)ASK(OPS, ANY, ANY), -EOPNOTSUPP);
 	refuse((struct tn_fe_ask)ASK(AMO, ANY, ANY, .amo = TN_AMO_OPS), -EOPNOTSUPP);
 	refuse((struct tn_fe_ask)ASK(WAIT, ANY, ANY, .cmp = TN_FE_CMPS), -EOPNOTSUPP);
-	refuse((struct tn_fe_ask) { .op = TN_FE_READ, .type = TN_AMO_S32 }, -EOPNOTSUPP);
-	refuse((struct tn_fe_ask) { .op = TN_FE_READ, .type = TN_AMO_TYPES + 1 }, -EOPNOTSUPP);
+	refuse((struct tn_fe_ask) { .op = TN_FE_WAIT, .type = TN_AMO_S32 }, -EOPNOTSUPP);
+	refuse((struct tn_fe_ask) { .op = TN_FE_AMO, .type = TN_AMO_TYPES + 1 }, -EOPNOTSUPP);
 	refuse((struct tn_fe_ask)ASK(READ, STATES, ANY), -EINVAL);
 	refuse((struct tn_fe_ask)ASK(READ, ANY, STATES), -EINVAL);
 	refuse((struct tn_fe_ask)ASK(WAIT, FULL, ANY), -EINVAL);
 	refuse((struct tn_fe_ask)ASK(PURGE, FULL, ANY), -EINVAL);
 	refuse((struct tn_fe_ask)ASK(PURGE0, ANY, FULL), -EINVAL);
+}
+
+/* Only AMO and WAIT look at the type of the word. */
+static void test_untyped(void **state)
+{
+	static const u8 ops[] = { TN_FE_READ, TN_FE_WRITE, TN_FE_PURGE, TN_FE_PURGE0 };
+	static struct memory m;
+	u64 old;
+
+	(void)state;
+	memory_init(&m, 0, 1, 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(ops); i++) {
+		struct tn_fe_ask ask = {
+			.op = ops[i], .q = TN_FE_ANY, .r = TN_FE_ANY, .type = TN_AMO_U32,
+		};
+
+		assert_int_equal(tn_fe_ask(&m.pool, &m.bits, 0, m.value, &ask, 0, &old),
+				 TN_FE_DONE);
+	}
+}
+
+static bool toggled;
+
+static void *toggle_word(void *word)
+{
+	while (!__atomic_load_n(&toggled, __ATOMIC_RELAXED)) {
+		__atomic_store_n((u64 *)word, 7, __ATOMIC_RELEASE);
+		__atomic_store_n((u64 *)word, 0, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* A processor stores to the word meanwhile: a WAIT returns the value that ended it. */
+static void test_wait_returns_its_value(void **state)
+{
+	const struct tn_fe_ask ask = {
+		.op = TN_FE_WAIT, .q = TN_FE_ANY, .r = TN_FE_ANY, .cmp = TN_FE_GE,
+		.type = TN_AMO_U64, .value = 5, .from = 1, .number = 2,
+	};
+	static struct memory m;
+	struct tn_fe_wait served;
+	pthread_t other;
+	u64 old;
+
+	(void)state;
+	memory_init(&m, 1, 1, 0);
+	assert_int_equal(pthread_create(&other, NULL, toggle_word, m.value), 0);
+	for (unsigned int i = 0; i < 3000000; i++) {
+		bool done = tn_fe_ask(&m.pool, &m.bits, 0, m.value, &ask, 0, &old) == TN_FE_DONE ||
+			    tn_fe_serve(&m.pool, &m.bits, 0, m.value, &served, &old) == TN_FE_DONE;
+
+		if (done)
+			assert_true(old >= 5);
+		else
+			assert_int_equal(tn_fe_cancel(&m.pool, &m.bits, 0, 1, 2), 0);
+	}
+	__atomic_store_n(&toggled, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(other, NULL), 0);
 }
 
 int main(void)
@@ -408,6 +468,8 @@ int main(void)
 		cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_sync),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_untyped),
+		cmocka_unit_test(test_wait_returns_its_value),
 	};
 
 	return cmocka_run_group_tests_name("fe", all, NULL, NULL);
