@@ -217,6 +217,13 @@ odd_clients() {
 	head -c 100000 /dev/urandom | "$clients" "$port" raw >/dev/null
 	printf 'GET /api/status HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n' | "$clients" "$port" raw >/dev/null
 	printf 'POST /api/exclude HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFF\r\n' | "$clients" "$port" raw >/dev/null
+	# Where a proxy may find another end of the request, the connection ends, too.
+	local odd
+	for odd in 'HEAD / HTTP/1.1\r\nContent-Length: 4' 'HEAD / HTTP/1.1\r\nTransfer-Encoding: chunked' \
+		'POST / HTTP/1.1\r\nContent-Length: 0\r\nContent-Length: 4' 'POST / HTTP/1.1\r\nContent-Length : 4' \
+		'POST / HTTP/1.1\r\nContent-Length: +4' 'POST / HTTP/1.1\r\nTransfer-Encoding: x'; do
+		[[ $(printf '%b\r\n\r\nGET / HTTP/1.1\r\n\r\n' "$odd" | "$clients" "$port" raw) == 'HTTP/1.1 400 Bad Request' ]] || { say "$odd"; return 1; }
+	done
 	gives 200 /api/status && kill -0 "$web"
 }
 

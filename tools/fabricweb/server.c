@@ -11,11 +11,13 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 
 #include "control.h"
@@ -352,6 +354,32 @@ static enum web_method method_of(struct evhttp_request *rq)
 	}
 }
 
+/*
+ * evhttp takes what follows a HEAD for the next request, even if its headers tell of a body; of two
+ * Content-Length it takes the first one, a sign before it is fine, and with a blank before the colon
+ * it is none; and a Transfer-Encoding that it does not know has no body. A proxy may read these
+ * otherwise, and then one of its clients writes the beginning of another one's request.
+ *
+ * Return: true if it is beyond doubt where the request ends.
+ */
+static bool has_clear_end(struct evhttp_request *rq)
+{
+	bool is_head = evhttp_request_get_command(rq) == EVHTTP_REQ_HEAD;
+	unsigned int lengths = 0;
+	struct evkeyval *h;
+
+	TAILQ_FOREACH(h, evhttp_request_get_input_headers(rq), next) {
+		if (h->key[strcspn(h->key, " \t")] ||
+		    (!evutil_ascii_strcasecmp(h->key, "Transfer-Encoding") &&
+		     (is_head || evutil_ascii_strcasecmp(h->value, "chunked"))))
+			return false;
+		if (!evutil_ascii_strcasecmp(h->key, "Content-Length") &&
+		    (lengths++ || h->value[strspn(h->value, is_head ? "0" : "0123456789")]))
+			return false;
+	}
+	return true;
+}
+
 static void on_request(struct evhttp_request *rq, void *arg)
 {
 	struct evkeyvalq *headers = evhttp_request_get_input_headers(rq);
@@ -374,6 +402,12 @@ static void on_request(struct evhttp_request *rq, void *arg)
 
 	if (!v) {
 		send_failure(rq, 500, "failed", "out of memory");
+		return;
+	}
+	if (!has_clear_end(rq)) {
+		add_header(rq, "Connection", "close");
+		send_failure(rq, 400, "usage", "it is not clear where the request ends");
+		free(v);
 		return;
 	}
 	v->server = arg;
