@@ -261,7 +261,7 @@ import socket, sys, threading
 s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(20)
 def talk(c):
     for line in c.makefile("rb"):
-        c.sendall({b"status": b"garbage\n", b"nodes": b"{\"ok\":true}\n", b"links": b"{\"ok\":true,\"data\":[1]}\n{\"ok\":true,\"data\":[2]}\n",
+        c.sendall({b"status": b"garbage\n", b"port": b"garbage\n", b"nodes": b"{\"ok\":true}\n", b"links": b"{\"ok\":true,\"data\":[1]}\n{\"ok\":true,\"data\":[2]}\n",
                    b"root": b"{\"ok\":false,\"code\":\"strange\",\"error\":\"<b>\"}\n"}.get(line.split(b"\"")[3], b"{\"new\":{},\"data\":[],\"ok\":true}\n"))
 while True:
     threading.Thread(target=talk, args=(s.accept()[0],), daemon=True).start()
@@ -274,7 +274,9 @@ while True:
 		rest 0.3
 		[[ $(get /api/links) == '[1]' ]] || return 1
 	done
-	gives 200 /metrics && kill -0 "$web"
+	gives 200 /metrics && kill -0 "$web" && serve --users "$tmp/users" --allow-changes &&
+		gives 502 /api/link/down -u admin:secret -H 'Content-Type: application/json' -d '{"node":"2,0","port":"+x"}' &&
+		grep "change by 'admin' .*\"port\".*: the manager's answer cannot be read" "$tmp/log.$port"
 }
 
 # A page for each node, which is there as long as the lab is

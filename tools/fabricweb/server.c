@@ -203,6 +203,8 @@ static void answer_visit(void *arg, const char *text, size_t len, const char *co
 			audit_change(v, why);
 		send_failure(v->rq, strcmp(code, "timeout") ? 503 : 504, code, why);
 	} else if (!reply_find(text, len, &r)) {
+		if (v->plan.change)
+			audit_change(v, "the manager's answer cannot be read");
 		send_failure(v->rq, 502, "failed", "the manager's answer cannot be read");
 	} else if (!r.ok) {
 		if (v->plan.change)
