@@ -65,6 +65,7 @@ static void wrong_questions(void **state)
 	refuses_get("/api/links?node=%zz", 400, "malformed");
 	refuses_get("/api/links?node=%0", 400, "malformed");
 	refuses_get("/api/links?node=%00", 400, "malformed");
+	refuses_get("/api/links?node=%\x16\x11", 400, "malformed");
 	refuses_get("/api/links?node=%ff", 400, "UTF-8");
 	refuses_get("/api/links?count=-1", 400, "write a number");
 	refuses_get("/api/links?count=99999999999999999999", 400, "write a number");
@@ -273,6 +274,9 @@ static void failures(void **state)
 
 	(void)state;
 	assert_string_equal(body, "{\"ok\":false,\"code\":\"usage\",\"error\":\"a \\\"<b>\\\"\"}");
+	free(body);
+	body = web_error_body("usage", "name '\xff': \xc3");
+	assert_string_equal(body, "{\"ok\":false,\"code\":\"usage\",\"error\":\"name '?': ?\"}");
 	free(body);
 }
 

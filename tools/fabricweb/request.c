@@ -4,6 +4,7 @@
  * query, or of a change as a JSON object in the body. A page of another site cannot send such a
  * body: a browser first asks for permission to send JSON elsewhere, which nothing here gives.
  */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ void web_plan_free(struct web_plan *plan)
 
 static int hex_digit(char c)
 {
-	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c | 0x20) : NULL;
+	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
 
 	return at ? (int)(at - digits) : -1;
 }
@@ -393,8 +394,17 @@ int web_status_of_code(const char *code)
 char *web_error_body(const char *code, const char *text)
 {
 	json_t *j = json_pack("{s:b, s:s, s:s}", "ok", 0, "code", code, "error", text);
-	char *body = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	char plain[WEB_TEXT_MAX], *body;
 
+	/* What it quotes of a client may be no UTF-8, or be cut within a character. */
+	if (!j) {
+		snprintf(plain, sizeof(plain), "%s", text);
+		for (char *c = plain; *c; c++)
+			if (*c & 0x80)
+				*c = '?';
+		j = json_pack("{s:b, s:s, s:s}", "ok", 0, "code", code, "error", plain);
+	}
+	body = j ? json_dumps(j, JSON_COMPACT) : NULL;
 	json_decref(j);
 	return body;
 }
