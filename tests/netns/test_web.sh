@@ -209,6 +209,12 @@ too_many() {
 	(($(cut -d' ' -f1 "$tmp/idle") > 5000)) && until_true 10 gives 200 /api/status && kill "$last" && (($(resident) < 12288))
 }
 
+# A client that is refused gives way, too, although it has made a request.
+too_many_refused() {
+	serve --users "$tmp/users" && : >"$tmp/idle" && crowd "$tmp/idle" refused 256 || return 1
+	[[ $(<"$tmp/idle") == 256 ]] && until_true 10 gives 200 /api/status -u scraper:token && kill "$last"
+}
+
 odd_clients() {
 	serve && [[ $("$clients" "$port" pipeline) == '200 200 404' ]] && [[ $("$clients" "$port" deaf) == 'held back' ]] &&
 		(($(resident) < 12288)) || return 1
@@ -304,6 +310,7 @@ check "changes, and the log of them" changes
 check "changes need the rights of the control socket" rights_of_socket
 check "TLS, and a certificate that is replaced" tls
 check "300 and 10,000 connections" too_many
+check "256 connections of nobody" too_many_refused
 check "pipelined, slow, deaf and malformed clients" odd_clients
 check "100 browsers, less than 12 MiB" browsers
 check "a manager that hangs, ends and comes back" away

@@ -5,6 +5,8 @@
     web_clients.py PORT idle N          opens N connections one after the other and sends nothing;
                                         prints how many got 503, and
                                         how many are open; keeps these until its input ends
+    web_clients.py PORT refused N       opens N connections and asks for / on each, as nobody; prints
+                                        how many got 401; keeps them until its input ends
     web_clients.py PORT events N PATH   opens N streams of /events, creates PATH, and reads until
                                         each has had that a cable is lost; prints how many, keeps
                                         them until its input ends
@@ -46,6 +48,15 @@ def idle(n):
             poll.unregister(fd)
             kept.pop(fd).close()
     print(refused, len(kept))
+    sys.stdout.flush()
+    sys.stdin.read()
+
+
+def refused(n):
+    kept = [connect() for _ in range(n)]
+    for s in kept:
+        s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    print(sum(s.recv(1000).startswith(b"HTTP/1.1 401") for s in kept))
     sys.stdout.flush()
     sys.stdin.read()
 
@@ -116,6 +127,8 @@ def raw():
 
 if verb == "idle":
     idle(int(sys.argv[3]))
+elif verb == "refused":
+    refused(int(sys.argv[3]))
 elif verb == "events":
     events(int(sys.argv[3]), sys.argv[4])
 else:

@@ -416,13 +416,15 @@ static void on_request(struct evhttp_request *rq, void *arg)
 	v->rq = rq;
 	evhttp_connection_get_peer(conn, &from, &port);
 	snprintf(v->from, sizeof(v->from), "%s", from ? from : "?");
+	web_plan_make(&w, &v->plan);
+	if (!is_allowed(v, evhttp_find_header(headers, "Authorization"))) {
+		free_visit(v);
+		return;
+	}
+	/* Who is refused stays one that has not asked, and gives way to others. */
 	limit_touch(&v->server->limit, bufferevent_getfd(evhttp_connection_get_bufferevent(conn)),
 		    seconds_now(), false);
-	web_plan_make(&w, &v->plan);
-	if (is_allowed(v, evhttp_find_header(headers, "Authorization")))
-		carry_out(v);
-	else
-		free_visit(v);
+	carry_out(v);
 }
 
 /* --- connections ---------------------------------------------------------------------------- */
