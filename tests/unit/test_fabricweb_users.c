@@ -58,11 +58,19 @@ static void files(void **state)
 	refused(line, "write NAME");
 	snprintf(line, sizeof(line), "a:read:$%0200d", 0);
 	refused(line, "hash");
+	refused("a:read:sha256:3C469E9D6C5875D37A43F353D4F88E61FCF812C66EEE3457465A40B0DA4153E0", "0 to 9 and a to f");
+	refused("a:read:" HASH "\r\n", "hash");
+	refused("a:read:" HASH " \n", "hash");
+	/* A comment is one as a whole, however long it is. */
+	snprintf(line, sizeof(line), "#%0510da:change:" TOKEN "\n", 0);
+	refused(line, "line 1: the line is longer");
 	for (int i = 0; i < 257; i++)
 		strcat(many, "a:read:" TOKEN "\n");
 	refused(many, "line 257: there are more than 256");
 	assert_null(users_load("/nonexistent", why, sizeof(why)));
 	assert_non_null(strstr(why, "No such file"));
+	assert_null(users_load("/tmp", why, sizeof(why)));
+	assert_non_null(strstr(why, "Is a directory"));
 	users_free(load(""));
 }
 

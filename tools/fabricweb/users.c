@@ -51,6 +51,13 @@ struct users {
 
 /* --- the file ----------------------------------------------------------------------------- */
 
+static bool is_hash(const char *text)
+{
+	if (*text == '$')
+		return !text[strcspn(text, " \t\r")];
+	return !strncmp(text, "sha256:", 7) && strlen(text) == 71 && strspn(text + 7, "0123456789abcdef") == 64;
+}
+
 /* Return: NULL, or what is wrong with the line. */
 static const char *parse_user(char *line, struct user *user)
 {
@@ -61,9 +68,8 @@ static const char *parse_user(char *line, struct user *user)
 		return "write NAME:ROLE:HASH, NAME of letters, digits, '.', '_' and '-'";
 	if (strcmp(role, "read") && strcmp(role, "change"))
 		return "the role is read or change";
-	if (strlen(line) >= sizeof(user->hash) ||
-	    (*line != '$' && (strncmp(line, "sha256:", 7) || strlen(line) != 71)))
-		return "the hash is that of crypt(5), \"$...\", or sha256: with 64 digits";
+	if (strlen(line) >= sizeof(user->hash) || !is_hash(line))
+		return "the hash is that of crypt(5), \"$...\", or sha256: with 64 digits, 0 to 9 and a to f";
 	strcpy(user->name, name);
 	strcpy(user->hash, line);
 	user->role = strcmp(role, "change") ? USERS_READ : USERS_CHANGE;
@@ -76,11 +82,12 @@ static bool read_users(FILE *f, struct users *u, const char *path, char *why, si
 
 	for (unsigned int n = 1; fgets(line, sizeof(line), f); n++) {
 		const char *wrong;
+		bool whole = strchr(line, '\n') || feof(f);
 
 		line[strcspn(line, "\n")] = '\0';
-		if (!*line || *line == '#')
+		if (whole && (!*line || *line == '#'))
 			continue;
-		wrong = u->n == USERS_MAX ? "there are more than 256 users" :
+		wrong = !whole ? "the line is longer than 510 bytes" : u->n == USERS_MAX ? "there are more than 256 users" :
 			parse_user(line, &u->user[u->n]);
 		if (wrong) {
 			snprintf(why, size, "%s, line %u: %s", path, n, wrong);
@@ -88,7 +95,9 @@ static bool read_users(FILE *f, struct users *u, const char *path, char *why, si
 		}
 		u->n++;
 	}
-	return true;
+	if (ferror(f))
+		snprintf(why, size, "cannot read '%s': %s", path, strerror(errno));
+	return !ferror(f);
 }
 
 struct users *users_load(const char *path, char *why, size_t size)
