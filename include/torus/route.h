@@ -321,6 +321,169 @@ struct torus_verified {
  */
 int torus_verify(const struct torus_verify *v, struct torus_verified *out);
 
+/* --- addresses by arithmetic ----------------------------------------------- */
+
+/*
+ * D(1,m) addresses: each vertex of a connected graph gets an address of m binary digits, such that
+ * the vertices whose addresses begin with the same digits are connected, for each prefix. A packet
+ * goes to the nearest vertex of the half that has the first digit in which the present vertex and
+ * the destination differ, so a vertex needs m rows and not one for each destination. lib/route/dm.h
+ * says how the digits are found, and proves that packets arrive.
+ */
+
+#define TORUS_DM_DIGITS_MAX	24	/* most digits of an address */
+#define TORUS_DM_EXACT_MAX	512	/* most vertices that TORUS_DM_EXACT is for */
+#define TORUS_DM_AUTO_MAX	64	/* most vertices for which TORUS_DM_AUTO is exact */
+#define TORUS_DM_DEGREE_MAX	255	/* most ports of a vertex */
+
+/**
+ * struct torus_graph - a graph, which its owner keeps
+ * @n: number of vertices, 0 to @n - 1
+ * @degree: ports of a vertex
+ * @next: vertex at a port, TORUS_NO_NODE if there is none; an edge is at ports of both its ends
+ * @weight: bandwidth of the edge at a port, from 1 on; NULL: all edges are alike
+ * @dim: dimension of the edge at a port, 0 to 11; NULL: the graph has no dimensions
+ * @arg: argument of the functions
+ */
+struct torus_graph {
+	uint32_t n;
+	unsigned int degree;
+	uint32_t (*next)(void *arg, uint32_t v, unsigned int port);
+	uint32_t (*weight)(void *arg, uint32_t v, unsigned int port);
+	unsigned int (*dim)(void *arg, uint32_t v, unsigned int port);
+	void *arg;
+};
+
+/**
+ * enum torus_dm_match - how a step finds pairs of sets
+ * @TORUS_DM_AUTO: exact up to TORUS_DM_AUTO_MAX vertices, else dominant
+ * @TORUS_DM_EXACT: most pairs, and of such choices the one with the greatest sum of weights
+ * @TORUS_DM_DOMINANT: an edge that is better than all edges beside it makes a pair, until no edge is
+ *	left: neighbours decide it among themselves. A step finds at least half of the pairs that are
+ *	possible, the first one at least half of the greatest sum of weights.
+ */
+enum torus_dm_match {
+	TORUS_DM_AUTO,
+	TORUS_DM_EXACT,
+	TORUS_DM_DOMINANT,
+};
+
+/**
+ * enum torus_dm_prefer - weight of the edges between two sets
+ * @TORUS_DM_DISTANCE: pairs along the last dimension come first, then those with more edges; on a
+ *	torus this groups the digits of a dimension, and makes paths short
+ * @TORUS_DM_DIGITS: number of edges alone
+ * @TORUS_DM_BANDWIDTH: sum of their bandwidths
+ */
+enum torus_dm_prefer {
+	TORUS_DM_DISTANCE,
+	TORUS_DM_DIGITS,
+	TORUS_DM_BANDWIDTH,
+};
+
+/**
+ * struct torus_dm_pair - a pair that is given, not searched for
+ * @step: step, 0 for the first
+ * @zero: a vertex of the set that gets digit 0
+ * @one: a vertex of the set that gets digit 1
+ */
+struct torus_dm_pair {
+	unsigned int step;
+	uint32_t zero;
+	uint32_t one;
+};
+
+/**
+ * struct torus_dm_rule - how addresses are made; all 0 is the usual rule
+ * @match: method
+ * @prefer: weights
+ * @pair: the pairs of all steps; NULL: they are searched for, and the larger set of a pair, or the
+ *	one with the lowest vertex, gets digit 0
+ * @n_pairs: number of @pair
+ */
+struct torus_dm_rule {
+	enum torus_dm_match match;
+	enum torus_dm_prefer prefer;
+	const struct torus_dm_pair *pair;
+	uint32_t n_pairs;
+};
+
+/** struct torus_dm - the addresses of a graph */
+struct torus_dm;
+
+/**
+ * torus_dm_new() - give each vertex of a graph its address
+ * @g: the graph; it is copied, but what its functions need must stay valid as long as @out
+ * @rule: the rule, or NULL for the usual one
+ * @out: gets the addresses, for torus_dm_free()
+ *
+ * The result depends on the graph and the rule alone, so all nodes compute the same.
+ * Return: 0; -EINVAL if the graph is empty, has too many ports, leads to vertices that do not exist,
+ * or is too large for TORUS_DM_EXACT, or a given pair is not adjacent or taken already; -ENOTCONN if
+ * the graph is not connected, or the given pairs do not join all vertices; -EOVERFLOW if it needs
+ * more than TORUS_DM_DIGITS_MAX digits; -ENOMEM.
+ */
+int torus_dm_new(const struct torus_graph *g, const struct torus_dm_rule *rule,
+		 struct torus_dm **out);
+/** torus_dm_free() - free @dm, which may be NULL */
+void torus_dm_free(struct torus_dm *dm);
+
+/** torus_dm_digits() - Return: m, the number of digits; 0 for a single vertex */
+unsigned int torus_dm_digits(const struct torus_dm *dm);
+
+/** torus_dm_address() - Return: address of vertex @v; its first digit is bit m - 1 */
+uint32_t torus_dm_address(const struct torus_dm *dm, uint32_t v);
+
+/** torus_dm_vertex() - Return: vertex with this address, TORUS_NO_NODE if none has it */
+uint32_t torus_dm_vertex(const struct torus_dm *dm, uint32_t address);
+
+/**
+ * torus_dm_holes() - list the holes: numbers below n that are no address
+ * @dm: the addresses
+ * @missing: gets the holes in ascending order; or NULL
+ * @standing: gets, for each of them, the address of n or more that has the number; or NULL
+ *
+ * The vertex at @standing [i] has number @missing [i], every other one has its address as number. So
+ * numbers are 0 to n - 1, and a source translates a number with this list before it sends.
+ * Return: number of holes.
+ */
+uint32_t torus_dm_holes(const struct torus_dm *dm, const uint32_t **missing,
+			const uint32_t **standing);
+
+/** torus_dm_translate() - Return: address of the vertex with @number, which is below n */
+uint32_t torus_dm_translate(const struct torus_dm *dm, uint32_t number);
+
+/** torus_dm_number() - Return: number of vertex @v, below n */
+uint32_t torus_dm_number(const struct torus_dm *dm, uint32_t v);
+
+/** torus_dm_number_vertex() - Return: vertex with @number, which is below n */
+uint32_t torus_dm_number_vertex(const struct torus_dm *dm, uint32_t number);
+
+#define TORUS_DM_NO_PORT 255	/* no vertex has such an address */
+#define TORUS_DM_NO_WAY UINT16_MAX
+
+/**
+ * torus_dm_tables() - compute the path tables of one vertex
+ * @dm: the addresses
+ * @v: the vertex
+ * @port: T: for each digit, port of the shortest path to the nearest vertex whose address differs
+ *	from that of @v in this digit first, the lowest of several ports; TORUS_DM_NO_PORT: there is no
+ *	such vertex. The first digit is [0].
+ * @gateway: for each digit that vertex, the one with the lowest address of several; TORUS_NO_NODE;
+ *	or NULL
+ * @hops: H: for each digit one entry for each port, hops of that path if it begins with the port;
+ *	TORUS_DM_NO_WAY: the port has no edge, or there is no such vertex; or NULL
+ * Return: 0; -EINVAL if there is no such vertex; -ENOMEM.
+ */
+int torus_dm_tables(const struct torus_dm *dm, uint32_t v, uint8_t *port, uint32_t *gateway,
+		    uint16_t *hops);
+
+/** torus_dm_digit() - Return: the first digit in which two different addresses of @m digits differ */
+static inline unsigned int torus_dm_digit(unsigned int m, uint32_t a, uint32_t b)
+{
+	return m + (unsigned int)__builtin_clz(a ^ b) - 32;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -330,6 +330,53 @@ static void test_verify(void **state)
 	assert_true(found.pairs > 0);
 }
 
+static uint32_t ring_next(void *arg, uint32_t v, unsigned int port)
+{
+	uint32_t n = *(uint32_t *)arg;
+
+	return (v + (port ? n - 1 : 1)) % n;
+}
+
+/* Addresses by either kind of matching. A step may do without the last of its memory. */
+static void test_addresses(void **state)
+{
+	static const enum torus_dm_match kinds[] = { TORUS_DM_EXACT, TORUS_DM_DOMINANT };
+	uint32_t n = 37, gateway[TORUS_DM_DIGITS_MAX];
+	const struct torus_graph g = { .n = n, .degree = 2, .next = ring_next, .arg = &n };
+	uint16_t hops[2 * TORUS_DM_DIGITS_MAX];
+	uint8_t port[TORUS_DM_DIGITS_MAX];
+	size_t before = memory_blocks();
+	struct torus_dm *dm;
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		const struct torus_dm_rule rule = { .match = kinds[k] };
+		bool failed = true;
+		unsigned int i;
+		int err;
+
+		for (i = 1; failed && i < MORE; i++) {
+			dm = NULL;
+			memory_fails_at(i);
+			err = torus_dm_new(&g, &rule, &dm);
+			failed = memory_failed();
+			assert_true(!err || (failed && err == -ENOMEM));
+			assert_true(!err == (dm != NULL));
+			torus_dm_free(dm);
+			assert_int_equal(memory_blocks(), before);
+		}
+		assert_in_range(i, 20, MORE - 1);
+		assert_int_equal(torus_dm_new(&g, &rule, &dm), 0);
+		for (i = 1; i <= 2; i++) {
+			memory_fails_at(i);
+			assert_int_equal(torus_dm_tables(dm, 5, port, gateway, hops), -ENOMEM);
+			assert_true(memory_failed());
+		}
+		torus_dm_free(dm);
+		assert_int_equal(memory_blocks(), before);
+	}
+}
+
 /* In so large a torus only the memory for each node matters. */
 static void test_bytes_of_a_node(void **state)
 {
@@ -359,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_updates),
 		cmocka_unit_test(test_verify),
+		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_bytes_of_a_node),
 	};
 
