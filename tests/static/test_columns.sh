@@ -37,6 +37,7 @@ check "columns of retry" described $page retry --ber 1e-5 --messages 50
 check "columns of retry --retries" described $page retry --retries 0 --messages 50
 check "columns of availability" described $page availability --nodes 64
 check "columns of translate" described $page translate
+check "columns of address" described $page address --shape 4x4 --as-written
 check "columns of availability --monte-carlo" described $page availability --nodes 64 --monte-carlo --seeds 2 --states 5
 check "a column that the page lacks is noticed" noticed
 done_testing

@@ -50,6 +50,11 @@ tests/unit/test_fabricsim_translate-objs := tests/unit/test_fabricsim_translate.
 tests/unit/test_fabricsim_translate-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_translate-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
+tests += tests/unit/test_fabricsim_address
+tests/unit/test_fabricsim_address-objs := tests/unit/test_fabricsim_address.o tests/unit/program.o
+tests/unit/test_fabricsim_address-deps := $(B)/fabricsim
+tests/unit/test_fabricsim_address-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+
 tests += tests/unit/test_fabricsim_plot
 tests/unit/test_fabricsim_plot-objs := tests/unit/test_fabricsim_plot.o tests/unit/program.o \
 	tools/fabricsim/plot.o tools/fabricctl/say.o
@@ -58,4 +63,4 @@ tests/unit/test_fabricsim_plot-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
 $(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_plot.o test_fabricsim_recovery.o test_fabricsim_flow.o \
 	test_fabricsim_retry.o test_fabricsim_train.o test_fabricsim_availability.o test_fabricsim_route.o \
-	test_fabricsim_translate.o): CPPFLAGS += $(lib-cflags)
+	test_fabricsim_translate.o test_fabricsim_address.o): CPPFLAGS += $(lib-cflags)

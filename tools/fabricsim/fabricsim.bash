@@ -8,7 +8,7 @@ _fabricsim_options() {
 
 _fabricsim() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='flow route recovery replay train retry availability translate'
+	local commands='flow route recovery replay train retry availability translate address'
 	local words=''
 
 	COMPREPLY=()
@@ -33,9 +33,13 @@ _fabricsim() {
 		--figure)
 			words=wang2012-3
 			[[ ${COMP_WORDS[1]} != availability ]] || words=simonov-8
+			[[ ${COMP_WORDS[1]} != address ]] || words='7 8'
 			[[ ${COMP_WORDS[1]} != retry ]] || words='fig3 fig4 fig5 fig6 fig7 fig8'
 			;;
 		--engine) words='walk signs steps relays' ;;
+		--match) words='auto exact dominant' ;;
+		--prefer) words='distance digits bandwidth' ;;
+		--graph) words='ring: hypercube: dragonfly: file:' ;;
 		--nics) words='packets links' ;;
 		--slot-free) words='tail head' ;;
 		--consumption) words='single multiple' ;;

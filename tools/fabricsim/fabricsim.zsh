@@ -49,10 +49,14 @@ _fabricsim_word() {
 	--figure)
 		words=(wang2012-3)
 		[[ $command != availability ]] || words=(simonov-8)
+		[[ $command != address ]] || words=(7 8)
 		[[ $command != retry ]] || words=(fig3 fig4 fig5 fig6 fig7 fig8)
 		;;
 	--protocol) words=(angara acknak hippi) ;;
 	--engine) words=(walk signs steps relays) ;;
+	--match) words=(auto exact dominant) ;;
+	--prefer) words=(distance digits bandwidth) ;;
+	--graph) words=(ring: hypercube: dragonfly: file:) ;;
 	--nics) words=(packets links) ;;
 	--slot-free) words=(tail head) ;;
 	--consumption) words=(single multiple) ;;
