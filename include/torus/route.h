@@ -478,6 +478,36 @@ uint32_t torus_dm_number_vertex(const struct torus_dm *dm, uint32_t number);
 int torus_dm_tables(const struct torus_dm *dm, uint32_t v, uint8_t *port, uint32_t *gateway,
 		    uint16_t *hops);
 
+/**
+ * torus_dm_new_torus() - give the nodes of a component of a torus their addresses
+ * @h: the torus; it must not be changed or freed before @out
+ * @from: a node of the component; to address a part of a torus, exclude the cables that leave it
+ * @rule: the rule, or NULL for the usual one
+ * @out: gets the addresses; vertices are the nodes of the component, by ascending node id
+ * Return: as torus_dm_new(); -EINVAL also if there is no such node.
+ */
+int torus_dm_new_torus(struct torus_health *h, uint32_t from, const struct torus_dm_rule *rule,
+		       struct torus_dm **out);
+
+/** torus_dm_node() - Return: node id of vertex @v of torus_dm_new_torus() */
+uint32_t torus_dm_node(const struct torus_dm *dm, uint32_t v);
+
+/** torus_dm_node_vertex() - Return: vertex of a node; TORUS_NO_NODE if it is in another component */
+uint32_t torus_dm_node_vertex(const struct torus_dm *dm, uint32_t node);
+
+/**
+ * torus_dm_rows() - compute the rows of a vertex of torus_dm_new_torus(), one for each digit
+ * @dm: the addresses
+ * @v: the vertex
+ * @rows: gets the rows: row [i] is for all destinations whose first digit that differs is [i]. It has
+ *	a relay, the gateway; 0: there is no such destination.
+ *
+ * Expanded to a row for each destination, without the relay where it is the destination, they pass
+ * torus_verify().
+ * Return: 0; -EINVAL if there is no such vertex or no torus; -ENOMEM.
+ */
+int torus_dm_rows(const struct torus_dm *dm, uint32_t v, uint64_t rows[TORUS_DM_DIGITS_MAX]);
+
 /** torus_dm_digit() - Return: the first digit in which two different addresses of @m digits differ */
 static inline unsigned int torus_dm_digit(unsigned int m, uint32_t a, uint32_t b)
 {

@@ -389,6 +389,7 @@ void torus_dm_free(struct torus_dm *dm)
 	free(dm->vertex);
 	free(dm->missing);
 	free(dm->standing);
+	lt_dm_part_free(dm->part);
 	free(dm);
 }
 

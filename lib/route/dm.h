@@ -18,6 +18,11 @@
  * and be sent back from outside, for ever: `fabricsim address --as-written` counts such pairs. So
  * the source of a leg determines the whole leg here. A leg is a row to its gateway, with the bit of a
  * relay, so routers, rows and torus_verify() treat it as any other relay (lib/route/relay.h).
+ *
+ * On a torus with excluded cables no header may lead to any node of the other half. Then the leg is
+ * one hop, along a shortest path to that half among the nodes that agree with the source in the digits
+ * before i. They are connected, so there is such a path. At its next node i is the same, and the path
+ * from there is shorter; so after finitely many such legs i rises, too.
  */
 #ifndef LIB_ROUTE_DM_H
 #define LIB_ROUTE_DM_H
@@ -84,6 +89,19 @@ int lt_match_dominant(const struct lt_level *l, uint32_t *mate);
 int lt_match_exact(const struct lt_level *l, uint32_t *mate);
 
 /**
+ * struct lt_dm_part - a component of a torus as a graph
+ * @h: the torus
+ * @n: number of nodes
+ * @node: node of each vertex
+ * @vertex: vertex of each node of the torus. Both are NULL if the component is the whole torus.
+ */
+struct lt_dm_part {
+	struct torus_health *h;
+	uint32_t n;
+	uint32_t *node, *vertex;
+};
+
+/**
  * struct torus_dm - the addresses of a graph
  * @graph: the graph
  * @m: digits
@@ -91,12 +109,17 @@ int lt_match_exact(const struct lt_level *l, uint32_t *mate);
  * @vertex: for each number the vertex
  * @missing, @standing: the holes, as torus_dm_holes() returns them
  * @holes: number of holes
+ * @part: component of a torus that the graph is, freed with the addresses; NULL: another graph
  */
 struct torus_dm {
 	struct torus_graph graph;
+	struct lt_dm_part *part;
 	unsigned int m;
 	uint32_t *address, *vertex;
 	uint32_t *missing, *standing, holes;
 };
+
+/** lt_dm_part_free() - free @part, which may be NULL */
+void lt_dm_part_free(struct lt_dm_part *part);
 
 #endif /* LIB_ROUTE_DM_H */

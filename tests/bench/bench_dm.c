@@ -136,6 +136,27 @@ static void bench_looks(unsigned int m, uint64_t *seed)
 	free(rows);
 }
 
+/* Times the rows of one node, with all paths that a header may take. */
+static void bench_rows(const char *text)
+{
+	uint64_t rows[TORUS_DM_DIGITS_MAX];
+	struct torus_shape shape;
+	struct torus_health *h;
+	struct torus_dm *dm;
+	double began;
+
+	if (torus_shape_parse(text, &shape) || torus_health_new(&shape, NULL, &h))
+		give_up("no torus");
+	if (torus_dm_new_torus(h, 0, NULL, &dm))
+		give_up("no addresses");
+	began = cpu_ms();
+	if (torus_dm_rows(dm, torus_nodes(&shape) / 3, rows))
+		give_up("no rows");
+	print_figure("rows of a node", torus_nodes(&shape), "ms", cpu_ms() - began);
+	torus_dm_free(dm);
+	torus_health_free(h);
+}
+
 static void bench_torus(const char *text)
 {
 	uint32_t gateway[TORUS_DM_DIGITS_MAX], nodes;
@@ -172,6 +193,7 @@ int main(void)
 
 	bench_torus("16x16x16");
 	bench_torus("128x128x64");
+	bench_rows("16x16x16");
 	bench_looks(12, &seed);
 	bench_looks(24, &seed);
 	return 0;
