@@ -358,9 +358,9 @@ struct torus_graph {
  * enum torus_dm_match - how a step finds pairs of sets
  * @TORUS_DM_AUTO: exact up to TORUS_DM_AUTO_MAX vertices, else dominant
  * @TORUS_DM_EXACT: most pairs, and of such choices the one with the greatest sum of weights
- * @TORUS_DM_DOMINANT: an edge that is better than all edges beside it makes a pair, until no edge is
- *	left: neighbours decide it among themselves. A step finds at least half of the pairs that are
- *	possible, the first one at least half of the greatest sum of weights.
+ * @TORUS_DM_DOMINANT: an edge that is better than all edges beside it makes a pair, until no
+ *	edge is left: neighbours decide it among themselves. A step finds at least half of the pairs
+ *	that are possible, the first one at least half of the greatest sum of weights.
  */
 enum torus_dm_match {
 	TORUS_DM_AUTO,
@@ -418,10 +418,10 @@ struct torus_dm;
  * @out: gets the addresses, for torus_dm_free()
  *
  * The result depends on the graph and the rule alone, so all nodes compute the same.
- * Return: 0; -EINVAL if the graph is empty, has too many ports, leads to vertices that do not exist,
- * or is too large for TORUS_DM_EXACT, or a given pair is not adjacent or taken already; -ENOTCONN if
- * the graph is not connected, or the given pairs do not join all vertices; -EOVERFLOW if it needs
- * more than TORUS_DM_DIGITS_MAX digits; -ENOMEM.
+ * Return: 0; -EINVAL if the graph is empty, has too many ports, leads to vertices that do not
+ * exist, or is too large for TORUS_DM_EXACT, or a given pair is not adjacent or taken already;
+ * -ENOTCONN if the graph is not connected, or the given pairs do not join all vertices; -EOVERFLOW
+ * if it needs more than TORUS_DM_DIGITS_MAX digits; -ENOMEM.
  */
 int torus_dm_new(const struct torus_graph *g, const struct torus_dm_rule *rule,
 		 struct torus_dm **out);
@@ -443,8 +443,8 @@ uint32_t torus_dm_vertex(const struct torus_dm *dm, uint32_t address);
  * @missing: gets the holes in ascending order; or NULL
  * @standing: gets, for each of them, the address of n or more that has the number; or NULL
  *
- * The vertex at @standing [i] has number @missing [i], every other one has its address as number. So
- * numbers are 0 to n - 1, and a source translates a number with this list before it sends.
+ * The vertex at @standing [i] has number @missing [i], every other one has its address as number.
+ * So numbers are 0 to n - 1, and a source translates a number with this list before it sends.
  * Return: number of holes.
  */
 uint32_t torus_dm_holes(const struct torus_dm *dm, const uint32_t **missing,
@@ -466,9 +466,9 @@ uint32_t torus_dm_number_vertex(const struct torus_dm *dm, uint32_t number);
  * torus_dm_tables() - compute the path tables of one vertex
  * @dm: the addresses
  * @v: the vertex
- * @port: T: for each digit, port of the shortest path to the nearest vertex whose address differs
- *	from that of @v in this digit first, the lowest of several ports; TORUS_DM_NO_PORT: there is no
- *	such vertex. The first digit is [0].
+ * @port: T: for each digit, port of the shortest path to the nearest vertex whose address
+ *	differs from that of @v in this digit first, the lowest of several ports; TORUS_DM_NO_PORT:
+ *	there is no such vertex. The first digit is [0].
  * @gateway: for each digit that vertex, the one with the lowest address of several; TORUS_NO_NODE;
  *	or NULL
  * @hops: H: for each digit one entry for each port, hops of that path if it begins with the port;
@@ -492,15 +492,15 @@ int torus_dm_new_torus(struct torus_health *h, uint32_t from, const struct torus
 /** torus_dm_node() - Return: node id of vertex @v of torus_dm_new_torus() */
 uint32_t torus_dm_node(const struct torus_dm *dm, uint32_t v);
 
-/** torus_dm_node_vertex() - Return: vertex of a node; TORUS_NO_NODE if it is in another component */
+/** torus_dm_node_vertex() - Return: vertex of a node, TORUS_NO_NODE if it is not in the component */
 uint32_t torus_dm_node_vertex(const struct torus_dm *dm, uint32_t node);
 
 /**
  * torus_dm_rows() - compute the rows of a vertex of torus_dm_new_torus(), one for each digit
  * @dm: the addresses
  * @v: the vertex
- * @rows: gets the rows: row [i] is for all destinations whose first digit that differs is [i]. It has
- *	a relay, the gateway; 0: there is no such destination.
+ * @rows: gets the rows: row [i] is for all destinations whose first digit that differs is [i].
+ *	It has a relay, the gateway; 0: there is no such destination.
  *
  * Expanded to a row for each destination, without the relay where it is the destination, they pass
  * torus_verify().
@@ -508,7 +508,7 @@ uint32_t torus_dm_node_vertex(const struct torus_dm *dm, uint32_t node);
  */
 int torus_dm_rows(const struct torus_dm *dm, uint32_t v, uint64_t rows[TORUS_DM_DIGITS_MAX]);
 
-/** torus_dm_digit() - Return: the first digit in which two different addresses of @m digits differ */
+/** torus_dm_digit() - Return: first digit in which two different addresses of @m digits differ */
 static inline unsigned int torus_dm_digit(unsigned int m, uint32_t a, uint32_t b)
 {
 	return m + (unsigned int)__builtin_clz(a ^ b) - 32;

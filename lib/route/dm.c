@@ -66,8 +66,8 @@ static uint32_t size_of(const struct join *j, uint32_t set)
 }
 
 /*
- * Numbers the next sets in the order of their lowest part. @one: if not NULL, the sets that get digit
- * 1. Return: number of next sets.
+ * Numbers the next sets in the order of their lowest part. @one: if not NULL, the sets that get
+ * digit 1. Return: number of next sets.
  */
 static uint32_t number_sets(struct join *j, const bool *one)
 {
@@ -183,7 +183,8 @@ static bool are_adjacent(const struct lt_level *l, uint32_t a, uint32_t b)
 }
 
 /* Takes the pairs of @step that are given. Return: 0, -EINVAL. */
-static int take_pairs(struct join *j, const struct torus_dm_rule *rule, unsigned int step, bool *one)
+static int take_pairs(struct join *j, const struct torus_dm_rule *rule, unsigned int step,
+		      bool *one)
 {
 	for (uint32_t i = 0; i < j->l.n; i++)
 		j->mate[i] = TORUS_NO_NODE;

@@ -16,13 +16,13 @@
  *
  * The paper decides anew at each hop. There a packet may leave the set on its way to the next one,
  * and be sent back from outside, for ever: `fabricsim address --as-written` counts such pairs. So
- * the source of a leg determines the whole leg here. A leg is a row to its gateway, with the bit of a
- * relay, so routers, rows and torus_verify() treat it as any other relay (lib/route/relay.h).
+ * the source of a leg determines the whole leg here. A leg is a row to its gateway, with the bit of
+ * a relay, so routers, rows and torus_verify() treat it as any other relay (lib/route/relay.h).
  *
  * On a torus with excluded cables no header may lead to any node of the other half. Then the leg is
- * one hop, along a shortest path to that half among the nodes that agree with the source in the digits
- * before i. They are connected, so there is such a path. At its next node i is the same, and the path
- * from there is shorter; so after finitely many such legs i rises, too.
+ * one hop, along a shortest path to that half among the nodes that agree with the source in the
+ * digits before i. They are connected, so there is such a path. At its next node i is the same, and
+ * the path from there is shorter; so after finitely many such legs i rises, too.
  */
 #ifndef LIB_ROUTE_DM_H
 #define LIB_ROUTE_DM_H
@@ -77,9 +77,9 @@ static inline uint32_t lt_key_sum(uint32_t a, uint32_t b)
  * lt_match_dominant() takes an edge as soon as it comes before all edges beside it. As the order of
  * edges is the same at both ends, there always is such an edge, and the result does not depend on
  * which is taken first. From the second step on, edges come first one end of which has few
- * neighbours: such a set would soon have no free neighbour. Without that, one set grows by a vertex a
- * step while those around it are taken, and 110 vertices needed more than 24 digits where 8 do. Then
- * come the keys, and at last the lowest set and the other one.
+ * neighbours: such a set would soon have no free neighbour. Without that, one set grows by a vertex
+ * a step while those around it are taken, and 110 vertices needed more than 24 digits where 8 do.
+ * Then come the keys, and at last the lowest set and the other one.
  *
  * lt_match_exact() finds most pairs, then the greatest sum of keys, then the least sum of the
  * differences between the numbers of sets, for at most TORUS_DM_EXACT_MAX sets. The last criterion

@@ -4,8 +4,8 @@
 #include "dm.h"
 
 /*
- * Return: neighbours of that end of an edge which has fewer. Before the first step it is the same for
- * all edges: to count them there takes longer than all else.
+ * Return: neighbours of that end of an edge which has fewer. Before the first step it is the same
+ * for all edges: to count them there takes longer than all else.
  */
 static uint32_t least_degree(const struct lt_level *l, uint32_t a, uint32_t b)
 {
@@ -19,8 +19,8 @@ static uint32_t least_degree(const struct lt_level *l, uint32_t a, uint32_t b)
 }
 
 /* Return: true if the edge from @v to @a comes before that to @b. */
-static bool comes_before(const struct lt_level *l, uint32_t v, const struct lt_edge *a,
-			 const struct lt_edge *b)
+static bool edge_comes_first(const struct lt_level *l, uint32_t v, const struct lt_edge *a,
+			     const struct lt_edge *b)
 {
 	uint32_t low_a = a->to < v ? a->to : v, low_b = b->to < v ? b->to : v;
 	uint32_t degree_a = least_degree(l, v, a->to), degree_b = least_degree(l, v, b->to);
@@ -38,14 +38,14 @@ static uint32_t first_choice(const struct lt_level *l, const uint32_t *mate, uin
 	const struct lt_edge *e, *best = NULL;
 
 	for (uint32_t n = lt_dm_edges(l, v, &e); n--; e++)
-		if (mate[e->to] == TORUS_NO_NODE && (!best || comes_before(l, v, e, best)))
+		if (mate[e->to] == TORUS_NO_NODE && (!best || edge_comes_first(l, v, e, best)))
 			best = e;
 	return best ? best->to : TORUS_NO_NODE;
 }
 
 /*
- * Follows first choices from @v until two sets choose each other, and goes back as far as the choices
- * are gone. Each choice comes before the last one, so a path has each set once.
+ * Follows first choices from @v until two sets choose each other, and goes back as far as the
+ * choices are gone. Each choice comes before the last one, so a path has each set once.
  */
 static void follow_choices(const struct lt_level *l, uint32_t *mate, uint32_t *path, uint32_t v)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Edmonds' matching of greatest weight, O(n^3), by the primal-dual method. Each vertex has a label,
- * and so has each blossom, an odd cycle that is treated as one vertex. Labels of the ends of an edge
- * never add up to less than twice its weight; the difference is its slack. Trees of tight edges
- * (slack 0), in which outer and inner nodes alternate, grow from all free vertices. A tight edge
- * between two trees gives a path along which the matching gains an edge; one within a tree makes a
- * blossom. If there is none, labels change until there is. An inner blossom whose label falls to 0
- * is dissolved.
+ * and so has each blossom, an odd cycle that is treated as one vertex. Labels of the ends of an
+ * edge never add up to less than twice its weight; the difference is its slack. Trees of tight
+ * edges (slack 0), in which outer and inner nodes alternate, grow from all free vertices. A tight
+ * edge between two trees gives a path along which the matching gains an edge; one within a tree
+ * makes a blossom. If there is none, labels change until there is. An inner blossom whose label
+ * falls to 0 is dissolved.
  *
- * Vertices are 1 to n, blossoms n + 1 to @top, and 0 is none. A node is a vertex or a blossom, and is
- * outermost if it is in no blossom.
+ * Vertices are 1 to n, blossoms n + 1 to @top, and 0 is none. A node is a vertex or a blossom, and
+ * is outermost if it is in no blossom.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -346,7 +346,8 @@ static int64_t label_step(const struct blossoms *b)
 		if (b->side[x] == INNER)
 			at = x > b->n ? b->label[x] / 2 : INT64_MAX;
 		else if (b->nearest[x])
-			at = slack_of(b, tie_of(b, b->nearest[x], x)) / (b->side[x] == OUTER ? 2 : 1);
+			at = slack_of(b, tie_of(b, b->nearest[x], x)) /
+			     (b->side[x] == OUTER ? 2 : 1);
 		if (at < step)
 			step = at;
 	}

@@ -71,8 +71,8 @@ static void search_halves(struct ripple *r, uint32_t own, uint32_t from)
 }
 
 /* Adds what is found behind @port, one hop from the vertex itself. */
-static void add_port(struct ripple *r, unsigned int p, uint8_t *port, uint32_t *gateway,
-		     uint16_t *best, uint16_t *hops)
+static void add_way_by(struct ripple *r, unsigned int p, uint8_t *port, uint32_t *gateway,
+		       uint16_t *best, uint16_t *hops)
 {
 	const struct torus_dm *dm = r->dm;
 	unsigned int degree = dm->graph.degree;
@@ -123,7 +123,7 @@ int torus_dm_tables(const struct torus_dm *dm, uint32_t v, uint8_t *port, uint32
 			hops[i * dm->graph.degree + p] = TORUS_DM_NO_WAY;
 	}
 	for (unsigned int p = 0; !err && p < dm->graph.degree; p++)
-		add_port(&r, p, port, gateway, best, hops);
+		add_way_by(&r, p, port, gateway, best, hops);
 	free(r.queue);
 	free(r.met);
 	return err;

@@ -15,12 +15,12 @@ void lt_dm_part_free(struct lt_dm_part *part)
 	free(part);
 }
 
-static uint32_t node_of(const struct lt_dm_part *part, uint32_t v)
+static uint32_t node_of_vertex(const struct lt_dm_part *part, uint32_t v)
 {
 	return part->node ? part->node[v] : v;
 }
 
-static uint32_t vertex_of(const struct lt_dm_part *part, uint32_t node)
+static uint32_t vertex_of_node(const struct lt_dm_part *part, uint32_t node)
 {
 	return part->vertex ? part->vertex[node] : node;
 }
@@ -28,11 +28,11 @@ static uint32_t vertex_of(const struct lt_dm_part *part, uint32_t node)
 static uint32_t part_next(void *arg, uint32_t v, unsigned int port)
 {
 	const struct lt_dm_part *part = arg;
-	uint32_t node = node_of(part, v);
+	uint32_t node = node_of_vertex(part, v);
 
 	if (torus_health_cut(part->h, node, port))
 		return TORUS_NO_NODE;
-	return vertex_of(part, torus_neighbour(&part->h->shape, node, port));
+	return vertex_of_node(part, torus_neighbour(&part->h->shape, node, port));
 }
 
 static unsigned int part_dim(void *arg, uint32_t v, unsigned int port)
@@ -99,12 +99,12 @@ int torus_dm_new_torus(struct torus_health *h, uint32_t from, const struct torus
 
 uint32_t torus_dm_node(const struct torus_dm *dm, uint32_t v)
 {
-	return node_of(dm->part, v);
+	return node_of_vertex(dm->part, v);
 }
 
 uint32_t torus_dm_node_vertex(const struct torus_dm *dm, uint32_t node)
 {
-	return vertex_of(dm->part, node);
+	return vertex_of_node(dm->part, node);
 }
 
 /* --- rows ---------------------------------------------------------------------- */
@@ -182,12 +182,16 @@ static uint32_t first_vertex(const struct torus_dm *dm, uint32_t v, unsigned int
 int torus_dm_rows(const struct torus_dm *dm, uint32_t v, uint64_t rows[TORUS_DM_DIGITS_MAX])
 {
 	struct gate gate[TORUS_DM_DIGITS_MAX] = { { .any = false } };
+	unsigned int digit;
 
 	if (!dm->part || v >= dm->graph.n)
 		return -EINVAL;
-	for (uint32_t d = 0; d < dm->graph.n; d++)
-		if (d != v)
-			consider_gate(dm, v, d, &gate[torus_dm_digit(dm->m, dm->address[v], dm->address[d])]);
+	for (uint32_t d = 0; d < dm->graph.n; d++) {
+		if (d == v)
+			continue;
+		digit = torus_dm_digit(dm->m, dm->address[v], dm->address[d]);
+		consider_gate(dm, v, d, &gate[digit]);
+	}
 	for (unsigned int i = 0; i < dm->m; i++) {
 		if (gate[i].any && !gate[i].row) {
 			uint32_t next = first_vertex(dm, v, i);

@@ -26,7 +26,7 @@ static double cpu_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-static void give_up(const char *what)
+static __attribute__((noreturn)) void give_up(const char *what)
 {
 	fprintf(stderr, "bench_dm: %s\n", what);
 	exit(1);

@@ -436,8 +436,8 @@ static void test_random_matchings(void **state)
 }
 
 /*
- * Parallel edges are among them. Few digits are left over; without the order of lt_match_dominant() by
- * neighbours these graphs need 9 to 25.
+ * Parallel edges are among them. Few digits are left over; without the order of lt_match_dominant()
+ * by neighbours these graphs need 9 to 25.
  */
 static void test_random_graphs(void **state)
 {

@@ -9,7 +9,8 @@
 #include "verify_fabric.h"
 
 /* The row of vertex @v to vertex @d that a NIC makes of its m rows. */
-static uint64_t expanded_row(const struct torus_dm *dm, const uint64_t *rows, uint32_t v, uint32_t d)
+static uint64_t expanded_row(const struct torus_dm *dm, const uint64_t *rows, uint32_t v,
+			     uint32_t d)
 {
 	unsigned int m = torus_dm_digits(dm);
 	uint64_t row = rows[torus_dm_digit(m, torus_dm_address(dm, v), torus_dm_address(dm, d))];

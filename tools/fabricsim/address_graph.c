@@ -68,7 +68,8 @@ static bool join_vertices(struct address_graph *g, uint32_t a, uint32_t b)
 /* --- tori ---------------------------------------------------------------------- */
 
 /*
- * Takes @n nodes into @member: node 0, and then again and again a random neighbour of a random member.
+ * Takes @n nodes into @member: node 0, and then again and again a random neighbour of a random
+ * member.
  * @list: room for @n nodes.
  */
 static void grow_part(const struct torus_shape *s, uint32_t n, uint64_t seed, bool *member,

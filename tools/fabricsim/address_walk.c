@@ -97,8 +97,8 @@ static void measure_distances(struct walker *w, uint32_t to)
 }
 
 /*
- * Follows the path from @from until it comes to a vertex whose path is known, or to itself, and sets
- * the vertices on it.
+ * Follows the path from @from until it comes to a vertex whose path is known, or to itself, and
+ * sets the vertices on it.
  */
 static void follow_path(struct walker *w, uint32_t from, uint32_t to, bool as_written)
 {
@@ -125,7 +125,7 @@ static void follow_path(struct walker *w, uint32_t from, uint32_t to, bool as_wr
 }
 
 /* Return: number of vertices from which no choice of equally short ports leads to @to. */
-static uint32_t count_lost(struct walker *w, uint32_t to)
+static uint32_t count_unserved(struct walker *w, uint32_t to)
 {
 	const struct address_graph *g = w->g;
 	uint32_t head = 0, tail = 0;
@@ -176,7 +176,7 @@ int address_walk(const struct address_graph *g, const struct torus_dm *dm, bool 
 			out->minimal += w.away[from];
 		}
 		if (as_written)
-			out->loops_any += count_lost(&w, to);
+			out->loops_any += count_unserved(&w, to);
 	}
 	free_walker(&w);
 	return err;

@@ -91,7 +91,7 @@ static double per(uint64_t sum, uint64_t n)
 }
 
 /* Return: a point, NULL if out of memory. */
-static json_t *point_json(const struct address_graph *g, const struct torus_dm *dm)
+static json_t *address_point_json(const struct address_graph *g, const struct torus_dm *dm)
 {
 	struct address_walk w;
 	uint64_t served;
@@ -143,7 +143,7 @@ static int show_figure(const struct ctl *ctl, const struct address_graph *g,
 		print_addresses(dm, g->n);
 		return OK;
 	}
-	point = point_json(g, dm);
+	point = address_point_json(g, dm);
 	addresses = json_array();
 	for (uint32_t v = 0; v < g->n; v++)
 		json_array_append_new(addresses, json_integer(torus_dm_address(dm, v)));
@@ -178,7 +178,7 @@ static int judge_graph(const struct ctl *ctl, struct address_graph *g,
 	if (status == OK && figure_text)
 		status = show_figure(ctl, g, dm);
 	if (status == OK && !figure_text) {
-		point = point_json(g, dm);
+		point = address_point_json(g, dm);
 		if (!point || json_array_append_new(points, point))
 			status = fail("out of memory");
 	}
