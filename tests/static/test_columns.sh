@@ -38,6 +38,7 @@ check "columns of retry --retries" described $page retry --retries 0 --messages 
 check "columns of availability" described $page availability --nodes 64
 check "columns of translate" described $page translate
 check "columns of address" described $page address --shape 4x4 --as-written
+check "columns of grow" described $page grow --nodes 8
 check "columns of availability --monte-carlo" described $page availability --nodes 64 --monte-carlo --seeds 2 --states 5
 check "a column that the page lacks is noticed" noticed
 done_testing

@@ -55,6 +55,12 @@ tests/unit/test_fabricsim_address-objs := tests/unit/test_fabricsim_address.o te
 tests/unit/test_fabricsim_address-deps := $(B)/fabricsim
 tests/unit/test_fabricsim_address-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
+tests += tests/unit/test_fabricsim_grow
+tests/unit/test_fabricsim_grow-objs := tests/unit/test_fabricsim_grow.o tests/unit/program.o \
+	$(sim-grow:%=tools/fabricsim/%.o)
+tests/unit/test_fabricsim_grow-deps := $(B)/libtorus.a $(B)/fabricsim
+tests/unit/test_fabricsim_grow-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+
 tests += tests/unit/test_fabricsim_plot
 tests/unit/test_fabricsim_plot-objs := tests/unit/test_fabricsim_plot.o tests/unit/program.o \
 	tools/fabricsim/plot.o tools/fabricctl/say.o
@@ -63,4 +69,4 @@ tests/unit/test_fabricsim_plot-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
 $(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_plot.o test_fabricsim_recovery.o test_fabricsim_flow.o \
 	test_fabricsim_retry.o test_fabricsim_train.o test_fabricsim_availability.o test_fabricsim_route.o \
-	test_fabricsim_translate.o test_fabricsim_address.o): CPPFLAGS += $(lib-cflags)
+	test_fabricsim_translate.o test_fabricsim_address.o test_fabricsim_grow.o): CPPFLAGS += $(lib-cflags)

@@ -8,7 +8,7 @@ _fabricsim_options() {
 
 _fabricsim() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='flow route recovery replay train retry availability translate address'
+	local commands='flow route recovery replay train retry availability translate address grow'
 	local words=''
 
 	COMPREPLY=()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Commands first, in the order in which help lists them, then what they share, then
 # what belongs to one of them. From fabricctl comes what commands are made of.
-sim-commands := flow route recovery replay train retry availability translate address
+sim-commands := flow route recovery replay train retry availability translate address grow
 sim-shared := main range points plot jobs
 sim-flow-engine := flow_net flow_step flow_birth flow_pattern flow_wheel flow_check \
 	$(patsubst tools/fabricsim/%.c,%,$(sort $(wildcard tools/fabricsim/flow_policy*.c)))
@@ -12,6 +12,7 @@ sim-availability := avail_formula avail_sample avail_option
 sim-core := bubble retry retry_angara retry_acknak retry_hippi
 sim-train := train_run train_wear
 sim-translate := translate_paper translate_time
+sim-grow := grow_run
 sim-address := address_graph address_walk address_tree
 sim-retry := retry_wire retry_formula retry_play
 sim-ctl := program command say table number json line
@@ -28,7 +29,7 @@ fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \
 	$(sim-route:%=tools/fabricsim/%.o) $(sim-retry:%=tools/fabricsim/%.o) \
 	$(sim-recovery:%=tools/fabricsim/%.o) $(sim-train:%=tools/fabricsim/%.o) $(sim-world-objs) \
 	$(sim-availability:%=tools/fabricsim/%.o) $(sim-translate:%=tools/fabricsim/%.o) \
-	$(sim-address:%=tools/fabricsim/%.o) \
+	$(sim-address:%=tools/fabricsim/%.o) $(sim-grow:%=tools/fabricsim/%.o) \
 	$(sim-ctl:%=tools/fabricctl/%.o) lib/util/units.o
 fabricsim-objs += daemon/record.o daemon/record_ops.o daemon/quality.o daemon/wear.o
 fabricsim-deps := $(B)/libtorus.a
