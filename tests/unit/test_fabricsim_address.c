@@ -93,7 +93,7 @@ static void test_tori(void **state)
 	}
 }
 
-/* What the rule of the paper costs, and legs do not. */
+/* The rule of the paper costs what legs do not. */
 static void test_as_written(void **state)
 {
 	static const struct {
