@@ -93,7 +93,7 @@ static void test_tori(void **state)
 	}
 }
 
-/* The rule of the paper costs what legs do not. */
+/* Packets by the rule of the paper may never arrive; legs always do. */
 static void test_as_written(void **state)
 {
 	static const struct {
