@@ -92,7 +92,7 @@ static void unknown(void **state)
 		assert_true(add(seq, 100));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_string_equal(after(wrong[i], true), "100/1");
-	/* Of another manager: only what is later */
+	/* Only later events follow those of another manager. */
 	assert_string_equal(after("77-100000001", true), "100/2");
 	assert_string_equal(after("77-300000001", true), "");
 }

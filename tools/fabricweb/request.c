@@ -396,7 +396,7 @@ char *web_error_body(const char *code, const char *text)
 	json_t *j = json_pack("{s:b, s:s, s:s}", "ok", 0, "code", code, "error", text);
 	char plain[WEB_TEXT_MAX], *body;
 
-	/* What it quotes of a client may be no UTF-8, or be cut within a character. */
+	/* A text quoted from a client may be no UTF-8, or be cut within a character. */
 	if (!j) {
 		snprintf(plain, sizeof(plain), "%s", text);
 		for (char *c = plain; *c; c++)

@@ -2,7 +2,7 @@
 /*
  * Binds requests (request.c) to evhttp, the manager (control.c) and the events (feed.c).
  *
- * Of evhttp: while a request is answered it does not read from the connection, so a client that
+ * While a request is answered, evhttp does not read from the connection, so a client that
  * leaves then is noticed when the answer is sent; the request stays valid until then. A stream of
  * events reads on, so that a client that leaves is noticed at once; what such a client sends
  * is not wanted and bounded by the watermark.
@@ -421,7 +421,7 @@ static void on_request(struct evhttp_request *rq, void *arg)
 		free_visit(v);
 		return;
 	}
-	/* Who is refused stays one that has not asked, and gives way to others. */
+	/* A client that is refused counts as one that has not asked, and gives way to others. */
 	limit_touch(&v->server->limit, bufferevent_getfd(evhttp_connection_get_bufferevent(conn)),
 		    seconds_now(), false);
 	carry_out(v);
