@@ -80,10 +80,16 @@ headers() {
 	done
 }
 
+declared() { # without what the headers define themselves
+	grep -hoE '\btorus_[a-z0-9_]+\(|\btorus_[a-z]+_(counters|gauges)\b' \
+		"$tmp"/usr/include/torus/*.h | tr -d '(' | sort -u |
+		grep -vxFf <(sed -n 's/^static inline .*\b\(torus_[a-z0-9_]*\)(.*/\1/p' \
+			"$tmp"/usr/include/torus/*.h)
+}
+
 # Exported is what the headers declare, all of it versioned, and nothing else.
 symbols() {
-	diff <(grep -hoE '\btorus_[a-z0-9_]+\(|\btorus_[a-z]+_(counters|gauges)\b' \
-		"$tmp"/usr/include/torus/*.h | tr -d '(' | sed 's/$/@@TORUS_0.1/' | sort -u) \
+	diff <(declared | sed 's/$/@@TORUS_0.1/' | sort) \
 		<(nm -D --defined-only "$tmp/usr/lib/libtorus.so.0" |
 			awk '$2 != "A" { print $3 }' | sort -u)
 }
