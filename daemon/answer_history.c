@@ -150,7 +150,7 @@ static void answer_events_text(struct request *rq, const char *events, const cha
 	answer_ok_with(rq, j, "events", events);
 }
 
-/* Return: a JSON array of the events in memory that fit @f; NULL: out of memory. */
+/* Return: a JSON array of the events in memory that fit @f; NULL if out of memory. */
 static char *recent_events(const struct fabricd *d, const struct history_filter *f)
 {
 	json_t *list = json_array();

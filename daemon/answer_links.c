@@ -41,8 +41,8 @@ static json_t *expected_json(const struct fabricd *d, const struct torus_link *l
 }
 
 /*
- * Return: the name of the node at the other end, from the table or from the node's INIT; NULL: not
- * known.
+ * Return: the name of the node at the other end, from the table or from the node's INIT; NULL if it
+ * is not known.
  */
 static const char *peer_name(const struct fabricd *d, const struct torus_link *l,
 			     struct fm_neighbour *n)
@@ -111,7 +111,7 @@ static void add_excluded(struct fabricd *d, const struct torus_link *l, json_t *
 	json_object_set_new(j, "until", until ? json_integer((json_int_t)until) : json_null());
 }
 
-/* Return: the reason why the link is not up; NULL: it has none. */
+/* Return: the reason why the link is not up; NULL if it has none. */
 static const char *reason_text(const struct torus_link *l)
 {
 	return torus_link_reason_name(l->state == TORUS_LINK_UP ? TORUS_REASON_NONE : l->reason);

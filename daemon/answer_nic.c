@@ -19,7 +19,7 @@ void answer_add_counters(json_t *to, const struct torus_counter_desc *desc,
 
 /*
  * Removes the answers of nodes that could not ask their NICs, so that these nodes count as missing.
- * Return: the error of the one node that the request is about; NULL: there was no error.
+ * Return: the error of the one node that the request is about; NULL if there was no error.
  */
 static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 {

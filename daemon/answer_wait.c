@@ -33,8 +33,8 @@ static void arm_wait_timer(struct fabricd *d)
 }
 
 /*
- * Return: the first request that can be answered now; NULL: none. Answering a request may change
- * the list, so the caller searches from the start each time.
+ * Return: the first request that can be answered now; NULL if there is none. Answering a request
+ * may change the list, so the caller searches from the start each time.
  */
 static struct request *next_one(struct fabricd *d, bool *late)
 {

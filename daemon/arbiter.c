@@ -59,7 +59,7 @@ static void put_claim_text(char *to, size_t room, const char *from, size_t len)
 	to[n] = '\0';
 }
 
-/* Return: the text after @word and blanks; NULL: @text does not begin with @word. */
+/* Return: the text after @word and blanks; NULL if @text does not begin with @word. */
 static const char *skip_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);

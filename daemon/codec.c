@@ -164,7 +164,7 @@ struct plan_room {
 	uint8_t net6[16];
 };
 
-/* Return: the address plan as a message; NULL: it is the default plan. */
+/* Return: the address plan as a message; NULL if it is the default plan. */
 static Svc__Plan *put_plan(struct plan_room *r, const struct torus_plan *p)
 {
 	if (!p->len4)

@@ -22,7 +22,7 @@ int codec_open(const uint8_t *data, size_t len, Svc__Message **m);
 /** codec_fm_pack() - as fm_msg_pack(), with the members of @m other than its body */
 int codec_fm_pack(Svc__Message *m, const struct fm_msg *msg, uint8_t **data, size_t *len);
 /**
- * codec_fm() - read the body of a message of the state machine. Return: 0; -EBADMSG: there is no
+ * codec_fm() - read the body of a message of the state machine. Return: 0; -EBADMSG if there is no
  * such message, or it is malformed; -ENOMEM
  */
 int codec_fm(struct fm_msg *out, const Svc__Message *m);

@@ -473,7 +473,7 @@ static void on_config_key(struct inifile *file, const char *section, const char 
 	refuse_unknown(file, section, name);
 }
 
-/* Return: the number of the line that sets the key; 0: no line sets it. */
+/* Return: the number of the line that sets the key; 0 if no line sets it. */
 static unsigned int find_key_line(const struct config *c, const char *name)
 {
 	for (unsigned int i = 0; i < NKEYS; i++)

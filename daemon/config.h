@@ -82,7 +82,10 @@ int config_load(struct config *c, const char *path, config_complain *complain, v
  */
 void config_reload(struct config *c, const struct config *now);
 
-/** config_state_dir() - Return: the directory of the state file and the history; NULL: none */
+/**
+ * config_state_dir() - Return: the directory of the state file and the history; NULL if there is
+ * none
+ */
 const char *config_state_dir(const struct config *c);
 
 /** enum config_source - where a value comes from */

@@ -24,7 +24,7 @@ void control_events(struct control *c);
 /**
  * control_parse() - parse a request
  * @error: if the request is malformed, set to the reason; it has @room bytes
- * Return: the request; NULL: it is malformed.
+ * Return: the request; NULL if it is malformed.
  */
 json_t *control_parse(const char *line, size_t len, char *error, size_t room);
 

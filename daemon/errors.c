@@ -271,7 +271,7 @@ static unsigned int count_out(const struct fabricd *d)
 	return n;
 }
 
-/* Return: the reason why the link must not be excluded; NULL: it may be excluded. */
+/* Return: the reason why the link must not be excluded; NULL if it may be excluded. */
 static const char *why_keep(const struct fabricd *d, uint32_t node, unsigned int port)
 {
 	struct fm_target end = { .node = node, .port = (int)port };

@@ -101,7 +101,7 @@ void machine_stop(struct fabricd *d);
 /**
  * machine_event() - record an event, and pass it to the state machine
  * All events of the state machine are passed by this function, so that a recording is complete.
- * Return: what the state machine returned; -ENODEV: there is no state machine.
+ * Return: what the state machine returned; -ENODEV if there is no state machine.
  */
 int machine_event(struct fabricd *d, const struct record_event *e);
 /** fabricd_refused_text() - describe the last packet without a valid seal. Return: @buf */

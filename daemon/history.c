@@ -35,8 +35,8 @@
 #define SEGMENT_MAX (4u << 20)
 
 /*
- * Calls @told if the error has changed. Return: when the writer began its present read or write; 0:
- * it is idle
+ * Calls @told if the error has changed. Return: when the writer began its present read or write; 0
+ * if it is idle
  */
 static uint64_t tell_history(struct history *h)
 {

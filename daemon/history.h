@@ -79,7 +79,7 @@ bool history_room(struct history *h);
 bool history_has(struct history *h, uint64_t log, uint64_t seq);
 /**
  * history_have() - list the last number of each log, as "LOG=SEQ,LOG=SEQ"
- * Return: a text to be freed by the caller; NULL: the history is not read yet, or out of memory.
+ * Return: a text to be freed by the caller; NULL if the history is not read yet, or out of memory.
  */
 char *history_have(struct history *h);
 void history_stats(struct history *h, struct history_stats *out);
@@ -138,7 +138,7 @@ struct history_found {
 /**
  * history_ask() - start a search; @done is called later, in the loop
  * @f: copied; the search takes over @f->have
- * Return: a handle for history_forget(); NULL: no memory, or too many searches at once.
+ * Return: a handle for history_forget(); NULL if there is no memory, or too many searches at once.
  */
 struct history_job *history_ask(struct history *h, const struct history_filter *f,
 				void (*done)(void *arg, const struct history_found *found),

@@ -114,8 +114,8 @@ static int hex_value(char c)
 }
 
 /*
- * Reads a number in @base and the space after it. Return: the text after the space; NULL: there is
- * no such number.
+ * Reads a number in @base and the space after it. Return: the text after the space; NULL if there
+ * is no such number.
  */
 static const char *read_number(const char *p, const char *end, unsigned int base, uint64_t *out)
 {
@@ -130,7 +130,7 @@ static const char *read_number(const char *p, const char *end, unsigned int base
 
 /*
  * Reads the number of a log and the space after it; in format 1 the number is hexadecimal, and has
- * more digits. Return: the text after the space; NULL: there is no such number.
+ * more digits. Return: the text after the space; NULL if there is no such number.
  */
 static const char *read_log(const char *p, const char *end, uint64_t *out, bool *former)
 {

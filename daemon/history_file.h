@@ -55,10 +55,10 @@ size_t history_json(const struct history_record *r, char to[HISTORY_JSON_MAX]);
 char *history_kind(char to[SVC_KIND_MAX], const char *kind);
 /**
  * history_line() - make the line of @r, with its newline
- * Return: the line, to be freed by the caller; NULL: no memory, or it would be too long.
+ * Return: the line, to be freed by the caller; NULL if there is no memory, or it would be too long.
  */
 char *history_line(const struct history_record *r, size_t *len);
-/** history_line_read() - parse a line without its newline. Return: 0; -EBADMSG: it is damaged */
+/** history_line_read() - parse a line without its newline. Return: 0; -EBADMSG if it is damaged */
 int history_line_read(const char *line, size_t len, struct history_record *out);
 
 /** history_head() - make the first line of a file, with its newline. Return: its length */
@@ -67,8 +67,8 @@ size_t history_head(char line[HISTORY_HEAD_MAX], const char *fabric, uint64_t gu
  * history_head_check() - check the first line in the first @len bytes of a file
  * @former: set to true if it is of an earlier format: it can be read, and not be continued
  * @why: after -EBADMSG, set to what is wrong
- * Return: bytes of the first line; 0: the file ends within it, because of a crash; -EBADMSG: it is
- * not a file of this history.
+ * Return: bytes of the first line; 0 if the file ends within it, because of a crash; -EBADMSG if it
+ * is not a file of this history.
  */
 ssize_t history_head_check(const char *data, size_t len, const char *fabric, uint64_t guid,
 			   bool *former, char *why, size_t room);

@@ -89,14 +89,14 @@ struct history_writer *history_writer_new(void);
 /** history_write_thread() - body of the thread that writes */
 void *history_write_thread(void *arg);
 /* The lock must be held by the callers of the three functions below. */
-/** history_find_log() - Return: the state of a log; NULL: no event of this log is known */
+/** history_find_log() - Return: the state of a log; NULL if no event of this log is known */
 struct history_log *history_find_log(struct history *h, uint64_t log);
 /**
  * history_note_log() - remember that an event of a log is in a file, or will be in it
  * There are few logs: one for each start of a manager that led.
  */
 void history_note_log(struct history *h, uint64_t log, uint64_t seq, uint32_t segment);
-/** history_last_number() - Return: the number of the last file; 0: there is no file */
+/** history_last_number() - Return: the number of the last file; 0 if there is no file */
 uint32_t history_last_number(const struct history *h);
 /** history_tell_loop() - wake the loop; called by a thread after changing what the loop reads */
 void history_tell_loop(struct history *h);

@@ -280,8 +280,8 @@ static void await_writer(struct history *h)
 }
 
 /*
- * Called with the lock. Return: the lines in the queue, in order; NULL: the queue is empty, or out
- * of memory.
+ * Called with the lock. Return: the lines in the queue, in order; NULL if the queue is empty, or
+ * out of memory.
  */
 static char *copy_queue(const struct history *h, size_t *len)
 {
@@ -379,7 +379,7 @@ static void job_free(struct history_job *j)
 	free(j);
 }
 
-/* Called with the lock. Return: the next search to be done; NULL: there is no search. */
+/* Called with the lock. Return: the next search to be done; NULL if there is no search. */
 static struct history_job *next_search(struct history *h)
 {
 	struct history_job *j = h->jobs;
@@ -421,7 +421,7 @@ void *history_search_thread(void *arg)
 
 /*
  * Called with the lock: removes the first search that has ended from the list. Return: this search;
- * NULL: no search has ended.
+ * NULL if no search has ended.
  */
 static struct history_job *take_ended(struct history *h)
 {

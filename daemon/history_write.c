@@ -211,7 +211,7 @@ static void load_lines(struct history *h, uint32_t n, int fd, uint64_t size, uin
 }
 
 /*
- * Return: bytes of the first line; 0: the first line is incomplete; -EBADMSG: the file is not a
+ * Return: bytes of the first line; 0 if the first line is incomplete; -EBADMSG if the file is not a
  * file of this history; or -errno
  */
 static ssize_t open_segment(struct history *h, const char *path, int *fd, uint64_t *size,

@@ -31,7 +31,7 @@ void keeper_resume(struct keeper *k, const char *dir);
 void keeper_event(struct keeper *k, const struct event_record *r);
 /** keeper_changed() - ask the root for events soon; called when the fabric has changed */
 void keeper_changed(struct keeper *k);
-/** keeper_history() - Return: the history; NULL: there is no history */
+/** keeper_history() - Return: the history; NULL if there is no history */
 struct history *keeper_history(const struct keeper *k);
 /** keeper_problem() - Return: the text of the present problem, or "" */
 const char *keeper_problem(const struct keeper *k);

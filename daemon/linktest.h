@@ -106,7 +106,7 @@ void linktest_free(struct linktest *t);
 
 /**
  * linktest_begin() - send or echo at @port, as @plan says
- * Return: 0; -EINVAL: bad plan; -EBUSY: another test has that role; -ENOMEM.
+ * Return: 0; -EINVAL if the plan is bad; -EBUSY if another test has that role; -ENOMEM.
  */
 int linktest_begin(struct linktest *t, unsigned int port, enum linktest_role role,
 		   const struct linktest_plan *plan, uint64_t now);

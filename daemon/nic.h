@@ -91,7 +91,7 @@ struct nic_question {
 /**
  * nic_ask() - queue a question, which is asked when no action waits, or after two actions Questions
  * are asked one after the other.
- * Return: 0, and @q->done is called later; -ENODEV: there is no NIC; -EBUSY: too many questions
+ * Return: 0, and @q->done is called later; -ENODEV if there is no NIC; -EBUSY if too many questions
  * wait.
  */
 int nic_ask(struct nic *nic, struct nic_question *q);

@@ -139,7 +139,7 @@ static void call_done(struct nicq_job *job)
 }
 
 /*
- * Return: a call, which the caller has to fill and to queue; NULL: out of memory, and the action
+ * Return: a call, which the caller has to fill and to queue; NULL if out of memory, and the action
  * counts as failed.
  */
 static struct call *call_new(struct nic *nic, uint32_t tag, size_t room,

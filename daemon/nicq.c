@@ -119,7 +119,7 @@ static struct nicq_job *take_job(struct nicq *q)
 	return list_take(&q->todo);
 }
 
-/* Waits for a job. Return: the next job; NULL: the thread has to end. */
+/* Waits for a job. Return: the next job; NULL if the thread has to end. */
 static struct nicq_job *next_job(struct nicq *q)
 {
 	struct nicq_job *job;

@@ -29,7 +29,7 @@ struct ask;
 
 /**
  * struct query_ops - callbacks to the owner
- * @own: Return: the id of this node; TORUS_NO_NODE: not known
+ * @own: Return: the id of this node; TORUS_NO_NODE if it is not known
  * @is_root: Return: true if this node's manager is the root
  * @local: make the answer of this node, and call query_local(), now or later. Return: a handle for
  *	@forget

@@ -78,7 +78,7 @@ struct question {
 
 /**
  * question_ask() - ask the NIC, and call query_local() for @ask, now or later
- * Return: a handle for question_forget(); NULL: query_local() was called already.
+ * Return: a handle for question_forget(); NULL if query_local() was called already.
  */
 struct question *question_ask(struct fabricd *d, const struct question_kind *kind, json_t *cmd,
 			      struct ask *ask);

@@ -42,7 +42,7 @@ static int digit_of(char c)
 }
 
 /*
- * Reads bytes from the member @key; the caller frees @data. Return: 0; -ENOENT: there is no such
+ * Reads bytes from the member @key; the caller frees @data. Return: 0; -ENOENT if there is no such
  * member; another negative errno
  */
 static int get_bytes(const json_t *j, const char *key, void **data, size_t *len)

@@ -34,7 +34,10 @@ struct seal_counts {
 	uint64_t refused, late;
 };
 
-/** seal_new() - create the seal of the NIC @guid with the key of @auth. Return: NULL: no memory */
+/**
+ * seal_new() - create the seal of the NIC @guid with the key of @auth. Return: NULL if there is no
+ * memory
+ */
 struct seal *seal_new(const struct auth *auth, uint64_t guid, const struct seal_ops *ops,
 		      void *arg);
 void seal_free(struct seal *s);

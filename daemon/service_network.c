@@ -9,7 +9,7 @@
 #include "daemon/service_network.h"
 #include "lib/util/units.h"
 
-/* Return: the @n bytes of an address in network order; NULL: the address has another family. */
+/* Return: the @n bytes of an address in network order; NULL if the address has another family. */
 static const uint8_t *address_bytes(const struct sockaddr *a, int family, size_t *n)
 {
 	if (!a || a->sa_family != family)

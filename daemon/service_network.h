@@ -25,7 +25,7 @@ struct prefix {
 
 /**
  * prefix_parse() - parse an IP address, "/" and the number of bits
- * Return: 0, or -EINVAL: the text is not a network, or bits after the prefix are set.
+ * Return: 0, or -EINVAL if the text is not a network, or bits after the prefix are set.
  */
 int prefix_parse(const char *text, struct prefix *out);
 

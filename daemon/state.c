@@ -252,7 +252,7 @@ static int read_file(const char *path, char **data, size_t *len)
 	return err;
 }
 
-/* Parses the first line. Return: number of bytes up to the CRC; 0: the line is malformed. */
+/* Parses the first line. Return: number of bytes up to the CRC; 0 if the line is malformed. */
 static size_t head_of(const char *data, size_t len, struct head *h)
 {
 	char line[LINE_MAX_BYTES], crc[9];

@@ -24,7 +24,7 @@ void tester_free(struct tester *t);
 
 /**
  * tester_begin() - begin a test on the link @l, which was just read
- * Return: as linktest_begin(); -ENETDOWN: the link is not up.
+ * Return: as linktest_begin(); -ENETDOWN if the link is not up.
  */
 int tester_begin(struct tester *t, const struct torus_link *l, enum linktest_role role,
 		 const struct linktest_plan *plan);
@@ -33,7 +33,7 @@ void tester_end(struct tester *t, unsigned int port, uint64_t token);
 /**
  * tester_result() - see linktest_result(); @l: the link, just read; @counts: computed from the
  * counters in @l
- * Return: false: there is no such test.
+ * Return: false if there is no such test.
  */
 bool tester_result(struct tester *t, const struct torus_link *l, enum linktest_role role,
 		   uint64_t token, struct linktest_result *out, struct tester_counts *counts);

@@ -16,7 +16,7 @@ int torus_put(struct sk_buff *skb, const struct torus_tree *tree, const struct t
 	return 0;
 }
 
-/* Return: a reply with the answer of the NIC; NULL: no memory. */
+/* Return: a reply with the answer of the NIC; NULL if there is no memory. */
 static struct sk_buff *make_reply(struct genl_info *info, struct torus_dev *d,
 				  const struct torus_req *r)
 {

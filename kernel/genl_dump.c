@@ -30,7 +30,7 @@ static unsigned int cmd_of(const struct netlink_callback *cb)
 
 /*
  * Appends a message with the next part of @p. Return: 1, 0 if there is no part left, or -errno
- * (-EMSGSIZE: the skb is full).
+ * (-EMSGSIZE if the skb is full).
  */
 static int put_part(struct sk_buff *skb, struct netlink_callback *cb, struct torus_dev *d,
 		    struct torus_parts *p)

@@ -315,7 +315,7 @@ static int fail_malformed(struct torus_fabric *f, const char *what)
 }
 
 /*
- * Reads an array of at most TORUS_MAX_DIMS numbers, 0 to @max. Return: length of the array; 0: it
+ * Reads an array of at most TORUS_MAX_DIMS numbers, 0 to @max. Return: length of the array; 0 if it
  * is malformed.
  */
 static unsigned int numbers_parse(const json_t *array, long max, uint16_t *out)

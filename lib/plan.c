@@ -37,7 +37,7 @@ unsigned int torus_plan_longest(const struct torus_shape *shape, unsigned int bi
 	return len;
 }
 
-/* Parses ADDRESS/LENGTH. Return: the length; -EINVAL: the text has another form. */
+/* Parses ADDRESS/LENGTH. Return: the length; -EINVAL if the text has another form. */
 static int parse_prefix(const char *text, int family, void *net)
 {
 	char address[INET6_ADDRSTRLEN];

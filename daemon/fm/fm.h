@@ -277,14 +277,14 @@ void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t
  */
 void fm_kept(struct fm *fm, uint64_t epoch, uint64_t version, bool ok, uint64_t now);
 void fm_timer(struct fm *fm, uint64_t now);
-/** fm_expiry() - Return: when fm_timer() must be called; ~0: never */
+/** fm_expiry() - Return: when fm_timer() must be called; ~0 for never */
 uint64_t fm_expiry(const struct fm *fm);
 
 /**
  * fm_exclude() - exclude or include ports by order of the administrator; works on the root only. An
  * inclusion also ends the holds of links that flap (damp.c).
  * @port: -1 for the whole node
- * Return: 0; -EPERM: this node is not root; -EAGAIN: there is no table yet; -EINVAL.
+ * Return: 0; -EPERM if this node is not root; -EAGAIN if there is no table yet; -EINVAL.
  */
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
 /**

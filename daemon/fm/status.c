@@ -150,7 +150,7 @@ static bool is_heard(const struct fm *fm, uint32_t node)
 }
 
 /*
- * Return: when this node itself last received a message or an Init from the manager of @e; 0:
+ * Return: when this node itself last received a message or an Init from the manager of @e; 0 for
  * never.
  */
 static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
@@ -169,7 +169,7 @@ static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
 }
 
 /*
- * Return: the last time at which the root, as its table shows, knew all nodes that are up; 0: no
+ * Return: the last time at which the root, as its table shows, knew all nodes that are up; 0 if no
  * root did.
  */
 static uint64_t known_by_root(const struct fm *fm)
@@ -180,8 +180,8 @@ static uint64_t known_by_root(const struct fm *fm)
 }
 
 /*
- * Return: when this node, as a root or as a node that asks to be root, last knew that @m lives; 0:
- * never.
+ * Return: when this node, as a root or as a node that asks to be root, last knew that @m lives; 0
+ * for never.
  */
 static uint64_t heard_as_root(const struct fm *fm, const struct fm_mate *m)
 {
@@ -492,7 +492,7 @@ static void explain_loss(const struct fm *fm, struct fm_faulty *f)
 }
 
 /*
- * Changes @node and @port to that end of the cable which has a port with "+". Return: false: this
+ * Changes @node and @port to that end of the cable which has a port with "+". Return: false if this
  * node is not root, or there is no such cable.
  */
 static bool find_cable(const struct fm *fm, uint32_t *node, unsigned int *port)

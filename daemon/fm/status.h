@@ -247,11 +247,11 @@ struct fm_kept_count {
 	uint32_t of, keep, have, wait;
 };
 
-/** fm_kept_count() - count candidates by their disks. Return: false: this node is not root */
+/** fm_kept_count() - count candidates by their disks. Return: false if this node is not root */
 bool fm_kept_count(const struct fm *fm, struct fm_kept_count *out);
 
 /**
- * fm_last() - Return: the last recovery that ended; its version is 0 if none has; NULL: this node
+ * fm_last() - Return: the last recovery that ended; its version is 0 if none has; NULL if this node
  * is not root
  */
 const struct fm_recovery *fm_last(const struct fm *fm);
@@ -259,8 +259,8 @@ const struct fm_recovery *fm_last(const struct fm *fm);
 /** fm_is_root() - Return: true if this node leads */
 bool fm_is_root(const struct fm *fm);
 /**
- * fm_epoch() - Return: epoch of the root that this node has joined, or of this node as root; 0:
- * none
+ * fm_epoch() - Return: epoch of the root that this node has joined, or of this node as root; 0 if
+ * there is none
  */
 uint64_t fm_epoch(const struct fm *fm);
 
@@ -268,8 +268,8 @@ uint64_t fm_epoch(const struct fm *fm);
 bool fm_reachable(const struct fm *fm);
 
 /**
- * fm_cut_off() - Return: since when this node has had no way to the root, in the machine's clock;
- * 0: it has one
+ * fm_cut_off() - Return: since when this node has had no way to the root, in the machine's clock; 0
+ * if it has one
  */
 uint64_t fm_cut_off(const struct fm *fm);
 
@@ -277,41 +277,43 @@ uint64_t fm_cut_off(const struct fm *fm);
 uint32_t fm_own(const struct fm *fm);
 
 /**
- * fm_shape() - Return: the shape in which this node has its place, else that of its table; ndims 0:
- * neither is known
+ * fm_shape() - Return: the shape in which this node has its place, else that of its table; ndims 0
+ * if neither is known
  */
 const struct torus_shape *fm_shape(const struct fm *fm);
 /** fm_address_plan() - Return: the address plan from which this node has its addresses */
 struct torus_plan fm_address_plan(const struct fm *fm);
 
-/** fm_version() - Return: version of this node's table; 0: it has none */
+/** fm_version() - Return: version of this node's table; 0 if it has none */
 uint64_t fm_version(const struct fm *fm);
 
-/** fm_version_epoch() - Return: epoch of the root that made this node's table; 0: it has none */
+/** fm_version_epoch() - Return: epoch of the root that made this node's table; 0 if it has none */
 uint64_t fm_version_epoch(const struct fm *fm);
 
 /** fm_applied() - Return: version of the NIC's rows */
 uint64_t fm_applied(const struct fm *fm);
 
-/** fm_problem() - Return: problem number @i of those present; NULL: the list has fewer */
+/** fm_problem() - Return: problem number @i of those present; NULL if the list has fewer */
 const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i);
 /** fm_problems_more() - Return: number of further problems that are present, but not in the list */
 unsigned int fm_problems_more(const struct fm *fm);
 
-/** fm_place() - get the place of this node. Return: false: it is not known yet */
+/** fm_place() - get the place of this node. Return: false if it is not known yet */
 bool fm_place(const struct fm *fm, struct fm_place *out);
 /**
- * fm_neighbour() - describe the neighbour at @port. Return: false: it has sent no Init of the
+ * fm_neighbour() - describe the neighbour at @port. Return: false if it has sent no Init of the
  * present root
  */
 bool fm_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbour *out);
 /**
- * fm_cable() - describe the cable at @port. Return: false: there is no such port, or this node has
- * no place yet
+ * fm_cable() - describe the cable at @port. Return: false if there is no such port, or this node
+ * has no place yet
  */
 bool fm_cable(const struct fm *fm, unsigned int port, struct fm_cable *out);
 
-/** fm_node() - Return: the entry of @node in the table; NULL: there is no table, or no such node */
+/**
+ * fm_node() - Return: the entry of @node in the table; NULL if there is no table, or no such node
+ */
 const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);
 
 /**
@@ -339,7 +341,7 @@ uint32_t fm_node_by_guid(const struct fm *fm, uint64_t guid);
 
 /**
  * fm_joiner() - describe node number @i of those that are not in the table yet (root). Return:
- * false: there are fewer
+ * false if there are fewer
  */
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
 
@@ -374,7 +376,7 @@ bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *
 
 /**
  * fm_excluded() - find out why the table excludes a cable
- * Return: "admin", "wiring", "held", "stall" or "fault"; NULL: the cable is not excluded.
+ * Return: "admin", "wiring", "held", "stall" or "fault"; NULL if the cable is not excluded.
  */
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
 /**
@@ -383,8 +385,8 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
  */
 uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port);
 /**
- * fm_out_until() - Return: when the first port of a node out of service is included again; 0: none
- * is by itself
+ * fm_out_until() - Return: when the first port of a node out of service is included again; 0 if
+ * none is by itself
  */
 uint64_t fm_out_until(const struct fm *fm, uint32_t node);
 
@@ -414,16 +416,16 @@ struct fm_severed {
  * fm_exclude_severs() - find out which nodes the exclusion of these @n targets would cut off, after
  * all orders given so far (root) Nodes that are excluded as a whole, or out of service, or dead,
  * need no path.
- * Return: 0; -EPERM: this node is not root; -EAGAIN: there is no table yet; -ENOMEM.
+ * Return: 0; -EPERM if this node is not root; -EAGAIN if there is no table yet; -ENOMEM.
  */
 int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t n,
 		      struct fm_severed *out);
 
-/** fm_order() - Return: order number @i of the table; NULL: it has fewer (node/orders.h) */
+/** fm_order() - Return: order number @i of the table; NULL if it has fewer (node/orders.h) */
 const struct fm_order *fm_order(const struct fm *fm, uint32_t i);
 
 /**
- * fm_order_given() - Return: order number @i of all given so far, in a table or not (root); NULL:
+ * fm_order_given() - Return: order number @i of all given so far, in a table or not (root); NULL if
  * there are fewer
  */
 const struct fm_order *fm_order_given(const struct fm *fm, uint32_t i);
@@ -446,8 +448,8 @@ struct fm_hold {
 };
 
 /**
- * fm_held() - describe cable number @i of those that are held down. Return: false: there are fewer,
- * or this node is not root
+ * fm_held() - describe cable number @i of those that are held down. Return: false if there are
+ * fewer, or this node is not root
  */
 bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out);
 
@@ -468,25 +470,25 @@ struct fm_faulty {
 };
 
 /**
- * fm_faulty() - describe the next faulty cable; *@i must be 0 at first. Return: false: there is no
- * other
+ * fm_faulty() - describe the next faulty cable; *@i must be 0 at first. Return: false if there is
+ * no other
  */
 bool fm_faulty(const struct fm *fm, uint32_t *i, struct fm_faulty *out);
 
 /**
  * fm_lost_since() - get the time at which a cable was lost that is still down
- * Return: false: this is not root, the cable is up, or it was lost before this root began.
+ * Return: false if this is not root, the cable is up, or it was lost before this root began.
  */
 bool fm_lost_since(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since);
 /**
- * fm_downs() - get how often a cable was lost since this root began. Return: false: this node is
+ * fm_downs() - get how often a cable was lost since this root began. Return: false if this node is
  * not root, or there is no such cable
  */
 bool fm_downs(const struct fm *fm, uint32_t node, unsigned int port, uint32_t *n);
 
 /**
  * fm_exclusions() - Return: for each node, a mask of the ports that must not be used because either
- * end of the cable is excluded; NULL: there is no table
+ * end of the cable is excluded; NULL if there is no table
  */
 const uint16_t *fm_exclusions(const struct fm *fm);
 

@@ -63,7 +63,7 @@ void torus_health_free(struct torus_health *h);
  * @ports: mask of its ports that must not be used
  * @changed: gets the cables whose state changed, for torus_routes_update(); or NULL
  * Return: number of cables whose state changed; -EINVAL if there is no such node or port, or
- * -ENOMEM: then nothing has changed.
+ * -ENOMEM, and then nothing has changed.
  */
 int torus_health_set(struct torus_health *h, uint32_t node, uint16_t ports,
 		     struct torus_cable changed[TORUS_MAX_PORTS]);
@@ -149,7 +149,7 @@ uint32_t torus_routes_invalid(const struct torus_routes *r);
  * @ranges: gets the rows that may have changed, in any order, possibly more than once; valid until
  *	the next update; or NULL
  * @n_ranges: gets the number of ranges, or NULL
- * Return: 0; -ENOMEM: the rows are invalid until an update succeeds.
+ * Return: 0; -ENOMEM, and then the rows are invalid until an update succeeds.
  */
 int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables, uint32_t n,
 			const struct torus_range **ranges, uint32_t *n_ranges);

@@ -170,7 +170,7 @@ struct torus_event {
 
 /** torus_events_open() - subscribe to @groups, a mask, on a connection of its own */
 int torus_events_open(struct torus_dev *dev, uint32_t groups);
-/** torus_events_fd() - Return: descriptor, readable when events wait; -1: not subscribed */
+/** torus_events_fd() - Return: descriptor, readable when events wait; -1 if not subscribed */
 int torus_events_fd(const struct torus_dev *dev);
 /**
  * torus_events_read() - call @fn for every event that waits, without blocking
@@ -190,8 +190,8 @@ const char *torus_lane_name(unsigned int state);
 const char *torus_link_reason_name(unsigned int reason);
 const char *torus_retry_name(unsigned int protocol);
 /**
- * torus_differs_name() - Return: the name of the parameter that keeps a link from coming up; NULL:
- * not known
+ * torus_differs_name() - Return: the name of the parameter that keeps a link from coming up; NULL
+ * if it is not known
  */
 const char *torus_differs_name(unsigned int differs);
 /**

@@ -146,7 +146,7 @@ bool tn_credit_returned(struct tn_credit *c, unsigned int vc, unsigned int crp);
 
 /**
  * tn_credit_report() - choose the next credit report to send. Return: its VCCR.CRP, for virtual
- * channel *@vc; 0: no freed buffer is left to report
+ * channel *@vc; 0 if no freed buffer is left to report
  */
 u16 tn_credit_report(struct tn_credit *c, u8 *vc);
 

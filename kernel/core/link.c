@@ -121,7 +121,7 @@ struct came {
 	void *owner;
 };
 
-/* Accepts the next packet in sequence, which is intact. Return: false: out of memory. */
+/* Accepts the next packet in sequence, which is intact. Return: false if out of memory. */
 static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		      struct tn_tail *t, u64 now)
 {
@@ -202,7 +202,7 @@ static bool ecrc_ok(const struct came *c, const struct tn_hdr *h, const struct t
 /*
  * Checks the bytes that version 5 reserves. In version 4 they may have any value, but the service
  * byte is cleared, so that no value which the ECRC does not cover is forwarded.
- * Return: false: a reserved byte is not zero.
+ * Return: false if a reserved byte is not zero.
  */
 static bool rx_reserved(const struct tn_link *l, const struct came *c, const struct tn_hdr *h,
 			struct tn_tail *t)
@@ -219,7 +219,7 @@ static bool rx_reserved(const struct tn_link *l, const struct came *c, const str
 
 /*
  * Processes a packet with an intact header on an up link.
- * Return: false: the rest of the frame is to be dropped.
+ * Return: false if the rest of the frame is to be dropped.
  */
 static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h, u64 now)
 {
@@ -273,7 +273,7 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	return rx_accept(l, c, h, &t, now);
 }
 
-/* Processes an ACK or NAK packet. Return: false: drop the rest of the frame. */
+/* Processes an ACK or NAK packet. Return: false if the rest of the frame is to be dropped. */
 static bool rx_acknak(struct tn_link *l, const u8 *bytes, u64 now)
 {
 	struct tn_hdr h;
@@ -501,7 +501,7 @@ static bool is_large(const struct tn_pkt *pkt)
 	return pkt->hdr.len >= TN_FRAME_LARGE / TN_FLIT;
 }
 
-/* Return: the time that @bytes take on a paced wire, ns; 0: the link is not paced. */
+/* Return: the time that @bytes take on a paced wire, ns; 0 if the link is not paced. */
 static u64 wire_time(const struct tn_link *l, u32 bytes)
 {
 	u32 mbps = l->peer_mbps;

@@ -215,7 +215,7 @@ void tn_link_retrain(struct tn_link *l, u64 now);
 /** tn_link_rx() - receive a frame that lies in @n pieces (pieces.h) */
 void tn_link_rx(struct tn_link *l, const struct tn_seg *seg, unsigned int n, void *owner,
 		u64 now);
-/* Builds the next frame to be sent. Return: its bytes; 0: there is nothing to send. */
+/* Builds the next frame to be sent. Return: its bytes; 0 if there is nothing to send. */
 u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now);
 /** tn_link_wants() - Return: true if tn_link_tx() has a frame to send */
 bool tn_link_wants(const struct tn_link *l);

@@ -47,16 +47,17 @@ struct tn_event {
  *	memory
  * @pkt_put: free the descriptor and its reference
  * @park: called before a packet is parked: the host may move it into memory that it reserves for
- *	parking. Return: false: no such memory is left; the packet waits where it is. NULL: packets
- *	stay in their memory
+ *	parking. Return: false if no such memory is left; the packet waits where it is. NULL:
+ *	packets stay in their memory
  * @keep: called before a packet stays for a long time outside the parking segment (on hold, or
  *	waiting for an earlier packet): the host may move it into memory of just its size. Return:
  *	the bytes of memory that the packet occupies, with its descriptor, which count in the
  *	limits. NULL: packets stay in their memory, and their flits are counted
- * @deliver: a data packet for the host. Return: true: the host owns it; false: the host is full,
- *	and the core offers the packet again at the next tn_nic_work(). Packets of one (hdr.src,
- *	flow VC) are delivered in order for VCD0 and VCD1. hdr.type is TN_DATA, or TN_UNREACH for a
- *	packet of this node that came back (hdr.src is then its intended destination)
+ * @deliver: a data packet for the host. Return: true if the host owns it; false if the host is
+ *	full, and the core offers the packet again at the next tn_nic_work(). Packets of one
+ *	(hdr.src, flow VC) are delivered in order for VCD0 and VCD1. hdr.type is TN_DATA, or
+ *	TN_UNREACH for a packet of this node that came back (hdr.src is then its intended
+ *	destination)
  * @mgmt: a management packet was received from the neighbour on @port; false: there is no room for
  *	it, and it is lost
  * @event: an event for the host
@@ -272,7 +273,7 @@ void tn_nic_poll(struct tn_nic *nic, u64 now);
  */
 bool tn_nic_due(const struct tn_nic *nic);
 
-/** tn_nic_expiry() - Return: when tn_nic_poll() must be called next; ~0: never */
+/** tn_nic_expiry() - Return: when tn_nic_poll() must be called next; ~0 for never */
 u64 tn_nic_expiry(const struct tn_nic *nic);
 
 /**
@@ -379,8 +380,8 @@ int tn_nic_mgmt_send(struct tn_nic *nic, unsigned int port, const u8 *data,
 /* --- rows, holds, parking: semantics as in include/uapi/torus.h ------------ */
 
 /*
- * Begins a table of @version: copies the active rows into the shadow. Return: 0, -ENODEV: no shape
- * is set.
+ * Begins a table of @version: copies the active rows into the shadow. Return: 0, -ENODEV if no
+ * shape is set.
  */
 int tn_nic_rows_begin(struct tn_nic *nic, u64 version);
 /*
@@ -388,7 +389,7 @@ int tn_nic_rows_begin(struct tn_nic *nic, u64 version);
  * copied: open, then copy @n rows at a time until the call returns 0. From then on rows can be put
  * into the shadow. A change of holds between two parts counts as made before the begin for rows
  * that were not copied yet, and as made after it for the others.
- * Return: 0; 1: more rows are to be copied; -ENODEV; -ESTALE: another begin or a new shape came
+ * Return: 0; 1: more rows are to be copied; -ENODEV; -ESTALE if another begin or a new shape came
  * in between.
  */
 int tn_nic_rows_open(struct tn_nic *nic, u64 version);
@@ -396,20 +397,22 @@ int tn_nic_rows_copy(struct tn_nic *nic, u64 version, u32 n);
 /*
  * Writes @n rows, for the nodes from @first on, into the shadow: all or none. @rows may be
  * unaligned.
- * Return: 0, -ENODEV, -EINVAL: bad range or row, -ESTALE: no begin of that version.
+ * Return: 0, -ENODEV, -EINVAL if bad range or row, -ESTALE if no begin of that version.
  */
 int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const void *rows, u32 n);
 /*
- * Puts the shadow in force as the active rows. Return: 0, -ENODEV, -ESTALE: no begin of that
+ * Puts the shadow in force as the active rows. Return: 0, -ENODEV, -ESTALE if no begin of that
  * version.
  */
 int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now);
 /* Gets the number of rows and the version of the active table. Return: false without shape. */
 bool tn_nic_rows(const struct tn_nic *nic, u32 *n, u64 *version);
-/* Return: @n active rows from @first on, valid until they change; NULL: bad range. */
+/* Return: @n active rows from @first on, valid until they change; NULL if the range is bad. */
 const u64 *tn_nic_rows_get(struct tn_nic *nic, u32 first, u32 n);
 
-/* Puts packets to these @n @nodes on hold. Return: 0, -ENODEV, -EINVAL: a node is out of range. */
+/*
+ * Puts packets to these @n @nodes on hold. Return: 0, -ENODEV, -EINVAL if a node is out of range.
+ */
 int tn_nic_hold(struct tn_nic *nic, const u32 *nodes, u32 n);
 /**
  * tn_nic_give_up() - do a part of the work of tn_nic_release() with @give_up: give up missing

@@ -207,7 +207,7 @@ static inline void tn_input_push_front(struct tn_nic *nic, unsigned int input,
 	nic->active[input / 64] |= 1ull << input % 64;
 }
 
-/* Moves @pkt into parking memory, if the host has such memory. Return: false: none is left. */
+/* Moves @pkt into parking memory, if the host has such memory. Return: false if none is left. */
 static inline bool tn_settle(const struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	return !nic->ops->park || nic->ops->park(nic->host, pkt);
@@ -288,7 +288,7 @@ void tn_via_ended(struct tn_nic *nic, const struct tn_via *via);
  * window
  */
 void tn_via_charge(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_via_take() - reserve relay memory for @pkt. Return: false: none is left. */
+/** tn_via_take() - reserve relay memory for @pkt. Return: false if none is left. */
 bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_via_onward() - after tn_via_take(): start @pkt on its next leg by a valid @row */
 void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);

@@ -53,8 +53,8 @@ struct tn_params_why {
 
 /**
  * tn_params_check() - check the range of each parameter, and the relations between them
- * Return: 0; or with the reason in @why -ERANGE: one is out of range, -EINVAL: two contradict each
- * other.
+ * Return: 0; or with the reason in @why -ERANGE if one is out of range, -EINVAL if two contradict
+ * each other.
  */
 int tn_params_check(const struct tn_params *all, struct tn_params_why *why);
 

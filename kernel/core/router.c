@@ -249,7 +249,7 @@ void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt)
 
 /*
  * Replaces @pkt by a copy with as much payload as its source needs for an error message. Return:
- * the copy; NULL: no memory.
+ * the copy; NULL if there is no memory.
  */
 static struct tn_pkt *shorten_packet(struct tn_nic *nic, struct tn_pkt *pkt)
 {

@@ -261,7 +261,7 @@ struct settling {
 
 /*
  * Called for each packet of the failed link's RETRY buffer that the peer has not acknowledged.
- * Return: true if it stays parked; false: it is routed again.
+ * Return: true if it stays parked; false if it is routed again.
  */
 static bool stays_parked(void *ctx, struct tn_pkt *pkt)
 {

@@ -353,7 +353,7 @@ static bool is_equalised(const struct tn_train *t)
 /*
  * Begins the next step at this rate, starting from the best settings of each lane so far. If only
  * settings around the present ones are tried (@near), the receiver starts from its present setting.
- * Return: false: no step is left.
+ * Return: false if no step is left.
  */
 static bool next_step(struct tn_train *t, u64 now)
 {

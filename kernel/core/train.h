@@ -95,8 +95,9 @@ struct tn_eye {
  * @sample: Return: the bit error rate, in units of 1e-18, that bits would have if the receiver
  *	sampled them @phase (1/1000 UI, -TN_HALF_UI .. TN_HALF_UI) beside and @offset mV above the
  *	centre of the eye
- * @errors: Return: the errors to inject into the next @bytes by tn_fault_corrupt(); NULL: none.
- *	Only a model has this operation; it is NULL if received bits have their errors already
+ * @errors: Return: the errors to inject into the next @bytes by tn_fault_corrupt(); NULL if there
+ *	is none. Only a model has this operation; it is NULL if received bits have their errors
+ *	already
  */
 struct tn_serdes_ops {
 	void (*set_rate)(void *ctx, unsigned int rate);
@@ -141,8 +142,8 @@ static inline bool tn_serdes_sets_rx(const struct tn_serdes *s)
 }
 
 /**
- * tn_serdes_errors() - Return: the errors to inject into the next @bytes; NULL: none, as with
- * steady eyes
+ * tn_serdes_errors() - Return: the errors to inject into the next @bytes; NULL if there is none, as
+ * with steady eyes
  */
 static inline struct tn_fault *tn_serdes_errors(const struct tn_serdes *s, u32 bytes, u64 now)
 {
@@ -241,7 +242,7 @@ bool tn_train_watch(struct tn_train *t, u64 now);
 unsigned int tn_train_width(const struct tn_train *t);
 /** tn_train_mbps() - Return: rate of all lanes in use together, Mb/s */
 u32 tn_train_mbps(const struct tn_train *t);
-/** tn_train_margin() - Return: the smallest margin of the lanes in use; 0: no lane is in use */
+/** tn_train_margin() - Return: the smallest margin of the lanes in use; 0 if no lane is in use */
 u32 tn_train_margin(const struct tn_train *t);
 /**
  * tn_train_ber() - Return: the expected bit error rate of the link, whose bits are spread over all

@@ -315,8 +315,8 @@ void tn_via_get(const u8 *flit, struct tn_via *v);
 void tn_init_put(u8 *payload, const struct tn_init *i);
 void tn_init_get(const u8 *payload, struct tn_init *i);
 /**
- * tn_init_version() - Return: the wire version for a link with the sender of @i; 0: both ends have
- * none in common
+ * tn_init_version() - Return: the wire version for a link with the sender of @i; 0 if both ends
+ * have none in common
  * @highest: the highest version of this end
  */
 unsigned int tn_init_version(const struct tn_init *i, unsigned int highest);

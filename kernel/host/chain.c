@@ -184,7 +184,7 @@ static void wait_in(struct torus_host *h, struct torus_host_chain *c, struct tn_
 }
 
 /*
- * Completes @c with @pkt. Return: bytes of the message, whose packets are put into @msg; 0: it is
+ * Completes @c with @pkt. Return: bytes of the message, whose packets are put into @msg; 0 if it is
  * invalid.
  */
 static u32 finish_message(struct torus_host *h, struct torus_host_chain *c, struct tn_pkt *pkt,

@@ -67,7 +67,7 @@ bool torus_host_delay(struct torus_host_fault *f, struct torus_host_late *frame,
  * the frame, or NULL
  */
 struct torus_host_late *torus_host_due(struct torus_host_fault *f, u64 now);
-/** torus_host_fault_expiry() - Return: when the next delayed frame is due, ns; ~0: never */
+/** torus_host_fault_expiry() - Return: when the next delayed frame is due, ns; ~0 for never */
 u64 torus_host_fault_expiry(const struct torus_host_fault *f);
 
 #endif /* TORUS_HOST_FAULT_H */

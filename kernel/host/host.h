@@ -198,7 +198,7 @@ bool torus_host_clear(struct torus_host *h, const struct torus_host_msg *msg);
  */
 void torus_host_wait(struct torus_host *h, struct torus_host_msg *msg, u64 now);
 /**
- * torus_host_next() - Return: a message that has waited and can be sent now; NULL: there is none
+ * torus_host_next() - Return: a message that has waited and can be sent now; NULL if there is none
  */
 struct torus_host_msg *torus_host_next(struct torus_host *h, u64 now);
 /**
@@ -206,7 +206,7 @@ struct torus_host_msg *torus_host_next(struct torus_host *h, u64 now);
  * stopped queue
  */
 bool torus_host_ready(struct torus_host *h);
-/** torus_host_expiry() - Return: when torus_host_next() must be called again, ns; ~0: never */
+/** torus_host_expiry() - Return: when torus_host_next() must be called again, ns; ~0 for never */
 u64 torus_host_expiry(struct torus_host *h);
 /**
  * torus_host_give_up() - drop the messages to destinations to which none could be sent for @age ns
@@ -214,7 +214,7 @@ u64 torus_host_expiry(struct torus_host *h);
 void torus_host_give_up(struct torus_host *h, u64 age, u64 now);
 /**
  * torus_host_oldest() - Return: since when no message could be sent to the destination that has
- * waited longest; ~0: none waits
+ * waited longest; ~0 if none waits
  */
 u64 torus_host_oldest(const struct torus_host *h);
 /** torus_host_forget() - drop all messages that wait */
@@ -257,7 +257,7 @@ void torus_host_drop(struct torus_host *h, struct tn_queue *q);
  * @pkt: the packet
  * @msg: set to the packets of the message that @pkt completes, which the caller then owns; else to
  *	an empty queue
- * Return: bytes of this message, more than TORUS_HOST_HDR of which are in its first packet; 0: no
+ * Return: bytes of this message, more than TORUS_HOST_HDR of which are in its first packet; 0 if no
  * message is complete.
  */
 u32 torus_host_take(struct torus_host *h, struct tn_pkt *pkt, struct tn_queue *msg);
@@ -277,7 +277,7 @@ void torus_host_unreachable(struct torus_host *h, const struct tn_pkt *pkt);
  * @ip: the first bytes of the IP packet that cannot arrive
  * @len: their number
  * @now: ns
- * Return: bytes of the error, at most TORUS_HOST_ANSWER_MAX; 0: the host gets none.
+ * Return: bytes of the error, at most TORUS_HOST_ANSWER_MAX; 0 if the host gets none.
  */
 u32 torus_host_answer(struct torus_host *h, const u8 *ip, u32 len, u64 now);
 /** torus_host_answer_write() - write to @out the ICMP error of @bytes about the packet @ip */

@@ -77,7 +77,7 @@ static unsigned int set_of(u32 dst, u8 vc)
 	return (dst * TORUS_VCS + vc) % SETS;
 }
 
-/* Return: the lane in use for @dst and @vc, or else an unused lane; NULL: there is none. */
+/* Return: the lane in use for @dst and @vc, or else an unused lane; NULL if there is none. */
 static struct torus_host_lane *find_lane(struct torus_host *h, u32 dst, u8 vc)
 {
 	unsigned int first = set_of(dst, vc) * WAYS, i;

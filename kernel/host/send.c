@@ -49,7 +49,7 @@ u8 torus_host_vc(const u8 *ip, size_t n)
 	return TORUS_VC_D0;
 }
 
-/* Return: the destination of a message, node id; TORUS_NO_NODE: it is not in the fabric. */
+/* Return: the destination of a message, node id; TORUS_NO_NODE if it is not in the fabric. */
 static u32 find_destination(const struct torus_host *h, const u8 *ip, size_t n)
 {
 	const u8 *to = ip + IP4_DST;

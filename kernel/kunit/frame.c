@@ -194,8 +194,8 @@ static unsigned int due(const struct wire *w, bool apart)
 }
 
 /*
- * Takes @skb as the driver does, checks all pieces and frees them. Return: how many there were; 0:
- * a piece was wrong.
+ * Takes @skb as the driver does, checks all pieces and frees them. Return: how many there were; 0
+ * if a piece was wrong.
  */
 static unsigned int judge(struct kunit *test, struct sk_buff *skb, const struct wire *w)
 {

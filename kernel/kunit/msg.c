@@ -441,7 +441,7 @@ static void test_udp(struct kunit *test)
 	expect_refused(test, (struct virtio_net_hdr) { 0 }, 5, IPPROTO_UDP);
 }
 
-/* Return: how many segments the host may make of a message; 0: it does not get the message. */
+/* Return: how many segments the host may make of a message; 0 if it does not get the message. */
 static unsigned int segments(struct kunit *test, u8 gso_type, u16 size, u8 version, u8 payload)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);

@@ -29,7 +29,7 @@ static int write_table(struct torus_soft *s, u64 v)
 	return err ?: lab_version(s, TORUS_CMD_ROWS_COMMIT, v);
 }
 
-/* Return: how many rows are not of the active version; ~0: there is no active table. */
+/* Return: how many rows are not of the active version; ~0 if there is no active table. */
 static u32 wrong_rows(struct torus_soft *s, u64 *version)
 {
 	u32 n = 0, wrong = 0;

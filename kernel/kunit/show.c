@@ -49,7 +49,7 @@ static bool is_common(unsigned int counter)
 	       counter == TORUS_NC_HOST_DROPS || counter == TORUS_NC_HOST_TX_DROPS;
 }
 
-/* Return: the value shown under @name; ~0: it is not shown, or more than once. */
+/* Return: the value shown under @name; ~0 if it is not shown, or more than once. */
 static u64 value(const struct shown *s, const char *name)
 {
 	u64 found = ~0ull;
@@ -289,7 +289,7 @@ static struct socket *listener(struct kunit *test, unsigned int group)
 	return sock;
 }
 
-/* Return: bytes of the next message, or the error of the socket; -EAGAIN: neither. */
+/* Return: bytes of the next message, or the error of the socket; -EAGAIN if neither. */
 static int next(struct torus_soft *s, struct socket *sock)
 {
 	static u8 buf[NLMSG_GOODSIZE];

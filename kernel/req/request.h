@@ -58,8 +58,8 @@ int torus_req_dump(struct torus_hw *hw, struct torus_req *r, struct torus_parts 
 /**
  * torus_req_part() - write the next message of a dump of @cmd: DEVICE_GET, LINK_GET or ROWS_GET
  * @to, @room: buffer for its attributes, aligned to 4 bytes
- * If hw->rows_gen differs between two parts, rows have changed in between.
- * Return: the bytes written; 0: the dump is complete; -EMSGSIZE: @room is too small; or another
+ *	If hw->rows_gen differs between two parts, rows have changed in between.
+ * Return: the bytes written; 0 if the dump is complete; -EMSGSIZE if @room is too small; or another
  * negative errno.
  */
 int torus_req_part(struct torus_hw *hw, unsigned int cmd, struct torus_parts *p, void *to,
@@ -67,16 +67,16 @@ int torus_req_part(struct torus_hw *hw, unsigned int cmd, struct torus_parts *p,
 
 /* --- used by the files request_*.c ------------------------------------------------------ */
 
-/** torus_req_port() - read PORT. Return: 0; -EINVAL: the NIC has no such port */
+/** torus_req_port() - read PORT. Return: 0; -EINVAL if the NIC has no such port */
 int torus_req_port(const struct torus_hw *hw, struct torus_req *r, unsigned int *port);
-/** torus_req_placed() - Return: 0; -ENODEV: the NIC has no place in a torus */
+/** torus_req_placed() - Return: 0; -ENODEV if the NIC has no place in a torus */
 int torus_req_placed(const struct torus_hw *hw, struct torus_req *r);
 /** torus_req_answer() - answer with hw->reply, in the layout of @tree. Return: @err */
 int torus_req_answer(struct torus_req *r, const struct torus_tree *tree, int err);
 
 /**
  * torus_req_fence() - check that @r is an order of the root that the NIC obeys or of a later one
- * Return: 0; -ESTALE: it is neither.
+ * Return: 0; -ESTALE if it is neither.
  */
 int torus_req_fence(const struct torus_hw *hw, struct torus_req *r);
 /** torus_req_obey() - record, after @r was executed, that the NIC obeys the root that @r names */
@@ -95,7 +95,7 @@ int torus_req_device_place(struct torus_hw *hw, struct torus_req *r);
 /** torus_req_link_read() - read a port into hw->reply.link; Return: 0 or a negative errno */
 int torus_req_link_read(struct torus_hw *hw, unsigned int port);
 /**
- * torus_req_link_without() - Return: the attributes that the ports of this NIC do not have; NULL:
+ * torus_req_link_without() - Return: the attributes that the ports of this NIC do not have; NULL if
  * they have all
  */
 const struct torus_attrs *torus_req_link_without(const struct torus_hw *hw);

@@ -17,7 +17,7 @@ static const struct torus_attrs neither = { {
 	[TORUS_A_NET4 / 64] = PLAN_ATTRS,
 } };
 
-/* Return: the attributes that a reply about this NIC must omit; NULL: none. */
+/* Return: the attributes that a reply about this NIC must omit; NULL if there is none. */
 static const struct torus_attrs *attrs_lacked(const struct torus_hw *hw)
 {
 	if (hw->placed)

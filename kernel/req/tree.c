@@ -23,7 +23,7 @@ struct out {
 	size_t room;
 };
 
-/* Appends an attribute of @len bytes. Return: the address of its value; NULL: no room. */
+/* Appends an attribute of @len bytes. Return: the address of its value; NULL if no room. */
 static u8 *put_attr(struct out *o, unsigned int type, size_t len)
 {
 	struct nlattr a = { .nla_len = (u16)(TORUS_ATTR_HEAD + len), .nla_type = (u16)type };

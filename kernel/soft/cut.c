@@ -106,7 +106,7 @@ static unsigned int least_len(const struct place *p)
 
 /*
  * Return: how many of the next bytes lie in one page that a packet can refer to, and in @from their
- * address; 0: none.
+ * address; 0 if there is none.
  */
 static unsigned int find_run(struct place *p, const u8 **from)
 {

@@ -97,7 +97,7 @@ static struct page *find_page(const struct tn_seg *s)
 
 /*
  * Appends a large payload to @skb, by a reference, or by a copy if the frame must own its memory
- * (@whole) or no reference is possible. Return: false: no memory.
+ * (@whole) or no reference is possible. Return: false if there is no memory.
  */
 static bool add_large(struct sk_buff *skb, const struct tn_seg *s, bool whole)
 {

@@ -147,7 +147,8 @@ u64 torus_msg_expiry(struct torus_soft *s)
 }
 
 /*
- * Sends the next message that has waited and can be sent now. Return: its bytes; 0: there is none.
+ * Sends the next message that has waited and can be sent now. Return: its bytes; 0 if there is
+ * none.
  */
 static unsigned int xmit_waiting(struct torus_soft *s, u64 now)
 {
@@ -161,7 +162,7 @@ static unsigned int xmit_waiting(struct torus_soft *s, u64 now)
 	return len;
 }
 
-/* Sends the next message of queue @q. Return: its bytes; 0: there is none. */
+/* Sends the next message of queue @q. Return: its bytes; 0 if there is none. */
 static unsigned int xmit_next(struct torus_soft *s, unsigned int q, u64 now)
 {
 	struct sk_buff *skb;
@@ -360,7 +361,7 @@ static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 }
 
 /*
- * Makes an skb of the message of @bytes that begins with the packet @first. Return: NULL:
+ * Makes an skb of the message of @bytes that begins with the packet @first. Return: NULL if it is
  * malformed, or no memory.
  */
 static struct sk_buff *make_message(struct torus_soft *s, const struct tn_pkt *first, u32 bytes)

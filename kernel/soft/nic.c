@@ -158,7 +158,7 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Return: when the next timer of the NIC expires, ns; ~0: none is running. */
+/* Return: when the next timer of the NIC expires, ns; ~0 if none is running. */
 static u64 next_expiry(struct torus_soft *s)
 {
 	u64 at = min(tn_nic_expiry(s->soft.nic), torus_msg_expiry(s));

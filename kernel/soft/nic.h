@@ -316,7 +316,10 @@ struct tn_pkt *torus_pkt_at(const u8 *payload);
  * Return: the packet, or NULL.
  */
 struct tn_pkt *torus_pkt_of(struct sk_buff *skb, const u8 *payload);
-/** torus_pkt_page() - Return: the page to refer to in order to keep the payload; NULL: none */
+/**
+ * torus_pkt_page() - Return: the page to refer to in order to keep the payload; NULL if there is
+ * none
+ */
 struct page *torus_pkt_page(const struct tn_pkt *pkt);
 /* least number of bytes that a packet counts while it waits for long */
 #define TORUS_KEEP_LEAST	1024
@@ -442,7 +445,7 @@ bool torus_msg_xmit(struct torus_soft *s, u64 now);
 /** torus_msg_pending() - Return: true if torus_msg_xmit() would take or send a message (lock) */
 bool torus_msg_pending(struct torus_soft *s);
 /**
- * torus_msg_expiry() - Return: when messages that wait will next be moved or dropped; ~0: never
+ * torus_msg_expiry() - Return: when messages that wait will next be moved or dropped; ~0 for never
  * (lock)
  */
 u64 torus_msg_expiry(struct torus_soft *s);

@@ -137,7 +137,7 @@ static bool is_marked(const struct sk_buff *skb)
 	       skb->csum_level == SKB_MAX_CSUM_LEVEL && is_memory(peer_of(skb->dev), skb->dev);
 }
 
-/* Return: true if the ECRCs of @skb are right, which the core can read; false: it is to look. */
+/* Return: true if the ECRCs of @skb are right, which the core can read; false if it is to look. */
 static bool is_checked(struct sk_buff *skb)
 {
 	struct tn_seg seg[TORUS_PIECES];
@@ -234,8 +234,8 @@ bool torus_ports_take(struct torus_soft *s, struct sk_buff_head *out, int budget
 }
 
 /*
- * Puts the injected errors into @skb, or into a copy if its memory is shared. Return: NULL: no
- * memory.
+ * Puts the injected errors into @skb, or into a copy if its memory is shared. Return: NULL if there
+ * is no memory.
  */
 static struct sk_buff *add_errors(struct sk_buff *skb, struct tn_fault *errors)
 {

@@ -173,7 +173,7 @@ static void exchange_path(struct blossoms *b, uint32_t u, uint32_t v)
 	}
 }
 
-/* Return: the node where the paths from two outer nodes to their roots meet, 0: in two trees. */
+/* Return: the node where the paths from two outer nodes to their roots meet, 0 if in two trees. */
 static uint32_t find_base(struct blossoms *b, uint32_t u, uint32_t v)
 {
 	b->round++;

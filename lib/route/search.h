@@ -70,7 +70,7 @@ struct lt_pair {
 
 /**
  * lt_pair_row() - Return: the row of the best header that is fit for use, without adaptive
- * directions; 0: there is none
+ * directions; 0 if there is none
  * @plain: set to true if the header is the plain header
  */
 uint64_t lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *plain);

@@ -58,7 +58,7 @@ static uint64_t parse_fraction(const char *text, uint64_t unit, const char **end
 	return sum;
 }
 
-/* Return: nanoseconds of a unit of time; 0: there is no such unit. */
+/* Return: nanoseconds of a unit of time; 0 if there is no such unit. */
 static uint64_t time_unit(const char *text)
 {
 	static const struct {

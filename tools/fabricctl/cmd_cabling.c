@@ -166,7 +166,7 @@ static int show_plan(const struct ctl *ctl, const struct cabling *c, const struc
 /* --- comparison with the present cables -------------------------------------------- */
 
 /*
- * Return: the next field of a line of comma-separated values, without quotes; NULL: there are no
+ * Return: the next field of a line of comma-separated values, without quotes; NULL if there are no
  * more fields
  */
 static char *next_field(char **at)
@@ -258,7 +258,7 @@ static bool has_cable(const struct cables *c)
 }
 
 /*
- * Return: bytes of the mark that spreadsheets write at the beginning of a file in UTF-8; 0: there
+ * Return: bytes of the mark that spreadsheets write at the beginning of a file in UTF-8; 0 if there
  * is no mark
  */
 static size_t mark_len(const char *line)

@@ -81,14 +81,14 @@ static bool is_own(const char *key)
 	return !strcmp(key, "name") || !strcmp(key, "service_address");
 }
 
-/* Return: the value of @key at that node; NULL: its release does not know the key. */
+/* Return: the value of @key at that node; NULL if its release does not know the key. */
 static const json_t *value_of(const json_t *node, const char *key)
 {
 	return strcmp(key, "software") ? json_object_get(json_object_get(node, "values"), key) :
 					 json_object_get(node, key);
 }
 
-/* Return: the group of @value; NULL: there is none. */
+/* Return: the group of @value; NULL if there is none. */
 static json_t *find_group(const json_t *groups, const json_t *value)
 {
 	size_t i;

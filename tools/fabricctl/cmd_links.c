@@ -75,8 +75,8 @@ static uint64_t count_errors(const json_t *l)
 }
 
 /*
- * Return: why the link is not up: the parameter that differs with both values, or the reason; NULL:
- * not known
+ * Return: why the link is not up: the parameter that differs with both values, or the reason; NULL
+ * if it is not known
  */
 static const char *why_down(const json_t *l, char *buf, size_t room)
 {
@@ -235,7 +235,7 @@ static void show_counters(const json_t *l, const struct torus_counter_desc *d, u
 	}
 }
 
-/* Return: a bit error rate as text; 0: below the resolution */
+/* Return: a bit error rate as text; 0 if below the resolution */
 static const char *ber_text(double ber, char buf[16])
 {
 	snprintf(buf, 16, ber > 0 ? "%.1e" : "<1e-18", ber);

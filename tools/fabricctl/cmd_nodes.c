@@ -82,7 +82,7 @@ static void print_nodes(const json_t *nodes)
 
 /* --- without a table ----------------------------------------------------------- */
 
-/* Return: the item of a neighbour, to which several cables may lead; NULL: it has no item yet. */
+/* Return: the item of a neighbour, to which several cables may lead; NULL if it has no item yet. */
 static json_t *find_item(const json_t *list, const json_t *guid)
 {
 	size_t i;

@@ -309,7 +309,7 @@ static size_t edit_distance(const char *a, const char *b)
 }
 
 /*
- * Return: the option of @cmd most similar to @word, which begins with "--"; NULL: no option is
+ * Return: the option of @cmd most similar to @word, which begins with "--"; NULL if no option is
  * similar.
  */
 static const char *nearest_option(const struct command *cmd, const char *word)

@@ -89,7 +89,7 @@ static void take_link(json_t *links, const json_t *event, double from)
 
 /* --- problems -------------------------------------------------------------------------- */
 
-/* Return: the part of @text up to the end of @word; NULL: @text does not contain @word */
+/* Return: the part of @text up to the end of @word; NULL if @text does not contain @word */
 static json_t *text_up_to(const char *text, const char *word)
 {
 	const char *at = strstr(text, word);
@@ -99,7 +99,7 @@ static json_t *text_up_to(const char *text, const char *word)
 
 /*
  * Return: the part that all texts of one problem have in common, since numbers and causes in it may
- * change; NULL: problems of this kind have no end
+ * change; NULL if problems of this kind have no end
  */
 static json_t *key_of(const char *kind, const char *text)
 {

@@ -174,7 +174,7 @@ static bool find_cut_off(struct dry_run *r)
 
 /*
  * Return: the reason why the root would refuse the exclusion without --force (answer_exclude.c);
- * NULL: it would not refuse.
+ * NULL if it would not refuse.
  */
 static const char *find_refusal(const struct dry_run *r)
 {

@@ -20,7 +20,7 @@ int nic_start(const struct lab *lab, uint32_t node, int netns, const char *progr
 int nic_wait(const struct lab *lab, uint32_t node);
 /**
  * nic_running() - Return: process id of the NIC or of its pack, or index of the kernel NIC's
- * interface; 0: the NIC does not run
+ * interface; 0 if the NIC does not run
  */
 int nic_running(const struct lab *lab, uint32_t node);
 /** nic_end() - end a NIC at once, as a crash would. Return: 0 or a negative errno */

@@ -210,7 +210,7 @@ static const json_t *next_of(const struct head *h)
 	return json_array_get(h->list, h->at);
 }
 
-/* Return: the log with the earliest next event; NULL: there are no more events */
+/* Return: the log with the earliest next event; NULL if there are no more events */
 static struct head *find_earliest(struct head *heads, size_t n)
 {
 	struct head *first = NULL;
@@ -384,7 +384,7 @@ static void go_on(json_t *request, const json_t *data, struct follow *shown)
 
 /*
  * A manager that was restarted may refuse requests for a while. Return: true if the command should
- * try again; false: @status is final
+ * try again; false if @status is final
  */
 static bool is_back(const struct ctl *ctl, struct ask *a, unsigned int *tries, int *status)
 {

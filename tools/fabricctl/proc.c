@@ -40,7 +40,7 @@ static const char *read_stat(pid_t pid, char line[STAT_MAX])
 	return p && p[1] == ' ' ? p + 2 : NULL;
 }
 
-/* Return: field 22 of /proc/PID/stat; 0: the process has ended. */
+/* Return: field 22 of /proc/PID/stat; 0 if the process has ended. */
 static unsigned long long start_time(pid_t pid)
 {
 	unsigned long long start = 0;

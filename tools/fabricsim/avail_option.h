@@ -36,7 +36,7 @@ int nodes_option(const char *text, double min, double max, struct range *r);
 /**
  * shape_near() - find a torus of @dims dimensions whose sizes differ as little as possible: with
  * exactly @nodes nodes if each size can be at most twice the mean, else with nearly as many
- * Return: 0, or -1: there is no shape of about that size.
+ * Return: 0, or -1 if there is no shape of about that size.
  */
 int shape_near(unsigned int dims, double nodes, struct torus_shape *out);
 

@@ -90,8 +90,8 @@ struct sample_found {
 };
 
 /**
- * sample_plan_new() - Return: 0, -ENOMEM, or -EDOM: more than SAMPLE_MEAN_MAX faults
- * at a time, or fewer than two nodes. The caller frees *@out.
+ * sample_plan_new() - Return: 0, -ENOMEM, or -EDOM if more than SAMPLE_MEAN_MAX faults at a time,
+ * or fewer than two nodes. The caller frees *@out.
  */
 int sample_plan_new(const struct sample_case *c, struct sample_plan **out);
 

@@ -270,7 +270,7 @@ static json_t *wear_json(const struct wear_result *w, const u64 *before)
 			 "false_alarms_per_1000_link_months", in_thousand(w->alarms, w->months));
 }
 
-/* Return: the result of all points together; NULL: no memory. */
+/* Return: the result of all points together; NULL if there is no memory. */
 static json_t *wear_total(const struct plan *p)
 {
 	u64 *all = calloc(p->n * AGED_MAX, sizeof(*all));

@@ -240,7 +240,7 @@ static bool is_stale(const struct wnode *n, const struct act *a)
 
 /*
  * Return: pointer to the number of actions of this kind that the NIC still has to refuse
- * (world_refuse()); NULL: it refuses none.
+ * (world_refuse()); NULL if it refuses none.
  */
 static unsigned int *refusals_left(struct wnode *n, const struct act *a)
 {
@@ -308,8 +308,8 @@ static void end_later(struct world *w, uint32_t node, uint64_t after, const stru
 }
 
 /*
- * Return: a copy of the action and of the data that it points to, in one allocation; NULL: no
- * memory.
+ * Return: a copy of the action and of the data that it points to, in one allocation; NULL if there
+ * is no memory.
  */
 static struct act *act_copy(const struct act *a)
 {

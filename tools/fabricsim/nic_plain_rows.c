@@ -279,8 +279,8 @@ static void ways_changed(struct plain_route *r, uint32_t from, struct torus_heal
 
 /*
  * Boxes of changed cables are used only if their kind is @changed.
- * Return: the directions that adaptive packets may use in the boxes @in: 0: none, 1: those of the
- * row, 2: all.
+ * Return: the directions that adaptive packets may use in the boxes @in: 0 if there is none, 1:
+ * those of the row, 2: all.
  */
 static unsigned int adaptive_dirs(const uint32_t *in, unsigned int changed)
 {

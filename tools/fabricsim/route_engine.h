@@ -26,7 +26,7 @@ extern const char *const route_engines[];
 /**
  * route_engine_row() - find the row from @from to @to by ROUTE_WALK or ROUTE_SIGNS
  * @excluded: closed exclusion table
- * Return: a row without adaptive bits; 0: this engine finds no path. The row of a node to itself
+ * Return: a row without adaptive bits; 0 if this engine finds no path. The row of a node to itself
  * has no direction.
  */
 uint64_t route_engine_row(enum route_engine engine, const struct torus_shape *shape,

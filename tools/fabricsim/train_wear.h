@@ -34,7 +34,7 @@ struct wear_result {
 
 /**
  * wear_age() - let a line age until it fails
- * Return: ns from the warning to the failure; 0: there was no warning; ~0: it does not fail, or
+ * Return: ns from the warning to the failure; 0 if there was no warning; ~0 if it does not fail, or
  * could not be trained
  */
 u64 wear_age(const struct train_plan *plan, u64 scale);

@@ -186,7 +186,7 @@ struct world_counts world_counts(struct world *w);
 void world_power(struct world *w, uint32_t node, bool on);
 /* Sets the address plan in the configuration of managers that start from now on. */
 void world_plan_set(struct world *w, const struct torus_plan *plan, unsigned int given);
-/* Return: the address plan of the NIC; all 0: the default plan. */
+/* Return: the address plan of the NIC; all 0 if the default plan. */
 struct torus_plan world_plan(const struct world *w, uint32_t node);
 /* Starts or ends the manager of a node; the NIC keeps running. */
 void world_manager(struct world *w, uint32_t node, bool on);

@@ -228,7 +228,7 @@ static void start_waiting(struct control *c)
 		}
 }
 
-/* Return: the same question, under way or just answered; NULL: there is none. */
+/* Return: the same question, under way or just answered; NULL if there is none. */
 static struct call *find_call(struct control *c, const char *request)
 {
 	struct call *call;

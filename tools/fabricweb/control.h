@@ -20,8 +20,8 @@ struct control;
 typedef void control_done(void *arg, const char *text, size_t len, const char *code);
 
 /**
- * control_new() - Return: requests to the manager at this socket; NULL: out of memory
- * The socket is opened by the first request, and again after an error.
+ * control_new() - Return: requests to the manager at this socket; NULL if out of memory The socket
+ * is opened by the first request, and again after an error.
  */
 struct control *control_new(struct event_base *base, const char *path);
 /** control_free() - end all requests, without an answer */

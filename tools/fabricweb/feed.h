@@ -18,14 +18,14 @@ struct feed_reader;
  */
 typedef void feed_send(void *arg, struct evbuffer *text);
 
-/** feed_new() - Return: the events of the manager at this socket; NULL: out of memory */
+/** feed_new() - Return: the events of the manager at this socket; NULL if out of memory */
 struct feed *feed_new(struct event_base *base, const char *path);
 void feed_free(struct feed *f);
 
 /**
  * feed_join() - begin to send events to a browser
  * @after: name of the last event that it has, or ""
- * Return: the browser, until feed_leave(); NULL: out of memory.
+ * Return: the browser, until feed_leave(); NULL if out of memory.
  */
 struct feed_reader *feed_join(struct feed *f, const char *after, feed_send *send, void *arg);
 void feed_leave(struct feed_reader *r);

@@ -9,7 +9,7 @@ struct web_file {
 	const unsigned char *start, *end;
 };
 
-/** files_find() - Return: the file; NULL: there is none of that name */
+/** files_find() - Return: the file; NULL if there is none of that name */
 const struct web_file *files_find(const char *name);
 
 #endif /* FABRICWEB_FILES_H */

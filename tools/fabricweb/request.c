@@ -105,7 +105,7 @@ static bool decode_text(char *text)
 	return true;
 }
 
-/* Return: a value of a query as JSON, a new reference; NULL: it is none of that kind. */
+/* Return: a value of a query as JSON, a new reference; NULL if it is none of that kind. */
 static json_t *value_of_text(enum arg_kind kind, const char *text)
 {
 	uint64_t n;

@@ -17,7 +17,9 @@ const struct ring_event *ring_at(const struct ring *r, uint64_t place)
 	return place >= ring_first(r) && place < r->next ? &r->event[place % RING_MAX] : NULL;
 }
 
-/* Return: the event of that number and time, searched from the last one on; NULL: none. */
+/*
+ * Return: the event of that number and time, searched from the last one on; NULL if there is none.
+ */
 static const struct ring_event *find_event(const struct ring *r, uint64_t seq, uint64_t us)
 {
 	for (uint64_t place = r->next; place > ring_first(r); place--) {

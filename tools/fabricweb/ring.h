@@ -38,7 +38,9 @@ struct ring {
 bool ring_add(struct ring *r, uint64_t seq, uint64_t us, const char *json);
 void ring_clear(struct ring *r);
 
-/** ring_at() - Return: the event at a place; NULL: it is not kept any more, or has not come yet */
+/**
+ * ring_at() - Return: the event at a place; NULL if it is not kept any more, or has not come yet
+ */
 const struct ring_event *ring_at(const struct ring *r, uint64_t place);
 /** ring_first() - Return: place of the oldest event that is kept */
 uint64_t ring_first(const struct ring *r);

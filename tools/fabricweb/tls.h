@@ -17,7 +17,7 @@ struct tls;
 struct tls *tls_load(const char *cert, const char *key, char *why, size_t size);
 void tls_free(struct tls *tls);
 
-/** tls_accept() - Return: a connection that will get its socket; NULL: out of memory */
+/** tls_accept() - Return: a connection that will get its socket; NULL if out of memory */
 struct bufferevent *tls_accept(struct tls *tls, struct event_base *base);
 
 #endif /* FABRICWEB_TLS_H */

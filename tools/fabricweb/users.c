@@ -150,7 +150,10 @@ static bool is_secret_of(const struct user *user, const char *secret)
 	return !CRYPTO_memcmp(hex, user->hash + 7, sizeof(hex) - 1);
 }
 
-/* Return: the user with this password or token; @name NULL: that of a token alone; NULL: nobody. */
+/*
+ * Return: the user with this password or token; @name NULL: that of a token alone; NULL if there is
+ * no such user.
+ */
 static const struct user *find_by_secret(const struct users *u, const char *name,
 					 const char *secret)
 {

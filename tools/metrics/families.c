@@ -175,7 +175,7 @@ static const struct grouped grouped[] = {
 	{ "critical_vcd1", "vc_critical_bubbles", "vc", "vcd1", VC_CRITICAL },
 };
 
-/* Return: how a counter is grouped; NULL: it has a family of its own. */
+/* Return: how a counter is grouped; NULL if it has a family of its own. */
 static const struct grouped *find_grouped(const char *counter)
 {
 	for (unsigned int i = 0; i < sizeof(grouped) / sizeof(grouped[0]); i++)

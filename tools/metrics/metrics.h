@@ -28,11 +28,12 @@ enum metrics_format {
  * metrics_families() - make the families of one node
  * @answer: the data of the command "metrics"; keys that are missing make no samples, so that
  *	managers of other releases can be asked
- * Return: an array of families with at least one sample each, a new reference; NULL: out of memory.
+ * Return: an array of families with at least one sample each, a new reference; NULL if out of
+ * memory.
  */
 json_t *metrics_families(const json_t *answer);
 
-/** metrics_text() - Return: the families as text, freed by the caller; NULL: out of memory */
+/** metrics_text() - Return: the families as text, freed by the caller; NULL if out of memory */
 char *metrics_text(const json_t *families, enum metrics_format format);
 
 /** metrics_type() - Return: the media type of a format, for HTTP */

@@ -52,7 +52,7 @@ int emu_init(struct emu *emu, struct chassis *chassis, u64 now);
 void emu_fini(struct emu *emu);
 /** emu_step() - run one turn of the NIC: move packets, send frames, notify subscribers */
 void emu_step(struct emu *emu, u64 now);
-/** emu_expiry() - Return: when the next timer of the NIC is due, ns; ~0: never */
+/** emu_expiry() - Return: when the next timer of the NIC is due, ns; ~0 for never */
 u64 emu_expiry(struct emu *emu);
 /** emu_busy() - note that something other than a keep-alive arrived */
 void emu_busy(struct emu *emu, u64 now);

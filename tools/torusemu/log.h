@@ -8,8 +8,8 @@
 /** log_init() - set the level, LOG_ERR to LOG_DEBUG */
 void log_init(int level);
 /**
- * log_level() - Return: the LOG_ number of "error", "warning", "info" or "debug"; -1: @text is none
- * of these
+ * log_level() - Return: the LOG_ number of "error", "warning", "info" or "debug"; -1 if @text is
+ * none of these
  */
 int log_level(const char *text);
 

@@ -24,7 +24,7 @@ int reply_put(struct nl_msg *msg, struct emu *emu, const struct torus_tree *tree
 
 /* notify.c */
 
-/** notify_mgmt() - notify subscribers of a management packet. Return: false: out of memory */
+/** notify_mgmt() - notify subscribers of a management packet. Return: false if out of memory */
 bool notify_mgmt(struct emu *emu, unsigned int port, const u8 *data, unsigned int len);
 /** notify_flush() - notify subscribers of the events that the core reported */
 void notify_flush(struct emu *emu, u64 now);

@@ -9,8 +9,8 @@
 struct fm;
 
 /**
- * fm_candidate_new() - allocate the state of candidate.c; called by fm_new(). Return: false: no
- * memory
+ * fm_candidate_new() - allocate the state of candidate.c; called by fm_new(). Return: false if
+ * there is no memory
  */
 bool fm_candidate_new(struct fm *fm);
 void fm_candidate_free(struct fm *fm);
@@ -21,7 +21,7 @@ unsigned int fm_candidate_said(const struct fm *fm);
 /**
  * fm_candidate_priority() - compute the priority of a node
  * @said: the priority in its HELLO; @node: its id, or TORUS_NO_NODE
- * Return: 1 to FM_PRIORITY_MAX; 0: it is no candidate.
+ * Return: 1 to FM_PRIORITY_MAX; 0 if it is no candidate.
  */
 unsigned int fm_candidate_priority(unsigned int said, uint32_t node);
 /** fm_candidate_called() - the root has handed over to this node: ask to be root at once */

@@ -220,7 +220,7 @@ static uint32_t guid_key(uint64_t guid)
 	return (uint32_t)fm_mix(guid);
 }
 
-/* Makes room for one more connection. Return: false: no memory. */
+/* Makes room for one more connection. Return: false if there is no memory. */
 static bool make_room(struct fm_conns *t)
 {
 	unsigned int room = t->room ? 2 * t->room : 4;

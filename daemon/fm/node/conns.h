@@ -56,7 +56,8 @@ struct fm_conn {
 };
 
 /**
- * fm_conns_new() - make an empty list of connections; called by fm_new(). Return: false: no memory
+ * fm_conns_new() - make an empty list of connections; called by fm_new(). Return: false if there is
+ * no memory
  */
 bool fm_conns_new(struct fm *fm);
 void fm_conns_free(struct fm *fm);
@@ -68,8 +69,8 @@ unsigned int fm_conns_count(const struct fm *fm);
 struct fm_conn *fm_conn_no(const struct fm *fm, unsigned int i);
 
 /**
- * fm_conn_add() - add a connection, other than to a child (see fm_conn_child()). Return: NULL: no
- * memory
+ * fm_conn_add() - add a connection, other than to a child (see fm_conn_child()). Return: NULL if
+ * there is no memory
  */
 struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role);
 void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid);

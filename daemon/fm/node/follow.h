@@ -12,7 +12,8 @@ struct fm;
 struct fm_init;
 
 /**
- * fm_follow_new() - allocate the state of follow.c; called by fm_new(). Return: false: no memory
+ * fm_follow_new() - allocate the state of follow.c; called by fm_new(). Return: false if there is
+ * no memory
  */
 bool fm_follow_new(struct fm *fm);
 void fm_follow_free(struct fm *fm);

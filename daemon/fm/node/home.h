@@ -9,7 +9,10 @@
 struct fm;
 struct fm_init;
 
-/** fm_home_new() - allocate the state of home.c; called by fm_new(). Return: false: no memory */
+/**
+ * fm_home_new() - allocate the state of home.c; called by fm_new(). Return: false if there is no
+ * memory
+ */
 bool fm_home_new(struct fm *fm);
 /**
  * fm_home_begin() - called when the manager starts: find out from NIC and kept table whether the

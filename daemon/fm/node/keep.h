@@ -11,17 +11,20 @@
 struct fm;
 struct fm_book;
 
-/** fm_keep_new() - allocate the state of keep.c; called by fm_new(). Return: false: no memory */
+/**
+ * fm_keep_new() - allocate the state of keep.c; called by fm_new(). Return: false if there is no
+ * memory
+ */
 bool fm_keep_new(struct fm *fm);
 
 /**
- * fm_keep_take() - use @m as the kept table. Return: false: a later one is known, or there is no
+ * fm_keep_take() - use @m as the kept table. Return: false if a later one is known, or there is no
  * memory
  */
 bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m);
 /**
- * fm_keep_whole() - make a message of the kept table, which points into it. Return: false: there is
- * no kept table
+ * fm_keep_whole() - make a message of the kept table, which points into it. Return: false if there
+ * is no kept table
  */
 bool fm_keep_whole(const struct fm *fm, struct fm_msg *out);
 /** fm_keep_tell() - write into a HELLO which kept table this node has */

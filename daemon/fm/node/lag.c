@@ -39,7 +39,7 @@
 
 /*
  * Notes that the timer is handled @late ns too late. Return: true if the process was stopped for
- * this time; false: it only gets too little processor time.
+ * this time; false if it only gets too little processor time.
  */
 static bool note_stop(struct fm *fm, uint64_t late)
 {

@@ -53,7 +53,7 @@ struct fm_book {
 
 /**
  * fm_book_new() - make a private book, in which all nodes are absent, with one reference. Return:
- * NULL: no memory
+ * NULL if there is no memory
  */
 struct fm_book *fm_book_new(const struct torus_shape *shape);
 struct fm_book *fm_book_get(struct fm_book *b);
@@ -69,8 +69,8 @@ uint32_t fm_book_find(struct fm_book *b, uint64_t guid);
 /** fm_book_ups() - Return: number of nodes that are up */
 uint32_t fm_book_ups(struct fm_book *b);
 /**
- * fm_library_find() - Return: a new reference to the book of that root, term and version; NULL: @l
- * has none, or is NULL
+ * fm_library_find() - Return: a new reference to the book of that root, term and version; NULL if
+ * @l has none, or is NULL
  */
 struct fm_book *fm_library_find(struct fm_library *l, uint64_t root, uint64_t term,
 				uint64_t version, const struct torus_shape *shape);

@@ -124,8 +124,8 @@ static struct trouble *find_oldest(struct fm_problems *p)
 }
 
 /*
- * Adds a past problem, or replaces the oldest. The list grows on demand, because most machines
- * have no problems. Return: NULL: no memory.
+ * Adds a past problem, or replaces the oldest. The list grows on demand, because most machines have
+ * no problems. Return: NULL if there is no memory.
  */
 static struct trouble *add_trouble(struct fm_problems *p, const char *kind, uint64_t key)
 {
@@ -193,7 +193,7 @@ static void begin_trouble(struct fm *fm, struct trouble *t)
 
 /*
  * Makes a problem present, with @text. The list must have room, or contain the problem already.
- * Return: NULL: no memory.
+ * Return: NULL if there is no memory.
  */
 static struct trouble *put_problem(struct fm *fm, const char *kind, uint64_t key, const char *text)
 {

@@ -11,7 +11,9 @@
 #define FM_PROBLEMS_MAX 64			/* length of the list of present problems */
 #define FM_PROBLEMS_KNOWN (2 * FM_PROBLEMS_MAX)	/* present and past problems in memory */
 
-/** fm_problems_new() - make an empty list; called by fm_new(). Return: false: no memory */
+/**
+ * fm_problems_new() - make an empty list; called by fm_new(). Return: false if there is no memory
+ */
 bool fm_problems_new(struct fm *fm);
 void fm_problems_free(struct fm *fm);
 /**

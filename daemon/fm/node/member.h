@@ -13,7 +13,8 @@ struct fm_conn;
 struct fm_counts;
 
 /**
- * fm_member_new() - allocate the state of member.c; called by fm_new(). Return: false: no memory
+ * fm_member_new() - allocate the state of member.c; called by fm_new(). Return: false if there is
+ * no memory
  */
 bool fm_member_new(struct fm *fm);
 void fm_member_free(struct fm *fm);
@@ -51,7 +52,7 @@ void fm_member_left(struct fm *fm);
 /** fm_member_repeat() - send the present step again to the children that have not reported */
 void fm_member_repeat(struct fm *fm);
 
-/** fm_member_round() - Return: round of the present step; 0: the step is the table itself */
+/** fm_member_round() - Return: round of the present step; 0 if the step is the table itself */
 uint32_t fm_member_round(const struct fm *fm);
 /** fm_member_ended() - Return: true if this node has done the last step of its version */
 bool fm_member_ended(const struct fm *fm);

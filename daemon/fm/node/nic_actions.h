@@ -23,7 +23,7 @@ enum fm_act {
 /**
  * fm_nic_new() - allocate the state of nic_actions.c; called by fm_new()
  * @root_epoch, @root_guid: the root that the NIC obeys already; 0: none
- * Return: false: no memory.
+ * Return: false if there is no memory.
  */
 bool fm_nic_new(struct fm *fm, uint64_t root_epoch, uint64_t root_guid);
 void fm_nic_free(struct fm *fm);
@@ -59,8 +59,8 @@ void fm_nic_obeyed(struct fm *fm, int err);
 /** fm_nic_latest() - Return: the latest epoch of the roots that the NIC obeys, or may obey */
 uint64_t fm_nic_latest(const struct fm *fm);
 /**
- * fm_nic_root() - Return: GUID of the root that the NIC obeys; its epoch is written to @epoch; 0:
- * none
+ * fm_nic_root() - Return: GUID of the root that the NIC obeys; its epoch is written to @epoch; 0 if
+ * there is none
  */
 uint64_t fm_nic_root(const struct fm *fm, uint64_t *epoch);
 /** fm_nic_tell() - write into a HELLO which root the NIC obeys, and which other one it may obey */

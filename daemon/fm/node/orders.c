@@ -40,7 +40,7 @@ static void remove_order(struct fm_orders *s, uint32_t i)
 	memmove(&s->of[i], &s->of[i + 1], (--s->n - i) * sizeof(*s->of));
 }
 
-/* Inserts an order for ports that have no other order. Return: false: no memory. */
+/* Inserts an order for ports that have no other order. Return: false if there is no memory. */
 static bool insert_order(struct fm_orders *s, const struct fm_order *o)
 {
 	uint32_t i = find_place(s, o->node, o->ports);

@@ -15,8 +15,8 @@ struct fm_orders {
 };
 
 /**
- * fm_orders_put() - set the order that describes the ports of @o. Return: false: no memory; then
- * these ports have no order
+ * fm_orders_put() - set the order that describes the ports of @o. Return: false if there is no
+ * memory; then these ports have no order
  */
 bool fm_orders_put(struct fm_orders *s, const struct fm_order *o);
 /** fm_orders_drop() - remove the orders of these ports of @node */

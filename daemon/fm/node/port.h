@@ -12,7 +12,7 @@
 struct fm;
 struct fm_init;
 
-/** fm_ports_new() - allocate the ports; called by fm_new(). Return: false: no memory */
+/** fm_ports_new() - allocate the ports; called by fm_new(). Return: false if there is no memory */
 bool fm_ports_new(struct fm *fm);
 void fm_ports_free(struct fm *fm);
 
@@ -58,7 +58,7 @@ void fm_ports_opened(struct fm *fm, uint16_t ports);
 bool fm_port_up(const struct fm *fm, unsigned int p);
 /** fm_port_heard() - Return: true if a placed neighbour sent an Init since the link came up */
 bool fm_port_heard(const struct fm *fm, unsigned int p);
-/** fm_port_last() - Return: when the last Init came by that port; 0: none has come */
+/** fm_port_last() - Return: when the last Init came by that port; 0 if none has come */
 uint64_t fm_port_last(const struct fm *fm, unsigned int p);
 /** fm_port_init() - process an Init of the neighbour; @answers: this node has to answer it soon */
 void fm_port_init(struct fm *fm, unsigned int p, const struct fm_init *init, bool answers);

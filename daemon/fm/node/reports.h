@@ -11,7 +11,7 @@
 struct fm;
 struct fm_conn;
 
-/** fm_reports_new() - make an empty sum; called by fm_new(). Return: false: no memory */
+/** fm_reports_new() - make an empty sum; called by fm_new(). Return: false if there is no memory */
 bool fm_reports_new(struct fm *fm);
 void fm_reports_free(struct fm *fm);
 /**

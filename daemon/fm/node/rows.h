@@ -12,7 +12,7 @@ struct fm;
 /**
  * fm_rows_new() - allocate the state of rows.c; called by fm_new()
  * @epoch: epoch of the root by whose order the NIC took its present rows; 0: none
- * Return: false: no memory.
+ * Return: false if there is no memory.
  */
 bool fm_rows_new(struct fm *fm, uint64_t epoch);
 void fm_rows_free(struct fm *fm);

@@ -37,7 +37,10 @@ void fm_spares_free(struct fm_spares *s);
 void fm_spare_put(struct fm_spares *s, const char *kind, uint64_t key, const char *text);
 /** fm_spare_clear() - remove the problem, if it is in the list */
 void fm_spare_clear(struct fm_spares *s, const char *kind, uint64_t key);
-/** fm_spare_take() - remove the oldest problem; the caller owns its text. Return: false: none */
+/**
+ * fm_spare_take() - remove the oldest problem; the caller owns its text. Return: false if there is
+ * none
+ */
 bool fm_spare_take(struct fm_spares *s, struct fm_spare *out);
 /* As fm_problem_limit(), fm_problems_mark() and fm_problems_sweep(), for this list. */
 void fm_spare_limit(struct fm_spares *s, const char *kind, uint64_t key, uint64_t until);

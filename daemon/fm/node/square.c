@@ -84,7 +84,7 @@ void fm_squares_tell(const struct fm *fm, struct fm_init *init)
 		};
 }
 
-/* Return: the cables of the neighbour at @p; NULL: they are not known. */
+/* Return: the cables of the neighbour at @p; NULL if they are not known. */
 static const struct told *told_by(const struct fm *fm, unsigned int p)
 {
 	const struct told *t = &fm->squares->port[p];

@@ -17,8 +17,8 @@ struct fm_init;
 enum fm_square { FM_SQUARE_NONE, FM_SQUARE_OPEN, FM_SQUARE_CLOSED };
 
 /**
- * fm_squares_new() - allocate the cables of all neighbours; called by fm_new(). Return: false: no
- * memory
+ * fm_squares_new() - allocate the cables of all neighbours; called by fm_new(). Return: false if
+ * there is no memory
  */
 bool fm_squares_new(struct fm *fm);
 void fm_squares_free(struct fm *fm);

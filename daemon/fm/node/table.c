@@ -72,7 +72,7 @@ uint32_t fm_table_find(const struct fm *fm, uint64_t guid)
 }
 
 /*
- * Finds the present or kept table that contains the NIC, and its node id in @node. Return: NULL:
+ * Finds the present or kept table that contains the NIC, and its node id in @node. Return: NULL if
  * none does.
  */
 static struct fm_book *find_book(const struct fm *fm, uint64_t guid, uint32_t *node)

@@ -17,7 +17,10 @@ struct fm_table;
 #define FM_WHO_MAX (TORUS_NAME_MAX + TORUS_TEXT_MAX + 8)	/* size of the buffer for
 								 * fm_table_who() */
 
-/** fm_table_begin() - make an empty table of @shape with version 0. Return: false: no memory */
+/**
+ * fm_table_begin() - make an empty table of @shape with version 0. Return: false if there is no
+ * memory
+ */
 bool fm_table_begin(struct fm *fm, const struct torus_shape *shape);
 /**
  * fm_table_take() - apply a table, or changes to the present one, of the joined root
@@ -26,7 +29,7 @@ bool fm_table_begin(struct fm *fm, const struct torus_shape *shape);
  */
 bool fm_table_take(struct fm *fm, const struct fm_table_msg *t);
 void fm_table_free(struct fm_table *t);
-/** fm_table_whole() - make a message of the whole table. Return: false: no memory */
+/** fm_table_whole() - make a message of the whole table. Return: false if there is no memory */
 bool fm_table_whole(const struct fm *fm, struct fm_msg *out);
 /** fm_table_whole_end() - free the memory of a message made by fm_table_whole() */
 void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg);
@@ -36,7 +39,7 @@ uint32_t fm_table_find(const struct fm *fm, uint64_t guid);
 uint32_t fm_table_self(const struct fm *fm);
 /**
  * fm_table_entry() - Return: entry of the NIC @guid in the present table, else in the kept one;
- * NULL: in neither
+ * NULL if in neither
  */
 const struct fm_entry *fm_table_entry(const struct fm *fm, uint64_t guid);
 /**

@@ -13,7 +13,10 @@ struct fm_counts;
 struct fm_report;
 struct fm_step;
 
-/** fm_task_new() - allocate a task that is done; called by fm_new(). Return: false: no memory */
+/**
+ * fm_task_new() - allocate a task that is done; called by fm_new(). Return: false if there is no
+ * memory
+ */
 bool fm_task_new(struct fm *fm);
 void fm_task_free(struct fm *fm);
 /**
@@ -37,11 +40,11 @@ void fm_task_stop(struct fm *fm);
  * before that or after
  */
 void fm_task_port(struct fm *fm, unsigned int port);
-/** fm_task_report() - Return: this node's part in the report; NULL: the step is not done */
+/** fm_task_report() - Return: this node's part in the report; NULL if the step is not done */
 const struct fm_report *fm_task_report(const struct fm *fm);
 /** fm_task_busy() - Return: true if work is left, including the action under way */
 bool fm_task_busy(const struct fm *fm);
-/** fm_task_error() - Return: negative errno of the last action that failed; 0: none failed */
+/** fm_task_error() - Return: negative errno of the last action that failed; 0 if none failed */
 int fm_task_error(const struct fm *fm);
 /** fm_task_fails() - Return: true if the NIC has failed in this step for too long */
 bool fm_task_fails(const struct fm *fm);

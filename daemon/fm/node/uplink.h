@@ -13,7 +13,8 @@ struct fm_conn;
 struct fm_hello;
 
 /**
- * fm_uplink_new() - allocate the state of uplink.c; called by fm_new(). Return: false: no memory
+ * fm_uplink_new() - allocate the state of uplink.c; called by fm_new(). Return: false if there is
+ * no memory
  */
 bool fm_uplink_new(struct fm *fm);
 void fm_uplink_free(struct fm *fm);
@@ -63,7 +64,7 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h);
 void fm_uplink_retry(struct fm *fm, uint64_t least);
 /** fm_uplink_retry_after() - connect to the root after @ns, and reset the back-off */
 void fm_uplink_retry_after(struct fm *fm, uint64_t ns);
-/** fm_uplink_backoff() - Return: present back-off in ns; 0: no attempt has failed */
+/** fm_uplink_backoff() - Return: present back-off in ns; 0 if no attempt has failed */
 uint64_t fm_uplink_backoff(const struct fm *fm);
 /** fm_uplink_hurry() - if this node waits to connect to the root again, connect at once */
 void fm_uplink_hurry(struct fm *fm);

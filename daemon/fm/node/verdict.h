@@ -22,7 +22,8 @@ struct fm_answer {
 };
 
 /**
- * fm_verdict_new() - allocate the state of verdict.c; called by fm_new(). Return: false: no memory
+ * fm_verdict_new() - allocate the state of verdict.c; called by fm_new(). Return: false if there is
+ * no memory
  */
 bool fm_verdict_new(struct fm *fm);
 void fm_verdict_free(struct fm *fm);
@@ -37,7 +38,7 @@ void fm_verdict_put_off(struct fm *fm);
 /** fm_verdict_again() - Return: when the arbiter may be asked again; 0: at once */
 uint64_t fm_verdict_again(const struct fm *fm);
 /**
- * fm_verdict_take() - process the answer of fm_arbiter(). Return: false: it does not answer the
+ * fm_verdict_take() - process the answer of fm_arbiter(). Return: false if it does not answer the
  * last question
  */
 bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,

@@ -295,7 +295,7 @@ static void report_fault(struct fm *fm, unsigned int p, const char *what)
 		       torus_port_text(fm->ndims, fm_opposite(fm->ndims, p), due), what);
 }
 
-/* Return: the fault of the cable at @p, by the neighbour's Init; NULL: none is known. */
+/* Return: the fault of the cable at @p, by the neighbour's Init; NULL if none is known. */
 static const char *find_init_fault(const struct fm *fm, unsigned int p)
 {
 	const struct heard *h = &fm->wave->port[p];

@@ -14,7 +14,10 @@ struct fm_cable;
 struct fm_init;
 struct fm_neighbour;
 
-/** fm_wave_new() - allocate the state of wave.c; called by fm_new(). Return: false: no memory */
+/**
+ * fm_wave_new() - allocate the state of wave.c; called by fm_new(). Return: false if there is no
+ * memory
+ */
 bool fm_wave_new(struct fm *fm);
 void fm_wave_free(struct fm *fm);
 
@@ -46,7 +49,7 @@ void fm_wave_forget(struct fm *fm, unsigned int port);
  */
 bool fm_wave_confirm(struct fm *fm);
 /**
- * fm_wave_neighbour() - describe the neighbour at @port. Return: false: there is no valid Init of
+ * fm_wave_neighbour() - describe the neighbour at @port. Return: false if there is no valid Init of
  * it
  */
 bool fm_wave_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbour *out);

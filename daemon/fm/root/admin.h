@@ -13,7 +13,7 @@ struct fm_mate;
 struct fm_order;
 struct fm_root;
 
-/* Allocates the state of admin.c for a new root. Return: false: no memory. */
+/* Allocates the state of admin.c for a new root. Return: false if there is no memory. */
 bool fm_admin_new(struct fm_root *r);
 void fm_admin_free(struct fm_root *r);
 

@@ -77,7 +77,7 @@ void fm_cables_free(struct fm_root *r)
 	free(r->cables);
 }
 
-/* Return: the entry of @node in @t, or else in the present table; NULL: in neither. */
+/* Return: the entry of @node in @t, or else in the present table; NULL if in neither. */
 static const struct fm_entry *entry_of(const struct fm *fm, const struct fm_table_msg *t,
 				       uint32_t node)
 {
@@ -114,7 +114,9 @@ static bool are_known(const struct fm_entry *a, const struct fm_entry *b)
 	return a && b && a->state != FM_NODE_ABSENT && b->state != FM_NODE_ABSENT;
 }
 
-/* Allocates the states of all cables, which are unknown then. Return: false: no memory. */
+/*
+ * Allocates the states of all cables, which are unknown then. Return: false if there is no memory.
+ */
 static bool begin_states(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_cables *c = fm->root->cables;
@@ -172,8 +174,8 @@ void fm_cables_former(struct fm *fm, const struct torus_shape *shape, const stru
 }
 
 /*
- * Return: why the end of a cable at @port of that node is down, as the node itself reports it;
- * NULL: it is up, or no reason is known.
+ * Return: why the end of a cable at @port of that node is down, as the node itself reports it; NULL
+ * if it is up, or no reason is known.
  */
 static const char *reason_at(const struct fm *fm, uint32_t node, unsigned int port)
 {
@@ -202,7 +204,9 @@ static const char *find_reason(const struct fm *fm, const struct fm_table_msg *t
 	return why;
 }
 
-/* Return: the changes of @cable; NULL: it was neither lost nor came back since this root began. */
+/*
+ * Return: the changes of @cable; NULL if it was neither lost nor came back since this root began.
+ */
 static struct change *find_change(const struct fm_cables *c, uint32_t cable)
 {
 	uint32_t key = (uint32_t)fm_mix(cable), i;
@@ -233,7 +237,7 @@ uint32_t fm_cables_downs(const struct fm *fm, uint32_t node, unsigned int port)
 	return c ? c->downs : 0;
 }
 
-/* Makes room for one more change. Return: false: no memory. */
+/* Makes room for one more change. Return: false if there is no memory. */
 static bool make_room(struct fm_cables *c)
 {
 	uint32_t room = c->room ? 2 * c->room : 16;

@@ -12,7 +12,7 @@ struct fm_root;
 struct fm_table_msg;
 struct torus_shape;
 
-/* Allocates the states of the cables for a new root. Return: false: no memory. */
+/* Allocates the states of the cables for a new root. Return: false if there is no memory. */
 bool fm_cables_new(struct fm_root *r);
 void fm_cables_free(struct fm_root *r);
 /**
@@ -30,7 +30,7 @@ uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t);
  * fm_cables_why() - find out why a cable was lost
  * @node, @port: the end of the cable at a port with "+"
  * @since: set to when it was lost; 0: before this root began
- * Return: the reason as text; NULL: not known.
+ * Return: the reason as text; NULL if it is not known.
  */
 const char *fm_cables_why(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since);
 /** fm_cables_downs() - Return: how often the cable was lost since this root began */

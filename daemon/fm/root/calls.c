@@ -100,7 +100,7 @@ void fm_calls_free(struct fm_root *r)
 	free(r->calls);
 }
 
-/* Return: the latest table that this node has, or was sent; NULL: none. */
+/* Return: the latest table that this node has, or was sent; NULL if there is none. */
 static struct fm_book *latest_book(const struct fm *fm)
 {
 	const struct fm_past id = fm_told_id(&fm->root->told);
@@ -270,7 +270,7 @@ void fm_calls_answered(struct fm *fm, uint64_t guid, bool follows)
 		c->node[node].tries = TRIES_OTHER;
 }
 
-/* Allocates the calls for a table of @nodes nodes. Return: false: no memory. */
+/* Allocates the calls for a table of @nodes nodes. Return: false if there is no memory. */
 static bool resize_calls(struct fm_calls *c, uint32_t nodes)
 {
 	struct fm_calls room = { .nodes = nodes, .at = c->at };

@@ -11,7 +11,7 @@ struct fm_calls_status;
 struct fm_conn;
 struct fm_root;
 
-/* Allocates the state of calls.c for a new root. Return: false: no memory. */
+/* Allocates the state of calls.c for a new root. Return: false if there is no memory. */
 bool fm_calls_new(struct fm_root *r);
 void fm_calls_free(struct fm_root *r);
 

@@ -20,8 +20,8 @@ void fm_changes_free(struct fm_root *r);
 /** fm_mark() - add @node to the set, unless it is there */
 void fm_mark(struct fm_marks *m, uint32_t node);
 /**
- * fm_unmark() - remove some node from the set, and write its id to @node. Return: false: the set is
- * empty
+ * fm_unmark() - remove some node from the set, and write its id to @node. Return: false if the set
+ * is empty
  */
 bool fm_unmark(struct fm_marks *m, uint32_t *node);
 /**

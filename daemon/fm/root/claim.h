@@ -14,8 +14,8 @@ struct fm_mate;
 struct fm_root;
 
 /*
- * Allocates the state of claim.c for a new root, which neither asks nor leads yet. Return: false:
- * no memory.
+ * Allocates the state of claim.c for a new root, which neither asks nor leads yet. Return: false if
+ * there is no memory.
  */
 bool fm_claim_new(struct fm_root *r);
 void fm_claim_free(struct fm_root *r);
@@ -24,7 +24,8 @@ void fm_claim_free(struct fm_root *r);
 void fm_claim_begin(struct fm *fm, bool leads);
 /**
  * fm_claim_hello() - process the HELLO of @m
- * Return: true if @m may be welcomed; false: it was answered by CLAIM, or has to send HELLO again.
+ * Return: true if @m may be welcomed; false if it was answered by CLAIM, or has to send HELLO
+ * again.
  */
 bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h);
 bool fm_claim_leads(const struct fm *fm);

@@ -120,7 +120,7 @@ static uint64_t reuse_time(const struct fm *fm, const struct fm_flap *f)
 
 /*
  * Return: the node at the other end of the cable at port @p, if its row confirms this cable, and
- * its port in @q; NULL: not known.
+ * its port in @q; NULL if it is not known.
  */
 static const struct fm_mate *other_end(const struct fm *fm, const struct fm_mate *m,
 				       unsigned int p, unsigned int *q)
@@ -252,7 +252,7 @@ static void update_holds(struct fm *fm)
 
 /* --- losses and the ends of holds ---------------------------------------------------- */
 
-/* Adds @m to the list of nodes that have held ports. Return: false: no memory. */
+/* Adds @m to the list of nodes that have held ports. Return: false if there is no memory. */
 static bool list_held(struct fm_root *r, const struct fm_mate *m)
 {
 	struct fm_damp *d = r->damp;

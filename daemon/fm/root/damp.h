@@ -12,7 +12,7 @@ struct fm;
 struct fm_mate;
 struct fm_root;
 
-/* Allocates the state of damp.c for a new root. Return: false: no memory. */
+/* Allocates the state of damp.c for a new root. Return: false if there is no memory. */
 bool fm_damp_new(struct fm_root *r);
 
 void fm_damp_free(struct fm_root *r);	/* to be called before the roster is freed */

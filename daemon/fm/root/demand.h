@@ -11,7 +11,7 @@
 struct fm;
 struct fm_root;
 
-/* Allocates the state of demand.c for a new root. Return: false: no memory. */
+/* Allocates the state of demand.c for a new root. Return: false if there is no memory. */
 bool fm_demand_new(struct fm_root *r);
 void fm_demand_free(struct fm_root *r);
 /** fm_demand_is() - Return: true if a new table is wanted */
@@ -25,7 +25,7 @@ uint32_t fm_demand_asks(const struct fm_root *r);
 const char *fm_demand_cause(const struct fm_root *r);	/* text of the first change, FM_TEXT_MAX
 							 * bytes */
 /**
- * fm_demand_expiry() - Return: when the wanted table is to be made; NEVER: none is wanted, or it
+ * fm_demand_expiry() - Return: when the wanted table is to be made; NEVER if none is wanted, or it
  * waits for a free colour
  */
 uint64_t fm_demand_expiry(const struct fm_root *r);

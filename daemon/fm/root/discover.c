@@ -107,7 +107,7 @@ static void cables_free(struct cables *c)
 	free(c->line);
 }
 
-/* Builds the graph. Return: false: no memory. */
+/* Builds the graph. Return: false if there is no memory. */
 static bool find_cables(const struct fm *fm, struct cables *c)
 {
 	const struct fm_root *r = fm->root;
@@ -182,7 +182,7 @@ static void lay_out(const struct cables *c, struct layout *l)
 
 /*
  * Return: the size of dimension @d, or a multiple of it, from the cables that are not single steps;
- * 0: there are none.
+ * 0 if there are none.
  */
 static uint32_t size_by_closing(const struct cables *c, const struct layout *l, unsigned int d)
 {
@@ -381,7 +381,7 @@ static bool is_past_end(const struct placing *g, uint32_t node, unsigned int q)
 }
 
 /*
- * Return: the place of @i that its neighbour at port @p implies; TORUS_NO_NODE: the neighbour
+ * Return: the place of @i that its neighbour at port @p implies; TORUS_NO_NODE if the neighbour
  * implies none.
  */
 static uint32_t implied_place(const struct placing *g, uint32_t i, unsigned int p)

@@ -9,14 +9,14 @@
 struct fm;
 
 /**
- * fm_discover_shape() - find all sizes, and @open of struct fm_root. Return: false: they are not
+ * fm_discover_shape() - find all sizes, and @open of struct fm_root. Return: false if they are not
  * known; a problem says why
  */
 bool fm_discover_shape(struct fm *fm, struct torus_shape *shape);
 /**
  * fm_discover_place() - give places to the nodes that wait for one
  * Sets @early of struct fm_root to the number of nodes that wait for their neighbours.
- * Return: false: no memory.
+ * Return: false if there is no memory.
  */
 bool fm_discover_place(struct fm *fm, const struct torus_shape *shape);
 

@@ -14,7 +14,7 @@ struct fm_root;
 #define FM_SUSPECTS 64	/* number of suspects that are remembered; if there are more, all nodes
 			 * are checked */
 
-/* Allocates the state of dispute.c for a new root. Return: false: no memory. */
+/* Allocates the state of dispute.c for a new root. Return: false if there is no memory. */
 bool fm_dispute_new(struct fm_root *r);
 void fm_dispute_free(struct fm_root *r);
 

@@ -29,7 +29,7 @@ uint64_t fm_epoch_said(const struct fm_hello *h);
 /**
  * fm_epoch_above() - compare the epoch of this root with those in a HELLO
  * Return: true if it is above each epoch that the node's NIC has obeyed, or may have obeyed, and
- * above that of its kept table; false: it is not, and the log says why.
+ * above that of its kept table; false if it is not, and the log says why.
  */
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h);
 /** fm_epoch_due() - order this root's NIC again to obey it, until the NIC does */

@@ -273,8 +273,8 @@ static void move_places(struct fm *fm, const struct torus_shape *from, const uin
 }
 
 /*
- * Changes the root's state of each node to @shape. Return: false: no memory, and nothing has
- * changed.
+ * Changes the root's state of each node to @shape. Return: false if there is no memory, and nothing
+ * has changed.
  */
 static bool take_shape(struct fm *fm, const struct torus_shape *shape, uint8_t open)
 {

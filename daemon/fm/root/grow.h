@@ -19,7 +19,7 @@ enum fm_grow_step {
 	FM_GROW_GO,		/* the next table has the new shape */
 };
 
-/* Allocates the state of grow.c for a new root. Return: false: no memory. */
+/* Allocates the state of grow.c for a new root. Return: false if there is no memory. */
 bool fm_grow_new(struct fm_root *r);
 void fm_grow_free(struct fm_root *r);
 
@@ -33,7 +33,8 @@ bool fm_grow_mixed(const struct fm_root *r);
  */
 void fm_grow_look(struct fm *fm);
 /**
- * fm_grow_why() - Return: text for the problem that nodes have no place; NULL: it is no problem yet
+ * fm_grow_why() - Return: text for the problem that nodes have no place; NULL if it is no problem
+ * yet
  */
 const char *fm_grow_why(struct fm *fm);
 /**
@@ -45,7 +46,7 @@ bool fm_grow_table(struct fm *fm, uint64_t version);
 /**
  * fm_grow_drained() - called when the network, which has been draining since @since, is drained
  * @count_at: set to when all nodes have to be counted once more, if that is needed
- * Return: true if another count, or another table, must follow; false: the recovery goes on.
+ * Return: true if another count, or another table, must follow; false if the recovery goes on.
  */
 bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64_t since,
 		     uint64_t *count_at);

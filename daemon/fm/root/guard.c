@@ -112,7 +112,7 @@ static uint32_t part_of(const struct search *s, int i, uint32_t node)
 	return torus_health_component(s->health[i], node);
 }
 
-/* Finds the parts of the fabric before and after. Return: false: no memory. */
+/* Finds the parts of the fabric before and after. Return: false if there is no memory. */
 static bool find_parts(struct search *s, const struct torus_shape *shape)
 {
 	uint32_t nodes = torus_nodes(shape);

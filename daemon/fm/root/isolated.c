@@ -53,7 +53,7 @@ static bool is_out(const struct fm_table *t, uint32_t node)
 
 /*
  * Marks the main part of the fabric: that of the root, or the largest one if the root is out of
- * service. Return: its mark; 0: no memory.
+ * service. Return: its mark; 0 if there is no memory.
  */
 static uint32_t mark_parts(const struct fm_table *t, uint32_t root, uint32_t *part)
 {

@@ -526,7 +526,7 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 
 /* --- messages from below ---------------------------------------------------- */
 
-/* Return: the node that a notice is about; NULL: the notice is outdated or invalid. */
+/* Return: the node that a notice is about; NULL if the notice is outdated or invalid. */
 static struct fm_mate *find_noticed(const struct fm *fm, const struct fm_left *l)
 {
 	struct fm_mate *m = fm_mate(fm->root, l->guid);

@@ -318,7 +318,7 @@ static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n
 /*
  * Judges @m and the nodes that links join to it, for which no neighbour vouches.
  * @quorum: the connected nodes are a quorum
- * Return: when they are to be judged dead; NEVER: they are dead now.
+ * Return: when they are to be judged dead; NEVER if they are dead now.
  */
 static uint64_t judge_set(struct fm *fm, struct fm_mate *m, bool quorum)
 {
@@ -342,7 +342,7 @@ static uint64_t judge_set(struct fm *fm, struct fm_mate *m, bool quorum)
 /*
  * Judges a missing node. @searches: number of the last search before this round of judgements.
  * @quorum: the connected nodes are a quorum
- * Return: when the node has to be judged again; NEVER: it need not.
+ * Return: when the node has to be judged again; NEVER if it need not.
  */
 static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches, bool quorum)
 {

@@ -10,7 +10,7 @@ struct fm;
 struct fm_root;
 struct fm_sums;
 
-/* Allocates the state of leftover.c for a new root. Return: false: no memory. */
+/* Allocates the state of leftover.c for a new root. Return: false if there is no memory. */
 bool fm_leftover_new(struct fm_root *r);
 void fm_leftover_free(struct fm_root *r);
 

@@ -9,7 +9,7 @@
 struct fm;
 struct fm_root;
 
-/* Allocates the state of news.c for a new root. Return: false: no memory. */
+/* Allocates the state of news.c for a new root. Return: false if there is no memory. */
 bool fm_news_new(struct fm_root *r);
 void fm_news_free(struct fm_root *r);
 /** fm_news_last() - Return: time of the last change that delays the table */

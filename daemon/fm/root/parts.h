@@ -13,7 +13,7 @@ struct fm_mate;
 struct fm_root;
 struct fm_table_msg;
 
-/* Allocates the state of parts.c for a new root. Return: false: no memory. */
+/* Allocates the state of parts.c for a new root. Return: false if there is no memory. */
 bool fm_parts_new(struct fm_root *r);
 void fm_parts_free(struct fm_root *r);
 
@@ -25,7 +25,7 @@ void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
 /**
  * fm_parts_own() - called when this node begins to ask to be root: store its own table, which may
  * be of another part
- * Return: false: no memory.
+ * Return: false if there is no memory.
  */
 bool fm_parts_own(const struct fm *fm, struct fm_root *r);
 /** fm_parts_ask() - ask the node of a HELLO for its table, if that may be of another part */

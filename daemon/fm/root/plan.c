@@ -169,7 +169,7 @@ static void check_config(struct fm *fm)
 			       fm->cfg.name);
 }
 
-/* Return: the plan that the fabric has already; NULL: it has none yet. */
+/* Return: the plan that the fabric has already; NULL if it has none yet. */
 static const struct torus_plan *present_plan(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;

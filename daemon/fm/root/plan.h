@@ -23,8 +23,8 @@ void fm_plan_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h);
 bool fm_plan_objection(const struct fm *fm, const struct fm_hello *h, char *text, size_t room);
 /**
  * fm_plan_settle() - decide on the plan before the first table, whose shape is @shape
- * Return: false: the plan has too few addresses for the shape, or contains the service address of a
- * node, or a node does not support it; a problem says why.
+ * Return: false if the plan has too few addresses for the shape, or contains the service address of
+ * a node, or a node does not support it; a problem says why.
  */
 bool fm_plan_settle(struct fm *fm, const struct torus_shape *shape);
 /**

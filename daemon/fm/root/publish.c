@@ -42,7 +42,7 @@
 #include "daemon/fm/root/wiring.h"
 #include "lib/deps/invariant.h"
 
-/* Return: the next version whose colour is not in the mask @used; 0: there is none. */
+/* Return: the next version whose colour is not in the mask @used; 0 if there is none. */
 static uint64_t version_without(const struct fm_root *r, uint8_t used)
 {
 	for (uint64_t j = 1; j < TORUS_COLOURS; j++)
@@ -130,8 +130,8 @@ static bool is_later_possible(const struct fm_root *r)
 }
 
 /*
- * Return: the next version; 0: none may begin yet. A root makes at most as many tables as there are
- * colours before other nodes have taken one of them. So if the last versions may be unknown, as
+ * Return: the next version; 0 if none may begin yet. A root makes at most as many tables as there
+ * are colours before other nodes have taken one of them. So if the last versions may be unknown, as
  * many versions as there are colours are skipped, which leaves the colour the same.
  *
  * A node that joins may have a later version than the present table, without a recovery of it. The
@@ -273,7 +273,8 @@ static void move_vote(struct fm *fm, const struct fm_entry *was, const struct fm
 /*
  * Fills @t with the entries that differ from the present table. If a count has added the end of a
  * session to an entry (ended.c), some nodes may not have it; in this case, too, the entry differs,
- * by the serial of its port row or by the end of the session itself. Return: false: no memory.
+ * by the serial of its port row or by the end of the session itself. Return: false if there is no
+ * memory.
  */
 static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 {

@@ -183,7 +183,7 @@ static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const str
 
 /*
  * Return: mask of the sets that contain @m, of those in which a claim with table @t needs quorums;
- * 0: none, or not known.
+ * 0 if there is none, or not known.
  */
 static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const struct fm_past *t)
 {

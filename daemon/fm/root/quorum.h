@@ -16,7 +16,7 @@ struct fm_root;
 				 * colours */
 #define FM_QUORUM_SETS	(FM_VOTERS_MAX + 1)	/* the nodes of a table itself, and its voters */
 
-/* Allocates the state of quorum.c for a new root. Return: false: no memory. */
+/* Allocates the state of quorum.c for a new root. Return: false if there is no memory. */
 bool fm_quorum_new(struct fm_root *r);
 void fm_quorum_free(struct fm_root *r);
 

@@ -114,7 +114,7 @@ void fm_recall_free(struct fm_root *r)
  * neither table is really later. The one of the root with the greater GUID counts as later,
  * wherever tables are compared; the other one is a table of another part (parts.c). Managers of
  * earlier releases of the software, and old kept tables, do not name the root.
- * Return: < 0: @a is earlier, 0: they are the same, > 0: @a is later.
+ * Return: < 0 if @a is earlier, 0 if they are the same, > 0 if @a is later.
  */
 static int compare_tables(const struct fm_past *a, const struct fm_past *b)
 {
@@ -183,7 +183,7 @@ static const struct torus_shape *coming_shape(const struct fm *fm)
 	return fm->cfg.shape.ndims ? &fm->cfg.shape : NULL;
 }
 
-/* Allocates memory for the exclusions at all nodes, once. Return: false: no memory. */
+/* Allocates memory for the exclusions at all nodes, once. Return: false if there is no memory. */
 static bool alloc_said(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_recall *l = fm->root->recall;
@@ -303,7 +303,9 @@ struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
 	return s->book && fm_past_same(&s->id, id) ? s->book : NULL;
 }
 
-/* Return: the latest table of all nodes that have sent HELLO; NULL: this node does not have it. */
+/*
+ * Return: the latest table of all nodes that have sent HELLO; NULL if this node does not have it.
+ */
 static struct fm_book *latest_table(const struct fm *fm, const struct fm_voters **voters)
 {
 	const struct fm_past id = fm_told_id(&fm->root->told);

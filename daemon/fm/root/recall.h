@@ -18,7 +18,7 @@ struct fm_voters;
 /** fm_past_same() - Return: true if @a and @b identify the same table */
 bool fm_past_same(const struct fm_past *a, const struct fm_past *b);
 
-/* Allocates the state of recall.c for a new root. Return: false: no memory. */
+/* Allocates the state of recall.c for a new root. Return: false if there is no memory. */
 bool fm_recall_new(struct fm_root *r);
 void fm_recall_free(struct fm_root *r);
 
@@ -48,7 +48,7 @@ void fm_recall_due(struct fm *fm);
 uint64_t fm_recall_expiry(const struct fm *fm);
 /**
  * fm_recall_awaits() - Return: until when this root delays its first table because it has asked for
- * the latest table of former roots; 0: it does not
+ * the latest table of former roots; 0 if it does not
  */
 uint64_t fm_recall_awaits(const struct fm *fm);
 /**

@@ -21,8 +21,8 @@ enum fm_phase {
 };
 
 /*
- * Allocates the state of recovery.c for a new root; no recovery is under way. Return: false: no
- * memory.
+ * Allocates the state of recovery.c for a new root; no recovery is under way. Return: false if
+ * there is no memory.
  */
 bool fm_recovery_new(struct fm_root *r);
 void fm_recovery_free(struct fm_root *r);
@@ -43,7 +43,7 @@ const struct fm_sums *fm_recovery_sums(const struct fm_root *r);
 /** fm_recovery_log() - Return: the log of the present recovery */
 const struct fm_recovery *fm_recovery_log(const struct fm_root *r);
 /**
- * fm_recovery_last() - Return: the log of the last recovery that ended; version 0: none has ended
+ * fm_recovery_last() - Return: the log of the last recovery that ended; version 0 if none has ended
  */
 const struct fm_recovery *fm_recovery_last(const struct fm_root *r);
 

@@ -38,7 +38,7 @@
 #define PROBLEM 100	/* key of this problem of kind "nic"; node/task.c uses lower keys */
 
 /*
- * Return: when the NIC will have failed for too long, so that the root must hand over; NEVER: it
+ * Return: when the NIC will have failed for too long, so that the root must hand over; NEVER if it
  * does not fail.
  */
 static uint64_t fails_at(const struct fm *fm)
@@ -48,7 +48,7 @@ static uint64_t fails_at(const struct fm *fm)
 	return fm_task_fails_at(fm, fm_recovery_waits(fm->root));
 }
 
-/* Return: the connected candidate that would ask first to be root; NULL: there is none. */
+/* Return: the connected candidate that would ask first to be root; NULL if there is none. */
 static const struct fm_mate *find_successor(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;

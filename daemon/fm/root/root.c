@@ -104,8 +104,8 @@ static void root_free(struct fm_root *r)
 }
 
 /*
- * Allocates a root with the state of all parts, which knows only this node. Return: NULL: no
- * memory.
+ * Allocates a root with the state of all parts, which knows only this node. Return: NULL if there
+ * is no memory.
  */
 static struct fm_root *root_new(const struct fm *fm)
 {
@@ -126,7 +126,7 @@ static struct fm_root *root_new(const struct fm *fm)
 
 static const struct fm_up root_up;
 
-/* Begins the root; @first: it leads at once. Return: 0; -ENOMEM: nothing has changed. */
+/* Begins the root; @first: it leads at once. Return: 0; -ENOMEM, and then nothing has changed. */
 static int start_root(struct fm *fm, bool first)
 {
 	struct fm_root *r = root_new(fm);

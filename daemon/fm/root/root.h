@@ -11,10 +11,10 @@ struct fm;
 /**
  * fm_root_begin() - called when the manager of a NIC with the bootstrap flag starts: lead at once,
  *	if NIC and disk know no former root; else ask to be root
- * Return: 0; -ENOMEM: nothing has changed.
+ * Return: 0; -ENOMEM, and then nothing has changed.
  */
 int fm_root_begin(struct fm *fm);
-/** fm_root_ask() - begin to ask to be root. Return: 0; -ENOMEM: nothing has changed */
+/** fm_root_ask() - begin to ask to be root. Return: 0; -ENOMEM, and then nothing has changed */
 int fm_root_ask(struct fm *fm);
 void fm_root_free(struct fm *fm);
 void fm_root_due(struct fm *fm);

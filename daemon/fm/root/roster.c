@@ -248,7 +248,7 @@ struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
 	return r->at && r->at[node] ? fm_mate_no(r, r->at[node] - 1) : NULL;
 }
 
-/* Makes room for one more node. Return: false: no memory. */
+/* Makes room for one more node. Return: false if there is no memory. */
 static bool grow_roster(struct fm_root *r)
 {
 	struct fm_roster *l = r->roster;
@@ -271,7 +271,7 @@ static bool grow_roster(struct fm_root *r)
 	return true;
 }
 
-/* Takes a free index. Return: its entry; NULL: no memory. */
+/* Takes a free index. Return: its entry; NULL if there is no memory. */
 static struct fm_mate *take_number(struct fm_root *r)
 {
 	struct fm_roster *l = r->roster;

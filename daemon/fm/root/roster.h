@@ -12,7 +12,7 @@
 struct fm;
 struct fm_root;
 
-/* Allocates an empty roster for a new root. Return: false: no memory. */
+/* Allocates an empty roster for a new root. Return: false if there is no memory. */
 bool fm_roster_new(struct fm_root *r);
 void fm_roster_free(struct fm_root *r);
 
@@ -39,7 +39,7 @@ uint32_t *fm_roster_scratch(const struct fm_root *r);
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid);
 /** fm_mate_joined() - Return: true if @m has sent HELLO; false if @m is NULL */
 bool fm_mate_joined(const struct fm_mate *m);
-/** fm_mate_add() - add a node, without name and place. Return: NULL: no memory */
+/** fm_mate_add() - add a node, without name and place. Return: NULL if there is no memory */
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid);
 /** fm_mate_via() - note that @m is connected to the node @via; 0: to none */
 void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via);

@@ -226,8 +226,8 @@ static void check_alone(struct fm *fm)
 }
 
 /*
- * Adds a silent node, which has not joined, but to which a neighbour has a link. Return: NULL: no
- * memory.
+ * Adds a silent node, which has not joined, but to which a neighbour has a link. Return: NULL if
+ * there is no memory.
  */
 static struct fm_mate *add_silent(struct fm *fm, const struct torus_shape *shape,
 				  uint64_t guid, uint32_t node)

@@ -14,7 +14,7 @@ struct fm;
  * nodes
  *
  * The memory for the former shape is not freed; the caller has copies of the pointers.
- * Return: false: no memory, and the table is as it was; the root tries again later.
+ * Return: false if there is no memory, and the table is as it was; the root tries again later.
  */
 bool fm_settle_room(struct fm *fm, const struct torus_shape *shape);
 /** fm_settle_due() - if it is time, decide on shape and places, and demand the first table */

@@ -33,7 +33,10 @@ struct fm_tally {
  * not @bare
  */
 void fm_tally_applied(struct fm *fm);
-/** fm_tally_new() - allocate the counts for a table of @nodes nodes. Return: false: no memory */
+/**
+ * fm_tally_new() - allocate the counts for a table of @nodes nodes. Return: false if there is no
+ * memory
+ */
 bool fm_tally_new(struct fm_root *r, uint32_t nodes);
 void fm_tally_free(struct fm_root *r);
 /** fm_tally() - Return: the tally, brought up to date; all zero before there is a table */

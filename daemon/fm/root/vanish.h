@@ -11,7 +11,7 @@ struct fm_conn;
 struct fm_mate;
 struct fm_root;
 
-/* Allocates the state of vanish.c for a new root. Return: false: no memory. */
+/* Allocates the state of vanish.c for a new root. Return: false if there is no memory. */
 bool fm_vanish_new(struct fm_root *r);
 void fm_vanish_free(struct fm_root *r);
 

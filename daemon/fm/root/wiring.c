@@ -39,7 +39,7 @@ static const char *write_end(const struct fm *fm, const struct fm_mate *m, uint6
 	return buf;
 }
 
-/* Return: text of the fault of the cable at port @p of @m; NULL: it has none. */
+/* Return: text of the fault of the cable at port @p of @m; NULL if it has none. */
 static const char *find_cable_fault(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	const struct torus_shape *shape = &fm->table.shape;

@@ -73,7 +73,8 @@ size_t fm_init_put(uint8_t *buf, const struct fm_init *init)
 }
 
 /*
- * Reads a text of at most @room - 1 bytes. Return: false: it is longer, or is not printable ASCII.
+ * Reads a text of at most @room - 1 bytes. Return: false if it is longer, or is not printable
+ * ASCII.
  */
 static bool get_init_text(const uint8_t *buf, size_t len, size_t *at, char *to, size_t room)
 {

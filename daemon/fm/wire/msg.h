@@ -562,7 +562,7 @@ struct fm_msg {
 /**
  * fm_msg_pack() - encode a message to be stored in a file
  * @data: set to memory that the caller must free()
- * Return: 0, -EINVAL: not a message of this schema, -ENOMEM.
+ * Return: 0, -EINVAL if not a message of this schema, -ENOMEM.
  */
 int fm_msg_pack(const struct fm_msg *msg, uint8_t **data, size_t *len);
 
