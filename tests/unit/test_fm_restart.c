@@ -457,6 +457,7 @@ static void test_root_without_place(void **state)
 	for (at = 0; !strcmp(fm_problem(s.fm, at)->kind, "node"); at++)
 		assert_non_null(strstr(fm_problem(s.fm, at)->text, " is dead: it has not joined since this root leads"));
 	assert_int_equal(at, 16);
+	stage_did_some(&s, "log info bootstrap: shape 4x4, 1 of 16 nodes\n");
 	assert_string_equal(fm_problem(s.fm, at)->kind, "place");
 	assert_string_equal(fm_problem(s.fm, at)->text, "node 'n0' (30.0.0.0:1) has no place: no free coordinates fit its cables");
 	stage_end(&s);

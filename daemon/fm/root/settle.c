@@ -357,22 +357,21 @@ static const char unlinked[] = ": it has not joined since this root leads, and n
 
 /*
  * Reports at most TOLD_MAX of the nodes that have not joined as problems (fabricctl nodes lists
- * all). A node in whose place another one was found was replaced. Return: how many were replaced.
+ * all). A node in whose place another one was found was replaced. Return: how many have not joined.
  */
 static unsigned int report_unheard(struct fm *fm)
 {
-	unsigned int told = 0, replaced = 0;
+	unsigned int told = 0, unheard = 0;
 
 	for (uint32_t i = 0; i < fm_roster_size(fm->root); i++) {
 		struct fm_mate *m = fm_mate_no(fm->root, i);
 
-		if (m->unheard && m->node == TORUS_NO_NODE)
-			replaced++;
-		else if (m->unheard && told < TOLD_MAX)
+		unheard += m->unheard;
+		if (m->unheard && m->node != TORUS_NO_NODE && told < TOLD_MAX)
 			told += fm_service_gone(fm, m, m->state == FM_NODE_DEAD ? unlinked : linked);
 		m->unheard = false;
 	}
-	return replaced;
+	return unheard;
 }
 
 /* The table is allocated last, because that replaces the present one. */
@@ -403,7 +402,7 @@ static void settle_fabric(struct fm *fm)
 	struct fm_voters voters;
 	char text[TORUS_TEXT_MAX];
 	struct fm_book *former;
-	uint32_t nodes, replaced;
+	uint32_t nodes, unheard;
 
 	if (r->restored)
 		shape = r->shape;
@@ -450,9 +449,9 @@ static void settle_fabric(struct fm *fm)
 	r->settled = true;
 	r->version = r->version_seen;
 	fm_discover_place(fm, &shape);
-	replaced = report_unheard(fm);
+	unheard = report_unheard(fm);
 	fm_say(fm, FM_INFO, "bootstrap", "shape %s, %u of %u nodes", torus_shape_text(&shape, text),
-	       fm_roster_size(r) - replaced, nodes);
+	       fm_roster_size(r) - unheard, nodes);
 	fm_demand(fm, 0, "%s", r->version ? fm_claim_why(r) : "bootstrap");
 }
 
