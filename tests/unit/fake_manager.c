@@ -60,12 +60,17 @@ static json_t *candidate(const struct fake *f, uint32_t id, int priority)
 			 "priority", priority, "heard", !f->dead[id], "disk", id ? "behind" : NULL);
 }
 
+static json_t *candidates(const struct fake *f)
+{
+	return f->no_candidate ? json_array() : json_pack("[oo]", candidate(f, 0, 255), candidate(f, 1, 100));
+}
+
 static json_t *root(const struct fake *f)
 {
 	const char *state = f->root_state ? f->root_state : f->rootless ? "lost" : "leads";
 	char name[TORUS_TEXT_MAX];
 
-	return json_pack("{so ss? ss? ss sI sf ss sb so si si s{si si si si} s{ss ss si sf ss?} s[oo]}",
+	return json_pack("{so ss? ss? ss sI sf ss sb so si si s{si si si si} s{ss ss si sf ss?} so}",
 			 "node", f->unnamed ? json_null() : place(f, f->root),
 			 "name", f->unnamed ? NULL : name_of(f, f->root, name),
 			 "address", f->unnamed ? "172.30.0.1:7117" : NULL, "state", state, "epoch", (json_int_t)3,
@@ -76,7 +81,7 @@ static json_t *root(const struct fake *f)
 			 "others", (int)f->calls[2], "unknown", (int)f->calls[3],
 			 "arbiter", "program", "/lib/arbiter", "answer", f->refuses_move ? "unknown" : "granted",
 			 "epoch", 3, "time", 1700000000.0, "why", f->refuses_move ? "it is down" : NULL,
-			 "candidates", candidate(f, 0, 255), candidate(f, 1, 100));
+			 "candidates", candidates(f));
 }
 
 static json_t *move(struct fake *f, uint32_t node)

@@ -33,6 +33,7 @@
  * @root_away: what needs the root is refused as unreachable
  * @root: node id of it
  * @root_state: what it does, if it does not lead
+ * @no_candidate: nothing is known of any
  * @calls: nodes that it called, of them those that follow it, and another; those without an address
  * @refuses_move: no node becomes root
  * @split: lists are sent in many replies to one request
@@ -74,6 +75,7 @@ struct fake {
 	unsigned int kept_have, kept_of, unchanged;
 	uint32_t root;
 	const char *root_state;
+	bool no_candidate;
 	unsigned int calls[4];
 	unsigned int queued, flowing;
 	bool split, former, cuts_off, at_rest, mute, forgets;

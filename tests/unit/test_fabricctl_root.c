@@ -46,6 +46,14 @@ static void shows_root_and_moves_it(void **state)
 	expect("root", 0);
 	has(out, "arbiter  /lib/arbiter, unknown for epoch 3 ");
 	has(out, " ago: it is down\n");
+	fake.no_candidate = true;
+	expect("root", 0);
+	has(out, "\nno other node would become root: root_priority is 0 on all of them\n");
+	fake.rootless = true;
+	expect("root", 1);
+	has(out, "\nthis node is no candidate (its root_priority is 0), and only a root knows the candidates: "
+		 "ask another node with --node\n");
+	fake.rootless = false;
 	expect("root mve 3,1", 2);
 	has(err, "'mve': the only thing to do with the root is 'move NODE'");
 	expect("root move", 2);
@@ -62,11 +70,12 @@ static void shows_status_without_a_root(void **state)
 	fake.rootless = true;
 	fake.dead[3] = true;
 	expect("status", 1);
-	has(out, "nodes    15 of 16 up, of the others nothing is known for ");
-	has(out, " h, 1 heard from now\nlinks    31 of 32 up, of the others nothing is known for ");
+	has(out, "nodes    15 of 16 up when last heard of, of the others nothing is known for ");
+	has(out, " h, 1 heard from now\nlinks    31 of 32 up when last heard of, of the others nothing is known for ");
 	has(out, " h, 4 heard from now, 1 faulty\n");
 	has(out, "root     none for ");
 	has(out, " h: n0-0 (0,0) is lost\nasked    n1-0 (1,0)\n");
+	has(out, " shows who takes over, within seconds; if nobody does, start the managers that do not answer\n");
 	fake.unnamed = true;
 	expect("status", 1);
 	has(out, " h: 172.30.0.1:7117 is lost\nasked    n1-0 (1,0)\n");
@@ -74,7 +83,7 @@ static void shows_status_without_a_root(void **state)
 	fake.dead[3] = false;
 	fake.root_state = "asks";
 	expect("status", 1);
-	has(out, "nodes    16 of 16 up, 1 heard from now\n");
+	has(out, "nodes    16 of 16 up when last heard of, 1 heard from now\n");
 	has(out, " h: n0-0 (0,0) is taking over (2 of 9 nodes answer)\n");
 	memcpy(fake.calls, (unsigned int[]) { 5, 2, 1, 3 }, sizeof(fake.calls));
 	expect("status", 1);
@@ -86,6 +95,7 @@ static void shows_status_without_a_root(void **state)
 	fake.root_state = "unknown";
 	expect("status", 1);
 	has(out, "root     none heard of yet\n");
+	has(out, " shows who leads and who could; start the managers that do not answer\n");
 	fake.state = "bootstrapping";
 	expect("status", 0);
 }

@@ -59,7 +59,10 @@ static void show_root(const json_t *root)
 		table_cell(t, disk && !strcmp(disk, "fails") ? BAD : PLAIN, "%s",
 			   disk ? disk : "-");
 	}
-	table_print(t, "no node here would become root: root_priority is 0");
+	table_print(t, root_leads(root) ?
+		    "no other node would become root: root_priority is 0 on all of them" :
+		    "this node is no candidate (its root_priority is 0), and only a root knows the "
+		    "candidates: ask another node with --node");
 }
 
 /* Sets @yes to true if the asked manager has @node as its root. */

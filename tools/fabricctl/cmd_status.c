@@ -84,9 +84,9 @@ static void show_count(const char *what, const json_t *s, const char *since)
 	unsigned long long up = json_count(c, "up"), total = json_count(c, "total");
 	unsigned long long heard = json_count(json_object_get(s, "heard"), what);
 
-	printf("%-9s%s%llu of %llu up%s", what, paint(*since || (up < total && !is_maintained(s)) ?
-						      BAD : up < total ? DOUBTFUL : GOOD),
-	       up, total, paint(PLAIN));
+	printf("%-9s%s%llu of %llu up%s%s", what, paint(*since || (up < total && !is_maintained(s)) ?
+							BAD : up < total ? DOUBTFUL : GOOD),
+	       up, total, *since && heard < up ? " when last heard of" : "", paint(PLAIN));
 	if (*since && up < total)
 		printf(", %sof the others nothing is known for %s%s", paint(BAD), since,
 		       paint(PLAIN));

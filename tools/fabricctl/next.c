@@ -20,6 +20,8 @@ struct step {
 #define ENDS "links --bad"	/* the command that shows both ends of a cable that is down */
 #define OF_DEAD "shows its cables; start the node, or 'fabricctl exclude' takes it out of service"
 #define DIFFERS "shows the value of each end; give both NICs the value of all others"
+#define WHO_LEADS "shows who leads and who could; start the managers that do not answer"
+#define TAKEOVER "shows who takes over, within seconds; if nobody does, start the managers that do not answer"
 #define REPLACE "shows both ends; reseat or replace the cable"
 
 static const struct step steps[] = {
@@ -46,7 +48,7 @@ static const struct step steps[] = {
 	{ "history", "is not used", "events --kind history",
 	  "shows when; move that file to its own node, or delete it, and restart the manager" },
 	{ "history", NULL, "root", "shows the disks of the candidates (DISK); make room on the full one" },
-	{ "root", NULL, "root", "shows who leads and who could; start the managers that do not answer" },
+	{ "root", NULL, "root", WHO_LEADS },
 	{ "config", NULL, "events --kind config",
 	  "shows node and line; correct the file there, and 'systemctl reload fabricd'" },
 	{ "quorum", NULL, "root", "shows which managers answer; start those that do not" },
@@ -158,8 +160,7 @@ json_t *next_steps(const struct ctl *ctl, const json_t *status)
 	size_t i;
 
 	if (json_is_object(root) && !root_leads(root))
-		add_step(list, ctl, "root",
-			 "shows who leads and who could; start the managers that do not answer");
+		add_step(list, ctl, "root", root_is_known(root) ? TAKEOVER : WHO_LEADS);
 	json_array_foreach(json_object_get(status, "problems"), i, v)
 		add_problem(list, ctl, v);
 	json_array_foreach(json_object_get(status, "faulty"), i, v)

@@ -19,6 +19,11 @@ bool root_leads(const json_t *root)
 	return json_is_true(json_object_get(root, "reachable"));
 }
 
+bool root_is_known(const json_t *root)
+{
+	return !state_is(root, "unknown");
+}
+
 /* Return: how long ago @key was, as text; "" if it is not known. */
 static const char *since_text(const json_t *root, const char *key, char *text)
 {
@@ -102,7 +107,7 @@ void root_show(const json_t *root)
 	root_text(root, who);
 	if (root_leads(root)) {
 		show_leader(root, who);
-	} else if (state_is(root, "unknown")) {
+	} else if (!root_is_known(root)) {
 		printf("%snone heard of yet%s", paint(BAD), paint(PLAIN));
 	} else {
 		printf("%snone%s%s%s", paint(BAD),

@@ -17,5 +17,7 @@ void root_show(const json_t *root);
 bool root_show_calls(const json_t *root, const char *before);
 /** root_leads() - Return: true if there is a root that answers */
 bool root_leads(const json_t *root);
+/** root_is_known() - Return: true if there is a root, or was one, or a node asks to be root */
+bool root_is_known(const json_t *root);
 
 #endif /* ROOT_H */
