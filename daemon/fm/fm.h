@@ -247,33 +247,37 @@ void *fm_io(const struct fm *fm);
 
 void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now);
 /**
- * fm_stalled() - called when the host takes @port of the NIC down because its neighbour returns no
+ * fm_stalled() - note that the host takes @port of the NIC down, because the neighbour returns no
  * credits (@is), or has decided to leave it up (!@is)
  */
 void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now);
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now);
 void fm_park(struct fm *fm, const struct torus_park *park, uint64_t now);
 /**
- * fm_done() - an action at the NIC has ended
+ * fm_done() - process the end of the action @tag at the NIC
  * @err: 0 or negative errno. An action that failed may have been done nevertheless, or in part
  * @counts: the result of @count without error, else NULL
  */
 void fm_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *counts, uint64_t now);
-/** fm_conn_up() - a connection that this node opened is established, or a peer has connected */
+/**
+ * fm_conn_up() - note that a connection which this node opened is established, or that a peer has
+ * connected
+ */
 void fm_conn_up(struct fm *fm, int conn, uint64_t now);
 void fm_conn_down(struct fm *fm, int conn, uint64_t now);
 void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now);
 /**
- * fm_arbiter() - the site's arbiter has answered the question about @epoch
+ * fm_arbiter() - process the answer of the site's arbiter to the question about @epoch
  * @high: with FM_REFUSED: the epoch that it has granted already; 0: not known
  * @why: the reason, as text for people, if the arbiter did not grant the epoch
  */
 void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
 		const char *why, uint64_t now);
 /**
- * fm_kept() - the table given to fm_ops.keep is on the disk (@ok), or the disk has failed. The host
- *	does not call this for a table that was replaced by a later one before it was written
+ * fm_kept() - process the end of fm_ops.keep: the table is on the disk (@ok), or the disk has
+ * failed
  * @epoch, @version: of that table
+ * The host does not call this for a table that a later one replaced before it was written.
  */
 void fm_kept(struct fm *fm, uint64_t epoch, uint64_t version, bool ok, uint64_t now);
 void fm_timer(struct fm *fm, uint64_t now);
@@ -288,20 +292,23 @@ uint64_t fm_expiry(const struct fm *fm);
  */
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
 /**
- * fm_exclude_by() - exclude ports by an order that contains user, reason and term
- * @order: the order; its @node and @ports are ignored. If it has an end, the root includes the
- *	ports at that time
+ * fm_exclude_by() - as fm_exclude(), with an order that says who excludes the ports, why and until
+ * when
+ * @order: its @node and @ports are ignored. If it has an end, the root includes the ports at that
+ *	time
  */
 int fm_exclude_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
 		  uint64_t now);
-/** fm_include_by() - include ports by an order, of which only the user is used */
+/**
+ * fm_include_by() - as fm_exclude() for an inclusion; only the user of @order is used, for the log
+ */
 int fm_include_by(struct fm *fm, uint32_t node, int port, const struct fm_order *order,
 		  uint64_t now);
 /**
  * fm_exclude_first() - exclude or include ports, but do not make the next table in this call
  * @order: as in fm_exclude_by() or fm_include_by(), or NULL
  *
- * So further exclusions or inclusions that follow at the same time get into the same table.
+ * Exclusions and inclusions that follow at the same time are then in the same table.
  */
 int fm_exclude_first(struct fm *fm, uint32_t node, int port, bool excluded,
 		     const struct fm_order *order, uint64_t now);
@@ -315,16 +322,16 @@ bool fm_exclude_changes(const struct fm *fm, uint32_t node, int port, bool exclu
 			const struct fm_order *order);
 
 /**
- * fm_clock() - set the time of day to @wall, in seconds since 1970; called when the manager starts,
- *	and when the clock of the machine is set
- * Only exclusions with a term of a former root depend on it (root/term.c).
+ * fm_clock() - set the time of day to @wall, in seconds since 1970
+ * Called when the manager starts, and when the clock of the machine is set. A root uses it only to
+ * end exclusions that a former root accepted for a limited time (root/term.c).
  */
 void fm_clock(struct fm *fm, uint64_t wall, uint64_t now);
 
 /**
- * fm_plan() - called when the configuration was read again: @plan and @given are as @plan and
- * @plan_given in fm_config. If this node is root, the fabric gets the plan, or the root reports a
- * problem with the reason why not
+ * fm_plan() - make @plan the address plan of the fabric, if this node is root
+ * @given: as @plan_given in fm_config
+ * Called when the configuration was read again. If the plan cannot be used, a problem says why.
  */
 void fm_plan(struct fm *fm, const struct torus_plan *plan, unsigned int given, uint64_t now);
 

@@ -47,7 +47,8 @@ struct fm_recovery {
 };
 
 /**
- * struct fm_calls_status - the calls of a root, or of a node that asks to be root
+ * struct fm_calls_status - counts of the nodes that were called over the service network
+ * (root/calls.c)
  * @called: number of called nodes; @follow: how many of them follow the caller; @others: how many
  *	follow another root
  * @unknown: number of nodes that cannot be called, because the table has no address of them
@@ -317,12 +318,12 @@ bool fm_cable(const struct fm *fm, unsigned int port, struct fm_cable *out);
 const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);
 
 /**
- * fm_heard() - find out when the manager of @node was last known to live
+ * fm_heard() - find out when the manager of @node last showed that it lives
  * @at: set to that time, in the machine's clock; 0: never
  *
- * The root knows this while the node is connected, directly or below others. A node that has lost
- * the root knows it for its neighbours, by their Inits, and for its connections; for all others it
- * takes the time at which the root was lost.
+ * The root knows this of each node that is connected to it, directly or below others. A node that
+ * has lost the root knows it of its neighbours, by their Inits, and of its own connections; for all
+ * other nodes it takes the time at which it lost the root.
  * Return: true if @at is within the last member_max. For the lost root itself, only signs of life
  * since it was lost count.
  */
@@ -340,8 +341,9 @@ uint32_t fm_node_by_name(const struct fm *fm, const char *name);
 uint32_t fm_node_by_guid(const struct fm *fm, uint64_t guid);
 
 /**
- * fm_joiner() - describe node number @i of those that are not in the table yet (root). Return:
- * false if there are fewer
+ * fm_joiner() - describe node number @i of those that the root knows, and that are not in the table
+ * yet (root)
+ * Return: false if there are fewer.
  */
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
 
@@ -380,13 +382,13 @@ bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *
  */
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
 /**
- * fm_excluded_until() - until when the administrator excluded a cable; the later time of both ends
- * Return: seconds since 1970; 0: without limit, or it is not excluded.
+ * fm_excluded_until() - Return: until when the administrator excluded a cable, in seconds since
+ * 1970: the later time of both ends; 0: without limit, or it is not excluded
  */
 uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port);
 /**
- * fm_out_until() - Return: when the first port of a node out of service is included again; 0 if
- * none is by itself
+ * fm_out_until() - Return: when the first port of a node out of service is included again by its
+ * order; 0 if no order has an end
  */
 uint64_t fm_out_until(const struct fm *fm, uint32_t node);
 
@@ -413,8 +415,8 @@ struct fm_severed {
 };
 
 /**
- * fm_exclude_severs() - find out which nodes the exclusion of these @n targets would cut off, after
- * all orders given so far (root) Nodes that are excluded as a whole, or out of service, or dead,
+ * fm_exclude_severs() - find out which nodes the exclusion of these @n targets would cut off (root)
+ * All orders given so far count. Nodes that are excluded as a whole, or out of service, or dead,
  * need no path.
  * Return: 0; -EPERM if this node is not root; -EAGAIN if there is no table yet; -ENOMEM.
  */

@@ -260,7 +260,7 @@ static inline bool tn_retry_urgent(const struct tn_retry *r)
 	return r->rx.ignoring && r->owed;
 }
 
-/** tn_retry_remind() - called when the report of an error seems to be lost: send it again */
+/** tn_retry_remind() - send the report of an error again, because it seems to be lost */
 void tn_retry_remind(struct tn_retry *r);
 
 #endif /* TN_RETRY_H */

@@ -92,8 +92,8 @@ bool tn_ring_take(struct tn_link *out, unsigned int vc);
 bool tn_ring_leave(struct tn_nic *nic, unsigned int port, unsigned int vc, bool took);
 
 /**
- * tn_ring_wait() - called when a packet of @vc cannot leave by @out: start the timer T if a bubble
- * is the reason
+ * tn_ring_wait() - note that a packet of @vc cannot leave by @out
+ * If it waits for a bubble, this starts the timer T.
  */
 void tn_ring_wait(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 now);
 
@@ -101,8 +101,8 @@ void tn_ring_wait(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 
 void tn_ring_poll(struct tn_nic *nic, u64 now);
 
 /**
- * tn_ring_respond() - called when the peer of @out requests a false packet: send one if the policy
- * allows it
+ * tn_ring_respond() - answer the peer of @out, which requests a false packet: send one if the
+ * policy allows it
  */
 void tn_ring_respond(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 now);
 

@@ -267,7 +267,7 @@ void torus_host_flush(struct torus_host *h);
 /* --- unreachable --- */
 
 /**
- * torus_host_unreachable() - called when @pkt cannot arrive: calls h->lost if it is the first
+ * torus_host_unreachable() - process that @pkt cannot arrive: call h->lost if it is the first
  * packet of a message
  */
 void torus_host_unreachable(struct torus_host *h, const struct tn_pkt *pkt);

@@ -61,8 +61,8 @@ static inline void frame_put(struct pool *pool, struct frame *f)
 struct tn_pkt *pkt_new(struct pool *pool, struct frame *f, u8 *payload);
 void pkt_free(struct pool *pool, struct tn_pkt *p);
 /**
- * pkt_keep() - called if @p will stay in memory for long: if its frame is much larger than the
- * packet, move the packet into another frame
+ * pkt_keep() - move the packet into another frame if its own frame is much larger
+ * Called if @p will stay in memory for long.
  * Return: bytes of memory that the packet occupies.
  */
 u32 pkt_keep(struct pool *pool, struct tn_pkt *p);

@@ -15,51 +15,63 @@ struct fm;
 bool fm_candidate_new(struct fm *fm);
 void fm_candidate_free(struct fm *fm);
 /**
- * fm_candidate_said() - Return: the priority that this node reports in HELLO, or FM_PRIORITY_AUTO
+ * fm_candidate_said() - Return: the priority of this node as its HELLO states it: its own, or
+ * FM_PRIORITY_AUTO
  */
 unsigned int fm_candidate_said(const struct fm *fm);
 /**
- * fm_candidate_priority() - compute the priority of a node
- * @said: the priority in its HELLO; @node: its id, or TORUS_NO_NODE
- * Return: 1 to FM_PRIORITY_MAX; 0 if it is no candidate.
+ * fm_candidate_priority() - compute the priority of a candidate
+ * @said: the priority in its HELLO; @node: its node id, or TORUS_NO_NODE
+ * Return: 1 to FM_PRIORITY_MAX; 0 if the node is no candidate.
  */
 unsigned int fm_candidate_priority(unsigned int said, uint32_t node);
-/** fm_candidate_called() - the root has handed over to this node: ask to be root at once */
+/**
+ * fm_candidate_called() - make this node ask to be root at once
+ * @relieves: the root hands over because its own NIC fails
+ * Called when the root has handed over to this node.
+ */
 void fm_candidate_called(struct fm *fm, bool relieves);
 /**
- * fm_candidate_take_call() - Return: true, once, if the root handed over
- * @relieves: set to true if the root's NIC fails
+ * fm_candidate_take_call() - find out whether the root has handed over, and forget it
+ * @relieves: set to true if the former root did so because its own NIC fails
+ * Return: true in the first call after fm_candidate_called(), false in further ones.
  */
 bool fm_candidate_take_call(struct fm *fm, bool *relieves);
 /**
- * fm_candidate_vain() - this node has asked without success: only @here of the @need nodes have
- * answered
+ * fm_candidate_vain() - report the problem that too few nodes answer this node's request to be root
+ * @here, @need: how many have answered, and how many would be enough
  */
 void fm_candidate_vain(struct fm *fm, uint32_t here, uint32_t need);
-/** fm_candidate_unfit() - this node was root and its NIC has failed: be no candidate for a while */
-void fm_candidate_unfit(struct fm *fm);
 /**
- * fm_candidate_fit() - the NIC of this node has taken part in a whole recovery: be a candidate
- * again
+ * fm_candidate_unfit() - stop being a candidate for a while, because the NIC failed while this node
+ * was root
  */
+void fm_candidate_unfit(struct fm *fm);
+/** fm_candidate_fit() - be a candidate again, because the NIC has taken part in a whole recovery */
 void fm_candidate_fit(struct fm *fm);
-/** fm_candidate_memory() - there was no memory to ask to be root: try again soon */
+/** fm_candidate_memory() - ask to be root a little later, because there was no memory for it now */
 void fm_candidate_memory(struct fm *fm);
 /**
- * fm_candidate_adrift() - compute anew when this node asks to be root: it has lost its root,
- * follows another node that asks, or is led by a root again
+ * fm_candidate_adrift() - compute again when this node has to ask to be root
+ * Called when this node has lost its root, follows another node that asks, or is led by a root
+ * again.
  */
 void fm_candidate_adrift(struct fm *fm);
 /**
- * fm_candidate_heard() - called while a root leads this node, when a neighbour's Init says that a
- * node asks to be root
+ * fm_candidate_heard() - note that some node asks to be root although a root leads this node
+ * Called when an Init of a neighbour says so.
  */
 void fm_candidate_heard(struct fm *fm);
-/** fm_candidate_back() - the asking node that this node followed was lost or gave up */
+/**
+ * fm_candidate_back() - process that the asking node which this node followed was lost or gave up
+ */
 void fm_candidate_back(struct fm *fm);
 /** fm_candidate_wait() - Return: ns from the loss of the root until the first candidate asks */
 uint64_t fm_candidate_wait(const struct fm *fm);
-/** fm_candidate_due() - run what is due. Return: true if this node has to ask to be root now */
+/**
+ * fm_candidate_due() - do the work of candidate.c whose time has come
+ * Return: true if this node has to ask to be root now.
+ */
 bool fm_candidate_due(struct fm *fm);
 uint64_t fm_candidate_expiry(const struct fm *fm);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The half of the distribution tree below this node. */
+/* The children of this node in the distribution tree: the nodes directly below it. */
 #ifndef FM_CHILDREN_H
 #define FM_CHILDREN_H
 
@@ -8,7 +8,10 @@
 struct fm;
 struct fm_conn;
 
-/** fm_child_hello() - process HELLO on @c: refuse a wrong fabric or GUID, else pass it to fm->up */
+/**
+ * fm_child_hello() - process HELLO on @c: refuse a node of another fabric or with a wrong GUID, and
+ * pass any other HELLO to the hello() of fm->up
+ */
 void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
 /**
  * fm_child_ask() - process HELLO on a node that is not root: accept the sender as a child, or
@@ -25,8 +28,8 @@ void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why);
 /** fm_child_gone() - called when the connection @c to a child has ended and was removed */
 void fm_child_gone(struct fm *fm, const struct fm_conn *c);
 /**
- * fm_children_announce() - called when the connection upward is new: announce all children to the
- * root, and send them WELCOME
+ * fm_children_announce() - report all children to the root by ADOPTED, and send them WELCOME
+ * Called when the connection of this node to its parent or to the root is new.
  */
 void fm_children_announce(struct fm *fm);
 /** fm_children_drop() - close the connections of all children */

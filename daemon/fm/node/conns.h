@@ -85,8 +85,9 @@ struct fm_conn *fm_conn_of_child(const struct fm *fm, uint64_t guid, const struc
 struct fm_conn *fm_conn_of_role(const struct fm *fm, enum fm_conn_role role);
 void fm_conn_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *msg);
 /*
- * Set when HELLO is due next, because: it was sent now; the peer wants it @ms after the last one;
- * this node has news.
+ * Set when the next HELLO is sent on @c: fm_conn_greet() is called when one was sent now,
+ * fm_conn_pace() when the peer has asked for the next one @ms after the last one, fm_conn_hurry()
+ * when this node has news.
  */
 void fm_conn_greet(struct fm *fm, struct fm_conn *c);
 void fm_conn_pace(struct fm *fm, struct fm_conn *c, uint32_t ms);
@@ -99,8 +100,8 @@ uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c);
 /** fm_conn_expiry() - Return: when @c needs attention next */
 uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c);
 /*
- * Bring fm_conns_expiry() up to date after a change of one connection (NULL: of none), or of any
- * number.
+ * Update fm_conns_expiry() after a change of the connection @c (NULL: of none), or of any number of
+ * connections.
  */
 void fm_conn_look(struct fm *fm, const struct fm_conn *c);
 void fm_conns_look(struct fm *fm);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Plain facts of a node: each is written by one file and read by many. */
+/*
+ * Plain facts of a node. Each struct is written by the one file that its comment names, and read by
+ * many.
+ */
 #ifndef FM_FACTS_H
 #define FM_FACTS_H
 

@@ -19,9 +19,9 @@ bool fm_follow_new(struct fm *fm);
 void fm_follow_free(struct fm *fm);
 
 /**
- * fm_follow_takes() - process the root that an Init names. If this node is root itself, that may
- * end its own root (up->yields)
- * Return: true if the caller must make this node follow the root of the Init, by fm_follow().
+ * fm_follow_takes() - decide whether this node changes to the root that an Init names
+ * If this node is root itself, that may end its own root (up->yields).
+ * Return: true if the caller must now make this node follow that root, by fm_follow().
  */
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init);
 /**
@@ -40,7 +40,10 @@ void fm_follow_met(struct fm *fm);
 void fm_follow_epoch(struct fm *fm, uint64_t epoch);
 /** fm_follow_refused() - called when the followed node has refused this one: it counts as lost */
 void fm_follow_refused(struct fm *fm);
-/** fm_follow_back() - the asking node is gone: follow the root that led this node last, or none */
+/**
+ * fm_follow_back() - follow the root that led this node last, or none, because the asking node is
+ * gone
+ */
 void fm_follow_back(struct fm *fm);
 /** fm_follow_shun() - if the followed node only asks to be root, do not follow it for a while */
 void fm_follow_shun(struct fm *fm);
@@ -63,9 +66,12 @@ bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_
  * root is the later one
  */
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init);
-/** fm_follow_kin() - Return: true if the NIC is in the table that this node has */
+/** fm_follow_kin() - Return: true if the table of this node contains the NIC @guid */
 bool fm_follow_kin(const struct fm *fm, uint64_t guid);
-/** fm_follow_own() - Return: false if neither the neighbour nor its root is in this node's table */
+/**
+ * fm_follow_own() - Return: true if the table of this node contains the sender of the Init or the
+ * root that the Init names
+ */
 bool fm_follow_own(const struct fm *fm, const struct fm_init *init);
 
 #endif /* FM_FOLLOW_H */

@@ -15,17 +15,20 @@ struct fm_init;
  */
 bool fm_home_new(struct fm *fm);
 /**
- * fm_home_begin() - called when the manager starts: find out from NIC and kept table whether the
- * node belongs to a fabric
+ * fm_home_begin() - find out from the NIC and the kept table whether this node belongs to a fabric
+ * Called when the manager starts.
  */
 void fm_home_begin(struct fm *fm);
 void fm_home_free(struct fm *fm);
 
 /** fm_home_heard() - note the root that an Init received at @port names */
 void fm_home_heard(struct fm *fm, unsigned int port, const struct fm_init *init);
-/** fm_home_down() - the link at @port is down */
+/** fm_home_down() - forget the neighbour at @port, because the link is down */
 void fm_home_down(struct fm *fm, unsigned int port);
-/** fm_home_refuses() - Return: true if this node must not follow the root of an Init at @port */
+/**
+ * fm_home_refuses() - Return: true if this node must not follow the root that an Init received at
+ * @port names, because it may be the root of another fabric
+ */
 bool fm_home_refuses(const struct fm *fm, unsigned int port, const struct fm_init *init);
 /**
  * fm_home_root() - Return: GUID of the root that last led the fabric of this node, as far as it is

@@ -18,8 +18,8 @@ struct fm_book;
 bool fm_keep_new(struct fm *fm);
 
 /**
- * fm_keep_take() - use @m as the kept table. Return: false if a later one is known, or there is no
- * memory
+ * fm_keep_take() - use the table @m as the kept one
+ * Return: false if a later one is known, or if there is no memory.
  */
 bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m);
 /**
@@ -27,23 +27,23 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m);
  * is no kept table
  */
 bool fm_keep_whole(const struct fm *fm, struct fm_msg *out);
-/** fm_keep_tell() - write into a HELLO which kept table this node has */
+/** fm_keep_tell() - write into a HELLO which table this node has kept on disk */
 void fm_keep_tell(const struct fm *fm, struct fm_hello *h);
 /** fm_kept_place() - Return: node id of the NIC @guid in the kept table, or TORUS_NO_NODE */
 uint32_t fm_kept_place(const struct fm *fm, uint64_t guid);
 /** fm_keep_news() - Return: true if fm_keep() was not called yet for the present table */
 bool fm_keep_news(const struct fm *fm);
 /**
- * fm_keep() - if the configuration in the present table, which is in force, differs from the one
- * given before, give the table to the host
+ * fm_keep() - give the present table, which is in force, to the host to be stored on disk
+ * Does nothing if its configuration is the same as that of the table given before.
  */
 void fm_keep(struct fm *fm);
 /**
- * fm_keep_ended() - called when the table given to the host is on its disk (@ok), or the disk has
- * failed
+ * fm_keep_ended() - process the host's report that the given table is on disk (@ok), or that the
+ * disk has failed
  */
 void fm_keep_ended(struct fm *fm, uint64_t epoch, uint64_t version, bool ok);
-/** fm_keep_say() - if the host has reported a result, report it to the root by KEPT */
+/** fm_keep_say() - send KEPT to the root, if the host has reported which table is on disk */
 void fm_keep_say(struct fm *fm);
 void fm_keep_due(struct fm *fm);
 uint64_t fm_keep_expiry(const struct fm *fm);

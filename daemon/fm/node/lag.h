@@ -14,13 +14,13 @@ struct fm;
  */
 bool fm_lag_note(struct fm *fm);
 /**
- * fm_lag_event() - called for each event, at fm->now: note whether the manager was stopped before
- * it
+ * fm_lag_event() - note whether the manager was stopped before this event
+ * Called at the beginning of each event; fm->now is its time.
  */
 void fm_lag_event(struct fm *fm);
 /**
- * fm_lag_doubts() - Return: the time until which no node may be called dead, because this manager
- * was stopped
+ * fm_lag_doubts() - Return: the time until which this manager must call no node dead, because it
+ * was itself stopped and its knowledge is out of date
  */
 uint64_t fm_lag_doubts(const struct fm *fm);
 /** fm_lag_late() - Return: the lag in ns: how late this manager may handle a message */

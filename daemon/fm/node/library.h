@@ -58,11 +58,16 @@ struct fm_book {
 struct fm_book *fm_book_new(const struct torus_shape *shape);
 struct fm_book *fm_book_get(struct fm_book *b);
 void fm_book_put(struct fm_book *b);
-/** fm_book_close() - compute @closed of all nodes from the entries */
+/**
+ * fm_book_close() - compute @closed of all nodes, the ports that must not be used, from the entries
+ */
 void fm_book_close(struct fm_book *b);
 /** fm_book_change() - replace @n entries and update @closed; @b must be private */
 void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n);
-/** fm_book_orders() - replace the orders of the nodes in @m; some are lost if there is no memory */
+/**
+ * fm_book_orders() - replace the orders of the nodes in @m; if there is no memory, some orders are
+ * lost
+ */
 void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m);
 /** fm_book_find() - Return: node id of the NIC @guid, or TORUS_NO_NODE */
 uint32_t fm_book_find(struct fm_book *b, uint64_t guid);

@@ -26,19 +26,20 @@ unsigned int fm_problems_count(const struct fm *fm);
 void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /**
- * fm_problem_set() - make the problem (@kind, @key) present with that text, until
- * fm_problem_clear()
+ * fm_problem_set() - add the problem (@kind, @key) to the list of present problems, or change its
+ * text
+ * The problem stays present until fm_problem_clear().
  */
 void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /**
- * fm_problem_await() - called before fm_problem_set() if the problem may end again soon, because
- * another node reports its cause: it is logged only if it is still present a second later
+ * fm_problem_await() - log the problem only if it is still present a second later
+ * Called before fm_problem_set() if another node may report the cause, and this problem then ends.
  */
 void fm_problem_await(struct fm *fm, const char *kind, uint64_t key);
 /** fm_problem_clear() - end the problem; nothing happens if it is not present */
 void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key);
-/** fm_problem_limit() - if the problem is present, it ends at @until by itself */
+/** fm_problem_limit() - make the problem, if it is present, end by itself at the time @until */
 void fm_problem_limit(struct fm *fm, const char *kind, uint64_t key, uint64_t until);
 /**
  * fm_problems_mark(), fm_problems_sweep() - bracket a new evaluation of all problems of @kind
@@ -48,7 +49,10 @@ void fm_problem_limit(struct fm *fm, const char *kind, uint64_t key, uint64_t un
 void fm_problems_mark(struct fm *fm, const char *kind);
 void fm_problems_sweep(struct fm *fm, const char *kind);
 
-/** fm_problems_due() - log problems whose gap is over, and end those whose time is over */
+/**
+ * fm_problems_due() - log the problems whose log lines were delayed until now, and end those whose
+ * time is over
+ */
 void fm_problems_due(struct fm *fm);
 uint64_t fm_problems_expiry(const struct fm *fm);
 

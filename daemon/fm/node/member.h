@@ -31,23 +31,23 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t);
 void fm_member_step(struct fm *fm, const struct fm_step *s);
 /** fm_member_report() - process the report of the child @c */
 void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *r);
-/** fm_member_excuse() - a child has reported that its NIC fails: do not wait for its own report */
+/**
+ * fm_member_excuse() - stop waiting for the part of a child that has reported that its NIC fails
+ */
 void fm_member_excuse(struct fm *fm, const struct fm_failed *f);
 /**
- * fm_member_child() - send to a child the step at hand, and the table, unless it has @version
- * already
+ * fm_member_child() - send the present step to a child; if it does not have @version yet, also the
+ * table
  */
 void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version);
 /** fm_member_done() - an action at the NIC has ended, as in fm_done() */
 void fm_member_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *counts);
 /**
- * fm_member_check() - send the report if it is complete, and was not sent yet or is wanted @again
+ * fm_member_check() - send the report of this node if all its parts are there, and it was not sent
+ * yet or is wanted @again
  */
 void fm_member_check(struct fm *fm, bool again);
-/**
- * fm_member_left() - a child has left whose report may be in the sum that was sent: send the sum
- * again
- */
+/** fm_member_left() - send the report again without the part of a child that has left */
 void fm_member_left(struct fm *fm);
 /** fm_member_repeat() - send the present step again to the children that have not reported */
 void fm_member_repeat(struct fm *fm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The actions of this node at its NIC: one at a time. */
+/* The orders of this node to its NIC, such as writing rows or reading counters: one at a time. */
 #ifndef FM_NIC_ACTIONS_H
 #define FM_NIC_ACTIONS_H
 
@@ -38,14 +38,15 @@ enum fm_act fm_nic_end(struct fm *fm, uint32_t tag);
 /** fm_nic_idle() - Return: true if no action is under way */
 bool fm_nic_idle(const struct fm *fm);
 /**
- * fm_nic_step() - called when a new step has come: the action under way was begun for an older one
+ * fm_nic_step() - note that the action under way was begun for an older step
+ * Called when a new step has come.
  */
 void fm_nic_step(struct fm *fm);
 /** fm_nic_at_hand() - Return: true if the last action was begun for the present step */
 bool fm_nic_at_hand(const struct fm *fm);
 /**
- * fm_nic_next() - called when no action is under way: begin an action that waits for the NIC, if
- * there is one
+ * fm_nic_next() - begin the next action that waits for the NIC, if there is one
+ * Called when no action is under way.
  */
 void fm_nic_next(struct fm *fm);
 /** fm_nic_obeys() - Return: true if the NIC was ordered to obey the joined root, and obeys it */
@@ -59,15 +60,15 @@ void fm_nic_obeyed(struct fm *fm, int err);
 /** fm_nic_latest() - Return: the latest epoch of the roots that the NIC obeys, or may obey */
 uint64_t fm_nic_latest(const struct fm *fm);
 /**
- * fm_nic_root() - Return: GUID of the root that the NIC obeys; its epoch is written to @epoch; 0 if
- * there is none
+ * fm_nic_root() - Return: GUID of the root that the NIC obeys, or 0 if it obeys none
+ * @epoch: set to the epoch of that root
  */
 uint64_t fm_nic_root(const struct fm *fm, uint64_t *epoch);
 /** fm_nic_tell() - write into a HELLO which root the NIC obeys, and which other one it may obey */
 void fm_nic_tell(const struct fm *fm, struct fm_hello *h);
 /** fm_nic_count() - begin to read the counters; @lost: also the counter of lost packets */
 void fm_nic_count(struct fm *fm, bool lost);
-/** fm_nic_hello() - read the counters for a HELLO as soon as no action is under way */
+/** fm_nic_hello() - read the counters that a HELLO contains, as soon as no action is under way */
 void fm_nic_hello(struct fm *fm);
 
 #endif /* FM_NIC_ACTIONS_H */

@@ -16,7 +16,9 @@ struct fm_init;
 bool fm_ports_new(struct fm *fm);
 void fm_ports_free(struct fm *fm);
 
-/** fm_port_row_same() - Return: true if both entries are equal, except for @reason */
+/**
+ * fm_port_row_same() - Return: true if the port row entries @a and @b are equal, except for @reason
+ */
 bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b);
 
 /** fm_opposite() - Return: the neighbour's port to which a correct cable of @port leads */
@@ -51,8 +53,8 @@ bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem
  */
 bool fm_port_stalled(struct fm *fm, unsigned int p, bool is);
 /**
- * fm_ports_opened() - called when a replay has opened @ports: remove the ends of their former
- * sessions from the port row
+ * fm_ports_opened() - remove from the port row how the former sessions of @ports ended
+ * Called when a replay has opened these ports.
  */
 void fm_ports_opened(struct fm *fm, uint16_t ports);
 bool fm_port_up(const struct fm *fm, unsigned int p);

@@ -15,8 +15,8 @@ struct fm_conn;
 bool fm_reports_new(struct fm *fm);
 void fm_reports_free(struct fm *fm);
 /**
- * fm_reports_step() - called when a new step has come: forget all reports, and clear @reported of
- * all children
+ * fm_reports_step() - forget all reports, and clear @reported of all children
+ * Called when a new step has come, for which no child has reported yet.
  */
 void fm_reports_step(struct fm *fm);
 /** fm_reports_sum() - Return: the sum of the reports received for this step */
@@ -37,7 +37,10 @@ void fm_reports_await(struct fm *fm, struct fm_conn *c);
 void fm_reports_forget(struct fm *fm, const struct fm_conn *c);
 /** fm_reports_awaited() - Return: GUID of a child that still has to report, or 0 */
 uint64_t fm_reports_awaited(const struct fm *fm);
-/** fm_reports_lookup() - called when the table is new: find the node ids of all children again */
+/**
+ * fm_reports_lookup() - find the node ids of all children again
+ * Called when this node has a new table, in which their ids may differ.
+ */
 void fm_reports_lookup(struct fm *fm);
 
 #endif /* FM_REPORTS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From the table to the rows of the NIC. */
+/* Computes the rows of the NIC from the table, and writes them to it. */
 #ifndef FM_ROWS_H
 #define FM_ROWS_H
 
@@ -45,8 +45,8 @@ void fm_rows_written(struct fm *fm, int err);
  */
 bool fm_rows_in_force(const struct fm *fm);
 /**
- * fm_rows_taken() - called at the start, when fm->rows were copied from the NIC: count those that
- * lead through relays
+ * fm_rows_taken() - count the rows that lead through relays
+ * Called once, when fm->rows were copied from the NIC.
  */
 void fm_rows_taken(struct fm *fm);
 /**

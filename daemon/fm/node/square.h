@@ -24,9 +24,8 @@ bool fm_squares_new(struct fm *fm);
 void fm_squares_free(struct fm *fm);
 
 /**
- * fm_squares_heard() - store the neighbour's cables from an Init received by @port, with or without
- * a place
- * Return: true if they differ from those of its previous Init.
+ * fm_squares_heard() - store which cables the neighbour at @port has, as its Init lists them
+ * Return: true if they differ from those in its previous Init.
  */
 bool fm_squares_heard(struct fm *fm, unsigned int port, const struct fm_init *init);
 /** fm_squares_tell() - write the cables of this node into an Init */

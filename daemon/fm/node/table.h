@@ -65,8 +65,8 @@ bool fm_table_counts(const struct fm_entry *e);
 /** fm_table_blank() - Return: true if the entry has no content, so that messages omit it */
 bool fm_table_blank(const struct fm_entry *e);
 /**
- * fm_table_out() - Return: true if the mask @admin excludes all cables of a node: it is out of
- * service
+ * fm_table_out() - Return: true if a node whose ports @admin are excluded is out of service: no
+ * cable of it is left
  */
 bool fm_table_out(const struct torus_shape *shape, uint16_t admin);
 /**

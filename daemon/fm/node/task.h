@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The actions of this node at its NIC for the present step. */
+/* What this node has to do at its NIC for the present step of a recovery. */
 #ifndef FM_TASK_H
 #define FM_TASK_H
 
@@ -20,24 +20,27 @@ struct fm_step;
 bool fm_task_new(struct fm *fm);
 void fm_task_free(struct fm *fm);
 /**
- * fm_task_mine() - Return: true if recoveries wait for this node by the table, even at another
- * place
+ * fm_task_mine() - Return: true if by the table recoveries wait for this node, at this place or
+ * another one
  */
 bool fm_task_mine(const struct fm *fm);
-/** fm_task_table() - called for a new table: begin to put its place and rows in force */
+/**
+ * fm_task_table() - begin to give the NIC the place and the rows of the table that has just come
+ */
 void fm_task_table(struct fm *fm);
-/** fm_task_step() - called for a new step: begin to do it, in place of the former one */
+/** fm_task_step() - begin the step @s, and give up what is left of the former one */
 void fm_task_step(struct fm *fm, const struct fm_step *s);
 /**
- * fm_task_again() - called when the root asks for this step again: begin again if an action has
- * failed
+ * fm_task_again() - begin the present step anew if one of its actions has failed
+ * Called when the root asks for this step again.
  */
 void fm_task_again(struct fm *fm);
 /** fm_task_stop() - do nothing more for this step, because the node joins in another epoch */
 void fm_task_stop(struct fm *fm);
 /**
- * fm_task_port() - called when the link of @port has changed: a replay under way may have opened it
- * before that or after
+ * fm_task_port() - note that the link of @port has changed
+ * If a replay is under way, it is not known whether it opened the port before the change or after
+ * it.
  */
 void fm_task_port(struct fm *fm, unsigned int port);
 /** fm_task_report() - Return: this node's part in the report; NULL if the step is not done */

@@ -9,7 +9,7 @@
 
 struct fm;
 
-/* Events of the service network: fm_conn_up(), fm_conn_down() and fm_msg(). */
+/* The events fm_conn_up(), fm_conn_down() and fm_msg() of the service network (fm.h). */
 void fm_tree_up(struct fm *fm, int id);
 void fm_tree_down(struct fm *fm, int id);
 void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The way up: the connections of this node to the root and to its parent. */
+/* The uplink: the connections of this node to the root and to its parent. */
 #ifndef FM_UPLINK_H
 #define FM_UPLINK_H
 
@@ -37,26 +37,29 @@ void fm_uplink_ask(struct fm *fm);
  */
 void fm_uplink_pong(struct fm *fm, const struct fm_conn *c);
 /**
- * fm_uplink_adrift() - called when the way to the root is lost or found: send PONG to all children
+ * fm_uplink_adrift() - tell all children by PONG whether this node is adrift (has no way to the
+ * root)
+ * Called when the way to the root is lost or found.
  */
 void fm_uplink_adrift(struct fm *fm, bool adrift);
 /**
- * fm_uplink_reached() - called when the upward connection @c is established: give it a number, and
- * send HELLO
+ * fm_uplink_reached() - give the connection @c to the root or the parent a number, and send HELLO
+ * on it
+ * Called when the connection is established.
  */
 void fm_uplink_reached(struct fm *fm, struct fm_conn *c);
 /** fm_uplink_attach() - Return: the number that was last given to a connection upward */
 uint64_t fm_uplink_attach(const struct fm *fm);
 /**
- * fm_uplink_welcomed() - called when the root, or the parent, has welcomed this node: reset the
- * back-off
+ * fm_uplink_welcomed() - reset the back-off, because the root, or the parent (!@root), has welcomed
+ * this node
  */
 void fm_uplink_welcomed(struct fm *fm, bool root);
-/** fm_uplink_stray() - note whether the parent that the root named refused this node */
+/** fm_uplink_stray() - note whether (@is) the parent that the root named has refused this node */
 void fm_uplink_stray(struct fm *fm, bool is);
 /** fm_uplink_hello() - send HELLO on @c as soon as the counters for it are read */
 void fm_uplink_hello(struct fm *fm, struct fm_conn *c);
-/** fm_uplink_counted() - called when the counters are read: send the HELLOs that wait for them */
+/** fm_uplink_counted() - send the HELLOs that had to wait until the counters were read */
 void fm_uplink_counted(struct fm *fm);
 /** fm_uplink_describe() - fill in a HELLO to the root */
 void fm_uplink_describe(struct fm *fm, struct fm_hello *h);
@@ -68,30 +71,30 @@ void fm_uplink_retry_after(struct fm *fm, uint64_t ns);
 uint64_t fm_uplink_backoff(const struct fm *fm);
 /** fm_uplink_hurry() - if this node waits to connect to the root again, connect at once */
 void fm_uplink_hurry(struct fm *fm);
-/** fm_uplink_parent() - called when the root has named a parent: connect to its @address */
+/** fm_uplink_parent() - connect to the parent that the root has named, at @address */
 void fm_uplink_parent(struct fm *fm, const char *address);
 /** fm_uplink_is_parent() - Return: true if the parent that the root last named has that address */
 bool fm_uplink_is_parent(const struct fm *fm, const char *address);
 /**
- * fm_uplink_root_known() - called when this node follows another root, and has left the former one:
- * connect to it
+ * fm_uplink_root_known() - connect to the root that this node follows since now
+ * Called when the node has left its former root.
  */
 void fm_uplink_root_known(struct fm *fm);
 /**
- * fm_uplink_rejoin() - leave the root, whose recoveries do not wait for this node, and join it
- * again
+ * fm_uplink_rejoin() - leave the root and join it again, because recoveries do not wait for this
+ * node
  */
 void fm_uplink_rejoin(struct fm *fm);
 /** fm_uplink_leave() - close the connections to the root and to the parent */
 void fm_uplink_leave(struct fm *fm);
-/** fm_uplink_row() - called when the port row of this node has changed: send it up */
+/** fm_uplink_row() - send the port row of this node towards the root, because it has changed */
 void fm_uplink_row(struct fm *fm);
 /**
- * fm_uplink_row_again() - called when the connection upward is new: send the port row again,
- * because it may be lost
+ * fm_uplink_row_again() - send the port row again on a new connection, because the former one may
+ * have lost it
  */
 void fm_uplink_row_again(struct fm *fm);
-/** fm_uplink_row_acked() - called when the table contains the port row with that serial */
+/** fm_uplink_row_acked() - stop repeating the port row with that @serial: the table contains it */
 void fm_uplink_row_acked(struct fm *fm, uint32_t serial);
 
 #endif /* FM_UPLINK_H */

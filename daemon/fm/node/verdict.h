@@ -44,8 +44,8 @@ uint64_t fm_verdict_again(const struct fm *fm);
 bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high,
 		     const char *why);
 /**
- * fm_verdict_forget() - called when another root leads this node: forget the delay, and end the
- * problem
+ * fm_verdict_forget() - forget the delay of the next question, and end the problem of the arbiter
+ * Called when another root leads this node.
  */
 void fm_verdict_forget(struct fm *fm);
 

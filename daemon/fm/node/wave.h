@@ -43,8 +43,8 @@ unsigned int fm_wave_doubt(const struct fm *fm);
  */
 void fm_wave_forget(struct fm *fm, unsigned int port);
 /**
- * fm_wave_confirm() - called when the root has placed the NIC: make its coordinates the position of
- * this node
+ * fm_wave_confirm() - make the coordinates of the NIC the position of this node
+ * Called when the root has placed the NIC.
  * Return: true if the wave had placed this node elsewhere.
  */
 bool fm_wave_confirm(struct fm *fm);

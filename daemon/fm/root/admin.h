@@ -31,18 +31,18 @@ int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 bool fm_admin_changes(const struct fm *fm, uint32_t node, int port, bool excluded,
 		      const struct fm_order *order);
 /**
- * fm_admin_over() - called when @order ends at its time: include its ports, but not the other
- * ends of their cables, and drop the order
+ * fm_admin_over() - include the ports of @order, whose term is over, and drop the order
+ * The other ends of these cables stay as they are.
  */
 void fm_admin_over(struct fm *fm, const struct fm_order *order);
 /** fm_admin_move() - see fm_root_move() */
 int fm_admin_move(struct fm *fm, uint32_t node);
 /**
- * fm_admin_ready() - called when the next root has answered that it is ready: hand over; this root
- * ends after the call
+ * fm_admin_ready() - hand over to the node @guid, which has answered that it is ready
+ * This root ends after the call.
  */
 void fm_admin_ready(struct fm *fm, uint64_t guid);
-/** fm_admin_kept() - process the report of a node which table is on its disk */
+/** fm_admin_kept() - store the report of a node about the table on its disk */
 void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k);
 /** fm_admin_disk() - Return: enum fm_disk, how much of the present table @m has on its disk */
 uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m);

@@ -14,11 +14,12 @@ struct fm;
  */
 bool fm_arbiter_waits(const struct fm *fm);
 /**
- * fm_arbiter_lets() - called when the promises are enough: ask the arbiter, or use its answer
- * @quorum: they are a quorum; false: they are enough only because no other NIC can be reached
+ * fm_arbiter_lets() - ask the arbiter whether this node may lead, or use the answer that has come
+ * @quorum: the nodes that have promised are a quorum; false: they are enough only because no other
+ *	NIC can be reached
  * @ends: set to true if the claim has to end
- * Return: true if this node may lead; false if the claim waits for the answer, or has to end
- * (@ends).
+ * Called when the promises are enough.
+ * Return: true if this node may lead; false if the claim waits for the answer, or has to end.
  */
 bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends);
 /** fm_arbiter_answered() - called when the arbiter has answered the last question of this node */

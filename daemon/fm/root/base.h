@@ -8,11 +8,11 @@ struct fm_hello;
 struct fm_mate;
 struct fm_root;
 
-/** fm_base_forget() - called when other NICs are counted from now on: the base is unknown */
+/** fm_base_forget() - note that the base is unknown, because other NICs are counted from now on */
 void fm_base_forget(struct fm_root *r);
-/** fm_base_count() - from now on, count the NIC of @m, with the counters in its HELLO */
+/** fm_base_count() - count the NIC of @m from now on; @h: its HELLO with its counters */
 void fm_base_count(struct fm *fm, const struct fm_mate *m, const struct fm_hello *h);
-/** fm_base_restore() - called when a root has started again: use the base that nodes remember */
+/** fm_base_restore() - use the base that nodes have stored, because this root has started again */
 void fm_base_restore(struct fm *fm);
 
 #endif /* FM_BASE_H */

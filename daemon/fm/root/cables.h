@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* An event for each cable that is lost, or comes back. */
+/* Logs an event for each cable that is lost or comes back. */
 #ifndef FM_CABLES_H
 #define FM_CABLES_H
 

@@ -16,21 +16,24 @@ bool fm_calls_new(struct fm_root *r);
 void fm_calls_free(struct fm_root *r);
 
 /**
- * fm_calls_begin() - called when this node begins to ask to be root, or @leads at once as the first
- * root
+ * fm_calls_begin() - begin the calls, when this node begins to ask to be root, or to lead as the
+ * first root (@leads)
  */
 void fm_calls_begin(struct fm *fm, bool leads);
 /**
- * fm_calls_joined() - called when a node has sent HELLO to this asking node: the wave has not ended
- * yet
+ * fm_calls_joined() - wait longer before the first call, because a node has sent HELLO: the wave
+ * still spreads
  */
 void fm_calls_joined(struct fm *fm);
 /**
- * fm_calls_look() - called when the root leads, and there may be a node that its Inits do not
- * reach: begin calls
+ * fm_calls_look() - begin calls if there are nodes that need one
+ * Called while the root leads, when there may be a node that its Inits do not reach.
  */
 void fm_calls_look(struct fm *fm);
-/** fm_calls_reached() - called when the connection for a call is established: send the Init */
+/**
+ * fm_calls_reached() - send the Init on the connection @c, which was opened for a call and is
+ * established
+ */
 void fm_calls_reached(struct fm *fm, const struct fm_conn *c);
 /**
  * fm_calls_answered() - process the answer of the called node @guid; @follows: it follows this node

@@ -25,13 +25,13 @@ void fm_mark(struct fm_marks *m, uint32_t node);
  */
 bool fm_unmark(struct fm_marks *m, uint32_t *node);
 /**
- * fm_change_node() - called when an input of the entry of @node has changed; TORUS_NO_NODE does
- * nothing
+ * fm_change_node() - mark @node, because something that its table entry depends on has changed
+ * Does nothing for TORUS_NO_NODE.
  */
 void fm_change_node(struct fm *fm, uint32_t node);
 /**
- * fm_change_place() - called when another node is at @node, or its links have changed: mark @node
- * and its neighbours
+ * fm_change_place() - mark @node and its neighbours
+ * Called when another node has the place @node, or when links there have changed.
  */
 void fm_change_place(struct fm *fm, uint32_t node);
 

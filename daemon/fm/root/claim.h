@@ -30,9 +30,8 @@ void fm_claim_begin(struct fm *fm, bool leads);
 bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h);
 bool fm_claim_leads(const struct fm *fm);
 /**
- * fm_claim_anew() - a node obeys @epoch, or may obey it: have all nodes asked in a later one
- *
- * A root that leads ends soon, and asks.
+ * fm_claim_anew() - ask all nodes again in an epoch above @epoch, which some node obeys or may obey
+ * A root that leads stops leading after the present event, and asks.
  */
 void fm_claim_anew(struct fm *fm, uint64_t epoch);
 /**
@@ -41,17 +40,20 @@ void fm_claim_anew(struct fm *fm, uint64_t epoch);
  */
 void fm_claim_again(struct fm *fm, uint64_t high, uint64_t begun);
 /**
- * fm_claim_count() - get the result of the last check of the claim: @here nodes took part, @need
- * were needed
+ * fm_claim_count() - get the result of the last check of the claim: how many nodes took part
+ * (@here), and how many would have been enough (@need)
  */
 void fm_claim_count(const struct fm_root *r, uint32_t *here, uint32_t *need);
 /** fm_claim_why() - Return: why this node leads, as text for people; called only if it leads */
 const char *fm_claim_why(const struct fm_root *r);
-/** fm_claim_history() - process an Init that may name a root which led before this one */
+/**
+ * fm_claim_history() - examine an Init of a neighbour that may name a root which led before this
+ * one
+ */
 void fm_claim_history(struct fm *fm, const struct fm_init *init);
 /** fm_claim_yields() - Return: true if this root must give way to the root that the Init names */
 bool fm_claim_yields(const struct fm *fm, const struct fm_init *init);
-/** fm_claim_look() - check the claim soon, because something that it waits for may have changed */
+/** fm_claim_look() - check the claim soon, because something that decides on it may have changed */
 void fm_claim_look(struct fm *fm);
 void fm_claim_due(struct fm *fm);
 uint64_t fm_claim_expiry(const struct fm *fm);

@@ -18,9 +18,9 @@ bool fm_damp_new(struct fm_root *r);
 void fm_damp_free(struct fm_root *r);	/* to be called before the roster is freed */
 
 /**
- * fm_damp_row() - count the losses when the row of @m becomes @row
- * Return: true if no new table is needed: the rows differ only at ports that are held, and that the
- * table already excludes as held.
+ * fm_damp_row() - count the links that @m loses when @row replaces its port row
+ * Return: true if no new table is needed: the two rows differ only at ports that are held down, and
+ * that the table excludes for that already.
  */
 bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row);
 /** fm_damp_mask() - Return: mask of the ports of @m that are held down */
@@ -32,7 +32,8 @@ bool fm_damp_holds(const struct fm *fm, uint32_t node, uint16_t ports);
 /** fm_damp_end() - end the holds of the cables at @ports of @node at once */
 void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports);
 /**
- * fm_damp_spare() - end each hold of a cable whose ends no other path joins
+ * fm_damp_spare() - end the hold of each cable without which its two ends would be cut off from
+ * each other
  * @m: examine only cables of this node; NULL: all
  */
 void fm_damp_spare(struct fm *fm, struct fm_mate *m);

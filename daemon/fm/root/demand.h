@@ -17,8 +17,8 @@ void fm_demand_free(struct fm_root *r);
 /** fm_demand_is() - Return: true if a new table is wanted */
 bool fm_demand_is(const struct fm_root *r);
 /*
- * The present demand for a table, or the last one: the time of the first change; the number of
- * changes.
+ * The present demand for a table, or the last one: fm_demand_since() returns the time of its first
+ * change, fm_demand_asks() the number of changes.
  */
 uint64_t fm_demand_since(const struct fm_root *r);
 uint32_t fm_demand_asks(const struct fm_root *r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sizes and coordinates from reported cables. */
+/* Finds the sizes of the torus and the coordinates of nodes, from the cables that nodes report. */
 #ifndef FM_DISCOVER_H
 #define FM_DISCOVER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The ends of sessions of links, in the steps of a recovery. */
+/* How the sessions of lost links ended, for the steps of a recovery. */
 #ifndef FM_ENDED_H
 #define FM_ENDED_H
 
@@ -7,15 +7,15 @@ struct fm;
 struct fm_step;
 
 /**
- * fm_ended_tell() - add to step @s the ends of sessions that have become known since the table was
- * made
+ * fm_ended_tell() - add to step @s how sessions ended, as far as nodes have reported it since the
+ * table was made
  */
 void fm_ended_tell(struct fm *fm, struct fm_step *s);
-/** fm_ended_reopen() - called when REPLAY begins: note which ports the nodes will open */
+/** fm_ended_reopen() - note which ports the nodes will open in the step REPLAY, which begins now */
 void fm_ended_reopen(struct fm *fm);
 /**
- * fm_ended_forget() - called when the recovery has ended: forget the ends of sessions at opened
- * ports
+ * fm_ended_forget() - forget how the former sessions of opened ports ended
+ * Called when the recovery has ended.
  */
 void fm_ended_forget(struct fm *fm);
 

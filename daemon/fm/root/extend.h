@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The larger shape that has places for the nodes without a place. */
+/* Finds a larger shape, with places for the nodes that have none. */
 #ifndef FM_EXTEND_H
 #define FM_EXTEND_H
 

@@ -28,8 +28,9 @@ enum fm_grow_step fm_grow_step(const struct fm_root *r);
 /** fm_grow_mixed() - Return: true if some NIC may still have the former shape */
 bool fm_grow_mixed(const struct fm_root *r);
 /**
- * fm_grow_look() - called when a table is made: plan an attempt to grow if nodes have no place, or
- * cancel it
+ * fm_grow_look() - plan an attempt to grow if there are nodes without a place, else cancel a
+ * planned one
+ * Called when a table is made.
  */
 void fm_grow_look(struct fm *fm);
 /**
@@ -38,8 +39,8 @@ void fm_grow_look(struct fm *fm);
  */
 const char *fm_grow_why(struct fm *fm);
 /**
- * fm_grow_table() - called before table @version is made: give it the new shape, if it is time for
- * that
+ * fm_grow_table() - give the table @version, which is about to be made, the new shape if it is time
+ * for that
  * Return: true if the table has to put all rows on hold.
  */
 bool fm_grow_table(struct fm *fm, uint64_t version);

@@ -16,8 +16,8 @@ struct fm;
  */
 void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t, bool doubts);
 /**
- * fm_isolated_again() - called when no node is in doubt any more: report the nodes whose report was
- * postponed
+ * fm_isolated_again() - report the isolated nodes whose report was postponed
+ * Called when no node is in doubt any more.
  */
 void fm_isolated_again(struct fm *fm);
 

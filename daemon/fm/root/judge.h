@@ -11,8 +11,10 @@ struct fm_mate;
 struct fm_row;
 
 /**
- * fm_judge_beside() - called when @m, which was judged dead or silent, is back with the port row
- * @row; m->row is still its former one
+ * fm_judge_beside() - change the neighbours of @m from dead to silent that have had a link to it
+ * all the time
+ * @row: the new port row of @m; m->row is still the former one
+ * Called when @m, which was judged dead or silent, is back.
  */
 void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row);
 /**

@@ -25,7 +25,8 @@ void fm_leftover_begin(struct fm *fm);
  */
 void fm_leftover_end(struct fm *fm, const struct fm_sums *s, bool bounded);
 /**
- * fm_leftover_due() - demand the next such recovery, if it is time; called before fm_publish_due()
+ * fm_leftover_due() - demand the next recovery for packets that were left parked, if it is time
+ * Called before fm_publish_due().
  */
 void fm_leftover_due(struct fm *fm);
 uint64_t fm_leftover_expiry(const struct fm *fm);

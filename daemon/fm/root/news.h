@@ -18,14 +18,17 @@ uint64_t fm_news_last(const struct fm_root *r);
 uint64_t fm_news_newest(const struct fm_root *r);
 
 /**
- * fm_news_begin() - called when the root begins to ask or to lead: former changes no longer count
+ * fm_news_begin() - forget all former changes
+ * Called when the root begins to ask or to lead.
  */
 void fm_news_begin(struct fm *fm);
 /** fm_news_node() - note that a node has come that was not known */
 void fm_news_node(struct fm *fm);
 /** fm_news_row() - note that something else about the nodes has changed */
 void fm_news_row(struct fm *fm);
-/** fm_news_again() - the first table could not be made: wait as if something had changed now */
+/**
+ * fm_news_again() - delay the first table, which could not be made, as if something had changed now
+ */
 void fm_news_again(struct fm *fm);
 /**
  * fm_news_wait() - note that a change is expected until @at: it delays the table like a change at

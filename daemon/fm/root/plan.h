@@ -12,8 +12,8 @@ struct fm_hello;
 struct fm_mate;
 
 /**
- * fm_plan_hello() - called when a node joins: note whether it supports address plans, and which one
- * its NIC has
+ * fm_plan_hello() - note whether the joining node @m supports address plans, and which one its NIC
+ * has
  */
 void fm_plan_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h);
 /**
@@ -28,8 +28,8 @@ bool fm_plan_objection(const struct fm *fm, const struct fm_hello *h, char *text
  */
 bool fm_plan_settle(struct fm *fm, const struct torus_shape *shape);
 /**
- * fm_plan_configured() - called when the configuration was read again: make its plan that of the
- * fabric
+ * fm_plan_configured() - make the address plan of the configuration, which was read again, that of
+ * the fabric
  */
 void fm_plan_configured(struct fm *fm);
 

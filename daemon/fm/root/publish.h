@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The next table. */
+/* Makes the next table, and sends it. */
 #ifndef FM_PUBLISH_H
 #define FM_PUBLISH_H
 

@@ -20,7 +20,9 @@ struct fm_root;
 bool fm_quorum_new(struct fm_root *r);
 void fm_quorum_free(struct fm_root *r);
 
-/** fm_quorum_note() - store the statements in the HELLO of @m that decide on its votes */
+/**
+ * fm_quorum_note() - store what the HELLO of @m says about its tables, on which its votes depend
+ */
 void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h);
 /** fm_quorum_here() - Return: true if @m takes part in the claim, in its present stage */
 bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m);
@@ -35,14 +37,14 @@ bool fm_quorum_claimed(const struct fm *fm);
  * @need: how many are needed; 0: not known
  */
 void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need);
-/** fm_quorum_begin() - called when the claim has won: store the sets of its table */
+/** fm_quorum_begin() - store the sets in which the claim had quorums, because it has won */
 void fm_quorum_begin(struct fm *fm);
 /**
- * fm_quorum_sent() - called if a node sends the latest table before this root's first one: store
- * which nodes are up in it
+ * fm_quorum_sent() - store which nodes are up in the latest table, which a node has sent
+ * Called before this root has made its first table.
  */
 void fm_quorum_sent(struct fm *fm);
-/** fm_quorum_hello() - called when @m has sent HELLO: store in which sets of the claim it is */
+/** fm_quorum_hello() - store which sets of the claim contain @m, which has sent HELLO */
 void fm_quorum_hello(const struct fm *fm, struct fm_mate *m);
 /**
  * fm_quorum_former() - as fm_quorum_hello(), for a node that has not joined, by its entry @e in the
@@ -51,8 +53,8 @@ void fm_quorum_hello(const struct fm *fm, struct fm_mate *m);
 void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v,
 		      const struct fm_entry *e);
 /**
- * fm_quorum_differs() - Return: the value of @differs in the entry of @m for table @version, in
- * which @m is @up or not
+ * fm_quorum_differs() - compute @differs (fm_entry) of @m for table @version
+ * @up: @m is up in this table
  */
 uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_mate *m, bool up, uint64_t version);
 /** fm_quorum_voters() - list the voters of table @version, after its entries are made */
@@ -60,8 +62,8 @@ void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v
 /** fm_quorum_entry() - note that @m is @up, or not, in the table @version */
 void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version);
 /**
- * fm_quorum_forgot() - called when the NIC of @m has lost its memory: @m counts for no earlier
- * table
+ * fm_quorum_forgot() - remove @m, whose NIC has lost its memory, from the sets of all earlier
+ * tables
  */
 void fm_quorum_forgot(struct fm *fm, struct fm_mate *m);
 /**
@@ -76,7 +78,7 @@ bool fm_quorum_look(struct fm *fm);
  * fm_quorum_connected() - Return: true if the nodes connected to the root are a quorum in each set
  */
 bool fm_quorum_connected(const struct fm *fm);
-/** fm_quorum_lacks() - Return: true if the quorum was missing when it was needed last */
+/** fm_quorum_lacks() - Return: true if there was no quorum when one was last needed */
 bool fm_quorum_lacks(const struct fm_root *r);
 
 #endif /* FM_QUORUM_H */

@@ -8,7 +8,8 @@
 struct fm;
 
 /**
- * fm_ranks_look() - called when a node came, left, or has another priority: check all of them soon
+ * fm_ranks_look() - check the priorities of all candidates soon
+ * Called when a node has come, left, or got another priority.
  */
 void fm_ranks_look(struct fm *fm);
 /** fm_ranks_marked() - begin or end the problem that two nodes have the bootstrap flag */

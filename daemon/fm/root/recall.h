@@ -22,7 +22,10 @@ bool fm_past_same(const struct fm_past *a, const struct fm_past *b);
 bool fm_recall_new(struct fm_root *r);
 void fm_recall_free(struct fm_root *r);
 
-/** fm_recall_own() - called when the root begins: use this node's own table and its kept table */
+/**
+ * fm_recall_own() - use the table in memory and the kept table of this node itself, when the root
+ * begins
+ */
 void fm_recall_own(struct fm *fm);
 /** fm_recall_hello() - store the table and the exclusions that a HELLO describes */
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h);
@@ -34,13 +37,13 @@ void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello
 /** fm_recall_kept() - process a kept table that a node has sent */
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);
 /**
- * fm_recall_fetch() - ask the node that sent HELLO for its table, if that is the latest and this
- * node does not have it
+ * fm_recall_fetch() - ask the node that sent @h for its table, if that is the latest and this node
+ * lacks it
  */
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
 /**
- * fm_recall_keeps() - Return: true if @m has the wanted table, and must stay connected to the root,
- * which may have to ask it for the table: then it gets no other parent
+ * fm_recall_keeps() - Return: true if @m has a table that this root may still have to ask it for
+ * Such a node has to stay connected to the root, so it gets no other parent.
  */
 bool fm_recall_keeps(const struct fm *fm, const struct fm_mate *m);
 /** fm_recall_due() - ask another node for the wanted table, if the last one has not answered */
@@ -68,12 +71,13 @@ bool fm_recall_has_latest(const struct fm *fm);
 /** fm_recall_place() - Return: node id that the NIC had before this root, or TORUS_NO_NODE */
 uint32_t fm_recall_place(const struct fm *fm, uint64_t guid);
 /**
- * fm_recall_book() - the latest table of former roots, if it has that shape, and its voters
+ * fm_recall_book() - get the latest table of former roots, if it has the shape @shape
+ * @voters: set to the voters of that table
  * Return: a reference for fm_book_put(), or NULL.
  */
 struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape,
 			       struct fm_voters *voters);
-/** fm_recall_end() - called when the fabric gets @shape: take over all known exclusions */
+/** fm_recall_end() - take over all known exclusions of former roots, when the fabric gets @shape */
 void fm_recall_end(struct fm *fm, const struct torus_shape *shape);
 /** fm_recall_forget() - forget the exclusions in HELLOs, and the table that was sent */
 void fm_recall_forget(struct fm_root *r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Recoveries: the root's part. */
+/* The root's part in a recovery; node/member.h has the part of each node. */
 #ifndef FM_RECOVERY_H
 #define FM_RECOVERY_H
 
@@ -35,7 +35,8 @@ uint32_t fm_recovery_round(const struct fm_root *r);
 /** fm_recovery_round_began() - Return: when that round began */
 uint64_t fm_recovery_round_began(const struct fm_root *r);
 /**
- * fm_recovery_orphans() - Return: true if the root no longer waits for ends of sessions (fm_step)
+ * fm_recovery_orphans() - Return: true if the root has stopped waiting for reports on how sessions
+ * of dead links ended (@orphans of fm_step)
  */
 bool fm_recovery_orphans(const struct fm_root *r);
 /** fm_recovery_sums() - Return: sums of the counters of all nodes in the last complete round */
@@ -48,14 +49,14 @@ const struct fm_recovery *fm_recovery_log(const struct fm_root *r);
 const struct fm_recovery *fm_recovery_last(const struct fm_root *r);
 
 /**
- * fm_recovery_begin() - called before the table with fm_root's @version is sent: begin its recovery
+ * fm_recovery_begin() - begin the recovery of the table with fm_root's @version, before it is sent
  */
 void fm_recovery_begin(struct fm *fm);
 /** fm_recovery_report() - process the report that sums up all nodes */
 void fm_recovery_report(struct fm *fm, const struct fm_report *r);
 /**
- * fm_recovery_recheck() - called when fewer nodes have to report: check whether all others have
- * reported
+ * fm_recovery_recheck() - check whether all nodes have reported that still have to
+ * Called when there are fewer of them than before.
  */
 void fm_recovery_recheck(struct fm *fm);
 void fm_recovery_due(struct fm *fm);

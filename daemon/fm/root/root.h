@@ -9,8 +9,9 @@
 struct fm;
 
 /**
- * fm_root_begin() - called when the manager of a NIC with the bootstrap flag starts: lead at once,
- *	if NIC and disk know no former root; else ask to be root
+ * fm_root_begin() - make this node, whose NIC has the bootstrap flag, lead, or ask to be root
+ * It leads at once if neither its NIC nor its disk knows of a former root. Called when the manager
+ * starts.
  * Return: 0; -ENOMEM, and then nothing has changed.
  */
 int fm_root_begin(struct fm *fm);

@@ -17,8 +17,8 @@ bool fm_roster_new(struct fm_root *r);
 void fm_roster_free(struct fm_root *r);
 
 /**
- * fm_roster_size() - Return: number of indices given so far; the entry of a free index is a dead
- * node
+ * fm_roster_size() - Return: number of roster indices that were ever used; a free index has the
+ * entry of a dead node
  */
 uint32_t fm_roster_size(const struct fm_root *r);
 /** fm_roster_known() - Return: number of known nodes */

@@ -12,20 +12,20 @@ struct fm_mate;
 /** fm_service_is_out() - Return: true if all cables of the place @node are excluded */
 bool fm_service_is_out(const struct fm *fm, uint32_t node);
 /**
- * fm_service_gone() - called when @m was judged dead or silent: report a problem, unless @m is out
- * of service
+ * fm_service_gone() - report the problem that @m is dead or silent, unless @m is out of service
  * @why: added to the text, or ""
- * Return: true if it is a problem.
+ * Return: true if the problem was reported.
  */
 bool fm_service_gone(struct fm *fm, struct fm_mate *m, const char *why);
 /**
- * fm_service_look() - called when the exclusions of @node may have changed: end the problem that it
- * is dead or silent if it is now out of service, report it if it is now in service again
+ * fm_service_look() - end or report the problem that @node is dead or silent
+ * It is ended if the node is now out of service, and reported if it is in service again. Called
+ * when the exclusions of @node may have changed.
  */
 void fm_service_look(struct fm *fm, uint32_t node);
 /**
- * fm_service_patience() - Return: ns for which the manager of @m may be missing until @m becomes
- * silent
+ * fm_service_patience() - Return: how long the manager of @m may be missing until @m counts as
+ * silent, ns
  */
 uint64_t fm_service_patience(const struct fm *fm, const struct fm_mate *m);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The nodes that take part in the present version. */
+/* Counts the nodes that take part in the present version. */
 #ifndef FM_TALLY_H
 #define FM_TALLY_H
 
@@ -29,8 +29,8 @@ struct fm_tally {
 };
 
 /**
- * fm_tally_applied() - called when all nodes that take part have put the table in force: they are
- * not @bare
+ * fm_tally_applied() - note that all nodes that take part have put the table in force, so none of
+ * them is @bare any more
  */
 void fm_tally_applied(struct fm *fm);
 /**

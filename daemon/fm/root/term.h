@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Exclusions that end by themselves. */
+/* Ends exclusions when the time for which the administrator ordered them is over. */
 #ifndef FM_TERM_H
 #define FM_TERM_H
 

@@ -17,21 +17,21 @@ void fm_vanish_free(struct fm_root *r);
 
 /** fm_vanish_doubts() - Return: number of nodes that are late */
 uint32_t fm_vanish_doubts(const struct fm_root *r);
-/** fm_vanish_row() - called when the port row of @m is new: its neighbours may be late */
+/** fm_vanish_row() - find neighbours of @m that may be late, by its new port row */
 void fm_vanish_row(struct fm *fm, const struct fm_mate *m);
-/** fm_vanish_adopted() - called when @m, which was missing, is connected again; it may be late */
+/** fm_vanish_adopted() - find out whether @m, which was missing and is connected again, is late */
 void fm_vanish_adopted(struct fm *fm, struct fm_mate *m);
 /** fm_vanish_drop() - end all connections of @m: with its children, its parent and the root */
 void fm_vanish_drop(struct fm *fm, struct fm_mate *m);
-/** fm_vanish_dead() - called when @m was judged dead: its neighbours may be late */
+/** fm_vanish_dead() - find neighbours of @m that may be late, because @m was judged dead */
 void fm_vanish_dead(struct fm *fm, const struct fm_mate *m);
 /** fm_vanish_reached() - called when a connection for DROP or for a probe is established */
 void fm_vanish_reached(struct fm *fm, struct fm_conn *c);
 void fm_vanish_due(struct fm *fm);
 uint64_t fm_vanish_expiry(const struct fm *fm);
 /**
- * fm_vanish_awaits() - Return: until when a table that is due @at waits for the answer to a probe; a
- *	past time: not
+ * fm_vanish_awaits() - Return: the time until which a table that is due @at waits for the answer to
+ * a probe; a past time: it does not wait
  */
 uint64_t fm_vanish_awaits(const struct fm *fm, uint64_t at);
 

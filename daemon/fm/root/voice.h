@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The statements in a node's HELLOs that matter for a claim and a quorum, and its reports on its
- * disk.
+ * What a node states in its HELLOs that matters for a claim and a quorum, and what it reports of
+ * its disk.
  */
 #ifndef FM_VOICE_H
 #define FM_VOICE_H

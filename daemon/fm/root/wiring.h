@@ -12,8 +12,8 @@ struct fm_mate;
 /** fm_wiring_check() - report the wrong cables of @m as problems. Return: mask of their ports */
 uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m);
 /**
- * fm_wiring_odd() - Return: true if that mask may change although the port row and the neighbours
- * of @m do not
+ * fm_wiring_odd() - Return: true if the result of fm_wiring_check() for @m may change although no
+ * port row of @m or of its neighbours does
  */
 bool fm_wiring_odd(const struct fm *fm, const struct fm_mate *m);
 
