@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+/*
+ * Messages of remote memory: the payload of a packet of service 1. A request travels on VCD0 to the
+ * owner of the memory, a reply on VCD1 to the initiator; rma.h says what they mean. A message is
+ * one packet. Numbers are little endian, reserved bits and bytes are zero.
+ *
+ * Request:
+ *   flit 0   0 operation   1 flags   2-3 endpoint of the initiator   4-7 number of the operation
+ *            8-13 address; with KEYED: offset in the region   14-15 job
+ *   flit 1   of all that have KEYED, and of GET, AMO, FE and CANCEL:
+ *            0-3 key   4-6 region   7 zero   (without KEYED: all zero)
+ *            8-9 slot for the reply; 0xffff: it is posted, and acknowledged with others
+ *            10-11 of AMO and FE: bits 0-2 operation of FE   3-4 q   5-6 r   7-9 comparison
+ *            10-12 atomic operation   13-14 type   15 zero
+ *            12-15 of GET: bytes
+ *   flit 2   of AMO, FE and SEND, and of a PUT with NOTIFY:
+ *            0-7 operand or value; SEND: tag   8-15 value to compare with; PUT: where the operand
+ *            is added, address or offset; SEND: data for the completion
+ *   data     of PUT and SEND
+ *
+ * QUERY and RESET are flit 0, with number and nothing else. PUT and SEND are posted; GET, FE and
+ * CANCEL have a slot; AMO may be either. SEND has no KEYED: its address is the endpoint.
+ *
+ * Reply:
+ *   0 operation   1 NAK: reason; STATUS: the operation that it answers   2-3 slot   4-7 number
+ *   8-15 OLD: value before; NAK: what is allowed; GAP and STATUS: number that is expected next in
+ *   the low half, epoch of the owner's NIC in the high half; else zero
+ *   DATA: then the bytes
+ *   ACK: the number is the first one that is not acknowledged; STATUS: the slot is the number of
+ *   this initiator's requests that wait.
+ *
+ * A put of 8 bytes is 64 bytes on the wire by address, and 80 by region and key.
+ * tests/unit/test_rma_wire.c is a second implementation, from a table of the fields.
+ */
+#ifndef TN_RMA_WIRE_H
+#define TN_RMA_WIRE_H
+
+#include "fe.h"
+
+#define TN_RMA_FLIT	16
+#define TN_RMA_HEAD_MAX	(3 * TN_RMA_FLIT)
+#define TN_RMA_POSTED	0xffff			/* the slot of an operation without a reply */
+#define TN_RMA_ADDR_MAX	((1ull << 48) - 1)
+#define TN_RMA_REGION_MAX ((1u << 24) - 1)
+
+enum tn_rma_op {
+	TN_RMA_PUT = 1,
+	TN_RMA_GET,
+	TN_RMA_AMO,
+	TN_RMA_FE,
+	TN_RMA_SEND,
+	TN_RMA_QUERY,
+	TN_RMA_RESET,
+	TN_RMA_CANCEL,
+	TN_RMA_DATA = 17,
+	TN_RMA_OLD,
+	TN_RMA_ACK,
+	TN_RMA_NAK,
+	TN_RMA_STATUS,
+};
+
+#define TN_RMA_KEYED	1	/* by region and key, not by address */
+#define TN_RMA_ASK	2	/* acknowledge at once */
+#define TN_RMA_NOTIFY	4	/* PUT: then add the operand to a word of 8 bytes */
+#define TN_RMA_FLAGS	7
+
+enum tn_rma_reason {
+	TN_RMA_BAD = 1,		/* malformed, or not an operation */
+	TN_RMA_REGION,		/* no such region, or no region at this address */
+	TN_RMA_KEY,
+	TN_RMA_GONE,		/* the region was closed */
+	TN_RMA_JOB,
+	TN_RMA_ACCESS,		/* allowed: enum tn_window_access */
+	TN_RMA_BOUNDS,		/* allowed: bytes from there to the end */
+	TN_RMA_ALIGN,		/* allowed: a multiple of this */
+	TN_RMA_LENGTH,		/* allowed: bytes of a GET */
+	TN_RMA_NO_FE,		/* the region has no full/empty bits */
+	TN_RMA_RNR,		/* no room: for one more that waits (allowed: so many), or a SEND */
+	TN_RMA_BUSY,		/* a processor of the owner kept changing the word */
+	TN_RMA_GAP,		/* operations before it were lost; it was not executed */
+	TN_RMA_CANCELLED,
+	TN_RMA_REASONS,
+};
+
+/**
+ * struct tn_rma_ask - a request
+ * @region, @key: with TN_RMA_KEYED
+ * @addr: below 2^48
+ * @bytes: of GET
+ * @fe: of FE and AMO; @from and @number are not on the wire
+ * @value: operand, or tag of SEND
+ * @compare: see the layout above
+ */
+struct tn_rma_ask {
+	u8 op;
+	u8 flags;
+	u16 ep;
+	u16 job;
+	u16 slot;
+	u32 number;
+	u32 region;
+	u32 key;
+	u32 bytes;
+	u64 addr;
+	u64 value;
+	u64 compare;
+	u8 fe_op, q, r, cmp, amo, type;
+};
+
+/** struct tn_rma_reply - a reply; @why: the byte behind the operation */
+struct tn_rma_reply {
+	u8 op;
+	u8 why;
+	u16 slot;
+	u32 number;
+	u64 value;
+};
+
+/**
+ * tn_rma_ask_put() - write the flits before the data
+ * @flits: TN_RMA_HEAD_MAX bytes
+ * @ask: fields that its operation does not have are not written
+ * Return: bytes written.
+ */
+u32 tn_rma_ask_put(u8 *flits, const struct tn_rma_ask *ask);
+
+/**
+ * tn_rma_ask_get() - read a request of @len bytes
+ * @ask: op, flags, ep, number, addr and job are right even if it is malformed, if @len is 16 or
+ *	more; slot is TN_RMA_POSTED if there is none
+ * Return: bytes before the data; 0 if it is malformed.
+ */
+u32 tn_rma_ask_get(const u8 *payload, u32 len, struct tn_rma_ask *ask);
+
+void tn_rma_reply_put(u8 *flit, const struct tn_rma_reply *reply);
+/** tn_rma_reply_get() - read a reply of @len bytes. Return: false if it is malformed */
+bool tn_rma_reply_get(const u8 *payload, u32 len, struct tn_rma_reply *reply);
+
+#endif /* TN_RMA_WIRE_H */
