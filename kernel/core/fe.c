@@ -155,6 +155,14 @@ static int let_wait(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word,
 	return TN_FE_WAITS;
 }
 
+bool tn_fe_must_wait(const struct tn_fe_bits *bits, u64 word, const u64 *at,
+		     const struct tn_fe_ask *ask)
+{
+	u64 seen;
+
+	return !check_ask(ask) && !may_execute(ask, tn_fe_is_full(bits, word), at, &seen);
+}
+
 int tn_fe_ask(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,
 	      const struct tn_fe_ask *ask, u64 now, u64 *old)
 {
@@ -217,10 +225,10 @@ int tn_fe_serve(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at
 	}
 	if (!best)
 		return TN_FE_NONE;
-	err = execute_ask(bits, word, at, &(*best)->ask, seen, old);
+	*done = **best;
+	err = execute_ask(bits, word, at, &done->ask, seen, old);
 	if (err)
 		return err;
-	*done = **best;
 	remove_first(p, best);
 	return TN_FE_DONE;
 }

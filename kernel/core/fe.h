@@ -57,9 +57,11 @@ enum tn_fe_cmp { TN_FE_EQ, TN_FE_NE, TN_FE_LT, TN_FE_LE, TN_FE_GT, TN_FE_GE, TN_
  * @value: to be stored, operand, or to be compared with
  * @compare: of TN_AMO_CAS
  * @from, @number: who asks, and the number of the request; a group of both names one waiter
+ * @tag: the caller's; comes back with a waiter
  */
 struct tn_fe_ask {
 	u8 op, q, r, amo, type, cmp;
+	u16 tag;
 	u32 from;
 	u32 number;
 	u64 value;
@@ -149,8 +151,15 @@ int tn_fe_ask(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,
 	      const struct tn_fe_ask *ask, u64 now, u64 *old);
 
 /**
+ * tn_fe_must_wait() - Return: true if the request is right, and its condition does not hold: then
+ * tn_fe_ask() would let it wait
+ */
+bool tn_fe_must_wait(const struct tn_fe_bits *bits, u64 word, const u64 *at,
+		     const struct tn_fe_ask *ask);
+
+/**
  * tn_fe_serve() - execute one waiter of a word, the first one that may go
- * @done: a copy of the waiter
+ * @done: a copy of the waiter, unless TN_FE_NONE
  * Return: TN_FE_DONE, TN_FE_NONE; -EAGAIN as tn_amo(): the waiter still waits.
  */
 int tn_fe_serve(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,

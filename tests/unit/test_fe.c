@@ -136,9 +136,11 @@ static void serve_all(struct memory *m, u64 word)
 
 static int ask_one(struct memory *m, u64 word, const struct tn_fe_ask *a)
 {
+	bool must = tn_fe_must_wait(&m->bits, word, &m->value[word], a);
 	u64 old;
 	int result = tn_fe_ask(&m->pool, &m->bits, word, &m->value[word], a, a->number, &old);
 
+	assert_int_equal(must, result == TN_FE_WAITS || result == -ENOSPC);
 	if (result == TN_FE_DONE) {
 		note(&m->log, a->number, old);
 		serve_all(m, word);
