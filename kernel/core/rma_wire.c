@@ -153,7 +153,7 @@ u32 tn_rma_ask_get(const u8 *payload, u32 len, struct tn_rma_ask *ask)
 		return len == TN_RMA_FLIT && !ask->ep && !ask->addr && !ask->job ? len : 0;
 	has_data = ask->op == TN_RMA_PUT || ask->op == TN_RMA_SEND;
 	head = head_bytes(ask->op, ask->flags);
-	if (len < head || (len > head && !has_data))
+	if (len < head)
 		return 0;
 	p += TN_RMA_FLIT;
 	if (has_key_flit(ask->op, ask->flags)) {
@@ -165,16 +165,34 @@ u32 tn_rma_ask_get(const u8 *payload, u32 len, struct tn_rma_ask *ask)
 		ask->value = tn_get_le64(p);
 		ask->compare = tn_get_le64(p + 8);
 	}
-	return head;
+	return len == head || has_data ? head : 0;
 }
 
-void tn_rma_reply_put(u8 *flit, const struct tn_rma_reply *reply)
+u32 tn_rma_reply_put(u8 *flits, const struct tn_rma_reply *reply)
 {
+	u8 *flit = flits;
+
 	flit[0] = reply->op;
 	flit[1] = reply->why;
 	tn_put_le16(flit + 2, reply->slot);
 	tn_put_le32(flit + 4, reply->number);
-	tn_put_le64(flit + 8, reply->value);
+	tn_put_le64(flit + 8, reply->op == TN_RMA_ACK ? reply->refused : reply->value);
+	if (reply->op != TN_RMA_STATUS)
+		return TN_RMA_FLIT;
+	memset(flit + TN_RMA_FLIT, 0, TN_RMA_FLIT);
+	tn_put_le32(flit + TN_RMA_FLIT, reply->refused);
+	return 2 * TN_RMA_FLIT;
+}
+
+static bool get_status(const u8 *payload, u32 len, struct tn_rma_reply *reply)
+{
+	const u8 *p = payload + TN_RMA_FLIT;
+
+	if (len != 2 * TN_RMA_FLIT ||
+	    (reply->why != TN_RMA_QUERY && reply->why != TN_RMA_RESET))
+		return false;
+	reply->refused = tn_get_le32(p);
+	return !tn_get_le32(p + 4) && !tn_get_le64(p + 8);
 }
 
 bool tn_rma_reply_get(const u8 *payload, u32 len, struct tn_rma_reply *reply)
@@ -192,13 +210,13 @@ bool tn_rma_reply_get(const u8 *payload, u32 len, struct tn_rma_reply *reply)
 	case TN_RMA_OLD:
 		return len == TN_RMA_FLIT && !reply->why && reply->slot != TN_RMA_POSTED;
 	case TN_RMA_ACK:
-		return len == TN_RMA_FLIT && !reply->why && !reply->value &&
+		reply->refused = (u32)reply->value;
+		return len == TN_RMA_FLIT && !reply->why && !(reply->value >> 32) &&
 		       reply->slot == TN_RMA_POSTED;
 	case TN_RMA_NAK:
 		return len == TN_RMA_FLIT && reply->why && reply->why < TN_RMA_REASONS;
 	case TN_RMA_STATUS:
-		return len == TN_RMA_FLIT &&
-		       (reply->why == TN_RMA_QUERY || reply->why == TN_RMA_RESET);
+		return get_status(payload, len, reply);
 	default:
 		return false;
 	}

@@ -26,8 +26,10 @@
  *   8-15 OLD: value before; NAK: what is allowed; GAP and STATUS: number that is expected next in
  *   the low half, epoch of the owner's NIC in the high half; else zero
  *   DATA: then the bytes
- *   ACK: the number is the first one that is not acknowledged; STATUS: the slot is the number of
- *   this initiator's requests that wait.
+ *   ACK: the number is the first one that is not acknowledged, and value, in the low half, how many
+ *   posted operations were refused since the RESET
+ *   STATUS: the slot is the number of this initiator's requests that wait, 0xffff: it wants a
+ *   RESET; then a flit: 0-3 posted operations that were refused since the RESET, 4-15 zero
  *
  * A put of 8 bytes is 64 bytes on the wire by address, and 80 by region and key.
  * tests/unit/test_rma_wire.c is a second implementation, from a table of the fields.
@@ -107,12 +109,17 @@ struct tn_rma_ask {
 	u8 fe_op, q, r, cmp, amo, type;
 };
 
-/** struct tn_rma_reply - a reply; @why: the byte behind the operation */
+/**
+ * struct tn_rma_reply - a reply
+ * @why: the byte behind the operation
+ * @refused: ACK, STATUS: posted operations that were refused since the RESET
+ */
 struct tn_rma_reply {
 	u8 op;
 	u8 why;
 	u16 slot;
 	u32 number;
+	u32 refused;
 	u64 value;
 };
 
@@ -127,12 +134,13 @@ u32 tn_rma_ask_put(u8 *flits, const struct tn_rma_ask *ask);
 /**
  * tn_rma_ask_get() - read a request of @len bytes
  * @ask: op, flags, ep, number, addr and job are right even if it is malformed, if @len is 16 or
- *	more; slot is TN_RMA_POSTED if there is none
+ *	more; slot is TN_RMA_POSTED if it has none or is too short
  * Return: bytes before the data; 0 if it is malformed.
  */
 u32 tn_rma_ask_get(const u8 *payload, u32 len, struct tn_rma_ask *ask);
 
-void tn_rma_reply_put(u8 *flit, const struct tn_rma_reply *reply);
+/** tn_rma_reply_put() - write a reply without data. Return: bytes written, 32 at most */
+u32 tn_rma_reply_put(u8 *flits, const struct tn_rma_reply *reply);
 /** tn_rma_reply_get() - read a reply of @len bytes. Return: false if it is malformed */
 bool tn_rma_reply_get(const u8 *payload, u32 len, struct tn_rma_reply *reply);
 
