@@ -2,7 +2,7 @@
 # Tests of the NIC core: one for each of its files, and of one NIC alone (lone.c) some more.
 core-tests := params wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble ring link linkstate router table nic park flow fault relay via train serdes_model link_train
 core-tests += ring_node marks link_rx link_tx link_times link_states link_retrain link_serdes nic_host nic_flow nic_ways nic_relay
-core-tests += table_rows flow_waits train_eye train_rx serdes_eye window amo fe rma_wire
+core-tests += table_rows flow_waits train_eye train_rx serdes_eye window amo fe rma_wire rma_owner rma_initiator
 core-test-libs-fault := -lm
 core-test-libs-amo := -lpthread
 core-test-libs-fe := -lpthread
@@ -16,6 +16,7 @@ core-test-retry_hippi := tests/unit/retrymasks.o
 core-test-pieces := tests/unit/cable.o
 core-test-linkstate := $(core-test-link)
 core-test-link_train := $(core-test-link)
+core-test-rma_initiator := tests/unit/rma_model.o
 core-test-router := tests/unit/fabric.o tests/unit/fabric_check.o tests/unit/cable.o
 core-test-ring := $(core-test-router)
 core-test-table := $(core-test-router)

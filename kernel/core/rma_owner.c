@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* The owner of remote memory; see rma_owner.h and rma.h. */
+#include "rma_owner.h"
+
+#define GENERATION	0xff000000u	/* bits of a key */
+
+/**
+ * struct errand - a request on its way through the owner
+ * @ask: the request
+ * @data: its @bytes of data
+ * @src: node that sent it
+ * @bytes: see @data
+ * @data_out: bytes of data that were written behind the flit of the reply
+ * @now: when it arrived
+ * @reply: operation 0: none but an acknowledgement
+ */
+struct errand {
+	struct tn_rma_ask ask;
+	const u8 *data;
+	u32 src;
+	u32 bytes;
+	u32 data_out;
+	u64 now;
+	struct tn_rma_reply reply;
+};
+
+/* Where an access goes: bytes of a region, all of them allowed. */
+struct place {
+	struct tn_rma_region *region;
+	u32 index;
+	u64 offset;
+};
+
+static u8 *reply_room(struct tn_rma_owner *o, u32 dst)
+{
+	return o->ops->net.room(o->host, TN_RMA_REPLIES, dst);
+}
+
+/* Sends a reply of a flit and @bytes of data behind it, into memory that is in reserve. */
+static void send_rma_reply(struct tn_rma_owner *o, u32 dst, const struct tn_rma_reply *reply,
+			   u32 bytes)
+{
+	u8 *p = reply_room(o, dst);
+
+	tn_assert(p);
+	bytes += tn_rma_reply_put(p, reply);
+	o->ops->net.send(o->host, TN_RMA_REPLIES, dst, bytes);
+}
+
+/* Notes that the errand is refused. Return: @reason */
+static u8 refuse_errand(struct errand *e, u8 reason, u64 allowed)
+{
+	e->reply.value = allowed;
+	return reason;
+}
+
+/* Finds the region and offset of @addr. Return: 0, or why not. */
+static u8 resolve_place(struct tn_rma_owner *o, struct errand *e, u64 addr, u64 bytes, u16 need,
+			struct place *at)
+{
+	const struct tn_window *space;
+	struct tn_far far;
+
+	at->index = e->ask.region;
+	at->offset = addr;
+	if (!(e->ask.flags & TN_RMA_KEYED)) {
+		space = o->ops->space(o->host, e->ask.job);
+		if (!space)
+			return TN_RMA_REGION;
+		switch (tn_window_look(space, addr, bytes, need, &far)) {
+		case -ENXIO:
+			return TN_RMA_REGION;
+		case -ESTALE:
+			return TN_RMA_GONE;
+		case -EACCES:
+			return refuse_errand(e, TN_RMA_ACCESS, far.access);
+		case -ERANGE:
+			return refuse_errand(e, TN_RMA_BOUNDS, far.room);
+		}
+		at->index = far.target;
+		at->offset = far.to;
+	}
+	if (at->index >= o->regions || !o->region[at->index].key)
+		return TN_RMA_REGION;
+	at->region = &o->region[at->index];
+	return 0;
+}
+
+/* Return: 0 if the errand may access @bytes bytes at @addr, which are then @at. */
+static u8 find_access(struct tn_rma_owner *o, struct errand *e, u64 addr, u64 bytes, u16 need,
+		      struct place *at)
+{
+	u8 reason = resolve_place(o, e, addr, bytes, need, at);
+	const struct tn_rma_region *r;
+
+	if (reason)
+		return reason;
+	r = at->region;
+	if (e->ask.flags & TN_RMA_KEYED && e->ask.key != r->key)
+		return (e->ask.key ^ r->key) & ~GENERATION ? TN_RMA_KEY : TN_RMA_GONE;
+	if (!r->bytes)
+		return TN_RMA_GONE;
+	if (r->job != e->ask.job)
+		return TN_RMA_JOB;
+	if (need & ~r->access)
+		return refuse_errand(e, TN_RMA_ACCESS, r->access);
+	if (at->offset > r->bytes)
+		return refuse_errand(e, TN_RMA_BOUNDS, 0);
+	if (bytes > r->bytes - at->offset)
+		return refuse_errand(e, TN_RMA_BOUNDS, r->bytes - at->offset);
+	return 0;
+}
+
+/* Return: 0 if the errand may access the aligned word of @bytes at @addr, which is then @word. */
+static u8 find_word(struct tn_rma_owner *o, struct errand *e, u64 addr, unsigned int bytes,
+		    u16 need, struct place *at, u8 **word)
+{
+	u8 reason = find_access(o, e, addr, bytes, need, at);
+	u64 run;
+
+	if (reason)
+		return reason;
+	if (at->offset % bytes)
+		return refuse_errand(e, TN_RMA_ALIGN, bytes);
+	*word = o->ops->mem(o->host, at->index, at->offset, &run);
+	tn_assert(run >= bytes && !((unsigned long)*word % bytes));
+	return 0;
+}
+
+/* Copies @bytes from or to a region. */
+static void copy_region(struct tn_rma_owner *o, const struct place *at, u8 *to, const u8 *from,
+			u64 bytes)
+{
+	u64 offset = at->offset, run;
+
+	while (bytes) {
+		u8 *p = o->ops->mem(o->host, at->index, offset, &run);
+
+		tn_assert(run);
+		if (run > bytes)
+			run = bytes;
+		if (to) {
+			memcpy(to, p, run);
+			to += run;
+		} else {
+			memcpy(p, from, run);
+			from += run;
+		}
+		offset += run;
+		bytes -= run;
+	}
+}
+
+/* Notes that bytes of a region have changed, if others may wait for its words. */
+static void note_changed(struct tn_rma_owner *o, const struct place *at, u64 bytes)
+{
+	unsigned int i = o->served[0].any;
+
+	if (!at->region->fe || !bytes)
+		return;
+	tn_assert(!o->served[i].any);
+	o->served[i] = (struct tn_rma_words) {
+		.region = at->index, .word = at->offset / 8, .last = (at->offset + bytes - 1) / 8,
+		.any = true,
+	};
+}
+
+static u8 reason_of_error(int err)
+{
+	return err == -ENOSPC ? TN_RMA_RNR : err == -EAGAIN ? TN_RMA_BUSY : TN_RMA_BAD;
+}
+
+static u8 execute_put(struct tn_rma_owner *o, struct errand *e)
+{
+	struct place at, flag;
+	u8 *word = NULL, reason = find_access(o, e, e->ask.addr, e->bytes, TN_ACCESS_WRITE, &at);
+	int err;
+
+	if (!reason && e->ask.flags & TN_RMA_NOTIFY)
+		reason = find_word(o, e, e->ask.compare, 8, TN_ACCESS_AMO, &flag, &word);
+	if (reason)
+		return reason;
+	copy_region(o, &at, NULL, e->data, e->bytes);
+	note_changed(o, &at, e->bytes);
+	o->count.bytes_in += e->bytes;
+	if (!word)
+		return 0;
+	err = tn_amo(word, TN_AMO_ADD, TN_AMO_U64, e->ask.value, 0, NULL);
+	if (err)
+		return reason_of_error(err);
+	note_changed(o, &flag, 8);
+	return 0;
+}
+
+static u8 execute_get(struct tn_rma_owner *o, struct errand *e)
+{
+	struct place at;
+	u8 reason;
+
+	if (e->ask.bytes > o->data_max)
+		return refuse_errand(e, TN_RMA_LENGTH, o->data_max);
+	reason = find_access(o, e, e->ask.addr, e->ask.bytes, TN_ACCESS_READ, &at);
+	if (reason)
+		return reason;
+	copy_region(o, &at, reply_room(o, e->src) + TN_RMA_FLIT, NULL, e->ask.bytes);
+	e->reply.op = TN_RMA_DATA;
+	e->data_out = e->ask.bytes;
+	o->count.bytes_out += e->ask.bytes;
+	return 0;
+}
+
+static u8 execute_amo(struct tn_rma_owner *o, struct errand *e)
+{
+	const struct tn_rma_ask *a = &e->ask;
+	unsigned int bytes = tn_amo_bytes(a->type);
+	struct place at;
+	u8 *word, reason = find_word(o, e, a->addr, bytes, TN_ACCESS_AMO, &at, &word);
+	u64 old;
+	int err;
+
+	if (reason)
+		return reason;
+	err = tn_amo(word, a->amo, a->type, a->value, a->compare, &old);
+	if (err)
+		return reason_of_error(err);
+	note_changed(o, &at, bytes);
+	if (a->slot != TN_RMA_POSTED) {
+		e->reply.op = TN_RMA_OLD;
+		e->reply.value = old;
+	}
+	return 0;
+}
+
+static u8 execute_fe(struct tn_rma_owner *o, struct errand *e)
+{
+	const struct tn_rma_ask *a = &e->ask;
+	struct tn_rma_source *s = &o->source[e->src];
+	struct tn_fe_ask ask = {
+		.op = a->fe_op, .q = a->q, .r = a->r, .amo = a->amo, .type = a->type, .cmp = a->cmp,
+		.tag = a->slot, .from = e->src, .number = a->number, .value = a->value,
+		.compare = a->compare,
+	};
+	struct place at;
+	u8 *word, reason = find_word(o, e, a->addr, 8, TN_ACCESS_FE, &at, &word);
+	u64 old;
+	int result;
+
+	if (reason)
+		return reason;
+	if (!at.region->fe)
+		return TN_RMA_NO_FE;
+	if (s->waits >= o->waits_max &&
+	    tn_fe_must_wait(at.region->fe, at.offset / 8, (u64 *)word, &ask))
+		return refuse_errand(e, TN_RMA_RNR, o->waits_max);
+	result = tn_fe_ask(o->pool, at.region->fe, at.offset / 8, (u64 *)word, &ask, e->now, &old);
+	if (result < 0)
+		return reason_of_error(result);
+	if (result == TN_FE_WAITS) {
+		s->waits++;
+		o->count.waited++;
+		return 0;
+	}
+	note_changed(o, &at, 8);
+	e->reply.op = TN_RMA_OLD;
+	e->reply.value = old;
+	return 0;
+}
+
+static u8 execute_errand(struct tn_rma_owner *o, struct errand *e)
+{
+	switch (e->ask.op) {
+	case TN_RMA_PUT:
+		return execute_put(o, e);
+	case TN_RMA_GET:
+		return execute_get(o, e);
+	case TN_RMA_AMO:
+		return execute_amo(o, e);
+	case TN_RMA_FE:
+		return execute_fe(o, e);
+	default:
+		o->count.bytes_in += e->bytes;
+		return o->ops->recv(o->host, e->src, &e->ask, e->data, e->bytes) ? TN_RMA_RNR : 0;
+	}
+}
+
+/* Replies to a numbered operation, if it is time for a reply. */
+static void answer_errand(struct tn_rma_owner *o, struct errand *e, u8 reason)
+{
+	struct tn_rma_source *s = &o->source[e->src];
+
+	if (reason) {
+		e->reply.op = TN_RMA_NAK;
+		e->reply.why = reason;
+		o->count.refused++;
+		s->refused += e->ask.slot == TN_RMA_POSTED;
+	} else {
+		o->count.executed++;
+	}
+	if (!e->reply.op && e->ask.slot == TN_RMA_POSTED) {
+		s->unacked++;
+		if (!(e->ask.flags & TN_RMA_ASK) && s->unacked < TN_RMA_ACK_EVERY)
+			return;
+		e->reply.op = TN_RMA_ACK;
+		e->reply.number++;
+		e->reply.refused = s->refused;
+		s->unacked = 0;
+	}
+	if (!e->reply.op)
+		return;		/* it waits */
+	send_rma_reply(o, e->src, &e->reply, e->data_out);
+}
+
+static u64 status_of(const struct tn_rma_owner *o, u32 src)
+{
+	return o->source[src].next | (u64)o->epoch << 32;
+}
+
+static bool is_from(void *ctx, const struct tn_fe_wait *w)
+{
+	return w->ask.from == *(u32 *)ctx;
+}
+
+void tn_rma_owner_forget(struct tn_rma_owner *o, u32 src)
+{
+	struct tn_rma_source *s = &o->source[src];
+	u32 ended = s->waits ? tn_fe_end(o->pool, is_from, &src) : 0;
+
+	tn_assert(ended == s->waits);
+	s->waits = 0;
+}
+
+/* Answers QUERY and RESET: the slot is the number of requests that wait, or did until now. */
+static void answer_status(struct tn_rma_owner *o, struct errand *e)
+{
+	struct tn_rma_source *s = &o->source[e->src];
+
+	e->reply.op = TN_RMA_STATUS;
+	e->reply.why = e->ask.op;
+	e->reply.slot = s->known ? s->waits : TN_RMA_POSTED;
+	if (e->ask.op == TN_RMA_RESET) {
+		e->reply.slot = s->waits;
+		tn_rma_owner_forget(o, e->src);
+		s->next = e->ask.number;
+		s->refused = 0;
+		s->known = 1;
+	}
+	s->unacked = 0;
+	e->reply.refused = s->refused;
+	e->reply.value = status_of(o, e->src);
+	send_rma_reply(o, e->src, &e->reply, 0);
+}
+
+/* Ends a request that waits; if it does not wait any more, its reply is on its way. */
+static void cancel_waiter(struct tn_rma_owner *o, struct errand *e)
+{
+	struct place at;
+	u8 *word;
+
+	if (find_word(o, e, e->ask.addr, 8, TN_ACCESS_FE, &at, &word) || !at.region->fe ||
+	    tn_fe_cancel(o->pool, at.region->fe, at.offset / 8, e->src, e->ask.number))
+		return;
+	o->source[e->src].waits--;
+	e->reply.op = TN_RMA_NAK;
+	e->reply.why = TN_RMA_CANCELLED;
+	e->reply.value = 0;
+	send_rma_reply(o, e->src, &e->reply, 0);
+}
+
+int tn_rma_owner_take(struct tn_rma_owner *o, u32 src, const u8 *payload, u32 len, u64 now)
+{
+	struct tn_rma_source *s = &o->source[src];
+	struct errand e = { .src = src, .now = now };
+	u32 head;
+
+	tn_assert(src < o->nodes);
+	if (!tn_rma_owner_poll(o) || !reply_room(o, src))
+		return -EAGAIN;
+	head = tn_rma_ask_get(payload, len, &e.ask);
+	e.data = payload + head;
+	e.bytes = len - head;
+	e.reply.slot = e.ask.slot;
+	e.reply.number = e.ask.number;
+	o->count.malformed += !head;
+	if (len < TN_RMA_FLIT)
+		return 0;
+	if (e.ask.op >= TN_RMA_QUERY && e.ask.op <= TN_RMA_CANCEL) {
+		if (head && e.ask.op == TN_RMA_CANCEL)
+			cancel_waiter(o, &e);
+		else if (head)
+			answer_status(o, &e);
+		return 0;
+	}
+	if (!s->known || e.ask.number != s->next) {
+		o->count.gaps++;
+		e.reply.op = TN_RMA_NAK;
+		e.reply.why = TN_RMA_GAP;
+		e.reply.value = status_of(o, src);
+		send_rma_reply(o, src, &e.reply, 0);
+		return 0;
+	}
+	s->next++;
+	answer_errand(o, &e, head ? execute_errand(o, &e) : TN_RMA_BAD);
+	tn_rma_owner_poll(o);
+	return 0;
+}
+
+/*
+ * Executes the first waiter of a word that may go. Return: TN_FE_DONE; TN_FE_NONE if none may go;
+ * -EAGAIN if there is no memory for a reply.
+ */
+static int serve_waiter(struct tn_rma_owner *o, const struct tn_rma_words *w)
+{
+	struct tn_fe_bits *bits = o->region[w->region].fe;
+	struct tn_rma_reply reply = { .op = TN_RMA_OLD };
+	struct tn_fe_wait done;
+	u64 run, old;
+	u8 *word;
+	int result;
+
+	if (!reply_room(o, 0))
+		return -EAGAIN;
+	word = o->ops->mem(o->host, w->region, w->word * 8, &run);
+	result = tn_fe_serve(o->pool, bits, w->word, (u64 *)word, &done, &old);
+	if (result == TN_FE_NONE)
+		return TN_FE_NONE;
+	if (result == -EAGAIN) {	/* it must not wait for a processor */
+		tn_fe_cancel(o->pool, bits, w->word, done.ask.from, done.ask.number);
+		reply.op = TN_RMA_NAK;
+		reply.why = TN_RMA_BUSY;
+	} else {
+		reply.value = old;
+		o->count.executed++;
+	}
+	reply.slot = done.ask.tag;
+	reply.number = done.ask.number;
+	o->source[done.ask.from].waits--;
+	send_rma_reply(o, done.ask.from, &reply, 0);
+	return TN_FE_DONE;
+}
+
+/* Serves the words. Return: false if there is no memory for a reply. */
+static bool serve_words(struct tn_rma_owner *o, struct tn_rma_words *w)
+{
+	const struct tn_fe_bits *bits = o->region[w->region].fe;
+	int result = TN_FE_DONE;
+
+	for (; w->word <= w->last; w->word++) {
+		if (!bits->waits[w->word / 64]) {
+			w->word |= 63;
+			continue;
+		}
+		while (tn_fe_has_waiters(bits, w->word) && result == TN_FE_DONE)
+			result = serve_waiter(o, w);
+		if (result == -EAGAIN)
+			return false;
+		result = TN_FE_DONE;
+	}
+	w->any = false;
+	return true;
+}
+
+bool tn_rma_owner_poll(struct tn_rma_owner *o)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(o->served); i++)
+		if (o->served[i].any && !serve_words(o, &o->served[i]))
+			return false;
+	return true;
+}
+
+int tn_rma_owner_changed(struct tn_rma_owner *o, u32 region, u64 offset, u64 bytes)
+{
+	struct place at = { .region = &o->region[region], .index = region, .offset = offset };
+
+	tn_assert(offset <= at.region->bytes && bytes <= at.region->bytes - offset);
+	if (!tn_rma_owner_poll(o))
+		return -EAGAIN;
+	note_changed(o, &at, bytes);
+	tn_rma_owner_poll(o);
+	return 0;
+}
+
+struct closing {
+	struct tn_rma_owner *o;
+	const struct tn_fe_bits *bits;
+	bool again;
+};
+
+/* Refuses a waiter of a region that is closed, if there is memory for the reply. */
+static bool refuse_waiter(void *ctx, const struct tn_fe_wait *w)
+{
+	struct tn_rma_reply reply = {
+		.op = TN_RMA_NAK, .why = TN_RMA_GONE, .slot = w->ask.tag, .number = w->ask.number,
+	};
+	struct closing *c = ctx;
+
+	if (w->bits != c->bits)
+		return false;
+	if (!reply_room(c->o, w->ask.from)) {
+		c->again = true;
+		return false;
+	}
+	c->o->source[w->ask.from].waits--;
+	c->o->count.refused++;
+	send_rma_reply(c->o, w->ask.from, &reply, 0);
+	return true;
+}
+
+int tn_rma_owner_close(struct tn_rma_owner *o, u32 region)
+{
+	struct tn_rma_region *r = &o->region[region];
+	struct closing c = { .o = o, .bits = r->fe };
+	unsigned int i;
+
+	r->bytes = 0;
+	for (i = 0; i < ARRAY_SIZE(o->served); i++)
+		if (o->served[i].region == region)
+			o->served[i].any = false;
+	if (r->fe)
+		tn_fe_end(o->pool, refuse_waiter, &c);
+	return c.again ? -EAGAIN : 0;
+}

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Remote memory between three NICs. A naive owner (rma_model.h) beside each one sees the same
+ * requests. After each step the memories are compared byte for byte, and each end of an operation
+ * with what the naive owner did. Packets are lost or come back, memory for packets is scarce, NICs
+ * restart and die; what remains in the network of a NIC that has restarted still arrives.
+ */
+#include "tests/unit/seeds.h"
+#include "tests/unit/rma_model.h"
+#include "kernel/core/rma_initiator.h"
+
+#define NODES		MODEL_NODES
+#define OPS		600
+#define QUEUE		64
+#define SLOTS		40
+#define RMA_TIME	1000
+#define PAYLOAD		(TN_RMA_HEAD_MAX + MODEL_DATA_MAX)
+
+/* An operation, from its issue to the end of the test. */
+struct op {
+	struct tn_rma_ask ask;
+	struct model_fate fate;
+	struct tn_rma_end end;
+	u32 src, dst;
+	int slot;
+	u64 since;
+	bool ended, orphan;	/* orphan: its NIC has restarted */
+};
+
+struct packet {
+	u8 payload[PAYLOAD];
+	u32 bytes;
+	struct op *op;
+};
+
+struct channel {
+	struct packet packet[QUEUE];
+	unsigned int n, room;
+};
+
+struct node {
+	struct world *w;
+	struct tn_rma_owner owner;
+	struct tn_rma_initiator initiator;
+	struct tn_rma_source source[NODES];
+	struct tn_rma_region region[MODEL_REGIONS];
+	struct tn_window space;
+	struct tn_window_row row[2];
+	u64 from[2];
+	struct tn_fe_pool pool;
+	struct tn_fe_wait wait[MODEL_WAITS];
+	struct tn_fe_wait *bucket[4];
+	struct tn_fe_bits bits;
+	u64 full[1], waits[1];
+	u64 memory[3][MODEL_WORDS];
+	struct tn_rma_peer peer[NODES];
+	struct tn_rma_open slot[SLOTS];
+	u8 out[2][PAYLOAD];
+	struct model model;
+	u32 epoch;
+};
+
+struct world {
+	struct rnd r;
+	struct node node[NODES];
+	struct channel channel[NODES][NODES][2];
+	struct op op[OPS];
+	struct op *issuing;
+	unsigned int ops;
+	u64 now;
+	bool faults;
+};
+
+static struct world world;
+
+static u32 id_of(const struct node *n)
+{
+	return (u32)(n - n->w->node);
+}
+
+static u8 *world_room(void *host, enum tn_rma_way way, u32 dst)
+{
+	struct node *n = host;
+	unsigned int used = 0;
+
+	/* Memory for replies is one for all nodes, and must not depend on the destination. */
+	for (u32 d = 0; d < NODES; d++)
+		if (way == TN_RMA_REPLIES || d == dst)
+			used += n->w->channel[id_of(n)][d][way].n;
+	return used < n->w->channel[id_of(n)][0][way].room ? n->out[way] : NULL;
+}
+
+static void world_send(void *host, enum tn_rma_way way, u32 dst, u32 bytes)
+{
+	struct node *n = host;
+	struct channel *c = &n->w->channel[id_of(n)][dst][way];
+	struct packet *p = &c->packet[c->n++];
+
+	expect(&n->w->r, c->n <= QUEUE && bytes <= PAYLOAD, "%u bytes", bytes);
+	memset(p, 0, sizeof(*p));
+	memcpy(p->payload, n->out[way], bytes);
+	p->bytes = bytes;
+	if (way == TN_RMA_REQUESTS && n->out[way][0] <= TN_RMA_SEND)
+		p->op = n->w->issuing;
+	memset(n->out[way], 0xa5, PAYLOAD);
+}
+
+static u8 *world_mem(void *host, u32 region, u64 offset, u64 *run)
+{
+	struct node *n = host;
+
+	*run = 32 - offset % 32;
+	return (u8 *)n->memory[region] + offset;
+}
+
+static const struct tn_window *world_space(void *host, u16 job)
+{
+	return job == MODEL_JOB ? &((struct node *)host)->space : NULL;
+}
+
+static int world_recv(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes)
+{
+	(void)host, (void)src, (void)ask;
+	return model_recv(data, bytes) ? 0 : -ENOBUFS;
+}
+
+/* An end is one of what the naive owner did. */
+static void world_done(void *host, u64 cookie, const struct tn_rma_end *end)
+{
+	struct node *n = host;
+	struct op *op = &n->w->op[cookie];
+	const struct model_fate *f = &op->fate;
+	struct rnd *r = &n->w->r;
+
+	expect(r, !op->ended && !op->orphan && op->src == id_of(n), "operation %d",
+	       (int)cookie);
+	op->ended = true;
+	op->end = *end;
+	switch (end->status) {
+	case TN_RMA_DONE:
+		expect(r, f->executed, "operation %d", (int)cookie);
+		if (op->ask.op != TN_RMA_GET)
+			expect(r, op->ask.op == TN_RMA_PUT || op->ask.op == TN_RMA_SEND ||
+			       op->ask.slot == TN_RMA_POSTED || end->value == f->value,
+			       "operation %d: %#jx", (int)cookie, (uintmax_t)end->value);
+		else
+			expect(r, end->bytes == f->bytes && !memcmp(end->data, f->data, f->bytes),
+			       "operation %d", (int)cookie);
+		break;
+	case TN_RMA_REFUSED:
+		expect(r, f->refused && f->reason == end->reason && f->value == end->value,
+		       "operation %d: %u, %#jx, not %u", (int)cookie, end->reason,
+		       (uintmax_t)end->value, f->reason);
+		break;
+	default:
+		expect(r, n->w->faults, "operation %d: %u", (int)cookie, end->status);
+	}
+}
+
+/* A network without faults may be slow. */
+static bool world_holds(void *host, u32 dst)
+{
+	struct node *n = host;
+	u32 src = id_of(n);
+
+	return !n->w->faults && (n->w->channel[src][dst][TN_RMA_REQUESTS].n ||
+				 n->w->channel[dst][src][TN_RMA_REPLIES].n);
+}
+
+static const struct tn_rma_owner_ops owner_ops = {
+	.net = { world_room, world_send }, .mem = world_mem, .space = world_space,
+	.recv = world_recv,
+};
+
+static const struct tn_rma_initiator_ops initiator_ops = {
+	.net = { world_room, world_send }, .done = world_done, .holds = world_holds,
+};
+
+static void start_node(struct node *n)
+{
+	struct world *w = n->w;
+
+	n->epoch = (u32)rnd64(&w->r) | 1;
+	memset(n->source, 0, sizeof(n->source));
+	memset(n->full, 0xff, sizeof(n->full));
+	memset(n->waits, 0, sizeof(n->waits));
+	tn_fe_pool_init(&n->pool, n->wait, MODEL_WAITS, n->bucket, ARRAY_SIZE(n->bucket),
+			rnd64(&w->r));
+	n->owner = (struct tn_rma_owner) {
+		.ops = &owner_ops, .host = n, .source = n->source, .region = n->region,
+		.pool = &n->pool, .nodes = NODES, .regions = MODEL_REGIONS, .epoch = n->epoch,
+		.data_max = MODEL_DATA_MAX, .waits_max = MODEL_WAITS_OF_ONE,
+	};
+	tn_rma_initiator_init(&n->initiator, &initiator_ops, n, n->peer, NODES, n->slot, SLOTS,
+			      RMA_TIME, rnd64(&w->r));
+	model_restart(&n->model);
+}
+
+static void make_node(struct world *w, struct node *n)
+{
+	struct tn_window_why why;
+
+	n->w = w;
+	rnd_fill(&w->r, n->memory, sizeof(n->memory));
+	memcpy(n->model.memory, n->memory, sizeof(n->memory));
+	n->bits = (struct tn_fe_bits) { .full = n->full, .waits = n->waits, .n = MODEL_WORDS };
+	for (u32 i = 0; i < MODEL_REGIONS; i++)
+		n->region[i] = (struct tn_rma_region) {
+			.bytes = i == 3 ? 0 : MODEL_BYTES, .key = MODEL_KEY,
+			.job = i == 2 ? MODEL_JOB + 1 : MODEL_JOB, .fe = i ? NULL : &n->bits,
+			.access = i ? TN_ACCESS_READ | TN_ACCESS_WRITE : TN_ACCESS_ALL,
+		};
+	assert_int_equal(tn_window_init(&n->space, TN_WINDOW_HIGH, 0, 48, 0, n->from, n->row, 2,
+					&why), 0);
+	for (u32 i = 0; i < 2; i++) {
+		struct tn_window_row row = {
+			.from = MODEL_BASE + i * MODEL_BYTES, .bytes = MODEL_BYTES, .target = i,
+			.access = n->region[i].access,
+		};
+
+		assert_int_equal(tn_window_put(&n->space, &row, &why), 0);
+	}
+	start_node(n);
+}
+
+static void make_world(uint64_t seed, bool faults)
+{
+	struct world *w = &world;
+
+	memset(w, 0, sizeof(*w));
+	w->r = rnd_new(seed);
+	w->faults = faults;
+	for (u32 i = 0; i < NODES; i++) {
+		make_node(w, &w->node[i]);
+		w->channel[i][0][TN_RMA_REQUESTS].room = 1 + rnd_below(&w->r, 12);
+		w->channel[i][0][TN_RMA_REPLIES].room = 1 + rnd_below(&w->r, 4);
+	}
+}
+
+/* Return: a request, mostly one that is allowed. */
+static struct tn_rma_ask random_request(struct rnd *r)
+{
+	static const u8 compares[] = { TN_FE_EQ, TN_FE_NE, TN_FE_LT, TN_FE_GE };
+	bool odd = rnd_one_in(r, 12);
+	struct tn_rma_ask a = {
+		.op = (u8)(TN_RMA_PUT + rnd_below(r, 5)), .ep = (u16)rnd64(r),
+		.job = odd && rnd_one_in(r, 4) ? MODEL_JOB + 1 : MODEL_JOB,
+		.addr = 8 * rnd_below(r, 6) + (odd ? rnd_below(r, 300) : 0),
+		.value = rnd_below(r, 3), .compare = rnd_below(r, 3),
+		.amo = (u8)rnd_below(r, 8), .type = (u8)rnd_below(r, 4),
+	};
+
+	if (a.op != TN_RMA_SEND && rnd_one_in(r, 2)) {
+		a.flags = TN_RMA_KEYED;
+		a.region = odd ? rnd_below(r, 6) : 0;
+		a.key = odd && rnd_one_in(r, 3) ? MODEL_KEY ^ 1u << rnd_below(r, 32) : MODEL_KEY;
+	} else if (a.op != TN_RMA_SEND) {
+		a.addr += odd && rnd_one_in(r, 8) ? 0 : MODEL_BASE;
+	}
+	if (rnd_one_in(r, 3) && (a.op == TN_RMA_PUT || a.op == TN_RMA_AMO || a.op == TN_RMA_SEND))
+		a.flags |= TN_RMA_ASK;
+	if (a.op == TN_RMA_PUT && rnd_one_in(r, 3)) {
+		a.flags |= TN_RMA_NOTIFY;
+		a.compare = a.addr - a.addr % 8 + 8 * rnd_below(r, 3) + (odd && rnd_one_in(r, 3));
+	}
+	if (a.op == TN_RMA_GET)
+		a.bytes = rnd_below(r, MODEL_DATA_MAX + odd * 9);
+	if (a.op == TN_RMA_AMO)
+		a.slot = rnd_one_in(r, 2) ? TN_RMA_POSTED : 0;
+	if (a.op == TN_RMA_FE) {
+		a.fe_op = (u8)rnd_below(r, odd ? 8 : TN_FE_OPS);
+		a.type = odd ? a.type : TN_AMO_U64;
+		a.q = (u8)rnd_below(r, odd ? 4 : 3);
+		a.r = (u8)rnd_below(r, odd ? 4 : 3);
+		a.cmp = compares[rnd_below(r, 4)];
+		if (!odd && a.fe_op >= TN_FE_WAIT)
+			a.q = TN_FE_ANY;
+		if (!odd && a.fe_op >= TN_FE_PURGE)
+			a.r = TN_FE_ANY;
+	}
+	return a;
+}
+
+static void issue_one(struct world *w)
+{
+	struct op *op = &w->op[w->ops];
+	u8 data[MODEL_DATA_MAX];
+	u32 bytes = 0;
+
+	if (w->ops == OPS)
+		return;
+	*op = (struct op) { .ask = random_request(&w->r), .src = rnd_below(&w->r, NODES) };
+	op->dst = (op->src + 1 + rnd_below(&w->r, NODES - 1)) % NODES;
+	op->since = w->now;
+	rnd_fill(&w->r, data, sizeof(data));
+	if (op->ask.op == TN_RMA_PUT || op->ask.op == TN_RMA_SEND)
+		bytes = rnd_one_in(&w->r, 3) ? rnd_below(&w->r, sizeof(data) + 1) : 8;
+	w->issuing = op;
+	op->slot = tn_rma_issue(&w->node[op->src].initiator, op->dst, &op->ask, data, bytes,
+				w->ops, w->now);
+	expect(&w->r, op->slot >= 0 || op->slot == -EAGAIN, "%d", op->slot);
+	if (op->slot >= 0)
+		w->ops++;
+}
+
+static struct packet pop(struct channel *c)
+{
+	struct packet p = c->packet[0];
+
+	c->n--;
+	memmove(c->packet, c->packet + 1, sizeof(p) * c->n);
+	return p;
+}
+
+/* The product's memory and bits are those of the naive owner, if all words are served. */
+static void compare_node(struct world *w, struct node *n)
+{
+	if (!tn_rma_owner_poll(&n->owner))
+		return;
+	expect(&w->r, !memcmp(n->memory, n->model.memory, sizeof(n->memory)), "node %u",
+	       id_of(n));
+	for (u64 i = 0; i < MODEL_WORDS; i++)
+		expect(&w->r, tn_fe_is_full(&n->bits, i) == n->model.full[i], "word %u", (u32)i);
+	expect(&w->r, n->pool.waiting == n->model.waits, "%u wait", n->pool.waiting);
+}
+
+static void deliver(struct world *w, u32 src, u32 dst, enum tn_rma_way way)
+{
+	struct channel *c = &w->channel[src][dst][way];
+	struct node *n = &w->node[dst];
+	struct model_fate none = { 0 };
+	struct tn_rma_ask ask;
+	struct packet p;
+	u32 head;
+
+	if (!c->n)
+		return;
+	if (way == TN_RMA_REPLIES) {
+		p = pop(c);
+		tn_rma_initiator_take(&n->initiator, src, p.payload, p.bytes, w->now);
+		return;
+	}
+	p = c->packet[0];
+	if (tn_rma_owner_take(&n->owner, src, p.payload, p.bytes, w->now) == -EAGAIN)
+		return;
+	pop(c);
+	head = tn_rma_ask_get(p.payload, p.bytes, &ask);
+	expect(&w->r, head, "op %u", p.payload[0]);
+	model_take(&n->model, src, &ask, p.payload + head, p.bytes - head,
+		   p.op ? &p.op->fate : &none);
+	compare_node(w, n);
+}
+
+static void restart(struct world *w, u32 id, bool told)
+{
+	/* The naive owner has no waiters that are still to be served. */
+	for (u32 d = 0; d < NODES; d++)
+		if (!tn_rma_owner_poll(&w->node[d].owner))
+			return;
+	for (unsigned int i = 0; i < w->ops; i++)
+		w->op[i].orphan |= w->op[i].src == id && !w->op[i].ended;
+	for (u32 d = 0; d < NODES && told; d++) {
+		tn_rma_peer_died(&w->node[d].initiator, id);
+		if (d != id)	/* the naive owner ends what waits, too */
+			tn_rma_owner_forget(&w->node[d].owner, id);
+		for (unsigned int i = w->node[d].model.waits; d != id && i-- > 0;) {
+			struct model *m = &w->node[d].model;
+
+			if (m->wait[i].src != id)
+				continue;
+			m->waits--;
+			memmove(m->wait + i, m->wait + i + 1, sizeof(m->wait[0]) * (m->waits - i));
+		}
+	}
+	start_node(&w->node[id]);
+}
+
+static void fail_something(struct world *w)
+{
+	u32 src = rnd_below(&w->r, NODES), dst = rnd_below(&w->r, NODES);
+	enum tn_rma_way way = rnd_below(&w->r, 2);
+	struct channel *c = &w->channel[src][dst][way];
+	struct packet p;
+
+	if (rnd_one_in(&w->r, 8)) {
+		restart(w, src, rnd_one_in(&w->r, 2));
+		return;
+	}
+	if (!c->n)
+		return;
+	p = pop(c);
+	if (way == TN_RMA_REQUESTS && rnd_one_in(&w->r, 2))
+		tn_rma_returned(&w->node[src].initiator, dst, p.payload, p.bytes, w->now);
+}
+
+static void poll_all(struct world *w)
+{
+	for (u32 i = 0; i < NODES; i++) {
+		tn_rma_initiator_poll(&w->node[i].initiator, w->now);
+		tn_rma_owner_poll(&w->node[i].owner);
+	}
+}
+
+static void cancel_one(struct world *w)
+{
+	struct op *op = &w->op[rnd_below(&w->r, w->ops ? w->ops : 1)];
+
+	if (w->ops && !op->ended && !op->orphan && op->ask.op == TN_RMA_FE)
+		tn_rma_cancel(&w->node[op->src].initiator, (u16)op->slot, &op->ask);
+}
+
+static void step(struct world *w)
+{
+	unsigned int what = rnd_below(&w->r, 100);
+
+	if (what < 30)
+		issue_one(w);
+	else if (what < 94)
+		deliver(w, rnd_below(&w->r, NODES), rnd_below(&w->r, NODES), rnd_below(&w->r, 2));
+	else if (what < 96)
+		cancel_one(w);
+	else if (what < 99 || !w->faults)
+		w->now += rnd_below(&w->r, RMA_TIME / 4);
+	else
+		fail_something(w);
+	poll_all(w);
+}
+
+/* Without further faults, all that is open ends, whatever waits being cancelled. */
+static void end_all(struct world *w)
+{
+	u64 end = w->now + (TN_RMA_QUERIES + 4) * RMA_TIME;
+
+	for (; w->now < end; w->now += RMA_TIME / 50) {
+		for (u32 i = 0; i < 4 * NODES * NODES * 2; i++)
+			deliver(w, i / 2 % NODES, i / 2 / NODES % NODES, i % 2);
+		for (unsigned int i = 0; i < w->ops; i++)
+			if (!w->op[i].ended && !w->op[i].orphan && w->op[i].ask.op == TN_RMA_FE &&
+			    rnd_one_in(&w->r, 8))
+				tn_rma_cancel(&w->node[w->op[i].src].initiator,
+					      (u16)w->op[i].slot, &w->op[i].ask);
+		poll_all(w);
+	}
+	for (unsigned int i = 0; i < w->ops; i++) {
+		const struct op *op = &w->op[i];
+
+		expect(&w->r, op->ended || op->orphan, "operation %u, op %u", i, op->ask.op);
+		if (op->ended && (op->end.status == TN_RMA_LOST ||
+				  op->end.status == TN_RMA_UNREACHABLE))
+			expect(&w->r, !op->fate.executed, "operation %u, op %u", i, op->ask.op);
+	}
+	for (u32 i = 0; i < NODES; i++) {
+		expect(&w->r, !w->node[i].initiator.count.forged, "node %u", i);
+		compare_node(w, &w->node[i]);
+	}
+}
+
+static void run_seed(uint64_t seed, bool faults)
+{
+	make_world(seed, faults);
+	for (unsigned int i = 0; i < 4000; i++)
+		step(&world);
+	end_all(&world);
+}
+
+static void whole_seed(uint64_t seed)
+{
+	run_seed(seed, false);
+}
+
+static void faulty_seed(uint64_t seed)
+{
+	run_seed(seed, true);
+}
+
+static void test_whole(void **state)
+{
+	(void)state;
+	for_seeds(100, whole_seed);
+}
+
+static void test_faults(void **state)
+{
+	(void)state;
+	for_seeds(400, faulty_seed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_faults),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
