@@ -23,7 +23,7 @@
 #define MODEL_WAITS_OF_ONE 5		/* and of one node */
 #define MODEL_NODES	3
 
-/* What happened to an operation at the owner. */
+/* The fate of an operation at the owner. */
 struct model_fate {
 	bool executed;
 	bool refused;

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
+fuzzers += tests/fuzz/fuzz_rma
+tests/fuzz/fuzz_rma-objs := tests/fuzz/fuzz_rma.o \
+	$(addprefix kernel/core/,rma_owner.o rma_initiator.o rma_wire.o window.o fe.o amo.o)
