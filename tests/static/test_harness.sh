@@ -76,11 +76,7 @@ play computes/one
 check "a program that computes too long is a failure" counts '0 1 0' 'ended by the limit of 1 s of processor time'
 threads() { grep -Ec '^    \| # ?(Thread [0-9]+ \(|thread [0-9]+ in )' "$tmp/out"; }
 two_threads() { [[ $(threads) == 2 ]] && grep -q "| # $1" "$tmp/out"; }
-if command -v gdb >/dev/null; then
-	check "the failure says where each thread of it is" two_threads '#[0-9]* .* in '
-else
-	skip "the failure says where each thread of it is" "no gdb here"
-fi
+check "the failure says where each thread of it is" two_threads '#[0-9]* .* in '
 change='stacks_by_gdb() { false; }' play computes/one
 check "it says which system calls they are in if there is no gdb" two_threads 'thread [0-9]* in .*, system call '
 limit=600
