@@ -295,7 +295,7 @@ static void torus_ndo_get_stats64(struct net_device *dev, struct rtnl_link_stats
 	s->rx_packets = c[TORUS_NC_HOST_MESSAGES_RX];
 	s->rx_bytes = c[TORUS_NC_HOST_BYTES_RX];
 	s->tx_dropped = c[TORUS_NC_HOST_TX_DROPS];
-	s->rx_dropped = c[TORUS_NC_HOST_DROPS] - min(c[TORUS_NC_HOST_DROPS], s->tx_dropped);
+	s->rx_dropped = c[TORUS_NC_HOST_RX_DROPS];
 }
 
 /* `ip link set LOWER master NIC`: the caller may change LOWER, but perhaps not the NIC. */

@@ -19,7 +19,8 @@ static_assert(ARRAY_SIZE(port_names) == TORUS_PC_COUNT + 1);
 /* Node counters that all netdevs have (torus_ndo_get_stats64()): -S must not repeat them. */
 #define STANDARD	(BIT_ULL(TORUS_NC_HOST_MESSAGES_TX) | BIT_ULL(TORUS_NC_HOST_BYTES_TX) | \
 			 BIT_ULL(TORUS_NC_HOST_MESSAGES_RX) | BIT_ULL(TORUS_NC_HOST_BYTES_RX) | \
-			 BIT_ULL(TORUS_NC_HOST_DROPS) | BIT_ULL(TORUS_NC_HOST_TX_DROPS))
+			 BIT_ULL(TORUS_NC_HOST_DROPS) | BIT_ULL(TORUS_NC_HOST_TX_DROPS) | \
+			 BIT_ULL(TORUS_NC_HOST_RX_DROPS))
 #define NIC_STATS	(ARRAY_SIZE(nic_names) - HWEIGHT64(STANDARD))
 
 static_assert(TORUS_NC_COUNT <= 64);

@@ -499,7 +499,8 @@ enum torus_port_gauge {
 	X(UNSURE, unsure, packets, "adaptive packets that a lost neighbour may have had: they may arrive twice") \
 	X(HOST_WAITED, host_waited, messages, "messages of the host set aside, because packets to their destination were stuck") \
 	X(HOST_STUCK, host_stuck, messages, "of host_drops, messages to a destination to which packets were stuck for too long") \
-	X(HOST_TX_DROPS, host_tx_drops, messages, "of host_drops, messages of the host; the others were for it")
+	X(HOST_TX_DROPS, host_tx_drops, messages, "of host_drops, messages of the host; the others were for it") \
+	X(HOST_RX_DROPS, host_rx_drops, messages, "of host_drops, messages for the host")
 
 enum torus_node_counter {
 #define TORUS_X_(id, name, unit, help) TORUS_NC_##id,

@@ -826,6 +826,8 @@ const u64 *tn_nic_port_counters(struct tn_nic *nic, unsigned int port, u64 now)
 u64 *tn_nic_counters(struct tn_nic *nic)
 {
 	nic->counter[TORUS_NC_LOST] = nic->flows.lost;
+	nic->counter[TORUS_NC_HOST_DROPS] = nic->counter[TORUS_NC_HOST_TX_DROPS] +
+					    nic->counter[TORUS_NC_HOST_RX_DROPS];
 	return nic->counter;
 }
 
@@ -836,6 +838,7 @@ void tn_nic_counters_read(const struct tn_nic *nic, u64 *to)
 	for (i = 0; i < TORUS_NC_COUNT; i++)
 		to[i] = tn_read_once(&nic->counter[i]);
 	to[TORUS_NC_LOST] = tn_read_once(&nic->flows.lost);
+	to[TORUS_NC_HOST_DROPS] = to[TORUS_NC_HOST_TX_DROPS] + to[TORUS_NC_HOST_RX_DROPS];
 }
 
 const u64 (*tn_nic_flow(const struct tn_nic *nic))[TORUS_COLOURS]

@@ -358,7 +358,10 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port,
  * Brings the counters of time in each state up to @now. Return: array of TORUS_PC_COUNT counters.
  */
 const u64 *tn_nic_port_counters(struct tn_nic *nic, unsigned int port, u64 now);
-/* Return: array of TORUS_NC_COUNT counters. The host updates those whose names begin with HOST_. */
+/*
+ * Return: array of TORUS_NC_COUNT counters. The host updates those whose names begin with HOST_,
+ * but for HOST_DROPS: the sum of HOST_TX_DROPS and HOST_RX_DROPS at the time of the call.
+ */
 u64 *tn_nic_counters(struct tn_nic *nic);
 /**
  * tn_nic_counters_read() - copy these counters

@@ -408,7 +408,7 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 	} else if (pkt->hdr.src >= nic->nodes ||
 		   (!(pkt->tail.flags & TN_TAIL_ADAPTIVE) && pkt->hdr.vc >= TN_FLOW_VCS)) {
 		count_ended(nic, came);
-		nic->counter[TORUS_NC_HOST_DROPS]++;
+		nic->counter[TORUS_NC_HOST_RX_DROPS]++;
 		nic->ops->pkt_put(nic->host, pkt);
 	} else if (pkt->tail.flags & TN_TAIL_ADAPTIVE) {
 		if (!give_host(nic, pkt))

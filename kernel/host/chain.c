@@ -123,9 +123,7 @@ void torus_host_drop(struct torus_host *h, struct tn_queue *q)
 
 	while ((pkt = tn_queue_pop(q)))
 		h->ops->pkt_put(h->shell, pkt);
-	tn_nic_counters(h->nic)[TORUS_NC_HOST_DROPS]++;
-	if (q == &h->out)
-		tn_nic_counters(h->nic)[TORUS_NC_HOST_TX_DROPS]++;
+	tn_nic_counters(h->nic)[q == &h->out ? TORUS_NC_HOST_TX_DROPS : TORUS_NC_HOST_RX_DROPS]++;
 }
 
 static void drop_chain(struct torus_host *h, struct torus_host_chain *c)

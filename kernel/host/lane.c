@@ -141,7 +141,6 @@ static struct torus_host_msg *send_first(struct torus_host *h, struct torus_host
 
 static void drop_message(struct torus_host *h, struct torus_host_msg *msg)
 {
-	tn_nic_counters(h->nic)[TORUS_NC_HOST_DROPS]++;
 	tn_nic_counters(h->nic)[TORUS_NC_HOST_TX_DROPS]++;
 	h->forget(h->shell, msg);
 }

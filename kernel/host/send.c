@@ -71,7 +71,6 @@ bool torus_host_begin(struct torus_host *h, struct torus_host_msg *msg, const u8
 	msg->dst = h->shape ? find_destination(h, ip, n) : TORUS_NO_NODE;
 	msg->vc = torus_host_vc(ip, n);
 	if (msg->dst == TORUS_NO_NODE) {
-		counter[TORUS_NC_HOST_DROPS]++;
 		counter[TORUS_NC_HOST_TX_DROPS]++;
 		return false;
 	}

@@ -104,7 +104,7 @@ static void test_stall(struct kunit *test)
 		torus_msg_xmit(s, now + looks[i].at);
 		saw[i].queued = skb_queue_len(&s->txq[0]);
 		saw[i].aside = c[TORUS_NC_HOST_WAITED];
-		saw[i].drops = c[TORUS_NC_HOST_DROPS];
+		saw[i].drops = c[TORUS_NC_HOST_TX_DROPS];
 		if (looks[i].at == GRACE)
 			expiry = torus_msg_expiry(s);
 	}
@@ -176,7 +176,7 @@ static struct went went(struct torus_soft *s, struct sk_buff *skb)
 	torus_msg_xmit(s, torus_now(s));
 	tn_nic_work(s->soft.nic, torus_now(s));
 	w.injected = c[TORUS_NC_INJECTED] - before[TORUS_NC_INJECTED];
-	w.drops = c[TORUS_NC_HOST_DROPS] - before[TORUS_NC_HOST_DROPS];
+	w.drops = c[TORUS_NC_HOST_TX_DROPS] - before[TORUS_NC_HOST_TX_DROPS];
 	w.messages = c[TORUS_NC_HOST_MESSAGES_TX] - before[TORUS_NC_HOST_MESSAGES_TX];
 	w.bytes = c[TORUS_NC_HOST_BYTES_TX] - before[TORUS_NC_HOST_BYTES_TX];
 	w.unreachable = !skb_queue_empty(&s->up);

@@ -392,7 +392,7 @@ static void deliver_message(struct torus_soft *s, const struct tn_pkt *first, u3
 	struct sk_buff *skb = make_message(s, first, bytes);
 
 	if (!skb) {
-		count_host(s, TORUS_NC_HOST_DROPS, 1);
+		count_host(s, TORUS_NC_HOST_RX_DROPS, 1);
 		return;
 	}
 	count_host(s, TORUS_NC_HOST_MESSAGES_RX, 1);

@@ -66,7 +66,6 @@ static void soft_stop(struct torus_dev *d)
 	unsigned int purged = torus_tx_purge(s);
 
 	torus_soft_lock(s);
-	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_DROPS] += purged;
 	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_TX_DROPS] += purged;
 	torus_host_forget(&s->soft.host);
 	torus_soft_unlock_read(s);

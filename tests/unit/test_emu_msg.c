@@ -156,7 +156,8 @@ static void test_whole(void **state)
 	start();
 	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++)
 		expect_whole(sizes[i]);
-	assert_int_equal(counter[TORUS_NC_HOST_DROPS], 0);
+	assert_int_equal(counter[TORUS_NC_HOST_TX_DROPS], 0);
+	assert_int_equal(counter[TORUS_NC_HOST_RX_DROPS], 0);
 }
 
 static struct frame *message(u32 node, size_t len, u8 fill)
@@ -210,7 +211,7 @@ static void test_waits(void **state)
 		msg_send(&emu, f, sizes[i], now);
 		frame_put(&pool, f);
 		torus_host_flush(&emu.soft.host);
-		assert_int_equal(counter[TORUS_NC_HOST_DROPS], 1);
+		assert_int_equal(counter[TORUS_NC_HOST_TX_DROPS], 1);
 		full = 0;
 	}
 }

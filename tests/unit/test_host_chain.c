@@ -48,7 +48,7 @@ static u32 arrive(u32 src, u8 vc, const struct piece *p)
 static u64 drops(void)
 {
 	assert_int_equal(shell.counter[TORUS_NC_HOST_TX_DROPS], 0);
-	return shell.counter[TORUS_NC_HOST_DROPS];
+	return shell.counter[TORUS_NC_HOST_RX_DROPS];
 }
 
 /*

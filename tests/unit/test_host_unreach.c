@@ -337,7 +337,7 @@ static void test_which(void **state)
 		assert_int_equal(msg.count, 0);
 		assert_int_equal(shell.told, t[i].len > 0);
 		assert_int_equal(shell.told_len, t[i].len);
-		assert_int_equal(shell.counter[TORUS_NC_HOST_DROPS], 0);
+		assert_int_equal(shell.counter[TORUS_NC_HOST_RX_DROPS], 0);
 		host_end();
 	}
 }

@@ -153,6 +153,8 @@ static void test_nobodys(void **state)
 	lone_say(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
 	work();
 	assert_int_equal(nc(TORUS_NC_HOST_DROPS), 3);
+	assert_int_equal(nc(TORUS_NC_HOST_RX_DROPS), 3);
+	assert_int_equal(nc(TORUS_NC_HOST_TX_DROPS), 0);
 	got_none();
 	lone_say(&l, 0, to_here(8), (struct tn_tail) { 0 });
 	work();

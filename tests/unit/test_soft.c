@@ -212,7 +212,7 @@ static void test_told(void **state)
 	place(4, 4, 1);
 	commit(5);
 	assert_int_equal(softnic_did(OP.hold(HW, node, 2), true), 0);
-	tn_nic_counters(w.l.nic)[TORUS_NC_HOST_DROPS] = 11;
+	tn_nic_counters(w.l.nic)[TORUS_NC_HOST_RX_DROPS] = 11;
 	OP.device_get(HW, &device);
 	softnic_did(0, false);
 	assert_int_equal(device.relay_packets, w.s.params.relay_packets);

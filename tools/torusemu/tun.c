@@ -93,7 +93,7 @@ static void write_counted(struct emu *e, const struct iovec *iov, int n, size_t 
 	u64 *counter = tn_nic_counters(e->soft.nic);
 
 	if (e->tun.watch.fd < 0 || write_pieces(e->tun.watch.fd, iov, n) != (ssize_t)bytes) {
-		counter[TORUS_NC_HOST_DROPS] += messages;
+		counter[TORUS_NC_HOST_RX_DROPS] += messages;
 		return;
 	}
 	counter[TORUS_NC_HOST_MESSAGES_RX] += messages;
@@ -106,7 +106,7 @@ void tun_write(struct emu *e, const struct iovec *iov, int n, size_t bytes)
 {
 	tun_flush(e);
 	if (bytes < TUN_HDR)
-		tn_nic_counters(e->soft.nic)[TORUS_NC_HOST_DROPS]++;
+		tn_nic_counters(e->soft.nic)[TORUS_NC_HOST_RX_DROPS]++;
 	else
 		write_counted(e, iov, n, bytes, 1, bytes - TUN_HDR);
 }
