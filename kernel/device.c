@@ -93,24 +93,21 @@ struct torus_dev *torus_dev_get_by_name(struct net *net, const char *name,
 	return find_dev(net, 0, name, t);
 }
 
-unsigned int torus_dev_get_many(struct net *net, int ifindex, struct torus_dev_ref *to,
-				unsigned int room)
+unsigned int torus_dev_list(struct net *net, int after, int *to, unsigned int room)
 {
 	struct net_device *dev;
 	unsigned int n = 0, i;
 
 	rcu_read_lock();
 	for_each_netdev_rcu(net, dev) {
-		if (!is_torus(dev) || dev->ifindex <= ifindex ||
-		    (n == room && dev->ifindex > to[n - 1].d->netdev->ifindex))
+		if (!is_torus(dev) || dev->ifindex <= after ||
+		    (n == room && dev->ifindex > to[n - 1]))
 			continue;
 		i = n < room ? n++ : n - 1;
-		for (; i && to[i - 1].d->netdev->ifindex > dev->ifindex; i--)
-			to[i].d = to[i - 1].d;
-		to[i].d = netdev_priv(dev);
+		for (; i && to[i - 1] > dev->ifindex; i--)
+			to[i] = to[i - 1];
+		to[i] = dev->ifindex;
 	}
-	for (i = 0; i < n; i++)
-		hold_dev(to[i].d->netdev, &to[i].t);
 	rcu_read_unlock();
 	return n;
 }

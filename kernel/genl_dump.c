@@ -76,37 +76,40 @@ static int begin_devices(struct netlink_callback *cb)
 	return 0;
 }
 
-static int put_one_device(struct sk_buff *skb, struct netlink_callback *cb, struct torus_dev *d)
+/* Appends the device @ifindex. Return: as put_part(); 1 also if it is gone. */
+static int put_one_device(struct sk_buff *skb, struct netlink_callback *cb, int ifindex)
 {
 	struct torus_parts one = { .end = 1 };
+	netdevice_tracker t;
+	struct torus_dev *d;
 	int err;
 
+	d = torus_dev_get_by_index(sock_net(cb->skb->sk), ifindex, &t);
+	if (!d)
+		return 1;
 	torus_dev_lock_sender(d);
 	err = put_part(skb, cb, d, &one);
 	torus_dev_unlock(d);
+	torus_dev_put(d, &t);
 	return err;
 }
 
 /*
- * Appends these devices, as far as they fit and the dump goes, and drops the references. Return: as
- * put_part(); 1 also if there are none.
+ * Appends these devices, as far as they fit and the dump goes. Return: as put_part(); 1 also if
+ * there are none.
  */
-static int put_devices(struct sk_buff *skb, struct netlink_callback *cb,
-		       struct torus_dev_ref *refs, unsigned int n)
+static int put_devices(struct sk_buff *skb, struct netlink_callback *cb, const int *ifindex,
+		       unsigned int n)
 {
 	struct torus_dump *dump = torus_dump_of(cb);
 	unsigned int i;
 	int err = 1;
 
-	for (i = 0; i < n; i++) {
-		int ifindex = refs[i].d->netdev->ifindex;
-
+	for (i = 0; i < n && err > 0; i++) {
+		err = dump->last && ifindex[i] > dump->last ? 0 :
+		      put_one_device(skb, cb, ifindex[i]);
 		if (err > 0)
-			err = dump->last && ifindex > dump->last ? 0 :
-			      put_one_device(skb, cb, refs[i].d);
-		if (err > 0)
-			dump->ifindex = ifindex;
-		torus_dev_put(refs[i].d, &refs[i].t);
+			dump->ifindex = ifindex[i];
 	}
 	return err;
 }
@@ -115,7 +118,7 @@ int torus_device_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct net *net = sock_net(cb->skb->sk);
 	struct torus_dump *dump = torus_dump_of(cb);
-	struct torus_dev_ref refs[AT_ONCE];
+	int ifindex[AT_ONCE];
 	unsigned int n;
 	int err;
 
@@ -124,8 +127,8 @@ int torus_device_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		return err;
 	cb->seq = net->dev_base_seq;
 	do {
-		n = torus_dev_get_many(net, dump->ifindex, refs, AT_ONCE);
-		err = put_devices(skb, cb, refs, n);
+		n = torus_dev_list(net, dump->ifindex, ifindex, AT_ONCE);
+		err = put_devices(skb, cb, ifindex, n);
 	} while (n == AT_ONCE && err > 0);
 	return skb->len ?: min(err, 0);
 }

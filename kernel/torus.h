@@ -163,24 +163,17 @@ struct torus_dev *torus_dev_get_by_name(struct net *net, const char *name,
  * @ifindex
  */
 struct torus_dev *torus_dev_get_next(struct net *net, int ifindex, netdevice_tracker *t);
-/** struct torus_dev_ref - a device and the tracker of a reference to it */
-struct torus_dev_ref {
-	struct torus_dev *d;
-	netdevice_tracker t;
-};
-
 /**
- * torus_dev_get_many() - find devices of a namespace by one walk over all its netdevs
+ * torus_dev_list() - find devices of a namespace by one walk over all its netdevs
  * @net: the namespace
- * @ifindex: the devices have higher ones
- * @to: gets the devices with the least ifindex, in order, each with a reference
+ * @after: the devices have higher interface indexes
+ * @to: gets the least of these indexes, in order
  * @room: most devices, not 0
  * For dumps, which continue at an ifindex; net->dev_base_seq shows if devices were added or removed
- * between their parts.
- * Return: the number of devices in @to; less than @room: there are no others.
+ * between their parts. No references are taken, because a dump may have to wait for each device.
+ * Return: the number of indexes in @to; less than @room: there are no others.
  */
-unsigned int torus_dev_get_many(struct net *net, int ifindex, struct torus_dev_ref *to,
-				unsigned int room);
+unsigned int torus_dev_list(struct net *net, int after, int *to, unsigned int room);
 /** torus_dev_put() - drop the reference that @t tracks */
 void torus_dev_put(struct torus_dev *d, netdevice_tracker *t);
 

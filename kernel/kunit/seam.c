@@ -109,23 +109,21 @@ static bool found(struct torus_dev *d, struct null_nic *n, netdevice_tracker *t)
 /* Some at a time, all devices are found, each once, in the order of their ifindex. */
 static void test_many(struct kunit *test)
 {
-	struct torus_dev_ref ref[3];
 	unsigned int all = 0, n, i;
-	int after;
+	int ifindex[3], after;
 
 	after = new_nic(test)->dev.netdev->ifindex - 1;
 	for (i = 1; i < 7; i++)
 		new_nic(test);
 	do {
-		n = torus_dev_get_many(&init_net, after, ref, ARRAY_SIZE(ref));
-		KUNIT_ASSERT_LE(test, n, (unsigned int)ARRAY_SIZE(ref));
+		n = torus_dev_list(&init_net, after, ifindex, ARRAY_SIZE(ifindex));
+		KUNIT_ASSERT_LE(test, n, (unsigned int)ARRAY_SIZE(ifindex));
 		for (i = 0; i < n; i++) {
-			KUNIT_EXPECT_GT(test, ref[i].d->netdev->ifindex, after);
+			KUNIT_EXPECT_GT(test, ifindex[i], after);
 			all++;
-			after = ref[i].d->netdev->ifindex;
-			torus_dev_put(ref[i].d, &ref[i].t);
+			after = ifindex[i];
 		}
-	} while (n == ARRAY_SIZE(ref));
+	} while (n == ARRAY_SIZE(ifindex));
 	KUNIT_EXPECT_EQ(test, n, 1u);
 	KUNIT_EXPECT_EQ(test, all, 7u);
 }
@@ -415,11 +413,12 @@ static void test_missing(struct kunit *test)
  * --- at once -------------------------------------------------------------------------------------
  */
 
-/* A thread that requests FLOW_GET some times. */
+/* A thread that requests FLOW_GET some times, or all devices. */
 struct asker {
 	struct null_nic *n;
 	u32 ifindex;
 	unsigned int times, failed;
+	bool dump;
 	bool stranger;		/* without capabilities */
 	struct talk *t;
 	struct completion done;
@@ -443,16 +442,17 @@ static int ask(void *arg)
 	if (a->stranger)
 		drop_capabilities();
 	for (unsigned int i = 0; i < a->times; i++) {
-		struct sk_buff *skb = request(a->ifindex, TORUS_CMD_FLOW_GET);
+		struct sk_buff *skb = a->dump ? request(0, TORUS_CMD_DEVICE_GET) :
+				      request(a->ifindex, TORUS_CMD_FLOW_GET);
 
-		a->failed += !skb || talk(a->t, skb, NLM_F_ACK);
+		a->failed += !skb || talk(a->t, skb, a->dump ? NLM_F_DUMP : NLM_F_ACK);
 	}
 	complete(&a->done);
 	return 0;
 }
 
 static struct asker *new_asker_of(struct kunit *test, struct null_nic *n, unsigned int times,
-				  bool stranger)
+				  bool stranger, bool dump)
 {
 	struct asker *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
 
@@ -461,6 +461,7 @@ static struct asker *new_asker_of(struct kunit *test, struct null_nic *n, unsign
 	a->ifindex = (u32)n->dev.netdev->ifindex;
 	a->times = times;
 	a->stranger = stranger;
+	a->dump = dump;
 	a->t = talk_new(test);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(ask, a, "torus-ask")));
 	return a;
@@ -468,7 +469,7 @@ static struct asker *new_asker_of(struct kunit *test, struct null_nic *n, unsign
 
 static struct asker *new_asker(struct kunit *test, struct null_nic *n, unsigned int times)
 {
-	return new_asker_of(test, n, times, false);
+	return new_asker_of(test, n, times, false, false);
 }
 
 static void sleep_inside(void *data)
@@ -510,7 +511,7 @@ static void test_strangers(struct kunit *test)
 	struct asker *stranger, *manager;
 
 	mutex_lock(&n->dev.turn);	/* as a stranger before it */
-	stranger = new_asker_of(test, n, 1, true);
+	stranger = new_asker_of(test, n, 1, true, false);
 	manager = new_asker(test, n, 1);
 	wait_for_completion(&manager->done);
 	schedule_timeout_uninterruptible(2);
@@ -520,6 +521,26 @@ static void test_strangers(struct kunit *test)
 	wait_for_completion(&stranger->done);
 	KUNIT_EXPECT_EQ(test, manager->failed + stranger->failed, 0u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&n->seen->asked), 2);
+}
+
+/* A dump of all devices that waits for one of them does not keep the others from being removed. */
+static void test_dump_waits(struct kunit *test)
+{
+	struct null_nic *first = new_nic(test), *next = new_nic(test);
+	int users[] = { netdev_refcnt_read(first->dev.netdev),
+			netdev_refcnt_read(next->dev.netdev) };
+	struct asker *stranger;
+
+	mutex_lock(&first->dev.turn);
+	stranger = new_asker_of(test, first, 1, true, true);
+	for (unsigned int i = 0; i < 1000 && netdev_refcnt_read(first->dev.netdev) == users[0]; i++)
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_GT(test, netdev_refcnt_read(first->dev.netdev), users[0]);
+	KUNIT_EXPECT_EQ(test, netdev_refcnt_read(next->dev.netdev), users[1]);
+	mutex_unlock(&first->dev.turn);
+	wait_for_completion(&stranger->done);
+	KUNIT_EXPECT_EQ(test, stranger->failed, 0u);
+	KUNIT_EXPECT_GE(test, stranger->t->replies, 2u);
 }
 
 /*
@@ -604,6 +625,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_missing),
 	KUNIT_CASE(test_one_at_a_time),
 	KUNIT_CASE(test_strangers),
+	KUNIT_CASE(test_dump_waits),
 	KUNIT_CASE(test_removed),
 	{}
 };
