@@ -17,7 +17,7 @@
  *
  * The listener sends its proof only after it has checked that of the initiator, so a stranger gets
  * no proof on which it could try keys. Each proof contains the role of its maker, so it cannot be
- * sent back to its maker. libgcrypt is used because libsystemd loads it in any case.
+ * sent back to its maker.
  *
  * In tests/unit/test_auth.c, replayed() and fresh_nonces() test the nonces, reflected() the roles,
  * forged_names() the names, every_bit() the schema; test_auth_faults.c tests failures of libgcrypt.

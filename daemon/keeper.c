@@ -24,7 +24,6 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <inttypes.h>
-#include <systemd/sd-id128.h>
 #include "daemon/answer.h"
 #include "daemon/history.h"
 #include "daemon/keeper.h"
@@ -369,13 +368,18 @@ void keeper_resume(struct keeper *k, const char *dir)
 static void find_boot(struct keeper *k)
 {
 	const char *told = getenv("TORUS_BOOT");
-	char text[SD_ID128_STRING_MAX];
-	sd_id128_t id;
+	FILE *f;
 
-	if (told && strspn(told, "0123456789abcdef") >= 8)
+	if (told && strspn(told, "0123456789abcdef") >= 8) {
 		snprintf(k->boot, sizeof(k->boot), "%s", told);
-	else if (sd_id128_get_boot(&id) >= 0)
-		snprintf(k->boot, sizeof(k->boot), "%s", sd_id128_to_string(id, text));
+		return;
+	}
+	f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	if (!f)
+		return;
+	if (!fgets(k->boot, sizeof(k->boot), f))
+		k->boot[0] = '\0';
+	fclose(f);
 }
 
 struct keeper *keeper_new(struct fabricd *d)

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
-#include <systemd/sd-journal.h>
 #include "daemon/log.h"
 #include "daemon/loop.h"
+#include "lib/util/systemd.h"
 
 #define LINE_MAX_	1024
 #define BACKLOG_MAX	65536
@@ -176,9 +176,7 @@ void log_line(enum fm_level level, const char *kind, const char *text)
 {
 	if (level > lg.level)
 		return;
-	if (lg.journal && sd_journal_send("MESSAGE=%s: %s", kind, text, "PRIORITY=%i",
-					  level_syslog[level], "TORUS_KIND=%s", kind,
-					  NULL) == 0)
+	if (lg.journal && !systemd_journal(level_syslog[level], kind, text))
 		return;
 	to_stderr(level, kind, text);
 }

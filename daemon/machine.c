@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <systemd/sd-daemon.h>
 #include "daemon/answer.h"
 #include "daemon/arbiter.h"
 #include "daemon/control.h"
@@ -22,6 +21,7 @@
 #include "daemon/wall.h"
 #include "daemon/fm/wire/msg.h"
 #include "daemon/fm/wire/plan.h"
+#include "lib/util/systemd.h"
 
 /* --- actions of the state machine ------------------------------------------ */
 
@@ -352,9 +352,9 @@ static void tell_systemd(struct fabricd *d)
 {
 	uint32_t up, nodes = fm_nodes(d->fm, &up);
 
-	sd_notifyf(0, "STATUS=%s%s%s, table %llu, %u of %u nodes up", fm_state_name(d->told),
-		   d->own[0] ? ", node " : "", d->own, (unsigned long long)fm_version(d->fm),
-		   up, nodes);
+	systemd_notify("STATUS=%s%s%s, table %llu, %u of %u nodes up", fm_state_name(d->told),
+		       d->own[0] ? ", node " : "", d->own, (unsigned long long)fm_version(d->fm),
+		       up, nodes);
 }
 
 /*
@@ -536,7 +536,7 @@ static void on_gone(void *arg, const char *why)
 	tester_gone(d->tester);
 	snprintf(d->nic_text, sizeof(d->nic_text), "the NIC is gone: %s", why);
 	fabricd_event(d, loop_wall(), "", FM_ERROR, "nic", d->nic_text);
-	sd_notifyf(0, "STATUS=waiting for the NIC: %s", why);
+	systemd_notify("STATUS=waiting for the NIC: %s", why);
 }
 
 static void on_absent(void *arg, const char *why)
@@ -545,7 +545,7 @@ static void on_absent(void *arg, const char *why)
 
 	snprintf(d->nic_text, sizeof(d->nic_text), "%s", why);
 	fabricd_event(d, loop_wall(), "", FM_WARNING, "nic", why);
-	sd_notifyf(0, "STATUS=waiting for the NIC: %s", why);
+	systemd_notify("STATUS=waiting for the NIC: %s", why);
 }
 
 static void on_link(void *arg, const struct torus_link *link)

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <systemd/sd-daemon.h>
 #include "daemon/answer.h"
 #include "daemon/arbiter.h"
 #include "daemon/control.h"
@@ -22,6 +21,7 @@
 #include "daemon/tester.h"
 #include "daemon/wall.h"
 #include "lib/util/priority.h"
+#include "lib/util/systemd.h"
 
 #define NICE (-10)
 
@@ -161,7 +161,7 @@ static void on_stop(void *arg)
 {
 	struct fabricd *d = arg;
 
-	sd_notify(0, "STOPPING=1");
+	systemd_notify("STOPPING=1");
 	loop_stop(d->loop);
 }
 
@@ -171,10 +171,6 @@ struct reload {
 	char text[STATE_TEXT_MAX];
 };
 
-/*
- * A recovery takes as long as the slowest manager, and jobs of users may occupy all processors, so
- * the manager gets a high priority.
- */
 static void take_complaint(void *arg, unsigned int line, const char *text)
 {
 	struct reload *r = arg;
@@ -190,10 +186,6 @@ static void take_complaint(void *arg, unsigned int line, const char *text)
 		 r->path, at, text);
 }
 
-/*
- * Large answers are rare, so free memory is returned to the kernel at once. One arena is enough for
- * all threads.
- */
 static void set_config_problem(struct fabricd *d, const char *text)
 {
 	char event[STATE_TEXT_MAX + 8];
@@ -214,8 +206,8 @@ static void on_reload(void *arg)
 	struct config c;
 	int err;
 
-	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
-		   (unsigned long long)(loop_now() / US));
+	systemd_notify("RELOADING=1\nMONOTONIC_USEC=%llu",
+		       (unsigned long long)(loop_now() / US));
 	err = config_load(&c, r.path, take_complaint, &r);
 	if (!err)
 		log_level_set(c.level);
@@ -229,22 +221,22 @@ static void on_reload(void *arg)
 			.plan = { .plan = c.fm.plan, .given = c.fm.plan_given },
 		});
 	}
-	sd_notify(0, "READY=1");
+	systemd_notify("READY=1");
 }
 
 static void on_watchdog(void *arg)
 {
 	struct watchdog *w = arg;
 
-	sd_notify(0, "WATCHDOG=1");
+	systemd_notify("WATCHDOG=1");
 	loop_timer_set(w->timer, loop_now() + w->every);
 }
 
 static void watchdog_start(struct fabricd *d, struct watchdog *w)
 {
-	uint64_t us;
+	uint64_t us = systemd_watchdog();
 
-	if (sd_watchdog_enabled(0, &us) <= 0)
+	if (!us)
 		return;
 	w->timer = loop_timer_new(d->loop, on_watchdog, w);
 	w->every = us * US / 2;
@@ -286,7 +278,7 @@ static int run_daemon(struct fabricd *d)
 	sig[2] = loop_signal_new(d->loop, SIGHUP, on_reload, d);
 	err = sig[0] && sig[1] && sig[2] ? start_daemon(d) : -ENOMEM;
 	if (!err) {
-		sd_notify(0, "READY=1");
+		systemd_notify("READY=1");
 		log_info("start", "fabricd %s, fabric '%s', node '%s', service %s",
 			 TORUS_VERSION, d->config.fm.fabric, d->config.fm.name,
 			 d->config.fm.address);

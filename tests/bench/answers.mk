@@ -7,9 +7,9 @@ bench-answers-objs := $(addprefix daemon/,answer.o answer_args.o answer_fabric.o
 	config_dump.o address.o service_network.o answer_history.o history_file.o history_filter.o \
 	answer_wait.o line.o quality.o wear.o errors.o stall.o stall_walk.o events.o log.o loop.o \
 	histogram.o meter.o answer_metrics.o \
-	schema.o) lib/util/inifile.o lib/util/units.o
+	schema.o) lib/util/inifile.o lib/util/units.o lib/util/systemd.o
 tests/bench/bench_answers-objs := tests/bench/bench_answers.o \
 	$(sort $(sim-world-objs) $(svc-objs) $(bench-answers-objs))
 tests/bench/bench_answers-deps := $(B)/libtorus.a
-tests/bench/bench_answers-libs = $(call pkg-libs,jansson libsystemd inih libevent_core) \
+tests/bench/bench_answers-libs = $(call pkg-libs,jansson inih libevent_core) \
 	$(svc-libs) $(lib-libs) -lm

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 fuzzers += tests/fuzz/fuzz_seal
 tests/fuzz/fuzz_seal-objs := tests/fuzz/fuzz_seal.o daemon/seal.o daemon/auth.o daemon/loop.o \
-	daemon/histogram.o daemon/log.o
-tests/fuzz/fuzz_seal-libs = $(call pkg-libs,libevent_core libsystemd)
+	daemon/histogram.o daemon/log.o lib/util/systemd.o
+tests/fuzz/fuzz_seal-libs = $(call pkg-libs,libevent_core)
 
 fabricd-fuzzers := fuzz_config fuzz_control fuzz_frame fuzz_record
 fuzzers += $(addprefix tests/fuzz/,$(fabricd-fuzzers))

@@ -436,7 +436,7 @@ journal() {
 		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 		s.bind(sys.argv[1])
 		s.settimeout(120)
-		print(s.recv(65536).decode(), flush=True)
+		print(s.recv(65536).decode(errors="replace"), flush=True)
 	PY
 	last=$!
 	started+=("$last")
@@ -450,7 +450,7 @@ journal() {
 	JOURNAL_STREAM=$(stat -c %d:%i "$err") ip netns exec "$lab-1.1" sh -c \
 		'mount --bind "$1" /run/systemd/journal && shift && exec "$@"' sh "$tmp/journal" \
 		"$B/fabricd" --config "$conf" 2>>"$err"
-	until_true 5 grep -q '^MESSAGE=.*cannot listen' "$tmp/journalled" &&
+	until_true 5 grep -q 'service: cannot listen' "$tmp/journalled" &&
 		grep -qx 'PRIORITY=3' "$tmp/journalled" && [[ ! -s $err ]] || rc=1
 	cat "$err" "$tmp/journalled"
 	kill "$last" 2>/dev/null

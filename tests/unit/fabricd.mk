@@ -30,8 +30,8 @@ $(foreach t,$(fabricd-tests),$(eval $(call fabricd-test,$(t))))
 # Of the daemon only what it tests; the connections are in the test.
 tests += tests/unit/test_query
 tests/unit/test_query-objs := tests/unit/test_query.o tests/unit/clock.o daemon/query.o \
-	daemon/loop.o daemon/histogram.o daemon/log.o
-tests/unit/test_query-libs = $(call pkg-libs,cmocka jansson libevent_core libsystemd)
+	daemon/loop.o daemon/histogram.o daemon/log.o lib/util/systemd.o
+tests/unit/test_query-libs = $(call pkg-libs,cmocka jansson libevent_core)
 
 # Answers to all commands; what they are read from is in asked.c and asked_parts.c.
 answers-tests := tests/unit/test_answers tests/unit/test_answers_nic \
@@ -41,9 +41,9 @@ define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
 	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_table.o answer_exclude.o answer_root.o \
 	answer_links.o answer_port.o answer_test.o answer_plug.o answer_rows.o answer_nic.o answer_part.o question.o \
-	answer_log.o answer_config.o answer_metrics.o histogram.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o quality.o wear.o errors.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/deps/crc32c.o
+	answer_log.o answer_config.o answer_metrics.o histogram.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o quality.o wear.o errors.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/util/systemd.o lib/deps/crc32c.o
 $(1)-deps := $$(B)/libtorus.a
-$(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd inih) $$(lib-libs) -lm
+$(1)-libs = $$(call pkg-libs,cmocka jansson inih) $$(lib-libs) -lm
 endef
 $(foreach t,$(answers-tests),$(eval $(call answers-test,$(t))))
 
@@ -70,16 +70,16 @@ tests += tests/unit/test_nicq tests/unit/test_nic_call
 tests/unit/test_nicq-objs := tests/unit/test_nicq.o daemon/nicq.o daemon/thread.o daemon/loop.o daemon/histogram.o
 tests/unit/test_nicq-libs = $(call pkg-libs,cmocka libevent_core) -Wl,--wrap=pthread_create
 tests/unit/test_nic_call-objs := $(addprefix tests/unit/,test_nic_call.o client_nic.o fake_nic.o) \
-	$(addprefix daemon/,nic.o nic_call.o nicq.o thread.o loop.o histogram.o log.o hotplug.o)
+	$(addprefix daemon/,nic.o nic_call.o nicq.o thread.o loop.o histogram.o log.o hotplug.o) lib/util/systemd.o
 tests/unit/test_nic_call-deps := $(B)/libtorus.a
-tests/unit/test_nic_call-libs = $(call pkg-libs,cmocka libevent_core libsystemd libudev) $(lib-libs) -Wl,--wrap=calloc \
+tests/unit/test_nic_call-libs = $(call pkg-libs,cmocka libevent_core libudev) $(lib-libs) -Wl,--wrap=calloc \
 	-Wl,--wrap=lt_netdev_place
 $(B)/tests/unit/test_nic_call.o: CPPFLAGS += $(lib-cflags)
 
 # The disk is the test's: it hangs and fails.
 state-objs := tests/unit/clock.o tests/unit/mutexes.o daemon/state.o daemon/thread.o daemon/loop.o \
-	daemon/histogram.o daemon/log.o lib/deps/crc32c.o $(svc-objs)
-state-libs = $(call pkg-libs,cmocka libevent_core libsystemd) $(svc-libs) $(lib-libs) \
+	daemon/histogram.o daemon/log.o lib/util/systemd.o lib/deps/crc32c.o $(svc-objs)
+state-libs = $(call pkg-libs,cmocka libevent_core) $(svc-libs) $(lib-libs) \
 	-Wl,--wrap=fsync -Wl,--wrap=close -Wl,--wrap=pthread_cond_signal $(mutexes-wrap)
 
 tests += tests/unit/test_state tests/unit/test_state_disk
@@ -96,8 +96,8 @@ tests += tests/unit/test_history
 mutexes-wrap := -Wl,--wrap=pthread_mutex_init -Wl,--wrap=pthread_mutex_lock \
 	-Wl,--wrap=pthread_mutex_unlock -Wl,--wrap=pthread_mutex_destroy
 tests/unit/test_history-objs := tests/unit/test_history.o tests/unit/mutexes.o $(addprefix daemon/,history.o \
-	history_file.o history_filter.o history_write.o history_search.o thread.o loop.o histogram.o log.o) lib/deps/crc32c.o
-tests/unit/test_history-libs = $(call pkg-libs,cmocka libevent_core libsystemd) \
+	history_file.o history_filter.o history_write.o history_search.o thread.o loop.o histogram.o log.o) lib/deps/crc32c.o lib/util/systemd.o
+tests/unit/test_history-libs = $(call pkg-libs,cmocka libevent_core) \
 	-Wl,--wrap=fdatasync -Wl,--wrap=pwrite -Wl,--wrap=pread -Wl,--wrap=open \
 	-Wl,--wrap=pthread_cond_timedwait $(mutexes-wrap)
 
@@ -105,8 +105,8 @@ tests/unit/test_history-libs = $(call pkg-libs,cmocka libevent_core libsystemd) 
 tests += tests/unit/test_keeper
 tests/unit/test_keeper-objs := $(addprefix tests/unit/,test_keeper.o clock.o mutexes.o) \
 	$(addprefix daemon/,keeper.o events.o history.o history_file.o history_filter.o \
-	history_write.o history_search.o thread.o loop.o histogram.o log.o) lib/deps/crc32c.o
-tests/unit/test_keeper-libs = $(call pkg-libs,cmocka jansson libevent_core libsystemd) \
+	history_write.o history_search.o thread.o loop.o histogram.o log.o) lib/deps/crc32c.o lib/util/systemd.o
+tests/unit/test_keeper-libs = $(call pkg-libs,cmocka jansson libevent_core) \
 	-Wl,--wrap=history_room -Wl,--wrap=fdatasync $(mutexes-wrap) -lm
 
 # The walk to the node that keeps credits: it needs the topology alone.

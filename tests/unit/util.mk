@@ -7,3 +7,7 @@ tests/unit/test_units-libs := $(call pkg-libs,cmocka)
 tests += tests/unit/test_hash
 tests/unit/test_hash-objs := tests/unit/test_hash.o lib/util/hash.o
 tests/unit/test_hash-libs := $(call pkg-libs,cmocka) -Wl,--wrap=calloc
+
+tests += tests/unit/test_systemd
+tests/unit/test_systemd-objs := tests/unit/test_systemd.o lib/util/systemd.o
+tests/unit/test_systemd-libs := $(call pkg-libs,cmocka) -Wl,--wrap=sendmsg

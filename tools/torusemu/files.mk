@@ -4,10 +4,10 @@ torusemu-srcs := $(addprefix tools/torusemu/, \
 	sock.c server.c commands.c reply.c notify.c emu.c)
 # Shared with the fuzzer.
 torusemu-common := $(torusemu-srcs:.c=.o) lib/topology.o lib/plan.o lib/netdev.o $(soft-objs)
-torusemu-pkgs := libnl-3.0 libsystemd
+torusemu-pkgs := libnl-3.0
 
 programs += torusemu
-torusemu-objs := $(addprefix tools/torusemu/,main.o args.o make.o netns.o pack.o param.o guid.o priv.o) lib/util/units.o lib/names.o $(torusemu-common)
+torusemu-objs := $(addprefix tools/torusemu/,main.o args.o make.o netns.o pack.o param.o guid.o priv.o) lib/util/units.o lib/util/systemd.o lib/names.o $(torusemu-common)
 torusemu-libs := $(call pkg-libs,$(torusemu-pkgs))
 
 $(B)/tools/torusemu/%.o: CPPFLAGS += $(call pkg-cflags,$(torusemu-pkgs))

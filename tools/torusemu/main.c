@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "args.h"
@@ -16,6 +15,7 @@
 #include "pack.h"
 #include "priv.h"
 #include "lib/util/priority.h"
+#include "lib/util/systemd.h"
 
 #define NICE (-10)
 #define NICE_PACK (-20)		/* priority of a process with many NICs, each of which has a
@@ -120,7 +120,7 @@ static int start_nics(struct program *p, struct args *a)
 
 static void stop_nics(struct program *p)
 {
-	sd_notify(0, "STOPPING=1");
+	systemd_notify("STOPPING=1");
 	if (p->pack.chassis)
 		pack_close(&p->pack);
 	else if (p->chassis.nics)
@@ -154,7 +154,7 @@ static void now_ready(const struct program *p, int pipefd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	sd_notify(0, "READY=1");
+	systemd_notify("READY=1");
 	if (pipefd < 0)
 		return;
 	if (null >= 0) {
