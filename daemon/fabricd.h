@@ -34,6 +34,7 @@ struct plugs;
  * struct fabricd - the state of the process
  * @run: options of the command line
  * @fm: the state machine; NULL while there is no NIC
+ * @trim_timer: returns free memory to the kernel some time after a change; @trim_due: it is set
  * @recorder: writes a recording; NULL: nothing is recorded
  * @own: this node's coordinates as text; "": it has none yet
  * @nic_text: the reason why there is no NIC
@@ -66,6 +67,8 @@ struct fabricd {
 	uint64_t guid;		/* GUID of the NIC */
 	struct fm *fm;
 	struct loop_timer *fm_timer;
+	struct loop_timer *trim_timer;
+	bool trim_due;
 	struct wall *wall;	/* NULL: the kernel cannot report that the clock is set */
 	struct recorder *recorder;
 	struct query *query;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Does the actions of the state machine (daemon/fm), and passes events to it. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@
 #include "daemon/fm/wire/msg.h"
 #include "daemon/fm/wire/plan.h"
 #include "lib/util/systemd.h"
+
+#define TRIM_AFTER (20 * SEC)	/* after a recovery, its table is written and copied meanwhile */
 
 /* --- actions of the state machine ------------------------------------------ */
 
@@ -358,6 +361,24 @@ static void tell_systemd(struct fabricd *d)
 }
 
 /*
+ * The messages of a recovery, and the tables that are written to the disk and sent to candidates after
+ * it, leave holes in the heap: a fifth of what the root of 1024 nodes has.
+ */
+static void on_trim_timer(void *arg)
+{
+	((struct fabricd *)arg)->trim_due = false;
+	malloc_trim(0);
+}
+
+static void trim_later(struct fabricd *d)
+{
+	if (d->trim_due)
+		return;
+	d->trim_due = true;
+	loop_timer_set(d->trim_timer, loop_now() + TRIM_AFTER);
+}
+
+/*
  * Called after each event. fm_state() examines the whole table, so this function calls it only if
  * the outline has changed.
  */
@@ -374,6 +395,7 @@ static void update_outline(struct fabricd *d)
 	if (!memcmp(&o, &d->outline, sizeof(o)))
 		return;
 	d->outline = o;
+	trim_later(d);
 	if (errors_table(d))
 		lines_changed(d);
 	lines_again(d);
@@ -659,14 +681,15 @@ int machine_start(struct fabricd *d)
 
 	d->keeper = keeper_new(d);
 	d->fm_timer = loop_timer_new(d->loop, on_fm_timer, d);
+	d->trim_timer = loop_timer_new(d->loop, on_trim_timer, d);
 	d->wall = wall_new(d->loop, on_clock, d);
 	if (!d->wall)
 		log_warning("service",
 			    "the kernel cannot notify this manager when the clock is set");
 	d->tester = tester_new(d);
 	d->plugs = plugs_new(d->loop);
-	if (!d->keeper || !d->fm_timer || !d->tester || !d->plugs || lines_start(d) ||
-	    stall_start(d) || errors_start(d))
+	if (!d->keeper || !d->fm_timer || !d->trim_timer || !d->tester || !d->plugs ||
+	    lines_start(d) || stall_start(d) || errors_start(d))
 		return -ENOMEM;
 	if (c->arbiter)
 		d->arbiter = arbiter_new(d->loop, d->config.arbiter, c->fabric,

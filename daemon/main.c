@@ -298,6 +298,7 @@ static int run_daemon(struct fabricd *d)
 	query_free(d->query);
 	svc_free(d->svc);
 	loop_timer_free(d->fm_timer);
+	loop_timer_free(d->trim_timer);
 	wall_free(d->wall);
 	loop_timer_free(d->wait_timer);
 	lines_stop(d);
