@@ -260,6 +260,18 @@ struct fm_init stage_neighbour(const struct stage *s, unsigned int port)
 
 void stage_hear(struct stage *s, unsigned int port, const struct fm_init *init)
 {
+	struct fm_port_row *r = &s->fm->row.port[port];
+
+	/* As if the cable had led to the sender when the link came up, or the row was sent. */
+	if (port < TORUS_MAX_PORTS && r->peer_guid) {
+		r->peer_guid = init->guid;
+		r->peer_port = init->port;
+	}
+	stage_hear_other(s, port, init);
+}
+
+void stage_hear_other(struct stage *s, unsigned int port, const struct fm_init *init)
+{
 	uint8_t buf[TORUS_MGMT_MAX];
 
 	fm_mgmt(s->fm, port, buf, fm_init_put(buf, init), now(s));

@@ -126,7 +126,10 @@ void stage_link_lost(struct stage *s, unsigned int port, uint16_t seq);
 void stage_link_tell(struct stage *s, unsigned int port);
 /* An Init of the neighbour at @port, which knows the root at node 0. */
 struct fm_init stage_neighbour(const struct stage *s, unsigned int port);
+/* An Init of the NIC and the port to which the cable at @port leads, whichever these are. */
 void stage_hear(struct stage *s, unsigned int port, const struct fm_init *init);
+/* An Init that need not be of the NIC to which the cable at @port leads. */
+void stage_hear_other(struct stage *s, unsigned int port, const struct fm_init *init);
 
 void stage_up(struct stage *s, int conn);
 void stage_down(struct stage *s, int conn);

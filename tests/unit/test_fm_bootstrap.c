@@ -443,6 +443,58 @@ static void test_wrong_neighbour_is_gone(void **state)
 	}
 }
 
+/*
+ * An Init that names another sender than the NIC at the other end of the cable has no effect: here
+ * it says that the root has moved, which the node would tell all its neighbours.
+ */
+static void test_another_sender(void **state)
+{
+	static const char text[] = "an Init at port +y names as its sender port -y of node "
+		"0000000000000100, but the cable leads to port -y of node 0000000000000105: the Init "
+		"is ignored";
+	struct fm_init i;
+
+	(void)state;
+	joined();
+	s.deaf = "";
+	i = stage_neighbour(&s, 1);
+	i.heard = true;
+	stage_hear(&s, 1, &i);
+	stage_run(&s, 100);
+	stage_forget(&s);
+	i.guid = i.root_guid;
+	strcpy(i.root_address, "30.9.9.9:9");
+	stage_hear_other(&s, 1, &i);
+	stage_did(&s, "log error wave: an Init at port +y names as its sender port -y of "
+		  "node 0000000000000100, but the cable leads to port -y of node 0000000000000105: "
+		  "the Init is ignored\n");
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "wave");
+	assert_string_equal(fm_problem(s.fm, 0)->text, text);
+	stage_run(&s, 3000);
+	assert_int_equal(stage_count(&s, "30.9.9.9:9"), 0);
+	/* The right sender ends the problem; so does the end of the link. */
+	i = stage_neighbour(&s, 1);
+	i.heard = true;
+	stage_hear_other(&s, 1, &i);
+	assert_null(fm_problem(s.fm, 0));
+	/* Another port of the right NIC is not the other end of the cable either. */
+	i.port = 0;
+	stage_hear_other(&s, 1, &i);
+	assert_non_null(strstr(fm_problem(s.fm, 0)->text, "port +x of node 0000000000000105, but"));
+	stage_link_lost(&s, 1, 7);
+	assert_null(fm_problem(s.fm, 0));
+	/* Another NIC at that cable is the sender from then on. */
+	i = stage_neighbour(&s, 1);
+	i.guid += 0x100000;
+	s.link[1].state = TORUS_LINK_UP;
+	s.link[1].session = 9;
+	s.link[1].peer_guid = i.guid;
+	stage_link_tell(&s, 1);
+	stage_hear_other(&s, 1, &i);
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
 /* Return: the text of the only problem; NULL: there is none. */
 static const char *problem_text(void)
 {
@@ -808,6 +860,7 @@ int main(void)
 		cmocka_unit_test(test_spare_ports),
 		cmocka_unit_test(test_wrong_neighbours),
 		cmocka_unit_test(test_wrong_neighbour_is_gone),
+		cmocka_unit_test(test_another_sender),
 		cmocka_unit_test(test_mismatch),
 		cmocka_unit_test(test_noted_at_begin),
 		cmocka_unit_test(test_old_nic),

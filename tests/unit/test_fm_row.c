@@ -126,6 +126,8 @@ static void test_row(void **state)
 	says(2, "u777.3");
 	/* The cable leads to another fabric, as the neighbour reports. */
 	i = stage_neighbour(&s, 2);
+	i.guid = 0x777;
+	i.port = 3;
 	strcpy(i.fabric, "other");
 	at(1450);
 	stage_hear(&s, 2, &i);

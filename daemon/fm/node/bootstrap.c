@@ -16,7 +16,8 @@
  * Init. This helps where a manager starts long after its NIC. A node answers an Init that does not
  * acknowledge its own, and an Init in which the position or the cables of the neighbour have
  * changed. A node that changes to another root judges its neighbours again, and waits for new Inits
- * from them.
+ * from them. An Init counts only if it names as its sender the NIC and the port at the other end of
+ * the cable, which the NICs have told each other when the link came up.
  *
  * See wave.c for the position that the wave gives this node, and how further Inits check it. The
  * root does not decide on coordinates by the wave, but by the cables that all nodes report (their
@@ -109,6 +110,7 @@ static void clear_problems(struct fm *fm, unsigned int port)
 	fm_problem_clear(fm, "root", 1000 + port);
 	fm_problem_clear(fm, "root", 2000 + port);
 	fm_problem_clear(fm, "release", 3000 + port);
+	fm_problem_clear(fm, "wave", 1000 + port);
 }
 
 /*
@@ -276,6 +278,32 @@ static void report_version(struct fm *fm, unsigned int port, unsigned int versio
 		fm_uplink_row(fm);
 }
 
+/*
+ * Return: true if the Init names as its sender the NIC and the port that the NICs themselves found
+ * at the other end of the cable. If not, its sender lies, or it was recorded at another cable: it
+ * is reported, and must have no effect, because it speaks for a node which is elsewhere, perhaps for
+ * the root. The cable is used on, since the NICs agree about it.
+ */
+static bool check_sender(struct fm *fm, unsigned int port, const struct fm_init *init)
+{
+	const struct fm_port_row *r = &fm->row.port[port];
+	char at[TORUS_TEXT_MAX], said[TORUS_TEXT_MAX], is[TORUS_TEXT_MAX];
+	char speaker[FM_WHO_MAX], peer[FM_WHO_MAX];
+
+	if (!fm_port_up(fm, port) || !r->peer_guid ||
+	    (init->guid == r->peer_guid && init->port == r->peer_port)) {
+		fm_problem_clear(fm, "wave", 1000 + port);
+		return true;
+	}
+	fm_problem_set(fm, "wave", 1000 + port,
+		       "an Init at port %s names as its sender port %s of node %s, but the cable "
+		       "leads to port %s of node %s: the Init is ignored",
+		       fm_port_text(fm, port, at), fm_port_text(fm, init->port, said),
+		       fm_table_who(fm, init->guid, speaker), fm_port_text(fm, r->peer_port, is),
+		       fm_table_who(fm, r->peer_guid, peer));
+	return false;
+}
+
 bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	uint64_t known = later(later(fm_nic_latest(fm), fm->led.epoch), fm->kept.term);
@@ -327,7 +355,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		report_version(fm, port, data[4]);
 	if (err)
 		return;
-	if (!fm_bootstrap_credible(fm, port, &init))
+	if (!check_sender(fm, port, &init) || !fm_bootstrap_credible(fm, port, &init))
 		return;
 	fm_home_heard(fm, port, &init);
 	follows = !strcmp(init.fabric, fm->cfg.fabric) && init.ndims <= fm->nports / 2 &&
