@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A part of the manager by itself; what it calls of the rest is in the test.
-conns-tests := conns lag
+conns-tests := conns conn_times lag
 tests += $(conns-tests:%=tests/unit/test_%)
 define conns-test
 tests/unit/test_$(1)-objs := $(addprefix daemon/fm/node/,conns.o lag.o) tests/unit/test_$(1).o lib/util/hash.o
