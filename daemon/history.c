@@ -2,9 +2,9 @@
 /*
  * DOC: the history of a fabric on the disk of a candidate
  *
- * The directory fabricd-GUID.history has files with ascending numbers (history_file.c). The writer,
- * a thread (history_write.c), appends lines to the last one. When it is full, the writer begins the next one, and
- * deletes the oldest ones until there is room for it.
+ * The directory fabricd-GUID.history has files with ascending numbers (history_file.c). A thread,
+ * the writer (history_write.c), appends lines to the last file. When this file is full, the writer
+ * begins the next one, and deletes the oldest ones until there is room for it.
  *
  * The loop only puts lines into a queue, which is bounded: if the disk hangs or is full, further
  * events are dropped and counted. The writer removes a line from the queue after it has written it.

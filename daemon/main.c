@@ -171,6 +171,7 @@ struct reload {
 	char text[STATE_TEXT_MAX];
 };
 
+/* Stores the first error in the configuration file for the status, and logs all others. */
 static void take_complaint(void *arg, unsigned int line, const char *text)
 {
 	struct reload *r = arg;
@@ -186,6 +187,7 @@ static void take_complaint(void *arg, unsigned int line, const char *text)
 		 r->path, at, text);
 }
 
+/* Begins the problem that the configuration has the error @text, or ends it if @text is "". */
 static void set_config_problem(struct fabricd *d, const char *text)
 {
 	char event[STATE_TEXT_MAX + 8];
@@ -198,7 +200,10 @@ static void set_config_problem(struct fabricd *d, const char *text)
 	snprintf(d->config_text, sizeof(d->config_text), "%s", text);
 }
 
-/* An address that is configured later needs another start of fabricd: see fabricd.service. */
+/*
+ * Called for SIGHUP: reads the configuration again, and applies the keys that may change while
+ * fabricd runs.
+ */
 static void on_reload(void *arg)
 {
 	struct fabricd *d = arg;
@@ -259,7 +264,7 @@ static int start_daemon(struct fabricd *d)
 			  err == -EADDRINUSE ? "another fabricd serves it" : strerror(-err));
 		return err;
 	}
-	/* A recovery waits for the slowest manager, and jobs may occupy all processors. */
+	/* A recovery waits for the slowest manager, and jobs of users may occupy all processors. */
 	priority_raise(NICE);
 	err = priv_drop();
 	if (err)
@@ -320,13 +325,19 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	/* Large answers are rare, so free memory is returned at once. The thread needs no arena. */
+	/*
+	 * Large answers are rare, so free memory is returned to the kernel at once. The threads
+	 * need no arenas of their own.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 64 * 1024);
 	mallopt(M_TRIM_THRESHOLD, 64 * 1024);
 	mallopt(M_ARENA_MAX, 1);
 	log_open(NULL);
 	err = load_config(&d.config, &d.run);
-	/* An address that comes later needs another start: see fabricd.service. */
+	/*
+	 * If this host may get the address later, systemd starts fabricd again: see
+	 * fabricd.service.
+	 */
 	if (err)
 		return err == -EADDRNOTAVAIL && task == TASK_RUN ? EXIT_FAILURE : EXIT_USAGE;
 	if (task >= TASK_DUMP)

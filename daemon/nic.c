@@ -140,8 +140,10 @@ static void on_event(const struct torus_event *ev, void *arg)
 }
 
 /**
- * struct reading - a job that reads the state of the NIC because events were lost During this job
- * the loop reads no events from the socket; it handles them after the state that was read.
+ * struct reading - a job that reads the state of the NIC because events were lost
+ *
+ * During this job the loop reads no events from the socket; it handles them after the state that
+ * was read.
  */
 struct reading {
 	struct nicq_job job;

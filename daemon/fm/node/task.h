@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What this node has to do at its NIC for the present step of a recovery. */
+/* The task of this node in the present step of a recovery: its actions at the NIC. */
 #ifndef FM_TASK_H
 #define FM_TASK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a node states in its HELLOs that matters for a claim and a quorum, and what it reports of
+ * The statements of a node in its HELLOs that matter for a claim and a quorum, and its reports of
  * its disk.
  */
 #ifndef FM_VOICE_H
