@@ -14,8 +14,13 @@
                                         server closes the connection
     web_clients.py PORT pipeline        two requests at once on one connection: prints the statuses
     web_clients.py PORT deaf            asks for events, never reads, and sends more and more
+    web_clients.py PORT hold N PATH [HOST] opens N connections, asks for PATH on each, in which {} becomes
+                                        the number of the connection, reads nothing, and prints N;
+                                        keeps these until its input ends; HOST: where the server is,
+                                        and the clients are at the address after that
     web_clients.py PORT raw             sends standard input, prints the first line of the answer
 """
+import ipaddress
 import re
 import resource
 import select
@@ -55,7 +60,7 @@ def idle(n):
 def refused(n):
     kept = [connect() for _ in range(n)]
     for s in kept:
-        s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        s.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     print(sum(s.recv(1000).startswith(b"HTTP/1.1 401") for s in kept))
     sys.stdout.flush()
     sys.stdin.read()
@@ -65,7 +70,7 @@ def events(n, path):
     streams = []
     for _ in range(n):
         s = connect()
-        s.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+        s.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         streams.append(s)
     for s in streams:
         s.recv(100000)
@@ -95,8 +100,8 @@ def slow():
 
 def pipeline():
     s = connect()
-    one = b"GET /api/status HTTP/1.1\r\nHost: x\r\n\r\n"
-    s.sendall(one + one + b"GET /none HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    one = b"GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    s.sendall(one + one + b"GET /none HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     data = b""
     while True:
         more = s.recv(100000)
@@ -108,7 +113,7 @@ def pipeline():
 
 def deaf():
     s = connect()
-    s.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+    s.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
     s.settimeout(2)
     try:
         for _ in range(1000):
@@ -116,6 +121,18 @@ def deaf():
     except (TimeoutError, BrokenPipeError, ConnectionResetError):
         pass
     print("held back")
+
+
+def hold(n, path, host="127.0.0.1"):
+    kept = []
+    own = str(ipaddress.ip_address(host) + 1)
+    for i in range(n):
+        s = socket.create_connection((host, port), 10, (own, 0))
+        s.sendall(f"GET {path.format(i)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        kept.append(s)
+    print(n)
+    sys.stdout.flush()
+    sys.stdin.read()
 
 
 def raw():
@@ -129,6 +146,8 @@ if verb == "idle":
     idle(int(sys.argv[3]))
 elif verb == "refused":
     refused(int(sys.argv[3]))
+elif verb == "hold":
+    hold(int(sys.argv[3]), *sys.argv[4:])
 elif verb == "events":
     events(int(sys.argv[3]), sys.argv[4])
 else:

@@ -6,5 +6,9 @@ tests/unit/$(1)-deps := $$(B)/libtorus.a
 tests/unit/$(1)-libs = $$(call pkg-libs,cmocka libcrypto libcrypt) $$(lib-libs)
 $$(B)/tests/unit/$(1).o: CPPFLAGS += $$(call pkg-cflags,jansson)
 endef
-$(foreach t,test_fabricweb_request test_fabricweb_ring test_fabricweb_limit test_fabricweb_users, \
-	$(eval $(call fabricweb-test,$(t))))
+$(foreach t,test_fabricweb_request test_fabricweb_ring test_fabricweb_limit test_fabricweb_users \
+	test_fabricweb_source, $(eval $(call fabricweb-test,$(t))))
+
+tests += tests/unit/test_fabricweb_body
+tests/unit/test_fabricweb_body-objs := tests/unit/test_fabricweb_body.o tools/fabricweb/body.o
+tests/unit/test_fabricweb_body-libs = $(call pkg-libs,cmocka libevent_core)

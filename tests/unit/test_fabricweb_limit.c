@@ -12,8 +12,11 @@
 
 #include "tools/fabricweb/limit.h"
 
+#define PAIRS (LIMIT_CONNECTIONS + LIMIT_ENDING + 1)
+
 static struct limit limit;
-static int server[LIMIT_CONNECTIONS + 2], client[LIMIT_CONNECTIONS + 2];
+static int server[PAIRS], client[PAIRS];
+static const struct source one = { { 1 } }, two = { { 2 } };
 
 static void open_pair(unsigned int i)
 {
@@ -33,22 +36,22 @@ static bool was_shut(unsigned int i)
 
 static int begin(void **state)
 {
-	struct rlimit r = { 1024, 1024 };
+	struct rlimit r = { 2048, 2048 };
 
 	(void)state;
 	memset(&limit, 0, sizeof(limit));
 	setrlimit(RLIMIT_NOFILE, &r);
-	for (unsigned int i = 0; i < LIMIT_CONNECTIONS + 2; i++)
+	for (unsigned int i = 0; i < PAIRS; i++)
 		open_pair(i);
 	for (unsigned int i = 0; i < LIMIT_CONNECTIONS; i++)
-		assert_true(limit_add(&limit, server[i], 10));
+		assert_true(limit_add(&limit, server[i], &one, 10));
 	return 0;
 }
 
 static int end(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < LIMIT_CONNECTIONS + 2; i++) {
+	for (unsigned int i = 0; i < PAIRS; i++) {
 		close(server[i]);
 		close(client[i]);
 	}
@@ -58,10 +61,10 @@ static int end(void **state)
 static void full(void **state)
 {
 	(void)state;
-	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS], 11));
+	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS], &one, 11));
 	close(server[7]);
-	assert_true(limit_add(&limit, server[LIMIT_CONNECTIONS], 11));
-	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS + 1], 11));
+	assert_true(limit_add(&limit, server[LIMIT_CONNECTIONS], &one, 11));
+	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS + 1], &one, 11));
 	for (unsigned int i = 0; i < LIMIT_CONNECTIONS; i++)
 		assert_int_equal(was_shut(i), i == 7);
 }
@@ -75,38 +78,115 @@ static void reused(void **state)
 	close(server[7]);
 	fd = dup(server[LIMIT_CONNECTIONS]);
 	assert_int_equal(fd, server[7]);
-	assert_true(limit_add(&limit, fd, 11));
-	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS + 1], 11));
+	assert_true(limit_add(&limit, fd, &one, 11));
+	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS + 1], &one, 11));
+}
+
+static void ask_all(double now)
+{
+	for (unsigned int i = 0; i < LIMIT_CONNECTIONS; i++)
+		limit_ask(&limit, server[i], now);
 }
 
 static void silent_connection_gives_way(void **state)
 {
 	(void)state;
 	for (unsigned int i = 1; i < LIMIT_CONNECTIONS; i++)
-		limit_touch(&limit, server[i], 11, false);
-	assert_true(limit_add(&limit, server[LIMIT_CONNECTIONS], 14));
+		limit_ask(&limit, server[i], 11);
+	assert_true(limit_add(&limit, server[LIMIT_CONNECTIONS], &one, 14));
 	assert_true(was_shut(0));
-	/* All others have made a request. */
-	limit_touch(&limit, server[LIMIT_CONNECTIONS], 14, false);
-	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS + 1], 19));
+	/* All others are being answered. */
+	limit_ask(&limit, server[LIMIT_CONNECTIONS], 14);
+	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS + 1], &one, 19));
 	assert_false(was_shut(1));
+	/* A connection that was answered is idle, too. */
+	limit_rest(&limit, server[5], 20);
+	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS + 1], &one, 22));
+	assert_true(limit_add(&limit, server[LIMIT_CONNECTIONS + 1], &one, 23));
+	assert_true(was_shut(5));
+}
+
+/* A client that has all connections gives way to others, until those have as many. */
+static void greedy_client_gives_way(void **state)
+{
+	unsigned int shut = 0;
+
+	(void)state;
+	ask_all(10);
+	for (unsigned int i = 0; i < LIMIT_CONNECTIONS; i += 2)
+		limit_stream(&limit, server[i], 11);
+	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS], &one, 11));
+	assert_true(limit_add(&limit, server[LIMIT_CONNECTIONS], &two, 11));
+	assert_true(was_shut(1));
+	assert_false(was_shut(0) || was_shut(2));
+	for (unsigned int i = 1; i < 200; i++)
+		limit_add(&limit, server[LIMIT_CONNECTIONS + i], &two, 11);
+	assert_int_equal(limit.live, LIMIT_CONNECTIONS);
+	for (unsigned int i = 0; i < LIMIT_CONNECTIONS; i++)
+		shut += was_shut(i);
+	assert_in_range(shut, 127, 128);
+}
+
+/* Connections that were shut down are counted until they are closed. */
+static void ending(void **state)
+{
+	unsigned int taken = 0;
+
+	(void)state;
+	ask_all(10);
+	limit_sweep(&limit, 70);
+	assert_int_equal(limit.live, 0);
+	for (unsigned int i = LIMIT_CONNECTIONS; i < PAIRS; i++)
+		taken += limit_add(&limit, server[i], &one, 70);
+	assert_int_equal(taken, LIMIT_ENDING);
+	assert_false(limit_add(&limit, server[PAIRS - 1], &one, 74));
+	close(server[0]);
+	assert_true(limit_add(&limit, server[PAIRS - 1], &one, 74));
 }
 
 static void too_slow(void **state)
 {
 	(void)state;
-	limit_touch(&limit, server[0], 12, false);
-	limit_touch(&limit, server[1], 12, true);
+	limit_ask(&limit, server[0], 12);
+	limit_rest(&limit, server[0], 12);
+	limit_stream(&limit, server[1], 12);
 	limit_sweep(&limit, 29);
-	assert_int_equal(limit.n, LIMIT_CONNECTIONS);
+	assert_int_equal(limit.live, LIMIT_CONNECTIONS);
 	limit_sweep(&limit, 31);
-	assert_int_equal(limit.n, 2);
+	assert_int_equal(limit.live, 2);
 	assert_true(was_shut(2) && was_shut(LIMIT_CONNECTIONS - 1));
 	assert_false(was_shut(0) || was_shut(1));
 	limit_sweep(&limit, 90);
-	assert_int_equal(limit.n, 1);
+	assert_int_equal(limit.live, 1);
 	assert_true(was_shut(0));
 	assert_false(was_shut(1));
+}
+
+/* A large answer may be read slowly; a client that was refused has not asked. */
+static void slow_reader(void **state)
+{
+	(void)state;
+	limit_ask(&limit, server[0], 12);
+	limit_answer(&limit, server[0], 13, 4u << 20);
+	limit_answer(&limit, server[1], 13, 4u << 20);
+	limit_rest(&limit, server[1], 13);
+	limit_sweep(&limit, 300);
+	assert_false(was_shut(0));
+	assert_true(was_shut(1));
+	limit_sweep(&limit, 330);
+	assert_true(was_shut(0));
+}
+
+static void shed(void **state)
+{
+	(void)state;
+	ask_all(12);
+	limit_ask(&limit, server[9], 11);
+	limit_shed(&limit, 13);
+	assert_false(was_shut(9));
+	limit_shed(&limit, 14);
+	assert_true(was_shut(9));
+	assert_false(was_shut(8));
 }
 
 int main(void)
@@ -115,7 +195,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(full, begin, end),
 		cmocka_unit_test_setup_teardown(reused, begin, end),
 		cmocka_unit_test_setup_teardown(silent_connection_gives_way, begin, end),
+		cmocka_unit_test_setup_teardown(greedy_client_gives_way, begin, end),
+		cmocka_unit_test_setup_teardown(ending, begin, end),
 		cmocka_unit_test_setup_teardown(too_slow, begin, end),
+		cmocka_unit_test_setup_teardown(slow_reader, begin, end),
+		cmocka_unit_test_setup_teardown(shed, begin, end),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

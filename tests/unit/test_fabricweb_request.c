@@ -80,6 +80,34 @@ static void wrong_questions(void **state)
 	refuses(&(struct web_request){ .method = WEB_POST, .uri = "/events" }, 405, "GET");
 }
 
+/* A page of another site that has its name resolved to our address */
+static void hosts(void **state)
+{
+	static const char *const ours[] = { NULL, "10.0.0.1", "10.0.0.1:7180", "[::1]:7180", "localhost:7180",
+					    "Node1", "node1.site:80" };
+	static const char *const others[] = { "evil.example", "evil.example:7180", "node1.evil.example", "node",
+					      "10.0.0.1.evil", "site", "localhost node1" };
+	struct web_request rq = { .method = WEB_GET, .uri = "/api/status",
+				  .hosts = "localhost node1  node1.site" };
+	struct web_plan plan;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+		rq.host = ours[i];
+		web_plan_make(&rq, &plan);
+		assert_int_equal(plan.kind, WEB_ASK);
+		web_plan_free(&plan);
+	}
+	for (unsigned int i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		rq.host = others[i];
+		refuses(&rq, 421, "no name of this server");
+	}
+	rq.hosts = NULL;
+	web_plan_make(&rq, &plan);
+	assert_int_equal(plan.kind, WEB_ASK);
+	web_plan_free(&plan);
+}
+
 static void long_path(void **state)
 {
 	char uri[WEB_URI_MAX + 1];
@@ -199,6 +227,9 @@ static void events(void **state)
 	web_plan_make(&rq, &plan);
 	assert_string_equal(plan.text, "9-9");
 	refuses_get("/events?since=1", 400, "after");
+	refuses_get("/events?after=5-1&x=1", 400, "after");
+	refuses_get("/events?after=5-1&after=6-1", 400, "after");
+	refuses_get("/events?after=%zz", 400, "after");
 }
 
 static void files(void **state)
@@ -290,6 +321,7 @@ int main(void)
 		cmocka_unit_test(wrong_changes),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(events),
+		cmocka_unit_test(hosts),
 		cmocka_unit_test(files),
 		cmocka_unit_test(replies),
 		cmocka_unit_test(no_replies),

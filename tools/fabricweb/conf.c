@@ -29,6 +29,7 @@ static const char conf_help[] =
 	"  --tls-cert FILE     certificate with its chain, PEM: serve HTTPS\n"
 	"  --tls-key FILE      its key, PEM\n"
 	"  --users FILE        who may look and who may change; without it all may look\n"
+	"  --hosts NAMES       names that clients may call this server by, in one argument\n"
 	"  --allow-changes     let users of the role 'change' exclude, include, and take links\n"
 	"                      up and down\n"
 	"  --check             check the options and the files that they name, then end\n"
@@ -48,7 +49,8 @@ struct key {
 struct parsed {
 	struct conf *conf;
 	const char *path;
-	struct key key[6];
+	struct key key[7];
+	char hosts[CONF_PATH_MAX];
 };
 
 #define KEYS(p) (sizeof((p)->key) / sizeof((p)->key[0]))
@@ -75,7 +77,8 @@ static void list_keys(struct parsed *p, struct conf *c)
 	p->key[2] = (struct key){ "tls_cert", "tls-cert", c->tls_cert, sizeof(c->tls_cert), NULL };
 	p->key[3] = (struct key){ "tls_key", "tls-key", c->tls_key, sizeof(c->tls_key), NULL };
 	p->key[4] = (struct key){ "users", "users", c->users, sizeof(c->users), NULL };
-	p->key[5] = (struct key){ "allow_changes", "allow-changes", NULL, 0, &c->allow_changes };
+	p->key[5] = (struct key){ "hosts", "hosts", p->hosts, sizeof(p->hosts), NULL };
+	p->key[6] = (struct key){ "allow_changes", "allow-changes", NULL, 0, &c->allow_changes };
 }
 
 /* --- the file ----------------------------------------------------------------------------- */
@@ -133,7 +136,8 @@ static const struct option conf_options[] = {
 	{ "tls-cert", required_argument, NULL, 2 },
 	{ "tls-key", required_argument, NULL, 3 },
 	{ "users", required_argument, NULL, 4 },
-	{ "allow-changes", no_argument, NULL, 5 },
+	{ "hosts", required_argument, NULL, 5 },
+	{ "allow-changes", no_argument, NULL, 6 },
 	{ "check", no_argument, NULL, 'k' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'v' },
@@ -151,12 +155,6 @@ static int take_web_option(struct parsed *p, int option)
 	case 'k':
 		p->conf->check = true;
 		return -1;
-	case 'h':
-		fputs(conf_help, stdout);
-		return 0;
-	case 'v':
-		puts("fabricweb " TORUS_VERSION);
-		return 0;
 	case '?':
 		return fail_conf("'fabricweb --help' lists the options");
 	}
@@ -170,25 +168,57 @@ static int take_web_option(struct parsed *p, int option)
 	return -1;
 }
 
-/* Return: the file that the command line names, or NULL. */
-static const char *find_config(int argc, char **argv)
+/* Prints what needs no configuration. Return: -1, or the status to exit with. */
+static int answer_option(int option)
 {
-	const char *path = NULL;
-	int option;
+	if (option == 'h')
+		fputs(conf_help, stdout);
+	else if (option == 'v')
+		puts("fabricweb " TORUS_VERSION);
+	else
+		return -1;
+	return 0;
+}
+
+/*
+ * Looks for the options that are taken before those of the file.
+ *
+ * @path: gets the file that the command line names, or NULL
+ * Return: -1, or the status to exit with.
+ */
+static int find_config(int argc, char **argv, const char **path)
+{
+	int option, status = -1;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "", conf_options, NULL)) != -1)
+	*path = NULL;
+	while (status < 0 && (option = getopt_long(argc, argv, "", conf_options, NULL)) != -1) {
 		if (option == 'c')
-			path = optarg;
+			*path = optarg;
+		if (option == '?')
+			break;
+		status = answer_option(option);
+	}
 	optind = opterr = 1;
-	return path;
+	return status;
+}
+
+/* Adds the names that need not be told. */
+static void complete_hosts(struct conf *c, const char *told)
+{
+	char own[256] = "";
+
+	gethostname(own, sizeof(own) - 1);
+	snprintf(c->hosts, sizeof(c->hosts), "localhost %s %s", own, told);
 }
 
 /* Return: -1, or the status to exit with. */
 static int check_conf(struct conf *c)
 {
+	const char *port = strrchr(c->listen, ':');
+
 	c->address_len = sizeof(c->address);
-	if (evutil_parse_sockaddr_port(c->listen, (struct sockaddr *)&c->address, &c->address_len) ||
+	if (!port || port[1 + strspn(port + 1, "0123456789")] || evutil_parse_sockaddr_port(c->listen, (struct sockaddr *)&c->address, &c->address_len) ||
 	    !((struct sockaddr_in *)&c->address)->sin_port)
 		return fail_conf("listen '%s': write an address and a port, as " LISTEN " or [::1]:7180",
 				 c->listen);
@@ -201,11 +231,14 @@ static int check_conf(struct conf *c)
 
 int conf_take(struct conf *conf, int argc, char **argv)
 {
-	const char *path = find_config(argc, argv);
+	const char *path;
 	struct parsed p;
-	int option, status = -1;
+	int option, status = find_config(argc, argv, &path);
 
+	if (status >= 0)
+		return status;
 	memset(conf, 0, sizeof(*conf));
+	memset(&p, 0, sizeof(p));
 	strcpy(conf->listen, LISTEN);
 	strcpy(conf->control, CONTROL);
 	list_keys(&p, conf);
@@ -217,6 +250,7 @@ int conf_take(struct conf *conf, int argc, char **argv)
 		return status;
 	if (optind < argc)
 		return fail_conf("'%s': there is no such argument", argv[optind]);
+	complete_hosts(conf, p.hosts);
 	return check_conf(conf);
 }
 

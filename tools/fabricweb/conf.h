@@ -12,6 +12,7 @@
 /**
  * struct conf - the options; "" if a path is not given
  * @address, @address_len: where to listen
+ * @hosts: names that clients may call this server by, with blanks between them
  * @check: read the configuration, and end
  */
 struct conf {
@@ -20,6 +21,7 @@ struct conf {
 	int address_len;
 	char control[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	char tls_cert[CONF_PATH_MAX], tls_key[CONF_PATH_MAX], users[CONF_PATH_MAX];
+	char hosts[CONF_PATH_MAX + 256];
 	bool allow_changes;
 	bool check;
 };

@@ -6,6 +6,10 @@
  *
  * An answer that is younger than KEEP_MS is given to further askers, so a hundred browsers that
  * look at the same page cost the manager one question. A change drops these answers.
+ *
+ * A call ends after ANSWER_S, however much of an answer has come by then, and so does one that has
+ * waited for so long. While more than UNREAD_MAX bytes of answers are unread by clients, no new
+ * calls are made: the worst case is those, and one answer of each connection.
  */
 #include <errno.h>
 #include <event2/buffer.h>
@@ -19,6 +23,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "body.h"
 #include "control.h"
 #include "lib/util/clock.h"
 
@@ -29,6 +34,8 @@
 #define KEEP_MS		250
 #define KEEP_BYTES	(1u << 20)	/* answers that are larger are not kept */
 #define KEPT_MAX	16
+#define UNREAD_MAX	(48u << 20)
+#define TICK_S		1		/* how often the time of calls is looked at */
 
 struct asker {
 	control_done *done;
@@ -39,16 +46,15 @@ struct asker {
 /**
  * struct call - a request
  * @askers: those that wait for its answer; none: it has been answered, and is kept
- * @text, @len: its answer, if it is kept
- * @at: when it was answered
+ * @body: its answer, if it is kept
+ * @at: when it was asked, or answered
  */
 struct call {
 	TAILQ_ENTRY(call) entry;
 	char *request;
 	bool change;
 	struct asker *askers;
-	char *text;
-	size_t len;
+	struct body *body;
 	double at;
 };
 
@@ -66,9 +72,11 @@ struct line {
  * @waiting: calls that no connection is free for
  * @kept: calls that were answered a moment ago
  * @n: calls that wait or are under way
+ * @tick: runs while there are any
  */
 struct control {
 	struct event_base *base;
+	struct event *tick;
 	struct sockaddr_un address;
 	struct line line[LINES];
 	struct calls waiting, kept;
@@ -80,7 +88,8 @@ static void start_waiting(struct control *c);
 static void free_call(struct call *call)
 {
 	free(call->request);
-	free(call->text);
+	if (call->body)
+		body_drop(call->body);
 	free(call);
 }
 
@@ -111,16 +120,13 @@ static void forget_stale(struct control *c)
 		forget_first(c);
 }
 
-static void keep_answer(struct control *c, struct call *call, const char *text, size_t len)
+static void keep_answer(struct control *c, struct call *call, struct body *body)
 {
-	call->text = len <= KEEP_BYTES && !call->change ? malloc(len + 1) : NULL;
-	if (!call->text) {
+	if (body->len > KEEP_BYTES || call->change) {
 		free_call(call);
 		return;
 	}
-	memcpy(call->text, text, len);
-	call->text[len] = '\0';
-	call->len = len;
+	call->body = body_hold(body);
 	call->at = seconds_now();
 	TAILQ_INSERT_TAIL(&c->kept, call, entry);
 	c->n_kept++;
@@ -129,24 +135,31 @@ static void keep_answer(struct control *c, struct call *call, const char *text, 
 
 /* --- calls -------------------------------------------------------------------------------- */
 
+/* Gives all askers of a call the answer, or @code. */
+static void tell_askers(struct call *call, struct body *body, const char *code)
+{
+	struct asker *a;
+
+	while ((a = call->askers) != NULL) {
+		call->askers = a->next;
+		a->done(a->arg, body, code);
+		free(a);
+	}
+}
+
 /* Ends the call of a connection; @code: without an answer. */
-static void end_call(struct line *l, const char *text, size_t len, const char *code)
+static void end_call(struct line *l, struct body *body, const char *code)
 {
 	struct control *c = l->control;
 	struct call *call = l->call;
-	struct asker *a;
 
 	l->call = NULL;
 	c->n--;
 	while (call->change && c->n_kept)
 		forget_first(c);
-	while ((a = call->askers) != NULL) {
-		call->askers = a->next;
-		a->done(a->arg, text, len, code);
-		free(a);
-	}
-	if (text)
-		keep_answer(c, call, text, len);
+	tell_askers(call, body, code);
+	if (body)
+		keep_answer(c, call, body);
 	else
 		free_call(call);
 }
@@ -157,19 +170,44 @@ static void on_control_read(struct bufferevent *bev, void *arg)
 	struct line *l = arg;
 	size_t len;
 	char *text = evbuffer_readln(in, &len, EVBUFFER_EOL_LF);
-	bool asked = l->call != NULL;
+	struct body *body;
 
 	if (!text && evbuffer_get_length(in) < REPLY_MAX)
 		return;
+	body = body_new(text, len);
 	/* A line that was not asked for must not be taken for the reply to the next request. */
-	if (!text || !asked || evbuffer_get_length(in))
+	if (!body || !l->call || evbuffer_get_length(in))
 		close_line(l);
-	else
-		bufferevent_set_timeouts(bev, NULL, NULL);
-	if (asked)
-		end_call(l, text, len, "failed");
-	free(text);
+	if (l->call)
+		end_call(l, body, "failed");
+	if (body)
+		body_drop(body);
 	start_waiting(l->control);
+}
+
+/* Ends the calls that have taken too long; those that wait stand in the order of their time. */
+static void on_control_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct control *c = arg;
+	double latest = seconds_now() - ANSWER_S;
+	struct call *call;
+
+	(void)fd;
+	(void)what;
+	for (unsigned int i = 0; i < LINES; i++)
+		if (c->line[i].call && c->line[i].call->at <= latest) {
+			close_line(&c->line[i]);
+			end_call(&c->line[i], NULL, "timeout");
+		}
+	while ((call = TAILQ_FIRST(&c->waiting)) != NULL && call->at <= latest) {
+		TAILQ_REMOVE(&c->waiting, call, entry);
+		c->n--;
+		tell_askers(call, NULL, "timeout");
+		free_call(call);
+	}
+	start_waiting(c);
+	if (!c->n)
+		event_del(c->tick);
 }
 
 static void on_control_event(struct bufferevent *bev, short what, void *arg)
@@ -181,7 +219,7 @@ static void on_control_event(struct bufferevent *bev, short what, void *arg)
 		return;
 	close_line(l);
 	if (l->call)
-		end_call(l, NULL, 0, what & BEV_EVENT_TIMEOUT ? "timeout" : "unreachable");
+		end_call(l, NULL, "unreachable");
 	start_waiting(l->control);
 }
 
@@ -204,15 +242,12 @@ static bool open_line(struct line *l)
 
 static void start_call(struct line *l, struct call *call)
 {
-	static const struct timeval answer = { ANSWER_S, 0 };
-
 	l->call = call;
 	if (!open_line(l)) {
 		close_line(l);
-		end_call(l, NULL, 0, "unreachable");
+		end_call(l, NULL, "unreachable");
 		return;
 	}
-	bufferevent_set_timeouts(l->bev, &answer, &answer);
 	bufferevent_write(l->bev, call->request, strlen(call->request));
 	bufferevent_write(l->bev, "\n", 1);
 }
@@ -266,6 +301,7 @@ static struct call *new_call(const char *request, bool change)
 		return NULL;
 	call->request = strdup(request);
 	call->change = change;
+	call->at = seconds_now();
 	if (call->request)
 		return call;
 	free(call);
@@ -275,24 +311,30 @@ static struct call *new_call(const char *request, bool change)
 void control_ask(struct control *c, const char *request, bool change, control_done *done,
 		 void *arg)
 {
+	static const struct timeval tick = { TICK_S, 0 };
 	struct call *call;
 
 	forget_stale(c);
 	call = change ? NULL : find_call(c, request);
-	if (call && call->text) {
-		done(arg, call->text, call->len, NULL);
+	if (call && call->body) {
+		done(arg, call->body, NULL);
 		return;
 	}
 	if (call && add_asker(call, done, arg))
 		return;
+	if (body_total() > UNREAD_MAX) {
+		done(arg, NULL, "unread");
+		return;
+	}
 	call = c->n < CALLS_MAX ? new_call(request, change) : NULL;
 	if (!call || !add_asker(call, done, arg)) {
 		if (call)
 			free_call(call);
-		done(arg, NULL, 0, "failed");
+		done(arg, NULL, "failed");
 		return;
 	}
-	c->n++;
+	if (!c->n++)
+		event_add(c->tick, &tick);
 	TAILQ_INSERT_TAIL(&c->waiting, call, entry);
 	start_waiting(c);
 }
@@ -310,20 +352,19 @@ struct control *control_new(struct event_base *base, const char *path)
 	TAILQ_INIT(&c->kept);
 	for (unsigned int i = 0; i < LINES; i++)
 		c->line[i].control = c;
-	return c;
+	c->tick = event_new(base, -1, EV_PERSIST, on_control_tick, c);
+	if (c->tick)
+		return c;
+	free(c);
+	return NULL;
 }
 
 static void drop_call(struct call *call)
 {
-	struct asker *a;
-
-	while (call && (a = call->askers) != NULL) {
-		call->askers = a->next;
-		a->done(a->arg, NULL, 0, "failed");
-		free(a);
-	}
-	if (call)
-		free_call(call);
+	if (!call)
+		return;
+	tell_askers(call, NULL, "failed");
+	free_call(call);
 }
 
 void control_free(struct control *c)
@@ -340,5 +381,6 @@ void control_free(struct control *c)
 		close_line(&c->line[i]);
 		drop_call(c->line[i].call);
 	}
+	event_free(c->tick);
 	free(c);
 }

@@ -7,17 +7,18 @@
 #define FABRICWEB_CONTROL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
-struct event_base;
+struct body;
 struct control;
+struct event_base;
 
 /**
  * control_done - called once for each request
- * @text: the reply; NULL: there is none
- * @code: why there is none: "unreachable", "timeout" or "failed"
+ * @body: the reply, which it may hold; NULL: there is none
+ * @code: why there is none: "unreachable", "timeout", "failed", or "unread": clients have not read
+ *        megabytes of other answers yet
  */
-typedef void control_done(void *arg, const char *text, size_t len, const char *code);
+typedef void control_done(void *arg, struct body *body, const char *code);
 
 /**
  * control_new() - Return: requests to the manager at this socket; NULL if out of memory The socket

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # fabricweb links OpenSSL, so nothing in it may be under GPL-2.0 alone: web-common, the metrics, and
 # of libtorus what these need (test_fabricweb_licences.sh).
-web-common := $(addprefix tools/fabricweb/,request.o reply.o ring.o limit.o users.o) \
+web-common := $(addprefix tools/fabricweb/,request.o reply.o ring.o limit.o source.o users.o) \
 	$(metrics-objs) lib/util/units.o
 web-pkgs := libevent_extra libevent_core libevent_openssl libssl libcrypto jansson inih libcrypt
 
 programs += fabricweb
-fabricweb-objs := $(addprefix tools/fabricweb/,main.o conf.o server.o control.o feed.o files.o tls.o) \
+fabricweb-objs := $(addprefix tools/fabricweb/,main.o conf.o server.o visit.o http.o \
+	control.o body.o feed.o files.o tls.o hasher.o logline.o) \
 	$(web-common) lib/util/inifile.o
 fabricweb-deps := $(B)/libtorus.a
 fabricweb-libs := $(call pkg-libs,$(web-pkgs)) $(lib-libs) -lm

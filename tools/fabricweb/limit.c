@@ -3,7 +3,8 @@
  * evhttp has no limit of connections, and does not tell when one ends before its first request. So
  * each is known by its descriptor and the inode of its socket: a descriptor that is closed, or that
  * has another inode, was of a connection that has ended. Connections are ended by shutdown(), which
- * evhttp takes for a client that leaves.
+ * evhttp takes for a client that leaves; but not while the manager is being asked, so those that
+ * were shut down are counted until their descriptors are closed.
  *
  * Test: tests/unit/test_fabricweb_limit.c.
  */
@@ -13,7 +14,9 @@
 #include "limit.h"
 
 #define REQUEST_S	20	/* time for the first request to arrive as a whole */
-#define NEXT_S		75	/* time until the next one, with the answer to the last one */
+#define ANSWER_S	60	/* time for the manager to answer, or for a small answer to be read */
+#define READ_RATE	16384	/* bytes a second that a client reads at least, of a larger one */
+#define NEXT_S		75	/* time until the next request */
 #define MAKE_ROOM_S	3	/* idle for so long, it gives way to another client */
 
 static ino_t inode_of(int fd)
@@ -27,62 +30,162 @@ static ino_t inode_of(int fd)
 static void drop_ended(struct limit *l)
 {
 	for (unsigned int i = 0; i < l->n;)
-		if (inode_of(l->connection[i].fd) != l->connection[i].inode)
+		if (inode_of(l->connection[i].fd) != l->connection[i].inode) {
+			l->live -= l->connection[i].state != LIMIT_ENDS;
 			l->connection[i] = l->connection[--l->n];
-		else
+		} else {
 			i++;
+		}
 }
 
-static void shut_down(struct limit *l, unsigned int i)
+static void shut_down(struct limit *l, struct limit_connection *c)
 {
-	shutdown(l->connection[i].fd, SHUT_RDWR);
-	l->connection[i] = l->connection[--l->n];
+	shutdown(c->fd, SHUT_RDWR);
+	c->state = LIMIT_ENDS;
+	l->live--;
 }
 
-/* Shuts down the connection that has waited longest without any request. */
-static void evict_idle(struct limit *l, double now)
+/*
+ * Return: the connection that has been longest in a state, for some seconds; NULL if there is none.
+ */
+static struct limit_connection *find_idle_longest(struct limit *l, enum limit_state state, double now)
 {
-	unsigned int oldest = l->n;
+	struct limit_connection *oldest = NULL;
+
+	for (unsigned int i = 0; i < l->n; i++) {
+		struct limit_connection *c = &l->connection[i];
+
+		if (c->state == state && (!oldest || c->since < oldest->since))
+			oldest = c;
+	}
+	return oldest && now - oldest->since >= MAKE_ROOM_S ? oldest : NULL;
+}
+
+static unsigned int count_connections(const struct limit *l, const struct source *from)
+{
+	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < l->n; i++)
-		if (!l->connection[i].asked &&
-		    (oldest == l->n || l->connection[i].since < l->connection[oldest].since))
-			oldest = i;
-	if (oldest < l->n && now - l->connection[oldest].since >= MAKE_ROOM_S)
-		shut_down(l, oldest);
+		n += l->connection[i].state != LIMIT_ENDS && source_is_same(&l->connection[i].from, from);
+	return n;
 }
 
-bool limit_add(struct limit *l, int fd, double now)
+/*
+ * Return: the oldest connection of the client that has most, if another one of @from would not make
+ * that the one that has most; NULL if there is none.
+ */
+static struct limit_connection *find_of_greediest(struct limit *l, const struct source *from)
 {
-	if (l->n == LIMIT_CONNECTIONS)
+	struct limit_connection *found = NULL;
+	unsigned int most = count_connections(l, from) + 1;
+
+	if (2 * most > l->live)	/* others cannot have more; this is also quick when one client floods */
+		return NULL;
+	for (unsigned int i = 0; i < l->n; i++) {
+		struct limit_connection *c = &l->connection[i];
+		unsigned int n = c->state == LIMIT_ENDS ? 0 : count_connections(l, &c->from);
+
+		if (n > most || (n == most && found && c->since < found->since)) {
+			most = n;
+			found = c;
+		}
+	}
+	return found;
+}
+
+static bool evict_for(struct limit *l, const struct source *from, double now)
+{
+	struct limit_connection *c = find_idle_longest(l, LIMIT_SILENT, now);
+
+	if (!c)
+		c = find_idle_longest(l, LIMIT_RESTS, now);
+	if (!c)
+		c = find_of_greediest(l, from);
+	if (c)
+		shut_down(l, c);
+	return c;
+}
+
+bool limit_add(struct limit *l, int fd, const struct source *from, double now)
+{
+	if (l->live >= LIMIT_CONNECTIONS || l->n == LIMIT_CONNECTIONS + LIMIT_ENDING)
 		drop_ended(l);
-	if (l->n == LIMIT_CONNECTIONS)
-		evict_idle(l, now);
-	if (l->n == LIMIT_CONNECTIONS)
+	if (l->n == LIMIT_CONNECTIONS + LIMIT_ENDING ||
+	    (l->live >= LIMIT_CONNECTIONS && !evict_for(l, from, now)))
 		return false;
-	l->connection[l->n++] = (struct limit_connection){ fd, inode_of(fd), now, false, false };
+	l->connection[l->n++] = (struct limit_connection){
+		fd, inode_of(fd), *from, LIMIT_SILENT, now, now + REQUEST_S,
+	};
+	l->live++;
 	return true;
 }
 
-void limit_touch(struct limit *l, int fd, double now, bool streams)
+static struct limit_connection *find_connection(struct limit *l, int fd)
 {
-	for (unsigned int i = 0; i < l->n; i++)
-		if (l->connection[i].fd == fd && l->connection[i].inode == inode_of(fd)) {
-			l->connection[i].since = now;
-			l->connection[i].asked = true;
-			l->connection[i].streams = streams;
-		}
+	for (unsigned int i = 0; i < l->n; i++) {
+		struct limit_connection *c = &l->connection[i];
+
+		if (c->fd == fd && c->state != LIMIT_ENDS && c->inode == inode_of(fd))
+			return c;
+	}
+	return NULL;
+}
+
+void limit_ask(struct limit *l, int fd, double now)
+{
+	struct limit_connection *c = find_connection(l, fd);
+
+	if (!c)
+		return;
+	c->state = LIMIT_ASKS;
+	c->since = now;
+	c->until = now + ANSWER_S;
+}
+
+void limit_answer(struct limit *l, int fd, double now, size_t bytes)
+{
+	struct limit_connection *c = find_connection(l, fd);
+
+	if (c && c->state == LIMIT_ASKS)
+		c->until = now + ANSWER_S + (double)bytes / READ_RATE;
+}
+
+void limit_rest(struct limit *l, int fd, double now)
+{
+	struct limit_connection *c = find_connection(l, fd);
+
+	if (!c || c->state != LIMIT_ASKS)
+		return;
+	c->state = LIMIT_RESTS;
+	c->since = now;
+	c->until = now + NEXT_S;
+}
+
+void limit_stream(struct limit *l, int fd, double now)
+{
+	struct limit_connection *c = find_connection(l, fd);
+
+	if (!c)
+		return;
+	c->state = LIMIT_STREAMS;
+	c->since = now;
 }
 
 void limit_sweep(struct limit *l, double now)
 {
 	drop_ended(l);
-	for (unsigned int i = 0; i < l->n;) {
-		const struct limit_connection *c = &l->connection[i];
+	for (unsigned int i = 0; i < l->n; i++) {
+		struct limit_connection *c = &l->connection[i];
 
-		if (!c->streams && now - c->since >= (c->asked ? NEXT_S : REQUEST_S))
-			shut_down(l, i);
-		else
-			i++;
+		if (c->state != LIMIT_STREAMS && c->state != LIMIT_ENDS && now >= c->until)
+			shut_down(l, c);
 	}
+}
+
+void limit_shed(struct limit *l, double now)
+{
+	struct limit_connection *c = find_idle_longest(l, LIMIT_ASKS, now);
+
+	if (c)
+		shut_down(l, c);
 }

@@ -4,36 +4,62 @@
 #define FABRICWEB_LIMIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
+#include "source.h"
+
 #define LIMIT_CONNECTIONS 256
+#define LIMIT_ENDING	256	/* that were shut down, and are not closed yet */
+
+/** enum limit_state - what a connection does */
+enum limit_state {
+	LIMIT_SILENT,	/* it has made no request that was let in */
+	LIMIT_ASKS,	/* its request is being answered */
+	LIMIT_RESTS,	/* its last request was answered */
+	LIMIT_STREAMS,	/* it gets events, and makes no more requests */
+	LIMIT_ENDS,	/* it was shut down */
+};
 
 /**
  * struct limit - the connections; zeroed, there are none
+ * @live: how many were not shut down
  * @fd, @inode: the socket
- * @since: when it was accepted, or made its last request
- * @asked: it has made a request
- * @streams: it gets events, and makes no more requests
+ * @from: the client
+ * @since: when it got into this state
+ * @until: when it is shut down, if nothing happens
  */
 struct limit {
-	unsigned int n;
+	unsigned int n, live;
 	struct limit_connection {
 		int fd;
 		ino_t inode;
-		double since;
-		bool asked, streams;
-	} connection[LIMIT_CONNECTIONS];
+		struct source from;
+		enum limit_state state;
+		double since, until;
+	} connection[LIMIT_CONNECTIONS + LIMIT_ENDING];
 };
 
 /**
  * limit_add() - count a connection that was accepted
- * Return: false if there are too many, none of which has been idle for seconds. A connection that
- * has been so, without any request, is shut down to make room.
+ * If there are too many, another one is shut down to make room: the one that has been idle longest,
+ * for seconds, or else the oldest of the client that has most, if this client has fewer.
+ * Return: false if there is none such.
  */
-bool limit_add(struct limit *l, int fd, double now);
-/** limit_touch() - a connection made a request; @streams: its answer has no end */
-void limit_touch(struct limit *l, int fd, double now, bool streams);
-/** limit_sweep() - shut down the connections that make no request for too long */
+bool limit_add(struct limit *l, int fd, const struct source *from, double now);
+
+/** limit_ask() - a connection has made a request that was let in */
+void limit_ask(struct limit *l, int fd, double now);
+/** limit_answer() - the answer begins to be sent; @bytes: how much a slow client has to read */
+void limit_answer(struct limit *l, int fd, double now, size_t bytes);
+/** limit_rest() - the answer was sent as a whole */
+void limit_rest(struct limit *l, int fd, double now);
+/** limit_stream() - a connection gets events from now on */
+void limit_stream(struct limit *l, int fd, double now);
+
+/** limit_sweep() - shut down the connections that make no progress for too long */
 void limit_sweep(struct limit *l, double now);
+/** limit_shed() - shut down the connection whose answer has been going on longest, for seconds */
+void limit_shed(struct limit *l, double now);
 
 #endif /* FABRICWEB_LIMIT_H */

@@ -303,10 +303,24 @@ static void plan_metrics(const struct web_request *rq, const char *query, struct
 	plan->format = wants_openmetrics(rq->accept) ? METRICS_OPENMETRICS : METRICS_PROMETHEUS;
 }
 
+static bool take_after(char *pair, struct web_plan *plan)
+{
+	char *value = strchr(pair, '=');
+
+	if (value)
+		*value++ = '\0';
+	if (!value || !decode_text(pair) || !decode_text(value) || strcmp(pair, "after") || *plan->text) {
+		refuse_request(plan, 400, "/events takes no argument but after");
+		return false;
+	}
+	snprintf(plan->text, sizeof(plan->text), "%.63s", value);
+	return true;
+}
+
 /* The header is sent by a browser that connects again, the query by a page that begins. */
 static void plan_events(const struct web_request *rq, const char *query, struct web_plan *plan)
 {
-	const char *after = rq->last_event_id;
+	char copy[WEB_URI_MAX], *at = copy, *pair;
 
 	plan->kind = WEB_EVENTS;
 	if (rq->method == WEB_POST) {
@@ -314,13 +328,12 @@ static void plan_events(const struct web_request *rq, const char *query, struct 
 		plan->allow = "GET, HEAD";
 		return;
 	}
-	if (!after && !strncmp(query, "after=", 6))
-		after = query + 6;
-	else if (!after && *query) {
-		refuse_request(plan, 400, "/events takes no argument but after");
-		return;
-	}
-	snprintf(plan->text, sizeof(plan->text), "%.63s", after ? after : "");
+	snprintf(copy, sizeof(copy), "%s", query);
+	while ((pair = strsep(&at, "&")) != NULL)
+		if (*pair && !take_after(pair, plan))
+			return;
+	if (rq->last_event_id)
+		snprintf(plan->text, sizeof(plan->text), "%.63s", rq->last_event_id);
 }
 
 static void plan_file(const struct web_request *rq, const char *path, struct web_plan *plan)
@@ -332,6 +345,35 @@ static void plan_file(const struct web_request *rq, const char *path, struct web
 		return;
 	}
 	snprintf(plan->text, sizeof(plan->text), "%.63s", *path ? path : "index.html");
+}
+
+/* Return: true if a text of @len bytes is one of the words of @words. */
+static bool is_a_word(const char *text, size_t len, const char *words)
+{
+	while (*words) {
+		size_t n = strcspn(words, " ");
+
+		if (n == len && !strncasecmp(text, words, n))
+			return true;
+		words += n + strspn(words + n, " ");
+	}
+	return false;
+}
+
+/*
+ * A page of another site can have its own name resolved to an address of this server, which makes
+ * it a page of this server for the browser. But the browser sends that name as the host, and sites
+ * have no addresses as names.
+ */
+static bool is_our_host(const struct web_request *rq)
+{
+	const char *host = rq->host;
+	size_t len;
+
+	if (!rq->hosts || !host || *host == '[')
+		return true;
+	len = strcspn(host, ":");
+	return strspn(host, "0123456789.") == len || is_a_word(host, len, rq->hosts);
 }
 
 void web_plan_make(const struct web_request *rq, struct web_plan *plan)
@@ -348,6 +390,11 @@ void web_plan_make(const struct web_request *rq, struct web_plan *plan)
 	if (len >= sizeof(path) || !len || *rq->uri != '/') {
 		refuse_request(plan, len >= sizeof(path) ? 414 : 400,
 			       "a path begins with / and is shorter than %d", WEB_URI_MAX);
+		return;
+	}
+	if (!is_our_host(rq)) {
+		refuse_request(plan, 421, "'%.64s' is no name of this server: see hosts in fabricweb.conf(5)",
+			       rq->host);
 		return;
 	}
 	memcpy(path, rq->uri, len + 1);

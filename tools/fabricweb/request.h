@@ -28,10 +28,11 @@ enum web_method {
  * struct web_request - a request; texts may be NULL if there is no such header
  * @uri: path and query as received
  * @body: not terminated by a NUL byte
+ * @hosts: names that @host may have beside addresses, with blanks between them; NULL: any
  */
 struct web_request {
 	enum web_method method;
-	const char *uri, *accept, *content_type, *origin, *host, *last_event_id;
+	const char *uri, *accept, *content_type, *origin, *host, *last_event_id, *hosts;
 	const char *body;
 	size_t body_len;
 };

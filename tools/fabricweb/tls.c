@@ -26,6 +26,16 @@ static const char *last_error(void)
 	return reason ? reason : "it cannot be read";
 }
 
+/* There is nobody to ask for the passphrase of a key. */
+static int refuse_passphrase(char *buf, int size, int writes, void *arg)
+{
+	(void)buf;
+	(void)size;
+	(void)writes;
+	(void)arg;
+	return -1;
+}
+
 struct tls *tls_load(const char *cert, const char *key, char *why, size_t size)
 {
 	struct tls *tls = calloc(1, sizeof(*tls));
@@ -33,6 +43,8 @@ struct tls *tls_load(const char *cert, const char *key, char *why, size_t size)
 	ERR_clear_error();
 	if (tls)
 		tls->ctx = SSL_CTX_new(TLS_server_method());
+	if (tls && tls->ctx)
+		SSL_CTX_set_default_passwd_cb(tls->ctx, refuse_passphrase);
 	if (!tls || !tls->ctx) {
 		snprintf(why, size, "out of memory");
 	} else if (!SSL_CTX_set_min_proto_version(tls->ctx, TLS1_2_VERSION) ||

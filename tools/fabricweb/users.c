@@ -4,8 +4,8 @@
  * passwords) or sha256:HEX (for tokens, which nobody can guess). A token is sent as "Bearer TOKEN",
  * and either as "Basic" with the name.
  *
- * Hashing a password takes milliseconds. So those that were right are remembered by the SHA-256 of
- * the header, and only some tries a second are made of others.
+ * Hashing a password takes up to a second. So that is done elsewhere (hasher.c), and of each user the
+ * password that was right is remembered, by a SHA-256 that is only of use in this process.
  *
  * Test: tests/unit/test_fabricweb_users.c.
  */
@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,29 +24,23 @@
 #include "users.h"
 
 #define USERS_MAX	256
-#define KNOWN_MAX	16	/* headers that were right */
-#define TRIES_A_SECOND	5
-#define TRIES_AT_ONCE	20
-#define HEADER_MAX	512
 
+/**
+ * struct user - a user
+ * @digest: of the salt and the password, once that was right, which is @known then
+ */
 struct user {
 	char name[USERS_NAME_MAX + 1];
 	enum users_role role;
-	char hash[160];
+	char hash[USERS_HASH_MAX];
+	bool known;
+	unsigned char digest[SHA256_DIGEST_LENGTH];
 };
 
-/**
- * struct users - the users of the file
- * @known: the last headers whose password was right, and whose they are
- * @tries: how many passwords could be tried at time @at
- */
+/** struct users - the users of the file */
 struct users {
-	unsigned int n, n_known;
-	struct {
-		unsigned char digest[SHA256_DIGEST_LENGTH];
-		const struct user *user;
-	} known[KNOWN_MAX];
-	double tries, at;
+	unsigned int n;
+	unsigned char salt[32];
 	struct user user[USERS_MAX];
 };
 
@@ -104,7 +99,7 @@ struct users *users_load(const char *path, char *why, size_t size)
 {
 	struct users *u = calloc(1, sizeof(*u));
 	FILE *f = fopen(path, "re");
-	bool fine = u && f;
+	bool fine = u && f && RAND_bytes(u->salt, sizeof(u->salt)) == 1;
 
 	if (!fine)
 		snprintf(why, size, "cannot read '%s': %s", path, strerror(f ? ENOMEM : errno));
@@ -112,10 +107,8 @@ struct users *users_load(const char *path, char *why, size_t size)
 		fine = read_users(f, u, path, why, size);
 	if (f)
 		fclose(f);
-	if (fine) {
-		u->tries = TRIES_AT_ONCE;
+	if (fine)
 		return u;
-	}
 	users_free(u);
 	return NULL;
 }
@@ -129,119 +122,154 @@ void users_free(struct users *u)
 
 /* --- headers ------------------------------------------------------------------------------ */
 
-static bool is_secret_of(const struct user *user, const char *secret)
+static bool is_digest_of(const char *hash, const char *secret)
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 	char hex[2 * SHA256_DIGEST_LENGTH + 1];
-	struct crypt_data data = { 0 };
-	const char *hash;
-	bool same;
 
-	if (*user->hash == '$') {
-		hash = crypt_r(secret, user->hash, &data);
-		same = hash && strlen(hash) == strlen(user->hash) &&
-		       !CRYPTO_memcmp(hash, user->hash, strlen(hash));
-		OPENSSL_cleanse(&data, sizeof(data));
-		return same;
-	}
 	SHA256((const unsigned char *)secret, strlen(secret), digest);
 	for (unsigned int i = 0; i < sizeof(digest); i++)
 		sprintf(hex + 2 * i, "%02x", digest[i]);
-	return !CRYPTO_memcmp(hex, user->hash + 7, sizeof(hex) - 1);
+	return !CRYPTO_memcmp(hex, hash + 7, sizeof(hex) - 1);
+}
+
+static enum users_role give_role(const struct user *user, char *name)
+{
+	strcpy(name, user ? user->name : "");
+	return user ? user->role : USERS_NOBODY;
+}
+
+static struct user *find_by_name(struct users *u, const char *name)
+{
+	for (unsigned int i = 0; i < u->n; i++)
+		if (!strcmp(u->user[i].name, name))
+			return &u->user[i];
+	return NULL;
+}
+
+static enum users_role check_token(const struct users *u, const char *token, char *name)
+{
+	for (unsigned int i = 0; i < u->n; i++)
+		if (*u->user[i].hash != '$' && is_digest_of(u->user[i].hash, token))
+			return give_role(&u->user[i], name);
+	return USERS_NOBODY;
 }
 
 /*
- * Return: the user with this password or token; @name NULL: that of a token alone; NULL if there is
- * no such user.
+ * Return: the hash of the first user with a password, which takes as long as any; NULL if there is
+ * none.
  */
-static const struct user *find_by_secret(const struct users *u, const char *name,
-					 const char *secret)
+static const char *find_any_hash(const struct users *u)
 {
-	for (unsigned int i = 0; i < u->n; i++) {
-		const struct user *user = &u->user[i];
-
-		if (name ? strcmp(user->name, name) : *user->hash == '$')
-			continue;
-		if (is_secret_of(user, secret))
-			return user;
-	}
+	for (unsigned int i = 0; i < u->n; i++)
+		if (*u->user[i].hash == '$')
+			return u->user[i].hash;
 	return NULL;
 }
 
-static const struct user *check_basic(const struct users *u, const char *base64)
+static void digest_password(const struct users *u, const char *password, unsigned char *digest)
 {
-	unsigned char text[HEADER_MAX];
-	size_t len = strlen(base64);
-	const struct user *user;
+	char text[sizeof(u->salt) + USERS_SECRET_MAX];
+	size_t len = strlen(password);
+
+	memcpy(text, u->salt, sizeof(u->salt));
+	memcpy(text + sizeof(u->salt), password, len);
+	SHA256((const unsigned char *)text, sizeof(u->salt) + len, digest);
+	OPENSSL_cleanse(text, sizeof(text));
+}
+
+/*
+ * An unknown name, or one with a token, takes as long as a wrong password: the time does not tell
+ * which names there are.
+ */
+static enum users_role check_password(struct users *u, const char *given, const char *password,
+				      struct users_try *try, char *name)
+{
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+	struct user *user = find_by_name(u, given);
+	const char *hash = user && *user->hash == '$' ? user->hash : find_any_hash(u);
+
+	if (user && *user->hash != '$' && is_digest_of(user->hash, password))
+		return give_role(user, name);
+	digest_password(u, password, digest);
+	if (user && user->known && !CRYPTO_memcmp(user->digest, digest, sizeof(digest)))
+		return give_role(user, name);
+	if (!hash)
+		return USERS_NOBODY;
+	strcpy(try->name, user && *user->hash == '$' ? user->name : "");
+	strcpy(try->hash, hash);
+	strcpy(try->password, password);
+	return USERS_TRY;
+}
+
+/* Decodes NAME:PASSWORD. Return: the password, within @text; NULL if it is no such text. */
+static char *decode_basic(const char *base64, char *text)
+{
+	size_t len = strlen(base64), pads = 0;
 	char *colon;
 	int n;
 
-	if (!len || len % 4 || len > sizeof(text))
+	if (!len || len % 4 || len > USERS_SECRET_MAX)
 		return NULL;
-	n = EVP_DecodeBlock(text, (const unsigned char *)base64, (int)len);
-	if (n < 0)
+	n = EVP_DecodeBlock((unsigned char *)text, (const unsigned char *)base64, (int)len);
+	while (pads < 2 && base64[len - 1 - pads] == '=')
+		pads++;
+	if (n < 0 || memchr(text, '\0', (size_t)n - pads))
 		return NULL;
-	text[n] = '\0';	/* the padding is decoded as NUL bytes */
-	colon = strchr((char *)text, ':');
-	if (!colon)
-		return NULL;
-	*colon = '\0';
-	user = find_by_secret(u, (char *)text, colon + 1);
-	OPENSSL_cleanse(text, sizeof(text));
-	return user;
+	text[(size_t)n - pads] = '\0';
+	colon = strchr(text, ':');
+	if (colon)
+		*colon++ = '\0';
+	return colon;
 }
 
-static const struct user *find_known(const struct users *u, const unsigned char *digest)
+enum users_role users_check(struct users *u, const char *authorization, char *name,
+			    struct users_try *try)
 {
-	for (unsigned int i = 0; i < KNOWN_MAX; i++)
-		if (u->known[i].user && !CRYPTO_memcmp(u->known[i].digest, digest, SHA256_DIGEST_LENGTH))
-			return u->known[i].user;
-	return NULL;
-}
-
-static void remember_header(struct users *u, const unsigned char *digest, const struct user *user)
-{
-	unsigned int i = u->n_known++ % KNOWN_MAX;
-
-	memcpy(u->known[i].digest, digest, SHA256_DIGEST_LENGTH);
-	u->known[i].user = user;
-}
-
-/* Return: true if one more password may be tried now. */
-static bool take_try(struct users *u, double now)
-{
-	if (now > u->at)
-		u->tries += (now - u->at) * TRIES_A_SECOND;
-	if (u->tries > TRIES_AT_ONCE)
-		u->tries = TRIES_AT_ONCE;
-	u->at = now;
-	if (u->tries < 1)
-		return false;
-	u->tries--;
-	return true;
-}
-
-enum users_role users_check(struct users *u, const char *authorization, double now, char *name)
-{
-	unsigned char digest[SHA256_DIGEST_LENGTH];
-	const struct user *user;
+	char text[USERS_SECRET_MAX], *password;
+	enum users_role role = USERS_NOBODY;
 
 	*name = '\0';
-	if (!authorization || strlen(authorization) >= HEADER_MAX)
+	if (!authorization || strlen(authorization) >= USERS_SECRET_MAX)
 		return USERS_NOBODY;
-	SHA256((const unsigned char *)authorization, strlen(authorization), digest);
-	user = find_known(u, digest);
-	if (!user) {
-		if (!take_try(u, now))
-			return USERS_BUSY;
-		if (!strncasecmp(authorization, "Bearer ", 7))
-			user = find_by_secret(u, NULL, authorization + 7);
-		else if (!strncasecmp(authorization, "Basic ", 6))
-			user = check_basic(u, authorization + 6);
-		if (!user)
-			return USERS_NOBODY;
-		remember_header(u, digest, user);
-	}
-	strcpy(name, user->name);
-	return user->role;
+	if (!strncasecmp(authorization, "Bearer ", 7))
+		return check_token(u, authorization + 7, name);
+	if (strncasecmp(authorization, "Basic ", 6))
+		return USERS_NOBODY;
+	password = decode_basic(authorization + 6, text);
+	if (password)
+		role = check_password(u, text, password, try, name);
+	OPENSSL_cleanse(text, sizeof(text));
+	return role;
+}
+
+bool users_compare(const struct users_try *try, struct crypt_data *data)
+{
+	const char *hash;
+	bool same;
+
+	data->initialized = 0;
+	hash = crypt_r(try->password, try->hash, data);
+	same = hash && strlen(hash) == strlen(try->hash) && !CRYPTO_memcmp(hash, try->hash, strlen(hash));
+	OPENSSL_cleanse(data, sizeof(*data));
+	return same && *try->name;
+}
+
+enum users_role users_accept(struct users *u, const struct users_try *try, char *name)
+{
+	struct user *user = find_by_name(u, try->name);
+
+	*name = '\0';
+	if (!user || strcmp(user->hash, try->hash))	/* the file was read again meanwhile */
+		return USERS_NOBODY;
+	digest_password(u, try->password, user->digest);
+	user->known = true;
+	return give_role(user, name);
+}
+
+bool users_agree(struct users *a, struct users *b, const char *name)
+{
+	const struct user *old = find_by_name(a, name), *new = find_by_name(b, name);
+
+	return old && new && old->role == new->role && !strcmp(old->hash, new->hash);
 }

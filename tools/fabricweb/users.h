@@ -3,18 +3,31 @@
 #ifndef FABRICWEB_USERS_H
 #define FABRICWEB_USERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-#define USERS_NAME_MAX	32
+#define USERS_NAME_MAX		32
+#define USERS_HASH_MAX		160
+#define USERS_SECRET_MAX	512	/* a header, and what is in it */
 
-/** enum users_role - what a client may do; USERS_BUSY: too many wrong passwords, ask later */
+/** enum users_role - what a client may do */
 enum users_role {
 	USERS_NOBODY,
 	USERS_READ,
 	USERS_CHANGE,
-	USERS_BUSY,
+	USERS_TRY,	/* its password has to be hashed first: users_compare() */
 };
 
+/**
+ * struct users_try - a password that a client sent
+ * @name: the user; "": there is none of that name, so the password is wrong
+ * @hash: what the password is compared with
+ */
+struct users_try {
+	char name[USERS_NAME_MAX + 1], password[USERS_SECRET_MAX], hash[USERS_HASH_MAX];
+};
+
+struct crypt_data;
 struct users;
 
 /**
@@ -29,7 +42,26 @@ void users_free(struct users *u);
  * users_check() - find out who a client is
  * @authorization: the header, or NULL
  * @name: gets the name, USERS_NAME_MAX + 1 bytes
+ * @try: what to compare if this returns USERS_TRY, as a password that was not right before
  */
-enum users_role users_check(struct users *u, const char *authorization, double now, char *name);
+enum users_role users_check(struct users *u, const char *authorization, char *name,
+			    struct users_try *try);
+
+/**
+ * users_compare() - hash a password, which takes up to a second
+ * @data: room for that
+ * It needs nothing but @try, so another thread may call it. Return: true if it is right.
+ */
+bool users_compare(const struct users_try *try, struct crypt_data *data);
+
+/**
+ * users_accept() - remember a password that is right
+ * @name: gets the name
+ * Return: the role; USERS_NOBODY if the user has another password by now.
+ */
+enum users_role users_accept(struct users *u, const struct users_try *try, char *name);
+
+/** users_agree() - Return: true if the user is in both files, with the same role and secret */
+bool users_agree(struct users *a, struct users *b, const char *name);
 
 #endif /* FABRICWEB_USERS_H */

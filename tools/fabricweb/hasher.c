@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The thread takes one password after the other. What it shares with the loop is guarded by a
+ * mutex; it tells the loop by a descriptor that a password was compared.
+ */
+#include <crypt.h>
+#include <event2/event.h>
+#include <openssl/crypto.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "hasher.h"
+
+#define JOBS_MAX	32
+#define JOBS_OF_ONE	4	/* of a client */
+
+struct job {
+	TAILQ_ENTRY(job) entry;
+	struct users_try try;
+	struct source from;
+	hasher_done *done;
+	void *arg;
+	bool right;
+};
+
+TAILQ_HEAD(jobs, job);
+
+/**
+ * struct hasher - the thread
+ * @mutex: guards all that follows it
+ * @waiting, @compared: passwords before and after
+ * @now: the password that is being hashed, or NULL
+ * @last: the client whose password was taken last
+ */
+struct hasher {
+	pthread_t thread;
+	struct event *event;
+	int fd;
+	pthread_mutex_t mutex;
+	pthread_cond_t more;
+	struct jobs waiting, compared;
+	struct job *now;
+	struct source last;
+	bool ends;
+};
+
+/* Return: the password that comes next: the first of another client than the last one, if any. */
+static struct job *take_next_job(struct hasher *h)
+{
+	struct job *j;
+
+	TAILQ_FOREACH(j, &h->waiting, entry)
+		if (!source_is_same(&j->from, &h->last))
+			break;
+	if (!j)
+		j = TAILQ_FIRST(&h->waiting);
+	TAILQ_REMOVE(&h->waiting, j, entry);
+	h->last = j->from;
+	return j;
+}
+
+static void *hash_passwords(void *arg)
+{
+	struct crypt_data *data = calloc(1, sizeof(*data));
+	static const uint64_t one = 1;
+	struct hasher *h = arg;
+
+	pthread_mutex_lock(&h->mutex);
+	for (;;) {
+		struct job *j;
+
+		while (!h->ends && TAILQ_EMPTY(&h->waiting))
+			pthread_cond_wait(&h->more, &h->mutex);
+		if (h->ends)
+			break;
+		j = h->now = take_next_job(h);
+		pthread_mutex_unlock(&h->mutex);
+		j->right = data && users_compare(&j->try, data);
+		pthread_mutex_lock(&h->mutex);
+		h->now = NULL;
+		TAILQ_INSERT_TAIL(&h->compared, j, entry);
+		if (write(h->fd, &one, sizeof(one)) < 0)
+			break;
+	}
+	pthread_mutex_unlock(&h->mutex);
+	free(data);
+	return NULL;
+}
+
+static void finish_job(struct job *j)
+{
+	j->done(j->arg, &j->try, j->right);
+	OPENSSL_cleanse(&j->try, sizeof(j->try));
+	free(j);
+}
+
+static void on_compared(evutil_socket_t fd, short what, void *arg)
+{
+	struct jobs compared = TAILQ_HEAD_INITIALIZER(compared);
+	struct hasher *h = arg;
+	struct job *j;
+	uint64_t n;
+
+	(void)what;
+	if (read(fd, &n, sizeof(n)) < 0)
+		return;
+	pthread_mutex_lock(&h->mutex);
+	TAILQ_CONCAT(&compared, &h->compared, entry);
+	pthread_mutex_unlock(&h->mutex);
+	while ((j = TAILQ_FIRST(&compared)) != NULL) {
+		TAILQ_REMOVE(&compared, j, entry);
+		finish_job(j);
+	}
+}
+
+/* Return: true if one more password of a client may wait. */
+static bool has_room_for(const struct hasher *h, const struct source *from)
+{
+	unsigned int all = 0, of_one = 0;
+	const struct job *j;
+
+	TAILQ_FOREACH(j, &h->waiting, entry) {
+		all++;
+		of_one += source_is_same(&j->from, from);
+	}
+	of_one += h->now && source_is_same(&h->now->from, from);
+	return all < JOBS_MAX && of_one < JOBS_OF_ONE;
+}
+
+bool hasher_add(struct hasher *h, const struct users_try *try, const struct source *from,
+		hasher_done *done, void *arg)
+{
+	struct job *j = malloc(sizeof(*j));
+	bool room;
+
+	if (!j)
+		return false;
+	*j = (struct job){ .try = *try, .from = *from, .done = done, .arg = arg };
+	pthread_mutex_lock(&h->mutex);
+	room = has_room_for(h, from);
+	if (room) {
+		TAILQ_INSERT_TAIL(&h->waiting, j, entry);
+		pthread_cond_signal(&h->more);
+	}
+	pthread_mutex_unlock(&h->mutex);
+	if (!room)
+		free(j);
+	return room;
+}
+
+/* Signals are for the loop. */
+static bool start_hashing(struct hasher *h)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&h->thread, NULL, hash_passwords, h);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return !rc;
+}
+
+struct hasher *hasher_new(struct event_base *base)
+{
+	struct hasher *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	TAILQ_INIT(&h->waiting);
+	TAILQ_INIT(&h->compared);
+	pthread_mutex_init(&h->mutex, NULL);
+	pthread_cond_init(&h->more, NULL);
+	h->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	h->event = h->fd < 0 ? NULL : event_new(base, h->fd, EV_READ | EV_PERSIST, on_compared, h);
+	if (h->event && !event_add(h->event, NULL) && start_hashing(h))
+		return h;
+	if (h->event)
+		event_free(h->event);
+	if (h->fd >= 0)
+		close(h->fd);
+	free(h);
+	return NULL;
+}
+
+void hasher_free(struct hasher *h)
+{
+	struct job *j;
+
+	pthread_mutex_lock(&h->mutex);
+	h->ends = true;
+	pthread_cond_signal(&h->more);
+	pthread_mutex_unlock(&h->mutex);
+	pthread_join(h->thread, NULL);
+	TAILQ_CONCAT(&h->waiting, &h->compared, entry);
+	while ((j = TAILQ_FIRST(&h->waiting)) != NULL) {
+		TAILQ_REMOVE(&h->waiting, j, entry);
+		j->right = false;
+		finish_job(j);
+	}
+	event_free(h->event);
+	close(h->fd);
+	pthread_cond_destroy(&h->more);
+	pthread_mutex_destroy(&h->mutex);
+	free(h);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Answers by evhttp, and what of a request does not depend on its meaning. */
+#ifndef FABRICWEB_HTTP_H
+#define FABRICWEB_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "request.h"
+
+struct evbuffer;
+struct evhttp_request;
+
+void http_add_header(struct evhttp_request *rq, const char *name, const char *value);
+
+/** http_send() - send an answer; @text is emptied, NULL: there was no memory for it */
+void http_send(struct evhttp_request *rq, int status, const char *type, struct evbuffer *text);
+/** http_send_failure() - send an object with a code and a text (fabricweb(8)) */
+void http_send_failure(struct evhttp_request *rq, int status, const char *code, const char *text);
+
+enum web_method http_method(struct evhttp_request *rq);
+/** http_has_clear_end() - Return: true if it is beyond doubt where the request ends */
+bool http_has_clear_end(struct evhttp_request *rq);
+/** http_descriptor() - Return: of the connection, -1 if that has ended */
+int http_descriptor(struct evhttp_request *rq);
+
+#endif /* FABRICWEB_HTTP_H */
