@@ -71,6 +71,7 @@ complete() {
 		usr/share/man/man8/torusemu.8
 		usr/share/zsh/site-functions/_fabricctl
 		usr/share/zsh/site-functions/_fabricsim
+		usr/share/zsh/site-functions/_fabricweb
 	END
 }
 

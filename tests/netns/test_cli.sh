@@ -193,6 +193,7 @@ zsh_completion() {
 	local all='0,0 0,1 1,0 1,1 n0-0 n0-1 n1-0 n1-1'
 	mkdir -p "$tmp/zsh" && cp "$TOP/tools/fabricctl/fabricctl.zsh" "$tmp/zsh/_fabricctl" &&
 		cp "$TOP/tools/fabricsim/fabricsim.zsh" "$tmp/zsh/_fabricsim" &&
+		cp "$TOP/tools/fabricweb/fabricweb.zsh" "$tmp/zsh/_fabricweb" &&
 		zsh_offers table fabricctl ta && zsh_offers 'silence status swap' fabricctl lab s &&
 		zsh_offers "$all" fabricctl lab kill --name "$lab" '' &&
 		zsh_offers 'n1-0 n1-1' fabricctl exclude --lab "$lab" n1 &&
@@ -203,7 +204,8 @@ zsh_completion() {
 		zsh_offers 'dac24 dac26 dac28 dac30' fabricctl lab line 0,0:+x --class d &&
 		zsh_offers --all fabricctl table --a && zsh_offers full fabricctl nodes --json= &&
 		zsh_offers "$lab" fabricctl nodes --lab "$lab" && zsh_offers _fabricsim fabricctl device check "$tmp/zsh/_fabrics" &&
-		zsh_offers 'recovery replay retry route' fabricsim r && zsh_offers 'fig3 fig4 fig5 fig6 fig7 fig8' fabricsim retry --figure f
+		zsh_offers 'recovery replay retry route' fabricsim r && zsh_offers 'fig3 fig4 fig5 fig6 fig7 fig8' fabricsim retry --figure f &&
+		zsh_offers '--check --config --control' fabricweb --c && zsh_offers _fabricweb fabricweb --users "$tmp/zsh/_fabricw"
 }
 
 # Where there is no lab a manager tells the nodes.

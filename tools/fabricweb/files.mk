@@ -18,12 +18,14 @@ $(B)/tools/fabricweb/files.o: $(wildcard tools/fabricweb/page/*)
 install-fabricweb: $(B)/fabricweb
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man8 \
 		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(COMPLETIONDIR) $(DESTDIR)$(UNITDIR) \
+		$(DESTDIR)$(ZSHCOMPLETIONDIR) \
 		$(DESTDIR)$(PREFIX)/share/doc/fabricweb
 	install -m 755 $(B)/fabricweb $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 tools/fabricweb/fabricweb.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 	install -m 644 tools/fabricweb/fabricweb.conf.5 $(DESTDIR)$(PREFIX)/share/man/man5/
 	install -m 644 tools/fabricweb/fabricweb.conf $(DESTDIR)$(PREFIX)/share/doc/fabricweb/
 	install -m 644 tools/fabricweb/fabricweb.bash $(DESTDIR)$(COMPLETIONDIR)/fabricweb
+	install -m 644 tools/fabricweb/fabricweb.zsh $(DESTDIR)$(ZSHCOMPLETIONDIR)/_fabricweb
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@OF@||' -e 's|@CONFIG@|$(SYSCONFDIR)/fabricweb.conf|' \
 		tools/fabricweb/fabricweb.service.in > $(DESTDIR)$(UNITDIR)/fabricweb.service
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@OF@| (%i)|' -e 's|@CONFIG@|$(SYSCONFDIR)/fabricweb-%i.conf|' \
