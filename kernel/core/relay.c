@@ -33,17 +33,28 @@ static struct tn_relay_peer *peer_of(struct tn_relay *r, u32 node)
 	return p;
 }
 
+/*
+ * Ends a generation in which the window had packets. Counts of an earlier one whose turn would come
+ * again are cleared by then, some nodes at a time: all of them within 2^16 turns.
+ */
+static void end_turn(struct tn_relay *r)
+{
+	u32 n = r->nodes / 0x10000 + 1;
+
+	r->turn++;
+	while (n--) {
+		forget_sent(r, &r->peer[r->sweep]);
+		r->sweep = r->sweep + 1 < r->nodes ? r->sweep + 1 : 0;
+	}
+}
+
 void tn_relay_renew(struct tn_relay *r, u32 gen)
 {
-	u32 i;
-
 	if (gen == r->gen)
 		return;
 	tn_assert(r->used || !r->out);
 	if (r->used)
-		r->turn++;
-	for (i = 0; r->used && !r->turn && i < r->nodes; i++)	/* each 2^16th time */
-		forget_sent(r, &r->peer[i]);
+		end_turn(r);
 	r->gen = gen;
 	r->renewals++;
 	r->used = false;

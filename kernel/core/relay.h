@@ -142,6 +142,7 @@ struct tn_relay_peer {
  * @gen: generation of that window
  * @renewals: how many generations of that window have begun, modulo 256
  * @turn: how many generations in which it had a packet have ended, modulo 2^16
+ * @sweep: the node whose counts tn_relay_renew() clears next
  * @used: the window had a packet in this generation
  * @riders: number of packets without a window that wait here
  * @cursor: the node that tn_relay_ask() examines next
@@ -158,6 +159,7 @@ struct tn_relay {
 	u32 gen;
 	u8 renewals;
 	u16 turn;
+	u32 sweep;
 	bool used;
 	u32 riders;
 	u32 cursor;

@@ -366,6 +366,31 @@ static void test_old_counts(void **state)
 	assert_int_equal(tn_relay_ask(&r, NODES), 2);
 }
 
+/* Of many nodes, few are looked at whenever a generation begins, and all before their turn is back. */
+static void test_sweep(void **state)
+{
+	enum { MANY = 0x20001 };
+	struct tn_relay_peer *peer = calloc(MANY, sizeof(*peer));
+	struct tn_pkt old = { .via = { .dst = MANY - 1 } }, pkt = { .via = { .dst = 2 } };
+	unsigned int fresh = 0;
+	struct tn_relay r;
+
+	(void)state;
+	assert_non_null(peer);
+	tn_relay_init(&r, peer, MANY, 10);
+	tn_relay_charge(&r, &old, 0);
+	for (u32 gen = 1; gen <= 65536; gen++) {
+		tn_relay_renew(&r, gen);
+		if (gen < 65536)
+			tn_relay_charge(&r, &pkt, 0);
+	}
+	for (u32 node = 0; node < MANY; node++)
+		fresh += peer[node].turn == r.turn;
+	assert_int_equal(fresh, 3);
+	assert_false(tn_relay_acked(&r, MANY - 1, 65536, 1));
+	free(peer);
+}
+
 /* The nodes that sent no count since the last check are asked one after the other. */
 static void test_mute(void **state)
 {
@@ -430,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_capacity),
 		cmocka_unit_test(test_renew),
 		cmocka_unit_test(test_old_counts),
+		cmocka_unit_test(test_sweep),
 		cmocka_unit_test(test_mute),
 		cmocka_unit_test(test_acked),
 	};
