@@ -66,6 +66,12 @@ bounds() {
 	for k in 5.19.0 6.0.1 6.16.0 6.20.3 6.150.1 7.1.0 16.1.0-1; do
 		[[ ! $k =~ $BUILD_EXCLUSIVE_KERNEL ]] || { echo "$k is not"; return 1; }
 	done
+	for k in x86_64 aarch64 riscv64 ppc64le s390x; do
+		[[ $k =~ $BUILD_EXCLUSIVE_ARCH ]] || { echo "$k is left out"; return 1; }
+	done
+	for k in i686 armv7l riscv32 ppc; do
+		[[ ! $k =~ $BUILD_EXCLUSIVE_ARCH ]] || { echo "$k is not"; return 1; }
+	done
 }
 
 stock=$(tests/vm/kernel stock) && next=$(tests/vm/kernel next)
