@@ -151,10 +151,10 @@ tests/sim/test_rings-objs := tests/sim/test_rings.o tests/sim/ends.o $(sim-objs)
 tests/sim/test_rings-deps := $(B)/libtorus.a
 tests/sim/test_rings-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
-tests += tests/sim/test_plan
-tests/sim/test_plan-objs := tests/sim/test_plan.o tests/sim/ends.o $(sim-objs)
-tests/sim/test_plan-deps := $(B)/libtorus.a
-tests/sim/test_plan-libs := $(svc-libs) $(call pkg-libs,cmocka)
+tests += tests/sim/test_address_plan
+tests/sim/test_address_plan-objs := tests/sim/test_address_plan.o tests/sim/ends.o $(sim-objs)
+tests/sim/test_address_plan-deps := $(B)/libtorus.a
+tests/sim/test_address_plan-libs := $(svc-libs) $(call pkg-libs,cmocka)
 tests += tests/sim/test_lost
 tests/sim/test_lost-objs := tests/sim/test_lost.o tests/sim/ends.o $(sim-objs)
 tests/sim/test_lost-deps := $(B)/libtorus.a

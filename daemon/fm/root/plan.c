@@ -28,7 +28,7 @@
  * address is in it may have joined already; it refuses the table (node/task.c), becomes silent, and
  * is refused when it joins again. If that node is the root itself, it hands over (resign.c).
  *
- * Tests: tests/sim/test_plan.c, tests/netns/test_plan.sh.
+ * Tests: tests/sim/test_address_plan.c, tests/netns/test_address_plan.sh.
  */
 #include <stdio.h>
 #include <string.h>
