@@ -101,7 +101,7 @@ void linktest_free(struct linktest *t)
 
 /* --- packets --------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t x)
+static uint64_t mix_pattern(uint64_t x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -111,7 +111,7 @@ static uint64_t mix(uint64_t x)
 /* Writes bytes @at to @at + 7 of the pattern. */
 static void pattern_word(uint64_t token, uint32_t number, size_t at, uint8_t *word)
 {
-	put_le(word, mix((token ^ (uint64_t)number << 32) + at * 0x9e3779b97f4a7c15u), 8);
+	put_le(word, mix_pattern((token ^ (uint64_t)number << 32) + at * 0x9e3779b97f4a7c15u), 8);
 }
 
 static void put_pattern(uint8_t *p, size_t len, uint64_t token, uint32_t number)
@@ -224,7 +224,7 @@ int linktest_begin(struct linktest *t, unsigned int port, enum linktest_role rol
 	return 0;
 }
 
-static uint64_t sooner(uint64_t a, uint64_t b)
+static uint64_t pick_sooner(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -454,7 +454,7 @@ static void forget_old(struct end *e, uint64_t now)
 
 static uint64_t echo_expiry(const struct run *r)
 {
-	return sooner(r->until, r->asked + UNHEARD);
+	return pick_sooner(r->until, r->asked + UNHEARD);
 }
 
 static void run_end(struct linktest *t, unsigned int port, uint64_t now)
@@ -546,16 +546,16 @@ bool linktest_heard(struct linktest *t, unsigned int port, const void *data, siz
 
 static uint64_t sender_expiry(const struct run *r, bool busy)
 {
-	uint64_t at = sooner(r->all ? UINT64_MAX : r->until, r->asked + UNASKED);
+	uint64_t at = pick_sooner(r->all ? UINT64_MAX : r->until, r->asked + UNASKED);
 	unsigned int used = 0;
 
 	for (unsigned int i = 0; i < LINKTEST_WINDOW; i++) {
 		if (!r->out[i].at)
 			continue;
 		used++;
-		at = sooner(at, r->out[i].at + WAIT);
+		at = pick_sooner(at, r->out[i].at + WAIT);
 	}
-	return r->all || busy || used == LINKTEST_WINDOW ? at : sooner(at, r->next_at);
+	return r->all || busy || used == LINKTEST_WINDOW ? at : pick_sooner(at, r->next_at);
 }
 
 static uint64_t end_expiry(const struct end *e)
@@ -566,9 +566,9 @@ static uint64_t end_expiry(const struct end *e)
 		const struct run *r = &e->run[i];
 
 		if (r->r.state > LINKTEST_RUNS)
-			at = sooner(at, r->asked + KEPT);
+			at = pick_sooner(at, r->asked + KEPT);
 		else if (is_running(r))
-			at = sooner(at, i == LINKTEST_ECHO ? echo_expiry(r) :
+			at = pick_sooner(at, i == LINKTEST_ECHO ? echo_expiry(r) :
 				    sender_expiry(r, e->busy || e->n == QUEUE));
 	}
 	return at;
@@ -580,6 +580,6 @@ uint64_t linktest_expiry(const struct linktest *t)
 
 	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++)
 		if (t->end[i])
-			at = sooner(at, end_expiry(t->end[i]));
+			at = pick_sooner(at, end_expiry(t->end[i]));
 	return at;
 }

@@ -32,16 +32,16 @@ static void copy_text(char *to, const uint8_t *from, size_t len)
 	to[len] = '\0';
 }
 
-static unsigned int be16(const uint8_t *p)
+static unsigned int read_be16(const uint8_t *p)
 {
 	return (unsigned int)p[0] << 8 | p[1];
 }
 
 static void set_measured(struct module *m, const uint8_t *celsius, const uint8_t *volts)
 {
-	m->measured = be16(celsius) || be16(volts);
-	m->celsius = (double)(int16_t)be16(celsius) / 256;
-	m->volts = be16(volts) * 100e-6;
+	m->measured = read_be16(celsius) || read_be16(volts);
+	m->celsius = (double)(int16_t)read_be16(celsius) / 256;
+	m->volts = read_be16(volts) * 100e-6;
 }
 
 /* Powers are in units of 0.1 uW. A plug without light reports 0 for all lanes. */
@@ -50,8 +50,8 @@ static unsigned int get_powers(double *mw, const uint8_t *p, unsigned int lanes)
 	bool some = false;
 
 	for (unsigned int i = 0; i < lanes; i++) {
-		mw[i] = be16(p + 2 * i) * 1e-4;
-		some |= be16(p + 2 * i) != 0;
+		mw[i] = read_be16(p + 2 * i) * 1e-4;
+		some |= read_be16(p + 2 * i) != 0;
 	}
 	return some ? lanes : 0;
 }

@@ -174,7 +174,7 @@ int torus_dev_run(struct torus_dev *d, struct torus_req *r)
 static LIST_HEAD(all_devs);
 
 /* Return: the user namespace below the initial one that @ns is, or is nested in. */
-static const struct user_namespace *outermost(const struct user_namespace *ns)
+static const struct user_namespace *find_outermost_ns(const struct user_namespace *ns)
 {
 	while (ns->parent != &init_user_ns)
 		ns = ns->parent;
@@ -189,8 +189,8 @@ static bool share_limit(const struct user_namespace *a, const struct user_namesp
 {
 	if (a == &init_user_ns || b == &init_user_ns)
 		return false;
-	a = outermost(a);
-	b = outermost(b);
+	a = find_outermost_ns(a);
+	b = find_outermost_ns(b);
 	return a == b || (uid_eq(a->owner, b->owner) && !uid_eq(a->owner, GLOBAL_ROOT_UID));
 }
 

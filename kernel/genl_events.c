@@ -47,7 +47,7 @@ static void note_lost(struct torus_dev *d, unsigned int group)
 }
 
 /* Return: the counter of waiting events that has one limit with @note. */
-static u32 *waiting(struct torus_events *e, const struct note *note)
+static u32 *find_waiting_count(struct torus_events *e, const struct note *note)
 {
 	return note->port == NO_PORT ? &e->states : &e->mgmt[note->port];
 }
@@ -82,9 +82,9 @@ static bool ntf_queue(struct torus_dev *d, unsigned int group, unsigned int port
 	if (!err) {
 		genlmsg_end(skb, hdr);
 		spin_lock_bh(&e->queue.lock);
-		fits = *waiting(e, note) < max;
+		fits = *find_waiting_count(e, note) < max;
 		if (fits) {
-			++*waiting(e, note);
+			++*find_waiting_count(e, note);
 			__skb_queue_tail(&e->queue, skb);
 		}
 		spin_unlock_bh(&e->queue.lock);
@@ -135,7 +135,7 @@ static void send_waiting(struct work_struct *work)
 		spin_lock_bh(&e->queue.lock);
 		skb = __skb_dequeue(&e->queue);
 		if (skb)
-			--*waiting(e, note_of(skb));
+			--*find_waiting_count(e, note_of(skb));
 		spin_unlock_bh(&e->queue.lock);
 		if (!skb)
 			break;

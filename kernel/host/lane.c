@@ -192,7 +192,7 @@ static u64 time_to_stop(const struct torus_host *h, unsigned int q)
 	return left < GRACE ? 0 : left;
 }
 
-static u64 least(u64 a, u64 b)
+static u64 take_least(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
@@ -201,7 +201,7 @@ static void begin_stop(struct torus_host *h, struct torus_host_msg *msg, u64 now
 {
 	u64 back = (now - h->open_since[msg->from]) / (SHARE - 1);
 
-	h->stop_spent[msg->from] -= least(h->stop_spent[msg->from], back);
+	h->stop_spent[msg->from] -= take_least(h->stop_spent[msg->from], back);
 	h->open_since[msg->from] = now;
 	h->stopped[msg->from] = msg;
 	h->stopped_since[msg->from] = now;
@@ -216,7 +216,7 @@ static void end_stop(struct torus_host *h, unsigned int q, u64 now)
 	if (!spent || !h->stop_shared[q])
 		return;
 	h->stop_shared[q]--;
-	h->stop_spent[q] = least(h->stop_spent[q] + spent, GRACE + PATIENCE);
+	h->stop_spent[q] = take_least(h->stop_spent[q] + spent, GRACE + PATIENCE);
 }
 
 /*
@@ -231,7 +231,7 @@ static bool place_message(struct torus_host *h, struct torus_host_msg *msg, u64 
 	u32 set = 1u << set_of(msg->dst, msg->vc);
 	u64 most = time_to_stop(h, msg->from);
 
-	if (used ? has_memory(h, l, msg->bytes) : l && now - since >= least(GRACE, most)) {
+	if (used ? has_memory(h, l, msg->bytes) : l && now - since >= take_least(GRACE, most)) {
 		push_message(h, l, msg, now);
 		return false;
 	}
@@ -348,10 +348,10 @@ static u64 expiry_of(struct torus_host *h, const struct torus_host_msg *msg)
 	u64 most = time_to_stop(h, msg->from), since = h->stopped_since[msg->from];
 
 	if (!l)
-		return since + least(PATIENCE, most);
+		return since + take_least(PATIENCE, most);
 	if (!is_lane_used(h, (unsigned int)(l - h->lane)))
-		return since + least(GRACE, most);
-	return most == ~0ull ? l->since + PATIENCE : least(l->since + PATIENCE, since + most);
+		return since + take_least(GRACE, most);
+	return most == ~0ull ? l->since + PATIENCE : take_least(l->since + PATIENCE, since + most);
 }
 
 u64 torus_host_expiry(struct torus_host *h)

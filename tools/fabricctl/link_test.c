@@ -127,7 +127,7 @@ static int begin_end(struct ask *a, const struct place *at, const char *step, co
 				 "update it") : status;
 }
 
-static int show(struct ask *a, const struct place *at, const char *token, json_t **data)
+static int ask_result(struct ask *a, const struct place *at, const char *token, json_t **data)
 {
 	json_decref(*data);
 	*data = NULL;
@@ -154,7 +154,7 @@ static bool is_over(const json_t *data)
 
 static int wait_for_end(struct ask *a, const struct place *at, const char *token, json_t **data)
 {
-	int status = show(a, at, token, data);
+	int status = ask_result(a, at, token, data);
 	bool stopped = false;
 
 	while (status == OK && !is_over(*data) && !stopped) {
@@ -163,7 +163,7 @@ static int wait_for_end(struct ask *a, const struct place *at, const char *token
 			 (unsigned long long)json_count(*data, "sent"),
 			 (unsigned long long)json_count(*data, "lost"));
 		stopped = wait_or_stopped();
-		status = show(a, at, token, data);
+		status = ask_result(a, at, token, data);
 	}
 	progress("%s", "");
 	return status;
@@ -188,7 +188,7 @@ static int run_test(struct ask *a, const struct place *at, const struct place *p
 		status = wait_for_end(a, at, token, send);
 	}
 	if (status == OK)
-		status = show(a, peer, token, echo);
+		status = ask_result(a, peer, token, echo);
 	end_test(a, at, token);
 	end_test(a, peer, token);
 	return status;

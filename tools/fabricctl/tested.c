@@ -95,7 +95,7 @@ static void judge_end(const json_t *end, const json_t *place, json_t *reasons)
 		add_reason(reasons, "%s: %s", json_end_text(place, at), why ? why : "the test failed");
 }
 
-static json_t *judge(const struct tested *t, const json_t *directions)
+static json_t *judge_directions(const struct tested *t, const json_t *directions)
 {
 	uint64_t sent = json_count(t->send, "sent"), lost = json_count(t->send, "lost");
 	uint64_t received = json_count(t->send, "received");
@@ -122,7 +122,7 @@ json_t *tested_json(const struct tested *t)
 
 	directions = json_pack("[o, o]", direction_json(own, peer, t->send, t->echo),
 			       direction_json(peer, own, t->echo, t->send));
-	reasons = judge(t, directions);
+	reasons = judge_directions(t, directions);
 	j = json_pack("{sO? sO? sO? sO? ss sf sI sI sI sI sO? sf sf sO? so so}",
 		      "node", json_object_get(t->link, "node"), "port",
 		      json_object_get(t->link, "port"), "name", json_object_get(t->link, "name"),

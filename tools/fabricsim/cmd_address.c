@@ -85,7 +85,7 @@ static json_t *holes_json(const struct torus_dm *dm)
 	return list;
 }
 
-static double per(uint64_t sum, uint64_t n)
+static double ratio_or_zero(uint64_t sum, uint64_t n)
 {
 	return n ? (double)sum / (double)n : 0;
 }
@@ -102,8 +102,10 @@ static json_t *address_point_json(const struct address_graph *g, const struct to
 	served = w.pairs - w.loops;
 	point = json_pack("{ss si si si sf sf sf sf sI sI si sI}", "shape", g->name, "nodes", (int)g->n,
 			  "m", (int)torus_dm_digits(dm), "holes", (int)torus_dm_holes(dm, NULL, NULL),
-			  "mean_hops", per(w.hops, served), "minimal_hops", per(w.minimal, served),
-			  "stretch", w.minimal ? per(w.hops, w.minimal) : 1, "legs", per(w.legs, served),
+			  "mean_hops", ratio_or_zero(w.hops, served),
+			  "minimal_hops", ratio_or_zero(w.minimal, served),
+			  "stretch", w.minimal ? ratio_or_zero(w.hops, w.minimal) : 1,
+			  "legs", ratio_or_zero(w.legs, served),
 			  "loops", (json_int_t)w.loops, "pairs", (json_int_t)w.pairs, "table_bytes",
 			  (int)(8 * torus_dm_digits(dm)), "rows_bytes", (json_int_t)(8 * (uint64_t)g->n));
 	if (point && as_written)

@@ -35,7 +35,7 @@ static inline uint32_t field_of(uint64_t addr)
 }
 
 /* Adds to the count of operations; without a count the compiler leaves it out. */
-static inline void spend(uint64_t *ops, unsigned int n)
+static inline void spend_ops(uint64_t *ops, unsigned int n)
 {
 	if (ops)
 		*ops += n;
@@ -48,44 +48,44 @@ search_rows(enum translate_program program, const struct translate_bridge *b, ui
 {
 	uint32_t wanted = field_of(addr);
 
-	spend(ops, 3);				/* shift, mask; i = 0 */
+	spend_ops(ops, 3);				/* shift, mask; i = 0 */
 	for (size_t i = 0; i < b->n; i++) {
 		const struct translate_row *row = &b->row[i];
 
-		spend(ops, 2);			/* compare i with n, branch */
+		spend_ops(ops, 2);			/* compare i with n, branch */
 		if (program == TRANSLATE_INDEX) {
 			wanted = field_of(addr);
-			spend(ops, 2);		/* (6) shift, mask */
+			spend_ops(ops, 2);		/* (6) shift, mask */
 		}
-		spend(ops, 3);			/* (7) load, compare, branch */
+		spend_ops(ops, 3);			/* (7) load, compare, branch */
 		if ((program == TRANSLATE_HIGH ? row->high : row->index) == wanted)
 			return row;
-		spend(ops, 1);			/* i++ */
+		spend_ops(ops, 1);			/* i++ */
 	}
-	spend(ops, 2);
+	spend_ops(ops, 2);
 	return NULL;
 }
 
 static inline __attribute__((always_inline)) int
-translate(enum translate_program program, const struct translate_bridge *b, uint64_t addr,
+translate_by(enum translate_program program, const struct translate_bridge *b, uint64_t addr,
 	  uint64_t *to, uint64_t *ops)
 {
 	const struct translate_row *row;
 
-	spend(ops, 2);				/* (3) load, branch */
+	spend_ops(ops, 2);				/* (3) load, branch */
 	if (!b->by_table)
 		return -EINVAL;
-	spend(ops, 3);				/* (4) shift, two masks: RgA */
-	spend(ops, 3);				/* (5) load, compare, branch */
+	spend_ops(ops, 3);				/* (4) shift, two masks: RgA */
+	spend_ops(ops, 3);				/* (5) load, compare, branch */
 	if (addr >> 48 != b->bar)
 		return -ENXIO;
 	row = search_rows(program, b, addr, ops);
 	if (!row)
 		return -ENXIO;
-	spend(ops, 2);				/* (8) load, branch */
+	spend_ops(ops, 2);				/* (8) load, branch */
 	if (!row->valid)
 		return -ESTALE;
-	spend(ops, 6);				/* (9) load, store; (10) add, store; load, store LT[Par] */
+	spend_ops(ops, 6);				/* (9) load, store; (10) add, store; load, store LT[Par] */
 	*to = row->to + (addr & ((1u << TRANSLATE_SHIFT) - 1));
 	return 0;
 }
@@ -93,7 +93,7 @@ translate(enum translate_program program, const struct translate_bridge *b, uint
 int translate_run(enum translate_program program, const struct translate_bridge *b, uint64_t addr,
 		  uint64_t *to, uint64_t *ops)
 {
-	return translate(program, b, addr, to, ops);
+	return translate_by(program, b, addr, to, ops);
 }
 
 int translate_plain(enum translate_program program, const struct translate_bridge *b, uint64_t addr,
@@ -101,8 +101,8 @@ int translate_plain(enum translate_program program, const struct translate_bridg
 {
 	/* A constant program, so that the search has no branch for it. */
 	if (program == TRANSLATE_HIGH)
-		return translate(TRANSLATE_HIGH, b, addr, to, NULL);
-	return translate(TRANSLATE_INDEX_ONCE, b, addr, to, NULL);
+		return translate_by(TRANSLATE_HIGH, b, addr, to, NULL);
+	return translate_by(TRANSLATE_INDEX_ONCE, b, addr, to, NULL);
 }
 
 int translate_count(enum translate_program program, size_t n, struct translate_counts *c)

@@ -21,7 +21,7 @@ static void on_sighup(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Serves until a signal ends the program. Return: the exit status. */
-static int serve(struct event_base *base, const struct conf *conf)
+static int serve_requests(struct event_base *base, const struct conf *conf)
 {
 	struct server *s = server_new(base, conf);
 	struct event *end[2], *reload;
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 		fputs("fabricweb: out of memory\n", stderr);
 		return 1;
 	}
-	status = serve(base, &conf);
+	status = serve_requests(base, &conf);
 	event_base_free(base);
 	return status;
 }
