@@ -361,8 +361,8 @@ static void tell_systemd(struct fabricd *d)
 }
 
 /*
- * The messages of a recovery, and the tables that are written to the disk and sent to candidates after
- * it, leave holes in the heap: a fifth of what the root of 1024 nodes has.
+ * The messages of a recovery, and the tables that are written to the disk and sent to candidates
+ * after it, leave holes in the heap: a fifth of what the root of 1024 nodes has.
  */
 static void on_trim_timer(void *arg)
 {

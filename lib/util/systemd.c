@@ -17,7 +17,7 @@
 #define HEAD_MAX	128
 
 /* Sends one datagram to a socket of the file system, or with '@' of the abstract name space. */
-static int send_datagram(const char *path, struct iovec *iov, unsigned int n)
+static int send_to_path(const char *path, struct iovec *iov, unsigned int n)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	size_t len = strlen(path);
@@ -56,7 +56,7 @@ void systemd_notify(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	iov.iov_len = strlen(text);
-	send_datagram(path, &iov, 1);
+	send_to_path(path, &iov, 1);
 }
 
 uint64_t systemd_watchdog(void)
@@ -83,5 +83,5 @@ int systemd_journal(int priority, const char *kind, const char *text)
 	snprintf(head, sizeof(head), "SYSLOG_IDENTIFIER=%.32s\nPRIORITY=%i\nTORUS_KIND=",
 		 program_invocation_short_name, priority);
 	iov[0].iov_len = strlen(head);
-	return send_datagram(JOURNAL, iov, sizeof(iov) / sizeof(iov[0]));
+	return send_to_path(JOURNAL, iov, sizeof(iov) / sizeof(iov[0]));
 }
