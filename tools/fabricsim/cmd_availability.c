@@ -392,13 +392,22 @@ static json_t *limits_json(const struct plan *p)
 
 static void limits_print(const struct plan *p)
 {
+	static const char *const names[] = { "without", "with", "with nodes masked" };
+
 	for (size_t i = 0; !shape_text && i < p->dims.n; i++) {
 		unsigned int dims = (unsigned int)p->dims.v[i];
 
-		printf("%u dimension%s: above %g up to %u nodes without, %u with, %u with nodes "
-		       "masked\n", dims, dims > 1 ? "s" : "", p->target,
-		       nodes_at_target(p, dims, 0), nodes_at_target(p, dims, 1),
-		       nodes_at_target(p, dims, 2));
+		printf("%u dimension%s: K is above %g", dims, dims > 1 ? "s" : "", p->target);
+		for (int which = 0; which < 3; which++) {
+			uint32_t most = nodes_at_target(p, dims, which);
+
+			printf("%s %s ", which ? "," : "", names[which]);
+			if (most == TORUS_MAX_NODES)
+				printf("in a torus of any size");
+			else
+				printf("up to %u nodes", most);
+		}
+		putchar('\n');
 	}
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,6 +22,20 @@ static const char *cell_text(const json_t *v, int digits, char *buf)
 		snprintf(buf, CELL_MAX, "%s", json_is_true(v) ? "yes" : "no");
 	else
 		*buf = '\0';
+	return buf;
+}
+
+/*
+ * Return: the value with four digits; of a share that is nearly 1, two digits behind the nines:
+ * 0.9999999983, not 1
+ */
+static const char *point_text(const json_t *v, char *buf)
+{
+	double real = json_is_real(v) ? json_real_value(v) : 0;
+
+	if (real <= 0.999 || real >= 1)
+		return cell_text(v, 4, buf);
+	snprintf(buf, CELL_MAX, "%.*f", 1 - (int)floor(log10(1 - real)), real);
 	return buf;
 }
 
@@ -78,8 +93,8 @@ static void print_points(const json_t *points, const char *const *columns)
 	t = table_new(title);
 	json_array_foreach(points, i, point)
 		for (size_t k = 0; k < n; k++)
-			table_cell(t, PLAIN, "%s", cell_text(json_object_get(point, columns[k]), 4,
-							   buf));
+			table_cell(t, PLAIN, "%s", point_text(json_object_get(point, columns[k]),
+							      buf));
 	table_print(t, "no points");
 }
 
