@@ -703,7 +703,10 @@ static void verifies(void **state)
 	expect("verify", 0);
 	fake.dead[7] = true;
 	expect("verify", 0);
+	has(out, "missing    3,1 is dead: its rows are not read\n");
 	has(out, "210 pairs of 15 nodes");
+	expect("verify --json", 0);
+	has(out, "\"missing\":[[3,1]]");
 	fake.dead[7] = false;
 
 	fake.version[3] = 6;

@@ -203,6 +203,35 @@ static void show_out(const struct verify *v)
 			       paint(PLAIN), json_id_text(&v->table.shape, id, at));
 }
 
+/* Prints the nodes that are not up: the proof is not about them. */
+static void show_missing(const struct verify *v)
+{
+	const json_t *list = v->table.missing;
+	char at[TORUS_TEXT_MAX];
+	json_t *node;
+	size_t i;
+
+	json_array_foreach(list, i, node) {
+		if (i == SHOWN_MAX) {
+			printf("... and %zu more; --json lists all\n", json_array_size(list) - i);
+			break;
+		}
+		printf("%smissing%s    %s is %s: its rows are not read\n", paint(DOUBTFUL),
+		       paint(PLAIN), json_node_text(json_object_get(node, "node"), at),
+		       json_text(node, "state"));
+	}
+}
+
+static json_t *missing_json(const struct verify *v)
+{
+	json_t *list = json_array(), *node;
+	size_t i;
+
+	json_array_foreach(v->table.missing, i, node)
+		json_array_append(list, json_object_get(node, "node"));
+	return list;
+}
+
 /* Prints the result. Without a root it proves little, so the exit status is never OK. */
 static void show_verdict(const struct verify *v, size_t culprits)
 {
@@ -233,14 +262,14 @@ static json_t *verdict_json(const struct verify *v)
 {
 	bool ok = !json_array_size(v->culprits) && !v->ask.rootless;
 
-	return json_pack("{sb sI sI sI sI si sI sI si so so sb sO}", "ok", ok, "version",
+	return json_pack("{sb sI sI sI sI si sI sI si so so so sb sO}", "ok", ok, "version",
 			 (json_int_t)v->table.version, "pairs",
 			 (json_int_t)v->found.pairs, "held", (json_int_t)v->held,
 			 "cut_off_pairs", (json_int_t)v->found.apart, "nodes", v->read,
 			 "relayed", (json_int_t)v->found.relayed, "adaptive",
 			 (json_int_t)v->found.adaptive, "hops_max", v->found.hops_max,
 			 "excluded", list_json(v, is_cable_excluded), "unread",
-			 list_json(v, is_unread),
+			 list_json(v, is_unread), "missing", missing_json(v),
 			 "rootless", v->ask.rootless, "culprits", v->culprits);
 }
 
@@ -254,6 +283,7 @@ static int report_verdict(const struct ctl *ctl, struct verify *v)
 		return n ? PROBLEM : OK;
 	}
 	show_out(v);
+	show_missing(v);
 	json_array_foreach(v->culprits, i, c) {
 		if (i == SHOWN_MAX) {
 			printf("... and %zu more; --json lists all\n", n - i);
@@ -323,7 +353,8 @@ COMMAND(cmd_verify) = {
 		" - links cannot wait for each other in a circle (deadlock);\n"
 		" - all routes were computed from the version of the table that is in force.\n"
 		"If not, the exit status is 1, and each NIC with a wrong route is named. A node\n"
-		"that an administrator took out of service is shown as excluded, not as an error.\n"
+		"that an administrator took out of service is shown as excluded, and one that is\n"
+		"not up as missing; neither is an error.\n"
 		"Without a root, the manager that is asked checks the NICs that it can reach, and\n"
 		"says so; the exit status is 1.",
 	.asks = true,

@@ -234,8 +234,11 @@ static void take_nodes(const json_t *list, struct exclusions *e)
 	json_array_foreach(list, i, v) {
 		const char *state = json_text(v, "state");
 
-		if (!json_node_read(json_object_get(v, "node"), &e->shape, &id))
-			e->up[id] = state && !strcmp(state, "up");
+		if (json_node_read(json_object_get(v, "node"), &e->shape, &id))
+			continue;
+		e->up[id] = state && !strcmp(state, "up");
+		if (!e->up[id])
+			json_array_append(e->missing, v);
 	}
 }
 
@@ -260,8 +263,9 @@ int exclusions_get(struct ask *a, struct exclusions *out)
 	out->port = calloc(nodes, sizeof(*out->port));
 	out->up = calloc(nodes, sizeof(*out->up));
 	out->out = calloc(nodes, sizeof(*out->out));
+	out->missing = json_array();
 	admin = calloc(nodes, sizeof(*admin));
-	if (out->port && out->up && out->out && admin) {
+	if (out->port && out->up && out->out && out->missing && admin) {
 		take_excluded(json_object_get(data, "excluded"), out, admin);
 		take_nodes(json_object_get(data, "nodes"), out);
 	} else {
@@ -278,6 +282,8 @@ void exclusions_free(struct exclusions *e)
 	free(e->port);
 	free(e->up);
 	free(e->out);
+	json_decref(e->missing);
+	e->missing = NULL;
 	e->port = NULL;
 	e->up = NULL;
 	e->out = NULL;

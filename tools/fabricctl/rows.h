@@ -47,6 +47,7 @@ struct exclusions {
 	bool *up;		/* for each node, true if it is up */
 	bool *out;		/* for each node, true if an administrator has excluded all its
 				 * ports */
+	json_t *missing;	/* nodes that are not up: {node, state} of each */
 };
 
 /** exclusions_get() - read the table. Return: OK, or the kind of the error */
