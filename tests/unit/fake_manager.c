@@ -396,6 +396,7 @@ static json_t *changed(struct fake *f, const json_t *request)
 	json_object_set_new(j, "in_force", json_boolean(!f->late));
 	json_object_set_new(j, "kept", f->kept_of ? json_pack("{si si}", "have", (int)f->kept_have,
 							      "of", (int)f->kept_of) : json_null());
+	f->kept_have += f->kept_gain;
 	return j;
 }
 

@@ -72,7 +72,7 @@ struct fake {
 	bool root_away;
 	bool late;
 	unsigned int more_problems;
-	unsigned int kept_have, kept_of, unchanged;
+	unsigned int kept_have, kept_of, kept_gain, unchanged;
 	uint32_t root;
 	const char *root_state;
 	bool no_candidate;

@@ -964,6 +964,13 @@ static void drains(void **state)
 	fake.kept_have = 4;
 	expect("drain 1,0:+x --force", 3);
 	has(out, "is drained");
+	has(err, "only 4 of 8 candidates");
+	/* Disks that are slower than the answer to the order. */
+	fake.kept_gain = 1;
+	expect("drain 1,0:+x --force", 0);
+	has(out, "is drained");
+	assert_string_equal(err, "");
+	fake.kept_gain = 0;
 	fake.kept_of = 0;
 }
 

@@ -53,12 +53,19 @@ static int add_request(struct ask *a, const char *cmd, const char *what,
 	return OK;
 }
 
+bool change_is_kept(const json_t *data)
+{
+	const json_t *kept = json_object_get(data, "kept");
+
+	return !json_is_object(kept) || 2 * json_count(kept, "have") > json_count(kept, "of");
+}
+
 int change_kept(const json_t *data)
 {
 	const json_t *kept = json_object_get(data, "kept");
 	unsigned long long have = json_count(kept, "have"), of = json_count(kept, "of");
 
-	if (!json_is_object(kept) || 2 * have > of)
+	if (change_is_kept(data))
 		return OK;
 	warn("in force, but only %llu of %llu candidates for the root have it on disk: it may be "
 	     "forgotten if all nodes lose their power now; 'fabricctl root' shows which have not",

@@ -33,6 +33,8 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, const struct exclus
  */
 int change_ask(struct ask *a, const char *cmd, const struct exclusion *how, char **what, int n,
 	       json_t *requests, json_t **data);
+/** change_is_kept() - Return: false if too few candidates have stored a change */
+bool change_is_kept(const json_t *data);
 /** change_kept() - warn if too few candidates have stored a change. Return: OK or NOT_KEPT */
 int change_kept(const json_t *data);
 

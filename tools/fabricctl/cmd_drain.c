@@ -300,6 +300,22 @@ static void say_drained(char **what, int n)
 	       nodes ? " stopped" : "");
 }
 
+/*
+ * The answer to the order comes after two seconds at the latest, and disks may be slower. So it is
+ * given again, which changes nothing, to see what is on disk by now.
+ */
+static int order_again(struct drain *d, char **what, int n, json_t **table)
+{
+	json_t *requests = json_array();
+	int status;
+
+	json_decref(*table);
+	*table = NULL;
+	status = change_ask(&d->ask, "exclude", &how, what, n, requests, table);
+	json_decref(requests);
+	return status;
+}
+
 static int drain_named(const struct ctl *ctl, struct drain *d, char **what, int n)
 {
 	json_t *requests = json_array(), *table = NULL;
@@ -319,6 +335,8 @@ static int drain_named(const struct ctl *ctl, struct drain *d, char **what, int 
 				    "version", (json_int_t)d->version, "waits", d->waits));
 	else if (status == OK)
 		say_drained(what, n);
+	if (status == OK && !change_is_kept(table))
+		status = order_again(d, what, n, &table);
 	kept = status == OK ? change_kept(table) : status;
 	json_decref(table);
 	return kept;
