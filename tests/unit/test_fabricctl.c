@@ -986,6 +986,21 @@ static void excludes_one_by_one(void **state)
 	fake.former = false;
 }
 
+#define TEN "aaaaaaaaaa"
+
+/* A reason that terminals or JSON could not show is refused, and shown. */
+static void refuses_reasons(void **state)
+{
+	(void)state;
+	expect("exclude 1,0:+x --reason \xff", 2);
+	has(err, "--reason '\\xff': allowed are ");
+	expect("drain 1,0:+x --reason a\x1b[31mb~\x7f", 2);
+	has(err, "--reason 'a\\x1b[31mb~\\x7f': allowed are ");
+	expect("exclude 1,0:+x --reason \x01" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+	       TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN, 2);
+	has(err, "aaa...': allowed are ");
+}
+
 /* A change that is not in force, or not on the disks of most candidates, is told as such. */
 static void tells_what_is_not_safe(void **state)
 {
@@ -1571,6 +1586,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(forces_exclusions, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(drains, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(excludes_one_by_one, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(refuses_reasons, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_what_is_not_safe, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_why_an_eye_is_shut, fake_setup,
 						fake_teardown),

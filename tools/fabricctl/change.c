@@ -29,6 +29,31 @@ static void show_excluded(const json_t *table)
 	orders_show(json_object_get(table, "orders"), "", SIZE_MAX);
 }
 
+/* Copies a text, or its begin and "..."; bytes that are not printable ASCII become \xNN. */
+static void show_bytes(const char *text, char *buf, size_t room)
+{
+	size_t len = 0;
+
+	for (; *text && len + 8 < room; text++)
+		len += (size_t)sprintf(buf + len, *text >= ' ' && *text <= '~' ? "%c" : "\\x%02x",
+				       (uint8_t)*text);
+	strcpy(buf + len, *text ? "..." : "");
+}
+
+static int check_reason(const char *text)
+{
+	char shown[200];
+
+	for (const char *c = text; *c; c++) {
+		if (*c >= ' ' && *c <= '~')
+			continue;
+		show_bytes(text, shown, sizeof(shown));
+		return fail("--reason '%s': allowed are letters, digits and signs of ASCII, and "
+			    "blanks", shown);
+	}
+	return OK;
+}
+
 /* Adds a request to @list. Return: OK, or the kind of the error, which is printed. */
 static int add_request(struct ask *a, const char *cmd, const char *what,
 		       const struct exclusion *how, json_t *list)
@@ -140,6 +165,8 @@ int change_ask(struct ask *a, const char *cmd, const struct exclusion *how, char
 {
 	int status = OK;
 
+	if (how && how->reason)
+		status = check_reason(how->reason);
 	/* All arguments are parsed before the first request is sent. */
 	for (int i = 0; status == OK && i < n; i++)
 		status = add_request(a, cmd, what[i], how, requests);
