@@ -45,8 +45,8 @@
 #include "pkt.h"
 
 /**
- * struct tn_park - the parking segment of a NIC @last: the last packet in @q that is not of a later
- * table; NULL: there is none
+ * struct tn_park - the parking segment of a NIC
+ * @last: the last packet in @q that is not of a later table; NULL: there is none
  * @later: number of packets of a later table, the last ones in @q
  * @relayed: number of packets from relay memory; their in_port is TN_PORT_RELAY
  * @unresolved: number of packets from RETRY buffers that are unresolved

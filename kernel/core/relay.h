@@ -134,8 +134,8 @@ struct tn_relay_peer {
 };
 
 /**
- * struct tn_relay - the window of this node, and its memory as a relay @peer: state of each node,
- * in memory of the caller
+ * struct tn_relay - the window of this node, and its memory as a relay
+ * @peer: state of each node, in memory of the caller
  * @capacity: number of packets of all windows that this node can hold as a relay
  * @window: w, at least 1
  * @out: number of packets in the window of this node
