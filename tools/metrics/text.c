@@ -20,13 +20,16 @@ static const char *member_text(const json_t *j, const char *key)
 /* Prints a value of a label or a help text; @quotes: quotation marks need an escape, too. */
 static void print_escaped(FILE *f, const char *text, bool quotes)
 {
-	for (; *text; text++) {
-		if (*text == '\n')
-			fputs("\\n", f);
-		else if (*text == '\\' || (quotes && *text == '"'))
-			fprintf(f, "\\%c", *text);
-		else
-			fputc(*text, f);
+	while (*text) {
+		size_t plain = strcspn(text, quotes ? "\n\\\"" : "\n\\");
+
+		fwrite_unlocked(text, 1, plain, f);
+		text += plain;
+		if (!*text)
+			return;
+		putc_unlocked('\\', f);
+		putc_unlocked(*text == '\n' ? 'n' : *text, f);
+		text++;
 	}
 }
 
@@ -37,9 +40,11 @@ static void print_labels(FILE *f, json_t *labels, const char *le)
 	json_t *v;
 
 	json_object_foreach(labels, key, v) {
-		fprintf(f, "%s%s=\"", before, key);
+		fputs_unlocked(before, f);
+		fputs_unlocked(key, f);
+		fputs_unlocked("=\"", f);
 		print_escaped(f, json_string_value(v), true);
-		fputc('"', f);
+		putc_unlocked('"', f);
 		before = ",";
 	}
 	if (le) {
@@ -47,7 +52,7 @@ static void print_labels(FILE *f, json_t *labels, const char *le)
 		before = ",";
 	}
 	if (*before == ',')
-		fputc('}', f);
+		putc_unlocked('}', f);
 }
 
 static void print_sample_value(FILE *f, const json_t *v)
@@ -99,7 +104,8 @@ static void print_family(FILE *f, const json_t *family, enum metrics_format form
 			print_histogram(f, name, v);
 			continue;
 		}
-		fprintf(f, "%s%s", name, ending);
+		fputs_unlocked(name, f);
+		fputs_unlocked(ending, f);
 		print_labels(f, json_object_get(v, "labels"), NULL);
 		print_sample_value(f, json_object_get(v, "value"));
 	}
