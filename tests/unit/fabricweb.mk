@@ -12,3 +12,7 @@ $(foreach t,test_fabricweb_request test_fabricweb_ring test_fabricweb_limit test
 tests += tests/unit/test_fabricweb_body
 tests/unit/test_fabricweb_body-objs := tests/unit/test_fabricweb_body.o tools/fabricweb/body.o
 tests/unit/test_fabricweb_body-libs = $(call pkg-libs,cmocka libevent_core)
+
+tests += tests/unit/test_fabricweb_arena
+tests/unit/test_fabricweb_arena-objs := tests/unit/test_fabricweb_arena.o tools/fabricweb/arena.o
+tests/unit/test_fabricweb_arena-libs = $(call pkg-libs,cmocka jansson)

@@ -7,7 +7,7 @@ web-pkgs := libevent_extra libevent_core libevent_openssl libssl libcrypto janss
 
 programs += fabricweb
 fabricweb-objs := $(addprefix tools/fabricweb/,main.o conf.o server.o visit.o http.o \
-	control.o body.o feed.o files.o tls.o hasher.o logline.o) \
+	control.o body.o arena.o feed.o files.o tls.o hasher.o logline.o) \
 	$(web-common) lib/util/inifile.o
 fabricweb-deps := $(B)/libtorus.a
 fabricweb-libs := $(call pkg-libs,$(web-pkgs)) $(lib-libs) -lm

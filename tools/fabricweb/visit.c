@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "arena.h"
 #include "body.h"
 #include "control.h"
 #include "feed.h"
@@ -92,13 +93,29 @@ static void send_data(struct visit *v, struct body *body, const struct reply *r)
 	send_text(v, "application/json", buf);
 }
 
+/* Return: the text of the metrics, from malloc(); NULL if the answer cannot be read. */
+static char *make_metrics(const struct web_plan *plan, const struct part *answer)
+{
+	json_t *data, *families;
+	char *text = NULL;
+
+	arena_enter();
+	data = answer->len < METRICS_MAX ? json_loadb(answer->at, answer->len, 0, NULL) : NULL;
+	families = data ? metrics_families(data) : NULL;
+	if (families && plan->kind == WEB_METRICS) {
+		text = metrics_text(families, plan->format);
+	} else if (families) {
+		text = json_dumps(families, JSON_COMPACT);
+		text = text ? strdup(text) : NULL;
+	}
+	arena_leave();
+	return text;
+}
+
 static void send_metrics(struct visit *v, const struct reply *r)
 {
-	json_t *data = r->data.len < METRICS_MAX ? json_loadb(r->data.at, r->data.len, 0, NULL) : NULL;
-	json_t *families = data ? metrics_families(data) : NULL;
 	bool json = v->plan.kind == WEB_FAMILIES;
-	char *text = !families ? NULL : json ? json_dumps(families, JSON_COMPACT) :
-		     metrics_text(families, v->plan.format);
+	char *text = make_metrics(&v->plan, &r->data);
 	struct body *body = text ? body_new(text, strlen(text)) : NULL;
 	struct evbuffer *buf = evbuffer_new();
 
@@ -113,8 +130,6 @@ static void send_metrics(struct visit *v, const struct reply *r)
 	}
 	if (body)
 		body_drop(body);
-	json_decref(families);
-	json_decref(data);
 }
 
 /* --- what the manager answers --------------------------------------------------------------- */
