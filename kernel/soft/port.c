@@ -463,6 +463,20 @@ static void set_lower_name(struct torus_port *port, const char *name)
 	torus_soft_unlock_read(port->nic);
 }
 
+/* Unbinds @port from @lower, which the NIC is no longer above. */
+static void unbind_lower(struct torus_port *port, struct net_device *lower)
+{
+	RCU_INIT_POINTER(port->lower, NULL);
+	/* Waits until port_rx(), and the NAPI poll, which may be sending, have ended. */
+	netdev_rx_handler_unregister(lower);
+	set_lower_name(port, "");
+	update_carrier(port);
+	skb_queue_purge(&port->rx);
+	WRITE_ONCE(port->rx_bytes, 0);
+	drop_late(port);
+	netdev_put(lower, &port->lower_tracker);
+}
+
 void torus_port_detach(struct torus_soft *s, unsigned int num)
 {
 	struct torus_port *port = &s->port[num];
@@ -471,16 +485,34 @@ void torus_port_detach(struct torus_soft *s, unsigned int num)
 	ASSERT_RTNL();
 	if (!lower)
 		return;
-	RCU_INIT_POINTER(port->lower, NULL);
-	/* Waits until port_rx(), and the NAPI poll, which may be sending, have ended. */
-	netdev_rx_handler_unregister(lower);
 	netdev_upper_dev_unlink(lower, s->dev.netdev);
-	set_lower_name(port, "");
-	update_carrier(port);
-	skb_queue_purge(&port->rx);
-	WRITE_ONCE(port->rx_bytes, 0);
-	drop_late(port);
-	netdev_put(lower, &port->lower_tracker);
+	unbind_lower(port, lower);
+}
+
+/*
+ * Makes @nic the master of @lower, or only a device above it if they are in different namespaces:
+ * the stack shows the ifindex of a master, which there would be that of another device.
+ */
+static int link_upper(struct net_device *nic, struct net_device *lower)
+{
+	if (net_eq(dev_net(nic), dev_net(lower)))
+		return netdev_master_upper_dev_link(lower, nic, NULL, NULL, NULL);
+	return netdev_upper_dev_link(lower, nic, NULL);
+}
+
+/* Called when the NIC has moved to another namespace. */
+static void relink_ports(struct torus_soft *s)
+{
+	ASSERT_RTNL();
+	for (unsigned int i = 0; i < s->soft.hw.nports; i++) {
+		struct net_device *lower = rtnl_dereference(s->port[i].lower);
+
+		if (!lower)
+			continue;
+		netdev_upper_dev_unlink(lower, s->dev.netdev);
+		if (link_upper(s->dev.netdev, lower))
+			unbind_lower(&s->port[i], lower);
+	}
 }
 
 static int check_lower(struct torus_soft *s, unsigned int num, struct net_device *lower,
@@ -511,7 +543,7 @@ static int bind_lower(struct torus_port *port, struct net_device *lower,
 	struct torus_soft *s = port->nic;
 	int err;
 
-	err = netdev_master_upper_dev_link(lower, s->dev.netdev, NULL, NULL, NULL);
+	err = link_upper(s->dev.netdev, lower);
 	if (err)
 		return torus_refuse(why, err, NULL,
 				    "lower device cannot carry a torus device: loop or too deep");
@@ -588,6 +620,8 @@ static int lower_event(struct notifier_block *nb, unsigned long event, void *ptr
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct torus_port *port;
 
+	if (event == NETDEV_REGISTER && dev->rtnl_link_ops == &torus_link_ops)
+		relink_ports(netdev_priv(dev));
 	if (rcu_access_pointer(dev->rx_handler) != port_rx)
 		return NOTIFY_DONE;
 	port = rtnl_dereference(dev->rx_handler_data);

@@ -102,10 +102,17 @@ away() { ip netns exec away "$@"; }
 nic_moved() {
 	ip netns add away && ip -n n0 link set torus0 netns away && readdress away &&
 		[[ $(away "$tool" genl:torus0 state 0) == up* ]] && answered away ping -q -c 3 -W 5 10.1.0.0 &&
-		ip -n n0 link show e && ! away ip link show e 2>/dev/null &&
+		ip -n n0 link show e && ! away ip link show e 2>/dev/null && no_master n0 e &&
 		exits 1 'no such lower device in this network namespace' away "$tool" genl:torus0 attach 1 e &&
 		ip -n n0 link set e down && until_true 10 faulty_away && ip -n n0 link set e up &&
-		ip -n away link set torus0 netns n0 && readdress n0 && lower 0 +x e && returns && ip netns del away
+		ip -n away link set torus0 netns n0 && readdress n0 && lower 0 +x e && returns &&
+		ip -n n0 -o link show e | grep -q ' master torus0 ' && ip netns del away
+}
+
+# no_master NAMESPACE DEVICE: the device has no master there, and can get none, because it is in use
+no_master() {
+	! ip -n "$1" -o link show "$2" | grep ' master ' && ip -n "$1" link add bridge0 type bridge &&
+		! ip -n "$1" link set "$2" master bridge0 && ip -n "$1" link del bridge0
 }
 faulty_away() { [[ $(away "$tool" genl:torus0 state 0) == "faulty carrier" ]]; }
 
