@@ -283,7 +283,7 @@ static int make_nic(struct net *src_net, struct net_device *dev, struct nlattr *
 	if (err)
 		return err;
 	if (!torus_dev_may_add(src_net->user_ns)) {
-		NL_SET_ERR_MSG(extack, "the user namespaces of this user have "
+		NL_SET_ERR_MSG(extack, "this container, or the containers of this user, have "
 			       __stringify(TORUS_USER_NICS_MAX) " NICs already, the most");
 		return -EDQUOT;
 	}
