@@ -35,8 +35,7 @@
 enum torus_ifla {
 	IFLA_TORUS_UNSPEC,
 	IFLA_TORUS_PAD,
-	IFLA_TORUS_PORTS,	/* u8: 2 .. TORUS_MAX_PORTS, even; default: parameter of the
-				 * module */
+	IFLA_TORUS_PORTS,	/* u8: 2 .. TORUS_MAX_PORTS, even; default: 6 */
 	IFLA_TORUS_NAME,	/* string: 1 to TORUS_NAME_MAX bytes; default: name of the netdev */
 	IFLA_TORUS_GUID,	/* u64: not 0; default: random */
 	IFLA_TORUS_BOOTSTRAP,	/* u8: 0, 1 */

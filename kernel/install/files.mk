@@ -7,11 +7,10 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 
 install-driver:
 	install -d $(DESTDIR)$(PREFIX)/share/man/man4 $(DESTDIR)$(PREFIX)/lib/udev/rules.d \
-		$(DESTDIR)$(PREFIX)/lib/systemd/network $(DESTDIR)$(PREFIX)/share/doc/torus
+		$(DESTDIR)$(PREFIX)/lib/systemd/network
 	install -m 644 kernel/install/torus.4 $(DESTDIR)$(PREFIX)/share/man/man4/
 	install -m 644 kernel/install/70-torus.rules $(DESTDIR)$(PREFIX)/lib/udev/rules.d/
 	install -m 644 kernel/install/70-torus.network $(DESTDIR)$(PREFIX)/lib/systemd/network/
-	install -m 644 kernel/install/modprobe.conf $(DESTDIR)$(PREFIX)/share/doc/torus/
 
 install: install-driver
 

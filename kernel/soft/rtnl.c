@@ -4,27 +4,12 @@
  * NICs.
  */
 #include <linux/ethtool.h>
-#include <linux/module.h>
 #include <linux/random.h>
 #include <net/rtnetlink.h>
 
 #include "nic.h"
 
-static unsigned int ports = 6;
-module_param(ports, uint, 0644);
-MODULE_PARM_DESC(ports, "ports of a new device if `ip link` names none: 2 to 12, even (6)");
-
-static uint payload_max = 4096;
-module_param(payload_max, uint, 0644);
-MODULE_PARM_DESC(payload_max,
-		 "payload of a new device's largest packet, bytes: 1024 to 16368 (4096)");
-
-static ulong park_bytes = 16 << 20;
-module_param(park_bytes, ulong, 0644);
-MODULE_PARM_DESC(park_bytes, "parking segment of a new device if `ip link` names none (16 MiB)");
-
-#define BYTES_MIN	(TN_PAYLOAD_MIN + TN_AROUND_MAX)
-#define BYTES_MAX	(1ull << 32)
+#define PORTS_DEFAULT	6	/* of a torus of three dimensions */
 
 /* --- for the netdev ------------------------------------------------------------------ */
 
@@ -201,8 +186,7 @@ static u64 random_nonzero(void)
 	return n;
 }
 
-/* Sets the defaults, and checks the module parameters, which no policy has checked. */
-static int set_defaults(struct torus_soft *s, struct netlink_ext_ack *extack)
+static void set_defaults(struct torus_soft *s)
 {
 	tn_params_default(&s->soft.params);
 	/*
@@ -211,28 +195,9 @@ static int set_defaults(struct torus_soft *s, struct netlink_ext_ack *extack)
 	s->soft.params.replay_timeout = 50 * NSEC_PER_MSEC;
 	s->soft.params.silence = NSEC_PER_SEC;
 	s->soft.params.retry_time = NSEC_PER_SEC;
-	if (ports < 2 || ports > TORUS_MAX_PORTS || ports % 2) {
-		NL_SET_ERR_MSG_FMT(extack, "module parameter ports is %u, allowed 2 to %d, even",
-				   ports, TORUS_MAX_PORTS);
-		return -EINVAL;
-	}
-	if (payload_max < TN_PAYLOAD_MIN || payload_max > TN_PAYLOAD_MAX) {
-		NL_SET_ERR_MSG_FMT(extack, "module parameter payload_max is %u, allowed %d to %d",
-				   payload_max, TN_PAYLOAD_MIN, TN_PAYLOAD_MAX);
-		return -ERANGE;
-	}
-	if (park_bytes < BYTES_MIN || park_bytes > BYTES_MAX) {
-		NL_SET_ERR_MSG_FMT(extack,
-				   "module parameter park_bytes is %lu, allowed %d to %llu",
-				   park_bytes, BYTES_MIN, BYTES_MAX);
-		return -ERANGE;
-	}
-	s->soft.hw.nports = (u8)ports;
-	s->soft.params.payload_max = payload_max;
-	s->soft.params.park_bytes = park_bytes;
+	s->soft.hw.nports = PORTS_DEFAULT;
 	s->soft.hw.guid = random_nonzero();
 	s->soft.hw.epoch = (u32)random_nonzero();
-	return 0;
 }
 
 /*
@@ -261,10 +226,9 @@ static int make_nic(struct net *src_net, struct net_device *dev, struct nlattr *
 		    struct netlink_ext_ack *extack)
 {
 	struct torus_soft *s = netdev_priv(dev);
-	int err = set_defaults(s, extack);
+	int err;
 
-	if (err)
-		return err;
+	set_defaults(s);
 	if (data && data[IFLA_TORUS_PORTS])
 		s->soft.hw.nports = nla_get_u8(data[IFLA_TORUS_PORTS]);
 	if (data && data[IFLA_TORUS_GUID])

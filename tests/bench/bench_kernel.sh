@@ -91,7 +91,7 @@ torus() {
 	local n=$1 i
 	cables "$n" 65535
 	for ((i = 0; i < n; i++)); do
-		ip -n "$id-$i" link add torus0 type torus
+		ip netns exec "$id-$i" "$B/fabricctl" device add torus0 --set "payload_max=$payload" >/dev/null
 		((i < n - 1)) && nic "$i" attach 0 e
 		((i > 0)) && nic "$i" attach 3 w
 	done
@@ -107,7 +107,7 @@ torus() {
 
 if [[ ! -e /sys/module/torus ]]; then
 	for m in $(modinfo -F depends "$KMOD/torus.ko" | tr , ' '); do modprobe "$m" 2>/dev/null; done
-	insmod "$KMOD/torus.ko" payload_max="$payload" || exit 2
+	insmod "$KMOD/torus.ko" || exit 2
 fi
 declare -A result
 

@@ -56,7 +56,6 @@ complete() {
 		usr/share/doc/fabricctl/torus0.conf
 		usr/share/doc/fabricd/fabricd.conf
 		usr/share/doc/fabricweb/fabricweb.conf
-		usr/share/doc/torus/modprobe.conf
 		usr/share/man/man1/fabricsim.1
 		usr/share/man/man3/libtorus.3
 		usr/share/man/man4/torus.4

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * churn ROUNDS TORUS_KO: removes under full traffic, and makes again, ROUNDS times each: a NIC, a
- * cable, namespaces with their links up, and the module. In a guest, with the module loaded (see
- * PARAMETERS).
+ * cable, namespaces with their links up, and the module. In a guest, with the module loaded.
  *
  *	n0 e ==== w n1 e ==== w n2	n0 and n2 are 2 apart; every node floods the
  *				others with messages of all sizes
@@ -32,7 +31,6 @@
 #define NODES 3
 #define PATIENCE_S 300	/* for what must happen soon, even on a busy machine */
 #define STALL_S 60	/* nothing at all moves for this long */
-#define PARAMETERS "ports=2 park_bytes=1048576"	/* few packets to replay, which is slow here */
 #define FLOOD_PORT 9
 #define PROBE_PORT 10
 
@@ -45,6 +43,8 @@ static struct node {
 	pid_t flood;		/* 0: none */
 } nodes[NODES];
 
+/* Few packets to replay, which is slow here */
+static const char *const sets[] = { "park_bytes=1M", NULL };
 static struct torus_shape shape;
 static int home;
 static const char *module;
@@ -112,7 +112,7 @@ static void make_nic(int i)
 {
 	struct in_addr addr = { .s_addr = htonl(0x0a000000u | (uint32_t)i << 16) };
 	struct torus_coords at = { .c = { (uint16_t)i } };
-	struct device_spec spec = { .ifname = "torus0", .ports = 2 };
+	struct device_spec spec = { .ifname = "torus0", .ports = 2, .sets = sets };
 	struct torus_dev *dev;
 	uint64_t row[NODES];
 	struct nl_sock *sk;
@@ -459,7 +459,7 @@ static void load(void)
 {
 	int fd = open(module, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 || syscall(SYS_finit_module, fd, PARAMETERS, 0))
+	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
 		die("%s: %m", module);
 	close(fd);
 }

@@ -40,7 +40,7 @@ refused() {
 tag='charged: '
 mount -t cgroup2 cgroup2 /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control &&
 	mkdir $group
-check "driver loads" load park_bytes=$segment
+check "driver loads" load
 check "a NIC takes its parking segment at once" takes_it
 check "and gives it back" gives_it_back
 check "who has less memory makes none" refused

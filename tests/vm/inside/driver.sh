@@ -7,7 +7,8 @@
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"
 
-check "driver loads" load ports=2
+check "driver loads" load
+check "without parameters" test ! -e /sys/module/torus/parameters
 check "three nodes in a line" line 3
 check "ping" ping_ok 0 10.1.0.0
 check "ping over two links" ping_ok 0 10.2.0.0

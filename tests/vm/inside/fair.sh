@@ -14,8 +14,8 @@
 . "$TOP/tests/vm/inside/lib.sh"
 
 # Parking and holding as little as possible
-check "driver loads" load ports=2 park_bytes=65536
-check "three nodes in a line" eval 'made=(--set hold_bytes=128K) && line 3'
+check "driver loads" load
+check "three nodes in a line" eval 'made+=(--set park_bytes=64K --set hold_bytes=128K) && line 3'
 
 # flow_begins TO: a TCP flow to a node that takes data as long as there are any
 flow_begins() {

@@ -12,18 +12,14 @@ tool=$B/tests/netns/nictool
 # that fails when the machine stands still.
 silence=20
 
-# load [PARAMETER=VALUE...]: loads the driver and the modules that it needs. A driver that is
-# loaded already gets these parameters, for later NICs.
+# load: loads the driver and the modules that it needs, unless it is loaded
 load() {
 	local m
-	if loaded; then
-		for m; do echo "${m#*=}" >"/sys/module/torus/parameters/${m%%=*}" || return; done
-		return
-	fi
+	! loaded || return 0
 	for m in $(modinfo -F depends "$KMOD/torus.ko" | tr , ' ') veth; do
 		modprobe -q "$m" || :
 	done
-	insmod "$KMOD/torus.ko" "$@"
+	insmod "$KMOD/torus.ko"
 }
 
 unload() { rmmod torus; }
@@ -40,7 +36,7 @@ more_than() { ask "$1" "${@:2:$#-2}"; ((got > ${!#})); }
 equals() { ask "$1" "${@:2:$#-2}"; [[ $got == "${!#}" ]]; }
 
 # Other options of `device add` for the NICs that node makes
-made=()
+made=(--ports 2)
 
 # node N...: makes a namespace with a NIC, with the addresses of its place
 node() {

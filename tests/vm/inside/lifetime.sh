@@ -77,7 +77,7 @@ refused() {
 
 check "refused while another module has its kind of links" refused
 check "load and unload, $few times" cycle_module "$few"
-check "load" load ports=2
+check "load" load
 check "add and delete, $rounds times" cycle_links "$rounds"
 check "three nodes in a line" line 3
 for n in 0 1 2; do flood $n; done
@@ -85,7 +85,7 @@ check "a NIC moves and returns under traffic" cycle_moves "$few"
 check "a port comes and goes under traffic" cycle_ports "$few"
 check "unloads under traffic" unload
 calm
-check "loads again" load ports=2 park_bytes=1048576
+check "loads again" load
 for n in 0 1 2; do ip netns del n$n; done
 "$B/tests/vm/churn" "$rounds" "$KMOD/torus.ko" || failed=1
 for n in 0 1 2; do ip netns del n$n; done

@@ -137,7 +137,7 @@ mastered() {
 }
 
 tag='lower: '
-check "driver loads" load ports=2
+check "driver loads" load
 check "two nodes in a line, and one aside" eval 'line 2 && node 2 && nic 2 place 3 2'
 check "another MTU" mtus
 check "an MTU too small is no carrier, until it is enough" too_small

@@ -132,7 +132,7 @@ unreachable() {
 	ns 0 ping -c 1 -W 5 10.1.0.0 | grep -q Unreachable
 }
 
-load ports=2 || exit
+load || exit
 choose
 each "a NIC is made" delete_t0 ip link add t0 type torus
 delete_t0

@@ -238,53 +238,6 @@ def test_changes(sock):
     check("which show, too", device() == before)
 
 
-# --- module parameters, which may be changed while it is loaded -------------------------
-
-PARAMETERS = "/sys/module/torus/parameters/"
-
-
-def set_parameter(name, value):
-    with open(PARAMETERS + name, "w") as f:
-        f.write(str(value))
-
-
-def parameters():
-    return {name: int(open(PARAMETERS + name).read()) for name in os.listdir(PARAMETERS)}
-
-
-def has(sock):
-    """What a NIC has of which nothing is said when it is made, by the names of parameters."""
-    subprocess.run(["ip", "link", "add", "t0", "type", "torus"], check=True)
-    ask = text("NAME", b"t0")
-    device, park = sock.get("DEVICE_GET", ask), sock.get("PARK_GET", ask)
-    subprocess.run(["ip", "link", "del", "t0"], check=True)
-    found = {"ports": device[A["TORUS_A_PORT_COUNT"]],
-             "payload_max": device[A["TORUS_A_PAYLOAD_MAX"]],
-             "park_bytes": park[A["TORUS_A_PARK_BYTES_MAX"]]}
-    return {name: int.from_bytes(value, "little") for name, value in found.items()}
-
-
-def test_parameters(sock):
-    """New ones count for the NICs to come, wrong ones for none; those that are stay."""
-    before, device = parameters(), text("NAME", b"torus0")
-    check("each parameter is known here", has(sock) == before)
-    for name, good, wrong in (("ports", (2, 12), (0, 3, 14)),
-                              ("payload_max", (1024, 16368), (1023, 16369)),
-                              ("park_bytes", (17000, 1 << 25), (1071, (1 << 32) + 1))):
-        for value in good:
-            set_parameter(name, value)
-            check(f"{name} {value} counts", has(sock) == before | {name: value})
-        for value in wrong:
-            set_parameter(name, value)
-            answers = new_nic(), new_nic(ifla("PORTS", "=B", 2))
-            check(f"{name} {value} is refused, also to a NIC that is told its ports",
-                  all(err and re.search(f"parameter {name} is {value}, allowed", said)
-                      for err, said, _ in answers))
-        set_parameter(name, before[name])
-    check("a NIC that was there keeps its ports", sock.get("DEVICE_GET", device)[
-        A["TORUS_A_PORT_COUNT"]] == b"\4")
-
-
 first = Sock()
 table(first, UNPLACED)
 check("the NIC is placed", first.ask("DEVICE_SET", shape(8, 4), coords(0, 0)) == 0)
@@ -293,7 +246,6 @@ table(first, DUMPS, DUMP)
 test_params()
 test_contradictions()
 test_changes(Sock())
-test_parameters(Sock())
 subprocess.run(["ip", "link", "add", "torus1", "type", "torus"], check=True)
 table(first, SEVERAL)
 nl.done_testing()

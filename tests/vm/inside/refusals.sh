@@ -6,8 +6,7 @@
 
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"
-load ports=4 && ip -batch - <<-END || exit 1
-	link add torus0 type torus
+load && "$B/fabricctl" device add torus0 --ports 4 >/dev/null && ip -batch - <<-END || exit 1
 	link add wire mtu 9000 up type dummy
 	link add thin mtu 4143 up type dummy
 END

@@ -14,8 +14,8 @@ silence=$((2 * slow)) # which is what is waited for here
 
 no_cables() { [[ -z $(ip -n "n$1" -br link show type veth) ]]; }
 
-check "load, with a small parking segment" load ports=2 park_bytes=65536
-check "two nodes" line 2
+check "load" load
+check "two nodes with small parking segments" eval 'made+=(--set park_bytes=64K) && line 2'
 
 # More than fits: the rest waits behind it, in the NIC and in the host.
 nic 0 fault 0 silence=1

@@ -39,7 +39,7 @@ in_few_messages() {
 
 tag='uso: '
 modprobe -q tun || :
-check "driver loads" load ports=2
+check "driver loads" load
 check "a NIC of the kernel" node 0
 check "and one in user space" user_node
 check "at one cable" joined_to_user
