@@ -199,10 +199,17 @@ static bool ecrc_ok(const struct came *c, const struct tn_hdr *h, const struct t
 	return end_to_end(c->payload, h, t, &via) == t->ecrc;
 }
 
+/* Return: true if a packet of this kind may have a service byte other than 0, in version 6. */
+static bool has_service(const struct tn_hdr *h, const struct tn_tail *t)
+{
+	return (h->type == TN_DATA || h->type == TN_UNREACH) && !h->nic && h->vc < TORUS_VC_A &&
+	       !(t->flags & TN_TAIL_ADAPTIVE) && t->vb == TN_SERVICE_RMA;
+}
+
 /*
- * Checks the bytes that version 5 reserves. In version 4 they may have any value, but the service
- * byte is cleared, so that no value which the ECRC does not cover is forwarded.
- * Return: false if a reserved byte is not zero.
+ * Checks the bytes that version 5 reserves, or 6. In version 4 they may have any value, but the
+ * service byte is cleared, so that no value which the ECRC does not cover is forwarded.
+ * Return: false if a reserved byte has a value that is not allowed.
  */
 static bool rx_reserved(const struct tn_link *l, const struct came *c, const struct tn_hdr *h,
 			struct tn_tail *t)
@@ -214,7 +221,9 @@ static bool rx_reserved(const struct tn_link *l, const struct came *c, const str
 			t->vb = 0;
 		return true;
 	}
-	return !service && !(h->relayed && tn_get_le16(c->end + 2 * TN_FLIT - 2));
+	if (service && !(l->wire >= TN_WIRE_SERVICES && has_service(h, t)))
+		return false;
+	return !(h->relayed && tn_get_le16(c->end + 2 * TN_FLIT - 2));
 }
 
 /*
@@ -224,6 +233,7 @@ static bool rx_reserved(const struct tn_link *l, const struct came *c, const str
 static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h, u64 now)
 {
 	struct tn_tail t;
+	bool checked;
 
 	l->heard_at = now;
 	l->peer_up = true;
@@ -254,6 +264,8 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		break;
 	}
 	tn_tail_get(c->end, &t);
+	/* tn_pieces_sound() does not know that the ECRC of version 4 has no service byte */
+	checked = l->rx_memory || (l->rx_checked && (l->wire > 4 || !t.vb));
 	if (!rx_reserved(l, c, h, &t)) {
 		l->counter[TORUS_PC_MALFORMED]++;
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
@@ -264,8 +276,7 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		 * a management packet goes one hop only, so no cut-through NIC can have marked it
 		 */
 		t.vb = 0;
-	if (!l->rx_memory && !l->rx_checked && t.vb != TN_VB_BAD && has_ecrc(h) &&
-	    !ecrc_ok(c, h, &t)) {
+	if (!checked && t.vb != TN_VB_BAD && has_ecrc(h) && !ecrc_ok(c, h, &t)) {
 		l->counter[TORUS_PC_CRC_ERRORS]++;
 		rx_error(l, h->gen, now);
 		return false;
@@ -341,10 +352,7 @@ bool tn_pieces_fit(const struct tn_seg *seg, unsigned int n)
 	return next == NEXT_NONE || (next == NEXT_PACKET && !in.n);
 }
 
-/*
- * Service bytes of version 4 are no part of the ECRC, and those of version 5 are zero, so all but
- * that of a marked copy count as zero, as in rx_packet().
- */
+/* No management packet is a marked copy, as in rx_packet(). */
 bool tn_pieces_sound(const struct tn_seg *seg, unsigned int n)
 {
 	struct tn_pieces in = { .seg = seg, .n = n };
@@ -365,9 +373,11 @@ bool tn_pieces_sound(const struct tn_seg *seg, unsigned int n)
 			break;
 		tn_hdr_get(c.head, &h);
 		tn_tail_get(c.end, &t);
-		if (t.vb == TN_VB_BAD && h.type != TN_MGMT)
-			continue;
-		t.vb = 0;
+		if (t.vb == TN_VB_BAD) {
+			if (h.type != TN_MGMT)
+				continue;
+			t.vb = 0;
+		}
 		if (has_ecrc(&h) && !ecrc_ok(&c, &h, &t))
 			return false;
 	}

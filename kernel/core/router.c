@@ -274,12 +274,21 @@ static struct tn_pkt *shorten_packet(struct tn_nic *nic, struct tn_pkt *pkt)
 	return copy;
 }
 
+/* Gives the host a packet that came back. Return: false if the host is full. */
+static bool give_returned(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	if (!pkt->tail.vb)
+		return nic->ops->deliver(nic->host, pkt);
+	nic->ops->pkt_put(nic->host, pkt);	/* no service of this NIC has sent it */
+	return true;
+}
+
 /*
- * Sends @pkt, for which there is no valid row, back to its source as unreachable, and counts it.
- * Its input buffer is free already, so its number must be limited in another way: see "Bounds" at
- * the head of this file.
+ * Sends @pkt, which cannot go on, back to its source as unreachable, and counts it. Its input
+ * buffer is free already, so its number must be limited in another way: see "Bounds" at the head of
+ * this file.
  */
-static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
+static void send_back_why(struct tn_nic *nic, struct tn_pkt *pkt, enum tn_why why)
 {
 	struct tn_hdr *h = &pkt->hdr;
 	u32 src = h->src;
@@ -309,9 +318,11 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 	h->dst = src;
 	pkt->in_port = TN_PORT_HOST;
 	pkt->tail.flags &= (u8)(0xff ^ (TN_TAIL_REPLAYED | TN_TAIL_ADAPTIVE));
+	if (pkt->tail.vb)
+		pkt->tail.epoch = (u16)why;
 	if (src == nic->node) {
 		nic->counter[TORUS_NC_RETURNED]++;
-		if (!nic->ops->deliver(nic->host, pkt))
+		if (!give_returned(nic, pkt))
 			nic->ops->pkt_put(nic->host, pkt);
 		return;
 	}
@@ -326,6 +337,12 @@ static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 	tn_stamp(nic, pkt, row);
 	pkt->unsummed = TN_UNSUMMED;
 	tn_answer(nic, pkt);
+}
+
+/* The same for a packet for which there is no valid row. */
+static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	send_back_why(nic, pkt, TN_WHY_PATH);
 }
 
 /* Counts a VCD packet as having reached its destination, whether or not the host accepts it. */
@@ -402,7 +419,7 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 	tn_assert(!pkt->hdr.relayed);
 	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);
 	if (pkt->hdr.type == TN_UNREACH) {
-		if (!nic->ops->deliver(nic->host, pkt))
+		if (!give_returned(nic, pkt))
 			return BLOCKED;
 		nic->counter[TORUS_NC_RETURNED]++;
 	} else if (pkt->hdr.src >= nic->nodes ||
@@ -410,6 +427,8 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 		count_ended(nic, came);
 		nic->counter[TORUS_NC_HOST_RX_DROPS]++;
 		nic->ops->pkt_put(nic->host, pkt);
+	} else if (pkt->tail.vb) {
+		send_back_why(nic, pkt, TN_WHY_SERVICE);
 	} else if (pkt->tail.flags & TN_TAIL_ADAPTIVE) {
 		if (!give_host(nic, pkt))
 			return BLOCKED;
@@ -618,6 +637,7 @@ static void forward_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int 
 	tn_assert(nic->live >> out & 1);
 	tn_assert(!pkt->unresolved);
 	tn_assert(!pkt->hdr.relayed || pkt->via.dst < nic->nodes);
+	tn_assert(!pkt->tail.vb || l->wire >= TN_WIRE_SERVICES);
 	pkt->hdr.first = TN_NO_STEP;
 	pkt->hdr.last = last;
 	if (port < nic->nports)
@@ -792,6 +812,10 @@ static enum moved move_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 			last = last_after(nic, path, out);
 	} else if (must_divert(nic, pkt, out)) {
 		return park_packet(nic, pkt, out, now);
+	} else if (pkt->tail.vb && nic->link[out].wire < TN_WIRE_SERVICES) {
+		free_buffer_of(nic, pkt, now);
+		send_back_why(nic, pkt, TN_WHY_VERSION);
+		return MOVED;
 	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
 		return stall_packet(nic, &nic->link[out], pkt, now);
 	}

@@ -27,14 +27,15 @@
  *        relay flit, if there is one, started from the seed of the link's up time (link.h) instead
  *        of ~0 (INIT packets: ~0).
  *        Computed again at every transmission.
- *   8-11 ESEQ: number of the packet in its flow (source, destination, VC)
+ *   8-11 ESEQ: number of the packet in its flow (source, destination, service, VC)
  *   12   VB: 0xea: this copy is bad, another one follows (see Cut-through); else
- *        service, which is 0 (see Versions)
+ *        service: 0 messages of hosts, 1 remote memory (rma_wire.h; see Versions)
  *   13   bits 0-3 unused bytes at the end of the last payload flit,
  *        4 FIRST, 5 LAST packet of a message, 6 ADAPTIVE: the flow's VC is
  *        VCA, whatever VC carries it now, 7 REPLAYED from a parking segment
  *   14-15 epoch: version of the table by which the flow's numbering began, low
- *        16 bits (flow.h)
+ *        16 bits (flow.h); of an UNREACH of a service other than 0: why the packet came
+ *        back, enum tn_why
  *
  * Relay flit (relay.h); the header's destination is then that of the present leg:
  *   0-3  final destination   4-7  node in whose window it is; ~0: in none
@@ -103,6 +104,10 @@
  *	fails. The ECRC covers the service byte, so no node on the path can set it. Ends whose
  *	bubble policies differ do not come up (reason bubble), so the header bits that a policy
  *	redefines need no version of their own.
+ *   6	The service byte may be 1, in DATA without NIC and in UNREACH, on VCD0 and VCD1 and without
+ *	ADAPTIVE. A NIC sends no such packet to a peer that speaks an earlier version: it sends
+ *	the packet back as UNREACH and counts it as unreachable, as does a NIC that does not have
+ *	the service with a packet to it; an UNREACH is dropped. The rest is as in version 5.
  * An INIT that gives a running link new sequence numbers (the RESYNC of other protocols) is in
  * neither version; link.h says why a retraining does that better.
  *
@@ -119,8 +124,9 @@
 #include <torus_uapi.h>
 
 #define TN_ETHERTYPE	0x88b5
-#define TN_WIRE_VERSION	5	/* the newest version */
+#define TN_WIRE_VERSION	6	/* the newest version */
 #define TN_WIRE_OLDEST	4	/* the oldest version that this NIC still supports */
+#define TN_WIRE_SERVICES 6	/* the oldest version with services other than 0 */
 #define TN_FLIT		16
 #define TN_PAYLOAD_FLITS_MAX 1023
 #define TN_PAYLOAD_MAX	(TN_PAYLOAD_FLITS_MAX * TN_FLIT)	/* bytes */
@@ -202,6 +208,16 @@ struct tn_via {
 	u16 legs;
 };
 
+enum tn_service { TN_SERVICE_HOST, TN_SERVICE_RMA };
+
+/**
+ * enum tn_why - why a packet of a service came back
+ * @TN_WHY_PATH: a node on its path has no valid row for it
+ * @TN_WHY_VERSION: a link on its path speaks a wire version before TN_WIRE_SERVICES
+ * @TN_WHY_SERVICE: its destination does not have the service
+ */
+enum tn_why { TN_WHY_PATH, TN_WHY_VERSION, TN_WHY_SERVICE };
+
 enum tn_nic_word { TN_NIC_ASK = 1, TN_NIC_ACK };
 
 #define TN_TAIL_PAD	0x0f
@@ -215,7 +231,7 @@ enum tn_nic_word { TN_NIC_ASK = 1, TN_NIC_ACK };
  * @ecrc: CRC-32C of the packet from end to end
  * @eseq: number of the packet in its flow
  * @epoch: version by which the flow is numbered, low 16 bits
- * @vb: TN_VB_BAD, or the service byte
+ * @vb: TN_VB_BAD, or enum tn_service
  * @flags: TN_TAIL_*, and in bits 0-3 the unused bytes of the last payload flit
  */
 struct tn_tail {

@@ -219,7 +219,7 @@ u32 lone_make(struct lone *l, unsigned int port, u8 *flits, struct tn_hdr h, str
 	      const struct tn_via *via, const u8 *payload)
 {
 	struct neighbour *n = &l->peer[port];
-	struct tn_tail source = t;	/* no mark yet; a service only in version 5 */
+	struct tn_tail source = t;	/* no mark yet; no service in the ECRC of version 4 */
 	struct tn_hdr final;
 	u8 *tail = flits_tail(flits, h.len);
 

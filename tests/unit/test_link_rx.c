@@ -505,6 +505,25 @@ static void test_service_of_4(void **state)
 	end();
 }
 
+/* The same if the host has checked the frame: it cannot know the version. */
+static void test_checked_service_of_4(void **state)
+{
+	(void)state;
+	begin(four);
+	tn_nic_rx_checked(l.nic, 0, true);
+	lone_say(&l, 0, data(2), (struct tn_tail) { .vb = TN_SERVICE_RMA });
+	assert_int_equal(l.nic->input[0].head->tail.vb, 0);
+	once(data(2), (struct tn_tail) { .vb = TN_SERVICE_RMA, .ecrc = 1 });
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+	assert_int_equal(l.nic->input[0].count, 1);
+	end();
+}
+
+static void five(struct lone *t)
+{
+	t->peer[0].highest = 5;
+}
+
 /* In version 5 another value of VB is reserved, in every packet that is accepted in sequence. */
 static void test_service_of_5(void **state)
 {
@@ -517,7 +536,7 @@ static void test_service_of_5(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(values) * ARRAY_SIZE(packets); i++) {
-		struct tn_link *link = begin(NULL);
+		struct tn_link *link = begin(five);
 
 		assert_int_equal(link->wire, 5);
 		lone_say(&l, 0, packets[i / ARRAY_SIZE(values)],
@@ -527,6 +546,44 @@ static void test_service_of_5(void **state)
 		assert_int_equal(link->reason, TORUS_REASON_PROTOCOL);
 		assert_int_equal(l.mgmts, 0);
 		came(0, 0, 0);
+		end();
+	}
+}
+
+/* In version 6 service 1 is allowed, in data on VCD0 and VCD1; the ECRC covers it. */
+static void test_service_of_6(void **state)
+{
+	static const struct { u8 type, vc, flags, nic, value; bool good; } p[] = {
+		{ TN_DATA, 0, 0, 0, 1, true }, { TN_DATA, 1, TN_TAIL_REPLAYED, 0, 1, true },
+		{ TN_UNREACH, 1, 0, 0, 1, true }, { TN_UNREACH, 0, 0, 0, 1, true },
+		{ TN_DATA, 2, TN_TAIL_ADAPTIVE, 0, 1, false }, { TN_DATA, 2, 0, 0, 1, false },
+		{ TN_DATA, 0, TN_TAIL_ADAPTIVE, 0, 1, false }, { TN_DATA, 1, 0, 1, 1, false },
+		{ TN_MGMT, 0, 0, 0, 1, false }, { TN_CREDIT, 0, 0, 0, 1, false },
+		{ TN_DATA, 0, 0, 0, 2, false }, { TN_DATA, 0, 0, 0, 0x81, false },
+		{ TN_DATA, 0, 0, 0, 0xff, false },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(p); i++) {
+		struct tn_tail t = { .vb = p[i].value, .flags = p[i].flags, .ecrc = 1 };
+		struct tn_link *link = begin(NULL);
+		struct tn_hdr h = data(p[i].type == TN_CREDIT ? 0 : 1);
+
+		assert_int_equal(link->wire, 6);
+		h.type = p[i].type;
+		h.vc = p[i].vc;
+		h.nic = p[i].nic;
+		if (p[i].good) {
+			once(h, t);
+			assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+		}
+		t.ecrc = 0;
+		lone_say(&l, 0, h, t);
+		assert_int_equal(pc(TORUS_PC_MALFORMED), !p[i].good);
+		assert_int_equal(link->reason, p[i].good ? 0 : TORUS_REASON_PROTOCOL);
+		assert_int_equal(pc(TORUS_PC_RX_PACKETS), p[i].good);
+		if (p[i].good)
+			assert_int_equal(l.nic->input[p[i].vc].head->tail.vb, 1);
 		end();
 	}
 }
@@ -735,7 +792,9 @@ int main(void)
 		cmocka_unit_test(test_bad_init),
 		cmocka_unit_test(test_marked),
 		cmocka_unit_test(test_service_of_4),
+		cmocka_unit_test(test_checked_service_of_4),
 		cmocka_unit_test(test_service_of_5),
+		cmocka_unit_test(test_service_of_6),
 		cmocka_unit_test(test_relay_reserved),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_credit_lie),

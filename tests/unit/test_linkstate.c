@@ -590,7 +590,7 @@ static void test_versions(void **state)
  */
 static void test_version_changes(void **state)
 {
-	static const u8 speaks[] = { 5, 4, 5 };
+	static const u8 speaks[] = { 5, 4, 6, 5, 6 };
 
 	(void)state;
 	pair_start(&p, 1);

@@ -132,7 +132,7 @@ static void test_nothing(void **state)
 /* Gives the packet at @p the right ECRC, and a mark, a service byte or neither. */
 static void sum_packet(struct rnd *r, uint8_t *p)
 {
-	static const uint8_t marks[] = { 0, 0, TN_VB_BAD, 7 };
+	static const uint8_t marks[] = { 0, 0, TN_VB_BAD, TN_SERVICE_RMA };
 	struct tn_hdr h;
 	struct tn_tail t;
 	uint8_t *end;
@@ -145,9 +145,9 @@ static void sum_packet(struct rnd *r, uint8_t *p)
 	if (h.relayed)
 		h.dst = tn_get_le32(end + TN_FLIT);
 	tn_tail_get(end, &t);
-	t.vb = 0;
-	tn_put_le32(end, tn_ecrc(p + TN_FLIT, &h, &t));
 	end[12] = marks[rnd_below(r, ARRAY_SIZE(marks))];
+	t.vb = end[12] == TN_VB_BAD ? 0 : end[12];
+	tn_put_le32(end, tn_ecrc(p + TN_FLIT, &h, &t));
 }
 
 /* Gives all packets of @f right ECRCs. Return: a random one whose ECRC counts; NULL: none does. */
