@@ -24,17 +24,22 @@ async function load() {
 	try {
 		const shape = String(model.shape);
 		await loadStatus();
+		// What is asked for comes while the page is laid out, which takes as long.
+		const asked = count() ? [loadNodes(), loadLinks(count() < LARGE || shown.colour !== 'state')] : [];
+		const came = Promise.allSettled(asked);
 		showStatus();
 		if (count()) {
-			await loadNodes();
 			if (shape !== String(model.shape)) {
 				showSlices(view, changed);
 				resize();
 			}
-			draw();
-			await loadLinks(count() < LARGE || shown.colour !== 'state');
+			const parts = await came;
+			model.loaded = true;
 			draw();
 			showChosen(choose);
+			for (const part of parts)
+				if (part.reason)
+					throw part.reason;
 		}
 		showReach('');
 	} catch (error) {

@@ -38,6 +38,8 @@ function shareOf(cable, most) {
 // Of thousands of nodes, those that are well step back behind the others.
 const crowded = () => view.zoom < 0.3;
 
+const DASHED_MAX = 1000;	// of more lines, the dashes take seconds to draw, and cannot be told apart
+
 // Lines of one style are drawn at once, which thousands of cables need.
 function drawCables() {
 	const groups = new Map();
@@ -58,7 +60,7 @@ function drawCables() {
 	for (const level of order) {
 		const [name, dash, width] = KINDS[level] || [null, [], 2 + level / 3];
 		context.strokeStyle = name ? colours[name] : mix(level / 8);
-		context.setLineDash(dash);
+		context.setLineDash(groups.get(level).length > DASHED_MAX ? [] : dash);
 		context.lineWidth = width * thin;
 		context.globalAlpha = level === 'up' && crowded() ? 0.3 : 1;
 		context.beginPath();
@@ -192,7 +194,7 @@ function drawChoice() {
 
 let wanted = false;
 export function draw() {
-	if (wanted)
+	if (wanted || !model.loaded)
 		return;
 	wanted = true;
 	requestAnimationFrame(() => {

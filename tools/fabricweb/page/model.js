@@ -6,7 +6,8 @@ export const DIMS = 'xyzabc';
 const NODES_AT_ONCE = 4096, ENDS_AT_ONCE = 2048;	// limits of a reply: fabricd-control(7)
 
 export const model = {
-	status: null, shape: [], nodes: [], cables: new Map(), table: -1, at: 0,
+	status: null, shape: [], nodes: [], cables: new Map(), at: 0,
+	loaded: false,			// what is known of nodes and cables, if anything is
 };
 
 export function idOf(coords) {

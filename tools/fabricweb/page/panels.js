@@ -31,7 +31,7 @@ export function bytes(n) {
 	return `${n.toFixed(n < 10 && i ? 1 : 0)} ${units[i]}`;
 }
 
-const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour12: false });
+const clock = (seconds) => new Date(seconds * 1000).toTimeString().slice(0, 8);
 
 function age(ns) {
 	const s = ns / 1e9;
