@@ -72,6 +72,17 @@ enum torus_ifla {
 #define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)
 
 /*
+ * The NIC is the master of the Ethernet devices of its ports. Attributes of their
+ * IFLA_INFO_SLAVE_DATA:
+ */
+enum torus_ifla_slave {
+	IFLA_TORUS_SLAVE_UNSPEC,
+	IFLA_TORUS_SLAVE_PORT,	/* u8, read only: port of the NIC that has the device */
+	__IFLA_TORUS_SLAVE_MAX,
+};
+#define IFLA_TORUS_SLAVE_MAX (__IFLA_TORUS_SLAVE_MAX - 1)
+
+/*
  * Ports and directions have the same numbers: with n dimensions, port d is +d and port n + d is -d.
  * This is also the direction order of routing: +x +y +z ... -x -y -z ...
  */

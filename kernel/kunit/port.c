@@ -542,6 +542,28 @@ static void test_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->delays, 0u);
 }
 
+/* ip -d link shows of a lower device which port has it. */
+static void test_slave_data(struct kunit *test)
+{
+	struct torus_soft *s = lab_nic(test, 4, 0);
+	struct net_device *dev = s->dev.netdev, *lower = lab_lower(test, "ktl0", 9000);
+	struct sk_buff *skb = alloc_skb(torus_link_ops.get_slave_size(dev, lower), GFP_KERNEL);
+	const struct nlattr *a;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_reserve(skb, skb_tailroom(skb) - (int)torus_link_ops.get_slave_size(dev, lower));
+	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_slave_info(skb, dev, lower), 0);
+	KUNIT_EXPECT_EQ(test, skb->len, 0u);
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 2, "ktl0"), 0);
+	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_slave_info(skb, dev, lower), 0);
+	a = (const struct nlattr *)skb->data;
+	KUNIT_EXPECT_EQ(test, (int)skb->len, nla_total_size(sizeof(u8)));
+	KUNIT_EXPECT_EQ(test, nla_type(a), IFLA_TORUS_SLAVE_PORT);
+	KUNIT_EXPECT_EQ(test, nla_get_u8(a), 2);
+	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_slave_info(skb, dev, lower), -EMSGSIZE);
+	kfree_skb(skb);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_attach),
 	KUNIT_CASE(test_replace),
@@ -559,6 +581,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_turns),
 	KUNIT_CASE(test_full),
 	KUNIT_CASE(test_late),
+	KUNIT_CASE(test_slave_data),
 	{}
 };
 

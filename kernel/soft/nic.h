@@ -397,6 +397,8 @@ int torus_port_attach(struct torus_soft *s, unsigned int num, const char *name,
 		      struct torus_refusal *why);
 /** torus_port_enslave() - the same for @lower and the first port without a device; RTNL */
 int torus_port_enslave(struct torus_soft *s, struct net_device *lower, struct torus_refusal *why);
+/** torus_port_of() - Return: the port that is bound to @lower, or -ENODEV; RTNL */
+int torus_port_of(const struct torus_soft *s, const struct net_device *lower);
 /** torus_port_release() - unbind the port of @lower, if it has one; RTNL */
 void torus_port_release(struct torus_soft *s, const struct net_device *lower);
 /** torus_port_detach() - unbind port @num if it is bound; RTNL, waits for a grace period */

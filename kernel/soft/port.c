@@ -604,15 +604,22 @@ int torus_port_enslave(struct torus_soft *s, struct net_device *lower, struct to
 	return torus_refuse(why, -EBUSY, NULL, "all ports of this NIC have a lower device");
 }
 
+int torus_port_of(const struct torus_soft *s, const struct net_device *lower)
+{
+	for (int num = 0; num < s->soft.hw.nports; num++) {
+		if (rcu_access_pointer(s->port[num].lower) == lower)
+			return num;
+	}
+	return -ENODEV;
+}
+
 void torus_port_release(struct torus_soft *s, const struct net_device *lower)
 {
-	unsigned int num;
+	int num = torus_port_of(s, lower);
 
 	ASSERT_RTNL();
-	for (num = 0; num < s->soft.hw.nports; num++) {
-		if (rtnl_dereference(s->port[num].lower) == lower)
-			torus_port_detach(s, num);
-	}
+	if (num >= 0)
+		torus_port_detach(s, (unsigned int)num);
 }
 
 static int lower_event(struct notifier_block *nb, unsigned long event, void *ptr)

@@ -341,6 +341,25 @@ static int torus_fill_info(struct sk_buff *skb, const struct net_device *dev)
 	return 0;
 }
 
+/* --- ports, of which the NIC is the master ------------------------------------------------ */
+
+static const struct nla_policy torus_slave_policy[IFLA_TORUS_SLAVE_MAX + 1] = {
+	[IFLA_TORUS_SLAVE_PORT] = { .type = NLA_REJECT },
+};
+
+static size_t torus_get_slave_size(const struct net_device *dev, const struct net_device *lower)
+{
+	return nla_total_size(sizeof(u8));
+}
+
+static int torus_fill_slave_info(struct sk_buff *skb, const struct net_device *dev,
+				 const struct net_device *lower)
+{
+	int port = torus_port_of(netdev_priv(dev), lower);
+
+	return port < 0 ? 0 : nla_put_u8(skb, IFLA_TORUS_SLAVE_PORT, (u8)port);
+}
+
 struct rtnl_link_ops torus_link_ops __read_mostly = {
 	.kind = TORUS_DRIVER,
 	.maxtype = IFLA_TORUS_MAX,
@@ -354,6 +373,10 @@ struct rtnl_link_ops torus_link_ops __read_mostly = {
 	.get_num_tx_queues = torus_get_num_tx_queues,
 	.get_size = torus_get_size,
 	.fill_info = torus_fill_info,
+	.slave_maxtype = IFLA_TORUS_SLAVE_MAX,
+	.slave_policy = torus_slave_policy,
+	.get_slave_size = torus_get_slave_size,
+	.fill_slave_info = torus_fill_slave_info,
 };
 
 int torus_soft_register(void)

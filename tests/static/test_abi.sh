@@ -44,6 +44,20 @@ notices include/uapi/torus_abi.h 's/^	TORUS_A_GUID,/	TORUS_A_OTHER, TORUS_A_GUID
 notices kernel/req/rules.c 's/TORUS_U16, .min = 0, .max = 4095/TORUS_U32, .min = 0, .max = 4095/'
 notices kernel/genl_policy.c 's/NLA_U16, 0, 4095/NLA_U16, 0, 4094/'
 
+# The attributes of rtnetlink: torus.h and torus_link.yaml are both written by hand.
+link_judge() { python3 tests/static/link_abi.py "$tmp/top"; }
+link_noticed() {
+	copy
+	sed -i "$2" "$tmp/top/$1"
+	! cmp "$1" "$tmp/top/$1" || return 1
+	! link_judge
+}
+check "torus_link.yaml says what torus.h says" eval 'copy && link_judge'
+check "one attribute less is noticed" link_noticed include/uapi/torus_link.yaml '/name: retry-count/d'
+check "another type is noticed" link_noticed include/uapi/torus_link.yaml '/name: slots/s/u32/u64/'
+check "one attribute more is noticed" link_noticed include/uapi/torus.h \
+	's/^	IFLA_TORUS_SLOTS,/	IFLA_TORUS_MORE, IFLA_TORUS_SLOTS,/'
+
 yaml=include/uapi/torus.yaml more=include/uapi/torus_c.yaml
 refuses 'uptime: type u46 is not known' $yaml 's/name: uptime, type: u64/name: uptime, type: u46/'
 refuses 'shape: sub-type flag is not known' $yaml '/name: shape/s/u16/flag/'
