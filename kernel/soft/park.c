@@ -94,7 +94,7 @@ static void free_block(struct torus_parking *p, struct block *b)
 
 struct torus_parking *torus_park_of(const struct tn_pkt *pkt)
 {
-	ulong owner = (ulong)pkt->owner;
+	unsigned long owner = (unsigned long)pkt->owner;
 
 	return owner & IN_PARK ? (struct torus_parking *)(owner & ~IN_PARK) : NULL;
 }
@@ -113,7 +113,7 @@ bool torus_park_take(struct torus_soft *s, struct tn_pkt *pkt)
 	memcpy(b + 1, pkt->payload, bytes);
 	torus_pkt_leave(pkt);
 	pkt->payload = (u8 *)(b + 1);
-	pkt->owner = (void *)((ulong)&s->park | IN_PARK);
+	pkt->owner = (void *)((unsigned long)&s->park | IN_PARK);
 	return true;
 }
 
