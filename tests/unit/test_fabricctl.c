@@ -496,7 +496,9 @@ static void says_what_it_did(void **state)
 	expect("park --replay n1-0", 0);
 	assert_string_equal(json_string_value(json_object_get(fake.request, "cmd")), "replay");
 	assert_string_equal(json_string_value(json_object_get(fake.request, "node")), "1,0");
-	has(out, "handed back to the network\n");
+	has(out, "1 packet handed back to the network\n");
+	expect("park --replay n0-0", 0);
+	has(out, "no packet is parked there\n");
 }
 
 /* The values of a manager with their sources, and what differs between managers. */

@@ -76,8 +76,12 @@ static void show_flows(const json_t *all)
 
 static void show_replay(const json_t *data)
 {
-	(void)data;
-	printf("handed back to the network\n");
+	unsigned long long parked = json_count(data, "parked");
+
+	if (parked)
+		printf("%llu packet%s handed back to the network\n", parked, parked > 1 ? "s" : "");
+	else
+		printf("no packet is parked there\n");
 }
 
 static int cmd_park(struct ctl *ctl, int argc, char **argv)

@@ -102,7 +102,7 @@ int past_check(const struct past *p)
 	if (!found)
 		return fail("--level '%s': allowed are error, warning, info", p->level);
 	if (p->kind && !are_kinds(p->kind))
-		return fail("--kind '%s': allowed are, or several of these with commas, %u bytes at most: "
+		return fail("--kind '%s': allowed is one of these words, or some with commas, %u bytes at most: "
 			    KINDS, p->kind, KINDS_MAX);
 	return read_span(p, &from, &to);
 }
