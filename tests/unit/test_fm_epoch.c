@@ -169,6 +169,10 @@ static void first_among_others(void **state)
 	m.hello.kept_term = 7;
 	m.hello.kept = 3;
 	asks_for(&m);
+	/* A kept table of the first epoch was made by another first root. */
+	m.hello.kept_term = 1;
+	asks_for(&m);
+	m.hello.kept_term = 7;
 	/* An epoch without a version, as no manager of ours says it, counts as well. */
 	m.hello.kept = 0;
 	asks_for(&m);
@@ -409,6 +413,36 @@ static void far_above_what_was_kept(void **state)
 	s.cfg.kept = NULL;
 }
 
+/* A root that has led no other node yet knows no epoch, and believes any, also with a table. */
+static void believes_before_it_leads(void **state)
+{
+	(void)state;
+	root_of(0, 0);
+	stage_run_ns(&s, s.now + 10 * s.cfg.member_max);
+	assert_true(s.fm->root->settled);
+	joins_from(2, 5000, NIC);
+	stage_did_no(&s, "refuse");
+	stage_end(&s);
+}
+
+/* A node of this root has kept a table of its epoch: that is no reason to ask all nodes anew. */
+static void kept_of_this_root(void **state)
+{
+	struct fm_msg m = hello(2);
+
+	(void)state;
+	ring();
+	stage_down(&s, 102);
+	stage_forget(&s);
+	m.hello.kept_term = 1;
+	m.hello.kept = 1;
+	joins(&m);
+	stage_did_some(&s, "102 < welcome");
+	stage_did_no(&s, "asked anew");
+	assert_true(fm_reachable(s.fm));
+	stage_end(&s);
+}
+
 /* --- versions ---------------------------------------------------------------------------------- */
 
 /* Node 3 joins anew, and reports that version of its rows, or of its table, of that epoch. */
@@ -500,6 +534,8 @@ int main(void)
 		cmocka_unit_test(not_above_its_own),
 		cmocka_unit_test(far_above),
 		cmocka_unit_test(far_above_what_was_kept),
+		cmocka_unit_test(believes_before_it_leads),
+		cmocka_unit_test(kept_of_this_root),
 		cmocka_unit_test(version_far_above),
 		cmocka_unit_test(table_far_above),
 		cmocka_unit_test(own_nic_is_told_again),

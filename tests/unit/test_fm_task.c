@@ -8,6 +8,7 @@
 
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/nic_actions.h"
+#include "daemon/fm/node/task.h"
 #include "stage_member.h"
 
 /* Makes the NIC slow. It obeys the root already: test_fm_roots.c has other cases. */
@@ -322,6 +323,36 @@ static void test_told_once(void **state)
 	stage_end(&s);
 }
 
+/*
+ * The problem of a replay that the NIC refused stays after RESUME as long as parked packets, or a port
+ * that is still closed, are left for the replay of another version.
+ */
+static void test_left_to_replay(void **state)
+{
+	(void)state;
+	for (unsigned int left = 0; left < 3; left++) {
+		in_force();
+		if (left == 1) {
+			stage_link_lost(&s, 0, 9);
+			stage_link_up(&s, 0, 2);
+			table(2);
+		} else {
+			table(2);
+		}
+		s.err.replay = -EBUSY;
+		s.park.parked = left == 2 ? 4 : 0;
+		step(2, 1, FM_STEP_REPLAY);
+		assert_true(has_problem("nic", "replay refused"));
+		step(2, 2, FM_STEP_RESUME);
+		assert_int_equal(has_problem("nic", "replay refused"), left > 0);
+		/* The node reports its failure for good only if it cannot do what is left. */
+		stage_run(&s, 3 * (unsigned int)(s.cfg.member_max / MS));
+		assert_int_equal(fm_task_refuses(s.fm), left > 0);
+		s.park.parked = 0;
+		stage_end(&s);
+	}
+}
+
 /* HELLO reports the version that a failed write may have put in force. */
 static void test_doubtful_version(void **state)
 {
@@ -556,12 +587,14 @@ static void test_back_off(void **state)
 /* Keeps all connections alive for @ns, while the root asks for the table again and again. */
 static void asked_for(uint64_t ns)
 {
+	uint64_t version = fm_version(s.fm);
+
 	for (uint64_t end = s.now + ns; s.now < end;) {
 		stage_run_ns(&s, s.now + s.cfg.resend);
 		stage_say(&s, 1, FM_MSG_PONG);
 		stage_say(&s, 52, FM_MSG_PING);
 		stage_say(&s, 53, FM_MSG_PING);
-		step(1, 0, FM_STEP_APPLY);
+		step(version, 0, FM_STEP_APPLY);
 	}
 }
 
@@ -587,6 +620,32 @@ static void test_success_counts(void **state)
 	stage_end(&s);
 }
 
+/*
+ * The end of a count of the step before is no success of this one, and the rows that are written then
+ * are.
+ */
+static void test_old_count(void **state)
+{
+	uint64_t max;
+
+	(void)state;
+	in_force();
+	slow_from_now();
+	max = s.cfg.member_max;
+	step(1, 1, FM_STEP_COUNT);
+	table(2);
+	asked_for(3 * max / 2);
+	stage_end_of(&s);
+	stage_did_some(&s, "rows 2: ");
+	asked_for(2 * max / 5);
+	stage_end_of(&s);
+	asked_for(9 * max / 5);
+	assert_int_equal(stage_count(&s, "failed 101"), 0);
+	asked_for(max / 5);
+	assert_true(stage_count(&s, "failed 101") > 0);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -600,6 +659,7 @@ int main(void)
 		cmocka_unit_test(test_release_fails),
 		cmocka_unit_test(test_old_failure),
 		cmocka_unit_test(test_told_once),
+		cmocka_unit_test(test_left_to_replay),
 		cmocka_unit_test(test_doubtful_version),
 		cmocka_unit_test(test_lost_in_replay),
 		cmocka_unit_test(test_hello),
@@ -609,6 +669,7 @@ int main(void)
 		cmocka_unit_test(test_left_out_for_its_nic),
 		cmocka_unit_test(test_back_off),
 		cmocka_unit_test(test_success_counts),
+		cmocka_unit_test(test_old_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
