@@ -103,13 +103,15 @@ static void send_init(struct fm *fm, unsigned int p)
 	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
 }
 
-/* Ends the problems that concern the neighbour at @port, because the link to it is gone. */
+/*
+ * Ends the problems that concern the neighbour at @port, because the link to it is gone. Those of the
+ * link itself end in note_link().
+ */
 static void clear_problems(struct fm *fm, unsigned int port)
 {
 	fm_problem_clear(fm, "fabric", 1000 + port);
 	fm_problem_clear(fm, "root", 1000 + port);
 	fm_problem_clear(fm, "root", 2000 + port);
-	fm_problem_clear(fm, "release", 3000 + port);
 	fm_problem_clear(fm, "wave", 1000 + port);
 }
 
