@@ -7,6 +7,8 @@
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 # shellcheck source=tests/check.sh
 . tests/check.sh
+# shellcheck source=tests/static/seen.sh
+. tests/static/seen.sh
 
 top=$PWD
 
@@ -23,7 +25,10 @@ accepted() { ! sed -E 's/:[0-9]+: indentation/: indentation/' | grep -vxFf "$1";
 
 # --- clang-format --------------------------------------------------------------------
 
-form() { xargs -d '\n' -P 2 -n 60 python3 "$top/tests/static/form.py"; }
+form() {
+	unseen form "$(clang-format --version; cat .clang-format "$top/tests/static/form.py")" \
+		python3 "$top/tests/static/form.py"
+}
 
 user_code() {
 	tracked 'daemon/*.[ch]' 'lib/*.[ch]' 'tools/*.[ch]' 'tests/*.[ch]' 'include/torus/*.h' | form |
@@ -70,8 +75,8 @@ ignored=TYPO_SPELLING,MACRO_ARG_REUSE,BIT_MACRO,UNCOMMENTED_DEFINITION,CAMELCASE
 
 # patches: "FILE TYPE" of what checkpatch.pl says of the files named on standard input
 patches() {
-	xargs -d '\n' -P 2 -n 20 perl "$tmp/scripts/checkpatch.pl" --no-tree --strict --no-summary --terse \
-		--show-types --max-line-length=100 --ignore "$ignored" -f |
+	unseen checkpatch "$(cat "$tmp"/scripts/*)" perl "$tmp/scripts/checkpatch.pl" --no-tree --strict \
+		--no-summary --terse --show-types --max-line-length=100 --ignore "$ignored" -f |
 		sed -nE 's/^([^:]*):[0-9]*: [A-Z]*:([A-Z_]*):.*/\1 \2/p'
 }
 

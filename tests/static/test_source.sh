@@ -8,6 +8,8 @@ B=${B:-$PWD/build}
 B_CLANG=${B_CLANG:-$PWD/build-clang}
 # shellcheck source=tests/check.sh
 . tests/check.sh
+# shellcheck source=tests/static/seen.sh
+. tests/static/seen.sh
 
 # silent COMMAND...: it ends with 0 and has nothing to say
 silent() {
@@ -141,14 +143,18 @@ wall_clock() {
 	return 0
 }
 
+# Each script is checked together with what it sources: a file without "#!".
 scripts() {
-	local f list=()
+	local f list=() sourced=()
 	while IFS= read -r f; do
 		[[ $f == *.sh ]] || is_script "$f" || continue
 		head -n 1 "$f" | grep -qE 'python|make|zsh' && continue
 		list+=("$f")
+		is_script "$f" || sourced+=("$f")
 	done < <(files)
-	shellcheck -x -S warning "${list[@]}"
+	((${#list[@]} > 100)) || echo "${#list[@]} scripts"
+	printf '%s\n' "${list[@]}" |
+		unseen shellcheck "$(shellcheck --version; cat "${sourced[@]}")" shellcheck -x -S warning
 }
 
 manuals() {
