@@ -366,7 +366,7 @@ static void test_old_counts(void **state)
 	assert_int_equal(tn_relay_ask(&r, NODES), 2);
 }
 
-/* Few of many nodes are looked at whenever a generation begins, and all before their turn is back. */
+/* Few of many nodes are looked at when a generation begins, and all before their turn is back. */
 static void test_sweep(void **state)
 {
 	enum { MANY = 0x20001 };
