@@ -59,10 +59,66 @@ static void no_step_follows(void **state)
 	stage_end(&s);
 }
 
+/* Nodes that live and wait answer for @ns, and this manager is late by @lag all the time. */
+static void wait_with_lag(uint64_t ns, uint64_t lag)
+{
+	struct fm_msg waits = { .type = FM_MSG_PONG, .pong.waits = true };
+
+	for (uint64_t end = s.now + ns; s.now < end;) {
+		s.fm->lag = lag;
+		s.fm->lag_at = START + s.now;
+		stage_run_ns(&s, earlier(end, s.now + s.cfg.resend));
+		for (int conn = 101; conn < 104; conn++)
+			stage_msg(&s, conn, &waits);
+	}
+}
+
+/*
+ * No node reports that it has the table. After ten resends a problem names one of them. After three
+ * times member_max, doubled for each time before, all are asked to join anew. Both come later if
+ * the root is late.
+ */
+static void no_node_reports(uint64_t lag, unsigned int rolls)
+{
+	uint64_t named, anew;
+
+	ring();
+	named = 10 * s.cfg.resend + 4 * lag;
+	anew = 3 * (s.cfg.member_max + 4 * lag) << rolls;
+	assert_true(named < anew);
+	s.fm->rolls = rolls;
+	stage_link_lost(&s, 0, 7);
+	for (unsigned int ms = 0; fm_version(s.fm) == 1; ms++) {
+		assert_in_range(ms, 0, 100);
+		stage_run_ns(&s, s.now + MS);
+	}
+	stage_forget(&s);
+	wait_with_lag(named - 2 * MS, lag);
+	assert_int_equal(stage_count(&s, "waits for an answer of"), 0);
+	wait_with_lag(2 * s.cfg.resend + 4 * lag, lag);
+	assert_int_equal(stage_count(&s, "waits for an answer of"), 1);
+	wait_with_lag(anew - named - 2 * s.cfg.resend - 4 * lag - 2 * MS, lag);
+	assert_int_equal(stage_count(&s, "join anew"), 0);
+	wait_with_lag(2 * s.cfg.resend + 4 * lag, lag);
+	assert_int_equal(stage_count(&s, "join anew"), 1);
+	assert_int_equal(s.fm->rolls, rolls < 4 ? rolls + 1 : 4);
+	stage_end(&s);
+}
+
+static void goes_on_anew(void **state)
+{
+	(void)state;
+	no_node_reports(0, 0);
+	no_node_reports(30 * MS, 0);
+	no_node_reports(0, 2);
+	no_node_reports(0, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(no_step_follows),
+		cmocka_unit_test(goes_on_anew),
 	};
 
 	return cmocka_run_group_tests_name("fm_anew", all, NULL, NULL);

@@ -324,8 +324,8 @@ static void test_told_once(void **state)
 }
 
 /*
- * The problem of a replay that the NIC refused stays after RESUME as long as parked packets, or a port
- * that is still closed, are left for the replay of another version.
+ * The problem of a replay that the NIC refused stays after RESUME as long as parked packets, or a
+ * port that is still closed, are left for the replay of another version.
  */
 static void test_left_to_replay(void **state)
 {
@@ -621,8 +621,8 @@ static void test_success_counts(void **state)
 }
 
 /*
- * The end of a count of the step before is no success of this one, and the rows that are written then
- * are.
+ * The end of a count of the step before is no success of this one, and the rows that are written
+ * then are.
  */
 static void test_old_count(void **state)
 {
