@@ -47,6 +47,7 @@ static void check_plan(const struct web_plan *plan, enum web_method method)
 		return;
 	case WEB_FILE:
 	case WEB_EVENTS:
+	case WEB_USER:
 		if (plan->change || plan->ask)
 			abort();
 		return;

@@ -132,6 +132,17 @@ logged() {
 	(($(grep -c 'wrong token' "$tmp/log") < 20))
 }
 
+# What the page asks before it offers changes
+who_am_i() {
+	local opt
+	users_file && for opt in --allow-changes ''; do
+		serve --users "$tmp/users" $opt && gives 200 /api/user -u quick:secret &&
+			[[ $(jq -c '[.user, .changes]' "$tmp/answer") == "[\"quick\",$([[ $opt ]] && echo true || echo false)]" ]] &&
+			gives 200 /api/user -u scraper:token && [[ $(jq -c . "$tmp/answer") == '{"user":"scraper","changes":false}' ]] || return 1
+	done
+	serve && gives 200 /api/user && [[ $(jq -c . "$tmp/answer") == '{"user":null,"changes":false}' ]]
+}
+
 # Streams of a user who is taken out of the file, or may no longer do the same, end; others do not.
 users_change() {
 	local gone stays
@@ -179,6 +190,7 @@ check "a manager that never ends" trickle
 check "passwords whose hashes take seconds" guesses
 check "many passwords of one client" tries
 check "refusals and wrong passwords are logged" logged
+check "what a user may do" who_am_i
 check "a user who is taken out" users_change
 check "a site that pretends to be this one" rebinding
 check "options" options

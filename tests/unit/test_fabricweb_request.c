@@ -80,6 +80,18 @@ static void wrong_questions(void **state)
 	refuses(&(struct web_request){ .method = WEB_POST, .uri = "/events" }, 405, "GET");
 }
 
+static void user(void **state)
+{
+	struct web_plan plan;
+
+	(void)state;
+	web_plan_make(&(struct web_request){ .method = WEB_GET, .uri = "/api/user" }, &plan);
+	assert_int_equal(plan.kind, WEB_USER);
+	assert_null(plan.ask);
+	web_plan_free(&plan);
+	refuses(&(struct web_request){ .method = WEB_POST, .uri = "/api/user" }, 405, "by GET");
+}
+
 /* A page of another site that has its name resolved to our address */
 static void hosts(void **state)
 {
@@ -322,6 +334,7 @@ int main(void)
 		cmocka_unit_test(formats),
 		cmocka_unit_test(events),
 		cmocka_unit_test(hosts),
+		cmocka_unit_test(user),
 		cmocka_unit_test(files),
 		cmocka_unit_test(replies),
 		cmocka_unit_test(no_replies),

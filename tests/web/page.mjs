@@ -70,6 +70,40 @@ const checks = {
 			wrong(`a click at 2,0 chooses ${await text(page, 'chosen')}`);
 	},
 
+	// Only those who may change something are offered it; what they did, and why, is told.
+	async changes() {
+		const pick = async (page, name) => {
+			await page.fill('#find', name);
+			await page.press('#find', 'Enter');
+			await page.waitForFunction(() => /State/.test(document.getElementById('chosen').textContent));
+		};
+		const [username, password] = process.env.USERPASS.split(':');
+		const page = await open({ httpCredentials: { username, password } });
+		const says = (id, pattern) => page.waitForFunction(([i, p]) => new RegExp(p).test(document.getElementById(i)?.textContent), [id, pattern], { timeout: 10000 })
+			.catch(async () => wrong(`${pattern} is not in: ${await text(page, id)}`));
+		page.on('dialog', (dialog) => dialog.accept(dialog.type() === 'prompt' ? 'dust <b>' : undefined));
+		await pick(page, '1,0:+x');
+		await page.click('text=Exclude the link');
+		await says('changed', 'done');
+		await says('chosen', 'Excludedby user .*: dust <b>');
+		await page.screenshot({ path: `${folder}/changes.png` });
+		await page.click('text=Include the link');
+		await says('chosen', 'Excludedno');
+		await page.click('text=Take the port down');
+		await says('chosen', 'Statefault');
+		await page.click('text=Take the port up');
+		await says('chosen', 'Stateup');
+		await pick(page, '1,0');
+		await page.click('text=Exclude the node');
+		await says('chosen', 'Excludedby user .*: dust <b>');
+		await page.click('text=Include the node');
+		await page.waitForFunction(() => !/Excluded/.test(document.getElementById('chosen').textContent));
+		const reader = await open({ httpCredentials: { username: 'reader', password } });
+		await pick(reader, '1,0');
+		if (await reader.locator('.changes').count())
+			wrong('a user who may only look is offered changes');
+	},
+
 	async accessible() {
 		for (const colorScheme of ['light', 'dark']) {
 			const page = await open({ colorScheme });

@@ -30,10 +30,10 @@ programs() {
 	[[ -d $MODULES/axe-core ]]
 }
 
-# serve CONTROL: fabricweb at $url
+# serve CONTROL [OPTION...]: fabricweb at $url
 serve() {
 	local port=$((20000 + RANDOM % 30000))
-	"$bin/fabricweb" --config /dev/null --listen "127.0.0.1:$port" --control "$1" 2>"$tmp/log.$port" & WEB=$!; pids+=("$WEB")
+	"$bin/fabricweb" --config /dev/null --listen "127.0.0.1:$port" --control "$@" 2>"$tmp/log.$port" & WEB=$!; pids+=("$WEB")
 	export WEB SERVER="exec $bin/fabricweb --config /dev/null --listen 127.0.0.1:$port --control $1"
 	url=http://127.0.0.1:$port/
 	until_true 10 grep -q serving "$tmp/log.$port"
@@ -48,6 +48,11 @@ page() { node "$TOP/tests/web/page.mjs" "$1" "$url" "$pictures" "${stub-}"; }
 up() {
 	lab up 4x3 && until_true 20 is .state running && lab cut 2,1:+y && ask exclude 3,2:+x && lab kill 3,0 && serve "/run/torus/$lab/0.0/control"
 }
+with_users() {
+	printf '%s\n' "admin:change:$(openssl passwd -6 secret)" "reader:read:$(openssl passwd -6 secret)" >"$tmp/users"
+	export USERPASS=admin:secret
+	serve "/run/torus/$lab/0.0/control" --users "$tmp/users" --allow-changes
+}
 large() { stub 16x16x16 && page large; }
 middle() { stub 8x8x8 && page large; }
 
@@ -58,6 +63,8 @@ check "nodes and links chosen by search, keys and pointer, and a path" page choi
 check "fabricweb ends and comes back" page reconnect
 check "the lab again" serve "/run/torus/$lab/0.0/control"
 check "axe-core finds nothing" page accessible
+check "the lab with users" with_users
+check "changes, and why a link is excluded" page changes
 check "a stub manager" stub 4x4
 check "a name with markup" page hostile
 check "1000 events in a second" page flood

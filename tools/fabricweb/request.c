@@ -336,6 +336,15 @@ static void plan_events(const struct web_request *rq, const char *query, struct 
 		snprintf(plan->text, sizeof(plan->text), "%.63s", rq->last_event_id);
 }
 
+static void plan_user(const struct web_request *rq, struct web_plan *plan)
+{
+	plan->kind = WEB_USER;
+	if (rq->method != WEB_POST)
+		return;
+	refuse_request(plan, 405, "/api/user is asked by GET");
+	plan->allow = "GET, HEAD";
+}
+
 static void plan_file(const struct web_request *rq, const char *path, struct web_plan *plan)
 {
 	plan->kind = WEB_FILE;
@@ -410,6 +419,10 @@ void web_plan_make(const struct web_request *rq, struct web_plan *plan)
 			plan_events(rq, query, plan);
 		else
 			plan_file(rq, path + 1, plan);
+		return;
+	}
+	if (!strcmp(path, "/api/user")) {
+		plan_user(rq, plan);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(apis) / sizeof(apis[0]); i++)

@@ -45,6 +45,7 @@ enum web_kind {
 	WEB_FAMILIES,	/* ... with metrics as JSON */
 	WEB_ASK,	/* ask the manager, answer with its data */
 	WEB_EVENTS,	/* follow the events */
+	WEB_USER,	/* tell who the client is, and what it may do */
 };
 
 /**

@@ -35,6 +35,7 @@
  * @rq: of evhttp
  * @name: the user, "" if there are no users
  * @from, @source: the address of the client
+ * @may_change: the user has the role for that, and it is allowed
  * @reader: the events that it gets
  */
 struct visit {
@@ -44,6 +45,7 @@ struct visit {
 	struct web_plan plan;
 	char name[USERS_NAME_MAX + 1], from[SOURCE_TEXT_MAX];
 	struct source source;
+	bool may_change;
 	struct feed_reader *reader;
 };
 
@@ -281,6 +283,17 @@ static void send_file(struct visit *v)
 	send_text(v, file->type, buf);
 }
 
+static void send_user(struct visit *v)
+{
+	struct evbuffer *buf = evbuffer_new();
+
+	if (buf)	/* names have nothing that JSON escapes (users.c) */
+		evbuffer_add_printf(buf, "{\"user\":%s%s%s,\"changes\":%s}", *v->name ? "\"" : "",
+				    *v->name ? v->name : "null", *v->name ? "\"" : "",
+				    v->may_change ? "true" : "false");
+	send_text(v, "application/json", buf);
+}
+
 /* A change that is refused is logged; not more often than a client may have it. */
 static void log_refusal(struct visit *v, const char *why)
 {
@@ -308,6 +321,9 @@ static void carry_out(struct visit *v)
 	case WEB_EVENTS:
 		start_stream(v);
 		return;
+	case WEB_USER:
+		send_user(v);
+		break;
 	case WEB_METRICS:
 	case WEB_FAMILIES:
 	case WEB_ASK:
@@ -328,6 +344,7 @@ static void refuse_visit(struct visit *v, int status, const char *text)
 
 static void let_in(struct visit *v, enum users_role role)
 {
+	v->may_change = role == USERS_CHANGE && v->site->conf->allow_changes;
 	if (role == USERS_NOBODY) {
 		http_add_header(v->rq, "WWW-Authenticate", "Basic realm=\"torus\", charset=\"UTF-8\"");
 		refuse_visit(v, 401, "a name and a password, or a token, are needed");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Joins the parts: loads, follows the events, and takes what the user does.
 
-import { model, DIMS, cableAt, coordsOf, count, find, loadLinks, loadNodes, loadStatus, neighbour, takeEvent } from './model.js';
+import { model, DIMS, cableAt, coordsOf, count, find, loadLinks, loadNodes, loadStatus, loadUser, neighbour, takeEvent } from './model.js';
 import { view, inSlice, isFlat, fit } from './geometry.js';
 import { draw, hit, resize, shown } from './map.js';
 import { clearEvents, setSlices, showChosen, showEvent, showLegend, showReach, showSlices, showStatus } from './panels.js';
@@ -246,5 +246,6 @@ addEventListener('resize', resize);
 
 showLegend();
 resize();
+loadUser().catch(() => {});
 follow();
 poll();

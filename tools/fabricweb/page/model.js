@@ -7,6 +7,7 @@ const NODES_AT_ONCE = 4096, ENDS_AT_ONCE = 2048;	// limits of a reply: fabricd-c
 
 export const model = {
 	status: null, shape: [], nodes: [], cables: new Map(), at: 0,
+	changes: false,			// the user may change something
 	loaded: false,			// what is known of nodes and cables, if anything is
 };
 
@@ -49,6 +50,25 @@ export async function ask(path) {
 	if (!answer.ok)
 		throw new Error(data.error || answer.statusText);
 	return data;
+}
+
+// Sends a change. Return: its answer; throws an Error with the code of the manager.
+export async function order(path, what) {
+	const answer = await fetch(`api/${path}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(what) });
+	const data = await answer.json();
+	if (!answer.ok)
+		throw Object.assign(new Error(data.error || answer.statusText), { code: data.code });
+	return data;
+}
+
+export async function loadUser() {
+	model.changes = (await ask('api/user')).changes;
+}
+
+// The order by which an administrator took a node, or the cable at a port, out of service; null if there is none
+export function orderOf(id, port) {
+	const at = String(coordsOf(id)), orders = (model.status && model.status.orders) || [];
+	return orders.find((o) => String(o.node) === at && (!port || !o.ports.length || o.ports.includes(port))) || null;
 }
 
 // Asks in as many parts as the limit of a reply needs.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Everything beside the map. Names and texts of the fabric are only ever set as text, never as markup.
 
-import { model, DIMS, ask, cableAt, coordsOf, count, linkText, nameOf, neighbour, opposite } from './model.js';
+import { model, DIMS, ask, cableAt, coordsOf, count, linkText, nameOf, neighbour, opposite, order, orderOf } from './model.js';
 import { KINDS, shown } from './map.js';
 
 const byId = (id) => document.getElementById(id);
@@ -168,6 +168,75 @@ async function addMore(path, show) {
 	}
 }
 
+/* --- changes ------------------------------------------------------------------------------ */
+
+function orderText(o) {
+	return `by ${o.uid === null ? 'somebody' : `user ${o.uid}`}${o.by ? ` at ${o.by}` : ''} since ${new Date(o.since * 1000).toLocaleString()}` +
+		(o.until ? ` until ${new Date(o.until * 1000).toLocaleString()}` : '') + (o.reason ? `: ${o.reason}` : '');
+}
+
+const WHY = { fault: 'it is lost', stall: 'packets wait behind it', wiring: 'it leads to a wrong port' };
+
+// Why routing does not use a cable
+function excludedText(cable) {
+	const end = cable.ends.find((e) => e && e.excluded), why = end && end.excluded;
+	if (!why)
+		return 'no';
+	if (why === 'admin') {
+		const o = orderOf(cable.id, cable.port) || orderOf(cable.peer, opposite(cable.port));
+		return o ? orderText(o) : 'by an administrator';
+	}
+	if (why !== 'held')
+		return WHY[why] || why;
+	const held = (model.status.held_links || []).find((h) => [cable.id, cable.peer].some((id) => String(h.node) === String(coordsOf(id))) &&
+		[cable.port, opposite(cable.port)].includes(h.port));
+	return 'it flaps' + (held ? `, held for ${age(held.left_ms * 1e6)} more` : '');
+}
+
+let result = { of: '', text: '' };	// of the last change
+
+function showResult(of, text) {
+	result = { of, text };
+	if (byId('changed'))
+		byId('changed').textContent = text;
+}
+
+// Sends a change after asking; an answer that it would cut nodes off can be overruled.
+async function change(title, path, what) {
+	const of = JSON.stringify([what.node, what.port]);
+	const about = path === 'exclude' ? window.prompt(`${title}: for what reason?`, '') : window.confirm(`${title}?`) ? '' : null;
+	if (about === null)
+		return;
+	const wanted = about ? { ...what, reason: about } : what;
+	const send = (all) => order(path, all).then(() => showResult(of, 'done'));
+	showResult(of, 'sent');
+	try {
+		await send(wanted).catch((error) => {
+			if (error.code !== 'cuts-off' || !window.confirm(`${error.message}. ${title} all the same?`))
+				throw error;
+			return send({ ...wanted, force: true });
+		});
+	} catch (error) {
+		showResult(of, error.message);
+	}
+}
+
+// Buttons for those who may change something: [title, path, what is sent] each
+function changesOf(list) {
+	if (!model.changes)
+		return [];
+	const box = make('div', null, { class: 'changes' }), of = JSON.stringify([list[0][2].node, list[0][2].port]);
+	for (const [title, path, what] of list) {
+		const b = make('button', title, { type: 'button' });
+		b.addEventListener('click', () => change(title, path, what));
+		box.append(b);
+	}
+	box.append(make('span', result.of === of ? result.text : '', { id: 'changed', role: 'status' }));
+	return [box];
+}
+
+/* --- nodes and cables ------------------------------------------------------------------------ */
+
 function cableText(cable) {
 	const end = cable.ends[0] || cable.ends[1], reason = end && end.reason !== 'none' ? ` (${end.reason})` : '';
 	return cable.kind === 'up' ? `up, ${bytes(cable.rate)}/s` : cable.kind + reason;
@@ -176,7 +245,8 @@ function cableText(cable) {
 function showNode(id, choose) {
 	const node = model.nodes[id], root = model.status.root && String(model.status.root.node) === String(node.node);
 	const pairs = [['Node', nameOf(id)], ['Coordinates', coordsOf(id).join(',')],
-		['State', (node.excluded ? 'excluded, ' : '') + node.state + (root ? ', root' : '')], ['Address', node.address],
+		['State', (node.excluded ? 'excluded, ' : '') + node.state + (root ? ', root' : '')],
+		...(node.excluded ? [['Excluded', orderOf(id) ? orderText(orderOf(id)) : 'yes']] : []), ['Address', node.address],
 		['Manager', `${node.service || '-'}, release ${node.software || '-'}`], ['GUID', node.guid], ['Table', node.table_version]];
 	for (const sign of '+-')
 		for (let d = 0; d < model.shape.length; d++) {
@@ -185,7 +255,9 @@ function showNode(id, choose) {
 				pairs.push([`Port ${sign}${DIMS[d]}`, button(`${cableText(cable)}, to ${nameOf(neighbour(id, sign + DIMS[d]))}`,
 					choose, { cable })]);
 		}
-	byId('chosen').replaceChildren(rowsOf(pairs));
+	const at = coordsOf(id).join(',');
+	byId('chosen').replaceChildren(rowsOf(pairs), ...changesOf([
+		node.excluded ? ['Include the node', 'include', { node: at }] : ['Exclude the node', 'exclude', { node: at }]]));
 	addMore(`api/park?node=${coordsOf(id).join(',')}&flows=1`, ([park]) => [rowsOf([
 		['Parked', park ? `${park.parked} packets, ${bytes(park.bytes)}` : '-'], ['Held flows', park && park.held],
 		...((park && park.flows) || []).slice(0, 10).map((f) => ['Flow', `${[].concat(f.from).join(',')} to ${[].concat(f.to).join(',')}, ` +
@@ -197,15 +269,21 @@ function laneText(lanes) {
 	return (lanes || []).map((l, i) => `${i}: ${l.state} ${l.margin}%`).join(', ') || '-';
 }
 
+function cableChanges(cable) {
+	const at = { node: coordsOf(cable.id).join(','), port: cable.port };
+	return [cable.kind === 'excluded' ? ['Include the link', 'include', at] : ['Exclude the link', 'exclude', at],
+		['Take the port up', 'link/up', at], ['Take the port down', 'link/down', at]];
+}
+
 function showCable(cable, choose) {
 	const end = cable.ends[0] || cable.ends[1];
 	byId('chosen').replaceChildren(rowsOf([
 		['Link', linkText(cable)], ['State', cableText(cable)],
 		['From', button(`${nameOf(cable.id)} ${cable.port}`, choose, { node: cable.id })],
 		['To', button(`${nameOf(cable.peer)} ${opposite(cable.port)}`, choose, { node: cable.peer })],
-		['In this state', end ? age(end.state_age) : '-'], ['Excluded', (end && end.excluded) || 'no'],
+		['In this state', end ? age(end.state_age) : '-'], ['Excluded', excludedText(cable)],
 		['Lost', end ? `${end.downs === null ? '-' : end.downs} times` : '-'], ['Errors', cable.errors],
-	]));
+	]), ...changesOf(cableChanges(cable)));
 	addMore(`api/links?node=${coordsOf(cable.id).join(',')}&lanes=1`, (links) => {
 		const l = links.find((one) => one.port === cable.port);
 		return l ? [rowsOf([
@@ -219,7 +297,7 @@ function showCable(cable, choose) {
 }
 
 export function showChosen(choose) {
-	const chosen = shown.chosen;
+	const chosen = shown.chosen, had = byId('chosen').contains(document.activeElement) && document.activeElement.textContent;
 	if (!chosen) {
 		turn++;
 		byId('chosen').textContent = 'Choose a node or a link.';
@@ -229,6 +307,8 @@ export function showChosen(choose) {
 	} else {
 		showNode(chosen.node, choose);
 	}
+	if (had)	// what was chosen is shown anew, and the keyboard stays where it was
+		[...byId('chosen').querySelectorAll('button')].find((b) => b.textContent === had)?.focus();
 	if (shown.path) {
 		byId('more').prepend(make('p', `Path from ${nameOf(shown.mark)}: ${shown.path.hops.length} hops, ` +
 			shown.path.hops.map((h) => h.port).join(' ') +
