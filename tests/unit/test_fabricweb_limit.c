@@ -150,10 +150,12 @@ static void too_slow(void **state)
 	limit_ask(&limit, server[0], 12);
 	limit_rest(&limit, server[0], 12);
 	limit_stream(&limit, server[1], 12);
+	limit_wait(&limit, server[3], 12);
 	limit_sweep(&limit, 29);
 	assert_int_equal(limit.live, LIMIT_CONNECTIONS);
 	limit_sweep(&limit, 31);
-	assert_int_equal(limit.live, 2);
+	assert_int_equal(limit.live, 3);
+	assert_false(was_shut(3));
 	assert_true(was_shut(2) && was_shut(LIMIT_CONNECTIONS - 1));
 	assert_false(was_shut(0) || was_shut(1));
 	limit_sweep(&limit, 90);

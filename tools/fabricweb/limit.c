@@ -131,6 +131,14 @@ static struct limit_connection *find_connection(struct limit *l, int fd)
 	return NULL;
 }
 
+void limit_wait(struct limit *l, int fd, double now)
+{
+	struct limit_connection *c = find_connection(l, fd);
+
+	if (c)
+		c->until = now + ANSWER_S;
+}
+
 void limit_ask(struct limit *l, int fd, double now)
 {
 	struct limit_connection *c = find_connection(l, fd);

@@ -48,6 +48,8 @@ struct limit {
  */
 bool limit_add(struct limit *l, int fd, const struct source *from, double now);
 
+/** limit_wait() - the password of a request is being hashed, so it is not silent; nor let in yet */
+void limit_wait(struct limit *l, int fd, double now);
 /** limit_ask() - a connection has made a request that was let in */
 void limit_ask(struct limit *l, int fd, double now);
 /** limit_answer() - the answer begins to be sent; @bytes: how much a slow client has to read */

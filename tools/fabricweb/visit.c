@@ -377,6 +377,8 @@ static void try_password(struct visit *v, struct users_try *try)
 	if (!tries_take(&v->site->passwords, &v->source, seconds_now()) ||
 	    !hasher_add(v->site->hasher, try, &v->source, on_hashed, v))
 		refuse_visit(v, 429, "too many passwords were tried from this address: try again later");
+	else
+		limit_wait(&v->site->limit, http_descriptor(v->rq), seconds_now());
 	explicit_bzero(try, sizeof(*try));
 }
 
