@@ -42,7 +42,7 @@ static void shows_status(void **state)
 	fake.dead[3] = true;
 	fake.more_problems = 447;
 	expect("status", 1);
-	has(out, "problems node: a node is dead\n         and 447 more problems\n");
+	has(out, "problems node: a node is dead\n         and 447 more problems\nparked ");
 	has(out, "next     fabricctl links --bad shows its cables; start the node, or 'fabricctl exclude' ");
 }
 
@@ -192,7 +192,8 @@ static void names_degraded_lines(void **state)
 	fake.narrow[1] = 1;
 	expect("status", 3);
 	has(out, "lines    1,0:+x from 2,0:-x: 10 of 12 lanes at 5000 of 6250 Mb/s, "
-		 "margin 131%\nnext     fabricctl links --bad shows lanes, rate and margin; ");
+		 "margin 131%\nparked ");
+	has(out, "\nnext     fabricctl links --bad shows lanes, rate and margin; ");
 	expect("status --json", 3);
 	got = printed();
 	links = json_object_get(got, "degraded_links");

@@ -375,6 +375,10 @@ static void show_status(const json_t *s)
 	show_count("links", s, since);
 	show_faulty(s);
 	show_orders(s);
+	show_problems(json_object_get(s, "problems"), json_count(s, "problems_more"));
+	show_held(json_object_get(s, "held_links"));
+	show_errors(json_object_get(s, "degraded_links"));
+	show_degraded(json_object_get(s, "degraded_links"));
 	printf("%-9s%s%llu packet%s%s\n", "parked", parked ? paint(DOUBTFUL) : "", parked,
 	       parked == 1 ? "" : "s", parked ? paint(PLAIN) : "");
 	if (relayed)
@@ -388,10 +392,6 @@ static void show_status(const json_t *s)
 		       json_node_text(json_object_get(own, "node"), at));
 	show_wave(json_object_get(own, "wave"));
 	print_recovery(json_object_get(s, "last_recovery"), root_leads(root));
-	show_problems(json_object_get(s, "problems"), json_count(s, "problems_more"));
-	show_held(json_object_get(s, "held_links"));
-	show_errors(json_object_get(s, "degraded_links"));
-	show_degraded(json_object_get(s, "degraded_links"));
 	next_show(json_object_get(s, "next"));
 }
 
