@@ -254,11 +254,12 @@ void visit_recheck(struct site *site, struct users *old)
 {
 	struct visit *v;
 
-	LIST_FOREACH(v, &site->streams, entry)
+	LIST_FOREACH(v, &site->streams, entry) {
 		if (old && site->users && !users_agree(old, site->users, v->name)) {
 			log_line("the events of '%s' at %s end: the user has changed", v->name, v->from);
 			shutdown(http_descriptor(v->rq), SHUT_RDWR);
 		}
+	}
 }
 
 /* --- requests that are let in ------------------------------------------------------------------- */
