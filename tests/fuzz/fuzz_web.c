@@ -2,8 +2,8 @@
 /*
  * Any bytes as a request of HTTP to fabricweb, and as a reply of the manager. The first byte is the
  * method; then come, each on a line, the path, Accept, Content-Type, Origin, Last-Event-ID and
- * Authorization; the rest is the body. What the manager is asked is one line of JSON, with the
- * command of the path.
+ * Authorization; the rest is the body. A bit of the first byte makes the fifth line the host, too.
+ * What the manager is asked is one line of JSON, with the command of the path.
  */
 #include <jansson.h>
 #include <stdint.h>
@@ -106,7 +106,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct users *users;
 	static struct ring ring;
-	char *copy, *at, *line[6] = { NULL }, XX rq = { 0 };
+	char *copy, *at, *line[6] = { NULL };
+	struct web_request rq = { 0 };
 	struct web_plan plan;
 	bool missed;
 
@@ -125,7 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		line[i] = strsep(&at, "\n");
 	rq = (struct web_request){
 		.method = (enum web_method)(*data % 4), .uri = line[0], .accept = line[1],
-		.content_type = line[2], .origin = line[3], .host = line[4], .hosts = "localhost node",
+		.content_type = line[2], .origin = line[3],
+		.host = *data & 4 ? line[4] : "node:7180", .hosts = *data & 4 ? "localhost node" : NULL,
 		.last_event_id = line[4], .body = at ? at : "", .body_len = at ? strlen(at) : 0,
 	};
 	web_plan_make(&rq, &plan);
