@@ -132,7 +132,7 @@ logged() {
 	(($(grep -c 'wrong token' "$tmp/log") < 20))
 }
 
-# What the page asks before it offers changes
+# The page asks this before it offers changes
 who_am_i() {
 	local opt
 	users_file && for opt in --allow-changes ''; do

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <event2/util.h>
 #include <getopt.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -206,7 +207,7 @@ static int find_config(int argc, char **argv, const char **path)
 /* Adds the names that need not be told. */
 static void complete_hosts(struct conf *c, const char *told)
 {
-	char own[256] = "";
+	char own[HOST_NAME_MAX + 1] = "";
 
 	gethostname(own, sizeof(own) - 1);
 	snprintf(c->hosts, sizeof(c->hosts), "localhost %s %s", own, told);
