@@ -267,6 +267,7 @@ static void nothing_to_change(void **state)
 	/* An exclusion of which it is not known who gave the order is one without a reason. */
 	assert_int_equal(fm_exclude(s.fm, 1, 1, true, START + s.now), 0);
 	assert_false(fm_exclude_changes(s.fm, 1, 1, true, NULL));
+	assert_true(fm_exclude_changes(s.fm, 1, -1, true, NULL));	/* its other ports are included */
 	assert_true(changes(1, 1, &o));
 	stage_end(&s);
 }
