@@ -4,7 +4,8 @@
  * before the asking task returns from its system call. So the text is freed by task work. The work
  * is kfree() itself, not a function of this module, so that it does no harm if the module has been
  * unloaded by then. Where there is no memory, or no task work, the reader gets the format without
- * the values.
+ * the values; also in kernels with control-flow integrity, which stops a call of kfree() as a
+ * function of another type.
  */
 #include <linux/netlink.h>
 #include <linux/sched.h>
@@ -31,7 +32,7 @@ void torus_compat_extack(struct netlink_ext_ack *extack, const char *fmt, ...)
 	if (!extack)
 		return;
 	extack->_msg = fmt;
-	if (current->flags & PF_KTHREAD)
+	if (IS_ENABLED(CONFIG_CFI_CLANG) || current->flags & PF_KTHREAD)
 		return;
 	t = kmalloc(sizeof(*t), GFP_KERNEL);
 	if (!t)
