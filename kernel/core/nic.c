@@ -725,6 +725,14 @@ void tn_nic_cable(struct tn_nic *nic, unsigned int port, u64 now)
 	tn_link_cable(&nic->link[port], now);
 }
 
+bool tn_nic_is_joined(const struct tn_nic *nic, unsigned int port)
+{
+	u8 state = nic->link[port].state;
+
+	tn_assert(port < nic->nports);
+	return state == TORUS_LINK_UP || state == TORUS_LINK_RETRAINING;
+}
+
 const struct tn_train *tn_nic_train(const struct tn_nic *nic, unsigned int port)
 {
 	tn_assert(port < nic->nports);

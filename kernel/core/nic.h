@@ -326,6 +326,8 @@ void tn_nic_marks(struct tn_nic *nic, unsigned int port, u64 rate, u64 seed);
 u64 tn_nic_marked(const struct tn_nic *nic, unsigned int port);
 /** tn_nic_cable() - called when the eyes of @port may have changed: the link measures them soon */
 void tn_nic_cable(struct tn_nic *nic, unsigned int port, u64 now);
+/** tn_nic_is_joined() - Return: true if the link of @port is up or retraining */
+bool tn_nic_is_joined(const struct tn_nic *nic, unsigned int port);
 /** tn_nic_train() - Return: the result of the training of @port; its member serdes may be NULL */
 const struct tn_train *tn_nic_train(const struct tn_nic *nic, unsigned int port);
 

@@ -4,9 +4,11 @@
  * a byte that changed under way is noticed, counted, mended by the retry, and no host sees
  * it. Between NICs of one kernel, at the ends of a virtual cable, it is left out, unless there is
  * a queueing discipline in between; a mark alone, without such a cable, is not believed. A port
- * delivers delayed frames later, in order.
+ * delivers delayed frames later, in order. While the link is up, frames of other stations do
+ * nothing to it.
  */
 #include <linux/delay.h>
+#include <linux/etherdevice.h>
 #include <linux/ip.h>
 #include <linux/rtnetlink.h>
 
@@ -28,6 +30,7 @@
  * @next: value of @data at which the next byte is changed
  * @damage: change bytes
  * @mark: pretend that all frames come from a NIC of this kernel
+ * @broadcast: frames that were sent to all stations
  * @heard: messages that the host of the second NIC was given
  * @wrong: those of @heard that are not as they were sent
  */
@@ -35,6 +38,7 @@ struct pair {
 	struct lab_cable cable;
 	struct torus_soft *nic[2];
 	unsigned int data, unsummed, damaged, next;
+	unsigned int broadcast;
 	bool damage, mark;
 	unsigned int heard, wrong;
 };
@@ -71,6 +75,7 @@ static void touch(struct lab_cable *c, struct sk_buff *skb)
 
 	if (skb_linearize(skb))
 		return;
+	pair.broadcast += is_broadcast_ether_addr(eth_hdr(skb)->h_dest);
 	for (at = 0; at + 2 * TN_FLIT <= skb->len; at += tn_hdr_flits(&h) * TN_FLIT) {
 		tn_hdr_get(skb->data + at, &h);
 		if (h.type == TN_PAD || at + tn_hdr_flits(&h) * TN_FLIT > skb->len)
@@ -383,6 +388,100 @@ static void test_overtake(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.heard, 0u);
 }
 
+/* --- strangers ---------------------------------------------------------------------------- */
+
+static u64 dropped(struct net_device *dev)
+{
+	struct rtnl_link_stats64 s;
+
+	return dev_get_stats(dev, &s)->rx_dropped;
+}
+
+/* Return: how many frames nic[1] has received that it could not read. */
+static u64 unread(void)
+{
+	const u64 *counters;
+	u64 n;
+
+	torus_soft_lock(pair.nic[1]);
+	counters = tn_nic_port_counters(pair.nic[1]->soft.nic, 1, torus_now(pair.nic[1]));
+	n = counters[TORUS_PC_CRC_ERRORS] + counters[TORUS_PC_MALFORMED];
+	torus_soft_unlock_read(pair.nic[1]);
+	return n;
+}
+
+/* Sends a frame that has no packet to nic[1] from the Ethernet address @from. */
+static void intrude(struct kunit *test, const u8 *from)
+{
+	struct net_device *to = pair.cable.end[1];
+	struct sk_buff *skb = alloc_skb(128 + NET_IP_ALIGN, GFP_KERNEL);
+	struct ethhdr *eth;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_reserve(skb, NET_IP_ALIGN);
+	eth = memset(skb_put(skb, 128), 0xa5, 128);
+	eth_broadcast_addr(eth->h_dest);
+	ether_addr_copy(eth->h_source, from);
+	eth->h_proto = htons(TN_ETHERTYPE);
+	skb->dev = pair.cable.end[0];
+	local_bh_disable();
+	dev_forward_skb(to, skb);
+	local_bh_enable();
+}
+
+/* Frames of another station than the other end do nothing to a link that is up. */
+static void test_stranger(struct kunit *test)
+{
+	u64 before;
+	u8 from[ETH_ALEN];
+	unsigned int i;
+
+	join(test, false);
+	eth_random_addr(from);
+	before = dropped(pair.cable.end[1]);
+	for (i = 0; i < 10; i++)
+		intrude(test, from);
+	for (i = 0; i < 5000 && dropped(pair.cable.end[1]) < before + 10; i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_GE(test, dropped(pair.cable.end[1]), before + 10);
+	KUNIT_EXPECT_EQ(test, unread(), 0ull);
+	/* The same from the address of the other end are errors. */
+	intrude(test, pair.cable.end[0]->dev_addr);
+	for (i = 0; i < 5000 && !unread(); i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_GT(test, unread(), 0ull);
+	converse(test);
+}
+
+/* A link that is up sends its frames to the other end alone. */
+static void test_unicast(struct kunit *test)
+{
+	join(test, false);
+	pair.broadcast = 0;
+	converse(test);
+	KUNIT_EXPECT_EQ(test, pair.broadcast, 0u);
+}
+
+/* If the other end gets another address, the link fails, and comes up again with that. */
+static void test_new_address(struct kunit *test)
+{
+	unsigned int i;
+	u64 before;
+
+	join(test, false);
+	before = changes(pair.nic[1], 1);
+	rtnl_lock();
+	eth_hw_addr_random(pair.cable.end[0]);
+	rtnl_unlock();
+	for (i = 0; i < 20000 && (changes(pair.nic[1], 1) == before ||
+				  state(pair.nic[0], 0) != TORUS_LINK_UP ||
+				  state(pair.nic[1], 1) != TORUS_LINK_UP); i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_NE(test, changes(pair.nic[1], 1), before);
+	KUNIT_EXPECT_EQ(test, state(pair.nic[0], 0), TORUS_LINK_UP);
+	KUNIT_EXPECT_EQ(test, state(pair.nic[1], 1), TORUS_LINK_UP);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_wire),
 	KUNIT_CASE(test_damage),
@@ -393,6 +492,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_standstill),
 	KUNIT_CASE(test_latency),
 	KUNIT_CASE(test_overtake),
+	KUNIT_CASE(test_stranger),
+	KUNIT_CASE(test_unicast),
+	KUNIT_CASE(test_new_address),
 	{}
 };
 

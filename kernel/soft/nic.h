@@ -98,6 +98,8 @@ struct torus_soft;
  *	one frame at most (its own lock)
  * @rx_bytes: bytes of memory of these frames, less than RX_BYTES_MAX plus one frame (lock of @rx)
  * @rx_dropped: frames dropped because @rx was full
+ * @peer: Ethernet address of the other end, as ether_addr_to_u64() makes it, while the link is up;
+ *	0: not known (written under the lock)
  * @soft: last known name of @lower, injected faults, SerDes of the receiver (lock)
  * @num: number of the port, from 0; constant
  */
@@ -108,6 +110,7 @@ struct torus_port {
 	struct sk_buff_head rx;
 	unsigned int rx_bytes;
 	atomic_long_t rx_dropped;
+	u64 peer;
 	struct tn_soft_port *soft;
 	u8 num;
 };

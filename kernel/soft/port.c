@@ -14,13 +14,19 @@
  * the receiving end an XDP program, or either a tc filter or a netfilter hook for that direction.
  * They are there on all cables but veth: others may run programs of their own (netkit does).
  *
+ * A cable may turn out to be a network with more stations than its two ends. So a port learns the
+ * address of the other end when the link comes up, sends to that, and drops frames of others until
+ * the link fails: a frame of another station could end the link, or damage what it carries.
+ *
  * The netdev is the master of the lower device, so the stack refuses loops, stacks that are too
  * high, and a second master. A NIC that moves to another namespace keeps its lower devices, which
- * stay where they are, as VLANs and macvlans do: a container can be given the NIC without them. A
- * lower device that moves to another namespace is unbound from its port, as with bridges and bonds.
+ * stay where they are, as VLANs and macvlans do: a container can be given the NIC without them. It
+ * is not their master while it is elsewhere. A lower device that moves to another namespace is
+ * unbound from its port, as with bridges and bonds.
  * A port has carrier while its lower device is up and has carrier, and its MTU holds the largest
  * packet.
  */
+#include <linux/etherdevice.h>
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 #include <net/rtnetlink.h>
@@ -45,11 +51,13 @@ static_assert(TORUS_MAX_PORTS <= 32);
  * @port: number of the port that received it
  * @memory: a NIC of this kernel made the frame, and its packets have no ECRC
  * @checked: the frame has passed tn_pieces_sound()
+ * @from: Ethernet address of the sender, as ether_addr_to_u64() makes it
  */
 struct rx_cb {
 	u8 port;
 	bool memory;
 	bool checked;
+	u64 from;
 };
 
 static struct rx_cb *rx_cb(struct sk_buff *skb)
@@ -137,6 +145,30 @@ static bool is_marked(const struct sk_buff *skb)
 	       skb->csum_level == SKB_MAX_CSUM_LEVEL && is_memory(peer_of(skb->dev), skb->dev);
 }
 
+/* Drops @skb if it comes from another station than the other end of the link that is up. */
+static bool drop_stranger(const struct torus_port *port, struct sk_buff *skb, u64 from)
+{
+	u64 peer = READ_ONCE(port->peer);
+
+	if (!peer || from == peer)
+		return false;
+	dev_core_stats_rx_dropped_inc(skb->dev);
+	kfree_skb(skb);
+	return true;
+}
+
+/* Learns the address @from when the link has come up, and forgets it when the link has failed. */
+static void learn_peer(struct torus_port *port, u64 from)
+{
+	bool joined = tn_nic_is_joined(port->nic->soft.nic, port->num);
+
+	lockdep_assert_held(&port->nic->lock);
+	if (!joined && port->peer)
+		WRITE_ONCE(port->peer, 0);
+	else if (joined && !port->peer)
+		WRITE_ONCE(port->peer, from);
+}
+
 /* Return: true if the ECRCs of @skb are right, which the core can read; false if it is to look. */
 static bool is_checked(struct sk_buff *skb)
 {
@@ -175,6 +207,7 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	struct sk_buff *skb = *pskb;
 	struct sk_buff_head frames;
 	struct torus_port *port;
+	u64 from;
 
 	if (skb->protocol != htons(TN_ETHERTYPE) || skb_vlan_tag_present(skb) ||
 	    skb->pkt_type == PACKET_LOOPBACK || skb->pkt_type == PACKET_OTHERHOST)
@@ -183,12 +216,16 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	if (!skb)
 		return RX_HANDLER_CONSUMED;
 	port = rcu_dereference(skb->dev->rx_handler_data);
+	from = ether_addr_to_u64(eth_hdr(skb)->h_source);
+	if (drop_stranger(port, skb, from))
+		return RX_HANDLER_CONSUMED;
 	if (skb_queue_len_lockless(&port->rx) >= RX_QUEUE_MAX ||
 	    READ_ONCE(port->rx_bytes) >= RX_BYTES_MAX) {
 		atomic_long_inc(&port->rx_dropped);
 		kfree_skb(skb);
 		return RX_HANDLER_CONSUMED;
 	}
+	rx_cb(skb)->from = from;
 	rx_cb(skb)->port = port->num;
 	rx_cb(skb)->memory = is_marked(skb);
 	__skb_queue_head_init(&frames);
@@ -279,17 +316,23 @@ void torus_ports_rx(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 	lockdep_assert_held(&s->lock);
 	while ((skb = __skb_dequeue(rx))) {
 		struct torus_port *port = &s->port[rx_cb(skb)->port];
+		u64 from = rx_cb(skb)->from;
 
-		if (torus_host_is_deaf(&port->soft->fault))
+		if (torus_host_is_deaf(&port->soft->fault)) {
 			kfree_skb(skb);
-		else
-			receive_frame(port, skb, now);
+			continue;
+		}
+		learn_peer(port, 0);
+		if (drop_stranger(port, skb, from))	/* which came before the link was up */
+			continue;
+		receive_frame(port, skb, now);
+		learn_peer(port, from);
 	}
 }
 
 /* --- sending ----------------------------------------------------------------------- */
 
-static void put_header(struct sk_buff *skb, struct net_device *lower)
+static void put_header(struct sk_buff *skb, struct net_device *lower, u64 to)
 {
 	struct ethhdr *eth;
 
@@ -297,7 +340,10 @@ static void put_header(struct sk_buff *skb, struct net_device *lower)
 	skb_reset_network_header(skb);
 	eth = skb_push(skb, ETH_HLEN);
 	skb_reset_mac_header(skb);
-	eth_broadcast_addr(eth->h_dest);
+	if (to)
+		u64_to_ether_addr(to, eth->h_dest);
+	else
+		eth_broadcast_addr(eth->h_dest);
 	ether_addr_copy(eth->h_source, lower->dev_addr);
 	eth->h_proto = htons(TN_ETHERTYPE);
 	skb->protocol = eth->h_proto;
@@ -344,7 +390,7 @@ static void send_frame(struct torus_port *port, struct net_device *lower,
 		port->nic->delays |= 1u << port->num;
 		return;
 	}
-	put_header(skb, lower);
+	put_header(skb, lower, port->peer);
 	__skb_queue_tail(&port->nic->down, skb);
 }
 
@@ -358,7 +404,7 @@ static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
 			kfree_skb(skb);
 			continue;
 		}
-		put_header(skb, lower);
+		put_header(skb, lower, port->peer);
 		__skb_queue_tail(&port->nic->down, skb);
 	}
 	if (!port->soft->fault.late)
@@ -374,6 +420,7 @@ static bool send_port(struct torus_port *port, u64 now)
 	unsigned int n;
 
 	lockdep_assert_held(&s->lock);
+	learn_peer(port, 0);
 	tn_nic_tx_memory(s->soft.nic, port->num, memory);
 	for (n = 0; n < TX_BATCH; n++) {
 		if (!tn_nic_tx(s->soft.nic, port->num, &s->frame, now))
