@@ -45,7 +45,7 @@ failure() { echo 'new' >>a && crashes=1 looks 'a' a b && [[ $rc == 1 ]] && looks
 other_version() { key='version 2' looks 'a b' a b && looks '' a b; }
 other_checker() { name=signs looks 'a b' a b; }
 other_command() { checker=same_checker looks 'a b' a b && checker=same_checker looks '' a b; }
-# Of 20 files the last is wrong: it and those that were looked at with it are looked at again.
+# The last of 20 files is wrong: it and those that were looked at with it are looked at again.
 many() {
 	local n
 	for n in {10..29}; do echo "$n" >"f$n"; done
