@@ -408,12 +408,11 @@ static bool former_epoch_done(struct tn_nic *nic, const struct tn_pkt *pkt, u64 
 
 /*
  * Delivers @pkt to this host, or lets it wait or drops it by its number; @came is the packet as it
- * was received, with its relay flit.
+ * was received, with its relay flit, of the same flow and number.
  */
 static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct tn_pkt *came,
 			    u64 now)
 {
-	struct tn_pkt seen = *pkt;
 	u32 held;
 
 	tn_assert(!pkt->hdr.relayed);
@@ -441,7 +440,7 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 			if (!give_host(nic, pkt))
 				return BLOCKED;
 			count_ended(nic, came);
-			if (tn_flow_done(&nic->flows, &seen))
+			if (tn_flow_done(&nic->flows, came))
 				tn_deliver_waiting(nic, now);
 			break;
 		case TN_FLOW_EARLY:
