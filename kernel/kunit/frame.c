@@ -205,7 +205,7 @@ static unsigned int judge(struct kunit *test, struct sk_buff *skb, const struct 
 	bool apart = false;
 
 	__skb_queue_head_init(&out);
-	torus_frame_take(skb, false, &out);
+	torus_frame_take(skb, &out);
 	while ((skb = __skb_dequeue(&out))) {
 		apart |= skb != was;
 		bad += !fits(skb) || !is_end(w, at) || !same(skb, w, at) || skb->destructor ||
@@ -299,7 +299,7 @@ static struct sk_buff *taken(struct sk_buff *skb)
 	struct sk_buff_head out;
 
 	__skb_queue_head_init(&out);
-	torus_frame_take(skb, false, &out);
+	torus_frame_take(skb, &out);
 	return __skb_dequeue(&out);
 }
 

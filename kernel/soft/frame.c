@@ -278,14 +278,12 @@ static bool is_wasteful(const struct sk_buff *skb)
 	return at < skb->truesize / 4;
 }
 
-/* Return: true if the core can read @skb without a copy. @ours: torus_frame_build() has made it. */
-static bool is_usable(struct sk_buff *skb, bool ours)
+/* Return: true if the core can read @skb without a copy. */
+static bool is_usable(struct sk_buff *skb)
 {
 	struct tn_seg seg[TORUS_PIECES];
 	unsigned int n;
 
-	if (ours)
-		return true;
 	if (is_wasteful(skb))
 		return false;
 	if (!skb_is_nonlinear(skb))
@@ -296,10 +294,10 @@ static bool is_usable(struct sk_buff *skb, bool ours)
 	return n && tn_pieces_fit(seg, n);
 }
 
-void torus_frame_take(struct sk_buff *skb, bool ours, struct sk_buff_head *out)
+void torus_frame_take(struct sk_buff *skb, struct sk_buff_head *out)
 {
 	lockdep_assert_in_softirq();
-	if (is_usable(skb, ours)) {
+	if (is_usable(skb)) {
 		skb_orphan(skb);
 		__skb_queue_tail(out, skb);
 	} else {

@@ -101,6 +101,7 @@ struct torus_soft;
  * @peer: Ethernet address of the other end, as ether_addr_to_u64() makes it, while the link is up;
  *	0: not known (written under the lock)
  * @soft: last known name of @lower, injected faults, SerDes of the receiver (lock)
+ * @pair: @lower is an end of a veth pair (RTNL to write, before @lower is used)
  * @num: number of the port, from 0; constant
  */
 struct torus_port {
@@ -112,6 +113,7 @@ struct torus_port {
 	atomic_long_t rx_dropped;
 	u64 peer;
 	struct tn_soft_port *soft;
+	bool pair;
 	u8 num;
 };
 
@@ -365,10 +367,9 @@ unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg);
 /**
  * torus_frame_take() - append a received frame, or copies that the core can read, to @out (bh)
  * @skb: the frame, which is consumed
- * @ours: it is certain that torus_frame_build() of a NIC of this kernel has made the frame
  * @out: a queue whose lock is not taken
  */
-void torus_frame_take(struct sk_buff *skb, bool ours, struct sk_buff_head *out);
+void torus_frame_take(struct sk_buff *skb, struct sk_buff_head *out);
 
 /* --- park.c ---------------------------------------------------------------------- */
 
@@ -465,10 +466,10 @@ void torus_tx_init(struct torus_soft *s);
 void torus_tx_put(struct torus_soft *s, struct sk_buff *skb);
 /**
  * torus_tx_look() - called before NAPI takes messages: the next message that is queued begins a
- * batch
+ * batch (bh)
  */
 void torus_tx_look(struct torus_soft *s);
-/** torus_tx_take() - Return: the first message of queue @q, or NULL (NAPI) */
+/** torus_tx_take() - Return: the first message of queue @q, or NULL (bh) */
 struct sk_buff *torus_tx_take(struct torus_soft *s, unsigned int q);
 /** torus_tx_wake() - wake the stack's queues that have room again (NAPI, without the lock) */
 void torus_tx_wake(struct torus_soft *s);

@@ -69,17 +69,15 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 static rx_handler_result_t port_rx(struct sk_buff **pskb);
 
 /*
- * Return: the other end of a veth pair, between whose ends has_egress() and has_ingress() see all
- * that there is. netkit devices have a peer, too, and BPF programs in ndo_start_xmit.
+ * Return: the other end of the veth pair at whose end @dev @port is bound, between whose ends
+ * has_egress() and has_ingress() see all that there is. netkit devices have a peer, too, and BPF
+ * programs in ndo_start_xmit.
  */
-static const struct net_device *peer_of(const struct net_device *dev)
+static const struct net_device *peer_of(const struct torus_port *port,
+					const struct net_device *dev)
 {
-	const struct net_device_ops *ops = dev->netdev_ops;
-
 	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "peer of a lower device without RCU");
-	if (!dev->rtnl_link_ops || strcmp(dev->rtnl_link_ops->kind, "veth"))
-		return NULL;
-	return ops->ndo_get_peer_dev ? ops->ndo_get_peer_dev((struct net_device *)dev) : NULL;
+	return port->pair ? dev->netdev_ops->ndo_get_peer_dev((struct net_device *)dev) : NULL;
 }
 
 /* Return: true if an administrator has put something in between that may change what @dev sends. */
@@ -139,10 +137,11 @@ static void mark_memory(struct sk_buff *skb)
 	skb->csum_level = SKB_MAX_CSUM_LEVEL;
 }
 
-static bool is_marked(const struct sk_buff *skb)
+static bool is_marked(const struct torus_port *port, const struct sk_buff *skb)
 {
 	return skb->ip_summed == CHECKSUM_UNNECESSARY &&
-	       skb->csum_level == SKB_MAX_CSUM_LEVEL && is_memory(peer_of(skb->dev), skb->dev);
+	       skb->csum_level == SKB_MAX_CSUM_LEVEL &&
+	       is_memory(peer_of(port, skb->dev), skb->dev);
 }
 
 /* Drops @skb if it comes from another station than the other end of the link that is up. */
@@ -227,9 +226,14 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	}
 	rx_cb(skb)->from = from;
 	rx_cb(skb)->port = port->num;
-	rx_cb(skb)->memory = is_marked(skb);
+	rx_cb(skb)->memory = is_marked(port, skb);
 	__skb_queue_head_init(&frames);
-	torus_frame_take(skb, rx_cb(skb)->memory, &frames);
+	if (rx_cb(skb)->memory) {	/* of torus_frame_build(), so the core can read it */
+		skb_orphan(skb);
+		__skb_queue_tail(&frames, skb);
+	} else {
+		torus_frame_take(skb, &frames);
+	}
 	if (!skb_queue_empty(&frames))
 		queue_frames(port, &frames);
 	return RX_HANDLER_CONSUMED;
@@ -411,12 +415,13 @@ static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
 		port->nic->delays &= ~(1u << port->num);
 }
 
-/* Sends at most TX_BATCH frames of @port. Return: true if there may be more. RCU. */
+/* Sends at most TX_BATCH frames of @port. Return: true if there may be more. */
 static bool send_port(struct torus_port *port, u64 now)
 {
-	struct net_device *lower = rcu_dereference(port->lower);
+	struct net_device *lower = rcu_dereference_bh(port->lower);
 	struct torus_soft *s = port->nic;
-	bool memory = lower && !port->soft->fault.bits.ber && is_memory(lower, peer_of(lower));
+	bool memory = lower && !port->soft->fault.bits.ber &&
+		      is_memory(lower, peer_of(port, lower));
 	unsigned int n;
 
 	lockdep_assert_held(&s->lock);
@@ -437,17 +442,13 @@ bool torus_ports_tx(struct torus_soft *s, u64 now)
 	bool more = false;
 
 	lockdep_assert_held(&s->lock);
-	if (!ports)
-		return false;
-	rcu_read_lock();
 	for (left = ports; left; left &= left - 1) {
 		struct torus_port *port = &s->port[__ffs(left)];
 
 		if (s->delays >> port->num & 1)
-			send_due(port, rcu_dereference(port->lower), now);
+			send_due(port, rcu_dereference_bh(port->lower), now);
 		more |= send_port(port, now);
 	}
-	rcu_read_unlock();
 	return more;
 }
 
@@ -584,6 +585,13 @@ static int check_lower(struct torus_soft *s, unsigned int num, struct net_device
 	return 0;
 }
 
+/* Return: true if @dev is an end of a veth pair. */
+static bool is_pair(const struct net_device *dev)
+{
+	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "veth") &&
+	       dev->netdev_ops->ndo_get_peer_dev;
+}
+
 static int bind_lower(struct torus_port *port, struct net_device *lower,
 		      struct torus_refusal *why)
 {
@@ -594,6 +602,7 @@ static int bind_lower(struct torus_port *port, struct net_device *lower,
 	if (err)
 		return torus_refuse(why, err, NULL,
 				    "lower device cannot carry a torus device: loop or too deep");
+	port->pair = is_pair(lower);
 	err = netdev_rx_handler_register(lower, port_rx, port);
 	if (err) {
 		netdev_upper_dev_unlink(lower, s->dev.netdev);

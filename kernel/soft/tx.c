@@ -232,9 +232,10 @@ void torus_tx_look(struct torus_soft *s)
 	/* no batch has begun: the next message is the first one anyway */
 	if (!READ_ONCE(s->tx.batch))
 		return;
-	spin_lock_bh(&s->tx.lock);
+	lockdep_assert_in_softirq();
+	spin_lock(&s->tx.lock);
 	WRITE_ONCE(s->tx.batch, 0);
-	spin_unlock_bh(&s->tx.lock);
+	spin_unlock(&s->tx.lock);
 }
 
 struct sk_buff *torus_tx_take(struct torus_soft *s, unsigned int q)
@@ -243,9 +244,10 @@ struct sk_buff *torus_tx_take(struct torus_soft *s, unsigned int q)
 
 	if (skb_queue_empty_lockless(&s->txq[q]))
 		return NULL;
-	spin_lock_bh(&s->tx.lock);
+	lockdep_assert_in_softirq();
+	spin_lock(&s->tx.lock);
 	skb = __skb_dequeue(&s->txq[q]);
-	spin_unlock_bh(&s->tx.lock);
+	spin_unlock(&s->tx.lock);
 	WRITE_ONCE(s->tx.taken, true);
 	return skb;
 }
@@ -255,12 +257,14 @@ unsigned int torus_tx_purge(struct torus_soft *s)
 	unsigned int q, n = 0;
 	struct sk_buff *skb;
 
+	local_bh_disable();
 	for (q = 0; q < TORUS_VCS; q++) {
 		while ((skb = torus_tx_take(s, q))) {
 			kfree_skb(skb);
 			n++;
 		}
 	}
+	local_bh_enable();
 	return n;
 }
 
