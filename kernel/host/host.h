@@ -192,9 +192,9 @@ bool torus_host_begin(struct torus_host *h, struct torus_host_msg *msg, const u8
  */
 bool torus_host_clear(struct torus_host *h, const struct torus_host_msg *msg);
 /**
- * torus_host_wait() - keep a message for which torus_host_clear() is false; its queue must not be
- * stopped. The host side owns the message until torus_host_next() or h->forget() gives it back; this
- * call may already do so.
+ * torus_host_wait() - keep a message for which torus_host_clear() is false
+ * The queue of the message must not be stopped. The host side owns the message until
+ * torus_host_next() or h->forget() gives it back; this call may already do so.
  */
 void torus_host_wait(struct torus_host *h, struct torus_host_msg *msg, u64 now);
 /**
