@@ -586,7 +586,7 @@ static int check_lower(struct torus_soft *s, unsigned int num, struct net_device
 }
 
 /* Return: true if @dev is an end of a veth pair. */
-static bool is_pair(const struct net_device *dev)
+static bool is_veth_end(const struct net_device *dev)
 {
 	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "veth") &&
 	       dev->netdev_ops->ndo_get_peer_dev;
@@ -602,7 +602,7 @@ static int bind_lower(struct torus_port *port, struct net_device *lower,
 	if (err)
 		return torus_refuse(why, err, NULL,
 				    "lower device cannot carry a torus device: loop or too deep");
-	port->pair = is_pair(lower);
+	port->pair = is_veth_end(lower);
 	err = netdev_rx_handler_register(lower, port_rx, port);
 	if (err) {
 		netdev_upper_dev_unlink(lower, s->dev.netdev);
