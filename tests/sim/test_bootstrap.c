@@ -139,7 +139,7 @@ static void thousand_seeds(void **state)
  * A link comes and goes while a root waits for a NIC without a manager: the root must not wait
  * longer because of that. Once each change of the link put the root's table off, for ever.
  */
-static void flapping(void **state)
+static void flapping_link_does_not_delay_root(void **state)
 {
 	struct world_config c;
 	struct trial s;
@@ -580,7 +580,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_order),	    cmocka_unit_test(thousand_seeds),
-		cmocka_unit_test(flapping),
+		cmocka_unit_test(flapping_link_does_not_delay_root),
 		cmocka_unit_test(adopted_late),
 		cmocka_unit_test(crossed),	    cmocka_unit_test(to_itself),
 		cmocka_unit_test(wrong_port),	    cmocka_unit_test(other_fabric),

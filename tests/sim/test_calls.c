@@ -142,7 +142,7 @@ static void ring(void **state)
  * The managers of all nodes whose coordinates have an odd sum hang, but for two: nine of 16 live,
  * and most of them have no neighbour that lives.
  */
-static void checkerboard(void **state)
+static void calls_cross_nodes_without_managers(void **state)
 {
 	(void)state;
 	for (unsigned int end = 0; end < ENDS; end++)
@@ -334,7 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(ring),
-		cmocka_unit_test(checkerboard),
+		cmocka_unit_test(calls_cross_nodes_without_managers),
 		cmocka_unit_test(hung_among_hung),
 		cmocka_unit_test(dead_among_hung),
 		cmocka_unit_test(not_needed),

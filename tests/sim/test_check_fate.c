@@ -217,7 +217,7 @@ static void not_counted(void **state)
 }
 
 /* A NIC drops a packet that it has parked. */
-static void dropped(void **state)
+static void check_finds_dropped_parked_packet(void **state)
 {
 	struct world_packet id;
 
@@ -274,7 +274,7 @@ static void released_early(void **state)
 }
 
 /* A NIC counts a double that did not come, or none that came, or after a restart a loss that was none. */
-static void miscounted(void **state)
+static void check_finds_miscounted_doubles_and_losses(void **state)
 {
 	static const char *const found[] = {
 		"NICs counted 1 duplicates, and 0 to 0 came", "NICs counted 0 duplicates, and 1 to 1 came",
@@ -365,11 +365,11 @@ int main(void)
 		cmocka_unit_test(copy_of_sure),
 		cmocka_unit_test(wrong_order),
 		cmocka_unit_test(not_counted),
-		cmocka_unit_test(dropped),
+		cmocka_unit_test(check_finds_dropped_parked_packet),
 		cmocka_unit_test(forgotten),
 		cmocka_unit_test(given_up_early),
 		cmocka_unit_test(released_early),
-		cmocka_unit_test(miscounted),
+		cmocka_unit_test(check_finds_miscounted_doubles_and_losses),
 		cmocka_unit_test(not_early),
 		cmocka_unit_test(ends_once),
 		cmocka_unit_test(may_be_early),

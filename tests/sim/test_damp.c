@@ -133,7 +133,7 @@ static void no_recovery_while_held(void **state)
 }
 
 /* Losses far apart never reach the limit. */
-static void seldom(void **state)
+static void distant_losses_hold_no_link(void **state)
 {
 	struct trial s;
 
@@ -148,7 +148,7 @@ static void seldom(void **state)
 }
 
 /* Many losses and a long half-life: the hold ends hold_max after the last loss. */
-static void bounded(void **state)
+static void hold_ends_after_hold_max(void **state)
 {
 	struct trial s;
 	uint64_t from;
@@ -241,7 +241,7 @@ static void down_at_the_end(void **state)
  * The administrator's "include" at either end ends a hold; excluding and including a port is no
  * loss.
  */
-static void administrator(void **state)
+static void include_ends_hold_and_exclusion_is_no_loss(void **state)
 {
 	struct trial s;
 
@@ -263,7 +263,7 @@ static void administrator(void **state)
 }
 
 /* No link is held because a node restarts once. A restarted root has forgotten all holds. */
-static void restarts(void **state)
+static void restarted_node_or_root_holds_no_link(void **state)
 {
 	struct trial s;
 
@@ -293,13 +293,13 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(held_at_the_limit),
 		cmocka_unit_test(no_recovery_while_held),
-		cmocka_unit_test(seldom),
-		cmocka_unit_test(bounded),
+		cmocka_unit_test(distant_losses_hold_no_link),
+		cmocka_unit_test(hold_ends_after_hold_max),
 		cmocka_unit_test(how_long),
 		cmocka_unit_test(said_seldom),
 		cmocka_unit_test(down_at_the_end),
-		cmocka_unit_test(administrator),
-		cmocka_unit_test(restarts),
+		cmocka_unit_test(include_ends_hold_and_exclusion_is_no_loss),
+		cmocka_unit_test(restarted_node_or_root_holds_no_link),
 	};
 
 	if (argc > 1)

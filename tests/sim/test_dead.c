@@ -167,7 +167,7 @@ static void cut_off(void **state)
 }
 
 /* A ring is split; the part without the root loses its managers, too. */
-static void split(void **state)
+static void part_of_split_ring_without_managers(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(one_after_another),
 		cmocka_unit_test(comes_back),
 		cmocka_unit_test(cut_off),
-		cmocka_unit_test(split),
+		cmocka_unit_test(part_of_split_ring_without_managers),
 		cmocka_unit_test(relay_dies),
 		cmocka_unit_test(nobody_dies),
 	};

@@ -138,7 +138,7 @@ static bool finish(struct trial *s, const char *what)
 }
 
 /* A recovery takes a few ms. The gaps must reach each of its steps: @met checks that. */
-static void phases(void **state)
+static void cut_reaches_each_step_of_recovery(void **state)
 {
 	static const uint32_t gaps[] = { 0,    40,   200,  500,	 1000, 1500, 2000, 2300,
 					 2600, 3000, 3500, 4000, 5000, 6000, 8000, 400000 };
@@ -222,7 +222,7 @@ static void small_windows(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(phases),
+		cmocka_unit_test(cut_reaches_each_step_of_recovery),
 		cmocka_unit_test(nobody_unreachable),
 		cmocka_unit_test(small_windows),
 	};

@@ -228,7 +228,7 @@ static void all_but_one_began_anew(void **state)
 /* --- by order -------------------------------------------------------------------------------- */
 
 /* Each candidate is made root, while cables are cut and traffic runs. Rows need not change for that. */
-static void moved(void **state)
+static void root_moves_to_each_candidate_under_traffic(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -358,7 +358,7 @@ int main(void)
 		cmocka_unit_test(two_nodes),
 		cmocka_unit_test(half_is_not_enough),
 		cmocka_unit_test(all_but_one_began_anew),
-		cmocka_unit_test(moved),
+		cmocka_unit_test(root_moves_to_each_candidate_under_traffic),
 		cmocka_unit_test(moved_to_one_that_ends),
 		cmocka_unit_test(who_cannot_be_root),
 		cmocka_unit_test(orders_too_early),

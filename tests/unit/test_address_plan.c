@@ -123,7 +123,7 @@ static const char *const shapes[] = {
 };
 
 /* Every node has the address by the rule, and by that address it is found. */
-static void test_rule(void **state)
+static void each_address_leads_back_to_its_node(void **state)
 {
 	unsigned int tried = 0;
 
@@ -351,7 +351,7 @@ static void test_holds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rule),
+		cmocka_unit_test(each_address_leads_back_to_its_node),
 		cmocka_unit_test(test_each_once),
 		cmocka_unit_test(test_one_bit),
 		cmocka_unit_test(test_examples),

@@ -419,7 +419,7 @@ static bool downgrade(struct svc_auth *msg, unsigned int turn, void *arg)
 }
 
 /* A man in the middle cannot make both ends believe that the other speaks only an older schema. */
-static void downgraded(void **state)
+static void no_downgrade_of_schema_by_host_between(void **state)
 {
 	struct auth a, b;
 	struct pair p;
@@ -437,7 +437,7 @@ static void downgraded(void **state)
 }
 
 /* A peer of an earlier release sends its schemas, but no mark in its nonce: it is accepted. */
-static void unmarked(void **state)
+static void nonce_without_mark_is_accepted(void **state)
 {
 	struct auth_session old, now;
 	struct auth a, b;
@@ -683,8 +683,8 @@ int main(void)
 		cmocka_unit_test(replayed),
 		cmocka_unit_test(reflected),
 		cmocka_unit_test(every_bit),
-		cmocka_unit_test(downgraded),
-		cmocka_unit_test(unmarked),
+		cmocka_unit_test(no_downgrade_of_schema_by_host_between),
+		cmocka_unit_test(nonce_without_mark_is_accepted),
 		cmocka_unit_test(truncated),
 		cmocka_unit_test(lengths),
 		cmocka_unit_test(every_bit_of_names),

@@ -264,7 +264,7 @@ static void since(void **state)
 }
 
 /* Names and events appear in logs and on terminals: only printable ASCII may pass. */
-static void texts(void **state)
+static void texts_are_printable_ascii(void **state)
 {
 	static const char *const bad[] = { "a\033[2J", "a\nb", "\177", "\200", "a\xff\xfe" };
 	struct svc_msg auth = all[1], event = all[5], out;
@@ -292,7 +292,7 @@ int main(void)
 		cmocka_unit_test(altered),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(too_long),
-		cmocka_unit_test(texts),
+		cmocka_unit_test(texts_are_printable_ascii),
 		cmocka_unit_test(of_schema),
 		cmocka_unit_test(since),
 	};

@@ -596,7 +596,7 @@ static void assert_same(const struct config *c, const struct config *d)
 }
 
 /* The dump has each value with its source, and is a configuration that says the same. */
-static void dump(void **state)
+static void dump_can_be_read_as_configuration(void **state)
 {
 	static const char text[] =
 		"fabric = green\nshape = 4x3x2\ndevice = unix:/x.nic\nstate_dir = /s\nhistory = off\n"
@@ -749,7 +749,7 @@ int main(void)
 		cmocka_unit_test(service_addresses),
 		cmocka_unit_test(service_networks),
 		cmocka_unit_test(own_network),
-		cmocka_unit_test(dump),
+		cmocka_unit_test(dump_can_be_read_as_configuration),
 		cmocka_unit_test(dump_rates),
 		cmocka_unit_test(dump_bytes),
 		cmocka_unit_test(dump_sources),

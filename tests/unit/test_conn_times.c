@@ -144,7 +144,7 @@ static struct fm_conn *greeted(unsigned int nth)
 }
 
 /* Without an answer the time until the next HELLO doubles, to eight times resend. */
-static void doubles(void **state)
+static void hello_interval_doubles_without_answer(void **state)
 {
 	static const unsigned int after[] = { 50, 100, 200, 400, 400, 400 };
 
@@ -158,7 +158,7 @@ static void doubles(void **state)
 }
 
 /* The peer asks for fewer HELLOs: at most one each resend, at least one each keep-alive. */
-static void paced(void **state)
+static void peer_sets_pace_of_hellos(void **state)
 {
 	struct fm_conn *c = greeted(1);
 
@@ -179,7 +179,7 @@ static void paced(void **state)
 }
 
 /* News do not wait for the pace, and do not put off a HELLO that is due earlier. */
-static void hurries(void **state)
+static void news_send_hello_before_pace(void **state)
 {
 	struct fm_conn *c = greeted(1);
 
@@ -200,9 +200,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(counts_as_lost, begin, end),
-		cmocka_unit_test_setup_teardown(doubles, begin, end),
-		cmocka_unit_test_setup_teardown(paced, begin, end),
-		cmocka_unit_test_setup_teardown(hurries, begin, end),
+		cmocka_unit_test_setup_teardown(hello_interval_doubles_without_answer, begin, end),
+		cmocka_unit_test_setup_teardown(peer_sets_pace_of_hellos, begin, end),
+		cmocka_unit_test_setup_teardown(news_send_hello_before_pace, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

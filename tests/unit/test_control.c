@@ -79,7 +79,7 @@ static void privileges(void **state)
 }
 
 /* Requests sent without waiting are answered one after the other, in order. */
-static void pipelined(void **state)
+static void pipelined_requests_are_answered_in_order(void **state)
 {
 	struct client c;
 	char text[64];
@@ -212,7 +212,7 @@ static void slow_follower(void **state)
  * A client that asks for all events does not learn of those dropped before it came; one that asks
  * for events since a number does.
  */
-static void missed(void **state)
+static void follower_is_told_of_missed_events(void **state)
 {
 	struct client c;
 	char text[128];
@@ -286,11 +286,11 @@ int main(void)
 		cmocka_unit_test(requests),
 		cmocka_unit_test(no_nic),
 		cmocka_unit_test(privileges),
-		cmocka_unit_test(pipelined),
+		cmocka_unit_test(pipelined_requests_are_answered_in_order),
 		cmocka_unit_test(too_long),
 		cmocka_unit_test(followed),
 		cmocka_unit_test(slow_follower),
-		cmocka_unit_test(missed),
+		cmocka_unit_test(follower_is_told_of_missed_events),
 		cmocka_unit_test(second_daemon),
 		cmocka_unit_test(left_behind),
 	};

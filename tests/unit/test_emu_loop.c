@@ -23,7 +23,7 @@ static void stop(void)
 }
 
 /* The process is stopped within a turn, and something was due before it was stopped. */
-static void test_turn(void **state)
+static void stop_within_turn_does_not_count(void **state)
 {
 	u64 began, seen;
 
@@ -38,7 +38,7 @@ static void test_turn(void **state)
 }
 
 /* NICs are ready, so the loop does not sleep: all the time of a turn counts. */
-static void test_busy(void **state)
+static void loop_that_does_not_sleep_counts_all_time(void **state)
 {
 	u64 began, seen;
 
@@ -58,8 +58,8 @@ static void test_busy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_turn),
-		cmocka_unit_test(test_busy),
+		cmocka_unit_test(stop_within_turn_does_not_count),
+		cmocka_unit_test(loop_that_does_not_sleep_counts_all_time),
 	};
 	int failed;
 

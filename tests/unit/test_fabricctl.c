@@ -896,7 +896,7 @@ static void forces_exclusions(void **state)
 }
 
 /* Drained: in force, no packet at either end, none parked or held; what is left is said. */
-static void drains(void **state)
+static void drain_reports_what_is_left(void **state)
 {
 	json_t *j, *wait;
 
@@ -1587,7 +1587,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(tries_exclusions, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tries_refused_exclusions, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(forces_exclusions, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(drains, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(drain_reports_what_is_left, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(excludes_one_by_one, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(refuses_reasons, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tells_what_is_not_safe, fake_setup, fake_teardown),

@@ -112,7 +112,7 @@ static void swaps(void **state)
 }
 
 /* Any cables, and any that are wanted. */
-static void any(void **state)
+static void random_cabling_against_random_plan(void **state)
 {
 	static const char *const shapes[] = { "3", "2x2", "4x3", "3x2x2", "1x4" };
 
@@ -139,7 +139,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(swaps),
-		cmocka_unit_test(any),
+		cmocka_unit_test(random_cabling_against_random_plan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

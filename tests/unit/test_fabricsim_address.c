@@ -160,7 +160,7 @@ static void write_file(const char *path, const char *text)
 }
 
 /* A file of edges, and the drawing of its addresses. */
-static void test_files(void **state)
+static void edges_from_file_are_drawn_with_addresses(void **state)
 {
 	char path[] = "/tmp/test_address.XXXXXX", args[256], text[4096];
 	int fd = mkstemp(path);
@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_tori),
 		cmocka_unit_test(test_as_written),
 		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_files),
+		cmocka_unit_test(edges_from_file_are_drawn_with_addresses),
 		cmocka_unit_test(test_refused),
 	};
 

@@ -190,7 +190,7 @@ static struct all all_states(const struct torus_shape *s, double v, double u, bo
 }
 
 /* The formula is exact for rings, and for one isolated node of any torus. */
-static void test_formulas(void **state)
+static void formula_is_exact_for_rings_and_one_isolated_node(void **state)
 {
 	static const struct torus_shape some[] = {
 		{ 1, { 2, 1, 1, 1, 1, 1 } }, { 1, { 3, 1, 1, 1, 1, 1 } }, { 1, { 4, 1, 1, 1, 1, 1 } },
@@ -266,7 +266,7 @@ static void test_drawn(void **state)
 }
 
 /* Confidence intervals are right: about 95 in 100 contain the right value. */
-static void test_intervals(void **state)
+static void confidence_intervals_contain_value_in_95_percent(void **state)
 {
 	const struct sample_case *c = &small[2];
 	double right = all_states(&c->shape, c->node_down, c->link_down, false).cut;
@@ -360,7 +360,7 @@ static void step(struct clock *c)
 }
 
 /* Parts fail independently in simulated time: the formula's value, to half a percent. */
-static void test_clock(void **state)
+static void simulated_failures_give_value_of_formula(void **state)
 {
 	struct torus_shape ring = { 1, { RING, 1, 1, 1, 1, 1 } };
 	struct clock c = {
@@ -474,7 +474,7 @@ static void test_recovery(void **state)
 }
 
 /* The paper's figure, and that its text and its times contradict each other. */
-static void test_figure(void **state)
+static void figure_of_paper_contradicts_its_text(void **state)
 {
 	json_t *all, *points;
 
@@ -535,11 +535,15 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_by_hand), cmocka_unit_test(test_readme),
-		cmocka_unit_test(test_formulas),  cmocka_unit_test(test_drawn),
-		cmocka_unit_test(test_intervals), cmocka_unit_test(test_headers),
+		cmocka_unit_test(formula_is_exact_for_rings_and_one_isolated_node),
+		cmocka_unit_test(test_drawn),
+		cmocka_unit_test(confidence_intervals_contain_value_in_95_percent),
+		cmocka_unit_test(test_headers),
 		cmocka_unit_test(test_rings),	  cmocka_unit_test(test_same),
 		cmocka_unit_test(test_shapes),	  cmocka_unit_test(test_recovery),
-		cmocka_unit_test(test_figure), cmocka_unit_test(test_refused),   cmocka_unit_test(test_clock),
+		cmocka_unit_test(figure_of_paper_contradicts_its_text),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(simulated_failures_give_value_of_formula),
 	};
 
 	(void)argc;

@@ -164,7 +164,7 @@ static void within_frame(void **state)
 }
 
 /* The last tick is written whole: its middle is at least 20 pixels from the edge. */
-static void ticks(void **state)
+static void last_tick_is_not_cut_off(void **state)
 {
 	static const char *const words[] = { "one", "two<" };
 	struct plot *p = plot_new("a & b");
@@ -285,7 +285,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(without_colours),
 		cmocka_unit_test(computed_and_measured),
 		cmocka_unit_test(within_frame),
-		cmocka_unit_test(ticks),
+		cmocka_unit_test(last_tick_is_not_cut_off),
 		cmocka_unit_test(all_draw),
 		cmocka_unit_test(message_chart),
 	};

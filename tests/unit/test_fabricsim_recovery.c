@@ -90,7 +90,7 @@ static void test_scenarios(void **state)
 }
 
 /* A cabinet of any size, at the given place or at any, but never with the root. */
-static void test_cabinet(void **state)
+static void cabinet_never_contains_root(void **state)
 {
 	static const struct {
 		const char *args, *goes;
@@ -118,7 +118,7 @@ static void test_cabinet(void **state)
 }
 
 /* With NICs that are only links, the same faults change the same rows. */
-static void test_links(void **state)
+static void links_without_nics_change_same_rows(void **state)
 {
 	static const char *const keys[] = { "rows", "flows_held", "versions" };
 	json_t *packets, *links;
@@ -138,7 +138,7 @@ static void test_links(void **state)
 }
 
 /* A slower service network only delays everything. */
-static void test_network(void **state)
+static void slow_service_network_only_delays(void **state)
 {
 	double fast, slow, narrow;
 	json_t *all;
@@ -259,8 +259,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fault),	cmocka_unit_test(test_scenarios),
-		cmocka_unit_test(test_cabinet),
-		cmocka_unit_test(test_links),	cmocka_unit_test(test_network), cmocka_unit_test(test_same),
+		cmocka_unit_test(cabinet_never_contains_root),
+		cmocka_unit_test(links_without_nics_change_same_rows),	cmocka_unit_test(slow_service_network_only_delays), cmocka_unit_test(test_same),
 		cmocka_unit_test(test_large),	cmocka_unit_test(test_bad),
 	};
 

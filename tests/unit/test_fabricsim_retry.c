@@ -226,7 +226,7 @@ static double crossover(const char *args, const char *key)
 }
 
 /* Where micro-packets become better: by the formula, by counting, and with the NIC's code. */
-static void test_crossing(void **state)
+static void three_ways_agree_where_micro_packets_win(void **state)
 {
 	static const char both[] = "retry --json --messages 10 --ber 1e-6",
 			  one_way[] = "retry --json --messages 10 --ber 1e-6 --one-way";
@@ -399,7 +399,7 @@ static void test_figure_6(void **state)
 }
 
 /* Two steps for one packet hit it twice; with none behind it only the timer helps. */
-static void test_script(void **state)
+static void two_steps_hit_one_packet_twice(void **state)
 {
 	json_t *p;
 
@@ -455,7 +455,7 @@ static void test_in_sequence(void **state)
 }
 
 /* With one overhead for both, whole packets of two protocols cost the same on a good line. */
-static void test_overhead(void **state)
+static void equal_overhead_costs_the_same(void **state)
 {
 	(void)state;
 	assert_float_equal(value_of("retry --json --one-way --protocol hippi --micro 0 --ber 0 --overhead 28 "
@@ -545,11 +545,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_published), cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_clean),	  cmocka_unit_test(test_one_hit),
 		cmocka_unit_test(test_second_hit), cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_ends),	  cmocka_unit_test(test_crossing), cmocka_unit_test(test_which_to_take),
+		cmocka_unit_test(test_ends),	  cmocka_unit_test(three_ways_agree_where_micro_packets_win), cmocka_unit_test(test_which_to_take),
 		cmocka_unit_test(test_program),
 		cmocka_unit_test(test_figures), cmocka_unit_test(test_figure_6),
-		cmocka_unit_test(test_script),
-		cmocka_unit_test(test_in_sequence), cmocka_unit_test(test_overhead),
+		cmocka_unit_test(two_steps_hit_one_packet_twice),
+		cmocka_unit_test(test_in_sequence), cmocka_unit_test(equal_overhead_costs_the_same),
 		cmocka_unit_test(test_measured_crossing),
 		cmocka_unit_test(test_same),	  cmocka_unit_test(test_refused),
 	};

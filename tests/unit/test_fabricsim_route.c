@@ -137,7 +137,7 @@ static json_int_t of(const json_t *points, size_t i, const char *key)
 }
 
 /* On the same fabrics each engine serves no fewer pairs than the one before; relays serve all. */
-static void test_engines(void **state)
+static void each_engine_serves_no_fewer_pairs(void **state)
 {
 	static const char *const names[] = { "walk", "signs", "steps", "relays" };
 	json_t *all, *points;
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_rows),	cmocka_unit_test(test_long_way),
-		cmocka_unit_test(test_engines), cmocka_unit_test(test_default),
+		cmocka_unit_test(each_engine_serves_no_fewer_pairs), cmocka_unit_test(test_default),
 		cmocka_unit_test(test_refused),
 	};
 

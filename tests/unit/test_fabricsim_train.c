@@ -95,7 +95,7 @@ static void test_best(void **state)
 }
 
 /* Ageing lanes are shed or the rate falls, and no measurement ever misses the target. */
-static void test_life(void **state)
+static void ageing_line_sheds_lanes_but_keeps_target(void **state)
 {
 	struct tn_cable c = { .length = 600, .loss = 2000, .crosstalk = 10, .seed = 4,
 			      .ageing = 150, .aged = 3, .drift = 50 };
@@ -172,7 +172,7 @@ static void test_refused(void **state)
 }
 
 /* fabricd warns 10 minutes before lanes are lost, and of no line that only follows the room. */
-static void test_wear(void **state)
+static void wear_is_reported_before_lanes_are_lost(void **state)
 {
 	uint64_t seed = random_seed(12), r = seed;
 	unsigned int failed = 0, early = 0;
@@ -203,9 +203,9 @@ static void test_wear(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_wear),
+		cmocka_unit_test(wear_is_reported_before_lanes_are_lost),
 		cmocka_unit_test(test_best),
-		cmocka_unit_test(test_life),
+		cmocka_unit_test(ageing_line_sheds_lanes_but_keeps_target),
 		cmocka_unit_test(test_program),
 		cmocka_unit_test(test_refused),
 	};

@@ -97,7 +97,7 @@ static void test_tables(void **state)
  * Operations grow by the same number with each row; taking the index for each row costs two more a
  * row, and taking it once costs what the high bits cost.
  */
-static void test_operations(void **state)
+static void operations_grow_linearly_with_rows(void **state)
 {
 	struct translate_counts index, once, high, more;
 
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_paper),
 		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_operations),
+		cmocka_unit_test(operations_grow_linearly_with_rows),
 		cmocka_unit_test(test_points),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_svg),

@@ -12,7 +12,7 @@
 #include "tools/fabricweb/arena.h"
 
 /* Objects of all sizes, one larger than a block, twice: the second time blocks are there. */
-static void trees(void **state)
+static void blocks_are_used_again_for_second_tree(void **state)
 {
 	json_t *before = json_pack("{s:i}", "a", 1);
 	char *large = malloc(1000001);
@@ -43,7 +43,7 @@ static void trees(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(trees),
+		cmocka_unit_test(blocks_are_used_again_for_second_tree),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

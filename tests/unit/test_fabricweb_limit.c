@@ -70,7 +70,7 @@ static void full(void **state)
 }
 
 /* A descriptor that another connection has got is not the old one. */
-static void reused(void **state)
+static void reused_descriptor_is_another_connection(void **state)
 {
 	int fd;
 
@@ -128,7 +128,7 @@ static void greedy_client_gives_way(void **state)
 }
 
 /* Connections that were shut down are counted until they are closed. */
-static void ending(void **state)
+static void shut_down_connection_counts_until_closed(void **state)
 {
 	unsigned int taken = 0;
 
@@ -195,10 +195,10 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test_setup_teardown(full, begin, end),
-		cmocka_unit_test_setup_teardown(reused, begin, end),
+		cmocka_unit_test_setup_teardown(reused_descriptor_is_another_connection, begin, end),
 		cmocka_unit_test_setup_teardown(silent_connection_gives_way, begin, end),
 		cmocka_unit_test_setup_teardown(greedy_client_gives_way, begin, end),
-		cmocka_unit_test_setup_teardown(ending, begin, end),
+		cmocka_unit_test_setup_teardown(shut_down_connection_counts_until_closed, begin, end),
 		cmocka_unit_test_setup_teardown(too_slow, begin, end),
 		cmocka_unit_test_setup_teardown(slow_reader, begin, end),
 		cmocka_unit_test_setup_teardown(shed, begin, end),

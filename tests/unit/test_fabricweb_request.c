@@ -93,7 +93,7 @@ static void user(void **state)
 }
 
 /* A page of another site that has its name resolved to our address */
-static void hosts(void **state)
+static void request_with_foreign_host_name_is_refused(void **state)
 {
 	static const char *const ours[] = { NULL, "10.0.0.1", "10.0.0.1:7180", "[::1]:7180", "localhost:7180",
 					    "Node1", "node1.site:80" };
@@ -333,7 +333,7 @@ int main(void)
 		cmocka_unit_test(wrong_changes),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(events),
-		cmocka_unit_test(hosts),
+		cmocka_unit_test(request_with_foreign_host_name_is_refused),
 		cmocka_unit_test(user),
 		cmocka_unit_test(files),
 		cmocka_unit_test(replies),

@@ -116,7 +116,7 @@ static void test_bound(void **state)
 }
 
 /* Bit by bit, the same bits are wrong as in a stream of bytes, up to the bound. */
-static void test_next(void **state)
+static void stepwise_errors_equal_those_of_stream(void **state)
 {
 	static const u64 rates[] = { 0, 1, TORUS_BER_ONE / 50, TORUS_BER_ONE / 2, TORUS_BER_ONE };
 
@@ -145,7 +145,7 @@ static void test_next(void **state)
  * The share of distances of at least n bits must be (1 - p)^n. The distance is
  * what is left to skip when the bit before it has just been hit.
  */
-static void test_distances(void **state)
+static void distances_between_errors_are_geometric(void **state)
 {
 	static const u64 rates[] = {
 		TORUS_BER_ONE / 3, TORUS_BER_ONE / 1000, TORUS_BER_ONE / 1025,
@@ -207,7 +207,7 @@ static void test_exact(void **state)
 }
 
 /* After a change of the rate the random numbers continue; the same rate changes nothing. */
-static void test_change(void **state)
+static void changed_rate_continues_random_numbers(void **state)
 {
 	struct tn_fault f, was;
 
@@ -254,11 +254,11 @@ int main(void)
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_seed),
 		cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_next),
+		cmocka_unit_test(stepwise_errors_equal_those_of_stream),
 		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_change),
+		cmocka_unit_test(changed_rate_continues_random_numbers),
 		cmocka_unit_test(test_place),
-		cmocka_unit_test(test_distances),
+		cmocka_unit_test(distances_between_errors_are_geometric),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

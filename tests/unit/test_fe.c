@@ -344,7 +344,7 @@ static void test_random(void **state)
 }
 
 /* As many conditions as are allowed wait; one more is refused, more waiters of these are not. */
-static void test_conditions(void **state)
+static void one_condition_too_many_is_refused(void **state)
 {
 	struct tn_fe_ask a = ASK(WAIT, ANY, ANY, .cmp = TN_FE_EQ);
 	static struct memory m;
@@ -363,7 +363,7 @@ static void test_conditions(void **state)
 }
 
 /* cilk_sync: it waits until as many have arrived as were spawned. */
-static void test_sync(void **state)
+static void sync_waits_for_all_spawned(void **state)
 {
 	struct tn_fe_ask sync = ASK(WAIT, ANY, ANY, .cmp = TN_FE_EQ, .value = 5, .number = 9);
 	struct tn_fe_ask arrive = ASK(AMO, ANY, ANY, .amo = TN_AMO_ADD, .value = 1);
@@ -405,7 +405,7 @@ static void test_refused(void **state)
 }
 
 /* Only AMO and WAIT look at the type of the word. */
-static void test_untyped(void **state)
+static void only_amo_and_wait_check_type(void **state)
 {
 	static const u8 ops[] = { TN_FE_READ, TN_FE_WRITE, TN_FE_PURGE, TN_FE_PURGE0 };
 	static struct memory m;
@@ -467,10 +467,10 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_all_sequences),
 		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_sync),
+		cmocka_unit_test(one_condition_too_many_is_refused),
+		cmocka_unit_test(sync_waits_for_all_spawned),
 		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_untyped),
+		cmocka_unit_test(only_amo_and_wait_check_type),
 		cmocka_unit_test(test_wait_returns_its_value),
 	};
 

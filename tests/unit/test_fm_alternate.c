@@ -107,7 +107,7 @@ static void test_held(void **state)
 }
 
 /* A fault that comes once, or stays, is no flapping: after it the link is used again at once. */
-static void test_once(void **state)
+static void single_fault_is_no_flapping(void **state)
 {
 	uint64_t before;
 
@@ -145,7 +145,7 @@ static void test_wrong_in_the_end(void **state)
 }
 
 /* Faults of a link that is down count for nothing, because it is not used anyway. */
-static void test_down(void **state)
+static void faults_of_link_that_is_down_do_not_count(void **state)
 {
 	struct fm_row r;
 
@@ -204,9 +204,9 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_held),
-		cmocka_unit_test(test_once),
+		cmocka_unit_test(single_fault_is_no_flapping),
 		cmocka_unit_test(test_wrong_in_the_end),
-		cmocka_unit_test(test_down),
+		cmocka_unit_test(faults_of_link_that_is_down_do_not_count),
 		cmocka_unit_test(test_inits),
 	};
 

@@ -102,7 +102,7 @@ static void did(unsigned int asks, unsigned int puts_off, const char *says)
 #define SILENT "the arbiter gives no answer: because; "
 
 /* The claim is put to the arbiter once; a node with a majority leads without an answer. */
-static void test_lets(void **state)
+static void arbiter_is_asked_once_and_majority_leads_anyway(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 12; k++) {
@@ -223,7 +223,7 @@ static void test_asks_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_lets),
+		cmocka_unit_test(arbiter_is_asked_once_and_majority_leads_anyway),
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_answered),
 		cmocka_unit_test(test_asks_on),

@@ -316,7 +316,7 @@ static void test_lost(void **state)
 }
 
 /* A node without a configured priority is a candidate if it is one of the first eight. */
-static void test_priority(void **state)
+static void first_eight_nodes_are_candidates_by_default(void **state)
 {
 	(void)state;
 	for (unsigned int said = 0; said < FM_PRIORITY_AUTO; said++)
@@ -332,7 +332,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_live),
 		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_priority),
+		cmocka_unit_test(first_eight_nodes_are_candidates_by_default),
 	};
 
 	return cmocka_run_group_tests_name("fm_asking", all, NULL, NULL);

@@ -229,7 +229,7 @@ static void test_no_position(void **state)
 }
 
 /* A NIC that already has a place knows it, and the number of dimensions. */
-static void test_restarted(void **state)
+static void placed_nic_keeps_place_after_restart(void **state)
 {
 	struct fm_init i;
 	const struct torus_coords at = { { 3, 1 } };
@@ -856,7 +856,7 @@ int main(void)
 		cmocka_unit_test(test_position),
 		cmocka_unit_test(test_position_wraps),
 		cmocka_unit_test(test_no_position),
-		cmocka_unit_test(test_restarted),
+		cmocka_unit_test(placed_nic_keeps_place_after_restart),
 		cmocka_unit_test(test_spare_ports),
 		cmocka_unit_test(test_wrong_neighbours),
 		cmocka_unit_test(test_wrong_neighbour_is_gone),

@@ -66,7 +66,7 @@ static void faulty(unsigned int n, const char *why, uint64_t ms)
 }
 
 /* Three cables of a node are pulled at once: three events, each by its end with a "+". */
-static void test_three(void **state)
+static void three_lost_cables_make_three_events(void **state)
 {
 	uint64_t since;
 	uint32_t downs;
@@ -116,7 +116,7 @@ static void test_three(void **state)
 }
 
 /* An end that was told of the loss by its peer does not know why: the peer's reason counts. */
-static void test_peer(void **state)
+static void reason_of_peer_is_used(void **state)
 {
 	(void)state;
 	start();
@@ -161,7 +161,7 @@ static void test_how_long(void **state)
 }
 
 /* A cable that an administrator excluded may be pulled: no warning. */
-static void test_excluded(void **state)
+static void loss_of_excluded_cable_is_no_warning(void **state)
 {
 	(void)state;
 	start();
@@ -312,11 +312,11 @@ static void test_node_states(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_three),
-		cmocka_unit_test(test_peer),
+		cmocka_unit_test(three_lost_cables_make_three_events),
+		cmocka_unit_test(reason_of_peer_is_used),
 		cmocka_unit_test(test_other_end),
 		cmocka_unit_test(test_how_long),
-		cmocka_unit_test(test_excluded),
+		cmocka_unit_test(loss_of_excluded_cable_is_no_warning),
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_wrong_end),
 		cmocka_unit_test(test_name_of_wrong),

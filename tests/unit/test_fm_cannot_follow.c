@@ -269,7 +269,7 @@ static unsigned long long refused_for(uint64_t attach)
  * Each ban of a node is twice as long as the one before, up to 20 times member_max, unless the node
  * has reported for longer than that.
  */
-static void bans(void **state)
+static void each_ban_is_twice_as_long(void **state)
 {
 	static const unsigned int ms[] = { 3000, 6000, 12000, 24000, 48000, 60000, 60000 };
 
@@ -312,7 +312,7 @@ int main(void)
 		cmocka_unit_test(lacks_at_rest),
 		cmocka_unit_test(alone_of_three),
 		cmocka_unit_test(three_of_eight),
-		cmocka_unit_test(bans),
+		cmocka_unit_test(each_ban_is_twice_as_long),
 		cmocka_unit_test(ban_of_a_life),
 	};
 

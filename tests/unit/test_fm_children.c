@@ -178,7 +178,7 @@ static void test_refuses(void **state)
 }
 
 /* A stranger sends nothing, or anything but HELLO: its connection is closed. */
-static void test_stranger(void **state)
+static void stranger_without_hello_is_closed(void **state)
 {
 	(void)state;
 	joined();
@@ -304,7 +304,7 @@ static void is_cut_off(bool is, double since)
 }
 
 /* A node without a way to the root informs its children, also those that come later. */
-static void test_adrift(void **state)
+static void children_learn_that_root_is_lost(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_PONG };
 
@@ -397,7 +397,7 @@ static void sees(int conn, const struct fm_msg *msg)
  * WELCOME says if this node has a way to a root. It is sent to a new child, and to all when the way
  * is new.
  */
-static void test_welcome(void **state)
+static void welcome_says_whether_root_is_reachable(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
 
@@ -484,13 +484,13 @@ int main(void)
 		cmocka_unit_test(test_child),
 		cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_refuses),
-		cmocka_unit_test(test_stranger),
+		cmocka_unit_test(stranger_without_hello_is_closed),
 		cmocka_unit_test(test_child_silent),
 		cmocka_unit_test(test_child_again),
 		cmocka_unit_test(test_new_upstream),
-		cmocka_unit_test(test_adrift),
+		cmocka_unit_test(children_learn_that_root_is_lost),
 		cmocka_unit_test(test_two_ways),
-		cmocka_unit_test(test_welcome),
+		cmocka_unit_test(welcome_says_whether_root_is_reachable),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_other_child),
 	};

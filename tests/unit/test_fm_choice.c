@@ -60,7 +60,7 @@ static void in_each_situation(void **state)
 }
 
 /* An Init without a place, or that names this node itself as root, is never followed. */
-static void never(void **state)
+static void init_without_place_or_of_own_root_is_not_followed(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < sizeof(situations) / sizeof(situations[0]); k++) {
@@ -387,7 +387,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(in_each_situation),
-		cmocka_unit_test(never),
+		cmocka_unit_test(init_without_place_or_of_own_root_is_not_followed),
 		cmocka_unit_test(the_root_that_led_it),
 		cmocka_unit_test(it_leads_again),
 		cmocka_unit_test(it_asks),

@@ -216,7 +216,7 @@ static void told_by(uint64_t maker)
  * If this node lacks the latest table, the reason why it leads names the maker of that table by its
  * GUID.
  */
-static void why(void **state)
+static void reason_names_maker_of_latest_table(void **state)
 {
 	(void)state;
 	told_by(0xabc);
@@ -608,7 +608,7 @@ int main(void)
 		cmocka_unit_test(not_broken_off),
 		cmocka_unit_test(promised_before),
 		cmocka_unit_test(says_the_latest_epoch),
-		cmocka_unit_test(why),
+		cmocka_unit_test(reason_names_maker_of_latest_table),
 		cmocka_unit_test(to_whom),
 		cmocka_unit_test(not_reached),
 		cmocka_unit_test(link_of_another_dimension),

@@ -91,7 +91,7 @@ static void test_limit(void **state)
 }
 
 /* Old losses decay: by half in each half-life, to within 6 %. */
-static void test_fades(void **state)
+static void penalty_halves_each_half_life(void **state)
 {
 	(void)state;
 	/* 1 + 1/2 + 1/4 ... stays below 2 for ever. */
@@ -240,7 +240,7 @@ static void test_still_down(void **state)
 }
 
 /* With a limit of 0 no link is held. */
-static void test_off(void **state)
+static void limit_0_holds_no_link(void **state)
 {
 	(void)state;
 	root();
@@ -258,7 +258,7 @@ static void test_off(void **state)
  * The administrator ends a hold, of a port or a node, at either end. An exclusion of that cable ends
  * by either of its ends, too, but not by the other node as a whole.
  */
-static void test_include(void **state)
+static void include_ends_hold_at_either_end(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 4; k++) {
@@ -297,7 +297,7 @@ static void test_include(void **state)
 }
 
 /* Several holds at once: each is reported, and each ends by itself. */
-static void test_several(void **state)
+static void several_holds_end_one_by_one(void **state)
 {
 	struct fm_hold h;
 	unsigned int n = 0;
@@ -555,7 +555,7 @@ static void test_stood_still(void **state)
 		"nothing is sent over it"
 
 /* The ends differ for a moment at each change: only a lasting difference is reported. */
-static void test_dispute(void **state)
+static void only_lasting_dispute_is_reported(void **state)
 {
 	uint64_t from;
 
@@ -658,21 +658,21 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_fades),
+		cmocka_unit_test(penalty_halves_each_half_life),
 		cmocka_unit_test(test_how_long),
 		cmocka_unit_test(test_hold_max),
 		cmocka_unit_test(test_still_down),
-		cmocka_unit_test(test_off),
-		cmocka_unit_test(test_include),
+		cmocka_unit_test(limit_0_holds_no_link),
+		cmocka_unit_test(include_ends_hold_at_either_end),
 		cmocka_unit_test(test_far_end),
-		cmocka_unit_test(test_several),
+		cmocka_unit_test(several_holds_end_one_by_one),
 		cmocka_unit_test(test_one_table),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_one_end),
 		cmocka_unit_test(test_last_link),
 		cmocka_unit_test(test_ring_is_cut),
 		cmocka_unit_test(test_stood_still),
-		cmocka_unit_test(test_dispute),
+		cmocka_unit_test(only_lasting_dispute_is_reported),
 		cmocka_unit_test(test_many_disputes),
 		cmocka_unit_test(test_one_dispute_too_many),
 	};

@@ -242,7 +242,7 @@ static void test_no_line_left(void **state)
 }
 
 /* A dimension whose ends are not joined is a mesh, as long as its nodes. */
-static void test_mesh(void **state)
+static void open_dimension_is_found_as_mesh(void **state)
 {
 	struct rnd r = rnd_new(0);
 
@@ -572,7 +572,7 @@ static void test_later(void **state)
 }
 
 /* Each fault that one cable can have, and the text for it. */
-static void test_words(void **state)
+static void each_fault_of_cable_has_its_text(void **state)
 {
 	static const struct {
 		struct fm_port_row is;
@@ -665,14 +665,14 @@ int main(void)
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_no_line_left),
-		cmocka_unit_test(test_mesh),
+		cmocka_unit_test(open_dimension_is_found_as_mesh),
 		cmocka_unit_test(test_hole),
 		cmocka_unit_test(test_crossed),
 		cmocka_unit_test(test_side_entry),
 		cmocka_unit_test(test_one_pair),
 		cmocka_unit_test(test_one_pair_anywhere),
 		cmocka_unit_test(test_later),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(each_fault_of_cable_has_its_text),
 		cmocka_unit_test(test_flat),
 	};
 

@@ -115,7 +115,7 @@ static void ends(void **state)
 }
 
 /* A new node is cabled to the same neighbour as a dead one, and takes its place. */
-static void replaced(void **state)
+static void new_node_takes_place_of_dead_one(void **state)
 {
 	(void)state;
 	for (unsigned int ring = 0; ring < 2; ring++) {
@@ -176,7 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(ends),
-		cmocka_unit_test(replaced),
+		cmocka_unit_test(new_node_takes_place_of_dead_one),
 		cmocka_unit_test(replaced_beside_the_root),
 	};
 

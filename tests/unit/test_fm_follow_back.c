@@ -164,7 +164,7 @@ static void test_led_by_itself(void **state)
 }
 
 /* A root that leads is followed on. */
-static void test_leads(void **state)
+static void root_that_leads_is_still_followed(void **state)
 {
 	(void)state;
 	follows(LED);
@@ -182,7 +182,7 @@ int main(void)
 		cmocka_unit_test(test_led_by_none),
 		cmocka_unit_test(test_led_by_another),
 		cmocka_unit_test(test_led_by_itself),
-		cmocka_unit_test(test_leads),
+		cmocka_unit_test(root_that_leads_is_still_followed),
 	};
 
 	return cmocka_run_group_tests_name("fm_follow_back", all, NULL, NULL);

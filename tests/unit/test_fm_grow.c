@@ -304,7 +304,7 @@ static void test_not_while_sending(void **state)
 }
 
 /* Another change comes in the pause: it goes first, and then the growth is tried again. */
-static void test_superseded(void **state)
+static void other_change_goes_before_growth(void **state)
 {
 	(void)state;
 	fabric("4x1", "2x1");
@@ -539,7 +539,7 @@ static void test_wrong_cable(void **state)
 }
 
 /* A dimension whose ends are joined does not grow. */
-static void test_closed(void **state)
+static void closed_dimension_does_not_grow(void **state)
 {
 	struct fm_msg m;
 
@@ -584,7 +584,7 @@ static void test_addresses(void **state)
 }
 
 /* A shape that was configured stays. */
-static void test_configured(void **state)
+static void configured_shape_does_not_grow(void **state)
 {
 	struct torus_shape two;
 
@@ -613,14 +613,14 @@ int main(void)
 		cmocka_unit_test(test_move_while_it_grows),
 		cmocka_unit_test(test_exclusions_stay),
 		cmocka_unit_test(test_not_while_sending),
-		cmocka_unit_test(test_superseded),
+		cmocka_unit_test(other_change_goes_before_growth),
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_silent_with_old_shape),
 		cmocka_unit_test(test_shapes),
 		cmocka_unit_test(test_wrong_cable),
-		cmocka_unit_test(test_closed),
+		cmocka_unit_test(closed_dimension_does_not_grow),
 		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_configured),
+		cmocka_unit_test(configured_shape_does_not_grow),
 		cmocka_unit_test(test_silent_after_growth),
 		cmocka_unit_test(test_fails_at_the_last_moment),
 		cmocka_unit_test(test_exclusions_of_all),

@@ -94,7 +94,7 @@ static void test_included_again(void **state)
 }
 
 /* The root counts an order, at both ends of its cable, before a table has it. */
-static void test_given(void **state)
+static void order_counts_before_table_has_it(void **state)
 {
 	struct fm_order o = { .reason = "bit errors" };
 
@@ -211,7 +211,7 @@ int main(void)
 		cmocka_unit_test(test_last_cable),
 		cmocka_unit_test(test_all_nodes),
 		cmocka_unit_test(test_included_again),
-		cmocka_unit_test(test_given),
+		cmocka_unit_test(order_counts_before_table_has_it),
 		cmocka_unit_test(test_lost_cable),
 		cmocka_unit_test(test_node_back),
 		cmocka_unit_test(test_together),

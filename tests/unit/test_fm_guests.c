@@ -44,7 +44,7 @@ static void given(uint32_t node, int conn, uint64_t attach, const char *parent)
 }
 
 /* Guests get tables and steps only if they are still there when these are repeated. */
-static void test_guests(void **state)
+static void guests_get_only_repeated_steps(void **state)
 {
 	(void)state;
 	root("4", 1);
@@ -75,7 +75,7 @@ static void notice(enum fm_msg_type type, uint32_t node, uint32_t parent, uint64
 }
 
 /* A node on its way to its parent may be a parent; one that is lost or dead may not. */
-static void test_moving(void **state)
+static void node_on_its_way_may_be_parent(void **state)
 {
 	(void)state;
 	root("8", 1);
@@ -194,7 +194,7 @@ static void row(uint32_t node, uint32_t serial, unsigned int port, enum fm_port_
  * Cables at spare ports do not change the table, and the root does not wait for the nodes behind
  * them.
  */
-static void test_spare(void **state)
+static void cables_at_spare_ports_are_ignored(void **state)
 {
 	(void)state;
 	for (unsigned int strangers = 0; strangers < 2; strangers++) {
@@ -275,10 +275,10 @@ static void test_spare_dispute(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_guests),
-		cmocka_unit_test(test_moving),
+		cmocka_unit_test(guests_get_only_repeated_steps),
+		cmocka_unit_test(node_on_its_way_may_be_parent),
 		cmocka_unit_test(test_restless),
-		cmocka_unit_test(test_spare),
+		cmocka_unit_test(cables_at_spare_ports_are_ignored),
 		cmocka_unit_test(test_spare_flaps),
 		cmocka_unit_test(test_spare_dispute),
 	};

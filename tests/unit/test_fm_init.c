@@ -109,7 +109,7 @@ static void test_bytes(void **state)
 }
 
 /* Each flag is a bit of its own; no others are known. */
-static void test_flags(void **state)
+static void unknown_flags_of_init_are_refused(void **state)
 {
 	struct fm_init i = example;
 	uint8_t buf[TORUS_MGMT_MAX];
@@ -133,7 +133,7 @@ static void test_flags(void **state)
 }
 
 /* An Init is refused if it is cut off anywhere, longer, of another version, or none at all. */
-static void test_torn(void **state)
+static void malformed_init_is_refused(void **state)
 {
 	uint8_t buf[sizeof(bytes) + 1];
 	struct fm_init out;
@@ -246,7 +246,7 @@ static void test_ends(void **state)
 }
 
 /* An Init cannot have an epoch above the highest. */
-static void test_epoch(void **state)
+static void init_with_epoch_above_maximum_is_refused(void **state)
 {
 	struct fm_init i = example;
 
@@ -341,11 +341,11 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_torn),
+		cmocka_unit_test(unknown_flags_of_init_are_refused),
+		cmocka_unit_test(malformed_init_is_refused),
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_epoch),
+		cmocka_unit_test(init_with_epoch_above_maximum_is_refused),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_sizes),
 	};

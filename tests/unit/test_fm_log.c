@@ -401,7 +401,7 @@ static void test_gaps(void **state)
 }
 
 /* However often a problem begins and ends in a day, the log has some hundred lines of it. */
-static void test_bounded(void **state)
+static void log_of_flapping_problem_is_bounded(void **state)
 {
 	(void)state;
 	start();
@@ -460,7 +460,7 @@ int main(void)
 		cmocka_unit_test(test_second_time),
 		cmocka_unit_test(test_stands_later),
 		cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(log_of_flapping_problem_is_bounded),
 		cmocka_unit_test(test_forgotten),
 	};
 

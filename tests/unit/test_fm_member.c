@@ -290,7 +290,7 @@ static void test_who_is_there(void **state)
 }
 
 /* The table has the node at another place than before: the NIC moves there. */
-static void test_moves(void **state)
+static void nic_moves_to_place_in_table(void **state)
 {
 	struct fm_msg m;
 
@@ -309,7 +309,7 @@ static void test_moves(void **state)
 }
 
 /* A node that gets a position, or another number of dimensions, sends new Inits. */
-static void test_spreads(void **state)
+static void new_position_is_sent_by_inits(void **state)
 {
 	struct fm_init i;
 
@@ -442,7 +442,7 @@ static void test_refusals(void **state)
 }
 
 /* The base, which the root wants all nodes to remember, is in the next HELLO. */
-static void test_base(void **state)
+static void base_is_repeated_in_hello(void **state)
 {
 	struct fm_msg m = stage_step(1, 1, FM_STEP_COUNT);
 
@@ -565,7 +565,7 @@ static void test_whether_it_waits(void **state)
 }
 
 /* A table that asks for a pause holds all rows, and is passed on as it is. */
-static void test_pause(void **state)
+static void pause_holds_all_rows_and_is_passed_on(void **state)
 {
 	struct fm_msg m;
 
@@ -602,16 +602,16 @@ int main(void)
 		cmocka_unit_test(test_other_dimensions),
 		cmocka_unit_test(test_not_in_table),
 		cmocka_unit_test(test_who_is_there),
-		cmocka_unit_test(test_moves),
-		cmocka_unit_test(test_spreads),
+		cmocka_unit_test(nic_moves_to_place_in_table),
+		cmocka_unit_test(new_position_is_sent_by_inits),
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_other_steps),
 		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_base),
+		cmocka_unit_test(base_is_repeated_in_hello),
 		cmocka_unit_test(test_reopen),
 		cmocka_unit_test(test_late_ends),
 		cmocka_unit_test(test_whether_it_waits),
-		cmocka_unit_test(test_pause),
+		cmocka_unit_test(pause_holds_all_rows_and_is_passed_on),
 	};
 
 	return cmocka_run_group_tests_name("fm_member", all, NULL, NULL);

@@ -38,7 +38,7 @@ static void loses_links(uint32_t node)
 }
 
 /* A node's connection and its links are lost: it is dead, and that is reported. */
-static void test_dead(void **state)
+static void node_without_links_and_connection_is_dead(void **state)
 {
 	(void)state;
 	ring();
@@ -204,7 +204,7 @@ static void test_silent(void **state)
 }
 
 /* Notices of connections that are older than what is known, or of another life, are ignored. */
-static void test_notices(void **state)
+static void outdated_notices_are_ignored(void **state)
 {
 	(void)state;
 	ring();
@@ -258,7 +258,7 @@ static void test_notices_in_a_circle(void **state)
 }
 
 /* Nodes below a lost one are missing too, until they are reported again. */
-static void test_below(void **state)
+static void nodes_below_lost_one_are_missing(void **state)
 {
 	(void)state;
 	root("8x1");
@@ -484,7 +484,7 @@ static void test_no_place_by_odd_cable(void **state)
 }
 
 /* All nodes are there and nothing happens: no table is made, and nothing is logged. */
-static void test_rest(void **state)
+static void fabric_at_rest_makes_no_table(void **state)
 {
 	(void)state;
 	ring();
@@ -591,19 +591,19 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_dead),
+		cmocka_unit_test(node_without_links_and_connection_is_dead),
 		cmocka_unit_test(test_dead_at_once),
 		cmocka_unit_test(test_own_cable),
 		cmocka_unit_test(test_behind_the_row),
 		cmocka_unit_test(test_back_beside_silent),
 		cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_notices),
+		cmocka_unit_test(outdated_notices_are_ignored),
 		cmocka_unit_test(test_notices_in_a_circle),
-		cmocka_unit_test(test_below),
+		cmocka_unit_test(nodes_below_lost_one_are_missing),
 		cmocka_unit_test(test_unknown_parent),
 		cmocka_unit_test(test_unknown_parent_joins),
 		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_rest),
+		cmocka_unit_test(fabric_at_rest_makes_no_table),
 		cmocka_unit_test(test_lacks_report),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_place),

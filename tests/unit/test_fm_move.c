@@ -178,7 +178,7 @@ static void taken_back(void **state)
  * The chosen successor does not answer in ten times resend, or is gone when a recovery is over: the
  * root stays root.
  */
-static void stays(void **state)
+static void root_stays_if_successor_does_not_answer(void **state)
 {
 	for (unsigned int k = 0; k < 2; k++) {
 		(void)state;
@@ -275,7 +275,7 @@ int main(void)
 		cmocka_unit_test(after_a_recovery),
 		cmocka_unit_test(taken_back),
 		cmocka_unit_test(busy),
-		cmocka_unit_test(stays),
+		cmocka_unit_test(root_stays_if_successor_does_not_answer),
 		cmocka_unit_test(without_end),
 		cmocka_unit_test(lack_of_memory),
 	};

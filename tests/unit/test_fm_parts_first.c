@@ -168,7 +168,7 @@ static void words_of_another_part(void **state)
  * A table from which another stored one comes is not taken: its exclusions may have been included
  * since.
  */
-static void outdone(void **state)
+static void table_of_which_later_one_is_stored_is_ignored(void **state)
 {
 	const struct fm_past old = { 39, 5, OTHER + 1 }, later = { 39, 6, OTHER + 1 },
 		other = { 40, 5, OTHER + 2 };
@@ -201,7 +201,7 @@ static void outdone(void **state)
 /* --- what is taken -------------------------------------------------------------------------------- */
 
 /* A node sends the table that it has only if it was asked for it, and whole. */
-static void taken(void **state)
+static void only_wanted_whole_tables_are_taken(void **state)
 {
 	const struct fm_past other = { 40, 5, OTHER + 1 };
 
@@ -418,8 +418,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(beside_the_latest),
 		cmocka_unit_test(words_of_another_part),
-		cmocka_unit_test(outdone),
-		cmocka_unit_test(taken),
+		cmocka_unit_test(table_of_which_later_one_is_stored_is_ignored),
+		cmocka_unit_test(only_wanted_whole_tables_are_taken),
 		cmocka_unit_test(of_an_epoch_far_above),
 		cmocka_unit_test(beside_the_kept),
 		cmocka_unit_test(line_of_the_kept),

@@ -136,7 +136,7 @@ static void test_by_the_wave(void **state)
 }
 
 /* A NIC dies and another one replaces it: that gets the place, and the old one is forgotten. */
-static void test_replaced(void **state)
+static void replacement_gets_place_of_dead_nic(void **state)
 {
 	struct fm_joiner j;
 	struct fm_msg m;
@@ -192,7 +192,7 @@ static void spare_joins(unsigned int k)
  * NICs without a place come and go, each another: those that are gone are forgotten, so the root's
  * memory and its work for a table do not grow with all that ever were there.
  */
-static void test_spares(void **state)
+static void nics_without_place_are_forgotten(void **state)
 {
 	struct fm_root *r;
 	struct fm_joiner j;
@@ -292,7 +292,7 @@ static void test_too_many(void **state)
 }
 
 /* While the NIC at a place lives, no other one gets that place. */
-static void test_taken(void **state)
+static void place_of_living_nic_is_not_given_away(void **state)
 {
 	struct fm_msg m;
 
@@ -320,7 +320,7 @@ static void test_taken(void **state)
 }
 
 /* A node keeps its place in the table, even if a newcomer would fit there better. */
-static void test_fixed(void **state)
+static void node_keeps_its_place_in_table(void **state)
 {
 	(void)state;
 	fabric(5);
@@ -722,12 +722,12 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_by_the_wave),
-		cmocka_unit_test(test_replaced),
-		cmocka_unit_test(test_spares),
+		cmocka_unit_test(replacement_gets_place_of_dead_nic),
+		cmocka_unit_test(nics_without_place_are_forgotten),
 		cmocka_unit_test(test_spare_with_child),
 		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_taken),
-		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(place_of_living_nic_is_not_given_away),
+		cmocka_unit_test(node_keeps_its_place_in_table),
 		cmocka_unit_test(test_moved_cables),
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_waits_restless),

@@ -338,7 +338,7 @@ static void test_names(void **state)
 }
 
 /* A lower device, a carrier, or a state of the link shows that a port has a cable. */
-static void test_cabled(void **state)
+static void device_carrier_or_state_shows_cable(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 4; k++) {
@@ -377,7 +377,7 @@ static void test_mismatch(void **state)
 }
 
 /* The gap between Inits that no neighbour answers grows by half each time, to 20 times or more. */
-static void test_backoff(void **state)
+static void interval_of_unanswered_inits_grows(void **state)
 {
 	struct torus_link l = { .port = 0, .state = TORUS_LINK_UP, .session = 1 };
 	struct rnd r = rnd_new(1);
@@ -398,7 +398,7 @@ static void test_backoff(void **state)
 }
 
 /* Serials wrap around, and follow a clock that does. */
-static void test_serial(void **state)
+static void serials_of_port_rows_wrap_around(void **state)
 {
 	static const struct { uint32_t serial, clock, then; } cases[] = {
 		{ 7, 7, 8 }, { 7, 8, 8 }, { 7, 9, 9 }, { 7, 6, 8 }, { 0xffffffff, 0, 0 },
@@ -425,9 +425,10 @@ int main(void)
 		cmocka_unit_test(test_live),
 		cmocka_unit_test(test_begin),
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_cabled),
-		cmocka_unit_test(test_mismatch), cmocka_unit_test(test_backoff),
-		cmocka_unit_test(test_serial),
+		cmocka_unit_test(device_carrier_or_state_shows_cable),
+		cmocka_unit_test(test_mismatch),
+		cmocka_unit_test(interval_of_unanswered_inits_grows),
+		cmocka_unit_test(serials_of_port_rows_wrap_around),
 	};
 
 	return cmocka_run_group_tests_name("fm_ports", all, NULL, NULL);

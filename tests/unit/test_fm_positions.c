@@ -231,7 +231,7 @@ static void no_place(void **state)
  * The place of the neighbours with the least doubt is taken, or that of most of them; a place with
  * as many votes as the present one is not.
  */
-static void votes(void **state)
+static void majority_of_least_doubt_decides(void **state)
 {
 	(void)state;
 	begin(4, 4);
@@ -271,7 +271,7 @@ static void votes(void **state)
 }
 
 /* A node's doubt stays if a neighbour has more; neighbours with more doubt do not vote. */
-static void doubts(void **state)
+static void neighbours_with_more_doubt_do_not_vote(void **state)
 {
 	struct fm_init wrong;
 
@@ -560,7 +560,7 @@ static void squares_close(void **state)
 }
 
 /* Without the size two implied places may be the same: the one with the least doubt is taken. */
-static void nearest(void **state)
+static void without_size_least_doubt_decides(void **state)
 {
 	(void)state;
 	begin(0, 0);
@@ -618,7 +618,7 @@ static void news(void **state)
 }
 
 /* Faults of cables are problems, which name both ends, and the expected end. */
-static void faults(void **state)
+static void fault_of_cable_names_both_ends(void **state)
 {
 	struct fm_init i;
 
@@ -738,7 +738,7 @@ static void cables(void **state)
 }
 
 /* The root places the node: that is a move if the wave had another place, and only then. */
-static void confirmed(void **state)
+static void place_by_root_may_move_node(void **state)
 {
 	struct fm_init i;
 
@@ -802,22 +802,22 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(first_init),
 		cmocka_unit_test(no_place),
-		cmocka_unit_test(votes),
-		cmocka_unit_test(doubts),
+		cmocka_unit_test(majority_of_least_doubt_decides),
+		cmocka_unit_test(neighbours_with_more_doubt_do_not_vote),
 		cmocka_unit_test(open_squares),
 		cmocka_unit_test(limit_of_moves),
 		cmocka_unit_test(turns),
 		cmocka_unit_test(forgotten),
 		cmocka_unit_test(squares_change),
 		cmocka_unit_test(squares_close),
-		cmocka_unit_test(nearest),
+		cmocka_unit_test(without_size_least_doubt_decides),
 		cmocka_unit_test(unused_port),
 		cmocka_unit_test(news),
-		cmocka_unit_test(faults),
+		cmocka_unit_test(fault_of_cable_names_both_ends),
 		cmocka_unit_test(unknown_size),
 		cmocka_unit_test(neighbours),
 		cmocka_unit_test(cables),
-		cmocka_unit_test(confirmed),
+		cmocka_unit_test(place_by_root_may_move_node),
 	};
 
 	return cmocka_run_group_tests_name("fm_positions", all, NULL, NULL);

@@ -66,7 +66,7 @@ static void problem(const char *text)
  * Two equal configured priorities are a problem; nodes without a configured one have the same on
  * purpose.
  */
-static void equal(void **state)
+static void equal_configured_priorities_are_a_problem(void **state)
 {
 	(void)state;
 	ranked(FM_PRIORITY_AUTO, FM_PRIORITY_AUTO, FM_PRIORITY_AUTO, FM_PRIORITY_AUTO);
@@ -182,7 +182,7 @@ static void without_a_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(equal),
+		cmocka_unit_test(equal_configured_priorities_are_a_problem),
 		cmocka_unit_test(of_the_dead),
 		cmocka_unit_test(no_candidate),
 		cmocka_unit_test(without_a_place),

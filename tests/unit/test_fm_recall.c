@@ -49,7 +49,7 @@ static void forget_said(void)
 }
 
 /* The later of two tables is right about a cable, at both of its ends. */
-static void test_recall(void **state)
+static void later_table_decides_on_each_cable(void **state)
 {
 	(void)state;
 	for (unsigned int known = 0; known < 2; known++) {
@@ -609,7 +609,7 @@ static void test_kept_never_comes(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_recall),
+		cmocka_unit_test(later_table_decides_on_each_cable),
 		cmocka_unit_test(test_recall_words),
 		cmocka_unit_test(test_latest_is_fetched),
 		cmocka_unit_test(test_latest_comes_late),

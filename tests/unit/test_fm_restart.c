@@ -166,7 +166,7 @@ static void of_5x4(struct fm_hello *h)
 }
 
 /* Two NICs work at one place: one of them keeps it; the other is placed by its cables. */
-static void test_places(void **state)
+static void one_of_two_nics_keeps_shared_place(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -470,7 +470,7 @@ int main(void)
 		cmocka_unit_test(test_restart_base),
 		cmocka_unit_test(test_restart_cables),
 		cmocka_unit_test(test_other_place),
-		cmocka_unit_test(test_places),
+		cmocka_unit_test(one_of_two_nics_keeps_shared_place),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_clean_colours),
 		cmocka_unit_test(test_no_clean_colour),

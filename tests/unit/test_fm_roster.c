@@ -37,7 +37,7 @@ static void test_join(void **state)
 }
 
 /* The tree has the order of a heap: the parent of number i is (i - 1) / fanout. */
-static void test_parents(void **state)
+static void tree_has_order_of_heap(void **state)
 {
 	(void)state;
 	for (unsigned int fanout = 1; fanout < 5; fanout++) {
@@ -61,7 +61,7 @@ static void test_parents(void **state)
 }
 
 /* A node's parent is its nearest ancestor that is there. */
-static void test_forebears(void **state)
+static void parent_is_nearest_connected_ancestor(void **state)
 {
 	struct fm_msg m;
 
@@ -246,7 +246,7 @@ static void test_names(void **state)
 }
 
 /* A node whose memory for relays differs from the root's is reported. */
-static void test_relay(void **state)
+static void other_relay_memory_is_reported(void **state)
 {
 	struct fm_msg m;
 
@@ -573,7 +573,7 @@ static void test_comes_back(void **state)
 /*
  * A root that leads never answers that it is adrift, because all nodes below would report a loss.
  */
-static void test_pong(void **state)
+static void root_that_leads_is_never_adrift(void **state)
 {
 	(void)state;
 	ring();
@@ -587,7 +587,7 @@ static void test_pong(void **state)
  * All nodes of a large fabric join at once: the work for one must not grow with their number, or
  * this test would not end.
  */
-static void test_crowd(void **state)
+static void work_for_joining_node_does_not_grow(void **state)
 {
 	struct fm_msg m;
 
@@ -618,12 +618,12 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_join),
-		cmocka_unit_test(test_parents),
-		cmocka_unit_test(test_forebears),
+		cmocka_unit_test(tree_has_order_of_heap),
+		cmocka_unit_test(parent_is_nearest_connected_ancestor),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_refused_once),
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_relay),
+		cmocka_unit_test(other_relay_memory_is_reported),
 		cmocka_unit_test(test_marked),
 		cmocka_unit_test(test_one_end),
 		cmocka_unit_test(test_both_ends),
@@ -631,8 +631,8 @@ int main(void)
 		cmocka_unit_test(test_row_news),
 		cmocka_unit_test(test_hello_again),
 		cmocka_unit_test(test_comes_back),
-		cmocka_unit_test(test_pong),
-		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(root_that_leads_is_never_adrift),
+		cmocka_unit_test(work_for_joining_node_does_not_grow),
 		cmocka_unit_test(test_each_port),
 	};
 

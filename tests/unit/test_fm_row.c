@@ -136,7 +136,7 @@ static void test_row(void **state)
 }
 
 /* From the first row on serials follow the clock, or grow by one if that stands still. */
-static void test_serials(void **state)
+static void serials_follow_clock_or_rise_by_one(void **state)
 {
 	(void)state;
 	bare();
@@ -192,7 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_row),
-		cmocka_unit_test(test_serials),
+		cmocka_unit_test(serials_follow_clock_or_rise_by_one),
 		cmocka_unit_test(test_first_row),
 	};
 

@@ -121,7 +121,7 @@ static void test_gone(void **state)
 }
 
 /* An order takes a node out of service, or back: the next state of the node follows. */
-static void test_look(void **state)
+static void order_takes_node_out_of_service_and_back(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 16; k++) {
@@ -146,7 +146,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_is_out),
 		cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_look),
+		cmocka_unit_test(order_takes_node_out_of_service_and_back),
 	};
 
 	return cmocka_run_group_tests_name("fm_service", all, NULL, NULL);

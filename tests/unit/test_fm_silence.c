@@ -79,7 +79,7 @@ static void an_answer(void **state)
  * The root has welcomed the node, and does not lead yet: it is not lost sooner than a root that
  * claims.
  */
-static void welcomed(void **state)
+static void welcome_before_leading_does_not_hasten_loss(void **state)
 {
 	(void)state;
 	asked();
@@ -190,7 +190,7 @@ int main(void)
 		cmocka_unit_test(no_answer),
 		cmocka_unit_test(hello_that_waits),
 		cmocka_unit_test(an_answer),
-		cmocka_unit_test(welcomed),
+		cmocka_unit_test(welcome_before_leading_does_not_hasten_loss),
 		cmocka_unit_test(orders_that_failed),
 		cmocka_unit_test(orders_of_two),
 		cmocka_unit_test(a_busy_nic),

@@ -104,7 +104,7 @@ static void closed(void **state)
 }
 
 /* A square is open if the cables beyond A and B end at different nodes, or at a wrong port. */
-static void open(void **state)
+static void square_is_open_if_ends_differ(void **state)
 {
 	(void)state;
 	one_square();
@@ -156,7 +156,7 @@ static void not_judged(void **state)
 }
 
 /* If both ports of the other dimension lead to one node, a square proves nothing (Lemma 2). */
-static void pairs(void **state)
+static void dimension_of_size_2_proves_no_square(void **state)
 {
 	(void)state;
 	one_square();
@@ -277,9 +277,9 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(closed),
-		cmocka_unit_test(open),
+		cmocka_unit_test(square_is_open_if_ends_differ),
 		cmocka_unit_test(not_judged),
-		cmocka_unit_test(pairs),
+		cmocka_unit_test(dimension_of_size_2_proves_no_square),
 		cmocka_unit_test(of_several),
 		cmocka_unit_test(no_sides),
 		cmocka_unit_test(news),

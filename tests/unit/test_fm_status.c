@@ -174,7 +174,7 @@ static void test_running(void **state)
  * The state is degraded because of a node, a cable or a problem, or because the root cannot be
  * reached.
  */
-static void test_degraded(void **state)
+static void each_fault_makes_state_degraded(void **state)
 {
 	struct fm_init i;
 	struct fm_msg t;
@@ -220,7 +220,7 @@ static void test_degraded(void **state)
  * The state is running if an administrator excluded all that is down, and degraded if something
  * else is down, too.
  */
-static void test_maintained(void **state)
+static void excluded_parts_do_not_degrade_state(void **state)
 {
 	struct fm_msg t;
 
@@ -249,7 +249,7 @@ static void test_maintained(void **state)
 /*
  * Each faulty cable is listed once, by its end with a "+", with the dead node if that is the cause.
  */
-static void test_faulty(void **state)
+static void each_faulty_cable_is_listed_once(void **state)
 {
 	struct fm_faulty f;
 	struct fm_msg t;
@@ -307,7 +307,7 @@ static void test_silent_itself(void **state)
 }
 
 /* A node that does not lead knows of one candidate, itself, if it is one. */
-static void test_candidate(void **state)
+static void node_that_does_not_lead_knows_itself_alone(void **state)
 {
 	static const struct { unsigned int said, is; } priority[] = {
 		{ FM_PRIORITY_AUTO, FM_PRIORITY_DEFAULT }, { 255, 255 }, { 1, 1 }, { 0, 0 },
@@ -340,7 +340,7 @@ static void test_candidate(void **state)
 /* --- cables ----------------------------------------------------------------------------- */
 
 /* The reason why a cable is excluded is the most serious one of its two ends. */
-static void test_why(void **state)
+static void more_serious_reason_of_both_ends_counts(void **state)
 {
 	static const char *const why[] = { "fault", "held", "wiring", "admin" };
 	struct fm_msg t;
@@ -463,7 +463,7 @@ static void test_no_cable(void **state)
 }
 
 /* Counts are cached between questions, and follow changes of the table. */
-static void test_kept(void **state)
+static void cached_counts_follow_table(void **state)
 {
 	struct fm_msg t, end = stage_step(7, 2, FM_STEP_COUNT);
 
@@ -633,7 +633,7 @@ static void test_root(void **state)
 }
 
 /* A node reports the packets parked in its own NIC, and a shape as soon as it knows one. */
-static void test_own(void **state)
+static void node_reports_own_parked_packets(void **state)
 {
 	struct torus_park park = { .parked = 99 };
 	struct fm_msg t;
@@ -691,17 +691,17 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_before),
 		cmocka_unit_test(test_running),
-		cmocka_unit_test(test_degraded),
-		cmocka_unit_test(test_maintained),
-		cmocka_unit_test(test_faulty),
+		cmocka_unit_test(each_fault_makes_state_degraded),
+		cmocka_unit_test(excluded_parts_do_not_degrade_state),
+		cmocka_unit_test(each_faulty_cable_is_listed_once),
 		cmocka_unit_test(test_silent_itself),
-		cmocka_unit_test(test_candidate),
-		cmocka_unit_test(test_why),
+		cmocka_unit_test(node_that_does_not_lead_knows_itself_alone),
+		cmocka_unit_test(more_serious_reason_of_both_ends_counts),
 		cmocka_unit_test(test_no_cable),
-		cmocka_unit_test(test_kept),
+		cmocka_unit_test(cached_counts_follow_table),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_root),
-		cmocka_unit_test(test_own),
+		cmocka_unit_test(node_reports_own_parked_packets),
 		cmocka_unit_test(test_defaults),
 	};
 

@@ -29,7 +29,7 @@ static uint64_t set_of(uint32_t node)
 }
 
 /* Managers of other releases compute the same fingerprints: these numbers must stay. */
-static void test_set(void **state)
+static void fingerprints_stay_the_same_between_releases(void **state)
 {
 	(void)state;
 	in_force();
@@ -401,7 +401,7 @@ static void test_child_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_set),
+		cmocka_unit_test(fingerprints_stay_the_same_between_releases),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_no_counts),
 		cmocka_unit_test(test_new_way),

@@ -301,7 +301,7 @@ static void test_refused(void **state)
  * After few changes a table names the nodes to which rows may change (news); after many, all rows
  * may.
  */
-static void test_news(void **state)
+static void few_changes_are_listed_as_news(void **state)
 {
 	struct torus_shape s;
 	struct fm_entry e[FM_NEWS_MAX + 1];
@@ -328,7 +328,7 @@ static void test_news(void **state)
 }
 
 /* The number of nodes that are up is that of the entries, also after a change of few of them. */
-static void test_ups(void **state)
+static void number_of_nodes_up_follows_changes(void **state)
 {
 	struct torus_shape s;
 	struct fm_entry e = { .node = 4, .state = FM_NODE_UP, .guid = 7 };
@@ -351,7 +351,7 @@ static void test_ups(void **state)
 }
 
 /* A library finds a table by root, term, version and shape. */
-static void test_library(void **state)
+static void library_finds_table_by_root_term_version_shape(void **state)
 {
 	struct torus_shape s, other;
 	struct fm_library *l = fm_library_new();
@@ -417,9 +417,9 @@ int main(void)
 		cmocka_unit_test(test_books),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_news),
-		cmocka_unit_test(test_ups),
-		cmocka_unit_test(test_library),
+		cmocka_unit_test(few_changes_are_listed_as_news),
+		cmocka_unit_test(number_of_nodes_up_follows_changes),
+		cmocka_unit_test(library_finds_table_by_root_term_version_shape),
 		cmocka_unit_test(test_numbers),
 	};
 

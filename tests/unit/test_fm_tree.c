@@ -252,7 +252,7 @@ static void test_refused(void **state)
 /* --- the parent ------------------------------------------------------------------------- */
 
 /* The root is left when the parent has sent WELCOME, and not before. */
-static void test_parent(void **state)
+static void root_is_left_after_welcome_of_parent(void **state)
 {
 	(void)state;
 	with_parent();
@@ -286,7 +286,7 @@ static void test_other_parent(void **state)
 #define STRAY "1 < " HELLO("join", " stray position 1,0 attach +1") ROW
 
 /* A parent that cannot be reached, or refuses the node, is reported to the root. */
-static void test_stray(void **state)
+static void unusable_parent_is_reported_to_root(void **state)
 {
 	(void)state;
 	at_root();
@@ -514,7 +514,7 @@ static void test_row_later(void **state)
 }
 
 /* A node without a root logs it after thirty seconds, and its end. */
-static void test_lonely(void **state)
+static void node_without_root_logs_after_30_s(void **state)
 {
 	static const char text[] = "no Init has named a root for 30 s: does a NIC have the "
 				   "bootstrap flag, and do links that are up join it to this "
@@ -545,7 +545,7 @@ static void test_lonely(void **state)
 }
 
 /* The table has this node as dead: it joins anew on every kind of connection upward. */
-static void test_rejoin(void **state)
+static void node_called_dead_joins_again(void **state)
 {
 	struct fm_entry entry[4];
 	struct fm_status st;
@@ -645,17 +645,17 @@ int main(void)
 		cmocka_unit_test(test_tries),
 		cmocka_unit_test(test_refused_again),
 		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_parent),
+		cmocka_unit_test(root_is_left_after_welcome_of_parent),
 		cmocka_unit_test(test_other_parent),
-		cmocka_unit_test(test_stray),
+		cmocka_unit_test(unusable_parent_is_reported_to_root),
 		cmocka_unit_test(test_parent_of_another),
 		cmocka_unit_test(test_parent_lost),
 		cmocka_unit_test(test_attach),
 		cmocka_unit_test(test_hello),
 		cmocka_unit_test(test_row_again),
 		cmocka_unit_test(test_row_later),
-		cmocka_unit_test(test_lonely),
-		cmocka_unit_test(test_rejoin),
+		cmocka_unit_test(node_without_root_logs_after_30_s),
+		cmocka_unit_test(node_called_dead_joins_again),
 		cmocka_unit_test(test_root_moves),
 		cmocka_unit_test(test_looks),
 	};

@@ -168,7 +168,7 @@ static void test_one_packet(void **state)
 }
 
 /* The first packet has the header and more; no message is longer than IP allows. */
-static void test_size(void **state)
+static void message_longer_than_ip_allows_is_refused(void **state)
 {
 	static const struct { u32 bytes[2]; bool is_message; } sizes[] = {
 		{ { TORUS_HOST_HDR, 0 }, false }, { { TORUS_HOST_HDR + 1, 0 }, true },
@@ -196,7 +196,7 @@ static void test_size(void **state)
 }
 
 /* A sender that begins messages and does not end them gets a limited amount of memory. */
-static void test_unfinished(void **state)
+static void unfinished_messages_get_limited_memory(void **state)
 {
 	const u32 each = 128, n = TORUS_HOST_WAITING_MAX;
 	struct piece p;
@@ -294,7 +294,7 @@ static void test_too_long(void **state)
  * A single message that never ends may keep twice the packets that the longest one needs, then it
  * is dropped.
  */
-static void test_endless(void **state)
+static void endless_message_is_dropped(void **state)
 {
 	struct piece p = { 0, FIRST, 0, 0 };
 
@@ -335,12 +335,12 @@ int main(void)
 		cmocka_unit_test(test_flows),
 		cmocka_unit_test(test_adaptive),
 		cmocka_unit_test(test_one_packet),
-		cmocka_unit_test(test_size),
-		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(message_longer_than_ip_allows_is_refused),
+		cmocka_unit_test(unfinished_messages_get_limited_memory),
 		cmocka_unit_test(test_others_unfinished),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_endless),
+		cmocka_unit_test(endless_message_is_dropped),
 		cmocka_unit_test(test_no_memory),
 	};
 

@@ -13,7 +13,7 @@
 #define MOST TORUS_HOST_STALL_MAX
 
 /* A turn runs 3 s after it was due: the clock counts MOST of that. */
-static void late(void **state)
+static void clock_counts_most_of_late_turn(void **state)
 {
 	struct torus_host_clock c = { 0 };
 
@@ -29,7 +29,7 @@ static void late(void **state)
 }
 
 /* A command while the turn is late reads the time with which the turn will begin. */
-static void command(void **state)
+static void command_in_late_turn_reads_time_of_turn(void **state)
 {
 	struct torus_host_clock c = { 0 };
 
@@ -45,7 +45,7 @@ static void command(void **state)
 }
 
 /* A turn is due earlier than the clock is: the clock stays at the time that it has told. */
-static void earlier(void **state)
+static void clock_never_goes_back(void **state)
 {
 	struct torus_host_clock c = { 0 };
 
@@ -133,9 +133,9 @@ static void never_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(late),
-		cmocka_unit_test(command),
-		cmocka_unit_test(earlier),
+		cmocka_unit_test(clock_counts_most_of_late_turn),
+		cmocka_unit_test(command_in_late_turn_reads_time_of_turn),
+		cmocka_unit_test(clock_never_goes_back),
 		cmocka_unit_test(in_time),
 		cmocka_unit_test(turns),
 		cmocka_unit_test(never_back),

@@ -156,7 +156,7 @@ static void test_silent4(void **state)
 }
 
 /* A source that is not one host gets none. */
-static void test_source4(void **state)
+static void source_that_is_no_host_gets_none(void **state)
 {
 	struct iphdr *ip = packet4(IPPROTO_UDP);
 
@@ -247,7 +247,7 @@ static unsigned int extension(unsigned int at, u8 kind, u8 words8, u8 next)
 }
 
 /* An error behind extension headers gets none; nor does what may be one. */
-static void test_extensions(void **state)
+static void error_behind_extension_headers_gets_none(void **state)
 {
 	static const u8 kinds[] = { IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_AH, IPPROTO_DSTOPTS,
 				    IPPROTO_FRAGMENT };
@@ -316,7 +316,7 @@ static void test_rate(void **state)
 }
 
 /* Only the first packet of a message gets an ICMP error. */
-static void test_which(void **state)
+static void only_first_packet_gets_icmp_error(void **state)
 {
 	static const struct { u8 ends; u32 bytes, len; } t[] = {
 		{ TN_TAIL_FIRST, 100, 90 }, { TN_TAIL_FIRST | TN_TAIL_LAST, 100, 90 },
@@ -347,13 +347,13 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_answer4),
 		cmocka_unit_test(test_silent4),
-		cmocka_unit_test(test_source4),
+		cmocka_unit_test(source_that_is_no_host_gets_none),
 		cmocka_unit_test(test_answer6),
 		cmocka_unit_test(test_silent6),
 		cmocka_unit_test(test_source6),
-		cmocka_unit_test(test_extensions),
+		cmocka_unit_test(error_behind_extension_headers_gets_none),
 		cmocka_unit_test(test_rate),
-		cmocka_unit_test(test_which),
+		cmocka_unit_test(only_first_packet_gets_icmp_error),
 	};
 
 	return cmocka_run_group_tests_name("host_unreach", all, NULL, NULL);

@@ -313,7 +313,7 @@ static bool has_as(const char *whose, unsigned int seq)
 /* --- tests ----------------------------------------------------------------------------- */
 
 /* Without a root, errors and warnings are the fabric's; else only those of a node that leads. */
-static void whose(void **state)
+static void origin_of_event_depends_on_root(void **state)
 {
 	static const struct { bool leads, root; enum fm_level level; char whose[2]; } row[] = {
 		{ true, false, FM_INFO, "r" }, { true, true, FM_ERROR, "r" },
@@ -442,7 +442,7 @@ static void after_changes_without_answer(void **state)
 }
 
 /* An event that comes twice is kept once; the next question goes on where the answer ended. */
-static void once(void **state)
+static void doubled_event_is_kept_once(void **state)
 {
 	(void)state;
 	begin();
@@ -553,7 +553,7 @@ static void no_room(void **state)
 }
 
 /* A record has the node that noticed the event, the run of its manager and the boot of its host. */
-static void records(void **state)
+static void record_names_node_run_and_boot(void **state)
 {
 	static const struct { const char *given, *boot; } row[] = {
 		{ "01234567", "01234567" }, { "fedcba9876543210fedcba9876543210", "fedcba98" },
@@ -606,7 +606,7 @@ static int64_t number(const char *key)
 }
 
 /* The control socket shows the numbers of the history; null without one. */
-static void shown(void **state)
+static void control_socket_shows_history(void **state)
 {
 	struct fabricd bare = { .loop = NULL };
 	struct keeper *none;
@@ -652,7 +652,7 @@ static bool is_told(void)
 }
 
 /* A problem of the disk is an event, and is in the status. */
-static void problem(void **state)
+static void disk_problem_is_event_and_in_status(void **state)
 {
 	char folder[128], text[600];
 
@@ -707,7 +707,7 @@ static void hangs_later(void **state)
 }
 
 /* After a restart the history goes on, if there was one of the same NIC and it is wanted. */
-static void resumed(void **state)
+static void history_goes_on_after_restart(void **state)
 {
 	struct history *first;
 
@@ -752,21 +752,21 @@ static void resumed(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test_teardown(whose, end),
+		cmocka_unit_test_teardown(origin_of_event_depends_on_root, end),
 		cmocka_unit_test_teardown(whom_it_asks, end),
 		cmocka_unit_test_teardown(after_a_change, end),
 		cmocka_unit_test_teardown(after_many_changes, end),
 		cmocka_unit_test_teardown(after_changes_without_answer, end),
-		cmocka_unit_test_teardown(once, end),
+		cmocka_unit_test_teardown(doubled_event_is_kept_once, end),
 		cmocka_unit_test_teardown(malformed, end),
 		cmocka_unit_test_teardown(begins_anew, end),
 		cmocka_unit_test_teardown(full, end),
 		cmocka_unit_test_teardown(no_room, end),
-		cmocka_unit_test_teardown(records, end),
-		cmocka_unit_test_teardown(shown, end),
-		cmocka_unit_test_teardown(problem, end),
+		cmocka_unit_test_teardown(record_names_node_run_and_boot, end),
+		cmocka_unit_test_teardown(control_socket_shows_history, end),
+		cmocka_unit_test_teardown(disk_problem_is_event_and_in_status, end),
 		cmocka_unit_test_teardown(hangs_later, end),
-		cmocka_unit_test_teardown(resumed, end),
+		cmocka_unit_test_teardown(history_goes_on_after_restart, end),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -54,7 +54,7 @@ static void on_time(void **state)
 }
 
 /* The longest delay counts; half of it after each keep-alive, and at last none. */
-static void longest(void **state)
+static void lag_is_longest_delay_and_halves(void **state)
 {
 	struct fm fm;
 
@@ -78,7 +78,7 @@ static void longest(void **state)
 }
 
 /* A manager that was stopped for longer than two seconds is not late. */
-static void stopped(void **state)
+static void stopped_manager_has_no_lag(void **state)
 {
 	struct fm fm;
 
@@ -133,8 +133,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(on_time),
-		cmocka_unit_test(longest),
-		cmocka_unit_test(stopped),
+		cmocka_unit_test(lag_is_longest_delay_and_halves),
+		cmocka_unit_test(stopped_manager_has_no_lag),
 		cmocka_unit_test(connections),
 	};
 

@@ -141,7 +141,7 @@ static void test_frame_of_many(void **state)
 }
 
 /* The ECRC of a relayed packet is computed with its final destination. */
-static void test_relayed(void **state)
+static void ecrc_of_relayed_packet_covers_destination(void **state)
 {
 	const struct tn_via via = { .dst = 2, .payer = 1, .gen = 77, .legs = 3 };
 	const struct tn_pkt *pkt;
@@ -205,7 +205,7 @@ static void test_mgmt_full(void **state)
 }
 
 /* The largest packet is accepted; one with one more flit makes the link fail. */
-static void test_largest(void **state)
+static void largest_packet_is_accepted_and_longer_one_fails_link(void **state)
 {
 	(void)state;
 	for (u32 more = 0; more < 2; more++) {
@@ -225,7 +225,7 @@ static void test_largest(void **state)
 }
 
 /* Packets that no right peer of this session can send are counted, and the link fails. */
-static void test_nonsense(void **state)
+static void impossible_packets_fail_link(void **state)
 {
 	static const struct tn_hdr bad[] = {
 		{ .type = TN_DATA, .vc = 3 }, { .type = TN_UNREACH, .vc = 3 },
@@ -318,7 +318,7 @@ static void test_damaged(void **state)
 }
 
 /* Packets ahead cause one error report, however many they are; packets behind cause none. */
-static void test_sequence(void **state)
+static void packets_ahead_cause_one_error_report(void **state)
 {
 	struct tn_hdr ahead = data(1), behind = data(1);
 
@@ -753,7 +753,7 @@ static void test_rx_checked(void **state)
 /* --- answers of their own ----------------------------------------------------------------- */
 
 /* A damaged ACK or NAK is only counted; on a link with another protocol it makes the link fail. */
-static void test_acknak(void **state)
+static void damaged_acknak_is_counted(void **state)
 {
 	const struct tn_hdr h = { .rseq = 0 };
 	u8 bytes[TN_ACKNAK_BYTES];
@@ -779,13 +779,13 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_accepted),
 		cmocka_unit_test(test_frame_of_many),
-		cmocka_unit_test(test_relayed),
+		cmocka_unit_test(ecrc_of_relayed_packet_covers_destination),
 		cmocka_unit_test(test_mgmt),
 		cmocka_unit_test(test_mgmt_full),
-		cmocka_unit_test(test_largest),
-		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(largest_packet_is_accepted_and_longer_one_fails_link),
+		cmocka_unit_test(impossible_packets_fail_link),
 		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_sequence),
+		cmocka_unit_test(packets_ahead_cause_one_error_report),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_not_up),
@@ -802,7 +802,7 @@ int main(void)
 		cmocka_unit_test(test_overrun_freed),
 		cmocka_unit_test(test_rx_memory),
 		cmocka_unit_test(test_rx_checked),
-		cmocka_unit_test(test_acknak),
+		cmocka_unit_test(damaged_acknak_is_counted),
 	};
 
 	return cmocka_run_group_tests_name("link_rx", all, NULL, NULL);

@@ -348,7 +348,7 @@ static void test_closes_in_init(void **state)
 }
 
 /* No lane works at power-up: the link keeps training and sends nothing, until it finds a lane. */
-static void test_untrainable(void **state)
+static void link_without_lanes_keeps_training(void **state)
 {
 	(void)state;
 	begin();
@@ -389,7 +389,7 @@ static void train_on(void)
 }
 
 /* The last lane dies under traffic: the link fails, and is faulty until a lane is found. */
-static void test_dies(void **state)
+static void loss_of_last_lane_fails_link(void **state)
 {
 	struct tn_init i;
 
@@ -440,8 +440,8 @@ int main(void)
 		cmocka_unit_test(test_eye_closes),
 		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_closes_in_init),
-		cmocka_unit_test(test_untrainable),
-		cmocka_unit_test(test_dies),
+		cmocka_unit_test(link_without_lanes_keeps_training),
+		cmocka_unit_test(loss_of_last_lane_fails_link),
 	};
 
 	return cmocka_run_group_tests_name("link_serdes", all, NULL, NULL);

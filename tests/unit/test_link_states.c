@@ -198,7 +198,7 @@ static void test_carrier(void **state)
 }
 
 /* After a failure the handshake may take ten init_intervals; then the link is faulty again. */
-static void test_back(void **state)
+static void failed_link_is_faulty_after_ten_intervals(void **state)
 {
 	u64 from;
 
@@ -223,7 +223,7 @@ static void test_back(void **state)
  * Another NIC is connected instead, which began as often and has made fewer attempts: its INITs are
  * accepted.
  */
-static void test_another(void **state)
+static void inits_of_another_nic_are_accepted(void **state)
 {
 	struct tn_init i;
 
@@ -271,7 +271,7 @@ static void test_deserted_late(void **state)
  * A neighbour falls silent in the handshake: another attempt begins, without what was received
  * before.
  */
-static void test_deserted(void **state)
+static void silent_neighbour_in_handshake_begins_new_attempt(void **state)
 {
 	struct tn_init i;
 	u32 nonce;
@@ -347,7 +347,7 @@ static void test_shown_up(void **state)
  * A faulty link makes a new attempt at once, then sends an INIT every probe_interval; no other
  * timer runs.
  */
-static void test_probe(void **state)
+static void faulty_link_sends_init_each_probe_interval(void **state)
 {
 	u32 nonce;
 
@@ -391,7 +391,7 @@ static void test_probe(void **state)
 /*
  * Buffers that packets of the last session hold are reported in the next, and so is their release.
  */
-static void test_occupied(void **state)
+static void buffers_of_last_session_are_reported(void **state)
 {
 	(void)state;
 	begin_up();
@@ -422,7 +422,7 @@ static void test_occupied(void **state)
 }
 
 /* A new session begins with nothing to acknowledge, and the time of silence begins anew. */
-static void test_resumed(void **state)
+static void new_session_begins_without_debts(void **state)
 {
 	struct tn_init i;
 
@@ -543,14 +543,14 @@ int main(void)
 		cmocka_unit_test(test_admin),
 		cmocka_unit_test(test_admin_early),
 		cmocka_unit_test(test_carrier),
-		cmocka_unit_test(test_back),
-		cmocka_unit_test(test_another),
-		cmocka_unit_test(test_deserted),
+		cmocka_unit_test(failed_link_is_faulty_after_ten_intervals),
+		cmocka_unit_test(inits_of_another_nic_are_accepted),
+		cmocka_unit_test(silent_neighbour_in_handshake_begins_new_attempt),
 		cmocka_unit_test(test_shown_up),
 		cmocka_unit_test(test_deserted_late),
-		cmocka_unit_test(test_probe),
-		cmocka_unit_test(test_occupied),
-		cmocka_unit_test(test_resumed),
+		cmocka_unit_test(faulty_link_sends_init_each_probe_interval),
+		cmocka_unit_test(buffers_of_last_session_are_reported),
+		cmocka_unit_test(new_session_begins_without_debts),
 		cmocka_unit_test(test_seed),
 		cmocka_unit_test(test_same_nonce),
 		cmocka_unit_test(test_by_hand),

@@ -149,7 +149,7 @@ static void test_times(void **state)
 }
 
 /* An INIT that echoes the nonce brings the link up; one that does not is answered at once. */
-static void test_handshake(void **state)
+static void init_with_own_nonce_brings_link_up(void **state)
 {
 	struct tn_init i;
 
@@ -280,7 +280,7 @@ static void test_bad_version_up(void **state)
 }
 
 /* A session uses the highest version that both ends speak, also after a retraining. */
-static void test_version(void **state)
+static void session_uses_highest_common_version(void **state)
 {
 	static const struct { u8 lowest, highest, speaks; } p[] = {
 		{ 4, 0, 4 }, { 4, 4, 4 }, { 4, 5, 5 }, { 4, 9, 6 }, { 5, 5, 5 }, { 5, 0, 5 }, { 3, 5, 5 },
@@ -745,12 +745,12 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_first_inits),
 		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_handshake),
+		cmocka_unit_test(init_with_own_nonce_brings_link_up),
 		cmocka_unit_test(test_bad_inits),
 		cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_last_attempt),
 		cmocka_unit_test(test_bad_version_up),
-		cmocka_unit_test(test_version),
+		cmocka_unit_test(session_uses_highest_common_version),
 		cmocka_unit_test(test_mismatch),
 		cmocka_unit_test(test_another_mismatch),
 		cmocka_unit_test(test_faulty_mismatch),

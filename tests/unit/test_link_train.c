@@ -133,7 +133,7 @@ static void test_dying(void **state)
 }
 
 /* No lane works at first: the link is training, not faulty; then a lane works. */
-static void test_never(void **state)
+static void link_without_lanes_is_training_not_faulty(void **state)
 {
 	struct tn_cable c = { .dead = 0xfff };
 
@@ -248,7 +248,7 @@ int main(void)
 		cmocka_unit_test(test_cold),
 		cmocka_unit_test(test_retrain),
 		cmocka_unit_test(test_dying),
-		cmocka_unit_test(test_never),
+		cmocka_unit_test(link_without_lanes_is_training_not_faulty),
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_thin),
 		cmocka_unit_test(test_random),

@@ -425,7 +425,7 @@ static void test_ack(void **state)
 }
 
 /* After an error each frame is acknowledged at once, for TN_RETRY_EAGER packets. */
-static void test_eager(void **state)
+static void after_error_each_frame_is_acknowledged(void **state)
 {
 	struct tn_hdr ahead = { .type = TN_MGMT, .len = 1, .tseq = 1 };
 	struct tn_link *link = begin(NULL);
@@ -632,7 +632,7 @@ static void test_retry_packets(void **state)
  * Gauges show the numbers of the Angara paper, CTTR, CTRP, CT and N_inp, and the packets of each
  * VC.
  */
-static void test_gauges(void **state)
+static void gauges_show_numbers_of_paper(void **state)
 {
 	struct tn_link_info info;
 	struct tn_link *link;
@@ -667,7 +667,7 @@ static void paced(struct lone *t)
 }
 
 /* With pace a bit takes 10 ns of 1,000 Mb/s by 10: nothing but INITs is sent meanwhile. */
-static void test_pace(void **state)
+static void paced_link_sends_only_inits_meanwhile(void **state)
 {
 	struct tn_link *link = begin(paced);
 	u64 free_at;
@@ -729,7 +729,7 @@ static void test_pace_frame(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_gauges), cmocka_unit_test(test_packets),
+		cmocka_unit_test(gauges_show_numbers_of_paper), cmocka_unit_test(test_packets),
 		cmocka_unit_test(test_replay),
 		cmocka_unit_test(test_frame_max),
 		cmocka_unit_test(test_frame_segs),
@@ -741,13 +741,13 @@ int main(void)
 		cmocka_unit_test(test_credit_no_memory),
 		cmocka_unit_test(test_credit_with_ack),
 		cmocka_unit_test(test_ack),
-		cmocka_unit_test(test_eager),
+		cmocka_unit_test(after_error_each_frame_is_acknowledged),
 		cmocka_unit_test(test_number_255),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_mgmt),
 		cmocka_unit_test(test_mgmt_full),
 		cmocka_unit_test(test_retry_packets),
-		cmocka_unit_test(test_pace),
+		cmocka_unit_test(paced_link_sends_only_inits_meanwhile),
 		cmocka_unit_test(test_pace_frame),
 	};
 

@@ -312,7 +312,7 @@ static void test_peer_restart(void **state)
 }
 
 /* A link whose cable leads to itself never comes up; its reason says so. */
-static void test_loop(void **state)
+static void looped_cable_never_comes_up(void **state)
 {
 	struct end *e = &p.end[0];
 	struct tn_frame f;
@@ -649,7 +649,7 @@ int main(void)
 		cmocka_unit_test(test_retrain_hasty),
 		cmocka_unit_test(test_retrain_gives_up),
 		cmocka_unit_test(test_peer_restart),
-		cmocka_unit_test(test_loop),
+		cmocka_unit_test(looped_cable_never_comes_up),
 		cmocka_unit_test(test_idle_damaged),
 		cmocka_unit_test(test_complaint_lost),
 		cmocka_unit_test(test_forged_init),

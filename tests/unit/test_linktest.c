@@ -236,7 +236,7 @@ static void round_trip(void **state)
 }
 
 /* The median by classes is right within a class, compared with a sorted list. */
-static void median(void **state)
+static void median_by_classes_equals_sorted_list(void **state)
 {
 	struct linktest_plan plan = plan_of(999, 60 * SEC);
 	struct linktest_result a;
@@ -306,7 +306,7 @@ static void wrong_patterns(void **state)
 }
 
 /* A test takes at most a twentieth of the link's rate, whatever rate and size are asked for. */
-static void bandwidth(void **state)
+static void test_takes_a_twentieth_of_link(void **state)
 {
 	static const struct { uint32_t size, mbps, rate; } t[] = {
 		{ 1024, 1000, 100000 }, { 64, 100, 100000 }, { 1024, 0, 100000 },
@@ -341,7 +341,7 @@ static void bandwidth(void **state)
 }
 
 /* The window is full: a slow echo holds the sender back. */
-static void window(void **state)
+static void full_window_holds_sender_back(void **state)
 {
 	struct linktest_plan plan = plan_of(0, SEC);
 
@@ -520,7 +520,7 @@ static void refusals(void **state)
  * The client is gone: the sender ends soon, the echo a minute after its last packet, so that
  * another test can begin, and all memory is freed.
  */
-static void unasked(void **state)
+static void test_of_vanished_client_ends(void **state)
 {
 	struct linktest_plan plan = plan_of(0, 3600 * SEC);
 
@@ -552,19 +552,19 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(round_trip, setup, teardown),
-		cmocka_unit_test_setup_teardown(median, setup, teardown),
+		cmocka_unit_test_setup_teardown(median_by_classes_equals_sorted_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(losses, setup, teardown),
 		cmocka_unit_test_setup_teardown(late_echo, setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_patterns, setup, teardown),
-		cmocka_unit_test_setup_teardown(bandwidth, setup, teardown),
-		cmocka_unit_test_setup_teardown(window, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_takes_a_twentieth_of_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(full_window_holds_sender_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(late_timer, setup, teardown),
 		cmocka_unit_test_setup_teardown(busy_nic, setup, teardown),
 		cmocka_unit_test_setup_teardown(nic_fails, setup, teardown),
 		cmocka_unit_test_setup_teardown(strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(flood, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
-		cmocka_unit_test_setup_teardown(unasked, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_of_vanished_client_ends, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

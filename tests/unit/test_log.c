@@ -80,7 +80,7 @@ static void levels(void **state)
 }
 
 /* At most one line is written per @every, exact to the nanosecond; the others are counted. */
-static void limit(void **state)
+static void one_line_per_interval_is_written(void **state)
 {
 	struct log_limit l = { .every = 10 };
 	uint64_t skipped = 99;
@@ -221,7 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(levels),
-		cmocka_unit_test(limit),
+		cmocka_unit_test(one_line_per_interval_is_written),
 		cmocka_unit_test(nobody_reads),
 		cmocka_unit_test(kept_exactly),
 		cmocka_unit_test(long_line),

@@ -38,7 +38,7 @@ static void ready(unsigned int n, u16 len)
  * A marked copy is a packet of its own, the first of the two, with TSEQ and packet buffer. It
  * counts for no colour.
  */
-static void test_copy(void **state)
+static void marked_copy_is_packet_of_its_own(void **state)
 {
 	struct tn_link *link = begin(NULL);
 	u16 first = link->retry.tx.tseq;
@@ -221,7 +221,7 @@ static void test_torus(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copy),
+		cmocka_unit_test(marked_copy_is_packet_of_its_own),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_retry_room),
 		cmocka_unit_test(test_no_memory),

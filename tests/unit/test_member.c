@@ -135,7 +135,7 @@ static void rows_cannot_be_written(void **state)
 /* --- its place -------------------------------------------------------------------------- */
 
 /* The NIC gets its place once, and again when that changes; all rows are then written. */
-static void moves(void **state)
+static void nic_gets_changed_place_and_all_rows(void **state)
 {
 	(void)state;
 	begin();
@@ -484,7 +484,7 @@ int main(void)
 		cmocka_unit_test(counts_cannot_be_read),
 		cmocka_unit_test(steps_late_and_doubled),
 		cmocka_unit_test(rows_cannot_be_written),
-		cmocka_unit_test(moves),
+		cmocka_unit_test(nic_gets_changed_place_and_all_rows),
 		cmocka_unit_test(place_refused),
 		cmocka_unit_test(other_end_has_told),
 		cmocka_unit_test(links_that_are_up),

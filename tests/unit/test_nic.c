@@ -13,7 +13,7 @@ static struct lone alone;
 /* --- set-up ------------------------------------------------------------------------- */
 
 /* A NIC without a place only exchanges management packets with its neighbours. */
-static void test_unplaced(void **state)
+static void unplaced_nic_sends_only_management_packets(void **state)
 {
 	struct tn_nic_config cfg = { .ops = &f.ops, .host = &f.node, .nports = 4 };
 	struct tn_nic *nic = aligned_alloc(64, (tn_nic_size() + 63) & ~63ul);
@@ -456,7 +456,7 @@ static void test_ack_of_other_colours(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_unplaced),
+		cmocka_unit_test(unplaced_nic_sends_only_management_packets),
 		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_another_place),
 		cmocka_unit_test(test_send_errors),

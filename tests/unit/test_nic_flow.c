@@ -49,7 +49,7 @@ static void got_none(void)
 /* --- delivery ------------------------------------------------------------------------------ */
 
 /* A delivery counts once in each counter; a full host gets the packet at the next tn_nic_work(). */
-static void test_delivered(void **state)
+static void delivery_counts_once_in_each_counter(void **state)
 {
 	(void)state;
 	begin();
@@ -107,7 +107,7 @@ static void test_adaptive(void **state)
 }
 
 /* A packet of this node that could not be delivered comes back marked as such. */
-static void test_returned(void **state)
+static void undeliverable_packet_comes_back_marked(void **state)
 {
 	struct tn_hdr h = to_here(4);
 	struct tn_pkt *pkt;
@@ -131,7 +131,7 @@ static void test_returned(void **state)
 }
 
 /* A packet to an unknown node, or on a VC without flows, is not delivered, but counts as ended. */
-static void test_nobodys(void **state)
+static void packet_to_unknown_node_counts_as_ended(void **state)
 {
 	struct tn_hdr h = to_here(9);
 
@@ -165,7 +165,7 @@ static void test_nobodys(void **state)
 /* --- turns ------------------------------------------------------------------------------------ */
 
 /* A packet ahead of its turn waits, its buffer is free, and it counts as received. */
-static void test_reordered(void **state)
+static void early_packet_waits_outside_buffers(void **state)
 {
 	(void)state;
 	begin();
@@ -293,7 +293,7 @@ static void test_wait_memory(void **state)
 }
 
 /* A packet that came before, or was given up, is not delivered. */
-static void test_duplicate(void **state)
+static void duplicate_is_not_delivered(void **state)
 {
 	(void)state;
 	begin();
@@ -320,7 +320,7 @@ static void test_duplicate(void **state)
 }
 
 /* A table that was begun, but not committed, makes no epoch old. */
-static void test_begun(void **state)
+static void uncommitted_table_makes_no_epoch_old(void **state)
 {
 	(void)state;
 	begin();
@@ -709,19 +709,19 @@ static void test_own_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_delivered),
+		cmocka_unit_test(delivery_counts_once_in_each_counter),
 		cmocka_unit_test(test_adaptive),
-		cmocka_unit_test(test_returned),
-		cmocka_unit_test(test_nobodys),
-		cmocka_unit_test(test_reordered),
+		cmocka_unit_test(undeliverable_packet_comes_back_marked),
+		cmocka_unit_test(packet_to_unknown_node_counts_as_ended),
+		cmocka_unit_test(early_packet_waits_outside_buffers),
 		cmocka_unit_test(test_in_turn_again),
 		cmocka_unit_test(test_waits_for_host),
 		cmocka_unit_test(test_wait_room),
 		cmocka_unit_test(test_wait_memory),
-		cmocka_unit_test(test_duplicate),
+		cmocka_unit_test(duplicate_is_not_delivered),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_next_epoch),
-		cmocka_unit_test(test_begun),
+		cmocka_unit_test(uncommitted_table_makes_no_epoch_old),
 		cmocka_unit_test(test_gap_time),
 		cmocka_unit_test(test_gap_busy),
 		cmocka_unit_test(test_gap_first),

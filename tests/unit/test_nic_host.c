@@ -10,7 +10,7 @@ static const struct tn_tail good;
 /* --- set-up ----------------------------------------------------------------------------- */
 
 /* A configuration that the NIC cannot work with is refused; test_params.c tries all parameters. */
-static void test_config(void **state)
+static void unusable_configuration_is_refused(void **state)
 {
 	struct tn_nic_config cfg = { .ops = &l.ops };
 	u8 *mem = aligned_alloc(64, (tn_nic_size() + 63) & ~63ul);
@@ -248,7 +248,7 @@ static struct tn_pkt *own(u16 len, u8 flags)
 }
 
 /* The fields of a sent packet are right on each VC; nothing is left of its former contents. */
-static void test_send(void **state)
+static void fields_of_sent_packet_are_right(void **state)
 {
 	/* Steps only apply to deterministic paths: +y first, +x last. */
 	const u64 row = TORUS_ROW_VALID | 3 | 1ull << TORUS_ROW_FIRST_SHIFT |
@@ -291,7 +291,7 @@ static void test_send(void **state)
 }
 
 /* A packet to the node itself is delivered at once, or refused. */
-static void test_self(void **state)
+static void packet_to_own_node_is_delivered_at_once(void **state)
 {
 	struct tn_pkt *pkt;
 
@@ -449,7 +449,7 @@ static void test_hold_memory(void **state)
 }
 
 /* Packets on hold wait in order, up to 8/9 of hold_bytes; then the host waits for that node. */
-static void test_hold(void **state)
+static void held_packets_wait_up_to_hold_bytes(void **state)
 {
 	struct tn_park_info info;
 	u32 held = 1;
@@ -586,16 +586,16 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_no_walk),
-		cmocka_unit_test(test_config),
+		cmocka_unit_test(unusable_configuration_is_refused),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_moved),
-		cmocka_unit_test(test_send),
-		cmocka_unit_test(test_self),
+		cmocka_unit_test(fields_of_sent_packet_are_right),
+		cmocka_unit_test(packet_to_own_node_is_delivered_at_once),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_fair_port),
-		cmocka_unit_test(test_hold),
+		cmocka_unit_test(held_packets_wait_up_to_hold_bytes),
 		cmocka_unit_test(test_fair_hold),
 		cmocka_unit_test(test_hold_memory),
 		cmocka_unit_test(test_hold_lost),

@@ -73,7 +73,7 @@ static void said(unsigned int port, u32 to, u32 what, u32 gen, u32 count)
  * A packet is received and sent on: it counts as that and as nothing else; colour and window stay
  * the same.
  */
-static void test_onward(void **state)
+static void relayed_packet_keeps_colour_and_window(void **state)
 {
 	const struct sent *s = &l.sent[0];
 
@@ -441,7 +441,7 @@ static void test_way_back_of_none(void **state)
 /* --- at the end ------------------------------------------------------------------------------ */
 
 /* The host gets a packet as its source made it; the payer of its window is told, each time. */
-static void test_ended(void **state)
+static void delivered_packet_frees_window_of_payer(void **state)
 {
 	struct tn_pkt *pkt;
 
@@ -525,7 +525,7 @@ static void test_answers(void **state)
 /* --- the window -------------------------------------------------------------------------------- */
 
 /* A NIC that sends no count is asked, later each time, until some NIC sends one. */
-static void test_asks(void **state)
+static void silent_nic_is_asked_for_count_less_and_less(void **state)
 {
 	u64 at;
 
@@ -729,7 +729,7 @@ static void test_window_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_onward),
+		cmocka_unit_test(relayed_packet_keeps_colour_and_window),
 		cmocka_unit_test(test_no_onward),
 		cmocka_unit_test(test_capacity),
 		cmocka_unit_test(test_riders),
@@ -742,9 +742,9 @@ int main(void)
 		cmocka_unit_test(test_way_back_blocked),
 		cmocka_unit_test(test_way_back_short),
 		cmocka_unit_test(test_way_back_of_none),
-		cmocka_unit_test(test_ended),
+		cmocka_unit_test(delivered_packet_frees_window_of_payer),
 		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_asks),
+		cmocka_unit_test(silent_nic_is_asked_for_count_less_and_less),
 		cmocka_unit_test(test_replayed),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_window_hold),

@@ -57,7 +57,7 @@ static void came_back(u32 dst, enum tn_why why)
 }
 
 /* A link of version 6 carries the packet as it is. */
-static void test_forwarded(void **state)
+static void version_6_packet_is_forwarded_unchanged(void **state)
 {
 	const struct sent *s = &l.sent[0];
 
@@ -165,7 +165,7 @@ static void test_for_this_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forwarded),
+		cmocka_unit_test(version_6_packet_is_forwarded_unchanged),
 		cmocka_unit_test(test_older_link),
 		cmocka_unit_test(test_link_gets_older),
 		cmocka_unit_test(test_no_row),

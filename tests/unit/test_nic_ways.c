@@ -120,7 +120,7 @@ static void test_bubble(void **state)
 }
 
 /* The VC whose packets wait longest reports for how long. */
-static void test_waited(void **state)
+static void longest_wait_of_all_vcs_is_reported(void **state)
 {
 	(void)state;
 	begin(few_slots);
@@ -380,7 +380,7 @@ static void test_adaptive_escape_dead(void **state)
 /* --- parking ------------------------------------------------------------------------------------ */
 
 /* Packets for a dead link are parked: counted, reported once, their buffers freed. */
-static void test_parked(void **state)
+static void packets_for_dead_link_are_parked(void **state)
 {
 	const struct tn_hdr on = { .type = TN_DATA, .src = 2, .dst = 1, .dir = 1, .first = 15,
 				   .last = 15, .len = 3, .colour = 3 };
@@ -525,7 +525,7 @@ static u16 fail_adaptive(u32 n, u32 sent)
  * Adaptive packets of a failed link: those never sent go another way at once, the others when it is
  * known that the peer does not have them; none of those that it has.
  */
-static void test_rerouted(void **state)
+static void adaptive_packets_of_failed_link_go_another_way(void **state)
 {
 	u32 session;
 	u16 seq;
@@ -930,7 +930,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_bubble),
-		cmocka_unit_test(test_waited),
+		cmocka_unit_test(longest_wait_of_all_vcs_is_reported),
 		cmocka_unit_test(test_bubble_of_line),
 		cmocka_unit_test(test_headers),
 		cmocka_unit_test(test_adaptive),
@@ -938,10 +938,10 @@ int main(void)
 		cmocka_unit_test(test_adaptive_wider),
 		cmocka_unit_test(test_adaptive_dead),
 		cmocka_unit_test(test_adaptive_escape_dead),
-		cmocka_unit_test(test_parked),
+		cmocka_unit_test(packets_for_dead_link_are_parked),
 		cmocka_unit_test(test_park_full),
 		cmocka_unit_test(test_unresolved),
-		cmocka_unit_test(test_rerouted),
+		cmocka_unit_test(adaptive_packets_of_failed_link_go_another_way),
 		cmocka_unit_test(test_unsure),
 		cmocka_unit_test(test_replay),
 		cmocka_unit_test(test_replay_again),

@@ -77,7 +77,7 @@ static unsigned int param_number(const char *name)
 }
 
 /* A parameter is compared with the file, if that names it. */
-static void differences(void **state)
+static void only_named_parameters_are_compared(void **state)
 {
 	unsigned int silence = param_number("silence"), park = param_number("park_bytes");
 	struct nicfile f;
@@ -101,7 +101,7 @@ static void differences(void **state)
  * Parameters are compared with each other. Defaults of times and sizes differ between NICs: a
  * parameter that contradicts a default of some NIC is not refused.
  */
-static void together(void **state)
+static void parameters_are_checked_against_each_other(void **state)
 {
 	static const char *const text[] = {
 		"slots = 1\nbubble = mbs", "bubble = cbs\nslots = 2", "slots = 4",
@@ -122,7 +122,7 @@ static void together(void **state)
 }
 
 /* Every port of a NIC of every size has its number. */
-static void numbering(void **state)
+static void each_port_of_each_nic_has_its_number(void **state)
 {
 	static const char letter[] = "xyzabc";
 	char text[256], want[IFNAMSIZ];
@@ -176,8 +176,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(right),
-		cmocka_unit_test(differences), cmocka_unit_test(together),
-		cmocka_unit_test(numbering),
+		cmocka_unit_test(only_named_parameters_are_compared),
+		cmocka_unit_test(parameters_are_checked_against_each_other),
+		cmocka_unit_test(each_port_of_each_nic_has_its_number),
 		cmocka_unit_test(wrong),
 	};
 

@@ -128,7 +128,7 @@ static void test_order(void **state)
 }
 
 /* The queue is freed while a job is being done, and waits for it, so that its owner can free it. */
-static void test_end(void **state)
+static void freed_queue_waits_for_running_job(void **state)
 {
 	int gate[2];
 
@@ -219,7 +219,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_order, begin, end),
-		cmocka_unit_test_setup_teardown(test_end, begin, end),
+		cmocka_unit_test_setup_teardown(freed_queue_waits_for_running_job, begin, end),
 		cmocka_unit_test_setup_teardown(test_later, begin, end),
 		cmocka_unit_test_setup_teardown(test_no_thread, begin, end),
 	};

@@ -34,7 +34,7 @@ static void test_defaults(void **state)
 }
 
 /* Each parameter is kept in its own member, whole, and no other changes. */
-static void test_members(void **state)
+static void each_parameter_has_its_own_member(void **state)
 {
 	struct tn_params p;
 
@@ -121,7 +121,7 @@ static void test_limits(void **state)
 }
 
 /* Each bubble policy needs a number of packet buffers an input. */
-static void test_slots(void **state)
+static void each_bubble_policy_needs_its_slots(void **state)
 {
 	static const u32 least[TORUS_BUBBLES] = {
 		[TORUS_BUBBLE_BLOC] = 4, [TORUS_BUBBLE_CBS] = 2, [TORUS_BUBBLE_MBS] = 1,
@@ -145,7 +145,7 @@ static void test_slots(void **state)
 }
 
 /* Each parameter is checked against its range of the ABI, which is never empty. */
-static void test_ranges(void **state)
+static void each_parameter_is_checked_against_its_range(void **state)
 {
 	(void)state;
 	for (enum tn_param_id i = 0; i < TN_PARAMS; i++) {
@@ -172,10 +172,10 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_members),
+		cmocka_unit_test(each_parameter_has_its_own_member),
 		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_slots),
-		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(each_bubble_policy_needs_its_slots),
+		cmocka_unit_test(each_parameter_is_checked_against_its_range),
 	};
 
 	return cmocka_run_group_tests_name("params", all, NULL, NULL);

@@ -207,7 +207,7 @@ static void reads_plugs(void **state)
 }
 
 /* A plug is read while a LED blinks. */
-static void both(void **state)
+static void plug_is_read_while_led_blinks(void **state)
 {
 	(void)state;
 	plug_locate(plugs, 1, "eth1", LONG);
@@ -230,7 +230,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_at_a_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(cannot_blink, setup, teardown),
 		cmocka_unit_test_setup_teardown(reads_plugs, setup, teardown),
-		cmocka_unit_test_setup_teardown(both, setup, teardown),
+		cmocka_unit_test_setup_teardown(plug_is_read_while_led_blinks, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -329,7 +329,7 @@ static void too_late(void **state)
 }
 
 /* The root answers a question, with the rights that it came with, once. */
-static void served(void **state)
+static void root_serves_question_once_with_its_rights(void **state)
 {
 	(void)state;
 	is_root = true;
@@ -363,7 +363,7 @@ static void served(void **state)
  * A question to all is answered here, passed on to all below but the asker, and ended when they
  * have answered.
  */
-static void all(void **state)
+static void question_to_all_is_passed_on_and_answered(void **state)
 {
 	(void)state;
 	asks(LEFT, 7, SVC_TO_ALL, 0, false, 800);
@@ -484,7 +484,7 @@ static void malformed(void **state)
 }
 
 /* At most 256 questions are under way; one more gets the end of its answers at once. */
-static void many(void **state)
+static void question_257_is_ended_at_once(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 256; i++)
@@ -583,7 +583,7 @@ static void own_question(void **state)
  * Enough answers have come though other nodes are silent: the question ends, once, without waiting
  * for them. This node's own answer is among the first, so it counts, too.
  */
-static void enough(void **state)
+static void enough_answers_end_question_once(void **state)
 {
 	json_t *cmd = json_pack("{s:s}", "cmd", "x");
 	struct ask *ask;
@@ -611,7 +611,7 @@ static void enough(void **state)
  * Each answer begins the time limit anew: a silent node is waited for so long after the last
  * answer.
  */
-static void renewed(void **state)
+static void each_answer_renews_time_limit(void **state)
 {
 	json_t *cmd = json_pack("{s:s}", "cmd", "x");
 	uint64_t id;
@@ -658,17 +658,17 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test_setup_teardown(passed_on, begin, end),
 		cmocka_unit_test_setup_teardown(too_late, begin, end),
-		cmocka_unit_test_setup_teardown(served, begin, end),
-		cmocka_unit_test_setup_teardown(all, begin, end),
+		cmocka_unit_test_setup_teardown(root_serves_question_once_with_its_rights, begin, end),
+		cmocka_unit_test_setup_teardown(question_to_all_is_passed_on_and_answered, begin, end),
 		cmocka_unit_test_setup_teardown(own_later, begin, end),
 		cmocka_unit_test_setup_teardown(own_forgotten, begin, end),
 		cmocka_unit_test_setup_teardown(answer_of_one, begin, end),
 		cmocka_unit_test_setup_teardown(malformed, begin, end),
-		cmocka_unit_test_setup_teardown(many, begin, end),
+		cmocka_unit_test_setup_teardown(question_257_is_ended_at_once, begin, end),
 		cmocka_unit_test_setup_teardown(events, begin, end),
 		cmocka_unit_test_setup_teardown(own_question, begin, end),
-		cmocka_unit_test_setup_teardown(enough, begin, end),
-		cmocka_unit_test_setup_teardown(renewed, begin, end),
+		cmocka_unit_test_setup_teardown(enough_answers_end_question_once, begin, end),
+		cmocka_unit_test_setup_teardown(each_answer_renews_time_limit, begin, end),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -220,7 +220,7 @@ static void test_lies(void **state)
 }
 
 /* Generations wrap around, and only the present one is reported. */
-static void test_generations(void **state)
+static void generations_wrap_around(void **state)
 {
 	struct tn_relay_peer peer[NODES];
 	struct tn_relay r;
@@ -266,7 +266,7 @@ static void test_forged(void **state)
 }
 
 /* The time to ask is forgotten with the last packet, and the interval with any new count. */
-static void test_timers(void **state)
+static void last_packet_stops_timer(void **state)
 {
 	struct tn_relay_peer peer[NODES];
 	struct tn_relay r;
@@ -315,7 +315,7 @@ static void test_capacity(void **state)
 /* --- the counters, call by call ------------------------------------------------------ */
 
 /* A new generation: the window is empty, at all nodes, and other windows do not change. */
-static void test_renew(void **state)
+static void new_generation_empties_window(void **state)
 {
 	static struct tn_relay_peer peer[NODES + 1];
 	struct tn_relay r;
@@ -367,7 +367,7 @@ static void test_old_counts(void **state)
 }
 
 /* Few of many nodes are looked at when a generation begins, and all before their turn is back. */
-static void test_sweep(void **state)
+static void all_nodes_are_looked_at_in_turn(void **state)
 {
 	enum { MANY = 0x20001 };
 	struct tn_relay_peer *peer = calloc(MANY, sizeof(*peer));
@@ -392,7 +392,7 @@ static void test_sweep(void **state)
 }
 
 /* The nodes that sent no count since the last check are asked one after the other. */
-static void test_mute(void **state)
+static void silent_nodes_are_asked_one_by_one(void **state)
 {
 	struct tn_relay_peer peer[NODES];
 	struct tn_relay r;
@@ -418,7 +418,7 @@ static void test_mute(void **state)
 }
 
 /* A count that is old, of another generation, or larger than what was sent frees nothing. */
-static void test_acked(void **state)
+static void outdated_count_frees_nothing(void **state)
 {
 	struct tn_relay_peer peer[NODES];
 	struct tn_pkt pkt = { .via = { .dst = 2 } };
@@ -449,15 +449,15 @@ int main(void)
 		cmocka_unit_test(test_ask),
 		cmocka_unit_test(test_ask_single),
 		cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_generations),
+		cmocka_unit_test(generations_wrap_around),
 		cmocka_unit_test(test_forged),
-		cmocka_unit_test(test_timers),
+		cmocka_unit_test(last_packet_stops_timer),
 		cmocka_unit_test(test_capacity),
-		cmocka_unit_test(test_renew),
+		cmocka_unit_test(new_generation_empties_window),
 		cmocka_unit_test(test_old_counts),
-		cmocka_unit_test(test_sweep),
-		cmocka_unit_test(test_mute),
-		cmocka_unit_test(test_acked),
+		cmocka_unit_test(all_nodes_are_looked_at_in_turn),
+		cmocka_unit_test(silent_nodes_are_asked_one_by_one),
+		cmocka_unit_test(outdated_count_frees_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static void replaces(void **state)
 static const char dead[] = "[" LINK(86300, "lost") "," AT(86300, "error", DEAD) "," AT(86390, "error", DEAD ": why") "]";
 
 /* A loss by a node's death or an administrator is no fault of the cable; the node is listed. */
-static void excuses(void **state)
+static void loss_by_dead_node_is_no_fault_of_cable(void **state)
 {
 	static const char deaths[] = "[" DEATH(10, 20) "," DEATH(30, 40) "," DEATH(50, 60) "]";
 #define DOWN "{\"time\":10,\"kind\":\"link\",\"link\":{" CABLE ",\"state\":\"lost\",\"reason\":\"admin\"}}"
@@ -103,7 +103,7 @@ static void excuses(void **state)
 }
 
 /* A cable has one entry, whichever end is at fault, and the greater task counts. */
-static void merges(void **state)
+static void cable_has_one_entry_for_both_ends(void **state)
 {
 	(void)state;
 	wants(make("[" LOSS(10, 20) "," LOSS(30, 40) "," LOSS(50, 60) "]",
@@ -300,8 +300,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(replaces),
-		cmocka_unit_test(excuses),
-		cmocka_unit_test(merges),
+		cmocka_unit_test(loss_by_dead_node_is_no_fault_of_cable),
+		cmocka_unit_test(cable_has_one_entry_for_both_ends),
 		cmocka_unit_test(lists_receivers),
 		cmocka_unit_test(lists_warnings),
 		cmocka_unit_test(escapes),

@@ -121,7 +121,7 @@ static void expect_failure(const struct good *g, int err, const char *text)
 }
 
 /* The NIC's error is the command's, with a reason, and nothing has changed. */
-static void test_failures(void **state)
+static void failed_command_changes_nothing(void **state)
 {
 	(void)state;
 	for_each_good(g) {
@@ -338,7 +338,7 @@ static void test_no_command(void **state)
 #define GIVEN "plan 10.1.2.0/24 fd01:0300/64"
 
 /* A plan is told to the NIC if it is another one; rows and place stay as they are. */
-static void test_plan(void **state)
+static void changed_plan_keeps_rows_and_place(void **state)
 {
 	const struct value plan[] = { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 64), { 0 } };
 	const struct value moves[] = { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 64),
@@ -473,7 +473,7 @@ static void test_place(void **state)
 }
 
 /* The name and the bootstrap flag are set by themselves, without asking the NIC. */
-static void test_label(void **state)
+static void label_is_set_without_asking_nic(void **state)
 {
 	const struct value set[] = { TEXT(NAME, "a-longer-name"), U8(BOOTSTRAP, 0), { 0 } };
 	const struct value name[] = { TEXT(NAME, "n"), { 0 } };
@@ -630,17 +630,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_obeyed),
 		cmocka_unit_test(test_all_commands),
-		cmocka_unit_test(test_failures),
+		cmocka_unit_test(failed_command_changes_nothing),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_faults),
 		cmocka_unit_test(test_no_faults_told),
 		cmocka_unit_test(test_no_command),
-		cmocka_unit_test(test_plan),
+		cmocka_unit_test(changed_plan_keeps_rows_and_place),
 		cmocka_unit_test(test_plan_refused),
 		cmocka_unit_test(test_plan_unknown),
 		cmocka_unit_test(test_place),
-		cmocka_unit_test(test_label),
+		cmocka_unit_test(label_is_set_without_asking_nic),
 		cmocka_unit_test(test_two_writers),
 		cmocka_unit_test(test_device_answer),
 		cmocka_unit_test(test_device_without_place),

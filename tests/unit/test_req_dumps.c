@@ -79,7 +79,7 @@ static void test_ports(void **state)
 }
 
 /* Faults and cable are those of a model. A NIC that is not of software must not seem to be one. */
-static void test_modelled(void **state)
+static void hardware_nic_reports_no_modelled_line(void **state)
 {
 	struct torus_link link;
 
@@ -286,7 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_modelled),
+		cmocka_unit_test(hardware_nic_reports_no_modelled_line),
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_port_fails),
 		cmocka_unit_test(test_rows),

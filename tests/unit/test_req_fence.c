@@ -212,7 +212,7 @@ static void test_versions(void **state)
 }
 
 /* Commands that give the NIC facts, or read from it, need no root. */
-static void test_others(void **state)
+static void commands_that_only_read_need_no_root(void **state)
 {
 	const struct order free[] = {
 		{ TORUS_CMD_ROWS_PUT, { U64(VERSION, 7), ROW(0, 5, 0) }, 2, "rows_put 7 from 0: 5;" },
@@ -256,7 +256,7 @@ int main(void)
 		cmocka_unit_test(test_half_a_root),
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_others),
+		cmocka_unit_test(commands_that_only_read_need_no_root),
 		cmocka_unit_test(test_told),
 	};
 

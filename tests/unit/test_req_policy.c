@@ -278,7 +278,7 @@ static void test_text(void **state)
  * A message that cannot be parsed is refused as a whole; otherwise each attribute found is
  * returned.
  */
-static void test_span(void **state)
+static void malformed_message_is_refused_as_a_whole(void **state)
 {
 	const struct nlattr *tb[TORUS_A_MAX + 1];
 	struct nlattr *a;
@@ -328,7 +328,7 @@ int main(void)
 		cmocka_unit_test(test_dump),
 		cmocka_unit_test(test_nests),
 		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_span),
+		cmocka_unit_test(malformed_message_is_refused_as_a_whole),
 		cmocka_unit_test(test_names),
 	};
 

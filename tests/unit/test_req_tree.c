@@ -217,7 +217,7 @@ static void test_left_out(void **state)
 }
 
 /* A reply is malformed if SHAPE and COORDS have different lengths, or a flag is neither 0 nor 1. */
-static void test_disagree(void **state)
+static void shape_and_coords_of_different_length_are_refused(void **state)
 {
 	static const u16 three[] = { 4, 4, 4 };
 	static const u8 two = 2;
@@ -242,7 +242,7 @@ int main(void)
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_disagree),
+		cmocka_unit_test(shape_and_coords_of_different_length_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,7 +299,7 @@ static void test_one_error_one_back(void **state)
 }
 
 /* An RSEQ of a packet that was never sent is an error; an old one is only old. */
-static void test_acks(void **state)
+static void acknowledgement_of_unsent_packet_is_error(void **state)
 {
 	struct tn_pkt pkt[20] = { 0 };
 	struct tn_queue done = { 0 };
@@ -363,7 +363,7 @@ static const struct tn_retry_ops *const protocols[] = {
  * all packets are sent again from the oldest on, and no end remembers an earlier error report or
  * generation.
  */
-static void test_resume(void **state)
+static void retraining_with_unacknowledged_packets_loses_none(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(protocols) / sizeof(*protocols); i++) {
@@ -494,7 +494,7 @@ static void test_window(void **state)
 }
 
 /* The round trip is measured with one packet at a time, never with one that was sent again. */
-static void test_rtt(void **state)
+static void round_trip_is_never_measured_on_copies(void **state)
 {
 	struct tn_queue done = { 0 };
 	struct tn_pkt pkt[6] = { 0 };
@@ -523,14 +523,14 @@ static void test_rtt(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_resume),
+		cmocka_unit_test(retraining_with_unacknowledged_packets_loses_none),
 		cmocka_unit_test(test_tries),
 		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_rtt),
+		cmocka_unit_test(round_trip_is_never_measured_on_copies),
 		cmocka_unit_test(test_lossy),
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_one_error_one_back),
-		cmocka_unit_test(test_acks),
+		cmocka_unit_test(acknowledgement_of_unsent_packet_is_error),
 		cmocka_unit_test(test_ack_in_replay),
 	};
 

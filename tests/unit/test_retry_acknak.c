@@ -75,7 +75,7 @@ static void test_nak_scheduled(void **state)
 }
 
 /* A data header acknowledges nothing of the other direction. */
-static void test_separate(void **state)
+static void data_header_acknowledges_nothing(void **state)
 {
 	struct tn_queue done = { 0 };
 	struct tn_hdr h = { .type = TN_DATA, .rseq = 77, .e = 1, .gen = 1 };
@@ -113,7 +113,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_masks),
 		cmocka_unit_test(test_nak_scheduled),
-		cmocka_unit_test(test_separate),
+		cmocka_unit_test(data_header_acknowledges_nothing),
 		cmocka_unit_test(test_late_nak),
 	};
 

@@ -63,7 +63,7 @@ static void test_take(void **state)
 }
 
 /* A buffer that is freed takes over the bubble that is in the way, in the same ring only. */
-static void test_leave(void **state)
+static void freed_buffer_takes_over_bubble(void **state)
 {
 	(void)state;
 	begin(1);
@@ -94,7 +94,7 @@ static void test_leave(void **state)
 /* --- asking upstream ------------------------------------------------------------- */
 
 /* A packet that waits starts the timer once; one of VCA waits for its escape channel. */
-static void test_wait(void **state)
+static void waiting_packet_starts_timer_once(void **state)
 {
 	u64 at = l.now;
 
@@ -298,8 +298,8 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_take),
-		cmocka_unit_test(test_leave),
-		cmocka_unit_test(test_wait),
+		cmocka_unit_test(freed_buffer_takes_over_bubble),
+		cmocka_unit_test(waiting_packet_starts_timer_once),
 		cmocka_unit_test(test_ask),
 		cmocka_unit_test(test_ask_each),
 		cmocka_unit_test(test_end_of_line),

@@ -124,7 +124,7 @@ static void test_random_headers(void **state)
 }
 
 /* Headers that no manager makes: the router must still return a valid answer. */
-static void test_garbage(void **state)
+static void malformed_header_gets_valid_answer(void **state)
 {
 	uint64_t seed = random_seed(2);
 	unsigned int round, dir, hops;
@@ -200,7 +200,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_headers),
-		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(malformed_header_gets_valid_answer),
 		cmocka_unit_test(test_leave_elsewhere),
 		cmocka_unit_test(test_path_of_row),
 	};

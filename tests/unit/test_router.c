@@ -93,7 +93,7 @@ static void test_hot_spot(void **state)
 }
 
 /* A single node is a torus too: it sends to itself. */
-static void test_single(void **state)
+static void single_node_sends_to_itself(void **state)
 {
 	(void)state;
 	fabric_start(&f, 1, "1");
@@ -235,7 +235,7 @@ static void test_circle(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_single),
+		cmocka_unit_test(single_node_sends_to_itself),
 		cmocka_unit_test(test_rings),
 		cmocka_unit_test(test_planes),
 		cmocka_unit_test(test_cubes),

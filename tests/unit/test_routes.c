@@ -405,7 +405,7 @@ static void test_side_by_side(void **state)
 }
 
 /* A cable that either end excludes is not used; it is used again when neither end excludes it. */
-static void test_contradiction(void **state)
+static void cable_excluded_at_one_end_is_not_used(void **state)
 {
 	struct torus_shape s = shape_of("4x4");
 	struct torus_cable changed[TORUS_MAX_PORTS];
@@ -470,7 +470,7 @@ int main(void)
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_everyone_reached),
 		cmocka_unit_test(test_side_by_side),
-		cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(cable_excluded_at_one_end_is_not_used),
 		cmocka_unit_test(test_bad_arguments),
 	};
 

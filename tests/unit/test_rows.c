@@ -320,7 +320,7 @@ static void test_few_faults_all_reach(void **state)
 }
 
 /* The coverage after random faults: printed, and compared with known figures of the engine. */
-static void test_coverage(void **state)
+static void coverage_after_faults_equals_known_figures(void **state)
 {
 	static const struct {
 		unsigned int links, nodes;
@@ -594,7 +594,7 @@ int main(void)
 		cmocka_unit_test(test_load_is_spread),
 		cmocka_unit_test(test_against_exhaustive),
 		cmocka_unit_test(test_few_faults_all_reach),
-		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(coverage_after_faults_equals_known_figures),
 		cmocka_unit_test(test_rows_stay),
 		cmocka_unit_test(test_adaptive),
 		cmocka_unit_test(test_exclusions_close),

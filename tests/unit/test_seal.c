@@ -403,7 +403,7 @@ static void unknown(void **state)
 }
 
 /* A packet with any bit flipped, or of another length, is refused. */
-static void changed(void **state)
+static void altered_packet_is_refused(void **state)
 {
 	struct said p;
 
@@ -686,7 +686,7 @@ int main(void)
 		cmocka_unit_test(one_begins_anew),
 		cmocka_unit_test(sessions),
 		cmocka_unit_test(lengths),
-		cmocka_unit_test(changed),
+		cmocka_unit_test(altered_packet_is_refused),
 		cmocka_unit_test(replayed),
 		cmocka_unit_test(replayed_to_a_new_one),
 		cmocka_unit_test(elsewhere),

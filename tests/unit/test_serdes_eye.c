@@ -113,7 +113,7 @@ static void check_eye(const struct tn_cable *c, unsigned int lane, unsigned int 
 /*
  * Eyes are right for any cable, rate, settings, time and lane, whichever of its neighbours are on.
  */
-static void test_eyes(void **state)
+static void eyes_equal_those_of_second_implementation(void **state)
 {
 	(void)state;
 	r = random_seed(1);
@@ -287,7 +287,7 @@ static void test_link_ber(void **state)
 }
 
 /* The error rate is constant for 10 ms, unless settings change; a steady cable has no errors. */
-static void test_hits(void **state)
+static void error_rate_is_constant_for_10_ms(void **state)
 {
 	struct tn_cable c = { .length = 300, .loss = 2000, .ageing = 100000, .aged = 0xfff };
 
@@ -343,13 +343,13 @@ static void test_serdes(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_eyes),
+		cmocka_unit_test(eyes_equal_those_of_second_implementation),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_link_ber),
-		cmocka_unit_test(test_hits),
+		cmocka_unit_test(error_rate_is_constant_for_10_ms),
 		cmocka_unit_test(test_serdes),
 	};
 

@@ -111,7 +111,7 @@ static void test_random(void **state)
  * At first all twelve lanes work; a longer cable carries no more than a shorter one; in the end it
  * carries nothing.
  */
-static void test_length(void **state)
+static void longer_cable_carries_no_more(void **state)
 {
 	struct tn_cable c = { .loss = 2000, .crosstalk = 10, .seed = 1 };
 	u32 last = 12 * 6250;
@@ -400,7 +400,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_length),
+		cmocka_unit_test(longer_cable_carries_no_more),
 		cmocka_unit_test(test_dying),
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_warm_and_old),

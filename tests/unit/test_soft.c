@@ -232,7 +232,7 @@ static void test_told(void **state)
  * Only TN_SOFT_EVENTS events are kept. When there were more, this is known, and those kept are
  * right.
  */
-static void test_notes(void **state)
+static void events_beyond_limit_are_known_as_lost(void **state)
 {
 	static const struct tn_event park = { .type = TN_EV_PARK };
 	struct tn_event ev = { .type = TN_EV_LINK };
@@ -259,7 +259,7 @@ static void test_notes(void **state)
 }
 
 /* Before its memory is freed a NIC gives back all packets, those of the core and of the host. */
-static void test_flush(void **state)
+static void freed_nic_gives_back_all_packets(void **state)
 {
 	(void)state;
 	softnic_begin();
@@ -304,8 +304,8 @@ int main(void)
 		cmocka_unit_test(test_begin_overtaken),
 		cmocka_unit_test(test_rows_refused),
 		cmocka_unit_test(test_told),
-		cmocka_unit_test(test_notes),
-		cmocka_unit_test(test_flush),
+		cmocka_unit_test(events_beyond_limit_are_known_as_lost),
+		cmocka_unit_test(freed_nic_gives_back_all_packets),
 		cmocka_unit_test(test_init),
 	};
 

@@ -119,7 +119,7 @@ static void test_receiver(void **state)
 }
 
 /* In an event the states are those of the event, and all else is what the link is like now. */
-static void test_event(void **state)
+static void event_has_states_of_its_time(void **state)
 {
 	static const struct tn_event ev = {
 		.type = TN_EV_LINK, .port = 1, .old_state = TORUS_LINK_UP,
@@ -169,7 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_state),
 		cmocka_unit_test(test_receiver),
-		cmocka_unit_test(test_event),
+		cmocka_unit_test(event_has_states_of_its_time),
 		cmocka_unit_test(test_park),
 	};
 

@@ -132,7 +132,7 @@ static void test_marks_repeat(void **state)
  * The port measures its eyes soon after they may have changed. The seed is also the cable's; a
  * request with the same seed makes no new cable.
  */
-static void test_cable(void **state)
+static void changed_cable_is_measured_again(void **state)
 {
 	const u64 *look_at;
 	u64 at;
@@ -232,7 +232,7 @@ static void test_mgmt(void **state)
 }
 
 /* The map is made while packets go on: the lock is held once, for a copy of the receiver. */
-static void test_eye(void **state)
+static void map_is_made_while_packets_go_on(void **state)
 {
 	u8 row[TORUS_EYE_COLS];
 	const struct tn_train *t;
@@ -264,12 +264,12 @@ int main(void)
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_errors_repeat),
 		cmocka_unit_test(test_marks_repeat),
-		cmocka_unit_test(test_cable),
+		cmocka_unit_test(changed_cable_is_measured_again),
 		cmocka_unit_test(test_link_set),
 		cmocka_unit_test(test_link_set_retrain),
 		cmocka_unit_test(test_attach),
 		cmocka_unit_test(test_mgmt),
-		cmocka_unit_test(test_eye),
+		cmocka_unit_test(map_is_made_while_packets_go_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

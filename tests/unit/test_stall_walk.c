@@ -123,7 +123,7 @@ static void test_stale(void **state)
 }
 
 /* On a ring of two, two cables join the same nodes. */
-static void test_parallel(void **state)
+static void two_cables_to_one_node(void **state)
 {
 	static const struct torus_shape two = { .ndims = 1, .size = { 2 } };
 	struct stall_wait w[] = { W(0, 0), W(0, 1) };
@@ -145,7 +145,7 @@ int main(void)
 		cmocka_unit_test(test_circle_with_exit),
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_stale),
-		cmocka_unit_test(test_parallel),
+		cmocka_unit_test(two_cables_to_one_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

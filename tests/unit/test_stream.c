@@ -205,7 +205,7 @@ static void output_bound(void **state)
 /*
  * More is sent than the kernel takes at once: the owner is informed when all of it has been sent.
  */
-static void drained(void **state)
+static void owner_learns_that_output_was_sent(void **state)
 {
 	uint8_t *data = calloc(1, BIG);
 	size_t heard = 0;
@@ -226,7 +226,7 @@ static void drained(void **state)
 }
 
 /* Data from before the end is sent; data that comes or is sent after it is dropped. */
-static void ended(void **state)
+static void data_before_end_is_sent(void **state)
 {
 	uint8_t *data = calloc(1, BIG);
 	size_t heard = 0;
@@ -289,8 +289,8 @@ int main(void)
 		cmocka_unit_test(input_bound),
 		cmocka_unit_test(held),
 		cmocka_unit_test(output_bound),
-		cmocka_unit_test(drained),
-		cmocka_unit_test(ended),
+		cmocka_unit_test(owner_learns_that_output_was_sent),
+		cmocka_unit_test(data_before_end_is_sent),
 	};
 
 	return cmocka_run_group_tests(t, setup, teardown);

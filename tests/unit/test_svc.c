@@ -80,7 +80,7 @@ static unsigned int sockets_with(int level, int option, int value)
 }
 
 /* Two connections between the same ends. A message sent before the proof is dropped. */
-static void several(void **state)
+static void two_connections_between_same_ends(void **state)
 {
 	int first, second;
 
@@ -119,7 +119,7 @@ static void over_ipv6(void **state)
 }
 
 /* A peer reads nothing: when the output buffer is full, the connection ends. */
-static void overflow(void **state)
+static void peer_that_reads_nothing_is_closed(void **state)
 {
 	char *big = malloc(9u << 20);
 	int conn;
@@ -369,7 +369,7 @@ static bool refused_busy(void)
 }
 
 /* A host that opens many connections and proves nothing does not lock out other hosts. */
-static void crowd(void **state)
+static void unproven_connections_lock_out_nobody(void **state)
 {
 	int fd[100], other;
 
@@ -392,14 +392,14 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(members),
-		cmocka_unit_test(several),
+		cmocka_unit_test(two_connections_between_same_ends),
 		cmocka_unit_test(over_ipv6),
-		cmocka_unit_test(overflow),
+		cmocka_unit_test(peer_that_reads_nothing_is_closed),
 		cmocka_unit_test(other_key),
 		cmocka_unit_test(other_fabric),
 		cmocka_unit_test(nobody_there),
 		cmocka_unit_test(strangers),
-		cmocka_unit_test(crowd),
+		cmocka_unit_test(unproven_connections_lock_out_nobody),
 		cmocka_unit_test(of_other_releases),
 		cmocka_unit_test(too_far_apart),
 		cmocka_unit_test(of_an_old_release),

@@ -228,7 +228,7 @@ static bool up_again(void)
 }
 
 /* A signal does not end an attempt: the kernel continues with it. */
-static void interrupted(void **state)
+static void signal_does_not_end_connect(void **state)
 {
 	(void)state;
 	end_open(&a, HERE, "green", "n0", KEY_A);
@@ -420,7 +420,7 @@ static bool both_through(void)
  * Any request for memory of a whole handshake fails: it succeeds, or the side that began is
  * informed that it ended; afterwards all memory is free.
  */
-static void conversation(void **state)
+static void each_failed_allocation_of_handshake_is_reported(void **state)
 {
 	unsigned int ended = 0, n;
 	bool failed = true;
@@ -462,13 +462,13 @@ int main(void)
 		cmocka_unit_test(same_port_again),
 		cmocka_unit_test(address_to_come),
 		cmocka_unit_test(not_connecting),
-		cmocka_unit_test(interrupted),
+		cmocka_unit_test(signal_does_not_end_connect),
 		cmocka_unit_test(not_accepted),
 		cmocka_unit_test(nobody_waits),
 		cmocka_unit_test(no_memory_for_strangers),
 		cmocka_unit_test(crowd_in_turns),
 		cmocka_unit_test(not_sent),
-		cmocka_unit_test(conversation),
+		cmocka_unit_test(each_failed_allocation_of_handshake_is_reported),
 	};
 
 	return cmocka_run_group_tests(t, ends_setup, ends_teardown);

@@ -141,7 +141,7 @@ static void watchdog(void **state)
 }
 
 /* Fields end with a line break, so the length of a message precedes it, which may have several lines. */
-static void journal(void **state)
+static void journal_fields_with_line_breaks(void **state)
 {
 	static const char line[] = "SYSLOG_IDENTIFIER=test_systemd\nPRIORITY=4\nTORUS_KIND=link\n"
 		"MESSAGE\n\x14\0\0\0\0\0\0\0link: 1,0:+x\nis lost\n";
@@ -172,7 +172,7 @@ int main(void)
 		cmocka_unit_test_setup(addresses, forget),
 		cmocka_unit_test_setup(long_status, forget),
 		cmocka_unit_test_setup(watchdog, forget),
-		cmocka_unit_test_setup(journal, forget),
+		cmocka_unit_test_setup(journal_fields_with_line_breaks, forget),
 		cmocka_unit_test_setup(failures, forget),
 	};
 

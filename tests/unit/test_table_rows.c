@@ -392,7 +392,7 @@ static void test_row_limits(void **state)
 }
 
 /* A commit: later packets have the new colour; relays wait for the next release. */
-static void test_commit(void **state)
+static void packets_after_commit_have_new_colour(void **state)
 {
 	const u64 relay = lone_dirs(1) | TORUS_ROW_RELAY | 1ull << TORUS_ROW_RELAY_SHIFT;
 	u64 row = lone_dirs(1);
@@ -474,7 +474,7 @@ int main(void)
 		cmocka_unit_test(test_hold_limit),
 		cmocka_unit_test(test_history),
 		cmocka_unit_test(test_row_limits),
-		cmocka_unit_test(test_commit),
+		cmocka_unit_test(packets_after_commit_have_new_colour),
 		cmocka_unit_test(test_commit_ends_replay),
 		cmocka_unit_test(test_commit_ages),
 	};

@@ -278,7 +278,7 @@ static void test_addresses_of_nobody(void **state)
 }
 
 /* Distances equal the hops that a breadth-first search finds. */
-static void test_distance(void **state)
+static void distances_equal_breadth_first_search(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "5x3", "2x2x3", "7", "3x1x4", "1",
 					      "2x2x2x2x2x2" };
@@ -322,7 +322,7 @@ int main(void)
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_addresses_all),
 		cmocka_unit_test(test_addresses_of_nobody),
-		cmocka_unit_test(test_distance),
+		cmocka_unit_test(distances_equal_breadth_first_search),
 	};
 
 	return cmocka_run_group_tests_name("topology", tests, NULL, NULL);

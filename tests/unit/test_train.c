@@ -257,7 +257,7 @@ static void test_near(void **state)
 }
 
 /* A lane that was switched off returns with the next training from the start. */
-static void test_mended(void **state)
+static void mended_lane_returns_with_full_training(void **state)
 {
 	struct tn_train tr;
 	struct table t;
@@ -293,7 +293,7 @@ static void test_mended(void **state)
 }
 
 /* An eye that cannot be wider ends the search. */
-static void test_perfect(void **state)
+static void perfect_eye_ends_search(void **state)
 {
 	struct tn_train tr;
 	struct table t;
@@ -350,7 +350,7 @@ static void test_none(void **state)
 }
 
 /* The approximation of the error function is never less than the true value, and not much more. */
-static void test_gauss(void **state)
+static void error_function_is_never_too_small(void **state)
 {
 	(void)state;
 	for (s32 q = 0; q < 160; q++) {
@@ -372,11 +372,11 @@ int main(void)
 		cmocka_unit_test(test_small),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_near),
-		cmocka_unit_test(test_mended),
-		cmocka_unit_test(test_perfect),
+		cmocka_unit_test(mended_lane_returns_with_full_training),
+		cmocka_unit_test(perfect_eye_ends_search),
 		cmocka_unit_test(test_almost_perfect),
 		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_gauss),
+		cmocka_unit_test(error_function_is_never_too_small),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -140,7 +140,7 @@ static void test_ber(void **state)
 /* --- lanes -------------------------------------------------------------------------------- */
 
 /* A lane is used if it has signal, margin_train and target_ber; each is needed. */
-static void test_reaches(void **state)
+static void lane_needs_signal_margin_and_target(void **state)
 {
 	struct tn_train t;
 
@@ -316,7 +316,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_margin),
 		cmocka_unit_test(test_ber),
-		cmocka_unit_test(test_reaches),
+		cmocka_unit_test(lane_needs_signal_margin_and_target),
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_watch),
 		cmocka_unit_test(test_top),
