@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of libtorus and of the part of the core that it shares.
-lib-tests := test_topo test_address_plan test_route test_topology test_rows test_routes test_routes_naive test_verify test_verify_cycles test_client test_client_rows test_client_faults \
+lib-tests := test_topo test_plan test_route test_topology test_rows test_routes test_routes_naive test_verify test_verify_cycles test_client test_client_rows test_client_faults \
 	test_client_refusals test_client_events test_client_genl test_fabric test_route_memory \
 	test_box test_deps test_dm test_dm_rows test_health test_search test_routes_work
 client-nic := tests/unit/client_nic.o tests/unit/fake_nic.o
