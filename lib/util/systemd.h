@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
  * The protocols of systemd that daemons speak: sd_notify(3), and the journal's own. Both are single
  * datagrams to a socket, and nothing here waits. libsystemd would do the same, but it and the
