@@ -30,6 +30,7 @@
  * @next: value of @data at which the next byte is changed
  * @damage: change bytes
  * @mark: pretend that all frames come from a NIC of this kernel
+ * @ambush: after each INIT, a stranger sends a frame
  * @broadcast: frames that were sent to all stations
  * @heard: messages that the host of the second NIC was given
  * @wrong: those of @heard that are not as they were sent
@@ -40,10 +41,13 @@ struct pair {
 	unsigned int data, unsummed, damaged, next;
 	unsigned int broadcast;
 	bool damage, mark;
+	bool ambush;
 	unsigned int heard, wrong;
 };
 
 static struct pair pair;
+
+static void ambush(struct lab_cable *c, struct sk_buff *skb);
 
 static u8 byte_at(unsigned int n, unsigned int at)
 {
@@ -76,6 +80,8 @@ static void touch(struct lab_cable *c, struct sk_buff *skb)
 	if (skb_linearize(skb))
 		return;
 	pair.broadcast += is_broadcast_ether_addr(eth_hdr(skb)->h_dest);
+	if (pair.ambush)
+		ambush(c, skb);
 	for (at = 0; at + 2 * TN_FLIT <= skb->len; at += tn_hdr_flits(&h) * TN_FLIT) {
 		tn_hdr_get(skb->data + at, &h);
 		if (h.type == TN_PAD || at + tn_hdr_flits(&h) * TN_FLIT > skb->len)
@@ -410,23 +416,33 @@ static u64 unread(void)
 	return n;
 }
 
-/* Sends a frame that has no packet to nic[1] from the Ethernet address @from. */
-static void intrude(struct kunit *test, const u8 *from)
+/* Sends a frame without a packet, for which @bytes are allocated, to @to from the address @from. */
+static bool throw_at(struct net_device *to, const u8 *from, unsigned int bytes)
 {
-	struct net_device *to = pair.cable.end[1];
-	struct sk_buff *skb = alloc_skb(128 + NET_IP_ALIGN, GFP_KERNEL);
+	struct sk_buff *skb = alloc_skb(bytes + NET_IP_ALIGN, GFP_ATOMIC);
 	struct ethhdr *eth;
 
-	KUNIT_ASSERT_NOT_NULL(test, skb);
+	if (!skb)
+		return false;
 	skb_reserve(skb, NET_IP_ALIGN);
 	eth = memset(skb_put(skb, 128), 0xa5, 128);
 	eth_broadcast_addr(eth->h_dest);
 	ether_addr_copy(eth->h_source, from);
 	eth->h_proto = htons(TN_ETHERTYPE);
 	skb->dev = pair.cable.end[0];
-	local_bh_disable();
 	dev_forward_skb(to, skb);
+	return true;
+}
+
+/* Sends such a frame to nic[1]. */
+static void intrude(struct kunit *test, const u8 *from)
+{
+	bool thrown;
+
+	local_bh_disable();
+	thrown = throw_at(pair.cable.end[1], from, 128);
 	local_bh_enable();
+	KUNIT_ASSERT_TRUE(test, thrown);
 }
 
 /* Frames of another station than the other end do nothing to a link that is up. */
@@ -451,6 +467,56 @@ static void test_stranger(struct kunit *test)
 		usleep_range(1000, 2000);
 	KUNIT_EXPECT_GT(test, unread(), 0ull);
 	converse(test);
+}
+
+/* An INIT is followed at once by a frame of a stranger that the port has to copy. */
+static void ambush(struct lab_cable *c, struct sk_buff *skb)
+{
+	static const u8 stranger[ETH_ALEN] = { 2, 0, 0, 0, 0, 1 };
+	struct net_device *to = c->end[0];
+	struct sk_buff *init;
+	struct tn_hdr h;
+
+	tn_hdr_get(skb->data, &h);
+	if (h.type != TN_INIT)
+		return;
+	if (ether_addr_equal(eth_hdr(skb)->h_source, c->end[0]->dev_addr))
+		to = c->end[1];
+	init = skb_copy(skb, GFP_ATOMIC);
+	if (!init)
+		return;
+	skb_push(init, ETH_HLEN);
+	dev_forward_skb(to, init);
+	throw_at(to, stranger, 40000);
+}
+
+static void set_cable(unsigned int flags)
+{
+	unsigned int i;
+
+	rtnl_lock();
+	for (i = 0; i < 2; i++)
+		dev_change_flags(pair.cable.end[i], (pair.cable.end[i]->flags & ~IFF_UP) | flags,
+				 NULL);
+	rtnl_unlock();
+}
+
+/* Frames of a stranger that the port copied before the link was up are dropped, and counted. */
+static void test_early_stranger(struct kunit *test)
+{
+	unsigned int i;
+
+	join(test, false);
+	set_cable(0);
+	pair.ambush = true;
+	set_cable(IFF_UP);
+	for (i = 0; i < 5000 && (state(pair.nic[0], 0) != TORUS_LINK_UP ||
+				 state(pair.nic[1], 1) != TORUS_LINK_UP); i++)
+		usleep_range(1000, 2000);
+	pair.ambush = false;
+	KUNIT_EXPECT_EQ(test, state(pair.nic[0], 0), TORUS_LINK_UP);
+	KUNIT_EXPECT_EQ(test, state(pair.nic[1], 1), TORUS_LINK_UP);
+	KUNIT_EXPECT_GT(test, dropped(pair.cable.end[0]) + dropped(pair.cable.end[1]), 0ull);
 }
 
 /* A link that is up sends its frames to the other end alone. */
@@ -493,6 +559,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_latency),
 	KUNIT_CASE(test_overtake),
 	KUNIT_CASE(test_stranger),
+	KUNIT_CASE(test_early_stranger),
 	KUNIT_CASE(test_unicast),
 	KUNIT_CASE(test_new_address),
 	{}

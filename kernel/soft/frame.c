@@ -249,6 +249,7 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 			kfree_skb(piece);	/* the pages cannot be read by the processor */
 			break;
 		}
+		piece->dev = skb->dev;
 		memcpy(piece->cb, skb->cb, sizeof(skb->cb));
 		__skb_queue_tail(out, piece);
 	}
