@@ -203,6 +203,8 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 	int i;
 
 	lockdep_assert_held(&s->lock);
+	/* veth's ndo_get_peer_dev() wants this, not only bottom halves that are off. */
+	rcu_read_lock();
 	/* First answer on the links, because peers wait for E, and deliveries take long. */
 	if (!skb_queue_empty(rx) || now >= s->armed) {
 		torus_ports_rx(s, rx, now);
@@ -216,6 +218,7 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 		more = torus_ports_tx(s, now);
 		pending = pending && torus_msg_pending(s);
 	}
+	rcu_read_unlock();
 	send_events(s);
 	return more || pending || tn_nic_due(s->soft.nic);
 }

@@ -76,7 +76,7 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb);
 static const struct net_device *peer_of(const struct torus_port *port,
 					const struct net_device *dev)
 {
-	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "peer of a lower device without RCU");
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "peer of a lower device without RCU");
 	return port->pair ? dev->netdev_ops->ndo_get_peer_dev((struct net_device *)dev) : NULL;
 }
 
@@ -415,10 +415,10 @@ static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
 		port->nic->delays &= ~(1u << port->num);
 }
 
-/* Sends at most TX_BATCH frames of @port. Return: true if there may be more. */
+/* Sends at most TX_BATCH frames of @port. Return: true if there may be more. RCU. */
 static bool send_port(struct torus_port *port, u64 now)
 {
-	struct net_device *lower = rcu_dereference_bh(port->lower);
+	struct net_device *lower = rcu_dereference(port->lower);
 	struct torus_soft *s = port->nic;
 	bool memory = lower && !port->soft->fault.bits.ber &&
 		      is_memory(lower, peer_of(port, lower));
@@ -446,7 +446,7 @@ bool torus_ports_tx(struct torus_soft *s, u64 now)
 		struct torus_port *port = &s->port[__ffs(left)];
 
 		if (s->delays >> port->num & 1)
-			send_due(port, rcu_dereference_bh(port->lower), now);
+			send_due(port, rcu_dereference(port->lower), now);
 		more |= send_port(port, now);
 	}
 	return more;
