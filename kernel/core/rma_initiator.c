@@ -297,14 +297,14 @@ static void take_result(struct tn_rma_initiator *i, u32 src, const struct tn_rma
 			const u8 *data, u32 bytes)
 {
 	struct tn_rma_end end = { .value = r->value };
-	const struct tn_rma_open *op = &i->slot[r->slot];
-	bool has_data = r->op == TN_RMA_DATA, wants = op->op == TN_RMA_GET;
+	const struct tn_rma_open *op;
 
 	if (!is_slot_open(i, src, r->slot, r->number)) {
 		i->count.late++;
 		return;
 	}
-	if (has_data != wants || bytes != op->bytes) {
+	op = &i->slot[r->slot];
+	if ((r->op == TN_RMA_DATA) != (op->op == TN_RMA_GET) || bytes != op->bytes) {
 		i->count.forged++;
 		return;
 	}
