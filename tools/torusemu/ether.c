@@ -78,10 +78,12 @@ static int check_packet_device(struct port *port, const char *name, struct ifreq
 void ether_look(const char *name, struct ether_state *state)
 {
 	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
-	struct ifreq ifr = { .ifr_data = (char *)&link };
+	struct ifreq ifr = { .ifr_data = (char *)&link }, hw = { 0 };
 
 	state->carrier = !device_ioctl(name, SIOCETHTOOL, &ifr) && link.data;
 	state->mtu = state->carrier ? ether_mtu(name) : 0;
+	state->known = state->carrier && !device_ioctl(name, SIOCGIFHWADDR, &hw);
+	memcpy(state->address, hw.ifr_hwaddr.sa_data, ETH_ALEN);
 }
 
 void ether_told(struct port *port, const struct ether_state *state, u64 now)
@@ -94,6 +96,9 @@ void ether_told(struct port *port, const struct ether_state *state, u64 now)
 			 "port %s is not used: the MTU of %s is now %d, frames need at least %u",
 			 port_text(port, at), port->soft->lower, state->mtu,
 			 port->emu->soft.params.frame_max);
+	/* torus.ko answers to the address that frames come from, and to no other (soft/port.c). */
+	if (state->known)
+		memcpy(port->ether.header.ether_shost, state->address, ETH_ALEN);
 	port_set_carrier(port, state->carrier && fits, now);
 }
 

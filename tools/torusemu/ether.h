@@ -41,9 +41,12 @@ struct ether_rx {
  * struct ether_state - a device's state, as the kernel reports it
  * @carrier: true if the device exists and has carrier
  * @mtu: if @carrier, the MTU in bytes, or a negative errno; else 0
+ * @known: if @carrier, true if @address is the Ethernet address of the device
  */
 struct ether_state {
 	bool carrier;
+	bool known;
+	u8 address[ETH_ALEN];
 	int mtu;
 };
 
