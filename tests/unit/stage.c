@@ -260,10 +260,10 @@ struct fm_init stage_neighbour(const struct stage *s, unsigned int port)
 
 void stage_hear(struct stage *s, unsigned int port, const struct fm_init *init)
 {
-	struct fm_port_row *r = &s->fm->row.port[port];
+	struct fm_port_row *r = port < TORUS_MAX_PORTS ? &s->fm->row.port[port] : NULL;
 
 	/* As if the cable had led to the sender when the link came up, or the row was sent. */
-	if (port < TORUS_MAX_PORTS && r->peer_guid) {
+	if (r && r->peer_guid) {
 		r->peer_guid = init->guid;
 		r->peer_port = init->port;
 	}
