@@ -5,7 +5,9 @@
  * A packet is a header flit, 0 to 1023 payload flits, a tail flit and, if RELAYED, a relay flit; a
  * flit is 16 bytes; numbers are little endian. The limit of the payload is the same in the whole
  * fabric (payload_max, nic.h). An Ethernet frame of type 0x88b5 holds packets back to back; a
- * header of type PAD (all zero) or the end of the frame ends them.
+ * header of type PAD (all zero) or the end of the frame ends them. An end of a cable keeps one
+ * source address while the link is up, and takes frames to that address as well as to all stations:
+ * the other end may send to the address that the link came up with, and drop frames of others.
  *
  * Header, two 64-bit words, bits from the least significant:
  *
