@@ -209,7 +209,8 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	u64 from;
 
 	if (skb->protocol != htons(TN_ETHERTYPE) || skb_vlan_tag_present(skb) ||
-	    skb->pkt_type == PACKET_LOOPBACK || skb->pkt_type == PACKET_OTHERHOST)
+	    skb->pkt_type == PACKET_LOOPBACK || skb->pkt_type == PACKET_OTHERHOST ||
+	    !is_valid_ether_addr(eth_hdr(skb)->h_source))
 		return RX_HANDLER_PASS;
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)
@@ -558,8 +559,11 @@ static void relink_ports(struct torus_soft *s)
 		if (!lower)
 			continue;
 		netdev_upper_dev_unlink(lower, s->dev.netdev);
-		if (link_upper(s->dev.netdev, lower))
-			unbind_lower(&s->port[i], lower);
+		if (!link_upper(s->dev.netdev, lower))
+			continue;
+		netdev_warn(s->dev.netdev, "port %u loses %s, which has another master\n", i,
+			    lower->name);
+		unbind_lower(&s->port[i], lower);
 	}
 }
 
