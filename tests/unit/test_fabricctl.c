@@ -467,7 +467,7 @@ static void shows_the_table(void **state)
 	fake.excluded[4] = 1 << 0 | 1 << 3;
 	fake.admin[4] = 1 << 3;
 	expect("table", 0);
-	has(out, "4x4: 16 nodes of 4 ports, 2 of 64 bits set\n");
+	has(out, "4x4: 16 nodes of 4 ports, 2 of 64 ports excluded\n");
 	has(out, "NODE  STATE  BITS  +x     +y  -x  -y\n");
 	has(out, "0,1   up        9  fault  .   .   admin\n");
 	assert_null(strstr(out, "0,0"));

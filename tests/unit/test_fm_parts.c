@@ -76,7 +76,8 @@ static void of_nodes_elsewhere(void **state)
 	assert_int_equal(stage_count(&s, "103 < fetch former"), 1);
 	sends(3, THERE, 1);
 	assert_int_equal(s.fm->root->admin[1], 3);
-	stage_did_some(&s, "led another part: 2 ports excluded there stay so, 1,0:+x first");
+	stage_did_some(&s, "led another part: 2 ports excluded there stay excluded, the first is "
+			   "1,0:+x");
 	settle(4);
 	assert_int_equal(fm_version(s.fm), 10);
 	assert_int_equal(fm_node(s.fm, 1)->admin, 3);
@@ -456,7 +457,8 @@ static void three_dimensions(void **state)
 	m.table.maker = THERE;
 	stage_msg(&s, 103, &m);
 	assert_int_equal(s.fm->root->admin[5], 0x20);
-	assert_int_equal(stage_count(&s, ": 1 port excluded there stays so, 1,0,1:-z first"), 1);
+	assert_int_equal(stage_count(&s, ": 1 port excluded there stays excluded, the first is "
+				     "1,0,1:-z"), 1);
 	stage_end(&s);
 }
 
@@ -700,14 +702,16 @@ static void said_in_the_log(void **state)
 	stage_forget(&s);
 	joins(&m);
 	assert_int_equal(stage_count(&s, "log warning table: 'n3' had another root: "
-				     "2 ports excluded there stay so, 3,0:+x first\n"), 1);
+				     "2 ports excluded there stay excluded, the first is "
+				     "3,0:+x\n"), 1);
 	stage_end(&s);
 	ring();
 	s.fm->root->admin[3] = 1;
 	m = excludes();
 	stage_forget(&s);
 	joins(&m);
-	assert_int_equal(stage_count(&s, "1 port excluded there stays so, 2,0:+x first\n"), 1);
+	assert_int_equal(stage_count(&s, "1 port excluded there stays excluded, the first is "
+				     "2,0:+x\n"), 1);
 	stage_end(&s);
 	ring();
 	s.fm->root->admin[2] = s.fm->root->admin[3] = 1;

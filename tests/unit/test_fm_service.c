@@ -136,7 +136,7 @@ static void order_takes_node_out_of_service_and_back(void **state)
 		assert_int_equal(mate.out, has_mate ? is : was);
 		assert_int_equal(cleared, has_mate && is && !was);
 		assert_string_equal(problem, has_mate && was && !is && !up ?
-				    "node 1,1 ('n4') is dead: it already was so when it was included "
+				    "node 1,1 ('n4') is dead: it already was when it was included "
 				    "again" : "");
 	}
 }

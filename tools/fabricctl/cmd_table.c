@@ -75,7 +75,7 @@ static void print_table(const json_t *data)
 		if (bits || all)
 			print_row(t, v, shape.ndims);
 	}
-	printf("version %llu of epoch %llu, %s: %zu nodes of %u ports, %u of %zu bits set\n",
+	printf("version %llu of epoch %llu, %s: %zu nodes of %u ports, %u of %zu ports excluded\n",
 	       (unsigned long long)json_count(data, "version"),
 	       (unsigned long long)json_count(data, "epoch"), torus_shape_text(&shape, text),
 	       json_array_size(nodes), 2u * shape.ndims, n, json_array_size(nodes) * 2 * shape.ndims);

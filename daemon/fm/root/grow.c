@@ -164,9 +164,9 @@ const char *fm_grow_why(struct fm *fm)
 		       "few addresses: set a shorter one in the root's fabricd.conf, then: "
 		       "systemctl reload fabricd";
 	if (!fm_extend(fm, &shape, &open))
-		return "; shape = auto found the fabric before it came, and cannot grow by it: set "
-		       "the whole shape (shape = 4x4) in the root's fabricd.conf, then restart the "
-		       "root: systemctl restart fabricd";
+		return "; the shape was found (shape = auto) before it came, and cannot grow by "
+		       "it: set the whole shape (shape = 4x4) in the root's fabricd.conf, then "
+		       "restart the root: systemctl restart fabricd";
 	if (fm->root->grow->busy >= BUSY_MAX || !all_take_part(fm))
 		return "; the shape can grow by it, but not while packets are sent or parked, or a "
 		       "node is silent: stop the traffic for a while";

@@ -196,8 +196,8 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 	if (!n)
 		return;
 	fm_say(fm, FM_WARNING, "table",
-	       "'%s' had another root: %u port%s excluded there stay%s so, %s first", m->name, n,
-	       n == 1 ? "" : "s", n == 1 ? "s" : "", text);
+	       "'%s' had another root: %u port%s excluded there stay%s excluded, the first is %s",
+	       m->name, n, n == 1 ? "" : "s", n == 1 ? "s" : "", text);
 	if (fm->root->settled)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
 }
@@ -238,7 +238,8 @@ static void exclude_foreign(struct fm *fm, const struct foreign *f)
 	if (!n)
 		return;
 	fm_say(fm, FM_WARNING, "table", "root %s of epoch %llu led another part: "
-	       "%u port%s excluded there stay%s so, %s first", fm_table_who(fm, f->id.root, root),
+	       "%u port%s excluded there stay%s excluded, the first is %s",
+	       fm_table_who(fm, f->id.root, root),
 	       (unsigned long long)f->id.epoch, n, n == 1 ? "" : "s",
 	       n == 1 ? "s" : "", text);
 	if (fm->root->settled)

@@ -56,7 +56,7 @@ void fm_service_look(struct fm *fm, uint32_t node)
 	if (m->out && !was)
 		fm_problem_clear(fm, "node", m->guid);
 	else if (was && !m->out && m->state != FM_NODE_UP)
-		fm_service_gone(fm, m, ": it already was so when it was included again");
+		fm_service_gone(fm, m, ": it already was when it was included again");
 }
 
 uint64_t fm_service_patience(const struct fm *fm, const struct fm_mate *m)
