@@ -79,7 +79,7 @@ static void finish(void)
 		fail_msg("%s", s.wrong);
 }
 
-static void granted(void **state)
+static void granted_node_leads_and_asks_no_more(void **state)
 {
 	unsigned int asked;
 	uint32_t root;
@@ -278,7 +278,7 @@ static void answers_nobody_asked_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(granted),
+		cmocka_unit_test(granted_node_leads_and_asks_no_more),
 		cmocka_unit_test(down),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(granted_later_epoch),

@@ -267,7 +267,7 @@ static void crossed(void **state)
 	}
 }
 
-static void to_itself(void **state)
+static void cable_from_node_to_itself_is_reported(void **state)
 {
 	struct world_config c;
 	struct trial s;
@@ -582,7 +582,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_order),	    cmocka_unit_test(thousand_seeds),
 		cmocka_unit_test(flapping_link_does_not_delay_root),
 		cmocka_unit_test(adopted_late),
-		cmocka_unit_test(crossed),	    cmocka_unit_test(to_itself),
+		cmocka_unit_test(crossed),
+		cmocka_unit_test(cable_from_node_to_itself_is_reported),
 		cmocka_unit_test(wrong_port),	    cmocka_unit_test(other_fabric),
 		cmocka_unit_test(two_roots),	    cmocka_unit_test(two_fabrics),
 		cmocka_unit_test(no_root),	    cmocka_unit_test(beside_a_lone_root),

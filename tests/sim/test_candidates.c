@@ -346,7 +346,7 @@ static void asker_not_reached(void **state)
  * other one over the service network, and no third node: it asks without success. The other one
  * reaches all nodes, and gives way to it as long as it asks.
  */
-static void asker_without_a_majority(void **state)
+static void asker_without_majority_gives_way(void **state)
 {
 	static const unsigned int priority[7] = { AUTO, 0, 0, 0, 0, 0, 200 };
 
@@ -389,7 +389,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(equal_priorities),
 		cmocka_unit_test(none_but_the_root),
 		cmocka_unit_test(asker_not_reached),
-		cmocka_unit_test(asker_without_a_majority),
+		cmocka_unit_test(asker_without_majority_gives_way),
 	};
 
 	if (argc > 1)

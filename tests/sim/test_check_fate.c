@@ -108,7 +108,7 @@ static void row_not_held(void **state)
 }
 
 /* A further table changes none of the victim's rows, and its NIC lifts the holds at that switch. */
-static void hold_ends_early(void **state)
+static void early_end_of_hold_is_found(void **state)
 {
 	struct tn_nic *nic;
 
@@ -359,7 +359,7 @@ int main(void)
 {
 	static const struct CMUnitTest all[] = {
 		cmocka_unit_test(row_not_held),
-		cmocka_unit_test(hold_ends_early),
+		cmocka_unit_test(early_end_of_hold_is_found),
 		cmocka_unit_test(colour_too_early),
 		cmocka_unit_test(comes_twice),
 		cmocka_unit_test(copy_of_sure),

@@ -115,7 +115,7 @@ static void until(enum trial_step step, uint64_t seed)
 }
 
 /* A second node dies at each step of the recovery from the first death. */
-static void one_after_another(void **state)
+static void second_node_dies_at_each_step(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed += trial_every()) {
@@ -231,7 +231,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_dies),
 		cmocka_unit_test(several_die),
-		cmocka_unit_test(one_after_another),
+		cmocka_unit_test(second_node_dies_at_each_step),
 		cmocka_unit_test(comes_back),
 		cmocka_unit_test(cut_off),
 		cmocka_unit_test(part_of_split_ring_without_managers),

@@ -229,7 +229,7 @@ static void no_report(void **state)
 /* --- no replay ----------------------------------------------------------------------- */
 
 /* A NIC that never replays keeps a port closed: its links there are excluded, and it is named. */
-static void no_replay(void **state)
+static void nic_that_never_replays_is_excluded(void **state)
 {
 	struct trial s;
 
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(no_place),
 		cmocka_unit_test(no_place_in_growth),
 		cmocka_unit_test(no_report),
-		cmocka_unit_test(no_replay),
+		cmocka_unit_test(nic_that_never_replays_is_excluded),
 	};
 
 	if (argc > 1)

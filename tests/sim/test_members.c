@@ -190,7 +190,7 @@ static bool all_reach_root(struct world *w)
 }
 
 /* All nodes, also at the end of a deep tree, know that the root is away, and since when. */
-static void root_away(void **state)
+static void all_know_since_when_root_is_away(void **state)
 {
 	struct fm_status st;
 	struct trial s;
@@ -431,7 +431,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(exclusions_outlive_root),
 		cmocka_unit_test(exclusions_outlive_root_nic),
 		cmocka_unit_test(ring_in_two),
-		cmocka_unit_test(root_away),
+		cmocka_unit_test(all_know_since_when_root_is_away),
 		cmocka_unit_test(manager_hangs),
 		cmocka_unit_test(ends_differ),
 		cmocka_unit_test(closed_at_a_silent_node),

@@ -70,7 +70,7 @@ static void run_values(uint64_t seed)
 	}
 }
 
-static void test_values(void **state)
+static void all_operations_have_right_results(void **state)
 {
 	(void)state;
 	for_seeds(20, run_values);
@@ -141,7 +141,7 @@ static void test_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_values),
+		cmocka_unit_test(all_operations_have_right_results),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_together),
 	};

@@ -104,7 +104,7 @@ static void same_key(void **state)
 	auth_close(&b);
 }
 
-static void other_key(void **state)
+static void peer_with_other_key_is_refused(void **state)
 {
 	struct auth a, b;
 	struct pair p;
@@ -612,7 +612,7 @@ static void forged_names(void **state)
 	brought_together("gree", "nn0", "green", "n1", &border);
 }
 
-static void malformed(void **state)
+static void malformed_messages_are_refused(void **state)
 {
 	struct auth_session l;
 	struct svc_auth m, out;
@@ -676,7 +676,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(same_key),
-		cmocka_unit_test(other_key),
+		cmocka_unit_test(peer_with_other_key_is_refused),
 		cmocka_unit_test(other_fabric),
 		cmocka_unit_test(known_proofs), cmocka_unit_test(known_mac),
 		cmocka_unit_test(fresh_nonces),
@@ -689,7 +689,7 @@ int main(void)
 		cmocka_unit_test(lengths),
 		cmocka_unit_test(every_bit_of_names),
 		cmocka_unit_test(forged_names),
-		cmocka_unit_test(malformed),
+		cmocka_unit_test(malformed_messages_are_refused),
 		cmocka_unit_test(key_files),
 	};
 

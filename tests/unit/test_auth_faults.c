@@ -311,7 +311,7 @@ static void broken_proofs(void **state)
 }
 
 /* A management packet gets no code that was not computed from all of it. */
-static void broken_macs(void **state)
+static void failed_step_gives_no_code(void **state)
 {
 	static const struct { enum step step; unsigned int calls; } way[] = {
 		{ OPEN, 1 }, { SETKEY, 1 }, { WRITE, 2 }, { READ, 1 }, { SHORT, 1 },
@@ -437,7 +437,7 @@ int main(void)
 		cmocka_unit_test(file_zero),
 		cmocka_unit_test(key_wiped),
 		cmocka_unit_test(broken_proofs),
-		cmocka_unit_test(broken_macs),
+		cmocka_unit_test(failed_step_gives_no_code),
 		cmocka_unit_test(no_random_numbers),
 		cmocka_unit_test(other_way),
 		cmocka_unit_test(refusals),

@@ -115,7 +115,7 @@ static void lost_in_the_network(void **state)
 	one_end(&o);
 }
 
-static void lost_before_is_not_known(void **state)
+static void losses_before_recovery_do_not_count(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -281,7 +281,7 @@ static void ports_are_opened(void **state)
 	one_end(&o);
 }
 
-static void lost_in_the_replay(void **state)
+static void packets_lost_in_replay_are_counted(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -560,14 +560,14 @@ int main(void)
 		cmocka_unit_test(counts_follow),
 		cmocka_unit_test(empty_is_counted_again_at_once),
 		cmocka_unit_test(lost_in_the_network),
-		cmocka_unit_test(lost_before_is_not_known),
+		cmocka_unit_test(losses_before_recovery_do_not_count),
 		cmocka_unit_test(late_packets_are_progress),
 		cmocka_unit_test(parking_is_no_progress),
 		cmocka_unit_test(progress_of_any_colour),
 		cmocka_unit_test(silent_nic_sends_for_ever),
 		cmocka_unit_test(until_all_have_come),
 		cmocka_unit_test(ports_are_opened),
-		cmocka_unit_test(lost_in_the_replay),
+		cmocka_unit_test(packets_lost_in_replay_are_counted),
 		cmocka_unit_test(late_replays_are_progress),
 		cmocka_unit_test(drain_begins_when_ends_are_known),
 		cmocka_unit_test(parks_for_ever),

@@ -485,7 +485,7 @@ static void four(struct lone *t)
 }
 
 /* In version 4 another value of VB is no mark, is in no ECRC, and is not sent on. */
-static void test_service_of_4(void **state)
+static void version_4_ignores_other_values_of_vb(void **state)
 {
 	struct tn_link *link = begin(four);
 
@@ -589,7 +589,7 @@ static void test_service_of_6(void **state)
 }
 
 /* Version 4 does not read the last two bytes of a relay flit; in version 5 they must be zero. */
-static void test_relay_reserved(void **state)
+static void reserved_relay_bytes_are_zero_from_version_5(void **state)
 {
 	const struct tn_via via = { .dst = 2, .payer = TORUS_NO_NODE, .legs = 1 };
 	u32 len;
@@ -659,7 +659,7 @@ static void four_slots(struct lone *t)
 }
 
 /* As many packets of each VC as there are buffers are accepted; one more makes the link fail. */
-static void test_overrun(void **state)
+static void packet_beyond_buffers_fails_link(void **state)
 {
 	(void)state;
 	begin(four_slots);
@@ -791,14 +791,14 @@ int main(void)
 		cmocka_unit_test(test_not_up),
 		cmocka_unit_test(test_bad_init),
 		cmocka_unit_test(test_marked),
-		cmocka_unit_test(test_service_of_4),
+		cmocka_unit_test(version_4_ignores_other_values_of_vb),
 		cmocka_unit_test(test_checked_service_of_4),
 		cmocka_unit_test(test_service_of_5),
 		cmocka_unit_test(test_service_of_6),
-		cmocka_unit_test(test_relay_reserved),
+		cmocka_unit_test(reserved_relay_bytes_are_zero_from_version_5),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_credit_lie),
-		cmocka_unit_test(test_overrun),
+		cmocka_unit_test(packet_beyond_buffers_fails_link),
 		cmocka_unit_test(test_overrun_freed),
 		cmocka_unit_test(test_rx_memory),
 		cmocka_unit_test(test_rx_checked),

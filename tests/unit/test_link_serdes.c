@@ -208,7 +208,7 @@ static void test_looks(void **state)
 }
 
 /* The margin falls below what training accepts, and rises again: each is reported once. */
-static void test_thin(void **state)
+static void falling_margin_is_told_once(void **state)
 {
 	static const struct { unsigned int margin; bool told; } step[] = {
 		{ 111, false }, { 110, false }, { 109, true }, { 100, false }, { 105, false },
@@ -436,7 +436,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_power_up),
 		cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_thin),
+		cmocka_unit_test(falling_margin_is_told_once),
 		cmocka_unit_test(test_eye_closes),
 		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_closes_in_init),
