@@ -172,8 +172,8 @@ static inline bool tn_bubble_move(enum tn_bubble_policy policy, struct tn_bubble
 bool tn_bubble_respond(enum tn_bubble_policy policy, struct tn_bubble *b, bool idle);
 
 /**
- * tn_bubble_hand() - decide whether to answer such a request with a bubble, if all free buffers
- * here are critical
+ * tn_bubble_hand() - decide whether to answer a request of the next node (tn_bubble_respond()) with
+ * a bubble, if all free buffers behind @b are critical
  * @lowest: this node has the lowest coordinate of the ring; such a node never sends a bubble
  *	downstream
  * A ring with a bubble at each output may have no other free buffer. A bubble that a false packet

@@ -11,7 +11,7 @@
 #include "daemon/fm/node/task.h"
 #include "stage_member.h"
 
-/* Makes the NIC slow. It obeys the root already: test_fm_roots.c has other cases. */
+/* Makes the NIC slow. It obeys the root already: test_fm_obey.c has other cases. */
 static void slow_from_now(void)
 {
 	fm_nic_obey_soon(s.fm);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # fabricweb links OpenSSL, so nothing in it may be under GPL-2.0 alone: web-common, the metrics, and
-# of libtorus what these need (test_fabricweb_licences.sh).
+# of libtorus what these need (tests/static/test_fabricweb.sh).
 web-common := $(addprefix tools/fabricweb/,request.o reply.o ring.o limit.o source.o users.o) \
 	$(metrics-objs) lib/util/units.o
 web-pkgs := libevent_extra libevent_core libevent_openssl libssl libcrypto jansson inih libcrypt

@@ -71,8 +71,8 @@ static unsigned int count_connections(const struct limit *l, const struct source
 }
 
 /*
- * Return: the oldest connection of the client that has most, if another one of @from would not make
- * that the one that has most; NULL if there is none.
+ * Return: the oldest connection of the client that has most connections, if these are more than
+ * @from would have with a further one; else NULL.
  */
 static struct limit_connection *find_of_greediest(struct limit *l, const struct source *from)
 {
