@@ -5,12 +5,13 @@
  *
  * In a fault-free torus, the coordinates of one dimension that depend on the channel can be found
  * without the other dimensions. So the set of destinations is a box: the product of one set for
- * each dimension, which is the source's own coordinate or not, and an interval of hops to either
- * side. The intersection of two boxes is a box.
+ * each dimension. Such a set has one interval of hops to either side of the source, and may have
+ * the source's own coordinate. The intersection of two boxes is a box.
  *
- * Only ties, at half the size of a ring, couple dimensions: lt_box_each() visits such a coordinate,
- * if it is in the interval of one side alone, for destinations to which lt_tie_up() selects it.
- * tests/unit/test_box.c compares boxes with all destinations of small tori.
+ * Only ties couple dimensions: half way round a ring both directions are equally short, and which
+ * one is used depends on the other coordinates (lt_tie_up()). If such a coordinate is in the
+ * interval of one side alone, lt_box_each() visits it only for destinations to which lt_tie_up()
+ * selects that side. tests/unit/test_box.c compares boxes with all destinations of small tori.
  */
 #ifndef LIB_ROUTE_BOX_H
 #define LIB_ROUTE_BOX_H
@@ -31,8 +32,8 @@ struct span {
 /**
  * struct box - a product of spans
  * @path: the box was made by lt_box_path()
- * @other: of an escape box, directions. Destinations half way round to which the row's direction is
- *	one of these do not need the channel themselves: adaptive packets do that go the other way.
+ * @other: of an escape box: mask of directions. If a destination is half way round, and its row has
+ *	one of these directions, only adaptive packets that go the other way round need the channel.
  */
 struct box {
 	bool path;
@@ -125,7 +126,7 @@ struct patch {
 /**
  * lt_box_each() - call @run for patches that together are the box, each destination once
  *
- * To the destinations of one run of a path box the plain headers have the same directions.
+ * The plain headers to all destinations of one run of a path box have the same directions.
  */
 void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
 		 const struct box *box, void (*run)(void *arg, const struct patch *p), void *arg);

@@ -39,7 +39,7 @@ static inline uint32_t lt_channel(const struct deps *g, uint32_t node, unsigned 
 	return node * 2u * g->shape->ndims + port;
 }
 
-/** lt_deps_add() - add the edge of packets that leave @node by @port, then the next one by @then */
+/** lt_deps_add() - add the edge of packets that leave @node by @port, and the next node by @then */
 static inline void lt_deps_add(struct deps *g, uint32_t node, unsigned int port,
 			       unsigned int then)
 {

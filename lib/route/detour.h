@@ -2,11 +2,12 @@
 /*
  * Rows of consecutive destinations that take a detour.
  *
- * Finds the same rows as lt_pair_row(), but for up to 64 destinations at once, as bits of a word:
- * signs are tried from short to long. Along dimension 0, the first excluded cable divides the
- * destinations that are reached from those that are not. In other dimensions, the segments of
- * successive destinations lie in successive rings, nearly all of which have no excluded cable.
- * tests/unit/test_routes_naive.c compares the results with a slow second implementation.
+ * Finds the same rows as lt_pair_row(), but for up to 64 destinations at once, as bits of a word.
+ * The choices of signs are tried in the order of the hops that they need in all dimensions but 0.
+ * Along dimension 0, the first excluded cable divides the destinations that are reached from those
+ * that are not. In other dimensions, the segments of successive destinations lie in successive
+ * rings, nearly all of which have no excluded cable. tests/unit/test_routes_naive.c compares the
+ * results with a slow second implementation.
  */
 #ifndef LIB_ROUTE_DETOUR_H
 #define LIB_ROUTE_DETOUR_H

@@ -9,18 +9,18 @@
  * It ends when one set is left. So the vertices with a common prefix are a set of some step, and
  * connected.
  *
- * A packet at u for d goes to g, the nearest vertex whose address agrees with that of d up to and
- * with the first digit i in which u and d differ. Claim: it arrives after at most m such legs,
- * whatever way a leg takes. Proof: g and d agree in digits 0 to i, so the first digit in which they
- * differ is behind i. The digit strictly rises from leg to leg, and there are m of them.
+ * A packet at u for d goes to g. Let i be the first digit in which u and d differ: g is the nearest
+ * vertex whose address agrees with that of d in digits 0 to i. Claim: it arrives after at most m
+ * such legs, whatever way a leg takes. Proof: g and d agree in digits 0 to i, so the first digit in
+ * which they differ is behind i. The digit strictly rises from leg to leg, and there are m of them.
  *
  * The paper decides anew at each hop. There a packet may leave the set on its way to the next one,
  * and be sent back from outside, for ever: `fabricsim address --as-written` counts such pairs. So
  * the source of a leg determines the whole leg here. A leg is a row to its gateway, with the bit of
  * a relay, so routers, rows and torus_verify() treat it as any other relay (lib/route/relay.h).
  *
- * On a torus with excluded cables no header may lead to any node of the other half. Then the leg is
- * one hop, along a shortest path to that half among the nodes that agree with the source in the
+ * On a torus with excluded cables it may be that no header leads to any such node. Then the leg is
+ * one hop, along a shortest path to such a node among the nodes that agree with the source in the
  * digits before i. They are connected, so there is such a path. At its next node i is the same, and
  * the path from there is shorter; so after finitely many such legs i rises, too.
  */
@@ -74,12 +74,13 @@ static inline uint32_t lt_key_sum(uint32_t a, uint32_t b)
 /*
  * A matching: @mate gets the partner of each set, or TORUS_NO_NODE. Return: 0 or -ENOMEM.
  *
- * lt_match_dominant() takes an edge as soon as it comes before all edges beside it. As the order of
- * edges is the same at both ends, there always is such an edge, and the result does not depend on
- * which is taken first. From the second step on, edges come first one end of which has few
- * neighbours: such a set would soon have no free neighbour. Without that, one set grows by a vertex
- * a step while those around it are taken, and 110 vertices needed more than 24 digits where 8 do.
- * Then come the keys, and at last the lowest set and the other one.
+ * lt_match_dominant() takes an edge as soon as it comes before all other free edges at its two
+ * ends. As the order of edges is the same at both ends, there always is such an edge, and the
+ * result does not depend on which is taken first. From the second step on, an edge comes the
+ * earlier the fewer neighbours one of its ends has: such a set would soon have no free neighbour.
+ * Without that, one set grows by a vertex a step while those around it are taken, and 110 vertices
+ * needed more than 24 digits where 8 do. Of edges that are equal in this, the one of the greater
+ * key comes first, and then the one with the lower numbers of sets.
  *
  * lt_match_exact() finds most pairs, then the greatest sum of keys, then the least sum of the
  * differences between the numbers of sets, for at most TORUS_DM_EXACT_MAX sets. The last criterion

@@ -17,9 +17,9 @@
  *
  * The Angara paper (figure 6) shows a simpler walk, said there to be generalised: the directions in
  * their order, and the first of each dimension that is healthy up to the destination's coordinate.
- * It goes the long way round where + is healthy, and misses pairs that other signs reach: with two
- * cut links, in one of eight fabrics of 4x4x4. fabricsim route --engine compares the two. Its text
- * knows no first and last step: these are ours.
+ * It uses + wherever + is healthy, even if that is the long way round, and misses pairs that other
+ * signs reach: with two cut links, in one of eight fabrics of 4x4x4. fabricsim route --engine
+ * compares the two. The text of the paper has no first and last step: these are ours.
  */
 #ifndef LIB_ROUTE_SEARCH_H
 #define LIB_ROUTE_SEARCH_H
@@ -31,18 +31,19 @@
 #define ROW_PLAIN (TORUS_ROW_VALID | \
 		   (uint64_t)TORUS_ROW_NO_STEP << TORUS_ROW_FIRST_SHIFT | \
 		   (uint64_t)TORUS_ROW_NO_STEP << TORUS_ROW_LAST_SHIFT)
+/* The bits of a row that concern only adaptive packets. */
 #define ROW_FLAGS (TORUS_ROW_ADAPTIVE | TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT)
 
 /**
  * lt_tie_up() - Return: true if the + direction is used to a destination half way round a ring,
  * where both directions are minimal
- * @from_odd: parity of the source's coordinates up to and with this dimension
- * @to_odd: parity of the destination's coordinates above this dimension
+ * @from_odd: parity of the sum of the source's coordinates up to this dimension, included
+ * @to_odd: parity of the sum of the destination's coordinates above this dimension
  *
- * The parity of a corner of the box between the two decides. The nodes of a ring
- * take turns that way and so do the rings, which loads the links of a healthy
- * torus alike (exactly so if sizes are multiples of 4), where a hash would only
- * do so on average.
+ * The box between the two nodes has a corner with the source's coordinates up to this dimension and
+ * the destination's above it. The parity of the sum of these coordinates decides. So the nodes of a
+ * ring use the two directions in turn, and so do parallel rings. That loads all links of a healthy
+ * torus alike (exactly, if sizes are multiples of 4); a hash would do so only on average.
  */
 static inline bool lt_tie_up(unsigned int from_odd, unsigned int to_odd)
 {
