@@ -253,7 +253,7 @@ uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m)
  * struct fm_move - the order to hand over to another node
  * @guid: GUID of that node (its id may change meanwhile, grow.c)
  * @at: when the root asks that node, or stops waiting for its answer; NEVER: there is no order
- * @until: how long the root waits for the end of a recovery that has begun meanwhile
+ * @until: when the root stops waiting for the end of a recovery that has begun meanwhile
  * @asked: the node was asked whether it is ready
  */
 struct fm_move {

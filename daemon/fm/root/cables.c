@@ -194,7 +194,10 @@ static const char *find_reason(const struct fm *fm, const struct fm_table_msg *t
 	const char *why = reason_at(fm, l->node, l->port);
 	const char *far = reason_at(fm, l->peer, l->peer_port);
 
-	/* "peer" is all that an end knows whose peer has reported the link as lost. */
+	/*
+	 * An end gives the reason "peer" if the other end began a new session, and only that one
+	 * knows why.
+	 */
 	if (!why || (far && !strcmp(why, torus_link_reason_name(TORUS_REASON_PEER))))
 		why = far;
 	if (!why && ((a && a->held & 1u << l->port) || (b && b->held & 1u << l->peer_port)))
@@ -205,7 +208,8 @@ static const char *find_reason(const struct fm *fm, const struct fm_table_msg *t
 }
 
 /*
- * Return: the changes of @cable; NULL if it was neither lost nor came back since this root began.
+ * Return: what is stored of the last change of @cable; NULL if it has not changed since this root
+ * began.
  */
 static struct change *find_change(const struct fm_cables *c, uint32_t cable)
 {

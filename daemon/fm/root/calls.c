@@ -15,13 +15,14 @@
  * A node that asks to be root waits until the wave has ended: for SETTLE without a new HELLO, but
  * at most for SETTLE_MAX in all. A node that has claimed goes on calling while it leads. Otherwise
  * a node that the quorum did not need would be without a root until a neighbour's manager is back.
- * A root that has no node left to call begins again when it finds a node silent (judge.c).
+ * A root that has no node left to call stops calling, until it finds a node silent (judge.c).
  *
  * Calls go round by round through the table, at most ROOM calls at once. A call ends after
  * CALL_WAIT at the latest (node/conns.c), also if the service network is cut or a manager hangs; a
- * refused call ends at once. A node that has not answered is called in every second round, then in
- * every fourth, and at last in one of 2 ^ (TRIES_MAX - 1) rounds. A node that answered that it
- * follows another root may soon leave that root, so it is called at least in every second round.
+ * refused call ends at once. A node that was called once is called again in the next round; after
+ * two calls it is called in every second round, after three in every fourth, and at last in one of
+ * 2 ^ (TRIES_MAX - 1) rounds. A node that answered that it follows another root may soon leave that
+ * root, so it is called at least in every second round.
  *
  * Tests: tests/unit/test_fm_calls.c, tests/unit/test_fm_calls_who.c, tests/sim/test_calls.c.
  */
@@ -48,8 +49,8 @@
 #define SETTLE_MAX 10	/* in units of fm_config.resend: the first call does not wait for longer */
 #define ROUND 3		/* in units of fm_config.resend: time from the end of a round to the next
 			 * round */
-#define TRIES_MAX 8
-#define TRIES_OTHER 2
+#define TRIES_MAX 8	/* most calls that are counted: see above how seldom the node is called */
+#define TRIES_OTHER 2	/* the same for a node that has answered */
 
 /** enum call_state - state of the calls to a node */
 enum call_state {
@@ -59,7 +60,10 @@ enum call_state {
 	CALL_UNKNOWN,	/* no call is possible: the table has no address of the node */
 };
 
-/** struct call - the calls to one node; @tries: calls since its last answer, at most TRIES_MAX */
+/**
+ * struct call - the calls to one node
+ * @tries: number of calls, counted up to TRIES_MAX; an answer reduces it to TRIES_OTHER
+ */
 struct call {
 	uint8_t state, tries;
 	bool near;		/* links may lead to this node from nodes that take part */
@@ -208,7 +212,7 @@ static bool is_open(const struct fm *fm, uint64_t guid)
 	return false;
 }
 
-/* Return: true if a node that has not answered @n->tries calls is to be called in this round. */
+/* Return: true if a node with @n->tries calls is to be called in this round. */
 static bool is_turn(const struct fm_calls *c, const struct call *n)
 {
 	invariant(n->tries <= TRIES_MAX);

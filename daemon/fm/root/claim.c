@@ -24,18 +24,19 @@
  * those of all NICs that can be reached, that is, no port that is up leads to a NIC whose manager
  * has not promised. Then no packet passes between these NICs and any other.
  *
- * A part that is cut off leads on by itself only after it has been cut off for a while: member_max
- * and the lag of the asking node (node/lag.c), in which no port of the nodes that take part has
- * changed and no further node has come. A link is also lost if a NIC stood still for longer than
- * links stay up without a frame, and where many nodes share a machine all of them may have stood
- * still. Then the others live, and most of them are back when the wait is over. A root of a few
- * nodes would take them for dead, and packets to them would come back as unreachable. As long as
- * the part waits, packets to the others are parked or held.
+ * A part that is cut off gets a root of its own only after it has been cut off for a while. That is
+ * member_max, plus the lag of the asking node (node/lag.c), without a change of any port of the
+ * nodes that take part, and without a further node. A link is also lost if a NIC stood still for
+ * longer than links stay up without a frame, and where many nodes share a machine all of them may
+ * have stood still. Then the others live, and most of them are back when the wait is over. A root
+ * of a few nodes would take them for dead, and packets to them would come back as unreachable. As
+ * long as the part waits, packets to the others are parked or held.
  *	Safety: the wait only makes a step later that the theorem (quorum.c) allows at any time.
  *	Liveness: it ends by time alone once links do not change, and the node asks at least as long
- *	(ASK_MAX does not count meanwhile). A claim by quorum never waits for it. Nor does a node
- *	if as many nodes take part as the shape has, or if all their ports are up: then no other is
- *	cut off; or if the part has no rows, places or kept tables: then there is nothing to lose.
+ *	(ASK_MAX does not count meanwhile). A claim by quorum never waits for it. There is also
+ *	no wait if as many nodes take part as the shape has, or if all their ports are up: then no
+ *	other node is cut off; or if the part has no rows, places or kept tables: then there is
+ *	nothing to lose.
  *
  * How asking ends.
  *  - A node asks only while no neighbour's Init names a root of its fabric that leads in its epoch
@@ -117,8 +118,8 @@
 
 /* The first three times are multiples of fm_config.resend. */
 #define ASK_MAX 20	/* after this time the node has asked without success */
-#define CLAIM_MAX 10	/* longest time that promises of other candidates may take */
-#define TURN 8		/* after this time, multiplied by a random number from 1 to 2, another
+#define CLAIM_MAX 10	/* a claim fails if no node has promised for this time */
+#define TURN 8		/* multiplied by a random number from 1 to 2: so long after ASK_MAX another
 			 * candidate may ask instead */
 #define HELLO_EACH MS	/* least average time between two HELLOs of all nodes together, while
 			 * this node asks */
@@ -132,7 +133,7 @@
  * @anew: this node was root before, and asks again because it found a later epoch
  * @at: when the claim is checked next; NEVER
  * @around: when this node next asks its neighbours which root they follow, if it has no success
- * @turn: if another candidate takes part: how long this node goes on without success; 0: not drawn
+ * @turn: if another candidate takes part: how long this node asks on after ASK_MAX; 0: not drawn
  *	yet
  * @witness: index of a node that, at the last check, had a link to a NIC that does not take part
  * @here, @need: result of fm_quorum_count() at the last check
@@ -451,8 +452,8 @@ void fm_claim_again(struct fm *fm, uint64_t high, uint64_t begun)
 void fm_claim_history(struct fm *fm, const struct fm_init *init)
 {
 	/*
-	 * An Init that names this node as root is news only if its epoch is one in which a former
-	 * process of this manager led.
+	 * An Init that names this node as root is news only if its epoch is later than the present
+	 * one: a former process of this manager led in it.
 	 */
 	if (init->root_guid == fm->guid ? init->epoch <= fm->term : !init->lost && !init->asks)
 		return;
@@ -516,7 +517,10 @@ bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 	if (!is && fm_claim_leads(fm))
 		return false;
 	if (is) {
-		/* Otherwise this node could use the same epoch a second time after a restart. */
+		/*
+		 * If this manager is restarted, only its NIC keeps the epoch. Before the NIC obeys
+		 * it, this node could use the same epoch a second time after a restart.
+		 */
 		if (!fm_nic_obeys(fm))
 			return false;
 		if (h->root_epoch == fm->term)

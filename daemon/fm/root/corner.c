@@ -22,8 +22,8 @@ static struct fm_end find_end(const struct fm_mate *m, unsigned int p)
 }
 
 /*
- * Return: the GUID of the node at the other end of the cable at @p, if the cable leads to its
- * opposite port; else 0.
+ * Return: the GUID of the node at the other end of the cable at @p, if it is another node, and the
+ * cable ends there at the port opposite to @p; else 0.
  */
 static uint64_t find_straight(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
@@ -38,8 +38,8 @@ static bool leads_to(struct fm_end end, uint64_t guid, unsigned int port)
 }
 
 /*
- * Judges the square along @p, where @at_p is the neighbour, and along @q, where @at_q is the
- * neighbour.
+ * Judges the square of a node, its neighbour @at_p at port @p, its neighbour @at_q at port @q, and
+ * the node at the fourth corner.
  */
 static enum fm_square judge_one(const struct fm *fm, uint64_t at_p, unsigned int p, uint64_t at_q,
 				unsigned int q)

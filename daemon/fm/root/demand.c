@@ -87,8 +87,8 @@ void fm_demand(struct fm *fm, uint64_t delay, const char *fmt, ...)
 	}
 	d->asks++;
 	/*
-	 * A further change can only make the table due earlier, so that the port rows of both ends
-	 * of a cable share a table.
+	 * A further change can make the table due earlier, but not later: after the report of one
+	 * end of a cable the table waits for the other end, whose report ends that wait.
 	 */
 	d->at = earlier(d->at, fm->now + delay);
 }

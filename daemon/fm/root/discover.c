@@ -9,17 +9,18 @@
  * votes for its length; the majority wins, and the shorter length if there are equally many.
  * Crossed cables change the length of a few rings; two rings that became one have one vote, not one
  * for each node. If no ring closes (each has a link that is down, or the dimension is a mesh), the
- * nodes are laid out by breadth first search without modulo. Then the distance of a cable that is
- * not a single step is a multiple of the size, so the size is the greatest common divisor of these.
- * If there is no such cable either, the dimension is a mesh as long as its nodes.
+ * nodes are laid out by breadth first search without modulo. A cable that then leads to another
+ * position than one step on leads round the dimension: what it is off by is a multiple of the size,
+ * so the size is the greatest common divisor of these numbers. If there is no such cable either,
+ * the dimension is a mesh, and its size is the number of its positions.
  *
  * Coordinates. Cables that close a square (corner.c), or are on rings that close after the right
- * number of nodes, are trusted first, and those that close none last. The root is at 0. The next
- * node to be placed is the one with the most placed neighbours that imply the same place. Then
- * nodes move to the place that most of their neighbours imply, or exchange places, as long as that
- * makes more cables right. So a crossed pair of cables is reported as two wrong cables, not as two
- * wrong nodes. All of this takes time in proportion to the number of cables, and is skipped if no
- * node waits for a place.
+ * number of nodes, are trusted first; those whose squares stay open, or whose ring closes after
+ * another number of nodes, last. The root is at 0. The next node to be placed is the one with the
+ * most placed neighbours that imply the same place. Then nodes move to the place that most of their
+ * neighbours imply, or exchange places, as long as that makes more cables right. So a crossed pair
+ * of cables is reported as two wrong cables, not as two wrong nodes. All of this takes time in
+ * proportion to the number of cables, and is skipped if no node waits for a place.
  *
  * A node that joins a fabric that has a table is placed for good. If one cable alone implies its
  * place, and that closes no square yet, the node waits for the places of the other neighbours that
@@ -181,8 +182,8 @@ static void lay_out(const struct cables *c, struct layout *l)
 }
 
 /*
- * Return: the size of dimension @d, or a multiple of it, from the cables that are not single steps;
- * 0 if there are none.
+ * Return: the size of dimension @d, or a multiple of it, from the cables that lead to another
+ * position than one step on; 0 if there are none.
  */
 static uint32_t size_by_closing(const struct cables *c, const struct layout *l, unsigned int d)
 {

@@ -48,9 +48,9 @@
  *  - Where tables are compared, the GUIDs of their roots are compared, too (recall.c). Votes by a
  *    table of one root do not count for a claim with that of the other, and exclusions of either
  *    part stay (parts.c). A node that has rows, but no table any more, reports only the number of
- *    its rows. It may be counted by a voter from before the parts were separated. No second root
- *    leads by that, because its NIC obeys the claim; and the decisions of its part are taken from
- *    the table that was kept there.
+ *    its rows. It may count for a claim as a node of a table from before the parts were separated.
+ *    No second root leads by that, because its NIC obeys the claim; and the decisions of its part
+ *    are taken from the table that was kept there.
  *  - Of two roots of one number the one of the lesser GUID gives way when they learn of each other
  *    (claim.c), and its nodes leave it (node/follow.c).
  *

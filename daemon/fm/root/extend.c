@@ -6,8 +6,8 @@
  * grow only at its far end: there are new nodes behind the last one, and if one of these leads back
  * to the nodes at 0, the dimension is closed. A dimension whose ends are cabled together has no far
  * end. New nodes are laid out from the last ones onward, without modulo along a dimension that can
- * grow. For a cable that leads back, the distance that is not a single step is a multiple of the
- * size, as in discover.c. Without such a cable the dimension is open, and as long as its nodes.
+ * grow. What a cable that leads back is off by is a multiple of the size, as in discover.c. Without
+ * such a cable the dimension is open, and its size is the number of its positions.
  *
  * Nodes before coordinate 0 are at the far end of a dimension whose size is not known yet: they
  * wait until cables join them to the other nodes from that end. A node whose cable leads to a place

@@ -58,7 +58,7 @@
 #include "lib/deps/invariant.h"
 
 #define LISTEN (20 * MS)	/* no host may want to send for so long */
-#define WAIT_MAX (30000 * MS)
+#define WAIT_MAX (30000 * MS)	/* longest time between two attempts */
 #define BUSY_MAX 3	/* after so many failed attempts a problem is reported */
 
 /**

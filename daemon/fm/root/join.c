@@ -92,14 +92,12 @@ static void write_cause(const struct fm *fm, const struct fm_mate *m, const stru
 		 torus_port_text(fm->ndims, p, port), state);
 }
 
-/*
- * Both ends of a cable report its change, at nearly the same time, so a table waits for the other
- * end. When both ends have reported, the table waits only for other cables that changed at the same
- * instant.
- */
-#define COALESCE (2 * MS)
-#define OTHER_END (6 * MS)
-#define BOTH_ENDS (MS / 4)
+/* How long a table waits for other changes: */
+#define COALESCE (2 * MS)	/* after a node has joined or is back: others may do the same */
+#define OTHER_END (6 * MS)	/* after one end of a cable has reported a change: the other end
+				 * reports it at nearly the same time */
+#define BOTH_ENDS (MS / 4)	/* after both ends have: other cables may have changed at the same
+				 * instant */
 
 /*
  * Adds the links of @m to the port rows of nodes that have never sent HELLO to this root; such a

@@ -25,16 +25,17 @@
  *							their way back
  *	any, if the nodes that are connected to the	after member_max, and no sooner than by the
  *	root are no quorum (quorum.c)			lines above
- *	any, if this manager stood still		when it may doubt no more (node/lag.c)
+ *	any, if this manager stood still		when it may call nodes dead again
+ *							(node/lag.c)
  *
  * The last line but one prevents a root from calling most of the fabric dead because its own NIC
  * has lost its links. That NIC may have stood still for longer than links stay up without a frame,
  * as all NICs do that share a machine with it, and all of them live. "Dead" would make the rows to
  * them invalid, and packets to them would come back as unreachable. They join again when their
  * links are back. If the root is cut off for good, its packets have nowhere to go meanwhile: they
- * are held or parked, and nothing is lost by the wait. Safety (quorum.c) needs neither line, and
- * the wait ends by time alone, so a part that is cut off gets its table. While a quorum is
- * connected, for example if one host dies, the wait is as short as before.
+ * are held or parked, and nothing is lost by the wait. Safety (quorum.c) needs neither of the last
+ * two lines, and the wait ends by time alone, so a part that is cut off gets its table. While a
+ * quorum is connected, for example if one host dies, the wait is as short as before.
  *
  * The first line excludes a node that reported that it has no link, or that has just joined: it may
  * be on its way from the root to its parent, and would be judged dead each time that it is back.

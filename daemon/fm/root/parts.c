@@ -43,7 +43,7 @@
  * port may have been excluded before, and included meanwhile in one part. If the other part still
  * excludes it, it is excluded again, until the administrator includes it once more. That does not
  * depend on which root leads then, or which node joins first. If both parts excluded a port, the
- * later order for it stays, by the clocks of the roots that took them. A line has room for
+ * later of the two orders stays, by the clocks of the roots that received them. A line has room for
  * FM_LINE_MAX tables: a node with an older one counts as of another part. The log names the ports
  * that are excluded by this.
  *

@@ -18,8 +18,8 @@
  * A manager or a NIC of an earlier release knows only the default plan. While such a node is in the
  * fabric no other plan comes into force, and while another plan is in force such a node is refused.
  * A root that takes over the fabric's plan drops such nodes before its first table, because they
- * joined before the plan was known. If a plan does not hold the shape, which the configuration has
- * changed, the prefixes of the configuration replace those of the fabric.
+ * joined before the plan was known. If the configuration has changed the shape, and the fabric's
+ * plan has too few addresses for it, the prefixes of the configuration replace those of the fabric.
  *
  * Each node routes the prefixes of the plan through its torus interface. So no node may have its
  * service address in one of them: the service network would lose it. A plan that has the address of

@@ -7,9 +7,10 @@
  *	v, t, f, n, s	tables
  *	U(v)		the nodes that are up in table v
  *	O(v)		the voters of v: the tables that may have been in force when v was made.
- *			These are the last that came into force before it; or, until a table of this
- *			root has come into force, those of the claim: the table t with which the
- *			root claimed, and O(t); and all that this root has made since
+ *			These are the last that came into force before it or, until a table of this
+ *			root has come into force, those of the claim (the table t with which the
+ *			root claimed, and O(t)); and, in either case, all that this root has made
+ *			since
  *	P		the nodes that have promised to obey a root
  *
  * Definition. Q is a quorum of U(v) if more than half of U(v) is in Q, or half of it with the root
@@ -207,7 +208,7 @@ static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const s
 
 /*
  * Return: mask of the sets of the latest table that contain @m. The root that made a table is up in
- * it, even if its manager started again, but its NIC did not.
+ * it. That also counts after its manager started again, but not after its NIC did.
  */
 static uint16_t votes_of(const struct fm *fm, const struct fm_mate *m)
 {

@@ -59,8 +59,8 @@ struct said {
 
 #define AT_ONCE 2	/* most nodes that are asked for a table before the first of them has had
 			 * time to answer */
-#define ASKED_MAX 4	/* most nodes that are asked for one table; also, times resend, how long
-			 * the first table waits if ever later tables are found */
+#define ASKED_MAX 4	/* most nodes that are asked for one table; if ever later tables are found,
+			 * the first table of this root waits for as many answers in all */
 
 /**
  * struct fm_recall - the former root's decisions, until the first table

@@ -55,11 +55,11 @@
  * There is no proof while a NIC lives whose manager does not take part: it goes on to send packets
  * of an older colour. Then, or if some NIC counts wrong (one of an older driver has no counts of
  * its links), the network counts as drained when the sums have not changed for drain_max, longer if
- * this manager handles messages late (node/lag.c). When it
- * is proven to be drained, the number of missing packets becomes the new base. Without proof, some
- * of them may only be late, behind a link that no NIC has given up yet. If they were in the base,
- * as many others on their way in a later version would make the sums equal. So the base of these
- * colours is then not known until a drain is proven by two counts.
+ * this manager handles messages late (node/lag.c). When it is proven to be drained, the number of
+ * missing packets becomes the new base. Without proof, some of them may only be late, behind a link
+ * that no NIC has given up yet. If they were in the base, as many others on their way in a later
+ * version would make the sums equal. So the base of these colours is then not known until a drain
+ * is proven by two counts.
  *
  * Lemma 3: nothing is lost, doubled or reordered. Lost: a packet leaves the RETRY buffer only when
  * the next NIC has it; on a dead link it is parked, and replayed; an unresolved one is kept unless
@@ -88,7 +88,7 @@
  *    if it failed before. Its parent does not wait for it any more in this version, and it is
  *    silent. Each action that is done for the first time in a step gives it as much time again, but
  *    there are no more than five of them.
- *  - A node that waits for a report from below: it answers so each time it is asked. Follow the
+ *  - A node that waits for a report from below: it says that each time it is asked. Follow the
  *    missing reports down the tree, which has no cycle. The lowest node has none below it to wait
  *    for; it is one of the other three.
  *  - A node that answers, and for member_max has neither reported nor answered that it waits: its
@@ -97,8 +97,8 @@
  *    below it join below others (judge.c).
  * In each case one node less takes part in the next version, or in this one if none can begin. Such
  * nodes come back only after a time that doubles, up to 20 * member_max, and meanwhile the root
- * waits only for the others. The rest, for example a report that was lost though no node is
- * awaited, or a node that wrongly answers that it waits: for this, all nodes are asked to join
+ * waits only for the others. Other reasons are left, for example a report that was lost though no
+ * node is awaited, or a node that wrongly answers that it waits. So all nodes are asked to join
  * again after 3 * member_max; the next time, if no version has come into force since, after twice
  * that time.
  *

@@ -9,10 +9,10 @@
  *	has joined, and there are as many nodes as the shape
  *	has or, if the shape is to be discovered, every port
  *	of every node is up
- *	complete by a former table: each node that was up in	at once
- *	the latest table has joined, or a neighbour that has
- *	joined has lost its link to it
- *	a row names nodes that have not joined			after member_max without news
+ *	complete by a former table: each node that was up or	at once
+ *	silent in the latest table has joined, or a neighbour
+ *	that has joined has lost its link to it
+ *	a port row names nodes that have not joined		after member_max without news
  *	something else is missing				after `quiet` without news
  *	the root is alone, but has cables			not at all: a neighbour must join
  *
@@ -131,7 +131,7 @@ static bool is_lost(const struct fm *fm, const struct fm_book *former, uint32_t 
 	return false;
 }
 
-/* Return: true if each node that was up in the latest former table has joined, or is lost. */
+/* Return: true if each node that was up or silent in the latest table has joined, or is lost. */
 static bool are_all_known(const struct fm *fm)
 {
 	const struct fm_past latest = fm_told_id(&fm->root->told);

@@ -368,7 +368,10 @@ static void notify_children(struct fm *fm, const struct fm_mate *m)
 	}
 }
 
-/* A node may be missing because a node above it was lost; it still has its own connections. */
+/*
+ * A node that is missing may still have its connections, because only a node above it was lost. So
+ * they are closed in any case.
+ */
 void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
@@ -393,7 +396,8 @@ static void take_lost(struct fm *fm, struct fm_mate *m)
 	       m->name);
 	fm_vanish_drop(fm, m);
 	m->lost = true;
-	fm->root->judge_at = fm->now;	/* all nodes whose time is over are taken before */
+	fm->root->judge_at = fm->now;	/* judge.c runs after all nodes that are lost by now have
+					 * been taken */
 	doubt_neighbours(fm, m, true);
 }
 

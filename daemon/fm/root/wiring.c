@@ -116,8 +116,8 @@ static void set_wiring_problem(struct fm *fm, const struct end *a, const struct 
 }
 
 /*
- * Reports the wrong cable at port @p of @m. Its name does not depend on which end the fault was
- * found first; if both ends have a fault, that of the end which gives the name is reported.
+ * Reports the wrong cable at port @p of @m. Its name does not depend on the end at which the fault
+ * was found first; if both ends have a fault, that of the end which gives the name is reported.
  */
 static void name_cable(struct fm *fm, const struct fm_mate *m, unsigned int p, const char *what)
 {
