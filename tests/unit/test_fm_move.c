@@ -175,12 +175,17 @@ static void taken_back(void **state)
 }
 
 /*
- * The chosen successor does not answer in ten times resend, or is gone when a recovery is over: the
- * root stays root.
+ * The chosen successor does not answer in ten times resend, or is gone, or no candidate, when a
+ * recovery is over: the root stays root.
  */
 static void root_stays_if_successor_does_not_answer(void **state)
 {
-	for (unsigned int k = 0; k < 2; k++) {
+	static const char *const why[] = {
+		"it does not answer", "its manager is lost", "it is no candidate any more",
+	};
+	char said[160];
+
+	for (unsigned int k = 0; k < 3; k++) {
 		(void)state;
 		candidates();
 		assert_int_equal(move(1), 0);
@@ -188,13 +193,21 @@ static void root_stays_if_successor_does_not_answer(void **state)
 		if (k) {
 			assert_int_equal(fm_exclude(s.fm, 2, 0, true, START + s.now), 0);
 			ready(1);
+		}
+		if (k == 1) {
 			stage_down(&s, 101);
+		} else if (k) {
+			struct fm_msg m = hello(1);
+
+			m.hello.root_epoch = fm_epoch(s.fm);
+			m.hello.root_guid = NIC;
+			m.hello.row.serial = 2;
+			stage_msg(&s, 101, &m);
 		}
 		stage_run_ns(&s, s.now + (k ? 30 : 1000) * MS);
-		stage_did_some(&s, k ? "log warning root: "
-				       "this node does not hand over to 'n1': its manager is lost\n" :
-				       "log warning root: "
-				       "this node does not hand over to 'n1': it does not answer\n");
+		snprintf(said, sizeof(said),
+			 "log warning root: this node does not hand over to 'n1': %s\n", why[k]);
+		stage_did_some(&s, said);
 		assert_true(fm_is_root(s.fm));
 		ready(1);
 		assert_true(fm_is_root(s.fm));

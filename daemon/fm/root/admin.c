@@ -402,7 +402,8 @@ void fm_admin_due(struct fm *fm)
 		err = ask_node(fm);
 		if (!err)
 			return;
-		why = err == -EAGAIN ? "a recovery does not end" : "its manager is lost";
+		why = err == -EAGAIN ? "a recovery does not end" :
+		      err == -EACCES ? "it is no candidate any more" : "its manager is lost";
 	}
 	m = fm_mate(fm->root, move->guid);
 	fm_say(fm, FM_WARNING, "root",
