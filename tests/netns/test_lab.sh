@@ -101,8 +101,9 @@ some='--rate 1000'
 # under SECONDS FLAGS COMMAND...: sends traffic from 0,0 to $far, and runs COMMAND while it
 # flows. Beside ordered UDP there is adaptive UDP, which may arrive in any order.
 under() {
-	local seconds=$1 flags=$2 pid adaptive='' rc=0
+	local seconds=$1 flags=$2 before pid adaptive='' rc=0
 	shift 2
+	before=$(sent 0,0) || return 1
 	# shellcheck disable=SC2086
 	"$bin/fabricctl" lab traffic --name "$lab" -s "$seconds" $flags 0,0 "$far" >"$tmp/traffic" 2>&1 &
 	pid=$!
@@ -112,7 +113,7 @@ under() {
 			>"$tmp/adaptive" 2>&1 &
 		adaptive=$!
 	fi
-	flows_from 0,0 && "$@" || rc=1
+	until_true 20 has_sent 0,0 $((before + 50)) && "$@" || rc=1
 	wait "$pid" || rc=1
 	cat "$tmp/traffic"
 	if [[ $adaptive ]]; then
