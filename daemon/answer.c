@@ -221,7 +221,8 @@ static void root_reply(void *arg, const char *text)
 
 /*
  * Called if the root did not answer: this node answers the commands with the flag KNOWN from its
- * own table.
+ * own table. A command that was sent may have been executed before the root, or the way to it, was
+ * lost.
  */
 static void root_silent(void *arg)
 {
@@ -239,7 +240,12 @@ static void root_silent(void *arg)
 		return;
 	}
 	fm_root_status(rq->d->fm, &r);
-	if (fm_own(rq->d->fm) == TORUS_NO_NODE)
+	if (rq->cmd->flags & ANSWER_CHANGE && rq->sent)
+		answer_error(rq, "unreachable",
+			     "the root was asked, but has not answered: it is not known whether it "
+			     "did this; 'fabricctl root' shows whether it is lost, and 'fabricctl "
+			     "status' what is excluded");
+	else if (fm_own(rq->d->fm) == TORUS_NO_NODE)
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
 	else if (r.lost)
 		answer_error(rq, "unreachable",
@@ -260,6 +266,8 @@ static void pass_on(struct request *rq)
 			    QUERY_ROOT_MS, &root_done, rq);
 	if (!rq->ask)
 		answer_error(rq, "failed", "too many questions at once");
+	else
+		rq->sent = query_was_sent(rq->ask);
 }
 
 bool answer_leads(struct request *rq)

@@ -29,6 +29,7 @@ struct request;
  * @count: the request is about this many nodes, beginning with @node; 0: about @node alone
  * @began: time at which the request arrived
  * @rootless: the root did not answer, so this node answers from its own knowledge
+ * @sent: the request was sent towards the root
  * @changed: an exclusion or inclusion was not in the table already
  * @job: the search in the history that the request waits for
  * @ready: the request waits until this function returns true, or until @until; the argument @late
@@ -47,7 +48,7 @@ struct request {
 	uint32_t node;
 	uint32_t count;
 	uint64_t began;
-	bool rootless, changed;
+	bool rootless, sent, changed;
 	struct gathering *g;
 	struct history_job *job;
 	bool (*ready)(struct request *rq);

@@ -303,6 +303,11 @@ void query_enough(struct ask *a)
 	wait_no_more(a);
 }
 
+bool query_was_sent(const struct ask *a)
+{
+	return a->npending;
+}
+
 void query_cancel(struct ask *a)
 {
 	if (a)

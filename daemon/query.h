@@ -83,6 +83,8 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 		      const struct query_done *done, void *arg);
 /** query_enough() - end the question soon by @end, though answers are outstanding */
 void query_enough(struct ask *ask);
+/** query_was_sent() - Return: true if the question has been sent to another node */
+bool query_was_sent(const struct ask *ask);
 /** query_cancel() - end the question without @end */
 void query_cancel(struct ask *ask);
 /**

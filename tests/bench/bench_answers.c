@@ -45,6 +45,12 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 	return (struct ask *)&asked;
 }
 
+bool query_was_sent(const struct ask *ask)
+{
+	(void)ask;
+	return true;
+}
+
 /* The end comes anyway, after all answers. */
 void query_enough(struct ask *ask)
 {

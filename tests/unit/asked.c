@@ -120,6 +120,12 @@ void query_local(struct ask *asked, json_t *data)
 	ask.own = data;
 }
 
+bool query_was_sent(const struct ask *asked)
+{
+	assert_ptr_equal(asked, &ask);
+	return a.sent;
+}
+
 void query_enough(struct ask *done)
 {
 	assert_ptr_equal(done, &ask);

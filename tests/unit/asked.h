@@ -45,6 +45,7 @@
  * @told_by: JSON that a node answers to a question of the root; NULL: it is silent
  * @twice: node @twice - 1 answers each question twice
  * @root_says: reply of the root to what is passed on to it; NULL: it is silent
+ * @sent: there is a connection on which questions to the root are sent
  * @did: what the NIC and the manager were told to do, one line each
  * @passed_on: the last question to other nodes
  * @keeps: it has a history; @found, @found_arg: who waits for a search in it
@@ -81,7 +82,7 @@ struct asked {
 	uint32_t twice;
 	const char *root_says;
 	char did[512], passed_on[256];
-	bool enough, keeps;
+	bool sent, enough, keeps;
 	void (*found)(void *arg, const struct history_found *found);
 	void *found_arg;
 };

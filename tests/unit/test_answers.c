@@ -886,6 +886,15 @@ static void no_root(void **state)
 	a.status.root.address = "192.168.0.1:8";	/* may be this node's own, which takes over */
 	refuses("{'cmd':'include','node':'0,0'}", "unreachable",
 		"there is no root: 'fabricctl root' shows which node takes over");
+	/* The root may have done what it was asked, and may be lost since. */
+	a.sent = true;
+	for (int lost = 0; lost < 2; lost++) {
+		a.status.root.lost = lost ? NOW - SEC : 0;
+		refuses("{'cmd':'exclude','node':'0,0'}", "unreachable",
+			"the root was asked, but has not answered: it is not known whether it did this; "
+			"'fabricctl root' shows whether it is lost, and 'fabricctl status' what is excluded");
+	}
+	a.sent = false;
 	a.status.placed = false;
 	a.own = TORUS_NO_NODE;
 	refuses("{'cmd':'exclude','node':'0,0'}", "not-ready", "the fabric is still bootstrapping");

@@ -533,6 +533,7 @@ static void own_question(void **state)
 	(void)state;
 	ask = query_ask(query, SVC_TO_ROOT, TORUS_NO_NODE, cmd, &nobody, 1000, &done, &ask);
 	assert_non_null(ask);
+	assert_true(query_was_sent(ask));
 	assert_int_equal(nsent, 1);
 	id = sent[0].id;
 	went(0, UP, SVC_ASK, id, false, "privileged 0 ");
@@ -566,6 +567,7 @@ static void own_question(void **state)
 	/* A question to this node alone is passed to no other. */
 	forget_sent();
 	ask = query_ask(query, SVC_TO_NODE, OWN, cmd, &SVC_MANAGER, 1000, &done, &ask);
+	assert_false(query_was_sent(ask));
 	run_due();
 	assert_int_equal(nsent, 0);
 	assert_int_equal(did.items, 3);
