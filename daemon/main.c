@@ -283,7 +283,7 @@ static int run_daemon(struct fabricd *d)
 	sig[2] = loop_signal_new(d->loop, SIGHUP, on_reload, d);
 	err = sig[0] && sig[1] && sig[2] ? start_daemon(d) : -ENOMEM;
 	if (!err) {
-		systemd_notify("READY=1");
+		systemd_ready();
 		log_info("start", "fabricd %s, fabric '%s', node '%s', service %s",
 			 TORUS_VERSION, d->config.fm.fabric, d->config.fm.name,
 			 d->config.fm.address);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -15,10 +16,15 @@
 #define JOURNAL		"/run/systemd/journal/socket"
 #define STATE_MAX	1024
 #define HEAD_MAX	128
+#define READY_WAIT	5	/* seconds */
 
-/* Sends one datagram to a socket of the file system, or with '@' of the abstract name space. */
-static int send_to_path(const char *path, struct iovec *iov, unsigned int n)
+/*
+ * Sends one datagram to a socket of the file system, or with '@' of the abstract name space. If
+ * the receiver's queue is full, waits for up to @seconds.
+ */
+static int send_to_path(const char *path, struct iovec *iov, unsigned int n, int seconds)
 {
+	const struct timeval wait = { .tv_sec = seconds };
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	size_t len = strlen(path);
 	struct msghdr msg = {
@@ -34,10 +40,11 @@ static int send_to_path(const char *path, struct iovec *iov, unsigned int n)
 		to.sun_path[0] = '\0';
 	else
 		msg.msg_namelen++;
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	if (sendmsg(fd, &msg, MSG_NOSIGNAL) < 0)
+	if ((seconds && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)) < 0) ||
+	    sendmsg(fd, &msg, MSG_NOSIGNAL | (seconds ? 0 : MSG_DONTWAIT)) < 0)
 		err = -errno;
 	close(fd);
 	return err;
@@ -56,7 +63,16 @@ void systemd_notify(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	iov.iov_len = strlen(text);
-	send_to_path(path, &iov, 1);
+	send_to_path(path, &iov, 1, 0);
+}
+
+void systemd_ready(void)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct iovec iov = { (char *)"READY=1", 7 };
+
+	if (path)
+		send_to_path(path, &iov, 1, READY_WAIT);
 }
 
 uint64_t systemd_watchdog(void)
@@ -83,5 +99,5 @@ int systemd_journal(int priority, const char *kind, const char *text)
 	snprintf(head, sizeof(head), "SYSLOG_IDENTIFIER=%.32s\nPRIORITY=%i\nTORUS_KIND=",
 		 program_invocation_short_name, priority);
 	iov[0].iov_len = strlen(head);
-	return send_to_path(JOURNAL, iov, sizeof(iov) / sizeof(iov[0]));
+	return send_to_path(JOURNAL, iov, sizeof(iov) / sizeof(iov[0]), 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
  * The protocols of systemd that daemons speak: sd_notify(3), and the journal's own. Both are single
- * datagrams to a socket, and nothing here waits. libsystemd would do the same, but it and the
+ * datagrams to a socket, and nothing but systemd_ready() waits. libsystemd would do the same, but it and the
  * libraries that only it needs take 0.7 MiB of each manager.
  */
 #ifndef UTIL_SYSTEMD_H
@@ -9,8 +9,19 @@
 
 #include <stdint.h>
 
-/** systemd_notify() - tell systemd about this process, as by sd_notify(3), if it wants to know */
+/**
+ * systemd_notify() - tell systemd about this process, as by sd_notify(3), if it wants to know and
+ * its queue is not full
+ */
 void systemd_notify(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * systemd_ready() - tell systemd that this process has started
+ *
+ * Waits some seconds if systemd's queue is full: systemd ends a service of which it does not learn
+ * that it has started.
+ */
+void systemd_ready(void);
 
 /** systemd_watchdog() - Return: the time in us after which systemd takes this process for hung, or 0 */
 uint64_t systemd_watchdog(void);

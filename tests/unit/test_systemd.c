@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -17,9 +18,10 @@
 
 #include "lib/util/systemd.h"
 
-/** sent - the last datagram, and where to */
+/** sent - the last datagram, where to, and for how many seconds it waits for room */
 static struct {
 	unsigned int count;
+	time_t waits;
 	struct sockaddr_un to;
 	socklen_t to_len;
 	char text[2048];
@@ -30,12 +32,17 @@ static struct {
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
+	struct timeval wait;
 	int type;
 	socklen_t n = sizeof(type);
 
 	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n), 0);
 	assert_int_equal(type, SOCK_DGRAM);
 	assert_true(flags & MSG_NOSIGNAL);
+	n = sizeof(wait);
+	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, &n), 0);
+	assert_true(!(flags & MSG_DONTWAIT) == (wait.tv_sec > 0));
+	sent.waits = wait.tv_sec;
 	sent.count++;
 	memcpy(&sent.to, msg->msg_name, msg->msg_namelen);
 	sent.to_len = msg->msg_namelen;
@@ -86,6 +93,20 @@ static void abstract(void **state)
 	assert_sent("READY=1", 7);
 	assert_int_equal(sent.to_len, offsetof(struct sockaddr_un, sun_path) + 7);
 	assert_memory_equal(sent.to.sun_path, "\0notify", 7);
+}
+
+/* systemd ends a service that does not report its start, so this message waits for room. */
+static void ready(void **state)
+{
+	(void)state;
+	systemd_ready();
+	assert_int_equal(sent.count, 0);
+	setenv("NOTIFY_SOCKET", "/n", 1);
+	systemd_ready();
+	assert_sent("READY=1", 7);
+	assert_int_equal(sent.waits, 5);
+	systemd_notify("STATUS=running");
+	assert_int_equal(sent.waits, 0);
 }
 
 /* The longest address that fits, and one that is longer; names that are none. */
@@ -168,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(notifies, forget),
+		cmocka_unit_test_setup(ready, forget),
 		cmocka_unit_test_setup(abstract, forget),
 		cmocka_unit_test_setup(addresses, forget),
 		cmocka_unit_test_setup(long_status, forget),

@@ -154,7 +154,7 @@ static void now_ready(const struct program *p, int pipefd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	systemd_notify("READY=1");
+	systemd_ready();
 	if (pipefd < 0)
 		return;
 	if (null >= 0) {
