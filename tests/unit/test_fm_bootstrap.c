@@ -472,7 +472,13 @@ static void test_another_sender(void **state)
 	assert_string_equal(fm_problem(s.fm, 0)->text, text);
 	stage_run(&s, 3000);
 	assert_int_equal(stage_count(&s, "30.9.9.9:9"), 0);
-	/* The right sender ends the problem; so does the end of the link. */
+	/* The right sender ends the problem; so do the end of the link, and time if both are silent. */
+	stage_run(&s, 30000);
+	assert_string_equal(fm_problem(s.fm, 0)->text, text);
+	stage_run(&s, 30200);
+	assert_null(fm_problem(s.fm, 0));
+	stage_hear_other(&s, 1, &i);
+	assert_non_null(fm_problem(s.fm, 0));
 	i = stage_neighbour(&s, 1);
 	i.heard = true;
 	stage_hear_other(&s, 1, &i);

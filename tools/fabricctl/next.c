@@ -26,6 +26,8 @@ struct step {
 
 static const struct step steps[] = {
 	{ "wiring", NULL, "cabling", "names the ends to move" },
+	{ "wave", "names as its sender", "events --kind wave",
+	  "shows how often; restart the manager of the node at the other end; if it goes on, do not trust that host" },
 	{ "wave", NULL, "cabling", "names the ends to move" },
 	{ "flap", NULL, "outages",
 	  "shows each loss of the cable and its reason; reseat or replace it, then 'fabricctl include'" },

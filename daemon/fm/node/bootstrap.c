@@ -48,7 +48,8 @@
 #define WIRE_PARKS_ADAPTIVE 5	/* from this wire version on, a router parks an adaptive packet
 				 * whose escape is dead */
 
-#define DOUBT (30000 * MS)	/* how long the problem lasts that a call has an incredible epoch */
+#define DOUBT (30000 * MS)	/* how long the problem lasts that a call has an incredible epoch, or
+				 * an Init another sender */
 #define LONELY (30000 * MS)	/* after so long without a root, the node reports a problem */
 
 /*
@@ -284,7 +285,8 @@ static void report_version(struct fm *fm, unsigned int port, unsigned int versio
  * Return: true if the Init names as its sender the NIC and the port that the NICs themselves found
  * at the other end of the cable. If not, its sender lies, or it was recorded at another cable: it
  * is reported, and must have no effect, because it speaks for a node which is elsewhere, perhaps for
- * the root. The cable is used on, since the NICs agree about it.
+ * the root. The cable is used on, since the NICs agree about it. If both ends are silent, no right
+ * Init ends the problem, so that has a time limit.
  */
 static bool check_sender(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
@@ -303,6 +305,7 @@ static bool check_sender(struct fm *fm, unsigned int port, const struct fm_init 
 		       fm_port_text(fm, port, at), fm_port_text(fm, init->port, said),
 		       fm_table_who(fm, init->guid, speaker), fm_port_text(fm, r->peer_port, is),
 		       fm_table_who(fm, r->peer_guid, peer));
+	fm_problem_limit(fm, "wave", 1000 + port, fm->now + DOUBT);
 	return false;
 }
 
