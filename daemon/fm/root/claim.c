@@ -692,7 +692,7 @@ void fm_claim_due(struct fm *fm)
 		a->most = a->here;
 		a->grew = fm->now;
 	}
-	if (has_no_success(fm))
+	if (has_no_success(fm) && !are_enough(fm))
 		fm_candidate_vain(fm, a->here, a->need);
 	if (fm->root->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && are_enough(fm))
 		begin_claim(fm);
