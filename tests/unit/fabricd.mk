@@ -17,6 +17,7 @@ test_auth_faults-extra := tests/unit/calls.o tests/unit/memory.o
 test_auth_faults-wrap := $(calls-wrap) gcry_check_version gcry_mac_open gcry_mac_setkey \
 	gcry_mac_write gcry_mac_read gcry_mac_close open
 test_svc_faults-wrap := $(calls-wrap)
+test_log-wrap := sendmsg
 tests += $(addprefix tests/unit/,$(fabricd-tests))
 
 define fabricd-test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The log: which lines are written at which level, how often, and while its reader is blocked. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -97,6 +100,38 @@ static void one_line_per_interval_is_written(void **state)
 	assert_false(log_allowed(&l, 34, &skipped));
 	assert_true(log_allowed(&l, 1000, &skipped));
 	assert_int_equal(skipped, 1);
+}
+
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	(void)fd;
+	(void)msg;
+	(void)flags;
+	errno = EAGAIN;
+	return -1;
+}
+
+/* Lines for which the journal's socket has no room go to its stream, with their priority. */
+static void journal_is_busy(void **state)
+{
+	char stream[64], *text;
+	struct stat st;
+
+	(void)state;
+	listen_to_log();
+	assert_int_equal(fstat(2, &st), 0);
+	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev,
+		 (unsigned long long)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	log_open(NULL);
+	log_line(FM_ERROR, "test", "told");
+	text = heard();
+	unsetenv("JOURNAL_STREAM");
+	log_open(NULL);
+	stop_listening();
+	assert_string_equal(text, "<3>fabricd: error: test: told\n");
+	free(text);
 }
 
 static void say(unsigned int n)
@@ -222,6 +257,7 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(levels),
 		cmocka_unit_test(one_line_per_interval_is_written),
+		cmocka_unit_test(journal_is_busy),
 		cmocka_unit_test(nobody_reads),
 		cmocka_unit_test(kept_exactly),
 		cmocka_unit_test(long_line),
