@@ -549,9 +549,41 @@ static void a_lost_root_and_one_of_an_epoch_before(void **state)
 	stage_end(&s);
 }
 
+/* Neighbours say that the root leads, but the service network does not lead there. */
+static void a_root_that_is_away(void **state)
+{
+	static const char text[] = "says that root 'n0' (0,0) leads, but this node does not reach it at 30.0.0.0:1";
+	double lost;
+	struct fm_init i;
+
+	(void)state;
+	in_force();
+	stage_down(&s, 1);
+	lost = (double)(s.now / MS);
+	i = stage_neighbour(&s, 2);
+	stage_run(&s, lost + 900);
+	stage_hear(&s, 2, &i);
+	assert_false(has_problem("check the service network"));
+	stage_run(&s, lost + 1100);
+	stage_hear(&s, 2, &i);
+	assert_true(has_problem(text));
+	/* It ends when the root leads this node again, or some time after the last such Init. */
+	stage_run(&s, lost + 31000);
+	assert_true(has_problem(text));
+	stage_run(&s, lost + 31200);
+	assert_false(has_problem(text));
+	stage_hear(&s, 2, &i);
+	assert_true(has_problem(text));
+	stage_up(&s, s.next_conn - 1);
+	stage_welcome(&s, s.next_conn - 1, TERM, "");
+	assert_false(has_problem(text));
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
+		cmocka_unit_test(a_root_that_is_away),
 		cmocka_unit_test(an_asker_that_gave_up),
 		cmocka_unit_test(without_a_root),
 		cmocka_unit_test(an_asker_in_vain),

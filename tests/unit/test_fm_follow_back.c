@@ -60,6 +60,29 @@ void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt
 	(void)fmt;
 }
 
+void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fmt, ...)
+{
+	(void)f;
+	(void)kind;
+	(void)key;
+	(void)fmt;
+}
+
+void fm_problem_limit(struct fm *f, const char *kind, uint64_t key, uint64_t until)
+{
+	(void)f;
+	(void)kind;
+	(void)key;
+	(void)until;
+}
+
+void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
+{
+	(void)f;
+	(void)kind;
+	(void)key;
+}
+
 void fm_ports_spread(struct fm *f)
 {
 	(void)f;

@@ -50,6 +50,8 @@ static const struct step steps[] = {
 	{ "history", "is not used", "events --kind history",
 	  "shows when; move that file to its own node, or delete it, and restart the manager" },
 	{ "history", NULL, "root", "shows the disks of the candidates (DISK); make room on the full one" },
+	{ "root", "does not reach it", "root",
+	  "shows its address; repair the service network between that and this node" },
 	{ "root", NULL, "root", WHO_LEADS },
 	{ "config", NULL, "events --kind config",
 	  "shows node and line; correct the file there, and 'systemctl reload fabricd'" },

@@ -80,6 +80,11 @@
 #define SHUN 10		/* in units of fm_config.resend: how long a node is shunned, beside twice
 			 * the time until this node's own turn */
 
+#define AWAY 10		/* in units of fm_config.resend: after so long without the root that leads a
+			 * neighbour, this is a problem */
+#define AWAY_LASTS (30 * SEC)	/* how long the problem lasts after the last such Init */
+#define AWAY_KEY 3002
+
 #define GAP_MIN (1 * SEC)	/* shortest time between two log lines about changes of the root */
 #define GAP_MAX (600 * SEC)
 
@@ -208,6 +213,23 @@ static void take_address(struct fm *fm, const struct fm_init *init)
 	fm_ports_spread(fm);
 }
 
+/*
+ * Called if a neighbour says that the followed root leads. If this node does not reach it for AWAY,
+ * the root is not lost, as its state here is called, but the service network leads elsewhere.
+ */
+static void report_away(struct fm *fm, const struct fm_init *init)
+{
+	char root[FM_WHO_MAX], from[FM_WHO_MAX];
+
+	if (!fm->root_lost || fm->now < fm->cut_off + AWAY * fm->cfg.resend)
+		return;
+	fm_problem_set(fm, "root", AWAY_KEY, "neighbour %s says that root %s leads, but this node does "
+		       "not reach it at %s: check the service network",
+		       fm_table_who(fm, init->guid, from), fm_table_who(fm, init->root_guid, root),
+		       init->root_address);
+	fm_problem_limit(fm, "root", AWAY_KEY, fm->now + AWAY_LASTS);
+}
+
 /* Return: true if the followed root started again with another number of dimensions. */
 static bool has_other_dimensions(const struct fm *fm, const struct fm_init *init)
 {
@@ -246,6 +268,7 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 		return true;
 	if (init->guid == init->root_guid && has_moved(fm, init))
 		take_address(fm, init);
+	report_away(fm, init);
 	if (fm->root_lost)
 		fm_uplink_hurry(fm);
 	return false;
@@ -397,6 +420,7 @@ void fm_follow_led(struct fm *fm, uint64_t epoch)
 		fm_ports_spread(fm);
 	if (fm->led.epoch != epoch || fm->led.guid != fm->root_guid)
 		fm->led.since = fm->now;
+	fm_problem_clear(fm, "root", AWAY_KEY);
 	fm->root_epoch = fm->led.epoch = epoch;
 	fm->led.guid = fm->root_guid;
 	strcpy(fm->led.address, fm->root_address);
