@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """odd_manager.py SOCKET: a control socket that answers large, or a byte each second.
 
-nodes: 4 MB; links: 14 MB; rows: bytes without end, one a second; events: one event, then nothing;
-anything else: an empty answer at once.
+nodes: 4 MB; links: 14 MB; rows: bytes without end, one a second; park: an empty answer after
+half a second; events: one event, then nothing; anything else: an empty answer at once.
 """
 import json
 import os
@@ -33,6 +33,8 @@ def talk(connection):
             elif request["cmd"] == "events":
                 connection.sendall((json.dumps({"ok": True, "data": [EVENT], "more": True}) + "\n").encode())
             else:
+                if request["cmd"] == "park":
+                    time.sleep(0.5)
                 connection.sendall({"nodes": LARGE, "links": HUGE}.get(request["cmd"], b'{"ok":true,"data":{}}\n'))
     except (BrokenPipeError, ConnectionResetError):
         pass

@@ -86,6 +86,12 @@ trickle() {
 	((!rc)) && gives 200 /api/status
 }
 
+# A client whose questions would keep the manager busy for longer than any may take
+questions() {
+	serve && crowd 200 '/api/park?node={}' 10.9.0.4 && gives 200 /api/status --interface 10.9.0.9 -m 5 &&
+		gives 200 '/api/park?node=150' --interface 10.9.0.9 -m 5 && kill "$last"
+}
+
 users_file() {
 	python3 -W ignore -c 'import crypt; print("admin:change:" + crypt.crypt("secret", "$6$rounds=3000000$abcdefgh"))' >"$tmp/users" &&
 		printf '%s\n' "scraper:read:sha256:$(printf %s token | sha256sum | cut -d' ' -f1)" "quick:change:$(openssl passwd -6 secret)" >>"$tmp/users"
@@ -187,6 +193,7 @@ check "a network, and a manager" up
 check "a client that takes all connections" greedy
 check "clients that do not read" unread
 check "a manager that never ends" trickle
+check "a client that asks much" questions
 check "passwords whose hashes take seconds" guesses
 check "many passwords of one client" tries
 check "refusals and wrong passwords are logged" logged

@@ -2,7 +2,8 @@
 /*
  * A manager serves 48 clients without privileges (fabricd-control(7)), and answers one request of
  * a connection after the other. So there are four connections, and calls wait for one that is
- * free. A call is a request with all that wait for its answer.
+ * free. A call is a request with all that wait for its answer. Of those that wait, the first of the
+ * client that has fewest under way comes next, so that one who asks much does not hold up others.
  *
  * An answer that is younger than KEEP_MS is given to further askers, so a hundred browsers that
  * look at the same page cost the manager one question. A change drops these answers.
@@ -29,6 +30,7 @@
 
 #define LINES		4
 #define CALLS_MAX	256		/* that wait or are under way */
+#define CALLS_OF_ONE	(CALLS_MAX / 2)	/* that wait, of a client */
 #define REPLY_MAX	(16u << 20)	/* as in fabricd-control(7) */
 #define ANSWER_S	12		/* the manager itself answers within 9 s */
 #define KEEP_MS		250
@@ -46,6 +48,7 @@ struct asker {
 /**
  * struct call - a request
  * @askers: those that wait for its answer; none: it has been answered, and is kept
+ * @from: the client; of several the one that has fewest calls waiting
  * @body: its answer, if it is kept
  * @at: when it was asked, or answered
  */
@@ -53,6 +56,7 @@ struct call {
 	TAILQ_ENTRY(call) entry;
 	char *request;
 	bool change;
+	struct source from;
 	struct asker *askers;
 	struct body *body;
 	double at;
@@ -252,12 +256,50 @@ static void start_call(struct line *l, struct call *call)
 	bufferevent_write(l->bev, "\n", 1);
 }
 
+static unsigned int count_under_way(const struct control *c, const struct source *from)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < LINES; i++)
+		n += c->line[i].call && source_is_same(&c->line[i].call->from, from);
+	return n;
+}
+
+static unsigned int count_waiting(const struct control *c, const struct source *from)
+{
+	const struct call *call;
+	unsigned int n = 0;
+
+	TAILQ_FOREACH(call, &c->waiting, entry)
+		n += source_is_same(&call->from, from);
+	return n;
+}
+
+/* Return: the call that comes next; NULL if none waits. */
+static struct call *choose_next(const struct control *c)
+{
+	unsigned int least = LINES + 1;
+	struct call *call, *next = NULL;
+
+	TAILQ_FOREACH(call, &c->waiting, entry) {
+		unsigned int n = count_under_way(c, &call->from);
+
+		if (n < least) {
+			next = call;
+			least = n;
+		}
+		if (!n)
+			break;
+	}
+	return next;
+}
+
 static void start_waiting(struct control *c)
 {
 	struct call *call;
 
 	for (unsigned int i = 0; i < LINES; i++)
-		while (!c->line[i].call && (call = TAILQ_FIRST(&c->waiting)) != NULL) {
+		while (!c->line[i].call && (call = choose_next(c)) != NULL) {
 			TAILQ_REMOVE(&c->waiting, call, entry);
 			start_call(&c->line[i], call);
 		}
@@ -282,6 +324,13 @@ static struct call *find_call(struct control *c, const char *request)
 	return NULL;
 }
 
+/* A client that asks the same as one that asks much does not wait behind all of that. */
+static void share_call(struct control *c, struct call *call, const struct source *from)
+{
+	if (count_waiting(c, from) < count_waiting(c, &call->from))
+		call->from = *from;
+}
+
 static bool add_asker(struct call *call, control_done *done, void *arg)
 {
 	struct asker *a = malloc(sizeof(*a));
@@ -293,7 +342,7 @@ static bool add_asker(struct call *call, control_done *done, void *arg)
 	return true;
 }
 
-static struct call *new_call(const char *request, bool change)
+static struct call *new_call(const char *request, bool change, const struct source *from)
 {
 	struct call *call = calloc(1, sizeof(*call));
 
@@ -301,6 +350,7 @@ static struct call *new_call(const char *request, bool change)
 		return NULL;
 	call->request = strdup(request);
 	call->change = change;
+	call->from = *from;
 	call->at = seconds_now();
 	if (call->request)
 		return call;
@@ -308,8 +358,8 @@ static struct call *new_call(const char *request, bool change)
 	return NULL;
 }
 
-void control_ask(struct control *c, const char *request, bool change, control_done *done,
-		 void *arg)
+void control_ask(struct control *c, const char *request, bool change, const struct source *from,
+		 control_done *done, void *arg)
 {
 	static const struct timeval tick = { TICK_S, 0 };
 	struct call *call;
@@ -320,13 +370,15 @@ void control_ask(struct control *c, const char *request, bool change, control_do
 		done(arg, call->body, NULL);
 		return;
 	}
-	if (call && add_asker(call, done, arg))
+	if (call && add_asker(call, done, arg)) {
+		share_call(c, call, from);
 		return;
+	}
 	if (body_total() > UNREAD_MAX) {
 		done(arg, NULL, "unread");
 		return;
 	}
-	call = c->n < CALLS_MAX ? new_call(request, change) : NULL;
+	call = c->n < CALLS_MAX && count_waiting(c, from) < CALLS_OF_ONE ? new_call(request, change, from) : NULL;
 	if (!call || !add_asker(call, done, arg)) {
 		if (call)
 			free_call(call);

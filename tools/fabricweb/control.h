@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "source.h"
+
 struct body;
 struct control;
 struct event_base;
@@ -31,9 +33,10 @@ void control_free(struct control *c);
 /**
  * control_ask() - send a request of one line
  * @change: send it by itself, and only once
+ * @from: the questions of different clients take turns
  * @done may be called before this function returns.
  */
-void control_ask(struct control *c, const char *request, bool change, control_done *done,
-		 void *arg);
+void control_ask(struct control *c, const char *request, bool change, const struct source *from,
+		 control_done *done, void *arg);
 
 #endif /* FABRICWEB_CONTROL_H */

@@ -328,7 +328,7 @@ static void carry_out(struct visit *v)
 	case WEB_METRICS:
 	case WEB_FAMILIES:
 	case WEB_ASK:
-		control_ask(v->site->control, plan->ask, plan->change, answer_visit, v);
+		control_ask(v->site->control, plan->ask, plan->change, &v->source, answer_visit, v);
 		return;
 	}
 	free_visit(v);
