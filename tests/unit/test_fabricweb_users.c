@@ -65,8 +65,10 @@ static void files(void **state)
 	/* A comment is one as a whole, however long it is. */
 	snprintf(line, sizeof(line), "#%0510da:change:" TOKEN "\n", 0);
 	refused(line, "line 1: the line is longer");
+	/* A user who is taken out must not stay as another line. */
+	refused("a:read:" TOKEN "\nb:read:" TOKEN "\na:change:" HASH "\n", "line 3: there is a user of that name");
 	for (int i = 0; i < 257; i++)
-		strcat(many, "a:read:" TOKEN "\n");
+		sprintf(many + strlen(many), "u%d:read:" TOKEN "\n", i);
 	refused(many, "line 257: there are more than 256");
 	assert_null(users_load("/nonexistent", why, sizeof(why)));
 	assert_non_null(strstr(why, "No such file"));

@@ -71,6 +71,14 @@ static const char *parse_user(char *line, struct user *user)
 	return NULL;
 }
 
+static struct user *find_by_name(struct users *u, const char *name)
+{
+	for (unsigned int i = 0; i < u->n; i++)
+		if (!strcmp(u->user[i].name, name))
+			return &u->user[i];
+	return NULL;
+}
+
 static bool read_users(FILE *f, struct users *u, const char *path, char *why, size_t size)
 {
 	char line[512];
@@ -84,6 +92,8 @@ static bool read_users(FILE *f, struct users *u, const char *path, char *why, si
 			continue;
 		wrong = !whole ? "the line is longer than 510 bytes" : u->n == USERS_MAX ? "there are more than 256 users" :
 			parse_user(line, &u->user[u->n]);
+		if (!wrong && find_by_name(u, u->user[u->n].name))
+			wrong = "there is a user of that name already";
 		if (wrong) {
 			snprintf(why, size, "%s, line %u: %s", path, n, wrong);
 			return false;
@@ -137,14 +147,6 @@ static enum users_role give_role(const struct user *user, char *name)
 {
 	strcpy(name, user ? user->name : "");
 	return user ? user->role : USERS_NOBODY;
-}
-
-static struct user *find_by_name(struct users *u, const char *name)
-{
-	for (unsigned int i = 0; i < u->n; i++)
-		if (!strcmp(u->user[i].name, name))
-			return &u->user[i];
-	return NULL;
 }
 
 static enum users_role check_token(const struct users *u, const char *token, char *name)
