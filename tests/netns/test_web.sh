@@ -227,6 +227,7 @@ odd_clients() {
 	local odd
 	for odd in 'HEAD / HTTP/1.1\r\nContent-Length: 4' 'HEAD / HTTP/1.1\r\nTransfer-Encoding: chunked' \
 		'POST / HTTP/1.1\r\nContent-Length: 0\r\nContent-Length: 4' 'POST / HTTP/1.1\r\nContent-Length : 4' \
+		'POST / HTTP/1.1\r\nContent-Length\v: 4' 'POST / HTTP/1.1\r\nTransfer-Encoding\v: chunked' \
 		'POST / HTTP/1.1\r\nContent-Length: +4' 'POST / HTTP/1.1\r\nTransfer-Encoding: x'; do
 		[[ $(printf '%b\r\n\r\nGET / HTTP/1.1\r\n\r\n' "$odd" | "$clients" "$port" raw) == 'HTTP/1.1 400 Bad Request' ]] || { say "$odd"; return 1; }
 	done

@@ -75,11 +75,19 @@ enum web_method http_method(struct evhttp_request *rq)
 	}
 }
 
+static bool is_header_name(const char *name)
+{
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~";
+
+	return *name && !name[strspn(name, allowed)];
+}
+
 /*
  * evhttp takes what follows a HEAD for the next request, even if its headers tell of a body; of two
- * Content-Length it takes the first one, a sign before it is fine, and with a blank before the colon
- * it is none; and a Transfer-Encoding that it does not know has no body. A proxy may read these
- * otherwise, and then one of its clients writes the beginning of another one's request.
+ * Content-Length it takes the first one, a sign before it is fine, and with a blank or a control
+ * character before the colon it is none; and a Transfer-Encoding that it does not know has no body.
+ * A proxy may read these otherwise, and then one of its clients writes the beginning of another
+ * one's request.
  */
 bool http_has_clear_end(struct evhttp_request *rq)
 {
@@ -88,7 +96,7 @@ bool http_has_clear_end(struct evhttp_request *rq)
 	struct evkeyval *h;
 
 	TAILQ_FOREACH(h, evhttp_request_get_input_headers(rq), next) {
-		if (h->key[strcspn(h->key, " \t")] ||
+		if (!is_header_name(h->key) ||
 		    (!evutil_ascii_strcasecmp(h->key, "Transfer-Encoding") &&
 		     (is_head || evutil_ascii_strcasecmp(h->value, "chunked"))))
 			return false;
