@@ -68,10 +68,13 @@ function poll() {
 
 const QUIET = new Set(['log', 'config']);	// kinds after which nothing else can have changed
 const seen = new Set();
+const AGAIN_MS = 5000;
+let last = '';	// the event that came last
 
 function follow() {
-	const source = new EventSource('events');
+	const source = new EventSource(last ? `events?after=${last}` : 'events');
 	source.addEventListener('message', (message) => {
+		last = message.lastEventId;
 		if (seen.has(message.lastEventId))
 			return;
 		seen.add(message.lastEventId);
@@ -91,7 +94,12 @@ function follow() {
 		if (reachable)
 			later();
 	});
-	source.addEventListener('error', () => showReach('no connection to fabricweb'));
+	source.addEventListener('error', () => {
+		showReach('no connection to fabricweb');
+		// A browser asks again by itself, but not after a refusal, as of too many clients or passwords.
+		if (source.readyState === EventSource.CLOSED)
+			setTimeout(follow, AGAIN_MS);
+	});
 	source.addEventListener('hello', () => later());
 }
 
