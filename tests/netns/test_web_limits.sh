@@ -149,6 +149,23 @@ who_am_i() {
 	serve && gives 200 /api/user && [[ $(jq -c . "$tmp/answer") == '{"user":null,"changes":false}' ]]
 }
 
+# A right password is not called wrong because the program ends, or the file is read again, meanwhile.
+while_hashing() {
+	local p
+	users_file && serve --users "$tmp/users" || return 1
+	get /api/user -u admin:secret >/dev/null & p=$!
+	until_true 10 hashes && sed -i 's/^admin:change/admin:read/; s/abcdefgh/abcdefgi/' "$tmp/users" && kill -HUP "$web" && wait "$p"
+	grep -q "password of 'admin' from 127.0.0.1 was right until" "$tmp/log" && ! grep wrong "$tmp/log" || return 1
+	users_file && serve --users "$tmp/users" || return 1
+	get /api/user -u admin:secret >/dev/null 2>&1 & p=$!
+	until_true 10 hashes && kill "$web" && wait "$web"
+	wait "$p"
+	web=
+	! grep wrong "$tmp/log"
+}
+# More than 0.1 s of the processor, which nothing else takes
+hashes() { (($(cut -d" " -f14 "/proc/$web/stat") > 10)); }
+
 # Streams of a user who is taken out of the file, or may no longer do the same, end; others do not.
 users_change() {
 	local gone stays
@@ -198,6 +215,7 @@ check "passwords whose hashes take seconds" guesses
 check "many passwords of one client" tries
 check "refusals and wrong passwords are logged" logged
 check "what a user may do" who_am_i
+check "the users change, or the program ends, during a hash" while_hashing
 check "a user who is taken out" users_change
 check "a site that pretends to be this one" rebinding
 check "options" options

@@ -203,11 +203,11 @@ void server_reload(struct server *s)
 
 void server_free(struct server *s)
 {
+	s->site.ends = true;
 	if (s->site.hasher)
 		hasher_free(s->site.hasher);
 	if (s->site.control)
 		control_free(s->site.control);
-	s->site.ends = true;
 	if (s->http)
 		evhttp_free(s->http);
 	if (s->site.feed)

@@ -367,7 +367,9 @@ static void on_hashed(void *arg, const struct users_try *try, bool right)
 
 	if (right)
 		role = users_accept(v->site->users, try, v->name);
-	if (role == USERS_NOBODY)
+	if (right && role == USERS_NOBODY)
+		log_line("the password of '%s' from %s was right until the users were read again", try->name, v->from);
+	else if (!right && !v->site->ends)	/* at the end nothing was compared */
 		log_line("wrong password for %s%s%s from %s", *try->name ? "'" : "an unknown user", try->name,
 			 *try->name ? "'" : "", v->from);
 	let_in(v, role);
