@@ -115,6 +115,17 @@ guesses() {
 }
 other_clients_wait() { (($(ss -Htn state established "dport = $port" | wc -l) >= 4)); }
 
+# The requests of a page, before its password was right once
+same_password() {
+	local i p=()
+	users_file && serve --users "$tmp/users" || return 1
+	for i in {1..8}; do
+		curl -sS -m 60 -o /dev/null -w '%{http_code}\n' -u admin:secret "http://127.0.0.1:$port/" >"$tmp/same.$i" & p+=($!)
+	done
+	wait "${p[@]}"
+	[[ $(sort -u "$tmp"/same.*) == 200 ]] || { say "$(cat "$tmp"/same.*)"; return 1; }
+}
+
 tries() {
 	local i codes=''
 	printf '%s\n' "quick:change:$(openssl passwd -6 secret)" >"$tmp/users"
@@ -212,6 +223,7 @@ check "clients that do not read" unread
 check "a manager that never ends" trickle
 check "a client that asks much" questions
 check "passwords whose hashes take seconds" guesses
+check "a right password that comes eight times at once" same_password
 check "many passwords of one client" tries
 check "refusals and wrong passwords are logged" logged
 check "what a user may do" who_am_i

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/queue.h>
 #include <unistd.h>
@@ -19,13 +20,14 @@
 #define JOBS_MAX	32
 #define JOBS_OF_ONE	4	/* of a client */
 
+/** struct job - a password; @shared: another job that came before it has the same one */
 struct job {
 	TAILQ_ENTRY(job) entry;
 	struct users_try try;
 	struct source from;
 	hasher_done *done;
 	void *arg;
-	bool right;
+	bool right, shared;
 };
 
 TAILQ_HEAD(jobs, job);
@@ -64,6 +66,26 @@ static struct job *take_next_job(struct hasher *h)
 	return j;
 }
 
+static bool is_same_try(const struct users_try *a, const struct users_try *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->hash, b->hash) && !strcmp(a->password, b->password);
+}
+
+/* What was just found out holds for all that wait with the same password: those of a page, say. */
+static void finish_same(struct hasher *h, const struct job *done)
+{
+	struct job *j = TAILQ_FIRST(&h->waiting), *next;
+
+	for (; j; j = next) {
+		next = TAILQ_NEXT(j, entry);
+		if (!is_same_try(&j->try, &done->try))
+			continue;
+		j->right = done->right;
+		TAILQ_REMOVE(&h->waiting, j, entry);
+		TAILQ_INSERT_TAIL(&h->compared, j, entry);
+	}
+}
+
 static void *hash_passwords(void *arg)
 {
 	struct crypt_data *data = calloc(1, sizeof(*data));
@@ -84,6 +106,7 @@ static void *hash_passwords(void *arg)
 		pthread_mutex_lock(&h->mutex);
 		h->now = NULL;
 		TAILQ_INSERT_TAIL(&h->compared, j, entry);
+		finish_same(h, j);
 		if (write(h->fd, &one, sizeof(one)) < 0)
 			break;
 	}
@@ -118,6 +141,19 @@ static void on_compared(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
+/* Return: true if a password is about to be hashed anyway. */
+static bool is_expected(const struct hasher *h, const struct users_try *try)
+{
+	const struct job *j;
+
+	if (h->now && is_same_try(&h->now->try, try))
+		return true;
+	TAILQ_FOREACH(j, &h->waiting, entry)
+		if (is_same_try(&j->try, try))
+			return true;
+	return false;
+}
+
 /* Return: true if one more password of a client may wait. */
 static bool has_room_for(const struct hasher *h, const struct source *from)
 {
@@ -125,6 +161,8 @@ static bool has_room_for(const struct hasher *h, const struct source *from)
 	const struct job *j;
 
 	TAILQ_FOREACH(j, &h->waiting, entry) {
+		if (j->shared)
+			continue;
 		all++;
 		of_one += source_is_same(&j->from, from);
 	}
@@ -142,7 +180,8 @@ bool hasher_add(struct hasher *h, const struct users_try *try, const struct sour
 		return false;
 	*j = (struct job){ .try = *try, .from = *from, .done = done, .arg = arg };
 	pthread_mutex_lock(&h->mutex);
-	room = has_room_for(h, from);
+	j->shared = is_expected(h, try);
+	room = j->shared || has_room_for(h, from);
 	if (room) {
 		TAILQ_INSERT_TAIL(&h->waiting, j, entry);
 		pthread_cond_signal(&h->more);
