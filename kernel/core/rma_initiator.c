@@ -297,6 +297,7 @@ static void take_result(struct tn_rma_initiator *i, u32 src, const struct tn_rma
 			const u8 *data, u32 bytes)
 {
 	struct tn_rma_end end = { .value = r->value };
+	bool has_data = r->op == TN_RMA_DATA, wants;
 	const struct tn_rma_open *op;
 
 	if (!is_slot_open(i, src, r->slot, r->number)) {
@@ -304,7 +305,8 @@ static void take_result(struct tn_rma_initiator *i, u32 src, const struct tn_rma
 		return;
 	}
 	op = &i->slot[r->slot];
-	if ((r->op == TN_RMA_DATA) != (op->op == TN_RMA_GET) || bytes != op->bytes) {
+	wants = op->op == TN_RMA_GET;
+	if (has_data != wants || bytes != op->bytes) {
 		i->count.forged++;
 		return;
 	}
