@@ -71,7 +71,7 @@ static bool is_same_try(const struct users_try *a, const struct users_try *b)
 	return !strcmp(a->name, b->name) && !strcmp(a->hash, b->hash) && !strcmp(a->password, b->password);
 }
 
-/* Gives the result of @done to all requests that wait with the same password, as those of a page do. */
+/* Gives the result of @done to all requests that wait with the same password, as of one page. */
 static void finish_same(struct hasher *h, const struct job *done)
 {
 	struct job *j = TAILQ_FIRST(&h->waiting), *next;
