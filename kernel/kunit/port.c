@@ -305,7 +305,12 @@ static u64 frames(struct torus_soft *s)
 	return n;
 }
 
-/* A frame arrives at @lower. Return: true if it was left to the host, whole, and not to the NIC. */
+static u8 sender[ETH_ALEN];
+
+/*
+ * A frame of @sender arrives at @lower. Return: true if it was left to the host, whole, and not to
+ * the NIC.
+ */
 static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lower, u16 proto,
 		 u8 pkt_type, bool tagged)
 {
@@ -322,6 +327,7 @@ static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lo
 	skb->pkt_type = pkt_type;
 	skb_push(skb, ETH_HLEN);
 	skb_reset_mac_header(skb);
+	ether_addr_copy(eth_hdr(skb)->h_source, sender);
 	skb_pull(skb, ETH_HLEN);
 	skb_reset_network_header(skb);
 	if (tagged)
@@ -342,7 +348,7 @@ static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lo
 	return left_alone;
 }
 
-/* Frames of other types, and VLAN frames, are left to the host. */
+/* Frames of other types, VLAN frames, and frames from no station are left to the host. */
 static void test_left_alone(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
@@ -354,6 +360,7 @@ static void test_left_alone(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
 	dev_add_pack(&host);
 	dev_add_pack(&next);
+	eth_random_addr(sender);
 	KUNIT_EXPECT_FALSE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_HOST, false));
 	KUNIT_EXPECT_FALSE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_BROADCAST, false));
 	KUNIT_EXPECT_FALSE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_MULTICAST, false));
@@ -361,6 +368,10 @@ static void test_left_alone(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_OTHERHOST, false));
 	KUNIT_EXPECT_TRUE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_LOOPBACK, false));
 	KUNIT_EXPECT_TRUE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_HOST, true));
+	eth_zero_addr(sender);
+	KUNIT_EXPECT_TRUE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_HOST, false));
+	eth_broadcast_addr(sender);
+	KUNIT_EXPECT_TRUE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_HOST, false));
 	dev_remove_pack(&next);
 	dev_remove_pack(&host);
 }
@@ -473,8 +484,10 @@ static struct sk_buff *new_frame(unsigned int packets)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .len = TN_PAYLOAD_MAX / TN_FLIT };
 	unsigned int bytes = tn_hdr_flits(&h) * TN_FLIT;
-	struct sk_buff *skb = alloc_skb(packets * bytes + 64, GFP_ATOMIC);
+	struct sk_buff *skb = alloc_skb(TN_FLIT + packets * bytes + 64, GFP_ATOMIC);
 
+	if (skb)	/* room for the Ethernet header */
+		skb_reserve(skb, TN_FLIT);
 	for (unsigned int i = 0; skb && i < packets; i++)
 		tn_hdr_put(skb_put_zero(skb, bytes), &h);
 	if (skb && !packets)
@@ -503,7 +516,10 @@ static void expect_full(struct kunit *test, unsigned int packets, unsigned int b
 		skb->dev = lower;
 		skb->protocol = htons(TN_ETHERTYPE);
 		wait = min(wait, DIV_ROUND_UP(bytes, skb->truesize));
+		skb_push(skb, ETH_HLEN);
 		skb_reset_mac_header(skb);
+		eth_random_addr(eth_hdr(skb)->h_source);
+		skb_pull(skb, ETH_HLEN);
 		netif_receive_skb(skb);
 	}
 	n = skb_queue_len(&s->port[0].rx);
