@@ -3,7 +3,7 @@
  * Any bytes as a request of HTTP to fabricweb, and as a reply of the manager. The first byte is the
  * method; then come, each on a line, the path, Accept, Content-Type, Origin, Last-Event-ID and
  * Authorization; the rest is the body. A bit of the first byte makes the fifth line the host, too.
- * What the manager is asked is one line of JSON, with the command of the path.
+ * The question to the manager is one line of JSON, with the command of the path.
  */
 #include <jansson.h>
 #include <stdint.h>

@@ -33,7 +33,7 @@ static void blocks_are_used_again_for_second_tree(void **state)
 		assert_string_equal(json_string_value(json_array_get(tree, 20000)), large);
 		arena_leave();
 	}
-	/* What is not of the arena is as it was. */
+	/* Memory outside the arena is unchanged. */
 	json_object_set_new(before, "b", json_string("more"));
 	assert_string_equal(json_string_value(json_object_get(before, "b")), "more");
 	json_decref(before);
