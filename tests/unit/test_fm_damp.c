@@ -296,6 +296,31 @@ static void include_ends_hold_at_either_end(void **state)
 	}
 }
 
+/* An exclusion whose time is over ends a hold of that cable, as an inclusion does. */
+static void end_of_term_ends_hold(void **state)
+{
+	const struct fm_order o = { .uid = 7, .since = 1700000000, .until = 1700000005 };
+
+	(void)state;
+	root();
+	lives(100);
+	flaps(LIMIT);
+	cable(FM_PORT_UP);
+	lives(200);
+	assert_int_equal(fm_exclude_by(s.fm, 5, 0, &o, START + s.now), 0);
+	stage_forget(&s);
+	lives(5199);
+	assert_true(held());
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "admin");
+	lives(5201);
+	assert_false(held());
+	assert_int_equal(stage_count(&s, "log info flap: over: " HELD "\n"), 1);
+	lives(5300);
+	assert_null(fm_excluded(s.fm, 5, 0));
+	assert_int_equal(stage_count(&s, "log info table"), 1);
+	stage_end(&s);
+}
+
 /* Several holds at once: each is reported, and each ends by itself. */
 static void several_holds_end_one_by_one(void **state)
 {
@@ -664,6 +689,7 @@ int main(void)
 		cmocka_unit_test(test_still_down),
 		cmocka_unit_test(limit_0_holds_no_link),
 		cmocka_unit_test(include_ends_hold_at_either_end),
+		cmocka_unit_test(end_of_term_ends_hold),
 		cmocka_unit_test(test_far_end),
 		cmocka_unit_test(several_holds_end_one_by_one),
 		cmocka_unit_test(test_one_table),

@@ -458,6 +458,27 @@ static void each_has_its_own(void **state)
 	stage_end(&s);
 }
 
+/* Orders of several nodes that end at the same time end in one table. */
+static void end_together(void **state)
+{
+	struct fm_order o = order_for(2);
+	uint64_t version;
+
+	(void)state;
+	ring();
+	assert_int_equal(fm_exclude_by(s.fm, 1, 1, &o, START + s.now), 0);
+	assert_int_equal(fm_exclude_by(s.fm, 3, 1, &o, START + s.now), 0);
+	settle(4);
+	version = fm_version(s.fm);
+	pass(1);
+	assert_int_equal(fm_version(s.fm), version);
+	pass(1);
+	settle(4);
+	assert_int_equal(fm_node(s.fm, 1)->admin | fm_node(s.fm, 3)->admin, 0);
+	assert_int_equal(fm_version(s.fm), version + 1);
+	stage_end(&s);
+}
+
 /*
  * A root that learns of an order from another root gives it the time that is left by its own clock;
  * or the whole term, if the clock is before the order was given, or is not known.
@@ -565,6 +586,7 @@ int main(void)
 		cmocka_unit_test(nothing_to_change),
 		cmocka_unit_test(ends_by_itself),
 		cmocka_unit_test(each_has_its_own),
+		cmocka_unit_test(end_together),
 		cmocka_unit_test(known_from_another),
 		cmocka_unit_test(parts_that_meet),
 		cmocka_unit_test(at_a_node),

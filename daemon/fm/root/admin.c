@@ -223,8 +223,6 @@ void fm_admin_over(struct fm *fm, const struct fm_order *order)
 	fm_damp_end(fm, node, ports);
 	name_ports(fm, node, ports, name);
 	fm_demand(fm, 0, "included %s, the time is over", name);
-	fm_judge_due(fm);
-	fm_publish_due(fm);
 }
 
 void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k)

@@ -365,6 +365,7 @@ static void parts_due(struct fm *fm)
 	fm_settle_due(fm);
 	fm_damp_due(fm);
 	fm_vanish_due(fm);
+	fm_term_due(fm);
 	fm_judge_due(fm);
 	fm_grow_due(fm, fm_recovery_phase(fm->root) != FM_PHASE_REST);
 	fm_leftover_due(fm);
@@ -373,7 +374,6 @@ static void parts_due(struct fm *fm)
 	fm_dispute_due(fm);
 	fm_ranks_due(fm);
 	fm_admin_due(fm);
-	fm_term_due(fm);
 	fm_resign_due(fm);
 	end_if_set(fm);
 }
