@@ -16,7 +16,7 @@ programs += fabricd
 endif
 fabricd-objs := daemon/main.o $(fabricd-common)
 fabricd-deps := $(B)/libtorus.a
-fabricd-libs = $(call pkg-libs,$(fabricd-pkgs)) $(lib-libs) -lm
+fabricd-libs = $(call pkg-libs,$(fabricd-pkgs)) $(lib-libs)
 
 $(B)/daemon/lower.o: CPPFLAGS += $(lib-cflags)
 

@@ -17,7 +17,6 @@
  *
  * Tests: tests/unit/test_keeper.c, tests/netns/test_history.sh.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +120,12 @@ static char choose_whose(const struct fabricd *d, enum fm_level level)
 	return level <= FM_WARNING && !r.reachable ? HISTORY_LED : HISTORY_OWN;
 }
 
+/* Return: the time @seconds >= 0 in milliseconds. (llround() would load libm for this alone.) */
+static int64_t nearest_ms(double seconds)
+{
+	return (int64_t)(seconds * 1e3 + 0.5);
+}
+
 /* Adds a record with the event @j. Return: false if there is no room now. */
 static bool add_json(struct keeper *k, struct history_record *r, const json_t *j)
 {
@@ -152,7 +157,7 @@ void keeper_event(struct keeper *k, const struct event_record *e)
 	j = keeper_record(k, e);
 	r.log = k->log;
 	r.whose = choose_whose(k->d, e->level);
-	r.time = e->time > 0 ? llround(e->time * 1e3) : 0;
+	r.time = e->time > 0 ? nearest_ms(e->time) : 0;
 	history_kind(r.kind, e->kind);
 	add_json(k, &r, j);
 	json_decref(j);
@@ -198,7 +203,7 @@ static bool take_pulled(struct keeper *k, const json_t *j)
 	    log_level_parse(level, &r.level) || !(time >= 0 && time <= SVC_TIME_MAX) ||
 	    history_has(k->history, r.log, r.seq))
 		return true;
-	r.time = llround(time * 1e3);
+	r.time = nearest_ms(time);
 	history_kind(r.kind, kind);
 	return add_json(k, &r, j);
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <math.h>
 #include <string.h>
 
 #include "daemon/quality.h"
@@ -7,6 +6,7 @@
 
 #define BETTER		10.0	/* a line with this many times fewer errors than the limit is not
 				 * reported */
+#define LOG_BETTER	2.302585092994046	/* its natural logarithm */
 #define READINGS	2	/* least number of readings with errors, before a line counts as
 				 * bad */
 #define WINDOW_MAX	(3600 * SEC)
@@ -36,7 +36,7 @@ static void add_evidence(struct quality_sum *s, double limit, uint64_t from,
 		s->since = (struct quality_count) { .at = from };
 	s->since.bits += more->bits;
 	s->since.errors += more->errors;
-	s->up = at_least_zero(s->up + errors - expected * (1 - 1 / BETTER) / log(BETTER));
+	s->up = at_least_zero(s->up + errors - expected * (1 - 1 / BETTER) / LOG_BETTER);
 	if (!s->bad)
 		s->down = 0;
 	else
