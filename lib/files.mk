@@ -6,6 +6,7 @@ lib-objs := lib/topology.o lib/plan.o lib/route/health.o lib/route/search.o lib/
 	lib/route/box.o lib/route/plain.o lib/route/relay.o lib/route/routes.o lib/route/walk.o \
 	lib/route/deps.o lib/route/verify.o \
 	lib/route/dm.o lib/route/dm_dominant.o lib/route/dm_exact.o lib/route/dm_table.o lib/route/dm_torus.o \
+	lib/map/score.o lib/map/fold.o lib/map/anneal.o lib/map/improve.o \
 	lib/client.o lib/refusal.o lib/transport-unix.o lib/transport-genl.o lib/names.o \
 	lib/device.o lib/links.o lib/serdes.o lib/rows.o lib/park.o lib/events.o \
 	lib/netdev.o lib/fabric.o \

@@ -18,6 +18,7 @@ cat > "$tmp/user.c" <<'C'
 #include <stdio.h>
 #include <string.h>
 #include <torus/fabric.h>
+#include <torus/map.h>
 #include <torus/route.h>
 #include <torus/topology.h>
 #include <torus/torus.h>

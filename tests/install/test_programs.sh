@@ -26,6 +26,7 @@ complete() {
 		usr/bin/fabricsim
 		usr/bin/fabricweb
 		usr/include/torus/fabric.h
+		usr/include/torus/map.h
 		usr/include/torus/reply.h
 		usr/include/torus/route.h
 		usr/include/torus/topology.h

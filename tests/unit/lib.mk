@@ -2,7 +2,7 @@
 # Tests of libtorus and of the part of the core that it shares.
 lib-tests := test_topo test_plan test_route test_topology test_rows test_routes test_routes_naive test_verify test_verify_cycles test_client test_client_rows test_client_faults \
 	test_client_refusals test_client_events test_client_genl test_fabric test_route_memory \
-	test_box test_deps test_dm test_dm_rows test_health test_search test_routes_work
+	test_box test_deps test_dm test_dm_rows test_health test_search test_routes_work test_map test_map_memory
 client-nic := tests/unit/client_nic.o tests/unit/fake_nic.o
 test_client-extra := $(client-nic)
 test_client_refusals-extra := $(client-nic)
@@ -23,6 +23,8 @@ test_search-extra := tests/unit/naive.o
 test_routes_work-extra := tests/unit/naive.o
 test_routes_work-wrap := lt_pair_row lt_direct_row
 test_health-extra := tests/unit/naive.o
+test_map_memory-extra := tests/unit/memory.o
+test_map_memory-wrap := malloc calloc realloc strdup free
 test_route_memory-extra := tests/unit/memory.o
 test_route_memory-wrap := malloc calloc realloc strdup free
 tests += $(addprefix tests/unit/,$(lib-tests))
