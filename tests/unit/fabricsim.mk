@@ -57,7 +57,7 @@ tests/unit/test_fabricsim_address-libs := $(call pkg-libs,cmocka) $(lib-libs) -l
 
 tests += tests/unit/test_fabricsim_grow
 tests/unit/test_fabricsim_grow-objs := tests/unit/test_fabricsim_grow.o tests/unit/program.o \
-	$(sim-grow:%=tools/fabricsim/%.o)
+	tests/unit/naive_grow.o $(sim-grow:%=tools/fabricsim/%.o) $(growth-objs)
 tests/unit/test_fabricsim_grow-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_grow-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 

@@ -64,3 +64,9 @@ tests/unit/test_settle-libs += -Wl,--wrap=malloc -Wl,--wrap=calloc
 tests/unit/test_extend-objs += tests/unit/memory.o
 tests/unit/test_extend-libs += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=free
+
+# Growth of partitions, which stands for itself.
+tests += tests/unit/test_fm_growth
+tests/unit/test_fm_growth-objs := tests/unit/test_fm_growth.o tests/unit/grow_net.o $(growth-objs)
+tests/unit/test_fm_growth-deps := $(B)/libtorus.a
+tests/unit/test_fm_growth-libs := $(call pkg-libs,cmocka)

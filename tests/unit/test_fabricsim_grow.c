@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/naive_grow.h"
 #include "tests/unit/program.h"
 #include "tests/unit/random.h"
 #include "tools/fabricctl/command.h"
@@ -73,7 +74,10 @@ static uint32_t count_reached(const struct torus_shape *s, const bool *dead)
 	return tail;
 }
 
-/* As many members as possible, and at the end the root knows exactly how many. */
+/*
+ * As many members as possible, and at the end the root knows exactly how many, with the messages and
+ * the times of the rules alone.
+ */
 static void test_histories(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "8x8", "5x3", "2x2x2", "1", "2", "16", "3x1x2x4" };
@@ -82,7 +86,7 @@ static void test_histories(void **state)
 	(void)state;
 	for (int i = 0; i < 2000; i++) {
 		struct grow_case c = { .jitter = random_below(&seed, 8), .seed = random_next(&seed) };
-		struct grow_result r;
+		struct grow_result r, naive;
 		bool dead[256] = { false };
 		uint32_t nodes, can;
 
@@ -99,6 +103,12 @@ static void test_histories(void **state)
 		assert_int_equal(r.counted, r.members);
 		assert_int_equal(r.missing, c.ask - r.members);
 		assert_true(r.over);
+		assert_int_equal(naive_grow(&c, &naive), 0);
+		assert_int_equal(naive.members, r.members);
+		assert_int_equal(naive.hop_times, r.hop_times);
+		for (int k = 0; k < FM_GROWTH_KINDS; k++)
+			if (grow_searches((enum fm_growth_kind)k))
+				assert_int_equal(naive.messages[k], r.messages[k]);
 	}
 }
 

@@ -32,21 +32,34 @@ static void draw_dead(bool *dead, uint32_t nodes, uint32_t n, uint64_t seed)
 	}
 }
 
+/* Return: messages of the kinds from @first to @last. */
+static json_int_t count_messages(const struct grow_result *r, int first, int last)
+{
+	uint64_t n = 0;
+
+	for (int k = first; k <= last; k++)
+		n += r->messages[k];
+	return (json_int_t)n;
+}
+
 static json_t *growth_json(const struct grow_case *c)
 {
 	struct grow_result r;
 
 	if (grow_run(c, &r))
 		return NULL;
-	return json_pack("{si si si sf sI sI sI sI sI sb}", "nodes", (int)c->ask, "members", (int)r.members,
-			 "missing", (int)r.missing, "messages_per_node",
-			 (double)(r.messages[GROW_PROPAGATE] + r.messages[GROW_REFUSE] +
-				  r.messages[GROW_DEAD] + r.messages[GROW_DONE]) / r.members,
+	return json_pack("{si si si sf sI sI sI sI sI sI sI sI sI sb}", "nodes", (int)c->ask,
+			 "members", (int)r.members, "missing", (int)r.missing, "messages_per_node",
+			 (double)count_messages(&r, 0, FM_GROWTH_COMPLETE) / r.members,
 			 "hop_times", (json_int_t)r.hop_times,
-			 "propagate", (json_int_t)r.messages[GROW_PROPAGATE],
-			 "refuse", (json_int_t)r.messages[GROW_REFUSE],
-			 "done", (json_int_t)r.messages[GROW_DONE],
-			 "dead_end", (json_int_t)r.messages[GROW_DEAD],
+			 "propagate", (json_int_t)r.messages[FM_GROWTH_PROPAGATE],
+			 "refuse", (json_int_t)r.messages[FM_GROWTH_REFUSE],
+			 "done", (json_int_t)r.messages[FM_GROWTH_COMPLETE],
+			 "dead_end", (json_int_t)r.messages[FM_GROWTH_DEAD_END],
+			 "number", count_messages(&r, FM_GROWTH_NUMBER, FM_GROWTH_START),
+			 "release", count_messages(&r, FM_GROWTH_RELEASE, FM_GROWTH_RELEASED),
+			 "ack", (json_int_t)r.messages[FM_GROWTH_ACK],
+			 "end_hop_times", (json_int_t)r.end,
 			 "over", r.over && r.counted == r.members);
 }
 
@@ -73,7 +86,8 @@ static int draw_growth(const char *file, json_t *points)
 static int show_growth(const struct ctl *ctl, struct grow_case *c, const struct range *ask)
 {
 	static const char *const columns[] = { "nodes", "members", "missing", "messages_per_node",
-		"hop_times", "propagate", "refuse", "done", "dead_end", NULL };
+		"hop_times", "propagate", "refuse", "done", "dead_end", "number", "release", "ack",
+		"end_hop_times", NULL };
 	json_t *points = json_array();
 	int status = OK;
 
@@ -145,8 +159,8 @@ COMMAND(cmd_grow) = {
 	.name = "grow",
 	.args = "",
 	.brief = "A part of a torus grows by messages between neighbours",
-	.help = "Lets a connected part of so many nodes grow from the first node (Korneev, corrected):\n"
-		"messages of all kinds, and how many hop times it takes.",
+	.help = "Lets a connected part of so many nodes grow from the first node (Korneev, corrected), by\n"
+		"the manager's own state machine: messages of all kinds, and how many hop times it takes.",
 	.opts = opts,
 	.json = true,
 	.simulates = true,

@@ -29,7 +29,7 @@ fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \
 	$(sim-route:%=tools/fabricsim/%.o) $(sim-retry:%=tools/fabricsim/%.o) \
 	$(sim-recovery:%=tools/fabricsim/%.o) $(sim-train:%=tools/fabricsim/%.o) $(sim-world-objs) \
 	$(sim-availability:%=tools/fabricsim/%.o) $(sim-translate:%=tools/fabricsim/%.o) \
-	$(sim-address:%=tools/fabricsim/%.o) $(sim-grow:%=tools/fabricsim/%.o) \
+	$(sim-address:%=tools/fabricsim/%.o) $(sim-grow:%=tools/fabricsim/%.o) $(growth-objs) \
 	$(sim-ctl:%=tools/fabricctl/%.o) lib/util/units.o
 fabricsim-objs += daemon/record.o daemon/record_ops.o daemon/quality.o daemon/wear.o
 fabricsim-deps := $(B)/libtorus.a

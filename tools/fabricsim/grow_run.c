@@ -5,27 +5,23 @@
 #include "grow_run.h"
 #include "kernel/core/splitmix64.h"
 
-#define NO_PORT 0xff
-
-/** struct grow_node - a node; @asked: of each link, nodes that were asked for and not answered */
+/** struct grow_node - a node; @last: of each port, when the last message by it arrives */
 struct grow_node {
-	bool member;
-	uint8_t up;		/* port of the parent; NO_PORT at the root */
-	uint16_t open;		/* links by which it may ask */
-	uint32_t asked[TORUS_MAX_PORTS];
-	uint32_t added;		/* members since the last DONE */
-	uint32_t waits;		/* nodes to be shared when all is answered */
-	uint64_t last[TORUS_MAX_PORTS];	/* when the last message by a link arrives */
+	struct fm_growth growth;
+	struct grow_sim *sim;
+	uint64_t last[TORUS_MAX_PORTS];
 };
 
 /** struct grow_mail - a message under way */
 struct grow_mail {
-	uint32_t to, n;
+	uint32_t to;
 	uint8_t port;
-	enum grow_message what;
+	struct fm_growth_msg msg;
 };
 
-/** struct grow_slot - messages that arrive at the same time, in the order in which they were sent */
+/**
+ * struct grow_slot - messages that arrive at the same time, in the order in which they were sent
+ */
 struct grow_slot {
 	struct grow_mail *mail;
 	uint32_t n, room;
@@ -39,154 +35,85 @@ struct grow_sim {
 	struct grow_slot *slot;
 	uint32_t slots, under_way;
 	uint64_t now, seed;
-	unsigned int ports;
 	bool failed;		/* out of memory */
 };
 
-static void send_mail(struct grow_sim *s, uint32_t from, unsigned int port, enum grow_message what,
-		      uint32_t n)
+/* Return: a message's room among those that arrive at @at; NULL if there is no memory. */
+static struct grow_mail *add_mail(struct grow_sim *s, uint64_t at)
 {
-	uint64_t *last = &s->node[from].last[port], at = s->now + 1;
-	struct grow_slot *slot;
+	struct grow_slot *slot = &s->slot[at % s->slots];
 
-	if (s->c->jitter)
-		at += splitmix64_mix(s->seed += SPLITMIX64_STEP) % (s->c->jitter + 1u);
-	if (at < *last)
-		at = *last;
-	*last = at;
-	slot = &s->slot[at % s->slots];
 	if (slot->n == slot->room) {
 		uint32_t room = slot->room ? 2 * slot->room : 64;
 		struct grow_mail *mail = realloc(slot->mail, room * sizeof(*mail));
 
 		if (!mail) {
 			s->failed = true;
-			return;
+			return NULL;
 		}
 		slot->mail = mail;
 		slot->room = room;
 	}
-	slot->mail[slot->n++] = (struct grow_mail){
-		.to = torus_neighbour(&s->c->shape, from, port), .n = n,
-		.port = (uint8_t)torus_dir_opposite(&s->c->shape, port), .what = what };
 	s->under_way++;
-	s->out->messages[what]++;
+	return &slot->mail[slot->n++];
 }
 
-static bool awaits_answers(const struct grow_sim *s, const struct grow_node *v)
+/*
+ * Answers without content arrive with what was sent before them, so jitter is drawn without
+ * them.
+ */
+static void send_growth(void *arg, unsigned int port, const struct fm_growth_msg *m)
 {
-	for (unsigned int p = 0; p < s->ports; p++)
-		if (v->asked[p])
-			return true;
-	return false;
-}
+	struct grow_node *v = arg;
+	struct grow_sim *s = v->sim;
+	uint32_t from = (uint32_t)(v - s->node);
+	uint64_t at = s->now + 1;
+	struct grow_mail *mail;
 
-/* Tells the parent what was added. */
-static void report_members(struct grow_sim *s, uint32_t id)
-{
-	struct grow_node *v = &s->node[id];
-
-	if (v->added && v->up == NO_PORT)
-		s->out->counted += v->added;
-	else if (v->added)
-		send_mail(s, id, v->up, GROW_DONE, v->added);
-	v->added = 0;
-}
-
-/* Asks by all open links for @n nodes together, or says that there is no way. */
-static void share_nodes(struct grow_sim *s, uint32_t id, uint32_t n)
-{
-	struct grow_node *v = &s->node[id];
-	uint32_t links = (uint32_t)__builtin_popcount(v->open), rest = links ? n % links : 0;
-
-	v->waits = 0;
-	if (!links && awaits_answers(s, v)) {
-		v->waits = n;
+	if (s->c->jitter && grow_searches(m->kind))
+		at += splitmix64_mix(s->seed += SPLITMIX64_STEP) % (s->c->jitter + 1u);
+	if (at < v->last[port])
+		at = v->last[port];
+	if (m->kind != FM_GROWTH_ACK)
+		v->last[port] = at;
+	mail = add_mail(s, at);
+	if (!mail)
 		return;
-	}
-	if (!links) {
-		report_members(s, id);
-		if (v->up == NO_PORT)
-			s->out->missing += n;
-		else
-			send_mail(s, id, v->up, GROW_DEAD, n);
-		return;
-	}
-	for (unsigned int p = 0; p < s->ports; p++) {
-		uint32_t part = n / links;
-
-		if (!(v->open >> p & 1))
-			continue;
-		part += rest > 0;
-		rest -= rest > 0;
-		v->asked[p] += part;
-		if (part)
-			send_mail(s, id, p, GROW_PROPAGATE, part);
-	}
+	*mail = (struct grow_mail) {
+		.to = torus_neighbour(&s->c->shape, from, port), .msg = *m,
+		.port = (uint8_t)torus_dir_opposite(&s->c->shape, port) };
+	s->out->messages[m->kind]++;
 }
 
-/* When all questions are answered: shares what waits, or reports. */
-static void settle_node(struct grow_sim *s, uint32_t id)
+static void note_stage(void *arg, enum fm_growth_stage stage)
 {
-	struct grow_node *v = &s->node[id];
+	struct grow_node *v = arg;
 
-	if (awaits_answers(s, v))
-		return;
-	if (v->waits)
-		share_nodes(s, id, v->waits);
-	else
-		report_members(s, id);
+	v->sim->out->members += stage == FM_GROWTH_GROWS;
 }
 
-/* Makes a node a member. @port: of its parent. */
-static void join_part(struct grow_sim *s, uint32_t id, uint8_t port, uint32_t n)
+static const struct fm_growth_ops growth_ops = { .send = send_growth, .changed = note_stage };
+
+static void begin_nodes(struct grow_sim *s, uint32_t nodes)
 {
-	struct grow_node *v = &s->node[id];
+	unsigned int ports = 2u * s->c->shape.ndims;
+	const struct fm_growth_port up = { .up = true };
 
-	v->member = true;
-	v->up = port;
-	v->added = 1;
-	s->out->members++;
-	for (unsigned int p = 0; p < s->ports; p++) {
-		uint32_t to = torus_neighbour(&s->c->shape, id, p);
+	for (uint32_t id = 0; id < nodes; id++) {
+		struct grow_node *v = &s->node[id];
 
-		if (p != port && to != id && !s->c->dead[to])
-			v->open |= (uint16_t)(1u << p);
-	}
-	if (n > 1)
-		share_nodes(s, id, n - 1);
-	else
-		report_members(s, id);
-}
+		v->sim = s;
+		fm_growth_init(&v->growth, &growth_ops, v, id + 1, ports, 1);
+		for (unsigned int p = 0; p < ports; p++) {
+			uint32_t to = torus_neighbour(&s->c->shape, id, p);
 
-static void take_mail(struct grow_sim *s, const struct grow_mail *m)
-{
-	struct grow_node *v = &s->node[m->to];
-
-	switch (m->what) {
-	case GROW_PROPAGATE:
-		if (!v->member) {
-			join_part(s, m->to, m->port, m->n);
-		} else if (m->port == v->up) {
-			share_nodes(s, m->to, v->waits + m->n);
-		} else {
-			v->open &= (uint16_t)~(1u << m->port);
-			send_mail(s, m->to, m->port, GROW_REFUSE, m->n);
+			if (to != id && !s->c->dead[to])
+				fm_growth_port(&v->growth, p, &up, 0);
 		}
-		break;
-	case GROW_REFUSE:
-	case GROW_DEAD:
-		v->asked[m->port] -= m->n;
-		v->open &= (uint16_t)~(1u << m->port);
-		share_nodes(s, m->to, v->waits + m->n);
-		break;
-	default:
-		v->asked[m->port] -= m->n;
-		v->added += m->n;
-		settle_node(s, m->to);
 	}
 }
 
+/* No timer ends here: in the time of a machine a hop takes 1 ns. */
 static void run_until_silent(struct grow_sim *s)
 {
 	while (s->under_way && !s->failed) {
@@ -196,29 +123,55 @@ static void run_until_silent(struct grow_sim *s)
 			struct grow_mail m = slot->mail[i];
 
 			s->under_way--;
-			take_mail(s, &m);
-			s->out->hop_times = s->now;
+			fm_growth_heard(&s->node[m.to].growth, m.port, &m.msg, s->now);
+			if (grow_searches(m.msg.kind))
+				s->out->hop_times = s->now;
+			if (m.msg.kind != FM_GROWTH_ACK)
+				s->out->end = s->now;
 		}
 		slot->n = 0;
 	}
 }
 
+/* Return: true if all members run and have different numbers, or none is a member. */
+static bool judge_end(const struct grow_sim *s, uint32_t nodes)
+{
+	uint32_t run = 0;
+	uint64_t sum = 0;
+
+	for (uint32_t id = 0; id < nodes; id++) {
+		const struct fm_growth *g = &s->node[id].growth;
+
+		if (g->stage != FM_GROWTH_RUNS && g->stage != FM_GROWTH_FREE)
+			return false;
+		if (g->stage == FM_GROWTH_RUNS) {
+			sum += g->number;
+			run++;
+		}
+	}
+	if (s->out->missing)
+		return !run;
+	return run == s->c->ask && sum == (uint64_t)run * (run - 1) / 2;
+}
+
 int grow_run(const struct grow_case *c, struct grow_result *out)
 {
 	uint32_t nodes = torus_nodes(&c->shape);
-	struct grow_sim s = { .c = c, .out = out, .seed = c->seed, .ports = 2u * c->shape.ndims,
-		.slots = c->jitter + 2 };
+	struct grow_sim s = { .c = c, .out = out, .seed = c->seed, .slots = c->jitter + 2 };
+	const struct fm_growth_terms any = { 0 };
 
-	*out = (struct grow_result){ .over = true };
+	*out = (struct grow_result){ 0 };
 	s.node = calloc(nodes, sizeof(*s.node));
 	s.slot = calloc(s.slots, sizeof(*s.slot));
 	s.failed = !s.node || !s.slot;
 	if (!s.failed) {
-		join_part(&s, 0, NO_PORT, c->ask);
+		begin_nodes(&s, nodes);
+		s.failed = fm_growth_begin(&s.node[0].growth, 1, c->ask, &any, UINT64_MAX / 2, 0);
 		run_until_silent(&s);
+		out->counted = s.node[0].growth.found;
+		out->missing = c->ask - out->counted;
+		out->over = judge_end(&s, nodes);
 	}
-	for (uint32_t id = 0; s.node && id < nodes; id++)
-		out->over &= !awaits_answers(&s, &s.node[id]) && !s.node[id].waits && !s.node[id].added;
 	for (uint32_t i = 0; s.slot && i < s.slots; i++)
 		free(s.slot[i].mail);
 	free(s.slot);

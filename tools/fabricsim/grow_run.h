@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a part of a torus grows by itself (V. V. Korneev, 2022, "Forming subsystems", with corrections):
- *
- * PROPAGATE(n) asks a neighbour to find n nodes, itself included. A free node becomes a member, the
- * sender its parent, and shares n - 1 evenly among its open links, the rest to the lowest ports. A
- * member that its parent asks again shares n at once; asked by another node, it answers REFUSE(n), and
- * the link is closed at both ends. REFUSE(n), and DEAD(n) from a child, close the link, and n is
- * shared again at once. If no link is open, n waits until all questions are answered. When they are
- * and nothing waits, DONE(d) goes to the parent, where d is the number of nodes that were added since
- * the last one; if something waits and no link is open, DEAD(n) follows it.
- *
- * In the paper, DONE carries the whole subtree, so that a second one is counted twice; a member that
- * another member asks answers to its own parent, so that the one that asked waits for ever; and
- * nothing says what follows a DEAD.
+ * A part of a torus grows from node 0, in virtual time, with the manager's own state machine
+ * (daemon/fm/grow/growth.c) at each node. A message takes one hop time or more, and none is lost.
  */
 #ifndef GROW_RUN_H
 #define GROW_RUN_H
 
 #include <torus/topology.h>
 
-enum grow_message { GROW_PROPAGATE, GROW_REFUSE, GROW_DEAD, GROW_DONE, GROW_MESSAGES };
+#include "daemon/fm/grow/growth.h"
 
 /**
  * struct grow_case - a growth
@@ -39,20 +28,27 @@ struct grow_case {
 
 /**
  * struct grow_result - how it ended
- * @members: members
- * @counted: members of which the root knows
- * @missing: nodes of which the root knows that they were not found
+ * @members: nodes that became members
+ * @counted: members of which the root knew when the search ended
+ * @missing: nodes of which the root knew then that they were not found
  * @messages: messages of each kind
- * @hop_times: time of the last message
- * @over: nothing was left unanswered at any member
+ * @hop_times: time of the last message of the search: PROPAGATE to COMPLETE
+ * @end: time of the last message that was not an ACK
+ * @over: at the end all members run, with numbers from 0 on; or, if nodes are missing, all are free
  */
 struct grow_result {
 	uint32_t members, counted, missing;
-	uint64_t messages[GROW_MESSAGES], hop_times;
+	uint64_t messages[FM_GROWTH_KINDS], hop_times, end;
 	bool over;
 };
 
 /** grow_run() - let a part grow. Return: 0 or -ENOMEM */
 int grow_run(const struct grow_case *c, struct grow_result *out);
+
+/** grow_searches() - Return: true if messages of @kind search for nodes */
+static inline bool grow_searches(enum fm_growth_kind kind)
+{
+	return kind <= FM_GROWTH_COMPLETE;
+}
 
 #endif /* GROW_RUN_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How a member leaves its partition, which ends. */
+#ifndef FM_GROWTH_RELEASE_H
+#define FM_GROWTH_RELEASE_H
+
+#include "daemon/fm/grow/growth.h"
+
+/** fm_stage_change() - set the stage, and tell the host */
+void fm_stage_change(struct fm_growth *g, enum fm_growth_stage stage);
+
+/**
+ * fm_release_begin() - leave because of @end, and tell all neighbours but that at @except, which
+ * knows
+ */
+void fm_release_begin(struct fm_growth *g, const struct fm_growth_end *end, unsigned int except);
+
+/** fm_release_give_up() - leave because of what this node noticed at port @p */
+void fm_release_give_up(struct fm_growth *g, enum fm_growth_why why, unsigned int p);
+
+/**
+ * fm_release_confirmed() - the neighbour at port @p knows that this node has left, or does not
+ * answer
+ */
+void fm_release_confirmed(struct fm_growth *g, unsigned int p);
+
+#endif /* FM_GROWTH_RELEASE_H */
