@@ -332,9 +332,11 @@ static void forge_ready(struct fm_growth_msg *m) { m->said.step = 1; }
 static void forge_asked(struct fm_growth_msg *m) { m->said.asked = TORUS_MAX_NODES + 1u; }
 static void forge_question(struct fm_growth_msg *m) { m->said.asked = 1; }
 
+typedef void forge_fn(struct fm_growth_msg *m);
+
 static void test_forged(void **state)
 {
-	static void (*const bad[])(struct fm_growth_msg *m) = {
+	static forge_fn *const bad[] = {
 		forge_done, forge_back, forge_both, forge_got, forge_got_step, forge_ready,
 		forge_asked };
 

@@ -3,7 +3,7 @@
 #ifndef FM_GROWTH_EDGE_H
 #define FM_GROWTH_EDGE_H
 
-#include "daemon/fm/grow/growth.h"
+#include "daemon/fm/grow/facts.h"
 
 /** fm_edges_reset() - forget what was said by all cables */
 void fm_edges_reset(struct fm_growth *g);

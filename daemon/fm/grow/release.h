@@ -3,7 +3,7 @@
 #ifndef FM_GROWTH_RELEASE_H
 #define FM_GROWTH_RELEASE_H
 
-#include "daemon/fm/grow/growth.h"
+#include "daemon/fm/grow/facts.h"
 
 /** fm_stage_change() - set the stage, and tell the host */
 void fm_stage_change(struct fm_growth *g, enum fm_growth_stage stage);
