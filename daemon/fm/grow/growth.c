@@ -62,8 +62,8 @@
  * member any more. Not detected here: a member of a running partition whose manager starts again,
  * or which is cut off while the partition is released. The records of jobs end that.
  *
- * Tests: tests/unit/test_fm_growth.c (also against the rules of tests/unit/naive_grow.c, message
- * by message).
+ * Tests: tests/unit/test_fm_growth.c; tests/unit/test_fabricsim_grow.c, against the rules alone,
+ * message by message; tests/spin/grow.pml, a model of 4 nodes.
  */
 #include <errno.h>
 #include <string.h>
