@@ -11,7 +11,7 @@
  *     joins both run, or none does;
  *   - without faults TOTAL nodes run, or none if there are fewer.
  *
- * tests/spin/test_grow.sh runs it, and then with one rule broken at a time (BREAK_*), which spin must
+ * tests/spin/test_growth.sh runs it, and then with one rule broken at a time (BREAK_*), which spin must
  * notice:
  *
  *	BREAK_DELTA	COMPLETE has the whole subtree, as in the paper
