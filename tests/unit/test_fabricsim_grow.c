@@ -49,6 +49,9 @@ static void test_healthy(void **state)
 	assert_int_equal(whole_at(points, 1, "propagate"), 163);
 	assert_int_equal(whole_at(points, 1, "refuse"), 29);
 	assert_int_equal(whole_at(points, 1, "done"), 86);
+	/* A refusal needs no confirmation. */
+	assert_int_equal(whole_at(points, 1, "ack"), 346);
+	assert_int_equal(whole_at(points, 3, "ack"), 6474);
 	json_decref(all);
 }
 

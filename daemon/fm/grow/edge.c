@@ -9,8 +9,9 @@
  * lost is made up for by any later one, and one that came already has no difference.
  *
  * An end repeats its last message until the other one has got all its sums. To a message other
- * than ACK there is always an answer: another message that the receiver sends by this cable at
- * once, or else ACK. So a message is repeated only if it or its answer was lost.
+ * than ACK and REFUSE there is always an answer: another message that the receiver sends by this
+ * cable at once, or else ACK. So a message is repeated only if it or its answer was lost. REFUSE is
+ * itself an answer: if it was lost, the neighbour repeats PROPAGATE, and is refused again.
  *
  * A node that is no member keeps no sums: it refuses all that the asking end says. If it becomes a
  * member later, its sums by that cable begin with what the first message says that it refused.
@@ -35,10 +36,13 @@ void fm_edges_reset(struct fm_growth *g)
 		g->edge[p].due = NEVER;
 }
 
-static bool lacks_confirmation(const struct fm_growth_edge *e)
+/* Nodes that a member gives back to another one than its parent are refused: no confirmation. */
+static bool lacks_confirmation(const struct fm_growth *g, unsigned int p)
 {
+	const struct fm_growth_edge *e = &g->edge[p];
+
 	return e->said.asked != e->heard.asked || e->said.done != e->heard.done ||
-	       e->said.back != e->heard.back || e->said.step != e->heard.step;
+	       (p == g->up && e->said.back != e->heard.back) || e->said.step != e->heard.step;
 }
 
 void fm_edge_say(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind)
@@ -52,7 +56,7 @@ void fm_edge_say(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind)
 	if (!g->port[p].up)
 		return;
 	e->spoke = true;
-	if (kind != FM_GROWTH_ACK && kind != FM_GROWTH_RELEASED) {
+	if (kind != FM_GROWTH_ACK && kind != FM_GROWTH_RELEASED && kind != FM_GROWTH_REFUSE) {
 		e->kind = kind;
 		e->due = g->now + REPEAT;
 	}
@@ -89,7 +93,7 @@ bool fm_edge_is_past(const struct fm_growth *g, unsigned int p, const struct fm_
 	const struct fm_growth_edge *e = &g->edge[p];
 
 	return (m->to && m->to != g->life) || (e->life && m->life && m->life != e->life) ||
-	       (!m->to && m->got.back > e->said.back);
+	       ((!m->to || p == g->up) && m->got.back > e->said.back);
 }
 
 bool fm_edge_is_true(const struct fm_growth_edge *e, const struct fm_growth_msg *m)
@@ -108,8 +112,9 @@ static void raise_sum(uint32_t *sum, uint32_t to, bool *rises)
 	*rises = true;
 }
 
-void fm_edge_confirm(struct fm_growth_edge *e, const struct fm_growth_msg *m)
+void fm_edge_confirm(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
+	struct fm_growth_edge *e = &g->edge[p];
 	bool rises = false;
 
 	raise_sum(&e->heard.asked, m->got.asked, &rises);
@@ -121,7 +126,7 @@ void fm_edge_confirm(struct fm_growth_edge *e, const struct fm_growth_msg *m)
 	}
 	if (rises)
 		e->tries = 0;
-	if (!lacks_confirmation(e))
+	if (!lacks_confirmation(g, p))
 		e->due = NEVER;
 	invariant(e->heard.asked <= e->said.asked && e->heard.step <= e->said.step);
 }

@@ -27,8 +27,8 @@ bool fm_edge_is_past(const struct fm_growth *g, unsigned int p, const struct fm_
 /** fm_edge_is_true() - Return: false if @m says what cannot be, whatever was lost */
 bool fm_edge_is_true(const struct fm_growth_edge *e, const struct fm_growth_msg *m);
 
-/** fm_edge_confirm() - take from @m what the other end has got */
-void fm_edge_confirm(struct fm_growth_edge *e, const struct fm_growth_msg *m);
+/** fm_edge_confirm() - take from @m, which came by port @p, what the other end has got */
+void fm_edge_confirm(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m);
 
 /** fm_edge_close() - neither ask by port @p nor repeat anything there */
 void fm_edge_close(struct fm_growth *g, unsigned int p);

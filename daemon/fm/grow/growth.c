@@ -452,8 +452,8 @@ static void hear_own(struct fm_growth *g, unsigned int p, const struct fm_growth
 		g->probe = g->now + PROBE;
 		g->probes = 0;
 	}
-	e->spoke = m->kind == FM_GROWTH_ACK;
-	fm_edge_confirm(e, m);
+	e->spoke = m->kind == FM_GROWTH_ACK || m->kind == FM_GROWTH_REFUSE;
+	fm_edge_confirm(g, p, m);
 	take_sums(g, p, m);
 	if (!e->spoke && g->stage != FM_GROWTH_FREE && g->stage != FM_GROWTH_RELEASES)
 		fm_edge_say(g, p, FM_GROWTH_ACK);
