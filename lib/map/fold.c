@@ -366,11 +366,11 @@ int lt_map_fold(const struct torus_map *m, struct map_trial *best)
 {
 	struct fold f = { .m = m, .best = best, .tries = TRIES_MAX };
 	bool fitted = false;
-	int found = find_box(&f);
+	int box = find_box(&f), found = box < 0 ? box : 0;
 
-	if (found > 0)
+	if (box > 0)
 		found = try_grids(&f, m->ranks, false, &fitted);
-	if (found == 0 && f.at && !fitted)
+	if (box > 0 && !found && !fitted)
 		found = try_grids(&f, m->ranks, true, &fitted);
 	free(f.at);
 	free(f.place);

@@ -179,6 +179,7 @@ completion() {
 	completes '' fabricctl exclude -r '' && completes '' fabricctl links --timeout '' && completes '' fabricctl lab line -c '' &&
 	completes "$all" fabricctl exclude --force '' && completes "$all" fabricctl links --bad '' &&
 	completes 'dac24 dac26 dac28 dac30' fabricctl lab line 0,0:+x --class d && completes exclude fabricctl help exc &&
+	completes mpich fabricctl map --format m && completes 'n1-0 n1-1' fabricctl map --lab "$lab" --hosts n1 &&
 	completes 'wave wiring' fabricctl events --kind w && on_cluster && beside_cluster
 }
 
@@ -200,7 +201,7 @@ zsh_completion() {
 		zsh_offers '+x +y -x -y' fabricctl exclude --lab "$lab" 1,1: &&
 		zsh_offers "$all" fabricctl trace --control "/run/torus/$lab/1.1/control" 0,0 '' &&
 		zsh_offers acknak fabricctl link retry 0,0:+x ac && zsh_offers 'off on' fabricctl lab silence 0,0:+x o &&
-		zsh_offers 'wave wiring' fabricctl events --kind w && zsh_offers exclude fabricctl help exc &&
+		zsh_offers mpich fabricctl map --format m && zsh_offers 'wave wiring' fabricctl events --kind w && zsh_offers exclude fabricctl help exc &&
 		zsh_offers 'dac24 dac26 dac28 dac30' fabricctl lab line 0,0:+x --class d &&
 		zsh_offers --all fabricctl table --a && zsh_offers full fabricctl nodes --json= &&
 		zsh_offers "$lab" fabricctl nodes --lab "$lab" && zsh_offers _fabricsim fabricctl device check "$tmp/zsh/_fabrics" &&

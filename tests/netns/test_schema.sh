@@ -61,6 +61,9 @@ questions() {
 	of config || rc=1
 	judged config-diff config --diff --json --lab "$lab" || rc=1
 	of coord 1,0 || rc=1
+	printf '0,3,10\n3,1,5\n' >"$tmp/map.csv"
+	of map "$tmp/map.csv" || rc=1
+	of map --improve "$tmp/map.csv" || rc=1
 	of log || rc=1
 	of_lab status || rc=1
 	judged lab-list lab list --json || rc=1

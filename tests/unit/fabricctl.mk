@@ -7,9 +7,9 @@ tests/unit/$(1)-objs := tests/unit/$(1).o tests/unit/fake_manager.o tests/unit/p
 tests/unit/$(1)-deps := $$(B)/libtorus.a $$(B)/fabricctl $$(B)/torusemu $$(B)/fabricd
 tests/unit/$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs) -lm
 endef
-$(foreach t,test_fabricctl test_fabricctl_root test_fabricctl_arguments test_fabricctl_kind,$(eval $(call fabricctl-test,$(t))))
+$(foreach t,test_fabricctl test_fabricctl_root test_fabricctl_arguments test_fabricctl_kind test_fabricctl_map,$(eval $(call fabricctl-test,$(t))))
 
-$(addprefix $(B)/tests/unit/,test_fabricctl.o test_fabricctl_root.o test_fabricctl_arguments.o test_fabricctl_kind.o fake_manager.o program.o): CPPFLAGS += $(lib-cflags)
+$(addprefix $(B)/tests/unit/,test_fabricctl.o test_fabricctl_root.o test_fabricctl_arguments.o test_fabricctl_kind.o test_fabricctl_map.o fake_manager.o program.o): CPPFLAGS += $(lib-cflags)
 
 tests += tests/unit/test_nicfile
 tests/unit/test_nicfile-objs := tests/unit/test_nicfile.o \

@@ -120,6 +120,17 @@ static void wrong_questions(void **state)
 		{ "events --of 7,7", "'7,7'" },
 		{ "coord 7,7", "no such thing" },
 		{ "config 7,7", "7,7" },
+		{ "map", "arguments are missing" },
+		{ "map /no/such", "/no/such: No such file" },
+		{ "map / x", "'x' is one argument too many" },
+		{ "map /", "/: Is a directory" },
+		{ "map --format slrum /dev/null", "--format 'slrum': allowed are openmpi, mpich, slurm and rubik" },
+		{ "map --format slurm --json /dev/null", "--format and --json exclude each other" },
+		{ "map --format slurm --score /dev/null", "--format and --score exclude each other" },
+		{ "map --slots 0 /dev/null", "'0' is not allowed, N must be 1 to 4096" },
+		{ "map --slots 4097 /dev/null", "N must be 1 to 4096" },
+		{ "map --ranks 0 /dev/null", "N must be 1 to 16777216" },
+		{ "map --seed x /dev/null", "'x'" },
 		{ "config --diff 0,0", "config --diff compares all nodes: leave out '0,0'" },
 	};
 
@@ -284,7 +295,7 @@ static void helps(void **state)
 {
 	static const char *const commands[] = {
 		"status", "nodes", "links", "table", "counters", "metrics", "routes", "trace", "verify", "exclude",
-		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "diff", "report", "config", "coord", "log", "lab up", "lab down", "lab list",
+		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "diff", "report", "config", "coord", "map", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
 		"lab swap", "lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab pause", "lab revive", "lab replace",
 		"lab traffic",

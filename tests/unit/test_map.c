@@ -494,6 +494,21 @@ static void test_part(void **state)
 	assert_int_equal(score_of(&scene).dilation, 1);
 }
 
+/* Slots that are no box, though their number is that of one: a grid cannot be folded onto them. */
+static void test_no_box(void **state)
+{
+	static const uint32_t node[] = { 1, 1, 4, 4, 6, 6, 3, 3 };
+
+	(void)state;
+	set_scene(&scene, "4x2", 1);
+	memcpy(scene.slot, node, sizeof(node));
+	send_halo(&scene, (uint32_t[]){ 8 }, 1, true);
+	assert_int_equal(torus_map_improve(&scene.map, 1, 0, scene.place), 0);
+	assert_placement(&scene);
+	assert_int_equal(score_of(&scene).local, 8000);
+	assert_int_equal(score_of(&scene).hop_bytes, 16000);
+}
+
 /* Neighbours across corners, too: no grid of one hop, but the grid itself is the best. */
 static void test_corners(void **state)
 {
@@ -552,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_foldings),
 		cmocka_unit_test(test_squares),
 		cmocka_unit_test(test_part),
+		cmocka_unit_test(test_no_box),
 		cmocka_unit_test(test_corners),
 		cmocka_unit_test(test_anneal),
 	};

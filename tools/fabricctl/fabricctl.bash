@@ -70,7 +70,7 @@ _fabricctl_takes_value() {
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status root nodes links cabling inventory table counters metrics routes trace verify exclude include drain park events outages diff report config coord log link device lab'
+	local commands='status root nodes links cabling inventory table counters metrics routes trace verify exclude include drain park events outages diff report config coord map log link device lab'
 	local labs='up down list status exec hosts agent cut mend swap silence ber vb latency line retry kill pause revive replace traffic'
 	local devices='up check owner add del list attach detach'
 	local at=1 command words=''
@@ -113,13 +113,15 @@ _fabricctl() {
 		link memory missed nic node place plan quorum recovery refused relay release root seal stall
 		state table tree wave wiring' ;;
 	--class) words='dac24 dac26 dac28 dac30 fr4 megtron optical' ;;
+	--format) words='openmpi mpich slurm rubik' ;;
+	--hosts) words=$(_fabricctl_known) ;;
 	--log-level | log) words='error warning info debug' ;;
 	--backend) words='user kernel mixed' ;;
 	--diff)
 		[[ $command == inventory ]] && mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
-	--control | --config | --exec | --expect | --svg | --save | --output)
+	--control | --config | --exec | --expect | --svg | --save | --output | --from)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
@@ -133,7 +135,7 @@ _fabricctl() {
 			help) words=$commands ;;
 			diff) words='today yesterday now 10min 1h 1d' ;;
 			root) words=move && [[ $prev != move ]] || words=$(_fabricctl_known) ;;
-			check)
+			check | map)
 				mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 				return
 				;;

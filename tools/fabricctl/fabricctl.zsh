@@ -112,7 +112,7 @@ _fabricctl_links() {
 _fabricctl_word() {
 	local -a nodes words
 	case $1 in
-	NODE | FROM | TO | DESTINATION | HOST)
+	NODE | FROM | TO | DESTINATION | HOST | HOSTS)
 		_fabricctl_find_nodes
 		compadd -a nodes
 		return
@@ -128,6 +128,7 @@ _fabricctl_word() {
 		esac
 		;;
 	move | full | 'on off') words=(${=1}) ;;
+	FORMAT) words=(openmpi mpich slurm rubik) ;;
 	PROTOCOL) words=(auto angara acknak hippi) ;;
 	LEVEL)
 		words=(error warning info)

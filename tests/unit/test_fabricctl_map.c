@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* fabricctl map: costs on the rows of the NICs, files for launchers, and files that are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <torus/route.h>
+#include "tests/unit/fake_manager.h"
+#include "tests/unit/program.h"
+
+static char csv[64], side[64];
+
+/* Writes a file, and runs "fabricctl map ARGS FILE" with that file. */
+static void map_of(const char *text, const char *args, int status)
+{
+	char line[512];
+	FILE *f = fopen(csv, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	snprintf(line, sizeof(line), "map %s %s", args, csv);
+	expect(line, status);
+}
+
+static void write_side(const char *text)
+{
+	FILE *f = fopen(side, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static json_int_t number_at(const json_t *j, const char *object, const char *key)
+{
+	return json_integer_value(json_object_get(json_object_get(j, object), key));
+}
+
+static void counts_costs(void **state)
+{
+	json_t *j;
+
+	(void)state;
+	/* Nodes 0 and 5 are 1,1 apart; 0 and 3 are neighbours by the cable that closes the ring. */
+	map_of("from,to,bytes\n# halo\n\n0, 5 ,100\n0,3,10\r\n0,5,50\n2,2,7\n", "--json", 0);
+	j = printed();
+	assert_int_equal(json_integer_value(json_object_get(j, "ranks")), 6);
+	assert_int_equal(json_integer_value(json_object_get(j, "slots")), 16);
+	assert_int_equal(number_at(j, "given", "bytes"), 160);
+	assert_int_equal(number_at(j, "given", "local_bytes"), 7);
+	assert_int_equal(number_at(j, "given", "hop_bytes"), 310);
+	assert_int_equal(number_at(j, "given", "pairs"), 2);
+	assert_int_equal(number_at(j, "given", "hops"), 3);
+	assert_int_equal(number_at(j, "given", "dilation"), 2);
+	assert_int_equal(number_at(j, "given", "load"), 150);
+	assert_true(json_is_null(json_object_get(j, "improved")));
+	assert_int_equal(json_array_size(json_object_get(j, "placement")), 6);
+	json_decref(j);
+	map_of("0,5,100\n", "--score", 0);
+	has(out, "hop-bytes                   ");
+	has(out, "hops of a byte                  2.000\n");
+	assert_null(strstr(out, "RANK"));
+	map_of("0,5,100\n", "", 0);
+	has(out, "   5  1,1   n1-1     0\n");
+}
+
+static void counts_faults(void **state)
+{
+	json_t *j;
+
+	(void)state;
+	fake.excluded[0] = 1;	/* 0,0:+x */
+	torus_exclusions_close(&fake.shape, fake.excluded);
+	fake_rows(&fake);
+	map_of("0,1,100\n", "--json", 0);
+	j = printed();
+	assert_int_equal(number_at(j, "given", "hop_bytes"), 300);
+	json_decref(j);
+	/* A node that is down has no slot. */
+	fake.dead[2] = true;
+	map_of("0,2,100\n", "--format rubik", 0);
+	assert_string_equal(out, "0 0\n1 0\n3 0\n");
+	fake.silent[0] = true;
+	map_of("0,1,100\n", "--score", 1);
+	has(err, "100 bytes are between nodes that no known path joins");
+}
+
+static void improves(void **state)
+{
+	json_t *j;
+
+	(void)state;
+	map_of("0,10,100\n10,0,100\n3,9,8\n", "--improve --json", 0);
+	j = printed();
+	assert_int_equal(number_at(j, "given", "hop_bytes"), 832);
+	assert_int_equal(number_at(j, "improved", "hop_bytes"), 208);
+	json_decref(j);
+	map_of("0,10,100\n10,0,100\n3,9,8\n", "-i -s --seed 9", 0);
+	has(out, "AS GIVEN  IMPROVED\n");
+}
+
+static void writes_files(void **state)
+{
+	(void)state;
+	map_of("0,3,1\n", "--format openmpi --slots 2", 0);
+	assert_string_equal(out, "rank 0=n0-0 slot=0\nrank 1=n0-0 slot=1\nrank 2=n1-0 slot=0\n"
+				 "rank 3=n1-0 slot=1\n");
+	map_of("0,3,1\n", "--format mpich --slots 2", 0);
+	assert_string_equal(out, "n0-0:2\nn1-0:2\n");
+	map_of("0,3,1\n", "--format slurm --hosts n2-0,n1-1:2,n0-0", 0);
+	assert_string_equal(out, "n2-0\nn1-1\nn1-1\nn0-0\n");
+	map_of("0,3,1\n", "--format rubik --hosts n2-0,n1-1:2,n0-0", 0);
+	assert_string_equal(out, "2 0\n1 1\n1 1\n0 0\n");
+	map_of("0,1,1\n", "--ranks 3 --format slurm", 0);
+	assert_string_equal(out, "n0-0\nn1-0\nn2-0\n");
+}
+
+static void reads_files(void **state)
+{
+	char args[256];
+
+	(void)state;
+	write_side("# hosts\nn3-3 slots=2\n\n1,2\n  n0-1:1\n");
+	snprintf(args, sizeof(args), "--format rubik --hosts @%s", side);
+	map_of("0,3,1\n", args, 0);
+	assert_string_equal(out, "3 3\n3 3\n1 2\n0 1\n");
+	write_side("3 3\n 0  1\n3 3\n");
+	snprintf(args, sizeof(args), "--slots 2 --format openmpi --from %s", side);
+	map_of("0,2,1\n", args, 0);
+	assert_string_equal(out, "rank 0=n3-3 slot=0\nrank 1=n0-1 slot=0\nrank 2=n3-3 slot=1\n");
+	snprintf(args, sizeof(args), "--from %s", side);
+	map_of("0,2,1\n", args, 2);
+	has(err, ":3: node 3,3 has no slot left for rank 2; --slots or --hosts give it more");
+	map_of("0,3,1\n", args, 2);
+	has(err, "no slot left");
+	write_side("3 3\n0 4\n");
+	map_of("0,1,1\n", args, 2);
+	has(err, ":2: '0 4': allowed are the coordinates of a node of 4x4, with blanks");
+	write_side("3 3 0\n");
+	map_of("0,0,1\n", args, 2);
+	has(err, "'3 3 0': allowed are");
+	write_side("3 3\n");
+	map_of("0,1,1\n", args, 2);
+	has(err, "has 1 lines, and the program 2 ranks");
+}
+
+static void refuses_files(void **state)
+{
+	static const struct {
+		const char *text, *args, *say;
+	} wrong[] = {
+		{ "0,1\n", "", ".csv:1: allowed are lines of three numbers with commas" },
+		{ "0,1,2,3\n", "", "allowed are lines of three numbers" },
+		{ "0,1,5\n1,2,-5\n", "", ".csv:2: bytes '-5': allowed are 0 to 9223372036854775807" },
+		{ "0,1,\n", "", "bytes ''" },
+		{ "0,1,9223372036854775808\n", "", "bytes '9223372036854775808'" },
+		{ "0,-1,5\n", "", ".csv:1: rank '-1': allowed are 0 to 16777215" },
+		{ "x,1,5\n0,y,5\n", "", ".csv:2: rank 'y'" },
+		{ "0,4,5\n", "--ranks 4", ".csv:1: rank '4': allowed are 0 to 3" },
+		{ "", "", ".csv: no rank is in it" },
+		{ "# nothing\n", "", "no rank is in it" },
+		{ "0,16,5\n", "", "17 ranks are more than the 16 slots of the nodes" },
+		{ "0,4,5\n", "--hosts n0-0:3,n1-0", "5 ranks are more than the 4 slots" },
+		{ "0,1,5\n", "--hosts n0-0,n9-9", "--hosts: 'n9-9': allowed are names and coordinates" },
+		{ "0,1,5\n", "--hosts n0-0,n0-0", "--hosts: 'n0-0' stands twice" },
+		{ "0,1,5\n", "--hosts n0-0:0", "'0' slots of host 'n0-0': allowed are 1 to 4096" },
+		{ "0,1,5\n", "--hosts n0-0:-1", "'-1' slots" },
+		{ "0,1,5\n", "--hosts n0-0,", "--hosts: ''" },
+		{ "0,1,5\n", "--hosts @/no/such", "/no/such: No such file" },
+		{ "0,1,5\n", "--from /no/such", "/no/such: No such file" },
+		{ "0,1,9223372036854775807\n0,1,9223372036854775807\n0,1,5\n", "",
+		  "the bytes from rank 0 to rank 1 are more than 64 bits can count" },
+		{ "0,10,9223372036854775807\n", "", "the hop-bytes are more than 63 bits can count" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		map_of(wrong[i].text, wrong[i].args, 2);
+		has(err, wrong[i].say);
+		assert_string_equal(out, "");
+	}
+	fake.dead[1] = true;
+	map_of("0,1,5\n", "--hosts n0-0,n1-0", 2);
+	has(err, "--hosts: 'n1-0' is not up");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(counts_costs, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(counts_faults, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(improves, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(writes_files, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(reads_files, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(refuses_files, fake_setup, fake_teardown),
+	};
+	int failed;
+
+	(void)argc;
+	program_is(argv[0], "fabricctl");
+	snprintf(csv, sizeof(csv), "/tmp/map-%d.csv", (int)getpid());
+	snprintf(side, sizeof(side), "/tmp/map-%d.hosts", (int)getpid());
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(csv);
+	unlink(side);
+	return failed;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "number.h"
+#include "say.h"
+#include "slots.h"
+
+/** struct slot_list - what is needed to list slots */
+struct slot_list {
+	struct slots *out;
+	const struct exclusions *table;
+	uint32_t each, room;
+	bool *taken;		/* for each node, if a host is this node */
+};
+
+static int append_slots(struct slot_list *l, uint32_t node, uint32_t count)
+{
+	struct slots *s = l->out;
+
+	if (l->room - s->n < count) {
+		uint32_t room = 2 * l->room + count;
+		uint32_t *at = realloc(s->node, room * sizeof(*at)), *number;
+
+		if (!at)
+			return fail("out of memory");
+		s->node = at;
+		number = realloc(s->number, room * sizeof(*number));
+		if (!number)
+			return fail("out of memory");
+		s->number = number;
+		l->room = room;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		s->node[s->n] = node;
+		s->number[s->n++] = i;
+	}
+	return OK;
+}
+
+/* Return: node of a host, by name or coordinates; TORUS_NO_NODE if there is none */
+static uint32_t find_host(const struct slots *s, const char *host)
+{
+	uint32_t nodes = torus_nodes(&s->shape);
+	struct torus_coords at;
+
+	for (uint32_t id = 0; id < nodes; id++)
+		if (s->name[id] && !strcmp(s->name[id], host))
+			return id;
+	if (torus_coords_parse(host, &s->shape, &at))
+		return TORUS_NO_NODE;
+	return torus_node_id(&s->shape, &at);
+}
+
+/* Takes "HOST", "HOST:SLOTS" or "HOST slots=SLOTS", as launchers write it. */
+static int take_host(struct slot_list *l, char *text)
+{
+	char *number = strstr(text, " slots="), *colon = strrchr(text, ':');
+	uint64_t count = l->each;
+	uint32_t node;
+
+	if (number)
+		*number = '\0', number += strlen(" slots=");
+	else if (colon)
+		*colon = '\0', number = colon + 1;
+	text[strcspn(text, " \t\r\n")] = '\0';
+	if (number)
+		number[strcspn(number, " \t\r\n")] = '\0';
+	if (number && number_parse(number, 1, SLOTS_EACH_MAX, &count))
+		return fail("--hosts: '%s' slots of host '%s': allowed are 1 to %u", number, text,
+			    SLOTS_EACH_MAX);
+	node = find_host(l->out, text);
+	if (node == TORUS_NO_NODE)
+		return fail("--hosts: '%s': allowed are names and coordinates of nodes, as 'fabricctl "
+			    "nodes' shows them", text);
+	if (!l->table->up[node])
+		return fail("--hosts: '%s' is not up; 'fabricctl nodes' shows which nodes are", text);
+	if (l->taken[node])
+		return fail("--hosts: '%s' stands twice; HOST:SLOTS gives a node more slots", text);
+	l->taken[node] = true;
+	return append_slots(l, node, (uint32_t)count);
+}
+
+static int take_list(struct slot_list *l, const char *hosts)
+{
+	char *copy = strdup(hosts), *rest = copy, *host;
+	int status = copy ? OK : fail("out of memory");
+
+	while (status == OK && (host = strsep(&rest, ",")) != NULL)
+		status = take_host(l, host);
+	free(copy);
+	return status;
+}
+
+static int take_file(struct slot_list *l, const char *file)
+{
+	FILE *f = fopen(file, "re");
+	char *text = NULL;
+	size_t size = 0;
+	int status = OK;
+
+	if (!f)
+		return fail("%s: %s", file, strerror(errno));
+	while (status == OK && getline(&text, &size, f) >= 0) {
+		char *host = text + strspn(text, " \t\r\n");
+
+		if (*host && *host != '#')
+			status = take_host(l, host);
+	}
+	if (status == OK && ferror(f))
+		status = fail("%s: %s", file, strerror(errno));
+	free(text);
+	fclose(f);
+	return status;
+}
+
+static int take_all(struct slot_list *l)
+{
+	int status = OK;
+
+	for (uint32_t id = 0; status == OK && id < torus_nodes(&l->out->shape); id++)
+		if (l->table->up[id] && !l->table->out[id])
+			status = append_slots(l, id, l->each);
+	return status;
+}
+
+static void name_slots(struct slots *s)
+{
+	uint32_t id;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(s->answer, i, v)
+		if (!json_node_read(json_object_get(v, "node"), &s->shape, &id))
+			s->name[id] = json_text(v, "name");
+}
+
+int slots_new(const struct exclusions *table, json_t *nodes, uint32_t each, const char *hosts,
+	      struct slots *out)
+{
+	struct slot_list l = { .out = out, .table = table, .each = each };
+	int status;
+
+	*out = (struct slots){ .shape = table->shape, .answer = json_incref(nodes) };
+	out->name = calloc(torus_nodes(&table->shape), sizeof(*out->name));
+	l.taken = calloc(torus_nodes(&table->shape), sizeof(*l.taken));
+	if (!out->name || !l.taken) {
+		status = fail("out of memory");
+	} else {
+		name_slots(out);
+		status = !hosts ? take_all(&l) : *hosts == '@' ? take_file(&l, hosts + 1) :
+								 take_list(&l, hosts);
+	}
+	if (status == OK && !out->n)
+		status = fail("there is no slot: no node is up and in service");
+	free(l.taken);
+	if (status != OK)
+		slots_free(out);
+	return status;
+}
+
+void slots_free(struct slots *s)
+{
+	free(s->node);
+	free(s->number);
+	free(s->name);
+	json_decref(s->answer);
+	*s = (struct slots){ .n = 0 };
+}
