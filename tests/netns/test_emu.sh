@@ -330,6 +330,62 @@ nic 1 fault 1 ber=0
 
 session_of() { nic "$1" received "$2" | cut -d' ' -f1; }
 
+# stray ADDRESS: sends n1 frames without a packet from this Ethernet address
+stray() {
+	ip netns exec "$id-0" python3 - "$1" <<-'PY'
+		import socket, sys
+		s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+		s.bind(("e", 0))
+		source = bytes.fromhex(sys.argv[1].replace(":", ""))
+		for _ in range(10):
+		    s.send(b"\xff" * 6 + source + b"\x88\xb5" + b"\xa5" * 128)
+	PY
+}
+address_of() { ip -n "$id-$1" -j link show dev "$2" | jq -r '.[0].address'; }
+unread() { echo $(($(nic 1 port 1 crc_errors) + $(nic 1 port 1 malformed))); }
+# n1 reads frames in their order, so it has read these before those of the ping.
+ignores_stranger() {
+	local before
+	before=$(unread)
+	stray 02:00:00:00:00:01 && ping_ok 0 10.1.0.0 && [[ $(unread) == "$before" ]]
+}
+hears_neighbour() {
+	local before
+	before=$(unread)
+	stray "$(address_of 0 e)" && ping_ok 0 10.1.0.0 && (($(unread) > before))
+}
+# sent_to N DEVICE: succeeds if all of 20 frames that come to this device are sent to its address
+sent_to() {
+	local reader
+	ip netns exec "$id-$1" python3 - "$2" >"$tmp/frames" <<-'PY' &
+		import socket, sys
+		s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+		s.bind((sys.argv[1], 0x88b5))
+		s.settimeout(20)
+		print("listening", flush=True)
+		print(*sorted({s.recv(65536)[:6].hex(":") for _ in range(20)}))
+	PY
+	reader=$!
+	until_true 20 grep -q listening "$tmp/frames" && ping_ok 0 10.1.0.0 && wait $reader || return
+	tail -n 1 "$tmp/frames"
+	[[ $(tail -n 1 "$tmp/frames") == "$(address_of "$1" "$2")" ]]
+}
+
+check "a NIC sends to the other end of its cable alone" sent_to 1 w
+check "and that NIC back to it alone" sent_to 0 e
+check "frames of another station are ignored" ignores_stranger
+check "those from the address of the other end are not" hears_neighbour
+changes=$(nic 1 port 1 state_changes)
+say "n0: ip link set e address 02:00:00:00:00:07"
+ip -n "$id-0" link set e address 02:00:00:00:00:07
+check "a link fails if its other end gets another address" \
+	until_true 20 more_than 1 port 1 state_changes "$changes"
+check "and comes up again" until_true 20 up 1 1
+until_true 20 up 0 0
+mend_by_hand 0 0 1 1
+mend_by_hand 1 1 0 0
+check "ping to the new address" ping_ok 0 10.1.0.0
+
 nic 0 fault 0 silence=1
 check "silence is detected" until_true 20 state_is 0 0 "faulty silence"
 check "silence is detected at the other end" until_true 20 state_is 1 1 "faulty silence"

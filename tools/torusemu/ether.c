@@ -165,6 +165,49 @@ static void give_frame(struct port *port, struct frame *f, u32 bytes, u64 now)
 	frame_put(pool, small);
 }
 
+/*
+ * A cable may turn out to be a network with more stations than its two ends. So a port learns the
+ * address @from of the other end when the link has come up, and forgets it when the link has
+ * failed. @from: NULL if no frame has come.
+ */
+static void learn_station(struct port *port, const u8 *from)
+{
+	struct ether *eth = &port->ether;
+	bool joined = tn_nic_is_joined(port->emu->soft.nic, port->num);
+
+	if (!joined && eth->pinned) {
+		memset(eth->header.ether_dhost, 0xff, ETH_ALEN);
+		eth->pinned = false;
+	} else if (joined && !eth->pinned && from) {
+		memcpy(eth->header.ether_dhost, from, ETH_ALEN);
+		eth->pinned = true;
+	}
+}
+
+/* Return: true if a station may have the address @a: it is neither 0 nor that of a group. */
+static bool is_station(const u8 *a)
+{
+	static const u8 none[ETH_ALEN];
+
+	return !(a[0] & 1) && memcmp(a, none, sizeof(none)) != 0;
+}
+
+/* Gives the core a received frame, which has @bytes, unless another station has sent it. */
+static void take_frame(struct port *port, struct frame *f, u32 bytes, u64 now)
+{
+	const struct ether_header *h = (const void *)(f->data - ETH_HLEN);
+	u8 from[ETH_ALEN];
+
+	memcpy(from, h->ether_shost, sizeof(from));
+	if (!is_station(from))
+		return;
+	learn_station(port, NULL);
+	if (port->ether.pinned && memcmp(from, port->ether.header.ether_dhost, sizeof(from)) != 0)
+		return;
+	give_frame(port, f, bytes, now);
+	learn_station(port, from);
+}
+
 static void ether_ready(struct watch *w, u32 events)
 {
 	struct port *port = container_of(w, struct port, ether.watch);
@@ -183,7 +226,7 @@ static void ether_ready(struct watch *w, u32 events)
 		port_look(port, now);
 	for (int i = 0; i < n; i++)
 		if (rx->mm[i].msg_len >= ETH_HLEN)
-			give_frame(port, rx->frame[i], rx->mm[i].msg_len - (u32)ETH_HLEN, now);
+			take_frame(port, rx->frame[i], rx->mm[i].msg_len - (u32)ETH_HLEN, now);
 }
 
 /* --- sending -------------------------------------------------------------- */
@@ -194,6 +237,7 @@ static void ether_send(struct port *port, const struct tn_seg *seg, u32 nsegs, u
 	struct msghdr mh = { .msg_iov = iov, .msg_iovlen = 1 };
 
 	(void)bytes;
+	learn_station(port, NULL);
 	for (u32 i = 0; i < nsegs; i++) {
 		struct iovec *last = &iov[mh.msg_iovlen - 1];
 
@@ -263,6 +307,7 @@ static int ether_open(struct port *port, const char *name, const char **why)
 	}
 	eth->ifindex = ifindex;
 	memset(eth->header.ether_dhost, 0xff, ETH_ALEN);
+	eth->pinned = false;
 	memcpy(eth->header.ether_shost, ifr.ifr_hwaddr.sa_data, ETH_ALEN);
 	eth->header.ether_type = htons(TN_ETHERTYPE);
 	return 0;

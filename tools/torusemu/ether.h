@@ -18,12 +18,14 @@ struct port;
 /**
  * struct ether - the Ethernet device of a port
  * @ifindex: interface index of the device; 0: there is no device
- * @header: Ethernet header of all frames that are sent
+ * @header: Ethernet header of the frames that are sent; while the link is up, and @pinned, to the
+ *	address of the other end, and only frames of that are taken
  */
 struct ether {
 	struct watch watch;
 	int ifindex;
 	struct ether_header header;
+	bool pinned;
 };
 
 /**
