@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # torus.ko builds without a word from compiler (W=1) and sparse, against the headers
-# of every kernel that is installed, and of the newest that Debian has beside it. The module that
-# guests load (tests/vm/module) is not built once more: compiler warnings are errors there already.
+# of every kernel that is installed, and of the newest that Debian has beside it. sparse looks at
+# the same sources only once (seen.sh). The module that guests load (tests/vm/module) is not built
+# once more: compiler warnings are errors there already.
 
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 B=${B:-$PWD/build}
 # shellcheck source=tests/check.sh
 . tests/check.sh
+# shellcheck source=tests/static/seen.sh
+. tests/static/seen.sh
 
 # Commands in the form that netlink has since 6.2, where it has it.
 split_ops() {
@@ -80,9 +83,14 @@ case $? in
 3) skip "torus.ko for a newer kernel" "apt knows of none" ;;
 *) exit 1 ;;
 esac
+# The name of a kernel's folder has the version of its package.
+sources=$(sparse --version; find Kbuild Makefile dkms.conf include kernel tests/vm/module -type f |
+	LC_ALL=C sort | xargs -d '\n' sha256sum)
 for kind in stock ${next:+next}; do
-	kernel=${!kind}
-	judge "$kernel/build" "build/vm/kmod-$kind" "$(SPARSE=1 tests/vm/module "$kind" 2>&1 >/dev/null)"
+	kernel=${!kind} sparse=1
+	! remembered module "$kernel $sources" || sparse=''
+	judge "$kernel/build" "build/vm/kmod-$kind" "$(SPARSE=$sparse tests/vm/module "$kind" 2>&1 >/dev/null)" &&
+		[[ $sparse ]] && remember module "$kernel $sources"
 	[[ $kind == stock ]] ||
 		check "and with newlink as since 6.15" newer_newlink "$kernel/build" "build/vm/kmod-$kind"
 done

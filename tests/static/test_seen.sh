@@ -53,6 +53,11 @@ many() {
 	looks "$(echo f{10..29})" f{10..29} && [[ $rc == 1 ]] && looks "$(echo f{26..29})" f{10..29}
 }
 nothing() { looks '' && [[ $rc == 0 ]]; }
+text() {
+	! remembered words 'text 1' && remember words 'text 1' && remembered words 'text 1' &&
+		! remembered words 'text 2' && ! remembered words 'text' && ! remembered signs 'text 1' &&
+		remember words 'text 2' && remembered words 'text 1' && remembered words 'text 2'
+}
 
 echo a >a && echo b >b && echo c >c
 check "new files are looked at" new_files
@@ -67,4 +72,5 @@ check "another checker, too" other_checker
 check "another command, too" other_command
 check "many files" many
 check "no files" nothing
+check "a text is remembered for its checker" text
 done_testing
