@@ -162,6 +162,8 @@ class Campaign:
 			plain = self.clones(self.programs.base, '')
 			others = {how: self.clones(tree, '-' + how)
 				  for how, tree in self.programs.others.items() if how in self.hows}
+			for trees in plain, *others.values():
+				self.ask_links(trees[0], mutants)
 		self.lock = threading.Lock()
 		self.order = Order()
 		self.order.learn(self.results.known.values())
@@ -183,7 +185,7 @@ class Campaign:
 		"""Prepares the programs that judge these mutants, and loads the known results."""
 		self.programs = Programs(self.top, self.home, self.args.jobs, say)
 		self.guests = Guests(self.programs, say)
-		self.programs.prepare()
+		self.programs.prepare(objects_of(mutants))
 		for path, text in self.texts.items():
 			if read(self.programs.base.at(path)) != text.encode():
 				raise SystemExit('mutants: %s has changed since the start' % path)
@@ -195,6 +197,20 @@ class Campaign:
 			self.test(False, '%s passes without any mutation' % p.name)
 		self.results = Results(self.args.results, self.top,
 				       self.programs.all + self.guests.all)
+
+	def ask_links(self, tree, mutants):
+		"""
+		Asks make how programs are linked, of all at once: asked for one at a time, it takes half a
+		second for each. Links after a change of a header or in an archive are asked for when
+		they are needed.
+		"""
+		objects = objects_of(mutants) or ()
+		links = tree.links(['build/' + o for o in objects], ['build/' + p.name for p in self.programs.all])
+		for p in self.programs.all:
+			name = 'build/' + p.name
+			for holders in {p.holders(o) for o in objects}:
+				if holders == {p.name} and name in links:
+					tree.known[name, holders] = links[name]
 
 	def steps(self, m):
 		"""The runs that judge a mutant."""
@@ -264,6 +280,12 @@ class Campaign:
 		if not self.args.named:
 			for passed, name in report.tests(AREAS, self.judged):
 				self.test(passed, name)
+
+
+def objects_of(mutants):
+	"""The objects that the mutants change; None if that may be any, because one changes a header."""
+	paths = {m.path for m in mutants}
+	return None if any(p.endswith('.h') for p in paths) else {p[:-1] + 'o' for p in paths}
 
 
 def is_below(path, folder):

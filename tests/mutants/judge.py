@@ -49,8 +49,9 @@ def steps_of(programs, mutant, hows):
 
 class Order:
 	"""
-	Sorts runs: first those that are quick, or that killed many mutants of this file. Those with
-	assertions come after all others, so that what they kill is known to live without.
+	Sorts runs: first those that are quick, that killed many mutants of this file, or whose program
+	reaches little else. Those with assertions come after all others, so that what they kill is
+	known to live without.
 	"""
 
 	def __init__(self):
@@ -60,11 +61,11 @@ class Order:
 	def sort(self, path, steps):
 		with self.lock:
 			return sorted(steps, key=lambda s: (
-				s.how == ASSERTED, (s.cpu + 0.3) / self.odds(path, s.name)))
+				s.how == ASSERTED, (s.cpu + 0.3) / self.odds(path, s)))
 
-	def odds(self, path, name):
-		key = path, name
-		return (self.kills.get(key, 0) + 0.3) / (self.tries.get(key, 0) + 1)
+	def odds(self, path, step):
+		key = path, step.name
+		return (self.kills.get(key, 0) + step.program.focus(path)) / (self.tries.get(key, 0) + 1)
 
 	def learn(self, results):
 		"""Takes over the verdicts on other mutants."""

@@ -145,6 +145,10 @@ class Program:
 		"""Whether it takes longer with all seeds, and so has seeds to choose from."""
 		return self.cost[ALL][0] > 1.5 * self.cost[PART][0] + 0.05
 
+	def focus(self, path):
+		"""What is expected of it before it has judged mutants of a file: more if it reaches little else."""
+		return 0.1 + len(self.lines.get(path, ())) / (1 + sum(map(len, self.lines.values())))
+
 	def holders(self, o):
 		"""The names of what is linked of an object."""
 		return frozenset(self.objects.get(o, ()))
@@ -179,13 +183,14 @@ class Programs:
 		self.all = []
 		self.broken = []	# these fail without any mutation: they judge nothing
 
-	def prepare(self):
-		"""Builds and lists the programs."""
+	def prepare(self, objects=None):
+		"""Lists and builds the programs: all, or those of which one of these objects is a part."""
+		self.copy(self.base)
+		self.all = [p for p in self.list() if objects is None or objects & p.objects.keys()]
 		self.build(self.base)
 		os.makedirs(self.known, exist_ok=True)
-		for p in self.list():
+		for p in self.all:
 			p.fingerprint(self.base)
-			self.all.append(p)
 
 	def learn(self, hows, quick=None):
 		"""
@@ -220,11 +225,16 @@ class Programs:
 			if p in self.all and max(p.slow, p.cost.get(PART, (0,))[0]) >= seconds:
 				self.all.remove(p)
 
-	def build(self, tree):
-		self.say('building ' + tree.path)
+	def copy(self, tree):
 		os.makedirs(tree.path, exist_ok=True)
 		tree.update(self.top)
-		rc, text = tree.make('-j%d' % self.jobs, 'tests')
+
+	def build(self, tree):
+		self.copy(tree)
+		if not self.all:
+			return
+		self.say('building ' + tree.path)
+		rc, text = tree.make('-j%d' % self.jobs, *('build/' + p.name for p in self.all))
 		if rc:
 			raise SystemExit('mutants: the tests cannot be built:\n' + text[-3000:])
 

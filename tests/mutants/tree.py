@@ -2,6 +2,7 @@
 """Copies of the checkout, and builds in them. Nothing is ever written to the checkout itself.
 A copy may be removed at any time; it is then made again."""
 import os
+import re
 import shutil
 import subprocess
 
@@ -71,6 +72,16 @@ class Tree:
 		if key not in self.known:
 			self.known[key] = self.make('V=1', '-n', '-W', changed, target)[1]
 		return self.known[key]
+
+	def links(self, changed, targets):
+		"""
+		The commands that link targets after any of these objects has changed, as {target: command}, by
+		asking make once. Targets that take more than one line are left out.
+		"""
+		words = [w for o in changed for w in ('-W', o)]
+		lines = self.make('V=1', '-n', *words, *targets)[1].replace('\\\n', ' ').splitlines()
+		made = ((re.search(r' -o (\S+)', n), n) for n in lines)
+		return {m.group(1): n for m, n in made if m and m.group(1) in targets}
 
 	def shell(self, commands):
 		"""Carries out some commands. Return: whether all succeeded."""

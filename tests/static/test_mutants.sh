@@ -261,7 +261,7 @@ class Place:
 	def undo(self): pass
 	def run(self, step): return Thing(failed=step.ends.pop(0))
 def step(*ends):
-	return Thing(name='p', cpu=1, how='', program=Thing(digest='d', killer=lambda *of: of), ends=list(ends))
+	return Thing(name='p', cpu=1, how='', program=Thing(digest='d', focus=lambda path: 1, killer=lambda *of: of), ends=list(ends))
 for ends in ('not ok - a', None), ('time', None), ('not ok - a', 'not ok - b'), (None, 'not ok - a'):
 	print(ends, Judge(Place(), {}, Order()).judge(Thing(path='x.c'), [step(*ends)], {})[0])
 END
@@ -310,6 +310,20 @@ link after build/c.o
 link after build/d.o
 link after build/c.o
 link after build/a.o
+END
+}
+
+# How programs are linked is asked of make at once, with the same answer as for one of them.
+links_at_once() {
+	python3 - "$mutants" "$toy/build-mutants/base" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+from tree import PLAIN, Tree
+tree, program, changed = Tree(sys.argv[2], PLAIN), 'build/tests/unit/test_sum', 'build/kernel/core/sum.o'
+said = tree.commands(program, changed)
+print(said)
+assert tree.links([changed], [program]) == {program: said.strip()}
+assert tree.links([], [program]) == {} == tree.links([changed], [])
 END
 }
 
@@ -416,6 +430,7 @@ campaign
 status=$?
 check 'a mutant without an assignment dies' \
 	judged 'died, unit/test_sum:12: not ok - sum' 'drop assignment' sum
+check 'make is asked at once how all programs are linked' links_at_once
 check 'a mutant that loops for ever is stopped, and dies' \
 	judged 'died, unit/test_sum:12: time' 'drop assignment' sum
 check 'a mutant with the same object as the original does not count' judged same arithmetic sum
