@@ -87,7 +87,7 @@ static void end(void)
 		fail_msg("%s", s.wrong);
 }
 
-static void first_table(void **state)
+static void first_table_has_configured_plan(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 2; seed++) {
@@ -108,7 +108,7 @@ static void first_table(void **state)
 }
 
 /* A reload changes what it names of the plan, with one table, and no row is written or held. */
-static void change(void **state)
+static void changed_plan_takes_one_table_and_no_row(void **state)
 {
 	struct world_counts n;
 	uint64_t version;
@@ -143,7 +143,7 @@ static void change(void **state)
 }
 
 /* Cables are lost, and managers and NICs restart, while the plan changes again and again. */
-static void change_amid_faults(void **state)
+static void changed_plan_survives_faults(void **state)
 {
 	static const char *const v4[] = { "192.168.0.0/16", "172.16.0.0/12", "10.0.0.0/8" };
 
@@ -183,7 +183,7 @@ static void other_config(void)
 	world_plan_set(s.w, &other, FM_PLAN4);
 }
 
-static void restart(void **state)
+static void restarted_root_keeps_plan(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 2; seed++) {
@@ -212,7 +212,7 @@ static void restart(void **state)
 	}
 }
 
-static void takeover(void **state)
+static void new_root_keeps_plan(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 2; seed++) {
@@ -236,7 +236,7 @@ static void takeover(void **state)
 	}
 }
 
-static void all_power(void **state)
+static void all_nodes_back_from_power_loss_keep_plan(void **state)
 {
 	(void)state;
 	config("4x2", 2, "192.168.0.0/16", "fd00:1:2:3::/64");
@@ -252,7 +252,7 @@ static void all_power(void **state)
 	end();
 }
 
-static void too_small(void **state)
+static void plan_too_small_for_shape_makes_no_table(void **state)
 {
 	struct torus_plan plan;
 	uint64_t version;
@@ -286,7 +286,7 @@ static void too_small(void **state)
 }
 
 /* Nodes of an earlier release take part, as long as the plan is the default one. */
-static void earlier_releases(void **state)
+static void nodes_of_earlier_release_need_default_plan(void **state)
 {
 	struct torus_plan plan = plan_of("192.168.0.0/16", NULL);
 	uint64_t version;
@@ -353,7 +353,7 @@ static void still_shut_out(uint32_t dead)
 }
 
 /* The root starts again, or another one takes over, while a node is refused. */
-static void root_restarts_while_refused(void **state)
+static void node_stays_refused_when_root_restarts(void **state)
 {
 	(void)state;
 	shut_out();
@@ -368,7 +368,7 @@ static void root_restarts_while_refused(void **state)
 	end();
 }
 
-static void old_cut(void **state)
+static void refused_node_stays_out_despite_cut_and_power_loss(void **state)
 {
 	(void)state;
 	shut_out();
@@ -405,7 +405,7 @@ static void halves(const char *v4, const char *v6)
 }
 
 /* The shape does not fit the plan, until the configuration names another shape and prefix. */
-static void stuck(void **state)
+static void shape_that_fits_no_plan_stays_until_configured(void **state)
 {
 	struct torus_plan plan = plan_of("192.168.7.16/28", NULL);
 
@@ -424,7 +424,7 @@ static void stuck(void **state)
 }
 
 /* A shape grows only if nodes keep their IPv6 addresses, too. */
-static void grow6(void **state)
+static void growth_keeps_ipv6_addresses(void **state)
 {
 	(void)state;
 	halves(NULL, "fd00:1::/112");
@@ -437,7 +437,7 @@ static void grow6(void **state)
 }
 
 /* The service address of no known node is in the plan, and a node whose address is, is refused. */
-static void service_addresses(void **state)
+static void node_whose_service_address_is_in_plan_is_refused(void **state)
 {
 	struct torus_plan plan = plan_of(NULL, NULL);
 	uint64_t version;
@@ -489,7 +489,7 @@ static void service_addresses(void **state)
 	end();
 }
 
-static void service_addresses6(void **state)
+static void service_address_in_ipv6_plan_is_refused(void **state)
 {
 	uint64_t version;
 
@@ -552,7 +552,7 @@ static void joins_early(unsigned int svc_ip, const char *v4, const char *v6)
 	end();
 }
 
-static void addresses_of_early(void **state)
+static void plan_with_address_of_early_node_is_refused(void **state)
 {
 	(void)state;
 	joins_early(4, "172.30.5.0/24", NULL);
@@ -560,7 +560,7 @@ static void addresses_of_early(void **state)
 }
 
 /* All managers get other addresses, and the root's is in the plan: it does not lead for long. */
-static void address_of_root(void **state)
+static void root_whose_address_is_in_plan_does_not_lead(void **state)
 {
 	struct torus_plan want = plan_of("172.30.0.0/24", NULL);
 
@@ -590,22 +590,22 @@ static void address_of_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_table),
-		cmocka_unit_test(change),
-		cmocka_unit_test(change_amid_faults),
-		cmocka_unit_test(restart),
-		cmocka_unit_test(takeover),
-		cmocka_unit_test(all_power),
-		cmocka_unit_test(too_small),
-		cmocka_unit_test(earlier_releases),
-		cmocka_unit_test(root_restarts_while_refused),
-		cmocka_unit_test(old_cut),
-		cmocka_unit_test(stuck),
-		cmocka_unit_test(grow6),
-		cmocka_unit_test(service_addresses),
-		cmocka_unit_test(service_addresses6),
-		cmocka_unit_test(addresses_of_early),
-		cmocka_unit_test(address_of_root),
+		cmocka_unit_test(first_table_has_configured_plan),
+		cmocka_unit_test(changed_plan_takes_one_table_and_no_row),
+		cmocka_unit_test(changed_plan_survives_faults),
+		cmocka_unit_test(restarted_root_keeps_plan),
+		cmocka_unit_test(new_root_keeps_plan),
+		cmocka_unit_test(all_nodes_back_from_power_loss_keep_plan),
+		cmocka_unit_test(plan_too_small_for_shape_makes_no_table),
+		cmocka_unit_test(nodes_of_earlier_release_need_default_plan),
+		cmocka_unit_test(node_stays_refused_when_root_restarts),
+		cmocka_unit_test(refused_node_stays_out_despite_cut_and_power_loss),
+		cmocka_unit_test(shape_that_fits_no_plan_stays_until_configured),
+		cmocka_unit_test(growth_keeps_ipv6_addresses),
+		cmocka_unit_test(node_whose_service_address_is_in_plan_is_refused),
+		cmocka_unit_test(service_address_in_ipv6_plan_is_refused),
+		cmocka_unit_test(plan_with_address_of_early_node_is_refused),
+		cmocka_unit_test(root_whose_address_is_in_plan_does_not_lead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

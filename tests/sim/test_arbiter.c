@@ -105,7 +105,7 @@ static void granted_node_leads_and_asks_no_more(void **state)
  * The arbiter does not answer: the majority decides, and a problem is reported until the arbiter is
  * back.
  */
-static void down(void **state)
+static void majority_decides_while_arbiter_is_down(void **state)
 {
 	uint32_t root;
 
@@ -132,7 +132,7 @@ static void down(void **state)
 	finish();
 }
 
-static void refused(void **state)
+static void refused_node_does_not_lead_and_asks_again(void **state)
 {
 	(void)state;
 	begin(trial_every() > 1 ? "3x2" : "4x4", FM_REFUSED, 5 * MS);
@@ -152,7 +152,7 @@ static void refused(void **state)
  * The arbiter granted a later epoch than any NIC knows of: that is reported, and the next claim is
  * above.
  */
-static void granted_later_epoch(void **state)
+static void next_claim_is_above_epoch_that_arbiter_granted(void **state)
 {
 	uint32_t root;
 
@@ -168,7 +168,7 @@ static void granted_later_epoch(void **state)
 }
 
 /* The arbiter names an epoch far above any that can be true: it is not believed. */
-static void granted_last_epoch(void **state)
+static void far_epoch_of_arbiter_is_not_believed(void **state)
 {
 	(void)state;
 	begin("4x4", FM_GRANTED, 5 * MS);
@@ -201,7 +201,7 @@ static void few_left(enum fm_verdict verdict, const char *text)
 	finish();
 }
 
-static void part_without_majority(void **state)
+static void part_without_majority_leads_only_if_granted(void **state)
 {
 	(void)state;
 	few_left(FM_GRANTED, "");
@@ -210,7 +210,7 @@ static void part_without_majority(void **state)
 }
 
 /* The former root is back while a refused node asks: all follow it, or one of them leads. */
-static void back_while_refused(void **state)
+static void root_back_during_refusals_is_followed(void **state)
 {
 	(void)state;
 	begin("4x4", FM_REFUSED, 5 * MS);
@@ -229,7 +229,7 @@ static void back_while_refused(void **state)
  * follow it soon, also the former root, and candidates that asked without success and wait longer
  * each time.
  */
-static void granted_after_refusals(void **state)
+static void candidate_granted_after_refusals_leads(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 24 / trial_every(); k++) {
@@ -254,7 +254,7 @@ static void granted_after_refusals(void **state)
 /*
  * The arbiter sends an answer that no node waits for, or about another epoch: it changes nothing.
  */
-static void answers_nobody_asked_for(void **state)
+static void answer_that_no_node_awaits_changes_nothing(void **state)
 {
 	(void)state;
 	begin("4x4", FM_GRANTED, 400 * MS);
@@ -279,14 +279,14 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(granted_node_leads_and_asks_no_more),
-		cmocka_unit_test(down),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(granted_later_epoch),
-		cmocka_unit_test(granted_last_epoch),
-		cmocka_unit_test(part_without_majority),
-		cmocka_unit_test(back_while_refused),
-		cmocka_unit_test(granted_after_refusals),
-		cmocka_unit_test(answers_nobody_asked_for),
+		cmocka_unit_test(majority_decides_while_arbiter_is_down),
+		cmocka_unit_test(refused_node_does_not_lead_and_asks_again),
+		cmocka_unit_test(next_claim_is_above_epoch_that_arbiter_granted),
+		cmocka_unit_test(far_epoch_of_arbiter_is_not_believed),
+		cmocka_unit_test(part_without_majority_leads_only_if_granted),
+		cmocka_unit_test(root_back_during_refusals_is_followed),
+		cmocka_unit_test(candidate_granted_after_refusals_leads),
+		cmocka_unit_test(answer_that_no_node_awaits_changes_nothing),
 	};
 
 	return cmocka_run_group_tests_name("arbiter", all, NULL, NULL);

@@ -61,7 +61,7 @@ static void one_order(const struct world_config *c, const uint32_t *order, uint3
 	end(&s, shape, c->seed);
 }
 
-static void every_order(void **state)
+static void fabric_comes_up_in_every_order_of_power(void **state)
 {
 	static const char *const shapes[] = { "2", "3", "4", "5", "2x2", "3x2", "2x1x2", "1x4" };
 
@@ -122,7 +122,7 @@ static void one_seed(uint64_t seed)
 	end(&s, torus_shape_text(&c.shape, text), seed);
 }
 
-static void thousand_seeds(void **state)
+static void fabric_comes_up_with_thousand_seeds(void **state)
 {
 	const char *one = getenv("SEED");
 
@@ -164,7 +164,7 @@ static void flapping_link_does_not_delay_root(void **state)
  * that manager, and a cable that comes and goes uses up the colours, so that there is no new table
  * that would give the node coordinates.
  */
-static void adopted_late(void **state)
+static void node_adopted_late_gets_its_place(void **state)
 {
 	struct world_config c;
 	struct fm_status st;
@@ -248,7 +248,7 @@ static void wrong_cables(struct trial *s, unsigned int healthy, const char *a, c
 	world_free(s->w);
 }
 
-static void crossed(void **state)
+static void crossed_cables_are_reported_at_both_ends(void **state)
 {
 	(void)state;
 	for (unsigned int discover = 0; discover < 2; discover++) {
@@ -280,7 +280,7 @@ static void cable_from_node_to_itself_is_reported(void **state)
 	wrong_cables(&s, 30, "1,1:+x", "from a node to itself");
 }
 
-static void wrong_port(void **state)
+static void cable_in_wrong_port_is_reported(void **state)
 {
 	struct world_config c;
 	struct trial s;
@@ -294,7 +294,7 @@ static void wrong_port(void **state)
 	wrong_cables(&s, 30, "1,1:+x", "not opposite");
 }
 
-static void other_fabric(void **state)
+static void node_of_other_fabric_stays_out(void **state)
 {
 	struct world_config c;
 	struct fm_status st;
@@ -358,7 +358,7 @@ static void two_marked(uint32_t second, uint64_t lead)
 	world_free(s.w);
 }
 
-static void two_roots(void **state)
+static void two_marked_roots_become_one(void **state)
 {
 	static const uint64_t leads[] = { 0, 1, 3, 10, 30, 101, 300, 1001, 3000 };
 
@@ -390,7 +390,7 @@ static void halves_led(struct trial *s, uint32_t first, uint32_t second)
  * also when one of the roots is lost. The cable is not used, and its ends report it until it is
  * pulled.
  */
-static void two_fabrics(void **state)
+static void two_fabrics_of_one_name_go_on(void **state)
 {
 	static const char *const at[] = { "two roots: node 'n4' at port +x", "two roots: node 'n3' at port -x" };
 	struct world_config c;
@@ -462,7 +462,7 @@ static void places_stay(struct trial *s)
  * just lost its root. If its epoch is later, the others have a root of their own then. If it is
  * earlier, it leads them, by their table, and has no place in it, until it hands over.
  */
-static void beside_a_lone_root(void **state)
+static void fabric_beside_lone_root_keeps_its_places(void **state)
 {
 	struct world_config c;
 	struct trial s;
@@ -498,7 +498,7 @@ static void beside_a_lone_root(void **state)
 	}
 }
 
-static void no_root(void **state)
+static void fabric_without_root_reports_it(void **state)
 {
 	struct world_config c;
 	struct trial s;
@@ -514,7 +514,7 @@ static void no_root(void **state)
 	world_free(s.w);
 }
 
-static void same_names(void **state)
+static void nodes_of_same_name_or_guid_are_refused(void **state)
 {
 	struct world_config c;
 	struct fm_status st;
@@ -548,7 +548,7 @@ static void same_names(void **state)
 /* --- later ---------------------------------------------------------------------------- */
 
 /* A node and a cable are added under traffic, when the rest has long settled. */
-static void plugged_in_later(void **state)
+static void node_and_cable_plugged_in_later_join(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed += trial_every()) {
@@ -579,15 +579,20 @@ static void plugged_in_later(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_order),	    cmocka_unit_test(thousand_seeds),
+		cmocka_unit_test(fabric_comes_up_in_every_order_of_power),
+		cmocka_unit_test(fabric_comes_up_with_thousand_seeds),
 		cmocka_unit_test(flapping_link_does_not_delay_root),
-		cmocka_unit_test(adopted_late),
-		cmocka_unit_test(crossed),
+		cmocka_unit_test(node_adopted_late_gets_its_place),
+		cmocka_unit_test(crossed_cables_are_reported_at_both_ends),
 		cmocka_unit_test(cable_from_node_to_itself_is_reported),
-		cmocka_unit_test(wrong_port),	    cmocka_unit_test(other_fabric),
-		cmocka_unit_test(two_roots),	    cmocka_unit_test(two_fabrics),
-		cmocka_unit_test(no_root),	    cmocka_unit_test(beside_a_lone_root),
-		cmocka_unit_test(same_names),	    cmocka_unit_test(plugged_in_later),
+		cmocka_unit_test(cable_in_wrong_port_is_reported),
+		cmocka_unit_test(node_of_other_fabric_stays_out),
+		cmocka_unit_test(two_marked_roots_become_one),
+		cmocka_unit_test(two_fabrics_of_one_name_go_on),
+		cmocka_unit_test(fabric_without_root_reports_it),
+		cmocka_unit_test(fabric_beside_lone_root_keeps_its_places),
+		cmocka_unit_test(nodes_of_same_name_or_guid_are_refused),
+		cmocka_unit_test(node_and_cable_plugged_in_later_join),
 	};
 
 	if (argc > 1)

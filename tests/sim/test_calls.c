@@ -130,7 +130,7 @@ static void around(const char *shape, uint64_t hung, enum ending end, uint64_t s
  * Node 3 is between 2 and 4, and 1 between 2 and the root; without both of them there is no
  * majority.
  */
-static void ring(void **state)
+static void calls_reach_node_between_hanging_ones(void **state)
 {
 	(void)state;
 	for (unsigned int end = 0; end < ENDS; end++)
@@ -176,7 +176,7 @@ static void all_around(const char *shape, uint64_t hung, enum ending end, uint64
 	finish("all around hang", seed);
 }
 
-static void hung_among_hung(void **state)
+static void calls_do_not_wait_for_hung_nodes(void **state)
 {
 	(void)state;
 	for (unsigned int end = 0; end < ENDS; end++) {
@@ -186,7 +186,7 @@ static void hung_among_hung(void **state)
 }
 
 /* Node 10 has lost its power, which no node can see as long as its neighbours hang. */
-static void dead_among_hung(void **state)
+static void dead_node_among_hung_ones_does_not_prevent_root(void **state)
 {
 	const uint64_t hung = BIT(6) | BIT(9) | BIT(11) | BIT(14);
 	uint32_t root;
@@ -212,7 +212,7 @@ static void dead_among_hung(void **state)
  * The managers that hang surround a node that the majority does not need: it is still told which
  * root leads.
  */
-static void not_needed(void **state)
+static void surrounded_node_learns_root_without_being_needed(void **state)
 {
 	(void)state;
 	around("4x4", BIT(6) | BIT(9) | BIT(11) | BIT(14), KILL, 1);
@@ -220,7 +220,7 @@ static void not_needed(void **state)
 }
 
 /* The node that is called hangs, too: there is no majority until it wakes. */
-static void called_one_hangs(void **state)
+static void called_node_that_hangs_gives_no_majority(void **state)
 {
 	const uint64_t hung = BIT(2) | BIT(3) | BIT(4);
 	bool told = false;
@@ -250,7 +250,7 @@ static void called_one_hangs(void **state)
 /*
  * The service network has lost the called node, which cannot be reached until that is whole again.
  */
-static void called_one_is_cut_off(void **state)
+static void called_node_that_is_cut_off_gives_no_majority(void **state)
 {
 	const uint64_t hung = BIT(2) | BIT(4) | BIT(0);
 	struct world_counts c;
@@ -279,7 +279,7 @@ static void called_one_is_cut_off(void **state)
  * A node loses the root over the service network, and asks to be root. The nodes that it calls
  * still receive from the root, and stay with it.
  */
-static void root_lives(void **state)
+static void called_nodes_with_living_root_stay_with_it(void **state)
 {
 	uint64_t epoch;
 
@@ -306,7 +306,7 @@ static void root_lives(void **state)
  * that asks goes on as long as more and more nodes take part. It once gave up after 2 s, and began
  * anew, for ever.
  */
-static void more_and_more(void **state)
+static void calls_bring_majority_in_long_ring(void **state)
 {
 	struct world_config c;
 	struct world *w;
@@ -333,15 +333,15 @@ static void more_and_more(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(ring),
+		cmocka_unit_test(calls_reach_node_between_hanging_ones),
 		cmocka_unit_test(calls_cross_nodes_without_managers),
-		cmocka_unit_test(hung_among_hung),
-		cmocka_unit_test(dead_among_hung),
-		cmocka_unit_test(not_needed),
-		cmocka_unit_test(called_one_hangs),
-		cmocka_unit_test(called_one_is_cut_off),
-		cmocka_unit_test(root_lives),
-		cmocka_unit_test(more_and_more),
+		cmocka_unit_test(calls_do_not_wait_for_hung_nodes),
+		cmocka_unit_test(dead_node_among_hung_ones_does_not_prevent_root),
+		cmocka_unit_test(surrounded_node_learns_root_without_being_needed),
+		cmocka_unit_test(called_node_that_hangs_gives_no_majority),
+		cmocka_unit_test(called_node_that_is_cut_off_gives_no_majority),
+		cmocka_unit_test(called_nodes_with_living_root_stay_with_it),
+		cmocka_unit_test(calls_bring_majority_in_long_ring),
 	};
 
 	return cmocka_run_group_tests_name("calls", all, NULL, NULL);

@@ -81,7 +81,7 @@ static void all_but(uint32_t last, enum ending end, bool ends)
 }
 
 /* Nine of 16 nodes live, one of them a candidate. The others come back, and it leads on. */
-static void the_eighth(void **state)
+static void last_living_candidate_of_eight_leads(void **state)
 {
 	(void)state;
 	for (uint32_t last = 1; last < CANDIDATES; last += 2 * trial_every())
@@ -101,10 +101,11 @@ static void the_eighth(void **state)
 }
 
 /*
- * The same as the_eighth(), but the other nodes hang, and the tree of managers is deep: nodes
- * whose parents hang together with the root learn of its end from no other node.
+ * The same as last_living_candidate_of_eight_leads(), but the other nodes hang, and the tree of
+ * managers is deep: nodes whose parents hang together with the root learn of its end from no other
+ * node.
  */
-static void the_eighth_in_a_deep_tree(void **state)
+static void last_candidate_leads_in_deep_tree(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 12; seed += trial_every()) {
@@ -128,7 +129,7 @@ static void the_eighth_in_a_deep_tree(void **state)
  * Two of 9 nodes live, and the NICs of the others work on: no node may lead until enough come back,
  * and a problem says so.
  */
-static void no_majority(void **state)
+static void no_node_leads_without_majority(void **state)
 {
 	(void)state;
 	for (unsigned int end = KILL; end < ENDS; end++) {
@@ -156,7 +157,7 @@ static void no_majority(void **state)
  * latest. The root and one more of the other five hang. Their NICs work on, so the three that are
  * left need to be a majority of five.
  */
-static void majority_of_the_rest(void **state)
+static void majority_of_latest_table_is_enough(void **state)
 {
 	(void)state;
 	snprintf(name, sizeof(name), "3 of 5 are left of 9");
@@ -179,7 +180,7 @@ static void majority_of_the_rest(void **state)
 /* --- two at once -------------------------------------------------------------------- */
 
 /* The root and the candidate that would be next end at one moment, in whatever ways. */
-static void the_next_ends_too(void **state)
+static void root_that_ends_during_takeover_is_replaced(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < ENDS * ENDS; k += trial_every()) {
@@ -215,7 +216,7 @@ static const unsigned int priorities[16] = { 250, 0, 60, 0, AUTO, 150, 0, 0,
  * majority. If the root loses its power, nodes notice that one after the other, so another
  * candidate may ask first.
  */
-static void by_priority(void **state)
+static void candidate_of_highest_priority_leads(void **state)
 {
 	static const uint32_t order[] = { 0, 12, 5, 4, 2, 15 };
 
@@ -245,7 +246,7 @@ static void by_priority(void **state)
 }
 
 /* Not all notice at once that the root hangs: any may lead whose priority is not 0. */
-static void by_priority_if_it_hangs(void **state)
+static void any_candidate_but_0_may_lead_if_root_hangs(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
@@ -270,7 +271,7 @@ static void by_priority_if_it_hangs(void **state)
  * living candidate of the lowest id, unless some nodes notice later than others that the root has
  * ended.
  */
-static void equal_priorities(void **state)
+static void one_of_equal_candidates_leads_soon(void **state)
 {
 	static const unsigned int values[] = {
 		9, FM_PRIORITY_DEFAULT, FM_PRIORITY_DEFAULT, FM_PRIORITY_DEFAULT, 200, FM_PRIORITY_MAX,
@@ -297,7 +298,7 @@ static void equal_priorities(void **state)
 }
 
 /* No node but the root is a candidate: none leads, and that is reported, until the root is back. */
-static void none_but_the_root(void **state)
+static void lack_of_candidates_is_reported(void **state)
 {
 	static const unsigned int priority[9] = { AUTO };
 
@@ -320,7 +321,7 @@ static void none_but_the_root(void **state)
  * so no node has been led: that one asks first, and the others learn of it by Inits. They do not
  * wait for it.
  */
-static void asker_not_reached(void **state)
+static void unreachable_asking_node_is_not_waited_for(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 3; k++) {
@@ -346,7 +347,7 @@ static void asker_not_reached(void **state)
  * other one over the service network, and no third node: it asks without success. The other one
  * reaches all nodes, and gives way to it as long as it asks.
  */
-static void asker_without_majority_gives_way(void **state)
+static void asking_node_without_majority_gives_way(void **state)
 {
 	static const unsigned int priority[7] = { AUTO, 0, 0, 0, 0, 0, 200 };
 
@@ -379,17 +380,17 @@ static void asker_without_majority_gives_way(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_eighth),
-		cmocka_unit_test(the_eighth_in_a_deep_tree),
-		cmocka_unit_test(no_majority),
-		cmocka_unit_test(majority_of_the_rest),
-		cmocka_unit_test(the_next_ends_too),
-		cmocka_unit_test(by_priority),
-		cmocka_unit_test(by_priority_if_it_hangs),
-		cmocka_unit_test(equal_priorities),
-		cmocka_unit_test(none_but_the_root),
-		cmocka_unit_test(asker_not_reached),
-		cmocka_unit_test(asker_without_majority_gives_way),
+		cmocka_unit_test(last_living_candidate_of_eight_leads),
+		cmocka_unit_test(last_candidate_leads_in_deep_tree),
+		cmocka_unit_test(no_node_leads_without_majority),
+		cmocka_unit_test(majority_of_latest_table_is_enough),
+		cmocka_unit_test(root_that_ends_during_takeover_is_replaced),
+		cmocka_unit_test(candidate_of_highest_priority_leads),
+		cmocka_unit_test(any_candidate_but_0_may_lead_if_root_hangs),
+		cmocka_unit_test(one_of_equal_candidates_leads_soon),
+		cmocka_unit_test(lack_of_candidates_is_reported),
+		cmocka_unit_test(unreachable_asking_node_is_not_waited_for),
+		cmocka_unit_test(asking_node_without_majority_gives_way),
 	};
 
 	if (argc > 1)

@@ -62,7 +62,7 @@ static void end(const char *found)
 	check_flow_free(s.flow);
 }
 
-static void nothing_is_wrong(void **state)
+static void check_finds_nothing_wrong_in_right_fabric(void **state)
 {
 	(void)state;
 	begin();
@@ -74,7 +74,7 @@ static void nothing_is_wrong(void **state)
 }
 
 /* A NIC forgets that it has obeyed a later root. */
-static void epoch_falls(void **state)
+static void check_finds_falling_epoch(void **state)
 {
 	struct wnode *n;
 
@@ -88,7 +88,7 @@ static void epoch_falls(void **state)
 	end("the NIC of node 4 has epoch");
 }
 
-static void two_roots(void **state)
+static void check_finds_tables_of_two_roots(void **state)
 {
 	(void)state;
 	begin();
@@ -97,7 +97,7 @@ static void two_roots(void **state)
 	end("the NIC of node 4 has tables of roots");
 }
 
-static void two_tables(void **state)
+static void check_finds_two_tables_of_one_version(void **state)
 {
 	(void)state;
 	begin();
@@ -113,7 +113,7 @@ static void look_again(const char *found)
 	end(found);
 }
 
-static void two_plans(void **state)
+static void check_finds_two_plans_of_one_version(void **state)
 {
 	(void)state;
 	begin();
@@ -121,7 +121,7 @@ static void two_plans(void **state)
 	look_again("have different tables");
 }
 
-static void two_voters(void **state)
+static void check_finds_two_sets_of_voters(void **state)
 {
 	struct fm_table *t;
 
@@ -135,7 +135,7 @@ static void two_voters(void **state)
 }
 
 /* Bits of an entry count if the table has such sets of voters. */
-static void two_votes(void **state)
+static void check_finds_two_votes(void **state)
 {
 	(void)state;
 	for (unsigned int beyond = 0; beyond < 2; beyond++) {
@@ -151,7 +151,7 @@ static void two_votes(void **state)
 }
 
 /* The root takes a node for dead that has links to all its neighbours. */
-static void wrong_death(void **state)
+static void check_finds_wrong_death(void **state)
 {
 	struct fm_mate *m;
 	struct fm *fm;
@@ -174,7 +174,7 @@ static void exclude(bool excluded, bool tell)
 }
 
 /* A manager includes an excluded port without an administrator's order. */
-static void exclusion_is_forgotten(void **state)
+static void check_finds_forgotten_exclusion(void **state)
 {
 	char buf[100];
 
@@ -187,7 +187,7 @@ static void exclusion_is_forgotten(void **state)
 	end("are not excluded any more");
 }
 
-static void exclusion_is_ended(void **state)
+static void check_accepts_ended_exclusion(void **state)
 {
 	char buf[100];
 
@@ -200,7 +200,7 @@ static void exclusion_is_ended(void **state)
 }
 
 /* The check must find that no root takes over: the claim reaches no node that would obey. */
-static void no_takeover(void **state)
+static void check_finds_missing_takeover(void **state)
 {
 	(void)state;
 	begin();
@@ -214,10 +214,10 @@ static void no_takeover(void **state)
 }
 
 /*
- * The same as no_takeover(), by five nodes that are left of nine since the table before the
- * latest.
+ * The same as check_finds_missing_takeover(), by five nodes that are left of nine since the table
+ * before the latest.
  */
-static void no_takeover_by_the_rest(void **state)
+static void check_finds_missing_takeover_by_the_rest(void **state)
 {
 	(void)state;
 	begin();
@@ -233,10 +233,10 @@ static void no_takeover_by_the_rest(void **state)
 }
 
 /*
- * The same as no_takeover(), beside NICs that are somewhat slow, and one that is so slow that it
- * does not count.
+ * The same as check_finds_missing_takeover(), beside NICs that are somewhat slow, and one that is
+ * so slow that it does not count.
  */
-static void no_takeover_beside_slow_nics(void **state)
+static void check_finds_missing_takeover_beside_slow_nics(void **state)
 {
 	(void)state;
 	begin();
@@ -251,7 +251,7 @@ static void no_takeover_beside_slow_nics(void **state)
 }
 
 /* Four of nine NICs are so slow that no root is expected: the others are no majority. */
-static void no_majority_without_slow_nics(void **state)
+static void check_expects_no_root_without_slow_nics(void **state)
 {
 	(void)state;
 	begin();
@@ -265,7 +265,7 @@ static void no_majority_without_slow_nics(void **state)
 }
 
 /* Half of the nodes are no majority, so no node need lead. */
-static void no_majority(void **state)
+static void check_expects_no_root_without_majority(void **state)
 {
 	(void)state;
 	begin();
@@ -279,7 +279,7 @@ static void no_majority(void **state)
  * A root that waits for nothing ends each drain without proof, while older packets are about: no NIC is
  * silent, so these would have come to rest.
  */
-static void drains_in_no_time(void **state)
+static void check_finds_drain_without_wait(void **state)
 {
 	(void)state;
 	begin_with(3 * MS);
@@ -312,7 +312,7 @@ static void without_order(bool ends, bool replays)
 	end(replays ? "node 4 replays at version 2, which" : "node 4 lifts holds at version 2, which");
 }
 
-static void goes_on_unasked(void **state)
+static void check_finds_action_without_order(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 4; k++)
@@ -320,7 +320,7 @@ static void goes_on_unasked(void **state)
 }
 
 /* All packets have arrived when a NIC counts one that was lost, came twice or overtook another. */
-static void counts_wrong(void **state)
+static void check_finds_wrong_counters_of_nic(void **state)
 {
 	static const char *const found[] = {
 		"node 4 counted 1 packets as lost; 0 are missing",
@@ -389,7 +389,7 @@ static void miss_cut(struct fm *fm)
 }
 
 /* The counts that the root keeps up to date differ from those of the nodes and its table. */
-static void tally_is_wrong(void **state)
+static void check_finds_wrong_tally_of_root(void **state)
 {
 	static const struct {
 		void (*fault)(struct fm *fm);
@@ -421,25 +421,25 @@ static void tally_is_wrong(void **state)
 int main(void)
 {
 	static const struct CMUnitTest all[] = {
-		cmocka_unit_test(nothing_is_wrong),
-		cmocka_unit_test(epoch_falls),
-		cmocka_unit_test(two_roots),
-		cmocka_unit_test(two_tables),
-		cmocka_unit_test(two_plans),
-		cmocka_unit_test(two_voters),
-		cmocka_unit_test(two_votes),
-		cmocka_unit_test(wrong_death),
-		cmocka_unit_test(exclusion_is_forgotten),
-		cmocka_unit_test(exclusion_is_ended),
-		cmocka_unit_test(drains_in_no_time),
-		cmocka_unit_test(no_takeover),
-		cmocka_unit_test(no_takeover_beside_slow_nics),
-		cmocka_unit_test(no_majority_without_slow_nics),
-		cmocka_unit_test(no_takeover_by_the_rest),
-		cmocka_unit_test(no_majority),
-		cmocka_unit_test(goes_on_unasked),
-		cmocka_unit_test(counts_wrong),
-		cmocka_unit_test(tally_is_wrong),
+		cmocka_unit_test(check_finds_nothing_wrong_in_right_fabric),
+		cmocka_unit_test(check_finds_falling_epoch),
+		cmocka_unit_test(check_finds_tables_of_two_roots),
+		cmocka_unit_test(check_finds_two_tables_of_one_version),
+		cmocka_unit_test(check_finds_two_plans_of_one_version),
+		cmocka_unit_test(check_finds_two_sets_of_voters),
+		cmocka_unit_test(check_finds_two_votes),
+		cmocka_unit_test(check_finds_wrong_death),
+		cmocka_unit_test(check_finds_forgotten_exclusion),
+		cmocka_unit_test(check_accepts_ended_exclusion),
+		cmocka_unit_test(check_finds_drain_without_wait),
+		cmocka_unit_test(check_finds_missing_takeover),
+		cmocka_unit_test(check_finds_missing_takeover_beside_slow_nics),
+		cmocka_unit_test(check_expects_no_root_without_slow_nics),
+		cmocka_unit_test(check_finds_missing_takeover_by_the_rest),
+		cmocka_unit_test(check_expects_no_root_without_majority),
+		cmocka_unit_test(check_finds_action_without_order),
+		cmocka_unit_test(check_finds_wrong_counters_of_nic),
+		cmocka_unit_test(check_finds_wrong_tally_of_root),
 	};
 
 	return cmocka_run_group_tests_name("check", all, NULL, NULL);

@@ -95,7 +95,7 @@ static void forget_holds(void *io, uint32_t tag, uint64_t version, const uint32_
 }
 
 /* The victim's manager puts no changed row on hold. */
-static void row_not_held(void **state)
+static void check_finds_changed_row_not_on_hold(void **state)
 {
 	(void)state;
 	begin();
@@ -129,7 +129,7 @@ static void early_end_of_hold_is_found(void **state)
 /* --- colours -------------------------------------------------------------------------------- */
 
 /* The root takes a colour for clean that packets have which it waits for. */
-static void colour_too_early(void **state)
+static void check_finds_colour_taken_too_early(void **state)
 {
 	struct fm_root *root;
 
@@ -156,7 +156,7 @@ static void got(const struct world_packet *id)
 }
 
 /* A host gets its first packet again. */
-static void comes_twice(void **state)
+static void check_finds_packet_that_comes_twice(void **state)
 {
 	(void)state;
 	for (unsigned int vc = 0; vc < TORUS_VCS; vc++) {
@@ -168,7 +168,7 @@ static void comes_twice(void **state)
 }
 
 /* A second copy comes, and the destination discards it: but no NIC was unsure. */
-static void copy_of_sure(void **state)
+static void check_finds_copy_that_no_nic_was_unsure_of(void **state)
 {
 	const struct world_packet id = { 0, VICTIM, TORUS_VC_D0, 0 };
 	const struct tn_pkt p = { .hdr = { .type = TN_DATA } };
@@ -198,7 +198,7 @@ static struct world_packet overtake(void)
 }
 
 /* Two packets change places in the last NIC. */
-static void wrong_order(void **state)
+static void check_finds_wrong_order(void **state)
 {
 	struct world_packet first = overtake();
 
@@ -208,7 +208,7 @@ static void wrong_order(void **state)
 }
 
 /* A packet is gone, and its destination, which has a later one, does not count it. */
-static void not_counted(void **state)
+static void check_finds_loss_that_is_not_counted(void **state)
 {
 	(void)state;
 	overtake();
@@ -230,7 +230,7 @@ static void check_finds_dropped_parked_packet(void **state)
 }
 
 /* A NIC parks a packet, which stays there for ever. */
-static void forgotten(void **state)
+static void check_finds_forgotten_packet(void **state)
 {
 	struct world_packet id;
 
@@ -242,7 +242,7 @@ static void forgotten(void **state)
 }
 
 /* The destination gives up a packet that is parked, and delivers a later one of its flow. */
-static void given_up_early(void **state)
+static void check_finds_packet_given_up_too_early(void **state)
 {
 	struct world_packet id;
 
@@ -256,7 +256,7 @@ static void given_up_early(void **state)
 }
 
 /* The source of parked packets lifts its holds. */
-static void released_early(void **state)
+static void check_finds_hold_lifted_too_early(void **state)
 {
 	struct world_packet id;
 	struct tn_nic *src;
@@ -300,7 +300,7 @@ static void check_finds_miscounted_doubles_and_losses(void **state)
  * A NIC counts a packet as early that was not. Before that, holds may have been lifted without proof,
  * but all packets sent before have ended.
  */
-static void not_early(void **state)
+static void check_finds_packet_counted_as_early_in_vain(void **state)
 {
 	(void)state;
 	for (unsigned int bounded = 0; bounded < 3; bounded++) {
@@ -320,7 +320,7 @@ static void not_early(void **state)
 }
 
 /* The NIC with the only copy dies while the packet is in a cable: it has ended once, and arrives. */
-static void ends_once(void **state)
+static void check_accepts_packet_that_ends_once_with_its_nic(void **state)
 {
 	struct world_packet id = { 0, VICTIM, TORUS_VC_D0, 0 };
 	const struct tn_pkt p = { .hdr = { .type = TN_DATA } };
@@ -343,7 +343,7 @@ static void ends_once(void **state)
 }
 
 /* A packet sent before holds were lifted without proof is on its way at the end. */
-static void may_be_early(void **state)
+static void check_allows_early_packets_after_bounded_drain(void **state)
 {
 	(void)state;
 	begin();
@@ -358,21 +358,21 @@ static void may_be_early(void **state)
 int main(void)
 {
 	static const struct CMUnitTest all[] = {
-		cmocka_unit_test(row_not_held),
+		cmocka_unit_test(check_finds_changed_row_not_on_hold),
 		cmocka_unit_test(early_end_of_hold_is_found),
-		cmocka_unit_test(colour_too_early),
-		cmocka_unit_test(comes_twice),
-		cmocka_unit_test(copy_of_sure),
-		cmocka_unit_test(wrong_order),
-		cmocka_unit_test(not_counted),
+		cmocka_unit_test(check_finds_colour_taken_too_early),
+		cmocka_unit_test(check_finds_packet_that_comes_twice),
+		cmocka_unit_test(check_finds_copy_that_no_nic_was_unsure_of),
+		cmocka_unit_test(check_finds_wrong_order),
+		cmocka_unit_test(check_finds_loss_that_is_not_counted),
 		cmocka_unit_test(check_finds_dropped_parked_packet),
-		cmocka_unit_test(forgotten),
-		cmocka_unit_test(given_up_early),
-		cmocka_unit_test(released_early),
+		cmocka_unit_test(check_finds_forgotten_packet),
+		cmocka_unit_test(check_finds_packet_given_up_too_early),
+		cmocka_unit_test(check_finds_hold_lifted_too_early),
 		cmocka_unit_test(check_finds_miscounted_doubles_and_losses),
-		cmocka_unit_test(not_early),
-		cmocka_unit_test(ends_once),
-		cmocka_unit_test(may_be_early),
+		cmocka_unit_test(check_finds_packet_counted_as_early_in_vain),
+		cmocka_unit_test(check_accepts_packet_that_ends_once_with_its_nic),
+		cmocka_unit_test(check_allows_early_packets_after_bounded_drain),
 	};
 
 	return cmocka_run_group_tests_name("check_fate", all, NULL, NULL);

@@ -77,7 +77,7 @@ static void whole(unsigned int dead_nodes, unsigned int cut_links, unsigned long
 	}
 }
 
-static void dead_nodes(void **state)
+static void coverage_with_dead_nodes_equals_known_numbers(void **state)
 {
 	(void)state;
 	whole(2, 0, 0, 64);
@@ -85,7 +85,7 @@ static void dead_nodes(void **state)
 	whole(4, 0, 36, 72);
 }
 
-static void cut_links(void **state)
+static void coverage_with_cut_links_equals_known_numbers(void **state)
 {
 	(void)state;
 	whole(0, 4, 0, 60);
@@ -95,7 +95,7 @@ static void cut_links(void **state)
 }
 
 /* With so many faults that fabrics fall apart, the nodes of each part still reach each other. */
-static void fabrics_in_parts(void **state)
+static void nodes_of_each_part_reach_each_other(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -119,9 +119,9 @@ static void fabrics_in_parts(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dead_nodes),
-		cmocka_unit_test(cut_links),
-		cmocka_unit_test(fabrics_in_parts),
+		cmocka_unit_test(coverage_with_dead_nodes_equals_known_numbers),
+		cmocka_unit_test(coverage_with_cut_links_equals_known_numbers),
+		cmocka_unit_test(nodes_of_each_part_reach_each_other),
 	};
 
 	unsigned long every = getenv("EVERY") ? strtoul(getenv("EVERY"), NULL, 10) : 0;

@@ -77,7 +77,7 @@ static void until_used(struct trial *s, uint64_t most)
 }
 
 /* At the limit all nodes know that the link is held, and the root reports one problem. */
-static void held_at_the_limit(void **state)
+static void hold_at_limit_is_known_to_all_nodes(void **state)
 {
 	struct fm_status st;
 	const struct fm_problem *p;
@@ -112,7 +112,7 @@ static void held_at_the_limit(void **state)
 }
 
 /* Changes of a held link make no table. Losses meanwhile make the hold longer. */
-static void no_recovery_while_held(void **state)
+static void changes_of_held_link_make_no_table(void **state)
 {
 	struct trial s;
 	uint64_t version, from;
@@ -165,7 +165,7 @@ static void hold_ends_after_hold_max(void **state)
 }
 
 /* fm_held() lists a held cable once, with the time left; the hold ends at that time. */
-static void how_long(void **state)
+static void held_cable_is_listed_with_time_left(void **state)
 {
 	struct fm_hold h, more;
 	struct trial s;
@@ -196,7 +196,7 @@ static void how_long(void **state)
  * A link is held down, so a row that reports it leads to no table: the row is repeated at growing
  * intervals.
  */
-static void said_seldom(void **state)
+static void row_of_held_link_is_repeated_ever_more_seldom(void **state)
 {
 	uint64_t quiet, held;
 	struct trial s;
@@ -219,7 +219,7 @@ static void said_seldom(void **state)
 }
 
 /* A link that is down when its hold ends stays excluded, and is used as soon as it is up. */
-static void down_at_the_end(void **state)
+static void link_down_after_hold_stays_excluded(void **state)
 {
 	struct trial s;
 
@@ -291,13 +291,13 @@ static void restarted_node_or_root_holds_no_link(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(held_at_the_limit),
-		cmocka_unit_test(no_recovery_while_held),
+		cmocka_unit_test(hold_at_limit_is_known_to_all_nodes),
+		cmocka_unit_test(changes_of_held_link_make_no_table),
 		cmocka_unit_test(distant_losses_hold_no_link),
 		cmocka_unit_test(hold_ends_after_hold_max),
-		cmocka_unit_test(how_long),
-		cmocka_unit_test(said_seldom),
-		cmocka_unit_test(down_at_the_end),
+		cmocka_unit_test(held_cable_is_listed_with_time_left),
+		cmocka_unit_test(row_of_held_link_is_repeated_ever_more_seldom),
+		cmocka_unit_test(link_down_after_hold_stays_excluded),
 		cmocka_unit_test(include_ends_hold_and_exclusion_is_no_loss),
 		cmocka_unit_test(restarted_node_or_root_holds_no_link),
 	};

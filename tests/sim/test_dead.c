@@ -77,7 +77,7 @@ static void end(uint64_t seed, const char *why)
 			 (unsigned long long)seed, p, b);
 }
 
-static void one_dies(void **state)
+static void dead_node_loses_only_its_packets(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -89,7 +89,7 @@ static void one_dies(void **state)
 }
 
 /* Neighbours die together: then no node knows what one had accepted from the other. */
-static void several_die(void **state)
+static void several_dead_nodes_lose_only_their_packets(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -131,7 +131,7 @@ static void second_node_dies_at_each_step(void **state)
 }
 
 /* A dead node comes back with a new NIC, before and at each step of its recovery. */
-static void comes_back(void **state)
+static void node_back_with_new_nic_loses_no_other_packets(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed += trial_every()) {
@@ -147,7 +147,7 @@ static void comes_back(void **state)
 }
 
 /* A node that lives is cut off with its packets, and joins again with its old counters. */
-static void cut_off(void **state)
+static void cut_off_node_joins_with_old_counters(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -197,7 +197,7 @@ static uint32_t need_relay(uint64_t *random)
 }
 
 /* A relay dies, with the packets in its memory. */
-static void relay_dies(void **state)
+static void dead_relay_loses_only_its_packets(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -214,7 +214,7 @@ static void relay_dies(void **state)
 }
 
 /* A cable is cut and no node dies: all recoveries end with proof. */
-static void nobody_dies(void **state)
+static void cut_without_death_ends_with_proof(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -229,14 +229,14 @@ static void nobody_dies(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_dies),
-		cmocka_unit_test(several_die),
+		cmocka_unit_test(dead_node_loses_only_its_packets),
+		cmocka_unit_test(several_dead_nodes_lose_only_their_packets),
 		cmocka_unit_test(second_node_dies_at_each_step),
-		cmocka_unit_test(comes_back),
-		cmocka_unit_test(cut_off),
+		cmocka_unit_test(node_back_with_new_nic_loses_no_other_packets),
+		cmocka_unit_test(cut_off_node_joins_with_old_counters),
 		cmocka_unit_test(part_of_split_ring_without_managers),
-		cmocka_unit_test(relay_dies),
-		cmocka_unit_test(nobody_dies),
+		cmocka_unit_test(dead_relay_loses_only_its_packets),
+		cmocka_unit_test(cut_without_death_ends_with_proof),
 	};
 
 	if (argc > 1)

@@ -110,7 +110,7 @@ static void one(uint64_t seed)
 	free(log.end);
 }
 
-static void agrees_with_phits(void **state)
+static void simulator_agrees_with_naive_phits(void **state)
 {
 	(void)state;
 	for_seeds(400, one);
@@ -119,7 +119,7 @@ static void agrees_with_phits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agrees_with_phits),
+		cmocka_unit_test(simulator_agrees_with_naive_phits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static struct flow_result run(const struct flow_params *p)
 
 /* --- latency and throughput ------------------------------------------------ */
 
-static void latency_without_load(void **state)
+static void latency_without_load_is_that_of_hops(void **state)
 {
 	static const char *const shapes[] = { "9", "8x8", "4x5x3", "2x3x2x4", "2x2x3x2x2",
 					      "3x2x2x2x2x3" };
@@ -86,7 +86,7 @@ static void low_load_is_carried(void **state)
  * Half of uniform traffic crosses the middle of the longest dimension, of size k, over 4 links per
  * ring. So the accepted load is at most 8 / k (Dally and Towles, 3.3).
  */
-static void bisection_limits(void **state)
+static void bisection_limits_throughput(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -116,7 +116,7 @@ static void bisection_limits(void **state)
 
 /* --- deadlock and starvation ----------------------------------------------- */
 
-static void deadlock_only_without_a_rule(void **state)
+static void only_rings_without_a_rule_deadlock(void **state)
 {
 	static const char *const shapes[] = { "8", "8x8", "4x4x4", "3x5x4" };
 
@@ -180,7 +180,7 @@ static void ring_of_four(const struct flow_policy *policy, unsigned int hops, st
 	flow_free(net);
 }
 
-static void smallest_deadlock(void **state)
+static void smallest_deadlock_has_four_packets(void **state)
 {
 	struct flow_result r;
 	uint64_t inside;
@@ -198,7 +198,7 @@ static void smallest_deadlock(void **state)
 }
 
 /* Wang and Zhang, figure 1: with CBS a packet may wait for ever for a critical bubble. */
-static void critical_bubbles_starve(void **state)
+static void critical_bubble_starves_packet_under_cbs_only(void **state)
 {
 	struct flow_result r;
 	uint64_t inside;
@@ -247,7 +247,7 @@ static void dead_is_dead(uint64_t seed)
 	free(t.entry);
 }
 
-static void dead_stays_dead(void **state)
+static void deadlocked_packets_never_move(void **state)
 {
 	(void)state;
 	for_seeds(150, dead_is_dead);
@@ -255,7 +255,7 @@ static void dead_stays_dead(void **state)
 
 /* --- seeds and patterns ---------------------------------------------------- */
 
-static void same_seed_same_run(void **state)
+static void same_seed_gives_same_run(void **state)
 {
 	(void)state;
 	for (int policy = 0; flow_policies[policy] != &flow_none; policy++) {
@@ -342,7 +342,7 @@ static void check_pattern(const struct seen *seen, enum flow_pattern pattern)
 		fail_msg("%g of the traffic goes to the hot region", hot / seen->n);
 }
 
-static void patterns(void **state)
+static void each_pattern_has_its_destinations(void **state)
 {
 	(void)state;
 	for (int pattern = 0; pattern < FLOW_TRACE; pattern++) {
@@ -374,7 +374,7 @@ static void refused(struct flow_params p, const char *reason)
 		fail_msg("'%s' instead of '%s'", why, reason);
 }
 
-static void impossible_is_refused(void **state)
+static void impossible_parameters_are_refused(void **state)
 {
 	struct flow_params ok = params("4x4", &flow_mbs), p;
 	char why[256];
@@ -412,17 +412,17 @@ static void impossible_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(latency_without_load),
+		cmocka_unit_test(latency_without_load_is_that_of_hops),
 		cmocka_unit_test(low_load_is_carried),
-		cmocka_unit_test(bisection_limits),
-		cmocka_unit_test(deadlock_only_without_a_rule),
+		cmocka_unit_test(bisection_limits_throughput),
+		cmocka_unit_test(only_rings_without_a_rule_deadlock),
 		cmocka_unit_test(rings_of_two_need_no_rule),
-		cmocka_unit_test(smallest_deadlock),
-		cmocka_unit_test(critical_bubbles_starve),
-		cmocka_unit_test(dead_stays_dead),
-		cmocka_unit_test(same_seed_same_run),
-		cmocka_unit_test(patterns),
-		cmocka_unit_test(impossible_is_refused),
+		cmocka_unit_test(smallest_deadlock_has_four_packets),
+		cmocka_unit_test(critical_bubble_starves_packet_under_cbs_only),
+		cmocka_unit_test(deadlocked_packets_never_move),
+		cmocka_unit_test(same_seed_gives_same_run),
+		cmocka_unit_test(each_pattern_has_its_destinations),
+		cmocka_unit_test(impossible_parameters_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

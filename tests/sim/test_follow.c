@@ -102,7 +102,7 @@ static void new_node(uint32_t node, unsigned int times)
 	end(&s, "a new node");
 }
 
-static void no_place(void **state)
+static void node_that_takes_no_place_is_left_out(void **state)
 {
 	(void)state;
 	new_node(5, WORLD_ALWAYS);
@@ -111,7 +111,7 @@ static void no_place(void **state)
 }
 
 /* The shape grows by nodes of which one takes no place, and one that had one does not take the new. */
-static void no_place_in_growth(void **state)
+static void growth_leaves_out_node_that_takes_no_place(void **state)
 {
 	static const uint32_t refuses[] = { 7, 2 };
 
@@ -217,7 +217,7 @@ static void mute(const char *shape, bool inner, uint32_t depth, uint32_t types, 
 	end(&s, "mute");
 }
 
-static void no_report(void **state)
+static void node_that_never_reports_is_left_out(void **state)
 {
 	(void)state;
 	mute("3x3", false, 2, ALL_STEPS, 30);
@@ -257,9 +257,9 @@ static void nic_that_never_replays_is_excluded(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_place),
-		cmocka_unit_test(no_place_in_growth),
-		cmocka_unit_test(no_report),
+		cmocka_unit_test(node_that_takes_no_place_is_left_out),
+		cmocka_unit_test(growth_leaves_out_node_that_takes_no_place),
+		cmocka_unit_test(node_that_never_reports_is_left_out),
 		cmocka_unit_test(nic_that_never_replays_is_excluded),
 	};
 

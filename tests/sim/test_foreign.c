@@ -111,7 +111,7 @@ static void waits_for_its_own(bool later, bool wiped, bool called)
 	end(&s);
 }
 
-static void beside_a_foreign_fabric(void **state)
+static void node_beside_foreign_fabric_waits_for_its_own(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 8; k++)
@@ -122,7 +122,7 @@ static void beside_a_foreign_fabric(void **state)
  * No cable leads from a node to its own fabric any more: the node waits for its own root for a
  * while, then follows the other one.
  */
-static void its_own_is_gone(void **state)
+static void node_joins_foreign_fabric_when_its_own_is_gone(void **state)
 {
 	struct trial s;
 
@@ -145,7 +145,7 @@ static void its_own_is_gone(void **state)
  * again. None of them can be root. No NIC knows the new one, which has no place: its Inits imply other
  * places than the NICs have. All nodes wait for their fabric, and must not wait for each other.
  */
-static void its_root_is_another(void **state)
+static void nodes_follow_replaced_root_without_place(void **state)
 {
 	struct world_config c;
 	struct trial s;
@@ -185,9 +185,9 @@ static void its_root_is_another(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(beside_a_foreign_fabric),
-		cmocka_unit_test(its_own_is_gone),
-		cmocka_unit_test(its_root_is_another),
+		cmocka_unit_test(node_beside_foreign_fabric_waits_for_its_own),
+		cmocka_unit_test(node_joins_foreign_fabric_when_its_own_is_gone),
+		cmocka_unit_test(nodes_follow_replaced_root_without_place),
 	};
 
 	if (argc > 1)

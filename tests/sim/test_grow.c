@@ -90,7 +90,7 @@ static void boots(struct growth *g, uint32_t first, uint32_t n)
 }
 
 /* Nodes boot in the order of their ids, seconds apart. In the end the whole torus is there. */
-static void one_after_the_other(void **state)
+static void shape_grows_with_each_booting_node(void **state)
 {
 	static const char *const shapes[] = { "2", "3", "5", "2x2", "3x2", "4x3", "2x2x2", "3x3x2" };
 
@@ -120,7 +120,7 @@ static void one_after_the_other(void **state)
  * Half of the fabric boots minutes after the other half, in any dimension: whole lines that close,
  * lines that do not yet, and several dimensions at once.
  */
-static void half_after_half(void **state)
+static void shape_grows_by_later_half(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -165,7 +165,7 @@ static bool waits(struct growth *g)
 }
 
 /* While packets are sent the shape stays, and who looks is told why; afterwards it grows. */
-static void not_under_traffic(void **state)
+static void shape_does_not_grow_under_traffic(void **state)
 {
 	char text[TORUS_TEXT_MAX];
 	struct growth g;
@@ -249,7 +249,7 @@ static void one_seed(uint64_t seed)
  * At any moment of a growth a manager hangs or ends, a cable is cut, or a node loses its power. In
  * the end the whole torus is there, and the traffic that begins then meets no NIC of the old shape.
  */
-static void disturbed(void **state)
+static void disturbed_growth_ends_in_whole_torus(void **state)
 {
 	(void)state;
 	if (getenv("SEED")) {
@@ -263,10 +263,10 @@ static void disturbed(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_after_the_other),
-		cmocka_unit_test(half_after_half),
-		cmocka_unit_test(not_under_traffic),
-		cmocka_unit_test(disturbed),
+		cmocka_unit_test(shape_grows_with_each_booting_node),
+		cmocka_unit_test(shape_grows_by_later_half),
+		cmocka_unit_test(shape_does_not_grow_under_traffic),
+		cmocka_unit_test(disturbed_growth_ends_in_whole_torus),
 	};
 
 	if (argc > 1)

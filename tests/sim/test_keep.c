@@ -83,7 +83,7 @@ static void all(bool power, bool on)
  * All managers restart in any order while the NICs work on, or all nodes lose their power, so that
  * no NIC remembers anything.
  */
-static void all_begin_anew(void **state)
+static void restarted_fabric_keeps_exclusions_and_places(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
@@ -147,7 +147,7 @@ static void service_network_is_late(uint64_t seed, bool power, bool discover)
 	finish("the service network is late", seed);
 }
 
-static void the_service_network_is_late(void **state)
+static void late_service_network_keeps_decisions(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
@@ -168,7 +168,7 @@ static void is_open(uint8_t open, const char *when)
 }
 
 /* Dimensions that are open stay so with the next root, and when all begin anew. */
-static void open_dimensions(void **state)
+static void open_dimensions_stay_open(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
@@ -200,7 +200,7 @@ static void open_dimensions(void **state)
  * A candidate that was away knows what was decided before, but not since: the later decisions must
  * hold.
  */
-static void the_latest_counts(void **state)
+static void later_decisions_of_missed_tables_count(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -223,7 +223,7 @@ static void the_latest_counts(void **state)
 }
 
 /* A node that does not come back keeps its name and its place. */
-static void one_is_missing(void **state)
+static void missing_node_keeps_name_and_place(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -249,7 +249,7 @@ static void one_is_missing(void **state)
  * The NIC of one node has power, and its manager does not start: more than half of the known nodes
  * are there, and lead on.
  */
-static void one_has_no_manager(void **state)
+static void node_without_manager_keeps_name_and_place(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -397,14 +397,14 @@ static void parts_meet_on_disk(uint64_t seed, unsigned int starts)
 	finish("two parts meet on disks", seed);
 }
 
-static void two_parts_meet_on_disk(void **state)
+static void parts_that_meet_on_disk_keep_exclusions_of_both(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
 		parts_meet_on_disk(seed, 1 + (unsigned int)seed % 3);
 }
 
-static void two_parts_meet(void **state)
+static void parts_that_meet_keep_exclusions_of_both(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
@@ -415,14 +415,14 @@ static void two_parts_meet(void **state)
 int main(void)
 {
 	const struct CMUnitTest all_tests[] = {
-		cmocka_unit_test(all_begin_anew),
-		cmocka_unit_test(the_service_network_is_late),
-		cmocka_unit_test(open_dimensions),
-		cmocka_unit_test(the_latest_counts),
-		cmocka_unit_test(one_is_missing),
-		cmocka_unit_test(one_has_no_manager),
-		cmocka_unit_test(two_parts_meet),
-		cmocka_unit_test(two_parts_meet_on_disk),
+		cmocka_unit_test(restarted_fabric_keeps_exclusions_and_places),
+		cmocka_unit_test(late_service_network_keeps_decisions),
+		cmocka_unit_test(open_dimensions_stay_open),
+		cmocka_unit_test(later_decisions_of_missed_tables_count),
+		cmocka_unit_test(missing_node_keeps_name_and_place),
+		cmocka_unit_test(node_without_manager_keeps_name_and_place),
+		cmocka_unit_test(parts_that_meet_keep_exclusions_of_both),
+		cmocka_unit_test(parts_that_meet_on_disk_keep_exclusions_of_both),
 	};
 
 	return cmocka_run_group_tests_name("keep", all_tests, NULL, NULL);

@@ -17,7 +17,7 @@
 
 static struct trial s;
 
-static void root_of_512(void **state)
+static void root_of_512_nodes_is_replaced(void **state)
 {
 	struct world_config c;
 	uint64_t since;
@@ -51,7 +51,7 @@ static void root_of_512(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(root_of_512),
+		cmocka_unit_test(root_of_512_nodes_is_replaced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -405,7 +405,7 @@ static void lies(uint64_t seed)
 	}
 }
 
-static void liar(void **state)
+static void fabric_recovers_after_lies_of_a_node(void **state)
 {
 	const char *one = getenv("SEED"), *more = getenv("SEEDS");
 	uint64_t last = more ? strtoull(more, NULL, 0) : 12;
@@ -419,7 +419,7 @@ static void liar(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(liar),
+		cmocka_unit_test(fabric_recovers_after_lies_of_a_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,7 @@ static void one_history(uint64_t seed)
 		fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
 }
 
-static void changed_while_in_use(void **state)
+static void live_fabric_survives_random_changes(void **state)
 {
 	(void)state;
 	if (getenv("SEED")) {
@@ -141,7 +141,7 @@ static void changed_while_in_use(void **state)
 int main(void)
 {
 	static const struct CMUnitTest all[] = {
-		cmocka_unit_test(changed_while_in_use),
+		cmocka_unit_test(live_fabric_survives_random_changes),
 	};
 
 	return cmocka_run_group_tests_name("live", all, NULL, NULL);

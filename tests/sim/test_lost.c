@@ -84,7 +84,7 @@ static void die(const char *what, const char *shape, uint64_t mask, uint64_t see
 	look(what, mask);
 }
 
-static void a_member(void **state)
+static void losses_of_dead_member_are_counted(void **state)
 {
 	(void)state;
 	total = 0;
@@ -93,7 +93,7 @@ static void a_member(void **state)
 	assert_int_not_equal(total, 0);
 }
 
-static void the_root(void **state)
+static void losses_of_dead_root_are_counted(void **state)
 {
 	(void)state;
 	total = 0;
@@ -103,7 +103,7 @@ static void the_root(void **state)
 }
 
 /* Two members that are neighbours or not, or the root and one more. */
-static void two_at_once(void **state)
+static void losses_of_two_dead_nodes_are_counted(void **state)
 {
 	static const uint64_t masks[] = { 1 << 10 | 1 << 5, 1 << 10 | 1 << 6, 1 | 1 << 9, 1 | 1 << 1 };
 
@@ -115,7 +115,7 @@ static void two_at_once(void **state)
 }
 
 /* The second one dies at some step of the recovery from the death of the first. */
-static void during_a_recovery(void **state)
+static void losses_of_death_in_recovery_are_counted(void **state)
 {
 	uint64_t mask = 1 << 5 | 1 << 10;
 
@@ -155,7 +155,7 @@ static uint64_t await_replay(uint64_t version)
  * network had been drained before, so at the end it is known of all colours how many packets are
  * missing. How many of them the death took is not known from that.
  */
-static void cuts_during_a_recovery(void **state)
+static void losses_are_counted_despite_cuts_in_recovery(void **state)
 {
 	(void)state;
 	total = 0;
@@ -179,11 +179,11 @@ static void cuts_during_a_recovery(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_member),
-		cmocka_unit_test(the_root),
-		cmocka_unit_test(two_at_once),
-		cmocka_unit_test(during_a_recovery),
-		cmocka_unit_test(cuts_during_a_recovery),
+		cmocka_unit_test(losses_of_dead_member_are_counted),
+		cmocka_unit_test(losses_of_dead_root_are_counted),
+		cmocka_unit_test(losses_of_two_dead_nodes_are_counted),
+		cmocka_unit_test(losses_of_death_in_recovery_are_counted),
+		cmocka_unit_test(losses_are_counted_despite_cuts_in_recovery),
 	};
 
 	if (argc > 1)

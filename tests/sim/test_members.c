@@ -56,7 +56,7 @@ static void cut_node(struct world *w, uint32_t node, bool cut)
 
 /* --- isolated ------------------------------------------------------------------ */
 
-static void node_without_links(void **state)
+static void node_without_links_is_isolated_problem(void **state)
 {
 	struct trial s;
 
@@ -150,7 +150,7 @@ static void exclusions_outlive_root(void **state)
 	outlive_root(false, true);
 }
 
-static void exclusions_outlive_root_nic(void **state)
+static void exclusions_outlive_nic_of_root(void **state)
 {
 	(void)state;
 	outlive_root(true, false);
@@ -158,7 +158,7 @@ static void exclusions_outlive_root_nic(void **state)
 }
 
 /* A ring in two parts: all nodes of the part without the root are reported as isolated. */
-static void ring_in_two(void **state)
+static void part_of_ring_without_root_is_isolated_problem(void **state)
 {
 	struct trial s;
 
@@ -250,7 +250,7 @@ static void hung(uint32_t node, unsigned int fanout)
 	end(&s, what);
 }
 
-static void manager_hangs(void **state)
+static void hung_manager_makes_node_silent(void **state)
 {
 	(void)state;
 	hung(5, 8);
@@ -276,7 +276,7 @@ static void say_down(struct world *w, uint32_t node, unsigned int port)
  * When the ends of a cable disagree, the table takes it as down, and later the root reports the
  * dispute. A cut cable is not reported, although its ends report it one after the other.
  */
-static void ends_differ(void **state)
+static void cable_whose_ends_differ_is_down_and_reported(void **state)
 {
 	const uint16_t *closed;
 	struct trial s;
@@ -312,7 +312,7 @@ static void ends_differ(void **state)
  * A cable of a silent node is lost and comes back. The silent NIC keeps the port closed until its
  * manager replays, so no row may lead over the cable before, although the other end reports it up.
  */
-static void closed_at_a_silent_node(void **state)
+static void port_of_silent_node_stays_closed(void **state)
 {
 	const uint16_t *closed;
 	struct trial s;
@@ -342,7 +342,7 @@ static void closed_at_a_silent_node(void **state)
 }
 
 /* A node whose relay_packets differs from the root's is reported as long as it is up. */
-static void relay_memory(void **state)
+static void node_with_other_relay_memory_is_reported(void **state)
 {
 	struct trial s;
 
@@ -372,7 +372,7 @@ static void relay_memory(void **state)
  * more. Once, a node below a missing node was taken to be present: it then vouched for all of
  * them, and the recovery waited for them.
  */
-static void dark_branch(void **state)
+static void dark_branch_of_tree_is_judged_in_time(void **state)
 {
 	(void)state;
 	for (unsigned int fanout = 1; fanout <= 2; fanout++) {
@@ -396,7 +396,7 @@ static void dark_branch(void **state)
  * restarted and begun a new numbering of that flow. They are too late: they must not arrive, and
  * the new numbering must go on.
  */
-static void late_replay(void **state)
+static void flow_waits_for_late_replay(void **state)
 {
 	uint64_t between;
 	struct trial s;
@@ -427,17 +427,17 @@ static void late_replay(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(node_without_links),
+		cmocka_unit_test(node_without_links_is_isolated_problem),
 		cmocka_unit_test(exclusions_outlive_root),
-		cmocka_unit_test(exclusions_outlive_root_nic),
-		cmocka_unit_test(ring_in_two),
+		cmocka_unit_test(exclusions_outlive_nic_of_root),
+		cmocka_unit_test(part_of_ring_without_root_is_isolated_problem),
 		cmocka_unit_test(all_know_since_when_root_is_away),
-		cmocka_unit_test(manager_hangs),
-		cmocka_unit_test(ends_differ),
-		cmocka_unit_test(closed_at_a_silent_node),
-		cmocka_unit_test(relay_memory),
-		cmocka_unit_test(dark_branch),
-		cmocka_unit_test(late_replay),
+		cmocka_unit_test(hung_manager_makes_node_silent),
+		cmocka_unit_test(cable_whose_ends_differ_is_down_and_reported),
+		cmocka_unit_test(port_of_silent_node_stays_closed),
+		cmocka_unit_test(node_with_other_relay_memory_is_reported),
+		cmocka_unit_test(dark_branch_of_tree_is_judged_in_time),
+		cmocka_unit_test(flow_waits_for_late_replay),
 	};
 
 	if (argc > 1)

@@ -107,7 +107,7 @@ static void pause_all(const char *shape, uint64_t ns, uint64_t gap)
 	}
 }
 
-static void all_at_once(void **state)
+static void no_node_is_dead_after_pause_of_all(void **state)
 {
 	(void)state;
 	pause_all("3x3", 600 * MS, 0);
@@ -116,7 +116,7 @@ static void all_at_once(void **state)
 	pause_all("4x2", 4 * SEC, 0);
 }
 
-static void one_after_another(void **state)
+static void no_node_is_dead_after_pauses_one_by_one(void **state)
 {
 	(void)state;
 	pause_all("3x3", 1500 * MS, 20 * MS);
@@ -131,7 +131,7 @@ static void one_after_another(void **state)
 }
 
 /* The others are more than half with or without the root; but they lose all links to it. */
-static void minority_of_root(void **state)
+static void no_node_is_dead_after_pause_of_majority(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -151,9 +151,9 @@ static void minority_of_root(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_at_once),
-		cmocka_unit_test(one_after_another),
-		cmocka_unit_test(minority_of_root),
+		cmocka_unit_test(no_node_is_dead_after_pause_of_all),
+		cmocka_unit_test(no_node_is_dead_after_pauses_one_by_one),
+		cmocka_unit_test(no_node_is_dead_after_pause_of_majority),
 	};
 
 	return cmocka_run_group_tests_name("pause", tests, NULL, NULL);

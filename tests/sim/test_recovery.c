@@ -236,7 +236,7 @@ static void single(enum fault f)
 	}
 }
 
-static void one_fault(void **state)
+static void one_fault_loses_no_packet(void **state)
 {
 	(void)state;
 	failures = 0;
@@ -250,7 +250,7 @@ static void one_fault(void **state)
  * A second fault happens at each step of the recovery from a first one. A recovery takes a few ms:
  * @met checks that the gaps between the faults reach each of its steps.
  */
-static void two_faults(void **state)
+static void two_faults_lose_no_packet(void **state)
 {
 	static const uint32_t gaps[] = { 0,    40,   200,  500,	 1000, 1500, 2000, 2300,
 					 2600, 3000, 3500, 4000, 5000, 6000, 8000, 400000 };
@@ -294,7 +294,7 @@ static void two_faults(void **state)
 }
 
 /* Faults while messages are doubled and delayed and connections break. */
-static void disturbed(void **state)
+static void faults_under_disturbance_lose_no_packet(void **state)
 {
 	const char *one = getenv("SEED");
 
@@ -326,7 +326,7 @@ static void disturbed(void **state)
 }
 
 /* Prints how long each step of the recovery takes after a cut in a fabric of 64 nodes. */
-static void pause_of_a_cut(void **state)
+static void cut_in_64_nodes_loses_no_packet(void **state)
 {
 	struct world_config c;
 	struct fm_status st;
@@ -357,10 +357,10 @@ static void pause_of_a_cut(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_fault),
-		cmocka_unit_test(two_faults),
-		cmocka_unit_test(disturbed),
-		cmocka_unit_test(pause_of_a_cut),
+		cmocka_unit_test(one_fault_loses_no_packet),
+		cmocka_unit_test(two_faults_lose_no_packet),
+		cmocka_unit_test(faults_under_disturbance_lose_no_packet),
+		cmocka_unit_test(cut_in_64_nodes_loses_no_packet),
 	};
 
 	if (argc > 1)

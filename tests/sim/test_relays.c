@@ -171,7 +171,7 @@ static void cut_reaches_each_step_of_recovery(void **state)
 }
 
 /* While cables join all nodes, no packet ever comes back as unreachable. */
-static void nobody_unreachable(void **state)
+static void relays_return_no_packet_as_unreachable(void **state)
 {
 	unsigned int failures = 0;
 
@@ -198,7 +198,7 @@ static void nobody_unreachable(void **state)
  * With windows of one packet each relayed packet waits for the acknowledgement of the one before.
  * If acknowledgements were not sent, or ignored, nothing more would go through relays.
  */
-static void small_windows(void **state)
+static void windows_of_one_packet_deliver_all(void **state)
 {
 	unsigned int failures = 0;
 
@@ -223,8 +223,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cut_reaches_each_step_of_recovery),
-		cmocka_unit_test(nobody_unreachable),
-		cmocka_unit_test(small_windows),
+		cmocka_unit_test(relays_return_no_packet_as_unreachable),
+		cmocka_unit_test(windows_of_one_packet_deliver_all),
 	};
 
 	if (argc > 1)

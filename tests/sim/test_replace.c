@@ -97,14 +97,14 @@ static void one(uint64_t seed, const char *shape, unsigned int times, bool root_
 		fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
 }
 
-static void one_is_replaced(void **state)
+static void replaced_nic_takes_place_of_old_one(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
 		one(seed, seed % 2 ? "3x3" : "4x2x2", 1, false);
 }
 
-static void the_root_is_replaced(void **state)
+static void replaced_nic_of_root_takes_its_place(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
@@ -112,7 +112,7 @@ static void the_root_is_replaced(void **state)
 }
 
 /* Several NICs are replaced, some of them twice, or again before the new one has joined. */
-static void several_are_replaced(void **state)
+static void several_replaced_nics_take_their_places(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
@@ -120,7 +120,7 @@ static void several_are_replaced(void **state)
 }
 
 /* A NIC with an excluded port is replaced: the exclusion belongs to the place, so it stays. */
-static void exclusions_stay(void **state)
+static void exclusions_stay_at_place_of_replaced_nic(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += 10 * trial_every()) {
@@ -144,7 +144,7 @@ static void exclusions_stay(void **state)
  * The NIC of the node with the bootstrap flag is replaced while another node leads, which has
  * heard both the old NIC and the new one.
  */
-static void the_marked_node_is_replaced(void **state)
+static void replaced_marked_node_joins(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += 5 * trial_every()) {
@@ -169,7 +169,7 @@ static void the_marked_node_is_replaced(void **state)
  * otherwise its neighbours would close the links to it each time, and open them again. As soon as
  * the service network leads there, the node has its place.
  */
-static void the_marked_node_is_replaced_apart(void **state)
+static void marked_node_replaced_apart_joins(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += 5 * trial_every()) {
@@ -213,7 +213,7 @@ static void cut_cables(uint32_t node)
  * A root without cables is replaced. The others reach the new one by the service network alone, at
  * the address of the former root. It leads itself, and they need a root that is one of them.
  */
-static void the_cut_off_root_is_replaced(void **state)
+static void replaced_cut_off_root_joins(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += 4 * trial_every()) {
@@ -246,13 +246,13 @@ static void the_cut_off_root_is_replaced(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(one_is_replaced),
-		cmocka_unit_test(the_root_is_replaced),
-		cmocka_unit_test(several_are_replaced),
-		cmocka_unit_test(exclusions_stay),
-		cmocka_unit_test(the_marked_node_is_replaced),
-		cmocka_unit_test(the_marked_node_is_replaced_apart),
-		cmocka_unit_test(the_cut_off_root_is_replaced),
+		cmocka_unit_test(replaced_nic_takes_place_of_old_one),
+		cmocka_unit_test(replaced_nic_of_root_takes_its_place),
+		cmocka_unit_test(several_replaced_nics_take_their_places),
+		cmocka_unit_test(exclusions_stay_at_place_of_replaced_nic),
+		cmocka_unit_test(replaced_marked_node_joins),
+		cmocka_unit_test(marked_node_replaced_apart_joins),
+		cmocka_unit_test(replaced_cut_off_root_joins),
 	};
 
 	return cmocka_run_group_tests_name("replace", all, NULL, NULL);

@@ -123,13 +123,13 @@ static void ring(uint32_t nodes)
 	}
 }
 
-static void of_two(void **state)
+static void ring_of_two_survives_end_of_node_at_each_step(void **state)
 {
 	(void)state;
 	ring(2);
 }
 
-static void of_three(void **state)
+static void ring_of_three_survives_end_of_node_at_each_step(void **state)
 {
 	(void)state;
 	ring(3);
@@ -138,8 +138,8 @@ static void of_three(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_two),
-		cmocka_unit_test(of_three),
+		cmocka_unit_test(ring_of_two_survives_end_of_node_at_each_step),
+		cmocka_unit_test(ring_of_three_survives_end_of_node_at_each_step),
 	};
 
 	if (argc > 1)

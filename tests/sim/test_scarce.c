@@ -55,7 +55,7 @@ static void await_rest(struct world *w, const char *what, uint64_t limit)
  * All 512 nodes start with little processor time, and all come up. They once did not: joining nodes
  * left the root, because they handled its answers late.
  */
-static void all_start(void **state)
+static void all_nodes_start_with_little_time(void **state)
 {
 	struct world *w = world_of("8x8x8", UP_NS);
 
@@ -69,7 +69,7 @@ static void all_start(void **state)
  * those that asked gave up, because followers left them as silent, and HELLOs counted for less
  * time than it took to handle them.
  */
-static void root_without_power(void **state)
+static void new_root_leads_despite_little_time(void **state)
 {
 	struct world *w = world_of("8x8x8", TAKEOVER_NS);
 
@@ -88,7 +88,7 @@ static void root_without_power(void **state)
  * The root and more than half of 1024 managers end, and their NICs go on. No node can be root, and
  * 464 others wait for the one that asks. Once each of them sent HELLO in every resend interval.
  */
-static void asked_in_vain(void **state)
+static void waiting_nodes_send_few_hellos_to_asking_root(void **state)
 {
 	struct world *w = world_of("16x8x8", 0);
 	struct world_counts counts;
@@ -116,9 +116,9 @@ static void asked_in_vain(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_start),
-		cmocka_unit_test(root_without_power),
-		cmocka_unit_test(asked_in_vain),
+		cmocka_unit_test(all_nodes_start_with_little_time),
+		cmocka_unit_test(new_root_leads_despite_little_time),
+		cmocka_unit_test(waiting_nodes_send_few_hellos_to_asking_root),
 	};
 
 	return cmocka_run_group_tests_name("scarce", tests, NULL, NULL);

@@ -120,7 +120,7 @@ static void back(enum ending how, const char *what)
 	finish(what);
 }
 
-static void dead(void **state)
+static void dead_node_stays_excluded_after_takeover(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
@@ -137,7 +137,7 @@ static void dead(void **state)
 }
 
 /* The manager has ended only just: the order does not wait until the node is silent. */
-static void without_manager(void **state)
+static void node_without_manager_is_excluded_at_once(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
@@ -155,7 +155,7 @@ static void without_manager(void **state)
 }
 
 /* A place is excluded at which no node has been yet. */
-static void never_seen(void **state)
+static void absent_node_stays_excluded_after_takeover(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
@@ -169,7 +169,7 @@ static void never_seen(void **state)
 }
 
 /* A node is still dead when it is included: it is a problem again. */
-static void included_dead(void **state)
+static void included_dead_node_is_problem_again(void **state)
 {
 	(void)state;
 	begin(1, false);
@@ -201,7 +201,7 @@ static void tell_clocks(void)
  * A node is out of service for a while, and the root is lost: the next root brings the node back,
  * at that time and not before.
  */
-static void for_a_while(void **state)
+static void next_root_ends_exclusion_in_time(void **state)
 {
 	struct fm_order o = { .uid = 1000, .by = "n0", .reason = "new fan" };
 	uint64_t over;
@@ -238,7 +238,7 @@ static void for_a_while(void **state)
  * A place at which no node has been is excluded, and the discovered shape grows: the exclusion
  * holds for the same place, which has another id then.
  */
-static void never_seen_and_grows(void **state)
+static void exclusion_of_absent_node_stays_after_growth(void **state)
 {
 	struct world_config c;
 	char text[TORUS_TEXT_MAX];
@@ -271,12 +271,12 @@ static void never_seen_and_grows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dead),
-		cmocka_unit_test(without_manager),
-		cmocka_unit_test(never_seen),
-		cmocka_unit_test(for_a_while),
-		cmocka_unit_test(never_seen_and_grows),
-		cmocka_unit_test(included_dead),
+		cmocka_unit_test(dead_node_stays_excluded_after_takeover),
+		cmocka_unit_test(node_without_manager_is_excluded_at_once),
+		cmocka_unit_test(absent_node_stays_excluded_after_takeover),
+		cmocka_unit_test(next_root_ends_exclusion_in_time),
+		cmocka_unit_test(exclusion_of_absent_node_stays_after_growth),
+		cmocka_unit_test(included_dead_node_is_problem_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static void cut_and_mended(struct trial *s, uint32_t cable)
  * One NIC is slow, node 5's or the root's, while a cable is cut and mended: cable 10 is node 5's,
  * cable 0 the root's, and cable 31 of neither.
  */
-static void one_slow_nic(void **state)
+static void recovery_waits_for_one_slow_nic(void **state)
 {
 	static const uint32_t cables[] = { 10, 0, 31 }, slow[] = { 5, 0 };
 	struct trial s;
@@ -79,7 +79,7 @@ static void one_slow_nic(void **state)
 	}
 }
 
-static void all_nics_slow(void **state)
+static void recovery_waits_for_all_slow_nics(void **state)
 {
 	struct trial s;
 
@@ -92,7 +92,7 @@ static void all_nics_slow(void **state)
 }
 
 /* A node that dies is recovered from although its neighbour's NIC is slow. */
-static void death_beside_a_slow_nic(void **state)
+static void death_beside_slow_nic_is_recovered(void **state)
 {
 	struct trial s;
 
@@ -114,7 +114,7 @@ static void death_beside_a_slow_nic(void **state)
  * A manager lives, and its NIC refuses all that it is asked: the recoveries of the others end
  * without it. Once all of them waited for it, for ever. When its NIC works again it is back.
  */
-static void one_nic_fails(void **state)
+static void recovery_ends_without_failing_nic(void **state)
 {
 	struct trial s;
 
@@ -164,7 +164,7 @@ static void history(uint64_t seed)
 	end(&s, "NICs that fail", seed);
 }
 
-static void failing_nics(void **state)
+static void random_failing_nics_do_not_stop_recovery(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed += trial_every())
@@ -174,11 +174,11 @@ static void failing_nics(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_slow_nic),
-		cmocka_unit_test(all_nics_slow),
-		cmocka_unit_test(death_beside_a_slow_nic),
-		cmocka_unit_test(one_nic_fails),
-		cmocka_unit_test(failing_nics),
+		cmocka_unit_test(recovery_waits_for_one_slow_nic),
+		cmocka_unit_test(recovery_waits_for_all_slow_nics),
+		cmocka_unit_test(death_beside_slow_nic_is_recovered),
+		cmocka_unit_test(recovery_ends_without_failing_nic),
+		cmocka_unit_test(random_failing_nics_do_not_stop_recovery),
 	};
 
 	if (argc > 1)

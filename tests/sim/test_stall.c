@@ -177,7 +177,7 @@ static void trial_of(const char *shape, uint32_t sink, unsigned int port, unsign
 		fail_msg("%s: %s", shape, s.wrong);
 }
 
-static void one_link(void **state)
+static void stalled_link_is_found_and_taken_down(void **state)
 {
 	(void)state;
 	trial_of("3x3", 1, 2, 1, false, 1);
@@ -190,7 +190,7 @@ static void one_link(void **state)
  * The link that stalls is at a port of the root, or at one that leads to it; and a new root knows
  * it from the table.
  */
-static void at_the_root(void **state)
+static void stalled_link_at_root_is_taken_down(void **state)
 {
 	(void)state;
 	trial_of("4x4", 0, 0, 1, false, 4);
@@ -201,8 +201,8 @@ static void at_the_root(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_link),
-		cmocka_unit_test(at_the_root),
+		cmocka_unit_test(stalled_link_is_found_and_taken_down),
+		cmocka_unit_test(stalled_link_at_root_is_taken_down),
 	};
 
 	if (argc > 1)

@@ -89,7 +89,7 @@ static unsigned int ends_step(void)
 	return trial_every() > 1 ? 3 : 1;
 }
 
-static void each_way(void **state)
+static void root_ended_each_way_is_replaced(void **state)
 {
 	static const char *const shapes[] = { "4x4", "6", "3x3x2", "5x2" };
 
@@ -101,7 +101,7 @@ static void each_way(void **state)
 }
 
 /* Each of eight candidates in turn becomes root and ends, down to the last. */
-static void all_candidates(void **state)
+static void each_of_eight_candidates_becomes_root(void **state)
 {
 	uint32_t root = 0;
 
@@ -148,7 +148,7 @@ static bool at(enum trial_step step, enum ending end, uint64_t seed)
 	return met;
 }
 
-static void at_each_step(void **state)
+static void root_ended_at_each_step_is_replaced(void **state)
 {
 	(void)state;
 	for (unsigned int step = STEP_TABLE; step < STEPS; step++)
@@ -164,7 +164,7 @@ static void at_each_step(void **state)
 /* --- few nodes --------------------------------------------------------------------------------- */
 
 /* The second of two nodes leads if the first has lost its power, for no other can be reached. */
-static void two_nodes(void **state)
+static void second_of_two_nodes_leads(void **state)
 {
 	(void)state;
 	for (unsigned int n = 2; n < 4; n++) {
@@ -183,7 +183,7 @@ static void two_nodes(void **state)
  * The manager of one of two nodes hangs and its NIC works on: half of the nodes are not enough, as
  * that manager may come back.
  */
-static void half_is_not_enough(void **state)
+static void half_of_nodes_is_not_enough_to_lead(void **state)
 {
 	(void)state;
 	begin("2", 3, 300 * US);
@@ -201,7 +201,7 @@ static void half_is_not_enough(void **state)
  * hangs. The manager that did not begin anew knows which nodes were up, and the others know of
  * which nodes their NICs have rows.
  */
-static void all_but_one_began_anew(void **state)
+static void one_surviving_table_is_enough_to_lead(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 6; seed += trial_every()) {
@@ -252,7 +252,7 @@ static void root_moves_to_each_candidate_under_traffic(void **state)
  * The node that is to become root ends, or the root itself, or another, at any moment of the
  * handover.
  */
-static void moved_to_one_that_ends(void **state)
+static void some_root_leads_though_node_ends_during_move(void **state)
 {
 	static const uint32_t victims[] = { 0, 5, 3 };
 	const uint32_t to = 5;
@@ -274,7 +274,7 @@ static void moved_to_one_that_ends(void **state)
 			}
 }
 
-static void who_cannot_be_root(void **state)
+static void root_does_not_move_to_unfit_node(void **state)
 {
 	(void)state;
 	begin("4x4", 1, 1 * MS);
@@ -299,7 +299,7 @@ static void who_cannot_be_root(void **state)
  * The new root is told to include a port at any moment: if it cannot do that yet, it says so.
  * Before its first table it waits for a node that hangs.
  */
-static void orders_too_early(void **state)
+static void early_order_is_refused_until_root_leads(void **state)
 {
 	unsigned int done[2] = { 0, 0 };
 
@@ -328,7 +328,7 @@ static void orders_too_early(void **state)
  * All nodes of the former table have joined, or neighbours have lost all links to them: the new root
  * makes its first table at once, also if a cable was cut just before.
  */
-static void table_at_once(void **state)
+static void new_root_makes_table_at_once(void **state)
 {
 	(void)state;
 	for (unsigned int seed = 5; seed < 9; seed++) {
@@ -352,17 +352,17 @@ static void table_at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(each_way),
-		cmocka_unit_test(all_candidates),
-		cmocka_unit_test(at_each_step),
-		cmocka_unit_test(two_nodes),
-		cmocka_unit_test(half_is_not_enough),
-		cmocka_unit_test(all_but_one_began_anew),
+		cmocka_unit_test(root_ended_each_way_is_replaced),
+		cmocka_unit_test(each_of_eight_candidates_becomes_root),
+		cmocka_unit_test(root_ended_at_each_step_is_replaced),
+		cmocka_unit_test(second_of_two_nodes_leads),
+		cmocka_unit_test(half_of_nodes_is_not_enough_to_lead),
+		cmocka_unit_test(one_surviving_table_is_enough_to_lead),
 		cmocka_unit_test(root_moves_to_each_candidate_under_traffic),
-		cmocka_unit_test(moved_to_one_that_ends),
-		cmocka_unit_test(who_cannot_be_root),
-		cmocka_unit_test(orders_too_early),
-		cmocka_unit_test(table_at_once),
+		cmocka_unit_test(some_root_leads_though_node_ends_during_move),
+		cmocka_unit_test(root_does_not_move_to_unfit_node),
+		cmocka_unit_test(early_order_is_refused_until_root_leads),
+		cmocka_unit_test(new_root_makes_table_at_once),
 	};
 
 	return cmocka_run_group_tests_name("takeover", all, NULL, NULL);

@@ -137,7 +137,7 @@ static void root_fails(enum world_act act, unsigned int times, uint64_t seed)
 	finish(what);
 }
 
-static void of_a_root(void **state)
+static void unfit_root_hands_over(void **state)
 {
 	(void)state;
 	root_fails(WORLD_ROWS, WORLD_ALWAYS, 1);
@@ -148,7 +148,7 @@ static void of_a_root(void **state)
 	root_fails(WORLD_REPLAY, WORLD_ALWAYS, 4);
 }
 
-static void that_is_stuck(void **state)
+static void stuck_unfit_root_is_replaced(void **state)
 {
 	(void)state;
 	root_fails(WORLD_COUNT, WORLD_STUCK, 7);
@@ -159,7 +159,7 @@ static void that_is_stuck(void **state)
 }
 
 /* The root's NIC refuses an action now and then: a few refusals are no reason to hand over. */
-static void now_and_then(void **state)
+static void nic_that_fails_now_and_then_keeps_root(void **state)
 {
 	uint32_t root = 0;
 
@@ -177,7 +177,7 @@ static void now_and_then(void **state)
 }
 
 /* The first root of all is not placed by its NIC: all others are, and another one leads. */
-static void first_root(void **state)
+static void first_root_with_failing_nic_is_replaced(void **state)
 {
 	uint32_t root;
 
@@ -218,7 +218,7 @@ static void asker(unsigned int times, uint64_t seed)
 	finish("asker");
 }
 
-static void one_that_asks(void **state)
+static void another_node_leads_if_nic_of_asking_one_fails(void **state)
 {
 	(void)state;
 	asker(WORLD_ALWAYS, 30);
@@ -229,7 +229,7 @@ static void one_that_asks(void **state)
  * The next candidate's NIC fails, too: the root's part is passed on until a node leads whose NIC
  * works.
  */
-static void one_after_the_other(void **state)
+static void unfit_roots_hand_over_one_after_the_other(void **state)
 {
 	uint32_t root;
 
@@ -253,7 +253,7 @@ static void one_after_the_other(void **state)
  * The root's NIC fails, and no other node may lead: the root goes on, and says why no recovery
  * ends, until its NIC works again.
  */
-static void only_candidate(void **state)
+static void unfit_only_candidate_stays_root(void **state)
 {
 	uint32_t root = 0;
 
@@ -278,10 +278,13 @@ static void only_candidate(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_a_root),	 cmocka_unit_test(that_is_stuck),
-		cmocka_unit_test(now_and_then),	 cmocka_unit_test(first_root),
-		cmocka_unit_test(one_that_asks), cmocka_unit_test(one_after_the_other),
-		cmocka_unit_test(only_candidate),
+		cmocka_unit_test(unfit_root_hands_over),
+		cmocka_unit_test(stuck_unfit_root_is_replaced),
+		cmocka_unit_test(nic_that_fails_now_and_then_keeps_root),
+		cmocka_unit_test(first_root_with_failing_nic_is_replaced),
+		cmocka_unit_test(another_node_leads_if_nic_of_asking_one_fails),
+		cmocka_unit_test(unfit_roots_hand_over_one_after_the_other),
+		cmocka_unit_test(unfit_only_candidate_stays_root),
 	};
 
 	if (argc > 1)

@@ -84,7 +84,7 @@ static void each_node(const char *shape, unsigned int fanout)
  * One node vanishes. With a small fanout most of its neighbours are below it, or its parent, in
  * the tree.
  */
-static void one_node(void **state)
+static void vanished_node_is_dead_in_time(void **state)
 {
 	(void)state;
 	each_node("4x4", 8);
@@ -122,7 +122,7 @@ static void block(const char *text, const uint16_t from[3], const uint16_t to[3]
 }
 
 /* A block of nodes vanishes: its inner nodes are known only to neighbours that vanish, too. */
-static void a_cabinet(void **state)
+static void vanished_cabinet_is_dead_in_time(void **state)
 {
 	(void)state;
 	for (unsigned int fanout = 8; fanout > 1; fanout /= 2 * trial_every())
@@ -130,7 +130,7 @@ static void a_cabinet(void **state)
 }
 
 /* A plane of nodes vanishes: a node below a dead one may be the parent of another. */
-static void a_plane(void **state)
+static void vanished_plane_is_dead_in_time(void **state)
 {
 	(void)state;
 	for (unsigned int fanout = 8; fanout > 2; fanout /= 2 * trial_every())
@@ -141,7 +141,7 @@ static void a_plane(void **state)
  * Nodes drawn by lot vanish, which may cut the fabric in parts: then it is only required that all
  * ends well.
  */
-static void some_nodes(void **state)
+static void some_vanished_nodes_are_dead_in_time(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed += trial_every()) {
@@ -163,7 +163,7 @@ static void some_nodes(void **state)
 }
 
 /* A host has power again before its old connections have ended. */
-static void soon_back(void **state)
+static void vanished_node_soon_back_joins(void **state)
 {
 	static const uint64_t after[] = { MS, 4 * MS, 6 * MS, 12 * MS, 300 * MS };
 
@@ -186,7 +186,7 @@ static void soon_back(void **state)
  * A manager hangs, and its NIC goes on, with one cable left. It is not dead: packets come over
  * that cable, and go.
  */
-static void hung_with_one_cable(void **state)
+static void hung_node_with_one_cable_is_not_dead(void **state)
 {
 	(void)state;
 	for (unsigned int fanout = 1; fanout <= 8; fanout += 7 * trial_every()) {
@@ -206,7 +206,7 @@ static void hung_with_one_cable(void **state)
 }
 
 /* All cables of a node that lives are pulled: the node reports that itself, and comes back. */
-static void all_cables_pulled(void **state)
+static void living_node_with_all_cables_pulled_stays_up(void **state)
 {
 	static const uint32_t cables[] = { 10, 11, 8, 3 };
 
@@ -228,13 +228,13 @@ static void all_cables_pulled(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_node),
-		cmocka_unit_test(a_cabinet),
-		cmocka_unit_test(a_plane),
-		cmocka_unit_test(some_nodes),
-		cmocka_unit_test(soon_back),
-		cmocka_unit_test(hung_with_one_cable),
-		cmocka_unit_test(all_cables_pulled),
+		cmocka_unit_test(vanished_node_is_dead_in_time),
+		cmocka_unit_test(vanished_cabinet_is_dead_in_time),
+		cmocka_unit_test(vanished_plane_is_dead_in_time),
+		cmocka_unit_test(some_vanished_nodes_are_dead_in_time),
+		cmocka_unit_test(vanished_node_soon_back_joins),
+		cmocka_unit_test(hung_node_with_one_cable_is_not_dead),
+		cmocka_unit_test(living_node_with_all_cables_pulled_stays_up),
 	};
 
 	if (argc > 1)

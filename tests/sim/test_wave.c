@@ -149,7 +149,7 @@ static void one_order(const struct world_config *c, const uint32_t *order, uint6
 	end(&s, torus_shape_text(&c->shape, shape), c->seed);
 }
 
-static void every_order(void **state)
+static void wave_places_nodes_in_every_order(void **state)
 {
 	static const char *const shapes[] = { "1", "2", "3", "4", "5", "2x2", "3x2", "2x1x2" };
 
@@ -207,7 +207,7 @@ static void one_seed(uint64_t seed)
 		  random_below(&random, 4) ? 1 * SEC : 200 * SEC, !random_below(&random, 4));
 }
 
-static void random_orders(void **state)
+static void wave_places_nodes_in_random_orders(void **state)
 {
 	(void)state;
 	if (getenv("SEED")) {
@@ -386,7 +386,7 @@ static void one_way_round(const char *shape, uint32_t a, uint32_t b, uint64_t se
  * Each pair of cables of 3x3 is swapped in turn, in some orders each, and some pairs of larger
  * fabrics.
  */
-static void any_way_round(void **state)
+static void wave_places_nodes_any_way_round(void **state)
 {
 	static const char *const shapes[] = { "4x3", "4x4", "5x3", "5x5", "3x3x3", "4x3x3", "5x4x3",
 					      "4x2x3" };
@@ -434,7 +434,7 @@ static void draw_two(const char *text, uint64_t *r, uint32_t *a, uint32_t *b)
  * Two cables are swapped in a fabric of which at least two dimensions have a size of 3 or more:
  * otherwise no squares tell which cable is right.
  */
-static void swapped_cables(void **state)
+static void wave_places_nodes_despite_swapped_cables(void **state)
 {
 	static const char *const shapes[] = { "4x4", "5x4", "3x3x3", "4x3x2", "3x1x4", "3x4x2x1",
 					      "3x1x1x2x3", "3x2x1x1x3x2" };
@@ -458,7 +458,7 @@ static void swapped_cables(void **state)
 }
 
 /* Each pair of cables of 3x3 is swapped in turn, and the nodes join one after the other. */
-static void late_nodes(void **state)
+static void wave_places_late_nodes(void **state)
 {
 	unsigned int misplaced = 0, by_root = 0;
 	uint64_t seed = 1;
@@ -498,7 +498,7 @@ static void one_plug(uint32_t node, unsigned int port, uint32_t node2, unsigned 
  * A cable leads back to the node itself, and another one to a port that is not opposite: both are
  * named.
  */
-static void wrong_ports(void **state)
+static void wave_reports_wrong_ports(void **state)
 {
 	(void)state;
 	one_plug(5, 0, 6, 3, "1,1:+x ('n5') is cabled to 2,1:-y ('n6'), expected 2,1:-x, by the "
@@ -511,7 +511,7 @@ static void wrong_ports(void **state)
 /* --- two roots ---------------------------------------------------------------------------- */
 
 /* Two nodes ask to be root, and no promise comes to either: each is where its root's wave says. */
-static void two_who_ask(void **state)
+static void node_is_where_wave_of_its_asking_root_says(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -694,7 +694,7 @@ static void one_meeting(struct trial *s, uint64_t part, uint32_t other, uint32_t
 }
 
 /* Both roots lead other nodes: one that leads none asks its new neighbours first. */
-static void two_roots(void **state)
+static void two_fabrics_lead_on_when_cabled_together(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 10; seed += trial_every()) {
@@ -755,7 +755,7 @@ static size_t lie(struct world *w, uint64_t *r, uint32_t liar, unsigned int port
  * One node sends false Inits: all cables but its own are judged as they were, and all nodes are
  * where they were.
  */
-static void liar(void **state)
+static void lying_node_misplaces_no_other_node(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed += trial_every()) {
@@ -819,15 +819,15 @@ static void liar(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_order),
-		cmocka_unit_test(random_orders),
-		cmocka_unit_test(swapped_cables),
-		cmocka_unit_test(late_nodes),
-		cmocka_unit_test(any_way_round),
-		cmocka_unit_test(wrong_ports),
-		cmocka_unit_test(two_who_ask),
-		cmocka_unit_test(two_roots),
-		cmocka_unit_test(liar),
+		cmocka_unit_test(wave_places_nodes_in_every_order),
+		cmocka_unit_test(wave_places_nodes_in_random_orders),
+		cmocka_unit_test(wave_places_nodes_despite_swapped_cables),
+		cmocka_unit_test(wave_places_late_nodes),
+		cmocka_unit_test(wave_places_nodes_any_way_round),
+		cmocka_unit_test(wave_reports_wrong_ports),
+		cmocka_unit_test(node_is_where_wave_of_its_asking_root_says),
+		cmocka_unit_test(two_fabrics_lead_on_when_cabled_together),
+		cmocka_unit_test(lying_node_misplaces_no_other_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

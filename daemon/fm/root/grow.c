@@ -21,22 +21,22 @@
  *  1. No packet is doubled or delivered to a wrong node: between PAUSE and RESUME every row of
  *     every NIC is on hold, and the network is empty, so a NIC of the old shape and one of the new
  *     shape never exchange a packet. RESUME is sent when all nodes have reported the new shape
- *     (test_two_tables()).
+ *     (growth_takes_a_held_table_and_a_whole_one()).
  *  2. No packet is lost that was sent before the last count. If a packet waits or is parked, or
  *     there is no proof, the recovery ends as always, with nothing lost. The next attempt is made
  *     after a while, longer each time, and a problem of status advises the administrator
- *     (test_not_while_sending(), test_fails_at_the_last_moment()).
+ *     (shape_does_not_grow_while_packets_wait(), nic_failing_before_table_keeps_old_shape()).
  *  3. Packets that a host sends between the last count and the new shape, that is, for the time of
  *     two messages down the tree, are dropped, or refused as unreachable. So a fabric does not grow
  *     if some host sends more often than once in LISTEN; if hosts send seldom, packets of that
  *     moment may be lost.
  *  4. Nothing grows while a node is silent, because its NIC works on with the old shape, which only
- *     its manager can change (test_silent()).
+ *     its manager can change (silent_node_prevents_growth()).
  *  5. If a manager is lost during the change, its NIC has all rows on hold, but would forward
  *     packets of others by the old sizes. So all its cables are excluded until it has taken its new
- *     place, and no holds are lifted before (test_silent_with_old_shape()).
+ *     place, and no holds are lifted before (nic_left_with_old_shape_is_excluded()).
  *  6. A root that is restarted during the change continues with the shape of its own NIC
- *     (disturbed() of tests/sim/test_grow.c).
+ *     (disturbed_growth_ends_in_whole_torus() of tests/sim/test_grow.c).
  */
 #include <stdlib.h>
 #include <string.h>
