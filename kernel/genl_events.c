@@ -10,7 +10,7 @@
  * a neighbour who sends more than the work can pass on loses its own packets, which its NIC counts
  * (MGMT_DROPS), and neither those of other ports nor events of links. The listeners of a group get
  * ENOBUFS if an event of theirs did not fit or found no memory, as when their socket is full. Test:
- * test_flood() of kunit/show.c.
+ * flood_of_one_port_leaves_room_for_others() of kunit/show.c.
  *
  * Namespaces. An event goes to the namespace that the netdev was in when it happened, or nowhere
  * if the netdev has left it since.

@@ -224,7 +224,7 @@ static void converse(struct kunit *test)
 	KUNIT_EXPECT_GE(test, pair.data, (unsigned int)MESSAGES);
 }
 
-static void test_wire(struct kunit *test)
+static void packets_over_wire_have_ecrc(struct kunit *test)
 {
 	join(test, false);
 	converse(test);
@@ -245,17 +245,17 @@ static void damaged(struct kunit *test, bool mark)
 	KUNIT_EXPECT_GT(test, pair.data, (unsigned int)MESSAGES);
 }
 
-static void test_damage(struct kunit *test)
+static void damaged_frames_are_noticed_and_sent_again(struct kunit *test)
 {
 	damaged(test, false);
 }
 
-static void test_mark(struct kunit *test)
+static void marked_packets_are_dropped_and_their_copies_taken(struct kunit *test)
 {
 	damaged(test, true);
 }
 
-static void test_virtual(struct kunit *test)
+static void packets_over_virtual_cable_have_no_ecrc(struct kunit *test)
 {
 	join(test, true);
 	converse(test);
@@ -265,7 +265,7 @@ static void test_virtual(struct kunit *test)
 }
 
 /* A queueing discipline may damage frames, as netem does: then the ECRC is there. */
-static void test_queued(struct kunit *test)
+static void cable_with_queueing_discipline_has_ecrc(struct kunit *test)
 {
 	join_by(test, (struct lab_cable) { .virtual = true, .queued = true });
 	converse(test);
@@ -274,7 +274,7 @@ static void test_queued(struct kunit *test)
 }
 
 /* Programs that the driver cannot see may change what passes between netkit devices. */
-static void test_netkit(struct kunit *test)
+static void cable_of_netkit_devices_has_ecrc(struct kunit *test)
 {
 	join_by(test, (struct lab_cable) { .virtual = true, .netkit = true });
 	converse(test);
@@ -307,7 +307,7 @@ static u64 changes(struct torus_soft *s, unsigned int port)
  * first one that runs again does not take that for silence of the other. A command in the meantime
  * reads no time that is still to come then.
  */
-static void test_standstill(struct kunit *test)
+static void standstill_of_machine_fails_no_link(struct kunit *test)
 {
 	u64 before, told;
 
@@ -359,7 +359,7 @@ static bool gets_delayed(unsigned int n)
 	return delayed(&ports) > n && ports == 1;
 }
 
-static void test_latency(struct kunit *test)
+static void delayed_frames_arrive_and_leave_nothing(struct kunit *test)
 {
 	unsigned int i;
 	u32 ports;
@@ -376,7 +376,7 @@ static void test_latency(struct kunit *test)
 }
 
 /* The latency is lowered: frames that are sent after that do not overtake those sent before. */
-static void test_overtake(struct kunit *test)
+static void lower_latency_lets_no_frame_overtake(struct kunit *test)
 {
 	unsigned int n;
 	u32 ports;
@@ -446,7 +446,7 @@ static void intrude(struct kunit *test, const u8 *from)
 }
 
 /* Frames of another station than the other end do nothing to a link that is up. */
-static void test_stranger(struct kunit *test)
+static void frames_of_stranger_do_not_harm_link(struct kunit *test)
 {
 	u64 before;
 	u8 from[ETH_ALEN];
@@ -502,7 +502,7 @@ static void set_cable(unsigned int flags)
 }
 
 /* Frames of a stranger that the port copied before the link was up are dropped, and counted. */
-static void test_early_stranger(struct kunit *test)
+static void early_frames_of_stranger_are_dropped(struct kunit *test)
 {
 	unsigned int i;
 
@@ -520,7 +520,7 @@ static void test_early_stranger(struct kunit *test)
 }
 
 /* A link that is up sends its frames to the other end alone. */
-static void test_unicast(struct kunit *test)
+static void link_sends_frames_to_other_end_alone(struct kunit *test)
 {
 	join(test, false);
 	pair.broadcast = 0;
@@ -529,7 +529,7 @@ static void test_unicast(struct kunit *test)
 }
 
 /* If the other end gets another address, the link fails, and comes up again with that. */
-static void test_new_address(struct kunit *test)
+static void link_comes_up_again_with_new_address(struct kunit *test)
 {
 	unsigned int i;
 	u64 before;
@@ -549,19 +549,19 @@ static void test_new_address(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_wire),
-	KUNIT_CASE(test_damage),
-	KUNIT_CASE(test_mark),
-	KUNIT_CASE(test_virtual),
-	KUNIT_CASE(test_queued),
-	KUNIT_CASE(test_netkit),
-	KUNIT_CASE(test_standstill),
-	KUNIT_CASE(test_latency),
-	KUNIT_CASE(test_overtake),
-	KUNIT_CASE(test_stranger),
-	KUNIT_CASE(test_early_stranger),
-	KUNIT_CASE(test_unicast),
-	KUNIT_CASE(test_new_address),
+	KUNIT_CASE(packets_over_wire_have_ecrc),
+	KUNIT_CASE(damaged_frames_are_noticed_and_sent_again),
+	KUNIT_CASE(marked_packets_are_dropped_and_their_copies_taken),
+	KUNIT_CASE(packets_over_virtual_cable_have_no_ecrc),
+	KUNIT_CASE(cable_with_queueing_discipline_has_ecrc),
+	KUNIT_CASE(cable_of_netkit_devices_has_ecrc),
+	KUNIT_CASE(standstill_of_machine_fails_no_link),
+	KUNIT_CASE(delayed_frames_arrive_and_leave_nothing),
+	KUNIT_CASE(lower_latency_lets_no_frame_overtake),
+	KUNIT_CASE(frames_of_stranger_do_not_harm_link),
+	KUNIT_CASE(early_frames_of_stranger_are_dropped),
+	KUNIT_CASE(link_sends_frames_to_other_end_alone),
+	KUNIT_CASE(link_comes_up_again_with_new_address),
 	{}
 };
 

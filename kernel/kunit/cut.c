@@ -82,7 +82,7 @@ static void cut_one(struct kunit *test, unsigned int linear, unsigned int frags,
 	kfree_skb(skb);
 }
 
-static void test_cut(struct kunit *test)
+static void message_of_any_pieces_is_cut_into_whole_packets(struct kunit *test)
 {
 	static const unsigned int linear[] = { 20, 52, 1014, 1034, 1500, 4096 };
 	static const unsigned int bytes[] = { 1, 20, 512, 4096, 5000, 32768 };
@@ -100,7 +100,7 @@ static void test_cut(struct kunit *test)
 /*
  * A linear part is longer than a packet, and what is left behind it is shorter than headers may be.
  */
-static void test_short_rest(struct kunit *test)
+static void short_rest_of_linear_part_is_cut(struct kunit *test)
 {
 	unsigned int bytes;
 
@@ -120,7 +120,7 @@ static void discharge(struct sk_buff *skb)
  * Memory of a message that becomes packets may stay long in the NIC. Meanwhile its socket may send
  * on: the memory is no longer charged to it.
  */
-static void test_charged(struct kunit *test)
+static void memory_of_cut_message_is_not_charged_to_socket(struct kunit *test)
 {
 	struct sk_buff *skb = alloc_skb(256, GFP_KERNEL);
 	struct tn_queue q = { 0 };
@@ -144,9 +144,9 @@ static void test_charged(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_cut),
-	KUNIT_CASE(test_short_rest),
-	KUNIT_CASE(test_charged),
+	KUNIT_CASE(message_of_any_pieces_is_cut_into_whole_packets),
+	KUNIT_CASE(short_rest_of_linear_part_is_cut),
+	KUNIT_CASE(memory_of_cut_message_is_not_charged_to_socket),
 	{}
 };
 

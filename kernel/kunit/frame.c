@@ -229,7 +229,7 @@ static struct wire *wire(struct kunit *test)
 
 /* --- cases ----------------------------------------------------------------------------- */
 
-static void test_cut(struct kunit *test)
+static void random_frames_give_their_packets(struct kunit *test)
 {
 	struct wire *w = wire(test);
 	unsigned int apart = 0;
@@ -254,7 +254,7 @@ static void test_cut(struct kunit *test)
 }
 
 /* A frame that has a clone, as with a reader of a tap, is not changed. */
-static void test_cloned(struct kunit *test)
+static void cloned_frame_is_not_changed(struct kunit *test)
 {
 	struct wire *w = wire(test);
 	unsigned int i;
@@ -303,7 +303,7 @@ static struct sk_buff *taken(struct sk_buff *skb)
 	return __skb_dequeue(&out);
 }
 
-static void test_fitting(struct kunit *test)
+static void fitting_frame_is_kept(struct kunit *test)
 {
 	struct wire *w = wire(test);
 	struct sk_buff *skb, *got;
@@ -325,7 +325,7 @@ static void tell(struct sk_buff *skb)
 	told++;
 }
 
-static void test_lent(struct kunit *test)
+static void lent_frame_is_copied_and_given_back(struct kunit *test)
 {
 	struct wire *w = wire(test);
 	struct sk_buff *skb, *got;
@@ -376,7 +376,7 @@ static struct sk_buff *roomy(struct kunit *test, struct wire *w, unsigned int ro
  * A packet of a frame that is mostly padding does not keep the frame's memory; a packet of a frame
  * that is mostly packets does.
  */
-static void test_roomy(struct kunit *test)
+static void packet_of_roomy_frame_does_not_keep_its_memory(struct kunit *test)
 {
 	struct wire *w = wire(test);
 	struct sk_buff *skb, *got;
@@ -400,7 +400,7 @@ static void test_roomy(struct kunit *test)
 	local_bh_enable();
 }
 
-static void test_empty(struct kunit *test)
+static void empty_frame_gives_no_packet(struct kunit *test)
 {
 	struct wire *w = wire(test);
 
@@ -412,7 +412,7 @@ static void test_empty(struct kunit *test)
 }
 
 /* A long message reaches the host in pages that are shared with others. */
-static void test_kept(struct kunit *test)
+static void long_message_reaches_host_in_shared_pages(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct tn_pkt *pkt;
@@ -436,13 +436,13 @@ static void test_kept(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_cut),
-	KUNIT_CASE(test_cloned),
-	KUNIT_CASE(test_fitting),
-	KUNIT_CASE(test_lent),
-	KUNIT_CASE(test_roomy),
-	KUNIT_CASE(test_empty),
-	KUNIT_CASE(test_kept),
+	KUNIT_CASE(random_frames_give_their_packets),
+	KUNIT_CASE(cloned_frame_is_not_changed),
+	KUNIT_CASE(fitting_frame_is_kept),
+	KUNIT_CASE(lent_frame_is_copied_and_given_back),
+	KUNIT_CASE(packet_of_roomy_frame_does_not_keep_its_memory),
+	KUNIT_CASE(empty_frame_gives_no_packet),
+	KUNIT_CASE(long_message_reaches_host_in_shared_pages),
 	{}
 };
 

@@ -76,7 +76,7 @@ static void queue(struct torus_soft *s, struct sk_buff *skb, unsigned int q)
 #define STALL	(GRACE + 10ull * NSEC_PER_SEC)
 
 /* A message that waits aside is dropped and counted if it could not leave for ten seconds. */
-static void test_stall(struct kunit *test)
+static void message_that_stalls_for_ten_seconds_is_dropped(struct kunit *test)
 {
 	/* When, after the first one came; messages in the queue and aside then, and dropped. */
 	static const struct { u64 at; u32 queued; u64 aside, drops; } looks[] = {
@@ -121,7 +121,7 @@ static void test_stall(struct kunit *test)
 static struct sk_buff *to4(struct kunit *test, u32 addr, unsigned int len);
 
 /* Each VC has its queue: one that is stopped does not stop the others. */
-static void test_queues(struct kunit *test)
+static void stopped_queue_does_not_stop_others(struct kunit *test)
 {
 	static const struct { u8 tos; u16 queue; } t[] = {
 		{ 0, TORUS_VC_D0 }, { 32 << 2, TORUS_VC_D1 }, { 8 << 2, TORUS_VC_A },
@@ -249,7 +249,7 @@ static struct sk_buff *in_page(struct kunit *test, struct sk_buff *skb, unsigned
 	return skb;
 }
 
-static void test_where(struct kunit *test)
+static void message_goes_to_node_of_its_address_or_is_dropped(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 
@@ -274,7 +274,7 @@ static void test_where(struct kunit *test)
 }
 
 /* Messages that are in the queues when the netdev goes down count as dropped, each once. */
-static void test_down(struct kunit *test)
+static void queued_messages_of_netdev_that_goes_down_are_dropped(struct kunit *test)
 {
 	struct torus_soft *s = nic_of(test, 0);
 	struct sk_buff *skb[3];
@@ -410,7 +410,7 @@ static struct virtio_net_hdr udp_how(u8 version, u16 size)
  * A NIC in user space may send datagrams that are not segmented yet: the host gets them with their
  * segment size.
  */
-static void test_udp(struct kunit *test)
+static void unsegmented_datagrams_reach_host_with_their_size(struct kunit *test)
 {
 	struct virtio_net_hdr hdr;
 	u8 version;
@@ -458,7 +458,7 @@ static unsigned int segments(struct kunit *test, u8 gso_type, u16 size, u8 versi
 }
 
 /* The stack makes no thousands of datagrams of one message, whatever its header says. */
-static void test_datagrams(struct kunit *test)
+static void message_of_too_many_datagrams_is_dropped(struct kunit *test)
 {
 	u8 version;
 
@@ -502,7 +502,7 @@ static void expect_unreachable(struct kunit *test, struct sk_buff *skb, u8 versi
 	}
 }
 
-static void test_unreachable(struct kunit *test)
+static void returned_message_gives_icmp_to_host(struct kunit *test)
 {
 	const struct virtio_net_hdr hdr = { 0 };
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -526,7 +526,7 @@ static void test_unreachable(struct kunit *test)
 }
 
 /* A packet without a whole IP header is no message. */
-static void test_short(struct kunit *test)
+static void packet_without_whole_ip_header_is_no_message(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct tn_pkt *pkt;
@@ -582,7 +582,7 @@ static bool gets_long(struct kunit *test, struct torus_soft *s, unsigned int byt
 }
 
 /* A message that is longer than IP allows is dropped. */
-static void test_long(struct kunit *test)
+static void too_long_message_is_dropped(struct kunit *test)
 {
 	const struct virtio_net_hdr plain = { 0 };
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -594,7 +594,7 @@ static void test_long(struct kunit *test)
 }
 
 /* TCP segments may be short, but not so short that a message has thousands. */
-static void test_tcp_segments(struct kunit *test)
+static void message_of_too_many_tcp_segments_is_dropped(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct virtio_net_hdr hdr = {
@@ -612,16 +612,16 @@ static void test_tcp_segments(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_where),
-	KUNIT_CASE(test_down),
-	KUNIT_CASE(test_udp),
-	KUNIT_CASE(test_datagrams),
-	KUNIT_CASE(test_unreachable),
-	KUNIT_CASE(test_short),
-	KUNIT_CASE(test_long),
-	KUNIT_CASE(test_tcp_segments),
-	KUNIT_CASE(test_stall),
-	KUNIT_CASE(test_queues),
+	KUNIT_CASE(message_goes_to_node_of_its_address_or_is_dropped),
+	KUNIT_CASE(queued_messages_of_netdev_that_goes_down_are_dropped),
+	KUNIT_CASE(unsegmented_datagrams_reach_host_with_their_size),
+	KUNIT_CASE(message_of_too_many_datagrams_is_dropped),
+	KUNIT_CASE(returned_message_gives_icmp_to_host),
+	KUNIT_CASE(packet_without_whole_ip_header_is_no_message),
+	KUNIT_CASE(too_long_message_is_dropped),
+	KUNIT_CASE(message_of_too_many_tcp_segments_is_dropped),
+	KUNIT_CASE(message_that_stalls_for_ten_seconds_is_dropped),
+	KUNIT_CASE(stopped_queue_does_not_stop_others),
 	{}
 };
 

@@ -73,7 +73,7 @@ static int replay(struct torus_soft *s, u64 version)
 	return lab_send(s, skb, NULL);
 }
 
-static void test_accounting(struct kunit *test)
+static void parked_packets_and_bytes_are_counted(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 
@@ -86,7 +86,7 @@ static void test_accounting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_PARKED), (u64)ROOM);
 }
 
-static void test_bound(struct kunit *test)
+static void full_segment_makes_host_wait(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 	u32 taken = inject(test, s, 100000);
@@ -100,7 +100,7 @@ static void test_bound(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_INJECTED), (u64)taken);
 }
 
-static void test_versions(struct kunit *test)
+static void replay_of_other_version_is_refused(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 
@@ -118,7 +118,7 @@ static void test_versions(struct kunit *test)
 }
 
 /* With rows that lead nowhere, a replay brings all parked packets back to the host. */
-static void test_emptied(struct kunit *test)
+static void replay_without_rows_returns_packets_to_host(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 	u32 taken = inject(test, s, 100000);
@@ -141,7 +141,7 @@ static void test_emptied(struct kunit *test)
  * The NIC is removed while its segment is full: kmemleak and the destructor check that all is
  * freed.
  */
-static void test_removed(struct kunit *test)
+static void nic_is_removed_with_full_segment(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 
@@ -173,7 +173,7 @@ static bool put_long(struct torus_soft *s)
  * A message of more packets than the NIC has room for at once: it is taken whole, for nothing would
  * make room for the rest of it: no link has a carrier, and no timer runs.
  */
-static void test_long(struct kunit *test)
+static void message_longer_than_room_is_taken_whole(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 1 << 20);
 	u32 n = DIV_ROUND_UP(TORUS_HOST_HDR + LONG_MSG, LONG_PART);
@@ -236,7 +236,7 @@ static void fill(struct kunit *test, struct torus_soft *s, unsigned int flits)
  * The memory of the segment is allocated at once: all of park_bytes fits, whatever the size of
  * packets is and wherever the ring begins.
  */
-static void test_up_front(struct kunit *test)
+static void memory_of_segment_is_allocated_at_once(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, BYTES);
 
@@ -250,7 +250,7 @@ static void test_up_front(struct kunit *test)
 }
 
 /* Packets of all sizes come and go in any order: none is overwritten while it is parked. */
-static void test_ring(struct kunit *test)
+static void parked_packets_of_all_sizes_are_not_overwritten(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, BYTES);
 	struct tn_pkt **live = kunit_kcalloc(test, PACKETS, sizeof(*live), GFP_KERNEL);
@@ -289,14 +289,14 @@ static void test_ring(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_up_front),
-	KUNIT_CASE(test_ring),
-	KUNIT_CASE(test_accounting),
-	KUNIT_CASE(test_bound),
-	KUNIT_CASE(test_versions),
-	KUNIT_CASE(test_emptied),
-	KUNIT_CASE(test_removed),
-	KUNIT_CASE(test_long),
+	KUNIT_CASE(memory_of_segment_is_allocated_at_once),
+	KUNIT_CASE(parked_packets_of_all_sizes_are_not_overwritten),
+	KUNIT_CASE(parked_packets_and_bytes_are_counted),
+	KUNIT_CASE(full_segment_makes_host_wait),
+	KUNIT_CASE(replay_of_other_version_is_refused),
+	KUNIT_CASE(replay_without_rows_returns_packets_to_host),
+	KUNIT_CASE(nic_is_removed_with_full_segment),
+	KUNIT_CASE(message_longer_than_room_is_taken_whole),
 	{}
 };
 

@@ -10,7 +10,7 @@
  * Payloads that are allocated one after the other lie one after the other: their packets then
  * become few pieces of a message, and a message of too many pieces is copied.
  */
-static void test_together(struct kunit *test)
+static void payloads_allocated_in_turn_lie_together(struct kunit *test)
 {
 	unsigned int i, apart = 0;
 	u8 *mem[8];
@@ -37,7 +37,7 @@ struct kept {
  * The data of a frame that was allocated as such, in the middle page, is kept by the skb, and pages
  * elsewhere by themselves: a message can then have them without a copy.
  */
-static void test_kept(struct kunit *test)
+static void only_middle_page_of_frame_is_kept(struct kunit *test)
 {
 	static const struct kept kept[] = {
 		{ 0, false }, { PAGE_SIZE - TN_FLIT, false },
@@ -110,7 +110,7 @@ static void keep_bytes(struct kunit *test, unsigned int bytes, u32 least, u32 mo
 	kfree_skb(skb);
 }
 
-static void test_keep(struct kunit *test)
+static void kept_packet_holds_expected_bytes(struct kunit *test)
 {
 	const u32 own = sizeof(struct tn_pkt);
 
@@ -124,7 +124,7 @@ static void test_keep(struct kunit *test)
 }
 
 /* A packet whose memory is little larger than what it uses is not moved by torus_pkt_keep(). */
-static void test_keep_small(struct kunit *test)
+static void packet_of_fitting_memory_is_not_moved(struct kunit *test)
 {
 	struct sk_buff *skb = alloc_skb(SKB_WITH_OVERHEAD(1024), GFP_KERNEL);
 	struct tn_pkt *pkt;
@@ -147,10 +147,10 @@ static void test_keep_small(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_together),
-	KUNIT_CASE(test_kept),
-	KUNIT_CASE(test_keep),
-	KUNIT_CASE(test_keep_small),
+	KUNIT_CASE(payloads_allocated_in_turn_lie_together),
+	KUNIT_CASE(only_middle_page_of_frame_is_kept),
+	KUNIT_CASE(kept_packet_holds_expected_bytes),
+	KUNIT_CASE(packet_of_fitting_memory_is_not_moved),
 	{}
 };
 

@@ -116,7 +116,7 @@ static bool fits(const struct edge *e, u64 v)
 	return v * width(e->kind) <= TORUS_MSG_MAX - 512;
 }
 
-static void test_bounds(struct kunit *test)
+static void values_outside_their_bounds_are_refused(struct kunit *test)
 {
 	unsigned int bad;
 
@@ -147,7 +147,7 @@ static void test_bounds(struct kunit *test)
 	}
 }
 
-static void test_lengths(struct kunit *test)
+static void attributes_of_wrong_length_are_refused(struct kunit *test)
 {
 	for_each_edge(e, &torus_set_torus) {
 		unsigned int bad, i = 1;
@@ -168,7 +168,7 @@ static void test_lengths(struct kunit *test)
 	}
 }
 
-static void test_not_allowed(struct kunit *test)
+static void attributes_of_other_commands_are_refused(struct kunit *test)
 {
 	unsigned int bad, refused = 0;
 
@@ -185,7 +185,7 @@ static void test_not_allowed(struct kunit *test)
 	KUNIT_EXPECT_GT(test, refused, 100u);
 }
 
-static void test_required(struct kunit *test)
+static void missing_required_attributes_are_refused(struct kunit *test)
 {
 	unsigned int bad;
 
@@ -203,7 +203,7 @@ static void test_required(struct kunit *test)
 	}
 }
 
-static void test_twice(struct kunit *test)
+static void attributes_that_come_twice_are_refused(struct kunit *test)
 {
 	for_each_cmd(i) {
 		for_each_edge(e, &torus_set_torus) {
@@ -236,7 +236,7 @@ static int with_fault(struct kunit *test, const struct edge *e, u64 v)
 	return lab_send(NULL, skb, NULL);
 }
 
-static void test_nested(struct kunit *test)
+static void nested_values_outside_their_bounds_are_refused(struct kunit *test)
 {
 	for_each_edge(e, &torus_set_fault) {
 		KUNIT_EXPECT_EQ_MSG(test, with_fault(test, e, e->min), 0, "fault %u", e->type);
@@ -250,7 +250,7 @@ static void test_nested(struct kunit *test)
 /*
  * The data of a management packet may be anything, also bytes that would be refused as attributes.
  */
-static void test_data(struct kunit *test)
+static void data_of_management_packet_may_be_anything(struct kunit *test)
 {
 	struct sk_buff *skb = lab_msg(TORUS_CMD_MGMT_SEND);
 	struct nlattr *data;
@@ -264,7 +264,7 @@ static void test_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_send(NULL, skb, NULL), 0);
 }
 
-static void test_text(struct kunit *test)
+static void text_without_end_is_refused(struct kunit *test)
 {
 	static const char inside[] = "a\0b", unended[] = { 'a', 'b' };
 	struct sk_buff *skb = lab_msg(TORUS_CMD_DEVICE_GET);
@@ -282,14 +282,14 @@ static void test_text(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_bounds),
-	KUNIT_CASE(test_lengths),
-	KUNIT_CASE(test_not_allowed),
-	KUNIT_CASE(test_required),
-	KUNIT_CASE(test_twice),
-	KUNIT_CASE(test_nested),
-	KUNIT_CASE(test_data),
-	KUNIT_CASE(test_text),
+	KUNIT_CASE(values_outside_their_bounds_are_refused),
+	KUNIT_CASE(attributes_of_wrong_length_are_refused),
+	KUNIT_CASE(attributes_of_other_commands_are_refused),
+	KUNIT_CASE(missing_required_attributes_are_refused),
+	KUNIT_CASE(attributes_that_come_twice_are_refused),
+	KUNIT_CASE(nested_values_outside_their_bounds_are_refused),
+	KUNIT_CASE(data_of_management_packet_may_be_anything),
+	KUNIT_CASE(text_without_end_is_refused),
 	{}
 };
 

@@ -42,7 +42,7 @@ static void set_mtu(struct net_device *dev, int mtu)
 	rtnl_unlock();
 }
 
-static void test_attach(struct kunit *test)
+static void attached_device_becomes_cable_and_is_detached(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
 	struct torus_soft *s = lab_nic(test, 4, 0);
@@ -62,7 +62,7 @@ static void test_attach(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
 }
 
-static void test_replace(struct kunit *test)
+static void attaching_another_device_replaces_the_first(struct kunit *test)
 {
 	struct net_device *first = lab_lower(test, "ktl0", 9000);
 	struct net_device *second = lab_lower(test, "ktl1", 9000);
@@ -112,7 +112,7 @@ static const struct net_device *master(struct net_device *lower)
 }
 
 /* A NIC is the master of the devices of its ports, and takes one for its first free port. */
-static void test_master(struct kunit *test)
+static void nic_is_master_of_devices_of_its_ports(struct kunit *test)
 {
 	struct net_device *l0 = lab_lower(test, "ktl0", 9000), *l1 = lab_lower(test, "ktl1", 9000);
 	struct net_device *l2 = lab_lower(test, "ktl2", 9000);
@@ -136,7 +136,7 @@ static void test_master(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, s->soft.port[1].lower, "ktl2");
 }
 
-static void test_not_ethernet(struct kunit *test)
+static void device_that_is_no_ethernet_is_refused(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0), *other = lab_nic(test, 2, 0);
 
@@ -147,7 +147,7 @@ static void test_not_ethernet(struct kunit *test)
 }
 
 /* A NIC cannot be its own cable, and a cable ends in one port. */
-static void test_itself(struct kunit *test)
+static void nic_cannot_be_its_own_cable(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 4, 0), *other = lab_nic(test, 4, 0);
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
@@ -170,7 +170,7 @@ static rx_handler_result_t not_ours(struct sk_buff **pskb)
 	return RX_HANDLER_PASS;
 }
 
-static void test_in_use(struct kunit *test)
+static void device_with_another_rx_handler_is_refused(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -188,7 +188,7 @@ static void test_in_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
 }
 
-static void test_mtu(struct kunit *test)
+static void too_small_mtu_of_device_takes_carrier(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", TAKES - 1);
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -203,7 +203,7 @@ static void test_mtu(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, carrier(s, 0));
 }
 
-static void test_carrier(struct kunit *test)
+static void carrier_follows_lower_device(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -219,7 +219,7 @@ static void test_carrier(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, carrier(s, 0));
 }
 
-static void test_lower_goes(struct kunit *test)
+static void removed_lower_device_leaves_port(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -234,7 +234,7 @@ static void test_lower_goes(struct kunit *test)
 /*
  * A NIC that is being removed takes no cable, and the thread that waits for its carrier gets none.
  */
-static void test_removed(struct kunit *test)
+static void nic_being_removed_takes_no_cable(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct torus_refusal why;
@@ -260,7 +260,7 @@ static void test_removed(struct kunit *test)
 	rtnl_unlock();
 }
 
-static void test_limits(struct kunit *test)
+static void each_port_takes_one_device_and_no_port_more(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, TORUS_MAX_PORTS, 0);
 	struct sk_buff *skb;
@@ -349,7 +349,7 @@ static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lo
 }
 
 /* Frames of other types, VLAN frames, and frames from no station are left to the host. */
-static void test_left_alone(struct kunit *test)
+static void frames_of_other_types_are_left_to_host(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -444,7 +444,7 @@ static void expect_rounds(struct kunit *test, int budget, unsigned int a, unsign
 	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&out));
 }
 
-static void test_budget(struct kunit *test)
+static void poll_stays_within_its_budget(struct kunit *test)
 {
 	int budget;
 
@@ -456,7 +456,7 @@ static void test_budget(struct kunit *test)
 }
 
 /* Each port is served first in turn if all ports have more frames than the budget. */
-static void test_turns(struct kunit *test)
+static void each_port_is_served_first_in_turn(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 4, 0);
 	struct sk_buff_head out;
@@ -531,14 +531,14 @@ static void expect_full(struct kunit *test, unsigned int packets, unsigned int b
 	lab_lower_del(lower);
 }
 
-static void test_full(struct kunit *test)
+static void full_receive_queue_drops_frames(struct kunit *test)
 {
 	expect_full(test, 0, 8 << 20);
 	expect_full(test, 3, 8 << 20);
 }
 
 /* Frames that a fault delays do not outlive the cable that they were sent on. */
-static void test_late(struct kunit *test)
+static void delayed_frames_do_not_outlive_cable(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct torus_host_fault *f = &s->soft.port[1].fault;
@@ -559,7 +559,7 @@ static void test_late(struct kunit *test)
 }
 
 /* ip -d link shows of a lower device which port has it. */
-static void test_slave_data(struct kunit *test)
+static void link_data_of_lower_device_has_its_port(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 4, 0);
 	struct net_device *dev = s->dev.netdev, *lower = lab_lower(test, "ktl0", 9000);
@@ -581,23 +581,23 @@ static void test_slave_data(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_attach),
-	KUNIT_CASE(test_replace),
-	KUNIT_CASE(test_master),
-	KUNIT_CASE(test_not_ethernet),
-	KUNIT_CASE(test_itself),
-	KUNIT_CASE(test_in_use),
-	KUNIT_CASE(test_mtu),
-	KUNIT_CASE(test_carrier),
-	KUNIT_CASE(test_lower_goes),
-	KUNIT_CASE(test_removed),
-	KUNIT_CASE(test_limits),
-	KUNIT_CASE(test_left_alone),
-	KUNIT_CASE(test_budget),
-	KUNIT_CASE(test_turns),
-	KUNIT_CASE(test_full),
-	KUNIT_CASE(test_late),
-	KUNIT_CASE(test_slave_data),
+	KUNIT_CASE(attached_device_becomes_cable_and_is_detached),
+	KUNIT_CASE(attaching_another_device_replaces_the_first),
+	KUNIT_CASE(nic_is_master_of_devices_of_its_ports),
+	KUNIT_CASE(device_that_is_no_ethernet_is_refused),
+	KUNIT_CASE(nic_cannot_be_its_own_cable),
+	KUNIT_CASE(device_with_another_rx_handler_is_refused),
+	KUNIT_CASE(too_small_mtu_of_device_takes_carrier),
+	KUNIT_CASE(carrier_follows_lower_device),
+	KUNIT_CASE(removed_lower_device_leaves_port),
+	KUNIT_CASE(nic_being_removed_takes_no_cable),
+	KUNIT_CASE(each_port_takes_one_device_and_no_port_more),
+	KUNIT_CASE(frames_of_other_types_are_left_to_host),
+	KUNIT_CASE(poll_stays_within_its_budget),
+	KUNIT_CASE(each_port_is_served_first_in_turn),
+	KUNIT_CASE(full_receive_queue_drops_frames),
+	KUNIT_CASE(delayed_frames_do_not_outlive_cable),
+	KUNIT_CASE(link_data_of_lower_device_has_its_port),
 	{}
 };
 

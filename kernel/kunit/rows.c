@@ -45,7 +45,7 @@ static u32 wrong_rows(struct torus_soft *s, u64 *version)
 	return wrong;
 }
 
-static void test_begin_put_commit(struct kunit *test)
+static void rows_take_effect_only_by_begin_put_commit(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	u64 version;
@@ -61,7 +61,7 @@ static void test_begin_put_commit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 1), -ESTALE);
 }
 
-static void test_refused_put(struct kunit *test)
+static void refused_rows_leave_table_as_it_was(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	u64 version;
@@ -78,7 +78,7 @@ static void test_refused_put(struct kunit *test)
 }
 
 /* A begun table is abandoned by another begin: nothing of the first is left. */
-static void test_abandon(struct kunit *test)
+static void second_begin_abandons_first_table(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	u64 version;
@@ -99,7 +99,7 @@ static void test_abandon(struct kunit *test)
  * A manager that starts again gives the NIC the place that it has. That, and a place for whose
  * tables there is no memory, leave the NIC its table.
  */
-static void test_place_kept(struct kunit *test)
+static void same_or_failed_place_keeps_rows(struct kunit *test)
 {
 	static const struct torus_shape large = { .ndims = 2, .size = { 4096, 4096, 1, 1, 1, 1 } };
 	static const struct torus_coords at;
@@ -184,7 +184,7 @@ static void crowd_run(struct kunit *test, struct crowd *c, int writers, int read
 	wait_for_completion(&c->done);
 }
 
-static void test_readers(struct kunit *test)
+static void readers_never_see_torn_table(struct kunit *test)
 {
 	static struct crowd c;
 
@@ -198,7 +198,7 @@ static void test_readers(struct kunit *test)
  * Two threads write: each gets an error when the other begins, and all rows of a committed table
  * were written by one of them.
  */
-static void test_writers(struct kunit *test)
+static void concurrent_writers_leave_whole_table(struct kunit *test)
 {
 	static struct crowd c;
 	u64 version;
@@ -212,7 +212,7 @@ static void test_writers(struct kunit *test)
 }
 
 /* A table is begun in slices, and another writer begins between any two requests. */
-static void test_interleaved(struct kunit *test)
+static void interleaved_writers_leave_whole_table(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	u64 version;
@@ -229,13 +229,13 @@ static void test_interleaved(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_begin_put_commit),
-	KUNIT_CASE(test_refused_put),
-	KUNIT_CASE(test_abandon),
-	KUNIT_CASE(test_place_kept),
-	KUNIT_CASE(test_interleaved),
-	KUNIT_CASE(test_readers),
-	KUNIT_CASE(test_writers),
+	KUNIT_CASE(rows_take_effect_only_by_begin_put_commit),
+	KUNIT_CASE(refused_rows_leave_table_as_it_was),
+	KUNIT_CASE(second_begin_abandons_first_table),
+	KUNIT_CASE(same_or_failed_place_keeps_rows),
+	KUNIT_CASE(interleaved_writers_leave_whole_table),
+	KUNIT_CASE(readers_never_see_torn_table),
+	KUNIT_CASE(concurrent_writers_leave_whole_table),
 	{}
 };
 

@@ -107,7 +107,7 @@ static bool found(struct torus_dev *d, struct null_nic *n, netdevice_tracker *t)
 }
 
 /* Some at a time, all devices are found, each once, in the order of their ifindex. */
-static void test_many(struct kunit *test)
+static void many_devices_are_listed_once_in_order(struct kunit *test)
 {
 	unsigned int all = 0, n, i;
 	int ifindex[3], after;
@@ -128,7 +128,7 @@ static void test_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, all, 7u);
 }
 
-static void test_found(struct kunit *test)
+static void device_is_found_by_ifindex_and_name(struct kunit *test)
 {
 	struct talk *t = talk_new(test);
 	struct null_nic *n = new_nic(test);
@@ -155,7 +155,7 @@ static void test_found(struct kunit *test)
 }
 
 /* A NIC whose initialisation fails is no device, and its memory is freed. */
-static void test_init_fails(struct kunit *test)
+static void failed_initialisation_leaves_no_device(struct kunit *test)
 {
 	struct null_seen *seen = new_seen(test);
 	struct null_nic *n = null_alloc(seen);
@@ -215,7 +215,7 @@ static unsigned int dump(struct kunit *test, struct null_nic *n, u8 cmd,
 	return t->matches;
 }
 
-static void test_dumps(struct kunit *test)
+static void dumps_have_each_device_and_port(struct kunit *test)
 {
 	struct null_nic *n = new_nic(test);
 
@@ -236,7 +236,7 @@ static int ask_dump(struct kunit *test, struct talk *t, struct null_nic *n, u8 c
 }
 
 /* A dump that cannot go on ends with the error of the NIC, not as if it was complete. */
-static void test_dump_fails(struct kunit *test)
+static void dump_that_fails_ends_with_error(struct kunit *test)
 {
 	static const struct {
 		u8 cmd;
@@ -273,7 +273,7 @@ static void test_dump_fails(struct kunit *test)
 	KUNIT_EXPECT_NE(test, t->why[0], 0);
 }
 
-static void test_statistics(struct kunit *test)
+static void statistics_come_from_nic(struct kunit *test)
 {
 	struct null_nic *n = new_nic(test);
 	struct net_device *dev = n->dev.netdev;
@@ -307,7 +307,7 @@ static void test_statistics(struct kunit *test)
 }
 
 /* Messages of the host go to the NIC, from the moment when the NIC has a place. */
-static void test_messages(struct kunit *test)
+static void messages_go_to_nic_once_it_has_place(struct kunit *test)
 {
 	struct talk *t = talk_new(test);
 	struct null_nic *n = new_nic(test);
@@ -369,7 +369,7 @@ static void expect_error(struct kunit *test, struct talk *t, struct null_nic *n,
 			    "%s", torus_cmd_name(cmd));
 }
 
-static void test_failures(struct kunit *test)
+static void error_of_nic_reaches_sender(struct kunit *test)
 {
 	static const int errors[] = { -EIO, -ENODEV, -ENOMEM };
 	struct talk *t = talk_new(test);
@@ -389,7 +389,7 @@ static void test_failures(struct kunit *test)
 	}
 }
 
-static void test_missing(struct kunit *test)
+static void command_that_nic_lacks_is_refused(struct kunit *test)
 {
 	struct talk *t = talk_new(test);
 	struct null_nic *n = new_nic(test);
@@ -481,7 +481,7 @@ static void sleep_inside(void *data)
  * Operations of a NIC are never called at the same time, however many threads send requests:
  * drivers need no locks among them.
  */
-static void test_one_at_a_time(struct kunit *test)
+static void operations_of_nic_never_overlap(struct kunit *test)
 {
 	struct null_nic *n = new_nic(test);
 	struct asker *a, *b;
@@ -505,7 +505,7 @@ static void test_one_at_a_time(struct kunit *test)
  * However many senders read that may not command the NIC, one that may waits for one of them at
  * most: they wait for each other first.
  */
-static void test_strangers(struct kunit *test)
+static void manager_waits_for_one_stranger_at_most(struct kunit *test)
 {
 	struct null_nic *n = new_nic(test);
 	struct asker *stranger, *manager;
@@ -524,7 +524,7 @@ static void test_strangers(struct kunit *test)
 }
 
 /* A dump of all devices that waits for one of them does not keep the others from being removed. */
-static void test_dump_waits(struct kunit *test)
+static void waiting_dump_does_not_hold_other_devices(struct kunit *test)
 {
 	struct null_nic *first = new_nic(test), *next = new_nic(test);
 	int users[] = { netdev_refcnt_read(first->dev.netdev),
@@ -575,7 +575,7 @@ static int remove(void *arg)
  * A NIC is removed while a command is inside of it, and another waits for its turn. It is taken
  * down after the first has ended, and freed after both have.
  */
-static void test_removed(struct kunit *test)
+static void nic_is_removed_when_commands_have_left(struct kunit *test)
 {
 	struct removal *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
 	struct null_nic *n = new_nic(test);
@@ -614,19 +614,19 @@ static void test_removed(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_found),
-	KUNIT_CASE(test_many),
-	KUNIT_CASE(test_init_fails),
-	KUNIT_CASE(test_dumps),
-	KUNIT_CASE(test_dump_fails),
-	KUNIT_CASE(test_statistics),
-	KUNIT_CASE(test_messages),
-	KUNIT_CASE(test_failures),
-	KUNIT_CASE(test_missing),
-	KUNIT_CASE(test_one_at_a_time),
-	KUNIT_CASE(test_strangers),
-	KUNIT_CASE(test_dump_waits),
-	KUNIT_CASE(test_removed),
+	KUNIT_CASE(device_is_found_by_ifindex_and_name),
+	KUNIT_CASE(many_devices_are_listed_once_in_order),
+	KUNIT_CASE(failed_initialisation_leaves_no_device),
+	KUNIT_CASE(dumps_have_each_device_and_port),
+	KUNIT_CASE(dump_that_fails_ends_with_error),
+	KUNIT_CASE(statistics_come_from_nic),
+	KUNIT_CASE(messages_go_to_nic_once_it_has_place),
+	KUNIT_CASE(error_of_nic_reaches_sender),
+	KUNIT_CASE(command_that_nic_lacks_is_refused),
+	KUNIT_CASE(operations_of_nic_never_overlap),
+	KUNIT_CASE(manager_waits_for_one_stranger_at_most),
+	KUNIT_CASE(waiting_dump_does_not_hold_other_devices),
+	KUNIT_CASE(nic_is_removed_when_commands_have_left),
 	{}
 };
 

@@ -65,7 +65,7 @@ static u64 value(const struct shown *s, const char *name)
 	return times == 1 ? found : ~0ull;
 }
 
-static void test_statistics(struct kunit *test)
+static void all_counters_have_names_and_values(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, PORTS, 0);
 	unsigned int i, p;
@@ -99,7 +99,7 @@ static void test_statistics(struct kunit *test)
  * All counters of a port are shown, and are its own: one port has received a frame, the others have
  * not.
  */
-static void test_ports(struct kunit *test)
+static void counters_of_port_are_its_own(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, PORTS, 0);
 	struct sk_buff *skb = alloc_skb(64, GFP_KERNEL);
@@ -128,7 +128,7 @@ static void test_ports(struct kunit *test)
 	}
 }
 
-static void test_sets(struct kunit *test)
+static void only_statistics_set_is_supported(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, PORTS, 0);
 	const struct ethtool_ops *ops = s->dev.netdev->ethtool_ops;
@@ -166,7 +166,7 @@ static void expect_coalesce(struct kunit *test, struct torus_soft *s, u32 usecs,
 	KUNIT_EXPECT_EQ(test, c.tx_max_coalesced_frames, frames);
 }
 
-static void test_coalesce(struct kunit *test)
+static void coalescing_has_defaults_and_limits(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, PORTS, 0);
 
@@ -183,7 +183,7 @@ static void test_coalesce(struct kunit *test)
 
 /* --- ip -s link ------------------------------------------------------------------------ */
 
-static void test_stats64(struct kunit *test)
+static void netdev_statistics_come_from_nic_counters(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct rtnl_link_stats64 x;
@@ -206,7 +206,7 @@ static void test_stats64(struct kunit *test)
 }
 
 /* The reported size of an answer is enough, and little more. With less room filling fails. */
-static void test_size(struct kunit *test)
+static void reported_size_of_link_data_is_enough(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	size_t left, size = torus_link_ops.get_size(s->dev.netdev);
@@ -242,7 +242,7 @@ static int put(struct sk_buff *skb, struct torus_soft *s, unsigned int cmd)
  * The description of a NIC is put into a buffer as a whole, or the caller gets an error: a dump
  * then goes on with it in the next message. A part alone is never put.
  */
-static void test_no_room(struct kunit *test)
+static void description_without_room_is_refused(struct kunit *test)
 {
 	static const u8 cmd[] = {
 		TORUS_CMD_DEVICE_GET, TORUS_CMD_LINK_GET, TORUS_CMD_FLOW_GET, TORUS_CMD_PARK_GET,
@@ -305,7 +305,7 @@ static int next(struct torus_soft *s, struct socket *sock)
  * A listener gets an error for each event that it does not get, for whatever reason: otherwise it
  * would not read the state again.
  */
-static void test_lost_event(struct kunit *test)
+static void listener_gets_error_for_each_lost_event(struct kunit *test)
 {
 	static const u8 data[16384];	/* more than a netlink buffer */
 	struct socket *sock = listener(test, TORUS_GROUP_MGMT);
@@ -350,7 +350,7 @@ static bool give_mgmt(struct torus_soft *s, unsigned int port)
  * While the work that sends notifications does not run, a neighbour fills what its own port may
  * have, and no more. Management packets of another port and events of links have room.
  */
-static void test_flood(struct kunit *test)
+static void flood_of_one_port_leaves_room_for_others(struct kunit *test)
 {
 	struct socket *sock = listener(test, TORUS_GROUP_MGMT);
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -378,15 +378,15 @@ static void test_flood(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_statistics),
-	KUNIT_CASE(test_ports),
-	KUNIT_CASE(test_sets),
-	KUNIT_CASE(test_coalesce),
-	KUNIT_CASE(test_stats64),
-	KUNIT_CASE(test_size),
-	KUNIT_CASE(test_no_room),
-	KUNIT_CASE(test_lost_event),
-	KUNIT_CASE(test_flood),
+	KUNIT_CASE(all_counters_have_names_and_values),
+	KUNIT_CASE(counters_of_port_are_its_own),
+	KUNIT_CASE(only_statistics_set_is_supported),
+	KUNIT_CASE(coalescing_has_defaults_and_limits),
+	KUNIT_CASE(netdev_statistics_come_from_nic_counters),
+	KUNIT_CASE(reported_size_of_link_data_is_enough),
+	KUNIT_CASE(description_without_room_is_refused),
+	KUNIT_CASE(listener_gets_error_for_each_lost_event),
+	KUNIT_CASE(flood_of_one_port_leaves_room_for_others),
 	{}
 };
 

@@ -61,7 +61,7 @@ static struct torus_soft *nic(struct kunit *test)
 	return s;
 }
 
-static void test_first(struct kunit *test)
+static void first_messages_do_not_wait(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 
@@ -69,7 +69,7 @@ static void test_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->tx.waited, 0ull);
 }
 
-static void test_stream(struct kunit *test)
+static void small_messages_of_stream_are_batched(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 	u32 i;
@@ -123,7 +123,7 @@ static unsigned int at_once(struct kunit *test, struct torus_soft *s, unsigned i
 }
 
 /* Large messages of a host that gets answers wait, but seldom without being joined by another. */
-static void test_large(struct kunit *test)
+static void large_messages_wait_seldom_without_company(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 
@@ -156,7 +156,7 @@ static void wait_together(struct kunit *test, struct torus_soft *s, unsigned int
 }
 
 /* Messages wait as long as they were apart, and longer if they come twice as fast then. */
-static void test_gap(struct kunit *test)
+static void messages_wait_as_long_as_their_gap(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 	const u32 gap = LONG / 4;
@@ -176,7 +176,7 @@ static void test_gap(struct kunit *test)
 }
 
 /* The message that completes a batch (tx-frames) does not count for the gap between messages. */
-static void test_complete(struct kunit *test)
+static void message_that_completes_batch_is_not_in_gap(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 	u32 i;
@@ -194,7 +194,7 @@ static void test_complete(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->tx.gap, (u32)LONG / 4);
 }
 
-static void test_answered(struct kunit *test)
+static void answered_host_does_not_wait(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 
@@ -203,7 +203,7 @@ static void test_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stream(test, s, 100), STREAM);
 }
 
-static void test_alone(struct kunit *test)
+static void message_that_waited_alone_lowers_score(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 
@@ -217,7 +217,7 @@ static void test_alone(struct kunit *test)
 	KUNIT_EXPECT_LT(test, s->tx.score, (u32)STREAM);
 }
 
-static void test_off(struct kunit *test)
+static void batching_can_be_turned_off(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 
@@ -228,7 +228,7 @@ static void test_off(struct kunit *test)
 }
 
 /* Packets that wait when the NIC is removed are dropped, and the timer is stopped. */
-static void test_goes(struct kunit *test)
+static void waiting_packets_are_dropped_with_nic(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 
@@ -241,15 +241,15 @@ static void test_goes(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_first),
-	KUNIT_CASE(test_stream),
-	KUNIT_CASE(test_large),
-	KUNIT_CASE(test_gap),
-	KUNIT_CASE(test_complete),
-	KUNIT_CASE(test_answered),
-	KUNIT_CASE(test_alone),
-	KUNIT_CASE(test_off),
-	KUNIT_CASE(test_goes),
+	KUNIT_CASE(first_messages_do_not_wait),
+	KUNIT_CASE(small_messages_of_stream_are_batched),
+	KUNIT_CASE(large_messages_wait_seldom_without_company),
+	KUNIT_CASE(messages_wait_as_long_as_their_gap),
+	KUNIT_CASE(message_that_completes_batch_is_not_in_gap),
+	KUNIT_CASE(answered_host_does_not_wait),
+	KUNIT_CASE(message_that_waited_alone_lowers_score),
+	KUNIT_CASE(batching_can_be_turned_off),
+	KUNIT_CASE(waiting_packets_are_dropped_with_nic),
 	{}
 };
 

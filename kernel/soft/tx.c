@@ -9,20 +9,23 @@
  * Rules, with the tests of kunit/tx.c:
  *
  *  1. A batch ends when it has @frames messages or when its time is over: @wait, which adapts to
- *     the rate of the messages, and @usecs at most (test_stream()).
+ *     the rate of the messages, and @usecs at most (small_messages_of_stream_are_batched()).
  *  2. A host that waits for answers must not be delayed. It is recognised by what it receives: each
  *     message that it sends adds 1 to its score, each delivery to it subtracts STREAM, and a host
- *     with a score of STREAM or more streams (test_first(), test_answered()).
+ *     with a score of STREAM or more streams (first_messages_do_not_wait(),
+ *     answered_host_does_not_wait()).
  *  3. A batch that ends with a single message also subtracts STREAM, so that a host that has become
- *     slow has a few messages delayed, not all (test_alone()).
+ *     slow has a few messages delayed, not all (message_that_waited_alone_lowers_score()).
  *  4. This score does not recognise a TCP sender, which receives acknowledgements all the time. Its
  *     messages are large and acknowledgements are small, so large messages of a host that does not
  *     stream are batched on trial. If another message arrives in the time of a trial, the next
  *     large messages are batched, too. If none does, @backoff large messages are sent at once
- *     before the next trial, and each failure doubles @backoff (test_large()).
+ *     before the next trial, and each failure doubles @backoff
+ *     (large_messages_wait_seldom_without_company()).
  *  5. The time of a trial follows from @gap, the average time between large messages that are sent
  *     at once, most of which is the time that their rounds take from a busy processor: a trial pays
- *     if messages arrive twice as fast as that (test_gap(), test_complete()).
+ *     if messages arrive twice as fast as that (messages_wait_as_long_as_their_gap(),
+ *     message_that_completes_batch_is_not_in_gap()).
  *  6. TCP small queues limit a socket to what it sends in a millisecond, which would end every
  *     trial early; here the limit is four times that (PACING_SHIFT).
  *  7. No message is left in a queue. The first message since NAPI looked at the queues schedules
