@@ -7,10 +7,10 @@
  *	I -> L	HMAC-SHA256(key, label | 'I' | nonce I | nonce L | fabric | name I | name L)
  *	L -> I	... the same with 'L'
  *
- * A nonce ends with the newest schema that its maker speaks, after SCHEMA_MARK. As both proofs cover
- * it, no host on the path can make two managers use an older schema than they would: each AUTH also
- * contains the schema unencrypted, and both must be equal. A manager of an earlier release makes
- * nonces without the mark, and then that is not checked.
+ * A nonce ends with the newest schema that its maker speaks, after SCHEMA_MARK. As both proofs
+ * cover it, no host on the path can make two managers use an older schema than they would: each
+ * AUTH also contains the schema unencrypted, and both must be equal. A manager of an earlier
+ * release makes nonces without the mark, and then that is not checked.
  *
  * Management packets between neighbours (seal.c) have HMAC-SHA256(key, label | bytes), with another
  * label.
@@ -19,8 +19,10 @@
  * no proof on which it could try keys. Each proof contains the role of its maker, so it cannot be
  * sent back to its maker.
  *
- * In tests/unit/test_auth.c, replayed() and fresh_nonces() test the nonces, reflected() the roles,
- * forged_names() the names, every_bit() the schema; test_auth_faults.c tests failures of libgcrypt.
+ * In tests/unit/test_auth.c, replayed_handshake_messages_are_refused() and
+ * each_random_byte_of_nonces_changes() test the nonces, reflected_messages_are_refused() the roles,
+ * forged_fabric_or_name_is_refused() the names, each_flipped_bit_of_handshake_is_noticed() the
+ * schema; test_auth_faults.c tests failures of libgcrypt.
  */
 #include <errno.h>
 #include <fcntl.h>

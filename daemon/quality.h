@@ -17,21 +17,26 @@
  *     sum (CUSUM, Page 1954): it grows by one with each error and falls with the bits received, by
  *     (l - r) / ln(l / r) errors a bit, never below zero. This is the test that decides soonest
  *     between the rates r and l. The line is bad when @up reaches errors_min: at the limit after
- *     about errors_min / 0.6 errors (test_at_limit()), at ten times the limit after errors_min /
- *     0.96 (test_found()). With a rate of r or less it is reached once in 10^errors_min errors
- *     (Wald's bound), so errors_min = 20 never happens by chance (test_false_alarms()).
+ *     about errors_min / 0.6 errors (errors_at_limit_make_line_warn_after_known_number()), at ten
+ *     times the limit after errors_min / 0.96 (errors_at_ten_times_limit_are_found_soon()). With a
+ *     rate of r or less it is reached once in 10^errors_min errors (Wald's bound), so errors_min =
+ *     20 never happens by chance (errors_at_tenth_of_limit_raise_no_alarm()).
  *  3. Errors of one reading are not enough: a static discharge, or a touched plug, causes errors in
- *     one reading only, but a bad cable causes errors in several (test_burst()).
+ *     one reading only, but a bad cable causes errors in several
+ *     (one_burst_does_not_make_line_bad()).
  *  4. A line becomes good again. @down grows with the bits received, by the errors that the limit
  *     would allow, and falls by two for each error: it rises only if the error rate is below half
  *     of the limit. It must reach QUALITY_CLEAN, which a line at the limit does with a probability
  *     of 2 %, and clean_for must have passed since the last reading that argued for "bad"
- *     (test_over(), test_not_over()). Therefore a line without traffic keeps its level.
+ *     (clean_line_is_good_after_clean_for(), line_without_traffic_or_with_errors_stays_bad()).
+ *     Therefore a line without traffic keeps its level.
  *  5. A counter that has fallen was reset, because the NIC was restarted or the link has another
- *     session; then the reading counts from zero (test_restart(), test_sessions()). Errors while a
- *     link is not up are those of its training, and do not count.
+ *     session; then the reading counts from zero (fallen_counters_count_from_zero(),
+ *     readings_of_other_sessions_do_not_count()). Errors while a link is not up are those of its
+ *     training, and do not count.
  *
- * Tests: tests/unit/test_quality.c; test_naive() compares all with a second implementation.
+ * Tests: tests/unit/test_quality.c; verdicts_equal_naive_computation() compares all with a second
+ * implementation.
  */
 #ifndef QUALITY_H
 #define QUALITY_H

@@ -18,21 +18,24 @@
  * the link from its own NIC. Lemmas, with the functions of tests/unit/test_seal.c that test them:
  *
  *  1. Origin. A packet is passed on only if a manager with the key sent it on this link to this
- *     port: the GUIDs and ports of both ends are under the seal. (elsewhere())
+ *     port: the GUIDs and ports of both ends are under the seal.
+ *     (packet_of_another_link_port_or_node_is_refused())
  *  2. Freshness. A packet is passed on only if it is new: its echo is the nonce that this manager
  *     has drawn for this session of the link, so it was sealed since then; and its number is
  *     greater than the last one. Numbers follow the clock, so those of a restarted manager are
- *     greater than those from before its restart. (sessions())
+ *     greater than those from before its restart. (message_of_session_is_not_sent_in_next_one())
  *  3. Replay. A repeated packet changes nothing, because its number is not greater. A manager that
  *     has taken no packet yet may take one of a manager that is gone, and then echoes the nonce of
  *     that one. This does no harm: packets of the present manager have greater numbers.
- *     (replayed(), replayed_to_a_new_one())
+ *     (replayed_packet_is_refused_and_both_go_on(),
+ *     packet_replayed_to_restarted_manager_is_refused())
  *  4. Termination. The two managers do not answer each other without end: only packets with a new
  *     nonce or a wrong echo are answered, and each answer has the right echo; so it is answered
  *     once more at most. If an answer is lost, it is sent after the next packet. A packet that is
  *     refused is answered by a hello, at most once a second at each port, so that a manager with
- * another key notices it; else its packets would vanish without a trace. (random_histories(),
- *     refused_is_answered())
+ * another key notices it; else its packets would vanish without a trace.
+ *     (random_histories_accept_only_genuine_messages(),
+ *     refused_message_is_answered_once_a_second())
  *
  * Where both managers start at the same time, both send a hello, and their packets follow with the
  * echo: one trip over the link later than without a seal. A manager that learns a new nonce sends

@@ -15,9 +15,11 @@
  * caller walks twice, and acts only if the same port has waited all the time between and led to the
  * same sink both times (stall.c).
  *
- * In tests/unit/test_stall_walk.c, test_chain, test_tree and test_two_sinks are about sinks,
- * test_circle, test_circle_with_exit and test_silent about nodes that are not named, and test_stale
- * is about the two walks.
+ * In tests/unit/test_stall_walk.c, chain_of_waits_ends_at_its_sink(),
+ * all_neighbours_of_sink_are_before_it() and each_of_two_sinks_is_found() are about sinks,
+ * circle_of_waits_is_no_fault_of_a_node(), sink_beside_circle_is_named() and
+ * wait_for_silent_node_has_no_sink() about nodes that are not named, and
+ * only_same_wait_of_earlier_walk_counts() is about the two walks.
  */
 #ifndef STALL_WALK_H
 #define STALL_WALK_H

@@ -11,7 +11,7 @@
  * would have to read the state of the NIC again and again. Packets that do not fit into their own
  * buffer are lost, as they may be on a link; their senders repeat them. Events of links are read
  * first, so the reader knows whether a link is down when it reads a packet. An epoll descriptor
- * combines the sockets. Test: test_mgmt_flood().
+ * combines the sockets. Test: test_lost_mgmt_packets_are_no_lost_events().
  */
 #include <linux/rtnetlink.h>
 #include <net/if.h>

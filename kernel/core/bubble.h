@@ -33,14 +33,14 @@
  *     one moves (mbs_never_deadlocks_nor_starves()).
  *  2. BLOC keeps a ring free of deadlock (bloc_never_deadlocks()); without a rule rings deadlock
  *     (without_a_rule_rings_deadlock()).
- *  3. CBS may block an entering packet without end (cbs_starves()), MBS does not
- *     (mbs_never_deadlocks_nor_starves()).
+ *  3. CBS may block an entering packet without end (cbs_never_deadlocks_but_may_starve()), MBS does
+ *     not (mbs_never_deadlocks_nor_starves()).
  *  4. BLOC holds after a cut. The failed link takes no more packets, and the buffers that packets
  *     under way on it would have filled stay free. A new session counts the buffers that packets
  *     of former sessions occupy (INIT), so the test is right from the first packet on. When the
  *     ring is closed again, a buffer is free: the last packet that entered left one, and a packet
  *     that continues, is parked or ends takes none away. A retraining changes no credits
- *     (test_histories() of tests/unit/test_ring.c).
+ *     (random_histories_of_rings_go_on() of tests/unit/test_ring.c).
  *
  * The NIC uses BLOC unless its parameter bubble says otherwise (ring.h): MBS needs marks in credits
  * and false packets on the wire, and gains little. Two buffers an input, uniform traffic, phits a

@@ -23,9 +23,9 @@
  *  1. A report counts exactly once. It travels in the header of a sequenced packet, is chosen when
  *     that packet is first sent, and stays the same in every replay; the receiver counts it when it
  *     accepts the packet, and link retry ensures that each packet is accepted exactly once
- *     (test_conserved(), over a wire that delays reports).
+ *     (credits_are_conserved_in_random_histories(), over a wire that delays reports).
  *  2. A peer that reports more buffers than it had, or sends more packets than it has credit for,
- *     is detected at once, and the link becomes faulty (test_lies()).
+ *     is detected at once, and the link becomes faulty (return_of_unused_credits_is_refused()).
  *  3. A peer that never returns credits cannot be detected here, because no bound is known for the
  *     time that a credit may take: the peer's own next link may be dead, its parking segment full,
  *     and the manager that would empty it not running. A timeout would expire at about the same

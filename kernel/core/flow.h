@@ -81,12 +81,17 @@
  * host delivers 256 of them, and the next calls the others: a packet that arrives in between has a
  * higher number than those that still wait, and waits behind them. To give up gaps takes a short
  * step for each flow with waiting packets, and one for each of TN_FLOW_BUCKETS for each gap that
- * one flow has. Tests: test_many_due() and test_many_gaps() of tests/unit/test_nic_flow.c.
+ * one flow has. Tests: many_due_packets_are_delivered_in_parts() and
+ * many_gaps_are_given_up_in_parts() of tests/unit/test_nic_flow.c.
  *
  * Tests. tests/unit/test_flow.c compares all of this with a list of the packets of each flow: order
- * and duplicates (1, 2) in test_order(), gaps (3) in test_loss(), numberings in test_epochs() and
- * test_age(), the range of "ahead" in test_halves() and test_late_by_half(), flows unknown to the
- * node in test_unknown() and test_started_late(), forged epochs in test_forged().
+ * and duplicates (1, 2) in packets_in_any_order_are_delivered_once_in_order(), gaps (3) in
+ * lost_packets_are_given_up_when_licensed(), numberings in
+ * valid_row_begins_flow_at_0_in_later_epoch() and flow_survives_half_the_range_of_epochs(), the
+ * range of "ahead" in numbers_part_into_before_and_after_at_half() and
+ * packet_parked_for_half_the_range_is_late(), flows unknown to the node in
+ * new_receiver_finds_flow_at_any_number() and nic_that_starts_late_counts_no_unknown_losses(),
+ * forged epochs in forged_epoch_silences_source_only_until_next_table().
  */
 #ifndef TN_FLOW_H
 #define TN_FLOW_H

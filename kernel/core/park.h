@@ -36,8 +36,10 @@
  * running replay does not include them: only the next one does.
  *
  * Tests. tests/unit/test_park.c compares the segment with an array; tests/unit/test_nic_ways.c has
- * full segments (test_park_full()), the packets of a RETRY buffer (test_unresolved()), adaptive
- * ones (test_unsure()) and replays that go on or end (test_replay_again() and those after it).
+ * full segments (full_segment_is_reported_once_and_loses_nothing()), the packets of a RETRY buffer
+ * (packets_of_lost_link_are_unresolved_until_peer_reports()), adaptive ones
+ * (unsure_adaptive_packets_are_sent_again_and_counted()) and replays that go on or end
+ * (replayed_packets_find_room_in_full_segment() and those after it).
  */
 #ifndef TN_PARK_H
 #define TN_PARK_H

@@ -80,7 +80,8 @@
  * and these keep the window closed. To accept only generations up to the version of the destination
  * would stop the count at a node without a running manager. But if a generation is still more than
  * TN_RELAY_AHEAD versions ahead of the destination's own one when that has been renewed, it was
- * forged, and any other generation counts (test_forged() of tests/unit/test_relay.c).
+ * forged, and any other generation counts (forged_generation_ends_with_next_window() of
+ * tests/unit/test_relay.c).
  *
  * Packets that wait for the window are in one queue. Each waits for a free place, no matter which
  * destination's ACK frees it; a queue for each destination would change the order, not the rate. It
@@ -97,9 +98,10 @@
  *
  * Tests. Windows, generations and back-off (1, 2, 4), over a network that loses and doubles ASK and
  * ACK: tests/unit/test_relay.c. No deadlock (6) if every hop of every packet ends in a relay:
- * test_saturation() of tests/unit/test_via.c. Replays (3: test_replayed()), riders (5:
- * test_riders()), packets of another colour and of a later table at one relay:
- * tests/unit/test_nic_relay.c. Loss and order in recoveries: tests/sim/test_relays.c.
+ * saturated_relays_lose_no_packet() of tests/unit/test_via.c. Replays (3:
+ * parked_packet_stays_in_window_or_is_charged_again()), riders (5:
+ * packet_of_no_window_without_row_is_dropped()), packets of another colour and of a later table at
+ * one relay: tests/unit/test_nic_relay.c. Loss and order in recoveries: tests/sim/test_relays.c.
  */
 #ifndef TN_RELAY_H
 #define TN_RELAY_H

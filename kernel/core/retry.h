@@ -31,8 +31,9 @@
  * frame for some time (TN_RETRY_EAGER), because a small window needs early acknowledgements.
  *
  * Tests. tests/unit/test_retry.c runs each protocol over a wire that loses, damages, doubles and
- * delays packets; test_masks() of tests/unit/test_retry_angara.c, test_retry_acknak.c and
- * test_retry_hippi.c tries every history of a few packets. test_window() tests the window.
+ * delays packets; each_mask_of_losses_delivers_all_packets() of tests/unit/test_retry_angara.c,
+ * test_retry_acknak.c and test_retry_hippi.c tries every history of a few packets.
+ * window_shrinks_with_errors_and_grows_with_answers() tests the window.
  */
 #ifndef TN_RETRY_H
 #define TN_RETRY_H

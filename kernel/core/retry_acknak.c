@@ -8,14 +8,15 @@
  *     link delays it for that (ack_delay).
  *  2. NAK: the same, and the next packet was damaged or is missing: the sender replays from it.
  *     After a NAK (NAK_SCHEDULED, rx.ignoring) the receiver sends no other NAK until the expected
- *     packet has arrived (test_nak_scheduled()).
+ *     packet has arrived (receiver_sends_one_nak_for_many_damaged_packets()).
  *  3. If a NAK is lost, or the first packet of a replay is damaged again, the sender's REPLAY_TIMER
  *     (replay_timeout) starts a replay. Every fourth replay without progress (REPLAY_NUM) retrains
  *     the link.
  *  4. A packet that was accepted before is answered by an ACK: the sender has not received the last
- *     ACK. A NAK that arrives after a newer ACK starts no replay (test_late_nak()).
+ *     ACK. A NAK that arrives after a newer ACK starts no replay (late_nak_brings_no_replay()).
  *
- * Tests: tests/unit/test_retry_acknak.c; its test_masks() tries every history of a few packets.
+ * Tests: tests/unit/test_retry_acknak.c; its each_mask_of_losses_delivers_all_packets() tries every
+ * history of a few packets.
  */
 #include "retry.h"
 

@@ -9,16 +9,17 @@
  *  1. Generation. A repeated E for an error that is being repaired must differ from an E for a new
  *     error. Each replay inverts the generation bit G; E carries the generation in which the error
  *     was seen (GE), and the sender obeys it only if that is the present generation. So E may be
- *     repeated (it is a level, not an edge), one error causes one replay (test_one_hit()), and if
- *     the first packet of a replay is damaged again, the receiver notices this at the second one.
- *     Safety does not depend on G: a packet before CTRP is a replay of an accepted packet, and is
- *     dropped without E.
+ *     repeated (it is a level, not an edge), one error causes one replay
+ *     (one_damaged_packet_costs_one_round_trip()), and if the first packet of a replay is damaged
+ *     again, the receiver notices this at the second one. Safety does not depend on G: a packet
+ *     before CTRP is a replay of an accepted packet, and is dropped without E.
  *  2. Idle links. The TSEQ of an IDLE is that of the next packet to be sent. A receiver that
  *     expects this number has missed nothing, and withdraws an E that a damaged IDLE caused; a
  *     sender with an empty RETRY buffer answers an E by an IDLE. Otherwise E would be repeated on
- *     an idle link until there is data to send (test_idle()).
+ *     an idle link until there is data to send (idle_sender_handles_late_messages()).
  *
- * Tests: tests/unit/test_retry_angara.c; its test_masks() tries every history of a few packets.
+ * Tests: tests/unit/test_retry_angara.c; its each_mask_of_losses_delivers_all_packets() tries every
+ * history of a few packets.
  */
 #include "retry.h"
 

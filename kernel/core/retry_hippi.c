@@ -6,24 +6,26 @@
  * packet in the paper) needs no answer.
  *
  *  1. There is no NAK. A number that is received twice in a row is one: its packet did not arrive,
- *     and the sender replays from it (test_twice_is_nak()). So each number is sent as an answer
- *     once, when it becomes the expected one, and a second time after an error, but no more until
- *     the expected packet arrives (test_answers()). If answers are lost, the sender's timer starts
- *     the replay.
+ *     and the sender replays from it (second_equal_answer_is_nak()). So each number is sent as an
+ *     answer once, when it becomes the expected one, and a second time after an error, but no more
+ *     until the expected packet arrives (packet_is_answered_once_and_error_twice()). If answers are
+ *     lost, the sender's timer starts the replay.
  *  2. Not in the paper, which forbids a third answer even to a packet that was accepted before: if
  *     both answers were lost and no new packet is sent, the sender would replay accepted packets
  *     without end. So when a second replay of accepted packets begins without a new packet in
- *     between, it is answered (test_behind_is_answered()). An answer to every packet that was
- *     accepted before would be worse: it repeats a number, is therefore a NAK, and causes another
- *     replay (test_no_storm()). To answer only the last accepted packet would not suffice: each
- *     replay makes the window narrower, and a window of TN_RETRY_WINDOW_MIN ends before that packet
- *     if more were accepted since the last answer that arrived (test_short_replay_is_answered()).
+ *     between, it is answered (packet_behind_is_answered_when_answers_were_lost()). An answer to
+ *     every packet that was accepted before would be worse: it repeats a number, is therefore a
+ *     NAK, and causes another replay (packets_behind_cause_no_storm_of_answers()). To answer only
+ *     the last accepted packet would not suffice: each replay makes the window narrower, and a
+ *     window of TN_RETRY_WINDOW_MIN ends before that packet if more were accepted since the last
+ *     answer that arrived (test_short_replay_is_answered()).
  *  3. Numbers run modulo 255 on the wire and modulo 4096 in the NIC. The number of the oldest
  *     unacknowledged packet (head) and of the expected one (next) are kept in both forms; the
- *     others are counted from there. Both start at 0 with the session (test_circle()).
+ *     others are counted from there. Both start at 0 with the session
+ *     (numbers_wrap_from_254_to_0()).
  *  4. At most 127 packets are outstanding, so that ahead and behind can be told apart
- *     (test_most()). The paper does not say how many. 64 of them are kept for control packets
- *     (TN_LINK_CTL_SLACK), so a link has at most 63 data packets under way.
+ *     (one_answer_covers_full_window()). The paper does not say how many. 64 of them are kept for
+ *     control packets (TN_LINK_CTL_SLACK), so a link has at most 63 data packets under way.
  *
  * Micro-packets. The paper cuts a message into pieces of 32 bytes with 8 bytes of control, each
  * with a number, so that an error costs a piece and not a packet. This protocol numbers whatever it
@@ -34,7 +36,8 @@
  * "fabricsim retry" measures, with this code and to the byte, what pieces gain on a line whose
  * errors hit single bits.
  *
- * Tests: tests/unit/test_retry_hippi.c; its test_masks() tries every history of a few packets.
+ * Tests: tests/unit/test_retry_hippi.c; its each_mask_of_losses_delivers_all_packets() tries every
+ * history of a few packets.
  */
 #include "retry.h"
 

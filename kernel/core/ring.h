@@ -24,7 +24,8 @@
  * stays down until a recovery replays the parked packets.
  *
  * Lemmas; tests/unit/test_ring.c runs rings of whole NICs whose cables are cut, damaged and
- * retrained, and checks them in each closed ring after each step (test_histories()).
+ * retrained, and checks them in each closed ring after each step
+ * (random_histories_of_rings_go_on()).
  *
  *  1. A bubble counts exactly once: credits and false packets are sequenced packets, and a
  *     retraining (RESUME) keeps all four counts.
@@ -47,12 +48,14 @@
  * buffer nevertheless, for a false packet that carries the bubble. At the other end this bubble
  * meets that of the node that asked, if it still has one; otherwise it is returned. Such bubbles
  * move downstream, while all else moves them upstream. If all outputs did it at once, they would
- * run in a circle and not meet; so the node with coordinate 0 keeps its own (test_fewer()).
+ * run in a circle and not meet; so the node with coordinate 0 keeps its own
+ * (full_ring_makes_bubbles_fewer_under_mbs()).
  *
  * The upstream end of a line has no neighbour to ask. It drops a bubble that blocks packets: it has
  * received nothing from its neighbour in this attempt (or has no carrier), so no session that began
  * before can close the ring. If it has received something, and the neighbour then falls silent, it
- * begins another attempt after the time @silence (test_end_of_line() of test_ring_node.c).
+ * begins another attempt after the time @silence (bubble_is_dropped_at_end_of_line() of
+ * test_ring_node.c).
  *
  * Requests are not sequenced (an IDLE). One that is lost is repeated after a while, and one that is
  * late or doubled moves a bubble that blocked nothing.

@@ -3,28 +3,31 @@
  * The router: moves packets from inputs to links, host and parking segment.
  *
  * Deadlock. Lemmas, with their tests; tests/unit/test_router.c runs tori at saturation with the
- * least number of buffers (test_rings() to test_six_dimensions()).
+ * least number of buffers (rings_deliver_each_packet_once() to
+ * six_dimensions_deliver_each_packet_once()).
  *
  *  1. Rings do not wait for each other in a cycle. On VCD0 and VCD1 directions never decrease along
  *     a path (+x +y ... -x -y ...). A packet that turns back into its own direction's ring after a
  *     first step continues in it (tests/unit/test_verify_cycles.c finds cycles of any table).
  *  2. Every ring has a free buffer, so some packet of it can move (bubble.h, lemma 2; ring.h for
  *     CBS and MBS). A packet that enters (injected, or turning) must leave one packet buffer free
- *     behind it (CT + 1 < N_inp); one that continues need not (CT < N_inp) (test_bubble() of
- *     tests/unit/test_nic_ways.c).
+ *     behind it (CT + 1 < N_inp); one that continues need not (CT < N_inp)
+ *     (entering_packet_leaves_bubble_and_waits() of tests/unit/test_nic_ways.c).
  *  3. A packet on VCA takes any allowed direction that has room. If none has, it enters VCD0's ring
  *     by the same rule and stays there: the escape. VCA itself has no bubble: its packets can fill
  *     the buffers of a circle and wait for each other; they get out because each may enter the
- *     escape (test_planes(); test_adaptive() of test_nic_ways.c).
+ *     escape (planes_deliver_each_packet_once(); adaptive_packet_takes_port_with_most_credits() of
+ *     test_nic_ways.c).
  *  4. So a packet waits on VCA only while the link of its escape is alive. If that link is dead and
  *     no allowed direction has room at this moment, the packet is parked, even if another allowed
  *     direction is alive: a wait for its credit could be a wait in such a cycle without end, since
- *     new tables do not change headers in input buffers (test_circle()). Parking frees the input
- *     buffer; the packet is replayed by new rows. It is parked again only if these lead by a dead
- *     link once more. That ends the replay (park_packet()), so the packet does not circulate. Only
- *     a full segment makes such a packet wait, like one of VCD, until the replay; packets of the
- *     replay itself always have room there (test_park_full() and test_replay_again() of
- *     test_nic_ways.c).
+ *     new tables do not change headers in input buffers
+ *     (packets_with_dead_escape_do_not_wait_in_circle()). Parking frees the input buffer; the
+ *     packet is replayed by new rows. It is parked again only if these lead by a dead link once
+ *     more. That ends the replay (park_packet()), so the packet does not circulate. Only a full
+ *     segment makes such a packet wait, like one of VCD, until the replay; packets of the replay
+ *     itself always have room there (full_segment_is_reported_once_and_loses_nothing() and
+ *     replayed_packets_find_room_in_full_segment() of test_nic_ways.c).
  *  5. Hosts always take the packets that arrive.
  *
  * The Angara paper says that each of its three subnets handles a dead link in its own way, and
@@ -35,22 +38,22 @@
  * Order. One flow uses one path under one table, and queues are FIFO. Parked packets leave before
  * later ones: a port that once diverted a packet stays closed until the manager reopens it, and
  * then until all parked packets have left. Packets that arrive meanwhile are parked behind them
- * (test_replay(), test_reopen_late()).
+ * (parked_packets_are_replayed_in_order(), port_opens_when_last_replayed_packet_has_left()).
  *
  * Fair. A destination to which nothing can move keeps no other from moving at its source. The
  * host's packets wait in a queue for each output port and VC: a port that gets no credits of a VC,
  * or whose link is dead while the parking segment is full, stops the queue of that port and VC
- * only (test_fair_port() of tests/unit/test_nic_host.c). Packets on hold, or in front of the relay
- * window, may use eight times what others leave of hold_bytes, counted by destination: one
- * destination eight ninths of all, a second one eight ninths of the rest. So the first one does
- * not take all, and a single one gets nearly all (test_fair_hold()). The host asks for room by
- * destination (tn_nic_room()), and must not let a message that has none stop others either
- * (host/lane.c). All this takes no packet from a queue in which it would have been safe: the
- * limits decide when the host has to wait, and a packet that was accepted is never dropped for
- * them. A flow has one port under one table, hence one queue; if its port changes with the table,
- * packets of both queues may overtake each other, like those of two tables anywhere: holds prevent
- * it, and ESEQ restores the order where there are none. Lemmas 1 and 2 speak of heads of queues,
- * of which there are only more.
+ * only (blocked_port_keeps_only_its_own_packets() of tests/unit/test_nic_host.c). Packets on hold,
+ * or in front of the relay window, may use eight times what others leave of hold_bytes, counted by
+ * destination: one destination eight ninths of all, a second one eight ninths of the rest. So the
+ * first one does not take all, and a single one gets nearly all
+ * (each_held_destination_has_its_share()). The host asks for room by destination (tn_nic_room()),
+ * and must not let a message that has none stop others either (host/lane.c). All this takes no
+ * packet from a queue in which it would have been safe: the limits decide when the host has to
+ * wait, and a packet that was accepted is never dropped for them. A flow has one port under one
+ * table, hence one queue; if its port changes with the table, packets of both queues may overtake
+ * each other, like those of two tables anywhere: holds prevent it, and ESEQ restores the order
+ * where there are none. Lemmas 1 and 2 speak of heads of queues, of which there are only more.
  *
  * Bounds. Packets in input buffers are bounded by credits, those of the host by twice
  * TN_INJECT_MAX for each port and VC, and those that are relayed by windows. A returned packet has
@@ -59,7 +62,8 @@
  * whose link has no credit do not keep the others, nor the host's packets, waiting. There are
  * TN_ANSWERS_MAX at most, the oldest is dropped for a new one, and a returned packet is a copy of
  * TN_RETURN_FLITS at most, so that it does not keep the frame that it came in: together less than
- * 100 KiB (test_way_back_full() and test_way_back_blocked() of tests/unit/test_nic_relay.c).
+ * 100 KiB (returning_packets_wait_up_to_a_limit() and
+ * blocked_returning_packets_block_no_other_port() of tests/unit/test_nic_relay.c).
  */
 #include "bubble.h"
 #include "nic_impl.h"

@@ -35,8 +35,9 @@
  * only dead lanes count.
  *
  * Tests. tests/unit/test_serdes_model.c compares each lane of any cable with these equations
- * (test_equations(), test_bit_by_bit()) and has temperature and age (test_drift(),
- * test_warm_and_old()); tests/unit/test_serdes_eye.c computes them in floating point.
+ * (eye_follows_equations(), small_loss_changes_eye_a_little()) and has temperature and age
+ * (drifting_cable_is_retrained_before_errors(), warm_copper_loses_more());
+ * tests/unit/test_serdes_eye.c computes them in floating point.
  */
 #ifndef TN_SERDES_MODEL_H
 #define TN_SERDES_MODEL_H

@@ -29,8 +29,9 @@
  * unnecessary. All combinations would be taps x receiver settings, with the model 2048 of 0.1 ms a
  * rate; the steps are taps + receiver settings + 25, with the model 169. The price: step 1 finds
  * the best taps, and no step makes a lane worse, but the pair need not be the best of all pairs
- * (test_model() of tests/unit/test_train_rx.c measures the difference). A driver without set_rx has
- * step 1 alone (test_taps_alone()).
+ * (receiver_search_is_rarely_worse_than_taps_alone() of tests/unit/test_train_rx.c measures the
+ * difference). A driver without set_rx has step 1 alone
+ * (driver_without_receiver_settings_trains_taps_alone()).
  *
  * An up link measures its eyes at intervals (tn_train_watch()). When a mask no longer fits, the
  * link retrains, while errors are still few enough for the retry. It first tries settings around
@@ -44,8 +45,10 @@
  *
  * One call makes at most one measurement of each lane: tens of register accesses.
  *
- * Tests. tests/unit/test_train.c and test_train_rx.c try all eyes of small SerDes (test_small()),
- * and searches around present settings (test_near()); test_train_eye.c has margins and error rates,
+ * Tests. tests/unit/test_train.c and test_train_rx.c try all eyes of small SerDes
+ * (all_small_tables_train_as_in_model(), all_small_tables_of_receiver_train_as_in_model()), and
+ * searches around present settings (near_search_finds_moved_setting(),
+ * near_search_tries_taps_then_receiver()); test_train_eye.c has margins and error rates,
  * test_link_train.c links that train.
  */
 #ifndef TN_TRAIN_H

@@ -6,15 +6,16 @@
  * from which it came. This back-pressure is enough for a destination that accepts messages, however
  * slowly. If there is still no room after GRACE, the message goes into a lane, as do later messages
  * to the same destination and VC, and the host's queue continues. So a destination on hold, a port
- * without credits or a dead neighbour delays others by GRACE, once (test_aside() of
- * tests/unit/test_host_lane.c).
+ * without credits or a dead neighbour delays others by GRACE, once
+ * (message_without_room_stops_queue_then_waits_aside() of tests/unit/test_host_lane.c).
  *
  * Limits. All lanes together hold at most TORUS_HOST_LANES_MAX bytes; each lane may use what the
  * others leave, and at least one message. If a lane is full, its next message stops the host's
  * queue again. If the lane has not moved for PATIENCE, which is longer than torusemu's silence
  * takes to find a dead cable, the message is dropped instead, and counted as host_stuck
- * (test_full()). So a destination for which nothing can move costs the others GRACE and PATIENCE at
- * most, once each time that it gets stuck, whatever the host sends to it (test_flood()).
+ * (full_lane_stops_queue_then_drops()). So a destination for which nothing can move costs the
+ * others GRACE and PATIENCE at most, once each time that it gets stuck, whatever the host sends to
+ * it (flood_to_stuck_destination_stops_other_briefly()).
  *
  * Losses. Packets that the NIC has accepted stay in it: hold_bytes and the parking segment have the
  * same room as without lanes, and a message gets into a lane only when it would otherwise have
@@ -25,11 +26,11 @@
  *
  * Age. A lane that moves, however slowly, does not keep a message, and with it its socket, for more
  * than TORUS_HOST_AGE_MAX: after that time messages are dropped and counted as host_stuck, a few at
- * a time (test_age()).
+ * a time (message_is_given_up_at_age_limit_behind_moving_ones()).
  *
  * Order. Messages of one destination and VC that come from one queue of the host stay in order: a
  * message is sent at once only if its lane is empty, a lane is a FIFO, and nothing is taken from a
- * queue that is stopped (test_order()).
+ * queue that is stopped (random_messages_keep_their_order()).
  *
  * Deadlock. The NIC never waits for its host, so messages that wait here block nothing in the
  * network. A lane waits only for the NIC; a stopped queue waits only for its message: for room, for
@@ -39,17 +40,18 @@
  * A destination and VC may only use the WAYS lanes of one set, so searches are short. If other
  * destinations use all of them, a message stops the host's queue, and is dropped after PATIENCE;
  * then further ones of the set without a lane are dropped at once, until a lane of the set moves
- * (test_ways()). That takes more than WAYS stuck destinations whose numbers have the same
- * remainder.
+ * (ninth_waiting_destination_stops_queue()). That takes more than WAYS stuck destinations whose
+ * numbers have the same remainder.
  *
  * Slow destinations. A destination that accepts messages slowly, but never pauses for GRACE, or
  * whose full lane moves once in each PATIENCE, would stop the host's queue again and again, so that
  * the queue sends at the rate of that destination. So the stops of a queue have a budget of time,
  * GRACE + PATIENCE. While the queue is not stopped the budget refills, such that stops take an
  * eighth of all time (SHARE). If less than GRACE is left, messages without room go into their lanes
- * at once, and if these are full, are dropped at once (test_shared()). Only stops that delay others
- * count: if all messages of the queue have been of one flow for SHARED stops, it stops for as long
- * as it must, and nothing is lost (test_slow()).
+ * at once, and if these are full, are dropped at once
+ * (slow_destination_stops_shared_queue_an_eighth()). Only stops that delay others count: if all
+ * messages of the queue have been of one flow for SHARED stops, it stops for as long as it must,
+ * and nothing is lost (slow_destination_only_stops_its_queue()).
  */
 #include "host.h"
 

@@ -15,8 +15,9 @@
  *     those that become plain, and all plain rows of its escape box, get adaptive directions unless
  *     the box of another excluded channel forbids it. Far rows look for a relay again after every
  *     change, when all others are right. So each row is what it would be if computed from nothing
- *     (test_histories() of tests/unit/test_routes.c; tests/unit/test_routes_naive.c), and that is
- *     one such update: all excluded cables are lost at once in a fault-free torus.
+ *     (updated_rows_equal_rows_made_anew() of tests/unit/test_routes.c;
+ *     tests/unit/test_routes_naive.c), and that is one such update: all excluded cables are lost at
+ *     once in a fault-free torus.
  *  2. Adaptive packets may take the directions of their plain row, and both of a dimension in which
  *     the destination is half way round. Only the escape boxes of excluded channels (box.h) forbid
  *     that: a row of such a box has no adaptive directions, or, if its own path does not need the

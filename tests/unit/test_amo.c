@@ -76,7 +76,7 @@ static void all_operations_have_right_results(void **state)
 	for_seeds(20, run_values);
 }
 
-static void test_refused(void **state)
+static void amo_of_unknown_op_type_or_misaligned_address_is_refused(void **state)
 {
 	u64 memory[2] = { 5, 5 }, old = 7;
 
@@ -125,7 +125,7 @@ static void *add_here(void *arg)
 }
 
 /* No addition is lost between two engines and a process. */
-static void test_together(void **state)
+static void no_concurrent_addition_is_lost(void **state)
 {
 	pthread_t t[3];
 
@@ -142,8 +142,8 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(all_operations_have_right_results),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_together),
+		cmocka_unit_test(amo_of_unknown_op_type_or_misaligned_address_is_refused),
+		cmocka_unit_test(no_concurrent_addition_is_lost),
 	};
 
 	return cmocka_run_group_tests_name("amo", all, NULL, NULL);

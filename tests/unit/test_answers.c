@@ -94,14 +94,14 @@
 	"'timeline':{'detected':0.0,'table':0.125,'rebuilt':0.5,'drained':1.125," \
 	"'replayed':2.0,'resumed':3.125}}}}"
 
-static void status_of_root(void **state)
+static void root_answers_status_from_its_table(void **state)
 {
 	(void)state;
 	says("{'cmd':'status'}", STATUS_OF_ROOT);
 }
 
 /* A status has room for 64 faulty cables, and reports how many there are beside them. */
-static void status_with_many_faulty(void **state)
+static void status_lists_64_faulty_cables_and_counts_the_rest(void **state)
 {
 	json_t *wanted = json_of(STATUS_OF_ROOT), *data = json_object_get(wanted, "data");
 	json_t *list = json_object_get(data, "faulty");
@@ -115,7 +115,7 @@ static void status_with_many_faulty(void **state)
 }
 
 /* A member whose root does not answer reports what it knows itself. */
-static void status_without_root(void **state)
+static void status_without_root_has_what_member_knows(void **state)
 {
 	(void)state;
 	a.root = a.status.is_root = false;
@@ -144,7 +144,7 @@ static void status_without_root(void **state)
  * The root's status is passed on, except for what it says of the root itself; the problems of this
  * node are added.
  */
-static void status_by_the_root(void **state)
+static void status_of_root_gets_problems_of_this_node(void **state)
 {
 	(void)state;
 	a.root = a.status.is_root = a.privileged = false;
@@ -158,7 +158,7 @@ static void status_by_the_root(void **state)
 	assert_string_equal(a.passed_on, "root -1 open 2500 ms: {\"cmd\":\"status\"}");
 }
 
-static void status_without_a_place(void **state)
+static void status_of_unplaced_node_is_bootstrapping(void **state)
 {
 	(void)state;
 	a.own = TORUS_NO_NODE;
@@ -190,7 +190,7 @@ static void status_without_a_place(void **state)
 /* --- root, move ------------------------------------------------------------------ */
 
 /* The candidate that asks first to be root comes first; of equals, that with the lower id. */
-static void root_and_candidates(void **state)
+static void root_lists_first_asking_candidate_first(void **state)
 {
 	(void)state;
 	says("{'cmd':'root'}", "{'ok':true,'data':" ROOT "}");
@@ -207,7 +207,7 @@ static void root_and_candidates(void **state)
 	refuses("{'cmd':'root'}", "not-ready", "no NIC: there is none");
 }
 
-static void another_becomes_root(void **state)
+static void move_of_root_reports_done_or_reason(void **state)
 {
 	static const struct {
 		int err;
@@ -247,7 +247,7 @@ static void another_becomes_root(void **state)
  * During a recovery the answer to "root move" waits for its end; then the root gets the order once
  * more.
  */
-static void another_becomes_root_later(void **state)
+static void move_of_root_is_answered_when_it_is_done(void **state)
 {
 	static const char request[] = "{'cmd':'move','node':'bob'}", late[] =
 		"a recovery is under way, and has not ended within 2 s: 'fabricctl status' shows the state; "
@@ -306,7 +306,7 @@ static void another_becomes_root_later(void **state)
  * With a root the state of a node is that of the table, also if the node has not answered this
  * question.
  */
-static void nodes(void **state)
+static void nodes_with_root_have_state_of_table(void **state)
 {
 	(void)state;
 	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
@@ -320,7 +320,7 @@ static void nodes(void **state)
 }
 
 /* A question about some nodes: nodes without a place are in the answer for the last places. */
-static void some_nodes(void **state)
+static void some_nodes_are_answered_alone_within_limit(void **state)
 {
 	(void)state;
 	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
@@ -342,7 +342,7 @@ static void some_nodes(void **state)
  * Without the root a node reports what it knows. A node that has not answered, and of which no
  * message came within the bound, is reported neither as up nor as silent.
  */
-static void nodes_without_root(void **state)
+static void nodes_without_root_have_state_known_here(void **state)
 {
 	(void)state;
 	a.root = false;
@@ -368,7 +368,7 @@ static void nodes_without_root(void **state)
 	"node '" name "' is neither a node's name nor coordinates in 3x2: allowed are names, addresses " \
 	"and GUIDs ('fabricctl nodes' lists them), and coordinates up to 2,1"
 
-static void coord(void **state)
+static void coord_finds_node_by_each_of_its_names(void **state)
 {
 	(void)state;
 	says("{'cmd':'coord'}", "{'ok':true,'data':{'node':[2,1],'name':'own','id':5,"
@@ -419,7 +419,7 @@ static void coord(void **state)
 #define ALL_FAULTY "'ports':{'+x':'fault','+y':'fault','-x':'fault','-y':'fault'}"
 
 /* An order that cuts other nodes off is refused as a whole, unless it is forced. */
-static void guarded(void **state)
+static void order_that_cuts_off_nodes_needs_force(void **state)
 {
 	(void)state;
 	a.severs = 2;
@@ -477,7 +477,7 @@ static void guarded(void **state)
  * A node that is cut off is to be named instead only if the order, with those before, ends its last
  * cable: an end may be named at either node, or be any port of a node that goes out as a whole.
  */
-static void last_cable(void **state)
+static void advice_names_node_only_if_last_cable_ends(void **state)
 {
 	static const struct {
 		unsigned int intact;
@@ -509,7 +509,7 @@ static void last_cable(void **state)
 	does("");
 }
 
-static void table(void **state)
+static void table_is_answered_also_without_root(void **state)
 {
 	(void)state;
 	says("{'cmd':'table'}", TABLE);
@@ -520,7 +520,7 @@ static void table(void **state)
 /* The manager gets the node and the port of an order, and whether they are excluded or included. */
 #define SEVENTY "1234567 1234567 1234567 1234567 1234567 1234567 1234567 1234567 12345 "
 
-static void excluded_and_included(void **state)
+static void exclude_and_include_reach_manager_with_reason(void **state)
 {
 	(void)state;
 	says("{'cmd':'exclude','node':'1,1','port':'-y'}", EXCLUDED("true"));
@@ -588,7 +588,7 @@ static void excluded_and_included(void **state)
  * An order that changes nothing is no event for the manager; the answer waits for the table all the
  * same.
  */
-static void nothing_to_change(void **state)
+static void unchanged_order_makes_no_event_but_waits(void **state)
 {
 #define UNCHANGED(in_force) \
 	"{'ok':true,'data':{'changed':false,'in_force':" in_force ",'kept':null," OF_TABLE "}}"
@@ -609,7 +609,7 @@ static void nothing_to_change(void **state)
  * The answer to an order waits until most candidates have it on disk, or until it is clear that
  * they will not.
  */
-static void excluded_and_kept(void **state)
+static void exclude_is_answered_when_candidates_keep_it(void **state)
 {
 	static const char request[] = "{'cmd':'exclude','node':'1,1','port':'-y'}";
 	static const struct fm_kept_count waiting = { .of = 8, .keep = 8, .have = 4, .wait = 4 },
@@ -640,7 +640,7 @@ static void excluded_and_kept(void **state)
 
 /* --- events, log ------------------------------------------------------------------ */
 
-static void events(void **state)
+static void events_are_answered_from_given_number(void **state)
 {
 	(void)state;
 	says("{'cmd':'events'}", "{'ok':true,'data':[]}");
@@ -665,7 +665,7 @@ static void events(void **state)
 	says("{'cmd':'events','since':7,'follow':true}", "{'follow':7}");
 }
 
-static void events_of_others(void **state)
+static void event_of_other_node_is_noted_with_its_name(void **state)
 {
 	const struct svc_msg told = { .type = SVC_EVENT, .event = {
 		.time = 303.5, .level = FM_ERROR, .node = "1,0", .kind = "link", .text = "gone",
@@ -681,7 +681,7 @@ static void events_of_others(void **state)
 	"'node':[2,1],'name':'myself','kept':" kept ",'problem':null}}"
 
 /* Without a history on disk, the answer has the events in memory. */
-static void history_in_memory(void **state)
+static void history_without_disk_has_events_in_memory(void **state)
 {
 #define EVENT_1 "{'seq':1,'time':301.5,'node':[0,1],'level':'warning','kind':'node'," \
 		"'text':'node 1,1 is gone','log':'ab'}"
@@ -713,7 +713,7 @@ static void history_in_memory(void **state)
 		"level 'loud', allowed: error, warning, info, debug");
 }
 
-static void history_on_disk(void **state)
+static void history_on_disk_is_searched_as_asked(void **state)
 {
 	const struct history_found found = { .events = (char *)"[{\"seq\":7}]", .after = "ab:1:9", .more = true },
 		none = { .events = NULL },
@@ -755,7 +755,7 @@ static void history_on_disk(void **state)
 	does("search 0--1 3 '' 'rp' '' last 0 after '' have '':");
 }
 
-static void log_level_of_admin(void **state)
+static void log_reads_and_sets_level(void **state)
 {
 	enum fm_level before = log_level();
 
@@ -784,7 +784,7 @@ static json_t *config_with_level(const char *level)
 }
 
 /* The values in force: of the manager that is asked, of another one, and of all. */
-static void configuration(void **state)
+static void config_shows_values_of_one_or_all_nodes(void **state)
 {
 	static const struct config_run run = { .path = "/c.conf", .chosen = true };
 	enum fm_level before = log_level();
@@ -817,14 +817,14 @@ static void configuration(void **state)
 /* --- who may ask, and when ------------------------------------------------------- */
 
 /* The commands that this program, and test_answers_nic, know: a new one needs a test of its answer. */
-static void all_commands(void **state)
+static void unknown_command_lists_all_commands(void **state)
 {
 	(void)state;
 	refuses("{}", "usage", "cmd is missing, allowed: status nodes links eye counters rows park metrics "
 		"events history config coord table root move exclude include port retrain retry test locate module replay log");
 }
 
-static void only_admins_change(void **state)
+static void changes_without_privilege_are_refused(void **state)
 {
 	static const struct {
 		const char *asked, *typed;
@@ -853,7 +853,7 @@ static void only_admins_change(void **state)
 }
 
 /* Commands that need a table, or a NIC, are refused without one. */
-static void not_ready(void **state)
+static void commands_without_table_or_nic_are_refused(void **state)
 {
 	static const char *const cmd[] = {
 		"nodes", "links", "eye", "counters", "rows", "park", "coord", "table", "exclude",
@@ -874,7 +874,7 @@ static void not_ready(void **state)
 }
 
 /* Commands that only the root can do or answer are refused without it. */
-static void no_root(void **state)
+static void commands_for_root_are_refused_without_it(void **state)
 {
 	(void)state;
 	a.root = false;
@@ -906,7 +906,7 @@ static void no_root(void **state)
 }
 
 /* A request that another node passed on is answered as if it were asked here. */
-static void passed_on_to_the_root(void **state)
+static void passed_on_request_is_answered_like_own(void **state)
 {
 	(void)state;
 	serves("{'cmd':'table'}", TABLE);
@@ -923,7 +923,7 @@ static void passed_on_to_the_root(void **state)
 	does("");
 }
 
-static void wrong_nodes_and_ports(void **state)
+static void wrong_nodes_and_ports_are_refused_with_reason(void **state)
 {
 	(void)state;
 	refuses("{'cmd':'rows'}", "usage",
@@ -961,31 +961,36 @@ static void wrong_nodes_and_ports(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		TEST(status_of_root),
-		TEST(status_with_many_faulty),
-		TEST(status_without_root),
-		TEST(status_by_the_root),
-		TEST(status_without_a_place),
-		TEST(root_and_candidates),
-		TEST(another_becomes_root),
-		TEST(another_becomes_root_later),
-		TEST(nodes), TEST(some_nodes), TEST(nodes_without_root),
-		TEST(coord),
-		TEST(guarded), TEST(last_cable),
-		TEST(table),
-		TEST(excluded_and_included), TEST(nothing_to_change),
-		TEST(excluded_and_kept),
-		TEST(events),
-		TEST(events_of_others),
-		TEST(history_in_memory), TEST(history_on_disk),
-		TEST(log_level_of_admin),
-		TEST(configuration),
-		TEST(all_commands),
-		TEST(only_admins_change),
-		TEST(not_ready),
-		TEST(no_root),
-		TEST(passed_on_to_the_root),
-		TEST(wrong_nodes_and_ports),
+		TEST(root_answers_status_from_its_table),
+		TEST(status_lists_64_faulty_cables_and_counts_the_rest),
+		TEST(status_without_root_has_what_member_knows),
+		TEST(status_of_root_gets_problems_of_this_node),
+		TEST(status_of_unplaced_node_is_bootstrapping),
+		TEST(root_lists_first_asking_candidate_first),
+		TEST(move_of_root_reports_done_or_reason),
+		TEST(move_of_root_is_answered_when_it_is_done),
+		TEST(nodes_with_root_have_state_of_table),
+		TEST(some_nodes_are_answered_alone_within_limit),
+		TEST(nodes_without_root_have_state_known_here),
+		TEST(coord_finds_node_by_each_of_its_names),
+		TEST(order_that_cuts_off_nodes_needs_force),
+		TEST(advice_names_node_only_if_last_cable_ends),
+		TEST(table_is_answered_also_without_root),
+		TEST(exclude_and_include_reach_manager_with_reason),
+		TEST(unchanged_order_makes_no_event_but_waits),
+		TEST(exclude_is_answered_when_candidates_keep_it),
+		TEST(events_are_answered_from_given_number),
+		TEST(event_of_other_node_is_noted_with_its_name),
+		TEST(history_without_disk_has_events_in_memory),
+		TEST(history_on_disk_is_searched_as_asked),
+		TEST(log_reads_and_sets_level),
+		TEST(config_shows_values_of_one_or_all_nodes),
+		TEST(unknown_command_lists_all_commands),
+		TEST(changes_without_privilege_are_refused),
+		TEST(commands_without_table_or_nic_are_refused),
+		TEST(commands_for_root_are_refused_without_it),
+		TEST(passed_on_request_is_answered_like_own),
+		TEST(wrong_nodes_and_ports_are_refused_with_reason),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

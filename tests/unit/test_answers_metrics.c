@@ -71,7 +71,7 @@ static void without_links(const char *request, const char *wanted)
 	says_data(request, j);
 }
 
-static void of_the_root(void **state)
+static void metrics_of_root_have_figures_of_fabric(void **state)
 {
 	(void)state;
 	set_up_meter();
@@ -82,7 +82,7 @@ static void of_the_root(void **state)
 }
 
 /* A member answers for itself, and asks nobody, also if it has lost the root. */
-static void of_a_member(void **state)
+static void metrics_of_member_have_no_figures_of_fabric(void **state)
 {
 	(void)state;
 	set_up_meter();
@@ -93,7 +93,7 @@ static void of_a_member(void **state)
 }
 
 /* The manager's own figures come if the NIC refuses, or if there is none. */
-static void without_nic(void **state)
+static void metrics_without_nic_have_figures_of_manager(void **state)
 {
 	(void)state;
 	set_up_meter();
@@ -105,7 +105,7 @@ static void without_nic(void **state)
 		  MANAGER(EVENTS, "356", LEADS) ",'fabric':" FABRIC "}"));
 }
 
-static void of_another_node(void **state)
+static void metrics_of_other_node_come_from_that_node(void **state)
 {
 	(void)state;
 	a.told_by[1] = "{'node':[1,0],'nic':7}";
@@ -121,10 +121,10 @@ static void of_another_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(of_the_root),
-		TEST(of_a_member),
-		TEST(without_nic),
-		TEST(of_another_node),
+		TEST(metrics_of_root_have_figures_of_fabric),
+		TEST(metrics_of_member_have_no_figures_of_fabric),
+		TEST(metrics_without_nic_have_figures_of_manager),
+		TEST(metrics_of_other_node_come_from_that_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static json_t *own_links(const char *lanes, const char *no_lanes)
 	return list;
 }
 
-static void links_of_a_node(void **state)
+static void links_of_node_have_all_fields_and_lanes(void **state)
 {
 	(void)state;
 	says_data("{'cmd':'links','node':'2,1'}", own_links("", ""));
@@ -101,7 +101,7 @@ static void links_of_a_node(void **state)
 }
 
 /* A brief answer has a part of the data of each link. */
-static void links_in_brief(void **state)
+static void brief_links_have_part_of_the_fields(void **state)
 {
 	static const char *const keys[] = {
 		"node", "port", "peer", "expected", "differs", "state", "state_age",
@@ -129,7 +129,7 @@ static void links_in_brief(void **state)
 }
 
 /* How long a link is still held is shown at both its ends, whichever end reported it. */
-static void links_of_all(void **state)
+static void links_of_all_show_hold_at_both_ends(void **state)
 {
 	json_t *wanted, *all = json_of("["
 		"{'node':[2,0],'port':'+x','held_ms':null,'downs':4,'rootless':false},"
@@ -151,7 +151,7 @@ static void links_of_all(void **state)
 }
 
 /* The root lists the degraded links of the whole fabric, another node its own. */
-static void links_degraded(void **state)
+static void root_lists_degraded_links_of_all_nodes(void **state)
 {
 	const struct svc_msg told = { .type = SVC_LINES, .lines = {
 		.node = 4, .links = (char *)"[{\"node\":[1,1],\"port\":\"+x\",\"held_ms\":null}]",
@@ -194,7 +194,7 @@ static void make_bad(void)
 }
 
 /* A link whose receiver counts errors is in the list of degraded links, with the counts. */
-static void links_with_errors(void **state)
+static void link_with_bit_errors_is_degraded(void **state)
 {
 	json_t *x = link_at_x("");
 	json_t *bad = json_of("{'level':'fail','worn':false,'usual_margin':0.0,'errors':33,'bits':3840,'ms':0.0}");
@@ -222,7 +222,7 @@ static void report(uint32_t node, const char *links)
  * The root takes bad links out of service only if the configuration allows it, and none without
  * which nodes are cut off.
  */
-static void out_of_service(void **state)
+static void failing_link_is_excluded_only_if_configured(void **state)
 {
 	(void)state;
 	report(5, REPORT("-x", "fail"));
@@ -244,7 +244,7 @@ static void out_of_service(void **state)
  * Without the root the answer has the links of nodes that this node reaches; the others are
  * missing.
  */
-static void links_without_root(void **state)
+static void links_without_root_are_those_of_reached_nodes(void **state)
 {
 	json_t *all = json_of("[{'node':[1,1],'port':'-x','held_ms':null,'rootless':true}]"), *own;
 	json_t *wanted = json_of("{'ok':true," ROOTLESS ",'missing':[[0,0],[1,0]]}");
@@ -268,7 +268,7 @@ static void links_without_root(void **state)
 }
 
 /* A reply has room for 2048 ends of cables, of which each node here has four. */
-static void links_of_several(void **state)
+static void links_of_several_nodes_have_a_limit(void **state)
 {
 	(void)state;
 	a.told_by[0] = "[{'node':[0,0],'port':'-x'}]";
@@ -293,7 +293,7 @@ static void links_of_several(void **state)
 
 /* --- one end of a cable --------------------------------------------------------- */
 
-static void eye(void **state)
+static void eye_has_rows_of_asked_lane(void **state)
 {
 	json_t *wanted = json_of("{'node':[2,1],'port':'+y','lane':11,'swing':161,"
 				 "'mask_height':162,'mask_width':163,'rows':[]}");
@@ -310,7 +310,7 @@ static void eye(void **state)
 }
 
 /* A command about a port acts on the named port of this NIC, and the log names the user. */
-static void port_commands(void **state)
+static void port_command_acts_on_named_port_and_is_logged(void **state)
 {
 	(void)state;
 	says("{'cmd':'port','node':'2,1','port':'-y','up':false}",
@@ -339,7 +339,7 @@ static void port_commands(void **state)
  * The slower of lower device and peer bounds the rate of a test; an end echoes for longer than the
  * other one sends.
  */
-static void test_begins(void **state)
+static void link_test_is_bounded_by_slower_device(void **state)
 {
 	(void)state;
 	says(A_TEST("send", ITS_PLAN), "{'ok':true,'data':{'node':[2,1],'port':'+y','mbps':1523}}");
@@ -360,7 +360,7 @@ static void test_begins(void **state)
 	"'frames':312,'crc_errors':313,'malformed':314,'lost_frames':315,'retries':316}"
 #define OF_SENDER ",'sent':304,'lost':305,'bytes':306,'rate':307.0,'rtt_us':"
 
-static void test_results(void **state)
+static void link_test_shows_results_of_its_end(void **state)
 {
 	(void)state;
 	refuses(A_TEST("show", ""), "failed", "this end has no such test: it has ended long ago, or its "
@@ -377,7 +377,7 @@ static void test_results(void **state)
 #define ALLOWED "allowed are token: 16 hexadecimal digits, seconds: 1 to 3600, "		\
 	"packets: 0 to 4294967295, size: 64 to 1024, rate: 1 to 100000"
 
-static void test_refusals(void **state)
+static void link_test_with_wrong_values_is_refused(void **state)
 {
 	static const char *const wrong[][2] = {
 		{ "seconds", "0" }, { "seconds", "3601" }, { "packets", "4294967296" },
@@ -423,7 +423,7 @@ static void test_refusals(void **state)
 }
 
 /* A manager that does not know the command of a test sends no answer. */
-static void test_of_old_node(void **state)
+static void link_test_of_old_node_is_unreachable(void **state)
 {
 	(void)state;
 	refuses("{'cmd':'test','node':'1,1','port':'+y','step':'send','token':'0000000000000007'}",
@@ -436,7 +436,7 @@ static void test_of_old_node(void **state)
 #define AT_X(state, why) "'node':[2,1],'port':'+x','name':'myself','lower':'eth0','state':'"	\
 	state "','why':" why
 
-static void locate(void **state)
+static void locate_starts_continues_and_ends_blinking(void **state)
 {
 	(void)state;
 	a.plug = PLUG_BEGINS;
@@ -478,7 +478,7 @@ static void locate(void **state)
 	does("");
 }
 
-static void module(void **state)
+static void module_is_read_and_shown_for_port(void **state)
 {
 	(void)state;
 	a.privileged = false;		/* everybody may ask */
@@ -519,7 +519,7 @@ static void module(void **state)
  * The links of a NIC that sends nothing are read more and more seldom; those of a NIC that sends,
  * or whose packets wait, are not.
  */
-static void idle_node(void **state)
+static void links_of_idle_nic_are_read_ever_more_seldom(void **state)
 {
 	(void)state;
 	for (unsigned int p = 0; p < PORTS; p++)
@@ -548,7 +548,7 @@ static void idle_node(void **state)
  * The order of the root to take a port down may come late. The port is taken down only if it is up
  * and has waited until now for as long as the order says, whatever other ports have waited.
  */
-static void late_order(void **state)
+static void late_order_takes_down_only_port_that_waited_on(void **state)
 {
 	struct question q = { .d = &a.d, .port = 1 };
 
@@ -575,7 +575,7 @@ static void late_order(void **state)
 
 /* --- counters, rows, park, replay -------------------------------------------------- */
 
-static void counters(void **state)
+static void counters_of_one_or_all_nodes_are_complete(void **state)
 {
 	json_t *own = json_of("{'node':[2,1],'flow':{},'rootless':false}"), *wanted;
 
@@ -597,7 +597,7 @@ static void counters(void **state)
 	says_json("{'cmd':'counters'}", wanted);
 }
 
-static void rows(void **state)
+static void rows_have_version_and_hexadecimal_digits(void **state)
 {
 	(void)state;
 	says("{'cmd':'rows','node':'2,1'}", "{'ok':true,'data':{'node':[2,1],'version':141,"
@@ -608,7 +608,7 @@ static void rows(void **state)
  * Without a root, a question about rows is answered for this node and for nodes that it reaches,
  * and never for all.
  */
-static void rows_without_root(void **state)
+static void rows_without_root_are_those_of_reached_nodes(void **state)
 {
 	(void)state;
 	a.root = false;
@@ -632,7 +632,7 @@ static void rows_without_root(void **state)
  * An answer has the rows in the order of the nodes. Exactly the nodes that should have answered and
  * did not are missing.
  */
-static void rows_of_several(void **state)
+static void rows_of_several_are_in_order_of_nodes(void **state)
 {
 	(void)state;
 	a.told_by[0] = TOLD("[0,0]");		/* a node that was not asked */
@@ -652,7 +652,7 @@ static void rows_of_several(void **state)
 }
 
 /* The number of rows in a reply is limited, and with it the memory that it takes. */
-static void rows_are_limited(void **state)
+static void more_rows_than_limit_are_refused(void **state)
 {
 	static const char *const wrong[] = { "0", "21846", "4294967297" };
 	char request[80];
@@ -674,7 +674,7 @@ static void rows_are_limited(void **state)
  * A reply has the rows of more nodes as runs than as digits alone; for nodes for which there is no
  * room it has null.
  */
-static void rows_as_runs(void **state)
+static void rows_as_runs_fit_more_nodes(void **state)
 {
 	static char digits[5 << 20], told[2][sizeof(digits) + 80];
 	json_t *wanted;
@@ -704,7 +704,7 @@ static void rows_as_runs(void **state)
 	says_json("{'cmd':'rows','node':'0,1','count':3,'runs':true}", wanted);
 }
 
-static void park(void **state)
+static void park_shows_counts_and_flows_of_nodes(void **state)
 {
 	(void)state;
 	says("{'cmd':'park','node':'2,1'}", "{'ok':true,'data':[" PARK "]}");
@@ -724,7 +724,7 @@ static void park(void **state)
 }
 
 /* An answer waits for the nodes that should answer, and not for others, which may be silent. */
-static void enough_have_answered(void **state)
+static void answer_waits_only_for_nodes_that_should_answer(void **state)
 {
 	(void)state;
 	a.told_by[0] = a.told_by[1] = "{'node':[0,0]}";
@@ -740,7 +740,7 @@ static void enough_have_answered(void **state)
 }
 
 /* A replay by hand is done only in a fabric at rest; the NIC gets the version of its own rows. */
-static void replay(void **state)
+static void replay_by_hand_needs_fabric_at_rest(void **state)
 {
 	(void)state;
 	says("{'cmd':'replay','node':'2,1'}", "{'ok':true,'data':" OF_PARK "}}");
@@ -772,7 +772,7 @@ static const char *const of_one[] = {
 #define OF_ONE (sizeof(of_one) / sizeof(of_one[0]))
 
 /* If the NIC refuses an order, its text is passed on, and no event says that the order was done. */
-static void refused_by_nic(void **state)
+static void refusal_of_nic_is_passed_on_without_event(void **state)
 {
 	(void)state;
 	a.nic_error = -EOPNOTSUPP;
@@ -786,7 +786,7 @@ static void refused_by_nic(void **state)
 /*
  * The queue of questions to the NIC is full. If several nodes were asked, only this one is missing.
  */
-static void busy(void **state)
+static void full_queue_of_nic_refuses_questions(void **state)
 {
 	(void)state;
 	a.busy = true;
@@ -799,7 +799,7 @@ static void busy(void **state)
 }
 
 /* A call that has not begun when its time is over is not made. */
-static void too_late(void **state)
+static void question_begun_too_late_is_not_asked(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < OF_ONE; i++)
@@ -807,7 +807,7 @@ static void too_late(void **state)
 	does("");
 }
 
-static void no_nic(void **state)
+static void questions_without_nic_are_unreachable(void **state)
 {
 	(void)state;
 	a.no_nic = true;
@@ -821,34 +821,37 @@ static void no_nic(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		TEST(links_of_a_node), TEST(links_in_brief),
-		TEST(links_of_all),
-		TEST(links_degraded),
-		TEST(links_with_errors), TEST(out_of_service),
-		TEST(eye),
-		TEST(port_commands),
-		TEST(test_begins),
-		TEST(test_results),
-		TEST(test_refusals),
-		TEST(test_of_old_node),
-		TEST(locate),
-		TEST(module),
-		TEST(links_without_root), TEST(links_of_several),
-		TEST(idle_node),
-		TEST(late_order),
-		TEST(counters),
-		TEST(rows),
-		TEST(rows_without_root),
-		TEST(rows_of_several),
-		TEST(rows_are_limited),
-		TEST(rows_as_runs),
-		TEST(park),
-		TEST(enough_have_answered),
-		TEST(replay),
-		TEST(refused_by_nic),
-		TEST(busy),
-		TEST(too_late),
-		TEST(no_nic),
+		TEST(links_of_node_have_all_fields_and_lanes),
+		TEST(brief_links_have_part_of_the_fields),
+		TEST(links_of_all_show_hold_at_both_ends),
+		TEST(root_lists_degraded_links_of_all_nodes),
+		TEST(link_with_bit_errors_is_degraded),
+		TEST(failing_link_is_excluded_only_if_configured),
+		TEST(eye_has_rows_of_asked_lane),
+		TEST(port_command_acts_on_named_port_and_is_logged),
+		TEST(link_test_is_bounded_by_slower_device),
+		TEST(link_test_shows_results_of_its_end),
+		TEST(link_test_with_wrong_values_is_refused),
+		TEST(link_test_of_old_node_is_unreachable),
+		TEST(locate_starts_continues_and_ends_blinking),
+		TEST(module_is_read_and_shown_for_port),
+		TEST(links_without_root_are_those_of_reached_nodes),
+		TEST(links_of_several_nodes_have_a_limit),
+		TEST(links_of_idle_nic_are_read_ever_more_seldom),
+		TEST(late_order_takes_down_only_port_that_waited_on),
+		TEST(counters_of_one_or_all_nodes_are_complete),
+		TEST(rows_have_version_and_hexadecimal_digits),
+		TEST(rows_without_root_are_those_of_reached_nodes),
+		TEST(rows_of_several_are_in_order_of_nodes),
+		TEST(more_rows_than_limit_are_refused),
+		TEST(rows_as_runs_fit_more_nodes),
+		TEST(park_shows_counts_and_flows_of_nodes),
+		TEST(answer_waits_only_for_nodes_that_should_answer),
+		TEST(replay_by_hand_needs_fabric_at_rest),
+		TEST(refusal_of_nic_is_passed_on_without_event),
+		TEST(full_queue_of_nic_refuses_questions),
+		TEST(question_begun_too_late_is_not_asked),
+		TEST(questions_without_nic_are_unreachable),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -86,7 +86,7 @@ static void says(const char *text, enum fm_verdict verdict, uint64_t high, const
 	arbiter_free(a);
 }
 
-static void asked(void **state)
+static void arbiter_gets_claim_epoch_guid_and_no_other_files(void **state)
 {
 	char line[200] = "";
 	FILE *f;
@@ -101,7 +101,7 @@ static void asked(void **state)
 	assert_string_equal(line, "claim 7 0000000000000abc green 4\n");
 }
 
-static void answered(void **state)
+static void each_valid_answer_gives_its_verdict(void **state)
 {
 	(void)state;
 	says("echo granted", FM_GRANTED, 0, "");
@@ -117,7 +117,7 @@ static void answered(void **state)
 	says("echo unknown no way to etcd", FM_UNKNOWN, 0, "no way to etcd");
 }
 
-static void nonsense(void **state)
+static void invalid_answer_is_unknown_with_its_text(void **state)
 {
 	(void)state;
 	says("true", FM_UNKNOWN, 0, "it gave no answer");
@@ -159,7 +159,7 @@ static void is_gone(const char *name)
 	assert_false(lives(name));
 }
 
-static void slow(void **state)
+static void arbiter_that_is_too_slow_is_killed_with_its_child(void **state)
 {
 	struct arbiter *a = script("sleep 60 & echo $! > child; echo $$ > self; echo granted; wait", 300 * MS);
 	uint64_t began = loop_now();
@@ -177,7 +177,7 @@ static void slow(void **state)
 }
 
 /* A process that the arbiter leaves behind is not waited for, and is killed. */
-static void leaves_a_child(void **state)
+static void child_that_arbiter_leaves_is_killed(void **state)
 {
 	struct arbiter *a = script("sleep 60 & echo $! > child; echo granted", PATIENCE);
 	uint64_t began = loop_now();
@@ -192,7 +192,7 @@ static void leaves_a_child(void **state)
 }
 
 /* Only the last of two questions is answered; the program that was asked the first is killed. */
-static void asked_again(void **state)
+static void only_last_question_is_answered(void **state)
 {
 	struct arbiter *a = script("echo $$ > self.$2; test $2 = 8 || sleep 60; echo granted", PATIENCE);
 
@@ -214,7 +214,7 @@ static void asked_again(void **state)
 	assert_int_equal(answers, 1);
 }
 
-static void not_there(void **state)
+static void missing_arbiter_answers_unknown(void **state)
 {
 	struct arbiter *a = arbiter_new(loop, "/nowhere/arbiter", "green", PATIENCE, on_answer, NULL);
 
@@ -259,13 +259,13 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(asked),
-		cmocka_unit_test(answered),
-		cmocka_unit_test(nonsense),
-		cmocka_unit_test(slow),
-		cmocka_unit_test(leaves_a_child),
-		cmocka_unit_test(asked_again),
-		cmocka_unit_test(not_there),
+		cmocka_unit_test(arbiter_gets_claim_epoch_guid_and_no_other_files),
+		cmocka_unit_test(each_valid_answer_gives_its_verdict),
+		cmocka_unit_test(invalid_answer_is_unknown_with_its_text),
+		cmocka_unit_test(arbiter_that_is_too_slow_is_killed_with_its_child),
+		cmocka_unit_test(child_that_arbiter_leaves_is_killed),
+		cmocka_unit_test(only_last_question_is_answered),
+		cmocka_unit_test(missing_arbiter_answers_unknown),
 	};
 
 	return cmocka_run_group_tests_name("arbiter", all, begin, end);

@@ -87,7 +87,7 @@ static bool converse(struct pair *p, const struct auth *a, const struct auth *b)
 	return converse_through(p, a, b, NULL, NULL);
 }
 
-static void same_key(void **state)
+static void ends_with_same_key_authenticate(void **state)
 {
 	struct auth a, b;
 	struct pair p;
@@ -119,7 +119,7 @@ static void peer_with_other_key_is_refused(void **state)
 	auth_close(&b);
 }
 
-static void other_fabric(void **state)
+static void ends_of_different_fabrics_are_refused(void **state)
 {
 	struct auth a, b;
 	struct pair p;
@@ -139,7 +139,7 @@ static void other_fabric(void **state)
 }
 
 /* Compares proofs with constants made by Python's hmac: managers of all versions must agree. */
-static void known_proofs(void **state)
+static void proofs_equal_constants_of_python_hmac(void **state)
 {
 	static const uint8_t of_i[32] = {
 		0x7c, 0x25, 0xd7, 0x56, 0x0f, 0x36, 0x77, 0x98, 0xe7, 0x58, 0x7f, 0x84, 0xd4, 0x85,
@@ -185,7 +185,7 @@ static void known_proofs(void **state)
 }
 
 /* The code of a management packet, also by Python's hmac. It covers the label and its end. */
-static void known_mac(void **state)
+static void code_of_packet_equals_constant_and_covers_label(void **state)
 {
 	static const uint8_t right[AUTH_MAC] = {
 		0xa2, 0x80, 0x81, 0x9d, 0xb5, 0xc9, 0x2e, 0xc5, 0x1a, 0xc6, 0x04, 0x4a, 0x1a, 0x3a,
@@ -205,7 +205,7 @@ static void known_mac(void **state)
 }
 
 /* Every random byte of the nonces changes: one that is equal 64 times is hardly random. */
-static void fresh_nonces(void **state)
+static void each_random_byte_of_nonces_changes(void **state)
 {
 	struct svc_auth first[2] = { 0 };
 	uint8_t differs[2][24] = { 0 };
@@ -266,7 +266,7 @@ static unsigned int any_two(const struct pair *said, const struct auth *a, bool 
 }
 
 /* Messages of a recorded handshake are refused in another, at both ends and in any order. */
-static void replayed(void **state)
+static void replayed_handshake_messages_are_refused(void **state)
 {
 	struct auth a, b;
 	struct pair p;
@@ -316,7 +316,7 @@ static void reflect(const struct auth *a, const char *name)
 	assert_int_equal(out.proof_len, 0);
 }
 
-static void reflected(void **state)
+static void reflected_messages_are_refused(void **state)
 {
 	struct auth a;
 
@@ -388,7 +388,7 @@ static void fails(const struct auth *a, const struct auth *b, struct damage *d)
 }
 
 /* Flips each bit of each message: each is noticed. */
-static void every_bit(void **state)
+static void each_flipped_bit_of_handshake_is_noticed(void **state)
 {
 	struct damage d = { .keep = SIZE_MAX };
 	struct auth a, b;
@@ -483,7 +483,7 @@ static bool shorten(struct svc_auth *msg, unsigned int turn, void *arg)
 	return arrives;
 }
 
-static void truncated(void **state)
+static void truncated_message_is_refused(void **state)
 {
 	struct damage d = { .bit = SIZE_MAX };
 	struct auth a, b;
@@ -520,7 +520,7 @@ static bool resize(struct svc_auth *msg, unsigned int turn, void *arg)
 	return true;
 }
 
-static void lengths(void **state)
+static void only_nonce_or_proof_of_32_bytes_is_accepted(void **state)
 {
 	struct auth a, b;
 	struct pair p;
@@ -557,7 +557,7 @@ static bool forge(struct svc_auth *msg, unsigned int turn, void *arg)
 	return true;
 }
 
-static void every_bit_of_names(void **state)
+static void flipped_bit_of_name_is_noticed(void **state)
 {
 	struct auth a, b;
 	struct pair p;
@@ -599,7 +599,7 @@ static void brought_together(const char *fabric_i, const char *name_i, const cha
 	auth_close(&b);
 }
 
-static void forged_names(void **state)
+static void forged_fabric_or_name_is_refused(void **state)
 {
 	const struct forged other_fabric_ = { .fabric = { "blue", "green" } };
 	/* Each end's names, concatenated without a separator, are the same letters. */
@@ -638,7 +638,7 @@ static void malformed_messages_are_refused(void **state)
 	auth_close(&a);
 }
 
-static void key_files(void **state)
+static void key_file_of_wrong_length_or_mode_is_refused(void **state)
 {
 	char text[AUTH_TEXT_MAX], pipe[32] = "/tmp/test_auth.XXXXXX";
 	static char big[AUTH_KEY_MAX + 1];
@@ -675,22 +675,23 @@ static void key_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(same_key),
+		cmocka_unit_test(ends_with_same_key_authenticate),
 		cmocka_unit_test(peer_with_other_key_is_refused),
-		cmocka_unit_test(other_fabric),
-		cmocka_unit_test(known_proofs), cmocka_unit_test(known_mac),
-		cmocka_unit_test(fresh_nonces),
-		cmocka_unit_test(replayed),
-		cmocka_unit_test(reflected),
-		cmocka_unit_test(every_bit),
+		cmocka_unit_test(ends_of_different_fabrics_are_refused),
+		cmocka_unit_test(proofs_equal_constants_of_python_hmac),
+		cmocka_unit_test(code_of_packet_equals_constant_and_covers_label),
+		cmocka_unit_test(each_random_byte_of_nonces_changes),
+		cmocka_unit_test(replayed_handshake_messages_are_refused),
+		cmocka_unit_test(reflected_messages_are_refused),
+		cmocka_unit_test(each_flipped_bit_of_handshake_is_noticed),
 		cmocka_unit_test(no_downgrade_of_schema_by_host_between),
 		cmocka_unit_test(nonce_without_mark_is_accepted),
-		cmocka_unit_test(truncated),
-		cmocka_unit_test(lengths),
-		cmocka_unit_test(every_bit_of_names),
-		cmocka_unit_test(forged_names),
+		cmocka_unit_test(truncated_message_is_refused),
+		cmocka_unit_test(only_nonce_or_proof_of_32_bytes_is_accepted),
+		cmocka_unit_test(flipped_bit_of_name_is_noticed),
+		cmocka_unit_test(forged_fabric_or_name_is_refused),
 		cmocka_unit_test(malformed_messages_are_refused),
-		cmocka_unit_test(key_files),
+		cmocka_unit_test(key_file_of_wrong_length_or_mode_is_refused),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -139,7 +139,7 @@ static void not_opened(const char *path, int want, const char *text)
  * A library that is too old is refused. This test comes first, because the version is checked only
  * once.
  */
-static void old_library(void **state)
+static void too_old_library_is_refused(void **state)
 {
 	char path[64];
 
@@ -151,7 +151,7 @@ static void old_library(void **state)
 	unlink(path);
 }
 
-static void key_files(void **state)
+static void key_file_that_cannot_be_read_says_why(void **state)
 {
 	static char big[AUTH_KEY_MAX + 2];
 	char path[64];
@@ -203,7 +203,7 @@ static void open_ok(struct auth *a, const char *name)
 }
 
 /* A manager that was started without standard input may get descriptor 0 for any file. */
-static void file_zero(void **state)
+static void key_file_is_closed_if_it_gets_descriptor_0(void **state)
 {
 	int kept = fcntl(0, F_DUPFD_CLOEXEC, 100);
 	unsigned int files;
@@ -231,7 +231,7 @@ static void look_for_key(const void *p, size_t size)
 		wiped = wiped && !*byte++;
 }
 
-static void key_wiped(void **state)
+static void key_is_wiped_before_memory_is_freed(void **state)
 {
 	size_t blocks = memory_blocks();
 	struct auth a;
@@ -300,7 +300,7 @@ static void broken(enum step step, unsigned int calls)
 	fails = NONE;
 }
 
-static void broken_proofs(void **state)
+static void failed_hash_function_ends_handshake(void **state)
 {
 	(void)state;
 	broken(OPEN, 1);
@@ -334,7 +334,7 @@ static void failed_step_gives_no_code(void **state)
 	auth_close(&a);
 }
 
-static void no_random_numbers(void **state)
+static void missing_random_numbers_end_handshake(void **state)
 {
 	static const struct {
 		long value;
@@ -381,7 +381,7 @@ static void way_close(struct auth *a)
 }
 
 /* With another method of proof, the answers of that are passed on, and it is closed once. */
-static void other_way(void **state)
+static void other_method_of_proof_is_used_and_closed_once(void **state)
 {
 	static const struct auth_ops way = { .name = "way", .open = way_open, .close = way_close };
 	struct auth a = { .ops = NULL };
@@ -397,7 +397,7 @@ static void other_way(void **state)
 }
 
 /* The refusals that a peer gets for a message that is wrong or comes at the wrong time. */
-static void refusals(void **state)
+static void wrong_or_early_message_gets_reason(void **state)
 {
 	struct svc_auth m = { .fabric = "green", .nonce_len = 32 }, out;
 	struct auth_session s;
@@ -432,15 +432,15 @@ static void refusals(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(old_library),
-		cmocka_unit_test(key_files),
-		cmocka_unit_test(file_zero),
-		cmocka_unit_test(key_wiped),
-		cmocka_unit_test(broken_proofs),
+		cmocka_unit_test(too_old_library_is_refused),
+		cmocka_unit_test(key_file_that_cannot_be_read_says_why),
+		cmocka_unit_test(key_file_is_closed_if_it_gets_descriptor_0),
+		cmocka_unit_test(key_is_wiped_before_memory_is_freed),
+		cmocka_unit_test(failed_hash_function_ends_handshake),
 		cmocka_unit_test(failed_step_gives_no_code),
-		cmocka_unit_test(no_random_numbers),
-		cmocka_unit_test(other_way),
-		cmocka_unit_test(refusals),
+		cmocka_unit_test(missing_random_numbers_end_handshake),
+		cmocka_unit_test(other_method_of_proof_is_used_and_closed_once),
+		cmocka_unit_test(wrong_or_early_message_gets_reason),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

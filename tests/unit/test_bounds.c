@@ -51,7 +51,7 @@ static void starts_anew(uint32_t node)
 /* --- drain -------------------------------------------------------------------------- */
 
 /* Checks that the root counts again at once, and then at growing intervals of at most 20 ms. */
-static void counts_follow(void **state)
+static void root_counts_again_at_growing_intervals(void **state)
 {
 	uint64_t was, gap = 0;
 
@@ -92,7 +92,7 @@ static void empty_is_counted_again_at_once(void **state)
 	one_end(&o);
 }
 
-static void lost_in_the_network(void **state)
+static void packets_lost_in_network_end_drain_by_bound(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -178,7 +178,7 @@ static void parking_is_no_progress(void **state)
 }
 
 /* Arriving packets of any colour are progress: the drain is not given up by its bound. */
-static void progress_of_any_colour(void **state)
+static void arriving_packets_of_any_colour_put_off_bound(void **state)
 {
 	(void)state;
 	for (unsigned int colour = 0; colour < TORUS_COLOURS; colour++) {
@@ -266,7 +266,7 @@ static void until_all_have_come(void **state)
 }
 
 /* A replay opens closed ports even if nothing is parked. */
-static void ports_are_opened(void **state)
+static void replay_opens_ports_though_nothing_is_parked(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -370,7 +370,7 @@ static void drain_begins_when_ends_are_known(void **state)
  * Each replay of a node parks another packet, of a flow that leads to a dead link: the recovery
  * ends by its bound.
  */
-static void parks_for_ever(void **state)
+static void endless_parking_ends_recovery_by_its_bound(void **state)
 {
 	uint64_t began;
 
@@ -389,7 +389,7 @@ static void parks_for_ever(void **state)
 /*
  * Packets that are left parked cause another recovery: soon, or later if this one reached a bound.
  */
-static void left_parked(void **state)
+static void packets_left_parked_cause_another_recovery(void **state)
 {
 	uint64_t began;
 
@@ -415,7 +415,7 @@ static void left_parked(void **state)
 
 /* --- a version takes the place of another ------------------------------------------------ */
 
-static void tells_of_both(void **state)
+static void bound_of_drain_and_of_replay_are_both_reported(void **state)
 {
 	uint64_t began;
 
@@ -451,7 +451,7 @@ static void tells_of_both(void **state)
  * Losses are counted from the first recovery on, before which the number of earlier losses was not
  * known.
  */
-static void counts_from_the_first(void **state)
+static void losses_count_from_first_recovery_on(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -473,7 +473,7 @@ static void counts_from_the_first(void **state)
  * Another NIC takes the place of that of node 3: losses of others before that count, and losses of
  * the new NIC elsewhere do not.
  */
-static void counts_over_two_sets(void **state)
+static void losses_count_on_when_nic_is_replaced(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -496,7 +496,7 @@ static void counts_over_two_sets(void **state)
  * The base is known, and no packet is missing: packets that receivers give up now were counted
  * before.
  */
-static void counts_with_a_base(void **state)
+static void losses_counted_before_are_not_counted_again(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -527,7 +527,7 @@ static uint64_t until_next(uint64_t within)
  * Recoveries for parked packets without success come later each time, because flows are on hold
  * meanwhile.
  */
-static void parked_for_good(void **state)
+static void recoveries_for_stuck_packets_come_ever_later(void **state)
 {
 	static const uint64_t waits[] = { 1, 2, 4, 8, 16, 32, 32, 32 };
 
@@ -557,26 +557,26 @@ static void parked_for_good(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_follow),
+		cmocka_unit_test(root_counts_again_at_growing_intervals),
 		cmocka_unit_test(empty_is_counted_again_at_once),
-		cmocka_unit_test(lost_in_the_network),
+		cmocka_unit_test(packets_lost_in_network_end_drain_by_bound),
 		cmocka_unit_test(losses_before_recovery_do_not_count),
 		cmocka_unit_test(late_packets_are_progress),
 		cmocka_unit_test(parking_is_no_progress),
-		cmocka_unit_test(progress_of_any_colour),
+		cmocka_unit_test(arriving_packets_of_any_colour_put_off_bound),
 		cmocka_unit_test(silent_nic_sends_for_ever),
 		cmocka_unit_test(until_all_have_come),
-		cmocka_unit_test(ports_are_opened),
+		cmocka_unit_test(replay_opens_ports_though_nothing_is_parked),
 		cmocka_unit_test(packets_lost_in_replay_are_counted),
 		cmocka_unit_test(late_replays_are_progress),
 		cmocka_unit_test(drain_begins_when_ends_are_known),
-		cmocka_unit_test(parks_for_ever),
-		cmocka_unit_test(left_parked),
-		cmocka_unit_test(tells_of_both),
-		cmocka_unit_test(counts_from_the_first),
-		cmocka_unit_test(counts_over_two_sets),
-		cmocka_unit_test(counts_with_a_base),
-		cmocka_unit_test(parked_for_good),
+		cmocka_unit_test(endless_parking_ends_recovery_by_its_bound),
+		cmocka_unit_test(packets_left_parked_cause_another_recovery),
+		cmocka_unit_test(bound_of_drain_and_of_replay_are_both_reported),
+		cmocka_unit_test(losses_count_from_first_recovery_on),
+		cmocka_unit_test(losses_count_on_when_nic_is_replaced),
+		cmocka_unit_test(losses_counted_before_are_not_counted_again),
+		cmocka_unit_test(recoveries_for_stuck_packets_come_ever_later),
 	};
 
 	return cmocka_run_group_tests_name("bounds", tests, NULL, NULL);

@@ -208,7 +208,7 @@ static void check_from(struct sets *s)
 		}
 }
 
-static void test_boxes(void **state)
+static void boxes_contain_exactly_nodes_whose_paths_use_channel(void **state)
 {
 	static struct sets s;
 	uint64_t seed = random_seed(1);
@@ -230,7 +230,7 @@ static void test_boxes(void **state)
 }
 
 /* A channel that no path of a healthy torus uses has no box. */
-static void test_no_box(void **state)
+static void channel_without_path_has_no_box(void **state)
 {
 	static struct sets s;
 	struct channel ch;
@@ -249,7 +249,7 @@ static void test_no_box(void **state)
 	torus_health_free(s.h);
 }
 
-static void test_channels(void **state)
+static void cable_has_one_channel_each_way(void **state)
 {
 	static const char *const few[] = { "2", "5", "4x3", "1x2x3" };
 	static struct sets s;
@@ -277,9 +277,9 @@ static void test_channels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_boxes),
-		cmocka_unit_test(test_no_box),
-		cmocka_unit_test(test_channels),
+		cmocka_unit_test(boxes_contain_exactly_nodes_whose_paths_use_channel),
+		cmocka_unit_test(channel_without_path_has_no_box),
+		cmocka_unit_test(cable_has_one_channel_each_way),
 	};
 
 	return cmocka_run_group_tests_name("box", tests, NULL, NULL);

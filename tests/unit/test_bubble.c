@@ -317,7 +317,7 @@ static void mbs_never_deadlocks_nor_starves(void **state)
  * As in figure 1 of the paper there is no deadlock, but a bubble that no packet passes blocks an
  * entrance for ever.
  */
-static void cbs_starves(void **state)
+static void cbs_never_deadlocks_but_may_starve(void **state)
 {
 	(void)state;
 	for_each_ring(n, queue)
@@ -369,7 +369,7 @@ static void with_one_buffer_less_rings_deadlock(void **state)
 	}
 }
 
-static void reserve(void **state)
+static void entering_packets_leave_reserve_of_their_policy(void **state)
 {
 	static const struct {
 		enum tn_bubble_policy policy;
@@ -389,7 +389,7 @@ static void reserve(void **state)
 				 c[i].expected);
 }
 
-static void which_policies_mark_buffers(void **state)
+static void only_cbs_and_mbs_mark_buffers(void **state)
 {
 	(void)state;
 	assert_int_equal(tn_bubble_policy_of(TORUS_BUBBLE_BLOC), TN_BUBBLE_BLOC);
@@ -415,7 +415,7 @@ static void only_mbs_moves_bubbles(void **state)
 	assert_int_equal(b.critical, 0);
 }
 
-static void timer(void **state)
+static void timer_runs_only_while_critical_buffers_fill_mbs_ring(void **state)
 {
 	struct tn_bubble b = { .free = 2, .critical = 1 };
 
@@ -462,14 +462,14 @@ static void response_needs_an_idle_link_and_a_common_buffer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reserve),
-		cmocka_unit_test(which_policies_mark_buffers),
+		cmocka_unit_test(entering_packets_leave_reserve_of_their_policy),
+		cmocka_unit_test(only_cbs_and_mbs_mark_buffers),
 		cmocka_unit_test(only_mbs_moves_bubbles),
-		cmocka_unit_test(timer),
+		cmocka_unit_test(timer_runs_only_while_critical_buffers_fill_mbs_ring),
 		cmocka_unit_test(response_needs_an_idle_link_and_a_common_buffer),
 		cmocka_unit_test(bloc_never_deadlocks),
 		cmocka_unit_test(mbs_never_deadlocks_nor_starves),
-		cmocka_unit_test(cbs_starves),
+		cmocka_unit_test(cbs_never_deadlocks_but_may_starve),
 		cmocka_unit_test(without_a_rule_rings_deadlock),
 		cmocka_unit_test(with_one_buffer_less_rings_deadlock),
 	};

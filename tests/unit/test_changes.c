@@ -36,7 +36,7 @@ static uint32_t take_marks(struct fm_marks *m)
 	return mask;
 }
 
-static void a_node(void **state)
+static void changed_node_is_marked_once_for_each_reader(void **state)
 {
 	(void)state;
 	begin();
@@ -54,7 +54,7 @@ static void a_node(void **state)
 }
 
 /* A node that comes to a place, or leaves it, concerns all its neighbours' entries. */
-static void a_place(void **state)
+static void changed_place_marks_node_and_its_neighbours(void **state)
 {
 	(void)state;
 	begin();
@@ -77,8 +77,8 @@ static void a_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_node),
-		cmocka_unit_test(a_place),
+		cmocka_unit_test(changed_node_is_marked_once_for_each_reader),
+		cmocka_unit_test(changed_place_marks_node_and_its_neighbours),
 	};
 
 	return cmocka_run_group_tests_name("changes", tests, NULL, NULL);

@@ -23,7 +23,7 @@
 
 /* --- do -------------------------------------------------------------------- */
 
-static void test_sets(void **state)
+static void test_each_change_sends_its_command_and_attributes(void **state)
 {
 	struct torus_shape shape = { 3, { 4, 4, 2, 1, 1, 1 } };
 	struct torus_coords at = { { 3, 0, 1 } };
@@ -88,7 +88,7 @@ static bool by_root(uint64_t epoch, uint64_t guid)
 }
 
 /* Each order names the root that gives it, from the moment on that the NIC obeys that root. */
-static void test_root(void **state)
+static void test_orders_name_root_once_nic_obeys_it(void **state)
 {
 	struct torus_shape shape = { 1, { 4, 1, 1, 1, 1, 1 } };
 	struct torus_coords at = { { 3 } };
@@ -120,7 +120,7 @@ static void test_root(void **state)
 }
 
 /* Arguments that cannot be right are refused before anything is sent. */
-static void test_bad_arguments(void **state)
+static void test_bad_arguments_are_refused_before_sending(void **state)
 {
 	struct torus_shape shape = { 2, { 4, 4, 1, 1, 1, 1 } };
 	struct torus_coords at = { { 4, 0 } };
@@ -156,7 +156,7 @@ static void test_bad_arguments(void **state)
 
 /* --- gets ------------------------------------------------------------------ */
 
-static void test_device(void **state)
+static void test_all_fields_of_device_are_read(void **state)
 {
 	struct torus_device d;
 	unsigned int i;
@@ -182,7 +182,7 @@ static void test_device(void **state)
 		assert_int_equal(d.counter[i], 100 + i);
 }
 
-static void test_link(void **state)
+static void test_all_fields_of_link_are_read(void **state)
 {
 	struct torus_link l;
 	unsigned int i;
@@ -212,7 +212,7 @@ static void test_link(void **state)
 		assert_int_equal(l.gauge[i], 10 + i);
 }
 
-static void test_park(void **state)
+static void test_all_fields_of_park_are_read(void **state)
 {
 	struct torus_park p;
 	struct torus_flow f;
@@ -267,7 +267,7 @@ static void answer_odd(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, 0, NULL);
 }
 
-static void test_lies(void **state)
+static void test_malformed_attribute_makes_answer_bad_message(void **state)
 {
 	static const uint16_t shape4[] = { 4, 4, 2, 2 }, zero[] = { 4, 0, 2 },
 			      outside[] = { 3, 0, 2 }, huge[] = { 4, 4, 5000 };
@@ -347,7 +347,7 @@ static void test_lies(void **state)
  * A later driver may report a difference that this release does not know; the caller gets the link
  * all the same.
  */
-static void test_later_difference(void **state)
+static void test_unknown_difference_does_not_hide_link(void **state)
 {
 	static const uint8_t later = 200;
 	char text[TORUS_TEXT_MAX];
@@ -399,7 +399,7 @@ static void answer_links(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_done(fd, req, 0, NULL, 0);
 }
 
-static void test_dump(void **state)
+static void test_dump_of_0_to_12_links_is_read_whole(void **state)
 {
 	struct torus_link l[12];
 	unsigned int n, i, all;
@@ -437,7 +437,7 @@ static void answer_dump_refused(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, -EBUSY, "another dump is in progress");
 }
 
-static void test_dump_ends_with_error(void **state)
+static void test_dump_that_ends_with_error_returns_it(void **state)
 {
 	struct torus_link l[12];
 	unsigned int n = 12;
@@ -462,7 +462,7 @@ static void answer_changing(struct fake *f, int fd, struct nlmsghdr *req)
 	--*left;
 }
 
-static void test_dump_is_read_again(void **state)
+static void test_dump_that_changed_is_read_again(void **state)
 {
 	struct torus_link l[12];
 	unsigned int n = 12;
@@ -500,7 +500,7 @@ static int stop_at_once(const char *name, void *arg)
 	return 7;
 }
 
-static void test_finding(void **state)
+static void test_only_living_nic_is_found_without_name(void **state)
 {
 	static struct fake second;
 	char path[64], all[512] = "", want[256];
@@ -539,7 +539,7 @@ static void test_finding(void **state)
 	unsetenv("TORUS_RUNDIR");
 }
 
-static void test_bad_places(void **state)
+static void test_place_that_is_no_nic_is_refused(void **state)
 {
 	static const struct {
 		const char *where;
@@ -570,10 +570,19 @@ static void test_bad_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(sets), TEST(root), TEST(bad_arguments), TEST(device), TEST(link), TEST(park), TEST(lies),
-		TEST(later_difference),
-		TEST(dump), TEST(dump_ends_with_error), TEST(dump_is_read_again), TEST(finding),
-		TEST(bad_places),
+		TEST(each_change_sends_its_command_and_attributes),
+		TEST(orders_name_root_once_nic_obeys_it),
+		TEST(bad_arguments_are_refused_before_sending),
+		TEST(all_fields_of_device_are_read),
+		TEST(all_fields_of_link_are_read),
+		TEST(all_fields_of_park_are_read),
+		TEST(malformed_attribute_makes_answer_bad_message),
+		TEST(unknown_difference_does_not_hide_link),
+		TEST(dump_of_0_to_12_links_is_read_whole),
+		TEST(dump_that_ends_with_error_returns_it),
+		TEST(dump_that_changed_is_read_again),
+		TEST(only_living_nic_is_found_without_name),
+		TEST(place_that_is_no_nic_is_refused),
 	};
 
 	return CLIENT_TESTS("client", tests);

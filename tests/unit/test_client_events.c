@@ -77,7 +77,7 @@ static void send_mgmt(unsigned int port, const char *text)
 	fake_send(events_conn, msg);
 }
 
-static void test_events(void **state)
+static void test_events_of_each_group_are_delivered(void **state)
 {
 	struct nl_msg *msg;
 
@@ -108,7 +108,7 @@ static void test_events(void **state)
 	assert_usable();
 }
 
-static void test_events_lost(void **state)
+static void test_lost_events_are_reported_once(void **state)
 {
 	struct nlmsghdr lost = { .nlmsg_len = sizeof(lost), .nlmsg_type = NLMSG_OVERRUN };
 
@@ -124,7 +124,7 @@ static void test_events_lost(void **state)
 	assert_int_equal(heard.data[0], 'b');
 }
 
-static void test_events_garbage(void **state)
+static void test_malformed_event_is_reported_and_not_delivered(void **state)
 {
 	struct nl_msg *msg;
 
@@ -144,7 +144,7 @@ static void test_events_garbage(void **state)
 	assert_int_equal(heard.n, 1);
 }
 
-static void test_events_death(void **state)
+static void test_nic_that_goes_away_ends_events(void **state)
 {
 	(void)state;
 	subscribe();
@@ -164,7 +164,7 @@ static void answer_subscribe_late(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, 0, NULL);
 }
 
-static void test_event_before_ack(void **state)
+static void test_event_before_acknowledgement_counts_as_lost(void **state)
 {
 	(void)state;
 	memset(&heard, 0, sizeof(heard));
@@ -175,7 +175,7 @@ static void test_event_before_ack(void **state)
 	assert_int_equal(heard.n, 0);
 }
 
-static void test_subscribe_refused(void **state)
+static void test_refused_subscription_may_be_tried_again(void **state)
 {
 	(void)state;
 	nic.fn = answer_refused_mutely;
@@ -191,8 +191,12 @@ static void test_subscribe_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(events), TEST(events_lost), TEST(events_garbage),
-		TEST(events_death), TEST(event_before_ack), TEST(subscribe_refused),
+		TEST(events_of_each_group_are_delivered),
+		TEST(lost_events_are_reported_once),
+		TEST(malformed_event_is_reported_and_not_delivered),
+		TEST(nic_that_goes_away_ends_events),
+		TEST(event_before_acknowledgement_counts_as_lost),
+		TEST(refused_subscription_may_be_tried_again),
 	};
 
 	return CLIENT_TESTS("client events", tests);

@@ -87,7 +87,7 @@ static void answer_twice(struct fake *f, int fd, struct nlmsghdr *req)
 	answer_gets(f, fd, req);
 }
 
-static void test_garbage(void **state)
+static void test_garbage_is_bad_message_and_client_stays_usable(void **state)
 {
 	static const fake_fn all[] = { answer_trailing, answer_too_short, answer_too_long,
 				       answer_wrong_type, answer_no_genl, answer_ok,
@@ -104,7 +104,7 @@ static void test_garbage(void **state)
 	}
 }
 
-static void test_timeout(void **state)
+static void test_request_without_answer_times_out(void **state)
 {
 	struct torus_device d;
 	long begin = now_ms();
@@ -140,7 +140,7 @@ static void answer_late(struct fake *f, int fd, struct nlmsghdr *req)
 	answer_gets(f, fd, req);
 }
 
-static void test_late_answer(void **state)
+static void test_late_answer_is_not_taken_for_next_request(void **state)
 {
 	struct torus_device d;
 
@@ -167,7 +167,7 @@ static void answer_stale(struct fake *f, int fd, struct nlmsghdr *req)
 	}
 }
 
-static void test_stale_flood(void **state)
+static void test_stale_answers_do_not_prolong_wait(void **state)
 {
 	struct torus_device d;
 	long begin = now_ms();
@@ -191,7 +191,7 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
-static void test_signals(void **state)
+static void test_signals_do_not_interrupt_requests(void **state)
 {
 	struct sigaction sa = { .sa_handler = on_alarm };
 	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { { 0, 0 }, { 0, 0 } };
@@ -214,7 +214,7 @@ static void answer_death(struct fake *f, int fd, struct nlmsghdr *req)
 	shutdown(fd, SHUT_RDWR);
 }
 
-static void test_death(void **state)
+static void test_nic_that_goes_away_ends_requests(void **state)
 {
 	struct torus_device d;
 
@@ -256,7 +256,7 @@ static void answer_mutated(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, 0, NULL);
 }
 
-static void test_mutated(void **state)
+static void test_random_answers_are_taken_or_bad_message(void **state)
 {
 	unsigned int i, good = 0, bad = 0;
 	struct torus_device d;
@@ -286,8 +286,13 @@ static void test_mutated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(garbage), TEST(timeout), TEST(late_answer), TEST(stale_flood),
-		TEST(signals), TEST(death), TEST(mutated),
+		TEST(garbage_is_bad_message_and_client_stays_usable),
+		TEST(request_without_answer_times_out),
+		TEST(late_answer_is_not_taken_for_next_request),
+		TEST(stale_answers_do_not_prolong_wait),
+		TEST(signals_do_not_interrupt_requests),
+		TEST(nic_that_goes_away_ends_requests),
+		TEST(random_answers_are_taken_or_bad_message),
 	};
 
 	return CLIENT_TESTS("client faults", tests);

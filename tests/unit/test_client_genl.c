@@ -265,7 +265,7 @@ static void assert_asks_7(void)
 	assert_null(fake_attr(&asked, TORUS_A_NAME));
 }
 
-static void test_by_interface(void **state)
+static void test_interface_name_opens_its_nic(void **state)
 {
 	(void)state;
 	answer = answer_by_index;
@@ -274,7 +274,7 @@ static void test_by_interface(void **state)
 	assert_asks_7();
 }
 
-static void test_by_name(void **state)
+static void test_nic_name_opens_its_nic(void **state)
 {
 	(void)state;
 	answer = answer_by_name;
@@ -285,7 +285,7 @@ static void test_by_name(void **state)
 }
 
 /* An interface of that name that is no NIC does not hide a NIC of that name. */
-static void test_by_name_of_other_interface(void **state)
+static void test_interface_without_nic_hides_no_nic_name(void **state)
 {
 	(void)state;
 	interface = 3;
@@ -295,7 +295,7 @@ static void test_by_name_of_other_interface(void **state)
 	assert_asks_7();
 }
 
-static void test_by_index(void **state)
+static void test_interface_index_opens_its_nic(void **state)
 {
 	(void)state;
 	answer = answer_by_index;
@@ -303,7 +303,7 @@ static void test_by_index(void **state)
 	assert_asks_7();
 }
 
-static void test_none(void **state)
+static void test_missing_nic_or_module_is_reported(void **state)
 {
 	(void)state;
 	answer = answer_none;
@@ -326,7 +326,7 @@ static void answer_forged(struct fake *f, int fd, struct nlmsghdr *req)
 	answer_device(f, fd, req);
 }
 
-static void test_forged_answer(void **state)
+static void test_forged_answer_is_ignored(void **state)
 {
 	(void)state;
 	assert_int_equal(torus_open("genl:torus0", &dev), 0);
@@ -340,7 +340,7 @@ static void answer_error(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, -ERANGE, "PORT is 9, allowed 0 to 5");
 }
 
-static void test_kernels_words(void **state)
+static void test_error_text_of_kernel_is_passed_on(void **state)
 {
 	(void)state;
 	assert_int_equal(torus_open("genl:torus0", &dev), 0);
@@ -375,7 +375,7 @@ static int note(const char *found, void *arg)
 	return 0;
 }
 
-static void test_list(void **state)
+static void test_list_has_all_kernel_nics(void **state)
 {
 	char all[64] = "";
 
@@ -452,7 +452,7 @@ static void interface_event(int type, int family, int ifindex)
 	fake_send(joined(true)->kernel, msg);
 }
 
-static void test_events(void **state)
+static void test_only_events_of_own_nic_are_handled(void **state)
 {
 	(void)state;
 	subscribe(1u << TORUS_GROUP_LINK | 1u << TORUS_GROUP_PARK);
@@ -467,7 +467,7 @@ static void test_events(void **state)
 	assert_false(readable());
 }
 
-static void test_events_lost(void **state)
+static void test_lost_events_are_reported_once(void **state)
 {
 	(void)state;
 	subscribe(1u << TORUS_GROUP_LINK);
@@ -503,7 +503,7 @@ static void note_group(const struct torus_event *ev, void *arg)
  * Management packets that were lost are no reason to read the state again. Events of links are
  * handled before those that came earlier than they.
  */
-static void test_mgmt_flood(void **state)
+static void test_lost_mgmt_packets_are_no_lost_events(void **state)
 {
 	char seen[8] = "";
 
@@ -523,7 +523,7 @@ static void test_mgmt_flood(void **state)
 	assert_int_equal(torus_events_read(dev, note_group, seen), 0);
 }
 
-static void test_nic_goes(void **state)
+static void test_only_end_of_own_interface_ends_device(void **state)
 {
 	(void)state;
 	subscribe(1u << TORUS_GROUP_LINK);
@@ -541,7 +541,7 @@ static void test_nic_goes(void **state)
 }
 
 /* A second subscription replaces the first one, whose sockets are closed. */
-static void test_subscribe_again(void **state)
+static void test_second_subscription_replaces_first(void **state)
 {
 	(void)state;
 	subscribe(1u << TORUS_GROUP_LINK);
@@ -554,19 +554,19 @@ static void test_subscribe_again(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		GENL(by_interface),
-		GENL(by_name),
-		GENL(by_name_of_other_interface),
-		GENL(by_index),
-		GENL(none),
-		GENL(forged_answer),
-		GENL(kernels_words),
-		GENL(list),
-		GENL(events),
-		GENL(events_lost),
-		GENL(mgmt_flood),
-		GENL(nic_goes),
-		GENL(subscribe_again),
+		GENL(interface_name_opens_its_nic),
+		GENL(nic_name_opens_its_nic),
+		GENL(interface_without_nic_hides_no_nic_name),
+		GENL(interface_index_opens_its_nic),
+		GENL(missing_nic_or_module_is_reported),
+		GENL(forged_answer_is_ignored),
+		GENL(error_text_of_kernel_is_passed_on),
+		GENL(list_has_all_kernel_nics),
+		GENL(only_events_of_own_nic_are_handled),
+		GENL(lost_events_are_reported_once),
+		GENL(lost_mgmt_packets_are_no_lost_events),
+		GENL(only_end_of_own_interface_ends_device),
+		GENL(second_subscription_replaces_first),
 	};
 
 	return cmocka_run_group_tests_name("client, generic netlink", tests, NULL, NULL);

@@ -121,7 +121,7 @@ static void answer_no_such_name(struct fake *f, int fd, struct nlmsghdr *req)
 }
 
 /* The refusal of a name that is not too long does not mention its length. */
-static void test_refused_name(void **state)
+static void test_refused_name_says_nothing_of_its_length(void **state)
 {
 	(void)state;
 	nic.fn = answer_no_such_name;
@@ -149,7 +149,7 @@ static void answer_bad_ber(struct fake *f, int fd, struct nlmsghdr *req)
 	refuse_attr(fd, req, offset_of(req, TORUS_A_FAULT, TORUS_FAULT_BER), "integer out of range", 0);
 }
 
-static void test_refused_in_a_nest(void **state)
+static void test_refusal_names_attribute_inside_nest(void **state)
 {
 	struct torus_fault fault = { .ber = 2000000000000000000ull };
 
@@ -161,7 +161,7 @@ static void test_refused_in_a_nest(void **state)
 	assert_usable();
 }
 
-static void test_errors(void **state)
+static void test_refusal_tells_error_and_attribute(void **state)
 {
 	static const struct {
 		fake_fn fn;
@@ -202,7 +202,9 @@ static void test_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(errors), TEST(refused_in_a_nest), TEST(refused_name),
+		TEST(refusal_tells_error_and_attribute),
+		TEST(refusal_names_attribute_inside_nest),
+		TEST(refused_name_says_nothing_of_its_length),
 	};
 
 	return CLIENT_TESTS("client_refusals", tests);

@@ -109,7 +109,7 @@ static void answer_table(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, 0, NULL);
 }
 
-static void test_rows(void **state)
+static void test_rows_are_put_and_read_in_largest_messages(void **state)
 {
 	static uint64_t rows[ROWS], back[ROWS];
 	uint64_t seed = random_seed(1), version;
@@ -151,7 +151,7 @@ static void test_rows(void **state)
 }
 
 /* The rows of any set of ids, from none to all, are put in as few messages as possible. */
-static void test_rows_list(void **state)
+static void test_rows_of_any_ids_need_few_messages(void **state)
 {
 	static uint32_t node[ROWS];
 	static uint64_t rows[ROWS], shadow[ROWS];
@@ -180,7 +180,7 @@ static void test_rows_list(void **state)
 	}
 }
 
-static void test_rows_tricks(void **state)
+static void test_inconsistent_rows_are_refused_or_read_again(void **state)
 {
 	static uint64_t back[ROWS];
 	uint64_t version;
@@ -217,7 +217,7 @@ static void answer_hold(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, 0, NULL);
 }
 
-static void test_hold(void **state)
+static void test_hold_of_40000_nodes_needs_3_messages(void **state)
 {
 	static uint32_t nodes[40000];
 
@@ -235,7 +235,10 @@ static void test_hold(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(rows), TEST(rows_list), TEST(rows_tricks), TEST(hold),
+		TEST(rows_are_put_and_read_in_largest_messages),
+		TEST(rows_of_any_ids_need_few_messages),
+		TEST(inconsistent_rows_are_refused_or_read_again),
+		TEST(hold_of_40000_nodes_needs_3_messages),
 	};
 
 	return CLIENT_TESTS("client rows", tests);

@@ -362,7 +362,7 @@ static unsigned int messages(void)
 	return getenv("EVERY") ? 3000 : 15000;
 }
 
-static void there_and_back(void **state)
+static void unpacked_message_equals_packed_one(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < messages(); i++) {
@@ -381,7 +381,7 @@ static void there_and_back(void **state)
 }
 
 /* An altered message is refused, or unpacks to values within limits: it can be packed again. */
-static void altered(void **state)
+static void altered_message_is_refused_or_within_limits(void **state)
 {
 	unsigned int refused = 0;
 
@@ -410,7 +410,7 @@ static void altered(void **state)
 	assert_true(refused > messages() / 15 * 7);
 }
 
-static void limits(void **state)
+static void message_beyond_limits_is_refused(void **state)
 {
 	struct fm_msg m, n;
 	uint8_t *data;
@@ -445,7 +445,7 @@ static void limits(void **state)
 }
 
 /* In a usual fabric an entry needs little more than GUID and epoch. */
-static void whole_table(void **state)
+static void entry_of_whole_table_takes_few_bytes(void **state)
 {
 	const struct torus_shape shape = { .ndims = 3, .size = { 16, 16, 16, 1, 1, 1 } };
 	struct fm_msg m = { .type = FM_MSG_TABLE }, n;
@@ -526,7 +526,7 @@ static void one_member(unsigned int which)
 	fm_msg_clear(&n);
 }
 
-static void each_member(void **state)
+static void each_member_alone_is_packed_and_unpacked(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 8; i++)
@@ -534,7 +534,7 @@ static void each_member(void **state)
 }
 
 /* Packs tables whose values do not repeat, neither from node to node nor within a column. */
-static void no_runs(void **state)
+static void table_without_runs_is_packed_and_unpacked(void **state)
 {
 	struct fm_entry e[20] = { { .node = 0 } };
 	struct fm_msg m = { .type = FM_MSG_TABLE }, n;
@@ -603,7 +603,7 @@ static void no_memory_for(unsigned int type)
 	assert_int_equal(memory_blocks(), blocks);
 }
 
-static void no_memory(void **state)
+static void failed_allocation_of_each_message_is_reported(void **state)
 {
 	(void)state;
 	for (unsigned int round = 0; round < 20; round++)
@@ -614,13 +614,13 @@ static void no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_memory),
-		cmocka_unit_test(each_member),
-		cmocka_unit_test(no_runs),
-		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(altered),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(whole_table),
+		cmocka_unit_test(failed_allocation_of_each_message_is_reported),
+		cmocka_unit_test(each_member_alone_is_packed_and_unpacked),
+		cmocka_unit_test(table_without_runs_is_packed_and_unpacked),
+		cmocka_unit_test(unpacked_message_equals_packed_one),
+		cmocka_unit_test(altered_message_is_refused_or_within_limits),
+		cmocka_unit_test(message_beyond_limits_is_refused),
+		cmocka_unit_test(entry_of_whole_table_takes_few_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

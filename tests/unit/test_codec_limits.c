@@ -193,7 +193,7 @@ static struct fm_msg hello(void)
 	return msg;
 }
 
-static void of_hello(void **state)
+static void hello_accepts_each_limit_and_not_the_next_value(void **state)
 {
 	struct fm_msg msg = hello();
 	Svc__Shape *shape;
@@ -272,7 +272,7 @@ static void of_hello(void **state)
 	put();
 }
 
-static void of_rows(void **state)
+static void row_accepts_each_limit_and_not_the_next_value(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_ROW }, out;
 	static Svc__PortRow *port[TORUS_MAX_PORTS + 3];
@@ -302,7 +302,7 @@ static void of_rows(void **state)
 	put();
 }
 
-static void of_texts(void **state)
+static void texts_accept_each_limit_and_not_the_next_length(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_WELCOME };
 	uint8_t init[FM_INIT_MAX + 1] = { 0 };
@@ -350,7 +350,7 @@ static void of_texts(void **state)
 	assert_string_equal(fm_msg_name(0), "?");
 }
 
-static void of_step(void **state)
+static void step_accepts_each_limit_and_not_the_next_value(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_STEP, .step = { .step = FM_STEP_RESUME, .round = 1,
 							     .nended = 1 } };
@@ -388,7 +388,7 @@ static void of_step(void **state)
 	put();
 }
 
-static void of_schema(void **state)
+static void only_schema_of_files_is_accepted(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_PING };
 
@@ -440,7 +440,7 @@ static void take_table(void)
 	take_ordered(NULL, 0);
 }
 
-static void of_table(void **state)
+static void table_accepts_each_limit_and_not_the_next_value(void **state)
 {
 	Svc__Table *t;
 
@@ -486,7 +486,7 @@ static void runs(Svc__Runs *r, const uint32_t *run, size_t n, int err)
 		runs(r, run_, COUNT(run_), err); \
 	} while (0)
 
-static void of_nodes(void **state)
+static void runs_of_nodes_must_fill_table_within_shape(void **state)
 {
 	Svc__Runs *r;
 	size_t ended;
@@ -516,7 +516,7 @@ static void of_nodes(void **state)
 	put();
 }
 
-static void of_no_nodes(void **state)
+static void table_without_nodes_has_no_columns(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_TABLE };
 	struct fm_entry e = { .node = 0 };
@@ -553,7 +553,7 @@ static void of_no_nodes(void **state)
 	put();
 }
 
-static void of_columns(void **state)
+static void columns_accept_each_limit_and_not_the_next_value(void **state)
 {
 	static const uint32_t most[7] = {
 		FM_NODE_STATES - 1, (1u << FM_VOTERS_MAX) - 1, (1u << TORUS_MAX_PORTS) - 1, (1u << TORUS_MAX_PORTS) - 1,
@@ -595,7 +595,7 @@ static void texts(ProtobufCBinaryData *d, const void *data, size_t n, int err)
 	*d = was;
 }
 
-static void of_names(void **state)
+static void columns_of_texts_must_have_one_text_per_node(void **state)
 {
 	static const uint8_t three[] = { 0, 0, 1, 'a', 255, 0, 0, 1, 'b', 1, 0, 0 };
 	static const uint8_t more[] = { 0, 0, 1, '1', 255, 2, 0 };
@@ -626,7 +626,7 @@ static void of_names(void **state)
 	put();
 }
 
-static void of_ended(void **state)
+static void ended_ports_must_be_in_order_and_within_limits(void **state)
 {
 	Svc__NodeEnded *first, *last;
 	Svc__Entries *e;
@@ -651,7 +651,7 @@ static void of_ended(void **state)
 }
 
 /* Orders must be sorted by node and lowest port, and a port of a node is in at most one of them. */
-static void of_orders(void **state)
+static void orders_must_be_sorted_and_disjoint(void **state)
 {
 	struct fm_order some[3] = {
 		{ .node = 1, .ports = 0x5 }, { .node = 1, .ports = 0x2 }, { .node = 4, .ports = 0x800 },
@@ -701,18 +701,18 @@ static void of_orders(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_hello),
-		cmocka_unit_test(of_rows),
-		cmocka_unit_test(of_texts),
-		cmocka_unit_test(of_step),
-		cmocka_unit_test(of_schema),
-		cmocka_unit_test(of_table),
-		cmocka_unit_test(of_nodes),
-		cmocka_unit_test(of_no_nodes),
-		cmocka_unit_test(of_columns),
-		cmocka_unit_test(of_names),
-		cmocka_unit_test(of_ended),
-		cmocka_unit_test(of_orders),
+		cmocka_unit_test(hello_accepts_each_limit_and_not_the_next_value),
+		cmocka_unit_test(row_accepts_each_limit_and_not_the_next_value),
+		cmocka_unit_test(texts_accept_each_limit_and_not_the_next_length),
+		cmocka_unit_test(step_accepts_each_limit_and_not_the_next_value),
+		cmocka_unit_test(only_schema_of_files_is_accepted),
+		cmocka_unit_test(table_accepts_each_limit_and_not_the_next_value),
+		cmocka_unit_test(runs_of_nodes_must_fill_table_within_shape),
+		cmocka_unit_test(table_without_nodes_has_no_columns),
+		cmocka_unit_test(columns_accept_each_limit_and_not_the_next_value),
+		cmocka_unit_test(columns_of_texts_must_have_one_text_per_node),
+		cmocka_unit_test(ended_ports_must_be_in_order_and_within_limits),
+		cmocka_unit_test(orders_must_be_sorted_and_disjoint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

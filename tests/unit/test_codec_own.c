@@ -56,7 +56,7 @@ static const char *take_text(struct svc_msg *m)
 	return text;
 }
 
-static void there_and_back(void **state)
+static void unpacked_own_message_equals_packed_one(void **state)
 {
 	static const char *const name[N] = {
 		"fetch", "auth", "ask", "answer", "answer", "event", "lines", "ask",
@@ -80,7 +80,7 @@ static void there_and_back(void **state)
 }
 
 /* An altered message is refused, or what comes out can be packed again. */
-static void altered(void **state)
+static void altered_own_message_is_refused_or_packs_again(void **state)
 {
 	unsigned int refused = 0;
 
@@ -163,7 +163,7 @@ static void far_away(struct svc_msg *m)
 	m->event.time = 1e300;
 }
 
-static void limits(void **state)
+static void own_message_beyond_limits_is_refused(void **state)
 {
 	static const struct {
 		unsigned int of;
@@ -188,7 +188,7 @@ static void limits(void **state)
 }
 
 /* A nonce, a proof and a name are refused if they are one byte longer than there is room for. */
-static void too_long(void **state)
+static void text_one_byte_too_long_is_refused(void **state)
 {
 	uint8_t bytes[SVC_AUTH_MAX + 1] = { 0 }, *data;
 	char text[FM_TEXT_MAX + 1];
@@ -230,7 +230,7 @@ static void too_long(void **state)
 }
 
 /* Any schema is reported, whatever follows it; svc.c decides which peer may use it. */
-static void of_schema(void **state)
+static void schema_is_reported_whatever_follows_it(void **state)
 {
 	const struct svc_msg ping = { .fm = { .type = FM_MSG_PING } };
 	struct svc_msg out;
@@ -251,7 +251,7 @@ static void of_schema(void **state)
 }
 
 /* A message that an earlier release does not know is sent to no such peer: each has its schema. */
-static void since(void **state)
+static void each_message_has_schema_that_introduced_it(void **state)
 {
 	(void)state;
 	for (unsigned int type = FM_MSG_HELLO; type < FM_MSG_TYPES; type++) {
@@ -288,13 +288,13 @@ static void texts_are_printable_ascii(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(altered),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(too_long),
+		cmocka_unit_test(unpacked_own_message_equals_packed_one),
+		cmocka_unit_test(altered_own_message_is_refused_or_packs_again),
+		cmocka_unit_test(own_message_beyond_limits_is_refused),
+		cmocka_unit_test(text_one_byte_too_long_is_refused),
 		cmocka_unit_test(texts_are_printable_ascii),
-		cmocka_unit_test(of_schema),
-		cmocka_unit_test(since),
+		cmocka_unit_test(schema_is_reported_whatever_follows_it),
+		cmocka_unit_test(each_message_has_schema_that_introduced_it),
 	};
 
 	return cmocka_run_group_tests_name("codec_own", t, NULL, NULL);

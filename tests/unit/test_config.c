@@ -45,7 +45,7 @@ static int parse(struct config *c, const char *text, struct heard *h)
 	return config_parse(c, text, strlen(text), hear, h);
 }
 
-static void right(void **state)
+static void right_file_sets_each_value(void **state)
 {
 	struct config c;
 	struct heard h;
@@ -115,7 +115,7 @@ static int parse_long(const char *before, size_t n, struct heard *h)
 }
 
 /* Each limit allows its last valid value, and not the next one. */
-static void limits(void **state)
+static void each_limit_is_accepted_and_the_next_value_refused(void **state)
 {
 	static const struct {
 		const char *key, *least, *most, *less, *more;
@@ -169,7 +169,7 @@ static void limits(void **state)
 	}
 }
 
-static void defaults(void **state)
+static void missing_keys_have_defaults(void **state)
 {
 	struct config c;
 	struct heard h;
@@ -209,7 +209,7 @@ static void stated(const char *path, const char *format, const char *timers, con
 }
 
 /* A key that is left out has the value of the man page and the example; both have all keys. */
-static void documented_defaults(void **state)
+static void defaults_equal_manual_and_example(void **state)
 {
 	static const struct {
 		const char *path, *format, *timers, *links;
@@ -271,7 +271,7 @@ static void documented_defaults(void **state)
 	}
 }
 
-static void wrong(void **state)
+static void each_wrong_line_is_refused_with_its_number(void **state)
 {
 	static const struct {
 		const char *text;
@@ -390,7 +390,7 @@ static void wrong(void **state)
 	}
 }
 
-static void all_are_told(void **state)
+static void all_errors_are_reported(void **state)
 {
 	struct config c;
 	struct heard h;
@@ -400,7 +400,7 @@ static void all_are_told(void **state)
 	assert_int_equal(h.n, 3);
 }
 
-static void odd_bytes(void **state)
+static void long_lines_and_nul_bytes_are_refused(void **state)
 {
 	char text[1024] = NEEDED "fabric = ";
 	struct config c;
@@ -421,7 +421,7 @@ static void odd_bytes(void **state)
 	assert_non_null(strstr(h.text, "NUL"));
 }
 
-static void files(void **state)
+static void file_that_is_missing_or_too_big_is_refused(void **state)
 {
 	char path[] = "/tmp/test_config.XXXXXX";
 	struct heard h = { 0 };
@@ -448,7 +448,7 @@ static void files(void **state)
 }
 
 /* Addresses beside refused networks are accepted, and loopback addresses only if configured. */
-static void service_addresses(void **state)
+static void service_address_in_reserved_network_is_refused(void **state)
 {
 	static const char *const good[] = {
 		"service_address = 9.255.255.255:7117\n", "service_address = 11.0.0.1:7117\n",
@@ -511,7 +511,7 @@ static void finds(const struct host *h, const char *network, int wanted, const c
  * All hosts have the same configuration: each takes its own address in the service network, unless
  * it has none or several.
  */
-static void service_networks(void **state)
+static void host_finds_its_one_address_in_service_network(void **state)
 {
 	struct host h = { .n = 0 };
 
@@ -541,7 +541,7 @@ static void service_networks(void **state)
 }
 
 /* Uses the addresses of this host: it has a loopback, and none in a network that is reserved. */
-static void own_network(void **state)
+static void missing_address_in_service_network_is_reported(void **state)
 {
 	struct config c;
 	struct heard h;
@@ -634,7 +634,7 @@ static void dump_can_be_read_as_configuration(void **state)
 }
 
 /* A rate has as many digits as it needs. */
-static void dump_rates(void **state)
+static void dumped_rate_reads_back_exactly(void **state)
 {
 	struct config c, d;
 	struct heard h;
@@ -651,7 +651,7 @@ static void dump_rates(void **state)
 }
 
 /* Names of files are bytes. In JSON, those that are no UTF-8 have \xNN, and no key is left out. */
-static void dump_bytes(void **state)
+static void dump_in_json_escapes_bytes_that_are_no_utf8(void **state)
 {
 	const struct config_run run = { .path = "/\xff.conf", .record = "/r" };
 	struct config c;
@@ -681,7 +681,7 @@ static void dump_bytes(void **state)
 	json_decref(v);
 }
 
-static void dump_sources(void **state)
+static void dump_names_source_of_each_value(void **state)
 {
 	struct config c, d, now;
 	struct heard h;
@@ -716,7 +716,7 @@ static void dump_sources(void **state)
 	assert_null(config_state_dir(&c));
 }
 
-static void addresses(void **state)
+static void address_is_read_and_written_or_refused(void **state)
 {
 	static const char *const good[] = { "1.2.3.4:1", "255.255.255.255:65535", "[::1]:80" };
 	static const char *const bad[] = { "", ":", "1.2.3.4", "1.2.3.4:", "1.2.3:5", "::1:80",
@@ -738,22 +738,22 @@ static void addresses(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(right),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(defaults),
-		cmocka_unit_test(documented_defaults),
-		cmocka_unit_test(wrong),
-		cmocka_unit_test(all_are_told),
-		cmocka_unit_test(odd_bytes),
-		cmocka_unit_test(files),
-		cmocka_unit_test(service_addresses),
-		cmocka_unit_test(service_networks),
-		cmocka_unit_test(own_network),
+		cmocka_unit_test(right_file_sets_each_value),
+		cmocka_unit_test(each_limit_is_accepted_and_the_next_value_refused),
+		cmocka_unit_test(missing_keys_have_defaults),
+		cmocka_unit_test(defaults_equal_manual_and_example),
+		cmocka_unit_test(each_wrong_line_is_refused_with_its_number),
+		cmocka_unit_test(all_errors_are_reported),
+		cmocka_unit_test(long_lines_and_nul_bytes_are_refused),
+		cmocka_unit_test(file_that_is_missing_or_too_big_is_refused),
+		cmocka_unit_test(service_address_in_reserved_network_is_refused),
+		cmocka_unit_test(host_finds_its_one_address_in_service_network),
+		cmocka_unit_test(missing_address_in_service_network_is_reported),
 		cmocka_unit_test(dump_can_be_read_as_configuration),
-		cmocka_unit_test(dump_rates),
-		cmocka_unit_test(dump_bytes),
-		cmocka_unit_test(dump_sources),
-		cmocka_unit_test(addresses),
+		cmocka_unit_test(dumped_rate_reads_back_exactly),
+		cmocka_unit_test(dump_in_json_escapes_bytes_that_are_no_utf8),
+		cmocka_unit_test(dump_names_source_of_each_value),
+		cmocka_unit_test(address_is_read_and_written_or_refused),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -66,7 +66,7 @@ struct silent {
 	unsigned int is, after, greeted, pace, urgent;
 };
 
-static void counts_as_lost(void **state)
+static void silent_connection_is_lost_after_time_of_its_role(void **state)
 {
 	static const struct silent all[] = {
 		/* Four keep-alives, if nothing else is known */
@@ -199,7 +199,8 @@ static void news_send_hello_before_pace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(counts_as_lost, begin, end),
+		cmocka_unit_test_setup_teardown(silent_connection_is_lost_after_time_of_its_role,
+						begin, end),
 		cmocka_unit_test_setup_teardown(hello_interval_doubles_without_answer, begin, end),
 		cmocka_unit_test_setup_teardown(peer_sets_pace_of_hellos, begin, end),
 		cmocka_unit_test_setup_teardown(news_send_hello_before_pace, begin, end),

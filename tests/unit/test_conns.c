@@ -92,7 +92,7 @@ static void forget(struct fm *fm, uint64_t *random)
 	*k = list[--n];
 }
 
-static void lives(void **state)
+static void random_connections_equal_list_of_model(void **state)
 {
 	uint64_t seed = random_seed(1), random = seed;
 
@@ -126,7 +126,7 @@ static void lives(void **state)
  * Checks that a new connection has the role that it was added with, and counts as heard and asked
  * just now.
  */
-static void begins(void **state)
+static void new_connection_counts_as_heard_just_now(void **state)
 {
 	struct fm *fm = calloc(1, sizeof(*fm));
 
@@ -152,8 +152,8 @@ static void begins(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lives),
-		cmocka_unit_test(begins),
+		cmocka_unit_test(random_connections_equal_list_of_model),
+		cmocka_unit_test(new_connection_counts_as_heard_just_now),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

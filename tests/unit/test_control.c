@@ -18,7 +18,7 @@
 #include "daemon/log.h"
 #include "tests/unit/control_client.h"
 
-static void requests(void **state)
+static void malformed_request_is_refused_with_reason(void **state)
 {
 	(void)state;
 	expect("{\"cmd\":\"nosuch\"}", "unknown cmd 'nosuch', allowed: status nodes");
@@ -47,7 +47,7 @@ static void requests(void **state)
 	expect("{\"cmd\":\"\\ud800\"}", "not JSON");
 }
 
-static void no_nic(void **state)
+static void commands_without_nic_are_not_ready(void **state)
 {
 	static const char *const cmd[] = { "nodes", "links", "counters", "park", "coord" };
 	char text[64];
@@ -62,7 +62,7 @@ static void no_nic(void **state)
 	expect("{\"cmd\":\"status\"}", "{\"kind\":\"nic\",\"text\":\"none here\"}");
 }
 
-static void privileges(void **state)
+static void only_root_may_set_log_level(void **state)
 {
 	(void)state;
 	if (geteuid() == 0) {
@@ -108,7 +108,7 @@ static void pipelined_requests_are_answered_in_order(void **state)
 	client_close(&c);
 }
 
-static void too_long(void **state)
+static void too_long_request_closes_connection(void **state)
 {
 	char *big = malloc(CONTROL_LINE_MAX + 2);
 	struct client c;
@@ -147,7 +147,7 @@ static uint64_t last_event(void)
 	return seq;
 }
 
-static void followed(void **state)
+static void follower_gets_past_and_new_events(void **state)
 {
 	struct client c;
 	char text[64];
@@ -177,7 +177,7 @@ static void followed(void **state)
 }
 
 /* A follower that does not read in time learns how many events it missed. */
-static void slow_follower(void **state)
+static void slow_follower_learns_how_many_events_it_missed(void **state)
 {
 	uint64_t seq = last_event();
 	bool missed = false;
@@ -238,7 +238,7 @@ static void follower_is_told_of_missed_events(void **state)
 	client_close(&c);
 }
 
-static void second_daemon(void **state)
+static void second_daemon_finds_socket_in_use(void **state)
 {
 	struct fabricd other = d;
 	int err;
@@ -250,7 +250,7 @@ static void second_daemon(void **state)
 }
 
 /* A killed daemon leaves its socket behind. The next daemon replaces it, and removes its own. */
-static void left_behind(void **state)
+static void socket_left_behind_is_replaced(void **state)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0), err;
@@ -283,16 +283,16 @@ static void left_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(requests),
-		cmocka_unit_test(no_nic),
-		cmocka_unit_test(privileges),
+		cmocka_unit_test(malformed_request_is_refused_with_reason),
+		cmocka_unit_test(commands_without_nic_are_not_ready),
+		cmocka_unit_test(only_root_may_set_log_level),
 		cmocka_unit_test(pipelined_requests_are_answered_in_order),
-		cmocka_unit_test(too_long),
-		cmocka_unit_test(followed),
-		cmocka_unit_test(slow_follower),
+		cmocka_unit_test(too_long_request_closes_connection),
+		cmocka_unit_test(follower_gets_past_and_new_events),
+		cmocka_unit_test(slow_follower_learns_how_many_events_it_missed),
 		cmocka_unit_test(follower_is_told_of_missed_events),
-		cmocka_unit_test(second_daemon),
-		cmocka_unit_test(left_behind),
+		cmocka_unit_test(second_daemon_finds_socket_in_use),
+		cmocka_unit_test(socket_left_behind_is_replaced),
 	};
 
 	return cmocka_run_group_tests(t, control_setup, control_teardown);

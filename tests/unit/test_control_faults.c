@@ -58,7 +58,7 @@ static void no_control(struct fabricd *other, int want)
 	assert_int_equal(is_there(other), was);
 }
 
-static void not_listening(void **state)
+static void failed_socket_call_is_reported(void **state)
 {
 	struct fabricd other = other_at("other");
 	struct control *control;
@@ -99,7 +99,7 @@ static void not_listening(void **state)
 }
 
 /* A file at the path that is no socket belongs to others, and stays. */
-static void no_socket(void **state)
+static void file_that_is_no_socket_stays(void **state)
 {
 	struct fabricd other = other_at("file");
 	char link[CONFIG_PATH_MAX];
@@ -120,7 +120,7 @@ static void no_socket(void **state)
 }
 
 /* A socket that was left behind cannot be removed: the manager reports it. */
-static void left_for_good(void **state)
+static void socket_that_cannot_be_removed_is_reported(void **state)
 {
 	struct fabricd other = other_at("left");
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -137,7 +137,7 @@ static void left_for_good(void **state)
 }
 
 /* The folder that is made for the socket can be searched by all users. */
-static void makes_folder(void **state)
+static void new_folder_can_be_searched_by_all_users(void **state)
 {
 	struct fabricd other = other_at("made/control");
 	mode_t mask = umask(0);
@@ -159,7 +159,7 @@ static void makes_folder(void **state)
 }
 
 /* A daemon that listens there but accepts no client, with a full backlog, still counts as alive. */
-static void busy_other(void **state)
+static void daemon_with_full_backlog_counts_as_alive(void **state)
 {
 	struct fabricd other = other_at("busy");
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -187,7 +187,7 @@ static bool is_open(int fd)
 }
 
 /* A manager that was started without standard input works with descriptor 0 for any file. */
-static void file_zero(void **state)
+static void control_works_with_descriptor_0(void **state)
 {
 	struct fabricd other = other_at("zero");
 	int kept = fcntl(0, F_DUPFD_CLOEXEC, 100), err;
@@ -223,7 +223,7 @@ static void file_zero(void **state)
 /* --- clients ----------------------------------------------------------------- */
 
 /* A failed attempt to accept does not delay the next client: the clock stands still. */
-static void not_accepted(void **state)
+static void failed_accept_does_not_delay_next_client(void **state)
 {
 	static const int passing[] = { EINTR, EAGAIN, ECONNABORTED };
 	struct client c;
@@ -246,7 +246,7 @@ static void not_accepted(void **state)
  * Any of a client's requests for memory fails: it gets its answer, or an error that memory has run
  * out, or the connection ends.
  */
-static void no_memory(void **state)
+static void failed_allocation_is_answered_or_ends_connection(void **state)
 {
 	static const char *const asks[] = {
 		"{\"cmd\":\"status\"}\n", "{\"cmd\":\"nodes\"}\n", "{}\n", "not JSON\n",
@@ -312,7 +312,7 @@ void __wrap_answer_begin(struct request *rq)
 }
 
 /* An answer that is longer than the limit, up to which clients read, becomes an error. */
-static void long_answers(void **state)
+static void answer_beyond_limit_becomes_error(void **state)
 {
 	char *line = malloc(CONTROL_REPLY_MAX + 2);
 	struct client c;
@@ -346,7 +346,7 @@ static void long_answers(void **state)
  * A follower sends two requests while it has not read all events. When it has read them, the first
  * request is still at work, so the second one waits.
  */
-static void requests_of_a_slow_follower(void **state)
+static void slow_follower_gets_answers_after_events(void **state)
 {
 	unsigned int i = 0;
 	struct client c;
@@ -378,7 +378,7 @@ static void requests_of_a_slow_follower(void **state)
 }
 
 /* The next client is served as soon as it comes, whatever failed before. */
-static void next_client(void **state)
+static void next_client_is_served_after_any_failure(void **state)
 {
 	struct client c;
 
@@ -399,17 +399,17 @@ static void next_client(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(not_listening),
-		cmocka_unit_test(no_socket),
-		cmocka_unit_test(left_for_good),
-		cmocka_unit_test(makes_folder),
-		cmocka_unit_test(busy_other),
-		cmocka_unit_test(file_zero),
-		cmocka_unit_test(not_accepted),
-		cmocka_unit_test(no_memory),
-		cmocka_unit_test(long_answers),
-		cmocka_unit_test(requests_of_a_slow_follower),
-		cmocka_unit_test(next_client),
+		cmocka_unit_test(failed_socket_call_is_reported),
+		cmocka_unit_test(file_that_is_no_socket_stays),
+		cmocka_unit_test(socket_that_cannot_be_removed_is_reported),
+		cmocka_unit_test(new_folder_can_be_searched_by_all_users),
+		cmocka_unit_test(daemon_with_full_backlog_counts_as_alive),
+		cmocka_unit_test(control_works_with_descriptor_0),
+		cmocka_unit_test(failed_accept_does_not_delay_next_client),
+		cmocka_unit_test(failed_allocation_is_answered_or_ends_connection),
+		cmocka_unit_test(answer_beyond_limit_becomes_error),
+		cmocka_unit_test(slow_follower_gets_answers_after_events),
+		cmocka_unit_test(next_client_is_served_after_any_failure),
 	};
 
 	return cmocka_run_group_tests(t, control_setup, control_teardown);

@@ -63,7 +63,7 @@ static void expect_as(const struct who *w, const char *request, const char *says
 #define GROUP 4711
 
 /* Every user may ask. Changes are for root and, if control_group is set, for its members. */
-static void control_group(void **state)
+static void only_root_and_control_group_may_change(void **state)
 {
 	static const char *const changes[] = {
 		"exclude\",\"node\":\"0", "include\",\"node\":\"0", "replay\",\"node\":\"0",
@@ -127,7 +127,7 @@ static void ask_big(struct client *c, unsigned int n)
 }
 
 /* The next request of a client is answered only when it has taken the answer before. */
-static void much_asked(void **state)
+static void next_request_waits_until_answer_is_taken(void **state)
 {
 	struct client c;
 
@@ -155,7 +155,7 @@ static bool dropped(const struct client *c)
 }
 
 /* A client has 30 s to take an answer. Between two requests it may wait without limit. */
-static void slow_client(void **state)
+static void client_has_30_s_to_take_answer(void **state)
 {
 	struct client c;
 
@@ -226,7 +226,7 @@ static void one_too_many(void)
 }
 
 /* 64 clients may be connected at once; 16 of these places are for privileged ones only. */
-static void many_clients(void **state)
+static void clients_are_limited_to_64_and_16_are_reserved(void **state)
 {
 	struct client c[70];
 
@@ -253,7 +253,7 @@ static void files_allowed(rlim_t n)
 }
 
 /* Without a free file descriptor a client waits; accept() is tried again after a second. */
-static void out_of_files(void **state)
+static void client_waits_for_free_file_descriptor(void **state)
 {
 	struct rlimit before;
 	struct client c;
@@ -287,11 +287,11 @@ static void out_of_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(control_group),
-		cmocka_unit_test(much_asked),
-		cmocka_unit_test(slow_client),
-		cmocka_unit_test(many_clients),
-		cmocka_unit_test(out_of_files),
+		cmocka_unit_test(only_root_and_control_group_may_change),
+		cmocka_unit_test(next_request_waits_until_answer_is_taken),
+		cmocka_unit_test(client_has_30_s_to_take_answer),
+		cmocka_unit_test(clients_are_limited_to_64_and_16_are_reserved),
+		cmocka_unit_test(client_waits_for_free_file_descriptor),
 	};
 
 	return cmocka_run_group_tests(t, control_setup, control_teardown);

@@ -27,7 +27,7 @@ static u32 by_bits(u32 crc, const u8 *p, size_t len)
 	return crc;
 }
 
-static void test_known(void **state)
+static void crc_of_known_texts_is_right(void **state)
 {
 	u8 zero[32] = { 0 };
 
@@ -50,7 +50,7 @@ static void check(const u8 *p, size_t len, u32 start)
 	assert_int_equal(tn_crc32c(start, p, len), want);
 }
 
-static void test_lengths(void **state)
+static void all_implementations_agree_at_each_length(void **state)
 {
 	static u8 buf[20000];
 
@@ -72,7 +72,7 @@ static void test_lengths(void **state)
 	}
 }
 
-static void test_split(void **state)
+static void crc_of_two_parts_equals_crc_of_whole(void **state)
 {
 	u8 buf[4096];
 
@@ -90,9 +90,9 @@ static void test_split(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_known),
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_split),
+		cmocka_unit_test(crc_of_known_texts_is_right),
+		cmocka_unit_test(all_implementations_agree_at_each_length),
+		cmocka_unit_test(crc_of_two_parts_equals_crc_of_whole),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

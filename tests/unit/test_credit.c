@@ -100,13 +100,13 @@ static void conserve_one(uint64_t seed)
 	}
 }
 
-static void test_conserved(void **state)
+static void credits_are_conserved_in_random_histories(void **state)
 {
 	(void)state;
 	for_seeds(50, conserve_one);
 }
 
-static void test_start(void **state)
+static void impossible_credits_at_start_are_refused(void **state)
 {
 	struct tn_credit c = { 0 };
 	const u16 none[] = { 0, 0, 0 }, few[] = { 4, 1, 4 }, two[] = { 2, 2, 2 }, four[] = { 4, 4, 4 };
@@ -136,7 +136,7 @@ static void test_start(void **state)
 	assert_false(tn_credit_may(&c, 2, 2));
 }
 
-static void test_lies(void **state)
+static void return_of_unused_credits_is_refused(void **state)
 {
 	struct tn_credit c = { 0 };
 	const u16 four[] = { 4, 4, 4 }, none[] = { 0, 0, 0 };
@@ -155,7 +155,7 @@ static void test_lies(void **state)
 }
 
 /* No VC's credits wait behind those of the others for ever. */
-static void test_turns(void **state)
+static void each_vc_reports_equally_often(void **state)
 {
 	struct tn_credit c = { 0 };
 	unsigned int got[TORUS_VCS] = { 0 };
@@ -176,7 +176,7 @@ static void test_turns(void **state)
  * A report without credits names the first VC, because a peer refuses one of a VC that does not
  * exist.
  */
-static void test_nothing_owed(void **state)
+static void report_without_credits_names_first_vc(void **state)
 {
 	struct tn_credit c = { 0 };
 	u8 vc = TORUS_VCS;
@@ -187,7 +187,7 @@ static void test_nothing_owed(void **state)
 }
 
 /* Reports go round the VCs that are owed something, from the one after the last. */
-static void test_next_turn(void **state)
+static void report_goes_round_vcs_that_are_owed_credits(void **state)
 {
 	struct tn_credit c = { .owed = { 0, 2, 3 } };
 	u8 vc;
@@ -207,7 +207,7 @@ static void test_next_turn(void **state)
 static const u8 marking[] = { TN_BUBBLE_CBS, TN_BUBBLE_MBS };
 
 /* A session begins with a bubble for each ring, whose VCs both need a free buffer for it. */
-static void test_marked_start(void **state)
+static void session_starts_with_one_bubble_per_ring(void **state)
 {
 	const u16 three[] = { 3, 3, 3 };
 	static const struct { u16 occupied[TORUS_VCS]; bool room; } t[] = {
@@ -253,7 +253,7 @@ static void returns(u8 policy, unsigned int vc, u16 ct, unsigned int crp, int le
 }
 
 /* Some of the returned buffers are critical, but never more than are returned, and none of VCA. */
-static void test_marked_returned(void **state)
+static void no_more_critical_buffers_than_returned_ones(void **state)
 {
 	(void)state;
 	for (unsigned int p = 0; p < ARRAY_SIZE(marking); p++) {
@@ -273,7 +273,7 @@ static void test_marked_returned(void **state)
 }
 
 /* Buffers for which one report has no room are in the next report; the bubble is in the first. */
-static void test_marked_report(void **state)
+static void first_report_has_bubble_and_next_has_the_rest(void **state)
 {
 	struct tn_credit bloc = { .policy = TN_BUBBLE_BLOC, .owed = { 300 } };
 	u8 vc;
@@ -299,15 +299,15 @@ static void test_marked_report(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_conserved),
-		cmocka_unit_test(test_start),
-		cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_nothing_owed),
-		cmocka_unit_test(test_next_turn),
-		cmocka_unit_test(test_marked_start),
-		cmocka_unit_test(test_marked_returned),
-		cmocka_unit_test(test_marked_report),
+		cmocka_unit_test(credits_are_conserved_in_random_histories),
+		cmocka_unit_test(impossible_credits_at_start_are_refused),
+		cmocka_unit_test(return_of_unused_credits_is_refused),
+		cmocka_unit_test(each_vc_reports_equally_often),
+		cmocka_unit_test(report_without_credits_names_first_vc),
+		cmocka_unit_test(report_goes_round_vcs_that_are_owed_credits),
+		cmocka_unit_test(session_starts_with_one_bubble_per_ring),
+		cmocka_unit_test(no_more_critical_buffers_than_returned_ones),
+		cmocka_unit_test(first_report_has_bubble_and_next_has_the_rest),
 	};
 
 	return cmocka_run_group_tests_name("credit", all, NULL, NULL);

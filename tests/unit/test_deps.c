@@ -97,7 +97,7 @@ static int check(struct graph *g)
 	return bad;
 }
 
-static void test_random(void **state)
+static void circle_is_found_exactly_if_model_has_one(void **state)
 {
 	static const char *const shapes[] = { "1", "2", "3", "7", "2x2", "1x4", "3x3", "4x4", "5x3",
 					      "2x2x2", "2x1x4", "2x2x1x2" };
@@ -129,7 +129,7 @@ static void test_random(void **state)
  * With dependencies round each ring, both ways, and with turns to later directions, only rings are
  * circles.
  */
-static void test_order(void **state)
+static void only_rings_make_circles_of_ordered_turns(void **state)
 {
 	static const char *const shapes[] = { "5", "4x4", "2x5", "2x2x2" };
 	struct graph g;
@@ -148,8 +148,8 @@ static void test_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_order),
+		cmocka_unit_test(circle_is_found_exactly_if_model_has_one),
+		cmocka_unit_test(only_rings_make_circles_of_ordered_turns),
 	};
 
 	return cmocka_run_group_tests_name("deps", tests, NULL, NULL);

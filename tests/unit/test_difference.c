@@ -89,7 +89,7 @@ static void finds(const char *before, const char *events, const char *now, const
 	json_decref(s);
 }
 
-static void cables(void **state)
+static void only_cables_in_another_state_differ(void **state)
 {
 	(void)state;
 	finds("[]", "[]", NULL, "");
@@ -106,7 +106,7 @@ static void cables(void **state)
 #define WRONG "0,0:+x ('n0') is cabled to 1,0:+y ('n1')"
 #define DEAD "node 1,0 ('n1') is dead"
 
-static void problems(void **state)
+static void only_new_and_ended_problems_differ(void **state)
 {
 	(void)state;
 	finds("[]", "[" ERROR("a", 1001, "wave", "A") "," ERROR("a", 1001, "seal", "B") ","
@@ -121,7 +121,7 @@ static void problems(void **state)
  * The next root reports the problems that it finds: those from before are not new, and those that
  * it does not report have ended.
  */
-static void another_root(void **state)
+static void problems_found_by_next_root_are_not_new(void **state)
 {
 	(void)state;
 	finds("[" ROOT("a", 1) "," ERROR("a", 900, "wiring", WRONG) "," ERROR("a", 900, "seal", "S") ","
@@ -145,7 +145,7 @@ static void another_root(void **state)
 }
 
 /* A manager that ends, ends no problem: the present status shows which problems there are. */
-static void compared_with_now(void **state)
+static void problem_ends_only_if_status_lacks_it(void **state)
 {
 	(void)state;
 	finds("[]", "[" ERROR("a", 1001, "state", "full") "," ERROR("a", 1002, "node", DEAD) "]",
@@ -164,7 +164,7 @@ static void compared_with_now(void **state)
 }
 
 /* Events of bad cables are matched although the texts of the beginning and of the end differ. */
-static void bad_cables(void **state)
+static void end_of_bad_cable_matches_its_beginning(void **state)
 {
 	(void)state;
 #define BAD "0,0:+x ('n0') receives badly from 1,0:-x ('n1'): 7 errors"
@@ -182,7 +182,7 @@ static void bad_cables(void **state)
 }
 
 /* A line is not reduced any more when its cable is lost, by whichever end the cable is named. */
-static void lost_lines(void **state)
+static void reduced_line_ends_when_cable_is_lost(void **state)
 {
 	(void)state;
 #define PEER "line 9,0:-x: 11 of 12 lanes"
@@ -198,7 +198,7 @@ static void lost_lines(void **state)
 	      LINK(1003, 0, "lost", 2000) "]", NULL, "");
 }
 
-static void orders(void **state)
+static void only_orders_still_in_force_differ(void **state)
 {
 	(void)state;
 	finds("[" ORDER(900, "excluded", "3,0", "`+x`") "]", "[" ORDER(1001, "excluded", "1,0", "`+x`") ","
@@ -219,12 +219,13 @@ static void orders(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(cables),
-		cmocka_unit_test(problems),
-		cmocka_unit_test(another_root),
-		cmocka_unit_test(compared_with_now),
-		cmocka_unit_test(bad_cables), cmocka_unit_test(lost_lines),
-		cmocka_unit_test(orders),
+		cmocka_unit_test(only_cables_in_another_state_differ),
+		cmocka_unit_test(only_new_and_ended_problems_differ),
+		cmocka_unit_test(problems_found_by_next_root_are_not_new),
+		cmocka_unit_test(problem_ends_only_if_status_lacks_it),
+		cmocka_unit_test(end_of_bad_cable_matches_its_beginning),
+		cmocka_unit_test(reduced_line_ends_when_cable_is_lost),
+		cmocka_unit_test(only_orders_still_in_force_differ),
 	};
 
 	return cmocka_run_group_tests_name("difference", all, NULL, NULL);

@@ -378,7 +378,7 @@ static bool set_edges(struct web *w, uint32_t n, uint32_t edges)
 }
 
 /* Each graph of up to five vertices with all numberings; of six and seven at least one numbering. */
-static void test_all_small(void **state)
+static void all_small_graphs_get_right_addresses(void **state)
 {
 	static const uint32_t connected[] = { 0, 1, 1, 4, 38, 728 };
 
@@ -422,7 +422,7 @@ static void random_web(struct web *w, uint32_t n, uint32_t more, uint64_t *seed)
 	assert_true(measure_web(w));
 }
 
-static void test_random_matchings(void **state)
+static void random_matchings_equal_exhaustive_search(void **state)
 {
 	uint64_t seed = random_seed(20);
 
@@ -439,7 +439,7 @@ static void test_random_matchings(void **state)
  * Parallel edges are among them. Few digits are left over; without the order of lt_match_dominant()
  * by neighbours these graphs need 9 to 25.
  */
-static void test_random_graphs(void **state)
+static void random_graphs_get_right_addresses_by_all_rules(void **state)
 {
 	uint64_t seed = random_seed(21);
 
@@ -453,7 +453,7 @@ static void test_random_graphs(void **state)
 }
 
 /* The result does not depend on the order of ports: all nodes compute the same. */
-static void test_port_order(void **state)
+static void result_does_not_depend_on_order_of_ports(void **state)
 {
 	uint64_t seed = random_seed(22);
 	uint32_t address[N_MAX];
@@ -492,7 +492,7 @@ static void test_port_order(void **state)
 }
 
 /* A grid of rings with sizes that are powers of two: digits of a dimension are together. */
-static void test_torus_digits(void **state)
+static void torus_gets_digits_grouped_by_dimension(void **state)
 {
 	static const enum torus_dm_match methods[] = { TORUS_DM_EXACT, TORUS_DM_DOMINANT };
 
@@ -532,7 +532,7 @@ static void set_figure_1(struct web *w)
 	assert_true(measure_web(w));
 }
 
-static void test_figure_7(void **state)
+static void figure_7_of_paper_is_reproduced(void **state)
 {
 	static const struct torus_dm_pair pairs[] = { { 0, 0, 1 }, { 0, 2, 3 }, { 0, 4, 5 }, { 0, 7, 8 },
 		{ 1, 2, 4 }, { 1, 7, 9 }, { 2, 6, 2 }, { 3, 6, 0 }, { 4, 6, 7 } };
@@ -562,7 +562,7 @@ static void test_figure_7(void **state)
 	torus_dm_free(dm);
 }
 
-static void test_figure_8(void **state)
+static void figure_8_of_paper_is_reproduced(void **state)
 {
 	static const struct torus_dm_pair pairs[] = { { 0, 0, 1 }, { 0, 3, 4 }, { 0, 5, 6 }, { 0, 7, 8 },
 		{ 1, 0, 5 }, { 1, 2, 3 }, { 1, 7, 9 }, { 2, 0, 2 }, { 3, 0, 7 } };
@@ -598,7 +598,7 @@ static void refused(const struct torus_dm_rule *rule, int err)
 	assert_null(dm);
 }
 
-static void test_refused(void **state)
+static void impossible_pairs_are_refused(void **state)
 {
 	static const struct torus_dm_pair twice[] = { { 0, 0, 1 }, { 0, 1, 5 } },
 		apart[] = { { 0, 0, 2 } }, same[] = { { 0, 3, 3 } }, few[] = { { 0, 0, 1 } },
@@ -644,7 +644,7 @@ static uint32_t star_next(void *arg, uint32_t v, unsigned int port)
 }
 
 /* A star with k leaves needs k digits. */
-static void test_star(void **state)
+static void star_needs_one_digit_per_leaf(void **state)
 {
 	uint32_t n = 25;
 	struct torus_graph g = { .n = n, .degree = 64, .next = star_next, .arg = &n };
@@ -667,15 +667,15 @@ static void test_star(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_small),
-		cmocka_unit_test(test_random_matchings),
-		cmocka_unit_test(test_random_graphs),
-		cmocka_unit_test(test_port_order),
-		cmocka_unit_test(test_torus_digits),
-		cmocka_unit_test(test_figure_7),
-		cmocka_unit_test(test_figure_8),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_star),
+		cmocka_unit_test(all_small_graphs_get_right_addresses),
+		cmocka_unit_test(random_matchings_equal_exhaustive_search),
+		cmocka_unit_test(random_graphs_get_right_addresses_by_all_rules),
+		cmocka_unit_test(result_does_not_depend_on_order_of_ports),
+		cmocka_unit_test(torus_gets_digits_grouped_by_dimension),
+		cmocka_unit_test(figure_7_of_paper_is_reproduced),
+		cmocka_unit_test(figure_8_of_paper_is_reproduced),
+		cmocka_unit_test(impossible_pairs_are_refused),
+		cmocka_unit_test(star_needs_one_digit_per_leaf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static unsigned int make_all_rows(struct fabric *f, const struct torus_dm_rule *
 	return most;
 }
 
-static void test_healthy(void **state)
+static void rows_of_healthy_torus_reach_all_pairs(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "8x8", "64", "3x5", "2x2x2x2x2x2", "7x1x3", "1" };
 	static struct fabric f;
@@ -88,7 +88,7 @@ static void test_healthy(void **state)
 }
 
 /* Many cables are excluded, so that nodes are apart and no header leads to some halves. */
-static void test_faults(void **state)
+static void rows_after_faults_lead_only_over_working_cables(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "8x8", "4x4", "3x5", "2x3x4", "16" };
 	static struct fabric f;
@@ -118,7 +118,7 @@ static void test_faults(void **state)
 	assert_true(apart > 0 && far > 0);
 }
 
-static void test_refused(void **state)
+static void addresses_from_unknown_node_are_refused(void **state)
 {
 	struct torus_shape s;
 	struct torus_health *h;
@@ -134,9 +134,9 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_healthy),
-		cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(rows_of_healthy_torus_reach_all_pairs),
+		cmocka_unit_test(rows_after_faults_lead_only_over_working_cables),
+		cmocka_unit_test(addresses_from_unknown_node_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

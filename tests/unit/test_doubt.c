@@ -72,7 +72,7 @@ static void begin(uint32_t nodes)
 	o.unreachable = true;
 }
 
-static void says_nothing(void **state)
+static void probed_node_that_says_nothing_is_lost(void **state)
 {
 	(void)state;
 	begin(5);
@@ -90,7 +90,7 @@ static void says_nothing(void **state)
  * probe: the first one has all losses, and the dead node. A table that is due waits for PROBE_WAIT
  * at most, even if the node may not be called dead for longer.
  */
-static void one_table(void **state)
+static void table_waits_for_end_of_probe(void **state)
 {
 	uint64_t version;
 
@@ -120,7 +120,7 @@ static void one_table(void **state)
 }
 
 /* The table does not wait for a node that has answered. */
-static void answers_soon(void **state)
+static void table_does_not_wait_for_node_that_answered(void **state)
 {
 	uint64_t version;
 
@@ -138,7 +138,7 @@ static void answers_soon(void **state)
 }
 
 /* A node that lives reports its links, or at least one: its row is no longer out of date. */
-static void says_so_in_time(void **state)
+static void node_that_reports_its_links_is_not_lost(void **state)
 {
 	(void)state;
 	begin(5);
@@ -152,7 +152,7 @@ static void says_so_in_time(void **state)
 }
 
 /* A slow node answers the probe, and is asked again only a keep-alive later. */
-static void answers(void **state)
+static void slow_node_that_answers_probe_is_kept(void **state)
 {
 	uint64_t began;
 
@@ -169,7 +169,7 @@ static void answers(void **state)
 }
 
 /* A node with another link may be slow without harm. */
-static void has_another_link(void **state)
+static void node_with_another_link_is_not_probed(void **state)
 {
 	(void)state;
 	begin(5);
@@ -186,7 +186,7 @@ static void has_another_link(void **state)
  * A dead neighbour may come back with the row that it had, so that no row ends the doubt. As long
  * as a node is in doubt, no problem of isolated nodes begins or ends.
  */
-static void ends_without_a_row(void **state)
+static void doubt_ends_although_no_row_comes(void **state)
 {
 	const struct fm_root *r;
 
@@ -206,7 +206,7 @@ static void ends_without_a_row(void **state)
 }
 
 /* A node that has just joined is not doubted, because it has sent its row. */
-static void has_just_joined(void **state)
+static void node_that_has_just_joined_is_not_doubted(void **state)
 {
 	(void)state;
 	begin(5);
@@ -229,7 +229,7 @@ static void moves(uint32_t node, uint32_t parent)
  * A node below a late one cannot vouch for it: its report that it lost its link does not get
  * through.
  */
-static void vouched_from_below(void **state)
+static void node_below_late_one_does_not_vouch_for_it(void **state)
 {
 	(void)state;
 	begin(5);
@@ -252,7 +252,7 @@ static void vouched_from_below(void **state)
 	one_end(&o);
 }
 
-static void parent_is_told(void **state)
+static void parent_is_told_to_drop_lost_node(void **state)
 {
 	(void)state;
 	begin(6);
@@ -275,7 +275,7 @@ static void parent_is_told(void **state)
  * Three nodes vanish together. The one in the middle has no neighbour that can report a lost link
  * to it.
  */
-static void inner_one(void **state)
+static void node_between_lost_ones_is_lost_too(void **state)
 {
 	(void)state;
 	begin(7);
@@ -297,7 +297,7 @@ static void inner_one(void **state)
 }
 
 /* Before the first table no node is doubted, because nodes still come, and their links come up. */
-static void at_the_beginning(void **state)
+static void no_node_is_doubted_before_first_table(void **state)
 {
 	(void)state;
 	one_root_without(&o, 5, 2);
@@ -309,18 +309,18 @@ static void at_the_beginning(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(says_nothing),
-		cmocka_unit_test(one_table),
-		cmocka_unit_test(answers_soon),
-		cmocka_unit_test(says_so_in_time),
-		cmocka_unit_test(answers),
-		cmocka_unit_test(has_another_link),
-		cmocka_unit_test(ends_without_a_row),
-		cmocka_unit_test(has_just_joined),
-		cmocka_unit_test(vouched_from_below),
-		cmocka_unit_test(parent_is_told),
-		cmocka_unit_test(inner_one),
-		cmocka_unit_test(at_the_beginning),
+		cmocka_unit_test(probed_node_that_says_nothing_is_lost),
+		cmocka_unit_test(table_waits_for_end_of_probe),
+		cmocka_unit_test(table_does_not_wait_for_node_that_answered),
+		cmocka_unit_test(node_that_reports_its_links_is_not_lost),
+		cmocka_unit_test(slow_node_that_answers_probe_is_kept),
+		cmocka_unit_test(node_with_another_link_is_not_probed),
+		cmocka_unit_test(doubt_ends_although_no_row_comes),
+		cmocka_unit_test(node_that_has_just_joined_is_not_doubted),
+		cmocka_unit_test(node_below_late_one_does_not_vouch_for_it),
+		cmocka_unit_test(parent_is_told_to_drop_lost_node),
+		cmocka_unit_test(node_between_lost_ones_is_lost_too),
+		cmocka_unit_test(no_node_is_doubted_before_first_table),
 	};
 
 	return cmocka_run_group_tests_name("doubt", tests, NULL, NULL);

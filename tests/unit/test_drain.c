@@ -69,7 +69,7 @@ static void each_nic_counts_once(void **state)
  * A packet is on its way. READY is followed by a count at once; the next comes after a moment, and
  * at once when each NIC was empty.
  */
-static void counts_soon_after_ready(void **state)
+static void count_follows_ready_at_once(void **state)
 {
 	uint64_t began;
 
@@ -94,7 +94,7 @@ static void counts_soon_after_ready(void **state)
  * entered the others at the second, and 3 packets are in the NIC of node 1. Their colour, that of
  * version 1, is the next: it must not be used until they are gone.
  */
-static void counts_of_the_same_nics(void **state)
+static void counts_of_different_nics_prove_no_drain(void **state)
 {
 	(void)state;
 	one_root(&o, 5, 8);
@@ -150,7 +150,7 @@ static void silent_nic_is_in_no_count(void **state)
  * The manager of node 3 is back when version 2 has drained without proof. Version 3 supersedes it,
  * and is proven; but its recovery includes that of version 2.
  */
-static void superseded_one_had_no_proof(void **state)
+static void drain_is_bounded_if_superseded_one_had_no_proof(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -364,7 +364,7 @@ static void nic_of_who_is_back_had_failed(void **state)
  * until that node is dead. Version 11 gives it its place, and has that colour. So another table
  * follows, whose drain waits for the packet, before anything is replayed or released.
  */
-static void place_comes_later(void **state)
+static void brought_colour_is_drained_when_node_gets_place(void **state)
 {
 	uint32_t other;
 
@@ -573,17 +573,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_nic_counts_once),
-		cmocka_unit_test(counts_soon_after_ready),
-		cmocka_unit_test(counts_of_the_same_nics),
+		cmocka_unit_test(count_follows_ready_at_once),
+		cmocka_unit_test(counts_of_different_nics_prove_no_drain),
 		cmocka_unit_test(silent_nic_is_in_no_count),
-		cmocka_unit_test(superseded_one_had_no_proof),
+		cmocka_unit_test(drain_is_bounded_if_superseded_one_had_no_proof),
 		cmocka_unit_test(who_is_back_is_in_no_count),
 		cmocka_unit_test(colour_of_who_is_back),
 		cmocka_unit_test(no_colour_but_that_of_who_is_back),
 		cmocka_unit_test(brought_colour_waits_for_its_drain),
 		cmocka_unit_test(manager_of_who_is_back_is_new),
 		cmocka_unit_test(nic_of_who_is_back_had_failed),
-		cmocka_unit_test(place_comes_later),
+		cmocka_unit_test(brought_colour_is_drained_when_node_gets_place),
 		cmocka_unit_test(place_comes_after_a_restart),
 		cmocka_unit_test(late_packets_are_not_lost),
 		cmocka_unit_test(other_end_is_waited_for),

@@ -42,7 +42,7 @@ static void parse(struct args *a)
 }
 
 /* The manual has the default value of each parameter. */
-static void documented_defaults(void **state)
+static void manual_has_default_of_each_parameter(void **state)
 {
 	char name[64], set[64], why[PARAM_WHY_MAX];
 	struct args a;
@@ -73,7 +73,7 @@ static void documented_defaults(void **state)
 	assert_string_equal(a.tun, "torus0");
 }
 
-static void log_levels(void **state)
+static void log_level_is_read_by_name(void **state)
 {
 	(void)state;
 	assert_int_equal(log_level("error"), LOG_ERR);
@@ -98,7 +98,7 @@ static bool has_heading(const char *option)
 }
 
 /* Each option of the short help has a paragraph in the manual. */
-static void documented_options(void **state)
+static void manual_has_each_option_of_help(void **state)
 {
 	unsigned int n = 0;
 	char option[32];
@@ -116,9 +116,9 @@ static void documented_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(documented_defaults),
-		cmocka_unit_test(documented_options),
-		cmocka_unit_test(log_levels),
+		cmocka_unit_test(manual_has_default_of_each_parameter),
+		cmocka_unit_test(manual_has_each_option_of_help),
+		cmocka_unit_test(log_level_is_read_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, read_manual, NULL);

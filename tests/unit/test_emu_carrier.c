@@ -90,7 +90,7 @@ static void end(void)
 }
 
 /* Before the thread runs, a question is answered at once. */
-static void test_at_once(void **state)
+static void carrier_without_thread_is_answered_at_once(void **state)
 {
 	(void)state;
 	begin(false);
@@ -105,7 +105,7 @@ static void test_at_once(void **state)
  * The kernel does not answer for a long time, and the loop goes on. Ports get their carrier in the
  * order of the questions.
  */
-static void test_late(void **state)
+static void slow_carrier_answers_come_in_order_of_questions(void **state)
 {
 	(void)state;
 	begin(true);
@@ -124,7 +124,7 @@ static void test_late(void **state)
 }
 
 /* If the carrier changes while the kernel answers, the port asks again, once. */
-static void test_again(void **state)
+static void carrier_changed_meanwhile_is_asked_once_more(void **state)
 {
 	(void)state;
 	begin(true);
@@ -144,7 +144,7 @@ static void test_again(void **state)
 }
 
 /* A port that is bound to another device gets no answer for the former one. */
-static void test_forgotten(void **state)
+static void forgotten_port_gets_no_late_carrier(void **state)
 {
 	(void)state;
 	begin(true);
@@ -165,10 +165,10 @@ static void test_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_at_once),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_again),
-		cmocka_unit_test(test_forgotten),
+		cmocka_unit_test(carrier_without_thread_is_answered_at_once),
+		cmocka_unit_test(slow_carrier_answers_come_in_order_of_questions),
+		cmocka_unit_test(carrier_changed_meanwhile_is_asked_once_more),
+		cmocka_unit_test(forgotten_port_gets_no_late_carrier),
 	};
 
 	return cmocka_run_group_tests_name("emu_carrier", tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 #define ENTRIES 100
 
-static void test_shadow(void **state)
+static void heap_of_due_times_equals_model(void **state)
 {
 	struct due entry[ENTRIES];
 	bool in[ENTRIES] = { false };
@@ -49,7 +49,7 @@ static void test_shadow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shadow),
+		cmocka_unit_test(heap_of_due_times_equals_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

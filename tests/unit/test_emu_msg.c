@@ -145,7 +145,7 @@ static void expect_whole(size_t len)
 	free(copy);
 }
 
-static void test_whole(void **state)
+static void messages_of_all_sizes_arrive_whole(void **state)
 {
 	static const size_t sizes[] = {
 		30, 100, EMU_COPY_BREAK - 1, EMU_COPY_BREAK, MOST - 1, MOST, MOST + 1, 3 * MOST,
@@ -172,7 +172,7 @@ static struct frame *message(u32 node, size_t len, u8 fill)
 }
 
 /* Messages without room wait with their contents, and are sent or freed; others go on. */
-static void test_waits(void **state)
+static void message_without_room_waits_and_others_go_on(void **state)
 {
 	static const size_t sizes[] = { 100, EMU_COPY_BREAK, 3 * MOST };
 	struct tn_pkt *pkt;
@@ -217,7 +217,7 @@ static void test_waits(void **state)
 }
 
 /* The host gets an ICMP message, behind an empty header, for a packet that comes back. */
-static void test_unreachable(void **state)
+static void returned_packet_gives_icmp_to_host(void **state)
 {
 	const u8 none[TUN_HDR] = { 0 };
 	struct frame *f = frame_new(&pool, 128);
@@ -243,9 +243,9 @@ static void test_unreachable(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_unreachable),
+		cmocka_unit_test(messages_of_all_sizes_arrive_whole),
+		cmocka_unit_test(message_without_room_waits_and_others_go_on),
+		cmocka_unit_test(returned_packet_gives_icmp_to_host),
 	};
 
 	pool_init(&pool, 16);

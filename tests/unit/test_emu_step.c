@@ -236,7 +236,7 @@ static void start(unsigned int n)
 }
 
 /* All that a turn took of the host has left when it ends, however many there are. */
-static void test_all_sent(void **state)
+static void turn_sends_all_that_it_took(void **state)
 {
 	(void)state;
 	for (unsigned int n = 0; n < 20; n++) {
@@ -250,7 +250,7 @@ static void test_all_sent(void **state)
 }
 
 /* While a message waits for which the NIC has room, there is another turn at once. */
-static void test_another_turn(void **state)
+static void waiting_message_with_room_makes_another_turn(void **state)
 {
 	(void)state;
 	start(0);
@@ -266,8 +266,8 @@ static void test_another_turn(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_sent),
-		cmocka_unit_test(test_another_turn),
+		cmocka_unit_test(turn_sends_all_that_it_took),
+		cmocka_unit_test(waiting_message_with_room_makes_another_turn),
 	};
 
 	return cmocka_run_group_tests_name("emu_step", tests, NULL, NULL);

@@ -202,7 +202,7 @@ static void excludes(const char *why)
 }
 
 /* A link that was excluded and included is judged anew, also if no reading came in between. */
-static void judged_anew(void **state)
+static void included_link_is_judged_anew(void **state)
 {
 	(void)state;
 	begin();
@@ -244,7 +244,7 @@ static void takes(const char *excluded)
  * A late report of a node, made before it knew that the link is included, does not exclude the link
  * again.
  */
-static void old_report(void **state)
+static void report_from_before_include_does_not_exclude(void **state)
 {
 	(void)state;
 	begin();
@@ -258,7 +258,8 @@ static void old_report(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(judged_anew), cmocka_unit_test(old_report),
+		cmocka_unit_test(included_link_is_judged_anew),
+		cmocka_unit_test(report_from_before_include_does_not_exclude),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

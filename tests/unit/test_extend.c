@@ -151,7 +151,7 @@ static uint16_t reach(const bool known[NODES], const struct torus_shape *old, un
 	return wide;
 }
 
-static void fabrics(void **state)
+static void random_fabric_grows_exactly_as_model(void **state)
 {
 	uint64_t seed = random_seed(1), random = seed;
 	unsigned int grew = 0, went_round = 0, not = 0;
@@ -213,7 +213,7 @@ static void columns(void)
 	fabric(&old);
 }
 
-static void as_it_is(void **state)
+static void fabric_with_new_columns_grows_to_whole(void **state)
 {
 	(void)state;
 	columns();
@@ -223,7 +223,7 @@ static void as_it_is(void **state)
 }
 
 /* Nothing grows without memory for the search. */
-static void no_memory(void **state)
+static void fabric_does_not_grow_without_memory(void **state)
 {
 	bool grows, failed;
 	unsigned int n = 1;
@@ -242,7 +242,7 @@ static void no_memory(void **state)
 }
 
 /* Two cables of the new nodes are exchanged: their positions contradict each other. */
-static void cables_exchanged(void **state)
+static void exchanged_cables_prevent_growth(void **state)
 {
 	(void)state;
 	for (unsigned int p = 0; p < 2; p++) {
@@ -262,7 +262,7 @@ static void cables_exchanged(void **state)
  * New nodes are not found if the cables to them are down, wrong, of a row too short, or lead
  * nowhere.
  */
-static void cables_without_use(void **state)
+static void unusable_cables_find_no_new_node(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 6; k++) {
@@ -297,7 +297,7 @@ static void cables_without_use(void **state)
 }
 
 /* Nothing grows if a cable of a new node leads to a known node that is elsewhere. */
-static void cable_astray(void **state)
+static void cable_of_new_node_to_wrong_place_prevents_growth(void **state)
 {
 	static const struct {
 		uint32_t from, to;
@@ -326,7 +326,7 @@ static void cable_astray(void **state)
 }
 
 /* Dead nodes that have places do not help, because they report no cables. */
-static void beside_the_dead(void **state)
+static void dead_nodes_do_not_help_growth(void **state)
 {
 	(void)state;
 	columns();
@@ -342,7 +342,7 @@ static void beside_the_dead(void **state)
 }
 
 /* Nothing grows if two nodes would have the same place. */
-static void one_place_for_two(void **state)
+static void two_nodes_with_one_place_prevent_growth(void **state)
 {
 	struct fm_mate *m;
 
@@ -367,14 +367,14 @@ static void one_place_for_two(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fabrics),
-		cmocka_unit_test(as_it_is),
-		cmocka_unit_test(no_memory),
-		cmocka_unit_test(cables_exchanged),
-		cmocka_unit_test(cables_without_use),
-		cmocka_unit_test(cable_astray),
-		cmocka_unit_test(beside_the_dead),
-		cmocka_unit_test(one_place_for_two),
+		cmocka_unit_test(random_fabric_grows_exactly_as_model),
+		cmocka_unit_test(fabric_with_new_columns_grows_to_whole),
+		cmocka_unit_test(fabric_does_not_grow_without_memory),
+		cmocka_unit_test(exchanged_cables_prevent_growth),
+		cmocka_unit_test(unusable_cables_find_no_new_node),
+		cmocka_unit_test(cable_of_new_node_to_wrong_place_prevents_growth),
+		cmocka_unit_test(dead_nodes_do_not_help_growth),
+		cmocka_unit_test(two_nodes_with_one_place_prevent_growth),
 	};
 
 	return cmocka_run_group_tests_name("extend", tests, NULL, NULL);

@@ -102,7 +102,7 @@ static int close_fabric(void **state)
 	return 0;
 }
 
-static void test_call(void **state)
+static void test_call_returns_reply_in_any_pieces(void **state)
 {
 	static const size_t pieces[] = { 0, 1, 7 };
 	char *reply;
@@ -119,7 +119,7 @@ static void test_call(void **state)
 	}
 }
 
-static void test_more(void **state)
+static void test_next_returns_further_lines_of_reply(void **state)
 {
 	char *reply;
 
@@ -136,7 +136,7 @@ static void test_more(void **state)
 	assert_true(torus_fabric_fd(fabric) >= 0);
 }
 
-static void test_large(void **state)
+static void test_large_reply_and_request_are_whole(void **state)
 {
 	size_t len = 3u << 20;
 	char *big = malloc(len + 2), *reply;
@@ -163,7 +163,7 @@ static void test_large(void **state)
 	assert_int_equal(torus_fabric_call(fabric, "{}\n{}", &reply, 2000), -EINVAL);
 }
 
-static void test_too_large(void **state)
+static void test_too_large_reply_is_refused(void **state)
 {
 	size_t len = (32u << 20) + 10;
 	char *big = malloc(len + 1), *reply;
@@ -183,7 +183,7 @@ static void test_too_large(void **state)
  * After a failure the next call makes a new connection, so a late reply cannot be mistaken for its
  * own.
  */
-static void test_failures(void **state)
+static void test_call_after_failure_makes_new_connection(void **state)
 {
 	char *reply;
 
@@ -201,7 +201,7 @@ static void test_failures(void **state)
 	free(reply);
 }
 
-static void test_place(void **state)
+static void test_place_has_shape_and_coordinates_of_node(void **state)
 {
 	struct torus_shape shape;
 	struct torus_coords at;
@@ -223,7 +223,7 @@ static void test_place(void **state)
 	assert_int_equal(torus_fabric_node(fabric, "\xff\xfe", &at), -EINVAL);
 }
 
-static void test_answers(void **state)
+static void test_each_refusal_and_bad_reply_has_its_error(void **state)
 {
 	static const struct {
 		const char *reply;
@@ -270,7 +270,7 @@ static void test_answers(void **state)
 	}
 }
 
-static void test_nobody(void **state)
+static void test_open_without_manager_says_why(void **state)
 {
 	struct torus_fabric *f;
 
@@ -293,8 +293,14 @@ static void test_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(call), TEST(more), TEST(large), TEST(too_large), TEST(failures),
-		TEST(place), TEST(answers), TEST(nobody),
+		TEST(call_returns_reply_in_any_pieces),
+		TEST(next_returns_further_lines_of_reply),
+		TEST(large_reply_and_request_are_whole),
+		TEST(too_large_reply_is_refused),
+		TEST(call_after_failure_makes_new_connection),
+		TEST(place_has_shape_and_coordinates_of_node),
+		TEST(each_refusal_and_bad_reply_has_its_error),
+		TEST(open_without_manager_says_why),
 	};
 	int fd = mkstemp(path);
 

@@ -20,7 +20,7 @@
 #include "tests/unit/fake_manager.h"
 #include "tests/unit/program.h"
 
-static void shows_status(void **state)
+static void status_shows_counts_recovery_and_problems(void **state)
 {
 	(void)state;
 	expect("status", 0);
@@ -47,7 +47,7 @@ static void shows_status(void **state)
 }
 
 /* The command of the next step asks the same manager, and can be pasted into a shell. */
-static void names_commands_for_the_same_manager(void **state)
+static void hints_name_control_socket_that_was_given(void **state)
 {
 	char args[512], wanted[512];
 
@@ -78,7 +78,7 @@ static void names_commands_for_the_same_manager(void **state)
 	"\"reason\":null,\"dead\":null,\"for_ms\":null")
 
 /* The first lines say what is degraded: each cable by both ends, those of a dead node as one. */
-static void names_faulty_cables(void **state)
+static void status_names_both_ends_of_faulty_cables(void **state)
 {
 	char many[64 * 256] = "[" PULLED;
 
@@ -105,7 +105,7 @@ static void names_faulty_cables(void **state)
 	"\"reason\":\"" why "\",\"dead\":null,\"for_ms\":1.0")
 
 /* The next step depends on the reason of the fault; each is named once. */
-static void names_step_by_reason(void **state)
+static void next_step_depends_on_reason_of_fault(void **state)
 {
 	static const char carrier[] = "links --bad shows both ends; check that the plugs sit";
 
@@ -125,7 +125,7 @@ static void names_step_by_reason(void **state)
  * An exclusion by an administrator is no fault: it is a warning, named in the first lines. Its time
  * has whole seconds.
  */
-static void tells_maintenance_from_faults(void **state)
+static void exclusion_by_admin_is_warning_and_no_fault(void **state)
 {
 	int digits = 0;
 
@@ -152,7 +152,7 @@ static void tells_maintenance_from_faults(void **state)
 	has(out, "31 of 32 up, 1 faulty, 2 in wrong ports, 1 excluded\n");
 }
 
-static void tells_how_long_links_are_held(void **state)
+static void status_shows_how_long_links_are_held(void **state)
 {
 	(void)state;
 	fake.excluded[1] = fake.held[1] = 1;
@@ -165,7 +165,7 @@ static void tells_how_long_links_are_held(void **state)
 }
 
 /* Both values are in the table, and with all counters. */
-static void tells_what_differs(void **state)
+static void links_show_both_values_that_differ(void **state)
 {
 	(void)state;
 	fake.differs[1] = 1;
@@ -179,7 +179,7 @@ static void tells_what_differs(void **state)
 }
 
 /* Degraded lines are listed; JSON has all of each; they are no problem, but a warning. */
-static void names_degraded_lines(void **state)
+static void status_lists_degraded_lines_as_warning(void **state)
 {
 	json_t *got, *links;
 
@@ -220,7 +220,7 @@ static void names_degraded_lines(void **state)
 }
 
 /* A table needs links only in brief; a manager of an earlier release reports all of them. */
-static void asks_for_links_in_brief(void **state)
+static void table_of_links_asks_only_for_brief_data(void **state)
 {
 	(void)state;
 	expect("links 1,0", 0);
@@ -255,7 +255,7 @@ static void asks_for_links_in_brief(void **state)
 }
 
 /* --json prints the manager's data unchanged, whatever it contains. */
-static void json_is_the_data(void **state)
+static void json_output_is_data_of_answer(void **state)
 {
 	static const struct {
 		const char *args;
@@ -300,7 +300,7 @@ static void json_is_the_data(void **state)
 	}
 }
 
-static void shows_tables(void **state)
+static void nodes_links_and_coord_are_shown_as_tables(void **state)
 {
 	(void)state;
 	fake.excluded[1] = 1;
@@ -376,7 +376,7 @@ static void shows_tables(void **state)
 		   "{\"position\":[1,-1],\"port\":\"+y\"}", "null") "]}")
 
 /* Without a table the asked node shows what it knows itself, and says that it is preliminary. */
-static void shows_nodes_without_a_table(void **state)
+static void nodes_without_table_are_labelled_preliminary(void **state)
 {
 	json_t *j, *n;
 
@@ -407,7 +407,7 @@ static void shows_nodes_without_a_table(void **state)
 	has(out, "\n2     n2    +x -x      unconfirmed, contradicts  00000000000000a2\n");
 }
 
-static void shows_links_without_a_table(void **state)
+static void links_without_table_are_labelled_preliminary(void **state)
 {
 	json_t *j, *l;
 
@@ -438,7 +438,7 @@ static void shows_links_without_a_table(void **state)
 }
 
 /* A node that knows nothing, and what needs a table, are refused as before. */
-static void refuses_without_a_table(void **state)
+static void commands_that_need_table_fail_without_it(void **state)
 {
 	static const char *const refused[] = { "links 1,0", "nodes n1-0", "nodes --map", "counters" };
 
@@ -458,7 +458,7 @@ static void refuses_without_a_table(void **state)
 }
 
 /* A row for each node with an excluded port; the lowest bit is that of +x. */
-static void shows_the_table(void **state)
+static void table_shows_nodes_with_excluded_ports(void **state)
 {
 	(void)state;
 	expect("table", 0);
@@ -477,7 +477,7 @@ static void shows_the_table(void **state)
 }
 
 /* The text says what was done: to a port, to a level and to parked packets. */
-static void says_what_it_did(void **state)
+static void link_log_and_park_say_what_was_done(void **state)
 {
 	(void)state;
 	expect("link up 1,0:-x", 0);
@@ -503,7 +503,7 @@ static void says_what_it_did(void **state)
 }
 
 /* The values of a manager with their sources, and what differs between managers. */
-static void shows_config(void **state)
+static void config_shows_sources_and_differences(void **state)
 {
 	(void)state;
 	expect("config 1,0", 0);
@@ -524,7 +524,7 @@ static void shows_config(void **state)
 }
 
 /* A long answer comes in parts. */
-static void joins_parts(void **state)
+static void answer_in_parts_is_joined(void **state)
 {
 	json_t *got;
 
@@ -540,7 +540,7 @@ static void joins_parts(void **state)
 }
 
 /* The end of a cable that is worse counts, whichever it is. */
-static void draws_map(void **state)
+static void map_draws_worse_end_of_each_cable(void **state)
 {
 	(void)state;
 	fake_stop(&fake);
@@ -556,7 +556,7 @@ static void draws_map(void **state)
 		 " 0,0  xx  1,0  --  2,0  -- \n");
 }
 
-static void traces(void **state)
+static void trace_shows_hops_and_excluded_links(void **state)
 {
 	json_t *j;
 
@@ -597,7 +597,7 @@ static void relay(uint32_t from, uint32_t to, uint32_t relay)
 }
 
 /* To 2,2 through relay 0,1; then also through 1,1; then in a circle. */
-static void traces_relay(void **state)
+static void trace_shows_relays_and_circles(void **state)
 {
 	json_t *j, *via;
 
@@ -641,7 +641,7 @@ static void traces_relay(void **state)
 	json_decref(j);
 }
 
-static void decodes_routes(void **state)
+static void routes_decodes_rows(void **state)
 {
 	json_t *j, *row;
 
@@ -689,7 +689,7 @@ static json_t *culprits(const char *kind)
 	return j;
 }
 
-static void verifies(void **state)
+static void verify_names_each_culprit(void **state)
 {
 	json_t *j;
 
@@ -754,7 +754,7 @@ static void verifies(void **state)
 }
 
 /* A node that an administrator excluded is no culprit; one that is cut off by that is. */
-static void excludes_on_purpose(void **state)
+static void excluded_node_is_no_culprit_of_verify(void **state)
 {
 	json_t *j;
 
@@ -800,7 +800,7 @@ static void excludes_on_purpose(void **state)
 	expect("verify", 0);
 }
 
-static void tries_exclusions(void **state)
+static void dry_run_of_exclude_changes_nothing(void **state)
 {
 	json_t *j;
 
@@ -842,7 +842,7 @@ static void tries_exclusions(void **state)
 }
 
 /* An error that the root would report is an error of a dry run, too, with its reason. */
-static void tries_refused_exclusions(void **state)
+static void dry_run_reports_what_root_would_refuse(void **state)
 {
 	char all[512] = "exclude -n", at[TORUS_TEXT_MAX];
 	json_t *j;
@@ -876,7 +876,7 @@ static void tries_refused_exclusions(void **state)
 }
 
 /* An order refused because it cuts nodes off exits with 1; --force is passed on. */
-static void forces_exclusions(void **state)
+static void refused_exclude_fails_and_force_is_passed_on(void **state)
 {
 	(void)state;
 	fake.cuts_off = true;
@@ -978,7 +978,7 @@ static void drain_reports_what_is_left(void **state)
 }
 
 /* A manager of an earlier release is asked for one link after the other. */
-static void excludes_one_by_one(void **state)
+static void former_manager_is_asked_link_by_link(void **state)
 {
 	(void)state;
 	fake.former = true;
@@ -992,7 +992,7 @@ static void excludes_one_by_one(void **state)
 #define TEN "aaaaaaaaaa"
 
 /* A reason that terminals or JSON could not show is refused, and shown. */
-static void refuses_reasons(void **state)
+static void unprintable_reason_is_refused(void **state)
 {
 	(void)state;
 	expect("exclude 1,0:+x --reason \xff", 2);
@@ -1005,7 +1005,7 @@ static void refuses_reasons(void **state)
 }
 
 /* A change that is not in force, or not on the disks of most candidates, is told as such. */
-static void tells_what_is_not_safe(void **state)
+static void exclude_warns_if_too_few_candidates_keep_it(void **state)
 {
 	(void)state;
 	expect("exclude 1,0:+x", 0);
@@ -1023,7 +1023,7 @@ static void tells_what_is_not_safe(void **state)
 }
 
 /* The eye of a lane that is not in use looks like one that was never opened: it is said why. */
-static void tells_why_an_eye_is_shut(void **state)
+static void eye_says_why_it_is_shut(void **state)
 {
 	json_t *j;
 
@@ -1053,7 +1053,7 @@ static void tells_why_an_eye_is_shut(void **state)
  * Tells that all was so already, unless one of several arguments was not; an old manager cannot
  * tell.
  */
-static void tells_that_nothing_changes(void **state)
+static void unchanged_order_says_that_nothing_changes(void **state)
 {
 	json_t *j;
 
@@ -1081,7 +1081,7 @@ static void tells_that_nothing_changes(void **state)
  * Both far ends of a cable that is connected wrongly are shown: the one that is there, and the
  * right one.
  */
-static void names_the_expected_end(void **state)
+static void wrong_cable_shows_expected_end_too(void **state)
 {
 	(void)state;
 	fake.swapped[1] = 1;
@@ -1091,7 +1091,7 @@ static void names_the_expected_end(void **state)
 }
 
 /* Worst first: a link that is lost, one that an administrator excluded, one with fewer lanes, none. */
-static void judges_bad_links(void **state)
+static void bad_links_come_worst_first(void **state)
 {
 	json_t *j;
 
@@ -1119,7 +1119,7 @@ static void judges_bad_links(void **state)
 }
 
 /* On a narrow screen, a wide table leaves out columns that say nothing. */
-static void fits_the_screen(void **state)
+static void narrow_screen_leaves_out_empty_columns(void **state)
 {
 	(void)state;
 	setenv("COLUMNS", "80", 1);
@@ -1137,7 +1137,7 @@ static void fits_the_screen(void **state)
 	has(out, "LANES  MBIT/S");
 }
 
-static void shows_names(void **state)
+static void option_names_shows_names_for_coordinates(void **state)
 {
 	(void)state;
 	expect("links 1,0 --names", 0);
@@ -1154,7 +1154,7 @@ static void shows_names(void **state)
 }
 
 /* Names that are no coordinates are looked up by the manager; a port follows the last colon. */
-static void asks_for_other_names(void **state)
+static void other_names_are_looked_up_by_manager(void **state)
 {
 	static const char *const same[] = { "10.2.1.0", "172.30.0.4:7117", "07b5622827000006",
 					    "1234567812345678", "[fd00::1]:7117" };
@@ -1176,7 +1176,7 @@ static void asks_for_other_names(void **state)
 	assert_string_equal(json_string_value(json_object_get(fake.request, "name")), "172.30.0.4:7117");
 }
 
-static void names_who_is_missing(void **state)
+static void nodes_that_did_not_answer_are_named(void **state)
 {
 	(void)state;
 	fake.silent[2] = fake.silent[3] = true;
@@ -1193,7 +1193,7 @@ static void names_who_is_missing(void **state)
 }
 
 /* If a node does not answer, its neighbours know the other ends of its cables. */
-static void asks_the_neighbours(void **state)
+static void links_of_silent_node_come_from_neighbours(void **state)
 {
 	json_t *j;
 
@@ -1221,7 +1221,7 @@ static void asks_the_neighbours(void **state)
 }
 
 /* With --json a failure is an object on standard output, too, with the manager's code. */
-static void tells_failures_as_json(void **state)
+static void failure_with_json_is_object_with_code(void **state)
 {
 	static const struct {
 		const char *args;
@@ -1260,7 +1260,7 @@ static void tells_failures_as_json(void **state)
 }
 
 /* --json=full: an envelope that says what the answer lacks. */
-static void tells_what_is_missing_as_json(void **state)
+static void json_names_nodes_that_did_not_answer(void **state)
 {
 	json_t *j;
 
@@ -1306,7 +1306,7 @@ static const char *file_of(const char *text)
 #define PLAN "cable,from,to\n1,\"0,0:+x\",\"1,0:-x\"\n"
 
 /* The plan has all cables; against it, it is said in words what is to be moved. */
-static void plans_cables(void **state)
+static void cabling_says_what_differs_from_plan(void **state)
 {
 	const char *path = file_of("# swapped\n\"0,0:+x\",\"1,1:-x\"\nn0-1:+x,n1-0:-x\n");
 	char args[128];
@@ -1377,7 +1377,7 @@ static void plans_cables(void **state)
 	"{\"node\":" at ",\"name\":\"" name "\",\"guid\":\"" guid "\",\"service\":null," \
 	"\"software\":\"" more "\"}"
 
-static void keeps_an_inventory(void **state)
+static void inventory_shows_what_changed_since_saved(void **state)
 {
 	char args[128], *saved;
 	json_t *j;
@@ -1416,7 +1416,7 @@ static void keeps_an_inventory(void **state)
 }
 
 /* A file that is not of inventory --save: the error says so, and nothing is compared with it. */
-static void refuses_other_inventories(void **state)
+static void file_that_is_no_inventory_is_refused(void **state)
 {
 	static const struct {
 		const char *text, *error;
@@ -1440,7 +1440,7 @@ static void refuses_other_inventories(void **state)
 	}
 }
 
-static void bears_bad_answers(void **state)
+static void malformed_answer_is_reported_as_error(void **state)
 {
 	static const char *const raw[] = {
 		"", "null", "[]", "{}", "{\"ok\":true}", "{\"ok\":false}", "{\"ok\":1,\"data\":2}",
@@ -1465,7 +1465,7 @@ static const char long_node[] =
 	"17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38]}}";
 
 /* Data of the wrong type in an answer: fabricctl must not crash. */
-static void bears_odd_data(void **state)
+static void data_of_wrong_type_does_not_crash(void **state)
 {
 	static const char *const raw[] = {
 		"{\"ok\":true,\"data\":7}", "{\"ok\":true,\"data\":[7]}",
@@ -1490,7 +1490,7 @@ static void bears_odd_data(void **state)
 }
 
 /* A manager that goes away is tried again for as long as wanted. */
-static void follows_events(void **state)
+static void followed_manager_that_goes_away_is_tried_again(void **state)
 {
 	const char *second;
 
@@ -1513,7 +1513,7 @@ static void follows_events(void **state)
 }
 
 /* Options of events become arguments of the question to the manager. */
-static void asks_history(void **state)
+static void options_of_events_become_question_to_manager(void **state)
 {
 	static const struct {
 		const char *args, *request;
@@ -1546,7 +1546,7 @@ static void asks_history(void **state)
 	assert_int_equal(*out, '[');
 }
 
-static void full_disk(void **state)
+static void output_to_full_disk_fails_with_status_2(void **state)
 {
 	char line[PATH_MAX + 64];
 
@@ -1559,60 +1559,105 @@ static void full_disk(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(shows_status, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(names_commands_for_the_same_manager, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(names_faulty_cables, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(names_step_by_reason, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(tells_maintenance_from_faults, fake_setup,
+		cmocka_unit_test_setup_teardown(status_shows_counts_recovery_and_problems,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(hints_name_control_socket_that_was_given,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(status_names_both_ends_of_faulty_cables,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(next_step_depends_on_reason_of_fault,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(exclusion_by_admin_is_warning_and_no_fault,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(status_shows_how_long_links_are_held,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(links_show_both_values_that_differ,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(status_lists_degraded_lines_as_warning,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(table_of_links_asks_only_for_brief_data,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(json_output_is_data_of_answer,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(nodes_links_and_coord_are_shown_as_tables,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(table_shows_nodes_with_excluded_ports,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(nodes_without_table_are_labelled_preliminary,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(links_without_table_are_labelled_preliminary,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(commands_that_need_table_fail_without_it,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(link_log_and_park_say_what_was_done,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(config_shows_sources_and_differences,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(answer_in_parts_is_joined,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(map_draws_worse_end_of_each_cable,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(trace_shows_hops_and_excluded_links,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(trace_shows_relays_and_circles,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(routes_decodes_rows, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(verify_names_each_culprit,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(excluded_node_is_no_culprit_of_verify,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(dry_run_of_exclude_changes_nothing,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(dry_run_reports_what_root_would_refuse,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(refused_exclude_fails_and_force_is_passed_on,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(drain_reports_what_is_left,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(former_manager_is_asked_link_by_link,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(unprintable_reason_is_refused,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(exclude_warns_if_too_few_candidates_keep_it,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(eye_says_why_it_is_shut, fake_setup,
 						fake_teardown),
-		cmocka_unit_test_setup_teardown(tells_how_long_links_are_held, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(tells_what_differs, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(names_degraded_lines, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(asks_for_links_in_brief, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(json_is_the_data, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(shows_tables, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(shows_the_table, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(shows_nodes_without_a_table, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(shows_links_without_a_table, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(refuses_without_a_table, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(says_what_it_did, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(shows_config, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(joins_parts, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(draws_map, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(traces, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(traces_relay, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(decodes_routes, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(verifies, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(excludes_on_purpose, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(tries_exclusions, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(tries_refused_exclusions, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(forces_exclusions, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(drain_reports_what_is_left, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(excludes_one_by_one, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(refuses_reasons, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(tells_what_is_not_safe, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(tells_why_an_eye_is_shut, fake_setup,
+		cmocka_unit_test_setup_teardown(unchanged_order_says_that_nothing_changes,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(wrong_cable_shows_expected_end_too,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(bad_links_come_worst_first,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(narrow_screen_leaves_out_empty_columns,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(option_names_shows_names_for_coordinates,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(other_names_are_looked_up_by_manager,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(nodes_that_did_not_answer_are_named,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(links_of_silent_node_come_from_neighbours,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(cabling_says_what_differs_from_plan,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(inventory_shows_what_changed_since_saved,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(file_that_is_no_inventory_is_refused,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(failure_with_json_is_object_with_code,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(json_names_nodes_that_did_not_answer, fake_setup,
 						fake_teardown),
-		cmocka_unit_test_setup_teardown(tells_that_nothing_changes, fake_setup,
-						fake_teardown),
-		cmocka_unit_test_setup_teardown(names_the_expected_end, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(judges_bad_links, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(fits_the_screen, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(shows_names, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(asks_for_other_names, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(names_who_is_missing, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(asks_the_neighbours, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(plans_cables, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(keeps_an_inventory, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(refuses_other_inventories, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(tells_failures_as_json, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(tells_what_is_missing_as_json, fake_setup,
-						fake_teardown),
-		cmocka_unit_test_setup_teardown(bears_bad_answers, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(bears_odd_data, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(follows_events, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(asks_history, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(full_disk, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(malformed_answer_is_reported_as_error,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(data_of_wrong_type_does_not_crash,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(followed_manager_that_goes_away_is_tried_again,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(options_of_events_become_question_to_manager,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(output_to_full_disk_fails_with_status_2,
+						fake_setup, fake_teardown),
 	};
 
 	(void)argc;

@@ -28,7 +28,7 @@ static void refuses(const struct wrong *wrong, size_t n)
 	}
 }
 
-static void wrong_questions(void **state)
+static void wrong_arguments_of_questions_are_refused(void **state)
 {
 	static const struct wrong wrong[] = {
 		{ "", "" },
@@ -138,7 +138,7 @@ static void wrong_questions(void **state)
 	refuses(wrong, sizeof(wrong) / sizeof(wrong[0]));
 }
 
-static void wrong_changes(void **state)
+static void wrong_arguments_of_changes_are_refused(void **state)
 {
 	static const struct wrong wrong[] = {
 		{ "exclude", "arguments are missing" },
@@ -205,7 +205,7 @@ static void wrong_changes(void **state)
 #define SETS_5	"--set a=1 --set b=2 --set c=3 --set d=4 --set e=5 "
 #define SETS_15	SETS_5 SETS_5 SETS_5
 
-static void wrong_labs(void **state)
+static void wrong_arguments_of_lab_are_refused(void **state)
 {
 	static const struct wrong wrong[] = {
 		{ "lab", "" },
@@ -261,7 +261,7 @@ static void wrong_labs(void **state)
 	refuses(wrong, sizeof(wrong) / sizeof(wrong[0]));
 }
 
-static void wrong_devices(void **state)
+static void wrong_arguments_of_device_are_refused(void **state)
 {
 	static const struct wrong wrong[] = {
 		{ "device", "" },
@@ -291,7 +291,7 @@ static void wrong_devices(void **state)
 	refuses(wrong, sizeof(wrong) / sizeof(wrong[0]));
 }
 
-static void helps(void **state)
+static void each_command_has_help(void **state)
 {
 	static const char *const commands[] = {
 		"status", "nodes", "links", "table", "counters", "metrics", "routes", "trace", "verify", "exclude",
@@ -327,7 +327,7 @@ static void helps(void **state)
 	has(out, "fabricctl " TORUS_VERSION);
 }
 
-static void numbers(void **state)
+static void numbers_and_durations_are_read_and_written(void **state)
 {
 	uint64_t n;
 	double s;
@@ -364,12 +364,16 @@ static void numbers(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),
-		cmocka_unit_test_setup_teardown(wrong_questions, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(wrong_changes, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(wrong_labs, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(wrong_devices, fake_setup, fake_teardown),
-		cmocka_unit_test(helps),
+		cmocka_unit_test(numbers_and_durations_are_read_and_written),
+		cmocka_unit_test_setup_teardown(wrong_arguments_of_questions_are_refused,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(wrong_arguments_of_changes_are_refused,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(wrong_arguments_of_lab_are_refused,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(wrong_arguments_of_device_are_refused,
+						fake_setup, fake_teardown),
+		cmocka_unit_test(each_command_has_help),
 	};
 
 	(void)argc;

@@ -83,7 +83,7 @@ static unsigned int ends_up(const struct cables *wanted, const struct cables *is
 	return n;
 }
 
-static void swaps(void **state)
+static void ends_to_move_for_swapped_cables_are_counted(void **state)
 {
 	struct torus_shape shape;
 	struct cables wanted, is;
@@ -138,7 +138,7 @@ static void random_cabling_against_random_plan(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(swaps),
+		cmocka_unit_test(ends_to_move_for_swapped_cables_are_counted),
 		cmocka_unit_test(random_cabling_against_random_plan),
 	};
 

@@ -64,7 +64,7 @@ static void expect_counts(uint64_t received, uint64_t lost, uint64_t doubled, ui
 	assert_int_equal(flow_is_clean(&flow), !(lost || doubled || reordered || corrupt));
 }
 
-static void all_in_order(void **state)
+static void flow_in_order_is_clean(void **state)
 {
 	(void)state;
 	begin(RECORDS);
@@ -76,7 +76,7 @@ static void all_in_order(void **state)
 	assert_int_equal(flow.bytes, RECORDS * SIZE);
 }
 
-static void nothing_sent(void **state)
+static void flow_without_records_is_not_clean(void **state)
 {
 	(void)state;
 	begin(0);
@@ -86,7 +86,7 @@ static void nothing_sent(void **state)
 }
 
 /* Any one record is lost, also the first or the last. */
-static void one_lost(void **state)
+static void each_single_lost_record_is_counted(void **state)
 {
 	(void)state;
 	for (uint64_t n = 0; n < RECORDS; n++) {
@@ -100,7 +100,7 @@ static void one_lost(void **state)
 }
 
 /* A record comes again at once, and again when all others have come. */
-static void one_doubled(void **state)
+static void each_doubled_record_is_counted(void **state)
 {
 	(void)state;
 	for (uint64_t n = 0; n < RECORDS; n++) {
@@ -115,7 +115,7 @@ static void one_doubled(void **state)
 }
 
 /* One lost and one doubled record are both counted: they do not cancel out. */
-static void one_lost_one_doubled(void **state)
+static void lost_and_doubled_records_do_not_cancel_out(void **state)
 {
 	(void)state;
 	begin(RECORDS);
@@ -128,7 +128,7 @@ static void one_lost_one_doubled(void **state)
 }
 
 /* A single record is overtaken by others, by one or by many. */
-static void one_late(void **state)
+static void overtaken_record_is_counted_once(void **state)
 {
 	(void)state;
 	for (uint64_t by = 1; by < RECORDS; by++) {
@@ -143,7 +143,7 @@ static void one_late(void **state)
 }
 
 /* With any_order only the order is free: lost and doubled records are still counted. */
-static void any_order(void **state)
+static void any_order_still_counts_lost_and_doubled(void **state)
 {
 	(void)state;
 	begin(3);
@@ -160,7 +160,7 @@ static void any_order(void **state)
 }
 
 /* A second, altered copy counts as corrupt although the first one was whole. */
-static void altered_copy(void **state)
+static void altered_copy_is_corrupt(void **state)
 {
 	char buf[SIZE];
 
@@ -174,7 +174,7 @@ static void altered_copy(void **state)
 }
 
 /* Flips each bit of a record, also of its number and size, and cuts a record short. */
-static void one_altered(void **state)
+static void each_flipped_bit_makes_record_corrupt(void **state)
 {
 	char buf[SIZE];
 
@@ -197,7 +197,7 @@ static void one_altered(void **state)
 }
 
 /* A number further back than JUDGE_SEEN counts as doubled, for it is not remembered. */
-static void far_back(void **state)
+static void record_older_than_window_counts_as_doubled(void **state)
 {
 	(void)state;
 	begin(JUDGE_SEEN + 2);
@@ -213,7 +213,7 @@ static void far_back(void **state)
 }
 
 /* JUDGE_SEEN - 1 others overtake a record; then again one whose number uses the same bit. */
-static void window_wraps(void **state)
+static void records_of_one_bit_in_window_are_told_apart(void **state)
 {
 	(void)state;
 	begin(2 * JUDGE_SEEN);
@@ -227,7 +227,7 @@ static void window_wraps(void **state)
 	assert_int_equal(flow.doubled, 1);
 }
 
-static void longest_gap(void **state)
+static void gap_is_longest_time_between_records(void **state)
 {
 	(void)state;
 	begin(3);
@@ -243,7 +243,7 @@ static void longest_gap(void **state)
  * Records may still come for a while after the end was reported, even if none came before;
  * the end is reported again and again, which does not extend that.
  */
-static void time_for_the_late(void **state)
+static void late_records_have_time_after_reported_end(void **state)
 {
 	(void)state;
 	begin(64);
@@ -267,7 +267,7 @@ static void streams(uint64_t number, unsigned int flip)
 	judge_stream(&judge, buf, now += 0.001);
 }
 
-static void stream(void **state)
+static void corrupt_and_lost_records_of_stream_are_counted(void **state)
 {
 	(void)state;
 	begin(3);
@@ -293,7 +293,7 @@ static void stream(void **state)
 }
 
 /* A flow is not clean after an error, or with more records than were sent. */
-static void other_verdicts(void **state)
+static void flow_with_error_or_surplus_is_not_clean(void **state)
 {
 	(void)state;
 	flow = (struct flow) { .sent = 5, .received = 5 };
@@ -355,7 +355,7 @@ static void random_path(uint64_t seed)
 	expect(&r, !flow_is_clean(&flow), "the path was bad");
 }
 
-static void random_paths(void **state)
+static void random_arrivals_equal_counts_of_model(void **state)
 {
 	(void)state;
 	for_seeds(200, random_path);
@@ -364,22 +364,22 @@ static void random_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_in_order),
-		cmocka_unit_test(nothing_sent),
-		cmocka_unit_test(one_lost),
-		cmocka_unit_test(one_doubled),
-		cmocka_unit_test(one_lost_one_doubled),
-		cmocka_unit_test(one_late),
-		cmocka_unit_test(any_order),
-		cmocka_unit_test(one_altered),
-		cmocka_unit_test(altered_copy),
-		cmocka_unit_test(far_back),
-		cmocka_unit_test(window_wraps),
-		cmocka_unit_test(longest_gap),
-		cmocka_unit_test(time_for_the_late),
-		cmocka_unit_test(stream),
-		cmocka_unit_test(other_verdicts),
-		cmocka_unit_test(random_paths),
+		cmocka_unit_test(flow_in_order_is_clean),
+		cmocka_unit_test(flow_without_records_is_not_clean),
+		cmocka_unit_test(each_single_lost_record_is_counted),
+		cmocka_unit_test(each_doubled_record_is_counted),
+		cmocka_unit_test(lost_and_doubled_records_do_not_cancel_out),
+		cmocka_unit_test(overtaken_record_is_counted_once),
+		cmocka_unit_test(any_order_still_counts_lost_and_doubled),
+		cmocka_unit_test(each_flipped_bit_makes_record_corrupt),
+		cmocka_unit_test(altered_copy_is_corrupt),
+		cmocka_unit_test(record_older_than_window_counts_as_doubled),
+		cmocka_unit_test(records_of_one_bit_in_window_are_told_apart),
+		cmocka_unit_test(gap_is_longest_time_between_records),
+		cmocka_unit_test(late_records_have_time_after_reported_end),
+		cmocka_unit_test(corrupt_and_lost_records_of_stream_are_counted),
+		cmocka_unit_test(flow_with_error_or_surplus_is_not_clean),
+		cmocka_unit_test(random_arrivals_equal_counts_of_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

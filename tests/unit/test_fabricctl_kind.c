@@ -16,7 +16,7 @@
 #include "tests/unit/program.h"
 #include "tools/fabricctl/kind.h"
 
-static void decides_by_errno(void **state)
+static void each_errno_has_its_exit_status(void **state)
 {
 	static const struct {
 		int err;
@@ -36,7 +36,7 @@ static void decides_by_errno(void **state)
 }
 
 /* Refusals of a manager, in the words of its protocol. */
-static void decides_by_code(void **state)
+static void each_refusal_code_has_its_exit_status(void **state)
 {
 	static const struct {
 		const char *code;
@@ -91,7 +91,7 @@ static int silent_socket(struct sockaddr_un *at)
 	return fd;
 }
 
-static void gives_up_in_time(void **state)
+static void silent_manager_is_given_up_in_time(void **state)
 {
 	static const char *const commands[] = { "status", "root move 1,0", "exclude 0,0:+x",
 						"events --follow", "status --watch=0.01" };
@@ -118,7 +118,7 @@ static void gives_up_in_time(void **state)
 	unlink(at.sun_path);
 }
 
-static void finds_nobody(void **state)
+static void missing_manager_or_nic_says_what_is_missing(void **state)
 {
 	(void)state;
 	expect("status --control /nowhere/at/all", 5);
@@ -137,10 +137,13 @@ static void finds_nobody(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(decides_by_errno),
-		cmocka_unit_test_setup_teardown(decides_by_code, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(gives_up_in_time, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(finds_nobody, fake_setup, fake_teardown),
+		cmocka_unit_test(each_errno_has_its_exit_status),
+		cmocka_unit_test_setup_teardown(each_refusal_code_has_its_exit_status,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(silent_manager_is_given_up_in_time,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(missing_manager_or_nic_says_what_is_missing,
+						fake_setup, fake_teardown),
 	};
 
 	(void)argc;

@@ -64,7 +64,7 @@ static void shows_root_and_moves_it(void **state)
  * Tells which node takes over, and that nothing is known of most; it is a problem whatever the
  * state says.
  */
-static void shows_status_without_a_root(void **state)
+static void status_without_root_names_node_that_takes_over(void **state)
 {
 	(void)state;
 	fake.rootless = true;
@@ -101,7 +101,7 @@ static void shows_status_without_a_root(void **state)
 }
 
 /* Facts that a node knows itself are labelled as such, in the text and beside JSON. */
-static void shows_nodes_without_a_root(void **state)
+static void answers_without_root_are_labelled(void **state)
 {
 	static const char *const what[] = { "nodes", "links", "counters", "nodes --map", "park", "table" };
 	json_t *j;
@@ -129,7 +129,7 @@ static void shows_nodes_without_a_root(void **state)
 }
 
 /* Rows that can be read without a root are shown as what they are, and never prove the whole. */
-static void reads_rows_without_a_root(void **state)
+static void rows_without_root_prove_nothing(void **state)
 {
 	static const char label[] = ": this is what n1-0 (1,0) knows itself, and from the nodes";
 	json_t *j;
@@ -180,7 +180,7 @@ static void reads_rows_without_a_root(void **state)
 }
 
 /* Commands that only the root can do or answer fail while there is none. */
-static void needs_a_root(void **state)
+static void commands_for_root_fail_without_it(void **state)
 {
 	static const char *const what[] = { "verify", "verify --json", "trace 0,0 1,1", "routes 0,0",
 					    "exclude 0,0:+x", "root move 1,0" };
@@ -200,7 +200,7 @@ static void needs_a_root(void **state)
 }
 
 /* A large fabric is asked in parts, as many as the replies have room for. */
-static void asks_in_parts(void **state)
+static void large_fabric_is_asked_in_parts(void **state)
 {
 	json_t *j;
 
@@ -226,11 +226,16 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(shows_root_and_moves_it, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(shows_status_without_a_root, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(shows_nodes_without_a_root, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(reads_rows_without_a_root, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(needs_a_root, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(asks_in_parts, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(status_without_root_names_node_that_takes_over,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(answers_without_root_are_labelled,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(rows_without_root_prove_nothing,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(commands_for_root_fail_without_it,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(large_fabric_is_asked_in_parts,
+						fake_setup, fake_teardown),
 	};
 
 	(void)argc;

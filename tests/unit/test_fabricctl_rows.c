@@ -50,7 +50,7 @@ int ask_try(struct ask *a, json_t *json, json_t **data, bool *unknown)
 }
 
 /* No more rows than an answer may hold, which bounds what the root has in memory; but a node. */
-static void nodes_at_once(void **state)
+static void question_asks_for_no_more_rows_than_fit(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -106,7 +106,7 @@ static void none_are_read(const char *text)
  * In whatever order answers come, each is taken for the node that it names, the first for each. A
  * node that does not answer, or wrongly, costs no other its rows. Rows are texts or one text.
  */
-static void answers_in_any_order(void **state)
+static void rows_are_taken_for_node_that_they_name(void **state)
 {
 	(void)state;
 	assert_int_equal(reads("[" OF("2", "9", ONE) "," OF("1", "8", ONE) "," OF("1", "7", ONE) ","
@@ -139,7 +139,7 @@ static void answers_in_any_order(void **state)
 }
 
 /* Equal rows that follow each other may be a run of them. */
-static void runs_of_rows(void **state)
+static void valid_runs_of_rows_are_read_and_others_refused(void **state)
 {
 	(void)state;
 	reads("[" AS_TEXT("1", ONE "*2,000000000000000f") "," AS_TEXT("2", ONE "*3") "]", OK);
@@ -158,7 +158,7 @@ static void runs_of_rows(void **state)
 }
 
 /* A reply has no room for the rows of all nodes: the next one begins where they are null. */
-static void replies_of_limited_size(void **state)
+static void next_question_begins_where_rows_are_null(void **state)
 {
 #define NO_ROOM(node) "{\"node\":[" node "],\"version\":8,\"rows\":null}"
 	(void)state;
@@ -173,7 +173,7 @@ static void replies_of_limited_size(void **state)
 }
 
 /* A manager that knows no runs is asked once again, then never with them. */
-static void former_managers(void **state)
+static void manager_without_runs_is_asked_again_once(void **state)
 {
 	struct rows_reader r = { .shape = &shape };
 	uint32_t n;
@@ -198,11 +198,11 @@ static void former_managers(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(nodes_at_once),
-		cmocka_unit_test(answers_in_any_order),
-		cmocka_unit_test(runs_of_rows),
-		cmocka_unit_test(replies_of_limited_size),
-		cmocka_unit_test(former_managers),
+		cmocka_unit_test(question_asks_for_no_more_rows_than_fit),
+		cmocka_unit_test(rows_are_taken_for_node_that_they_name),
+		cmocka_unit_test(valid_runs_of_rows_are_read_and_others_refused),
+		cmocka_unit_test(next_question_begins_where_rows_are_null),
+		cmocka_unit_test(manager_without_runs_is_asked_again_once),
 	};
 
 	torus_shape_parse("3", &shape);

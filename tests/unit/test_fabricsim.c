@@ -30,7 +30,7 @@ static int quietly_parse(const char *text, double min, double max, struct range 
 	return status;
 }
 
-static void ranges(void **state)
+static void ranges_of_numbers_are_read_or_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -66,7 +66,7 @@ static void ranges(void **state)
 	free(r.v);
 }
 
-static void words(void **state)
+static void option_word_gives_its_index(void **state)
 {
 	static const char *const list[] = { "one", "two", "twofold", NULL };
 
@@ -91,7 +91,7 @@ static int fail_from_7(void *arg, size_t i)
 	return i < 7 ? 0 : (int)i;
 }
 
-static void all_jobs_once(void **state)
+static void each_job_runs_once_on_any_number_of_threads(void **state)
 {
 	static unsigned int done[JOBS];
 
@@ -106,7 +106,7 @@ static void all_jobs_once(void **state)
 	assert_int_equal(jobs_run(0, 2, "test", count, done), 0);
 }
 
-static void seeds_differ(void **state)
+static void seeds_of_jobs_differ(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < 100; i++)
@@ -115,7 +115,7 @@ static void seeds_differ(void **state)
 	assert_true(jobs_seed(1, 0) != jobs_seed(2, 0));
 }
 
-static void helps(void **state)
+static void help_and_version_are_shown_and_errors_exit_2(void **state)
 {
 	(void)state;
 	expect("--help", 0);
@@ -139,9 +139,11 @@ static void helps(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranges), cmocka_unit_test(words),
-		cmocka_unit_test(all_jobs_once), cmocka_unit_test(seeds_differ),
-		cmocka_unit_test(helps),
+		cmocka_unit_test(ranges_of_numbers_are_read_or_refused),
+		cmocka_unit_test(option_word_gives_its_index),
+		cmocka_unit_test(each_job_runs_once_on_any_number_of_threads),
+		cmocka_unit_test(seeds_of_jobs_differ),
+		cmocka_unit_test(help_and_version_are_shown_and_errors_exit_2),
 	};
 
 	(void)argc;

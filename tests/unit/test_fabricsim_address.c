@@ -39,7 +39,7 @@ static double real(json_t *point, const char *key)
 	return json_real_value(json_object_get(point, key));
 }
 
-static void test_figures(void **state)
+static void figures_of_paper_have_its_addresses(void **state)
 {
 	static const uint32_t seven[] = { 8, 9, 4, 5, 6, 7, 0, 16, 17, 18 };
 	json_t *all, *list;
@@ -67,7 +67,7 @@ static void test_figures(void **state)
 	has(out, "     9     1010       5");
 }
 
-static void test_tori(void **state)
+static void torus_has_known_digits_and_stretch(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -94,7 +94,7 @@ static void test_tori(void **state)
 }
 
 /* Packets by the rule of the paper may never arrive; legs always do. */
-static void test_as_written(void **state)
+static void rule_of_paper_may_loop_and_legs_never_do(void **state)
 {
 	static const struct {
 		const char *args;
@@ -127,7 +127,7 @@ static void test_as_written(void **state)
 	}
 }
 
-static void test_parts(void **state)
+static void part_of_torus_is_addressed_the_same_each_time(void **state)
 {
 	json_t *all, *again, *p;
 
@@ -203,7 +203,7 @@ static void edges_from_file_are_drawn_with_addresses(void **state)
 	unlink(path);
 }
 
-static void test_refused(void **state)
+static void wrong_address_options_are_refused(void **state)
 {
 	static const char *const bad[][2] = {
 		{ "--shape 4x", "--shape '4x'" },
@@ -239,12 +239,12 @@ static void test_refused(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_tori),
-		cmocka_unit_test(test_as_written),
-		cmocka_unit_test(test_parts),
+		cmocka_unit_test(figures_of_paper_have_its_addresses),
+		cmocka_unit_test(torus_has_known_digits_and_stretch),
+		cmocka_unit_test(rule_of_paper_may_loop_and_legs_never_do),
+		cmocka_unit_test(part_of_torus_is_addressed_the_same_each_time),
 		cmocka_unit_test(edges_from_file_are_drawn_with_addresses),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(wrong_address_options_are_refused),
 	};
 
 	(void)argc;

@@ -32,7 +32,7 @@ static const struct torus_shape cube = { .ndims = 3, .size = { 16, 16, 16, 1, 1,
  * fifth of the time is cut by links, a quarter of an hour for each of service; half of it if
  * nodes are masked.
  */
-static void test_by_hand(void **state)
+static void availability_equals_value_computed_by_hand(void **state)
 {
 	struct avail a = {
 		.nodes = 4, .links = 4, .mtbf_node = 40, .mtbf_link = 20, .mttr = 1,
@@ -61,7 +61,7 @@ static double value(json_t *all, const char *list, size_t i, const char *key)
 }
 
 /* The tables of tools/fabricsim/README.md, to the digits that they have. */
-static void test_readme(void **state)
+static void availability_equals_tables_of_readme(void **state)
 {
 	static const double want[][4] = {
 		/* without, with, 1 - with nodes masked, without if mended on their own */
@@ -248,7 +248,7 @@ static bool holds(const struct sample_found *f, double right, double halves)
 	       right <= f->cut + halves * (f->error + f->unseen);
 }
 
-static void test_drawn(void **state)
+static void drawn_states_agree_with_all_states(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++) {
@@ -284,7 +284,7 @@ static void confidence_intervals_contain_value_in_95_percent(void **state)
 }
 
 /* More states count as cut if relays may not be used. */
-static void test_headers(void **state)
+static void more_states_are_cut_without_relays(void **state)
 {
 	struct sample_case c = { { 2, { 6, 6, 1, 1, 1, 1 } }, 0, 0.08, true, 800 };
 	double with = drawn(&c, 1, 1).cut;
@@ -297,7 +297,7 @@ static void test_headers(void **state)
 }
 
 /* A ring of any size: the drawn and the exact value agree. */
-static void test_rings(void **state)
+static void drawn_rings_agree_with_exact_value(void **state)
 {
 	struct sample_case c = { { 1, { 64, 1, 1, 1, 1, 1 } }, 1e-6, 1e-5, true, 500 };
 
@@ -386,7 +386,7 @@ static void simulated_failures_give_value_of_formula(void **state)
 
 /* --- options ----------------------------------------------------------------- */
 
-static void test_same(void **state)
+static void result_does_not_depend_on_threads(void **state)
 {
 	static const char args[] = "availability --monte-carlo --nodes 64,128 --dims 2 --mtbf-link 10 "
 				   "--seeds 3 --states 100 --csv";
@@ -406,7 +406,7 @@ static void test_same(void **state)
 	free(first);
 }
 
-static void test_shapes(void **state)
+static void shape_near_count_of_nodes_is_found(void **state)
 {
 	static const struct {
 		unsigned int dims;
@@ -441,7 +441,7 @@ static void write_file(char *name, const char *text)
 	fclose(f);
 }
 
-static void test_recovery(void **state)
+static void recovery_times_are_read_and_interpolated(void **state)
 {
 	char name[] = "/tmp/availability.XXXXXX", args[128];
 	struct recovery r;
@@ -500,7 +500,7 @@ static void figure_of_paper_contradicts_its_text(void **state)
 	has(out, "\"figure\":null");
 }
 
-static void test_refused(void **state)
+static void wrong_availability_options_are_refused(void **state)
 {
 	static const struct {
 		const char *args, *says;
@@ -534,15 +534,18 @@ static void test_refused(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_by_hand), cmocka_unit_test(test_readme),
+		cmocka_unit_test(availability_equals_value_computed_by_hand),
+		cmocka_unit_test(availability_equals_tables_of_readme),
 		cmocka_unit_test(formula_is_exact_for_rings_and_one_isolated_node),
-		cmocka_unit_test(test_drawn),
+		cmocka_unit_test(drawn_states_agree_with_all_states),
 		cmocka_unit_test(confidence_intervals_contain_value_in_95_percent),
-		cmocka_unit_test(test_headers),
-		cmocka_unit_test(test_rings),	  cmocka_unit_test(test_same),
-		cmocka_unit_test(test_shapes),	  cmocka_unit_test(test_recovery),
+		cmocka_unit_test(more_states_are_cut_without_relays),
+		cmocka_unit_test(drawn_rings_agree_with_exact_value),
+		cmocka_unit_test(result_does_not_depend_on_threads),
+		cmocka_unit_test(shape_near_count_of_nodes_is_found),
+		cmocka_unit_test(recovery_times_are_read_and_interpolated),
 		cmocka_unit_test(figure_of_paper_contradicts_its_text),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(wrong_availability_options_are_refused),
 		cmocka_unit_test(simulated_failures_give_value_of_formula),
 	};
 

@@ -30,7 +30,7 @@ static void write_file(const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-static void wrong_options(void **state)
+static void wrong_flow_options_are_refused(void **state)
 {
 	static const struct {
 		const char *args, *says;
@@ -126,7 +126,7 @@ static double accepted(const char *args)
 }
 
 /* Points of the tables in tools/fabricsim/README.md: one load, first seed, to the packet. */
-static void cells_of_the_readme(void **state)
+static void throughput_equals_cells_of_readme(void **state)
 {
 	static const struct {
 		const char *args;
@@ -158,7 +158,7 @@ static void cells_of_the_readme(void **state)
 }
 
 /* If bubbles gather in one input, nodes that would enter the ring there are blocked for ever. */
-static void cbs_falls_apart(void **state)
+static void cbs_throughput_halves_with_four_bubbles(void **state)
 {
 	double few, many;
 
@@ -173,7 +173,7 @@ static void cbs_falls_apart(void **state)
  * moved bubbles, throughput is a tenth higher in rings of 4 nodes, hardly higher in rings of 8, and
  * lower in rings of 16. With one bubble, throughput collapses in rings of 16.
  */
-static void what_moved_bubbles_gain(void **state)
+static void gain_of_moved_bubbles_is_as_documented(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -204,7 +204,7 @@ static double real_of(const json_t *curve, const char *key)
 }
 
 /* The curves of Wang and Zhang's figure 3 in one command, and which of them hold past saturation. */
-static void figure(void **state)
+static void figure_wang2012_3_has_all_curves(void **state)
 {
 	static const struct { const char *policy; int queue, bubbles; } want[] = {
 		{ "bloc", 2, 0 }, { "mbs", 1, 2 }, { "mbs", 2, 2 },
@@ -305,7 +305,7 @@ static unsigned int commas(const char *line)
 	return n;
 }
 
-static void csv_and_table(void **state)
+static void csv_has_one_line_per_point_and_equal_columns(void **state)
 {
 	unsigned int lines = 0, wide;
 
@@ -321,7 +321,7 @@ static void csv_and_table(void **state)
 	has(out, "bloc");
 }
 
-static void draws(void **state)
+static void flow_is_drawn_as_svg(void **state)
 {
 	char args[256], text[16384];
 	size_t n;
@@ -344,7 +344,7 @@ static void draws(void **state)
 	assert_null(strstr(text, "nan"));
 }
 
-static void traces(void **state)
+static void trace_file_is_simulated_as_written(void **state)
 {
 	char args[256];
 	json_t *j, *p;
@@ -369,7 +369,7 @@ static void traces(void **state)
 	has(err, "--load: --trace sets");
 }
 
-static void broken_trace_lines(void **state)
+static void broken_trace_line_is_refused_with_reason(void **state)
 {
 	static const struct {
 		const char *line, *says;
@@ -394,7 +394,7 @@ static void broken_trace_lines(void **state)
 	}
 }
 
-static void confidence(void **state)
+static void confidence_interval_of_sample_is_right(void **state)
 {
 	static const double sample[] = { 1, 2, 3, 4, 5 };
 	struct mean m = mean_of(sample, 5);
@@ -425,19 +425,19 @@ static int stop(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wrong_options),
+		cmocka_unit_test(wrong_flow_options_are_refused),
 		cmocka_unit_test(json_has_the_points),
-		cmocka_unit_test(cells_of_the_readme),
-		cmocka_unit_test(what_moved_bubbles_gain),
-		cmocka_unit_test(figure),
-		cmocka_unit_test(cbs_falls_apart),
+		cmocka_unit_test(throughput_equals_cells_of_readme),
+		cmocka_unit_test(gain_of_moved_bubbles_is_as_documented),
+		cmocka_unit_test(figure_wang2012_3_has_all_curves),
+		cmocka_unit_test(cbs_throughput_halves_with_four_bubbles),
 		cmocka_unit_test(deadlock_is_a_problem),
 		cmocka_unit_test(threads_do_not_matter),
-		cmocka_unit_test(csv_and_table),
-		cmocka_unit_test(draws),
-		cmocka_unit_test(traces),
-		cmocka_unit_test(broken_trace_lines),
-		cmocka_unit_test(confidence),
+		cmocka_unit_test(csv_has_one_line_per_point_and_equal_columns),
+		cmocka_unit_test(flow_is_drawn_as_svg),
+		cmocka_unit_test(trace_file_is_simulated_as_written),
+		cmocka_unit_test(broken_trace_line_is_refused_with_reason),
+		cmocka_unit_test(confidence_interval_of_sample_is_right),
 	};
 
 	(void)argc;

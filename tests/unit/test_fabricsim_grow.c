@@ -24,7 +24,7 @@ static int64_t whole_at(json_t *points, size_t i, const char *key)
 	return json_integer_value(v);
 }
 
-static void test_healthy(void **state)
+static void messages_to_grow_equal_known_values(void **state)
 {
 	static const struct {
 		double messages;
@@ -81,7 +81,7 @@ static uint32_t count_reached(const struct torus_shape *s, const bool *dead)
  * As many members as possible, and at the end the root knows exactly how many, with the messages and
  * the times of the rules alone.
  */
-static void test_histories(void **state)
+static void random_growths_reach_all_and_obey_rules(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "8x8", "5x3", "2x2x2", "1", "2", "16", "3x1x2x4" };
 	uint64_t seed = random_seed(18);
@@ -115,7 +115,7 @@ static void test_histories(void **state)
 	}
 }
 
-static void test_options(void **state)
+static void grow_options_are_used_or_refused(void **state)
 {
 	static const char *const bad[][2] = {
 		{ "--shape 4x", "--shape '4x'" },
@@ -142,9 +142,9 @@ static void test_options(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_healthy),
-		cmocka_unit_test(test_histories),
-		cmocka_unit_test(test_options),
+		cmocka_unit_test(messages_to_grow_equal_known_values),
+		cmocka_unit_test(random_growths_reach_all_and_obey_rules),
+		cmocka_unit_test(grow_options_are_used_or_refused),
 	};
 
 	(void)argc;

@@ -66,7 +66,7 @@ static const char *next_style(const char **at, const char *class, char *buf, siz
 }
 
 /* Dashes and the shape of marks are different for 24 curves, whatever their colours are. */
-static void without_colours(void **state)
+static void curves_differ_without_colours(void **state)
 {
 	struct plot *p = plot_new("t");
 	char all[24][400], style[400];
@@ -101,7 +101,7 @@ static void without_colours(void **state)
 }
 
 /* A measured curve has the marks of the computed one, which has only the line. */
-static void computed_and_measured(void **state)
+static void measured_curve_has_marks_of_computed_line(void **state)
 {
 	struct plot *p = plot_new("t");
 	char line[400], mark[400];
@@ -136,7 +136,7 @@ static double number_after(const char *where, const char *what)
 }
 
 /* Error bars and lines end at the frame; a picture is not as high as its highest error. */
-static void within_frame(void **state)
+static void error_bars_and_lines_end_at_frame(void **state)
 {
 	struct plot *p = plot_new("t");
 	const char *bar;
@@ -199,7 +199,7 @@ static void last_tick_is_not_cut_off(void **state)
 }
 
 /* Each simulation draws, and names its axes with units. */
-static void all_draw(void **state)
+static void each_simulation_draws_axes_with_units(void **state)
 {
 	static const struct {
 		const char *args, *label[3];
@@ -250,7 +250,7 @@ static unsigned int count_of(const char *in, const char *what)
  * The chart of a run: an arrow for each frame that comes, from the row where it was sent to a later
  * one; half of one with a cross for each lost frame, and a dashed one for each damaged frame.
  */
-static void message_chart(void **state)
+static void chart_has_one_arrow_per_frame(void **state)
 {
 	static const char *const of[] = {
 		"fig4", "fig6", "fig8", "lose-back-1,damage-0 --protocol hippi --messages 4",
@@ -282,12 +282,12 @@ static void message_chart(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_colours),
-		cmocka_unit_test(computed_and_measured),
-		cmocka_unit_test(within_frame),
+		cmocka_unit_test(curves_differ_without_colours),
+		cmocka_unit_test(measured_curve_has_marks_of_computed_line),
+		cmocka_unit_test(error_bars_and_lines_end_at_frame),
 		cmocka_unit_test(last_tick_is_not_cut_off),
-		cmocka_unit_test(all_draw),
-		cmocka_unit_test(message_chart),
+		cmocka_unit_test(each_simulation_draws_axes_with_units),
+		cmocka_unit_test(chart_has_one_arrow_per_frame),
 	};
 
 	(void)argc;

@@ -44,7 +44,7 @@ static void in_order(json_t *p)
 	assert_true(number(p, "rest_ms") >= before);
 }
 
-static void test_fault(void **state)
+static void fault_has_times_in_order_and_expected_counts(void **state)
 {
 	json_t *all, *p;
 
@@ -70,7 +70,7 @@ static void test_fault(void **state)
 	json_decref(all);
 }
 
-static void test_scenarios(void **state)
+static void each_scenario_has_its_points_with_times_in_order(void **state)
 {
 	json_t *all;
 	size_t n;
@@ -159,7 +159,7 @@ static void slow_service_network_only_delays(void **state)
 	assert_true(slow > fast && narrow > fast);
 }
 
-static void test_same(void **state)
+static void same_seed_gives_same_result(void **state)
 {
 	static const char args[] = "recovery --shape 3x3 --scenario fault,during --jitter-us 40 "
 				   "--traffic-us 100 --csv --seed ";
@@ -188,7 +188,7 @@ static void bad(const char *args, const char *what)
  * A fault of a large fabric; memory must be small enough for a million nodes in 16 GiB. Programs
  * with sanitizers need more memory, and get a smaller fabric.
  */
-static void test_large(void **state)
+static void large_recovery_needs_bounded_memory(void **state)
 {
 	bool watched = getenv("EVERY");
 	double nodes = watched ? 8 * 8 * 16 : 16 * 32 * 32;
@@ -227,7 +227,7 @@ static void test_large(void **state)
 	json_decref(all);
 }
 
-static void test_bad(void **state)
+static void wrong_recovery_options_are_refused(void **state)
 {
 	(void)state;
 	bad("recovery --shape 0x4", "--shape '0x4'");
@@ -258,10 +258,14 @@ static void test_bad(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fault),	cmocka_unit_test(test_scenarios),
+		cmocka_unit_test(fault_has_times_in_order_and_expected_counts),
+		cmocka_unit_test(each_scenario_has_its_points_with_times_in_order),
 		cmocka_unit_test(cabinet_never_contains_root),
-		cmocka_unit_test(links_without_nics_change_same_rows),	cmocka_unit_test(slow_service_network_only_delays), cmocka_unit_test(test_same),
-		cmocka_unit_test(test_large),	cmocka_unit_test(test_bad),
+		cmocka_unit_test(links_without_nics_change_same_rows),
+		cmocka_unit_test(slow_service_network_only_delays),
+		cmocka_unit_test(same_seed_gives_same_result),
+		cmocka_unit_test(large_recovery_needs_bounded_memory),
+		cmocka_unit_test(wrong_recovery_options_are_refused),
 	};
 
 	(void)argc;

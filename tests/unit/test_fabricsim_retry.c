@@ -28,7 +28,7 @@ static void published(double value, double percent, unsigned int digits)
 	assert_float_equal(floor(value * 100 * scale + 1e-9) / scale, percent, 1e-9);
 }
 
-static void test_published(void **state)
+static void formulas_equal_published_numbers(void **state)
 {
 	struct formula f = packet;
 
@@ -51,7 +51,7 @@ static void test_published(void **state)
 }
 
 /* The publication is inexact: the packet that arrives is sent once. */
-static void test_exact(void **state)
+static void exact_formula_sends_arriving_packet_once(void **state)
 {
 	(void)state;
 	assert_float_equal(exact_retries(&packet, 1), paper_retries(&packet, 1), 1e-12);
@@ -78,7 +78,7 @@ static double efficiency(const struct wire_cost *c)
 	return (double)c->payload / (double)c->flow;
 }
 
-static void test_clean(void **state)
+static void clean_line_has_efficiency_of_its_framing(void **state)
 {
 	static const double want[] = { 0, 4096 / 4128., 4096 / 4132., 0.8 };
 
@@ -95,7 +95,7 @@ static void test_clean(void **state)
 }
 
 /* One hit costs what the formula says: the packets on the line are sent once more. */
-static void test_one_hit(void **state)
+static void one_hit_costs_the_packets_on_the_line(void **state)
 {
 	(void)state;
 	for (unsigned int protocol = 1; protocol < TORUS_RETRIES; protocol++) {
@@ -114,7 +114,7 @@ static void test_one_hit(void **state)
 }
 
 /* PCI Express waits for its timer when a replay is hit; Angara sends a second E and does not. */
-static void test_second_hit(void **state)
+static void only_acknak_waits_for_timer_after_second_hit(void **state)
 {
 	struct wire_plan p = plan_of(TORUS_RETRY_ACKNAK);
 	struct wire_cost c;
@@ -157,7 +157,7 @@ static double exact(const struct wire_plan *p)
  * The formula is a mean over the phases that the two directions may have to each other;
  * lines of eight lengths within a unit have eight of them.
  */
-static void test_errors(void **state)
+static void cost_of_errors_is_within_a_tenth_of_formula(void **state)
 {
 	(void)state;
 	for (unsigned int protocol = 1; protocol < TORUS_RETRIES; protocol++) {
@@ -184,7 +184,7 @@ static void test_errors(void **state)
 }
 
 /* No protocol ever stops making progress. */
-static void test_ends(void **state)
+static void no_protocol_stops_making_progress(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -251,7 +251,7 @@ static void three_ways_agree_where_micro_packets_win(void **state)
  * The advice of fabricsim's README: packets where errors are seldom, with either protocol;
  * micro-packets, which cost a fifth of the line, only on a line that is worse than any in use.
  */
-static void test_which_to_take(void **state)
+static void advice_of_readme_agrees_with_measurement(void **state)
 {
 	json_t *all, *points;
 	double at[3][2];
@@ -271,7 +271,7 @@ static void test_which_to_take(void **state)
 }
 
 /* The command prints what the formulas and the wire give for the lines that it describes. */
-static void test_program(void **state)
+static void command_prints_values_of_formulas_and_wire(void **state)
 {
 	static const char *const names[] = { "", "angara", "acknak", "hippi" };
 	json_t *all, *points, *point;
@@ -346,7 +346,7 @@ static unsigned int events(const json_t *all, const char *event, int unit, int c
 }
 
 /* Each packet is taken once, and only once; and what each figure shows. */
-static void test_figures(void **state)
+static void each_packet_of_figures_is_taken_once(void **state)
 {
 	json_t *p;
 
@@ -380,7 +380,7 @@ static void test_figures(void **state)
  * The other end's packet 2 is lost, and two equal answers report that. Its next packets are out of
  * sequence. If their answers do not count, the first end times out, and sends again what has arrived.
  */
-static void test_figure_6(void **state)
+static void figure_6_repeats_only_without_answers_always(void **state)
 {
 	(void)state;
 	for (int always = 0; always < 2; always++) {
@@ -440,7 +440,7 @@ static double value_of(const char *args, const char *key)
  * full directions do not block each other, although each says its answer on packets that the other
  * does not take: a second replay is answered however short it is.
  */
-static void test_in_sequence(void **state)
+static void answers_in_sequence_cost_hippi_more_timeouts(void **state)
 {
 #define HIPPI "retry --json --protocol hippi --micro 0 --ber 1e-6 "
 	(void)state;
@@ -464,7 +464,7 @@ static void equal_overhead_costs_the_same(void **state)
 				    "measured"), 4096.0 / (4124 + 8), 1e-4);
 }
 
-static void test_measured_crossing(void **state)
+static void measured_crossover_is_in_known_range(void **state)
 {
 	double at;
 	json_t *all;
@@ -481,7 +481,7 @@ static void test_measured_crossing(void **state)
 	json_decref(all);
 }
 
-static void test_same(void **state)
+static void same_seed_gives_same_run(void **state)
 {
 	struct wire_plan p = plan_of(TORUS_RETRY_ANGARA);
 	struct wire_cost a, b;
@@ -497,7 +497,7 @@ static void test_same(void **state)
 }
 
 /* Impossible parameters are refused with a reason. */
-static void test_refused(void **state)
+static void wrong_retry_options_are_refused(void **state)
 {
 	static const struct {
 		const char *args, *says;
@@ -542,16 +542,24 @@ static void test_refused(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_published), cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_clean),	  cmocka_unit_test(test_one_hit),
-		cmocka_unit_test(test_second_hit), cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_ends),	  cmocka_unit_test(three_ways_agree_where_micro_packets_win), cmocka_unit_test(test_which_to_take),
-		cmocka_unit_test(test_program),
-		cmocka_unit_test(test_figures), cmocka_unit_test(test_figure_6),
+		cmocka_unit_test(formulas_equal_published_numbers),
+		cmocka_unit_test(exact_formula_sends_arriving_packet_once),
+		cmocka_unit_test(clean_line_has_efficiency_of_its_framing),
+		cmocka_unit_test(one_hit_costs_the_packets_on_the_line),
+		cmocka_unit_test(only_acknak_waits_for_timer_after_second_hit),
+		cmocka_unit_test(cost_of_errors_is_within_a_tenth_of_formula),
+		cmocka_unit_test(no_protocol_stops_making_progress),
+		cmocka_unit_test(three_ways_agree_where_micro_packets_win),
+		cmocka_unit_test(advice_of_readme_agrees_with_measurement),
+		cmocka_unit_test(command_prints_values_of_formulas_and_wire),
+		cmocka_unit_test(each_packet_of_figures_is_taken_once),
+		cmocka_unit_test(figure_6_repeats_only_without_answers_always),
 		cmocka_unit_test(two_steps_hit_one_packet_twice),
-		cmocka_unit_test(test_in_sequence), cmocka_unit_test(equal_overhead_costs_the_same),
-		cmocka_unit_test(test_measured_crossing),
-		cmocka_unit_test(test_same),	  cmocka_unit_test(test_refused),
+		cmocka_unit_test(answers_in_sequence_cost_hippi_more_timeouts),
+		cmocka_unit_test(equal_overhead_costs_the_same),
+		cmocka_unit_test(measured_crossover_is_in_known_range),
+		cmocka_unit_test(same_seed_gives_same_run),
+		cmocka_unit_test(wrong_retry_options_are_refused),
 	};
 
 	(void)argc;

@@ -99,7 +99,7 @@ static void check_pair(uint32_t from, uint32_t to)
 	}
 }
 
-static void test_rows(void **state)
+static void rows_of_each_engine_equal_model(void **state)
 {
 	static const char *const shapes[] = { "2", "5", "4x4", "3x2", "1x4x3", "4x4x4", "2x2x2x2" };
 	uint64_t random = random_seed(1);
@@ -114,7 +114,7 @@ static void test_rows(void **state)
 }
 
 /* A ring of five without faults: the walk goes +x wherever it leads, all round if need be. */
-static void test_long_way(void **state)
+static void walk_goes_positive_way_all_round_if_need_be(void **state)
 {
 	uint64_t random = 1;
 
@@ -171,7 +171,7 @@ static void each_engine_serves_no_fewer_pairs(void **state)
 }
 
 /* The default is what fabricd does; mean and longest path of a healthy ring of four. */
-static void test_default(void **state)
+static void default_engine_is_that_of_fabricd(void **state)
 {
 	json_t *all, *p;
 
@@ -191,7 +191,7 @@ static void test_default(void **state)
 	json_decref(all);
 }
 
-static void test_refused(void **state)
+static void wrong_route_options_are_refused(void **state)
 {
 	static const struct {
 		const char *args, *says;
@@ -213,9 +213,11 @@ static void test_refused(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_rows),	cmocka_unit_test(test_long_way),
-		cmocka_unit_test(each_engine_serves_no_fewer_pairs), cmocka_unit_test(test_default),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(rows_of_each_engine_equal_model),
+		cmocka_unit_test(walk_goes_positive_way_all_round_if_need_be),
+		cmocka_unit_test(each_engine_serves_no_fewer_pairs),
+		cmocka_unit_test(default_engine_is_that_of_fabricd),
+		cmocka_unit_test(wrong_route_options_are_refused),
 	};
 
 	(void)argc;

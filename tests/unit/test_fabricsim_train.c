@@ -67,7 +67,7 @@ static u32 best_mbps(const struct train_plan *plan)
 	return best;
 }
 
-static void test_best(void **state)
+static void training_finds_best_setting_of_random_cable(void **state)
 {
 	uint64_t seed = random_seed(11), r = seed;
 	unsigned int slower = 0;
@@ -117,7 +117,7 @@ static void ageing_line_sheds_lanes_but_keeps_target(void **state)
 	assert_int_equal(t.ended.width, 0);
 }
 
-static void test_program(void **state)
+static void rate_falls_with_length_of_cable(void **state)
 {
 	json_t *got, *points, *p;
 	double last = 1e9;
@@ -149,7 +149,7 @@ static void test_program(void **state)
 	has(out, "optical,1000,1,0,60,");
 }
 
-static void test_refused(void **state)
+static void wrong_train_options_are_refused(void **state)
 {
 	static const char *const bad[][2] = {
 		{ "train --class copper", "'copper'" },
@@ -204,10 +204,10 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(wear_is_reported_before_lanes_are_lost),
-		cmocka_unit_test(test_best),
+		cmocka_unit_test(training_finds_best_setting_of_random_cable),
 		cmocka_unit_test(ageing_line_sheds_lanes_but_keeps_target),
-		cmocka_unit_test(test_program),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(rate_falls_with_length_of_cable),
+		cmocka_unit_test(wrong_train_options_are_refused),
 	};
 
 	(void)argc;

@@ -26,7 +26,7 @@ static double at(json_t *all, const char *a, const char *b, const char *c)
 	return json_real_value(v);
 }
 
-static void test_paper(void **state)
+static void numbers_of_paper_are_reproduced(void **state)
 {
 	json_t *all;
 
@@ -56,7 +56,7 @@ static void test_paper(void **state)
 }
 
 /* Tables 1 and 2 name the same targets; the invalid row carries once it is valid. */
-static void test_tables(void **state)
+static void both_tables_of_paper_name_same_targets(void **state)
 {
 	static const struct {
 		uint64_t index, high;
@@ -119,7 +119,7 @@ static void operations_grow_linearly_with_rows(void **state)
 	}
 }
 
-static void test_points(void **state)
+static void translate_prints_points_in_json_and_csv(void **state)
 {
 	json_t *all, *points;
 
@@ -137,7 +137,7 @@ static void test_points(void **state)
 }
 
 /* The command checks that each method finds its targets; here the shape of its answer. */
-static void test_times(void **state)
+static void each_method_is_timed_for_each_size(void **state)
 {
 	json_t *all, *points, *v;
 	size_t i;
@@ -157,7 +157,7 @@ static void test_times(void **state)
 	json_decref(all);
 }
 
-static void test_svg(void **state)
+static void translate_draws_svg(void **state)
 {
 	char command[64], name[] = "/tmp/translate-XXXXXX", text[1 << 16] = "";
 	int fd = mkstemp(name);
@@ -176,7 +176,7 @@ static void test_svg(void **state)
 	unlink(name);
 }
 
-static void test_wire(void **state)
+static void size_on_wire_is_rounded_up_to_flits(void **state)
 {
 	(void)state;
 	assert_int_equal(translate_bytes(8, false), 64);
@@ -186,7 +186,7 @@ static void test_wire(void **state)
 	assert_int_equal(translate_bytes(4064, true), 4096 + 32);
 }
 
-static void test_refusals(void **state)
+static void wrong_translate_options_are_refused(void **state)
 {
 	(void)state;
 	expect("translate --paper --time", CANNOT);
@@ -204,14 +204,14 @@ static void test_refusals(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_paper),
-		cmocka_unit_test(test_tables),
+		cmocka_unit_test(numbers_of_paper_are_reproduced),
+		cmocka_unit_test(both_tables_of_paper_name_same_targets),
 		cmocka_unit_test(operations_grow_linearly_with_rows),
-		cmocka_unit_test(test_points),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_svg),
-		cmocka_unit_test(test_wire),
-		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(translate_prints_points_in_json_and_csv),
+		cmocka_unit_test(each_method_is_timed_for_each_size),
+		cmocka_unit_test(translate_draws_svg),
+		cmocka_unit_test(size_on_wire_is_rounded_up_to_flits),
+		cmocka_unit_test(wrong_translate_options_are_refused),
 	};
 
 	(void)argc;

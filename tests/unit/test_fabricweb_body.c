@@ -11,7 +11,7 @@
 
 #include "tools/fabricweb/body.h"
 
-static void holders(void **state)
+static void body_is_freed_when_last_buffer_is(void **state)
 {
 	struct evbuffer *a = evbuffer_new(), *b = evbuffer_new();
 	char *text = malloc(100001), got[4];
@@ -42,7 +42,7 @@ static void holders(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(holders),
+		cmocka_unit_test(body_is_freed_when_last_buffer_is),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

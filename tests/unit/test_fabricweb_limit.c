@@ -58,7 +58,7 @@ static int end(void **state)
 	return 0;
 }
 
-static void full(void **state)
+static void full_limit_admits_one_per_closed_connection(void **state)
 {
 	(void)state;
 	assert_false(limit_add(&limit, server[LIMIT_CONNECTIONS], &one, 11));
@@ -144,7 +144,7 @@ static void shut_down_connection_counts_until_closed(void **state)
 	assert_true(limit_add(&limit, server[PAIRS - 1], &one, 74));
 }
 
-static void too_slow(void **state)
+static void connection_without_progress_is_shut(void **state)
 {
 	(void)state;
 	limit_ask(&limit, server[0], 12);
@@ -165,7 +165,7 @@ static void too_slow(void **state)
 }
 
 /* A large answer may be read slowly; a client that was refused has not asked. */
-static void slow_reader(void **state)
+static void large_answer_may_be_read_slowly(void **state)
 {
 	(void)state;
 	limit_ask(&limit, server[0], 12);
@@ -179,7 +179,7 @@ static void slow_reader(void **state)
 	assert_true(was_shut(0));
 }
 
-static void shed(void **state)
+static void only_questions_older_than_limit_are_shed(void **state)
 {
 	(void)state;
 	ask_all(12);
@@ -194,14 +194,18 @@ static void shed(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test_setup_teardown(full, begin, end),
-		cmocka_unit_test_setup_teardown(reused_descriptor_is_another_connection, begin, end),
+		cmocka_unit_test_setup_teardown(full_limit_admits_one_per_closed_connection,
+						begin, end),
+		cmocka_unit_test_setup_teardown(reused_descriptor_is_another_connection,
+						begin, end),
 		cmocka_unit_test_setup_teardown(silent_connection_gives_way, begin, end),
 		cmocka_unit_test_setup_teardown(greedy_client_gives_way, begin, end),
-		cmocka_unit_test_setup_teardown(shut_down_connection_counts_until_closed, begin, end),
-		cmocka_unit_test_setup_teardown(too_slow, begin, end),
-		cmocka_unit_test_setup_teardown(slow_reader, begin, end),
-		cmocka_unit_test_setup_teardown(shed, begin, end),
+		cmocka_unit_test_setup_teardown(shut_down_connection_counts_until_closed,
+						begin, end),
+		cmocka_unit_test_setup_teardown(connection_without_progress_is_shut, begin, end),
+		cmocka_unit_test_setup_teardown(large_answer_may_be_read_slowly, begin, end),
+		cmocka_unit_test_setup_teardown(only_questions_older_than_limit_are_shed,
+						begin, end),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -43,7 +43,7 @@ static void refuses_get(const char *uri, int status, const char *text)
 	refuses(&(struct web_request){ .method = WEB_GET, .uri = uri }, status, text);
 }
 
-static void questions(void **state)
+static void get_becomes_question_to_manager(void **state)
 {
 	(void)state;
 	asks("/api/status", "{\"cmd\":\"status\"}");
@@ -55,7 +55,7 @@ static void questions(void **state)
 	asks("/api/root#there", "{\"cmd\":\"root\"}");
 }
 
-static void wrong_questions(void **state)
+static void malformed_question_is_refused_with_status(void **state)
 {
 	(void)state;
 	refuses_get("/api/links?bogus=1", 400, "no argument 'bogus'");
@@ -80,7 +80,7 @@ static void wrong_questions(void **state)
 	refuses(&(struct web_request){ .method = WEB_POST, .uri = "/events" }, 405, "GET");
 }
 
-static void user(void **state)
+static void user_is_answered_only_by_get(void **state)
 {
 	struct web_plan plan;
 
@@ -120,7 +120,7 @@ static void request_with_foreign_host_name_is_refused(void **state)
 	web_plan_free(&plan);
 }
 
-static void long_path(void **state)
+static void too_long_path_is_refused(void **state)
 {
 	char uri[WEB_URI_MAX + 1];
 
@@ -145,7 +145,7 @@ static struct web_request change(const char *uri, const char *body)
 				     .host = "node:7180", .body = body, .body_len = strlen(body) };
 }
 
-static void changes(void **state)
+static void post_becomes_change_for_manager(void **state)
 {
 	struct web_request rq = change("/api/exclude", "{\"node\":\"1,0\",\"port\":\"+x\",\"for\":60}");
 	struct web_plan plan;
@@ -168,7 +168,7 @@ static void changes(void **state)
 	web_plan_free(&plan);
 }
 
-static void wrong_changes(void **state)
+static void change_by_wrong_method_or_type_is_refused(void **state)
 {
 	struct web_request rq = change("/api/exclude", "{\"node\":\"1,0\"}");
 
@@ -213,7 +213,7 @@ static enum metrics_format format_of(const char *accept)
 	return plan.format;
 }
 
-static void formats(void **state)
+static void accept_header_chooses_format_of_metrics(void **state)
 {
 	(void)state;
 	assert_int_equal(format_of(NULL), METRICS_PROMETHEUS);
@@ -226,7 +226,7 @@ static void formats(void **state)
 	refuses_get("/metrics?node=1,0", 400, "no argument");
 }
 
-static void events(void **state)
+static void events_continue_after_given_or_last_id(void **state)
 {
 	struct web_request rq = { .method = WEB_GET, .uri = "/events?after=7-8" };
 	struct web_plan plan;
@@ -244,7 +244,7 @@ static void events(void **state)
 	refuses_get("/events?after=%zz", 400, "after");
 }
 
-static void files(void **state)
+static void path_names_file(void **state)
 {
 	struct web_plan plan;
 
@@ -271,7 +271,7 @@ static void is_part(const struct part *part, const char *text)
 	assert_memory_equal(part->at, text, part->len);
 }
 
-static void replies(void **state)
+static void parts_of_reply_are_found(void **state)
 {
 	char buf[12];
 	struct reply r = found("{\"ok\":true,\"data\":[{\"a\":\"}]\\\"\"},[]],\"missing\":[[1,0]]}");
@@ -295,7 +295,7 @@ static void replies(void **state)
 	assert_int_equal(web_status_of_code("unheard"), 500);
 }
 
-static void no_replies(void **state)
+static void malformed_reply_is_refused(void **state)
 {
 	static const char *const wrong[] = {
 		"", "{", "[]", "{}", "{\"ok\":true}", "{\"ok\":false}", "{\"ok\":true,\"data\":}",
@@ -311,7 +311,7 @@ static void no_replies(void **state)
 			fail_msg("a reply: %s", wrong[i]);
 }
 
-static void failures(void **state)
+static void error_body_is_escaped_json(void **state)
 {
 	char *body = web_error_body("usage", "a \"<b>\"");
 
@@ -326,19 +326,19 @@ static void failures(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(questions),
-		cmocka_unit_test(wrong_questions),
-		cmocka_unit_test(long_path),
-		cmocka_unit_test(changes),
-		cmocka_unit_test(wrong_changes),
-		cmocka_unit_test(formats),
-		cmocka_unit_test(events),
+		cmocka_unit_test(get_becomes_question_to_manager),
+		cmocka_unit_test(malformed_question_is_refused_with_status),
+		cmocka_unit_test(too_long_path_is_refused),
+		cmocka_unit_test(post_becomes_change_for_manager),
+		cmocka_unit_test(change_by_wrong_method_or_type_is_refused),
+		cmocka_unit_test(accept_header_chooses_format_of_metrics),
+		cmocka_unit_test(events_continue_after_given_or_last_id),
 		cmocka_unit_test(request_with_foreign_host_name_is_refused),
-		cmocka_unit_test(user),
-		cmocka_unit_test(files),
-		cmocka_unit_test(replies),
-		cmocka_unit_test(no_replies),
-		cmocka_unit_test(failures),
+		cmocka_unit_test(user_is_answered_only_by_get),
+		cmocka_unit_test(path_names_file),
+		cmocka_unit_test(parts_of_reply_are_found),
+		cmocka_unit_test(malformed_reply_is_refused),
+		cmocka_unit_test(error_body_is_escaped_json),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -39,7 +39,7 @@ static const char *after(const char *id, bool missed)
 	return e ? e->json : "";
 }
 
-static void continues(void **state)
+static void events_continue_after_given_id(void **state)
 {
 	char id[RING_ID_MAX];
 
@@ -54,7 +54,7 @@ static void continues(void **state)
 	assert_string_equal(after("5-100000005", false), "100/6");
 }
 
-static void none_twice(void **state)
+static void event_sent_again_is_not_added_twice(void **state)
 {
 	(void)state;
 	for (uint64_t seq = 1; seq <= 5; seq++)
@@ -68,7 +68,7 @@ static void none_twice(void **state)
 	assert_string_equal(after("6-100000006", false), "200/1");
 }
 
-static void too_old(void **state)
+static void oldest_events_are_dropped(void **state)
 {
 	(void)state;
 	for (uint64_t seq = 1; seq <= RING_MAX + 10; seq++)
@@ -82,7 +82,7 @@ static void too_old(void **state)
 	assert_string_equal(after("3-100000003", true), "100/11");
 }
 
-static void unknown(void **state)
+static void unknown_id_gives_all_events_kept(void **state)
 {
 	static const char *const wrong[] = { "x", "1", "1-", "-1", "1-2x", "1-100000001 ", "\xff",
 		"1-99999999999999999999999" };
@@ -100,10 +100,10 @@ static void unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test_setup_teardown(continues, empty, empty),
-		cmocka_unit_test_setup_teardown(none_twice, empty, empty),
-		cmocka_unit_test_setup_teardown(too_old, empty, empty),
-		cmocka_unit_test_setup_teardown(unknown, empty, empty),
+		cmocka_unit_test_setup_teardown(events_continue_after_given_id, empty, empty),
+		cmocka_unit_test_setup_teardown(event_sent_again_is_not_added_twice, empty, empty),
+		cmocka_unit_test_setup_teardown(oldest_events_are_dropped, empty, empty),
+		cmocka_unit_test_setup_teardown(unknown_id_gives_all_events_kept, empty, empty),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -30,7 +30,7 @@ static bool same(const char *a, const char *b)
 	return source_is_same(&x, &y);
 }
 
-static void addresses(void **state)
+static void addresses_of_one_source_are_the_same(void **state)
 {
 	(void)state;
 	assert_true(same("10.0.0.1", "10.0.0.1"));
@@ -52,7 +52,7 @@ static unsigned int take_many(struct tries *t, const struct source *from, double
 	return n;
 }
 
-static void tries(void **state)
+static void source_has_10_tries_that_come_back_with_time(void **state)
 {
 	static struct tries t;
 	struct source me = source("10.0.0.1"), other = source("10.0.0.2");
@@ -67,7 +67,7 @@ static void tries(void **state)
 }
 
 /* With more clients than places, the one that was not seen for longest begins anew. */
-static void many_clients(void **state)
+static void longest_unseen_source_gives_way(void **state)
 {
 	static struct tries t;
 	struct source me = source("10.0.0.1");
@@ -96,9 +96,9 @@ static void many_clients(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(addresses),
-		cmocka_unit_test(tries),
-		cmocka_unit_test(many_clients),
+		cmocka_unit_test(addresses_of_one_source_are_the_same),
+		cmocka_unit_test(source_has_10_tries_that_come_back_with_time),
+		cmocka_unit_test(longest_unseen_source_gives_way),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -42,7 +42,7 @@ static void refused(const char *text, const char *reason)
 		fail_msg("%s: %s", text, why);
 }
 
-static void files(void **state)
+static void malformed_file_of_users_is_refused_with_reason(void **state)
 {
 	char line[600], many[260 * 90] = "";
 
@@ -95,7 +95,7 @@ static enum users_role check(struct users *u, const char *header, const char *wa
 
 #define ADMIN "Basic YWRtaW46c2VjcmV0"
 
-static void headers(void **state)
+static void authorization_header_gives_role_of_user(void **state)
 {
 	struct users *u = load("admin:change:" HASH "\nscraper:read:" TOKEN "\n");
 
@@ -123,7 +123,7 @@ static void headers(void **state)
 }
 
 /* The time does not tell which names there are: each wrong password is hashed. */
-static void names(void **state)
+static void unknown_name_is_hashed_like_wrong_password(void **state)
 {
 	struct users *u = load("admin:change:" HASH "\nscraper:read:" TOKEN "\n");
 
@@ -144,7 +144,7 @@ static void names(void **state)
 }
 
 /* The file is read again while a password is being hashed, and while a user is looking. */
-static void read_again(void **state)
+static void users_read_again_during_hashing_are_used(void **state)
 {
 	struct users *u = load("admin:change:" HASH "\nscraper:read:" TOKEN "\n");
 	struct users *same = load("scraper:read:" TOKEN "\nadmin:change:" HASH "\n");
@@ -170,10 +170,10 @@ static void read_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(files),
-		cmocka_unit_test(headers),
-		cmocka_unit_test(names),
-		cmocka_unit_test(read_again),
+		cmocka_unit_test(malformed_file_of_users_is_refused_with_reason),
+		cmocka_unit_test(authorization_header_gives_role_of_user),
+		cmocka_unit_test(unknown_name_is_hashed_like_wrong_password),
+		cmocka_unit_test(users_read_again_during_hashing_are_used),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -41,7 +41,7 @@ static void arm(struct tn_fault *f, u64 ber, u64 seed)
 	tn_fault_arm(f);
 }
 
-static void test_rate(void **state)
+static void count_of_errors_agrees_with_rate(void **state)
 {
 	const u64 bits = 8ull * BYTES * FRAMES;
 	struct tn_fault f;
@@ -59,7 +59,7 @@ static void test_rate(void **state)
 	}
 }
 
-static void test_ends(void **state)
+static void rate_0_makes_no_errors_and_rate_1_most(void **state)
 {
 	struct tn_fault f;
 	u64 where;
@@ -73,7 +73,7 @@ static void test_ends(void **state)
 	assert_int_equal(flips(&f, FRAMES, &where), 0);
 }
 
-static void test_seed(void **state)
+static void same_seed_makes_same_errors(void **state)
 {
 	struct tn_fault f;
 	u64 a, b, c;
@@ -90,7 +90,7 @@ static void test_seed(void **state)
 }
 
 /* A frame gets a limited number of errors, however many pieces it has; the next one as many. */
-static void test_bound(void **state)
+static void errors_of_one_frame_are_limited(void **state)
 {
 	static const u64 rates[] = { TORUS_BER_ONE / 10, TORUS_BER_ONE / 2, TORUS_BER_ONE };
 
@@ -183,7 +183,7 @@ static double uniform(u64 seed)
 }
 
 /* Each seed's first distance is floor(ln u / ln(1 - p)), up to the precision of logarithms. */
-static void test_exact(void **state)
+static void first_distance_is_that_of_formula(void **state)
 {
 	static const u64 rates[] = {
 		TORUS_BER_ONE - 1, TORUS_BER_ONE / 10 * 9, TORUS_BER_ONE / 2, TORUS_BER_ONE / 3,
@@ -226,7 +226,7 @@ static void changed_rate_continues_random_numbers(void **state)
 }
 
 /* Bits pass one by one: the frame that has the bad one is hit, at that bit. */
-static void test_place(void **state)
+static void frame_that_has_the_bad_bit_is_hit(void **state)
 {
 	struct tn_fault f = { .ber = 1, .seed = 1 };
 
@@ -250,14 +250,14 @@ static void test_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_rate),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_seed),
-		cmocka_unit_test(test_bound),
+		cmocka_unit_test(count_of_errors_agrees_with_rate),
+		cmocka_unit_test(rate_0_makes_no_errors_and_rate_1_most),
+		cmocka_unit_test(same_seed_makes_same_errors),
+		cmocka_unit_test(errors_of_one_frame_are_limited),
 		cmocka_unit_test(stepwise_errors_equal_those_of_stream),
-		cmocka_unit_test(test_exact),
+		cmocka_unit_test(first_distance_is_that_of_formula),
 		cmocka_unit_test(changed_rate_continues_random_numbers),
-		cmocka_unit_test(test_place),
+		cmocka_unit_test(frame_that_has_the_bad_bit_is_hit),
 		cmocka_unit_test(distances_between_errors_are_geometric),
 	};
 

@@ -189,7 +189,7 @@ static const struct tn_fe_ask some[] = {
  * The owner executes one request at a time, so requests of three initiators are one sequence. Each
  * one has a number and its initiator: the requests of a sequence go to the three in turn.
  */
-static void test_all_sequences(void **state)
+static void all_sequences_of_requests_equal_naive_model(void **state)
 {
 	unsigned int total = 1;
 
@@ -337,7 +337,7 @@ static void run_random(uint64_t seed)
 	}
 }
 
-static void test_random(void **state)
+static void random_requests_equal_naive_model(void **state)
 {
 	(void)state;
 	for_seeds(300, run_random);
@@ -389,7 +389,7 @@ static void refuse(struct tn_fe_ask a, int err)
 	assert_int_equal(m.pool.waiting, 0);
 }
 
-static void test_refused(void **state)
+static void impossible_request_is_refused(void **state)
 {
 	(void)state;
 	refuse((struct tn_fe_ask)ASK(OPS, ANY, ANY), -EOPNOTSUPP);
@@ -465,11 +465,11 @@ static void test_wait_returns_its_value(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_all_sequences),
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(all_sequences_of_requests_equal_naive_model),
+		cmocka_unit_test(random_requests_equal_naive_model),
 		cmocka_unit_test(one_condition_too_many_is_refused),
 		cmocka_unit_test(sync_waits_for_all_spawned),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(impossible_request_is_refused),
 		cmocka_unit_test(only_amo_and_wait_check_type),
 		cmocka_unit_test(test_wait_returns_its_value),
 	};

@@ -175,7 +175,7 @@ static void order_one(uint64_t seed)
 }
 
 /* In any order and with duplicates: each packet is delivered exactly once, in order. */
-static void test_order(void **state)
+static void packets_in_any_order_are_delivered_once_in_order(void **state)
 {
 	(void)state;
 	for_seeds(20, order_one);
@@ -224,7 +224,7 @@ static void loss_one(uint64_t seed)
 }
 
 /* Lost packets are given up when the manager says so, counted, and the rest goes on in order. */
-static void test_loss(void **state)
+static void lost_packets_are_given_up_when_licensed(void **state)
 {
 	(void)state;
 	for_seeds(20, loss_one);
@@ -242,7 +242,7 @@ static enum tn_flow_turn turn_of(struct world *w, u16 epoch, u32 eseq)
 }
 
 /* A NIC that has just started does not count packets as lost of which it does not know. */
-static void test_started_late(void **state)
+static void nic_that_starts_late_counts_no_unknown_losses(void **state)
 {
 	static struct world w;
 
@@ -262,7 +262,7 @@ static void test_started_late(void **state)
 }
 
 /* A row that becomes valid begins its flows anew, at 0, in a later epoch. */
-static void test_epochs(void **state)
+static void valid_row_begins_flow_at_0_in_later_epoch(void **state)
 {
 	static struct world w;
 	struct tn_pkt p = { .hdr = { .dst = 2, .src = 2, .vc = 1 } };
@@ -301,7 +301,7 @@ static void test_epochs(void **state)
  * An epoch far ahead of the table silences the source until the next table at the latest. One that
  * a newer table confirms stays, as does one that is little ahead.
  */
-static void test_forged(void **state)
+static void forged_epoch_silences_source_only_until_next_table(void **state)
 {
 	static const u16 ahead[] = { 65, 1000, 0x7f00 };
 	static struct world w;
@@ -344,7 +344,7 @@ static void test_forged(void **state)
 }
 
 /* A receiver that starts anew finds flows at any number, also beyond 2^31. */
-static void test_unknown(void **state)
+static void new_receiver_finds_flow_at_any_number(void **state)
 {
 	static struct world w;
 	struct tn_pkt p = { .hdr = { .src = 2, .vc = 1 },
@@ -371,7 +371,7 @@ static void test_unknown(void **state)
 }
 
 /* A packet that was parked while the source sent half the range of numbers is late. */
-static void test_late_by_half(void **state)
+static void packet_parked_for_half_the_range_is_late(void **state)
 {
 	static struct world w;
 
@@ -388,7 +388,7 @@ static void test_late_by_half(void **state)
 }
 
 /* A flow survives half the range of epochs, in use or idle. */
-static void test_age(void **state)
+static void flow_survives_half_the_range_of_epochs(void **state)
 {
 	static struct world w;
 	u64 version = 5;
@@ -533,7 +533,7 @@ static void history_one(uint64_t seed)
 	expect(&h.r, h.late && h.taken, "late %u, taken %u", h.late, h.taken);
 }
 
-static void test_histories(void **state)
+static void random_histories_equal_model(void **state)
 {
 	(void)state;
 	for_seeds(200, history_one);
@@ -547,7 +547,7 @@ static void test_histories(void **state)
  */
 #define MANY 200000
 
-static void test_many(void **state)
+static void many_waiting_packets_are_delivered_and_counted(void **state)
 {
 	static struct world w;
 	static struct tn_pkt many[MANY];
@@ -608,7 +608,7 @@ static enum tn_flow_turn comes(struct world *w, struct tn_pkt *p, u16 epoch, u32
 }
 
 /* Where numbers and epochs part into before and after. */
-static void test_halves(void **state)
+static void numbers_part_into_before_and_after_at_half(void **state)
 {
 	static struct world w;
 
@@ -623,7 +623,7 @@ static void test_halves(void **state)
 }
 
 /* A source that already has the next table is not behind. */
-static void test_age_ahead(void **state)
+static void source_with_next_table_is_not_behind(void **state)
 {
 	static struct world w;
 
@@ -640,7 +640,7 @@ static void test_age_ahead(void **state)
 }
 
 /* A licence that has ended lets no packet pass a gap, even of a flow that never used it. */
-static void test_license_ends(void **state)
+static void ended_license_lets_no_packet_pass_gap(void **state)
 {
 	static struct world w;
 	struct tn_pkt p;
@@ -655,7 +655,7 @@ static void test_license_ends(void **state)
 }
 
 /* Missing packets of a numbering are counted from its own beginning. */
-static void test_lost_anew(void **state)
+static void losses_of_new_numbering_count_from_its_beginning(void **state)
 {
 	static struct world w;
 
@@ -669,7 +669,7 @@ static void test_lost_anew(void **state)
 }
 
 /* Packets that still wait when the next numbering begins are delivered before it. */
-static void test_former_epoch(void **state)
+static void waiting_packets_of_former_epoch_come_first(void **state)
 {
 	static struct world w;
 	struct tn_pkt old, new, older;
@@ -697,21 +697,21 @@ static void test_former_epoch(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_started_late),
-		cmocka_unit_test(test_epochs),
-		cmocka_unit_test(test_forged),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_late_by_half),
-		cmocka_unit_test(test_age),
-		cmocka_unit_test(test_histories),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_halves),
-		cmocka_unit_test(test_age_ahead),
-		cmocka_unit_test(test_license_ends),
-		cmocka_unit_test(test_lost_anew),
-		cmocka_unit_test(test_former_epoch),
+		cmocka_unit_test(packets_in_any_order_are_delivered_once_in_order),
+		cmocka_unit_test(lost_packets_are_given_up_when_licensed),
+		cmocka_unit_test(nic_that_starts_late_counts_no_unknown_losses),
+		cmocka_unit_test(valid_row_begins_flow_at_0_in_later_epoch),
+		cmocka_unit_test(forged_epoch_silences_source_only_until_next_table),
+		cmocka_unit_test(new_receiver_finds_flow_at_any_number),
+		cmocka_unit_test(packet_parked_for_half_the_range_is_late),
+		cmocka_unit_test(flow_survives_half_the_range_of_epochs),
+		cmocka_unit_test(random_histories_equal_model),
+		cmocka_unit_test(many_waiting_packets_are_delivered_and_counted),
+		cmocka_unit_test(numbers_part_into_before_and_after_at_half),
+		cmocka_unit_test(source_with_next_table_is_not_behind),
+		cmocka_unit_test(ended_license_lets_no_packet_pass_gap),
+		cmocka_unit_test(losses_of_new_numbering_count_from_its_beginning),
+		cmocka_unit_test(waiting_packets_of_former_epoch_come_first),
 	};
 
 	return cmocka_run_group_tests_name("flow", all, NULL, NULL);

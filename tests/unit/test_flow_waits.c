@@ -74,7 +74,7 @@ static void nobody(void)
 }
 
 /* Flows are filled one after the other: the packet whose turn it is is found in any flow. */
-static void test_each_flow(void **state)
+static void packet_whose_turn_it_is_is_found_in_each_flow(void **state)
 {
 	(void)state;
 	for (u32 src = 0; src < NODES; src++) {
@@ -95,7 +95,7 @@ static void test_each_flow(void **state)
 }
 
 /* All at once: each is found when its own turn comes, and no other. */
-static void test_all_flows(void **state)
+static void each_of_many_waiting_packets_is_found_in_turn(void **state)
 {
 	static struct tn_pkt *pkt[NODES][TN_FLOW_VCS];
 
@@ -125,7 +125,7 @@ static void test_all_flows(void **state)
 }
 
 /* How many packets wait, how many bytes they have, and since when the oldest waits. */
-static void test_books(void **state)
+static void count_bytes_and_age_of_waiting_packets_are_right(void **state)
 {
 	struct tn_pkt *a, *b, *c;
 	struct tn_queue out = { 0 };
@@ -166,7 +166,7 @@ static void test_books(void **state)
 }
 
 /* A gap is closed in the flow that is meant; in each flow, the first one. */
-static void test_gaps(void **state)
+static void gap_is_closed_only_in_its_flow(void **state)
 {
 	struct tn_pkt *near, *far, *other;
 
@@ -205,7 +205,7 @@ static u8 aged(u16 epoch, u64 old, u64 now)
 }
 
 /* Checked every 2^12 versions; epochs 2^13 or more behind are old; half the range on is ahead. */
-static void test_age(void **state)
+static void epochs_too_far_behind_are_old(void **state)
 {
 	(void)state;
 	assert_false(aged(0x1000, 0x3000, 0x3001));
@@ -278,7 +278,7 @@ static u32 falling(u32 i) { return MANY - 1 - i; }
 static u32 mixed(u32 i) { return i * 4099 % MANY; }
 static u32 first_last(u32 i) { return i ? i - 1 : MANY - 1; }
 
-static void test_many(void **state)
+static void packets_leave_in_order_in_any_order_of_arrival(void **state)
 {
 	(void)state;
 	wait_and_leave(rising);
@@ -290,12 +290,12 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_each_flow),
-		cmocka_unit_test(test_all_flows),
-		cmocka_unit_test(test_books),
-		cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_age),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(packet_whose_turn_it_is_is_found_in_each_flow),
+		cmocka_unit_test(each_of_many_waiting_packets_is_found_in_turn),
+		cmocka_unit_test(count_bytes_and_age_of_waiting_packets_are_right),
+		cmocka_unit_test(gap_is_closed_only_in_its_flow),
+		cmocka_unit_test(epochs_too_far_behind_are_old),
+		cmocka_unit_test(packets_leave_in_order_in_any_order_of_arrival),
 	};
 
 	return cmocka_run_group_tests_name("flow_waits", all, NULL, NULL);

@@ -195,7 +195,7 @@ static void becomes(uint64_t ms, const char *want)
 /* --- nodes of which a neighbour tells -------------------------------------------------------- */
 
 /* All are there, or have no link any more, or are waited for. */
-static void one_is_away(void **state)
+static void first_table_waits_for_away_node_with_link(void **state)
 {
 	(void)state;
 	begins();
@@ -261,7 +261,7 @@ static void one_is_away(void **state)
 }
 
 /* At the port there is another node now, of another fabric; or a cable to a wrong port. */
-static void another_cable(void **state)
+static void wrong_cable_does_not_vouch_for_away_node(void **state)
 {
 	(void)state;
 	/* A stranger is there: node 3 is gone. */
@@ -298,7 +298,7 @@ static void another_cable(void **state)
 }
 
 /* By the former table a node that is away was dead, or never there, or had no link. */
-static void was_away(void **state)
+static void node_away_before_is_dead_in_first_table(void **state)
 {
 	(void)state;
 	begins();
@@ -343,7 +343,7 @@ static void was_away(void **state)
 /* --- nodes of which no other tells --------------------------------------------------- */
 
 /* Three nodes are away, and links lead to the outer ones: the NIC in the middle works on, too. */
-static void behind_silent_ones(void **state)
+static void node_between_silent_ones_is_silent_too(void **state)
 {
 	(void)state;
 	begins();
@@ -369,7 +369,7 @@ static void behind_silent_ones(void **state)
 }
 
 /* By the former table the one in the middle was dead, absent, or had no link to the outer ones. */
-static void not_behind(void **state)
+static void node_without_links_between_silent_ones_is_dead(void **state)
 {
 	(void)state;
 	begins();
@@ -415,7 +415,7 @@ static void comes(uint32_t node, const struct fm_row *row, uint64_t attach)
  * Nodes 3 and 4 were dead for this root from the beginning. If 3 comes with a link to 4, that works
  * on; but not if either of them has been here: then it is known since when they had no such link.
  */
-static void two_come(void **state)
+static void dead_pair_works_on_if_it_was_never_here(void **state)
 {
 	(void)state;
 	for (unsigned int before = 0; before < 3; before++) {
@@ -456,12 +456,12 @@ static void two_come(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		both(one_is_away),
-		both(another_cable),
-		both(was_away),
-		both(behind_silent_ones),
-		both(not_behind),
-		both(two_come),
+		both(first_table_waits_for_away_node_with_link),
+		both(wrong_cable_does_not_vouch_for_away_node),
+		both(node_away_before_is_dead_in_first_table),
+		both(node_between_silent_ones_is_silent_too),
+		both(node_without_links_between_silent_ones_is_dead),
+		both(dead_pair_works_on_if_it_was_never_here),
 	};
 
 	return cmocka_run_group_tests_name("fm_absent_nodes", all, NULL, NULL);

@@ -70,7 +70,7 @@ static void says(unsigned int port, int x, int y)
  * The first Init places the node; it moves once more neighbours imply another place, and not
  * before.
  */
-static void most_neighbours(void **state)
+static void node_takes_place_that_most_neighbours_imply(void **state)
 {
 	struct fm_place at;
 
@@ -136,7 +136,7 @@ static void tells(unsigned int port, int x, int y, uint8_t doubt)
  * but the root. The cable of node 1 to the root closes no square, because both of its squares have
  * a swapped cable. But then node 2 gets its place from the root, by a cable that closes a square.
  */
-static void by_squares(void **state)
+static void square_of_links_decides_between_places(void **state)
 {
 	(void)state;
 	begin("3x3", 1);
@@ -165,7 +165,7 @@ static void by_squares(void **state)
 }
 
 /* The wave comes in the other order: Inits of more doubt do not move the node. */
-static void by_squares_first(void **state)
+static void inits_of_more_doubt_do_not_move_node(void **state)
 {
 	(void)state;
 	begin("3x3", 1);
@@ -188,7 +188,7 @@ static void by_squares_first(void **state)
  * neighbours imply, though they have more doubt than the former ones had. As long as one of the
  * former is left, it does not.
  */
-static void cables_moved(void **state)
+static void node_with_moved_cables_takes_new_place(void **state)
 {
 	(void)state;
 	for (unsigned int left = 0; left < 2; left++) {
@@ -213,7 +213,7 @@ static void cables_moved(void **state)
 }
 
 /* A neighbour reports its cables later, without a place: then a square closes. */
-static void square_closes_later(void **state)
+static void late_report_of_cables_closes_square(void **state)
 {
 	struct fm_init i;
 
@@ -251,7 +251,7 @@ static void finds(unsigned int port, bool up, int x, int y, const char *fault)
 }
 
 /* Each cable is shown with the end that is expected there, also where no link is up. */
-static void cables(void **state)
+static void cable_shows_end_that_is_expected(void **state)
 {
 	struct fm_cable c;
 
@@ -276,7 +276,7 @@ static void cables(void **state)
  * Where no size is known, places that differ by one contradict each other, and others may be one
  * place.
  */
-static void unknown_sizes(void **state)
+static void places_without_sizes_contradict_if_they_differ_by_1(void **state)
 {
 	static const struct {
 		int x, y;
@@ -330,7 +330,7 @@ static void dimensions(uint8_t ndims, uint64_t epoch, bool asks, int y, int z)
  * The root begins anew with a dimension more. Sizes are not known, so the place by the former
  * dimensions might equal the one that neighbours imply now: it is dropped all the same.
  */
-static void other_dimensions(void **state)
+static void root_with_another_dimension_places_node_anew(void **state)
 {
 	(void)state;
 	for (unsigned int asks = 0; asks < 2; asks++) {
@@ -362,7 +362,7 @@ static uint64_t status_root(void)
 }
 
 /* A NIC that has a place follows a root of more dimensions: its manager reports no position. */
-static void other_dimensions_placed(void **state)
+static void placed_nic_follows_root_of_more_dimensions(void **state)
 {
 	struct fm_entry entries[16];
 	struct fm_place at;
@@ -407,7 +407,7 @@ static void other_dimensions_placed(void **state)
 }
 
 /* A dimension of size 1 has no cables, so an Init by one of its ports implies no place. */
-static void size_one(void **state)
+static void port_of_dimension_of_size_1_implies_no_place(void **state)
 {
 	struct fm_place at;
 	struct fm_cable c;
@@ -430,7 +430,7 @@ static void size_one(void **state)
 }
 
 /* A node whose neighbours always imply other places moves six times for a root, and then stays. */
-static void bounded_moves(void **state)
+static void node_moves_at_most_six_times_per_root(void **state)
 {
 	unsigned int moves = 0;
 	int x = 1;
@@ -460,7 +460,7 @@ static void bounded_moves(void **state)
  * A neighbour that turns again and again loses its vote, and its contradiction stays a problem
  * until its link comes up anew, whatever place it reports meanwhile.
  */
-static void turns(void **state)
+static void neighbour_that_turns_often_loses_its_vote(void **state)
 {
 	(void)state;
 	begin("4x4", 9);
@@ -489,7 +489,7 @@ static void turns(void **state)
 }
 
 /* The Inits of different roots are not compared; those of the former root count no more. */
-static void another_root(void **state)
+static void inits_of_former_root_do_not_count(void **state)
 {
 	struct fm_init i;
 
@@ -512,7 +512,7 @@ static void another_root(void **state)
 }
 
 /* Under another root a neighbour that has turned too often has a vote again. */
-static void turned_before(void **state)
+static void another_root_gives_vote_back(void **state)
 {
 	struct fm_init i;
 
@@ -536,7 +536,7 @@ static void turned_before(void **state)
 }
 
 /* An Init with another place than before is answered, because its sender waits for that. */
-static void answered(void **state)
+static void init_with_another_place_is_answered(void **state)
 {
 	struct fm_init i;
 
@@ -560,7 +560,7 @@ static void answered(void **state)
 }
 
 /* Coordinates of an Init for a dimension that the fabric does not have are not passed on. */
-static void no_further_dimension(void **state)
+static void coordinates_of_unknown_dimension_are_dropped(void **state)
 {
 	struct fm_init i;
 	struct fm_place at;
@@ -583,22 +583,22 @@ static void no_further_dimension(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(most_neighbours),
-		cmocka_unit_test(cables),
-		cmocka_unit_test(other_dimensions),
-		cmocka_unit_test(other_dimensions_placed),
-		cmocka_unit_test(unknown_sizes),
-		cmocka_unit_test(by_squares),
-		cmocka_unit_test(by_squares_first),
-		cmocka_unit_test(square_closes_later),
-		cmocka_unit_test(cables_moved),
-		cmocka_unit_test(size_one),
-		cmocka_unit_test(bounded_moves),
-		cmocka_unit_test(turns),
-		cmocka_unit_test(another_root),
-		cmocka_unit_test(turned_before),
-		cmocka_unit_test(answered),
-		cmocka_unit_test(no_further_dimension),
+		cmocka_unit_test(node_takes_place_that_most_neighbours_imply),
+		cmocka_unit_test(cable_shows_end_that_is_expected),
+		cmocka_unit_test(root_with_another_dimension_places_node_anew),
+		cmocka_unit_test(placed_nic_follows_root_of_more_dimensions),
+		cmocka_unit_test(places_without_sizes_contradict_if_they_differ_by_1),
+		cmocka_unit_test(square_of_links_decides_between_places),
+		cmocka_unit_test(inits_of_more_doubt_do_not_move_node),
+		cmocka_unit_test(late_report_of_cables_closes_square),
+		cmocka_unit_test(node_with_moved_cables_takes_new_place),
+		cmocka_unit_test(port_of_dimension_of_size_1_implies_no_place),
+		cmocka_unit_test(node_moves_at_most_six_times_per_root),
+		cmocka_unit_test(neighbour_that_turns_often_loses_its_vote),
+		cmocka_unit_test(inits_of_former_root_do_not_count),
+		cmocka_unit_test(another_root_gives_vote_back),
+		cmocka_unit_test(init_with_another_place_is_answered),
+		cmocka_unit_test(coordinates_of_unknown_dimension_are_dropped),
 	};
 
 	return cmocka_run_group_tests_name("fm_address", all, NULL, NULL);

@@ -77,7 +77,7 @@ static const struct wrong crossed = { .guid = NIC + 6, .port = 3 };
  * An alternating fault makes a few tables, of which the last holds the link; none while it is held;
  * and one when it is used again.
  */
-static void test_held(void **state)
+static void alternating_fault_makes_few_tables_and_holds_link(void **state)
 {
 	static const struct wrong *t[][2] = {
 		{ &fabric }, { &of_root }, { &version }, { &fabric, &of_root },
@@ -131,7 +131,7 @@ static void single_fault_is_no_flapping(void **state)
 }
 
 /* A held link that turns out to be wrong is not used when its hold is over. */
-static void test_wrong_in_the_end(void **state)
+static void held_link_that_is_wrong_stays_unused(void **state)
 {
 	(void)state;
 	root();
@@ -165,7 +165,7 @@ static void faults_of_link_that_is_down_do_not_count(void **state)
 
 /* --- the Inits themselves, at a port of the root's node ------------------------------------ */
 
-static void test_inits(void **state)
+static void alternating_inits_make_few_tables_and_hold_link(void **state)
 {
 	struct fm_init good, bad;
 	unsigned int errors;
@@ -203,11 +203,11 @@ static void test_inits(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_held),
+		cmocka_unit_test(alternating_fault_makes_few_tables_and_holds_link),
 		cmocka_unit_test(single_fault_is_no_flapping),
-		cmocka_unit_test(test_wrong_in_the_end),
+		cmocka_unit_test(held_link_that_is_wrong_stays_unused),
 		cmocka_unit_test(faults_of_link_that_is_down_do_not_count),
-		cmocka_unit_test(test_inits),
+		cmocka_unit_test(alternating_inits_make_few_tables_and_hold_link),
 	};
 
 	return cmocka_run_group_tests_name("fm_alternate", all, NULL, NULL);

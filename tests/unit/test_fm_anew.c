@@ -34,7 +34,7 @@ static void report_all(uint32_t nodes)
 	}
 }
 
-static void no_step_follows(void **state)
+static void no_further_step_follows_if_node_began_anew(void **state)
 {
 	struct fm_msg m;
 
@@ -105,7 +105,7 @@ static void no_node_reports(uint64_t lag, unsigned int rolls)
 	stage_end(&s);
 }
 
-static void goes_on_anew(void **state)
+static void recovery_goes_on_if_nodes_do_not_report(void **state)
 {
 	(void)state;
 	no_node_reports(0, 0);
@@ -117,8 +117,8 @@ static void goes_on_anew(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(no_step_follows),
-		cmocka_unit_test(goes_on_anew),
+		cmocka_unit_test(no_further_step_follows_if_node_began_anew),
+		cmocka_unit_test(recovery_goes_on_if_nodes_do_not_report),
 	};
 
 	return cmocka_run_group_tests_name("fm_anew", all, NULL, NULL);

@@ -156,7 +156,7 @@ static void arbiter_is_asked_once_and_majority_leads_anyway(void **state)
 }
 
 /* If there is an arbiter, a claim that comes too early after its answer waits. */
-static void test_waits(void **state)
+static void claim_soon_after_answer_of_arbiter_waits(void **state)
 {
 	(void)state;
 	reset();
@@ -174,7 +174,7 @@ static void test_waits(void **state)
  * A node that leads has a problem after each answer but a grant; a claim looks at the answer
  * itself.
  */
-static void test_answered(void **state)
+static void leading_root_without_grant_has_problem(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 9; k++) {
@@ -197,7 +197,7 @@ static void test_answered(void **state)
  * Only a root that leads without a grant asks again, when its time has come, one question at a
  * time.
  */
-static void test_asks_on(void **state)
+static void only_leading_root_without_grant_asks_again(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 32; k++) {
@@ -224,9 +224,9 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(arbiter_is_asked_once_and_majority_leads_anyway),
-		cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_answered),
-		cmocka_unit_test(test_asks_on),
+		cmocka_unit_test(claim_soon_after_answer_of_arbiter_waits),
+		cmocka_unit_test(leading_root_without_grant_has_problem),
+		cmocka_unit_test(only_leading_root_without_grant_asks_again),
 	};
 
 	return cmocka_run_group_tests_name("fm_arbiter", all, NULL, NULL);

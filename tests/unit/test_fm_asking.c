@@ -280,7 +280,7 @@ static void live(uint64_t seed)
 	fm_candidate_free(&fm);
 }
 
-static void test_live(void **state)
+static void random_nodes_ask_or_follow_as_model(void **state)
 {
 	(void)state;
 	for_seeds(80, live);
@@ -290,7 +290,7 @@ static void test_live(void **state)
  * Each time that an asking node was lost, the next question to all neighbours comes twice as late,
  * up to 64 times.
  */
-static void test_lost(void **state)
+static void lost_asking_node_doubles_wait_of_others(void **state)
 {
 	(void)state;
 	memset(&fm, 0, sizeof(fm));
@@ -330,8 +330,8 @@ static void first_eight_nodes_are_candidates_by_default(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_live),
-		cmocka_unit_test(test_lost),
+		cmocka_unit_test(random_nodes_ask_or_follow_as_model),
+		cmocka_unit_test(lost_asking_node_doubles_wait_of_others),
 		cmocka_unit_test(first_eight_nodes_are_candidates_by_default),
 	};
 

@@ -19,7 +19,7 @@ static struct stage s;
  * A node sends its Init at once, then at growing intervals up to 20 times the first one; none after
  * the answer.
  */
-static void test_again_and_again(void **state)
+static void init_is_repeated_ever_more_seldom_until_answered(void **state)
 {
 	struct fm_init i;
 
@@ -75,7 +75,7 @@ static void init_2(const char *when, const char *what)
 }
 
 /* A neighbour that has received no Init is answered, at most twice in an interval. */
-static void test_answers(void **state)
+static void neighbour_without_init_is_answered_twice_at_most(void **state)
 {
 	struct fm_init i;
 
@@ -153,7 +153,7 @@ static void placed_by(unsigned int port, bool settled, const char *want)
 	stage_end(&s);
 }
 
-static void test_position(void **state)
+static void init_at_each_port_implies_position(void **state)
 {
 	(void)state;
 	for (unsigned int p = 0; p < 4; p++) {
@@ -163,7 +163,7 @@ static void test_position(void **state)
 }
 
 /* Positions wrap around where sizes are known; where they are not, they fall below 0. */
-static void test_position_wraps(void **state)
+static void position_wraps_where_size_is_known(void **state)
 {
 	static const struct {
 		uint16_t size;
@@ -196,7 +196,7 @@ static void test_position_wraps(void **state)
 }
 
 /* A cable between ports that are not opposite gives no position, but names the root. */
-static void test_no_position(void **state)
+static void cable_between_wrong_ports_gives_no_position(void **state)
 {
 	struct fm_init i;
 
@@ -254,7 +254,7 @@ static void placed_nic_keeps_place_after_restart(void **state)
 }
 
 /* A NIC may have more ports than the fabric has directions: no Inits are sent by these. */
-static void test_spare_ports(void **state)
+static void no_init_is_sent_by_spare_port(void **state)
 {
 	struct fm_init i;
 
@@ -358,7 +358,7 @@ static void over(unsigned int port, const char *kind, const char *text)
 	s.now += 60000 * MS;
 }
 
-static void test_wrong_neighbours(void **state)
+static void neighbour_of_other_fabric_or_shape_is_problem(void **state)
 {
 	static const char *const at[] = { "+x", "+y", "-x", "-y" };
 	struct fm_init i;
@@ -419,7 +419,7 @@ static void test_wrong_neighbours(void **state)
 }
 
 /* A problem with a neighbour ends with the link, unless another node sends an Init by it. */
-static void test_wrong_neighbour_is_gone(void **state)
+static void problem_ends_when_link_to_wrong_neighbour_is_lost(void **state)
 {
 	struct fm_init i;
 
@@ -447,7 +447,7 @@ static void test_wrong_neighbour_is_gone(void **state)
  * An Init that names another sender than the NIC at the other end of the cable has no effect: here
  * it says that the root has moved, which the node would tell all its neighbours.
  */
-static void test_another_sender(void **state)
+static void init_of_another_sender_is_ignored(void **state)
 {
 	static const char text[] = "an Init at port +y names as its sender port -y of node "
 		"0000000000000100, but the cable leads to port -y of node 0000000000000105: the Init "
@@ -530,7 +530,7 @@ static const char *problem_text(void)
  * A neighbour's NIC with which this NIC cannot bring a link up is a problem, until either is
  * replaced.
  */
-static void test_mismatch(void **state)
+static void mismatched_nic_is_problem_until_replaced(void **state)
 {
 	static const struct {
 		unsigned int reason, differs;
@@ -591,7 +591,7 @@ static void test_mismatch(void **state)
  * Mismatched or old NICs of links from before the manager began are found, although the NIC sends
  * no event for them.
  */
-static void test_noted_at_begin(void **state)
+static void mismatches_from_before_start_are_found(void **state)
 {
 	(void)state;
 	stage_init(&s, "4x4", 1);
@@ -611,7 +611,7 @@ static void test_noted_at_begin(void **state)
 }
 
 /* A NIC of an earlier release is named as long as the link to it is up. */
-static void test_old_nic(void **state)
+static void nic_of_earlier_release_is_problem_while_link_is_up(void **state)
 {
 	struct torus_link *l = &s.link[1];
 	const struct fm_problem *p;
@@ -638,7 +638,7 @@ static void test_old_nic(void **state)
 }
 
 /* The numbers of problems in the row are fixed, and a new session of the link has no problem. */
-static void test_problems_in_row(void **state)
+static void row_has_number_of_problem_until_next_session(void **state)
 {
 	struct fm_init i;
 
@@ -662,7 +662,7 @@ static void test_problems_in_row(void **state)
 }
 
 /* Another root is followed only when the way to the former one is lost. */
-static void test_another_root(void **state)
+static void other_root_is_followed_only_if_former_is_lost(void **state)
 {
 	struct fm_init i;
 
@@ -707,7 +707,7 @@ static void test_another_root(void **state)
  * If two roots have the same epoch, the one with the greater GUID is the later one. A node that has
  * no table yet follows the later one, whether or not the other has answered already.
  */
-static void test_two_roots(void **state)
+static void greater_guid_wins_between_roots_of_one_epoch(void **state)
 {
 	struct fm_init i;
 
@@ -742,7 +742,7 @@ static void test_two_roots(void **state)
 }
 
 /* Both ends of a cable between nodes of two roots report it to their roots. */
-static void test_another_root_is_told(void **state)
+static void init_of_earlier_root_is_answered_once(void **state)
 {
 	struct fm_init i;
 
@@ -770,7 +770,7 @@ static void test_another_root_is_told(void **state)
 }
 
 /* A new address of the same root is used only when the way to it is lost. */
-static void test_root_moved(void **state)
+static void new_address_of_root_is_used_only_if_way_is_lost(void **state)
 {
 	struct fm_init i;
 
@@ -795,7 +795,7 @@ static void test_root_moved(void **state)
 }
 
 /* A root that was given up for another one, which cannot be reached, is followed again. */
-static void test_root_again(void **state)
+static void given_up_root_is_followed_again(void **state)
 {
 	struct fm_init i;
 
@@ -817,7 +817,7 @@ static void test_root_again(void **state)
 }
 
 /* A neighbour that has heard, but has no position, gets Inits until it has one. */
-static void test_heard_by_unplaced(void **state)
+static void unplaced_neighbour_gets_inits_until_placed(void **state)
 {
 	struct fm_init i;
 
@@ -835,7 +835,7 @@ static void test_heard_by_unplaced(void **state)
 }
 
 /* A root keeps its own place and shape, whatever Inits say. */
-static void test_root_is_root(void **state)
+static void root_keeps_its_place_and_shape(void **state)
 {
 	struct fm_init i;
 
@@ -871,28 +871,28 @@ static void test_root_is_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_again_and_again),
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_position),
-		cmocka_unit_test(test_position_wraps),
-		cmocka_unit_test(test_no_position),
+		cmocka_unit_test(init_is_repeated_ever_more_seldom_until_answered),
+		cmocka_unit_test(neighbour_without_init_is_answered_twice_at_most),
+		cmocka_unit_test(init_at_each_port_implies_position),
+		cmocka_unit_test(position_wraps_where_size_is_known),
+		cmocka_unit_test(cable_between_wrong_ports_gives_no_position),
 		cmocka_unit_test(placed_nic_keeps_place_after_restart),
-		cmocka_unit_test(test_spare_ports),
-		cmocka_unit_test(test_wrong_neighbours),
-		cmocka_unit_test(test_wrong_neighbour_is_gone),
-		cmocka_unit_test(test_another_sender),
+		cmocka_unit_test(no_init_is_sent_by_spare_port),
+		cmocka_unit_test(neighbour_of_other_fabric_or_shape_is_problem),
+		cmocka_unit_test(problem_ends_when_link_to_wrong_neighbour_is_lost),
+		cmocka_unit_test(init_of_another_sender_is_ignored),
 		cmocka_unit_test(another_sender_is_a_problem_for_30_s),
-		cmocka_unit_test(test_mismatch),
-		cmocka_unit_test(test_noted_at_begin),
-		cmocka_unit_test(test_old_nic),
-		cmocka_unit_test(test_problems_in_row),
-		cmocka_unit_test(test_another_root),
-		cmocka_unit_test(test_two_roots),
-		cmocka_unit_test(test_another_root_is_told),
-		cmocka_unit_test(test_root_moved),
-		cmocka_unit_test(test_root_again),
-		cmocka_unit_test(test_heard_by_unplaced),
-		cmocka_unit_test(test_root_is_root),
+		cmocka_unit_test(mismatched_nic_is_problem_until_replaced),
+		cmocka_unit_test(mismatches_from_before_start_are_found),
+		cmocka_unit_test(nic_of_earlier_release_is_problem_while_link_is_up),
+		cmocka_unit_test(row_has_number_of_problem_until_next_session),
+		cmocka_unit_test(other_root_is_followed_only_if_former_is_lost),
+		cmocka_unit_test(greater_guid_wins_between_roots_of_one_epoch),
+		cmocka_unit_test(init_of_earlier_root_is_answered_once),
+		cmocka_unit_test(new_address_of_root_is_used_only_if_way_is_lost),
+		cmocka_unit_test(given_up_root_is_followed_again),
+		cmocka_unit_test(unplaced_neighbour_gets_inits_until_placed),
+		cmocka_unit_test(root_keeps_its_place_and_shape),
 	};
 
 	return cmocka_run_group_tests_name("fm_bootstrap", all, NULL, NULL);

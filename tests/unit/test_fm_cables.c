@@ -132,7 +132,7 @@ static void reason_of_peer_is_used(void **state)
  * A lost cable has one name, also if only its other end reports the loss; the log of the table
  * names it in the same way.
  */
-static void test_other_end(void **state)
+static void loss_reported_by_other_end_has_same_name(void **state)
 {
 	(void)state;
 	start();
@@ -145,7 +145,7 @@ static void test_other_end(void **state)
 }
 
 /* The text of an outage has its duration in seconds, for a longer one in minutes. */
-static void test_how_long(void **state)
+static void outage_has_duration_in_s_or_min(void **state)
 {
 	(void)state;
 	start();
@@ -176,7 +176,7 @@ static void loss_of_excluded_cable_is_no_warning(void **state)
 }
 
 /* A cable that is held down because it flaps is lost until it is used again. */
-static void test_held(void **state)
+static void held_cable_is_lost_until_used_again(void **state)
 {
 	(void)state;
 	start();
@@ -201,7 +201,7 @@ static void test_held(void **state)
  * A cable that is plugged into a wrong port is not back; it is when it is plugged into the right
  * one.
  */
-static void test_wrong_end(void **state)
+static void cable_in_wrong_port_is_not_back(void **state)
 {
 	struct fm_row r, wrong;
 
@@ -234,7 +234,7 @@ static void test_wrong_end(void **state)
 }
 
 /* The log of a table names a wrong cable by its end at a port with "+", too, wherever that is. */
-static void test_name_of_wrong(void **state)
+static void wrong_cable_is_named_by_its_positive_port(void **state)
 {
 	struct fm_row wrong;
 
@@ -257,7 +257,7 @@ static void test_name_of_wrong(void **state)
  * A node that joins late adds cables that were not lost before. The same if the root had no memory
  * for the states of cables with its first table, and takes them from the present one.
  */
-static void test_new_node(void **state)
+static void cables_of_new_node_were_not_lost(void **state)
 {
 	struct fm_msg m;
 
@@ -291,7 +291,7 @@ static void test_new_node(void **state)
 }
 
 /* A cable is up while both its nodes are up or silent, if no table says that one of its ends is not. */
-static void test_node_states(void **state)
+static void cable_works_while_its_nodes_are_up_or_silent(void **state)
 {
 	(void)state;
 	for (uint8_t is = 0; is < FM_NODE_STATES; is++) {
@@ -314,14 +314,14 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(three_lost_cables_make_three_events),
 		cmocka_unit_test(reason_of_peer_is_used),
-		cmocka_unit_test(test_other_end),
-		cmocka_unit_test(test_how_long),
+		cmocka_unit_test(loss_reported_by_other_end_has_same_name),
+		cmocka_unit_test(outage_has_duration_in_s_or_min),
 		cmocka_unit_test(loss_of_excluded_cable_is_no_warning),
-		cmocka_unit_test(test_held),
-		cmocka_unit_test(test_wrong_end),
-		cmocka_unit_test(test_name_of_wrong),
-		cmocka_unit_test(test_new_node),
-		cmocka_unit_test(test_node_states),
+		cmocka_unit_test(held_cable_is_lost_until_used_again),
+		cmocka_unit_test(cable_in_wrong_port_is_not_back),
+		cmocka_unit_test(wrong_cable_is_named_by_its_positive_port),
+		cmocka_unit_test(cables_of_new_node_were_not_lost),
+		cmocka_unit_test(cable_works_while_its_nodes_are_up_or_silent),
 	};
 
 	return cmocka_run_group_tests_name("fm_cables", all, NULL, NULL);

@@ -15,7 +15,7 @@
  * A root that asks calls the nodes to which no node that takes part has a link, once no new node
  * has said HELLO for SETTLE.
  */
-static void who_is_called(void **state)
+static void nodes_without_links_to_participants_are_called(void **state)
 {
 	uint64_t from;
 
@@ -34,7 +34,7 @@ static void who_is_called(void **state)
 }
 
 /* New nodes say HELLO all the time: after ten times resend the calls begin all the same. */
-static void wave_does_not_end(void **state)
+static void calls_begin_although_wave_does_not_end(void **state)
 {
 	uint64_t from;
 
@@ -54,7 +54,7 @@ static void wave_does_not_end(void **state)
  * A call and the answers to it: what the call says, and what the root counts. An answered
  * connection is closed.
  */
-static void what_is_said(void **state)
+static void call_names_root_and_answers_are_counted(void **state)
 {
 	uint64_t from, epoch;
 	char text[60];
@@ -92,7 +92,7 @@ static void what_is_said(void **state)
 /*
  * A called node answers that it follows another root: that is counted, and it is soon called again.
  */
-static void one_follows_another(void **state)
+static void node_that_follows_other_root_is_called_again(void **state)
 {
 	uint64_t from;
 	int conn;
@@ -112,7 +112,7 @@ static void one_follows_another(void **state)
 }
 
 /* On the connection of a call only the answer is taken: no child, no table, no order. */
-static void other_words_on_a_call(void **state)
+static void only_answer_is_taken_on_connection_of_call(void **state)
 {
 	struct fm_entry entries[8];
 	struct fm_msg m;
@@ -141,7 +141,7 @@ static void other_words_on_a_call(void **state)
 }
 
 /* Without memory for a call its connection is closed again, even if its number is 0. */
-static void no_memory_for_a_call(void **state)
+static void call_without_memory_is_closed(void **state)
 {
 	unsigned int failed = 0;
 	uint64_t from;
@@ -165,7 +165,7 @@ static void no_memory_for_a_call(void **state)
 }
 
 /* No node answers: at most 16 are called at once, and each less and less often. */
-static void nobody_answers(void **state)
+static void unanswered_calls_are_limited_and_get_rarer(void **state)
 {
 	unsigned int opened, most = 0;
 	uint64_t from;
@@ -188,7 +188,7 @@ static void nobody_answers(void **state)
 }
 
 /* All connections fail at once: then, too, calls become rarer. */
-static void connections_fail(void **state)
+static void failed_connections_make_calls_rarer(void **state)
 {
 	unsigned int first;
 	uint64_t from;
@@ -211,7 +211,7 @@ static void connections_fail(void **state)
  * A node without an address in the table is logged once, and counted as unknown, and nothing else
  * happens.
  */
-static void no_address(void **state)
+static void node_without_address_is_logged_once(void **state)
 {
 	uint64_t from;
 
@@ -279,7 +279,7 @@ static void is_called(const struct fm_init *i)
  * A called node that is led stays with its root, asks whether that root lives, and names it to the
  * caller.
  */
-static void called_and_led(void **state)
+static void called_node_with_root_stays_with_it(void **state)
 {
 	struct fm_init i;
 
@@ -299,7 +299,7 @@ static void called_and_led(void **state)
  * A called node that is adrift follows the caller: it says so, connects, and says HELLO; the
  * promise is asked for and given there.
  */
-static void called_and_adrift(void **state)
+static void called_node_without_root_follows_caller(void **state)
 {
 	struct fm_init i;
 	int conn;
@@ -334,7 +334,7 @@ static bool has_problem(const char *part)
  * A call with an epoch far above is a problem until 30 s after the last one that named it: as long
  * as the caller goes on, whoever else calls, and not for ever.
  */
-static void doubt_ends(void **state)
+static void problem_of_far_epoch_ends_30_s_after_last_call(void **state)
 {
 	static const char doubt[] = "a call: node 'n2' names root 'n3' (3,0) of epoch";
 	struct fm_init wrong, right;
@@ -361,7 +361,7 @@ static void doubt_ends(void **state)
 	stage_end(&s);
 }
 
-static void epoch_far_above(void **state)
+static void call_with_epoch_far_above_is_problem(void **state)
 {
 	struct fm_init i;
 
@@ -381,7 +381,7 @@ static void epoch_far_above(void **state)
  * A message that is no Init, or an Init of another fabric, of another kind of fabric, or of this
  * node itself, is not answered.
  */
-static void not_believed(void **state)
+static void invalid_init_of_call_is_not_answered(void **state)
 {
 	struct fm_init i;
 	struct fm_msg m;
@@ -413,7 +413,7 @@ static void not_believed(void **state)
  * A called root that leads gives way only to a later root. A caller that still names its former
  * root in its Init does not make it give way.
  */
-static void called_and_leads(void **state)
+static void leading_root_gives_way_only_to_later_one(void **state)
 {
 	struct fm_init i;
 
@@ -437,20 +437,21 @@ static void called_and_leads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_is_called),
-		cmocka_unit_test(wave_does_not_end),
-		cmocka_unit_test(what_is_said),
-		cmocka_unit_test(one_follows_another),
-		cmocka_unit_test(other_words_on_a_call),
-		cmocka_unit_test(no_memory_for_a_call),
-		cmocka_unit_test(nobody_answers),
-		cmocka_unit_test(connections_fail),
-		cmocka_unit_test(no_address),
-		cmocka_unit_test(called_and_led),
-		cmocka_unit_test(called_and_adrift),
-		cmocka_unit_test(epoch_far_above), cmocka_unit_test(doubt_ends),
-		cmocka_unit_test(not_believed),
-		cmocka_unit_test(called_and_leads),
+		cmocka_unit_test(nodes_without_links_to_participants_are_called),
+		cmocka_unit_test(calls_begin_although_wave_does_not_end),
+		cmocka_unit_test(call_names_root_and_answers_are_counted),
+		cmocka_unit_test(node_that_follows_other_root_is_called_again),
+		cmocka_unit_test(only_answer_is_taken_on_connection_of_call),
+		cmocka_unit_test(call_without_memory_is_closed),
+		cmocka_unit_test(unanswered_calls_are_limited_and_get_rarer),
+		cmocka_unit_test(failed_connections_make_calls_rarer),
+		cmocka_unit_test(node_without_address_is_logged_once),
+		cmocka_unit_test(called_node_with_root_stays_with_it),
+		cmocka_unit_test(called_node_without_root_follows_caller),
+		cmocka_unit_test(call_with_epoch_far_above_is_problem),
+		cmocka_unit_test(problem_of_far_epoch_ends_30_s_after_last_call),
+		cmocka_unit_test(invalid_init_of_call_is_not_answered),
+		cmocka_unit_test(leading_root_gives_way_only_to_later_one),
 	};
 
 	return cmocka_run_group_tests_name("calls", tests, NULL, NULL);

@@ -146,7 +146,7 @@ static void one_world(uint64_t seed)
 	stage_end(&s);
 }
 
-static void random_fabrics(void **state)
+static void called_nodes_of_random_fabric_equal_model(void **state)
 {
 	(void)state;
 	for_seeds(120, one_world);
@@ -170,7 +170,7 @@ static uint64_t begins(uint32_t nodes)
  * No call is answered, and none lasts: each node is called in rounds 0, 1, 2, 4, 8 and so on, and
  * at last in each 128th.
  */
-static void ever_more_rarely(void **state)
+static void unanswered_node_is_called_ever_more_rarely(void **state)
 {
 	unsigned int want = 0;
 	uint64_t from;
@@ -193,7 +193,7 @@ static void ever_more_rarely(void **state)
 }
 
 /* A node is not called again as long as a call to it is under way; the first may have the number 0. */
-static void one_call_at_once(void **state)
+static void node_has_one_call_at_a_time(void **state)
 {
 	uint64_t from;
 
@@ -214,7 +214,7 @@ static void one_call_at_once(void **state)
  * A node that has said HELLO, and does not any more, is called in the next round, whichever that
  * is.
  */
-static void fell_silent(void **state)
+static void node_that_fell_silent_is_called_next_round(void **state)
 {
 	uint64_t from;
 
@@ -231,7 +231,7 @@ static void fell_silent(void **state)
 }
 
 /* Other nodes wait until there is room for their calls, which is checked four times in RESEND. */
-static void wait_for_room(void **state)
+static void calls_beyond_limit_wait_for_room(void **state)
 {
 	uint64_t from;
 	int conn;
@@ -252,7 +252,7 @@ static void wait_for_room(void **state)
 }
 
 /* A new HELLO between two rounds does not put the next one off. */
-static void hello_between_rounds(void **state)
+static void hello_between_rounds_delays_no_round(void **state)
 {
 	uint64_t from;
 
@@ -268,7 +268,7 @@ static void hello_between_rounds(void **state)
 }
 
 /* A link comes up between two rounds: the nodes behind it are called. */
-static void link_between_rounds(void **state)
+static void nodes_behind_new_link_are_called(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_HELLO };
 	uint64_t from;
@@ -304,7 +304,7 @@ static void link_between_rounds(void **state)
  * A node that was called many times, and answers that it follows another root, is called in each
  * second round.
  */
-static void answers_after_long(void **state)
+static void answering_node_is_called_each_second_round(void **state)
 {
 	uint64_t from;
 	int conn;
@@ -346,7 +346,7 @@ static void most_say_hello(void)
 }
 
 /* A candidate calls no node while it waits for promises. */
-static void none_while_it_claims(void **state)
+static void claiming_candidate_calls_no_node(void **state)
 {
 	uint64_t from;
 
@@ -364,7 +364,7 @@ static void none_while_it_claims(void **state)
  * A root that leads goes on to call until none is left. It begins again, after RESEND, when it is
  * informed that there may be one.
  */
-static void while_it_leads(void **state)
+static void leading_root_calls_until_none_is_left(void **state)
 {
 	uint64_t from;
 
@@ -400,7 +400,7 @@ static void while_it_leads(void **state)
 /*
  * A node whose address the table lacks joins by itself: then it does not count as unknown any more.
  */
-static void unknown_joins(void **state)
+static void unknown_node_that_joins_is_not_unknown(void **state)
 {
 	uint64_t from;
 
@@ -418,7 +418,7 @@ static void unknown_joins(void **state)
  * A request for memory is refused during a round of calls: the calls that it was needed for are
  * made in the next round.
  */
-static void no_memory(void **state)
+static void calls_without_memory_are_made_next_round(void **state)
 {
 	bool failed = true;
 
@@ -445,18 +445,18 @@ static void no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_fabrics),
-		cmocka_unit_test(ever_more_rarely),
-		cmocka_unit_test(one_call_at_once),
-		cmocka_unit_test(fell_silent),
-		cmocka_unit_test(wait_for_room),
-		cmocka_unit_test(hello_between_rounds),
-		cmocka_unit_test(link_between_rounds),
-		cmocka_unit_test(answers_after_long),
-		cmocka_unit_test(none_while_it_claims),
-		cmocka_unit_test(while_it_leads),
-		cmocka_unit_test(unknown_joins),
-		cmocka_unit_test(no_memory),
+		cmocka_unit_test(called_nodes_of_random_fabric_equal_model),
+		cmocka_unit_test(unanswered_node_is_called_ever_more_rarely),
+		cmocka_unit_test(node_has_one_call_at_a_time),
+		cmocka_unit_test(node_that_fell_silent_is_called_next_round),
+		cmocka_unit_test(calls_beyond_limit_wait_for_room),
+		cmocka_unit_test(hello_between_rounds_delays_no_round),
+		cmocka_unit_test(nodes_behind_new_link_are_called),
+		cmocka_unit_test(answering_node_is_called_each_second_round),
+		cmocka_unit_test(claiming_candidate_calls_no_node),
+		cmocka_unit_test(leading_root_calls_until_none_is_left),
+		cmocka_unit_test(unknown_node_that_joins_is_not_unknown),
+		cmocka_unit_test(calls_without_memory_are_made_next_round),
 	};
 
 	return cmocka_run_group_tests_name("calls_who", tests, NULL, NULL);

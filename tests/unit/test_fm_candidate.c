@@ -26,7 +26,7 @@ static void lost(unsigned int priority)
 }
 
 /* A candidate that is alone asks to be root after the time in which the root may come back. */
-static void after_a_while(void **state)
+static void lone_candidate_asks_after_takeover_time(void **state)
 {
 	(void)state;
 	lost(FM_PRIORITY_AUTO);
@@ -38,7 +38,7 @@ static void after_a_while(void **state)
 }
 
 /* Candidates ask in the order of their priorities, with time between them. */
-static void by_priority(void **state)
+static void candidates_ask_in_order_of_priority(void **state)
 {
 	static const unsigned int priority[] = { 255, 200, 101, 100, 99, 50, 1 };
 	uint64_t last = 0;
@@ -66,7 +66,7 @@ static void by_priority(void **state)
  * The root is there again, and the NIC is slow, so HELLO has not been sent yet: the candidate waits
  * for the root.
  */
-static void not_while_it_joins(void **state)
+static void candidate_does_not_ask_while_it_joins(void **state)
 {
 	(void)state;
 	lost(FM_PRIORITY_AUTO);
@@ -87,7 +87,7 @@ static void not_while_it_joins(void **state)
  * A candidate that asks without success, again and again, doubles the time until it asks once more,
  * five times.
  */
-static void ever_more_seldom(void **state)
+static void unsuccessful_candidate_doubles_its_wait(void **state)
 {
 	(void)state;
 	lost(FM_PRIORITY_AUTO);
@@ -110,7 +110,7 @@ static void ever_more_seldom(void **state)
  * A NIC with the bootstrap flag knows of no root, so it leads at once. It learns of a later root,
  * which it does not reach. It asks when its turn comes, and does not lead as the first root again.
  */
-static void asks_after_another_root(void **state)
+static void root_that_cannot_reach_later_root_asks(void **state)
 {
 	struct fm_init i;
 
@@ -157,7 +157,7 @@ static void says_hello(uint32_t node)
 /*
  * A root that asks all anew, and gets no answer, goes on asking, for no other node has led since.
  */
-static void no_way_back_to_the_one_before(void **state)
+static void root_that_learns_of_later_epoch_asks_again(void **state)
 {
 	struct fm_status st;
 	struct fm_init i;
@@ -189,12 +189,12 @@ static void no_way_back_to_the_one_before(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(after_a_while),
-		cmocka_unit_test(by_priority),
-		cmocka_unit_test(not_while_it_joins),
-		cmocka_unit_test(ever_more_seldom),
-		cmocka_unit_test(asks_after_another_root),
-		cmocka_unit_test(no_way_back_to_the_one_before),
+		cmocka_unit_test(lone_candidate_asks_after_takeover_time),
+		cmocka_unit_test(candidates_ask_in_order_of_priority),
+		cmocka_unit_test(candidate_does_not_ask_while_it_joins),
+		cmocka_unit_test(unsuccessful_candidate_doubles_its_wait),
+		cmocka_unit_test(root_that_cannot_reach_later_root_asks),
+		cmocka_unit_test(root_that_learns_of_later_epoch_asks_again),
 	};
 
 	return cmocka_run_group_tests_name("fm_candidate", all, NULL, NULL);

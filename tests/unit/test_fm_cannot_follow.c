@@ -27,7 +27,7 @@ static void failed(struct fm_failed f)
  * The NIC of a node fails, with an error or without an answer: the node is silent at once, but
  * stays connected.
  */
-static void nic_fails(void **state)
+static void node_with_failed_nic_is_silent_and_connected(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -63,7 +63,7 @@ static void nic_fails(void **state)
 }
 
 /* FAILED is ignored if it is of another epoch or version, or names the root or a stranger. */
-static void failed_is_late(void **state)
+static void late_or_foreign_failed_is_ignored(void **state)
 {
 	struct fm_failed f;
 
@@ -104,7 +104,7 @@ static bool stands(const char *kind)
  * All nodes have reported: a report of a parent that one has not, of whichever round, is late, and
  * ignored.
  */
-static void lacks_at_rest(void **state)
+static void late_report_of_missing_node_is_ignored(void **state)
 {
 	(void)state;
 	ring();
@@ -141,7 +141,7 @@ static void live(unsigned int first, unsigned int last, uint64_t ms)
 }
 
 /* The root alone may not go on without the two other nodes, of which one was away first. */
-static void alone_of_three(void **state)
+static void root_alone_of_three_may_not_go_on(void **state)
 {
 	(void)state;
 	root("3x1");
@@ -166,7 +166,7 @@ static void alone_of_three(void **state)
  * The root and two others of eight nodes remain: the lack of a quorum is reported when the five
  * would be silent, not before, also if one of them is silent already. It ends when they come back.
  */
-static void three_of_eight(void **state)
+static void three_of_eight_report_lack_of_quorum_in_time(void **state)
 {
 	(void)state;
 	for (unsigned int silent = 0; silent < 2; silent++) {
@@ -285,7 +285,7 @@ static void each_ban_is_twice_as_long(void **state)
 }
 
 /* A ban is of one life of the manager: after a restart it may join at once. */
-static void ban_of_a_life(void **state)
+static void ban_ends_with_restart_of_manager(void **state)
 {
 	struct fm_msg h;
 
@@ -307,13 +307,13 @@ static void ban_of_a_life(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(nic_fails),
-		cmocka_unit_test(failed_is_late),
-		cmocka_unit_test(lacks_at_rest),
-		cmocka_unit_test(alone_of_three),
-		cmocka_unit_test(three_of_eight),
+		cmocka_unit_test(node_with_failed_nic_is_silent_and_connected),
+		cmocka_unit_test(late_or_foreign_failed_is_ignored),
+		cmocka_unit_test(late_report_of_missing_node_is_ignored),
+		cmocka_unit_test(root_alone_of_three_may_not_go_on),
+		cmocka_unit_test(three_of_eight_report_lack_of_quorum_in_time),
 		cmocka_unit_test(each_ban_is_twice_as_long),
-		cmocka_unit_test(ban_of_a_life),
+		cmocka_unit_test(ban_ends_with_restart_of_manager),
 	};
 
 	return cmocka_run_group_tests_name("fm_cannot_follow", all, NULL, NULL);

@@ -60,7 +60,7 @@ static void child(int conn, uint32_t node)
 	stage_msg(&s, conn, &m);
 }
 
-static void test_child(void **state)
+static void child_is_adopted_and_its_messages_passed_on(void **state)
 {
 	(void)state;
 	joined();
@@ -95,7 +95,7 @@ static void test_child(void **state)
 }
 
 /* A message of this node comes back from a child: the tree has a circle. */
-static void test_circle(void **state)
+static void own_message_from_child_closes_circle(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_ROW };
 
@@ -135,7 +135,7 @@ static void refuses(struct fm_msg *m, const char *why)
 	stage_did(&s, want);
 }
 
-static void test_refuses(void **state)
+static void wrong_hello_of_child_is_refused_with_reason(void **state)
 {
 	struct fm_msg m;
 
@@ -201,7 +201,7 @@ static void stranger_without_hello_is_closed(void **state)
 }
 
 /* A child that hangs keeps its connection for four keep-alives. */
-static void test_child_silent(void **state)
+static void silent_child_is_closed_after_four_keep_alives(void **state)
 {
 	(void)state;
 	joined();
@@ -221,7 +221,7 @@ static void test_child_silent(void **state)
 }
 
 /* A child comes again on another connection: the first one is closed. */
-static void test_child_again(void **state)
+static void second_connection_of_child_closes_first(void **state)
 {
 	(void)state;
 	joined();
@@ -242,7 +242,7 @@ static void test_child_again(void **state)
 }
 
 /* A new parent learns of all children, and they learn that the way to the root is new. */
-static void test_new_upstream(void **state)
+static void new_parent_learns_all_children(void **state)
 {
 	(void)state;
 	joined();
@@ -353,7 +353,7 @@ static void children_learn_that_root_is_lost(void **state)
 }
 
 /* The loss of one of two ways to the root changes nothing. */
-static void test_two_ways(void **state)
+static void loss_of_one_of_two_ways_changes_nothing(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_PONG };
 
@@ -429,7 +429,7 @@ static void welcome_says_whether_root_is_reachable(void **state)
 
 #define MANY 200
 
-static void test_many(void **state)
+static void many_children_come_and_go(void **state)
 {
 	char want[64];
 
@@ -463,7 +463,7 @@ static void test_many(void **state)
 }
 
 /* A connection turns out to lead to another node than before. */
-static void test_other_child(void **state)
+static void connection_with_other_child_replaces_first(void **state)
 {
 	(void)state;
 	joined();
@@ -481,18 +481,18 @@ static void test_other_child(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_child),
-		cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(child_is_adopted_and_its_messages_passed_on),
+		cmocka_unit_test(own_message_from_child_closes_circle),
+		cmocka_unit_test(wrong_hello_of_child_is_refused_with_reason),
 		cmocka_unit_test(stranger_without_hello_is_closed),
-		cmocka_unit_test(test_child_silent),
-		cmocka_unit_test(test_child_again),
-		cmocka_unit_test(test_new_upstream),
+		cmocka_unit_test(silent_child_is_closed_after_four_keep_alives),
+		cmocka_unit_test(second_connection_of_child_closes_first),
+		cmocka_unit_test(new_parent_learns_all_children),
 		cmocka_unit_test(children_learn_that_root_is_lost),
-		cmocka_unit_test(test_two_ways),
+		cmocka_unit_test(loss_of_one_of_two_ways_changes_nothing),
 		cmocka_unit_test(welcome_says_whether_root_is_reachable),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_other_child),
+		cmocka_unit_test(many_children_come_and_go),
+		cmocka_unit_test(connection_with_other_child_replaces_first),
 	};
 
 	return cmocka_run_group_tests_name("fm_children", all, NULL, NULL);

@@ -30,7 +30,7 @@ static const struct {
 	{ "asked, parent lost", asked_parent_lost, "..yyyy", "..yyyy", "......", "..yyyy" },
 };
 
-static void in_each_situation(void **state)
+static void init_is_followed_as_table_of_situations_says(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < sizeof(situations) / sizeof(situations[0]); k++) {
@@ -79,7 +79,7 @@ static void init_without_place_or_of_own_root_is_not_followed(void **state)
 }
 
 /* The root that led the node last counts as lost, until an Init reports a later epoch of it. */
-static void the_root_that_led_it(void **state)
+static void last_root_is_lost_until_later_epoch(void **state)
 {
 	(void)state;
 	for (unsigned int later = 0; later < 2; later++) {
@@ -99,7 +99,7 @@ static void the_root_that_led_it(void **state)
 /* --- the followed root ------------------------------------------------------------------ */
 
 /* A neighbour reports that the lost root leads: the node tries it at once. */
-static void it_leads_again(void **state)
+static void lost_root_that_leads_again_is_tried_at_once(void **state)
 {
 	(void)state;
 	lost();
@@ -125,7 +125,7 @@ static void it_leads_again(void **state)
 }
 
 /* An Init of an epoch before, or one that comes while the root leads the node, changes nothing. */
-static void it_asks(void **state)
+static void init_of_former_epoch_changes_nothing(void **state)
 {
 	struct fm_init i;
 
@@ -161,7 +161,7 @@ static void it_asks(void **state)
  * The manager of the followed root began anew at another address: the node's Inits and its next
  * connection have that address.
  */
-static void its_new_address(void **state)
+static void new_address_of_root_is_used_and_passed_on(void **state)
 {
 	struct fm_init i;
 
@@ -200,7 +200,7 @@ static void its_new_address(void **state)
 /* --- without success -------------------------------------------------------------------- */
 
 /* A node that left an unsuccessful asking node follows no asking node for a while. */
-static void no_other_that_asks(void **state)
+static void leading_root_is_left_for_asking_one_after_5_resends(void **state)
 {
 	(void)state;
 	for (unsigned int leads = 0; leads < 2; leads++) {
@@ -223,7 +223,7 @@ static void no_other_that_asks(void **state)
  * A root that asks, and could not be reached twice, is not followed again; the same node is
  * followed when it leads.
  */
-static void not_reached(void **state)
+static void unreached_asking_root_is_not_followed_again(void **state)
 {
 	(void)state;
 	for (unsigned int reached = 0; reached < 2; reached++) {
@@ -291,7 +291,7 @@ static bool says_two_roots(void)
 }
 
 /* Two roots lead, and the neighbour is in no table of this node: two fabrics of one name. */
-static void two_fabrics(void **state)
+static void second_root_of_unknown_neighbour_is_another_fabric(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < sizeof(situations) / sizeof(situations[0]); k++)
@@ -315,7 +315,7 @@ static void two_fabrics(void **state)
 }
 
 /* The place of a node is final only if the fabric of the followed root has such a place. */
-static void a_place_of_another_fabric(void **state)
+static void place_is_final_only_within_shape_of_root(void **state)
 {
 	(void)state;
 	for (unsigned int size = 1; size < 3; size++) {
@@ -336,7 +336,7 @@ static void a_place_of_another_fabric(void **state)
 }
 
 /* A node that knows no epoch believes any; other nodes only one that is near theirs. */
-static void a_far_epoch(void **state)
+static void far_epoch_is_believed_only_without_own_epoch(void **state)
 {
 	uint64_t far = TERM + FM_EPOCH_STEP + 1;
 
@@ -354,7 +354,7 @@ static void a_far_epoch(void **state)
 }
 
 /* Two roots lead, and the node changes between them: that is logged less and less often. */
-static void two_by_turns(void **state)
+static void alternating_roots_are_logged_ever_more_seldom(void **state)
 {
 	uint64_t epoch = TERM;
 
@@ -386,18 +386,18 @@ static void two_by_turns(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(in_each_situation),
+		cmocka_unit_test(init_is_followed_as_table_of_situations_says),
 		cmocka_unit_test(init_without_place_or_of_own_root_is_not_followed),
-		cmocka_unit_test(the_root_that_led_it),
-		cmocka_unit_test(it_leads_again),
-		cmocka_unit_test(it_asks),
-		cmocka_unit_test(its_new_address),
-		cmocka_unit_test(no_other_that_asks),
-		cmocka_unit_test(not_reached),
-		cmocka_unit_test(two_fabrics),
-		cmocka_unit_test(a_place_of_another_fabric),
-		cmocka_unit_test(a_far_epoch),
-		cmocka_unit_test(two_by_turns),
+		cmocka_unit_test(last_root_is_lost_until_later_epoch),
+		cmocka_unit_test(lost_root_that_leads_again_is_tried_at_once),
+		cmocka_unit_test(init_of_former_epoch_changes_nothing),
+		cmocka_unit_test(new_address_of_root_is_used_and_passed_on),
+		cmocka_unit_test(leading_root_is_left_for_asking_one_after_5_resends),
+		cmocka_unit_test(unreached_asking_root_is_not_followed_again),
+		cmocka_unit_test(second_root_of_unknown_neighbour_is_another_fabric),
+		cmocka_unit_test(place_is_final_only_within_shape_of_root),
+		cmocka_unit_test(far_epoch_is_believed_only_without_own_epoch),
+		cmocka_unit_test(alternating_roots_are_logged_ever_more_seldom),
 	};
 
 	return cmocka_run_group_tests_name("fm_choice", all, NULL, NULL);

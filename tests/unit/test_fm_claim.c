@@ -13,7 +13,7 @@
  * Promises do not come: after ten times resend the node asks anew, and counts the nodes that answer
  * then.
  */
-static void no_promise(void **state)
+static void claim_without_promises_asks_anew(void **state)
 {
 	uint64_t from;
 
@@ -46,7 +46,7 @@ static void no_promise(void **state)
  * A HELLO counts for five times resend. One node has a link to each of the others, so all that can
  * be reached take part only if each has said HELLO lately.
  */
-static void hello_is_late(void **state)
+static void hello_counts_for_five_times_resend(void **state)
 {
 	(void)state;
 	for (unsigned int late = 0; late < 2; late++) {
@@ -66,7 +66,7 @@ static void hello_is_late(void **state)
  * Too few nodes say HELLO. If one of them is a candidate, this node lets it ask, after 2.8 to 3.6
  * s. If none is, it goes on, because no other node would ask.
  */
-static void in_vain(void **state)
+static void asking_node_without_majority_lets_candidate_ask(void **state)
 {
 	(void)state;
 	for (unsigned int candidate = 0; candidate < 2; candidate++) {
@@ -98,7 +98,7 @@ static void in_vain(void **state)
 }
 
 /* The time of a claim that does not win is part of the time until the other candidate asks. */
-static void in_vain_after_a_claim(void **state)
+static void failed_claim_counts_towards_time_to_give_way(void **state)
 {
 	uint64_t from;
 
@@ -130,7 +130,7 @@ static void in_vain_after_a_claim(void **state)
 }
 
 /* A neighbour that has lost another root reports a later epoch: that does not break off a claim. */
-static void not_broken_off(void **state)
+static void later_epoch_of_lost_root_breaks_off_no_claim(void **state)
 {
 	struct fm_init i;
 
@@ -159,7 +159,7 @@ static void not_broken_off(void **state)
  * neighbour that has lost a later root: nodes that know of that epoch follow no root that asks in
  * an earlier one.
  */
-static void says_the_latest_epoch(void **state)
+static void inits_of_asking_node_name_latest_epoch(void **state)
 {
 	struct fm_msg m;
 	struct fm_init i;
@@ -229,7 +229,7 @@ static void reason_names_maker_of_latest_table(void **state)
 }
 
 /* All links of the candidate are lost: it is the only node that obeys. */
-static void counts_itself(void **state)
+static void candidate_without_links_obeys_itself(void **state)
 {
 	(void)state;
 	asks_anew();
@@ -287,7 +287,7 @@ static bool gives_way(unsigned int stage, const struct fm_init *init)
 	}
 }
 
-static void to_whom(void **state)
+static void node_yields_exactly_to_later_roots(void **state)
 {
 	static const uint64_t guids[] = { NIC - 1, NIC, NIC + 1, 0xabc };
 	unsigned int ways = 0, all = 0;
@@ -341,7 +341,7 @@ static void shun(uint64_t guid, uint64_t left)
 }
 
 /* A node does not yield to a later asking node that it could not reach, but it does to a root. */
-static void not_reached(void **state)
+static void node_does_not_yield_to_unreached_asking_node(void **state)
 {
 	struct fm_init init;
 
@@ -369,7 +369,7 @@ static void not_reached(void **state)
  * wrong. A link of a further dimension leads to a NIC that does not take part: without a majority
  * the node does not lead.
  */
-static void link_of_another_dimension(void **state)
+static void link_of_unknown_dimension_counts_as_link(void **state)
 {
 	(void)state;
 	for (unsigned int ndims = 1; ndims <= 2; ndims++) {
@@ -418,7 +418,7 @@ static bool reaches_all(unsigned int port, enum fm_port_state is, uint64_t peer)
  * A link to a NIC that is not known leads out of the part. One that is down does not, nor one whose
  * row does not name the NIC.
  */
-static void links_to_a_stranger(void **state)
+static void only_link_that_is_up_to_stranger_leaves_part(void **state)
 {
 	(void)state;
 	for (unsigned int p = 0; p < 4; p++) {
@@ -433,7 +433,7 @@ static void links_to_a_stranger(void **state)
  * A node does not take part any more, and no link leads to it: its own links, to whatever NICs, do
  * not count.
  */
-static void links_of_one_that_left(void **state)
+static void links_of_node_that_left_do_not_count(void **state)
 {
 	struct fm_msg m;
 
@@ -482,7 +482,7 @@ static uint64_t claims_alone(unsigned int steady)
 }
 
 /* A part that is cut off waits anew when a port changes, although that leads to no other node. */
-static void port_changes_in_a_part(void **state)
+static void part_claims_member_max_after_last_port_change(void **state)
 {
 	struct fm_config cfg;
 
@@ -515,7 +515,7 @@ static void sees_claim(int conn, const struct fm_msg *msg)
  * Each node that has sent HELLO is asked for its promise once; a connection without HELLO is not
  * asked.
  */
-static void told_once(void **state)
+static void each_node_is_asked_for_promise_once(void **state)
 {
 	(void)state;
 	asks_anew();
@@ -535,7 +535,7 @@ static void told_once(void **state)
 /*
  * The first root asks before it leads only if rows at a place show that there was a root before it.
  */
-static void no_history(void **state)
+static void first_root_leads_at_once_without_former_rows(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 4; k++) {
@@ -572,7 +572,7 @@ static void obeys(uint32_t i, uint64_t epoch, uint64_t root)
  * Two nodes have promised when a third one is found that obeys a later epoch. The claim that
  * follows is in an epoch that those two have not promised: they do not count.
  */
-static void promised_before(void **state)
+static void later_promise_raises_epoch_of_next_claim(void **state)
 {
 	(void)state;
 	asks_anew();
@@ -601,23 +601,23 @@ static void promised_before(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_promise),
-		cmocka_unit_test(hello_is_late),
-		cmocka_unit_test(in_vain),
-		cmocka_unit_test(in_vain_after_a_claim),
-		cmocka_unit_test(not_broken_off),
-		cmocka_unit_test(promised_before),
-		cmocka_unit_test(says_the_latest_epoch),
+		cmocka_unit_test(claim_without_promises_asks_anew),
+		cmocka_unit_test(hello_counts_for_five_times_resend),
+		cmocka_unit_test(asking_node_without_majority_lets_candidate_ask),
+		cmocka_unit_test(failed_claim_counts_towards_time_to_give_way),
+		cmocka_unit_test(later_epoch_of_lost_root_breaks_off_no_claim),
+		cmocka_unit_test(later_promise_raises_epoch_of_next_claim),
+		cmocka_unit_test(inits_of_asking_node_name_latest_epoch),
 		cmocka_unit_test(reason_names_maker_of_latest_table),
-		cmocka_unit_test(to_whom),
-		cmocka_unit_test(not_reached),
-		cmocka_unit_test(link_of_another_dimension),
-		cmocka_unit_test(links_to_a_stranger),
-		cmocka_unit_test(links_of_one_that_left),
-		cmocka_unit_test(port_changes_in_a_part),
-		cmocka_unit_test(counts_itself),
-		cmocka_unit_test(told_once),
-		cmocka_unit_test(no_history),
+		cmocka_unit_test(node_yields_exactly_to_later_roots),
+		cmocka_unit_test(node_does_not_yield_to_unreached_asking_node),
+		cmocka_unit_test(link_of_unknown_dimension_counts_as_link),
+		cmocka_unit_test(only_link_that_is_up_to_stranger_leaves_part),
+		cmocka_unit_test(links_of_node_that_left_do_not_count),
+		cmocka_unit_test(part_claims_member_max_after_last_port_change),
+		cmocka_unit_test(candidate_without_links_obeys_itself),
+		cmocka_unit_test(each_node_is_asked_for_promise_once),
+		cmocka_unit_test(first_root_leads_at_once_without_former_rows),
 	};
 
 	return cmocka_run_group_tests_name("claim", tests, NULL, NULL);

@@ -13,7 +13,7 @@
  * A candidate fetches the latest table that a node reports. A table of the same number, but of a
  * former epoch, is another table.
  */
-static void fetches_the_latest(void **state)
+static void candidate_fetches_latest_reported_table(void **state)
 {
 	struct fm_entry entry[4];
 	struct fm_msg m;
@@ -62,7 +62,7 @@ static void has_first_table(void)
 /*
  * Node 2 works at another place than the latest table has, and says HELLO before the table comes.
  */
-static void place_of_the_latest(void **state)
+static void node_has_place_of_latest_table(void **state)
 {
 	(void)state;
 	for (unsigned int late = 0; late < 2; late++) {
@@ -103,7 +103,7 @@ static void place_of_the_latest(void **state)
  * The latest table has another NIC at the place of the root: that was replaced, and is not
  * reported.
  */
-static void replaced_since(void **state)
+static void replaced_root_is_not_reported_dead(void **state)
 {
 	static struct fm_entry entry[4];
 	struct fm_msg m;
@@ -128,7 +128,7 @@ static void replaced_since(void **state)
 }
 
 /* Exclusions of the latest table hold, whatever an older table of its root says. */
-static void older_words(void **state)
+static void exclusions_of_latest_table_hold(void **state)
 {
 	static struct fm_entry entry[8];
 	struct fm_msg m;
@@ -170,7 +170,7 @@ static void older_words(void **state)
  * The latest former table comes when the node leads already: names, votes and exclusions of a node
  * that is away are taken from it, as when it comes before.
  */
-static void table_comes_late(void **state)
+static void late_former_table_restores_names_and_exclusions(void **state)
 {
 	(void)state;
 	for (unsigned int late = 0; late < 2; late++) {
@@ -203,7 +203,7 @@ static void table_comes_late(void **state)
  * A node says HELLO to the new root, and does not obey yet when the first table comes: it keeps its
  * place in that.
  */
-static void place_of_one_that_waits(void **state)
+static void waiting_node_without_links_is_dead_at_its_place(void **state)
 {
 	struct fm_msg m;
 
@@ -267,7 +267,7 @@ static bool enough(struct fm_msg *one, struct fm_msg *two)
 }
 
 /* Only nodes that were up in the same table, and in each of its voters, count towards a quorum. */
-static void of_the_same_table(void **state)
+static void only_nodes_of_same_table_count_towards_quorum(void **state)
 {
 	struct fm_msg one = of_three(1), two = of_three(2);
 
@@ -295,7 +295,7 @@ static void of_the_same_table(void **state)
  * The manager of node 2 began anew. It counts as up in the table that node 1 sends, unless its NIC
  * has, or may have, rows of a later table, or is in another life.
  */
-static void of_one_that_began_anew(void **state)
+static void restarted_manager_counts_as_up_if_rows_are_older(void **state)
 {
 	static const struct {
 		uint64_t rows, term;
@@ -347,14 +347,14 @@ static void of_one_that_began_anew(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fetches_the_latest),
-		cmocka_unit_test(place_of_the_latest),
-		cmocka_unit_test(replaced_since),
-		cmocka_unit_test(older_words),
-		cmocka_unit_test(table_comes_late),
-		cmocka_unit_test(place_of_one_that_waits),
-		cmocka_unit_test(of_the_same_table),
-		cmocka_unit_test(of_one_that_began_anew),
+		cmocka_unit_test(candidate_fetches_latest_reported_table),
+		cmocka_unit_test(node_has_place_of_latest_table),
+		cmocka_unit_test(replaced_root_is_not_reported_dead),
+		cmocka_unit_test(exclusions_of_latest_table_hold),
+		cmocka_unit_test(late_former_table_restores_names_and_exclusions),
+		cmocka_unit_test(waiting_node_without_links_is_dead_at_its_place),
+		cmocka_unit_test(only_nodes_of_same_table_count_towards_quorum),
+		cmocka_unit_test(restarted_manager_counts_as_up_if_rows_are_older),
 	};
 
 	return cmocka_run_group_tests_name("claim_table", tests, NULL, NULL);

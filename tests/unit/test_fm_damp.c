@@ -47,7 +47,7 @@ static void flaps(unsigned int n)
 /* --- held down -------------------------------------------------------------------------- */
 
 /* A link is held at the limit, and not before. */
-static void test_limit(void **state)
+static void link_is_held_at_limit_and_not_before(void **state)
 {
 	(void)state;
 	root();
@@ -149,7 +149,7 @@ static void penalty_halves_each_half_life(void **state)
 }
 
 /* A hold lasts until the penalty is half of the limit: 4 flaps take one half-life, 8 take two. */
-static void test_how_long(void **state)
+static void hold_lasts_until_penalty_is_half_of_limit(void **state)
 {
 	(void)state;
 	for (unsigned int n = LIMIT; n <= 2 * LIMIT; n += LIMIT) {
@@ -193,7 +193,7 @@ static void test_how_long(void **state)
 }
 
 /* A hold ends at most hold_max after the last loss, however long the link flapped. */
-static void test_hold_max(void **state)
+static void hold_ends_hold_max_after_last_loss(void **state)
 {
 	uint64_t from;
 
@@ -224,7 +224,7 @@ static void test_hold_max(void **state)
 }
 
 /* A link is still down when its hold ends: then it is like any other link that is down. */
-static void test_still_down(void **state)
+static void link_still_down_after_hold_is_faulty(void **state)
 {
 	(void)state;
 	root();
@@ -355,7 +355,7 @@ static void several_holds_end_one_by_one(void **state)
 }
 
 /* Exclusions and inclusions that are asked for at once come into one table. */
-static void test_one_table(void **state)
+static void orders_given_at_once_share_one_table(void **state)
 {
 	const struct fm_order o = { .uid = 7, .since = 1700000000, .reason = "dust" };
 	uint64_t version;
@@ -385,7 +385,7 @@ static void test_one_table(void **state)
 }
 
 /* Any number of links is held, of ports of any dimension. */
-static void test_many(void **state)
+static void any_number_of_links_can_be_held(void **state)
 {
 	struct fm_hold h;
 	unsigned int n = 0;
@@ -409,7 +409,7 @@ static void test_many(void **state)
 }
 
 /* Only one end reports losses: the administrator may end the hold at the other end as well. */
-static void test_far_end(void **state)
+static void administrator_may_end_hold_at_other_end(void **state)
 {
 	(void)state;
 	root();
@@ -430,7 +430,7 @@ static void test_far_end(void **state)
 }
 
 /* The far end reports another neighbour: the problem names the cable as far as it is known. */
-static void test_one_end(void **state)
+static void held_cable_is_named_as_far_as_it_is_known(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_ROW };
 	struct fm_hold h;
@@ -501,7 +501,7 @@ static void last_cable(enum fm_port_state is)
 }
 
 /* A hold would cut a node off: its last link is used again as soon as it is up. */
-static void test_last_link(void **state)
+static void last_link_of_node_is_not_held(void **state)
 {
 	(void)state;
 	/* The others are lost before it flaps ... */
@@ -536,7 +536,7 @@ static void test_last_link(void **state)
  * A ring with a held cable loses another one, far from it: the held cable is used again, as it
  * joins the two parts.
  */
-static void test_ring_is_cut(void **state)
+static void held_cable_that_joins_two_parts_is_used_again(void **state)
 {
 	(void)state;
 	root_of("8x1");
@@ -556,7 +556,7 @@ static void test_ring_is_cut(void **state)
 }
 
 /* The root stood still: losses that it learns of then do not count as flaps. */
-static void test_stood_still(void **state)
+static void losses_while_root_stood_still_do_not_count(void **state)
 {
 	(void)state;
 	root();
@@ -630,7 +630,7 @@ static void only_lasting_dispute_is_reported(void **state)
  * More cables are disputed than are remembered: those that are disputed at two checks are reported,
  * and their ends.
  */
-static void test_many_disputes(void **state)
+static void more_disputes_than_remembered_are_reported(void **state)
 {
 	uint64_t from;
 
@@ -659,7 +659,7 @@ static void test_many_disputes(void **state)
  * A disputed cable of the root itself, for which there was no room at first, is reported once there
  * is.
  */
-static void test_one_dispute_too_many(void **state)
+static void dispute_without_room_is_reported_once_there_is(void **state)
 {
 	uint64_t from;
 
@@ -682,25 +682,25 @@ static void test_one_dispute_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_limit),
+		cmocka_unit_test(link_is_held_at_limit_and_not_before),
 		cmocka_unit_test(penalty_halves_each_half_life),
-		cmocka_unit_test(test_how_long),
-		cmocka_unit_test(test_hold_max),
-		cmocka_unit_test(test_still_down),
+		cmocka_unit_test(hold_lasts_until_penalty_is_half_of_limit),
+		cmocka_unit_test(hold_ends_hold_max_after_last_loss),
+		cmocka_unit_test(link_still_down_after_hold_is_faulty),
 		cmocka_unit_test(limit_0_holds_no_link),
 		cmocka_unit_test(include_ends_hold_at_either_end),
 		cmocka_unit_test(end_of_term_ends_hold),
-		cmocka_unit_test(test_far_end),
+		cmocka_unit_test(administrator_may_end_hold_at_other_end),
 		cmocka_unit_test(several_holds_end_one_by_one),
-		cmocka_unit_test(test_one_table),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_one_end),
-		cmocka_unit_test(test_last_link),
-		cmocka_unit_test(test_ring_is_cut),
-		cmocka_unit_test(test_stood_still),
+		cmocka_unit_test(orders_given_at_once_share_one_table),
+		cmocka_unit_test(any_number_of_links_can_be_held),
+		cmocka_unit_test(held_cable_is_named_as_far_as_it_is_known),
+		cmocka_unit_test(last_link_of_node_is_not_held),
+		cmocka_unit_test(held_cable_that_joins_two_parts_is_used_again),
+		cmocka_unit_test(losses_while_root_stood_still_do_not_count),
 		cmocka_unit_test(only_lasting_dispute_is_reported),
-		cmocka_unit_test(test_many_disputes),
-		cmocka_unit_test(test_one_dispute_too_many),
+		cmocka_unit_test(more_disputes_than_remembered_are_reported),
+		cmocka_unit_test(dispute_without_room_is_reported_once_there_is),
 	};
 
 	return cmocka_run_group_tests_name("fm_damp", all, NULL, NULL);

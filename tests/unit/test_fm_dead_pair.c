@@ -73,7 +73,7 @@ static int back(struct fm_row r)
 }
 
 /* The link is the same as before, and node 4 had it up, too: its NIC works on. */
-static void same_link(void **state)
+static void node_back_with_same_link_is_silent(void **state)
 {
 	(void)state;
 	ring_of_8();
@@ -96,7 +96,7 @@ static void same_link(void **state)
 /*
  * A pair of nodes that come back with one link that is not the same are not proved to be the same.
  */
-static void another_link(void **state)
+static void node_back_with_another_link_stays_dead(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 8; k++) {
@@ -131,7 +131,7 @@ static void another_link(void **state)
  * A link behind the last port of a node's row is no proof: neither of the row before its death, nor
  * of its row now.
  */
-static void behind_the_row(void **state)
+static void link_behind_last_port_proves_nothing(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 3; k++) {
@@ -159,7 +159,7 @@ static void behind_the_row(void **state)
  * A cable from a node to itself proves nothing about it; the state of a node that is not dead
  * stays.
  */
-static void beside_itself_and_the_living(void **state)
+static void cable_to_itself_proves_nothing(void **state)
 {
 	struct fm_row now;
 
@@ -176,7 +176,7 @@ static void beside_itself_and_the_living(void **state)
 }
 
 /* Both ends of the pair come back, in either order: each is up, and no problem stands. */
-static void both_back(void **state)
+static void both_ends_of_dead_pair_come_back_up(void **state)
 {
 	struct fm_msg m;
 
@@ -211,7 +211,7 @@ static bool stands(const char *kind)
 }
 
 /* The problems of a node end with it: as a relay it is no worse than others once it is dead. */
-static void relay_dies(void **state)
+static void problems_of_relay_end_when_it_dies(void **state)
 {
 	struct fm_msg m;
 
@@ -233,12 +233,12 @@ static void relay_dies(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(same_link),
-		cmocka_unit_test(another_link),
-		cmocka_unit_test(behind_the_row),
-		cmocka_unit_test(beside_itself_and_the_living),
-		cmocka_unit_test(both_back),
-		cmocka_unit_test(relay_dies),
+		cmocka_unit_test(node_back_with_same_link_is_silent),
+		cmocka_unit_test(node_back_with_another_link_stays_dead),
+		cmocka_unit_test(link_behind_last_port_proves_nothing),
+		cmocka_unit_test(cable_to_itself_proves_nothing),
+		cmocka_unit_test(both_ends_of_dead_pair_come_back_up),
+		cmocka_unit_test(problems_of_relay_end_when_it_dies),
 	};
 
 	return cmocka_run_group_tests_name("fm_dead_pair", all, NULL, NULL);

@@ -32,7 +32,7 @@ static void end(void)
  * Further changes are counted, and can only make the table due earlier; the first one gives the
  * cause.
  */
-static void changes_share_a_table(void **state)
+static void further_change_only_makes_table_earlier(void **state)
 {
 	(void)state;
 	begin();
@@ -60,7 +60,7 @@ static void changes_share_a_table(void **state)
 }
 
 /* Changes before the first table demand none. */
-static void not_before_the_first(void **state)
+static void changes_before_first_table_demand_none(void **state)
 {
 	(void)state;
 	begin();
@@ -71,7 +71,7 @@ static void not_before_the_first(void **state)
 }
 
 /* A table that waits for a colour is due when the network has drained, if it is still wanted. */
-static void waits_for_a_colour(void **state)
+static void table_that_waits_for_colour_is_due_when_drained(void **state)
 {
 	(void)state;
 	begin();
@@ -91,7 +91,7 @@ static void waits_for_a_colour(void **state)
 	end();
 }
 
-static void without_memory(void **state)
+static void demand_without_memory_fails(void **state)
 {
 	(void)state;
 	memory_fails_at(1);
@@ -103,10 +103,10 @@ static void without_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(changes_share_a_table),
-		cmocka_unit_test(not_before_the_first),
-		cmocka_unit_test(waits_for_a_colour),
-		cmocka_unit_test(without_memory),
+		cmocka_unit_test(further_change_only_makes_table_earlier),
+		cmocka_unit_test(changes_before_first_table_demand_none),
+		cmocka_unit_test(table_that_waits_for_colour_is_due_when_drained),
+		cmocka_unit_test(demand_without_memory_fails),
 	};
 
 	return cmocka_run_group_tests_name("fm_demand", all, NULL, NULL);

@@ -145,7 +145,7 @@ static void whole(uint64_t seed)
 	stage_end(&s);
 }
 
-static void test_whole(void **state)
+static void shape_of_whole_torus_is_found(void **state)
 {
 	(void)state;
 	for_seeds(80, whole);
@@ -208,7 +208,7 @@ static void broken(uint64_t seed)
 	stage_end(&s);
 }
 
-static void test_broken(void **state)
+static void shape_of_torus_with_faults_is_found(void **state)
 {
 	(void)state;
 	for_seeds(200, broken);
@@ -218,7 +218,7 @@ static void test_broken(void **state)
  * Each line of a dimension is broken, but not all at one place: the lengths that the cables give
  * for the ring are multiples of its size.
  */
-static void test_no_line_left(void **state)
+static void shape_is_found_though_each_line_is_broken(void **state)
 {
 	struct rnd r = rnd_new(0);
 
@@ -287,7 +287,7 @@ static void open_dimension_is_found_as_mesh(void **state)
 }
 
 /* A missing node leaves its place open. */
-static void test_hole(void **state)
+static void missing_node_leaves_its_place_open(void **state)
 {
 	struct rnd r = rnd_new(0);
 
@@ -414,7 +414,7 @@ static void crossed(uint64_t seed)
 	stage_end(&s);
 }
 
-static void test_crossed(void **state)
+static void crossed_cables_leave_most_nodes_in_place(void **state)
 {
 	(void)state;
 	crossed(170);	/* a node gains by a trade, and the other one loses more */
@@ -423,7 +423,7 @@ static void test_crossed(void **state)
 }
 
 /* A node that reports a cable to the middle of a line takes nothing from that line's vote. */
-static void test_side_entry(void **state)
+static void cable_to_middle_of_line_takes_no_vote(void **state)
 {
 	(void)state;
 	fabric("5x3");
@@ -440,7 +440,7 @@ static void test_side_entry(void **state)
  * One pair of cables is crossed: two wrong cables are reported, each with both ends, and no wrong
  * nodes.
  */
-static void test_one_pair(void **state)
+static void crossed_pair_is_reported_as_two_wrong_cables(void **state)
 {
 	struct rnd r = rnd_new(0);
 	static const struct {
@@ -519,7 +519,7 @@ static void one_pair(uint64_t seed)
 	stage_end(&s);
 }
 
-static void test_one_pair_anywhere(void **state)
+static void crossed_pair_anywhere_misplaces_no_node(void **state)
 {
 	(void)state;
 	for_seeds(480, one_pair);
@@ -529,7 +529,7 @@ static void test_one_pair_anywhere(void **state)
  * The root's own line is joined with another, so it implies a wrong size; the other lines outvote
  * it. Each other node keeps the place of the first table, whatever cables it reports later.
  */
-static void test_later(void **state)
+static void other_lines_outvote_wrong_line_of_root(void **state)
 {
 	struct fm_port_row was;
 	struct fm_msg m;
@@ -634,7 +634,7 @@ static void each_fault_of_cable_has_its_text(void **state)
 }
 
 /* A cable in a dimension of size 1 is wrong. */
-static void test_flat(void **state)
+static void cable_in_dimension_of_size_1_is_wrong(void **state)
 {
 	struct rnd r = rnd_new(0);
 
@@ -662,18 +662,18 @@ static void test_flat(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_no_line_left),
+		cmocka_unit_test(shape_of_whole_torus_is_found),
+		cmocka_unit_test(shape_of_torus_with_faults_is_found),
+		cmocka_unit_test(shape_is_found_though_each_line_is_broken),
 		cmocka_unit_test(open_dimension_is_found_as_mesh),
-		cmocka_unit_test(test_hole),
-		cmocka_unit_test(test_crossed),
-		cmocka_unit_test(test_side_entry),
-		cmocka_unit_test(test_one_pair),
-		cmocka_unit_test(test_one_pair_anywhere),
-		cmocka_unit_test(test_later),
+		cmocka_unit_test(missing_node_leaves_its_place_open),
+		cmocka_unit_test(crossed_cables_leave_most_nodes_in_place),
+		cmocka_unit_test(cable_to_middle_of_line_takes_no_vote),
+		cmocka_unit_test(crossed_pair_is_reported_as_two_wrong_cables),
+		cmocka_unit_test(crossed_pair_anywhere_misplaces_no_node),
+		cmocka_unit_test(other_lines_outvote_wrong_line_of_root),
 		cmocka_unit_test(each_fault_of_cable_has_its_text),
-		cmocka_unit_test(test_flat),
+		cmocka_unit_test(cable_in_dimension_of_size_1_is_wrong),
 	};
 
 	return cmocka_run_group_tests_name("fm_discover", all, NULL, NULL);

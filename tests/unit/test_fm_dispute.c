@@ -284,7 +284,7 @@ static void live(uint64_t seed)
 	fm_dispute_free(&root);
 }
 
-static void test_live(void **state)
+static void random_disputes_equal_naive_model(void **state)
 {
 	(void)state;
 	for_seeds(60, live);
@@ -293,7 +293,7 @@ static void test_live(void **state)
 /*
  * More nodes have disputed cables than are remembered: all nodes are checked, until they are few.
  */
-static void test_many(void **state)
+static void disputes_beyond_memory_check_all_nodes(void **state)
 {
 	struct rnd r = rnd_new(1);
 
@@ -322,8 +322,8 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_live),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(random_disputes_equal_naive_model),
+		cmocka_unit_test(disputes_beyond_memory_check_all_nodes),
 	};
 
 	return cmocka_run_group_tests_name("fm_dispute", all, NULL, NULL);

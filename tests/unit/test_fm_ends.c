@@ -95,7 +95,7 @@ static void comes_beside(uint32_t other, unsigned int p)
 	passes();
 }
 
-static void ends(void **state)
+static void new_node_replaces_dead_one_in_ring_only(void **state)
 {
 	static const struct {
 		uint32_t dead, other;
@@ -137,7 +137,7 @@ static void new_node_takes_place_of_dead_one(void **state)
  * replaced by a new node. Node 2, beside 0, was once taken for an end of the line, so that its
  * successor was refused the place.
  */
-static void replaced_beside_the_root(void **state)
+static void new_node_beside_root_takes_place_of_dead_one(void **state)
 {
 	(void)state;
 	for (unsigned int dead = 1; dead < 3; dead++) {
@@ -175,9 +175,9 @@ static void replaced_beside_the_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(ends),
+		cmocka_unit_test(new_node_replaces_dead_one_in_ring_only),
 		cmocka_unit_test(new_node_takes_place_of_dead_one),
-		cmocka_unit_test(replaced_beside_the_root),
+		cmocka_unit_test(new_node_beside_root_takes_place_of_dead_one),
 	};
 
 	return cmocka_run_group_tests_name("fm_ends", all, NULL, NULL);

@@ -47,7 +47,7 @@ static void all_join(void)
 }
 
 /* A root that begins anew takes an epoch above the one that its NIC obeys. */
-static void above_its_nic(void **state)
+static void restarted_root_takes_epoch_above_that_of_its_nic(void **state)
 {
 	(void)state;
 	root_of(0, 0);
@@ -158,7 +158,7 @@ static void asks_for(const struct fm_msg *m)
 	stage_end(&s);
 }
 
-static void first_among_others(void **state)
+static void first_root_asks_if_others_kept_tables(void **state)
 {
 	struct fm_msg m;
 
@@ -214,7 +214,7 @@ static bool asks_by_init(bool led, uint64_t guid, uint64_t epoch)
 	return asks;
 }
 
-static void told_by_init(void **state)
+static void init_of_later_epoch_makes_root_ask(void **state)
 {
 	(void)state;
 	/* The first root is not the first, if there was one. */
@@ -233,7 +233,7 @@ static void told_by_init(void **state)
  * No node is welcomed in an epoch that the root's NIC does not obey yet, because the root's next
  * life would take the same epoch.
  */
-static void first_its_nic(void **state)
+static void no_node_is_welcomed_before_own_nic_obeys(void **state)
 {
 	struct fm_msg m;
 
@@ -262,7 +262,7 @@ static void first_its_nic(void **state)
  * The root's NIC lost its memory: if nodes obey an epoch that is not below the root's, all join
  * once more.
  */
-static void above_all_others(void **state)
+static void root_takes_epoch_above_all_that_nodes_obey(void **state)
 {
 	(void)state;
 	for (unsigned int led = 0; led < 2; led++) {
@@ -306,7 +306,7 @@ static void may_obey(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 	stage_end(&s);
 }
 
-static void above_what_nics_may_obey(void **state)
+static void root_takes_epoch_above_what_nics_may_obey(void **state)
 {
 	(void)state;
 	for (unsigned int led = 0; led < 2; led++) {
@@ -319,7 +319,7 @@ static void above_what_nics_may_obey(void **state)
 }
 
 /* The epoch that a NIC may obey (maybe_epoch of HELLO) does not count as its promise. */
-static void may_obey_is_no_promise(void **state)
+static void epoch_that_nic_may_obey_is_no_promise(void **state)
 {
 	struct fm_msg m = hello(1);
 
@@ -340,7 +340,7 @@ static void may_obey_is_no_promise(void **state)
 	stage_end(&s);
 }
 
-static void not_above_its_own(void **state)
+static void nodes_of_own_epoch_do_not_join_anew(void **state)
 {
 	(void)state;
 	root_of(6, NIC);
@@ -361,7 +361,7 @@ static void not_above_its_own(void **state)
  * A node that reports an epoch far above that of the root is not believed; epochs that others
  * report are.
  */
-static void far_above(void **state)
+static void epoch_far_above_is_refused(void **state)
 {
 	(void)state;
 	root_of(6, NIC);
@@ -426,7 +426,7 @@ static void believes_before_it_leads(void **state)
 }
 
 /* A node of this root has kept a table of its epoch: that is no reason to ask all nodes anew. */
-static void kept_of_this_root(void **state)
+static void kept_table_of_own_epoch_asks_no_node_anew(void **state)
 {
 	struct fm_msg m = hello(2);
 
@@ -463,7 +463,7 @@ static void says_version(uint64_t version, uint64_t table, uint64_t term)
 }
 
 /* A version far above is not believed: after the highest number there would be no next table. */
-static void version_far_above(void **state)
+static void version_far_above_is_not_believed(void **state)
 {
 	static const struct {
 		uint64_t version, table;
@@ -489,7 +489,7 @@ static void version_far_above(void **state)
 }
 
 /* A table of an epoch far above is not believed, because it would count as the latest for ever. */
-static void table_far_above(void **state)
+static void table_of_epoch_far_above_is_not_believed(void **state)
 {
 	(void)state;
 	ring();
@@ -499,7 +499,7 @@ static void table_far_above(void **state)
 }
 
 /* While its own NIC does not obey it, the root repeats that order after each resend. */
-static void own_nic_is_told_again(void **state)
+static void own_nic_is_told_again_only_of_new_epoch(void **state)
 {
 	struct fm_root *r;
 
@@ -524,21 +524,21 @@ static void own_nic_is_told_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(above_its_nic),
-		cmocka_unit_test(first_its_nic),
-		cmocka_unit_test(above_all_others),
-		cmocka_unit_test(first_among_others),
-		cmocka_unit_test(told_by_init),
-		cmocka_unit_test(above_what_nics_may_obey),
-		cmocka_unit_test(may_obey_is_no_promise),
-		cmocka_unit_test(not_above_its_own),
-		cmocka_unit_test(far_above),
+		cmocka_unit_test(restarted_root_takes_epoch_above_that_of_its_nic),
+		cmocka_unit_test(no_node_is_welcomed_before_own_nic_obeys),
+		cmocka_unit_test(root_takes_epoch_above_all_that_nodes_obey),
+		cmocka_unit_test(first_root_asks_if_others_kept_tables),
+		cmocka_unit_test(init_of_later_epoch_makes_root_ask),
+		cmocka_unit_test(root_takes_epoch_above_what_nics_may_obey),
+		cmocka_unit_test(epoch_that_nic_may_obey_is_no_promise),
+		cmocka_unit_test(nodes_of_own_epoch_do_not_join_anew),
+		cmocka_unit_test(epoch_far_above_is_refused),
 		cmocka_unit_test(far_above_what_was_kept),
 		cmocka_unit_test(believes_before_it_leads),
-		cmocka_unit_test(kept_of_this_root),
-		cmocka_unit_test(version_far_above),
-		cmocka_unit_test(table_far_above),
-		cmocka_unit_test(own_nic_is_told_again),
+		cmocka_unit_test(kept_table_of_own_epoch_asks_no_node_anew),
+		cmocka_unit_test(version_far_above_is_not_believed),
+		cmocka_unit_test(table_of_epoch_far_above_is_not_believed),
+		cmocka_unit_test(own_nic_is_told_again_only_of_new_epoch),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -258,7 +258,7 @@ static void life(uint64_t seed)
 	}
 }
 
-static void test_problems(void **state)
+static void problems_equal_those_of_naive_model(void **state)
 {
 	(void)state;
 	for_seeds(400, life);
@@ -267,7 +267,7 @@ static void test_problems(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_problems),
+		cmocka_unit_test(problems_equal_those_of_naive_model),
 	};
 
 	return cmocka_run_group_tests_name("fm_equals", all, NULL, NULL);

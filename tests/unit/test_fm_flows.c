@@ -79,7 +79,7 @@ static void packets(uint64_t seed)
 	}
 }
 
-static void test_sums(void **state)
+static void sums_of_flows_equal_packets_of_model(void **state)
 {
 	(void)state;
 	for_seeds(30, packets);
@@ -89,7 +89,7 @@ static void test_sums(void **state)
  * Each counter alone is changed, of each colour, and each number of parked packets: the result must
  * be the expected one.
  */
-static void test_moved(void **state)
+static void only_counters_of_old_colour_and_replay_count_as_moved(void **state)
 {
 	struct fm_sums was, now;
 
@@ -125,8 +125,8 @@ static void test_moved(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_moved),
+		cmocka_unit_test(sums_of_flows_equal_packets_of_model),
+		cmocka_unit_test(only_counters_of_old_colour_and_replay_count_as_moved),
 	};
 
 	return cmocka_run_group_tests_name("fm_flows", all, NULL, NULL);

@@ -32,7 +32,7 @@ static void claim(uint64_t epoch)
  * No root has led the node. The root that it follows, which asks, refuses it, and the node follows
  * another.
  */
-static void an_asker_that_gave_up(void **state)
+static void node_leaves_asking_root_that_refuses_it(void **state)
 {
 	struct fm_init i;
 
@@ -72,7 +72,7 @@ static bool has_problem(const char *part)
  * A node that has had no root for 30 s reports it: from the time when it began, and from the time
  * when it lost its root.
  */
-static void without_a_root(void **state)
+static void node_without_root_for_30_s_reports_it(void **state)
 {
 	static const char text[] = "no Init has named a root for 30 s";
 	struct fm_init i;
@@ -102,7 +102,7 @@ static void without_a_root(void **state)
  * No root has led the node. An asking node refuses it, or cannot be reached; neighbours name that
  * one again and again, and for a while the node does not follow it, but another.
  */
-static void an_asker_in_vain(void **state)
+static void asking_root_that_refuses_is_shunned_for_a_time(void **state)
 {
 	(void)state;
 	for (unsigned int refuses = 0; refuses < 2; refuses++) {
@@ -148,7 +148,7 @@ static void an_asker_in_vain(void **state)
  * Two nodes ask. No connection comes up to the one of the greater GUID: the node follows the other one,
  * and does not turn back to the first as soon as a neighbour names that again.
  */
-static void the_other_asker(void **state)
+static void node_follows_other_if_greater_is_unreachable(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = NIC } };
 	struct fm_init i, other;
@@ -182,7 +182,7 @@ static void the_other_asker(void **state)
  * No root has led the node, so it names an asking node to its neighbours at once; the host of that
  * one takes the connection, but no manager answers.
  */
-static void an_asker_that_hangs(void **state)
+static void node_leaves_asking_root_that_hangs(void **state)
 {
 	struct fm_init i;
 	uint64_t ends;
@@ -207,7 +207,7 @@ static void an_asker_that_hangs(void **state)
  * The root that led the node last begins anew, and asks. The node tries to reach it since a time
  * when it was cut off.
  */
-static void tried_too_early(void **state)
+static void try_from_before_root_asked_is_made_anew_once(void **state)
 {
 	struct fm_init i;
 
@@ -240,7 +240,7 @@ static void counts_hellos(int conn, const struct fm_msg *msg)
  * at the same address: by a claim, or a welcome. The node asks to be root, as it would if nothing
  * answered there, and goes on trying whether its root is back.
  */
-static void another_root_at_its_address(void **state)
+static void candidate_ignores_other_root_at_old_address(void **state)
 {
 	(void)state;
 	for (unsigned int welcomes = 0; welcomes < 2; welcomes++) {
@@ -351,7 +351,7 @@ static void a_root_that_leads_elsewhere(void **state)
  * No root has led the node. It passes on that a root is lost as it was reported, also if it learns
  * that only by a refusal: otherwise an asking node would give way to a root that no node follows.
  */
-static void a_lost_root_passed_on(void **state)
+static void lost_root_is_passed_on_as_reported(void **state)
 {
 	struct fm_init i, told;
 
@@ -404,7 +404,7 @@ static void claimed_by_an_init_of_before(void **state)
  * The followed node, which asks, has learned of a later epoch: the node's Inits name that to other
  * neighbours.
  */
-static void an_asker_that_learns(void **state)
+static void later_epoch_of_asking_root_is_passed_on(void **state)
 {
 	struct fm_init i;
 
@@ -455,7 +455,7 @@ static void an_asker_is_not_lost(void **state)
 }
 
 /* The place in the node's Init is well formed, though the asking root knows no shape yet. */
-static void an_asker_without_a_shape(void **state)
+static void init_is_well_formed_without_shape_of_root(void **state)
 {
 	struct fm_init i;
 
@@ -477,7 +477,7 @@ static void an_asker_without_a_shape(void **state)
  * A host takes the connection, and no manager answers. The node is a candidate, and asks to be root
  * itself.
  */
-static void a_root_that_hangs(void **state)
+static void candidate_below_hanging_root_asks(void **state)
 {
 	double at, until;
 
@@ -584,21 +584,21 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(a_root_that_is_away),
-		cmocka_unit_test(an_asker_that_gave_up),
-		cmocka_unit_test(without_a_root),
-		cmocka_unit_test(an_asker_in_vain),
-		cmocka_unit_test(the_other_asker),
-		cmocka_unit_test(an_asker_that_hangs),
-		cmocka_unit_test(tried_too_early),
-		cmocka_unit_test(another_root_at_its_address),
+		cmocka_unit_test(node_leaves_asking_root_that_refuses_it),
+		cmocka_unit_test(node_without_root_for_30_s_reports_it),
+		cmocka_unit_test(asking_root_that_refuses_is_shunned_for_a_time),
+		cmocka_unit_test(node_follows_other_if_greater_is_unreachable),
+		cmocka_unit_test(node_leaves_asking_root_that_hangs),
+		cmocka_unit_test(try_from_before_root_asked_is_made_anew_once),
+		cmocka_unit_test(candidate_ignores_other_root_at_old_address),
 		cmocka_unit_test(a_root_that_begins_elsewhere),
 		cmocka_unit_test(a_root_that_leads_elsewhere),
-		cmocka_unit_test(a_lost_root_passed_on),
+		cmocka_unit_test(lost_root_is_passed_on_as_reported),
 		cmocka_unit_test(claimed_by_an_init_of_before),
-		cmocka_unit_test(an_asker_that_learns),
+		cmocka_unit_test(later_epoch_of_asking_root_is_passed_on),
 		cmocka_unit_test(an_asker_is_not_lost),
-		cmocka_unit_test(an_asker_without_a_shape),
-		cmocka_unit_test(a_root_that_hangs),
+		cmocka_unit_test(init_is_well_formed_without_shape_of_root),
+		cmocka_unit_test(candidate_below_hanging_root_asks),
 		cmocka_unit_test(refused_and_asks_itself),
 		cmocka_unit_test(a_lost_root_and_one_of_an_epoch_before),
 	};

@@ -153,7 +153,7 @@ static void follows(uint64_t led)
 	adrift = asked = back = 0;
 }
 
-static void test_led_by_none(void **state)
+static void node_led_by_none_has_no_root_after_turning_back(void **state)
 {
 	(void)state;
 	follows(0);
@@ -164,7 +164,7 @@ static void test_led_by_none(void **state)
 	assert_true(adrift == 1 && asked == 1 && !back);
 }
 
-static void test_led_by_another(void **state)
+static void node_turns_back_to_root_that_led_it(void **state)
 {
 	(void)state;
 	follows(LED);
@@ -176,7 +176,7 @@ static void test_led_by_another(void **state)
 }
 
 /* A node that was root itself turns back from a root that asks: it has no root from now on. */
-static void test_led_by_itself(void **state)
+static void former_root_that_turns_back_has_no_root(void **state)
 {
 	(void)state;
 	follows(OWN);
@@ -202,9 +202,9 @@ static void root_that_leads_is_still_followed(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_led_by_none),
-		cmocka_unit_test(test_led_by_another),
-		cmocka_unit_test(test_led_by_itself),
+		cmocka_unit_test(node_led_by_none_has_no_root_after_turning_back),
+		cmocka_unit_test(node_turns_back_to_root_that_led_it),
+		cmocka_unit_test(former_root_that_turns_back_has_no_root),
 		cmocka_unit_test(root_that_leads_is_still_followed),
 	};
 

@@ -176,7 +176,7 @@ static void all_placed(void)
  * A table of the old shape with all rows on hold is followed at once by a whole table of the new
  * shape.
  */
-static void test_two_tables(void **state)
+static void growth_takes_a_held_table_and_a_whole_one(void **state)
 {
 	uint64_t version;
 
@@ -222,7 +222,7 @@ static void ready(uint32_t node)
  * The root has to hand over, and the shape grows before it does: ids change, but the named node
  * stays the same.
  */
-static void test_move_while_it_grows(void **state)
+static void order_to_move_root_survives_growth(void **state)
 {
 	unsigned int ordered = 0;
 
@@ -251,7 +251,7 @@ static void test_move_while_it_grows(void **state)
 }
 
 /* Exclusions of the administrator stay, by coordinates and not by ids. */
-static void test_exclusions_stay(void **state)
+static void exclusions_stay_at_coordinates_after_growth(void **state)
 {
 	(void)state;
 	fabric("3x2", "2x2");
@@ -274,7 +274,7 @@ static void test_exclusions_stay(void **state)
  * The shape is not changed while packets wait or are parked: the attempt is given up, holds are
  * released, and it is tried again later.
  */
-static void test_not_while_sending(void **state)
+static void shape_does_not_grow_while_packets_wait(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -328,7 +328,7 @@ static void other_change_goes_before_growth(void **state)
 }
 
 /* A silent node's NIC cannot be given another shape. */
-static void test_silent(void **state)
+static void silent_node_prevents_growth(void **state)
 {
 	(void)state;
 	fabric("3x2", "2x2");
@@ -351,7 +351,7 @@ static void test_silent(void **state)
  * A manager is lost when the new shape is sent: its NIC has the former shape, so nothing may be
  * sent through it until it is back.
  */
-static void test_silent_with_old_shape(void **state)
+static void nic_left_with_old_shape_is_excluded(void **state)
 {
 	struct fm_msg m;
 
@@ -393,7 +393,7 @@ static void test_silent_with_old_shape(void **state)
 }
 
 /* A NIC that has taken the new shape forwards by it, also if its manager hangs later. */
-static void test_silent_after_growth(void **state)
+static void node_silent_after_growth_is_not_excluded(void **state)
 {
 	(void)state;
 	fabric("3x2", "2x2");
@@ -413,7 +413,7 @@ static void test_silent_after_growth(void **state)
  * A NIC fails between the proof that the network is empty and the table: the shape stays. It grows
  * only after another pause, because packets are sent meanwhile.
  */
-static void test_fails_at_the_last_moment(void **state)
+static void nic_failing_before_table_keeps_old_shape(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_FAILED };
 
@@ -449,7 +449,7 @@ static void test_fails_at_the_last_moment(void **state)
 }
 
 /* Exclusions of all nodes are taken over, and nothing behind the last is read. */
-static void test_exclusions_of_all(void **state)
+static void exclusions_of_all_nodes_survive_growth(void **state)
 {
 	(void)state;
 	memory_guard(true);
@@ -470,7 +470,7 @@ static void test_exclusions_of_all(void **state)
  * Nodes join after a part of the fabric has settled. A table of which nodes come, and of the shape
  * that the fabric has then.
  */
-static void test_shapes(void **state)
+static void joining_nodes_give_expected_shape(void **state)
 {
 	static const struct {
 		const char *whole, *first;
@@ -510,7 +510,7 @@ static void test_shapes(void **state)
 }
 
 /* A cable of a new node contradicts the others: nothing grows, and that is reported. */
-static void test_wrong_cable(void **state)
+static void contradicting_cable_prevents_growth_and_is_reported(void **state)
 {
 	(void)state;
 	fabric("4x2", "2x2");
@@ -561,7 +561,7 @@ static void closed_dimension_does_not_grow(void **state)
 }
 
 /* IPv4 addresses are coordinates of three dimensions, or node ids: these must not change. */
-static void test_addresses(void **state)
+static void growth_that_changes_addresses_is_refused(void **state)
 {
 	(void)state;
 	fabric("3x2x1x2", "2x2x1x2");
@@ -609,21 +609,21 @@ static void configured_shape_does_not_grow(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_two_tables),
-		cmocka_unit_test(test_move_while_it_grows),
-		cmocka_unit_test(test_exclusions_stay),
-		cmocka_unit_test(test_not_while_sending),
+		cmocka_unit_test(growth_takes_a_held_table_and_a_whole_one),
+		cmocka_unit_test(order_to_move_root_survives_growth),
+		cmocka_unit_test(exclusions_stay_at_coordinates_after_growth),
+		cmocka_unit_test(shape_does_not_grow_while_packets_wait),
 		cmocka_unit_test(other_change_goes_before_growth),
-		cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_silent_with_old_shape),
-		cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_wrong_cable),
+		cmocka_unit_test(silent_node_prevents_growth),
+		cmocka_unit_test(nic_left_with_old_shape_is_excluded),
+		cmocka_unit_test(joining_nodes_give_expected_shape),
+		cmocka_unit_test(contradicting_cable_prevents_growth_and_is_reported),
 		cmocka_unit_test(closed_dimension_does_not_grow),
-		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(growth_that_changes_addresses_is_refused),
 		cmocka_unit_test(configured_shape_does_not_grow),
-		cmocka_unit_test(test_silent_after_growth),
-		cmocka_unit_test(test_fails_at_the_last_moment),
-		cmocka_unit_test(test_exclusions_of_all),
+		cmocka_unit_test(node_silent_after_growth_is_not_excluded),
+		cmocka_unit_test(nic_failing_before_table_keeps_old_shape),
+		cmocka_unit_test(exclusions_of_all_nodes_survive_growth),
 	};
 
 	return cmocka_run_group_tests_name("fm_grow", all, NULL, NULL);

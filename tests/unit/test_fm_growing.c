@@ -515,14 +515,14 @@ static void life(uint64_t seed)
 	end();
 }
 
-static void test_lives(void **state)
+static void random_growth_equals_model(void **state)
 {
 	(void)state;
 	for_seeds(400, life);
 }
 
 /* Each attempt that fails doubles the wait, up to its limit. */
-static void test_longest_wait(void **state)
+static void failed_attempt_doubles_wait_to_its_limit(void **state)
 {
 	struct rnd r = rnd_new(1);
 	uint64_t wait = QUIET;
@@ -543,7 +543,7 @@ static void test_longest_wait(void **state)
 	end();
 }
 
-static void test_memory(void **state)
+static void growing_without_memory_fails(void **state)
 {
 	(void)state;
 	memory_fails_at(1);
@@ -556,9 +556,9 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_lives),
-		cmocka_unit_test(test_longest_wait),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(random_growth_equals_model),
+		cmocka_unit_test(failed_attempt_doubles_wait_to_its_limit),
+		cmocka_unit_test(growing_without_memory_fails),
 	};
 
 	return cmocka_run_group_tests_name("fm_growing", all, NULL, NULL);

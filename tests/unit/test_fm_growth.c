@@ -92,7 +92,7 @@ static void try_all_steps(const char *shape, uint32_t total, enum fault fault, u
 		;
 }
 
-static void test_each_step(void **state)
+static void fault_at_each_step_ends_growth_whole_or_free(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -120,7 +120,7 @@ static void test_each_step(void **state)
 }
 
 /* A fault before all have numbers ends it everywhere; after the start it ends nothing. */
-static void test_which_end(void **state)
+static void fault_before_start_ends_growth_everywhere(void **state)
 {
 	(void)state;
 	try_fault("3x3", 9, 6, FAULT_KILL, 1, 0);
@@ -206,7 +206,7 @@ static void play_history(uint64_t seed)
 	expect_right(seed, 0, 0);
 }
 
-static void test_histories(void **state)
+static void random_growths_end_whole_or_free(void **state)
 {
 	uint64_t seed = random_seed(77);
 
@@ -216,7 +216,7 @@ static void test_histories(void **state)
 		play_history(random_next(&seed));
 }
 
-static void test_deadly_histories(void **state)
+static void random_growths_with_deaths_end_whole_or_free(void **state)
 {
 	uint64_t seed = random_seed(78);
 
@@ -227,7 +227,7 @@ static void test_deadly_histories(void **state)
 }
 
 /* One growth whose messages are lost finds all that can be found. */
-static void test_losses(void **state)
+static void growth_with_lost_messages_finds_all_it_can(void **state)
 {
 	uint64_t seed = random_seed(79);
 
@@ -248,7 +248,7 @@ static void test_losses(void **state)
 
 /* --- terms ------------------------------------------------------------------------------ */
 
-static void test_terms(void **state)
+static void only_nodes_that_meet_terms_join(void **state)
 {
 	const struct fm_growth_terms fast = { .links = 4, .rate = 100, .margin = 10 };
 	const struct fm_growth_port slow = { .up = true, .rate = 99, .margin = 10 };
@@ -274,7 +274,7 @@ static void test_terms(void **state)
 				 id != torus_neighbour(&net.shape, 15, 1));
 }
 
-static void test_begin(void **state)
+static void growth_begins_only_at_free_node(void **state)
 {
 	struct fm_growth *g = &net.node[2].growth;
 
@@ -334,7 +334,7 @@ static void forge_question(struct fm_growth_msg *m) { m->said.asked = 1; }
 
 typedef void forge_fn(struct fm_growth_msg *m);
 
-static void test_forged(void **state)
+static void impossible_message_ends_growth_as_forged(void **state)
 {
 	static forge_fn *const bad[] = {
 		forge_done, forge_back, forge_both, forge_got, forge_got_step, forge_ready,
@@ -352,7 +352,7 @@ static void test_forged(void **state)
 }
 
 /* A node that is no member says so, but joins only by PROPAGATE. */
-static void test_strangers(void **state)
+static void node_that_is_no_member_says_so_and_stays_free(void **state)
 {
 	struct fm_growth_msg m = { .id = { .guid = 77, .serial = 1 }, .life = 5 };
 
@@ -379,11 +379,15 @@ static void test_strangers(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_begin), cmocka_unit_test(test_terms),
-		cmocka_unit_test(test_forged), cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_which_end), cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_histories), cmocka_unit_test(test_deadly_histories),
-		cmocka_unit_test(test_each_step),
+		cmocka_unit_test(growth_begins_only_at_free_node),
+		cmocka_unit_test(only_nodes_that_meet_terms_join),
+		cmocka_unit_test(impossible_message_ends_growth_as_forged),
+		cmocka_unit_test(node_that_is_no_member_says_so_and_stays_free),
+		cmocka_unit_test(fault_before_start_ends_growth_everywhere),
+		cmocka_unit_test(growth_with_lost_messages_finds_all_it_can),
+		cmocka_unit_test(random_growths_end_whole_or_free),
+		cmocka_unit_test(random_growths_with_deaths_end_whole_or_free),
+		cmocka_unit_test(fault_at_each_step_ends_growth_whole_or_free),
 	};
 
 	return cmocka_run_group_tests_name("fm_growth", all, NULL, NULL);

@@ -27,7 +27,7 @@ static void start(const char *shape)
 }
 
 /* The exclusion of a node's last cable cuts it off. Orders count that no table has yet. */
-static void test_last_cable(void **state)
+static void exclusion_of_last_cable_severs_node(void **state)
 {
 	struct fm_severed out;
 
@@ -55,7 +55,7 @@ static void test_last_cable(void **state)
 }
 
 /* All nodes may be excluded by name, but the result says how many are left. */
-static void test_all_nodes(void **state)
+static void exclusion_of_nodes_counts_how_many_are_left(void **state)
 {
 	struct fm_target all[16];
 	struct fm_severed out;
@@ -77,7 +77,7 @@ static void test_all_nodes(void **state)
 }
 
 /* An order to include a port counts as well before a table has it. */
-static void test_included_again(void **state)
+static void inclusion_counts_before_its_table(void **state)
 {
 	const struct fm_target last = { 5, 3 };
 	struct fm_severed out;
@@ -117,7 +117,7 @@ static void order_counts_before_table_has_it(void **state)
 }
 
 /* A cable that is lost during a recovery, and so in no table yet, does not count as a path. */
-static void test_lost_cable(void **state)
+static void lost_cable_is_no_path_before_its_table(void **state)
 {
 	struct fm_severed out;
 
@@ -133,7 +133,7 @@ static void test_lost_cable(void **state)
 }
 
 /* A node that is back during a recovery needs a path, though the table still says it is dead. */
-static void test_node_back(void **state)
+static void node_that_is_back_needs_path_before_its_table(void **state)
 {
 	const struct fm_target rest[] = { { 5, 0 }, { 5, 1 }, { 5, 2 }, { 5, 3 } };
 	struct fm_severed out;
@@ -160,7 +160,7 @@ static void test_node_back(void **state)
 }
 
 /* Several exclusions together cut nodes off, though each alone would not. */
-static void test_together(void **state)
+static void several_exclusions_sever_together(void **state)
 {
 	const struct fm_target ring[] = { { 1, 0 }, { 4, 0 } };
 	const struct fm_target whole[] = { { 1, -1 }, { 4, -1 } };
@@ -187,7 +187,7 @@ static void test_together(void **state)
 	stage_end(&s);
 }
 
-static void test_who_is_told(void **state)
+static void severed_nodes_are_listed_up_to_limit_at_root_only(void **state)
 {
 	struct fm_severed out;
 
@@ -208,14 +208,14 @@ static void test_who_is_told(void **state)
 int main(void)
 {
 	static const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_last_cable),
-		cmocka_unit_test(test_all_nodes),
-		cmocka_unit_test(test_included_again),
+		cmocka_unit_test(exclusion_of_last_cable_severs_node),
+		cmocka_unit_test(exclusion_of_nodes_counts_how_many_are_left),
+		cmocka_unit_test(inclusion_counts_before_its_table),
 		cmocka_unit_test(order_counts_before_table_has_it),
-		cmocka_unit_test(test_lost_cable),
-		cmocka_unit_test(test_node_back),
-		cmocka_unit_test(test_together),
-		cmocka_unit_test(test_who_is_told),
+		cmocka_unit_test(lost_cable_is_no_path_before_its_table),
+		cmocka_unit_test(node_that_is_back_needs_path_before_its_table),
+		cmocka_unit_test(several_exclusions_sever_together),
+		cmocka_unit_test(severed_nodes_are_listed_up_to_limit_at_root_only),
 	};
 
 	return cmocka_run_group_tests_name("fm_guard", all, NULL, NULL);

@@ -115,7 +115,7 @@ static void node_on_its_way_may_be_parent(void **state)
 }
 
 /* A node that returns within ten keep-alives is given the next node above as parent. */
-static void test_restless(void **state)
+static void restless_node_gets_next_node_above_as_parent(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -227,7 +227,7 @@ static void cables_at_spare_ports_are_ignored(void **state)
 }
 
 /* A spare port that flaps is reported, but no cable of the fabric is held for it. */
-static void test_spare_flaps(void **state)
+static void flapping_spare_port_is_reported_and_not_held(void **state)
 {
 	struct fm_hold h;
 
@@ -254,7 +254,7 @@ static void test_spare_flaps(void **state)
 }
 
 /* Spare ports whose ends differ are reported as well. */
-static void test_spare_dispute(void **state)
+static void disputed_spare_port_is_reported(void **state)
 {
 	(void)state;
 	with_spare(0);
@@ -277,10 +277,10 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(guests_get_only_repeated_steps),
 		cmocka_unit_test(node_on_its_way_may_be_parent),
-		cmocka_unit_test(test_restless),
+		cmocka_unit_test(restless_node_gets_next_node_above_as_parent),
 		cmocka_unit_test(cables_at_spare_ports_are_ignored),
-		cmocka_unit_test(test_spare_flaps),
-		cmocka_unit_test(test_spare_dispute),
+		cmocka_unit_test(flapping_spare_port_is_reported_and_not_held),
+		cmocka_unit_test(disputed_spare_port_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("fm_guests", all, NULL, NULL);

@@ -83,7 +83,7 @@ static bool heard(uint32_t node, uint64_t *at)
  * Reports of the root about nodes count for a while after the root is lost, except for those about
  * the root itself.
  */
-static void the_roots_word(void **state)
+static void reports_of_lost_root_count_for_a_while(void **state)
 {
 	uint64_t at;
 
@@ -119,7 +119,7 @@ static void the_roots_word(void **state)
 }
 
 /* A node that no root has led in this life knows nothing from a root. */
-static void never_led(void **state)
+static void node_never_led_knows_nothing_from_root(void **state)
 {
 	struct fm_init i;
 	uint64_t at;
@@ -138,7 +138,7 @@ static void never_led(void **state)
 }
 
 /* An Init shows that a neighbour lives, as long as the link is up. */
-static void neighbours(void **state)
+static void init_shows_that_neighbour_lives_while_link_is_up(void **state)
 {
 	struct fm_init i;
 	uint64_t at;
@@ -166,7 +166,7 @@ static void neighbours(void **state)
 }
 
 /* Nodes below this one in the tree count as alive, and so does the parent. */
-static void connections(void **state)
+static void parent_and_nodes_below_count_as_alive(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_PING };
 	uint64_t at;
@@ -203,7 +203,7 @@ static void connections(void **state)
 }
 
 /* No candidate is left: after 30 s that is a problem, until a node asks or leads. */
-static void nobody_asks(void **state)
+static void lack_of_candidates_is_problem_after_30_s(void **state)
 {
 	struct fm_init i;
 
@@ -279,7 +279,7 @@ static void shows(enum fm_root_state state, unsigned int here, unsigned int need
  * A node that asks reports to its followers how many nodes answer or obey it. They show that as
  * long as they follow it.
  */
-static void progress(void **state)
+static void progress_of_asking_root_is_shown_by_followers(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = NIC + 6, .here = 4, .need = 9 } };
 	struct fm_init i;
@@ -355,7 +355,7 @@ static void asks(void)
 	stage_msg(&s, 101, &m);
 }
 
-static void tells_progress(void **state)
+static void asking_root_tells_how_many_nodes_answer(void **state)
 {
 	struct fm_msg m;
 	uint64_t at;
@@ -383,7 +383,7 @@ static void tells_progress(void **state)
 /* --- a root ---------------------------------------------------------------------------------- */
 
 /* A node that is not connected any more counts as up for a while, until the root judges it. */
-static void of_a_root(void **state)
+static void disconnected_node_counts_as_up_until_judged(void **state)
 {
 	struct fm_msg m;
 	uint64_t at;
@@ -428,11 +428,15 @@ static void of_a_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(the_roots_word), cmocka_unit_test(never_led),
-		cmocka_unit_test(neighbours),	  cmocka_unit_test(connections),
+		cmocka_unit_test(reports_of_lost_root_count_for_a_while),
+		cmocka_unit_test(node_never_led_knows_nothing_from_root),
+		cmocka_unit_test(init_shows_that_neighbour_lives_while_link_is_up),
+		cmocka_unit_test(parent_and_nodes_below_count_as_alive),
 		cmocka_unit_test(one_asks_no_more),
-		cmocka_unit_test(nobody_asks),	  cmocka_unit_test(progress),
-		cmocka_unit_test(tells_progress), cmocka_unit_test(of_a_root),
+		cmocka_unit_test(lack_of_candidates_is_problem_after_30_s),
+		cmocka_unit_test(progress_of_asking_root_is_shown_by_followers),
+		cmocka_unit_test(asking_root_tells_how_many_nodes_answer),
+		cmocka_unit_test(disconnected_node_counts_as_up_until_judged),
 	};
 
 	return cmocka_run_group_tests_name("fm_heard", all, NULL, NULL);

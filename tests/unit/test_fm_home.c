@@ -90,7 +90,7 @@ static bool is_told(void)
 	return p && strstr(p->text, "is not of the fabric of this node");
 }
 
-static void newcomers(void **state)
+static void new_node_follows_strange_root(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -107,7 +107,7 @@ static void newcomers(void **state)
  * An Init counts as one of the own fabric by the place of its port, the NIC's neighbours, or the
  * table that was kept.
  */
-static void its_own(void **state)
+static void init_of_own_fabric_is_known_by_place_nic_or_table(void **state)
 {
 	static const struct {
 		bool placed, keeps;
@@ -148,7 +148,7 @@ static void its_own(void **state)
 }
 
 /* A cable that its rows use leads to another place, or to a fabric of another shape. */
-static void by_its_place(void **state)
+static void settled_init_of_another_place_is_foreign(void **state)
 {
 	(void)state;
 	for (unsigned int n = 0; n < 6; n++) {
@@ -168,7 +168,7 @@ static void by_its_place(void **state)
 }
 
 /* Rows that lead elsewhere, or through a relay, or that are not valid, are no rows of a cable. */
-static void by_its_rows(void **state)
+static void rows_that_lead_elsewhere_are_no_proof(void **state)
 {
 	static const uint64_t others[] = {
 		TORUS_ROW_VALID | 1u << MINUS, 1u << PLUS, 0,
@@ -280,7 +280,7 @@ static void when_it_is_gone(void **state)
 }
 
 /* The cable to a node of the kept table, from which no Init comes. */
-static void kept_neighbour(void **state)
+static void cable_to_node_of_kept_table_keeps_own_fabric(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -297,7 +297,7 @@ static void kept_neighbour(void **state)
 }
 
 /* The problem ends with the link, and when its own root leads the node. */
-static void the_problem_ends(void **state)
+static void problem_of_foreign_fabric_ends_with_link_or_root(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -319,7 +319,7 @@ static void the_problem_ends(void **state)
 }
 
 /* With its first table it has the rules of all nodes. */
-static void with_a_table(void **state)
+static void node_with_table_ignores_foreign_root_silently(void **state)
 {
 	struct fm_init i;
 
@@ -338,11 +338,15 @@ static void with_a_table(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(newcomers),	    cmocka_unit_test(its_own),
-		cmocka_unit_test(by_its_place),	    cmocka_unit_test(by_its_rows),
+		cmocka_unit_test(new_node_follows_strange_root),
+		cmocka_unit_test(init_of_own_fabric_is_known_by_place_nic_or_table),
+		cmocka_unit_test(settled_init_of_another_place_is_foreign),
+		cmocka_unit_test(rows_that_lead_elsewhere_are_no_proof),
 		cmocka_unit_test(when_it_is_excluded),
-		cmocka_unit_test(when_it_is_gone),  cmocka_unit_test(kept_neighbour),
-		cmocka_unit_test(the_problem_ends), cmocka_unit_test(with_a_table),
+		cmocka_unit_test(when_it_is_gone),
+		cmocka_unit_test(cable_to_node_of_kept_table_keeps_own_fabric),
+		cmocka_unit_test(problem_of_foreign_fabric_ends_with_link_or_root),
+		cmocka_unit_test(node_with_table_ignores_foreign_root_silently),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,7 +94,7 @@ static int comes(const struct fm_init *i)
 	return err;
 }
 
-static void test_bytes(void **state)
+static void init_has_documented_bytes(void **state)
 {
 	uint8_t buf[TORUS_MGMT_MAX];
 	struct fm_init out;
@@ -162,7 +162,7 @@ static void malformed_init_is_refused(void **state)
 }
 
 /* Texts have at most the allowed length, and consist of printable ASCII. */
-static void test_texts(void **state)
+static void texts_of_init_are_short_printable_ascii(void **state)
 {
 	struct fm_init i = example, out;
 	uint8_t buf[TORUS_MGMT_MAX];
@@ -208,7 +208,7 @@ static void test_texts(void **state)
  * An Init has the other ends of at most all ports, at ports that NICs can have, and no more doubt
  * than the most.
  */
-static void test_ends(void **state)
+static void init_has_ends_of_at_most_all_ports(void **state)
 {
 	struct fm_init i = example;
 	uint8_t buf[TORUS_MGMT_MAX];
@@ -260,7 +260,7 @@ static void init_with_epoch_above_maximum_is_refused(void **state)
 }
 
 /* An Init has only ports and dimensions that a fabric can have. */
-static void test_ports(void **state)
+static void init_with_impossible_port_is_refused(void **state)
 {
 	(void)state;
 	for (unsigned int n = 0; n < 10; n++)
@@ -297,7 +297,7 @@ static int sized(unsigned int d, unsigned int size, int32_t position, bool settl
 	return comes(&i);
 }
 
-static void test_sizes(void **state)
+static void init_with_position_outside_size_is_refused(void **state)
 {
 	struct fm_init i = example;
 
@@ -340,14 +340,14 @@ static void test_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(init_has_documented_bytes),
 		cmocka_unit_test(unknown_flags_of_init_are_refused),
 		cmocka_unit_test(malformed_init_is_refused),
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_ends),
+		cmocka_unit_test(texts_of_init_are_short_printable_ascii),
+		cmocka_unit_test(init_has_ends_of_at_most_all_ports),
 		cmocka_unit_test(init_with_epoch_above_maximum_is_refused),
-		cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(init_with_impossible_port_is_refused),
+		cmocka_unit_test(init_with_position_outside_size_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("fm_init", all, NULL, NULL);

@@ -207,7 +207,7 @@ static void isolated(uint64_t seed)
 	fm_problems_free(&fm);
 }
 
-static void test_isolated(void **state)
+static void isolated_nodes_equal_those_of_naive_search(void **state)
 {
 	(void)state;
 	for_seeds(150, isolated);
@@ -279,7 +279,7 @@ static unsigned int change(uint32_t node, uint16_t fault, uint16_t admin, enum f
 	return looks;
 }
 
-static void test_looks(void **state)
+static void only_changes_that_may_cut_are_searched(void **state)
 {
 	(void)state;
 	fabric("16x16");
@@ -331,7 +331,7 @@ static void test_looks(void **state)
 }
 
 /* A root that is out of service cuts off no other node: they are joined to each other. */
-static void test_root_out(void **state)
+static void excluded_root_isolates_no_other_node(void **state)
 {
 	(void)state;
 	fabric("4x4");
@@ -348,7 +348,7 @@ static void test_root_out(void **state)
 }
 
 /* A search for which there was no memory is made with the next table, whatever that changes. */
-static void test_no_memory(void **state)
+static void search_without_memory_is_made_with_next_table(void **state)
 {
 	(void)state;
 	fabric("16x1");
@@ -362,7 +362,7 @@ static void test_no_memory(void **state)
 }
 
 /* Cables of the last of three dimensions join as others do. */
-static void test_third_dimension(void **state)
+static void cables_of_third_dimension_join_nodes(void **state)
 {
 	(void)state;
 	fabric("1x1x16");
@@ -376,11 +376,11 @@ static void test_third_dimension(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_isolated),
-		cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_root_out),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_third_dimension),
+		cmocka_unit_test(isolated_nodes_equal_those_of_naive_search),
+		cmocka_unit_test(only_changes_that_may_cut_are_searched),
+		cmocka_unit_test(excluded_root_isolates_no_other_node),
+		cmocka_unit_test(search_without_memory_is_made_with_next_table),
+		cmocka_unit_test(cables_of_third_dimension_join_nodes),
 	};
 
 	return cmocka_run_group_tests_name("fm_isolated", all, NULL, NULL);

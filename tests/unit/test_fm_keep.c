@@ -20,7 +20,7 @@ static void sees(int conn, const struct fm_msg *msg)
 }
 
 /* Only a whole table of a fabric is taken; HELLO names it to the root. */
-static void whole_tables_only(void **state)
+static void only_whole_table_is_kept_and_named_in_hello(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -65,7 +65,7 @@ static bool takes(uint64_t term, uint64_t version, const char *shape)
 }
 
 /* A later table than the kept one is taken, and passed on as it came, but without votes. */
-static void later_ones(void **state)
+static void later_table_is_kept_without_votes(void **state)
 {
 	struct fm_hello h = { .kept = 0 };
 	struct fm_msg out;
@@ -115,7 +115,7 @@ static void later_ones(void **state)
 }
 
 /* A table in which nodes are absent is kept as well; nothing behind its last node is read. */
-static void with_absent_nodes(void **state)
+static void table_with_absent_nodes_is_kept(void **state)
 {
 	struct fm_msg m;
 
@@ -183,7 +183,7 @@ static bool given_later(unsigned int fails, unsigned int *told)
 	return failed;
 }
 
-static void without_memory(void **state)
+static void table_without_memory_is_not_kept(void **state)
 {
 	unsigned int told = 0;
 
@@ -197,7 +197,7 @@ static void without_memory(void **state)
  * A node that lacked memory to keep a table is no candidate any more when the next table comes:
  * then it keeps none, and the problem ends.
  */
-static void without_memory_and_no_candidate(void **state)
+static void former_candidate_has_no_problem_of_memory(void **state)
 {
 	struct fm_msg m;
 
@@ -246,7 +246,7 @@ static void for_a_root_that_lacks_it(void **state)
  * Votes in sets of voters that no longer exist are sent to no node, because it would refuse the
  * table.
  */
-static void without_former_sets(void **state)
+static void votes_of_former_voters_are_not_sent(void **state)
 {
 	struct fm_msg m, fetch = { .type = FM_MSG_FETCH, .fetch = { .former = true } };
 
@@ -284,7 +284,7 @@ static void sees_table(int conn, const struct fm_msg *msg)
  * A new root fetches a kept table of a fabric in which nodes are absent: the node sends it with
  * rising ids, as a receiver requires.
  */
-static void kept_with_absent_nodes(void **state)
+static void kept_table_with_absent_nodes_is_sent_in_order(void **state)
 {
 	struct fm_msg m, fetch = { .type = FM_MSG_FETCH };
 	struct fm_entry entries[4];
@@ -360,7 +360,7 @@ static void host_says(uint64_t term, uint64_t version, bool ok)
  * A table goes to the host if shape, open dimensions, places, GUIDs, names or exclusions differ
  * from those of the table before, and not for what only lives as long as the managers.
  */
-static void what_must_survive(void **state)
+static void table_is_kept_if_lasting_data_changes(void **state)
 {
 	uint64_t version = 1;
 	char text[40];
@@ -420,7 +420,7 @@ static void what_the_host_says(void **state)
  * A root of a new epoch makes a table of the next number: it is not known which tables came
  * between.
  */
-static void of_another_epoch(void **state)
+static void first_table_of_new_epoch_is_kept(void **state)
 {
 	struct fm_msg m;
 
@@ -450,17 +450,17 @@ static void of_another_epoch(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(whole_tables_only),
-		cmocka_unit_test(later_ones),
-		cmocka_unit_test(with_absent_nodes),
-		cmocka_unit_test(without_memory),
-		cmocka_unit_test(without_memory_and_no_candidate),
+		cmocka_unit_test(only_whole_table_is_kept_and_named_in_hello),
+		cmocka_unit_test(later_table_is_kept_without_votes),
+		cmocka_unit_test(table_with_absent_nodes_is_kept),
+		cmocka_unit_test(table_without_memory_is_not_kept),
+		cmocka_unit_test(former_candidate_has_no_problem_of_memory),
 		cmocka_unit_test(for_a_root_that_lacks_it),
-		cmocka_unit_test(without_former_sets),
-		cmocka_unit_test(kept_with_absent_nodes),
-		cmocka_unit_test(what_must_survive),
+		cmocka_unit_test(votes_of_former_voters_are_not_sent),
+		cmocka_unit_test(kept_table_with_absent_nodes_is_sent_in_order),
+		cmocka_unit_test(table_is_kept_if_lasting_data_changes),
 		cmocka_unit_test(what_the_host_says),
-		cmocka_unit_test(of_another_epoch),
+		cmocka_unit_test(first_table_of_new_epoch_is_kept),
 	};
 
 	return cmocka_run_group_tests_name("fm_keep", all, NULL, NULL);

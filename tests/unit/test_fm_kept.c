@@ -80,7 +80,7 @@ static void test_says_when_it_is_on_disk(void **state)
  * Another candidate may have kept a table that this one has not seen, with later decisions. So this
  * one does not name a later table than it has on disk.
  */
-static void test_writes_after_a_gap(void **state)
+static void candidate_keeps_table_after_gap(void **state)
 {
 	(void)state;
 	candidate();
@@ -98,7 +98,7 @@ static void test_writes_after_a_gap(void **state)
 	stage_end(&s);
 }
 
-static void test_says_that_it_fails(void **state)
+static void failed_disk_is_reported_until_it_works(void **state)
 {
 	(void)state;
 	candidate();
@@ -126,7 +126,7 @@ static void waits(uint64_t ms)
  * The host reports nothing about a table for 40 s: it is given again, because there may have been
  * no memory for it.
  */
-static void test_gives_it_again(void **state)
+static void table_without_answer_of_host_is_given_again(void **state)
 {
 	(void)state;
 	candidate();
@@ -160,7 +160,7 @@ static void test_gives_it_again(void **state)
  * KEPT is repeated with keep-alives, because it may be lost further up; a KEPT from below is passed
  * on.
  */
-static void test_says_it_again(void **state)
+static void kept_is_repeated_and_passed_on_from_below(void **state)
 {
 	struct fm_msg below = { .type = FM_MSG_KEPT, .kept = { .guid = NIC + 3, .version = 1, .term = TERM } };
 
@@ -276,7 +276,7 @@ static const char *disk_of(uint32_t node)
 	return NULL;
 }
 
-static void test_root_counts(void **state)
+static void root_counts_candidates_that_keep_table(void **state)
 {
 	(void)state;
 	root();
@@ -318,7 +318,7 @@ static void test_root_counts(void **state)
 }
 
 /* A candidate that is away and out of service does not count. */
-static void test_out_of_service(void **state)
+static void absent_excluded_candidate_does_not_count(void **state)
 {
 	(void)state;
 	root();
@@ -346,13 +346,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_says_when_it_is_on_disk),
-		cmocka_unit_test(test_writes_after_a_gap),
-		cmocka_unit_test(test_says_that_it_fails),
-		cmocka_unit_test(test_gives_it_again),
-		cmocka_unit_test(test_says_it_again),
+		cmocka_unit_test(candidate_keeps_table_after_gap),
+		cmocka_unit_test(failed_disk_is_reported_until_it_works),
+		cmocka_unit_test(table_without_answer_of_host_is_given_again),
+		cmocka_unit_test(kept_is_repeated_and_passed_on_from_below),
 		cmocka_unit_test(test_no_candidate_says_nothing),
-		cmocka_unit_test(test_root_counts),
-		cmocka_unit_test(test_out_of_service),
+		cmocka_unit_test(root_counts_candidates_that_keep_table),
+		cmocka_unit_test(absent_excluded_candidate_does_not_count),
 		cmocka_unit_test(test_others_do_not_count),
 	};
 

@@ -84,7 +84,7 @@ static void comes(uint32_t of)
 }
 
 /* Each recovery waits twice as long as the one before, from 20 ms, or 1 s, up to 32 s. */
-static void later_and_later(void **state)
+static void recovery_for_leftovers_doubles_its_wait(void **state)
 {
 	(void)state;
 	for (unsigned int bounded = 0; bounded < 2; bounded++) {
@@ -134,7 +134,7 @@ static void a_port_is_closed(void **state)
 }
 
 /* After a recovery that has another reason, too, or only another one, the waits begin anew. */
-static void for_another_reason(void **state)
+static void recovery_for_another_reason_resets_wait(void **state)
 {
 	(void)state;
 	begin();
@@ -154,7 +154,7 @@ static void for_another_reason(void **state)
 	end();
 }
 
-static void without_memory(void **state)
+static void leftover_without_memory_fails(void **state)
 {
 	(void)state;
 	memory_fails_at(1);
@@ -166,11 +166,11 @@ static void without_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(later_and_later),
+		cmocka_unit_test(recovery_for_leftovers_doubles_its_wait),
 		cmocka_unit_test(a_bound_is_reached),
 		cmocka_unit_test(a_port_is_closed),
-		cmocka_unit_test(for_another_reason),
-		cmocka_unit_test(without_memory),
+		cmocka_unit_test(recovery_for_another_reason_resets_wait),
+		cmocka_unit_test(leftover_without_memory_fails),
 	};
 
 	return cmocka_run_group_tests_name("fm_leftover", all, NULL, NULL);

@@ -49,7 +49,7 @@ static unsigned int standing(void)
 	return st.problems;
 }
 
-static void test_problems(void **state)
+static void problem_is_logged_when_it_begins_changes_and_ends(void **state)
 {
 	char long_text[3 * FM_TEXT_MAX], want[3 * FM_TEXT_MAX];
 	struct fm *fm = start();
@@ -106,7 +106,7 @@ static void test_problems(void **state)
 }
 
 /* A problem whose cause another machine may report: its line waits, and comes only if it stays. */
-static void test_awaited_problems(void **state)
+static void awaited_problem_is_logged_only_if_it_stays(void **state)
 {
 	struct fm *fm = start();
 
@@ -163,7 +163,7 @@ static struct fm *start_many(void)
 }
 
 /* A limited number of problems is listed, and the others are counted. */
-static void test_many_problems(void **state)
+static void limited_number_of_problems_is_listed(void **state)
 {
 	struct fm *fm = start_many();
 	const struct fm_problem *p;
@@ -207,7 +207,7 @@ static void test_many_problems(void **state)
 }
 
 /* When a kind of problem is swept, those of it that wait for a place in the list end as well. */
-static void test_many_swept(void **state)
+static void swept_kind_ends_waiting_problems_too(void **state)
 {
 	struct fm *fm = start_many();
 
@@ -240,7 +240,7 @@ static void test_many_swept(void **state)
 }
 
 /* A problem with a limited time ends by itself, also if it is not in the list for want of room. */
-static void test_many_limited(void **state)
+static void problem_with_limited_time_ends_by_itself(void **state)
 {
 	struct fm *fm = start_many();
 
@@ -265,7 +265,7 @@ static void test_many_limited(void **state)
 /*
  * As many problems as a large fabric may have are counted, and no more, because each takes memory.
  */
-static void test_very_many(void **state)
+static void counted_problems_have_a_limit(void **state)
 {
 	struct fm *fm = start();
 
@@ -305,7 +305,7 @@ static void alternates(unsigned int times, uint64_t ms)
  * A problem is logged at once the first time, and so is its end; the next time not before a second
  * has passed.
  */
-static void test_second_time(void **state)
+static void problem_is_logged_again_after_a_second(void **state)
 {
 	(void)state;
 	start();
@@ -339,7 +339,7 @@ static void test_second_time(void **state)
 }
 
 /* A problem that is present when it may be logged again is logged, with its text of that time. */
-static void test_stands_later(void **state)
+static void later_log_line_has_text_of_its_time(void **state)
 {
 	(void)state;
 	start();
@@ -368,7 +368,7 @@ static void test_stands_later(void **state)
 }
 
 /* The gaps between log lines double until they are ten minutes long. */
-static void test_gaps(void **state)
+static void gaps_between_log_lines_double_to_ten_minutes(void **state)
 {
 	uint64_t gap = SECOND;
 
@@ -415,7 +415,7 @@ static void log_of_flapping_problem_is_bounded(void **state)
  * The log remembers for a limited number of problems when they were logged. It forgets first the
  * problem that is over and was logged longest ago.
  */
-static void test_forgotten(void **state)
+static void oldest_ended_problem_is_forgotten_first(void **state)
 {
 	(void)state;
 	start();
@@ -451,17 +451,17 @@ static void test_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_problems),
-		cmocka_unit_test(test_awaited_problems),
-		cmocka_unit_test(test_many_problems),
-		cmocka_unit_test(test_many_swept),
-		cmocka_unit_test(test_many_limited),
-		cmocka_unit_test(test_very_many),
-		cmocka_unit_test(test_second_time),
-		cmocka_unit_test(test_stands_later),
-		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(problem_is_logged_when_it_begins_changes_and_ends),
+		cmocka_unit_test(awaited_problem_is_logged_only_if_it_stays),
+		cmocka_unit_test(limited_number_of_problems_is_listed),
+		cmocka_unit_test(swept_kind_ends_waiting_problems_too),
+		cmocka_unit_test(problem_with_limited_time_ends_by_itself),
+		cmocka_unit_test(counted_problems_have_a_limit),
+		cmocka_unit_test(problem_is_logged_again_after_a_second),
+		cmocka_unit_test(later_log_line_has_text_of_its_time),
+		cmocka_unit_test(gaps_between_log_lines_double_to_ten_minutes),
 		cmocka_unit_test(log_of_flapping_problem_is_bounded),
-		cmocka_unit_test(test_forgotten),
+		cmocka_unit_test(oldest_ended_problem_is_forgotten_first),
 	};
 
 	return cmocka_run_group_tests_name("fm_log", all, NULL, NULL);

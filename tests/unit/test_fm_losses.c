@@ -71,7 +71,7 @@ static bool is_loss(struct fm_port_row was, struct fm_port_row is)
 	return held;
 }
 
-static void losses(void **state)
+static void only_end_of_link_that_was_up_is_loss(void **state)
 {
 	static const struct fm_port_row up = {
 		.state = FM_PORT_UP, .peer_guid = NIC + 2, .peer_port = 2,
@@ -112,7 +112,7 @@ static void losses(void **state)
 }
 
 /* With a limit of 0 nothing is held down. */
-static void without_a_limit(void **state)
+static void limit_0_holds_no_link(void **state)
 {
 	struct fm_row r;
 
@@ -159,7 +159,7 @@ static void cable_lost(unsigned int port, uint64_t peer, uint32_t serial)
  * A held cable is reported once if both ends name the same cable; otherwise each end is reported,
  * without the other.
  */
-static void each_cable_once(void **state)
+static void held_cable_is_reported_once_if_ends_agree(void **state)
 {
 	static const unsigned int port[] = { 3, 4, 2, 2 };
 	static const uint64_t peer[] = { NIC + 2, NIC + 2, NIC + 3, NIC + 1 };
@@ -192,7 +192,7 @@ static void each_cable_once(void **state)
 /*
  * A port that the fabric does not use may be lost any number of times: no table is made for that.
  */
-static void spare_ports(void **state)
+static void lost_spare_port_makes_no_table(void **state)
 {
 	struct fm_row r;
 
@@ -232,7 +232,7 @@ static void spare_ports(void **state)
  * The last port of a fabric of three dimensions can be held, is reported, and can be included by
  * order.
  */
-static void the_last_port(void **state)
+static void last_port_of_three_dimensions_can_be_held(void **state)
 {
 	struct fm_hold h;
 	struct fm_row r;
@@ -266,7 +266,7 @@ static void the_last_port(void **state)
  * A change of a held port alone needs no table. A table is needed as soon as another port changes,
  * too, or the node has more ports.
  */
-static void no_table_for_it(void **state)
+static void change_of_held_port_alone_makes_no_table(void **state)
 {
 	struct fm_row r;
 	uint64_t version;
@@ -298,12 +298,12 @@ static void no_table_for_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(losses),
-		cmocka_unit_test(without_a_limit),
-		cmocka_unit_test(each_cable_once),
-		cmocka_unit_test(spare_ports),
-		cmocka_unit_test(the_last_port),
-		cmocka_unit_test(no_table_for_it),
+		cmocka_unit_test(only_end_of_link_that_was_up_is_loss),
+		cmocka_unit_test(limit_0_holds_no_link),
+		cmocka_unit_test(held_cable_is_reported_once_if_ends_agree),
+		cmocka_unit_test(lost_spare_port_makes_no_table),
+		cmocka_unit_test(last_port_of_three_dimensions_can_be_held),
+		cmocka_unit_test(change_of_held_port_alone_makes_no_table),
 	};
 
 	return cmocka_run_group_tests_name("fm_losses", all, NULL, NULL);

@@ -118,7 +118,7 @@ static void one_goes_and_comes(void **state)
  * Another node dies in the recovery from a death: packets that its NIC lost before do not count as
  * lost in this recovery.
  */
-static void another_goes(void **state)
+static void losses_before_another_death_do_not_count(void **state)
 {
 	(void)state;
 	for (unsigned int before = 0; before < 2; before++) {
@@ -150,7 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(one_goes_and_comes),
-		cmocka_unit_test(another_goes),
+		cmocka_unit_test(losses_before_another_death_do_not_count),
 	};
 
 	return cmocka_run_group_tests_name("fm_lost", all, NULL, NULL);

@@ -54,7 +54,7 @@ static uint64_t take(struct fm_marks *m)
 	return mask;
 }
 
-static void test_node(void **state)
+static void changed_node_is_marked_once_in_three_sets(void **state)
 {
 	(void)state;
 	begin("4x3");
@@ -70,7 +70,7 @@ static void test_node(void **state)
 }
 
 /* The wiring of the neighbours depends on the node at a place, and nothing else of them does. */
-static void test_place(void **state)
+static void changed_place_marks_wiring_of_neighbours(void **state)
 {
 	(void)state;
 	begin("4x3");
@@ -94,7 +94,7 @@ static void test_place(void **state)
 	end();
 }
 
-static void test_memory(void **state)
+static void marks_without_memory_fail(void **state)
 {
 	(void)state;
 	memset(&root, 0, sizeof(root));
@@ -112,9 +112,9 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_node),
-		cmocka_unit_test(test_place),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(changed_node_is_marked_once_in_three_sets),
+		cmocka_unit_test(changed_place_marks_wiring_of_neighbours),
+		cmocka_unit_test(marks_without_memory_fail),
 	};
 
 	return cmocka_run_group_tests_name("fm_marks", all, NULL, NULL);

@@ -296,14 +296,14 @@ static void live(uint64_t seed)
 	stage_end(&s);
 }
 
-static void test_live(void **state)
+static void random_nodes_equal_naive_roster(void **state)
 {
 	(void)state;
 	for_seeds(40, live);
 }
 
 /* A node is known before the one that holds its connection. */
-static void test_unknown_above(void **state)
+static void forgetting_below_node_forgets_its_descendants(void **state)
 {
 	(void)state;
 	begin();
@@ -321,7 +321,7 @@ static void test_unknown_above(void **state)
 }
 
 /* An end of a cable is named by its place and direction, if it has both. */
-static void test_end_text(void **state)
+static void end_of_cable_is_named_by_place_or_port(void **state)
 {
 	char text[100];
 
@@ -414,7 +414,7 @@ static void has_come(struct fm_mate *m)
 }
 
 /* A dead node without a place is forgotten, unless a part of the root refers to it. */
-static void test_forgotten(void **state)
+static void only_unreferenced_dead_node_is_forgotten(void **state)
 {
 	static const struct {
 		void (*make)(struct fm_mate *m);
@@ -464,10 +464,10 @@ static void test_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_live),
-		cmocka_unit_test(test_unknown_above),
-		cmocka_unit_test(test_end_text),
-		cmocka_unit_test(test_forgotten),
+		cmocka_unit_test(random_nodes_equal_naive_roster),
+		cmocka_unit_test(forgetting_below_node_forgets_its_descendants),
+		cmocka_unit_test(end_of_cable_is_named_by_place_or_port),
+		cmocka_unit_test(only_unreferenced_dead_node_is_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("fm_mates", all, NULL, NULL);

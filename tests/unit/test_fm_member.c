@@ -11,7 +11,7 @@
 
 /* --- tables ----------------------------------------------------------------------------- */
 
-static void test_table(void **state)
+static void table_is_passed_on_applied_and_reported(void **state)
 {
 	(void)state;
 	joined();
@@ -43,7 +43,7 @@ static void test_table(void **state)
 }
 
 /* Changes must fit the table that they refer to; otherwise the whole table is requested. */
-static void test_changes(void **state)
+static void changes_to_unknown_table_fetch_whole_table(void **state)
 {
 	struct fm_msg m;
 
@@ -85,7 +85,7 @@ static void test_changes(void **state)
 }
 
 /* If the NIC refuses the rows, the step is not done; it is tried again. */
-static void test_not_applied(void **state)
+static void table_refused_by_nic_is_not_reported(void **state)
 {
 	(void)state;
 	joined();
@@ -141,7 +141,7 @@ static void test_not_applied(void **state)
 }
 
 /* A manager that starts anew writes the rows that differ, though its NIC has that table's version. */
-static void test_rows_of_this_version(void **state)
+static void restarted_manager_writes_differing_rows(void **state)
 {
 	(void)state;
 	node_1();
@@ -160,7 +160,7 @@ static void test_rows_of_this_version(void **state)
  * The fabric was larger, and the NIC is at a place that the table does not have any more: the node
  * takes the place that the table gives it.
  */
-static void test_beyond_the_table(void **state)
+static void nic_beyond_new_shape_takes_place_of_table(void **state)
 {
 	struct fm_msg m;
 
@@ -186,7 +186,7 @@ static void test_beyond_the_table(void **state)
 /*
  * Without memory for an index of GUIDs a node is found as well, and one that is not there is not.
  */
-static void test_no_index(void **state)
+static void node_is_found_without_memory_for_index(void **state)
 {
 	struct fm_status st;
 	struct fm_msg m;
@@ -212,7 +212,7 @@ static void test_no_index(void **state)
 }
 
 /* The root starts anew with another number of dimensions: its table counts, not its Init. */
-static void test_other_dimensions(void **state)
+static void table_counts_for_dimensions_and_init_does_not(void **state)
 {
 	struct fm_msg m;
 
@@ -229,7 +229,7 @@ static void test_other_dimensions(void **state)
 }
 
 /* A node that is not in the table takes no part, and passes on the reports of others. */
-static void test_not_in_table(void **state)
+static void node_outside_table_passes_on_reports(void **state)
 {
 	struct fm_msg m;
 
@@ -261,7 +261,7 @@ static void test_not_in_table(void **state)
  * The table has another NIC at the place of this node, or another life of its NIC: the node joins
  * anew.
  */
-static void test_who_is_there(void **state)
+static void node_whose_place_has_another_nic_joins_anew(void **state)
 {
 	struct fm_msg m;
 
@@ -345,7 +345,7 @@ static void new_position_is_sent_by_inits(void **state)
 
 /* --- steps ------------------------------------------------------------------------------ */
 
-static void test_steps(void **state)
+static void steps_are_passed_on_done_and_reported(void **state)
 {
 	(void)state;
 	in_force();
@@ -388,7 +388,7 @@ static void test_steps(void **state)
 }
 
 /* Steps of versions that the node does not have, or has no longer, are ignored. */
-static void test_other_steps(void **state)
+static void steps_of_other_versions_are_ignored(void **state)
 {
 	struct fm_msg m = stage_step(1, 3, FM_STEP_COUNT);
 
@@ -428,7 +428,7 @@ static void test_other_steps(void **state)
 }
 
 /* The NIC refuses an action: that is logged, or the action is tried again. */
-static void test_refusals(void **state)
+static void refused_replay_is_logged_and_release_is_tried(void **state)
 {
 	(void)state;
 	in_force();
@@ -473,7 +473,7 @@ static void base_is_repeated_in_hello(void **state)
 }
 
 /* REPLAY opens the ports that are healthy by the table, and the row shows them as open. */
-static void test_reopen(void **state)
+static void replay_opens_healthy_ports(void **state)
 {
 	(void)state;
 	in_force();
@@ -502,7 +502,7 @@ static void test_reopen(void **state)
  * A step has the ends of sessions that came too late for the table, and those that no node will
  * report.
  */
-static void test_late_ends(void **state)
+static void step_brings_ends_that_came_too_late(void **state)
 {
 	struct fm_msg m = stage_step(2, 1, FM_STEP_COUNT);
 
@@ -531,7 +531,7 @@ static void test_late_ends(void **state)
 }
 
 /* A node that the table does not have waits for nothing; one whose NIC failed at the table does. */
-static void test_whether_it_waits(void **state)
+static void only_node_with_failed_nic_waits_for_table(void **state)
 {
 	struct fm_msg m;
 
@@ -593,24 +593,24 @@ static void pause_holds_all_rows_and_is_passed_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_not_applied),
-		cmocka_unit_test(test_rows_of_this_version),
-		cmocka_unit_test(test_beyond_the_table),
-		cmocka_unit_test(test_no_index),
-		cmocka_unit_test(test_other_dimensions),
-		cmocka_unit_test(test_not_in_table),
-		cmocka_unit_test(test_who_is_there),
+		cmocka_unit_test(table_is_passed_on_applied_and_reported),
+		cmocka_unit_test(changes_to_unknown_table_fetch_whole_table),
+		cmocka_unit_test(table_refused_by_nic_is_not_reported),
+		cmocka_unit_test(restarted_manager_writes_differing_rows),
+		cmocka_unit_test(nic_beyond_new_shape_takes_place_of_table),
+		cmocka_unit_test(node_is_found_without_memory_for_index),
+		cmocka_unit_test(table_counts_for_dimensions_and_init_does_not),
+		cmocka_unit_test(node_outside_table_passes_on_reports),
+		cmocka_unit_test(node_whose_place_has_another_nic_joins_anew),
 		cmocka_unit_test(nic_moves_to_place_in_table),
 		cmocka_unit_test(new_position_is_sent_by_inits),
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_other_steps),
-		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(steps_are_passed_on_done_and_reported),
+		cmocka_unit_test(steps_of_other_versions_are_ignored),
+		cmocka_unit_test(refused_replay_is_logged_and_release_is_tried),
 		cmocka_unit_test(base_is_repeated_in_hello),
-		cmocka_unit_test(test_reopen),
-		cmocka_unit_test(test_late_ends),
-		cmocka_unit_test(test_whether_it_waits),
+		cmocka_unit_test(replay_opens_healthy_ports),
+		cmocka_unit_test(step_brings_ends_that_came_too_late),
+		cmocka_unit_test(only_node_with_failed_nic_waits_for_table),
 		cmocka_unit_test(pause_holds_all_rows_and_is_passed_on),
 	};
 

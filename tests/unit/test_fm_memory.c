@@ -225,13 +225,13 @@ static void at_each(void (*lives)(bool), bool arg, unsigned int step)
 			lives(arg);
 }
 
-static void test_root(void **state)
+static void root_survives_each_failed_allocation(void **state)
 {
 	(void)state;
 	at_each(root_lives, false, 1);
 }
 
-static void test_root_discovers(void **state)
+static void discovering_root_survives_each_failed_allocation(void **state)
 {
 	(void)state;
 	at_each(root_lives, true, 1);
@@ -280,7 +280,7 @@ static void root_asks_anew(bool arg)
 	stage_end(&s);
 }
 
-static void test_root_asks_anew(void **state)
+static void asking_root_survives_each_failed_allocation(void **state)
 {
 	(void)state;
 	at_each(root_asks_anew, false, 1);
@@ -374,7 +374,7 @@ static void member_lives(bool shared)
 	fm_library_free(l);
 }
 
-static void test_member(void **state)
+static void member_survives_each_failed_allocation(void **state)
 {
 	(void)state;
 	at_each(member_lives, false, 1);
@@ -384,10 +384,10 @@ static void test_member(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_root),
-		cmocka_unit_test(test_root_discovers),
-		cmocka_unit_test(test_root_asks_anew),
-		cmocka_unit_test(test_member),
+		cmocka_unit_test(root_survives_each_failed_allocation),
+		cmocka_unit_test(discovering_root_survives_each_failed_allocation),
+		cmocka_unit_test(asking_root_survives_each_failed_allocation),
+		cmocka_unit_test(member_survives_each_failed_allocation),
 	};
 
 	return cmocka_run_group_tests_name("fm_memory", all, NULL, NULL);

@@ -68,7 +68,7 @@ static void node_without_links_and_connection_is_dead(void **state)
  * All neighbours of a node report its links as lost before its connection ends. All nodes that are
  * lost at that instant are judged together, half a millisecond later, and not after.
  */
-static void test_dead_at_once(void **state)
+static void node_without_links_and_connection_is_dead_at_once(void **state)
 {
 	(void)state;
 	ring();
@@ -83,7 +83,7 @@ static void test_dead_at_once(void **state)
  * A cable from one port of a node to another is reported, whatever tables are made for. When the
  * node is lost, that cable does not vouch for it.
  */
-static void test_own_cable(void **state)
+static void cable_from_node_to_itself_is_reported(void **state)
 {
 	static const char text[] = "2,0:+y ('n2') is cabled to 2,0:-y ('n2'): a cable from a node "
 				   "to itself";
@@ -114,7 +114,7 @@ static void test_own_cable(void **state)
  * Entries of a row behind its last port mean nothing: a neighbour that has lost its link does not
  * vouch by them, neither one that is there nor one that is missing itself.
  */
-static void test_behind_the_row(void **state)
+static void entries_behind_last_port_vouch_for_no_node(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -152,7 +152,7 @@ static void test_behind_the_row(void **state)
  * ends do not agree does not vouch for a node, not even if 3 has just come back, beside a silent
  * node.
  */
-static void test_back_beside_silent(void **state)
+static void node_with_disputed_link_stays_dead(void **state)
 {
 	struct fm_row r;
 	struct fm_msg m;
@@ -185,7 +185,7 @@ static void test_back_beside_silent(void **state)
 }
 
 /* The links of a node are up, but its manager is away: the node is silent after member_max. */
-static void test_silent(void **state)
+static void node_with_links_but_no_manager_is_silent(void **state)
 {
 	(void)state;
 	ring();
@@ -240,7 +240,7 @@ static void outdated_notices_are_ignored(void **state)
  * No node becomes its own parent, and none the parent of the root, whatever a peer reports:
  * otherwise the search for all nodes below it would not end.
  */
-static void test_notices_in_a_circle(void **state)
+static void notices_make_no_circle_of_parents(void **state)
 {
 	(void)state;
 	ring();
@@ -309,7 +309,7 @@ static void nodes_below_lost_one_are_missing(void **state)
 }
 
 /* Children of a parent that is not known yet still count as connected to it. */
-static void test_unknown_parent(void **state)
+static void child_of_unknown_parent_counts_as_connected(void **state)
 {
 	(void)state;
 	ring();
@@ -324,7 +324,7 @@ static void test_unknown_parent(void **state)
 }
 
 /* Once the unknown parent joins, it announces its children anew: until then they are missing. */
-static void test_unknown_parent_joins(void **state)
+static void child_of_joining_parent_is_dead_if_links_are_lost(void **state)
 {
 	(void)state;
 	ring();
@@ -349,7 +349,7 @@ static void three_of_four(void)
 }
 
 /* A node that joins after the table was made gets a place in the next. */
-static void test_late(void **state)
+static void late_node_gets_place_in_next_table(void **state)
 {
 	struct fm_joiner j;
 
@@ -371,7 +371,7 @@ static void test_late(void **state)
 }
 
 /* A node for which there is no place is reported until there is one. */
-static void test_no_place(void **state)
+static void node_without_place_is_reported(void **state)
 {
 	struct fm_msg m;
 
@@ -393,7 +393,7 @@ static void test_no_place(void **state)
 }
 
 /* A node without a place gets one as soon as it reports its cables. */
-static void test_place_found(void **state)
+static void node_gets_place_when_it_reports_cables(void **state)
 {
 	struct fm_msg m;
 
@@ -419,7 +419,7 @@ static void test_place_found(void **state)
  * No cable implies the place of a node: it keeps the one at which its NIC works, if that is of this
  * shape. The same number in another shape means another place.
  */
-static void test_place_of_its_nic(void **state)
+static void node_without_cables_keeps_place_of_its_nic(void **state)
 {
 	(void)state;
 	for (unsigned int other = 0; other < 2; other++) {
@@ -443,7 +443,7 @@ static void test_place_of_its_nic(void **state)
 }
 
 /* A place at which there has never been a node can be excluded, for a node that will come. */
-static void test_exclude_absent(void **state)
+static void absent_place_can_be_excluded(void **state)
 {
 	(void)state;
 	three_of_four();
@@ -460,7 +460,7 @@ static void test_exclude_absent(void **state)
  * No place follows from a cable in a dimension of one node, which leads nowhere: not even the free
  * one of a dead node that it once was plugged into.
  */
-static void test_no_place_by_odd_cable(void **state)
+static void cable_in_dimension_of_one_node_gives_no_place(void **state)
 {
 	struct fm_msg m;
 
@@ -565,7 +565,7 @@ static void refused_for(uint64_t ms)
 	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_UP);
 }
 
-static void test_lacks_report(void **state)
+static void late_report_of_missing_node_changes_nothing(void **state)
 {
 	(void)state;
 	ring();
@@ -579,7 +579,7 @@ static void test_lacks_report(void **state)
 	stage_end(&s);
 }
 
-static void test_refused(void **state)
+static void node_without_report_is_refused_for_doubling_time(void **state)
 {
 	(void)state;
 	ring();
@@ -592,25 +592,25 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(node_without_links_and_connection_is_dead),
-		cmocka_unit_test(test_dead_at_once),
-		cmocka_unit_test(test_own_cable),
-		cmocka_unit_test(test_behind_the_row),
-		cmocka_unit_test(test_back_beside_silent),
-		cmocka_unit_test(test_silent),
+		cmocka_unit_test(node_without_links_and_connection_is_dead_at_once),
+		cmocka_unit_test(cable_from_node_to_itself_is_reported),
+		cmocka_unit_test(entries_behind_last_port_vouch_for_no_node),
+		cmocka_unit_test(node_with_disputed_link_stays_dead),
+		cmocka_unit_test(node_with_links_but_no_manager_is_silent),
 		cmocka_unit_test(outdated_notices_are_ignored),
-		cmocka_unit_test(test_notices_in_a_circle),
+		cmocka_unit_test(notices_make_no_circle_of_parents),
 		cmocka_unit_test(nodes_below_lost_one_are_missing),
-		cmocka_unit_test(test_unknown_parent),
-		cmocka_unit_test(test_unknown_parent_joins),
-		cmocka_unit_test(test_late),
+		cmocka_unit_test(child_of_unknown_parent_counts_as_connected),
+		cmocka_unit_test(child_of_joining_parent_is_dead_if_links_are_lost),
+		cmocka_unit_test(late_node_gets_place_in_next_table),
 		cmocka_unit_test(fabric_at_rest_makes_no_table),
-		cmocka_unit_test(test_lacks_report),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_no_place),
-		cmocka_unit_test(test_place_found),
-		cmocka_unit_test(test_no_place_by_odd_cable),
-		cmocka_unit_test(test_place_of_its_nic),
-		cmocka_unit_test(test_exclude_absent),
+		cmocka_unit_test(late_report_of_missing_node_changes_nothing),
+		cmocka_unit_test(node_without_report_is_refused_for_doubling_time),
+		cmocka_unit_test(node_without_place_is_reported),
+		cmocka_unit_test(node_gets_place_when_it_reports_cables),
+		cmocka_unit_test(cable_in_dimension_of_one_node_gives_no_place),
+		cmocka_unit_test(node_without_cables_keeps_place_of_its_nic),
+		cmocka_unit_test(absent_place_can_be_excluded),
 	};
 
 	return cmocka_run_group_tests_name("fm_missing", all, NULL, NULL);

@@ -34,7 +34,7 @@ static void candidates(void)
  * Status lists the nodes to which the root can hand over, and the priorities by which they would
  * take its place.
  */
-static void lists_candidates(void **state)
+static void status_lists_candidates_with_priority(void **state)
 {
 	struct fm_candidate_status c;
 	uint32_t i = 0;
@@ -73,7 +73,7 @@ static void ready(uint32_t node)
 }
 
 /* The administrator gets the right error for each node to which the root cannot hand over. */
-static void answers(void **state)
+static void each_impossible_move_gets_its_error(void **state)
 {
 	(void)state;
 	candidates();
@@ -96,7 +96,7 @@ static void answers(void **state)
 }
 
 /* The named node is asked first; when it is ready, this node ends as root. */
-static void hands_over(void **state)
+static void root_ends_when_named_node_is_ready(void **state)
 {
 	(void)state;
 	candidates();
@@ -119,7 +119,7 @@ static void hands_over(void **state)
  * A recovery begins after the order was accepted, before that node is asked or while it answers:
  * the root hands over once the recovery is over.
  */
-static void after_a_recovery(void **state)
+static void root_hands_over_after_recovery(void **state)
 {
 	for (unsigned int asked = 0; asked < 2; asked++) {
 		(void)state;
@@ -144,7 +144,7 @@ static void after_a_recovery(void **state)
 }
 
 /* A request that waits for the end of a recovery waits for the first table of a new root, too. */
-static void busy(void **state)
+static void root_is_busy_during_recovery_and_before_first_table(void **state)
 {
 	(void)state;
 	candidates();
@@ -160,7 +160,7 @@ static void busy(void **state)
 }
 
 /* An order that the present root stays root cancels an order that waits. */
-static void taken_back(void **state)
+static void order_to_stay_root_cancels_move(void **state)
 {
 	(void)state;
 	candidates();
@@ -218,7 +218,7 @@ static void root_stays_if_successor_does_not_answer(void **state)
 /*
  * One change follows another, so that the root is never at rest: after eight seconds it gives up.
  */
-static void without_end(void **state)
+static void move_is_given_up_if_recovery_does_not_end(void **state)
 {
 	const char *said = "log warning root: "
 			   "this node does not hand over to 'n1': a recovery does not end\n";
@@ -263,7 +263,7 @@ static unsigned int problems(const char *text)
  * A root that hands over ends the problems of its lack of memory as root, but not of its lack as a
  * candidate.
  */
-static void lack_of_memory(void **state)
+static void handover_ends_only_memory_problems_of_root(void **state)
 {
 	(void)state;
 	candidates();
@@ -282,15 +282,15 @@ static void lack_of_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(lists_candidates),
-		cmocka_unit_test(answers),
-		cmocka_unit_test(hands_over),
-		cmocka_unit_test(after_a_recovery),
-		cmocka_unit_test(taken_back),
-		cmocka_unit_test(busy),
+		cmocka_unit_test(status_lists_candidates_with_priority),
+		cmocka_unit_test(each_impossible_move_gets_its_error),
+		cmocka_unit_test(root_ends_when_named_node_is_ready),
+		cmocka_unit_test(root_hands_over_after_recovery),
+		cmocka_unit_test(order_to_stay_root_cancels_move),
+		cmocka_unit_test(root_is_busy_during_recovery_and_before_first_table),
 		cmocka_unit_test(root_stays_if_successor_does_not_answer),
-		cmocka_unit_test(without_end),
-		cmocka_unit_test(lack_of_memory),
+		cmocka_unit_test(move_is_given_up_if_recovery_does_not_end),
+		cmocka_unit_test(handover_ends_only_memory_problems_of_root),
 	};
 
 	return cmocka_run_group_tests_name("fm_move", all, NULL, NULL);

@@ -44,7 +44,7 @@ static void delays(void (*what)(struct fm *fm), uint64_t after, uint64_t last)
 }
 
 /* Rows that change delay the table for 3 member_max after the last new node. */
-static void of_rows(void **state)
+static void changed_rows_delay_table_for_limited_time(void **state)
 {
 	(void)state;
 	begin(FM_STAGE_LEADS);
@@ -62,7 +62,7 @@ static void of_rows(void **state)
 }
 
 /* New nodes delay the table for 20 member_max after the first of them, if the root leads. */
-static void of_nodes(void **state)
+static void new_nodes_delay_table_for_limited_time(void **state)
 {
 	(void)state;
 	for (enum fm_stage stage = FM_STAGE_ASKS; stage <= FM_STAGE_LEADS; stage++) {
@@ -106,7 +106,7 @@ static void of_what_is_expected(void **state)
 	}
 }
 
-static void without_memory(void **state)
+static void news_without_memory_fail(void **state)
 {
 	(void)state;
 	memory_fails_at(1);
@@ -118,10 +118,10 @@ static void without_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(of_rows),
-		cmocka_unit_test(of_nodes),
+		cmocka_unit_test(changed_rows_delay_table_for_limited_time),
+		cmocka_unit_test(new_nodes_delay_table_for_limited_time),
 		cmocka_unit_test(of_what_is_expected),
-		cmocka_unit_test(without_memory),
+		cmocka_unit_test(news_without_memory_fail),
 	};
 
 	return cmocka_run_group_tests_name("fm_news", all, NULL, NULL);

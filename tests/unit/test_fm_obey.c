@@ -27,7 +27,7 @@ static void table_1(void)
 	reports(53, 3, 1, 0);
 }
 
-static void before_all_else(void **state)
+static void nic_obeys_root_before_place_and_rows(void **state)
 {
 	(void)state;
 	with_nic_of(0, 0);
@@ -52,7 +52,7 @@ static void before_all_else(void **state)
  * A manager reports once in each life which root its NIC obeys, also if the NIC obeyed that root in
  * a former life of the manager, for its HELLO named no root yet.
  */
-static void once_in_each_life(void **state)
+static void manager_tells_nic_its_root_once_in_each_life(void **state)
 {
 	(void)state;
 	with_nic_of(TERM, NIC);
@@ -65,7 +65,7 @@ static void once_in_each_life(void **state)
 	stage_end(&s);
 }
 
-static void as_hello_says(void **state)
+static void hello_names_root_that_nic_obeys(void **state)
 {
 	struct fm_init i;
 
@@ -119,7 +119,7 @@ static void says_hello_again(int was, int now)
 }
 
 /* The NIC does not answer in time, so it may obey either root: HELLO names the former, too. */
-static void one_that_times_out(void **state)
+static void hello_names_both_roots_after_timeout_of_nic(void **state)
 {
 	struct fm_msg m;
 
@@ -168,7 +168,7 @@ static void refuses(uint64_t epoch, uint64_t guid, uint64_t welcome, const char 
 	stage_end(&s);
 }
 
-static void former_roots(void **state)
+static void former_root_is_refused_by_nic(void **state)
 {
 	(void)state;
 	refuses(TERM, NIC, TERM - 1, "root 0000000000000100 is of epoch 125; the NIC obeys "
@@ -181,7 +181,7 @@ static void former_roots(void **state)
  * The NIC is not told to obey an epoch far above, which only a mistake or a lie can name: it would
  * obey no root after that.
  */
-static void one_far_above(void **state)
+static void root_of_epoch_far_above_is_refused_by_nic(void **state)
 {
 	(void)state;
 	refuses(TERM, NIC, TERM + 1025, "root 0000000000000100 is of epoch 1151; the NIC obeys "
@@ -224,7 +224,7 @@ static void far_above_what_was_kept(void **state)
 }
 
 /* An Init that names a root of an epoch far above is ignored: no row changes. */
-static void an_init_far_above(void **state)
+static void init_of_epoch_far_above_changes_no_row(void **state)
 {
 	struct fm_init i;
 
@@ -249,7 +249,7 @@ static void an_init_far_above(void **state)
 }
 
 /* A root goes on in a later epoch: its orders are of that epoch, also within a step. */
-static void goes_on(void **state)
+static void orders_of_root_in_later_epoch_are_obeyed(void **state)
 {
 	struct fm_msg m;
 
@@ -299,16 +299,16 @@ static void same_rows_of_a_later_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(before_all_else),
-		cmocka_unit_test(once_in_each_life),
-		cmocka_unit_test(as_hello_says),
+		cmocka_unit_test(nic_obeys_root_before_place_and_rows),
+		cmocka_unit_test(manager_tells_nic_its_root_once_in_each_life),
+		cmocka_unit_test(hello_names_root_that_nic_obeys),
 		cmocka_unit_test(a_nic_that_does_not),
-		cmocka_unit_test(one_that_times_out),
-		cmocka_unit_test(former_roots),
-		cmocka_unit_test(one_far_above),
+		cmocka_unit_test(hello_names_both_roots_after_timeout_of_nic),
+		cmocka_unit_test(former_root_is_refused_by_nic),
+		cmocka_unit_test(root_of_epoch_far_above_is_refused_by_nic),
 		cmocka_unit_test(far_above_what_was_kept),
-		cmocka_unit_test(an_init_far_above),
-		cmocka_unit_test(goes_on),
+		cmocka_unit_test(init_of_epoch_far_above_changes_no_row),
+		cmocka_unit_test(orders_of_root_in_later_epoch_are_obeyed),
 		cmocka_unit_test(same_rows_of_a_later_root),
 	};
 

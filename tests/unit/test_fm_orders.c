@@ -73,7 +73,7 @@ static void compare(const struct fm_orders *all)
 			assert_int_equal(naive[i][p].since > 0, seen[i] >> p & 1);
 }
 
-static void as_the_naive_list(void **state)
+static void random_orders_equal_naive_list(void **state)
 {
 	struct fm_orders all = { .n = 0 }, t = { .n = 0 };
 
@@ -157,7 +157,7 @@ static struct fm_order order_for(uint64_t term)
  * The next table has the order together with the exclusion; another reason alone makes a new table,
  * too.
  */
-static void in_the_next_table(void **state)
+static void next_table_has_order_with_its_exclusion(void **state)
 {
 	struct fm_order o = order(5, "loose plug");
 
@@ -195,7 +195,7 @@ static void in_the_next_table(void **state)
 }
 
 /* The log says who ordered what, for how long, and why; a cable has one name. */
-static void is_logged(void **state)
+static void log_names_order_user_time_and_reason(void **state)
 {
 	struct fm_order o = order(5, "loose plug"), hour = order_for(3600), own = order(6, "");
 
@@ -230,7 +230,7 @@ static bool changes(uint32_t node, int port, const struct fm_order *o)
 }
 
 /* An exclusion of what is excluded, for the same reason and without an end, is no change. */
-static void nothing_to_change(void **state)
+static void equal_order_is_no_change(void **state)
 {
 	struct fm_order o = order(5, "plug"), later = order(6, "plug"), other = order(6, "dust"),
 		hour = order_for(3600), longer = order(6, hour.reason);
@@ -279,7 +279,7 @@ static void include(uint32_t node, int port)
 }
 
 /* A cable is included by either of its ends, but one of a node out of service only at that node. */
-static void by_either_end(void **state)
+static void cable_is_included_by_either_end(void **state)
 {
 	struct fm_order o = order(5, "plug");
 
@@ -336,7 +336,7 @@ static void other_part(uint32_t node, const struct fm_order *o, uint64_t version
 }
 
 /* The later of two orders for one port stays, whichever part gave it. */
-static void parts_that_meet(void **state)
+static void later_order_for_port_stays_when_parts_meet(void **state)
 {
 	(void)state;
 	for (unsigned int later = 0; later < 2; later++) {
@@ -384,7 +384,7 @@ static void pass(uint64_t seconds)
  * At the root that took an order, it ends after its time and not before, however the clock is set
  * meanwhile.
  */
-static void ends_by_itself(void **state)
+static void order_ends_after_its_time_whatever_the_clock(void **state)
 {
 	static const uint64_t set[] = { 0, BEGAN, 1, BEGAN + 59, BEGAN + 61, 2 * BEGAN };
 
@@ -419,7 +419,7 @@ static void ended(const char *ports)
 }
 
 /* Each order has its own time; the last order for a port counts, also if it has no end. */
-static void each_has_its_own(void **state)
+static void each_order_ends_at_its_own_time(void **state)
 {
 	struct fm_order ever = order(BEGAN, "for ever");
 
@@ -459,7 +459,7 @@ static void each_has_its_own(void **state)
 }
 
 /* Orders of several nodes that end at the same time end in one table. */
-static void end_together(void **state)
+static void orders_of_equal_end_share_one_table(void **state)
 {
 	struct fm_order o = order_for(2);
 	uint64_t version;
@@ -483,7 +483,7 @@ static void end_together(void **state)
  * A root that learns of an order from another root gives it the time that is left by its own clock;
  * or the whole term, if the clock is before the order was given, or is not known.
  */
-static void known_from_another(void **state)
+static void order_of_other_root_ends_by_own_clock(void **state)
 {
 	static const struct {
 		uint64_t wall, left;
@@ -546,7 +546,7 @@ static void comes(uint64_t version, uint64_t base, uint16_t admin, unsigned int 
  * A node takes the orders of the entries that a table has, and passes on all that it has. Orders
  * for ports that the table does not exclude are ignored.
  */
-static void at_a_node(void **state)
+static void node_takes_and_passes_on_orders_of_table(void **state)
 {
 	struct fm_msg m;
 
@@ -579,17 +579,17 @@ static void at_a_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_the_naive_list),
-		cmocka_unit_test(in_the_next_table),
-		cmocka_unit_test(is_logged),
-		cmocka_unit_test(by_either_end),
-		cmocka_unit_test(nothing_to_change),
-		cmocka_unit_test(ends_by_itself),
-		cmocka_unit_test(each_has_its_own),
-		cmocka_unit_test(end_together),
-		cmocka_unit_test(known_from_another),
-		cmocka_unit_test(parts_that_meet),
-		cmocka_unit_test(at_a_node),
+		cmocka_unit_test(random_orders_equal_naive_list),
+		cmocka_unit_test(next_table_has_order_with_its_exclusion),
+		cmocka_unit_test(log_names_order_user_time_and_reason),
+		cmocka_unit_test(cable_is_included_by_either_end),
+		cmocka_unit_test(equal_order_is_no_change),
+		cmocka_unit_test(order_ends_after_its_time_whatever_the_clock),
+		cmocka_unit_test(each_order_ends_at_its_own_time),
+		cmocka_unit_test(orders_of_equal_end_share_one_table),
+		cmocka_unit_test(order_of_other_root_ends_by_own_clock),
+		cmocka_unit_test(later_order_for_port_stays_when_parts_meet),
+		cmocka_unit_test(node_takes_and_passes_on_orders_of_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,7 +98,7 @@ static void a_claim_that_is_not_obeyed(void **state)
 }
 
 /* The NIC obeys a root of a later epoch: a claim of an earlier one is a problem, and no order. */
-static void a_claim_of_the_past(void **state)
+static void claim_of_earlier_epoch_is_problem_and_no_order(void **state)
 {
 	struct fm_init i;
 
@@ -168,7 +168,7 @@ static struct fm_msg drop_of(uint32_t node)
  * The root opens a connection to report that the parent has no power: the node goes back to the
  * root at once.
  */
-static void a_parent_without_power(void **state)
+static void node_with_dead_parent_returns_to_root(void **state)
 {
 	struct fm_msg m = drop_of(3);
 
@@ -211,7 +211,7 @@ static void pong(int conn, bool adrift)
 }
 
 /* A root that has no way to a root asks; a parent without one does not. */
-static void adrift_at_root_and_parent(void **state)
+static void root_without_way_asks_and_parent_does_not(void **state)
 {
 	(void)state;
 	joined();
@@ -254,7 +254,7 @@ static void a_pong_that_it_leads(void **state)
 }
 
 /* PONG of a root of the first epoch, before the node has a table. */
-static void pong_in_the_first_epoch(void **state)
+static void pong_before_first_table_changes_nothing(void **state)
 {
 	(void)state;
 	at_root();
@@ -277,7 +277,7 @@ static void fetch(int conn, bool former, uint64_t version)
 }
 
 /* Only the root gets the table of a node; a node that has none sends none. */
-static void who_fetches_the_table(void **state)
+static void only_root_gets_table_of_node(void **state)
 {
 	struct fm_msg m;
 
@@ -305,7 +305,7 @@ static void who_fetches_the_table(void **state)
 }
 
 /* A node that has kept a table sends it only as the answer to FETCH. */
-static void a_kept_table(void **state)
+static void kept_table_is_sent_only_as_answer_to_fetch(void **state)
 {
 	struct fm_entry kept_entry[4];
 	struct fm_msg kept, m;
@@ -388,7 +388,7 @@ static void lead_that_does_not_count(void **state)
  * All nodes leave the root; a node that is not named connects to the named one, after that has got
  * LEAD, too.
  */
-static void the_root_hands_over(void **state)
+static void unnamed_node_connects_to_new_root_after_it_has_lead(void **state)
 {
 	uint64_t least = NEVER, most = 0;
 
@@ -418,7 +418,7 @@ static void the_root_hands_over(void **state)
 }
 
 /* The named node leaves the root, and asks to be root at once. */
-static void it_is_named(void **state)
+static void named_node_leaves_root_and_asks(void **state)
 {
 	struct fm_msg m;
 
@@ -441,7 +441,7 @@ static void it_is_named(void **state)
  * The answer of the named node comes from a child, and is passed on; an answer of this node itself
  * never comes from there.
  */
-static void the_answer_of_a_child(void **state)
+static void lead_of_child_is_passed_on_and_own_one_refused(void **state)
 {
 	struct fm_msg m;
 
@@ -459,7 +459,7 @@ static void the_answer_of_a_child(void **state)
 }
 
 /* The version in a step may be any number, also one that is the GUID of a node. */
-static void a_version_like_a_guid(void **state)
+static void version_equal_to_guid_closes_no_connection(void **state)
 {
 	(void)state;
 	joined();
@@ -514,21 +514,21 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(a_claim_is_answered),
 		cmocka_unit_test(a_claim_that_is_not_obeyed),
-		cmocka_unit_test(a_claim_of_the_past),
+		cmocka_unit_test(claim_of_earlier_epoch_is_problem_and_no_order),
 		cmocka_unit_test(a_claim_tells_that_it_asks),
-		cmocka_unit_test(a_parent_without_power),
+		cmocka_unit_test(node_with_dead_parent_returns_to_root),
 		cmocka_unit_test(a_child_says_drop),
-		cmocka_unit_test(adrift_at_root_and_parent),
+		cmocka_unit_test(root_without_way_asks_and_parent_does_not),
 		cmocka_unit_test(a_pong_that_it_leads),
-		cmocka_unit_test(pong_in_the_first_epoch),
-		cmocka_unit_test(who_fetches_the_table),
-		cmocka_unit_test(a_kept_table),
+		cmocka_unit_test(pong_before_first_table_changes_nothing),
+		cmocka_unit_test(only_root_gets_table_of_node),
+		cmocka_unit_test(kept_table_is_sent_only_as_answer_to_fetch),
 		cmocka_unit_test(asked_whether_it_is_ready),
 		cmocka_unit_test(lead_that_does_not_count),
-		cmocka_unit_test(the_root_hands_over),
-		cmocka_unit_test(it_is_named),
-		cmocka_unit_test(the_answer_of_a_child),
-		cmocka_unit_test(a_version_like_a_guid),
+		cmocka_unit_test(unnamed_node_connects_to_new_root_after_it_has_lead),
+		cmocka_unit_test(named_node_leaves_root_and_asks),
+		cmocka_unit_test(lead_of_child_is_passed_on_and_own_one_refused),
+		cmocka_unit_test(version_equal_to_guid_closes_no_connection),
 		cmocka_unit_test(nothing_is_left_of_the_former_root),
 		cmocka_unit_test(the_parent_it_names),
 	};

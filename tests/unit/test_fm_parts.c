@@ -67,7 +67,7 @@ static unsigned int asked(void)
 /*
  * The other part excluded ports of node 1, which is none of that part, nor a neighbour of node 3.
  */
-static void of_nodes_elsewhere(void **state)
+static void exclusions_of_other_part_stay_for_nodes_elsewhere(void **state)
 {
 	(void)state;
 	ring();
@@ -94,7 +94,7 @@ static void of_nodes_elsewhere(void **state)
  * The table with which nodes of another part are taken waits for their exclusions, but for a resend
  * at most.
  */
-static void waited_for(void **state)
+static void table_waits_a_resend_for_exclusions_of_part(void **state)
 {
 	(void)state;
 	for (unsigned int answer = 0; answer < 2; answer++) {
@@ -115,7 +115,7 @@ static void waited_for(void **state)
 }
 
 /* However many parts come without an answer, the table does not wait for ever. */
-static void waited_for_once(void **state)
+static void table_waits_once_for_parts_without_answer(void **state)
 {
 	(void)state;
 	ring();
@@ -179,7 +179,7 @@ static void tables_that_are_not_had(void **state)
  * Two nodes that have the table are asked, because one may die before it answers. A third one is
  * not asked.
  */
-static void of_two_nodes(void **state)
+static void two_nodes_of_part_are_asked_for_table(void **state)
 {
 	(void)state;
 	for (uint32_t dead = 2; dead < 4; dead++) {
@@ -200,7 +200,7 @@ static void of_two_nodes(void **state)
 }
 
 /* Nodes of two parts come before either has sent its table. */
-static void of_two_parts_at_once(void **state)
+static void exclusions_of_two_parts_at_once_stay(void **state)
 {
 	(void)state;
 	ring();
@@ -214,7 +214,7 @@ static void of_two_parts_at_once(void **state)
 }
 
 /* A table of this root's line is not fetched: all its decisions are in the present table. */
-static void of_its_line(void **state)
+static void table_of_own_line_is_not_fetched(void **state)
 {
 	struct fm_line *l;
 
@@ -240,7 +240,7 @@ static void of_its_line(void **state)
  * The manager of the root of the other part began anew, and has only its kept table. That has the
  * numbers of a table of this root's line, but another root made it.
  */
-static void kept_of_the_same_numbers(void **state)
+static void kept_table_of_same_numbers_is_fetched_if_root_differs(void **state)
 {
 	struct fm_past same;
 	struct fm_line *l;
@@ -276,7 +276,7 @@ static void kept_of_the_same_numbers(void **state)
  * All managers began anew. The root has kept a table of epoch 7, node 3 one of epoch 5. The latter
  * is of another part if it is not in the line that was kept with the former.
  */
-static void kept_of_two_parts(void **state)
+static void kept_table_of_other_part_is_fetched(void **state)
 {
 	const struct fm_past past = { .epoch = 5, .version = 9, .root = THERE };
 	struct fm_entry own[4];
@@ -326,7 +326,7 @@ static void kept_of_two_parts(void **state)
 }
 
 /* Former releases and old state files do not say which root made a table. */
-static void of_an_unknown_root(void **state)
+static void table_of_unknown_maker_is_fetched_if_not_own(void **state)
 {
 	static const struct {
 		uint64_t past, maker, before;
@@ -358,7 +358,7 @@ static void of_an_unknown_root(void **state)
  * The table of another part is asked for again each resend, until it comes; a node without a table
  * is not asked.
  */
-static void asked_again(void **state)
+static void table_of_other_part_is_asked_for_each_resend(void **state)
 {
 	(void)state;
 	ring();
@@ -378,7 +378,7 @@ static void asked_again(void **state)
 }
 
 /* Four tables are fetched at once: the fifth takes the place of the first. */
-static void four_at_once(void **state)
+static void fifth_fetched_table_takes_place_of_first(void **state)
 {
 	(void)state;
 	ring();
@@ -396,7 +396,7 @@ static void four_at_once(void **state)
 }
 
 /* A table that excludes nothing more needs no new table, nor does one of another shape. */
-static void nothing_new(void **state)
+static void table_that_excludes_nothing_new_makes_no_table(void **state)
 {
 	(void)state;
 	for (unsigned int shape = 0; shape < 2; shape++) {
@@ -423,7 +423,7 @@ static void nothing_new(void **state)
 }
 
 /* Exclusions of ports of three dimensions are taken, and of no others. */
-static void three_dimensions(void **state)
+static void exclusions_of_three_dimensions_are_taken(void **state)
 {
 	static struct fm_entry all[8];
 	struct fm_msg m;
@@ -467,7 +467,7 @@ static void three_dimensions(void **state)
 #define KEPT_MAX 16	/* tables of other parts that a root keeps */
 
 /* The root forgets the tables that it fetched first; their exclusions stay. */
-static void of_too_many_parts(void **state)
+static void exclusions_of_forgotten_tables_stay(void **state)
 {
 	/* The first ones are in the line of the next table, and not asked for again. */
 	uint32_t first = FM_LINE_MAX;
@@ -541,7 +541,7 @@ static void of_too_many_parts_at_first(void **state)
 }
 
 /* The first of several tables of one epoch and version stays: a node that lies displaces none. */
-static void of_equal_tables(void **state)
+static void first_of_equal_tables_stays(void **state)
 {
 	struct fm_msg m;
 
@@ -606,7 +606,7 @@ static void excluded_by(const struct fm_msg *m, uint16_t two, uint16_t three)
  * A HELLO of another part excludes both ends of cables, no port that does not exist, and only if it
  * is of the same shape and not of this root's line.
  */
-static void of_own_cables(void **state)
+static void hello_of_part_excludes_both_ends_of_cables(void **state)
 {
 	struct fm_msg m;
 
@@ -639,7 +639,7 @@ static void of_own_cables(void **state)
  * A node without a place reports a shape and exclusions, which no right node does: they are
  * ignored.
  */
-static void of_no_place(void **state)
+static void exclusions_of_unplaced_node_are_ignored(void **state)
 {
 	struct fm_msg m;
 
@@ -660,7 +660,7 @@ static void of_no_place(void **state)
  * A node reports another exclusion in a repeated HELLO, and nothing else has changed: the root
  * makes a new table for that.
  */
-static void in_the_next_table(void **state)
+static void exclusion_in_repeated_hello_makes_new_table(void **state)
 {
 	struct fm_msg m = hello(3);
 
@@ -692,7 +692,7 @@ static void in_the_next_table(void **state)
  * The log says how many ports are excluded, and names the first; those that were excluded already
  * do not count.
  */
-static void said_in_the_log(void **state)
+static void log_counts_exclusions_of_other_part(void **state)
 {
 	struct fm_msg m;
 
@@ -725,28 +725,28 @@ static void said_in_the_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(of_nodes_elsewhere),
-		cmocka_unit_test(waited_for),
-		cmocka_unit_test(waited_for_once),
+		cmocka_unit_test(exclusions_of_other_part_stay_for_nodes_elsewhere),
+		cmocka_unit_test(table_waits_a_resend_for_exclusions_of_part),
+		cmocka_unit_test(table_waits_once_for_parts_without_answer),
 		cmocka_unit_test(what_was_asked_for),
 		cmocka_unit_test(tables_that_are_not_had),
-		cmocka_unit_test(of_two_nodes),
-		cmocka_unit_test(of_two_parts_at_once),
-		cmocka_unit_test(of_its_line),
-		cmocka_unit_test(of_an_unknown_root),
-		cmocka_unit_test(asked_again),
-		cmocka_unit_test(four_at_once),
-		cmocka_unit_test(nothing_new),
-		cmocka_unit_test(three_dimensions),
-		cmocka_unit_test(kept_of_the_same_numbers),
-		cmocka_unit_test(kept_of_two_parts),
-		cmocka_unit_test(of_too_many_parts),
+		cmocka_unit_test(two_nodes_of_part_are_asked_for_table),
+		cmocka_unit_test(exclusions_of_two_parts_at_once_stay),
+		cmocka_unit_test(table_of_own_line_is_not_fetched),
+		cmocka_unit_test(table_of_unknown_maker_is_fetched_if_not_own),
+		cmocka_unit_test(table_of_other_part_is_asked_for_each_resend),
+		cmocka_unit_test(fifth_fetched_table_takes_place_of_first),
+		cmocka_unit_test(table_that_excludes_nothing_new_makes_no_table),
+		cmocka_unit_test(exclusions_of_three_dimensions_are_taken),
+		cmocka_unit_test(kept_table_of_same_numbers_is_fetched_if_root_differs),
+		cmocka_unit_test(kept_table_of_other_part_is_fetched),
+		cmocka_unit_test(exclusions_of_forgotten_tables_stay),
 		cmocka_unit_test(of_too_many_parts_at_first),
-		cmocka_unit_test(of_equal_tables),
-		cmocka_unit_test(of_own_cables),
-		cmocka_unit_test(of_no_place),
-		cmocka_unit_test(in_the_next_table),
-		cmocka_unit_test(said_in_the_log),
+		cmocka_unit_test(first_of_equal_tables_stays),
+		cmocka_unit_test(hello_of_part_excludes_both_ends_of_cables),
+		cmocka_unit_test(exclusions_of_unplaced_node_are_ignored),
+		cmocka_unit_test(exclusion_in_repeated_hello_makes_new_table),
+		cmocka_unit_test(log_counts_exclusions_of_other_part),
 	};
 
 	return cmocka_run_group_tests_name("fm_parts", all, NULL, NULL);

@@ -83,7 +83,7 @@ static void sends(uint32_t i, struct fm_past t, uint32_t node)
  * The latest table of all is known: a list of tables that node 2 may have, and how many of them are
  * asked for.
  */
-static void beside_the_latest(void **state)
+static void first_root_asks_for_tables_it_may_lack(void **state)
 {
 	static const struct {
 		struct fm_past t, line;
@@ -136,7 +136,7 @@ static void first_table(void)
  * Node 3 is of another part: the exclusions of its own cables are taken, though other nodes have
  * later tables.
  */
-static void words_of_another_part(void **state)
+static void exclusions_of_cables_of_other_part_are_taken(void **state)
 {
 	(void)state;
 	for (unsigned int other = 0; other < 2; other++) {
@@ -236,7 +236,7 @@ static void only_wanted_whole_tables_are_taken(void **state)
  * A kept table, which recall.c may have asked for, is not taken if its epoch is far above those
  * that are known.
  */
-static void of_an_epoch_far_above(void **state)
+static void kept_table_of_epoch_far_above_is_not_taken(void **state)
 {
 	(void)state;
 	for (unsigned int above = 0; above < 2; above++) {
@@ -281,7 +281,7 @@ static void keeps(struct fm_past t)
 	joins(&m);
 }
 
-static void beside_the_kept(void **state)
+static void first_root_asks_for_tables_its_kept_one_lacks(void **state)
 {
 	static const struct {
 		struct fm_past t;
@@ -313,7 +313,7 @@ static void beside_the_kept(void **state)
  * The line of a new root's table is its kept table, followed by the latest eight of the kept
  * table's line.
  */
-static void line_of_the_kept(void **state)
+static void line_of_first_table_begins_with_kept_one(void **state)
 {
 	struct fm_line line = { .n = 0 };
 
@@ -347,7 +347,7 @@ static void line_of_the_kept(void **state)
 }
 
 /* A node that has the latest table joins: what this one has kept may be of another part. */
-static void kept_of_another_part(void **state)
+static void exclusions_of_kept_table_of_other_part_stay(void **state)
 {
 	const struct fm_line none = { .n = 0 };
 
@@ -375,7 +375,7 @@ static void kept_of_another_part(void **state)
  * Node 1 was the only one whose manager lived on, but it hung while the root made its last tables.
  * Node 3 has kept the last one, in which a port is excluded.
  */
-static void kept_after_the_latest(void **state)
+static void later_kept_table_of_same_root_is_asked_for(void **state)
 {
 	static const struct {
 		struct fm_past t;
@@ -416,15 +416,15 @@ static void kept_after_the_latest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(beside_the_latest),
-		cmocka_unit_test(words_of_another_part),
+		cmocka_unit_test(first_root_asks_for_tables_it_may_lack),
+		cmocka_unit_test(exclusions_of_cables_of_other_part_are_taken),
 		cmocka_unit_test(table_of_which_later_one_is_stored_is_ignored),
 		cmocka_unit_test(only_wanted_whole_tables_are_taken),
-		cmocka_unit_test(of_an_epoch_far_above),
-		cmocka_unit_test(beside_the_kept),
-		cmocka_unit_test(line_of_the_kept),
-		cmocka_unit_test(kept_of_another_part),
-		cmocka_unit_test(kept_after_the_latest),
+		cmocka_unit_test(kept_table_of_epoch_far_above_is_not_taken),
+		cmocka_unit_test(first_root_asks_for_tables_its_kept_one_lacks),
+		cmocka_unit_test(line_of_first_table_begins_with_kept_one),
+		cmocka_unit_test(exclusions_of_kept_table_of_other_part_stay),
+		cmocka_unit_test(later_kept_table_of_same_root_is_asked_for),
 	};
 
 	return cmocka_run_group_tests_name("fm_parts_first", tests, NULL, NULL);

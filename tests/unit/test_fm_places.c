@@ -126,7 +126,7 @@ static void one_by_the_wave(int x, int y, bool told)
 	stage_end(&s);
 }
 
-static void test_by_the_wave(void **state)
+static void cables_decide_and_other_place_by_wave_is_logged(void **state)
 {
 	(void)state;
 	one_by_the_wave(3, 1, true);
@@ -243,7 +243,7 @@ static void adopted(uint64_t parent, uint64_t attach)
 }
 
 /* A dead spare node is not forgotten as long as another node is reported as its child. */
-static void test_spare_with_child(void **state)
+static void dead_spare_node_with_child_is_not_forgotten(void **state)
 {
 	struct fm_joiner j;
 
@@ -268,7 +268,7 @@ static void test_spare_with_child(void **state)
  * As many nodes have no place as there are places: the next one is refused, with the reason. It is
  * accepted when another one has gone.
  */
-static void test_too_many(void **state)
+static void node_beyond_room_is_refused_until_there_is_room(void **state)
 {
 	(void)state;
 	fabric(0);
@@ -347,7 +347,7 @@ static void node_keeps_its_place_in_table(void **state)
 }
 
 /* All cables of node 10 are plugged in where those of 5 belong: its coordinates stay. */
-static void test_moved_cables(void **state)
+static void node_with_moved_cables_keeps_coordinates(void **state)
 {
 	(void)state;
 	fabric(5);
@@ -381,7 +381,7 @@ static void waits(void)
 }
 
 /* A node that only waits is no fault, and the shape need not grow by it. */
-static void test_waits(void **state)
+static void waiting_node_is_no_fault_and_no_growth(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -408,7 +408,7 @@ static void test_waits(void **state)
 }
 
 /* The wait ends in time, though the node makes its connection anew all the while. */
-static void test_waits_restless(void **state)
+static void restless_waiting_node_gets_its_place_in_time(void **state)
 {
 	(void)state;
 	fabric(5);
@@ -433,7 +433,7 @@ static void test_waits_restless(void **state)
  * The root looks at a node before the neighbour that implies its place, and places it after that in
  * the same run: it waits no more, and no further table is made for it.
  */
-static void test_waits_no_more(void **state)
+static void node_placed_in_same_run_demands_no_more_tables(void **state)
 {
 	struct fm_msg m;
 	uint64_t version;
@@ -461,7 +461,7 @@ static void test_waits_no_more(void **state)
 }
 
 /* If all nodes have places, a table needs no memory to find any, and no lack is reported. */
-static void test_all_have_places(void **state)
+static void table_of_placed_nodes_needs_no_memory_for_places(void **state)
 {
 	bool failed = true;
 
@@ -479,7 +479,7 @@ static void test_all_have_places(void **state)
 }
 
 /* Rows that a table lacks for want of memory are in the next one, for all nodes. */
-static void test_all_in_the_next(void **state)
+static void rows_missing_for_want_of_memory_come_next(void **state)
 {
 	bool failed = true;
 
@@ -511,7 +511,7 @@ static void test_all_in_the_next(void **state)
  * that have one are checked for each table; otherwise cut cables would take the longer the more
  * nodes there are.
  */
-static void test_wrong_port(void **state)
+static void wrong_cable_is_reported_while_it_is_wrong(void **state)
 {
 	static const char text[] = "1,1:+x ('n5') is cabled to 2,1:+y ('n6'), expected 2,1:-x: "
 				   "joins ports that are not opposite";
@@ -535,7 +535,7 @@ static void test_wrong_port(void **state)
 }
 
 /* The same for a cable to the right port of a node that has joined another fabric. */
-static void test_wrong_fabric(void **state)
+static void cable_to_other_fabric_stays_excluded(void **state)
 {
 	(void)state;
 	fabric(0);
@@ -553,7 +553,7 @@ static void test_wrong_fabric(void **state)
 }
 
 /* A cable to a port that the fabric does not use is reported by the end that it does use. */
-static void test_spare_port(void **state)
+static void cable_to_spare_port_is_reported_by_used_end(void **state)
 {
 	(void)state;
 	fabric(0);
@@ -573,7 +573,7 @@ static void test_spare_port(void **state)
 /* --- what cannot be a fabric ------------------------------------------------------------ */
 
 /* Three lines of 300 nodes that meet in the root: a shape of 27 million nodes, mostly missing. */
-static void test_too_large(void **state)
+static void too_large_shape_is_reported(void **state)
 {
 	const struct fm_problem *p;
 
@@ -671,7 +671,7 @@ static void change(struct fm_port_row *x, unsigned int what)
 }
 
 /* Changes of a port that is held lead to no table; those of other ports do. */
-static void test_held_news(void **state)
+static void change_of_held_port_makes_no_table(void **state)
 {
 	(void)state;
 	for (unsigned int what = 0; what < 7; what++)
@@ -689,7 +689,7 @@ static void test_held_news(void **state)
 }
 
 /* A port that is held, but not in the present table, leads to a new one. */
-static void test_held_anew(void **state)
+static void newly_held_port_makes_a_table(void **state)
 {
 	(void)state;
 	fabric(0);
@@ -721,25 +721,25 @@ static void test_held_anew(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_by_the_wave),
+		cmocka_unit_test(cables_decide_and_other_place_by_wave_is_logged),
 		cmocka_unit_test(replacement_gets_place_of_dead_nic),
 		cmocka_unit_test(nics_without_place_are_forgotten),
-		cmocka_unit_test(test_spare_with_child),
-		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(dead_spare_node_with_child_is_not_forgotten),
+		cmocka_unit_test(node_beyond_room_is_refused_until_there_is_room),
 		cmocka_unit_test(place_of_living_nic_is_not_given_away),
 		cmocka_unit_test(node_keeps_its_place_in_table),
-		cmocka_unit_test(test_moved_cables),
-		cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_waits_restless),
-		cmocka_unit_test(test_waits_no_more),
-		cmocka_unit_test(test_all_have_places),
-		cmocka_unit_test(test_all_in_the_next),
-		cmocka_unit_test(test_wrong_port),
-		cmocka_unit_test(test_wrong_fabric),
-		cmocka_unit_test(test_spare_port),
-		cmocka_unit_test(test_too_large),
-		cmocka_unit_test(test_held_news),
-		cmocka_unit_test(test_held_anew),
+		cmocka_unit_test(node_with_moved_cables_keeps_coordinates),
+		cmocka_unit_test(waiting_node_is_no_fault_and_no_growth),
+		cmocka_unit_test(restless_waiting_node_gets_its_place_in_time),
+		cmocka_unit_test(node_placed_in_same_run_demands_no_more_tables),
+		cmocka_unit_test(table_of_placed_nodes_needs_no_memory_for_places),
+		cmocka_unit_test(rows_missing_for_want_of_memory_come_next),
+		cmocka_unit_test(wrong_cable_is_reported_while_it_is_wrong),
+		cmocka_unit_test(cable_to_other_fabric_stays_excluded),
+		cmocka_unit_test(cable_to_spare_port_is_reported_by_used_end),
+		cmocka_unit_test(too_large_shape_is_reported),
+		cmocka_unit_test(change_of_held_port_makes_no_table),
+		cmocka_unit_test(newly_held_port_makes_a_table),
 	};
 
 	return cmocka_run_group_tests_name("fm_places", all, NULL, NULL);

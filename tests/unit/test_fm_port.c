@@ -27,7 +27,7 @@ static bool stalled(bool is)
  * Only a port that is not up is reported as stalled; one that was stalled comes up as a port
  * without a fault.
  */
-static void a_stalled_port(void **state)
+static void stalled_port_is_reported_only_while_down(void **state)
 {
 	(void)state;
 	joined();
@@ -57,7 +57,7 @@ static void a_stalled_port(void **state)
 }
 
 /* Ports of the shape are named by their directions, others by their numbers. */
-static void names(void **state)
+static void port_of_shape_has_direction_as_name(void **state)
 {
 	static const char *const name[] = { "+x", "+y", "+z", "-x", "-y", "-z", "6", "7" };
 	struct fm_init i;
@@ -87,8 +87,8 @@ static void names(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(a_stalled_port),
-		cmocka_unit_test(names),
+		cmocka_unit_test(stalled_port_is_reported_only_while_down),
+		cmocka_unit_test(port_of_shape_has_direction_as_name),
 	};
 
 	return cmocka_run_group_tests_name("fm_port", all, NULL, NULL);

@@ -287,14 +287,14 @@ static void live(uint64_t seed)
 	fm_ports_free(&fm);
 }
 
-static void test_live(void **state)
+static void random_link_events_equal_naive_ports(void **state)
 {
 	(void)state;
 	for_seeds(40, live);
 }
 
 /* For links that are up when the manager begins an Init is due at once. */
-static void test_begin(void **state)
+static void init_is_due_at_once_for_link_up_at_start(void **state)
 {
 	(void)state;
 	for (unsigned int p = 0; p < PORTS; p++) {
@@ -318,7 +318,7 @@ static void test_begin(void **state)
 }
 
 /* The ports of dimension d are d, and d plus the number of dimensions; others have no direction. */
-static void test_names(void **state)
+static void port_of_dimension_has_its_direction(void **state)
 {
 	static const char *const names[] = { "+x", "+y", "+z", "-x", "-y", "-z" };
 
@@ -356,7 +356,7 @@ static void device_carrier_or_state_shows_cable(void **state)
 }
 
 /* Another reason of a loss is not sent to the root, except that the two NICs differ. */
-static void test_mismatch(void **state)
+static void only_mismatch_among_reasons_is_news(void **state)
 {
 	static const struct { enum torus_link_reason reason; bool news; } steps[] = {
 		{ TORUS_REASON_CARRIER, true }, { TORUS_REASON_SILENCE, false },
@@ -422,11 +422,11 @@ static void serials_of_port_rows_wrap_around(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_live),
-		cmocka_unit_test(test_begin),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(random_link_events_equal_naive_ports),
+		cmocka_unit_test(init_is_due_at_once_for_link_up_at_start),
+		cmocka_unit_test(port_of_dimension_has_its_direction),
 		cmocka_unit_test(device_carrier_or_state_shows_cable),
-		cmocka_unit_test(test_mismatch),
+		cmocka_unit_test(only_mismatch_among_reasons_is_news),
 		cmocka_unit_test(interval_of_unanswered_inits_grows),
 		cmocka_unit_test(serials_of_port_rows_wrap_around),
 	};

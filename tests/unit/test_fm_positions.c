@@ -159,7 +159,7 @@ static void is_at(int x, int y)
 
 /* --- the first place ------------------------------------------------------------------- */
 
-static void first_init(void **state)
+static void first_init_gives_position(void **state)
 {
 	(void)state;
 	for (unsigned int p = 0; p < 4; p++) {
@@ -181,7 +181,7 @@ static void first_init(void **state)
 }
 
 /* An Init by a wrong cable, or from too far away, gives no place. */
-static void no_place(void **state)
+static void wrong_cable_or_far_position_gives_no_place(void **state)
 {
 	struct fm_init i;
 
@@ -309,7 +309,7 @@ static void neighbours_with_more_doubt_do_not_vote(void **state)
 }
 
 /* A neighbour whose cable only has open squares has a vote if there are no others. */
-static void open_squares(void **state)
+static void neighbour_with_open_squares_votes_only_alone(void **state)
 {
 	(void)state;
 	begin(4, 4);
@@ -370,7 +370,7 @@ static bool three_imply(int x, unsigned int doubt, unsigned int *turns, unsigned
  * With the same doubt a node moves a limited number of times; with less doubt, or another root, the
  * count begins anew.
  */
-static void limit_of_moves(void **state)
+static void moves_are_limited_for_each_doubt_and_root(void **state)
 {
 	(void)state;
 	begin(100, 8);
@@ -400,7 +400,7 @@ static void limit_of_moves(void **state)
 }
 
 /* A neighbour that reports several places in turn loses its vote until its link ends. */
-static void turns(void **state)
+static void neighbour_of_several_places_loses_vote_until_link_ends(void **state)
 {
 	(void)state;
 	begin(8, 8);
@@ -465,7 +465,7 @@ static void turns(void **state)
  * After a link is lost the node has the doubt by the neighbours that are left, which may imply
  * another place.
  */
-static void forgotten(void **state)
+static void lost_link_leaves_doubt_and_place_of_other_neighbours(void **state)
 {
 	struct fm_init wrong;
 
@@ -517,7 +517,7 @@ static void forgotten(void **state)
 }
 
 /* The squares of a neighbour's cable have changed, so another place may have less doubt. */
-static void squares_change(void **state)
+static void changed_squares_move_node_to_less_doubt(void **state)
 {
 	(void)state;
 	begin(8, 8);
@@ -542,7 +542,7 @@ static void squares_change(void **state)
 }
 
 /* When the squares of three cables close at once, the place that two of them imply is taken. */
-static void squares_close(void **state)
+static void place_that_most_closed_squares_imply_is_taken(void **state)
 {
 	(void)state;
 	begin(8, 8);
@@ -573,7 +573,7 @@ static void without_size_least_doubt_decides(void **state)
 }
 
 /* An Init by a port that the fabric does not use has no vote, gives no doubt and is no fault. */
-static void unused_port(void **state)
+static void init_by_unused_port_has_no_vote(void **state)
 {
 	struct fm_neighbour n;
 	struct fm_init i;
@@ -601,7 +601,7 @@ static void unused_port(void **state)
 /* --- what is known of neighbours and cables -------------------------------------------- */
 
 /* An Init with another place or doubt than the one before is news, but the first one is not. */
-static void news(void **state)
+static void changed_place_or_doubt_is_news(void **state)
 {
 	(void)state;
 	begin(0, 0);
@@ -664,7 +664,7 @@ static void fault_of_cable_names_both_ends(void **state)
 }
 
 /* Without the size of a dimension only places one step apart contradict each other. */
-static void unknown_size(void **state)
+static void places_without_size_contradict_one_step_apart(void **state)
 {
 	(void)state;
 	begin(0, 4);
@@ -679,7 +679,7 @@ static void unknown_size(void **state)
 	finish();
 }
 
-static void neighbours(void **state)
+static void neighbour_has_name_guid_port_and_position(void **state)
 {
 	struct fm_neighbour n;
 
@@ -708,7 +708,7 @@ static void neighbours(void **state)
 	finish();
 }
 
-static void cables(void **state)
+static void cable_has_both_ends_and_expected_place(void **state)
 {
 	struct fm_cable c;
 
@@ -800,23 +800,23 @@ static void place_by_root_may_move_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(first_init),
-		cmocka_unit_test(no_place),
+		cmocka_unit_test(first_init_gives_position),
+		cmocka_unit_test(wrong_cable_or_far_position_gives_no_place),
 		cmocka_unit_test(majority_of_least_doubt_decides),
 		cmocka_unit_test(neighbours_with_more_doubt_do_not_vote),
-		cmocka_unit_test(open_squares),
-		cmocka_unit_test(limit_of_moves),
-		cmocka_unit_test(turns),
-		cmocka_unit_test(forgotten),
-		cmocka_unit_test(squares_change),
-		cmocka_unit_test(squares_close),
+		cmocka_unit_test(neighbour_with_open_squares_votes_only_alone),
+		cmocka_unit_test(moves_are_limited_for_each_doubt_and_root),
+		cmocka_unit_test(neighbour_of_several_places_loses_vote_until_link_ends),
+		cmocka_unit_test(lost_link_leaves_doubt_and_place_of_other_neighbours),
+		cmocka_unit_test(changed_squares_move_node_to_less_doubt),
+		cmocka_unit_test(place_that_most_closed_squares_imply_is_taken),
 		cmocka_unit_test(without_size_least_doubt_decides),
-		cmocka_unit_test(unused_port),
-		cmocka_unit_test(news),
+		cmocka_unit_test(init_by_unused_port_has_no_vote),
+		cmocka_unit_test(changed_place_or_doubt_is_news),
 		cmocka_unit_test(fault_of_cable_names_both_ends),
-		cmocka_unit_test(unknown_size),
-		cmocka_unit_test(neighbours),
-		cmocka_unit_test(cables),
+		cmocka_unit_test(places_without_size_contradict_one_step_apart),
+		cmocka_unit_test(neighbour_has_name_guid_port_and_position),
+		cmocka_unit_test(cable_has_both_ends_and_expected_place),
 		cmocka_unit_test(place_by_root_may_move_node),
 	};
 

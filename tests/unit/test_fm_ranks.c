@@ -100,7 +100,7 @@ static void equal_configured_priorities_are_a_problem(void **state)
 }
 
 /* The priority of a dead node causes no problem. */
-static void of_the_dead(void **state)
+static void priority_of_dead_node_is_no_problem(void **state)
 {
 	struct fm_row r;
 
@@ -130,7 +130,7 @@ static void of_the_dead(void **state)
  * No other node is a candidate, from the start or because priorities have changed: the root reports
  * it. It does not where no candidate is wanted.
  */
-static void no_candidate(void **state)
+static void lack_of_other_candidates_is_reported(void **state)
 {
 	(void)state;
 	ranked(9, 0, 0, 0);
@@ -153,7 +153,7 @@ static void no_candidate(void **state)
 }
 
 /* A candidate without a place is reported, because it never asks to be root. */
-static void without_a_place(void **state)
+static void candidate_without_place_is_reported(void **state)
 {
 	struct fm_msg m;
 	bool found = false;
@@ -183,9 +183,9 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(equal_configured_priorities_are_a_problem),
-		cmocka_unit_test(of_the_dead),
-		cmocka_unit_test(no_candidate),
-		cmocka_unit_test(without_a_place),
+		cmocka_unit_test(priority_of_dead_node_is_no_problem),
+		cmocka_unit_test(lack_of_other_candidates_is_reported),
+		cmocka_unit_test(candidate_without_place_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("fm_ranks", all, NULL, NULL);

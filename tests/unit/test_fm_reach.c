@@ -254,14 +254,14 @@ static void table(uint64_t seed)
 	end();
 }
 
-static void test_tables(void **state)
+static void cut_off_nodes_equal_those_of_full_search(void **state)
 {
 	(void)state;
 	for_seeds(3000, table);
 }
 
 /* Only the changed node is looked at, as long as a short path goes round each of its cables. */
-static void test_way_round(void **state)
+static void only_changed_node_is_searched_if_short_way_exists(void **state)
 {
 	struct fm_entry changed[2];
 	struct fm_table_msg msg = { .entries = changed, .nentries = 1 };
@@ -296,7 +296,7 @@ static void test_way_round(void **state)
 }
 
 /* A cable in a dimension of one node leads back to the node, and does not count. */
-static void test_flat(void **state)
+static void cable_in_dimension_of_one_node_does_not_count(void **state)
 {
 	struct fm_entry changed[1];
 	struct fm_table_msg msg = { .entries = changed, .nentries = 1 };
@@ -325,7 +325,7 @@ static void test_flat(void **state)
  * The way round a long ring is longer than the limit of the short search: then all nodes are
  * searched.
  */
-static void test_long_way(void **state)
+static void long_way_round_makes_full_search(void **state)
 {
 	static const char *const shapes[] = { "129", "130", "500" };
 
@@ -346,7 +346,7 @@ static void test_long_way(void **state)
 }
 
 /* Short paths over the last port of six dimensions are found. */
-static void test_last_port(void **state)
+static void short_way_over_last_port_is_found(void **state)
 {
 	struct fm_entry changed[1];
 	struct fm_table_msg msg = { .entries = changed, .nentries = 1 };
@@ -371,7 +371,7 @@ static void test_last_port(void **state)
 }
 
 /* Without memory for the search nothing is reported, and it is searched again later. */
-static void test_memory(void **state)
+static void search_without_memory_is_made_later(void **state)
 {
 	struct fm_table_msg msg = { .nentries = 0 };
 
@@ -396,7 +396,7 @@ static void test_memory(void **state)
 }
 
 /* A node whose manager does not answer, or that is judged already, is not reported as cut off. */
-static void test_missing(void **state)
+static void missing_or_judged_node_is_not_reported_as_cut_off(void **state)
 {
 	static const struct { uint8_t via; enum fm_node_state state; bool told; } cases[] = {
 		{ 1, FM_NODE_UP, true }, { 0, FM_NODE_UP, false }, { 1, FM_NODE_SILENT, false },
@@ -423,13 +423,13 @@ static void test_missing(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_way_round),
-		cmocka_unit_test(test_flat),
-		cmocka_unit_test(test_long_way),
-		cmocka_unit_test(test_last_port),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_missing),
+		cmocka_unit_test(cut_off_nodes_equal_those_of_full_search),
+		cmocka_unit_test(only_changed_node_is_searched_if_short_way_exists),
+		cmocka_unit_test(cable_in_dimension_of_one_node_does_not_count),
+		cmocka_unit_test(long_way_round_makes_full_search),
+		cmocka_unit_test(short_way_over_last_port_is_found),
+		cmocka_unit_test(search_without_memory_is_made_later),
+		cmocka_unit_test(missing_or_judged_node_is_not_reported_as_cut_off),
 	};
 
 	return cmocka_run_group_tests_name("fm_reach", all, NULL, NULL);

@@ -101,7 +101,7 @@ static void later_table_decides_on_each_cable(void **state)
 }
 
 /* The HELLO with the later table counts; one of another shape, or without a place, does not. */
-static void test_recall_words(void **state)
+static void hello_with_later_table_of_same_shape_counts(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 5; k++) {
@@ -137,7 +137,7 @@ static void test_recall_words(void **state)
  * A root that leads fetches the table with which nodes work, and waits for it, because it has
  * exclusions that none of these nodes reports.
  */
-static void test_latest_is_fetched(void **state)
+static void leading_root_fetches_and_awaits_latest_table(void **state)
 {
 	struct fm_entry entry[16];
 	struct fm_msg m;
@@ -167,7 +167,7 @@ static void test_latest_is_fetched(void **state)
 }
 
 /* A root that gets little processor time waits longer for that table, and for other nodes. */
-static void test_latest_comes_late(void **state)
+static void root_with_little_time_waits_longer_for_table(void **state)
 {
 	(void)state;
 	for (uint64_t lag = 0; lag <= 50 * MS; lag += 50 * MS) {
@@ -229,7 +229,7 @@ static enum fm_node_state begins_without(uint32_t hung)
  * either, but to which others have links, may have such a link: then node 10 is not dead, though
  * another neighbour has lost its link to it.
  */
-static void test_behind_a_cut(void **state)
+static void missing_node_is_dead_only_if_all_neighbours_joined(void **state)
 {
 	(void)state;
 	cut = 1u << 6 | 1u << 9 | 1u << 11 | 1u << 14;
@@ -244,7 +244,7 @@ static void test_behind_a_cut(void **state)
  * The two nodes that were asked die. Others have that table, too: one of these is asked, then the
  * next.
  */
-static void test_latest_of_another(void **state)
+static void next_node_with_latest_table_is_asked(void **state)
 {
 	struct fm_entry entry[16];
 	struct fm_msg m;
@@ -285,7 +285,7 @@ static void test_latest_of_another(void **state)
  * Four nodes with the latest table stay below the root, which may have to ask them for it, wherever the
  * tree has place for them; but not one that has a former table, nor a fifth one.
  */
-static void test_latest_below_root(void **state)
+static void latest_table_is_asked_of_nodes_below_root(void **state)
 {
 	static const char *const parents[] = { "", "30.0.0.1:1", "", "", "", "30.0.0.5:1" };
 
@@ -340,7 +340,7 @@ static void test_kept_is_not_the_latest(void **state)
  * No other node has that table: the root then waits only for other nodes, and does not search again
  * and again.
  */
-static void test_latest_of_one(void **state)
+static void root_asks_no_further_node_if_no_other_has_table(void **state)
 {
 	(void)state;
 	for (unsigned int news = 0; news < 2; news++) {
@@ -361,7 +361,7 @@ static void test_latest_of_one(void **state)
 }
 
 /* The root does not wait for ever for a node that comes again and again with a later table. */
-static void test_latest_never_comes(void **state)
+static void wait_for_latest_table_ends(void **state)
 {
 	struct fm_msg m;
 	uint64_t began;
@@ -386,7 +386,7 @@ static void test_latest_never_comes(void **state)
 }
 
 /* A node's HELLO has the exclusions of its table, for both ends of its cables. */
-static void test_recall_tell(void **state)
+static void hello_has_exclusions_of_both_ends_of_cables(void **state)
 {
 	struct fm_entry entry[16];
 	struct fm_init i;
@@ -453,7 +453,7 @@ static uint32_t place_of(uint32_t node)
  * The fabric has the shape in which the NIC of the latest version works; NICs of other shapes have
  * no place.
  */
-static void test_shape_of_the_latest(void **state)
+static void fabric_has_shape_of_latest_version(void **state)
 {
 	(void)state;
 	root(false);
@@ -490,7 +490,7 @@ static void test_shape_of_the_latest(void **state)
 }
 
 /* Exclusions at places of the former shape are forgotten, and there is room for a larger one. */
-static void test_said_of_another_shape(void **state)
+static void exclusions_of_former_shape_are_forgotten(void **state)
 {
 	(void)state;
 	root(false);
@@ -527,7 +527,7 @@ static void has_kept(struct fm_hello *h)
  * All NICs have lost their memory, but one node has kept a table: it is asked for it, and gets some
  * time to send it.
  */
-static void test_wait_for_kept(void **state)
+static void kept_table_is_fetched_and_waited_for(void **state)
 {
 	(void)state;
 	for (unsigned int comes = 0; comes < 2; comes++) {
@@ -559,7 +559,7 @@ static void test_wait_for_kept(void **state)
  * The root waits for a kept table also after it has asked for longer than new nodes can delay the
  * first table.
  */
-static void test_wait_for_kept_after_long(void **state)
+static void kept_table_is_waited_for_after_long_asking(void **state)
 {
 	(void)state;
 	root(true);
@@ -584,7 +584,7 @@ static void test_wait_for_kept_after_long(void **state)
  * A node that begins anew all the time, and never sends its kept table, does not delay the first
  * table for ever.
  */
-static void test_kept_never_comes(void **state)
+static void wait_for_kept_table_ends(void **state)
 {
 	double ms = 1;
 
@@ -610,21 +610,21 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(later_table_decides_on_each_cable),
-		cmocka_unit_test(test_recall_words),
-		cmocka_unit_test(test_latest_is_fetched),
-		cmocka_unit_test(test_latest_comes_late),
-		cmocka_unit_test(test_behind_a_cut),
-		cmocka_unit_test(test_latest_of_another),
-		cmocka_unit_test(test_latest_below_root),
+		cmocka_unit_test(hello_with_later_table_of_same_shape_counts),
+		cmocka_unit_test(leading_root_fetches_and_awaits_latest_table),
+		cmocka_unit_test(root_with_little_time_waits_longer_for_table),
+		cmocka_unit_test(missing_node_is_dead_only_if_all_neighbours_joined),
+		cmocka_unit_test(next_node_with_latest_table_is_asked),
+		cmocka_unit_test(latest_table_is_asked_of_nodes_below_root),
 		cmocka_unit_test(test_kept_is_not_the_latest),
-		cmocka_unit_test(test_latest_of_one),
-		cmocka_unit_test(test_latest_never_comes),
-		cmocka_unit_test(test_recall_tell),
-		cmocka_unit_test(test_shape_of_the_latest),
-		cmocka_unit_test(test_said_of_another_shape),
-		cmocka_unit_test(test_wait_for_kept),
-		cmocka_unit_test(test_wait_for_kept_after_long),
-		cmocka_unit_test(test_kept_never_comes),
+		cmocka_unit_test(root_asks_no_further_node_if_no_other_has_table),
+		cmocka_unit_test(wait_for_latest_table_ends),
+		cmocka_unit_test(hello_has_exclusions_of_both_ends_of_cables),
+		cmocka_unit_test(fabric_has_shape_of_latest_version),
+		cmocka_unit_test(exclusions_of_former_shape_are_forgotten),
+		cmocka_unit_test(kept_table_is_fetched_and_waited_for),
+		cmocka_unit_test(kept_table_is_waited_for_after_long_asking),
+		cmocka_unit_test(wait_for_kept_table_ends),
 	};
 
 	return cmocka_run_group_tests_name("fm_recall", all, NULL, NULL);

@@ -894,14 +894,14 @@ static void life(uint64_t seed)
 	end();
 }
 
-static void test_lives(void **state)
+static void random_recall_equals_model(void **state)
 {
 	(void)state;
 	for_seeds(1500, life);
 }
 
 /* A NIC can have worked in the smallest shape, and in one of three dimensions. */
-static void test_shapes(void **state)
+static void smallest_and_three_dimensional_shapes_are_recalled(void **state)
 {
 	static const char *const text[] = { "1", "2", "3x2x3" };
 	struct rnd r = rnd_new(1);
@@ -926,7 +926,7 @@ static void test_shapes(void **state)
 	}
 }
 
-static void test_memory(void **state)
+static void recall_without_memory_fails(void **state)
 {
 	struct fm_hello h = { .placed = true, .term = 1, .table = 1, .version = 1 };
 	struct rnd r = rnd_new(1);
@@ -968,9 +968,9 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_lives),
-		cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(random_recall_equals_model),
+		cmocka_unit_test(smallest_and_three_dimensional_shapes_are_recalled),
+		cmocka_unit_test(recall_without_memory_fails),
 	};
 
 	return cmocka_run_group_tests_name("fm_recalling", all, NULL, NULL);

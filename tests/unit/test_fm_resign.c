@@ -137,7 +137,7 @@ static void due(uint64_t now)
 	fm_resign_due(&fm);
 }
 
-static void test_when(void **state)
+static void root_with_failed_nic_hands_over_in_time(void **state)
 {
 	(void)state;
 	begin();
@@ -167,7 +167,7 @@ static void test_when(void **state)
 }
 
 /* A root that does not lead yet, or has no table, does not hand over. */
-static void test_not_yet(void **state)
+static void root_that_does_not_lead_does_not_hand_over(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 5; k++) {
@@ -188,7 +188,7 @@ static void test_not_yet(void **state)
 	}
 }
 
-static void test_hands_over(void **state)
+static void unfit_root_orders_candidate_to_lead(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -243,7 +243,7 @@ static void choose(uint64_t seed)
 	expect(&r, !best || handed.guid == 100 + best, "to %u", best);
 }
 
-static void test_to_whom(void **state)
+static void best_candidate_is_chosen_as_in_model(void **state)
 {
 	(void)state;
 	for_seeds(400, choose);
@@ -252,10 +252,10 @@ static void test_to_whom(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_when),
-		cmocka_unit_test(test_not_yet),
-		cmocka_unit_test(test_hands_over),
-		cmocka_unit_test(test_to_whom),
+		cmocka_unit_test(root_with_failed_nic_hands_over_in_time),
+		cmocka_unit_test(root_that_does_not_lead_does_not_hand_over),
+		cmocka_unit_test(unfit_root_orders_candidate_to_lead),
+		cmocka_unit_test(best_candidate_is_chosen_as_in_model),
 	};
 
 	return cmocka_run_group_tests_name("fm_resign", all, NULL, NULL);

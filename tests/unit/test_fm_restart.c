@@ -15,7 +15,7 @@
  * After a restart of the root the shape stays, nodes that join keep their places, and the root
  * waits twice as long.
  */
-static void test_restart(void **state)
+static void restarted_root_keeps_shape_and_places(void **state)
 {
 	(void)state;
 	for (unsigned int known = 0; known < 2; known++) {
@@ -51,7 +51,7 @@ static void lost_seven(struct fm_hello *h)
 }
 
 /* The base of the former root is valid still, if all NICs are the same. */
-static void test_restart_base(void **state)
+static void base_is_valid_only_if_all_nics_are_the_same(void **state)
 {
 	(void)state;
 	for (uint32_t without = 0; without < 17; without++) {
@@ -88,7 +88,7 @@ static void other_end(struct fm_hello *h)
  * Ports that the fabric does not use lead to no node, and a wrong cable that only its end at a port
  * with "-" reports has its name from the other end.
  */
-static void test_restart_cables(void **state)
+static void spare_and_wrong_cables_are_reported_after_restart(void **state)
 {
 	static const char *const text[] = {
 		"log info bootstrap: shape 4x4, 16 of 16 nodes\n",
@@ -107,7 +107,7 @@ static void test_restart_cables(void **state)
 }
 
 /* If the NIC of the root had another shape or place, nothing is kept. */
-static void test_other_place(void **state)
+static void nic_of_other_shape_or_place_keeps_nothing(void **state)
 {
 	static const char text[] = "log warning bootstrap: the NIC has coordinates in another shape: "
 				   "it gets new ones\n";
@@ -189,7 +189,7 @@ static void beside(struct fm_hello *h)
 }
 
 /* The NIC of the root has lost its memory; the others work at their places, and keep them. */
-static void test_root_without_memory(void **state)
+static void root_whose_nic_lost_memory_keeps_places_of_others(void **state)
 {
 	(void)state;
 	for (unsigned int known = 0; known < 2; known++) {
@@ -208,7 +208,7 @@ static void test_root_without_memory(void **state)
 }
 
 /* There are as many nodes as the root has room for: nothing behind the last is read. */
-static void test_full_room(void **state)
+static void full_fabric_reads_nothing_behind_last_node(void **state)
 {
 	(void)state;
 	memory_guard(true);
@@ -224,7 +224,7 @@ static void test_full_room(void **state)
  * All nodes began anew, and three of the kept table do not come. Without memory for all of them
  * there is a table nevertheless.
  */
-static void test_remembered_without_memory(void **state)
+static void first_table_comes_without_memory_for_kept_nodes(void **state)
 {
 	static struct fm_entry entry[16];
 	struct fm_msg kept;
@@ -252,7 +252,7 @@ static void test_remembered_without_memory(void **state)
 }
 
 /* Versions continue from the highest that any node has, without colours that are in use. */
-static void test_versions(void **state)
+static void versions_continue_above_all_and_unused_colours(void **state)
 {
 	static const struct {
 		uint64_t root, one, rest, next;
@@ -322,7 +322,7 @@ static uint64_t heard(const struct heard *rest, const struct heard *one)
 }
 
 /* A colour is taken that was clean by the former root, and it need not be the next. */
-static void test_clean_colours(void **state)
+static void clean_colour_of_former_root_is_taken(void **state)
 {
 	static const struct {
 		struct heard rest, one;
@@ -370,7 +370,7 @@ static void test_clean_colours(void **state)
  * If no colour is known to be clean, packets of the one that is taken may be left. So another table
  * follows when those of all others are gone, also if the base is known.
  */
-static void test_no_clean_colour(void **state)
+static void table_without_clean_colour_is_followed_by_another(void **state)
 {
 	static const struct {
 		struct heard all;
@@ -397,7 +397,7 @@ static void test_no_clean_colour(void **state)
  * The NICs that had the latest table have lost their memory, and others know their flows by its
  * version. A candidate has kept it, so the next version is above that.
  */
-static void test_version_of_the_kept(void **state)
+static void versions_continue_from_kept_table(void **state)
 {
 	static struct fm_entry entry[16];
 	struct fm_msg kept;
@@ -418,7 +418,7 @@ static void test_version_of_the_kept(void **state)
 }
 
 /* A mesh that was discovered does not become a torus with lost cables. */
-static void test_open_dimensions(void **state)
+static void mesh_stays_mesh_after_restart(void **state)
 {
 	const struct heard mesh = { 6, 6, 1, 0x8, 2 };
 	const struct heard old = { 5, 5, 1, 0x8, 1 };
@@ -436,7 +436,7 @@ static void test_open_dimensions(void **state)
  * The kept table does not have this node, and all NICs have lost their memory: a problem says that
  * it has no place, as long as it finds none.
  */
-static void test_root_without_place(void **state)
+static void root_without_place_in_kept_table_is_problem(void **state)
 {
 	static struct fm_entry entry[16];
 	struct fm_msg kept;
@@ -466,20 +466,20 @@ static void test_root_without_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_restart_base),
-		cmocka_unit_test(test_restart_cables),
-		cmocka_unit_test(test_other_place),
+		cmocka_unit_test(restarted_root_keeps_shape_and_places),
+		cmocka_unit_test(base_is_valid_only_if_all_nics_are_the_same),
+		cmocka_unit_test(spare_and_wrong_cables_are_reported_after_restart),
+		cmocka_unit_test(nic_of_other_shape_or_place_keeps_nothing),
 		cmocka_unit_test(one_of_two_nics_keeps_shared_place),
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_clean_colours),
-		cmocka_unit_test(test_no_clean_colour),
-		cmocka_unit_test(test_version_of_the_kept),
-		cmocka_unit_test(test_open_dimensions),
-		cmocka_unit_test(test_root_without_memory),
-		cmocka_unit_test(test_full_room),
-		cmocka_unit_test(test_remembered_without_memory),
-		cmocka_unit_test(test_root_without_place),
+		cmocka_unit_test(versions_continue_above_all_and_unused_colours),
+		cmocka_unit_test(clean_colour_of_former_root_is_taken),
+		cmocka_unit_test(table_without_clean_colour_is_followed_by_another),
+		cmocka_unit_test(versions_continue_from_kept_table),
+		cmocka_unit_test(mesh_stays_mesh_after_restart),
+		cmocka_unit_test(root_whose_nic_lost_memory_keeps_places_of_others),
+		cmocka_unit_test(full_fabric_reads_nothing_behind_last_node),
+		cmocka_unit_test(first_table_comes_without_memory_for_kept_nodes),
+		cmocka_unit_test(root_without_place_in_kept_table_is_problem),
 	};
 
 	return cmocka_run_group_tests_name("fm_restart", all, NULL, NULL);

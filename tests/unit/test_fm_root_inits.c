@@ -6,7 +6,7 @@
 #include "stage_choice.h"
 
 /* A root counts as lost until it answers, where one has led before, or the NIC has a place. */
-static void until_it_answers(void **state)
+static void root_counts_as_lost_until_it_answers(void **state)
 {
 	(void)state;
 	first();
@@ -146,7 +146,7 @@ static void what_it_tells_at_once(void **state)
 /*
  * Two roots of one epoch lead the node one after the other: status has the time of the later one.
  */
-static void since_when(void **state)
+static void status_has_time_of_later_root_of_same_epoch(void **state)
 {
 	struct fm_status st;
 
@@ -164,7 +164,7 @@ static void since_when(void **state)
 /*
  * A node with a place, which no root has led, and whose asking node is gone, asks to be root soon.
  */
-static void its_own_turn(void **state)
+static void placed_node_without_asking_root_asks_soon(void **state)
 {
 	uint64_t from;
 
@@ -228,7 +228,7 @@ static void when_it_asks_around(void **state)
  * A node has no root, for the one that asks cannot be reached: it goes on to send Inits that say
  * so.
  */
-static void without_a_root(void **state)
+static void node_without_root_goes_on_sending_inits(void **state)
 {
 	struct fm_init i;
 
@@ -252,12 +252,12 @@ static void without_a_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(until_it_answers),
+		cmocka_unit_test(root_counts_as_lost_until_it_answers),
 		cmocka_unit_test(which_neighbours_it_answers),
 		cmocka_unit_test(what_it_tells_at_once),
-		cmocka_unit_test(since_when),
-		cmocka_unit_test(without_a_root),
-		cmocka_unit_test(its_own_turn),
+		cmocka_unit_test(status_has_time_of_later_root_of_same_epoch),
+		cmocka_unit_test(node_without_root_goes_on_sending_inits),
+		cmocka_unit_test(placed_node_without_asking_root_asks_soon),
 		cmocka_unit_test(when_it_asks_around),
 	};
 

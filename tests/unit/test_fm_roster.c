@@ -10,7 +10,7 @@
 
 /* --- joining ---------------------------------------------------------------------------- */
 
-static void test_join(void **state)
+static void first_table_goes_to_all_when_all_have_joined(void **state)
 {
 	(void)state;
 	root("4x1");
@@ -126,7 +126,7 @@ static void refused(struct fm_msg *m, const char *why)
 	stage_did(&s, want + strlen("log error refused: \n") + strlen(why));
 }
 
-static void test_refused(void **state)
+static void node_with_guid_or_name_in_use_is_refused(void **state)
 {
 	struct fm_msg m;
 
@@ -182,7 +182,7 @@ static void test_refused(void **state)
 }
 
 /* The problem of a refused node ends if it does not ask again for a minute. */
-static void test_refused_once(void **state)
+static void problem_of_refused_node_ends_after_a_minute(void **state)
 {
 	static const char why[] = "name 'n0' of 0000000000000103 (30.0.0.3:1) is in use by "
 				  "0000000000000100 (30.0.0.0:1)";
@@ -207,7 +207,7 @@ static void test_refused_once(void **state)
 }
 
 /* After any names were taken and given up, no node is refused for a name that is free. */
-static void test_names(void **state)
+static void free_name_is_never_refused(void **state)
 {
 	struct fm_msg m;
 
@@ -278,7 +278,7 @@ static void other_relay_memory_is_reported(void **state)
 }
 
 /* One NIC with the bootstrap flag is right; two are a problem, until one flag is gone. */
-static void test_marked(void **state)
+static void second_nic_with_bootstrap_flag_is_problem(void **state)
 {
 	struct fm_msg m;
 
@@ -327,7 +327,7 @@ static void test_marked(void **state)
  * One end reports the loss of a link: the root waits 6 ms for the report of the other end, and its
  * table names the first.
  */
-static void test_one_end(void **state)
+static void root_waits_6_ms_for_report_of_other_end(void **state)
 {
 	struct fm_row r;
 
@@ -350,7 +350,7 @@ static void test_one_end(void **state)
 }
 
 /* Both ends have reported: the table waits a moment for changes of other cables. */
-static void test_both_ends(void **state)
+static void table_waits_a_moment_after_both_ends_reported(void **state)
 {
 	struct fm_row r;
 
@@ -381,7 +381,7 @@ static void test_both_ends(void **state)
 }
 
 /* The cable at each port is named as the cause of a table, by its end with a "+". */
-static void test_each_port(void **state)
+static void cause_of_table_names_cable_by_positive_end(void **state)
 {
 	static const char *const name[] = { "1,1,1:+x", "1,1,1:+y", "1,1,1:+z", "0,1,1:+x",
 					    "1,0,1:+y", "1,1,0:+z" };
@@ -408,7 +408,7 @@ static void test_each_port(void **state)
 }
 
 /* A row changes no state of a port: the cause names the node, and no port. */
-static void test_other_change(void **state)
+static void change_without_port_names_node_as_cause(void **state)
 {
 	struct fm_row r;
 
@@ -427,7 +427,7 @@ static void test_other_change(void **state)
 }
 
 /* A change of each field of a row is news; the same row again, or an older one, is none. */
-static void test_row_news(void **state)
+static void only_changed_row_is_news(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 12; k++) {
@@ -507,7 +507,7 @@ static void test_row_news(void **state)
 /* --- HELLO again ------------------------------------------------------------------------ */
 
 /* A node that was not away repeats its HELLO: it is answered, and nothing else happens. */
-static void test_hello_again(void **state)
+static void repeated_hello_is_only_answered(void **state)
 {
 	struct fm_msg m;
 
@@ -532,7 +532,7 @@ static void test_hello_again(void **state)
 }
 
 /* A node returns by a new connection with the version in force: nothing is to be done. */
-static void test_comes_back(void **state)
+static void node_back_with_version_in_force_needs_no_table(void **state)
 {
 	struct fm_msg m;
 
@@ -617,23 +617,23 @@ static void work_for_joining_node_does_not_grow(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_join),
+		cmocka_unit_test(first_table_goes_to_all_when_all_have_joined),
 		cmocka_unit_test(tree_has_order_of_heap),
 		cmocka_unit_test(parent_is_nearest_connected_ancestor),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_refused_once),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(node_with_guid_or_name_in_use_is_refused),
+		cmocka_unit_test(problem_of_refused_node_ends_after_a_minute),
+		cmocka_unit_test(free_name_is_never_refused),
 		cmocka_unit_test(other_relay_memory_is_reported),
-		cmocka_unit_test(test_marked),
-		cmocka_unit_test(test_one_end),
-		cmocka_unit_test(test_both_ends),
-		cmocka_unit_test(test_other_change),
-		cmocka_unit_test(test_row_news),
-		cmocka_unit_test(test_hello_again),
-		cmocka_unit_test(test_comes_back),
+		cmocka_unit_test(second_nic_with_bootstrap_flag_is_problem),
+		cmocka_unit_test(root_waits_6_ms_for_report_of_other_end),
+		cmocka_unit_test(table_waits_a_moment_after_both_ends_reported),
+		cmocka_unit_test(change_without_port_names_node_as_cause),
+		cmocka_unit_test(only_changed_row_is_news),
+		cmocka_unit_test(repeated_hello_is_only_answered),
+		cmocka_unit_test(node_back_with_version_in_force_needs_no_table),
 		cmocka_unit_test(root_that_leads_is_never_adrift),
 		cmocka_unit_test(work_for_joining_node_does_not_grow),
-		cmocka_unit_test(test_each_port),
+		cmocka_unit_test(cause_of_table_names_cable_by_positive_end),
 	};
 
 	return cmocka_run_group_tests_name("fm_roster", all, NULL, NULL);

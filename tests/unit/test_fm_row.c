@@ -48,7 +48,7 @@ static void at(double ms)
 	stage_forget(&s);
 }
 
-static void test_row(void **state)
+static void row_has_state_of_each_change_of_port(void **state)
 {
 	struct torus_link *l = &s.link[2];
 	struct fm_init i;
@@ -169,7 +169,7 @@ static void serials_follow_clock_or_rise_by_one(void **state)
 }
 
 /* Links that were up when the manager began are in the first row. */
-static void test_first_row(void **state)
+static void links_up_before_start_are_in_first_row(void **state)
 {
 	struct fm_init i;
 
@@ -191,9 +191,9 @@ static void test_first_row(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_row),
+		cmocka_unit_test(row_has_state_of_each_change_of_port),
 		cmocka_unit_test(serials_follow_clock_or_rise_by_one),
-		cmocka_unit_test(test_first_row),
+		cmocka_unit_test(links_up_before_start_are_in_first_row),
 	};
 
 	return cmocka_run_group_tests_name("fm_row", all, NULL, NULL);

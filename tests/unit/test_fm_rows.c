@@ -335,7 +335,7 @@ static void live(uint64_t seed)
 	memory_guard(false);
 }
 
-static void test_live(void **state)
+static void random_histories_of_rows_equal_model(void **state)
 {
 	(void)state;
 	memory_fails_at(1);
@@ -379,7 +379,7 @@ static void no_memory(struct rnd *r, unsigned int n)
 	check(r);
 }
 
-static void test_no_memory(void **state)
+static void place_without_memory_fails_and_is_tried_again(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 30; seed++) {
@@ -405,7 +405,7 @@ static void test_no_memory(void **state)
 }
 
 /* A NIC that makes its rows itself is given the exclusions. */
-static void test_whole(void **state)
+static void nic_that_makes_rows_gets_exclusions(void **state)
 {
 	struct rnd r = rnd_new(3);
 
@@ -430,7 +430,7 @@ static void test_whole(void **state)
 }
 
 /* A shape of more dimensions than the NIC has ports for is refused. */
-static void test_ports(void **state)
+static void shape_with_more_dimensions_than_ports_is_refused(void **state)
 {
 	struct rnd r = rnd_new(1);
 
@@ -509,7 +509,7 @@ static void resolve(uint64_t seed)
 	fm_rows_free(&fm);
 }
 
-static void test_resolve(void **state)
+static void random_rows_wait_to_be_resolved_as_in_model(void **state)
 {
 	(void)state;
 	for_seeds(400, resolve);
@@ -518,11 +518,11 @@ static void test_resolve(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_live),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_resolve),
+		cmocka_unit_test(random_histories_of_rows_equal_model),
+		cmocka_unit_test(place_without_memory_fails_and_is_tried_again),
+		cmocka_unit_test(nic_that_makes_rows_gets_exclusions),
+		cmocka_unit_test(shape_with_more_dimensions_than_ports_is_refused),
+		cmocka_unit_test(random_rows_wait_to_be_resolved_as_in_model),
 	};
 
 	return cmocka_run_group_tests_name("fm_rows", all, NULL, NULL);

@@ -77,7 +77,7 @@ static void begin(void)
 }
 
 /* A node is out of service if all its cables are excluded; a node without a place is not. */
-static void test_is_out(void **state)
+static void node_is_out_of_service_if_all_cables_are_excluded(void **state)
 {
 	(void)state;
 	begin();
@@ -96,7 +96,7 @@ static void test_is_out(void **state)
 }
 
 /* A node that goes is a problem, unless it is out of service; no recovery waits long for one. */
-static void test_gone(void **state)
+static void lost_node_is_problem_unless_out_of_service(void **state)
 {
 	(void)state;
 	begin();
@@ -144,8 +144,8 @@ static void order_takes_node_out_of_service_and_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_is_out),
-		cmocka_unit_test(test_gone),
+		cmocka_unit_test(node_is_out_of_service_if_all_cables_are_excluded),
+		cmocka_unit_test(lost_node_is_problem_unless_out_of_service),
 		cmocka_unit_test(order_takes_node_out_of_service_and_back),
 	};
 

@@ -130,14 +130,14 @@ static void tell(uint64_t seed)
 	expect(&r, s.nended == next, "%u ends, not %u", s.nended, next);
 }
 
-static void test_tell(void **state)
+static void step_tells_exactly_ends_that_table_lacks(void **state)
 {
 	(void)state;
 	for_seeds(300, tell);
 }
 
 /* A step has room for a limited number of ends; the next table has the others. */
-static void test_tell_many(void **state)
+static void ends_beyond_step_are_in_next_table(void **state)
 {
 	struct rnd r = rnd_new(1);
 	struct fm_step s = { .nended = 0 };
@@ -180,7 +180,7 @@ static void reopen(uint64_t seed)
 	}
 }
 
-static void test_reopen(void **state)
+static void ports_to_open_equal_those_of_model(void **state)
 {
 	(void)state;
 	for_seeds(300, reopen);
@@ -222,7 +222,7 @@ static void forget(uint64_t seed)
 	expect(&r, root.changes.closed.n == left, "%u nodes", left);
 }
 
-static void test_forget(void **state)
+static void forgotten_sessions_equal_those_of_model(void **state)
 {
 	(void)state;
 	for_seeds(300, forget);
@@ -231,10 +231,10 @@ static void test_forget(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_tell),
-		cmocka_unit_test(test_tell_many),
-		cmocka_unit_test(test_reopen),
-		cmocka_unit_test(test_forget),
+		cmocka_unit_test(step_tells_exactly_ends_that_table_lacks),
+		cmocka_unit_test(ends_beyond_step_are_in_next_table),
+		cmocka_unit_test(ports_to_open_equal_those_of_model),
+		cmocka_unit_test(forgotten_sessions_equal_those_of_model),
 	};
 
 	return cmocka_run_group_tests_name("fm_sessions", all, NULL, NULL);

@@ -20,7 +20,7 @@ static void settles(uint64_t ms)
 
 /* --- when ------------------------------------------------------------------------------- */
 
-static void test_whole(void **state)
+static void first_table_is_made_at_once_when_all_have_joined(void **state)
 {
 	(void)state;
 	for (unsigned int known = 0; known < 2; known++) {
@@ -37,7 +37,7 @@ static void test_whole(void **state)
 }
 
 /* A missing node to which others report links is waited for, from the last news on. */
-static void test_heard_of(void **state)
+static void missing_node_with_links_is_waited_for(void **state)
 {
 	(void)state;
 	for (unsigned int known = 0; known < 2; known++) {
@@ -83,7 +83,7 @@ static void port_down(struct fm_hello *h)
 }
 
 /* The root waits for the node of a known gap until there is no news for half a second. */
-static void test_gaps(void **state)
+static void known_gap_is_waited_for_half_a_second(void **state)
 {
 	(void)state;
 	for (unsigned int known = 0; known < 2; known++) {
@@ -207,7 +207,7 @@ static void row_again(uint32_t k)
  * Events that repeat cannot delay the table for ever: rows, a node that restarts, NICs that have
  * another GUID each time. Each alone would delay it by half a second.
  */
-static void test_restless(void **state)
+static void repeated_news_do_not_delay_table_for_ever(void **state)
 {
 	static const struct {
 		void (*news)(uint32_t k);
@@ -229,7 +229,7 @@ static void test_restless(void **state)
 }
 
 /* However late the first node comes, the root waits for the others after it. */
-static void test_late_first(void **state)
+static void root_waits_for_others_after_late_first_node(void **state)
 {
 	(void)state;
 	root(false);
@@ -259,7 +259,7 @@ static void cut_in_each_row(struct fm_hello *h)
  * A node reports a cable to another, which does not report it: the cable shows nothing of the
  * shape.
  */
-static void test_one_sided(void **state)
+static void one_sided_cable_shows_nothing_of_shape(void **state)
 {
 	(void)state;
 	for (unsigned int stranger = 0; stranger < 2; stranger++) {
@@ -291,7 +291,7 @@ static void marked(struct fm_hello *h)
 }
 
 /* A root with cables that knows no shape waits for a neighbour, and logs it after 30 s. */
-static void test_alone(void **state)
+static void lone_root_without_shape_logs_it_after_30_s(void **state)
 {
 	(void)state;
 	root(false);
@@ -339,13 +339,13 @@ static void test_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_heard_of),
-		cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_restless),
-		cmocka_unit_test(test_late_first),
-		cmocka_unit_test(test_one_sided),
-		cmocka_unit_test(test_alone),
+		cmocka_unit_test(first_table_is_made_at_once_when_all_have_joined),
+		cmocka_unit_test(missing_node_with_links_is_waited_for),
+		cmocka_unit_test(known_gap_is_waited_for_half_a_second),
+		cmocka_unit_test(repeated_news_do_not_delay_table_for_ever),
+		cmocka_unit_test(root_waits_for_others_after_late_first_node),
+		cmocka_unit_test(one_sided_cable_shows_nothing_of_shape),
+		cmocka_unit_test(lone_root_without_shape_logs_it_after_30_s),
 	};
 
 	return cmocka_run_group_tests_name("fm_settle", all, NULL, NULL);

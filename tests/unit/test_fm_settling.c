@@ -524,7 +524,7 @@ static void when(uint64_t seed)
 	end();
 }
 
-static void test_when(void **state)
+static void first_table_is_due_as_in_model(void **state)
 {
 	(void)state;
 	for_seeds(3000, when);
@@ -717,14 +717,14 @@ static void first(uint64_t seed)
 	end();
 }
 
-static void test_first(void **state)
+static void first_table_is_made_as_in_model(void **state)
 {
 	(void)state;
 	for_seeds(3000, first);
 }
 
 /* The first table is not made before it is due; without memory, or a shape, it is tried again. */
-static void test_again(void **state)
+static void first_table_without_memory_or_shape_is_tried_again(void **state)
 {
 	struct rnd r = rnd_new(1);
 
@@ -753,7 +753,7 @@ static void test_again(void **state)
 }
 
 /* A root that stays alone reports it after a while, once, until another node has joined. */
-static void test_alone(void **state)
+static void lone_root_reports_it_once(void **state)
 {
 	struct rnd r = rnd_new(1);
 
@@ -795,10 +795,10 @@ static void test_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_when),
-		cmocka_unit_test(test_first),
-		cmocka_unit_test(test_again),
-		cmocka_unit_test(test_alone),
+		cmocka_unit_test(first_table_is_due_as_in_model),
+		cmocka_unit_test(first_table_is_made_as_in_model),
+		cmocka_unit_test(first_table_without_memory_or_shape_is_tried_again),
+		cmocka_unit_test(lone_root_reports_it_once),
 	};
 
 	return cmocka_run_group_tests_name("fm_settling", all, NULL, NULL);

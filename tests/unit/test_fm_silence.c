@@ -23,7 +23,7 @@ static void tried_unled(void)
  * The root cannot be reached, or takes the connection and does not answer HELLO: it is left after
  * five times resend.
  */
-static void no_answer(void **state)
+static void unanswering_root_is_left_after_5_resends(void **state)
 {
 	(void)state;
 	for (unsigned int was_led = 0; was_led < 2; was_led++)
@@ -42,7 +42,7 @@ static void no_answer(void **state)
 }
 
 /* HELLO waits for the slow NIC: the time of silence begins when it has been sent. */
-static void hello_that_waits(void **state)
+static void time_of_silence_begins_when_hello_is_sent(void **state)
 {
 	(void)state;
 	tried();
@@ -60,7 +60,7 @@ static void hello_that_waits(void **state)
  * The root has answered, and does not answer the next HELLO: it is left after the time that a claim
  * may take.
  */
-static void an_answer(void **state)
+static void root_silent_after_answer_is_left_after_claim_time(void **state)
 {
 	(void)state;
 	for (unsigned int was_led = 0; was_led < 2; was_led++) {
@@ -112,7 +112,7 @@ static void claims(uint64_t root, uint64_t epoch)
 /*
  * HELLO reports that an order which failed may have been done, unless the NIC obeys a later root.
  */
-static void orders_that_failed(void **state)
+static void hello_names_root_of_failed_order(void **state)
 {
 	(void)state;
 	fresh();
@@ -145,7 +145,7 @@ static void orders_that_failed(void **state)
  * Orders of two roots of one epoch failed: HELLO reports that it is not known which of them the NIC
  * obeys.
  */
-static void orders_of_two(void **state)
+static void hello_names_both_roots_of_failed_orders(void **state)
 {
 	(void)state;
 	fresh();
@@ -165,7 +165,7 @@ static void orders_of_two(void **state)
 }
 
 /* A claim comes while the NIC is busy: the NIC gets the order after that. */
-static void a_busy_nic(void **state)
+static void busy_nic_gets_order_of_claim_afterwards(void **state)
 {
 	(void)state;
 	fresh();
@@ -187,13 +187,13 @@ static void a_busy_nic(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(no_answer),
-		cmocka_unit_test(hello_that_waits),
-		cmocka_unit_test(an_answer),
+		cmocka_unit_test(unanswering_root_is_left_after_5_resends),
+		cmocka_unit_test(time_of_silence_begins_when_hello_is_sent),
+		cmocka_unit_test(root_silent_after_answer_is_left_after_claim_time),
 		cmocka_unit_test(welcome_before_leading_does_not_hasten_loss),
-		cmocka_unit_test(orders_that_failed),
-		cmocka_unit_test(orders_of_two),
-		cmocka_unit_test(a_busy_nic),
+		cmocka_unit_test(hello_names_root_of_failed_order),
+		cmocka_unit_test(hello_names_both_roots_of_failed_orders),
+		cmocka_unit_test(busy_nic_gets_order_of_claim_afterwards),
 	};
 
 	return cmocka_run_group_tests_name("fm_silence", all, NULL, NULL);

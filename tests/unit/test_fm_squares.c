@@ -92,7 +92,7 @@ static void judged(enum fm_square a, enum fm_square b)
 	assert_int_equal(fm_squares_judge(&fm, 1), b);
 }
 
-static void closed(void **state)
+static void closed_square_confirms_both_cables(void **state)
 {
 	(void)state;
 	one_square();
@@ -123,7 +123,7 @@ static void square_is_open_if_ends_differ(void **state)
  * A square is not judged if one of its four cables is missing, is not known yet, or is wrong by
  * itself.
  */
-static void not_judged(void **state)
+static void square_with_missing_or_wrong_cable_is_not_judged(void **state)
 {
 	(void)state;
 	for (unsigned int p = 0; p < 2; p++) {
@@ -181,7 +181,7 @@ static void dimension_of_size_2_proves_no_square(void **state)
 /*
  * A cable with one closed square is right, whether an open square is judged before it or after it.
  */
-static void of_several(void **state)
+static void cable_with_one_closed_square_is_right(void **state)
 {
 	(void)state;
 	for (unsigned int q = 1; q < 3; q++) {
@@ -210,7 +210,7 @@ static void of_several(void **state)
 }
 
 /* Cables along one dimension are no sides of a square, nor is a cable at an unused port. */
-static void no_sides(void **state)
+static void cables_of_one_dimension_make_no_square(void **state)
 {
 	(void)state;
 	begin(2);
@@ -229,7 +229,7 @@ static void no_sides(void **state)
 
 /* --- reports of cables in Inits ------------------------------------------------------------- */
 
-static void news(void **state)
+static void changed_end_in_init_is_news(void **state)
 {
 	struct fm_init i = { .guid = A, .nends = 4 };
 
@@ -251,7 +251,7 @@ static void news(void **state)
 }
 
 /* The Inits of this node report all of its ports, also of those without a cable. */
-static void own_cables(void **state)
+static void init_reports_all_ports_of_node(void **state)
 {
 	struct fm_init i;
 
@@ -276,14 +276,14 @@ static void own_cables(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(closed),
+		cmocka_unit_test(closed_square_confirms_both_cables),
 		cmocka_unit_test(square_is_open_if_ends_differ),
-		cmocka_unit_test(not_judged),
+		cmocka_unit_test(square_with_missing_or_wrong_cable_is_not_judged),
 		cmocka_unit_test(dimension_of_size_2_proves_no_square),
-		cmocka_unit_test(of_several),
-		cmocka_unit_test(no_sides),
-		cmocka_unit_test(news),
-		cmocka_unit_test(own_cables),
+		cmocka_unit_test(cable_with_one_closed_square_is_right),
+		cmocka_unit_test(cables_of_one_dimension_make_no_square),
+		cmocka_unit_test(changed_end_in_init_is_news),
+		cmocka_unit_test(init_reports_all_ports_of_node),
 	};
 
 	return cmocka_run_group_tests_name("fm_squares", all, NULL, NULL);

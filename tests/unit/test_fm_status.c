@@ -59,7 +59,7 @@ static struct fm_status status(void)
 
 /* --- state ------------------------------------------------------------------------------ */
 
-static void test_before(void **state)
+static void status_before_place_is_bootstrapping(void **state)
 {
 	struct fm_status st;
 	struct fm_outline o;
@@ -102,7 +102,7 @@ static void test_before(void **state)
 	stage_end(&s);
 }
 
-static void test_running(void **state)
+static void status_follows_table_from_recovering_to_running(void **state)
 {
 	struct fm_outline o;
 	struct fm_status st;
@@ -284,7 +284,7 @@ static void each_faulty_cable_is_listed_once(void **state)
 }
 
 /* Without a root the node that is asked counts as up, also if the last table has it as silent. */
-static void test_silent_itself(void **state)
+static void asked_node_counts_as_up_without_root(void **state)
 {
 	struct fm_msg t;
 
@@ -406,7 +406,7 @@ static void more_serious_reason_of_both_ends_counts(void **state)
 }
 
 /* A dimension of size 1 has no cables; a mesh has none at its ends, unless one was seen. */
-static void test_no_cable(void **state)
+static void places_without_cable_are_not_counted(void **state)
 {
 	struct fm_msg t;
 
@@ -508,7 +508,7 @@ static void cached_counts_follow_table(void **state)
 }
 
 /* Nodes in the table have names, except absent ones. */
-static void test_names(void **state)
+static void nodes_of_table_are_found_by_name(void **state)
 {
 	struct fm_msg t;
 
@@ -565,7 +565,7 @@ static void report(uint32_t node, uint32_t round, uint64_t parked, uint64_t rela
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
-static void test_root(void **state)
+static void status_of_root_counts_nodes_links_and_joiners(void **state)
 {
 	struct fm_joiner j;
 	struct fm_outline o;
@@ -660,7 +660,7 @@ static void node_reports_own_parked_packets(void **state)
 /* --- times ------------------------------------------------------------------------------ */
 
 /* The defaults are those of fabricd.conf(5). */
-static void test_defaults(void **state)
+static void defaults_are_those_of_manual(void **state)
 {
 	struct fm_config c;
 
@@ -689,20 +689,20 @@ static void test_defaults(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_before),
-		cmocka_unit_test(test_running),
+		cmocka_unit_test(status_before_place_is_bootstrapping),
+		cmocka_unit_test(status_follows_table_from_recovering_to_running),
 		cmocka_unit_test(each_fault_makes_state_degraded),
 		cmocka_unit_test(excluded_parts_do_not_degrade_state),
 		cmocka_unit_test(each_faulty_cable_is_listed_once),
-		cmocka_unit_test(test_silent_itself),
+		cmocka_unit_test(asked_node_counts_as_up_without_root),
 		cmocka_unit_test(node_that_does_not_lead_knows_itself_alone),
 		cmocka_unit_test(more_serious_reason_of_both_ends_counts),
-		cmocka_unit_test(test_no_cable),
+		cmocka_unit_test(places_without_cable_are_not_counted),
 		cmocka_unit_test(cached_counts_follow_table),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_root),
+		cmocka_unit_test(nodes_of_table_are_found_by_name),
+		cmocka_unit_test(status_of_root_counts_nodes_links_and_joiners),
 		cmocka_unit_test(node_reports_own_parked_packets),
-		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(defaults_are_those_of_manual),
 	};
 
 	return cmocka_run_group_tests_name("fm_status", all, NULL, NULL);

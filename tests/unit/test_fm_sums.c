@@ -39,7 +39,7 @@ static void fingerprints_stay_the_same_between_releases(void **state)
 }
 
 /* The sums of all nodes below are added once each, however the tree has changed meanwhile. */
-static void test_sums(void **state)
+static void sums_of_all_nodes_below_are_added_once(void **state)
 {
 	struct fm_msg two, three;
 	char want[2000];
@@ -90,7 +90,7 @@ static void test_sums(void **state)
 }
 
 /* If the counters of the NIC cannot be read, nothing is reported until they can. */
-static void test_no_counts(void **state)
+static void nothing_is_reported_until_counters_can_be_read(void **state)
 {
 	(void)state;
 	joined();
@@ -118,7 +118,7 @@ static void test_no_counts(void **state)
  * The sum is sent again on a new connection to the root, because it may have been lost on the old
  * one.
  */
-static void test_new_way(void **state)
+static void sum_is_sent_again_on_new_connection(void **state)
 {
 	(void)state;
 	in_force();
@@ -131,7 +131,7 @@ static void test_new_way(void **state)
 }
 
 /* The NIC's count of lost packets is read when rows are switched, and at the end. */
-static void test_lost(void **state)
+static void lost_packets_are_read_at_table_and_end(void **state)
 {
 	(void)state;
 	joined();
@@ -151,7 +151,7 @@ static void test_lost(void **state)
 /* --- children that come and ask --------------------------------------------------------- */
 
 /* A child that joins gets the table, unless it has it, and the step. */
-static void test_child_comes(void **state)
+static void joining_child_gets_table_and_step(void **state)
 {
 	(void)state;
 	in_force();
@@ -209,7 +209,7 @@ static void test_child_comes(void **state)
 }
 
 /* A child that is not in the table, or has another epoch, is not waited for. */
-static void test_not_awaited(void **state)
+static void child_outside_table_is_not_waited_for(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 4; k++) {
@@ -234,7 +234,7 @@ static void test_not_awaited(void **state)
 }
 
 /* A child that does not answer a step is lost after 20 times the interval of repetition. */
-static void test_child_hangs(void **state)
+static void child_that_hangs_in_step_is_lost(void **state)
 {
 	(void)state;
 	joined();
@@ -298,7 +298,7 @@ static void asked_for(uint64_t ns, bool waits)
  * A child answers, and neither reports nor waits for anything: that is reported to the root, again
  * and again.
  */
-static void test_lacks_report(void **state)
+static void child_without_report_is_reported_to_root(void **state)
 {
 	(void)state;
 	joined();
@@ -324,7 +324,7 @@ static void test_lacks_report(void **state)
  * A node that waits for its NIC or for others is not reported. Its answer that it waits holds for
  * this step only.
  */
-static void test_waits_itself(void **state)
+static void waiting_node_is_not_reported(void **state)
 {
 	(void)state;
 	joined();
@@ -359,7 +359,7 @@ static void test_waits_itself(void **state)
  * A child reports that its NIC fails: that is passed on to the root, and the child is not waited
  * for any more.
  */
-static void test_child_fails(void **state)
+static void failed_child_is_reported_and_not_waited_for(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_FAILED };
 
@@ -402,16 +402,16 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(fingerprints_stay_the_same_between_releases),
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_no_counts),
-		cmocka_unit_test(test_new_way),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_child_comes),
-		cmocka_unit_test(test_not_awaited),
-		cmocka_unit_test(test_child_hangs),
-		cmocka_unit_test(test_lacks_report),
-		cmocka_unit_test(test_waits_itself),
-		cmocka_unit_test(test_child_fails),
+		cmocka_unit_test(sums_of_all_nodes_below_are_added_once),
+		cmocka_unit_test(nothing_is_reported_until_counters_can_be_read),
+		cmocka_unit_test(sum_is_sent_again_on_new_connection),
+		cmocka_unit_test(lost_packets_are_read_at_table_and_end),
+		cmocka_unit_test(joining_child_gets_table_and_step),
+		cmocka_unit_test(child_outside_table_is_not_waited_for),
+		cmocka_unit_test(child_that_hangs_in_step_is_lost),
+		cmocka_unit_test(child_without_report_is_reported_to_root),
+		cmocka_unit_test(waiting_node_is_not_reported),
+		cmocka_unit_test(failed_child_is_reported_and_not_waited_for),
 	};
 
 	return cmocka_run_group_tests_name("fm_sums", all, NULL, NULL);

@@ -130,7 +130,7 @@ static void books(uint64_t seed)
 	fm_book_put(b);
 }
 
-static void test_books(void **state)
+static void random_books_of_tables_equal_model(void **state)
 {
 	(void)state;
 	for_seeds(60, books);
@@ -245,7 +245,7 @@ static void tables(uint64_t seed)
 	fm_library_free(l);
 }
 
-static void test_tables(void **state)
+static void random_changes_of_table_equal_model(void **state)
 {
 	(void)state;
 	for_seeds(40, tables);
@@ -255,7 +255,7 @@ static void test_tables(void **state)
  * Changes to an unknown table, or to one of another root or shape, are refused; shared tables do
  * not change.
  */
-static void test_refused(void **state)
+static void changes_to_unknown_table_are_refused(void **state)
 {
 	struct torus_shape s, other;
 	struct fm_entry e = { .node = 1, .state = FM_NODE_UP, .guid = 9 };
@@ -392,7 +392,7 @@ static void library_finds_table_by_root_term_version_shape(void **state)
 
 /* --- fingerprints and random numbers ---------------------------------------------------- */
 
-static void test_numbers(void **state)
+static void random_numbers_are_as_published_and_fingerprints_differ(void **state)
 {
 	static struct fm fm;
 
@@ -414,13 +414,13 @@ static void test_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_books),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(random_books_of_tables_equal_model),
+		cmocka_unit_test(random_changes_of_table_equal_model),
+		cmocka_unit_test(changes_to_unknown_table_are_refused),
 		cmocka_unit_test(few_changes_are_listed_as_news),
 		cmocka_unit_test(number_of_nodes_up_follows_changes),
 		cmocka_unit_test(library_finds_table_by_root_term_version_shape),
-		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(random_numbers_are_as_published_and_fingerprints_differ),
 	};
 
 	return cmocka_run_group_tests_name("fm_table", all, NULL, NULL);

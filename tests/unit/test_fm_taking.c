@@ -176,13 +176,13 @@ static void life(uint64_t seed)
 	assert_int_equal(memory_blocks(), 0);
 }
 
-static void test_lives(void **state)
+static void random_taking_of_nodes_equals_model(void **state)
 {
 	(void)state;
 	for_seeds(200, life);
 }
 
-static void test_memory(void **state)
+static void tally_without_memory_fails(void **state)
 {
 	(void)state;
 	for (unsigned int n = 1; n <= 3; n++) {
@@ -198,8 +198,8 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_lives),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(random_taking_of_nodes_equals_model),
+		cmocka_unit_test(tally_without_memory_fails),
 	};
 
 	return cmocka_run_group_tests_name("fm_taking", all, NULL, NULL);

@@ -78,7 +78,7 @@ static void one_kind(const struct kind *k)
 	sums_are_right();
 }
 
-static void each_kind(void **state)
+static void each_kind_of_node_is_counted_as_expected(void **state)
 {
 	static const uint8_t states[] = { FM_NODE_ABSENT, FM_NODE_UP, FM_NODE_SILENT, FM_NODE_DEAD };
 
@@ -153,7 +153,7 @@ static void silent_before_it_reports(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(each_kind),
+		cmocka_unit_test(each_kind_of_node_is_counted_as_expected),
 		cmocka_unit_test(silent_before_it_reports),
 	};
 

@@ -22,7 +22,7 @@ static void slow_from_now(void)
 }
 
 /* Each action begins when the one before has ended, and the report follows the last one. */
-static void test_order(void **state)
+static void actions_of_step_follow_each_other_before_report(void **state)
 {
 	(void)state;
 	joined();
@@ -57,7 +57,7 @@ static void test_order(void **state)
  * The root asks for the step again meanwhile: the node answers that it lives, and begins nothing
  * twice.
  */
-static void test_asked_again(void **state)
+static void repeated_step_is_answered_and_begins_nothing_twice(void **state)
 {
 	(void)state;
 	joined();
@@ -75,7 +75,7 @@ static void test_asked_again(void **state)
 }
 
 /* A newer table waits only for the action under way, and nothing of the older one is reported. */
-static void test_newer_table(void **state)
+static void newer_table_replaces_older_after_present_action(void **state)
 {
 	(void)state;
 	joined();
@@ -102,7 +102,7 @@ static void test_newer_table(void **state)
  * The root proves by two counts that the network is empty: those of the second one must have been
  * read after all had answered the first.
  */
-static void test_newer_count(void **state)
+static void later_count_is_read_after_it_was_asked_for(void **state)
 {
 	(void)state;
 	in_force();
@@ -161,7 +161,7 @@ static void refuses_plan(const char *address, const char *v4, const char *v6)
 	stage_end(&s);
 }
 
-static void test_own_address(void **state)
+static void plan_that_contains_own_service_address_is_refused(void **state)
 {
 	(void)state;
 	refuses_plan("30.0.0.1:1", "30.0.0.0/8", "fd00:31::/32");
@@ -171,7 +171,7 @@ static void test_own_address(void **state)
 }
 
 /* An answer that comes twice, or to no action under way, changes nothing. */
-static void test_unknown_tags(void **state)
+static void answer_to_no_action_changes_nothing(void **state)
 {
 	static const struct fm_counts counts = { .park = { .parked = 9 } };
 	uint32_t tag;
@@ -202,7 +202,7 @@ static void test_unknown_tags(void **state)
 }
 
 /* A count without an error but without counters, which no host gives, is not reported. */
-static void test_no_counts(void **state)
+static void count_without_counters_is_not_reported(void **state)
 {
 	(void)state;
 	in_force();
@@ -218,7 +218,7 @@ static void test_no_counts(void **state)
 }
 
 /* Holds whose release failed are released again: otherwise their flows would wait for ever. */
-static void test_release_fails(void **state)
+static void failed_release_is_tried_again(void **state)
 {
 	(void)state;
 	in_force();
@@ -240,7 +240,7 @@ static void test_release_fails(void **state)
  * An action that fails for an older step is no failure of the present one, which is done without
  * being asked for again.
  */
-static void test_old_failure(void **state)
+static void failure_of_older_step_is_no_failure_of_present(void **state)
 {
 	(void)state;
 	joined();
@@ -298,7 +298,7 @@ static unsigned int told_of_50(uint32_t round, enum fm_step_kind kind)
  * A NIC that refuses an action each time is logged once, and when that ends: the step is asked for
  * every few milliseconds, and otherwise nothing else would be left in the list of events.
  */
-static void test_told_once(void **state)
+static void repeated_refusal_of_nic_is_logged_once(void **state)
 {
 	(void)state;
 	joined();
@@ -327,7 +327,7 @@ static void test_told_once(void **state)
  * The problem of a replay that the NIC refused stays after RESUME as long as parked packets, or a
  * port that is still closed, are left for the replay of another version.
  */
-static void test_left_to_replay(void **state)
+static void problem_of_replay_stays_while_packets_are_parked(void **state)
 {
 	(void)state;
 	for (unsigned int left = 0; left < 3; left++) {
@@ -354,7 +354,7 @@ static void test_left_to_replay(void **state)
 }
 
 /* HELLO reports the version that a failed write may have put in force. */
-static void test_doubtful_version(void **state)
+static void hello_reports_version_of_failed_write(void **state)
 {
 	(void)state;
 	in_force();
@@ -372,7 +372,7 @@ static void test_doubtful_version(void **state)
  * A port that is lost while parked packets are replayed may be closed: its row goes on to report
  * that.
  */
-static void test_lost_in_replay(void **state)
+static void port_lost_in_replay_stays_closed_in_row(void **state)
 {
 	static const struct {
 		unsigned int port;
@@ -410,7 +410,7 @@ static void test_lost_in_replay(void **state)
  * HELLO has the counters of the NIC, and is sent when these are read, unless the connection is gone
  * by then.
  */
-static void test_hello(void **state)
+static void hello_waits_for_counters_of_nic(void **state)
 {
 	(void)state;
 	in_force();
@@ -439,7 +439,7 @@ static void test_hello(void **state)
  * The counters for a HELLO cannot be read: it is sent when they can. Until then the root does not
  * learn that the given parent does not accept this node.
  */
-static void test_hello_fails(void **state)
+static void hello_is_sent_when_counters_can_be_read(void **state)
 {
 	int parent;
 
@@ -459,7 +459,7 @@ static void test_hello_fails(void **state)
 }
 
 /* The NIC is lost, and the manager ends with an action under way: all memory is freed. */
-static void test_gone(void **state)
+static void lost_nic_frees_all_memory(void **state)
 {
 	(void)state;
 	joined();
@@ -497,7 +497,7 @@ static int joins_again(void)
 }
 
 /* A table does not count on this node, in its present life: it joins anew at once, and once. */
-static void test_left_out(void **state)
+static void node_left_out_of_table_joins_anew_once(void **state)
 {
 	int conn;
 
@@ -525,7 +525,7 @@ static void test_left_out(void **state)
  * A table does not count on this node because its NIC failed: it joins after a while; then its NIC
  * is treated as any other.
  */
-static void test_left_out_for_its_nic(void **state)
+static void node_left_out_for_its_nic_joins_later(void **state)
 {
 	uint64_t wait;
 	int conn;
@@ -553,7 +553,7 @@ static void test_left_out_for_its_nic(void **state)
  * A node whose NIC refuses rows waits twice as long after each failure until it joins again, but
  * not longer than 20 times member_max.
  */
-static void test_back_off(void **state)
+static void node_with_failing_nic_waits_twice_as_long_each_time(void **state)
 {
 	static const unsigned int waits[] = { 1, 2, 4, 8, 16, 20, 20 };
 	uint64_t version = 1;
@@ -602,7 +602,7 @@ static void asked_for(uint64_t ns)
  * The time for which a NIC may fail in a step begins anew with each success: a NIC that takes its
  * place late is not reported while its rows are under way.
  */
-static void test_success_counts(void **state)
+static void time_for_nic_begins_anew_with_each_success(void **state)
 {
 	(void)state;
 	joined();
@@ -624,7 +624,7 @@ static void test_success_counts(void **state)
  * The end of a count of the step before is no success of this one, and the rows that are written
  * then are.
  */
-static void test_old_count(void **state)
+static void end_of_former_count_is_no_success(void **state)
 {
 	uint64_t max;
 
@@ -649,27 +649,27 @@ static void test_old_count(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_asked_again),
-		cmocka_unit_test(test_newer_table),
-		cmocka_unit_test(test_newer_count),
-		cmocka_unit_test(test_own_address),
-		cmocka_unit_test(test_unknown_tags),
-		cmocka_unit_test(test_no_counts),
-		cmocka_unit_test(test_release_fails),
-		cmocka_unit_test(test_old_failure),
-		cmocka_unit_test(test_told_once),
-		cmocka_unit_test(test_left_to_replay),
-		cmocka_unit_test(test_doubtful_version),
-		cmocka_unit_test(test_lost_in_replay),
-		cmocka_unit_test(test_hello),
-		cmocka_unit_test(test_hello_fails),
-		cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_left_out_for_its_nic),
-		cmocka_unit_test(test_back_off),
-		cmocka_unit_test(test_success_counts),
-		cmocka_unit_test(test_old_count),
+		cmocka_unit_test(actions_of_step_follow_each_other_before_report),
+		cmocka_unit_test(repeated_step_is_answered_and_begins_nothing_twice),
+		cmocka_unit_test(newer_table_replaces_older_after_present_action),
+		cmocka_unit_test(later_count_is_read_after_it_was_asked_for),
+		cmocka_unit_test(plan_that_contains_own_service_address_is_refused),
+		cmocka_unit_test(answer_to_no_action_changes_nothing),
+		cmocka_unit_test(count_without_counters_is_not_reported),
+		cmocka_unit_test(failed_release_is_tried_again),
+		cmocka_unit_test(failure_of_older_step_is_no_failure_of_present),
+		cmocka_unit_test(repeated_refusal_of_nic_is_logged_once),
+		cmocka_unit_test(problem_of_replay_stays_while_packets_are_parked),
+		cmocka_unit_test(hello_reports_version_of_failed_write),
+		cmocka_unit_test(port_lost_in_replay_stays_closed_in_row),
+		cmocka_unit_test(hello_waits_for_counters_of_nic),
+		cmocka_unit_test(hello_is_sent_when_counters_can_be_read),
+		cmocka_unit_test(lost_nic_frees_all_memory),
+		cmocka_unit_test(node_left_out_of_table_joins_anew_once),
+		cmocka_unit_test(node_left_out_for_its_nic_joins_later),
+		cmocka_unit_test(node_with_failing_nic_waits_twice_as_long_each_time),
+		cmocka_unit_test(time_for_nic_begins_anew_with_each_success),
+		cmocka_unit_test(end_of_former_count_is_no_success),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

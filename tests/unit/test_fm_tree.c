@@ -62,7 +62,7 @@ static void with_parent(void)
  * HELLO is repeated until it is answered: after 100 ms, and then each time after a little more than
  * twice as long. After another answer it is repeated as at first.
  */
-static void test_hello_again(void **state)
+static void hello_is_repeated_until_answered(void **state)
 {
 	(void)state;
 	at_root();
@@ -88,7 +88,7 @@ static void test_hello_again(void **state)
 	stage_end(&s);
 }
 
-static void test_not_this_root(void **state)
+static void welcome_of_other_root_is_left(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
 
@@ -105,7 +105,7 @@ static void test_not_this_root(void **state)
 }
 
 /* A connection that does not come up, or gets no answer, is given up. */
-static void test_nobody_answers(void **state)
+static void connection_without_answer_is_given_up(void **state)
 {
 	(void)state;
 	begin();
@@ -126,7 +126,7 @@ static void test_nobody_answers(void **state)
 }
 
 /* Once accepted, the node pings a silent peer, and gives it up after four keep-alives. */
-static void test_silence(void **state)
+static void silent_peer_is_pinged_and_given_up(void **state)
 {
 	(void)state;
 	joined();
@@ -145,7 +145,7 @@ static void test_silence(void **state)
 }
 
 /* Any message counts as a sign of life. */
-static void test_any_word(void **state)
+static void any_message_is_sign_of_life(void **state)
 {
 	(void)state;
 	joined();
@@ -160,7 +160,7 @@ static void test_any_word(void **state)
 /* --- trying again ----------------------------------------------------------------------- */
 
 /* Attempts to connect are further and further apart, from 25 ms to 500 ms, with 50 % of jitter. */
-static void test_tries(void **state)
+static void tries_to_connect_are_ever_further_apart(void **state)
 {
 	double least[8], most[8];
 
@@ -201,7 +201,7 @@ static void test_tries(void **state)
 }
 
 /* A refused node asks again after half to once and a half of ten times resend, at random. */
-static void test_refused_again(void **state)
+static void refused_node_asks_again_at_random_time(void **state)
 {
 	uint64_t least = ~0ULL, most = 0;
 
@@ -227,7 +227,7 @@ static void test_refused_again(void **state)
 }
 
 /* A root that refuses is asked again after about a second; the reason is logged. */
-static void test_refused(void **state)
+static void refusal_is_logged_once_and_asked_again(void **state)
 {
 	uint64_t ns;
 
@@ -270,7 +270,7 @@ static void root_is_left_after_welcome_of_parent(void **state)
 }
 
 /* The same parent again changes nothing; another one does. */
-static void test_other_parent(void **state)
+static void only_another_parent_changes_connection(void **state)
 {
 	(void)state;
 	at_root();
@@ -341,7 +341,7 @@ static void unusable_parent_is_reported_to_root(void **state)
 }
 
 /* The parent follows another root of the same epoch by now: this node leaves it. */
-static void test_parent_of_another(void **state)
+static void parent_of_another_root_is_left(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
 
@@ -366,7 +366,7 @@ static void test_parent_of_another(void **state)
 }
 
 /* The parent is lost: the node returns to the root soon. */
-static void test_parent_lost(void **state)
+static void node_that_lost_its_parent_returns_to_root(void **state)
 {
 	(void)state;
 	with_parent();
@@ -386,7 +386,7 @@ static void test_parent_lost(void **state)
 }
 
 /* Numbers of connections begin at the clock after a restart; two at once differ by one. */
-static void test_attach(void **state)
+static void numbers_of_connections_rise(void **state)
 {
 	(void)state;
 	begin();
@@ -402,7 +402,7 @@ static void test_attach(void **state)
 
 /* --- what the HELLO says ---------------------------------------------------------------- */
 
-static void test_hello(void **state)
+static void hello_has_state_of_node(void **state)
 {
 	const struct torus_coords at = { { 2, 0 } };
 	struct fm_init i;
@@ -445,7 +445,7 @@ static void test_hello(void **state)
 /* --- rows ------------------------------------------------------------------------------- */
 
 /* A row is repeated at growing intervals until a table has it. */
-static void test_row_again(void **state)
+static void row_is_repeated_until_table_has_it(void **state)
 {
 	static const double at[] = { 100, 300, 700, 1500, 3100, 4700, 6300 };
 	struct fm_entry entry[4];
@@ -488,7 +488,7 @@ static void test_row_again(void **state)
 }
 
 /* Without a way to the root the row is not sent; afterwards at once. */
-static void test_row_later(void **state)
+static void row_without_way_is_sent_later(void **state)
 {
 	(void)state;
 	joined();
@@ -585,7 +585,7 @@ static void node_called_dead_joins_again(void **state)
 }
 
 /* Another address of the root becomes known while the connection to the former comes up. */
-static void test_root_moves(void **state)
+static void new_address_of_root_replaces_connection(void **state)
 {
 	struct fm_init i;
 
@@ -614,7 +614,7 @@ static void test_root_moves(void **state)
 }
 
 /* Many peers that fall silent one by one are handled together, within a quarter of resend. */
-static void test_looks(void **state)
+static void silent_peers_are_closed_together(void **state)
 {
 	(void)state;
 	joined();
@@ -637,27 +637,27 @@ static void test_looks(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_hello_again),
-		cmocka_unit_test(test_not_this_root),
-		cmocka_unit_test(test_nobody_answers),
-		cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_any_word),
-		cmocka_unit_test(test_tries),
-		cmocka_unit_test(test_refused_again),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(hello_is_repeated_until_answered),
+		cmocka_unit_test(welcome_of_other_root_is_left),
+		cmocka_unit_test(connection_without_answer_is_given_up),
+		cmocka_unit_test(silent_peer_is_pinged_and_given_up),
+		cmocka_unit_test(any_message_is_sign_of_life),
+		cmocka_unit_test(tries_to_connect_are_ever_further_apart),
+		cmocka_unit_test(refused_node_asks_again_at_random_time),
+		cmocka_unit_test(refusal_is_logged_once_and_asked_again),
 		cmocka_unit_test(root_is_left_after_welcome_of_parent),
-		cmocka_unit_test(test_other_parent),
+		cmocka_unit_test(only_another_parent_changes_connection),
 		cmocka_unit_test(unusable_parent_is_reported_to_root),
-		cmocka_unit_test(test_parent_of_another),
-		cmocka_unit_test(test_parent_lost),
-		cmocka_unit_test(test_attach),
-		cmocka_unit_test(test_hello),
-		cmocka_unit_test(test_row_again),
-		cmocka_unit_test(test_row_later),
+		cmocka_unit_test(parent_of_another_root_is_left),
+		cmocka_unit_test(node_that_lost_its_parent_returns_to_root),
+		cmocka_unit_test(numbers_of_connections_rise),
+		cmocka_unit_test(hello_has_state_of_node),
+		cmocka_unit_test(row_is_repeated_until_table_has_it),
+		cmocka_unit_test(row_without_way_is_sent_later),
 		cmocka_unit_test(node_without_root_logs_after_30_s),
 		cmocka_unit_test(node_called_dead_joins_again),
-		cmocka_unit_test(test_root_moves),
-		cmocka_unit_test(test_looks),
+		cmocka_unit_test(new_address_of_root_replaces_connection),
+		cmocka_unit_test(silent_peers_are_closed_together),
 	};
 
 	return cmocka_run_group_tests_name("fm_tree", all, NULL, NULL);

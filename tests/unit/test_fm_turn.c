@@ -53,7 +53,7 @@ static void bereft(uint32_t node, unsigned int priority, uint64_t seed)
 }
 
 /* A candidate asks later than @takeover, at any time of a short span, by priority and place. */
-static void by_priority_and_place(void **state)
+static void candidate_asks_by_priority_and_place(void **state)
 {
 	static const struct {
 		uint32_t node;
@@ -88,7 +88,7 @@ static void by_priority_and_place(void **state)
 }
 
 /* Nodes from 8 on are no candidates by default, nor is a node without a place. */
-static void not_a_candidate(void **state)
+static void node_from_8_on_or_without_place_does_not_ask(void **state)
 {
 	(void)state;
 	bereft(8, FM_PRIORITY_AUTO, 1);
@@ -106,7 +106,7 @@ static void not_a_candidate(void **state)
  * After each try without success a candidate waits twice as long, at most 32 times; the count
  * begins anew once it is led.
  */
-static void in_vain(void **state)
+static void unsuccessful_candidate_waits_twice_as_long(void **state)
 {
 	(void)state;
 	bereft(1, FM_PRIORITY_MAX, 1);
@@ -135,7 +135,7 @@ static void in_vain(void **state)
 }
 
 /* While another node asks, and lives, a candidate waits for that one to lead. */
-static void behind_another(void **state)
+static void candidate_waits_for_asking_node_that_lives(void **state)
 {
 	uint64_t from;
 
@@ -168,7 +168,7 @@ static void behind_another(void **state)
  * A root that asks has answered, and is silent then, though the node sends it HELLO: the node
  * leaves it before it asks itself.
  */
-static void behind_a_silent_one(void **state)
+static void candidate_leaves_silent_root_before_it_asks(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = GREATER } };
 	char closes[32];
@@ -191,7 +191,7 @@ static void behind_a_silent_one(void **state)
 /*
  * A node has said HELLO to a root: it waits for half a second for the answer before it asks itself.
  */
-static void while_it_joins(void **state)
+static void candidate_that_joins_waits_half_a_second(void **state)
 {
 	(void)state;
 	bereft(1, FM_PRIORITY_MAX, 1);
@@ -248,7 +248,7 @@ static bool says_vain(void)
 }
 
 /* A node without a root reports the problem after 30 s, and until a root leads, or a node asks. */
-static void nobody_asks(void **state)
+static void node_without_root_for_30_s_reports_it(void **state)
 {
 	(void)state;
 	for (unsigned int ends = 0; ends < 2; ends++) {
@@ -308,14 +308,14 @@ static void how_often_it_asks_around(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(by_priority_and_place),
-		cmocka_unit_test(not_a_candidate),
-		cmocka_unit_test(in_vain),
-		cmocka_unit_test(behind_another),
-		cmocka_unit_test(behind_a_silent_one),
-		cmocka_unit_test(while_it_joins),
+		cmocka_unit_test(candidate_asks_by_priority_and_place),
+		cmocka_unit_test(node_from_8_on_or_without_place_does_not_ask),
+		cmocka_unit_test(unsuccessful_candidate_waits_twice_as_long),
+		cmocka_unit_test(candidate_waits_for_asking_node_that_lives),
+		cmocka_unit_test(candidate_leaves_silent_root_before_it_asks),
+		cmocka_unit_test(candidate_that_joins_waits_half_a_second),
 		cmocka_unit_test(once_it_is_led),
-		cmocka_unit_test(nobody_asks),
+		cmocka_unit_test(node_without_root_for_30_s_reports_it),
 		cmocka_unit_test(how_often_it_asks_around),
 	};
 

@@ -40,7 +40,7 @@ static const struct fm_hello *hello_again(int conn)
  * HELLO describes the table: colours, open dimensions, voters and former tables, with which a new
  * root begins.
  */
-static void tells_of_its_table(void **state)
+static void hello_describes_table_of_node(void **state)
 {
 	const struct fm_hello *h;
 	struct fm_msg m;
@@ -78,7 +78,7 @@ static void tells_of_its_table(void **state)
 }
 
 /* HELLO has the closed ports by the node's place; without a place there are none. */
-static void ports_to_open(void **state)
+static void hello_has_closed_ports_only_with_place(void **state)
 {
 	(void)state;
 	for (unsigned int absent = 0; absent < 2; absent++) {
@@ -97,7 +97,7 @@ static void ports_to_open(void **state)
 }
 
 /* Spare ports of the NIC, which the table does not have, are not in HELLO. */
-static void spare_ports(void **state)
+static void hello_has_no_spare_ports(void **state)
 {
 	(void)state;
 	stage_init(&s, "4", 1);
@@ -125,7 +125,7 @@ static void spare_ports(void **state)
  * Votes in HELLO are those of the entry at the node's place, if that is this NIC in its present
  * life.
  */
-static void votes_of_its_entry(void **state)
+static void hello_has_votes_only_of_own_entry(void **state)
 {
 	(void)state;
 	for (unsigned int other = 0; other < 3; other++) {
@@ -151,7 +151,7 @@ static void votes_of_its_entry(void **state)
 }
 
 /* HELLO has the exclusions at the far end of each cable, in three dimensions. */
-static void excluded_across(void **state)
+static void hello_has_exclusions_of_far_ends(void **state)
 {
 	static struct fm_entry all[27];
 	struct fm_init i;
@@ -182,7 +182,7 @@ static void excluded_across(void **state)
  * The NIC has not taken the place that a table of another shape gives it: the next HELLO has
  * neither table nor links.
  */
-static void a_table_of_another_shape(void **state)
+static void hello_has_no_table_of_untaken_shape(void **state)
 {
 	static struct fm_entry all[8];
 	struct fm_msg m;
@@ -202,7 +202,7 @@ static void a_table_of_another_shape(void **state)
 }
 
 /* A write that failed may have been done; a later one that was done leaves no doubt. */
-static void rows_that_failed(void **state)
+static void hello_has_version_of_failed_write_until_next(void **state)
 {
 	(void)state;
 	joined();
@@ -255,7 +255,7 @@ static void what_it_says_of_itself(void **state)
 }
 
 /* HELLO to a parent names the table of the present root that the node has. */
-static void hello_to_a_parent(void **state)
+static void hello_to_parent_names_table_of_present_root(void **state)
 {
 	(void)state;
 	joined();
@@ -280,7 +280,7 @@ static void hello_to_a_parent(void **state)
  * A neighbour that is in the table has lost the root: this node pings its parent, which may have
  * vanished with the root.
  */
-static void a_neighbour_lost_the_root(void **state)
+static void lost_root_of_neighbour_makes_node_ping_parent(void **state)
 {
 	struct fm_init i;
 
@@ -301,7 +301,7 @@ static void a_neighbour_lost_the_root(void **state)
 /* --- at the root's word ----------------------------------------------------------------- */
 
 /* DROP of a former root is ignored. */
-static void drops_for_its_root_only(void **state)
+static void drop_of_former_root_is_ignored(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_DROP };
 
@@ -364,7 +364,7 @@ static void since_when_it_leads(void **state)
 /* --- connections ------------------------------------------------------------------------ */
 
 /* The host may give a connection any number from 0 on. */
-static void connection_0(void **state)
+static void connection_may_have_number_0(void **state)
 {
 	struct fm_init i;
 
@@ -398,7 +398,7 @@ static void notes_hello(int conn, const struct fm_msg *msg)
  * HELLOs that the root does not answer follow each other after 1, 2, 4 and 8 times resend, and up
  * to a quarter more, by a share that differs from node to node: they do not come all at once.
  */
-static void spread_hellos(void **state)
+static void unanswered_hellos_spread_at_random(void **state)
 {
 	uint64_t gap[2][3];
 
@@ -428,7 +428,7 @@ static void spread_hellos(void **state)
 }
 
 /* The root refuses the node while it still tries its parent, which then cannot be reached. */
-static void not_before_it_stands(void **state)
+static void refused_node_says_hello_only_on_new_connection(void **state)
 {
 	(void)state;
 	node_1();
@@ -471,7 +471,7 @@ static void another_root_is_tried_soon(void **state)
  * Another root leads, and the first try to connect fails: it is tried again, not the one that was
  * lost.
  */
-static void tries_it_again(void **state)
+static void failed_connection_to_new_root_is_tried_again(void **state)
 {
 	struct fm_init i;
 
@@ -494,23 +494,23 @@ static void tries_it_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(tells_of_its_table),
-		cmocka_unit_test(ports_to_open),
-		cmocka_unit_test(spare_ports),
-		cmocka_unit_test(votes_of_its_entry),
-		cmocka_unit_test(excluded_across),
-		cmocka_unit_test(a_table_of_another_shape),
-		cmocka_unit_test(rows_that_failed),
+		cmocka_unit_test(hello_describes_table_of_node),
+		cmocka_unit_test(hello_has_closed_ports_only_with_place),
+		cmocka_unit_test(hello_has_no_spare_ports),
+		cmocka_unit_test(hello_has_votes_only_of_own_entry),
+		cmocka_unit_test(hello_has_exclusions_of_far_ends),
+		cmocka_unit_test(hello_has_no_table_of_untaken_shape),
+		cmocka_unit_test(hello_has_version_of_failed_write_until_next),
 		cmocka_unit_test(what_it_says_of_itself),
-		cmocka_unit_test(hello_to_a_parent),
-		cmocka_unit_test(spread_hellos),
-		cmocka_unit_test(a_neighbour_lost_the_root),
-		cmocka_unit_test(drops_for_its_root_only),
+		cmocka_unit_test(hello_to_parent_names_table_of_present_root),
+		cmocka_unit_test(unanswered_hellos_spread_at_random),
+		cmocka_unit_test(lost_root_of_neighbour_makes_node_ping_parent),
+		cmocka_unit_test(drop_of_former_root_is_ignored),
 		cmocka_unit_test(since_when_it_leads),
-		cmocka_unit_test(connection_0),
-		cmocka_unit_test(not_before_it_stands),
+		cmocka_unit_test(connection_may_have_number_0),
+		cmocka_unit_test(refused_node_says_hello_only_on_new_connection),
 		cmocka_unit_test(another_root_is_tried_soon),
-		cmocka_unit_test(tries_it_again),
+		cmocka_unit_test(failed_connection_to_new_root_is_tried_again),
 	};
 
 	return cmocka_run_group_tests_name("fm_uplink", all, NULL, NULL);

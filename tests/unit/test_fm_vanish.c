@@ -80,7 +80,7 @@ static int connect_without_memory(void *io, const char *addr)
 }
 
 /* Without memory for a probe its connection is closed again, even if its number is 0. */
-static void no_memory_for_a_probe(void **state)
+static void probe_without_memory_is_closed(void **state)
 {
 	(void)state;
 	one_dead();
@@ -100,7 +100,7 @@ static void no_memory_for_a_probe(void **state)
  * is missing as soon as that is lost, and dead with the others once it is lost itself. The root is
  * no majority without them: it waits for member_max, because its own NIC may have stood still.
  */
-static void a_cabinet(void **state)
+static void vanished_cabinet_is_dead_together(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_ADOPTED };
 
@@ -147,7 +147,7 @@ static uint64_t live(uint64_t ms, uint32_t mute)
  * A cable is lost, and the root waits for the report of node 3, which hangs: its connection ends
  * after twenty times resend, whenever it begins to hang.
  */
-static void hangs_in_a_step(void **state)
+static void node_that_hangs_in_step_is_lost_after_20_resends(void **state)
 {
 	(void)state;
 	for (uint64_t k = 0; k < 8; k++) {
@@ -174,7 +174,7 @@ static void hangs_in_a_step(void **state)
  * All 15 other nodes are missing, and their last rows join them: each time the root judges them
  * together, and searches through their links once, not once for each of them.
  */
-static void one_set_at_once(void **state)
+static void missing_set_of_nodes_is_judged_together(void **state)
 {
 	uint32_t before;
 
@@ -203,10 +203,10 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(not_who_is_vouched_for),
-		cmocka_unit_test(no_memory_for_a_probe),
-		cmocka_unit_test(a_cabinet),
-		cmocka_unit_test(hangs_in_a_step),
-		cmocka_unit_test(one_set_at_once),
+		cmocka_unit_test(probe_without_memory_is_closed),
+		cmocka_unit_test(vanished_cabinet_is_dead_together),
+		cmocka_unit_test(node_that_hangs_in_step_is_lost_after_20_resends),
+		cmocka_unit_test(missing_set_of_nodes_is_judged_together),
 	};
 
 	return cmocka_run_group_tests_name("fm_vanish", all, NULL, NULL);

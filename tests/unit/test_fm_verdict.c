@@ -61,7 +61,7 @@ static void asked(uint64_t epoch, bool is)
 }
 
 /* Only the answer to the last question is taken, and once. */
-static void test_take(void **state)
+static void only_answer_to_last_question_is_taken_once(void **state)
 {
 	static const enum fm_verdict verdicts[] = { FM_UNKNOWN, FM_GRANTED, FM_REFUSED };
 
@@ -106,7 +106,7 @@ static void test_take(void **state)
 }
 
 /* The gap between questions doubles, up to 8 s, and is short again once another node leads. */
-static void test_put_off(void **state)
+static void gap_between_questions_doubles_to_8_s(void **state)
 {
 	static const unsigned int gap[] = { 250, 500, 1000, 2000, 4000, 8000, 8000, 8000 };
 
@@ -126,7 +126,7 @@ static void test_put_off(void **state)
 	fm_verdict_free(&fm);
 }
 
-static void test_no_memory(void **state)
+static void verdict_without_memory_fails(void **state)
 {
 	(void)state;
 	memory_fails_at(1);
@@ -137,9 +137,9 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_take),
-		cmocka_unit_test(test_put_off),
-		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(only_answer_to_last_question_is_taken_once),
+		cmocka_unit_test(gap_between_questions_doubles_to_8_s),
+		cmocka_unit_test(verdict_without_memory_fails),
 	};
 
 	return cmocka_run_group_tests_name("fm_verdict", all, NULL, NULL);

@@ -67,7 +67,7 @@ static void all_have(uint64_t version)
 		versions[i] = version;
 }
 
-static void next_or_later(void **state)
+static void next_version_follows_only_known_latest_table(void **state)
 {
 	(void)state;
 	all_have(9);
@@ -86,7 +86,7 @@ static void next_or_later(void **state)
 }
 
 /* Some NICs have rows that others lack: no packet may have the colour of the new version. */
-static void colour_of_none(void **state)
+static void new_version_has_colour_of_no_packet(void **state)
 {
 	(void)state;
 	all_have(9);
@@ -103,8 +103,8 @@ static void colour_of_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(next_or_later),
-		cmocka_unit_test(colour_of_none),
+		cmocka_unit_test(next_version_follows_only_known_latest_table),
+		cmocka_unit_test(new_version_has_colour_of_no_packet),
 	};
 
 	return cmocka_run_group_tests_name("fm_versions", all, NULL, NULL);

@@ -46,7 +46,7 @@ static void until_it_is_heard(void **state)
  * The link comes up anew, perhaps to another NIC, whose manager may not know this node yet: the
  * Init is sent again.
  */
-static void in_a_new_session(void **state)
+static void init_is_sent_again_in_new_session(void **state)
 {
 	struct fm_init i;
 
@@ -79,7 +79,7 @@ static void news_until_they_are_heard(void **state)
  * The root is lost for a moment: neighbours are informed that it is back only if they were informed
  * of the loss.
  */
-static void after_a_short_loss(void **state)
+static void return_of_root_is_told_only_after_its_loss(void **state)
 {
 	(void)state;
 	for (unsigned int asked = 0; asked < 2; asked++) {
@@ -194,7 +194,7 @@ static void when_the_root_moves_it(void **state)
  * Once the root has placed the node, only places from the table, in the same shape, contradict its
  * own.
  */
-static void what_contradicts_a_table(void **state)
+static void only_place_of_same_table_contradicts_placed_node(void **state)
 {
 	struct fm_init i;
 
@@ -280,14 +280,14 @@ static void what_it_told_of_another_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(what_contradicts_a_table),
+		cmocka_unit_test(only_place_of_same_table_contradicts_placed_node),
 		cmocka_unit_test(what_the_root_names),
 		cmocka_unit_test(what_it_told_of_another_root),
 		cmocka_unit_test(when_the_root_moves_it),
 		cmocka_unit_test(until_it_is_heard),
-		cmocka_unit_test(in_a_new_session),
+		cmocka_unit_test(init_is_sent_again_in_new_session),
 		cmocka_unit_test(news_until_they_are_heard),
-		cmocka_unit_test(after_a_short_loss),
+		cmocka_unit_test(return_of_root_is_told_only_after_its_loss),
 		cmocka_unit_test(of_the_place_that_it_was_given),
 	};
 

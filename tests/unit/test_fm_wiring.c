@@ -285,7 +285,7 @@ static void cables(uint64_t seed)
 	check(&r);
 }
 
-static void test_cables(void **state)
+static void random_cables_are_judged_as_in_model(void **state)
 {
 	(void)state;
 	for_seeds(4000, cables);
@@ -294,7 +294,7 @@ static void test_cables(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_cables),
+		cmocka_unit_test(random_cables_are_judged_as_in_model),
 	};
 
 	return cmocka_run_group_tests_name("fm_wiring", all, NULL, NULL);

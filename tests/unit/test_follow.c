@@ -31,7 +31,7 @@ static int begin(void **state)
 	return 0;
 }
 
-static void by_number(void **state)
+static void events_are_followed_by_number(void **state)
 {
 	(void)state;
 	assert_true(shows("a", 1, 1001));
@@ -47,7 +47,7 @@ static void by_number(void **state)
  * Events of the next root are new although its clock is behind; events of a log that had ended long
  * before are not.
  */
-static void by_another_manager(void **state)
+static void events_of_next_root_are_new(void **state)
 {
 	(void)state;
 	assert_true(shows("a", 7, 2000));
@@ -63,7 +63,7 @@ static void by_another_manager(void **state)
 	assert_int_equal(follow_again(&f), 0);
 }
 
-static void many_logs(void **state)
+static void events_of_many_logs_are_shown_once(void **state)
 {
 	char log[16];
 
@@ -85,7 +85,7 @@ static bool same(const char *text, uint64_t seq, double time)
 	return is;
 }
 
-static void same_run(void **state)
+static void run_is_known_by_events_it_still_has(void **state)
 {
 #define EVENTS "[{\"seq\":3,\"time\":50.5},{\"seq\":4,\"time\":40.5}]"
 	(void)state;
@@ -100,10 +100,10 @@ static void same_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test_setup(by_number, begin),
-		cmocka_unit_test_setup(by_another_manager, begin),
-		cmocka_unit_test_setup(many_logs, begin),
-		cmocka_unit_test_setup(same_run, begin),
+		cmocka_unit_test_setup(events_are_followed_by_number, begin),
+		cmocka_unit_test_setup(events_of_next_root_are_new, begin),
+		cmocka_unit_test_setup(events_of_many_logs_are_shown_once, begin),
+		cmocka_unit_test_setup(run_is_known_by_events_it_still_has, begin),
 	};
 
 	return cmocka_run_group_tests_name("follow", all, NULL, NULL);

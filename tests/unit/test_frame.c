@@ -33,7 +33,7 @@ static void put(uint8_t *to, size_t *n, uint64_t id, const char *text)
 	free(data);
 }
 
-static void round_trip(void **state)
+static void framed_messages_come_out_in_order(void **state)
 {
 	uint8_t stream[8192];
 	size_t n = 0, have = 0, at = 0;
@@ -67,7 +67,7 @@ static void round_trip(void **state)
 	assert_int_equal(next, 101);
 }
 
-static void limits(void **state)
+static void frame_of_wrong_length_is_refused(void **state)
 {
 	uint8_t data[8] = { 0, 0, 4, 0, 1 };
 	const uint8_t *body;
@@ -85,7 +85,7 @@ static void limits(void **state)
 	assert_int_equal(frame_next(data, 4, FRAME_MAX, &body, &len), -EBADMSG);
 }
 
-static void too_long(void **state)
+static void message_that_fits_no_frame_is_refused(void **state)
 {
 	struct svc_msg m = { .type = SVC_ANSWER };
 	uint8_t *data;
@@ -106,9 +106,9 @@ static void too_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(too_long),
+		cmocka_unit_test(framed_messages_come_out_in_order),
+		cmocka_unit_test(frame_of_wrong_length_is_refused),
+		cmocka_unit_test(message_that_fits_no_frame_is_refused),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

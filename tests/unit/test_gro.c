@@ -210,7 +210,7 @@ static void history(uint64_t seed)
 	}
 }
 
-static void test_histories(void **state)
+static void joined_datagrams_come_apart_as_sent(void **state)
 {
 	(void)state;
 	for_seeds(300, history);
@@ -218,7 +218,7 @@ static void test_histories(void **state)
 }
 
 /* A flipped bit in a header keeps a datagram from joining, or has no meaning. */
-static void test_headers(void **state)
+static void datagram_with_other_header_does_not_join(void **state)
 {
 	struct rnd r = rnd_new(1);
 	struct message a, b, one;
@@ -248,7 +248,7 @@ static void test_headers(void **state)
 	}
 }
 
-static void test_limits(void **state)
+static void datagrams_join_only_within_limits(void **state)
 {
 	struct rnd r = rnd_new(1);
 	struct message m;
@@ -281,9 +281,9 @@ static void test_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_histories),
-		cmocka_unit_test(test_headers),
-		cmocka_unit_test(test_limits),
+		cmocka_unit_test(joined_datagrams_come_apart_as_sent),
+		cmocka_unit_test(datagram_with_other_header_does_not_join),
+		cmocka_unit_test(datagrams_join_only_within_limits),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -44,7 +44,7 @@ static void compare(const struct hash *h, const uint32_t *keys, uint32_t nkeys)
 	}
 }
 
-static void lives(void **state)
+static void random_operations_equal_naive_table(void **state)
 {
 	static const uint32_t keys[] = { 0, 1, 5, 6, 7, 8, 14, 15, 63, ~0u, ~0u - 1, 1u << 31 };
 	const uint32_t nkeys = sizeof(keys) / sizeof(*keys);
@@ -81,7 +81,7 @@ static void lives(void **state)
 }
 
 /* Without memory to grow, the table keeps what it has. */
-static void test_no_memory(void **state)
+static void table_without_memory_to_grow_keeps_entries(void **state)
 {
 	struct hash h = { .size = 0 };
 	uint32_t value = 0, at = 0;
@@ -106,8 +106,8 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lives),
-		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(random_operations_equal_naive_table),
+		cmocka_unit_test(table_without_memory_to_grow_keeps_entries),
 	};
 
 	return cmocka_run_group_tests_name("hash", tests, NULL, NULL);

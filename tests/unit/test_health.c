@@ -222,7 +222,7 @@ static void check_all(struct both *b)
 	}
 }
 
-static void test_histories(void **state)
+static void random_changes_equal_model_of_health(void **state)
 {
 	static struct both b;
 	uint64_t seed = random_seed(1);
@@ -247,7 +247,7 @@ static void test_histories(void **state)
  * A health made from the reports of all nodes equals one that was changed to them, whatever the
  * reports say of ports that do not exist.
  */
-static void test_made(void **state)
+static void health_made_at_once_equals_changed_one(void **state)
 {
 	static struct both b;
 	uint64_t seed = random_seed(2);
@@ -279,8 +279,8 @@ static void test_made(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_histories),
-		cmocka_unit_test(test_made),
+		cmocka_unit_test(random_changes_equal_model_of_health),
+		cmocka_unit_test(health_made_at_once_equals_changed_one),
 	};
 
 	return cmocka_run_group_tests_name("health", tests, NULL, NULL);

@@ -290,7 +290,7 @@ static void write_all(const void *data, size_t len)
 
 /* --- tests ----------------------------------------------------------------------------- */
 
-static void found_again(void **state)
+static void events_are_found_again_after_restart(void **state)
 {
 	struct history_stats s;
 	char *have;
@@ -319,7 +319,7 @@ static void found_again(void **state)
 	assert_string_equal(told, "");
 }
 
-static void filtered(void **state)
+static void filters_find_exactly_matching_events(void **state)
 {
 	(void)state;
 	add_of(HISTORY_LED, LOG, 1, "1,2:+y is lost");
@@ -341,7 +341,7 @@ static void filtered(void **state)
 }
 
 /* A long answer comes in parts, which go on in the next file, too. */
-static void in_parts(void **state)
+static void long_answer_comes_in_parts(void **state)
 {
 	struct history_filter f = { .room = 2000 };
 	unsigned int parts = 0;
@@ -376,7 +376,7 @@ static void in_parts(void **state)
 }
 
 /* A search on a slow disk ends with a part of the events, and reports that there are more. */
-static void slow_disk(void **state)
+static void search_on_slow_disk_reports_that_there_is_more(void **state)
 {
 	struct history_filter f = { .room = 1 << 20 };
 	unsigned int parts = 1;
@@ -406,7 +406,7 @@ static void slow_disk(void **state)
 }
 
 /* A position is accepted only if a search has given it: of this run, of a file, and within that. */
-static void odd_positions(void **state)
+static void only_position_given_by_search_is_accepted(void **state)
 {
 	static const struct { const char *after, *finds; } row[] = {
 		{ "1111222233334444:1:%zu", "" }, { "1111222233334444:0:0", "1 2 3" },
@@ -433,7 +433,7 @@ static void odd_positions(void **state)
 }
 
 /* A candidate gets the events that it does not have. */
-static void what_others_have(void **state)
+static void candidate_gets_events_that_it_lacks(void **state)
 {
 	(void)state;
 	for (uint64_t i = 1; i <= 5; i++)
@@ -445,7 +445,7 @@ static void what_others_have(void **state)
 }
 
 /* A file is cut off anywhere: the whole lines are found, and events are added after them. */
-static void cut_off(void **state)
+static void file_cut_off_anywhere_keeps_whole_lines(void **state)
 {
 	uint8_t data[BYTES];
 	char due[32];
@@ -498,7 +498,7 @@ static bool count_line(void *arg, const struct history_record *r, uint64_t next)
  * A line with any bit flipped is left out, at most with the next one, and no other event is
  * changed.
  */
-static void bits_flipped(void **state)
+static void line_with_flipped_bit_is_left_out(void **state)
 {
 	uint8_t data[BYTES];
 	size_t len, head;
@@ -535,7 +535,7 @@ static void bits_flipped(void **state)
 /*
  * A file that is not of this history is not written to: it is renamed, and the reason is reported.
  */
-static void of_others(void **state)
+static void file_of_other_history_is_renamed_and_reported(void **state)
 {
 	static const char *const other[][2] = {
 		{ "noise\n", "it is no history" },
@@ -590,7 +590,7 @@ static void of_others(void **state)
 	start();
 }
 
-static void bounded(void **state)
+static void history_stays_within_its_size(void **state)
 {
 	struct history_stats s;
 	char path[160];
@@ -621,7 +621,7 @@ static void bounded(void **state)
 }
 
 /* The oldest file is deleted when the rest has no room for another file and a line, to the byte. */
-static void room_to_the_byte(void **state)
+static void oldest_file_is_deleted_when_next_has_no_room(void **state)
 {
 	struct history_stats s;
 	uint64_t bytes = 0;
@@ -653,7 +653,7 @@ static void room_to_the_byte(void **state)
 }
 
 /* When a file is deleted, a log whose last event was in it is unknown again. */
-static void unknown_again(void **state)
+static void log_of_deleted_file_is_unknown_again(void **state)
 {
 	uint64_t bytes = 0;
 	struct history_stats s;
@@ -680,7 +680,7 @@ static void unknown_again(void **state)
 }
 
 /* The name of the directory must fit, with its end. */
-static void long_names(void **state)
+static void too_long_name_of_directory_is_refused(void **state)
 {
 	struct history_config c = { .fabric = "lab", .guid = GUID, .log = LOG + 9, .bytes = 1 << 20 };
 	size_t len = HISTORY_PATH_MAX - 32 - strlen("/fabricd-0123456789abcdef.history") - 1;
@@ -701,7 +701,7 @@ static void long_names(void **state)
 }
 
 /* A search does not wait for the writer when that has written all. */
-static void no_wait(void **state)
+static void search_does_not_wait_for_idle_writer(void **state)
 {
 	(void)state;
 	add(1);
@@ -738,7 +738,7 @@ static void fill_queue(size_t left)
 }
 
 /* The queue takes lines as long as any line fits, to the byte. */
-static void queue_to_the_byte(void **state)
+static void queue_takes_lines_while_any_line_fits(void **state)
 {
 	struct history_record r = {
 		.whose = HISTORY_LED, .log = LOG, .seq = 9999, .kind = "link", .json = "",
@@ -758,7 +758,7 @@ static void queue_to_the_byte(void **state)
 }
 
 /* There is room for many lines while less than half of the queue is taken, in lines and in bytes. */
-static void room_for_many(void **state)
+static void half_full_queue_has_no_room_for_many(void **state)
 {
 	(void)state;
 	fails = ENOSPC;
@@ -803,7 +803,7 @@ static void is_line(const char *fields, bool right)
 }
 
 /* A line whose checksum is right but which has no event is damaged, too. */
-static void odd_lines(void **state)
+static void line_without_event_is_damaged(void **state)
 {
 	static const char *const wrong[] = {
 		" r 0123456789abcdef 7 8 4 link {}", " r 0123456789abcdeg 7 8 3 link {}",
@@ -829,7 +829,7 @@ static void odd_lines(void **state)
 /*
  * Members of an event that a line stores beside the JSON are in the found event again, each once.
  */
-static void put_together(void **state)
+static void members_beside_json_are_in_found_event_once(void **state)
 {
 	struct history_record r = {
 		.whose = HISTORY_LED, .log = 0xf, .seq = 7, .time = 1795740055042, .level = FM_INFO,
@@ -855,7 +855,7 @@ static void put_together(void **state)
 }
 
 /* A file of the former format is read, and the next events go into a new one. */
-static void former_format(void **state)
+static void file_of_former_format_is_read(void **state)
 {
 	static const char event[] = "{\"seq\":3,\"time\":8.00012,\"text\":\"dust\"}";
 	char path[160], data[400], fields[200];
@@ -884,7 +884,7 @@ static void former_format(void **state)
 }
 
 /* A manager that was started without standard input works with descriptor 0 for its file. */
-static void file_zero(void **state)
+static void history_works_with_descriptor_0(void **state)
 {
 	int kept = fcntl(0, F_DUPFD_CLOEXEC, 100);
 
@@ -906,7 +906,7 @@ static void file_zero(void **state)
 /*
  * The disk is full: no event is lost as long as there is memory, nor when the disk has room again.
  */
-static void full(void **state)
+static void full_disk_loses_no_event_while_memory_lasts(void **state)
 {
 	struct history_stats s;
 
@@ -934,7 +934,7 @@ static void full(void **state)
 }
 
 /* A disk that hangs delays neither those who add events, nor those who search. */
-static void hangs_long(void **state)
+static void hanging_disk_delays_neither_adding_nor_search(void **state)
 {
 	struct history_stats s;
 	uint64_t began = loop_now();
@@ -962,7 +962,7 @@ static unsigned int threads(void)
 }
 
 /* The disk hangs while the files are read, and the history is closed: no line is overwritten. */
-static void ends_while_read(void **state)
+static void history_closed_while_read_overwrites_no_line(void **state)
 {
 	unsigned int before;
 
@@ -983,7 +983,7 @@ static void ends_while_read(void **state)
 }
 
 /* A file that cannot be opened or read now is neither deleted, nor moved, nor written over. */
-static void not_readable(void **state)
+static void unreadable_file_is_left_as_it_is(void **state)
 {
 	uint64_t seq = 3;
 	char due[32] = "1 2 3";
@@ -1014,7 +1014,7 @@ static bool is_slow(void)
 }
 
 /* A disk that hangs is reported once, although searches end meanwhile. */
-static void told_once(void **state)
+static void hanging_disk_is_reported_once(void **state)
 {
 	(void)state;
 	hangs = 1;
@@ -1029,7 +1029,7 @@ static void told_once(void **state)
 }
 
 /* A search does not skip a line that is not written yet for a later, shorter one. */
-static void queue_in_order(void **state)
+static void search_skips_no_unwritten_line(void **state)
 {
 	char text[200];
 
@@ -1053,7 +1053,7 @@ static struct history_job *ask_all(void)
 }
 
 /* Searches that are forgotten keep no place, even if the disk hangs. */
-static void forgotten(void **state)
+static void forgotten_search_keeps_no_place(void **state)
 {
 	struct history_job *j;
 
@@ -1071,7 +1071,7 @@ static void forgotten(void **state)
 }
 
 /* Each search is ended, even if the history is closed and the disk hangs. */
-static void ends_in_search(void **state)
+static void each_search_is_ended_when_history_is_closed(void **state)
 {
 	unsigned int before;
 
@@ -1095,7 +1095,7 @@ static void ends_in_search(void **state)
 }
 
 /* A search that could not read a file reports that. */
-static void unread(void **state)
+static void search_reports_unread_file(void **state)
 {
 	(void)state;
 	add(1);
@@ -1126,7 +1126,7 @@ static void unread(void **state)
 }
 
 /* An event for which there is no room does not count as kept: it can be asked for again. */
-static void no_room(void **state)
+static void event_without_room_does_not_count_as_kept(void **state)
 {
 	struct history_record r = {
 		.whose = HISTORY_PULLED, .log = LOG, .kind = "link", .json = "{}", .len = 2,
@@ -1157,14 +1157,35 @@ static void no_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		TEST(found_again), TEST(put_together), TEST(former_format), TEST(filtered), TEST(in_parts), TEST(slow_disk),
-		TEST(odd_positions), TEST(what_others_have),
-		TEST(cut_off), TEST(bits_flipped), TEST(of_others), TEST(bounded), TEST(room_to_the_byte), TEST(unknown_again),
-		TEST(file_zero), TEST(no_wait),
-		TEST(long_names), TEST(queue_to_the_byte), TEST(room_for_many), TEST(odd_lines), TEST(full),
-		TEST(hangs_long), TEST(ends_while_read), TEST(not_readable), TEST(told_once),
-		TEST(queue_in_order), TEST(forgotten), TEST(ends_in_search), TEST(unread),
-		TEST(no_room),
+		TEST(events_are_found_again_after_restart),
+		TEST(members_beside_json_are_in_found_event_once),
+		TEST(file_of_former_format_is_read),
+		TEST(filters_find_exactly_matching_events),
+		TEST(long_answer_comes_in_parts),
+		TEST(search_on_slow_disk_reports_that_there_is_more),
+		TEST(only_position_given_by_search_is_accepted),
+		TEST(candidate_gets_events_that_it_lacks),
+		TEST(file_cut_off_anywhere_keeps_whole_lines),
+		TEST(line_with_flipped_bit_is_left_out),
+		TEST(file_of_other_history_is_renamed_and_reported),
+		TEST(history_stays_within_its_size),
+		TEST(oldest_file_is_deleted_when_next_has_no_room),
+		TEST(log_of_deleted_file_is_unknown_again),
+		TEST(history_works_with_descriptor_0), TEST(search_does_not_wait_for_idle_writer),
+		TEST(too_long_name_of_directory_is_refused),
+		TEST(queue_takes_lines_while_any_line_fits),
+		TEST(half_full_queue_has_no_room_for_many),
+		TEST(line_without_event_is_damaged),
+		TEST(full_disk_loses_no_event_while_memory_lasts),
+		TEST(hanging_disk_delays_neither_adding_nor_search),
+		TEST(history_closed_while_read_overwrites_no_line),
+		TEST(unreadable_file_is_left_as_it_is),
+		TEST(hanging_disk_is_reported_once),
+		TEST(search_skips_no_unwritten_line),
+		TEST(forgotten_search_keeps_no_place),
+		TEST(each_search_is_ended_when_history_is_closed),
+		TEST(search_reports_unread_file),
+		TEST(event_without_room_does_not_count_as_kept),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

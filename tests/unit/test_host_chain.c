@@ -83,7 +83,7 @@ static void expect_whole(const struct piece *p, size_t n, unsigned int whole, u6
 	expect_whole(p, ARRAY_SIZE(p), whole, dropped);					\
 } while (0)
 
-static void test_hole(void **state)
+static void message_with_missing_packet_is_dropped(void **state)
 {
 	(void)state;
 	EXPECT_WHOLE(1, 0, { 5, FIRST, 0, 0 }, { 6, 0, 0, 0 }, { 7, LAST, 0, 0 });
@@ -102,7 +102,7 @@ static void test_hole(void **state)
 }
 
 /* Flows are independent: those of two VCs, and of so many nodes that they share buckets. */
-static void test_flows(void **state)
+static void flows_of_different_sources_and_vcs_are_independent(void **state)
 {
 	struct { u32 src; u8 vc; } flows[2 * TORUS_HOST_BUCKETS];
 	struct piece p;
@@ -129,7 +129,7 @@ static void test_flows(void **state)
 /*
  * An adaptive packet is a message of its own, and ends no message of its flow; else it is dropped.
  */
-static void test_adaptive(void **state)
+static void adaptive_packet_is_message_of_its_own(void **state)
 {
 	const u8 adaptive = TN_TAIL_ADAPTIVE;
 	static const struct piece begin = { 5, FIRST, 0, 0 }, end = { 6, LAST, 0, 0 };
@@ -151,7 +151,7 @@ static void test_adaptive(void **state)
 }
 
 /* A message of one packet is delivered at once, and ends an unfinished one of its flow. */
-static void test_one_packet(void **state)
+static void one_packet_message_ends_unfinished_one(void **state)
 {
 	static const struct piece one = { 5, FIRST | LAST, 0, 100 }, begin = { 6, FIRST, 0, 0 };
 	static const struct piece next = { 7, FIRST | LAST, 0, 200 }, end = { 8, LAST, 0, 0 };
@@ -230,7 +230,7 @@ static void unfinished_messages_get_limited_memory(void **state)
  * Messages that many sources begin and do not end do not supplant one that goes on. Of the packets
  * of such messages those are kept that come when many wait already.
  */
-static void test_others_unfinished(void **state)
+static void unfinished_messages_do_not_supplant_another(void **state)
 {
 	struct piece p = { 0, FIRST, 0, 0 };
 	u32 stranger = 1000;
@@ -253,7 +253,7 @@ static void test_others_unfinished(void **state)
 }
 
 /* The packets that wait are limited in bytes, too: the memory that they hold counts. */
-static void test_bytes(void **state)
+static void waiting_packets_are_limited_in_bytes(void **state)
 {
 	struct piece p = { 7, FIRST, 0, 0 };
 	u32 n = 0;
@@ -275,7 +275,7 @@ static void test_bytes(void **state)
 }
 
 /* A message that is longer than any may be is dropped before it ends. */
-static void test_too_long(void **state)
+static void too_long_message_is_dropped_before_it_ends(void **state)
 {
 	struct piece p = { 0, FIRST, 0, TN_PAYLOAD_MAX };
 
@@ -311,7 +311,7 @@ static void endless_message_is_dropped(void **state)
 }
 
 /* Without memory a message is dropped, packet by packet; one of a single packet needs none. */
-static void test_no_memory(void **state)
+static void message_without_memory_is_dropped(void **state)
 {
 	static const struct piece one = { 5, FIRST | LAST, 0, 0 };
 	static const struct piece long_one[] = { { 6, FIRST, 0, 0 }, { 7, LAST, 0, 0 } };
@@ -331,17 +331,17 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_hole),
-		cmocka_unit_test(test_flows),
-		cmocka_unit_test(test_adaptive),
-		cmocka_unit_test(test_one_packet),
+		cmocka_unit_test(message_with_missing_packet_is_dropped),
+		cmocka_unit_test(flows_of_different_sources_and_vcs_are_independent),
+		cmocka_unit_test(adaptive_packet_is_message_of_its_own),
+		cmocka_unit_test(one_packet_message_ends_unfinished_one),
 		cmocka_unit_test(message_longer_than_ip_allows_is_refused),
 		cmocka_unit_test(unfinished_messages_get_limited_memory),
-		cmocka_unit_test(test_others_unfinished),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(unfinished_messages_do_not_supplant_another),
+		cmocka_unit_test(waiting_packets_are_limited_in_bytes),
+		cmocka_unit_test(too_long_message_is_dropped_before_it_ends),
 		cmocka_unit_test(endless_message_is_dropped),
-		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(message_without_memory_is_dropped),
 	};
 
 	return cmocka_run_group_tests_name("host_chain", all, NULL, NULL);

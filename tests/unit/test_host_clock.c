@@ -58,7 +58,7 @@ static void clock_never_goes_back(void **state)
 }
 
 /* A small delay of a turn is counted in full, and so is any time before the turn is due. */
-static void in_time(void **state)
+static void small_delay_of_turn_is_counted_in_full(void **state)
 {
 	struct torus_host_clock c = { 0 };
 
@@ -73,7 +73,7 @@ static void in_time(void **state)
 }
 
 /* A turn counts all its time, but at most MOST of a delay, whatever is due. */
-static void turns(void **state)
+static void delay_of_turn_counts_up_to_limit(void **state)
 {
 	struct torus_host_clock c = { 0 };
 	uint64_t random = 1, machine = SEC, is = torus_host_clock_woke(&c, machine, 0);
@@ -99,7 +99,7 @@ static uint64_t any_due(uint64_t *random, uint64_t now)
 }
 
 /* Read at any time, before, in and after turns, the clock does not go back, nor is it too fast. */
-static void never_back(void **state)
+static void clock_does_not_go_back_or_run_too_fast(void **state)
 {
 	struct torus_host_clock c = { 0 };
 	uint64_t random = 1, machine = SEC, due = 0, last = torus_host_clock_woke(&c, machine, 0);
@@ -136,9 +136,9 @@ int main(void)
 		cmocka_unit_test(clock_counts_most_of_late_turn),
 		cmocka_unit_test(command_in_late_turn_reads_time_of_turn),
 		cmocka_unit_test(clock_never_goes_back),
-		cmocka_unit_test(in_time),
-		cmocka_unit_test(turns),
-		cmocka_unit_test(never_back),
+		cmocka_unit_test(small_delay_of_turn_is_counted_in_full),
+		cmocka_unit_test(delay_of_turn_counts_up_to_limit),
+		cmocka_unit_test(clock_does_not_go_back_or_run_too_fast),
 	};
 
 	return cmocka_run_group_tests_name("host_clock", all, NULL, NULL);

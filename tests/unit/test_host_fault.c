@@ -22,7 +22,7 @@ static int due(struct torus_host_fault *f, u64 now)
 	return late ? (int)(late - frame) : -1;
 }
 
-static void test_delay(void **state)
+static void delayed_frames_come_after_latency_in_order(void **state)
 {
 	struct torus_host_fault f = { .latency = 0 };
 
@@ -60,7 +60,7 @@ static void test_delay(void **state)
  * Frames for which there is no room are lost, as on a wire; frames that are delayed already are
  * not.
  */
-static void test_most(void **state)
+static void frames_beyond_limit_of_delay_line_are_lost(void **state)
 {
 	struct torus_host_fault f = { .latency = 1 };
 	int n;
@@ -79,7 +79,7 @@ static void test_most(void **state)
 }
 
 /* The same of frames that hold much memory, to the byte; a frame gives back what it held. */
-static void test_bytes(void **state)
+static void frames_beyond_bytes_of_delay_line_are_lost(void **state)
 {
 	struct torus_host_fault f = { .latency = 1 };
 	u32 half = TORUS_HOST_LATE_BYTES / 2;
@@ -103,9 +103,9 @@ static void test_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_delay),
-		cmocka_unit_test(test_most),
-		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(delayed_frames_come_after_latency_in_order),
+		cmocka_unit_test(frames_beyond_limit_of_delay_line_are_lost),
+		cmocka_unit_test(frames_beyond_bytes_of_delay_line_are_lost),
 	};
 
 	return cmocka_run_group_tests_name("host_fault", all, NULL, NULL);

@@ -58,7 +58,7 @@ static int next(void)
 }
 
 /* Without room a message stops its own queue for a short time, and then waits aside. */
-static void test_aside(void **state)
+static void message_without_room_stops_queue_then_waits_aside(void **state)
 {
 	(void)state;
 	start();
@@ -97,7 +97,7 @@ static void test_aside(void **state)
 }
 
 /* A destination that moves, however slowly, only stops its queue: nothing waits aside. */
-static void test_slow(void **state)
+static void slow_destination_only_stops_its_queue(void **state)
 {
 	(void)state;
 	start();
@@ -151,7 +151,7 @@ static u64 stopped_by_slow(u32 bytes, u64 every)
 }
 
 /* A destination that moves slowly stops a queue that others use for an eighth of the time. */
-static void test_shared(void **state)
+static void slow_destination_stops_shared_queue_an_eighth(void **state)
 {
 	const u64 most = 10000 / 8 + (GRACE + PATIENCE) / MS;
 
@@ -188,7 +188,7 @@ static void rest(void)
 }
 
 /* A full lane stops a queue for a while, then drops what comes; all lanes share the memory. */
-static void test_full(void **state)
+static void full_lane_stops_queue_then_drops(void **state)
 {
 	unsigned int n;
 
@@ -234,7 +234,7 @@ static void test_full(void **state)
 }
 
 /* A shell that ends its round when another lane has moved is told that a queue may go on. */
-static void test_memory_back(void **state)
+static void freed_memory_lets_queue_go_on(void **state)
 {
 	(void)state;
 	start();
@@ -255,7 +255,7 @@ static void test_memory_back(void **state)
 }
 
 /* The shell drops what has not moved for its own time; each destination for itself. */
-static void test_give_up(void **state)
+static void messages_that_do_not_move_are_given_up(void **state)
 {
 	(void)state;
 	start();
@@ -284,7 +284,7 @@ static void test_give_up(void **state)
 }
 
 /* A message does not wait for ever behind others that leave one by one; what came later stays. */
-static void test_age(void **state)
+static void message_is_given_up_at_age_limit_behind_moving_ones(void **state)
 {
 	u64 began;
 	int left = 0;
@@ -326,7 +326,7 @@ static void test_age(void **state)
  * A lane has eight places to be in: with more destinations that share them, one stops a queue, once
  * until one of them moves.
  */
-static void test_ways(void **state)
+static void ninth_waiting_destination_stops_queue(void **state)
 {
 	u32 dst;
 
@@ -362,7 +362,7 @@ static void test_ways(void **state)
  * A host that sends to a stuck destination as fast as it can, and to another one in between: how
  * long the other one has to wait in all, of ten seconds, and how many messages of it are lost.
  */
-static void test_flood(void **state)
+static void flood_to_stuck_destination_stops_other_briefly(void **state)
 {
 	static struct torus_host_msg all[4 * 10000];
 	struct torus_host_msg *msg = all;
@@ -449,7 +449,7 @@ static void order_one(uint64_t seed)
 	host_end();
 }
 
-static void test_order(void **state)
+static void random_messages_keep_their_order(void **state)
 {
 	(void)state;
 	for_seeds(300, order_one);
@@ -458,16 +458,16 @@ static void test_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_aside),
-		cmocka_unit_test(test_slow),
-		cmocka_unit_test(test_shared),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_memory_back),
-		cmocka_unit_test(test_give_up),
-		cmocka_unit_test(test_age),
-		cmocka_unit_test(test_ways),
-		cmocka_unit_test(test_flood),
-		cmocka_unit_test(test_order),
+		cmocka_unit_test(message_without_room_stops_queue_then_waits_aside),
+		cmocka_unit_test(slow_destination_only_stops_its_queue),
+		cmocka_unit_test(slow_destination_stops_shared_queue_an_eighth),
+		cmocka_unit_test(full_lane_stops_queue_then_drops),
+		cmocka_unit_test(freed_memory_lets_queue_go_on),
+		cmocka_unit_test(messages_that_do_not_move_are_given_up),
+		cmocka_unit_test(message_is_given_up_at_age_limit_behind_moving_ones),
+		cmocka_unit_test(ninth_waiting_destination_stops_queue),
+		cmocka_unit_test(flood_to_stuck_destination_stops_other_briefly),
+		cmocka_unit_test(random_messages_keep_their_order),
 	};
 
 	return cmocka_run_group_tests_name("host_lane", all, NULL, NULL);

@@ -68,7 +68,7 @@ static u32 goes(const u8 *ip, size_t n, u32 len)
 	return yes ? to.dst : NOWHERE;
 }
 
-static void test_where(void **state)
+static void address_gives_destination_node(void **state)
 {
 	static const struct { u32 addr, node; } to4[] = {
 		{ 0x0a000000, 0 }, { 0x0a010000, 1 }, { 0x0a020000, 2 },
@@ -105,7 +105,7 @@ static void test_where(void **state)
 	host_end();
 }
 
-static void test_vc(void **state)
+static void dsfield_and_size_give_vc(void **state)
 {
 	static const struct { u8 dsfield; u32 len; u8 vc; } t[] = {
 		{ 0, 100, TORUS_VC_D0 }, { 0, 3 * MOST, TORUS_VC_D0 },
@@ -146,7 +146,7 @@ static void cut(u32 len, u32 each)
 }
 
 /* Packets have the bytes of the message, in order, and the first and the last one are marked. */
-static void test_packets(void **state)
+static void packets_have_bytes_of_message_in_order(void **state)
 {
 	struct tn_pkt *pkt;
 	u32 at;
@@ -174,7 +174,7 @@ static void test_packets(void **state)
 }
 
 /* A refused message is dropped as a whole; the host gets an error if nothing of it was sent. */
-static void test_refused(void **state)
+static void refused_message_is_dropped_as_a_whole(void **state)
 {
 	static const struct { int err; unsigned int takes, told; } t[] = {
 		{ -EHOSTUNREACH, 0, 1 }, { -EHOSTUNREACH, 1, 0 }, { -EINVAL, 0, 0 },
@@ -203,10 +203,10 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_where),
-		cmocka_unit_test(test_vc),
-		cmocka_unit_test(test_packets),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(address_gives_destination_node),
+		cmocka_unit_test(dsfield_and_size_give_vc),
+		cmocka_unit_test(packets_have_bytes_of_message_in_order),
+		cmocka_unit_test(refused_message_is_dropped_as_a_whole),
 	};
 
 	return cmocka_run_group_tests_name("host_send", all, NULL, NULL);

@@ -108,7 +108,7 @@ static void expect_answer4(u32 len, u32 quote)
 	assert_memory_equal(answer + sizeof(ip) + sizeof(icmp), sent, quote);
 }
 
-static void test_answer4(void **state)
+static void unreachable_ipv4_packet_gets_icmp_answer(void **state)
 {
 	(void)state;
 	packet4(IPPROTO_UDP);
@@ -121,7 +121,7 @@ static void test_answer4(void **state)
 	expect_answer4(LEN_MAX, 548);
 }
 
-static void test_silent4(void **state)
+static void ipv4_errors_and_short_packets_get_no_answer(void **state)
 {
 	struct iphdr *ip = packet4(IPPROTO_UDP);
 
@@ -191,7 +191,7 @@ static void expect_answer6(u32 len, u32 quote)
 	assert_memory_equal(answer + sizeof(ip) + sizeof(icmp), sent, quote);
 }
 
-static void test_answer6(void **state)
+static void unreachable_ipv6_packet_gets_icmp_answer(void **state)
 {
 	(void)state;
 	packet6(IPPROTO_UDP);
@@ -204,7 +204,7 @@ static void test_answer6(void **state)
 	expect_answer6(LEN_MAX, 1232);
 }
 
-static void test_silent6(void **state)
+static void ipv6_errors_and_short_packets_get_no_answer(void **state)
 {
 	(void)state;
 	packet6(IPPROTO_UDP);
@@ -218,7 +218,7 @@ static void test_silent6(void **state)
 	}
 }
 
-static void test_source6(void **state)
+static void ipv6_packet_without_unicast_source_gets_no_answer(void **state)
 {
 	struct ip6_hdr *ip = (struct ip6_hdr *)sent;
 
@@ -296,7 +296,7 @@ static unsigned int burst(unsigned int n, u64 now)
 }
 
 /* ICMP errors are limited to 50 at once and 200 a second, whatever the host sends. */
-static void test_rate(void **state)
+static void icmp_answers_are_limited_in_rate(void **state)
 {
 	u64 now = 1000 * EACH;
 
@@ -345,14 +345,14 @@ static void only_first_packet_gets_icmp_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_answer4),
-		cmocka_unit_test(test_silent4),
+		cmocka_unit_test(unreachable_ipv4_packet_gets_icmp_answer),
+		cmocka_unit_test(ipv4_errors_and_short_packets_get_no_answer),
 		cmocka_unit_test(source_that_is_no_host_gets_none),
-		cmocka_unit_test(test_answer6),
-		cmocka_unit_test(test_silent6),
-		cmocka_unit_test(test_source6),
+		cmocka_unit_test(unreachable_ipv6_packet_gets_icmp_answer),
+		cmocka_unit_test(ipv6_errors_and_short_packets_get_no_answer),
+		cmocka_unit_test(ipv6_packet_without_unicast_source_gets_no_answer),
 		cmocka_unit_test(error_behind_extension_headers_gets_none),
-		cmocka_unit_test(test_rate),
+		cmocka_unit_test(icmp_answers_are_limited_in_rate),
 		cmocka_unit_test(only_first_packet_gets_icmp_error),
 	};
 

@@ -302,7 +302,7 @@ static void judge(void)
 	assert_true(!changed || fm_demand_expiry(root) == fm->now);
 }
 
-static void fabrics(void **state)
+static void random_fabrics_are_judged_as_in_model(void **state)
 {
 	uint64_t seed = random_seed(1), random = seed;
 	unsigned int dead = 0, silent = 0, up = 0;
@@ -338,7 +338,7 @@ static void fabrics(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fabrics),
+		cmocka_unit_test(random_fabrics_are_judged_as_in_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

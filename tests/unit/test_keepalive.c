@@ -143,7 +143,7 @@ static void closes_in_four(int conn, uint64_t since)
 }
 
 /* A connection that does not come up ends like a silent one. */
-static void never_up(void **state)
+static void connection_that_never_comes_up_is_closed(void **state)
 {
 	(void)state;
 	begin();
@@ -152,7 +152,7 @@ static void never_up(void **state)
 }
 
 /* The manager pings the root every keep-alive; any message counts as an answer. */
-static void silent_root(void **state)
+static void silent_root_is_pinged_and_closed(void **state)
 {
 	struct fm_status s;
 	uint64_t heard;
@@ -214,7 +214,7 @@ static void silent_root_that_can_be_replaced(void **state)
 }
 
 /* A parent that is not the root is pinged after three quarters of a keep-alive. */
-static void silent_parent(void **state)
+static void silent_parent_is_pinged_and_closed(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME, .welcome = { .term = TERM, .root_guid = ROOT } };
 	uint64_t heard;
@@ -248,7 +248,7 @@ static void silent_parent(void **state)
  * A node that lost a cable may have lost its parent with it: the parent is pinged at once, and must
  * answer within twice resend. One such ping at a time is enough.
  */
-static void parent_asked(void **state)
+static void lost_cable_makes_node_ping_parent(void **state)
 {
 	struct torus_link link = { .port = 1, .state = TORUS_LINK_FAULTY, .session = 1 };
 	const uint64_t patience = 200000000;	/* ns */
@@ -276,7 +276,7 @@ static void parent_asked(void **state)
 }
 
 /* A peer that connects and does not say HELLO is disconnected. */
-static void silent_stranger(void **state)
+static void silent_stranger_is_closed(void **state)
 {
 	struct fm_msg ping = { .type = FM_MSG_PING };
 
@@ -296,7 +296,7 @@ static void silent_stranger(void **state)
 }
 
 /* A child pings regularly; one that stops has hung. */
-static void silent_child(void **state)
+static void silent_child_is_closed(void **state)
 {
 	struct fm_msg hello = { .type = FM_MSG_HELLO }, ping = { .type = FM_MSG_PING };
 	uint64_t heard;
@@ -330,13 +330,13 @@ static void silent_child(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(never_up),
-		cmocka_unit_test(silent_root),
+		cmocka_unit_test(connection_that_never_comes_up_is_closed),
+		cmocka_unit_test(silent_root_is_pinged_and_closed),
 		cmocka_unit_test(silent_root_that_can_be_replaced),
-		cmocka_unit_test(silent_parent),
-		cmocka_unit_test(parent_asked),
-		cmocka_unit_test(silent_stranger),
-		cmocka_unit_test(silent_child),
+		cmocka_unit_test(silent_parent_is_pinged_and_closed),
+		cmocka_unit_test(lost_cable_makes_node_ping_parent),
+		cmocka_unit_test(silent_stranger_is_closed),
+		cmocka_unit_test(silent_child_is_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,7 +334,7 @@ static void origin_of_event_depends_on_root(void **state)
 }
 
 /* Only a candidate with a root that it can reach asks, and not while it is asking. */
-static void whom_it_asks(void **state)
+static void only_candidate_with_root_asks(void **state)
 {
 	(void)state;
 	begin();
@@ -362,7 +362,7 @@ static void whom_it_asks(void **state)
 }
 
 /* The fabric has changed: the root is asked at once, however often that is said, and soon again. */
-static void after_a_change(void **state)
+static void change_of_fabric_asks_root_at_once(void **state)
 {
 	(void)state;
 	begin();
@@ -386,7 +386,7 @@ static void after_a_change(void **state)
 }
 
 /* Several orders one after the other: each leads to a question, until there are too many. */
-static void after_many_changes(void **state)
+static void each_of_several_changes_asks_up_to_limit(void **state)
 {
 	(void)state;
 	begin();
@@ -460,7 +460,7 @@ static void doubled_event_is_kept_once(void **state)
 }
 
 /* Items that are not events are left out, and the others are taken. */
-static void malformed(void **state)
+static void malformed_events_are_left_out(void **state)
 {
 	static const char *const bad[] = {
 		"{}", "7", "{\"seq\":9,\"log\":\"zz\",\"level\":\"info\",\"kind\":\"link\",\"time\":1}",
@@ -490,7 +490,7 @@ static void malformed(void **state)
  * The position belongs to a root with a history. A node that does not lead, that has none or that
  * has lost the position is asked from the beginning; after a refusal the position stays.
  */
-static void begins_anew(void **state)
+static void lost_position_begins_anew(void **state)
 {
 	static const struct { const char *reply; uint64_t again; bool stays; } row[] = {
 		{ "{\"ok\":true,\"rootless\":{},\"data\":{\"after\":\"b:1:1\"}}", 10 * SEC, false },
@@ -518,7 +518,7 @@ static void begins_anew(void **state)
 }
 
 /* A candidate with a full history asks only for events that are not older than its own. */
-static void full(void **state)
+static void full_history_asks_only_for_newer_events(void **state)
 {
 	struct history_stats s = { 0 };
 	uint64_t n = 0;
@@ -539,7 +539,7 @@ static void full(void **state)
 }
 
 /* While many lines wait for the disk, the root is not asked for more. */
-static void no_room(void **state)
+static void root_is_not_asked_while_queue_is_full(void **state)
 {
 	(void)state;
 	begin();
@@ -686,7 +686,7 @@ static bool is_fast(void)
  * A disk that hangs is a problem after 5 s, also if it was idle for long; and none as soon as the
  * write has ended.
  */
-static void hangs_later(void **state)
+static void hanging_disk_is_problem_after_5_s(void **state)
 {
 	(void)state;
 	slow = false;
@@ -753,19 +753,19 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test_teardown(origin_of_event_depends_on_root, end),
-		cmocka_unit_test_teardown(whom_it_asks, end),
-		cmocka_unit_test_teardown(after_a_change, end),
-		cmocka_unit_test_teardown(after_many_changes, end),
+		cmocka_unit_test_teardown(only_candidate_with_root_asks, end),
+		cmocka_unit_test_teardown(change_of_fabric_asks_root_at_once, end),
+		cmocka_unit_test_teardown(each_of_several_changes_asks_up_to_limit, end),
 		cmocka_unit_test_teardown(after_changes_without_answer, end),
 		cmocka_unit_test_teardown(doubled_event_is_kept_once, end),
-		cmocka_unit_test_teardown(malformed, end),
-		cmocka_unit_test_teardown(begins_anew, end),
-		cmocka_unit_test_teardown(full, end),
-		cmocka_unit_test_teardown(no_room, end),
+		cmocka_unit_test_teardown(malformed_events_are_left_out, end),
+		cmocka_unit_test_teardown(lost_position_begins_anew, end),
+		cmocka_unit_test_teardown(full_history_asks_only_for_newer_events, end),
+		cmocka_unit_test_teardown(root_is_not_asked_while_queue_is_full, end),
 		cmocka_unit_test_teardown(record_names_node_run_and_boot, end),
 		cmocka_unit_test_teardown(control_socket_shows_history, end),
 		cmocka_unit_test_teardown(disk_problem_is_event_and_in_status, end),
-		cmocka_unit_test_teardown(hangs_later, end),
+		cmocka_unit_test_teardown(hanging_disk_is_problem_after_5_s, end),
 		cmocka_unit_test_teardown(history_goes_on_after_restart, end),
 	};
 

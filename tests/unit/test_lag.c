@@ -35,7 +35,7 @@ static bool late_at(struct fm *fm, uint64_t at, uint64_t late)
 }
 
 /* Small delays of timers are no lag. */
-static void on_time(void **state)
+static void small_delay_is_no_lag(void **state)
 {
 	struct fm fm;
 
@@ -100,7 +100,7 @@ static void stopped_manager_has_no_lag(void **state)
  * Connections to a parent, a child and the root count as lost, and HELLO is repeated, later by the
  * lag.
  */
-static void connections(void **state)
+static void lag_puts_off_loss_of_connections(void **state)
 {
 	struct fm_conn *parent, *child, *root;
 	uint64_t lost[3], next;
@@ -132,10 +132,10 @@ static void connections(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_time),
+		cmocka_unit_test(small_delay_is_no_lag),
 		cmocka_unit_test(lag_is_longest_delay_and_halves),
 		cmocka_unit_test(stopped_manager_has_no_lag),
-		cmocka_unit_test(connections),
+		cmocka_unit_test(lag_puts_off_loss_of_connections),
 	};
 
 	return cmocka_run_group_tests_name("lag", tests, NULL, NULL);

@@ -33,7 +33,7 @@ static void random_one(uint64_t seed)
 	pair_end(&p);
 }
 
-static void test_random(void **state)
+static void random_faults_deliver_each_packet_once(void **state)
 {
 	(void)state;
 	delivered = 0;
@@ -44,7 +44,7 @@ static void test_random(void **state)
 }
 
 /* On a good cable no packet is sent twice, and no state changes. */
-static void test_clean(void **state)
+static void good_cable_sends_no_packet_twice(void **state)
 {
 	(void)state;
 	pair_start(&p, 1);
@@ -115,13 +115,13 @@ static void memory_one(uint64_t seed)
 	}
 }
 
-static void test_memory(void **state)
+static void lack_of_memory_loses_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(20, memory_one);
 }
 
-static void test_mild_damage(void **state)
+static void mild_damage_loses_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(20, mild_one);
@@ -169,7 +169,7 @@ static void cut_one(uint64_t seed)
 	pair_end(&p);
 }
 
-static void test_cuts(void **state)
+static void cuts_lose_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(60, cut_one);
@@ -195,7 +195,7 @@ static bool by_mask(void *arg, u64 number, const struct frame *f)
  * losses of the first frames of both directions. linkpair checks the credits after every step; in
  * the end all of them have returned to their senders. With EVERY only each fifth mask is used.
  */
-static void test_credit_masks(void **state)
+static void each_mask_of_losses_conserves_credits(void **state)
 {
 	const unsigned int n = 7;
 	struct mask m[2] = { { .n = n }, { .n = n } };
@@ -294,7 +294,7 @@ static void forge_acknak(unsigned int protocol, u16 off, u8 nak, u8 reason)
 	forge_end(bytes, sizeof(bytes), reason);
 }
 
-static void test_lies(void **state)
+static void impossible_packet_fails_link(void **state)
 {
 	const struct tn_tail none = { 0 };
 	const u8 protocol = TORUS_REASON_PROTOCOL;
@@ -338,7 +338,7 @@ static void test_lies(void **state)
 }
 
 /* More packets than there are buffers are refused before any memory is touched. */
-static void test_overrun(void **state)
+static void packet_beyond_buffers_is_refused(void **state)
 {
 	struct end *a = &p.end[0], *b = &p.end[1];
 
@@ -386,7 +386,7 @@ static void noise_one(uint64_t seed)
 	pair_end(&p);
 }
 
-static void test_noise(void **state)
+static void noise_is_counted_and_ignored(void **state)
 {
 	(void)state;
 	for_seeds(10, noise_one);
@@ -395,15 +395,15 @@ static void test_noise(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_clean),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_mild_damage),
-		cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_credit_masks),
-		cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_overrun),
-		cmocka_unit_test(test_noise),
+		cmocka_unit_test(random_faults_deliver_each_packet_once),
+		cmocka_unit_test(good_cable_sends_no_packet_twice),
+		cmocka_unit_test(lack_of_memory_loses_no_packet),
+		cmocka_unit_test(mild_damage_loses_no_packet),
+		cmocka_unit_test(cuts_lose_no_packet),
+		cmocka_unit_test(each_mask_of_losses_conserves_credits),
+		cmocka_unit_test(impossible_packet_fails_link),
+		cmocka_unit_test(packet_beyond_buffers_is_refused),
+		cmocka_unit_test(noise_is_counted_and_ignored),
 	};
 
 	return cmocka_run_group_tests_name("link", all, NULL, NULL);

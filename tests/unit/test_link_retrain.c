@@ -84,7 +84,7 @@ static struct tn_init resumes(void)
 }
 
 /* After a retraining the NIC resumes, and continues from the packet that the peer names. */
-static void test_retrain(void **state)
+static void retraining_resumes_from_packet_that_peer_names(void **state)
 {
 	u32 session, seed;
 	struct tn_init i;
@@ -129,7 +129,7 @@ static void test_retrain(void **state)
 }
 
 /* A retraining with no packet to send again does not count as a retransmission. */
-static void test_retrain_idle(void **state)
+static void retraining_without_packets_is_no_retransmission(void **state)
 {
 	struct tn_init i;
 
@@ -145,7 +145,7 @@ static void test_retrain_idle(void **state)
 }
 
 /* A retraining that lasts retrain_time is given up. */
-static void test_retrain_time(void **state)
+static void retraining_is_given_up_after_retrain_time(void **state)
 {
 	u64 from;
 
@@ -169,7 +169,7 @@ static void test_retrain_time(void **state)
  * The parameters of the ends differ when they retrain: that is reported until the retraining has
  * taken too long.
  */
-static void test_retrain_differs(void **state)
+static void different_parameters_in_retraining_are_reported(void **state)
 {
 	struct tn_init i;
 
@@ -195,7 +195,7 @@ static void test_retrain_differs(void **state)
  * The link begins anew if the peer cannot resume, or has another session or a packet that was never
  * sent.
  */
-static void test_no_resume(void **state)
+static void link_begins_anew_if_peer_cannot_resume(void **state)
 {
 	(void)state;
 	for (int what = 0; what < 4; what++) {
@@ -226,7 +226,7 @@ static void test_no_resume(void **state)
 }
 
 /* If the peer retrains, this NIC does so too, if session and start are the same. */
-static void test_peer_retrains(void **state)
+static void retraining_of_peer_is_followed(void **state)
 {
 	(void)state;
 	for (int what = 0; what < 4; what++) {
@@ -254,12 +254,12 @@ static void test_peer_retrains(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_retrain),
-		cmocka_unit_test(test_retrain_idle),
-		cmocka_unit_test(test_retrain_time),
-		cmocka_unit_test(test_retrain_differs),
-		cmocka_unit_test(test_no_resume),
-		cmocka_unit_test(test_peer_retrains),
+		cmocka_unit_test(retraining_resumes_from_packet_that_peer_names),
+		cmocka_unit_test(retraining_without_packets_is_no_retransmission),
+		cmocka_unit_test(retraining_is_given_up_after_retrain_time),
+		cmocka_unit_test(different_parameters_in_retraining_are_reported),
+		cmocka_unit_test(link_begins_anew_if_peer_cannot_resume),
+		cmocka_unit_test(retraining_of_peer_is_followed),
 	};
 
 	return cmocka_run_group_tests_name("link_retrain", all, NULL, NULL);

@@ -73,7 +73,7 @@ static void before_noise(struct tn_hdr h)
 
 /* --- what is accepted ---------------------------------------------------------------- */
 
-static void test_accepted(void **state)
+static void accepted_packets_are_delivered_and_counted(void **state)
 {
 	struct tn_link *link = begin(NULL);
 	u64 frames = pc(TORUS_PC_RX_FRAMES);
@@ -109,7 +109,7 @@ static void test_accepted(void **state)
 }
 
 /* A frame has several packets, up to its end or to padding; all are counted. */
-static void test_frame_of_many(void **state)
+static void frame_of_many_packets_is_read_to_its_end(void **state)
 {
 	u32 at = 0;
 
@@ -161,7 +161,7 @@ static void ecrc_of_relayed_packet_covers_destination(void **state)
 }
 
 /* A management packet goes to the host, whole; it takes none of the credits' buffers. */
-static void test_mgmt(void **state)
+static void management_packet_goes_to_host_whole(void **state)
 {
 	struct tn_hdr h = { .type = TN_MGMT, .len = 2 };
 	struct tn_link *link = begin(NULL);
@@ -186,7 +186,7 @@ static void test_mgmt(void **state)
 }
 
 /* A host without room loses the packet, which is counted; the link takes no harm. */
-static void test_mgmt_full(void **state)
+static void management_packet_without_room_is_dropped(void **state)
 {
 	struct tn_hdr h = { .type = TN_MGMT, .len = 2 };
 
@@ -285,7 +285,7 @@ static void impossible_packets_fail_link(void **state)
  * A damaged packet, by either checksum, is counted, reported once and dropped; so are the packets
  * behind it, until it comes again.
  */
-static void test_damaged(void **state)
+static void damaged_packet_is_counted_and_dropped(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 4; i++) {
@@ -351,7 +351,7 @@ static void packets_ahead_cause_one_error_report(void **state)
 }
 
 /* Acknowledgements count, also in packets that are ahead, ignored after an error, or behind. */
-static void test_answers(void **state)
+static void acknowledgements_count_in_each_packet(void **state)
 {
 	static const struct { u16 tseq, rseq; u32 left; } said[] = {
 		{ 1, (u16)-2, 2 }, { 2, (u16)-1, 1 }, { (u16)-1, 0, 0 },
@@ -381,7 +381,7 @@ static void test_answers(void **state)
 /*
  * A packet that is cut short is counted and reported; one without a whole header belongs to no VC.
  */
-static void test_cut_short(void **state)
+static void packet_cut_short_is_malformed(void **state)
 {
 	static const u32 left[] = { 8, 15, 16, 31, 47, 63 };
 
@@ -399,7 +399,7 @@ static void test_cut_short(void **state)
 }
 
 /* A link that is not up reads INITs only. */
-static void test_not_up(void **state)
+static void link_that_is_not_up_reads_only_inits(void **state)
 {
 	u32 len;
 
@@ -421,7 +421,7 @@ static void test_not_up(void **state)
 }
 
 /* A damaged INIT is counted; the rest of its frame is read. */
-static void test_bad_init(void **state)
+static void damaged_init_is_counted_and_rest_is_read(void **state)
 {
 	const u32 len = (2 + TN_INIT_FLITS) * TN_FLIT;
 	static const struct { u32 at; u8 bit; } hit[] = { { 3, 1 }, { 20, 1 }, { 84, 1 } };
@@ -461,7 +461,7 @@ static void test_bad_init(void **state)
  * VB marks a packet as bad; a good copy follows. The marked one is dropped and counted, without a
  * check of its ECRC and without memory; its buffer is returned, and it is no reception error.
  */
-static void test_marked(void **state)
+static void packet_marked_bad_is_dropped_and_its_copy_taken(void **state)
 {
 	struct tn_link *link = begin(NULL);
 
@@ -506,7 +506,7 @@ static void version_4_ignores_other_values_of_vb(void **state)
 }
 
 /* The same if the host has checked the frame: it cannot know the version. */
-static void test_checked_service_of_4(void **state)
+static void vb_of_checked_frame_of_version_4_is_cleared(void **state)
 {
 	(void)state;
 	begin(four);
@@ -525,7 +525,7 @@ static void five(struct lone *t)
 }
 
 /* In version 5 another value of VB is reserved, in every packet that is accepted in sequence. */
-static void test_service_of_5(void **state)
+static void reserved_vb_of_version_5_fails_link(void **state)
 {
 	static const u8 values[] = { 1, 0x80, TN_VB_BAD - 1, 0xff };
 	const struct tn_hdr packets[] = {
@@ -551,7 +551,7 @@ static void test_service_of_5(void **state)
 }
 
 /* In version 6 service 1 is allowed, in data on VCD0 and VCD1; the ECRC covers it. */
-static void test_service_of_6(void **state)
+static void service_1_of_version_6_is_allowed_in_ordered_data(void **state)
 {
 	static const struct { u8 type, vc, flags, nic, value; bool good; } p[] = {
 		{ TN_DATA, 0, 0, 0, 1, true }, { TN_DATA, 1, TN_TAIL_REPLAYED, 0, 1, true },
@@ -614,7 +614,7 @@ static void reserved_relay_bytes_are_zero_from_version_5(void **state)
 /* --- memory ---------------------------------------------------------------------------- */
 
 /* The host has no memory for a packet: it is treated as if it had not come, and is sent again. */
-static void test_no_memory(void **state)
+static void packet_without_memory_is_sent_again(void **state)
 {
 	struct tn_link *link = begin(NULL);
 
@@ -637,7 +637,7 @@ static void test_no_memory(void **state)
  * A report returns more credits than were taken: its packet is dropped, and the rest of the frame
  * is not read, because the link has failed.
  */
-static void test_credit_lie(void **state)
+static void report_of_too_many_credits_fails_link(void **state)
 {
 	(void)state;
 	for (u8 type = TN_DATA; type <= TN_CREDIT; type = (u8)(type + 2)) {
@@ -681,7 +681,7 @@ static void packet_beyond_buffers_fails_link(void **state)
  * Buffers that are free again, but whose credits were not sent yet, may not be used. The host has
  * taken the first four packets; another four are accepted as soon as their credits went out.
  */
-static void test_overrun_freed(void **state)
+static void buffer_freed_without_credit_may_not_be_used(void **state)
 {
 	(void)state;
 	for (int sent = 0; sent < 2; sent++) {
@@ -702,7 +702,7 @@ static void test_overrun_freed(void **state)
 /* --- cables in memory -------------------------------------------------------------------- */
 
 /* Packets that come through memory have no checksum; before they leave over a wire they get one. */
-static void test_rx_memory(void **state)
+static void packet_from_memory_gets_checksum_before_wire(void **state)
 {
 	struct tn_hdr h = data(2);
 	struct tn_tail t = { .ecrc = 1, .eseq = 0 };
@@ -729,7 +729,7 @@ static void test_rx_memory(void **state)
 }
 
 /* Packets whose ECRCs the host has checked are not checked again, and leave with the same ones. */
-static void test_rx_checked(void **state)
+static void checked_packet_is_not_checked_again(void **state)
 {
 	struct tn_hdr h = data(2);
 	struct tn_tail t = { .ecrc = 1, .eseq = 0 };	/* wrong by 1 */
@@ -777,31 +777,31 @@ static void damaged_acknak_is_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_accepted),
-		cmocka_unit_test(test_frame_of_many),
+		cmocka_unit_test(accepted_packets_are_delivered_and_counted),
+		cmocka_unit_test(frame_of_many_packets_is_read_to_its_end),
 		cmocka_unit_test(ecrc_of_relayed_packet_covers_destination),
-		cmocka_unit_test(test_mgmt),
-		cmocka_unit_test(test_mgmt_full),
+		cmocka_unit_test(management_packet_goes_to_host_whole),
+		cmocka_unit_test(management_packet_without_room_is_dropped),
 		cmocka_unit_test(largest_packet_is_accepted_and_longer_one_fails_link),
 		cmocka_unit_test(impossible_packets_fail_link),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(damaged_packet_is_counted_and_dropped),
 		cmocka_unit_test(packets_ahead_cause_one_error_report),
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_cut_short),
-		cmocka_unit_test(test_not_up),
-		cmocka_unit_test(test_bad_init),
-		cmocka_unit_test(test_marked),
+		cmocka_unit_test(acknowledgements_count_in_each_packet),
+		cmocka_unit_test(packet_cut_short_is_malformed),
+		cmocka_unit_test(link_that_is_not_up_reads_only_inits),
+		cmocka_unit_test(damaged_init_is_counted_and_rest_is_read),
+		cmocka_unit_test(packet_marked_bad_is_dropped_and_its_copy_taken),
 		cmocka_unit_test(version_4_ignores_other_values_of_vb),
-		cmocka_unit_test(test_checked_service_of_4),
-		cmocka_unit_test(test_service_of_5),
-		cmocka_unit_test(test_service_of_6),
+		cmocka_unit_test(vb_of_checked_frame_of_version_4_is_cleared),
+		cmocka_unit_test(reserved_vb_of_version_5_fails_link),
+		cmocka_unit_test(service_1_of_version_6_is_allowed_in_ordered_data),
 		cmocka_unit_test(reserved_relay_bytes_are_zero_from_version_5),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_credit_lie),
+		cmocka_unit_test(packet_without_memory_is_sent_again),
+		cmocka_unit_test(report_of_too_many_credits_fails_link),
 		cmocka_unit_test(packet_beyond_buffers_fails_link),
-		cmocka_unit_test(test_overrun_freed),
-		cmocka_unit_test(test_rx_memory),
-		cmocka_unit_test(test_rx_checked),
+		cmocka_unit_test(buffer_freed_without_credit_may_not_be_used),
+		cmocka_unit_test(packet_from_memory_gets_checksum_before_wire),
+		cmocka_unit_test(checked_packet_is_not_checked_again),
 		cmocka_unit_test(damaged_acknak_is_counted),
 	};
 

@@ -121,7 +121,7 @@ static u64 gauge(enum torus_port_gauge g)
 }
 
 /* At power-up the link neither receives nor sends until it is trained; then it sends INITs. */
-static void test_power_up(void **state)
+static void link_is_silent_at_power_up_until_trained(void **state)
 {
 	u64 from;
 
@@ -177,7 +177,7 @@ static void test_power_up(void **state)
 }
 
 /* A link that is up measures its eyes every eye_interval, unless these never change. */
-static void test_looks(void **state)
+static void link_that_is_up_measures_its_eyes(void **state)
 {
 	(void)state;
 	begin_up();
@@ -243,7 +243,7 @@ static void falling_margin_is_told_once(void **state)
  * The mask no longer fits the eye: the link informs the peer, trains without receiving, and loses a
  * lane.
  */
-static void test_eye_closes(void **state)
+static void closing_eye_retrains_and_gives_up_lane(void **state)
 {
 	u64 from;
 	struct tn_init i;
@@ -303,7 +303,7 @@ static void test_eye_closes(void **state)
 }
 
 /* If the peer trains, the NIC tries settings near its own, too; on request it tries all. */
-static void test_near(void **state)
+static void training_of_peer_also_tries_near_settings(void **state)
 {
 	struct tn_init i;
 
@@ -325,7 +325,7 @@ static void test_near(void **state)
 }
 
 /* While the link is not up, an eye that closes begins another training. */
-static void test_closes_in_init(void **state)
+static void closing_eye_of_link_in_init_trains_again(void **state)
 {
 	(void)state;
 	begin();
@@ -434,12 +434,12 @@ static void loss_of_last_lane_fails_link(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_power_up),
-		cmocka_unit_test(test_looks),
+		cmocka_unit_test(link_is_silent_at_power_up_until_trained),
+		cmocka_unit_test(link_that_is_up_measures_its_eyes),
 		cmocka_unit_test(falling_margin_is_told_once),
-		cmocka_unit_test(test_eye_closes),
-		cmocka_unit_test(test_near),
-		cmocka_unit_test(test_closes_in_init),
+		cmocka_unit_test(closing_eye_retrains_and_gives_up_lane),
+		cmocka_unit_test(training_of_peer_also_tries_near_settings),
+		cmocka_unit_test(closing_eye_of_link_in_init_trains_again),
 		cmocka_unit_test(link_without_lanes_keeps_training),
 		cmocka_unit_test(loss_of_last_lane_fails_link),
 	};

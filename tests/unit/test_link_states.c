@@ -75,7 +75,7 @@ static void busy(void)
 /* --- time ---------------------------------------------------------------------------------------- */
 
 /* The age of a state is the time since its beginning, not since it was read last. */
-static void test_state_age(void **state)
+static void age_of_state_counts_from_its_beginning(void **state)
 {
 	struct tn_link_info info;
 
@@ -98,7 +98,7 @@ static void test_state_age(void **state)
 
 /* --- the administrator -------------------------------------------------------------------------- */
 
-static void test_admin(void **state)
+static void port_taken_down_stays_down_until_taken_up(void **state)
 {
 	(void)state;
 	begin_up();
@@ -136,7 +136,7 @@ static void test_admin(void **state)
 }
 
 /* A port is taken down in any state, and taken up without a cable. */
-static void test_admin_early(void **state)
+static void port_is_taken_down_in_any_state(void **state)
 {
 	(void)state;
 	begin();
@@ -159,7 +159,7 @@ static void test_admin_early(void **state)
 
 /* --- carrier ---------------------------------------------------------------------------------------- */
 
-static void test_carrier(void **state)
+static void carrier_begins_and_ends_attempt(void **state)
 {
 	(void)state;
 	begin();
@@ -242,7 +242,7 @@ static void inits_of_another_nic_are_accepted(void **state)
 }
 
 /* A silence shorter than the interval of INITs does not end the attempt before the next one. */
-static void test_deserted_late(void **state)
+static void short_silence_does_not_end_attempt_before_next_init(void **state)
 {
 	struct tn_init i;
 	u32 nonce;
@@ -313,7 +313,7 @@ static void silent_neighbour_in_handshake_begins_new_attempt(void **state)
  * Once the peer has shown that it is up, by an INIT or by any answer, the limit is that of silence
  * on a link that is up, however long the handshake may take.
  */
-static void test_shown_up(void **state)
+static void limit_is_silence_once_peer_has_shown_to_be_up(void **state)
 {
 	(void)state;
 	for (unsigned int how = 0; how < 3; how++) {
@@ -449,7 +449,7 @@ static void new_session_begins_without_debts(void **state)
 }
 
 /* Both ends compute the same seed of LCRCs from the two nonces. */
-static void test_seed(void **state)
+static void both_ends_compute_same_seed(void **state)
 {
 	(void)state;
 	for (u32 high = 0; high < 2; high++) {
@@ -480,7 +480,7 @@ static void test_seed(void **state)
  * The INIT that begins our attempt may carry the nonce that the attempt then draws. Neither end
  * could tell such INITs from its own, so this one is ignored, and the next nonce brings the link up.
  */
-static void test_same_nonce(void **state)
+static void init_with_same_nonce_is_ignored(void **state)
 {
 	struct tn_init i;
 
@@ -510,7 +510,7 @@ static void test_same_nonce(void **state)
  * A retraining on request resumes a link that is up, and else begins anew; without a cable nothing
  * happens.
  */
-static void test_by_hand(void **state)
+static void retraining_by_hand_resumes_or_begins_anew(void **state)
 {
 	u32 nonce;
 
@@ -539,21 +539,21 @@ static void test_by_hand(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_state_age),
-		cmocka_unit_test(test_admin),
-		cmocka_unit_test(test_admin_early),
-		cmocka_unit_test(test_carrier),
+		cmocka_unit_test(age_of_state_counts_from_its_beginning),
+		cmocka_unit_test(port_taken_down_stays_down_until_taken_up),
+		cmocka_unit_test(port_is_taken_down_in_any_state),
+		cmocka_unit_test(carrier_begins_and_ends_attempt),
 		cmocka_unit_test(failed_link_is_faulty_after_ten_intervals),
 		cmocka_unit_test(inits_of_another_nic_are_accepted),
 		cmocka_unit_test(silent_neighbour_in_handshake_begins_new_attempt),
-		cmocka_unit_test(test_shown_up),
-		cmocka_unit_test(test_deserted_late),
+		cmocka_unit_test(limit_is_silence_once_peer_has_shown_to_be_up),
+		cmocka_unit_test(short_silence_does_not_end_attempt_before_next_init),
 		cmocka_unit_test(faulty_link_sends_init_each_probe_interval),
 		cmocka_unit_test(buffers_of_last_session_are_reported),
 		cmocka_unit_test(new_session_begins_without_debts),
-		cmocka_unit_test(test_seed),
-		cmocka_unit_test(test_same_nonce),
-		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(both_ends_compute_same_seed),
+		cmocka_unit_test(init_with_same_nonce_is_ignored),
+		cmocka_unit_test(retraining_by_hand_resumes_or_begins_anew),
 	};
 
 	return cmocka_run_group_tests_name("link_states", all, NULL, NULL);

@@ -81,7 +81,7 @@ static void told(u8 old, u8 now, u8 reason)
 /* --- before a link is up ------------------------------------------------------------------ */
 
 /* The INITs of a NIC that has never been up: their contents and intervals. */
-static void test_first_inits(void **state)
+static void first_inits_have_known_contents_and_intervals(void **state)
 {
 	u64 gap = 10 * MS;
 	struct tn_init i;
@@ -122,7 +122,7 @@ static void test_first_inits(void **state)
 }
 
 /* The time in each state is counted, each nanosecond once. */
-static void test_times(void **state)
+static void time_in_each_state_is_counted_once(void **state)
 {
 	(void)state;
 	begin();
@@ -211,7 +211,7 @@ static void differ_by(u32 own, u32 peer)
  * Invalid INITs are counted and change nothing. If they come from a difference of the ends, this is
  * reported.
  */
-static void test_bad_inits(void **state)
+static void invalid_inits_are_counted_and_change_nothing(void **state)
 {
 	(void)state;
 	for (int what = 0; what < 6; what++) {
@@ -262,7 +262,7 @@ static void test_bad_inits(void **state)
  * An INIT of no version that this end speaks does no harm to a link that is up, and is not reported
  * as its reason.
  */
-static void test_bad_version_up(void **state)
+static void init_of_unknown_version_does_not_harm_link(void **state)
 {
 	struct tn_init i;
 
@@ -312,7 +312,7 @@ static void session_uses_highest_common_version(void **state)
 }
 
 /* An INIT of an attempt that its sender has given up is ignored, for as long as silence takes. */
-static void test_stale(void **state)
+static void init_of_given_up_attempt_is_ignored(void **state)
 {
 	struct tn_init old, new;
 
@@ -347,8 +347,11 @@ static void test_stale(void **state)
 	end();
 }
 
-/* The INIT that led to the last session does not begin another; see also test_stale(). */
-static void test_last_attempt(void **state)
+/*
+ * The INIT that led to the last session does not begin another; see also
+ * init_of_given_up_attempt_is_ignored().
+ */
+static void init_of_last_session_begins_no_other(void **state)
 {
 	struct tn_init i;
 
@@ -376,7 +379,7 @@ static void test_last_attempt(void **state)
  * Ends whose retry protocol, packet size or bubble policy differ bring no link up, and report it.
  * The NIC still learns its neighbour's identity.
  */
-static void test_mismatch(void **state)
+static void differing_ends_bring_no_link_up_and_report_it(void **state)
 {
 	static const struct { u8 own, peer; bool apart; u8 speaks; } p[] = {
 		{ 0, 0, false, 1 }, { 0, 2, false, 2 }, { 3, 0, false, 3 }, { 2, 2, false, 2 },
@@ -444,7 +447,7 @@ static void test_mismatch(void **state)
 }
 
 /* Another difference of the same values is reported, too; a new cable makes the link forget it. */
-static void test_another_mismatch(void **state)
+static void another_difference_is_reported_too(void **state)
 {
 	struct tn_init i;
 
@@ -474,7 +477,7 @@ static void test_another_mismatch(void **state)
 }
 
 /* A faulty link cannot read the INIT of a newer NIC: it stays faulty and reports why. */
-static void test_faulty_mismatch(void **state)
+static void faulty_link_reports_init_of_newer_nic(void **state)
 {
 	struct tn_init i;
 
@@ -502,7 +505,7 @@ static void test_faulty_mismatch(void **state)
 }
 
 /* Asking for another protocol restarts a link that is not up; asking for the same does not. */
-static void test_retry_wish(void **state)
+static void another_retry_protocol_restarts_link_not_up(void **state)
 {
 	u32 nonce;
 
@@ -529,7 +532,7 @@ static void test_retry_wish(void **state)
 /* --- while it is up --------------------------------------------------------------------------- */
 
 /* Keep-alives are sent at multiples of the interval, whenever other frames were sent. */
-static void test_keepalive(void **state)
+static void keep_alives_are_sent_at_multiples_of_interval(void **state)
 {
 	const u64 k = 100 * MS;
 
@@ -550,7 +553,7 @@ static void test_keepalive(void **state)
 }
 
 /* Silence begins with the last frame received, exact to the nanosecond. */
-static void test_silence(void **state)
+static void silence_begins_with_last_frame_received(void **state)
 {
 	u64 last;
 
@@ -581,7 +584,7 @@ static void stays_up_until(u64 at)
 }
 
 /* With the ACK/NAK protocol answers alone show that a peer with nothing to send lives. */
-static void test_answers_are_heard(void **state)
+static void answers_of_idle_peer_keep_link_up(void **state)
 {
 	struct tn_hdr h = { .type = TN_ACKNAK };
 	u8 bytes[TN_ACKNAK_BYTES];
@@ -611,7 +614,7 @@ static void test_answers_are_heard(void **state)
 }
 
 /* An unacknowledged packet is sent again, at growing intervals, until the link fails. */
-static void test_replay_timeout(void **state)
+static void unacknowledged_packet_is_sent_again_until_link_fails(void **state)
 {
 	static const u64 factor[] = { 1, 2, 4, 8, 8 };
 	u64 first;
@@ -643,7 +646,7 @@ static void test_replay_timeout(void **state)
 }
 
 /* A long time without progress, but fewer than retry_count replays: the link stays up. */
-static void test_retry_count(void **state)
+static void link_fails_only_at_retry_count(void **state)
 {
 	(void)state;
 	for (u32 tries = 3; tries <= 4; tries++) {
@@ -660,7 +663,7 @@ static void test_retry_count(void **state)
 }
 
 /* A full window that errors have made small is retransmitted sooner. */
-static void test_small_window(void **state)
+static void small_full_window_is_retransmitted_sooner(void **state)
 {
 	static const struct { u64 rtt, wait; } t[] = {
 		{ 0, 100000 }, { 1000, 104000 }, { 2 * MS, 8 * MS + 100000 },
@@ -706,7 +709,7 @@ static void ahead(void)
 }
 
 /* A reception error that lasts is reported again every half replay_timeout. */
-static void test_error_reports(void **state)
+static void lasting_reception_error_is_reported_again(void **state)
 {
 	(void)state;
 	begin_up();
@@ -743,25 +746,25 @@ static void test_error_reports(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_first_inits),
-		cmocka_unit_test(test_times),
+		cmocka_unit_test(first_inits_have_known_contents_and_intervals),
+		cmocka_unit_test(time_in_each_state_is_counted_once),
 		cmocka_unit_test(init_with_own_nonce_brings_link_up),
-		cmocka_unit_test(test_bad_inits),
-		cmocka_unit_test(test_stale),
-		cmocka_unit_test(test_last_attempt),
-		cmocka_unit_test(test_bad_version_up),
+		cmocka_unit_test(invalid_inits_are_counted_and_change_nothing),
+		cmocka_unit_test(init_of_given_up_attempt_is_ignored),
+		cmocka_unit_test(init_of_last_session_begins_no_other),
+		cmocka_unit_test(init_of_unknown_version_does_not_harm_link),
 		cmocka_unit_test(session_uses_highest_common_version),
-		cmocka_unit_test(test_mismatch),
-		cmocka_unit_test(test_another_mismatch),
-		cmocka_unit_test(test_faulty_mismatch),
-		cmocka_unit_test(test_retry_wish),
-		cmocka_unit_test(test_keepalive),
-		cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_answers_are_heard),
-		cmocka_unit_test(test_replay_timeout),
-		cmocka_unit_test(test_retry_count),
-		cmocka_unit_test(test_small_window),
-		cmocka_unit_test(test_error_reports),
+		cmocka_unit_test(differing_ends_bring_no_link_up_and_report_it),
+		cmocka_unit_test(another_difference_is_reported_too),
+		cmocka_unit_test(faulty_link_reports_init_of_newer_nic),
+		cmocka_unit_test(another_retry_protocol_restarts_link_not_up),
+		cmocka_unit_test(keep_alives_are_sent_at_multiples_of_interval),
+		cmocka_unit_test(silence_begins_with_last_frame_received),
+		cmocka_unit_test(answers_of_idle_peer_keep_link_up),
+		cmocka_unit_test(unacknowledged_packet_is_sent_again_until_link_fails),
+		cmocka_unit_test(link_fails_only_at_retry_count),
+		cmocka_unit_test(small_full_window_is_retransmitted_sooner),
+		cmocka_unit_test(lasting_reception_error_is_reported_again),
 	};
 
 	return cmocka_run_group_tests_name("link_times", all, NULL, NULL);

@@ -50,7 +50,7 @@ static u64 counted(int i, enum torus_port_counter c)
 	return p.end[i].link.counter[c];
 }
 
-static void test_cold(void **state)
+static void cold_link_trains_to_full_width(void **state)
 {
 	(void)state;
 	start(1, &five_metres);
@@ -71,7 +71,7 @@ static void test_cold(void **state)
 }
 
 /* Retrainings on request, by either end or both, lose no packet. */
-static void test_retrain(void **state)
+static void retrainings_lose_no_packet(void **state)
 {
 	(void)state;
 	for (unsigned int protocol = 0; protocol < TORUS_RETRIES; protocol++) {
@@ -97,7 +97,7 @@ static void test_retrain(void **state)
 /*
  * Lanes die one after another: each is given up without a failure of the link, until none is left.
  */
-static void test_dying(void **state)
+static void dying_lanes_are_given_up_without_link_failure(void **state)
 {
 	struct tn_cable c = five_metres;
 
@@ -177,7 +177,7 @@ static void drift(unsigned int protocol)
 }
 
 /* Events show whether a link that is up has less margin than training accepts. */
-static void test_thin(void **state)
+static void events_show_thin_margin_of_link(void **state)
 {
 	struct tn_cable c = five_metres;
 
@@ -203,7 +203,7 @@ static void test_thin(void **state)
 	pair_end(&p);
 }
 
-static void test_drift(void **state)
+static void drifting_cable_is_retrained_in_time(void **state)
 {
 	(void)state;
 	for (unsigned int protocol = 0; protocol < TORUS_RETRIES; protocol++)
@@ -236,7 +236,7 @@ static void random_one(uint64_t seed)
 	pair_end(&p);
 }
 
-static void test_random(void **state)
+static void random_cables_lose_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(12, random_one);
@@ -245,13 +245,13 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_cold),
-		cmocka_unit_test(test_retrain),
-		cmocka_unit_test(test_dying),
+		cmocka_unit_test(cold_link_trains_to_full_width),
+		cmocka_unit_test(retrainings_lose_no_packet),
+		cmocka_unit_test(dying_lanes_are_given_up_without_link_failure),
 		cmocka_unit_test(link_without_lanes_is_training_not_faulty),
-		cmocka_unit_test(test_drift),
-		cmocka_unit_test(test_thin),
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(drifting_cable_is_retrained_in_time),
+		cmocka_unit_test(events_show_thin_margin_of_link),
+		cmocka_unit_test(random_cables_lose_no_packet),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

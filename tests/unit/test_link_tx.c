@@ -53,7 +53,7 @@ static void once(struct tn_hdr h)
 /* --- what a frame takes ------------------------------------------------------------------ */
 
 /* All queued packets are sent, each whole and once, and are counted. */
-static void test_packets(void **state)
+static void queued_packets_are_sent_whole_and_once(void **state)
 {
 	u64 frames;
 
@@ -87,7 +87,7 @@ static void test_packets(void **state)
 }
 
 /* A packet that is sent again does not count as a packet sent. */
-static void test_replay(void **state)
+static void packet_sent_again_is_not_counted_as_sent(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -113,7 +113,7 @@ static void frames_of_100_flits(struct lone *t)
 }
 
 /* A frame is filled up to its limit, and no further. */
-static void test_frame_max(void **state)
+static void frame_is_filled_to_its_limit(void **state)
 {
 	(void)state;
 	begin(frames_of_100_flits);
@@ -143,7 +143,7 @@ static void test_frame_max(void **state)
 }
 
 /* A frame has TN_FRAME_SEGS pieces at most. */
-static void test_frame_segs(void **state)
+static void frame_has_limited_number_of_pieces(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -161,7 +161,7 @@ static void two_large(struct lone *t)
 }
 
 /* A frame has limits for large payloads, of TN_FRAME_LARGE bytes or more, and for the rest. */
-static void test_large(void **state)
+static void frame_has_limits_for_large_payloads_and_rest(void **state)
 {
 	(void)state;
 	begin(two_large);
@@ -193,7 +193,7 @@ static void test_large(void **state)
 }
 
 /* A cable in memory gets no ECRC, except in replays. */
-static void test_tx_memory(void **state)
+static void cable_in_memory_gets_ecrc_only_in_replay(void **state)
 {
 	struct tn_link *link = begin(NULL);
 	u32 sum;
@@ -222,7 +222,7 @@ static void test_tx_memory(void **state)
  * A freed buffer is reported after ack_delay, or at once in any packet that is sent; a quarter of
  * all buffers is reported at once, in packets of its own if there is no other.
  */
-static void test_credit_delay(void **state)
+static void credits_are_reported_after_delay_or_by_quarter(void **state)
 {
 	struct tn_link *link = begin(NULL);
 
@@ -262,7 +262,7 @@ static void test_credit_delay(void **state)
 }
 
 /* Data packets carry credits, one report each; then no other packet is needed. */
-static void test_credit_ride(void **state)
+static void data_packets_carry_credits(void **state)
 {
 	struct tn_link *link = begin(NULL);
 
@@ -297,7 +297,7 @@ static void sixteen_slots(struct lone *t)
 	t->params.slots = 16;
 }
 
-static void test_credit_quarter(void **state)
+static void quarter_of_buffers_is_reported_at_once(void **state)
 {
 	struct tn_link *link = begin(sixteen_slots);
 
@@ -327,7 +327,7 @@ static void test_credit_quarter(void **state)
 }
 
 /* Without memory for a packet credits stay owed for another ack_delay. */
-static void test_credit_no_memory(void **state)
+static void credits_without_memory_stay_owed(void **state)
 {
 	struct tn_link *link = begin(NULL);
 
@@ -351,7 +351,7 @@ static void test_credit_no_memory(void **state)
 }
 
 /* An acknowledgement also carries credits, in packets. */
-static void test_credit_with_ack(void **state)
+static void acknowledgement_also_carries_credits(void **state)
 {
 	struct tn_link *link = begin(NULL);
 
@@ -384,7 +384,7 @@ static void mgmt_came(void)
  * An acknowledgement is sent after ack_delay, or with a quarter of the RETRY buffer plus one, or in
  * any packet.
  */
-static void test_ack(void **state)
+static void acknowledgement_comes_after_delay_or_by_quarter(void **state)
 {
 	struct tn_link *link = begin(retry_40);
 
@@ -450,7 +450,7 @@ static void after_error_each_frame_is_acknowledged(void **state)
  * With HIPPI a packet numbered 255, here an IDLE, gets no answer, not even after an error, when all
  * others are answered at once: otherwise two idle ends would answer each other for ever.
  */
-static void test_number_255(void **state)
+static void packet_255_of_hippi_gets_no_answer(void **state)
 {
 	struct tn_hdr empty = { .type = TN_IDLE, .tseq = 255 }, other = { .type = TN_MGMT, .len = 1 };
 	struct tn_link *link;
@@ -487,7 +487,7 @@ static void test_number_255(void **state)
 }
 
 /* With ACK/NAK an answer takes 8 bytes in front of the packets, and only these answer. */
-static void test_alone(void **state)
+static void acknak_answer_takes_8_bytes_before_packets(void **state)
 {
 	struct tn_link *link;
 
@@ -542,7 +542,7 @@ static void retry_2(struct lone *t)
 	t->params.retry_packets = 2;
 }
 
-static void test_mgmt(void **state)
+static void management_packet_has_its_bytes_and_limits(void **state)
 {
 	struct tn_link *link = begin(retry_2);
 
@@ -584,7 +584,7 @@ static void test_mgmt(void **state)
  * At most the RETRY buffer and TN_LINK_CTL_SLACK more packets may wait; refused packets are
  * counted.
  */
-static void test_mgmt_full(void **state)
+static void management_packets_beyond_queue_are_refused(void **state)
 {
 	struct tn_link *link = begin(retry_2);
 	u16 expected;
@@ -610,7 +610,7 @@ static void test_mgmt_full(void **state)
 }
 
 /* Data may be pushed while the RETRY buffer holds fewer packets than its limit. */
-static void test_retry_packets(void **state)
+static void data_wait_for_room_in_retry_buffer(void **state)
 {
 	struct tn_link *link = begin(retry_2);
 
@@ -711,7 +711,7 @@ static void paced_link_sends_only_inits_meanwhile(void **state)
  * With pace a frame takes at most a millisecond, so that answers do not wait for longer, or is one
  * packet.
  */
-static void test_pace_frame(void **state)
+static void paced_frame_takes_at_most_a_millisecond(void **state)
 {
 	struct tn_link *link = begin(paced);
 
@@ -729,26 +729,27 @@ static void test_pace_frame(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(gauges_show_numbers_of_paper), cmocka_unit_test(test_packets),
-		cmocka_unit_test(test_replay),
-		cmocka_unit_test(test_frame_max),
-		cmocka_unit_test(test_frame_segs),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_tx_memory),
-		cmocka_unit_test(test_credit_delay),
-		cmocka_unit_test(test_credit_ride),
-		cmocka_unit_test(test_credit_quarter),
-		cmocka_unit_test(test_credit_no_memory),
-		cmocka_unit_test(test_credit_with_ack),
-		cmocka_unit_test(test_ack),
+		cmocka_unit_test(gauges_show_numbers_of_paper),
+		cmocka_unit_test(queued_packets_are_sent_whole_and_once),
+		cmocka_unit_test(packet_sent_again_is_not_counted_as_sent),
+		cmocka_unit_test(frame_is_filled_to_its_limit),
+		cmocka_unit_test(frame_has_limited_number_of_pieces),
+		cmocka_unit_test(frame_has_limits_for_large_payloads_and_rest),
+		cmocka_unit_test(cable_in_memory_gets_ecrc_only_in_replay),
+		cmocka_unit_test(credits_are_reported_after_delay_or_by_quarter),
+		cmocka_unit_test(data_packets_carry_credits),
+		cmocka_unit_test(quarter_of_buffers_is_reported_at_once),
+		cmocka_unit_test(credits_without_memory_stay_owed),
+		cmocka_unit_test(acknowledgement_also_carries_credits),
+		cmocka_unit_test(acknowledgement_comes_after_delay_or_by_quarter),
 		cmocka_unit_test(after_error_each_frame_is_acknowledged),
-		cmocka_unit_test(test_number_255),
-		cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_mgmt),
-		cmocka_unit_test(test_mgmt_full),
-		cmocka_unit_test(test_retry_packets),
+		cmocka_unit_test(packet_255_of_hippi_gets_no_answer),
+		cmocka_unit_test(acknak_answer_takes_8_bytes_before_packets),
+		cmocka_unit_test(management_packet_has_its_bytes_and_limits),
+		cmocka_unit_test(management_packets_beyond_queue_are_refused),
+		cmocka_unit_test(data_wait_for_room_in_retry_buffer),
 		cmocka_unit_test(paced_link_sends_only_inits_meanwhile),
-		cmocka_unit_test(test_pace_frame),
+		cmocka_unit_test(paced_frame_takes_at_most_a_millisecond),
 	};
 
 	return cmocka_run_group_tests_name("link_tx", all, NULL, NULL);

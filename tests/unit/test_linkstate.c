@@ -11,7 +11,7 @@ static struct pair p;
 
 /* --- failing and probing ------------------------------------------------------- */
 
-static void test_silence(void **state)
+static void cut_link_fails_at_both_ends_after_silence(void **state)
 {
 	(void)state;
 	for (int both = 0; both < 2; both++) {
@@ -42,7 +42,7 @@ static void test_silence(void **state)
 }
 
 /* Idle links stay up, with one frame each way per keep-alive interval. */
-static void test_keepalive(void **state)
+static void idle_link_stays_up_with_one_frame_per_interval(void **state)
 {
 	(void)state;
 	pair_start(&p, 1);
@@ -72,7 +72,7 @@ static bool no_data(void *arg, u64 number, const struct frame *f)
 }
 
 /* Keep-alives arrive and packets do not: the link fails by its retry limit. */
-static void test_retry_exhausted(void **state)
+static void link_without_progress_fails_by_retry_limit(void **state)
 {
 	u64 from;
 
@@ -103,7 +103,7 @@ static void test_retry_exhausted(void **state)
  * Silence ends an idle link much sooner than the interval of INITs and the delay of the line. The
  * handshake waits for its answer all the same, and the link stays up.
  */
-static void test_long_line(void **state)
+static void idle_link_on_long_line_stays_up(void **state)
 {
 	static const u64 latency[] = { 5 * MS, 60 * MS };
 
@@ -125,7 +125,7 @@ static void test_long_line(void **state)
 	}
 }
 
-static void test_probing(void **state)
+static void faulty_link_probes_at_interval_and_comes_up_again(void **state)
 {
 	u64 probes, took;
 
@@ -171,7 +171,7 @@ static bool inits_by_mask(void *arg, u64 number, const struct frame *f)
 }
 
 /* Whichever of the first INITs are lost, both ends are up soon after. */
-static void test_init_losses(void **state)
+static void lost_inits_only_delay_link(void **state)
 {
 	struct mask m[2];
 	u64 worst = 0;
@@ -224,7 +224,7 @@ static void retrain_one(uint64_t seed)
 	pair_end(&p);
 }
 
-static void test_retrain(void **state)
+static void retraining_under_load_loses_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(60, retrain_one);
@@ -246,13 +246,13 @@ static void retrain_hasty_one(uint64_t seed)
 	pair_end(&p);
 }
 
-static void test_retrain_hasty(void **state)
+static void hasty_retrainings_lose_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(60, retrain_hasty_one);
 }
 
-static void test_retrain_gives_up(void **state)
+static void retraining_on_cut_cable_gives_up(void **state)
 {
 	u64 from;
 
@@ -305,7 +305,7 @@ static void restart_one(uint64_t seed)
 	pair_end(&p);
 }
 
-static void test_peer_restart(void **state)
+static void link_comes_up_again_after_restart_of_peer(void **state)
 {
 	(void)state;
 	for_seeds(30, restart_one);
@@ -343,7 +343,7 @@ static void looped_cable_never_comes_up(void **state)
  * Found by tests/spin: an IDLE is damaged on a link with nothing to send. Its receiver could not
  * know that nothing is missing, and reported the error for ever.
  */
-static void test_idle_damaged(void **state)
+static void report_of_damaged_idle_packet_ends(void **state)
 {
 	struct tn_link *l = &p.end[1].link;
 	u64 said;
@@ -370,7 +370,7 @@ static void test_idle_damaged(void **state)
  * An error report that causes no retransmission is repeated in the other generation: perhaps it was
  * received and the retransmission was lost.
  */
-static void test_complaint_lost(void **state)
+static void lost_error_report_is_repeated(void **state)
 {
 	struct tn_link *a = &p.end[0].link, *b = &p.end[1].link;
 
@@ -422,7 +422,7 @@ static void forge_init(u32 ahead)
 }
 
 /* A forged INIT in the peer's name may end a session, but must not keep the link down for good. */
-static void test_forged_init(void **state)
+static void forged_init_keeps_link_down_only_for_a_while(void **state)
 {
 	static const u32 ahead[] = { 1, 1000, 1u << 30 };
 
@@ -445,7 +445,7 @@ static void test_forged_init(void **state)
 }
 
 /* Ends with different packet sizes report this and stay apart until they agree. */
-static void test_packet_sizes(void **state)
+static void ends_with_different_packet_sizes_stay_apart(void **state)
 {
 	struct tn_link *la = &p.end[0].link, *lb = &p.end[1].link;
 
@@ -511,7 +511,7 @@ static void protocol_one(unsigned int a, unsigned int b)
 	pair_end(&p);
 }
 
-static void test_protocols(void **state)
+static void each_pair_of_retry_protocols_agrees_or_reports(void **state)
 {
 	(void)state;
 	for (unsigned int a = 0; a < TORUS_RETRIES; a++)
@@ -576,7 +576,7 @@ static void versions_one(u8 a, u8 b)
 	pair_end(&p);
 }
 
-static void test_versions(void **state)
+static void each_pair_of_versions_comes_up(void **state)
 {
 	(void)state;
 	for (u8 a = TN_WIRE_OLDEST; a <= TN_WIRE_VERSION; a++)
@@ -588,7 +588,7 @@ static void test_versions(void **state)
  * An end is replaced by one that speaks an earlier version, and then by one that speaks a later
  * one.
  */
-static void test_version_changes(void **state)
+static void replaced_end_of_other_version_comes_up(void **state)
 {
 	static const u8 speaks[] = { 5, 4, 6, 5, 6 };
 
@@ -613,7 +613,7 @@ static void test_version_changes(void **state)
  * With ACK/NAK four retransmissions without progress cause a retraining, as in PCI Express; no
  * packet is lost.
  */
-static void test_replay_num(void **state)
+static void four_fruitless_replays_of_acknak_cause_retraining(void **state)
 {
 	struct tn_link *l = &p.end[0].link;
 
@@ -639,25 +639,25 @@ static void test_replay_num(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_keepalive),
-		cmocka_unit_test(test_retry_exhausted),
-		cmocka_unit_test(test_long_line),
-		cmocka_unit_test(test_probing),
-		cmocka_unit_test(test_init_losses),
-		cmocka_unit_test(test_retrain),
-		cmocka_unit_test(test_retrain_hasty),
-		cmocka_unit_test(test_retrain_gives_up),
-		cmocka_unit_test(test_peer_restart),
+		cmocka_unit_test(cut_link_fails_at_both_ends_after_silence),
+		cmocka_unit_test(idle_link_stays_up_with_one_frame_per_interval),
+		cmocka_unit_test(link_without_progress_fails_by_retry_limit),
+		cmocka_unit_test(idle_link_on_long_line_stays_up),
+		cmocka_unit_test(faulty_link_probes_at_interval_and_comes_up_again),
+		cmocka_unit_test(lost_inits_only_delay_link),
+		cmocka_unit_test(retraining_under_load_loses_no_packet),
+		cmocka_unit_test(hasty_retrainings_lose_no_packet),
+		cmocka_unit_test(retraining_on_cut_cable_gives_up),
+		cmocka_unit_test(link_comes_up_again_after_restart_of_peer),
 		cmocka_unit_test(looped_cable_never_comes_up),
-		cmocka_unit_test(test_idle_damaged),
-		cmocka_unit_test(test_complaint_lost),
-		cmocka_unit_test(test_forged_init),
-		cmocka_unit_test(test_packet_sizes),
-		cmocka_unit_test(test_protocols),
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_version_changes),
-		cmocka_unit_test(test_replay_num),
+		cmocka_unit_test(report_of_damaged_idle_packet_ends),
+		cmocka_unit_test(lost_error_report_is_repeated),
+		cmocka_unit_test(forged_init_keeps_link_down_only_for_a_while),
+		cmocka_unit_test(ends_with_different_packet_sizes_stay_apart),
+		cmocka_unit_test(each_pair_of_retry_protocols_agrees_or_reports),
+		cmocka_unit_test(each_pair_of_versions_comes_up),
+		cmocka_unit_test(replaced_end_of_other_version_comes_up),
+		cmocka_unit_test(four_fruitless_replays_of_acknak_cause_retraining),
 	};
 
 	return cmocka_run_group_tests_name("linkstate", all, NULL, NULL);

@@ -189,7 +189,7 @@ static struct linktest_result result_of(unsigned int i)
 	return r;
 }
 
-static void all_come_back(void **state)
+static void each_packet_of_test_comes_back_at_asked_rate(void **state)
 {
 	struct linktest_plan plan = plan_of(1000, 60 * SEC);
 	struct linktest_result a, b;
@@ -216,7 +216,7 @@ static void all_come_back(void **state)
 }
 
 /* The round trip is that of the cable, without the time in the far manager. */
-static void round_trip(void **state)
+static void round_trip_excludes_time_in_far_manager(void **state)
 {
 	struct linktest_plan plan = plan_of(300, 60 * SEC);
 	struct linktest_result a;
@@ -253,7 +253,7 @@ static void median_by_classes_equals_sorted_list(void **state)
 	assert_in_range(a.rtt_max, 1000 * US - 2 * STEP, 1000 * US + 4 * STEP);
 }
 
-static void losses(void **state)
+static void lost_packets_of_test_are_counted(void **state)
 {
 	struct linktest_plan plan = plan_of(500, 60 * SEC);
 	struct linktest_result a;
@@ -270,7 +270,7 @@ static void losses(void **state)
 }
 
 /* An echo arrives after its packet was given up: it does not count as lost then. */
-static void late_echo(void **state)
+static void late_echo_does_not_count_as_lost(void **state)
 {
 	struct linktest_plan plan = plan_of(0, 4 * SEC);
 	struct linktest_result a;
@@ -290,7 +290,7 @@ static void late_echo(void **state)
 	assert_int_equal(a.state, LINKTEST_DONE);
 }
 
-static void wrong_patterns(void **state)
+static void wrong_patterns_are_counted_at_both_ends(void **state)
 {
 	struct linktest_plan plan = plan_of(500, 60 * SEC);
 
@@ -356,7 +356,7 @@ static void full_window_holds_sender_back(void **state)
 }
 
 /* A timer comes late: no burst is longer than the window, and no time is made up. */
-static void late_timer(void **state)
+static void late_timer_makes_no_burst(void **state)
 {
 	struct linktest_plan plan = plan_of(0, 100 * SEC);
 
@@ -370,7 +370,7 @@ static void late_timer(void **state)
 	assert_in_range(side[0].sent, 1990, 2030);
 }
 
-static void busy_nic(void **state)
+static void busy_nic_loses_no_packet_of_test(void **state)
 {
 	struct linktest_plan plan = plan_of(400, 60 * SEC);
 
@@ -387,7 +387,7 @@ static void busy_nic(void **state)
 	assert_int_equal(side[0].sent, 400);
 }
 
-static void nic_fails(void **state)
+static void failed_nic_ends_test_with_reason(void **state)
 {
 	struct linktest_plan plan = plan_of(400, 60 * SEC);
 
@@ -413,7 +413,7 @@ static void heard_raw(unsigned int i, const uint8_t *data, size_t len, bool mine
 }
 
 /* Packets of no running test are dropped; packets of other kinds are left to the manager. */
-static void strangers(void **state)
+static void packet_of_no_test_is_dropped(void **state)
 {
 	struct linktest_plan plan = plan_of(2, 60 * SEC);
 	struct linktest_packet p;
@@ -456,7 +456,7 @@ static void strangers(void **state)
 }
 
 /* A neighbour that sends more than it should gets no more echoes than twice the rate. */
-static void flood(void **state)
+static void flood_of_neighbour_gets_limited_echoes(void **state)
 {
 	struct linktest_plan plan = plan_of(1, 60 * SEC);
 	struct linktest_packet p;
@@ -477,7 +477,7 @@ static void flood(void **state)
 	assert_in_range(side[1].sent, 3900, 4100);
 }
 
-static void refusals(void **state)
+static void impossible_test_is_refused(void **state)
 {
 	struct linktest_plan plan = plan_of(0, SEC), bad;
 	struct linktest_result r;
@@ -550,20 +550,25 @@ static void test_of_vanished_client_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(all_come_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(round_trip, setup, teardown),
-		cmocka_unit_test_setup_teardown(median_by_classes_equals_sorted_list, setup, teardown),
-		cmocka_unit_test_setup_teardown(losses, setup, teardown),
-		cmocka_unit_test_setup_teardown(late_echo, setup, teardown),
-		cmocka_unit_test_setup_teardown(wrong_patterns, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_packet_of_test_comes_back_at_asked_rate,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(round_trip_excludes_time_in_far_manager,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(median_by_classes_equals_sorted_list,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(lost_packets_of_test_are_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(late_echo_does_not_count_as_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(wrong_patterns_are_counted_at_both_ends,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_takes_a_twentieth_of_link, setup, teardown),
 		cmocka_unit_test_setup_teardown(full_window_holds_sender_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(late_timer, setup, teardown),
-		cmocka_unit_test_setup_teardown(busy_nic, setup, teardown),
-		cmocka_unit_test_setup_teardown(nic_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(strangers, setup, teardown),
-		cmocka_unit_test_setup_teardown(flood, setup, teardown),
-		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(late_timer_makes_no_burst, setup, teardown),
+		cmocka_unit_test_setup_teardown(busy_nic_loses_no_packet_of_test, setup, teardown),
+		cmocka_unit_test_setup_teardown(failed_nic_ends_test_with_reason, setup, teardown),
+		cmocka_unit_test_setup_teardown(packet_of_no_test_is_dropped, setup, teardown),
+		cmocka_unit_test_setup_teardown(flood_of_neighbour_gets_limited_echoes,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(impossible_test_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_of_vanished_client_ends, setup, teardown),
 	};
 

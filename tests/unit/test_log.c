@@ -54,7 +54,7 @@ static char *heard(void)
 	return text;
 }
 
-static void levels(void **state)
+static void only_lines_up_to_level_are_written(void **state)
 {
 	static const char *const name[] = { "error", "warning", "info", "debug" };
 	char line[64], *text;
@@ -113,7 +113,7 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags)
 }
 
 /* Lines for which the journal's socket has no room go to its stream, with their priority. */
-static void journal_is_busy(void **state)
+static void line_without_room_in_journal_goes_to_stream(void **state)
 {
 	char stream[64], *text;
 	struct stat st;
@@ -143,7 +143,7 @@ static void say(unsigned int n)
  * Logging does not wait for a blocked reader. Later all kept lines come whole and in order, 64 KiB
  * of them beside those in the pipe, and the number of lines that were not kept.
  */
-static void nobody_reads(void **state)
+static void log_does_not_wait_for_blocked_reader(void **state)
 {
 	static char all[1 << 20];
 	unsigned int next = 0, kept = 0, dropped = 0, n;
@@ -193,7 +193,7 @@ static void say_512(unsigned int n)
 }
 
 /* The buffer keeps exactly as many lines that the pipe does not take as fit in. */
-static void kept_exactly(void **state)
+static void buffer_keeps_as_many_lines_as_fit(void **state)
 {
 	unsigned int lines[5] = { 0 }, sum = 0, dropped = 0;
 
@@ -217,7 +217,7 @@ static void kept_exactly(void **state)
 }
 
 /* A line that is too long is cut, and ends as any other. */
-static void long_line(void **state)
+static void too_long_line_is_cut(void **state)
 {
 	char text[2000], *line;
 
@@ -234,7 +234,7 @@ static void long_line(void **state)
 }
 
 /* Closing the log drops the lines that it kept; a line logged afterwards is written. */
-static void closed(void **state)
+static void closing_log_drops_kept_lines(void **state)
 {
 	char *line;
 
@@ -255,13 +255,13 @@ static void closed(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(levels),
+		cmocka_unit_test(only_lines_up_to_level_are_written),
 		cmocka_unit_test(one_line_per_interval_is_written),
-		cmocka_unit_test(journal_is_busy),
-		cmocka_unit_test(nobody_reads),
-		cmocka_unit_test(kept_exactly),
-		cmocka_unit_test(long_line),
-		cmocka_unit_test(closed),
+		cmocka_unit_test(line_without_room_in_journal_goes_to_stream),
+		cmocka_unit_test(log_does_not_wait_for_blocked_reader),
+		cmocka_unit_test(buffer_keeps_as_many_lines_as_fit),
+		cmocka_unit_test(too_long_line_is_cut),
+		cmocka_unit_test(closing_log_drops_kept_lines),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -200,7 +200,7 @@ static void assert_score(const struct scene *s)
 		assert_int_equal(got.busiest.node, TORUS_NO_NODE);
 }
 
-static void test_scores(void **state)
+static void score_equals_count_hop_by_hop(void **state)
 {
 	static const char *const shapes[] = { "8", "4x4", "3x2x4", "2x2x2x2", "1x5x2" };
 	uint64_t seed = random_seed(1);
@@ -220,7 +220,7 @@ static void test_scores(void **state)
 }
 
 /* On a healthy torus the way is as long as the coordinates are apart. */
-static void test_healthy(void **state)
+static void hops_of_healthy_torus_equal_distance(void **state)
 {
 	uint64_t seed = random_seed(2), sum = 0;
 
@@ -235,7 +235,7 @@ static void test_healthy(void **state)
 	assert_int_equal(score_of(&scene).hop_bytes, sum);
 }
 
-static void test_unknown_rows(void **state)
+static void traffic_without_known_way_is_stranded(void **state)
 {
 	struct torus_map_score score;
 
@@ -267,7 +267,7 @@ static void assert_refused(const struct torus_map *m, const uint32_t *place, int
 	assert_memory_equal(mine, place, sizeof(mine));
 }
 
-static void test_wrong(void **state)
+static void wrong_map_is_refused_and_placement_stays(void **state)
 {
 	struct torus_shape none = { .ndims = 0 };
 	struct torus_map m;
@@ -306,7 +306,7 @@ static void test_wrong(void **state)
 	assert_refused(&scene.map, scene.place, -EOVERFLOW);
 }
 
-static void test_better(void **state)
+static void fewer_stranded_then_hop_bytes_then_load_is_better(void **state)
 {
 	struct torus_map_score a = { .stranded = 1, .hop_bytes = 9, .load = 9 }, b = a;
 
@@ -339,7 +339,7 @@ static void search_all(struct scene *s, uint32_t r, uint32_t taken, struct torus
 }
 
 /* The least hop-bytes of all placements are found, also with cut cables and free slots. */
-static void test_best(void **state)
+static void small_program_gets_least_hop_bytes(void **state)
 {
 	static const char *const shapes[] = { "6", "3x2", "2x2x2", "7", "3" };
 	uint64_t seed = random_seed(3);
@@ -364,7 +364,7 @@ static void test_best(void **state)
 }
 
 /* A placement stays one, is never worse, and depends on the seed alone. */
-static void test_random(void **state)
+static void improved_placement_is_no_worse_and_depends_on_seed(void **state)
 {
 	static const char *const shapes[] = { "16", "4x4", "3x3x3", "2x3x4", "2x2x2x2x2" };
 	uint64_t seed = random_seed(4);
@@ -400,7 +400,7 @@ static void test_random(void **state)
 }
 
 /* Bytes beyond what the sums of the annealing hold are scaled. */
-static void test_large(void **state)
+static void large_bytes_still_give_best_placement_of_ring(void **state)
 {
 	uint64_t seed = random_seed(5);
 	struct torus_map_score before;
@@ -430,7 +430,7 @@ struct folding {
 };
 
 /* Each neighbour is one hop away or on the same node. No exchange of ranks is tried. */
-static void test_foldings(void **state)
+static void grid_is_folded_so_that_neighbours_are_1_hop_apart(void **state)
 {
 	static const struct folding list[] = {
 		{ "4x4x4", 1, { 4, 4, 4 }, 3, true }, { "4x4x4", 1, { 8, 8 }, 2, true },
@@ -464,7 +464,7 @@ static void test_foldings(void **state)
 }
 
 /* Four ranks of a node are a square of the grid, so that a node has eight neighbours, not ten. */
-static void test_squares(void **state)
+static void ranks_of_node_form_square_of_grid(void **state)
 {
 	uint64_t seed = random_seed(7);
 
@@ -477,7 +477,7 @@ static void test_squares(void **state)
 }
 
 /* A box that crosses the edge of the torus, and has no rings. */
-static void test_part(void **state)
+static void grid_on_part_of_torus_has_neighbours_1_hop_apart(void **state)
 {
 	uint64_t seed = random_seed(8);
 	uint32_t n = 0;
@@ -495,7 +495,7 @@ static void test_part(void **state)
 }
 
 /* Slots that are no box, though their number is that of one: a grid cannot be folded onto them. */
-static void test_no_box(void **state)
+static void program_on_slots_that_are_no_box_is_placed_well(void **state)
 {
 	static const uint32_t node[] = { 1, 1, 4, 4, 6, 6, 3, 3 };
 
@@ -510,7 +510,7 @@ static void test_no_box(void **state)
 }
 
 /* Neighbours across corners, too: no grid of one hop, but the grid itself is the best. */
-static void test_corners(void **state)
+static void grid_with_corner_neighbours_is_placed_as_grid(void **state)
 {
 	uint64_t seed = random_seed(9);
 
@@ -529,7 +529,7 @@ static void test_corners(void **state)
 }
 
 /* Annealing alone, of a grid whose ranks are numbered at random. */
-static void test_anneal(void **state)
+static void annealing_alone_comes_within_quarter_of_bound(void **state)
 {
 	uint64_t seed = random_seed(10);
 	struct torus_map_score before, after;
@@ -556,20 +556,20 @@ static void test_anneal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scores),
-		cmocka_unit_test(test_healthy),
-		cmocka_unit_test(test_unknown_rows),
-		cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_better),
-		cmocka_unit_test(test_best),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_foldings),
-		cmocka_unit_test(test_squares),
-		cmocka_unit_test(test_part),
-		cmocka_unit_test(test_no_box),
-		cmocka_unit_test(test_corners),
-		cmocka_unit_test(test_anneal),
+		cmocka_unit_test(score_equals_count_hop_by_hop),
+		cmocka_unit_test(hops_of_healthy_torus_equal_distance),
+		cmocka_unit_test(traffic_without_known_way_is_stranded),
+		cmocka_unit_test(wrong_map_is_refused_and_placement_stays),
+		cmocka_unit_test(fewer_stranded_then_hop_bytes_then_load_is_better),
+		cmocka_unit_test(small_program_gets_least_hop_bytes),
+		cmocka_unit_test(improved_placement_is_no_worse_and_depends_on_seed),
+		cmocka_unit_test(large_bytes_still_give_best_placement_of_ring),
+		cmocka_unit_test(grid_is_folded_so_that_neighbours_are_1_hop_apart),
+		cmocka_unit_test(ranks_of_node_form_square_of_grid),
+		cmocka_unit_test(grid_on_part_of_torus_has_neighbours_1_hop_apart),
+		cmocka_unit_test(program_on_slots_that_are_no_box_is_placed_well),
+		cmocka_unit_test(grid_with_corner_neighbours_is_placed_as_grid),
+		cmocka_unit_test(annealing_alone_comes_within_quarter_of_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

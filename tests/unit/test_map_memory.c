@@ -18,7 +18,7 @@
 #define NODES 9
 #define MORE 1000		/* more than the requests for memory of any call */
 
-static void test_refused(void **state)
+static void refused_memory_leaves_placement_unchanged(void **state)
 {
 	static uint64_t row[NODES][NODES];
 	static struct torus_traffic traffic[NODES];
@@ -58,7 +58,7 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(refused_memory_leaves_placement_unchanged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

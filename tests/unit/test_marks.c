@@ -81,7 +81,7 @@ static void few_buffers(struct lone *t)
  * No copy is sent if the packet would then find no buffer, or leave no bubble: with 5 buffers two
  * packets have copies.
  */
-static void test_room(void **state)
+static void no_copy_is_sent_without_buffer_for_packet(void **state)
 {
 	struct tn_link *link = begin(few_buffers);
 
@@ -106,7 +106,7 @@ static void small_retry(struct lone *t)
 }
 
 /* A packet is not marked if the RETRY buffer has room for it only, and not for its copy. */
-static void test_retry_room(void **state)
+static void packet_without_retry_room_for_copy_is_not_marked(void **state)
 {
 	struct tn_link *link = begin(small_retry);
 
@@ -121,7 +121,7 @@ static void test_retry_room(void **state)
 }
 
 /* Without memory for a copy the packet goes alone. */
-static void test_no_memory(void **state)
+static void packet_without_memory_for_copy_goes_alone(void **state)
 {
 	struct tn_link *link = begin(NULL);
 
@@ -137,7 +137,7 @@ static void test_no_memory(void **state)
 }
 
 /* The link fails: the packets are parked, their copies are dropped. */
-static void test_failed(void **state)
+static void failed_link_parks_packets_and_drops_copies(void **state)
 {
 	begin(NULL);
 	(void)state;
@@ -212,7 +212,7 @@ static void marked_torus(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_torus(void **state)
+static void marks_in_random_torus_lose_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(24, marked_torus);
@@ -222,11 +222,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(marked_copy_is_packet_of_its_own),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_retry_room),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_failed),
-		cmocka_unit_test(test_torus),
+		cmocka_unit_test(no_copy_is_sent_without_buffer_for_packet),
+		cmocka_unit_test(packet_without_retry_room_for_copy_is_not_marked),
+		cmocka_unit_test(packet_without_memory_for_copy_goes_alone),
+		cmocka_unit_test(failed_link_parks_packets_and_drops_copies),
+		cmocka_unit_test(marks_in_random_torus_lose_no_packet),
 	};
 
 	return cmocka_run_group_tests_name("marks", tests, NULL, NULL);

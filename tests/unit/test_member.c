@@ -25,7 +25,7 @@ static void resolved(unsigned int port, uint32_t session, int seq)
 
 /* --- reports -------------------------------------------------------------------------- */
 
-static void reports_what_it_counted(void **state)
+static void report_has_counts_of_nic(void **state)
 {
 	struct fm_sums *s = &o.node[SELF].sums;
 
@@ -74,7 +74,7 @@ static void counts_cannot_be_read(void **state)
 }
 
 /* A repeated step is answered again; an older one, or one of another root, is not done. */
-static void steps_late_and_doubled(void **state)
+static void repeated_step_is_answered_and_older_one_ignored(void **state)
 {
 	unsigned int n;
 
@@ -163,7 +163,7 @@ static void nic_gets_changed_place_and_all_rows(void **state)
 }
 
 /* Without a place there are no rows; the table is tried again. */
-static void place_refused(void **state)
+static void refused_place_has_no_rows_and_is_tried_again(void **state)
 {
 	unsigned int n;
 
@@ -305,7 +305,7 @@ static void hello_anew(void)
  * The node opens a port, and the root knows that without a report: otherwise the row of a node that
  * joins anew would be news, and would begin a recovery for nothing.
  */
-static void opens_ports(void **state)
+static void replay_opens_port_without_report(void **state)
 {
 	const struct fm_port_row *p = &o.told[FM_MSG_HELLO].hello.row.port[0];
 	unsigned int n;
@@ -329,7 +329,7 @@ static void opens_ports(void **state)
 }
 
 /* A link that is lost again stays closed, and its last session is still reported. */
-static void opens_no_dead_port(void **state)
+static void link_lost_again_stays_closed(void **state)
 {
 	const struct fm_port_row *p = &o.told[FM_MSG_HELLO].hello.row.port[0];
 
@@ -354,7 +354,7 @@ static void opens_no_dead_port(void **state)
  * A replay is refused, for example because packets are unresolved: the port stays closed, and the
  * next replay opens it.
  */
-static void replay_refused(void **state)
+static void port_stays_closed_until_replay_is_done(void **state)
 {
 	(void)state;
 	begin();
@@ -377,7 +377,7 @@ static void replay_refused(void **state)
  * Rows whose path changes are on hold, also those of a superseded version, until the release of the
  * last version; other rows never are.
  */
-static void held_until_released(void **state)
+static void changed_row_stays_on_hold_until_release(void **state)
 {
 	(void)state;
 	begin();
@@ -405,7 +405,7 @@ static void held_until_released(void **state)
  * A node comes back whose cables were faulty: the new row to it is on hold, as nodes on the new
  * path may lack theirs.
  */
-static void comes_back_on_hold(void **state)
+static void row_to_returned_node_is_on_hold(void **state)
 {
 	(void)state;
 	begin();
@@ -421,7 +421,7 @@ static void comes_back_on_hold(void **state)
 }
 
 /* After a failure all rows are made anew: rows that do not change stay on hold. */
-static void held_through_a_failure(void **state)
+static void row_stays_on_hold_through_failed_write(void **state)
 {
 	(void)state;
 	begin();
@@ -437,7 +437,7 @@ static void held_through_a_failure(void **state)
 	one_end(&o);
 }
 
-static void release_refused(void **state)
+static void rows_stay_on_hold_if_release_is_refused(void **state)
 {
 	(void)state;
 	begin();
@@ -455,7 +455,7 @@ static void release_refused(void **state)
 }
 
 /* A restarted root asks all nodes which losses the last root knew. */
-static void base_is_kept(void **state)
+static void hello_has_base_of_last_step(void **state)
 {
 	const struct fm_base *b = &o.told[FM_MSG_HELLO].hello.base;
 	struct fm_msg msg = { .type = FM_MSG_STEP };
@@ -480,24 +480,24 @@ static void base_is_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reports_what_it_counted),
+		cmocka_unit_test(report_has_counts_of_nic),
 		cmocka_unit_test(counts_cannot_be_read),
-		cmocka_unit_test(steps_late_and_doubled),
+		cmocka_unit_test(repeated_step_is_answered_and_older_one_ignored),
 		cmocka_unit_test(rows_cannot_be_written),
 		cmocka_unit_test(nic_gets_changed_place_and_all_rows),
-		cmocka_unit_test(place_refused),
+		cmocka_unit_test(refused_place_has_no_rows_and_is_tried_again),
 		cmocka_unit_test(other_end_has_told),
 		cmocka_unit_test(links_that_are_up),
 		cmocka_unit_test(other_end_does_not_tell),
 		cmocka_unit_test(other_end_tells_late),
-		cmocka_unit_test(opens_ports),
-		cmocka_unit_test(opens_no_dead_port),
-		cmocka_unit_test(replay_refused),
-		cmocka_unit_test(held_until_released),
-		cmocka_unit_test(comes_back_on_hold),
-		cmocka_unit_test(held_through_a_failure),
-		cmocka_unit_test(release_refused),
-		cmocka_unit_test(base_is_kept),
+		cmocka_unit_test(replay_opens_port_without_report),
+		cmocka_unit_test(link_lost_again_stays_closed),
+		cmocka_unit_test(port_stays_closed_until_replay_is_done),
+		cmocka_unit_test(changed_row_stays_on_hold_until_release),
+		cmocka_unit_test(row_to_returned_node_is_on_hold),
+		cmocka_unit_test(row_stays_on_hold_through_failed_write),
+		cmocka_unit_test(rows_stay_on_hold_if_release_is_refused),
+		cmocka_unit_test(hello_has_base_of_last_step),
 	};
 
 	return cmocka_run_group_tests_name("member", tests, NULL, NULL);

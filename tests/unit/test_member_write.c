@@ -13,7 +13,7 @@
  * The answer to a write is lost, and the write was done. The next table asks for the rows from
  * before it: these are written, and on hold, because other rows are in the NIC.
  */
-static void write_was_done(void **state)
+static void rows_of_lost_answer_are_written_again(void **state)
 {
 	uint64_t detour;
 
@@ -77,7 +77,7 @@ static void asks_for(uint64_t version, uint64_t ns)
  * leaves the node out, which joins again later and later, and is not reported any more once its NIC
  * takes rows.
  */
-static void never_written(void **state)
+static void nic_that_never_takes_rows_is_reported_to_root(void **state)
 {
 	const uint64_t patience = 2 * ONE_MEMBER_MAX;
 	unsigned int told;
@@ -110,7 +110,7 @@ static void never_written(void **state)
 }
 
 /* A NIC that is slow, and does what it is asked, is waited for. */
-static void written_late(void **state)
+static void slow_nic_is_waited_for(void **state)
 {
 	(void)state;
 	begin();
@@ -171,7 +171,7 @@ static void left_out_for(uint64_t version, uint64_t wait)
  * A NIC takes no place: a new one, or one that has another place, or is in another shape. All nodes
  * once waited for such a node for ever.
  */
-static void never_placed(void **state)
+static void nic_that_takes_no_place_is_reported_to_root(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -208,7 +208,7 @@ static void never_placed(void **state)
 }
 
 /* The NIC has more ports than it needs for some shapes only: no action is begun that could fail. */
-static void cannot_be_placed(void **state)
+static void shape_with_too_many_ports_is_reported(void **state)
 {
 	(void)state;
 	begin();
@@ -224,7 +224,7 @@ static void cannot_be_placed(void **state)
  * A NIC that failed, joined again and fails again is reported sooner; one that works in between is
  * treated as before.
  */
-static void fails_again(void **state)
+static void nic_that_fails_again_is_reported_sooner(void **state)
 {
 	(void)state;
 	begin();
@@ -252,7 +252,7 @@ static void fails_again(void **state)
 }
 
 /* Success of one action of a step, each time, is no progress if the next action fails each time. */
-static void never_counted(void **state)
+static void success_of_first_action_is_no_progress_of_step(void **state)
 {
 	static const enum fm_step_kind kinds[] = { FM_STEP_RESUME, FM_STEP_REPLAY };
 
@@ -296,7 +296,7 @@ static void replays_for(uint64_t *version, uint64_t ns)
  * A NIC refuses to replay: each recovery ends, and its parked packets wait. Its manager reports
  * that when it has lasted too long, whatever steps come in between.
  */
-static void never_replayed(void **state)
+static void nic_that_never_replays_is_reported_to_root(void **state)
 {
 	uint64_t version = 3;
 	unsigned int n;
@@ -340,15 +340,15 @@ static void never_replayed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(write_was_done),
+		cmocka_unit_test(rows_of_lost_answer_are_written_again),
 		cmocka_unit_test(first_write_was_done),
-		cmocka_unit_test(never_written),
-		cmocka_unit_test(written_late),
-		cmocka_unit_test(never_placed),
-		cmocka_unit_test(cannot_be_placed),
-		cmocka_unit_test(fails_again),
-		cmocka_unit_test(never_counted),
-		cmocka_unit_test(never_replayed),
+		cmocka_unit_test(nic_that_never_takes_rows_is_reported_to_root),
+		cmocka_unit_test(slow_nic_is_waited_for),
+		cmocka_unit_test(nic_that_takes_no_place_is_reported_to_root),
+		cmocka_unit_test(shape_with_too_many_ports_is_reported),
+		cmocka_unit_test(nic_that_fails_again_is_reported_sooner),
+		cmocka_unit_test(success_of_first_action_is_no_progress_of_step),
+		cmocka_unit_test(nic_that_never_replays_is_reported_to_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,7 +84,7 @@ static void is_ours(const struct module *m, const char *kind)
 	assert_string_equal(m->date, "261126");
 }
 
-static void sfp(void **state)
+static void sfp_memory_gives_its_values(void **state)
 {
 	struct module m;
 
@@ -123,7 +123,7 @@ static void sfp(void **state)
 	}
 }
 
-static void qsfp(void **state)
+static void qsfp_memory_gives_its_values(void **state)
 {
 	static const struct { uint8_t id; const char *kind; } t[] = {
 		{ 0x0c, "QSFP" }, { 0x0d, "QSFP+" }, { 0x11, "QSFP28" },
@@ -164,7 +164,7 @@ static void qsfp(void **state)
 	seen(-EBUSY);
 }
 
-static void cmis(void **state)
+static void cmis_memory_gives_its_values(void **state)
 {
 	static const struct { uint8_t id; const char *kind; } t[] = {
 		{ 0x18, "QSFP-DD" }, { 0x19, "OSFP" }, { 0x1e, "QSFP+ CMIS" },
@@ -206,7 +206,7 @@ static void cmis(void **state)
 	seen(-EOPNOTSUPP);
 }
 
-static void odd(void **state)
+static void unknown_module_and_odd_texts_are_handled(void **state)
 {
 	struct module m;
 
@@ -232,10 +232,10 @@ static void odd(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(sfp, setup),
-		cmocka_unit_test_setup(qsfp, setup),
-		cmocka_unit_test_setup(cmis, setup),
-		cmocka_unit_test_setup(odd, setup),
+		cmocka_unit_test_setup(sfp_memory_gives_its_values, setup),
+		cmocka_unit_test_setup(qsfp_memory_gives_its_values, setup),
+		cmocka_unit_test_setup(cmis_memory_gives_its_values, setup),
+		cmocka_unit_test_setup(unknown_module_and_odd_texts_are_handled, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void unplaced_nic_sends_only_management_packets(void **state)
 	free(nic);
 }
 
-static void test_place(void **state)
+static void only_possible_place_is_taken_and_makes_rows_invalid(void **state)
 {
 	static const struct torus_shape shapes[] = {
 		{ 0, { 1, 1, 1, 1, 1, 1 } }, { 3, { 2, 2, 2, 1, 1, 1 } },
@@ -111,7 +111,7 @@ static u32 leaves_by(struct node *node)
 }
 
 /* The same header leads elsewhere from another place. */
-static void test_another_place(void **state)
+static void same_header_leads_elsewhere_from_another_place(void **state)
 {
 	const struct torus_coords at = { { 2, 1 } };
 	struct node *node;
@@ -131,7 +131,7 @@ static void test_another_place(void **state)
 	fabric_end(&f);
 }
 
-static void test_send_errors(void **state)
+static void impossible_packet_is_not_sent(void **state)
 {
 	struct tn_nic *nic;
 	struct tn_pkt *pkt;
@@ -159,7 +159,7 @@ static void test_send_errors(void **state)
 }
 
 /* An injection queue has a limit, and the NIC reports when it is near. */
-static void test_room(void **state)
+static void injection_queue_has_a_limit(void **state)
 {
 	struct tn_nic *nic;
 	unsigned int n = 0, room;
@@ -197,7 +197,7 @@ static void test_room(void **state)
 
 /* --- what counters and queries say ----------------------------------------------------- */
 
-static void test_counters(void **state)
+static void counters_agree_with_packets(void **state)
 {
 	u64 injected = 0, delivered = 0, sent = 0, up = 0;
 	struct tn_link_info info;
@@ -257,7 +257,7 @@ static void through(u8 vc)
 }
 
 /* Where packets of two VCs wait, both are shown, and the time of the VC that waits longest. */
-static void test_waiting(void **state)
+static void gauges_show_packets_and_time_of_longest_waiting_vc(void **state)
 {
 	struct tn_link_info info;
 
@@ -278,7 +278,7 @@ static void test_waiting(void **state)
 }
 
 /* Two inputs have turns of some packets each: one call moves all that can go on. */
-static void test_turns(void **state)
+static void one_call_moves_all_packets_that_can_go_on(void **state)
 {
 	(void)state;
 	for (unsigned int turn = 0; turn < TN_INPUTS; turn++) {
@@ -388,14 +388,14 @@ static void liar_one(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_liar(void **state)
+static void liar_fails_only_its_own_link(void **state)
 {
 	(void)state;
 	for_seeds(15, liar_one);
 }
 
 /* A packet that finds no way and names a source behind the last node does not go back. */
-static void test_no_source(void **state)
+static void packet_of_unknown_source_does_not_go_back(void **state)
 {
 	struct tn_hdr h = { .type = TN_DATA, .src = 8, .dst = 4, .first = 15, .last = 15 };
 
@@ -420,7 +420,7 @@ static void test_no_source(void **state)
  * Packets of another colour are acknowledged at once, and all that came before when new rows come
  * into force: the drain of older colours does not wait for ack_delay.
  */
-static void test_ack_of_other_colours(void **state)
+static void packets_of_other_colours_are_acknowledged_at_once(void **state)
 {
 	struct tn_hdr h = { .type = TN_DATA, .src = 5, .dst = 0, .first = 15, .last = 15 };
 	struct tn_link *link;
@@ -457,16 +457,16 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(unplaced_nic_sends_only_management_packets),
-		cmocka_unit_test(test_place),
-		cmocka_unit_test(test_another_place),
-		cmocka_unit_test(test_send_errors),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_liar),
-		cmocka_unit_test(test_no_source),
-		cmocka_unit_test(test_ack_of_other_colours),
+		cmocka_unit_test(only_possible_place_is_taken_and_makes_rows_invalid),
+		cmocka_unit_test(same_header_leads_elsewhere_from_another_place),
+		cmocka_unit_test(impossible_packet_is_not_sent),
+		cmocka_unit_test(injection_queue_has_a_limit),
+		cmocka_unit_test(counters_agree_with_packets),
+		cmocka_unit_test(gauges_show_packets_and_time_of_longest_waiting_vc),
+		cmocka_unit_test(one_call_moves_all_packets_that_can_go_on),
+		cmocka_unit_test(liar_fails_only_its_own_link),
+		cmocka_unit_test(packet_of_unknown_source_does_not_go_back),
+		cmocka_unit_test(packets_of_other_colours_are_acknowledged_at_once),
 	};
 
 	return cmocka_run_group_tests_name("nic", all, NULL, NULL);

@@ -290,7 +290,7 @@ static void ends(uint32_t tag, int err)
 	assert_int_equal(told.err, err);
 }
 
-static void test_done(void **state)
+static void test_actions_end_in_order_with_results(void **state)
 {
 	const uint32_t node[] = { 1, 3 };
 	const uint64_t row[] = { 5, 6 };
@@ -359,7 +359,7 @@ static void place_at(uint32_t tag, int16_t at, const struct torus_plan *plan, in
  * addresses of the place before; it stays as it is if the NIC refuses. The place of the NIC does not
  * depend on its interface.
  */
-static void test_interface(void **state)
+static void test_interface_is_set_up_when_nic_has_its_place(void **state)
 {
 	struct torus_plan plan, other;
 
@@ -396,7 +396,7 @@ static void test_interface(void **state)
  * Only one management packet of a port waits; after that the last one is sent. Other calls wait for
  * no more than that.
  */
-static void test_mgmt(void **state)
+static void test_only_last_management_packet_of_port_waits(void **state)
 {
 	(void)state;
 	memset(sent, 0, sizeof(sent));
@@ -435,7 +435,7 @@ static bool by_root_9(void)
 }
 
 /* Orders name the root that gives them, also on a connection that was opened again. */
-static void test_root(void **state)
+static void test_orders_name_root_that_gives_them(void **state)
 {
 	(void)state;
 	nic_release(n, 1, 8, true);
@@ -465,7 +465,7 @@ static void test_root(void **state)
 }
 
 /* Links are read while the loop goes on, but not before what was asked for already. */
-static void test_links(void **state)
+static void test_links_are_read_while_loop_goes_on(void **state)
 {
 	(void)state;
 	nic_links_get(n);
@@ -535,7 +535,7 @@ static void asks_links(struct nic_question *q, int err)
  * Actions that come later go before waiting questions, which are not urgent; and the number of
  * waiting questions is limited.
  */
-static void test_questions(void **state)
+static void test_actions_go_before_waiting_questions(void **state)
 {
 	unsigned int i;
 
@@ -565,7 +565,7 @@ static void test_questions(void **state)
 }
 
 /* The NIC is lost: questions to it are not answered by another one. */
-static void test_questions_lost(void **state)
+static void test_questions_of_lost_nic_get_no_device(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 20; i++)
@@ -602,7 +602,7 @@ static void hold_up(struct nic_question *q)
 }
 
 /* If 16 calls wait, no management packet is added to them, because it is sent again anyway. */
-static void test_many_calls(void **state)
+static void test_management_packet_is_not_added_to_16_calls(void **state)
 {
 	(void)state;
 	hold_up(&question[0]);
@@ -621,7 +621,7 @@ static void test_many_calls(void **state)
 }
 
 /* There is no memory for an action: it ends so, but not before it is awaited. */
-static void test_no_memory(void **state)
+static void test_action_without_memory_ends_later_with_error(void **state)
 {
 	(void)state;
 	no_memory = true;
@@ -639,7 +639,7 @@ static void test_no_memory(void **state)
  * The NIC is lost while actions wait: none of them is done at the NIC that is found then, for which
  * the manager decides anew. It hears of none of them either.
  */
-static void test_calls_lost(void **state)
+static void test_waiting_actions_of_lost_nic_are_not_done(void **state)
 {
 	(void)state;
 	hold_up(&question[0]);
@@ -664,7 +664,7 @@ static void test_calls_lost(void **state)
 }
 
 /* A refusal concerns the manager only; the NIC is kept. */
-static void test_refused(void **state)
+static void test_refused_action_keeps_nic(void **state)
 {
 	(void)state;
 	manners = REFUSES;
@@ -679,7 +679,7 @@ static void test_refused(void **state)
 }
 
 /* The connection of the actions breaks: it is opened again for the next one. */
-static void test_connection_breaks(void **state)
+static void test_broken_connection_is_opened_again(void **state)
 {
 	(void)state;
 	for (uint32_t tag = 1; tag < 10; tag += 2) {
@@ -702,7 +702,7 @@ static void test_connection_breaks(void **state)
 }
 
 /* A NIC with another GUID is not taken for the lost one, even if its life has the same number. */
-static void test_another_nic(void **state)
+static void test_nic_of_another_guid_is_not_taken(void **state)
 {
 	(void)state;
 	manners = HANGS_UP;
@@ -718,7 +718,7 @@ static void test_another_nic(void **state)
 }
 
 /* Three connections in a row break: the NIC counts as lost, and is looked for again. */
-static void test_no_answers(void **state)
+static void test_nic_with_three_broken_connections_is_lost(void **state)
 {
 	(void)state;
 	manners = HANGS_UP;
@@ -737,7 +737,7 @@ static void test_no_answers(void **state)
  * A NIC without processor time answers no call: it counts as lost not after three calls, but
  * PATIENCE later. If it answers before, all goes on.
  */
-static void test_late_answers(void **state)
+static void test_late_nic_is_lost_only_after_patience(void **state)
 {
 	uint32_t tag = 1;
 
@@ -768,7 +768,7 @@ static void test_late_answers(void **state)
  * The NIC is lost while an action is under way: the manager learns of the loss, and of no end of an
  * action.
  */
-static void test_goes_away(void **state)
+static void test_lost_nic_ends_no_action(void **state)
 {
 	char path[64];
 
@@ -801,7 +801,7 @@ static void lose_events(void)
  * Events are lost: all that they would have reported is read. Without memory for that the NIC is
  * found again, and read whole; else the manager would never learn of a link that is down.
  */
-static void test_events_lost(void **state)
+static void test_lost_events_read_everything_again(void **state)
 {
 	(void)state;
 	lose_events();
@@ -819,7 +819,7 @@ static void test_events_lost(void **state)
 }
 
 /* The daemon ends with an action under way, and questions behind it. */
-static void test_daemon_ends(void **state)
+static void test_ending_daemon_cancels_questions(void **state)
 {
 	(void)state;
 	nic_release(n, 1, 7, true);
@@ -838,11 +838,24 @@ static void test_daemon_ends(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		NIC_TEST(done), NIC_TEST(interface), NIC_TEST(mgmt), NIC_TEST(root), NIC_TEST(links),
-		NIC_TEST(refused), NIC_TEST(questions), NIC_TEST(questions_lost), NIC_TEST(many_calls),
-		NIC_TEST(no_memory), NIC_TEST(calls_lost), NIC_TEST(connection_breaks),
-		NIC_TEST(another_nic), NIC_TEST(no_answers), NIC_TEST(late_answers), NIC_TEST(goes_away),
-		NIC_TEST(events_lost), NIC_TEST(daemon_ends),
+		NIC_TEST(actions_end_in_order_with_results),
+		NIC_TEST(interface_is_set_up_when_nic_has_its_place),
+		NIC_TEST(only_last_management_packet_of_port_waits),
+		NIC_TEST(orders_name_root_that_gives_them),
+		NIC_TEST(links_are_read_while_loop_goes_on),
+		NIC_TEST(refused_action_keeps_nic),
+		NIC_TEST(actions_go_before_waiting_questions),
+		NIC_TEST(questions_of_lost_nic_get_no_device),
+		NIC_TEST(management_packet_is_not_added_to_16_calls),
+		NIC_TEST(action_without_memory_ends_later_with_error),
+		NIC_TEST(waiting_actions_of_lost_nic_are_not_done),
+		NIC_TEST(broken_connection_is_opened_again),
+		NIC_TEST(nic_of_another_guid_is_not_taken),
+		NIC_TEST(nic_with_three_broken_connections_is_lost),
+		NIC_TEST(late_nic_is_lost_only_after_patience),
+		NIC_TEST(lost_nic_ends_no_action),
+		NIC_TEST(lost_events_read_everything_again),
+		NIC_TEST(ending_daemon_cancels_questions),
 	};
 
 	return CLIENT_TESTS("nic_call", tests);

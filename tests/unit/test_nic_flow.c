@@ -83,7 +83,7 @@ static void delivery_counts_once_in_each_counter(void **state)
 }
 
 /* Packets of VCA are delivered in any order, have no numbers, and are in none of the sums. */
-static void test_adaptive(void **state)
+static void adaptive_packets_are_delivered_in_any_order(void **state)
 {
 	struct tn_hdr h = to_here(1);
 
@@ -194,7 +194,7 @@ static void early_packet_waits_outside_buffers(void **state)
 }
 
 /* Packets behind one that has waited need not wait after that is delivered. */
-static void test_in_turn_again(void **state)
+static void packet_in_turn_again_does_not_wait(void **state)
 {
 	(void)state;
 	begin();
@@ -210,7 +210,7 @@ static void test_in_turn_again(void **state)
 }
 
 /* A full host gets the waiting packets when it has room. */
-static void test_waits_for_host(void **state)
+static void full_host_gets_waiting_packets_later(void **state)
 {
 	(void)state;
 	begin();
@@ -240,7 +240,7 @@ static void little_park(struct lone *t)
 }
 
 /* Waiting packets have as much room as the parking segment; then links have to wait. */
-static void test_wait_room(void **state)
+static void waiting_packets_have_room_of_parking_segment(void **state)
 {
 	(void)state;
 	lone_begin(little_park);
@@ -260,7 +260,7 @@ static void test_wait_room(void **state)
 }
 
 /* The memory that early packets hold counts, however small they are. */
-static void test_wait_memory(void **state)
+static void memory_of_waiting_packets_counts(void **state)
 {
 	(void)state;
 	lone_begin(little_park);
@@ -344,7 +344,7 @@ static void uncommitted_table_makes_no_epoch_old(void **state)
 }
 
 /* A packet of an earlier numbering of its flow is lost. */
-static void test_late(void **state)
+static void packet_of_earlier_numbering_is_lost(void **state)
 {
 	(void)state;
 	begin();
@@ -365,7 +365,7 @@ static void test_late(void **state)
  * When the next numbering begins, waiting packets of the former are delivered first, and gaps are
  * lost.
  */
-static void test_next_epoch(void **state)
+static void waiting_packets_of_former_numbering_come_first(void **state)
 {
 	(void)state;
 	begin();
@@ -393,7 +393,7 @@ static void test_next_epoch(void **state)
  * After gap_time, and not earlier, waiting packets are delivered; missing ones are counted and
  * reported.
  */
-static void test_gap_time(void **state)
+static void gap_is_given_up_after_gap_time(void **state)
 {
 	u64 at;
 
@@ -434,7 +434,7 @@ static void test_gap_time(void **state)
 /*
  * The host is full when a gap is given up: it gets the waiting packets at the next tn_nic_work().
  */
-static void test_gap_busy(void **state)
+static void full_host_gets_packets_behind_gap_later(void **state)
 {
 	(void)state;
 	begin();
@@ -452,7 +452,7 @@ static void test_gap_busy(void **state)
 }
 
 /* A NIC that has just started counts no packets as lost of flows that began before. */
-static void test_gap_first(void **state)
+static void new_nic_counts_no_losses_of_older_flows(void **state)
 {
 	(void)state;
 	begin();
@@ -466,7 +466,7 @@ static void test_gap_first(void **state)
 }
 
 /* RELEASE with GIVE_UP ends all gaps, also those that appear once after it, and reports losses. */
-static void test_give_up(void **state)
+static void release_with_give_up_ends_all_gaps(void **state)
 {
 	(void)state;
 	begin();
@@ -537,7 +537,7 @@ static void come(u32 eseq)
  * Many packets become the next at once: each call delivers a part of them, and the NIC asks to be
  * called again. What comes in between keeps its place, also if it begins a new epoch.
  */
-static void test_many_due(void **state)
+static void many_due_packets_are_delivered_in_parts(void **state)
 {
 	u32 n, all = 0, last = 1000;
 
@@ -574,7 +574,7 @@ static void test_many_due(void **state)
 }
 
 /* The same of gaps that are given up in turns, each before one packet. */
-static void test_many_gaps(void **state)
+static void many_gaps_are_given_up_in_parts(void **state)
 {
 	u32 n = 0, turns = 1;
 
@@ -615,7 +615,7 @@ static struct tn_hdr astray(void)
 }
 
 /* A packet goes back to its source, with its destination as the new source. */
-static void test_goes_back(void **state)
+static void packet_goes_back_to_its_source(void **state)
 {
 	const struct sent *s = &l.sent[0];
 
@@ -654,7 +654,7 @@ static void test_goes_back(void **state)
  * A packet that cannot go back is counted, reported and dropped. Messages between NICs are not
  * counted.
  */
-static void test_no_way_back(void **state)
+static void packet_without_way_back_is_dropped(void **state)
 {
 	struct tn_hdr h[4] = { astray(), astray(), astray(), astray() };
 
@@ -683,7 +683,7 @@ static void test_no_way_back(void **state)
 }
 
 /* A packet of this node without a path goes back to the host, if that takes it. */
-static void test_own_back(void **state)
+static void own_packet_without_path_goes_back_to_host(void **state)
 {
 	struct tn_hdr h = astray();
 	struct tn_pkt *pkt;
@@ -710,27 +710,27 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(delivery_counts_once_in_each_counter),
-		cmocka_unit_test(test_adaptive),
+		cmocka_unit_test(adaptive_packets_are_delivered_in_any_order),
 		cmocka_unit_test(undeliverable_packet_comes_back_marked),
 		cmocka_unit_test(packet_to_unknown_node_counts_as_ended),
 		cmocka_unit_test(early_packet_waits_outside_buffers),
-		cmocka_unit_test(test_in_turn_again),
-		cmocka_unit_test(test_waits_for_host),
-		cmocka_unit_test(test_wait_room),
-		cmocka_unit_test(test_wait_memory),
+		cmocka_unit_test(packet_in_turn_again_does_not_wait),
+		cmocka_unit_test(full_host_gets_waiting_packets_later),
+		cmocka_unit_test(waiting_packets_have_room_of_parking_segment),
+		cmocka_unit_test(memory_of_waiting_packets_counts),
 		cmocka_unit_test(duplicate_is_not_delivered),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_next_epoch),
+		cmocka_unit_test(packet_of_earlier_numbering_is_lost),
+		cmocka_unit_test(waiting_packets_of_former_numbering_come_first),
 		cmocka_unit_test(uncommitted_table_makes_no_epoch_old),
-		cmocka_unit_test(test_gap_time),
-		cmocka_unit_test(test_gap_busy),
-		cmocka_unit_test(test_gap_first),
-		cmocka_unit_test(test_give_up),
-		cmocka_unit_test(test_many_due),
-		cmocka_unit_test(test_many_gaps),
-		cmocka_unit_test(test_goes_back),
-		cmocka_unit_test(test_no_way_back),
-		cmocka_unit_test(test_own_back),
+		cmocka_unit_test(gap_is_given_up_after_gap_time),
+		cmocka_unit_test(full_host_gets_packets_behind_gap_later),
+		cmocka_unit_test(new_nic_counts_no_losses_of_older_flows),
+		cmocka_unit_test(release_with_give_up_ends_all_gaps),
+		cmocka_unit_test(many_due_packets_are_delivered_in_parts),
+		cmocka_unit_test(many_gaps_are_given_up_in_parts),
+		cmocka_unit_test(packet_goes_back_to_its_source),
+		cmocka_unit_test(packet_without_way_back_is_dropped),
+		cmocka_unit_test(own_packet_without_path_goes_back_to_host),
 	};
 
 	return cmocka_run_group_tests_name("nic_flow", all, NULL, NULL);

@@ -37,7 +37,7 @@ static void unusable_configuration_is_refused(void **state)
 }
 
 /* A NIC and its tables take no more memory than their size functions return. */
-static void test_memory(void **state)
+static void nic_takes_no_more_memory_than_its_size(void **state)
 {
 	struct tn_nic_config cfg = { .ops = &l.ops, .host = &l, .nports = TORUS_MAX_PORTS };
 	const struct torus_shape shapes[] = {
@@ -106,7 +106,7 @@ static unsigned int pages_used(void *mem, size_t bytes)
  * A host has its lock in these calls: none of them goes through the table of a large torus in one
  * step, but for the one that says how far it goes.
  */
-static void test_no_walk(void **state)
+static void calls_do_not_touch_whole_table(void **state)
 {
 	const struct torus_shape shape = { 3, { 64, 64, 64, 1, 1, 1 } };
 	struct tn_nic_config cfg = { .ops = &l.ops, .host = &l, .nports = 6 };
@@ -143,7 +143,7 @@ static void test_no_walk(void **state)
 /* --- its place -------------------------------------------------------------------------------- */
 
 /* A place that differs in any respect is another place: the new memory is used. */
-static void test_place(void **state)
+static void another_place_uses_new_memory(void **state)
 {
 	static const struct { u16 size[3], at[3]; u8 ndims; } places[] = {
 		{ { 3, 3, 1 }, { 0, 0, 0 }, 2 }, { { 3, 2, 1 }, { 0, 0, 0 }, 2 },
@@ -184,7 +184,7 @@ static void test_place(void **state)
  * A new place empties the NIC: waiting packets are given back, those that counted as injected end
  * as unreachable, and buffers are free again; RETRY buffers keep their packets.
  */
-static void test_moved(void **state)
+static void new_place_empties_nic(void **state)
 {
 	const struct torus_coords at = { { 1, 1 } };
 	struct tn_park_info park;
@@ -312,7 +312,7 @@ static void packet_to_own_node_is_delivered_at_once(void **state)
 }
 
 /* Invalid arguments are refused, and the last valid value of each is accepted. */
-static void test_refused(void **state)
+static void invalid_argument_is_refused_and_last_valid_accepted(void **state)
 {
 	(void)state;
 	lone_begin(NULL);
@@ -330,7 +330,7 @@ static void test_refused(void **state)
 }
 
 /* An injection queue holds TN_INJECT_MAX packets, as many more of messages; each VC has one. */
-static void test_room(void **state)
+static void injection_queue_of_each_vc_has_its_limit(void **state)
 {
 	struct tn_pkt *pkt;
 
@@ -391,7 +391,7 @@ static void drain_credits(unsigned int vc)
  * A port that has no credits of a VC, or whose link is dead while nothing more can be parked, keeps
  * only what leaves by it, and only on that VC.
  */
-static void test_fair_port(void **state)
+static void blocked_port_keeps_only_its_own_packets(void **state)
 {
 	(void)state;
 	for (unsigned int vc = 0; vc < 2; vc++) {
@@ -428,7 +428,7 @@ static void hold_some(struct lone *t)
 }
 
 /* The memory that packets on hold occupy counts, however small they are. */
-static void test_hold_memory(void **state)
+static void memory_of_held_packets_counts(void **state)
 {
 	u32 held = 1;
 
@@ -491,7 +491,7 @@ static void hold_many(struct lone *t)
 }
 
 /* Each destination on hold has its share, whatever the others have used, and all are back at 0. */
-static void test_fair_hold(void **state)
+static void each_held_destination_has_its_share(void **state)
 {
 	static const u32 nodes[] = { 1, 2, 5 }, most[] = { 648, 72, 8 };
 
@@ -519,7 +519,7 @@ static void test_fair_hold(void **state)
 }
 
 /* The row was lost meanwhile: the packets come back as unreachable; none counts as injected. */
-static void test_hold_lost(void **state)
+static void held_packets_of_lost_row_come_back(void **state)
 {
 	struct tn_pkt *pkt;
 
@@ -561,7 +561,7 @@ static void test_hold_lost(void **state)
 /* --- links ---------------------------------------------------------------------------------------- */
 
 /* Only a port that has something to send, and whose link is not down, is returned. */
-static void test_tx_ports(void **state)
+static void only_port_with_packets_and_link_is_returned(void **state)
 {
 	(void)state;
 	lone_begin(NULL);
@@ -585,21 +585,21 @@ static void test_tx_ports(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_no_walk),
+		cmocka_unit_test(calls_do_not_touch_whole_table),
 		cmocka_unit_test(unusable_configuration_is_refused),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_place),
-		cmocka_unit_test(test_moved),
+		cmocka_unit_test(nic_takes_no_more_memory_than_its_size),
+		cmocka_unit_test(another_place_uses_new_memory),
+		cmocka_unit_test(new_place_empties_nic),
 		cmocka_unit_test(fields_of_sent_packet_are_right),
 		cmocka_unit_test(packet_to_own_node_is_delivered_at_once),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_fair_port),
+		cmocka_unit_test(invalid_argument_is_refused_and_last_valid_accepted),
+		cmocka_unit_test(injection_queue_of_each_vc_has_its_limit),
+		cmocka_unit_test(blocked_port_keeps_only_its_own_packets),
 		cmocka_unit_test(held_packets_wait_up_to_hold_bytes),
-		cmocka_unit_test(test_fair_hold),
-		cmocka_unit_test(test_hold_memory),
-		cmocka_unit_test(test_hold_lost),
-		cmocka_unit_test(test_tx_ports),
+		cmocka_unit_test(each_held_destination_has_its_share),
+		cmocka_unit_test(memory_of_held_packets_counts),
+		cmocka_unit_test(held_packets_of_lost_row_come_back),
+		cmocka_unit_test(only_port_with_packets_and_link_is_returned),
 	};
 
 	return cmocka_run_group_tests_name("nic_host", all, NULL, NULL);

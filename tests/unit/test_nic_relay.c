@@ -97,7 +97,7 @@ static void relayed_packet_keeps_colour_and_window(void **state)
 }
 
 /* A relayed packet without a row, or after too many legs, goes back as unreachable. */
-static void test_no_onward(void **state)
+static void relayed_packet_without_way_onward_goes_back(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -129,7 +129,7 @@ static void three_each(struct lone *t)
  * A relay keeps as many packets of windows as promised, and TN_RELAY_RIDERS others; neither takes
  * the room of the other.
  */
-static void test_capacity(void **state)
+static void relay_keeps_as_many_packets_as_promised(void **state)
 {
 	(void)state;
 	begin(three_each);
@@ -162,7 +162,7 @@ static void test_capacity(void **state)
 }
 
 /* A packet of no window without a row is dropped; if it is data, it counts as ended. */
-static void test_riders(void **state)
+static void packet_of_no_window_without_row_is_dropped(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -189,7 +189,7 @@ static void test_riders(void **state)
 }
 
 /* A packet of another colour whose row is on hold is parked here; one of this colour goes on. */
-static void test_on_hold(void **state)
+static void relayed_packet_of_other_colour_on_hold_is_parked(void **state)
 {
 	u32 held = 3;
 
@@ -219,7 +219,7 @@ static void test_on_hold(void **state)
  * A packet whose window is of a later table than the rows here is parked, and not replayed before
  * that table comes.
  */
-static void test_later_table(void **state)
+static void packet_of_later_table_is_parked_until_table_comes(void **state)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .len = 1, .src = 6, .dir = 15, .first = 15,
 				  .last = 15, .colour = 2, .vc = 1 };
@@ -254,7 +254,7 @@ static void test_later_table(void **state)
  * it belong to that replay, and go before the port opens; the packet of the later window stays for
  * the next replay.
  */
-static void test_later_in_replay(void **state)
+static void packets_diverted_in_replay_are_part_of_it(void **state)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .len = 1, .src = 6, .dir = 15, .first = 15,
 				  .last = 15, .colour = 2, .vc = 1 };
@@ -294,7 +294,7 @@ static void little_park(struct lone *t)
 }
 
 /* However many packets of later windows come, the relay keeps no more than it has memory for. */
-static void test_later_full(void **state)
+static void packets_of_later_windows_have_a_limit(void **state)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .len = 1, .src = 6, .dir = 15, .first = 15,
 				  .last = 15, .colour = 2, .vc = 1 };
@@ -321,7 +321,7 @@ static void test_later_full(void **state)
  * The next link is dead and the parking segment full: the packet leaves the relay's memory
  * nevertheless.
  */
-static void test_park_full(void **state)
+static void packet_leaves_relay_though_segment_is_full(void **state)
 {
 	(void)state;
 	begin(little_park);
@@ -351,7 +351,7 @@ static void test_park_full(void **state)
 }
 
 /* Packets that are to go back to their sources wait until they can be sent, up to a limit. */
-static void test_way_back_full(void **state)
+static void returning_packets_wait_up_to_a_limit(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -372,7 +372,7 @@ static void test_way_back_full(void **state)
 }
 
 /* Returning packets that cannot leave do not block answers and host packets by other ports. */
-static void test_way_back_blocked(void **state)
+static void blocked_returning_packets_block_no_other_port(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -395,7 +395,7 @@ static void test_way_back_blocked(void **state)
 }
 
 /* The source of a long packet gets as much of it as an ICMP error quotes, in memory of its own. */
-static void test_way_back_short(void **state)
+static void source_gets_as_much_as_icmp_quotes(void **state)
 {
 	static const u16 lens[] = { 0, 1, TN_RETURN_FLITS, TN_RETURN_FLITS + 1, 256 };
 	const struct sent *s = &l.sent[0];
@@ -422,7 +422,7 @@ static void test_way_back_short(void **state)
 }
 
 /* A destination that no header can hold does not become the source of a packet that goes back. */
-static void test_way_back_of_none(void **state)
+static void destination_beyond_header_does_not_go_back(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -492,7 +492,7 @@ static void delivered_packet_frees_window_of_payer(void **state)
 }
 
 /* A NIC that asks gets its count; one that asks for another generation gets 0. */
-static void test_answers(void **state)
+static void asking_nic_gets_its_count_of_its_generation(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -571,7 +571,7 @@ static void silent_nic_is_asked_for_count_less_and_less(void **state)
 }
 
 /* A parked packet stays in its window; if a new window has begun, it is charged again. */
-static void test_replayed(void **state)
+static void parked_packet_stays_in_window_or_is_charged_again(void **state)
 {
 	(void)state;
 	for (int anew = 0; anew < 2; anew++) {
@@ -622,7 +622,7 @@ static void acked(u32 from, u32 count)
 }
 
 /* A packet to a relay has its fields; two may be sent; others wait in order, later ones too. */
-static void test_window(void **state)
+static void full_window_makes_packets_wait_in_order(void **state)
 {
 	struct tn_park_info info;
 
@@ -668,7 +668,7 @@ static void test_window(void **state)
 }
 
 /* If its destination is put on hold, a packet keeps waiting for the window; those behind it go. */
-static void test_window_hold(void **state)
+static void held_packet_waits_for_window_and_others_go(void **state)
 {
 	u32 held = 8;
 
@@ -701,7 +701,7 @@ static void test_window_hold(void **state)
 }
 
 /* A packet on hold whose row is lost does not wait for the window as well. */
-static void test_window_lost(void **state)
+static void held_packet_of_lost_row_waits_for_no_window(void **state)
 {
 	u32 held = 7;
 	struct tn_pkt *pkt;
@@ -730,25 +730,25 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(relayed_packet_keeps_colour_and_window),
-		cmocka_unit_test(test_no_onward),
-		cmocka_unit_test(test_capacity),
-		cmocka_unit_test(test_riders),
-		cmocka_unit_test(test_on_hold),
-		cmocka_unit_test(test_later_table),
-		cmocka_unit_test(test_later_in_replay),
-		cmocka_unit_test(test_later_full),
-		cmocka_unit_test(test_park_full),
-		cmocka_unit_test(test_way_back_full),
-		cmocka_unit_test(test_way_back_blocked),
-		cmocka_unit_test(test_way_back_short),
-		cmocka_unit_test(test_way_back_of_none),
+		cmocka_unit_test(relayed_packet_without_way_onward_goes_back),
+		cmocka_unit_test(relay_keeps_as_many_packets_as_promised),
+		cmocka_unit_test(packet_of_no_window_without_row_is_dropped),
+		cmocka_unit_test(relayed_packet_of_other_colour_on_hold_is_parked),
+		cmocka_unit_test(packet_of_later_table_is_parked_until_table_comes),
+		cmocka_unit_test(packets_diverted_in_replay_are_part_of_it),
+		cmocka_unit_test(packets_of_later_windows_have_a_limit),
+		cmocka_unit_test(packet_leaves_relay_though_segment_is_full),
+		cmocka_unit_test(returning_packets_wait_up_to_a_limit),
+		cmocka_unit_test(blocked_returning_packets_block_no_other_port),
+		cmocka_unit_test(source_gets_as_much_as_icmp_quotes),
+		cmocka_unit_test(destination_beyond_header_does_not_go_back),
 		cmocka_unit_test(delivered_packet_frees_window_of_payer),
-		cmocka_unit_test(test_answers),
+		cmocka_unit_test(asking_nic_gets_its_count_of_its_generation),
 		cmocka_unit_test(silent_nic_is_asked_for_count_less_and_less),
-		cmocka_unit_test(test_replayed),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_window_hold),
-		cmocka_unit_test(test_window_lost),
+		cmocka_unit_test(parked_packet_stays_in_window_or_is_charged_again),
+		cmocka_unit_test(full_window_makes_packets_wait_in_order),
+		cmocka_unit_test(held_packet_waits_for_window_and_others_go),
+		cmocka_unit_test(held_packet_of_lost_row_waits_for_no_window),
 	};
 
 	return cmocka_run_group_tests_name("nic_relay", all, NULL, NULL);

@@ -76,7 +76,7 @@ static void version_6_packet_is_forwarded_unchanged(void **state)
 }
 
 /* No earlier version carries it, though it carries packets of hosts; and no link fails. */
-static void test_older_link(void **state)
+static void link_of_older_version_carries_no_service_packet(void **state)
 {
 	static const struct { u32 dst; u16 dir, port; } p[] = { { 3, 2, 1 }, { 6, 8, 3 } };
 
@@ -103,7 +103,7 @@ static void test_older_link(void **state)
 }
 
 /* The packet was parked; when its link comes back, it speaks an earlier version. */
-static void test_link_gets_older(void **state)
+static void parked_service_packet_returns_from_older_link(void **state)
 {
 	(void)state;
 	begin();
@@ -124,7 +124,7 @@ static void test_link_gets_older(void **state)
 }
 
 /* Without a row the reason is another one. */
-static void test_no_row(void **state)
+static void service_packet_without_row_has_another_reason(void **state)
 {
 	(void)state;
 	begin();
@@ -138,7 +138,7 @@ static void test_no_row(void **state)
 }
 
 /* A packet for this node is no message of its host, and its number is of another flow. */
-static void test_for_this_node(void **state)
+static void service_packet_is_no_message_of_host(void **state)
 {
 	(void)state;
 	begin();
@@ -166,10 +166,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(version_6_packet_is_forwarded_unchanged),
-		cmocka_unit_test(test_older_link),
-		cmocka_unit_test(test_link_gets_older),
-		cmocka_unit_test(test_no_row),
-		cmocka_unit_test(test_for_this_node),
+		cmocka_unit_test(link_of_older_version_carries_no_service_packet),
+		cmocka_unit_test(parked_service_packet_returns_from_older_link),
+		cmocka_unit_test(service_packet_without_row_has_another_reason),
+		cmocka_unit_test(service_packet_is_no_message_of_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

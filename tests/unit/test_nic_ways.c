@@ -67,7 +67,7 @@ static struct tn_park_info parked(void)
  * A packet that enters the ring may take the first two of three buffers, and one that continues in
  * it all; a packet that waits is counted once, and its waiting time is shown.
  */
-static void test_bubble(void **state)
+static void entering_packet_leaves_bubble_and_waits(void **state)
 {
 	const struct tn_hdr on = { .type = TN_DATA, .src = 2, .dst = 1, .dir = 1, .first = 15,
 				   .last = 15 };
@@ -150,7 +150,7 @@ static void one_slot(struct lone *t)
  * neighbour upstream has died in the handshake, so that the ring is a line: the bubble is dropped,
  * and the packet goes on.
  */
-static void test_bubble_of_line(void **state)
+static void packet_behind_bubble_of_dead_line_goes_after_silence(void **state)
 {
 	struct tn_init i;
 	u64 died;
@@ -196,7 +196,7 @@ static void enters(u32 dst, u64 row, unsigned int port)
 }
 
 /* Each packet follows its own header, whatever the header before it was. */
-static void test_headers(void **state)
+static void each_packet_follows_its_own_header(void **state)
 {
 	static const struct { u32 dst; u64 row; unsigned int port; u8 last; } way[] = {
 		{ 4, 15ull << 12 | 15ull << 16 | 3, 0, 15 },
@@ -230,7 +230,7 @@ static void test_headers(void **state)
  * An adaptive packet takes the allowed port with most credits; of equal ones the first; if there is
  * none the escape.
  */
-static void test_adaptive(void **state)
+static void adaptive_packet_takes_port_with_most_credits(void **state)
 {
 	(void)state;
 	begin(few_slots);
@@ -256,7 +256,7 @@ static void test_adaptive(void **state)
 }
 
 /* A packet that has both directions of a dimension does not go back by the port it came by. */
-static void test_adaptive_both(void **state)
+static void adaptive_packet_does_not_go_back(void **state)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .vc = TORUS_VC_A, .src = 2, .dst = 1, .dir = 5,
 				  .first = 15, .last = 15 };
@@ -281,7 +281,7 @@ static void test_adaptive_both(void **state)
  * Among ports with equal credits, the one whose peer receives at the highest rate is taken; a peer
  * that reports none counts as whole.
  */
-static void test_adaptive_wider(void **state)
+static void adaptive_packet_prefers_faster_peer(void **state)
 {
 	static const struct { u32 x, y; unsigned int port; } way[] = {
 		{ 75000, 75000, 0 }, { 75000, 50000, 0 }, { 50000, 75000, 1 }, { 0, 75000, 0 },
@@ -305,7 +305,7 @@ static void test_adaptive_wider(void **state)
  * An adaptive packet takes no port that leads away, is dead or closed; but the escape if that is
  * not dead.
  */
-static void test_adaptive_dead(void **state)
+static void adaptive_packet_takes_no_dead_port(void **state)
 {
 	struct tn_hdr h = { .type = TN_DATA, .vc = TORUS_VC_A, .src = 2, .dst = 1, .dir = 3,
 			    .first = 15, .last = 15 };
@@ -338,7 +338,7 @@ static void test_adaptive_dead(void **state)
  * A transit packet whose escape is dead does not wait for a credit of another port: it is parked,
  * and frees its input buffer. If the segment is full, it goes by that port as soon as it can.
  */
-static void test_adaptive_escape_dead(void **state)
+static void packet_with_dead_escape_is_parked(void **state)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .vc = TORUS_VC_A, .src = 2, .dst = 4, .dir = 3,
 				  .first = 15, .last = 15 };
@@ -426,7 +426,7 @@ static void park_nine(struct lone *t)
 }
 
 /* A full segment is reported once; packets without room wait where they are; none is lost. */
-static void test_park_full(void **state)
+static void full_segment_is_reported_once_and_loses_nothing(void **state)
 {
 	const struct tn_hdr on = { .type = TN_DATA, .src = 2, .dst = 1, .dir = 1, .first = 15,
 				   .last = 15, .len = 1 };
@@ -465,7 +465,7 @@ static void test_park_full(void **state)
  * The RETRY buffer of a lost link is parked as it is, unresolved, until the peer reports what it
  * has received.
  */
-static void test_unresolved(void **state)
+static void packets_of_lost_link_are_unresolved_until_peer_reports(void **state)
 {
 	struct tn_link_info info;
 	u16 seq;
@@ -556,7 +556,7 @@ static void adaptive_packets_of_failed_link_go_another_way(void **state)
  * The peer is gone and may have passed adaptive packets on: they are sent again, and counted for
  * that.
  */
-static void test_unsure(void **state)
+static void unsure_adaptive_packets_are_sent_again_and_counted(void **state)
 {
 	(void)state;
 	fail_adaptive(3, 2);
@@ -587,7 +587,7 @@ static void begin_parked(unsigned int n)
  * Parked packets are replayed in order, with the new colour; then come those that came meanwhile;
  * then the port is open.
  */
-static void test_replay(void **state)
+static void parked_packets_are_replayed_in_order(void **state)
 {
 	(void)state;
 	begin_parked(2);
@@ -628,7 +628,7 @@ static void test_replay(void **state)
 }
 
 /* Packets that this node replayed itself find room, however full the segment is. */
-static void test_replay_again(void **state)
+static void replayed_packets_find_room_in_full_segment(void **state)
 {
 	(void)state;
 	begin_parked(2);
@@ -653,7 +653,7 @@ static void leads(u32 dst, unsigned int port)
  * An adaptive packet of a former replay waits behind another one, because no drain counts such
  * packets. When it is parked by the rows of a later replay, it is replayed by these rows.
  */
-static void test_replay_late(void **state)
+static void replay_is_through_despite_packet_of_former_one(void **state)
 {
 	struct tn_credit *c;
 
@@ -694,7 +694,7 @@ static void test_replay_late(void **state)
  * An adaptive packet that was replayed, and whose link fails before it is sent, is one like any other
  * again: it is not parked in a full segment, and the port that waits for a replay is closed to it.
  */
-static void test_rerouted_replayed(void **state)
+static void replayed_adaptive_packet_of_failed_link_is_rerouted(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -725,7 +725,7 @@ static void test_rerouted_replayed(void **state)
 }
 
 /* If nothing is parked the ports open at once; bits of ports that do not exist are ignored. */
-static void test_reopen(void **state)
+static void ports_without_parked_packets_open_at_once(void **state)
 {
 	(void)state;
 	begin(NULL);
@@ -745,7 +745,7 @@ static void test_reopen(void **state)
 }
 
 /* A port that waits to be opened and fails again stays closed. */
-static void test_reopen_failed(void **state)
+static void port_that_fails_again_stays_closed(void **state)
 {
 	(void)state;
 	begin_parked(1);
@@ -766,7 +766,7 @@ static void test_reopen_failed(void **state)
 /*
  * A row is lost during a replay: the packet ends as unreachable, and the sums count it as replayed.
  */
-static void test_replay_lost(void **state)
+static void replayed_packet_of_lost_row_is_unreachable(void **state)
 {
 	struct tn_pkt *pkt;
 
@@ -791,7 +791,7 @@ static void test_replay_lost(void **state)
 }
 
 /* Packets follow the present rows, not those by which they were parked. */
-static void test_replay_rows(void **state)
+static void replayed_packets_follow_present_rows(void **state)
 {
 	(void)state;
 	begin_parked(1);
@@ -806,7 +806,7 @@ static void test_replay_rows(void **state)
  * More packets are replayed than a queue holds: all are sent in one tn_nic_work(), and "empty" is
  * reported once.
  */
-static void test_replay_many(void **state)
+static void many_parked_packets_are_replayed_in_one_call(void **state)
 {
 	(void)state;
 	begin_parked(100);
@@ -828,7 +828,7 @@ static void test_replay_many(void **state)
 }
 
 /* A port opens when the last replayed packet has left, of whichever VC. */
-static void test_reopen_late(void **state)
+static void port_opens_when_last_replayed_packet_has_left(void **state)
 {
 	(void)state;
 	for (u8 vc = 0; vc < 2; vc++) {
@@ -861,7 +861,7 @@ static void frees_all(void)
  * parked, or come meanwhile, stay, and the port stays closed. So later packets of their flow do not
  * overtake them before the next replay.
  */
-static void test_reopen_cut_short(void **state)
+static void later_version_ends_replay(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 4; k++) {
@@ -901,7 +901,7 @@ static void test_reopen_cut_short(void **state)
 /* --- turns -------------------------------------------------------------------------------------- */
 
 /* Inputs take turns of 16 packets, so that none has to wait for all packets of another. */
-static void test_turns(void **state)
+static void inputs_take_turns_of_16_packets(void **state)
 {
 	const struct tn_pkt *pkt;
 	unsigned int run = 0, vc = 9, runs = 0;
@@ -929,32 +929,32 @@ static void test_turns(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_bubble),
+		cmocka_unit_test(entering_packet_leaves_bubble_and_waits),
 		cmocka_unit_test(longest_wait_of_all_vcs_is_reported),
-		cmocka_unit_test(test_bubble_of_line),
-		cmocka_unit_test(test_headers),
-		cmocka_unit_test(test_adaptive),
-		cmocka_unit_test(test_adaptive_both),
-		cmocka_unit_test(test_adaptive_wider),
-		cmocka_unit_test(test_adaptive_dead),
-		cmocka_unit_test(test_adaptive_escape_dead),
+		cmocka_unit_test(packet_behind_bubble_of_dead_line_goes_after_silence),
+		cmocka_unit_test(each_packet_follows_its_own_header),
+		cmocka_unit_test(adaptive_packet_takes_port_with_most_credits),
+		cmocka_unit_test(adaptive_packet_does_not_go_back),
+		cmocka_unit_test(adaptive_packet_prefers_faster_peer),
+		cmocka_unit_test(adaptive_packet_takes_no_dead_port),
+		cmocka_unit_test(packet_with_dead_escape_is_parked),
 		cmocka_unit_test(packets_for_dead_link_are_parked),
-		cmocka_unit_test(test_park_full),
-		cmocka_unit_test(test_unresolved),
+		cmocka_unit_test(full_segment_is_reported_once_and_loses_nothing),
+		cmocka_unit_test(packets_of_lost_link_are_unresolved_until_peer_reports),
 		cmocka_unit_test(adaptive_packets_of_failed_link_go_another_way),
-		cmocka_unit_test(test_unsure),
-		cmocka_unit_test(test_replay),
-		cmocka_unit_test(test_replay_again),
-		cmocka_unit_test(test_replay_late),
-		cmocka_unit_test(test_rerouted_replayed),
-		cmocka_unit_test(test_reopen),
-		cmocka_unit_test(test_reopen_failed),
-		cmocka_unit_test(test_replay_lost),
-		cmocka_unit_test(test_replay_rows),
-		cmocka_unit_test(test_replay_many),
-		cmocka_unit_test(test_reopen_late),
-		cmocka_unit_test(test_reopen_cut_short),
-		cmocka_unit_test(test_turns),
+		cmocka_unit_test(unsure_adaptive_packets_are_sent_again_and_counted),
+		cmocka_unit_test(parked_packets_are_replayed_in_order),
+		cmocka_unit_test(replayed_packets_find_room_in_full_segment),
+		cmocka_unit_test(replay_is_through_despite_packet_of_former_one),
+		cmocka_unit_test(replayed_adaptive_packet_of_failed_link_is_rerouted),
+		cmocka_unit_test(ports_without_parked_packets_open_at_once),
+		cmocka_unit_test(port_that_fails_again_stays_closed),
+		cmocka_unit_test(replayed_packet_of_lost_row_is_unreachable),
+		cmocka_unit_test(replayed_packets_follow_present_rows),
+		cmocka_unit_test(many_parked_packets_are_replayed_in_one_call),
+		cmocka_unit_test(port_opens_when_last_replayed_packet_has_left),
+		cmocka_unit_test(later_version_ends_replay),
+		cmocka_unit_test(inputs_take_turns_of_16_packets),
 	};
 
 	return cmocka_run_group_tests_name("nic_ways", all, NULL, NULL);

@@ -27,7 +27,7 @@ static int nicfile_of(struct nicfile *f, const char *text)
 	return status;
 }
 
-static void defaults(void **state)
+static void missing_keys_have_defaults(void **state)
 {
 	struct nicfile f;
 
@@ -44,7 +44,7 @@ static void defaults(void **state)
 }
 
 /* Ports may be given before their number. */
-static void right(void **state)
+static void right_file_sets_each_value(void **state)
 {
 	struct nicfile f;
 
@@ -143,7 +143,7 @@ static void each_port_of_each_nic_has_its_number(void **state)
 	}
 }
 
-static void wrong(void **state)
+static void each_wrong_line_is_refused(void **state)
 {
 	static const char *const text[] = {
 		"ports = 3", "ports = 0", "ports = 14", "ports = four", "ports =",
@@ -174,12 +174,12 @@ static void wrong(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults),
-		cmocka_unit_test(right),
+		cmocka_unit_test(missing_keys_have_defaults),
+		cmocka_unit_test(right_file_sets_each_value),
 		cmocka_unit_test(only_named_parameters_are_compared),
 		cmocka_unit_test(parameters_are_checked_against_each_other),
 		cmocka_unit_test(each_port_of_each_nic_has_its_number),
-		cmocka_unit_test(wrong),
+		cmocka_unit_test(each_wrong_line_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("nicfile", tests, NULL, NULL);

@@ -117,7 +117,7 @@ static int end(void **state)
  * Jobs are done, and their ends are reported, in their order; in a thread that leaves signals to
  * the loop.
  */
-static void test_order(void **state)
+static void jobs_end_in_their_order(void **state)
 {
 	(void)state;
 	add(JOBS, -1);
@@ -173,7 +173,7 @@ static void add_question(struct job *job, int gate)
  * Jobs of the first list go before those of the second, but of these a part is done after two of
  * them.
  */
-static void test_later(void **state)
+static void jobs_of_first_list_go_first(void **state)
 {
 	struct job question[2];
 	int gate[2];
@@ -204,7 +204,7 @@ static void test_later(void **state)
 }
 
 /* Without a thread no job is done, and its owner is informed, though not at once. */
-static void test_no_thread(void **state)
+static void job_without_thread_is_not_done_and_reported(void **state)
 {
 	(void)state;
 	no_thread = true;
@@ -218,10 +218,11 @@ static void test_no_thread(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_order, begin, end),
+		cmocka_unit_test_setup_teardown(jobs_end_in_their_order, begin, end),
 		cmocka_unit_test_setup_teardown(freed_queue_waits_for_running_job, begin, end),
-		cmocka_unit_test_setup_teardown(test_later, begin, end),
-		cmocka_unit_test_setup_teardown(test_no_thread, begin, end),
+		cmocka_unit_test_setup_teardown(jobs_of_first_list_go_first, begin, end),
+		cmocka_unit_test_setup_teardown(job_without_thread_is_not_done_and_reported,
+						begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

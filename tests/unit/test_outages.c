@@ -58,7 +58,7 @@ static void finds(const char *events, const char *faulty, const char *wanted)
 	json_decref(e);
 }
 
-static void one_after_the_other(void **state)
+static void outages_of_cable_follow_each_other(void **state)
 {
 	(void)state;
 	finds("[]", "[]", "[]");
@@ -73,7 +73,7 @@ static void one_after_the_other(void **state)
 }
 
 /* The time of day was set back during an outage: its duration is that of the monotonic clock. */
-static void clock_set_back(void **state)
+static void duration_is_that_of_monotonic_clock(void **state)
 {
 	(void)state;
 	finds("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) ","
@@ -85,7 +85,7 @@ static void clock_set_back(void **state)
  * A cable was lost while there was no root: the outage has the time since when the next root knows
  * of it.
  */
-static void began_before(void **state)
+static void outage_from_before_root_has_its_time(void **state)
 {
 	(void)state;
 	finds("[" LINK(100.5, 1000, "a", 1, "up", "null", 7, 50) "]", NULL,
@@ -96,7 +96,7 @@ static void began_before(void **state)
  * The end of an outage was not seen: the cable came back while there was no root, and is up; or it
  * is still down, as its other end reports.
  */
-static void end_not_seen(void **state)
+static void unseen_end_of_outage_is_unknown_or_lost(void **state)
 {
 	static const char events[] = "[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) "]";
 
@@ -138,7 +138,7 @@ static const char *dead_of(const char *before, const char *text, const char *aft
  * A node dies: its cables, lost shortly before or after that is reported, are not at fault; others
  * are.
  */
-static void node_dies(void **state)
+static void cables_of_dead_node_are_not_at_fault(void **state)
 {
 	static const char before[] = "[" LINK(50.5, 1000, "a", 3, "lost", "null", 7, 50) ","
 		LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) "," LINK(100.5, 1000, "a", 2, "lost", "null", 7, 50) "]";
@@ -156,7 +156,7 @@ static void node_dies(void **state)
 }
 
 /* The duration of a cable that is still lost goes on; that of others is known, or is not. */
-static void lost_so_far(void **state)
+static void duration_of_lost_cable_goes_on(void **state)
 {
 	json_t *events = json_of("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) ","
 				 LINK(101.5, 2000, "a", 2, "lost", "null", 8, 50) ","
@@ -180,7 +180,7 @@ static void lost_so_far(void **state)
 	json_decref(events);
 }
 
-static void odd_events(void **state)
+static void odd_events_are_ignored(void **state)
 {
 	(void)state;
 	finds("[1,null,{},{'link':3},{'link':{}},{'link':{'state':7}},{'recovery':{}},{'log':'a','recovery':[]}]",
@@ -190,10 +190,13 @@ static void odd_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(one_after_the_other), cmocka_unit_test(clock_set_back),
-		cmocka_unit_test(began_before), cmocka_unit_test(end_not_seen),
-		cmocka_unit_test(node_dies),
-		cmocka_unit_test(lost_so_far), cmocka_unit_test(odd_events),
+		cmocka_unit_test(outages_of_cable_follow_each_other),
+		cmocka_unit_test(duration_is_that_of_monotonic_clock),
+		cmocka_unit_test(outage_from_before_root_has_its_time),
+		cmocka_unit_test(unseen_end_of_outage_is_unknown_or_lost),
+		cmocka_unit_test(cables_of_dead_node_are_not_at_fault),
+		cmocka_unit_test(duration_of_lost_cable_goes_on),
+		cmocka_unit_test(odd_events_are_ignored),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -13,7 +13,7 @@
 #include "lib/util/times.h"
 
 /* The defaults that nic.h and the manual pages state. */
-static void test_defaults(void **state)
+static void defaults_are_those_of_manual(void **state)
 {
 	struct tn_params_why why;
 	struct tn_params p;
@@ -91,7 +91,7 @@ static void expect_limit(const struct limit *t)
  * The last valid and the first invalid values are those that other things fix: the wire, arrays,
  * and other parameters.
  */
-static void test_limits(void **state)
+static void last_valid_values_are_accepted_and_next_refused(void **state)
 {
 	static const struct limit limits[] = {
 		RANGE(PAYLOAD_MAX, TN_PAYLOAD_MIN, TN_PAYLOAD_MIN - 1),
@@ -171,9 +171,9 @@ static void each_parameter_is_checked_against_its_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(defaults_are_those_of_manual),
 		cmocka_unit_test(each_parameter_has_its_own_member),
-		cmocka_unit_test(test_limits),
+		cmocka_unit_test(last_valid_values_are_accepted_and_next_refused),
 		cmocka_unit_test(each_bubble_policy_needs_its_slots),
 		cmocka_unit_test(each_parameter_is_checked_against_its_range),
 	};

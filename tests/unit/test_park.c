@@ -157,14 +157,14 @@ static void park_one(uint64_t seed)
 	}
 }
 
-static void test_park(void **state)
+static void parked_packets_in_random_histories_equal_model(void **state)
 {
 	(void)state;
 	for_seeds(20, park_one);
 }
 
 /* A packet may fill the segment to the last byte. */
-static void test_last_byte(void **state)
+static void packet_may_fill_segment_to_last_byte(void **state)
 {
 	struct tn_pkt pkt = { .hdr = { .len = 3 } };
 	struct tn_park p = { .bytes = 100, .bytes_max = 100 + 5 * 16 };
@@ -176,7 +176,7 @@ static void test_last_byte(void **state)
 }
 
 /* A segment remembers that it refused a packet until it is empty, not for longer. */
-static void test_full(void **state)
+static void full_segment_is_remembered_until_empty(void **state)
 {
 	struct tn_park p = { .bytes_max = 100000, .full = true, .replaying = 2 };
 	struct tn_pkt pkt[2] = { 0 };
@@ -202,7 +202,7 @@ static struct tn_pkt packet(u32 src, u32 dst, u8 vc)
 }
 
 /* Parked packets are counted by flow; a packet on its way to a relay counts for its destination. */
-static void test_flows(void **state)
+static void parked_packets_are_counted_by_flow(void **state)
 {
 	static struct tn_pkt many[TN_PARK_LOOK + 1];
 	struct tn_park p = { .bytes_max = ~0ULL };
@@ -241,10 +241,10 @@ static void test_flows(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_park),
-		cmocka_unit_test(test_last_byte),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_flows),
+		cmocka_unit_test(parked_packets_in_random_histories_equal_model),
+		cmocka_unit_test(packet_may_fill_segment_to_last_byte),
+		cmocka_unit_test(full_segment_is_remembered_until_empty),
+		cmocka_unit_test(parked_packets_are_counted_by_flow),
 	};
 
 	return cmocka_run_group_tests_name("park", all, NULL, NULL);

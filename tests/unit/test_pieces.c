@@ -107,13 +107,13 @@ static void fit_one(uint64_t seed)
 	frame_put(f);
 }
 
-static void test_fit(void **state)
+static void random_pieces_are_taken_as_in_model(void **state)
 {
 	(void)state;
 	for_seeds(2000, fit_one);
 }
 
-static void test_nothing(void **state)
+static void empty_pieces_give_nothing(void **state)
 {
 	const u8 byte = 1;
 	const struct tn_seg seg[2] = { { &byte, 0 }, { &byte, 1 } };
@@ -199,7 +199,7 @@ static void check_frame_sums(uint64_t seed)
 	frame_put(f);
 }
 
-static void test_sound(void **state)
+static void sums_over_pieces_equal_sums_over_whole(void **state)
 {
 	(void)state;
 	for_seeds(2000, check_frame_sums);
@@ -208,9 +208,9 @@ static void test_sound(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_sound),
+		cmocka_unit_test(random_pieces_are_taken_as_in_model),
+		cmocka_unit_test(empty_pieces_give_nothing),
+		cmocka_unit_test(sums_over_pieces_equal_sums_over_whole),
 	};
 
 	return cmocka_run_group_tests_name("pieces", all, NULL, NULL);

@@ -38,13 +38,13 @@ static void queue_one(uint64_t seed)
 	}
 }
 
-static void test_queue(void **state)
+static void random_queue_equals_model(void **state)
 {
 	(void)state;
 	for_seeds(10, queue_one);
 }
 
-static void test_sizes(void **state)
+static void flits_and_bytes_follow_from_header(void **state)
 {
 	struct tn_pkt p = { 0 };
 
@@ -63,8 +63,8 @@ static void test_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_queue),
-		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(random_queue_equals_model),
+		cmocka_unit_test(flits_and_bytes_follow_from_header),
 	};
 
 	return cmocka_run_group_tests_name("pkt", all, NULL, NULL);

@@ -158,7 +158,7 @@ static void each_address_leads_back_to_its_node(void **state)
  * The addresses of a prefix belong to nodes, each node has one, and addresses around the prefix
  * belong to none.
  */
-static void test_each_once(void **state)
+static void each_address_of_prefix_belongs_to_one_node(void **state)
 {
 	static const char *const small[] = { "192.168.4.0/22", "192.168.7.0/24", "10.9.8.128/26" };
 	static const char *const small6[] = { "fd00::4400/118", "fd00::700/120", "fd00::40/122" };
@@ -204,7 +204,7 @@ static void test_each_once(void **state)
 }
 
 /* A node's address with one bit changed is the address of another node, or of none. */
-static void test_one_bit(void **state)
+static void changed_address_belongs_to_other_node_or_none(void **state)
 {
 	uint64_t seed = random_seed(3);
 
@@ -238,7 +238,7 @@ static void test_one_bit(void **state)
 
 /* --- examples of torus(4) ------------------------------------------------------------ */
 
-static void test_examples(void **state)
+static void addresses_equal_examples(void **state)
 {
 	static const struct {
 		const char *shape, *at, *net4, *v4, *net6, *v6;
@@ -276,7 +276,7 @@ static void test_examples(void **state)
 
 /* --- text and limits ----------------------------------------------------------------- */
 
-static void test_parse(void **state)
+static void malformed_or_reserved_prefix_is_refused(void **state)
 {
 	static const char *const bad4[] = {
 		"", "/", "10.0.0.0", "10.0.0.0/", "/8", "10.0.0.0/33", "10.0.0.0/0", "10.0.0.0/-8",
@@ -320,7 +320,7 @@ static void test_parse(void **state)
 }
 
 /* The longest prefix that holds a shape does, and one that is a bit longer does not. */
-static void test_holds(void **state)
+static void longest_prefix_that_holds_shape_is_exact(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -352,11 +352,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_address_leads_back_to_its_node),
-		cmocka_unit_test(test_each_once),
-		cmocka_unit_test(test_one_bit),
-		cmocka_unit_test(test_examples),
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_holds),
+		cmocka_unit_test(each_address_of_prefix_belongs_to_one_node),
+		cmocka_unit_test(changed_address_belongs_to_other_node_or_none),
+		cmocka_unit_test(addresses_equal_examples),
+		cmocka_unit_test(malformed_or_reserved_prefix_is_refused),
+		cmocka_unit_test(longest_prefix_that_holds_shape_is_exact),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

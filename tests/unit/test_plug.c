@@ -100,7 +100,7 @@ static void until_located(unsigned int port, enum plug_state wanted)
 		run_a_while();
 }
 
-static void blinks_and_ends(void **state)
+static void plug_blinks_until_its_time_ends(void **state)
 {
 	(void)state;
 	assert_int_equal(located(3).state, PLUG_NONE);
@@ -124,7 +124,7 @@ static void blinks_and_ends(void **state)
 	assert_int_equal(located(5).state, PLUG_NONE);
 }
 
-static void own_time(void **state)
+static void plug_that_blinks_on_ends_at_own_time(void **state)
 {
 	(void)state;
 	sem_post(&go);
@@ -135,7 +135,7 @@ static void own_time(void **state)
 	}
 }
 
-static void one_at_a_time(void **state)
+static void plugs_blink_one_at_a_time(void **state)
 {
 	(void)state;
 	plug_locate(plugs, 1, "eth1", LONG);
@@ -157,7 +157,7 @@ static void one_at_a_time(void **state)
 	until_located(2, PLUG_DONE);
 }
 
-static void cannot_blink(void **state)
+static void plug_that_cannot_blink_reports_error(void **state)
 {
 	(void)state;
 	blink_error = -EOPNOTSUPP;
@@ -181,7 +181,7 @@ static struct plug_module looked(unsigned int port)
 	return m;
 }
 
-static void reads_plugs(void **state)
+static void module_is_read_once_for_two_questions(void **state)
 {
 	(void)state;
 	assert_int_equal(looked(1).state, PLUG_NONE);
@@ -225,11 +225,14 @@ static void plug_is_read_while_led_blinks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(blinks_and_ends, setup, teardown),
-		cmocka_unit_test_setup_teardown(own_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_at_a_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(cannot_blink, setup, teardown),
-		cmocka_unit_test_setup_teardown(reads_plugs, setup, teardown),
+		cmocka_unit_test_setup_teardown(plug_blinks_until_its_time_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(plug_that_blinks_on_ends_at_own_time,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(plugs_blink_one_at_a_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(plug_that_cannot_blink_reports_error,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(module_is_read_once_for_two_questions,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(plug_is_read_while_led_blinks, setup, teardown),
 	};
 

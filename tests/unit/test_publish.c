@@ -23,7 +23,7 @@ static struct one_fm o;
  * The losses of both ends of a cable are in one table: it waits for the second end, and not much
  * longer.
  */
-static void ends_of_a_cable(void **state)
+static void table_waits_for_loss_at_second_end(void **state)
 {
 	uint64_t began;
 
@@ -54,7 +54,7 @@ static void ends_of_a_cable(void **state)
 }
 
 /* A version may begin before the last one has ended, unless its colour is in the network. */
-static void colours_come_back(void **state)
+static void version_waits_until_its_colour_is_drained(void **state)
 {
 	(void)state;
 	one_root(&o, SIZE, 8);
@@ -93,7 +93,7 @@ static uint64_t version_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 }
 
 /* The first version is higher than that of any node, and of a colour that no node's rows have. */
-static void versions_of_a_former_root(void **state)
+static void first_version_is_above_all_and_of_unused_colour(void **state)
 {
 	(void)state;
 	assert_int_equal(version_of(5, 5, 5, 5), 6);
@@ -109,7 +109,7 @@ static void versions_of_a_former_root(void **state)
 }
 
 /* After a restart nothing is known of the other colours until the network has drained. */
-static void after_a_restart(void **state)
+static void colours_are_unknown_until_drained_after_restart(void **state)
 {
 	(void)state;
 	for (uint64_t v = 5; v < 9; v++) {
@@ -129,7 +129,7 @@ static void after_a_restart(void **state)
 }
 
 /* In a new fabric no colour was ever used. */
-static void first_versions(void **state)
+static void new_fabric_has_all_colours_clean(void **state)
 {
 	static const uint64_t none[SIZE] = { 0, 0, 0, 0 };
 
@@ -163,7 +163,7 @@ static uint64_t version_beside(uint64_t rows)
  * has the colour of the table in force, which is version 1: that colour is not clean, and would not
  * become so.
  */
-static void node_of_another_root(void **state)
+static void version_is_above_rows_of_another_root(void **state)
 {
 	(void)state;
 	assert_int_equal(version_beside(9), 10);
@@ -175,7 +175,7 @@ static void node_of_another_root(void **state)
 
 /* --- what is in it ---------------------------------------------------------------------- */
 
-static void entries(void **state)
+static void entry_has_state_faults_and_ends_of_node(void **state)
 {
 	const struct fm_entry *e = &o.entry[2];
 
@@ -212,7 +212,7 @@ static void entries(void **state)
  * A table has only entries that differ from the present one, by node id, whichever node reported
  * first.
  */
-static void only_what_changed(void **state)
+static void table_has_only_changed_entries_by_node_id(void **state)
 {
 	(void)state;
 	one_root(&o, 6, 8);
@@ -232,7 +232,7 @@ static void only_what_changed(void **state)
 }
 
 /* A node whose cables fit no place is reported as long as it is there. */
-static void no_place(void **state)
+static void node_without_place_is_reported_while_there(void **state)
 {
 	struct one_node *n = &o.node[SIZE];
 	uint64_t version;
@@ -260,7 +260,7 @@ static void no_place(void **state)
 	one_end(&o);
 }
 
-static void excluded(void **state)
+static void excluded_ports_are_in_table_and_wrong_ones_refused(void **state)
 {
 	(void)state;
 	one_root(&o, SIZE, 8);
@@ -293,16 +293,16 @@ static void excluded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ends_of_a_cable),
-		cmocka_unit_test(colours_come_back),
-		cmocka_unit_test(versions_of_a_former_root),
-		cmocka_unit_test(after_a_restart),
-		cmocka_unit_test(first_versions),
-		cmocka_unit_test(node_of_another_root),
-		cmocka_unit_test(entries),
-		cmocka_unit_test(only_what_changed),
-		cmocka_unit_test(no_place),
-		cmocka_unit_test(excluded),
+		cmocka_unit_test(table_waits_for_loss_at_second_end),
+		cmocka_unit_test(version_waits_until_its_colour_is_drained),
+		cmocka_unit_test(first_version_is_above_all_and_of_unused_colour),
+		cmocka_unit_test(colours_are_unknown_until_drained_after_restart),
+		cmocka_unit_test(new_fabric_has_all_colours_clean),
+		cmocka_unit_test(version_is_above_rows_of_another_root),
+		cmocka_unit_test(entry_has_state_faults_and_ends_of_node),
+		cmocka_unit_test(table_has_only_changed_entries_by_node_id),
+		cmocka_unit_test(node_without_place_is_reported_while_there),
+		cmocka_unit_test(excluded_ports_are_in_table_and_wrong_ones_refused),
 	};
 
 	return cmocka_run_group_tests_name("publish", tests, NULL, NULL);

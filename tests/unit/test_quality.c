@@ -41,7 +41,7 @@ static bool next(uint64_t bits, uint64_t errors)
 
 /* --- bounds ---------------------------------------------------------------- */
 
-static void test_bound(void **state)
+static void sum_at_bound_makes_line_fail(void **state)
 {
 	(void)state;
 	begin();
@@ -55,7 +55,7 @@ static void test_bound(void **state)
 }
 
 /* A burst of errors within one reading, however many, does not make a line bad. */
-static void test_burst(void **state)
+static void one_burst_does_not_make_line_bad(void **state)
 {
 	(void)state;
 	begin();
@@ -67,7 +67,7 @@ static void test_burst(void **state)
 }
 
 /* With errors at the limit the sum rises by 1 - 0.39 with each error. */
-static void test_at_limit(void **state)
+static void errors_at_limit_make_line_warn_after_known_number(void **state)
 {
 	unsigned int n = 0;
 
@@ -82,7 +82,7 @@ static void test_at_limit(void **state)
 	assert_true(fabs(20 / (1 - FALL) - 20 / 0.6) < 1);	/* as quality.h says */
 }
 
-static void test_without_limit(void **state)
+static void limit_0_makes_no_line_bad(void **state)
 {
 	(void)state;
 	rules.warn_ber = rules.fail_ber = 0;
@@ -124,7 +124,7 @@ static uint64_t poisson(uint64_t *r, double mean)
 	return n;
 }
 
-static void test_naive(void **state)
+static void verdicts_equal_naive_computation(void **state)
 {
 	uint64_t seed = random_seed(5), r = seed;
 	unsigned int found = 0;
@@ -155,7 +155,7 @@ static void test_naive(void **state)
  * A thousand links for 100 months each, of 20 Gbit/s, with a tenth of the limit: 5e15 bits are
  * 5e6 errors allowed at the limit. By Wald's bound one alarm is to come in 10^20 errors.
  */
-static void test_false_alarms(void **state)
+static void errors_at_tenth_of_limit_raise_no_alarm(void **state)
 {
 	uint64_t seed = random_seed(6), r = seed, errors = 0;
 
@@ -173,7 +173,7 @@ static void test_false_alarms(void **state)
 }
 
 /* With ten times the limit a line is found after some 22 errors, and never after 100. */
-static void test_found(void **state)
+static void errors_at_ten_times_limit_are_found_soon(void **state)
 {
 	uint64_t seed = random_seed(7), r = seed, sum = 0, most = 0;
 
@@ -206,7 +206,7 @@ static void make_bad(void)
 	assert_int_equal(q.level, QUALITY_WARN);
 }
 
-static void test_over(void **state)
+static void clean_line_is_good_after_clean_for(void **state)
 {
 	uint64_t bad_at;
 	unsigned int i;
@@ -223,7 +223,7 @@ static void test_over(void **state)
 }
 
 /* A line without traffic does not become good, and each error argues against it anew. */
-static void test_not_over(void **state)
+static void line_without_traffic_or_with_errors_stays_bad(void **state)
 {
 	(void)state;
 	make_bad();
@@ -240,7 +240,7 @@ static void test_not_over(void **state)
 }
 
 /* A line gets from fail to warn to good. */
-static void test_less_bad(void **state)
+static void line_gets_from_fail_to_warn(void **state)
 {
 	(void)state;
 	make_bad();
@@ -258,7 +258,7 @@ static void test_less_bad(void **state)
 /* --- odd counters ---------------------------------------------------------- */
 
 /* The NIC began anew, so its counters fall: later readings count from zero. */
-static void test_restart(void **state)
+static void fallen_counters_count_from_zero(void **state)
 {
 	(void)state;
 	begin();
@@ -271,7 +271,7 @@ static void test_restart(void **state)
 }
 
 /* Readings of another session, and while the link is not up, do not count. */
-static void test_sessions(void **state)
+static void readings_of_other_sessions_do_not_count(void **state)
 {
 	(void)state;
 	begin();
@@ -288,7 +288,7 @@ static void test_sessions(void **state)
 }
 
 /* Counters of 64 bits near their end; the clock may stand still. */
-static void test_large(void **state)
+static void counters_near_their_end_are_handled(void **state)
 {
 	(void)state;
 	begin();
@@ -304,7 +304,7 @@ static void test_large(void **state)
 	assert_int_equal(quality_recent(&q).bits, 100);
 }
 
-static void test_windows(void **state)
+static void recent_counts_cover_last_readings(void **state)
 {
 	struct quality_count c;
 
@@ -325,7 +325,7 @@ static void test_windows(void **state)
 }
 
 /* The reported rate at the verdict is not lowered by fifty clean minutes at 75 Gbit/s before. */
-static void test_told_rate(void **state)
+static void rate_at_verdict_is_that_of_recent_errors(void **state)
 {
 	struct quality_count c;
 
@@ -342,21 +342,21 @@ static void test_told_rate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_burst),
-		cmocka_unit_test(test_at_limit),
-		cmocka_unit_test(test_without_limit),
-		cmocka_unit_test(test_naive),
-		cmocka_unit_test(test_false_alarms),
-		cmocka_unit_test(test_found),
-		cmocka_unit_test(test_over),
-		cmocka_unit_test(test_not_over),
-		cmocka_unit_test(test_less_bad),
-		cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_sessions),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_told_rate),
+		cmocka_unit_test(sum_at_bound_makes_line_fail),
+		cmocka_unit_test(one_burst_does_not_make_line_bad),
+		cmocka_unit_test(errors_at_limit_make_line_warn_after_known_number),
+		cmocka_unit_test(limit_0_makes_no_line_bad),
+		cmocka_unit_test(verdicts_equal_naive_computation),
+		cmocka_unit_test(errors_at_tenth_of_limit_raise_no_alarm),
+		cmocka_unit_test(errors_at_ten_times_limit_are_found_soon),
+		cmocka_unit_test(clean_line_is_good_after_clean_for),
+		cmocka_unit_test(line_without_traffic_or_with_errors_stays_bad),
+		cmocka_unit_test(line_gets_from_fail_to_warn),
+		cmocka_unit_test(fallen_counters_count_from_zero),
+		cmocka_unit_test(readings_of_other_sessions_do_not_count),
+		cmocka_unit_test(counters_near_their_end_are_handled),
+		cmocka_unit_test(recent_counts_cover_last_readings),
+		cmocka_unit_test(rate_at_verdict_is_that_of_recent_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

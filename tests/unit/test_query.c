@@ -282,7 +282,7 @@ static void went(unsigned int i, int conn, uint8_t type, uint64_t id, bool more,
  * A question to the root goes up by one connection, with no more rights and less time than it came
  * with.
  */
-static void passed_on(void **state)
+static void question_goes_up_with_less_time_and_same_rights(void **state)
 {
 	(void)state;
 	asks(LEFT, 7, SVC_TO_ROOT, 9, false, 800);
@@ -313,7 +313,7 @@ static void passed_on(void **state)
  * The time of a question is over: its asker gets the end of the answers, and an answer that comes
  * later is dropped.
  */
-static void too_late(void **state)
+static void late_answer_is_dropped(void **state)
 {
 	(void)state;
 	asks(LEFT, 7, SVC_TO_ROOT, 0, false, 800);
@@ -391,7 +391,7 @@ static void question_to_all_is_passed_on_and_answered(void **state)
 }
 
 /* This node answers later: its own answer is awaited, as long as there is time, as others' are. */
-static void own_later(void **state)
+static void own_late_answer_is_awaited(void **state)
 {
 	(void)state;
 	did.later = true;
@@ -421,7 +421,7 @@ static void own_later(void **state)
 }
 
 /* The time is over, the asker is gone, or all ends: this node's answer is not awaited any more. */
-static void own_forgotten(void **state)
+static void own_answer_is_not_awaited_after_time(void **state)
 {
 	(void)state;
 	did.later = true;
@@ -444,7 +444,7 @@ static void own_forgotten(void **state)
 }
 
 /* Only one node can answer a question to a node: once it has, a branch that is silent costs no time. */
-static void answer_of_one(void **state)
+static void question_to_one_node_ends_with_its_answer(void **state)
 {
 	(void)state;
 	asks(UP, 7, SVC_TO_NODE, 6, false, 800);
@@ -465,7 +465,7 @@ static void answer_of_one(void **state)
 }
 
 /* A question whose command is no object gets the end of an answer, and nothing else. */
-static void malformed(void **state)
+static void malformed_question_gets_empty_answer(void **state)
 {
 	static const char *const bad[] = { "", "[]", "1", "{", "{\"cmd\":\"x\"", "{} {}" };
 	unsigned int i;
@@ -499,7 +499,7 @@ static void question_257_is_ended_at_once(void **state)
 }
 
 /* A node's events go up by all its own connections until they reach the root. */
-static void events(void **state)
+static void events_go_up_to_root(void **state)
 {
 	const struct svc_msg told[] = {
 		{ .type = SVC_EVENT, .event = { .kind = "link", .text = "gone" } },
@@ -524,7 +524,7 @@ static void events(void **state)
 
 /* --- asked here ---------------------------------------------------------------------- */
 
-static void own_question(void **state)
+static void own_question_is_sent_answered_and_cancelled(void **state)
 {
 	json_t *cmd = json_pack("{s:s}", "cmd", "x");
 	struct ask *ask;
@@ -658,17 +658,22 @@ static void each_answer_renews_time_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test_setup_teardown(passed_on, begin, end),
-		cmocka_unit_test_setup_teardown(too_late, begin, end),
-		cmocka_unit_test_setup_teardown(root_serves_question_once_with_its_rights, begin, end),
-		cmocka_unit_test_setup_teardown(question_to_all_is_passed_on_and_answered, begin, end),
-		cmocka_unit_test_setup_teardown(own_later, begin, end),
-		cmocka_unit_test_setup_teardown(own_forgotten, begin, end),
-		cmocka_unit_test_setup_teardown(answer_of_one, begin, end),
-		cmocka_unit_test_setup_teardown(malformed, begin, end),
+		cmocka_unit_test_setup_teardown(question_goes_up_with_less_time_and_same_rights,
+						begin, end),
+		cmocka_unit_test_setup_teardown(late_answer_is_dropped, begin, end),
+		cmocka_unit_test_setup_teardown(root_serves_question_once_with_its_rights,
+						begin, end),
+		cmocka_unit_test_setup_teardown(question_to_all_is_passed_on_and_answered,
+						begin, end),
+		cmocka_unit_test_setup_teardown(own_late_answer_is_awaited, begin, end),
+		cmocka_unit_test_setup_teardown(own_answer_is_not_awaited_after_time, begin, end),
+		cmocka_unit_test_setup_teardown(question_to_one_node_ends_with_its_answer,
+						begin, end),
+		cmocka_unit_test_setup_teardown(malformed_question_gets_empty_answer, begin, end),
 		cmocka_unit_test_setup_teardown(question_257_is_ended_at_once, begin, end),
-		cmocka_unit_test_setup_teardown(events, begin, end),
-		cmocka_unit_test_setup_teardown(own_question, begin, end),
+		cmocka_unit_test_setup_teardown(events_go_up_to_root, begin, end),
+		cmocka_unit_test_setup_teardown(own_question_is_sent_answered_and_cancelled,
+						begin, end),
 		cmocka_unit_test_setup_teardown(enough_answers_end_question_once, begin, end),
 		cmocka_unit_test_setup_teardown(each_answer_renews_time_limit, begin, end),
 	};

@@ -15,7 +15,7 @@
 /*
  * Checks claims with all sets of nodes that may take part, of all tables and voters of four nodes.
  */
-static void claim_of_each_set(void **state)
+static void each_set_of_nodes_claims_as_in_model(void **state)
 {
 	unsigned int enough = 0;
 
@@ -43,7 +43,7 @@ static void claim_of_each_set(void **state)
 }
 
 /* Reports of a node about another table, of the same version in another epoch, do not count. */
-static void of_the_latest_only(void **state)
+static void only_reports_of_latest_table_count(void **state)
 {
 	const unsigned int set[1] = { 7 };
 
@@ -75,7 +75,7 @@ static void of_the_latest_only(void **state)
 }
 
 /* A node takes part for five times resend after HELLO; once the root claims, if it obeys in that epoch. */
-static void takes_part(void **state)
+static void node_takes_part_for_5_resends_after_hello(void **state)
 {
 	struct fm_mate *m;
 
@@ -140,7 +140,7 @@ static void count_of_the_one_that_lacks_most(void **state)
 }
 
 /* A node that knows nothing of voters passes on a table without them. */
-static void told_by_most(void **state)
+static void voters_known_to_most_nodes_are_passed_on(void **state)
 {
 	struct fm_msg m;
 
@@ -191,7 +191,7 @@ static struct fm_msg sent(struct fm_entry *e, unsigned int up, unsigned int vote
 }
 
 /* All managers but one began anew: with the table of that one it is known which nodes vote. */
-static void of_those_that_began_anew(void **state)
+static void voters_are_known_from_one_surviving_table(void **state)
 {
 	struct fm_entry e[NODES];
 	struct fm_msg m;
@@ -259,7 +259,7 @@ static void once_the_table_comes(void **state)
 }
 
 /* A node that cannot know whether it has had a later table does not vote by an earlier one. */
-static void of_those_that_remember(void **state)
+static void node_that_may_know_later_table_does_not_vote(void **state)
 {
 	static const struct { uint64_t rows, term; uint32_t life; bool votes; } was[] = {
 		{ 4, 9, 0, true }, { 3, 9, 0, true }, { 99, 8, 0, true }, { 0, 0, 0, true },
@@ -305,7 +305,7 @@ static void of_those_that_remember(void **state)
 }
 
 /* No node has a table: the nodes of the kept table count. */
-static void of_those_kept(void **state)
+static void nodes_of_kept_table_vote_if_none_has_a_table(void **state)
 {
 	struct fm_entry e[NODES];
 	struct fm_msg m;
@@ -346,7 +346,7 @@ static void of_those_kept(void **state)
  * No node has a table, and none was kept: more than half of the places must be those of NICs that
  * have rows.
  */
-static void of_places(void **state)
+static void majority_of_places_counts_without_any_table(void **state)
 {
 	uint32_t here, need;
 
@@ -510,7 +510,7 @@ static void one_history(uint64_t seed)
 	stage_end(&s);
 }
 
-static void random_tables(void **state)
+static void random_tables_have_quorum_as_in_model(void **state)
 {
 	(void)state;
 	for_seeds(300, one_history);
@@ -520,7 +520,7 @@ static void random_tables(void **state)
  * The entry of the former root's table for a node that has not joined has the votes of the node in
  * the tables of this root.
  */
-static void former_ones(void **state)
+static void former_entry_gives_votes_of_absent_node(void **state)
 {
 	const unsigned int set[2] = { 7, ALL };
 	struct fm_entry e = { .state = FM_NODE_DEAD, .differs = 1 };
@@ -580,7 +580,7 @@ static void comes_back(uint32_t node, uint32_t life)
  * may have promised another root before that: with them alone this one does not go on without the
  * fourth.
  */
-static void memory_is_lost(void **state)
+static void nics_that_lost_memory_do_not_count(void **state)
 {
 	(void)state;
 	for (uint32_t life = 1; life < 3; life++) {
@@ -601,19 +601,19 @@ static void memory_is_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(claim_of_each_set),
-		cmocka_unit_test(of_the_latest_only),
-		cmocka_unit_test(takes_part),
+		cmocka_unit_test(each_set_of_nodes_claims_as_in_model),
+		cmocka_unit_test(only_reports_of_latest_table_count),
+		cmocka_unit_test(node_takes_part_for_5_resends_after_hello),
 		cmocka_unit_test(count_of_the_one_that_lacks_most),
-		cmocka_unit_test(told_by_most),
-		cmocka_unit_test(of_those_that_began_anew),
+		cmocka_unit_test(voters_known_to_most_nodes_are_passed_on),
+		cmocka_unit_test(voters_are_known_from_one_surviving_table),
 		cmocka_unit_test(once_the_table_comes),
-		cmocka_unit_test(of_those_that_remember),
-		cmocka_unit_test(of_those_kept),
-		cmocka_unit_test(of_places),
-		cmocka_unit_test(random_tables),
-		cmocka_unit_test(former_ones),
-		cmocka_unit_test(memory_is_lost),
+		cmocka_unit_test(node_that_may_know_later_table_does_not_vote),
+		cmocka_unit_test(nodes_of_kept_table_vote_if_none_has_a_table),
+		cmocka_unit_test(majority_of_places_counts_without_any_table),
+		cmocka_unit_test(random_tables_have_quorum_as_in_model),
+		cmocka_unit_test(former_entry_gives_votes_of_absent_node),
+		cmocka_unit_test(nics_that_lost_memory_do_not_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

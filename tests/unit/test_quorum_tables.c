@@ -48,7 +48,7 @@ static void an_earlier_one_is_taken(void **state)
 }
 
 /* No table is taken for long: there is no quorum of all of them, until the last one is. */
-static void too_many(void **state)
+static void too_many_open_tables_have_no_quorum(void **state)
 {
 	(void)state;
 	begin();
@@ -68,7 +68,7 @@ static void too_many(void **state)
  * Entries may keep bits of sets of voters that the table has no more. A node that gets the whole
  * table gets none of them, whether all places are filled or not: it would refuse the message.
  */
-static void bits_of_former_sets(void **state)
+static void bits_of_former_voters_are_not_sent(void **state)
 {
 	const struct fm_entry blank = { .state = FM_NODE_ABSENT };
 
@@ -106,7 +106,7 @@ static void bits_of_former_sets(void **state)
  * A node that has lost its memory counts for no table from before, and in the next one as a node
  * that was not there.
  */
-static void forgets(void **state)
+static void node_that_lost_memory_counts_for_no_former_table(void **state)
 {
 	const unsigned int set[1] = { ALL };
 
@@ -152,7 +152,7 @@ static void kept(void)
  * All nodes of the kept table count: those that joined, that come before the first table, or that
  * are away.
  */
-static void begins_with_a_kept_one(void **state)
+static void all_nodes_of_kept_table_count(void **state)
 {
 	struct fm_entry e = { .state = FM_NODE_UP };
 	struct fm_voters v = { .n = 0 };
@@ -212,7 +212,7 @@ static bool leads_on(unsigned int who, unsigned int cables)
 }
 
 /* Tries all sets of nodes that take the table, with all sets of cables. */
-static void goes_on(void **state)
+static void root_goes_on_with_majority_or_all_reachable(void **state)
 {
 	unsigned int few = 0;
 
@@ -237,7 +237,7 @@ static void goes_on(void **state)
  * A cable to a NIC that no node knows leads out of the set; one to a NIC that has not named itself
  * does not.
  */
-static void to_a_stranger(void **state)
+static void cable_to_stranger_leads_out_of_set(void **state)
 {
 	struct fm_port_row *p;
 
@@ -257,7 +257,7 @@ static void to_a_stranger(void **state)
 }
 
 /* A node that has no place has not taken it. */
-static void without_a_place(void **state)
+static void node_without_place_has_not_taken_table(void **state)
 {
 	uint32_t had;
 
@@ -276,13 +276,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_earlier_one_is_taken),
-		cmocka_unit_test(too_many),
-		cmocka_unit_test(bits_of_former_sets),
-		cmocka_unit_test(forgets),
-		cmocka_unit_test(begins_with_a_kept_one),
-		cmocka_unit_test(goes_on),
-		cmocka_unit_test(to_a_stranger),
-		cmocka_unit_test(without_a_place),
+		cmocka_unit_test(too_many_open_tables_have_no_quorum),
+		cmocka_unit_test(bits_of_former_voters_are_not_sent),
+		cmocka_unit_test(node_that_lost_memory_counts_for_no_former_table),
+		cmocka_unit_test(all_nodes_of_kept_table_count),
+		cmocka_unit_test(root_goes_on_with_majority_or_all_reachable),
+		cmocka_unit_test(cable_to_stranger_leads_out_of_set),
+		cmocka_unit_test(node_without_place_has_not_taken_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

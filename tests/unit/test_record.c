@@ -77,7 +77,7 @@ static struct record_event again(const struct record_event *e)
 	return out;
 }
 
-static void test_begin(void **state)
+static void recorded_begin_is_read_back_equal(void **state)
 {
 	uint64_t seed = random_seed(1), r = seed, rows[24];
 	struct torus_link links[6];
@@ -125,7 +125,7 @@ static void test_begin(void **state)
 	record_event_clear(&b);
 }
 
-static void test_events(void **state)
+static void recorded_events_are_read_back_equal(void **state)
 {
 	uint64_t seed = random_seed(2), r = seed;
 	struct fm_msg msg = { .type = FM_MSG_REFUSE };
@@ -203,7 +203,7 @@ static void test_events(void **state)
 	}
 }
 
-static void test_refused(void **state)
+static void malformed_event_is_refused(void **state)
 {
 	static const char *const bad[] = {
 		"{}", "{\"event\":\"timer\"}", "{\"event\":\"nap\",\"now\":1}", "{\"event\":3,\"now\":1}",
@@ -244,7 +244,7 @@ static void test_refused(void **state)
 }
 
 /* A recording of an older fabricd gets another error than a file that is none. */
-static void test_other_format(void **state)
+static void recording_of_other_format_has_own_error(void **state)
 {
 	static const char *const other[] = {
 		"{\"event\":\"begin\",\"now\":1}", "{\"event\":\"begin\",\"now\":1,\"format\":2}",
@@ -264,10 +264,10 @@ static void test_other_format(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_begin),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_other_format),
+		cmocka_unit_test(recorded_begin_is_read_back_equal),
+		cmocka_unit_test(recorded_events_are_read_back_equal),
+		cmocka_unit_test(malformed_event_is_refused),
+		cmocka_unit_test(recording_of_other_format_has_own_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,14 +125,14 @@ static void window_one(uint64_t seed)
 	expect(&r, !e.at[0].out, "%u left", e.at[0].out);
 }
 
-static void test_windows(void **state)
+static void random_windows_equal_model(void **state)
 {
 	(void)state;
 	for_seeds(200, window_one);
 }
 
 /* The nodes that sent no count between two checks are asked, each in turn. */
-static void test_ask(void **state)
+static void relays_without_counts_are_asked_in_turn(void **state)
 {
 	struct tn_relay_peer peer[NODES];
 	struct tn_relay r;
@@ -159,7 +159,7 @@ static void test_ask(void **state)
  * One packet under way is enough for its relay to be asked about; the search wraps around to node
  * 0.
  */
-static void test_ask_single(void **state)
+static void single_packet_under_way_is_asked_about(void **state)
 {
 	struct tn_relay_peer peer[NODES];
 	struct tn_relay r;
@@ -186,7 +186,7 @@ static bool ended(struct tn_relay *r, u32 payer, u32 gen)
 }
 
 /* A count is accepted if it is of this generation, new, and of no more packets than were sent. */
-static void test_lies(void **state)
+static void only_new_plausible_count_is_accepted(void **state)
 {
 	struct tn_relay_peer peer[NODES];
 	struct tn_relay r;
@@ -240,7 +240,7 @@ static void generations_wrap_around(void **state)
 }
 
 /* A generation far ahead keeps others from being counted until the own window begins anew. */
-static void test_forged(void **state)
+static void forged_generation_ends_with_next_window(void **state)
 {
 	struct tn_relay_peer peer[NODES];
 	struct tn_relay r;
@@ -295,7 +295,7 @@ static void last_packet_stops_timer(void **state)
 }
 
 /* A relay has room for the windows of all nodes, even if fewer packets were asked for. */
-static void test_capacity(void **state)
+static void relay_has_room_for_windows_of_all_nodes(void **state)
 {
 	static const struct { u32 packets, window; } sizes[] = {
 		{ 1, 1 }, { NODES - 1, 1 }, { NODES, 1 }, { 2 * NODES - 1, 1 }, { 2 * NODES, 2 },
@@ -346,7 +346,7 @@ static void new_generation_empties_window(void **state)
 }
 
 /* A node with which nothing was sent for long has no counts of a former generation. */
-static void test_old_counts(void **state)
+static void idle_node_has_no_counts_of_former_generation(void **state)
 {
 	struct tn_pkt old = { .via = { .dst = 1 } }, pkt = { .via = { .dst = 2 } };
 	struct tn_relay_peer peer[NODES];
@@ -445,16 +445,16 @@ static void outdated_count_frees_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_ask),
-		cmocka_unit_test(test_ask_single),
-		cmocka_unit_test(test_lies),
+		cmocka_unit_test(random_windows_equal_model),
+		cmocka_unit_test(relays_without_counts_are_asked_in_turn),
+		cmocka_unit_test(single_packet_under_way_is_asked_about),
+		cmocka_unit_test(only_new_plausible_count_is_accepted),
 		cmocka_unit_test(generations_wrap_around),
-		cmocka_unit_test(test_forged),
+		cmocka_unit_test(forged_generation_ends_with_next_window),
 		cmocka_unit_test(last_packet_stops_timer),
-		cmocka_unit_test(test_capacity),
+		cmocka_unit_test(relay_has_room_for_windows_of_all_nodes),
 		cmocka_unit_test(new_generation_empties_window),
-		cmocka_unit_test(test_old_counts),
+		cmocka_unit_test(idle_node_has_no_counts_of_former_generation),
 		cmocka_unit_test(all_nodes_are_looked_at_in_turn),
 		cmocka_unit_test(silent_nodes_are_asked_one_by_one),
 		cmocka_unit_test(outdated_count_frees_nothing),

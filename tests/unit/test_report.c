@@ -65,7 +65,7 @@ static void wants(json_t *report, const char *key, const char *wanted)
 	json_decref(report);
 }
 
-static void replaces(void **state)
+static void bad_cable_is_to_be_replaced_or_cleaned(void **state)
 {
 	(void)state;
 	wants(make("[" LOSS(10, 20) "," LOSS(30, 40) "]", "[]", "[]"), "to_do", "[]");
@@ -113,7 +113,7 @@ static void cable_has_one_entry_for_both_ends(void **state)
 }
 
 /* The worst receiver comes first; unknown receivers are not shown as "none". */
-static void lists_receivers(void **state)
+static void worst_receiver_comes_first(void **state)
 {
 	json_t *r = make("[]", "[" RECEIVER(CABLE, "warn", "false", 9, 1e-7) ","
 			 RECEIVER(OTHER_END, "fail", "false", 2, 1e-8) "]", "[]");
@@ -128,7 +128,7 @@ static void lists_receivers(void **state)
 }
 
 /* Other warnings are kept, the last 100 of them; cables are in the outages. */
-static void lists_warnings(void **state)
+static void last_100_other_warnings_are_kept(void **state)
 {
 	char *events = calloc(102, 100), *at = events;
 	json_t *r;
@@ -199,7 +199,7 @@ static void is_nested(const char *page)
 	assert_int_equal(n, 0);
 }
 
-static void escapes(void **state)
+static void hostile_texts_are_escaped_in_page(void **state)
 {
 	char *page = page_of(make("[" EVENT("error", "node", "</td><script>x\\u0007\\u001b[31m") "]",
 				  "[" RECEIVER("\"node\":[0,0],\"port\":\"+x\",\"name\":\"<i>\\\"'\",\"peer\":null",
@@ -223,7 +223,7 @@ static void escapes(void **state)
 }
 
 /* A long text is not cut, and so not within a character. */
-static void keeps_length(void **state)
+static void long_text_is_not_cut(void **state)
 {
 	char events[4096] = "[{\"time\":1,\"level\":\"error\",\"kind\":\"node\",\"text\":\"", *page;
 
@@ -237,7 +237,7 @@ static void keeps_length(void **state)
 	free(page);
 }
 
-static void draws_day(void **state)
+static void outages_are_drawn_over_the_day(void **state)
 {
 	char *page = page_of(make("[" LOSS(8640, 17280) "," LINK(43200, "lost") "]", "[]", "[]"));
 
@@ -251,7 +251,7 @@ static void draws_day(void **state)
 }
 
 /* The list of outages excuses a cable that was lost with a node, as the list of cables does. */
-static void excuses_on_page(void **state)
+static void page_excuses_cable_of_dead_node(void **state)
 {
 	char *page = page_of(make("[" DEATH(10, 20) "]", "[]", "[]"));
 
@@ -260,7 +260,7 @@ static void excuses_on_page(void **state)
 	free(page);
 }
 
-static void lists_dead_nodes(void **state)
+static void page_lists_dead_nodes(void **state)
 {
 	char *page = page_of(make("[" DEATH(10, 20) "," DEATH(30, 40) "]", "[]", "[]"));
 
@@ -281,7 +281,7 @@ static void lists_dead_nodes(void **state)
 	free(page);
 }
 
-static void fine_day(void **state)
+static void page_of_fine_day_says_so(void **state)
 {
 	char *page = page_of(make("[]", "[]", "[]"));
 
@@ -299,17 +299,17 @@ static void fine_day(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replaces),
+		cmocka_unit_test(bad_cable_is_to_be_replaced_or_cleaned),
 		cmocka_unit_test(loss_by_dead_node_is_no_fault_of_cable),
 		cmocka_unit_test(cable_has_one_entry_for_both_ends),
-		cmocka_unit_test(lists_receivers),
-		cmocka_unit_test(lists_warnings),
-		cmocka_unit_test(escapes),
-		cmocka_unit_test(keeps_length),
-		cmocka_unit_test(draws_day),
-		cmocka_unit_test(excuses_on_page),
-		cmocka_unit_test(lists_dead_nodes),
-		cmocka_unit_test(fine_day),
+		cmocka_unit_test(worst_receiver_comes_first),
+		cmocka_unit_test(last_100_other_warnings_are_kept),
+		cmocka_unit_test(hostile_texts_are_escaped_in_page),
+		cmocka_unit_test(long_text_is_not_cut),
+		cmocka_unit_test(outages_are_drawn_over_the_day),
+		cmocka_unit_test(page_excuses_cable_of_dead_node),
+		cmocka_unit_test(page_lists_dead_nodes),
+		cmocka_unit_test(page_of_fine_day_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static const struct good {
 
 #define for_each_good(g) for (const struct good *g = good; g < good + ARRAY_SIZE(good); g++)
 
-static void test_obeyed(void **state)
+static void each_valid_command_reaches_nic(void **state)
 {
 	(void)state;
 	for_each_good(g) {
@@ -91,7 +91,7 @@ static void test_obeyed(void **state)
 }
 
 /* Each command of the ABI but SUBSCRIBE, ROWS_GET (a dump) and notifications is in the table. */
-static void test_all_commands(void **state)
+static void each_command_of_abi_is_tested(void **state)
 {
 	(void)state;
 	for (unsigned int cmd = 1; cmd <= TORUS_CMD_MAX; cmd++) {
@@ -137,7 +137,7 @@ static void failed_command_changes_nothing(void **state)
 }
 
 /* A NIC leaves out values that it does not have, and refuses requests for them. */
-static void test_missing(void **state)
+static void command_that_nic_lacks_is_refused(void **state)
 {
 	struct torus_hw before;
 	char text[64];
@@ -249,7 +249,7 @@ static const struct refused {
 	  "some parked packets are not resolved yet", 0, "park_replay 6 0x1" },
 };
 
-static void test_refused(void **state)
+static void invalid_request_is_refused_with_its_attribute(void **state)
 {
 	struct torus_hw before;
 
@@ -268,7 +268,7 @@ static void test_refused(void **state)
 }
 
 /* Only NICs of software have faults to order. */
-static void test_no_faults(void **state)
+static void nic_without_fault_injection_refuses_faults(void **state)
 {
 	const struct value with[] = {
 		U8(PORT, 1), U32S(FAULT, HEAD(TORUS_FAULT_CABLE, 4), 150), { 0 },
@@ -292,7 +292,7 @@ static void test_no_faults(void **state)
  * A device without fault injection reports no faults of a port: they would be taken for those of a
  * model.
  */
-static void test_no_faults_told(void **state)
+static void nic_without_fault_injection_reports_none(void **state)
 {
 	const struct value port[] = { U8(PORT, 1), { 0 } };
 
@@ -309,7 +309,7 @@ static void test_no_faults_told(void **state)
  * Some commands have no meaning for a NIC, and are refused: notifications, a dump as a do, numbers
  * of newer ABIs.
  */
-static void test_no_command(void **state)
+static void command_without_meaning_for_nic_is_refused(void **state)
 {
 	static const unsigned int none[] = {
 		0, TORUS_CMD_ROWS_GET, TORUS_CMD_SUBSCRIBE, TORUS_CMD_LINK_NTF, TORUS_CMD_MGMT_NTF,
@@ -381,7 +381,7 @@ static void changed_plan_keeps_rows_and_place(void **state)
 	assert_string_equal(r.asked, GIVEN);
 }
 
-static void test_plan_refused(void **state)
+static void impossible_address_plan_is_refused(void **state)
 {
 	const struct {
 		struct value with[7];
@@ -424,7 +424,7 @@ static void test_plan_refused(void **state)
 }
 
 /* A NIC that knows only the default plan shows that by reporting none. */
-static void test_plan_unknown(void **state)
+static void nic_without_plans_refuses_and_reports_none(void **state)
 {
 	const struct value plan[] = { NET4("\x01", "\x02"), NET6("\x03"), U8(NET6_LEN, 64), { 0 } };
 	const struct value none[] = { { 0 } };
@@ -442,7 +442,7 @@ static void test_plan_unknown(void **state)
 }
 
 /* A place is asked of the NIC only if it is another: a manager that starts again loses no rows. */
-static void test_place(void **state)
+static void only_another_place_is_asked_of_nic(void **state)
 {
 	const struct value other[] = { U16S(SHAPE, 4, 3), U16S(COORDS, 3, 1), { 0 } };
 	const struct value flat[] = { U16S(SHAPE, 4), U16S(COORDS, 3), { 0 } };
@@ -518,7 +518,7 @@ static int run_from(u64 from, unsigned int cmd, const struct value *with)
  * The writer that began last of two may go on; the other gets an error, and its rows are
  * refused.
  */
-static void test_two_writers(void **state)
+static void writer_that_began_first_is_refused(void **state)
 {
 	const struct value v[] = { U64(VERSION, 7), { 0 } };
 	const struct value puts[] = { U64(VERSION, 7), ROW(0, 5, 0), { 0 } };
@@ -550,7 +550,7 @@ static void test_two_writers(void **state)
 
 static const struct value nothing[] = { { 0 } };
 
-static void test_device_answer(void **state)
+static void answer_of_device_has_all_fields(void **state)
 {
 	const struct torus_device *d = &r.hw.reply.device;
 
@@ -578,7 +578,7 @@ static void test_device_answer(void **state)
 }
 
 /* Attributes of a place are left out before there is one: a node 0 would look like a place. */
-static void test_device_without_place(void **state)
+static void device_without_place_leaves_out_its_attributes(void **state)
 {
 	(void)state;
 	recorder_start(&r);
@@ -597,7 +597,7 @@ static void test_device_without_place(void **state)
 }
 
 /* Replies name the NIC that answers. */
-static void test_answers(void **state)
+static void replies_name_nic_that_answers(void **state)
 {
 	const struct value port[] = { U8(PORT, 3), { 0 } };
 	const struct value lane[] = { U8(PORT, 3), U8(LANE, 2), { 0 } };
@@ -628,23 +628,23 @@ static void test_answers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_obeyed),
-		cmocka_unit_test(test_all_commands),
+		cmocka_unit_test(each_valid_command_reaches_nic),
+		cmocka_unit_test(each_command_of_abi_is_tested),
 		cmocka_unit_test(failed_command_changes_nothing),
-		cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_no_faults),
-		cmocka_unit_test(test_no_faults_told),
-		cmocka_unit_test(test_no_command),
+		cmocka_unit_test(command_that_nic_lacks_is_refused),
+		cmocka_unit_test(invalid_request_is_refused_with_its_attribute),
+		cmocka_unit_test(nic_without_fault_injection_refuses_faults),
+		cmocka_unit_test(nic_without_fault_injection_reports_none),
+		cmocka_unit_test(command_without_meaning_for_nic_is_refused),
 		cmocka_unit_test(changed_plan_keeps_rows_and_place),
-		cmocka_unit_test(test_plan_refused),
-		cmocka_unit_test(test_plan_unknown),
-		cmocka_unit_test(test_place),
+		cmocka_unit_test(impossible_address_plan_is_refused),
+		cmocka_unit_test(nic_without_plans_refuses_and_reports_none),
+		cmocka_unit_test(only_another_place_is_asked_of_nic),
 		cmocka_unit_test(label_is_set_without_asking_nic),
-		cmocka_unit_test(test_two_writers),
-		cmocka_unit_test(test_device_answer),
-		cmocka_unit_test(test_device_without_place),
-		cmocka_unit_test(test_answers),
+		cmocka_unit_test(writer_that_began_first_is_refused),
+		cmocka_unit_test(answer_of_device_has_all_fields),
+		cmocka_unit_test(device_without_place_leaves_out_its_attributes),
+		cmocka_unit_test(replies_name_nic_that_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

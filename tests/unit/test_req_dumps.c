@@ -47,7 +47,7 @@ static void parse(const struct torus_tree *tree, int n, void *to)
 		fail_msg("%s", why.text);
 }
 
-static void test_device(void **state)
+static void dump_of_devices_has_one_device(void **state)
 {
 	struct torus_device d;
 
@@ -61,7 +61,7 @@ static void test_device(void **state)
 	assert_int_equal(next(TORUS_CMD_DEVICE_GET, 4096), 0);
 }
 
-static void test_ports(void **state)
+static void dump_of_links_has_each_port(void **state)
 {
 	struct torus_link link;
 
@@ -94,7 +94,7 @@ static void hardware_nic_reports_no_modelled_line(void **state)
 }
 
 /* An entry that does not fit is not lost: the next message begins with it. */
-static void test_no_room(void **state)
+static void entry_that_does_not_fit_comes_next(void **state)
 {
 	static const struct { unsigned int cmd, times; } dumps[] = {
 		{ TORUS_CMD_DEVICE_GET, 1 }, { TORUS_CMD_LINK_GET, 4 },
@@ -119,7 +119,7 @@ static void test_no_room(void **state)
  * A port that cannot be read does not end the dump as if it was complete: the reader gets the
  * error.
  */
-static void test_port_fails(void **state)
+static void port_that_fails_ends_dump_with_error(void **state)
 {
 	(void)state;
 	recorder_start(&r);
@@ -178,7 +178,7 @@ static void expect_dump(const struct value *with, u32 first, u32 end, u32 fit)
 	assert_int_equal(next(TORUS_CMD_ROWS_GET, 4096), 0);
 }
 
-static void test_rows(void **state)
+static void dump_of_rows_has_asked_range(void **state)
 {
 	const struct {
 		struct value with[3];
@@ -202,7 +202,7 @@ static void test_rows(void **state)
 }
 
 /* A part never has more rows than an attribute can, however much room there is. */
-static void test_many_rows(void **state)
+static void part_of_dump_has_limited_rows(void **state)
 {
 	(void)state;
 	recorder_start(&r);
@@ -214,7 +214,7 @@ static void test_many_rows(void **state)
 	assert_int_equal(next(TORUS_CMD_ROWS_GET, 79000), 0);
 }
 
-static void test_no_room_for_rows(void **state)
+static void part_without_room_for_one_row_is_refused(void **state)
 {
 	(void)state;
 	recorder_start(&r);
@@ -224,7 +224,7 @@ static void test_no_room_for_rows(void **state)
 	expect_rows(next(TORUS_CMD_ROWS_GET, AROUND + 8), 6, 0, 1);
 }
 
-static void test_rows_refused(void **state)
+static void impossible_dump_of_rows_is_refused(void **state)
 {
 	const struct value beyond[] = { U32(FIRST, 12), { 0 } };
 	struct torus_hw before;
@@ -245,7 +245,7 @@ static void test_rows_refused(void **state)
 }
 
 /* A row that could not be read is asked for again, not left out. */
-static void test_rows_fail(void **state)
+static void row_that_could_not_be_read_is_asked_again(void **state)
 {
 	(void)state;
 	recorder_start(&r);
@@ -261,7 +261,7 @@ static void test_rows_fail(void **state)
  * Between two parts others write rows, or give the NIC another place. Each part has the version of
  * its rows; rows that are no more are not read.
  */
-static void test_changed_between(void **state)
+static void each_part_has_version_of_its_rows(void **state)
 {
 	static const struct { bool placed; u32 rows; bool goes_on; } then[] = {
 		{ true, 12, true }, { true, 100, true }, { true, 11, false }, { false, 0, false },
@@ -284,17 +284,17 @@ static void test_changed_between(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_device),
-		cmocka_unit_test(test_ports),
+		cmocka_unit_test(dump_of_devices_has_one_device),
+		cmocka_unit_test(dump_of_links_has_each_port),
 		cmocka_unit_test(hardware_nic_reports_no_modelled_line),
-		cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_port_fails),
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_many_rows),
-		cmocka_unit_test(test_no_room_for_rows),
-		cmocka_unit_test(test_rows_refused),
-		cmocka_unit_test(test_rows_fail),
-		cmocka_unit_test(test_changed_between),
+		cmocka_unit_test(entry_that_does_not_fit_comes_next),
+		cmocka_unit_test(port_that_fails_ends_dump_with_error),
+		cmocka_unit_test(dump_of_rows_has_asked_range),
+		cmocka_unit_test(part_of_dump_has_limited_rows),
+		cmocka_unit_test(part_without_room_for_one_row_is_refused),
+		cmocka_unit_test(impossible_dump_of_rows_is_refused),
+		cmocka_unit_test(row_that_could_not_be_read_is_asked_again),
+		cmocka_unit_test(each_part_has_version_of_its_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

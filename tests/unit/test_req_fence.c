@@ -72,7 +72,7 @@ static void refused(const struct order *o, uint64_t epoch, uint64_t guid, const 
 	recorder_refused(&r, &before, text, epoch ? TORUS_A_ROOT_EPOCH : 0);
 }
 
-static void test_no_root_yet(void **state)
+static void nic_without_root_obeys_any_root(void **state)
 {
 	(void)state;
 	for_each_order(o) {
@@ -85,7 +85,7 @@ static void test_no_root_yet(void **state)
 	}
 }
 
-static void test_its_root(void **state)
+static void nic_obeys_its_root(void **state)
 {
 	(void)state;
 	for_each_order(o) {
@@ -95,7 +95,7 @@ static void test_its_root(void **state)
 	}
 }
 
-static void test_a_later_one(void **state)
+static void nic_obeys_later_root(void **state)
 {
 	(void)state;
 	for_each_order(o) {
@@ -108,7 +108,7 @@ static void test_a_later_one(void **state)
 	}
 }
 
-static void test_a_former_one(void **state)
+static void nic_refuses_former_root(void **state)
 {
 	(void)state;
 	for_each_order(o) {
@@ -126,7 +126,7 @@ static void test_a_former_one(void **state)
 }
 
 /* A NIC that does not do the action of an order does not obey the root for that. */
-static void test_failed(void **state)
+static void failed_order_does_not_change_root(void **state)
 {
 	(void)state;
 	for_each_order(o) {
@@ -141,7 +141,7 @@ static void test_failed(void **state)
 	}
 }
 
-static void test_half_a_root(void **state)
+static void order_with_half_a_root_is_refused(void **state)
 {
 	static const struct value epoch[] = { U64(VERSION, 7), U64(ROOT_EPOCH, 6), { 0 } };
 	static const struct value guid[] = { U64(VERSION, 7), U64(ROOT_GUID, OTHER), { 0 } };
@@ -160,7 +160,7 @@ static void test_half_a_root(void **state)
 }
 
 /* After a placement by hand, also at the same place, the NIC obeys no root. */
-static void test_by_hand(void **state)
+static void nic_placed_by_hand_obeys_no_root(void **state)
 {
 	const struct value there[] = { U16S(SHAPE, 4, 3), U16S(COORDS, 1, 2), { 0 } };
 	const struct value label[] = { TEXT(NAME, "n1"), U8(BOOTSTRAP, 1), { 0 } };
@@ -186,7 +186,7 @@ static void test_by_hand(void **state)
  * A late version of the same root is old, and so is one of no root; a later root may know less, and
  * begins with any version.
  */
-static void test_versions(void **state)
+static void late_version_of_same_root_is_refused(void **state)
 {
 	const struct order late = { TORUS_CMD_ROWS_BEGIN, { U64(VERSION, 5) }, 1, "rows_begin 5" };
 	const struct order again = { TORUS_CMD_ROWS_BEGIN, { U64(VERSION, 6) }, 1, "rows_begin 6" };
@@ -231,7 +231,7 @@ static void commands_that_only_read_need_no_root(void **state)
 	}
 }
 
-static void test_told(void **state)
+static void device_answer_has_root_that_nic_obeys(void **state)
 {
 	static const struct value nothing[] = { { 0 } };
 
@@ -248,16 +248,16 @@ static void test_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_root_yet),
-		cmocka_unit_test(test_its_root),
-		cmocka_unit_test(test_a_later_one),
-		cmocka_unit_test(test_a_former_one),
-		cmocka_unit_test(test_failed),
-		cmocka_unit_test(test_half_a_root),
-		cmocka_unit_test(test_by_hand),
-		cmocka_unit_test(test_versions),
+		cmocka_unit_test(nic_without_root_obeys_any_root),
+		cmocka_unit_test(nic_obeys_its_root),
+		cmocka_unit_test(nic_obeys_later_root),
+		cmocka_unit_test(nic_refuses_former_root),
+		cmocka_unit_test(failed_order_does_not_change_root),
+		cmocka_unit_test(order_with_half_a_root_is_refused),
+		cmocka_unit_test(nic_placed_by_hand_obeys_no_root),
+		cmocka_unit_test(late_version_of_same_root_is_refused),
 		cmocka_unit_test(commands_that_only_read_need_no_root),
-		cmocka_unit_test(test_told),
+		cmocka_unit_test(device_answer_has_root_that_nic_obeys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

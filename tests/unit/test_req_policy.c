@@ -122,7 +122,7 @@ static void check_limits(unsigned int cmd, unsigned int type)
 		refused(with(cmd, type, r->max + 1), range, type);
 }
 
-static void test_limits(void **state)
+static void each_attribute_has_its_limits_and_commands(void **state)
 {
 	unsigned int allowed = 0, others = 0;
 
@@ -145,7 +145,7 @@ static void test_limits(void **state)
 	assert_in_range(others, 500, 3000);
 }
 
-static void test_lengths(void **state)
+static void attribute_of_wrong_length_is_refused(void **state)
 {
 	static const u8 zeros[16];
 
@@ -169,7 +169,7 @@ static void test_lengths(void **state)
 					   "", &why), -EINVAL);
 }
 
-static void test_required(void **state)
+static void missing_required_attribute_is_named(void **state)
 {
 	unsigned int n = 0;
 
@@ -192,7 +192,7 @@ static void test_required(void **state)
 	assert_in_range(n, 15, 40);
 }
 
-static void test_twice(void **state)
+static void attribute_that_comes_twice_is_refused(void **state)
 {
 	(void)state;
 	for (unsigned int cmd = 1; cmd <= TORUS_CMD_MAX; cmd++) {
@@ -209,7 +209,7 @@ static void test_twice(void **state)
 	}
 }
 
-static void test_dump(void **state)
+static void dump_allows_only_its_own_attributes(void **state)
 {
 	(void)state;
 	used = 0;
@@ -235,7 +235,7 @@ static int nested(unsigned int cmd, unsigned int nest, unsigned int type, const 
 	return check_as(cmd, false);
 }
 
-static void test_nests(void **state)
+static void nested_attribute_beyond_limits_is_refused(void **state)
 {
 	u64 ber = TORUS_BER_ONE;
 	u32 first = 0;
@@ -260,7 +260,7 @@ static void test_nests(void **state)
 	assert_int_equal(why.missing, 0);
 }
 
-static void test_text(void **state)
+static void text_without_end_is_refused(void **state)
 {
 	(void)state;
 	used = 0;
@@ -308,7 +308,7 @@ static void malformed_message_is_refused_as_a_whole(void **state)
 	assert_non_null(strstr(why.text, "is unknown in LINK_GET"));
 }
 
-static void test_names(void **state)
+static void each_command_has_name_and_privilege(void **state)
 {
 	(void)state;
 	assert_string_equal(torus_cmd_name(TORUS_CMD_EYE_GET), "EYE_GET");
@@ -321,15 +321,15 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_required),
-		cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_dump),
-		cmocka_unit_test(test_nests),
-		cmocka_unit_test(test_text),
+		cmocka_unit_test(each_attribute_has_its_limits_and_commands),
+		cmocka_unit_test(attribute_of_wrong_length_is_refused),
+		cmocka_unit_test(missing_required_attribute_is_named),
+		cmocka_unit_test(attribute_that_comes_twice_is_refused),
+		cmocka_unit_test(dump_allows_only_its_own_attributes),
+		cmocka_unit_test(nested_attribute_beyond_limits_is_refused),
+		cmocka_unit_test(text_without_end_is_refused),
 		cmocka_unit_test(malformed_message_is_refused_as_a_whole),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(each_command_has_name_and_privilege),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,7 +91,7 @@ static void fill_all(const struct tree *t)
 	fill(t->tree, in.bytes);
 }
 
-static void test_same(void **state)
+static void parsed_tree_equals_written_one(void **state)
 {
 	(void)state;
 	for_each_tree(t) {
@@ -107,7 +107,7 @@ static void test_same(void **state)
 }
 
 /* With less room nothing is written behind it. */
-static void test_room(void **state)
+static void tree_without_room_writes_nothing_behind_it(void **state)
 {
 	(void)state;
 	for_each_tree(t) {
@@ -129,7 +129,7 @@ static void test_room(void **state)
 /*
  * Parses damaged messages, each in memory of its own, so that a sanitizer notices reads behind it.
  */
-static void test_damaged(void **state)
+static void damaged_tree_is_read_within_its_length(void **state)
 {
 	(void)state;
 	for_each_tree(t) {
@@ -163,7 +163,7 @@ static size_t one(unsigned int type, const void *value, size_t n)
 	return (NLA_HDRLEN + n + 3) / 4 * 4;
 }
 
-static void test_refused(void **state)
+static void value_beyond_limits_is_refused(void **state)
 {
 	static const struct {
 		unsigned int type;
@@ -196,7 +196,7 @@ static void test_refused(void **state)
 }
 
 /* A device without place, netdev or name does not mention them. */
-static void test_left_out(void **state)
+static void values_that_device_lacks_are_left_out(void **state)
 {
 	static const struct torus_attrs node = { {
 		[TORUS_A_NODE / 64] = 1ULL << TORUS_A_NODE % 64
@@ -237,11 +237,11 @@ static void shape_and_coords_of_different_length_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_left_out),
+		cmocka_unit_test(parsed_tree_equals_written_one),
+		cmocka_unit_test(tree_without_room_writes_nothing_behind_it),
+		cmocka_unit_test(damaged_tree_is_read_within_its_length),
+		cmocka_unit_test(value_beyond_limits_is_refused),
+		cmocka_unit_test(values_that_device_lacks_are_left_out),
 		cmocka_unit_test(shape_and_coords_of_different_length_are_refused),
 	};
 

@@ -219,7 +219,7 @@ static void lossy_one(uint64_t seed)
 	expect(r, p.accepted == goal && !p.a.tx.sent.head && !p.a.tx.flits, "the end");
 }
 
-static void test_lossy(void **state)
+static void lossy_line_loses_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(120, lossy_one);
@@ -252,7 +252,7 @@ static void clean(unsigned int protocol)
 	assert_int_equal(p.news, 0);
 }
 
-static void test_clean(void **state)
+static void clean_line_sends_no_packet_twice(void **state)
 {
 	(void)state;
 	for (unsigned int protocol = 1; protocol < TORUS_RETRIES; protocol++)
@@ -260,7 +260,7 @@ static void test_clean(void **state)
 }
 
 /* With Angara's protocol one error makes the sender go back once, however often E is repeated. */
-static void test_one_error_one_back(void **state)
+static void one_error_makes_sender_go_back_once(void **state)
 {
 	static struct pair p;
 	struct tn_queue done = { 0 };
@@ -330,7 +330,7 @@ static void acknowledgement_of_unsent_packet_is_error(void **state)
 }
 
 /* An acknowledgement in the middle of a replay skips the packets that it covers. */
-static void test_ack_in_replay(void **state)
+static void acknowledgement_in_replay_skips_its_packets(void **state)
 {
 	struct tn_pkt pkt[8] = { 0 };
 	struct tn_queue done = { 0 };
@@ -421,7 +421,7 @@ static void retraining_with_unacknowledged_packets_loses_none(void **state)
  * Retransmissions without progress are counted; the count of the first packet after a pause starts
  * at 0.
  */
-static void test_tries(void **state)
+static void retransmissions_without_progress_are_counted(void **state)
 {
 	struct tn_queue done = { 0 };
 	struct tn_pkt pkt[3] = { 0 };
@@ -455,7 +455,7 @@ static void test_tries(void **state)
  * The window shrinks by a quarter of what was on the wire, and grows by a quarter of what is
  * acknowledged.
  */
-static void test_window(void **state)
+static void window_shrinks_with_errors_and_grows_with_answers(void **state)
 {
 	static struct tn_pkt pkt[400];
 	struct tn_queue done = { 0 };
@@ -524,14 +524,14 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(retraining_with_unacknowledged_packets_loses_none),
-		cmocka_unit_test(test_tries),
-		cmocka_unit_test(test_window),
+		cmocka_unit_test(retransmissions_without_progress_are_counted),
+		cmocka_unit_test(window_shrinks_with_errors_and_grows_with_answers),
 		cmocka_unit_test(round_trip_is_never_measured_on_copies),
-		cmocka_unit_test(test_lossy),
-		cmocka_unit_test(test_clean),
-		cmocka_unit_test(test_one_error_one_back),
+		cmocka_unit_test(lossy_line_loses_no_packet),
+		cmocka_unit_test(clean_line_sends_no_packet_twice),
+		cmocka_unit_test(one_error_makes_sender_go_back_once),
 		cmocka_unit_test(acknowledgement_of_unsent_packet_is_error),
-		cmocka_unit_test(test_ack_in_replay),
+		cmocka_unit_test(acknowledgement_in_replay_skips_its_packets),
 	};
 
 	return cmocka_run_group_tests_name("retry", all, NULL, NULL);

@@ -2,7 +2,7 @@
 /* PCI Express: every history of a bad wire, and the rules of NAK_SCHEDULED. */
 #include "tests/unit/retrymasks.h"
 
-static void test_masks(void **state)
+static void each_mask_of_losses_delivers_all_packets(void **state)
 {
 	(void)state;
 	masks_all(&tn_retry_acknak);
@@ -35,7 +35,7 @@ static struct tn_hdr answer(void)
  * A receiver sends one NAK for any number of damaged packets; the NAK acknowledges the good ones
  * before, and the next good packet allows another. One ACK covers all packets before it.
  */
-static void test_nak_scheduled(void **state)
+static void receiver_sends_one_nak_for_many_damaged_packets(void **state)
 {
 	struct tn_queue done = { 0 };
 	struct tn_hdr h[6], dllp;
@@ -90,7 +90,7 @@ static void data_header_acknowledges_nothing(void **state)
 }
 
 /* A NAK that was overtaken by a newer ACK brings no replay. */
-static void test_late_nak(void **state)
+static void late_nak_brings_no_replay(void **state)
 {
 	struct tn_hdr late = { .type = TN_ACKNAK, .rseq = 0, .e = 1 };
 	struct tn_hdr ack = { .type = TN_ACKNAK, .rseq = 2 };
@@ -111,10 +111,10 @@ static void test_late_nak(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_masks),
-		cmocka_unit_test(test_nak_scheduled),
+		cmocka_unit_test(each_mask_of_losses_delivers_all_packets),
+		cmocka_unit_test(receiver_sends_one_nak_for_many_damaged_packets),
 		cmocka_unit_test(data_header_acknowledges_nothing),
-		cmocka_unit_test(test_late_nak),
+		cmocka_unit_test(late_nak_brings_no_replay),
 	};
 
 	return cmocka_run_group_tests_name("retry_acknak", all, NULL, NULL);

@@ -2,7 +2,7 @@
 /* Angara's retry: every history of a bad wire, and the cost of an error. */
 #include "tests/unit/retrymasks.h"
 
-static void test_masks(void **state)
+static void each_mask_of_losses_delivers_all_packets(void **state)
 {
 	(void)state;
 	masks_all(&tn_retry_angara);
@@ -12,7 +12,7 @@ static void test_masks(void **state)
  * A single damaged packet makes the sender go back once, without its timer: the packets of one
  * round trip are sent again.
  */
-static void test_one_hit(void **state)
+static void one_damaged_packet_costs_one_round_trip(void **state)
 {
 	struct masks m = { .ops = &tn_retry_angara, .hit = HIT_DAMAGED, .bits = 1, .packets = 16,
 			   .window = 16, .delay = 3, .every = 1, .timeout = 100 };
@@ -28,7 +28,7 @@ static void test_one_hit(void **state)
  * A link has sent all packets and all are acknowledged: messages that the other end may still send
  * are handled.
  */
-static void test_idle(void **state)
+static void idle_sender_handles_late_messages(void **state)
 {
 	struct tn_hdr h = { .type = TN_IDLE, .e = 1 };
 	struct tn_queue done = { 0 };
@@ -75,7 +75,7 @@ static void test_idle(void **state)
 }
 
 /* The RETRY buffer holds at most half of the packets that 12-bit numbers can distinguish. */
-static void test_limit(void **state)
+static void retry_buffer_holds_half_of_the_numbers(void **state)
 {
 	(void)state;
 	assert_true(tn_retry_angara.limit < (TN_SEQ_MASK + 1) / 2);
@@ -86,10 +86,10 @@ static void test_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_masks),
-		cmocka_unit_test(test_one_hit),
-		cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_limit),
+		cmocka_unit_test(each_mask_of_losses_delivers_all_packets),
+		cmocka_unit_test(one_damaged_packet_costs_one_round_trip),
+		cmocka_unit_test(idle_sender_handles_late_messages),
+		cmocka_unit_test(retry_buffer_holds_half_of_the_numbers),
 	};
 
 	return cmocka_run_group_tests_name("retry_angara", all, NULL, NULL);

@@ -2,7 +2,7 @@
 /* BlueGene/L: every history of a bad wire, and the meaning of a repeated number. */
 #include "tests/unit/retrymasks.h"
 
-static void test_masks(void **state)
+static void each_mask_of_losses_delivers_all_packets(void **state)
 {
 	(void)state;
 	masks_all(&tn_retry_hippi);
@@ -67,7 +67,7 @@ static void hear_from_b(unsigned int i)
 }
 
 /* A retransmitted packet carries the answer that is due then, and none if none is. */
-static void test_replay_answers_anew(void **state)
+static void retransmitted_packet_carries_answer_due_then(void **state)
 {
 	struct tn_hdr first, again;
 
@@ -86,7 +86,7 @@ static void test_replay_answers_anew(void **state)
 }
 
 /* Numbers on the wire wrap from 254 to 0; 255 is not used. */
-static void test_circle(void **state)
+static void numbers_wrap_from_254_to_0(void **state)
 {
 	struct tn_queue done = { 0 };
 
@@ -103,7 +103,7 @@ static void test_circle(void **state)
 }
 
 /* As many packets as allowed are unacknowledged, and one answer covers all of them. */
-static void test_most(void **state)
+static void one_answer_covers_full_window(void **state)
 {
 	struct tn_queue done = { 0 };
 	const unsigned int most = tn_retry_hippi.limit;
@@ -132,7 +132,7 @@ static void test_most(void **state)
  * A receiver answers a packet once. After an error it answers twice in total, then not until the
  * packet comes.
  */
-static void test_answers(void **state)
+static void packet_is_answered_once_and_error_twice(void **state)
 {
 	struct tn_hdr h[4];
 
@@ -159,7 +159,7 @@ static void test_answers(void **state)
 }
 
 /* The second answer is a NAK, even of a number that was never acknowledged before. */
-static void test_twice_is_nak(void **state)
+static void second_equal_answer_is_nak(void **state)
 {
 	struct tn_queue done = { 0 };
 
@@ -184,7 +184,7 @@ static void test_twice_is_nak(void **state)
  * Found by the masks under the source's own rule: both answers to the last packet are lost, its
  * replays are behind, and the receiver had no more answers to send.
  */
-static void test_behind_is_answered(void **state)
+static void packet_behind_is_answered_when_answers_were_lost(void **state)
 {
 	struct tn_queue done = { 0 };
 	struct tn_hdr h;
@@ -253,7 +253,7 @@ static void test_short_replay_is_answered(void **state)
  * and each NAK caused more packets that were behind: the sender went back 3 million times for
  * 1000 packets.
  */
-static void test_no_storm(void **state)
+static void packets_behind_cause_no_storm_of_answers(void **state)
 {
 	struct tn_hdr h[40];
 	unsigned int said = 0;
@@ -276,15 +276,15 @@ static void test_no_storm(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_masks),
-		cmocka_unit_test(test_replay_answers_anew),
-		cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_most),
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_twice_is_nak),
-		cmocka_unit_test(test_behind_is_answered),
+		cmocka_unit_test(each_mask_of_losses_delivers_all_packets),
+		cmocka_unit_test(retransmitted_packet_carries_answer_due_then),
+		cmocka_unit_test(numbers_wrap_from_254_to_0),
+		cmocka_unit_test(one_answer_covers_full_window),
+		cmocka_unit_test(packet_is_answered_once_and_error_twice),
+		cmocka_unit_test(second_equal_answer_is_nak),
+		cmocka_unit_test(packet_behind_is_answered_when_answers_were_lost),
 		cmocka_unit_test(test_short_replay_is_answered),
-		cmocka_unit_test(test_no_storm),
+		cmocka_unit_test(packets_behind_cause_no_storm_of_answers),
 	};
 
 	return cmocka_run_group_tests_name("retry_hippi", all, NULL, NULL);

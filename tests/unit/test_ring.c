@@ -83,7 +83,7 @@ static void full(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_full(void **state)
+static void full_rings_go_on_under_each_policy(void **state)
 {
 	(void)state;
 	each_policy(8, full);
@@ -100,7 +100,7 @@ static void plane(uint64_t seed)
 }
 
 /* Packets turn from one ring to another. */
-static void test_planes(void **state)
+static void rings_of_planes_go_on_under_each_policy(void **state)
 {
 	(void)state;
 	each_policy(4, plane);
@@ -136,7 +136,7 @@ static void fewer(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_fewer(void **state)
+static void full_ring_makes_bubbles_fewer_under_mbs(void **state)
 {
 	(void)state;
 	policy = TORUS_BUBBLE_MBS;
@@ -180,7 +180,7 @@ static void one_less(uint64_t seed)
 	}
 }
 
-static void test_one_less(void **state)
+static void ring_goes_on_with_one_bubble_and_stops_without(void **state)
 {
 	(void)state;
 	policy = TORUS_BUBBLE_MBS;
@@ -328,7 +328,7 @@ static void history(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_histories(void **state)
+static void random_histories_of_rings_go_on(void **state)
 {
 	(void)state;
 	each_policy(16, history);
@@ -374,7 +374,7 @@ static void mixed(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_mixed(void **state)
+static void link_between_different_policies_stays_down(void **state)
 {
 	(void)state;
 	each_policy(1, mixed);
@@ -383,12 +383,12 @@ static void test_mixed(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_planes),
-		cmocka_unit_test(test_fewer),
-		cmocka_unit_test(test_one_less),
-		cmocka_unit_test(test_histories),
-		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(full_rings_go_on_under_each_policy),
+		cmocka_unit_test(rings_of_planes_go_on_under_each_policy),
+		cmocka_unit_test(full_ring_makes_bubbles_fewer_under_mbs),
+		cmocka_unit_test(ring_goes_on_with_one_bubble_and_stops_without),
+		cmocka_unit_test(random_histories_of_rings_go_on),
+		cmocka_unit_test(link_between_different_policies_stays_down),
 	};
 
 	return cmocka_run_group_tests_name("ring", all, NULL, NULL);

@@ -46,7 +46,7 @@ static u64 asked(void)
 /* --- packets that move it -------------------------------------------------------- */
 
 /* A packet takes the bubble only if nothing else is free. */
-static void test_take(void **state)
+static void packet_takes_bubble_only_if_nothing_else_is_free(void **state)
 {
 	(void)state;
 	begin(1);
@@ -121,7 +121,7 @@ static void waiting_packet_starts_timer_once(void **state)
 }
 
 /* When its time is over, and again after as much, the output asks upstream for a bubble. */
-static void test_ask(void **state)
+static void waiting_output_asks_upstream_for_bubble_again(void **state)
 {
 	u64 from;
 
@@ -158,7 +158,7 @@ static void test_ask(void **state)
 }
 
 /* Each output asks for itself, if a packet waits for it; one that is in no ring does not. */
-static void test_ask_each(void **state)
+static void each_waiting_output_asks_for_itself(void **state)
 {
 	(void)state;
 	begin(1);
@@ -198,7 +198,7 @@ static void ask_at(u8 state, bool admin, bool carrier, u32 nonce, bool dropped)
 }
 
 /* At the end of a line the bubble is dropped, if no session can close it. */
-static void test_end_of_line(void **state)
+static void bubble_is_dropped_at_end_of_line(void **state)
 {
 	(void)state;
 	ask_at(TORUS_LINK_UP, true, true, 1, false);
@@ -229,7 +229,7 @@ static void responds(unsigned int vc, bool sent, bool handed)
 	assert_int_equal(pkt->hdr.dst, handed);
 }
 
-static void test_respond(void **state)
+static void node_gives_bubble_if_it_has_room_and_no_need(void **state)
 {
 	(void)state;
 	begin(1);
@@ -277,7 +277,7 @@ static void came(bool handed, unsigned int free, u8 critical, bool owed, u8 left
 }
 
 /* A received bubble meets that of this node, or is returned; a packet without one may take it. */
-static void test_false_came(void **state)
+static void received_bubble_is_taken_or_returned(void **state)
 {
 	(void)state;
 	came(true, 2, 1, false, 1);
@@ -297,14 +297,14 @@ static void test_false_came(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_take),
+		cmocka_unit_test(packet_takes_bubble_only_if_nothing_else_is_free),
 		cmocka_unit_test(freed_buffer_takes_over_bubble),
 		cmocka_unit_test(waiting_packet_starts_timer_once),
-		cmocka_unit_test(test_ask),
-		cmocka_unit_test(test_ask_each),
-		cmocka_unit_test(test_end_of_line),
-		cmocka_unit_test(test_respond),
-		cmocka_unit_test(test_false_came),
+		cmocka_unit_test(waiting_output_asks_upstream_for_bubble_again),
+		cmocka_unit_test(each_waiting_output_asks_for_itself),
+		cmocka_unit_test(bubble_is_dropped_at_end_of_line),
+		cmocka_unit_test(node_gives_bubble_if_it_has_room_and_no_need),
+		cmocka_unit_test(received_bubble_is_taken_or_returned),
 	};
 
 	return cmocka_run_group_tests_name("ring_node", all, NULL, NULL);

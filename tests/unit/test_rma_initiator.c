@@ -473,13 +473,13 @@ static void faulty_seed(uint64_t seed)
 	run_seed(seed, true);
 }
 
-static void test_whole(void **state)
+static void whole_runs_complete_each_operation_once(void **state)
 {
 	(void)state;
 	for_seeds(100, whole_seed);
 }
 
-static void test_faults(void **state)
+static void faulty_runs_complete_each_operation_at_most_once(void **state)
 {
 	(void)state;
 	for_seeds(400, faulty_seed);
@@ -499,7 +499,7 @@ static void alien_send(void *host, enum tn_rma_way way, u32 dst, u32 bytes)
 }
 
 /* A reply that names a slot which the initiator does not have is late, and no such slot is read. */
-static void test_alien_slot(void **state)
+static void reply_to_unknown_slot_is_late(void **state)
 {
 	static const struct tn_rma_initiator_ops ops = { .net = { alien_room, alien_send } };
 	struct tn_rma_open *slot = malloc(sizeof(*slot));	/* behind it, AddressSanitizer looks */
@@ -524,9 +524,9 @@ static void test_alien_slot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_alien_slot),
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_faults),
+		cmocka_unit_test(reply_to_unknown_slot_is_late),
+		cmocka_unit_test(whole_runs_complete_each_operation_once),
+		cmocka_unit_test(faulty_runs_complete_each_operation_at_most_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

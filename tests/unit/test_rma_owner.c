@@ -123,7 +123,7 @@ static void let_one_wait(struct lone_owner *o, u32 number)
 	assert_int_equal(o->n, 0);
 }
 
-static void test_malformed(void **state)
+static void malformed_request_is_refused_and_uses_its_number(void **state)
 {
 	struct lone_owner o;
 	struct tn_rma_ask get = { .op = TN_RMA_GET, .number = 10, .slot = 3, .bytes = 8 };
@@ -152,7 +152,7 @@ static void test_malformed(void **state)
 	assert_int_equal(o.owner.count.malformed, 4);
 }
 
-static void test_no_bits(void **state)
+static void region_without_bits_refuses_fe(void **state)
 {
 	struct tn_rma_ask fe = {
 		.op = TN_RMA_FE, .number = 10, .slot = 1, .region = 1, .type = TN_AMO_U64,
@@ -166,7 +166,7 @@ static void test_no_bits(void **state)
 }
 
 /* Three wait; they are refused one by one, as there is memory for replies. */
-static void test_close(void **state)
+static void closed_owner_refuses_waiting_requests(void **state)
 {
 	struct tn_rma_ask put = { .op = TN_RMA_PUT, .number = 13 };
 	struct lone_owner o;
@@ -189,7 +189,7 @@ static void test_close(void **state)
 }
 
 /* A process of the owner changes a word; two wait, and there is memory for one reply. */
-static void test_changed(void **state)
+static void changed_word_answers_waiting_requests(void **state)
 {
 	struct tn_rma_ask fe = {
 		.op = TN_RMA_FE, .slot = 1, .fe_op = TN_FE_WAIT, .q = TN_FE_ANY, .r = TN_FE_ANY,
@@ -223,7 +223,7 @@ static void test_changed(void **state)
 }
 
 /* Posted operations are acknowledged every TN_RMA_ACK_EVERY, or when it is asked for. */
-static void test_ack(void **state)
+static void posted_operations_are_acknowledged_in_groups(void **state)
 {
 	struct tn_rma_ask put = { .op = TN_RMA_PUT };
 	struct lone_owner o;
@@ -248,11 +248,11 @@ static void test_ack(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_malformed),
-		cmocka_unit_test(test_no_bits),
-		cmocka_unit_test(test_close),
-		cmocka_unit_test(test_changed),
-		cmocka_unit_test(test_ack),
+		cmocka_unit_test(malformed_request_is_refused_and_uses_its_number),
+		cmocka_unit_test(region_without_bits_refuses_fe),
+		cmocka_unit_test(closed_owner_refuses_waiting_requests),
+		cmocka_unit_test(changed_word_answers_waiting_requests),
+		cmocka_unit_test(posted_operations_are_acknowledged_in_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

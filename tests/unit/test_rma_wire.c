@@ -178,14 +178,14 @@ static void test_ask_seed(uint64_t seed)
 		       "op %u, %u bytes", a.op, len);
 }
 
-static void test_ask(void **state)
+static void random_request_is_read_as_written(void **state)
 {
 	(void)state;
 	for_seeds(300, test_ask_seed);
 }
 
 /* The sizes that the document promises for 8 bytes; header and tail are two flits more. */
-static void test_sizes(void **state)
+static void sizes_are_those_of_document(void **state)
 {
 	struct tn_rma_ask put = { .op = TN_RMA_PUT };
 	u8 flits[TN_RMA_HEAD_MAX];
@@ -262,7 +262,7 @@ static void test_reply_seed(uint64_t seed)
 	}
 }
 
-static void test_reply(void **state)
+static void random_reply_is_read_as_written(void **state)
 {
 	(void)state;
 	for_seeds(5000, test_reply_seed);
@@ -271,9 +271,9 @@ static void test_reply(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ask),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_reply),
+		cmocka_unit_test(random_request_is_read_as_written),
+		cmocka_unit_test(sizes_are_those_of_document),
+		cmocka_unit_test(random_reply_is_read_as_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,7 @@ static u8 random_step(uint64_t *seed, const struct torus_shape *s)
 	return v < 2u * s->ndims ? (u8)v : TORUS_ROW_NO_STEP;
 }
 
-static void test_random_headers(void **state)
+static void random_headers_follow_their_order(void **state)
 {
 	static const struct torus_shape shapes[] = {
 		{ 3, { 4, 4, 4, 1, 1, 1 } }, { 1, { 5, 1, 1, 1, 1, 1 } },
@@ -164,7 +164,7 @@ static void malformed_header_gets_valid_answer(void **state)
 }
 
 /* An adaptive packet may leave by a port that its header does not name: then nothing changes. */
-static void test_leave_elsewhere(void **state)
+static void leaving_by_unnamed_port_changes_nothing(void **state)
 {
 	struct torus_shape s = { 2, { 4, 4, 1, 1, 1, 1 } };
 	struct torus_coords at = { { 0, 0 } };
@@ -183,7 +183,7 @@ static void test_leave_elsewhere(void **state)
 	assert_int_equal(path.last, TORUS_ROW_NO_STEP);
 }
 
-static void test_path_of_row(void **state)
+static void path_of_row_has_its_directions(void **state)
 {
 	struct tn_path p = tn_path_of_row(7, TORUS_ROW_VALID | TORUS_ROW_HOLD |
 					  0xabcull | 3ull << 12 | 11ull << 16 | 0xfffull << 20 |
@@ -199,10 +199,10 @@ static void test_path_of_row(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_headers),
+		cmocka_unit_test(random_headers_follow_their_order),
 		cmocka_unit_test(malformed_header_gets_valid_answer),
-		cmocka_unit_test(test_leave_elsewhere),
-		cmocka_unit_test(test_path_of_row),
+		cmocka_unit_test(leaving_by_unnamed_port_changes_nothing),
+		cmocka_unit_test(path_of_row_has_its_directions),
 	};
 
 	return cmocka_run_group_tests_name("route", tests, NULL, NULL);

@@ -39,7 +39,7 @@ static void exclude(const struct torus_shape *s, uint16_t *excluded, unsigned in
 	torus_exclusions_close(s, excluded);
 }
 
-static void test_health(void **state)
+static void health_without_memory_fails_cleanly(void **state)
 {
 	struct torus_shape s = shape_of("4x4x4");
 	uint16_t excluded[NODES_MAX];
@@ -71,7 +71,7 @@ static void test_health(void **state)
 }
 
 /* A change that gets no memory changes nothing; the same change, with memory, succeeds. */
-static void test_changes(void **state)
+static void change_without_memory_changes_nothing(void **state)
 {
 	struct torus_shape s = shape_of("8x8x4");
 	struct torus_cable changed[TORUS_MAX_PORTS];
@@ -108,7 +108,7 @@ static void test_changes(void **state)
 	torus_health_free(h);
 }
 
-static void test_components(void **state)
+static void components_without_memory_fail_cleanly(void **state)
 {
 	struct torus_shape s = shape_of("4x2");
 	uint16_t excluded[NODES_MAX] = { 0 };
@@ -159,7 +159,7 @@ static int rows_by(unsigned int way, const struct torus_shape *s, const uint16_t
 }
 
 /* Rows are right, or the call fails: a search may do without some of its memory. */
-static void test_rows(void **state)
+static void rows_without_memory_are_right_or_refused(void **state)
 {
 	struct torus_shape s = shape_of("4x4x4");
 	uint16_t excluded[NODES_MAX];
@@ -272,7 +272,7 @@ static bool update(struct follower *f, uint32_t from, unsigned int n, uint64_t *
 }
 
 /* After a failure the next update computes all rows, and returns all of them as changed. */
-static void test_updates(void **state)
+static void update_after_failure_returns_all_rows(void **state)
 {
 	uint64_t seed = random_seed(3);
 	unsigned int failed = 0;
@@ -297,7 +297,7 @@ static void test_updates(void **state)
 	assert_true(failed > 30);
 }
 
-static void test_verify(void **state)
+static void verification_without_memory_fails_cleanly(void **state)
 {
 	static uint64_t rows[NODES_MAX][NODES_MAX];
 	struct torus_shape s = shape_of("3x4");
@@ -338,7 +338,7 @@ static uint32_t ring_next(void *arg, uint32_t v, unsigned int port)
 }
 
 /* Addresses by either kind of matching. A step may do without the last of its memory. */
-static void test_addresses(void **state)
+static void addresses_without_memory_are_right_or_refused(void **state)
 {
 	static const enum torus_dm_match kinds[] = { TORUS_DM_EXACT, TORUS_DM_DOMINANT };
 	uint32_t n = 37, gateway[TORUS_DM_DIGITS_MAX];
@@ -378,7 +378,7 @@ static void test_addresses(void **state)
 }
 
 /* In so large a torus only the memory for each node matters. */
-static void test_bytes_of_a_node(void **state)
+static void memory_per_node_is_bounded(void **state)
 {
 	struct torus_shape s = shape_of("32x16x16");
 	size_t before = memory_bytes(), health, nodes = torus_nodes(&s);
@@ -400,14 +400,14 @@ static void test_bytes_of_a_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_health),
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_components),
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_updates),
-		cmocka_unit_test(test_verify),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_bytes_of_a_node),
+		cmocka_unit_test(health_without_memory_fails_cleanly),
+		cmocka_unit_test(change_without_memory_changes_nothing),
+		cmocka_unit_test(components_without_memory_fail_cleanly),
+		cmocka_unit_test(rows_without_memory_are_right_or_refused),
+		cmocka_unit_test(update_after_failure_returns_all_rows),
+		cmocka_unit_test(verification_without_memory_fails_cleanly),
+		cmocka_unit_test(addresses_without_memory_are_right_or_refused),
+		cmocka_unit_test(memory_per_node_is_bounded),
 	};
 
 	return cmocka_run_group_tests_name("route_memory", tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void shapes(const char *const *shape, unsigned int n, unsigned int seeds,
 	}
 }
 
-static void test_rings(void **state)
+static void rings_deliver_each_packet_once(void **state)
 {
 	static const char *const s[] = { "2", "3", "8", "1x5", "13" };
 
@@ -52,7 +52,7 @@ static void test_rings(void **state)
 	shapes(s, ARRAY_SIZE(s), 10, 60 * MS);
 }
 
-static void test_planes(void **state)
+static void planes_deliver_each_packet_once(void **state)
 {
 	static const char *const s[] = { "2x2", "4x4", "3x1x5", "2x7", "6x6" };
 
@@ -60,7 +60,7 @@ static void test_planes(void **state)
 	shapes(s, ARRAY_SIZE(s), 5, 30 * MS);
 }
 
-static void test_cubes(void **state)
+static void cubes_deliver_each_packet_once(void **state)
 {
 	static const char *const s[] = { "2x2x2", "3x3x3", "4x3x2", "4x4x4" };
 
@@ -68,7 +68,7 @@ static void test_cubes(void **state)
 	shapes(s, ARRAY_SIZE(s), 3, 15 * MS);
 }
 
-static void test_six_dimensions(void **state)
+static void six_dimensions_deliver_each_packet_once(void **state)
 {
 	static const char *const s[] = { "2x2x2x2x2x2", "3x2x1x2x1x3", "1x1x1x1x1x4" };
 
@@ -77,7 +77,7 @@ static void test_six_dimensions(void **state)
 }
 
 /* All nodes send to one node, whose host is slow. */
-static void test_hot_spot(void **state)
+static void hot_spot_loses_no_packet(void **state)
 {
 	(void)state;
 	fabric_start_tuned(&f, 3, "4x4", tight);
@@ -124,7 +124,7 @@ static void lossy_one(uint64_t seed)
 }
 
 /* Bad cables everywhere cause delays, but no loss. */
-static void test_lossy_cables(void **state)
+static void lossy_cables_lose_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(4, lossy_one);
@@ -178,7 +178,7 @@ static void wait_long(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_waiting(void **state)
+static void packets_that_wait_long_are_delivered(void **state)
 {
 	(void)state;
 	for_seeds(2, wait_long);
@@ -199,7 +199,7 @@ static void give_up(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_given_up(void **state)
+static void packets_without_buffers_are_parked_when_link_is_down(void **state)
 {
 	(void)state;
 	for_seeds(2, give_up);
@@ -226,7 +226,7 @@ static void circle(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_circle(void **state)
+static void packets_with_dead_escape_do_not_wait_in_circle(void **state)
 {
 	(void)state;
 	for_seeds(8, circle);
@@ -236,15 +236,15 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(single_node_sends_to_itself),
-		cmocka_unit_test(test_rings),
-		cmocka_unit_test(test_planes),
-		cmocka_unit_test(test_cubes),
-		cmocka_unit_test(test_six_dimensions),
-		cmocka_unit_test(test_hot_spot),
-		cmocka_unit_test(test_lossy_cables),
-		cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_given_up),
-		cmocka_unit_test(test_circle),
+		cmocka_unit_test(rings_deliver_each_packet_once),
+		cmocka_unit_test(planes_deliver_each_packet_once),
+		cmocka_unit_test(cubes_deliver_each_packet_once),
+		cmocka_unit_test(six_dimensions_deliver_each_packet_once),
+		cmocka_unit_test(hot_spot_loses_no_packet),
+		cmocka_unit_test(lossy_cables_lose_no_packet),
+		cmocka_unit_test(packets_that_wait_long_are_delivered),
+		cmocka_unit_test(packets_without_buffers_are_parked_when_link_is_down),
+		cmocka_unit_test(packets_with_dead_escape_do_not_wait_in_circle),
 	};
 
 	return cmocka_run_group_tests_name("router", all, NULL, NULL);

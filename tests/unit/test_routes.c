@@ -197,7 +197,7 @@ static void check_health(struct history *h)
 	assert_int_equal(torus_health_faults(h->health, NULL), faults);
 }
 
-static void test_histories(void **state)
+static void updated_rows_equal_rows_made_anew(void **state)
 {
 	static struct history h;
 	uint64_t seed = random_seed(1);
@@ -224,7 +224,7 @@ static void test_histories(void **state)
  * The same for large shapes, where ids and rings are long, and for many faults, near the source and
  * far from it.
  */
-static void test_large(void **state)
+static void updated_rows_of_large_torus_equal_new_ones(void **state)
 {
 	static const char *const large[] = { "4096x3x2", "3x4096", "33x31x29", "16x8x8x4x2x2" };
 	const char *more = getenv("SHAPE");
@@ -309,7 +309,7 @@ static unsigned int chain(const struct torus_shape *s, const uint16_t *closed,
 	return legs;
 }
 
-static void test_everyone_reached(void **state)
+static void all_connected_pairs_are_reached(void **state)
 {
 	static const char *const small[] = { "4x4x4", "4x4", "8x2x4", "2x2x2x2x2x2", "3x3",
 					     "7", "2", "1x5x3" };
@@ -386,7 +386,7 @@ static void pairs_equal(const char *shape, unsigned int faults, uint16_t own, ui
 	torus_health_free(health);
 }
 
-static void test_side_by_side(void **state)
+static void both_engines_give_same_rows(void **state)
 {
 	static const char *const wide[] = { "64x4x2", "128x3x4", "100x2x3x2", "12x12x8", "8x8x8",
 					    "700", "2048", "300x3", "400x2x2" };
@@ -427,7 +427,7 @@ static void cable_excluded_at_one_end_is_not_used(void **state)
 	torus_health_free(h);
 }
 
-static void test_bad_arguments(void **state)
+static void impossible_arguments_are_refused(void **state)
 {
 	static const struct torus_shape bad[] = {
 		{ 0, { 1, 1, 1, 1, 1, 1 } }, { 7, { 2, 2, 2, 2, 2, 2 } },
@@ -466,12 +466,12 @@ static void test_bad_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_histories),
-		cmocka_unit_test(test_large),
-		cmocka_unit_test(test_everyone_reached),
-		cmocka_unit_test(test_side_by_side),
+		cmocka_unit_test(updated_rows_equal_rows_made_anew),
+		cmocka_unit_test(updated_rows_of_large_torus_equal_new_ones),
+		cmocka_unit_test(all_connected_pairs_are_reached),
+		cmocka_unit_test(both_engines_give_same_rows),
 		cmocka_unit_test(cable_excluded_at_one_end_is_not_used),
-		cmocka_unit_test(test_bad_arguments),
+		cmocka_unit_test(impossible_arguments_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("routes", tests, NULL, NULL);

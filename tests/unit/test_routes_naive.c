@@ -296,7 +296,7 @@ static void second_opinion(const char *shape, unsigned int rounds, uint64_t seed
 	printf(" %lu adaptive, of these %lu with both ways\n", t.adaptive, t.both);
 }
 
-static void test_three_dims(void **state)
+static void rows_of_three_dimensions_equal_naive_ones(void **state)
 {
 	(void)state;
 	second_opinion("4x4x4", 240, 1);
@@ -304,7 +304,7 @@ static void test_three_dims(void **state)
 	second_opinion("5x3x2", 240, 3);
 }
 
-static void test_two_dims_and_one(void **state)
+static void rows_of_two_and_one_dimension_equal_naive_ones(void **state)
 {
 	(void)state;
 	second_opinion("6x5", 240, 4);
@@ -314,7 +314,7 @@ static void test_two_dims_and_one(void **state)
 	second_opinion("70x2", 40, 8);
 }
 
-static void test_four_dims_and_more(void **state)
+static void rows_of_four_to_six_dimensions_equal_naive_ones(void **state)
 {
 	(void)state;
 	second_opinion("3x4x2x3", 80, 9);
@@ -326,9 +326,9 @@ static void test_four_dims_and_more(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_three_dims),
-		cmocka_unit_test(test_two_dims_and_one),
-		cmocka_unit_test(test_four_dims_and_more),
+		cmocka_unit_test(rows_of_three_dimensions_equal_naive_ones),
+		cmocka_unit_test(rows_of_two_and_one_dimension_equal_naive_ones),
+		cmocka_unit_test(rows_of_four_to_six_dimensions_equal_naive_ones),
 	};
 
 	return cmocka_run_group_tests_name("routes_naive", tests, NULL, NULL);

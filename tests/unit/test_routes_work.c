@@ -145,7 +145,7 @@ static void update(void)
 	w.spared += odd - looked;
 }
 
-static void test_updates(void **state)
+static void update_searches_only_affected_rows(void **state)
 {
 	static const char *const shapes[] = { "9", "7x6", "12x3", "3x12", "5x5x5", "4x8x4",
 					      "16x2x4", "2x2x16", "3x3x4x4", "1x9x5" };
@@ -180,7 +180,7 @@ static bool signs_fit(uint32_t to)
 	return false;
 }
 
-static void test_made(void **state)
+static void making_rows_searches_no_more_than_needed(void **state)
 {
 	static const char *const shapes[] = { "9", "64", "130", "200", "7x6", "128x2", "100x2",
 					      "3x70", "5x5x5", "4x8x4", "16x2x4", "66x1x3",
@@ -216,7 +216,7 @@ static void test_made(void **state)
  * The proof looks once at each node that an adaptive packet may come to. Paths that lead there
  * are more by far: C(48, 24) here, of which none would come to an end.
  */
-static void test_verify_once(void **state)
+static void verification_looks_at_each_node_once(void **state)
 {
 	static uint64_t none[SIDE * SIDE], rows[SIDE * SIDE];
 	static const uint64_t *list[SIDE * SIDE];
@@ -243,9 +243,9 @@ static void test_verify_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_made),
-		cmocka_unit_test(test_updates),
-		cmocka_unit_test(test_verify_once),
+		cmocka_unit_test(making_rows_searches_no_more_than_needed),
+		cmocka_unit_test(update_searches_only_affected_rows),
+		cmocka_unit_test(verification_looks_at_each_node_once),
 	};
 
 	return cmocka_run_group_tests_name("routes_work", tests, NULL, NULL);

@@ -187,7 +187,7 @@ static unsigned int check_fabric(const struct torus_shape *s, const uint16_t *ex
 static const char *const small[] = { "3x3", "4x4", "2x4", "2x2x3", "5", "3x1x4", "2", "1",
 				     "1x1", "2x2" };
 
-static void test_healthy_is_minimal(void **state)
+static void paths_of_healthy_torus_are_shortest(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "8x4x2", "5x5x5", "2x2x2x2x2x2",
 					      "16x16", "1x7x1", "2x3x4x3x2", "64" };
@@ -211,7 +211,7 @@ static void test_healthy_is_minimal(void **state)
 }
 
 /* Equal paths are spread: no cable of a healthy fabric carries much more than another. */
-static void test_load_is_spread(void **state)
+static void equal_paths_are_spread_over_cables(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "8x8", "4", "8x4x4", "2x2x2", "2x4x6",
 					      "2x2x2x2x2x2", "6x3x2" };
@@ -254,7 +254,7 @@ static void test_load_is_spread(void **state)
 	}
 }
 
-static void test_against_exhaustive(void **state)
+static void rows_equal_exhaustive_search(void **state)
 {
 	uint64_t seed = random_seed(1), was;
 	unsigned int i, round;
@@ -294,7 +294,7 @@ static void test_against_exhaustive(void **state)
 }
 
 /* With one or two faults in 4x4x4 no node is cut off. */
-static void test_few_faults_all_reach(void **state)
+static void no_node_is_cut_off_by_two_faults(void **state)
 {
 	struct torus_shape s = shape_of("4x4x4");
 	uint32_t a, b, d, e;
@@ -368,7 +368,7 @@ static void coverage_after_faults_equals_known_figures(void **state)
 }
 
 /* A new fault only changes rows whose path it cuts. */
-static void test_rows_stay(void **state)
+static void new_fault_changes_only_rows_that_it_cuts(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "4x4", "2x2x3", "8x2x4" };
 	uint64_t keep = ~(TORUS_ROW_ADAPTIVE | 0xfffull << TORUS_ROW_ADAPT_SHIFT);
@@ -467,7 +467,7 @@ static unsigned int longest(const struct torus_shape *s, uint32_t at, uint32_t t
 /*
  * Packets in adaptive directions can escape from everywhere, by paths no longer than the row's own.
  */
-static void test_adaptive(void **state)
+static void adaptive_packet_can_escape_everywhere(void **state)
 {
 	static const char *const shapes[] = { "4x4", "2x4", "5x3x2", "4x4x4", "7" };
 	unsigned int i, round, allowed = 0, refused = 0, both = 0;
@@ -511,7 +511,7 @@ static void test_adaptive(void **state)
 	assert_true(allowed > 1000 && refused > 100 && both > 500);
 }
 
-static void test_exclusions_close(void **state)
+static void exclusions_close_both_ends_of_cables(void **state)
 {
 	struct torus_shape s = shape_of("2x3");
 	uint16_t once[6] = { 0 }, again[6];
@@ -537,7 +537,7 @@ static void test_exclusions_close(void **state)
 	assert_memory_equal(once, again, sizeof(once));
 }
 
-static void test_walk_ends(void **state)
+static void walk_ends_with_its_reason(void **state)
 {
 	struct torus_shape s = shape_of("4x4");
 	uint64_t none = TORUS_ROW_VALID | 15 << 12 | 15 << 16;
@@ -575,7 +575,7 @@ static void test_walk_ends(void **state)
 	assert_string_equal(torus_walk_end_text(n), "unknown");
 }
 
-static void test_bad_arguments(void **state)
+static void impossible_arguments_are_refused(void **state)
 {
 	struct torus_shape s = shape_of("4x4");
 	uint16_t excluded[16] = { 0 };
@@ -590,16 +590,16 @@ static void test_bad_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_healthy_is_minimal),
-		cmocka_unit_test(test_load_is_spread),
-		cmocka_unit_test(test_against_exhaustive),
-		cmocka_unit_test(test_few_faults_all_reach),
+		cmocka_unit_test(paths_of_healthy_torus_are_shortest),
+		cmocka_unit_test(equal_paths_are_spread_over_cables),
+		cmocka_unit_test(rows_equal_exhaustive_search),
+		cmocka_unit_test(no_node_is_cut_off_by_two_faults),
 		cmocka_unit_test(coverage_after_faults_equals_known_figures),
-		cmocka_unit_test(test_rows_stay),
-		cmocka_unit_test(test_adaptive),
-		cmocka_unit_test(test_exclusions_close),
-		cmocka_unit_test(test_walk_ends),
-		cmocka_unit_test(test_bad_arguments),
+		cmocka_unit_test(new_fault_changes_only_rows_that_it_cuts),
+		cmocka_unit_test(adaptive_packet_can_escape_everywhere),
+		cmocka_unit_test(exclusions_close_both_ends_of_cables),
+		cmocka_unit_test(walk_ends_with_its_reason),
+		cmocka_unit_test(impossible_arguments_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("rows", tests, NULL, NULL);

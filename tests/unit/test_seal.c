@@ -176,7 +176,7 @@ static void end(void)
 
 /* --- what arrives ---------------------------------------------------------------------- */
 
-static void both_at_once(void **state)
+static void messages_get_through_when_both_ends_begin_at_once(void **state)
 {
 	(void)state;
 	up();
@@ -189,7 +189,7 @@ static void both_at_once(void **state)
 }
 
 /* Without random numbers the nonces are odd numbers of the clock: never 0, which means none. */
-static void without_random(void **state)
+static void nonces_without_random_numbers_are_never_0(void **state)
 {
 	(void)state;
 	no_random = true;
@@ -206,7 +206,7 @@ static void without_random(void **state)
  * The NIC at one end knows of the session first, and its manager sends: what comes too soon for the
  * other end is sent again.
  */
-static void one_first(void **state)
+static void early_message_is_sent_again(void **state)
 {
 	(void)state;
 	for (unsigned int first = 0; first < 2; first++) {
@@ -227,7 +227,7 @@ static void one_first(void **state)
 }
 
 /* A message that is sent again gets through, whichever messages were lost before. */
-static void lost(void **state)
+static void repeated_message_gets_through_whatever_was_lost(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 5; k++) {
@@ -251,7 +251,7 @@ static void lost(void **state)
 	}
 }
 
-static void two_at_one_instant(void **state)
+static void second_message_of_one_instant_gets_through(void **state)
 {
 	(void)state;
 	up();
@@ -266,7 +266,7 @@ static void two_at_one_instant(void **state)
 }
 
 /* Only the last of the waiting messages is sent. */
-static void the_last_counts(void **state)
+static void only_last_waiting_message_is_sent(void **state)
 {
 	(void)state;
 	begin();
@@ -281,7 +281,7 @@ static void the_last_counts(void **state)
 }
 
 /* A manager that began anew gets what was sent before, and its own messages are accepted. */
-static void one_begins_anew(void **state)
+static void restarted_manager_gets_earlier_message(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
@@ -298,7 +298,7 @@ static void one_begins_anew(void **state)
 }
 
 /* Messages of a session are not sent in the next one; a retraining does not begin a session. */
-static void sessions(void **state)
+static void message_of_session_is_not_sent_in_next_one(void **state)
 {
 	struct torus_link l;
 	unsigned int was;
@@ -329,7 +329,7 @@ static void sessions(void **state)
 }
 
 /* A message may have any length for which a packet has room, but not 0. */
-static void lengths(void **state)
+static void message_of_any_length_but_0_is_sent(void **state)
 {
 	char text[TORUS_MGMT_MAX] = { 0 };
 	unsigned int was;
@@ -377,7 +377,7 @@ static void seal_by_hand(struct said *p)
 }
 
 /* Messages of a later release, with the right key, and some that no packet can hold. */
-static void unknown(void **state)
+static void message_of_later_release_is_ignored(void **state)
 {
 	static uint8_t longer[2 * TORUS_MGMT_MAX];
 	struct said p;
@@ -429,7 +429,7 @@ static void altered_packet_is_refused(void **state)
  * All packets that were ever sent are repeated to both managers, again and again: neither accepts
  * any, and both go on.
  */
-static void replayed(void **state)
+static void replayed_packet_is_refused_and_both_go_on(void **state)
 {
 	unsigned int all;
 
@@ -463,7 +463,7 @@ static void replayed(void **state)
 }
 
 /* Packets are repeated to a manager that has begun anew, before the other knows. */
-static void replayed_to_a_new_one(void **state)
+static void packet_replayed_to_restarted_manager_is_refused(void **state)
 {
 	unsigned int all;
 
@@ -489,7 +489,7 @@ static void replayed_to_a_new_one(void **state)
  * A packet is refused on another link, at another port, by another node: each of these is under the
  * seal.
  */
-static void elsewhere(void **state)
+static void packet_of_another_link_port_or_node_is_refused(void **state)
 {
 	static const struct { uint64_t guid; uint8_t port; } to[] = { { B, 3 }, { 0x30, PORT_B }, { A, PORT_A } };
 	static const struct { uint64_t guid; uint8_t port; } from[] = { { A, 3 }, { 0x30, PORT_A }, { B, PORT_B } };
@@ -523,7 +523,7 @@ static void elsewhere(void **state)
 	end();
 }
 
-static void another_key(void **state)
+static void message_with_another_key_is_refused(void **state)
 {
 	(void)state;
 	begin();
@@ -539,7 +539,7 @@ static void another_key(void **state)
 }
 
 /* Refused messages are answered, once a second: so a manager with another key learns of it. */
-static void refused_is_answered(void **state)
+static void refused_message_is_answered_once_a_second(void **state)
 {
 	unsigned int was;
 
@@ -571,7 +571,7 @@ static void refused_is_answered(void **state)
 }
 
 /* Messages for a link that is not up are ignored, and no one is blamed. */
-static void not_up(void **state)
+static void message_for_link_that_is_not_up_is_ignored(void **state)
 {
 	(void)state;
 	up();
@@ -655,7 +655,7 @@ static void one_history(uint64_t seed)
 	end();
 }
 
-static void random_histories(void **state)
+static void random_histories_accept_only_genuine_messages(void **state)
 {
 	(void)state;
 	for_seeds(400, one_history);
@@ -676,24 +676,24 @@ static void take_key(struct auth *a, const char *text)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(both_at_once),
-		cmocka_unit_test(without_random),
-		cmocka_unit_test(one_first),
-		cmocka_unit_test(lost),
-		cmocka_unit_test(two_at_one_instant),
-		cmocka_unit_test(unknown),
-		cmocka_unit_test(the_last_counts),
-		cmocka_unit_test(one_begins_anew),
-		cmocka_unit_test(sessions),
-		cmocka_unit_test(lengths),
+		cmocka_unit_test(messages_get_through_when_both_ends_begin_at_once),
+		cmocka_unit_test(nonces_without_random_numbers_are_never_0),
+		cmocka_unit_test(early_message_is_sent_again),
+		cmocka_unit_test(repeated_message_gets_through_whatever_was_lost),
+		cmocka_unit_test(second_message_of_one_instant_gets_through),
+		cmocka_unit_test(message_of_later_release_is_ignored),
+		cmocka_unit_test(only_last_waiting_message_is_sent),
+		cmocka_unit_test(restarted_manager_gets_earlier_message),
+		cmocka_unit_test(message_of_session_is_not_sent_in_next_one),
+		cmocka_unit_test(message_of_any_length_but_0_is_sent),
 		cmocka_unit_test(altered_packet_is_refused),
-		cmocka_unit_test(replayed),
-		cmocka_unit_test(replayed_to_a_new_one),
-		cmocka_unit_test(elsewhere),
-		cmocka_unit_test(another_key),
-		cmocka_unit_test(refused_is_answered),
-		cmocka_unit_test(not_up),
-		cmocka_unit_test(random_histories),
+		cmocka_unit_test(replayed_packet_is_refused_and_both_go_on),
+		cmocka_unit_test(packet_replayed_to_restarted_manager_is_refused),
+		cmocka_unit_test(packet_of_another_link_port_or_node_is_refused),
+		cmocka_unit_test(message_with_another_key_is_refused),
+		cmocka_unit_test(refused_message_is_answered_once_a_second),
+		cmocka_unit_test(message_for_link_that_is_not_up_is_ignored),
+		cmocka_unit_test(random_histories_accept_only_genuine_messages),
 	};
 	int err;
 

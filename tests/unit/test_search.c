@@ -160,7 +160,7 @@ static void check_from(struct both *b, uint32_t from)
 	assert_int_equal(invalid[1], 0);
 }
 
-static void test_rows(void **state)
+static void searched_rows_equal_model(void **state)
 {
 	static struct both b;
 	uint64_t seed = random_seed(1);
@@ -210,7 +210,7 @@ static void check_path(const struct both *b, uint32_t from, uint32_t to, const s
 		}
 }
 
-static void test_paths(void **state)
+static void searched_paths_equal_model(void **state)
 {
 	static const char *const few[] = { "2", "3", "5", "8", "4x3", "2x5", "1x4", "2x3x2",
 					   "4x4x3", "2x2x1x3" };
@@ -239,8 +239,8 @@ static void test_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_paths),
+		cmocka_unit_test(searched_rows_equal_model),
+		cmocka_unit_test(searched_paths_equal_model),
 	};
 
 	return cmocka_run_group_tests_name("search", tests, NULL, NULL);

@@ -147,7 +147,7 @@ static void eyes_equal_those_of_second_implementation(void **state)
 }
 
 /* Eyes without a cable, and with ever longer ones until no eye is open. */
-static void test_ends(void **state)
+static void eye_closes_with_length_of_cable(void **state)
 {
 	struct tn_cable c = { .dead = 4 };
 	u16 last = 401;
@@ -176,7 +176,7 @@ static void test_ends(void **state)
 }
 
 /* The loss swings around that of the cable: new, and half a period later, it is the same. */
-static void test_drift(void **state)
+static void loss_swings_around_that_of_cable(void **state)
 {
 	struct tn_cable c = { .loss = 2000 };
 	struct tn_eye steady;
@@ -196,7 +196,7 @@ static void test_drift(void **state)
 }
 
 /* A cable with other ageing is new; one with other differences keeps its age. */
-static void test_age(void **state)
+static void cable_with_other_ageing_is_new(void **state)
 {
 	const struct tn_cable base = { .length = 300, .loss = 2000, .ageing = 1000, .aged = 1 };
 
@@ -237,7 +237,7 @@ static void check_sample(const struct tn_eye *e, int phase, int offset)
 	assert_true(got >= tn_gauss_ber((s32)ceil(q + 3)));
 }
 
-static void test_sample(void **state)
+static void map_agrees_with_eye_and_error_rate(void **state)
 {
 	struct tn_cable c = { .loss = 2000, .dead = 2 };
 	unsigned int open = 0, by_height = 0;
@@ -263,7 +263,7 @@ static void test_sample(void **state)
 }
 
 /* Bits are spread over the lanes in use, including dead ones. */
-static void test_link_ber(void **state)
+static void error_rate_of_link_is_mean_of_lanes_in_use(void **state)
 {
 	const struct tn_cable c = { .length = 700, .loss = 2000, .dead = 2, .seed = 5 };
 	struct tn_eye e;
@@ -323,7 +323,7 @@ static void error_rate_is_constant_for_10_ms(void **state)
 }
 
 /* The properties that the SerDes reports. */
-static void test_serdes(void **state)
+static void serdes_reports_its_properties(void **state)
 {
 	static const u32 mbps[] = { 6250, 5000, 3125, 2500 };
 
@@ -344,13 +344,13 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(eyes_equal_those_of_second_implementation),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_drift),
-		cmocka_unit_test(test_age),
-		cmocka_unit_test(test_sample),
-		cmocka_unit_test(test_link_ber),
+		cmocka_unit_test(eye_closes_with_length_of_cable),
+		cmocka_unit_test(loss_swings_around_that_of_cable),
+		cmocka_unit_test(cable_with_other_ageing_is_new),
+		cmocka_unit_test(map_agrees_with_eye_and_error_rate),
+		cmocka_unit_test(error_rate_of_link_is_mean_of_lanes_in_use),
 		cmocka_unit_test(error_rate_is_constant_for_10_ms),
-		cmocka_unit_test(test_serdes),
+		cmocka_unit_test(serdes_reports_its_properties),
 	};
 
 	return cmocka_run_group_tests_name("serdes_eye", all, NULL, NULL);

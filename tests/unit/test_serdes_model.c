@@ -71,7 +71,7 @@ static u32 best_of(struct port *p, unsigned int l)
 	return best;
 }
 
-static void test_random(void **state)
+static void random_cables_train_within_limits(void **state)
 {
 	uint64_t seed = random_seed(3), r = seed;
 	unsigned int trained = 0;
@@ -129,7 +129,7 @@ static void longer_cable_carries_no_more(void **state)
 	assert_int_equal(last, 0);
 }
 
-static void test_dying(void **state)
+static void each_dying_lane_is_given_up(void **state)
 {
 	struct tn_cable c = { .length = 300, .loss = 2000, .crosstalk = 10, .seed = 1 };
 	struct port p;
@@ -151,7 +151,7 @@ static void test_dying(void **state)
 }
 
 /* Temperature and age: a link that measures every 50 ms retrains before errors come. */
-static void test_drift(void **state)
+static void drifting_cable_is_retrained_before_errors(void **state)
 {
 	struct tn_cable c = { .length = 500, .loss = 2000, .crosstalk = 10, .seed = 5,
 			      .drift = 150, .ageing = 600, .aged = 0x21 };
@@ -174,7 +174,7 @@ static void test_drift(void **state)
 }
 
 /* Warm copper loses more; a lane that dies does not make an old cable younger. */
-static void test_warm_and_old(void **state)
+static void warm_copper_loses_more(void **state)
 {
 	struct tn_cable c = { .length = 500, .loss = 2000, .crosstalk = 10, .seed = 5 };
 	u32 last = TN_MARGIN_MAX;
@@ -267,7 +267,7 @@ static double lane_factor(const struct tn_cable *cable, unsigned int lane)
 }
 
 /* The eye of any lane of any cable follows the equations, with their stated figures. */
-static void test_equations(void **state)
+static void eye_follows_equations(void **state)
 {
 	static const double root[] = { 1, 0.894, 0.707, 0.632 };
 	uint64_t seed = random_seed(17), r = seed;
@@ -312,7 +312,7 @@ static void test_equations(void **state)
 }
 
 /* A bit more loss changes an eye by a bit, also where the signal halves: at 6, 12 and 18 dB. */
-static void test_bit_by_bit(void **state)
+static void small_loss_changes_eye_a_little(void **state)
 {
 	struct tn_cable c = { .length = 100, .loss = 4000, .seed = 1 };
 	struct trace last[TORUS_LANES_MAX], eye;
@@ -335,7 +335,7 @@ static void test_bit_by_bit(void **state)
 }
 
 /* The map of the eye: best in the middle, symmetric, worse outwards. */
-static void test_sample(void **state)
+static void map_of_eye_is_symmetric_and_best_in_the_middle(void **state)
 {
 	struct tn_cable c = { .length = 500, .loss = 2000, .crosstalk = 10, .seed = 1 };
 	const struct tn_serdes_ops *ops;
@@ -362,7 +362,7 @@ static void test_sample(void **state)
 }
 
 /* Errors come at the reported rate. */
-static void test_errors(void **state)
+static void errors_come_at_reported_rate(void **state)
 {
 	struct tn_cable c = { .length = 300, .loss = 2000, .dead = 1, .seed = 9 };
 	unsigned int flips = 0, frames = 2000;
@@ -399,15 +399,15 @@ static void test_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(random_cables_train_within_limits),
 		cmocka_unit_test(longer_cable_carries_no_more),
-		cmocka_unit_test(test_dying),
-		cmocka_unit_test(test_drift),
-		cmocka_unit_test(test_warm_and_old),
-		cmocka_unit_test(test_equations),
-		cmocka_unit_test(test_bit_by_bit),
-		cmocka_unit_test(test_sample),
-		cmocka_unit_test(test_errors),
+		cmocka_unit_test(each_dying_lane_is_given_up),
+		cmocka_unit_test(drifting_cable_is_retrained_before_errors),
+		cmocka_unit_test(warm_copper_loses_more),
+		cmocka_unit_test(eye_follows_equations),
+		cmocka_unit_test(small_loss_changes_eye_a_little),
+		cmocka_unit_test(map_of_eye_is_symmetric_and_best_in_the_middle),
+		cmocka_unit_test(errors_come_at_reported_rate),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -107,7 +107,7 @@ static unsigned int settles(unsigned int fail)
 	return fail;
 }
 
-static void test_too_little_and_again(void **state)
+static void settling_without_memory_is_tried_again(void **state)
 {
 	unsigned int requests = settles(0);
 
@@ -118,7 +118,7 @@ static void test_too_little_and_again(void **state)
 }
 
 /* A host in which an operation is not bound is refused: losses were once reported as 0 for it. */
-static void test_ops_missing(void **state)
+static void host_without_an_operation_is_refused(void **state)
 {
 	const struct torus_device dev = { .guid = 1, .nports = 1, .bootstrap = true };
 	const struct torus_link link = { .port = 0 };
@@ -162,8 +162,8 @@ static void test_ops_missing(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_too_little_and_again),
-		cmocka_unit_test(test_ops_missing),
+		cmocka_unit_test(settling_without_memory_is_tried_again),
+		cmocka_unit_test(host_without_an_operation_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("settle", all, NULL, NULL);

@@ -29,7 +29,7 @@ static void expect_rows(u32 want, u64 want_version)
 }
 
 /* A new place exchanges the table, frees the old one, and gives the host side the new shape. */
-static void test_place(void **state)
+static void new_place_exchanges_table(void **state)
 {
 	u64 row = ~0ull, version;
 	void *first;
@@ -73,7 +73,7 @@ static void waiting_message(void)
  * A place that is refused, or for whose tables there is no memory, leaves all as it was. With
  * another place nodes have other numbers: a message to one of the old ones is dropped.
  */
-static void test_place_fails(void **state)
+static void failed_place_leaves_all_as_it_was(void **state)
 {
 	void *table;
 
@@ -136,7 +136,7 @@ static void expect_copy(u32 n)
 }
 
 /* A table is begun in slices, between which others have the NIC; it is whole all the same. */
-static void test_begin_in_slices(void **state)
+static void table_is_begun_in_slices_and_is_whole(void **state)
 {
 	static const struct { u16 x, y; unsigned int rests; } shapes[] = {
 		{ 4, 4, 0 }, { 1024, 8, 0 }, { 2731, 3, 1 }, { 4096, 8, 3 },
@@ -166,7 +166,7 @@ static void begin_another(void)
 }
 
 /* If the NIC gets another version between two slices, it does not take both for one. */
-static void test_begin_overtaken(void **state)
+static void begin_overtaken_by_other_version_is_refused(void **state)
 {
 	(void)state;
 	softnic_begin();
@@ -177,7 +177,7 @@ static void test_begin_overtaken(void **state)
 	softnic_end();
 }
 
-static void test_rows_refused(void **state)
+static void impossible_writing_of_rows_is_refused(void **state)
 {
 	static const u32 node[] = { 0 };
 	u64 row = lone_dirs(1) | 1ull << 60;
@@ -200,7 +200,7 @@ static void test_rows_refused(void **state)
 
 /* --- what it tells ------------------------------------------------------------------------------ */
 
-static void test_told(void **state)
+static void counters_and_holds_of_nic_are_reported(void **state)
 {
 	static const u32 node[] = { 1, 2 };
 	struct torus_device device = { 0 };
@@ -271,7 +271,7 @@ static void freed_nic_gives_back_all_packets(void **state)
 	softnic_end();
 }
 
-static void test_init(void **state)
+static void new_nic_has_its_defaults(void **state)
 {
 	void *mem = aligned_alloc(64, (tn_nic_size() + 63) & ~63ul);
 	struct tn_soft *s = &w.s;
@@ -298,15 +298,15 @@ static void test_init(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_place),
-		cmocka_unit_test(test_place_fails),
-		cmocka_unit_test(test_begin_in_slices),
-		cmocka_unit_test(test_begin_overtaken),
-		cmocka_unit_test(test_rows_refused),
-		cmocka_unit_test(test_told),
+		cmocka_unit_test(new_place_exchanges_table),
+		cmocka_unit_test(failed_place_leaves_all_as_it_was),
+		cmocka_unit_test(table_is_begun_in_slices_and_is_whole),
+		cmocka_unit_test(begin_overtaken_by_other_version_is_refused),
+		cmocka_unit_test(impossible_writing_of_rows_is_refused),
+		cmocka_unit_test(counters_and_holds_of_nic_are_reported),
 		cmocka_unit_test(events_beyond_limit_are_known_as_lost),
 		cmocka_unit_test(freed_nic_gives_back_all_packets),
-		cmocka_unit_test(test_init),
+		cmocka_unit_test(new_nic_has_its_defaults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

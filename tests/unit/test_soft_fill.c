@@ -51,7 +51,7 @@ static void same_state(const struct tn_link_info *li)
 	assert_memory_equal(link.gauge, li->gauge, sizeof(link.gauge));
 }
 
-static void test_state(void **state)
+static void link_has_state_of_nic(void **state)
 {
 	struct tn_link_info li;
 
@@ -75,7 +75,7 @@ static void test_state(void **state)
 	lone_end(&l);
 }
 
-static void test_receiver(void **state)
+static void link_has_lanes_and_eyes_of_receiver(void **state)
 {
 	const struct tn_train *t;
 
@@ -141,7 +141,7 @@ static void event_has_states_of_its_time(void **state)
 	lone_end(&l);
 }
 
-static void test_park(void **state)
+static void park_has_counts_of_nic(void **state)
 {
 	struct torus_park park;
 	struct tn_park_info pi;
@@ -167,10 +167,10 @@ static void test_park(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_state),
-		cmocka_unit_test(test_receiver),
+		cmocka_unit_test(link_has_state_of_nic),
+		cmocka_unit_test(link_has_lanes_and_eyes_of_receiver),
 		cmocka_unit_test(event_has_states_of_its_time),
-		cmocka_unit_test(test_park),
+		cmocka_unit_test(park_has_counts_of_nic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ static void assert_same_faults(const struct torus_link *got, const struct torus_
 	}
 }
 
-static void test_faults(void **state)
+static void each_fault_of_link_is_set_alone(void **state)
 {
 	struct torus_link want, other, got;
 
@@ -83,7 +83,7 @@ static void test_faults(void **state)
 }
 
 /* Bit errors begin anew with a new rate or seed: the same seed hits the same bits. */
-static void test_errors_repeat(void **state)
+static void same_seed_repeats_bit_errors(void **state)
 {
 	struct tn_fault *f = &w.s.port[2].fault.bits, first;
 	u8 data[4096] = { 0 };
@@ -105,7 +105,7 @@ static void test_errors_repeat(void **state)
 }
 
 /* The same seed gives the same marks, and a request with a seed alone keeps the rate of marks. */
-static void test_marks_repeat(void **state)
+static void same_seed_repeats_marks(void **state)
 {
 	struct tn_fault *marks, first;
 
@@ -154,7 +154,7 @@ static void changed_cable_is_measured_again(void **state)
 	softnic_end();
 }
 
-static void test_link_set(void **state)
+static void order_for_link_changes_only_what_it_names(void **state)
 {
 	struct torus_link link;
 
@@ -184,7 +184,7 @@ static void test_link_set(void **state)
  * All parts of an order take effect at once: the link that is taken up and trained anew has the new
  * protocol.
  */
-static void test_link_set_retrain(void **state)
+static void all_parts_of_order_take_effect_at_once(void **state)
 {
 	(void)state;
 	softnic_begin();
@@ -199,7 +199,7 @@ static void test_link_set_retrain(void **state)
 	softnic_end();
 }
 
-static void test_attach(void **state)
+static void lower_device_is_attached_or_refused(void **state)
 {
 	struct torus_refusal why = { 0 };
 	static const char name[] = "eth3";
@@ -216,7 +216,7 @@ static void test_attach(void **state)
 	softnic_end();
 }
 
-static void test_mgmt(void **state)
+static void management_packet_needs_link_that_is_up(void **state)
 {
 	static const u8 data[] = "12345678";
 
@@ -261,14 +261,14 @@ static void map_is_made_while_packets_go_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_errors_repeat),
-		cmocka_unit_test(test_marks_repeat),
+		cmocka_unit_test(each_fault_of_link_is_set_alone),
+		cmocka_unit_test(same_seed_repeats_bit_errors),
+		cmocka_unit_test(same_seed_repeats_marks),
 		cmocka_unit_test(changed_cable_is_measured_again),
-		cmocka_unit_test(test_link_set),
-		cmocka_unit_test(test_link_set_retrain),
-		cmocka_unit_test(test_attach),
-		cmocka_unit_test(test_mgmt),
+		cmocka_unit_test(order_for_link_changes_only_what_it_names),
+		cmocka_unit_test(all_parts_of_order_take_effect_at_once),
+		cmocka_unit_test(lower_device_is_attached_or_refused),
+		cmocka_unit_test(management_packet_needs_link_that_is_up),
 		cmocka_unit_test(map_is_made_while_packets_go_on),
 	};
 

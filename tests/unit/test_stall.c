@@ -71,7 +71,7 @@ static void problems(const char *wanted)
  * The answers of one walk are of different moments, so a sink is only named, and a port only taken
  * down, if the next walk finds the same wait.
  */
-static void sink_in_two_walks(void **state)
+static void sink_must_be_found_by_two_walks(void **state)
 {
 	(void)state;
 	a.d.config.stall_max = 4 * SEC;
@@ -96,7 +96,7 @@ static void sink_in_two_walks(void **state)
 }
 
 /* Credits missing at several nodes: each sink is named, but one port is taken down at a time. */
-static void two_sinks(void **state)
+static void one_port_is_taken_down_for_two_sinks(void **state)
 {
 	(void)state;
 	a.d.config.stall_max = 4 * SEC;
@@ -111,7 +111,7 @@ static void two_sinks(void **state)
 }
 
 /* Only the node before the sink is told to take a port down, and only after stall_max. */
-static void chain(void **state)
+static void only_node_before_sink_takes_port_down(void **state)
 {
 	(void)state;
 	a.d.config.stall_max = 12 * SEC;
@@ -127,7 +127,7 @@ static void chain(void **state)
 }
 
 /* A wait of less than a second is none. */
-static void short_waits(void **state)
+static void wait_of_less_than_a_second_does_not_count(void **state)
 {
 	(void)state;
 	a.told_by[4] = "[[0,999999998]]";
@@ -140,7 +140,7 @@ static void short_waits(void **state)
 	problems(BY_OWN("1.0") "\n");
 }
 
-static void circle(void **state)
+static void circle_of_waits_names_no_node(void **state)
 {
 	(void)state;
 	a.told_by[0] = a.told_by[1] = a.told_by[2] = "[[0,5000000000]]";
@@ -151,7 +151,7 @@ static void circle(void **state)
 }
 
 /* A node that does not answer may wait, too. */
-static void silent(void **state)
+static void silent_node_is_not_named(void **state)
 {
 	(void)state;
 	a.told_by[0] = "[[0,5000000000]]";
@@ -163,7 +163,7 @@ static void silent(void **state)
 }
 
 /* A walk ends when all nodes that are up have answered, and any others may have. */
-static void enough(void **state)
+static void walk_ends_when_all_nodes_up_have_answered(void **state)
 {
 	(void)state;
 	a.entry[0].state = FM_NODE_SILENT;
@@ -177,7 +177,7 @@ static void enough(void **state)
 }
 
 /* The second answer of a node does not count: neither for another one, nor as another wait. */
-static void twice(void **state)
+static void second_answer_of_node_does_not_count(void **state)
 {
 	(void)state;
 	a.twice = 1;
@@ -195,7 +195,7 @@ static void twice(void **state)
 }
 
 /* A root that resigns and leads again has no problem from its former time as a root. */
-static void resigns(void **state)
+static void root_that_resigned_has_no_former_problem(void **state)
 {
 	(void)state;
 	a.told_by[4] = "[[0,9000000000]]";
@@ -213,7 +213,7 @@ static void resigns(void **state)
 }
 
 /* This node is told to take its port +y down; once packets were sent, and once none was. */
-static void takes_port_down(void **state)
+static void ordered_port_is_taken_down_and_reported(void **state)
 {
 	uint64_t *waited = &a.link[1].gauge[TORUS_PG_WAITED];
 
@@ -243,7 +243,7 @@ static void takes_port_down(void **state)
 }
 
 /* Each root knows the ports that were taken down from the table. */
-static void is_down(void **state)
+static void port_taken_down_is_problem_of_each_root(void **state)
 {
 	(void)state;
 	a.entry[1].stalled = 0x4;
@@ -264,7 +264,7 @@ static void reads(unsigned int port, uint64_t waited)
 }
 
 /* The link that has waited longest is reported, again after 30 s, and begins a walk of the root. */
-static void reports(void **state)
+static void longest_waiting_link_is_reported_and_begins_walk(void **state)
 {
 	(void)state;
 	reads(0, SEC - 1);
@@ -297,7 +297,7 @@ static void next_read(uint64_t ns)
 }
 
 /* While no packet is sent, the links are read less often. */
-static void reads_later(void **state)
+static void idle_links_are_read_less_often(void **state)
 {
 	static const uint64_t idle[] = { 2 * SEC, 4 * SEC, 8 * SEC, 8 * SEC };
 
@@ -323,9 +323,19 @@ static void reads_later(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		TEST(sink_in_two_walks), TEST(two_sinks), TEST(chain), TEST(short_waits), TEST(circle),
-		TEST(silent), TEST(enough), TEST(twice), TEST(resigns), TEST(takes_port_down), TEST(is_down),
-		TEST(reports), TEST(reads_later),
+		TEST(sink_must_be_found_by_two_walks),
+		TEST(one_port_is_taken_down_for_two_sinks),
+		TEST(only_node_before_sink_takes_port_down),
+		TEST(wait_of_less_than_a_second_does_not_count),
+		TEST(circle_of_waits_names_no_node),
+		TEST(silent_node_is_not_named),
+		TEST(walk_ends_when_all_nodes_up_have_answered),
+		TEST(second_answer_of_node_does_not_count),
+		TEST(root_that_resigned_has_no_former_problem),
+		TEST(ordered_port_is_taken_down_and_reported),
+		TEST(port_taken_down_is_problem_of_each_root),
+		TEST(longest_waiting_link_is_reported_and_begins_walk),
+		TEST(idle_links_are_read_less_often),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -23,7 +23,7 @@ static void begin(void)
 #define WALK(w) stall_walk(&shape, node, w, sizeof(w) / sizeof(w[0]))
 
 /* 0 waits for 1, 1 for 2, 2 for 3: 3 is the sink, and only the port 2:+x leads there. */
-static void test_chain(void **state)
+static void chain_of_waits_ends_at_its_sink(void **state)
 {
 	struct stall_wait w[] = { W(0, 0), W(1, 0), W(2, 0) };
 
@@ -37,7 +37,7 @@ static void test_chain(void **state)
 }
 
 /* All neighbours of 5 wait for it, and one of their neighbours for them. */
-static void test_tree(void **state)
+static void all_neighbours_of_sink_are_before_it(void **state)
 {
 	struct stall_wait w[] = { W(4, 0), W(6, 2), W(1, 1), W(9, 3), W(0, 1), W(0, 0) };
 
@@ -51,7 +51,7 @@ static void test_tree(void **state)
 }
 
 /* 1 waits for 2, which is a sink, and for 5, which waits for the sink 6. */
-static void test_two_sinks(void **state)
+static void each_of_two_sinks_is_found(void **state)
 {
 	struct stall_wait w[] = { W(1, 0), W(1, 1), W(5, 0) };
 
@@ -64,7 +64,7 @@ static void test_two_sinks(void **state)
 }
 
 /* A ring of nodes that wait for each other, and one that waits for the ring: no node's fault. */
-static void test_circle(void **state)
+static void circle_of_waits_is_no_fault_of_a_node(void **state)
 {
 	struct stall_wait w[] = { W(0, 0), W(1, 0), W(2, 0), W(3, 0), W(4, 3) };
 
@@ -76,7 +76,7 @@ static void test_circle(void **state)
 }
 
 /* Two nodes wait for each other, and one of them for a sink: that one is named. */
-static void test_circle_with_exit(void **state)
+static void sink_beside_circle_is_named(void **state)
 {
 	struct stall_wait w[] = { W(0, 0), W(1, 2), W(1, 1) };
 
@@ -89,7 +89,7 @@ static void test_circle_with_exit(void **state)
 }
 
 /* A neighbour that did not answer may wait itself. */
-static void test_silent(void **state)
+static void wait_for_silent_node_has_no_sink(void **state)
 {
 	struct stall_wait w[] = { W(0, 0), W(1, 0) };
 
@@ -102,7 +102,7 @@ static void test_silent(void **state)
 }
 
 /* Only the same wait of an earlier walk counts, not another that began since. */
-static void test_stale(void **state)
+static void only_same_wait_of_earlier_walk_counts(void **state)
 {
 	struct stall_wait before[] = { W(0, 0), W(1, 0) }, now = W(1, 0);
 
@@ -123,7 +123,7 @@ static void test_stale(void **state)
 }
 
 /* On a ring of two, two cables join the same nodes. */
-static void two_cables_to_one_node(void **state)
+static void both_cables_to_one_sink_are_found(void **state)
 {
 	static const struct torus_shape two = { .ndims = 1, .size = { 2 } };
 	struct stall_wait w[] = { W(0, 0), W(0, 1) };
@@ -138,14 +138,14 @@ static void two_cables_to_one_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_two_sinks),
-		cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_circle_with_exit),
-		cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_stale),
-		cmocka_unit_test(two_cables_to_one_node),
+		cmocka_unit_test(chain_of_waits_ends_at_its_sink),
+		cmocka_unit_test(all_neighbours_of_sink_are_before_it),
+		cmocka_unit_test(each_of_two_sinks_is_found),
+		cmocka_unit_test(circle_of_waits_is_no_fault_of_a_node),
+		cmocka_unit_test(sink_beside_circle_is_named),
+		cmocka_unit_test(wait_for_silent_node_has_no_sink),
+		cmocka_unit_test(only_same_wait_of_earlier_walk_counts),
+		cmocka_unit_test(both_cables_to_one_sink_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static void is_refused(const char *what)
 
 /* --- tests ------------------------------------------------------------------------------ */
 
-static void read_as_written(void **state)
+static void state_is_read_as_written(void **state)
 {
 	char why[STATE_TEXT_MAX];
 	struct fm_msg msg;
@@ -42,7 +42,7 @@ static void read_as_written(void **state)
 }
 
 /* A power failure has left a file that was being written, longer than the next one. */
-static void left_over(void **state)
+static void temporary_file_left_over_is_replaced(void **state)
 {
 	static const uint8_t longer[BYTES] = { 'x' };
 	char beside[140];
@@ -61,7 +61,7 @@ static void left_over(void **state)
 }
 
 /* A file that is cut off anywhere, or has one bit flipped, is never used. */
-static void damaged(void **state)
+static void damaged_state_is_not_taken(void **state)
 {
 	uint8_t data[BYTES], other[BYTES];
 	size_t len;
@@ -87,7 +87,7 @@ static void damaged(void **state)
 	assert_int_equal(kept(), 9);
 }
 
-static void of_others(void **state)
+static void state_of_other_fabric_or_nic_is_not_taken(void **state)
 {
 	char why[STATE_TEXT_MAX], other[140];
 	uint8_t data[BYTES];
@@ -116,7 +116,7 @@ static void of_others(void **state)
 /* --- other releases --------------------------------------------------------------------- */
 
 /* Each later release must read this file, which was written by the first fabricd that kept any. */
-static void of_the_first_release(void **state)
+static void state_of_first_release_is_read(void **state)
 {
 	uint8_t data[BYTES];
 	struct fm_msg msg;
@@ -156,7 +156,7 @@ static void write_body(const uint8_t *body, size_t len)
  * The schema of the service network is not the format of files; what a later release adds is
  * skipped.
  */
-static void of_another_schema(void **state)
+static void state_is_read_whatever_its_schema(void **state)
 {
 	static const uint8_t unknown[] = { 0xf8, 0x7f, 1 };	/* field 2047 */
 	uint8_t data[BYTES], *body;
@@ -182,7 +182,7 @@ static void of_another_schema(void **state)
 }
 
 /* A daemon without a standard input: the file and its directory get descriptor 0. */
-static void descriptor_0(void **state)
+static void state_works_with_descriptor_0(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 	int input = dup(0);
@@ -200,7 +200,7 @@ static void descriptor_0(void **state)
 }
 
 /* Something that is no file is not waited for, and no link is followed. */
-static void no_file(void **state)
+static void path_that_is_no_file_is_not_followed(void **state)
 {
 	char why[STATE_TEXT_MAX];
 	struct fm_msg msg;
@@ -222,14 +222,14 @@ static void no_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(read_as_written),
-		TEST(left_over),
-		TEST(damaged),
-		TEST(of_others),
-		TEST(of_the_first_release),
-		TEST(of_another_schema),
-		TEST(descriptor_0),
-		TEST(no_file),
+		TEST(state_is_read_as_written),
+		TEST(temporary_file_left_over_is_replaced),
+		TEST(damaged_state_is_not_taken),
+		TEST(state_of_other_fabric_or_nic_is_not_taken),
+		TEST(state_of_first_release_is_read),
+		TEST(state_is_read_whatever_its_schema),
+		TEST(state_works_with_descriptor_0),
+		TEST(path_that_is_no_file_is_not_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@ static bool writing(void)
  * A state that comes while the disk hangs replaces the one that waits; when it works again, the
  * last one is kept.
  */
-static void a_disk_that_hangs(void **state)
+static void last_state_is_kept_when_hanging_disk_works_again(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 
@@ -38,7 +38,7 @@ static void a_disk_that_hangs(void **state)
  * A first table is on the disk, and a second was given before the loop learned of that: nothing is
  * reported as kept until the second is on the disk.
  */
-static void one_given_as_another_ends(void **state)
+static void state_given_as_another_ends_is_reported_when_kept(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 	uint64_t end;
@@ -84,7 +84,7 @@ static bool is_over(void)
 }
 
 /* A disk that hangs is reported, once, after 5 s, however many tables come meanwhile. */
-static void a_disk_that_hangs_is_told(void **state)
+static void disk_that_hangs_is_reported_once_after_5_s(void **state)
 {
 	(void)state;
 	slow = state_new(loop, dir, "lab", &ops, NULL);
@@ -115,7 +115,7 @@ static void a_disk_that_hangs_is_told(void **state)
 }
 
 /* The last state is written before the end. */
-static void an_end_at_once(void **state)
+static void end_at_once_keeps_state(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 
@@ -134,7 +134,7 @@ static bool is_all_closed(void)
 }
 
 /* The daemon ends although the disk does not answer. */
-static void an_end_while_the_disk_hangs(void **state)
+static void end_does_not_wait_for_hanging_disk(void **state)
 {
 	uint64_t began;
 	struct state *s;
@@ -160,7 +160,7 @@ static bool is_told(void)
 	return told[0];
 }
 
-static void a_disk_that_fails(void **state)
+static void disk_that_fails_is_reported(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 	char beside[140];
@@ -190,7 +190,7 @@ static void a_disk_that_fails(void **state)
  * The file is on the disk, but its new name is not yet: after a power failure there may be the old
  * one.
  */
-static void a_directory_that_fails(void **state)
+static void directory_that_fails_is_reported(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 
@@ -211,7 +211,7 @@ static bool is_kept_in_time(void)
 }
 
 /* A state that could not be written is tried again after 30 s, though no other comes. */
-static void a_disk_that_fails_for_a_while(void **state)
+static void failed_state_is_written_again_after_30_s(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 
@@ -230,7 +230,7 @@ static void a_disk_that_fails_for_a_while(void **state)
 }
 
 /* The file is written, but cannot be closed, or its name is taken: it is not left beside. */
-static void a_file_that_does_not_come(void **state)
+static void file_that_cannot_be_written_whole_is_removed(void **state)
 {
 	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 	char beside[140], within[140];
@@ -259,7 +259,7 @@ static void a_file_that_does_not_come(void **state)
 	state_free(s);
 }
 
-static void no_directory(void **state)
+static void missing_directory_is_reported(void **state)
 {
 	struct state *s = state_new(loop, "/proc/no/such", "lab", &ops, NULL);
 
@@ -273,16 +273,16 @@ static void no_directory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_disk_that_hangs),
-		TEST(one_given_as_another_ends),
-		TEST(a_disk_that_hangs_is_told),
-		TEST(an_end_at_once),
-		TEST(an_end_while_the_disk_hangs),
-		TEST(a_disk_that_fails),
-		TEST(a_directory_that_fails),
-		TEST(a_disk_that_fails_for_a_while),
-		TEST(a_file_that_does_not_come),
-		TEST(no_directory),
+		TEST(last_state_is_kept_when_hanging_disk_works_again),
+		TEST(state_given_as_another_ends_is_reported_when_kept),
+		TEST(disk_that_hangs_is_reported_once_after_5_s),
+		TEST(end_at_once_keeps_state),
+		TEST(end_does_not_wait_for_hanging_disk),
+		TEST(disk_that_fails_is_reported),
+		TEST(directory_that_fails_is_reported),
+		TEST(failed_state_is_written_again_after_30_s),
+		TEST(file_that_cannot_be_written_whole_is_removed),
+		TEST(missing_directory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

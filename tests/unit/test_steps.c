@@ -18,7 +18,7 @@ static struct one_fm o;
 /* --- nodes that do not answer ---------------------------------------------------------- */
 
 /* A step is repeated until it is answered; after a while the slow nodes are logged. */
-static void said_again(void **state)
+static void step_is_repeated_and_slow_nodes_are_logged(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -45,7 +45,7 @@ static void said_again(void **state)
 }
 
 /* A report is lost with its connection, and no node notices that. */
-static void called_to_join_anew(void **state)
+static void node_with_lost_report_is_called_to_join_anew(void **state)
 {
 	uint64_t term;
 
@@ -92,7 +92,7 @@ static void no_term_is_0(void **state)
 }
 
 /* A node does not answer twenty times: its manager hangs, and its connection counts as lost. */
-static void counts_as_lost(void **state)
+static void node_that_does_not_answer_is_lost(void **state)
 {
 	uint64_t began;
 
@@ -112,7 +112,7 @@ static void counts_as_lost(void **state)
 }
 
 /* Counts of an older round, or of an older version, do not count for this one. */
-static void late_reports(void **state)
+static void reports_of_older_round_do_not_count(void **state)
 {
 	struct fm_step before;
 
@@ -281,7 +281,7 @@ static void told_late_is_in_the_next_table(void **state)
 }
 
 /* The node at the other end is alive and has not reported yet: the root waits for it. */
-static void other_end_may_tell_yet(void **state)
+static void root_waits_for_report_of_living_other_end(void **state)
 {
 	unsigned int seq;
 
@@ -301,7 +301,7 @@ static void other_end_may_tell_yet(void **state)
 }
 
 /* A link beside an empty place has no other end: the recovery continues. */
-static void beside_nobody(void **state)
+static void link_beside_empty_place_has_no_other_end(void **state)
 {
 	unsigned int seq;
 
@@ -383,7 +383,7 @@ static void dead_end_has_told(void **state)
 }
 
 /* Ends of sessions for which a step has no room are in the next one. */
-static void many_ends(void **state)
+static void ends_beyond_step_are_in_next_one(void **state)
 {
 	unsigned int n = 0;
 
@@ -435,7 +435,7 @@ static void node_opens(uint32_t node, unsigned int port)
  * A node opens its ports without a report. When it joins anew, for example because its parent is
  * gone, its row has no news, and no flow is held up by a recovery.
  */
-static void opened_without_a_word(void **state)
+static void port_opened_without_report_needs_no_table(void **state)
 {
 	(void)state;
 	lost_and_mended();
@@ -460,7 +460,7 @@ static void opened_without_a_word(void **state)
 }
 
 /* The administrator has excluded the other port of node 1, which stays closed. */
-static void excluded_stays_closed(void **state)
+static void excluded_port_stays_closed_after_replay(void **state)
 {
 	(void)state;
 	lost_and_mended();
@@ -490,7 +490,7 @@ static void excluded_stays_closed(void **state)
 }
 
 /* The link is lost again while others replay: the next table reports that end. */
-static void lost_again(void **state)
+static void link_lost_again_in_replay_is_in_next_table(void **state)
 {
 	(void)state;
 	lost_and_mended();
@@ -516,7 +516,7 @@ static void lost_again(void **state)
  * The link is lost again before the others are asked to replay, and there is no table with that
  * yet. No node opens it, and the number that its far end may wait for is not forgotten.
  */
-static void lost_before_the_replay(void **state)
+static void link_lost_before_replay_is_in_next_table(void **state)
 {
 	(void)state;
 	lost_and_mended();
@@ -538,7 +538,7 @@ static void lost_before_the_replay(void **state)
 
 /* --- for a root that starts anew --------------------------------------------------------- */
 
-static void base_is_told(void **state)
+static void resume_has_base_of_losses(void **state)
 {
 	const struct fm_base *b = &o.node[3].asked.base;
 
@@ -563,23 +563,23 @@ static void base_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(said_again),
-		cmocka_unit_test(called_to_join_anew),
+		cmocka_unit_test(step_is_repeated_and_slow_nodes_are_logged),
+		cmocka_unit_test(node_with_lost_report_is_called_to_join_anew),
 		cmocka_unit_test(no_term_is_0),
-		cmocka_unit_test(counts_as_lost),
-		cmocka_unit_test(late_reports),
+		cmocka_unit_test(node_that_does_not_answer_is_lost),
+		cmocka_unit_test(reports_of_older_round_do_not_count),
 		cmocka_unit_test(other_end_comes_late),
 		cmocka_unit_test(told_late_is_in_the_next_table),
-		cmocka_unit_test(other_end_may_tell_yet),
+		cmocka_unit_test(root_waits_for_report_of_living_other_end),
 		cmocka_unit_test(other_end_is_dead),
 		cmocka_unit_test(dead_end_has_told),
-		cmocka_unit_test(beside_nobody),
-		cmocka_unit_test(many_ends),
-		cmocka_unit_test(opened_without_a_word),
-		cmocka_unit_test(excluded_stays_closed),
-		cmocka_unit_test(lost_again),
-		cmocka_unit_test(lost_before_the_replay),
-		cmocka_unit_test(base_is_told),
+		cmocka_unit_test(link_beside_empty_place_has_no_other_end),
+		cmocka_unit_test(ends_beyond_step_are_in_next_one),
+		cmocka_unit_test(port_opened_without_report_needs_no_table),
+		cmocka_unit_test(excluded_port_stays_closed_after_replay),
+		cmocka_unit_test(link_lost_again_in_replay_is_in_next_table),
+		cmocka_unit_test(link_lost_before_replay_is_in_next_table),
+		cmocka_unit_test(resume_has_base_of_losses),
 	};
 
 	return cmocka_run_group_tests_name("steps", tests, NULL, NULL);

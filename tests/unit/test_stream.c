@@ -133,7 +133,7 @@ static size_t peer_hears(void)
 }
 
 /* Input that the owner does not take is kept up to a limit; then it cannot become a message. */
-static void input_bound(void **state)
+static void input_beyond_limit_closes_stream(void **state)
 {
 	(void)state;
 	begin(false, 100, 100);
@@ -149,7 +149,7 @@ static void input_bound(void **state)
 }
 
 /* While the stream is on hold the owner is not called and nothing is read. */
-static void held(void **state)
+static void held_stream_reads_nothing(void **state)
 {
 	size_t sent;
 
@@ -176,7 +176,7 @@ static void held(void **state)
 }
 
 /* Before the connection is up, output is kept, up to the allowed amount. */
-static void output_bound(void **state)
+static void output_is_kept_up_to_limit(void **state)
 {
 	static const uint8_t data[100];
 
@@ -286,9 +286,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(input_bound),
-		cmocka_unit_test(held),
-		cmocka_unit_test(output_bound),
+		cmocka_unit_test(input_beyond_limit_closes_stream),
+		cmocka_unit_test(held_stream_reads_nothing),
+		cmocka_unit_test(output_is_kept_up_to_limit),
 		cmocka_unit_test(owner_learns_that_output_was_sent),
 		cmocka_unit_test(data_before_end_is_sent),
 	};

@@ -231,7 +231,7 @@ static void versions(uint64_t seed)
 	one_end(&o);
 }
 
-static void seeds(void **state)
+static void random_versions_have_right_sums(void **state)
 {
 	(void)state;
 	for_seeds(60, versions);
@@ -240,7 +240,7 @@ static void seeds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seeds),
+		cmocka_unit_test(random_versions_have_right_sums),
 	};
 
 	return cmocka_run_group_tests_name("sums", tests, NULL, NULL);

@@ -31,7 +31,7 @@ static bool b_has_big(void)
 	return b.msgs == 1001;
 }
 
-static void members(void **state)
+static void members_exchange_many_and_large_messages(void **state)
 {
 	char *big = malloc(8u << 20);
 
@@ -107,7 +107,7 @@ static void two_connections_between_same_ends(void **state)
 	end_close(&b);
 }
 
-static void over_ipv6(void **state)
+static void members_connect_over_ipv6(void **state)
 {
 	(void)state;
 	end_open(&a, "[::1]", "green", "n0", KEY_A);
@@ -143,7 +143,7 @@ static void peer_that_reads_nothing_is_closed(void **state)
 	end_close(&b);
 }
 
-static void other_key(void **state)
+static void peer_with_other_key_is_refused(void **state)
 {
 	(void)state;
 	/* a connects from the address on which it listens. */
@@ -160,7 +160,7 @@ static void other_key(void **state)
 	end_close(&b);
 }
 
-static void other_fabric(void **state)
+static void peer_of_other_fabric_is_refused(void **state)
 {
 	(void)state;
 	end_open(&a, HERE, "blue", "n0", KEY_A);
@@ -174,7 +174,7 @@ static void other_fabric(void **state)
 	end_close(&b);
 }
 
-static void nobody_there(void **state)
+static void connection_to_no_peer_fails(void **state)
 {
 	char address[FM_ADDR_MAX];
 
@@ -210,7 +210,7 @@ static void refuses(const void *data, size_t len)
 	end_close(&b);
 }
 
-static void strangers(void **state)
+static void malformed_data_of_stranger_is_refused(void **state)
 {
 	struct svc_msg early = { .fm = { .type = FM_MSG_PING } };
 	struct svc_msg refusal = { .fm = { .type = FM_MSG_REFUSE } };
@@ -280,7 +280,7 @@ static unsigned int b_hears(unsigned int a_newest, unsigned int b_oldest, unsign
 }
 
 /* The ends use the newest schema that both know, and send only messages that it has. */
-static void of_other_releases(void **state)
+static void ends_use_newest_common_schema(void **state)
 {
 	(void)state;
 	for (unsigned int begins = 0; begins < 2; begins++) {
@@ -292,7 +292,7 @@ static void of_other_releases(void **state)
 }
 
 /* No schema is common to both ends: both refuse, whichever of them begins. */
-static void too_far_apart(void **state)
+static void ends_without_common_schema_refuse(void **state)
 {
 	(void)state;
 	for (unsigned int begins = 0; begins < 2; begins++) {
@@ -332,7 +332,7 @@ static bool refused_schema(void)
 }
 
 /* A peer of an earlier release names no other schemas, and understands its own alone. */
-static void of_an_old_release(void **state)
+static void peer_of_old_release_gets_only_its_schema(void **state)
 {
 	struct svc_msg m;
 	uint8_t data[2000];
@@ -369,7 +369,7 @@ static bool refused_busy(void)
 }
 
 /* A host that opens many connections and proves nothing does not lock out other hosts. */
-static void unproven_connections_lock_out_nobody(void **state)
+static void unproven_connections_do_not_lock_out_others(void **state)
 {
 	int fd[100], other;
 
@@ -391,18 +391,18 @@ static void unproven_connections_lock_out_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(members),
+		cmocka_unit_test(members_exchange_many_and_large_messages),
 		cmocka_unit_test(two_connections_between_same_ends),
-		cmocka_unit_test(over_ipv6),
+		cmocka_unit_test(members_connect_over_ipv6),
 		cmocka_unit_test(peer_that_reads_nothing_is_closed),
-		cmocka_unit_test(other_key),
-		cmocka_unit_test(other_fabric),
-		cmocka_unit_test(nobody_there),
-		cmocka_unit_test(strangers),
-		cmocka_unit_test(unproven_connections_lock_out_nobody),
-		cmocka_unit_test(of_other_releases),
-		cmocka_unit_test(too_far_apart),
-		cmocka_unit_test(of_an_old_release),
+		cmocka_unit_test(peer_with_other_key_is_refused),
+		cmocka_unit_test(peer_of_other_fabric_is_refused),
+		cmocka_unit_test(connection_to_no_peer_fails),
+		cmocka_unit_test(malformed_data_of_stranger_is_refused),
+		cmocka_unit_test(unproven_connections_do_not_lock_out_others),
+		cmocka_unit_test(ends_use_newest_common_schema),
+		cmocka_unit_test(ends_without_common_schema_refuse),
+		cmocka_unit_test(peer_of_old_release_gets_only_its_schema),
 	};
 
 	return cmocka_run_group_tests(t, ends_setup, ends_teardown);

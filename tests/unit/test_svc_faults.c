@@ -56,7 +56,7 @@ static void free_address(char *address)
 	end_close(&b);
 }
 
-static void not_listening(void **state)
+static void failed_listening_is_reported(void **state)
 {
 	char address[FM_ADDR_MAX];
 	struct svc *svc;
@@ -97,7 +97,7 @@ static bool is_open(int fd)
 }
 
 /* A manager that was started without standard input may get descriptor 0 for any file. */
-static void file_zero(void **state)
+static void service_works_with_descriptor_0(void **state)
 {
 	int kept = fcntl(0, F_DUPFD_CLOEXEC, 100);
 
@@ -136,7 +136,7 @@ static void file_zero(void **state)
 }
 
 /* A manager that restarts gets its port at once, although its peers' connections linger. */
-static void same_port_again(void **state)
+static void restarted_service_gets_its_port_at_once(void **state)
 {
 	char address[FM_ADDR_MAX];
 	struct svc *svc;
@@ -157,7 +157,7 @@ static void same_port_again(void **state)
 }
 
 /* An address that this machine does not have yet may be configured later. */
-static void address_to_come(void **state)
+static void address_to_come_may_be_listened_on(void **state)
 {
 	struct svc *svc;
 	int err;
@@ -182,7 +182,7 @@ static void no_connection(int want)
 	assert_int_equal(memory_blocks(), blocks);
 }
 
-static void not_connecting(void **state)
+static void failed_connecting_is_reported(void **state)
 {
 	unsigned int connects, n;
 	int conn = 0;
@@ -246,7 +246,7 @@ static void signal_does_not_end_connect(void **state)
 /* --- from a peer --------------------------------------------------------------- */
 
 /* A failed attempt to accept does not delay the next one: the clock stands still. */
-static void not_accepted(void **state)
+static void failed_accept_does_not_delay_next_one(void **state)
 {
 	static const int passing[] = { EINTR, ECONNABORTED };
 
@@ -274,7 +274,7 @@ static void not_accepted(void **state)
  * An accept() that finds no connection waiting is no error, after which the listener would pause
  * for a second.
  */
-static void nobody_waits(void **state)
+static void accept_without_waiting_connection_is_no_error(void **state)
 {
 	(void)state;
 	end_open(&a, HERE, "green", "n0", KEY_A);
@@ -299,7 +299,7 @@ static bool watched_closed(void)
 }
 
 /* A stranger for whom there is no memory is disconnected, and is not counted. */
-static void no_memory_for_strangers(void **state)
+static void stranger_without_memory_is_disconnected(void **state)
 {
 	unsigned int files = files_open(), n;
 	size_t blocks;
@@ -336,7 +336,7 @@ static void no_memory_for_strangers(void **state)
 #define CROWD 200
 
 /* However many connections come at once, other events have their turn between them. */
-static void crowd_in_turns(void **state)
+static void crowd_of_connections_gives_others_their_turn(void **state)
 {
 	static const char *const from[] = { "127.0.0.1:1", "127.0.0.2:1", "127.0.0.3:1",
 					    "127.0.0.4:1" };
@@ -385,7 +385,7 @@ static void log_as_before(void)
 }
 
 /* A message that is too long, or gets no memory, is not sent; the next one is. */
-static void not_sent(void **state)
+static void message_that_cannot_be_sent_does_not_stop_next_one(void **state)
 {
 	static char big[FRAME_MAX + 1];
 
@@ -457,17 +457,17 @@ static void each_failed_allocation_of_handshake_is_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(not_listening),
-		cmocka_unit_test(file_zero),
-		cmocka_unit_test(same_port_again),
-		cmocka_unit_test(address_to_come),
-		cmocka_unit_test(not_connecting),
+		cmocka_unit_test(failed_listening_is_reported),
+		cmocka_unit_test(service_works_with_descriptor_0),
+		cmocka_unit_test(restarted_service_gets_its_port_at_once),
+		cmocka_unit_test(address_to_come_may_be_listened_on),
+		cmocka_unit_test(failed_connecting_is_reported),
 		cmocka_unit_test(signal_does_not_end_connect),
-		cmocka_unit_test(not_accepted),
-		cmocka_unit_test(nobody_waits),
-		cmocka_unit_test(no_memory_for_strangers),
-		cmocka_unit_test(crowd_in_turns),
-		cmocka_unit_test(not_sent),
+		cmocka_unit_test(failed_accept_does_not_delay_next_one),
+		cmocka_unit_test(accept_without_waiting_connection_is_no_error),
+		cmocka_unit_test(stranger_without_memory_is_disconnected),
+		cmocka_unit_test(crowd_of_connections_gives_others_their_turn),
+		cmocka_unit_test(message_that_cannot_be_sent_does_not_stop_next_one),
 		cmocka_unit_test(each_failed_allocation_of_handshake_is_reported),
 	};
 

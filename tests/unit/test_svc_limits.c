@@ -121,7 +121,7 @@ static int mute(const char *host, char *address)
 /* --- time -------------------------------------------------------------------- */
 
 /* A stranger has 5 s to prove itself, even if it sends something now and then. */
-static void handshake_limit(void **state)
+static void stranger_has_5_s_to_prove_itself(void **state)
 {
 	static const char begins[] = "\0\0\0\20";	/* 16 bytes follow */
 	int silent, slow;
@@ -149,7 +149,7 @@ static void handshake_limit(void **state)
 }
 
 /* An own connection to a silent peer is given up after 5 s as well, and the owner is informed. */
-static void handshake_limit_of_own(void **state)
+static void own_connection_to_silent_peer_ends_after_5_s(void **state)
 {
 	char address[FM_ADDR_MAX];
 	int fd = mute(HERE, address);
@@ -175,7 +175,7 @@ static bool b_was_told(void)
 }
 
 /* A member may be silent without limit: keep-alives are the manager's matter. */
-static void no_limit_for_members(void **state)
+static void member_may_be_silent_without_limit(void **state)
 {
 	(void)state;
 	end_open(&a, HERE, "green", "n0", KEY_A);
@@ -255,7 +255,7 @@ static void member_open(struct member *m, const struct auth *auth)
 #define BIG (9u << 20)
 
 /* If the peer does not read, data still unsent 2 s after svc_close() is dropped. */
-static void linger_limit(void **state)
+static void unsent_data_is_dropped_2_s_after_close(void **state)
 {
 	char *big = malloc(BIG);
 	struct svc_msg ask = { .type = SVC_LINES, .lines = { .links = (char *)"[]" } };
@@ -306,7 +306,7 @@ static bool all_read(void)
 }
 
 /* A peer that reads gets all data sent before svc_close(), and then the end of the stream. */
-static void sent_before_the_end(void **state)
+static void data_sent_before_close_arrives(void **state)
 {
 	char *big = malloc(BIG);
 	struct member m;
@@ -394,7 +394,7 @@ static unsigned int logged(const char *text)
 }
 
 /* Refusals may come a thousand times a second: they are logged at most every 10 s. */
-static void log_limit(void **state)
+static void refusals_are_logged_every_10_s_at_most(void **state)
 {
 	(void)state;
 	end_open(&b, HERE, "green", "n1", KEY_A);
@@ -433,7 +433,7 @@ static void files_allowed(rlim_t n)
 }
 
 /* Without a free file descriptor accept() is tried again after a second, not at once. */
-static void out_of_files(void **state)
+static void accept_without_descriptor_is_tried_each_second(void **state)
 {
 	struct rlimit before;
 	int fd, next;
@@ -468,7 +468,7 @@ static void out_of_files(void **state)
 /* --- connections ------------------------------------------------------------- */
 
 /* Four addresses with a quarter each fill the room for strangers; one that ends makes room. */
-static void strangers_limit(void **state)
+static void strangers_are_limited_by_address_and_in_total(void **state)
 {
 	static const char *const from[] = { "127.0.0.1:1", "127.0.0.2:1", "127.0.0.3:1",
 					    "127.0.0.4:1" };
@@ -571,7 +571,7 @@ static void members_are_no_strangers(void **state)
 /* Most memory of both ends of a member's connection: the session of the proof must be freed. */
 #define BYTES_OF_A_MEMBER 2048
 
-static void connections_limit(void **state)
+static void connections_of_members_are_limited(void **state)
 {
 	struct rlimit before, r = { .rlim_cur = 2 * MOST + 100, .rlim_max = 2 * MOST + 100 };
 	size_t memory;
@@ -610,17 +610,17 @@ static void connections_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		cmocka_unit_test(handshake_limit),
-		cmocka_unit_test(handshake_limit_of_own),
-		cmocka_unit_test(no_limit_for_members),
-		cmocka_unit_test(linger_limit),
-		cmocka_unit_test(sent_before_the_end),
+		cmocka_unit_test(stranger_has_5_s_to_prove_itself),
+		cmocka_unit_test(own_connection_to_silent_peer_ends_after_5_s),
+		cmocka_unit_test(member_may_be_silent_without_limit),
+		cmocka_unit_test(unsent_data_is_dropped_2_s_after_close),
+		cmocka_unit_test(data_sent_before_close_arrives),
 		cmocka_unit_test(closed_before_it_is_up),
-		cmocka_unit_test(log_limit),
-		cmocka_unit_test(out_of_files),
-		cmocka_unit_test(strangers_limit),
+		cmocka_unit_test(refusals_are_logged_every_10_s_at_most),
+		cmocka_unit_test(accept_without_descriptor_is_tried_each_second),
+		cmocka_unit_test(strangers_are_limited_by_address_and_in_total),
 		cmocka_unit_test(members_are_no_strangers),
-		cmocka_unit_test(connections_limit),
+		cmocka_unit_test(connections_of_members_are_limited),
 	};
 
 	return cmocka_run_group_tests(t, ends_setup, ends_teardown);

@@ -72,7 +72,7 @@ static void assert_sent(const char *text, size_t len)
 	assert_memory_equal(sent.text, text, len);
 }
 
-static void notifies(void **state)
+static void notification_goes_to_socket_of_systemd(void **state)
 {
 	(void)state;
 	systemd_notify("READY=1");
@@ -85,7 +85,7 @@ static void notifies(void **state)
 }
 
 /* An abstract address has no byte behind its name. */
-static void abstract(void **state)
+static void abstract_address_has_no_byte_behind_name(void **state)
 {
 	(void)state;
 	setenv("NOTIFY_SOCKET", "@notify", 1);
@@ -96,7 +96,7 @@ static void abstract(void **state)
 }
 
 /* systemd ends a service that does not report its start, so this message waits for room. */
-static void ready(void **state)
+static void ready_waits_for_room(void **state)
 {
 	(void)state;
 	systemd_ready();
@@ -110,7 +110,7 @@ static void ready(void **state)
 }
 
 /* The longest address that fits, and one that is longer; names that are none. */
-static void addresses(void **state)
+static void only_addresses_that_fit_are_used(void **state)
 {
 	char path[sizeof(sent.to.sun_path) + 1];
 
@@ -135,7 +135,7 @@ static void addresses(void **state)
 }
 
 /* A status that is too long is cut, not written past its buffer. */
-static void long_status(void **state)
+static void too_long_status_is_cut(void **state)
 {
 	(void)state;
 	setenv("NOTIFY_SOCKET", "/n", 1);
@@ -145,7 +145,7 @@ static void long_status(void **state)
 	assert_memory_equal(sent.text, "STATUS=000", 10);
 }
 
-static void watchdog(void **state)
+static void watchdog_applies_only_to_own_process(void **state)
 {
 	char pid[24];
 
@@ -162,7 +162,7 @@ static void watchdog(void **state)
 }
 
 /* Fields end with a line break, so the length of a message precedes it, which may have several lines. */
-static void journal_fields_with_line_breaks(void **state)
+static void field_with_line_break_has_its_length(void **state)
 {
 	static const char line[] = "SYSLOG_IDENTIFIER=test_systemd\nPRIORITY=4\nTORUS_KIND=link\n"
 		"MESSAGE\n\x14\0\0\0\0\0\0\0link: 1,0:+x\nis lost\n";
@@ -173,7 +173,7 @@ static void journal_fields_with_line_breaks(void **state)
 	assert_sent(line, sizeof(line) - 1);
 }
 
-static void failures(void **state)
+static void failed_message_is_reported_or_ignored(void **state)
 {
 	(void)state;
 	sent.err = EAGAIN;
@@ -188,14 +188,14 @@ static void failures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(notifies, forget),
-		cmocka_unit_test_setup(ready, forget),
-		cmocka_unit_test_setup(abstract, forget),
-		cmocka_unit_test_setup(addresses, forget),
-		cmocka_unit_test_setup(long_status, forget),
-		cmocka_unit_test_setup(watchdog, forget),
-		cmocka_unit_test_setup(journal_fields_with_line_breaks, forget),
-		cmocka_unit_test_setup(failures, forget),
+		cmocka_unit_test_setup(notification_goes_to_socket_of_systemd, forget),
+		cmocka_unit_test_setup(ready_waits_for_room, forget),
+		cmocka_unit_test_setup(abstract_address_has_no_byte_behind_name, forget),
+		cmocka_unit_test_setup(only_addresses_that_fit_are_used, forget),
+		cmocka_unit_test_setup(too_long_status_is_cut, forget),
+		cmocka_unit_test_setup(watchdog_applies_only_to_own_process, forget),
+		cmocka_unit_test_setup(field_with_line_break_has_its_length, forget),
+		cmocka_unit_test_setup(failed_message_is_reported_or_ignored, forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

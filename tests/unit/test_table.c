@@ -68,7 +68,7 @@ static void one_cut(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_one_cut(void **state)
+static void one_cut_under_traffic_loses_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(60, one_cut);
@@ -110,7 +110,7 @@ static void many_cuts(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_many_cuts(void **state)
+static void many_cuts_under_traffic_lose_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(60, many_cuts);
@@ -147,7 +147,7 @@ static void silence_one(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_silence(void **state)
+static void silent_link_under_traffic_loses_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(6, silence_one);
@@ -197,13 +197,13 @@ static void full_one(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_full(void **state)
+static void full_parking_segment_loses_no_packet(void **state)
 {
 	(void)state;
 	for_seeds(10, full_one);
 }
 
-static void test_park_commands(void **state)
+static void wrong_parking_commands_are_refused(void **state)
 {
 	struct tn_park_info info;
 	struct tn_nic *nic;
@@ -288,7 +288,7 @@ static void cut_off(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_unreachable(void **state)
+static void packets_to_cut_off_node_come_back(void **state)
 {
 	(void)state;
 	for_seeds(20, cut_off);
@@ -297,12 +297,12 @@ static void test_unreachable(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_one_cut),
-		cmocka_unit_test(test_many_cuts),
-		cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_park_commands),
-		cmocka_unit_test(test_unreachable),
+		cmocka_unit_test(one_cut_under_traffic_loses_no_packet),
+		cmocka_unit_test(many_cuts_under_traffic_lose_no_packet),
+		cmocka_unit_test(silent_link_under_traffic_loses_no_packet),
+		cmocka_unit_test(full_parking_segment_loses_no_packet),
+		cmocka_unit_test(wrong_parking_commands_are_refused),
+		cmocka_unit_test(packets_to_cut_off_node_come_back),
 	};
 
 	return cmocka_run_group_tests_name("table", all, NULL, NULL);

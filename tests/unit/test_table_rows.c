@@ -8,7 +8,7 @@ static struct fabric f;
 
 /* --- rows and holds ------------------------------------------------------------------ */
 
-static void test_rows(void **state)
+static void only_valid_rows_are_committed(void **state)
 {
 	const u64 good = TORUS_ROW_VALID | 1 | 15ull << TORUS_ROW_FIRST_SHIFT |
 			 15ull << TORUS_ROW_LAST_SHIFT;
@@ -61,7 +61,7 @@ static void test_rows(void **state)
 }
 
 /* A table is begun in parts: it is not open before the last part; other calls may come between. */
-static void test_rows_parts(void **state)
+static void table_begun_in_parts_opens_with_last_part(void **state)
 {
 	const struct torus_shape other = { .ndims = 2, .size = { 2, 2, 1, 1, 1, 1 } };
 	const struct torus_coords at = { 0 };
@@ -120,7 +120,7 @@ static void test_rows_parts(void **state)
 }
 
 /* Packets on hold wait, in order, and no others do; new ones have the new colour. */
-static void test_holds(void **state)
+static void held_packets_wait_in_order(void **state)
 {
 	u32 held[] = { 1, 4 }, wrong[] = { 2, 99 };
 	struct tn_nic *nic;
@@ -159,7 +159,7 @@ static void little_hold(struct fabric *t)
 }
 
 /* The hold queue has a limit: then the host has to wait. */
-static void test_hold_limit(void **state)
+static void full_hold_queue_makes_host_wait(void **state)
 {
 	u32 all[9] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 };
 
@@ -327,7 +327,7 @@ static void history(uint64_t seed)
 	free(table);
 }
 
-static void test_history(void **state)
+static void random_histories_of_rows_equal_model(void **state)
 {
 	(void)state;
 	for_seeds(40, history);
@@ -343,7 +343,7 @@ static int put(u32 first, u64 row)
 }
 
 /* Each part of a row has a last valid value, and the next one is refused. */
-static void test_row_limits(void **state)
+static void each_part_of_row_has_last_valid_value(void **state)
 {
 	static const u64 none = 15ull << TORUS_ROW_FIRST_SHIFT | 15ull << TORUS_ROW_LAST_SHIFT;
 	static const u64 relay = TORUS_ROW_RELAY | TORUS_ROW_VALID;
@@ -428,7 +428,7 @@ static void packets_after_commit_have_new_colour(void **state)
  * The next table ends a replay: packets parked later are not replayed too, and flows may not begin
  * with a gap any more.
  */
-static void test_commit_ends_replay(void **state)
+static void commit_ends_replay_and_license(void **state)
 {
 	(void)state;
 	lone_start(&l, "3x3", 0, NULL);
@@ -445,7 +445,7 @@ static void test_commit_ends_replay(void **state)
  * Versions that went on by 2^13 leave an epoch too old to be compared: whatever comes next in
  * its flow begins it anew. Otherwise the flow would ignore half of all epochs.
  */
-static void test_commit_ages(void **state)
+static void commit_far_ahead_lets_old_flow_begin_anew(void **state)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .src = 1, .dir = 15, .first = 15, .last = 15 };
 	const struct tn_tail old = { .epoch = 5 }, next = { .epoch = 0x9005 };
@@ -468,15 +468,15 @@ static void test_commit_ages(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_rows_parts),
-		cmocka_unit_test(test_holds),
-		cmocka_unit_test(test_hold_limit),
-		cmocka_unit_test(test_history),
-		cmocka_unit_test(test_row_limits),
+		cmocka_unit_test(only_valid_rows_are_committed),
+		cmocka_unit_test(table_begun_in_parts_opens_with_last_part),
+		cmocka_unit_test(held_packets_wait_in_order),
+		cmocka_unit_test(full_hold_queue_makes_host_wait),
+		cmocka_unit_test(random_histories_of_rows_equal_model),
+		cmocka_unit_test(each_part_of_row_has_last_valid_value),
 		cmocka_unit_test(packets_after_commit_have_new_colour),
-		cmocka_unit_test(test_commit_ends_replay),
-		cmocka_unit_test(test_commit_ages),
+		cmocka_unit_test(commit_ends_replay_and_license),
+		cmocka_unit_test(commit_far_ahead_lets_old_flow_begin_anew),
 	};
 
 	return cmocka_run_group_tests_name("table_rows", all, NULL, NULL);

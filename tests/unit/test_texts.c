@@ -38,7 +38,7 @@ static size_t same(const char (*text)[TEXTS_MAX], size_t n)
 #define TEXTS 3000
 
 /* Lists of numbers that count up, wrap and grow; and of texts of few letters that nearly do. */
-static void in_a_row(void **state)
+static void packed_texts_are_read_as_written(void **state)
 {
 	static char text[TEXTS][TEXTS_MAX];
 	static const char letters[] = "019a.";
@@ -68,7 +68,7 @@ static void in_a_row(void **state)
 	same((void *)text, 2);
 }
 
-static void malformed(void **state)
+static void malformed_texts_are_refused(void **state)
 {
 	static const struct {
 		uint8_t data[8];
@@ -106,8 +106,8 @@ static void malformed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_a_row),
-		cmocka_unit_test(malformed),
+		cmocka_unit_test(packed_texts_are_read_as_written),
+		cmocka_unit_test(malformed_texts_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

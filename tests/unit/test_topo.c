@@ -42,7 +42,7 @@ static u64 id_of(const struct torus_shape *s, const struct torus_coords *at)
 	return id;
 }
 
-static void test_shape_limits(void **state)
+static void only_possible_shapes_have_nodes(void **state)
 {
 	static const struct {
 		struct torus_shape shape;
@@ -72,7 +72,7 @@ static void test_shape_limits(void **state)
 		assert_int_equal(tn_shape_nodes(&t[i].shape), t[i].nodes);
 }
 
-static void test_every_id(void **state)
+static void each_id_has_its_coordinates(void **state)
 {
 	uint64_t seed = random_seed(1), was;
 	unsigned int round, d;
@@ -102,7 +102,7 @@ static void test_every_id(void **state)
 	}
 }
 
-static void test_large_ids(void **state)
+static void large_ids_have_their_coordinates(void **state)
 {
 	static const struct torus_shape shapes[] = {
 		{ 2, { 4096, 4096, 1, 1, 1, 1 } },
@@ -129,7 +129,7 @@ static void test_large_ids(void **state)
 	}
 }
 
-static void test_steps(void **state)
+static void steps_and_opposite_steps_agree(void **state)
 {
 	uint64_t seed = random_seed(3);
 	unsigned int round, dir, n;
@@ -163,10 +163,10 @@ static void test_steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shape_limits),
-		cmocka_unit_test(test_every_id),
-		cmocka_unit_test(test_large_ids),
-		cmocka_unit_test(test_steps),
+		cmocka_unit_test(only_possible_shapes_have_nodes),
+		cmocka_unit_test(each_id_has_its_coordinates),
+		cmocka_unit_test(large_ids_have_their_coordinates),
+		cmocka_unit_test(steps_and_opposite_steps_agree),
 	};
 
 	return cmocka_run_group_tests_name("topo", tests, NULL, NULL);

@@ -22,7 +22,7 @@ static struct torus_shape shape_of(const char *text)
 	return s;
 }
 
-static void test_shape_text(void **state)
+static void shape_is_read_as_written_or_refused(void **state)
 {
 	static const char *const good[] = { "1", "4", "4x4", "4x4x2", "1x1x1x1x1x1",
 		"4096x4096", "2x3x4x5x6x7", "16x16x16x16x16x16", "128x128x64" };
@@ -61,7 +61,7 @@ static void test_shape_text(void **state)
 	}
 }
 
-static void test_coords_text(void **state)
+static void coordinates_are_read_as_written_or_refused(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -99,7 +99,7 @@ static void test_coords_text(void **state)
 	}
 }
 
-static void test_port_text(void **state)
+static void port_is_read_as_written_or_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -131,7 +131,7 @@ static void test_port_text(void **state)
 	assert_string_equal(torus_port_text(2, 4, buf), "?4");
 }
 
-static void test_link_text(void **state)
+static void link_is_read_as_written_or_refused(void **state)
 {
 	struct torus_shape s = shape_of("4x4x2");
 	static const struct {
@@ -158,7 +158,7 @@ static void test_link_text(void **state)
 }
 
 /* Random bytes are only accepted if they are the text that would be written. */
-static void test_random_text(void **state)
+static void random_text_is_read_only_as_it_would_be_written(void **state)
 {
 	static const char some[] = "0123456789x,:+-yzabc ";
 	struct torus_shape s4 = shape_of("4x11x2"), s;
@@ -194,7 +194,7 @@ static void test_random_text(void **state)
 	assert_true(taken > 1000);
 }
 
-static void test_addresses(void **state)
+static void addresses_equal_examples(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -230,7 +230,7 @@ static void test_addresses(void **state)
 	}
 }
 
-static void test_addresses_all(void **state)
+static void each_address_leads_back_to_its_node(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "2x2x3", "1x1", "300x3", "3x1x4x2x2x5",
 					      "4096x4096" };
@@ -252,7 +252,7 @@ static void test_addresses_all(void **state)
 	}
 }
 
-static void test_addresses_of_nobody(void **state)
+static void address_outside_plan_belongs_to_no_node(void **state)
 {
 	static const char *const v4[] = { "10.4.0.0", "10.0.4.0", "10.0.0.1", "11.0.0.0",
 					  "9.255.255.255", "127.0.0.1", "10.255.255.255" };
@@ -314,14 +314,14 @@ static void distances_equal_breadth_first_search(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shape_text),
-		cmocka_unit_test(test_coords_text),
-		cmocka_unit_test(test_port_text),
-		cmocka_unit_test(test_link_text),
-		cmocka_unit_test(test_random_text),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_addresses_all),
-		cmocka_unit_test(test_addresses_of_nobody),
+		cmocka_unit_test(shape_is_read_as_written_or_refused),
+		cmocka_unit_test(coordinates_are_read_as_written_or_refused),
+		cmocka_unit_test(port_is_read_as_written_or_refused),
+		cmocka_unit_test(link_is_read_as_written_or_refused),
+		cmocka_unit_test(random_text_is_read_only_as_it_would_be_written),
+		cmocka_unit_test(addresses_equal_examples),
+		cmocka_unit_test(each_address_leads_back_to_its_node),
+		cmocka_unit_test(address_outside_plan_belongs_to_no_node),
 		cmocka_unit_test(distances_equal_breadth_first_search),
 	};
 

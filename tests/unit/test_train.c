@@ -159,7 +159,7 @@ static void check(const struct table *t, const struct tn_train *tr)
  *
  * 8.
  */
-static void test_small(void **state)
+static void all_small_tables_train_as_in_model(void **state)
 {
 	static const unsigned int margin[] = { 90, 110, 150 };
 
@@ -195,7 +195,7 @@ static void random_eyes(struct table *t, uint64_t *r)
 						       kind[l] == 1 ? 80 : 40 + 60 * (rate + 1)));
 }
 
-static void test_random(void **state)
+static void random_tables_train_as_in_model(void **state)
 {
 	uint64_t seed = random_seed(7), r = seed;
 
@@ -219,7 +219,7 @@ static void test_random(void **state)
 }
 
 /* The eye moved a little: few measurements find the best setting near; the rate stays. */
-static void test_near(void **state)
+static void near_search_finds_moved_setting(void **state)
 {
 	struct tn_train tr;
 	struct table t;
@@ -314,7 +314,7 @@ static void perfect_eye_ends_search(void **state)
  * Settings with an eye that lacks a little of a perfect one, in height or in width, do not end the
  * search.
  */
-static void test_almost_perfect(void **state)
+static void almost_perfect_eye_does_not_end_search(void **state)
 {
 	static const struct tn_eye almost[] = {
 		{ true, 399, TN_HALF_UI, 7, 14 }, { true, 400, TN_HALF_UI - 1, 7, 14 },
@@ -336,7 +336,7 @@ static void test_almost_perfect(void **state)
 	}
 }
 
-static void test_none(void **state)
+static void training_without_serdes_is_done_at_once(void **state)
 {
 	struct tn_train tr;
 
@@ -369,13 +369,13 @@ static void error_function_is_never_too_small(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_small),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_near),
+		cmocka_unit_test(all_small_tables_train_as_in_model),
+		cmocka_unit_test(random_tables_train_as_in_model),
+		cmocka_unit_test(near_search_finds_moved_setting),
 		cmocka_unit_test(mended_lane_returns_with_full_training),
 		cmocka_unit_test(perfect_eye_ends_search),
-		cmocka_unit_test(test_almost_perfect),
-		cmocka_unit_test(test_none),
+		cmocka_unit_test(almost_perfect_eye_does_not_end_search),
+		cmocka_unit_test(training_without_serdes_is_done_at_once),
 		cmocka_unit_test(error_function_is_never_too_small),
 	};
 

@@ -91,7 +91,7 @@ static void all_wide(void)
 /* --- an eye ------------------------------------------------------------------------------ */
 
 /* The margin is how much larger the mask could be, in height or width, whichever is less. */
-static void test_margin(void **state)
+static void margin_is_room_of_mask_in_eye(void **state)
 {
 	static const struct { u16 height, width; u32 margin; } m[] = {
 		{ 60, 100, 100 }, { 59, 100, 98 }, { 60, 99, 99 }, { 120, 100, 100 },
@@ -112,7 +112,7 @@ static void test_margin(void **state)
 /*
  * Bit errors come from noise across the height or jitter across the width, whichever causes more.
  */
-static void test_ber(void **state)
+static void error_rate_is_that_of_noise_or_jitter(void **state)
 {
 	struct tn_eye e = { .signal = true, .height = 70, .width = 140, .noise = 10, .jitter = 14 };
 
@@ -186,7 +186,7 @@ static void lane_needs_signal_margin_and_target(void **state)
  * The link reports the margin of the worst lane and the mean error rate; lanes that are off do not
  * count.
  */
-static void test_whole(void **state)
+static void link_has_worst_margin_and_mean_error_rate(void **state)
 {
 	struct tn_train t;
 
@@ -215,7 +215,7 @@ static void test_whole(void **state)
 }
 
 /* A lane in use causes a retraining if it has no signal, too small a margin, or errors. */
-static void test_watch(void **state)
+static void bad_lane_in_use_causes_retraining(void **state)
 {
 	struct tn_train t;
 
@@ -245,7 +245,7 @@ static void test_watch(void **state)
 /* --- maps ---------------------------------------------------------------------------------- */
 
 /* The map is a quarter higher than eye and mask need, in mV. */
-static void test_top(void **state)
+static void map_is_a_quarter_higher_than_eye_and_mask(void **state)
 {
 	struct tn_train t;
 
@@ -262,7 +262,7 @@ static void test_top(void **state)
 }
 
 /* Columns of the map go from -1/2 to 1/2 UI; rows from the top to as far below the centre. */
-static void test_map(void **state)
+static void map_spans_one_unit_interval(void **state)
 {
 	struct tn_train t;
 	u8 out[TORUS_EYE_COLS];
@@ -289,7 +289,7 @@ static void test_map(void **state)
 }
 
 /* Each byte of the map is -log10 of the rate, rounded down; 18 stands for no errors. */
-static void test_log(void **state)
+static void map_has_logarithm_of_error_rate(void **state)
 {
 	static const struct { u64 ber; u8 shown; } log[] = {
 		{ 0, 18 }, { 1, 18 }, { 2, 17 }, { 10, 17 }, { 11, 16 }, { 100, 16 }, { 101, 15 },
@@ -314,14 +314,14 @@ static void test_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_margin),
-		cmocka_unit_test(test_ber),
+		cmocka_unit_test(margin_is_room_of_mask_in_eye),
+		cmocka_unit_test(error_rate_is_that_of_noise_or_jitter),
 		cmocka_unit_test(lane_needs_signal_margin_and_target),
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_watch),
-		cmocka_unit_test(test_top),
-		cmocka_unit_test(test_map),
-		cmocka_unit_test(test_log),
+		cmocka_unit_test(link_has_worst_margin_and_mean_error_rate),
+		cmocka_unit_test(bad_lane_in_use_causes_retraining),
+		cmocka_unit_test(map_is_a_quarter_higher_than_eye_and_mask),
+		cmocka_unit_test(map_spans_one_unit_interval),
+		cmocka_unit_test(map_has_logarithm_of_error_rate),
 	};
 
 	return cmocka_run_group_tests_name("train_eye", all, NULL, NULL);

@@ -215,7 +215,7 @@ static void train(struct table *t, struct tn_train *tr)
  * Trains with two taps and two settings of each of the receiver's knobs: 8 eyes of 3 sorts, all
  * tables.
  */
-static void test_small(void **state)
+static void all_small_tables_of_receiver_train_as_in_model(void **state)
 {
 	(void)state;
 	for (unsigned int code = 0; code < 6561; code++) {
@@ -238,7 +238,7 @@ static void test_small(void **state)
  *
  * 8 tables; each lane gets settings of its own.
  */
-static void test_lanes(void **state)
+static void each_of_two_lanes_gets_its_own_settings(void **state)
 {
 	static const unsigned int margin[] = { 90, 120, 150 };
 
@@ -264,7 +264,7 @@ static void random_eyes(struct table *t, uint64_t *r)
 				eye_of(40 + (unsigned int)random_below(r, 120), !random_below(r, 3));
 }
 
-static void test_random(void **state)
+static void random_tables_of_receiver_train_as_in_model(void **state)
 {
 	uint64_t seed = random_seed(21), r = seed;
 
@@ -284,7 +284,7 @@ static void test_random(void **state)
 }
 
 /* A search around the present settings tries taps first, then the receiver, in 50 measurements. */
-static void test_near(void **state)
+static void near_search_tries_taps_then_receiver(void **state)
 {
 	uint64_t seed = random_seed(22), r = seed;
 	unsigned int kept = 0;
@@ -319,7 +319,7 @@ static void test_near(void **state)
 }
 
 /* A driver that cannot set its receiver is trained as if there were taps alone. */
-static void test_taps_alone(void **state)
+static void driver_without_receiver_settings_trains_taps_alone(void **state)
 {
 	uint64_t r = random_seed(23);
 	struct tn_train tr, other;
@@ -395,7 +395,7 @@ static u32 best_mbps(const struct tn_cable *cable, bool flat)
  * The search of both sides is never worse than that of the taps, better for many cables, and of a
  * hundred cables less than a tenth carry less than the best pair of settings would.
  */
-static void test_model(void **state)
+static void receiver_search_is_rarely_worse_than_taps_alone(void **state)
 {
 	uint64_t seed = random_seed(24), r = seed;
 	unsigned int more = 0, less = 0;
@@ -435,12 +435,12 @@ static void test_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_small),
-		cmocka_unit_test(test_lanes),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_near),
-		cmocka_unit_test(test_taps_alone),
-		cmocka_unit_test(test_model),
+		cmocka_unit_test(all_small_tables_of_receiver_train_as_in_model),
+		cmocka_unit_test(each_of_two_lanes_gets_its_own_settings),
+		cmocka_unit_test(random_tables_of_receiver_train_as_in_model),
+		cmocka_unit_test(near_search_tries_taps_then_receiver),
+		cmocka_unit_test(driver_without_receiver_settings_trains_taps_alone),
+		cmocka_unit_test(receiver_search_is_rarely_worse_than_taps_alone),
 	};
 
 	return cmocka_run_group_tests_name("train_rx", all, NULL, NULL);

@@ -10,7 +10,7 @@
 
 #define UNTOUCHED 4711
 
-static void test_numbers(void **state)
+static void number_is_read_or_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -36,7 +36,7 @@ static void test_numbers(void **state)
 	}
 }
 
-static void test_times(void **state)
+static void time_is_read_or_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -76,7 +76,7 @@ static void test_times(void **state)
 	assert_int_equal(time_parse("1d", 86400000000000, 86400000000000, &(uint64_t){ 0 }), 0);
 }
 
-static void test_sizes(void **state)
+static void size_is_read_or_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -101,7 +101,7 @@ static void test_sizes(void **state)
 	}
 }
 
-static void test_rates(void **state)
+static void rate_is_read_or_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -129,10 +129,10 @@ static void test_rates(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_rates),
+		cmocka_unit_test(number_is_read_or_refused),
+		cmocka_unit_test(time_is_read_or_refused),
+		cmocka_unit_test(size_is_read_or_refused),
+		cmocka_unit_test(rate_is_read_or_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

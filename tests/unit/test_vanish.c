@@ -474,7 +474,7 @@ static void look(void)
 		assert_int_equal(fm_vanish_expiry(fm), due);
 }
 
-static void fabrics(void **state)
+static void random_vanished_hosts_are_judged_as_in_model(void **state)
 {
 	uint64_t seed = random_seed(1), random = seed;
 	bool gone[NODES];
@@ -528,7 +528,7 @@ static void do_send(void *io, int conn, const struct fm_msg *msg)
  * A connection for a notice is up: the notice names the lost node, or is not sent if that was
  * forgotten since.
  */
-static void notices(void **state)
+static void notice_names_lost_node_or_is_not_sent(void **state)
 {
 	struct fm_conn *c;
 
@@ -553,7 +553,7 @@ static void notices(void **state)
 }
 
 /* Nodes that the root sent to the lost one are told to look for another parent. */
-static void guests(void **state)
+static void guests_of_lost_node_look_for_another_parent(void **state)
 {
 	static const struct {
 		unsigned int node;
@@ -583,7 +583,7 @@ static void guests(void **state)
 }
 
 /* Before the first table no node is in doubt. */
-static void not_before_the_table(void **state)
+static void no_node_is_in_doubt_before_first_table(void **state)
 {
 	uint64_t random = 1;
 
@@ -604,10 +604,10 @@ static void not_before_the_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fabrics),
-		cmocka_unit_test(notices),
-		cmocka_unit_test(guests),
-		cmocka_unit_test(not_before_the_table),
+		cmocka_unit_test(random_vanished_hosts_are_judged_as_in_model),
+		cmocka_unit_test(notice_names_lost_node_or_is_not_sent),
+		cmocka_unit_test(guests_of_lost_node_look_for_another_parent),
+		cmocka_unit_test(no_node_is_in_doubt_before_first_table),
 	};
 
 	return cmocka_run_group_tests_name("vanish", tests, NULL, NULL);

@@ -14,7 +14,7 @@ static unsigned int every(void)
 	return getenv("EVERY") ? 5 : 1;
 }
 
-static void test_engine_is_safe(void **state)
+static void rows_of_engine_are_free_of_cycles(void **state)
 {
 	static const char *const shapes[] = { "4x4", "4x4x4", "2x2x2x2x2x2", "3x5", "7", "2x3x1x4",
 					      "1" };
@@ -45,7 +45,7 @@ static void test_engine_is_safe(void **state)
  * left out: a chain through rows of different tables need not end, which a later test shows to
  * be found.
  */
-static void test_old_and_new(void **state)
+static void old_and_new_rows_together_are_safe(void **state)
 {
 	static const char *const shapes[] = { "4x4", "4x4x4", "2x2x2x2", "3x5" };
 	static struct fabric f;
@@ -88,7 +88,7 @@ static void wrong_row(const char *shape, uint32_t from, uint32_t to, uint64_t ro
 	expect(&f, what, from, to);
 }
 
-static void test_wrong_rows(void **state)
+static void each_wrong_row_has_its_reason(void **state)
 {
 	(void)state;
 	/* 4x4: ports +x 0, +y 1, -x 2, -y 3; node x + 4 y. */
@@ -119,7 +119,7 @@ static void test_wrong_rows(void **state)
 }
 
 /* The texts of errors are those that an administrator reads. */
-static void test_texts(void **state)
+static void each_reason_has_its_text(void **state)
 {
 	static const char *const text[] = {
 		[TORUS_WRONG_NO_ROW] = "no valid row",
@@ -161,7 +161,7 @@ static void all_rows(const char *shape)
 								64, &n), TORUS_WALK_LOOP);
 }
 
-static void test_no_row_loops(void **state)
+static void walks_of_all_rows_end(void **state)
 {
 	(void)state;
 	all_rows("5");
@@ -170,7 +170,7 @@ static void test_no_row_loops(void **state)
 	all_rows("1x4");
 }
 
-static void test_dead_links(void **state)
+static void row_over_dead_link_is_wrong(void **state)
 {
 	static struct fabric f;
 
@@ -192,7 +192,7 @@ static void test_dead_links(void **state)
 /*
  * A row whose own path is healthy is wrong if the path from where adaptive routing may lead is not.
  */
-static void test_escape(void **state)
+static void adaptive_row_with_dead_escape_is_wrong(void **state)
 {
 	uint64_t adaptive = TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT;
 	static struct fabric f;
@@ -217,7 +217,7 @@ static void test_escape(void **state)
  * Half way round a ring an adaptive packet may take either way; after its first hop it goes on that
  * way alone, and must be able to escape there.
  */
-static void test_both_ways(void **state)
+static void adaptive_row_needs_both_ways_healthy(void **state)
 {
 	static const struct {
 		uint32_t node;
@@ -252,7 +252,7 @@ static void test_both_ways(void **state)
  * Two tables together. A row of the old table may end at a dead link, where packets are parked, and
  * may be missing; no other error is accepted in it, and in the new table not even these.
  */
-static void test_wrong_old_rows(void **state)
+static void old_row_may_be_missing_or_end_at_dead_link_only(void **state)
 {
 	uint64_t adaptive = TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT;
 	static const struct {
@@ -315,7 +315,7 @@ static void test_wrong_old_rows(void **state)
 }
 
 /* The escape of a leg to a relay leads to the relay, not to the packet's final destination. */
-static void test_escape_to_relay(void **state)
+static void escape_of_leg_leads_to_relay(void **state)
 {
 	static struct fabric f;
 
@@ -342,7 +342,7 @@ static void test_escape_to_relay(void **state)
 	assert_int_equal(f.last.node, 6);
 }
 
-static void test_relay_circles(void **state)
+static void circle_of_relays_is_found(void **state)
 {
 	static struct fabric f;
 
@@ -368,7 +368,7 @@ static void test_relay_circles(void **state)
 }
 
 /* A path through a relay has the hops of both legs, and loads the channels of both. */
-static void test_counts_of_relays(void **state)
+static void relayed_path_counts_hops_of_both_legs(void **state)
 {
 	static struct fabric f;
 
@@ -390,7 +390,7 @@ static void test_counts_of_relays(void **state)
 }
 
 /* Nodes that are cut off are not counted, like those that are given as down. */
-static void test_counts_of_nodes(void **state)
+static void cut_off_nodes_are_not_counted(void **state)
 {
 	static struct fabric f;
 	bool up[8] = { true, true, false, true };
@@ -412,7 +412,7 @@ static void test_counts_of_nodes(void **state)
 	assert_int_equal(f.found.wrong, 0);
 }
 
-static void test_counts(void **state)
+static void pairs_hops_and_legs_are_counted(void **state)
 {
 	static struct fabric f;
 	struct torus_verify v = { .shape = &f.shape, .excluded = f.excluded, .n = 0 };
@@ -454,20 +454,20 @@ static void test_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_engine_is_safe),
-		cmocka_unit_test(test_old_and_new),
-		cmocka_unit_test(test_wrong_rows),
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_no_row_loops),
-		cmocka_unit_test(test_dead_links),
-		cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_both_ways),
-		cmocka_unit_test(test_wrong_old_rows),
-		cmocka_unit_test(test_escape_to_relay),
-		cmocka_unit_test(test_relay_circles),
-		cmocka_unit_test(test_counts_of_relays),
-		cmocka_unit_test(test_counts_of_nodes),
-		cmocka_unit_test(test_counts),
+		cmocka_unit_test(rows_of_engine_are_free_of_cycles),
+		cmocka_unit_test(old_and_new_rows_together_are_safe),
+		cmocka_unit_test(each_wrong_row_has_its_reason),
+		cmocka_unit_test(each_reason_has_its_text),
+		cmocka_unit_test(walks_of_all_rows_end),
+		cmocka_unit_test(row_over_dead_link_is_wrong),
+		cmocka_unit_test(adaptive_row_with_dead_escape_is_wrong),
+		cmocka_unit_test(adaptive_row_needs_both_ways_healthy),
+		cmocka_unit_test(old_row_may_be_missing_or_end_at_dead_link_only),
+		cmocka_unit_test(escape_of_leg_leads_to_relay),
+		cmocka_unit_test(circle_of_relays_is_found),
+		cmocka_unit_test(relayed_path_counts_hops_of_both_legs),
+		cmocka_unit_test(cut_off_nodes_are_not_counted),
+		cmocka_unit_test(pairs_hops_and_legs_are_counted),
 	};
 
 	return cmocka_run_group_tests_name("verify", tests, NULL, NULL);

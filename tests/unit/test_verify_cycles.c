@@ -6,7 +6,7 @@
 #include "verify_fabric.h"
 
 /* Rows are right one by one, with each pair of turns allowed; together they close a circle. */
-static void test_cycle(void **state)
+static void cycle_of_right_rows_is_found(void **state)
 {
 	static struct fabric f;
 
@@ -23,7 +23,7 @@ static void test_cycle(void **state)
 }
 
 /* A circle across the origin of the coordinates; a row to node 0 closes it. */
-static void test_cycle_at_node_zero(void **state)
+static void cycle_at_node_0_is_found(void **state)
 {
 	static struct fabric f;
 
@@ -44,7 +44,7 @@ static void test_cycle_at_node_zero(void **state)
 }
 
 /* Rows that go up and down one ring close a circle of two channels, which no bubble prevents. */
-static void test_cycle_of_turns_back(void **state)
+static void cycle_of_two_turns_back_is_found(void **state)
 {
 	static struct fabric f;
 
@@ -66,7 +66,7 @@ static void test_cycle_of_turns_back(void **state)
 }
 
 /* Old and new rows are right one by one, and in order: only together they close a circle. */
-static void test_cycle_of_tables(void **state)
+static void cycle_of_old_and_new_rows_is_found(void **state)
 {
 	static struct fabric f;
 	uint32_t i;
@@ -146,7 +146,7 @@ static void left_open_by(unsigned int missing, uint32_t from, uint32_t to, uint6
 }
 
 /* Each turn of the circle is needed, and may be made by any two hops of a leg. */
-static void test_cycle_of_legs(void **state)
+static void cycle_needs_each_of_its_turns(void **state)
 {
 	unsigned int i;
 
@@ -165,7 +165,7 @@ static void test_cycle_of_legs(void **state)
 }
 
 /* A leg ends in the memory of the relay: nothing waits across it, but packets wait up to it. */
-static void test_cycle_of_relays(void **state)
+static void leg_that_ends_in_relay_breaks_cycle(void **state)
 {
 	(void)state;
 	closed_by(0, 0, 12, NONE | 3 | RELAY(6));
@@ -178,7 +178,7 @@ static void test_cycle_of_relays(void **state)
  * Legs that go the other way round a ring, and turn elsewhere; wherever adaptive bits lead a
  * packet, the escape from there makes the turn.
  */
-static void test_cycle_of_escapes(void **state)
+static void cycle_over_escapes_is_found(void **state)
 {
 	static const struct {
 		unsigned int missing;
@@ -215,7 +215,7 @@ static void test_cycle_of_escapes(void **state)
  * Before a link died an adaptive packet of the old table may have crossed it; one of the new table
  * does not.
  */
-static void test_cycle_by_dead_link(void **state)
+static void dead_link_counts_only_for_old_table(void **state)
 {
 	static struct fabric f;
 	unsigned int i;
@@ -239,7 +239,7 @@ static void test_cycle_by_dead_link(void **state)
  * Two rows for one destination have different directions, of one table or of two: the escapes of
  * both count.
  */
-static void test_escapes_of_two_rows(void **state)
+static void escapes_of_two_rows_both_count(void **state)
 {
 	static struct fabric f;
 	unsigned int i;
@@ -267,15 +267,15 @@ static void test_escapes_of_two_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cycle_of_tables),
-		cmocka_unit_test(test_cycle_of_legs),
-		cmocka_unit_test(test_cycle_of_relays),
-		cmocka_unit_test(test_cycle_of_escapes),
-		cmocka_unit_test(test_cycle_by_dead_link),
-		cmocka_unit_test(test_escapes_of_two_rows),
-		cmocka_unit_test(test_cycle),
-		cmocka_unit_test(test_cycle_at_node_zero),
-		cmocka_unit_test(test_cycle_of_turns_back),
+		cmocka_unit_test(cycle_of_old_and_new_rows_is_found),
+		cmocka_unit_test(cycle_needs_each_of_its_turns),
+		cmocka_unit_test(leg_that_ends_in_relay_breaks_cycle),
+		cmocka_unit_test(cycle_over_escapes_is_found),
+		cmocka_unit_test(dead_link_counts_only_for_old_table),
+		cmocka_unit_test(escapes_of_two_rows_both_count),
+		cmocka_unit_test(cycle_of_right_rows_is_found),
+		cmocka_unit_test(cycle_at_node_0_is_found),
+		cmocka_unit_test(cycle_of_two_turns_back_is_found),
 	};
 
 	return cmocka_run_group_tests_name("verify_cycles", tests, NULL, NULL);

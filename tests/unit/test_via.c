@@ -94,7 +94,7 @@ static void saturate_one(uint64_t seed)
 	saturate(seed, shape_now, 12 * MS);
 }
 
-static void test_saturation(void **state)
+static void saturated_relays_lose_no_packet(void **state)
 {
 	static const char *const s[] = { "4", "5", "2x2", "3x3", "2x2x2", "4x4", "1x6", "2x5" };
 
@@ -175,7 +175,7 @@ static void broken_one(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_broken(void **state)
+static void relays_in_broken_fabric_lose_no_packet(void **state)
 {
 	static const char *const s[] = { "3x3", "2x2x2", "4x4", "5x2" };
 
@@ -264,7 +264,7 @@ static const struct tn_hdr word_hdr = {
 static const struct tn_hdr back_hdr = { .type = TN_UNREACH, .vc = TORUS_VC_D1, .relayed = 1 };
 
 /* A packet that has passed too many relays comes back; one with one leg less goes on. */
-static void test_legs(void **state)
+static void packet_of_too_many_legs_comes_back(void **state)
 {
 	static const struct { u16 legs; bool on; } packets[] = {
 		{ 0, true }, { TN_RELAY_LEGS - 1, true }, { TN_RELAY_LEGS, false },
@@ -290,7 +290,7 @@ static void test_legs(void **state)
 }
 
 /* A node that sends more than all windows together gets the excess back. */
-static void test_too_many(void **state)
+static void packets_beyond_all_windows_come_back(void **state)
 {
 	struct tn_nic *nic = relay_start();
 	u32 most = nic->relay.capacity;
@@ -309,7 +309,7 @@ static void test_too_many(void **state)
 }
 
 /* A relay keeps a limited number of packets of no window and drops the rest, counted. */
-static void test_too_many_riders(void **state)
+static void packets_of_no_window_beyond_limit_are_dropped(void **state)
 {
 	struct tn_nic *nic = relay_start();
 
@@ -327,7 +327,7 @@ static void test_too_many_riders(void **state)
 }
 
 /* Messages between NICs are sent before packets that wait at the relay. */
-static void test_words_first(void **state)
+static void messages_of_nics_go_before_packets(void **state)
 {
 	struct tn_nic *nic = relay_start();
 
@@ -362,7 +362,7 @@ static u32 words(const struct tn_nic *nic)
 enum { ASK = 1, ACK = 2 };	/* as in wire.h */
 
 /* Nodes that do not exist, the NIC itself, and nodes without a row get no answer. */
-static void test_strangers(void **state)
+static void unknown_node_gets_no_answer(void **state)
 {
 	static const u32 far[] = { 9, 1 << 20, (1 << 24) - 1 };
 	struct tn_nic *nic = relay_start();
@@ -390,7 +390,7 @@ static void test_strangers(void **state)
 }
 
 /* A NIC asks for a count at once, and then less and less often, until one comes. */
-static void test_patience(void **state)
+static void nic_asks_for_count_ever_more_seldom(void **state)
 {
 	struct tn_nic *nic = relay_start();
 	struct tn_pkt pkt = { .hdr = { .type = TN_DATA, .relayed = 1 }, .via = { .dst = FINAL } };
@@ -427,14 +427,14 @@ static void test_patience(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_saturation),
-		cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_legs),
-		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_too_many_riders),
-		cmocka_unit_test(test_words_first),
-		cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_patience),
+		cmocka_unit_test(saturated_relays_lose_no_packet),
+		cmocka_unit_test(relays_in_broken_fabric_lose_no_packet),
+		cmocka_unit_test(packet_of_too_many_legs_comes_back),
+		cmocka_unit_test(packets_beyond_all_windows_come_back),
+		cmocka_unit_test(packets_of_no_window_beyond_limit_are_dropped),
+		cmocka_unit_test(messages_of_nics_go_before_packets),
+		cmocka_unit_test(unknown_node_gets_no_answer),
+		cmocka_unit_test(nic_asks_for_count_ever_more_seldom),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static unsigned int readings(uint32_t usual, uint32_t margin)
 	return n;
 }
 
-static void test_bounds(void **state)
+static void line_is_worn_below_bound_for_two_minutes(void **state)
 {
 	(void)state;
 	assert_int_equal(readings(200, 159), 60);	/* less than 60 %, for 2 minutes */
@@ -52,7 +52,7 @@ static void test_bounds(void **state)
 }
 
 /* A line that has enough margin half of the time is not worn. */
-static void test_swing(void **state)
+static void line_with_margin_half_of_the_time_is_not_worn(void **state)
 {
 	(void)state;
 	begin(200);
@@ -61,7 +61,7 @@ static void test_swing(void **state)
 }
 
 /* The best day is the reference, however slowly the margin has shrunk since. */
-static void test_slow(void **state)
+static void best_day_is_reference_for_slow_wear(void **state)
 {
 	unsigned int days = 0;
 
@@ -76,7 +76,7 @@ static void test_slow(void **state)
 	assert_in_range(days, 40, 42);
 }
 
-static void test_over(void **state)
+static void line_recovers_when_margin_stays(void **state)
 {
 	unsigned int n = 0;
 
@@ -92,7 +92,7 @@ static void test_over(void **state)
 }
 
 /* A new session alone is no new cable: the line stays worn, and its usual margin is kept. */
-static void test_session(void **state)
+static void new_session_keeps_worn_line_worn(void **state)
 {
 	(void)state;
 	readings(200, 150);
@@ -106,7 +106,7 @@ static void test_session(void **state)
 }
 
 /* The time between two sessions does not count: the link was down. */
-static void test_between(void **state)
+static void time_between_sessions_does_not_count(void **state)
 {
 	(void)state;
 	begin(200);
@@ -120,12 +120,12 @@ static void test_between(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_swing),
-		cmocka_unit_test(test_slow),
-		cmocka_unit_test(test_over),
-		cmocka_unit_test(test_session),
-		cmocka_unit_test(test_between),
+		cmocka_unit_test(line_is_worn_below_bound_for_two_minutes),
+		cmocka_unit_test(line_with_margin_half_of_the_time_is_not_worn),
+		cmocka_unit_test(best_day_is_reference_for_slow_wear),
+		cmocka_unit_test(line_recovers_when_margin_stays),
+		cmocka_unit_test(new_session_keeps_worn_line_worn),
+		cmocka_unit_test(time_between_sessions_does_not_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

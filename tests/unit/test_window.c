@@ -233,7 +233,7 @@ static void run_window(uint64_t seed)
 	}
 }
 
-static void test_naive(void **state)
+static void random_windows_equal_naive_search(void **state)
 {
 	(void)state;
 	for_seeds(400, run_window);
@@ -255,7 +255,7 @@ static u64 address_of(struct tn_window *w, u64 addr)
 	return far.to;
 }
 
-static void test_paper(void **state)
+static void windows_of_paper_give_its_addresses(void **state)
 {
 	struct tn_window high, index;
 	struct tn_window_row by_high[4], by_index[4], row;
@@ -321,14 +321,14 @@ static void equal_modes(uint64_t seed)
 	}
 }
 
-static void test_equal_modes(void **state)
+static void equal_windows_of_two_modes_agree(void **state)
 {
 	(void)state;
 	for_seeds(40, equal_modes);
 }
 
 /* An index of a field of its own may be larger than those that addresses have. */
-static void test_own_index(void **state)
+static void index_of_own_field_may_be_larger(void **state)
 {
 	struct tn_window_row memory[5], row = { .from = 4, .bytes = 1ull << 48, .to = 7, .access = 1 };
 	struct tn_window_why why;
@@ -368,7 +368,7 @@ static void refuse_init(unsigned int mode, u64 base, unsigned int bits, unsigned
 #define WHY(what_, value_, min_, max_) ((struct tn_window_why) {		\
 	.what = TN_WINDOW_##what_, .value = value_, .min = min_, .max = max_ })
 
-static void test_refused(void **state)
+static void impossible_window_is_refused(void **state)
 {
 	(void)state;
 	refuse_init(4, 0, 32, 0, 1, WHY(MODE, 4, 0, 3));
@@ -386,7 +386,7 @@ static void test_refused(void **state)
 }
 
 /* The reason of a refused row names the value, what is allowed, and the row that is in the way. */
-static void test_reasons(void **state)
+static void refused_row_names_value_limit_and_other_row(void **state)
 {
 	struct tn_window_row memory[2], row = { .from = 16, .bytes = 16, .access = TN_ACCESS_ALL };
 	struct tn_window_why why;
@@ -421,12 +421,12 @@ static void test_reasons(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_naive),
-		cmocka_unit_test(test_paper),
-		cmocka_unit_test(test_equal_modes),
-		cmocka_unit_test(test_own_index),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(random_windows_equal_naive_search),
+		cmocka_unit_test(windows_of_paper_give_its_addresses),
+		cmocka_unit_test(equal_windows_of_two_modes_agree),
+		cmocka_unit_test(index_of_own_field_may_be_larger),
+		cmocka_unit_test(impossible_window_is_refused),
+		cmocka_unit_test(refused_row_names_value_limit_and_other_row),
 	};
 
 	return cmocka_run_group_tests_name("window", all, NULL, NULL);

@@ -102,14 +102,14 @@ static void hdr_one(uint64_t seed)
 	}
 }
 
-static void test_hdr(void **state)
+static void random_header_is_read_as_written(void **state)
 {
 	(void)state;
 	for_seeds(20, hdr_one);
 }
 
 /* Every bit of a header flit has a meaning: any 16 bytes are the same after reading and writing. */
-static void test_hdr_is_full(void **state)
+static void each_bit_of_header_has_a_meaning(void **state)
 {
 	struct rnd r = rnd_new(7);
 
@@ -125,7 +125,7 @@ static void test_hdr_is_full(void **state)
 	}
 }
 
-static void test_via(void **state)
+static void random_relay_flit_is_read_as_written(void **state)
 {
 	struct rnd r = rnd_new(5);
 
@@ -150,7 +150,7 @@ static void test_via(void **state)
 }
 
 /* The relay flit differs from the next packet's header, and damage to it is detected. */
-static void test_relay_flit(void **state)
+static void damaged_relay_flit_is_detected(void **state)
 {
 	u8 flits[8 * TN_FLIT] = { 0 };
 	struct tn_hdr h = { .type = TN_DATA, .len = 2, .relayed = 1, .dst = 3 };
@@ -174,7 +174,7 @@ static void test_relay_flit(void **state)
 	assert_true(flits_sealed(flits, h.len, 77));
 }
 
-static void test_tail(void **state)
+static void random_tail_is_read_as_written(void **state)
 {
 	struct rnd r = rnd_new(11);
 
@@ -256,7 +256,7 @@ static void init_by_document(u8 *p, const struct tn_init *i)
 	}
 }
 
-static void test_init(void **state)
+static void random_init_is_read_as_document_says(void **state)
 {
 	struct rnd r = rnd_new(13);
 
@@ -341,14 +341,14 @@ static void crc_one(uint64_t seed)
 	       "LCRC by the document");
 }
 
-static void test_crcs(void **state)
+static void crcs_equal_those_of_document(void **state)
 {
 	(void)state;
 	for_seeds(300, crc_one);
 }
 
 /* Fields that a hop may change are not in the ECRC; all others are. */
-static void test_ecrc_cover(void **state)
+static void ecrc_covers_fields_that_no_hop_changes(void **state)
 {
 	struct rnd r = rnd_new(17);
 	static struct packet p;
@@ -392,7 +392,7 @@ static void test_ecrc_cover(void **state)
 }
 
 /* The CRCs find one flipped bit, wherever it is, and every burst of up to 32 bits. */
-static void test_flips(void **state)
+static void crcs_find_each_flipped_bit_and_burst(void **state)
 {
 	struct rnd r = rnd_new(19);
 	const u16 len = 9;
@@ -456,7 +456,7 @@ static void flips_one(uint64_t seed)
 	expect(&r, packet_ok(&p, len, 5), "flipped back");
 }
 
-static void test_random_flips(void **state)
+static void crcs_find_random_flips(void **state)
 {
 	(void)state;
 	for_seeds(40, flips_one);
@@ -465,16 +465,16 @@ static void test_random_flips(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_hdr),
-		cmocka_unit_test(test_hdr_is_full),
-		cmocka_unit_test(test_via),
-		cmocka_unit_test(test_relay_flit),
-		cmocka_unit_test(test_tail),
-		cmocka_unit_test(test_init),
-		cmocka_unit_test(test_crcs),
-		cmocka_unit_test(test_ecrc_cover),
-		cmocka_unit_test(test_flips),
-		cmocka_unit_test(test_random_flips),
+		cmocka_unit_test(random_header_is_read_as_written),
+		cmocka_unit_test(each_bit_of_header_has_a_meaning),
+		cmocka_unit_test(random_relay_flit_is_read_as_written),
+		cmocka_unit_test(damaged_relay_flit_is_detected),
+		cmocka_unit_test(random_tail_is_read_as_written),
+		cmocka_unit_test(random_init_is_read_as_document_says),
+		cmocka_unit_test(crcs_equal_those_of_document),
+		cmocka_unit_test(ecrc_covers_fields_that_no_hop_changes),
+		cmocka_unit_test(crcs_find_each_flipped_bit_and_burst),
+		cmocka_unit_test(crcs_find_random_flips),
 	};
 
 	return cmocka_run_group_tests_name("wire", all, NULL, NULL);

@@ -23,8 +23,9 @@
  *  5. In the paper several faults at once are "negligible". On a ring they are not: any two cut it.
  *     Here an outage is counted if the remaining links do not connect all nodes (avail_cut()).
  *
- * Tests. tests/unit/test_fabricsim_availability.c has a small torus by hand (1, 4: test_by_hand()),
- * the values of README.md (1 to 3: test_readme()) and rings (5: test_rings()).
+ * Tests. tests/unit/test_fabricsim_availability.c has a small torus by hand (1, 4:
+ * availability_equals_value_computed_by_hand()), the values of README.md (1 to 3:
+ * availability_equals_tables_of_readme()) and rings (5: drawn_rings_agree_with_exact_value()).
  */
 #ifndef AVAIL_FORMULA_H
 #define AVAIL_FORMULA_H

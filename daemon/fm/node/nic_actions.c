@@ -11,31 +11,35 @@
  * tests are those of tests/unit/test_fm_task.c.
  *
  *  1. Rows are on hold and the version is in force before counters are read for the report of it:
- *     the count begins when the end of rows_write is known (test_order()).
+ *     the count begins when the end of rows_write is known
+ *     (actions_of_step_follow_each_other_before_report()).
  *  2. Counters that are reported for a step were read after the step arrived, so all nodes have
  *     answered one count before any of them reads the next. A count that was begun for an older
- *     step (@old) is not reported; another one is begun (test_newer_count()).
+ *     step (@old) is not reported; another one is begun
+ *     (later_count_is_read_after_it_was_asked_for()).
  *  3. Packets are resolved before the count that follows: park_resolve has no tag, because nothing
  *     waits for its end, but the host keeps the order. Packets that it failed to resolve are in
  *     that count, and the root asks for it again.
  *  4. Holds are lifted only while the version that RESUME named is in force: no rows are written
  *     until release has ended, and none are released until rows_write has ended
- *     (test_release_fails()).
+ *     (failed_release_is_tried_again()).
  *  5. A newer step does not wait for an older one to be done, only for the one action that is under
  *     way (task.c). That action still changes the NIC, so the machine notes its result, but does
- *     not report it (test_newer_table(), test_old_failure()).
+ *     not report it (newer_table_replaces_older_after_present_action(),
+ *     failure_of_older_step_is_no_failure_of_present()).
  *  6. An action that failed may have been done or not: a time-out does not show which. So nothing
  *     is reported that depends on it, and it is tried again when the root asks for the step again.
- *     All actions may be done twice (test_asked_again()). See rows.c for how rows are written when
- *     the NIC's present rows are not known (test_doubtful_version()).
+ *     All actions may be done twice (repeated_step_is_answered_and_begins_nothing_twice()). See
+ *     rows.c for how rows are written when the NIC's present rows are not known
+ *     (hello_reports_version_of_failed_write()).
  *  7. Before the first action by order of a root, the NIC is ordered to obey that root (task.c). It
  *     remembers that while this manager starts again, and from then on refuses orders of roots of
  *     earlier epochs, and of another root of the same epoch (kernel/req/fence.c;
- *     before_all_else() of tests/unit/test_fm_obey.c).
+ *     nic_obeys_root_before_place_and_rows() of tests/unit/test_fm_obey.c).
  *  8. A NIC that failed or timed out at that order may obey the root nevertheless, and then refuses
  *     other roots of that epoch and earlier ones. HELLO reports this to other roots, which ask all
  *     nodes again in a later epoch (root/epoch.c). Such an order does not count as a promise
- *     (one_that_times_out() of test_fm_obey.c).
+ *     (hello_names_both_roots_after_timeout_of_nic() of test_fm_obey.c).
  */
 #include <errno.h>
 #include <stdlib.h>
