@@ -3,7 +3,7 @@
 #include "flow.h"
 
 _Static_assert(sizeof(struct tn_flow_tx) == 8 && sizeof(struct tn_flow_rx) == 8,
-	       "each node has two of each");
+	       "each node has TN_FLOWS of each");
 _Static_assert(TN_FLOW_BUCKETS % 64 == 0, "tn_flows.look has words of 64 bits");
 
 /* binary logarithm of the number of versions after which all flows are examined for old epochs */
@@ -33,6 +33,12 @@ void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx 
 	f->since = ~0ull;
 }
 
+static u32 flow_index(u32 node, unsigned int service, unsigned int vc)
+{
+	tn_assert(service < TN_FLOW_SERVICES && vc < TN_FLOW_VCS);
+	return node * TN_FLOWS + service * TN_FLOW_VCS + vc;
+}
+
 void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc)
 {
 	struct tn_flow_tx *tx;
@@ -42,18 +48,18 @@ void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc)
 	if (vc >= TN_FLOW_VCS)
 		return;
 	tn_assert(pkt->hdr.dst < f->nodes);
-	tx = &f->tx[pkt->hdr.dst * TN_FLOW_VCS + vc];
+	tx = &f->tx[flow_index(pkt->hdr.dst, pkt->tail.vb, vc)];
 	pkt->tail.epoch = tx->epoch;
 	pkt->tail.eseq = tx->next++;
 }
 
 void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version)
 {
-	unsigned int vc;
+	unsigned int i;
 
 	tn_assert(dst < f->nodes);
-	for (vc = 0; vc < TN_FLOW_VCS; vc++) {
-		struct tn_flow_tx *tx = &f->tx[dst * TN_FLOW_VCS + vc];
+	for (i = 0; i < TN_FLOWS; i++) {
+		struct tn_flow_tx *tx = &f->tx[dst * TN_FLOWS + i];
 
 		/*
 		 * no new numbering within one version: two numberings of an epoch could not be told
@@ -85,7 +91,7 @@ void tn_flows_age(struct tn_flows *f, u32 first, u32 n, u64 version)
 	tn_assert(first <= f->nodes && n <= f->nodes - first);
 	if (f->aged >> AGE_STEP == version >> AGE_STEP)
 		return;
-	for (i = first * TN_FLOW_VCS; i < (first + n) * TN_FLOW_VCS; i++) {
+	for (i = first * TN_FLOWS; i < (first + n) * TN_FLOWS; i++) {
 		if (is_old_at(&f->rx[i], version))
 			f->rx[i].flags |= TN_FLOW_OLD;
 	}
@@ -102,8 +108,7 @@ void tn_flows_commit(struct tn_flows *f, u64 version)
 static struct tn_flow_rx *rx_of(struct tn_flows *f, const struct tn_pkt *pkt)
 {
 	tn_assert(pkt->hdr.src < f->nodes);
-	tn_assert(pkt->hdr.vc < TN_FLOW_VCS);
-	return &f->rx[pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc];
+	return &f->rx[flow_index(pkt->hdr.src, pkt->tail.vb, pkt->hdr.vc)];
 }
 
 /* Return: true if @epoch is further ahead of this NIC's version than an honest source should be. */
@@ -162,9 +167,16 @@ static void skip_missing(struct tn_flows *f, struct tn_flow_rx *rx, u32 eseq)
 	tn_assert(!how_far_ahead(rx, eseq));
 }
 
+static bool same_flow(const struct tn_pkt *a, const struct tn_pkt *b)
+{
+	return a->hdr.src == b->hdr.src && a->hdr.vc == b->hdr.vc && a->tail.vb == b->tail.vb;
+}
+
 static unsigned int bucket_of(const struct tn_pkt *pkt)
 {
-	return (pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc) % TN_FLOW_BUCKETS;
+	unsigned int of_service = pkt->tail.vb * (TN_FLOW_BUCKETS / TN_FLOW_SERVICES);
+
+	return (pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc + of_service) % TN_FLOW_BUCKETS;
 }
 
 /*
@@ -216,7 +228,7 @@ static struct tn_pkt **first_of(struct tn_flows *f, const struct tn_pkt *of)
 {
 	struct tn_pkt **p = &f->wait[bucket_of(of)];
 
-	while (*p && ((*p)->hdr.src != of->hdr.src || (*p)->hdr.vc != of->hdr.vc))
+	while (*p && !same_flow(*p, of))
 		p = &(*p)->next;
 	return p;
 }
@@ -240,7 +252,7 @@ static struct tn_pkt *link_trees(const struct tn_flow_rx *rx, struct tn_pkt *a, 
 	struct tn_pkt *low = a, *high = b;
 
 	tn_assert(a != b && a->rank == b->rank);
-	tn_assert(a->hdr.src == b->hdr.src && a->hdr.vc == b->hdr.vc);
+	tn_assert(same_flow(a, b));
 	tn_assert(!a->next && !b->next);
 	if (comes_before(rx, b, a)) {
 		low = b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * End-to-end sequence of the flows (source, destination, VC) of VCD0 and VCD1.
+ * End-to-end sequence of the flows (source, destination, service, VC) of VCD0 and VCD1.
  *
  * A link delivers exactly once and in order, and so does a path that does not change. When
  * hardware fails, three cases remain, which the receiver handles by the number ESEQ in the tail:
@@ -99,6 +99,8 @@
 #include "pkt.h"
 
 #define TN_FLOW_VCS 2
+#define TN_FLOW_SERVICES 2
+#define TN_FLOWS (TN_FLOW_VCS * TN_FLOW_SERVICES)	/* from, or to, one node */
 #define TN_FLOW_BUCKETS 256
 
 struct tn_flow_tx {
@@ -125,7 +127,7 @@ struct tn_flow_rx {
 
 /**
  * struct tn_flows - all flows of a NIC
- * @tx, @rx: TN_FLOW_VCS entries for each node, in memory of the caller
+ * @tx, @rx: TN_FLOWS entries for each node, in memory of the caller
  * @wait: packets that wait for earlier ones: each bucket is a chain of heaps, one heap for each
  *	flow. A heap is the first packet above a binomial heap of the others: one tree of 2^rank
  *	packets for each bit in their number, ranks ascending. So a source that leaves a gap and
@@ -160,12 +162,13 @@ struct tn_flows {
 	u64 aged;
 };
 
-/** tn_flows_init() - @tx, @rx: TN_FLOW_VCS entries for each of @nodes nodes, all zero */
+/** tn_flows_init() - @tx, @rx: TN_FLOWS entries for each of @nodes nodes, all zero */
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
 		   u32 nodes);
 
 /**
- * tn_flow_stamp() - write the next ESEQ of the flow and its epoch into a new packet of this node
+ * tn_flow_stamp() - write the next ESEQ of the flow and its epoch into a new packet of this node,
+ * whose service is in its tail
  */
 void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc);
 

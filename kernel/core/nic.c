@@ -224,6 +224,7 @@ void tn_nic_flush(struct tn_nic *nic)
 {
 	unsigned int p;
 
+	tn_assert(!nic->rma);
 	drop_packets(nic, 1);
 	for (p = 0; p < nic->nports; p++)
 		drop_all(nic, &nic->link[p].retry.tx.sent);
@@ -244,8 +245,8 @@ size_t tn_nic_table_size(const struct torus_shape *shape)
 	size_t n = tn_shape_nodes(shape);
 
 	return 2 * round_up_64(n * sizeof(u64)) + 2 * blocks_size(n) +
-	       round_up_64(n * TN_FLOW_VCS * sizeof(struct tn_flow_tx)) +
-	       round_up_64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx)) +
+	       round_up_64(n * TN_FLOWS * sizeof(struct tn_flow_tx)) +
+	       round_up_64(n * TN_FLOWS * sizeof(struct tn_flow_rx)) +
 	       round_up_64(n * sizeof(struct tn_relay_peer));
 }
 
@@ -298,6 +299,7 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 		return -EINVAL;
 	if (same_place(nic, shape, at))
 		return 0;
+	tn_assert(!nic->rma);
 	if (nic->placed)
 		drop_packets(nic, 1);
 	nic->shape = *shape;
@@ -315,9 +317,9 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	nic->shadow_block = (struct tn_block *)m;
 	m += blocks_size(n);
 	tx = (struct tn_flow_tx *)m;
-	m += round_up_64(n * TN_FLOW_VCS * sizeof(*tx));
+	m += round_up_64(n * TN_FLOWS * sizeof(*tx));
 	tn_flows_init(&nic->flows, tx, (struct tn_flow_rx *)m, n);
-	m += round_up_64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx));
+	m += round_up_64(n * TN_FLOWS * sizeof(struct tn_flow_rx));
 	tn_relay_init(&nic->relay, (struct tn_relay_peer *)m, n, nic->params.relay_packets);
 	m += round_up_64(n * sizeof(struct tn_relay_peer));
 	tn_assert((size_t)(m - (u8 *)mem) == tn_nic_table_size(shape));
@@ -373,10 +375,20 @@ static void inject_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 row, unsig
 	tn_input_push(nic, input, pkt);
 }
 
+/* Return: the queue of a packet of this node: replies have their own. */
+static unsigned int input_of(struct tn_nic *nic, const struct tn_pkt *pkt, u64 row)
+{
+	unsigned int vc = flow_vc(pkt), input = tn_inject_input(nic, pkt->hdr.dst, row, vc);
+
+	if (!pkt->tail.vb || vc != TORUS_VC_D1)
+		return input;
+	return TN_INPUT_REPLY + (input - TN_INPUT_INJECT) / TORUS_VCS;
+}
+
 /* The same for a packet that has waited in this node (on hold, or for the relay window). */
 static void inject_late(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 {
-	inject_packet(nic, pkt, row, tn_inject_input(nic, pkt->hdr.dst, row, flow_vc(pkt)));
+	inject_packet(nic, pkt, row, input_of(nic, pkt, row));
 }
 
 /* --- packets of this node that wait here: on hold, or for the relay window -------- */
@@ -470,7 +482,7 @@ void tn_release_held(struct tn_nic *nic)
 		pkt->hdr.type = TN_UNREACH;
 		pkt->hdr.src = pkt->hdr.dst;
 		pkt->hdr.dst = nic->node;
-		if (!nic->ops->deliver(nic->host, pkt))
+		if (!tn_give_returned(nic, pkt))
 			nic->ops->pkt_put(nic->host, pkt);
 		tn_report(nic, TN_EV_PARK);
 	}
@@ -510,14 +522,14 @@ static int send_self(struct tn_nic *nic, struct tn_pkt *pkt)
 	return 0;
 }
 
-int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now)
+/* tail.vb of @pkt is its service. */
+static int send_packet(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc)
 {
 	bool continues = !(pkt->tail.flags & TN_TAIL_FIRST), holds, waits;
 	unsigned int input = 0;
 	u16 len = pkt->hdr.len;
 	u64 row;
 
-	(void)now;
 	if (!nic->placed)
 		return -ENODEV;
 	if (dst >= nic->nodes || vc >= TORUS_VCS || len > nic->params.payload_max / TN_FLIT)
@@ -529,7 +541,9 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 		return -EAGAIN;
 	if (!waits && dst != nic->node && (row & TORUS_ROW_VALID)) {
 		input = tn_inject_input(nic, dst, row, vc);
-		if (!queue_takes(&nic->input[input], continues))
+		if (unlikely(pkt->tail.vb) && vc == TORUS_VC_D1)
+			input = TN_INPUT_REPLY + (input - TN_INPUT_INJECT) / TORUS_VCS;
+		else if (!queue_takes(&nic->input[input], continues))
 			return -EAGAIN;
 	}
 	pkt->hdr = (struct tn_hdr) {
@@ -541,6 +555,7 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 	};
 	pkt->tail = (struct tn_tail) {
 		.flags = pkt->tail.flags & (TN_TAIL_PAD | TN_TAIL_FIRST | TN_TAIL_LAST),
+		.vb = pkt->tail.vb,
 	};
 	if (vc == TORUS_VC_A)
 		pkt->tail.flags |= TN_TAIL_ADAPTIVE;
@@ -567,6 +582,19 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 	}
 	inject_packet(nic, pkt, row, input);
 	return 0;
+}
+
+int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now)
+{
+	(void)now;
+	pkt->tail.vb = TN_SERVICE_HOST;
+	return send_packet(nic, pkt, dst, vc);
+}
+
+int tn_send_service(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc)
+{
+	tn_assert(dst != nic->node && pkt->tail.vb);
+	return send_packet(nic, pkt, dst, vc);
 }
 
 /* --- links, timers, counters ------------------------------------------------ */
@@ -634,6 +662,8 @@ void tn_nic_poll(struct tn_nic *nic, u64 now)
 			tn_link_poll(&nic->link[p], now);
 	}
 	tn_via_poll(nic, now);
+	if (nic->rma)
+		tn_rma_poll(nic, now);
 	if (now >= nic->ring_at)
 		tn_ring_poll(nic, now);
 	if (f->waiting && now - f->since >= nic->params.gap_time) {
@@ -664,6 +694,8 @@ u64 tn_nic_expiry(const struct tn_nic *nic)
 		at = nic->relay.ask_at;
 	if (nic->ring_at < at)
 		at = nic->ring_at;
+	if (nic->rma && tn_rma_expiry(nic) < at)
+		at = tn_rma_expiry(nic);
 	for (p = 0; p < nic->nports; p++) {
 		u64 e = tn_link_expiry(&nic->link[p]);
 

@@ -29,13 +29,15 @@
 /*
  * Inputs of the router: port * VCS + vc; then an injection queue for each output port and VC of
  * the flow; then for each VC a queue of packets replayed from the parking segment, and a queue of
- * packets that this node relays; then a queue of the NIC's own answers, all on VCD1.
+ * packets that this node relays; then a queue of the NIC's own answers, all on VCD1; then a queue
+ * of replies of remote memory for each output port, also on VCD1 (rma_nic.h).
  */
 #define TN_INPUT_INJECT	(TORUS_MAX_PORTS * TORUS_VCS)
 #define TN_INPUT_REPLAY	(TN_INPUT_INJECT + TORUS_MAX_PORTS * TORUS_VCS)
 #define TN_INPUT_RELAY	(TN_INPUT_REPLAY + TORUS_VCS)
 #define TN_INPUT_ANSWER	(TN_INPUT_RELAY + TORUS_VCS)
-#define TN_INPUTS	(TN_INPUT_ANSWER + 1)
+#define TN_INPUT_REPLY	(TN_INPUT_ANSWER + 1)
+#define TN_INPUTS	(TN_INPUT_REPLY + TORUS_MAX_PORTS)
 #define TN_ACTIVE_WORDS	((TN_INPUTS + 63) / 64)
 
 #define TN_BLOCK	64		/* rows in a block */
@@ -110,6 +112,7 @@ struct tn_entry {
  * @releases: number of releases so far; each ends all holds
  * @due_left: how many waiting packets may still be delivered in this call of the host
  * @due_more: more packets may be due than were delivered; the next call continues
+ * @rma: remote memory; NULL: the NIC does not have it
  * @relays_held: there was no release since the last commit, so all destinations behind relays are
  *	on hold
  */
@@ -157,6 +160,7 @@ struct tn_nic {
 	u32 due_left;
 	bool due_more;
 	struct tn_relay relay;
+	struct tn_nic_rma *rma;
 
 	u64 counter[TORUS_NC_COUNT];
 	u64 flow[TORUS_FC_COUNT][TORUS_COLOURS];
@@ -295,7 +299,29 @@ void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 /** tn_via_poll() - send an ASK if acknowledgements are overdue */
 void tn_via_poll(struct tn_nic *nic, u64 now);
 
+/**
+ * tn_give_returned() - give @pkt, which came back as unreachable, to its sender at this node
+ * Return: false if the host is full.
+ */
+bool tn_give_returned(struct tn_nic *nic, struct tn_pkt *pkt);
+
+/* rma_nic.c; all but tn_rma_come_back() only if nic->rma */
+/** tn_rma_deliver() - a packet of remote memory, the next of its flow. Return: false: not now */
+bool tn_rma_deliver(struct tn_nic *nic, struct tn_pkt *pkt);
+/** tn_rma_come_back() - a packet of remote memory has come back as unreachable */
+void tn_rma_come_back(struct tn_nic *nic, struct tn_pkt *pkt);
+/** tn_rma_work() - serve waiters, and requests of this node to itself */
+void tn_rma_work(struct tn_nic *nic, u64 now);
+void tn_rma_poll(struct tn_nic *nic, u64 now);
+u64 tn_rma_expiry(const struct tn_nic *nic);
+
 /* nic.c */
+/**
+ * tn_send_service() - send a packet of a service to another node: hdr.len, tail.flags and tail.vb
+ * are set. A reply (VCD1) needs no room in a queue, but its row.
+ * Return: as tn_nic_send().
+ */
+int tn_send_service(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc);
 /** tn_gone() - count the packets of @done, which neighbours have accepted, and free them */
 void tn_gone(struct tn_nic *nic, struct tn_queue *done);
 /**

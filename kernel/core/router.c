@@ -278,35 +278,22 @@ static struct tn_pkt *shorten_packet(struct tn_nic *nic, struct tn_pkt *pkt)
 	return copy;
 }
 
-/* Gives the host a packet that came back. Return: false if the host is full. */
-static bool give_returned(struct tn_nic *nic, struct tn_pkt *pkt)
+bool tn_give_returned(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	if (!pkt->tail.vb)
 		return nic->ops->deliver(nic->host, pkt);
-	nic->ops->pkt_put(nic->host, pkt);	/* no service of this NIC has sent it */
+	tn_rma_come_back(nic, pkt);
 	return true;
 }
 
-/*
- * Sends @pkt, which cannot go on, back to its source as unreachable, and counts it. Its input
- * buffer is free already, so its number must be limited in another way: see "Bounds" at the head of
- * this file.
- */
-static void send_back_why(struct tn_nic *nic, struct tn_pkt *pkt, enum tn_why why)
+/* Sends @pkt, which has been counted, back to its source. */
+static void turn_back(struct tn_nic *nic, struct tn_pkt *pkt, enum tn_why why)
 {
 	struct tn_hdr *h = &pkt->hdr;
 	u32 src = h->src;
 	u64 row;
 
-	tn_assert(h->type == TN_DATA || h->type == TN_UNREACH);
-	if (h->nic) {
-		nic->ops->pkt_put(nic->host, pkt);
-		return;
-	}
 	nic->counter[TORUS_NC_UNREACHABLE]++;
-	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);
-	if (pkt->tail.flags & TN_TAIL_REPLAYED)
-		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
 	tn_report(nic, TN_EV_PARK);
 	/* A source id that is out of range would overwrite the directions of the header. */
 	if (h->type == TN_UNREACH || src >= nic->nodes ||
@@ -326,7 +313,7 @@ static void send_back_why(struct tn_nic *nic, struct tn_pkt *pkt, enum tn_why wh
 		pkt->tail.epoch = (u16)why;
 	if (src == nic->node) {
 		nic->counter[TORUS_NC_RETURNED]++;
-		if (!give_returned(nic, pkt))
+		if (!tn_give_returned(nic, pkt))
 			nic->ops->pkt_put(nic->host, pkt);
 		return;
 	}
@@ -343,6 +330,24 @@ static void send_back_why(struct tn_nic *nic, struct tn_pkt *pkt, enum tn_why wh
 	tn_answer(nic, pkt);
 }
 
+/*
+ * Sends @pkt, which cannot go on, back to its source as unreachable, and counts it. Its input
+ * buffer is free already, so its number must be limited in another way: see "Bounds" at the head of
+ * this file.
+ */
+static void send_back_why(struct tn_nic *nic, struct tn_pkt *pkt, enum tn_why why)
+{
+	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);
+	if (pkt->hdr.nic) {
+		nic->ops->pkt_put(nic->host, pkt);
+		return;
+	}
+	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);
+	if (pkt->tail.flags & TN_TAIL_REPLAYED)
+		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
+	turn_back(nic, pkt, why);
+}
+
 /* The same for a packet for which there is no valid row. */
 static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -357,8 +362,24 @@ static void count_ended(struct tn_nic *nic, const struct tn_pkt *pkt)
 		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_RX);
 }
 
-static bool give_host(struct tn_nic *nic, struct tn_pkt *pkt)
+/* As give_host(), of a service. Without it the packet is sent back. */
+static noinline bool give_service(struct tn_nic *nic, struct tn_pkt *pkt)
 {
+	if (!nic->rma) {
+		turn_back(nic, pkt, TN_WHY_SERVICE);
+		return true;
+	}
+	if (!tn_rma_deliver(nic, pkt))
+		return false;
+	nic->counter[TORUS_NC_DELIVERED]++;
+	return true;
+}
+
+/* Gives @pkt to the host or to its service. Return: false if there is no room for it. */
+static inline bool give_host(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	if (unlikely(pkt->tail.vb))
+		return give_service(nic, pkt);
 	if (!nic->ops->deliver(nic->host, pkt))
 		return false;
 	nic->counter[TORUS_NC_DELIVERED]++;
@@ -422,7 +443,7 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 	tn_assert(!pkt->hdr.relayed);
 	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);
 	if (pkt->hdr.type == TN_UNREACH) {
-		if (!give_returned(nic, pkt))
+		if (!tn_give_returned(nic, pkt))
 			return BLOCKED;
 		nic->counter[TORUS_NC_RETURNED]++;
 	} else if (pkt->hdr.src >= nic->nodes ||
@@ -430,8 +451,6 @@ static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct
 		count_ended(nic, came);
 		nic->counter[TORUS_NC_HOST_RX_DROPS]++;
 		nic->ops->pkt_put(nic->host, pkt);
-	} else if (pkt->tail.vb) {
-		send_back_why(nic, pkt, TN_WHY_SERVICE);
 	} else if (pkt->tail.flags & TN_TAIL_ADAPTIVE) {
 		if (!give_host(nic, pkt))
 			return BLOCKED;
@@ -973,16 +992,11 @@ bool tn_reopen(struct tn_nic *nic)
 	return true;
 }
 
-void tn_nic_work(struct tn_nic *nic, u64 now)
+/* Moves packets until none can move. */
+static inline void move_packets(struct tn_nic *nic, u64 now)
 {
 	unsigned int moved;
 
-	if (!nic->placed)
-		return;
-	tn_assert(nic->turn < TN_INPUTS);
-	tn_assert(!(nic->active[TN_INPUTS / 64] >> TN_INPUTS % 64));
-	nic->due_left = TN_DUE_MAX;
-	nic->due_more = false;
 	do {
 		moved = nic->park.replaying ? replay_parked(nic) : 0;
 		if (is_any_active(nic)) {
@@ -996,6 +1010,30 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 	} while (moved && (is_any_active(nic) || nic->park.replaying));
 	if (nic->relay.out && nic->relay.ask_at == ~0ull)
 		nic->relay.ask_at = now + nic->params.replay_timeout;
+}
+
+/* Remote memory has room again, or replies of packets that had waited. */
+static noinline void work_again(struct tn_nic *nic, u64 now)
+{
+	if (!is_any_active(nic))
+		return;
+	tn_rma_work(nic, now);
+	move_packets(nic, now);
+}
+
+void tn_nic_work(struct tn_nic *nic, u64 now)
+{
+	if (!nic->placed)
+		return;
+	tn_assert(nic->turn < TN_INPUTS);
+	tn_assert(!(nic->active[TN_INPUTS / 64] >> TN_INPUTS % 64));
+	nic->due_left = TN_DUE_MAX;
+	nic->due_more = false;
+	if (unlikely(nic->rma))
+		tn_rma_work(nic, now);
+	move_packets(nic, now);
 	if (nic->flows.waiting)
 		tn_deliver_waiting(nic, now);
+	if (unlikely(nic->rma))
+		work_again(nic, now);
 }

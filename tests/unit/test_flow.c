@@ -7,7 +7,7 @@
 #include "kernel/core/flow.h"
 
 #define NODES 5
-#define FLOWS (NODES * TN_FLOW_VCS)
+#define FLOWS (NODES * TN_FLOWS)
 #define PACKETS 400
 
 struct world {
@@ -34,7 +34,7 @@ static void age(struct tn_flows *f, u64 old, u64 version)
 
 static unsigned int flow_of(const struct tn_pkt *p)
 {
-	return p->hdr.src * TN_FLOW_VCS + p->hdr.vc;
+	return p->hdr.src * TN_FLOWS + p->tail.vb * TN_FLOW_VCS + p->hdr.vc;
 }
 
 /* The sender numbers by destination, the receiver looks up by source: one number. */
@@ -48,6 +48,7 @@ static void emit(struct world *w)
 	p->hdr = (struct tn_hdr) { .dst = rnd_below(&w->r, NODES),
 				   .vc = (u8)rnd_below(&w->r, TN_FLOW_VCS), .len = 1 };
 	p->hdr.src = p->hdr.dst;
+	p->tail.vb = (u8)rnd_below(&w->r, TN_FLOW_SERVICES);
 	f = flow_of(p);
 	tn_flow_stamp(&w->out, p, p->hdr.vc);
 	expect(&w->r, p->tail.eseq == w->sent[f], "number %u", p->tail.eseq);

@@ -11,8 +11,8 @@
 
 #define NODES 600
 
-static struct tn_flow_tx tx[NODES * TN_FLOW_VCS];
-static struct tn_flow_rx rx[NODES * TN_FLOW_VCS];
+static struct tn_flow_tx tx[NODES * TN_FLOWS];
+static struct tn_flow_rx rx[NODES * TN_FLOWS];
 static struct tn_flows f;
 static struct tn_pkt pool[NODES * TN_FLOW_VCS], rubbish;
 static unsigned int used;

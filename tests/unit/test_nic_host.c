@@ -72,13 +72,13 @@ static void nic_takes_no_more_memory_than_its_size(void **state)
 		assert_true((u8 *)nic->shadow_block >= (u8 *)(nic->block + (n + 63) / 64));
 		assert_true((u8 *)nic->shadow_block < (u8 *)(nic->block + (n + 63) / 64) + 64);
 		assert_true((u8 *)nic->flows.tx >= (u8 *)(nic->shadow_block + (n + 63) / 64));
-		assert_true((u8 *)nic->flows.rx >= (u8 *)(nic->flows.tx + n * TN_FLOW_VCS));
-		assert_true((u8 *)nic->relay.peer >= (u8 *)(nic->flows.rx + n * TN_FLOW_VCS));
+		assert_true((u8 *)nic->flows.rx >= (u8 *)(nic->flows.tx + n * TN_FLOWS));
+		assert_true((u8 *)nic->relay.peer >= (u8 *)(nic->flows.rx + n * TN_FLOWS));
 		assert_true((u8 *)(nic->relay.peer + n) <= table + size);
 		assert_true((u8 *)(nic->relay.peer + n) > table + size - 64);
 		for (size_t k = 0; k < n; k++)
-			assert_true(!nic->rows[k] && !nic->flows.tx[2 * k + 1].next &&
-				    !nic->flows.rx[2 * k + 1].flags && !nic->relay.peer[k].sent);
+			assert_true(!nic->rows[k] && !nic->flows.tx[TN_FLOWS * k + 1].next &&
+				    !nic->flows.rx[TN_FLOWS * k + 1].flags && !nic->relay.peer[k].sent);
 		for (size_t k = 0; k < (n + 63) / 64; k++)
 			assert_true(!nic->block[k].begins && !nic->shadow_block[k].releases);
 		tn_nic_flush((void *)mem);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Remote memory as service 1 of a NIC: the owner (rma_owner.h) and the initiator (rma_initiator.h)
+ * send and receive packets of the NIC. rma.h has the argument of the protocol; here is what it
+ * needs from the router.
+ *
+ * Requests of this node wait in the injection queues of VCD0, like messages of the host. Replies
+ * have a queue of their own for each port (TN_INPUT_REPLY), so that no message of the host keeps a
+ * reply waiting. At most @replies of them wait there: with so many the owner takes no request, the
+ * router leaves it in its input buffer, and tries again when packets have moved.
+ *
+ * A reply that cannot be injected because its destination is on hold, or because the relay window
+ * is full, is no reason to stop: a recovery releases holds only when the requests in the network
+ * have reached their owners, and windows open when they have. So such replies wait in hold_bytes
+ * like other packets of this node; without room they are dropped and counted, and the initiator
+ * learns from a STATUS that its reply is lost.
+ */
+#ifndef TN_RMA_NIC_H
+#define TN_RMA_NIC_H
+
+#include "nic.h"
+#include "rma_initiator.h"
+#include "rma_owner.h"
+
+/**
+ * struct tn_nic_rma_ops - callbacks of remote memory into the host
+ * @mem, @space, @recv: of struct tn_rma_owner_ops
+ * @done: of struct tn_rma_initiator_ops
+ * They must not call the NIC.
+ */
+struct tn_nic_rma_ops {
+	u8 *(*mem)(void *host, u32 region, u64 offset, u64 *run);
+	const struct tn_window *(*space)(void *host, u16 job);
+	int (*recv)(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes);
+	void (*done)(void *host, u64 cookie, const struct tn_rma_end *end);
+};
+
+/**
+ * struct tn_nic_rma_config
+ * @region: @regions regions of this node, memory of the caller
+ * @pool: waiters of full/empty bits
+ * @slots: operations of this node that may be open, at most TN_RMA_SLOTS_MAX
+ * @replies: replies that may wait for a port, at least 1
+ * @waits: requests of one node that may wait
+ * @rma_time: silence after which a node is asked, ns
+ */
+struct tn_nic_rma_config {
+	const struct tn_nic_rma_ops *ops;
+	void *host;
+	struct tn_rma_region *region;
+	struct tn_fe_pool *pool;
+	u32 regions;
+	u32 slots;
+	u32 replies;
+	u16 waits;
+	u64 rma_time;
+};
+
+struct tn_nic_rma_counts {
+	u64 reply_drops;	/* no room in hold_bytes, or no row */
+	u64 forged;		/* came back from a node that does not exist */
+};
+
+/** tn_nic_rma_size() - Return: bytes of memory that remote memory needs in a torus of this shape */
+size_t tn_nic_rma_size(const struct torus_shape *shape, u32 slots);
+
+/**
+ * tn_nic_rma_open() - begin with remote memory
+ * @mem: tn_nic_rma_size() bytes, 64-byte aligned; used until tn_nic_rma_close()
+ * Return: 0; -ENODEV: no shape is set; -EBUSY: it is open; -EINVAL: a number is out of range.
+ */
+int tn_nic_rma_open(struct tn_nic *nic, const struct tn_nic_rma_config *cfg, void *mem, u64 now);
+/**
+ * tn_nic_rma_close() - end it: what is open ends as unknown. Called before another shape is set and
+ * before tn_nic_flush().
+ */
+void tn_nic_rma_close(struct tn_nic *nic);
+
+/**
+ * tn_nic_rma_issue() - tn_rma_issue() of this NIC
+ * Return: its slot; -EAGAIN; -ENODEV if it is not open; -EINVAL: bad @dst or size; -EHOSTUNREACH:
+ * no valid row.
+ */
+int tn_nic_rma_issue(struct tn_nic *nic, u32 dst, const struct tn_rma_ask *ask, const u8 *data,
+		     u32 bytes, u64 cookie, u64 now);
+/** tn_nic_rma_owner() - the owner, for its regions and counters; NULL: it is not open */
+struct tn_rma_owner *tn_nic_rma_owner(struct tn_nic *nic);
+/** tn_nic_rma_initiator() - the initiator, to cancel and for its counters; NULL: it is not open */
+struct tn_rma_initiator *tn_nic_rma_initiator(struct tn_nic *nic);
+const struct tn_nic_rma_counts *tn_nic_rma_counts(const struct tn_nic *nic);
+
+#endif /* TN_RMA_NIC_H */
