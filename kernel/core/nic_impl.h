@@ -312,6 +312,8 @@ bool tn_rma_deliver(struct tn_nic *nic, struct tn_pkt *pkt);
 void tn_rma_come_back(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_rma_work() - serve waiters, and requests of this node to itself */
 void tn_rma_work(struct tn_nic *nic, u64 now);
+/** tn_rma_released() - a recovery has ended: nodes without a row are gone */
+void tn_rma_released(struct tn_nic *nic, u64 now);
 void tn_rma_poll(struct tn_nic *nic, u64 now);
 u64 tn_rma_expiry(const struct tn_nic *nic);
 

@@ -507,9 +507,13 @@ void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32
 		end_gap(i, dst, ask.number, TN_RMA_UNREACHABLE, now);
 }
 
-void tn_rma_peer_died(struct tn_rma_initiator *i, u32 dst)
+void tn_rma_peers_died(struct tn_rma_initiator *i, bool (*gone)(void *ctx, u32 dst), void *ctx)
 {
-	give_up_peer(i, &i->peer[dst]);
+	u32 dst;
+
+	for (dst = i->first_busy; dst != NO_PEER; dst = i->peer[dst].chain)
+		if (i->peer[dst].open && gone(ctx, dst))
+			give_up_peer(i, &i->peer[dst]);
 }
 
 /* Asks a node that was silent for long enough, or gives it up. */

@@ -181,8 +181,8 @@ void tn_rma_initiator_take(struct tn_rma_initiator *i, u32 src, const u8 *payloa
 /** tn_rma_returned() - a request to @dst has come back as unreachable */
 void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32 len, u64 now);
 
-/** tn_rma_peer_died() - the manager has declared a node dead: what is open ends as unknown */
-void tn_rma_peer_died(struct tn_rma_initiator *i, u32 dst);
+/** tn_rma_peers_died() - what is open with nodes for which @gone says so ends as unknown */
+void tn_rma_peers_died(struct tn_rma_initiator *i, bool (*gone)(void *ctx, u32 dst), void *ctx);
 
 /** tn_rma_initiator_poll() - ask nodes that are silent. Return: when to call again; ~0: never */
 u64 tn_rma_initiator_poll(struct tn_rma_initiator *i, u64 now);

@@ -238,6 +238,29 @@ u64 tn_rma_expiry(const struct tn_nic *nic)
 	return nic->rma->poll_at;
 }
 
+static bool is_out_of_reach(void *ctx, u32 node)
+{
+	const struct tn_nic *nic = ctx;
+
+	return node != nic->node && !(nic->rows[node] & TORUS_ROW_VALID);
+}
+
+void tn_rma_released(struct tn_nic *nic, u64 now)
+{
+	struct tn_nic_rma *r = nic->rma;
+
+	r->now = now;
+	tn_rma_peers_died(&r->initiator, is_out_of_reach, nic);
+	tn_rma_owner_sweep(&r->owner, is_out_of_reach, nic);
+}
+
+static bool is_any_node(void *ctx, u32 node)
+{
+	(void)ctx;
+	(void)node;
+	return true;
+}
+
 /* --- life ------------------------------------------------------------------------ */
 
 static size_t round_to_line(size_t n)
@@ -297,13 +320,12 @@ void tn_nic_rma_close(struct tn_nic *nic)
 	struct tn_nic_rma *r = nic->rma;
 	struct tn_pkt *pkt;
 	unsigned int way;
-	u32 i;
 
 	if (!r)
 		return;
 	nic->rma = NULL;
-	for (i = 0; i < nic->nodes; i++)
-		tn_rma_peer_died(&r->initiator, i);
+	tn_rma_peers_died(&r->initiator, is_any_node, NULL);
+	tn_rma_owner_sweep(&r->owner, is_any_node, NULL);
 	for (way = 0; way < ARRAY_SIZE(r->self); way++) {
 		while ((pkt = tn_queue_pop(&r->self[way])))
 			nic->ops->pkt_put(nic->host, pkt);

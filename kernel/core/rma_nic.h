@@ -14,6 +14,9 @@
  * have reached their owners, and windows open when they have. So such replies wait in hold_bytes
  * like other packets of this node; without room they are dropped and counted, and the initiator
  * learns from a STATUS that its reply is lost.
+ *
+ * A node to which there is no row when a recovery ends (tn_nic_release()) is dead or apart. What is
+ * open with it ends as unknown at once, without rma_time, and what waits of it is forgotten.
  */
 #ifndef TN_RMA_NIC_H
 #define TN_RMA_NIC_H
@@ -71,8 +74,8 @@ size_t tn_nic_rma_size(const struct torus_shape *shape, u32 slots);
  */
 int tn_nic_rma_open(struct tn_nic *nic, const struct tn_nic_rma_config *cfg, void *mem, u64 now);
 /**
- * tn_nic_rma_close() - end it: what is open ends as unknown. Called before another shape is set and
- * before tn_nic_flush().
+ * tn_nic_rma_close() - end it: what is open ends as unknown, and what waits is forgotten. Called
+ * before another shape is set and before tn_nic_flush().
  */
 void tn_nic_rma_close(struct tn_nic *nic);
 

@@ -329,6 +329,31 @@ void tn_rma_owner_forget(struct tn_rma_owner *o, u32 src)
 	s->waits = 0;
 }
 
+struct sweep {
+	struct tn_rma_owner *o;
+	bool (*gone)(void *ctx, u32 src);
+	void *ctx;
+};
+
+static bool sweep_waiter(void *ctx, const struct tn_fe_wait *w)
+{
+	const struct sweep *s = ctx;
+
+	if (!s->gone(s->ctx, w->ask.from))
+		return false;
+	tn_assert(s->o->source[w->ask.from].waits);
+	s->o->source[w->ask.from].waits--;
+	return true;
+}
+
+void tn_rma_owner_sweep(struct tn_rma_owner *o, bool (*gone)(void *ctx, u32 src), void *ctx)
+{
+	struct sweep s = { .o = o, .gone = gone, .ctx = ctx };
+
+	if (o->pool->waiting)
+		tn_fe_end(o->pool, sweep_waiter, &s);
+}
+
 /* Answers QUERY and RESET: the slot is the number of requests that wait, or did until now. */
 static void answer_status(struct tn_rma_owner *o, struct errand *e)
 {

@@ -127,6 +127,8 @@ int tn_rma_owner_changed(struct tn_rma_owner *o, u32 region, u64 offset, u64 byt
 
 /** tn_rma_owner_forget() - end what waits of a node that has died */
 void tn_rma_owner_forget(struct tn_rma_owner *o, u32 src);
+/** tn_rma_owner_sweep() - the same for nodes for which @gone says so */
+void tn_rma_owner_sweep(struct tn_rma_owner *o, bool (*gone)(void *ctx, u32 src), void *ctx);
 
 /**
  * tn_rma_owner_close() - close a region; what waits in it is refused with GONE

@@ -232,6 +232,8 @@ int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
 	nic->relays_held = false;
 	tn_release_held(nic);
 	tn_assert(!nic->held.head);	/* no hold is left */
+	if (nic->rma)
+		tn_rma_released(nic, now);
 	return 0;
 }
 

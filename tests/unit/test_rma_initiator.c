@@ -351,6 +351,11 @@ static void deliver(struct world *w, u32 src, u32 dst, enum tn_rma_way way)
 	compare_node(w, n);
 }
 
+static bool is_restarted(void *ctx, u32 node)
+{
+	return node == *(u32 *)ctx;
+}
+
 static void restart(struct world *w, u32 id, bool told)
 {
 	/* The naive owner has no waiters that are still to be served. */
@@ -360,7 +365,7 @@ static void restart(struct world *w, u32 id, bool told)
 	for (unsigned int i = 0; i < w->ops; i++)
 		w->op[i].orphan |= w->op[i].src == id && !w->op[i].ended;
 	for (u32 d = 0; d < NODES && told; d++) {
-		tn_rma_peer_died(&w->node[d].initiator, id);
+		tn_rma_peers_died(&w->node[d].initiator, is_restarted, &id);
 		if (d != id)	/* the naive owner ends what waits, too */
 			tn_rma_owner_forget(&w->node[d].owner, id);
 		for (unsigned int i = w->node[d].model.waits; d != id && i-- > 0;) {

@@ -11,7 +11,11 @@
 #define FIRST	1000		/* number of node 2's first operation */
 
 static u64 memory[8];
-static struct tn_rma_region region = { .bytes = sizeof(memory), .key = KEY, .access = TN_ACCESS_ALL };
+static u64 full, waiting;		/* full/empty bits */
+static struct tn_fe_bits bits = { .full = &full, .waits = &waiting, .n = 8 };
+static struct tn_rma_region region = {
+	.bytes = sizeof(memory), .fe = &bits, .key = KEY, .access = TN_ACCESS_ALL,
+};
 static struct tn_fe_pool pool;
 static struct tn_fe_wait waits[4];
 static struct tn_fe_wait *buckets[4];
@@ -66,6 +70,7 @@ static void begin(u32 replies)
 	release();
 	memset(memory, 0, sizeof(memory));
 	memset(eseq, 0, sizeof(eseq));
+	full = waiting = 0;
 	ends = 0;
 	tn_fe_pool_init(&pool, waits, 4, buckets, 4, 1);
 	rma = aligned_alloc(64, tn_nic_rma_size(&l.shape, SLOTS));
@@ -117,7 +122,7 @@ static void reply_bytes(const u8 *payload, u32 bytes)
 	work();
 }
 
-static __attribute__((unused)) void reply(struct tn_rma_reply r)
+static void reply(struct tn_rma_reply r)
 {
 	u8 payload[48] = { 0 };
 
@@ -196,11 +201,245 @@ static void test_reply_after_hold(void **state)
 	finish();
 }
 
+/* --- replies that are not right ------------------------------------------------------- */
+
+/* Issues an operation of this node at node 2. Return: its request, or its RESET if @first. */
+static struct tn_rma_ask issue(u8 op, u64 cookie, bool first)
+{
+	const struct tn_rma_ask a = {
+		.op = op, .flags = TN_RMA_KEYED, .key = KEY, .bytes = op == TN_RMA_GET ? 8 : 0,
+	};
+	u64 word = 5;
+	struct tn_rma_ask sent;
+
+	assert_true(tn_nic_rma_issue(l.nic, 2, &a, (const u8 *)&word, op == TN_RMA_PUT ? 8 : 0,
+				     cookie, l.now) >= 0);
+	work();
+	assert_int_equal(lone_drain(&l, 2), first ? 2 : 1);
+	assert_true(l.sent[0].hdr.vc == TORUS_VC_D0 && l.sent[0].tail.vb == TN_SERVICE_RMA);
+	assert_true(tn_rma_ask_get(l.sent[0].payload, l.sent[0].hdr.len * TN_FLIT -
+				   (l.sent[0].tail.flags & TN_TAIL_PAD), &sent));
+	assert_int_equal(sent.op, op);
+	return sent;
+}
+
+/* Node 2 confirms the RESET before operation @number. */
+static void confirm(u32 number, u32 epoch)
+{
+	reply((struct tn_rma_reply) {
+		.op = TN_RMA_STATUS, .why = TN_RMA_RESET, .number = number,
+		.value = number | (u64)epoch << 32,
+	});
+}
+
+/* The reply to @a, with the data of @word. */
+static void give_word(const struct tn_rma_ask *a, u64 word)
+{
+	struct tn_rma_reply r = { .op = TN_RMA_DATA, .number = a->number, .slot = a->slot };
+	u8 payload[TN_FLIT + 8];
+
+	tn_rma_reply_put(payload, &r);
+	tn_put_le64(payload + TN_FLIT, word);
+	reply_bytes(payload, sizeof(payload));
+}
+
+static const struct tn_rma_initiator_counts *counts(void)
+{
+	return &tn_nic_rma_initiator(l.nic)->count;
+}
+
+/* Of the replies to a GET only the right one ends it. */
+static void test_wrong_replies(void **state)
+{
+	const struct tn_hdr other = { .type = TN_DATA, .src = 1, .dst = 0, .vc = TORUS_VC_D1 };
+	struct tn_rma_ask a, wrong;
+	struct tn_rma_reply r = { .op = TN_RMA_DATA };
+	u8 payload[64] = { 0 };
+
+	(void)state;
+	begin(8);
+	a = issue(TN_RMA_GET, 77, true);
+	confirm(a.number, 1);
+	wrong = a;
+	wrong.number++;
+	give_word(&wrong, 1);
+	wrong = a;
+	wrong.slot = SLOTS + 1;
+	give_word(&wrong, 1);
+	wrong.slot = a.slot ^ 1;
+	give_word(&wrong, 1);
+	assert_int_equal(counts()->late, 3);
+	/* Of another node, with everything else right. */
+	r.number = a.number;
+	r.slot = a.slot;
+	tn_rma_reply_put(payload, &r);
+	say_from(2, other, 0, payload, TN_FLIT + 8);
+	work();
+	assert_int_equal(counts()->late, 4);
+	assert_int_equal(counts()->forged, 0);
+	/* Of node 2, with too many bytes, with too few, and of another kind. */
+	reply_bytes(payload, TN_FLIT + 9);
+	reply_bytes(payload, TN_FLIT);
+	reply((struct tn_rma_reply) { .op = TN_RMA_OLD, .number = a.number, .slot = a.slot });
+	assert_int_equal(counts()->forged, 3);
+	/* Too short, no reply at all, no reason. */
+	reply_bytes(payload, 0);
+	reply_bytes(payload, 15);
+	payload[0] = TN_RMA_GET;
+	reply_bytes(payload, 32);
+	payload[0] = TN_RMA_NAK;
+	payload[1] = TN_RMA_REASONS;
+	reply_bytes(payload, TN_FLIT);
+	assert_int_equal(counts()->forged, 7);
+	assert_int_equal(ends, 0);
+	give_word(&a, 0x123456789);
+	assert_int_equal(ends, 1);
+	assert_true(last_end.status == TN_RMA_DONE && last_cookie == 77);
+	give_word(&a, 1);
+	assert_int_equal(ends, 1);
+	assert_int_equal(counts()->late, 5);
+	finish();
+}
+
+/* An acknowledgement of what was never issued: nothing that this owner says is believed. */
+static void test_acked_too_much(void **state)
+{
+	struct tn_rma_ask a;
+
+	(void)state;
+	begin(8);
+	a = issue(TN_RMA_PUT, 1, true);
+	confirm(a.number, 1);
+	issue(TN_RMA_PUT, 2, false);
+	reply((struct tn_rma_reply) { .op = TN_RMA_ACK, .slot = TN_RMA_POSTED, .number = a.number + 1 });
+	assert_true(ends == 1 && last_end.status == TN_RMA_DONE && last_cookie == 1);
+	reply((struct tn_rma_reply) { .op = TN_RMA_ACK, .slot = TN_RMA_POSTED, .number = a.number + 3 });
+	assert_true(ends == 2 && last_end.status == TN_RMA_UNKNOWN && last_cookie == 2);
+	assert_int_equal(counts()->forged, 1);
+	issue(TN_RMA_PUT, 3, true);
+	finish();
+}
+
+/* Messages of any bytes, as often as there are credits for the replies. */
+static void say_anything(struct rnd *r)
+{
+	u8 payload[128];
+
+	for (u32 i = 0; i < 200; i++) {
+		u8 vc = (u8)rnd_below(r, 2), type = rnd_one_in(r, 8) ? TN_UNREACH : TN_DATA;
+		struct tn_hdr h = {
+			.type = type, .src = type == TN_DATA ? 2 : rnd_below(r, 10), .vc = vc,
+		};
+
+		rnd_fill(r, payload, sizeof(payload));
+		payload[0] = (u8)(rnd_below(r, 9) + (vc ? 16 : 0));
+		if (rnd_one_in(r, 2))
+			memset(payload + 1, 0, 3);
+		say_from(2, h, type == TN_DATA ? eseq[vc]++ : 0, payload,
+			 rnd_below(r, sizeof(payload) + 1));
+		work();
+		for (unsigned int p = 0; p < 4; p++)
+			lone_drain(&l, p);
+		lone_ack(&l, 2);
+	}
+}
+
+static void test_any_bytes(void **state)
+{
+	struct rnd r = { .seed = 1, .state = 1 };
+	u64 forged = 0, gaps = 0, no_node = 0;
+
+	(void)state;
+	for (u32 round = 0; round < 100; round++) {
+		begin(4);
+		say_anything(&r);
+		forged += counts()->forged;
+		gaps += tn_nic_rma_owner(l.nic)->count.gaps;
+		no_node += tn_nic_rma_counts(l.nic)->forged;
+		for (u32 i = 0; i < ARRAY_SIZE(memory); i++)
+			assert_int_equal(memory[i], 0);
+		finish();
+	}
+	assert_true(forged > 5000 && gaps > 1000 && no_node > 50);
+}
+
+/* --- an owner or initiator that goes away ---------------------------------------------- */
+
+/* The owner has restarted: whether it executed the operation is unknown. Then all begins again. */
+static void test_owner_restarts(void **state)
+{
+	struct tn_rma_ask a;
+
+	(void)state;
+	begin(8);
+	a = issue(TN_RMA_GET, 1, true);
+	confirm(a.number, 1);
+	give_word(&a, 5);
+	assert_true(ends == 1 && last_end.status == TN_RMA_DONE);
+	a = issue(TN_RMA_GET, 2, false);
+	reply((struct tn_rma_reply) {
+		.op = TN_RMA_NAK, .why = TN_RMA_GAP, .number = a.number, .slot = a.slot,
+		.value = 2ull << 32,
+	});
+	assert_true(ends == 2 && last_end.status == TN_RMA_UNKNOWN && last_cookie == 2);
+	a = issue(TN_RMA_GET, 3, true);
+	confirm(a.number, 2);
+	give_word(&a, 6);
+	assert_true(ends == 3 && last_end.status == TN_RMA_DONE && last_cookie == 3);
+	finish();
+}
+
+/*
+ * A recovery ends without a row to node 2: what is open there ends, and what waits of it here is
+ * forgotten; node 1 keeps both. Before the end of the recovery nothing of it happens.
+ */
+static void test_no_row_to_peer(void **state)
+{
+	const struct tn_rma_ask get = {
+		.op = TN_RMA_GET, .flags = TN_RMA_KEYED, .key = KEY, .bytes = 8,
+	};
+	struct tn_rma_ask wait = { .op = TN_RMA_FE, .fe_op = TN_FE_READ, .q = TN_FE_FULL };
+	struct tn_hdr h = { .type = TN_DATA, .src = 1, .dst = 0, .vc = TORUS_VC_D0 };
+	u8 payload[TN_RMA_HEAD_MAX] = { 0 };
+
+	(void)state;
+	begin(8);
+	issue(TN_RMA_GET, 2, true);
+	assert_true(tn_nic_rma_issue(l.nic, 1, &get, NULL, 0, 1, l.now) >= 0);
+	ask(reset, 0);
+	wait.number = FIRST;
+	ask(wait, 1);
+	say_from(0, h, 0, payload, tn_rma_ask_put(payload, &reset));
+	wait.flags = TN_RMA_KEYED;
+	wait.key = KEY;
+	memset(payload, 0, sizeof(payload));
+	say_from(0, h, 1, payload, tn_rma_ask_put(payload, &wait));
+	work();
+	assert_int_equal(pool.waiting, 2);
+	lone_row(&l, 2, 0);
+	assert_int_equal(ends, 0);
+	assert_int_equal(pool.waiting, 2);
+	release();
+	assert_true(ends == 1 && last_end.status == TN_RMA_UNKNOWN && last_cookie == 2);
+	assert_int_equal(pool.waiting, 1);
+	assert_int_equal(tn_nic_rma_owner(l.nic)->source[1].waits, 1);
+	assert_int_equal(tn_nic_rma_owner(l.nic)->source[2].waits, 0);
+	assert_int_equal(tn_nic_rma_issue(l.nic, 2, &get, NULL, 0, 3, l.now), -EHOSTUNREACH);
+	finish();
+	assert_true(ends == 2 && last_end.status == TN_RMA_UNKNOWN && last_cookie == 1);
+	assert_int_equal(pool.waiting, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_replies_of_waiting),
 		cmocka_unit_test(test_reply_after_hold),
+		cmocka_unit_test(test_wrong_replies),
+		cmocka_unit_test(test_acked_too_much),
+		cmocka_unit_test(test_any_bytes),
+		cmocka_unit_test(test_owner_restarts),
+		cmocka_unit_test(test_no_row_to_peer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
