@@ -34,7 +34,7 @@ struct world {
 	u64 before, word[2 * WORDS], behind;
 	struct tn_rma_initiator initiator;
 	struct tn_rma_peer peer[1];
-	struct tn_rma_open slot[SLOTS];
+	struct tn_rma_open *slot;	/* by itself, so that no access goes past it unseen */
 	bool open[256];
 	u8 issued;
 	u8 out[2][TN_RMA_HEAD_MAX + DATA];
@@ -128,6 +128,8 @@ static void begin(struct world *w)
 		.pool = &w->pool, .nodes = 1, .regions = 2, .epoch = 9, .data_max = DATA,
 		.waits_max = WAITS - 1,
 	};
+	w->slot = malloc(SLOTS * sizeof(w->slot[0]));
+	must(w->slot);
 	tn_rma_initiator_init(&w->initiator, &initiator_ops, w, w->peer, 1, w->slot, SLOTS, 100, 7);
 }
 
@@ -183,5 +185,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		data += 2 + n;
 		len -= 2 + n;
 	}
+	free(w.slot);
 	return 0;
 }
