@@ -3,7 +3,8 @@
  * Remote memory between NICs of a torus, while cables have errors and are cut, packets are parked,
  * replayed and relayed, and hosts send messages. Each node has a region for each other node, and
  * for itself, in all others. So what an operation must find there follows from the order in which
- * it was issued: a shadow is changed at the issue, and each result is compared with it.
+ * it was issued: a shadow is changed at the issue, and each result is compared with it. The last
+ * words of a region have full/empty bits; a read of one may wait until this node writes it.
  */
 #include <torus/topology.h>
 #include "lib/util/times.h"
@@ -11,7 +12,10 @@
 #include "kernel/core/rma_nic.h"
 
 #define NODES_MAX	9
-#define BYTES		512		/* of a region */
+#define BYTES		512		/* of a region, before the words with full/empty bits */
+#define FE_WORDS	4
+#define WORDS		(BYTES / 8 + FE_WORDS)
+#define WAITS		2		/* of a node at another one */
 #define DATA_MAX	200		/* of a PUT or GET */
 #define OPS		3000
 #define SLOTS		64
@@ -27,23 +31,32 @@ struct op {
 	u8 status;
 };
 
-/** struct host - the memory of a node, and how it should be */
+/**
+ * struct host - the memory of a node, and how it should be
+ * @reader: for each other node and word, the operation that waits for it; NULL: none
+ * @waits: how many wait
+ */
 struct host {
 	u32 id;
-	u64 memory[NODES_MAX][BYTES / 8], shadow[NODES_MAX][BYTES / 8];
+	u64 memory[NODES_MAX][WORDS], shadow[NODES_MAX][WORDS];
+	u64 full[NODES_MAX][2], waiting[NODES_MAX][2];
+	bool is_full[NODES_MAX][FE_WORDS];
+	struct op *reader[NODES_MAX][FE_WORDS];
+	u32 waits[NODES_MAX];
+	struct tn_fe_bits bits[NODES_MAX];
 	struct tn_rma_region region[NODES_MAX];
 	struct tn_fe_pool pool;
-	struct tn_fe_wait wait[4];
+	struct tn_fe_wait wait[NODES_MAX * WAITS];
 	struct tn_fe_wait *bucket[4];
 	void *rma;
 };
 
 static struct fabric f;
 static struct host host[NODES_MAX];
-static struct op ops[OPS];
+static struct op ops[OPS + NODES_MAX * NODES_MAX * FE_WORDS];	/* the rest ends waits */
 static unsigned int issued, ended;
 static bool faultless;			/* each operation must be done */
-static u64 parked, relayed, queries, late, statuses[TN_RMA_UNKNOWN + 1];
+static u64 parked, relayed, queries, late, waited, statuses[TN_RMA_UNKNOWN + 1];
 
 static u8 *host_mem(void *h, u32 region, u64 offset, u64 *run)
 {
@@ -78,7 +91,7 @@ static void host_done(void *h, u64 cookie, const struct tn_rma_end *end)
 	       end->status, end->reason);
 	if (end->status != TN_RMA_DONE || op->posted)
 		return;
-	if (op->op == TN_RMA_AMO)
+	if (op->op == TN_RMA_AMO || op->op == TN_RMA_FE)
 		expect(&f.r, end->value == op->value, "operation %u: %#jx, not %#jx", (u32)cookie,
 		       (uintmax_t)end->value, (uintmax_t)op->value);
 	else
@@ -90,29 +103,40 @@ static const struct tn_nic_rma_ops rma_ops = {
 	.mem = host_mem, .space = host_space, .recv = host_recv, .done = host_done,
 };
 
+static void open_one(struct host *h, u32 replies)
+{
+	struct tn_nic_rma_config cfg = {
+		.ops = &rma_ops, .host = h, .region = h->region, .regions = f.n,
+		.pool = &h->pool, .slots = SLOTS, .replies = replies, .waits = WAITS,
+		.rma_time = 100 * MS,
+	};
+
+	expect(&f.r, !tn_nic_rma_open(f.node[h->id].nic, &cfg, h->rma, f.now), "open");
+}
+
 static void open_all(u32 replies)
 {
 	issued = ended = 0;
 	expect(&f.r, f.n <= NODES_MAX, "%u nodes", f.n);
 	for (u32 i = 0; i < f.n; i++) {
 		struct host *h = &host[i];
-		struct tn_nic_rma_config cfg = {
-			.ops = &rma_ops, .host = h, .region = h->region, .regions = f.n,
-			.pool = &h->pool, .slots = SLOTS, .replies = replies, .waits = 2,
-			.rma_time = 100 * MS,
-		};
 
 		*h = (struct host) { .id = i };
 		rnd_fill(&f.r, h->memory, sizeof(h->memory));
 		memcpy(h->shadow, h->memory, sizeof(h->memory));
-		for (u32 k = 0; k < f.n; k++)
-			h->region[k] = (struct tn_rma_region) {
-				.bytes = BYTES, .key = KEY, .access = TN_ACCESS_ALL,
+		for (u32 k = 0; k < f.n; k++) {
+			h->bits[k] = (struct tn_fe_bits) {
+				.full = h->full[k], .waits = h->waiting[k], .n = WORDS,
 			};
-		tn_fe_pool_init(&h->pool, h->wait, 4, h->bucket, 4, 1);
+			h->region[k] = (struct tn_rma_region) {
+				.bytes = sizeof(h->memory[k]), .fe = &h->bits[k], .key = KEY,
+				.access = TN_ACCESS_ALL,
+			};
+		}
+		tn_fe_pool_init(&h->pool, h->wait, ARRAY_SIZE(h->wait), h->bucket, 4, 1);
 		h->rma = aligned_alloc(64, tn_nic_rma_size(&f.shape, SLOTS));
 		assert_non_null(h->rma);
-		expect(&f.r, !tn_nic_rma_open(f.node[i].nic, &cfg, h->rma, f.now), "open");
+		open_one(h, replies);
 	}
 }
 
@@ -128,6 +152,7 @@ static void close_all(void)
 		relayed += f.node[i].nic->counter[TORUS_NC_RELAY_FORWARDED];
 		queries += a->count.queries;
 		late += a->count.late;
+		waited += tn_nic_rma_owner(f.node[i].nic)->count.waited;
 		tn_nic_rma_close(f.node[i].nic);
 		free(host[i].rma);
 	}
@@ -159,7 +184,7 @@ static void issue_one(u32 src)
 	u8 data[DATA_MAX];
 	int slot;
 
-	if (issued == OPS)
+	if (issued >= OPS)
 		return;
 	rnd_fill(&f.r, data, sizeof(data));
 	*op = (struct op) { .src = src, .dst = rnd_below(&f.r, f.n), .op = a.op };
@@ -182,12 +207,66 @@ static void issue_one(u32 src)
 	issued++;
 }
 
+/*
+ * Writes a word that is empty, or reads one; a read of an empty word waits. @write: only a write
+ * that ends a wait. Return: false if it could not be issued.
+ */
+static bool issue_fe(u32 src, u32 dst, u32 word, bool write)
+{
+	struct host *o = &host[dst];
+	u64 *shadow = &o->shadow[src][BYTES / 8 + word];
+	struct op *reader = o->reader[src][word], *op = &ops[issued];
+	bool is_full = o->is_full[src][word];
+	bool reads = is_full || (!reader && o->waits[src] < WAITS && !write && rnd_one_in(&f.r, 2));
+	const struct tn_rma_ask a = {
+		.op = TN_RMA_FE, .flags = TN_RMA_KEYED, .region = src, .key = KEY,
+		.addr = BYTES + 8 * word, .fe_op = reads ? TN_FE_READ : TN_FE_WRITE,
+		.q = reads ? TN_FE_FULL : TN_FE_EMPTY, .r = reads ? TN_FE_EMPTY : TN_FE_FULL,
+		.value = reads ? 0 : rnd64(&f.r),
+	};
+
+	if (issued >= OPS && !write)
+		return false;
+	*op = (struct op) { .src = src, .dst = dst, .op = TN_RMA_FE, .value = *shadow };
+	if (tn_nic_rma_issue(f.node[src].nic, dst, &a, NULL, 0, issued, f.now) < 0)
+		return false;
+	issued++;
+	o->is_full[src][word] = !reads && !reader;
+	if (reads && !is_full) {
+		o->reader[src][word] = op;
+		o->waits[src]++;
+	}
+	if (reads)
+		return true;
+	*shadow = a.value;
+	if (reader) {
+		reader->value = a.value;
+		o->reader[src][word] = NULL;
+		o->waits[src]--;
+	}
+	return true;
+}
+
+/* Writes all words for which a read waits. */
+static void end_waits(void)
+{
+	for (u32 src = 0; src < f.n; src++)
+		for (u32 dst = 0; dst < f.n; dst++)
+			for (u32 word = 0; word < FE_WORDS; word++)
+				while (host[dst].reader[src][word] && !issue_fe(src, dst, word, true))
+					fabric_step(&f);
+}
+
 static void run_ops(unsigned int steps)
 {
 	while (steps--) {
 		for (u32 i = 0; i < f.n; i++)
 			for (u32 k = rnd_below(&f.r, 3); k--;)
-				issue_one(i);
+				if (rnd_one_in(&f.r, 5))
+					issue_fe(i, rnd_below(&f.r, f.n),
+						 rnd_below(&f.r, FE_WORDS), false);
+				else
+					issue_one(i);
 		fabric_step(&f);
 	}
 }
@@ -272,6 +351,7 @@ static void whole_one(uint64_t seed)
 	for (int i = 0; i < 3; i++)
 		cut_one();
 	run_ops(100);
+	end_waits();
 	end_ops();
 	damage_cables(0);
 	fabric_settle(&f, 3000 * MS);
@@ -285,11 +365,11 @@ static void test_cuts(void **state)
 {
 	(void)state;
 	for_seeds(40, whole_one);
-	print_message("# %ju done, %ju packets parked, %ju relayed, %ju queries\n",
+	print_message("# %ju done, %ju packets parked, %ju relayed, %ju queries, %ju waited\n",
 		      (uintmax_t)statuses[TN_RMA_DONE], (uintmax_t)parked, (uintmax_t)relayed,
-		      (uintmax_t)queries);
+		      (uintmax_t)queries, (uintmax_t)waited);
 	if (!getenv("SEED") && !getenv("EVERY"))
-		assert_true(parked > 1000 && relayed > 100 && queries > 10);
+		assert_true(parked > 500 && relayed > 100 && queries > 10 && waited > 1000);
 }
 
 /* --- an owner that is cut off ------------------------------------------------------------ */
@@ -325,7 +405,7 @@ static bool put_word(u32 i)
 	return true;
 }
 
-/* What the initiator has heard agrees with the memory of the owner, which executed a prefix. */
+/* The results agree with the memory of the owner, which executed a prefix. */
 static void compare_prefix(void)
 {
 	bool over = false;
@@ -397,11 +477,66 @@ static void test_cut_off(void **state)
 		assert_true(statuses[TN_RMA_UNREACHABLE] > 50 && statuses[TN_RMA_UNKNOWN] > 50);
 }
 
+/* --- an owner that restarts --------------------------------------------------------------- */
+
+/* The owner ends remote memory while operations are on their way; then it begins anew. */
+static void restart_one(uint64_t seed)
+{
+	u32 at = seed % PUTS;
+
+	faultless = false;
+	fabric_start(&f, seed, "2");
+	open_all(4);
+	memset(host[1].memory, 0xff, sizeof(host[1].memory));
+	for (u32 i = 0; i < PUTS; i++) {
+		if (i == at) {
+			tn_nic_rma_close(f.node[1].nic);
+			for (u32 k = rnd_below(&f.r, 4); k--;)
+				fabric_step(&f);
+			open_one(&host[1], 4);
+		}
+		while (!put_word(i))
+			fabric_step(&f);
+		if (rnd_one_in(&f.r, 2))
+			fabric_step(&f);
+	}
+	end_ops();
+	for (u32 i = 0; i < PUTS; i++) {
+		bool executed = host[1].memory[0][i] == i + 1;
+
+		expect(&f.r, executed ? ops[i].status == TN_RMA_DONE || ops[i].status == TN_RMA_UNKNOWN :
+		       ops[i].status != TN_RMA_DONE, "word %u: status %u", i, ops[i].status);
+	}
+	issued = ended = 0;
+	for (u32 i = 0; i < PUTS; i++)
+		while (!put_word(i))
+			fabric_step(&f);
+	end_ops();
+	for (u32 i = 0; i < PUTS; i++)
+		expect(&f.r, ops[i].status == TN_RMA_DONE, "operation %u after the restart: %u", i,
+		       ops[i].status);
+	close_all();
+	fabric_end(&f);
+}
+
+static void test_restart(void **state)
+{
+	(void)state;
+	memset(statuses, 0, sizeof(statuses));
+	for_seeds(240, restart_one);
+	print_message("# %ju done, %ju unreachable, %ju lost, %ju unknown\n",
+		      (uintmax_t)statuses[TN_RMA_DONE], (uintmax_t)statuses[TN_RMA_UNREACHABLE],
+		      (uintmax_t)statuses[TN_RMA_LOST], (uintmax_t)statuses[TN_RMA_UNKNOWN]);
+	if (!getenv("SEED") && !getenv("EVERY"))
+		assert_true(statuses[TN_RMA_UNKNOWN] > 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cuts),
 		cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_restart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
