@@ -6,6 +6,8 @@
 #define NO_SLOT	TN_RMA_POSTED
 #define NO_PEER	(~0u)
 
+static const struct tn_rma_end end_lost = { .status = TN_RMA_LOST };
+
 /* Return: true if number @a comes before @b. */
 static bool precedes_number(u32 a, u32 b)
 {
@@ -112,10 +114,10 @@ static void end_acked(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 num
 
 /* Ends the operations of a list from @number on. */
 static void end_from(struct tn_rma_initiator *i, const struct tn_rma_list *list, u32 number,
-		     enum tn_rma_status status)
+		     const struct tn_rma_end *end)
 {
 	while (list->last != NO_SLOT && !precedes_number(i->slot[list->last].number, number))
-		end_as(i, list->last, status);
+		end_slot(i, list->last, end);
 }
 
 /*
@@ -123,7 +125,7 @@ static void end_from(struct tn_rma_initiator *i, const struct tn_rma_list *list,
  * them, and executes those after it.
  */
 static void end_older(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 number,
-		      enum tn_rma_status status)
+		      const struct tn_rma_end *end)
 {
 	u16 at, next;
 
@@ -131,7 +133,7 @@ static void end_older(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 num
 		next = i->slot[at].next;
 		if (!precedes_number(i->slot[at].number, number) &&
 		    precedes_number(i->slot[at].number, p->base))
-			end_as(i, at, status);
+			end_slot(i, at, end);
 	}
 }
 
@@ -192,13 +194,13 @@ static bool try_reset(struct tn_rma_initiator *i, u32 dst)
  * The owner executes nothing from @number on, until a RESET. If it has to say first which of the
  * operations before it were executed, it is asked at once.
  */
-static void end_gap(struct tn_rma_initiator *i, u32 dst, u32 number, enum tn_rma_status status,
+static void end_gap(struct tn_rma_initiator *i, u32 dst, u32 number, const struct tn_rma_end *end,
 		    u64 now)
 {
 	struct tn_rma_peer *p = &i->peer[dst];
 
-	end_from(i, &p->posted, number, status);
-	end_from(i, &p->slotted, number, status);
+	end_from(i, &p->posted, number, end);
+	end_from(i, &p->slotted, number, end);
 	p->drain = true;
 	if (!try_reset(i, dst))
 		p->since = now - i->rma_time;
@@ -342,9 +344,9 @@ static void take_gap(struct tn_rma_initiator *i, u32 src, const struct tn_rma_re
 	if (!p->epoch || epoch != p->epoch || precedes_number(r->number, next))
 		give_up_peer(i, p);
 	else if (precedes_number(r->number, p->base))
-		end_older(i, p, next, TN_RMA_LOST);
+		end_older(i, p, next, &end_lost);
 	else
-		end_gap(i, src, next, TN_RMA_LOST, now);
+		end_gap(i, src, next, &end_lost, now);
 }
 
 /* Return: the slot of an operation with this number, or NO_SLOT. */
@@ -435,7 +437,7 @@ static void take_status(struct tn_rma_initiator *i, u32 src, const struct tn_rma
 	end_acked(i, p, next, r->refused);
 	end_unanswered(i, p, next);
 	if (next != r->number || p->state == TN_RMA_PEER_RESET)
-		end_gap(i, src, next, TN_RMA_LOST, now);
+		end_gap(i, src, next, &end_lost, now);
 	else if (count_fe(i, p, next) > r->slot)
 		p->drain = true;
 	try_reset(i, src);
@@ -478,8 +480,10 @@ void tn_rma_initiator_take(struct tn_rma_initiator *i, u32 src, const u8 *payloa
 		confirm_reset(i, p, (u32)(r.value >> 32), r.slot);
 }
 
-void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32 len, u64 now)
+void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32 len, u8 why,
+		     u64 now)
 {
+	const struct tn_rma_end end = { .status = TN_RMA_UNREACHABLE, .reason = why };
 	struct tn_rma_peer *p = &i->peer[dst];
 	struct tn_rma_ask ask;
 
@@ -490,8 +494,8 @@ void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32
 		if (p->state != TN_RMA_PEER_RESET || ask.number != p->base)
 			return;
 		/* Sent again at once it would come back again. */
-		end_from(i, &p->posted, ask.number, TN_RMA_UNREACHABLE);
-		end_from(i, &p->slotted, ask.number, TN_RMA_UNREACHABLE);
+		end_from(i, &p->posted, ask.number, &end);
+		end_from(i, &p->slotted, ask.number, &end);
 		p->state = TN_RMA_PEER_UNKNOWN;
 		p->drain = false;
 		return;
@@ -502,9 +506,9 @@ void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32
 		return;
 	}
 	if (precedes_number(ask.number, p->base))
-		end_older(i, p, ask.number, TN_RMA_UNREACHABLE);
+		end_older(i, p, ask.number, &end);
 	else
-		end_gap(i, dst, ask.number, TN_RMA_UNREACHABLE, now);
+		end_gap(i, dst, ask.number, &end, now);
 }
 
 void tn_rma_peers_died(struct tn_rma_initiator *i, bool (*gone)(void *ctx, u32 dst), void *ctx)

@@ -27,7 +27,7 @@
 enum tn_rma_status {
 	TN_RMA_DONE,
 	TN_RMA_REFUSED,		/* @reason and @value say why */
-	TN_RMA_UNREACHABLE,	/* the request came back: not executed */
+	TN_RMA_UNREACHABLE,	/* the request came back: not executed; @reason: enum tn_why */
 	TN_RMA_LOST,		/* not executed, and will not be */
 	TN_RMA_UNKNOWN,		/* perhaps executed */
 };
@@ -178,8 +178,12 @@ int tn_rma_cancel(struct tn_rma_initiator *i, u16 slot, const struct tn_rma_ask 
 void tn_rma_initiator_take(struct tn_rma_initiator *i, u32 src, const u8 *payload, u32 len,
 			   u64 now);
 
-/** tn_rma_returned() - a request to @dst has come back as unreachable */
-void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32 len, u64 now);
+/**
+ * tn_rma_returned() - a request to @dst has come back as unreachable
+ * @why: the reason, enum tn_why (wire.h)
+ */
+void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32 len, u8 why,
+		     u64 now);
 
 /** tn_rma_peers_died() - what is open with nodes for which @gone says so ends as unknown */
 void tn_rma_peers_died(struct tn_rma_initiator *i, bool (*gone)(void *ctx, u32 dst), void *ctx);

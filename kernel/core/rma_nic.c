@@ -188,13 +188,14 @@ bool tn_rma_deliver(struct tn_nic *nic, struct tn_pkt *pkt)
 void tn_rma_come_back(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	struct tn_nic_rma *r = nic->rma;
+	u16 why = pkt->tail.epoch;
 
 	if (!r || pkt->hdr.src >= nic->nodes) {
 		if (r)
 			r->count.forged++;
 	} else {
 		tn_rma_returned(&r->initiator, pkt->hdr.src, pkt->payload, tn_pkt_bytes(pkt),
-				r->now);
+				why <= TN_WHY_SERVICE ? (u8)why : TN_WHY_PATH, r->now);
 		note_initiator(r, pkt->hdr.src);
 	}
 	nic->ops->pkt_put(nic->host, pkt);

@@ -154,7 +154,7 @@ static void take_packet(struct world *w, u8 how, u8 *payload, u32 len)
 		if (how & 4 && len >= 8)	/* near the numbers in use */
 			tn_put_le32(payload + 4, w->peer[0].base + payload[4] % 8);
 		if (how & 2)
-			tn_rma_returned(&w->initiator, 0, payload, len, w->now);
+			tn_rma_returned(&w->initiator, 0, payload, len, how >> 6, w->now);
 		else
 			tn_rma_initiator_take(&w->initiator, 0, payload, len, w->now);
 		tn_rma_initiator_poll(&w->initiator, w->now);

@@ -395,7 +395,7 @@ static void fail_something(struct world *w)
 		return;
 	p = pop(c);
 	if (way == TN_RMA_REQUESTS && rnd_one_in(&w->r, 2))
-		tn_rma_returned(&w->node[src].initiator, dst, p.payload, p.bytes, w->now);
+		tn_rma_returned(&w->node[src].initiator, dst, p.payload, p.bytes, 0, w->now);
 }
 
 static void poll_all(struct world *w)

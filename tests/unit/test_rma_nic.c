@@ -21,6 +21,7 @@ static struct tn_fe_wait waits[4];
 static struct tn_fe_wait *buckets[4];
 static void *rma;
 static u16 eseq[TN_FLOW_VCS];	/* of node 2's next packet */
+static u16 why_back;		/* of an UNREACH */
 static u32 ends;
 static struct tn_rma_end last_end;
 static u64 last_cookie;
@@ -101,6 +102,8 @@ static void say_from(unsigned int port, struct tn_hdr h, u16 number, const u8 *p
 	h.first = h.last = TN_NO_STEP;
 	assert_true(bytes <= sizeof(padded));
 	memcpy(padded, payload, bytes);
+	if (h.type == TN_UNREACH)
+		t.epoch = why_back;
 	lone_rx(&l, port, flits, lone_make(&l, port, flits, h, t, NULL, padded));
 	l.peer[port].tseq = (u16)((l.peer[port].tseq + 1) & TN_SEQ_MASK);
 }
@@ -366,6 +369,38 @@ static void test_any_bytes(void **state)
 	assert_true(forged > 5000 && gaps > 1000 && no_node > 50);
 }
 
+/* A request that comes back ends its operation and the later ones, with the reason it has. */
+static void test_reasons(void **state)
+{
+	static const struct { u16 why; u8 reason; } cases[] = {
+		{ TN_WHY_PATH, TN_WHY_PATH }, { TN_WHY_VERSION, TN_WHY_VERSION },
+		{ TN_WHY_SERVICE, TN_WHY_SERVICE }, { TN_WHY_SERVICE + 1, TN_WHY_PATH },
+		{ 0x100 + TN_WHY_VERSION, TN_WHY_PATH },
+	};
+	u8 payload[TN_RMA_HEAD_MAX] = { 0 };
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct tn_rma_ask a;
+		u32 bytes;
+
+		begin(4);
+		a = issue(TN_RMA_GET, 1, true);
+		confirm(a.number, 1);
+		issue(TN_RMA_PUT, 2, false);
+		bytes = tn_rma_ask_put(payload, &a);
+		why_back = cases[i].why;
+		say_from(2, (struct tn_hdr) { .type = TN_UNREACH, .src = 2, .vc = TORUS_VC_D1 }, 0,
+			 payload, bytes);
+		work();
+		assert_int_equal(ends, 2);
+		assert_int_equal(last_end.status, TN_RMA_UNREACHABLE);
+		assert_int_equal(last_end.reason, cases[i].reason);
+		finish();
+	}
+	why_back = 0;
+}
+
 /* --- an owner or initiator that goes away ---------------------------------------------- */
 
 /* The owner has restarted: whether it executed the operation is unknown. Then all begins again. */
@@ -441,6 +476,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_replies),
 		cmocka_unit_test(test_acked_too_much),
 		cmocka_unit_test(test_any_bytes),
+		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_owner_restarts),
 		cmocka_unit_test(test_no_row_to_peer),
 	};
