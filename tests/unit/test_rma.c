@@ -372,6 +372,51 @@ static void test_cuts(void **state)
 		assert_true(parked > 500 && relayed > 100 && queries > 10 && waited > 1000);
 }
 
+/* --- saturation ------------------------------------------------------------------------------ */
+
+/* The smallest number of buffers. */
+static void tune_tight(struct fabric *t)
+{
+	t->params.slots = 4;
+	t->params.retry_packets = 1 + rnd_below(&t->r, 16);
+	t->max_flits = 4;
+}
+
+/*
+ * All nodes ask for more than the torus can carry, and hosts send on all VCs; an owner has room for
+ * one reply. Requests wait for replies, and replies must never wait for requests.
+ */
+static void saturate_one(uint64_t seed)
+{
+	static const char *const shapes[] = { "3", "4", "2x2", "3x3" };
+
+	faultless = true;
+	fabric_start_tuned(&f, seed, shapes[seed % ARRAY_SIZE(shapes)], tune_tight);
+	f.load = 2;
+	open_all(1);
+	for (int i = 0; i < 300; i++) {
+		for (u32 k = 0; k < 40 * f.n; k++)
+			issue_one(k % f.n);
+		fabric_step(&f);
+	}
+	end_ops();
+	fabric_settle(&f, 20000 * MS);
+	compare_all();
+	expect(&f.r, issued > 500, "%u operations", issued);
+	close_all();
+	fabric_end(&f);
+}
+
+static void test_saturation(void **state)
+{
+	(void)state;
+	memset(statuses, 0, sizeof(statuses));
+	queries = 0;
+	for_seeds(8, saturate_one);
+	print_message("# %ju done, %ju queries\n", (uintmax_t)statuses[TN_RMA_DONE],
+		      (uintmax_t)queries);
+}
+
 /* --- an owner that is cut off ------------------------------------------------------------ */
 
 #define PUTS	24
@@ -535,6 +580,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cuts),
+		cmocka_unit_test(test_saturation),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_restart),
 	};
