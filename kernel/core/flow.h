@@ -82,7 +82,7 @@
  * higher number than those that still wait, and waits behind them. To give up gaps takes a short
  * step for each flow with waiting packets, and one for each of TN_FLOW_BUCKETS for each gap that
  * one flow has. Tests: many_due_packets_are_delivered_in_parts() and
- * many_gaps_are_given_up_in_parts() of tests/unit/test_nic_flow.c.
+ * many_gaps_are_given_up_in_parts() of tests/unit/test_deliver.c.
  *
  * Tests. tests/unit/test_flow.c compares all of this with a list of the packets of each flow: order
  * and duplicates (1, 2) in packets_in_any_order_are_delivered_once_in_order(), gaps (3) in

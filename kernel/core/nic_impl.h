@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The state of a NIC, shared by nic.c (host side, links, counters), router.c (moves packets),
- * table.c (rows, holds, colours, parking commands) and via.c (relays).
+ * deliver.c (packets whose way ends), table.c (rows, holds, colours, parking commands) and via.c
+ * (relays).
  */
 #ifndef TN_NIC_IMPL_H
 #define TN_NIC_IMPL_H
@@ -274,11 +275,32 @@ void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt);
  * on
  */
 bool tn_reopen(struct tn_nic *nic);
+/* deliver.c */
+/**
+ * tn_hand_over() - deliver @pkt to this host, or let it wait or drop it by its number
+ * @nic: the NIC
+ * @pkt: without its relay flit
+ * @came: the packet as it was received, of the same flow and number
+ * @now: the time
+ * Return: false if there is no room for it now.
+ */
+bool tn_hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct tn_pkt *came, u64 now);
 /**
  * tn_deliver_waiting() - deliver packets that waited and are now next in their flows, at most
  * due_left
  */
 void tn_deliver_waiting(struct tn_nic *nic, u64 now);
+/**
+ * tn_send_back() - send @pkt, which cannot go on, back to its source as unreachable, and count it
+ * Its input buffer is free already, so the number of such packets is limited in another way: see
+ * "Bounds" at the head of router.c.
+ */
+void tn_send_back(struct tn_nic *nic, struct tn_pkt *pkt, enum tn_why why);
+/**
+ * tn_give_returned() - give @pkt, which came back as unreachable, to its sender at this node
+ * Return: false if the host is full.
+ */
+bool tn_give_returned(struct tn_nic *nic, struct tn_pkt *pkt);
 
 /* via.c */
 /** tn_via_receive() - process an ASK or ACK of another NIC, and free @pkt */
@@ -298,12 +320,6 @@ bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt);
 void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 /** tn_via_poll() - send an ASK if acknowledgements are overdue */
 void tn_via_poll(struct tn_nic *nic, u64 now);
-
-/**
- * tn_give_returned() - give @pkt, which came back as unreachable, to its sender at this node
- * Return: false if the host is full.
- */
-bool tn_give_returned(struct tn_nic *nic, struct tn_pkt *pkt);
 
 /* rma_nic.c; all but tn_rma_come_back() only if nic->rma */
 /** tn_rma_deliver() - a packet of remote memory, the next of its flow. Return: false: not now */

@@ -135,7 +135,7 @@ static void free_buffer_of(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now
 	free_buffer(nic, pkt->in_port, pkt->in_vc, false, now);
 }
 
-/* --- delivery, parking, packets sent back to their source -------------------- */
+/* --- delivery, parking -------------------------------------------------------- */
 
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -252,248 +252,6 @@ void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt)
 }
 
 /*
- * Replaces @pkt by a copy with as much payload as its source needs for an error message. Return:
- * the copy; NULL if there is no memory.
- */
-static struct tn_pkt *shorten_packet(struct tn_nic *nic, struct tn_pkt *pkt)
-{
-	u16 len = pkt->hdr.len < TN_RETURN_FLITS ? pkt->hdr.len : TN_RETURN_FLITS;
-	struct tn_pkt *copy = nic->ops->pkt_new(nic->host, len);
-
-	if (copy) {
-		copy->hdr = pkt->hdr;
-		copy->tail = pkt->tail;
-		copy->via = pkt->via;
-		copy->in_port = pkt->in_port;
-		copy->unresolved = 0;
-		copy->stalled = 0;
-		if (len)
-			memcpy(copy->payload, pkt->payload, (size_t)len * TN_FLIT);
-		if (len < pkt->hdr.len) {
-			copy->hdr.len = len;
-			copy->tail.flags &= (u8)(0xff ^ (TN_TAIL_PAD | TN_TAIL_LAST));
-		}
-	}
-	nic->ops->pkt_put(nic->host, pkt);
-	return copy;
-}
-
-bool tn_give_returned(struct tn_nic *nic, struct tn_pkt *pkt)
-{
-	if (!pkt->tail.vb)
-		return nic->ops->deliver(nic->host, pkt);
-	tn_rma_come_back(nic, pkt);
-	return true;
-}
-
-/* Sends @pkt, which has been counted, back to its source. */
-static void turn_back(struct tn_nic *nic, struct tn_pkt *pkt, enum tn_why why)
-{
-	struct tn_hdr *h = &pkt->hdr;
-	u32 src = h->src;
-	u64 row;
-
-	nic->counter[TORUS_NC_UNREACHABLE]++;
-	tn_report(nic, TN_EV_PARK);
-	/* A source id that is out of range would overwrite the directions of the header. */
-	if (h->type == TN_UNREACH || src >= nic->nodes ||
-	    (h->relayed && pkt->via.dst >= TORUS_MAX_NODES)) {
-		/* the source cannot be reached either: drop the packet */
-		nic->ops->pkt_put(nic->host, pkt);
-		return;
-	}
-	tn_relay_unwrap(pkt);
-	h->type = TN_UNREACH;
-	h->vc = TORUS_VC_D1;
-	h->src = h->dst;
-	h->dst = src;
-	pkt->in_port = TN_PORT_HOST;
-	pkt->tail.flags &= (u8)(0xff ^ (TN_TAIL_REPLAYED | TN_TAIL_ADAPTIVE));
-	if (pkt->tail.vb)
-		pkt->tail.epoch = (u16)why;
-	if (src == nic->node) {
-		nic->counter[TORUS_NC_RETURNED]++;
-		if (!tn_give_returned(nic, pkt))
-			nic->ops->pkt_put(nic->host, pkt);
-		return;
-	}
-	row = nic->rows[src];
-	if (!(row & TORUS_ROW_VALID)) {
-		nic->ops->pkt_put(nic->host, pkt);
-		return;
-	}
-	pkt = shorten_packet(nic, pkt);
-	if (!pkt)
-		return;
-	tn_stamp(nic, pkt, row);
-	pkt->unsummed = TN_UNSUMMED;
-	tn_answer(nic, pkt);
-}
-
-/*
- * Sends @pkt, which cannot go on, back to its source as unreachable, and counts it. Its input
- * buffer is free already, so its number must be limited in another way: see "Bounds" at the head of
- * this file.
- */
-static void send_back_why(struct tn_nic *nic, struct tn_pkt *pkt, enum tn_why why)
-{
-	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);
-	if (pkt->hdr.nic) {
-		nic->ops->pkt_put(nic->host, pkt);
-		return;
-	}
-	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);
-	if (pkt->tail.flags & TN_TAIL_REPLAYED)
-		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
-	turn_back(nic, pkt, why);
-}
-
-/* The same for a packet for which there is no valid row. */
-static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
-{
-	send_back_why(nic, pkt, TN_WHY_PATH);
-}
-
-/* Counts a VCD packet as having reached its destination, whether or not the host accepts it. */
-static void count_ended(struct tn_nic *nic, const struct tn_pkt *pkt)
-{
-	tn_flow_count(nic, pkt, TORUS_FC_DELIVERED);
-	if (pkt->tail.flags & TN_TAIL_REPLAYED)
-		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_RX);
-}
-
-/* As give_host(), of a service. Without it the packet is sent back. */
-static noinline bool give_service(struct tn_nic *nic, struct tn_pkt *pkt)
-{
-	if (!nic->rma) {
-		turn_back(nic, pkt, TN_WHY_SERVICE);
-		return true;
-	}
-	if (!tn_rma_deliver(nic, pkt))
-		return false;
-	nic->counter[TORUS_NC_DELIVERED]++;
-	return true;
-}
-
-/* Gives @pkt to the host or to its service. Return: false if there is no room for it. */
-static inline bool give_host(struct tn_nic *nic, struct tn_pkt *pkt)
-{
-	if (unlikely(pkt->tail.vb))
-		return give_service(nic, pkt);
-	if (!nic->ops->deliver(nic->host, pkt))
-		return false;
-	nic->counter[TORUS_NC_DELIVERED]++;
-	return true;
-}
-
-void tn_deliver_waiting(struct tn_nic *nic, u64 now)
-{
-	struct tn_flows *f = &nic->flows;
-	struct tn_pkt *pkt;
-
-	nic->due_more = false;
-	while (nic->due_left && (pkt = tn_flow_next(f))) {
-		struct tn_pkt seen = *pkt;
-
-		tn_assert(f->waiting);
-		nic->due_left--;
-		f->since = now;
-		tn_flow_unwait(f, pkt);
-		if (tn_flow_turn(f, pkt) != TN_FLOW_NOW) {
-			nic->counter[TORUS_NC_DUPLICATES]++;
-			nic->ops->pkt_put(nic->host, pkt);
-		} else if (give_host(nic, pkt)) {
-			tn_flow_done(f, &seen);
-		} else {
-			tn_flow_wait(f, pkt, now);
-			return;
-		}
-	}
-	nic->due_more = !nic->due_left && f->waiting;
-}
-
-/*
- * Delivers the waiting packets of the flow's former epoch. Return: false if some remain, because
- * the host is full or due_left is used up.
- */
-static bool former_epoch_done(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
-{
-	struct tn_flows *f = &nic->flows;
-	u32 before;
-
-	while (tn_flow_overdue(f, pkt)) {
-		before = f->waiting;
-		tn_flow_close_gap(f, pkt);
-		tn_deliver_waiting(nic, now);
-		if (f->waiting == before)
-			return false;
-	}
-	return true;
-}
-
-/*
- * Delivers @pkt to this host, or lets it wait or drops it by its number; @came is the packet as it
- * was received, with its relay flit, of the same flow and number.
- */
-static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct tn_pkt *came,
-			    u64 now)
-{
-	u32 held;
-
-	tn_assert(!pkt->hdr.relayed);
-	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);
-	if (pkt->hdr.type == TN_UNREACH) {
-		if (!tn_give_returned(nic, pkt))
-			return BLOCKED;
-		nic->counter[TORUS_NC_RETURNED]++;
-	} else if (pkt->hdr.src >= nic->nodes ||
-		   (!(pkt->tail.flags & TN_TAIL_ADAPTIVE) && pkt->hdr.vc >= TN_FLOW_VCS)) {
-		count_ended(nic, came);
-		nic->counter[TORUS_NC_HOST_RX_DROPS]++;
-		nic->ops->pkt_put(nic->host, pkt);
-	} else if (pkt->tail.flags & TN_TAIL_ADAPTIVE) {
-		if (!give_host(nic, pkt))
-			return BLOCKED;
-		count_ended(nic, came);
-	} else if (!former_epoch_done(nic, pkt, now)) {
-		return BLOCKED;
-	} else {
-		switch (tn_flow_turn(&nic->flows, pkt)) {
-		case TN_FLOW_NOW:
-			if (!give_host(nic, pkt))
-				return BLOCKED;
-			count_ended(nic, came);
-			if (tn_flow_done(&nic->flows, came))
-				tn_deliver_waiting(nic, now);
-			break;
-		case TN_FLOW_EARLY:
-			/*
-			 * One packet may always wait, even without room: gap_time limits how long.
-			 */
-			held = tn_keep(nic, pkt);
-			if (nic->flows.waiting &&
-			    nic->flows.wait_bytes + held > nic->params.park_bytes)
-				return BLOCKED;
-			count_ended(nic, pkt);
-			nic->counter[TORUS_NC_REORDERED]++;
-			tn_flow_wait(&nic->flows, pkt, now);
-			break;
-		case TN_FLOW_BEHIND:
-			count_ended(nic, pkt);
-			nic->counter[TORUS_NC_DUPLICATES]++;
-			nic->ops->pkt_put(nic->host, pkt);
-			break;
-		case TN_FLOW_LATE:
-			count_ended(nic, pkt);
-			nic->flows.lost++;
-			nic->ops->pkt_put(nic->host, pkt);
-			break;
-		}
-	}
-	return MOVED;
-}
-
-/*
  * Delivers @pkt, which was taken out of its queue. Return: BLOCKED: the caller must put it back at
  * the head.
  */
@@ -507,7 +265,7 @@ static enum moved deliver_here(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		return MOVED;
 	}
 	tn_relay_unwrap(pkt);
-	if (hand_over(nic, pkt, &came, now) == BLOCKED) {
+	if (!tn_hand_over(nic, pkt, &came, now)) {
 		pkt->hdr = came.hdr;
 		return BLOCKED;
 	}
@@ -592,7 +350,7 @@ static enum moved park_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned i
 		if (tn_is_rider(pkt))
 			drop_rider(nic, pkt);
 		else
-			send_back(nic, pkt);
+			tn_send_back(nic, pkt, TN_WHY_PATH);
 		return MOVED;
 	}
 	/*
@@ -750,7 +508,7 @@ static void park_relayed(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 			of_later_table(nic, pkt) ? tn_park_push_later : tn_park_push);
 	} else {
 		note_full(nic);
-		send_back(nic, pkt);
+		tn_send_back(nic, pkt, TN_WHY_PATH);
 	}
 }
 
@@ -771,7 +529,7 @@ static enum moved relay_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	} else if (tn_is_rider(pkt)) {
 		tn_via_onward(nic, pkt, row);
 	} else if (!(row & TORUS_ROW_VALID) || !tn_via_take(nic, pkt)) {
-		send_back(nic, pkt);
+		tn_send_back(nic, pkt, TN_WHY_PATH);
 	} else if (of_later_table(nic, pkt) ||
 		   (tn_on_hold(nic, pkt->via.dst) && pkt->hdr.colour != nic->colour)) {
 		park_relayed(nic, pkt, now);
@@ -819,7 +577,7 @@ static enum moved move_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		       relay_packet(nic, pkt, now) : deliver_here(nic, pkt, now);
 	if (out >= nic->nports) {
 		free_buffer_of(nic, pkt, now);
-		send_back(nic, pkt);
+		tn_send_back(nic, pkt, TN_WHY_PATH);
 		return MOVED;
 	}
 	if (pkt->hdr.vc == TORUS_VC_A) {
@@ -836,7 +594,7 @@ static enum moved move_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		return park_packet(nic, pkt, out, now);
 	} else if (pkt->tail.vb && nic->link[out].wire < TN_WIRE_SERVICES) {
 		free_buffer_of(nic, pkt, now);
-		send_back_why(nic, pkt, TN_WHY_VERSION);
+		tn_send_back(nic, pkt, TN_WHY_VERSION);
 		return MOVED;
 	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
 		return stall_packet(nic, &nic->link[out], pkt, now);
@@ -960,7 +718,7 @@ static unsigned int replay_parked(struct tn_nic *nic)
 		pkt->tail.flags |= TN_TAIL_REPLAYED;
 		if (!(row & TORUS_ROW_VALID)) {
 			tn_flow_count(nic, pkt, TORUS_FC_REPLAY_TX);
-			send_back(nic, pkt);
+			tn_send_back(nic, pkt, TN_WHY_PATH);
 			continue;
 		}
 		tn_stamp(nic, pkt, row);
