@@ -49,7 +49,7 @@ static u16 pack_kind(const struct tn_rma_ask *a)
 	return 0;
 }
 
-static void unpack_kind(struct tn_rma_ask *a, u16 kind)
+void tn_rma_kind_get(struct tn_rma_ask *a, u16 kind)
 {
 	a->fe_op = kind & 7;
 	a->q = kind >> 3 & 3;
@@ -122,7 +122,7 @@ static bool get_key_flit(const u8 *p, struct tn_rma_ask *a)
 	a->region = tn_get_le32(p + 4);
 	a->slot = tn_get_le16(p + 8);
 	a->bytes = tn_get_le32(p + 12);
-	unpack_kind(a, kind);
+	tn_rma_kind_get(a, kind);
 	if (a->region > TN_RMA_REGION_MAX || kind != pack_kind(a))
 		return false;
 	if (!(a->flags & TN_RMA_KEYED) && (a->key || a->region))

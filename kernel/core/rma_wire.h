@@ -139,6 +139,9 @@ u32 tn_rma_ask_put(u8 *flits, const struct tn_rma_ask *ask);
  */
 u32 tn_rma_ask_get(const u8 *payload, u32 len, struct tn_rma_ask *ask);
 
+/** tn_rma_kind_get() - set the members of FE and AMO from bytes 10-11 of flit 1 */
+void tn_rma_kind_get(struct tn_rma_ask *ask, u16 kind);
+
 /** tn_rma_reply_put() - write a reply without data. Return: bytes written, 32 at most */
 u32 tn_rma_reply_put(u8 *flits, const struct tn_rma_reply *reply);
 /** tn_rma_reply_get() - read a reply of @len bytes. Return: false if it is malformed */

@@ -90,9 +90,19 @@ static inline u64 tn_load64(const u64 *p)
 	return smp_load_acquire(p);	/* pairs with stores of processes */
 }
 
+static inline void tn_store32(u32 *p, u32 v)
+{
+	smp_store_release(p, v);	/* pairs with loads of processes */
+}
+
 static inline void tn_store64(u64 *p, u64 v)
 {
 	smp_store_release(p, v);	/* pairs with loads of processes */
+}
+
+static inline void tn_fence(void)
+{
+	smp_mb();	/* pairs with barriers of processes */
 }
 
 static inline bool tn_cas32(u32 *p, u32 *old, u32 v)

@@ -2,3 +2,4 @@
 /* Lets the core include the ABI by this name, wherever the include path has it. */
 #include "../../include/uapi/torus.h"
 #include "../../include/uapi/torus_policy.h"
+#include "../../include/uapi/torus_rma.h"

@@ -62,10 +62,21 @@ static inline u64 tn_load64(const u64 *p)
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }
 
-/** tn_store64() - store a word that other processors may read, after all stores before */
+/** tn_store32(), tn_store64() - store a word that others may read, after all stores before */
+static inline void tn_store32(u32 *p, u32 v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
 static inline void tn_store64(u64 *p, u64 v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
+/** tn_fence() - all loads and stores before it come before all after it, for all processors */
+static inline void tn_fence(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /**

@@ -2,3 +2,4 @@
 /* The core sees the ABI by this name, wherever the include path puts it. */
 #include "../../include/uapi/torus.h"
 #include "../../include/uapi/torus_policy.h"
+#include "../../include/uapi/torus_rma.h"

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * Remote memory: the rings between a process and a NIC. A context is memory that both share: a
+ * head, a ring of requests (SQ), which the process fills, and a ring of completions (CQ), which the
+ * NIC fills. Integers are in host order. Positions count entries from 0 and wrap at 2^32; entry i
+ * is at i modulo the size of its ring, which is a power of two.
+ *
+ * To submit, a process writes entries of the SQ, then stores @sq_tail (release), then, after a full
+ * barrier, loads @sleeps: if it is not 0, the NIC wants its doorbell. Each request gets one
+ * completion, in the order in which requests end. To take completions, it loads @cq_tail (acquire),
+ * reads entries, stores @cq_head (release), and rings if @sleeps has TORUS_RMA_CQ_FULL. Before it
+ * sleeps, it stores 1 to @wants, and after a full barrier it looks at @cq_tail once more.
+ *
+ * A request is written to the network in the order of the SQ. Those to one node are executed in
+ * this order; only a FE operation that waits is executed later. TORUS_RMA_FENCE waits for all
+ * before it. A request that cannot be sent yet, because the node is on hold or too many are open,
+ * keeps those behind it waiting.
+ *
+ * Memory is a region: of another node, or of the context itself (@local), which is where data of a
+ * PUT come from and those of a GET go. The NIC copies the data of a PUT when it sends them: they
+ * may be changed after the completion. If a process breaks the rules of the rings, @broken says
+ * why, and the NIC takes nothing more from this context.
+ */
+#ifndef _UAPI_LINUX_TORUS_RMA_H
+#define _UAPI_LINUX_TORUS_RMA_H
+
+#include <linux/types.h>
+
+#define TORUS_RMA_MAGIC		0x616d7274
+#define TORUS_RMA_VERSION	1
+#define TORUS_RMA_LINE		64	/* what the two sides write is this far apart */
+
+enum torus_rma_op {
+	TORUS_RMA_PUT = 1,	/* @bytes from @local, @offset to @addr */
+	TORUS_RMA_GET,		/* @bytes from @addr to @local, @offset */
+	TORUS_RMA_AMO,		/* atomic operation on the word at @addr */
+	TORUS_RMA_FE,		/* operation that may wait for a full/empty bit or a comparison */
+	TORUS_RMA_CANCEL = 8,	/* ends the FE operation of this context whose cookie is @value */
+};
+
+#define TORUS_RMA_KEYED		1	/* @addr is an offset in @region, @key; else an address */
+#define TORUS_RMA_NOTIFY	4	/* PUT: then adds @value to the word of 8 bytes at @compare */
+#define TORUS_RMA_FENCE		8	/* not before all earlier requests have ended */
+#define TORUS_RMA_INLINE	16	/* PUT: up to 8 bytes, which are in @offset */
+#define TORUS_RMA_POSTED	32	/* AMO: without the value before, and quicker */
+
+enum torus_rma_amo {
+	TORUS_RMA_ADD,
+	TORUS_RMA_AND,
+	TORUS_RMA_OR,
+	TORUS_RMA_XOR,
+	TORUS_RMA_MIN,
+	TORUS_RMA_MAX,
+	TORUS_RMA_SWAP,
+	TORUS_RMA_CAS,		/* stores @value if the word is @compare */
+};
+
+enum torus_rma_type { TORUS_RMA_U32, TORUS_RMA_U64, TORUS_RMA_S32, TORUS_RMA_S64 };
+
+enum torus_rma_fe {
+	TORUS_RMA_READ,		/* waits for state q, leaves r */
+	TORUS_RMA_WRITE,	/* likewise; stores @value */
+	TORUS_RMA_UPDATE,	/* likewise; atomic operation of 8 bytes */
+	TORUS_RMA_WAIT,		/* waits until the word compares with @value as asked */
+	TORUS_RMA_PURGE,	/* makes the word empty */
+	TORUS_RMA_PURGE0,	/* and 0 */
+};
+
+enum torus_rma_state { TORUS_RMA_EMPTY, TORUS_RMA_FULL, TORUS_RMA_ANY };
+
+enum torus_rma_cmp {
+	TORUS_RMA_EQ, TORUS_RMA_NE, TORUS_RMA_LT, TORUS_RMA_LE, TORUS_RMA_GT, TORUS_RMA_GE,
+};
+
+/* The member @word of requests. AMO: operation and type; FE: all of them, as far as it has them. */
+#define TORUS_RMA_WORD_AMO(amo, type)	((amo) << 10 | (type) << 13)
+#define TORUS_RMA_WORD_FE(fe, q, r)	((fe) | (q) << 3 | (r) << 5)
+#define TORUS_RMA_WORD_CMP(cmp)		((cmp) << 7)
+
+/**
+ * struct torus_rma_ask - a request; members that its operation does not have are 0
+ * @op: enum torus_rma_op
+ * @flags: TORUS_RMA_KEYED ...
+ * @word: what an AMO or FE does
+ * @node: whose memory it is
+ * @addr: below 2^48
+ * @region: with TORUS_RMA_KEYED, as the next one
+ * @key: of the region
+ * @bytes: of a PUT or GET
+ * @local: region of this context, where the data are
+ * @offset: in it
+ * @value: operand
+ * @compare: second operand
+ * @cookie: comes back with the completion
+ */
+struct torus_rma_ask {
+	__u8 op;
+	__u8 flags;
+	__u16 word;
+	__u32 node;
+	__u64 addr;
+	__u32 region;
+	__u32 key;
+	__u32 bytes;
+	__u32 local;
+	__u64 offset;
+	__u64 value;
+	__u64 compare;
+	__u64 cookie;
+};
+
+enum torus_rma_status {
+	TORUS_RMA_DONE,
+	TORUS_RMA_REFUSED,	/* the owner did not execute it; @reason: enum torus_rma_reason */
+	TORUS_RMA_UNREACHABLE,	/* not executed; @reason: 0 no path, 1 an older link, 2 an older NIC */
+	TORUS_RMA_LOST,		/* not executed: hardware has died on the way */
+	TORUS_RMA_UNKNOWN,	/* the owner died; perhaps executed */
+	TORUS_RMA_INVALID,	/* not sent; @reason: enum torus_rma_invalid */
+};
+
+/* Why an owner refused a request; @value of the completion is what is allowed. */
+enum torus_rma_reason {
+	TORUS_RMA_MALFORMED = 1,
+	TORUS_RMA_REGION,	/* no such region, or none at this address */
+	TORUS_RMA_KEY,
+	TORUS_RMA_GONE,		/* the region was closed */
+	TORUS_RMA_JOB,		/* it belongs to another user */
+	TORUS_RMA_ACCESS,	/* allowed: mask of TORUS_RMA_ACCESS_* */
+	TORUS_RMA_BOUNDS,	/* allowed: bytes from there to its end */
+	TORUS_RMA_ALIGN,	/* allowed: a multiple of this */
+	TORUS_RMA_LENGTH,
+	TORUS_RMA_NO_FE,	/* it has no full/empty bits */
+	TORUS_RMA_NO_ROOM,	/* for one more that waits; allowed: so many of a node */
+	TORUS_RMA_BUSY,		/* a processor of the owner kept changing the word */
+	TORUS_RMA_GAP,		/* operations before it were lost */
+	TORUS_RMA_CANCELLED,
+};
+
+/* Why the NIC did not send a request. */
+enum torus_rma_invalid {
+	TORUS_RMA_BAD_OP = 1,
+	TORUS_RMA_BAD_FLAGS,	/* @value: those that its operation may have */
+	TORUS_RMA_BAD_NODE,	/* @value: the highest one */
+	TORUS_RMA_BAD_ADDR,	/* @value: the end of addresses */
+	TORUS_RMA_BAD_REGION,	/* @value: the highest one */
+	TORUS_RMA_BAD_WORD,
+	TORUS_RMA_BAD_LOCAL,	/* no such region of this context, or beyond its end */
+	TORUS_RMA_BAD_INLINE,	/* @value: most bytes */
+	TORUS_RMA_BAD_REST,	/* a member that its operation does not have is not 0 */
+	TORUS_RMA_BAD_COOKIE,	/* CANCEL: no FE operation of this context that is open has it */
+};
+
+#define TORUS_RMA_ACCESS_READ	1
+#define TORUS_RMA_ACCESS_WRITE	2
+#define TORUS_RMA_ACCESS_AMO	4
+#define TORUS_RMA_ACCESS_FE	8
+
+/**
+ * struct torus_rma_end - a completion
+ * @cookie: of the request
+ * @value: AMO and FE: the value before; otherwise see @reason
+ * @bytes: PUT and GET: how many of its bytes were transferred; if it did not succeed, some may be
+ * @node: of the request
+ * @status: enum torus_rma_status
+ * @reason: depends on the status
+ * @op: of the request
+ * @zero: 0
+ */
+struct torus_rma_end {
+	__u64 cookie;
+	__u64 value;
+	__u32 bytes;
+	__u32 node;
+	__u8 status;
+	__u8 reason;
+	__u8 op;
+	__u8 zero[5];
+};
+
+/* @sleeps: when the NIC wants its doorbell. */
+#define TORUS_RMA_ASLEEP	1	/* after @sq_tail was stored */
+#define TORUS_RMA_CQ_FULL	2	/* after @cq_head was stored */
+
+enum torus_rma_broken {
+	TORUS_RMA_SQ_TAIL = 1,	/* it is more than the size of the SQ before @sq_head */
+	TORUS_RMA_CQ_HEAD,	/* it is not between @cq_tail and the size of the CQ before it */
+};
+
+/**
+ * struct torus_rma_head - the beginning of a context
+ * @magic: TORUS_RMA_MAGIC; this and the next ones are written once, before the process sees them
+ * @version: TORUS_RMA_VERSION
+ * @sq_offset: where the SQ begins
+ * @cq_offset: where the CQ begins
+ * @sq_entries: size of the SQ
+ * @cq_entries: size of the CQ
+ * @node: number of this node
+ * @nodes: of the torus
+ * @job: which regions the context may use: those with this job
+ * @sq_tail: written by the process, as the next two
+ * @cq_head: entries before it may be used again
+ * @wants: the process sleeps, and wants to be woken by a completion
+ * @sq_head: written by the NIC, as all that follow: requests before it have been taken
+ * @sleeps: mask of TORUS_RMA_ASLEEP ...
+ * @broken: enum torus_rma_broken
+ * @cq_tail: completions before it have been written
+ */
+struct torus_rma_head {
+	__u32 magic;
+	__u32 version;
+	__u32 sq_offset;
+	__u32 cq_offset;
+	__u32 sq_entries;
+	__u32 cq_entries;
+	__u32 node;
+	__u32 nodes;
+	__u32 job;
+	__u32 spare[7];
+
+	__u32 sq_tail;
+	__u32 cq_head;
+	__u32 wants;
+	__u32 process_spare[13];
+
+	__u32 sq_head;
+	__u32 sleeps;
+	__u32 broken;
+	__u32 cq_tail;
+	__u32 nic_spare[12];
+};
+
+/*
+ * How a process gets a context from torusemu: it connects to the SOCK_SEQPACKET socket NAME.rma and
+ * sends struct torus_rma_call; each is answered by another one, of the same size. The connection is
+ * the context: when it closes, all regions of the context end, and so do its requests, without
+ * completions. When the NIC closes it, the NIC has lost its place or ends.
+ */
+enum torus_rma_calls {
+	TORUS_RMA_OPEN = 1,	/* the first one, once; the answer has three descriptors */
+	TORUS_RMA_SHARE,	/* makes a region of the memfd that comes with it */
+	TORUS_RMA_UNSHARE,	/* ends @region; -EBUSY: an open request uses it */
+};
+
+/* Descriptors of the answer to OPEN. */
+enum torus_rma_fds {
+	TORUS_RMA_FD_RINGS,	/* memory: struct torus_rma_head, and the rings behind it */
+	TORUS_RMA_FD_BELL,	/* eventfd: the NIC's doorbell */
+	TORUS_RMA_FD_WAKE,	/* eventfd: the process is woken */
+	TORUS_RMA_FDS,
+};
+
+#define TORUS_RMA_HAS_FE	1	/* SHARE: the words have full/empty bits, which are full */
+#define TORUS_RMA_STARTS_EMPTY	2	/* SHARE: they are empty */
+
+#define TORUS_RMA_WHY_MAX	160
+
+/**
+ * struct torus_rma_call - a call and its answer
+ * @call: enum torus_rma_calls
+ * @error: of an answer: 0, or a negative errno, and @why
+ * @version: of OPEN: TORUS_RMA_VERSION
+ * @entries: of OPEN: size of the SQ, a power of two from 1 to 4096
+ * @bytes: of SHARE: size of the region, which the memfd has at least; it must be sealed against
+ *	shrinking (F_SEAL_SHRINK)
+ * @access: of SHARE: mask of TORUS_RMA_ACCESS_*: what others may do with it
+ * @flags: of SHARE: TORUS_RMA_HAS_FE ...
+ * @region: of the answer to SHARE, as @key: the name of the region; of UNSHARE
+ * @why: text of the error
+ */
+struct torus_rma_call {
+	__u32 call;
+	__s32 error;
+	__u32 version;
+	__u32 entries;
+	__u64 bytes;
+	__u32 access;
+	__u32 flags;
+	__u32 region;
+	__u32 key;
+	char why[TORUS_RMA_WHY_MAX];
+};
+
+#endif /* _UAPI_LINUX_TORUS_RMA_H */

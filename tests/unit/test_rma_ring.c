@@ -1,0 +1,751 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rings of remote memory. The test is the process, which submits random requests, and the network,
+ * which ends parts in any order. A naive ring says what each request has to become: its bytes cut
+ * anywhere, each once and in order, and one completion, with the worst of its ends. What is wrong
+ * with a request, and what a process can break, stands in tables.
+ */
+#include "tests/unit/seeds.h"
+#include "kernel/core/rma_ring.h"
+
+#define SQ	8
+#define CQ	4
+#define OPS	6
+#define PARTS	8
+#define NODES	3
+#define DATA	20		/* bytes of a part */
+#define BYTES	100		/* of a region */
+#define RUN	48		/* of its memory that lie together */
+#define ID	5
+#define JOB	77
+#define REQUESTS 400
+
+struct part {
+	u64 cookie;
+	u32 request;
+	u32 node;
+	struct tn_rma_ask ask;
+};
+
+/**
+ * struct request - as the naive ring has it
+ * @sent: bytes in parts so far
+ * @open: parts that are open
+ * @worst: of the ends of its parts
+ * @begun, @whole, @over: it was issued, as a whole, and has its completion
+ */
+struct request {
+	struct torus_rma_ask ask;
+	u32 sent, open;
+	u8 worst, reason;
+	u64 value;
+	u8 data[BYTES];
+	bool begun, whole, over;
+};
+
+struct world {
+	struct rnd r;
+	struct torus_rma_head head;
+	struct torus_rma_ask sq[SQ];
+	struct torus_rma_end cq[CQ + 1];	/* one behind, which must stay 0 */
+	struct tn_rma_ring_op op[OPS];
+	struct tn_rma_ring ring;
+	u8 memory[2][BYTES];
+	struct part part[PARTS];
+	unsigned int nparts;
+	struct request request[REQUESTS];
+	unsigned int submitted, completed, current;
+	bool unasked[NODES];
+	bool full, cut_off;			/* ops->issue returns -EAGAIN, -EHOSTUNREACH */
+	bool steady;				/* it does not do so now and then */
+	bool late;				/* submits while the NIC takes a request */
+	unsigned int wakes, cancels;
+	struct tn_rma_ask last;			/* that was issued or cancelled */
+	u16 last_slot;
+	enum tn_rma_ring_state state;
+};
+
+static struct world w;
+
+/* --- the network ------------------------------------------------------------------ */
+
+/* Return: the bytes of the next part of a PUT, as the process has them. */
+static const u8 *source_of(const struct request *q)
+{
+	return (q->ask.flags & TORUS_RMA_INLINE ? (const u8 *)&q->ask.offset :
+						  w.memory[q->ask.local] + q->ask.offset) + q->sent;
+}
+
+/* Return: true if all requests before @i have ended, as a FENCE wants. */
+static bool all_ended(unsigned int i)
+{
+	while (i--) {
+		if (w.request[i].open || !w.request[i].whole)
+			return false;
+	}
+	return true;
+}
+
+static void expect_part(struct request *q, const struct tn_rma_ask *ask, const u8 *data, u32 n)
+{
+	bool posted = q->ask.op == TORUS_RMA_PUT || q->ask.flags & TORUS_RMA_POSTED;
+
+	expect(&w.r, ask->op == q->ask.op && ask->job == JOB && ask->ep == 1, "operation");
+	expect(&w.r, ask->addr == q->ask.addr + q->sent, "address of a part");
+	expect(&w.r, ask->region == q->ask.region && ask->key == q->ask.key, "region");
+	expect(&w.r, ask->value == q->ask.value && ask->compare == q->ask.compare, "operands");
+	if (q->ask.op == TORUS_RMA_PUT)
+		expect(&w.r, !n || !memcmp(data, source_of(q), n), "data of a part");
+	q->sent += q->ask.op == TORUS_RMA_GET ? ask->bytes : n;
+	expect(&w.r, q->sent <= q->ask.bytes && n <= DATA && ask->bytes <= DATA, "length of a part");
+	q->whole = q->sent == q->ask.bytes;
+	expect(&w.r, !(ask->flags & TN_RMA_NOTIFY) == !(q->whole && q->ask.flags & TORUS_RMA_NOTIFY),
+	       "only the last part notifies");
+	expect(&w.r, posted || !(ask->flags & TN_RMA_ASK), "only what is posted asks");
+	expect(&w.r, ask->op != TN_RMA_AMO || (ask->slot == TN_RMA_POSTED) == posted, "posted");
+	if (posted)
+		w.unasked[q->ask.node] = !(ask->flags & TN_RMA_ASK);
+}
+
+static int net_issue(void *host, u32 dst, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
+		     u64 cookie, u64 now)
+{
+	struct request *q;
+
+	(void)host, (void)now;
+	w.last = *ask;
+	if (w.full || (!w.steady && rnd_one_in(&w.r, 8)))
+		return -EAGAIN;
+	while (w.request[w.current].whole)
+		w.current++;
+	q = &w.request[w.current];
+	expect(&w.r, w.current < w.submitted, "a part of what was submitted");
+	expect(&w.r, q->ask.node == dst, "node");
+	if (w.cut_off) {
+		q->worst = TN_RMA_UNREACHABLE;
+		q->whole = true;
+		w.unasked[dst] = false;
+		return -EHOSTUNREACH;
+	}
+	expect(&w.r, w.nparts < PARTS, "too many parts are open");
+	if (!q->begun && q->ask.flags & TORUS_RMA_FENCE)
+		expect(&w.r, all_ended(w.current), "a fence was not waited for");
+	q->begun = true;
+	expect_part(q, ask, data, bytes);
+	q->open++;
+	w.part[w.nparts++] = (struct part) { cookie, w.current, dst, *ask };
+	return (int)(cookie & 0xff);
+}
+
+static int net_cancel(void *host, u16 slot, const struct tn_rma_ask *ask)
+{
+	(void)host;
+	if (w.full)
+		return -EAGAIN;
+	w.cancels++;
+	w.last = *ask;
+	w.last_slot = slot;
+	return 0;
+}
+
+static bool submit(struct torus_rma_ask ask);
+
+static u64 ring_room(void *host, u32 id, u32 region, u64 offset)
+{
+	(void)host;
+	assert_int_equal(id, ID);
+	if (w.late)
+		submit((struct torus_rma_ask) { .op = TORUS_RMA_AMO });
+	w.late = false;
+	return region < 2 && offset < BYTES ? BYTES - offset : 0;
+}
+
+static u8 *ring_mem(void *host, u32 region, u64 offset, u64 *run)
+{
+	(void)host;
+	assert_true(region < 2 && offset < BYTES && !w.ring.closed);
+	*run = offset < RUN ? RUN - offset : BYTES - offset;
+	return w.memory[region] + offset;
+}
+
+static void ring_wake(void *host, u32 id)
+{
+	(void)host;
+	assert_int_equal(id, ID);
+	w.wakes++;
+}
+
+static const struct tn_rma_ring_ops ops = {
+	.issue = net_issue, .cancel = net_cancel, .room = ring_room, .mem = ring_mem,
+	.wake = ring_wake,
+};
+
+/* Ends a part; what a GET reads is its address. */
+static void end_part(unsigned int i, u8 status)
+{
+	struct part p = w.part[i];
+	struct request *q = &w.request[p.request];
+	struct tn_rma_end end = { .status = status, .reason = status ? 3 : 0 };
+	u8 data[DATA];
+
+	for (u32 k = 0; k < DATA; k++)
+		data[k] = (u8)(p.ask.addr + k);
+	end.value = p.ask.op == TN_RMA_AMO || p.ask.op == TN_RMA_FE || status ? p.ask.addr : 0;
+	if (p.ask.op == TN_RMA_GET && !status) {
+		end.bytes = p.ask.bytes;
+		end.data = data;
+	}
+	w.part[i] = w.part[--w.nparts];
+	q->open--;
+	if (status > q->worst || !q->worst) {
+		q->worst = status;
+		q->reason = end.reason;
+		q->value = end.value;
+	}
+	if (status && !q->whole) {		/* no more parts are issued */
+		q->whole = true;
+		w.unasked[p.node] = false;
+	}
+	tn_rma_ring_done(&w.ring, p.cookie, &end);
+}
+
+/* --- the process ------------------------------------------------------------------ */
+
+static void begin(u64 seed)
+{
+	w = (struct world) { .r = rnd_new(seed) };
+	tn_rma_ring_open(&w.ring, &(struct tn_rma_ring_config) {
+		.ops = &ops, .head = &w.head, .sq = w.sq, .cq = w.cq, .op = w.op,
+		.sq_entries = SQ, .cq_entries = CQ, .ops_max = OPS, .parts_max = PARTS,
+		.nodes = NODES, .data_max = DATA, .id = ID, .job = JOB, .ep = 1,
+	});
+	w.state = tn_rma_ring_work(&w.ring, 0);
+}
+
+static bool submit(struct torus_rma_ask ask)
+{
+	if (w.head.sq_tail - w.head.sq_head == SQ || w.submitted == REQUESTS)
+		return false;
+	ask.cookie = 1000 + w.submitted;
+	w.request[w.submitted++].ask = ask;
+	w.sq[w.head.sq_tail++ % SQ] = ask;
+	return true;
+}
+
+/* The NIC is called only as it wants to be. */
+static void work_if(bool wanted)
+{
+	if (wanted || w.state == TN_RMA_RING_MORE)
+		w.state = tn_rma_ring_work(&w.ring, 0);
+	for (u32 n = 0; n < NODES; n++)
+		expect(&w.r, !w.unasked[n] || (w.ring.has_ahead && w.ring.ahead.node == n) ||
+		       w.state == TN_RMA_RING_MORE || w.ring.now != 0xffff, "an ACK is not asked for");
+}
+
+static struct torus_rma_ask random_ask(void)
+{
+	struct torus_rma_ask a = {
+		.op = (u8)(TORUS_RMA_PUT + rnd_below(&w.r, 4)), .node = rnd_below(&w.r, NODES),
+		.addr = rnd_below(&w.r, 1000), .cookie = rnd64(&w.r),
+	};
+
+	if (rnd_one_in(&w.r, 2)) {
+		a.flags = TORUS_RMA_KEYED;
+		a.region = rnd_below(&w.r, 9);
+		a.key = 9;
+	}
+	if (rnd_one_in(&w.r, 6))
+		a.flags |= TORUS_RMA_FENCE;
+	if (a.op == TORUS_RMA_AMO || a.op == TORUS_RMA_FE) {
+		a.value = rnd64(&w.r);
+		a.compare = rnd64(&w.r);
+		a.word = TORUS_RMA_WORD_AMO(TORUS_RMA_CAS, TORUS_RMA_U64);
+		if (a.op == TORUS_RMA_AMO && rnd_one_in(&w.r, 2))
+			a.flags |= TORUS_RMA_POSTED;
+		return a;
+	}
+	a.local = rnd_below(&w.r, 2);
+	a.bytes = rnd_below(&w.r, BYTES);
+	a.offset = rnd_below(&w.r, BYTES - a.bytes + 1);
+	if (a.op == TORUS_RMA_PUT && rnd_one_in(&w.r, 3)) {
+		a.flags |= TORUS_RMA_NOTIFY;
+		a.value = 1;
+		a.compare = rnd_below(&w.r, 1000);
+	}
+	if (a.op == TORUS_RMA_PUT && rnd_one_in(&w.r, 3)) {
+		a.flags |= TORUS_RMA_INLINE;
+		a.bytes = rnd_below(&w.r, 9);
+		a.offset = rnd64(&w.r);
+		a.local = 0;
+	}
+	return a;
+}
+
+/* A completion: the request has ended, and what the naive ring says of it. */
+static void expect_end(const struct torus_rma_end *e)
+{
+	struct request *q = &w.request[e->cookie - 1000];
+	bool done = q->worst == TORUS_RMA_DONE;
+
+	expect(&w.r, e->cookie - 1000 < w.submitted && !q->over, "a completion once");
+	expect(&w.r, q->whole && !q->open, "a completion too early");
+	expect(&w.r, e->status == q->worst && e->reason == q->reason && e->value == q->value,
+	       "status %u, not %u", e->status, q->worst);
+	expect(&w.r, e->node == q->ask.node && e->op == q->ask.op, "node and operation");
+	expect(&w.r, e->bytes == (done ? q->ask.bytes : 0), "bytes");
+	q->over = true;
+	w.completed++;
+}
+
+/* Takes the next completion, if there is one. */
+static bool complete(void)
+{
+	if (w.head.cq_head == w.head.cq_tail)
+		return false;
+	expect(&w.r, w.head.cq_tail - w.head.cq_head <= CQ, "the CQ overflows");
+	expect_end(&w.cq[w.head.cq_head % CQ]);
+	w.head.cq_head++;
+	return true;
+}
+
+static void end_random(void)
+{
+	static const u8 ends[] = { 0, 0, 0, 0, 0, 0, TN_RMA_REFUSED, TN_RMA_LOST, TN_RMA_UNKNOWN };
+	unsigned int i = rnd_below(&w.r, w.nparts);
+	u8 status = ends[rnd_below(&w.r, ARRAY_SIZE(ends))];
+	struct part p = w.part[i];
+	const struct torus_rma_ask *a = &w.request[p.request].ask;
+
+	end_part(i, status);
+	for (u32 k = 0; p.ask.op == TN_RMA_GET && !status && k < p.ask.bytes; k++)
+		expect(&w.r, w.memory[a->local][a->offset + (p.ask.addr - a->addr) + k] ==
+		       (u8)(p.ask.addr + k), "what a GET has read");
+}
+
+static void step(void)
+{
+	bool wanted = false;
+
+	switch (rnd_below(&w.r, 5)) {
+	case 0:
+	case 1:
+		wanted = submit(random_ask()) && w.head.sleeps & TORUS_RMA_ASLEEP;
+		break;
+	case 2:
+		if (!w.nparts)
+			break;
+		end_random();
+		wanted = true;
+		break;
+	case 3:
+		wanted = complete() && w.head.sleeps & TORUS_RMA_CQ_FULL;
+		break;
+	default:
+		w.full = rnd_one_in(&w.r, 4);
+		w.cut_off = rnd_one_in(&w.r, 8);
+		wanted = w.state == TN_RMA_RING_BLOCKED;
+	}
+	work_if(wanted);
+}
+
+static void run_random(uint64_t seed)
+{
+	begin(seed);
+	while (w.submitted < REQUESTS)
+		step();
+	for (unsigned int n = 0; w.completed < REQUESTS; n++) {
+		expect(&w.r, n < 100000, "%u of %u requests end", w.completed, REQUESTS);
+		step();
+	}
+	expect(&w.r, !w.ring.busy && !w.ring.open && !w.ring.parts, "nothing is open");
+	expect(&w.r, !w.head.broken && !w.cq[CQ].cookie, "nothing is broken");
+}
+
+static void test_random(void **state)
+{
+	(void)state;
+	for_seeds(400, run_random);
+}
+
+/* --- requests that are wrong --------------------------------------------------------- */
+
+static const struct torus_rma_ask put = { .op = TORUS_RMA_PUT, .bytes = BYTES };
+static const struct torus_rma_ask add = { .op = TORUS_RMA_AMO };
+static const struct torus_rma_ask wait_for = {
+	.op = TORUS_RMA_FE, .word = TORUS_RMA_WORD_FE(TORUS_RMA_READ, TORUS_RMA_FULL, TORUS_RMA_ANY),
+};
+
+/* Submits one request, which is wrong, and expects its completion. */
+static void is_invalid(struct torus_rma_ask ask, u8 reason, u64 allowed)
+{
+	const struct torus_rma_end *e = &w.cq[w.head.cq_tail % CQ];
+	unsigned int parts = w.nparts;
+
+	assert_true(submit(ask));
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.head.cq_tail - w.head.cq_head, 1);
+	assert_int_equal(e->status, TORUS_RMA_INVALID);
+	assert_int_equal(e->reason, reason);
+	assert_int_equal(e->value, allowed);
+	assert_int_equal(e->cookie, 1000 + w.submitted - 1);
+	w.head.cq_head++;
+	assert_int_equal(w.nparts, parts);
+}
+
+#define END	(1ull << 48)
+
+static const struct {
+	struct torus_rma_ask ask;
+	u8 reason;
+	u64 allowed;
+} wrong_requests[] = {
+	{ { .op = TORUS_RMA_PUT, .flags = 2 },
+	  TORUS_RMA_BAD_FLAGS, 29 },
+	{ { .op = TORUS_RMA_PUT, .flags = TORUS_RMA_POSTED },
+	  TORUS_RMA_BAD_FLAGS, 29 },
+	{ { .op = TORUS_RMA_PUT, .flags = 64 },
+	  TORUS_RMA_BAD_FLAGS, 29 },
+	{ { .op = TORUS_RMA_AMO, .flags = TORUS_RMA_NOTIFY },
+	  TORUS_RMA_BAD_FLAGS, 41 },
+	{ { .op = TORUS_RMA_FE, .flags = TORUS_RMA_POSTED },
+	  TORUS_RMA_BAD_FLAGS, 9 },
+	{ { .op = TORUS_RMA_GET, .flags = TORUS_RMA_INLINE },
+	  TORUS_RMA_BAD_FLAGS, 9 },
+	{ { .op = TORUS_RMA_CANCEL, .flags = TORUS_RMA_FENCE },
+	  TORUS_RMA_BAD_FLAGS, 0 },
+	{ { .op = TORUS_RMA_PUT, .node = NODES },
+	  TORUS_RMA_BAD_NODE, NODES - 1 },
+	{ { .op = TORUS_RMA_PUT, .bytes = 10, .addr = END - 9 },
+	  TORUS_RMA_BAD_ADDR, END },
+	{ { .op = TORUS_RMA_PUT, .addr = ~0ull },
+	  TORUS_RMA_BAD_ADDR, END },
+	{ { .op = TORUS_RMA_AMO, .addr = END },
+	  TORUS_RMA_BAD_ADDR, END },
+	{ { .op = TORUS_RMA_PUT, .flags = TORUS_RMA_NOTIFY, .compare = END - 7 },
+	  TORUS_RMA_BAD_ADDR, END },
+	{ { .op = TORUS_RMA_PUT, .flags = TORUS_RMA_KEYED, .region = 1u << 24 },
+	  TORUS_RMA_BAD_REGION, (1u << 24) - 1 },
+	{ { .op = TORUS_RMA_PUT, .word = 1 },
+	  TORUS_RMA_BAD_WORD, 0 },
+	{ { .op = TORUS_RMA_AMO, .word = 0x8000 },
+	  TORUS_RMA_BAD_WORD, 0x7c00 },
+	{ { .op = TORUS_RMA_AMO, .word = 0x200 },
+	  TORUS_RMA_BAD_WORD, 0x7c00 },
+	{ { .op = TORUS_RMA_FE, .word = 0x8000 },
+	  TORUS_RMA_BAD_WORD, 0x7fff },
+	{ { .op = TORUS_RMA_PUT, .region = 1 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_PUT, .key = 1 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_PUT, .value = 1 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_PUT, .compare = 1 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_PUT, .flags = TORUS_RMA_INLINE, .local = 1 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_AMO, .bytes = 8 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_AMO, .offset = 8 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_AMO, .local = 1 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_CANCEL, .node = 1 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_CANCEL, .addr = 8 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_CANCEL, .compare = 8 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_PUT, .flags = TORUS_RMA_INLINE, .bytes = 9 },
+	  TORUS_RMA_BAD_INLINE, 8 },
+	{ { .op = TORUS_RMA_PUT, .bytes = 1, .local = 2 },
+	  TORUS_RMA_BAD_LOCAL, 0 },
+	{ { .op = TORUS_RMA_PUT, .bytes = BYTES, .offset = 1 },
+	  TORUS_RMA_BAD_LOCAL, 0 },
+	{ { .op = TORUS_RMA_PUT, .bytes = 1, .offset = BYTES },
+	  TORUS_RMA_BAD_LOCAL, 0 },
+	{ { .op = TORUS_RMA_PUT, .bytes = 1, .offset = ~0ull },
+	  TORUS_RMA_BAD_LOCAL, 0 },
+	{ { .op = TORUS_RMA_PUT, .bytes = ~0u },
+	  TORUS_RMA_BAD_LOCAL, 0 },
+	{ { .op = TORUS_RMA_GET, .bytes = BYTES + 1 },
+	  TORUS_RMA_BAD_LOCAL, 0 },
+	{ { .op = TORUS_RMA_CANCEL, .value = 8 },
+	  TORUS_RMA_BAD_COOKIE, 0 },
+};
+
+static void test_wrong_requests(void **state)
+{
+	(void)state;
+	begin(1);
+	for (u32 op = 0; op < 256; op++) {
+		if ((op < TORUS_RMA_PUT || op > TORUS_RMA_FE) && op != TORUS_RMA_CANCEL)
+			is_invalid((struct torus_rma_ask) { .op = (u8)op }, TORUS_RMA_BAD_OP, 0);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(wrong_requests); i++)
+		is_invalid(wrong_requests[i].ask, wrong_requests[i].reason,
+			   wrong_requests[i].allowed);
+	assert_int_equal(w.head.broken, 0);
+}
+
+/* A request of which the last byte is the last one that is allowed. */
+static void test_limits(void **state)
+{
+	struct torus_rma_ask a = put;
+
+	(void)state;
+	begin(1);
+	w.full = true;
+	a.addr = (1ull << 48) - BYTES;
+	a.node = NODES - 1;
+	assert_true(submit(a));
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
+	assert_int_equal(w.last.addr, a.addr);
+}
+
+/* --- a process that breaks its rings ---------------------------------------------------- */
+
+/* What was taken before ends; nothing is taken any more, though the tail is right again. */
+static void test_wrong_tail(void **state)
+{
+	static const u32 wrong[] = { SQ + 2, 0, 0x80000000, ~0u };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(wrong); i++) {
+		begin(1);
+		assert_true(submit(wait_for));
+		while (!w.nparts)
+			tn_rma_ring_work(&w.ring, 0);
+		w.head.sq_tail = wrong[i];
+		assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+		assert_int_equal(w.head.broken, TORUS_RMA_SQ_TAIL);
+		w.head.sq_tail = 2;
+		assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+		assert_int_equal(w.head.sq_head, 1);
+		end_part(0, TN_RMA_DONE);
+		assert_true(complete());
+	}
+}
+
+/* Completions are not written where the process may read others. */
+static void test_wrong_cq_head(void **state)
+{
+	static const u32 wrong[] = { 1, 0x80000000, (u32)-CQ - 1 };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(wrong); i++) {
+		begin(1);
+		w.head.cq_head = wrong[i];
+		assert_true(submit((struct torus_rma_ask) { .op = 99 }));
+		assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+		assert_int_equal(w.head.broken, TORUS_RMA_CQ_HEAD);
+		assert_int_equal(w.head.cq_tail, 0);
+		assert_int_equal(w.cq[0].cookie, 0);
+	}
+}
+
+/* Positions wrap, and the process writes the NIC's own members. */
+static void test_wrap(void **state)
+{
+	(void)state;
+	begin(1);
+	w.ring.sq_head = w.ring.sq_tail = w.head.sq_head = w.head.sq_tail = (u32)-3;
+	w.ring.cq_tail = w.head.cq_tail = w.head.cq_head = (u32)-2;
+	for (int i = 0; i < 20; i++) {
+		w.head.sq_head = w.head.cq_tail = 7;
+		w.sq[w.head.sq_tail++ % SQ] = (struct torus_rma_ask) { .op = 99, .cookie = (u64)i };
+		tn_rma_ring_work(&w.ring, 0);
+		assert_int_equal(w.head.sq_head, w.head.sq_tail);
+		assert_int_equal(w.head.cq_tail, w.head.cq_head + 1);
+		assert_int_equal(w.cq[w.head.cq_head++ % CQ].cookie, i);
+	}
+	assert_int_equal(w.head.broken, 0);
+}
+
+/* --- waiting, cancelling, closing --------------------------------------------------------- */
+
+/* A process is woken only if it says that it sleeps. */
+static void test_wake(void **state)
+{
+	(void)state;
+	begin(1);
+	for (u32 wants = 0; wants < 2; wants++) {
+		w.head.wants = wants;
+		assert_true(submit((struct torus_rma_ask) { .op = 99 }));
+		tn_rma_ring_work(&w.ring, 0);
+		assert_int_equal(w.wakes, wants);
+	}
+	assert_int_equal(w.head.sleeps, TORUS_RMA_ASLEEP);
+}
+
+static void issue_all(void)
+{
+	for (int i = 0; i < 100; i++)
+		tn_rma_ring_work(&w.ring, 0);
+}
+
+static void test_cancel(void **state)
+{
+	struct torus_rma_ask cancel = { .op = TORUS_RMA_CANCEL, .value = 1001 };
+	struct torus_rma_ask key = wait_for;
+
+	(void)state;
+	begin(1);
+	assert_true(submit(add));
+	key.flags = TORUS_RMA_KEYED;
+	key.region = 4;
+	key.key = 5;
+	key.addr = 16;
+	assert_true(submit(key));
+	issue_all();
+	assert_int_equal(w.nparts, 2);
+	w.full = true;
+	assert_true(submit(cancel));
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
+	w.full = false;
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.cancels, 1);
+	assert_int_equal(w.last_slot, w.part[1].cookie & 0xff);
+	assert_int_equal(w.last.region, 4);
+	assert_int_equal(w.last.key, 5);
+	assert_int_equal(w.last.addr, 16);
+	assert_int_equal(w.cq[0].cookie, 1002);
+	assert_int_equal(w.cq[0].status, TORUS_RMA_DONE);
+	w.head.cq_head++;
+	end_part(1, TN_RMA_REFUSED);
+	assert_int_equal(w.cq[1].cookie, 1001);
+	w.head.cq_head++;
+	is_invalid(cancel, TORUS_RMA_BAD_COOKIE, 0);	/* it has ended */
+	cancel.value = 1000;
+	is_invalid(cancel, TORUS_RMA_BAD_COOKIE, 0);	/* not FE */
+}
+
+/* Nothing of a closed ring is taken or written; what is open ends. */
+static void test_close(void **state)
+{
+	struct torus_rma_ask get = { .op = TORUS_RMA_GET, .bytes = BYTES };
+
+	(void)state;
+	begin(1);
+	assert_true(submit(wait_for));
+	assert_true(submit(get));
+	assert_true(submit(put));
+	issue_all();
+	assert_int_equal(w.nparts, PARTS);
+	assert_true(submit(add));
+	tn_rma_ring_close(&w.ring);
+	w.full = true;
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
+	w.full = false;
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.cancels, 1);
+	tn_rma_ring_close(&w.ring);
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.cancels, 2);
+	while (w.nparts) {
+		assert_false(tn_rma_ring_gone(&w.ring));
+		end_part(w.nparts - 1, TN_RMA_DONE);
+		tn_rma_ring_work(&w.ring, 0);
+	}
+	assert_true(tn_rma_ring_gone(&w.ring));
+	assert_int_equal(w.ring.busy, 0);
+	assert_int_equal(w.head.cq_tail, 0);
+	assert_int_equal(w.cq[0].op, 0);
+	assert_int_equal(w.head.sq_head, 3);
+}
+
+static void test_uses(void **state)
+{
+	struct torus_rma_ask get = { .op = TORUS_RMA_GET, .bytes = 4, .local = 1 };
+
+	(void)state;
+	begin(1);
+	assert_false(tn_rma_ring_uses(&w.ring, 1));
+	w.full = true;
+	assert_true(submit(add));
+	assert_true(submit(get));
+	issue_all();
+	assert_false(tn_rma_ring_uses(&w.ring, 1));
+	w.full = false;
+	issue_all();
+	assert_int_equal(w.nparts, 2);
+	assert_true(tn_rma_ring_uses(&w.ring, 1));
+	assert_false(tn_rma_ring_uses(&w.ring, 0));
+	end_part(1, TN_RMA_DONE);
+	assert_false(tn_rma_ring_uses(&w.ring, 1));
+}
+
+/* A request that was copied, and waits for a fence, counts as one that uses its region. */
+static void test_uses_ahead(void **state)
+{
+	struct torus_rma_ask get = {
+		.op = TORUS_RMA_GET, .bytes = 4, .local = 1, .flags = TORUS_RMA_FENCE,
+	};
+
+	(void)state;
+	begin(1);
+	assert_true(submit(add));
+	assert_true(submit(get));
+	issue_all();
+	assert_int_equal(w.nparts, 1);
+	assert_true(tn_rma_ring_uses(&w.ring, 1));
+	end_part(0, TN_RMA_DONE);
+	issue_all();
+	assert_int_equal(w.nparts, 1);
+}
+
+/* A request that comes while the NIC goes to sleep is seen. */
+static void test_late(void **state)
+{
+	(void)state;
+	begin(1);
+	assert_true(submit(put));
+	w.late = w.steady = true;
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_MORE);
+	issue_all();
+	assert_int_equal(w.nparts, 7);		/* the PUT is cut where its memory is */
+}
+
+/* A call takes a batch at most. */
+static void test_batch(void **state)
+{
+	static struct torus_rma_ask sq[128];
+	static struct torus_rma_end cq[128];
+	static struct tn_rma_ring_op op[128];
+	struct tn_rma_ring_config cfg;
+
+	(void)state;
+	begin(1);
+	cfg = w.ring.cfg;
+	cfg.sq = sq;
+	cfg.cq = cq;
+	cfg.op = op;
+	cfg.sq_entries = cfg.cq_entries = cfg.ops_max = 128;
+	tn_rma_ring_open(&w.ring, &cfg);
+	w.head.sq_tail = 100;
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_MORE);
+	assert_int_equal(w.head.cq_tail, TN_RMA_RING_BATCH);
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	assert_int_equal(w.head.cq_tail, 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_wrong_requests),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_wrong_tail),
+		cmocka_unit_test(test_wrong_cq_head),
+		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_wake),
+		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_close),
+		cmocka_unit_test(test_uses),
+		cmocka_unit_test(test_uses_ahead),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_batch),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
