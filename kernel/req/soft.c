@@ -42,6 +42,8 @@ static int soft_place(struct torus_hw *hw, const struct torus_shape *shape,
 	if (!table)
 		return -ENOMEM;
 	lock_soft(s);
+	if (s->shell->leave)
+		s->shell->leave(s);
 	err = tn_nic_set_shape(s->nic, shape, at, table);
 	if (!err) {
 		torus_host_flush(&s->host);

@@ -25,6 +25,7 @@ struct tn_soft;
  * @now: monotonic time in ns
  * @table_new: allocate zeroed memory, aligned to 64 bytes; NULL if out of memory
  * @attach: as torus_hw_ops.link_attach
+ * @leave: the NIC is about to get another place; may be NULL
  */
 struct tn_soft_shell {
 	void (*lock)(struct tn_soft *s);
@@ -35,6 +36,7 @@ struct tn_soft_shell {
 	void (*table_free)(void *table);
 	int (*attach)(struct tn_soft *s, unsigned int port, const char *lower,
 		      struct torus_refusal *why);
+	void (*leave)(struct tn_soft *s);
 };
 
 /**

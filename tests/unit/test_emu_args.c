@@ -110,7 +110,7 @@ static void manual_has_each_option_of_help(void **state)
 			fail_msg("%s: not in the manual", option);
 		n++;
 	}
-	assert_int_equal(n, 15);
+	assert_int_equal(n, 16);
 }
 
 int main(void)

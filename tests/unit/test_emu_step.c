@@ -56,6 +56,29 @@ bool msg_next(struct emu *e, u64 now)
 	return true;
 }
 
+/* The NIC has no remote memory. */
+bool rma_step(struct emu *e, u64 now)
+{
+	(void)e, (void)now;
+	return false;
+}
+
+u64 rma_expiry(const struct emu *e)
+{
+	(void)e;
+	return ~0ull;
+}
+
+void rma_leave(struct emu *e)
+{
+	(void)e;
+}
+
+void rma_close(struct emu *e)
+{
+	(void)e;
+}
+
 /* For the lanes of the host: there is room if nothing is in the NIC. */
 unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)
 {

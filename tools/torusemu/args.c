@@ -26,6 +26,7 @@ const char args_help[] =
 	"  --name NAME         name of the NIC\n"
 	"  --ports N           number of ports, two for each dimension: 2 to 12, even\n"
 	"  --socket PATH       socket on which managers and tools talk to the NIC\n"
+	"  --rma PATH          socket on which processes get remote memory; default: none\n"
 	"  --port PORT=LOWER   bind a port (+x ... -c) to an Ethernet device, or in a pack\n"
 	"                      to the cable in memory called :NAME\n"
 	"  --tun NAME          tun device to make (torus0)\n"
@@ -167,7 +168,7 @@ static int bind_port(const struct parse *to, const char *text)
 }
 
 enum { NAME = 1, PORTS, SOCKET, PORT, TUN, GUID, BOOTSTRAP, RETRY, SET, LOG_LEVEL, FOREGROUND, PACK,
-	NETNS, NO_TUN, HELP, VERSION };
+	NETNS, RMA, NO_TUN, HELP, VERSION };
 
 static int one_option(const struct parse *to, int option, char *text)
 {
@@ -202,6 +203,9 @@ static int one_option(const struct parse *to, int option, char *text)
 	case PACK:
 		a->pack = text;
 		return *text ? 0 : fail_args(to, "--pack: allowed a path");
+	case RMA:
+		a->rma = text;
+		return *text ? 0 : fail_args(to, "--rma: allowed a path");
 	case NETNS:
 		a->netns = text;
 		return *text ? 0 : fail_args(to, "--netns: allowed a path");
@@ -250,7 +254,7 @@ int args_parse(struct args *a, int argc, char **argv, char *why, size_t size)
 {
 	static const struct option options[] = {
 		{ "name", 1, NULL, NAME }, { "ports", 1, NULL, PORTS },
-		{ "socket", 1, NULL, SOCKET }, { "port", 1, NULL, PORT },
+		{ "socket", 1, NULL, SOCKET }, { "rma", 1, NULL, RMA }, { "port", 1, NULL, PORT },
 		{ "tun", 1, NULL, TUN }, { "no-tun", 0, NULL, NO_TUN },
 		{ "netns", 1, NULL, NETNS },
 		{ "guid", 1, NULL, GUID }, { "bootstrap", 0, NULL, BOOTSTRAP },

@@ -22,6 +22,7 @@ struct args {
 	const char *pack;
 	char name[TORUS_NAME_MAX + 1];
 	const char *socket;
+	const char *rma;
 	const char *netns;
 	char tun[IFNAMSIZ];
 	char lower[TORUS_MAX_PORTS][IFNAMSIZ];

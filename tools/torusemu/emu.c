@@ -147,6 +147,11 @@ static int attach_port(struct tn_soft *s, unsigned int port, const char *name,
 	return err;
 }
 
+static void leave_place(struct tn_soft *s)
+{
+	rma_leave(container_of(s, struct emu, soft));
+}
+
 static const struct tn_soft_shell shell = {
 	.lock = no_lock,
 	.unlock = no_unlock,
@@ -155,6 +160,7 @@ static const struct tn_soft_shell shell = {
 	.table_new = table_new,
 	.table_free = free,
 	.attach = attach_port,
+	.leave = leave_place,
 };
 
 /* --- lifetime --------------------------------------------------------------- */
@@ -198,6 +204,7 @@ int emu_init(struct emu *e, struct chassis *c, u64 now)
 
 void emu_fini(struct emu *e)
 {
+	rma_close(e);
 	tn_soft_flush(&e->soft);
 	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++)
 		port_close(&e->port[i]);
@@ -245,11 +252,12 @@ void emu_step(struct emu *e, u64 now)
 	 * take long.
 	 */
 	send_frames(e, now);
+	rma_step(e, now);
 	for (int i = 0;; i++) {
 		tn_nic_work(e->soft.nic, now);
 		tun_flush(e);
 		send_frames(e, now);
-		if (i == MOVES_MAX || !msg_next(e, now))
+		if (i == MOVES_MAX || !(msg_next(e, now) | rma_step(e, now)))
 			break;
 		while (msg_next(e, now))
 			;
@@ -266,6 +274,7 @@ u64 emu_expiry(struct emu *e)
 	u64 at = tn_nic_expiry(e->soft.nic), waits = torus_host_expiry(&e->soft.host);
 
 	at = waits < at ? waits : at;
+	at = rma_expiry(e) < at ? rma_expiry(e) : at;
 	if (tn_nic_tx_ports(e->soft.nic) || torus_host_ready(&e->soft.host))
 		return 0;
 	for (unsigned int i = 0; i < e->soft.hw.nports; i++) {

@@ -7,6 +7,7 @@
 #include "kernel/req/soft.h"
 #include "msg.h"
 #include "port.h"
+#include "rma.h"
 #include "server.h"
 #include "tun.h"
 
@@ -22,6 +23,7 @@
  * @soft: the core, the host side and the parameters
  * @netns: descriptor of the host side's namespace, owned by make.c; -1: the namespace of the
  *	process
+ * @rma: remote memory; NULL: the NIC does not offer it
  * @look_at: when to ask again for the carrier of ports that have none, ns
  */
 struct emu {
@@ -37,6 +39,7 @@ struct emu {
 	struct port port[TORUS_MAX_PORTS];
 	struct tun tun;
 	struct server server;
+	struct rma *rma;
 	int (*attach)(struct port *port, const char *name, const char **why, u64 now);
 	void (*placed)(struct emu *emu, const struct torus_shape *old,
 		       const struct torus_plan *old_plan, u32 old_node);

@@ -175,6 +175,11 @@ static int furnish_nic(struct emu *e, const struct args *a, const struct why *wh
 {
 	int err = open_socket_at(e, a->socket, why);
 
+	if (!err && a->rma) {
+		err = rma_open(e, a->rma);
+		if (err)
+			fail_make(why, err, "--rma %s: %s", a->rma, strerror(-err));
+	}
 	if (!err && a->tun[0])
 		err = add_host(e, a, why);
 	return err ? err : attach_lowers(e, a, why);

@@ -21,7 +21,7 @@ static int remove_stale(int fd, const struct sockaddr_un *at)
 	return unlink(at->sun_path) < 0 ? -errno : 0;
 }
 
-static int listen_at(const struct sockaddr_un *at)
+static int listen_at(const struct sockaddr_un *at, mode_t hidden)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask;
@@ -32,7 +32,7 @@ static int listen_at(const struct sockaddr_un *at)
 	err = remove_stale(fd, at);
 	if (err)
 		goto err_fd;
-	mask = umask(0177);
+	mask = umask(hidden);
 	err = bind(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 ? -errno : 0;
 	umask(mask);
 	if (!err && listen(fd, 16) < 0)
@@ -44,14 +44,24 @@ err_fd:
 	return err;
 }
 
-int sock_listen(const char *path)
+static int listen_on_path(const char *path, mode_t hidden)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 
 	if (strlen(path) >= sizeof(at.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(at.sun_path, path);
-	return listen_at(&at);
+	return listen_at(&at, hidden);
+}
+
+int sock_listen(const char *path)
+{
+	return listen_on_path(path, 0177);
+}
+
+int sock_listen_all(const char *path)
+{
+	return listen_on_path(path, 0111);
 }
 
 static bool is_peer_root(int fd)

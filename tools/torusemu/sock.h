@@ -8,6 +8,8 @@
  * negative errno
  */
 int sock_listen(const char *path);
+/** sock_listen_all() - the same for a socket that any user may connect to */
+int sock_listen_all(const char *path);
 /**
  * sock_accept() - accept a connection. Return: fd; -EPERM if the peer is not root; other negative
  * errno

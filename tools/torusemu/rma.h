@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Remote memory of a NIC: contexts of processes, which come by a socket of its own (--rma), and
+ * their regions, which are memory that the processes have given by descriptors.
+ *
+ * rma_sock.c has the socket and the calls, rma_mem.c the regions, rma.c the rings and what the core
+ * asks for. The NIC offers the service from the first context on, until it loses its place.
+ *
+ * A region belongs to the user of the process that has it: the job of a context is its user id. So
+ * all nodes of a fabric must know users by the same numbers, as with NFS.
+ *
+ * A process that ends closes its connection. Its rings are not touched from then on. Its regions
+ * end when all that waits in them was refused, and its context when all its requests have ended:
+ * until then both are kept, without the process.
+ */
+#ifndef EMU_RMA_H
+#define EMU_RMA_H
+
+#include "kernel/core/rma_nic.h"
+#include "kernel/core/rma_ring.h"
+#include "loop.h"
+
+struct emu;
+
+#define RMA_CONTEXTS_MAX	64	/* of a NIC */
+#define RMA_USER_MAX		16	/* of them, of one user who is not root */
+#define RMA_ENTRIES_MAX		256	/* of a SQ; the CQ has twice as many */
+#define RMA_REGIONS_MAX		1024	/* of a NIC */
+#define RMA_CONTEXT_REGIONS	64	/* of a context */
+#define RMA_WAITS		4096	/* requests that may wait at this NIC for full/empty bits */
+#define RMA_NODE_WAITS		1024	/* of them, of one node */
+#define RMA_REPLIES		64	/* that wait for a port before requests have to wait */
+
+/**
+ * struct rma_region - the memory of a region
+ * @ctx: its context; NULL: there is no such region
+ * @fe, @bits: its full/empty bits; @bits: their memory
+ * @ends: it is being closed
+ */
+struct rma_region {
+	struct rma_context *ctx;
+	u8 *mem;
+	u64 bytes;
+	struct tn_fe_bits fe;
+	u64 *bits;
+	bool ends;
+};
+
+/**
+ * struct rma_context - a context, or a connection that has not opened one yet
+ * @watch: the connection
+ * @bell: the doorbell; @wake: descriptor that wakes the process
+ * @shared: head and rings, @bytes of memory
+ * @job: user id
+ * @open: there was an OPEN
+ * @ready: the ring has work; @blocked: it is to be tried again after packets have moved
+ * @dead: the process is gone, or will be disconnected
+ * @again_at: of a dead one: when to cancel again what waits
+ */
+struct rma_context {
+	struct watch watch;
+	struct watch bell;
+	int wake;
+	struct emu *emu;
+	struct tn_rma_ring ring;
+	struct tn_rma_ring_op *op;
+	void *shared;
+	size_t bytes;
+	u16 id;
+	u16 job;
+	u16 regions;
+	bool open;
+	bool ready;
+	bool blocked;
+	bool dead;
+	u64 again_at;
+};
+
+/**
+ * struct rma - remote memory of a NIC
+ * @emu: the NIC
+ * @listener: the socket, at @path
+ * @memory: of the core's service; NULL: it is not open
+ * @context: by number, of which @contexts exist
+ * @region: by index, as the core sees them; @owned: their memory
+ * @shared: bytes of all regions
+ * @ending: regions that are being closed
+ */
+struct rma {
+	struct emu *emu;
+	struct watch listener;
+	char path[108];
+	void *memory;
+	struct rma_context *context[RMA_CONTEXTS_MAX];
+	unsigned int contexts;
+	struct tn_rma_region region[RMA_REGIONS_MAX];
+	struct rma_region owned[RMA_REGIONS_MAX];
+	u64 shared;
+	u32 ending;
+	struct tn_fe_pool pool;
+	struct tn_fe_wait wait[RMA_WAITS];
+	struct tn_fe_wait *bucket[RMA_WAITS];
+};
+
+/** rma_open() - listen at @path. Return: 0 or negative errno */
+int rma_open(struct emu *emu, const char *path);
+/** rma_close() - end remote memory; does nothing if the NIC has none */
+void rma_close(struct emu *emu);
+/** rma_leave() - end all contexts, because the NIC gets another place */
+void rma_leave(struct emu *emu);
+
+/** rma_step() - run the rings that have work. Return: true if packets may have to move now */
+bool rma_step(struct emu *emu, u64 now);
+/** rma_expiry() - Return: when to call rma_step() again, ns; ~0 for never */
+u64 rma_expiry(const struct emu *emu);
+
+/* rma.c, for rma_sock.c */
+
+/** rma_begin() - offer the service, if it is not offered yet. Return: 0 or negative errno */
+int rma_begin(struct emu *emu, const char **why);
+/**
+ * rma_ring_new() - make the rings of @ctx, with @entries requests
+ * @fd: gets the descriptor of their memory, which the caller closes
+ * Return: 0 or negative errno.
+ */
+int rma_ring_new(struct rma_context *ctx, u32 entries, int *fd);
+/** rma_end() - the process of @ctx is gone; frees @ctx, now or when it can be freed */
+void rma_end(struct rma_context *ctx);
+
+/* rma_mem.c */
+
+/**
+ * rma_share() - make a region of a memfd
+ * @fd: it; -1: none came
+ * @call: the call; gets region and key, or why not
+ * Return: 0 or negative errno.
+ */
+int rma_share(struct rma_context *ctx, int fd, struct torus_rma_call *call);
+/** rma_unshare() - end a region of @ctx. Return: 0 or negative errno */
+int rma_unshare(struct rma_context *ctx, u32 region, struct torus_rma_call *call);
+/** rma_unshare_all() - end all regions of @ctx. Return: true if none is left */
+bool rma_unshare_all(struct rma_context *ctx);
+/** rma_settle_regions() - go on with regions that are being closed */
+void rma_settle_regions(struct emu *emu);
+
+/** rma_fail() - describe the error of a call. Return: @err */
+__attribute__((format(printf, 3, 4)))
+int rma_fail(struct torus_rma_call *call, int err, const char *fmt, ...);
+
+#endif /* EMU_RMA_H */

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The socket on which processes get contexts of remote memory; a connection is a context. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "emu.h"
+#include "log.h"
+#include "rma.h"
+#include "sock.h"
+
+#define FDS_MAX	4		/* that a call may bring; all but the first are closed */
+
+/* Takes the descriptors of a message. Return: the first one; -1: there is none. */
+static int take_fds(struct msghdr *mh)
+{
+	int fds[FDS_MAX], first = -1;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
+		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || n > FDS_MAX)
+			continue;
+		memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+		for (size_t i = 0; i < n; i++) {
+			if (first < 0)
+				first = fds[i];
+			else
+				close(fds[i]);
+		}
+	}
+	return first;
+}
+
+/* Sends an answer with @n descriptors. Return: 0 or negative errno */
+static int send_answer(struct rma_context *ctx, struct torus_rma_call *call, const int *fds, size_t n)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(TORUS_RMA_FDS * sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { call, sizeof(*call) };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (n) {
+		mh.msg_control = control.room;
+		mh.msg_controllen = CMSG_SPACE(n * sizeof(int));
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(&control.head), fds, n * sizeof(int));
+	}
+	return sendmsg(ctx->watch.fd, &mh, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* --- calls ----------------------------------------------------------------------- */
+
+static void bell_ready(struct watch *w, u32 events)
+{
+	struct rma_context *ctx = container_of(w, struct rma_context, bell);
+	eventfd_t n;
+
+	(void)events;
+	if (eventfd_read(w->fd, &n))
+		return;
+	ctx->ready = true;
+	emu_busy(ctx->emu, loop_now());
+}
+
+/* Makes the descriptors by which the NIC and the process wake each other. */
+static int make_bells(struct rma_context *ctx)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), err;
+
+	if (fd < 0)
+		return -errno;
+	err = loop_add(ctx->emu->loop, &ctx->bell, fd, EPOLLIN, bell_ready);
+	if (err) {
+		close(fd);
+		ctx->bell.fd = -1;
+		return err;
+	}
+	ctx->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return ctx->wake < 0 ? -errno : 0;
+}
+
+static int check_open(const struct rma_context *ctx, struct torus_rma_call *call)
+{
+	if (ctx->open)
+		return rma_fail(call, -EBUSY, "the context is open");
+	if (call->version != TORUS_RMA_VERSION)
+		return rma_fail(call, -EPROTO, "version %u of the rings: allowed %u", call->version,
+				TORUS_RMA_VERSION);
+	if (!call->entries || call->entries > RMA_ENTRIES_MAX || call->entries & (call->entries - 1))
+		return rma_fail(call, -EINVAL, "%u requests in the ring: allowed a power of two up to %u",
+				call->entries, RMA_ENTRIES_MAX);
+	return 0;
+}
+
+static int open_rma_context(struct rma_context *ctx, struct torus_rma_call *call)
+{
+	int fds[TORUS_RMA_FDS], err = check_open(ctx, call);
+	const char *why = NULL;
+
+	if (err)
+		return err;
+	err = rma_begin(ctx->emu, &why);
+	if (!err)
+		err = make_bells(ctx);
+	if (!err)
+		err = rma_ring_new(ctx, call->entries, &fds[TORUS_RMA_FD_RINGS]);
+	if (err)
+		return rma_fail(call, err, "%s", why ? why : strerror(-err));
+	fds[TORUS_RMA_FD_BELL] = ctx->bell.fd;
+	fds[TORUS_RMA_FD_WAKE] = ctx->wake;
+	chassis_wake(ctx->emu->chassis, ctx->emu);
+	err = send_answer(ctx, call, fds, TORUS_RMA_FDS);
+	close(fds[TORUS_RMA_FD_RINGS]);
+	return err ? err : 1;
+}
+
+/* Return: 0 or a negative errno; 1 if the answer has been sent. */
+static int run_rma_call(struct rma_context *ctx, struct torus_rma_call *call, int fd)
+{
+	if (call->call == TORUS_RMA_OPEN)
+		return open_rma_context(ctx, call);
+	if (!ctx->open)
+		return rma_fail(call, -EINVAL, "the context is not open");
+	if (call->call == TORUS_RMA_SHARE)
+		return rma_share(ctx, fd, call);
+	if (call->call == TORUS_RMA_UNSHARE)
+		return rma_unshare(ctx, call->region, call);
+	return rma_fail(call, -EOPNOTSUPP, "call %u: allowed %u to %u", call->call, TORUS_RMA_OPEN,
+			TORUS_RMA_UNSHARE);
+}
+
+static void context_ready(struct watch *w, u32 events)
+{
+	struct rma_context *ctx = container_of(w, struct rma_context, watch);
+	struct torus_rma_call call = { 0 };
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(FDS_MAX * sizeof(int))];
+	} control;
+	struct iovec iov = { &call, sizeof(call) };
+	struct msghdr mh = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control.room, .msg_controllen = sizeof(control.room),
+	};
+	ssize_t n = recvmsg(w->fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int fd, err;
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	fd = n > 0 ? take_fds(&mh) : -1;
+	if (n != sizeof(call) || mh.msg_flags & MSG_TRUNC) {
+		if (fd >= 0)
+			close(fd);
+		rma_end(ctx);
+		return;
+	}
+	memset(call.why, 0, sizeof(call.why));
+	err = run_rma_call(ctx, &call, fd);
+	if (fd >= 0)
+		close(fd);
+	call.error = err;
+	if (err <= 0 && send_answer(ctx, &call, NULL, 0))
+		rma_end(ctx);
+}
+
+/* --- connections ------------------------------------------------------------------- */
+
+/* Return: number of contexts of a user. */
+static unsigned int count_of_user(const struct rma *rma, u16 job)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < RMA_CONTEXTS_MAX; i++)
+		n += rma->context[i] && rma->context[i]->job == job;
+	return n;
+}
+
+/* Return: number of the new context; a negative errno if the user may not have one. */
+static int find_number(const struct rma *rma, const struct ucred *user)
+{
+	if (user->uid > UINT16_MAX)
+		return -EOVERFLOW;
+	if (user->uid && count_of_user(rma, (u16)user->uid) >= RMA_USER_MAX)
+		return -EUSERS;
+	for (int i = 0; i < RMA_CONTEXTS_MAX; i++)
+		if (!rma->context[i])
+			return i;
+	return -ENOSPC;
+}
+
+static int add_context(struct emu *e, int fd, u16 id, u16 job)
+{
+	struct rma_context *ctx = calloc(1, sizeof(*ctx));
+	int err = ctx ? loop_add(e->loop, &ctx->watch, fd, EPOLLIN, context_ready) : -ENOMEM;
+
+	if (err) {
+		free(ctx);
+		return err;
+	}
+	ctx->emu = e;
+	ctx->id = id;
+	ctx->job = job;
+	ctx->bell.fd = -1;
+	ctx->wake = -1;
+	e->rma->context[id] = ctx;
+	e->rma->contexts++;
+	return 0;
+}
+
+static void rma_listener_ready(struct watch *w, u32 events)
+{
+	struct emu *e = container_of(w, struct rma, listener)->emu;
+	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), err;
+	struct ucred user;
+	socklen_t len = sizeof(user);
+
+	(void)events;
+	if (fd < 0)
+		return;
+	err = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &len) < 0 ? -errno : find_number(e->rma, &user);
+	if (err >= 0)
+		err = add_context(e, fd, (u16)err, (u16)user.uid);
+	if (!err)
+		return;
+	log_warn(e->soft.hw.name, "remote memory: refused user %u: %s", user.uid,
+		 err == -EOVERFLOW ? "its number is above 65535" :
+		 err == -EUSERS ? "it has too many contexts" :
+		 err == -ENOSPC ? "there are too many contexts" : strerror(-err));
+	close(fd);
+}
+
+int rma_open(struct emu *e, const char *path)
+{
+	struct rma *rma = calloc(1, sizeof(*rma));
+	int fd = rma ? sock_listen_all(path) : -ENOMEM, err;
+
+	if (fd < 0) {
+		free(rma);
+		return fd;
+	}
+	err = loop_add(e->loop, &rma->listener, fd, EPOLLIN, rma_listener_ready);
+	if (err) {
+		close(fd);
+		free(rma);
+		return err;
+	}
+	rma->emu = e;
+	snprintf(rma->path, sizeof(rma->path), "%s", path);
+	e->rma = rma;
+	return 0;
+}
+
+void rma_close(struct emu *e)
+{
+	struct rma *rma = e->rma;
+
+	if (!rma)
+		return;
+	rma_leave(e);
+	loop_del(e->loop, &rma->listener);
+	unlink(rma->path);
+	free(rma);
+	e->rma = NULL;
+}
