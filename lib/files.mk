@@ -9,7 +9,7 @@ lib-objs := lib/topology.o lib/plan.o lib/route/health.o lib/route/search.o lib/
 	lib/map/score.o lib/map/fold.o lib/map/anneal.o lib/map/improve.o \
 	lib/client.o lib/refusal.o lib/transport-unix.o lib/transport-genl.o lib/names.o \
 	lib/device.o lib/links.o lib/serdes.o lib/rows.o lib/park.o lib/events.o \
-	lib/netdev.o lib/fabric.o \
+	lib/netdev.o lib/fabric.o lib/rma.o lib/rma_ring.o \
 	kernel/core/topo.o kernel/core/plan.o kernel/core/route.o $(req-objs)
 lib-cflags := $(call pkg-cflags,libnl-genl-3.0 jansson)
 lib-libs := $(call pkg-libs,libnl-genl-3.0 jansson)
@@ -47,7 +47,7 @@ install-lib: $(lib-targets)
 	install -m 644 $(filter-out include/torus/uapi.h,$(wildcard include/torus/*.h)) \
 		$(DESTDIR)$(PREFIX)/include/torus/
 	install -m 644 include/uapi/torus.h $(DESTDIR)$(PREFIX)/include/torus/uapi.h
-	install -m 644 lib/libtorus.3 $(DESTDIR)$(PREFIX)/share/man/man3/
+	install -m 644 lib/libtorus.3 lib/libtorus-rma.3 $(DESTDIR)$(PREFIX)/share/man/man3/
 
 install: install-lib
 .PHONY: install-lib

@@ -28,10 +28,12 @@ complete() {
 		usr/include/torus/fabric.h
 		usr/include/torus/map.h
 		usr/include/torus/reply.h
+		usr/include/torus/rma.h
 		usr/include/torus/route.h
 		usr/include/torus/topology.h
 		usr/include/torus/torus.h
 		usr/include/torus/torus_abi.h
+		usr/include/torus/torus_rma.h
 		usr/include/torus/uapi.h
 		usr/lib/libtorus.a
 		usr/lib/libtorus.so
@@ -58,6 +60,7 @@ complete() {
 		usr/share/doc/fabricd/fabricd.conf
 		usr/share/doc/fabricweb/fabricweb.conf
 		usr/share/man/man1/fabricsim.1
+		usr/share/man/man3/libtorus-rma.3
 		usr/share/man/man3/libtorus.3
 		usr/share/man/man4/torus.4
 		usr/share/man/man5/fabricd.conf.5

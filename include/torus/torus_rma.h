@@ -1,0 +1,1 @@
+../uapi/torus_rma.h

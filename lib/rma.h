@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A context of remote memory, as rma.c (context, regions) and rma_ring.c (requests) see it. */
+#ifndef LIB_RMA_H
+#define LIB_RMA_H
+
+#include <torus/rma.h>
+
+/** struct lt_region - a region in the list of its context; @pub comes first */
+struct lt_region {
+	struct torus_region pub;
+	struct lt_region *next;
+};
+
+/**
+ * struct torus_rma - a context
+ * @sock: the connection to the NIC
+ * @bell: eventfd: the NIC's doorbell; @wake: eventfd that wakes the process
+ * @head: memory shared with the NIC, @bytes of it
+ * @tail: position behind the last request; @taken: behind the last completion
+ * @open: requests whose completion was not taken
+ * @fence: the next request has TORUS_RMA_FENCE
+ */
+struct torus_rma {
+	int sock;
+	int bell;
+	int wake;
+	struct torus_rma_head *head;
+	size_t bytes;
+	struct torus_rma_ask *sq;
+	const struct torus_rma_end *cq;
+	uint32_t sq_entries;
+	uint32_t cq_entries;
+	uint32_t tail;
+	uint32_t taken;
+	uint64_t open;
+	bool fence;
+	struct lt_region *regions;
+	char error[256];
+};
+
+/** lt_rma_fail() - keep the text of an error. Return: @err */
+__attribute__((format(printf, 3, 4)))
+int lt_rma_fail(struct torus_rma *rma, int err, const char *fmt, ...);
+
+#endif /* LIB_RMA_H */

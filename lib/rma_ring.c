@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Requests and completions of remote memory: the process's side of include/uapi/torus_rma.h. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "rma.h"
+
+static uint32_t load_word(const uint32_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static void store_word(uint32_t *p, uint32_t v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
+static void full_barrier(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Rings the doorbell if the NIC sleeps with one of the reasons @when. */
+static void ring_bell(struct torus_rma *rma, uint32_t when)
+{
+	full_barrier();
+	if (load_word(&rma->head->sleeps) & when)
+		eventfd_write(rma->bell, 1);
+}
+
+/* --- requests ---------------------------------------------------------------------- */
+
+static int submit_ask(struct torus_rma *rma, const struct torus_far *far, struct torus_rma_ask *ask)
+{
+	uint32_t broken = load_word(&rma->head->broken);
+
+	if (broken)
+		return lt_rma_fail(rma, -EPROTO, "the rings were broken (%u)", broken);
+	if (rma->tail - load_word(&rma->head->sq_head) >= rma->sq_entries)
+		return lt_rma_fail(rma, -EAGAIN, "the ring is full");
+	if (far) {
+		ask->flags |= TORUS_RMA_KEYED;
+		ask->node = far->node;
+		ask->region = far->region;
+		ask->key = far->key;
+	}
+	if (rma->fence && ask->op != TORUS_RMA_CANCEL) {
+		ask->flags |= TORUS_RMA_FENCE;
+		rma->fence = false;
+	}
+	rma->sq[rma->tail & (rma->sq_entries - 1)] = *ask;
+	store_word(&rma->head->sq_tail, ++rma->tail);
+	rma->open++;
+	ring_bell(rma, TORUS_RMA_ASLEEP);
+	return 0;
+}
+
+/* Sets where the data of @ask are, which must be in a region of the context. */
+static int set_local(struct torus_rma *rma, struct torus_rma_ask *ask, const void *at, size_t bytes)
+{
+	const struct lt_region *r;
+
+	if (bytes > UINT32_MAX)
+		return lt_rma_fail(rma, -EMSGSIZE, "%zu bytes: allowed up to %u", bytes, UINT32_MAX);
+	ask->bytes = (uint32_t)bytes;
+	if (!bytes)
+		return 0;
+	for (r = rma->regions; r; r = r->next) {
+		size_t offset = (size_t)((const char *)at - (const char *)r->pub.base);
+
+		if (at < r->pub.base || offset >= r->pub.bytes || bytes > r->pub.bytes - offset)
+			continue;
+		ask->local = r->pub.far.region;
+		ask->offset = offset;
+		return 0;
+	}
+	return lt_rma_fail(rma, -EFAULT, "%zu bytes are not in a region of this context", bytes);
+}
+
+static int submit_put(struct torus_rma *rma, const struct torus_far *far, const void *from,
+		      size_t bytes, struct torus_rma_ask *ask)
+{
+	int err = 0;
+
+	ask->op = TORUS_RMA_PUT;
+	if (bytes <= sizeof(ask->offset)) {
+		ask->flags |= TORUS_RMA_INLINE;
+		ask->bytes = (uint32_t)bytes;
+		memcpy(&ask->offset, from, bytes);
+	} else {
+		err = set_local(rma, ask, from, bytes);
+	}
+	return err ? err : submit_ask(rma, far, ask);
+}
+
+int torus_rma_put(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
+	      const void *from, size_t bytes, uint64_t cookie)
+{
+	struct torus_rma_ask ask = { .addr = offset, .cookie = cookie };
+
+	return submit_put(rma, far, from, bytes, &ask);
+}
+
+int torus_rma_put_notify(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
+		     const void *from, size_t bytes, uint64_t word, uint64_t add, uint64_t cookie)
+{
+	struct torus_rma_ask ask = {
+		.flags = TORUS_RMA_NOTIFY, .addr = offset, .value = add, .compare = word,
+		.cookie = cookie,
+	};
+
+	return submit_put(rma, far, from, bytes, &ask);
+}
+
+int torus_rma_get(struct torus_rma *rma, void *to, const struct torus_far *far, uint64_t offset,
+	      size_t bytes, uint64_t cookie)
+{
+	struct torus_rma_ask ask = { .op = TORUS_RMA_GET, .addr = offset, .cookie = cookie };
+	int err = set_local(rma, &ask, to, bytes);
+
+	return err ? err : submit_ask(rma, far, &ask);
+}
+
+static int submit_amo(struct torus_rma *rma, const struct torus_far *far, enum torus_rma_amo amo,
+		      enum torus_rma_type type, struct torus_rma_ask *ask)
+{
+	ask->op = TORUS_RMA_AMO;
+	ask->word = (uint16_t)TORUS_RMA_WORD_AMO((unsigned int)amo & 7, (unsigned int)type & 3);
+	if ((unsigned int)amo > TORUS_RMA_CAS || (unsigned int)type > TORUS_RMA_S64)
+		return lt_rma_fail(rma, -EINVAL, "atomic operation %u of type %u: allowed 0 to %u of 0 to %u",
+				   amo, type, TORUS_RMA_CAS, TORUS_RMA_S64);
+	return submit_ask(rma, far, ask);
+}
+
+int torus_rma_amo(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
+	      enum torus_rma_amo amo, enum torus_rma_type type, uint64_t operand, uint64_t compare,
+	      uint64_t cookie)
+{
+	struct torus_rma_ask ask = {
+		.addr = offset, .value = operand, .compare = compare, .cookie = cookie,
+	};
+
+	return submit_amo(rma, far, amo, type, &ask);
+}
+
+int torus_rma_amo_post(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
+		   enum torus_rma_amo amo, enum torus_rma_type type, uint64_t operand,
+		   uint64_t compare, uint64_t cookie)
+{
+	struct torus_rma_ask ask = {
+		.flags = TORUS_RMA_POSTED, .addr = offset, .value = operand, .compare = compare,
+		.cookie = cookie,
+	};
+
+	return submit_amo(rma, far, amo, type, &ask);
+}
+
+int torus_rma_fe(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
+	     enum torus_rma_fe fe, enum torus_rma_state q, enum torus_rma_state r, uint64_t value,
+	     uint64_t cookie)
+{
+	struct torus_rma_ask ask = {
+		.op = TORUS_RMA_FE, .addr = offset, .value = value, .cookie = cookie,
+		.word = (uint16_t)(TORUS_RMA_WORD_FE((unsigned int)fe & 7, (unsigned int)q & 3,
+						     (unsigned int)r & 3) |
+				   TORUS_RMA_WORD_AMO(TORUS_RMA_ADD, TORUS_RMA_U64)),
+	};
+
+	if ((unsigned int)fe > TORUS_RMA_PURGE0 || (unsigned int)q > TORUS_RMA_ANY ||
+	    (unsigned int)r > TORUS_RMA_ANY)
+		return lt_rma_fail(rma, -EINVAL, "full/empty operation %u from %u to %u: allowed 0 to %u from 0 to %u to 0 to %u",
+				   fe, q, r, TORUS_RMA_PURGE0, TORUS_RMA_ANY, TORUS_RMA_ANY);
+	return submit_ask(rma, far, &ask);
+}
+
+int torus_rma_until(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
+	       enum torus_rma_cmp cmp, enum torus_rma_type type, uint64_t value, uint64_t cookie)
+{
+	struct torus_rma_ask ask = {
+		.op = TORUS_RMA_FE, .addr = offset, .value = value, .cookie = cookie,
+		.word = (uint16_t)(TORUS_RMA_WORD_FE(TORUS_RMA_WAIT, TORUS_RMA_ANY, TORUS_RMA_ANY) |
+				   TORUS_RMA_WORD_CMP((unsigned int)cmp & 7) |
+				   TORUS_RMA_WORD_AMO(0, (unsigned int)type & 3)),
+	};
+
+	if ((unsigned int)cmp > TORUS_RMA_GE || (unsigned int)type > TORUS_RMA_S64)
+		return lt_rma_fail(rma, -EINVAL, "comparison %u of type %u: allowed 0 to %u of 0 to %u",
+				   cmp, type, TORUS_RMA_GE, TORUS_RMA_S64);
+	return submit_ask(rma, far, &ask);
+}
+
+int torus_rma_cancel(struct torus_rma *rma, uint64_t of, uint64_t cookie)
+{
+	struct torus_rma_ask ask = { .op = TORUS_RMA_CANCEL, .value = of, .cookie = cookie };
+
+	return submit_ask(rma, NULL, &ask);
+}
+
+void torus_rma_fence(struct torus_rma *rma)
+{
+	rma->fence = true;
+}
+
+/* --- completions --------------------------------------------------------------------- */
+
+uint64_t torus_rma_open_requests(const struct torus_rma *rma)
+{
+	return rma->open;
+}
+
+unsigned int torus_rma_poll(struct torus_rma *rma, struct torus_rma_end *ends, unsigned int n)
+{
+	uint32_t ready = load_word(&rma->head->cq_tail) - rma->taken, i;
+	eventfd_t woken;
+
+	if (rma->head->wants) {
+		store_word(&rma->head->wants, 0);
+		eventfd_read(rma->wake, &woken);
+	}
+	if (n > ready)
+		n = ready;
+	for (i = 0; i < n; i++)
+		ends[i] = rma->cq[rma->taken++ & (rma->cq_entries - 1)];
+	if (!n)
+		return 0;
+	rma->open -= n;
+	store_word(&rma->head->cq_head, rma->taken);
+	ring_bell(rma, TORUS_RMA_CQ_FULL);
+	return n;
+}
+
+bool torus_rma_arm(struct torus_rma *rma)
+{
+	store_word(&rma->head->wants, 1);
+	full_barrier();
+	return load_word(&rma->head->cq_tail) != rma->taken;
+}
+
+int torus_rma_fd(const struct torus_rma *rma)
+{
+	return rma->wake;
+}
+
+static int64_t clock_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Waits until there is a completion, or until @until. Return: 0 or a negative errno */
+static int sleep_until(struct torus_rma *rma, int64_t until)
+{
+	struct pollfd p[] = { { rma->wake, POLLIN, 0 }, { rma->sock, POLLIN, 0 } };
+	int64_t left = until - clock_ms();
+
+	if (torus_rma_arm(rma))
+		return 0;
+	if (until >= 0 && left <= 0)
+		return lt_rma_fail(rma, -ETIMEDOUT, "no request has ended in time");
+	if (poll(p, 2, until < 0 ? -1 : (int)left) < 0 && errno != EINTR)
+		return lt_rma_fail(rma, -errno, "poll: %s", strerror(errno));
+	if (p[1].revents)
+		return lt_rma_fail(rma, -ENODEV, "the NIC has ended, or has lost its place");
+	return 0;
+}
+
+int torus_rma_wait(struct torus_rma *rma, struct torus_rma_end *ends, unsigned int n,
+		   int timeout_ms)
+{
+	int64_t until = timeout_ms < 0 ? -1 : clock_ms() + timeout_ms;
+	unsigned int got;
+	int err;
+
+	while (!(got = torus_rma_poll(rma, ends, n)) && n) {
+		err = sleep_until(rma, until);
+		if (err)
+			return err;
+	}
+	return (int)got;
+}
+
+int torus_rma_quiet(struct torus_rma *rma, int timeout_ms)
+{
+	int64_t until = timeout_ms < 0 ? -1 : clock_ms() + timeout_ms;
+	struct torus_rma_end end, bad = { .status = TORUS_RMA_DONE };
+	char text[128];
+	int err;
+
+	while (rma->open) {
+		if (!torus_rma_poll(rma, &end, 1)) {
+			err = sleep_until(rma, until);
+			if (err)
+				return err;
+		} else if (end.status != TORUS_RMA_DONE && bad.status == TORUS_RMA_DONE) {
+			bad = end;
+		}
+	}
+	if (bad.status == TORUS_RMA_DONE)
+		return 0;
+	return lt_rma_fail(rma, -EIO, "request %llu to node %u: %s", (unsigned long long)bad.cookie,
+			   bad.node, torus_rma_end_text(&bad, text, sizeof(text)));
+}
+
+/* --- text ------------------------------------------------------------------------------ */
+
+static const char *const reasons[] = {
+	[TORUS_RMA_MALFORMED] = "malformed",
+	[TORUS_RMA_REGION] = "there is no such region",
+	[TORUS_RMA_KEY] = "wrong key",
+	[TORUS_RMA_GONE] = "the region was closed",
+	[TORUS_RMA_JOB] = "the region belongs to another user",
+	[TORUS_RMA_ACCESS] = "no right to do this: allowed mask",
+	[TORUS_RMA_BOUNDS] = "beyond the end of the region: allowed bytes",
+	[TORUS_RMA_ALIGN] = "misaligned: allowed a multiple of",
+	[TORUS_RMA_LENGTH] = "too long: allowed bytes",
+	[TORUS_RMA_NO_FE] = "the region has no full/empty bits",
+	[TORUS_RMA_NO_ROOM] = "too many requests wait there: allowed",
+	[TORUS_RMA_BUSY] = "the word changed all the time",
+	[TORUS_RMA_GAP] = "requests before it were lost",
+	[TORUS_RMA_CANCELLED] = "cancelled",
+};
+
+static const char *const invalids[] = {
+	[TORUS_RMA_BAD_OP] = "unknown operation",
+	[TORUS_RMA_BAD_FLAGS] = "flags: allowed",
+	[TORUS_RMA_BAD_NODE] = "node: allowed up to",
+	[TORUS_RMA_BAD_ADDR] = "offset: its end is allowed up to",
+	[TORUS_RMA_BAD_REGION] = "region: allowed up to",
+	[TORUS_RMA_BAD_WORD] = "kind of operation: allowed bits",
+	[TORUS_RMA_BAD_LOCAL] = "the data are not in a region of this context",
+	[TORUS_RMA_BAD_INLINE] = "bytes in the request: allowed up to",
+	[TORUS_RMA_BAD_REST] = "a member that must be 0 is not",
+	[TORUS_RMA_BAD_COOKIE] = "no full/empty operation with this cookie is open",
+};
+
+static const char *const unreachables[] = {
+	"there is no path to the node", "a link on the way is too old",
+	"the node does not offer remote memory",
+};
+
+static const char *look_up_text(const char *const *names, size_t n, unsigned int i)
+{
+	return i < n && names[i] ? names[i] : "unknown reason";
+}
+
+#define LOOK_UP(names, i)	look_up_text(names, sizeof(names) / sizeof((names)[0]), i)
+
+const char *torus_rma_end_text(const struct torus_rma_end *end, char *text, size_t size)
+{
+	const char *why = end->status == TORUS_RMA_INVALID ? LOOK_UP(invalids, end->reason) :
+							     LOOK_UP(reasons, end->reason);
+
+	switch (end->status) {
+	case TORUS_RMA_DONE:
+		snprintf(text, size, "done");
+		break;
+	case TORUS_RMA_REFUSED:
+	case TORUS_RMA_INVALID:
+		if (end->value)
+			snprintf(text, size, "refused: %s %llu", why, (unsigned long long)end->value);
+		else
+			snprintf(text, size, "refused: %s", why);
+		break;
+	case TORUS_RMA_UNREACHABLE:
+		snprintf(text, size, "not executed: %s", LOOK_UP(unreachables, end->reason));
+		break;
+	case TORUS_RMA_LOST:
+		snprintf(text, size, "not executed: lost");
+		break;
+	default:
+		snprintf(text, size, "perhaps executed: the node was lost");
+	}
+	return text;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Remote memory for test_rma.sh, by libtorus: rmatool SOCKET COMMAND.
+ *
+ *   own			makes a region with full/empty bits, prints NODE REGION KEY, and waits
+ *   stream NODE REGION KEY N	N rounds of operations whose results are known beforehand, or fewer,
+ *				until SIGTERM comes
+ *   refused NODE REGION KEY	prints how a put there ends
+ *   wrong			requests and calls that are wrong, and what is said of them
+ *   wait NODE REGION KEY	waits for a word that stays empty
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/rma.h>
+#include <unistd.h>
+
+#define BYTES	(1 << 20)
+#define TICKET	0		/* a word that all initiators count up */
+#define TOKEN	8		/* a word with full/empty bits */
+#define DATA	4096
+#define WAIT_MS	60000
+
+static struct torus_rma *rma;
+static struct torus_region *mine;
+static struct torus_far far;
+static volatile sig_atomic_t stop;
+
+static void set_stop(int signal)
+{
+	(void)signal;
+	stop = 1;
+}
+
+__attribute__((noreturn))
+static void die(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, torus_rma_error(rma));
+	exit(1);
+}
+
+static void must(int err, const char *what)
+{
+	if (err < 0)
+		die(what);
+}
+
+/* Waits for the completion of the one request that is open. */
+static struct torus_rma_end finish(const char *what)
+{
+	struct torus_rma_end end;
+	char text[128];
+
+	must(torus_rma_wait(rma, &end, 1, WAIT_MS), what);
+	if (end.status == TORUS_RMA_DONE)
+		return end;
+	printf("%s: %s\n", what, torus_rma_end_text(&end, text, sizeof(text)));
+	exit(1);
+}
+
+static void check(int yes, const char *what, uint64_t round)
+{
+	if (yes)
+		return;
+	printf("round %llu: %s\n", (unsigned long long)round, what);
+	exit(1);
+}
+
+/* Puts of any size, of which the last one notifies, and a get of all. */
+static void round_trip(uint64_t i)
+{
+	uint8_t *out = (uint8_t *)mine->base, *back = out + BYTES / 2;
+	size_t bytes = 1 + i * 7919 % (BYTES / 2 - DATA), half = bytes / 2;
+	uint64_t offset = DATA + i % 61;
+
+	for (size_t k = 0; k < bytes; k++)
+		out[k] = (uint8_t)(i + k * 31);
+	memset(back, 0, bytes);
+	must(torus_rma_put(rma, &far, offset, out, half, 1), "put");
+	must(torus_rma_put_notify(rma, &far, offset + half, out + half, bytes - half, 16, 1, 2), "put");
+	must(torus_rma_get(rma, back, &far, offset, bytes, 3), "get");
+	must(torus_rma_quiet(rma, WAIT_MS), "puts and get");
+	check(!memcmp(out, back, bytes), "other bytes than those put", i);
+	must(torus_rma_get(rma, back, &far, 16, 8, 4), "get");
+	finish("get");
+	check(*(uint64_t *)back == i + 1, "notifications", i);
+}
+
+static void stream(uint64_t rounds)
+{
+	uint64_t i;
+
+	signal(SIGTERM, set_stop);
+	for (i = 0; i < rounds && !stop; i++) {
+		must(torus_rma_amo(rma, &far, TICKET, TORUS_RMA_ADD, TORUS_RMA_U64, 1, 0, 5), "ticket");
+		check(finish("ticket").value == i, "a ticket twice, or none", i);
+		must(torus_rma_fe(rma, &far, TOKEN, TORUS_RMA_WRITE, TORUS_RMA_EMPTY, TORUS_RMA_FULL, i, 6),
+		     "token");
+		must(torus_rma_fe(rma, &far, TOKEN, TORUS_RMA_READ, TORUS_RMA_FULL, TORUS_RMA_EMPTY, 0, 7),
+		     "token");
+		finish("token");
+		check(finish("token").value == i, "another token", i);
+		if (i % 16 == 0)
+			round_trip(i / 16);
+	}
+	printf("%llu rounds are right\n", (unsigned long long)i);
+}
+
+static void say_end(int err, const char *what)
+{
+	struct torus_rma_end end;
+	char text[128];
+
+	must(err, what);
+	must(torus_rma_wait(rma, &end, 1, WAIT_MS), what);
+	printf("%s: %s\n", what, torus_rma_end_text(&end, text, sizeof(text)));
+}
+
+static void say_error(int err, const char *what)
+{
+	printf("%s: %s: %s\n", what, strerror(-err), err ? torus_rma_error(rma) : "no error");
+}
+
+static void wrong(void)
+{
+	struct torus_far own = mine->far, none = own, high = own, key = own;
+	struct torus_region *r;
+	uint64_t word = 0;
+
+	none.region = 1000;
+	high.node = 1000;
+	key.key ^= 1;
+	say_end(torus_rma_put(rma, &none, 0, &word, 8, 1), "no region");
+	say_end(torus_rma_put(rma, &key, 0, &word, 8, 1), "key");
+	say_end(torus_rma_put(rma, &high, 0, &word, 8, 1), "node");
+	say_end(torus_rma_put(rma, &own, BYTES - 7, &word, 8, 1), "bounds");
+	say_end(torus_rma_put(rma, &own, 1ull << 48, &word, 8, 1), "address");
+	say_end(torus_rma_amo(rma, &own, 4, TORUS_RMA_ADD, TORUS_RMA_U64, 1, 0, 1), "align");
+	say_end(torus_rma_cancel(rma, 77, 1), "cancel");
+	say_error(torus_rma_put(rma, &own, 0, "not in a region", 16, 1), "local");
+	say_error(torus_region_new(rma, 0, 0, 0, &r), "no bytes");
+	say_error(torus_region_new(rma, 12, 8, TORUS_RMA_HAS_FE, &r), "half a word");
+	say_error(torus_region_new(rma, 8, 16, 0, &r), "access");
+	say_error(torus_region_new(rma, 8, 8, 0, &r), "no bits");
+	must(torus_region_new(rma, 8, TORUS_RMA_ACCESS_READ, 0, &r), "a second region");
+	own = r->far;
+	say_end(torus_rma_put(rma, &own, 0, &word, 8, 1), "access");
+	say_end(torus_rma_fe(rma, &own, 0, TORUS_RMA_READ, TORUS_RMA_FULL, TORUS_RMA_ANY, 0, 1), "bits");
+	must(torus_region_free(rma, r), "the second region");
+	say_end(torus_rma_put(rma, &own, 0, &word, 8, 1), "closed");
+}
+
+static void own(void)
+{
+	printf("%u %u %u\n", mine->far.node, mine->far.region, mine->far.key);
+	fflush(stdout);
+	pause();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		return 2;
+	if (torus_rma_open(argv[1], 0, &rma))
+		die("open");
+	must(torus_region_new(rma, BYTES, 15, TORUS_RMA_HAS_FE | TORUS_RMA_STARTS_EMPTY, &mine),
+	     "region");
+	for (int i = 3; i < argc && i < 6; i++)
+		((uint32_t *)&far)[i - 3] = (uint32_t)strtoul(argv[i], NULL, 0);
+	if (!strcmp(argv[2], "own"))
+		own();
+	else if (!strcmp(argv[2], "stream") && argc == 7)
+		stream(strtoull(argv[6], NULL, 0));
+	else if (!strcmp(argv[2], "refused") && argc == 6)
+		say_end(torus_rma_put(rma, &far, 0, "refused", 8, 1), "put");
+	else if (!strcmp(argv[2], "wrong"))
+		wrong();
+	else if (!strcmp(argv[2], "wait") && argc == 6)
+		say_end(torus_rma_fe(rma, &far, 32, TORUS_RMA_READ, TORUS_RMA_FULL, TORUS_RMA_ANY, 0, 1), "wait");
+	else
+		return 2;
+	torus_rma_close(rma);
+	return 0;
+}

@@ -1,0 +1,185 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Remote memory between processes of two nodes, by torusemu and libtorus. The test gives the NICs
+# their places and rows, cuts the cable, and mends it.
+#
+#   ┌────────┐     ┌────────┐
+#   │ n0     │     │ n1     │
+#   │  NIC e─┼─────┼─w NIC  │
+#   └────────┘     └────────┘
+#
+# Shape 4, cut open. Owners of memory are on n1, other processes on n0.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+[[ $B == /* ]] || B=$TOP/$B
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
+tool=$B/tests/netns/nictool
+id=trma$$
+declare -A pid
+
+nic() { local n=$1; shift; "$tool" "$tmp/n$n.nic" "$@"; }
+# rma N COMMAND...: remote memory at node N
+rma() { local n=$1; shift; timeout 120 "$B/tests/netns/rmatool" "unix:$tmp/n$n.rma" "$@"; }
+
+cleanup() {
+	local n p
+	for n in 0 1; do
+		for p in $(ip netns pids "$id-$n" 2>/dev/null); do kill -9 "$p" 2>/dev/null; done
+		ip netns del "$id-$n" 2>/dev/null
+	done
+	kill "$owner" 2>/dev/null
+}
+
+# shellcheck disable=SC2317
+explain() { tail -n 5 "$tmp"/*.log; cat "$tmp/said" 2>/dev/null; }
+
+is_up() { [[ $(nic "$1" state "$2") == up* ]]; }
+state_is() { [[ $(nic "$1" state "$2") == "$3" ]]; }
+
+# start N PORT=DEVICE
+start() {
+	ip netns exec "$id-$1" "${emu:-$B/torusemu}" --name "n$1" --ports 2 --socket "$tmp/n$1.nic" --rma "$tmp/n$1.rma" \
+		--no-tun --foreground --port "$2" 2>>"$tmp/n$1.log" &
+	pid[$1]=$!
+	until_true 20 "$tool" "$tmp/n$1.nic" node lost >/dev/null 2>&1
+}
+
+# own: starts an owner at n1, whose region far then names
+owner=
+far=()
+own() {
+	rm -f "$tmp/far"
+	"$B/tests/netns/rmatool" "unix:$tmp/n1.rma" own >"$tmp/far" &
+	owner=$!
+	until_true 20 [ -s "$tmp/far" ] && read -ra far <"$tmp/far"
+}
+
+# says TEXT COMMAND...: the command says this, among others
+says() {
+	local text=$1
+	shift
+	"$@" >"$tmp/said" 2>&1
+	grep -F "$text" "$tmp/said"
+}
+
+stream() { says "$1 rounds are right" rma 0 stream "${far[@]}" "$1"; }
+
+mend_by_hand() {
+	local session seq
+	read -r session seq < <(nic "$3" received "$4")
+	nic "$1" resolve "$2" "$session" "$seq" && nic "$1" replay "$2"
+}
+
+# The cable is cut while a stream of operations runs, which then goes on where it was.
+cut_stream() {
+	local i job
+	own || return
+	"$B/tests/netns/rmatool" "unix:$tmp/n0.rma" stream "${far[@]}" 1000000000 >"$tmp/said" 2>&1 &
+	job=$!
+	for i in 1 2 3; do
+		say "cut $i"
+		sleep 0.1
+		ip -n "$id-0" link set e down && until_true 20 state_is 0 0 "faulty carrier" || return
+		ip -n "$id-0" link set e up && until_true 20 is_up 0 0 && until_true 20 is_up 1 1 || return
+		mend_by_hand 0 0 1 1 && mend_by_hand 1 1 0 0 || return
+	done
+	sleep 0.1
+	kill $job
+	wait $job
+	grep -x "[0-9]* rounds are right" "$tmp/said" && echo "parked: $(nic 0 node parked)" && (($(nic 0 node parked) > 0))
+}
+
+# The program of the manual, compiled as printed. $1: what it says
+manual() {
+	local libs
+	sed -n '/^\.EX/,/^\.EE/p' "$TOP/lib/libtorus-rma.3" | sed '/^\.E[XE]/d; s/\\e/\\/g; s/\\-/-/g' >"$tmp/hello.c"
+	read -ra libs < <(pkg-config --libs libnl-genl-3.0 jansson)
+	gcc -Wall -Wextra -Werror -I"$TOP/include" -o "$tmp/hello" "$tmp/hello.c" "$B/libtorus.a" "${libs[@]}" || return
+	TORUS_RMA=unix:$tmp/n1.rma "$tmp/hello" >"$tmp/heard" &
+	local hello=$! heard
+	until_true 20 [ -s "$tmp/heard" ] && read -ra heard <"$tmp/heard" && TORUS_RMA=unix:$tmp/n0.rma timeout 20 "$tmp/hello" "${heard[@]}" hello || return
+	wait $hello
+	cat "$tmp/heard"
+	[[ $(tail -n 1 "$tmp/heard") == "$1" ]]
+}
+
+# Errors, each with its value and what is allowed.
+wrong() {
+	rma 0 wrong >"$tmp/said" 2>&1
+	diff "$tmp/said" - <<-'END'
+		no region: refused: there is no such region
+		key: refused: wrong key
+		node: refused: node: allowed up to 3
+		bounds: refused: beyond the end of the region: allowed bytes 7
+		address: refused: offset: its end is allowed up to 281474976710656
+		align: refused: misaligned: allowed a multiple of 8
+		cancel: refused: no full/empty operation with this cookie is open
+		local: Bad address: 16 bytes are not in a region of this context
+		no bytes: Invalid argument: a region of 0 bytes: allowed 1 and more
+		half a word: Invalid argument: full/empty bits: of a region with words of 8 bytes, made with them
+		access: Invalid argument: access 0x10: allowed 0xf
+		no bits: Invalid argument: full/empty bits: of a region with words of 8 bytes, made with them
+		access: refused: no right to do this: allowed mask 1
+		bits: refused: no right to do this: allowed mask 1
+		closed: refused: the region was closed
+	END
+}
+
+# A process that is killed takes its region with it, also if others wait for a word of it.
+killed() {
+	own || return
+	rma 0 wait "${far[@]}" >"$tmp/said" 2>&1 &
+	local job=$!
+	sleep 0.3
+	kill -9 "$owner"
+	wait $job
+	grep -x "wait: refused: the region was closed" "$tmp/said" &&
+		says "refused: the region was closed" rma 0 refused "${far[@]}"
+}
+
+# waiters N: starts N processes at n0 that wait for a word of n1, and kills them
+waiters() {
+	timeout 60 bash -c 'for ((i = 0; i < $1; i++)); do "$2" "unix:$3" wait ${@:4} & done
+		sleep 0.5; kill -9 $(jobs -p); wait' - "$1" "$B/tests/netns/rmatool" "$tmp/n0.rma" "${far[@]}" 2>/dev/null
+}
+
+# Processes that wait, and are killed, leave nothing behind: there is room for others.
+many_killed() { own && waiters 40 && waiters 40 && until_true 20 stream 100; }
+
+# Another user can neither use the region nor take all contexts.
+other_user() {
+	chmod 755 "$tmp" && cp "$B/tests/netns/rmatool" "$tmp/rmatool" &&
+		says "the region belongs to another user" setpriv --reuid=1234 --clear-groups \
+			"$tmp/rmatool" "unix:$tmp/n0.rma" refused "${far[@]}"
+}
+
+for n in 0 1; do
+	ip netns add "$id-$n" || exit 2
+	ip -n "$id-$n" link set lo up
+done
+ip link add e mtu 65535 netns "$id-0" type veth peer name w mtu 65535 netns "$id-1"
+ip -n "$id-0" link set e up
+ip -n "$id-1" link set w up
+check "torusemu starts with a socket for remote memory" start 0 +x=e || exit
+check "... at the other end, too" start 1 -x=w || exit
+check "a NIC without a place offers none" says "the NIC has no place in a torus yet" rma 0 wrong
+check "link comes up" until_true 20 is_up 0 0
+for n in 0 1; do until_true 20 nic $n place 4 $n 2>/dev/null; done
+check "an owner has a region" own
+check "tickets, tokens, puts and gets" stream 1000
+check "one user's region is not another user's" other_user
+kill "$owner"
+check "the program of libtorus-rma.3 runs as printed" manual "hello from node 0"
+check "errors say what is allowed" wrong
+check "a region ends with its process" killed
+check "processes that are killed while they wait leave nothing" many_killed
+check "operations while the cable is cut" cut_stream
+check "a NIC that gets another place ends its contexts" says "the NIC has ended, or has lost its place" \
+	bash -c "'$B/tests/netns/rmatool' unix:$tmp/n0.rma wait ${far[*]} & sleep 0.3; '$tool' $tmp/n0.nic place 5 2; wait"
+kill "${pid[0]}" "${pid[1]}"
+wait "${pid[0]}" "${pid[1]}" 2>/dev/null
+check "the NICs end in an orderly way" [ ! -e "$tmp/n0.rma" ]
+done_testing
