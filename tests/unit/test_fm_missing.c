@@ -236,6 +236,28 @@ static void outdated_notices_are_ignored(void **state)
 	stage_end(&s);
 }
 
+/* A manager that was restarted numbers its connections from 1 on again. */
+static void restarted_manager_counts_anew(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	ring();
+	notice(FM_MSG_ADOPTED, 2, 1, 5, 1);
+	stage_down(&s, 102);
+	assert_int_equal(fm_node_parent(s.fm, 2), 1);
+	m = hello(2);
+	m.hello.epoch = 2;
+	m.hello.attach = 1;
+	joins(&m);
+	assert_int_equal(fm_node_parent(s.fm, 2), 0);
+	notice(FM_MSG_ADOPTED, 2, 3, 2, 2);
+	assert_int_equal(fm_node_parent(s.fm, 2), 3);
+	notice(FM_MSG_ADOPTED, 2, 1, 1, 2);
+	assert_int_equal(fm_node_parent(s.fm, 2), 3);
+	stage_end(&s);
+}
+
 /*
  * No node becomes its own parent, and none the parent of the root, whatever a peer reports:
  * otherwise the search for all nodes below it would not end.
@@ -598,6 +620,7 @@ int main(void)
 		cmocka_unit_test(node_with_disputed_link_stays_dead),
 		cmocka_unit_test(node_with_links_but_no_manager_is_silent),
 		cmocka_unit_test(outdated_notices_are_ignored),
+		cmocka_unit_test(restarted_manager_counts_anew),
 		cmocka_unit_test(notices_make_no_circle_of_parents),
 		cmocka_unit_test(nodes_below_lost_one_are_missing),
 		cmocka_unit_test(child_of_unknown_parent_counts_as_connected),
