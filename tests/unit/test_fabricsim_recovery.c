@@ -77,7 +77,7 @@ static void each_scenario_has_its_points_with_times_in_order(void **state)
 
 	(void)state;
 	expect("recovery --shape 3x2x3 --scenario bring-up,burst,during,dark,flap,root "
-	       "--faults 3 --flaps 3 --traffic-us 200 --jitter-us 30 --fanout 3 --json", OK);
+	       "--faults 3 --flaps 3 --traffic-us 2000 --jitter-us 30 --fanout 3 --json", OK);
 	all = printed();
 	n = json_array_size(json_object_get(all, "points"));
 	assert_int_equal(n, 1 + 3 + 2 + 3 + 2 + 2);
@@ -162,7 +162,7 @@ static void slow_service_network_only_delays(void **state)
 static void same_seed_gives_same_result(void **state)
 {
 	static const char args[] = "recovery --shape 3x3 --scenario fault,during --jitter-us 40 "
-				   "--traffic-us 100 --csv --seed ";
+				   "--traffic-us 1000 --csv --seed ";
 	static char first[sizeof(out)];
 	char line[256];
 
