@@ -42,7 +42,7 @@ static json_int_t number_at(const json_t *j, const char *object, const char *key
 	return json_integer_value(json_object_get(json_object_get(j, object), key));
 }
 
-static void counts_costs(void **state)
+static void map_shows_costs_of_given_placement(void **state)
 {
 	json_t *j;
 
@@ -70,7 +70,7 @@ static void counts_costs(void **state)
 	has(out, "   5  1,1   n1-1     0\n");
 }
 
-static void counts_faults(void **state)
+static void map_goes_round_faults_and_leaves_out_dead_nodes(void **state)
 {
 	json_t *j;
 
@@ -91,7 +91,7 @@ static void counts_faults(void **state)
 	has(err, "100 bytes are between nodes that no known path joins");
 }
 
-static void improves(void **state)
+static void map_with_improve_shows_lower_costs(void **state)
 {
 	json_t *j;
 
@@ -105,7 +105,7 @@ static void improves(void **state)
 	has(out, "AS GIVEN  IMPROVED\n");
 }
 
-static void writes_files(void **state)
+static void placement_is_written_in_each_format(void **state)
 {
 	(void)state;
 	map_of("0,3,1\n", "--format openmpi --slots 2", 0);
@@ -121,7 +121,7 @@ static void writes_files(void **state)
 	assert_string_equal(out, "n0-0\nn1-0\nn2-0\n");
 }
 
-static void reads_files(void **state)
+static void hosts_and_placement_are_read_from_files(void **state)
 {
 	char args[256];
 
@@ -150,7 +150,7 @@ static void reads_files(void **state)
 	has(err, "has 1 lines, and the program 2 ranks");
 }
 
-static void refuses_files(void **state)
+static void wrong_traffic_hosts_or_placement_are_refused(void **state)
 {
 	static const struct {
 		const char *text, *args, *say;
@@ -193,12 +193,18 @@ static void refuses_files(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(counts_costs, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(counts_faults, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(improves, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(writes_files, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(reads_files, fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(refuses_files, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(map_shows_costs_of_given_placement,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(map_goes_round_faults_and_leaves_out_dead_nodes,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(map_with_improve_shows_lower_costs,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(placement_is_written_in_each_format,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(hosts_and_placement_are_read_from_files,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(wrong_traffic_hosts_or_placement_are_refused,
+						fake_setup, fake_teardown),
 	};
 	int failed;
 
