@@ -82,13 +82,13 @@ shown() {
 	((most > 0)) && grep -E '^rerouted +[1-9]' "$tmp/shown"
 }
 
-check "a lab of nine with few packet buffers" lab up 3x3 "${patience[@]}" --set slots=4 || exit 1
-check "all links" until_true 20 running
+check "a lab of nine with few packet buffers comes up" lab up 3x3 "${patience[@]}" --set slots=4 || exit 1
+check "all links are up" until_true 20 running
 check "adaptive traffic stays whole: a silent cable" under silence
 check "adaptive traffic stays whole: three cuts" under cuts
-check "it went by VCA" went_on_vca
+check "adaptive traffic used VCA" went_on_vca
 check "packets found no room on VCA and escaped" more_than escaped 0
 check "none may have been doubled" none unsure
-check "counters shows them" shown
-check "lab down" lab down
+check "counters shows them with their meanings" shown
+check "the lab ends" lab down
 done_testing

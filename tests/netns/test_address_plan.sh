@@ -204,8 +204,8 @@ cat >"$tmp/conf" <<'EOF'
 address4 = 192.168.0.0/16
 address6 = fd00:1:2:3::/64
 EOF
-check "a lab with other prefixes" lab up 3x2 --config "$tmp/conf" || exit 1
-check "addresses and routes are of these" first
+check "a lab with other prefixes comes up" lab up 3x2 --config "$tmp/conf" || exit 1
+check "addresses and routes are of these prefixes" first
 check "fabricctl tells and takes them" answers
 check "the IPv6 prefix changes under traffic by IPv4" under_traffic
 check "the former addresses are gone" second
@@ -222,5 +222,5 @@ check "and ends the problem of the file" read_again
 check "it takes no route of another interface" other_network
 check "what a dead manager left is deleted" leftovers
 check "a node whose service address is in it does not take it" own_address
-check "lab down" lab down
+check "the lab ends" lab down
 done_testing

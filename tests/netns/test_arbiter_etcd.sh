@@ -94,12 +94,12 @@ refused() {
 		exits 0 'usage: torus-arbiter-etcd' "$arbiter" --help
 }
 
-check "compare and swap" honest
-check "another claim at the same time" raced
+check "a claim is granted once, and a later one only" honest
+check "the later of two claims at the same time is granted" raced
 check "what is no answer of etcd is unknown" wrong
-check "no server" absent
-check "a server that says nothing" silent
+check "without a server the answer is unknown" absent
+check "a server that says nothing makes the answer unknown" silent
 check "an endpoint that works is found" others
-check "the file of configuration" configured
-check "wrong arguments" refused
+check "the file of configuration is read, and its errors are named" configured
+check "wrong arguments are refused with status 2" refused
 done_testing

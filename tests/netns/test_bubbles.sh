@@ -45,13 +45,13 @@ bubbles_moved() { (($(counted bubble_requests) > 0 && $(counted bubble_responses
 
 for policy in mbs cbs; do
 	slots=$([[ $policy == mbs ]] && echo 1 || echo 2)
-	check "$policy: a lab of nine, slots=$slots" \
+	check "$policy: a lab of nine with slots=$slots comes up" \
 		lab up 3x3 "${patience[@]}" --set bubble=$policy --set slots="$slots" || exit 1
-	check "$policy: all links" until_true 20 running
+	check "$policy: all links are up" until_true 20 running
 	check "$policy: traffic stays whole while cables are cut" whole
 	check "$policy: there are critical bubbles" are_critical
 	[[ $policy != mbs ]] || check "mbs: bubbles were moved by false packets" bubbles_moved
-	check "$policy: lab down" lab down
+	check "$policy: the lab ends" lab down
 done
 
 # In a ring of five, packets to the next node but one go on to a second link: all of them wait for each
@@ -75,9 +75,9 @@ circle() {
 
 for how in 'mbs 1' 'bloc 4'; do
 	read -r policy slots <<<"$how"
-	check "$policy: a ring of five, slots=$slots" lab up 5 "${patience[@]}" --set bubble="$policy" --set slots="$slots"
+	check "$policy: a ring of five with slots=$slots comes up" lab up 5 "${patience[@]}" --set bubble="$policy" --set slots="$slots"
 	check "$policy: packets that would wait for each other all arrive" circle
-	check "$policy: lab down" lab down
+	check "$policy: the lab ends" lab down
 done
 
 # All NICs of a fabric have one policy, because each is in rings with all its neighbours. Here that of
@@ -113,12 +113,12 @@ not_plugged() {
 named() {
 	ask status --json | jq -e '.problems | map(.text // .) | any(test("has bubble=bloc, .*has bubble=mbs"))'
 }
-check "a lab of three, one of them with mbs" lab up 3 --no-wait
+check "a lab of three, one of them with mbs, begins" lab up 3 --no-wait
 check "the link to it stays in state init, and says what differs" until_true 20 tells +x
 check "the problem names both ends and values" until_true 20 named
 check "links --bad lists it with both values" until_true 20 listed
 check "the next step of status names that reason" until_true 20 advised
 check "cabling has no cable plugged in or repaired there" until_true 20 not_plugged
 check "the other two are a fabric" until_true 20 is '.nodes.up' 2
-check "lab down" lab down
+check "the lab ends" lab down
 done_testing

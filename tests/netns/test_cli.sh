@@ -453,24 +453,24 @@ verified() { says 0 "" fabricctl verify --lab "$lab"; }
 all_up() { fabricctl status --lab "$lab" --json | jq -e '.nodes.up == 4 and .state == "running"'; }
 
 if ! fabricctl lab up 2x2 --name "$lab" "${patience[@]}" >"$tmp/up" 2>&1; then
-	echo "not ok - lab of 2x2"
+	echo "not ok - a lab of 2x2 comes up"
 	cat "$tmp/up"
 	exit 1
 fi
-check "usage errors" usage
-check "wrong nodes, links and numbers" nodes_and_links
-check "arguments of lab commands" lab_arguments
-check "lines of the user in the configuration of managers" config
+check "usage errors are refused" usage
+check "wrong nodes, links and numbers are refused" nodes_and_links
+check "wrong arguments of lab commands are refused" lab_arguments
+check "lines of the user go into the configuration of managers" config
 check "device owner finds the NIC of an interface" owners
 check "device check judges the file of a NIC" nic_file
-check "exit status of lab exec" exec_status
-check "JSON everywhere, no colour in pipes" until_true 20 json
+check "lab exec returns the exit status of its command" exec_status
+check "each command prints JSON, and no colour in pipes" until_true 20 json
 check "completion offers nodes, and what else a command takes" completion
-check "... in zsh, too" zsh_completion
+check "completion works in zsh, too" zsh_completion
 check "--watch shows changes, and ends" watch
-check "--watch and --follow outlive a root" survives
+check "--watch and --follow go on under another root" survives
 check "colours on a terminal, unless NO_COLOR is set" colours
-check "full disk, closed output, closed pipe" outputs
+check "output to a full disk, a closed file or a closed pipe fails" outputs
 check "what is taken out of use is told, and what would be cut off" maintenance
 check "nodes that are away are named" away
 check "a dead node keeps its name and GUID while managers begin anew" remembered

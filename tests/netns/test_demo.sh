@@ -31,6 +31,6 @@ refusals() {
 check "tools/demo succeeds" runs
 check "it shows a fabric that recovers, and flows without loss" all_shown
 check "its output to a file has no colour" no_colour
-check "it leaves nothing behind" nothing_left
-check "wrong arguments" refusals
+check "the demo leaves nothing behind" nothing_left
+check "wrong arguments are refused, and nothing is left" refusals
 done_testing

@@ -80,7 +80,7 @@ start() {
 		--foreground "${patient[@]}" "${no_tun[@]}" --set relay_packets=5000 ${@/#/--port } 2>>"$tmp/n$n.log" &
 	pid[$n]=$!
 	until_true 20 "$tool" "$tmp/n$n.nic" node lost >/dev/null 2>&1 && return
-	echo "not ok - n$n starts"
+	echo "not ok - NIC n$n starts"
 	tail -n 5 "$tmp/n$n.log"
 	exit 1
 }
@@ -287,14 +287,14 @@ check "NICs tell how long they have been up" uptimes
 place 0
 place 1
 check "address shows coordinates" grep -q 10.1.0.0/32 <(ns 1 ip -br addr show dev torus0)
-check "ping" ping_ok 0 10.1.0.0
-check "ping over IPv6" ping_ok 0 fd74:6f72:1::
-check "ping on VCD1" ping_ok 0 -Q 0x80 10.1.0.0
-check "ping on VCA" ping_ok 0 -Q 0x20 10.1.0.0
-check "VCD0 carries the others" takes_only vcd0 0
+check "ping is answered" ping_ok 0 10.1.0.0
+check "ping over IPv6 is answered" ping_ok 0 fd74:6f72:1::
+check "ping on VCD1 is answered" ping_ok 0 -Q 0x80 10.1.0.0
+check "ping on VCA is answered" ping_ok 0 -Q 0x20 10.1.0.0
+check "VCD0 carries packets that ask for no channel" takes_only vcd0 0
 check "VCD1 carries what asks for it" takes_only vcd1 0x80
 check "VCA carries what asks for it" takes_only vca 0x20
-check "ping of 60000 bytes" ping_ok 0 -s 60000 10.1.0.0
+check "ping of 60000 bytes is answered" ping_ok 0 -s 60000 10.1.0.0
 check "the queue in front of a busy NIC has a limit, which can be set" queue_is
 check "TCP delivers what was sent" copy 0 1 100
 # The timer may send it again if the other end had to wait for a processor.
@@ -372,7 +372,7 @@ sent_to() {
 }
 
 check "a NIC sends to the other end of its cable alone" sent_to 1 w
-check "and that NIC back to it alone" sent_to 0 e
+check "that NIC sends back to it alone" sent_to 0 e
 check "frames of another station are ignored" ignores_stranger
 check "those from the address of the other end are not" hears_neighbour
 changes=$(nic 1 port 1 state_changes)
@@ -384,7 +384,7 @@ check "and comes up again" until_true 20 up 1 1
 until_true 20 up 0 0
 mend_by_hand 0 0 1 1
 mend_by_hand 1 1 0 0
-check "ping to the new address" ping_ok 0 10.1.0.0
+check "ping to the new address is answered" ping_ok 0 10.1.0.0
 
 nic 0 fault 0 silence=1
 check "silence is detected" until_true 20 state_is 0 0 "faulty silence"
@@ -399,7 +399,7 @@ check "link returns after silence" until_true 20 state_is 0 0 "up silence"
 mend_by_hand 1 1 0 0
 check "parked packets are replayed" mend_by_hand 0 0 1 1 "$session" "$seq"
 check "all parked packets are replayed" until_true 10 more_than 0 node replayed 2
-check "ping after replay" ping_ok 0 10.1.0.0
+check "ping after replay is answered" ping_ok 0 10.1.0.0
 check "no packet arrived twice" equals 1 node duplicates 0
 
 say "n1: ip link set w down"
@@ -411,7 +411,7 @@ check "link returns with its carrier" until_true 20 state_is 0 0 "up carrier"
 until_true 20 state_is 1 1 "up carrier"
 mend_by_hand 0 0 1 1
 mend_by_hand 1 1 0 0
-check "ping after mending" ping_ok 0 10.1.0.0
+check "ping after mending is answered" ping_ok 0 10.1.0.0
 
 say "n0: ip link del e"
 ip -n "$id-0" link del e
@@ -421,7 +421,7 @@ check "a new device of that name is bound to the port" until_true 20 state_is 0 
 until_true 20 state_is 1 1 "up carrier"
 mend_by_hand 0 0 1 1
 mend_by_hand 1 1 0 0
-check "ping over the new device" ping_ok 0 10.1.0.0
+check "ping over the new device is answered" ping_ok 0 10.1.0.0
 
 # --- unreachable ----------------------------------------------------------------
 
@@ -453,12 +453,12 @@ for l in "0 0 1 1" "1 1 0 0" "1 0 2 1" "2 1 1 0"; do
 	# shellcheck disable=SC2086
 	mend_by_hand $l
 done
-check "ping over three links" ping_ok 0 10.3.0.0
-check "ping back" ping_ok 3 10.0.0.0
-check "TCP over three links" copy 0 3 100
-check "transit nodes forwarded it" more_than 1 node forwarded 25000
+check "ping over three links is answered" ping_ok 0 10.3.0.0
+check "ping back over three links is answered" ping_ok 3 10.0.0.0
+check "TCP over three links delivers what was sent" copy 0 3 100
+check "transit nodes count the packets they forwarded" more_than 1 node forwarded 25000
 nic 1 fault 0 ber=1000000000000
-check "TCP over three links, one with errors" copy 0 3 50
+check "TCP over three links, one with errors, delivers what was sent" copy 0 3 50
 nic 1 fault 0 ber=0
 
 say "n2: kill -9"
@@ -611,7 +611,7 @@ two_roots() {
 		first again: done
 	EOF
 }
-check "a NIC obeys one root, and the later one" two_roots
+check "a NIC obeys the latest root only" two_roots
 
 # --- bad input ---------------------------------------------------------------------
 
@@ -621,7 +621,7 @@ refused() {
 }
 while IFS='|' read -r -u 3 bad why; do
 	# shellcheck disable=SC2086
-	check "refused: $bad" refused "$why" $bad
+	check "options are refused: $bad" refused "$why" $bad
 done 3<<'END'
 --ports 3|an even number, 2 to 12
 --ports 14|an even number, 2 to 12
@@ -643,13 +643,13 @@ done 3<<'END'
 --nonsense|option '--nonsense'
 extra|'extra': no such argument
 END
-check "refused: socket in use" refused "n0.nic: another NIC listens there" --socket "$tmp/n0.nic"
-check "refused: device that does not exist" refused "nonsense: No such device" --port +x=nonsense
-check "refused: device that is not Ethernet" refused "lo: not an Ethernet device" --port +x=lo
+check "a socket in use is refused" refused "n0.nic: another NIC listens there" --socket "$tmp/n0.nic"
+check "a device that does not exist is refused" refused "nonsense: No such device" --port +x=nonsense
+check "a device that is not Ethernet is refused" refused "lo: not an Ethernet device" --port +x=lo
 chmod 711 "$tmp"
-check "refused: client that is not root" \
+check "a client that is not root is refused" \
 	[ "$(setpriv --reuid 65534 --clear-groups "$tool" "$tmp/n0.nic" node lost 2>&1 | grep -ci permission)" = 1 ]
-check "refused: port out of range" grep -q "allowed 0 to 1" <(nic 0 state 5 2>&1)
-check "the socket belongs to root" [ "$(stat -c %a "$tmp/n0.nic")" = 600 ]
+check "a port out of range is refused" grep -q "allowed 0 to 1" <(nic 0 state 5 2>&1)
+check "only the owner may use the socket" [ "$(stat -c %a "$tmp/n0.nic")" = 600 ]
 
 done_testing

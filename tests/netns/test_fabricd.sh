@@ -539,48 +539,48 @@ small() { # KIB
 # The root is where the tests look for it, also after they have killed it.
 sed -i '1i root_priority = 0' "$tmp/patient.conf"
 if ! lab up 2x2 "${patience[@]}" >"$tmp/up" 2>&1; then
-	echo "not ok - lab of 2x2"
+	echo "not ok - a lab of 2x2 comes up"
 	cat "$tmp/up"
 	exit 1
 fi
 check "2x2 comes up" until_true 10 running 0.0
-check "every command, on the root and elsewhere" until_true 10 commands
+check "each command is answered on the root and elsewhere" until_true 10 commands
 check "answers agree with each other" until_true 10 agrees
-check "changes, asked of any node" changes
+check "changes may be asked of any node" changes
 check "errors name what is wrong with a request" refusals
-check "malformed requests" malformed
+check "malformed requests are refused, and the manager goes on" malformed
 check "events are followed" followed
 check "users who are not root may ask, but not change" unprivileged
-check "configuration is checked" configuration
-check "one configuration file for all nodes, and what is in force" one_file
+check "--check and bad options judge the configuration" configuration
+check "all nodes may share one configuration file, and config shows what is in force" one_file
 check "privileges are dropped" privileges
-check "second manager on a node" second_daemon
-check "log: the journal, or standard error" journal
-check "cut and mended cable" cut_and_mended
-check "member killed and started again" member_killed
-check "root killed and started again" root_killed
-check "NIC killed and started again" nic_killed
-check "wrong key" wrong_key
-check "wrong fabric" wrong_fabric
-check "recorded proof" overheard
-check "another schema" other_schema
-check "two nodes with one name" name_twice
-check "two bootstrap flags" two_flags
-check "readiness and watchdog" readiness
-check "log level read again" hangup
-check "managers ended under traffic" terminated
-check "clean end, full disk, full pipe" ends_clean
+check "a second manager on a node ends with an error" second_daemon
+check "the log goes to the journal or to standard error" journal
+check "traffic goes on after a cable is cut, and after it is mended" cut_and_mended
+check "a member that is killed is told, and gets its place again" member_killed
+check "nodes keep their tables while the root is away" root_killed
+check "a manager goes on without its NIC and takes it again" nic_killed
+check "a node with a wrong key is refused by its neighbours" wrong_key
+check "a node of another fabric is told" wrong_fabric
+check "a recorded proof is refused and counted" overheard
+check "a message of another schema is refused and counted" other_schema
+check "two nodes with one name are told" name_twice
+check "a second NIC with the bootstrap flag does not lead" two_flags
+check "systemd is told of readiness, life, reload and end" readiness
+check "SIGHUP changes the log level and nothing else" hangup
+check "managers that end lose no packet" terminated
+check "a manager ends cleanly, and a full disk or pipe does not stop it" ends_clean
 lab down >/dev/null 2>&1
 
 # --- 2x2, with a hold that lasts longer than the tests -----------------------------
 
 printf '%s\n' 'flap_half_life = 10min' 'hold_max = 60min' >>"$tmp/patient.conf"
 if ! lab up 2x2 "${patience[@]}" >"$tmp/up" 2>&1; then
-	echo "not ok - lab of 2x2 that holds"
+	echo "not ok - a lab of 2x2 that holds comes up"
 	cat "$tmp/up"
 	exit 1
 fi
-check "flapping cable" flapping
+check "a flapping cable is held down until it is included" flapping
 lab down >/dev/null 2>&1
 sed -i '/^flap_half_life/d; /^hold_max/d' "$tmp/patient.conf"
 
@@ -607,16 +607,16 @@ half_killed() {
 }
 
 if ! lab up 4x4 "${patience[@]}" >"$tmp/up" 2>&1; then
-	echo "not ok - lab of 4x4"
+	echo "not ok - a lab of 4x4 comes up"
 	cat "$tmp/up"
 	exit 1
 fi
 check "4x4 comes up" until_true 15 running 0.0
-check "requests to 16 nodes" until_true 10 big_commands
-check "four managers killed and started again" half_killed
+check "requests to 16 nodes are answered for all of them" until_true 10 big_commands
+check "four managers that are killed are missed and join again" half_killed
 if ldd "$B/fabricd" | grep -q libasan; then
-	skip "less than 6 MiB resident" "the sanitizers' shadow is resident, too"
+	skip "each manager has less than 6 MiB resident" "the sanitizers' shadow is resident, too"
 else
-	check "less than 6 MiB resident" small 6144
+	check "each manager has less than 6 MiB resident" small 6144
 fi
 done_testing

@@ -110,31 +110,31 @@ flood() {
 }
 flood_ends() { kill "$flood"; wait "$flood" 2>/dev/null; }
 
-check "three nodes in a line" line
+check "three nodes in a line come up" line
 
-check "a flow to n0" flow_begins
+check "a flow to n0 begins" flow_begins
 check "n0 is on hold" nic 1 hold 0
 check "messages to it wait in front of the NIC" until_true 30 waits 0
 check "TCP to n2 goes on" others_go_on 40
 flood
-check "also if n1 sends as much as it can, all of which is dropped in the end" \
+check "if n1 sends as much as it can, all of it is dropped in the end" \
 	until_true 30 more_than 1 node host_stuck 0
 check "TCP to n2 goes on" others_go_on 40
 flood_ends
 check "the hold ends" nic 1 release
 check "the flow goes on, and is whole" flow_ends
 
-check "another flow to n0" flow_begins
+check "another flow to n0 begins" flow_begins
 before=$(nic 1 node host_waited)
 ip -n "$id-0" link set e down
 check "its cable is cut; parking fills, and messages wait" until_true 30 waits "$before"
 check "TCP to n2 goes on" others_go_on 40
 ip -n "$id-0" link set e up
 check "the cable is back" eval 'until_true 20 up 1 1 && until_true 20 up 0 0'
-check "and takes what was parked" eval 'mend 0 0 1 1 && mend 1 1 0 0'
+check "the cable takes what was parked" eval 'mend 0 0 1 1 && mend 1 1 0 0'
 check "the flow goes on, and is whole" flow_ends
 
-check "another flow to n0" flow_begins
+check "another flow to n0 begins" flow_begins
 before=$(nic 1 node host_waited)
 kill -USR1 "${pid[0]}"
 check "n0 returns no more credits; messages wait" until_true 30 waits "$before"

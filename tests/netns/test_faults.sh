@@ -179,7 +179,7 @@ full_disk() { mount -t tmpfs -o size=4k none "$run/0.0/state" && echo >"$run/0.0
 empty_disk() { umount "$run/0.0/state" && ask include 1,0:+x; }
 rootless() { local n; for n in 0,0 1,0 2,0 0,1 1,1; do lab kill --manager "$n" || return 1; done; }
 
-check "programs" programs
+check "programs are prepared" programs
 check "a lab comes up" up
 check "lab swap exchanges the far ends of cables" swaps
 check "lab silence --one-way drops what one end sends" one_way

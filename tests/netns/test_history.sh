@@ -157,30 +157,30 @@ trap 'unmount; cleanup' EXIT
 
 echo 1 >"$tmp/losses"
 
-check "lab up" lab up 3x3
+check "a lab comes up" lab up 3x3
 check "a cable is lost and mended" incident
-check "it is told by either end, at any node" told --node 2,1
-check "the same events wherever they are asked for" until_true 10 same_everywhere
-check "by level, kind, node and time" filtered
-check "what a node has noticed itself" locally
-check "candidates keep it, too" until_true 20 at_candidate
-check "counted" counted
+check "any node tells of the cable by either end" told --node 2,1
+check "the same events are told wherever they are asked for" until_true 10 same_everywhere
+check "events are chosen by level, kind, node and time" filtered
+check "a node tells what it has noticed itself" locally
+check "candidates keep the events, too" until_true 20 at_candidate
+check "status counts the events" counted
 check "the next root knows what was ordered just before" ordered
-check "outages" outage
-check "a cable that is lost still" still_lost
+check "an outage tells both ends, reason and pause" outage
+check "a cable that is lost still is told as such" still_lost
 check "a cable in a wrong port is not back" wrong_end
-check "a report of the day" report
-check "the report as a page" page
+check "a report names the cable to replace" report
+check "the report as a page is well-formed and escapes text" page
 rest 1 # the second in which the cables before were lost
 from=$(date '+%F %T')
 rest 1
-check "the next root tells it" next_root
+check "the next root tells of the death of the former" next_root
 check "it tells what was lost with the former root" since_then
 check "the former root has all that it missed, once" comes_back
-check "what is back is no difference" until_true 10 as_before
-check "all lose their power: it is told" power_is_back
+check "a node that is back is no difference" until_true 10 as_before
+check "losses are told after all nodes had no power" power_is_back
 check "a file that is no history is moved aside" refused
-check "a full disk: told, and nothing is lost" full_disk
-check "unmounted" unmounted
-check "lab down" lab down
+check "a full disk is told, and no event is lost" full_disk
+check "the test's file systems are unmounted" unmounted
+check "the lab ends" lab down
 done_testing

@@ -214,15 +214,15 @@ begins_again() {
 		[[ $(xargs <"$tmp/nodes") == "n0-0 n1-0 n3-0" ]] && [[ $(grep '^sum' "$tmp/out") == "$(sum_is)" ]]
 }
 
-check "up" lab up 4x2
+check "a lab comes up" lab up 4x2
 check "a hook gets each event" gets_events
-check "events from before are of no hook" from_now
+check "events from before start no hook" from_now
 check "hooks outlive the manager and go on with the next one" manager_begins_anew
-check "one that hangs is killed with all that it started" hangs
-check "one that forks leaves nothing behind" leaves
-check "one that fails is told" fails
-check "hooks end with the command" ends_with_it
-check "so many run at once" at_once
+check "a hook that hangs is killed with all that it started" hangs
+check "a hook that forks leaves nothing behind" leaves
+check "a hook that fails is told" fails
+check "hooks end when the command ends" ends_with_it
+check "no more hooks run at once than allowed" at_once
 if command -v mpicc.openmpi >/dev/null; then
 	check "an MPI job goes on from its checkpoint on a spare node" begins_again
 else

@@ -44,8 +44,8 @@ ends_well() {
 
 ip netns add "$id-a" && ip netns add "$id-b" && cable evil && cable fuzz0 || exit 2
 check "torusemu with sanitizers starts" start || exit 1
-check "hostile frames" ip netns exec "$id-b" "$B/tests/vm/framefuzz" --count "${FRAMES:-5000}" \
+check "hostile frames do not stop the NIC" ip netns exec "$id-b" "$B/tests/vm/framefuzz" --count "${FRAMES:-5000}" \
 	--impostor evil
-check "messages of all kinds" "$B/tests/vm/nlfuzz" --count "${COUNT:-20000}" --socket "$nic" fuzz0
+check "random messages of all kinds do not stop the NIC" "$B/tests/vm/nlfuzz" --count "${COUNT:-20000}" --socket "$nic" fuzz0
 check "SIGTERM ends it, and the sanitizers found nothing" ends_well
 done_testing

@@ -337,13 +337,13 @@ half_dead() {
 # Checks of fabricctl and of managers alone run with one kind of NIC only.
 suite() {
 	local backend=${TORUS_BACKEND:-user}
-	check "up, addressed, all links" up_right
+	check "the lab is up, has addresses and all links" up_right
 	check "coordinates and cables agree" until_true 10 coordinates_right
 	check "the ends of a cable have different indices" indices_differ
 	check "all pairs ping by name" ping_all
-	check "verify" verified
+	check "verify finds no error" verified
 	if [[ $backend == user ]]; then
-		check "exit status of a command on a node" exec_status
+		check "a command on a node returns its exit status" exec_status
 		check "errors name the wrong argument, and nothing is changed" refusals
 		check "all users may ask, only root may change" privileges
 	fi
@@ -367,7 +367,7 @@ suite() {
 	check "receivers count no lost and no duplicate packets" all_came_once
 	check "TCP stays whole: a node dies and returns" under 8 --tcp node_killed "$aside"
 	[[ $backend == mixed ]] || check "TCP stays whole: kill -9 of a NIC" under 8 "--tcp $some" nic_killed "$aside"
-	check "all pairs ping afterwards" ping_all
+	check "all pairs ping after the faults" ping_all
 }
 
 copy=$tmp/fabricctl
@@ -378,18 +378,18 @@ if [[ ${TORUS_BACKEND:-user} == user ]]; then
 else
 	bin=$B tag="$TORUS_BACKEND: " shape=3x2 nodes=6 links=12 far=1,1 aside=2,1
 fi
-[[ ${TORUS_BACKEND:-user} != user ]] || check "without root" no_root
+[[ ${TORUS_BACKEND:-user} != user ]] || check "without root lab up is refused" no_root
 suite
 check "lab down leaves nothing" down_clean
-[[ ${TORUS_BACKEND:-user} == mixed ]] || check "half-dead lab: refused, cleared, raised again" half_dead
+[[ ${TORUS_BACKEND:-user} == mixed ]] || check "a half-dead lab is refused, cleared and raised again" half_dead
 [[ ${TORUS_BACKEND:-user} == user ]] || done_testing
 
 bin=$B_SAN tag='san: ' shape=3x2 nodes=6 links=12 far=1,1 aside=2,1
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$tmp/asan"
 chmod 1777 "$tmp"
 suite
-check "no sanitizer report while up" no_reports
+check "sanitizers report nothing while the lab is up" no_reports
 keep_logs
 check "lab down leaves nothing" down_clean
-check "no sanitizer report at the end" no_reports
+check "sanitizers report nothing at the end" no_reports
 done_testing

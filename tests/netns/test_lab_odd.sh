@@ -269,19 +269,19 @@ mpich_whole() {
 
 for shape in '1 1' '2 2' '5 5' '1x1 1' '2x2 4' '3x1x2 6' '2x1x2x1x2x1 8'; do
 	read -r sizes nodes <<<"$shape"
-	check "shape $sizes" odd_shape "$sizes" "$nodes"
+	check "a lab of shape $sizes works" odd_shape "$sizes" "$nodes"
 done
 for ms in 20 100 300 600; do
-	check "lab up killed after $ms ms" killed_up "$ms"
+	check "a lab up that is killed after $ms ms can be removed" killed_up "$ms"
 done
-check "lab up interrupted" interrupted_up
-check "after a reboot" rebooted
-check "lab.json damaged" damaged
+check "a lab up that is interrupted says so and leaves nothing" interrupted_up
+check "after a reboot the lab can be removed" rebooted
+check "a damaged lab.json is refused and can be removed" damaged
 check "lab down ends processes in the lab, and no others" bystanders
-check "lab down from inside the lab" from_within
-check "a NIC or manager that does not start" bad_nic
+check "lab down works from inside the lab" from_within
+check "a NIC or manager that does not start is told" bad_nic
 check "a lab that never runs: --timeout, --keep, --no-wait" never_runs
-check "two labs" two_labs
+check "two labs do not disturb each other" two_labs
 check "files that labs share remain when one lab is removed" shared_stays
 check "cut cables and faults outlive a revived node" cables
 check "mpirun starts on all nodes and passes on exit statuses" mpi_starts

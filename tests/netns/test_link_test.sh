@@ -143,16 +143,16 @@ check "a lab comes up" up
 check "a healthy link passes" healthy
 check "an idle cable with bit errors is found" bad
 check "its neighbour is not blamed" not_the_next
-check "latency shows in the round trip" latency
-check "traffic loses nothing, and no table is made" under_load "$(version)"
-check "an excluded link is tested" excluded
+check "the round trip shows latency" latency
+check "a test under traffic loses nothing and makes no table" under_load "$(version)"
+check "an excluded link can be tested" excluded
 check "a link that goes down ends the test" goes_down
 check "Ctrl-C ends the test" stopped
 check "a second test of a link is refused" twice
-check "interfaces without LEDs" no_led
-check "interfaces without plugs" no_plug
-check "wrong arguments" wrong
+check "interfaces without LEDs say so" no_led
+check "interfaces without plugs say so" no_plug
+check "wrong arguments are refused" wrong
 check "others than operators are refused" denied
-check "a far manager that is away" far_away
+check "a far manager that is away is told" far_away
 cleanup
 done_testing

@@ -91,15 +91,15 @@ takeover() {
 		until_true 10 has 2,1 torus_root_epoch "$(value 1,0 torus_root_epoch)" && has 2,1 torus_manager_became_root_total 0
 }
 
-check "up" up
+check "a lab comes up" up
 check "the parsers of Prometheus read both formats" parsers_read_it
 check "doc/METRICS.md lists just what is printed" documented
 check "only the root has the fabric summed up" whose_fabric
 check "a counter is the same as of 'counters'" same_as_counters
-check "a cable that is cut, and the recovery" cut_cable
-check "a cable that is excluded" excluded
+check "a cable that is cut is counted, and the recovery" cut_cable
+check "a cable that is excluded is shown at both ends" excluded
 check "files are written as a whole, or not at all" files
-check "a NIC that hangs leaves the manager's figures" nic_hangs
+check "the manager shows its own figures while the NIC hangs" nic_hangs
 check "another root counts that it became one" takeover
 cleanup
 done_testing

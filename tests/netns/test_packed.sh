@@ -308,37 +308,37 @@ killed_up() {
 
 suite() {
 	check "options that exclude --packed are refused" refusals
-	check "up, all links" up_right || return
-	check "one process of NICs, one namespace, one manager per node" one_of_each
-	check "NICs go before managers" nics_first
+	check "the lab is up, and so are all links" up_right || return
+	check "NICs share a process and a namespace, and each node has a manager" one_of_each
+	check "NICs have priority before managers" nics_first
 	check "each node answers for itself" each_answers
-	check "a command on a node" on_a_node
-	check "cut and mend" cut_and_mend
-	check "cut by one end, mended by the other" other_end
-	check "silence" silence
-	check "the process of NICs is stopped for a while" stopped
-	check "bit errors and latency" faults
-	check "retry protocol" retry
-	check "a cable for which links must train" lossy_line
-	check "management packets" management
+	check "a command runs on a node and returns its exit status" on_a_node
+	check "a cut cable is faulty at both ends until it is mended" cut_and_mend
+	check "a cable cut by one end can be mended by the other" other_end
+	check "a silent cable is faulty until the silence ends" silence
+	check "no link is lost while the process of NICs is stopped" stopped
+	check "bit errors are counted, and lab status shows the faults" faults
+	check "links use the retry protocol they are asked for" retry
+	check "a cable with a dead lane is told as degraded until it is well" lossy_line
+	check "a management packet arrives at the other end" management
 	check "traffic is refused" no_traffic
 	check "the power of a node is not taken away" no_power
-	check "kill -9 of a manager" manager_killed "$aside"
-	check "kill -9 of the root's manager" root_killed
-	check "a NIC crashes" nic_killed 1,"$rest"
-	check "a node dies and returns" node_killed "$aside"
-	check "all NICs crash and return" pack_killed
+	check "a manager that is killed is missed and joins again" manager_killed "$aside"
+	check "the root's manager that is killed joins again" root_killed
+	check "a NIC that crashes is missed and joins again" nic_killed 1,"$rest"
+	check "a node that dies is missed, and its cut cable stays cut" node_killed "$aside"
+	check "cut cables stay cut when all NICs crash and return" pack_killed
 }
 
 tun_suite() {
-	check "torus0: up" tun_up || return
+	check "torus0: the lab is up with one namespace more" tun_up || return
 	check "torus0: all pairs ping by name" ping_all
 	check "torus0: traffic stays whole: cut and mend" under "" way_cut
 	check "torus0: traffic stays whole: silence" under "--rate 1000" way_silent
 	check "torus0: traffic stays whole: bit errors" under "--rate 1000" way_noisy
 	check "torus0: traffic stays whole: kill -9 of the root's manager" under "--rate 1000" root_killed
 	check "torus0: TCP stays whole: a NIC crashes" under --tcp nic_killed "$aside"
-	check "torus0: all pairs ping afterwards" ping_all
+	check "torus0: all pairs ping after the faults" ping_all
 }
 
 # --- sixty-four managers at rest --------------------------------------------------------
@@ -389,16 +389,16 @@ at_rest() {
 bin=$B shape=3x3x3 nodes=27 links=81 rest=0,0 aside=2,1,2
 suite
 check "lab down leaves nothing" down_clean
-check "lab up killed early" killed_up 0.02
-check "lab up killed later" killed_up 0.15
-check "the shape discovered" lab up "$shape" --packed --auto-shape
-check "a lab with a discovered shape: down" down_clean
+check "a lab up that is killed early can be removed" killed_up 0.02
+check "a lab up that is killed later can be removed" killed_up 0.15
+check "a lab that discovers its shape comes up" lab up "$shape" --packed --auto-shape
+check "a lab that discovered its shape leaves nothing" down_clean
 shape=4x4x4 nodes=64 links=192
-check "64 managers: up" up_right
+check "64 managers: the lab is up, and so are all links" up_right
 check "64 managers: each has less than 6 MiB resident" small 6144
-check "64 managers: at rest they wake for keep-alives" at_rest
+check "64 managers: at rest they wake for keep-alives only" at_rest
 check "64 managers: links of all nodes take the root less than 16 MiB" lean_answer 16384
-check "64 managers: down" down_clean
+check "64 managers: lab down leaves nothing" down_clean
 shape=3x3 nodes=9 links=18 rest=0 aside=2,0
 tun_suite
 check "torus0: lab down leaves nothing" down_clean
@@ -407,13 +407,13 @@ bin=$B_SAN tag='san: ' shape=3x2 nodes=6 links=12 rest=0 aside=2,1
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$tmp/asan"
 chmod 1777 "$tmp"
 suite
-check "no sanitizer report while up" no_reports
+check "sanitizers report nothing while the lab is up" no_reports
 keep_logs
 check "lab down leaves nothing" down_clean
 aside=2,0
 tun_suite
-check "no sanitizer report while torus0s are up" no_reports
+check "sanitizers report nothing while torus0s are up" no_reports
 keep_logs
 check "torus0: lab down leaves nothing" down_clean
-check "no sanitizer report at the end" no_reports
+check "sanitizers report nothing at the end" no_reports
 done_testing

@@ -67,14 +67,14 @@ unharmed() {
 	before=$(lost) && stands "$@" && [[ $before -gt 0 && $(lost) == "$before" ]]
 }
 
-check "a lab of nine nodes, whose links may be silent for 2 s" raised --set silence=2s
+check "a lab whose links may be silent for 2 s comes up" raised --set silence=2s
 check "all stand still for 3 s: no link is lost" unharmed 3 0
-check "lab down" lab down
-check "a lab of nine nodes" raised
+check "the lab ends" lab down
+check "a lab of nine nodes comes up" raised
 check "all stand still for 2.5 s, and go on one after the other" stands 2.5 0.03
 # The socket of ping has room for some 170 answers, and all that wait come at once.
 interval=0.04
 PINGS=250
 check "all stand still for 4 s, and go on one after the other" stands 4 0.03
-check "packets arrive by right ways" verified
+check "verify finds no wrong path" verified
 done_testing

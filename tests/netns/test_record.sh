@@ -78,16 +78,16 @@ until_then() {
 		jq -e '.seconds <= 0.1' "$tmp/out"
 }
 
-check "up" lab up 3x3 --service 172.29.0.0/16
+check "a lab comes up" lab up 3x3 --service 172.29.0.0/16
 check "the root's manager begins anew and records" records 0,0
-check "so does another node's" records 1,1
+check "another node's manager begins anew and records" records 1,1
 check "a cable is cut and mended" cut_and_mended
 check "a link is excluded and included" excluded_and_included
 check "the lab ends" lab down
 check "the root's recording plays as it was" plays 0.0 1
-check "and reports what was reported" reports
+check "the replay reports what was reported" reports
 check "the other node's recording plays as it was" plays 1.1 1
-check "a recording is for its owner" for_its_owner
+check "only its owner may read a recording" for_its_owner
 check "another action is noticed" changed "$(first '"do":"release"')s/\"version\":/\"version\":1/" 1 "does another thing now"
 check "an action that is missing is noticed" changed "$(first '"do":"release"')d" 1 "does another thing now"
 check "an action too many is noticed" changed "$(first '"do":"release"')p" 1 "does not do this now"

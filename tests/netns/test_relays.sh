@@ -136,11 +136,11 @@ whole_again() {
 [[ ${TORUS_BACKEND:-user} == user ]] || tag="$TORUS_BACKEND: "
 check "some pairs of nodes need relays" break_it || exit 1
 check "status, trace and verify show the relays" seen
-check "TCP and UDP through relays" through_relays
-check "cables cut and mended under TCP and UDP" under 6 "" cut_and_mend
+check "relays forward all traffic, and leave nothing parked" through_relays
+check "TCP and UDP lose nothing while cables are cut and mended" under 6 "" cut_and_mend
 # The rows that managers write do not depend on the kind of NIC.
-[[ ${TORUS_BACKEND:-user} != user ]] || check "exclusions under TCP and UDP" under 4 "" exclude_and_include
-check "a relay dies and comes back" relay_dies
-[[ ${TORUS_BACKEND:-user} != user ]] || check "a fabric in two parts" two_parts
+[[ ${TORUS_BACKEND:-user} != user ]] || check "TCP and UDP lose nothing while a link is excluded and included" under 4 "" exclude_and_include
+check "only nodes behind a dead relay are unreachable, until it is back" relay_dies
+[[ ${TORUS_BACKEND:-user} != user ]] || check "traffic goes on in each part of a fabric in two parts" two_parts
 check "after mending no pair needs a relay" whole_again
 done_testing

@@ -132,5 +132,5 @@ check "hippi: all links use it when their ends are asked to" asked_to hippi
 check "hippi: all packets arrive, once and in order, through bit errors and a cut" errors
 check "angara: all links use it" speaks angara
 check "angara: all packets arrive, once and in order, through bit errors and a cut" errors
-check "lab down" lab down
+check "the lab ends" lab down
 done_testing

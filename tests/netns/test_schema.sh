@@ -193,14 +193,14 @@ strict() {
 	! python3 "$TOP/tests/netns/schema.py" "$schemas" log "$f.json"
 }
 
-check "lab of 2x2" lab up 2x2 "${patience[@]}"
-check "answers about a fabric that is well" questions
-check "answers about changes" changes
-check "answers about faults" faults
-check "answers in an envelope" full
-check "errors" errors
-check "answers of this machine's NICs" devices
-check "answers without a root" rootless
+check "a lab of 2x2 comes up" lab up 2x2 "${patience[@]}"
+check "answers about a fabric that is well meet their schemas" questions
+check "answers about changes meet their schemas" changes
+check "answers about faults meet their schemas" faults
+check "answers in an envelope meet their schemas" full
+check "errors meet their schema" errors
+check "answers of this machine's NICs meet their schemas" devices
+check "answers without a root meet their schemas" rootless
 check "each command with --json has a schema" complete
 check "the judge sees keys that are new, missing or wrong" strict
 done_testing

@@ -165,7 +165,7 @@ check "packets of another link are refused, as of this session too" of_another_l
 check "a manager's own packets are refused when they come back" its_own
 check "nothing has changed: rows, places, connections, sessions, the table" unchanged
 check "the administrator is told" told
-check "but at most every 10 s" seldom
+check "messages are told at most every 10 s" seldom
 check "traffic goes on, and nothing was lost or doubled" works
 check "nothing is left" lab down
 done_testing

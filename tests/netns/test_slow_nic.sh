@@ -91,14 +91,14 @@ not_held_up() {
 	((ms < 75 && answered > 0))
 }
 
-check "up" lab up 3x3 --service 172.29.0.0/16
+check "a lab comes up" lab up 3x3 --service 172.29.0.0/16
 check "a manager begins anew at a slow NIC" slow 1,1
 check "questions to the NIC do not hold its manager up" not_held_up
 check "a cable is cut and mended" cut_and_mended
 check "the node was not lost" is '.nodes.up' 9
 check "two answers are lost" two_lost
 check "its NIC does not count as gone" has_not "the NIC is gone"
-check "its manager never lost its parent" has_not "has lost its parent"
+check "its manager never loses its parent" has_not "has lost its parent"
 echo 0 >"$tmp/delay"
 check "every path is right" verified
 check "no packet was lost or doubled" all_came_once

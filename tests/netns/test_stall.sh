@@ -92,12 +92,12 @@ repaired() {
 	ctl link up --lab "$lab" 0,0:+x && until_true 10 is .links.faulty 0 && until_true 10 quiet
 }
 
-check "programs with a NIC that can keep credits" broken_programs
-check "a lab of nine nodes" raised
-check "nobody waits" quiet
+check "programs with a NIC that can keep credits are prepared" broken_programs
+check "a lab of nine nodes comes up" raised
+check "no port waits for credits" quiet
 check "a NIC that keeps credits is named" breaks
 check "the port that waits for it is taken down" taken_down
 check "what waited arrives by another way, once" nothing_lost
 check "it stays down, and nobody else is blamed" stays
-check "an administrator takes it up" repaired
+check "an administrator takes the port up again" repaired
 done_testing

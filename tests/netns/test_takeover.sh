@@ -142,14 +142,14 @@ has_later() {
 	((version > $1)) && [[ $("$TOP/tests/netns/ask" "$run/2.2/control" rows node=1,0 | jq .data.version) == "$version" ]]
 }
 
-check "up" lab up 3x3
+check "a lab comes up" lab up 3x3
 check "all packets can be counted" until_true 10 runs
-check "the root's manager ends" taken_over ends
-check "the next one hangs" taken_over hangs
-check "the one after that loses its power" taken_over power
-check "the root hands over" moved 1,1
-check "the next one hands over to node 0" moved 0,0
-check "status tells of no root, then of the new one" told
+check "another node leads after the root's manager ends, without loss" taken_over ends
+check "another node leads after the next one hangs, without loss" taken_over hangs
+check "another node leads after that one loses its power, without loss" taken_over power
+check "the root hands over without loss" moved 1,1
+check "the next one hands over to node 0 without loss" moved 0,0
+check "status tells that there is no root, then why the new one leads" told
 check "a live node among managers that hang is called" called
 check "every path is right" verified
 check "a node that is alone tells what it knows" alone

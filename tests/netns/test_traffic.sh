@@ -67,24 +67,24 @@ killed() {
 sends() { mapfile -t children < <(pgrep -P "$1" | sort -n); ((${#children[@]} == 2)); }
 
 flags=() sent='.sent > 150'
-check "two nodes without NICs" lab up 2 --bare || exit 1
-check "UDP: a clean path" judged 0 udp "0 0 0 0"
-check "UDP: the first lost" judged 1 udp "1 0 0 0" lose:0
-check "UDP: one doubled" judged 1 udp "0 1 0 0" double:100
-check "UDP: two swapped" judged 1 udp "0 0 1 0" swap:100
-check "UDP: one altered" judged 1 udp "0 0 0 1" alter:100
-check "UDP: several of each" judged 1 udp "2 2 1 2" lose:20 lose:40 double:60 double:61 swap:80 \
+check "two nodes without NICs come up" lab up 2 --bare || exit 1
+check "UDP: a clean path is called clean" judged 0 udp "0 0 0 0"
+check "UDP: a lost first record is counted" judged 1 udp "1 0 0 0" lose:0
+check "UDP: a doubled record is counted" judged 1 udp "0 1 0 0" double:100
+check "UDP: two swapped records count as one reordered" judged 1 udp "0 0 1 0" swap:100
+check "UDP: an altered record is counted" judged 1 udp "0 0 0 1" alter:100
+check "UDP: several errors of each kind are counted" judged 1 udp "2 2 1 2" lose:20 lose:40 double:60 double:61 swap:80 \
 	alter:100 alter:101
-check "UDP: many answers to the end lost" judged 0 udp "0 0 0 0" done:20
-check "TCP: a clean path" judged 0 tcp "0 0 0 0"
-check "TCP: one altered" judged 1 tcp "0 0 0 1" tcp:100
+check "UDP: a path that loses many answers to the end is clean" judged 0 udp "0 0 0 0" done:20
+check "TCP: a clean path is called clean" judged 0 tcp "0 0 0 0"
+check "TCP: an altered record is counted" judged 1 tcp "0 0 0 1" tcp:100
 flags=(--dscp 8)
-check "VCA: two swapped, which is allowed" judged 0 udp "0 0 1 0" swap:100
-check "VCA: one lost, doubled and altered" judged 1 udp "1 1 0 1" lose:100 double:120 alter:140
+check "VCA: two swapped records are allowed" judged 0 udp "0 0 1 0" swap:100
+check "VCA: lost, doubled and altered records are counted" judged 1 udp "1 1 0 1" lose:100 double:120 alter:140
 flags=(--rate 50) sent='.sent > 0 and .sent <= 15' # in 0.3 s
-check "UDP: so many records a second" judged 0 udp "0 0 0 0"
-check "TCP: so many records a second" judged 0 tcp "0 0 0 0"
-check "UDP: the sender is killed" killed udp
-check "TCP: the sender is killed" killed tcp
-check "lab down" lab down
+check "UDP: no more records a second are sent than asked for" judged 0 udp "0 0 0 0"
+check "TCP: no more records a second are sent than asked for" judged 0 tcp "0 0 0 0"
+check "UDP: a sender that is killed makes the flow unclean" killed udp
+check "TCP: a sender that is killed makes the flow unclean" killed tcp
+check "the lab ends" lab down
 done_testing

@@ -87,15 +87,15 @@ too_old() {
 	updated 1,1 && return $rc
 }
 
-check "programs" programs
-check "up" lab up 3x2
-check "all run" until_true 10 all_up
-check "no release but one" no_problem
+check "programs are prepared" programs
+check "a lab comes up" lab up 3x2
+check "all nodes are up" until_true 10 all_up
+check "managers of one release tell no problem" no_problem
 check "one node is updated, which both sides say" under_traffic one_updated
 check "most nodes are updated" under_traffic most_updated
 check "the others are updated, the root last" under_traffic last_updated
 check "a release that is too old is told, and does no harm" under_traffic too_old
 check "every path is right" verified
-check "every packet came once" all_came_once
+check "every packet arrived once" all_came_once
 check "the lab ends" lab down
 done_testing

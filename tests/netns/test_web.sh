@@ -299,23 +299,23 @@ lab_web() {
 		! "$bin/fabricctl" lab up 2 --bare --web --name "$other" 2>"$tmp/said" && grep 'no managers' "$tmp/said"
 }
 
-check "up" up
-check "every path, and headers of the page" every_path
-check "paths, queries and bodies that are wrong" bad_paths
-check "what fabricctl --json prints, by its schemas" same_as_fabricctl
+check "a lab with fabricweb comes up" up
+check "every path is served, and the page has its headers" every_path
+check "wrong paths, queries and bodies are refused" bad_paths
+check "answers equal those of fabricctl --json and meet the schemas" same_as_fabricctl
 check "the parsers of Prometheus read both formats" parsers_read_it
 check "a browser that connects again misses nothing, and gets nothing twice" reconnect
 check "nothing can be changed unless that is allowed" read_only
-check "users, passwords and tokens" users
-check "changes, and the log of them" changes
+check "only users with the right password or token are let in" users
+check "changes are made and logged" changes
 check "changes need the rights of the control socket" rights_of_socket
-check "TLS, and a certificate that is replaced" tls
-check "300 and 10,000 connections" too_many
-check "256 connections of nobody" too_many_refused
-check "pipelined, slow, deaf and malformed clients" odd_clients
-check "100 browsers, less than 12 MiB" browsers
-check "a manager that hangs, ends and comes back" away
-check "answers of no manager" no_manager
-check "lab up --web" lab_web
+check "TLS works, also after the certificate is replaced" tls
+check "more connections than allowed do no harm" too_many
+check "256 connections of nobody do not keep users out" too_many_refused
+check "pipelined, slow, deaf and malformed clients do no harm" odd_clients
+check "100 browsers take less than 12 MiB" browsers
+check "answers tell whether the manager hangs, has ended or is back" away
+check "answers that are of no manager are refused" no_manager
+check "lab up --web serves the page" lab_web
 cleanup
 done_testing

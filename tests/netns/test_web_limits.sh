@@ -217,19 +217,19 @@ options() {
 	((rc == 1)) && grep 'tls_key' "$tmp/said" && ! grep -i 'pass phrase:' "$tmp/said"
 }
 
-check "a network, and a manager" up
-check "a client that takes all connections" greedy
-check "clients that do not read" unread
-check "a manager that never ends" trickle
-check "a client that asks much" questions
-check "passwords whose hashes take seconds" guesses
-check "a right password that comes eight times at once" same_password
-check "many passwords of one client" tries
+check "a network and a manager are prepared" up
+check "a client that takes all connections does not keep others out" greedy
+check "clients that do not read are ended" unread
+check "a manager whose answer never ends is given up" trickle
+check "a client that asks much does not keep others out" questions
+check "passwords whose hashes take seconds do not keep others out" guesses
+check "a right password that comes eight times at once is let in" same_password
+check "many passwords of one client are slowed down, not those of others" tries
 check "refusals and wrong passwords are logged" logged
-check "what a user may do" who_am_i
-check "the users change, or the program ends, during a hash" while_hashing
-check "a user who is taken out" users_change
-check "a site that pretends to be this one" rebinding
-check "options" options
+check "the page is told what a user may do" who_am_i
+check "a right password is not called wrong if users change during its hash" while_hashing
+check "streams of a user who is taken out end, and others do not" users_change
+check "a site that pretends to be this one is refused" rebinding
+check "wrong options are refused, and no pass phrase is asked for" options
 cleanup
 done_testing
