@@ -13,7 +13,7 @@ VM=${VM:-uml}
 out=$tmp/out
 
 # caught NAME REGEX: the run reported it
-caught() { check "caught: $1" grep -qE "$2" "$out"; }
+caught() { check "a kernel check catches: $1" grep -qE "$2" "$out"; }
 # shellcheck disable=SC2317
 explain() { cat "$out"; }
 

@@ -45,5 +45,5 @@ check "a NIC takes its parking segment at once" takes_it
 check "and gives it back" gives_it_back
 check "who has less memory makes none" refused
 check "who has it does" eval 'echo max >$group/memory.max && made'
-check "unloads" unload
+check "driver unloads" unload
 done_testing

@@ -211,7 +211,7 @@ read_again() {
 
 cp "$B/fabricctl" "$tmp" && chmod 755 "$tmp" "$tmp/fabricctl"
 head -c 32 /dev/urandom | base64 >"$tmp/key" && chmod 600 "$tmp/key"
-check "network" network
+check "a network is made" network
 check "made, with what was asked for" made
 check "what its packets carry is shown" carries
 check "ends that differ say so" differ
@@ -219,7 +219,7 @@ check "each namespace has its own" apart
 check "wrong wishes are refused by name" refused
 check "parameters reach the driver, which shows them" parameters
 check "plugged in by any of its names" plugged
-check "managers find them, and give addresses" both_run
+check "managers find the NICs and give them addresses" both_run
 check "one goes and comes back: by its uevent" nic_goes_and_comes
 check "one moves to another namespace" nic_moves
 check "a manager restarts: addresses that were flushed are back" manager_restarts

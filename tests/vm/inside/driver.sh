@@ -8,16 +8,16 @@
 . "$TOP/tests/vm/inside/lib.sh"
 
 check "driver loads" load
-check "without parameters" test ! -e /sys/module/torus/parameters
-check "three nodes in a line" line 3
-check "ping" ping_ok 0 10.1.0.0
-check "ping over two links" ping_ok 0 10.2.0.0
-check "ping on VCD1" ping_ok 0 -Q 0x80 10.2.0.0
-check "ping on VCA" ping_ok 0 -Q 0x20 10.2.0.0
-check "ping of 60000 bytes" ping_ok 0 -s 60000 10.2.0.0
-check "TCP over two links" copy 0 2 10
-check "and back" copy 2 0 10
-check "UDP that the kernel is to segment" segmented 0 2
+check "driver has no parameters" test ! -e /sys/module/torus/parameters
+check "three nodes in a line come up" line 3
+check "ping is answered" ping_ok 0 10.1.0.0
+check "ping over two links is answered" ping_ok 0 10.2.0.0
+check "ping on VCD1 is answered" ping_ok 0 -Q 0x80 10.2.0.0
+check "ping on VCA is answered" ping_ok 0 -Q 0x20 10.2.0.0
+check "ping of 60000 bytes is answered" ping_ok 0 -s 60000 10.2.0.0
+check "TCP over two links delivers what was sent" copy 0 2 10
+check "TCP delivers what was sent back" copy 2 0 10
+check "UDP that the kernel is to segment arrives" segmented 0 2
 check "nothing was lost" lost_none 0 1 2
 
 # Small messages that a host sends in succession share frames.
@@ -54,27 +54,27 @@ refused() {
 	[[ $(coalesce) == "$before" ]]
 }
 check "a stream of messages gathers" until_true 20 gathers
-check "and does not if told so" gathers_not
+check "a stream does not gather if told so" gathers_not
 check "what cannot be set is refused" refused
-check "what can be is shown" eval 'ns 0 ethtool -C torus0 tx-usecs 10000 tx-frames 128 &&
+check "what can be set is shown" eval 'ns 0 ethtool -C torus0 tx-usecs 10000 tx-frames 128 &&
 	[[ $(coalesce) == "10000 128" ]]'
 
 # A relay parks what comes by a later table than its own, so all have the next version.
 check "a relay is set" eval 'nic 1 next && nic 2 next && nic 0 via 2 1 &&
 	nic 1 release && nic 2 release && nic 0 release'
-check "ping by way of a relay" ping_ok 0 10.2.0.0
-check "TCP by way of a relay" copy 0 2 5
-check "the relay sent it on" more_than 1 node relay_forwarded 100
+check "ping by way of a relay is answered" ping_ok 0 10.2.0.0
+check "TCP by way of a relay delivers what was sent" copy 0 2 5
+check "the relay counts the packets it sent on" more_than 1 node relay_forwarded 100
 as_much() { more_than 0 node relayed_tx 100 && equals 2 node relayed_rx "$got"; }
-check "as much as came from there" until_true 10 as_much
-check "no relay any more" nic 0 place 3 0
+check "the relay sent on as much as came from there" until_true 10 as_much
+check "the relay is taken away" nic 0 place 3 0
 
 nic 0 fault 0 ber=1000000000000 seed=7
 nic 1 fault 1 ber=1000000000000 seed=8
-check "TCP at a bit error rate of 1e-6" copy 0 2 5
+check "TCP delivers what was sent at a bit error rate of 1e-6" copy 0 2 5
 check "errors were found" more_than 1 port 1 crc_errors 10
 errors=$(nic 1 port 1 crc_errors)
-check "UDP at a bit error rate of 1e-6" datagrams 0 2 400
+check "UDP arrives at a bit error rate of 1e-6" datagrams 0 2 400
 check "errors were found" more_than 1 port 1 crc_errors "$errors"
 check "nothing was lost" lost_none 0 1 2
 nic 0 fault 0 ber=0
@@ -82,7 +82,7 @@ nic 1 fault 1 ber=0
 
 nic 0 fault 0 silence=1
 check "silence is detected" until_true $((3 * silence)) state_is 0 0 "faulty silence"
-check "at the other end, too" until_true $((3 * silence)) state_is 1 1 "faulty silence"
+check "silence is detected at the other end" until_true $((3 * silence)) state_is 1 1 "faulty silence"
 ns 0 ping -q -c 3 -i 0.05 -W 1 10.1.0.0 >/dev/null
 check "packets are parked" until_true 20 more_than 0 node parked 2
 nic 0 fault 0 silence=0
@@ -90,7 +90,7 @@ until_true 10 state_is 1 1 "up silence"
 check "the link returns" until_true 10 state_is 0 0 "up silence"
 mend 0 0 1 1 && mend 1 1 0 0
 check "parked packets are replayed" until_true 20 more_than 0 node replayed 2
-check "ping after replay" ping_ok 0 10.2.0.0
+check "ping after replay is answered" ping_ok 0 10.2.0.0
 
 ip -n n1 link set w down
 check "carrier loss is detected" until_true 10 state_is 1 1 "faulty carrier"
@@ -98,7 +98,7 @@ ip -n n1 link set w up
 until_true 10 state_is 1 1 "up carrier"
 check "the link returns with its carrier" until_true 10 state_is 0 0 "up carrier"
 mend 0 0 1 1 && mend 1 1 0 0
-check "ping after mending" ping_ok 0 10.1.0.0
+check "ping after mending is answered" ping_ok 0 10.1.0.0
 
 say "n1: ip link del w"
 ip -n n1 link del w
@@ -109,7 +109,7 @@ attach 1
 until_true 10 state_is 0 0 "up carrier"
 check "a new cable is taken" until_true 10 state_is 1 1 "up carrier"
 mend 0 0 1 1 && mend 1 1 0 0
-check "ping over the new cable" ping_ok 0 10.2.0.0
+check "ping over the new cable is answered" ping_ok 0 10.2.0.0
 
 check "unloads with everything in use" unload
 done_testing

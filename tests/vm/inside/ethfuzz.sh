@@ -17,16 +17,16 @@ stop=/tmp/ethfuzz-stop
 stream() { copy 0 1 $stop; }
 fuzz() { SEED=$SEED ns 0 "$B/tests/vm/ethfuzz" --role "$1" --count "$2" torus0; }
 
-loaded || check "load" load
-check "two nodes" line 2
+loaded || check "driver loads" load
+check "two nodes are linked" line 2
 ((!failed)) || exit 1
 rm -f $stop
 stream >/tmp/stream 2>&1 &
 streaming=$!
 check "a stream is under way" until_true 60 more_than 1 node host_messages_rx 100
-check "as root" fuzz root $((COUNT / 2))
-check "as nobody" fuzz none $((COUNT / 4))
-check "as the root of a container that has another network" fuzz userns $((COUNT / 4))
+check "requests of root do no harm" fuzz root $((COUNT / 2))
+check "requests of nobody do no harm" fuzz none $((COUNT / 4))
+check "requests of a container's root do no harm" fuzz userns $((COUNT / 4))
 : >$stop
 check "what was sent meanwhile arrived" wait $streaming
 cat /tmp/stream

@@ -95,16 +95,16 @@ going_on() {
 batch() {
 	local way=${ways[$1 % ${#ways[@]}]} node=3 wire=evil
 	[[ $way != tap ]] || node=1 wire=tap
-	check "a wire" nic 1 attach 1 $wire
-	check "batch SEED=$1, $way" env SEED="$1" ip netns exec n$node \
+	check "a wire is attached" nic 1 attach 1 $wire
+	check "SEED=$1: hostile frames by $way do no harm" env SEED="$1" ip netns exec n$node \
 		"$B/tests/vm/framefuzz" --count "$EVERY" --way "$way" $wire
 	check "SEED=$1: the other links have kept their state" links_kept
 	check "SEED=$1: what passes through them goes on" going_on
 	manage
 }
 
-check "load" load
-check "three nodes, and a cable to nobody good" fabric
+check "driver loads" load
+check "three nodes and a cable to an attacker come up" fabric
 ((!failed)) || exit 1
 before=$(changes)
 lines=$(dmesg | wc -l)
@@ -123,5 +123,5 @@ cat /tmp/asked*
 check "hostile frames leave the kernel's log alone" test $(($(dmesg | wc -l) - lines)) -lt 20
 ip -all netns delete
 # No packet is left: the kernel complains of a cache with objects that ends.
-check "unloads" unload
+check "driver unloads" unload
 done_testing

@@ -53,8 +53,8 @@ each() {
 		$undo || break
 	done
 	say "$name: fewer than $n allocations, $failed of those tried made it fail"
-	check "$name with allocations failing" [ "$n" -gt 1 ]
-	check "$name with none failing" [ ! -e /tmp/injected ]
+	check "$name: allocations were made to fail" [ "$n" -gt 1 ]
+	check "$name: it succeeds when none fails" [ ! -e /tmp/injected ]
 }
 
 delete_t0() { ! ip link show dev t0 >/dev/null 2>&1 || ip link del t0; }
@@ -136,7 +136,7 @@ load || exit
 choose
 each "a NIC is made" delete_t0 ip link add t0 type torus
 delete_t0
-check "two nodes in a line" line 2
+check "two nodes in a line come up" line 2
 each "a port is attached" detach nic 0 attach 0 e
 each "a place and rows are given" nothing nic 0 place 2 0
 each "a NIC is asked" nothing nic 0 node lost
@@ -147,7 +147,7 @@ until_true 10 up 0 0
 until_true 10 nic 0 place 2 0
 mend 0 0 1 1
 mend 1 1 0 0
-check "ping afterwards" ping_ok 0 10.1.0.0
+check "ping is answered afterwards" ping_ok 0 10.1.0.0
 for c in credits_vcd0 credits_vcd1 credits_vca; do credits[$c]=$(nic 0 port 0 $c); done
 # Multicast of the host's own is dropped, too: a few.
 drops=$(nic 0 node host_drops)
@@ -155,13 +155,13 @@ probability 10
 ns 0 ping -q -c 50 -i 0.02 -W 1 -s 20000 10.1.0.0
 probability 0
 check "the link is up, or comes back" mended
-check "ping afterwards" ping_ok 0 10.1.0.0
+check "ping is answered afterwards" ping_ok 0 10.1.0.0
 check "TCP through failures goes on, and all of it comes" stream
 check "the NICs hold nothing back" until_true 20 settled
 check "what was dropped is counted" more_than 0 node host_drops $((drops + 10))
-check "links lost nothing" lost_none 0 1
-check "frames cut anywhere, with allocations failing" cut_frames
-check "any commands, with allocations failing" any_commands
-check "who cannot be reached, with allocations failing" unreachable
-check "unloads" unload
+check "links lost no packet" lost_none 0 1
+check "frames cut anywhere do no harm while allocations fail" cut_frames
+check "random commands do no harm while allocations fail" any_commands
+check "the host learns who cannot be reached after allocations failed" unreachable
+check "driver unloads" unload
 done_testing

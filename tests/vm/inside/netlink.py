@@ -55,46 +55,46 @@ def test_dump_intr(a, b):
     a.dump("ROWS_GET")
     flags = [f for part in a.parts() for f, _ in part]
     check("a dump in peace comes in parts", len(flags) > 3)
-    check("and is not flagged", not any(f & DUMP_INTR for f in flags))
+    check("a dump in peace is not flagged", not any(f & DUMP_INTR for f in flags))
     a.dump("ROWS_GET")
     parts = a.parts(8192)
     first = next(parts)
-    check("a commit while another dumps", write_table(b, 2) == 0)
+    check("a table is committed while another dumps", write_table(b, 2) == 0)
     rest = [f for part in parts for f, _ in part]
     check("the part before is not flagged", not any(f & DUMP_INTR for f, _ in first))
     check("what comes after it is flagged", any(f & DUMP_INTR for f in rest))
     a.dump("ROWS_GET")
     again = [(f, m) for part in a.parts() for f, m in part]
-    check("read again: not flagged", not any(f & DUMP_INTR for f, _ in again))
+    check("a dump that is read again is not flagged", not any(f & DUMP_INTR for f, _ in again))
     data = b"".join(dict(attrs(m[A["TORUS_A_ROWS"]]))[R["TORUS_ROWS_DATA"]]
                     for _, m in again if A["TORUS_A_ROWS"] in m)
-    check("and whole", data == struct.pack("=Q", row_of(2)) * NODES)
+    check("a dump that is read again is whole", data == struct.pack("=Q", row_of(2)) * NODES)
 
 
 def test_writers(a, b):
-    check("one begins", a.ask("ROWS_BEGIN", version(10)) == 0)
+    check("the first begins a table", a.ask("ROWS_BEGIN", version(10)) == 0)
     check("the other begins", b.ask("ROWS_BEGIN", version(11)) == 0)
     check("the first is told with its rows",
           a.ask("ROWS_PUT", version(10), rows(0, row_of(10), 9)) == -errno.ESTALE)
     check("the other's are taken", b.ask("ROWS_PUT", version(11), rows(0, row_of(11), 9)) == 0)
     check("the first cannot commit", a.ask("ROWS_COMMIT", version(10)) == -errno.ESTALE)
     check("the other can", b.ask("ROWS_COMMIT", version(11)) == 0)
-    check("once", b.ask("ROWS_COMMIT", version(11)) == -errno.ESTALE)
+    check("the other can commit once only", b.ask("ROWS_COMMIT", version(11)) == -errno.ESTALE)
 
 
 def test_writers_of_one_version(a, b):
     put = (version(12), rows(0, row_of(12), 9))
     check("one begins a version", a.ask("ROWS_BEGIN", version(12)) == 0)
     check("who did not cannot put", b.refusal("ROWS_PUT", b"".join(put))[0] == errno.ESTALE)
-    check("nor commit", b.ask("ROWS_COMMIT", version(12)) == -errno.ESTALE)
+    check("who did not begin cannot commit", b.ask("ROWS_COMMIT", version(12)) == -errno.ESTALE)
     check("the other begins the same", b.ask("ROWS_BEGIN", version(12)) == 0)
     err, text, _ = a.refusal("ROWS_PUT", b"".join(put))
     check("the first is told that another writes", err == errno.ESTALE and "another socket" in text)
-    check("and cannot commit", a.ask("ROWS_COMMIT", version(12)) == -errno.ESTALE)
+    check("the first cannot commit either", a.ask("ROWS_COMMIT", version(12)) == -errno.ESTALE)
     check("the other's rows are taken", b.ask("ROWS_PUT", *put) == 0)
-    check("and committed", b.ask("ROWS_COMMIT", version(12)) == 0)
+    check("the other's rows are committed", b.ask("ROWS_COMMIT", version(12)) == 0)
     err, text, _ = a.refusal("ROWS_PUT", b"".join(put))
-    check("nobody writes any more", err == errno.ESTALE and "active is 12" in text)
+    check("rows after the commit are refused", err == errno.ESTALE and "active is 12" in text)
 
 
 def half_a_table():
@@ -111,14 +111,14 @@ def half_a_table():
 def test_dead_writer(s):
     s.dump("ROWS_GET")
     before = [m for part in s.parts() for _, m in part]
-    check("a writer dies with half of a table written", half_a_table())
+    check("a writer dies after half of a table", half_a_table())
     s.dump("ROWS_GET")
-    check("which nobody sees", [m for part in s.parts() for _, m in part] == before)
-    check("and which stops nobody", write_table(s, 31) == 0)
+    check("nobody sees half a table", [m for part in s.parts() for _, m in part] == before)
+    check("half a table stops no other writer", write_table(s, 31) == 0)
     s.dump("ROWS_GET")
     got = b"".join(dict(attrs(m[A["TORUS_A_ROWS"]]))[R["TORUS_ROWS_DATA"]]
                    for part in s.parts() for _, m in part if A["TORUS_A_ROWS"] in m)
-    check("nothing of it is left", got == struct.pack("=Q", row_of(31)) * NODES)
+    check("nothing of half a table is left", got == struct.pack("=Q", row_of(31)) * NODES)
 
 
 def drain(sock):
@@ -141,11 +141,11 @@ def test_overrun(a, slow):
         a.ask("LINK_SET", port(0), attr(A["TORUS_A_ADMIN"], bytes([i % 2])))
     time.sleep(0.5)  # a work sends the events
     check("a listener that is too slow finds ENOBUFS", drain(slow) == errno.ENOBUFS)
-    check("once", drain(slow) == errno.EAGAIN)
+    check("a listener finds ENOBUFS once only", drain(slow) == errno.EAGAIN)
     slow.dump("LINK_GET")
     links = {m[A["TORUS_A_PORT"]][0]: m for part in slow.parts() for _, m in part if m}
-    check("and reads all again", sorted(links) == list(range(12)))
-    check("where the last change shows", links[0][A["TORUS_A_ADMIN"]] == b"\0")
+    check("a listener that lost events reads all again", sorted(links) == list(range(12)))
+    check("the last change shows in what is read again", links[0][A["TORUS_A_ADMIN"]] == b"\0")
 
 
 def test_one_datagram():
@@ -153,20 +153,21 @@ def test_one_datagram():
     a = Sock(4096)
     a.dump("LINK_GET")
     parts = [[m for _, m in part if m] for part in a.parts(1 << 17)]
-    check("12 ports in one datagram", len(parts[0]) == 12)
+    check("12 ports come in one datagram", len(parts[0]) == 12)
     counters = [len(dict(attrs(m[A["TORUS_A_PORT_COUNTERS"]]))) for m in parts[0]]
     lines = re.search(r"TORUS_PORT_COUNTER_LIST\(X\)(.*?)\n\n", header, re.S).group(1)
-    check("each with all counters", set(counters) == {len(re.findall(r"\bX\(", lines))})
+    check("each port comes with all counters", set(counters) == {len(re.findall(r"\bX\(", lines))})
     lanes = [set(dict(attrs(lane))) for m in parts[0] for _, lane in attrs(m[A["TORUS_A_LANES"]])]
     every = set(range(1, nl.enum("torus_lane_attr")["__TORUS_LANE_A_MAX"]))
-    check("and all that there is of each lane", lanes and all(lane == every for lane in lanes))
+    check("each lane comes with all its attributes", lanes and all(lane == every for lane in lanes))
 
 
 def test_six_dimensions(s):
     place = (attr(A["TORUS_A_SHAPE"], u16s(*[2] * 6)), attr(A["TORUS_A_COORDS"], u16s(*[1] * 6)))
     check("a place in six dimensions is given", s.ask("DEVICE_SET", *place) == 0)
     node = s.get("DEVICE_GET")[A["TORUS_A_NODE"]]
-    check("and is that of the last node", int.from_bytes(node, "little") == 2**6 - 1)
+    check("a place in six dimensions is that of the last node",
+          int.from_bytes(node, "little") == 2**6 - 1)
 
 
 def nobody():
@@ -280,11 +281,11 @@ def test_privilege(s):
         said = answers(become, bodies)
         check(f"{become.__name__}: every set is refused for want of privilege",
               said == {c: -errno.EPERM for c in bodies} or print(said))
-    check("and nothing has changed", state(s) == before)
+    check("refused sets change nothing", state(s) == before)
     said = answers(Sock, bodies)
     check("the same of root are done; there is only no link for a message",
           said == {c: -errno.ENETDOWN if c == "MGMT_SEND" else 0 for c in bodies} or print(said))
-    check("and show", state(s) != before)
+    check("sets of root change the state", state(s) != before)
 
 
 def setns(path):
@@ -427,32 +428,33 @@ def test_container():
     os.write(give, b"!")
     got = json.loads(os.read(said, 65536))
     check("it has 64 NICs at most", got["many"][0] == 64 or print(got["many"]))
-    check("as have all containers in it together", got["nested"])
-    check("and all that its user makes", full(USER))
-    check("but not those of root", not full())
+    check("a container and those in it have 64 NICs together", got["nested"])
+    check("all containers of a user have 64 NICs together", full(USER))
+    check("containers of root have more than 64 NICs", not full())
     os.write(give, b"!")
     got = json.loads(os.read(said, 65536))
-    check("which sees it", got["reads"] == 0)
-    check("and may not change its ports", got["changes"][0] == errno.EPERM and
+    check("the container sees the NIC", got["reads"] == 0)
+    check("the container may not change ports of the NIC", got["changes"][0] == errno.EPERM and
           "user namespace" in got["changes"][1] or print(got["changes"]))
-    check("nor detach its cables", got["detaches"] == -errno.EPERM)
-    check("nor write its rows", got["writes"] == -errno.EPERM)
-    check("its own NIC it commands", got["makes"] == 0 and got["changes own"] == 0)
-    check("with less memory than by default", got["small"] == 0)
-    check("but not with more", all(got["large"]) or print(got["large"]))
-    check("and one more NIC after one less", got["one less"] == 0)
+    check("the container may not detach cables of the NIC", got["detaches"] == -errno.EPERM)
+    check("the container may not write rows of the NIC", got["writes"] == -errno.EPERM)
+    check("the container commands its own NIC", got["makes"] == 0 and got["changes own"] == 0)
+    check("the container may make a NIC with less memory than by default", got["small"] == 0)
+    check("the container may not make a NIC with more memory",
+          all(got["large"]) or print(got["large"]))
+    check("the container may make one more NIC after one less", got["one less"] == 0)
     check("root of the host has more", all(os.system(f"ip link add h{n} type torus") == 0
                                            for n in range(2)))
     os.system("ip link del h0; ip link del h1")
     err, text, name = got["faults"]
-    check("but orders no faults", (err, name) == (errno.EPERM, A["TORUS_A_FAULT"]) and
+    check("the container may not order faults", (err, name) == (errno.EPERM, A["TORUS_A_FAULT"]) and
           "initial user namespace" in text or print(got["faults"]))
     pid2 = os.fork()
     if not pid2:
         setns(f"/proc/{pid}/ns/net")
         os._exit(Sock().ask("LINK_SET", attr(A["TORUS_A_NAME"], b"gift\0"), port(1),
                             attr(A["TORUS_A_ADMIN"], b"\0")) != 0)
-    check("root of the host still commands it there", os.waitpid(pid2, 0)[1] == 0)
+    check("root of the host still commands the NIC there", os.waitpid(pid2, 0)[1] == 0)
     os.write(give, b"!")
     os.waitpid(pid, 0)
     os.close(there)
@@ -496,20 +498,23 @@ def test_events():
         states = [number(m, "STATE") for m in mine]
         check(f"port {n} comes up step by step, from down", [number(m, "OLD_STATE") for m in mine] ==
               [state_of["TORUS_LINK_DOWN"]] + states[:-1] or print(states))
-        check("and is told with its device", {m[A["TORUS_A_LOWER"]] for m in mine} == {name})
+        check("each event of the link tells its device",
+              {m[A["TORUS_A_LOWER"]] for m in mine} == {name})
         link = s.get("LINK_GET", nic, port(n))
         for what in "SESSION", "PEER_GUID", "PEER_PORT", "CARRIER", "ADMIN", "RETRY":
             check(f"{what} is that which LINK_GET tells",
                   number(link, what) == number(mine[-1], what) or print(number(mine[-1], what)))
-        check("it knows the other end", number(link, "PEER_PORT") == 8 - n and
+        check("the link knows its other end", number(link, "PEER_PORT") == 8 - n and
               number(link, "PEER_GUID") == number(s.get("DEVICE_GET", nic), "GUID"))
     data = bytes(range(1, 200))
     check("a management packet is sent", s.ask("MGMT_SEND", nic, port(3), attr(A["TORUS_A_DATA"], data)) == 0)
     got = events(mgmt, "MGMT_NTF", index, lambda m: True)[-1]
-    check("and comes, whole, at the other end", (number(got, "PORT"), got[A["TORUS_A_DATA"]]) == (5, data))
+    check("a management packet arrives whole at the other end",
+          (number(got, "PORT"), got[A["TORUS_A_DATA"]]) == (5, data))
     check("the cable is detached", attach(3, b"") == 0)
     last = events(links, "LINK_NTF", index, lambda m: number(m, "PORT") == 3)[-1]
-    check("which is told, without a device", (number(last, "OLD_STATE"), last[A["TORUS_A_LOWER"]]) ==
+    check("the event of a detached cable has no device",
+          (number(last, "OLD_STATE"), last[A["TORUS_A_LOWER"]]) ==
           (state_of["TORUS_LINK_UP"], b"\0") and number(last, "CARRIER") == 0)
     os.system("ip link del events; ip link del end3")
 

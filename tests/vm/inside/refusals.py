@@ -212,8 +212,8 @@ def test_contradictions():
     refuses("no name", new_nic(attr(I["IFLA_TORUS_NAME"], b"\0")), errno.EINVAL, "NAME", "empty")
     refuses("a bootstrap flag of 2", new_nic(ifla("BOOTSTRAP", "=B", 2)), errno.ERANGE, "BOOTSTRAP", ".")
     refuses("its epoch", new_nic(ifla("EPOCH", "=I", 1)), errno.EINVAL, "EPOCH", ".")
-    check("a new NIC: nothing asked for", new_nic() == (0, "", None))
-    check("a new NIC: the same margins", new_nic(ifla("MARGIN_TRAIN", "=I", 100))[0] == 0)
+    check("a new NIC asks for no margins", new_nic() == (0, "", None))
+    check("a new NIC has the same margins", new_nic(ifla("MARGIN_TRAIN", "=I", 100))[0] == 0)
 
 
 def test_changes(sock):
@@ -228,14 +228,14 @@ def test_changes(sock):
     refuses("a bootstrap flag of 2 of one that there is", change(ifla("BOOTSTRAP", "=B", 2)),
             errno.ERANGE, "BOOTSTRAP", ".")
     check("a refused change changes nothing", device() == before)
-    check("no change", change()[0] == 0 and device() == before)
-    check("another name and flag", change(attr(I["IFLA_TORUS_NAME"], b"new\0"),
-                                          ifla("BOOTSTRAP", "=B", 1))[0] == 0)
-    check("show", device()[A["TORUS_A_NAME"]] == b"new\0" and
+    check("a change without values changes nothing", change()[0] == 0 and device() == before)
+    check("another name and flag are taken",
+          change(attr(I["IFLA_TORUS_NAME"], b"new\0"), ifla("BOOTSTRAP", "=B", 1))[0] == 0)
+    check("another name and flag show", device()[A["TORUS_A_NAME"]] == b"new\0" and
           device()[A["TORUS_A_BOOTSTRAP"]] == b"\1")
-    check("and the former ones again", change(attr(I["IFLA_TORUS_NAME"], b"torus0\0"),
-                                              ifla("BOOTSTRAP", "=B", 0))[0] == 0)
-    check("which show, too", device() == before)
+    check("the former name and flag are taken again",
+          change(attr(I["IFLA_TORUS_NAME"], b"torus0\0"), ifla("BOOTSTRAP", "=B", 0))[0] == 0)
+    check("the former name and flag show again", device() == before)
 
 
 first = Sock()

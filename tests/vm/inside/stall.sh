@@ -14,8 +14,8 @@ silence=$((2 * slow)) # which is what is waited for here
 
 no_cables() { [[ -z $(ip -n "n$1" -br link show type veth) ]]; }
 
-check "load" load
-check "two nodes with small parking segments" eval 'made+=(--set park_bytes=64K) && line 2'
+check "driver loads" load
+check "two nodes with small parking segments come up" eval 'made+=(--set park_bytes=64K) && line 2'
 
 # More than fits: the rest waits behind it, in the NIC and in the host.
 nic 0 fault 0 silence=1
@@ -26,8 +26,8 @@ check "no more than there is room for" eval '(($(nic 0 node parked) <= 65536 / 4
 nic 0 fault 0 silence=0
 check "the link returns" until_true 20 state_is 0 0 "up silence"
 mend 1 1 0 0 && mend 0 0 1 1
-check "all arrive, once and in order" until_true 60 arrived
-check "of the flow nothing is missing" equals 1 node lost 0
+check "all datagrams arrive once and in order" until_true 60 arrived
+check "nothing of the flow is missing" equals 1 node lost 0
 
 nic 0 fault 0 silence=1
 check "the only link is faulty" until_true 20 state_is 0 0 "faulty silence"
@@ -44,8 +44,8 @@ nic 0 fault 0 silence=0
 check "the link returns" until_true 20 state_is 0 0 "up silence"
 check "the other end has nothing to say" mend 1 1 0 0
 check "what is parked goes on its way" mend 0 0 1 1
-check "all of it" until_true 20 more_than 0 node replayed $((parked - 1))
-check "and traffic with it" until_true 20 ping_ok 0 10.1.0.0
+check "all that was parked is replayed" until_true 20 more_than 0 node replayed $((parked - 1))
+check "traffic goes on after the replay" until_true 20 ping_ok 0 10.1.0.0
 
 # Again; now its namespace ends while the host waits.
 nic 0 fault 0 silence=1
@@ -59,5 +59,5 @@ wait $flood 2>/dev/null
 ip netns del n0
 check "the namespace ends with it" until_true 60 no_cables 1
 ip netns del n1
-check "unloads" unload
+check "driver unloads" unload
 done_testing

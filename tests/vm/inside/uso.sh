@@ -40,13 +40,13 @@ in_few_messages() {
 tag='uso: '
 modprobe -q tun || :
 check "driver loads" load
-check "a NIC of the kernel" node 0
-check "and one in user space" user_node
-check "at one cable" joined_to_user
-check "ping" ping_ok 0 10.1.0.0
+check "a NIC of the kernel is made" node 0
+check "a NIC in user space is made" user_node
+check "both NICs are joined by one cable" joined_to_user
+check "ping is answered" ping_ok 0 10.1.0.0
 check "messages left whole by a newer kernel arrive as datagrams" in_few_messages
-check "and the other way" segmented 0 1
+check "messages of the kernel's NIC arrive as datagrams" segmented 0 1
 check "nothing was lost" equals 0 node lost 0
 kill $emulator
-check "unloads" unload
+check "driver unloads" unload
 done_testing
