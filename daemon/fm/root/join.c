@@ -409,8 +409,6 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 	if (back)
 		fm_judge_beside(fm, m, &h->row);
 	take_row(fm, m, &h->row);
-	m->row.serial = h->row.serial;
-	fm_change_node(fm, m->node);
 	if (fresh)
 		fm_news_node(fm);
 	else
