@@ -552,7 +552,6 @@ static void take_adopted(struct fm *fm, const struct fm_left *l)
 		return;
 	m->attach = l->attach;
 	fm_mate_via(fm->root, m, l->parent);
-	m->missing = 0;
 	fm_vanish_adopted(fm, m);
 	/*
 	 * The root judged the node dead because this notice came late. A node with a place sees
