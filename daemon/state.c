@@ -222,6 +222,7 @@ static int write_file(const char *dir, const struct work *w)
 
 /* --- reading --------------------------------------------------------------------------- */
 
+/* Reads a file. Return: 0, and *@data must be freed by the caller; or a negative errno. */
 static int read_file(const char *path, char **data, size_t *len)
 {
 	/* The daemon must not wait for a FIFO or another file that is not regular. */
@@ -242,13 +243,19 @@ static int read_file(const char *path, char **data, size_t *len)
 		err = -ENOMEM;
 	while (!err && *len < (size_t)st.st_size) {
 		n = read(fd, *data + *len, (size_t)st.st_size - *len);
-		if (n <= 0)
+		if (!n)
 			break;
-		*len += (size_t)n;
+		if (n > 0)
+			*len += (size_t)n;
+		else if (errno != EINTR)
+			err = -errno;
 	}
 	close(fd);
-	if (!err)
+	if (!err) {
 		(*data)[*len] = '\0';
+		return 0;
+	}
+	free(*data);
 	return err;
 }
 
@@ -342,7 +349,7 @@ int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg
 		free(data);
 	}
 	if (err && err != -ENOENT && !why[0])
-		snprintf(why, STATE_TEXT_MAX, "cannot read %.120s: %s", path, strerror(-err));
+		refuse_file(why, path, "cannot read it: %s", strerror(-err));
 	return err;
 }
 

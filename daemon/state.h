@@ -17,10 +17,10 @@ struct state;
  * @out: set to the table; the caller has to call fm_msg_clear() after success
  * @why: after each error but -ENOENT, set to the error in the file
  *
- * A file of another fabric or a later format, or a damaged one, is not used. It gets a name that
- * ends with ".refused", so that it is not overwritten.
- * Return: 0, -ENOENT if there is no file, -EBADMSG if the file was refused, or another negative
- * errno if it could not be read.
+ * A file of another fabric or a later format, or one that is damaged or cannot be read, is not
+ * used. It gets a name that ends with ".refused", so that it is not overwritten.
+ * Return: 0, -ENOENT if there is no file, -EBADMSG if its contents were refused, or another
+ * negative errno if it could not be read.
  */
 int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg *out,
 	       char why[STATE_TEXT_MAX]);

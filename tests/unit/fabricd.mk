@@ -81,7 +81,7 @@ $(B)/tests/unit/test_nic_call.o: CPPFLAGS += $(lib-cflags)
 state-objs := tests/unit/clock.o tests/unit/mutexes.o daemon/state.o daemon/thread.o daemon/loop.o \
 	daemon/histogram.o daemon/log.o lib/util/systemd.o lib/deps/crc32c.o $(svc-objs)
 state-libs = $(call pkg-libs,cmocka libevent_core) $(svc-libs) $(lib-libs) \
-	-Wl,--wrap=fsync -Wl,--wrap=close -Wl,--wrap=pthread_cond_signal $(mutexes-wrap)
+	-Wl,--wrap=fsync -Wl,--wrap=read -Wl,--wrap=close -Wl,--wrap=pthread_cond_signal $(mutexes-wrap)
 
 tests += tests/unit/test_state tests/unit/test_state_disk
 tests/unit/test_state-objs := tests/unit/test_state.o $(state-objs)

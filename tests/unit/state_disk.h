@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A directory in which a table is kept, on a disk that can hang and fail, and a loop that waits for
- * what becomes of it. Programs wrap fsync(), close() and pthread_cond_signal().
+ * what becomes of it. Programs wrap fsync(), read(), close() and pthread_cond_signal().
  */
 #ifndef TESTS_STATE_DISK_H
 #define TESTS_STATE_DISK_H
@@ -60,6 +60,25 @@ int __wrap_fsync(int fd)
 		return -1;
 	}
 	return __real_fsync(fd);
+}
+
+/* The disk does not give what is on it; EINTR: once. */
+static atomic_int read_fails;
+
+ssize_t __real_read(int fd, void *buf, size_t room);
+ssize_t __wrap_read(int fd, void *buf, size_t room);
+
+ssize_t __wrap_read(int fd, void *buf, size_t room)
+{
+	struct stat st;
+	int err = !fstat(fd, &st) && S_ISREG(st.st_mode) ? read_fails : 0;
+
+	if (!err)
+		return __real_read(fd, buf, room);
+	if (err == EINTR)
+		read_fails = 0;
+	errno = err;
+	return -1;
 }
 
 int __real_close(int fd);
@@ -144,7 +163,7 @@ static inline int setup(void **state)
 	ntold = 0;
 	kept_told = 0;
 	told[0] = '\0';
-	hangs = fails = dir_fails = close_fails = syncs = sleeps = 0;
+	hangs = fails = dir_fails = close_fails = read_fails = syncs = sleeps = 0;
 	return 0;
 }
 

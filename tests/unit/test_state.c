@@ -108,9 +108,42 @@ static void state_of_other_fabric_or_nic_is_not_taken(void **state)
 	write_all(data, len);
 	is_refused("it has format 2, of a later fabricd; this one knows 1");
 	assert_int_equal(mkdir(path, 0700), 0);
+	unlink(refused);
 	assert_int_equal(load(&msg, why), -EFBIG);
-	assert_non_null(strstr(why, "cannot read "));
-	rmdir(path);
+	assert_non_null(strstr(why, "cannot read it"));
+	assert_non_null(strstr(why, "it was renamed to .refused"));
+	assert_int_equal(rmdir(refused), 0);
+}
+
+/* A file that the disk does not give may be the only copy: the next table must not replace it. */
+static void file_that_cannot_be_read_is_set_aside(void **state)
+{
+	char why[STATE_TEXT_MAX];
+	uint8_t data[BYTES], kept_aside[BYTES];
+	struct fm_msg msg;
+	size_t len;
+
+	(void)state;
+	keep_one();
+	len = read_all(data);
+	read_fails = EIO;
+	assert_int_equal(load(&msg, why), -EIO);
+	read_fails = 0;
+	assert_non_null(strstr(why, " is not used: cannot read it: Input/output error; it was renamed to .refused"));
+	keep_one();
+	assert_int_equal(rename(refused, path), 0);
+	assert_int_equal(read_all(kept_aside), len);
+	assert_memory_equal(kept_aside, data, len);
+}
+
+/* A signal during the read is no reason to refuse the file. */
+static void interrupted_read_is_repeated(void **state)
+{
+	(void)state;
+	keep_one();
+	read_fails = EINTR;
+	assert_int_equal(kept(), 9);
+	assert_int_equal(read_fails, 0);
 }
 
 /* --- other releases --------------------------------------------------------------------- */
@@ -210,11 +243,12 @@ static void path_that_is_no_file_is_not_followed(void **state)
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(load(&msg, why), -EFBIG);
 	alarm(0);
-	assert_non_null(strstr(why, "cannot read"));
-	assert_int_equal(unlink(path), 0);
+	assert_non_null(strstr(why, "cannot read it"));
+	assert_int_equal(unlink(refused), 0);
 	assert_int_equal(symlink("/dev/zero", path), 0);
 	assert_int_equal(load(&msg, why), -ELOOP);
-	/* The symbolic link is replaced, and not the file that it names. */
+	/* The symbolic link is set aside, and not the file that it names. */
+	assert_int_equal(unlink(refused), 0);
 	keep_one();
 	assert_int_equal(kept(), 9);
 }
@@ -226,6 +260,8 @@ int main(void)
 		TEST(temporary_file_left_over_is_replaced),
 		TEST(damaged_state_is_not_taken),
 		TEST(state_of_other_fabric_or_nic_is_not_taken),
+		TEST(file_that_cannot_be_read_is_set_aside),
+		TEST(interrupted_read_is_repeated),
 		TEST(state_of_first_release_is_read),
 		TEST(state_is_read_whatever_its_schema),
 		TEST(state_works_with_descriptor_0),
