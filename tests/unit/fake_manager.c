@@ -76,7 +76,7 @@ static json_t *root(const struct fake *f)
 			 "address", f->unnamed ? "172.30.0.1:7117" : NULL, "state", state, "epoch", (json_int_t)3,
 			 "since", 1700000000.0, "why", "root 'n9-9' lost", "reachable", !f->rootless,
 			 "unreachable_since", f->rootless ? json_real(1700000000) : json_null(),
-			 "here", 2, "need", f->root_state ? 9 : 0,
+			 "here", f->root_here ? (int)f->root_here : 2, "need", f->root_state ? 9 : 0,
 			 "calls", "called", (int)f->calls[0], "follow", (int)f->calls[1],
 			 "others", (int)f->calls[2], "unknown", (int)f->calls[3],
 			 "arbiter", "program", "/lib/arbiter", "answer", f->refuses_move ? "unknown" : "granted",

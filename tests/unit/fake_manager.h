@@ -32,7 +32,7 @@
  * @more_problems: than are listed
  * @root_away: what needs the root is refused as unreachable
  * @root: node id of it
- * @root_state: what it does, if it does not lead
+ * @root_state: what it does, if it does not lead; @root_here: how many nodes answer or obey it, 0: 2
  * @no_candidate: nothing is known of any
  * @calls: nodes that it called, of them those that follow it, and another; those without an address
  * @refuses_move: no node becomes root
@@ -75,6 +75,7 @@ struct fake {
 	unsigned int kept_have, kept_of, kept_gain, unchanged;
 	uint32_t root;
 	const char *root_state;
+	unsigned int root_here;
 	bool no_candidate;
 	unsigned int calls[4];
 	unsigned int queued, flowing;

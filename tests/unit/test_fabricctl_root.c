@@ -92,6 +92,12 @@ static void status_without_root_names_node_that_takes_over(void **state)
 	fake.root_state = "claims";
 	expect("status", 1);
 	has(out, " h: n0-0 (0,0) is taking over (2 of 9 nodes obey it)\n");
+	fake.root_here = 9;
+	expect("status", 1);
+	has(out, " (9 of 9 nodes obey it)\n");
+	fake.root_here = 11;
+	expect("status", 1);
+	has(out, " (11 nodes obey it, of which 9 are enough)\n");
 	fake.root_state = "unknown";
 	expect("status", 1);
 	has(out, "root     none heard of yet\n");

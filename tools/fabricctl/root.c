@@ -73,11 +73,13 @@ bool root_show_calls(const json_t *root, const char *before)
 static void show_claim(const json_t *root, const char *who)
 {
 	unsigned long long here = json_count(root, "here"), need = json_count(root, "need");
+	const char *what = state_is(root, "claims") ? "obey it" : "answer";
 
 	printf(": %s is taking over", who);
-	if (need)
-		printf(" (%llu of %llu nodes %s)", here, need,
-		       state_is(root, "claims") ? "obey it" : "answer");
+	if (need && here > need)	/* while it waits for the arbiter, or asks it again */
+		printf(" (%llu nodes %s, of which %llu are enough)", here, what, need);
+	else if (need)
+		printf(" (%llu of %llu nodes %s)", here, need, what);
 	root_show_calls(root, "\ncalled   ");
 }
 
