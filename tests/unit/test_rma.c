@@ -361,7 +361,7 @@ static void whole_one(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_cuts(void **state)
+static void memory_equals_shadow_after_cuts_and_errors(void **state)
 {
 	(void)state;
 	for_seeds(40, whole_one);
@@ -407,7 +407,7 @@ static void saturate_one(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_saturation(void **state)
+static void replies_pass_in_saturated_torus(void **state)
 {
 	(void)state;
 	memset(statuses, 0, sizeof(statuses));
@@ -510,7 +510,7 @@ static void cut_off_one(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_cut_off(void **state)
+static void operations_with_cut_off_owner_end_with_recovery(void **state)
 {
 	(void)state;
 	memset(statuses, 0, sizeof(statuses));
@@ -564,7 +564,7 @@ static void restart_one(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void test_restart(void **state)
+static void status_is_right_or_unknown_when_owner_restarts(void **state)
 {
 	(void)state;
 	memset(statuses, 0, sizeof(statuses));
@@ -579,10 +579,10 @@ static void test_restart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_saturation),
-		cmocka_unit_test(test_cut_off),
-		cmocka_unit_test(test_restart),
+		cmocka_unit_test(memory_equals_shadow_after_cuts_and_errors),
+		cmocka_unit_test(replies_pass_in_saturated_torus),
+		cmocka_unit_test(operations_with_cut_off_owner_end_with_recovery),
+		cmocka_unit_test(status_is_right_or_unknown_when_owner_restarts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

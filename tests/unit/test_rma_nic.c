@@ -158,7 +158,7 @@ static struct tn_rma_ask get_word(u32 number)
  * Requests that arrived before an earlier one are executed behind it, at the end of the work. With
  * room for one reply that of the RESET leaves first, then that of one request in the same call.
  */
-static void test_replies_of_waiting(void **state)
+static void replies_to_early_requests_follow_as_room_allows(void **state)
 {
 	(void)state;
 	begin(1);
@@ -178,7 +178,7 @@ static void test_replies_of_waiting(void **state)
 }
 
 /* After a hold, a reply does not wait behind the host's messages, of which 16 go at a time. */
-static void test_reply_after_hold(void **state)
+static void reply_does_not_wait_for_all_held_messages(void **state)
 {
 	static const u32 node = 2;
 	u32 n, at = 0;
@@ -255,7 +255,7 @@ static const struct tn_rma_initiator_counts *counts(void)
 }
 
 /* Only the right reply ends a GET. */
-static void test_wrong_replies(void **state)
+static void only_right_reply_ends_get(void **state)
 {
 	const struct tn_hdr other = { .type = TN_DATA, .src = 1, .dst = 0, .vc = TORUS_VC_D1 };
 	struct tn_rma_ask a, wrong;
@@ -308,7 +308,7 @@ static void test_wrong_replies(void **state)
 }
 
 /* An acknowledgement of what was never issued: nothing that this owner says is believed. */
-static void test_acked_too_much(void **state)
+static void ack_of_nothing_issued_ends_all_as_unknown(void **state)
 {
 	struct tn_rma_ask a;
 
@@ -350,7 +350,7 @@ static void say_anything(struct rnd *r)
 	}
 }
 
-static void test_any_bytes(void **state)
+static void random_messages_change_no_memory_and_no_link(void **state)
 {
 	struct rnd r = { .seed = 1, .state = 1 };
 	u64 forged = 0, gaps = 0, no_node = 0;
@@ -370,7 +370,7 @@ static void test_any_bytes(void **state)
 }
 
 /* A request that comes back ends its operation and the later ones, with the reason it has. */
-static void test_reasons(void **state)
+static void returned_request_ends_operations_with_its_reason(void **state)
 {
 	static const struct { u16 why; u8 reason; } cases[] = {
 		{ TN_WHY_PATH, TN_WHY_PATH }, { TN_WHY_VERSION, TN_WHY_VERSION },
@@ -404,7 +404,7 @@ static void test_reasons(void **state)
 /* --- an owner or initiator that goes away ---------------------------------------------- */
 
 /* The owner has restarted: whether it executed the operation is unknown. Then all begins again. */
-static void test_owner_restarts(void **state)
+static void operation_at_restarted_owner_is_unknown(void **state)
 {
 	struct tn_rma_ask a;
 
@@ -431,7 +431,7 @@ static void test_owner_restarts(void **state)
  * A recovery ends without a row to node 2: what is open there ends, and what waits of it here is
  * forgotten; node 1 keeps both. Before the end of the recovery nothing of it happens.
  */
-static void test_no_row_to_peer(void **state)
+static void recovery_without_row_ends_operations_of_that_node(void **state)
 {
 	const struct tn_rma_ask get = {
 		.op = TN_RMA_GET, .flags = TN_RMA_KEYED, .key = KEY, .bytes = 8,
@@ -471,14 +471,14 @@ static void test_no_row_to_peer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replies_of_waiting),
-		cmocka_unit_test(test_reply_after_hold),
-		cmocka_unit_test(test_wrong_replies),
-		cmocka_unit_test(test_acked_too_much),
-		cmocka_unit_test(test_any_bytes),
-		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_owner_restarts),
-		cmocka_unit_test(test_no_row_to_peer),
+		cmocka_unit_test(replies_to_early_requests_follow_as_room_allows),
+		cmocka_unit_test(reply_does_not_wait_for_all_held_messages),
+		cmocka_unit_test(only_right_reply_ends_get),
+		cmocka_unit_test(ack_of_nothing_issued_ends_all_as_unknown),
+		cmocka_unit_test(random_messages_change_no_memory_and_no_link),
+		cmocka_unit_test(returned_request_ends_operations_with_its_reason),
+		cmocka_unit_test(operation_at_restarted_owner_is_unknown),
+		cmocka_unit_test(recovery_without_row_ends_operations_of_that_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -361,7 +361,7 @@ static void run_random(uint64_t seed)
 	expect(&w.r, !w.head.broken && !w.cq[CQ].cookie, "nothing is broken");
 }
 
-static void test_random(void **state)
+static void random_requests_end_as_in_naive_ring(void **state)
 {
 	(void)state;
 	for_seeds(400, run_random);
@@ -473,7 +473,7 @@ static const struct {
 	  TORUS_RMA_BAD_COOKIE, 0 },
 };
 
-static void test_wrong_requests(void **state)
+static void wrong_request_is_invalid_and_tells_what_is_allowed(void **state)
 {
 	(void)state;
 	begin(1);
@@ -488,7 +488,7 @@ static void test_wrong_requests(void **state)
 }
 
 /* A request of which the last byte is the last one that is allowed. */
-static void test_limits(void **state)
+static void request_up_to_last_address_is_allowed(void **state)
 {
 	struct torus_rma_ask a = put;
 
@@ -505,7 +505,7 @@ static void test_limits(void **state)
 /* --- a process that breaks its rings ---------------------------------------------------- */
 
 /* What was taken before ends; nothing is taken any more, though the tail is right again. */
-static void test_wrong_tail(void **state)
+static void wrong_sq_tail_breaks_ring_but_what_is_open_ends(void **state)
 {
 	static const u32 wrong[] = { SQ + 2, 0, 0x80000000, ~0u };
 
@@ -527,7 +527,7 @@ static void test_wrong_tail(void **state)
 }
 
 /* Completions are not written where the process may read others. */
-static void test_wrong_cq_head(void **state)
+static void wrong_cq_head_breaks_ring_before_completion_is_written(void **state)
 {
 	static const u32 wrong[] = { 1, 0x80000000, (u32)-CQ - 1 };
 
@@ -544,7 +544,7 @@ static void test_wrong_cq_head(void **state)
 }
 
 /* Positions wrap, and the process writes the NIC's own members. */
-static void test_wrap(void **state)
+static void positions_wrap_and_own_members_are_not_believed(void **state)
 {
 	(void)state;
 	begin(1);
@@ -564,7 +564,7 @@ static void test_wrap(void **state)
 /* --- waiting, cancelling, closing --------------------------------------------------------- */
 
 /* A process is woken only if it says that it sleeps. */
-static void test_wake(void **state)
+static void only_process_that_says_it_sleeps_is_woken(void **state)
 {
 	(void)state;
 	begin(1);
@@ -583,7 +583,7 @@ static void issue_all(void)
 		tn_rma_ring_work(&w.ring, 0);
 }
 
-static void test_cancel(void **state)
+static void only_open_fe_can_be_cancelled(void **state)
 {
 	struct torus_rma_ask cancel = { .op = TORUS_RMA_CANCEL, .value = 1001 };
 	struct torus_rma_ask key = wait_for;
@@ -620,7 +620,7 @@ static void test_cancel(void **state)
 }
 
 /* Nothing of a closed ring is taken or written; what is open ends. */
-static void test_close(void **state)
+static void closed_ring_takes_nothing_and_ends_what_is_open(void **state)
 {
 	struct torus_rma_ask get = { .op = TORUS_RMA_GET, .bytes = BYTES };
 
@@ -654,7 +654,7 @@ static void test_close(void **state)
 	assert_int_equal(w.head.sq_head, 3);
 }
 
-static void test_uses(void **state)
+static void ring_uses_region_of_open_get(void **state)
 {
 	struct torus_rma_ask get = { .op = TORUS_RMA_GET, .bytes = 4, .local = 1 };
 
@@ -676,7 +676,7 @@ static void test_uses(void **state)
 }
 
 /* A request that was copied, and waits for a fence, counts as one that uses its region. */
-static void test_uses_ahead(void **state)
+static void ring_uses_region_of_request_that_waits_for_fence(void **state)
 {
 	struct torus_rma_ask get = {
 		.op = TORUS_RMA_GET, .bytes = 4, .local = 1, .flags = TORUS_RMA_FENCE,
@@ -695,7 +695,7 @@ static void test_uses_ahead(void **state)
 }
 
 /* A request that comes while the NIC goes to sleep is seen. */
-static void test_late(void **state)
+static void request_while_nic_goes_to_sleep_is_seen(void **state)
 {
 	(void)state;
 	begin(1);
@@ -707,7 +707,7 @@ static void test_late(void **state)
 }
 
 /* A call takes a batch at most. */
-static void test_batch(void **state)
+static void one_call_takes_one_batch_at_most(void **state)
 {
 	static struct torus_rma_ask sq[128];
 	static struct torus_rma_end cq[128];
@@ -732,19 +732,19 @@ static void test_batch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_wrong_requests),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_wrong_tail),
-		cmocka_unit_test(test_wrong_cq_head),
-		cmocka_unit_test(test_wrap),
-		cmocka_unit_test(test_wake),
-		cmocka_unit_test(test_cancel),
-		cmocka_unit_test(test_close),
-		cmocka_unit_test(test_uses),
-		cmocka_unit_test(test_uses_ahead),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_batch),
+		cmocka_unit_test(random_requests_end_as_in_naive_ring),
+		cmocka_unit_test(wrong_request_is_invalid_and_tells_what_is_allowed),
+		cmocka_unit_test(request_up_to_last_address_is_allowed),
+		cmocka_unit_test(wrong_sq_tail_breaks_ring_but_what_is_open_ends),
+		cmocka_unit_test(wrong_cq_head_breaks_ring_before_completion_is_written),
+		cmocka_unit_test(positions_wrap_and_own_members_are_not_believed),
+		cmocka_unit_test(only_process_that_says_it_sleeps_is_woken),
+		cmocka_unit_test(only_open_fe_can_be_cancelled),
+		cmocka_unit_test(closed_ring_takes_nothing_and_ends_what_is_open),
+		cmocka_unit_test(ring_uses_region_of_open_get),
+		cmocka_unit_test(ring_uses_region_of_request_that_waits_for_fence),
+		cmocka_unit_test(request_while_nic_goes_to_sleep_is_seen),
+		cmocka_unit_test(one_call_takes_one_batch_at_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
