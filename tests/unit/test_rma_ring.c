@@ -504,7 +504,7 @@ static void request_up_to_last_address_is_allowed(void **state)
 
 /* --- a process that breaks its rings ---------------------------------------------------- */
 
-/* What was taken before ends; nothing is taken any more, though the tail is right again. */
+/* Requests that were taken before end; no more are taken, though the tail is right again. */
 static void wrong_sq_tail_breaks_ring_but_what_is_open_ends(void **state)
 {
 	static const u32 wrong[] = { SQ + 2, 0, 0x80000000, ~0u };
