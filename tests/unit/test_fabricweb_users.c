@@ -143,6 +143,38 @@ static void unknown_name_is_hashed_like_wrong_password(void **state)
 	users_free(u);
 }
 
+/* An unknown name costs as much as the user whose hash takes longest. */
+static void unknown_name_takes_as_long_as_dearest_hash(void **state)
+{
+	static const char *const dearer[][2] = {
+		{ "$1$abcdefgh$x", "$5$abcdefgh$x" },
+		{ "$6$rounds=1000$abcdefgh$x", "$6$abcdefgh$x" },
+		{ "$6$abcdefgh$x", "$6$rounds=656000$abcdefgh$x" },
+		{ "$5$rounds=6000$abcdefgh$x", "$2b$12$abcdefgh" },
+		{ "$2b$05$abcdefgh", "$2y$10$abcdefgh" },
+		{ "$6$abcdefgh$x", "$y$j9T$abcdefgh$x" },
+		{ "$y$j9T$abcdefgh$x", "$y$jAT$abcdefgh$x" },
+		{ "$gy$j8T$abcdefgh$x", "$gy$j9T$abcdefgh$x" },
+		{ "$7$8..../....abcdefgh$x", "$7$C6..../....abcdefgh$x" },
+		{ "$y$", "$6$abcdefgh$x" },
+		{ "$", "$1$abcdefgh$x" },
+	};
+	char text[512], name[USERS_NAME_MAX + 1];
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * sizeof(dearer) / sizeof(dearer[0]); i++) {
+		const char *const *pair = dearer[i / 2];
+		struct users *u;
+
+		snprintf(text, sizeof(text), "a:read:%s\nb:read:%s\n", pair[i % 2], pair[!(i % 2)]);
+		u = load(text);
+		assert_non_null(u);
+		assert_int_equal(users_check(u, "Basic bm9ib2R5OnNlY3JldA==", name, &last), USERS_TRY);
+		assert_string_equal(last.hash, pair[1]);
+		users_free(u);
+	}
+}
+
 /* The file is read again while a password is being hashed, and while a user is looking. */
 static void users_read_again_during_hashing_are_used(void **state)
 {
@@ -174,6 +206,7 @@ int main(void)
 		cmocka_unit_test(authorization_header_gives_role_of_user),
 		cmocka_unit_test(unknown_name_is_hashed_like_wrong_password),
 		cmocka_unit_test(users_read_again_during_hashing_are_used),
+		cmocka_unit_test(unknown_name_takes_as_long_as_dearest_hash),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

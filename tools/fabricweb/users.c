@@ -157,16 +157,59 @@ static enum users_role check_token(const struct users *u, const char *token, cha
 	return USERS_NOBODY;
 }
 
-/*
- * Return: the hash of the first user with a password, which takes as long as any; NULL if there is
- * none.
- */
-static const char *find_any_hash(const struct users *u)
+/* Return: the value of a character of crypt(5) in the numbers of yescrypt. */
+static unsigned int value_of_digit(char c)
 {
-	for (unsigned int i = 0; i < u->n; i++)
-		if (*u->user[i].hash == '$')
-			return u->user[i].hash;
-	return NULL;
+	static const char digits[] = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (unsigned int)(at - digits) : 0;
+}
+
+static double power_of_two(unsigned int n)
+{
+	return (double)(1ull << (n & 63));
+}
+
+/*
+ * Return: roughly how long hashing takes, in rounds of SHA-512. A hash has the cost in its first
+ * characters: $6$rounds=N$, $2b$NN$ for 2^NN rounds of bcrypt, and after $y$ or $gy$ a character
+ * for the kind, one for the logarithm of the memory, and one for the size of its blocks.
+ */
+static double estimate_cost(const char *hash)
+{
+	const char *at = strchr(hash + 1, '$');
+	unsigned long rounds;
+
+	if (!at++)
+		return 0;
+	if (hash[1] == '2')
+		return 100 * power_of_two((unsigned int)strtoul(at, NULL, 10));
+	if (hash[1] == '7')
+		return 4 * power_of_two(value_of_digit(*at));
+	if (hash[1] == 'y' || hash[1] == 'g')
+		return strlen(at) < 3 ? 0 : power_of_two(value_of_digit(at[1])) * (value_of_digit(at[2]) + 1);
+	if (hash[1] != '5' && hash[1] != '6')
+		return 1000;
+	rounds = strncmp(at, "rounds=", 7) ? 0 : strtoul(at + 7, NULL, 10);
+	return rounds ? (double)rounds : 5000;
+}
+
+/*
+ * Return: the hash that takes longest, so that no password takes longer than one of an unknown
+ * name; NULL if no user has one.
+ */
+static const char *find_dearest_hash(const struct users *u)
+{
+	const char *dearest = NULL;
+
+	for (unsigned int i = 0; i < u->n; i++) {
+		const char *hash = u->user[i].hash;
+
+		if (*hash == '$' && (!dearest || estimate_cost(hash) > estimate_cost(dearest)))
+			dearest = hash;
+	}
+	return dearest;
 }
 
 static void digest_password(const struct users *u, const char *password, unsigned char *digest)
@@ -182,14 +225,14 @@ static void digest_password(const struct users *u, const char *password, unsigne
 
 /*
  * An unknown name, or one with a token, takes as long as a wrong password: the time does not tell
- * which names there are.
+ * which names there are, as far as all passwords are hashed alike.
  */
 static enum users_role check_password(struct users *u, const char *given, const char *password,
 				      struct users_try *try, char *name)
 {
 	unsigned char digest[SHA256_DIGEST_LENGTH];
 	struct user *user = find_by_name(u, given);
-	const char *hash = user && *user->hash == '$' ? user->hash : find_any_hash(u);
+	const char *hash = user && *user->hash == '$' ? user->hash : find_dearest_hash(u);
 
 	if (user && *user->hash != '$' && is_digest_of(user->hash, password))
 		return give_role(user, name);
