@@ -148,7 +148,7 @@ changes() {
 	local json='Content-Type: application/json'
 	gives 200 /api/exclude -u admin:secret -H "$json" -d '{"node":"0,0","port":"+y","reason":"dust"}' &&
 		until_true 10 is .links.excluded 1 && is '.orders[0].reason' dust &&
-		grep "change by 'admin' from 127.0.0.1: .*\"exclude\".*dust.*: done" "$tmp/log.$port" &&
+		grep "change by 'admin' from 127.0.0.1: done: .*\"exclude\".*dust" "$tmp/log.$port" &&
 		gives 200 /api/include -u admin:secret -H "$json" -d '{"node":"0,0","port":"+y"}' &&
 		until_true 10 is .links.excluded 0 || return 1
 	gives 200 /api/link/down -u admin:secret -H "$json" -d '{"node":"2,0","port":"+x"}' &&
@@ -156,7 +156,7 @@ changes() {
 		gives 200 /api/link/up -u admin:secret -H "$json" -d '{"node":"2,0","port":"+x"}' &&
 		until_true 20 is .links.faulty 0 || return 1
 	gives 400 /api/exclude -u admin:secret -H "$json" -d '{"node":"9,9"}' &&
-		grep "change by 'admin' .*9,9.*: usage" "$tmp/log.$port"
+		grep "change by 'admin' .*: usage: .*9,9" "$tmp/log.$port"
 }
 
 # The right to change something is that of the process at the control socket.
@@ -165,7 +165,7 @@ rights_of_socket() {
 	mkdir -p "$tmp/unprivileged" && printf '#!/bin/sh\nexec setpriv --reuid 65534 --regid 65534 --clear-groups %s "$@"\n' "$tmp/fabricweb" \
 		>"$tmp/unprivileged/fabricweb" && chmod 755 "$tmp/unprivileged/fabricweb" || return 1
 	program=$tmp/unprivileged/fabricweb serve --users "$tmp/users" --allow-changes && gives 200 /api/status -u admin:secret && refused_change 403 '.code == "denied"' -u admin:secret &&
-		grep "change by 'admin' .*: denied" "$tmp/log.$port"
+		grep "change by 'admin' .*: denied: " "$tmp/log.$port"
 }
 
 tls() {
@@ -283,7 +283,7 @@ while True:
 	done
 	gives 200 /metrics && kill -0 "$web" && serve --users "$tmp/users" --allow-changes &&
 		gives 502 /api/link/down -u admin:secret -H 'Content-Type: application/json' -d '{"node":"2,0","port":"+x"}' &&
-		grep "change by 'admin' .*\"port\".*: the manager's answer cannot be read" "$tmp/log.$port"
+		grep "change by 'admin' .*: the manager's answer cannot be read: .*\"port\"" "$tmp/log.$port"
 }
 
 # A page for each node, which is there as long as the lab is

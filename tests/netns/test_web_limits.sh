@@ -138,8 +138,8 @@ tries() {
 logged() {
 	users_file && serve --users "$tmp/users" --allow-changes || return 1
 	local json='Content-Type: application/json'
-	gives 401 /api/exclude -H "$json" -d '{"node":"1,0"}' && grep -q "change by '' from 127.0.0.1 is refused: .*1,0.*a name" "$tmp/log" &&
-		gives 403 /api/exclude -H "$json" -d '{"node":"1,1"}' -u scraper:token && grep -q "change by 'scraper' from 127.0.0.1 is refused: .*1,1.*only look" "$tmp/log" &&
+	gives 401 /api/exclude -H "$json" -d '{"node":"1,0"}' && grep -q "change by '' from 127.0.0.1 is refused: a name.*1,0" "$tmp/log" &&
+		gives 403 /api/exclude -H "$json" -d '{"node":"1,1"}' -u scraper:token && grep -q "change by 'scraper' from 127.0.0.1 is refused: .*only look.*1,1" "$tmp/log" &&
 		gives 403 /api/exclude -H "$json" -d '{"node":"1,1"}' -u quick:secret -H 'Origin: http://evil.example' && grep -q "is refused: .*another site" "$tmp/log" &&
 		gives 401 / -u nobody:wrong && grep -q 'wrong password for an unknown user from 127.0.0.1' "$tmp/log" &&
 		gives 401 / -H 'Authorization: Bearer wrong' && grep -q 'wrong token or password from' "$tmp/log" || return 1

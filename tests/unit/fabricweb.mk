@@ -16,3 +16,9 @@ tests/unit/test_fabricweb_body-libs = $(call pkg-libs,cmocka libevent_core)
 tests += tests/unit/test_fabricweb_arena
 tests/unit/test_fabricweb_arena-objs := tests/unit/test_fabricweb_arena.o tools/fabricweb/arena.o
 tests/unit/test_fabricweb_arena-libs = $(call pkg-libs,cmocka jansson)
+
+tests += tests/unit/test_fabricweb_logline
+tests/unit/test_fabricweb_logline-objs := tests/unit/test_fabricweb_logline.o tools/fabricweb/logline.o $(web-common)
+tests/unit/test_fabricweb_logline-deps := $(B)/libtorus.a
+tests/unit/test_fabricweb_logline-libs = $(call pkg-libs,cmocka libcrypto libcrypt) $(lib-libs)
+$(B)/tests/unit/test_fabricweb_logline.o: CPPFLAGS += $(call pkg-cflags,jansson)

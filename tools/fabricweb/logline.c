@@ -3,8 +3,13 @@
 #include <stdio.h>
 
 #include "logline.h"
+#include "request.h"
 
-#define LINE_MAX_BYTES 20000	/* a body of 16 KiB, and what stands beside it */
+/*
+ * A body, and what stands beside it. A character of two bytes is six in JSON of ASCII, and a number
+ * can grow more: so what must not be lost stands before a body.
+ */
+#define LINE_MAX_BYTES (3 * WEB_BODY_MAX + 2048)
 
 void log_line(const char *fmt, ...)
 {

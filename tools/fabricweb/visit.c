@@ -139,7 +139,7 @@ static void send_metrics(struct visit *v, const struct reply *r)
 static void audit_change(const struct visit *v, const char *result)
 {
 	if (v->plan.change)
-		log_line("change by '%s' from %s: %s: %s", v->name, v->from, v->plan.ask, result);
+		log_line("change by '%s' from %s: %s: %s", v->name, v->from, result, v->plan.ask);
 }
 
 static void answer_without(struct visit *v, const char *code)
@@ -301,8 +301,8 @@ static void log_refusal(struct visit *v, const char *why)
 	const struct web_plan *plan = &v->plan;
 
 	if (plan->change && plan->status != 405 && tries_take(&v->site->logged, &v->source, seconds_now()))
-		log_line("change by '%s' from %s is refused: %s: %s", v->name, v->from,
-			 plan->ask ? plan->ask : "-", why);
+		log_line("change by '%s' from %s is refused: %s: %s", v->name, v->from, why,
+			 plan->ask ? plan->ask : "-");
 }
 
 static void carry_out(struct visit *v)
