@@ -22,3 +22,8 @@ tests/unit/test_fabricweb_logline-objs := tests/unit/test_fabricweb_logline.o to
 tests/unit/test_fabricweb_logline-deps := $(B)/libtorus.a
 tests/unit/test_fabricweb_logline-libs = $(call pkg-libs,cmocka libcrypto libcrypt) $(lib-libs)
 $(B)/tests/unit/test_fabricweb_logline.o: CPPFLAGS += $(call pkg-cflags,jansson)
+
+tests += tests/unit/test_fabricweb_hasher
+tests/unit/test_fabricweb_hasher-objs := tests/unit/test_fabricweb_hasher.o \
+	$(addprefix tools/fabricweb/,hasher.o source.o)
+tests/unit/test_fabricweb_hasher-libs = $(call pkg-libs,cmocka libevent_core libcrypto) -lpthread

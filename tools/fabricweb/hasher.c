@@ -20,14 +20,20 @@
 #define JOBS_MAX	32
 #define JOBS_OF_ONE	4	/* of a client */
 
-/** struct job - a password; @shared: another job that came before it has the same one */
+/**
+ * struct job - a password
+ * @turn: those with lower turns come first
+ * @shared: another job that came before it has the same one
+ */
 struct job {
 	TAILQ_ENTRY(job) entry;
 	struct users_try try;
 	struct source from;
 	hasher_done *done;
 	void *arg;
-	bool right, shared;
+	uint64_t turn;
+	enum hasher_result result;
+	bool shared;
 };
 
 TAILQ_HEAD(jobs, job);
@@ -37,7 +43,7 @@ TAILQ_HEAD(jobs, job);
  * @mutex: guards all that follows it
  * @waiting, @compared: passwords before and after
  * @now: the password that is being hashed, or NULL
- * @last: the client whose password was taken last
+ * @turn: that of the password that was taken last
  */
 struct hasher {
 	pthread_t thread;
@@ -47,23 +53,35 @@ struct hasher {
 	pthread_cond_t more;
 	struct jobs waiting, compared;
 	struct job *now;
-	struct source last;
+	uint64_t turn;
 	bool ends;
 };
 
-/* Return: the password that comes next: the first of another client than the last one, if any. */
-static struct job *take_next_job(struct hasher *h)
+/*
+ * In a turn each client has one password. A client that comes anew begins with the next turn, so
+ * it waits for one password of each other client at most, and cannot overtake those by going away.
+ */
+static uint64_t choose_turn_of(const struct hasher *h, const struct source *from)
 {
-	struct job *j;
+	uint64_t turn = h->turn;
+	const struct job *j;
 
 	TAILQ_FOREACH(j, &h->waiting, entry)
-		if (!source_is_same(&j->from, &h->last))
-			break;
-	if (!j)
-		j = TAILQ_FIRST(&h->waiting);
-	TAILQ_REMOVE(&h->waiting, j, entry);
-	h->last = j->from;
-	return j;
+		if (source_is_same(&j->from, from) && j->turn > turn)
+			turn = j->turn;
+	return turn + 1;
+}
+
+static struct job *take_next_job(struct hasher *h)
+{
+	struct job *j, *next = TAILQ_FIRST(&h->waiting);
+
+	TAILQ_FOREACH(j, &h->waiting, entry)
+		if (j->turn < next->turn)
+			next = j;
+	TAILQ_REMOVE(&h->waiting, next, entry);
+	h->turn = next->turn;
+	return next;
 }
 
 static bool is_same_try(const struct users_try *a, const struct users_try *b)
@@ -80,7 +98,7 @@ static void finish_same(struct hasher *h, const struct job *done)
 		next = TAILQ_NEXT(j, entry);
 		if (!is_same_try(&j->try, &done->try))
 			continue;
-		j->right = done->right;
+		j->result = done->result;
 		TAILQ_REMOVE(&h->waiting, j, entry);
 		TAILQ_INSERT_TAIL(&h->compared, j, entry);
 	}
@@ -102,7 +120,7 @@ static void *hash_passwords(void *arg)
 			break;
 		j = h->now = take_next_job(h);
 		pthread_mutex_unlock(&h->mutex);
-		j->right = data && users_compare(&j->try, data);
+		j->result = data && users_compare(&j->try, data) ? HASHER_RIGHT : HASHER_WRONG;
 		pthread_mutex_lock(&h->mutex);
 		h->now = NULL;
 		TAILQ_INSERT_TAIL(&h->compared, j, entry);
@@ -117,7 +135,7 @@ static void *hash_passwords(void *arg)
 
 static void finish_job(struct job *j)
 {
-	j->done(j->arg, &j->try, j->right);
+	j->done(j->arg, &j->try, j->result);
 	OPENSSL_cleanse(&j->try, sizeof(j->try));
 	free(j);
 }
@@ -154,26 +172,74 @@ static bool is_expected(const struct hasher *h, const struct users_try *try)
 	return false;
 }
 
-/* Return: true if one more password of a client may wait. */
-static bool has_room_for(const struct hasher *h, const struct source *from)
+/* Return: how many passwords of a client wait; NULL: of all. */
+static unsigned int count_jobs(const struct hasher *h, const struct source *from)
 {
-	unsigned int all = 0, of_one = 0;
 	const struct job *j;
+	unsigned int n = 0;
+
+	TAILQ_FOREACH(j, &h->waiting, entry)
+		n += !j->shared && (!from || source_is_same(&j->from, from));
+	return n;
+}
+
+/*
+ * Return: the last password of the client of which most wait, if these are more than @from would
+ * have with a further one; else NULL.
+ */
+static struct job *find_last_of_most(struct hasher *h, const struct source *from)
+{
+	unsigned int most = count_jobs(h, from) + 2;
+	struct job *j, *found = NULL;
 
 	TAILQ_FOREACH(j, &h->waiting, entry) {
-		if (j->shared)
-			continue;
-		all++;
-		of_one += source_is_same(&j->from, from);
+		unsigned int n = j->shared ? 0 : count_jobs(h, &j->from);
+
+		if (n >= most) {
+			most = n;
+			found = j;
+		}
 	}
-	of_one += h->now && source_is_same(&h->now->from, from);
-	return all < JOBS_MAX && of_one < JOBS_OF_ONE;
+	return found;
+}
+
+/* Removes a password that waits, with all that are the same, and adds them to @left. */
+static void leave_job(struct hasher *h, const struct job *which, struct jobs *left)
+{
+	struct job *j = TAILQ_FIRST(&h->waiting), *next;
+	const struct users_try try = which->try;
+
+	for (; j; j = next) {
+		next = TAILQ_NEXT(j, entry);
+		if (!is_same_try(&j->try, &try))
+			continue;
+		j->result = HASHER_LEFT;
+		TAILQ_REMOVE(&h->waiting, j, entry);
+		TAILQ_INSERT_TAIL(left, j, entry);
+	}
+}
+
+/* Makes room for one more password of a client. Return: false if there is none. */
+static bool admit_password(struct hasher *h, const struct source *from, struct jobs *left)
+{
+	bool is_now = h->now && source_is_same(&h->now->from, from);
+	struct job *last;
+
+	if (count_jobs(h, from) + is_now >= JOBS_OF_ONE)
+		return false;
+	if (count_jobs(h, NULL) < JOBS_MAX)
+		return true;
+	last = find_last_of_most(h, from);
+	if (last)
+		leave_job(h, last, left);
+	return last;
 }
 
 bool hasher_add(struct hasher *h, const struct users_try *try, const struct source *from,
 		hasher_done *done, void *arg)
 {
-	struct job *j = malloc(sizeof(*j));
+	struct jobs left = TAILQ_HEAD_INITIALIZER(left);
+	struct job *j = malloc(sizeof(*j)), *other;
 	bool room;
 
 	if (!j)
@@ -181,14 +247,19 @@ bool hasher_add(struct hasher *h, const struct users_try *try, const struct sour
 	*j = (struct job){ .try = *try, .from = *from, .done = done, .arg = arg };
 	pthread_mutex_lock(&h->mutex);
 	j->shared = is_expected(h, try);
-	room = j->shared || has_room_for(h, from);
+	room = j->shared || admit_password(h, from, &left);
 	if (room) {
+		j->turn = choose_turn_of(h, from);
 		TAILQ_INSERT_TAIL(&h->waiting, j, entry);
 		pthread_cond_signal(&h->more);
 	}
 	pthread_mutex_unlock(&h->mutex);
 	if (!room)
 		free(j);
+	while ((other = TAILQ_FIRST(&left)) != NULL) {
+		TAILQ_REMOVE(&left, other, entry);
+		finish_job(other);
+	}
 	return room;
 }
 
@@ -239,7 +310,7 @@ void hasher_free(struct hasher *h)
 	TAILQ_CONCAT(&h->waiting, &h->compared, entry);
 	while ((j = TAILQ_FIRST(&h->waiting)) != NULL) {
 		TAILQ_REMOVE(&h->waiting, j, entry);
-		j->right = false;
+		j->result = HASHER_LEFT;
 		finish_job(j);
 	}
 	event_free(h->event);

@@ -360,16 +360,20 @@ static void let_in(struct visit *v, enum users_role role)
 	}
 }
 
-static void on_hashed(void *arg, const struct users_try *try, bool right)
+static void on_hashed(void *arg, const struct users_try *try, enum hasher_result result)
 {
-	struct visit *v = arg;
 	enum users_role role = USERS_NOBODY;
+	struct visit *v = arg;
 
-	if (right)
+	if (result == HASHER_LEFT) {
+		refuse_visit(v, 429, "too many passwords wait: try again later");
+		return;
+	}
+	if (result == HASHER_RIGHT)
 		role = users_accept(v->site->users, try, v->name);
-	if (right && role == USERS_NOBODY)
+	if (result == HASHER_RIGHT && role == USERS_NOBODY)
 		log_line("the password of '%s' from %s was right until the users were read again", try->name, v->from);
-	else if (!right && !v->site->ends)	/* at the end nothing was compared */
+	else if (result == HASHER_WRONG)
 		log_line("wrong password for %s%s%s from %s", *try->name ? "'" : "an unknown user", try->name,
 			 *try->name ? "'" : "", v->from);
 	let_in(v, role);
