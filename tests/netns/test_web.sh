@@ -228,9 +228,13 @@ odd_clients() {
 	for odd in 'HEAD / HTTP/1.1\r\nContent-Length: 4' 'HEAD / HTTP/1.1\r\nTransfer-Encoding: chunked' \
 		'POST / HTTP/1.1\r\nContent-Length: 0\r\nContent-Length: 4' 'POST / HTTP/1.1\r\nContent-Length : 4' \
 		'POST / HTTP/1.1\r\nContent-Length\v: 4' 'POST / HTTP/1.1\r\nTransfer-Encoding\v: chunked' \
-		'POST / HTTP/1.1\r\nContent-Length: +4' 'POST / HTTP/1.1\r\nTransfer-Encoding: x'; do
+		'POST / HTTP/1.1\r\nContent-Length: +4' 'POST / HTTP/1.1\r\nTransfer-Encoding: x' \
+		'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 4' 'POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0' \
+		'GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost'; do
 		[[ $(printf '%b\r\n\r\nGET / HTTP/1.1\r\n\r\n' "$odd" | "$clients" "$port" raw) == 'HTTP/1.1 400 Bad Request' ]] || { say "$odd"; return 1; }
 	done
+	# What follows CONNECT is no request.
+	[[ $(printf 'CONNECT localhost:1 HTTP/1.1\r\n\r\nGET /none HTTP/1.1\r\n\r\n' | "$clients" "$port" all) == 400 ]] || return 1
 	gives 200 /api/status && kill -0 "$web"
 }
 

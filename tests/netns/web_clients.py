@@ -19,6 +19,7 @@
                                         keeps these until its input ends; HOST: where the server is,
                                         and the clients are at the address after that
     web_clients.py PORT raw             sends standard input, prints the first line of the answer
+    web_clients.py PORT all             the same, and prints the statuses until the server closes
 """
 import ipaddress
 import re
@@ -111,6 +112,15 @@ def pipeline():
     print(*re.findall("HTTP/1.1 ([0-9]+)", data.decode()))
 
 
+def everything():
+    s = connect()
+    s.sendall(sys.stdin.buffer.read())
+    data = b""
+    while more := s.recv(100000):
+        data += more
+    print(*re.findall("HTTP/1.[01] ([0-9]+)", data.decode(errors="replace")))
+
+
 def deaf():
     s = connect()
     s.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -146,6 +156,8 @@ if verb == "idle":
     idle(int(sys.argv[3]))
 elif verb == "refused":
     refused(int(sys.argv[3]))
+elif verb == "all":
+    everything()
 elif verb == "hold":
     hold(int(sys.argv[3]), *sys.argv[4:])
 elif verb == "events":

@@ -96,9 +96,11 @@ static void user_is_answered_only_by_get(void **state)
 static void request_with_foreign_host_name_is_refused(void **state)
 {
 	static const char *const ours[] = { NULL, "10.0.0.1", "10.0.0.1:7180", "[::1]:7180", "localhost:7180",
-					    "Node1", "node1.site:80" };
+					    "Node1", "node1.site:80", "[::1]", "[fe80::1:2]:" };
 	static const char *const others[] = { "evil.example", "evil.example:7180", "node1.evil.example", "node",
-					      "10.0.0.1.evil", "site", "localhost node1" };
+					      "10.0.0.1.evil", "site", "localhost node1", "", ":80", "[evil",
+					      "[evil]", "[::1]x", "[]", "[", "[1.2.3.4]", "localhost:x",
+					      "10.0.0.1:80.evil", "localhost:80:80" };
 	struct web_request rq = { .method = WEB_GET, .uri = "/api/status",
 				  .hosts = "localhost node1  node1.site" };
 	struct web_plan plan;
@@ -120,6 +122,58 @@ static void request_with_foreign_host_name_is_refused(void **state)
 	web_plan_free(&plan);
 }
 
+static struct web_request change(const char *uri, const char *body)
+{
+	return (struct web_request){ .method = WEB_POST, .uri = uri, .content_type = "application/json",
+				     .host = "node:7180", .body = body, .body_len = strlen(body) };
+}
+
+/* RFC 9112, 3.2: a proxy may take one of two hosts, and this server the other one. */
+static void several_hosts_are_refused(void **state)
+{
+	struct web_request rq = { .method = WEB_GET, .uri = "/api/status", .host = "localhost", .two_hosts = true };
+
+	(void)state;
+	refuses(&rq, 400, "two Host");
+	rq.hosts = "localhost";
+	refuses(&rq, 400, "two Host");
+}
+
+/* RFC 9112, 3.2.2: the host of the URI counts, whatever the header says. */
+static void whole_uri_is_taken_with_its_host(void **state)
+{
+	struct web_request rq = { .method = WEB_GET, .host = "evil.example", .hosts = "localhost" };
+	struct web_plan plan;
+
+	(void)state;
+	rq.uri = "HTTP://localhost:7180/api/nodes?count=1";
+	web_plan_make(&rq, &plan);
+	assert_int_equal(plan.kind, WEB_ASK);
+	assert_string_equal(plan.ask, "{\"cmd\":\"nodes\",\"count\":1}");
+	web_plan_free(&plan);
+	rq.uri = "https://localhost";
+	web_plan_make(&rq, &plan);
+	assert_int_equal(plan.kind, WEB_FILE);
+	assert_string_equal(plan.text, "index.html");
+	rq.host = "localhost";
+	rq.uri = "http://evil.example/api/status";
+	refuses(&rq, 421, "evil.example");
+	rq.uri = "http://localhost@evil.example/";
+	refuses(&rq, 400, "begins with /");
+	rq.uri = "http:///";
+	refuses(&rq, 400, "begins with /");
+	rq.uri = "ftp://localhost/";
+	refuses(&rq, 400, "begins with /");
+	rq = change("http://node:7180/api/include", "{}");
+	rq.host = "other";
+	rq.origin = "http://node:7180";
+	web_plan_make(&rq, &plan);
+	assert_int_equal(plan.kind, WEB_ASK);
+	web_plan_free(&plan);
+	rq.origin = "http://other";
+	refuses(&rq, 403, "another site");
+}
+
 static void too_long_path_is_refused(void **state)
 {
 	char uri[WEB_URI_MAX + 1];
@@ -137,12 +191,6 @@ static void too_long_path_is_refused(void **state)
 		assert_int_equal(plan.kind, WEB_ASK);
 		web_plan_free(&plan);
 	}
-}
-
-static struct web_request change(const char *uri, const char *body)
-{
-	return (struct web_request){ .method = WEB_POST, .uri = uri, .content_type = "application/json",
-				     .host = "node:7180", .body = body, .body_len = strlen(body) };
 }
 
 static void post_becomes_change_for_manager(void **state)
@@ -339,6 +387,8 @@ int main(void)
 		cmocka_unit_test(parts_of_reply_are_found),
 		cmocka_unit_test(malformed_reply_is_refused),
 		cmocka_unit_test(error_body_is_escaped_json),
+		cmocka_unit_test(several_hosts_are_refused),
+		cmocka_unit_test(whole_uri_is_taken_with_its_host),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

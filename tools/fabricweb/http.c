@@ -2,6 +2,7 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/http.h>
+#include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/util.h>
 #include <stdlib.h>
@@ -86,25 +87,48 @@ static bool is_header_name(const char *name)
  * evhttp takes what follows a HEAD for the next request, even if its headers tell of a body; of two
  * Content-Length it takes the first one, a sign before it is fine, and with a blank or a control
  * character before the colon it is none; and a Transfer-Encoding that it does not know has no body.
+ * What follows CONNECT is for another server. HTTP/1.0 has no Transfer-Encoding, and beside a
+ * Content-Length only one of the two can be right.
  * A proxy may read these otherwise, and then one of its clients writes the beginning of another
  * one's request.
  */
 bool http_has_clear_end(struct evhttp_request *rq)
 {
 	bool is_head = evhttp_request_get_command(rq) == EVHTTP_REQ_HEAD;
-	unsigned int lengths = 0;
+	unsigned int lengths = 0, codings = 0;
 	struct evkeyval *h;
 
+	if (evhttp_request_get_command(rq) == EVHTTP_REQ_CONNECT)
+		return false;
 	TAILQ_FOREACH(h, evhttp_request_get_input_headers(rq), next) {
-		if (!is_header_name(h->key) ||
-		    (!evutil_ascii_strcasecmp(h->key, "Transfer-Encoding") &&
-		     (is_head || evutil_ascii_strcasecmp(h->value, "chunked"))))
+		if (!is_header_name(h->key))
+			return false;
+		if (!evutil_ascii_strcasecmp(h->key, "Transfer-Encoding") &&
+		    (codings++ || is_head || evutil_ascii_strcasecmp(h->value, "chunked")))
 			return false;
 		if (!evutil_ascii_strcasecmp(h->key, "Content-Length") &&
 		    (lengths++ || h->value[strspn(h->value, is_head ? "0" : "0123456789")]))
 			return false;
 	}
-	return true;
+	return !codings || (!lengths && (rq->major > 1 || (rq->major == 1 && rq->minor > 0)));
+}
+
+void http_close_after(struct evhttp_request *rq)
+{
+	/* evhttp keeps the connection of a CONNECT, whatever the headers say. */
+	if (rq->type == EVHTTP_REQ_CONNECT)
+		rq->type = EVHTTP_REQ_GET;
+	http_add_header(rq, "Connection", "close");
+}
+
+bool http_has_two(struct evhttp_request *rq, const char *name)
+{
+	unsigned int n = 0;
+	struct evkeyval *h;
+
+	TAILQ_FOREACH(h, evhttp_request_get_input_headers(rq), next)
+		n += !evutil_ascii_strcasecmp(h->key, name);
+	return n > 1;
 }
 
 int http_descriptor(struct evhttp_request *rq)

@@ -21,6 +21,10 @@ void http_send_failure(struct evhttp_request *rq, int status, const char *code, 
 enum web_method http_method(struct evhttp_request *rq);
 /** http_has_clear_end() - Return: true if it is beyond doubt where the request ends */
 bool http_has_clear_end(struct evhttp_request *rq);
+/** http_close_after() - end the connection once this request, not yet answered, is answered */
+void http_close_after(struct evhttp_request *rq);
+/** http_has_two() - Return: true if there are several headers of that name */
+bool http_has_two(struct evhttp_request *rq, const char *name);
 /** http_descriptor() - Return: of the connection, -1 if that has ended */
 int http_descriptor(struct evhttp_request *rq);
 

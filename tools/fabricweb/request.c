@@ -4,6 +4,7 @@
  * query, or of a change as a JSON object in the body. A page of another site cannot send such a
  * body: a browser first asks for permission to send JSON elsewhere, which nothing here gives.
  */
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -369,6 +370,25 @@ static bool is_a_word(const char *text, size_t len, const char *words)
 	return false;
 }
 
+/* Return: the length of the name or address before the port; 0 if @host is malformed. */
+static size_t length_of_name(const char *host)
+{
+	size_t len = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	struct in6_addr address;
+	char text[INET6_ADDRSTRLEN];
+
+	if (len > strlen(host))
+		return 0;
+	if (*host == '[') {
+		snprintf(text, sizeof(text), "%.*s", (int)len - 2, host + 1);
+		if (len - 2 >= sizeof(text) || inet_pton(AF_INET6, text, &address) != 1)
+			return 0;
+	}
+	if (host[len] && (host[len] != ':' || host[len + 1 + strspn(host + len + 1, "0123456789")]))
+		return 0;
+	return len;
+}
+
 /*
  * A page of another site can have its own name resolved to an address of this server, which makes
  * it a page of this server for the browser. But the browser sends that name as the host, and sites
@@ -379,35 +399,35 @@ static bool is_our_host(const struct web_request *rq)
 	const char *host = rq->host;
 	size_t len;
 
-	if (!rq->hosts || !host || *host == '[')
+	if (!rq->hosts || !host)
 		return true;
-	len = strcspn(host, ":");
-	return strspn(host, "0123456789.") == len || is_a_word(host, len, rq->hosts);
+	len = length_of_name(host);
+	return len && (*host == '[' || strspn(host, "0123456789.") == len || is_a_word(host, len, rq->hosts));
 }
 
-void web_plan_make(const struct web_request *rq, struct web_plan *plan)
+/*
+ * A client may send a whole URI, as to a proxy, and then the host in that counts (RFC 9112, 3.2.2).
+ * @host: gets the host, WEB_URI_MAX bytes. Return: the path; NULL if there is none.
+ */
+static const char *split_uri(const char *uri, char *host)
 {
-	size_t len = rq->uri ? strlen(rq->uri) : 0;
-	char path[WEB_URI_MAX], *query;
+	size_t scheme = !strncasecmp(uri, "http://", 7) ? 7 : !strncasecmp(uri, "https://", 8) ? 8 : 0;
+	size_t len = strcspn(uri + scheme, "/?#");
 
-	memset(plan, 0, sizeof(*plan));
-	if (rq->method == WEB_OTHER) {
-		refuse_request(plan, 405, "allowed are GET, HEAD and POST");
-		plan->allow = "GET, HEAD, POST";
-		return;
-	}
-	if (len >= sizeof(path) || !len || *rq->uri != '/') {
-		refuse_request(plan, len >= sizeof(path) ? 414 : 400,
-			       "a path begins with / and is shorter than %d", WEB_URI_MAX);
-		return;
-	}
-	if (!is_our_host(rq)) {
-		refuse_request(plan, 421, "'%.64s' is no name of this server: see hosts in fabricweb.conf(5)",
-			       rq->host);
-		return;
-	}
-	memcpy(path, rq->uri, len + 1);
-	query = path + strcspn(path, "?#");
+	*host = '\0';
+	if (!scheme)
+		return *uri == '/' ? uri : NULL;
+	if (!len || len >= WEB_URI_MAX || memchr(uri + scheme, '@', len))
+		return NULL;
+	memcpy(host, uri + scheme, len);
+	host[len] = '\0';
+	return uri + scheme + len;
+}
+
+static void plan_path(const struct web_request *rq, char *path, struct web_plan *plan)
+{
+	char *query = path + strcspn(path, "?#");
+
 	if (*query == '?')
 		*query++ = '\0';
 	else
@@ -418,7 +438,7 @@ void web_plan_make(const struct web_request *rq, struct web_plan *plan)
 		else if (!strcmp(path, "/events"))
 			plan_events(rq, query, plan);
 		else
-			plan_file(rq, path + 1, plan);
+			plan_file(rq, *path ? path + 1 : path, plan);
 		return;
 	}
 	if (!strcmp(path, "/api/user")) {
@@ -431,6 +451,39 @@ void web_plan_make(const struct web_request *rq, struct web_plan *plan)
 			return;
 		}
 	refuse_request(plan, 404, "there is no such path; fabricweb(8) lists them");
+}
+
+void web_plan_make(const struct web_request *rq, struct web_plan *plan)
+{
+	size_t len = rq->uri ? strlen(rq->uri) : 0;
+	char path[WEB_URI_MAX], host[WEB_URI_MAX] = "";
+	const char *at = len ? split_uri(rq->uri, host) : NULL;
+	struct web_request own = *rq;
+
+	memset(plan, 0, sizeof(*plan));
+	if (rq->method == WEB_OTHER) {
+		refuse_request(plan, 405, "allowed are GET, HEAD and POST");
+		plan->allow = "GET, HEAD, POST";
+		return;
+	}
+	if (len >= sizeof(path) || !at) {
+		refuse_request(plan, len >= sizeof(path) ? 414 : 400,
+			       "a path begins with / and is shorter than %d", WEB_URI_MAX);
+		return;
+	}
+	if (rq->two_hosts) {
+		refuse_request(plan, 400, "there are two Host headers");
+		return;
+	}
+	if (*host)
+		own.host = host;
+	if (!is_our_host(&own)) {
+		refuse_request(plan, 421, "'%.64s' is no name of this server: see hosts in fabricweb.conf(5)",
+			       own.host);
+		return;
+	}
+	strcpy(path, at);
+	plan_path(&own, path, plan);
 }
 
 /* --- failures --------------------------------------------------------------------------- */

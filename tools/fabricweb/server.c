@@ -153,7 +153,9 @@ static bool start_http(struct server *s)
 		log_line("out of memory");
 		return false;
 	}
-	evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
+	/* evhttp refuses others itself, which after CONNECT must end the connection: http.c */
+	evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST |
+				   EVHTTP_REQ_CONNECT);
 	evhttp_set_max_headers_size(s->http, HEADERS_MAX);
 	evhttp_set_max_body_size(s->http, WEB_BODY_MAX);
 	evhttp_set_timeout(s->http, IDLE_S);

@@ -446,6 +446,7 @@ void visit_begin(struct evhttp_request *rq, void *arg)
 		.last_event_id = evhttp_find_header(headers, "Last-Event-ID"),
 		.body = (const char *)evbuffer_pullup(body, -1),
 		.body_len = evbuffer_get_length(body),
+		.two_hosts = http_has_two(rq, "Host"),
 		.hosts = site->users ? NULL : site->conf->hosts,
 	};
 
@@ -454,7 +455,7 @@ void visit_begin(struct evhttp_request *rq, void *arg)
 		return;
 	}
 	if (!http_has_clear_end(rq)) {
-		http_add_header(rq, "Connection", "close");
+		http_close_after(rq);
 		http_send_failure(rq, 400, "usage", "it is not clear where the request ends");
 		free(v);
 		return;
