@@ -43,7 +43,7 @@ TAILQ_HEAD(jobs, job);
  * @mutex: guards all that follows it
  * @waiting, @compared: passwords before and after
  * @now: the password that is being hashed, or NULL
- * @turn: that of the password that was taken last
+ * @turn, @last: the turn and the client of the password that was taken last
  */
 struct hasher {
 	pthread_t thread;
@@ -54,6 +54,7 @@ struct hasher {
 	struct jobs waiting, compared;
 	struct job *now;
 	uint64_t turn;
+	struct source last;
 	bool ends;
 };
 
@@ -72,15 +73,24 @@ static uint64_t choose_turn_of(const struct hasher *h, const struct source *from
 	return turn + 1;
 }
 
+/* Within a turn, another client than the last one comes first: it has waited for one already. */
+static bool goes_before(const struct hasher *h, const struct job *a, const struct job *b)
+{
+	if (a->turn != b->turn)
+		return a->turn < b->turn;
+	return source_is_same(&b->from, &h->last) && !source_is_same(&a->from, &h->last);
+}
+
 static struct job *take_next_job(struct hasher *h)
 {
 	struct job *j, *next = TAILQ_FIRST(&h->waiting);
 
 	TAILQ_FOREACH(j, &h->waiting, entry)
-		if (j->turn < next->turn)
+		if (goes_before(h, j, next))
 			next = j;
 	TAILQ_REMOVE(&h->waiting, next, entry);
 	h->turn = next->turn;
+	h->last = next->from;
 	return next;
 }
 
