@@ -112,6 +112,8 @@ static void wrong_arguments_of_questions_are_refused(void **state)
 		{ "outages --since soon", "--since 'soon': allowed are" },
 		{ "diff", "missing" }, { "diff soon", "'soon': allowed are" },
 		{ "diff 2h 03:77", "'03:77': allowed are" }, { "diff 1h 2h", "is before" },
+		{ "diff -1h -2h", "time '2h' is before time '1h'" }, { "diff -1h now -2h", "too many" },
+		{ "diff -x", "there is no option '-x'" }, { "diff -5", "time '5': allowed are a time of day" },
 		{ "diff 2h 1h now", "too many" },
 		{ "diff 5", "time '5': allowed are a time of day" }, { "diff 5", "how long ago (30min, 2h, 7d)" },
 		{ "diff 1h 2h", "time '2h' is before time '1h'" }, { "diff 2200-01-01", "time '2200-01-01' is yet to" },

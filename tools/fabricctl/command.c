@@ -361,6 +361,14 @@ static int bad_option(const struct command *cmd, int c, char **argv)
 	return CANNOT;
 }
 
+/* Makes "2h" of "-2h", which getopt would take for options. */
+static void drop_minus_signs(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] == '-' && isdigit((unsigned char)argv[i][1]))
+			argv[i]++;
+}
+
 /*
  * "-" at the start of the short options makes getopt return arguments in their order, so options
  * may be anywhere. A coordinate or port such as "-x" is refused as an option. Arguments are
@@ -378,6 +386,8 @@ int command_parse(const struct command *cmd, struct ctl *ctl, int argc, char **a
 		return -1 - fail("out of memory");
 	collect_options(cmd, &o);
 	to_getopt(cmd, &o, longs, shorts);
+	if (cmd->moments)
+		drop_minus_signs(argc, argv);
 	optind = 1;
 	opterr = 0;
 	while (status == OK && (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {

@@ -111,6 +111,7 @@ struct opt {
  * @json, @watch: the command has these options
  * @simulates: the command has --csv, --svg and --seed
  * @rest: options end at the first argument; later options belong to a command to be run
+ * @moments: arguments are times; "-2h" is the same as "2h", and no option
  * @run: returns an exit status
  */
 struct command {
@@ -127,6 +128,7 @@ struct command {
 	bool watch;
 	bool simulates;
 	bool rest;
+	bool moments;
 	int (*run)(struct ctl *ctl, int argc, char **argv);
 };
 
