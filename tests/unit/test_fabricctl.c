@@ -706,7 +706,10 @@ static void verify_names_each_culprit(void **state)
 	expect("verify", 0);
 	fake.dead[7] = true;
 	expect("verify", 0);
-	has(out, "missing    3,1 is dead: its rows are not read\n");
+	has(out, "missing    3,1 (n3-1) is dead: its rows are not read\n");
+	assert_string_equal(err, "");
+	expect("verify --names", 0);
+	has(out, "missing    n3-1 is dead: its rows are not read\n");
 	has(out, "210 pairs of 15 nodes");
 	expect("verify --json", 0);
 	has(out, "\"missing\":[[3,1]]");

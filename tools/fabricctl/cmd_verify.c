@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "json.h"
 #include "path.h"
@@ -203,11 +204,29 @@ static void show_out(const struct verify *v)
 			       paint(PLAIN), json_id_text(&v->table.shape, id, at));
 }
 
+/* Gets " (NAME)" of a node, TORUS_TEXT_MAX bytes; "" if the name is not known or shown anyway. */
+static void put_own_name(struct verify *v, const json_t *node, char *buf)
+{
+	char at[TORUS_TEXT_MAX], shown[TORUS_TEXT_MAX];
+	json_t *data = NULL;
+	const char *name;
+
+	*buf = '\0';
+	json_coords_text(node, at);
+	if (strcmp(json_node_text(node, shown), at) || v->ask.rootless ||
+	    ask(&v->ask, json_pack("{ss ss}", "cmd", "nodes", "node", at), &data) != OK)
+		return;
+	name = json_text(json_array_get(data, 0), "name");
+	if (name && *name)
+		snprintf(buf, TORUS_TEXT_MAX, " (%.*s)", TORUS_TEXT_MAX - 4, name);
+	json_decref(data);
+}
+
 /* Prints the nodes that are not up: the proof is not about them. */
-static void show_missing(const struct verify *v)
+static void show_missing(struct verify *v)
 {
 	const json_t *list = v->table.missing;
-	char at[TORUS_TEXT_MAX];
+	char at[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX];
 	json_t *node;
 	size_t i;
 
@@ -216,8 +235,9 @@ static void show_missing(const struct verify *v)
 			printf("... and %zu more; --json lists all\n", json_array_size(list) - i);
 			break;
 		}
-		printf("%smissing%s    %s is %s: its rows are not read\n", paint(DOUBTFUL),
-		       paint(PLAIN), json_node_text(json_object_get(node, "node"), at),
+		put_own_name(v, json_object_get(node, "node"), name);
+		printf("%smissing%s    %s%s is %s: its rows are not read\n", paint(DOUBTFUL),
+		       paint(PLAIN), json_node_text(json_object_get(node, "node"), at), name,
 		       json_text(node, "state"));
 	}
 }
