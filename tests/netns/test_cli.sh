@@ -308,6 +308,16 @@ survives() {
 # drawn VARIABLE...: whether status on a terminal of this kind has colours
 drawn() { script -qec "env ${*} fabricctl status --lab $lab" /dev/null | grep -q $'\e\['; }
 
+# On a terminal a line asks for a reason, if there is none.
+excluded_there() { script -qec "fabricctl exclude 1,1:+x --lab $lab $*" /dev/null; }
+hinted() {
+	local rc=0
+	excluded_there | grep -c -- '--reason TEXT' | grep -qx 1 || rc=1
+	excluded_there --reason dust | grep -- '--reason TEXT' && rc=1
+	fabricctl exclude 1,1:+x --lab "$lab" 2>&1 | grep -- '--reason TEXT' && rc=1
+	says 0 "" fabricctl include 1,1:+x --lab "$lab" && until_true 20 at_rest && return $rc
+}
+
 colours() {
 	drawn TERM=xterm && drawn TERM=xterm NO_COLOR= && ! drawn TERM=xterm NO_COLOR=1 &&
 		! drawn TERM=dumb && ! drawn -u TERM
@@ -469,6 +479,7 @@ check "completion offers nodes, and what else a command takes" completion
 check "completion works in zsh, too" zsh_completion
 check "--watch shows changes, and ends" watch
 check "--watch and --follow go on under another root" survives
+check "a hint at a reason, on a terminal" hinted
 check "colours on a terminal, unless NO_COLOR is set" colours
 check "output to a full disk, a closed file or a closed pipe fails" outputs
 check "what is taken out of use is told, and what would be cut off" maintenance

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <unistd.h>
+
 #include "change.h"
 #include "dry_run.h"
 #include "lib/util/times.h"
@@ -11,9 +13,17 @@ static bool dry;
 static struct exclusion how;
 static const char *term;
 
+/* A script has no use for hints. */
+static void hint_at_reason(void)
+{
+	if (!how.reason && isatty(STDERR_FILENO))
+		warn("a reason (--reason TEXT) would tell the next admin why this is excluded");
+}
+
 static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 {
 	uint64_t ns = 0;
+	int status;
 
 	if (dry && (how.reason || term || how.force))
 		return fail("--%s: --dry-run excludes nothing: leave one of them out",
@@ -21,8 +31,12 @@ static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 	if (term && time_parse(term, SEC, TERM_MAX, &ns))
 		return fail("--for '%s': allowed are 1s to 365d, with a unit: s, min, h or d", term);
 	how.term = ns / SEC;
-	return dry ? dry_run_exclude(ctl, argv, argc) :
-		     change_exclusion(ctl, "exclude", &how, argv, argc);
+	if (dry)
+		return dry_run_exclude(ctl, argv, argc);
+	status = change_exclusion(ctl, "exclude", &how, argv, argc);
+	if (status == OK || status == NOT_KEPT)
+		hint_at_reason();
+	return status;
 }
 
 static const struct opt exclude_opts[] = {
