@@ -54,11 +54,6 @@ static json_t *ms_since(uint64_t from, uint64_t at)
 
 static json_t *recovery_json(const struct fm_recovery *r)
 {
-	static const char *const step[FM_STAMPS] = {
-		[FM_AT_DETECTED] = "detected", [FM_AT_TABLE] = "table",
-		[FM_AT_REBUILT] = "rebuilt", [FM_AT_DRAINED] = "drained",
-		[FM_AT_REPLAYED] = "replayed", [FM_AT_RESUMED] = "resumed",
-	};
 	uint64_t first = r->at[FM_AT_DETECTED], last = first;
 	json_t *line;
 
@@ -66,7 +61,7 @@ static json_t *recovery_json(const struct fm_recovery *r)
 		return json_null();
 	line = json_object();
 	for (unsigned int i = 0; i < FM_STAMPS; i++) {
-		json_object_set_new(line, step[i], ms_since(first, r->at[i]));
+		json_object_set_new(line, fm_stamp_name(i), ms_since(first, r->at[i]));
 		if (r->at[i] > last)
 			last = r->at[i];
 	}
@@ -75,6 +70,17 @@ static json_t *recovery_json(const struct fm_recovery *r)
 			 "started", answer_wall(first), "duration_ms", (double)(last - first) * 1e-6,
 			 "parked", (json_int_t)r->parked, "replayed", (json_int_t)r->replayed,
 			 "lost", (json_int_t)r->lost, "bounded", r->bounded, "timeline", line);
+}
+
+/* Adds the recovery that goes on, with the time that it has taken so far; null: none does. */
+static void add_present(json_t *status, const struct fm_recovery *r)
+{
+	json_t *j = recovery_json(r);
+
+	if (r->version)
+		json_object_set_new(j, "duration_ms",
+				    json_real((double)(loop_now() - r->at[FM_AT_DETECTED]) * 1e-6));
+	json_object_set_new(status, "recovery", j);
 }
 
 static void add_problem(json_t *list, const char *kind, const char *text)
@@ -361,6 +367,7 @@ static json_t *status_json(struct fabricd *d)
 		      "held_links", holds_json(d),
 		      "last_recovery", recovery_json(&s.last),
 		      "heard", "nodes", (int)s.nodes_heard, "links", (int)s.links_heard);
+	add_present(j, &s.present);
 	add_plan(d, j);
 	add_faulty(d, j);
 	add_orders(d, j);

@@ -22,6 +22,13 @@ static json_t *coords_json(const char *text)
 	}
 }
 
+/* Return: the name of an event's details, which depends on its kind. */
+static const char *details_name(const char *kind)
+{
+	return !strcmp(kind, "admin") ? "order" :
+	       !strcmp(kind, "recovery") || !strcmp(kind, "step") ? kind : "link";
+}
+
 /*
  * Return: an event as JSON. If the event happened before this node had a place, its node is the
  * present place.
@@ -33,9 +40,7 @@ json_t *event_json(const struct fabricd *d, const struct event_record *r)
 			      log_level_name(r->level), "kind", r->kind, "text", r->text);
 
 	if (r->link)
-		json_object_set_new(j, !strcmp(r->kind, "recovery") ? "recovery" :
-				       !strcmp(r->kind, "admin") ? "order" : "link",
-				    json_loads(r->link, 0, NULL));
+		json_object_set_new(j, details_name(r->kind), json_loads(r->link, 0, NULL));
 	return j;
 }
 

@@ -242,6 +242,28 @@ static void recovery_event(struct fabricd *d, const struct fm_log *log)
 	free(text);
 }
 
+/*
+ * Adds an event of a step of a recovery that goes on. It is not logged unless that is wanted,
+ * because the end of the recovery is.
+ */
+static void step_event(struct fabricd *d, const struct fm_log *log)
+{
+	const struct fm_recovery *r = log->recovery;
+	double ms = (double)(r->at[log->step] - r->at[FM_AT_DETECTED]) * 1e-6;
+	json_t *j = json_pack("{s:I, s:s, s:s, s:f}", "version", (json_int_t)r->version, "cause",
+			      r->cause, "step", fm_stamp_name(log->step), "ms", ms);
+	char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	uint64_t seq;
+
+	json_decref(j);
+	log_line(log->level, log->kind, log->text);
+	seq = events_add(d->events, loop_wall(), "", FM_INFO, log->kind, log->text);
+	if (text)
+		events_link(d->events, seq, text);
+	free(text);
+	event_added(d, seq);
+}
+
 /* Adds an event of kind admin. Its node is the node at the end by which the cable is named. */
 static void order_event(struct fabricd *d, const struct fm_log *log)
 {
@@ -264,6 +286,8 @@ static void op_log(void *io, const struct fm_log *log)
 
 	if (log->link && d->fm)
 		link_event(d, log);
+	else if (log->step)
+		step_event(d, log);
 	else if (log->recovery)
 		recovery_event(d, log);
 	else if (log->order && d->fm)

@@ -66,7 +66,9 @@ struct fm_recovery;
 /**
  * struct fm_log - a line for the log and the list of events
  * @link: the change, if @kind is "link"; else NULL
- * @recovery: the recovery that has ended, if @kind is "recovery"; else NULL
+ * @recovery: the recovery that has ended, if @kind is "recovery"; that goes on, if @kind is "step";
+ *	else NULL
+ * @step: enum fm_stamp, the step that @recovery has reached, if @kind is "step"; else 0
  * @order: the order, if @kind is "admin"; else NULL
  */
 struct fm_log {
@@ -75,6 +77,7 @@ struct fm_log {
 	const char *text;
 	const struct fm_link_change *link;
 	const struct fm_recovery *recovery;
+	uint8_t step;
 	const struct fm_order_change *order;
 };
 

@@ -37,6 +37,14 @@ const char *fm_state_name(unsigned int state)
 	return state < FM_STATES ? names[state] : NULL;
 }
 
+const char *fm_stamp_name(unsigned int stamp)
+{
+	static const char *const names[FM_STAMPS] = { "detected", "table", "rebuilt", "drained",
+						      "replayed", "resumed" };
+
+	return stamp < FM_STAMPS ? names[stamp] : NULL;
+}
+
 const char *fm_root_state_name(unsigned int state)
 {
 	static const char *const names[FM_ROOT_STATES] = { "unknown", "leads", "lost", "asks",
@@ -746,5 +754,7 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 		s->parked = fm_recovery_sums(fm->root)->parked;
 		s->relayed = fm_recovery_sums(fm->root)->relayed;
 		s->last = *fm_recovery_last(fm->root);
+		if (fm_recovery_phase(fm->root) != FM_PHASE_REST)
+			s->present = *fm_recovery_log(fm->root);
 	}
 }

@@ -30,7 +30,7 @@ enum fm_stamp {
 };
 
 /**
- * struct fm_recovery - the log of a recovery (root)
+ * struct fm_recovery - the log of a recovery, which has ended or goes on (root)
  * @version: version of its table; 0: there was no recovery
  * @cause: text of the change that demanded it
  * @parked, @replayed, @lost: numbers of packets
@@ -131,6 +131,7 @@ struct fm_status {
 	uint64_t relayed;		/* pairs of nodes that use relays (root, at the last
 					 * count); on other nodes: own rows that do */
 	struct fm_root_status root;
+	struct fm_recovery present;	/* the recovery that goes on (root); version 0: none does */
 	struct fm_recovery last;
 	unsigned int problems;
 };
@@ -223,6 +224,7 @@ const char *fm_state_name(unsigned int state);
 const char *fm_verdict_name(unsigned int verdict);
 const char *fm_disk_name(unsigned int disk);	/* NULL if @disk is no enum fm_disk */
 const char *fm_root_state_name(unsigned int state);
+const char *fm_stamp_name(unsigned int stamp);
 const char *fm_node_state_name(unsigned int state);
 
 /**

@@ -147,6 +147,32 @@ page() {
 	fabricctl include 0,1:+y >/dev/null && until_true 20 fabric_is '[9,18]' && ! grep -i '<script' "$tmp/page" && grep -F '<li><b>replace</b> 1,1:+x (n1-1) - 2,1:-x (n2-1): lost 3 times' "$tmp/page" &&
 		python3 -c 'import sys, xml.etree.ElementTree as tree; print("".join(tree.parse(sys.argv[1]).getroot().itertext()))' "$tmp/page" | grep -F '<script>alert("1 & 2")</script>'
 }
+# A recovery waits for a manager that hangs: meanwhile its steps are told, and the faulty cable is not
+# forgotten. The root tells of the steps of few recoveries in quick succession, so this comes first.
+steps() {
+	local manager follower rc=0
+	until_true 20 fabric_is '[9,18]' || return 1
+	fabricctl events --follow --json >"$tmp/follow" & follower=$!
+	until_true 10 test -s "$tmp/follow" || rc=1
+	read -r manager _ <"$run/2.2/fabricd.pid"
+	kill -STOP "$manager" && lab cut 0,1:+x >/dev/null && until_true 10 goes_on || rc=1
+	kill -CONT "$manager"
+	until_true 20 fabric_is '[9,17]' && until_true 20 has_ended && lab mend 0,1:+x >/dev/null && until_true 20 fabric_is '[9,18]' || rc=1
+	kill "$follower"
+	return $rc
+}
+goes_on() {
+	local rc=0
+	fabricctl status --json >"$tmp/status" || rc=$?
+	[[ $rc != 2 ]] && jq -e '.state == "recovering" and (.recovery.timeline | .table != null and .rebuilt == null)' "$tmp/status" &&
+		fabricctl status | grep -A1 '^recovers version' | grep 'goes on for' &&
+		jq -es --slurpfile s "$tmp/status" 'map(select(.step.version == $s[0].recovery.version) | .step.step) == ["table"]' "$tmp/follow"
+}
+has_ended() {
+	[[ $(ask status --json | jq .recovery) == null ]] && fabricctl events --json --kind step,recovery --since -1min |
+		jq -e '(map(select(.recovery)) | last.recovery.version) as $v | map(select((.step // .recovery).version == $v) | .step.step) |
+			. == ["table", "rebuilt", "drained", null] or . == ["table", "rebuilt", "drained", "replayed", null]'
+}
 counted() {
 	fabricctl status --json | jq -e '.history | .events > 10 and .bytes > 2000 and .bytes_max == 67108864 and .dropped == 0 and .since > 1600000000'
 }
@@ -158,6 +184,7 @@ trap 'unmount; cleanup' EXIT
 echo 1 >"$tmp/losses"
 
 check "a lab comes up" lab up 3x3
+check "the steps of a recovery that goes on" steps
 check "a cable is lost and mended" incident
 check "any node tells of the cable by either end" told --node 2,1
 check "the same events are told wherever they are asked for" until_true 10 same_everywhere

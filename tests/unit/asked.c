@@ -413,6 +413,8 @@ static void set_up_status(void)
 		.nodes_heard = 116, .links_heard = 117,
 		.last = { .version = 121, .cause = "a link went down", .parked = 122,
 			  .replayed = 123, .lost = 124, .bounded = true },
+		.present = { .version = 126, .cause = "a node died", .parked = 125,
+			     .at = { 49 * SEC, 49 * SEC + 500 * US } },
 	};
 	for (unsigned int i = 0; i < FM_STAMPS; i++)
 		s->last.at[i] = 40 * SEC + i * i * 125 * US;

@@ -47,6 +47,15 @@ const char *fm_state_name(unsigned int state)
 	return name[state];
 }
 
+const char *fm_stamp_name(unsigned int stamp)
+{
+	static const char *const name[FM_STAMPS] = {
+		"detected", "table", "rebuilt", "drained", "replayed", "resumed",
+	};
+
+	return name[stamp];
+}
+
 const char *fm_disk_name(unsigned int disk)
 {
 	static char name[16];

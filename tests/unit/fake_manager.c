@@ -129,6 +129,8 @@ static json_t *status(const struct fake *f)
 	json_object_set_new(j, "problems_more", json_integer(f->more_problems));
 	if (f->faulty)
 		json_object_set_new(j, "faulty", json_loads(f->faulty, 0, NULL));
+	if (f->recovery)
+		json_object_set_new(j, "recovery", json_loads(f->recovery, 0, NULL));
 	for (unsigned int i = 0; i < f->orders; i++) {
 		if (!i)
 			json_object_set_new(j, "orders", json_array());

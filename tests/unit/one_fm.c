@@ -214,7 +214,12 @@ static void keep(void *io, const struct fm_msg *table)
 
 static void hear_log(void *io, const struct fm_log *log)
 {
-	(void)io;
+	struct one_fm *o = io;
+	size_t n = strlen(o->steps);
+
+	if (log->recovery)
+		snprintf(o->steps + n, sizeof(o->steps) - n, "%llu %s ", (unsigned long long)log->recovery->version,
+			 log->step ? fm_stamp_name(log->step) : "end");
 	if (getenv("VERBOSE"))
 		print_message("%s: %s\n", log->kind, log->text);
 }

@@ -87,6 +87,7 @@ struct one_reach {
  * @replays, @opened: how often parked packets were replayed, and the ports of the last replay
  * @answers_lost: actions that end with an error are done nevertheless
  * @under_way, @result, @counts: tag of the action at its NIC that has not ended, and how it will
+ * @steps: what the log said of steps of recoveries, "VERSION STEP" each with a blank behind it
  * @releases, @gave_up: how often holds were lifted, and whether receivers give up missing packets
  */
 struct one_fm {
@@ -112,6 +113,7 @@ struct one_fm {
 	int write_err, replay_err, release_err, count_err;
 	uint16_t opened;
 	bool gave_up;
+	char steps[1024];
 	struct one_resolve resolve[ONE_RESOLVES];
 	unsigned int resolves;
 	bool answers_lost;

@@ -89,7 +89,9 @@
 	"{'node':[2,1],'port':'-x','peer':{'node':[1,1],'port':'+x'},'left_ms':8120.5}," \
 	"{'node':[2,0],'port':'+y','peer':{'node':[2,1],'port':'-y'},'left_ms':31.25}," \
 	"{'node':[1,0],'port':'-y','peer':null,'left_ms':0.5}]," \
-	"'last_recovery':{'version':121,'cause':'a link went down','started':1700000040.0," \
+	"'recovery':{'version':126,'cause':'a node died','started':1700000049.0,'duration_ms':1000.0,'parked':125," \
+	"'replayed':0,'lost':0,'bounded':false,'timeline':{'detected':0.0,'table':0.5,'rebuilt':null,'drained':null," \
+	"'replayed':null,'resumed':null}},'last_recovery':{'version':121,'cause':'a link went down','started':1700000040.0," \
 	"'duration_ms':3.125,'parked':122,'replayed':123,'lost':124,'bounded':true," \
 	"'timeline':{'detected':0.0,'table':0.125,'rebuilt':0.5,'drained':1.125," \
 	"'replayed':2.0,'resumed':3.125}}}}"
@@ -127,13 +129,14 @@ static void status_without_root_has_what_member_knows(void **state)
 	a.status.last.at[FM_AT_DRAINED] = 0;
 	a.status.last.at[FM_AT_RESUMED] = 0;
 	a.status.last.bounded = false;
+	a.status.present = (struct fm_recovery){ .version = 0 };
 	a.d.refused_at = a.stats.refused_at = NOW - 60 * SEC;
 	a.stats.last_refused[0] = '\0';
 	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]") ",'data':{'shape':[3,2],'state':'degraded',"
 	     NUMBERS OWN_STATUS FABRIC SERVICE("null")
 	     "'root':" ROOT_THAT_ASKS ",'heard':{'nodes':116,'links':117},"
 	     "'problems':[" PROBLEMS "],'problems_more':139,'held_links':[],"
-	     "'last_recovery':{'version':121,'cause':'a link went down','started':1700000040.0,"
+	     "'recovery':null,'last_recovery':{'version':121,'cause':'a link went down','started':1700000040.0,"
 	     "'duration_ms':2.0,'parked':122,'replayed':123,'lost':124,'bounded':false,"
 	     "'timeline':{'detected':0.0,'table':0.125,'rebuilt':0.5,'drained':null,"
 	     "'replayed':2.0,'resumed':null}}}}");
@@ -184,7 +187,7 @@ static void status_of_unplaced_node_is_bootstrapping(void **state)
 	     NO_CALLS NO_ARBITER "'candidates':[]},"
 	     "'heard':{'nodes':0,'links':0},"
 	     "'problems':[" PROBLEMS ",{'kind':'release','text':'2 connections to managers of another release; "
-	     "service schemas: this one up to 6, bob up to 5'}],'problems_more':139,'held_links':[],'last_recovery':null}}");
+	     "service schemas: this one up to 6, bob up to 5'}],'problems_more':139,'held_links':[],'recovery':null,'last_recovery':null}}");
 }
 
 /* --- root, move ------------------------------------------------------------------ */

@@ -46,6 +46,21 @@ static void status_shows_counts_recovery_and_problems(void **state)
 	has(out, "next     fabricctl links --bad shows its cables; start the node, or 'fabricctl exclude' ");
 }
 
+/* A recovery that goes on is shown with the steps that it has reached. */
+static void recovery_that_goes_on_is_shown(void **state)
+{
+	(void)state;
+	fake.state = "recovering";
+	fake.recovery = "{\"version\":8,\"cause\":\"link 1,1:+x down\",\"started\":1700000000.5,\"duration_ms\":3200.0,"
+			"\"parked\":5,\"replayed\":0,\"lost\":0,\"bounded\":false,\"timeline\":{\"detected\":0.0,"
+			"\"table\":1.5,\"rebuilt\":4.25,\"drained\":null,\"replayed\":null,\"resumed\":null}}";
+	expect("status", 0);
+	has(out, "recovers version 8: link 1,1:+x down\n         goes on for 3.2 s; packets: 5 parked\n"
+		 "                0.0 ms  detected\n                1.5 ms  table\n"
+		 "                4.2 ms  rebuilt\nparked ");
+	has(out, "recovery version 7: link 0,0:+x down");
+}
+
 /* The command of the next step asks the same manager, and can be pasted into a shell. */
 static void hints_name_control_socket_that_was_given(void **state)
 {
@@ -1563,6 +1578,8 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(status_shows_counts_recovery_and_problems,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(recovery_that_goes_on_is_shown,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(hints_name_control_socket_that_was_given,
 						fake_setup, fake_teardown),

@@ -44,6 +44,71 @@ static void step_is_repeated_and_slow_nodes_are_logged(void **state)
 	one_end(&o);
 }
 
+/* --- what is told of a recovery -------------------------------------------------------- */
+
+/* Each step is told when it is reached, not at the end; a status has those reached so far. */
+static void each_step_is_told_when_it_is_reached(void **state)
+{
+	struct fm_status s;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	fm_status(o.fm, &s);
+	assert_int_equal(s.present.version, 0);
+	o.steps[0] = '\0';
+	one_sends(&o, 1, 1, 3);
+	one_version(&o, 2);
+	assert_string_equal(o.steps, "2 table 2 rebuilt ");
+	fm_status(o.fm, &s);
+	assert_int_equal(s.present.version, 2);
+	assert_int_equal(s.present.at[FM_AT_DRAINED], 0);
+	assert_int_not_equal(s.present.at[FM_AT_REBUILT], 0);
+	one_parks(&o, 1, 1, 3);
+	one_until(&o, FM_STEP_REPLAY);
+	assert_string_equal(o.steps, "2 table 2 rebuilt 2 drained ");
+	one_replays(&o, 1, 2, 3);
+	one_gets_again(&o, 3, 2, 3);
+	one_until(&o, FM_STEP_RESUME);
+	assert_string_equal(o.steps, "2 table 2 rebuilt 2 drained 2 replayed ");
+	one_finish(&o);
+	assert_string_equal(o.steps, "2 table 2 rebuilt 2 drained 2 replayed 2 end ");
+	fm_status(o.fm, &s);
+	assert_int_equal(s.present.version, 0);
+	/* One that supersedes another begins again. */
+	o.steps[0] = '\0';
+	one_sends(&o, 1, 2, 1);
+	one_version(&o, 3);
+	one_version(&o, 4);
+	one_gets(&o, 1, 2, 1);
+	one_finish(&o);
+	assert_string_equal(o.steps, "3 table 3 rebuilt 4 table 4 rebuilt 4 drained 4 end ");
+	one_end(&o);
+}
+
+/* The steps of some of many recoveries in quick succession are told, and the end of each. */
+static void steps_of_few_of_many_recoveries_are_told(void **state)
+{
+	unsigned int ends = 0, tables = 0;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	for (uint64_t v = 2; v < 22; v++) {
+		o.steps[0] = '\0';
+		one_version(&o, v);
+		one_finish(&o);
+		ends += strstr(o.steps, "end ") != NULL;
+		tables += strstr(o.steps, "table ") != NULL;
+	}
+	assert_int_equal(ends, 20);
+	assert_in_range(tables, 14, 18);
+	one_run(&o, 5 * SEC);
+	o.steps[0] = '\0';
+	one_version(&o, 22);
+	one_finish(&o);
+	assert_string_equal(o.steps, "22 table 22 rebuilt 22 drained 22 end ");
+	one_end(&o);
+}
+
 /* A report is lost with its connection, and no node notices that. */
 static void node_with_lost_report_is_called_to_join_anew(void **state)
 {
@@ -565,6 +630,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(step_is_repeated_and_slow_nodes_are_logged),
 		cmocka_unit_test(node_with_lost_report_is_called_to_join_anew),
+		cmocka_unit_test(each_step_is_told_when_it_is_reached),
+		cmocka_unit_test(steps_of_few_of_many_recoveries_are_told),
 		cmocka_unit_test(no_term_is_0),
 		cmocka_unit_test(node_that_does_not_answer_is_lost),
 		cmocka_unit_test(reports_of_older_round_do_not_count),

@@ -206,24 +206,48 @@ static void show_orders(const json_t *s)
 		printf("         and %llu more; 'fabricctl table' lists all\n", more);
 }
 
-static void show_step(const json_t *timeline, const char *step)
+/* Prints a step of a recovery that has ended, or @goes_on and may reach it still. */
+static void show_step(const json_t *timeline, const char *step, bool goes_on)
 {
 	const json_t *ms = json_object_get(timeline, step);
 
 	if (json_is_number(ms))
 		printf("           %8.1f ms  %s\n", json_number_value(ms), step);
-	else
+	else if (!goes_on)
 		printf("           %8s     %s%s, not needed%s\n", "-", paint(FAINT), step,
 		       paint(PLAIN));
+}
+
+static void show_timeline(const json_t *recovery, bool goes_on)
+{
+	static const char *const steps[] = { "detected", "table", "rebuilt", "drained",
+					     "replayed", "resumed" };
+	const json_t *timeline = json_object_get(recovery, "timeline");
+
+	if (json_is_object(timeline))
+		for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+			show_step(timeline, steps[i], goes_on);
+}
+
+/* Prints the recovery that goes on, with the steps that it has reached. */
+static void print_present(const json_t *r)
+{
+	char since[32];
+
+	if (!json_is_object(r))
+		return;
+	printf("%s%-9sversion %llu: %s%s\n         goes on for %s; packets: %llu parked\n",
+	       paint(DOUBTFUL), "recovers", (unsigned long long)json_count(r, "version"),
+	       text_or_dash(json_text(r, "cause")), paint(PLAIN),
+	       duration_text(json_number_value(json_object_get(r, "duration_ms")) / 1e3, since),
+	       (unsigned long long)json_count(r, "parked"));
+	show_timeline(r, true);
 }
 
 /* Prints the last recovery. A root knows only the recoveries that it has led. */
 static void print_recovery(const json_t *r, bool led)
 {
-	static const char *const steps[] = { "detected", "table", "rebuilt", "drained",
-					     "replayed", "resumed" };
 	double started = json_number_value(json_object_get(r, "started"));
-	const json_t *timeline = json_object_get(r, "timeline");
 	unsigned long long lost = json_count(r, "lost");
 	char ago[32];
 
@@ -241,9 +265,7 @@ static void print_recovery(const json_t *r, bool led)
 	       (unsigned long long)json_count(r, "parked"),
 	       (unsigned long long)json_count(r, "replayed"), lost ? paint(BAD) : "", lost,
 	       lost ? paint(PLAIN) : "");
-	if (json_is_object(timeline))
-		for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-			show_step(timeline, steps[i]);
+	show_timeline(r, false);
 }
 
 static void show_problems(const json_t *problems, unsigned long long more)
@@ -379,6 +401,7 @@ static void show_status(const json_t *s)
 	show_held(json_object_get(s, "held_links"));
 	show_errors(json_object_get(s, "degraded_links"));
 	show_degraded(json_object_get(s, "degraded_links"));
+	print_present(json_object_get(s, "recovery"));
 	printf("%-9s%s%llu packet%s%s\n", "parked", parked ? paint(DOUBTFUL) : "", parked,
 	       parked == 1 ? "" : "s", parked ? paint(PLAIN) : "");
 	if (relayed)

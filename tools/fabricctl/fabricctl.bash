@@ -111,7 +111,7 @@ _fabricctl() {
 	--level) words='error warning info' ;;
 	--kind) words='admin arbiter bootstrap candidate config dispute errors fabric flap history isolated line
 		link memory missed nic node place plan quorum recovery refused relay release root seal stall
-		state table tree wave wiring' ;;
+		state step table tree wave wiring' ;;
 	--class) words='dac24 dac26 dac28 dac30 fr4 megtron optical' ;;
 	--format) words='openmpi mpich slurm rubik' ;;
 	--hosts) words=$(_fabricctl_known) ;;

@@ -139,7 +139,7 @@ _fabricctl_word() {
 		words=(user kernel mixed)
 		[[ $2 != --kind ]] || words=(admin arbiter bootstrap candidate config dispute errors fabric flap
 			history isolated line link memory missed nic node place plan quorum recovery refused relay
-			release root seal stall state table tree wave wiring)
+			release root seal stall state step table tree wave wiring)
 		;;
 	DATE) words=(today yesterday) ;;
 	TIME) [[ $group == lab ]] || words=(today yesterday now -10min -1h -1d) ;;

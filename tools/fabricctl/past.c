@@ -64,7 +64,7 @@ static int read_span(const struct past *p, int64_t *from, int64_t *to)
 /* All kinds of events and problems: fabricd(8) explains them. */
 #define KINDS "admin arbiter bootstrap candidate config dispute errors fabric flap history isolated " \
 	      "line link memory missed nic node place plan quorum recovery refused relay release root " \
-	      "seal stall state table tree wave wiring"
+	      "seal stall state step table tree wave wiring"
 
 /* Return: true if the @n bytes at @word are one of KINDS. */
 static bool is_kind(const char *word, size_t n)

@@ -138,12 +138,12 @@ static json_t *stamp_json(const struct scene_act *a, enum fm_stamp which)
 
 static void phases_set(json_t *point, const struct scene_act *a)
 {
-	static const char *const names[FM_STAMPS] = {
-		"detected_ms", "table_ms", "rebuilt_ms", "drained_ms", "replayed_ms", "resumed_ms"
-	};
+	char name[32];
 
-	for (unsigned int i = 0; i < FM_STAMPS; i++)
-		json_object_set_new(point, names[i], stamp_json(a, (enum fm_stamp)i));
+	for (unsigned int i = 0; i < FM_STAMPS; i++) {
+		snprintf(name, sizeof(name), "%s_ms", fm_stamp_name(i));
+		json_object_set_new(point, name, stamp_json(a, (enum fm_stamp)i));
+	}
 }
 
 static void count_set(json_t *point, const char *key, uint64_t n)

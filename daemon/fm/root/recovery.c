@@ -147,6 +147,10 @@
 #define SLOW 10		/* in units of fm_config.resend: after this time a problem names a node
 			 * that has not reported */
 
+#define TOLD_EVERY (5 * SEC)	/* recoveries whose steps are told: TOLD_BURST at once, and then
+				 * one in this time, lest they displace all other events */
+#define TOLD_BURST 16
+
 #define ROLLS_MAX 4	/* how often the time until all nodes are asked to join again is doubled */
 #define COUNT_FIRST (MS / 4)	/* interval of the first counts */
 #define COUNT_LAST (20 * MS)	/* longest interval of counts */
@@ -180,6 +184,7 @@ struct losses {
  * struct fm_rec - the present recovery
  * @phase: enum fm_phase
  * @orphans: as in fm_step
+ * @told: its steps are told; @told_until: the time that recoveries whose steps were told have used up
  * @log: log of this recovery; @last: log of the last one that ended
  */
 struct fm_rec {
@@ -187,6 +192,8 @@ struct fm_rec {
 	bool waiting;		/* the root waits for reports of @round */
 	bool orphans;
 	bool base_was_known;
+	bool told;
+	uint64_t told_until;
 	uint32_t round;
 	uint64_t asked;		/* when the step of this round was last sent */
 	uint64_t round_began;
@@ -273,10 +280,44 @@ static bool is_outdated(const struct fm *fm)
 	       (fm_tally(fm)->parts[FM_PART_ANEW] || fm_grow_mixed(fm->root));
 }
 
+/* Decides whether the steps of the recovery that begins are told. */
+static void choose_told(struct fm_rec *rec, uint64_t now)
+{
+	rec->told = rec->told_until <= now + (TOLD_BURST - 1) * TOLD_EVERY;
+	if (rec->told)
+		rec->told_until = later(rec->told_until, now) + TOLD_EVERY;
+}
+
+/* Tells of a step while the recovery goes on; its end is told by tell_end(). */
+static void tell_step(struct fm *fm, enum fm_stamp step)
+{
+	static const char *const texts[FM_STAMPS] = {
+		[FM_AT_TABLE] = "table sent to all nodes",
+		[FM_AT_REBUILT] = "all nodes have switched their rows",
+		[FM_AT_DRAINED] = "older packets have drained",
+		[FM_AT_REPLAYED] = "parked packets have been replayed",
+	};
+	const struct fm_recovery *log = &fm->root->rec->log;
+	uint64_t ns = fm->now - log->at[FM_AT_DETECTED];
+	char text[FM_TEXT_MAX];
+	const struct fm_log line = {
+		.level = FM_DEBUG, .kind = "step", .text = text, .recovery = log, .step = (uint8_t)step,
+	};
+
+	if (!fm->root->rec->told || !texts[step])
+		return;
+	snprintf(text, sizeof(text), "version %llu, %llu.%03llu ms after its cause: %s",
+		 (unsigned long long)log->version, (unsigned long long)(ns / MS),
+		 (unsigned long long)(ns / 1000 % 1000), texts[step]);
+	fm->ops.log(fm->io, &line);
+}
+
 static void set_stamp(struct fm *fm, enum fm_stamp at)
 {
-	if (!fm->root->rec->log.at[at])
-		fm->root->rec->log.at[at] = fm->now;
+	if (fm->root->rec->log.at[at])
+		return;
+	fm->root->rec->log.at[at] = fm->now;
+	tell_step(fm, at);
 }
 
 /* Sends the next step to all nodes. */
@@ -364,13 +405,14 @@ void fm_recovery_begin(struct fm *fm)
 		.waiting = true,
 		.asked = fm->now,
 		.round_began = fm->now,
+		.told_until = old.told_until,
 		.last = old.last,
 	};
+	choose_told(rec, fm->now);
 	fm_leftover_begin(fm);
 	rec->log.version = r->version;
 	memcpy(rec->log.cause, fm_demand_cause(r), sizeof(rec->log.cause));
 	rec->log.at[FM_AT_DETECTED] = fm_demand_since(r);
-	rec->log.at[FM_AT_TABLE] = fm->now;
 	if (ongoing) {		/* this recovery includes the one that it supersedes */
 		rec->losses = old.losses;
 		rec->log.parked = old.log.parked;
@@ -378,6 +420,7 @@ void fm_recovery_begin(struct fm *fm)
 		rec->log.at[FM_AT_DETECTED] = old.log.at[FM_AT_DETECTED];
 	}
 	begin_phase(fm, FM_PHASE_APPLY);
+	set_stamp(fm, FM_AT_TABLE);
 }
 
 static void begin_resume(struct fm *fm)
