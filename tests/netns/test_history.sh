@@ -164,7 +164,7 @@ steps() {
 goes_on() {
 	local rc=0
 	fabricctl status --json >"$tmp/status" || rc=$?
-	[[ $rc != 2 ]] && jq -e '.state == "recovering" and (.recovery.timeline | .table != null and .rebuilt == null)' "$tmp/status" &&
+	[[ $rc == 1 ]] && jq -e '.state == "recovering" and (.recovery.timeline | .table != null and .rebuilt == null)' "$tmp/status" &&
 		fabricctl status | grep -A1 '^recovers version' | grep 'goes on for' &&
 		jq -es --slurpfile s "$tmp/status" 'map(select(.step.version == $s[0].recovery.version) | .step.step) == ["table"]' "$tmp/follow"
 }

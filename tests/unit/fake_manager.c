@@ -117,7 +117,7 @@ static json_t *status(const struct fake *f)
 			 "s{sI ss sf sf si si si s{sf sf sf sf sn sf}}}",
 			 "shape", shape_of(f), "state", f->state, "table_version",
 			 (json_int_t)f->table_version, "nodes", "total", f->nodes, "up", up, "excluded", out,
-			 "links", "total", 2 * f->nodes, "up", 2 * f->nodes - 1, "faulty", 1,
+			 "links", "total", 2 * f->nodes, "up", 2 * f->nodes - !f->whole, "faulty", !f->whole,
 			 "excluded", (int)f->out_links, "wrong", (int)f->wrong_links, "parked_packets", 3, "relayed_pairs", 12,
 			 "root", root(f), "heard", "nodes", f->rootless ? 1 : f->nodes, "links",
 			 f->rootless ? 4 : 2 * f->nodes, "own", "node", place(f, 1), "name", "n1-0",

@@ -17,6 +17,7 @@
  * @excluded: excluded ports of each node, as in the table
  * @faulty: JSON, what a status tells as "faulty"; NULL: it is of an earlier release
  * @recovery: JSON, the recovery that goes on; NULL: none
+ * @whole: no cable is faulty
  * @orders: how many orders of exclusion a status tells; @ordered: when, seconds since 1970
  * @out_links: how many links are excluded
  * @admin: those of these ports that an administrator excluded
@@ -57,6 +58,7 @@ struct fake {
 	const char *state;
 	uint64_t table_version;
 	const char *faulty, *recovery;
+	bool whole;
 	unsigned int orders, out_links, wrong_links;
 	json_int_t ordered;
 	uint16_t excluded[FAKE_NODES_MAX];

@@ -433,12 +433,23 @@ static void add_degraded(struct ask *a, json_t *status)
 	json_decref(links);
 }
 
+/*
+ * Return: true if a cable is lost or leads to a wrong port. While the fabric recovers, its state
+ * does not tell whether it will be degraded then.
+ */
+static bool has_faults(const json_t *s)
+{
+	const json_t *links = json_object_get(s, "links");
+
+	return json_count(links, "faulty") || json_count(links, "wrong");
+}
+
 static int judge_status(const json_t *s)
 {
 	const char *state = json_text(s, "state");
 	const json_t *root = json_object_get(s, "root");
 
-	if (!state || !strcmp(state, "degraded"))
+	if (!state || !strcmp(state, "degraded") || (!strcmp(state, "recovering") && has_faults(s)))
 		return PROBLEM;
 	if (strcmp(state, "bootstrapping") && json_is_object(root) && !root_leads(root))
 		return PROBLEM;
@@ -483,7 +494,8 @@ COMMAND(cmd_status) = {
 		"should give, is listed under 'lines'; one whose receiver counts too many bit\n"
 		"errors, under 'errors'. The last lines, 'next', name for each fault the command\n"
 		"that shows more of it, and what to do then.\n"
-		"Exit status 1 if the fabric is degraded, has problems, or has no root. 3, a\n"
+		"Exit status 1 if the fabric is degraded, or will be when it has recovered, has\n"
+		"problems, or has no root. 3, a\n"
 		"warning, if nothing is wrong but that links are excluded by an administrator, or\n"
 		"listed under 'lines' or 'errors'.",
 	.asks = true,
