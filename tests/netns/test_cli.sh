@@ -315,6 +315,7 @@ hinted() {
 	excluded_there | grep -c -- '--reason TEXT' | grep -qx 1 || rc=1
 	excluded_there --reason dust | grep -- '--reason TEXT' && rc=1
 	fabricctl exclude 1,1:+x --lab "$lab" 2>&1 | grep -- '--reason TEXT' && rc=1
+	script -qec "fabricctl drain 1,1:+x --lab $lab" /dev/null | grep -c -- '--reason TEXT' | grep -qx 1 || rc=1
 	says 0 "" fabricctl include 1,1:+x --lab "$lab" && until_true 20 at_rest && return $rc
 }
 

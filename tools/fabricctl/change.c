@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ask.h"
 #include "change.h"
@@ -96,6 +97,12 @@ int change_kept(const json_t *data)
 	     "forgotten if all nodes lose their power now; 'fabricctl root' shows which have not",
 	     have, of);
 	return NOT_KEPT;
+}
+
+void change_hint(const struct exclusion *how)
+{
+	if (!how->reason && isatty(STDERR_FILENO))	/* a script has no use for hints */
+		warn("a reason (--reason TEXT) would tell the next admin why this is excluded");
 }
 
 /*

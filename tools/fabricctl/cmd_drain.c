@@ -338,6 +338,8 @@ static int drain_named(const struct ctl *ctl, struct drain *d, char **what, int 
 	if (status == OK && !change_is_kept(table))
 		status = order_again(d, what, n, &table);
 	kept = status == OK ? change_kept(table) : status;
+	if (status == OK)
+		change_hint(&how);
 	json_decref(table);
 	return kept;
 }

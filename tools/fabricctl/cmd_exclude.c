@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <unistd.h>
-
 #include "change.h"
 #include "dry_run.h"
 #include "lib/util/times.h"
@@ -12,13 +10,6 @@
 static bool dry;
 static struct exclusion how;
 static const char *term;
-
-/* A script has no use for hints. */
-static void hint_at_reason(void)
-{
-	if (!how.reason && isatty(STDERR_FILENO))
-		warn("a reason (--reason TEXT) would tell the next admin why this is excluded");
-}
 
 static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 {
@@ -35,7 +26,7 @@ static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 		return dry_run_exclude(ctl, argv, argc);
 	status = change_exclusion(ctl, "exclude", &how, argv, argc);
 	if (status == OK || status == NOT_KEPT)
-		hint_at_reason();
+		change_hint(&how);
 	return status;
 }
 
