@@ -34,6 +34,16 @@ function wrong(message) {
 	throw new Error(message);
 }
 
+// What axe-core finds is wrong.
+async function examine(page, name) {
+	await page.evaluate(() => { document.activeElement.blur(); });
+	const client = await page.context().newCDPSession(page);
+	await client.send('Runtime.evaluate', { expression: readFileSync(`${process.env.MODULES}/axe-core/axe.min.js`, 'utf8') });
+	const found = await page.evaluate(async () => (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`));
+	if (found.length)
+		wrong(`axe (${name}): ${found.join('\n')}`);
+}
+
 const checks = {
 	async pictures() {
 		for (const [name, options] of Object.entries({ light: {}, dark: { colorScheme: 'dark' }, phone: { viewport: { width: 390, height: 800 } } })) {
@@ -87,6 +97,7 @@ const checks = {
 		await says('changed', 'done');
 		await says('chosen', 'Excludedby user .*: dust <b>');
 		await page.screenshot({ path: `${folder}/changes.png` });
+		await examine(page, 'changes');
 		await page.click('text=Include the link');
 		await says('chosen', 'Excludedno');
 		await page.click('text=Take the port down');
@@ -110,12 +121,7 @@ const checks = {
 			await page.fill('#find', '1,0');
 			await page.press('#find', 'Enter');
 			await page.waitForTimeout(500);
-			await page.evaluate(() => { document.activeElement.blur(); });
-			const client = await page.context().newCDPSession(page);
-			await client.send('Runtime.evaluate', { expression: readFileSync(`${process.env.MODULES}/axe-core/axe.min.js`, 'utf8') });
-			const found = await page.evaluate(async () => (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`));
-			if (found.length)
-				wrong(`axe (${colorScheme}): ${found.join('\n')}`);
+			await examine(page, colorScheme);
 		}
 	},
 
@@ -130,6 +136,23 @@ const checks = {
 				wrong('the cut is not shown');
 		console.log(`a cut is shown after ${Date.now() - begin} ms`);
 		await page.waitForFunction(() => document.getElementById('state').textContent === 'degraded');
+	},
+
+	// Each step of a recovery is shown when it comes, and the whole of it at the end.
+	async recovery() {
+		const page = await open(), steps = ['table sent 10.0 ms', 'rows rebuilt 20.0 ms', 'drained 30.0 ms', 'replayed 40.0 ms'];
+		const says = (wanted) => page.waitForFunction((t) => document.getElementById('recoveries').textContent.includes(t), wanted, { timeout: 10000 })
+			.catch(async () => wrong(`${wanted} is not in: ${await text(page, 'recoveries')}`));
+		for (let i = 0; i < steps.length; i++) {
+			process.kill(Number(pid), 'SIGHUP');
+			await says(`${steps.slice(0, i + 1).join(', ')}. It goes on.`);
+		}
+		await page.screenshot({ path: `${folder}/recovery.png` });
+		await examine(page, 'recovery');
+		process.kill(Number(pid), 'SIGHUP');
+		await says(`${steps.join(', ')}, resumed 50.0 ms. 3 parked, 3 replayed, 0 lost.`);
+		if (/goes on/.test(await text(page, 'recoveries')) || await page.locator('.recovery').count() !== 1)
+			wrong(`the recovery has ended, but: ${await text(page, 'recoveries')}`);
 	},
 
 	async flood() {

@@ -3,7 +3,7 @@
 """stub_manager.py SOCKET SHAPE: a control socket with a fabric that is only told.
 
 Its node 1 has a name with markup. SIGUSR1: 1000 events come, within a second. SIGUSR2: the first
-cable is lost. The manager's parts and limits of replies are kept (fabricd-control(7)).
+cable is lost. SIGHUP: a recovery begins, and takes a step with each further SIGHUP. The manager's parts and limits of replies are kept (fabricd-control(7)).
 """
 import json
 import signal
@@ -132,6 +132,22 @@ def cut():
     tell(event("0:+x is lost", kind="link", link={**end, "peer": peer, "state": "lost", "reason": "carrier"}))
 
 
+STEPS = ["table", "rebuilt", "drained", "replayed"]
+reached = 0
+
+
+def recover():
+    global reached
+    at = reached
+    reached += 1
+    if at < len(STEPS):
+        tell(event(f"step {at}", kind="step", step={"version": 7, "cause": HOSTILE, "step": STEPS[at], "ms": 10.0 * (at + 1)}))
+    else:
+        tell(event("in force", kind="recovery", recovery={"version": 7, "duration_ms": 50.0, "parked": 3, "replayed": 3,
+                                                          "lost": 0}))
+
+
+signal.signal(signal.SIGHUP, lambda *_: threading.Thread(target=recover, daemon=True).start())
 signal.signal(signal.SIGUSR1, lambda *_: threading.Thread(target=flood, daemon=True).start())
 signal.signal(signal.SIGUSR2, lambda *_: threading.Thread(target=cut, daemon=True).start())
 server = socket.socket(socket.AF_UNIX)

@@ -67,6 +67,7 @@ check "the lab with users" with_users
 check "changes, and why a link is excluded" page changes
 check "a stub manager" stub 4x4
 check "a name with markup" page hostile
+check "the steps of a recovery as they happen" page recovery
 check "1000 events in a second" page flood
 check "a cut" page cut
 check "512 nodes" middle

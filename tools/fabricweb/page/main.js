@@ -4,7 +4,7 @@
 import { model, DIMS, cableAt, coordsOf, count, find, loadLinks, loadNodes, loadStatus, loadUser, neighbour, takeEvent } from './model.js';
 import { view, inSlice, isFlat, fit } from './geometry.js';
 import { draw, hit, resize, shown } from './map.js';
-import { clearEvents, setSlices, showChosen, showEvent, showLegend, showReach, showSlices, showStatus } from './panels.js';
+import { clearEvents, setSlices, showChosen, showEvent, showLegend, showReach, showSlices, showStatus, takeRecoveryEvent } from './panels.js';
 import { trace } from './trace.js';
 
 const canvas = document.getElementById('canvas'), search = document.getElementById('find');
@@ -66,7 +66,7 @@ function poll() {
 
 /* --- events ------------------------------------------------------------------------------- */
 
-const QUIET = new Set(['log', 'config']);	// kinds after which nothing else can have changed
+const QUIET = new Set(['log', 'config', 'step']);	// kinds after which nothing else can have changed
 const seen = new Set();
 const AGAIN_MS = 5000;
 let last = '';	// the event that came last
@@ -83,6 +83,7 @@ function follow() {
 		const event = JSON.parse(message.data);
 		showEvent(event);
 		takeEvent(event);
+		takeRecoveryEvent(event);
 		draw();
 		if (!QUIET.has(event.kind))
 			later();

@@ -62,7 +62,7 @@ export function showStatus() {
 	if (!s.root || !s.root.reachable)
 		items.unshift(make('li', 'The root cannot be reached: this is what the node knows itself.'));
 	list.replaceChildren(...(items.length ? items : [make('li', 'none', { class: 'none' })]));
-	showRecovery(s.last_recovery);
+	takeStatus(s);
 }
 
 export function showReach(text) {
@@ -72,13 +72,15 @@ export function showReach(text) {
 
 /* --- recoveries --------------------------------------------------------------------------- */
 
+// Those that have ended, the latest first, and the one that goes on; null: none does
 const recoveries = [];
+let present = null;
 const STEPS = [['detected', 'table', 'table sent'], ['table', 'rebuilt', 'rows rebuilt'], ['rebuilt', 'drained', 'drained'],
 	['drained', 'replayed', 'replayed'], ['replayed', 'resumed', 'resumed']];
 
 function bar(r) {
 	const svg = makeSvg('svg', { viewBox: '0 0 1000 20', preserveAspectRatio: 'none', role: 'img' });
-	const total = Math.max(r.duration_ms, 0.001), said = [];
+	const total = Math.max(r.duration_ms, ...Object.values(r.timeline), 0.001), said = [];
 	let from = r.timeline.detected || 0;
 	STEPS.forEach(([, end, text], i) => {
 		const to = r.timeline[end];
@@ -93,17 +95,54 @@ function bar(r) {
 	return [svg, said.join(', ')];
 }
 
-function showRecovery(r) {
-	if (!r || recoveries.some((o) => o.version === r.version && o.started === r.started))
+function boxOf(r, text) {
+	const box = make('div', null, { class: 'recovery' }), [svg, said] = bar(r);
+	box.append(make('div', `${clock(r.started)} ${r.cause}`), svg, make('div', `${said || 'detected'}. ${text}`, { class: 'soft' }));
+	return box;
+}
+
+function showRecoveries() {
+	byId('recoveries').replaceChildren(...(present ? [boxOf(present, 'It goes on.')] : []), ...recoveries.map((r) => boxOf(r,
+		`${r.parked} parked, ${r.replayed} replayed, ${r.lost} lost${r.bounded ? ', ended by a time limit' : ''}.`)));
+}
+
+// A status and an event tell of the same recovery; the status knows more.
+function addRecovery(r, known) {
+	const i = recoveries.findIndex((o) => o.version === r.version && Math.abs(o.started - r.started) < 1);
+	if (i >= 0 && !known)
 		return;
-	recoveries.unshift(r);
+	recoveries.splice(i < 0 ? 0 : i, i < 0 ? 0 : 1, r);
+	recoveries.sort((a, b) => b.started - a.started);
 	recoveries.length = Math.min(recoveries.length, RECOVERIES_MAX);
-	byId('recoveries').replaceChildren(...recoveries.map((one) => {
-		const box = make('div', null, { class: 'recovery' }), [svg, said] = bar(one);
-		box.append(make('div', `${clock(one.started)} ${one.cause}`), svg, make('div', `${said}. ${one.parked} parked, ` +
-			`${one.replayed} replayed, ${one.lost} lost${one.bounded ? ', ended by a time limit' : ''}.`, { class: 'soft' }));
-		return box;
-	}));
+}
+
+// A status may be older than the events that have come meanwhile.
+function takeStatus(s) {
+	if (s.recovery && present && present.version === s.recovery.version)
+		present = { ...s.recovery, timeline: { ...s.recovery.timeline, ...present.timeline } };
+	else if (s.recovery || !present || present.version <= s.table_version)
+		present = s.recovery || null;
+	if (s.last_recovery)
+		addRecovery(s.last_recovery, true);
+	showRecoveries();
+}
+
+// Steps of a recovery come as they happen, if the root is asked; of other nodes the status tells them.
+export function takeRecoveryEvent(event) {
+	const { step, recovery } = event;
+	if (step) {
+		if (!present || present.version !== step.version)
+			present = { version: step.version, cause: step.cause, started: event.time - step.ms / 1000, duration_ms: 0, timeline: { detected: 0 } };
+		present.timeline[step.step] = step.ms;
+	} else if (recovery) {
+		const mine = present && present.version === recovery.version ? present : null;
+		addRecovery({ cause: event.text, started: event.time - recovery.duration_ms / 1000, ...mine, ...recovery,
+			timeline: { detected: 0, ...(mine && mine.timeline), resumed: recovery.duration_ms } }, false);
+		present = null;
+	} else {
+		return;
+	}
+	showRecoveries();
 }
 
 /* --- events ------------------------------------------------------------------------------- */
