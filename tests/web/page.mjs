@@ -74,7 +74,7 @@ const checks = {
 		await page.press('#find', 'Enter');
 		await page.waitForFunction(() => /Path from n1-1: 2 hops, /.test(document.getElementById('more').textContent));
 		const box = await page.locator('#canvas').boundingBox();
-		const at = await page.evaluate(async () => (await import('./geometry.js')).screenOf(2));
+		const at = await page.evaluate(async () => (await import('./geometry.js')).pointOf(2));
 		await page.mouse.click(box.x + at[0], box.y + at[1]);
 		if (!/Coordinates2,0/.test(await text(page, 'chosen')))
 			wrong(`a click at 2,0 chooses ${await text(page, 'chosen')}`);
@@ -212,13 +212,18 @@ const checks = {
 			let begin = performance.now();
 			await next();
 			const idle = performance.now() - begin;
-			begin = performance.now();
-			view.yaw += 0.1;
-			draw();
-			await next();
-			return [idle, performance.now() - begin];
+			const turns = [];
+			for (let i = 0; i < 9; i++) {
+				begin = performance.now();
+				view.yaw += 0.1;
+				draw();
+				await next();
+				await next();
+				turns.push(performance.now() - begin);
+			}
+			return [idle, turns.sort((a, b) => a - b)[4]];
 		});
-		console.log(`ready after ${page.ready} ms, turned within ${ms.toFixed(0)} ms; a frame without drawing takes ${frame.toFixed(0)} ms`);
+		console.log(`ready after ${page.ready} ms, turned within ${ms.toFixed(0)} ms (median of 9, with the frame after it); a frame without drawing takes ${frame.toFixed(0)} ms`);
 		await page.selectOption('#colour', 'traffic');
 		await page.waitForFunction(async () => [...(await import('./model.js')).model.cables.values()].every((c) => c.ends[0] && c.ends[1]),
 			null, { timeout: 30000 });

@@ -2,7 +2,7 @@
 // Where nodes are drawn: up to two dimensions as a grid, the third in depth, turned by dragging.
 // Of further dimensions one slice is drawn at a time.
 
-import { model, coordsOf } from './model.js';
+import { model, count } from './model.js';
 
 export const view = {
 	zoom: 1, x: 0, y: 0,		// of the middle, in units of the picture
@@ -23,7 +23,7 @@ export function inSlice(coords) {
 }
 
 // The place of coordinates, that need not be whole or within the torus, in units of the picture
-export function placeOf(coords) {
+function placeOf(coords) {
 	const middle = (d) => ((coords[d] || 0) - ((model.shape[d] || 1) - 1) / 2) * STEP;
 	const x = middle(0), y = middle(1), z = middle(2);
 	if (isFlat())
@@ -33,11 +33,9 @@ export function placeOf(coords) {
 	return [across, -y * Math.cos(view.pitch) - deep * Math.sin(view.pitch)];
 }
 
-export function toScreen([x, y]) {
+function toScreen([x, y]) {
 	return [(x - view.x) * view.zoom + view.width / 2, (y - view.y) * view.zoom + view.height / 2];
 }
-
-export const screenOf = (id) => toScreen(placeOf(coordsOf(id)));
 
 // Chooses zoom and middle so that all nodes are seen.
 export function fit() {
@@ -56,22 +54,40 @@ export function fit() {
 
 export const radius = () => Math.max(2.5, Math.min(13, 13 * view.zoom));
 
-// The lines of a cable: one, or two stubs if it leads round the torus. Both cables of a dimension of
-// two nodes are between the same nodes, and drawn beside each other.
+// Where all nodes are on the screen, whether they are in the slice, and by how much a step along each
+// dimension moves there: for thousands of cables, that is computed once for a picture.
+let xs = new Float64Array(0), ys = xs, seen = new Uint8Array(0), steps = [];
+
+export function project() {
+	const n = count(), at = model.shape.map(() => 0), [x0, y0] = toScreen(placeOf(at));
+	if (xs.length !== n)
+		[xs, ys, seen] = [new Float64Array(n), new Float64Array(n), new Uint8Array(n)];
+	steps = [0, 1, 2].map((d) => toScreen(placeOf(at.map((c, i) => (i === d ? 1 : 0))))).map(([x, y]) => [x - x0, y - y0]);
+	for (let id = 0; id < n; id++) {
+		[xs[id], ys[id]] = toScreen(placeOf(at));
+		seen[id] = inSlice(at) ? 1 : 0;
+		for (let d = 0; d < at.length && ++at[d] === model.shape[d]; d++)
+			at[d] = 0;
+	}
+}
+
+// The same for one node, after project()
+export const isSeen = (id) => seen[id] === 1;
+export const pointOf = (id) => [xs[id], ys[id]];
+
+// The lines of a cable, after project(): one, or two stubs if it leads round the torus. Both cables of a
+// dimension of two nodes are between the same nodes, and drawn beside each other.
 export function linesOf(cable) {
-	const from = coordsOf(cable.id), to = coordsOf(cable.peer), d = cable.dim;
-	if (d > 2 || !inSlice(from) || !inSlice(to))
+	const d = cable.dim;
+	if (d > 2 || !isSeen(cable.id) || !isSeen(cable.peer))
 		return [];
+	const a = pointOf(cable.id), b = pointOf(cable.peer), [dx, dy] = steps[d];
 	if (model.shape[d] === 2) {
-		const side = from[d] === 0 ? 5 : -5, a = screenOf(cable.id), b = screenOf(cable.peer);
-		const len = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, sign = from[d] === 0 ? 1 : -1;
-		const nx = -(b[1] - a[1]) / len * side * sign * Math.min(1, view.zoom), ny = (b[0] - a[0]) / len * side * sign * Math.min(1, view.zoom);
+		const len = Math.hypot(dx, dy) || 1, side = 5 * Math.min(1, view.zoom) * (cable.round ? -1 : 1);
+		const nx = -dy / len * side, ny = dx / len * side;
 		return [[[a[0] + nx, a[1] + ny], [b[0] + nx, b[1] + ny]]];
 	}
-	if (to[d] > from[d])
-		return [[screenOf(cable.id), screenOf(cable.peer)]];
-	const past = [...from], before = [...to];
-	past[d] += 0.45;
-	before[d] -= 0.45;
-	return [[screenOf(cable.id), toScreen(placeOf(past))], [toScreen(placeOf(before)), screenOf(cable.peer)]];
+	if (!cable.round)
+		return [[a, b]];
+	return [[a, [a[0] + 0.45 * dx, a[1] + 0.45 * dy]], [[b[0] - 0.45 * dx, b[1] - 0.45 * dy], b]];
 }

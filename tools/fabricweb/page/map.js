@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Draws the torus on the canvas, and finds what is under the pointer.
 
-import { model, DIMS, coordsOf, cableAt, nameOf } from './model.js';
-import { view, inSlice, linesOf, screenOf, radius, fit } from './geometry.js';
+import { model, DIMS, cableAt, idOf, nameOf } from './model.js';
+import { view, fit, isSeen, linesOf, pointOf, project, radius } from './geometry.js';
 
 const canvas = document.getElementById('canvas'), context = canvas.getContext('2d');
 export const shown = { chosen: null, mark: null, path: null, colour: 'state' };
@@ -124,20 +124,20 @@ function hasHiddenFault(id) {
 
 function drawNodes() {
 	const r = radius(), root = model.status && model.status.root && model.status.root.node;
-	const rootId = root ? String(root) : '', names = view.zoom * 100 > 62;
+	const rootId = root && root.length ? idOf(root) : -1, names = view.zoom * 100 > 62;
 	context.font = `${Math.max(10, Math.min(13, 11 * view.zoom + 3))}px system-ui, sans-serif`;
 	context.textAlign = 'left';
 	const isWell = (node) => node.state === 'up' && !node.excluded;
-	const nodes = crowded() ? [...model.nodes].sort((a, b) => isWell(b) - isWell(a)) : model.nodes;
+	const nodes = crowded() ? [...model.nodes.filter(isWell), ...model.nodes.filter((node) => !isWell(node))] : model.nodes;
 	for (const node of nodes) {
-		const coords = node.node, id = node.id;
-		if (!coords || !inSlice(coords))
+		const id = node.id;
+		if (!isSeen(id))
 			continue;
-		const [x, y] = screenOf(id);
+		const [x, y] = pointOf(id);
 		if (x < -20 || y < -20 || x > view.width + 20 || y > view.height + 20)
 			continue;
 		drawNode(x, y, crowded() && isWell(node) ? r * 0.5 : r, node);
-		if (String(coords) === rootId) {
+		if (id === rootId) {
 			context.strokeStyle = colours.root;
 			context.lineWidth = Math.max(1.5, r / 4);
 			context.beginPath();
@@ -157,9 +157,9 @@ function drawNodes() {
 }
 
 function drawRing(id, colour, scale) {
-	if (!inSlice(coordsOf(id)))
+	if (!isSeen(id))
 		return;
-	const [x, y] = screenOf(id);
+	const [x, y] = pointOf(id);
 	context.strokeStyle = colour;
 	context.lineWidth = 3;
 	context.beginPath();
@@ -200,6 +200,7 @@ export function draw() {
 	requestAnimationFrame(() => {
 		wanted = false;
 		context.clearRect(0, 0, view.width, view.height);
+		project();
 		drawChoice();
 		drawCables();
 		drawNodes();
@@ -227,10 +228,11 @@ function distanceTo([a, b], x, y) {
 // What is at a place of the canvas: a node before a cable; null: nothing
 export function hit(x, y) {
 	let best = null, near = radius() + 6;
+	project();
 	for (const node of model.nodes) {
-		if (!node.node || !inSlice(node.node))
+		if (!isSeen(node.id))
 			continue;
-		const [nx, ny] = screenOf(node.id), distance = Math.hypot(nx - x, ny - y);
+		const [nx, ny] = pointOf(node.id), distance = Math.hypot(nx - x, ny - y);
 		if (distance < near) {
 			near = distance;
 			best = { node: node.id };

@@ -93,7 +93,7 @@ function setShape(shape) {
 		for (let d = 0; d < shape.length; d++)
 			if (shape[d] > 1)
 				model.cables.set(keyOf(id, '+' + DIMS[d]), { id, port: '+' + DIMS[d], dim: d,
-					peer: neighbour(id, '+' + DIMS[d]), ends: [null, null], kind: 'unknown',
+					peer: neighbour(id, '+' + DIMS[d]), round: coordsOf(id)[d] === shape[d] - 1, ends: [null, null], kind: 'unknown',
 					rate: 0, errors: 0 });
 	}
 }
