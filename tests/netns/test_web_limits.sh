@@ -66,7 +66,10 @@ unread() {
 	crowd 100 '/api/nodes?count={}' || return 1
 	for i in {1..20}; do rest 0.2; (($(resident) < 150000)) || return 1; done
 	say "100 clients read nothing of 4 MB each: $(resident) kB"
-	until_true 30 gives 200 /api/status --interface 10.9.0.9 && kill "$last" || return 1
+	# The same client gets no more; another one does at once, and again.
+	until_true 30 gives 503 '/api/nodes?count=200' && grep -q 'has not read' "$tmp/answer" || return 1
+	for i in {1..5}; do gives 200 "/api/nodes?count=30$i" --interface 10.9.0.9 || return 1; done
+	kill "$last"
 	# The same answer for all
 	serve && crowd 200 '/api/nodes' && until_true 30 gives 200 /api/nodes && say "the same answer: $(resident) kB" &&
 		(($(resident) < 60000)) && kill "$last"

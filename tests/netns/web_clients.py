@@ -137,7 +137,10 @@ def hold(n, path, host="127.0.0.1"):
     kept = []
     own = str(ipaddress.ip_address(host) + 1)
     for i in range(n):
-        s = socket.create_connection((host, port), 10, (own, 0))
+        s = socket.socket()
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)    # what is not read stays in the server
+        s.bind((own, 0))
+        s.connect((host, port))
         s.sendall(f"GET {path.format(i)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         kept.append(s)
     print(n)

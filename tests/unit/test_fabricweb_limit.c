@@ -179,16 +179,41 @@ static void large_answer_may_be_read_slowly(void **state)
 	assert_true(was_shut(0));
 }
 
-static void only_questions_older_than_limit_are_shed(void **state)
+/* The client with most unread bytes loses its oldest answer, not another one whose is older. */
+static void client_with_most_unread_bytes_loses_its_oldest_answer(void **state)
 {
+	unsigned int other = LIMIT_CONNECTIONS, third = LIMIT_CONNECTIONS + 1;
+	static const struct source three = { { 3 } };
+
 	(void)state;
-	ask_all(12);
-	limit_ask(&limit, server[9], 11);
-	limit_shed(&limit, 13);
-	assert_false(was_shut(9));
-	limit_shed(&limit, 14);
-	assert_true(was_shut(9));
-	assert_false(was_shut(8));
+	limit_ask(&limit, server[7], 13);
+	limit_ask(&limit, server[9], 14);
+	limit_ask(&limit, server[11], 14);
+	assert_true(limit_add(&limit, server[other], &two, 14) && limit_add(&limit, server[third], &three, 14));
+	limit_ask(&limit, server[other], 12);
+	limit_answer(&limit, server[other], 12, 500);
+	limit_answer(&limit, server[9], 14, 400);
+	limit_answer(&limit, server[7], 14, 300);
+	limit_answer(&limit, server[11], 14, 350);
+	/* It gets no more itself, until it has read some of it. */
+	assert_false(limit_shed(&limit, &one, 1));
+	assert_false(was_shut(7) || was_shut(9) || was_shut(other));
+	assert_true(limit_shed(&limit, &two, 250));
+	assert_true(was_shut(7));
+	assert_false(was_shut(9) || was_shut(other));
+	/* Until its connection is closed this is as good as freed. */
+	assert_true(limit_shed(&limit, &three, 300));
+	assert_false(was_shut(9) || was_shut(11) || was_shut(other));
+	close(server[7]);
+	limit_rest(&limit, server[9], 15);
+	assert_true(limit_shed(&limit, &three, 300));
+	assert_true(was_shut(other));
+	assert_false(was_shut(9) || was_shut(11));
+	/* Without any answer there is nothing to shed. */
+	assert_true(limit_shed(&limit, &three, 800));
+	assert_true(was_shut(11));
+	assert_false(limit_shed(&limit, &three, 900));
+	assert_false(was_shut(9) || was_shut(third));
 }
 
 int main(void)
@@ -204,7 +229,7 @@ int main(void)
 						begin, end),
 		cmocka_unit_test_setup_teardown(connection_without_progress_is_shut, begin, end),
 		cmocka_unit_test_setup_teardown(large_answer_may_be_read_slowly, begin, end),
-		cmocka_unit_test_setup_teardown(only_questions_older_than_limit_are_shed,
+		cmocka_unit_test_setup_teardown(client_with_most_unread_bytes_loses_its_oldest_answer,
 						begin, end),
 	};
 

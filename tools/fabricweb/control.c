@@ -9,8 +9,9 @@
  * look at the same page cost the manager one question. A change drops these answers.
  *
  * A call ends after ANSWER_S, however much of an answer has come by then, and so does one that has
- * waited for so long. While more than UNREAD_MAX bytes of answers are unread by clients, no new
- * calls are made: the worst case is those, and one answer of each connection.
+ * waited for so long. When more than UNREAD_MAX bytes of answers are unread by clients, the one that
+ * has most of them loses some before another one's call is made, and may make none itself: the worst
+ * case is those, and one answer of each connection.
  */
 #include <errno.h>
 #include <event2/buffer.h>
@@ -73,6 +74,7 @@ struct line {
 
 /**
  * struct control - all requests
+ * @room: gets rid of answers that are not read
  * @waiting: calls that no connection is free for
  * @kept: calls that were answered a moment ago
  * @n: calls that wait or are under way
@@ -82,6 +84,8 @@ struct control {
 	struct event_base *base;
 	struct event *tick;
 	struct sockaddr_un address;
+	control_room *room;
+	void *arg;
 	struct line line[LINES];
 	struct calls waiting, kept;
 	unsigned int n, n_kept;
@@ -374,7 +378,7 @@ void control_ask(struct control *c, const char *request, bool change, const stru
 		share_call(c, call, from);
 		return;
 	}
-	if (body_total() > UNREAD_MAX) {
+	if (body_total() > UNREAD_MAX && !c->room(c->arg, from, body_total() - UNREAD_MAX)) {
 		done(arg, NULL, "unread");
 		return;
 	}
@@ -391,13 +395,15 @@ void control_ask(struct control *c, const char *request, bool change, const stru
 	start_waiting(c);
 }
 
-struct control *control_new(struct event_base *base, const char *path)
+struct control *control_new(struct event_base *base, const char *path, control_room *room, void *arg)
 {
 	struct control *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
 	c->base = base;
+	c->room = room;
+	c->arg = arg;
 	c->address.sun_family = AF_UNIX;
 	strncpy(c->address.sun_path, path, sizeof(c->address.sun_path) - 1);
 	TAILQ_INIT(&c->waiting);

@@ -7,6 +7,7 @@
 #define FABRICWEB_CONTROL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "source.h"
 
@@ -17,16 +18,22 @@ struct event_base;
 /**
  * control_done - called once for each request
  * @body: the reply, which it may hold; NULL: there is none
- * @code: why there is none: "unreachable", "timeout", "failed", or "unread": clients have not read
- *        megabytes of other answers yet
+ * @code: why there is none: "unreachable", "timeout", "failed", or "unread": this client has not
+ *        read megabytes of other answers yet
  */
 typedef void control_done(void *arg, struct body *body, const char *code);
 
 /**
- * control_new() - Return: requests to the manager at this socket; NULL if out of memory The socket
- * is opened by the first request, and again after an error.
+ * control_room - called when too many bytes of answers are unread, before a further question
+ * Return: true if @bytes of them will be freed.
  */
-struct control *control_new(struct event_base *base, const char *path);
+typedef bool control_room(void *arg, const struct source *from, size_t bytes);
+
+/**
+ * control_new() - Return: requests to the manager at this socket; NULL if out of memory
+ * The socket is opened by the first request, and again after an error.
+ */
+struct control *control_new(struct event_base *base, const char *path, control_room *room, void *arg);
 /** control_free() - end all requests, without an answer */
 void control_free(struct control *c);
 

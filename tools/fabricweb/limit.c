@@ -114,7 +114,7 @@ bool limit_add(struct limit *l, int fd, const struct source *from, double now)
 	    (l->live >= LIMIT_CONNECTIONS && !evict_for(l, from, now)))
 		return false;
 	l->connection[l->n++] = (struct limit_connection){
-		fd, inode_of(fd), *from, LIMIT_SILENT, now, now + REQUEST_S,
+		fd, inode_of(fd), *from, LIMIT_SILENT, now, now + REQUEST_S, 0,
 	};
 	l->live++;
 	return true;
@@ -154,8 +154,10 @@ void limit_answer(struct limit *l, int fd, double now, size_t bytes)
 {
 	struct limit_connection *c = find_connection(l, fd);
 
-	if (c && c->state == LIMIT_ASKS)
-		c->until = now + ANSWER_S + (double)bytes / READ_RATE;
+	if (!c || c->state != LIMIT_ASKS)
+		return;
+	c->until = now + ANSWER_S + (double)bytes / READ_RATE;
+	c->unread = bytes;
 }
 
 void limit_rest(struct limit *l, int fd, double now)
@@ -166,6 +168,7 @@ void limit_rest(struct limit *l, int fd, double now)
 		return;
 	c->state = LIMIT_RESTS;
 	c->since = now;
+	c->unread = 0;
 	c->until = now + NEXT_S;
 }
 
@@ -190,10 +193,50 @@ void limit_sweep(struct limit *l, double now)
 	}
 }
 
-void limit_shed(struct limit *l, double now)
+static size_t count_unread(const struct limit *l, const struct source *from)
 {
-	struct limit_connection *c = find_idle_longest(l, LIMIT_ASKS, now);
+	size_t bytes = 0;
 
-	if (c)
+	for (unsigned int i = 0; i < l->n; i++)
+		if (l->connection[i].state == LIMIT_ASKS && source_is_same(&l->connection[i].from, from))
+			bytes += l->connection[i].unread;
+	return bytes;
+}
+
+/*
+ * Return: the oldest answer of the client with most unread bytes; NULL if none has more than @from.
+ */
+static struct limit_connection *find_most_unread(struct limit *l, const struct source *from)
+{
+	struct limit_connection *found = NULL;
+	size_t most = count_unread(l, from);
+
+	for (unsigned int i = 0; i < l->n; i++) {
+		struct limit_connection *c = &l->connection[i];
+		size_t bytes = c->state == LIMIT_ASKS && c->unread ? count_unread(l, &c->from) : 0;
+
+		if (bytes > most || (bytes == most && found && c->since < found->since)) {
+			most = bytes;
+			found = c;
+		}
+	}
+	return found;
+}
+
+bool limit_shed(struct limit *l, const struct source *from, size_t bytes)
+{
+	size_t freed = 0;
+
+	drop_ended(l);
+	for (unsigned int i = 0; i < l->n; i++)
+		freed += l->connection[i].state == LIMIT_ENDS ? l->connection[i].unread : 0;
+	while (freed < bytes) {
+		struct limit_connection *c = find_most_unread(l, from);
+
+		if (!c)
+			return false;
+		freed += c->unread;
 		shut_down(l, c);
+	}
+	return true;
 }

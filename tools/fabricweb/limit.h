@@ -28,6 +28,7 @@ enum limit_state {
  * @from: the client
  * @since: when it got into this state
  * @until: when it is shut down, if nothing happens
+ * @unread: bytes of its answer, until that was sent as a whole
  */
 struct limit {
 	unsigned int n, live;
@@ -37,6 +38,7 @@ struct limit {
 		struct source from;
 		enum limit_state state;
 		double since, until;
+		size_t unread;
 	} connection[LIMIT_CONNECTIONS + LIMIT_ENDING];
 };
 
@@ -61,7 +63,12 @@ void limit_stream(struct limit *l, int fd, double now);
 
 /** limit_sweep() - shut down the connections that make no progress for too long */
 void limit_sweep(struct limit *l, double now);
-/** limit_shed() - shut down the connection whose answer has been going on longest, for seconds */
-void limit_shed(struct limit *l, double now);
+/**
+ * limit_shed() - free some bytes of answers that are not read, for a further answer
+ * Those that have been going on longest of the client with most such bytes are shut down. Those
+ * that were shut down before, but are not closed yet, count as freed. Return: false if @from itself
+ * has most.
+ */
+bool limit_shed(struct limit *l, const struct source *from, size_t bytes);
 
 #endif /* FABRICWEB_LIMIT_H */

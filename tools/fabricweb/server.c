@@ -139,12 +139,19 @@ static bool listen_there(struct server *s)
 	return false;
 }
 
+static bool shed_unread(void *arg, const struct source *from, size_t bytes)
+{
+	struct site *site = arg;
+
+	return limit_shed(&site->limit, from, bytes);
+}
+
 static bool start_http(struct server *s)
 {
 	static const struct timeval sweep = { SWEEP_S, 0 };
 
 	s->http = evhttp_new(s->base);
-	s->site.control = control_new(s->base, s->site.conf->control);
+	s->site.control = control_new(s->base, s->site.conf->control, shed_unread, &s->site);
 	s->site.feed = feed_new(s->base, s->site.conf->control);
 	s->site.hasher = s->site.users ? hasher_new(s->base) : NULL;
 	s->sweep = event_new(s->base, -1, EV_PERSIST, on_sweep, s);

@@ -150,7 +150,7 @@ static void answer_without(struct visit *v, const char *code)
 	} why[] = {
 		{ "timeout", "the manager does not answer in time", 504 },
 		{ "unreachable", "there is no manager at the control socket", 503 },
-		{ "unread", "clients have not read megabytes of other answers yet", 503 },
+		{ "unread", "this address has not read megabytes of other answers yet", 503 },
 		{ "failed", "too many requests wait for the manager, or its answer is too long", 503 },
 	};
 	unsigned int i = 0;
@@ -158,8 +158,6 @@ static void answer_without(struct visit *v, const char *code)
 	while (i < sizeof(why) / sizeof(why[0]) - 1 && strcmp(code, why[i].code))
 		i++;
 	audit_change(v, why[i].text);
-	if (!strcmp(code, "unread"))
-		limit_shed(&v->site->limit, seconds_now());
 	http_send_failure(v->rq, why[i].status, strcmp(code, "unread") ? code : "failed", why[i].text);
 }
 
