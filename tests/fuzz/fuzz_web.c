@@ -128,6 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		.method = (enum web_method)(*data % 4), .uri = line[0], .accept = line[1],
 		.content_type = line[2], .origin = line[3],
 		.host = *data & 4 ? line[4] : "node:7180", .hosts = *data & 4 ? "localhost node" : NULL,
+		.host_due = *data & 8, .two_hosts = *data & 16,
 		.last_event_id = line[4], .body = at ? at : "", .body_len = at ? strlen(at) : 0,
 	};
 	web_plan_make(&rq, &plan);

@@ -230,9 +230,13 @@ odd_clients() {
 		'POST / HTTP/1.1\r\nContent-Length\v: 4' 'POST / HTTP/1.1\r\nTransfer-Encoding\v: chunked' \
 		'POST / HTTP/1.1\r\nContent-Length: +4' 'POST / HTTP/1.1\r\nTransfer-Encoding: x' \
 		'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 4' 'POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0' \
-		'GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost'; do
-		[[ $(printf '%b\r\n\r\nGET / HTTP/1.1\r\n\r\n' "$odd" | "$clients" "$port" raw) == 'HTTP/1.1 400 Bad Request' ]] || { say "$odd"; return 1; }
+		'GET / HTTP/1.1\r\nHost: localhost'; do
+		odd=${odd/HTTP\/1.1\\r/HTTP\/1.1\\r\\nHost: localhost\\r}
+		[[ $(printf '%b\r\n\r\nGET / HTTP/1.1\r\n\r\n' "$odd" | "$clients" "$port" raw) == 'HTTP/1.'?' 400 Bad Request' ]] || { say "$odd"; return 1; }
 	done
+	# RFC 9112, 3.2: each request of HTTP/1.1 has a host.
+	[[ $(printf 'GET / HTTP/1.1\r\n\r\n' | "$clients" "$port" raw) == 'HTTP/1.1 400 Bad Request' &&
+		$(printf 'GET / HTTP/1.0\r\n\r\n' | "$clients" "$port" raw) == 'HTTP/1.'?' 200 OK' ]] || { say "no host"; return 1; }
 	# What follows CONNECT is no request.
 	[[ $(printf 'CONNECT localhost:1 HTTP/1.1\r\n\r\nGET /none HTTP/1.1\r\n\r\n' | "$clients" "$port" all) == 400 ]] || return 1
 	gives 200 /api/status && kill -0 "$web"

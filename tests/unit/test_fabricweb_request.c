@@ -139,6 +139,25 @@ static void several_hosts_are_refused(void **state)
 	refuses(&rq, 400, "two Host");
 }
 
+/* RFC 9112, 3.2: even if the URI has a host, the header must be there; it may be empty. */
+static void missing_host_is_refused(void **state)
+{
+	struct web_request rq = { .method = WEB_GET, .uri = "http://localhost/api/status", .host_due = true };
+	struct web_plan plan;
+
+	(void)state;
+	refuses(&rq, 400, "no Host");
+	rq.host = "";
+	web_plan_make(&rq, &plan);
+	assert_int_equal(plan.kind, WEB_ASK);
+	web_plan_free(&plan);
+	rq.host = NULL;
+	rq.host_due = false;
+	web_plan_make(&rq, &plan);
+	assert_int_equal(plan.kind, WEB_ASK);
+	web_plan_free(&plan);
+}
+
 /* RFC 9112, 3.2.2: the host of the URI counts, whatever the header says. */
 static void whole_uri_is_taken_with_its_host(void **state)
 {
@@ -388,6 +407,7 @@ int main(void)
 		cmocka_unit_test(malformed_reply_is_refused),
 		cmocka_unit_test(error_body_is_escaped_json),
 		cmocka_unit_test(several_hosts_are_refused),
+		cmocka_unit_test(missing_host_is_refused),
 		cmocka_unit_test(whole_uri_is_taken_with_its_host),
 	};
 

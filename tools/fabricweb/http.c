@@ -110,7 +110,12 @@ bool http_has_clear_end(struct evhttp_request *rq)
 		    (lengths++ || h->value[strspn(h->value, is_head ? "0" : "0123456789")]))
 			return false;
 	}
-	return !codings || (!lengths && (rq->major > 1 || (rq->major == 1 && rq->minor > 0)));
+	return !codings || (!lengths && http_is_of_11(rq));
+}
+
+bool http_is_of_11(const struct evhttp_request *rq)
+{
+	return rq->major > 1 || (rq->major == 1 && rq->minor > 0);
 }
 
 void http_close_after(struct evhttp_request *rq)

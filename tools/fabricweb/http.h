@@ -23,6 +23,8 @@ enum web_method http_method(struct evhttp_request *rq);
 bool http_has_clear_end(struct evhttp_request *rq);
 /** http_close_after() - end the connection once this request, not yet answered, is answered */
 void http_close_after(struct evhttp_request *rq);
+/** http_is_of_11() - Return: true if the request is of HTTP/1.1 or a later version */
+bool http_is_of_11(const struct evhttp_request *rq);
 /** http_has_two() - Return: true if there are several headers of that name */
 bool http_has_two(struct evhttp_request *rq, const char *name);
 /** http_descriptor() - Return: of the connection, -1 if that has ended */

@@ -471,8 +471,8 @@ void web_plan_make(const struct web_request *rq, struct web_plan *plan)
 			       "a path begins with / and is shorter than %d", WEB_URI_MAX);
 		return;
 	}
-	if (rq->two_hosts) {
-		refuse_request(plan, 400, "there are two Host headers");
+	if (rq->two_hosts || (rq->host_due && !rq->host)) {
+		refuse_request(plan, 400, "there %s", rq->two_hosts ? "are two Host headers" : "is no Host header");
 		return;
 	}
 	if (*host)

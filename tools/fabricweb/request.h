@@ -27,6 +27,7 @@ enum web_method {
 /**
  * struct web_request - a request; texts may be NULL if there is no such header
  * @uri: path and query as received, or a whole URI
+ * @host_due: HTTP/1.1 or later, in which each request has a host
  * @two_hosts: there are several such headers
  * @body: not terminated by a NUL byte
  * @hosts: names that @host may have beside addresses, with blanks between them; NULL: any
@@ -36,7 +37,7 @@ struct web_request {
 	const char *uri, *accept, *content_type, *origin, *host, *last_event_id, *hosts;
 	const char *body;
 	size_t body_len;
-	bool two_hosts;
+	bool host_due, two_hosts;
 };
 
 /** enum web_kind - what is to be done */

@@ -444,6 +444,7 @@ void visit_begin(struct evhttp_request *rq, void *arg)
 		.last_event_id = evhttp_find_header(headers, "Last-Event-ID"),
 		.body = (const char *)evbuffer_pullup(body, -1),
 		.body_len = evbuffer_get_length(body),
+		.host_due = http_is_of_11(rq),
 		.two_hosts = http_has_two(rq, "Host"),
 		.hosts = site->users ? NULL : site->conf->hosts,
 	};
