@@ -11,6 +11,7 @@
 # make modules    torus.ko for kernel KREL, into build/kmod-KREL/; SPARSE=1 checks it
 # make modules_install    ... and into /lib/modules
 # make uninstall  removes that, but keeps configuration
+# make doc        documents and manual pages as HTML, into build/doc/; needs cmark-gfm and mandoc
 # make dkms-install, dkms-uninstall    the driver, for each kernel that comes
 #
 # Each folder lists its sources in a files.mk; a program NAME is declared by
@@ -111,9 +112,13 @@ uninstall:
 		(cd $(DESTDIR)/ && xargs -d '\n' rm -f --)
 	$(Q)rm -rf $(B)/installed
 
+doc:
+	$(Q)rm -rf $(B)/doc
+	$(Q)doc/pages.py $(B)/doc
+
 clean:
 	rm -rf $(B)
 
-.PHONY: all tests test-objects check clean install uninstall
+.PHONY: all tests test-objects check doc clean install uninstall
 .DELETE_ON_ERROR:
 -include $(shell test -d $(B) && find $(B) -name '*.o.d')
