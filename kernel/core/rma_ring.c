@@ -282,7 +282,8 @@ static bool asks_for_ack(struct tn_rma_ring *r, const struct torus_rma_ask *a)
 static struct tn_rma_ask translate_ask(const struct tn_rma_ring *r, const struct torus_rma_ask *a)
 {
 	struct tn_rma_ask ask = {
-		.op = a->op, .flags = a->flags & TORUS_RMA_KEYED, .ep = r->cfg.ep, .job = r->cfg.job,
+		.op = a->op, .flags = a->flags & TORUS_RMA_KEYED,
+		.ep = r->cfg.ep, .job = r->cfg.job,
 		.slot = a->op == TORUS_RMA_AMO && a->flags & TORUS_RMA_POSTED ? TN_RMA_POSTED : 0,
 		.region = a->region, .key = a->key, .addr = a->addr, .value = a->value,
 		.compare = a->compare,
