@@ -500,7 +500,20 @@ enum torus_port_gauge {
 	X(HOST_WAITED, host_waited, messages, "messages of the host set aside, because packets to their destination were stuck") \
 	X(HOST_STUCK, host_stuck, messages, "of host_drops, messages to a destination to which packets were stuck for too long") \
 	X(HOST_TX_DROPS, host_tx_drops, messages, "of host_drops, messages of the host; the others were for it") \
-	X(HOST_RX_DROPS, host_rx_drops, messages, "of host_drops, messages for the host")
+	X(HOST_RX_DROPS, host_rx_drops, messages, "of host_drops, messages for the host") \
+	X(RMA_ISSUED, rma_issued, requests, "requests of remote memory that this node sent") \
+	X(RMA_REFUSED, rma_refused, requests, "of rma_issued, requests that their owner refused") \
+	X(RMA_UNREACHABLE, rma_unreachable, requests, "of rma_issued, requests that came back for lack of a path or of remote memory") \
+	X(RMA_LOST, rma_lost, requests, "of rma_issued, requests that were not executed, because hardware died with them") \
+	X(RMA_UNKNOWN, rma_unknown, requests, "of rma_issued, requests that were perhaps executed, by a node that died or restarted") \
+	X(RMA_LATE, rma_late, replies, "replies to requests that had ended") \
+	X(RMA_FORGED, rma_forged, replies, "replies that cannot be right") \
+	X(RMA_EXECUTED, rma_executed, requests, "requests that this node executed in its memory") \
+	X(RMA_WAITED, rma_waited, requests, "requests that waited here for a full/empty bit or a comparison") \
+	X(RMA_NAKS, rma_naks, requests, "requests that this node refused") \
+	X(RMA_BYTES_TX, rma_bytes_tx, bytes, "bytes that others have read from this node's memory") \
+	X(RMA_BYTES_RX, rma_bytes_rx, bytes, "bytes that others have written to it") \
+	X(RMA_REPLY_DROPS, rma_reply_drops, replies, "replies that had no row, or no room while their node was on hold")
 
 enum torus_node_counter {
 #define TORUS_X_(id, name, unit, help) TORUS_NC_##id,

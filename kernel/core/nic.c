@@ -865,6 +865,8 @@ const u64 *tn_nic_port_counters(struct tn_nic *nic, unsigned int port, u64 now)
 
 u64 *tn_nic_counters(struct tn_nic *nic)
 {
+	if (nic->rma)
+		tn_rma_note_counts(nic);
 	nic->counter[TORUS_NC_LOST] = nic->flows.lost;
 	nic->counter[TORUS_NC_HOST_DROPS] = nic->counter[TORUS_NC_HOST_TX_DROPS] +
 					    nic->counter[TORUS_NC_HOST_RX_DROPS];

@@ -326,6 +326,8 @@ void tn_via_poll(struct tn_nic *nic, u64 now);
 bool tn_rma_deliver(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_rma_come_back() - a packet of remote memory has come back as unreachable */
 void tn_rma_come_back(struct tn_nic *nic, struct tn_pkt *pkt);
+/** tn_rma_note_counts() - bring the NIC's counters of remote memory up to date */
+void tn_rma_note_counts(struct tn_nic *nic);
 /** tn_rma_work() - serve waiters, and requests of this node to itself */
 void tn_rma_work(struct tn_nic *nic, u64 now);
 /** tn_rma_released() - a recovery has ended: nodes without a row are gone */

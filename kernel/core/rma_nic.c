@@ -3,6 +3,8 @@
 #include "nic_impl.h"
 #include "rma_nic.h"
 
+#define RMA_COUNTERS	(TORUS_NC_RMA_REPLY_DROPS - TORUS_NC_RMA_ISSUED + 1)
+
 /**
  * struct tn_nic_rma - the state of the service
  * @nic: the NIC
@@ -14,6 +16,7 @@
  * @now: time of the present call
  * @poll_at: when to call the initiator's timer
  * @count: counters
+ * @base: the NIC's counters of remote memory when it was opened
  */
 struct tn_nic_rma {
 	struct tn_nic *nic;
@@ -25,7 +28,25 @@ struct tn_nic_rma {
 	u64 now;
 	u64 poll_at;
 	struct tn_nic_rma_counts count;
+	u64 base[RMA_COUNTERS];
 };
+
+void tn_rma_note_counts(struct tn_nic *nic)
+{
+	const struct tn_nic_rma *r = nic->rma;
+	const struct tn_rma_initiator_counts *i = &r->initiator.count;
+	const struct tn_rma_owner_counts *o = &r->owner.count;
+	const u64 now[RMA_COUNTERS] = {
+		i->issued, i->refused, i->unreachable, i->lost, i->unknown, i->late,
+		i->forged + r->count.forged, o->executed, o->waited,
+		o->refused + o->gaps + o->malformed, o->bytes_out, o->bytes_in,
+		r->count.reply_drops,
+	};
+	unsigned int n;
+
+	for (n = 0; n < RMA_COUNTERS; n++)
+		nic->counter[TORUS_NC_RMA_ISSUED + n] = r->base[n] + now[n];
+}
 
 /* --- sending ------------------------------------------------------------------ */
 
@@ -223,6 +244,7 @@ void tn_rma_work(struct tn_nic *nic, u64 now)
 	tn_rma_owner_poll(&r->owner);
 	serve_self(r, TN_RMA_REQUESTS);
 	serve_self(r, TN_RMA_REPLIES);
+	tn_rma_note_counts(nic);
 }
 
 void tn_rma_poll(struct tn_nic *nic, u64 now)
@@ -232,6 +254,7 @@ void tn_rma_poll(struct tn_nic *nic, u64 now)
 	r->now = now;
 	if (now >= r->poll_at)
 		r->poll_at = tn_rma_initiator_poll(&r->initiator, now);
+	tn_rma_note_counts(nic);
 }
 
 u64 tn_rma_expiry(const struct tn_nic *nic)
@@ -303,6 +326,7 @@ int tn_nic_rma_open(struct tn_nic *nic, const struct tn_nic_rma_config *cfg, voi
 	r->cfg = *cfg;
 	r->now = now;
 	r->poll_at = ~0ull;
+	memcpy(r->base, &nic->counter[TORUS_NC_RMA_ISSUED], sizeof(r->base));
 	seed = (u64)nic->ops->random(nic->host) << 32 | nic->ops->random(nic->host);
 	r->owner = (struct tn_rma_owner) {
 		.ops = &rma_owner_calls, .host = r, .source = source, .region = cfg->region,
@@ -324,9 +348,10 @@ void tn_nic_rma_close(struct tn_nic *nic)
 
 	if (!r)
 		return;
-	nic->rma = NULL;
 	tn_rma_peers_died(&r->initiator, is_any_node, NULL);
 	tn_rma_owner_sweep(&r->owner, is_any_node, NULL);
+	tn_rma_note_counts(nic);
+	nic->rma = NULL;
 	for (way = 0; way < ARRAY_SIZE(r->self); way++) {
 		while ((pkt = tn_queue_pop(&r->self[way])))
 			nic->ops->pkt_put(nic->host, pkt);

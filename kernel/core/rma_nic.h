@@ -15,6 +15,9 @@
  * like other packets of this node; without room they are dropped and counted, and the initiator
  * learns from a STATUS that its reply is lost.
  *
+ * The counters of the NIC that begin with RMA_ are those of owner and initiator, and go on when the
+ * service is closed and opened again.
+ *
  * A node to which there is no row when a recovery ends (tn_nic_release()) is dead or apart. What is
  * open with it ends as unknown at once, without rma_time, and what waits of it is forgotten.
  */

@@ -58,13 +58,18 @@ static const struct tn_nic_rma_ops rma_ops = {
 	.mem = host_mem, .space = host_space, .recv = host_recv, .done = host_done,
 };
 
-static void begin(u32 replies)
+static void open_service(u32 replies)
 {
 	const struct tn_nic_rma_config cfg = {
 		.ops = &rma_ops, .region = &region, .regions = 1, .pool = &pool, .slots = SLOTS,
 		.replies = replies, .waits = 2, .rma_time = 100 * MS,
 	};
 
+	assert_int_equal(tn_nic_rma_open(l.nic, &cfg, rma, l.now), 0);
+}
+
+static void begin(u32 replies)
+{
 	lone_begin(NULL);
 	lone_row(&l, 1, lone_dirs(1));
 	lone_row(&l, 2, lone_dirs(4));
@@ -76,7 +81,7 @@ static void begin(u32 replies)
 	tn_fe_pool_init(&pool, waits, 4, buckets, 4, 1);
 	rma = aligned_alloc(64, tn_nic_rma_size(&l.shape, SLOTS));
 	assert_non_null(rma);
-	assert_int_equal(tn_nic_rma_open(l.nic, &cfg, rma, l.now), 0);
+	open_service(replies);
 }
 
 static void finish(void)
@@ -468,6 +473,45 @@ static void recovery_without_row_ends_operations_of_that_node(void **state)
 	assert_int_equal(pool.waiting, 0);
 }
 
+/* Node 2 reads a word; its packets are the next two of their flow. */
+static void read_one(void)
+{
+	ask(reset, 0);
+	ask(get_word(FIRST), 1);
+	eseq[TORUS_VC_D0] += 2;
+	work();
+}
+
+/* The counters of the NIC follow those of owner and initiator, also past the end of the service. */
+static void counters_follow_service_past_its_end(void **state)
+{
+	struct tn_rma_reply forged = { .op = TN_RMA_OLD };
+	struct tn_rma_ask sent;
+
+	(void)state;
+	begin(8);
+	read_one();
+	assert_int_equal(nc(TORUS_NC_RMA_EXECUTED), tn_nic_rma_owner(l.nic)->count.executed);
+	assert_int_equal(nc(TORUS_NC_RMA_BYTES_TX), 8);
+	assert_int_equal(nc(TORUS_NC_RMA_NAKS), 0);
+	lone_drain(&l, 2);
+	sent = issue(TN_RMA_GET, 1, true);
+	forged.number = sent.number;
+	forged.slot = sent.slot;
+	reply(forged);
+	assert_int_equal(nc(TORUS_NC_RMA_ISSUED), 1);
+	assert_int_equal(nc(TORUS_NC_RMA_FORGED), 1);
+	assert_int_equal(nc(TORUS_NC_RMA_UNKNOWN), 0);
+	tn_nic_rma_close(l.nic);
+	assert_int_equal(nc(TORUS_NC_RMA_UNKNOWN), 1);
+	open_service(8);
+	read_one();
+	assert_int_equal(nc(TORUS_NC_RMA_BYTES_TX), 16);
+	assert_int_equal(nc(TORUS_NC_RMA_ISSUED), 1);
+	assert_int_equal(nc(TORUS_NC_RMA_FORGED), 1);
+	finish();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +523,7 @@ int main(void)
 		cmocka_unit_test(returned_request_ends_operations_with_its_reason),
 		cmocka_unit_test(operation_at_restarted_owner_is_unknown),
 		cmocka_unit_test(recovery_without_row_ends_operations_of_that_node),
+		cmocka_unit_test(counters_follow_service_past_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
