@@ -160,6 +160,15 @@ char *lab_device(const struct lab *lab, uint32_t node, char *buf)
 	return buf;
 }
 
+char *lab_rma(const struct lab *lab, uint32_t node, char *buf)
+{
+	char path[LAB_TEXT_MAX];
+
+	snprintf(buf, LAB_TEXT_MAX, "unix:%.*s", LAB_TEXT_MAX - 6,
+		 lab_path(lab, node, "rma.sock", path));
+	return buf;
+}
+
 struct in_addr lab_service(const struct lab *lab, uint32_t node)
 {
 	return (struct in_addr){ htonl(ntohl(lab->service.s_addr) + 1 + node) };

@@ -136,6 +136,8 @@ char *lab_port_name(const struct lab *lab, unsigned int port, char *buf);
 char *lab_path(const struct lab *lab, uint32_t node, const char *file, char *buf);
 /** lab_device() - the node's NIC: "unix:PATH", or "genl:torus0" inside the node */
 char *lab_device(const struct lab *lab, uint32_t node, char *buf);
+/** lab_rma() - where processes of the node get remote memory, if its NIC is in user space */
+char *lab_rma(const struct lab *lab, uint32_t node, char *buf);
 #define LAB_TEXT_MAX 128
 
 struct in_addr lab_service(const struct lab *lab, uint32_t node);

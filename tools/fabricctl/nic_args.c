@@ -45,6 +45,9 @@ void args_push_nic(struct args *a, const struct lab *lab, uint32_t node)
 	args_push(a, "--socket");
 	args_push(a, "%s", lab_path(lab, node, "nic.sock", text));
 	unlink(text);
+	args_push(a, "--rma");
+	args_push(a, "%s", lab_path(lab, node, "rma.sock", text));
+	unlink(text);
 	args_push(a, "--guid");
 	args_push(a, "%016" PRIx64, lab_guid(lab, node));
 	if (node == 0)

@@ -175,8 +175,10 @@ static int begin_pack(const struct lab *lab)
 	char path[LAB_TEXT_MAX], text[LAB_TEXT_MAX];
 	int err = 0;
 
-	for (uint32_t id = 0; id < lab->nodes; id++)
+	for (uint32_t id = 0; id < lab->nodes; id++) {
 		unlink(lab_path(lab, id, "nic.sock", path));
+		unlink(lab_path(lab, id, "rma.sock", path));
+	}
 	for (uint32_t id = 0; id < lab->nodes; id++)
 		for (unsigned int port = 0; port < lab->shape.ndims; port++) {
 			if (lab_cable(lab, port) && !is_pack_whole(lab, id, port))

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Remote memory in a packed lab of 3x3 with its managers: streams of operations whose results are
+# known beforehand, while cables are cut and mended, and a node dies.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+[[ $B == /* ]] || B=$TOP/$B
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+lab=rm$$
+run=/run/torus/$lab
+tool=$B/tests/netns/rmatool
+owners=()
+declare -A stream
+nodes=("0,0" "1,2" "2,2" "0,2")
+
+# shellcheck disable=SC2317
+explain() {
+	tail -n 5 "$run/torusemu.log"
+	cat "$tmp"/said.* 2>/dev/null
+}
+
+running() { is '[.state, .nodes.up, .links.up] | join(" ")' "running 9 18"; }
+node_says() { [[ $(lab exec 0,1 -- sh -c 'echo $TORUS_RMA') == "unix:$run/0.1/rma.sock" ]]; }
+
+# begin FROM TO: a stream of operations from one node to memory of another one
+begin() {
+	local at=$tmp/far.$1.$2 far
+	"$tool" "unix:$run/${2/,/.}/rma.sock" own >"$at" &
+	owners+=("$!")
+	until_true 20 [ -s "$at" ] && read -ra far <"$at" || return
+	"$tool" "unix:$run/${1/,/.}/rma.sock" stream "${far[@]}" 1000000000 >"$tmp/said.$1.$2" 2>&1 &
+	stream[$1.$2]=$!
+}
+begin_all() { begin 0,0 1,1 && begin 1,2 0,0 && begin 2,2 2,1 && begin 0,2 2,0; }
+
+# issued NODE: requests of the node so far
+issued() { ask counters "$1" --json | jq '.[0].rma_issued'; }
+has_issued() { (($(issued "$1") >= $2)); }
+# go_on NODE...: the streams of these nodes go on: each issues some more.
+go_on() {
+	local node
+	for node; do
+		until_true 20 has_issued "$node" $(($(issued "$node") + 50)) || return 1
+	done
+}
+
+cut_and_mend() {
+	local link
+	for link; do
+		lab cut "$link" && go_on "${nodes[@]}" && lab mend "$link" && go_on "${nodes[@]}" || return 1
+	done
+	until_true 20 running
+}
+
+# end_stream NAME: ends a stream. What it says is right.
+end_stream() {
+	kill "${stream[$1]}"
+	wait "${stream[$1]}"
+	grep -x '[1-9][0-9]* rounds are right' "$tmp/said.$1"
+}
+
+# A node dies while another one writes its memory.
+node_dies() {
+	lab kill 1,1 && wait "${stream[0,0.1,1]}"
+	grep -E 'not executed|perhaps executed' "$tmp/said.0,0.1,1"
+}
+
+each_counts() {
+	ask counters --json | jq -e 'map(select(.node != "1,1")) |
+		all(.rma_forged == 0 and .rma_naks == 0) and (map(.rma_executed) | add) > 1000'
+}
+
+check "lab up" lab up 3x3 --packed
+check "all nodes run" until_true 30 running
+check "lab exec tells where remote memory is" node_says
+check "streams begin" begin_all
+check "... and go on" go_on "${nodes[@]}"
+check "they go on while cables are cut, one after the other" \
+	cut_and_mend 0,0:+x 1,1:+y 2,2:-x 0,0:+y 2,1:+y 0,2:+x
+check "a node dies: its operations end" node_dies
+check "the others go on" go_on "${nodes[@]:1}"
+for name in 1,2.0,0 2,2.2,1 0,2.2,0; do
+	check "stream $name is right" end_stream "$name"
+done
+check "no NIC refused or forged anything" each_counts
+kill "${owners[@]}"
+check "lab down" lab down
+done_testing
