@@ -337,6 +337,15 @@ static void discarded(struct check_flow *c, const struct world_packet *p, const 
 		wrong_packet(c, p, "came twice, although each NIC knew what its neighbour had");
 }
 
+/*
+ * Return: true if @pkt was replayed by the NIC in whose memory it is, and not by one before. This
+ * includes packets that were parked when the replay had begun, for a port that opens at its end.
+ */
+static bool was_replayed_here(const struct tn_pkt *pkt)
+{
+	return pkt->tail.flags & TN_TAIL_REPLAYED && pkt->in_port == TN_PORT_HOST;
+}
+
 void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *p,
 		const struct tn_pkt *pkt)
 {
@@ -345,6 +354,8 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 	bool handed = c->handed == fate;
 
 	c->handed = NULL;
+	if (was_replayed_here(pkt))
+		fate->parked = parked_at(fate->parked, (uint16_t)(node + 1));
 	if (handed && pkt->hdr.type == TN_DATA)
 		flow_of(c, p->src, p->dst, p->vc)->epoch = pkt->tail.epoch;
 	if (node == p->dst && node != p->src && pkt->hdr.type == TN_DATA && !pkt->hdr.relayed &&
