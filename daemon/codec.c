@@ -234,6 +234,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.table_root = h->table_root;
 	b.counted = h->counted;
 	b.votes = h->votes;
+	b.in_force = h->in_force;
 	b.n_voters = h->voters.n;
 	b.voters = put_voters(&voters, &h->voters);
 	b.n_line = h->line.n;

@@ -209,6 +209,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->table_root = from->table_root;
 	to->counted = from->counted;
 	to->votes = (uint8_t)from->votes;
+	to->in_force = from->in_force;
 	to->priority = (uint16_t)from->priority;
 	to->marked = from->marked;
 	to->kept_term = from->kept_term;

@@ -12,7 +12,8 @@
  * refuse, and in worlds with liars.
  *
  * A claim needs a quorum of each table that may have been in force (daemon/fm/root/quorum.c). So
- * the nodes of the set must also be more than half of those that were up in each of the table's
+ * the nodes of the set must also be more than half of those that were up in the latest table that
+ * any of themselves has and, if none of them knows that this has come into force, in each of its
  * voters, with the same NIC. Nodes that a root elsewhere leads over the service network lack none,
  * and promise nothing to a node beside them that has none: only the others of the set count.
  */
@@ -140,17 +141,31 @@ static void find_parts(const struct world *w, uint32_t *part, const struct fm *l
 	}
 }
 
-/* The machine with the latest table that anybody has, whether its manager runs or hangs. */
-static const struct fm *find_latest(const struct world *w)
+/* Return: a positive value if table @a is later than @b, a negative one if it is earlier, else 0. */
+static int compare_ages(const struct fm_table *a, const struct fm_table *b)
+{
+	if (a->term != b->term)
+		return a->term > b->term ? 1 : -1;
+	return (a->version > b->version) - (a->version < b->version);
+}
+
+/*
+ * Return: the machine with the latest table that any node of part @p has, by @part, or with @part NULL
+ * any node at all, whether its manager runs or hangs; of several, one that knows that the table has
+ * come into force.
+ */
+static const struct fm *find_latest(const struct world *w, const uint32_t *part, uint32_t p)
 {
 	const struct fm *latest = NULL;
 
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		const struct fm *fm = w->node[i].fm;
+		int order;
 
-		if (fm && fm->table.version &&
-		    (!latest || fm->table.term > latest->table.term ||
-		     (fm->table.term == latest->table.term && fm->table.version > latest->table.version)))
+		if (!fm || !fm->table.version || (part && part[i] != p))
+			continue;
+		order = latest ? compare_ages(&fm->table, &latest->table) : 1;
+		if (order > 0 || (!order && fm->table.in_force))
 			latest = fm;
 	}
 	return latest;
@@ -196,7 +211,7 @@ static uint32_t votes_of(const struct check_flow *c, const struct fm_table *t, u
 
 /*
  * Return: true if the nodes of part @p without a root are more than half of those up in the table, and
- * in each of its voters.
+ * in each of its voters that count.
  */
 static bool is_quorum(const struct check_flow *c, const struct fm_table *t, uint32_t p)
 {
@@ -206,7 +221,7 @@ static bool is_quorum(const struct check_flow *c, const struct fm_table *t, uint
 		up += fm_table_counts(&t->entry[i]);
 	if (2 * votes_of(c, t, p, 0) <= up)
 		return false;
-	for (unsigned int i = 0; i < t->voters.n; i++)
+	for (unsigned int i = 0; !t->in_force && i < t->voters.n; i++)
 		if (2ull * votes_of(c, t, p, i + 1) <= t->voters.set[i].ups)
 			return false;
 	return true;
@@ -216,6 +231,7 @@ static bool is_quorum(const struct check_flow *c, const struct fm_table *t, uint
 static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint32_t p)
 {
 	const struct world *w = c->w;
+	const struct fm *own = find_latest(w, c->takeover->part, p);
 	bool candidate = false;
 
 	for (uint32_t i = 0; i < w->nodes; i++) {
@@ -231,7 +247,7 @@ static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint
 			if (c->takeover->part[k] == p && world_lost(w, i, k))
 				return false;
 	}
-	return candidate && is_quorum(c, &latest->table, p);
+	return candidate && own && is_quorum(c, &own->table, p) && is_quorum(c, &latest->table, p);
 }
 
 void takeover_look(struct check_flow *c)
@@ -245,7 +261,7 @@ void takeover_look(struct check_flow *c)
 		return;
 	t->looked = c->w->now;
 	faults = hash_faults(c->w);
-	latest = find_latest(c->w);
+	latest = find_latest(c->w, NULL, 0);
 	if (latest)
 		find_parts(c->w, t->part, latest);
 	for (uint32_t i = 0; latest && i < c->w->nodes; i++)

@@ -35,8 +35,8 @@
  * tests/spin/test_takeover.sh runs it, and then with one rule broken at a time (BREAK_*), which spin
  * must notice. Three of these were found by it:
  *
- *	BREAK_LATEST	rule C asks for a quorum of the latest table only, which may never have been in
- *			force, and not of those that were still open when it was made
+ *	BREAK_LATEST	rule C asks for a quorum of the latest table only, whether or not a node knows that it
+ *			has come into force, and not of those that were still open when it was made
  *	BREAK_RAISE	a root that leads goes on in a later epoch, of which it learns, without rule C
  *	BREAK_LIFE	a root that leads counts a node for tables in which it was before its NIC lost its memory
  */
@@ -81,6 +81,7 @@ typedef Nic {
 typedef Node {
 	byte epoch, root;	/* that it follows */
 	byte table;		/* that its manager has */
+	bool sure;		/* it knows that this table has come into force */
 	byte order;		/* that the NIC has been told to take, and has not yet */
 	byte late		/* an order of a former root that the NIC still does after others */
 };
@@ -88,7 +89,9 @@ typedef Node {
 typedef Root {
 	byte stage, epoch;
 	byte lives;		/* those of whom it hears, or has heard, in their second life */
-	byte told;		/* the latest table that one had who promised */
+	byte told;		/* the latest table that one had who promised, ... */
+	bool sure;		/* ... and one of them knew that it has come into force */
+	byte sures;		/* nodes of @said that knew that */
 	byte promised;		/* nodes that have promised to obey it in @epoch, ... */
 	byte up;		/* ... of which it has heard, and neither dead nor silent since */
 	byte version;
@@ -133,7 +136,8 @@ byte obeyed[E + 1];		/* NICs that have obeyed that root, and lost no memory sinc
 byte known[E + 1], last[E + 1], where[E + 1];
 
 byte i, j, tab, set, yes;	/* of one step */
-#define CLEAR i = 0; j = 0; tab = 0; set = 0; yes = 0
+short need;
+#define CLEAR i = 0; j = 0; tab = 0; set = 0; yes = 0; need = 0
 
 /* Nodes that are connected, and neither dead nor silent */
 #define VOICES(c) (root[c].up & (root[c].promised | BIT(c)))
@@ -142,6 +146,8 @@ byte i, j, tab, set, yes;	/* of one step */
 #else
 #define KNOWN(t) (BIT(t) | older[t])
 #endif
+/* The tables of each of which a claim needs a quorum */
+#define NEEDED(c) (root[c].sure -> BIT(root[c].told) : KNOWN(root[c].told))
 #define NOW(c) TABLE(root[c].epoch, root[c].version)
 
 /* Whose life is the one that @t has */
@@ -222,6 +228,7 @@ inline stands(c, who, tables) {
 inline forget(c) {
 	root[c].stage = 0; root[c].epoch = 0; root[c].told = 0;
 	root[c].promised = 0; root[c].up = 0; root[c].lives = 0;
+	root[c].sure = 0; root[c].sures = 0;
 	root[c].version = 0; root[c].open = 0; root[c].tried = 0; root[c].alone = 0;
 	for (i : 0 .. N - 1) { root[c].said[i] = 0 }
 }
@@ -252,6 +259,7 @@ inline claim(c, e) {
 	root[c].stage = CLAIMS;
 	root[c].epoch = e;
 	root[c].told = node[c].table;
+	root[c].sure = node[c].sure;
 	root[c].up = BIT(c);
 	root[c].lives = second & BIT(c);
 	obey(c, c);
@@ -280,7 +288,9 @@ inline promise(n, c) {
 	:: else
 	fi;
 	if
-	:: root[c].stage == CLAIMS -> root[c].said[n] = node[n].table
+	:: root[c].stage == CLAIMS ->
+		root[c].said[n] = node[n].table;
+		root[c].sures = (root[c].sures & ~BIT(n)) | (node[n].sure << n)
 	:: else
 	fi;
 #ifdef BREAK_RAISE
@@ -307,10 +317,17 @@ inline hear(c, n) {
 	printf("%d hears that from %d\n", c, n);
 	root[c].up = root[c].up | BIT(n);
 	if
-	:: root[c].stage == CLAIMS && root[c].said[n] > root[c].told -> root[c].told = root[c].said[n]
+	:: root[c].stage == CLAIMS && root[c].said[n] > root[c].told ->
+		root[c].told = root[c].said[n];
+		root[c].sure = 0
+	:: else
+	fi;
+	if
+	:: root[c].stage == CLAIMS && root[c].said[n] == root[c].told && IN(n, root[c].sures) -> root[c].sure = 1
 	:: else
 	fi;
 	root[c].said[n] = 0;
+	root[c].sures = root[c].sures & ~BIT(n);
 }
 
 #if FORGETS
@@ -338,12 +355,14 @@ inline lead(c) {
 	root_of[root[c].epoch] = c + 1;
 	REMEMBER(root[c].epoch, (root[c].promised & ~(root[c].lives ^ second)) | BIT(c));
 	known[root[c].epoch] = root[c].told;
-	root[c].open = KNOWN(root[c].told);
+	root[c].open = NEEDED(c);
 #ifdef BREAK_ALONE
 	root[c].alone = !OUT_OF(root[c].up);
 #endif
 	root[c].stage = LEADS;
 	root[c].told = 0;
+	root[c].sure = 0;
+	root[c].sures = 0;
 	for (i : 0 .. N - 1) { root[c].said[i] = 0 }
 }
 
@@ -375,6 +394,7 @@ inline publish(c) {
 	root[c].open = root[c].open | BIT(tab);
 	printf("%d makes table %d.%d, without nodes %x\n", c, root[c].epoch, root[c].version, ALL & ~root[c].up);
 	node[c].table = tab;
+	node[c].sure = 0;
 	node[c].order = tab
 }
 
@@ -408,6 +428,7 @@ inline taken_by_all(c) {
 	:: yes || !OUT_OF(set) ->
 		printf("table %d.%d of %d is in force\n", root[c].epoch, root[c].version, c);
 		root[c].open = BIT(NOW(c));
+		node[c].sure = 1;
 		root[c].alone = 0;
 		last[root[c].epoch] = NOW(c);
 		where[root[c].epoch] = set;
@@ -454,7 +475,7 @@ inline lose_memory(n) {
 		last[i] = (where[i] -> last[i] : 0)
 	}
 	nic[n].epoch = 0; nic[n].root = 0; nic[n].rows = 0;
-	node[n].epoch = 0; node[n].root = 0; node[n].table = 0; node[n].order = 0; node[n].late = 0;
+	node[n].epoch = 0; node[n].root = 0; node[n].table = 0; node[n].sure = 0; node[n].order = 0; node[n].late = 0;
 	forget(n)
 }
 
@@ -503,7 +524,10 @@ end:	do
 	:: d_step { IN(n, root[c].up) && FOLLOWS(n, c) && root[c].version && node[n].table < NOW(c) && WORKS(n) &&
 		!ANOTHER_LIFE(n, c) && !IN(n, lives[NOW(c)] ^ second) ->
 		printf("%d gets table %d.%d of %d\n", n, root[c].epoch, root[c].version, c);
-		node[n].table = NOW(c); node[n].order = NOW(c); CLEAR }
+		node[n].table = NOW(c); node[n].sure = 0; node[n].order = NOW(c); CLEAR }
+	/* The step after that in which all have taken the table */
+	:: d_step { FOLLOWS(n, c) && root[c].stage == LEADS && root[c].version && node[n].table == NOW(c) && !node[n].sure &&
+		last[root[c].epoch] == NOW(c) && WORKS(n) && WORKS(c) -> node[n].sure = 1; CLEAR }
 	/* The connection to @n is lost, for long. It is back when hear() comes. */
 	:: d_step { root[c].stage == LEADS && IN(n, root[c].up) && !FAIR -> judge(c, n); CLEAR }
 	:: d_step { n > c && IN(n, cable[c]) && cuts < CUTS ->
@@ -526,7 +550,8 @@ end:	do
 	:: d_step { IN(c, CAND) && FIRST(c) <= E && MAY_CLAIM(c) -> j = FIRST(c); claim(c, j); CLEAR }
 	:: d_step { IN(c, CAND) && FIRST(c) < E && MAY_CLAIM(c) && !FAIR -> j = FIRST(c) + 1; claim(c, j); CLEAR }
 	:: d_step { root[c].stage == CLAIMS && WORKS(c) && root[c].tried != root[c].up ->
-		stands(c, root[c].up, KNOWN(root[c].told));
+		need = NEEDED(c);
+		stands(c, root[c].up, need);
 		if
 #ifdef BREAK_C
 		:: true -> lead(c)
@@ -538,7 +563,8 @@ end:	do
 	/* It compares and swaps; what it grants to one with too few promises changes nothing. */
 	:: d_step { root[c].stage == CLAIMS && WORKS(c) && root[c].epoch > granted ->
 		granted = root[c].epoch;
-		stands(c, root[c].up, KNOWN(root[c].told));
+		need = NEEDED(c);
+		stands(c, root[c].up, need);
 		if
 #ifdef BREAK_GRANT
 		:: true -> lead(c)
@@ -594,6 +620,7 @@ init {
 			nic[a].rows = TABLE(1, 1);
 			node[a].epoch = 1;
 			node[a].table = TABLE(1, 1);
+			node[a].sure = 1;
 #ifdef RING
 			cable[a] = BIT((a + 1) % N) | BIT((a + N - 1) % N)
 #else

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "daemon/fm/node/machine.h"
 #include "stage_member.h"
 #include "tests/unit/memory.h"
 
@@ -387,6 +388,24 @@ static void steps_are_passed_on_done_and_reported(void **state)
 	stage_end(&s);
 }
 
+/* A node knows that its table has come into force when a step comes that follows that of the table. */
+static void step_says_that_table_is_in_force(void **state)
+{
+	(void)state;
+	in_force();
+	assert_false(s.fm->table.in_force);
+	step(1, 0, FM_STEP_APPLY);
+	assert_false(s.fm->table.in_force);
+	step(2, 1, FM_STEP_COUNT);
+	assert_false(s.fm->table.in_force);
+	step(1, 2, FM_STEP_COUNT);
+	assert_true(s.fm->table.in_force);
+	table(2);
+	assert_int_equal(s.fm->table.version, 2);
+	assert_false(s.fm->table.in_force);
+	stage_end(&s);
+}
+
 /* Steps of versions that the node does not have, or has no longer, are ignored. */
 static void steps_of_other_versions_are_ignored(void **state)
 {
@@ -605,6 +624,7 @@ int main(void)
 		cmocka_unit_test(nic_moves_to_place_in_table),
 		cmocka_unit_test(new_position_is_sent_by_inits),
 		cmocka_unit_test(steps_are_passed_on_done_and_reported),
+		cmocka_unit_test(step_says_that_table_is_in_force),
 		cmocka_unit_test(steps_of_other_versions_are_ignored),
 		cmocka_unit_test(refused_replay_is_logged_and_release_is_tried),
 		cmocka_unit_test(base_is_repeated_in_hello),

@@ -458,6 +458,7 @@ static struct fm_hello random_hello(struct rnd *r)
 
 	if (rnd_one_in(r, 5))
 		h.table = 0;
+	h.in_force = rnd_one_in(r, 3);
 	h.coords.c[0] = (uint16_t)rnd_below(r, h.shape.size[0]);
 	h.coords.c[1] = (uint16_t)rnd_below(r, h.shape.size[1]);
 	h.voters.n = (uint8_t)rnd_below(r, 4);
@@ -484,6 +485,7 @@ static void check_told(struct rnd *r, const struct fm_told *was, const struct fm
 	}
 	if (h->table && order >= 0) {
 		t.clean |= h->clean;
+		t.in_force |= h->in_force;
 		if (h->voters.n > t.voters.n)
 			t.voters = h->voters;
 		if (h->line.n > t.line.n)
@@ -491,7 +493,7 @@ static void check_told(struct rnd *r, const struct fm_told *was, const struct fm
 	}
 	expect(r, root.told.epoch == t.epoch && root.told.table == t.table &&
 	       root.told.root == t.root && root.told.ups == t.ups && root.told.open == t.open &&
-	       root.told.clean == t.clean, "told");
+	       root.told.clean == t.clean && root.told.in_force == t.in_force, "told");
 	expect(r, root.told.voters.n == t.voters.n &&
 	       root.told.voters.set[0].ups == t.voters.set[0].ups, "voters");
 	expect(r, root.told.line.n == t.line.n &&

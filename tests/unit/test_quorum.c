@@ -103,6 +103,28 @@ static void node_takes_part_for_5_resends_after_hello(void **state)
 	stage_end(&s);
 }
 
+/* With a table that a node knows to have come into force, a claim needs no quorum of its voters. */
+static void voters_of_a_table_in_force_are_not_asked(void **state)
+{
+	uint32_t here, need;
+
+	(void)state;
+	begin();
+	former((const unsigned int[]) { 7, ALL }, 2, CLAIMED);
+	r->stage = FM_STAGE_ASKS;
+	for (uint32_t k = 0; k < NODES; k++)
+		fm_mate_no(r, k)->voice.heard = k < 2 ? s.fm->now : 0;
+	assert_false(fm_quorum_claimed(s.fm));
+	r->told.in_force = true;
+	assert_true(fm_quorum_claimed(s.fm));
+	fm_quorum_count(s.fm, &here, &need);
+	assert_int_equal(here, 2);
+	assert_int_equal(need, 2);
+	fm_mate_no(r, 1)->voice.heard = 0;
+	assert_false(fm_quorum_claimed(s.fm));
+	stage_end(&s);
+}
+
 /* The command `root` shows the set of which most nodes are missing. */
 static void count_of_the_one_that_lacks_most(void **state)
 {
@@ -604,6 +626,7 @@ int main(void)
 		cmocka_unit_test(each_set_of_nodes_claims_as_in_model),
 		cmocka_unit_test(only_reports_of_latest_table_count),
 		cmocka_unit_test(node_takes_part_for_5_resends_after_hello),
+		cmocka_unit_test(voters_of_a_table_in_force_are_not_asked),
 		cmocka_unit_test(count_of_the_one_that_lacks_most),
 		cmocka_unit_test(voters_known_to_most_nodes_are_passed_on),
 		cmocka_unit_test(voters_are_known_from_one_surviving_table),

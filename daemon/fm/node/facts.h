@@ -51,6 +51,7 @@ struct fm_kept {
 struct fm_table {
 	uint64_t term, root_guid;	/* epoch and GUID of the root that made it */
 	uint64_t version;	/* 0: there is no table */
+	bool in_force;		/* it has come into force (root/quorum.c, rule T) */
 	struct torus_shape shape;
 	struct torus_plan plan;
 	uint8_t open;

@@ -333,6 +333,8 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 	}
 	enter_step(fm, s->version, s->round);
 	m->step = *s;
+	if (s->step != FM_STEP_APPLY)	/* the root begins the next one when the table is in force */
+		fm->table.in_force = true;
 	fm->table.clean = s->clean;
 	for (uint32_t i = 0; i < s->nended; i++)
 		fm_table_ended(fm, &s->ended[i]);

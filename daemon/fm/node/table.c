@@ -222,6 +222,7 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 	t->term = m->term;
 	t->root_guid = fm->root_guid;
 	t->version = m->version;
+	t->in_force = false;
 	t->plan = m->plan;
 	t->open = m->open;
 	t->pause = m->pause;
@@ -318,6 +319,7 @@ void fm_table_tell(const struct fm *fm, struct fm_hello *h)
 	h->ups = fm_book_ups(t->book);
 	h->counted = fm_table_takes(fm, fm->node, fm->guid, fm->epoch);
 	h->voters = t->voters;
+	h->in_force = t->in_force;
 	h->line = t->line;
 	if (t->entry[fm->node].guid == fm->guid && t->entry[fm->node].epoch == fm->epoch)
 		h->votes = fm_table_votes(&t->voters, &t->entry[fm->node]);

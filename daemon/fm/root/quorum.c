@@ -22,8 +22,9 @@
  * Rules:
  *
  *  (C) A node that claims to be root (claim.c) needs the promises of a quorum of t and of each of
- *      O(t), where t is the table of the latest epoch and version that any node of P has; or no
- *      other node may be reachable, and none has been for a while (claim.c).
+ *      O(t), where t is the table of the latest epoch and version that any node of P has; of t
+ *      alone, if a node that has t knows that it has come into force; or no other node may be
+ *      reachable, and none has been for a while (claim.c).
  *  (T) A table v is taken, and comes into force, only when the nodes that have taken it are a
  *      quorum of each of O(v); or no link leads from them to any other NIC.
  *      A root that has no quorum makes such a table only when it has called the others dead, after
@@ -44,11 +45,19 @@
  *     has not done so after its promise, because its NIC refuses n then. So it had n when it
  *     promised, and n is t or before it. The new root begins with all that the former root had in
  *     force.
+ *  Lemma 3. If t has come into force, Lemma 2 holds without O(t). No table later than t has, when P
+ *     promises: by Lemma 1 t is in its O, so by (T) it was taken by a quorum of t, of which a node is
+ *     in P and would have a later table than t. So f is t, and the rest of Lemma 2 needs a quorum
+ *     of f alone.
+ *
+ * A node knows that its table has come into force by the first step that its root orders after
+ * that in which all take the table (recovery.c). Without Lemma 3, a table that leaves out many
+ * nodes which died at once would need most of those, too, until the next table is made.
  *
  * A manager that started again has no table. But its NIC still obeys the root that it promised to
  * obey, and knows the epoch and version of its rows. Such a node counts as a member of U(t) and
  * O(t) if t has the GUID of its NIC with its present epoch (the NIC was not restarted), and its
- * rows are not of a table later than t. Then both lemmas hold: if the node has taken f, or n, its
+ * rows are not of a table later than t. Then the lemmas hold: if the node has taken f, or n, its
  * rows are of that or a later table, and t is not before them. A NIC that was restarted has lost
  * its memory and counts for no table from before: it may have taken n without knowing it. A root
  * that leads does not count it for such a table either: before the restart it may have promised to
@@ -65,7 +74,8 @@
  * leaves out other nodes does not come into force.
  *
  * Tests: tests/spin/takeover.pml checks the theorem with every order of steps, and that it is wrong
- * without O (BREAK_LATEST); tests/sim/test_takeover.c.
+ * without O where no node knows that t has come into force (BREAK_LATEST);
+ * tests/sim/test_takeover.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +243,8 @@ static unsigned int list_sets(const struct fm *fm, struct fm_set *set)
 
 	if (t->table) {
 		set[0] = (struct fm_set) { .ups = t->ups, .maker = t->root };
+		if (t->in_force)
+			return 1;
 		memcpy(&set[1], t->voters.set, t->voters.n * sizeof(*set));
 		return 1 + t->voters.n;
 	}

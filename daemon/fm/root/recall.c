@@ -168,6 +168,7 @@ static void take_told(struct fm_told *t, const struct fm_hello *h)
 	if (order < 0)
 		return;
 	t->clean |= h->clean;
+	t->in_force |= h->in_force;
 	/* Managers of earlier releases do not send voters and line. */
 	if (h->voters.n > t->voters.n)
 		t->voters = h->voters;

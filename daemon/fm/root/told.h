@@ -13,12 +13,14 @@
  * @epoch, @root: epoch and GUID of that root
  * @table: version of the table; 0: no node has one
  * @ups: number of nodes that are up in that table
+ * @in_force: one of these nodes knows that it has come into force
  * @voters, @line, @clean, @open, @plan: as in fm_hello
  */
 struct fm_told {
 	uint64_t epoch;
 	uint64_t table, root;
 	uint32_t ups;
+	bool in_force;
 	struct fm_voters voters;
 	struct fm_line line;
 	struct torus_plan plan;

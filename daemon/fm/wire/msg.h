@@ -191,6 +191,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @ups: number of nodes that are up in @table; @counted: this node is one of them
  * @line: as in fm_table_msg
  * @voters: as in fm_table_msg; @votes: mask of the sets that contain this node
+ * @in_force: this node knows that @table has come into force
  * @priority: priority of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
  * @marked: the NIC of the node has the bootstrap flag
  * @kept_term, @kept: epoch and version of the table that the node has on disk; 0: none
@@ -233,6 +234,7 @@ struct fm_hello {
 	struct fm_voters voters;
 	struct fm_line line;
 	uint8_t votes;
+	bool in_force;
 	bool counted;
 	bool marked;
 	uint16_t priority;
