@@ -363,6 +363,15 @@ static const struct origin named[] = {
 	{ "double_of_a_former_numbering", 7104176, 0, MOVE + 1, false, false,
 	  "an error of the check of losses: a second copy came when its flow had been numbered anew, and its "
 	  "destination cannot know that it had the first" },
+	{ "parked_in_a_replay", 10003058, 0, MOVE + 1, false, false,
+	  "an error of the check of order: it did not know that a NIC which replays also parks packets "
+	  "that come for a port it has not opened yet, and that later ones overtake these" },
+	{ "table_known_to_be_in_force", 10008539, 0, MOVE + 1, false, false,
+	  "most nodes of the table in force lived, but not most of the table before it, and no claim had "
+	  "enough promises" },
+	{ "replay_refused_before_it_led", 10027304, 0, MOVE + 1, false, false,
+	  "a root handed over as soon as it had a table, because its NIC had refused a replay that the root "
+	  "before it had ordered" },
 };
 
 int main(int argc, char **argv)

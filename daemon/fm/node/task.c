@@ -137,6 +137,11 @@ bool fm_task_refuses(const struct fm *fm)
 	return fm->task->refused && fm->now >= fm->task->refused + fail_limit(fm);
 }
 
+void fm_task_forgive(struct fm *fm)
+{
+	fm->task->refused = 0;
+}
+
 uint64_t fm_task_fails_at(const struct fm *fm, bool counts)
 {
 	const struct fm_task *t = fm->task;

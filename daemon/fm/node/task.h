@@ -54,6 +54,12 @@ bool fm_task_fails(const struct fm *fm);
 /** fm_task_refuses() - Return: true if the NIC has failed at each replay for too long */
 bool fm_task_refuses(const struct fm *fm);
 /**
+ * fm_task_forgive() - forget failed replays that were ordered by the former root
+ * Called when this node, as root, makes its first table: they do not say that the replays which it
+ * will order will fail.
+ */
+void fm_task_forgive(struct fm *fm);
+/**
  * fm_task_fails_at() - compute when the root must hand over because its own NIC fails
  * @counts: failures in this step count, too, and not only those of replays
  * Return: the time, or NEVER.

@@ -41,6 +41,7 @@
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/node/task.h"
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/cables.h"
 #include "daemon/fm/root/claim.h"
@@ -447,6 +448,7 @@ static void settle_fabric(struct fm *fm)
 		fm_mate_no(r, i)->fixed = fm_mate_no(r, i)->node != TORUS_NO_NODE;
 	}
 	r->settled = true;
+	fm_task_forgive(fm);
 	r->version = r->version_seen;
 	fm_discover_place(fm, &shape);
 	unheard = report_unheard(fm);
