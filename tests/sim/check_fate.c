@@ -360,10 +360,16 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 		flow_of(c, p->src, p->dst, p->vc)->epoch = pkt->tail.epoch;
 	if (node == p->dst && node != p->src && pkt->hdr.type == TN_DATA && !pkt->hdr.relayed &&
 	    p->vc != TORUS_VC_A && !handed && c->w->node[node].on && fate->is & ARRIVED) {
-		if (fate->life == c->w->node[node].nic_life)
+		if (fate->life == c->w->node[node].nic_life) {
 			discarded(c, p, fate, pkt);
-		else	/* the NIC has restarted since, and takes it for one of before its first */
+		} else {
+			/*
+			 * The NIC has restarted since, and takes it for one of before its first, or
+			 * for one of an earlier numbering, which it counts as lost.
+			 */
 			c->refused++;
+			c->outdated[node]++;
+		}
 	}
 	if (!c->w->node[node].on)
 		fate->is |= DIED;

@@ -372,6 +372,9 @@ static const struct origin named[] = {
 	{ "replay_refused_before_it_led", 10027304, 0, MOVE + 1, false, false,
 	  "a root handed over as soon as it had a table, because its NIC had refused a replay that the root "
 	  "before it had ordered" },
+	{ "double_of_a_former_life", 10020965, 0, MOVE + 1, false, false,
+	  "an error of the check of losses: a second copy came when the destination's NIC had restarted, "
+	  "which counted it as lost" },
 };
 
 int main(int argc, char **argv)
