@@ -242,6 +242,14 @@ static void look_for_carrier(struct emu *e, u64 now)
 	}
 }
 
+/* Takes a message of the host, and requests of remote memory. Return: false if there are none. */
+static bool take_work(struct emu *e, u64 now)
+{
+	bool message = msg_next(e, now);
+
+	return rma_step(e, now) || message;
+}
+
 void emu_step(struct emu *e, u64 now)
 {
 	look_for_carrier(e, now);
@@ -257,7 +265,7 @@ void emu_step(struct emu *e, u64 now)
 		tn_nic_work(e->soft.nic, now);
 		tun_flush(e);
 		send_frames(e, now);
-		if (i == MOVES_MAX || !(msg_next(e, now) | rma_step(e, now)))
+		if (i == MOVES_MAX || !take_work(e, now))
 			break;
 		while (msg_next(e, now))
 			;
