@@ -3,3 +3,5 @@ programs += tests/netns/rmatool
 tests/netns/rmatool-objs := tests/netns/rmatool.o
 tests/netns/rmatool-deps = $(B)/libtorus.a
 tests/netns/rmatool-libs = $(lib-libs)
+programs += tests/netns/rmahostile
+tests/netns/rmahostile-objs := tests/netns/rmahostile.o

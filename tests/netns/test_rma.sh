@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Remote memory between processes of two nodes, by torusemu and libtorus. The test gives the NICs
-# their places and rows, cuts the cable, and mends it.
+# Remote memory between processes of two nodes, by torusemu (with sanitizers) and libtorus. The
+# test gives the NICs their places and rows, cuts the cable, and mends it.
 #
 #   ┌────────┐     ┌────────┐
 #   │ n0     │     │ n1     │
@@ -16,6 +16,8 @@ B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
 # shellcheck source=tests/check.sh
 . "$TOP/tests/check.sh"
+emu=${B_SAN:-$B}/torusemu
+[[ $emu == /* ]] || emu=$TOP/$emu
 tool=$B/tests/netns/nictool
 id=trma$$
 declare -A pid
@@ -34,14 +36,14 @@ cleanup() {
 }
 
 # shellcheck disable=SC2317
-explain() { tail -n 5 "$tmp"/*.log; cat "$tmp/said" 2>/dev/null; }
+explain() { tail -n 25 "$tmp"/*.log; cat "$tmp/said" 2>/dev/null; }
 
 is_up() { [[ $(nic "$1" state "$2") == up* ]]; }
 state_is() { [[ $(nic "$1" state "$2") == "$3" ]]; }
 
 # start N PORT=DEVICE
 start() {
-	ip netns exec "$id-$1" "${emu:-$B/torusemu}" --name "n$1" --ports 2 --socket "$tmp/n$1.nic" --rma "$tmp/n$1.rma" \
+	ip netns exec "$id-$1" "$emu" --name "n$1" --ports 2 --socket "$tmp/n$1.nic" --rma "$tmp/n$1.rma" \
 		--no-tun --foreground --port "$2" 2>>"$tmp/n$1.log" &
 	pid[$1]=$!
 	until_true 20 "$tool" "$tmp/n$1.nic" node lost >/dev/null 2>&1
@@ -149,6 +151,23 @@ waiters() {
 # Processes that wait, and are killed, leave nothing behind: there is room for others.
 many_killed() { own && waiters 40 && waiters 40 && until_true 20 stream 100; }
 
+# Processes that break all rules harm themselves alone: those of others go on.
+hostile() {
+	local i job jobs=()
+	own || return
+	"$B/tests/netns/rmatool" "unix:$tmp/n0.rma" stream "${far[@]}" 1000000000 >"$tmp/said" 2>&1 &
+	job=$!
+	for i in 0 1; do
+		timeout 100 "$B/tests/netns/rmahostile" "$tmp/n$i.rma" "$1" $((SEED + i)) &
+		jobs+=($!)
+	done
+	for i in "${jobs[@]}"; do wait "$i" || return; done
+	kill $job
+	wait $job
+	grep -x "[1-9][0-9]* rounds are right" "$tmp/said"
+}
+SEED=${SEED:-1}
+
 # Nothing is leaked, if torusemu has sanitizers.
 orderly() {
 	kill "${pid[0]}" "${pid[1]}" && wait "${pid[0]}" && wait "${pid[1]}" && [[ ! -e $tmp/n0.rma ]]
@@ -181,6 +200,7 @@ check "the program of libtorus-rma.3 runs as printed" manual "hello from node 0"
 check "errors say what is allowed" wrong
 check "a region ends with its process" killed
 check "processes that are killed while they wait leave nothing" many_killed
+check "hostile processes do not disturb others" hostile 400
 check "operations while the cable is cut" cut_stream
 check "a NIC that gets another place ends its contexts" says "the NIC has ended, or has lost its place" \
 	bash -c "'$B/tests/netns/rmatool' unix:$tmp/n0.rma wait ${far[*]} & sleep 0.3; '$tool' $tmp/n0.nic place 5 2; wait"

@@ -68,9 +68,12 @@ static int cancel_request(void *host, u16 slot, const struct tn_rma_ask *ask)
 static u64 find_room(void *host, u32 id, u32 region, u64 offset)
 {
 	const struct rma *rma = ((struct emu *)host)->rma;
-	const struct rma_region *r = &rma->owned[region];
+	const struct rma_region *r;
 
-	if (region >= RMA_REGIONS_MAX || !r->ctx || r->ctx->id != id || r->ends)
+	if (region >= RMA_REGIONS_MAX)
+		return 0;
+	r = &rma->owned[region];
+	if (!r->ctx || r->ctx->id != id || r->ends)
 		return 0;
 	return offset < r->bytes ? r->bytes - offset : 0;
 }

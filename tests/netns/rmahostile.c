@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A process that breaks all rules of remote memory: rmahostile SOCKET ROUNDS SEED. In each round it
+ * connects, makes calls that may be right or not, with descriptors that may be memory or not,
+ * writes anything into rings and regions while the NIC works on them, rings the doorbell, and goes
+ * away without a word. It prints how many contexts and regions it got.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <torus/torus_rma.h>
+#include "kernel/core/splitmix64.h"
+
+#define SHARED	4096
+#define FDS	5
+
+static uint64_t state;
+static const char *path;
+static unsigned int contexts, regions;
+
+static uint64_t any(void)
+{
+	return splitmix64_mix(state += SPLITMIX64_STEP);
+}
+
+static unsigned int below(unsigned int n)
+{
+	return (unsigned int)(any() >> 32) % n;
+}
+
+static int connect_to_nic(void)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
+	if (fd >= 0 && !connect(fd, (struct sockaddr *)&sa, sizeof(sa)))
+		return fd;
+	perror(path);
+	exit(1);
+}
+
+/* Sends @bytes as a call, with @n descriptors. */
+static void send_anything(int sock, const void *call, size_t bytes, const int *fds, size_t n)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(FDS * sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { (void *)(uintptr_t)call, bytes };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (n) {
+		mh.msg_control = control.room;
+		mh.msg_controllen = CMSG_SPACE(n * sizeof(int));
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(&control.head), fds, n * sizeof(int));
+	}
+	sendmsg(sock, &mh, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Return: false if the NIC has closed the connection. */
+static bool take_answer_of(int sock, struct torus_rma_call *call, int *fds)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(TORUS_RMA_FDS * sizeof(int))];
+	} control;
+	struct iovec iov = { call, sizeof(*call) };
+	struct msghdr mh = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control.room, .msg_controllen = sizeof(control.room),
+	};
+	const struct cmsghdr *c;
+
+	if (recvmsg(sock, &mh, MSG_CMSG_CLOEXEC) != sizeof(*call))
+		return false;
+	c = CMSG_FIRSTHDR(&mh);
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fds, CMSG_DATA(c), TORUS_RMA_FDS * sizeof(int));
+	return true;
+}
+
+/* Return: memory of some kind, or something else. */
+static int any_memory(void)
+{
+	static const int seals[] = {
+		F_SEAL_SHRINK, F_SEAL_SHRINK, F_SEAL_SHRINK | F_SEAL_GROW, F_SEAL_GROW,
+		F_SEAL_SHRINK | F_SEAL_WRITE, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE, 0,
+	};
+	unsigned int kind = below(10);
+	int fd;
+
+	if (kind == 0)
+		return open("/dev/zero", O_RDWR | O_CLOEXEC);
+	if (kind == 1)
+		return open("/", O_RDONLY | O_CLOEXEC);
+	fd = memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING | (kind == 2 ? MFD_HUGETLB : 0));
+	if (fd >= 0 && !ftruncate(fd, kind == 3 ? 0 : SHARED))
+		fcntl(fd, F_ADD_SEALS, kind < 5 ? seals[below(7)] : F_SEAL_SHRINK);
+	return fd;
+}
+
+static void share_anything(int sock, void **mem)
+{
+	struct torus_rma_call call = {
+		.call = TORUS_RMA_SHARE, .bytes = below(8) ? SHARED : any(),
+		.access = below(8) ? 15 : (uint32_t)any(), .flags = below(4),
+	};
+	int fds[FDS], none[TORUS_RMA_FDS];
+	size_t n = below(8) ? 1 : below(FDS + 1);
+
+	for (size_t i = 0; i < FDS; i++)
+		fds[i] = any_memory();
+	if (fds[0] >= 0) {
+		send_anything(sock, &call, sizeof(call), fds, n);
+		if (take_answer_of(sock, &call, none) && !call.error) {
+			regions++;
+			*mem = mmap(NULL, SHARED, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
+			if (ftruncate(fds[0], 0) == 0) {
+				puts("a region has shrunk");
+				exit(1);
+			}
+		}
+		if (!below(3))
+			fallocate(fds[0], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, SHARED);
+	}
+	for (size_t i = 0; i < FDS; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* Fills a request that is nearly right. */
+static struct torus_rma_ask any_ask(void)
+{
+	struct torus_rma_ask a = {
+		.op = (uint8_t)(1 + below(4)), .node = below(2), .flags = TORUS_RMA_KEYED,
+		.addr = below(SHARED), .region = below(4), .key = (uint32_t)any(),
+		.local = below(8), .cookie = below(4),
+	};
+
+	if (a.op <= TORUS_RMA_GET) {
+		a.bytes = below(SHARED);
+		a.offset = below(SHARED);
+	} else {
+		a.word = (uint16_t)(any() & 0x7fff);
+		a.value = any();
+	}
+	if (!below(4))
+		((uint8_t *)&a)[below(sizeof(a))] = (uint8_t)any();
+	return a;
+}
+
+/* Writes into memory that the NIC reads at this time. */
+static void break_rings(struct torus_rma_head *head, size_t bytes, int bell)
+{
+	struct torus_rma_ask *sq = (void *)((char *)head + sizeof(*head));
+	uint32_t tail = 0, entries = head->sq_entries ? head->sq_entries : 1;
+	unsigned int n = 1 + below(200);
+
+	for (unsigned int i = 0; i < n; i++) {
+		sq[tail++ % entries] = any_ask();
+		__atomic_store_n(&head->sq_tail, tail, __ATOMIC_RELEASE);
+		if (below(2))
+			__atomic_store_n(&head->cq_head, head->cq_tail, __ATOMIC_RELEASE);
+		eventfd_write(bell, below(50) ? 1 : UINT64_MAX - 1);
+		if (!below(20))
+			((volatile uint32_t *)head)[below((unsigned int)(bytes / 4))] = (uint32_t)any();
+		if (!below(100))
+			usleep(1000);
+	}
+}
+
+static void open_and_break(int sock)
+{
+	struct torus_rma_call call = {
+		.call = TORUS_RMA_OPEN, .version = TORUS_RMA_VERSION,
+		.entries = below(8) ? 1u << below(9) : (uint32_t)any(),
+	};
+	int fds[TORUS_RMA_FDS] = { -1, -1, -1 };
+	void *mem = MAP_FAILED, *rings;
+	struct stat st;
+
+	send_anything(sock, &call, sizeof(call), NULL, 0);
+	if (!take_answer_of(sock, &call, fds) || call.error)
+		return;
+	contexts++;
+	fstat(fds[TORUS_RMA_FD_RINGS], &st);
+	if (!ftruncate(fds[TORUS_RMA_FD_RINGS], 0)) {
+		puts("the rings have shrunk");
+		exit(1);
+	}
+	rings = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		     fds[TORUS_RMA_FD_RINGS], 0);
+	for (unsigned int i = below(4); i; i--)
+		share_anything(sock, &mem);
+	if (rings != MAP_FAILED)
+		break_rings(rings, (size_t)st.st_size, fds[TORUS_RMA_FD_BELL]);
+	if (mem != MAP_FAILED)
+		memset(mem, (int)any(), SHARED);
+	call = (struct torus_rma_call) { .call = TORUS_RMA_UNSHARE, .region = below(8) };
+	send_anything(sock, &call, sizeof(call), NULL, 0);
+	for (unsigned int i = 0; i < TORUS_RMA_FDS; i++)
+		close(fds[i]);
+	munmap(rings, (size_t)st.st_size);
+	if (mem != MAP_FAILED)
+		munmap(mem, SHARED);
+}
+
+int main(int argc, char **argv)
+{
+	uint8_t junk[512];
+
+	if (argc != 4)
+		return 2;
+	path = argv[1];
+	state = strtoull(argv[3], NULL, 0);
+	for (unsigned long n = strtoul(argv[2], NULL, 0); n; n--) {
+		int sock = connect_to_nic();
+
+		for (size_t i = 0; i < sizeof(junk); i++)
+			junk[i] = (uint8_t)any();
+		if (!below(8))
+			send_anything(sock, junk, below(sizeof(junk)), NULL, 0);
+		else
+			open_and_break(sock);
+		close(sock);
+	}
+	printf("%u contexts, %u regions\n", contexts, regions);
+	return contexts && regions ? 0 : 1;
+}
