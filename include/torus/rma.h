@@ -6,7 +6,8 @@
  * the owner executes all this; its process does nothing. libtorus-rma(3) has a program.
  *
  * Requests return at once, and end later with a completion: struct torus_rma_end, which has the
- * cookie of its request. Requests to one node are executed in the order in which they were made,
+ * cookie of its request. So a read does not suspend its thread, as it does in the paper of V. Korneev:
+ * a thread can have many open, and torus_rma_quiet() waits for them. Requests to one node are executed in the order in which they were made,
  * each at most once, also while cables are cut.
  *
  * Functions return 0 or a negative errno; torus_rma_error() then returns the text of the error. A
