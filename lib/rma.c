@@ -138,11 +138,11 @@ static int find_only(char *where, size_t size)
 
 	snprintf(pattern, sizeof(pattern), "%s/*.rma", dir && *dir ? dir : "/run/torus");
 	if (glob(pattern, 0, NULL, &g))
-		return fail_open(-ENODEV, "%s: no NIC offers remote memory; unix:PATH, also in TORUS_RMA, names its socket",
-				 pattern);
+		return fail_open(-ENODEV, "%s: no NIC offers remote memory; "
+				 "unix:PATH, also in TORUS_RMA, names its socket", pattern);
 	if (g.gl_pathc > 1)
-		err = fail_open(-ENOTUNIQ, "more than one NIC offers remote memory (%.100s, ...); set TORUS_RMA to one of them",
-				g.gl_pathv[0]);
+		err = fail_open(-ENOTUNIQ, "more than one NIC offers remote memory (%.100s, ...); "
+				"set TORUS_RMA to one of them", g.gl_pathv[0]);
 	else if (snprintf(where, size, "unix:%s", g.gl_pathv[0]) < (int)size)
 		err = 0;
 	globfree(&g);
@@ -163,7 +163,8 @@ static int connect_socket(struct torus_rma *rma, const char *where)
 	strcpy(sa.sun_path, path);
 	rma->sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	do {
-		err = rma->sock < 0 || connect(rma->sock, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
+		err = rma->sock >= 0 && !connect(rma->sock, (struct sockaddr *)&sa, sizeof(sa)) ?
+		      0 : -errno;
 	} while (err == -EINTR);
 	return err ? lt_rma_fail(rma, err, "%s: %s", where, strerror(-err)) : 0;
 }

@@ -65,7 +65,8 @@ static int set_local(struct torus_rma *rma, struct torus_rma_ask *ask, const voi
 	const struct lt_region *r;
 
 	if (bytes > UINT32_MAX)
-		return lt_rma_fail(rma, -EMSGSIZE, "%zu bytes: allowed up to %u", bytes, UINT32_MAX);
+		return lt_rma_fail(rma, -EMSGSIZE, "%zu bytes: allowed up to %u", bytes,
+				   UINT32_MAX);
 	ask->bytes = (uint32_t)bytes;
 	if (!bytes)
 		return 0;
@@ -131,8 +132,9 @@ static int submit_amo(struct torus_rma *rma, const struct torus_far *far, enum t
 	ask->op = TORUS_RMA_AMO;
 	ask->word = (uint16_t)TORUS_RMA_WORD_AMO((unsigned int)amo & 7, (unsigned int)type & 3);
 	if ((unsigned int)amo > TORUS_RMA_CAS || (unsigned int)type > TORUS_RMA_S64)
-		return lt_rma_fail(rma, -EINVAL, "atomic operation %u of type %u: allowed 0 to %u of 0 to %u",
-				   amo, type, TORUS_RMA_CAS, TORUS_RMA_S64);
+		return lt_rma_fail(rma, -EINVAL,
+				   "atomic operation %u of type %u: allowed 0 to %u of 0 to %u", amo,
+				   type, TORUS_RMA_CAS, TORUS_RMA_S64);
 	return submit_ask(rma, far, ask);
 }
 
@@ -172,8 +174,9 @@ int torus_rma_fe(struct torus_rma *rma, const struct torus_far *far, uint64_t of
 
 	if ((unsigned int)fe > TORUS_RMA_PURGE0 || (unsigned int)q > TORUS_RMA_ANY ||
 	    (unsigned int)r > TORUS_RMA_ANY)
-		return lt_rma_fail(rma, -EINVAL, "full/empty operation %u from %u to %u: allowed 0 to %u from 0 to %u to 0 to %u",
-				   fe, q, r, TORUS_RMA_PURGE0, TORUS_RMA_ANY, TORUS_RMA_ANY);
+		return lt_rma_fail(rma, -EINVAL, "full/empty operation %u from %u to %u: "
+				   "allowed 0 to %u from 0 to %u to 0 to %u", fe, q, r,
+				   TORUS_RMA_PURGE0, TORUS_RMA_ANY, TORUS_RMA_ANY);
 	return submit_ask(rma, far, &ask);
 }
 
@@ -182,14 +185,16 @@ int torus_rma_until(struct torus_rma *rma, const struct torus_far *far, uint64_t
 {
 	struct torus_rma_ask ask = {
 		.op = TORUS_RMA_FE, .addr = offset, .value = value, .cookie = cookie,
-		.word = (uint16_t)(TORUS_RMA_WORD_FE(TORUS_RMA_WAIT, TORUS_RMA_ANY, TORUS_RMA_ANY) |
+		.word = (uint16_t)(TORUS_RMA_WORD_FE(TORUS_RMA_WAIT, TORUS_RMA_ANY,
+						     TORUS_RMA_ANY) |
 				   TORUS_RMA_WORD_CMP((unsigned int)cmp & 7) |
 				   TORUS_RMA_WORD_AMO(0, (unsigned int)type & 3)),
 	};
 
 	if ((unsigned int)cmp > TORUS_RMA_GE || (unsigned int)type > TORUS_RMA_S64)
-		return lt_rma_fail(rma, -EINVAL, "comparison %u of type %u: allowed 0 to %u of 0 to %u",
-				   cmp, type, TORUS_RMA_GE, TORUS_RMA_S64);
+		return lt_rma_fail(rma, -EINVAL,
+				   "comparison %u of type %u: allowed 0 to %u of 0 to %u", cmp,
+				   type, TORUS_RMA_GE, TORUS_RMA_S64);
 	return submit_ask(rma, far, &ask);
 }
 
@@ -363,7 +368,8 @@ const char *torus_rma_end_text(const struct torus_rma_end *end, char *text, size
 	case TORUS_RMA_REFUSED:
 	case TORUS_RMA_INVALID:
 		if (end->value)
-			snprintf(text, size, "refused: %s %llu", why, (unsigned long long)end->value);
+			snprintf(text, size, "refused: %s %llu", why,
+				 (unsigned long long)end->value);
 		else
 			snprintf(text, size, "refused: %s", why);
 		break;

@@ -6,9 +6,9 @@
  * the owner executes all this; its process does nothing. libtorus-rma(3) has a program.
  *
  * Requests return at once, and end later with a completion: struct torus_rma_end, which has the
- * cookie of its request. So a read does not suspend its thread, as it does in the paper of V. Korneev:
- * a thread can have many open, and torus_rma_quiet() waits for them. Requests to one node are executed in the order in which they were made,
- * each at most once, also while cables are cut.
+ * cookie of its request. In the paper of V. Korneev a read suspends its thread; here a thread can
+ * have many requests open, and torus_rma_quiet() waits for them. Requests to one node are executed
+ * in the order in which they were made, each at most once, also while cables are cut.
  *
  * Functions return 0 or a negative errno; torus_rma_error() then returns the text of the error. A
  * context is used by one thread at a time. After fork() it belongs to the parent alone.
@@ -86,7 +86,7 @@ int torus_region_free(struct torus_rma *rma, struct torus_region *region);
 /** torus_rma_put() - write @bytes from @from */
 int torus_rma_put(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 	      const void *from, size_t bytes, uint64_t cookie);
-/** torus_rma_put_notify() - write, then add @add to the word of 8 bytes at @word of the same region */
+/** torus_rma_put_notify() - write, then add @add to the word of 8 bytes at @word of that region */
 int torus_rma_put_notify(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 		     const void *from, size_t bytes, uint64_t word, uint64_t add, uint64_t cookie);
 /** torus_rma_get() - read @bytes to @to */
@@ -107,7 +107,7 @@ int torus_rma_fe(struct torus_rma *rma, const struct torus_far *far, uint64_t of
 /** torus_rma_until() - end when the word of 8 bytes compares with @value as @cmp says */
 int torus_rma_until(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 	       enum torus_rma_cmp cmp, enum torus_rma_type type, uint64_t value, uint64_t cookie);
-/** torus_rma_cancel() - end the torus_rma_fe() or torus_rma_until() whose cookie is @of, if it still waits */
+/** torus_rma_cancel() - end the operation with full/empty bits whose cookie is @of, if it waits */
 int torus_rma_cancel(struct torus_rma *rma, uint64_t of, uint64_t cookie);
 /** torus_rma_fence() - the next request is not sent before all earlier ones have ended */
 void torus_rma_fence(struct torus_rma *rma);

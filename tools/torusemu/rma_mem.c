@@ -58,7 +58,8 @@ static int check_memfd(int fd, struct torus_rma_call *call)
 	if (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
 		return rma_fail(call, -EPERM, "the memfd is sealed against writing");
 	if (!call->bytes || call->bytes > (u64)st.st_size)
-		return rma_fail(call, -EINVAL, "a region of %llu bytes: allowed 1 to %lld, the size of its memfd",
+		return rma_fail(call, -EINVAL,
+				"a region of %llu bytes: allowed 1 to %lld, the size of its memfd",
 				(unsigned long long)call->bytes, (long long)st.st_size);
 	return 0;
 }
@@ -68,18 +69,22 @@ static int check_share(const struct rma_context *ctx, struct torus_rma_call *cal
 	u64 left = shared_max() - ctx->emu->rma->shared;
 
 	if (call->access & ~ACCESS_ALL)
-		return rma_fail(call, -EINVAL, "access 0x%x: allowed 0x%x", call->access, ACCESS_ALL);
+		return rma_fail(call, -EINVAL, "access 0x%x: allowed 0x%x", call->access,
+				ACCESS_ALL);
 	if (call->flags & ~FLAGS_ALL)
-		return rma_fail(call, -EINVAL, "flags 0x%x: allowed 0x%x", call->flags, FLAGS_ALL);
+		return rma_fail(call, -EINVAL, "flags 0x%x: allowed 0x%x", call->flags,
+				FLAGS_ALL);
 	if (call->flags & TORUS_RMA_HAS_FE ? call->bytes % sizeof(u64) != 0 :
 	    (call->access & TORUS_RMA_ACCESS_FE || call->flags))
 		return rma_fail(call, -EINVAL,
-				"full/empty bits: of a region with words of 8 bytes, made with them");
+				"full/empty bits: of a region with words of 8 bytes, "
+				"made with them");
 	if (ctx->regions >= RMA_CONTEXT_REGIONS)
 		return rma_fail(call, -ENOSPC, "the context has %u regions, allowed %u",
 				ctx->regions, RMA_CONTEXT_REGIONS);
 	if (call->bytes > left)
-		return rma_fail(call, -ENOMEM, "a region of %llu bytes: this NIC may have %llu more",
+		return rma_fail(call, -ENOMEM,
+				"a region of %llu bytes: this NIC may have %llu more",
 				(unsigned long long)call->bytes, (unsigned long long)left);
 	return 0;
 }
@@ -197,7 +202,8 @@ int rma_unshare(struct rma_context *ctx, u32 region, struct torus_rma_call *call
 	if (region >= RMA_REGIONS_MAX || rma->owned[region].ctx != ctx || rma->owned[region].ends)
 		return rma_fail(call, -ENOENT, "this context has no region %u", region);
 	if (tn_rma_ring_uses(&ctx->ring, region))
-		return rma_fail(call, -EBUSY, "open requests of this context use region %u", region);
+		return rma_fail(call, -EBUSY, "open requests of this context use region %u",
+				region);
 	close_region(rma, ctx->emu, region);
 	return 0;
 }

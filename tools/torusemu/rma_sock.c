@@ -37,7 +37,8 @@ static int take_fds(struct msghdr *mh)
 }
 
 /* Sends an answer with @n descriptors. Return: 0 or negative errno */
-static int send_answer(struct rma_context *ctx, struct torus_rma_call *call, const int *fds, size_t n)
+static int send_answer(struct rma_context *ctx, struct torus_rma_call *call, const int *fds,
+		       size_t n)
 {
 	union {
 		struct cmsghdr head;
@@ -95,8 +96,10 @@ static int check_open(const struct rma_context *ctx, struct torus_rma_call *call
 	if (call->version != TORUS_RMA_VERSION)
 		return rma_fail(call, -EPROTO, "version %u of the rings: allowed %u", call->version,
 				TORUS_RMA_VERSION);
-	if (!call->entries || call->entries > RMA_ENTRIES_MAX || call->entries & (call->entries - 1))
-		return rma_fail(call, -EINVAL, "%u requests in the ring: allowed a power of two up to %u",
+	if (!call->entries || call->entries > RMA_ENTRIES_MAX ||
+	    call->entries & (call->entries - 1))
+		return rma_fail(call, -EINVAL,
+				"%u requests in the ring: allowed a power of two up to %u",
 				call->entries, RMA_ENTRIES_MAX);
 	return 0;
 }
@@ -227,7 +230,8 @@ static void rma_listener_ready(struct watch *w, u32 events)
 	(void)events;
 	if (fd < 0)
 		return;
-	err = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &len) < 0 ? -errno : find_number(e->rma, &user);
+	err = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &len) < 0 ? -errno :
+	      find_number(e->rma, &user);
 	if (err >= 0)
 		err = add_context(e, fd, (u16)err, (u16)user.uid);
 	if (!err)
