@@ -29,7 +29,7 @@ enum tn_amo_op {
 	TN_AMO_OPS,
 };
 
-/* Types of a word; signed ones differ for MIN and MAX, and in comparisons. */
+/* Types of a word. The sign matters to MIN and MAX, and to comparisons. */
 enum tn_amo_type {
 	TN_AMO_U32,
 	TN_AMO_U64,
@@ -45,21 +45,22 @@ static inline unsigned int tn_amo_bytes(unsigned int type)
 }
 
 /**
- * tn_amo_less() - Return: true if @a is less than @b as words of this type; of 32-bit types the
- * high halves are ignored
+ * tn_amo_less() - Return: true if @a is less than @b, both taken as words of @type; a 32-bit type
+ * uses their low halves only
  */
 bool tn_amo_less(unsigned int type, u64 a, u64 b);
 
 /**
- * tn_amo() - execute an operation
- * @word: in memory; a multiple of the size of its type
+ * tn_amo() - execute an operation on a word in memory
+ * @word: address of the word, a multiple of its size
  * @op: enum tn_amo_op
  * @type: enum tn_amo_type
- * @operand: of 32-bit types the high half is ignored, here and in @compare
- * @compare: TN_AMO_CAS stores only if the word is equal to it
- * @old: the value before, of 32-bit types without sign; or NULL
- * Return: 0; -EOPNOTSUPP for an unknown @op or @type; -EINVAL if @word is misaligned; -EAGAIN if
- * the word kept changing. On an error nothing was changed.
+ * @operand: operand; a 32-bit type uses the low half only, here and in @compare
+ * @compare: used by TN_AMO_CAS, which stores only if the word is equal to it
+ * @old: set to the value before the operation, a 32-bit one without sign extension; may be NULL
+ * Return: 0; -EOPNOTSUPP if @op or @type is unknown; -EINVAL if @word is misaligned; -EAGAIN if
+ * another processor changed the word in all TN_AMO_TRIES tries. After an error the word is as it
+ * was.
  */
 int tn_amo(void *word, unsigned int op, unsigned int type, u64 operand, u64 compare, u64 *old);
 

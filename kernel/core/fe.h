@@ -51,13 +51,17 @@ enum tn_fe_cmp { TN_FE_EQ, TN_FE_NE, TN_FE_LT, TN_FE_LE, TN_FE_GT, TN_FE_GE, TN_
 
 /**
  * struct tn_fe_ask - a request
- * @q: state that it waits for
- * @r: state that it leaves; TN_FE_ANY: as it was
- * @type: of the word, TN_AMO_U64 or TN_AMO_S64; matters to AMO and WAIT
- * @value: to be stored, operand, or to be compared with
- * @compare: of TN_AMO_CAS
- * @from, @number: who asks, and the number of the request; a group of both names one waiter
- * @tag: the caller's; comes back with a waiter
+ * @op: enum tn_fe_op
+ * @q: state of the bit that the request waits for, enum tn_fe_state
+ * @r: state in which the request leaves the bit; TN_FE_ANY: the bit stays as it was
+ * @amo: operation of TN_FE_AMO, enum tn_amo_op
+ * @type: type of the word, TN_AMO_U64 or TN_AMO_S64; used by TN_FE_AMO and TN_FE_WAIT
+ * @cmp: comparison of TN_FE_WAIT, enum tn_fe_cmp
+ * @tag: number that the caller chooses, and gets back with the waiter
+ * @from: initiator of the request
+ * @number: number of the request; @from and @number together name one waiter of a word
+ * @value: value to store, operand, or value to compare with
+ * @compare: value to compare with in TN_AMO_CAS
  */
 struct tn_fe_ask {
 	u8 op, q, r, amo, type, cmp;
@@ -68,7 +72,12 @@ struct tn_fe_ask {
 	u64 compare;
 };
 
-/** struct tn_fe_bits - the bits of the words of a region; host's memory, @full as it wants them */
+/**
+ * struct tn_fe_bits - the bits of the words of a region, in memory of the host
+ * @full: one bit for each word: the word is full; the host sets the first values
+ * @waits: one bit for each word: requests wait for it
+ * @n: number of words
+ */
 struct tn_fe_bits {
 	u64 *full;
 	u64 *waits;
@@ -76,12 +85,15 @@ struct tn_fe_bits {
 };
 
 /**
- * struct tn_fe_wait - a request that waits
- * @next: the next one of its group, or of the free ones
- * @tail: of the first one of a group: the last one
- * @chain: of the first one: that of the next group with the same hash
- * @order: a number that rises with each waiter
- * @since: when it came
+ * struct tn_fe_wait - a request that waits, or a free entry of the pool
+ * @next: next waiter of the same group, or next free entry
+ * @tail: in the first waiter of a group: the last waiter of that group
+ * @chain: in the first waiter of a group: first waiter of the next group with the same hash
+ * @bits: bits of the region of the word
+ * @word: number of the word in the region
+ * @order: number that rises with each waiter
+ * @since: time at which the request came
+ * @ask: the request
  */
 struct tn_fe_wait {
 	struct tn_fe_wait *next;
@@ -95,9 +107,13 @@ struct tn_fe_wait {
 };
 
 /**
- * struct tn_fe_pool - waiters of a NIC
- * @bucket: first waiters of groups by a hash of the word; @mask + 1 of them
- * @seed: of the hash, random, so that nobody can choose words with equal ones
+ * struct tn_fe_pool - all waiters of a NIC
+ * @bucket: @mask + 1 lists of groups; a hash of the word selects the list
+ * @idle: free entries
+ * @seed: random seed of the hash, so that nobody can choose words with equal hashes
+ * @order: number of the next waiter
+ * @mask: number of buckets, less 1
+ * @waiting: number of waiters
  */
 struct tn_fe_pool {
 	struct tn_fe_wait **bucket;
@@ -115,20 +131,24 @@ enum tn_fe_result {
 };
 
 /**
- * tn_fe_pool_init() - make a pool
+ * tn_fe_pool_init() - make a pool without waiters
+ * @p: the pool
  * @wait: memory of @n waiters
- * @bucket: memory of @buckets pointers, a power of two; as many as waiters, or more
+ * @n: number of waiters
+ * @bucket: memory of @buckets pointers
+ * @buckets: a power of two, at least @n
+ * @seed: random seed of the hash
  */
 void tn_fe_pool_init(struct tn_fe_pool *p, struct tn_fe_wait *wait, u32 n,
 		     struct tn_fe_wait **bucket, u32 buckets, u64 seed);
 
-/** tn_fe_is_full() - Return: the bit of a word */
+/** tn_fe_is_full() - Return: true if the bit of @word is full */
 static inline bool tn_fe_is_full(const struct tn_fe_bits *bits, u64 word)
 {
 	return bits->full[word / 64] >> word % 64 & 1;
 }
 
-/** tn_fe_has_waiters() - Return: true if requests wait for this word */
+/** tn_fe_has_waiters() - Return: true if requests wait for @word */
 static inline bool tn_fe_has_waiters(const struct tn_fe_bits *bits, u64 word)
 {
 	return bits->waits[word / 64] >> word % 64 & 1;
@@ -136,44 +156,53 @@ static inline bool tn_fe_has_waiters(const struct tn_fe_bits *bits, u64 word)
 
 /**
  * tn_fe_ask() - execute a request, or let it wait
- * @word: its number in the region, below bits->n
- * @at: its memory
- * @now: time, for those who ask what waits
- * @old: TN_FE_DONE: the value before
+ * @p: the waiters of the NIC
+ * @bits: bits of the region
+ * @word: number of the word in the region, below bits->n
+ * @at: memory of the word
+ * @ask: the request
+ * @now: present time, which becomes the waiter's @since
+ * @old: with TN_FE_DONE set to the value before the request
  *
- * If it was executed and there are waiters, the caller calls tn_fe_serve() until TN_FE_NONE. It
- * does so, too, after it has changed a word by other means.
- * Return: TN_FE_DONE, TN_FE_WAITS; -EOPNOTSUPP for an unknown operation, type, or comparison,
- * -EINVAL for a @q or @r that is out of range or does not go with it; -ENOSPC if no more can wait;
- * -EAGAIN as tn_amo(). On an error nothing was changed.
+ * If the request was executed and the word has waiters, the caller calls tn_fe_serve() until that
+ * returns TN_FE_NONE. The caller does the same after it has changed a word by other means.
+ * Return: TN_FE_DONE or TN_FE_WAITS; -EOPNOTSUPP if the operation, type or comparison is unknown;
+ * -EINVAL if @q or @r is out of range or does not fit the operation; -ENOSPC if no more requests
+ * can wait; -EAGAIN as tn_amo(). After an error nothing has changed.
  */
 int tn_fe_ask(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,
 	      const struct tn_fe_ask *ask, u64 now, u64 *old);
 
 /**
- * tn_fe_must_wait() - Return: true if the request is right, and its condition does not hold: then
- * tn_fe_ask() would let it wait
+ * tn_fe_must_wait() - Return: true if tn_fe_ask() would let the request wait: the request is valid,
+ * and its condition does not hold
  */
 bool tn_fe_must_wait(const struct tn_fe_bits *bits, u64 word, const u64 *at,
 		     const struct tn_fe_ask *ask);
 
 /**
- * tn_fe_serve() - execute one waiter of a word, the first one that may go
- * @done: a copy of the waiter, unless TN_FE_NONE
- * Return: TN_FE_DONE, TN_FE_NONE; -EAGAIN as tn_amo(): the waiter still waits.
+ * tn_fe_serve() - execute one waiter of a word: of those whose condition holds, the one that came
+ * first
+ * @done: set to a copy of the waiter, unless TN_FE_NONE is returned
+ * @old: set to the value of the word before
+ * Return: TN_FE_DONE; TN_FE_NONE: no waiter's condition holds; -EAGAIN as tn_amo(): the waiter
+ * still waits.
  */
 int tn_fe_serve(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,
 		struct tn_fe_wait *done, u64 *old);
 
 /**
- * tn_fe_cancel() - end the waiter of a word with this @from and @number
- * Return: 0, or -ENOENT if there is none: it has been executed.
+ * tn_fe_cancel() - remove the waiter of a word with this @from and @number
+ * Return: 0; -ENOENT if there is none, because it has been executed.
  */
 int tn_fe_cancel(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u32 from, u32 number);
 
 /**
- * tn_fe_end() - end all waiters that @ends chooses, when a region is closed or an initiator has
- * died; looks at all there are. @ends may show them by returning false.
+ * tn_fe_end() - remove all waiters for which @ends returns true
+ *
+ * Called when a region is closed or an initiator has died. @ends is called for each waiter of the
+ * pool; one that always returns false only lists them.
+ *
  * Return: how many.
  */
 u32 tn_fe_end(struct tn_fe_pool *p, bool (*ends)(void *ctx, const struct tn_fe_wait *w), void *ctx);

@@ -421,8 +421,11 @@ const u64 *tn_nic_rows_get(struct tn_nic *nic, u32 first, u32 n);
 int tn_nic_hold(struct tn_nic *nic, const u32 *nodes, u32 n);
 /**
  * tn_nic_give_up() - do a part of the work of tn_nic_release() with @give_up: give up missing
- * packets, and deliver those that wait for them tn_nic_release() may take long. A host whose other
- * traffic waits meanwhile calls this function before it, as long as this returns true.
+ * packets, and deliver those that wait for them
+ *
+ * tn_nic_release() may take long. A host whose other traffic waits meanwhile calls this function
+ * before it, as long as this function returns true.
+ *
  * Return: true if there is more; false if nothing is left, the host is full or @version is not the
  * active one.
  */

@@ -44,8 +44,10 @@
 #define TN_BLOCK	64		/* rows in a block */
 
 /**
- * struct tn_block - state of TN_BLOCK consecutive rows of a table With it, commit and release need
- * not visit all rows of the table, which may be millions.
+ * struct tn_block - state of TN_BLOCK consecutive rows of a table
+ *
+ * With it, commit and release need not visit all rows of the table, which may be millions.
+ *
  * @releases: the value of tn_nic.releases when holds were last set in these rows. If it differs
  *	from the present value, a release has ended these holds, and the HOLD bits are cleared at
  *	the next access

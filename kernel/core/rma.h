@@ -57,9 +57,10 @@
 enum tn_rma_way { TN_RMA_REQUESTS, TN_RMA_REPLIES };	/* VCD0, VCD1 */
 
 /**
- * struct tn_rma_net - how messages are sent
- * @room: memory of the payload of one packet, the same one until it is sent; NULL: none now
- * @send: send what is in it; @bytes of payload
+ * struct tn_rma_net - functions that send messages
+ * @room: Return: memory for the payload of one packet, the same until @send is called; NULL: there
+ *	is none now
+ * @send: send a packet with the first @bytes of that memory
  */
 struct tn_rma_net {
 	u8 *(*room)(void *host, enum tn_rma_way way, u32 dst);

@@ -27,15 +27,18 @@
 enum tn_rma_status {
 	TN_RMA_DONE,
 	TN_RMA_REFUSED,		/* @reason and @value say why */
-	TN_RMA_UNREACHABLE,	/* the request came back: not executed; @reason: enum tn_why */
+	TN_RMA_UNREACHABLE,	/* not executed: the request came back; @reason: enum tn_why */
 	TN_RMA_LOST,		/* not executed, and will not be */
 	TN_RMA_UNKNOWN,		/* perhaps executed */
 };
 
 /**
  * struct tn_rma_end - how an operation ended
- * @value: FE and AMO: the value before; refused: what is allowed
- * @data: GET: its @bytes bytes, valid during the call
+ * @status: enum tn_rma_status
+ * @reason: why it was refused or unreachable
+ * @bytes: GET: bytes of @data
+ * @value: FE and AMO: value of the word before; if the operation was refused, the allowed value
+ * @data: GET: the data, valid during the call
  */
 struct tn_rma_end {
 	u8 status;
@@ -46,9 +49,11 @@ struct tn_rma_end {
 };
 
 /**
- * struct tn_rma_initiator_ops - the initiator's host
- * @done: an operation ended; it must not call the initiator
- * @holds: true while the host or the NIC holds packets for @dst, so that silence means nothing
+ * struct tn_rma_initiator_ops - callbacks of the initiator into its host
+ * @net: functions that send messages
+ * @done: called when an operation has ended; must not call the initiator
+ * @holds: Return: true while the host or the NIC holds packets for @dst; then @dst may be silent
+ *	without a fault
  */
 struct tn_rma_initiator_ops {
 	struct tn_rma_net net;
@@ -64,9 +69,13 @@ struct tn_rma_list {
 
 /**
  * struct tn_rma_open - an operation that is open, or a free slot
- * @next, @prev: in its list
- * @bytes: GET: how many
- * @op: enum tn_rma_op; 0: free
+ * @cookie: given back by ops->done
+ * @peer: node of the owner
+ * @number: number of the operation
+ * @bytes: GET: bytes to be read
+ * @next, @prev: slots of the next and the previous operation in the same list
+ * @op: enum tn_rma_op; 0: the slot is free
+ * @posted: the operation is in the list of posted ones
  */
 struct tn_rma_open {
 	u64 cookie;
@@ -82,18 +91,22 @@ struct tn_rma_open {
 enum tn_rma_peer_state { TN_RMA_PEER_UNKNOWN, TN_RMA_PEER_RESET, TN_RMA_PEER_KNOWN };
 
 /**
- * struct tn_rma_peer - another node
- * @since: when it was asked, or when the first of those that are open was sent
+ * struct tn_rma_peer - what the initiator knows of another node
+ * @since: time of the last QUERY; without one, time at which the first open operation was sent
  * @next: number of the next operation
- * @base: number of the last RESET; one is left out before it, for queries that were sent before
- * @epoch: of its NIC when it last confirmed a RESET; 0: it never did
- * @chain: the next peer with open operations
- * @refused: posted operations that were refused since the RESET
- * @open: operations that are open
- * @fe: FE operations among them
- * @queries: that were sent since its last reply
- * @unanswered: that were sent since its last STATUS
- * @busy: it is among those with open operations
+ * @base: number of the last RESET; the number before it is left out, for queries that were sent
+ *	earlier
+ * @epoch: epoch of its NIC when it last confirmed a RESET; 0: it never did
+ * @refused: number of posted operations that it refused since the RESET
+ * @chain: next node in the list of nodes with open operations
+ * @posted, @slotted: open operations that are posted, and the others
+ * @open: number of open operations
+ * @fe: how many of these are FE operations
+ * @state: enum tn_rma_peer_state
+ * @queries: number of queries since its last reply
+ * @unanswered: number of queries since its last STATUS
+ * @drain: no operation is issued before all open ones have ended
+ * @busy: the node is in the list of nodes with open operations
  */
 struct tn_rma_peer {
 	u64 since;
@@ -128,8 +141,11 @@ struct tn_rma_initiator_counts {
 
 /**
  * struct tn_rma_initiator - the initiator's part of a NIC
- * @rma_time: silence after which a node is asked
- * @first_busy: the first peer with open operations
+ * @peer: @nodes nodes
+ * @slot: @slots operations
+ * @rma_time: time without a reply after which a node gets a QUERY
+ * @first_busy: first node in the list of nodes with open operations
+ * @idle: first free slot
  */
 struct tn_rma_initiator {
 	const struct tn_rma_initiator_ops *ops;
@@ -145,50 +161,58 @@ struct tn_rma_initiator {
 };
 
 /**
- * tn_rma_initiator_init() - begin
- * @peer: memory of @nodes peers
- * @slot: memory of @slots operations, at most TN_RMA_SLOTS_MAX
- * @seed: random; the numbers of operations begin at what follows from it
+ * tn_rma_initiator_init() - initialise, without open operations
+ * @peer: memory of @nodes nodes
+ * @slot: memory of @slots operations
+ * @slots: at most TN_RMA_SLOTS_MAX
+ * @rma_time: time without a reply after which a node gets a QUERY
+ * @seed: random seed, from which the first numbers of operations follow
  */
 void tn_rma_initiator_init(struct tn_rma_initiator *i, const struct tn_rma_initiator_ops *ops,
 			   void *host, struct tn_rma_peer *peer, u32 nodes,
 			   struct tn_rma_open *slot, u32 slots, u64 rma_time, u64 seed);
 
 /**
- * tn_rma_issue() - send the request of an operation
- * @dst: the owner's node, below @i->nodes, to which there is a row
- * @ask: PUT, GET, AMO, FE or SEND, right by rma_wire.h; number is not read, nor slot, but by AMO:
- *	TN_RMA_POSTED if its result is not wanted
- * @data: @bytes bytes of PUT and SEND
- * @cookie: for ops->done
- * Return: its slot; -EAGAIN if there is no slot, no memory for the packet, or the node is drained.
+ * tn_rma_issue() - begin an operation: send its request
+ * @i: the initiator
+ * @dst: node of the owner, below @i->nodes; there must be a row to it
+ * @ask: a valid PUT, GET, AMO, FE or SEND (rma_wire.h). Its number is ignored, and so is its slot,
+ *	except that an AMO whose result is not wanted has TN_RMA_POSTED
+ * @data: data of a PUT or SEND
+ * @bytes: bytes of @data
+ * @cookie: argument of ops->done
+ * @now: present time
+ * Return: slot of the operation; -EAGAIN if no slot is free, there is no memory for the packet, or
+ * the node is drained.
  */
 int tn_rma_issue(struct tn_rma_initiator *i, u32 dst, const struct tn_rma_ask *ask, const u8 *data,
 		 u32 bytes, u64 cookie, u64 now);
 
 /**
- * tn_rma_cancel() - ask the owner to end an FE operation that waits; it ends as refused
- * (TN_RMA_CANCELLED), or as executed if that came first
- * @ask: as it was issued
+ * tn_rma_cancel() - ask the owner to end an FE operation that waits
+ * @i: the initiator
+ * @slot: slot of the operation
+ * @ask: the request with which it was issued
+ * The operation ends as refused (TN_RMA_CANCELLED), or as done if it was executed before.
  * Return: 0; -ENOENT if the slot has no FE operation; -EAGAIN if there is no memory for the packet.
  */
 int tn_rma_cancel(struct tn_rma_initiator *i, u16 slot, const struct tn_rma_ask *ask);
 
-/** tn_rma_initiator_take() - a reply has arrived on VCD1, in order, from @src below @i->nodes */
+/** tn_rma_initiator_take() - process a reply of @src, the next packet of its flow on VCD1 */
 void tn_rma_initiator_take(struct tn_rma_initiator *i, u32 src, const u8 *payload, u32 len,
 			   u64 now);
 
 /**
- * tn_rma_returned() - a request to @dst has come back as unreachable
+ * tn_rma_returned() - process a request to @dst that came back as unreachable
  * @why: the reason, enum tn_why (wire.h)
  */
 void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32 len, u8 why,
 		     u64 now);
 
-/** tn_rma_peers_died() - what is open with nodes for which @gone says so ends as unknown */
+/** tn_rma_peers_died() - end as unknown what is open with nodes for which @gone returns true */
 void tn_rma_peers_died(struct tn_rma_initiator *i, bool (*gone)(void *ctx, u32 dst), void *ctx);
 
-/** tn_rma_initiator_poll() - ask nodes that are silent. Return: when to call again; ~0: never */
+/** tn_rma_initiator_poll() - send queries that are due. Return: when to call again; ~0: never */
 u64 tn_rma_initiator_poll(struct tn_rma_initiator *i, u64 now);
 
 #endif /* TN_RMA_INITIATOR_H */

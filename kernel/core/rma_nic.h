@@ -30,8 +30,8 @@
 
 /**
  * struct tn_nic_rma_ops - callbacks of remote memory into the host
- * @mem, @space, @recv: of struct tn_rma_owner_ops
- * @done: of struct tn_rma_initiator_ops
+ * @mem, @space, @recv: as in struct tn_rma_owner_ops
+ * @done: as in struct tn_rma_initiator_ops
  * They must not call the NIC.
  */
 struct tn_nic_rma_ops {
@@ -42,13 +42,14 @@ struct tn_nic_rma_ops {
 };
 
 /**
- * struct tn_nic_rma_config
- * @region: @regions regions of this node, memory of the caller
- * @pool: waiters of full/empty bits
- * @slots: operations of this node that may be open, at most TN_RMA_SLOTS_MAX
- * @replies: replies that may wait for a port, at least 1
- * @waits: requests of one node that may wait
- * @rma_time: silence after which a node is asked, ns
+ * struct tn_nic_rma_config - configuration of remote memory
+ * @ops: callbacks
+ * @region: @regions regions of this node, in memory of the caller
+ * @pool: pool for requests that wait for full/empty bits
+ * @slots: most operations of this node that may be open, up to TN_RMA_SLOTS_MAX
+ * @replies: most replies that may wait for a port, at least 1
+ * @waits: most requests of one node that may wait
+ * @rma_time: time without a reply after which a node gets a QUERY, ns
  */
 struct tn_nic_rma_config {
 	const struct tn_nic_rma_ops *ops;
@@ -71,27 +72,29 @@ struct tn_nic_rma_counts {
 size_t tn_nic_rma_size(const struct torus_shape *shape, u32 slots);
 
 /**
- * tn_nic_rma_open() - begin with remote memory
+ * tn_nic_rma_open() - start remote memory
  * @mem: tn_nic_rma_size() bytes, 64-byte aligned; used until tn_nic_rma_close()
- * Return: 0; -ENODEV: no shape is set; -EBUSY: it is open; -EINVAL: a number is out of range.
+ * Return: 0; -ENODEV if no shape is set; -EBUSY if it was started before; -EINVAL if a number is
+ * out of range.
  */
 int tn_nic_rma_open(struct tn_nic *nic, const struct tn_nic_rma_config *cfg, void *mem, u64 now);
 /**
- * tn_nic_rma_close() - end it: what is open ends as unknown, and what waits is forgotten. Called
- * before another shape is set and before tn_nic_flush().
+ * tn_nic_rma_close() - stop remote memory; called before another shape is set and before
+ * tn_nic_flush()
+ * Open operations end as unknown, and requests of other nodes that wait are removed.
  */
 void tn_nic_rma_close(struct tn_nic *nic);
 
 /**
- * tn_nic_rma_issue() - tn_rma_issue() of this NIC
- * Return: its slot; -EAGAIN; -ENODEV if it is not open; -EINVAL: bad @dst or size; -EHOSTUNREACH:
- * no valid row.
+ * tn_nic_rma_issue() - begin an operation, as tn_rma_issue() does
+ * Return: slot of the operation; -EAGAIN as tn_rma_issue(); -ENODEV if remote memory is not
+ * started; -EINVAL if @dst or a size is wrong; -EHOSTUNREACH if there is no valid row to @dst.
  */
 int tn_nic_rma_issue(struct tn_nic *nic, u32 dst, const struct tn_rma_ask *ask, const u8 *data,
 		     u32 bytes, u64 cookie, u64 now);
-/** tn_nic_rma_owner() - the owner, for its regions and counters; NULL: it is not open */
+/** tn_nic_rma_owner() - Return: the owner, for its regions and counters; NULL: not started */
 struct tn_rma_owner *tn_nic_rma_owner(struct tn_nic *nic);
-/** tn_nic_rma_initiator() - the initiator, to cancel and for its counters; NULL: it is not open */
+/** tn_nic_rma_initiator() - Return: the initiator, to cancel and to count; NULL: not started */
 struct tn_rma_initiator *tn_nic_rma_initiator(struct tn_nic *nic);
 const struct tn_nic_rma_counts *tn_nic_rma_counts(const struct tn_nic *nic);
 

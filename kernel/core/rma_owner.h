@@ -17,11 +17,12 @@
 #include "window.h"
 
 /**
- * struct tn_rma_region - memory that others may use
- * @bytes: 0: closed, or never used; with @fe a multiple of 8
- * @key: 0: never used
- * @access: enum tn_window_access
- * @fe: its full/empty bits; NULL: it has none
+ * struct tn_rma_region - memory of this node that other nodes may use
+ * @bytes: size of the region; with @fe a multiple of 8; 0: the region is closed or was never used
+ * @fe: full/empty bits of the region's words; NULL: the region has none
+ * @key: key of the region; 0: the region was never used
+ * @job: job to which the region belongs
+ * @access: rights of others, enum tn_window_access
  */
 struct tn_rma_region {
 	u64 bytes;
@@ -33,11 +34,11 @@ struct tn_rma_region {
 
 /**
  * struct tn_rma_source - what the owner knows of another node; all zero at first
- * @next: number of the operation that it expects
- * @refused: posted operations since the RESET
- * @waits: requests that wait
- * @unacked: posted operations since the last ACK
- * @known: there was a RESET
+ * @next: number that the node's next operation must have
+ * @refused: number of its posted operations that were refused since the RESET
+ * @waits: number of its requests that wait
+ * @unacked: number of its posted operations since the last ACK
+ * @known: the node has sent a RESET
  */
 struct tn_rma_source {
 	u32 next;
@@ -48,11 +49,13 @@ struct tn_rma_source {
 };
 
 /**
- * struct tn_rma_owner_ops - the owner's host
- * @mem: memory of byte @offset of a region; @run: bytes from there on that lie together. A multiple
- *	of 8 bytes from the beginning of the region, it is aligned and has 8 bytes or more
- * @space: the window of a job, with targets that are regions; NULL: it has none
- * @recv: a SEND has arrived; 0, or -ENOBUFS if the endpoint has no room for it
+ * struct tn_rma_owner_ops - callbacks of the owner into its host
+ * @net: functions that send messages
+ * @mem: Return: address of byte @offset of a region; @run is set to the number of bytes from there
+ *	on that lie together. If @offset is a multiple of 8, the address is aligned to 8 bytes, and
+ *	@run is at least 8
+ * @space: Return: the window of a job, whose targets are regions; NULL: the job has none
+ * @recv: called when a SEND has arrived. Return: 0; -ENOBUFS if the endpoint has no room for it
  */
 struct tn_rma_owner_ops {
 	struct tn_rma_net net;
@@ -61,7 +64,13 @@ struct tn_rma_owner_ops {
 	int (*recv)(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes);
 };
 
-/** struct tn_rma_words - words of a region that changed, and whose waiters are to be served */
+/**
+ * struct tn_rma_words - words of a region that changed, and whose waiters are to be served
+ * @region: the region
+ * @word: number of the first of these words that may still have waiters to serve
+ * @last: number of the last one
+ * @any: there are such words
+ */
 struct tn_rma_words {
 	u32 region;
 	u64 word;
@@ -81,11 +90,13 @@ struct tn_rma_owner_counts {
 
 /**
  * struct tn_rma_owner - the owner's part of a NIC
- * @source: of each node
- * @epoch: of this NIC, which differs after each restart
- * @data_max: bytes of data of a reply
- * @waits_max: requests of one node that may wait
- * @served: words that changed by the last request
+ * @source: what is known of each of @nodes nodes
+ * @region: @regions regions
+ * @pool: requests that wait
+ * @epoch: epoch of this NIC, which differs after each restart
+ * @data_max: most bytes of data of a reply
+ * @waits_max: most requests of one node that may wait
+ * @served: words that the last request changed
  */
 struct tn_rma_owner {
 	const struct tn_rma_owner_ops *ops;
@@ -105,35 +116,41 @@ struct tn_rma_owner {
 #define TN_RMA_ACK_EVERY	16	/* posted operations, without being asked for it */
 
 /**
- * tn_rma_owner_take() - a packet of VCD0 has arrived, in order
- * @src: node that sent it, below @o->nodes
- * @payload: @len bytes
- * Return: 0 if it was consumed; -EAGAIN if there is no memory for a reply: the packet stays where
- * it is, and the call is repeated.
+ * tn_rma_owner_take() - process a packet of VCD0, the next of its flow
+ * @o: the owner
+ * @src: node that sent the packet, below @o->nodes
+ * @payload: payload of the packet
+ * @len: bytes of @payload
+ * @now: present time
+ * Return: 0: the packet was consumed; -EAGAIN: there is no memory for a reply, so the caller keeps
+ * the packet and calls again.
  */
 int tn_rma_owner_take(struct tn_rma_owner *o, u32 src, const u8 *payload, u32 len, u64 now);
 
 /**
- * tn_rma_owner_poll() - serve words that changed, when there is memory for replies again
- * Return: true if none is left.
+ * tn_rma_owner_poll() - serve the waiters of words that changed; called when there is memory for
+ * replies again
+ * Return: true if all are served.
  */
 bool tn_rma_owner_poll(struct tn_rma_owner *o);
 
 /**
- * tn_rma_owner_changed() - words of a region with full/empty bits were changed otherwise
- * Return: 0; -EAGAIN: words that changed before are not served yet.
+ * tn_rma_owner_changed() - serve the waiters of @bytes bytes from @offset on; called when the host
+ * has changed words of a region with full/empty bits
+ * Return: 0; -EAGAIN: the waiters of words that changed before are not all served, so the caller
+ * calls again.
  */
 int tn_rma_owner_changed(struct tn_rma_owner *o, u32 region, u64 offset, u64 bytes);
 
-/** tn_rma_owner_forget() - end what waits of a node that has died */
+/** tn_rma_owner_forget() - remove the waiting requests of @src; called when @src has died */
 void tn_rma_owner_forget(struct tn_rma_owner *o, u32 src);
-/** tn_rma_owner_sweep() - the same for nodes for which @gone says so */
+/** tn_rma_owner_sweep() - the same for all nodes for which @gone returns true */
 void tn_rma_owner_sweep(struct tn_rma_owner *o, bool (*gone)(void *ctx, u32 src), void *ctx);
 
 /**
- * tn_rma_owner_close() - close a region; what waits in it is refused with GONE
- * Return: 0; -EAGAIN: it is closed for new requests, but there is no memory for replies to all
- * that wait. Its memory must stay, and the call is repeated.
+ * tn_rma_owner_close() - close a region: requests that wait in it are refused with GONE
+ * Return: 0; -EAGAIN: the region takes no new requests, but there is no memory for the replies to
+ * all that wait. The caller then keeps the memory of the region, and calls again.
  */
 int tn_rma_owner_close(struct tn_rma_owner *o, u32 region);
 

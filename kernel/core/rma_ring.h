@@ -32,12 +32,14 @@
 #define TN_RMA_RING_OPS_MAX	4096
 
 /**
- * struct tn_rma_ring_ops - the host of a ring
- * @issue: tn_nic_rma_issue()
- * @cancel: tn_rma_cancel()
- * @room: Return: bytes from @offset to the end of a region of context @id; 0: it is none of them
- * @mem: memory of byte @offset of that region; @run: bytes from there on that lie together
- * @wake: the process sleeps, and there is a completion
+ * struct tn_rma_ring_ops - callbacks of a ring into its host
+ * @issue: as tn_nic_rma_issue()
+ * @cancel: as tn_rma_cancel()
+ * @room: Return: bytes from @offset to the end of @region; 0: context @id has no such region, or
+ *	@offset is not in it
+ * @mem: Return: address of byte @offset of that region; @run is set to the number of bytes from
+ *	there on that lie together
+ * @wake: called when the process sleeps and there is a completion for it
  */
 struct tn_rma_ring_ops {
 	int (*issue)(void *host, u32 dst, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
@@ -49,16 +51,16 @@ struct tn_rma_ring_ops {
 };
 
 /**
- * struct tn_rma_ring_config
- * @head: beginning of the shared memory; the NIC's members are 0
- * @sq: @sq_entries requests, a power of two
- * @cq: @cq_entries completions, a power of two
- * @op: memory of @ops operations, TN_RMA_RING_OPS_MAX at most
- * @id: number of the context, in the high 16 bits of cookies of @issue
- * @nodes: of the torus
- * @data_max: bytes of a part
- * @parts_max: parts that may be open
- * @job: written into each request, as @ep
+ * struct tn_rma_ring_config - configuration of a context
+ * @head: beginning of the shared memory; the members that the NIC writes are 0
+ * @sq: ring of requests; @sq_entries is a power of two
+ * @cq: ring of completions; @cq_entries is a power of two
+ * @op: memory of @ops_max operations, at most TN_RMA_RING_OPS_MAX
+ * @id: number of the context; it is in the high 16 bits of the cookies of @issue
+ * @nodes: number of nodes of the torus
+ * @data_max: most bytes of a part
+ * @parts_max: most parts that may be open
+ * @job, @ep: job and endpoint, which the NIC writes into each request
  */
 struct tn_rma_ring_config {
 	const struct tn_rma_ring_ops *ops;
@@ -79,16 +81,17 @@ struct tn_rma_ring_config {
 };
 
 /**
- * struct tn_rma_ring_op - a request that is open, or has ended and waits for the CQ
- * @from: the request
- * @ask: its parts, but for address and bytes; and what an FE operation is cancelled by
- * @value: of the completion, as @status and @reason
- * @sent: bytes in parts that were issued
- * @parts: that are open
- * @next: in the list of free ones, or of those that have ended
- * @slot: of an FE operation
- * @open: it has not ended
- * @whole: all parts were issued, or no more will be
+ * struct tn_rma_ring_op - a request that is open, or that has ended and waits for room in the CQ
+ * @from: the request as the process wrote it
+ * @ask: the request for each part, except for address and bytes; of an FE operation also the
+ *	argument of tn_rma_cancel()
+ * @value, @status, @reason: members of the completion
+ * @sent: bytes of the parts that were issued
+ * @parts: number of open parts
+ * @next: next operation in the list of free ones, or of those that have ended
+ * @slot: slot of an FE operation
+ * @open: the request has not ended
+ * @whole: no more parts will be issued
  */
 struct tn_rma_ring_op {
 	struct torus_rma_ask from;
@@ -107,14 +110,17 @@ struct tn_rma_ring_op {
 
 /**
  * struct tn_rma_ring - a context
- * @sq_head, @cq_tail: the NIC's own positions
- * @sq_tail: the process's position when it was last read
- * @ahead: the next request, if @has_ahead; @bad: why it is not right, @allowed: what would be
- * @now: the operation whose parts are being issued
- * @idle: free operations
- * @busy: operations that are not free; @open: of them those that have not ended
- * @parts: that are open
- * @ended, @ended_last: operations whose completion is not written yet, in order
+ * @sq_head, @cq_tail: positions of the NIC
+ * @sq_tail: position of the process when it was last read
+ * @ahead: copy of the next request, if @has_ahead
+ * @bad: why @ahead is invalid; 0: it is valid
+ * @allowed: what would be allowed instead
+ * @now: operation whose parts are being issued
+ * @idle: list of free operations
+ * @busy: number of operations that are not free
+ * @open: number of operations that have not ended
+ * @parts: number of open parts
+ * @ended, @ended_last: list of operations whose completion is not written yet, in order
  * @broken: enum torus_rma_broken
  */
 struct tn_rma_ring {
@@ -147,26 +153,27 @@ enum tn_rma_ring_state {
 /** tn_rma_ring_open() - begin with a context */
 void tn_rma_ring_open(struct tn_rma_ring *r, const struct tn_rma_ring_config *cfg);
 
-/** tn_rma_ring_work() - take requests, write completions. Return: when to call again */
+/** tn_rma_ring_work() - take requests and write completions. Return: when to call again */
 enum tn_rma_ring_state tn_rma_ring_work(struct tn_rma_ring *r, u64 now);
 
-/** tn_rma_ring_done() - a part has ended: ops->done of the NIC, for @cookie of this context */
+/** tn_rma_ring_done() - process the end of a part; called by ops->done of the NIC */
 void tn_rma_ring_done(struct tn_rma_ring *r, u64 cookie, const struct tn_rma_end *end);
 
 /**
- * tn_rma_ring_uses() - Return: true if a region is where data of an open request come from or go
- * to; its memory must stay
+ * tn_rma_ring_uses() - Return: true if an open request reads or writes a region of the process, so
+ * that its memory must stay
  */
 bool tn_rma_ring_uses(const struct tn_rma_ring *r, u32 region);
 
 /**
- * tn_rma_ring_close() - the process is gone; the memory of the rings, and of its regions, is not
- * touched any more. tn_rma_ring_work() is called until tn_rma_ring_gone(). A second call cancels
- * FE operations again, in case that the first request was lost.
+ * tn_rma_ring_close() - close the ring; called when the process is gone
+ * From then on the NIC does not touch the memory of the rings and of the process's regions. The
+ * caller calls tn_rma_ring_work() until tn_rma_ring_gone() is true. A second call cancels FE
+ * operations again, because the first cancellation may be lost.
  */
 void tn_rma_ring_close(struct tn_rma_ring *r);
 
-/** tn_rma_ring_gone() - Return: true if it is closed, and nothing is open */
+/** tn_rma_ring_gone() - Return: true if the ring is closed and no request is open */
 static inline bool tn_rma_ring_gone(const struct tn_rma_ring *r)
 {
 	return r->closed && !r->open;

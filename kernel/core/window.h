@@ -53,7 +53,7 @@ enum tn_window_mode {
 	TN_WINDOW_MODES,
 };
 
-/* Rights of a row; a row without any is not valid (his LT[Valid]). */
+/* Rights of a row. A row without rights is not valid (LT[Valid] of the paper). */
 enum tn_window_access {
 	TN_ACCESS_READ = 1,
 	TN_ACCESS_WRITE = 2,
@@ -63,13 +63,14 @@ enum tn_window_access {
 };
 
 /**
- * struct tn_window_row - one row of the table, his LT
- * @from: HIGH: offset of its first byte in the aperture (LT[AHigh]); INDEX: its number (LT[Index]);
- *	DIRECT and ARITH: 0
- * @bytes: how many, at most 2^shift for INDEX and ARITH; 0: there is no such row
- * @to: address of the first byte at the target (LT[TAdr])
- * @target: number of the target (LT[Par]): a node, or at the owner a region; ARITH: the first one
- * @key: what the target wants to be told, or to be told by others
+ * struct tn_window_row - one row of the table, LT in the paper
+ * @from: HIGH: offset of the row's first byte in the aperture (LT[AHigh]); INDEX: number of the row
+ *	(LT[Index]); DIRECT and ARITH: 0
+ * @bytes: bytes of the row, for INDEX and ARITH at most 2^shift; 0: there is no such row
+ * @to: address of the row's first byte at the target (LT[TAdr])
+ * @target: number of the target (LT[Par]): at the initiator a node, at the owner a region; ARITH:
+ *	number of the first target
+ * @key: key that the target expects in a request
  * @ep: endpoint of the target
  * @access: enum tn_window_access
  */
@@ -84,10 +85,14 @@ struct tn_window_row {
 };
 
 /**
- * struct tn_far - the result of a look-up; of one that fails, what is known until then
+ * struct tn_far - the result of a look-up; if the look-up fails, what was found until then
  * @to: address at the target
- * @room: bytes from there to the end of the row
- * @row: number of the row, TN_WINDOW_NONE if none was found
+ * @room: bytes from @to to the end of the row
+ * @target: target of the row
+ * @key: key of the row
+ * @row: number of the row; TN_WINDOW_NONE: no row was found
+ * @ep: endpoint of the target
+ * @access: rights of the row
  */
 struct tn_far {
 	u64 to;
@@ -101,15 +106,17 @@ struct tn_far {
 
 /**
  * struct tn_window - an aperture and its table
- * @base: address of its first byte, a multiple of its size
- * @span: offset of its last byte: 2^bits - 1
- * @mask: INDEX and ARITH: the bits of an address below the index
- * @from: HIGH: @from of each row, apart, because a search reads nothing else
- * @row: DIRECT and ARITH use the first one only
- * @room: how many there is memory for; ARITH: how many targets there are
- * @n: INDEX: rows up to the last one that was ever in use; HIGH: rows in use
- * @before: HIGH: number of rows that begin before each part of the aperture; the last one is @n
- * @part: HIGH: binary logarithm of the bytes of a part; the last row begins in one of them
+ * @base: address of the aperture's first byte, a multiple of its size
+ * @span: offset of the aperture's last byte: 2^bits - 1
+ * @mask: INDEX and ARITH: mask of the bits of an address below the index
+ * @from: HIGH: copies of the rows' @from, because a search reads nothing else of them
+ * @row: the rows; DIRECT and ARITH use only the first one
+ * @room: number of rows for which there is memory; ARITH: number of targets
+ * @n: INDEX: number of rows up to the last one that was ever in use; HIGH: number of rows in use
+ * @before: HIGH: for each part of the aperture, number of rows that begin before it; the last entry
+ *	is @n
+ * @part: HIGH: binary logarithm of the bytes of a part; the parts reach to the beginning of the
+ *	last row
  * @shift: INDEX and ARITH: number of the bits below the index
  * @mode: enum tn_window_mode
  */
@@ -146,11 +153,11 @@ enum tn_window_value {
 
 /**
  * struct tn_window_why - why tn_window_init(), tn_window_put() or tn_window_drop() refused
- * @what: enum tn_window_value
- * @row: TN_WINDOW_OVERLAP: the row that is there already
- * @value: the value that is wrong
- * @min, @max: what is allowed; TN_WINDOW_BASE: @min is what it must be a multiple of;
- *	TN_WINDOW_OVERLAP: the offsets of the first and last byte of that row, INDEX: its number
+ * @what: enum tn_window_value: which value is wrong
+ * @row: TN_WINDOW_OVERLAP: number of the row that the new one overlaps
+ * @value: the wrong value
+ * @min, @max: the allowed range. TN_WINDOW_BASE: the value must be a multiple of @min.
+ *	TN_WINDOW_OVERLAP: offsets of the first and last byte of @row; INDEX: its number
  */
 struct tn_window_why {
 	u32 what;
@@ -162,22 +169,27 @@ struct tn_window_why {
 
 /**
  * tn_window_init() - make an empty window
+ * @w: the window
+ * @mode: enum tn_window_mode
  * @base: address of the aperture
- * @bits: binary logarithm of its size, 1 to 64
- * @shift: INDEX and ARITH: 0 to @bits, at most 63; other modes: 0
- * @from: memory of @room numbers for HIGH; NULL for other modes
- * @row: memory of @room rows, which is cleared; ARITH: of one row
- * @room: 1 to TN_WINDOW_ROWS_MAX; DIRECT: 1
- * Return: 0; -EINVAL with @why.
+ * @bits: binary logarithm of the aperture's size, 1 to 64
+ * @shift: INDEX and ARITH: bits below the index, 0 to @bits and at most 63; other modes: 0
+ * @from: HIGH: memory of @room numbers; other modes: NULL
+ * @row: memory of @room rows, which the function clears; ARITH: memory of one row
+ * @room: number of rows, 1 to TN_WINDOW_ROWS_MAX; DIRECT: 1; ARITH: number of targets
+ * @why: gets the reason of an error
+ * Return: 0 or -EINVAL.
  */
 int tn_window_init(struct tn_window *w, unsigned int mode, u64 base, unsigned int bits,
 		   unsigned int shift, u64 *from, struct tn_window_row *row, u32 room,
 		   struct tn_window_why *why);
 
 /**
- * tn_window_put() - add a row; with HIGH, the rows behind it move, so their numbers change
- * Return: 0; with @why: -EEXIST if it overlaps another one, -ENOSPC if the table is full, -EINVAL,
- * or -ERANGE if it passes the end of the aperture or of the address space.
+ * tn_window_put() - add a row
+ * With HIGH, the rows behind the new one move, so their numbers change.
+ * Return: 0; or with the reason in @why -EEXIST if the row overlaps another one, -ENOSPC if the
+ * table is full, -ERANGE if the row passes the end of the aperture or of the address space, -EINVAL
+ * if another value is wrong.
  */
 int tn_window_put(struct tn_window *w, const struct tn_window_row *row, struct tn_window_why *why);
 
@@ -185,20 +197,22 @@ int tn_window_put(struct tn_window *w, const struct tn_window_row *row, struct t
 int tn_window_drop(struct tn_window *w, u64 from);
 
 /**
- * tn_window_look() - translate
+ * tn_window_look() - translate an address
+ * @w: the window
  * @addr: address in the space of the window
- * @bytes: length of the access; an access of 0 bytes still needs a row at @addr
- * @need: enum tn_window_access, rights that it needs
- * @far: the result; on -EACCES and -ERANGE also, with the rights there are and the bytes there are
- * Return: 0; -ENXIO if no row has @addr; -ESTALE if that row is not valid; -EACCES if it does not
- * allow the access; -ERANGE if the access passes its end. They are found in this order.
+ * @bytes: length of the access; also an access of 0 bytes needs a row at @addr
+ * @need: rights that the access needs, enum tn_window_access
+ * @far: set to the result; after -EACCES and -ERANGE it has the rights and the bytes of the row
+ * Return: 0; the first of these that is true: -ENXIO: no row has @addr; -ESTALE: that row is not
+ * valid; -EACCES: the row does not allow the access; -ERANGE: the access passes the row's end.
  */
 int tn_window_look(const struct tn_window *w, u64 addr, u64 bytes, u16 need, struct tn_far *far);
 
 /**
- * tn_window_look_index() - translate for INDEX, with an index that is not part of the address
- * @offset: in the row
- * Return: as tn_window_look().
+ * tn_window_look_index() - translate with mode INDEX, if the index is not part of the address
+ * @index: number of the row
+ * @offset: offset in the row
+ * The other arguments and the result are those of tn_window_look().
  */
 int tn_window_look_index(const struct tn_window *w, u64 index, u64 offset, u64 bytes, u16 need,
 			 struct tn_far *far);

@@ -33,12 +33,15 @@ struct null_seen {
 };
 
 /**
- * struct null_nic
- * @ops: those of @hw, of which a test may leave out some
- * @fails: the operation (NULL_OP()) that returns @error, after it went well @passes times. "rows"
- *	returns no error, and says that there is no place
- * @inside: what a command does inside of an operation, such as to sleep; may be NULL
- * @inside_data: for it
+ * struct null_nic - the NIC
+ * @dev: the part that every NIC has; must be the first member
+ * @ops: operations of @hw; a test may set some to NULL
+ * @seen: counts for the test
+ * @version: version of the active rows
+ * @fails: the operation (NULL_OP()) that fails with @error, after it has succeeded @passes times.
+ *	The operation "rows" returns no error; it says that the NIC has no place
+ * @inside: called inside of each operation, for example to sleep; may be NULL
+ * @inside_data: argument of @inside
  */
 struct null_nic {
 	struct torus_dev dev;	/* first */
@@ -53,7 +56,7 @@ struct null_nic {
 	void *inside_data;
 };
 
-/** null_alloc() - a NIC to be registered; NULL if out of memory */
+/** null_alloc() - make a NIC, which the caller registers. Return: NULL without memory */
 struct null_nic *null_alloc(struct null_seen *seen);
 
 #endif /* TORUS_KUNIT_NULL_H */

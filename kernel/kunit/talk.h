@@ -7,15 +7,15 @@
 
 /**
  * struct talk - the answer to a request
- * @replies: messages
- * @data: attributes of the last one
- * @len: their bytes
- * @err: how it ended
- * @why: the text of the error
- * @each: sees each reply; may be NULL
- * @ifindex: for it: of the NIC that was asked
- * @matches: it counts the replies that are right
- * @buf: of talk.c
+ * @replies: number of messages
+ * @data: attributes of the last message
+ * @len: bytes of @data
+ * @err: result of the request
+ * @why: text of the error
+ * @each: called for each message; may be NULL
+ * @ifindex: for @each: interface index of the NIC that was asked
+ * @matches: for @each: counts the messages that are right
+ * @buf: private to talk.c
  */
 struct talk {
 	unsigned int replies;
@@ -29,13 +29,16 @@ struct talk {
 	u8 *buf;
 };
 
-/** talk_new() - memory for answers, which goes with the test */
+/** talk_new() - allocate memory for answers, which is freed at the end of the test */
 struct talk *talk_new(struct kunit *test);
 
 /**
- * talk() - send @skb, which is gone then, with further flags, and read all of the answer
- * Any thread; one at a time for one @t.
- * Return: the error, which is also t->err; 0 after an acknowledgement or the end of a dump.
+ * talk() - send a request, and read its whole answer
+ * @t: gets the answer; used by one thread at a time
+ * @skb: the request, which is freed
+ * @flags: NLM_F_* to be added to the request
+ * Any thread may call this.
+ * Return: 0 after an acknowledgement or the end of a dump; else the error, which is also t->err.
  */
 int talk(struct talk *t, struct sk_buff *skb, u16 flags);
 
