@@ -29,7 +29,12 @@ extern "C" {
 
 struct torus_rma;
 
-/** struct torus_far - the name of a region, of which a process may send the bytes to others */
+/**
+ * struct torus_far - the name of a region; a process sends it to others as bytes
+ * @node: node of the owner
+ * @region: number of the region at that node
+ * @key: key that proves the right to use the region
+ */
 struct torus_far {
 	uint32_t node;
 	uint32_t region;
@@ -37,10 +42,10 @@ struct torus_far {
 };
 
 /**
- * struct torus_region - memory that others may use, and from which data are sent
- * @base: its first byte, on a page of its own
- * @bytes: its size
- * @far: its name
+ * struct torus_region - memory that other processes may use, and that own requests read and write
+ * @base: first byte of the region, on a page of its own
+ * @bytes: size of the region
+ * @far: name of the region, for other processes
  */
 struct torus_region {
 	void *base;
@@ -50,76 +55,87 @@ struct torus_region {
 
 /**
  * torus_rma_open() - open a context
- * @where: "unix:PATH", the socket that torusemu(8) has by --rma; or NULL for $TORUS_RMA, or if that
- *	is not set the only one in /run/torus
- * @entries: requests that may wait in the ring, a power of two; 0: TORUS_RMA_ENTRIES
+ * @where: "unix:PATH", the socket of option --rma of torusemu(8). NULL: $TORUS_RMA; if that is not
+ *	set, the only such socket in /run/torus
+ * @entries: most requests that may wait in the ring, a power of two; 0: TORUS_RMA_ENTRIES
  * @rmap: set to the context, which the caller closes with torus_rma_close()
  */
 int torus_rma_open(const char *where, unsigned int entries, struct torus_rma **rmap);
-/** torus_rma_close() - close a context with its regions; requests that are open end unseen */
+/** torus_rma_close() - close a context and its regions; open requests end without a completion */
 void torus_rma_close(struct torus_rma *rma);
-/** torus_rma_error() - Return: text of the last error; with NULL, of torus_rma_open() */
+/**
+ * torus_rma_error() - Return: text of the last error; with @rma NULL, text of the last error of
+ * torus_rma_open()
+ */
 const char *torus_rma_error(const struct torus_rma *rma);
 /** torus_rma_node() - Return: number of this node */
 uint32_t torus_rma_node(const struct torus_rma *rma);
-/** torus_rma_nodes() - Return: how many nodes the torus has */
+/** torus_rma_nodes() - Return: number of nodes of the torus */
 uint32_t torus_rma_nodes(const struct torus_rma *rma);
 
 /**
- * torus_region_new() - make a region, of memory that is 0
+ * torus_region_new() - make a region, whose memory is 0
  * @rma: the context
  * @bytes: size; with full/empty bits a multiple of 8
- * @access: mask of TORUS_RMA_ACCESS_*, what others may do; 0: it is only for data of this context
+ * @access: what others may do, a mask of TORUS_RMA_ACCESS_*; 0: only requests of this context use
+ *	the region
  * @flags: TORUS_RMA_HAS_FE, TORUS_RMA_STARTS_EMPTY
- * @regionp: set to the region, which ends with torus_region_free() or the context
+ * @regionp: set to the region, which exists until torus_region_free() or the end of the context
  */
 int torus_region_new(struct torus_rma *rma, size_t bytes, unsigned int access, unsigned int flags,
 		     struct torus_region **regionp);
-/** torus_region_free() - end a region. Return: 0; -EBUSY: open requests have their data there */
+/** torus_region_free() - free a region. Return: 0; -EBUSY if an open request has its data there */
 int torus_region_free(struct torus_rma *rma, struct torus_region *region);
 
 /*
- * Requests. They return -EAGAIN if the ring is full: then completions must be taken. @offset is in
- * the region @far. Data are in regions of the context, but for a torus_rma_put() of up to 8 bytes.
+ * Requests. They return -EAGAIN if the ring is full; the caller must then take completions. @offset
+ * is an offset in the region @far. Data must be in a region of the context, except the data of a
+ * torus_rma_put() of at most 8 bytes.
  */
 
-/** torus_rma_put() - write @bytes from @from */
+/** torus_rma_put() - write @bytes bytes, which are at @from */
 int torus_rma_put(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 	      const void *from, size_t bytes, uint64_t cookie);
-/** torus_rma_put_notify() - write, then add @add to the word of 8 bytes at @word of that region */
+/**
+ * torus_rma_put_notify() - write as torus_rma_put(), then add @add to the word of 8 bytes at offset
+ * @word of the same region
+ */
 int torus_rma_put_notify(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 		     const void *from, size_t bytes, uint64_t word, uint64_t add, uint64_t cookie);
-/** torus_rma_get() - read @bytes to @to */
+/** torus_rma_get() - read @bytes bytes into @to */
 int torus_rma_get(struct torus_rma *rma, void *to, const struct torus_far *far, uint64_t offset,
 	      size_t bytes, uint64_t cookie);
-/** torus_rma_amo() - atomic operation; the completion has the value before */
+/** torus_rma_amo() - execute an atomic operation; the completion has the value before */
 int torus_rma_amo(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 	      enum torus_rma_amo amo, enum torus_rma_type type, uint64_t operand, uint64_t compare,
 	      uint64_t cookie);
-/** torus_rma_amo_post() - the same without the value before, which takes less time */
+/** torus_rma_amo_post() - the same, but faster: the completion does not have the value before */
 int torus_rma_amo_post(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 		   enum torus_rma_amo amo, enum torus_rma_type type, uint64_t operand,
 		   uint64_t compare, uint64_t cookie);
-/** torus_rma_fe() - operation on a word of 8 bytes, once its state is @q; then it is @r */
+/**
+ * torus_rma_fe() - wait until the full/empty bit of a word of 8 bytes is @q, execute an operation
+ * on the word, and set the bit to @r
+ */
 int torus_rma_fe(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 	     enum torus_rma_fe fe, enum torus_rma_state q, enum torus_rma_state r, uint64_t value,
 	     uint64_t cookie);
-/** torus_rma_until() - end when the word of 8 bytes compares with @value as @cmp says */
+/** torus_rma_until() - wait until the comparison @cmp of a word of 8 bytes with @value is true */
 int torus_rma_until(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 	       enum torus_rma_cmp cmp, enum torus_rma_type type, uint64_t value, uint64_t cookie);
-/** torus_rma_cancel() - end the operation with full/empty bits whose cookie is @of, if it waits */
+/** torus_rma_cancel() - end the request with cookie @of, if it waits for a bit or a comparison */
 int torus_rma_cancel(struct torus_rma *rma, uint64_t of, uint64_t cookie);
 /** torus_rma_fence() - the next request is not sent before all earlier ones have ended */
 void torus_rma_fence(struct torus_rma *rma);
 
-/** torus_rma_open_requests() - Return: requests whose completion was not taken yet */
+/** torus_rma_open_requests() - Return: number of requests whose completion was not taken yet */
 uint64_t torus_rma_open_requests(const struct torus_rma *rma);
-/** torus_rma_poll() - take up to @n completions, without waiting. Return: how many */
+/** torus_rma_poll() - take at most @n completions, without waiting. Return: their number */
 unsigned int torus_rma_poll(struct torus_rma *rma, struct torus_rma_end *ends, unsigned int n);
 /**
- * torus_rma_wait() - take up to @n completions, and wait for the first one
- * @timeout_ms: longest time; negative: for ever
- * Return: how many; -ETIMEDOUT; -ENODEV: the NIC has ended, or lost its place.
+ * torus_rma_wait() - take at most @n completions; if there is none yet, wait for the first one
+ * @timeout_ms: longest time to wait; negative: without limit
+ * Return: number of completions; -ETIMEDOUT; -ENODEV if the NIC has ended or lost its place.
  */
 int torus_rma_wait(struct torus_rma *rma, struct torus_rma_end *ends, unsigned int n,
 		   int timeout_ms);
@@ -130,13 +146,14 @@ int torus_rma_wait(struct torus_rma *rma, struct torus_rma_end *ends, unsigned i
  */
 int torus_rma_quiet(struct torus_rma *rma, int timeout_ms);
 /**
- * torus_rma_arm() - make torus_rma_fd() readable when there is a completion; once for each
- * torus_rma_poll(), which ends it. Return: true if there is one already
+ * torus_rma_arm() - make torus_rma_fd() readable when the next completion comes
+ * The next torus_rma_poll() ends this, so the caller calls both in turn.
+ * Return: true if there is a completion already.
  */
 bool torus_rma_arm(struct torus_rma *rma);
-/** torus_rma_fd() - Return: the descriptor for a loop of the caller, who only polls it */
+/** torus_rma_fd() - Return: descriptor that the caller's loop polls, and does not read */
 int torus_rma_fd(const struct torus_rma *rma);
-/** torus_rma_end_text() - Return: how a request ended, as text in @text of @size bytes */
+/** torus_rma_end_text() - write how a request ended to @text, of @size bytes. Return: @text */
 const char *torus_rma_end_text(const struct torus_rma_end *end, char *text, size_t size);
 
 #ifdef __cplusplus

@@ -33,9 +33,11 @@ struct emu;
 
 /**
  * struct rma_region - the memory of a region
- * @ctx: its context; NULL: there is no such region
- * @fe, @bits: its full/empty bits; @bits: their memory
- * @ends: it is being closed
+ * @ctx: context of the region; NULL: there is no such region
+ * @mem: memory of the process, @bytes bytes
+ * @fe: full/empty bits of the region
+ * @bits: memory of @fe
+ * @ends: the region is being closed
  */
 struct rma_region {
 	struct rma_context *ctx;
@@ -49,13 +51,16 @@ struct rma_region {
 /**
  * struct rma_context - a context, or a connection that has not opened one yet
  * @watch: the connection
- * @bell: the doorbell; @wake: descriptor that wakes the process
- * @shared: head and rings, @bytes of memory
- * @job: user id
- * @open: there was an OPEN
- * @ready: the ring has work; @blocked: it is to be tried again after packets have moved
+ * @bell: the doorbell
+ * @wake: descriptor that wakes the process
+ * @shared: memory of head and rings, @bytes bytes
+ * @job: user id of the process
+ * @regions: number of its regions
+ * @open: the process has sent OPEN
+ * @ready: the ring has work
+ * @blocked: the ring is tried again when packets have moved
  * @dead: the process is gone, or will be disconnected
- * @again_at: of a dead one: when to cancel again what waits
+ * @again_at: if @dead: when to cancel waiting requests again
  */
 struct rma_context {
 	struct watch watch;
@@ -80,11 +85,12 @@ struct rma_context {
  * struct rma - remote memory of a NIC
  * @emu: the NIC
  * @listener: the socket, at @path
- * @memory: of the core's service; NULL: it is not open
- * @context: by number, of which @contexts exist
- * @region: by index, as the core sees them; @owned: their memory
+ * @memory: memory of the core's service; NULL: the service is not started
+ * @context: contexts by number; @contexts of them exist
+ * @region: regions by index, as the core sees them
+ * @owned: memory of these regions
  * @shared: bytes of all regions
- * @ending: regions that are being closed
+ * @ending: number of regions that are being closed
  */
 struct rma {
 	struct emu *emu;
@@ -124,15 +130,15 @@ int rma_begin(struct emu *emu, const char **why);
  * Return: 0 or negative errno.
  */
 int rma_ring_new(struct rma_context *ctx, u32 entries, int *fd);
-/** rma_end() - the process of @ctx is gone; frees @ctx, now or when it can be freed */
+/** rma_end() - free @ctx, whose process is gone, as soon as it can be freed */
 void rma_end(struct rma_context *ctx);
 
 /* rma_mem.c */
 
 /**
  * rma_share() - make a region of a memfd
- * @fd: it; -1: none came
- * @call: the call; gets region and key, or why not
+ * @fd: descriptor of the memfd; -1: the process has sent none
+ * @call: the call; gets region and key, or the reason of an error
  * Return: 0 or negative errno.
  */
 int rma_share(struct rma_context *ctx, int fd, struct torus_rma_call *call);
