@@ -222,6 +222,37 @@ static void changed_word_answers_waiting_requests(void **state)
 	assert_int_equal(o.source[1].waits, 0);
 }
 
+/* What a put with a notification adds to a word answers a request that waits for that word. */
+static void notification_answers_waiting_request(void **state)
+{
+	const struct tn_rma_ask fe = {
+		.op = TN_RMA_FE, .slot = 1, .number = 10, .fe_op = TN_FE_WAIT, .q = TN_FE_ANY,
+		.r = TN_FE_ANY, .cmp = TN_FE_EQ, .value = 5, .type = TN_AMO_U64, .addr = 16,
+	};
+	struct tn_rma_ask put = {
+		.op = TN_RMA_PUT, .flags = TN_RMA_NOTIFY, .addr = 8, .compare = 16,
+	};
+	struct lone_owner o;
+
+	(void)state;
+	lone_init(&o, 2);
+	o.word[1] = 7;
+	assert_int_equal(take_ask(&o, fe, 0), 0);
+	put.number = 11;
+	put.value = 2;
+	assert_int_equal(take_ask(&o, put, 8), 0);
+	assert_int_equal(o.word[1], 0);
+	assert_int_equal(o.word[2], 2);
+	assert_int_equal(o.n, 0);
+	put.number = 12;
+	put.value = 3;
+	assert_int_equal(take_ask(&o, put, 8), 0);
+	assert_int_equal(o.n, 1);
+	assert_int_equal(o.sent[0].op, TN_RMA_OLD);
+	assert_int_equal(o.sent[0].number, 10);
+	assert_int_equal(o.sent[0].value, 5);
+}
+
 /* Posted operations are acknowledged every TN_RMA_ACK_EVERY, or when it is asked for. */
 static void posted_operations_are_acknowledged_in_groups(void **state)
 {
@@ -252,6 +283,7 @@ int main(void)
 		cmocka_unit_test(region_without_bits_refuses_fe),
 		cmocka_unit_test(closed_owner_refuses_waiting_requests),
 		cmocka_unit_test(changed_word_answers_waiting_requests),
+		cmocka_unit_test(notification_answers_waiting_request),
 		cmocka_unit_test(posted_operations_are_acknowledged_in_groups),
 	};
 
