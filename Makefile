@@ -58,6 +58,7 @@ req-objs := $(addprefix kernel/req/,$(torus-req-objs))
 nic-req-objs := $(req-objs) $(addprefix kernel/req/,$(torus-nic-req-objs))
 soft-objs := $(host-objs) $(core-objs) $(nic-req-objs)
 include lib/files.mk
+include lib/mpi/files.mk
 include daemon/files.mk
 include tools/torusemu/files.mk
 include tools/arbiter/files.mk

@@ -42,10 +42,11 @@ uint32_t lt_map_hops(const struct torus_map *m, struct map_walk *w, uint32_t fro
 
 	/* A way that ends has fewer legs than there are nodes. */
 	for (uint32_t legs = 0; from != to && legs < nodes; legs++) {
+		const uint64_t relayed = TORUS_ROW_VALID | TORUS_ROW_RELAY;
 		uint64_t row = m->rows[from] ? m->rows[from][to] : 0;
 		uint32_t next = to, n;
 
-		if ((row & (TORUS_ROW_VALID | TORUS_ROW_RELAY)) == (TORUS_ROW_VALID | TORUS_ROW_RELAY))
+		if ((row & relayed) == relayed)
 			next = row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK;
 		n = follow_leg(m, w, from, next, row, load, bytes);
 		hops += n;
@@ -99,7 +100,8 @@ static int add_traffic(const struct torus_map *m, struct map_walk *w, uint32_t f
 		return __builtin_add_overflow(out->local, bytes, &out->local) ? -EOVERFLOW : 0;
 	hops = lt_map_hops(m, w, from, to, NULL, 0);
 	if (hops == MAP_FAR)
-		return __builtin_add_overflow(out->stranded, bytes, &out->stranded) ? -EOVERFLOW : 0;
+		return __builtin_add_overflow(out->stranded, bytes, &out->stranded) ? -EOVERFLOW :
+										      0;
 	/* The hop-bytes are at least the bytes, and the load of any link. */
 	if (__builtin_mul_overflow(bytes, hops, &far) ||
 	    __builtin_add_overflow(out->hop_bytes, far, &out->hop_bytes))

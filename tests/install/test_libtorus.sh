@@ -71,13 +71,14 @@ static_c() {
 		env -u LD_LIBRARY_PATH "$tmp/static" && ! readelf -d "$tmp/static" | grep libtorus
 }
 
-# Each header is enough by itself, in C and in C++.
+# Each header is enough by itself, in C and in C++; mpix.h includes that of an MPI.
 headers() {
-	local h
+	local h mpi
+	read -ra mpi < <(pkg-config --cflags mpich | sed 's/-I/-isystem /g')
 	for h in "$tmp"/usr/include/torus/*.h; do
 		[[ -L $h ]] && { echo "$h is a link"; return 1; }
-		gcc -std=c99 -Wall -Werror -fsyntax-only -I"$tmp/usr/include" -x c "$h" &&
-			g++ -Wall -Werror -fsyntax-only -I"$tmp/usr/include" -x c++ "$h" || return
+		gcc -std=c99 -Wall -Werror -fsyntax-only -I"$tmp/usr/include" "${mpi[@]}" -x c "$h" &&
+			g++ -Wall -Werror -fsyntax-only -I"$tmp/usr/include" "${mpi[@]}" -x c++ "$h" || return
 	done
 }
 

@@ -27,6 +27,7 @@ complete() {
 		usr/bin/fabricweb
 		usr/include/torus/fabric.h
 		usr/include/torus/map.h
+		usr/include/torus/mpix.h
 		usr/include/torus/reply.h
 		usr/include/torus/rma.h
 		usr/include/torus/route.h
@@ -46,6 +47,8 @@ complete() {
 		usr/lib/systemd/system/fabricweb@.service
 		usr/lib/systemd/system/torus-hook.service
 		usr/lib/systemd/system/torus-nic@.service
+		usr/lib/torus/libtorus-mpich.so
+		usr/lib/torus/libtorus-ompi.so
 		usr/lib/udev/rules.d/70-torus.rules
 		usr/lib/udev/rules.d/90-torus-ports.rules
 		usr/libexec/torus/torus-arbiter-etcd
@@ -67,6 +70,7 @@ complete() {
 		usr/share/man/man5/fabricweb.conf.5
 		usr/share/man/man5/torus-nic.conf.5
 		usr/share/man/man7/fabricd-control.7
+		usr/share/man/man7/libtorus-mpi.7
 		usr/share/man/man7/torus-arbiter.7
 		usr/share/man/man8/fabricctl.8
 		usr/share/man/man8/fabricd.8

@@ -68,6 +68,7 @@ mpich() {
 
 pairs=n1-0:2,n0-1:2,n2-1:2,n3-0:2,n2-2:2,n0-0:2
 traffic
+# shellcheck disable=SC2016 # for eval
 check "a lab comes up" eval 'lab up 4x3 "${patience[@]}" && until_true 20 ask verify'
 check "an improved ring has one hop to each neighbour" ring_costs
 check "Open MPI places ranks by the rank file and by the list of hosts" open_mpi

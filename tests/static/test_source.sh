@@ -53,7 +53,7 @@ spdx() {
 		function licence_of(f) {
 			if (f ~ /^(lib\/deps\/|kernel\/core\/(topo\.[ch]|route\.[ch]|files\.mk)$)/)
 				return "GPL-2.0-only"
-			if (f ~ /^(include\/torus\/.*\.h|lib\/.*\.[ch]|lib\/libtorus[-a-z]*\..*)$/)
+			if (f ~ /^(include\/torus\/.*\.h|lib\/.*\.[ch]|lib\/(mpi\/)?libtorus[-a-z]*\..*)$/)
 				return "LGPL-2.1-or-later"
 			if (f ~ /^tools\/(arbiter|fabricweb|metrics)\/.*\.[ch]$/)
 				return "GPL-2.0-or-later"
