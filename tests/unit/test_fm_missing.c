@@ -236,6 +236,25 @@ static void outdated_notices_are_ignored(void **state)
 	stage_end(&s);
 }
 
+/* A notice that comes late does not revive a dead node that has a place: that joins again. */
+static void late_notice_revives_no_node_with_place(void **state)
+{
+	(void)state;
+	ring();
+	stage_run(&s, 100);
+	stage_down(&s, 102);
+	loses_links(2);
+	stage_run_ns(&s, s.now + 10 * MS);
+	assert_int_equal(fm_node(s.fm, 2)->state, FM_NODE_DEAD);
+	stage_forget(&s);
+	notice(FM_MSG_ADOPTED, 2, 1, 9, 1);
+	stage_run_ns(&s, s.now + 10 * MS);
+	stage_did_no(&s, "is back");
+	assert_int_equal(fm_node(s.fm, 2)->state, FM_NODE_DEAD);
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "node");
+	stage_end(&s);
+}
+
 /* A manager that was restarted numbers its connections from 1 on again. */
 static void restarted_manager_counts_anew(void **state)
 {
@@ -620,6 +639,7 @@ int main(void)
 		cmocka_unit_test(node_with_disputed_link_stays_dead),
 		cmocka_unit_test(node_with_links_but_no_manager_is_silent),
 		cmocka_unit_test(outdated_notices_are_ignored),
+		cmocka_unit_test(late_notice_revives_no_node_with_place),
 		cmocka_unit_test(restarted_manager_counts_anew),
 		cmocka_unit_test(notices_make_no_circle_of_parents),
 		cmocka_unit_test(nodes_below_lost_one_are_missing),
