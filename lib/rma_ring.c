@@ -133,8 +133,8 @@ static int submit_amo(struct torus_rma *rma, const struct torus_far *far, enum t
 	ask->word = (uint16_t)TORUS_RMA_WORD_AMO((unsigned int)amo & 7, (unsigned int)type & 3);
 	if ((unsigned int)amo > TORUS_RMA_CAS || (unsigned int)type > TORUS_RMA_S64)
 		return lt_rma_fail(rma, -EINVAL,
-				   "atomic operation %u of type %u: allowed 0 to %u of 0 to %u", amo,
-				   type, TORUS_RMA_CAS, TORUS_RMA_S64);
+				   "atomic operation %u of type %u: allowed 0 to %u of 0 to %u",
+				   amo, type, TORUS_RMA_CAS, TORUS_RMA_S64);
 	return submit_ask(rma, far, ask);
 }
 
