@@ -252,8 +252,23 @@ static struct fm_mate *add_silent(struct fm *fm, const struct torus_shape *shape
 	return m;
 }
 
-/* Adds as silent the nodes that have not joined, but to which joined nodes have links. */
-static void find_silent(struct fm *fm, const struct torus_shape *shape)
+/*
+ * Return: true if the cable at @port of a node leads to another fabric. A neighbour without a table
+ * takes a node that obeys another root for one of another fabric, but the node may be of this
+ * fabric, which the former table shows: then it is about to follow this root, or cannot reach it.
+ */
+static bool leads_abroad(const struct fm_port_row *port, struct fm_book *former)
+{
+	if (port->problem != FM_PROBLEM_ROOT)
+		return port->problem;
+	return !former || fm_book_find(former, port->peer_guid) == TORUS_NO_NODE;
+}
+
+/*
+ * Adds as silent the nodes that have not joined, but to which joined nodes have links.
+ * @former: the table that the NICs have; NULL: it is not known
+ */
+static void find_silent(struct fm *fm, const struct torus_shape *shape, struct fm_book *former)
 {
 	uint32_t joined = fm_roster_size(fm->root);
 
@@ -264,7 +279,7 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
 			struct fm_mate *o = fm_mate(fm->root, port->peer_guid);
 
 			if (m.node == TORUS_NO_NODE || port->state != FM_PORT_UP ||
-			    !port->peer_guid || port->problem ||
+			    !port->peer_guid || leads_abroad(port, former) ||
 			    port->peer_port != torus_dir_opposite(shape, p))
 				continue;
 			if (!fm_mate_joined(o) && (!o || o->state == FM_NODE_DEAD))
@@ -427,7 +442,7 @@ static void settle_fabric(struct fm *fm)
 		r->open = r->told.open;
 	fm_parts_end(fm);
 	if (r->restored)
-		find_silent(fm, &shape);
+		find_silent(fm, &shape, former);
 	if (former && r->restored)
 		find_silent_behind(fm, former);
 	if (former)
