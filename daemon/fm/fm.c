@@ -30,6 +30,7 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/tree.h"
+#include "daemon/fm/node/try.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/node/wave.h"
@@ -137,7 +138,8 @@ static bool parts_new(struct fm *fm, const struct torus_device *dev)
 	       fm_nic_new(fm, dev->root_epoch, dev->root_guid) &&
 	       fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0) && fm_reports_new(fm) &&
 	       fm_uplink_new(fm) && fm_candidate_new(fm) && fm_verdict_new(fm) &&
-	       fm_follow_new(fm) && fm_home_new(fm) && fm_task_new(fm) && fm_member_new(fm);
+	       fm_follow_new(fm) && fm_try_new(fm) && fm_home_new(fm) && fm_task_new(fm) &&
+	       fm_member_new(fm);
 }
 
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
@@ -195,6 +197,7 @@ void fm_free(struct fm *fm)
 	fm_member_free(fm);
 	fm_task_free(fm);
 	fm_home_free(fm);
+	fm_try_free(fm);
 	fm_follow_free(fm);
 	fm_verdict_free(fm);
 	fm_candidate_free(fm);

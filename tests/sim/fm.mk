@@ -179,3 +179,8 @@ tests += tests/sim/test_pause
 tests/sim/test_pause-objs := tests/sim/test_pause.o $(sim-objs)
 tests/sim/test_pause-deps := $(B)/libtorus.a
 tests/sim/test_pause-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_split
+tests/sim/test_split-objs := tests/sim/test_split.o $(sim-objs)
+tests/sim/test_split-deps := $(B)/libtorus.a
+tests/sim/test_split-libs := $(svc-libs) $(call pkg-libs,cmocka)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A whole manager, with its NIC, the service network and time played by the test.
-member-tests := test_fm_parent_messages test_fm_choice test_fm_root_inits test_fm_turn test_fm_silence test_fm_port
+member-tests := test_fm_parent_messages test_fm_choice test_fm_try test_fm_root_inits test_fm_turn test_fm_silence test_fm_port
 
 stage-tests := test_fm_init test_fm_bootstrap test_fm_address test_fm_row test_fm_tree test_fm_children \
 	test_fm_member test_fm_task test_fm_sums test_fm_roster test_fm_missing \
@@ -12,7 +12,7 @@ stage-tests := test_fm_init test_fm_bootstrap test_fm_address test_fm_row test_f
 	test_fm_orders test_fm_keep test_fm_kept test_fm_parts test_fm_parts_first test_fm_move test_fm_calls test_fm_calls_who test_fm_heard test_fm_ranks \
 	test_fm_dead_pair test_fm_cannot_follow \
 	test_fm_mates test_fm_absent_nodes test_fm_losses test_fm_lost test_fm_tally test_fm_versions \
-	test_fm_ends test_fm_home
+	test_fm_ends test_fm_home test_fm_root_try
 stage-tests += $(member-tests)
 stage-objs := tests/unit/stage.o tests/unit/stage_text.o $(fm-objs) $(svc-objs)
 tests += $(addprefix tests/unit/,$(stage-tests))

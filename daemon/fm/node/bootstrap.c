@@ -40,6 +40,7 @@
 #include "daemon/fm/node/square.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
+#include "daemon/fm/node/try.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/node/wave.h"
 #include "daemon/fm/wire/init.h"
@@ -114,6 +115,7 @@ static void clear_problems(struct fm *fm, unsigned int port)
 	fm_problem_clear(fm, "root", 1000 + port);
 	fm_problem_clear(fm, "root", 2000 + port);
 	fm_problem_clear(fm, "wave", 1000 + port);
+	fm_try_heard(fm, port, NULL);
 }
 
 /*
@@ -214,8 +216,9 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 }
 
 /*
- * Return: true if two roots lead two fabrics of the same name. If the neighbour is in this node's
- * table, or if one of the roots does not lead, both nodes will soon follow one root (follow.c).
+ * Return: true if two roots lead two fabrics of the same name. If one of the roots does not lead,
+ * both nodes will soon follow one root (follow.c). So they will if the neighbour is in this node's
+ * table; if the node of the earlier root does not reach the later one, it reports that (try.c).
  */
 static bool are_two_roots(const struct fm *fm, const struct fm_init *init)
 {
@@ -364,10 +367,11 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		return;
 	fm_home_heard(fm, port, &init);
 	follows = !strcmp(init.fabric, fm->cfg.fabric) && init.ndims <= fm->nports / 2 &&
-		  !fm_home_refuses(fm, port, &init) && fm_follow_takes(fm, &init);
+		  !fm_home_refuses(fm, port, &init) && fm_follow_takes(fm, &init, false);
 	if (follows)
 		fm_follow(fm, &init);
 	ours = check_init(fm, port, &init);
+	fm_try_heard(fm, port, &init);
 	if (ours)
 		news = fm_squares_heard(fm, port, &init);
 	if (ours && init.placed && init.root_guid == fm->root_guid && init.ndims == fm->ndims)
@@ -387,6 +391,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 void fm_bootstrap_due(struct fm *fm)
 {
 	fm_home_due(fm);
+	fm_try_due(fm);
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
 		if (!fm_port_due(fm, p))
 			continue;
@@ -409,6 +414,7 @@ uint64_t fm_bootstrap_expiry(const struct fm *fm)
 {
 	uint64_t at = earlier(fm_ports_expiry(fm), fm_home_expiry(fm));
 
+	at = earlier(at, fm_try_expiry(fm));
 	if (!fm->have_root && !fm->lonely)
 		at = earlier(at, fm->rootless + LONELY);
 	return at;

@@ -54,7 +54,7 @@ static bool leads_later(const struct fm *fm, const struct fm_init *init)
 static void take_call(struct fm *fm, const struct fm_init *init)
 {
 	if (!fm_bootstrap_credible(fm, FM_NO_PORT, init) || leads_later(fm, init) ||
-	    !fm_follow_takes(fm, init))
+	    !fm_follow_takes(fm, init, false))
 		return;
 	fm_follow(fm, init);
 	fm_ports_ask(fm);

@@ -45,6 +45,8 @@
 				 * no root leads */
 #define ASKER_WAIT 5		/* in units of fm_config.resend: limit to connect to an asking
 				 * node, or for its answer */
+#define TRY_WAIT 20		/* in units of fm_config.resend: limit to connect to a root before the
+				 * node leaves its own; TCP sends the first packet again after 1 s */
 #define CALL_WAIT 5		/* in units of fm_config.resend: limit for the answer to a call */
 #define BACKOFF_MAX 3		/* how often the time until the next HELLO is doubled at most */
 #define SPREAD 4		/* a time longer than resend is extended by up to 1/SPREAD of it */
@@ -140,6 +142,8 @@ static uint64_t lost_without_lag(const struct fm *fm, const struct fm_conn *c)
 
 	if (c->role == FM_CONN_CALL)
 		return c->heard + CALL_WAIT * fm->cfg.resend;
+	if (c->role == FM_CONN_TRY)
+		return c->heard + TRY_WAIT * fm->cfg.resend;
 	if (is_to_asker(fm, c))
 		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend + 2 * c->pace;
 	if (is_silent_asker(fm, c))

@@ -20,6 +20,7 @@ enum fm_conn_role {
 				 * lives */
 	FM_CONN_CALL,		/* opened by a root, to send an Init to a node that no link
 				 * reaches */
+	FM_CONN_TRY,		/* to a later root, to find out whether this node can reach it */
 };
 
 /**

@@ -10,7 +10,9 @@
  * is the same fabric: either a node has become root and this one has not noticed, or two parts,
  * each with a root of its own, meet again. If two roots have the same epoch, the one with the
  * greater GUID counts as later. Otherwise a node that two first roots reach would change from one
- * to the other with each Init.
+ * to the other with each Init. Before the node leaves its root, it finds out whether it can reach
+ * the other one (try.c). So do a root before it gives way, and a node that follows one that asks to
+ * be root.
  *
  * A node learns the state of its root only from that root, not from neighbours. Otherwise news of a
  * root that is gone would go round in circles. Until the root answers, it counts as lost. The
@@ -71,6 +73,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/node/try.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
@@ -320,14 +323,36 @@ static bool has_failed(const struct fm *fm, const struct fm_init *init)
 	       fm->now < fm->following->failed + SHUN * fm->cfg.resend;
 }
 
-bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
+/*
+ * Return: true if this node has something to lose: a root leads it and it has a table, or it
+ * follows a node that asks to be root.
+ */
+static bool has_to_lose(const struct fm *fm)
+{
+	return fm->cut_off ? fm->root_asks : fm->table.version > 0;
+}
+
+/* Return: true if this node is to follow the root of the Init, which leads, instead of its own. */
+static bool prefers_root(const struct fm *fm, const struct fm_init *init)
+{
+	bool later = fm_follow_later(init->epoch, init->root_guid, fm->root_epoch, fm->root_guid);
+
+	if (!fm->cut_off)
+		return later && may_be_kin(fm, init);
+	if (may_lead(fm))
+		return later;
+	return gives_up(fm) || (init->epoch >= fm->root_epoch && !names_lost_root(fm, init) &&
+				fm_follow_own(fm, init));
+}
+
+bool fm_follow_takes(struct fm *fm, const struct fm_init *init, bool reached)
 {
 	bool leads = !init->asks && !init->lost, later;
 
 	if (!init->placed)
 		return false;
 	if (fm->is_root)
-		return fm->up->yields(fm, init);
+		return fm->up->yields(fm, init, reached);
 	if (init->root_guid == fm->guid)
 		return false;
 	if (fm_follow_shuns(fm, init))
@@ -336,18 +361,20 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 		return true;
 	if (init->root_guid == fm->root_guid)
 		return takes_again(fm, init);
-	later = fm_follow_later(init->epoch, init->root_guid, fm->root_epoch, fm->root_guid);
-	if (!fm->cut_off) {
-		if (!leads)
-			check_root(fm, init);
-		return leads && later && may_be_kin(fm, init);
+	if (leads) {
+		if (!prefers_root(fm, init))
+			return false;
+		if (!reached && has_to_lose(fm)) {
+			fm_try(fm, init);
+			return false;
+		}
+		return true;
 	}
-	if (leads && may_lead(fm))
-		return later;
-	if (leads)
-		return gives_up(fm) ||
-		       (init->epoch >= fm->root_epoch && !names_lost_root(fm, init) &&
-			fm_follow_own(fm, init));
+	if (!fm->cut_off) {
+		check_root(fm, init);
+		return false;
+	}
+	later = fm_follow_later(init->epoch, init->root_guid, fm->root_epoch, fm->root_guid);
 	return !init->lost && init->epoch >= fm->root_epoch &&
 	       (!fm->root_asks || (later && !has_failed(fm, init)) || lost_by_parent(fm)) &&
 	       fm->now >= fm->following->turns;

@@ -66,6 +66,7 @@ struct fm {
 	struct fm_led led;
 	struct fm_candidate *candidate;
 	struct fm_following *following;
+	struct fm_trying *trying;
 	struct fm_home *home;
 	struct fm_arbitration *verdict;
 	char root_address[FM_ADDR_MAX];

@@ -60,6 +60,7 @@
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
+#include "daemon/fm/node/try.h"
 #include "daemon/fm/node/uplink.h"
 #include "lib/deps/invariant.h"
 
@@ -78,6 +79,8 @@ void fm_tree_up(struct fm *fm, int id)
 		fm->up->reached(fm, c);
 		return;
 	}
+	if (c->role == FM_CONN_TRY && !fm_try_reached(fm, c))
+		return;
 	if (!fm_conn_upward(c))
 		return;
 	c->ready = true;
@@ -131,6 +134,9 @@ static void conn_lost(struct fm *fm, struct fm_conn *c)
 		break;
 	case FM_CONN_CHILD:
 		fm_child_gone(fm, &was);
+		break;
+	case FM_CONN_TRY:
+		fm_try_failed(fm);
 		break;
 	}
 }

@@ -309,6 +309,13 @@ void fm_uplink_root_known(struct fm *fm)
 	connect_root(fm);
 }
 
+void fm_uplink_take(struct fm *fm, struct fm_conn *c)
+{
+	invariant(!fm->is_root && !fm_conn_of_role(fm, FM_CONN_ROOT));
+	reset_backoff(fm);
+	c->role = FM_CONN_ROOT;
+}
+
 static void send_row(struct fm *fm)
 {
 	struct fm_msg msg = { .type = FM_MSG_ROW };

@@ -52,6 +52,9 @@
  *  - If the node finds a node that obeys a later epoch, or another root in its own epoch, it asks
  *    again (epoch.c).
  *
+ * A root that leads gives way to a later root that leads a neighbour of its fabric, but only if it
+ * can reach that root (node/try.c).
+ *
  * Another fabric of the same name and key may be cabled to this one. If a root that leads no other
  * node finds nodes of that fabric that have lost their root in a later epoch, it asks again, and
  * may win. Like any root it begins with the latest table of all of them. So these nodes keep their

@@ -20,6 +20,7 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/task.h"
+#include "daemon/fm/node/try.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/admin.h"
@@ -52,6 +53,7 @@
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/root/tally.h"
 #include "daemon/fm/root/vanish.h"
+#include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
 /* Uses the shape and the place that the NIC has already, if the fabric can have that shape. */
@@ -218,7 +220,7 @@ static void end_root(struct fm *fm)
 	for (unsigned int i = fm_conns_count(fm); i-- > 0;) {
 		struct fm_conn *c = fm_conn_no(fm, i);
 
-		if (c->role != FM_CONN_CHILD && !fm_conn_upward(c))
+		if (c->role != FM_CONN_CHILD && c->role != FM_CONN_TRY && !fm_conn_upward(c))
 			fm_conn_drop(fm, c);
 	}
 	fm_children_drop(fm);
@@ -310,11 +312,26 @@ static bool end_if_set(struct fm *fm)
 	return true;
 }
 
-static bool root_yields(struct fm *fm, const struct fm_init *init)
+/*
+ * Return: true if this root, or node that asks to be root, has to find out whether it can reach the
+ * other root before it gives way: see node/try.c.
+ */
+static bool tries_first(const struct fm *fm, const struct fm_init *init)
+{
+	if (init->lost || init->asks)
+		return false;
+	return !fm_claim_leads(fm) || fm_follow_kin(fm, init->guid);
+}
+
+static bool root_yields(struct fm *fm, const struct fm_init *init, bool reached)
 {
 	fm_claim_history(fm, init);
 	if (!fm_claim_yields(fm, init))
 		return false;
+	if (!reached && tries_first(fm, init)) {
+		fm_try(fm, init);
+		return false;
+	}
 	leave_root(fm);
 	fm->root_asks = false;
 	return true;

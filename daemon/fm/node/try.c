@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: a node tries a root before it leaves its own
+ *
+ * An Init shows that a root leads, not that the service network leads there. Where a cable comes
+ * back between two parts whose service networks are still apart, a node that left its root for such
+ * an Init would have no root, come back seconds later, and leave again with the next Init, for
+ * ever; and each recovery of its part would wait for it. If the node is root itself, its whole part
+ * would be without a root. And if the part has just lost its root, the node would change between
+ * the root of the other part and the node that asks to be root here, and none would lead. So
+ *  - a node that has a table and a root that leads it,
+ *  - a root that leads, and finds another root of its fabric,
+ *  - a node that asks to be root, and
+ *  - a node that follows one that asks
+ * first open a connection to the other root. When that is up, the node leaves its own root, or
+ * gives way, and the connection becomes the one to its root. If a later root is heard of meanwhile,
+ * the node tries that one instead.
+ *
+ * If the connection fails, the node does not try that root again for WAIT_MIN, then for twice as
+ * long after each further failure, and at most for WAIT_MAX. Then it asks its neighbours, because
+ * both ends of a cable are silent once they have each other's Init, and they may have another root
+ * by then. The node also asks when a connection has failed, because it did not heed the Inits of
+ * further roots during the attempt: a root that is out of reach hides none that is not.
+ *
+ * At the other end of the cable is a node of the part with the later root, which tries nothing. If
+ * it hears of the earlier root for longer than LAGS, it reports a problem, too, so that both parts
+ * show why they are two.
+ *
+ * Exceptions. A node that has lost its root, and follows no other node yet, loses nothing, and does
+ * not try first. Nor does a root without other nodes that finds another fabric: it is a new node
+ * in most cases (root/claim.c).
+ *
+ * Safety. Any Init may be lost, so a node may stay with its root for any time, and nothing depends
+ * on when it leaves: a NIC obeys the latest epoch that it was told, whichever root its manager
+ * follows (kernel/req/fence.c), and each root has the promises that it needs (root/quorum.c). At the
+ * end of an attempt the node decides by its present root and epoch, not by those at its begin.
+ *
+ * Liveness. Once the service network leads from the node to the other root, the node follows that
+ * root after WAIT_MAX, the time limit of a connection and an Init at most, as long as that root is
+ * the later one. Its own Inits then name it to the next nodes of the part, which do the same at
+ * once: they have not tried that root yet. So the parts become one, with the part's root as the
+ * last if need be. If only some nodes of a part reach the other root, these leave, and the others
+ * stay.
+ *
+ * Tests: tests/unit/test_fm_try.c and test_fm_root_try.c, tests/sim/test_split.c.
+ */
+#include <stdlib.h>
+
+#include "daemon/fm/node/try.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/uplink.h"
+#include "daemon/fm/wire/init.h"
+#include "lib/deps/invariant.h"
+
+#define ROOTS 4			/* how many roots that could not be reached a node remembers */
+#define WAIT_MIN (2 * SEC)
+#define WAIT_MAX (16 * SEC)
+#define LASTS (30 * SEC)	/* how long the problem lasts after the time of the next attempt */
+#define LAGS (1 * SEC)		/* a neighbour that obeys an earlier root for longer does not reach
+				 * the later one */
+#define LAG_KEY 4000		/* key of this problem of kind "root", plus the port */
+#define TRY_KEY 3003		/* key of this problem of kind "root"; candidate.c and follow.c use
+				 * lower keys */
+
+/**
+ * struct distant - a root that this node could not reach
+ * @guid: its GUID; 0: none
+ * @until: this node does not try it before; @asked: it has asked its neighbours since
+ * @wait: how long it does not try it, for the last failure
+ */
+struct distant {
+	uint64_t guid, until, wait;
+	bool asked;
+};
+
+/**
+ * struct fm_trying - the roots that this node tries
+ * @init: the Init with the root to which a connection of role FM_CONN_TRY is being opened
+ * @distant: roots that this node could not reach while another one led it
+ * @behind: by port, since when the neighbour obeys an earlier root than this node; 0: it does not
+ */
+struct fm_trying {
+	struct fm_init init;
+	struct distant distant[ROOTS];
+	uint64_t behind[TORUS_MAX_PORTS];
+};
+
+bool fm_try_new(struct fm *fm)
+{
+	fm->trying = calloc(1, sizeof(*fm->trying));
+	return fm->trying;
+}
+
+void fm_try_free(struct fm *fm)
+{
+	free(fm->trying);
+}
+
+/* Return: the entry of that root; NULL: there is none. */
+static struct distant *find_distant(struct fm *fm, uint64_t guid)
+{
+	for (unsigned int i = 0; i < ROOTS; i++)
+		if (fm->trying->distant[i].guid == guid)
+			return &fm->trying->distant[i];
+	return NULL;
+}
+
+/* Return: an empty entry for that root, in place of the one whose time is over first. */
+static struct distant *replace_distant(struct fm *fm, uint64_t guid)
+{
+	struct distant *first = fm->trying->distant;
+
+	for (unsigned int i = 1; i < ROOTS; i++)
+		if (fm->trying->distant[i].until < first->until)
+			first = &fm->trying->distant[i];
+	*first = (struct distant){ .guid = guid };
+	return first;
+}
+
+void fm_try_failed(struct fm *fm)
+{
+	const struct fm_init *init = &fm->trying->init;
+	struct distant *d = find_distant(fm, init->root_guid);
+	char root[FM_WHO_MAX], from[FM_WHO_MAX];
+
+	if (!d)
+		d = replace_distant(fm, init->root_guid);
+	d->wait = d->wait ? earlier(2 * d->wait, WAIT_MAX) : WAIT_MIN;
+	d->until = fm->now + d->wait;
+	d->asked = false;
+	fm_problem_set(fm, "root", TRY_KEY, "neighbour %s obeys root %s, but this node does not reach "
+		       "it at %s, and %s: check the service network",
+		       fm_table_who(fm, init->guid, from), fm_table_who(fm, init->root_guid, root),
+		       init->root_address, fm->cut_off ? "has no root" : "stays with its own");
+	fm_problem_limit(fm, "root", TRY_KEY, d->until + LASTS);
+	fm_ports_ask(fm);
+}
+
+void fm_try(struct fm *fm, const struct fm_init *init)
+{
+	const struct distant *d = find_distant(fm, init->root_guid);
+	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_TRY);
+	int id;
+
+	if (d && fm->now < d->until)
+		return;
+	if (c && !fm_follow_later(init->epoch, init->root_guid, fm->trying->init.epoch,
+				  fm->trying->init.root_guid))
+		return;
+	if (c)
+		fm_conn_drop(fm, c);
+	fm->trying->init = *init;
+	id = fm->ops.connect(fm->io, init->root_address);
+	if (id >= 0 && fm_conn_add(fm, id, FM_CONN_TRY))
+		return;
+	if (id >= 0)
+		fm->ops.close(fm->io, id);
+	fm_try_failed(fm);
+}
+
+bool fm_try_reached(struct fm *fm, struct fm_conn *c)
+{
+	const struct fm_init *init = &fm->trying->init;
+	struct distant *d = find_distant(fm, init->root_guid);
+
+	invariant(c->role == FM_CONN_TRY);
+	if (d)
+		*d = (struct distant){ 0 };
+	fm_problem_clear(fm, "root", TRY_KEY);
+	if (init->root_guid == fm->root_guid || !fm_follow_takes(fm, init, true)) {
+		fm_conn_drop(fm, c);
+		fm_ports_ask(fm);
+		return false;
+	}
+	fm_follow(fm, init);
+	fm_ports_ask(fm);
+	fm_uplink_take(fm, c);
+	return true;
+}
+
+void fm_try_heard(struct fm *fm, unsigned int port, const struct fm_init *init)
+{
+	uint64_t *since = &fm->trying->behind[port];
+	char own[FM_WHO_MAX], root[FM_WHO_MAX], from[FM_WHO_MAX];
+
+	if (!init || !fm_follow_kin(fm, init->guid) || !fm_follow_outdoes(fm, init)) {
+		*since = 0;
+		fm_problem_clear(fm, "root", LAG_KEY + port);
+		return;
+	}
+	if (!*since)
+		*since = fm->now;
+	if (fm->now < *since + LAGS)
+		return;
+	fm_problem_set(fm, "root", LAG_KEY + port, "neighbour %s obeys root %s, an earlier one than root "
+		       "%s of this node, and does not reach it at %s: check the service network",
+		       fm_table_who(fm, init->guid, from), fm_table_who(fm, init->root_guid, root),
+		       fm_table_who(fm, fm->root_guid, own), fm->root_address);
+	fm_problem_limit(fm, "root", LAG_KEY + port, fm->now + WAIT_MAX + LASTS);
+}
+
+void fm_try_due(struct fm *fm)
+{
+	for (unsigned int i = 0; i < ROOTS; i++) {
+		struct distant *d = &fm->trying->distant[i];
+
+		if (!d->guid || d->asked || fm->now < d->until)
+			continue;
+		d->asked = true;
+		fm_ports_ask(fm);
+	}
+}
+
+uint64_t fm_try_expiry(const struct fm *fm)
+{
+	uint64_t at = NEVER;
+
+	for (unsigned int i = 0; i < ROOTS; i++) {
+		const struct distant *d = &fm->trying->distant[i];
+
+		if (d->guid && !d->asked)
+			at = earlier(at, d->until);
+	}
+	return at;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A node with a root tries to reach a later one before it leaves its own. */
+#ifndef FM_TRY_H
+#define FM_TRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fm;
+struct fm_conn;
+struct fm_init;
+
+/** fm_try_new() - allocate the state of try.c; called by fm_new(). Return: false: no memory */
+bool fm_try_new(struct fm *fm);
+void fm_try_free(struct fm *fm);
+/**
+ * fm_try() - open a connection of role FM_CONN_TRY to the root of that Init
+ * Does nothing while another such connection is being opened, and for a while after the last one to
+ * that root has failed.
+ */
+void fm_try(struct fm *fm, const struct fm_init *init);
+/**
+ * fm_try_reached() - process that a connection of role FM_CONN_TRY is up
+ * Return: true if this node now follows the root at its other end, and @c is the connection to the
+ * root; false: this node has another root by now, and @c is closed.
+ */
+bool fm_try_reached(struct fm *fm, struct fm_conn *c);
+/** fm_try_failed() - process that a connection of role FM_CONN_TRY has failed */
+void fm_try_failed(struct fm *fm);
+/**
+ * fm_try_heard() - report a problem if the neighbour at @port obeys an earlier root for long
+ * @init: the Init that has come; NULL: the link is down
+ */
+void fm_try_heard(struct fm *fm, unsigned int port, const struct fm_init *init);
+/** fm_try_due() - ask the neighbours again, when a root that could not be reached may be tried */
+void fm_try_due(struct fm *fm);
+uint64_t fm_try_expiry(const struct fm *fm);
+
+#endif /* FM_TRY_H */

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A cable comes back between two parts of a fabric while their service networks are still apart:
+ * the nodes at the cable stay with their roots, which they reach, so that recoveries of both parts
+ * are as fast as before. When the service network is whole, the parts become one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/node/machine.h"
+#include "trial.h"
+
+#define SEEDS 4
+#define WEST 0x3333	/* the columns 0 and 1 of 4x4 */
+#define HALF_RING 0x7	/* of six nodes */
+#define JOINED (40 * SEC)	/* within which the parts are one: the longest wait of a node until
+				 * it tries the other root again, the limit of a connection, and
+				 * the time to rest */
+
+static struct trial s;
+static uint64_t west_mask;
+
+static bool is_west(uint32_t node)
+{
+	return west_mask >> node & 1;
+}
+
+static bool has_leader(bool west)
+{
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (world_managed(s.w, i) && is_west(i) == west && fm_is_root(world_fm(s.w, i)))
+			return true;
+	return false;
+}
+
+/* Return: the only root of that part. */
+static uint32_t leads(bool west)
+{
+	uint32_t root = TORUS_NO_NODE;
+
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		if (!world_managed(s.w, i) || is_west(i) != west || !fm_is_root(world_fm(s.w, i)))
+			continue;
+		assert_int_equal(root, TORUS_NO_NODE);
+		root = i;
+	}
+	assert_int_not_equal(root, TORUS_NO_NODE);
+	return root;
+}
+
+/* Fails if a node of that part has no connection to the root of it. */
+static void stay(bool west, uint32_t root)
+{
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		const struct fm *fm = world_fm(s.w, i);
+
+		if (world_managed(s.w, i) && is_west(i) == west &&
+		    (fm->cut_off || fm->root_guid != world_fm(s.w, root)->guid))
+			fail_msg("node %u has left root %u", i, root);
+	}
+}
+
+/* Cuts or mends a cable inside of a part, and waits until a new table is in force in it. */
+static void recovers(bool west, uint32_t cable, bool cut)
+{
+	uint64_t begun = world_now(s.w), version;
+	uint32_t root = leads(west);
+
+	version = fm_version(world_fm(s.w, root));
+	world_cut(s.w, cable, cut);
+	while (fm_version(world_fm(s.w, root)) == version ||
+	       !fm_in_force(world_fm(s.w, root), fm_version(world_fm(s.w, root)))) {
+		trial_run(&s, 1 * MS);
+		stay(west, root);
+		if (world_now(s.w) > begun + 1 * SEC)
+			fail_msg("%s of cable %u: not in force", cut ? "cut" : "mend", cable);
+	}
+}
+
+static void cut_between(void)
+{
+	const struct torus_shape *shape = &world_config(s.w)->shape;
+
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		for (unsigned int d = 0; d < shape->ndims; d++)
+			if (is_west(i) != is_west(torus_neighbour(shape, i, d)))
+				world_cut(s.w, i * shape->ndims + d, true);
+}
+
+/*
+ * Splits a fabric and its service network: the nodes of @mask are the west. The part that the cut
+ * leaves without the root has one of its own after member_max.
+ */
+static void begin(const char *shape, uint64_t mask, uint64_t seed)
+{
+	struct world_config c;
+
+	trial_config(&c, shape, seed);
+	c.discover = false;
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
+	s.sparing = true;
+	trial_traffic(&s, 1 * MS);
+	west_mask = mask;
+	world_partition(s.w, mask);
+	cut_between();
+	trial_run(&s, 9 * SEC);
+}
+
+/* Mends the service network: the parts become one. */
+static void join(uint32_t back, uint64_t seed)
+{
+	world_partition(s.w, 0);
+	trial_run(&s, JOINED);
+	assert_int_not_equal(world_root(s.w), TORUS_NO_NODE);
+	stay(true, world_root(s.w));
+	stay(false, world_root(s.w));
+	if (!trial_end(&s))
+		fail_msg("cable %u, seed %llu: %s", back, (unsigned long long)seed, s.wrong);
+}
+
+/* @back: the cable that comes back */
+static void split(uint32_t back, uint64_t seed)
+{
+	uint32_t west, east;
+
+	begin("4x4", WEST, seed);
+	west = leads(true);
+	east = leads(false);
+	world_cut(s.w, back, false);
+	for (unsigned int i = 0; i < 400; i++) {
+		trial_run(&s, 50 * MS);
+		stay(true, west);
+		stay(false, east);
+	}
+	/* The cable between 0,2 and 0,3; then that between 2,2 and 2,3. */
+	recovers(true, 2 * 8 + 1, true);
+	recovers(false, 2 * 10 + 1, true);
+	recovers(true, 2 * 8 + 1, false);
+	recovers(false, 2 * 10 + 1, false);
+	join(back, seed);
+}
+
+static void nodes_stay_with_a_root_that_they_reach(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
+		split(2 * 5, seed);	/* between 1,1 and 2,1 */
+}
+
+/* The root of the part with the earlier epoch is itself at the cable. */
+static void a_root_stays_root(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
+		split(2 * 3, seed);	/* between 3,0 and 0,0 */
+}
+
+/* The root of a part dies while the cable @back leads to the other part. */
+static void die(uint32_t back, bool west, uint64_t seed)
+{
+	uint64_t begun;
+
+	world_cut(s.w, back, false);
+	trial_run(&s, 5 * SEC);
+	world_power(s.w, leads(west), false);
+	begun = world_now(s.w);
+	while (!has_leader(west)) {
+		trial_run(&s, 10 * MS);
+		if (world_now(s.w) > begun + 3 * SEC)
+			fail_msg("seed %llu: no root in the %s", (unsigned long long)seed,
+				 west ? "west" : "east");
+	}
+	join(back, seed);
+}
+
+static void another_leads_a_part(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
+		for (unsigned int west = 0; west < 2; west++) {
+			begin("4x4", WEST, seed);
+			die(2 * 5, west, seed);
+		}
+}
+
+/* Only with the node at the cable are there enough nodes. */
+static void another_leads_a_few(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
+		for (unsigned int west = 0; west < 2; west++) {
+			begin("6", HALF_RING, seed);
+			die(west ? 2 : 5, west, seed);
+		}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nodes_stay_with_a_root_that_they_reach),
+		cmocka_unit_test(a_root_stays_root),
+		cmocka_unit_test(another_leads_a_part),
+		cmocka_unit_test(another_leads_a_few),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A root that leads, and hears of a later one of its fabric: it gives way only to one that it
+ * reaches.
+ */
+#include "daemon/fm/node/machine.h"
+#include "stage_root.h"
+
+#define OTHER (NIC + 0x20)
+
+/* An Init of the neighbour at port 0, which is in the table and obeys another root. */
+static struct fm_init of_other(uint64_t more)
+{
+	struct fm_init i = stage_neighbour(&s, 0);
+
+	i.heard = true;
+	i.root_guid = OTHER;
+	i.epoch = fm_epoch(s.fm) + more;
+	strcpy(i.root_address, "30.1.0.32:1");
+	return i;
+}
+
+/* Return: the connection that the Init makes this root open; 0: none. */
+static int tries(uint64_t more)
+{
+	struct fm_init i = of_other(more);
+	int next = s.next_conn;
+
+	stage_hear(&s, 0, &i);
+	assert_true(fm_is_root(s.fm));
+	return s.next_conn == next ? 0 : next;
+}
+
+static bool reports_it(void)
+{
+	const struct fm_problem *p;
+
+	for (unsigned int i = 0; (p = fm_problem(s.fm, i)); i++)
+		if (strstr(p->text, "stays with its own"))
+			return true;
+	return false;
+}
+
+static struct fm_root_status root_status(void)
+{
+	struct fm_root_status r;
+
+	fm_root_status(s.fm, &r);
+	return r;
+}
+
+static void a_later_root_that_it_reaches(void **state)
+{
+	char closes[20];
+	int conn;
+
+	(void)state;
+	ring();
+	conn = tries(1);
+	assert_int_not_equal(conn, 0);
+	stage_forget(&s);
+	stage_up(&s, conn);
+	assert_false(fm_is_root(s.fm));
+	assert_int_equal(root_status().guid, OTHER);
+	/* The connection is used on, and those of its former children are closed. */
+	snprintf(closes, sizeof(closes), "close %d\n", conn);
+	assert_int_equal(stage_count(&s, closes), 0);
+	assert_int_equal(stage_count(&s, "close 101\n"), 1);
+	stage_run_ns(&s, s.now + 10 * MS);
+	snprintf(closes, sizeof(closes), "%d < hello join", conn);
+	assert_true(stage_count(&s, closes) > 0);
+	stage_end(&s);
+}
+
+static void a_later_root_out_of_reach(void **state)
+{
+	int conn;
+
+	(void)state;
+	ring();
+	conn = tries(1);
+	assert_int_not_equal(conn, 0);
+	assert_int_equal(tries(1), 0);
+	stage_down(&s, conn);
+	assert_true(fm_is_root(s.fm) && reports_it());
+	assert_int_equal(tries(1), 0);
+	stage_run_ns(&s, s.now + 2 * SEC);
+	conn = tries(1);
+	assert_int_not_equal(conn, 0);
+	stage_up(&s, conn);
+	assert_false(fm_is_root(s.fm) || reports_it());
+	stage_end(&s);
+}
+
+static void an_earlier_root(void **state)
+{
+	(void)state;
+	ring();
+	s.fm->root_epoch++;
+	assert_int_equal(tries(0), 0);
+	stage_end(&s);
+}
+
+/* During the attempt this root gets an epoch that is the later one. */
+static void another_epoch_meanwhile(void **state)
+{
+	int conn;
+
+	(void)state;
+	ring();
+	conn = tries(1);
+	s.fm->root_epoch += 2;
+	stage_forget(&s);
+	stage_up(&s, conn);
+	assert_true(fm_is_root(s.fm));
+	stage_did_some(&s, "close ");
+	stage_end(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_later_root_that_it_reaches),
+		cmocka_unit_test(a_later_root_out_of_reach),
+		cmocka_unit_test(an_earlier_root),
+		cmocka_unit_test(another_epoch_meanwhile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

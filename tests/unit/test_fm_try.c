@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A node whose root leads it, and which hears of a later one: it leaves its own only for a root
+ * that it reaches, and tries the others less and less often.
+ */
+#include "daemon/fm/clock.h"
+#include "stage_choice.h"
+
+#define ALSO (NIC + 0x30)	/* one more later root */
+
+/* Runs for @ns, in which the root answers all pings. */
+static void run_led(uint64_t ns)
+{
+	struct fm_msg pong = { .type = FM_MSG_PONG };
+
+	for (uint64_t end = s.now + ns; s.now < end;) {
+		run(earlier(100 * MS, end - s.now));
+		stage_msg(&s, 1, &pong);
+	}
+	assert_true(follows(FOLLOWED) && !told().lost);
+}
+
+static bool is_told(const char *part)
+{
+	const struct fm_problem *p;
+
+	for (unsigned int i = 0; (p = fm_problem(s.fm, i)); i++)
+		if (strstr(p->text, part))
+			return true;
+	return false;
+}
+
+static bool is_reported(void)
+{
+	return is_told("stays with its own");
+}
+
+/* Return: true if the Init of a later root makes the node connect. */
+static bool connects(uint64_t root)
+{
+	int next = s.next_conn;
+
+	hear(0, LEADS, root, TERM + 1);
+	assert_true(follows(FOLLOWED) && !told().lost);
+	return s.next_conn != next;
+}
+
+static void a_root_that_is_reached(void **state)
+{
+	(void)state;
+	led();
+	assert_true(connects(GREATER));
+	assert_false(connects(GREATER));
+	stage_up(&s, last_conn());
+	assert_true(follows(GREATER));
+	welcome(last_conn(), GREATER, TERM + 1, false, "");
+	assert_false(told().lost);
+	assert_false(is_reported());
+	stage_end(&s);
+}
+
+static void a_root_that_is_not_reached(void **state)
+{
+	uint64_t wait = 2 * SEC;
+
+	(void)state;
+	led();
+	for (unsigned int i = 0; i < 7; i++) {
+		assert_true(connects(GREATER));
+		stage_down(&s, last_conn());
+		assert_true(is_reported());
+		run_led(wait - MS);
+		assert_false(connects(GREATER));
+		/* Both ports are silent until the node asks its neighbours. */
+		hear(2, LEADS, FOLLOWED, TERM);
+		run_led(MS / 2);
+		s.deaf = "ping log hello row place rows release report lost ";
+		stage_forget(&s);
+		run_led(MS);
+		stage_did_some(&s, "init 0:");
+		s.deaf = "ping log hello row place rows release report lost init ";
+		stage_forget(&s);
+		wait = earlier(2 * wait, 16 * SEC);
+	}
+	assert_true(connects(GREATER));
+	stage_up(&s, last_conn());
+	assert_true(follows(GREATER));
+	assert_false(is_reported());
+	stage_end(&s);
+}
+
+/* A neighbour that obeys an earlier root follows this node's within moments, or is reported. */
+static void a_neighbour_behind(void **state)
+{
+	(void)state;
+	led();
+	hear(0, LEADS, LESSER, TERM);
+	run_led(1 * SEC - 1);
+	hear(0, LEADS, LESSER, TERM);
+	assert_false(is_told("an earlier one than root"));
+	run_led(1);
+	hear(0, LEADS, LESSER, TERM);
+	assert_true(is_told("an earlier one than root"));
+	run_led(40 * SEC);
+	assert_true(is_told("an earlier one than root"));
+	hear(0, LEADS, LESSER, TERM);
+	run_led(46 * SEC - 1);
+	assert_true(is_told("an earlier one than root"));
+	run_led(1);
+	assert_false(is_told("an earlier one than root"));
+	hear(0, LEADS, LESSER, TERM);
+	assert_true(is_told("an earlier one than root"));
+	hear(0, LEADS, FOLLOWED, TERM);
+	assert_false(is_told("an earlier one than root"));
+	/* Another cable, or another session of the link: the time begins again. */
+	hear(0, LEADS, LESSER, TERM);
+	assert_false(is_told("an earlier one than root"));
+	run_led(2 * SEC);
+	stage_link_lost(&s, 0, 1);
+	stage_link_up(&s, 0, 2);
+	stage_link_tell(&s, 0);
+	hear(0, LEADS, LESSER, TERM);
+	assert_false(is_told("an earlier one than root"));
+	stage_end(&s);
+}
+
+/* A root that is out of reach hides neither a later one nor, for long, an earlier one. */
+static void one_of_two_roots(void **state)
+{
+	char closes[20];
+	int conn;
+
+	(void)state;
+	led();
+	assert_true(connects(ALSO));
+	conn = last_conn();
+	assert_false(connects(GREATER));
+	stage_down(&s, conn);
+	assert_false(connects(ALSO));
+	assert_true(connects(GREATER));
+	conn = last_conn();
+	hear(0, LEADS, FOLLOWED + 1, TERM + 1);
+	assert_int_equal(last_conn(), conn);
+	run_led(10 * SEC);
+	assert_true(connects(GREATER));
+	snprintf(closes, sizeof(closes), "close %d\n", last_conn());
+	assert_true(connects(ALSO));
+	assert_int_equal(stage_count(&s, closes), 1);
+	stage_up(&s, last_conn());
+	assert_true(follows(ALSO));
+	stage_end(&s);
+}
+
+/*
+ * The node follows one that asks to be root, and hears of a root that leads a neighbour: it leaves
+ * the one that asks only for a root that it reaches.
+ */
+static void beside_one_that_asks(void **state)
+{
+	int conn;
+
+	(void)state;
+	for (unsigned int reached = 0; reached < 2; reached++) {
+		asked();
+		hear(0, LEADS, GREATER, TERM + 1);
+		conn = last_conn();
+		assert_true(follows(FOLLOWED));
+		hear(0, LEADS, GREATER, TERM + 1);
+		assert_int_equal(last_conn(), conn);
+		if (reached)
+			stage_up(&s, conn);
+		else
+			stage_down(&s, conn);
+		assert_true(follows(reached ? GREATER : FOLLOWED));
+		assert_int_equal(is_told("and has no root"), !reached);
+		stage_end(&s);
+	}
+}
+
+/* A connection that does not come up, and does not fail either, is given up. */
+static void a_connection_that_hangs(void **state)
+{
+	(void)state;
+	led();
+	assert_true(connects(GREATER));
+	run_led(2 * SEC - 1);
+	assert_false(is_reported());
+	run_led(1 + MS);
+	assert_true(is_reported());
+	assert_false(connects(GREATER));
+	assert_true(connects(ALSO));
+	stage_end(&s);
+}
+
+/* There is no memory or no socket for the connection. */
+static void no_connection(void **state)
+{
+	(void)state;
+	led();
+	s.refuse_connect = -1;
+	assert_false(connects(GREATER));
+	assert_true(is_reported());
+	stage_end(&s);
+}
+
+/* The node loses its root during the attempt. */
+static void its_own_root_is_lost(void **state)
+{
+	int tries;
+
+	(void)state;
+	led();
+	assert_true(connects(GREATER));
+	tries = last_conn();
+	stage_down(&s, 1);
+	assert_true(follows(FOLLOWED) && told().lost);
+	stage_up(&s, tries);
+	assert_true(follows(GREATER));
+	stage_end(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_root_that_is_reached),
+		cmocka_unit_test(a_root_that_is_not_reached),
+		cmocka_unit_test(a_neighbour_behind),
+		cmocka_unit_test(one_of_two_roots),
+		cmocka_unit_test(beside_one_that_asks),
+		cmocka_unit_test(a_connection_that_hangs),
+		cmocka_unit_test(no_connection),
+		cmocka_unit_test(its_own_root_is_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
