@@ -6,10 +6,12 @@
  * no special role. The service network is cut in two or loses all messages in one direction, NICs
  * are slow or fail, and an administrator excludes ports at the node that is root then. At the end
  * all but the exclusions is mended: one root must lead, with all exclusions that were acknowledged,
- * and the checks of random_faults.c must pass.
+ * and the checks of random_faults.c must pass. The whole series must have met each way in which a
+ * root ends, in each step of a recovery, with each second fault, and each of some other events.
  *
  *	test_random_roots [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
  */
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "series.h"
@@ -35,26 +37,57 @@ enum act {
 	HEAL,
 	SLOW,
 	MOVE,
+	END_APART,		/* the root ends in a step, and managers or NICs work badly */
 	ACTS,
 };
 
 static const char *const names[ACTS] = {
 	"cut", "mend", "end node", "end root", "end in step", "back", "wake", "exclude", "include",
-	"partition", "one way", "heal", "slow", "move",
+	"partition", "one way", "heal", "slow", "move", "end apart",
 };
 
-static void end_node(struct trial *s, uint32_t node, uint64_t *random)
+/* Faults: the first three are the ways in which a node ends. */
+enum fault { NO_POWER, NO_MANAGER, HANGS, ENDS, LOST_CABLE = ENDS, PARTED, DEAF, BAD_NIC, FAULTS };
+
+static const char *const fault_names[FAULTS] = {
+	"no power", "no manager", "hangs", "lost cable", "parted", "deaf", "bad NIC",
+};
+
+static const char *const step_names[STEPS] = {
+	"no root", "rest", "table", "apply", "drain", "replay", "resume",
+};
+
+/*
+ * Events that the histories of this process have met: how often a root that led ended in each way,
+ * in each step of a recovery, together with each second fault; how often a partition left nodes
+ * without the root, two roots led when the service network was mended, and a root that hung woke
+ * beside a later one.
+ */
+static atomic_uint met[STEPS][ENDS][FAULTS];
+static atomic_uint met_alone, met_two_roots, met_old_root;
+
+/* Return: how it ends. */
+static enum fault end_node(struct trial *s, uint32_t node, uint64_t *random)
 {
-	switch (random_below(random, 3)) {
-	case 0:
+	enum fault is = random_below(random, ENDS);
+
+	switch (is) {
+	case NO_POWER:
 		world_power(s->w, node, false);
 		break;
-	case 1:
+	case NO_MANAGER:
 		world_manager(s->w, node, false);
 		break;
 	default:
 		world_hang(s->w, node, true);
 	}
+	return is;
+}
+
+/* Return: true if the manager of @node works and is a root that leads. */
+static bool does_lead(const struct trial *s, uint32_t node)
+{
+	return world_managed(s->w, node) && !s->w->node[node].hung && fm_is_root(world_fm(s->w, node));
 }
 
 static void back(struct trial *s)
@@ -67,28 +100,35 @@ static void back(struct trial *s)
 
 static void wake(struct trial *s)
 {
-	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+	uint32_t root = world_root(s->w);
+
+	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
+		met_old_root += does_lead(s, root) && s->w->node[i].hung && world_managed(s->w, i) &&
+				fm_is_root(world_fm(s->w, i));
 		world_hang(s->w, i, false);
+	}
 }
 
-/*
- * Begins a recovery, and when it is at a random step, ends the root and cuts a cable or ends
- * another node.
- */
-static void end_in_step(struct trial *s, uint64_t *random)
+/* Cuts the service network in two. */
+static void part(struct trial *s, uint64_t *random)
 {
-	enum trial_step step = STEP_TABLE + random_below(random, STEPS - STEP_TABLE);
-	uint32_t cable = random_below(random, world_cables(s->w));
-	uint32_t node = random_below(random, world_nodes(s->w));
+	uint64_t mask = random_next(random);
+	uint32_t root = world_root(s->w), alone = 0;
 
-	world_cut(s->w, cable, random_below(random, 4) > 0);
-	for (unsigned int i = 0; i < 2000 && trial_step(s) != step; i++)
-		world_run(s->w, 10 * US);
-	end_node(s, world_root(s->w), random);
-	if (random_below(random, 2))
-		end_node(s, node, random);
-	else
-		world_cut(s->w, random_below(random, world_cables(s->w)), true);
+	for (uint32_t i = 0; does_lead(s, root) && i < world_nodes(s->w); i++)
+		alone += world_managed(s->w, i) && (mask >> i & 1) != (mask >> root & 1);
+	met_alone += alone > 0;
+	world_partition(s->w, mask);
+}
+
+static void heal(struct trial *s)
+{
+	unsigned int roots = 0;
+
+	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+		roots += does_lead(s, i);
+	met_two_roots += roots > 1;
+	world_partition(s->w, 0);
 }
 
 /*
@@ -101,6 +141,57 @@ static void slow(struct world *w, uint32_t node, uint64_t *random)
 	uint64_t time = random_below(random, 2) ? 20 * US << random_below(random, 8) : 0;
 
 	world_slow(w, node, time, fails);
+}
+
+/* Cuts a cable or ends another node. Return: which of these. */
+static enum fault second_fault(struct trial *s, uint32_t node, uint64_t *random)
+{
+	if (random_below(random, 2))
+		return end_node(s, node, random);
+	world_cut(s->w, random_below(random, world_cables(s->w)), true);
+	return LOST_CABLE;
+}
+
+/* Separates managers or makes a NIC slow. Return: which of these. */
+static enum fault second_apart(struct trial *s, uint32_t node, uint64_t *random)
+{
+	uint32_t other = random_below(random, world_nodes(s->w));
+
+	switch (random_below(random, 3)) {
+	case 0:
+		part(s, random);
+		return PARTED;
+	case 1:
+		world_one_way(s->w, node, other, node != other);
+		return DEAF;
+	default:
+		slow(s->w, node, random);
+		return BAD_NIC;
+	}
+}
+
+/*
+ * Begins a recovery, and when it is at a random step, ends the root, together with a second fault at
+ * another node.
+ */
+static void end_in_step(struct trial *s, uint64_t *random, bool apart)
+{
+	enum trial_step step = STEP_TABLE + random_below(random, STEPS - STEP_TABLE);
+	uint32_t cable = random_below(random, world_cables(s->w));
+	uint32_t node = random_below(random, world_nodes(s->w)), root;
+	enum fault first, second;
+	bool led;
+
+	world_cut(s->w, cable, random_below(random, 4) > 0);
+	for (unsigned int i = 0; i < 2000 && trial_step(s) != step; i++)
+		world_run(s->w, 10 * US);
+	step = trial_step(s);
+	root = world_root(s->w);
+	led = does_lead(s, root);
+	first = end_node(s, root, random);
+	second = apart ? second_apart(s, node, random) : second_fault(s, node, random);
+	if (led && (node != root || second == LOST_CABLE || second == PARTED))
+		met[step][first][second]++;
 }
 
 static void act(struct trial *s, unsigned int acts, uint64_t *random)
@@ -130,7 +221,7 @@ static void act(struct trial *s, unsigned int acts, uint64_t *random)
 		end_node(s, world_root(w), random);
 		break;
 	case END_IN_STEP:
-		end_in_step(s, random);
+		end_in_step(s, random, false);
 		break;
 	case BACK:
 		back(s);
@@ -145,13 +236,13 @@ static void act(struct trial *s, unsigned int acts, uint64_t *random)
 		trial_exclude(s, node, -1, false);
 		break;
 	case PARTITION:
-		world_partition(w, random_next(random));
+		part(s, random);
 		break;
 	case ONE_WAY:
 		world_one_way(w, node, other, node != other);
 		break;
 	case HEAL:
-		world_partition(w, 0);
+		heal(s);
 		break;
 	case SLOW:
 		slow(w, node, random);
@@ -159,6 +250,9 @@ static void act(struct trial *s, unsigned int acts, uint64_t *random)
 	case MOVE:
 		if (world_managed(w, world_root(w)) && !w->node[world_root(w)].hung)
 			world_move(w, world_root(w), node);
+		break;
+	case END_APART:
+		end_in_step(s, random, true);
 		break;
 	}
 }
@@ -377,12 +471,29 @@ static const struct origin named[] = {
 	  "which counted it as lost" },
 };
 
+static bool met_all(char *wrong, size_t room)
+{
+	for (unsigned int i = STEP_TABLE; i < STEPS; i++)
+		for (unsigned int a = 0; a < ENDS; a++)
+			for (unsigned int b = 0; b < FAULTS; b++)
+				if (!met[i][a][b]) {
+					snprintf(wrong, room, "no root ended (%s) in step '%s' together with '%s'",
+						 fault_names[a], step_names[i], fault_names[b]);
+					return false;
+				}
+	snprintf(wrong, room,
+		 "partitions away from the root: %u; two roots when they end: %u; old roots that wake: %u",
+		 met_alone, met_two_roots, met_old_root);
+	return met_alone && met_two_roots && met_old_root;
+}
+
 int main(int argc, char **argv)
 {
 	return series_main(&(struct series) {
 		.name = "random_roots",
 		.count = 10000,
 		.history = history,
+		.met_all = met_all,
 		.named = named,
 		.nnamed = sizeof(named) / sizeof(named[0]),
 	}, argc, argv);

@@ -145,6 +145,22 @@ static uint64_t share_of(uint64_t count)
 	return trial_every() > 1 && share > 100 ? 100 : share;
 }
 
+/* Checks what the histories of a whole run have met. */
+static void check_met(struct run *r)
+{
+	char wrong[400] = "";
+
+	if (!r->s->met_all || trial_every() > 1)
+		return;
+	atomic_fetch_add(&r->told, 1);
+	if (r->s->met_all(wrong, sizeof(wrong))) {
+		printf("ok - %s: all that they are to meet was met\n", r->s->name);
+		return;
+	}
+	atomic_fetch_add(&r->failed, 1);
+	printf("not ok - %s: not all was met: %s\n", r->s->name, wrong);
+}
+
 int series_main(const struct series *s, int argc, char **argv)
 {
 	const char *jobs = getenv("JOBS");
@@ -163,6 +179,8 @@ int series_main(const struct series *s, int argc, char **argv)
 	if (argc == 1)
 		jobs_run(s->nnamed, threads, s->name, play_named, &r);
 	jobs_run(count, threads, s->name, play_seed, &r);
+	if (argc == 1)
+		check_met(&r);
 	if (!r.failed)
 		printf("ok - %s: seeds %" PRIu64 " to %" PRIu64 "\n", s->name, r.first,
 		       r.first + count - 1);

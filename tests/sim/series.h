@@ -43,12 +43,15 @@ struct origin {
  * @count: seeds to run by default
  * @history: plays one history and writes an error to @wrong. Called from several threads.
  *	Return: whether there was none
+ * @met_all: called after all histories of a whole run. Return: whether they met all that they are to
+ *	meet; if not, @wrong is set to what is missing. NULL: nothing is checked
  * @named, @nnamed: the named histories
  */
 struct series {
 	const char *name;
 	uint64_t count;
 	bool (*history)(const struct origin *o, char *wrong, size_t room);
+	bool (*met_all)(char *wrong, size_t room);
 	const struct origin *named;
 	size_t nnamed;
 };
