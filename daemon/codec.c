@@ -266,6 +266,7 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 {
 	Svc__Table b = SVC__TABLE__INIT;
 	struct codec_orders orders = { .of = NULL };
+	struct codec_jobs jobs = { .of = NULL };
 	struct codec_columns *columns;
 	struct voters_room voters;
 	struct line_room line;
@@ -289,8 +290,9 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 	b.shape = put_shape(&shape, &t->shape);
 	columns = codec_columns_new(t, &b.entries);
 	m->table = &b;
-	err = columns && codec_orders_put(&orders, t, &b) ? codec_pack(m, FM_MSG_TABLE, data, len) :
-							    -ENOMEM;
+	err = columns && codec_orders_put(&orders, t, &b) && codec_jobs_put(&jobs, t, &b) ?
+	      codec_pack(m, FM_MSG_TABLE, data, len) : -ENOMEM;
+	codec_jobs_free(&jobs);
 	codec_orders_free(&orders);
 	codec_columns_free(columns);
 	return err;

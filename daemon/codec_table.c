@@ -20,10 +20,11 @@
 _Static_assert(TORUS_NAME_MAX < TEXTS_MAX && FM_ADDR_MAX <= TEXTS_MAX, "texts fit");
 
 /* Columns that are packed as runs. */
-enum column { STATE, DIFFERS, FAULT, WIRING, ADMIN, HELD, STALLED, SERIAL, COLUMNS };
+enum column { STATE, DIFFERS, FAULT, WIRING, ADMIN, HELD, STALLED, SERIAL, JOB, NUMBER, COLUMNS };
 
 static const uint32_t most[COLUMNS] = {
 	FM_NODE_STATES - 1, (1u << FM_VOTERS_MAX) - 1, MASK, MASK, MASK, MASK, MASK, UINT32_MAX,
+	FM_JOBS_MAX, TORUS_MAX_NODES - 1,
 };
 
 static uint32_t column_value(const struct fm_entry *e, enum column c)
@@ -43,6 +44,10 @@ static uint32_t column_value(const struct fm_entry *e, enum column c)
 		return e->held;
 	case STALLED:
 		return e->stalled;
+	case JOB:
+		return e->job;
+	case NUMBER:
+		return e->number;
 	default:
 		return e->serial;
 	}
@@ -71,6 +76,12 @@ static void member_set(struct fm_entry *e, enum column c, uint32_t value)
 		break;
 	case STALLED:
 		e->stalled = (uint16_t)value;
+		break;
+	case JOB:
+		e->job = (uint16_t)value;
+		break;
+	case NUMBER:
+		e->number = value;
 		break;
 	default:
 		e->serial = value;
@@ -158,6 +169,8 @@ static bool make_runs(struct codec_columns *c, const struct fm_table_msg *t)
 	c->m.held = &c->runs[1 + HELD];
 	c->m.stalled = &c->runs[1 + STALLED];
 	c->m.serial = &c->runs[1 + SERIAL];
+	c->m.job = &c->runs[1 + JOB];
+	c->m.number = &c->runs[1 + NUMBER];
 	return true;
 }
 
@@ -283,7 +296,7 @@ static bool get_columns(struct fm_entry *e, uint32_t n, const Svc__Entries *from
 {
 	const Svc__Runs *runs[COLUMNS] = {
 		from->state, from->differs, from->fault, from->wiring, from->admin, from->held,
-		from->stalled, from->serial,
+		from->stalled, from->serial, from->job, from->number,
 	};
 
 	for (unsigned int c = 0; c < COLUMNS; c++)

@@ -38,4 +38,18 @@ void codec_orders_free(struct codec_orders *o);
  */
 int codec_orders_get(struct fm_table_msg *t, const Svc__Table *from);
 
+/** struct codec_jobs - memory of the packed jobs of a table, until codec_jobs_free() */
+struct codec_jobs {
+	Svc__Job *of, **list;
+};
+
+/** codec_jobs_put() - add the jobs of @t to @out. Return: false if out of memory */
+bool codec_jobs_put(struct codec_jobs *j, const struct fm_table_msg *t, Svc__Table *out);
+void codec_jobs_free(struct codec_jobs *j);
+/**
+ * codec_jobs_get() - read the jobs of a table
+ * Return: 0, -EBADMSG, -ENOMEM. After success the caller frees @t->jobs.
+ */
+int codec_jobs_get(struct fm_table_msg *t, const Svc__Table *from);
+
 #endif /* CODEC_TABLE_H */

@@ -249,8 +249,15 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 	if (err)
 		return err;
 	err = codec_orders_get(to, from);
-	if (err)
+	if (err) {
 		free(to->entries);
+		return err;
+	}
+	err = codec_jobs_get(to, from);
+	if (err) {
+		free(to->orders);
+		free(to->entries);
+	}
 	return err;
 }
 
@@ -418,6 +425,7 @@ void fm_msg_clear(struct fm_msg *msg)
 	if (msg->type == FM_MSG_TABLE) {
 		free(msg->table.entries);
 		free(msg->table.orders);
+		free(msg->table.jobs);
 	}
 	memset(msg, 0, sizeof(*msg));
 }

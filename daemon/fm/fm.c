@@ -19,6 +19,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/home.h"
+#include "daemon/fm/node/job_rows.h"
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/member.h"
@@ -39,6 +40,7 @@
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/job.h"
 #include "daemon/fm/wire/msg.h"
 #include "daemon/fm/wire/plan.h"
 #include "daemon/fm/root/plan.h"
@@ -136,7 +138,8 @@ static bool parts_new(struct fm *fm, const struct torus_device *dev)
 	return fm_conns_new(fm) && fm_problems_new(fm) && fm_ports_new(fm) && fm_keep_new(fm) &&
 	       fm_squares_new(fm) && fm_wave_new(fm) &&
 	       fm_nic_new(fm, dev->root_epoch, dev->root_guid) &&
-	       fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0) && fm_reports_new(fm) &&
+	       fm_job_rows_new(fm) && fm_rows_new(fm, dev->placed ? dev->rows_epoch : 0) &&
+	       fm_reports_new(fm) &&
 	       fm_uplink_new(fm) && fm_candidate_new(fm) && fm_verdict_new(fm) &&
 	       fm_follow_new(fm) && fm_try_new(fm) && fm_home_new(fm) && fm_task_new(fm) &&
 	       fm_member_new(fm);
@@ -204,6 +207,7 @@ void fm_free(struct fm *fm)
 	fm_uplink_free(fm);
 	fm_reports_free(fm);
 	fm_rows_free(fm);
+	fm_job_rows_free(fm);
 	fm_nic_free(fm);
 	fm_keep_free(fm);
 	fm_wave_free(fm);
@@ -333,6 +337,18 @@ void fm_plan(struct fm *fm, const struct torus_plan *plan, unsigned int given, u
 	fm->cfg.plan_given = given;
 	if (fm_is_root(fm))
 		fm_plan_configured(fm);
+}
+
+int fm_job_start(struct fm *fm, const struct fm_job *job, const uint32_t *node, uint64_t now)
+{
+	set_time(fm, now);
+	return fm_is_root(fm) ? fm_job_begin(fm, job, node) : -EPERM;
+}
+
+int fm_job_stop(struct fm *fm, const char *name, uint32_t uid, uint64_t now)
+{
+	set_time(fm, now);
+	return fm_is_root(fm) ? fm_job_end(fm, name, uid) : -EPERM;
 }
 
 int fm_root_move(struct fm *fm, uint32_t node, uint64_t now)

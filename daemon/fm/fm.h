@@ -347,6 +347,21 @@ void fm_plan(struct fm *fm, const struct torus_plan *plan, unsigned int given, u
  */
 int fm_root_move(struct fm *fm, uint32_t node, uint64_t now);
 
+/**
+ * fm_job_start() - begin a job: from the next table on, packets among its nodes do not leave them
+ * @job: its @id is ignored
+ * @node: its @job->nodes nodes, by number, as fm_job_choose() of status.h finds them
+ * Return: 0; -EPERM this node is not root; -EAGAIN there is no table yet; -EEXIST there is a job of
+ * that name; -ENOSPC there are FM_JOBS_MAX jobs; -EBUSY a node belongs to a job; -EINVAL; -ENOMEM.
+ */
+int fm_job_start(struct fm *fm, const struct fm_job *job, const uint32_t *node, uint64_t now);
+/**
+ * fm_job_stop() - end a job
+ * @uid: user who ended it, for the log; or FM_NO_UID
+ * Return: 0; -EPERM this node is not root; -EAGAIN there is no table yet; -ENOENT no such job.
+ */
+int fm_job_stop(struct fm *fm, const char *name, uint32_t uid, uint64_t now);
+
 /* status.h has the functions that read a machine. */
 
 #endif /* FM_H */

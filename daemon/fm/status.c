@@ -7,6 +7,7 @@
 #include "daemon/fm/status.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
@@ -18,6 +19,7 @@
 #include "daemon/fm/node/verdict.h"
 #include "daemon/fm/node/wave.h"
 #include "daemon/fm/root/admin.h"
+#include "daemon/fm/root/box.h"
 #include "daemon/fm/root/cables.h"
 #include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/claim.h"
@@ -357,6 +359,30 @@ bool fm_exclusion_given(const struct fm *fm, uint32_t node, unsigned int port)
 	far = torus_neighbour(shape, node, port);
 	return fm->root->admin[node] & 1u << port ||
 	       fm->root->admin[far] & 1u << torus_dir_opposite(shape, port);
+}
+
+const struct fm_job *fm_job(const struct fm *fm, uint32_t i)
+{
+	const struct fm_book *b = fm->table.version ? fm->table.book : NULL;
+
+	return b && i < b->jobs.n ? &b->jobs.of[i] : NULL;
+}
+
+const struct fm_job *fm_job_given(const struct fm *fm, const char *name)
+{
+	return fm_is_root(fm) ? fm_jobs_named(&fm->root->jobs, name) : NULL;
+}
+
+bool fm_job_counts(const struct fm *fm, struct fm_job_count *count)
+{
+	return fm->table.version && fm_jobs_count(&fm->table, count);
+}
+
+int fm_job_choose(const struct fm *fm, const struct fm_job_want *want, uint32_t *node, char *why)
+{
+	if (!fm_is_root(fm))
+		return -EPERM;
+	return fm->root->settled && fm->table.version ? fm_box_choose(fm, want, node, why) : -EAGAIN;
 }
 
 bool fm_out_of_service(const struct fm *fm, uint32_t node)

@@ -9,6 +9,8 @@
 
 #include "daemon/fm/fm.h"
 
+struct fm_job_count;
+
 enum fm_state {
 	FM_BOOTSTRAPPING,	/* there is no table yet */
 	FM_RUNNING,
@@ -435,6 +437,39 @@ const struct fm_order *fm_order(const struct fm *fm, uint32_t i);
 const struct fm_order *fm_order_given(const struct fm *fm, uint32_t i);
 /** fm_exclusion_given() - Return: true if an order so far excludes either end of a cable (root) */
 bool fm_exclusion_given(const struct fm *fm, uint32_t node, unsigned int port);
+
+/** fm_job() - Return: job number @i of the table; NULL if it has fewer */
+const struct fm_job *fm_job(const struct fm *fm, uint32_t i);
+/** fm_job_given() - Return: the job of that name, in a table or not yet (root); NULL: none */
+const struct fm_job *fm_job_given(const struct fm *fm, const char *name);
+/**
+ * fm_job_counts() - count the nodes and the parts of all jobs of the table
+ * @count: FM_JOBS_MAX + 1, by id (node/jobs.h)
+ * Return: false if there is no table, or no memory.
+ */
+bool fm_job_counts(const struct fm *fm, struct fm_job_count *count);
+
+/**
+ * struct fm_job_want - which nodes a job wants
+ * @how: enum fm_job_how
+ * @nodes: number of them, not more than the fabric has
+ * @at: the first node of a box; TORUS_NO_NODE: any
+ * @list: the nodes, if @how is FM_JOB_LIST
+ */
+struct fm_job_want {
+	uint8_t how;
+	uint32_t nodes, at;
+	const uint32_t *list;
+};
+
+/**
+ * fm_job_choose() - find nodes for a job (root)
+ * @node: set to the @want->nodes nodes, by number
+ * @why: FM_TEXT_MAX bytes; set to the reason if there are none
+ * Return: 0; -EPERM this node is not root; -EAGAIN there is no table yet; -ENOSPC no free box;
+ * -EBUSY, -EINVAL, -ENOTCONN the list cannot be used; -ENOMEM.
+ */
+int fm_job_choose(const struct fm *fm, const struct fm_job_want *want, uint32_t *node, char *why);
 
 /** fm_out_of_service() - Return: true if the administrator has excluded all cables of @node */
 bool fm_out_of_service(const struct fm *fm, uint32_t node);

@@ -50,6 +50,42 @@ static uint64_t *rows_of(struct world *w, uint32_t node)
 	return copy;
 }
 
+/* Return: the ports closed for the job of @node, for the caller to free. */
+static uint16_t *closed_for_job(const struct fm *root, const struct torus_shape *shape,
+				uint32_t node)
+{
+	uint32_t nodes = torus_nodes(shape);
+	uint16_t *closed = calloc(nodes, sizeof(*closed)), job = fm_node(root, node)->job;
+
+	if (!closed)
+		abort();
+	for (uint32_t i = 0; i < nodes; i++)
+		for (unsigned int p = 0; p < 2u * shape->ndims; p++)
+			if (fm_exclusions(root)[i] & 1u << p || fm_node(root, i)->job != job ||
+			    fm_node(root, torus_neighbour(shape, i, p))->job != job)
+				closed[i] |= (uint16_t)(1u << p);
+	return closed;
+}
+
+/* Puts into @due the rows that @node must have to the other nodes of its job. */
+static void due_in_job(struct world *w, uint32_t node, uint64_t *due)
+{
+	const struct fm *root = w->node[world_root(w)].fm;
+	uint16_t *closed = closed_for_job(root, &w->cfg.shape, node);
+	uint64_t *inside = calloc(w->nodes, sizeof(*inside));
+	struct torus_health *health;
+
+	if (!inside || torus_health_new(&w->cfg.shape, closed, &health) ||
+	    torus_health_rows(health, node, TORUS_ROUTES_RELAY, inside) < 0)
+		abort();
+	for (uint32_t to = 0; to < w->nodes; to++)
+		if (to != node && fm_node(root, to)->job == fm_node(root, node)->job)
+			due[to] = inside[to];
+	torus_health_free(health);
+	free(closed);
+	free(inside);
+}
+
 /* Compares the rows in @node's NIC, bit for bit, with those that the table asks for. */
 static const char *rows_wrong(struct world *w, uint32_t node, struct torus_health *health,
 			      const uint64_t *rows, char *buf, size_t room)
@@ -59,6 +95,8 @@ static const char *rows_wrong(struct world *w, uint32_t node, struct torus_healt
 
 	if (!due || torus_health_rows(health, node, TORUS_ROUTES_RELAY, due) < 0)
 		abort();
+	if (fm_node(w->node[world_root(w)].fm, node)->job)
+		due_in_job(w, node, due);
 	for (uint32_t to = 0; rows && !wrong && to < w->nodes; to++) {
 		if (rows[to] == due[to])
 			continue;
@@ -116,6 +154,35 @@ static const char *unproven(struct world *w, const uint16_t *closed, const uint6
 	return proof.wrong;
 }
 
+/* Proves for each job that its packets use only its own cables. */
+static const char *jobs_unproven(struct world *w, const uint64_t *const *rows, const bool *up,
+				 char *buf, size_t room)
+{
+	const struct fm *root = w->node[world_root(w)].fm;
+	bool *member = calloc(w->nodes, sizeof(*member));
+	const struct fm_job *j;
+	const char *wrong = NULL;
+
+	if (!member)
+		abort();
+	for (uint32_t k = 0; !wrong && (j = fm_job(root, k)); k++) {
+		uint32_t one = TORUS_NO_NODE;
+		uint16_t *closed;
+
+		for (uint32_t i = 0; i < w->nodes; i++) {
+			member[i] = up[i] && fm_node(root, i)->job == j->id;
+			one = fm_node(root, i)->job == j->id ? i : one;
+		}
+		if (one == TORUS_NO_NODE)
+			continue;
+		closed = closed_for_job(root, &w->cfg.shape, one);
+		wrong = unproven(w, closed, rows, member, buf, room);
+		free(closed);
+	}
+	free(member);
+	return wrong;
+}
+
 const char *check_rows(struct world *w, char *buf, size_t room)
 {
 	struct fm *root = w->node[world_root(w)].fm;
@@ -141,6 +208,8 @@ const char *check_rows(struct world *w, char *buf, size_t room)
 	}
 	if (!wrong)
 		wrong = unproven(w, closed, (const uint64_t *const *)rows, up, buf, room);
+	if (!wrong)
+		wrong = jobs_unproven(w, (const uint64_t *const *)rows, up, buf, room);
 	torus_health_free(health);
 	for (uint32_t i = 0; i < w->nodes; i++)
 		free(rows[i]);

@@ -184,3 +184,8 @@ tests += tests/sim/test_split
 tests/sim/test_split-objs := tests/sim/test_split.o $(sim-objs)
 tests/sim/test_split-deps := $(B)/libtorus.a
 tests/sim/test_split-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_job
+tests/sim/test_job-objs := tests/sim/test_job.o tests/sim/ends.o $(sim-objs)
+tests/sim/test_job-deps := $(B)/libtorus.a
+tests/sim/test_job-libs := $(svc-libs) $(call pkg-libs,cmocka)

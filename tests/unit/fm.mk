@@ -45,7 +45,8 @@ $(eval $(call alone-test,wiring,root/wiring))
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_settling-objs += daemon/fm/node/lag.o
-tests/unit/test_fm_recalling-objs += daemon/fm/node/lag.o
+tests/unit/test_fm_recalling-objs += daemon/fm/node/lag.o daemon/fm/node/jobs.o daemon/fm/node/random.o
+tests/unit/test_fm_rows-objs += $(addprefix daemon/fm/node/,job_rows.o jobs.o random.o)
 
 # A whole manager, of which the test is the NIC and all other nodes; or a part of it is
 # looked at by itself.

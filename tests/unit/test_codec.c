@@ -168,6 +168,25 @@ static void rnd_orders(struct fm_table_msg *t)
 	}
 }
 
+static void rnd_jobs(struct fm_table_msg *t)
+{
+	t->anew = rnd() & 1;
+	t->jobs = calloc(8, sizeof(*t->jobs));
+	assert_non_null(t->jobs);
+	for (uint32_t i = 0; t->anew && i < rnd() % 8; i++) {
+		struct fm_job *j = &t->jobs[t->njobs++];
+
+		j->id = (uint16_t)(1 + 128 * i + rnd() % 128);
+		j->how = rnd() % FM_JOB_HOWS;
+		j->nodes = 1 + (uint32_t)rnd() % TORUS_MAX_NODES;
+		j->uid = (uint32_t)rnd();
+		j->since = rnd() % (FM_TIME_MAX + 1);
+		rnd_text(j->by, sizeof(j->by));
+		rnd_text(j->name, sizeof(j->name));
+		j->name[0] = 'j';
+	}
+}
+
 static void rnd_table(struct fm_table_msg *t)
 {
 	uint32_t nodes = 1;
@@ -203,6 +222,8 @@ static void rnd_table(struct fm_table_msg *t)
 		e->guid = rnd();
 		e->epoch = (uint32_t)rnd();
 		e->serial = (uint32_t)rnd();
+		e->job = (uint16_t)(rnd() % 4 ? 0 : rnd() % (FM_JOBS_MAX + 1));
+		e->number = (uint32_t)(rnd() % TORUS_MAX_NODES);
 		rnd_text(e->name, sizeof(e->name));
 		rnd_text(e->address, sizeof(e->address));
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
@@ -213,6 +234,7 @@ static void rnd_table(struct fm_table_msg *t)
 		}
 	}
 	rnd_orders(t);
+	rnd_jobs(t);
 }
 
 /* Draws a type of message, but none of fabricd's own. */
@@ -353,7 +375,12 @@ static void assert_same(const struct fm_msg *a, const struct fm_msg *b)
 			assert_memory_equal(a->table.orders, b->table.orders,
 					    a->table.norders * sizeof(*a->table.orders));
 		x.table.entries = y.table.entries = NULL;
+		assert_int_equal(a->table.njobs, b->table.njobs);
+		if (a->table.njobs)
+			assert_memory_equal(a->table.jobs, b->table.jobs,
+					    a->table.njobs * sizeof(*a->table.jobs));
 		x.table.orders = y.table.orders = NULL;
+		x.table.jobs = y.table.jobs = NULL;
 	}
 	assert_memory_equal(&x, &y, sizeof(x));
 }

@@ -130,11 +130,13 @@ bool fm_settle_room(struct fm *f, const struct torus_shape *shape)
 	assert_null(root.changes.table.node);
 	assert_null(root.counted);
 	root.admin = NULL;
+	root.seat = NULL;
 	root.at = NULL;
 	if (!has_room)
 		return false;
 	f->table.shape = *shape;
 	root.admin = calloc(torus_nodes(shape), sizeof(*root.admin));
+	root.seat = calloc(torus_nodes(shape), sizeof(*root.seat));
 	root.at = calloc(torus_nodes(shape), sizeof(*root.at));
 	root.counted = (void *)&counted_now;
 	root.changes.nodes = torus_nodes(shape);
@@ -186,6 +188,7 @@ static void begin(struct rnd *r)
 	root.settled = true;
 	root.unplaced = 1;
 	root.admin = calloc(12, sizeof(*root.admin));
+	root.seat = calloc(12, sizeof(*root.seat));
 	root.at = calloc(12, sizeof(*root.at));
 	root.changes.table.node = (void *)&newest;
 	root.changes.nodes = 12;
@@ -206,6 +209,7 @@ static void end(void)
 {
 	fm_grow_free(&root);
 	free(root.admin);
+	free(root.seat);
 	free(root.at);
 }
 
@@ -354,15 +358,17 @@ static uint32_t moved(uint32_t node)
  * changed are marked.
  */
 static void check_moved(struct rnd *r, const struct fm_mate *was, const uint16_t *admin,
-			const struct fm_order *orders, uint32_t norders)
+			const struct fm_seat *seat, const struct fm_order *orders, uint32_t norders)
 {
 	bool mark[NODES] = { false };
 	uint16_t excluded[NODES] = { 0 };
+	struct fm_seat seats[NODES] = { { 0 } };
 	uint32_t at[NODES] = { 0 };
 
 	for (uint32_t i = 0; i < 12; i++) {
 		excluded[moved(i)] = admin[i];
-		mark[moved(i)] = admin[i];
+		seats[moved(i)] = seat[i];
+		mark[moved(i)] = admin[i] || seat[i].job;
 	}
 	for (uint32_t i = 0; i < MATES; i++) {
 		expect(r, mate[i].worked_at == TORUS_NO_NODE, "mate %u", i);
@@ -378,6 +384,7 @@ static void check_moved(struct rnd *r, const struct fm_mate *was, const uint16_t
 	}
 	for (uint32_t i = 0; i < torus_nodes(&fm.table.shape); i++)
 		expect(r, root.admin[i] == excluded[i] && root.at[i] == at[i] &&
+		       !memcmp(&root.seat[i], &seats[i], sizeof(seats[i])) &&
 		       marked[i] == mark[i], "node %u", i);
 	assert_int_equal(root.orders.n, norders);
 	for (uint32_t i = 0; i < norders; i++)
@@ -396,6 +403,7 @@ static void make_table(struct rnd *r, struct model *m)
 	uint64_t version = 2 + rnd_below(r, 3);
 	struct fm_mate was[MATES];
 	uint16_t admin[12];
+	struct fm_seat seat[12];
 	struct fm_order orders[4];
 	uint32_t norders = 0;
 	bool pause, grows = m->step == FM_GROW_GO && larger.ndims && whole() && has_room;
@@ -409,16 +417,19 @@ static void make_table(struct rnd *r, struct model *m)
 		root.orders.n = norders = rnd_below(r, 4);
 		for (uint32_t i = 0; i < 12; i++)
 			root.admin[i] = (uint16_t)(rnd_one_in(r, 3) ? rnd_below(r, 16) : 0);
+		for (uint32_t i = 0; i < 12; i++)
+			root.seat[i].job = (uint16_t)(rnd_one_in(r, 3) ? rnd_below(r, 3) : 0);
 		for (uint32_t i = 0; i < root.orders.n; i++)
 			order[i] = (struct fm_order) { .node = rnd_below(r, 12), .uid = i };
 		memcpy(admin, root.admin, sizeof(admin));
+		memcpy(seat, root.seat, sizeof(seat));
 		memcpy(orders, order, sizeof(orders));
 	}
 	root.joined = true;
 	root.open = 9;
 	pause = fm_grow_table(&fm, version);
 	if (grows) {
-		check_moved(r, was, admin, orders, norders);
+		check_moved(r, was, admin, seat, orders, norders);
 		*m = (struct model) { .at = NEVER, .old = true };
 	} else {
 		expect(r, root.admin == was_admin && root.at == was_at && root.joined &&

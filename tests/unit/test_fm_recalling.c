@@ -191,6 +191,11 @@ void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m)
 	b->orders.n = m->norders;
 }
 
+void fm_book_jobs(struct fm_book *b, const struct fm_table_msg *m)
+{
+	fm_jobs_set(&b->jobs, m->jobs, m->njobs);
+}
+
 static uint32_t find(const struct fm_entry *entry, uint64_t guid)
 {
 	for (uint32_t i = 0; i < NODES; i++)
@@ -802,7 +807,7 @@ static void settle(struct rnd *r, struct model *m)
 	root.admin = calloc(NODES, sizeof(*root.admin));
 	said_text[0] = '\0';
 	n_merged = 0;
-	fm_recall_end(&fm, shape);
+	fm_recall_end(&fm, shape, fm.table.book);
 	for (uint32_t i = 0; i < NODES; i++) {
 		uint16_t is = excluded(m, shape, i);
 
@@ -922,7 +927,7 @@ static void smallest_and_three_dimensional_shapes_are_recalled(void **state)
 		fm_recall_hello(&fm, &h);
 		assert_int_equal(root.restored, i > 0);
 		root.admin = calloc(20, sizeof(*root.admin));
-		fm_recall_end(&fm, &h.shape);
+		fm_recall_end(&fm, &h.shape, fm.table.book);
 		assert_int_equal(root.admin[0], i == 2 ? 1 << 5 : 0);
 		end();
 	}
@@ -963,7 +968,7 @@ static void recall_without_memory_fails(void **state)
 	assert_true(memory_failed());
 	assert_true(fm_recall_has_latest(&fm));
 	root.admin = calloc(NODES, sizeof(*root.admin));
-	fm_recall_end(&fm, &shapes[0]);
+	fm_recall_end(&fm, &shapes[0], fm.table.book);
 	end();
 }
 

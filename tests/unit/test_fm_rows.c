@@ -16,6 +16,7 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/nic_actions.h"
+#include "daemon/fm/node/job_rows.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 
@@ -306,7 +307,13 @@ static void begin(struct rnd *r)
 	under_way = stands = false;
 	version = doubtful = 0;
 	epoch = rnd_below(r, 3);
-	assert_true(fm_rows_new(&fm, epoch));
+	assert_true(fm_job_rows_new(&fm) && fm_rows_new(&fm, epoch));
+}
+
+static void end(void)
+{
+	fm_rows_free(&fm);
+	fm_job_rows_free(&fm);
 }
 
 static void live(uint64_t seed)
@@ -331,7 +338,7 @@ static void live(uint64_t seed)
 		}
 		check(&r);
 	}
-	fm_rows_free(&fm);
+	end();
 	memory_guard(false);
 }
 
@@ -399,7 +406,7 @@ static void place_without_memory_fails_and_is_tried_again(void **state)
 		fm.table.version = 1;
 		for (unsigned int n = 1; n < 30; n++)
 			no_memory(&r, n);
-		fm_rows_free(&fm);
+		end();
 	}
 	assert_int_equal(memory_blocks(), 0);
 }
@@ -426,7 +433,7 @@ static void nic_that_makes_rows_gets_exclusions(void **state)
 	fm_rows_written(&fm, 0);
 	assert_true(fm_rows_in_force(&fm));
 	fm_rows_released(&fm);
-	fm_rows_free(&fm);
+	end();
 }
 
 /* A shape of more dimensions than the NIC has ports for is refused. */
@@ -442,7 +449,7 @@ static void shape_with_more_dimensions_than_ports_is_refused(void **state)
 		assert_int_equal(nic.places, k < 2 ? 0 : 1);
 		if (k >= 2)
 			fm_rows_placed(&fm, -EIO);
-		fm_rows_free(&fm);
+		end();
 	}
 }
 
@@ -506,7 +513,7 @@ static void resolve(uint64_t seed)
 	expect(&r, n_resolved == next_resolved, "%u, not %u", n_resolved, next_resolved);
 	expect(&r, fm_rows_reopen(&fm) == (fm.placed && fm.table.version ? reopen : 0),
 	       "opens others");
-	fm_rows_free(&fm);
+	end();
 }
 
 static void random_rows_wait_to_be_resolved_as_in_model(void **state)

@@ -151,9 +151,10 @@ bool fm_plan_settle(struct fm *f, const struct torus_shape *s)
 	return true;
 }
 
-void fm_recall_end(struct fm *f, const struct torus_shape *s)
+void fm_recall_end(struct fm *f, const struct torus_shape *s, const struct fm_book *former)
 {
 	(void)f;
+	(void)former;
 	assert_memory_equal(s, &shape, sizeof(shape));
 	ended |= 1;
 }
@@ -396,8 +397,10 @@ static void end(void)
 	free(roster);
 	free(root.at);
 	free(root.admin);
+	free(root.seat);
 	root.at = NULL;
 	root.admin = NULL;
+	root.seat = NULL;
 }
 
 static bool joined(uint64_t guid)

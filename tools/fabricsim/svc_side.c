@@ -224,6 +224,7 @@ void parcel_put(struct parcel *p)
 		return;
 	free(p->msg.table.entries);
 	free(p->msg.table.orders);
+	free(p->msg.table.jobs);
 	free(p);
 }
 
@@ -259,11 +260,15 @@ static struct parcel *parcel_of(struct world *w, const struct fm_msg *msg)
 					      sizeof(*msg->table.entries));
 		p->msg.table.orders = malloc((msg->table.norders + 1) *
 					     sizeof(*msg->table.orders));
-		if (!p->msg.table.entries || !p->msg.table.orders)
+		p->msg.table.jobs = malloc((msg->table.njobs + 1) * sizeof(*msg->table.jobs));
+		if (!p->msg.table.entries || !p->msg.table.orders || !p->msg.table.jobs)
 			abort();
 		if (msg->table.norders)
 			memcpy(p->msg.table.orders, msg->table.orders,
 			       msg->table.norders * sizeof(*msg->table.orders));
+		if (msg->table.njobs)
+			memcpy(p->msg.table.jobs, msg->table.jobs,
+			       msg->table.njobs * sizeof(*msg->table.jobs));
 		memcpy(p->msg.table.entries, msg->table.entries,
 		       msg->table.nentries * sizeof(*msg->table.entries));
 		if (w->last)

@@ -47,6 +47,7 @@
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/table.h"
@@ -100,6 +101,7 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
 		return false;
 	fm_book_change(b, m->entries, m->nentries);
 	fm_book_orders(b, m);
+	fm_book_jobs(b, m);
 	for (uint32_t i = 0; i < b->nodes; i++) {
 		b->entry[i].node = i;		/* the message contains no absent nodes */
 		b->entry[i].differs = 0;	/* sets of voters are not kept on disk */
@@ -134,6 +136,9 @@ bool fm_keep_whole(const struct fm *fm, struct fm_msg *out)
 	out->table.nentries = k->book->nodes;
 	out->table.orders = k->book->orders.of;
 	out->table.norders = k->book->orders.n;
+	out->table.anew = true;
+	out->table.jobs = k->book->jobs.of;
+	out->table.njobs = k->book->jobs.n;
 	return true;
 }
 
@@ -167,8 +172,10 @@ static uint64_t sum_config(const struct fm_table *t)
 		if (fm_table_blank(e))
 			continue;
 		sum = fm_mix_text(fm_mix(fm_mix(sum + i) + e->guid) + e->admin, e->name);
+		if (e->job)
+			sum = fm_mix(fm_mix(sum + e->job) + e->number);
 	}
-	return fm_orders_sum(&t->book->orders, sum) | 1;
+	return fm_jobs_sum(&t->book->jobs, fm_orders_sum(&t->book->orders, sum)) | 1;
 }
 
 bool fm_keep_news(const struct fm *fm)

@@ -12,6 +12,7 @@
 
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/fm.h"
+#include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/wire/msg.h"
@@ -72,6 +73,7 @@ void fm_book_put(struct fm_book *b)
 	free(b->entry);
 	free(b->closed);
 	fm_orders_free(&b->orders);
+	fm_jobs_free(&b->jobs);
 	hash_free(&b->by_guid);
 	free(b);
 }
@@ -165,6 +167,13 @@ void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m)
 		o.ports &= b->entry[o.node].admin;
 		fm_orders_put(&b->orders, &o);
 	}
+}
+
+void fm_book_jobs(struct fm_book *b, const struct fm_table_msg *m)
+{
+	invariant(!b->library);
+	if (m->anew || !m->base)
+		fm_jobs_set(&b->jobs, m->jobs, m->njobs);
 }
 
 static bool index_book(struct fm_book *b)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <torus/topology.h>
 
+#include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/wire/msg.h"
 #include "lib/util/hash.h"
@@ -32,6 +33,7 @@ struct fm_cables {
  * @closed: for each node a mask of the ports that must not be used, because either end of the cable
  *	is excluded
  * @orders: which user excluded which ports, and why
+ * @jobs: the jobs whose ids entries have
  * @by_guid: node ids by GUID; empty: not indexed yet
  * @cables: counted by status.c
  * @ups: 1 + number of nodes that are up; 0: not counted yet
@@ -46,6 +48,7 @@ struct fm_book {
 	struct fm_entry *entry;
 	uint16_t *closed;
 	struct fm_orders orders;
+	struct fm_jobs jobs;
 	struct hash by_guid;
 	struct fm_cables cables;
 	uint32_t ups;
@@ -69,6 +72,8 @@ void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
  * lost
  */
 void fm_book_orders(struct fm_book *b, const struct fm_table_msg *m);
+/** fm_book_jobs() - replace the jobs, if @m has them; no memory: their descriptions are lost */
+void fm_book_jobs(struct fm_book *b, const struct fm_table_msg *m);
 /** fm_book_find() - Return: node id of the NIC @guid, or TORUS_NO_NODE */
 uint32_t fm_book_find(struct fm_book *b, uint64_t guid);
 /** fm_book_ups() - Return: number of nodes that are up */

@@ -41,6 +41,7 @@ struct fm {
 	struct torus_routes *routes;	/* rows computed from the table; NULL: not computed yet */
 	bool merged;		/* @rows are the same as in @routes, except that some have HOLD */
 	struct fm_writing *writing;
+	struct fm_job_rows *job_rows;
 	struct torus_park park;
 	struct fm_nic *nic;
 	struct fm_port *port;	/* array of TORUS_MAX_PORTS ports */

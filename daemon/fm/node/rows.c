@@ -20,6 +20,7 @@
 #include <torus/route.h>
 #include <torus/topology.h>
 
+#include "daemon/fm/node/job_rows.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
@@ -72,6 +73,7 @@ uint64_t fm_rows_version(const struct fm *fm)
 
 static void routes_free(struct fm *fm)
 {
+	fm_job_rows_forget(fm);
 	torus_routes_free(fm->routes);
 	torus_health_free(fm->health);
 	fm->routes = NULL;
@@ -275,12 +277,15 @@ static int find_ranges(struct fm *fm, struct rows_change *c)
 	const struct torus_range *range = NULL;
 	struct torus_range all = { 0, fm->nrows };
 	int err = fm->routes ? update_routes(fm, &range, &c->nranges) : compute_routes(fm);
+	bool moved = false;
 
+	if (!err)
+		err = fm_job_rows_update(fm, &moved);
 	if (err) {
 		routes_free(fm);
 		return err;
 	}
-	if (!fm->merged || fm->table.pause) {
+	if (!fm->merged || fm->table.pause || moved) {
 		range = &all;
 		c->nranges = 1;
 	}
@@ -341,7 +346,7 @@ static void merge_rows(struct fm *fm, struct rows_change *c)
 
 		invariant(r->first + r->count <= fm->nrows);
 		for (next = next > r->first ? next : r->first; next < r->first + r->count; next++) {
-			uint64_t row = merge_row(fm, next, rows[next]);
+			uint64_t row = merge_row(fm, next, fm_job_row(fm, next, rows[next]));
 
 			if (row == fm->rows[next])
 				continue;

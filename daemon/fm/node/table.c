@@ -8,6 +8,7 @@
 #include <string.h>
 #include <torus/topology.h>
 
+#include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/status.h"
@@ -174,11 +175,13 @@ static struct fm_book *rewrite_book(const struct fm *fm, const struct fm_table_m
 		fm_book_close(b);
 	} else if (b != t->book) {
 		fm_orders_copy(&b->orders, &t->book->orders);
+		fm_jobs_set(&b->jobs, t->book->jobs.of, t->book->jobs.n);
 		memcpy(b->entry, t->entry, b->nodes * sizeof(*b->entry));
 		memcpy(b->closed, t->closed, b->nodes * sizeof(*b->closed));
 	}
 	fm_book_change(b, m->entries, m->nentries);
 	fm_book_orders(b, m);
+	fm_book_jobs(b, m);
 	if (fm->cfg.library)
 		fm_library_add(fm->cfg.library, b, fm->root_guid, m->term, m->version);
 	return b;
@@ -248,10 +251,13 @@ void fm_table_ended(struct fm *fm, const struct fm_ended *e)
 	entry->seq[e->port] = e->seq;
 }
 
-/* The entry of an absent node has content if an administrator has excluded ports there. */
+/*
+ * The entry of an absent node has content if an administrator has excluded ports there, or if the
+ * node belongs to a job.
+ */
 bool fm_table_blank(const struct fm_entry *e)
 {
-	return e->state == FM_NODE_ABSENT && !e->admin;
+	return e->state == FM_NODE_ABSENT && !e->admin && !e->job;
 }
 
 /*
@@ -280,6 +286,9 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->entries = t->entry;
 	m->norders = t->book ? t->book->orders.n : 0;
 	m->orders = t->book ? t->book->orders.of : NULL;
+	m->anew = true;
+	m->njobs = t->book ? t->book->jobs.n : 0;
+	m->jobs = t->book ? t->book->jobs.of : NULL;
 	for (uint32_t i = 0; i < t->nodes; i++) {
 		there += !fm_table_blank(&t->entry[i]);
 		more |= t->entry[i].differs >> t->voters.n;

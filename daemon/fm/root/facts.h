@@ -3,11 +3,18 @@
 #ifndef FM_ROOT_FACTS_H
 #define FM_ROOT_FACTS_H
 
+#include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/root/ending.h"
 #include "daemon/fm/root/marks.h"
 #include "daemon/fm/root/told.h"
+
+/** struct fm_seat - the place of a node in a job; @job 0: it belongs to none */
+struct fm_seat {
+	uint16_t job;
+	uint32_t number;
+};
 
 /** enum fm_stage - how far this node is on the way to lead (claim.c) */
 enum fm_stage {
@@ -48,6 +55,8 @@ struct fm_root {
 				 * (parts.c) */
 	uint16_t *admin;	/* by node id: mask of the ports that the administrator has
 				 * excluded */
+	struct fm_seat *seat;	/* by node id: the job of the node */
+	struct fm_jobs jobs;
 	struct fm_orders orders;	/* the orders that describe these exclusions */
 	uint64_t version, version_seen;	/* version of the last table; highest version that any
 					 * node has */

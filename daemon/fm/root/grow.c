@@ -238,7 +238,7 @@ static uint32_t id_in_shape(const struct torus_shape *from, const struct torus_s
 }
 
 /* Gives each node that has a place the same coordinates in the new shape. */
-static void move_places(struct fm *fm, const struct torus_shape *from, const uint16_t *admin)
+static void move_places(struct fm *fm, const struct torus_shape *from, const struct fm_root *old)
 {
 	const struct torus_shape *to = &fm->table.shape;
 	struct fm_root *r = fm->root;
@@ -254,9 +254,12 @@ static void move_places(struct fm *fm, const struct torus_shape *from, const uin
 	}
 	fm_orders_free(&was);
 	for (uint32_t i = 0; i < torus_nodes(from); i++) {
-		r->admin[id_in_shape(from, to, i)] = admin[i];
-		if (admin[i])
-			fm_change_node(fm, id_in_shape(from, to, i));
+		uint32_t id = id_in_shape(from, to, i);
+
+		r->admin[id] = old->admin[i];
+		r->seat[id] = old->seat[i];
+		if (old->admin[i] || old->seat[i].job)
+			fm_change_node(fm, id);
 	}
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		struct fm_mate *m = fm_mate_no(r, i);
@@ -287,15 +290,17 @@ static bool take_shape(struct fm *fm, const struct torus_shape *shape, uint8_t o
 		r->changes = old.changes;
 		r->counted = old.counted;
 		r->admin = old.admin;
+		r->seat = old.seat;
 		r->at = old.at;
 		return false;
 	}
 	memcpy(fm->size, shape->size, sizeof(fm->size));
 	r->open = open;
-	move_places(fm, &from, old.admin);
+	move_places(fm, &from, &old);
 	fm_changes_free(&old);
 	fm_tally_free(&old);
 	free(old.admin);
+	free(old.seat);
 	free(old.at);
 	return true;
 }

@@ -64,6 +64,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
+#include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
@@ -495,6 +496,18 @@ uint64_t fm_parts_awaits(const struct fm *fm)
 	return until;
 }
 
+/* Jobs of another part end, unless they began before the parts did, and still run here. */
+static void report_ended_jobs(struct fm *fm, const struct fm_table_msg *m)
+{
+	for (uint32_t i = 0; i < m->njobs; i++) {
+		const struct fm_job *j = &m->jobs[i], *here = fm_jobs_named(&fm->root->jobs, j->name);
+
+		if (!here || here->since != j->since)
+			fm_say(fm, FM_WARNING, "job",
+			       "job '%s' of another part has ended: it does not run here", j->name);
+	}
+}
+
 /*
  * Stores the table of that message, and takes over its exclusions, at once or with the first table.
  */
@@ -511,6 +524,7 @@ static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_
 		f->admin[m->entries[i].node] = m->entries[i].admin;
 	for (uint32_t i = 0; i < m->norders; i++)
 		fm_orders_put(&f->orders, &m->orders[i]);
+	report_ended_jobs(fm, m);
 	if (fm->root->settled)
 		merge_foreign(fm, f);
 	add_foreign(fm, f);

@@ -18,11 +18,13 @@
 #include <string.h>
 
 #include "daemon/fm/root/publish.h"
+#include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/apart.h"
 #include "daemon/fm/root/cables.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
@@ -221,6 +223,8 @@ bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_
 	memset(e, 0, sizeof(*e));
 	e->node = node;
 	e->admin = fm->root->admin[node];
+	e->job = fm->root->seat[node].job;
+	e->number = fm->root->seat[node].number;
 	if (m)
 		make_entry(fm, m, version, e);
 	return m || !fm_table_blank(e) || !fm_table_blank(&fm->table.entry[node]);
@@ -354,6 +358,10 @@ static bool publish_table(struct fm *fm, uint64_t version)
 	uint32_t cables;
 	bool placed = fm_discover_place(fm, &fm->table.shape), mixed;
 
+	t.anew = !t.base || !fm_jobs_same(&r->jobs, &fm->table.book->jobs);
+	t.njobs = t.anew ? r->jobs.n : 0;
+	t.jobs = r->jobs.of;
+
 	fm_roster_forget(fm);
 	fm_damp_spare(fm, NULL);
 	report_unplaced(fm);
@@ -383,6 +391,7 @@ static bool publish_table(struct fm *fm, uint64_t version)
 	fm_member_table(fm, &t);
 	for (uint32_t i = 0; fm->table.version != version && i < t.nentries; i++)
 		fm_change_node(fm, t.entries[i].node);
+	fm_apart_look(fm);
 	fm_isolated_tell(fm, &t, fm_vanish_doubts(fm->root) > 0);
 	free(t.entries);
 	free(t.orders);

@@ -37,6 +37,7 @@
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
+#include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
@@ -534,6 +535,7 @@ bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 		return false;
 	fm_book_change(b, m->entries, m->nentries);
 	fm_book_orders(b, m);
+	fm_book_jobs(b, m);
 	fm_book_put(s->book);
 	s->book = b;
 	s->id = id;
@@ -615,7 +617,23 @@ static void take_orders(struct fm *fm, const struct fm_book *b, const struct tor
 	}
 }
 
-void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
+/* Takes over the jobs of the former root's table @b. */
+static void take_jobs(struct fm *fm, const struct fm_book *b)
+{
+	if (!b || !b->jobs.n)
+		return;
+	fm_jobs_set(&fm->root->jobs, b->jobs.of, b->jobs.n);
+	for (uint32_t i = 0; i < b->nodes; i++) {
+		if (!fm_jobs_find(&fm->root->jobs, b->entry[i].job))
+			continue;
+		fm->root->seat[i] = (struct fm_seat) { b->entry[i].job, b->entry[i].number };
+		fm_change_node(fm, i);
+	}
+	fm_say(fm, FM_INFO, "job", "%u job%s run%s on as before", b->jobs.n,
+	       b->jobs.n == 1 ? "" : "s", b->jobs.n == 1 ? "s" : "");
+}
+
+void fm_recall_end(struct fm *fm, const struct torus_shape *shape, const struct fm_book *former)
 {
 	struct fm_root *r = fm->root;
 	uint32_t ports = 0;
@@ -631,7 +649,8 @@ void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
 		fm_say(fm, FM_INFO, "table", "%u port%s stay%s excluded as before", ports,
 		       ports == 1 ? "" : "s", ports == 1 ? "s" : "");
 	take_orders(fm, r->recall->book, shape);
-	take_orders(fm, fm->table.book, shape);
+	take_orders(fm, former, shape);
 	take_orders(fm, fm->kept.book, shape);
+	take_jobs(fm, former);
 	fm_recall_forget(r);
 }

@@ -77,8 +77,11 @@ uint32_t fm_recall_place(const struct fm *fm, uint64_t guid);
  */
 struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape,
 			       struct fm_voters *voters);
-/** fm_recall_end() - take over all known exclusions of former roots, when the fabric gets @shape */
-void fm_recall_end(struct fm *fm, const struct torus_shape *shape);
+/**
+ * fm_recall_end() - take over all known exclusions of former roots, when the fabric gets @shape
+ * @former: of fm_recall_book(); its jobs go on
+ */
+void fm_recall_end(struct fm *fm, const struct torus_shape *shape, const struct fm_book *former);
 /** fm_recall_forget() - forget the exclusions in HELLOs, and the table that was sent */
 void fm_recall_forget(struct fm_root *r);
 

@@ -16,6 +16,7 @@
 #include "daemon/fm/node/handover.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/nic_actions.h"
+#include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
@@ -93,6 +94,8 @@ static void root_free(struct fm_root *r)
 	free(r->missing);
 	free(r->at);
 	free(r->admin);
+	free(r->seat);
+	fm_jobs_free(&r->jobs);
 	fm_orders_free(&r->orders);
 	fm_recall_free(r);
 	fm_parts_free(r);

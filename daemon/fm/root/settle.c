@@ -398,13 +398,16 @@ bool fm_settle_room(struct fm *fm, const struct torus_shape *shape)
 
 	r->admin = calloc(nodes, sizeof(*r->admin));
 	r->at = calloc(nodes, sizeof(*r->at));
-	if (r->admin && r->at && fm_changes_new(r, nodes) && fm_tally_new(r, nodes) &&
+	r->seat = calloc(nodes, sizeof(*r->seat));
+	if (r->admin && r->at && r->seat && fm_changes_new(r, nodes) && fm_tally_new(r, nodes) &&
 	    fm_table_begin(fm, shape))
 		return true;
 	fm_changes_free(r);
 	fm_tally_free(r);
 	free(r->at);
 	free(r->admin);
+	free(r->seat);
+	r->seat = NULL;
 	r->at = NULL;
 	r->admin = NULL;
 	return false;
@@ -437,7 +440,7 @@ static void settle_fabric(struct fm *fm)
 	memcpy(fm->size, shape.size, sizeof(fm->size));
 	if (r->restored || r->version_seen)
 		fm_base_restore(fm);
-	fm_recall_end(fm, &shape);
+	fm_recall_end(fm, &shape, former);
 	if (r->told.epoch)
 		r->open = r->told.open;
 	fm_parts_end(fm);

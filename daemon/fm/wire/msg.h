@@ -308,6 +308,7 @@ enum fm_node_state {
  * @stalled: the ports of @fault that were taken down because the neighbour returned no credits
  * @ended: ports for which @session and @seq are known
  * @serial: serial of the port row from which this entry was made
+ * @job: the job to which the node belongs, 0: none; @number: its number in that job
  */
 struct fm_entry {
 	uint32_t node;
@@ -324,8 +325,33 @@ struct fm_entry {
 	uint64_t guid;
 	uint32_t epoch;
 	uint32_t serial;
+	uint16_t job;
+	uint32_t number;
 	char name[TORUS_NAME_MAX + 1];
 	char address[FM_ADDR_MAX];
+};
+
+#define FM_JOBS_MAX 1024u	/* most jobs at a time, and the highest number of one */
+
+/** enum fm_job_how - how the nodes of a job were chosen: a box, or a list that was given */
+enum fm_job_how { FM_JOB_BOX, FM_JOB_LIST, FM_JOB_HOWS };
+
+/**
+ * struct fm_job - a job: nodes whose packets to each other never leave them (node/job_rows.c)
+ * @id: 1 to FM_JOBS_MAX; the entries of its nodes have it
+ * @how: enum fm_job_how
+ * @nodes: number of its nodes
+ * @uid: user to whom it belongs, or FM_NO_UID; @by: name of the node where it was started
+ * @since: seconds since 1970
+ */
+struct fm_job {
+	uint16_t id;
+	uint8_t how;
+	uint32_t nodes;
+	uint32_t uid;
+	uint64_t since;
+	char name[TORUS_NAME_MAX + 1];
+	char by[TORUS_NAME_MAX + 1];
 };
 
 #define FM_REASON_MAX 80		/* bytes of the administrator's reason, including the
@@ -369,6 +395,8 @@ struct fm_order {
  * @nentries, @entries: entries, node ids ascending
  * @norders, @orders: all orders of these nodes, by node and lowest port. Managers of earlier
  *	releases do not send them
+ * @anew: @jobs replace the jobs of @base; so it is in each whole table
+ * @njobs, @jobs: all jobs, by id, if @anew
  */
 struct fm_table_msg {
 	uint64_t term;
@@ -387,6 +415,9 @@ struct fm_table_msg {
 	struct fm_entry *entries;
 	uint32_t norders;
 	struct fm_order *orders;
+	bool anew;
+	uint32_t njobs;
+	struct fm_job *jobs;
 };
 
 /**

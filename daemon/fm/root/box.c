@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The nodes for a job: a box of the torus whose nodes are all free, or nodes that a list names.
+ *
+ * Boxes may cross the ends of a dimension. Of the boxes with as many nodes as are wanted, the one
+ * with the fewest cables that lead out of it is taken, and of several places the one that begins at
+ * the lowest node id. A box that faulty cables divide is not taken.
+ *
+ * The nodes get the numbers of D(1,m)-addressing (torus_dm_new_torus()).
+ *
+ * Test: tests/sim/test_job.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/route.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/root/box.h"
+#include "daemon/fm/status.h"
+#include "daemon/fm/node/jobs.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/facts.h"
+
+#define TRIES 256	/* most free boxes that are tried, if faulty cables divide them */
+
+/* Return: why @node cannot belong to a new job; NULL if it can. */
+static const char *why_not_free(const struct fm *fm, uint32_t node)
+{
+	const struct fm_entry *e = &fm->table.entry[node];
+
+	if (fm->root->seat[node].job)
+		return "belongs to another job";
+	if (e->state != FM_NODE_UP)
+		return "is not up";
+	return fm_table_out(&fm->table.shape, e->admin) ? "is out of service" : NULL;
+}
+
+/* --- numbers --------------------------------------------------------------------------- */
+
+static struct torus_health *health_of_nodes(const struct fm *fm, const uint32_t *node, uint32_t n)
+{
+	uint32_t nodes = fm->table.nodes;
+	bool *member = calloc(nodes, sizeof(*member));
+	uint16_t *closed = malloc(nodes * sizeof(*closed));
+	struct torus_health *h = NULL;
+
+	for (uint32_t i = 0; member && i < n; i++)
+		member[node[i]] = true;
+	if (member && closed) {
+		fm_jobs_close(&fm->table, member, closed);
+		if (torus_health_new(&fm->table.shape, closed, &h))
+			h = NULL;
+	}
+	free(member);
+	free(closed);
+	return h;
+}
+
+/* Return: a node that no cables join with the first one; TORUS_NO_NODE if there is none. */
+static uint32_t find_apart(struct torus_health *h, const uint32_t *node, uint32_t n)
+{
+	uint32_t first = torus_health_component(h, node[0]);
+
+	for (uint32_t i = 1; i < n; i++)
+		if (torus_health_component(h, node[i]) != first)
+			return node[i];
+	return TORUS_NO_NODE;
+}
+
+/* If the addresses need too many digits, the nodes keep their present order. */
+static int number_component(struct torus_health *h, uint32_t *node, uint32_t n)
+{
+	struct torus_dm *dm;
+	int err = torus_dm_new_torus(h, node[0], NULL, &dm);
+
+	if (err)
+		return err == -EOVERFLOW ? 0 : err;
+	for (uint32_t i = 0; i < n; i++)
+		node[i] = torus_dm_node(dm, torus_dm_number_vertex(dm, i));
+	torus_dm_free(dm);
+	return 0;
+}
+
+/*
+ * Numbers the nodes of a job, so that near numbers are near nodes: sorts @node by number. Return:
+ * 0; -ENOTCONN if their own cables do not join them, and @why tells which; -ENOMEM.
+ */
+static int number_members(const struct fm *fm, uint32_t *node, uint32_t n, char *why)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	struct torus_health *h = health_of_nodes(fm, node, n);
+	char a[TORUS_TEXT_MAX], b[TORUS_TEXT_MAX];
+	uint32_t apart;
+	int err;
+
+	snprintf(why, FM_TEXT_MAX, "no memory to number the nodes of the job");
+	if (!h)
+		return -ENOMEM;
+	apart = find_apart(h, node, n);
+	if (apart == TORUS_NO_NODE) {
+		err = number_component(h, node, n);
+	} else {
+		snprintf(why, FM_TEXT_MAX, "the nodes %s and %s are not joined by links between "
+			 "nodes of the job that work", torus_node_text(shape, node[0], a),
+			 torus_node_text(shape, apart, b));
+		err = -ENOTCONN;
+	}
+	torus_health_free(h);
+	return err;
+}
+
+/* --- boxes ----------------------------------------------------------------------------- */
+
+/**
+ * struct box_search - the search for a box
+ * @blocked: by node id: 1 if the node is not free
+ * @inside: by node id: how many nodes are not free in the box that begins there
+ * @line: the former numbers of a line of nodes
+ * @tries: free boxes that were tried; @apart: some of them were divided
+ */
+struct box_search {
+	const struct fm *fm;
+	const struct fm_job_want *want;
+	uint32_t *blocked, *inside, *line;
+	unsigned int tries;
+	bool apart;
+};
+
+static uint64_t cables_out(const struct torus_shape *shape, const uint16_t *size, uint32_t n)
+{
+	uint64_t out = 0;
+
+	for (unsigned int d = 0; d < shape->ndims; d++)
+		out += size[d] == shape->size[d] ? 0 : 2 * n / size[d];
+	return out;
+}
+
+/* Sets @size to the first box of @n nodes. Return: false if there is none. */
+static bool first_box(const struct torus_shape *shape, uint32_t n, unsigned int from, uint16_t *size)
+{
+	if (from == shape->ndims)
+		return n == 1;
+	for (uint16_t s = shape->size[from]; s; s--) {
+		if (n % s)
+			continue;
+		size[from] = s;
+		if (first_box(shape, n / s, from + 1, size))
+			return true;
+	}
+	return false;
+}
+
+/* Sets @size to the next box of as many nodes. Return: false if there is no other. */
+static bool next_box(const struct torus_shape *shape, uint16_t *size)
+{
+	uint32_t n = 1;
+
+	for (unsigned int d = shape->ndims; d--;) {
+		n *= size[d];
+		for (uint16_t s = (uint16_t)(size[d] - 1); s; s--) {
+			if (n % s)
+				continue;
+			size[d] = s;
+			if (first_box(shape, n / s, d + 1, size))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Makes of each number the sum of the @len numbers in direction @d from it on, over the end. */
+static void sum_along(struct box_search *s, unsigned int d, uint32_t len)
+{
+	const struct torus_shape *shape = &s->fm->table.shape;
+	uint32_t size = shape->size[d];
+
+	for (uint32_t i = 0; i < s->fm->table.nodes; i++) {
+		struct torus_coords at;
+		uint32_t sum = 0, node = i;
+
+		torus_node_coords(shape, i, &at);
+		if (at.c[d])
+			continue;
+		for (uint32_t k = 0; k < size; k++, node = torus_neighbour(shape, node, d))
+			s->line[k] = s->inside[node];
+		for (uint32_t k = 0; k < len; k++)
+			sum += s->line[k];
+		for (uint32_t k = 0; k < size; k++, node = torus_neighbour(shape, node, d)) {
+			s->inside[node] = sum;
+			sum += s->line[(k + len) % size] - s->line[k];
+		}
+	}
+}
+
+/* Lists the nodes of the box @size that begins at @from. */
+static void list_box(const struct torus_shape *shape, uint32_t from, const uint16_t *size,
+		     uint32_t *node)
+{
+	uint32_t n = 1;
+
+	node[0] = from;
+	for (unsigned int d = 0; d < shape->ndims; d++) {
+		for (uint32_t i = n; i < n * size[d]; i++)
+			node[i] = torus_neighbour(shape, node[i - n], d);
+		n *= size[d];
+	}
+}
+
+/* A box that is as long as a dimension begins at its first node alone, or at the wanted one. */
+static bool may_begin(const struct box_search *s, uint32_t from, const uint16_t *size)
+{
+	const struct torus_shape *shape = &s->fm->table.shape;
+	struct torus_coords at;
+
+	if (s->inside[from])
+		return false;
+	if (s->want->at != TORUS_NO_NODE)
+		return from == s->want->at;
+	torus_node_coords(shape, from, &at);
+	for (unsigned int d = 0; d < shape->ndims; d++)
+		if (size[d] == shape->size[d] && at.c[d])
+			return false;
+	return true;
+}
+
+/* Return: 0 if a box of @size was found; -EAGAIN none; other: the search ends. */
+static int try_size(struct box_search *s, const uint16_t *size, uint32_t *node, char *why)
+{
+	const struct fm_table *t = &s->fm->table;
+	int err;
+
+	memcpy(s->inside, s->blocked, t->nodes * sizeof(*s->inside));
+	for (unsigned int d = 0; d < t->shape.ndims; d++)
+		sum_along(s, d, size[d]);
+	for (uint32_t i = 0; i < t->nodes && s->tries < TRIES; i++) {
+		if (!may_begin(s, i, size))
+			continue;
+		s->tries++;
+		list_box(&t->shape, i, size, node);
+		err = number_members(s->fm, node, s->want->nodes, why);
+		if (err != -ENOTCONN)
+			return err;
+		s->apart = true;
+	}
+	return -EAGAIN;
+}
+
+/* Finds the boxes that have the fewest cables out above @above. Return: that number; 0: none */
+static uint64_t next_cables(const struct torus_shape *shape, uint32_t n, uint64_t above, bool any)
+{
+	uint16_t size[TORUS_MAX_DIMS];
+	uint64_t least = UINT64_MAX;
+
+	if (!first_box(shape, n, 0, size))
+		return UINT64_MAX;
+	do {
+		uint64_t out = cables_out(shape, size, n);
+
+		if ((any || out > above) && out < least)
+			least = out;
+	} while (next_box(shape, size));
+	return least;
+}
+
+static int try_boxes(struct box_search *s, uint32_t *node, char *why)
+{
+	const struct torus_shape *shape = &s->fm->table.shape;
+	uint32_t n = s->want->nodes;
+	uint16_t size[TORUS_MAX_DIMS];
+	int err = -EAGAIN;
+
+	for (uint64_t out = next_cables(shape, n, 0, true); out != UINT64_MAX;
+	     out = next_cables(shape, n, out, false)) {
+		first_box(shape, n, 0, size);
+		do {
+			if (cables_out(shape, size, n) == out)
+				err = try_size(s, size, node, why);
+		} while (err == -EAGAIN && next_box(shape, size));
+		if (err != -EAGAIN)
+			return err;
+	}
+	return err;
+}
+
+/* Return: the next number of nodes from @n on, in steps of @by, that is a box; 0: none */
+static uint32_t find_box_size(const struct torus_shape *shape, uint32_t n, int by)
+{
+	uint16_t size[TORUS_MAX_DIMS];
+
+	for (; n && n <= torus_nodes(shape); n += (uint32_t)by)
+		if (first_box(shape, n, 0, size))
+			return n;
+	return 0;
+}
+
+static void say_no_box(const struct box_search *s, char *why)
+{
+	const struct torus_shape *shape = &s->fm->table.shape;
+	uint32_t n = s->want->nodes, under = find_box_size(shape, n, -1), free_nodes = 0;
+	uint32_t over = find_box_size(shape, n, 1);
+	char text[TORUS_TEXT_MAX], at[TORUS_TEXT_MAX] = "", more[32] = "";
+
+	torus_shape_text(shape, text);
+	if (over != n) {
+		if (over)
+			snprintf(more, sizeof(more), " or %u", over);
+		snprintf(why, FM_TEXT_MAX, "%u nodes are no box of %s: allowed are, among others, "
+			 "%u%s, or a list of nodes", n, text, under, more);
+		return;
+	}
+	for (uint32_t i = 0; i < torus_nodes(shape); i++)
+		free_nodes += !s->blocked[i];
+	if (s->want->at != TORUS_NO_NODE)
+		torus_node_text(shape, s->want->at, at);
+	snprintf(why, FM_TEXT_MAX, "no box of %u free nodes%s%s in %s%s: %u node%s free", n,
+		 *at ? " begins at " : "", at, text,
+		 s->apart ? " is whole, because of links that do not work" : "", free_nodes,
+		 free_nodes == 1 ? " is" : "s are");
+}
+
+static int find_free_box(const struct fm *fm, const struct fm_job_want *want, uint32_t *node,
+			 char *why)
+{
+	uint32_t nodes = fm->table.nodes;
+	struct box_search s = {
+		.fm = fm, .want = want, .blocked = malloc(nodes * sizeof(*s.blocked)),
+		.inside = malloc(nodes * sizeof(*s.inside)),
+		.line = malloc(TORUS_MAX_SIZE * sizeof(*s.line)),
+	};
+	int err = -ENOMEM;
+
+	snprintf(why, FM_TEXT_MAX, "no memory to look for a box");
+	if (s.blocked && s.inside && s.line) {
+		for (uint32_t i = 0; i < nodes; i++)
+			s.blocked[i] = !!why_not_free(fm, i);
+		err = try_boxes(&s, node, why);
+		if (err == -EAGAIN) {
+			say_no_box(&s, why);
+			err = -ENOSPC;
+		}
+	}
+	free(s.blocked);
+	free(s.inside);
+	free(s.line);
+	return err;
+}
+
+/* --- lists ----------------------------------------------------------------------------- */
+
+static int by_id(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int take_list(const struct fm *fm, const struct fm_job_want *want, uint32_t *node, char *why)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	char text[TORUS_TEXT_MAX];
+
+	memcpy(node, want->list, want->nodes * sizeof(*node));
+	qsort(node, want->nodes, sizeof(*node), by_id);
+	for (uint32_t i = 0; i < want->nodes; i++) {
+		const char *not = why_not_free(fm, node[i]);
+
+		torus_node_text(shape, node[i], text);
+		if (i && node[i] == node[i - 1]) {
+			snprintf(why, FM_TEXT_MAX, "node %s is listed twice", text);
+			return -EINVAL;
+		}
+		if (not) {
+			snprintf(why, FM_TEXT_MAX, "node %s %s", text, not);
+			return -EBUSY;
+		}
+	}
+	return number_members(fm, node, want->nodes, why);
+}
+
+int fm_box_choose(const struct fm *fm, const struct fm_job_want *want, uint32_t *node, char *why)
+{
+	if (want->how == FM_JOB_LIST)
+		return take_list(fm, want, node, why);
+	return find_free_box(fm, want, node, why);
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Jobs: their packets never leave their nodes, whatever fails, and none is lost, doubled or
+ * reordered when a job begins, is repaired or ends. Nothing but an order ends a job: neither the
+ * loss of its nodes nor of the root, nor of the power of all nodes.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/fm/node/jobs.h"
+#include "ends.h"
+
+#define TAKEOVER (3 * SEC)
+
+static struct trial s;
+static char why[FM_TEXT_MAX];
+
+static struct fm *root(void)
+{
+	return world_fm(s.w, world_root(s.w));
+}
+
+static void begin(const char *shape, uint64_t seed)
+{
+	struct world_config c;
+
+	trial_config(&c, shape, seed);
+	c.discover = false;
+	trial_begin(&s, &c);
+	trial_power_all(&s);
+	trial_rest(&s, 10 * SEC);
+	trial_traffic(&s, 1 * MS);
+	s.sparing = true;
+	trial_run(&s, 20 * MS);
+}
+
+static void finish(const char *what)
+{
+	if (!trial_end(&s))
+		fail_msg("%s: %s", what, s.wrong);
+}
+
+static void check_now(const char *when)
+{
+	char buf[256];
+	const char *wrong = check_rows(s.w, buf, sizeof(buf));
+
+	if (wrong)
+		fail_msg("%s: %s", when, wrong);
+}
+
+static int start(const char *name, const struct fm_job_want *want)
+{
+	struct fm_job job = { .how = want->how, .nodes = want->nodes, .uid = 1000, .since = 1 };
+	uint32_t node[64];
+	int err = fm_job_choose(root(), want, node, why);
+
+	snprintf(job.name, sizeof(job.name), "%s", name);
+	return err ? err : fm_job_start(root(), &job, node, world_now(s.w));
+}
+
+static int start_box(const char *name, uint32_t nodes, uint32_t at)
+{
+	return start(name, &(struct fm_job_want){ FM_JOB_BOX, nodes, at, NULL });
+}
+
+static int start_list(const char *name, const uint32_t *list, uint32_t nodes)
+{
+	return start(name, &(struct fm_job_want){ FM_JOB_LIST, nodes, TORUS_NO_NODE, list });
+}
+
+static int stop(const char *name)
+{
+	return fm_job_stop(root(), name, 1000, world_now(s.w));
+}
+
+/* Checks that the root's table has the job @name of @nodes nodes, @up of them up, in @parts. */
+static void expect_job(const char *name, uint32_t nodes, uint32_t up, uint32_t parts)
+{
+	static struct fm_job_count count[FM_JOBS_MAX + 1];
+	const struct fm_job *j;
+	uint32_t members = 0;
+
+	assert_true(fm_job_counts(root(), count));
+	for (uint32_t i = 0; (j = fm_job(root(), i)) && strcmp(j->name, name); i++)
+		;
+	if (!j)
+		fail_msg("no job '%s'", name);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		members += fm_node(root(), i)->job == j->id;
+	assert_int_equal(members, nodes);
+	assert_int_equal(count[j->id].up, up);
+	assert_int_equal(count[j->id].parts, parts);
+}
+
+/* Two jobs side by side, and the cables of one are cut one after the other. */
+static void test_cables(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
+		begin("4x4", seed);
+		assert_int_equal(start_box("left", 8, 0), 0);
+		assert_int_equal(start_box("right", 8, TORUS_NO_NODE), 0);
+		trial_rest(&s, 10 * SEC);
+		expect_job("left", 8, 8, 1);
+		expect_job("right", 8, 8, 1);
+		check_now("both began");
+		for (uint32_t c = 0; c < world_cables(s.w); c += 5) {
+			world_cut(s.w, c, true);
+			trial_rest(&s, 10 * SEC);
+			if (!trial_problem(&s, "job", ""))
+				check_now("a cable is cut");
+		}
+		for (uint32_t c = 0; c < world_cables(s.w); c += 5)
+			world_cut(s.w, c, false);
+		trial_rest(&s, 20 * SEC);
+		assert_int_equal(stop("left"), 0);
+		trial_rest(&s, 10 * SEC);
+		assert_null(fm_job_given(root(), "left"));
+		expect_job("right", 8, 8, 1);
+		check_now("one ended");
+		assert_int_equal(stop("right"), 0);
+		trial_rest(&s, 10 * SEC);
+		finish("cables");
+	}
+}
+
+/* A line of nodes falls apart when its middle dies, and is whole when it comes back. */
+static void test_apart(void **state)
+{
+	static const uint32_t line[] = { 0, 1, 2 };
+
+	(void)state;
+	begin("8x3", 1);
+	assert_int_equal(start_list("line", line, 3), 0);
+	trial_rest(&s, 10 * SEC);
+	check_now("it began");
+	world_power(s.w, 1, false);
+	trial_rest(&s, 20 * SEC);
+	expect_job("line", 3, 2, 2);
+	assert_true(trial_problem(&s, "job", "'line' has fallen apart"));
+	world_power(s.w, 1, true);
+	trial_rest(&s, 20 * SEC);
+	expect_job("line", 3, 3, 1);
+	assert_false(trial_problem(&s, "job", ""));
+	check_now("it is whole");
+	finish("apart");
+}
+
+/* Another root, and a fabric that has lost all its power, know the jobs. */
+static void test_memory(void **state)
+{
+	(void)state;
+	for (unsigned int power = 0; power < 2; power++) {
+		uint32_t former;
+
+		begin("4x3", 3);
+		assert_int_equal(start_box("box", 6, TORUS_NO_NODE), 0);
+		trial_rest(&s, 10 * SEC);
+		former = world_root(s.w);
+		end_node(s.w, former, KILL);
+		assert_int_not_equal(ends_await(&s, former, TAKEOVER), TORUS_NO_NODE);
+		trial_rest(&s, 20 * SEC);
+		expect_job("box", 6, 6 - (fm_node(root(), former)->job &&
+					  fm_node(root(), former)->state != FM_NODE_UP), 1);
+		end_undo(s.w, former, KILL);
+		trial_rest(&s, 20 * SEC);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++)
+			power ? world_power(s.w, i, false) : world_manager(s.w, i, false);
+		trial_run(&s, 100 * MS);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++)
+			power ? world_power(s.w, i, true) : world_manager(s.w, i, true);
+		trial_rest(&s, 30 * SEC);
+		expect_job("box", 6, 6, 1);
+		check_now("all began anew");
+		assert_int_equal(stop("box"), 0);
+		trial_rest(&s, 10 * SEC);
+		check_now("it ended");
+		finish("memory");
+	}
+}
+
+/* Jobs begin and end while cables are cut and mended. */
+static void test_random(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed += trial_every()) {
+		uint64_t random = seed * 77;
+
+		begin(seed & 1 ? "4x4" : "3x3x2", seed);
+		for (int i = 0; i < 12; i++) {
+			uint32_t cable = (uint32_t)(world_random(s.w) % world_cables(s.w));
+			const char *name = random % 3 ? "a" : "b";
+
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			if (world_root(s.w) != TORUS_NO_NODE && fm_job_given(root(), name))
+				stop(name);
+			else if (world_root(s.w) != TORUS_NO_NODE)
+				start_box(name, 2 + (uint32_t)(random >> 40) % 6, TORUS_NO_NODE);
+			world_cut(s.w, cable, i & 1);
+			trial_run(&s, (random >> 33) % 100 * MS);
+		}
+		finish("random");
+	}
+}
+
+static void test_refused(void **state)
+{
+	static const uint32_t apart[] = { 0, 5 }, twice[] = { 1, 1 }, good[] = { 1, 2 };
+
+	(void)state;
+	begin("4x4", 1);
+	assert_int_equal(start_box("a", 7, TORUS_NO_NODE), -ENOSPC);
+	assert_non_null(strstr(why, "7 nodes are no box of 4x4: allowed are, among others, 6 or 8"));
+	assert_int_equal(start_list("a", apart, 2), -ENOTCONN);
+	assert_non_null(strstr(why, "0,0 and 1,1 are not joined"));
+	assert_int_equal(start_list("a", twice, 2), -EINVAL);
+	assert_non_null(strstr(why, "1,0 is listed twice"));
+	assert_int_equal(start_list("a", good, 2), 0);
+	assert_int_equal(start_list("b", good, 2), -EBUSY);
+	assert_non_null(strstr(why, "1,0 belongs to another job"));
+	assert_int_equal(start_box("a", 1, TORUS_NO_NODE), -EEXIST);
+	assert_int_equal(start_box("b", 1, 1), -ENOSPC);
+	assert_non_null(strstr(why, "no box of 1 free nodes begins at 1,0 in 4x4: 14 nodes are free"));
+	assert_int_equal(start_box("b", 16, TORUS_NO_NODE), -ENOSPC);
+	assert_int_equal(stop("b"), -ENOENT);
+	assert_int_equal(stop("a"), 0);
+	assert_int_equal(start_box("b", 16, TORUS_NO_NODE), 0);
+	finish("refused");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_cables),
+		cmocka_unit_test(test_apart), cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
