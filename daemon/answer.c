@@ -32,6 +32,9 @@ static const struct answer_cmd commands[] = {
 	{ "move", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_move, NULL, NULL },
 	{ "exclude", " node port links reason for force", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL, NULL },
 	{ "include", " node port links", ANSWER_ROOT | ANSWER_CHANGE, answer_include, NULL, NULL },
+	{ "jobs", " name from", KNOWN, answer_jobs, NULL, NULL },
+	{ "job-start", " name count how node nodes", ANSWER_ROOT | ANSWER_JOB, answer_job_start, NULL, NULL },
+	{ "job-stop", " name", ANSWER_ROOT | ANSWER_JOB, answer_job_stop, NULL, NULL },
 	{ "port", " node port up", ANSWER_ROOT | ANSWER_CHANGE, answer_set_port, NULL,
 	  &question_port_set },
 	{ "retrain", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_retrain, NULL,
@@ -240,7 +243,7 @@ static void root_silent(void *arg)
 		return;
 	}
 	fm_root_status(rq->d->fm, &r);
-	if (rq->cmd->flags & ANSWER_CHANGE && rq->sent)
+	if (rq->cmd->flags & (ANSWER_CHANGE | ANSWER_JOB) && rq->sent)
 		answer_error(rq, "unreachable",
 			     "the root was asked, but has not answered: it is not known whether it "
 			     "did this; 'fabricctl root' shows whether it is lost, and 'fabricctl "
@@ -375,7 +378,7 @@ static const struct answer_cmd *find_command(const char *name)
 
 static void unknown_command(struct request *rq, const char *name)
 {
-	char all[320] = "";
+	char all[384] = "";
 	size_t n = 0;
 
 	for (unsigned int i = 0; i < NCOMMANDS; i++)
@@ -414,6 +417,8 @@ static const char *typed_name(const struct request *rq)
 
 	if (!strcmp(name, "port"))
 		return json_is_true(json_object_get(rq->args, "up")) ? "link up" : "link down";
+	if (!strncmp(name, "job-", 4))
+		return !strcmp(name, "job-start") ? "job start" : "job stop";
 	return !strcmp(name, "retrain") ? "link retrain" : !strcmp(name, "retry") ? "link retry" :
 	       !strcmp(name, "test") ? "link test" :
 	       !strcmp(name, "locate") ? "link locate" :
@@ -440,6 +445,20 @@ static void deny_request(struct request *rq, const char *group)
 			     name, does);
 }
 
+static void deny_job(struct request *rq, const char *group)
+{
+	if (*group)
+		answer_error(rq, "denied",
+			     "%s: only root and members of group '%s' may (job_group in "
+			     "fabricd.conf): run it as one of them, or with sudo",
+			     typed_name(rq), group);
+	else
+		answer_error(rq, "denied",
+			     "%s: only root may: run it with sudo, or set job_group in "
+			     "fabricd.conf, which is not set, to a group of yours and restart "
+			     "fabricd", typed_name(rq));
+}
+
 void answer_begin(struct request *rq)
 {
 	const char *name = json_string_value(json_object_get(rq->args, "cmd"));
@@ -453,6 +472,10 @@ void answer_begin(struct request *rq)
 		return;
 	if ((rq->cmd->flags & ANSWER_CHANGE) && !rq->user.privileged) {
 		deny_request(rq, rq->d->config.control_group);
+		return;
+	}
+	if ((rq->cmd->flags & ANSWER_JOB) && !rq->user.privileged && !rq->user.jobs) {
+		deny_job(rq, rq->d->config.job_group);
 		return;
 	}
 	if ((rq->cmd->flags & ANSWER_ROOT) && !is_root(rq->d))

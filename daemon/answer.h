@@ -79,6 +79,8 @@ struct answer_cmd {
 				 * less */
 #define ANSWER_CHANGE_NS (2 * SEC)	/* longest wait for a change; shorter than nodes wait for
 					 * the root */
+#define ANSWER_JOB	8u	/* only privileged users and those of job_group may give the
+				 * command */
 #define ANSWER_KNOWN	4u	/* if there is no root, this node answers from its own knowledge */
 
 /**
@@ -251,6 +253,23 @@ void add_local_problems(struct fabricd *d, json_t *list);
 /* answer_exclude.c */
 void answer_exclude(struct request *rq);
 void answer_include(struct request *rq);
+/** is_table_in_force() - Return: true if this node is root, and its table is in force */
+bool is_table_in_force(const struct fm *fm);
+/**
+ * answer_in_force() - a @ready of answer_wait(): the table is in force, and on the disks of more
+ * than half of the candidates, or all that are up have reported
+ */
+bool answer_in_force(struct request *rq);
+/**
+ * kept_json() - Return: how many candidates have the table on disk; null if none is configured to
+ * keep it
+ */
+json_t *kept_json(const struct fm *fm);
+
+/* answer_job.c */
+void answer_jobs(struct request *rq);
+void answer_job_start(struct request *rq);
+void answer_job_stop(struct request *rq);
 
 /* answer_root.c */
 void answer_root(struct request *rq);

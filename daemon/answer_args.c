@@ -205,7 +205,7 @@ static bool is_flag(const char *key)
 
 static bool is_list(const char *key)
 {
-	return is_named(" links", key);
+	return is_named(" links nodes", key);
 }
 
 static bool are_texts(const json_t *list)

@@ -8,7 +8,7 @@
 #include "daemon/record.h"
 #include "daemon/fm/wire/msg.h"
 
-static bool in_force(const struct fm *fm)
+bool is_table_in_force(const struct fm *fm)
 {
 	return fm && fm_is_root(fm) && fm_in_force(fm, fm_version(fm));
 }
@@ -22,15 +22,14 @@ static bool is_decided(const struct fm_kept_count *k)
 	return 2 * k->have > k->of || !k->wait;
 }
 
-static bool in_force_and_kept(struct request *rq)
+bool answer_in_force(struct request *rq)
 {
 	struct fm_kept_count k;
 
-	return in_force(rq->d->fm) && fm_kept_count(rq->d->fm, &k) && is_decided(&k);
+	return is_table_in_force(rq->d->fm) && fm_kept_count(rq->d->fm, &k) && is_decided(&k);
 }
 
-/* Return: how many candidates have the table on disk; null if none is configured to keep it. */
-static json_t *kept_json(const struct fm *fm)
+json_t *kept_json(const struct fm *fm)
 {
 	struct fm_kept_count k;
 
@@ -53,7 +52,7 @@ static void answer_excluded(struct request *rq, bool late)
 	}
 	j = table_json(d);
 	json_object_set_new(j, "changed", json_boolean(rq->changed));
-	json_object_set_new(j, "in_force", json_boolean(in_force(d->fm)));
+	json_object_set_new(j, "in_force", json_boolean(is_table_in_force(d->fm)));
 	json_object_set_new(j, "kept", kept_json(d->fm));
 	answer_ok(rq, j, NULL);
 }
@@ -281,7 +280,7 @@ static void take_exclusion(struct request *rq, bool on)
 	else if (err)
 		answer_error(rq, "failed", "%s: %s", rq->cmd->name, strerror(-err));
 	else
-		answer_wait(rq, in_force_and_kept, answer_excluded, ANSWER_CHANGE_NS);
+		answer_wait(rq, answer_in_force, answer_excluded, ANSWER_CHANGE_NS);
 }
 
 void answer_exclude(struct request *rq)

@@ -5,7 +5,9 @@
  * collecting from every node costs the root nothing.
  */
 #include <torus/torus.h>
+#include <stdlib.h>
 #include "daemon/answer.h"
+#include "daemon/fm/node/jobs.h"
 #include "daemon/answer_nic.h"
 #include "daemon/histogram.h"
 #include "daemon/keeper.h"
@@ -86,6 +88,23 @@ static json_t *recoveries_json(const struct meter *m)
 			 "steps", steps);
 }
 
+/* Return: how many jobs there are, and how many of them lack nodes or have fallen apart. */
+static json_t *jobs_summed(struct fabricd *d)
+{
+	struct fm_job_count *count = calloc(FM_JOBS_MAX + 1, sizeof(*count));
+	int total = 0, degraded = 0, apart = 0;
+	const struct fm_job *j;
+	bool counted = count && fm_job_counts(d->fm, count);
+
+	for (uint32_t i = 0; counted && (j = fm_job(d->fm, i)); i++) {
+		total++;
+		degraded += count[j->id].up < j->nodes;
+		apart += count[j->id].parts > 1;
+	}
+	free(count);
+	return json_pack("{s:i, s:i, s:i}", "total", total, "degraded", degraded, "apart", apart);
+}
+
 /* Return: the fabric summed up; null: this node is not the root. */
 static json_t *fabric_json(struct fabricd *d)
 {
@@ -102,9 +121,9 @@ static json_t *fabric_json(struct fabricd *d)
 	lines = lines_json(d);
 	degraded = json_array_size(lines);
 	json_decref(lines);
-	return json_pack("{s:{s:i, s:i, s:i}, s:{s:i, s:i, s:i, s:i, s:i}, s:i, s:I, s:I, s:I, s:o}",
+	return json_pack("{s:{s:i, s:i, s:i}, s:o, s:{s:i, s:i, s:i, s:i, s:i}, s:i, s:I, s:I, s:I, s:o}",
 			 "nodes", "total", (int)s.nodes, "up", (int)s.nodes_up,
-			 "excluded", (int)s.nodes_excluded,
+			 "excluded", (int)s.nodes_excluded, "jobs", jobs_summed(d),
 			 "links", "total", (int)s.links, "up", (int)s.links_up,
 			 "faulty", (int)s.links_faulty, "excluded", (int)s.links_excluded,
 			 "wrong", (int)s.links_wrong,

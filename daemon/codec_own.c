@@ -54,6 +54,7 @@ static int pack_ask(Svc__Message *m, const struct svc_ask *a, uint8_t **data, si
 	b.to = a->to;
 	b.node = a->node;
 	b.privileged = a->user.privileged;
+	b.jobs = a->user.jobs;
 	b.uid = a->user.uid + 1;
 	b.from = a->user.node + 1;
 	b.ttl = a->ttl;
@@ -156,6 +157,7 @@ static int get_ask(struct svc_ask *to, const Svc__Ask *from)
 	to->to = (uint8_t)from->to;
 	to->node = from->node;
 	to->user.privileged = from->privileged;
+	to->user.jobs = from->jobs;
 	to->user.uid = from->uid - 1;
 	to->user.node = from->from - 1;
 	to->ttl = from->ttl;

@@ -232,17 +232,19 @@ static int set_network(struct config *c, const struct key *key, const char *valu
 
 static int set_group(struct config *c, const struct key *key, const char *value)
 {
+	bool jobs = !strcmp(key->name, "job_group");
+	char *name = jobs ? c->job_group : c->control_group;
 	struct group *g;
 
 	if (!*value) {
-		c->control_group[0] = '\0';
+		name[0] = '\0';
 		return 0;
 	}
 	g = getgrnam(value);
 	if (!g || strlen(value) > key->hi)
 		return -EINVAL;
-	c->control_gid = g->gr_gid;
-	memcpy(c->control_group, value, strlen(value) + 1);
+	*(jobs ? &c->job_gid : &c->control_gid) = g->gr_gid;
+	memcpy(name, value, strlen(value) + 1);
 	return 0;
 }
 
@@ -394,6 +396,9 @@ static const struct key keys[] = {
 	  "none, or the absolute path of a program, at most 107 bytes, without arguments" },
 	{ "", "control_group", set_group, get_text_key, AT(control_group), 0,
 	  sizeof(((struct config *)0)->control_group) - 1,
+	  "the name of a group of this system, or nothing" },
+	{ "", "job_group", set_group, get_text_key, AT(job_group), 0,
+	  sizeof(((struct config *)0)->job_group) - 1,
 	  "the name of a group of this system, or nothing" },
 	{ "", "log_level", set_level, get_level, 0, 0, 0, "error, warning, info or debug" },
 	{ "", "fanout", set_count, get_count, AT(fm.fanout), 1, 64, "1 to 64" },

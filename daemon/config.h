@@ -31,6 +31,7 @@
  * @arbiter: path of the arbiter's program; "": there is no arbiter, and @fm.arbiter is false
  * @arbiter_max: time that the arbiter has for an answer, ns
  * @control_group: name of the group, whose id is @control_gid; "": none
+ * @job_group: likewise, of the users who may start jobs; its id is @job_gid
  * @stall_max: how long a link waits for credits before it is taken down, ns; 0: without limit
  * @quality: rules by which a link is bad; @out_of_service: most links that the root excludes
  *	because they are bad; 0: it excludes no links
@@ -52,6 +53,8 @@ struct config {
 	uint64_t arbiter_max;
 	char control_group[64];
 	gid_t control_gid;
+	char job_group[64];
+	gid_t job_gid;
 	uint64_t stall_max;
 	struct quality_rules quality;
 	unsigned int out_of_service;

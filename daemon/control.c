@@ -277,6 +277,8 @@ static struct svc_user user_of(const struct config *config, int fd)
 	user.privileged = who.uid == 0 ||
 			  (config->control_group[0] && (who.gid == config->control_gid ||
 							in_group(fd, config->control_gid)));
+	user.jobs = user.privileged || (config->job_group[0] && (who.gid == config->job_gid ||
+								 in_group(fd, config->job_gid)));
 	return user;
 }
 

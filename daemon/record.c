@@ -12,7 +12,7 @@ static const char *const names[RECORD_KINDS] = {
 	[RECORD_DOWN] = "down",	      [RECORD_MSG] = "msg",	    [RECORD_TIMER] = "timer",
 	[RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move",	    [RECORD_ARBITER] = "arbiter",
 	[RECORD_KEPT] = "kept",	      [RECORD_STALLED] = "stalled", [RECORD_CLOCK] = "clock",
-	[RECORD_PLAN] = "plan",
+	[RECORD_PLAN] = "plan",	      [RECORD_JOB] = "job",
 	[RECORD_END] = "end",
 };
 
@@ -394,6 +394,50 @@ static void get_record_order(const json_t *line, struct fm_order *o, int *wrong)
 	get_text(line, "reason", o->reason, sizeof(o->reason), wrong);
 }
 
+static int record_job_json(const struct record_event *e, json_t *j)
+{
+	const struct fm_job *job = &e->job.job;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; e->job.on && i < job->nodes; i++)
+		json_array_append_new(list, json_integer(e->job.node[i]));
+	return json_object_set_new(j, "on", json_boolean(e->job.on)) |
+	       json_object_set_new(j, "name", json_string(job->name)) |
+	       json_object_set_new(j, "uid", number_json(job->uid)) |
+	       json_object_set_new(j, "by", json_string(job->by)) |
+	       json_object_set_new(j, "since", number_json(job->since)) |
+	       json_object_set_new(j, "how", json_integer(job->how)) |
+	       json_object_set_new(j, "nodes", list);
+}
+
+static int get_record_job(const json_t *line, struct record_event *e, int *wrong)
+{
+	const json_t *list = json_object_get(line, "nodes"), *v;
+	struct fm_job *job = &e->job.job;
+	uint32_t *node;
+	size_t i;
+
+	e->job.on = get_bool(line, "on", wrong);
+	get_text(line, "name", job->name, sizeof(job->name), wrong);
+	job->uid = (uint32_t)get_number(line, "uid", UINT32_MAX, wrong);
+	get_text(line, "by", job->by, sizeof(job->by), wrong);
+	job->since = get_number(line, "since", FM_TIME_MAX, wrong);
+	job->how = (uint8_t)get_number(line, "how", FM_JOB_HOWS - 1, wrong);
+	if (json_array_size(list) > TORUS_MAX_NODES)
+		return -EINVAL;
+	job->nodes = (uint32_t)json_array_size(list);
+	node = calloc(job->nodes + 1, sizeof(*node));
+	if (!node)
+		return -ENOMEM;
+	json_array_foreach(list, i, v) {
+		*wrong += !json_is_integer(v) || json_integer_value(v) < 0 ||
+			  json_integer_value(v) >= TORUS_MAX_NODES;
+		node[i] = (uint32_t)json_integer_value(v);
+	}
+	e->job.node = node;
+	return 0;
+}
+
 static int body_json(const struct record_event *e, json_t *j)
 {
 	switch (e->kind) {
@@ -428,6 +472,8 @@ static int body_json(const struct record_event *e, json_t *j)
 		       json_object_set_new(j, "on", json_boolean(e->exclude.on)) |
 		       (e->exclude.more ? json_object_set_new(j, "more", json_true()) : 0) |
 		       (e->exclude.order.since ? record_order_json(&e->exclude.order, j) : 0);
+	case RECORD_JOB:
+		return record_job_json(e, j);
 	case RECORD_CLOCK:
 		return json_object_set_new(j, "wall", number_json(e->wall));
 	case RECORD_PLAN:
@@ -570,6 +616,9 @@ static int parse_body(const json_t *line, struct record_event *e)
 		e->exclude.more = json_is_true(json_object_get(line, "more"));
 		get_record_order(line, &e->exclude.order, &wrong);
 		break;
+	case RECORD_JOB:
+		err = get_record_job(line, e, &wrong);
+		break;
 	case RECORD_CLOCK:
 		e->wall = get_number(line, "wall", FM_TIME_MAX, &wrong);
 		break;
@@ -631,6 +680,8 @@ void record_event_clear(struct record_event *e)
 		if (e->begin.kept)
 			fm_msg_clear(e->begin.kept);
 		free(e->begin.kept);
+	} else if (e->kind == RECORD_JOB) {
+		free((void *)e->job.node);
 	} else if (e->kind == RECORD_MGMT) {
 		free((void *)e->mgmt.data);
 	} else if (e->kind == RECORD_MSG && e->msg.msg) {
@@ -690,6 +741,10 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 			return fm_include_by(fm, e->exclude.node, e->exclude.port,
 					     &e->exclude.order, e->now);
 		return fm_exclude(fm, e->exclude.node, e->exclude.port, e->exclude.on, e->now);
+	case RECORD_JOB:
+		if (e->job.on)
+			return fm_job_start(fm, &e->job.job, e->job.node, e->now);
+		return fm_job_stop(fm, e->job.job.name, e->job.job.uid, e->now);
 	case RECORD_CLOCK:
 		fm_clock(fm, e->wall, e->now);
 		break;

@@ -34,6 +34,7 @@ enum record_kind {
 	RECORD_STALLED,		/* fm_stalled() */
 	RECORD_CLOCK,		/* fm_clock() */
 	RECORD_PLAN,		/* fm_plan() */
+	RECORD_JOB,		/* fm_job_start(), fm_job_stop() */
 	RECORD_END,		/* fm_free() */
 	RECORD_KINDS,
 };
@@ -89,6 +90,11 @@ struct record_event {
 			bool on, more;		/* @more: another exclusion follows at once */
 			struct fm_order order;	/* @order.since 0: there is no order */
 		} exclude;
+		struct {
+			bool on;
+			struct fm_job job;
+			const uint32_t *node;	/* @job.nodes nodes, if @on */
+		} job;
 		uint32_t move;
 		uint64_t wall;
 		struct {

@@ -54,11 +54,13 @@ enum svc_to {
  * @privileged: the user may change things
  * @uid: the user's id; SVC_NO_UID: a manager asks, or the user is not known
  * @node: the node at which the user asked; TORUS_NO_NODE: not known
+ * @jobs: the user may start jobs
  */
 struct svc_user {
 	bool privileged;
 	uint32_t uid;
 	uint32_t node;
+	bool jobs;
 };
 
 #define SVC_NO_UID FM_NO_UID

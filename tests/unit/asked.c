@@ -136,7 +136,7 @@ static const struct svc_user *asker(void)
 {
 	static struct svc_user user;
 
-	user = (struct svc_user){ a.privileged, a.uid, a.at };
+	user = (struct svc_user){ a.privileged, a.uid, a.at, a.jobs };
 	return &user;
 }
 

@@ -54,6 +54,9 @@
 struct asked {
 	struct fabricd d;
 	bool root, no_nic, no_links, busy, privileged, pending, nowhere;
+	bool jobs;		/* whoever asks may start jobs */
+	int choose_error;	/* of the choice of nodes for a job */
+	bool job_gone;		/* there is no job */
 	uint32_t uid, at;
 	struct fm_kept_count kept;
 	unsigned int mixed;	/* connections to managers of another release */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/fm/node/jobs.h"
 #include "daemon/answer.h"
 #include "daemon/keeper.h"
 #include "daemon/record.h"
@@ -323,6 +324,40 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 	return node == OWN ? why[port] : "fault";
 }
 
+/* The only job: nodes 4 and 5, which is this one. */
+const struct fm_job *fm_job(const struct fm *fm, uint32_t i)
+{
+	static const struct fm_job job = { 3, FM_JOB_LIST, 2, 1000, 180, "mine", "bob" };
+
+	(void)fm;
+	return i || a.job_gone ? NULL : &job;
+}
+
+const struct fm_job *fm_job_given(const struct fm *fm, const char *name)
+{
+	const struct fm_job *j = fm_job(fm, 0);
+
+	return j && !strcmp(j->name, name) ? j : NULL;
+}
+
+bool fm_job_counts(const struct fm *fm, struct fm_job_count *count)
+{
+	(void)fm;
+	count[3] = (struct fm_job_count) { 1, 1 };
+	return true;
+}
+
+int fm_job_choose(const struct fm *fm, const struct fm_job_want *want, uint32_t *node, char *why)
+{
+	(void)fm;
+	note("choose %u of %u at %d; ", want->nodes, want->how, (int)want->at);
+	for (uint32_t i = 0; i < want->nodes; i++)
+		node[i] = want->list ? want->list[i] : i;
+	if (a.choose_error)
+		strcpy(why, "no such nodes");
+	return a.choose_error;
+}
+
 const struct fm_order *fm_order(const struct fm *fm, uint32_t i)
 {
 	static const struct fm_order order[] = {
@@ -420,6 +455,11 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 		note("stalled %u %d", e->stalled.port, e->stalled.is);
 	else if (e->kind == RECORD_MOVE)
 		note("move %u at %llu\n", e->move, (unsigned long long)(e->now / SEC));
+	else if (e->kind == RECORD_JOB)
+		note("job %d '%s' how %u nodes %u from %u uid %u by '%s' since %d", e->job.on,
+		     e->job.job.name, e->job.job.how, e->job.job.nodes,
+		     e->job.on ? e->job.node[0] : 0, e->job.job.uid, e->job.job.by,
+		     e->job.job.since > 1700000000);
 	else
 		note("%s %u %d at %llu", e->kind != RECORD_EXCLUDE ? "?" :
 		     e->exclude.on ? "exclude" : "include", e->exclude.node, e->exclude.port,

@@ -36,11 +36,11 @@ tests/unit/test_query-libs = $(call pkg-libs,cmocka jansson libevent_core)
 
 # Answers to all commands; what they are read from is in asked.c and asked_parts.c.
 answers-tests := tests/unit/test_answers tests/unit/test_answers_nic \
-	tests/unit/test_answers_metrics tests/unit/test_stall
+	tests/unit/test_answers_job tests/unit/test_answers_metrics tests/unit/test_stall
 tests += $(answers-tests)
 define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
-	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_table.o answer_exclude.o answer_root.o \
+	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_table.o answer_exclude.o answer_job.o answer_root.o \
 	answer_links.o answer_port.o answer_test.o answer_plug.o answer_rows.o answer_nic.o answer_part.o question.o \
 	answer_log.o answer_config.o answer_metrics.o histogram.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o quality.o wear.o errors.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/util/systemd.o lib/deps/crc32c.o
 $(1)-deps := $$(B)/libtorus.a

@@ -824,7 +824,7 @@ static void unknown_command_lists_all_commands(void **state)
 {
 	(void)state;
 	refuses("{}", "usage", "cmd is missing, allowed: status nodes links eye counters rows park metrics "
-		"events history config coord table root move exclude include port retrain retry test locate module replay log");
+		"events history config coord table root move exclude include jobs job-start job-stop port retrain retry test locate module replay log");
 }
 
 static void changes_without_privilege_are_refused(void **state)

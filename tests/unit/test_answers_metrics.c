@@ -24,6 +24,7 @@
 #define ALONE "'root':false,'root_reachable':false,'rootless_for':7.0,"
 #define NUMBERS \
 	"'nodes':{'total':103,'up':104,'excluded':123}," \
+	"'jobs':{'total':1,'degraded':1,'apart':0}," \
 	"'links':{'total':105,'up':106,'faulty':107,'excluded':108,'wrong':127}," \
 	"'parked_packets':109,'relayed_pairs':110,"
 #define FABRIC \

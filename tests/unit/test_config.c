@@ -99,6 +99,12 @@ static void right_file_sets_each_value(void **state)
 	assert_int_equal(c.arbiter_max, SEC);
 	assert_int_equal(parse(&c, NEEDED "control_group =\n", &h), 0);
 	assert_string_equal(c.control_group, "");
+	assert_int_equal(parse(&c, NEEDED "job_group = daemon\n", &h), 0);
+	assert_string_equal(c.job_group, "daemon");
+	assert_string_equal(c.control_group, "");
+	assert_int_not_equal(c.job_gid, c.control_gid);
+	assert_int_equal(parse(&c, NEEDED "job_group =\n", &h), 0);
+	assert_string_equal(c.job_group, "");
 }
 
 /* Parses @n letters after @before. */
@@ -181,6 +187,7 @@ static void missing_keys_have_defaults(void **state)
 	assert_int_equal(c.fm.shape.ndims, 0);
 	assert_string_equal(c.device, "auto");
 	assert_string_equal(c.control_group, "");
+	assert_string_equal(c.job_group, "");
 	assert_int_equal(c.level, FM_INFO);
 }
 
@@ -202,7 +209,8 @@ static void stated(const char *path, const char *format, const char *timers, con
 		else if (!strncmp(line, links, strlen(links)))
 			n += (size_t)snprintf(text + n, size - n, "[links]\n");
 		else if (sscanf(line, format, key, value) == 2 && *value != 'n' &&
-			 strcmp(key, "name") && strcmp(key, "control_group"))
+			 strcmp(key, "name") && strcmp(key, "control_group") &&
+			 strcmp(key, "job_group"))
 			n += (size_t)snprintf(text + n, size - n, "%s = %s\n", key, value);
 	fclose(f);
 	assert_true(n < size);

@@ -459,6 +459,7 @@ static void add_recoveries(struct maker *m, const json_t *r)
 static void add_fabric(struct maker *m, const json_t *f)
 {
 	const json_t *nodes = json_object_get(f, "nodes"), *links = json_object_get(f, "links");
+	const json_t *jobs = json_object_get(f, "jobs");
 
 	if (!json_is_object(f))
 		return;
@@ -466,6 +467,11 @@ static void add_fabric(struct maker *m, const json_t *f)
 	add_sample(m, "torus_fabric_nodes_up", "gauge", "nodes that are up", same_number(nodes, "up"), NULL);
 	add_sample(m, "torus_fabric_nodes_excluded", "gauge", "nodes that are out of service by order",
 		   same_number(nodes, "excluded"), NULL);
+	add_sample(m, "torus_fabric_jobs", "gauge", "jobs", same_number(jobs, "total"), NULL);
+	add_sample(m, "torus_fabric_jobs_degraded", "gauge", "jobs that lack nodes",
+		   same_number(jobs, "degraded"), NULL);
+	add_sample(m, "torus_fabric_jobs_apart", "gauge", "jobs that have fallen apart",
+		   same_number(jobs, "apart"), NULL);
 	add_sample(m, "torus_fabric_links", "gauge", "cables of the fabric", same_number(links, "total"), NULL);
 	add_sample(m, "torus_fabric_links_up", "gauge", "cables that are up", same_number(links, "up"), NULL);
 	add_sample(m, "torus_fabric_links_faulty", "gauge", "cables that are lost", same_number(links, "faulty"), NULL);

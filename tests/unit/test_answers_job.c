@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Complete answers of the control socket about jobs, and who may start and stop them. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/asked.h"
+
+#define MINE(members) "{'name':'mine','uid':1000,'by':'bob','since':180,'how':'list','nodes':2," \
+	"'up':1,'parts':1,'state':'degraded','members':" members "}"
+#define MEMBERS "[{'number':0,'node':[1,1],'name':'eve','state':'dead'}," \
+	"{'number':1,'node':[2,1],'name':'own','state':'up'}]"
+
+static void set_members(void)
+{
+	a.entry[4].job = a.entry[5].job = 3;
+	a.entry[4].number = 0;
+	a.entry[5].number = 1;
+	a.entry[4].state = FM_NODE_DEAD;
+	a.entry[5].state = FM_NODE_UP;
+}
+
+static void test_list(void **state)
+{
+	(void)state;
+	set_members();
+	says("{'cmd':'jobs'}", "{'ok':true,'data':{'version':119,'jobs':[" MINE("null") "]}}");
+	says("{'cmd':'jobs','name':'mine'}",
+	     "{'ok':true,'data':{'version':119,'jobs':[" MINE(MEMBERS) "]}}");
+	says("{'cmd':'jobs','name':'mine','from':2}",
+	     "{'ok':true,'data':{'version':119,'jobs':[" MINE("[]") "]}}");
+	refuses("{'cmd':'jobs','name':'other'}", "usage",
+		"there is no job 'other': 'fabricctl job list' shows those that there are");
+	refuses("{'cmd':'jobs','name':'a b'}", "usage", "name of the job 'a b': allowed are 1 to 63 "
+		"letters, digits, '-', '_' and '.'");
+	a.job_gone = true;
+	says("{'cmd':'jobs'}", "{'ok':true,'data':{'version':119,'jobs':[]}}");
+}
+
+#define STARTED "{'ok':true,'data':{'version':119,'jobs':[],'in_force':true,'kept':null}}"
+
+static void test_start(void **state)
+{
+	(void)state;
+	says("{'cmd':'job-start','name':'new','count':3}", STARTED);
+	says("{'cmd':'job-start','name':'new','count':2,'how':'box','node':'1,1'}", STARTED);
+	says("{'cmd':'job-start','name':'new','how':'list','nodes':['2,1','0,0']}", STARTED);
+	does("choose 3 of 0 at -1; job 1 'new' how 0 nodes 3 from 0 uid 0 by 'ann' since 1\n"
+	     "choose 2 of 0 at 4; job 1 'new' how 0 nodes 2 from 0 uid 0 by 'ann' since 1\n"
+	     "choose 2 of 1 at -1; job 1 'new' how 1 nodes 2 from 5 uid 0 by 'ann' since 1\n");
+}
+
+static void test_wrong(void **state)
+{
+	(void)state;
+	refuses("{'cmd':'job-start','name':'new'}", "usage", "0 nodes: allowed are 1 to 6");
+	refuses("{'cmd':'job-start','name':'new','count':7}", "usage",
+		"7 nodes: allowed are 1 to 6");
+	refuses("{'cmd':'job-start','count':1}", "usage", "name of the job '': allowed are 1 to 63 "
+		"letters, digits, '-', '_' and '.'");
+	refuses("{'cmd':'job-start','name':'new','count':1,'how':'grow'}", "usage",
+		"how 'grow': allowed are box and list");
+	refuses("{'cmd':'job-start','name':'new','how':'list'}", "usage",
+		"nodes: 0 are listed, allowed are 1 to 6");
+	refuses("{'cmd':'job-start','name':'new','how':'list','nodes':['3,0']}", "usage",
+		"node '3,0': x is 3, allowed 0 to 2");
+	refuses("{'cmd':'job-start','name':'mine','count':1}", "usage", "there is a job 'mine' already: "
+		"choose another name, or stop it first");
+	does("");
+	a.choose_error = -ENOTCONN;
+	refuses("{'cmd':'job-start','name':'new','count':1}", "failed", "no such nodes");
+	a.choose_error = 0;
+	a.change_error = -ENOSPC;
+	refuses("{'cmd':'job-start','name':'new','count':1}", "failed", "there are 1024 jobs, the most "
+		"that are allowed: stop one first");
+}
+
+#define DENIED(what) what ": only root may: run it with sudo, or set job_group in fabricd.conf, " \
+	"which is not set, to a group of yours and restart fabricd"
+
+/* A job may be started by the users of its group, and stopped by its owner. */
+static void test_users(void **state)
+{
+	(void)state;
+	a.privileged = false;
+	a.uid = 1001;
+	refuses("{'cmd':'job-start','name':'new','count':1}", "denied", DENIED("job start"));
+	refuses("{'cmd':'job-stop','name':'mine'}", "denied", DENIED("job stop"));
+	a.jobs = true;
+	refuses("{'cmd':'job-stop','name':'mine'}", "denied", "job 'mine' belongs to user 1000: only that "
+		"user, root and members of control_group may stop it");
+	refuses("{'cmd':'job-stop','name':'other'}", "usage",
+		"there is no job 'other': 'fabricctl job list' shows those that there are");
+	does("");
+	says("{'cmd':'job-start','name':'new','count':1}", STARTED);
+	a.uid = 1000;
+	set_members();
+	says("{'cmd':'job-stop','name':'mine'}", "{'ok':true,'data':{'version':119,'jobs':["
+	     MINE(MEMBERS) "],'in_force':true,'kept':null}}");
+	does("choose 1 of 0 at -1; job 1 'new' how 0 nodes 1 from 0 uid 1001 by 'ann' since 1\n"
+	     "job 0 'mine' how 0 nodes 0 from 0 uid 1000 by '' since 0\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, asked_setup, asked_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		TEST(test_list), TEST(test_start), TEST(test_wrong), TEST(test_users),
+	};
+
+	return cmocka_run_group_tests(t, NULL, NULL);
+}
