@@ -332,6 +332,7 @@ not_root() {
 	until_true 20 says 0 "" "${as[@]}" verify --lab "$lab" &&
 	until_true 20 says 0 "" "${as[@]}" lab status --name "$lab" &&
 	says 4 "only root may: .*control_group.*which is not set" "${as[@]}" exclude 0,0:+x --lab "$lab" &&
+	says 4 "job start: only root may: .*job_group.*which is not set" "${as[@]}" job start x -n 1 --lab "$lab" &&
 	says 4 "needs root" "${as[@]}" lab up 2 --name "${lab}b" &&
 	says 4 "needs root" "${as[@]}" lab down --name "$lab" &&
 	says 4 "root" "${as[@]}" lab cut 0,0:+x --name "$lab" &&

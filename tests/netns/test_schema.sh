@@ -71,6 +71,19 @@ questions() {
 	return $rc
 }
 
+# of_job VERB [ARG...]
+of_job() { judged "job-$1" job "$1" "${@:2}" --json --lab "$lab"; }
+jobs() {
+	local rc=0 verb
+	of_job list || rc=1
+	of_job start j --nodes 2 || rc=1
+	for verb in 'list' 'show j' 'hosts j' 'verify j' 'stop j'; do
+		# shellcheck disable=SC2086
+		of_job $verb || rc=1
+	done
+	return $rc
+}
+
 changes() {
 	local rc=0
 	"$bin/fabricctl" inventory --save "$tmp/inventory" --lab "$lab" &&
@@ -89,6 +102,7 @@ changes() {
 	questions || rc=1
 	of include 0,0:+x || rc=1
 	of drain 0,0:+x || rc=1
+	jobs || rc=1
 	of include 0,0:+x || rc=1
 	judged root-move root move 0,0 --json --lab "$lab" || rc=1
 	judged park-replay park --replay 0,0 --json --lab "$lab" || rc=1

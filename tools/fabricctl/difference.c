@@ -24,7 +24,7 @@
 #define IS_ROOT "this node is root now"
 
 static const char *const of_root[] = {
-	"arbiter", "bootstrap", "candidate", "dispute", "flap", "isolated", "node", "place", "plan",
+	"arbiter", "bootstrap", "candidate", "dispute", "flap", "isolated", "job", "node", "place", "plan",
 	"quorum", "recovery", "refused", "relay", "wiring", NULL
 };
 

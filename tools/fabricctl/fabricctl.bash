@@ -41,6 +41,12 @@ _fabricctl_known() {
 	[[ -z $nodes ]] || printf '%s\n' "$nodes"
 }
 
+# Jobs, for all commands but that which starts one.
+_fabricctl_jobs() {
+	[[ $1 != @(start|list) ]] || return 0
+	"${COMP_WORDS[0]}" job list --timeout 1 2>/dev/null | awk 'NR > 1 && NF > 6 { print $1 }'
+}
+
 # Ports: two in each dimension that the nodes have.
 _fabricctl_ports() {
 	local node dims
@@ -70,18 +76,19 @@ _fabricctl_takes_value() {
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status root nodes links cabling inventory table counters metrics routes trace verify exclude include drain park events outages diff report config coord map log link device lab'
+	local commands='status root nodes links cabling inventory table counters metrics routes trace verify exclude include drain park events outages diff report config coord map log link job device lab'
 	local labs='up down list status exec hosts agent cut mend swap silence ber vb latency line retry kill pause revive replace traffic'
 	local devices='up check owner add del list attach detach'
 	local at=1 command words=''
 
 	COMPREPLY=()
-	[[ ${COMP_WORDS[1]-} == @(lab|device|link) ]] && at=2
+	[[ ${COMP_WORDS[1]-} == @(lab|device|link|job) ]] && at=2
 	command=${COMP_WORDS[at]-}
 	if ((COMP_CWORD == at)); then
 		words="$commands --help --version"
 		((at == 1)) || words=$labs
 		[[ ${COMP_WORDS[1]-} != device ]] || words=$devices
+		[[ ${COMP_WORDS[1]-} != job ]] || words='start list show hosts verify stop'
 		[[ ${COMP_WORDS[1]-} != link ]] || words='down up eye retrain retry test locate module'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
@@ -99,7 +106,7 @@ _fabricctl() {
 	case $prev in
 	--name | --lab) words=$(_fabricctl_labs) ;;
 	--node) words=$(_fabricctl_known) ;;
-	--of | --link) words=$(_fabricctl_known) ;;
+	--of | --link | --at) words=$(_fabricctl_known) ;;
 	--day) words='today yesterday' ;;
 	--since | --until)
 		if [[ ${COMP_WORDS[1]} == links ]]; then
@@ -109,9 +116,10 @@ _fabricctl() {
 		words='today yesterday now -10min -1h -1d'
 		;;
 	--level) words='error warning info' ;;
-	--kind) words='admin arbiter bootstrap candidate config dispute errors fabric flap history isolated line
+	--kind) words='admin arbiter bootstrap candidate config dispute errors fabric flap history isolated job line
 		link memory missed nic node place plan quorum recovery refused relay release root seal stall
 		state step table tree wave wiring' ;;
+	--how) words='box list' ;;
 	--class) words='dac24 dac26 dac28 dac30 fr4 megtron optical' ;;
 	--format) words='openmpi mpich slurm rubik' ;;
 	--hosts) words=$(_fabricctl_known) ;;
@@ -121,7 +129,7 @@ _fabricctl() {
 		[[ $command == inventory ]] && mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
-	--control | --config | --exec | --expect | --svg | --save | --output | --from)
+	--control | --config | --exec | --expect | --svg | --save | --output | --from | --list)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
@@ -130,8 +138,10 @@ _fabricctl() {
 			words=$(_fabricctl_options "${COMP_WORDS[@]:1:at}")
 		elif ! _fabricctl_takes_value "$prev" "${COMP_WORDS[@]:1:at}"; then
 			[[ ${COMP_WORDS[1]} != link || $command == retry ]] || command=link
+			[[ ${COMP_WORDS[1]} != job ]] || command=job
 			case $command in
 			add) ;;
+			job) words=$(_fabricctl_jobs "${COMP_WORDS[2]}") ;;
 			help) words=$commands ;;
 			diff) words='today yesterday now 10min 1h 1d' ;;
 			root) words=move && [[ $prev != move ]] || words=$(_fabricctl_known) ;;

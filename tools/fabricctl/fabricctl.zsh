@@ -12,7 +12,7 @@ _fabricctl_commands() {
 			meaning = substr($0, RSTART + RLENGTH)
 			if (group != "")
 				print $2 ":" meaning
-			else if ($1 != "lab" && $1 != "link" && $1 != "device")
+			else if ($1 != "lab" && $1 != "link" && $1 != "job" && $1 != "device")
 				print $1 ":" meaning
 			else if (!told[$1]++)
 				print $1 ":" title
@@ -138,7 +138,7 @@ _fabricctl_word() {
 	KIND)
 		words=(user kernel mixed)
 		[[ $2 != --kind ]] || words=(admin arbiter bootstrap candidate config dispute errors fabric flap
-			history isolated line link memory missed nic node place plan quorum recovery refused relay
+			history isolated job line link memory missed nic node place plan quorum recovery refused relay
 			release root seal stall state step table tree wave wiring)
 		;;
 	DATE) words=(today yesterday) ;;
@@ -151,7 +151,7 @@ _fabricctl() {
 	local program=$words[1] group='' command
 	local -a found
 	local -A opt_args
-	if [[ ${words[2]} == (lab|link|device) ]] && ((CURRENT > 2)); then
+	if [[ ${words[2]} == (lab|link|job|device) ]] && ((CURRENT > 2)); then
 		group=$words[2]
 		shift words
 		((CURRENT--))

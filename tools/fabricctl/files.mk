@@ -5,10 +5,11 @@ ctl-commands := status root nodes links cabling inventory table counters metrics
 ctl-lab := up down list status exec hosts agent cut mend swap silence ber vb latency line \
 	retry kill pause revive replace traffic
 ctl-link := down up eye retrain retry test locate module
+ctl-job := start list show hosts verify stop
 ctl-device := up check owner add del list attach detach
 ctl-shared := main program command say kind table number json ask wave local show map change orders cabling dry_run rows path \
 	lab labfile labconf names netns wire device nicfile nic nic_args nic_user \
-	nic_packed nic_kernel raise node node_proc power revive enter launcher proc teardown await moment past follow outages difference report report_html \
+	nic_packed nic_kernel raise node node_proc power revive enter launcher proc teardown await moment past follow outages difference report report_html job \
 	appgraph slots rankfile hook hook_follow web errors next fault cable line root tested both traffic_record traffic_judge traffic_udp \
 	traffic_tcp
 
@@ -17,7 +18,7 @@ include tools/metrics/files.mk
 programs += fabricctl
 fabricctl-objs := $(ctl-commands:%=tools/fabricctl/cmd_%.o) \
 	$(ctl-lab:%=tools/fabricctl/lab_%.o) $(ctl-device:%=tools/fabricctl/device_%.o) \
-	$(ctl-link:%=tools/fabricctl/link_%.o) \
+	$(ctl-link:%=tools/fabricctl/link_%.o) $(ctl-job:%=tools/fabricctl/job_%.o) \
 	$(ctl-shared:%=tools/fabricctl/%.o) \
 	$(metrics-objs) tools/torusemu/guid.o tools/torusemu/param.o kernel/core/params.o lib/util/inifile.o lib/util/units.o \
 	lib/deps/crc32c.o

@@ -15,6 +15,9 @@ static const struct family families[] = {
 	  "for each cable, a NIC and a manager in each node." },
 	{ "link", "one end of a cable",
 	  "The port at one end of a cable, and its receiver." },
+	{ "job", "jobs: nodes whose traffic among each other does not leave them",
+	  "A job is a set of nodes. Packets between them use only their own cables, also\n"
+	  "after failures, so jobs do not disturb each other." },
 	{ "device", "the NICs of this machine",
 	  "NICs and their cables. NAME is the interface of a NIC, its own name, or\n"
 	  "unix:PATH of one in user space." },

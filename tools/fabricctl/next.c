@@ -40,6 +40,7 @@ static const struct step steps[] = {
 	  "shows both ends; unplug the cable and plug it in again, or replace it" },
 	{ "isolated", NULL, ENDS,
 	  "shows its cables; mend one, or 'fabricctl include' one that is excluded" },
+	{ "job", NULL, "links --bad", "shows links that do not work; mend them, or stop the job" },
 	{ "node", "is silent", "events --level warning --kind seal,release,nic,fabric,node",
 	  "shows what its neighbours report; correct its key, release or NIC, and restart its manager" },
 	{ "node", NULL, ENDS, OF_DEAD },

@@ -62,7 +62,7 @@ static int read_span(const struct past *p, int64_t *from, int64_t *to)
 }
 
 /* All kinds of events and problems: fabricd(8) explains them. */
-#define KINDS "admin arbiter bootstrap candidate config dispute errors fabric flap history isolated " \
+#define KINDS "admin arbiter bootstrap candidate config dispute errors fabric flap history isolated job " \
 	      "line link memory missed nic node place plan quorum recovery refused relay release root " \
 	      "seal stall state step table tree wave wiring"
 

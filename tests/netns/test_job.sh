@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Jobs in a lab of real processes, 4x4: two jobs with traffic, and no packet of one crosses a cable
+# of the other, by the counters of the NICs; a cable of a job is cut under traffic, a root takes
+# over, and a job falls apart.
+#
+#	y 0 1 2 3
+#	x
+#	0 A A A A	the shortest way from 0,0 to 2,3 by the order of directions crosses
+#	1 B B B A	nodes of B
+#	2 B B B A
+#	3 . . . .
+#
+# With TORUS_BACKEND=kernel or mixed, on a machine that has the driver: with such NICs.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+lab=jb$$
+a="0,0 0,1 0,2 0,3 1,3 2,3" b="1,0 1,1 1,2 2,0 2,1 2,2" rest="3,0 3,1 3,2 3,3"
+
+job() { ctl job "$1" "${@:2}" --lab "$lab"; }
+refused() { local status=$1 text=$2; shift 2; "$@" 2>&1 | tee "$tmp/refused"; ((PIPESTATUS[0] == status)) && grep -qF -- "$text" "$tmp/refused"; }
+
+# crossing "NODES" "OTHERS": packets of hosts that ports of these nodes have sent to these others
+crossing() {
+	"$bin/fabricctl" links --lab "$lab" --json |
+		jq -e --arg a "$1" --arg b "$2" 'def set: split(" ") | map(split(",") | map(tonumber));
+			($a | set) as $from | ($b | set) as $to |
+			[.[] | select((.node as $n | $from | any(. == $n)) and
+				(.peer.node as $n | $to | any(. == $n))) |
+				.tx_vcd0 + .tx_vcd1 + .tx_vca] | add'
+}
+# outside: packets of hosts over cables of B, and over those that leave A or B
+outside() {
+	crossing "$b" "$b" && crossing "$a" "$b $rest" && crossing "$b" "$a $rest" &&
+		crossing "$rest" "$a $b $rest"
+}
+sends() { lab traffic -s 0.5 --rate 400 "$@"; }
+
+# Packets of A cross no cable but those of A; before, those from 0,0 to 2,3 crossed cables of B.
+stays_inside() {
+	local before
+	before=$(outside) || return 1
+	sends 0,0 2,3 && sends 2,3 0,1 && sends 0,2 1,3 || return 1
+	echo "packets over cables of B, out of A, out of B and elsewhere:" $before
+	[[ $(outside) == "$before" ]]
+}
+crosses_without() {
+	local before
+	before=$(outside) || return 1
+	sends 0,0 2,3 && ! [[ $(outside) == "$before" ]]
+}
+# Both jobs send at the same time.
+apart_under_load() {
+	local in_a in_b out rc=0
+	in_a=$(crossing "$a" "$a") in_b=$(crossing "$b" "$b") out=$(crossing "$a" "$b $rest") || return 1
+	lab traffic -s 2 --rate 400 0,1 2,3 & lab traffic -s 2 --rate 400 1,0 2,2 || rc=1
+	wait "$!" || rc=1
+	(($(crossing "$a" "$a") > in_a + 500 && $(crossing "$b" "$b") > in_b + 500)) &&
+		[[ $(crossing "$a" "$b $rest") == "$out" ]] && return "$rc"
+}
+
+# state NAME WANT: whether the job is in this state
+state() { [[ $("$bin/fabricctl" job show "$1" --lab "$lab" --json | jq -r .state) == "$2" ]]; }
+job_problem() { [[ $("$bin/fabricctl" status --lab "$lab" --json | jq -r '[.problems[] | select(.kind == "job") | .text] | join(" ")') == *"$1"* ]]; }
+
+# The ring of x = 0 has another way for each cable.
+repairs() {
+	local pid rc=0
+	lab traffic -s 3 --rate 300 0,0 2,3 >"$tmp/traffic" 2>&1 &
+	pid=$!
+	lab cut 0,0:-y || rc=1
+	until_true 20 is .links.faulty 1 || rc=1
+	wait "$pid" || rc=1
+	cat "$tmp/traffic"
+	until_true 20 job verify a && state a runs && return "$rc"
+}
+falls_apart() {
+	lab cut 0,1:+y && until_true 20 state a fallen-apart && until_true 20 job_problem "job 'a' has fallen apart" || return 1
+	refused 1 fallen-apart job list && refused 1 "join its 2 parts" job show a && job verify a &&
+		! lab traffic -s 0.3 --udp 0,0 2,3 && lab traffic -s 0.3 1,0 2,2 || return 1
+	lab mend 0,1:+y && until_true 20 state a runs && until_true 20 is '[.problems[] | select(.kind == "job")] | length' 0 &&
+		lab mend 0,0:-y && until_true 20 is .links.faulty 0 && sends 0,0 2,3
+}
+# Another root knows the jobs, and the manager of the former one takes its rows as they are.
+taken_over() {
+	ctl root move 3,3 --lab "$lab" && until_true 20 is '.root.node | tojson' '[3,3]' || return 1
+	[[ $(job list --json | jq -c 'map([.name, .state])') == '[["a","runs"],["b","runs"]]' ]] && job verify a && verified
+}
+stops() {
+	job stop a && job stop b && [[ $(job list --json) == "[]" ]] && until_true 20 verified &&
+		refused 2 "there is no job 'a'" job hosts a && all_came_once
+}
+boxes() {
+	job start left -n 8 && job start right --nodes 8 --at 0,2 && job verify left && job verify right &&
+		[[ $(job hosts left | sort | tr '\n' ' ') == "n0-0 n0-1 n1-0 n1-1 n2-0 n2-1 n3-0 n3-1 " ]] &&
+		job stop left && job stop right
+}
+
+starts() {
+	# shellcheck disable=SC2086
+	printf '%s\n' $a | job start a --list - && printf '%s\n' $b >"$tmp/b" && job start b --list "$tmp/b" &&
+		[[ $(job list --json | jq -c 'map([.name, .nodes, .up, .parts, .state])') == '[["a",6,6,1,"runs"],["b",6,6,1,"runs"]]' ]] &&
+		[[ $(job hosts a | sort | tr '\n' ' ') == "n0-0 n0-1 n0-2 n0-3 n1-3 n2-3 " ]] && job verify a && job verify b && verified
+}
+refuses() {
+	refused 2 "there is a job 'a' already" job start a --nodes 1 &&
+		refused 2 "allowed are 1 to 16" job start c --nodes 17 &&
+		refused 1 "7 nodes are no box of 4x4: allowed are, among others, 6 or 8" job start c --nodes 7 &&
+		refused 1 "no box of 8 free nodes in 4x4: 4 nodes are free" job start c --nodes 8 &&
+		refused 2 "name of the job 'x y': allowed are" job start 'x y' --nodes 1 &&
+		refused 2 "there is no job 'c'" job stop c && refused 2 "there is no job 'c'" job show c &&
+		refused 2 "say how many nodes" job start c
+}
+
+check "a lab" lab up 4x4 "${patience[@]}" || exit 1
+check "without jobs packets take the shortest way" crosses_without
+check "two jobs start, and their rows do not leave them" starts
+check "what cannot be is refused" refuses
+check "no packet of a job crosses other cables" stays_inside
+check "two jobs under load do not meet" apart_under_load
+check "a cable of a job is cut under traffic" repairs
+check "a job falls apart, and is mended" falls_apart
+check "another root leads" taken_over
+check "the jobs end" stops
+check "boxes" boxes
+done_testing
