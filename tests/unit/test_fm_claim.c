@@ -362,6 +362,29 @@ static void node_does_not_yield_to_unreached_asking_node(void **state)
 	stage_end(&s);
 }
 
+/* Once a root has won a claim, it gives way to a later root only, also before it has settled. */
+static void root_that_won_gives_way_only_to_later_one(void **state)
+{
+	struct fm_init init;
+
+	(void)state;
+	asks_anew();
+	says_hello(1);
+	says_hello(2);
+	says_hello(3);
+	stage_run_ns(&s, s.now + 2 * MS);
+	assert_int_equal(state_of(), FM_ROOT_LEADS);
+	s.fm->root->settled = false;
+	init = stage_neighbour(&s, 0);
+	init.root_guid = 0xabc;
+	init.settled = true;
+	for (unsigned int later = 0; later < 2; later++) {
+		init.epoch = fm_epoch(s.fm) - 1 + 2 * later;
+		assert_int_equal(fm_claim_yields(s.fm, &init), later);
+	}
+	stage_end(&s);
+}
+
 /* --- all that can be reached ------------------------------------------------------------------- */
 
 /*
@@ -618,6 +641,7 @@ int main(void)
 		cmocka_unit_test(candidate_without_links_obeys_itself),
 		cmocka_unit_test(each_node_is_asked_for_promise_once),
 		cmocka_unit_test(first_root_leads_at_once_without_former_rows),
+		cmocka_unit_test(root_that_won_gives_way_only_to_later_one),
 	};
 
 	return cmocka_run_group_tests_name("claim", tests, NULL, NULL);
