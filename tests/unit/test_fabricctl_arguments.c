@@ -33,7 +33,7 @@ static void wrong_arguments_of_questions_are_refused(void **state)
 	static const struct wrong wrong[] = {
 		{ "", "" },
 		{ "stats", "did you mean 'status'" },
-		{ "up", "lab up" },
+		{ "up", "did you mean 'lab up'" },
 		{ "--json status", "options follow it, as in 'fabricctl COMMAND --json'" },
 		{ "status extra", "'extra' is one argument too many" },
 		{ "status --nothing", "there is no option '--nothing'\n" },
@@ -279,7 +279,7 @@ static void wrong_arguments_of_device_are_refused(void **state)
 {
 	static const struct wrong wrong[] = {
 		{ "device", "" },
-		{ "device ad", "or 'device add'" },
+		{ "device ad", "did you mean 'device add'" },
 		{ "device up", "missing" },
 		{ "device up a b", "too many" },
 		{ "device up a/b", "1 to 15 bytes" },

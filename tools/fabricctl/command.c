@@ -416,11 +416,11 @@ static void suggest_command(const char *family, const char *name)
 	const char *head = "did you mean";
 
 	for_each_command(p) {
-		size_t len = strlen(name);
+		size_t len = strlen(name), edits = edit_distance(name, (*p)->name);
 		bool begins = len && !strncmp((*p)->name, name, len);
 
-		if (strcmp(family_of(*p), family) ||
-		    (!begins && edit_distance(name, (*p)->name) > 2))
+		/* A word that shares no letter with the command is as many edits away as it is long. */
+		if (strcmp(family_of(*p), family) || (!begins && (edits > 2 || edits >= len)))
 			continue;
 		fprintf(stderr, "%s '%s%s%s'", head, family, *family ? " " : "", (*p)->name);
 		head = " or";
