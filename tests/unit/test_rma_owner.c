@@ -222,7 +222,7 @@ static void changed_word_answers_waiting_requests(void **state)
 	assert_int_equal(o.source[1].waits, 0);
 }
 
-/* What a put with a notification adds to a word answers a request that waits for that word. */
+/* A put with a notification answers a request that waits for the word that it adds to. */
 static void notification_answers_waiting_request(void **state)
 {
 	const struct tn_rma_ask fe = {
