@@ -59,6 +59,13 @@
 #define FORGETS 0	/* how often a NIC loses its memory; each one once at most */
 #endif
 
+/* A set of tables: with more than 14 of them a short is too small */
+#if E * V > 14
+#define TABLES int
+#else
+#define TABLES short
+#endif
+
 #define ALL ((1 << N) - 1)
 #define BIT(n) (1 << (n))
 #define IN(n, set) (((set) >> (n)) & 1)
@@ -97,7 +104,7 @@ typedef Root {
 	byte version;
 	byte alone;		/* with BREAK_ALONE: no cable led to others when it claimed */
 	byte tried;		/* with HUNG: those who were not enough */
-	short open;		/* the last table that is in force, or may be, and all since */
+	TABLES open;		/* the last table that is in force, or may be, and all since */
 	byte said[N]		/* the table that each node had when it promised */
 };
 
@@ -122,7 +129,7 @@ byte wave[5];			/* nodes to which Inits of each one come */
 
 byte ups[E * V + 1];		/* nodes that are up in a table */
 byte lives[E * V + 1];		/* ... those in their second life */
-short older[E * V + 1];		/* tables that might have been in force when a table was made */
+TABLES older[E * V + 1];		/* tables that might have been in force when a table was made */
 byte took[E * V + 1];		/* NICs that have taken it */
 byte root_of[E + 1];		/* + 1; 0: none has led in that epoch */
 #if FORGETS
@@ -136,7 +143,7 @@ byte obeyed[E + 1];		/* NICs that have obeyed that root, and lost no memory sinc
 byte known[E + 1], last[E + 1], where[E + 1];
 
 byte i, j, tab, set, yes;	/* of one step */
-short need;
+TABLES need;
 #define CLEAR i = 0; j = 0; tab = 0; set = 0; yes = 0; need = 0
 
 /* Nodes that are connected, and neither dead nor silent */
