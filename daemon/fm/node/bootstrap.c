@@ -367,7 +367,10 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		return;
 	fm_home_heard(fm, port, &init);
 	follows = !strcmp(init.fabric, fm->cfg.fabric) && init.ndims <= fm->nports / 2 &&
-		  !fm_home_refuses(fm, port, &init) && fm_follow_takes(fm, &init, false);
+		  !fm_home_refuses(fm, port, &init);
+	if (follows && fm_follow_tries(fm, &init))
+		fm_try(fm, &init);
+	follows = follows && fm_follow_takes(fm, &init, false);
 	if (follows)
 		fm_follow(fm, &init);
 	ours = check_init(fm, port, &init);

@@ -30,6 +30,7 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
+#include "daemon/fm/node/try.h"
 #include "daemon/fm/wire/init.h"
 
 static bool read_init(const struct fm *fm, const struct fm_claim *m, struct fm_init *init)
@@ -53,8 +54,11 @@ static bool leads_later(const struct fm *fm, const struct fm_init *init)
  */
 static void take_call(struct fm *fm, const struct fm_init *init)
 {
-	if (!fm_bootstrap_credible(fm, FM_NO_PORT, init) || leads_later(fm, init) ||
-	    !fm_follow_takes(fm, init, false))
+	if (!fm_bootstrap_credible(fm, FM_NO_PORT, init) || leads_later(fm, init))
+		return;
+	if (fm_follow_tries(fm, init))
+		fm_try(fm, init);
+	if (!fm_follow_takes(fm, init, false))
 		return;
 	fm_follow(fm, init);
 	fm_ports_ask(fm);

@@ -73,7 +73,6 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/node/try.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
@@ -361,15 +360,8 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init, bool reached)
 		return true;
 	if (init->root_guid == fm->root_guid)
 		return takes_again(fm, init);
-	if (leads) {
-		if (!prefers_root(fm, init))
-			return false;
-		if (!reached && has_to_lose(fm)) {
-			fm_try(fm, init);
-			return false;
-		}
-		return true;
-	}
+	if (leads)
+		return prefers_root(fm, init) && (reached || !has_to_lose(fm));
 	if (!fm->cut_off) {
 		check_root(fm, init);
 		return false;
@@ -378,6 +370,12 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init, bool reached)
 	return !init->lost && init->epoch >= fm->root_epoch &&
 	       (!fm->root_asks || (later && !has_failed(fm, init)) || lost_by_parent(fm)) &&
 	       fm->now >= fm->following->turns;
+}
+
+bool fm_follow_tries(struct fm *fm, const struct fm_init *init)
+{
+	return !fm->is_root && fm->have_root && init->root_guid != fm->root_guid && !init->asks &&
+	       !init->lost && has_to_lose(fm) && fm_follow_takes(fm, init, true);
 }
 
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init)

@@ -20,11 +20,17 @@ void fm_follow_free(struct fm *fm);
 
 /**
  * fm_follow_takes() - decide whether this node changes to the root that an Init names
- * @reached: a connection to that root is up; if not, this node may try it first (try.c)
+ * @reached: a connection to that root is up; if not, a node that may lose by the
+ *	change stays (fm_follow_tries())
  * If this node is root itself, that may end its own root (up->yields).
  * Return: true if the caller must now make this node follow that root, by fm_follow().
  */
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init, bool reached);
+/**
+ * fm_follow_tries() - Return: true if this node would change to the root that an Init names, but
+ * has to reach it first, by fm_try(), because it may lose by the change
+ */
+bool fm_follow_tries(struct fm *fm, const struct fm_init *init);
 /**
  * fm_follow() - leave the former root, and follow that of the Init; does not connect to the new
  * root yet
