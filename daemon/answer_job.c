@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/answer.h"
-#include "daemon/fm/node/jobs.h"
 #include "daemon/record.h"
 
 static const char *const how_names[FM_JOB_HOWS] = { "box", "list" };
@@ -223,8 +222,8 @@ static void start_job(struct request *rq, const char *name, const struct fm_job_
 	int err = node ? 0 : -ENOMEM;
 
 	e.job.job = (struct fm_job) {
-		.how = want->how, .nodes = want->nodes, .uid = rq->user.uid,
-		.since = (uint64_t)loop_wall() };
+		.how = want->how, .nodes = want->nodes, .uid = rq->user.uid };
+	e.job.job.since = (uint64_t)loop_wall();
 	strcpy(e.job.job.name, name);
 	if (at)
 		strcpy(e.job.job.by, at->name);

@@ -7,7 +7,6 @@
 #include <torus/torus.h>
 #include <stdlib.h>
 #include "daemon/answer.h"
-#include "daemon/fm/node/jobs.h"
 #include "daemon/answer_nic.h"
 #include "daemon/histogram.h"
 #include "daemon/keeper.h"

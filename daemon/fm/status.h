@@ -9,7 +9,6 @@
 
 #include "daemon/fm/fm.h"
 
-struct fm_job_count;
 
 enum fm_state {
 	FM_BOOTSTRAPPING,	/* there is no table yet */
@@ -437,6 +436,16 @@ const struct fm_order *fm_order(const struct fm *fm, uint32_t i);
 const struct fm_order *fm_order_given(const struct fm *fm, uint32_t i);
 /** fm_exclusion_given() - Return: true if an order so far excludes either end of a cable (root) */
 bool fm_exclusion_given(const struct fm *fm, uint32_t node, unsigned int port);
+
+/**
+ * struct fm_job_count - the state of a job
+ * @up: its nodes that are up
+ * @parts: sets into which those nodes whose NICs work are divided, because no cables of the job
+ *	join them
+ */
+struct fm_job_count {
+	uint32_t up, parts;
+};
 
 /** fm_job() - Return: job number @i of the table; NULL if it has fewer */
 const struct fm_job *fm_job(const struct fm *fm, uint32_t i);

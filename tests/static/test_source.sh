@@ -138,7 +138,7 @@ wall_clock() {
 		grep -vE '^daemon/(loop\.c:|wall\.c:.*timerfd_create)'
 	sed '/^double loop_wall(/,/^}/d' daemon/loop.c | grep -nE "$clocks"
 	grep -rn 'loop_wall()' daemon --include='*.c' |
-		grep -vE '(fabricd_event|fabricd_event_with|events_add)\(|"time", loop_wall|->since = .*loop_wall' |
+		grep -vE '(fabricd_event|fabricd_event_with|events_add)\(|"time", loop_wall|(->|\.)since = .*loop_wall' |
 		grep -vE 'return loop_wall\(\) -|machine.c:.*double wall = loop_wall'
 	return 0
 }

@@ -10,6 +10,7 @@
 #include "daemon/fm/node/facts.h"
 #include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/random.h"
+#include "daemon/fm/status.h"
 #include "lib/deps/invariant.h"
 
 /* Return: index of the first job whose id is not below @id. */

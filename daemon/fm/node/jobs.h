@@ -8,6 +8,7 @@
 
 #include "daemon/fm/wire/msg.h"
 
+struct fm_job_count;
 struct fm_table;
 
 /** struct fm_jobs - @n jobs, by id */
@@ -40,18 +41,8 @@ uint64_t fm_jobs_sum(const struct fm_jobs *s, uint64_t sum);
 void fm_jobs_close(const struct fm_table *t, const bool *member, uint16_t *closed);
 
 /**
- * struct fm_job_count - the state of a job
- * @up: its nodes that are up
- * @parts: sets into which those nodes whose NICs work are divided, because no cables of the job
- *	join them
- */
-struct fm_job_count {
-	uint32_t up, parts;
-};
-
-/**
  * fm_jobs_count() - count the nodes of all jobs
- * @count: FM_JOBS_MAX + 1, by id
+ * @count: FM_JOBS_MAX + 1, by id (status.h)
  * Return: false if there is no memory.
  */
 bool fm_jobs_count(const struct fm_table *t, struct fm_job_count *count);

@@ -11,6 +11,7 @@
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/status.h"
 
 static void report_job(struct fm *fm, const struct fm_job *j, const struct fm_job_count *c)
 {
