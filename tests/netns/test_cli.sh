@@ -256,7 +256,7 @@ local_nic() {
 watch() {
 	local n
 	n=$(grep -l '\.watch = true' "$TOP"/tools/fabricctl/*.c | wc -l)
-	[[ $n == 8 ]] || { echo "$n commands have --watch, 8 are tested"; return 1; }
+	[[ $n == 10 ]] || { echo "$n commands have --watch, 10 are tested"; return 1; }
 	watched "fabricctl exclude 0,0:+x --lab $lab" fabricctl status --lab "$lab" &&
 		watched "fabricctl exclude 0,0:+y --lab $lab" fabricctl table --lab "$lab" &&
 		fabricctl include 0,0:+y --lab "$lab" &&
@@ -267,6 +267,10 @@ watch() {
 		fabricctl lab revive 1,1 --name "$lab" && until_true 20 at_rest &&
 		watched "fabricctl lab kill 1,1 --manager --name $lab" fabricctl park --lab "$lab" &&
 		fabricctl lab revive 1,1 --name "$lab" && until_true 20 at_rest &&
+		watched "fabricctl job start w --nodes 4 --lab $lab" fabricctl job list --lab "$lab" &&
+		watched "fabricctl lab kill 1,1 --manager --name $lab" fabricctl job show w --lab "$lab" &&
+		fabricctl lab revive 1,1 --name "$lab" && until_true 20 at_rest &&
+		fabricctl job stop w --lab "$lab" &&
 		watched "fabricctl lab ber 0,0:+y 1e-12 --name $lab" fabricctl lab status --name "$lab" &&
 		fabricctl lab ber 0,0:+y 0 --name "$lab" &&
 		watched "torusemu --foreground --name w --ports 2 --no-tun --socket $tmp/w.nic &
