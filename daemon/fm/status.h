@@ -453,7 +453,7 @@ const struct fm_job *fm_job(const struct fm *fm, uint32_t i);
 const struct fm_job *fm_job_given(const struct fm *fm, const char *name);
 /**
  * fm_job_counts() - count the nodes and the parts of all jobs of the table
- * @count: FM_JOBS_MAX + 1, by id (node/jobs.h)
+ * @count: FM_JOBS_MAX + 1, by id
  * Return: false if there is no table, or no memory.
  */
 bool fm_job_counts(const struct fm *fm, struct fm_job_count *count);

@@ -20,13 +20,13 @@
 static const struct svc_msg all[] = {
 	{ .fm = { .type = FM_MSG_FETCH, .fetch = { .version = 77 } } },
 	{ .type = SVC_AUTH, .auth = { "torus", "n0", 9, 2, SVC_AUTH_MAX, { 1, 2 }, { 3, 4, 5 } } },
-	{ .type = SVC_ASK, .ask = { 1ull << 63, SVC_TO_NODE, TORUS_NO_NODE, { true, 1000, 3 },
+	{ .type = SVC_ASK, .ask = { 1ull << 63, SVC_TO_NODE, TORUS_NO_NODE, { true, 1000, 3, true },
 				    SVC_TTL_MAX, (char *)"{\"cmd\":\"x\"}" } },
 	{ .type = SVC_ANSWER, .answer = { 9, true, 12, (char *)"[1]" } },
 	{ .type = SVC_ANSWER, .answer = { 9, false, 0, (char *)"" } },
 	{ .type = SVC_EVENT, .event = { 1.5, FM_DEBUG, "0,1", "link", "port 3: it is gone" } },
 	{ .type = SVC_LINES, .lines = { 7, (char *)"[]" } },
-	{ .type = SVC_ASK, .ask = { 4, SVC_TO_ROOT, 0, { false, SVC_NO_UID, TORUS_NO_NODE }, 1,
+	{ .type = SVC_ASK, .ask = { 4, SVC_TO_ROOT, 0, { false, SVC_NO_UID, TORUS_NO_NODE, false }, 1,
 				    (char *)"{}" } },
 };
 

@@ -256,7 +256,7 @@ static void asks(int conn, uint64_t id, enum svc_to to, unsigned int node, bool 
 	struct svc_msg m = {
 		.type = SVC_ASK,
 		.ask = {
-			.id = id, .to = (uint8_t)to, .node = node, .user = { privileged, 1000, 5 },
+			.id = id, .to = (uint8_t)to, .node = node, .user = { privileged, 1000, 5, privileged },
 			.ttl = ttl, .command = (char *)"{\"cmd\":\"x\"}",
 		},
 	};
