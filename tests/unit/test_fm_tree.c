@@ -513,6 +513,27 @@ static void row_without_way_is_sent_later(void **state)
 	stage_end(&s);
 }
 
+/*
+ * The row of a later HELLO is sent again to the parent: the WELCOME that names the parent may answer
+ * the first one, and a HELLO that is under way when the connection to the root ends is lost.
+ */
+static void row_of_unanswered_hello_is_sent_to_parent(void **state)
+{
+	(void)state;
+	at_root();
+	stage_run(&s, 50);
+	stage_link_up(&s, 2, 1);
+	stage_run(&s, 150);
+	assert_true(stage_count(&s, "1 < hello") > 0);
+	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
+	stage_up(&s, 2);
+	stage_welcome(&s, 2, TERM, "");
+	stage_forget(&s);
+	stage_run(&s, 300);
+	stage_did_some(&s, "2 < row 101/1");
+	stage_end(&s);
+}
+
 /* A node without a root logs it after thirty seconds, and its end. */
 static void node_without_root_logs_after_30_s(void **state)
 {
@@ -654,6 +675,7 @@ int main(void)
 		cmocka_unit_test(hello_has_state_of_node),
 		cmocka_unit_test(row_is_repeated_until_table_has_it),
 		cmocka_unit_test(row_without_way_is_sent_later),
+		cmocka_unit_test(row_of_unanswered_hello_is_sent_to_parent),
 		cmocka_unit_test(node_without_root_logs_after_30_s),
 		cmocka_unit_test(node_called_dead_joins_again),
 		cmocka_unit_test(new_address_of_root_replaces_connection),

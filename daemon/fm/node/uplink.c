@@ -31,7 +31,10 @@ struct fm_uplink {
 	bool stray;		/* the parent that the root named did not accept this node */
 	char parent[FM_ADDR_MAX];
 	uint64_t attach;	/* the last number given to a connection upward */
-	uint32_t row_told;	/* serial of the port row in the last HELLO to the root */
+	uint32_t row_told;	/* serial of the port row in the first HELLO on the last
+				 * connection to the root, which the first WELCOME answers: a later
+				 * HELLO may be lost if the connection ends at that WELCOME */
+	uint64_t row_told_on;	/* number of that connection */
 	uint32_t row_acked;	/* serial of the last port row that the root is known to have */
 	uint64_t row_next;	/* when the port row is sent again, unless it is acknowledged */
 	uint64_t row_wait;	/* interval until the repetition after that */
@@ -196,7 +199,9 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 		h->version = fm->table.term == fm->term ? fm->table.version : 0;
 	} else {
 		fm_table_tell(fm, h);
-		fm->uplink->row_told = fm->row.serial;
+		if (fm->uplink->row_told_on != c->attach)
+			fm->uplink->row_told = fm->row.serial;
+		fm->uplink->row_told_on = c->attach;
 	}
 	fm_conn_send(fm, c, &msg);
 	if (!c->greeted)
