@@ -19,11 +19,12 @@ struct body {
 };
 
 /**
- * body_new() - Return: a text with one holder; NULL if out of memory, or if @at is NULL
- * @at: memory of malloc(), which is freed with it, and at once if it fails
+ * body_new() - make a text with one holder
+ * @at: bytes allocated by malloc(); they are freed with the text, or at once if this call fails
+ * Return: the text; NULL if out of memory, or if @at is NULL.
  */
 struct body *body_new(char *at, size_t len);
-/** body_hold() - one more holder. Return: @b */
+/** body_hold() - add a holder. Return: @b */
 struct body *body_hold(struct body *b);
 void body_drop(struct body *b);
 
@@ -33,7 +34,7 @@ void body_drop(struct body *b);
  */
 int body_add(struct evbuffer *buf, struct body *b, const char *part, size_t len);
 
-/** body_total() - Return: bytes of all texts that have a holder */
+/** body_total() - Return: the total length of all texts that have a holder, in bytes */
 size_t body_total(void);
 
 #endif /* FABRICWEB_BODY_H */

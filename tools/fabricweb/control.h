@@ -17,15 +17,18 @@ struct event_base;
 
 /**
  * control_done - called once for each request
- * @body: the reply, which it may hold; NULL: there is none
- * @code: why there is none: "unreachable", "timeout", "failed", or "unread": this client has not
- *        read megabytes of other answers yet
+ * @body: the reply; the callback may call body_hold() to keep it. NULL: there is no reply
+ * @code: why there is no reply: "unreachable", "timeout", "failed"; or "unread", if this client has
+ *        not read megabytes of other answers yet
  */
 typedef void control_done(void *arg, struct body *body, const char *code);
 
 /**
- * control_room - called when too many bytes of answers are unread, before a further question
- * Return: true if @bytes of them will be freed.
+ * control_room - called before a question is sent, if clients have left too many bytes of answers
+ * unread
+ * @from: the client that asks
+ * @bytes: number of bytes that have to be freed
+ * Return: true if so many bytes will be freed.
  */
 typedef bool control_room(void *arg, const struct source *from, size_t bytes);
 
@@ -39,8 +42,9 @@ void control_free(struct control *c);
 
 /**
  * control_ask() - send a request of one line
- * @change: send it by itself, and only once
- * @from: the questions of different clients take turns
+ * @change: the request changes the fabric: it gets an answer of its own, which no other request
+ *	shares
+ * @from: the client; clients take turns with their requests
  * @done may be called before this function returns.
  */
 void control_ask(struct control *c, const char *request, bool change, const struct source *from,

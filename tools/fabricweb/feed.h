@@ -12,9 +12,10 @@ struct feed;
 struct feed_reader;
 
 /**
- * feed_send - send text to a browser, which this function empties
- * @arg: of feed_join()
- * It may call feed_leave().
+ * feed_send - a callback that sends text to a browser
+ * @arg: argument of feed_join()
+ * @text: the text; the callback empties this buffer
+ * The callback may call feed_leave().
  */
 typedef void feed_send(void *arg, struct evbuffer *text);
 

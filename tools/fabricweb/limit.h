@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The connections of clients: how many there are, and which wait too long. */
+/* Limits the connections of clients: their number, and how long each may make no progress. */
 #ifndef FABRICWEB_LIMIT_H
 #define FABRICWEB_LIMIT_H
 
@@ -10,25 +10,26 @@
 #include "source.h"
 
 #define LIMIT_CONNECTIONS 256
-#define LIMIT_ENDING	256	/* that were shut down, and are not closed yet */
+#define LIMIT_ENDING	256	/* most connections that were shut down and are not closed yet */
 
-/** enum limit_state - what a connection does */
+/** enum limit_state - state of a connection */
 enum limit_state {
-	LIMIT_SILENT,	/* it has made no request that was let in */
+	LIMIT_SILENT,	/* none of its requests has been admitted yet */
 	LIMIT_ASKS,	/* its request is being answered */
 	LIMIT_RESTS,	/* its last request was answered */
-	LIMIT_STREAMS,	/* it gets events, and makes no more requests */
+	LIMIT_STREAMS,	/* it receives events, and sends no more requests */
 	LIMIT_ENDS,	/* it was shut down */
 };
 
 /**
- * struct limit - the connections; zeroed, there are none
- * @live: how many were not shut down
+ * struct limit - all connections; if all members are 0, there are none
+ * @n: number of connections
+ * @live: number of connections that were not shut down
  * @fd, @inode: the socket
  * @from: the client
- * @since: when it got into this state
- * @until: when it is shut down, if nothing happens
- * @unread: bytes of its answer, until that was sent as a whole
+ * @since: when the connection entered its state
+ * @until: when the connection is shut down, unless its state changes before
+ * @unread: length of the answer, in bytes; 0 after the whole answer was sent
  */
 struct limit {
 	unsigned int n, live;
@@ -44,30 +45,34 @@ struct limit {
 
 /**
  * limit_add() - count a connection that was accepted
- * If there are too many, another one is shut down to make room: the one that has been idle longest,
- * for seconds, or else the oldest of the client that has most, if this client has fewer.
- * Return: false if there is none such.
+ * If there are too many connections, this function shuts another one down: the one that has been
+ * idle longest, if that is some seconds; else the oldest one of the client with most connections,
+ * if @from has fewer.
+ * Return: false if there are too many connections and none of them can be shut down.
  */
 bool limit_add(struct limit *l, int fd, const struct source *from, double now);
 
-/** limit_wait() - the password of a request is being hashed, so it is not silent; nor let in yet */
+/** limit_wait() - called when the password of a request begins to be hashed: extend @until */
 void limit_wait(struct limit *l, int fd, double now);
-/** limit_ask() - a connection has made a request that was let in */
+/** limit_ask() - called when a request was admitted: enter LIMIT_ASKS */
 void limit_ask(struct limit *l, int fd, double now);
-/** limit_answer() - the answer begins to be sent; @bytes: how much a slow client has to read */
+/**
+ * limit_answer() - called when the first bytes of an answer are sent: give the client time to read
+ * @bytes: length of the answer
+ */
 void limit_answer(struct limit *l, int fd, double now, size_t bytes);
-/** limit_rest() - the answer was sent as a whole */
+/** limit_rest() - called when the whole answer was sent: enter LIMIT_RESTS */
 void limit_rest(struct limit *l, int fd, double now);
-/** limit_stream() - a connection gets events from now on */
+/** limit_stream() - called when a connection begins to receive events: enter LIMIT_STREAMS */
 void limit_stream(struct limit *l, int fd, double now);
 
-/** limit_sweep() - shut down the connections that make no progress for too long */
+/** limit_sweep() - shut down the connections that have made no progress for too long */
 void limit_sweep(struct limit *l, double now);
 /**
- * limit_shed() - free some bytes of answers that are not read, for a further answer
- * Those that have been going on longest of the client with most such bytes are shut down. Those
- * that were shut down before, but are not closed yet, count as freed. Return: false if @from itself
- * has most.
+ * limit_shed() - make room for an answer to @from: free @bytes bytes of unread answers
+ * The client with most unread bytes loses its oldest connections. Answers of connections that were
+ * shut down before, but are not closed yet, count as freed.
+ * Return: false if no client has more unread bytes than @from itself.
  */
 bool limit_shed(struct limit *l, const struct source *from, size_t bytes);
 

@@ -25,12 +25,13 @@ enum web_method {
 };
 
 /**
- * struct web_request - a request; texts may be NULL if there is no such header
+ * struct web_request - a request; a text is NULL if the request has no such header
  * @uri: path and query as received, or a whole URI
- * @host_due: HTTP/1.1 or later, in which each request has a host
- * @two_hosts: there are several such headers
- * @body: not terminated by a NUL byte
- * @hosts: names that @host may have beside addresses, with blanks between them; NULL: any
+ * @host_due: the request must have a header Host, because it is of HTTP/1.1 or later
+ * @two_hosts: the request has several headers Host
+ * @body: the body, not terminated by a NUL byte
+ * @hosts: names that @host may have, separated by blanks; addresses are always allowed. NULL: any
+ *	name is allowed
  */
 struct web_request {
 	enum web_method method;
@@ -40,26 +41,27 @@ struct web_request {
 	bool host_due, two_hosts;
 };
 
-/** enum web_kind - what is to be done */
+/** enum web_kind - how a request is answered */
 enum web_kind {
 	WEB_REFUSE,	/* answer with @status and @text */
 	WEB_FILE,	/* a file of the page */
 	WEB_METRICS,	/* ask the manager, answer with metrics as text */
-	WEB_FAMILIES,	/* ... with metrics as JSON */
+	WEB_FAMILIES,	/* ask the manager, answer with metrics as JSON */
 	WEB_ASK,	/* ask the manager, answer with its data */
 	WEB_EVENTS,	/* follow the events */
-	WEB_USER,	/* tell who the client is, and what it may do */
+	WEB_USER,	/* answer with the user's name and role */
 };
 
 /**
  * struct web_plan - what to do with a request
- * @status: of HTTP, for WEB_REFUSE
- * @text: why, or the name of the file, or the number of the event to go on from ("": none)
- * @allow: methods that the path has, if @status is 405
+ * @status: status of HTTP, for WEB_REFUSE
+ * @text: the reason for WEB_REFUSE; the name of the file for WEB_FILE; for WEB_EVENTS the name of
+ *	the last event that the browser has, or ""
+ * @allow: methods that the path allows, if @status is 405
  * @ask: request to the manager as one line, freed by web_plan_free()
  * @change: the request changes the fabric
- * @full: answer with what stands beside the data, too
- * @format: for WEB_METRICS
+ * @full: the answer has the other members of the manager's reply, too, not only its data
+ * @format: format of the metrics, for WEB_METRICS
  */
 struct web_plan {
 	enum web_kind kind;
@@ -71,14 +73,14 @@ struct web_plan {
 	enum metrics_format format;
 };
 
-/** web_plan_make() - decide; @plan is freed by web_plan_free() */
+/** web_plan_make() - decide how to answer @rq; web_plan_free() frees @plan */
 void web_plan_make(const struct web_request *rq, struct web_plan *plan);
 void web_plan_free(struct web_plan *plan);
 
-/** web_status_of_code() - Return: the status of HTTP for a code of fabricd-control(7) */
+/** web_status_of_code() - Return: the status of HTTP for an error code of fabricd-control(7) */
 int web_status_of_code(const char *code);
 
-/** web_error_body() - Return: a failure as of fabricctl --json, freed by the caller */
+/** web_error_body() - Return: an error in the form of fabricctl --json, freed by the caller */
 char *web_error_body(const char *code, const char *text);
 
 #endif /* FABRICWEB_REQUEST_H */

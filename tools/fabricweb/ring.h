@@ -50,7 +50,7 @@ char *ring_id(const struct ring_event *e, char *buf);
 /**
  * ring_after() - find what a browser has not seen
  * @id: name of the last event that it has seen
- * @missed: set to true if events between may be lost to it
+ * @missed: set to true if events after that one may have been lost
  * Return: place of the first event that is new to it.
  */
 uint64_t ring_after(const struct ring *r, const char *id, bool *missed);

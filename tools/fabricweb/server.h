@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The server: connections of clients, and what they get. */
+/* The server: accepts connections of clients, and answers their requests. */
 #ifndef FABRICWEB_SERVER_H
 #define FABRICWEB_SERVER_H
 

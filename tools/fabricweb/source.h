@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a client comes from, as far as limits are concerned: an address of IPv4, or a network of 64
- * bits of IPv6, of which a client may have all addresses. The loopback network is one source.
+ * The source of a connection, for limits per client: an IPv4 address; or a /64 prefix of IPv6,
+ * because one client may use all its addresses. All loopback addresses are one source.
  */
 #ifndef FABRICWEB_SOURCE_H
 #define FABRICWEB_SOURCE_H
@@ -15,13 +15,14 @@ struct source {
 	unsigned char key[16];
 };
 
-/** source_of_address() - Return: the source; zeroed, if it is no address of IP */
+/** source_of_address() - Return: the source; all 0 if @address is no IP address */
 struct source source_of_address(const struct sockaddr *address);
 bool source_is_same(const struct source *a, const struct source *b);
 
 /**
- * struct tries - what each source may still do of a thing that is limited; zeroed, all may
- * @left: how often it may do so at time @at
+ * struct tries - a rate limit for each source (token buckets); if all members are 0, all are full
+ * @from: the source
+ * @left: number of tokens that the source had at time @at
  */
 struct tries {
 	struct {
@@ -30,7 +31,10 @@ struct tries {
 	} of[128];
 };
 
-/** tries_take() - Return: true if the source may do so once more: ten times, and once a second */
+/**
+ * tries_take() - take a token of the source: a bucket holds ten, and gets one more each second
+ * Return: false if there was none.
+ */
 bool tries_take(struct tries *t, const struct source *from, double now);
 
 #endif /* FABRICWEB_SOURCE_H */

@@ -8,7 +8,7 @@
 
 #define USERS_NAME_MAX		32
 #define USERS_HASH_MAX		160
-#define USERS_SECRET_MAX	512	/* a header, and what is in it */
+#define USERS_SECRET_MAX	512	/* room for the header Authorization, or for a password */
 
 /** enum users_role - what a client may do */
 enum users_role {
@@ -20,8 +20,8 @@ enum users_role {
 
 /**
  * struct users_try - a password that a client sent
- * @name: the user; "": there is none of that name, so the password is wrong
- * @hash: what the password is compared with
+ * @name: the user; "": no user has the name that the client sent, so the password is wrong
+ * @hash: the hash with which that of the password is compared
  */
 struct users_try {
 	char name[USERS_NAME_MAX + 1], password[USERS_SECRET_MAX], hash[USERS_HASH_MAX];
@@ -40,24 +40,27 @@ void users_free(struct users *u);
 
 /**
  * users_check() - find out who a client is
- * @authorization: the header, or NULL
+ * @authorization: the header Authorization, or NULL
  * @name: gets the name, USERS_NAME_MAX + 1 bytes
- * @try: what to compare if this returns USERS_TRY, as a password that was not right before
+ * @try: set if this returns USERS_TRY: the password, which no earlier call of users_accept() has
+ *	remembered as right, and the hash
+ * Return: the role of the client; or USERS_TRY.
  */
 enum users_role users_check(struct users *u, const char *authorization, char *name,
 			    struct users_try *try);
 
 /**
  * users_compare() - hash a password, which takes up to a second
- * @data: room for that
- * It needs nothing but @try, so another thread may call it. Return: true if it is right.
+ * @data: memory for the computation
+ * Any thread may call this function, because it uses nothing but @try and @data.
+ * Return: true if the password is right.
  */
 bool users_compare(const struct users_try *try, struct crypt_data *data);
 
 /**
- * users_accept() - remember a password that is right
- * @name: gets the name
- * Return: the role; USERS_NOBODY if the user has another password by now.
+ * users_accept() - remember that a password is right
+ * @name: gets the name of the user
+ * Return: the role; USERS_NOBODY if the user's password was changed since users_check().
  */
 enum users_role users_accept(struct users *u, const struct users_try *try, char *name);
 

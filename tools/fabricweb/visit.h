@@ -15,12 +15,13 @@ struct users;
 struct visit;
 
 /**
- * struct site - what requests need
- * @users: NULL: everybody may look
- * @hasher: if there are users
- * @passwords, @logged: what each client may still try, and have logged
- * @streams: the visits that get events
- * @ends: the program ends, and so do all connections
+ * struct site - data that all requests share
+ * @users: the users; NULL: everybody may read
+ * @hasher: the thread that hashes passwords, if there are users
+ * @passwords: limits how often each client may try a password
+ * @logged: limits how many lines each client may cause in the log
+ * @streams: the requests that are answered with events
+ * @ends: the program is about to end, so all connections are closed
  */
 struct site {
 	const struct conf *conf;
@@ -34,9 +35,12 @@ struct site {
 	bool ends;
 };
 
-/** visit_begin() - a request has arrived; @site: struct site */
+/** visit_begin() - handle a request that has arrived; @site: struct site */
 void visit_begin(struct evhttp_request *rq, void *site);
-/** visit_recheck() - end the streams of users that @site->users does not have as @old had them */
+/**
+ * visit_recheck() - end the event streams of users who are not in @site->users with the same role
+ * and secret as in @old
+ */
 void visit_recheck(struct site *site, struct users *old);
 
 #endif /* FABRICWEB_VISIT_H */
