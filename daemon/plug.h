@@ -42,8 +42,8 @@ struct plugs *plugs_new(struct loop *loop);
 void plugs_free(struct plugs *p);
 
 /**
- * plug_locate() - let the LED of @lower, the interface of @port, blink for @ns; 0: stop it The LED
- * of another port stops.
+ * plug_locate() - let the LED of @lower, the interface of @port, blink for @ns; 0: stop it
+ * The LED of another port stops.
  * Return: 0 or -ENOMEM.
  */
 int plug_locate(struct plugs *p, unsigned int port, const char *lower, uint64_t ns);

@@ -14,7 +14,8 @@
 
 #define ASK_NODES_MAX 4096	/* most nodes in a reply: fabricd-control(7) */
 #define ASK_LINKS_MAX 2048	/* most ends of cables in a reply */
-#define ASK_LANES_MAX 128	/* most of them with their lanes, of which each takes the root 40 kB */
+#define ASK_LANES_MAX 128	/* most ends of cables in a reply with lanes: the root needs 40 kB
+				 * for each end */
 #define ASK_BAD_MAX 8192	/* most ends of bad cables in a short reply */
 
 /** struct ask - an open connection to a manager */
@@ -46,7 +47,9 @@ int ask_open(const struct ctl *ctl, struct ask *ask);
 void ask_close(struct ask *ask);
 /**
  * ask_again() - called if the manager does not answer: connect again to this manager or, in a lab,
- * to another one Tries every second for --timeout, or 60 s, and prints that.
+ * to another one
+ * Tries every second for --timeout, or 60 s. Prints a warning before the first try, and one when a
+ * manager answers.
  * Return: OK, or why the last try failed.
  */
 int ask_again(const struct ctl *ctl, struct ask *ask);
@@ -67,7 +70,7 @@ int ask(struct ask *ask, json_t *request, json_t **data);
  */
 int ask_try(struct ask *ask, json_t *request, json_t **data, bool *unknown);
 /**
- * ask_sparing() - as ask(), but a refusal with this @code is not printed, and sets @spared
+ * ask_sparing() - as ask(), but a refusal with this @code is not printed: it sets *@spared
  */
 int ask_sparing(struct ask *ask, json_t *request, json_t **data, const char *code, bool *spared);
 /**
@@ -81,7 +84,7 @@ int ask_ready(struct ask *ask, bool *ready);
  * @each: number of items of a node in each dimension; 0: a node has one item
  */
 int ask_nodes(struct ask *ask, json_t *request, uint32_t max, uint32_t each, json_t **data);
-/** ask_all_links() - ask for the links of all nodes, without most counters if the manager can */
+/** ask_all_links() - ask for the links of all nodes, if possible without most of the counters */
 int ask_all_links(struct ask *ask, json_t **data);
 /** ask_first() - send a request with many replies, and wait for the first, without a time limit */
 int ask_first(struct ask *ask, json_t *request, json_t **data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Requests to both ends of a cable about the interfaces below them, which take some time. */
+/* Requests about the interfaces below both ends of a cable. The answers take some time. */
 #ifndef BOTH_H
 #define BOTH_H
 

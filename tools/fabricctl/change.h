@@ -38,10 +38,10 @@ bool change_is_kept(const json_t *data);
 /** change_kept() - warn if too few candidates have stored a change. Return: OK or NOT_KEPT */
 int change_kept(const json_t *data);
 
-/** change_hint() - ask for a reason of an exclusion that has none, on a terminal */
+/** change_hint() - on a terminal, print the advice to give a reason, if the exclusion has none */
 void change_hint(const struct exclusion *how);
 
-/** change_port() - take down, or @up, the port @link, an end of a cable */
+/** change_port() - take the port @link, an end of a cable, up if @up is true, else down */
 int change_port(const struct ctl *ctl, const char *link, bool up);
 /** change_retry() - make @link, an end of a cable, ask for a retry protocol */
 int change_retry(const struct ctl *ctl, const char *link, const char *protocol);

@@ -10,7 +10,10 @@
  * errors_load() - read the baseline that errors_save() wrote. Return: NULL after printing an error
  */
 json_t *errors_load(const char *file);
-/** errors_save() - write the counts of @links, as of "links", as a baseline. Return: exit status */
+/**
+ * errors_save() - write the counts of @links, an answer to "links", as a baseline
+ * Return: the exit status.
+ */
 int errors_save(const json_t *links, const char *file);
 /**
  * errors_list() - Return: the links with their errors, the worst first

@@ -7,7 +7,7 @@
 #include "hook.h"
 
 /**
- * hook_follow() - runs hooks until the manager has been away for a minute
+ * hook_follow() - run hooks until the manager has been away for a minute
  * @since: number of the event after which to begin; NULL: begin with the next event
  * Prints the reason of the end. Return: the kind of that reason.
  */

@@ -7,15 +7,16 @@
 #include <torus/topology.h>
 
 /**
- * json_show() - print @j, with json_full() in its envelope, and drop the reference; @j NULL: print
+ * json_show() - print @j, in its envelope after json_full(), and drop the reference; @j NULL: print
  * "out of memory"
  */
 void json_show(json_t *j);
 /** json_full() - print later answers in an envelope: {data, missing, rootless} */
 void json_full(void);
 /**
- * json_missing() - set the nodes whose answers the next answer lacks, and the text about an answer
- * without the root, or NULL
+ * json_missing() - set two members of the envelope of the next answer
+ * @nodes: nodes that did not answer
+ * @rootless: text that says that the answer was made without the root; NULL: it was not
  */
 void json_missing(const json_t *nodes, const json_t *rootless);
 /** json_code() - set the code of a refusal by the manager */

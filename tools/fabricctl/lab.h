@@ -45,7 +45,7 @@ enum lab_state {
  * @auto_shape: the root discovers the shape
  * @packed: all NICs are in one process, all managers in one namespace (pack.h)
  * @bare: namespaces and cables only; no node has been started yet
- * @tun: nodes have a torus0, in namespaces of their own; not all of those packed have
+ * @tun: each node has a torus0, in a namespace of its own; false only in some packed labs
  * @plan: address plan with which the lab was started
  * @service, @service_bits: the service network
  * @pid: process that makes the lab
@@ -136,7 +136,7 @@ char *lab_port_name(const struct lab *lab, unsigned int port, char *buf);
 char *lab_path(const struct lab *lab, uint32_t node, const char *file, char *buf);
 /** lab_device() - the node's NIC: "unix:PATH", or "genl:torus0" inside the node */
 char *lab_device(const struct lab *lab, uint32_t node, char *buf);
-/** lab_rma() - where processes of the node get remote memory, if its NIC is in user space */
+/** lab_rma() - socket at which a NIC in user space offers remote memory: "unix:PATH" */
 char *lab_rma(const struct lab *lab, uint32_t node, char *buf);
 #define LAB_TEXT_MAX 128
 

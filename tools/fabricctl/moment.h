@@ -9,8 +9,8 @@
 /**
  * moment_parse() - convert @text, in the local time zone, to ms since 1970
  * @now: the present time
- * @after: ms since 1970; a time of day alone is the first one after it; INT64_MIN: the last one
- *	before @now
+ * @after: if @text is only a time of day: the result is the first such time after this one, in ms
+ *	since 1970; INT64_MIN: it is the last such time before @now
  * A date alone means its midnight. Return: 0, or -EINVAL: MOMENT_ALLOWED.
  */
 int moment_parse(const char *text, time_t now, int64_t after, int64_t *out);

@@ -6,8 +6,8 @@
 #include "lab.h"
 
 /**
- * power_off() - stop the host of a node at one moment: its processes send and close nothing more,
- * and all its interfaces lose their carrier
+ * power_off() - end the host of a node as a power failure would: its processes can neither send
+ * anything nor close their connections, and all its interfaces lose their carrier
  * The caller has set LAB_NO_POWER in @lab, which is not packed.
  * Return: 0 or a negative errno.
  */

@@ -41,7 +41,7 @@ int proc_signal(int pidfd, int sig);
 /** proc_end() - end processes: SIGTERM, wait @grace_ms, SIGKILL, wait; closes the pidfds */
 int proc_end(int *pidfd, unsigned int n, int grace_ms);
 
-/** proc_files() - raise the limit of open files: because a lab needs some for each node */
+/** proc_files() - raise the limit of open files, because a lab needs some for each node */
 void proc_files(void);
 
 /**

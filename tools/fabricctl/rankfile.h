@@ -22,7 +22,8 @@ int rankfile_write(FILE *f, const char *format, const struct slots *s, const uin
 		   uint32_t ranks);
 
 /**
- * rankfile_read() - read a placement: in each line the coordinates of a rank's node, with blanks
+ * rankfile_read() - read a placement: each line has the coordinates of a rank's node, separated by
+ * blanks
  * @place: gets for each rank a slot of that node
  * Return: OK, or CANNOT after an error.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Starts the parts of a lab's node that do not run: its power, its NIC, its manager. */
+/* Brings a node of a lab back: switches its power on, and starts its NIC and its manager. */
 #ifndef REVIVE_H
 #define REVIVE_H
 
@@ -20,8 +20,8 @@ struct revive {
 	  "wait so long at most, default 30" }
 
 /**
- * revive() - start the missing parts of @node, save @lab, and wait until the fabric has the node If
- * the caller wants to wait and no manager runs in the whole lab, all nodes are started.
+ * revive() - start the missing parts of @node, save @lab, and wait until the fabric has the node
+ * If the caller wants to wait and no manager runs in the whole lab, all nodes are started.
  * Return: OK, or the exit status after printing the error.
  */
 int revive(struct lab *lab, uint32_t node, const struct revive *how);

@@ -11,8 +11,9 @@
  */
 void root_show(const json_t *root);
 /**
- * root_show_calls() - print @before and the nodes that the root has called. Return: false if it has
- * called no node
+ * root_show_calls() - print @before, and how many nodes the root has called over the service
+ * network, because the managers of all their neighbours are away
+ * Return: false if there is no such node; then nothing is printed.
  */
 bool root_show_calls(const json_t *root, const char *before);
 /** root_leads() - Return: true if there is a root that answers */

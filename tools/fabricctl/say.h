@@ -24,7 +24,7 @@ int screen_columns(void);
 /** progress() - print a line to a terminal, which the next one overwrites; "" clears it */
 void progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/** say_hush() - print no errors and warnings, or print them again; said_last() has them anyway */
+/** say_hush() - stop printing errors and warnings, or print them again; said_last() returns both */
 void say_hush(bool on);
 
 /** said_last() - Return: the last error or warning, without the program's name; "": none */

@@ -9,8 +9,9 @@ struct table;
 
 /**
  * table_new() - make a table; @titles end with NULL, and must stay valid until table_print()
- * A column whose title begins with '>' is aligned right. One with '?', before or after that, is
- * left out if all its cells are FAINT, which means no value, and the table is too wide.
+ * A column whose title begins with '>' is aligned right. A title may also begin with '?', before or
+ * after the '>': such a column is left out if the table is too wide and all cells of the column are
+ * FAINT, which means that they have no value.
  */
 struct table *table_new(const char *const *titles);
 /** table_cell() - add a cell; the cells of a row are added one after the other */

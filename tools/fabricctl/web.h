@@ -5,11 +5,11 @@
 
 #include "lab.h"
 
-/** web_find() - find the program; prints if it is missing. Return: OK or CANNOT */
+/** web_find() - find fabricweb, or print that it is missing. Return: OK or CANNOT */
 int web_find(void);
 /**
- * web_start() - start one for each node, at free ports of 127.0.0.1
- * @port: gets their ports, by node
+ * web_start() - start a fabricweb for each node, at free ports of 127.0.0.1
+ * @port: gets the port of each node's fabricweb
  * Return: OK; CANNOT after printing the error.
  */
 int web_start(const struct lab *lab, uint16_t *port);

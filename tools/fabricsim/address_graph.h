@@ -6,7 +6,7 @@
 #include <torus/route.h>
 #include <torus/topology.h>
 
-#define ADDRESS_NODES_MAX 16384	/* all pairs are walked */
+#define ADDRESS_NODES_MAX 16384	/* most vertices, because the paths of all pairs are followed */
 
 /**
  * struct address_graph - a graph
@@ -42,7 +42,7 @@ int address_graph_paper(struct address_graph *g);
 
 void address_graph_free(struct address_graph *g);
 
-/** address_graph_of() - Return: @g for torus_dm_new() */
+/** address_graph_of() - Return: @g in the form that torus_dm_new() takes */
 struct torus_graph address_graph_of(struct address_graph *g);
 
 #endif /* ADDRESS_GRAPH_H */

@@ -6,20 +6,21 @@
 #include "address_graph.h"
 
 /**
- * struct address_walk - what the paths of all pairs are like
- * @pairs: pairs of different vertices
- * @loops: pairs whose packets never arrive
- * @loops_any: as written in the paper: pairs that no choice among equally short ports serves
- * @hops: hops of the pairs that are served, added up
- * @minimal: hops of the shortest paths of the same pairs
- * @legs: legs of the same pairs; as written, each hop is one
+ * struct address_walk - counts of the paths of all pairs
+ * @pairs: number of pairs of different vertices
+ * @loops: number of pairs whose packets never arrive
+ * @loops_any: with @as_written: number of pairs whose packets never arrive, whichever of equally
+ *	short ports are taken
+ * @hops: sum of the hops of all other pairs
+ * @minimal: sum of the hops of the shortest paths of the same pairs
+ * @legs: sum of the legs of the same pairs; with @as_written, each hop is a leg
  */
 struct address_walk {
 	uint64_t pairs, loops, loops_any, hops, minimal, legs;
 };
 
 /**
- * address_walk() - walk all pairs
+ * address_walk() - follow the paths of all pairs
  * @as_written: each vertex decides anew, as the paper says, by the lowest of equally short
  *	ports; else the source of a leg determines the whole leg to its gateway
  * Return: 0 or -ENOMEM.

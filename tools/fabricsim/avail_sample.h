@@ -4,28 +4,31 @@
  * at random, and the routing engine decides if all live nodes can reach each other.
  *
  * Parts fail and are repaired independently, so at any moment each is down with probability
- * MTTR / (MTBF + MTTR), whatever the distributions, and to draw states is as good as
- * to follow the system for a long time.
+ * MTTR / (MTBF + MTTR), whatever the distributions. Drawing independent states gives the same
+ * averages as following the system for a long time.
  *
- * Plain drawing would see nothing: of 4096 nodes in 3 dimensions, eight states of nine
- * have no fault, and one of 10^26 is cut. So the chance of a cut is taken apart.
- *   1. Some live node is alone, that is, without a healthy link. The event that node c is has a
- *	chance that a formula gives, the same for all c: their union is what Karp and Luby's
- *	estimator is for (FOCS 1983). A node is chosen, a state is drawn in which it is alone, and
- *	counts 1 / (nodes alone in it): unbiased, and of small variance however rare it is.
- *   2. No node is alone, but the torus is cut. Strata by the number of faults k: their
- *	weights are exact, sums of products of two binomials; within each, all k-subsets
- *	are equally likely given how many are nodes. Every stratum that matters gets
- *	states, more the larger the root of its weight, so that rare ones are seen too.
- *	k = 0 and 1 are done completely: a torus looks the same from every node.
+ * Simple random sampling would never see a cut: of 4096 nodes in 3 dimensions, eight states of nine
+ * have no fault, and one of 10^26 is cut. So the probability of a cut is the sum of two parts.
+ *   1. Some live node is alone, that is, without a healthy link. A formula gives the probability
+ *	that node c is alone; it is the same for all c. The probability of the union of these
+ *	events is estimated by the method of Karp and Luby (FOCS 1983): a node is chosen, a state
+ *	is drawn in which it is alone, and this state counts 1 / (nodes alone in it). This estimate
+ *	is unbiased, and has a small variance even if the event is very rare.
+ *   2. No node is alone, but the torus is cut. Stratified sampling by the number of faults k: the
+ *	weights of the strata are exact, sums of products of two binomials; within a stratum, all
+ *	k-subsets with the same number of nodes are equally likely. The number of states that are
+ *	drawn in a stratum grows with the square root of its weight, so that rare strata are
+ *	sampled, too. For k = 0 and 1 all states are examined: a torus looks the same from every
+ *	node.
  * Fewer faults than the connectivity, 2 a dimension (1 if of size 2), never cut a torus
- * (Sabidussi 1957; faults of nodes and links together: Beineke and Harary 1967). Their
- * strata are drawn all the same if rows have relays: it is a test of the engine.
+ * (Sabidussi 1957; faults of nodes and links together: Beineke and Harary 1967). If rows have
+ * relays, their strata are sampled nevertheless, as a test of the engine.
  *
  * An event that occurs in no sample can still happen. Let stratum k, with weight w_k and n_k
- * states, show none, and let p_k be the event's chance in it. At 95 % confidence the sum of n_k p_k
- * is at most 3. Then the sum of w_k p_k is greatest if all of it is in one stratum: 3 max(w_k /
- * n_k). This bound is reported in addition to the confidence interval of the observed cuts.
+ * states, show none, and let p_k be the event's probability in it. At 95 % confidence the sum of
+ * n_k p_k is at most 3. Then the sum of w_k p_k is greatest if all of it is in one stratum:
+ * 3 max(w_k / n_k). This bound is reported in addition to the confidence interval of the observed
+ * cuts.
  */
 #ifndef AVAIL_SAMPLE_H
 #define AVAIL_SAMPLE_H

@@ -7,11 +7,13 @@
  * cycle. A packet at the head of its queue asks for an output; a cycle later at the
  * earliest another may. Once granted at cycle t it streams a phit a cycle: its head
  * can be granted at the next node at t + hop, its tail has left at t + packet. So an
- * unhindered packet over h hops takes h * hop + packet cycles, born to consumed.
+ * unhindered packet over h hops takes h * hop + packet cycles, from its generation to
+ * its consumption.
  *
- * Within a cycle all buffers that are left are freed, then heads arrive, credits and
- * false packets, then packets are born, then outputs are granted; no step sees what
- * another node does in the same cycle, so the order of nodes does not matter.
+ * The steps of a cycle: buffers whose packets have left are freed; heads of packets
+ * arrive; credits and false packets arrive; packets are generated; outputs are granted.
+ * No step sees what another node does in the same cycle, so the order of nodes does not
+ * matter.
  */
 #ifndef FLOW_H
 #define FLOW_H

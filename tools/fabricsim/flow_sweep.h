@@ -7,7 +7,7 @@
 
 #include "flow.h"
 
-/** struct mean - of some samples; @ci95: half the 95 % confidence interval, NAN for one */
+/** struct mean - mean of samples; @ci95: half the 95 % confidence interval; NAN for one sample */
 struct mean {
 	double mean, ci95;
 };
@@ -34,7 +34,7 @@ struct flow_point {
 struct mean mean_of(const double *sample, size_t n);
 
 /**
- * flow_sweep() - runs each point with @seeds seeds drawn from @seed
+ * flow_sweep() - run each point with @seeds seeds drawn from @seed
  *
  * All points have the same seeds, so that differences between them are not chance.
  * Return: OK, or CANNOT after it has printed the error.

@@ -9,7 +9,7 @@
 #include "flow.h"
 
 /**
- * flow_trace_read() - reads @file, in any order of time
+ * flow_trace_read() - read @file, in any order of time
  * Return: OK; the caller frees t->entry. CANNOT after it has printed the error.
  */
 int flow_trace_read(const char *file, const struct torus_shape *shape, struct flow_trace *t);

@@ -27,7 +27,7 @@ struct grow_case {
 };
 
 /**
- * struct grow_result - how it ended
+ * struct grow_result - the result of a growth
  * @members: nodes that became members
  * @counted: members of which the root knew when the search ended
  * @missing: nodes of which the root knew then that they were not found

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /**
- * jobs_run() - calls @job(arg, 0..n-1), each once, in any order, in @threads threads
+ * jobs_run() - call @job(arg, 0..n-1), each once, in any order, in @threads threads
  * @threads: number of threads; 0: one for each core
  * @what: word for the progress line, such as "simulating"
  * @job: returns 0, or not 0 to begin no further job

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* NICs that consist of their links alone: the interface between their two files. */
+/* NICs that consist only of links: what nic_plain.c and nic_plain_rows.c share. */
 #ifndef NIC_PLAIN_H
 #define NIC_PLAIN_H
 

@@ -42,7 +42,7 @@ void plot_look(struct plot *p, const char *like, enum plot_look look);
 void plot_point(struct plot *p, double x, double y, double error);
 
 /**
- * plot_write() - writes the drawing into @file and drops it
+ * plot_write() - write the drawing into @file, and free it
  * Return: OK, or CANNOT after it has printed the error.
  */
 int plot_write(struct plot *p, const char *file);

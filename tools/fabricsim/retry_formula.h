@@ -9,11 +9,13 @@
  *     is sent once: 1 + 3 k packets (k = 2: 14.2 %, not 12.4; k = 3: 9.9, not 8.2);
  *   - the paper averages efficiencies over the number of retries; payload over
  *     the mean flow is what a link sees;
- *   - it takes the chance that a packet is hit from its payload, without header
- *     and CRC;
+ *   - it computes the probability that a packet is damaged from the length of its
+ *     payload, without header and CRC;
  *   - for one DLLP a packet it writes 5120 / 5128, the flow of micro-packets, but
- *     its result, 99.12 %, is of 4124 bytes, as here; it cuts digits, not rounds;
- *   - a hit costs three packets or 50 micro-packets whatever the line's delay.
+ *     its result, 99.12 %, is that of 4124 bytes, as here; it truncates, and does
+ *     not round;
+ *   - a damaged unit costs three packets or 50 micro-packets, whatever the delay of
+ *     the line.
  */
 #ifndef RETRY_FORMULA_H
 #define RETRY_FORMULA_H

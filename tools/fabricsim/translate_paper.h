@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The paper about bridges: A. Sukhikh, Reducing the latency of traffic in the non-transparent
- * bridges of a PCI Express switch. Its figures of labour and time, its two tables, and its two
- * algorithms, which search their tables from the first row to the last; steps are those of its
- * figures 4 and 5.
+ * bridges of a PCI Express switch. This file has the numbers of operations ("labour") and the times
+ * that the paper gives, its two tables, and its two algorithms, which search their tables from the
+ * first row to the last. Numbers of steps are those of the paper's figures 4 and 5.
  *
  * The basic algorithm compares the index of each row with one taken from the address (steps 6 and
- * 7), the modified one compares the high bits of the address (7). Its text says where the index
- * comes from, and not how often it is taken from there, so there are two readings of step 6: within
- * the search, for each row, or once before it. Operations are loads, stores, comparisons, branches,
- * and arithmetic, one each.
+ * 7), the modified one compares the high bits of the address (7). The paper says where the index
+ * comes from, but not how often it is read from there. So step 6 can be read in two ways: the index
+ * is read within the search, for each row; or once before the search. Each load, store, comparison,
+ * branch and arithmetic instruction counts as one operation.
  */
 #ifndef TRANSLATE_PAPER_H
 #define TRANSLATE_PAPER_H
@@ -22,7 +22,7 @@
 #define TRANSLATE_OPS_NS	4.0	/* operations a nanosecond, "4 GFLOPS" */
 #define TRANSLATE_SHIFT		16	/* position of the high bits or of the index in an address */
 
-/** struct translate_labour - operations or nanoseconds of a translation; best and worst case */
+/** struct translate_labour - operations or nanoseconds of a translation: mean, least and most */
 struct translate_labour {
 	double avg, min, max;
 };
@@ -30,7 +30,7 @@ struct translate_labour {
 /* Section "Conclusions": operations of the basic and of the modified algorithm. */
 extern const struct translate_labour translate_basic, translate_modified;
 
-/** translate_ratio() - Return: @a / @b, each case by itself */
+/** translate_ratio() - Return: @a / @b, member by member */
 struct translate_labour translate_ratio(struct translate_labour a, struct translate_labour b);
 /** translate_ns() - Return: the time of so many operations, in nanoseconds */
 struct translate_labour translate_ns(struct translate_labour ops);
@@ -65,7 +65,7 @@ enum translate_program {
 /**
  * translate_run() - translate @addr
  * @to: the translated address
- * @ops: operations are added to it
+ * @ops: the number of operations is added to this
  * Return: 0; -ENXIO if no row is found or the aperture is another one, -ESTALE if the row is not
  * valid, -EINVAL if the bridge is not in table mode.
  */
@@ -78,7 +78,7 @@ int translate_plain(enum translate_program program, const struct translate_bridg
 
 /** struct translate_counts - operations with a table of @n rows that are all valid */
 struct translate_counts {
-	struct translate_labour hit;	/* each row is asked for equally often */
+	struct translate_labour hit;	/* over all rows, each asked for equally often */
 	double miss;
 };
 

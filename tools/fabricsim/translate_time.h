@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The time of a translation on this machine: by the linear searches of the paper about bridges, and
- * by the windows of the NIC core (kernel/core/window.h). Addresses are random, equally often of
- * each row, and all are found. The times include the loop around a look-up.
+ * by the windows of the NIC core (kernel/core/window.h). Addresses are random, each row is hit
+ * equally often, and all look-ups succeed. The times include the loop around a look-up.
  */
 #ifndef TRANSLATE_TIME_H
 #define TRANSLATE_TIME_H
@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 enum translate_method {
-	TRANSLATE_BARE,		/* an array by index, no check: nothing with a table is faster */
+	TRANSLATE_BARE,		/* an array is indexed without a check: no table can be faster */
 	TRANSLATE_LINEAR_INDEX,
 	TRANSLATE_LINEAR_HIGH,
 	TRANSLATE_DIRECT_INDEX,
 	TRANSLATE_SORTED_HIGH,
-	TRANSLATE_LAST_HIGH,	/* the same with 16 accesses to a row, one after the other */
+	TRANSLATE_LAST_HIGH,	/* TRANSLATE_SORTED_HIGH with 16 accesses to a row in succession */
 	TRANSLATE_ARITHMETIC,
 	TRANSLATE_METHODS,
 };
@@ -26,7 +26,7 @@ extern const char *const translate_methods[TRANSLATE_METHODS + 1];
 /** struct translate_time - nanoseconds of processor time a look-up, median of several runs */
 struct translate_time {
 	double ns;		/* look-ups that do not depend on each other */
-	double chain_ns;	/* each waits for the result of the one before */
+	double chain_ns;	/* look-ups that each depend on the result of the one before */
 };
 
 /**
