@@ -280,7 +280,7 @@ static json_t *cables_json(const struct fabricd *d, unsigned int ndims)
 	return list;
 }
 
-/* Return: the place of this node as computed from the INITs of its neighbours. */
+/* Return: the place of this node as computed from the Inits of its neighbours. */
 static json_t *wave_json(const struct fabricd *d)
 {
 	struct fm_place at;

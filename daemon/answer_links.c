@@ -41,7 +41,7 @@ static json_t *expected_json(const struct fabricd *d, const struct torus_link *l
 }
 
 /*
- * Return: the name of the node at the other end, from the table or from the node's INIT; NULL if it
+ * Return: the name of the node at the other end, from the table or from the node's Init; NULL if it
  * is not known.
  */
 static const char *peer_name(const struct fabricd *d, const struct torus_link *l,

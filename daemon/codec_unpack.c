@@ -154,7 +154,7 @@ static bool get_plan(struct torus_plan *to, const Svc__Plan *from, const struct 
 	return true;
 }
 
-/* Reads a position. Its limits are the same as in an INIT of the management protocol. */
+/* Reads a position. Its limits are the same as in an Init (wire/init.c). */
 static bool get_position(int32_t *to, size_t n, const int32_t *from)
 {
 	if (n != TORUS_MAX_DIMS)

@@ -369,8 +369,8 @@ static void show_links(const json_t *links)
 /* --- without a table ----------------------------------------------------------- */
 
 /*
- * Return: the other end of the cable at a port, from the INIT that arrived there, else from the
- * NIC's link.
+ * Return: the other end of the cable at a port, from the Init that arrived there, else from the
+ * INIT of the link.
  */
 static json_t *early_peer(const json_t *own, const json_t *port)
 {

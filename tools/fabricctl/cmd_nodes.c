@@ -112,7 +112,7 @@ static void add_neighbour(json_t *list, const json_t *n)
 		json_object_set_new(item, "agrees", json_false());
 }
 
-/* Return: this node, and each neighbour that has sent an INIT. */
+/* Return: this node, and each neighbour that has sent an Init. */
 static json_t *early_nodes(const json_t *own)
 {
 	const json_t *wave = json_object_get(own, "wave");

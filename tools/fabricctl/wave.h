@@ -28,7 +28,7 @@ const char *wave_position_text(const json_t *position, char *buf);
 /** wave_end_text() - convert {"position","port"} to 1,-1:+x or ?:+x. Return: @buf; "-" for null. */
 const char *wave_end_text(const json_t *end, char *buf);
 /**
- * wave_neighbour() - Return: the neighbour whose INIT arrived on that port; NULL if no INIT arrived
+ * wave_neighbour() - Return: the neighbour whose Init arrived on that port; NULL if no Init arrived
  */
 const json_t *wave_neighbour(const json_t *own, const char *port);
 
