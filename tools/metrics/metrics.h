@@ -4,10 +4,10 @@
  * (fabricd-control(7)).
  *
  * A family is {name, type, unit, help, samples}. name is without the ending "_total" of a counter;
- * type is "counter", "gauge", "histogram" or "info"; unit is the ending of the name that names
- * one, or "". A sample is {labels, value}, and of a histogram {labels, le, count, sum}: the upper
- * bounds without the infinite one, and for each and the infinite one how many values are not above
- * it.
+ * type is "counter", "gauge", "histogram" or "info"; unit is the unit with which the name ends, or
+ * "". A sample is {labels, value}. A sample of a histogram is {labels, le, count, sum}: le has the
+ * upper bounds except the infinite one; count has, for each bound and for the infinite one, the
+ * number of values up to it.
  */
 #ifndef METRICS_H
 #define METRICS_H

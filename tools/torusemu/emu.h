@@ -11,8 +11,8 @@
 #include "server.h"
 #include "tun.h"
 
-#define EMU_COPY_BREAK	2048	/* size in bytes; shorter frames are copied, so that they do not
-				 * keep a large buffer in use */
+#define EMU_COPY_BREAK	2048	/* frames of fewer bytes are copied, so that they do not keep a
+				 * large buffer in use */
 
 /**
  * struct emu - one NIC

@@ -18,8 +18,9 @@ struct port;
 /**
  * struct ether - the Ethernet device of a port
  * @ifindex: interface index of the device; 0: there is no device
- * @header: Ethernet header of the frames that are sent; while the link is up, and @pinned, to the
- *	address of the other end, and only frames of that are taken
+ * @header: Ethernet header of the frames that are sent
+ * @pinned: the port has learnt the address of the other end: @header has this destination, and
+ *	frames from other addresses are dropped. false: frames are sent to the broadcast address
  */
 struct ether {
 	struct watch watch;
@@ -55,7 +56,7 @@ struct ether_state {
 void ether_rx_init(struct ether_rx *rx);
 void ether_rx_fini(struct ether_rx *rx, struct pool *pool);
 
-/** ether_look() - ask the kernel for the state of a device; it may wait for its RTNL lock */
+/** ether_look() - ask the kernel for the state of a device; may block, as the kernel takes RTNL */
 void ether_look(const char *name, struct ether_state *state);
 /**
  * ether_told() - set the carrier of @port in the NIC, after the kernel has reported @state of its

@@ -34,13 +34,13 @@ struct loop {
 };
 
 /**
- * loop_now() - Return: time of the NICs, ns, never 0; it does not advance while the process waits
- * for a processor
+ * loop_now() - Return: the time for NICs, in ns, never 0. It does not count the time for which the
+ * process waited for a processor
  */
 u64 loop_now(void);
 /**
- * loop_busy() - Return: loop_now() for the case that NICs are still ready, so that all the time of
- * their turn counts
+ * loop_busy() - called in place of loop_now() if NICs are ready, so that the process did not wait
+ * Return: the same time, with all the time since their turn began.
  */
 u64 loop_busy(void);
 

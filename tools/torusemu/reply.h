@@ -8,7 +8,7 @@
 #include "kernel/core/nic.h"
 #include "kernel/req/tree.h"
 
-#define REPLY_BYTES	3072	/* room for each reply and notification, but rows */
+#define REPLY_BYTES	3072	/* room for any reply or notification except a reply with rows */
 
 struct emu;
 

@@ -14,7 +14,7 @@ struct emu;
 /**
  * struct req - one request
  * @req: the request for kernel/req, with the extended ACK of an error
- * @tb: attributes of the request; if an attribute is repeated, the first one
+ * @tb: attributes of the request by number; of an attribute that is repeated, the first
  */
 struct req {
 	struct emu *emu;

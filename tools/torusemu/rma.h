@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Remote memory of a NIC: contexts of processes, which come by a socket of its own (--rma), and
- * their regions, which are memory that the processes have given by descriptors.
+ * Remote memory of a NIC. A process connects to a socket (--rma) and opens a context. Then it sends
+ * descriptors of memory, which becomes its regions.
  *
- * rma_sock.c has the socket and the calls, rma_mem.c the regions, rma.c the rings and what the core
- * asks for. The NIC offers the service from the first context on, until it loses its place.
+ * rma_sock.c has the socket and the calls, rma_mem.c the regions, rma.c the rings and the callbacks
+ * of the core. The NIC offers the service from the first context on, until it loses its place.
  *
- * A region belongs to the user of the process that has it: the job of a context is its user id. So
- * all nodes of a fabric must know users by the same numbers, as with NFS.
+ * A region belongs to the user of its process: the job of a context is the user id. So a user must
+ * have the same id on all nodes of a fabric, as with NFS.
  *
- * A process that ends closes its connection. Its rings are not touched from then on. Its regions
- * end when all that waits in them was refused, and its context when all its requests have ended:
- * until then both are kept, without the process.
+ * When a process ends, its connection is closed. From then on this program does not access its
+ * rings. A region is freed when all requests that wait in it have been refused, and the context is
+ * freed when all its requests have ended.
  */
 #ifndef EMU_RMA_H
 #define EMU_RMA_H
@@ -22,19 +22,19 @@
 
 struct emu;
 
-#define RMA_CONTEXTS_MAX	64	/* of a NIC */
-#define RMA_USER_MAX		16	/* of them, of one user who is not root */
-#define RMA_ENTRIES_MAX		256	/* of a SQ; the CQ has twice as many */
-#define RMA_REGIONS_MAX		1024	/* of a NIC */
-#define RMA_CONTEXT_REGIONS	64	/* of a context */
-#define RMA_WAITS		4096	/* requests that may wait at this NIC for full/empty bits */
-#define RMA_NODE_WAITS		1024	/* of them, of one node */
-#define RMA_REPLIES		64	/* that wait for a port before requests have to wait */
+#define RMA_CONTEXTS_MAX	64	/* most contexts of a NIC */
+#define RMA_USER_MAX		16	/* most contexts of one user who is not root */
+#define RMA_ENTRIES_MAX		256	/* most entries of a SQ; the CQ has twice as many */
+#define RMA_REGIONS_MAX		1024	/* most regions of a NIC */
+#define RMA_CONTEXT_REGIONS	64	/* most regions of a context */
+#define RMA_WAITS		4096	/* most requests that wait at a NIC for full/empty bits */
+#define RMA_NODE_WAITS		1024	/* most such requests from one node */
+#define RMA_REPLIES		64	/* most replies that wait for a port; then requests wait */
 
 /**
  * struct rma_region - the memory of a region
  * @ctx: context of the region; NULL: there is no such region
- * @mem: memory of the process, @bytes bytes
+ * @mem: the memory that the process has sent, @bytes bytes
  * @fe: full/empty bits of the region
  * @bits: memory of @fe
  * @ends: the region is being closed
@@ -52,15 +52,15 @@ struct rma_region {
  * struct rma_context - a context, or a connection that has not opened one yet
  * @watch: the connection
  * @bell: the doorbell
- * @wake: descriptor that wakes the process
- * @shared: memory of head and rings, @bytes bytes
+ * @wake: descriptor by which the process is woken
+ * @shared: memory of the head and the rings, @bytes bytes, shared with the process
  * @job: user id of the process
  * @regions: number of its regions
  * @open: the process has sent OPEN
  * @ready: the ring has work
- * @blocked: the ring is tried again when packets have moved
+ * @blocked: the ring has work, but no packet can be sent; it is tried again when packets have moved
  * @dead: the process is gone, or will be disconnected
- * @again_at: if @dead: when to cancel waiting requests again
+ * @again_at: with @dead: when to cancel the waiting requests once more
  */
 struct rma_context {
 	struct watch watch;

@@ -8,7 +8,7 @@
  * negative errno
  */
 int sock_listen(const char *path);
-/** sock_listen_all() - the same for a socket that any user may connect to */
+/** sock_listen_all() - as sock_listen(), for a socket to which any user may connect */
 int sock_listen_all(const char *path);
 /**
  * sock_accept() - accept a connection. Return: fd; -EPERM if the peer is not root; other negative
