@@ -134,8 +134,8 @@ const struct question_kind question_rows_get = {
 };
 
 /*
- * Answers with the rows of nodes. From the first node on whose rows do not fit into the reply, the
- * answer has null for each node.
+ * Answers with the rows of nodes. If the rows of a node do not fit into the reply, the answer has
+ * null for this node and for all nodes after it.
  */
 static void runs_end(struct request *rq, json_t **by_node, uint32_t n)
 {

@@ -14,11 +14,11 @@
  * @step: how long each step of recoveries took, by the stamp at its end; that of FM_AT_DETECTED is
  *	not used. A step that a recovery did not need is not counted
  * @recovery: how long recoveries took, from detection to the end
- * @bounded: recoveries of which some wait ended by its bound
+ * @bounded: number of recoveries in which some wait was ended by its time limit, not by a proof
  * @parked, @replayed, @lost: packets of all recoveries
  * @became_root: how often this manager became root
  * @events: of this node and those that other nodes reported to it, by level
- * @leads: it was root when meter_root() was called last
+ * @leads: this manager was root when meter_root() was called last
  */
 struct meter {
 	struct histogram step[FM_STAMPS];

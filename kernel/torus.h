@@ -184,7 +184,7 @@ bool torus_dev_is_called(struct torus_dev *d, const char *name);
 void torus_dev_lock(struct torus_dev *d);
 /** torus_dev_lock_sender() - the same for a command of this process; without RTNL, or it may set */
 void torus_dev_lock_sender(struct torus_dev *d);
-/** torus_dev_unlock() - release what either of them took */
+/** torus_dev_unlock() - release the locks of torus_dev_lock() or torus_dev_lock_sender() */
 void torus_dev_unlock(struct torus_dev *d);
 /**
  * torus_dev_run() - run a command

@@ -120,7 +120,7 @@ struct tn_link {
 	u8 port;
 	bool tx_memory;		/* see "Memory" above */
 	bool rx_memory;
-	bool rx_checked;	/* the host has checked the ECRCs of what comes */
+	bool rx_checked;	/* the host has checked the ECRCs of received packets */
 
 	u8 state;
 	u8 reason;

@@ -86,7 +86,7 @@ static u8 resolve_place(struct tn_rma_owner *o, struct errand *e, u64 addr, u64 
 	return 0;
 }
 
-/* Return: 0 if the errand may access @bytes bytes at @addr, which are then @at. */
+/* Sets @at to @bytes bytes at @addr. Return: 0, or the reason why they must not be accessed. */
 static u8 find_access(struct tn_rma_owner *o, struct errand *e, u64 addr, u64 bytes, u16 need,
 		      struct place *at)
 {

@@ -150,7 +150,7 @@ enum tn_rma_ring_state {
 	TN_RMA_RING_MORE,	/* it was stopped by TN_RMA_RING_BATCH */
 };
 
-/** tn_rma_ring_open() - begin with a context */
+/** tn_rma_ring_open() - initialise the ring for a new context */
 void tn_rma_ring_open(struct tn_rma_ring *r, const struct tn_rma_ring_config *cfg);
 
 /** tn_rma_ring_work() - take requests and write completions. Return: when to call again */

@@ -230,7 +230,7 @@ int tn_window_look_index(const struct tn_window *w, u64 index, u64 offset, u64 b
 	return translate_byte(&w->row[index], (u32)index, offset, bytes, need, far);
 }
 
-/* The searches are no part of tn_window_look(), so that it needs no registers saved. */
+/* The searches are not inlined, so that tn_window_look() itself need not save registers. */
 static noinline int look_high(const struct tn_window *w, u64 at, u64 bytes, u16 need,
 			      struct tn_far *far)
 {

@@ -38,9 +38,9 @@
 /* torus_soft.rx_ports and torus_soft.delays have a bit for each port. */
 static_assert(TORUS_MAX_PORTS <= 32);
 
-/* most received frames in a queue: more than a RETRY buffer sent twice, */
+/* most received frames in a queue: more than a RETRY buffer sent twice */
 #define RX_QUEUE_MAX	1024
-#define RX_BYTES_MAX	(8 << 20) /* and most bytes of their memory */
+#define RX_BYTES_MAX	(8 << 20) /* most bytes of the memory of these frames */
 #define CHECKED_MIN	1024	/* least bytes of a frame that is checked before NAPI */
 #define TX_BATCH	16	/* most frames that a port sends before other ports are served */
 

@@ -57,7 +57,7 @@ int MPI_Finalize(void) BOTH_NAMES(MPI_Finalize);
 
 /* --- grids ------------------------------------------------------------------------- */
 
-/* Return: number of ranks of a grid; 0 if the arguments are wrong, which the library will say */
+/* Return: number of ranks of a grid; 0 if the arguments are wrong: the MPI library reports that */
 static int count_grid(MPI_Comm comm, int ndims, const int dims[])
 {
 	int size, inter = 0;

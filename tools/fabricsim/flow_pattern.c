@@ -6,8 +6,8 @@
  */
 #include "flow_net.h"
 
-#define HOT_SHARE 4		/* one packet of this number goes to the hot region */
-#define HOT_PART 8		/* the hot region is one node of this number */
+#define HOT_SHARE 4		/* one packet in HOT_SHARE goes to the hot region */
+#define HOT_PART 8		/* the hot region has one node in HOT_PART */
 
 static u32 each_dimension(const struct flow_net *net, u32 src, enum flow_pattern pattern)
 {

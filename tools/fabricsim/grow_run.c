@@ -59,8 +59,8 @@ static struct grow_mail *add_mail(struct grow_sim *s, uint64_t at)
 }
 
 /*
- * Answers without content arrive with what was sent before them, so jitter is drawn without
- * them.
+ * Sends a message. Only messages of the search have jitter. Any other message arrives after one hop
+ * time, but not before the messages that were sent over the same link before it.
  */
 static void send_growth(void *arg, unsigned int port, const struct fm_growth_msg *m)
 {

@@ -71,8 +71,8 @@ static unsigned int count_connections(const struct limit *l, const struct source
 }
 
 /*
- * Return: the oldest connection of the client that has most connections, if these are more than
- * @from would have with a further one; else NULL.
+ * Return: the oldest connection of the client with most connections; NULL if that client has no
+ * more than @from would have with one more.
  */
 static struct limit_connection *find_of_greediest(struct limit *l, const struct source *from)
 {
@@ -204,7 +204,8 @@ static size_t count_unread(const struct limit *l, const struct source *from)
 }
 
 /*
- * Return: the oldest answer of the client with most unread bytes; NULL if none has more than @from.
+ * Return: the oldest unread answer of the client with most unread bytes; NULL if no client has more
+ * than @from.
  */
 static struct limit_connection *find_most_unread(struct limit *l, const struct source *from)
 {

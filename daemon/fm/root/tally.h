@@ -9,7 +9,7 @@
 struct fm;
 struct fm_root;
 
-/* How a place of the table counts in the present version. */
+/* The part that the node at a place of the table takes in the present version. */
 enum fm_part {
 	FM_PART_NONE,		/* no node has this place, or it is dead */
 	FM_PART_TAKES,		/* the node takes part */

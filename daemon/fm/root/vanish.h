@@ -30,8 +30,8 @@ void fm_vanish_reached(struct fm *fm, struct fm_conn *c);
 void fm_vanish_due(struct fm *fm);
 uint64_t fm_vanish_expiry(const struct fm *fm);
 /**
- * fm_vanish_awaits() - Return: the time until which a table that is due @at waits for the answer to
- * a probe; a past time: it does not wait
+ * fm_vanish_awaits() - Return: the time until which a table that is due @at has to wait for the
+ * answer to a probe; if it need not wait, a time in the past
  */
 uint64_t fm_vanish_awaits(const struct fm *fm, uint64_t at);
 
