@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The clock of torusemu: it does not go back, whether the process stops in a turn or waits. */
+/*
+ * The loop of torusemu. Its clock does not go back, whether the process stops in a turn or waits,
+ * and a descriptor that is not watched any more is not.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "kernel/host/clock.h"
@@ -55,11 +61,36 @@ static void loop_that_does_not_sleep_counts_all_time(void **state)
 	assert_true(loop_now() >= seen);
 }
 
+static unsigned int readied;
+
+static void note_ready(struct watch *w, u32 events)
+{
+	(void)w, (void)events;
+	readied++;
+}
+
+/* Another process has the descriptor too, as it has that of its doorbell. */
+static void deleted_watch_does_not_come_back(void **state)
+{
+	int fd = eventfd(0, EFD_CLOEXEC), theirs = dup(fd);
+	struct watch w;
+
+	(void)state;
+	assert_true(fd >= 0 && theirs >= 0);
+	assert_int_equal(loop_add(&loop, &w, fd, EPOLLIN, note_ready), 0);
+	loop_del(&loop, &w);
+	assert_int_equal(eventfd_write(theirs, 1), 0);
+	loop_wait(&loop, loop_now());
+	assert_int_equal(readied, 0);
+	close(theirs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stop_within_turn_does_not_count),
 		cmocka_unit_test(loop_that_does_not_sleep_counts_all_time),
+		cmocka_unit_test(deleted_watch_does_not_come_back),
 	};
 	int failed;
 

@@ -68,6 +68,8 @@ void loop_del(struct loop *loop, struct watch *w)
 {
 	if (w->fd < 0)
 		return;
+	/* close() does not end the watch if another process has the same open file */
+	epoll_ctl(loop->epfd, EPOLL_CTL_DEL, w->fd, NULL);
 	close(w->fd);
 	w->fd = -1;
 	for (int i = 0; i < loop->npending; i++)
