@@ -222,6 +222,7 @@ static void open_and_break(int sock)
 
 int main(int argc, char **argv)
 {
+	const int some[FDS] = { 0, 1, 2, 0, 1 };
 	uint8_t junk[512];
 
 	if (argc != 4)
@@ -234,7 +235,8 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < sizeof(junk); i++)
 			junk[i] = (uint8_t)any();
 		if (!below(8))
-			send_anything(sock, junk, below(sizeof(junk)), NULL, 0);
+			send_anything(sock, junk, below(2) ? below(sizeof(junk)) : 0, some,
+				      below(FDS + 1));
 		else
 			open_and_break(sock);
 		close(sock);

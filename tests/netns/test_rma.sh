@@ -151,9 +151,13 @@ waiters() {
 # Processes that wait, and are killed, leave nothing behind: there is room for others.
 many_killed() { own && waiters 40 && waiters 40 && until_true 20 stream 100; }
 
+descriptors() { ls "/proc/$1/fd" | wc -l; }
+has_descriptors() { (($(descriptors "$1") == $2)); }
+
 # Processes that break all rules harm themselves alone: those of others go on.
 hostile() {
-	local i job jobs=()
+	local i job jobs=() before
+	before=$(descriptors "${pid[0]}")
 	own || return
 	"$B/tests/netns/rmatool" "unix:$tmp/n0.rma" stream "${far[@]}" 1000000000 >"$tmp/said" 2>&1 &
 	job=$!
@@ -164,7 +168,7 @@ hostile() {
 	for i in "${jobs[@]}"; do wait "$i" || return; done
 	kill $job
 	wait $job
-	grep -x "[1-9][0-9]* rounds are right" "$tmp/said"
+	grep -x "[1-9][0-9]* rounds are right" "$tmp/said" && until_true 20 has_descriptors "${pid[0]}" "$before"
 }
 SEED=${SEED:-1}
 

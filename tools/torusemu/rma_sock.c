@@ -160,7 +160,7 @@ static void context_ready(struct watch *w, u32 events)
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	fd = n > 0 ? take_fds(&mh) : -1;
+	fd = n >= 0 ? take_fds(&mh) : -1;	/* an empty message may have some, too */
 	if (n != sizeof(call) || mh.msg_flags & MSG_TRUNC) {
 		if (fd >= 0)
 			close(fd);
