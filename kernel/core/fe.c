@@ -113,9 +113,9 @@ static int execute_ask(struct tn_fe_bits *bits, u64 word, u64 *at, const struct 
 		tn_store64(at, ask->value);
 	if (ask->op == TN_FE_PURGE0)
 		tn_store64(at, 0);
-	if (r == TN_FE_FULL)
+	if (r != TN_FE_ANY && (r == TN_FE_FULL) != bits->inverted)
 		bits->full[word / 64] |= bit;
-	if (r == TN_FE_EMPTY)
+	else if (r != TN_FE_ANY)
 		bits->full[word / 64] &= ~bit;
 	return TN_FE_DONE;
 }

@@ -77,11 +77,14 @@ struct tn_fe_ask {
  * @full: one bit for each word: the word is full; the host sets the first values
  * @waits: one bit for each word: requests wait for it
  * @n: number of words
+ * @inverted: a bit of @full that is 0 means full. So zeroed memory, which costs nothing to make, may
+ *	begin with all words full
  */
 struct tn_fe_bits {
 	u64 *full;
 	u64 *waits;
 	u64 n;
+	bool inverted;
 };
 
 /**
@@ -145,7 +148,7 @@ void tn_fe_pool_init(struct tn_fe_pool *p, struct tn_fe_wait *wait, u32 n,
 /** tn_fe_is_full() - Return: true if the bit of @word is full */
 static inline bool tn_fe_is_full(const struct tn_fe_bits *bits, u64 word)
 {
-	return bits->full[word / 64] >> word % 64 & 1;
+	return (bits->full[word / 64] >> word % 64 & 1) != bits->inverted;
 }
 
 /** tn_fe_has_waiters() - Return: true if requests wait for @word */

@@ -49,7 +49,11 @@ struct memory {
 static void memory_init(struct memory *m, unsigned int waits, unsigned int buckets, u64 seed)
 {
 	memset(m, 0, sizeof(*m));
-	m->bits = (struct tn_fe_bits) { .full = m->full, .waits = m->waits, .n = WORDS };
+	/* all words are empty, with bits of either kind */
+	m->bits = (struct tn_fe_bits) {
+		.full = m->full, .waits = m->waits, .n = WORDS, .inverted = seed & 1,
+	};
+	memset(m->full, seed & 1 ? 0xff : 0, sizeof(m->full));
 	tn_fe_pool_init(&m->pool, m->wait, waits, m->bucket, buckets, seed);
 }
 

@@ -118,7 +118,10 @@ static void free_owned(struct rma *rma, struct rma_region *r)
 	*r = (struct rma_region) { 0 };
 }
 
-/* Makes the full/empty bits of @r. Return: 0 or -ENOMEM */
+/*
+ * Makes the full/empty bits of @r, in memory that is zero and not touched before it is used: the
+ * bits of a large region would keep all NICs waiting. Return: 0 or -ENOMEM
+ */
 static int make_bits(struct rma_region *r, bool empty)
 {
 	size_t words = (r->bytes / sizeof(u64) + 63) / 64;
@@ -126,10 +129,9 @@ static int make_bits(struct rma_region *r, bool empty)
 	r->bits = calloc(2 * words, sizeof(u64));
 	if (!r->bits)
 		return -ENOMEM;
-	if (!empty)
-		memset(r->bits, 0xff, words * sizeof(u64));
 	r->fe = (struct tn_fe_bits) {
 		.full = r->bits, .waits = r->bits + words, .n = r->bytes / sizeof(u64),
+		.inverted = !empty,
 	};
 	return 0;
 }
