@@ -186,6 +186,33 @@ static void test_memory(void **state)
 	}
 }
 
+/* All managers start again but one, which hung when the job began: its table is known, and older. */
+static void test_older_table(void **state)
+{
+	static const uint32_t list[] = { 8, 9 };
+	const uint32_t hung = 5;
+
+	(void)state;
+	begin("4x4", 5);
+	world_hang(s.w, hung, true);
+	trial_run(&s, 10 * SEC);
+	assert_int_equal(start_list("late", list, 2), 0);
+	trial_run(&s, 10 * SEC);
+	expect_job("late", 2, 2, 1);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (i != hung)
+			world_manager(s.w, i, false);
+	trial_run(&s, 1 * SEC);
+	world_hang(s.w, hung, false);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (i != hung)
+			world_manager(s.w, i, true);
+	trial_rest(&s, 60 * SEC);
+	expect_job("late", 2, 2, 1);
+	check_now("all but one began anew");
+	finish("older table");
+}
+
 /* Jobs begin and end while cables are cut and mended. */
 static void test_random(void **state)
 {
@@ -240,7 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused), cmocka_unit_test(test_cables),
 		cmocka_unit_test(test_apart), cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_older_table), cmocka_unit_test(test_random),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

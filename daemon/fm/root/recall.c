@@ -633,6 +633,23 @@ static void take_jobs(struct fm *fm, const struct fm_book *b)
 	       b->jobs.n == 1 ? "" : "s", b->jobs.n == 1 ? "s" : "");
 }
 
+/*
+ * Return: the book with the latest jobs: @former or, if no node that remembers its table has had
+ * such a late one, that on disk.
+ */
+static const struct fm_book *latest_jobs(const struct fm *fm, const struct torus_shape *shape,
+					 const struct fm_book *former)
+{
+	const struct fm_past latest = fm_told_id(&fm->root->told);
+	const struct fm_kept *k = &fm->kept;
+	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
+
+	if (k->book && !memcmp(&k->book->shape, shape, sizeof(*shape)) &&
+	    compare_tables(&kept, &latest) > 0)
+		return k->book;
+	return former;
+}
+
 void fm_recall_end(struct fm *fm, const struct torus_shape *shape, const struct fm_book *former)
 {
 	struct fm_root *r = fm->root;
@@ -651,6 +668,6 @@ void fm_recall_end(struct fm *fm, const struct torus_shape *shape, const struct 
 	take_orders(fm, r->recall->book, shape);
 	take_orders(fm, former, shape);
 	take_orders(fm, fm->kept.book, shape);
-	take_jobs(fm, former);
+	take_jobs(fm, latest_jobs(fm, shape, former));
 	fm_recall_forget(r);
 }
