@@ -14,7 +14,7 @@ struct lt_region {
 /**
  * struct torus_rma - a context
  * @sock: the connection to the NIC
- * @bell: eventfd: the NIC's doorbell; @wake: eventfd that wakes the process
+ * @bell: eventfd: the NIC's doorbell; @wake: wakes the process, is read until it is empty
  * @head: memory shared with the NIC, @bytes of it
  * @tail: position behind the last request; @taken: behind the last completion
  * @open: requests whose completion was not taken

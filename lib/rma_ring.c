@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "rma.h"
 
@@ -217,14 +218,22 @@ uint64_t torus_rma_open_requests(const struct torus_rma *rma)
 	return rma->open;
 }
 
+/* What woke the process so far is past. */
+static void drain_wake(const struct torus_rma *rma)
+{
+	char woken[64];
+
+	while (read(rma->wake, woken, sizeof(woken)) == sizeof(woken))
+		;
+}
+
 unsigned int torus_rma_poll(struct torus_rma *rma, struct torus_rma_end *ends, unsigned int n)
 {
 	uint32_t ready = load_word(&rma->head->cq_tail) - rma->taken, i;
-	eventfd_t woken;
 
 	if (rma->head->wants) {
 		store_word(&rma->head->wants, 0);
-		eventfd_read(rma->wake, &woken);
+		drain_wake(rma);
 	}
 	if (n > ready)
 		n = ready;

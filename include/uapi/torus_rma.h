@@ -244,8 +244,8 @@ enum torus_rma_calls {
 /* Descriptors of the answer to OPEN. */
 enum torus_rma_fds {
 	TORUS_RMA_FD_RINGS,	/* memory: struct torus_rma_head, and the rings behind it */
-	TORUS_RMA_FD_BELL,	/* eventfd: the NIC's doorbell */
-	TORUS_RMA_FD_WAKE,	/* eventfd: the process is woken */
+	TORUS_RMA_FD_BELL,	/* eventfd: the NIC's doorbell, which the process only writes */
+	TORUS_RMA_FD_WAKE,	/* readable: the process is woken, and reads until it is empty */
 	TORUS_RMA_FDS,
 };
 

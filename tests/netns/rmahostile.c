@@ -28,6 +28,7 @@
 static uint64_t state;
 static const char *path;
 static unsigned int contexts, regions;
+static int kept = -1;	/* doorbell of a context that is gone */
 
 static uint64_t any(void)
 {
@@ -207,14 +208,22 @@ static void open_and_break(int sock)
 		     fds[TORUS_RMA_FD_RINGS], 0);
 	for (unsigned int i = below(4); i; i--)
 		share_anything(sock, &mem);
+	/* if the NIC writes to the same open file, it waits from then on */
+	fcntl(fds[TORUS_RMA_FD_WAKE], F_SETFL, 0);
+	eventfd_write(fds[TORUS_RMA_FD_WAKE], UINT64_MAX - 1);
+	if (rings != MAP_FAILED)
+		((struct torus_rma_head *)rings)->wants = 1;
 	if (rings != MAP_FAILED)
 		break_rings(rings, (size_t)st.st_size, fds[TORUS_RMA_FD_BELL]);
 	if (mem != MAP_FAILED)
 		memset(mem, (int)any(), SHARED);
 	call = (struct torus_rma_call) { .call = TORUS_RMA_UNSHARE, .region = below(8) };
 	send_anything(sock, &call, sizeof(call), NULL, 0);
-	for (unsigned int i = 0; i < TORUS_RMA_FDS; i++)
-		close(fds[i]);
+	if (kept >= 0)
+		close(kept);
+	kept = fds[TORUS_RMA_FD_BELL];
+	close(fds[TORUS_RMA_FD_RINGS]);
+	close(fds[TORUS_RMA_FD_WAKE]);
 	munmap(rings, (size_t)st.st_size);
 	if (mem != MAP_FAILED)
 		munmap(mem, SHARED);
@@ -240,6 +249,8 @@ int main(int argc, char **argv)
 		else
 			open_and_break(sock);
 		close(sock);
+		if (kept >= 0)
+			eventfd_write(kept, 1);
 	}
 	printf("%u contexts, %u regions\n", contexts, regions);
 	return contexts && regions ? 0 : 1;

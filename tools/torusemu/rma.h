@@ -52,7 +52,7 @@ struct rma_region {
  * struct rma_context - a context, or a connection that has not opened one yet
  * @watch: the connection
  * @bell: the doorbell
- * @wake: descriptor by which the process is woken
+ * @wake: end of a pipe by which the process is woken; the process has the other end
  * @shared: memory of the head and the rings, @bytes bytes, shared with the process
  * @job: user id of the process
  * @regions: number of its regions

@@ -63,30 +63,50 @@ static int send_answer(struct rma_context *ctx, struct torus_rma_call *call, con
 static void bell_ready(struct watch *w, u32 events)
 {
 	struct rma_context *ctx = container_of(w, struct rma_context, bell);
-	eventfd_t n;
 
 	(void)events;
-	if (eventfd_read(w->fd, &n))
-		return;
 	ctx->ready = true;
 	emu_busy(ctx->emu, loop_now());
 }
 
-/* Makes the descriptors by which the NIC and the process wake each other. */
-static int make_bells(struct rma_context *ctx)
+/*
+ * Makes the descriptors by which the NIC and the process wake each other. @theirs: the one of the
+ * process that wakes it, which the caller closes.
+ *
+ * O_NONBLOCK belongs to the open file, so a process can clear it in one that it shares with the
+ * NIC. So the NIC never reads the doorbell (EPOLLET: each write is an event), and writes to an end
+ * of a pipe that the process does not have.
+ */
+static int make_bells(struct rma_context *ctx, int *theirs)
 {
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), err;
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), ends[2], err;
 
 	if (fd < 0)
 		return -errno;
-	err = loop_add(ctx->emu->loop, &ctx->bell, fd, EPOLLIN, bell_ready);
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	err = loop_add(ctx->emu->loop, &ctx->bell, fd, EPOLLIN | EPOLLET, bell_ready);
 	if (err) {
 		close(fd);
+		close(ends[0]);
+		close(ends[1]);
 		ctx->bell.fd = -1;
 		return err;
 	}
-	ctx->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return ctx->wake < 0 ? -errno : 0;
+	*theirs = ends[0];
+	ctx->wake = ends[1];
+	return 0;
+}
+
+static void drop_bells(struct rma_context *ctx, int theirs)
+{
+	loop_del(ctx->emu->loop, &ctx->bell);
+	close(ctx->wake);
+	ctx->wake = -1;
+	close(theirs);
 }
 
 static int check_open(const struct rma_context *ctx, struct torus_rma_call *call)
@@ -106,23 +126,26 @@ static int check_open(const struct rma_context *ctx, struct torus_rma_call *call
 
 static int open_rma_context(struct rma_context *ctx, struct torus_rma_call *call)
 {
-	int fds[TORUS_RMA_FDS], err = check_open(ctx, call);
+	int fds[TORUS_RMA_FDS], *wake = &fds[TORUS_RMA_FD_WAKE], err = check_open(ctx, call);
 	const char *why = NULL;
 
 	if (err)
 		return err;
 	err = rma_begin(ctx->emu, &why);
 	if (!err)
-		err = make_bells(ctx);
-	if (!err)
+		err = make_bells(ctx, wake);
+	if (!err) {
 		err = rma_ring_new(ctx, call->entries, &fds[TORUS_RMA_FD_RINGS]);
+		if (err)
+			drop_bells(ctx, *wake);
+	}
 	if (err)
 		return rma_fail(call, err, "%s", why ? why : strerror(-err));
 	fds[TORUS_RMA_FD_BELL] = ctx->bell.fd;
-	fds[TORUS_RMA_FD_WAKE] = ctx->wake;
 	chassis_wake(ctx->emu->chassis, ctx->emu);
 	err = send_answer(ctx, call, fds, TORUS_RMA_FDS);
 	close(fds[TORUS_RMA_FD_RINGS]);
+	close(*wake);
 	return err ? err : 1;
 }
 
