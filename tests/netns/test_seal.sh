@@ -96,7 +96,15 @@ frames_altered() {
 	mapfile -t frames < <(python3 "$tap" alter "${frames[-1]}")
 	dropped crc_errors "${frames[@]}"
 }
-frames_of_another_link() { frames from2 && dropped crc_errors "${frames[@]}"; }
+# As frames of this link: those of other stations are dropped before they are looked at.
+frames_of_another_link() {
+	local addresses
+	frames from0
+	addresses=${frames[0]:0:24}
+	frames from2
+	frames=("${frames[@]#????????????????????????}")
+	dropped crc_errors "${frames[@]/#/$addresses}"
+}
 
 # --- what the manager hears ---------------------------------------------------------------------
 
