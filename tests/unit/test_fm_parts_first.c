@@ -413,6 +413,57 @@ static void later_kept_table_of_same_root_is_asked_for(void **state)
 	}
 }
 
+/* Node @i sends the table @t, in which nodes 0 and 1 run a job that began at @since. */
+static void sends_job(uint32_t i, struct fm_past t, uint64_t since)
+{
+	struct fm_job job = { .id = 1, .nodes = 2, .since = since, .name = "sim" };
+	struct fm_msg m = sent(t, 2);
+
+	entry[0].job = entry[1].job = job.id;
+	entry[1].number = 1;
+	m.table.njobs = 1;
+	m.table.jobs = &job;
+	stage_msg(&s, 100 + (int)i, &m);
+}
+
+/*
+ * This node was away when the job of the latest table began, and gets that table before it knows
+ * with which one it begins: the job runs on, and no other part had it. Node 3 has kept a table of
+ * another part, in which a job had the same name: that job ends.
+ */
+static void only_jobs_of_other_parts_end(void **state)
+{
+	const struct fm_line none = { .n = 0 };
+
+	(void)state;
+	for (unsigned int other = 0; other < 2; other++) {
+		struct fm_msg m;
+
+		has_kept(&none, "4x1", 0);
+		m = has(1, latest);
+		m.hello.line.n = 1;
+		m.hello.line.past[0] = (struct fm_past) { 7, 6, NIC };
+		joins(&m);
+		stage_run_ns(&s, s.now + 1);
+		assert_true(asked(1) > 0);
+		sends_job(1, latest, 5);
+		if (other) {
+			keeps(former);
+			assert_int_equal(asked(3), 1);
+			sends_job(3, former, 4);
+		} else {
+			join(3);
+		}
+		join(2);
+		stage_run_ns(&s, s.now + 4 * s.cfg.resend);
+		settle(4);
+		assert_true(fm_version(s.fm) > 0);
+		assert_non_null(fm_job(s.fm, 0));
+		assert_int_equal(stage_count(&s, "job 'sim' of another part has ended"), other);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -425,6 +476,7 @@ int main(void)
 		cmocka_unit_test(line_of_first_table_begins_with_kept_one),
 		cmocka_unit_test(exclusions_of_kept_table_of_other_part_stay),
 		cmocka_unit_test(later_kept_table_of_same_root_is_asked_for),
+		cmocka_unit_test(only_jobs_of_other_parts_end),
 	};
 
 	return cmocka_run_group_tests_name("fm_parts_first", tests, NULL, NULL);

@@ -82,7 +82,7 @@
 
 /**
  * struct foreign - a stored table that may be of another part
- * @id, @line, @shape, @orders: as in that table
+ * @id, @line, @shape, @orders, @jobs: as in that table
  * @own: it is the table that this node itself had
  * @admin: by node id: mask of the ports that its administrator excluded
  */
@@ -93,6 +93,7 @@ struct foreign {
 	struct torus_shape shape;
 	bool own;
 	struct fm_orders orders;
+	struct fm_jobs jobs;
 	uint16_t admin[];
 };
 
@@ -223,6 +224,7 @@ static void merge_orders(struct fm *fm, const struct foreign *f)
 static void free_foreign(struct foreign *f)
 {
 	fm_orders_free(&f->orders);
+	fm_jobs_free(&f->jobs);
 	free(f);
 }
 
@@ -261,6 +263,18 @@ static void add_to_line(struct fm_line *l, const struct fm_past *id)
 		l->past[l->n++] = *id;
 }
 
+/* Jobs of another part end, unless they began before the parts did, and still run here. */
+static void report_ended_jobs(struct fm *fm, const struct foreign *f)
+{
+	for (uint32_t i = 0; i < f->jobs.n; i++) {
+		const struct fm_job *j = &f->jobs.of[i], *here = fm_jobs_named(&fm->root->jobs, j->name);
+
+		if (!here || here->since != j->since)
+			fm_say(fm, FM_WARNING, "job",
+			       "job '%s' of another part has ended: it does not run here", j->name);
+	}
+}
+
 /*
  * Unites the exclusions of a table of another part with the next table, and adds that table to the
  * line.
@@ -269,7 +283,10 @@ static void merge_foreign(struct fm *fm, const struct foreign *f)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 
-	if (memcmp(&f->shape, shape, sizeof(*shape)) || is_in_line(fm, &f->id))
+	if (is_in_line(fm, &f->id))
+		return;
+	report_ended_jobs(fm, f);
+	if (memcmp(&f->shape, shape, sizeof(*shape)))
 		return;
 	exclude_foreign(fm, f);
 	add_to_line(&fm->root->line, &f->id);
@@ -496,18 +513,6 @@ uint64_t fm_parts_awaits(const struct fm *fm)
 	return until;
 }
 
-/* Jobs of another part end, unless they began before the parts did, and still run here. */
-static void report_ended_jobs(struct fm *fm, const struct fm_table_msg *m)
-{
-	for (uint32_t i = 0; i < m->njobs; i++) {
-		const struct fm_job *j = &m->jobs[i], *here = fm_jobs_named(&fm->root->jobs, j->name);
-
-		if (!here || here->since != j->since)
-			fm_say(fm, FM_WARNING, "job",
-			       "job '%s' of another part has ended: it does not run here", j->name);
-	}
-}
-
 /*
  * Stores the table of that message, and takes over its exclusions, at once or with the first table.
  */
@@ -524,7 +529,7 @@ static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_
 		f->admin[m->entries[i].node] = m->entries[i].admin;
 	for (uint32_t i = 0; i < m->norders; i++)
 		fm_orders_put(&f->orders, &m->orders[i]);
-	report_ended_jobs(fm, m);
+	fm_jobs_set(&f->jobs, m->jobs, m->njobs);
 	if (fm->root->settled)
 		merge_foreign(fm, f);
 	add_foreign(fm, f);
