@@ -113,7 +113,9 @@ refuses() {
 		refused 1 "no box of 8 free nodes in 4x4: 4 nodes are free" job start c --nodes 8 &&
 		refused 2 "name of the job 'x y': allowed are" job start 'x y' --nodes 1 &&
 		refused 2 "there is no job 'c'" job stop c && refused 2 "there is no job 'c'" job show c &&
-		refused 2 "say how many nodes" job start c
+		refused 2 "say how many nodes" job start c &&
+		printf 'n3-3 \377\376 n3-2\n' >"$tmp/c" && refused 2 "is no UTF-8" job start c --list "$tmp/c" &&
+		printf 'n3-3\0 n3-2\n' >"$tmp/c" && refused 2 "has a byte 0" job start c --list "$tmp/c"
 }
 
 check "a lab" lab up 4x4 "${patience[@]}" || exit 1

@@ -171,6 +171,7 @@ static void wrong_arguments_of_changes_are_refused(void **state)
 		{ "job start a --how list", "--how list: give the nodes by --list FILE" },
 		{ "job start a --list f -n 2", "--list names all nodes" },
 		{ "job start a --list /no/such/file", "/no/such/file: No such file" },
+		{ "job start a --list /", "/: Is a directory" },
 		{ "job list a", "a" },
 		{ "job show", "missing" },
 		{ "job verify", "missing" },

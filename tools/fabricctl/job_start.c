@@ -14,27 +14,41 @@ static const char *at, *how, *list;
 
 #define LIST_MAX (16u << 20)	/* most nodes of a list */
 
+/* Adds the names in a line of the file @path. Return: OK, or the kind of the error */
+static int take_names(const char *path, char *line, json_t *names)
+{
+	char *save, *name = strtok_r(line, " \t\r\n", &save);
+
+	for (; name && *name != '#'; name = strtok_r(NULL, " \t\r\n", &save))
+		if (json_array_append_new(names, json_string(name)))
+			return fail("%s: a name is no UTF-8: allowed are names of nodes and "
+				    "coordinates", path);
+	return OK;
+}
+
 /* Reads the names in a file, of any number a line. Return: OK, or the kind of the error */
 static int read_names(const char *path, json_t *names)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	char *line = NULL, *save;
+	char *line = NULL;
 	size_t room = 0;
+	ssize_t n;
+	int status = OK;
 
 	if (!f)
 		return fail("%s: %s", path, strerror(errno));
-	while (getline(&line, &room, f) > 0) {
-		char *name = strtok_r(line, " \t\r\n", &save);
-
-		for (; name && *name != '#'; name = strtok_r(NULL, " \t\r\n", &save))
-			json_array_append_new(names, json_stringn(name, strlen(name)));
-	}
+	while (status == OK && (n = getline(&line, &room, f)) > 0)
+		status = strlen(line) == (size_t)n ? take_names(path, line, names) :
+			 fail("%s: a line has a byte 0: allowed are names of nodes and coordinates",
+			      path);
+	if (status == OK && ferror(f))
+		status = fail("%s: %s", path, strerror(errno));
 	free(line);
 	if (f != stdin)
 		fclose(f);
-	if (!json_array_size(names))
-		return fail("%s: names no nodes", path);
-	return OK;
+	if (status == OK && !json_array_size(names))
+		status = fail("%s: names no nodes", path);
+	return status;
 }
 
 /* Makes the request from the options. Return: NULL after an error, which is printed */
