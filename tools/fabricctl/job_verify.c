@@ -50,6 +50,21 @@ static void blame_way(void *arg, const struct torus_culprit *w)
 	blame_member(p, w->from, w->to, text);
 }
 
+/* Names the pairs of members that no links of the job join: the first member stands for them. */
+static void blame_parts(struct proof *p)
+{
+	char text[2 * TORUS_TEXT_MAX];
+	uint32_t id = 0;
+
+	if (!p->found.apart)
+		return;
+	while (!p->member[id])
+		id++;
+	snprintf(text, sizeof(text), "the job has fallen apart: %" PRIu64 " of %" PRIu64 " pairs of "
+		 "its nodes have no way", p->found.apart, p->found.apart + p->found.pairs);
+	blame_member(p, id, TORUS_NO_NODE, text);
+}
+
 /* Closes the ports that lead out of the job, and those that the table excludes. */
 static void close_job(struct proof *p)
 {
@@ -148,6 +163,7 @@ static int prove_job(struct ctl *ctl, struct proof *p, const char *name)
 	what.up = p->member;
 	if (torus_verify(&what, &p->found))
 		return fail("out of memory");
+	blame_parts(p);
 	if (ctl->json)
 		json_show(json_pack("{ss sb sI sI sO}", "name", name, "ok",
 				    !json_array_size(p->culprits), "version",
