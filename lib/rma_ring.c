@@ -218,7 +218,7 @@ uint64_t torus_rma_open_requests(const struct torus_rma *rma)
 	return rma->open;
 }
 
-/* What woke the process so far is past. */
+/* Reads the descriptor empty, so that it is readable again only for what comes from now on. */
 static void drain_wake(const struct torus_rma *rma)
 {
 	char woken[64];

@@ -113,9 +113,11 @@ static int execute_ask(struct tn_fe_bits *bits, u64 word, u64 *at, const struct 
 		tn_store64(at, ask->value);
 	if (ask->op == TN_FE_PURGE0)
 		tn_store64(at, 0);
-	if (r != TN_FE_ANY && (r == TN_FE_FULL) != bits->inverted)
+	if (r == TN_FE_ANY)
+		return TN_FE_DONE;
+	if (r == (bits->inverted ? TN_FE_EMPTY : TN_FE_FULL))
 		bits->full[word / 64] |= bit;
-	else if (r != TN_FE_ANY)
+	else
 		bits->full[word / 64] &= ~bit;
 	return TN_FE_DONE;
 }

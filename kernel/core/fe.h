@@ -77,8 +77,8 @@ struct tn_fe_ask {
  * @full: one bit for each word: the word is full; the host sets the first values
  * @waits: one bit for each word: requests wait for it
  * @n: number of words
- * @inverted: a bit of @full that is 0 means full. So zeroed memory, which costs nothing to make, may
- *	begin with all words full
+ * @inverted: a bit of @full that is 0 means full. So zeroed memory, which costs nothing to make,
+ *	may begin with all words full
  */
 struct tn_fe_bits {
 	u64 *full;
