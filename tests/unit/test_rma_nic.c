@@ -280,7 +280,7 @@ static void only_right_reply_ends_get(void **state)
 	wrong.slot = a.slot ^ 1;
 	give_word(&wrong, 1);
 	assert_int_equal(counts()->late, 3);
-	/* Of another node, with everything else right. */
+	/* An answer of another node, with everything else right. */
 	r.number = a.number;
 	r.slot = a.slot;
 	tn_rma_reply_put(payload, &r);
@@ -288,7 +288,7 @@ static void only_right_reply_ends_get(void **state)
 	work();
 	assert_int_equal(counts()->late, 4);
 	assert_int_equal(counts()->forged, 0);
-	/* Of node 2, with too many bytes, with too few, and of another kind. */
+	/* Answers of node 2, with too many bytes, with too few, and of another kind. */
 	reply_bytes(payload, TN_FLIT + 9);
 	reply_bytes(payload, TN_FLIT);
 	reply((struct tn_rma_reply) { .op = TN_RMA_OLD, .number = a.number, .slot = a.slot });

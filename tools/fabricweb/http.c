@@ -87,7 +87,7 @@ static bool is_header_name(const char *name)
  * evhttp takes what follows a HEAD for the next request, even if its headers tell of a body; of two
  * Content-Length it takes the first one, a sign before it is fine, and with a blank or a control
  * character before the colon it is none; and a Transfer-Encoding that it does not know has no body.
- * What follows CONNECT is for another server. HTTP/1.0 has no Transfer-Encoding, and beside a
+ * All that follows CONNECT is for another server. HTTP/1.0 has no Transfer-Encoding, and beside a
  * Content-Length only one of the two can be right.
  * A proxy may read these otherwise, and then one of its clients writes the beginning of another
  * one's request.
