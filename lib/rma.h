@@ -18,6 +18,7 @@ struct lt_region {
  * @head: memory shared with the NIC, @bytes of it
  * @tail: position behind the last request; @taken: behind the last completion
  * @open: requests whose completion was not taken
+ * @rung: the NIC's @naps when its doorbell was last rung
  * @fence: the next request has TORUS_RMA_FENCE
  */
 struct torus_rma {
@@ -32,6 +33,7 @@ struct torus_rma {
 	uint32_t cq_entries;
 	uint32_t tail;
 	uint32_t taken;
+	uint32_t rung;
 	uint64_t open;
 	bool fence;
 	struct lt_region *regions;

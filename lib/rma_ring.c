@@ -25,12 +25,20 @@ static void full_barrier(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Rings the doorbell if the NIC sleeps with one of the reasons @when. */
+/*
+ * Rings the doorbell if the NIC sleeps with one of the reasons @when. A process that submits faster
+ * than the NIC wakes up would ring for each request; once is enough.
+ */
 static void ring_bell(struct torus_rma *rma, uint32_t when)
 {
+	uint32_t naps;
+
 	full_barrier();
-	if (load_word(&rma->head->sleeps) & when)
-		eventfd_write(rma->bell, 1);
+	naps = load_word(&rma->head->naps);
+	if (!(load_word(&rma->head->sleeps) & when) || naps == rma->rung)
+		return;
+	rma->rung = naps;
+	eventfd_write(rma->bell, 1);
 }
 
 /* --- requests ---------------------------------------------------------------------- */

@@ -6,8 +6,8 @@
  * is at i modulo the size of its ring, which is a power of two.
  *
  * To submit, a process writes entries of the SQ, then stores @sq_tail (release), then, after a full
- * barrier, loads @sleeps: if it is not 0, the NIC wants its doorbell. Each request gets one
- * completion, in the order in which requests end. To take completions, it loads @cq_tail (acquire),
+ * barrier, loads @sleeps: if it is not 0, the NIC wants its doorbell, once for each value of @naps.
+ * Each request gets one completion, in the order in which requests end. To take completions, it loads @cq_tail (acquire),
  * reads entries, stores @cq_head (release), and rings if @sleeps has TORUS_RMA_CQ_FULL. Before it
  * sleeps, it stores 1 to @wants, and after a full barrier it looks at @cq_tail once more.
  *
@@ -204,6 +204,8 @@ enum torus_rma_broken {
  * @sleeps: mask of TORUS_RMA_ASLEEP ...
  * @broken: enum torus_rma_broken
  * @cq_tail: completions before it have been written
+ * @naps: how often the NIC has gone to sleep: a process that has rung need not ring again before it
+ *	changes
  */
 struct torus_rma_head {
 	__u32 magic;
@@ -226,7 +228,8 @@ struct torus_rma_head {
 	__u32 sleeps;
 	__u32 broken;
 	__u32 cq_tail;
-	__u32 nic_spare[12];
+	__u32 naps;
+	__u32 nic_spare[11];
 };
 
 /*

@@ -148,7 +148,6 @@ void tn_rma_ring_done(struct tn_rma_ring *r, u64 cookie, const struct tn_rma_end
 		op->value = end->value;
 	}
 	end_if_whole(r, at);
-	write_ends(r);
 }
 
 /* --- requests -------------------------------------------------------------------- */
@@ -257,7 +256,7 @@ static bool look_ahead(struct tn_rma_ring *r)
 	for (i = 0; i < ARRAY_SIZE(copy); i++)
 		copy[i] = tn_load64(from + i);
 	memcpy(&r->ahead, copy, sizeof(r->ahead));
-	tn_store32(&r->cfg.head->sq_head, ++r->sq_head);
+	r->sq_head++;
 	r->bad = check_ring_ask(r, &r->ahead, &r->allowed);
 	r->has_ahead = true;
 	return true;
@@ -435,6 +434,7 @@ static bool sleep_now(struct tn_rma_ring *r, bool blocked)
 	u32 full = r->ended == NO_OP ? 0 : TORUS_RMA_CQ_FULL;
 
 	r->asleep = true;
+	tn_store32(&r->cfg.head->naps, ++r->naps);
 	tn_store32(&r->cfg.head->sleeps, TORUS_RMA_ASLEEP | full);
 	tn_fence();
 	if (full && r->cq_tail - tn_load32(&r->cfg.head->cq_head) < r->cfg.cq_entries)
@@ -480,6 +480,7 @@ enum tn_rma_ring_state tn_rma_ring_work(struct tn_rma_ring *r, u64 now)
 		if (r->now == NO_OP ? !take_ask(r, &blocked) : !issue_now(r, now, &blocked))
 			break;
 	}
+	tn_store32(&r->cfg.head->sq_head, r->sq_head);
 	write_ends(r);
 	if (n == TN_RMA_RING_BATCH || (!r->broken && sleep_now(r, blocked)))
 		return TN_RMA_RING_MORE;

@@ -112,6 +112,7 @@ struct tn_rma_ring_op {
  * struct tn_rma_ring - a context
  * @sq_head, @cq_tail: positions of the NIC
  * @sq_tail: position of the process when it was last read
+ * @naps: how often the NIC went to sleep
  * @ahead: copy of the next request, if @has_ahead
  * @bad: why @ahead is invalid; 0: it is valid
  * @allowed: what would be allowed instead
@@ -130,6 +131,7 @@ struct tn_rma_ring {
 	u32 sq_head;
 	u32 sq_tail;
 	u32 cq_tail;
+	u32 naps;
 	u32 busy;
 	u32 open;
 	u32 parts;
@@ -156,7 +158,10 @@ void tn_rma_ring_open(struct tn_rma_ring *r, const struct tn_rma_ring_config *cf
 /** tn_rma_ring_work() - take requests and write completions. Return: when to call again */
 enum tn_rma_ring_state tn_rma_ring_work(struct tn_rma_ring *r, u64 now);
 
-/** tn_rma_ring_done() - process the end of a part; called by ops->done of the NIC */
+/**
+ * tn_rma_ring_done() - process the end of a part; called by ops->done of the NIC
+ * The next tn_rma_ring_work() writes the completions, all of them together.
+ */
 void tn_rma_ring_done(struct tn_rma_ring *r, u64 cookie, const struct tn_rma_end *end);
 
 /**

@@ -60,6 +60,7 @@ struct world {
 	bool steady;				/* it does not do so now and then */
 	bool late;				/* submits while the NIC takes a request */
 	unsigned int wakes, cancels;
+	u32 rung;				/* @naps when the process last rang */
 	struct tn_rma_ask last;			/* that was issued or cancelled */
 	u16 last_slot;
 	enum tn_rma_ring_state state;
@@ -322,6 +323,15 @@ static void end_random(void)
 		       (u8)(p.ask.addr + k), "what a GET has read");
 }
 
+/* Return: true if the process rings the doorbell: once for each time that the NIC went to sleep. */
+static bool must_ring(u32 reason)
+{
+	if (!(w.head.sleeps & reason) || w.head.naps == w.rung)
+		return false;
+	w.rung = w.head.naps;
+	return true;
+}
+
 static void step(void)
 {
 	bool wanted = false;
@@ -329,7 +339,7 @@ static void step(void)
 	switch (rnd_below(&w.r, 5)) {
 	case 0:
 	case 1:
-		wanted = submit(random_ask()) && w.head.sleeps & TORUS_RMA_ASLEEP;
+		wanted = submit(random_ask()) && must_ring(TORUS_RMA_ASLEEP);
 		break;
 	case 2:
 		if (!w.nparts)
@@ -338,7 +348,7 @@ static void step(void)
 		wanted = true;
 		break;
 	case 3:
-		wanted = complete() && w.head.sleeps & TORUS_RMA_CQ_FULL;
+		wanted = complete() && must_ring(TORUS_RMA_CQ_FULL);
 		break;
 	default:
 		w.full = rnd_one_in(&w.r, 4);
@@ -522,6 +532,7 @@ static void wrong_sq_tail_breaks_ring_but_what_is_open_ends(void **state)
 		assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
 		assert_int_equal(w.head.sq_head, 1);
 		end_part(0, TN_RMA_DONE);
+		tn_rma_ring_work(&w.ring, 0);
 		assert_true(complete());
 	}
 }
@@ -577,6 +588,42 @@ static void only_process_that_says_it_sleeps_is_woken(void **state)
 	assert_int_equal(w.head.sleeps, TORUS_RMA_ASLEEP);
 }
 
+/* What ends between two calls has one wake-up, and no store for each of them. */
+static void ends_between_two_calls_are_written_together(void **state)
+{
+	(void)state;
+	begin(1);
+	w.steady = true;
+	for (int i = 0; i < 3; i++)
+		assert_true(submit(add));
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.nparts, 3);
+	w.head.wants = 1;
+	while (w.nparts)
+		end_part(0, TN_RMA_DONE);
+	assert_int_equal(w.head.cq_tail, 0);
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.head.cq_tail, 3);
+	assert_int_equal(w.wakes, 1);
+}
+
+/* A process that has rung for one nap rings again for the next one. */
+static void each_nap_has_its_number(void **state)
+{
+	u32 naps;
+
+	(void)state;
+	begin(1);
+	w.steady = true;
+	for (int i = 0; i < 3; i++) {
+		naps = w.head.naps;
+		assert_int_equal(w.head.sleeps, TORUS_RMA_ASLEEP);
+		assert_true(submit(add));
+		tn_rma_ring_work(&w.ring, 0);
+		assert_int_equal(w.head.naps, naps + 1);
+	}
+}
+
 static void issue_all(void)
 {
 	for (int i = 0; i < 100; i++)
@@ -612,6 +659,7 @@ static void only_open_fe_can_be_cancelled(void **state)
 	assert_int_equal(w.cq[0].status, TORUS_RMA_DONE);
 	w.head.cq_head++;
 	end_part(1, TN_RMA_REFUSED);
+	tn_rma_ring_work(&w.ring, 0);
 	assert_int_equal(w.cq[1].cookie, 1001);
 	w.head.cq_head++;
 	is_invalid(cancel, TORUS_RMA_BAD_COOKIE, 0);	/* it has ended */
@@ -739,6 +787,8 @@ int main(void)
 		cmocka_unit_test(wrong_cq_head_breaks_ring_before_completion_is_written),
 		cmocka_unit_test(positions_wrap_and_own_members_are_not_believed),
 		cmocka_unit_test(only_process_that_says_it_sleeps_is_woken),
+		cmocka_unit_test(ends_between_two_calls_are_written_together),
+		cmocka_unit_test(each_nap_has_its_number),
 		cmocka_unit_test(only_open_fe_can_be_cancelled),
 		cmocka_unit_test(closed_ring_takes_nothing_and_ends_what_is_open),
 		cmocka_unit_test(ring_uses_region_of_open_get),
