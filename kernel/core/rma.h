@@ -35,13 +35,13 @@
  *
  * Bounded end. Each operation ends exactly once: as done; as refused, with a reason; as
  * unreachable, when its packet has come back; as lost, if it certainly was not and will not be
- * executed; or as unknown. After rma_time without a reply of a node the initiator sends it a QUERY;
- * STATUS tells which operations it has executed and how many wait. All replies before have then
- * arrived, so one that is missing is lost, and its operation ends as unknown. If TN_RMA_QUERIES of
- * them are not answered, all that are open end as unknown. So they do when a recovery ends that
- * leaves no row to the node (rma_nic.h). A request that waits lasts as long as the owner says so,
- * or until it is cancelled. Time does not run while the host holds packets for that node (a
- * recovery).
+ * executed; or as unknown. After rma_time without a reply of a node the initiator sends it a QUERY,
+ * and at once if it refused a posted operation while others are open; STATUS tells which operations
+ * it has executed and how many wait. All replies before have then arrived, so one that is missing
+ * is lost, and its operation ends as unknown. If TN_RMA_QUERIES of them are not answered, all that
+ * are open end as unknown. So they do when a recovery ends that leaves no row to the node
+ * (rma_nic.h). A request that waits lasts as long as the owner says so, or until it is cancelled.
+ * Time does not run while the host holds packets for that node (a recovery).
  *
  * Forgery. A reply counts only if it comes from the node that was asked, with the number and slot
  * of an open operation of its kind. Others are counted and dropped; an acknowledgement of what was

@@ -215,6 +215,7 @@ static void make_busy(struct tn_rma_initiator *i, u32 dst, u64 now)
 	p->since = now;
 	p->queries = 0;
 	p->unanswered = 0;
+	p->asked = false;
 	if (p->busy)
 		return;
 	p->busy = true;
@@ -360,6 +361,21 @@ static u16 find_open_slot(const struct tn_rma_initiator *i, const struct tn_rma_
 	return at;
 }
 
+/*
+ * The owner has refused a posted operation, perhaps the one that would have asked for the
+ * acknowledgement of others, or one whose next parts, which would have asked, are not issued any
+ * more. So it is asked for these, once at a time.
+ */
+static void ask_for_others(struct tn_rma_initiator *i, u32 dst)
+{
+	struct tn_rma_peer *p = &i->peer[dst];
+
+	if (p->asked || p->posted.first == NO_SLOT || p->state != TN_RMA_PEER_KNOWN)
+		return;
+	p->asked = send_plain(i, dst, TN_RMA_QUERY, p->next);
+	i->count.queries += p->asked;
+}
+
 /* Posted operations before one that was refused are few: an ACK for the others came before. */
 static void take_nak(struct tn_rma_initiator *i, u32 src, const struct tn_rma_reply *r, u64 now)
 {
@@ -385,6 +401,8 @@ static void take_nak(struct tn_rma_initiator *i, u32 src, const struct tn_rma_re
 	}
 	p->refused += posted;
 	end_slot(i, at, &end);
+	if (posted)
+		ask_for_others(i, src);
 }
 
 /*
@@ -473,6 +491,7 @@ void tn_rma_initiator_take(struct tn_rma_initiator *i, u32 src, const u8 *payloa
 	}
 	p->queries = 0;
 	p->unanswered = 0;
+	p->asked = false;
 	p->since = now;
 	if (r.why == TN_RMA_QUERY)
 		take_status(i, src, &r, now);
@@ -528,6 +547,7 @@ static void ask_silent(struct tn_rma_initiator *i, u32 dst, u64 now)
 	if (now - p->since < i->rma_time)
 		return;
 	p->since = now;
+	p->asked = false;
 	if (i->ops->holds(i->host, dst))
 		return;
 	if (p->queries >= TN_RMA_QUERIES || p->unanswered >= TN_RMA_UNANSWERED) {

@@ -105,6 +105,7 @@ enum tn_rma_peer_state { TN_RMA_PEER_UNKNOWN, TN_RMA_PEER_RESET, TN_RMA_PEER_KNO
  * @state: enum tn_rma_peer_state
  * @queries: number of queries since its last reply
  * @unanswered: number of queries since its last STATUS
+ * @asked: a QUERY is under way because an operation was refused
  * @drain: no operation is issued before all open ones have ended
  * @busy: the node is in the list of nodes with open operations
  */
@@ -122,6 +123,7 @@ struct tn_rma_peer {
 	u8 state;
 	u8 queries;
 	u8 unanswered;
+	bool asked;
 	bool drain;
 	bool busy;
 };

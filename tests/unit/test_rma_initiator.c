@@ -490,6 +490,51 @@ static void faulty_runs_complete_each_operation_at_most_once(void **state)
 	for_seeds(400, faulty_seed);
 }
 
+/* Issues a PUT of 8 bytes from node 0 to node 1 that does not ask for its acknowledgement. */
+static void put_unasked(struct world *w, u32 key)
+{
+	struct op *op = &w->op[w->ops];
+	u8 data[8] = { 0 };
+
+	*op = (struct op) {
+		.ask = { .op = TN_RMA_PUT, .flags = TN_RMA_KEYED, .job = MODEL_JOB, .key = key },
+		.dst = 1,
+	};
+	w->issuing = op;
+	op->slot = tn_rma_issue(&w->node[0].initiator, 1, &op->ask, data, sizeof(data), w->ops++,
+				w->now);
+	assert_true(op->slot >= 0);
+}
+
+/*
+ * Nothing else would ask for the acknowledgement of those around it, as when the rest of a long PUT
+ * is not issued any more.
+ */
+static void puts_around_refused_one_end_without_waiting(void **state)
+{
+	static const u32 keys[] = { MODEL_KEY, MODEL_KEY ^ 1, MODEL_KEY, MODEL_KEY ^ 1, MODEL_KEY };
+	struct world *w = &world;
+
+	(void)state;
+	make_world(1, false);
+	w->channel[0][0][TN_RMA_REQUESTS].room = w->channel[1][0][TN_RMA_REPLIES].room = 8;
+	for (int round = 1; round <= 2; round++) {
+		w->ops = 0;
+		for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++)
+			put_unasked(w, keys[i]);
+		for (int i = 0; i < 20; i++) {
+			deliver(w, 0, 1, TN_RMA_REQUESTS);
+			deliver(w, 1, 0, TN_RMA_REPLIES);
+		}
+		for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++) {
+			assert_true(w->op[i].ended);
+			assert_int_equal(w->op[i].end.status, keys[i] == MODEL_KEY ?
+					 TN_RMA_DONE : TN_RMA_REFUSED);
+		}
+		assert_int_equal(w->node[0].initiator.count.queries, round);
+	}
+}
+
 static u8 alien_out[PAYLOAD];
 
 static u8 *alien_room(void *host, enum tn_rma_way way, u32 dst)
@@ -530,6 +575,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reply_to_unknown_slot_is_late),
+		cmocka_unit_test(puts_around_refused_one_end_without_waiting),
 		cmocka_unit_test(whole_runs_complete_each_operation_once),
 		cmocka_unit_test(faulty_runs_complete_each_operation_at_most_once),
 	};
