@@ -11,10 +11,10 @@
  * reads entries, stores @cq_head (release), and rings if @sleeps has TORUS_RMA_CQ_FULL. Before it
  * sleeps, it stores 1 to @wants, and after a full barrier it looks at @cq_tail once more.
  *
- * A request is written to the network in the order of the SQ. Those to one node are executed in
- * this order; only a FE operation that waits is executed later. TORUS_RMA_FENCE waits for all
- * before it. A request that cannot be sent yet, because the node is on hold or too many are open,
- * keeps those behind it waiting.
+ * Requests to one node are sent and executed in the order of the SQ; only a FE operation that waits
+ * is executed later. TORUS_RMA_FENCE waits for all before it. A request that cannot be sent yet,
+ * because the node is on hold, keeps those behind it to the same node waiting, and others if that
+ * happens with many nodes. If too many are open, all wait.
  *
  * Memory is a region: of another node, or of the context itself (@local), which is where data of a
  * PUT come from and those of a GET go. The NIC copies the data of a PUT when it sends them: they

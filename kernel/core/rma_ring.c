@@ -3,9 +3,6 @@
 #include "rma_ring.h"
 
 #define NO_OP		0xffff
-#define INLINE_MAX	8
-#define KIND_AMO	0x7c00	/* bits of torus_rma_ask.word that an AMO has */
-#define KIND_FE		0x7fff
 
 _Static_assert((int)TORUS_RMA_PUT == (int)TN_RMA_PUT && (int)TORUS_RMA_GET == (int)TN_RMA_GET &&
 	       (int)TORUS_RMA_AMO == (int)TN_RMA_AMO && (int)TORUS_RMA_FE == (int)TN_RMA_FE &&
@@ -33,6 +30,8 @@ void tn_rma_ring_open(struct tn_rma_ring *r, const struct tn_rma_ring_config *cf
 		cfg->op[i] = (struct tn_rma_ring_op) {
 			.next = i + 1 < cfg->ops_max ? (u16)(i + 1) : NO_OP,
 		};
+	for (i = 0; i < TN_RMA_RING_HELD; i++)
+		r->held[i].first = NO_OP;
 }
 
 static void break_ring(struct tn_rma_ring *r, enum torus_rma_broken why)
@@ -152,89 +151,6 @@ void tn_rma_ring_done(struct tn_rma_ring *r, u64 cookie, const struct tn_rma_end
 
 /* --- requests -------------------------------------------------------------------- */
 
-static u8 flags_of_ring_op(u8 op)
-{
-	switch (op) {
-	case TORUS_RMA_PUT:
-		return TORUS_RMA_KEYED | TORUS_RMA_NOTIFY | TORUS_RMA_FENCE | TORUS_RMA_INLINE;
-	case TORUS_RMA_AMO:
-		return TORUS_RMA_KEYED | TORUS_RMA_FENCE | TORUS_RMA_POSTED;
-	case TORUS_RMA_GET:
-	case TORUS_RMA_FE:
-		return TORUS_RMA_KEYED | TORUS_RMA_FENCE;
-	default:
-		return 0;
-	}
-}
-
-static u16 word_of_ring_op(u8 op)
-{
-	return op == TORUS_RMA_AMO ? KIND_AMO : op == TORUS_RMA_FE ? KIND_FE : 0;
-}
-
-static bool has_ring_data(const struct torus_rma_ask *a)
-{
-	return a->op == TORUS_RMA_PUT || a->op == TORUS_RMA_GET;
-}
-
-/* Return: true if all members that the operation does not have are 0. */
-static bool is_rest_zero(const struct torus_rma_ask *a)
-{
-	bool cancels = a->op == TORUS_RMA_CANCEL;
-	bool operands = a->op == TORUS_RMA_AMO || a->op == TORUS_RMA_FE ||
-			a->flags & TORUS_RMA_NOTIFY;
-
-	if (!(a->flags & TORUS_RMA_KEYED) && (a->region || a->key))
-		return false;
-	if (!has_ring_data(a) && (a->bytes || a->offset))
-		return false;
-	if ((!has_ring_data(a) || a->flags & TORUS_RMA_INLINE) && a->local)
-		return false;
-	if (cancels && (a->node || a->addr))
-		return false;
-	return operands || ((cancels || !a->value) && !a->compare);
-}
-
-/* Return: true if @bytes from @addr on are below the end of addresses. */
-static bool is_addr_right(u64 addr, u64 bytes)
-{
-	return addr <= TN_RMA_ADDR_MAX && bytes <= TN_RMA_ADDR_MAX + 1 - addr;
-}
-
-/* Return: why @a is not right, enum torus_rma_invalid, or 0; @allowed: what would be. */
-static u8 check_ring_ask(const struct tn_rma_ring *r, const struct torus_rma_ask *a, u64 *allowed)
-{
-	*allowed = 0;
-	if ((a->op < TORUS_RMA_PUT || a->op > TORUS_RMA_FE) && a->op != TORUS_RMA_CANCEL)
-		return TORUS_RMA_BAD_OP;
-	*allowed = flags_of_ring_op(a->op);
-	if (a->flags & ~*allowed)
-		return TORUS_RMA_BAD_FLAGS;
-	*allowed = r->cfg.nodes - 1;
-	if (a->node >= r->cfg.nodes)
-		return TORUS_RMA_BAD_NODE;
-	*allowed = TN_RMA_ADDR_MAX + 1;
-	if (!is_addr_right(a->addr, a->bytes) ||
-	    (a->flags & TORUS_RMA_NOTIFY && !is_addr_right(a->compare, sizeof(u64))))
-		return TORUS_RMA_BAD_ADDR;
-	*allowed = TN_RMA_REGION_MAX;
-	if (a->region > TN_RMA_REGION_MAX)
-		return TORUS_RMA_BAD_REGION;
-	*allowed = word_of_ring_op(a->op);
-	if (a->word & ~*allowed)
-		return TORUS_RMA_BAD_WORD;
-	*allowed = 0;
-	if (!is_rest_zero(a))
-		return TORUS_RMA_BAD_REST;
-	*allowed = INLINE_MAX;
-	if (a->flags & TORUS_RMA_INLINE)
-		return a->bytes > INLINE_MAX ? TORUS_RMA_BAD_INLINE : 0;
-	*allowed = 0;
-	if (a->bytes && r->cfg.ops->room(r->cfg.host, r->cfg.id, a->local, a->offset) < a->bytes)
-		return TORUS_RMA_BAD_LOCAL;
-	return 0;
-}
-
 static void read_tail(struct tn_rma_ring *r)
 {
 	r->sq_tail = tn_load32(&r->cfg.head->sq_tail);
@@ -257,7 +173,7 @@ static bool look_ahead(struct tn_rma_ring *r)
 		copy[i] = tn_load64(from + i);
 	memcpy(&r->ahead, copy, sizeof(r->ahead));
 	r->sq_head++;
-	r->bad = check_ring_ask(r, &r->ahead, &r->allowed);
+	r->bad = tn_rma_ring_check(r, &r->ahead, &r->allowed);
 	r->has_ahead = true;
 	return true;
 }
@@ -267,15 +183,28 @@ static bool is_posted_ask(const struct torus_rma_ask *a)
 	return a->op == TORUS_RMA_PUT || (a->op == TORUS_RMA_AMO && a->flags & TORUS_RMA_POSTED);
 }
 
-/* Return: true if a request that is about to be issued asks for its acknowledgement. */
-static bool asks_for_ack(struct tn_rma_ring *r, const struct torus_rma_ask *a)
+/* Return: the request that is issued next to the node of operation @at; NULL: none is known. */
+static const struct torus_rma_ask *find_next_ask(struct tn_rma_ring *r, u16 at)
 {
-	if (!is_posted_ask(a))
+	u16 next = r->cfg.op[at].next;
+
+	if (at != r->now)
+		return next == NO_OP ? NULL : &r->cfg.op[next].from;
+	return look_ahead(r) && !r->bad && r->ahead.node == r->cfg.op[at].from.node &&
+	       !(r->ahead.flags & TORUS_RMA_FENCE) ? &r->ahead : NULL;
+}
+
+/* Return: true if an operation of which the last part is issued asks for its acknowledgement. */
+static bool asks_for_ack(struct tn_rma_ring *r, u16 at)
+{
+	const struct torus_rma_ask *next;
+
+	if (!is_posted_ask(&r->cfg.op[at].from))
 		return false;
-	if (r->busy >= r->cfg.ops_max / 2 || r->parts >= r->cfg.parts_max / 2 || !look_ahead(r))
+	if (r->busy >= r->cfg.ops_max / 2 || r->parts >= r->cfg.parts_max / 2)
 		return true;
-	return r->bad || !is_posted_ask(&r->ahead) || r->ahead.node != a->node ||
-	       r->ahead.flags & TORUS_RMA_FENCE;
+	next = find_next_ask(r, at);
+	return !next || !is_posted_ask(next);
 }
 
 static struct tn_rma_ask translate_ask(const struct tn_rma_ring *r, const struct torus_rma_ask *a)
@@ -325,7 +254,7 @@ static int issue_part(struct tn_rma_ring *r, u16 at, u64 now)
 	ask.addr += op->sent;
 	if (n == left) {
 		ask.flags |= op->from.flags & TORUS_RMA_NOTIFY;
-		if (asks_for_ack(r, &op->from))
+		if (asks_for_ack(r, at))
 			ask.flags |= TN_RMA_ASK;
 	}
 	slot = r->cfg.ops->issue(r->cfg.host, op->from.node, &ask, data, data ? n : 0, cookie, now);
@@ -339,29 +268,115 @@ static int issue_part(struct tn_rma_ring *r, u16 at, u64 now)
 	return 0;
 }
 
-/* Return: true if the operation needs no more attention; *@blocked: it waits for packets. */
-static bool issue_now(struct tn_rma_ring *r, u64 now, bool *blocked)
+/*
+ * Issues the next part of an operation, or stops it. Return: 1 if no more is to be issued; 0 if
+ * there is; -EAGAIN if it cannot be sent now; -ENOSPC if too many parts are open.
+ */
+static int issue_more(struct tn_rma_ring *r, u16 at, u64 now)
 {
-	struct tn_rma_ring_op *op = &r->cfg.op[r->now];
+	struct tn_rma_ring_op *op = &r->cfg.op[at];
 	int err = 0;
 
 	if (op->status == TN_RMA_DONE) {
 		if (r->parts >= r->cfg.parts_max)
-			return false;
-		err = issue_part(r, r->now, now);
+			return -ENOSPC;
+		err = issue_part(r, at, now);
 	}
-	if (err == -EAGAIN) {
-		*blocked = true;
-		return false;
-	}
+	if (err == -EAGAIN)
+		return err;
 	tn_assert(!err || err == -EHOSTUNREACH);
 	if (err)
 		op->status = TN_RMA_UNREACHABLE;
 	if (op->status != TN_RMA_DONE)
 		op->whole = true;
-	if (op->whole) {
-		end_if_whole(r, r->now);
+	return op->whole;
+}
+
+/* --- nodes to which nothing can be sent ------------------------------------------------ */
+
+/* Return: the list of operations that wait until something can be sent to @node; NULL: none do. */
+static struct tn_rma_held *find_held(struct tn_rma_ring *r, u32 node)
+{
+	unsigned int i;
+
+	for (i = 0; r->holds && i < TN_RMA_RING_HELD; i++)
+		if (r->held[i].first != NO_OP && r->held[i].node == node)
+			return &r->held[i];
+	return NULL;
+}
+
+/* Makes a list of the present operation. Return: false if there are too many lists. */
+static bool hold_now(struct tn_rma_ring *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < TN_RMA_RING_HELD; i++) {
+		if (r->held[i].first != NO_OP)
+			continue;
+		r->held[i] = (struct tn_rma_held) {
+			.node = r->cfg.op[r->now].from.node, .first = r->now, .last = r->now,
+		};
+		r->holds++;
 		r->now = NO_OP;
+		return true;
+	}
+	return false;
+}
+
+static void append_held(struct tn_rma_ring *r, struct tn_rma_held *held, u16 at)
+{
+	r->cfg.op[held->last].next = at;
+	held->last = at;
+}
+
+/* Takes the first operation out of a list. Return: its place */
+static u16 pop_held(struct tn_rma_ring *r, struct tn_rma_held *held)
+{
+	u16 at = held->first;
+
+	held->first = r->cfg.op[at].next;
+	if (held->first == NO_OP)
+		r->holds--;
+	return at;
+}
+
+/* Issues what waits for nodes, as far as possible. Return: number of steps */
+static unsigned int issue_held(struct tn_rma_ring *r, u64 now)
+{
+	unsigned int i, n = 0;
+	int done;
+
+	for (i = 0; r->holds && i < TN_RMA_RING_HELD; i++) {
+		struct tn_rma_held *held = &r->held[i];
+
+		while (held->first != NO_OP && n < TN_RMA_RING_BATCH) {
+			done = issue_more(r, held->first, now);
+			if (done < 0)
+				break;
+			if (done)
+				end_if_whole(r, pop_held(r, held));
+			n++;
+		}
+	}
+	return n;
+}
+
+/* --- taking requests ------------------------------------------------------------------- */
+
+/* Return: false if nothing more can be issued; *@blocked: until packets have moved. */
+static bool issue_now(struct tn_rma_ring *r, u64 now, bool *blocked)
+{
+	u16 at = r->now;
+	int done = issue_more(r, at, now);
+
+	if (done == -EAGAIN && hold_now(r))
+		return true;
+	*blocked = done == -EAGAIN;
+	if (done < 0)
+		return false;
+	if (done) {
+		r->now = NO_OP;
+		end_if_whole(r, at);
 	}
 	return true;
 }
@@ -374,8 +389,7 @@ static const struct tn_rma_ring_op *find_waiting(const struct tn_rma_ring *r, u6
 	for (i = 0; i < r->cfg.ops_max; i++) {
 		const struct tn_rma_ring_op *op = &r->cfg.op[i];
 
-		if (op->open && op->from.op == TORUS_RMA_FE && op->parts &&
-		    op->from.cookie == cookie)
+		if (op->open && op->from.op == TORUS_RMA_FE && op->from.cookie == cookie)
 			return op;
 	}
 	return NULL;
@@ -385,7 +399,8 @@ static const struct tn_rma_ring_op *find_waiting(const struct tn_rma_ring *r, u6
 static bool cancel_one(struct tn_rma_ring *r, struct tn_rma_ring_op *cancel)
 {
 	const struct tn_rma_ring_op *op = find_waiting(r, cancel->from.value);
-	int err = op ? r->cfg.ops->cancel(r->cfg.host, op->slot, &op->ask) : -ENOENT;
+	int err = !op ? -ENOENT : !op->whole ? -EAGAIN :
+		  r->cfg.ops->cancel(r->cfg.host, op->slot, &op->ask);
 
 	if (err == -EAGAIN)
 		return false;
@@ -400,6 +415,7 @@ static bool cancel_one(struct tn_rma_ring *r, struct tn_rma_ring_op *cancel)
 static bool take_ask(struct tn_rma_ring *r, bool *blocked)
 {
 	struct tn_rma_ring_op op = { .open = true, .next = NO_OP };
+	struct tn_rma_held *held;
 	u16 at = r->idle;
 
 	if (at == NO_OP || !look_ahead(r))
@@ -421,8 +437,11 @@ static bool take_ask(struct tn_rma_ring *r, bool *blocked)
 	r->cfg.op[at] = op;
 	r->busy++;
 	r->open++;
+	held = find_held(r, op.from.node);
 	if (r->bad || op.from.op == TORUS_RMA_CANCEL)
 		end_op(r, at);
+	else if (held)
+		append_held(r, held, at);
 	else
 		r->now = at;
 	return true;
@@ -476,7 +495,7 @@ enum tn_rma_ring_state tn_rma_ring_work(struct tn_rma_ring *r, u64 now)
 	}
 	if (!r->broken)
 		read_tail(r);
-	for (n = 0; n < TN_RMA_RING_BATCH; n++) {
+	for (n = issue_held(r, now); n < TN_RMA_RING_BATCH; n++) {
 		if (r->now == NO_OP ? !take_ask(r, &blocked) : !issue_now(r, now, &blocked))
 			break;
 	}
@@ -484,22 +503,28 @@ enum tn_rma_ring_state tn_rma_ring_work(struct tn_rma_ring *r, u64 now)
 	write_ends(r);
 	if (n == TN_RMA_RING_BATCH || (!r->broken && sleep_now(r, blocked)))
 		return TN_RMA_RING_MORE;
-	return blocked ? TN_RMA_RING_BLOCKED : TN_RMA_RING_IDLE;
+	return blocked || r->holds ? TN_RMA_RING_BLOCKED : TN_RMA_RING_IDLE;
 }
 
 bool tn_rma_ring_uses(const struct tn_rma_ring *r, u32 region)
 {
 	u32 i;
 
-	if (r->has_ahead && has_ring_data(&r->ahead) && r->ahead.local == region)
+	if (r->has_ahead && tn_rma_ring_has_data(&r->ahead) && r->ahead.local == region)
 		return true;
 	for (i = 0; i < r->cfg.ops_max; i++) {
 		const struct tn_rma_ring_op *op = &r->cfg.op[i];
 
-		if (op->open && has_ring_data(&op->from) && op->from.local == region)
+		if (op->open && tn_rma_ring_has_data(&op->from) && op->from.local == region)
 			return true;
 	}
 	return false;
+}
+
+static void stop_op(struct tn_rma_ring *r, u16 at)
+{
+	r->cfg.op[at].whole = true;
+	end_if_whole(r, at);
 }
 
 void tn_rma_ring_close(struct tn_rma_ring *r)
@@ -512,9 +537,10 @@ void tn_rma_ring_close(struct tn_rma_ring *r)
 	r->closed = true;
 	r->has_ahead = false;
 	r->now = NO_OP;
-	if (at != NO_OP) {
-		r->cfg.op[at].whole = true;
-		end_if_whole(r, at);
-	}
+	if (at != NO_OP)
+		stop_op(r, at);
+	for (i = 0; i < TN_RMA_RING_HELD; i++)
+		while (r->held[i].first != NO_OP)
+			stop_op(r, pop_held(r, &r->held[i]));
 	write_ends(r);
 }

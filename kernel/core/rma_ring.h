@@ -14,6 +14,10 @@
  * whose parts are no more than the NIC's slots do not take slots from each other. A call takes
  * TN_RMA_RING_BATCH requests or parts at most.
  *
+ * Order. Requests to one node are issued in the order of the SQ. If one cannot be sent now, because
+ * its node is on hold or its queue is full, it and those behind it to the same node wait in a list,
+ * and others go on. There are TN_RMA_RING_HELD lists; one more such node stops the SQ.
+ *
  * Acknowledgements. Posted operations are acknowledged together (rma.h). One asks for it unless the
  * next request has been read, and is another posted one to the same node; so the last one of a
  * batch is never without. Half of the places, and half of the parts, may be without.
@@ -30,6 +34,7 @@
 
 #define TN_RMA_RING_BATCH	64
 #define TN_RMA_RING_OPS_MAX	4096
+#define TN_RMA_RING_HELD	8
 
 /**
  * struct tn_rma_ring_ops - callbacks of a ring into its host
@@ -88,7 +93,8 @@ struct tn_rma_ring_config {
  * @value, @status, @reason: members of the completion
  * @sent: bytes of the parts that were issued
  * @parts: number of open parts
- * @next: next operation in the list of free ones, or of those that have ended
+ * @next: next operation in the list of free ones, of those that have ended, or of those that wait
+ *	for the same node
  * @slot: slot of an FE operation
  * @open: the request has not ended
  * @whole: no more parts will be issued
@@ -108,6 +114,13 @@ struct tn_rma_ring_op {
 	bool cancelled;
 };
 
+/** struct tn_rma_held - operations that wait until something can be sent to @node, in order */
+struct tn_rma_held {
+	u32 node;
+	u16 first;
+	u16 last;
+};
+
 /**
  * struct tn_rma_ring - a context
  * @sq_head, @cq_tail: positions of the NIC
@@ -117,6 +130,7 @@ struct tn_rma_ring_op {
  * @bad: why @ahead is invalid; 0: it is valid
  * @allowed: what would be allowed instead
  * @now: operation whose parts are being issued
+ * @held: lists of operations that wait for a node; @holds of them are not empty
  * @idle: list of free operations
  * @busy: number of operations that are not free
  * @open: number of operations that have not ended
@@ -127,6 +141,7 @@ struct tn_rma_ring_op {
 struct tn_rma_ring {
 	struct tn_rma_ring_config cfg;
 	struct torus_rma_ask ahead;
+	struct tn_rma_held held[TN_RMA_RING_HELD];
 	u64 allowed;
 	u32 sq_head;
 	u32 sq_tail;
@@ -139,6 +154,7 @@ struct tn_rma_ring {
 	u16 now;
 	u16 ended;
 	u16 ended_last;
+	u8 holds;
 	u8 bad;
 	u8 broken;
 	bool has_ahead;
@@ -183,5 +199,17 @@ static inline bool tn_rma_ring_gone(const struct tn_rma_ring *r)
 {
 	return r->closed && !r->open;
 }
+
+/** tn_rma_ring_has_data() - Return: true if the process's memory belongs to the request */
+static inline bool tn_rma_ring_has_data(const struct torus_rma_ask *a)
+{
+	return a->op == TORUS_RMA_PUT || a->op == TORUS_RMA_GET;
+}
+
+/**
+ * tn_rma_ring_check() - Return: why the request @a is wrong, enum torus_rma_invalid, or 0;
+ * @allowed: what would be allowed instead (rma_check.c)
+ */
+u8 tn_rma_ring_check(const struct tn_rma_ring *r, const struct torus_rma_ask *a, u64 *allowed);
 
 #endif /* TN_RMA_RING_H */

@@ -12,7 +12,8 @@
 #define CQ	4
 #define OPS	6
 #define PARTS	8
-#define NODES	3
+#define NODES	12
+#define PEERS	3		/* nodes of random requests */
 #define DATA	20		/* bytes of a part */
 #define BYTES	100		/* of a region */
 #define RUN	48		/* of its memory that lie together */
@@ -54,9 +55,10 @@ struct world {
 	struct part part[PARTS];
 	unsigned int nparts;
 	struct request request[REQUESTS];
-	unsigned int submitted, completed, current;
+	unsigned int submitted, completed;
 	bool unasked[NODES];
 	bool full, cut_off;			/* ops->issue returns -EAGAIN, -EHOSTUNREACH */
+	bool hold[NODES];			/* -EAGAIN for this node */
 	bool steady;				/* it does not do so now and then */
 	bool late;				/* submits while the NIC takes a request */
 	unsigned int wakes, cancels;
@@ -108,20 +110,27 @@ static void expect_part(struct request *q, const struct tn_rma_ask *ask, const u
 		w.unasked[q->ask.node] = !(ask->flags & TN_RMA_ASK);
 }
 
+/* Return: the first request to @dst of which more is to be issued. */
+static unsigned int find_current(u32 dst)
+{
+	unsigned int i = 0;
+
+	while (i < w.submitted && (w.request[i].ask.node != dst || w.request[i].whole))
+		i++;
+	return i;
+}
+
 static int net_issue(void *host, u32 dst, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
 		     u64 cookie, u64 now)
 {
-	struct request *q;
+	unsigned int current = find_current(dst);
+	struct request *q = &w.request[current];
 
 	(void)host, (void)now;
 	w.last = *ask;
-	if (w.full || (!w.steady && rnd_one_in(&w.r, 8)))
+	if (w.full || w.hold[dst] || (!w.steady && rnd_one_in(&w.r, 8)))
 		return -EAGAIN;
-	while (w.request[w.current].whole)
-		w.current++;
-	q = &w.request[w.current];
-	expect(&w.r, w.current < w.submitted, "a part of what was submitted");
-	expect(&w.r, q->ask.node == dst, "node");
+	expect(&w.r, current < w.submitted, "a part of what was submitted");
 	if (w.cut_off) {
 		q->worst = TN_RMA_UNREACHABLE;
 		q->whole = true;
@@ -130,11 +139,11 @@ static int net_issue(void *host, u32 dst, const struct tn_rma_ask *ask, const u8
 	}
 	expect(&w.r, w.nparts < PARTS, "too many parts are open");
 	if (!q->begun && q->ask.flags & TORUS_RMA_FENCE)
-		expect(&w.r, all_ended(w.current), "a fence was not waited for");
+		expect(&w.r, all_ended(current), "a fence was not waited for");
 	q->begun = true;
 	expect_part(q, ask, data, bytes);
 	q->open++;
-	w.part[w.nparts++] = (struct part) { cookie, w.current, dst, *ask };
+	w.part[w.nparts++] = (struct part) { cookie, current, dst, *ask };
 	return (int)(cookie & 0xff);
 }
 
@@ -233,6 +242,15 @@ static bool submit(struct torus_rma_ask ask)
 	return true;
 }
 
+static bool is_held(u32 node)
+{
+	for (unsigned int i = 0; i < TN_RMA_RING_HELD; i++) {
+		if (w.ring.held[i].first != 0xffff && w.ring.held[i].node == node)
+			return true;
+	}
+	return false;
+}
+
 /* The NIC is called only as it wants to be. */
 static void work_if(bool wanted)
 {
@@ -240,13 +258,14 @@ static void work_if(bool wanted)
 		w.state = tn_rma_ring_work(&w.ring, 0);
 	for (u32 n = 0; n < NODES; n++)
 		expect(&w.r, !w.unasked[n] || (w.ring.has_ahead && w.ring.ahead.node == n) ||
-		       w.state == TN_RMA_RING_MORE || w.ring.now != 0xffff, "an ACK is not asked for");
+		       w.state == TN_RMA_RING_MORE || w.ring.now != 0xffff || is_held(n),
+		       "an ACK is not asked for");
 }
 
 static struct torus_rma_ask random_ask(void)
 {
 	struct torus_rma_ask a = {
-		.op = (u8)(TORUS_RMA_PUT + rnd_below(&w.r, 4)), .node = rnd_below(&w.r, NODES),
+		.op = (u8)(TORUS_RMA_PUT + rnd_below(&w.r, 4)), .node = rnd_below(&w.r, PEERS),
 		.addr = rnd_below(&w.r, 1000), .cookie = rnd64(&w.r),
 	};
 
@@ -352,6 +371,7 @@ static void step(void)
 		break;
 	default:
 		w.full = rnd_one_in(&w.r, 4);
+		w.hold[rnd_below(&w.r, PEERS)] = rnd_one_in(&w.r, 3);
 		w.cut_off = rnd_one_in(&w.r, 8);
 		wanted = w.state == TN_RMA_RING_BLOCKED;
 	}
@@ -630,6 +650,96 @@ static void issue_all(void)
 		tn_rma_ring_work(&w.ring, 0);
 }
 
+/* Requests to a node on hold wait, in order, and those to others go on. */
+static void request_to_node_on_hold_stops_no_other_node(void **state)
+{
+	struct torus_rma_ask to[2] = { add, add };
+
+	(void)state;
+	begin(1);
+	w.steady = w.hold[1] = true;
+	to[1].node = 1;
+	for (int i = 0; i < 6; i++) {
+		to[i % 2].addr = (u64)i;
+		assert_true(submit(to[i % 2]));
+	}
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
+	assert_int_equal(w.nparts, 3);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(w.part[i].node, 0);
+		assert_int_equal(w.part[i].ask.addr, 2 * i);
+	}
+	w.hold[1] = false;
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	assert_int_equal(w.nparts, 6);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(w.part[3 + i].ask.addr, 2 * i + 1);
+}
+
+/* One node more than there are lists stops the rest, until another one goes on. */
+static void too_many_nodes_on_hold_stop_the_rest(void **state)
+{
+	struct tn_rma_ring_op op[16];
+	struct torus_rma_ask sq[16], ask = add;
+	struct tn_rma_ring_config cfg;
+
+	(void)state;
+	begin(1);
+	w.steady = true;
+	cfg = w.ring.cfg;
+	cfg.sq = sq;
+	cfg.op = op;
+	cfg.sq_entries = cfg.ops_max = 16;
+	tn_rma_ring_open(&w.ring, &cfg);
+	for (u32 i = 0; i <= TN_RMA_RING_HELD + 1; i++) {
+		ask.node = i;
+		w.hold[i] = i <= TN_RMA_RING_HELD;
+		w.request[w.submitted++].ask = sq[w.head.sq_tail++] = ask;
+	}
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
+	assert_int_equal(w.nparts, 0);
+	w.hold[3] = false;
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
+	assert_int_equal(w.nparts, 2);
+	assert_int_equal(w.part[0].node, 3);
+	assert_int_equal(w.part[1].node, TN_RMA_RING_HELD + 1);
+}
+
+/* An FE operation that was not issued yet is cancelled when it is. */
+static void cancel_waits_for_fe_to_node_on_hold(void **state)
+{
+	struct torus_rma_ask cancel = { .op = TORUS_RMA_CANCEL, .value = 1000 };
+
+	(void)state;
+	begin(1);
+	w.steady = w.hold[0] = true;
+	assert_true(submit(wait_for));
+	assert_true(submit(cancel));
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
+	assert_int_equal(w.head.cq_tail, 0);
+	w.hold[0] = false;
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.nparts, 1);
+	assert_int_equal(w.cancels, 1);
+	assert_int_equal(w.cq[0].cookie, 1001);
+	assert_int_equal(w.cq[0].status, TORUS_RMA_DONE);
+}
+
+static void closed_ring_ends_what_waits_for_node_on_hold(void **state)
+{
+	(void)state;
+	begin(1);
+	w.steady = w.hold[0] = true;
+	assert_true(submit(put));
+	assert_true(submit(add));
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
+	tn_rma_ring_close(&w.ring);
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	assert_true(tn_rma_ring_gone(&w.ring));
+	assert_int_equal(w.ring.busy, 0);
+	assert_int_equal(w.nparts, 0);
+}
+
 static void only_open_fe_can_be_cancelled(void **state)
 {
 	struct torus_rma_ask cancel = { .op = TORUS_RMA_CANCEL, .value = 1001 };
@@ -713,7 +823,7 @@ static void ring_uses_region_of_open_get(void **state)
 	assert_true(submit(add));
 	assert_true(submit(get));
 	issue_all();
-	assert_false(tn_rma_ring_uses(&w.ring, 1));
+	assert_true(tn_rma_ring_uses(&w.ring, 1));	/* it waits for its node */
 	w.full = false;
 	issue_all();
 	assert_int_equal(w.nparts, 2);
@@ -789,6 +899,10 @@ int main(void)
 		cmocka_unit_test(only_process_that_says_it_sleeps_is_woken),
 		cmocka_unit_test(ends_between_two_calls_are_written_together),
 		cmocka_unit_test(each_nap_has_its_number),
+		cmocka_unit_test(request_to_node_on_hold_stops_no_other_node),
+		cmocka_unit_test(too_many_nodes_on_hold_stop_the_rest),
+		cmocka_unit_test(cancel_waits_for_fe_to_node_on_hold),
+		cmocka_unit_test(closed_ring_ends_what_waits_for_node_on_hold),
 		cmocka_unit_test(only_open_fe_can_be_cancelled),
 		cmocka_unit_test(closed_ring_takes_nothing_and_ends_what_is_open),
 		cmocka_unit_test(ring_uses_region_of_open_get),
