@@ -62,6 +62,24 @@ end_stream() {
 	grep -x '[1-9][0-9]* rounds are right' "$tmp/said.$1"
 }
 
+# traffic_over LINK: "lab traffic --rma" while a cable is cut
+traffic_over() {
+	lab traffic 0,2 2,0 --rma --rate 500 -s 3 --json >"$tmp/traffic" &
+	local job=$! before
+	before=$(issued 0,2)
+	until_true 20 has_issued 0,2 $((before + 100)) && lab cut "$1" && lab mend "$1" || return 1
+	wait $job || { cat "$tmp/traffic"; return 1; }
+	jq -e '.flows | map(.protocol == "rma" and .clean and .received > 0) == [true]' "$tmp/traffic"
+}
+
+# offers_none: a node whose NIC has no socket for remote memory
+offers_none() {
+	mv "$run/2.2/rma.sock" "$run/2.2/away"
+	lab traffic 0,2 2,2 --rma >"$tmp/said.none" 2>&1
+	mv "$run/2.2/away" "$run/2.2/rma.sock"
+	grep "node 2,2 offers no remote memory: .*No such file" "$tmp/said.none"
+}
+
 # A node dies while another one writes its memory.
 node_dies() {
 	lab kill 1,1 && wait "${stream[0,0.1,1]}"
@@ -80,6 +98,8 @@ check "streams begin" begin_all
 check "... and go on" go_on "${nodes[@]}"
 check "they go on while cables are cut, one after the other" \
 	cut_and_mend 0,0:+x 1,1:+y 2,2:-x 0,0:+y 2,1:+y 0,2:+x
+check "lab traffic --rma is clean while a cable is cut" traffic_over 0,2:+x
+check "... and says which node offers no remote memory" offers_none
 check "a node dies: its operations end" node_dies
 check "the others go on" go_on "${nodes[@]:1}"
 for name in 1,2.0,0 2,2.2,1 0,2.2,0; do

@@ -22,6 +22,11 @@ tests/unit/test_fabricctl_judge-objs := tests/unit/test_fabricctl_judge.o \
 	$(addprefix tools/fabricctl/,traffic_judge.o traffic_record.o) lib/deps/crc32c.o
 tests/unit/test_fabricctl_judge-libs := $(call pkg-libs,cmocka)
 
+tests += tests/unit/test_traffic_rma
+tests/unit/test_traffic_rma-objs := tests/unit/test_traffic_rma.o \
+	$(addprefix tools/fabricctl/,traffic_rma.o traffic_judge.o traffic_record.o) lib/deps/crc32c.o
+tests/unit/test_traffic_rma-libs := $(call pkg-libs,cmocka) -Wl,--wrap=traffic_pace
+
 tests += tests/unit/test_outages
 tests/unit/test_outages-objs := tests/unit/test_outages.o \
 	$(addprefix tools/fabricctl/,outages.o json.o say.o)

@@ -263,6 +263,8 @@ static void wrong_arguments_of_lab_are_refused(void **state)
 		{ "lab exec 0,0", "which command" },
 		{ "lab agent n0-0", "missing" },
 		{ "lab traffic 0,0 1,1 --tcp --udp", "exclude each other" },
+		{ "lab traffic 0,0 1,1 --rma --udp", "--rma excludes" },
+		{ "lab traffic 0,0 1,1 --rma --dscp 8", "--rma excludes" },
 		{ "lab traffic 0,0 1,1 --seconds 0", "--seconds" },
 		{ "lab traffic 0,0 1,1 --size 8", "24 to 60000" },
 		{ "lab traffic 0,0 1,1 --rate 0", "1 to 1000000" },

@@ -11,7 +11,7 @@ ctl-shared := main program command say kind table number json ask wave local sho
 	lab labfile labconf names netns wire device nicfile nic nic_args nic_user \
 	nic_packed nic_kernel raise node node_proc power revive enter launcher proc teardown await moment past follow outages difference report report_html job \
 	appgraph slots rankfile hook hook_follow web errors next fault cable line root tested both traffic_record traffic_judge traffic_udp \
-	traffic_tcp
+	traffic_tcp traffic_rma
 
 include tools/metrics/files.mk
 

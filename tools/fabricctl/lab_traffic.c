@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,10 @@
 #include "say.h"
 #include "table.h"
 #include "traffic_judge.h"
+#include "traffic_rma.h"
 
-#define FLOWS 2
+#define FLOWS 3
+#define RMA_FLOW 2
 #define LOOK_US 50000
 #define GONE_S 3		/* time without a NIC after which a node counts as gone */
 #define BUFFER (8 << 20)
@@ -29,7 +32,7 @@
 
 static uint64_t size = 1400, rate;
 static const char *seconds_text = "5", *dscp_text;
-static bool only_tcp, only_udp;
+static bool only_tcp, only_udp, only_rma;
 static uint64_t dscp;
 
 static int open_socket(void *arg)
@@ -161,6 +164,79 @@ static int start_flow(int type, const int fd[2], const struct load *load, struct
 	close(fd[0]);
 	close(fd[1]);
 	return pid[0] < 0 || pid[1] < 0 ? -errno : 0;
+}
+
+static int open_rma_end(const struct lab *lab, uint32_t node, bool owns, uint32_t bytes,
+			struct rma_end *end)
+{
+	char path[LAB_TEXT_MAX], text[TORUS_TEXT_MAX];
+	int err = traffic_rma_open(end, lab_rma(lab, node, path), owns, bytes);
+
+	if (!err)
+		return OK;
+	torus_node_text(&lab->shape, node, text);
+	return fail_as(kind_of_errno(err), "node %s offers no remote memory: %s", text,
+		       torus_rma_error(end->rma));
+}
+
+/* Runs one end of the flow in a child, which tells by @pipe that it has opened its end. */
+__attribute__((noreturn))
+static void run_rma_end(const struct lab *lab, uint32_t node, const struct torus_far *far,
+			const struct load *load, struct flow *f, int pipe)
+{
+	struct rma_end end;
+	int status = open_rma_end(lab, node, !far, load->size, &end);
+
+	if (status != OK)
+		_exit(status);
+	if (write(pipe, &end.region->far, sizeof(end.region->far)) < 0)
+		_exit(CANNOT);
+	close(pipe);
+	if (far)
+		traffic_rma_send(&end, far, load, f);
+	else
+		traffic_rma_receive(&end, load, f);
+	_exit(0);
+}
+
+/* Starts one end. @far: region of the other one, or NULL. Return: OK, with its own region in @own */
+static int start_rma_end(const struct lab *lab, uint32_t node, const struct torus_far *far,
+			 const struct load *load, struct flow *f, struct torus_far *own, pid_t *pid)
+{
+	int ends[2], status = 0;
+	ssize_t n;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return fail("pipe: %s", strerror(errno));
+	*pid = fork_child();
+	if (*pid == 0) {
+		close(ends[0]);
+		run_rma_end(lab, node, far, load, f, ends[1]);
+	}
+	close(ends[1]);
+	n = *pid > 0 ? read(ends[0], own, sizeof(*own)) : -1;
+	close(ends[0]);
+	if (n == sizeof(*own))
+		return OK;
+	if (*pid < 0 || waitpid(*pid, &status, 0) < 0 || !WIFEXITED(status))
+		status = -1;
+	*pid = 0;
+	return status < 0 ? fail("a process for the flow cannot be started") : WEXITSTATUS(status);
+}
+
+static int start_rma(const struct lab *lab, const uint32_t node[2], const struct load *load,
+		     struct flow *f, pid_t pid[2])
+{
+	struct torus_far owner, initiator;
+	int status;
+
+	f->protocol = "rma";
+	status = start_rma_end(lab, node[1], NULL, load, f, &owner, &pid[0]);
+	if (status == OK)
+		status = start_rma_end(lab, node[0], &owner, load, f, &initiator, &pid[1]);
+	if (status != OK)
+		f->protocol = NULL;
+	return status;
 }
 
 static double bit_rate(const struct flow *f)
@@ -307,13 +383,20 @@ static int await_flows(const struct lab *lab, const uint32_t node[2], pid_t pid[
 static int run_flows(const struct lab *lab, const uint32_t node[2], const struct load *load,
 		     struct flow *flow)
 {
-	static const int types[FLOWS] = { SOCK_STREAM, SOCK_DGRAM };
+	static const int types[RMA_FLOW] = { SOCK_STREAM, SOCK_DGRAM };
 	pid_t pid[FLOWS][2] = { { 0 } };
-	int fd[2], err = 0;
+	int fd[2], err = 0, status;
 
 	signal(SIGCHLD, SIG_DFL);	/* if SIGCHLD were ignored, waitpid() would return no
 					 * exit status */
-	for (int i = 0; !err && i < FLOWS; i++) {
+	if (only_rma) {
+		status = start_rma(lab, node, load, &flow[RMA_FLOW], pid[RMA_FLOW]);
+		if (status == OK)
+			return await_flows(lab, node, pid, flow);
+		end_all(pid);
+		return status;
+	}
+	for (int i = 0; !err && i < RMA_FLOW; i++) {
 		if ((types[i] == SOCK_STREAM && only_udp) || (types[i] == SOCK_DGRAM && only_tcp))
 			continue;
 		err = connect_ends(lab, node, types[i], fd);
@@ -372,6 +455,8 @@ static int lab_traffic(struct ctl *ctl, int argc, char **argv)
 	(void)argc;
 	if (only_tcp && only_udp)
 		return fail("--tcp and --udp exclude each other; without them both run");
+	if (only_rma && (only_tcp || only_udp || dscp_text))
+		return fail("--rma excludes --tcp, --udp and --dscp");
 	if (seconds_parse(seconds_text, &load.seconds))
 		return fail("--seconds '%s': allowed are 0.01 to 86400", seconds_text);
 	if (dscp_text && number_parse(dscp_text, 0, 63, &dscp))
@@ -383,9 +468,9 @@ static int lab_traffic(struct ctl *ctl, int argc, char **argv)
 		return status;
 	load.size = (uint32_t)size;
 	load.rate = rate;
-	status = lab.tun ? run_traffic(ctl, &lab, argv, &load) :
+	status = lab.tun || only_rma ? run_traffic(ctl, &lab, argv, &load) :
 			   fail("lab '%s' is packed: its nodes have no torus0 to send by; "
-				"raise it with --tun as well",
+				"raise it with --tun as well, or send by --rma",
 				lab.name);
 	lab_free(&lab);
 	return status;
@@ -401,6 +486,8 @@ static const struct opt opts[] = {
 	  "mark: 32 (CS4) takes VCD1, 8 (CS1) VCA, in any order; default 0, VCD0" },
 	{ OPT_FLAG, "tcp", 0, NULL, &only_tcp, 0, 0, "a TCP flow only" },
 	{ OPT_FLAG, "udp", 0, NULL, &only_udp, 0, 0, "a UDP flow only" },
+	{ OPT_FLAG, "rma", 0, NULL, &only_rma, 0, 0,
+	  "remote memory instead: puts, tickets, counters, full/empty words" },
 	{ .kind = OPT_END },
 };
 
@@ -408,12 +495,14 @@ COMMAND(lab_traffic) = {
 	.family = "lab",
 	.name = "traffic",
 	.args = "FROM TO",
-	.brief = "Send TCP and UDP from one node to another, and check what arrives",
+	.brief = "Send TCP and UDP, or puts, from one node to another, and check what arrives",
 	.help = "Every record has a number and a CRC. Counts lost, doubled, reordered and\n"
 		"corrupted records, and measures the longest pause; exit status 1 if there were\n"
 		"any. UDP keeps at most 64 datagrams under way, less than any queue holds: the\n"
 		"fabric has lost those that are missing. In TCP a loss shows as a retransmission;\n"
-		"NEEDLESS ones are those whose first copy arrived as well, only late.",
+		"NEEDLESS ones are those whose first copy arrived as well, only late. With --rma\n"
+		"a record is put into memory of the other node; DOUBLED counts tickets and\n"
+		"additions that are too many.",
 	.opts = opts,
 	.min = 2,
 	.max = 2,

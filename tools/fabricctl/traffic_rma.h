@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A flow by remote memory. The owner has a region with a ring of slots, and for each slot a word
+ * with a full/empty bit. For each record, the initiator submits at once: a ticket (fetch and add),
+ * two puts of half the record each, of which the second one adds 1 to a counter, a get of the
+ * record, a write of its number into the word of the slot, which was empty and becomes full, and a
+ * read of the next slot's word, which waits until it is empty. The owner waits until the word is
+ * full, checks the record in its own memory, and makes the word empty.
+ *
+ * So an operation that is executed twice or never shows in tickets and the counter, one that is
+ * executed before an earlier one in the owner's memory, and a full/empty bit that does not hold in
+ * the order of the numbers.
+ */
+#ifndef TRAFFIC_RMA_H
+#define TRAFFIC_RMA_H
+
+#include <torus/rma.h>
+
+#include "traffic.h"
+
+/**
+ * struct rma_end - one end of a flow
+ * @rma: its context
+ * @region: its memory: of the owner, counter, words and slots; of the initiator, the record as it
+ *	was written and as it was read
+ */
+struct rma_end {
+	struct torus_rma *rma;
+	struct torus_region *region;
+};
+
+/**
+ * traffic_rma_open() - open one end
+ * @where: argument of torus_rma_open()
+ * @owns: the end that has the slots
+ * @size: bytes of a record
+ *
+ * Return: 0 or a negative errno; torus_rma_error(NULL or @end->rma) has the text.
+ */
+int traffic_rma_open(struct rma_end *end, const char *where, bool owns, uint32_t size);
+
+/** traffic_rma_send() - the initiator, in a process of its own; @far is the owner's region */
+void traffic_rma_send(struct rma_end *end, const struct torus_far *far, const struct load *load,
+		      struct flow *f);
+/** traffic_rma_receive() - the owner, likewise */
+void traffic_rma_receive(struct rma_end *end, const struct load *load, struct flow *f);
+
+#endif /* TRAFFIC_RMA_H */
