@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* What is wrong with a request of a process; see rma_ring.h and include/uapi/torus_rma.h. */
+/* Checks of a request of a process; see rma_ring.h and include/uapi/torus_rma.h. */
 #include "rma_ring.h"
 
 #define INLINE_MAX	8

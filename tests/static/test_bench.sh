@@ -47,6 +47,9 @@ shapes() {
 }
 
 others() {
+	refused bench_rma "--hops '4': allowed are 1 to 3" --hops 4 && refused bench_rma "--rounds needs a value" --rounds &&
+		refused bench_rma "SECONDS '0'" 0 && refused bench_rma "SECONDS 'x'" x &&
+		refused bench_rma "BYTES '7': allowed are 8 to 1048576" 1 8 7 || return 1
 	refused bench_lab "CUTS 'many'" many && refused bench_lab "'x' is one argument too many" 1 4x4 x &&
 		refused bench_chain "SECONDS '0': allowed are 1 to 3600" 0 &&
 		refused bench_chain "ROUNDS '3.5'" 1 3.5 && refused bench_kernel "PAYLOAD '99999'" 3 3 99999 &&

@@ -608,7 +608,7 @@ static void only_process_that_says_it_sleeps_is_woken(void **state)
 	assert_int_equal(w.head.sleeps, TORUS_RMA_ASLEEP);
 }
 
-/* What ends between two calls has one wake-up, and no store for each of them. */
+/* All that ends between two calls has one wake-up, and no store for each of them. */
 static void ends_between_two_calls_are_written_together(void **state)
 {
 	(void)state;

@@ -199,7 +199,7 @@ static void run_rma_end(const struct lab *lab, uint32_t node, const struct torus
 	_exit(0);
 }
 
-/* Starts one end. @far: region of the other one, or NULL. Return: OK, with its own region in @own */
+/* Starts one end. @far: region of the other one, or NULL. Return: OK and its own region in @own */
 static int start_rma_end(const struct lab *lab, uint32_t node, const struct torus_far *far,
 			 const struct load *load, struct flow *f, struct torus_far *own, pid_t *pid)
 {
