@@ -203,17 +203,15 @@ static int map_rings(struct torus_rma *rma, int fd)
 	return 0;
 }
 
-static int open_rma(struct torus_rma *rma, const char *where, unsigned int entries)
+static int open_rma(struct torus_rma *rma, unsigned int entries)
 {
 	struct torus_rma_call call = {
 		.call = TORUS_RMA_OPEN, .version = TORUS_RMA_VERSION,
 		.entries = entries ? entries : TORUS_RMA_ENTRIES,
 	};
 	int fds[TORUS_RMA_FDS] = { -1, -1, -1 };
-	int err = connect_socket(rma, where);
+	int err = call_nic(rma, &call, -1, fds);
 
-	if (!err)
-		err = call_nic(rma, &call, -1, fds);
 	rma->bell = fds[TORUS_RMA_FD_BELL];
 	rma->wake = fds[TORUS_RMA_FD_WAKE];
 	if (!err && fds[TORUS_RMA_FD_RINGS] < 0)
@@ -225,7 +223,8 @@ static int open_rma(struct torus_rma *rma, const char *where, unsigned int entri
 	return err;
 }
 
-int torus_rma_open(const char *where, unsigned int entries, struct torus_rma **rmap)
+/* Connects to a NIC. Return: 0 or a negative errno, with its text for torus_rma_error(NULL) */
+static int connect_nic(const char *where, struct torus_rma **rmap)
 {
 	char only[sizeof(((struct sockaddr_un *)0)->sun_path) + 8];
 	struct torus_rma *rma;
@@ -244,7 +243,7 @@ int torus_rma_open(const char *where, unsigned int entries, struct torus_rma **r
 	if (!rma)
 		return fail_open(-ENOMEM, "out of memory");
 	rma->sock = rma->bell = rma->wake = -1;
-	err = open_rma(rma, where, entries);
+	err = connect_socket(rma, where);
 	if (err) {
 		fail_open(err, "%s", rma->error);
 		torus_rma_close(rma);
@@ -252,6 +251,21 @@ int torus_rma_open(const char *where, unsigned int entries, struct torus_rma **r
 	}
 	*rmap = rma;
 	return 0;
+}
+
+int torus_rma_open(const char *where, unsigned int entries, struct torus_rma **rmap)
+{
+	int err = connect_nic(where, rmap);
+
+	if (err)
+		return err;
+	err = open_rma(*rmap, entries);
+	if (err) {
+		fail_open(err, "%s", (*rmap)->error);
+		torus_rma_close(*rmap);
+		*rmap = NULL;
+	}
+	return err;
 }
 
 static void free_lt_region(struct lt_region *r)
@@ -365,4 +379,57 @@ int torus_region_free(struct torus_rma *rma, struct torus_region *region)
 	*at = (*at)->next;
 	free_lt_region((struct lt_region *)region);
 	return 0;
+}
+
+/* --- lists ------------------------------------------------------------------------- */
+
+/* Closes the connection of a list that has ended with @err, which is -ENOENT at its end. */
+static int end_list(struct torus_rma *rma, int err)
+{
+	if (err == -ENOENT)
+		err = 0;
+	if (err < 0)
+		fail_open(err, "%s", rma->error);
+	torus_rma_close(rma);
+	return err;
+}
+
+int torus_rma_regions(const char *where,
+		      int (*each)(void *ctx, const struct torus_rma_region_info *info), void *ctx)
+{
+	struct torus_rma_call call = { .call = TORUS_RMA_REGION_GET };
+	int none[TORUS_RMA_FDS], stop = 0;
+	struct torus_rma *rma;
+	int err = connect_nic(where, &rma);
+
+	if (err)
+		return err;
+	while (!stop && !(err = call_nic(rma, &call, -1, none))) {
+		stop = each(ctx, &call.region_info);
+		call = (struct torus_rma_call) {
+			.call = TORUS_RMA_REGION_GET, .region = call.region_info.region + 1,
+		};
+	}
+	err = end_list(rma, err);
+	return stop ? stop : err;
+}
+
+int torus_rma_waits(const char *where,
+		    int (*each)(void *ctx, const struct torus_rma_wait_info *info), void *ctx)
+{
+	struct torus_rma_call call = { .call = TORUS_RMA_WAIT_GET };
+	int none[TORUS_RMA_FDS], stop = 0;
+	struct torus_rma *rma;
+	int err = connect_nic(where, &rma);
+
+	if (err)
+		return err;
+	while (!stop && !(err = call_nic(rma, &call, -1, none))) {
+		stop = each(ctx, &call.wait_info);
+		call = (struct torus_rma_call) {
+			.call = TORUS_RMA_WAIT_GET, .bytes = call.wait_info.number + 1,
+		};
+	}
+	err = end_list(rma, err);
+	return stop ? stop : err;
 }

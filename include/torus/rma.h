@@ -153,6 +153,19 @@ int torus_rma_quiet(struct torus_rma *rma, int timeout_ms);
 bool torus_rma_arm(struct torus_rma *rma);
 /** torus_rma_fd() - Return: descriptor that the caller's loop polls, and does not read */
 int torus_rma_fd(const struct torus_rma *rma);
+/**
+ * torus_rma_regions() - call @each for the regions that processes of this user have at a NIC; for
+ * root, for those of all users
+ * @where: as of torus_rma_open()
+ * @each: Return: 0, or another value, which ends the list and is returned
+ */
+int torus_rma_regions(const char *where,
+		      int (*each)(void *ctx, const struct torus_rma_region_info *info), void *ctx);
+
+/** torus_rma_waits() - likewise, for the requests that wait for words of these regions, in order */
+int torus_rma_waits(const char *where,
+		    int (*each)(void *ctx, const struct torus_rma_wait_info *info), void *ctx);
+
 /** torus_rma_end_text() - write how a request ended to @text, of @size bytes. Return: @text */
 const char *torus_rma_end_text(const struct torus_rma_end *end, char *text, size_t size);
 

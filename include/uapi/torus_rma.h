@@ -242,7 +242,14 @@ enum torus_rma_calls {
 	TORUS_RMA_OPEN = 1,	/* the first one, once; the answer has three descriptors */
 	TORUS_RMA_SHARE,	/* makes a region of the memfd that comes with it */
 	TORUS_RMA_UNSHARE,	/* ends @region; -EBUSY: an open request uses it */
+	TORUS_RMA_REGION_GET,	/* describes the first region from number @region on */
+	TORUS_RMA_WAIT_GET,	/* describes the first request that waits, from number @bytes on */
 };
+
+/*
+ * REGION_GET and WAIT_GET need no open context. They tell of regions of the caller's job; job 0 is
+ * told of all. -ENOENT: there is none with this number or a higher one.
+ */
 
 /* Descriptors of the answer to OPEN. */
 enum torus_rma_fds {
@@ -258,17 +265,65 @@ enum torus_rma_fds {
 #define TORUS_RMA_WHY_MAX	160
 
 /**
+ * struct torus_rma_region_info - a region of this node
+ * @bytes: its size
+ * @region: its number
+ * @context: number of the context that made it
+ * @job: whose it is
+ * @access: mask of TORUS_RMA_ACCESS_*
+ * @flags: TORUS_RMA_HAS_FE
+ * @waits: requests that wait for its words
+ */
+struct torus_rma_region_info {
+	__u64 bytes;
+	__u32 region;
+	__u32 context;
+	__u32 job;
+	__u32 access;
+	__u32 flags;
+	__u32 waits;
+};
+
+/**
+ * struct torus_rma_wait_info - a request that waits for a word of this node
+ * @number: rises with each request that waits
+ * @offset: of the word in its region
+ * @age_ns: for how long it has waited
+ * @value: the word now
+ * @operand: of the request
+ * @region: number of the region
+ * @node: where the request comes from
+ * @word: as of a request: TORUS_RMA_WORD_FE ...
+ * @full: the word is full
+ */
+struct torus_rma_wait_info {
+	__u64 number;
+	__u64 offset;
+	__u64 age_ns;
+	__u64 value;
+	__u64 operand;
+	__u32 region;
+	__u32 node;
+	__u16 word;
+	__u8 full;
+	__u8 zero[5];
+};
+
+/**
  * struct torus_rma_call - a call and its answer
  * @call: enum torus_rma_calls
  * @error: of an answer: 0, or a negative errno, and @why
  * @version: of OPEN: TORUS_RMA_VERSION
  * @entries: of OPEN: size of the SQ, a power of two from 1 to 4096
  * @bytes: of SHARE: size of the region, which the memfd has at least; it must be sealed against
- *	shrinking (F_SEAL_SHRINK)
+ *	shrinking (F_SEAL_SHRINK); of WAIT_GET: the least number
  * @access: of SHARE: mask of TORUS_RMA_ACCESS_*: what others may do with it
  * @flags: of SHARE: TORUS_RMA_HAS_FE ...
- * @region: of the answer to SHARE, as @key: the name of the region; of UNSHARE
+ * @region: of the answer to SHARE, as @key: the name of the region; of UNSHARE; of REGION_GET: the
+ *	least number
  * @why: text of the error
+ * @region_info: of the answer to REGION_GET
+ * @wait_info: of the answer to WAIT_GET
  */
 struct torus_rma_call {
 	__u32 call;
@@ -280,7 +335,11 @@ struct torus_rma_call {
 	__u32 flags;
 	__u32 region;
 	__u32 key;
-	char why[TORUS_RMA_WHY_MAX];
+	union {
+		char why[TORUS_RMA_WHY_MAX];
+		struct torus_rma_region_info region_info;
+		struct torus_rma_wait_info wait_info;
+	};
 };
 
 #endif /* _UAPI_LINUX_TORUS_RMA_H */

@@ -219,6 +219,11 @@ static void open_and_break(int sock)
 		memset(mem, (int)any(), SHARED);
 	call = (struct torus_rma_call) { .call = TORUS_RMA_UNSHARE, .region = below(8) };
 	send_anything(sock, &call, sizeof(call), NULL, 0);
+	call = (struct torus_rma_call) {
+		.call = TORUS_RMA_REGION_GET + below(2), .region = below(2) ? below(8) : (uint32_t)any(),
+		.bytes = below(2) ? 0 : any(),
+	};
+	send_anything(sock, &call, sizeof(call), NULL, 0);
 	if (kept >= 0)
 		close(kept);
 	kept = fds[TORUS_RMA_FD_BELL];

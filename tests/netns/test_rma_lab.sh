@@ -62,6 +62,33 @@ end_stream() {
 	grep -x '[1-9][0-9]* rounds are right' "$tmp/said.$1"
 }
 
+regions() { "$B/fabricctl" regions --rma "unix:$run/2.1/rma.sock" --json "$@" >"$tmp/regions"; }
+fits() { python3 "$TOP/tests/netns/schema.py" "$TOP/tools/fabricctl/schema" "$1" "$tmp/regions"; }
+# "regions" shows the memory of the owner at 2,1: to root and to its user, and to no other user.
+shows_regions() {
+	regions && fits regions &&
+		jq -e 'map(del(.region, .context)) == [{user: 0, bytes: 1048576, access: ["read", "write", "amo", "fe"],
+			full_empty: true, waiting: 0}]' "$tmp/regions" &&
+		lab exec 2,1 -- "$B/fabricctl" regions | grep -E '1(\.0)? MiB +read,write,amo,fe +full/empty +0$' || return 1
+	cp "$B/fabricctl" "$tmp/ctl" && chmod 755 "$tmp" && setpriv --reuid=1234 --clear-groups "$tmp/ctl" regions \
+		--rma "unix:$run/2.1/rma.sock" | grep -x "no regions"
+}
+waits() { regions --waiting && jq -e "length == $1" "$tmp/regions"; }
+# ... and who waits for which word since when, until that one is gone
+shows_waits() {
+	local at job
+	read -ra at <"$tmp/far.2,2.2,1"
+	"$tool" "unix:$run/0.1/rma.sock" wait "${at[@]}" &
+	job=$!
+	until_true 20 waits 1 && fits regions-waiting && sleep 0.1 && waits 1 || return 1
+	jq -e ".[0] | .region == ${at[1]} and .offset == 32 and (.full | not) and .operation == \"read\" and
+		.until == \"full\" and .node_id == $("$B/fabricctl" coord --lab "$lab" 0,1 --json | jq .id) and
+		.seconds >= 0.1" "$tmp/regions" && lab exec 2,1 -- "$B/fabricctl" regions --waiting || return 1
+	kill $job
+	wait $job
+	until_true 20 waits 0
+}
+
 # traffic_over LINK: "lab traffic --rma" while a cable is cut
 traffic_over() {
 	lab traffic 0,2 2,0 --rma --rate 500 -s 3 --json >"$tmp/traffic" &
@@ -98,6 +125,10 @@ check "streams begin" begin_all
 check "... and go on" go_on "${nodes[@]}"
 check "they go on while cables are cut, one after the other" \
 	cut_and_mend 0,0:+x 1,1:+y 2,2:-x 0,0:+y 2,1:+y 0,2:+x
+kill -STOP "${stream[2,2.2,1]}"
+check "fabricctl regions shows what a node shares" shows_regions
+check "... and with --waiting, what waits" shows_waits
+kill -CONT "${stream[2,2.2,1]}"
 check "lab traffic --rma is clean while a cable is cut" traffic_over 0,2:+x
 check "... and says which node offers no remote memory" offers_none
 check "a node dies: its operations end" node_dies

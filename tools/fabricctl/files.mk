@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Commands first, in the order in which help lists them; then what they share.
 ctl-commands := status root nodes links cabling inventory table counters metrics routes trace verify exclude include drain park \
-	events outages diff report config coord map log
+	events outages diff report config coord map log regions
 ctl-lab := up down list status exec hosts agent cut mend swap silence ber vb latency line \
 	retry kill pause revive replace traffic
 ctl-link := down up eye retrain retry test locate module

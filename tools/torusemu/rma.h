@@ -3,8 +3,9 @@
  * Remote memory of a NIC. A process connects to a socket (--rma) and opens a context. Then it sends
  * descriptors of memory, which becomes its regions.
  *
- * rma_sock.c has the socket and the calls, rma_mem.c the regions, rma.c the rings and the callbacks
- * of the core. The NIC offers the service from the first context on, until it loses its place.
+ * rma_sock.c has the socket and the calls, rma_mem.c the regions, rma_list.c the calls that describe
+ * them, rma.c the rings and the callbacks of the core. The NIC offers the service from the first
+ * context on, until it loses its place.
  *
  * A region belongs to the user of its process: the job of a context is the user id. So a user must
  * have the same id on all nodes of a fabric, as with NFS.
@@ -148,6 +149,13 @@ int rma_unshare(struct rma_context *ctx, u32 region, struct torus_rma_call *call
 bool rma_unshare_all(struct rma_context *ctx);
 /** rma_settle_regions() - go on with regions that are being closed */
 void rma_settle_regions(struct emu *emu);
+
+/* rma_list.c */
+
+/** rma_region_get() - answer REGION_GET of @ctx. Return: 0 or -ENOENT */
+int rma_region_get(struct rma_context *ctx, struct torus_rma_call *call);
+/** rma_wait_get() - answer WAIT_GET of @ctx. Return: 0 or -ENOENT */
+int rma_wait_get(struct rma_context *ctx, struct torus_rma_call *call);
 
 /** rma_fail() - describe the error of a call. Return: @err */
 __attribute__((format(printf, 3, 4)))

@@ -154,6 +154,10 @@ static int run_rma_call(struct rma_context *ctx, struct torus_rma_call *call, in
 {
 	if (call->call == TORUS_RMA_OPEN)
 		return open_rma_context(ctx, call);
+	if (call->call == TORUS_RMA_REGION_GET)
+		return rma_region_get(ctx, call);
+	if (call->call == TORUS_RMA_WAIT_GET)
+		return rma_wait_get(ctx, call);
 	if (!ctx->open)
 		return rma_fail(call, -EINVAL, "the context is not open");
 	if (call->call == TORUS_RMA_SHARE)
@@ -161,7 +165,7 @@ static int run_rma_call(struct rma_context *ctx, struct torus_rma_call *call, in
 	if (call->call == TORUS_RMA_UNSHARE)
 		return rma_unshare(ctx, call->region, call);
 	return rma_fail(call, -EOPNOTSUPP, "call %u: allowed %u to %u", call->call, TORUS_RMA_OPEN,
-			TORUS_RMA_UNSHARE);
+			TORUS_RMA_WAIT_GET);
 }
 
 static void context_ready(struct watch *w, u32 events)
