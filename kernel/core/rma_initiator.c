@@ -452,6 +452,11 @@ static void take_status(struct tn_rma_initiator *i, u32 src, const struct tn_rma
 		give_up_peer(i, p);
 		return;
 	}
+	if (precedes_number(p->next, next)) {
+		i->count.forged++;
+		give_up_peer(i, p);
+		return;
+	}
 	end_acked(i, p, next, r->refused);
 	end_unanswered(i, p, next);
 	if (next != r->number || p->state == TN_RMA_PEER_RESET)

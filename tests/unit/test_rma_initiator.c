@@ -571,9 +571,54 @@ static void reply_to_unknown_slot_is_late(void **state)
 	free(slot);
 }
 
+static u8 alien_end;
+
+static void alien_done(void *host, u64 cookie, const struct tn_rma_end *end)
+{
+	(void)host, (void)cookie;
+	alien_end = end->status;
+}
+
+/* Takes a STATUS that says so, without waiters, of the epoch 5. */
+static void take_alien_status(struct tn_rma_initiator *i, u8 why, u32 number, u32 next)
+{
+	struct tn_rma_reply reply = {
+		.op = TN_RMA_STATUS, .why = why, .number = number, .value = next | 5ull << 32,
+	};
+	u8 flits[2 * TN_RMA_FLIT];
+
+	tn_rma_initiator_take(i, 1, flits, tn_rma_reply_put(flits, &reply), 0);
+}
+
+/* An owner that claims to have executed more than was sent to it is believed nothing. */
+static void status_beyond_last_operation_is_forged(void **state)
+{
+	static const struct tn_rma_initiator_ops ops = {
+		.net = { alien_room, alien_send }, .done = alien_done,
+	};
+	const struct tn_rma_ask put = { .op = TN_RMA_PUT, .flags = TN_RMA_KEYED };
+	struct tn_rma_initiator i;
+	struct tn_rma_peer peer[2];
+	struct tn_rma_open slot[2];
+
+	(void)state;
+	for (u32 beyond = 0; beyond < 3; beyond++) {
+		tn_rma_initiator_init(&i, &ops, NULL, peer, 2, slot, 2, RMA_TIME, 1);
+		assert_true(tn_rma_issue(&i, 1, &put, (const u8 *)"x", 1, 1, 0) >= 0);
+		take_alien_status(&i, TN_RMA_RESET, peer[1].base, peer[1].base);
+		assert_int_equal(peer[1].state, TN_RMA_PEER_KNOWN);
+		alien_end = 0xff;
+		take_alien_status(&i, TN_RMA_QUERY, peer[1].next, peer[1].next + beyond);
+		assert_int_equal(alien_end, beyond ? TN_RMA_UNKNOWN : TN_RMA_DONE);
+		assert_int_equal(i.count.forged, beyond > 0);
+		assert_int_equal(peer[1].state, beyond ? TN_RMA_PEER_UNKNOWN : TN_RMA_PEER_KNOWN);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(status_beyond_last_operation_is_forged),
 		cmocka_unit_test(reply_to_unknown_slot_is_late),
 		cmocka_unit_test(puts_around_refused_one_end_without_waiting),
 		cmocka_unit_test(whole_runs_complete_each_operation_once),
