@@ -32,7 +32,7 @@ cleanup() {
 		for p in $(ip netns pids "$id-$n" 2>/dev/null); do kill -9 "$p" 2>/dev/null; done
 		ip netns del "$id-$n" 2>/dev/null
 	done
-	kill "$owner" 2>/dev/null
+	disown_region
 }
 
 # shellcheck disable=SC2317
@@ -49,10 +49,19 @@ start() {
 	until_true 20 "$tool" "$tmp/n$1.nic" node lost >/dev/null 2>&1
 }
 
-# own: starts an owner at n1, whose region far then names
+# Ends the owner at n1, if there is one.
+disown_region() {
+	[[ -n $owner ]] || return 0
+	kill "$owner" 2>/dev/null
+	wait "$owner" 2>/dev/null
+	owner=
+}
+
+# own: starts an owner at n1 in place of the one before, whose region far then names
 owner=
 far=()
 own() {
+	disown_region
 	rm -f "$tmp/far"
 	"$B/tests/netns/rmatool" "unix:$tmp/n1.rma" own >"$tmp/far" &
 	owner=$!
@@ -172,6 +181,9 @@ hostile() {
 }
 SEED=${SEED:-1}
 
+# All owners have ended, not only the last one.
+no_owner_left() { disown_region && ! pgrep -f "unix:$tmp/n1.rma own"; }
+
 # Nothing is leaked, if torusemu has sanitizers.
 orderly() {
 	kill "${pid[0]}" "${pid[1]}" && wait "${pid[0]}" && wait "${pid[1]}" && [[ ! -e $tmp/n0.rma ]]
@@ -199,7 +211,7 @@ for n in 0 1; do until_true 20 nic $n place 4 $n 2>/dev/null; done
 check "an owner has a region" own
 check "tickets, tokens, puts and gets" stream 1000
 check "one user's region is not another user's" other_user
-kill "$owner"
+disown_region
 check "the program of libtorus-rma.3 runs as printed" manual "hello from node 0"
 check "errors say what is allowed" wrong
 check "a region ends with its process" killed
@@ -208,5 +220,6 @@ check "hostile processes do not disturb others" hostile 400
 check "operations while the cable is cut" cut_stream
 check "a NIC that gets another place ends its contexts" says "the NIC has ended, or has lost its place" \
 	bash -c "'$B/tests/netns/rmatool' unix:$tmp/n0.rma wait ${far[*]} & sleep 0.3; '$tool' $tmp/n0.nic place 5 2; wait"
+check "no owner is left" no_owner_left
 check "the NICs end in an orderly way" orderly
 done_testing
