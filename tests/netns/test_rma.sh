@@ -196,6 +196,24 @@ other_user() {
 			"$tmp/rmatool" "unix:$tmp/n0.rma" refused "${far[@]}"
 }
 
+# connect_high N: connects N times as a user with too high a number
+connect_high() {
+	setpriv --reuid=70000 --clear-groups bash -c 'for ((i = 0; i < $2; i++)); do "$0" "$1" wrong; done' \
+		"$tmp/rmatool" "unix:$tmp/n0.rma" "$1" 2>/dev/null
+}
+
+# Connections that are refused do not fill the log, and none is left out of the count.
+refused_often() {
+	local begin=$SECONDS lines
+	connect_high 60
+	sleep 1.1
+	connect_high 1
+	lines=$(grep -c "refused user 70000: its number is above 65535" "$tmp/n0.log")
+	echo "$lines lines in $((SECONDS - begin)) s"
+	((lines <= SECONDS - begin + 2)) && sed -n 's/.*refused user 70000.*refused \([0-9]*\) more.*/\1/p' "$tmp/n0.log" |
+		awk '{ n += $1 + 1 } END { print n; exit n != 61 }'
+}
+
 for n in 0 1; do
 	ip netns add "$id-$n" || exit 2
 	ip -n "$id-$n" link set lo up
@@ -212,6 +230,7 @@ check "an owner has a region" own
 check "tickets, tokens, puts and gets" stream 1000
 check "one user's region is not another user's" other_user
 disown_region
+check "connections that are refused are counted in one line a second" refused_often
 check "the program of libtorus-rma.3 runs as printed" manual "hello from node 0"
 check "errors say what is allowed" wrong
 check "a region ends with its process" killed

@@ -92,6 +92,8 @@ struct rma_context {
  * @owned: memory of these regions
  * @shared: bytes of all regions
  * @ending: number of regions that are being closed
+ * @refused_at: when a message about a refused connection was printed; 0: never
+ * @unsaid: number of connections that were refused since, without a message
  */
 struct rma {
 	struct emu *emu;
@@ -104,6 +106,8 @@ struct rma {
 	struct rma_region owned[RMA_REGIONS_MAX];
 	u64 shared;
 	u32 ending;
+	u64 refused_at;
+	u64 unsaid;
 	struct tn_fe_pool pool;
 	struct tn_fe_wait wait[RMA_WAITS];
 	struct tn_fe_wait *bucket[RMA_WAITS];

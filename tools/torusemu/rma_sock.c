@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "emu.h"
+#include "lib/util/times.h"
 #include "log.h"
 #include "rma.h"
 #include "sock.h"
@@ -247,6 +248,26 @@ static int add_context(struct emu *e, int fd, u16 id, u16 job)
 	return 0;
 }
 
+/* Any user may connect as often as it likes, so there is one message a second, with a count. */
+static void log_refused_user(struct emu *e, u32 user, int err)
+{
+	struct rma *rma = e->rma;
+	u64 now = loop_now();
+
+	if (rma->refused_at && now - rma->refused_at < SEC) {
+		rma->unsaid++;
+		return;
+	}
+	log_warn(e->soft.hw.name,
+		 "remote memory: refused user %u: %s; refused %llu more since the last message",
+		 user, err == -EOVERFLOW ? "its number is above 65535" :
+		 err == -EUSERS ? "it has too many contexts" :
+		 err == -ENOSPC ? "there are too many contexts" : strerror(-err),
+		 (unsigned long long)rma->unsaid);
+	rma->refused_at = now;
+	rma->unsaid = 0;
+}
+
 static void rma_listener_ready(struct watch *w, u32 events)
 {
 	struct emu *e = container_of(w, struct rma, listener)->emu;
@@ -263,10 +284,7 @@ static void rma_listener_ready(struct watch *w, u32 events)
 		err = add_context(e, fd, (u16)err, (u16)user.uid);
 	if (!err)
 		return;
-	log_warn(e->soft.hw.name, "remote memory: refused user %u: %s", user.uid,
-		 err == -EOVERFLOW ? "its number is above 65535" :
-		 err == -EUSERS ? "it has too many contexts" :
-		 err == -ENOSPC ? "there are too many contexts" : strerror(-err));
+	log_refused_user(e, user.uid, err);
 	close(fd);
 }
 
