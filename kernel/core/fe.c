@@ -122,6 +122,33 @@ static int execute_ask(struct tn_fe_bits *bits, u64 word, u64 *at, const struct 
 	return TN_FE_DONE;
 }
 
+/* Adds a waiter to the list of its region. */
+static void list_waiter(struct tn_fe_bits *bits, struct tn_fe_wait *w)
+{
+	w->older = bits->newest;
+	if (bits->newest)
+		bits->newest->newer = w;
+	else
+		bits->oldest = w;
+	bits->newest = w;
+}
+
+/* Frees a waiter that is in no group any more. */
+static void free_waiter(struct tn_fe_pool *p, struct tn_fe_wait *w)
+{
+	if (w->older)
+		w->older->newer = w->newer;
+	else
+		w->bits->oldest = w->newer;
+	if (w->newer)
+		w->newer->older = w->older;
+	else
+		w->bits->newest = w->older;
+	w->next = p->idle;
+	p->idle = w;
+	p->waiting--;
+}
+
 /* Adds the request to the group of its condition, or makes a group of it. */
 static int let_wait(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word,
 		    const struct tn_fe_ask *ask, u64 now)
@@ -152,6 +179,7 @@ static int let_wait(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word,
 		w->chain = *bucket;
 		*bucket = w;
 	}
+	list_waiter(bits, w);
 	bits->waits[word / 64] |= 1ull << word % 64;
 	p->waiting++;
 	return TN_FE_WAITS;
@@ -203,9 +231,7 @@ static void remove_first(struct tn_fe_pool *p, struct tn_fe_wait **link)
 		*link = w->chain;
 		note_empty(p, w->bits, w->word);
 	}
-	w->next = p->idle;
-	p->idle = w;
-	p->waiting--;
+	free_waiter(p, w);
 }
 
 int tn_fe_serve(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,
@@ -242,9 +268,17 @@ static void remove_later(struct tn_fe_pool *p, struct tn_fe_wait *first, struct 
 	before->next = w->next;
 	if (first->tail == w)
 		first->tail = before;
-	w->next = p->idle;
-	p->idle = w;
-	p->waiting--;
+	free_waiter(p, w);
+}
+
+void tn_fe_end_oldest(struct tn_fe_pool *p, struct tn_fe_bits *bits)
+{
+	struct tn_fe_wait *w = bits->oldest, **link = bucket_of_word(p, bits, w->word);
+
+	/* A group is in the order of arrival, too, so this is the first of its group. */
+	while (*link != w)
+		link = &(*link)->chain;
+	remove_first(p, link);
 }
 
 /* Ends the waiters of a bucket that @ends chooses. Return: how many. */

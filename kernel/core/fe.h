@@ -21,7 +21,7 @@
  *     whose condition holds overtakes only those that could not go, and is executed at once.
  *  2. Of the waiters that may go, the one that came first goes first.
  *  3. A word's bit of @waits is set if and only if it has waiters.
- *  4. All waiters are in a group or free.
+ *  4. All waiters are in a group, and in the list of their region, or free.
  *
  * A request that waits holds nothing but a waiter of the pool. When the pool is empty, or a word
  * has too many conditions, the request is refused and has changed nothing. Each call of
@@ -77,6 +77,7 @@ struct tn_fe_ask {
  * @full: one bit for each word: the word is full; the host sets the first values
  * @waits: one bit for each word: requests wait for it
  * @n: number of words
+ * @oldest, @newest: list of all waiters of the region, in the order in which they came
  * @inverted: a bit of @full that is 0 means full. So zeroed memory, which costs nothing to make,
  *	may begin with all words full
  */
@@ -84,6 +85,8 @@ struct tn_fe_bits {
 	u64 *full;
 	u64 *waits;
 	u64 n;
+	struct tn_fe_wait *oldest;
+	struct tn_fe_wait *newest;
 	bool inverted;
 };
 
@@ -92,6 +95,7 @@ struct tn_fe_bits {
  * @next: next waiter of the same group, or next free entry
  * @tail: in the first waiter of a group: the last waiter of that group
  * @chain: in the first waiter of a group: first waiter of the next group with the same hash
+ * @older, @newer: neighbours in the list of the region
  * @bits: bits of the region of the word
  * @word: number of the word in the region
  * @order: number that rises with each waiter
@@ -102,6 +106,8 @@ struct tn_fe_wait {
 	struct tn_fe_wait *next;
 	struct tn_fe_wait *tail;
 	struct tn_fe_wait *chain;
+	struct tn_fe_wait *older;
+	struct tn_fe_wait *newer;
 	struct tn_fe_bits *bits;
 	u64 word;
 	u64 order;
@@ -201,9 +207,17 @@ int tn_fe_serve(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at
 int tn_fe_cancel(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u32 from, u32 number);
 
 /**
+ * tn_fe_end_oldest() - remove bits->oldest, the waiter of a region that came first
+ *
+ * Called when a region is closed, until bits->oldest is NULL. It takes no longer if other regions
+ * have waiters.
+ */
+void tn_fe_end_oldest(struct tn_fe_pool *p, struct tn_fe_bits *bits);
+
+/**
  * tn_fe_end() - remove all waiters for which @ends returns true
  *
- * Called when a region is closed or an initiator has died. @ends is called for each waiter of the
+ * Called when an initiator has died. @ends is called for each waiter of the
  * pool; one that always returns false only lists them.
  *
  * Return: how many.

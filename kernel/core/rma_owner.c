@@ -506,43 +506,33 @@ int tn_rma_owner_changed(struct tn_rma_owner *o, u32 region, u64 offset, u64 byt
 	return 0;
 }
 
-struct closing {
-	struct tn_rma_owner *o;
-	const struct tn_fe_bits *bits;
-	bool again;
-};
-
-/* Refuses a waiter of a region that is closed, if there is memory for the reply. */
-static bool refuse_waiter(void *ctx, const struct tn_fe_wait *w)
+/* Refuses the oldest waiter of a region that is closed. */
+static void refuse_oldest(struct tn_rma_owner *o, struct tn_fe_bits *bits)
 {
-	struct tn_rma_reply reply = {
+	const struct tn_fe_wait *w = bits->oldest;
+	const struct tn_rma_reply reply = {
 		.op = TN_RMA_NAK, .why = TN_RMA_GONE, .slot = w->ask.tag, .number = w->ask.number,
 	};
-	struct closing *c = ctx;
 
-	if (w->bits != c->bits)
-		return false;
-	if (!reply_room(c->o, w->ask.from)) {
-		c->again = true;
-		return false;
-	}
-	c->o->source[w->ask.from].waits--;
-	c->o->count.refused++;
-	send_rma_reply(c->o, w->ask.from, &reply, 0);
-	return true;
+	o->source[w->ask.from].waits--;
+	o->count.refused++;
+	send_rma_reply(o, w->ask.from, &reply, 0);
+	tn_fe_end_oldest(o->pool, bits);
 }
 
 int tn_rma_owner_close(struct tn_rma_owner *o, u32 region)
 {
 	struct tn_rma_region *r = &o->region[region];
-	struct closing c = { .o = o, .bits = r->fe };
 	unsigned int i;
 
 	r->bytes = 0;
 	for (i = 0; i < ARRAY_SIZE(o->served); i++)
 		if (o->served[i].region == region)
 			o->served[i].any = false;
-	if (r->fe)
-		tn_fe_end(o->pool, refuse_waiter, &c);
-	return c.again ? -EAGAIN : 0;
+	while (r->fe && r->fe->oldest) {
+		if (!reply_room(o, r->fe->oldest->ask.from))
+			return -EAGAIN;
+		refuse_oldest(o, r->fe);
+	}
+	return 0;
 }

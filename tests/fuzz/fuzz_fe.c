@@ -58,7 +58,7 @@ static void serve_word(struct world *w, u64 word)
 
 static void check_world(struct world *w)
 {
-	unsigned int count[WORDS] = { 0 }, all = 0, idle = 0;
+	unsigned int count[WORDS] = { 0 }, all = 0, idle = 0, listed = 0;
 	struct tn_fe_wait done;
 	u64 old;
 
@@ -70,7 +70,9 @@ static void check_world(struct world *w)
 	}
 	for (const struct tn_fe_wait *i = w->pool.idle; i; i = i->next)
 		must(idle++ < w->waiters);
-	must(all == w->pool.waiting && all + idle == w->waiters);
+	for (const struct tn_fe_wait *i = w->bits.oldest; i; i = i->newer)
+		must(listed++ < all && (i->newer ? i->newer->older == i : w->bits.newest == i));
+	must(listed == all && all == w->pool.waiting && all + idle == w->waiters);
 }
 
 static void take_request(struct world *w, const uint8_t *p)

@@ -156,6 +156,7 @@ static int ask_one(struct memory *m, u64 word, const struct tn_fe_ask *a)
 static bool are_equal(const struct memory *a, const struct naive *b)
 {
 	bool waits[WORDS] = { false };
+	const struct tn_fe_wait *w = a->bits.oldest, *last = NULL;
 
 	if (a->log.n != b->log.n || a->pool.waiting != b->waits)
 		return false;
@@ -167,7 +168,14 @@ static bool are_equal(const struct memory *a, const struct naive *b)
 		if (naive_may(b, b->wait[i].word, &b->wait[i].ask))
 			return false;
 		waits[b->wait[i].word] = true;
+		if (!w || w->older != last || w->word != b->wait[i].word ||
+		    w->ask.number != b->wait[i].ask.number)
+			return false;
+		last = w;
+		w = w->newer;
 	}
+	if (w || a->bits.newest != last)
+		return false;
 	for (u64 i = 0; i < WORDS; i++)
 		if (a->value[i] != b->value[i] || tn_fe_is_full(&a->bits, i) != b->full[i] ||
 		    tn_fe_has_waiters(&a->bits, i) != waits[i])
@@ -273,6 +281,16 @@ static int naive_cancel(struct naive *n, u64 word, u32 from, u32 number)
 	return -ENOENT;
 }
 
+/* Ends the waiter that came first on both sides. */
+static void end_oldest_of_both(struct memory *m, struct naive *n)
+{
+	if (!n->waits)
+		return;
+	tn_fe_end_oldest(&m->pool, &m->bits);
+	n->waits--;
+	memmove(n->wait, n->wait + 1, sizeof(*n->wait) * n->waits);
+}
+
 /* Return: how many conditions requests wait for at a word. */
 static unsigned int conditions_of(const struct naive *n, u64 word, const struct tn_fe_ask *a,
 				  bool *has)
@@ -322,6 +340,8 @@ static void run_random(uint64_t seed)
 		if (rnd_one_in(&r, 40)) {
 			expect(&r, tn_fe_end(&m.pool, is_of_initiator, &a.from) == naive_end(&n, a.from),
 			       "step %u", i);
+		} else if (rnd_one_in(&r, 12)) {
+			end_oldest_of_both(&m, &n);
 		} else if (rnd_one_in(&r, 12)) {
 			u32 number = i - rnd_below(&r, 30);
 

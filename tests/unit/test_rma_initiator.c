@@ -184,6 +184,7 @@ static void start_node(struct node *n)
 	memset(n->source, 0, sizeof(n->source));
 	memset(n->full, 0xff, sizeof(n->full));
 	memset(n->waits, 0, sizeof(n->waits));
+	n->bits = (struct tn_fe_bits) { .full = n->full, .waits = n->waits, .n = MODEL_WORDS };
 	tn_fe_pool_init(&n->pool, n->wait, MODEL_WAITS, n->bucket, ARRAY_SIZE(n->bucket),
 			rnd64(&w->r));
 	n->owner = (struct tn_rma_owner) {
@@ -203,7 +204,6 @@ static void make_node(struct world *w, struct node *n)
 	n->w = w;
 	rnd_fill(&w->r, n->memory, sizeof(n->memory));
 	memcpy(n->model.memory, n->memory, sizeof(n->memory));
-	n->bits = (struct tn_fe_bits) { .full = n->full, .waits = n->waits, .n = MODEL_WORDS };
 	for (u32 i = 0; i < MODEL_REGIONS; i++)
 		n->region[i] = (struct tn_rma_region) {
 			.bytes = i == 3 ? 0 : MODEL_BYTES, .key = MODEL_KEY,

@@ -24,7 +24,7 @@ struct lone_owner {
 	u64 full, waits, word[WORDS];
 	u8 out[64];
 	struct tn_rma_reply sent[SENT];
-	unsigned int n, room;
+	unsigned int n, room, asked;	/* asked: how often for room */
 };
 
 static u8 *lone_room(void *host, enum tn_rma_way way, u32 dst)
@@ -33,6 +33,7 @@ static u8 *lone_room(void *host, enum tn_rma_way way, u32 dst)
 
 	(void)dst;
 	assert_int_equal(way, TN_RMA_REPLIES);
+	o->asked++;
 	return o->room ? o->out : NULL;
 }
 
@@ -188,6 +189,35 @@ static void closed_owner_refuses_waiting_requests(void **state)
 	expect_nak(&o, TN_RMA_GONE, TN_RMA_POSTED, 13);
 }
 
+/* Without memory for a reply, only the oldest of those that wait is looked at. */
+static void closed_owner_refuses_in_order_of_arrival(void **state)
+{
+	struct tn_rma_ask fe = {
+		.op = TN_RMA_FE, .fe_op = TN_FE_READ, .q = TN_FE_FULL, .r = TN_FE_ANY,
+		.type = TN_AMO_U64,
+	};
+	struct lone_owner o;
+
+	(void)state;
+	lone_init(&o, 1);
+	for (u32 i = 0; i < 4; i++) {
+		fe.number = 10 + i;
+		fe.addr = 8 * (u64)(i % 3);
+		assert_int_equal(take_ask(&o, fe, 0), 0);
+	}
+	o.room = 0;
+	o.asked = 0;
+	assert_int_equal(tn_rma_owner_close(&o.owner, 0), -EAGAIN);
+	assert_int_equal(o.asked, 1);
+	o.room = 4;
+	assert_int_equal(tn_rma_owner_close(&o.owner, 0), 0);
+	assert_int_equal(o.n, 4);
+	for (u32 i = 0; i < 4; i++)
+		assert_int_equal(o.sent[i].number, 10 + i);
+	assert_int_equal(o.waits | o.pool.waiting, 0);
+	assert_null(o.bits.newest);
+}
+
 /* A process of the owner changes a word; two wait, and there is memory for one reply. */
 static void changed_word_answers_waiting_requests(void **state)
 {
@@ -282,6 +312,7 @@ int main(void)
 		cmocka_unit_test(malformed_request_is_refused_and_uses_its_number),
 		cmocka_unit_test(region_without_bits_refuses_fe),
 		cmocka_unit_test(closed_owner_refuses_waiting_requests),
+		cmocka_unit_test(closed_owner_refuses_in_order_of_arrival),
 		cmocka_unit_test(changed_word_answers_waiting_requests),
 		cmocka_unit_test(notification_answers_waiting_request),
 		cmocka_unit_test(posted_operations_are_acknowledged_in_groups),

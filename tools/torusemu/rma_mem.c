@@ -224,7 +224,8 @@ void rma_settle_regions(struct emu *e)
 {
 	struct rma *rma = e->rma;
 
+	/* Memory for replies is one for all regions: if it lacks for one, the others wait. */
 	for (u32 i = 0; rma->ending && i < RMA_REGIONS_MAX; i++)
-		if (rma->owned[i].ends)
-			close_region(rma, e, i);
+		if (rma->owned[i].ends && !close_region(rma, e, i))
+			return;
 }
