@@ -7,6 +7,7 @@
  *				until SIGTERM comes
  *   refused NODE REGION KEY	prints how a put there ends
  *   wrong			requests and calls that are wrong, and what is said of them
+ *   hoard		makes regions, as many and as large as one user may not
  *   wait NODE REGION KEY	waits for a word that stays empty
  */
 #include <signal.h>
@@ -151,6 +152,24 @@ static void wrong(void)
 	say_end(torus_rma_put(rma, &own, 0, &word, 8, 1), "closed");
 }
 
+/* With the one of main(), 257 regions are tried, and more than half of the bytes. */
+static void hoard(const char *path)
+{
+	size_t most = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 4;
+	struct torus_region *r;
+	struct torus_rma *more;
+
+	say_error(torus_region_new(rma, most, TORUS_RMA_ACCESS_READ, 0, &r), "bytes");
+	for (int i = 0; i < 256; i++) {
+		if (i % 32 == 0 && torus_rma_open(path, 0, &more))
+			die("open");
+		if (torus_region_new(more, 8, TORUS_RMA_ACCESS_READ, 0, &r)) {
+			printf("regions: %s\n", torus_rma_error(more));
+			return;
+		}
+	}
+}
+
 static void own(void)
 {
 	printf("%u %u %u\n", mine->far.node, mine->far.region, mine->far.key);
@@ -174,6 +193,8 @@ int main(int argc, char **argv)
 		stream(strtoull(argv[6], NULL, 0));
 	else if (!strcmp(argv[2], "refused") && argc == 6)
 		say_end(torus_rma_put(rma, &far, 0, "refused", 8, 1), "put");
+	else if (!strcmp(argv[2], "hoard"))
+		hoard(argv[1]);
 	else if (!strcmp(argv[2], "wrong"))
 		wrong();
 	else if (!strcmp(argv[2], "wait") && argc == 6)

@@ -196,6 +196,13 @@ other_user() {
 			"$tmp/rmatool" "unix:$tmp/n0.rma" refused "${far[@]}"
 }
 
+# One user cannot take all regions and bytes of a NIC.
+hoard() {
+	says "regions: user 1234 has 256 regions, allowed 256" setpriv --reuid=1234 --clear-groups \
+		"$tmp/rmatool" "unix:$tmp/n0.rma" hoard &&
+		grep "^bytes: Cannot allocate memory: .* user 1234 has 1048576, all have" "$tmp/said"
+}
+
 # connect_high N: connects N times as a user with too high a number
 connect_high() {
 	setpriv --reuid=70000 --clear-groups bash -c 'for ((i = 0; i < $2; i++)); do "$0" "$1" wrong; done' \
@@ -230,6 +237,7 @@ check "an owner has a region" own
 check "tickets, tokens, puts and gets" stream 1000
 check "one user's region is not another user's" other_user
 disown_region
+check "one user cannot take all regions and bytes" hoard
 check "connections that are refused are counted in one line a second" refused_often
 check "the program of libtorus-rma.3 runs as printed" manual "hello from node 0"
 check "errors say what is allowed" wrong

@@ -28,6 +28,8 @@ struct emu;
 #define RMA_ENTRIES_MAX		256	/* most entries of a SQ; the CQ has twice as many */
 #define RMA_REGIONS_MAX		1024	/* most regions of a NIC */
 #define RMA_CONTEXT_REGIONS	64	/* most regions of a context */
+#define RMA_USER_REGIONS	256	/* most regions of one user who is not root */
+#define RMA_ROOT_REGIONS	64	/* regions that are left for root */
 #define RMA_WAITS		4096	/* most requests that wait at a NIC for full/empty bits */
 #define RMA_NODE_WAITS		1024	/* most such requests from one node */
 #define RMA_REPLIES		64	/* most replies that wait for a port; then requests wait */

@@ -64,6 +64,54 @@ static int check_memfd(int fd, struct torus_rma_call *call)
 	return 0;
 }
 
+/* What some users have of a NIC. */
+struct share_sum {
+	u64 bytes;
+	u32 regions;
+};
+
+/* Sums up the regions of user @job, or of all users but root if that is 0. */
+static struct share_sum sum_shares(const struct rma *rma, u16 job)
+{
+	struct share_sum sum = { 0 };
+
+	for (int i = 0; i < RMA_REGIONS_MAX; i++) {
+		const struct rma_region *r = &rma->owned[i];
+
+		if (!r->ctx || !r->ctx->job || (job && r->ctx->job != job))
+			continue;
+		sum.bytes += r->bytes;
+		sum.regions++;
+	}
+	return sum;
+}
+
+/* One user may have a quarter of the regions and half of the bytes; all leave some to root. */
+static int check_user(const struct rma_context *ctx, struct torus_rma_call *call)
+{
+	const struct rma *rma = ctx->emu->rma;
+	struct share_sum own = sum_shares(rma, ctx->job), all = sum_shares(rma, 0);
+	u64 max = shared_max();
+
+	if (!ctx->job)
+		return 0;
+	if (own.regions >= RMA_USER_REGIONS)
+		return rma_fail(call, -ENOSPC, "user %u has %u regions, allowed %u", ctx->job,
+				own.regions, RMA_USER_REGIONS);
+	if (all.regions >= RMA_REGIONS_MAX - RMA_ROOT_REGIONS)
+		return rma_fail(call, -ENOSPC, "users have %u regions, allowed %u", all.regions,
+				RMA_REGIONS_MAX - RMA_ROOT_REGIONS);
+	if (call->bytes > max || own.bytes + call->bytes > max / 2 ||
+	    all.bytes + call->bytes > max - max / 8)
+		return rma_fail(call, -ENOMEM,
+				"a region of %llu bytes: user %u has %llu, all have %llu; "
+				"allowed %llu, all %llu", (unsigned long long)call->bytes,
+				ctx->job, (unsigned long long)own.bytes,
+				(unsigned long long)all.bytes, (unsigned long long)(max / 2),
+				(unsigned long long)(max - max / 8));
+	return 0;
+}
+
 static int check_share(const struct rma_context *ctx, struct torus_rma_call *call)
 {
 	u64 left = shared_max() - ctx->emu->rma->shared;
@@ -86,7 +134,7 @@ static int check_share(const struct rma_context *ctx, struct torus_rma_call *cal
 		return rma_fail(call, -ENOMEM,
 				"a region of %llu bytes: this NIC may have %llu more",
 				(unsigned long long)call->bytes, (unsigned long long)left);
-	return 0;
+	return check_user(ctx, call);
 }
 
 /* Return: a free index; -ENOSPC: there is none. */
