@@ -85,6 +85,7 @@ static void a_root_that_is_not_reached(void **state)
 	assert_true(connects(GREATER));
 	stage_up(&s, last_conn());
 	assert_true(follows(GREATER));
+	welcome(last_conn(), GREATER, TERM + 1, false, "");
 	assert_false(is_reported());
 	stage_end(&s);
 }
@@ -219,6 +220,44 @@ static void its_own_root_is_lost(void **state)
 	stage_end(&s);
 }
 
+/*
+ * Another root of the fabric answers at the address of the later one: the node goes back at once, and
+ * tries again less and less often.
+ */
+static void another_answers_at_its_address(void **state)
+{
+	uint64_t wait = 2 * SEC;
+
+	(void)state;
+	led();
+	for (unsigned int i = 0; i < 7; i++) {
+		assert_true(connects(GREATER));
+		stage_up(&s, last_conn());
+		assert_true(follows(GREATER));
+		welcome(last_conn(), LESSER, TERM, true, "");
+		assert_true(follows(FOLLOWED) && told().epoch == TERM);
+		assert_true(is_told("another one answers at"));
+		run(1 * SEC);
+		stage_up(&s, last_conn());
+		welcome(last_conn(), FOLLOWED, TERM, false, "");
+		for (uint64_t end = s.now + wait - 1 * SEC - MS; s.now < end;) {
+			run(earlier(100 * MS, end - s.now));
+			stage_say(&s, last_conn(), FM_MSG_PONG);
+		}
+		assert_false(connects(GREATER));
+		run(MS);
+		wait = earlier(2 * wait, 16 * SEC);
+	}
+	/* The root itself answers in the end. */
+	assert_true(connects(GREATER));
+	stage_up(&s, last_conn());
+	assert_true(is_told("another one answers at"));
+	welcome(last_conn(), GREATER, TERM + 1, false, "");
+	assert_true(follows(GREATER) && !told().lost);
+	assert_false(is_told("another one answers at"));
+	stage_end(&s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -229,6 +268,7 @@ int main(void)
 		cmocka_unit_test(beside_one_that_asks),
 		cmocka_unit_test(a_connection_that_hangs),
 		cmocka_unit_test(no_connection),
+		cmocka_unit_test(another_answers_at_its_address),
 		cmocka_unit_test(its_own_root_is_lost),
 	};
 

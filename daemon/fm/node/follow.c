@@ -477,10 +477,9 @@ void fm_follow_epoch(struct fm *fm, uint64_t epoch)
 	fm_ports_spread(fm);
 }
 
-void fm_follow_back(struct fm *fm)
+/* Follows the root again that led this node last. */
+static void follow_led_again(struct fm *fm)
 {
-	if (!fm->root_asks)
-		return;
 	if (!fm->led.guid) {
 		fm->have_root = fm->root_asks = fm->root_lost = false;
 		fm->rootless = fm->now;
@@ -501,4 +500,17 @@ void fm_follow_back(struct fm *fm)
 	fm->root_guid = fm->led.guid;
 	strcpy(fm->root_address, fm->led.address);
 	fm_candidate_adrift(fm);
+}
+
+void fm_follow_back(struct fm *fm)
+{
+	if (fm->root_asks)
+		follow_led_again(fm);
+}
+
+void fm_follow_return(struct fm *fm)
+{
+	if (fm->led.guid)
+		fm->root_epoch = fm->led.epoch;
+	follow_led_again(fm);
 }

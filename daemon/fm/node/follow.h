@@ -52,6 +52,8 @@ void fm_follow_refused(struct fm *fm);
  * gone
  */
 void fm_follow_back(struct fm *fm);
+/** fm_follow_return() - follow the root that led this node last, in its epoch, or none */
+void fm_follow_return(struct fm *fm);
 /** fm_follow_shun() - if the followed node only asks to be root, do not follow it for a while */
 void fm_follow_shun(struct fm *fm);
 /**

@@ -226,17 +226,27 @@ static void enter_term(struct fm *fm, uint64_t term)
 }
 
 /*
- * Called when another root answers on that connection, or the followed root refuses this node. The
- * followed root then counts as lost, so that this node can follow another candidate.
+ * Called when another root has answered, or the followed root has refused this node, and the
+ * connection is closed. The followed root then counts as lost, so that this node can follow another
+ * candidate.
  */
-static void give_up_root(struct fm *fm, struct fm_conn *c)
+static void give_up_root(struct fm *fm)
 {
-	fm_conn_drop(fm, c);
 	fm_follow_refused(fm);
 	if (!fm->led.guid)
 		fm_follow_shun(fm);
 	fm_follow_back(fm);
 	fm_uplink_retry(fm, 10 * fm->cfg.resend);
+}
+
+/* Called when another root answers at the address of the followed one. */
+static void leave_other_root(struct fm *fm, struct fm_conn *c)
+{
+	fm_conn_drop(fm, c);
+	if (fm_try_mistaken(fm))
+		fm_uplink_retry(fm, 0);
+	else
+		give_up_root(fm);
 }
 
 /*
@@ -260,11 +270,12 @@ static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *
 	const struct fm_welcome w = { .term = m->epoch, .root_guid = m->guid };
 
 	if (answers_for_another(fm, c, m->guid)) {
-		give_up_root(fm, c);
+		leave_other_root(fm, c);
 		return;
 	}
 	if (m->guid != fm->root_guid || c->role != FM_CONN_ROOT || c->confirmed)
 		return;
+	fm_try_answered(fm);
 	fm->asker = *m;
 	fm_conn_pace(fm, c, m->epoch ? 0 : m->again_ms);
 	/*
@@ -287,7 +298,7 @@ static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welco
 	bool first = !c->confirmed;
 
 	if (answers_for_another(fm, c, w->root_guid)) {
-		give_up_root(fm, c);
+		leave_other_root(fm, c);
 		return;
 	}
 	if (c->role == FM_CONN_PARENT && w->root_guid != fm->root_guid) {
@@ -297,6 +308,8 @@ static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welco
 	if (w->root_guid != fm->root_guid || !w->term || !check_epoch(fm, w))
 		return;
 	c->confirmed = true;
+	if (c->role == FM_CONN_ROOT)
+		fm_try_answered(fm);
 	if (!w->adrift) {
 		fm_follow_led(fm, w->term);
 		fm_uplink_adrift(fm, false);
@@ -332,7 +345,8 @@ static void take_refusal(struct fm *fm, struct fm_conn *c, const char *why)
 		return;
 	}
 	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", why);
-	give_up_root(fm, c);
+	fm_conn_drop(fm, c);
+	give_up_root(fm);
 }
 
 /*

@@ -22,6 +22,11 @@
  * by then. The node also asks when a connection has failed, because it did not heed the Inits of
  * further roots during the attempt: a root that is out of reach hides none that is not.
  *
+ * A connection that is up may lead to another root: its address was given to another host. That root
+ * names itself in its first answer. Then the attempt has failed after all, and the node goes back to
+ * the root that it has left. So a failure is forgotten only when the root that was meant has
+ * answered: otherwise the node would leave its root again with the next Init, for ever.
+ *
  * At the other end of the cable is a node of the part with the later root, which tries nothing. If
  * it hears of the earlier root for longer than LAGS, it reports a problem, too, so that both parts
  * show why they are two.
@@ -81,11 +86,13 @@ struct distant {
 /**
  * struct fm_trying - the roots that this node tries
  * @init: the Init with the root to which a connection of role FM_CONN_TRY is being opened
+ * @unsure: the node follows that root, which has not answered yet
  * @distant: roots that this node could not reach while another one led it
  * @behind: by port, since when the neighbour obeys an earlier root than this node; 0: it does not
  */
 struct fm_trying {
 	struct fm_init init;
+	bool unsure;
 	struct distant distant[ROOTS];
 	uint64_t behind[TORUS_MAX_PORTS];
 };
@@ -122,7 +129,8 @@ static struct distant *replace_distant(struct fm *fm, uint64_t guid)
 	return first;
 }
 
-void fm_try_failed(struct fm *fm)
+/* Notes that the attempt has failed; @why and the address say what this node has found there. */
+static void set_distant(struct fm *fm, const char *why)
 {
 	const struct fm_init *init = &fm->trying->init;
 	struct distant *d = find_distant(fm, init->root_guid);
@@ -133,12 +141,17 @@ void fm_try_failed(struct fm *fm)
 	d->wait = d->wait ? earlier(2 * d->wait, WAIT_MAX) : WAIT_MIN;
 	d->until = fm->now + d->wait;
 	d->asked = false;
-	fm_problem_set(fm, "root", TRY_KEY, "neighbour %s obeys root %s, but this node does not reach "
-		       "it at %s, and %s: check the service network",
+	fm_problem_set(fm, "root", TRY_KEY, "neighbour %s obeys root %s, but %s %s, and %s: check the "
+		       "service network",
 		       fm_table_who(fm, init->guid, from), fm_table_who(fm, init->root_guid, root),
-		       init->root_address, fm->cut_off ? "has no root" : "stays with its own");
+		       why, init->root_address, fm->cut_off ? "has no root" : "stays with its own");
 	fm_problem_limit(fm, "root", TRY_KEY, d->until + LASTS);
 	fm_ports_ask(fm);
+}
+
+void fm_try_failed(struct fm *fm)
+{
+	set_distant(fm, "this node does not reach it at");
 }
 
 void fm_try(struct fm *fm, const struct fm_init *init)
@@ -155,6 +168,7 @@ void fm_try(struct fm *fm, const struct fm_init *init)
 	if (c)
 		fm_conn_drop(fm, c);
 	fm->trying->init = *init;
+	fm->trying->unsure = false;
 	id = fm->ops.connect(fm->io, init->root_address);
 	if (id >= 0 && fm_conn_add(fm, id, FM_CONN_TRY))
 		return;
@@ -166,20 +180,44 @@ void fm_try(struct fm *fm, const struct fm_init *init)
 bool fm_try_reached(struct fm *fm, struct fm_conn *c)
 {
 	const struct fm_init *init = &fm->trying->init;
-	struct distant *d = find_distant(fm, init->root_guid);
 
 	invariant(c->role == FM_CONN_TRY);
-	if (d)
-		*d = (struct distant){ 0 };
-	fm_problem_clear(fm, "root", TRY_KEY);
 	if (init->root_guid == fm->root_guid || !fm_follow_takes(fm, init, true)) {
 		fm_conn_drop(fm, c);
 		fm_ports_ask(fm);
 		return false;
 	}
 	fm_follow(fm, init);
+	fm->trying->unsure = true;
 	fm_ports_ask(fm);
 	fm_uplink_take(fm, c);
+	return true;
+}
+
+/* Return: true if this node follows the root that it tried last, and that has not answered yet. */
+static bool awaits_tried(const struct fm *fm)
+{
+	return fm->trying->unsure && fm->root_guid == fm->trying->init.root_guid;
+}
+
+void fm_try_answered(struct fm *fm)
+{
+	struct distant *d = find_distant(fm, fm->root_guid);
+
+	if (awaits_tried(fm))
+		fm_problem_clear(fm, "root", TRY_KEY);
+	fm->trying->unsure = false;
+	if (d)
+		*d = (struct distant){ 0 };
+}
+
+bool fm_try_mistaken(struct fm *fm)
+{
+	if (!awaits_tried(fm))
+		return false;
+	fm->trying->unsure = false;
+	fm_follow_return(fm);
+	set_distant(fm, "another one answers at");
 	return true;
 }
 

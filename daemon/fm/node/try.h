@@ -25,6 +25,13 @@ void fm_try(struct fm *fm, const struct fm_init *init);
  * root; false: this node has another root by now, and @c is closed.
  */
 bool fm_try_reached(struct fm *fm, struct fm_conn *c);
+/** fm_try_answered() - process that the followed root has answered itself */
+void fm_try_answered(struct fm *fm);
+/**
+ * fm_try_mistaken() - process that another root answers at the address of the followed one
+ * Return: true if this node has followed it after an attempt, and now follows the one before again.
+ */
+bool fm_try_mistaken(struct fm *fm);
 /** fm_try_failed() - process that a connection of role FM_CONN_TRY has failed */
 void fm_try_failed(struct fm *fm);
 /**
