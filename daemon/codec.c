@@ -208,6 +208,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 
 	b.role = h->role;
 	b.plans = h->plans;
+	b.jobs = h->jobs;
 	b.plan = put_plan(&plan, &h->plan);
 	b.placed = h->placed;
 	b.stray = h->stray;

@@ -188,6 +188,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->role = (uint8_t)from->role;
 	to->placed = from->placed;
 	to->plans = from->plans;
+	to->jobs = from->jobs;
 	to->stray = from->stray;
 	to->guid = from->guid;
 	to->epoch = from->epoch;

@@ -352,7 +352,8 @@ int fm_root_move(struct fm *fm, uint32_t node, uint64_t now);
  * @job: its @id is ignored
  * @node: its @job->nodes nodes, by number, as fm_job_choose() of status.h finds them
  * Return: 0; -EPERM this node is not root; -EAGAIN there is no table yet; -EEXIST there is a job of
- * that name; -ENOSPC there are FM_JOBS_MAX jobs; -EBUSY a node belongs to a job; -EINVAL; -ENOMEM.
+ * that name; -ENOSPC there are FM_JOBS_MAX jobs; -EBUSY a node belongs to a job; -EOPNOTSUPP the
+ * manager of a node does not know jobs; -EINVAL; -ENOMEM.
  */
 int fm_job_start(struct fm *fm, const struct fm_job *job, const uint32_t *node, uint64_t now);
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The functions of status.h. They change nothing in a machine except counts that they cache. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <torus/topology.h>
 
@@ -25,6 +26,7 @@
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/guard.h"
+#include "daemon/fm/root/job.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/facts.h"
@@ -380,9 +382,18 @@ bool fm_job_counts(const struct fm *fm, struct fm_job_count *count)
 
 int fm_job_choose(const struct fm *fm, const struct fm_job_want *want, uint32_t *node, char *why)
 {
+	const char *name;
+
 	if (!fm_is_root(fm))
 		return -EPERM;
-	return fm->root->settled && fm->table.version ? fm_box_choose(fm, want, node, why) : -EAGAIN;
+	if (!fm->root->settled || !fm->table.version)
+		return -EAGAIN;
+	name = fm_job_stranger(fm);
+	if (!name)
+		return fm_box_choose(fm, want, node, why);
+	snprintf(why, FM_TEXT_MAX, "the manager of '%s' does not know jobs: update fabricd there",
+		 name);
+	return -EOPNOTSUPP;
 }
 
 bool fm_out_of_service(const struct fm *fm, uint32_t node)

@@ -476,7 +476,8 @@ struct fm_job_want {
  * @node: set to the @want->nodes nodes, by number
  * @why: FM_TEXT_MAX bytes; set to the reason if there are none
  * Return: 0; -EPERM this node is not root; -EAGAIN there is no table yet; -ENOSPC no free box;
- * -EBUSY, -EINVAL, -ENOTCONN the list cannot be used; -ENOMEM.
+ * -EBUSY, -EINVAL, -ENOTCONN the list cannot be used; -EOPNOTSUPP the manager of a node does not
+ * know jobs; -ENOMEM.
  */
 int fm_job_choose(const struct fm *fm, const struct fm_job_want *want, uint32_t *node, char *why);
 

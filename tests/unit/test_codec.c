@@ -135,6 +135,7 @@ static void rnd_hello(struct fm_hello *h)
 	rnd_line(&h->line);
 	h->votes = (uint8_t)(rnd() & ((1u << h->voters.n) - 1));
 	h->in_force = rnd() & 1;
+	h->jobs = rnd() & 1;
 	h->marked = rnd() & 1;
 	h->kept_term = rnd() >> 2;
 	h->kept_root = rnd();

@@ -171,6 +171,7 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h)
 		h->coords = fm->coords;
 	}
 	h->plans = fm->plans;
+	h->jobs = true;
 	h->plan = fm->plan;
 	memcpy(h->position, fm->position, sizeof(h->position));
 	h->term = fm->table.term;

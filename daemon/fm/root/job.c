@@ -5,7 +5,7 @@
  * candidates have them on disk. If parts of the fabric that had a root each meet, the jobs of the
  * root that leads from then on stay, and others end (parts.c).
  *
- * Test: tests/sim/test_job.c.
+ * Tests: tests/unit/test_fm_job.c, tests/sim/test_job.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/roster.h"
 
 /* Writes the user for a log line: "user 1000". Return: @buf */
 static const char *name_user(uint32_t uid, char *buf, size_t room)
@@ -30,6 +31,17 @@ static const char *name_user(uint32_t uid, char *buf, size_t room)
 	return buf;
 }
 
+const char *fm_job_stranger(const struct fm *fm)
+{
+	for (uint32_t i = 1; i < fm_roster_size(fm->root); i++) {
+		const struct fm_mate *m = fm_mate_no(fm->root, i);
+
+		if (!m->jobs && m->state == FM_NODE_UP)
+			return m->name;
+	}
+	return NULL;
+}
+
 /* Return: 0 if @job may begin at these nodes, else as fm_job_start(). */
 static int check_job(const struct fm *fm, const struct fm_job *job, const uint32_t *node)
 {
@@ -39,6 +51,8 @@ static int check_job(const struct fm *fm, const struct fm_job *job, const uint32
 		return -EAGAIN;
 	if (fm_jobs_named(&r->jobs, job->name))
 		return -EEXIST;
+	if (fm_job_stranger(fm))
+		return -EOPNOTSUPP;
 	if (!fm_jobs_next(&r->jobs))
 		return -ENOSPC;
 	if (!job->nodes || job->nodes > fm->table.nodes)

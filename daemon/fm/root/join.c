@@ -368,6 +368,7 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 		fm_ranks_look(fm);
 	m->priority = h->priority;
 	m->voice.disk.keeps = h->keeps;
+	m->jobs = h->jobs;
 	fm_plan_hello(fm, m, h);
 	fm_recall_hello(fm, h);
 	fm_mate_name(r, m, h->name);

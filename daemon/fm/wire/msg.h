@@ -200,6 +200,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @clean: colours without packets by the last message of its root; @open: as in fm_table_msg
  * @plans: the manager and its NIC support address plans; @plan: that of @table, or without a table
  *	that of the NIC
+ * @jobs: the manager knows jobs, and passes those of a table on
  * @admin, @across: masks of the ports of this node which @table excludes by order of the
  *	administrator; @across: those whose other end it excludes (recall.c)
  */
@@ -243,6 +244,7 @@ struct fm_hello {
 	uint8_t clean;
 	uint8_t open;
 	bool plans;
+	bool jobs;
 	struct torus_plan plan;
 	struct fm_row row;
 	struct fm_sums sums;

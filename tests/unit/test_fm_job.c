@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A root begins a job only while all nodes that are up say by HELLO that they know jobs. */
+#include <errno.h>
+
+#include "daemon/fm/node/machine.h"
+#include "stage_root.h"
+
+static char why[FM_TEXT_MAX];
+
+/* Return: how a job of two nodes begins. */
+static int begin_job(void)
+{
+	static const uint32_t list[] = { 0, 1 };
+	const struct fm_job_want want = { FM_JOB_LIST, 2, TORUS_NO_NODE, list };
+	const struct fm_job job = { .name = "j", .how = FM_JOB_LIST, .nodes = 2 };
+	uint32_t node[2];
+	int err = fm_job_choose(s.fm, &want, node, why);
+
+	/* An order that did not ask first ends likewise. */
+	if (err)
+		assert_int_equal(fm_job_start(s.fm, &job, list, s.now), err);
+	return err ? err : fm_job_start(s.fm, &job, node, s.now);
+}
+
+/* Makes a ring of four, in which @old is the node whose manager does not know jobs; 0: none. */
+static void begin_ring(uint32_t old)
+{
+	root("4x1");
+	for (uint32_t i = 1; i < 4; i++) {
+		struct fm_msg m = hello(i);
+
+		m.hello.jobs = i != old;
+		joins(&m);
+	}
+	settle(4);
+	assert_int_equal(fm_version(s.fm), 1);
+}
+
+/* The node that does not know jobs is in the job, or not. */
+static void manager_that_does_not_know_jobs(void **state)
+{
+	(void)state;
+	for (uint32_t old = 1; old < 4; old++) {
+		char name[sizeof(hello(0).hello.name) + 2];
+		struct fm_msg m;
+
+		begin_ring(old);
+		m = hello(old);
+		assert_int_equal(begin_job(), -EOPNOTSUPP);
+		snprintf(name, sizeof(name), "'%s'", m.hello.name);
+		assert_non_null(strstr(why, name));
+		/* It is updated. */
+		m.hello.jobs = true;
+		m.hello.attach++;
+		stage_down(&s, (int)old + 100);
+		joins(&m);
+		assert_int_equal(begin_job(), 0);
+		stage_end(&s);
+	}
+}
+
+static void managers_that_know_jobs(void **state)
+{
+	(void)state;
+	begin_ring(0);
+	assert_int_equal(begin_job(), 0);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(manager_that_does_not_know_jobs),
+		cmocka_unit_test(managers_that_know_jobs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
