@@ -201,8 +201,19 @@ static bool ends_last_cable(const struct fabricd *d, const struct fm_severed *s,
 	return false;
 }
 
+/* Return: false, after answering the request, if the order would divide a job. */
+static bool divides_no_job(struct request *rq, const struct fm_severed *s)
+{
+	if (!s->job)
+		return true;
+	answer_error(rq, "cuts-off", "would divide job '%s' into %u parts, which could not reach "
+		     "each other: nothing was excluded; wait for its end, or --force excludes it "
+		     "anyway", s->job->name, s->parts);
+	return false;
+}
+
 /*
- * Refuses an order that would cut nodes off, unless the user has forced it. The check assumes that
+ * Refuses an order that would cut nodes off, or divide a job, unless the user has forced it. The check assumes that
  * all earlier orders are in force. Return: false if it was refused, and the request is answered.
  */
 static bool cuts_nothing(struct request *rq, size_t n)
@@ -235,8 +246,10 @@ static bool cuts_nothing(struct request *rq, size_t n)
 			     "--force excludes it anyway", s.left ? "only one node" : "no node");
 		return false;
 	}
-	if (err || !s.nodes)	/* other errors are reported when the manager gets the order */
+	if (err)	/* other errors are reported when the manager gets the order */
 		return true;
+	if (!s.nodes)
+		return divides_no_job(rq, &s);
 	name_severed(rq->d, &s, who, sizeof(who));
 	answer_error(rq, "cuts-off", "would cut off %s, and leave %llu pairs of nodes without a "
 		     "path: nothing was excluded; %s", who, (unsigned long long)s.pairs, last ?

@@ -281,7 +281,8 @@ static const char *why_keep(const struct fabricd *d, uint32_t node, unsigned int
 		return "as many links as out_of_service allows are out of service already";
 	if (fm_exclude_severs(d->fm, &end, 1, &s))
 		return "the root cannot tell now what would be cut off";
-	return s.nodes ? "without it a node would be cut off" : NULL;
+	return s.nodes ? "without it a node would be cut off" :
+	       s.job ? "without it a job would be divided" : NULL;
 }
 
 static void exclude_link(struct fabricd *d, uint32_t node, unsigned int port, double ber)

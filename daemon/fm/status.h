@@ -410,11 +410,15 @@ struct fm_target {
  * @pairs: number of pairs (from one node to another) that would have no path any more
  * @went: number of nodes that would be taken out of service; @left: number of those that would
  *	still work
+ * @job: the first job that would be divided into more parts than now; NULL: none; @parts: into how
+ *	many
  */
 struct fm_severed {
 	uint32_t nodes, node[FM_SEVERED_MAX];
 	uint64_t pairs;
 	uint32_t went, left;
+	const struct fm_job *job;
+	uint32_t parts;
 };
 
 /**

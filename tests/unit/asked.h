@@ -41,6 +41,7 @@
  * @severs: so many nodes would be cut off by exclusions of ports -y; @severed: the first of them
  * @intact: if not 0, these are the only ports of this node that are not excluded
  * @went, @left: by exclusions of whole nodes: that go out of service, and that would be left
+ * @parts: if not 0, into so many parts the exclusion of a port +x would divide the job
  * @more_faulty: cables of a dead node, beside the first two that are faulty
  * @told_by: JSON that a node answers to a question of the root; NULL: it is silent
  * @twice: node @twice - 1 answers each question twice
@@ -71,7 +72,7 @@ struct asked {
 	bool lately[NODES];
 	struct fm_candidate_status candidate[3];
 	unsigned int ncandidates;
-	unsigned int rows_read, more_faulty, severs, went, left, intact;
+	unsigned int rows_read, more_faulty, severs, went, left, intact, parts;
 	uint32_t severed;
 	int severs_error;
 	bool equal_rows;

@@ -409,6 +409,8 @@ int fm_exclude_severs(const struct fm *fm, const struct fm_target *end, uint32_t
 			*out = (struct fm_severed) {
 				.nodes = a.severs, .node = { a.severed, 2, 3, 4, 5, 0, 1, 2 }, .pairs = 22,
 			};
+		else if (end[i].port == 0 && a.parts)
+			*out = (struct fm_severed) { .job = fm_job(fm, 0), .parts = a.parts };
 	return a.severs_error;
 }
 

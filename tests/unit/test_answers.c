@@ -472,6 +472,19 @@ static void order_that_cuts_off_nodes_needs_force(void **state)
 	does("include 4 3 at 50\nexclude 4 1 at 50\n");
 }
 
+/* So is an order that divides a job, whose nodes use no other cables. */
+static void order_that_divides_job_needs_force(void **state)
+{
+	(void)state;
+	a.parts = 3;
+	refuses("{'cmd':'exclude','links':['1,1:+y','1,1:+x']}", "cuts-off",
+		"would divide job 'mine' into 3 parts, which could not reach each other: nothing was "
+		"excluded; wait for its end, or --force excludes it anyway");
+	does("");
+	says("{'cmd':'exclude','node':'1,1','port':'+x','force':true}", EXCLUDED("true"));
+	does("exclude 4 0 at 50\n");
+}
+
 #define OWN_SEVERED "would cut off 2,1 ('own'), and leave 22 pairs of nodes without a path: "
 #define FORCE "nothing was excluded; --force excludes it anyway"
 #define NAME_IT "nothing was excluded; name the node to take it out as a whole, or --force excludes it anyway"
@@ -977,6 +990,7 @@ int main(void)
 		TEST(nodes_without_root_have_state_known_here),
 		TEST(coord_finds_node_by_each_of_its_names),
 		TEST(order_that_cuts_off_nodes_needs_force),
+		TEST(order_that_divides_job_needs_force),
 		TEST(advice_names_node_only_if_last_cable_ends),
 		TEST(table_is_answered_also_without_root),
 		TEST(exclude_and_include_reach_manager_with_reason),

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "stage_flaps.h"
 
@@ -205,6 +206,57 @@ static void severed_nodes_are_listed_up_to_limit_at_root_only(void **state)
 	stage_end(&s);
 }
 
+/* Node @i of @node has number @i in the job @name. */
+static void start_job(const char *name, const uint32_t *node, uint32_t n)
+{
+	struct fm_job job = { .how = FM_JOB_LIST, .nodes = n, .uid = 1000, .since = 1 };
+
+	strcpy(job.name, name);
+	assert_int_equal(fm_job_start(s.fm, &job, node, s.now), 0);
+}
+
+/* Links around a job do not help it: its nodes do not use them. */
+static void exclusion_that_divides_job_names_it(void **state)
+{
+	static const uint32_t line[] = { 0, 1, 2 }, square[] = { 8, 9, 12, 13 };
+	static const struct {
+		struct fm_target end[2];
+		const char *job;
+		uint32_t n, parts;
+	} row[] = {
+		{ { { 0, 0 } }, "line", 1, 2 },
+		{ { { 1, 2 } }, "line", 1, 2 },		/* by its other end */
+		{ { { 1, -1 } }, "line", 1, 2 },
+		{ { { 0, 0 }, { 2, 2 } }, "line", 2, 3 },
+		{ { { 0, -1 } }, NULL, 1, 0 },		/* 1,0 and 2,0 are joined */
+		{ { { 0, 0 }, { 0, -1 } }, NULL, 2, 0 },
+		{ { { 0, -1 }, { 1, -1 } }, NULL, 2, 0 },
+		{ { { 0, 1 } }, NULL, 1, 0 },		/* leads out of the job */
+		{ { { 8, 0 } }, NULL, 1, 0 },
+		{ { { 8, 0 }, { 12, 0 } }, "square", 2, 2 },
+		{ { { 9, -1 } }, NULL, 1, 0 },
+		{ { { 5, 0 } }, NULL, 1, 0 },		/* of no job */
+	};
+	struct fm_severed out;
+
+	(void)state;
+	start("4x4");
+	start_job("line", line, 3);
+	start_job("square", square, 4);
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		assert_int_equal(severs(row[i].end, row[i].n, &out), 0);
+		assert_int_equal(!out.job, !row[i].job);
+		if (row[i].job)
+			assert_string_equal(out.job->name, row[i].job);
+		assert_int_equal(out.parts, row[i].parts);
+	}
+	/* An order that divides it no further is no matter of the job. */
+	exclude(0, 0);
+	assert_int_equal(severs(&(struct fm_target){ 1, 2 }, 1, &out), 0);
+	assert_null(out.job);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest all[] = {
@@ -216,6 +268,7 @@ int main(void)
 		cmocka_unit_test(node_that_is_back_needs_path_before_its_table),
 		cmocka_unit_test(several_exclusions_sever_together),
 		cmocka_unit_test(severed_nodes_are_listed_up_to_limit_at_root_only),
+		cmocka_unit_test(exclusion_that_divides_job_names_it),
 	};
 
 	return cmocka_run_group_tests_name("fm_guard", all, NULL, NULL);

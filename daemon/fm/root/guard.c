@@ -4,6 +4,9 @@
  * several parts, of which all but the largest count as cut off. Any two nodes joined by links have
  * a path, if necessary through relays, so no rows need to be computed.
  *
+ * The nodes of a job do not use links to other nodes, so an exclusion may divide a job although it
+ * cuts no node off: the parts of each job are counted before and after, too.
+ *
  * The search considers all orders given so far, and all cables and nodes that were lost or came
  * back, even those that are not in a table yet.
  */
@@ -156,6 +159,69 @@ static void count_severed(const struct search *s, uint32_t nodes, struct fm_seve
 	}
 }
 
+/* Closes, in @out, the ports of @node that lead from its job to other nodes. */
+static void close_job_border(const struct fm *fm, uint32_t node, uint16_t *out)
+{
+	const struct fm_seat *seat = fm->root->seat;
+
+	for (unsigned int p = 0; p < 2 * fm->ndims; p++)
+		if (seat[torus_neighbour(&fm->table.shape, node, p)].job != seat[node].job)
+			out[node] |= (uint16_t)(1u << p);
+}
+
+/*
+ * Counts the parts of each job before or after the exclusion in @parts, by id of the job. Closes
+ * the borders of jobs in @s->out. Return: false if there is no memory.
+ */
+static bool count_job_parts(const struct fm *fm, struct search *s, int i, uint32_t *parts)
+{
+	uint32_t nodes = fm->table.nodes;
+	bool *met = calloc(nodes, sizeof(*met));
+	struct torus_health *h = NULL;
+	bool fine;
+
+	for (uint32_t node = 0; node < nodes; node++)
+		close_job_border(fm, node, s->out[i]);
+	fine = met && !torus_health_new(&fm->table.shape, s->out[i], &h);
+	for (uint32_t node = 0; fine && node < nodes; node++) {
+		uint32_t part = torus_health_component(h, node);
+
+		if (part == TORUS_NO_NODE)
+			fine = false;
+		else if (fm->root->seat[node].job && !s->gone[node] && !met[part])
+			parts[fm->root->seat[node].job] += met[part] = true;
+	}
+	torus_health_free(h);
+	free(met);
+	return fine;
+}
+
+/* Finds the first job that falls into more parts. Return: false if there is no memory. */
+static bool find_divided_job(const struct fm *fm, struct search *s, struct fm_severed *out)
+{
+	const struct fm_jobs *jobs = &fm->root->jobs;
+	uint32_t *parts[2] = { NULL, NULL };
+	bool fine = true;
+
+	if (!jobs->n)
+		return true;
+	for (int i = 0; fine && i < 2; i++) {
+		parts[i] = calloc(FM_JOBS_MAX + 1, sizeof(*parts[i]));
+		fine = parts[i] && count_job_parts(fm, s, i, parts[i]);
+	}
+	for (uint32_t k = 0; fine && k < jobs->n && !out->job; k++) {
+		uint16_t id = jobs->of[k].id;
+
+		if (parts[1][id] < 2 || parts[1][id] <= parts[0][id])
+			continue;
+		out->job = &jobs->of[k];
+		out->parts = parts[1][id];
+	}
+	free(parts[0]);
+	free(parts[1]);
+	return fine;
+}
+
 int fm_guard_look(const struct fm *fm, const struct fm_target *end, uint32_t n,
 		  struct fm_severed *out)
 {
@@ -175,6 +241,7 @@ int fm_guard_look(const struct fm *fm, const struct fm_target *end, uint32_t n,
 	fine = fine && find_parts(&s, &t->shape);
 	if (fine)
 		count_severed(&s, t->nodes, out);
+	fine = fine && find_divided_job(fm, &s, out);
 	for (uint32_t node = 0; fine && node < t->nodes; node++)
 		out->left += !s.gone[node];
 	if (fine)
