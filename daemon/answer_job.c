@@ -35,9 +35,10 @@ static json_t *members_json(const struct fabricd *d, const struct fm_job *j, uin
 		const struct fm_entry *e = node[i] ? fm_node(d->fm, node[i] - 1) : NULL;
 
 		if (e)
-			json_array_append_new(list, json_pack("{s:I, s:o, s:o, s:s}", "number",
+			json_array_append_new(list, json_pack("{s:I, s:o, s:o, s:s, s:b}", "number",
 				(json_int_t)(from + i), "node", node_json(d, node[i] - 1),
-				"name", text_json(e->name), "state", fm_node_state_name(e->state)));
+				"name", text_json(e->name), "state", fm_node_state_name(e->state),
+				"excluded", fm_out_of_service(d->fm, node[i] - 1)));
 	}
 	free(node);
 	return list;

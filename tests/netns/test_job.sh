@@ -86,6 +86,13 @@ falls_apart() {
 	lab mend 0,1:+y && until_true 20 state a runs && until_true 20 is '[.problems[] | select(.kind == "job")] | length' 0 &&
 		lab mend 0,0:-y && until_true 20 is .links.faulty 0 && sends 0,0 2,3
 }
+# A member may be excluded as a whole, unless it joins others.
+goes_out() {
+	refused 1 "would divide job 'a' into 2 parts" ctl exclude 0,3 --lab "$lab" &&
+		ctl exclude 2,3 --lab "$lab" && until_true 20 state a degraded &&
+		refused 1 "up (excluded)" job show a && job verify a &&
+		ctl include 2,3 --lab "$lab" && until_true 20 state a runs && job verify a
+}
 # Another root knows the jobs, and the manager of the former one takes its rows as they are.
 taken_over() {
 	ctl root move 3,3 --lab "$lab" && until_true 20 is '.root.node | tojson' '[3,3]' || return 1
@@ -127,6 +134,7 @@ check "no packet of a job crosses other cables" stays_inside
 check "two jobs under load do not meet" apart_under_load
 check "a cable of a job is cut under traffic" repairs
 check "a job falls apart, and is mended" falls_apart
+check "a node of a job is excluded, and included" goes_out
 check "another root leads" taken_over
 check "the jobs end" stops
 check "boxes" boxes

@@ -153,6 +153,35 @@ static void test_apart(void **state)
 	finish("apart");
 }
 
+/*
+ * A node that is excluded as a whole is no part of its job: the others are still joined. Without it
+ * the job is divided if the others were joined through it.
+ */
+static void test_out_of_service(void **state)
+{
+	static const uint32_t line[] = { 0, 1, 2 };
+
+	(void)state;
+	begin("8x3", 1);
+	assert_int_equal(start_list("line", line, 3), 0);
+	trial_rest(&s, 10 * SEC);
+	assert_int_equal(fm_exclude(root(), 2, -1, true, world_now(s.w)), 0);
+	trial_rest(&s, 10 * SEC);
+	expect_job("line", 3, 2, 1);
+	assert_false(trial_problem(&s, "job", ""));
+	assert_int_equal(fm_exclude(root(), 2, -1, false, world_now(s.w)), 0);
+	trial_rest(&s, 10 * SEC);
+	expect_job("line", 3, 3, 1);
+	assert_int_equal(fm_exclude(root(), 1, -1, true, world_now(s.w)), 0);
+	trial_rest(&s, 10 * SEC);
+	expect_job("line", 3, 2, 2);
+	assert_true(trial_problem(&s, "job", "'line' has fallen apart"));
+	assert_int_equal(fm_exclude(root(), 1, -1, false, world_now(s.w)), 0);
+	trial_rest(&s, 10 * SEC);
+	expect_job("line", 3, 3, 1);
+	finish("out of service");
+}
+
 /* Another root, and a fabric that has lost all its power, know the jobs. */
 static void test_memory(void **state)
 {
@@ -266,7 +295,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused), cmocka_unit_test(test_cables),
-		cmocka_unit_test(test_apart), cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_apart), cmocka_unit_test(test_out_of_service),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_older_table), cmocka_unit_test(test_random),
 	};
 

@@ -55,6 +55,7 @@
 struct asked {
 	struct fabricd d;
 	bool root, no_nic, no_links, busy, privileged, pending, nowhere;
+	bool own_out;		/* this node is out of service */
 	bool jobs;		/* whoever asks may start jobs */
 	int choose_error;	/* of the choice of nodes for a job */
 	bool job_gone;		/* there is no job */

@@ -299,7 +299,7 @@ bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
 bool fm_out_of_service(const struct fm *fm, uint32_t node)
 {
 	(void)fm;
-	return node == 2;
+	return node == 2 || (node == OWN && a.own_out);
 }
 
 uint64_t fm_out_until(const struct fm *fm, uint32_t node)

@@ -11,8 +11,9 @@
 
 #define MINE(members) "{'name':'mine','uid':1000,'by':'bob','since':180,'how':'list','nodes':2," \
 	"'up':1,'parts':1,'state':'degraded','members':" members "}"
-#define MEMBERS "[{'number':0,'node':[1,1],'name':'eve','state':'dead'}," \
-	"{'number':1,'node':[2,1],'name':'own','state':'up'}]"
+#define MEMBERS MEMBERS_OUT("false")
+#define MEMBERS_OUT(own) "[{'number':0,'node':[1,1],'name':'eve','state':'dead','excluded':false}," \
+	"{'number':1,'node':[2,1],'name':'own','state':'up','excluded':" own "}]"
 
 static void set_members(void)
 {
@@ -30,6 +31,9 @@ static void test_list(void **state)
 	says("{'cmd':'jobs'}", "{'ok':true,'data':{'version':119,'jobs':[" MINE("null") "]}}");
 	says("{'cmd':'jobs','name':'mine'}",
 	     "{'ok':true,'data':{'version':119,'jobs':[" MINE(MEMBERS) "]}}");
+	a.own_out = true;
+	says("{'cmd':'jobs','name':'mine'}",
+	     "{'ok':true,'data':{'version':119,'jobs':[" MINE(MEMBERS_OUT("true")) "]}}");
 	says("{'cmd':'jobs','name':'mine','from':2}",
 	     "{'ok':true,'data':{'version':119,'jobs':[" MINE("[]") "]}}");
 	refuses("{'cmd':'jobs','name':'other'}", "usage",

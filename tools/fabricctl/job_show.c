@@ -21,7 +21,8 @@ static void show_members(const json_t *members)
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "number"));
 		table_cell(t, PLAIN, "%s", json_coords_text(json_object_get(v, "node"), text));
 		table_cell(t, STRONG, "%s", table_or_dash(json_text(v, "name")));
-		table_cell(t, map_colour(state), "%s", state);
+		table_cell(t, map_colour(state), "%s%s", state,
+			   json_is_true(json_object_get(v, "excluded")) ? " (excluded)" : "");
 	}
 	table_print(t, "no nodes");
 }

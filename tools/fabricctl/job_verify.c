@@ -17,7 +17,7 @@
 
 /**
  * struct proof - the proof about one job
- * @member: by node id: it belongs to the job, and is up; @closed: ports closed for it
+ * @member: by node id: it belongs to the job, is up and in service; @closed: ports closed for it
  */
 struct proof {
 	struct ask ask;
@@ -98,7 +98,7 @@ static bool take_members(struct proof *p, const json_t *members)
 		if (json_node_read(json_object_get(v, "node"), &p->table.shape, &id))
 			continue;
 		p->inside[id] = true;
-		p->member[id] = p->table.up[id];
+		p->member[id] = p->table.up[id] && !p->table.out[id];
 	}
 	close_job(p);
 	return true;

@@ -10,6 +10,7 @@
 #include "daemon/fm/node/facts.h"
 #include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/random.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/status.h"
 #include "lib/deps/invariant.h"
 
@@ -129,9 +130,14 @@ void fm_jobs_close(const struct fm_table *t, const bool *member, uint16_t *close
 	}
 }
 
-static bool is_nic_there(const struct fm_entry *e)
+/*
+ * Return: true if @e is of a node whose NIC works, and which is in service: an administrator who
+ * excludes a node as a whole knows that it has no links, so it is no part of its job.
+ */
+static bool can_be_part(const struct fm_table *t, const struct fm_entry *e)
 {
-	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT;
+	return (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT) &&
+	       !fm_table_out(&t->shape, e->admin);
 }
 
 /**
@@ -183,8 +189,8 @@ bool fm_jobs_count(const struct fm_table *t, struct fm_job_count *count)
 
 		if (!e->job || e->job > FM_JOBS_MAX)
 			continue;
-		count[e->job].up += e->state == FM_NODE_UP;
-		if (w.met[i] || !is_nic_there(e))
+		count[e->job].up += e->state == FM_NODE_UP && can_be_part(t, e);
+		if (w.met[i] || !can_be_part(t, e))
 			continue;
 		count[e->job].parts++;
 		walk_part(&w, i);
