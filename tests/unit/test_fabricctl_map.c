@@ -28,13 +28,18 @@ static void map_of(const char *text, const char *args, int status)
 	expect(line, status);
 }
 
-static void write_side(const char *text)
+static void write_side_bytes(const char *text, size_t n)
 {
 	FILE *f = fopen(side, "w");
 
 	assert_non_null(f);
-	fputs(text, f);
+	assert_int_equal(fwrite(text, 1, n, f), n);
 	fclose(f);
+}
+
+static void write_side(const char *text)
+{
+	write_side_bytes(text, strlen(text));
 }
 
 static json_int_t number_at(const json_t *j, const char *object, const char *key)
@@ -130,6 +135,16 @@ static void hosts_and_placement_are_read_from_files(void **state)
 	snprintf(args, sizeof(args), "--format rubik --hosts @%s", side);
 	map_of("0,3,1\n", args, 0);
 	assert_string_equal(out, "3 3\n3 3\n1 2\n0 1\n");
+	/* As programs of other systems write it: a byte order mark, tabs, and a limit of slots. */
+	write_side("\xef\xbb\xbf" "n3-3\tslots=2 max_slots=4 # two\r\n1,2\r\n");
+	map_of("0,2,1\n", args, 0);
+	assert_string_equal(out, "3 3\n3 3\n1 2\n");
+	write_side("n3-3 slot=2\n");
+	map_of("0,1,1\n", args, 2);
+	has(err, "--hosts: 'slot=2' after host 'n3-3': must be slots=SLOTS");
+	write_side_bytes("n3-3\0 n3-2\nn0-1\n", 16);
+	map_of("0,1,1\n", args, 2);
+	has(err, "a line has a byte 0");
 	write_side("3 3\n 0  1\n3 3\n");
 	snprintf(args, sizeof(args), "--slots 2 --format openmpi --from %s", side);
 	map_of("0,2,1\n", args, 0);
@@ -172,6 +187,7 @@ static void wrong_traffic_hosts_or_placement_are_refused(void **state)
 		{ "0,1,5\n", "--hosts n0-0:0", "'0' slots of host 'n0-0': allowed are 1 to 4096" },
 		{ "0,1,5\n", "--hosts n0-0:-1", "'-1' slots" },
 		{ "0,1,5\n", "--hosts n0-0,", "--hosts: ''" },
+		{ "0,1,5\n", "--hosts @/dev/null", "--hosts @/dev/null: names no hosts" },
 		{ "0,1,5\n", "--hosts @/no/such", "/no/such: No such file" },
 		{ "0,1,5\n", "--from /no/such", "/no/such: No such file" },
 		{ "0,1,9223372036854775807\n0,1,9223372036854775807\n0,1,5\n", "",

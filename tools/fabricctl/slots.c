@@ -9,6 +9,9 @@
 #include "say.h"
 #include "slots.h"
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"	/* editors of Windows begin files with it */
+#define BLANKS " \t\r\n"
+
 /** struct slot_list - what is needed to list slots */
 struct slot_list {
 	struct slots *out;
@@ -55,20 +58,38 @@ static uint32_t find_host(const struct slots *s, const char *host)
 	return torus_node_id(&s->shape, &at);
 }
 
+/*
+ * Reads the words after a host, of which only "slots=SLOTS" counts. Return: OK, or the kind of the
+ * error
+ */
+static int read_host_words(char *words, const char *host, const char **number)
+{
+	char *save, *word = strtok_r(words, BLANKS, &save);
+
+	for (; word && *word != '#'; word = strtok_r(NULL, BLANKS, &save))
+		if (!strncmp(word, "slots=", strlen("slots=")))
+			*number = word + strlen("slots=");
+		else if (strncmp(word, "max_slots=", strlen("max_slots=")) &&
+			 strncmp(word, "max-slots=", strlen("max-slots=")))
+			return fail("--hosts: '%s' after host '%s': must be slots=SLOTS", word, host);
+	return OK;
+}
+
 /* Takes "HOST", "HOST:SLOTS" or "HOST slots=SLOTS", as launchers write it. */
 static int take_host(struct slot_list *l, char *text)
 {
-	char *number = strstr(text, " slots="), *colon = strrchr(text, ':');
+	char *words = text + strcspn(text, BLANKS), *colon;
+	const char *number = NULL;
 	uint64_t count = l->each;
 	uint32_t node;
 
-	if (number)
-		*number = '\0', number += strlen(" slots=");
-	else if (colon)
+	if (*words)
+		*words++ = '\0';
+	colon = strrchr(text, ':');
+	if (colon)
 		*colon = '\0', number = colon + 1;
-	text[strcspn(text, " \t\r\n")] = '\0';
-	if (number)
-		number[strcspn(number, " \t\r\n")] = '\0';
+	if (read_host_words(words, text, &number) != OK)
+		return CANNOT;
 	if (number && number_parse(number, 1, SLOTS_EACH_MAX, &count))
 		return fail("--hosts: '%s' slots of host '%s': allowed are 1 to %u", number, text,
 			    SLOTS_EACH_MAX);
@@ -101,13 +122,19 @@ static int take_file(struct slot_list *l, const char *file)
 	char *text = NULL;
 	size_t size = 0;
 	int status = OK;
+	ssize_t n;
 
 	if (!f)
 		return fail("%s: %s", file, strerror(errno));
-	while (status == OK && getline(&text, &size, f) >= 0) {
-		char *host = text + strspn(text, " \t\r\n");
+	while (status == OK && (n = getline(&text, &size, f)) >= 0) {
+		char *host = text;
 
-		if (*host && *host != '#')
+		if (!l->out->n && !strncmp(host, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)))
+			host += strlen(BYTE_ORDER_MARK);
+		host += strspn(host, BLANKS);
+		if (strlen(text) != (size_t)n)
+			status = fail("%s: a line has a byte 0: must be text", file);
+		else if (*host && *host != '#')
 			status = take_host(l, host);
 	}
 	if (status == OK && ferror(f))
@@ -154,7 +181,9 @@ int slots_new(const struct exclusions *table, json_t *nodes, uint32_t each, cons
 		status = !hosts ? take_all(&l) : *hosts == '@' ? take_file(&l, hosts + 1) :
 								 take_list(&l, hosts);
 	}
-	if (status == OK && !out->n)
+	if (status == OK && !out->n && hosts)
+		status = fail("--hosts %s: names no hosts", hosts);
+	else if (status == OK && !out->n)
 		status = fail("there is no slot: no node is up and in service");
 	free(l.taken);
 	if (status != OK)
