@@ -1253,6 +1253,7 @@ static void failure_with_json_is_object_with_code(void **state)
 		{ "links 9,9 --json", 2, "usage", "node '9,9': allowed are 0,0 to 3,3" },
 		{ "coord nobody --json", 2, "usage", "no such thing in this fabric" },
 		{ "status --json --nothing", 2, "usage", "there is no option '--nothing'" },
+		{ "status --json --noth\xff", 2, "usage", "there is no option '--noth" },
 		{ "status --json --control /nowhere", 5, "unreachable", "cannot ask the manager behind" },
 		{ "exclude 1,0:+x --json", 1, "cuts-off", "no such thing" },
 		{ "drain 1,0:+x 1,1 --json=full", 1, "cuts-off", "no such thing" },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -52,6 +53,20 @@ static json_t *wrap_data(json_t *data)
 	return j;
 }
 
+/* Return: @text as a string; with '?' for each byte that is not ASCII if it is not valid UTF-8 */
+static json_t *readable_json(const char *text)
+{
+	json_t *j = json_string(text);
+	char *copy = j ? NULL : strdup(text);
+
+	for (char *c = copy; c && *c; c++)
+		*c = (unsigned char)*c < 0x80 ? *c : '?';
+	if (copy)
+		j = json_string(copy);
+	free(copy);
+	return j;
+}
+
 void json_failed(int status)
 {
 	static const char *const codes[] = {
@@ -63,9 +78,8 @@ void json_failed(int status)
 	json_t *j;
 
 	if (status != OK && !shown && *said_last()) {
-		j = json_pack("{sb ss ss}", "ok", 0, "code", code, "error", said_last());
-		if (!j)		/* an argument is not valid UTF-8 */
-			j = json_pack("{sb ss ss}", "ok", 0, "code", code, "error", "");
+		j = json_pack("{sb ss so}", "ok", 0, "code", code, "error",
+			      readable_json(said_last()));
 		json_dumpf(j, stdout, JSON_COMPACT);
 		putchar('\n');
 		json_decref(j);
