@@ -25,10 +25,10 @@ guide() {
 mkdir "$tmp/reader"
 ln -s "$TOP/include" "$TOP/tools" "$tmp/reader/"
 export TORUS_LAB=lab
-guide TUTORIAL.md 15
+guide TUTORIAL.md 16
 guide DRIVER.md 4
 lab=guide$$
-guide MPI.md 7
+guide MPI.md 11
 guide RESEARCH.md 6
 check "no lab is left" [ ! -e "/run/torus/$lab" -a ! -e /run/torus/lab ]
 done_testing

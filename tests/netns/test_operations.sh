@@ -24,7 +24,7 @@ in_the_machine() {
 }
 
 mkdir "$tmp/reader"
-follow "$manual" 30
+follow "$manual" 32
 check "what needs systemd or the driver is run in a machine" in_the_machine
 check "lab down" lab down
 done_testing
