@@ -472,7 +472,7 @@ static void order_that_cuts_off_nodes_needs_force(void **state)
 	does("include 4 3 at 50\nexclude 4 1 at 50\n");
 }
 
-/* So is an order that divides a job, whose nodes use no other cables. */
+/* An order that divides a job, whose nodes use no other cables, is refused, too. */
 static void order_that_divides_job_needs_force(void **state)
 {
 	(void)state;
