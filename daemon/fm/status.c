@@ -400,7 +400,7 @@ bool fm_out_of_service(const struct fm *fm, uint32_t node)
 {
 	const struct fm_entry *e = fm_node(fm, node);
 
-	return e && fm_table_out(&fm->table.shape, e->admin);
+	return e && fm_is_out_of_service(&fm->table.shape, e->admin);
 }
 
 const uint16_t *fm_exclusions(const struct fm *fm)

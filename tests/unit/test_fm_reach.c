@@ -49,7 +49,7 @@ void fm_problems_sweep(struct fm *f, const char *kind)
 	marked = false;
 }
 
-bool fm_table_out(const struct torus_shape *shape, uint16_t admin)
+bool fm_is_out_of_service(const struct torus_shape *shape, uint16_t admin)
 {
 	assert_ptr_equal(shape, &fm.table.shape);
 	return admin == 0xf;

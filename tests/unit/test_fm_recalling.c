@@ -197,7 +197,7 @@ void fm_book_jobs(struct fm_book *b, const struct fm_table_msg *m)
 }
 
 /* Parts of jobs are not counted here, so nothing asks whether one of their nodes is excluded. */
-bool fm_table_out(const struct torus_shape *shape, uint16_t admin)
+bool fm_is_out_of_service(const struct torus_shape *shape, uint16_t admin)
 {
 	(void)shape;
 	(void)admin;

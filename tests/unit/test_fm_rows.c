@@ -17,6 +17,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/job_rows.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 
@@ -88,8 +89,8 @@ void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
 	stands = false;
 }
 
-/* These tests have no job, so nothing asks whether one of its nodes is excluded as a whole. */
-bool fm_table_out(const struct torus_shape *shape, uint16_t admin)
+/* No table of these tests has a job, so nothing asks whether one of its nodes is excluded as a whole. */
+bool fm_is_out_of_service(const struct torus_shape *shape, uint16_t admin)
 {
 	(void)shape;
 	(void)admin;

@@ -25,7 +25,7 @@ static uint16_t admin[NODES + 1];
 static char problem[200];
 static unsigned int cleared;
 
-bool fm_table_out(const struct torus_shape *shape, uint16_t excluded)
+bool fm_is_out_of_service(const struct torus_shape *shape, uint16_t excluded)
 {
 	assert_ptr_equal(shape, &fm.table.shape);
 	return excluded == 0xf;

@@ -9,8 +9,8 @@
 
 #include "daemon/fm/node/facts.h"
 #include "daemon/fm/node/jobs.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/node/random.h"
-#include "daemon/fm/node/table.h"
 #include "daemon/fm/status.h"
 #include "lib/deps/invariant.h"
 
@@ -137,7 +137,7 @@ void fm_jobs_close(const struct fm_table *t, const bool *member, uint16_t *close
 static bool can_be_part(const struct fm_table *t, const struct fm_entry *e)
 {
 	return (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT) &&
-	       !fm_table_out(&t->shape, e->admin);
+	       !fm_is_out_of_service(&t->shape, e->admin);
 }
 
 /**

@@ -12,6 +12,24 @@
 #include "daemon/fm/node/random.h"
 #include "lib/deps/invariant.h"
 
+/* Return: mask of the ports that have a cable; a dimension of size 1 has none. */
+static uint16_t cable_ports(const struct torus_shape *shape)
+{
+	uint16_t mask = 0;
+
+	for (unsigned int p = 0; p < 2u * shape->ndims; p++)
+		if (shape->size[p % shape->ndims] > 1)
+			mask |= (uint16_t)(1u << p);
+	return mask;
+}
+
+bool fm_is_out_of_service(const struct torus_shape *shape, uint16_t admin)
+{
+	uint16_t all = cable_ports(shape);
+
+	return all && (admin & all) == all;
+}
+
 static bool is_before(const struct fm_order *o, uint32_t node, uint16_t ports)
 {
 	return o->node != node ? o->node < node :

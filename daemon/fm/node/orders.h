@@ -5,8 +5,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <torus/topology.h>
 
 #include "daemon/fm/wire/msg.h"
+
+/**
+ * fm_is_out_of_service() - Return: true if a node whose ports @admin are excluded is out of
+ * service: no cable of it is left
+ */
+bool fm_is_out_of_service(const struct torus_shape *shape, uint16_t admin);
 
 /** struct fm_orders - @n orders, sorted by node and lowest port; each port is in at most one */
 struct fm_orders {

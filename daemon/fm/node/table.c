@@ -27,24 +27,6 @@ bool fm_table_counts(const struct fm_entry *e)
 	return e->state == FM_NODE_UP;
 }
 
-/* Return: mask of the ports that have a cable; a dimension of size 1 has none. */
-static uint16_t cable_ports(const struct torus_shape *shape)
-{
-	uint16_t mask = 0;
-
-	for (unsigned int p = 0; p < 2u * shape->ndims; p++)
-		if (shape->size[p % shape->ndims] > 1)
-			mask |= (uint16_t)(1u << p);
-	return mask;
-}
-
-bool fm_table_out(const struct torus_shape *shape, uint16_t admin)
-{
-	uint16_t all = cable_ports(shape);
-
-	return all && (admin & all) == all;
-}
-
 uint8_t fm_table_votes(const struct fm_voters *v, const struct fm_entry *e)
 {
 	invariant(v->n <= FM_VOTERS_MAX);

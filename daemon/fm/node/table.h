@@ -65,11 +65,6 @@ bool fm_table_counts(const struct fm_entry *e);
 /** fm_table_blank() - Return: true if the entry has no content, so that messages omit it */
 bool fm_table_blank(const struct fm_entry *e);
 /**
- * fm_table_out() - Return: true if a node whose ports @admin are excluded is out of service: no
- * cable of it is left
- */
-bool fm_table_out(const struct torus_shape *shape, uint16_t admin);
-/**
  * fm_table_votes() - Return: mask of the sets of voters @v that contain the node of @e, of the same
  * table
  */

@@ -20,7 +20,7 @@
 #include "daemon/fm/root/box.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/node/jobs.h"
-#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/root/facts.h"
 
 #define TRIES 256	/* most free boxes that are tried, if faulty cables divide them */
@@ -34,7 +34,7 @@ static const char *why_not_free(const struct fm *fm, uint32_t node)
 		return "belongs to another job";
 	if (e->state != FM_NODE_UP)
 		return "is not up";
-	return fm_table_out(&fm->table.shape, e->admin) ? "is out of service" : NULL;
+	return fm_is_out_of_service(&fm->table.shape, e->admin) ? "is out of service" : NULL;
 }
 
 /* --- numbers --------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 
 #include "daemon/fm/root/isolated.h"
 #include "daemon/fm/node/log.h"
-#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "lib/deps/invariant.h"
@@ -48,7 +48,7 @@ static uint32_t mark_part(const struct fm_table *t, uint32_t from, uint32_t mark
 /* Return: true if the node is out of service; then it is cut off on purpose. */
 static bool is_out(const struct fm_table *t, uint32_t node)
 {
-	return fm_table_out(&t->shape, t->entry[node].admin);
+	return fm_is_out_of_service(&t->shape, t->entry[node].admin);
 }
 
 /*

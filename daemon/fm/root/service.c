@@ -17,7 +17,7 @@
 #include "daemon/fm/root/service.h"
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/log.h"
-#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
@@ -28,7 +28,7 @@
 bool fm_service_is_out(const struct fm *fm, uint32_t node)
 {
 	return fm->root->admin && node < torus_nodes(&fm->table.shape) &&
-	       fm_table_out(&fm->table.shape, fm->root->admin[node]);
+	       fm_is_out_of_service(&fm->table.shape, fm->root->admin[node]);
 }
 
 bool fm_service_gone(struct fm *fm, struct fm_mate *m, const char *why)
