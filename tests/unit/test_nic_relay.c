@@ -421,6 +421,28 @@ static void source_gets_as_much_as_icmp_quotes(void **state)
 	end();
 }
 
+/* A packet on its way back that is parked waits for no peer's report: it can be replayed at once. */
+static void returning_packet_is_parked_as_resolved(void **state)
+{
+	struct tn_park_info info;
+
+	(void)state;
+	begin(NULL);
+	lone_row(&l, 6, lone_dirs(2));
+	release();
+	tn_nic_retrain(l.nic, 1, l.now);
+	lone_link(&l, 1)->closed = true;
+	relayed(TN_DATA, 5, 6, 0, 2);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);
+	tn_nic_park_info(l.nic, &info);
+	assert_int_equal(l.nic->park.q.count, 1);
+	assert_int_equal(info.unresolved, 0);
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 2, l.now), 0);
+	work();
+	assert_int_equal(l.nic->park.q.count, 0);
+	end();
+}
+
 /* A destination that no header can hold does not become the source of a packet that goes back. */
 static void destination_beyond_header_does_not_go_back(void **state)
 {
@@ -599,14 +621,42 @@ static void parked_packet_stays_in_window_or_is_charged_again(void **state)
 	}
 }
 
-static void window_two(struct lone *t)
-{
-	t->params.relay_packets = 2 * 9 + 8;
-}
-
 static u64 by_relay(u64 dirs, u64 relay)
 {
 	return lone_dirs(dirs) | TORUS_ROW_RELAY | relay << TORUS_ROW_RELAY_SHIFT;
+}
+
+/*
+ * The host's memory of a packet may hold what an earlier packet left there, such as a charge of the
+ * present window: only that of a packet that is relayed counts. This one had a way without a relay.
+ */
+static void parked_packet_of_direct_way_is_charged(void **state)
+{
+	(void)state;
+	begin(NULL);
+	lone_row(&l, 8, lone_dirs(1));
+	release();
+	tn_nic_admin(l.nic, 0, false, l.now);
+	assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	work();
+	assert_true(nc(TORUS_NC_PARKED) == 1 && l.nic->relay.out == 0);
+	tn_nic_admin(l.nic, 0, true, l.now);
+	lone_up(&l, 0);
+	lone_row(&l, 8, by_relay(1, 1));
+	l.nic->park.q.head->via = (struct tn_via) { .dst = 3, .payer = 0,
+						    .gen = (u32)l.nic->version };
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	assert_int_equal(l.nic->relay.out, 1);
+	assert_int_equal(nc(TORUS_NC_RELAYED_TX), 1);
+	assert_int_equal(lone_drain(&l, 0), 1);
+	assert_true(l.sent[0].hdr.relayed && l.sent[0].hdr.dst == 1 && l.sent[0].via.dst == 8);
+	end();
+}
+
+static void window_two(struct lone *t)
+{
+	t->params.relay_packets = 2 * 9 + 8;
 }
 
 /* Receives from node @from that it has got @count packets of the window. */
@@ -726,6 +776,23 @@ static void held_packet_of_lost_row_waits_for_no_window(void **state)
 	end();
 }
 
+/* Packets that wait for the window are given back when the NIC is emptied, and do not hold it up. */
+static void emptied_nic_keeps_no_packet_for_relay(void **state)
+{
+	(void)state;
+	begin(window_two);
+	lone_row(&l, 8, by_relay(1, 1));
+	release();
+	for (int n = 0; n < 4; n++)
+		assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	assert_int_equal(l.nic->relay.wait.count, 2);
+	tn_nic_flush(l.nic);
+	assert_int_equal(l.nic->relay.wait.count, 0);
+	assert_int_equal(l.nic->held_bytes, 0);
+	assert_int_equal(l.mem.live, 0);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -741,14 +808,17 @@ int main(void)
 		cmocka_unit_test(returning_packets_wait_up_to_a_limit),
 		cmocka_unit_test(blocked_returning_packets_block_no_other_port),
 		cmocka_unit_test(source_gets_as_much_as_icmp_quotes),
+		cmocka_unit_test(returning_packet_is_parked_as_resolved),
 		cmocka_unit_test(destination_beyond_header_does_not_go_back),
 		cmocka_unit_test(delivered_packet_frees_window_of_payer),
 		cmocka_unit_test(asking_nic_gets_its_count_of_its_generation),
 		cmocka_unit_test(silent_nic_is_asked_for_count_less_and_less),
 		cmocka_unit_test(parked_packet_stays_in_window_or_is_charged_again),
+		cmocka_unit_test(parked_packet_of_direct_way_is_charged),
 		cmocka_unit_test(full_window_makes_packets_wait_in_order),
 		cmocka_unit_test(held_packet_waits_for_window_and_others_go),
 		cmocka_unit_test(held_packet_of_lost_row_waits_for_no_window),
+		cmocka_unit_test(emptied_nic_keeps_no_packet_for_relay),
 	};
 
 	return cmocka_run_group_tests_name("nic_relay", all, NULL, NULL);
