@@ -353,6 +353,7 @@ struct fm_msg stage_hello(const struct stage *s, uint32_t node)
 	m.hello.guid = NIC + node;
 	m.hello.epoch = 1;
 	m.hello.attach = 1;
+	m.hello.jobs = true;
 	m.hello.row = stage_row(s, node);
 	return m;
 }
