@@ -111,6 +111,8 @@ static void order_counts_before_table_has_it(void **state)
 	assert_true(fm_exclusion_given(s.fm, 5, 0));
 	assert_true(fm_exclusion_given(s.fm, 6, 2));
 	assert_false(fm_exclusion_given(s.fm, 5, 1));
+	assert_false(fm_exclusion_given(s.fm, 5, 4));	/* two dimensions have ports 0 to 3 */
+	assert_false(fm_exclusion_given(s.fm, 5, 32));
 	assert_int_equal(fm_exclude_first(s.fm, 5, 0, false, NULL, s.now), 0);
 	assert_null(fm_order_given(s.fm, 0));
 	assert_false(fm_exclusion_given(s.fm, 5, 0));

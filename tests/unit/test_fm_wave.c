@@ -217,6 +217,35 @@ static void only_place_of_same_table_contradicts_placed_node(void **state)
 	stage_end(&s);
 }
 
+/* A shape is another if any of its sizes is, by however much. */
+static void each_size_tells_shapes_apart(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	stage_init(&s, "4x1x1", 1);
+	s.deaf = "init ping ";
+	stage_start(&s);
+	stage_link_up(&s, 3, 1);
+	i = stage_neighbour(&s, 3);
+	stage_hear(&s, 3, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	table(1);
+	stage_run(&s, 10);
+	i.position[0] = 2;
+	i.settled = true;
+	for (unsigned int d = 0; d < 3; d++) {
+		i.size[d] ^= 256;
+		stage_hear(&s, 3, &i);
+		assert_int_equal(fm_problems_count(s.fm), 0);
+		i.size[d] ^= 256;
+	}
+	stage_hear(&s, 3, &i);
+	assert_int_equal(fm_problems_count(s.fm), 1);
+	stage_end(&s);
+}
+
 /*
  * A wrong cable is one problem: that of the root, as soon as its table excludes the cable. The log
  * of this node has it only if the root has not found it within a second.
@@ -281,6 +310,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(only_place_of_same_table_contradicts_placed_node),
+		cmocka_unit_test(each_size_tells_shapes_apart),
 		cmocka_unit_test(what_the_root_names),
 		cmocka_unit_test(what_it_told_of_another_root),
 		cmocka_unit_test(when_the_root_moves_it),
