@@ -25,7 +25,7 @@ enum tn_amo_op {
 	TN_AMO_MIN,
 	TN_AMO_MAX,
 	TN_AMO_SWAP,
-	TN_AMO_CAS,	/* store the operand if the word is equal to another value */
+	TN_AMO_CAS,	/* stores the operand if the word is equal to @compare */
 	TN_AMO_OPS,
 };
 

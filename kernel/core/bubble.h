@@ -55,7 +55,7 @@
 #include "tn_deps.h"
 
 enum tn_bubble_policy {
-	TN_BUBBLE_NONE,		/* no rule: rings deadlock unless something else helps */
+	TN_BUBBLE_NONE,		/* no rule: rings can deadlock */
 	TN_BUBBLE_BLOC,
 	TN_BUBBLE_CBS,
 	TN_BUBBLE_MBS,

@@ -109,7 +109,10 @@ static void count_ended(struct tn_nic *nic, const struct tn_pkt *pkt)
 		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_RX);
 }
 
-/* As give_host(), of a service. Without it the packet is sent back. */
+/*
+ * Gives @pkt to the service that it is for; if this NIC does not have the service, sends it back.
+ * Return: as give_host().
+ */
 static noinline bool give_service(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	if (!nic->rma) {
@@ -210,7 +213,7 @@ bool tn_hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct tn_pkt *c
 			break;
 		case TN_FLOW_EARLY:
 			/*
-			 * One packet may always wait, even without room: gap_time limits how long.
+			 * One packet may wait even if there is no room: gap_time limits how long.
 			 */
 			held = tn_keep(nic, pkt);
 			if (nic->flows.waiting &&

@@ -67,8 +67,8 @@ static bool compare_word(const struct tn_fe_ask *ask, u64 v)
 }
 
 /*
- * Return: true if the condition of the request holds. @seen: the value for which that of a WAIT
- * does; a processor may change the word at any time, so it is loaded once.
+ * Return: true if the condition of the request holds. For a WAIT, *@seen is set to the value that
+ * fulfils it: a processor may change the word at any time, so the value is loaded only once.
  */
 static bool may_execute(const struct tn_fe_ask *ask, bool full, const u64 *at, u64 *seen)
 {
@@ -83,7 +83,7 @@ static bool may_execute(const struct tn_fe_ask *ask, bool full, const u64 *at, u
 	return ask->q == TN_FE_ANY || (ask->q == TN_FE_FULL) == full;
 }
 
-/* Return: true if both wait for the same. */
+/* Return: true if both requests wait for the same condition. */
 static bool same_condition(const struct tn_fe_ask *a, const struct tn_fe_ask *b)
 {
 	if (a->op == TN_FE_WAIT && b->op == TN_FE_WAIT)
@@ -91,7 +91,10 @@ static bool same_condition(const struct tn_fe_ask *a, const struct tn_fe_ask *b)
 	return a->op != TN_FE_WAIT && b->op != TN_FE_WAIT && a->q == b->q;
 }
 
-/* @seen: by may_execute() */
+/*
+ * Executes a request whose condition holds. @seen: for a WAIT, the value that may_execute() has
+ * set. Return: TN_FE_DONE, or the error of tn_amo().
+ */
 static int execute_ask(struct tn_fe_bits *bits, u64 word, u64 *at, const struct tn_fe_ask *ask,
 		       u64 seen, u64 *old)
 {
@@ -133,7 +136,7 @@ static void list_waiter(struct tn_fe_bits *bits, struct tn_fe_wait *w)
 	bits->newest = w;
 }
 
-/* Frees a waiter that is in no group any more. */
+/* Frees a waiter that was removed from its group. */
 static void free_waiter(struct tn_fe_pool *p, struct tn_fe_wait *w)
 {
 	if (w->older)
@@ -281,7 +284,7 @@ void tn_fe_end_oldest(struct tn_fe_pool *p, struct tn_fe_bits *bits)
 	remove_first(p, link);
 }
 
-/* Ends the waiters of a bucket that @ends chooses. Return: how many. */
+/* Ends the waiters of a bucket for which @ends returns true. Return: their number. */
 static u32 end_bucket(struct tn_fe_pool *p, struct tn_fe_wait **link,
 		      bool (*ends)(void *ctx, const struct tn_fe_wait *w), void *ctx)
 {

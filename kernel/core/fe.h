@@ -33,17 +33,17 @@
 
 #include "amo.h"
 
-#define TN_FE_CONDITIONS	8	/* of one word for which requests wait */
+#define TN_FE_CONDITIONS	8	/* most conditions of one word for which requests wait */
 
 enum tn_fe_state { TN_FE_EMPTY, TN_FE_FULL, TN_FE_ANY, TN_FE_STATES };
 
 enum tn_fe_op {
 	TN_FE_READ,
 	TN_FE_WRITE,
-	TN_FE_AMO,	/* @amo, of 8 bytes */
-	TN_FE_WAIT,	/* for the comparison @cmp with @value; @q is TN_FE_ANY */
-	TN_FE_PURGE,	/* @q and @r are TN_FE_ANY: the bit becomes empty, the value stays */
-	TN_FE_PURGE0,	/* the same, and the value becomes 0 */
+	TN_FE_AMO,	/* executes @amo on the word of 8 bytes */
+	TN_FE_WAIT,	/* waits for the comparison @cmp of the word with @value; @q is TN_FE_ANY */
+	TN_FE_PURGE,	/* empties the bit and leaves the value; @q and @r are TN_FE_ANY */
+	TN_FE_PURGE0,	/* empties the bit, and stores 0; @q and @r are TN_FE_ANY */
 	TN_FE_OPS,
 };
 
@@ -134,9 +134,9 @@ struct tn_fe_pool {
 };
 
 enum tn_fe_result {
-	TN_FE_DONE,	/* executed */
-	TN_FE_WAITS,	/* it waits */
-	TN_FE_NONE,	/* of tn_fe_serve(): no waiter can go */
+	TN_FE_DONE,	/* the request was executed */
+	TN_FE_WAITS,	/* the request waits */
+	TN_FE_NONE,	/* tn_fe_serve() only: no waiter's condition holds */
 };
 
 /**
@@ -217,8 +217,8 @@ void tn_fe_end_oldest(struct tn_fe_pool *p, struct tn_fe_bits *bits);
 /**
  * tn_fe_end() - remove all waiters for which @ends returns true
  *
- * Called when an initiator has died. @ends is called for each waiter of the
- * pool; one that always returns false only lists them.
+ * Called when an initiator has died. @ends is called for each waiter of the pool; to list them all,
+ * let @ends return false.
  *
  * Return: how many.
  */

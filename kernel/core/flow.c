@@ -62,8 +62,7 @@ void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version)
 		struct tn_flow_tx *tx = &f->tx[dst * TN_FLOWS + i];
 
 		/*
-		 * no new numbering within one version: two numberings of an epoch could not be told
-		 * apart
+		 * two numberings of one epoch could not be told apart, so a version begins only one
 		 */
 		if (tx->epoch == (u16)version)
 			continue;

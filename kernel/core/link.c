@@ -7,7 +7,9 @@
 #include "pieces.h"
 #include "times.h"
 
-/* if a frame is sent late by less than this, the next ones catch up, so that the rate is kept */
+/*
+ * the next frames make up for a frame that is sent late by less than this, so that the rate is kept
+ */
 #define PACE_LATE	MS
 #define PACE_FRAME	MS	/* the longest time that one paced frame may take on the wire */
 

@@ -3,7 +3,7 @@
 #include "linkstate.h"
 
 #define NEVER (~0ull)
-/* ns that the retransmit timeout of a full window has beyond four round trips */
+/* retransmit timeout of a full window: four round trips and this, ns */
 #define WINDOW_TIMEOUT_MIN 100000
 
 static void start_init(struct tn_link *l, u64 now);
@@ -449,7 +449,8 @@ void tn_link_build_init(struct tn_link *l, u64 now)
 	};
 	unsigned int vc;
 
-	tn_assert(i.nonce && i.nonce != i.nonce_heard);	/* 0 means that none was received */
+	/* 0 would mean that no nonce was received */
+	tn_assert(i.nonce && i.nonce != i.nonce_heard);
 	for (vc = 0; vc < TORUS_VCS; vc++) {
 		i.slots[vc] = (u16)l->params->slots;
 		i.occupied[vc] = l->occupied[vc];
@@ -784,7 +785,7 @@ static void poll_up(struct tn_link *l, u64 now)
 		l->credit_at = NEVER;
 		l->credit_now = true;
 	}
-	/* the E that we sent, or the peer's answer to it, was lost */
+	/* our E, or the peer's answer to it, was lost */
 	if (l->retry.rx.ignoring && now >= l->e_at) {
 		l->e_at = now + l->params->replay_timeout / 2;
 		tn_retry_remind(&l->retry);

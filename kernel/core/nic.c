@@ -279,7 +279,7 @@ static bool same_place(const struct tn_nic *nic, const struct torus_shape *shape
 {
 	unsigned int d;
 
-	if (nic->shape.ndims != shape->ndims)	/* 0 if the NIC has no place */
+	if (nic->shape.ndims != shape->ndims)	/* ndims is 0 if the NIC has no place yet */
 		return false;
 	for (d = 0; d < TORUS_MAX_DIMS; d++) {
 		if (nic->shape.size[d] != shape->size[d] || nic->at.c[d] != at->c[d])
@@ -385,7 +385,7 @@ static unsigned int input_of(struct tn_nic *nic, const struct tn_pkt *pkt, u64 r
 	return TN_INPUT_REPLY + (input - TN_INPUT_INJECT) / TORUS_VCS;
 }
 
-/* The same for a packet that has waited in this node (on hold, or for the relay window). */
+/* Injects a packet that has waited in this node: on hold, or for the relay window. */
 static void inject_late(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 {
 	inject_packet(nic, pkt, row, input_of(nic, pkt, row));
@@ -522,7 +522,7 @@ static int send_self(struct tn_nic *nic, struct tn_pkt *pkt)
 	return 0;
 }
 
-/* tail.vb of @pkt is its service. */
+/* Sends @pkt of the service tail.vb to @dst. Return: as tn_nic_send(). */
 static int send_packet(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc)
 {
 	bool continues = !(pkt->tail.flags & TN_TAIL_FIRST), holds, waits;

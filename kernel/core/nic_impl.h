@@ -324,15 +324,23 @@ void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 void tn_via_poll(struct tn_nic *nic, u64 now);
 
 /* rma_nic.c; all but tn_rma_come_back() only if nic->rma */
-/** tn_rma_deliver() - a packet of remote memory, the next of its flow. Return: false: not now */
+/**
+ * tn_rma_deliver() - take a packet of remote memory, the next of its flow. Return: false if there
+ * is no room for it now
+ */
 bool tn_rma_deliver(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_rma_come_back() - a packet of remote memory has come back as unreachable */
+/**
+ * tn_rma_come_back() - process a packet of remote memory that came back as unreachable
+ */
 void tn_rma_come_back(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_rma_note_counts() - bring the NIC's counters of remote memory up to date */
 void tn_rma_note_counts(struct tn_nic *nic);
 /** tn_rma_work() - serve waiters, and requests of this node to itself */
 void tn_rma_work(struct tn_nic *nic, u64 now);
-/** tn_rma_released() - a recovery has ended: nodes without a row are gone */
+/**
+ * tn_rma_released() - called when a recovery has ended: end what is open with nodes that have no
+ * row
+ */
 void tn_rma_released(struct tn_nic *nic, u64 now);
 void tn_rma_poll(struct tn_nic *nic, u64 now);
 u64 tn_rma_expiry(const struct tn_nic *nic);

@@ -97,7 +97,7 @@ void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
 			continue;
 		}
 		tn_assert(p->unresolved);
-		/* it comes from a RETRY buffer, so it has left its input buffer */
+		/* a packet of a RETRY buffer has left its input buffer */
 		tn_assert(pkt->in_port == TN_PORT_HOST);
 		pkt->unresolved = 0;
 		p->unresolved--;

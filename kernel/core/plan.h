@@ -36,7 +36,7 @@ bool tn_plan_valid6(const struct torus_plan *plan);
 bool tn_plan_holds4(const struct torus_plan *plan, const struct torus_shape *shape);
 bool tn_plan_holds6(const struct torus_plan *plan, const struct torus_shape *shape);
 
-/* All functions below need a plan that is valid, and has an address for each node of the shape. */
+/* All functions below need a plan that is valid and has an address for each node of the shape. */
 
 /** tn_plan_addr4() - Return: IPv4 address of @node, in host order */
 u32 tn_plan_addr4(const struct torus_plan *plan, const struct torus_shape *shape, u32 node);

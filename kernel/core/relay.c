@@ -34,8 +34,9 @@ static struct tn_relay_peer *peer_of(struct tn_relay *r, u32 node)
 }
 
 /*
- * Ends a generation in which the window had packets. Counts of an earlier one whose turn would come
- * again are cleared by then, some nodes at a time: all of them within 2^16 turns.
+ * Ends a generation in which the window had packets. @turn has 16 bits, so a count must be cleared
+ * before its turn number comes again: each call clears the outdated counts of some nodes, and 2^16
+ * calls those of all nodes.
  */
 static void end_turn(struct tn_relay *r)
 {
@@ -71,7 +72,7 @@ void tn_relay_charge(struct tn_relay *r, struct tn_pkt *pkt, u32 node)
 	pkt->via.payer = node;
 	pkt->via.gen = r->gen;
 	if (p->sent == p->acked)
-		p->asked = p->acked - 1;	/* tn_relay_ask() has not examined @p since */
+		p->asked = p->acked - 1;	/* tn_relay_ask() has not examined @p since then */
 	p->sent++;
 	r->out++;
 	r->used = true;
@@ -120,7 +121,7 @@ bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count)
 
 	tn_assert(p->sent - p->acked <= r->out);
 	tn_assert(r->out <= r->window);
-	/* a late ACK, or one that cannot be true */
+	/* the ACK is late, or its count cannot be true */
 	if (gen != r->gen || !new || new > p->sent - p->acked)
 		return false;
 	p->acked = count;

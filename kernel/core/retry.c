@@ -158,8 +158,8 @@ bool tn_retry_back(struct tn_retry *r)
 		return false;
 	tx->next = tx->sent.head;
 	/*
-	 * Reduce the window by a quarter, but not from more than is on the wire: beyond that, it
-	 * was no limit.
+	 * Reduce the window by a quarter. If it was larger than what is on the wire, it limited
+	 * nothing, so reduce that instead.
 	 */
 	if (tx->window > 4 * tx->on_wire)
 		tx->window = 4 * tx->on_wire;

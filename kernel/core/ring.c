@@ -82,9 +82,9 @@ void tn_ring_wait(struct tn_nic *nic, struct tn_link *out, unsigned int vc, u64 
 }
 
 /*
- * Return: true if this node is the first of a line: the link @in by which the ring would arrive is
- * not up, and the sender at its other end cannot have begun a session that would close the ring,
- * because it does so only when it reads its own nonce in our INIT.
+ * Return: true if this node is the first of a line: the link @in, by which packets of the ring
+ * would arrive, is not up, and the sender at its other end cannot have begun a session that would
+ * close the ring, because it does so only when it reads its own nonce in our INIT.
  */
 static bool is_end(const struct tn_link *in)
 {

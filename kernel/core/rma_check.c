@@ -3,7 +3,7 @@
 #include "rma_ring.h"
 
 #define INLINE_MAX	8
-#define KIND_AMO	0x7c00	/* bits of torus_rma_ask.word that an AMO has */
+#define KIND_AMO	0x7c00	/* bits of torus_rma_ask.word that belong to an AMO */
 #define KIND_FE		0x7fff
 
 static u8 flags_of_ring_op(u8 op)
@@ -26,7 +26,7 @@ static u16 word_of_ring_op(u8 op)
 	return op == TORUS_RMA_AMO ? KIND_AMO : op == TORUS_RMA_FE ? KIND_FE : 0;
 }
 
-/* Return: true if all members that the operation does not have are 0. */
+/* Return: true if all members that this operation does not use are 0. */
 static bool is_rest_zero(const struct torus_rma_ask *a)
 {
 	bool cancels = a->op == TORUS_RMA_CANCEL;
@@ -44,7 +44,7 @@ static bool is_rest_zero(const struct torus_rma_ask *a)
 	return operands || ((cancels || !a->value) && !a->compare);
 }
 
-/* Return: true if @bytes from @addr on are below the end of addresses. */
+/* Return: true if @bytes from @addr on are within the address space. */
 static bool is_addr_right(u64 addr, u64 bytes)
 {
 	return addr <= TN_RMA_ADDR_MAX && bytes <= TN_RMA_ADDR_MAX + 1 - addr;

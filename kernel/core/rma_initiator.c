@@ -99,8 +99,9 @@ static void end_as(struct tn_rma_initiator *i, u16 at, enum tn_rma_status status
 }
 
 /*
- * Ends posted operations before @number. The owner has executed them, but those that it refused; it
- * has refused @refused, and if the initiator has heard of fewer, some of these are among them.
+ * Ends the posted operations before @number, which the owner has executed or refused. @refused: how
+ * many it has refused so far. If replies have reported fewer refusals, it is not known which of
+ * these operations were refused, so they end as unknown.
  */
 static void end_acked(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 number, u32 refused)
 {
@@ -112,7 +113,7 @@ static void end_acked(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 num
 		end_as(i, at, sure ? TN_RMA_DONE : TN_RMA_UNKNOWN);
 }
 
-/* Ends the operations of a list from @number on. */
+/* Ends the operations of a list whose number is @number or later. */
 static void end_from(struct tn_rma_initiator *i, const struct tn_rma_list *list, u32 number,
 		     const struct tn_rma_end *end)
 {
@@ -121,8 +122,8 @@ static void end_from(struct tn_rma_initiator *i, const struct tn_rma_list *list,
 }
 
 /*
- * Ends FE operations from @number on that were sent before the last RESET: the owner has refused
- * them, and executes those after it.
+ * Ends FE operations from @number on that were sent before the last RESET. The owner has refused
+ * these; it executes those that were sent after the RESET.
  */
 static void end_older(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 number,
 		      const struct tn_rma_end *end)
@@ -137,7 +138,10 @@ static void end_older(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 num
 	}
 }
 
-/* Ends operations before @number whose replies were lost; FE operations may wait. */
+/*
+ * Ends operations before @number as unknown, because their replies were lost; an FE operation may
+ * still wait at the owner, so it stays open.
+ */
 static void end_unanswered(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 number)
 {
 	u16 at, next;
@@ -149,7 +153,7 @@ static void end_unanswered(struct tn_rma_initiator *i, struct tn_rma_peer *p, u3
 	}
 }
 
-/* Ends all that is open with a node as unknown; the next operation begins with a RESET. */
+/* Ends all operations with a node as unknown; the next operation to it begins with a RESET. */
 static void give_up_peer(struct tn_rma_initiator *i, struct tn_rma_peer *p)
 {
 	while (p->posted.first != NO_SLOT)
@@ -173,7 +177,7 @@ static bool send_plain(struct tn_rma_initiator *i, u32 dst, u8 op, u32 number)
 	return true;
 }
 
-/* Sends a RESET if one is wanted and possible. Return: true if operations may be issued. */
+/* Sends a RESET if one is needed, and is possible now. Return: true if operations may be issued. */
 static bool try_reset(struct tn_rma_initiator *i, u32 dst)
 {
 	struct tn_rma_peer *p = &i->peer[dst];
@@ -191,8 +195,9 @@ static bool try_reset(struct tn_rma_initiator *i, u32 dst)
 }
 
 /*
- * The owner executes nothing from @number on, until a RESET. If it has to say first which of the
- * operations before it were executed, it is asked at once.
+ * Called when the owner executes nothing from @number on until a RESET: ends the operations from
+ * there on. If earlier operations are still open, no RESET can be sent yet, so the timer is set to
+ * ask at once which of them were executed.
  */
 static void end_gap(struct tn_rma_initiator *i, u32 dst, u32 number, const struct tn_rma_end *end,
 		    u64 now)
@@ -278,7 +283,10 @@ int tn_rma_cancel(struct tn_rma_initiator *i, u16 slot, const struct tn_rma_ask 
 	return 0;
 }
 
-/* Return: true if the slot has an operation with a reply of its own, of this node and number. */
+/*
+ * Return: true if @slot has an open operation with a reply of its own, and its node and number are
+ * @src and @number.
+ */
 static bool is_slot_open(const struct tn_rma_initiator *i, u32 src, u16 slot, u32 number)
 {
 	const struct tn_rma_open *op = &i->slot[slot];
@@ -287,7 +295,7 @@ static bool is_slot_open(const struct tn_rma_initiator *i, u32 src, u16 slot, u3
 	       op->number == number;
 }
 
-/* Return: true if @number is one of the posted operations, or of others between them. */
+/* Return: true if @number is in the range of the open posted operations. */
 static bool is_posted(const struct tn_rma_initiator *i, const struct tn_rma_peer *p, u32 number)
 {
 	return p->posted.first != NO_SLOT &&
@@ -295,7 +303,7 @@ static bool is_posted(const struct tn_rma_initiator *i, const struct tn_rma_peer
 	       !precedes_number(i->slot[p->posted.last].number, number);
 }
 
-/* DATA and OLD: the result of an operation. */
+/* Processes DATA or OLD, the result of an operation. */
 static void take_result(struct tn_rma_initiator *i, u32 src, const struct tn_rma_reply *r,
 			const u8 *data, u32 bytes)
 {
@@ -321,7 +329,10 @@ static void take_result(struct tn_rma_initiator *i, u32 src, const struct tn_rma
 
 static void take_ack(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 number, u32 refused)
 {
-	/* Replies to this NIC before its restart may still be before the answer to a RESET. */
+	/*
+	 * Until the owner has confirmed a RESET, replies to the NIC before its restart may still
+	 * arrive.
+	 */
 	if (p->state == TN_RMA_PEER_KNOWN && precedes_number(p->next, number)) {
 		i->count.forged++;
 		give_up_peer(i, p);
@@ -336,7 +347,10 @@ static void take_ack(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 numb
 	end_acked(i, p, number, refused);
 }
 
-/* An operation was refused because those before it from @value on were lost. */
+/*
+ * Processes a GAP: an operation was refused because earlier ones, from number r->value on, were
+ * lost.
+ */
 static void take_gap(struct tn_rma_initiator *i, u32 src, const struct tn_rma_reply *r, u64 now)
 {
 	struct tn_rma_peer *p = &i->peer[src];
@@ -362,9 +376,9 @@ static u16 find_open_slot(const struct tn_rma_initiator *i, const struct tn_rma_
 }
 
 /*
- * The owner has refused a posted operation, perhaps the one that would have asked for the
- * acknowledgement of others, or one whose next parts, which would have asked, are not issued any
- * more. So it is asked for these, once at a time.
+ * Sends a QUERY after the owner has refused a posted operation, because the refused one may be the
+ * one that would have asked for the acknowledgement of others. Only one such QUERY is under way at
+ * a time.
  */
 static void ask_for_others(struct tn_rma_initiator *i, u32 dst)
 {
@@ -376,7 +390,10 @@ static void ask_for_others(struct tn_rma_initiator *i, u32 dst)
 	i->count.queries += p->asked;
 }
 
-/* Posted operations before one that was refused are few: an ACK for the others came before. */
+/*
+ * Processes a NAK. The search for a posted operation is short, because few are open before it: the
+ * others were acknowledged.
+ */
 static void take_nak(struct tn_rma_initiator *i, u32 src, const struct tn_rma_reply *r, u64 now)
 {
 	struct tn_rma_end end = { .status = TN_RMA_REFUSED, .reason = r->why, .value = r->value };
@@ -406,8 +423,8 @@ static void take_nak(struct tn_rma_initiator *i, u32 src, const struct tn_rma_re
 }
 
 /*
- * The owner has confirmed the RESET. @waited: how many requests it has ended by it; NO_SLOT: it did
- * not say.
+ * Called when the owner has confirmed the RESET. @waited: number of waiting requests that the RESET
+ * has ended; NO_SLOT: the owner did not report it.
  */
 static void confirm_reset(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 epoch, u16 waited)
 {
@@ -425,7 +442,7 @@ static void confirm_reset(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32
 	p->state = TN_RMA_PEER_KNOWN;
 }
 
-/* Return: how many FE operations before @number are open. */
+/* Return: the number of open FE operations before @number. */
 static u32 count_fe(const struct tn_rma_initiator *i, const struct tn_rma_peer *p, u32 number)
 {
 	u32 n = 0;
@@ -437,8 +454,8 @@ static u32 count_fe(const struct tn_rma_initiator *i, const struct tn_rma_peer *
 }
 
 /*
- * The answer to a QUERY. All replies that were sent before it have arrived, so those that are
- * missing are lost.
+ * Processes STATUS, the answer to a QUERY. All replies that were sent before it have arrived, so a
+ * missing one is lost.
  */
 static void take_status(struct tn_rma_initiator *i, u32 src, const struct tn_rma_reply *r, u64 now)
 {
@@ -517,7 +534,7 @@ void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32
 	if (ask.op == TN_RMA_RESET) {
 		if (p->state != TN_RMA_PEER_RESET || ask.number != p->base)
 			return;
-		/* Sent again at once it would come back again. */
+		/* A RESET that is sent again at once would come back again. */
 		end_from(i, &p->posted, ask.number, &end);
 		end_from(i, &p->slotted, ask.number, &end);
 		p->state = TN_RMA_PEER_UNKNOWN;
@@ -544,7 +561,9 @@ void tn_rma_peers_died(struct tn_rma_initiator *i, bool (*gone)(void *ctx, u32 d
 			give_up_peer(i, &i->peer[dst]);
 }
 
-/* Asks a node that was silent for long enough, or gives it up. */
+/*
+ * Sends a QUERY to a node that was silent for rma_time; after too many queries, gives the node up.
+ */
 static void ask_silent(struct tn_rma_initiator *i, u32 dst, u64 now)
 {
 	struct tn_rma_peer *p = &i->peer[dst];
@@ -559,7 +578,8 @@ static void ask_silent(struct tn_rma_initiator *i, u32 dst, u64 now)
 		give_up_peer(i, p);
 		return;
 	}
-	p->queries++;		/* also if there is no memory for it, so that there is an end */
+	/* counted even if there is no memory to send it, so that the loop ends */
+	p->queries++;
 	p->unanswered++;
 	if (p->state == TN_RMA_PEER_UNKNOWN)
 		try_reset(i, dst);

@@ -20,16 +20,17 @@
 
 #include "rma.h"
 
-#define TN_RMA_SLOTS_MAX	65535u	/* operations of a NIC that may be open */
-#define TN_RMA_QUERIES		2	/* without a reply, after which a node is given up */
-#define TN_RMA_UNANSWERED	16	/* without a STATUS, though it replies to others */
+#define TN_RMA_SLOTS_MAX	65535u	/* most operations of a NIC that may be open */
+#define TN_RMA_QUERIES		2	/* queries without a reply after which a node is given up */
+/* queries without a STATUS after which a node is given up, although it replies to others */
+#define TN_RMA_UNANSWERED	16
 
 enum tn_rma_status {
 	TN_RMA_DONE,
-	TN_RMA_REFUSED,		/* @reason and @value say why */
+	TN_RMA_REFUSED,		/* refused; @reason and @value say why */
 	TN_RMA_UNREACHABLE,	/* not executed: the request came back; @reason: enum tn_why */
-	TN_RMA_LOST,		/* not executed, and will not be */
-	TN_RMA_UNKNOWN,		/* perhaps executed */
+	TN_RMA_LOST,		/* not executed, and it never will be */
+	TN_RMA_UNKNOWN,		/* it is not known whether it was executed */
 };
 
 /**
@@ -135,8 +136,8 @@ struct tn_rma_initiator_counts {
 	u64 unreachable;
 	u64 lost;
 	u64 unknown;
-	u64 late;		/* replies to operations that have ended */
-	u64 forged;		/* replies that cannot be right */
+	u64 late;		/* replies to operations that have ended already */
+	u64 forged;		/* replies that an honest owner cannot have sent */
 	u64 resets;
 	u64 queries;
 };

@@ -79,7 +79,10 @@ static u8 *get_rma_room(void *host, enum tn_rma_way way, u32 dst)
 	return r->spare[way] ? r->spare[way]->payload : NULL;
 }
 
-/* Return: a packet with the first @flits flits of the spare one, or the spare one itself. */
+/*
+ * Return: a packet with room for @flits flits: a small one of its own memory if possible, or else
+ * the spare one.
+ */
 static struct tn_pkt *take_rma_spare(struct tn_nic_rma *r, enum tn_rma_way way, u32 flits)
 {
 	struct tn_pkt *spare = r->spare[way], *pkt;
@@ -152,7 +155,10 @@ static void end_rma_operation(void *host, u64 cookie, const struct tn_rma_end *e
 	cfg->ops->done(cfg->host, cookie, end);
 }
 
-/* A parked packet may be one to @dst, and a hold means that a recovery is under way. */
+/*
+ * Return: true if packets to @dst may be kept in this NIC: a hold means that a recovery is under
+ * way, and any parked packet may be one to @dst.
+ */
 static bool holds_rma_packets(void *host, u32 dst)
 {
 	const struct tn_nic *nic = ((struct tn_nic_rma *)host)->nic;
@@ -175,7 +181,10 @@ static const struct tn_rma_initiator_ops rma_initiator_calls = {
 
 /* --- receiving ------------------------------------------------------------------- */
 
-/* The initiator's timer runs soon after what may have changed its time. */
+/*
+ * Called when something may have changed the time of the initiator's timer for @node: lets it
+ * expire soon enough.
+ */
 static void note_initiator(struct tn_nic_rma *r, u32 node)
 {
 	const struct tn_rma_peer *p = &r->initiator.peer[node];

@@ -64,8 +64,8 @@ struct tn_nic_rma_config {
 };
 
 struct tn_nic_rma_counts {
-	u64 reply_drops;	/* no room in hold_bytes, or no row */
-	u64 forged;		/* came back from a node that does not exist */
+	u64 reply_drops;	/* replies dropped: no row, or no room in hold_bytes */
+	u64 forged;		/* requests that came back from a node that does not exist */
 };
 
 /** tn_nic_rma_size() - Return: bytes of memory that remote memory needs in a torus of this shape */
@@ -94,7 +94,10 @@ int tn_nic_rma_issue(struct tn_nic *nic, u32 dst, const struct tn_rma_ask *ask, 
 		     u32 bytes, u64 cookie, u64 now);
 /** tn_nic_rma_owner() - Return: the owner, for its regions and counters; NULL: not started */
 struct tn_rma_owner *tn_nic_rma_owner(struct tn_nic *nic);
-/** tn_nic_rma_initiator() - Return: the initiator, to cancel and to count; NULL: not started */
+/**
+ * tn_nic_rma_initiator() - Return: the initiator, to cancel operations and to read its counters;
+ * NULL: not started
+ */
 struct tn_rma_initiator *tn_nic_rma_initiator(struct tn_nic *nic);
 const struct tn_nic_rma_counts *tn_nic_rma_counts(const struct tn_nic *nic);
 

@@ -24,7 +24,7 @@ struct errand {
 	struct tn_rma_reply reply;
 };
 
-/* Where an access goes: bytes of a region, all of them allowed. */
+/* The bytes of a region that an access covers; the access is allowed. */
 struct place {
 	struct tn_rma_region *region;
 	u32 index;
@@ -36,7 +36,7 @@ static u8 *reply_room(struct tn_rma_owner *o, u32 dst)
 	return o->ops->net.room(o->host, TN_RMA_REPLIES, dst);
 }
 
-/* Sends a reply of a flit and @bytes of data behind it, into memory that is in reserve. */
+/* Sends a reply of one flit with @bytes of data behind it, in memory that was reserved. */
 static void send_rma_reply(struct tn_rma_owner *o, u32 dst, const struct tn_rma_reply *reply,
 			   u32 bytes)
 {
@@ -54,7 +54,7 @@ static u8 refuse_errand(struct errand *e, u8 reason, u64 allowed)
 	return reason;
 }
 
-/* Finds the region and offset of @addr. Return: 0, or why not. */
+/* Finds the region and offset of @addr. Return: 0, or the reason of the refusal. */
 static u8 resolve_place(struct tn_rma_owner *o, struct errand *e, u64 addr, u64 bytes, u16 need,
 			struct place *at)
 {
@@ -86,7 +86,7 @@ static u8 resolve_place(struct tn_rma_owner *o, struct errand *e, u64 addr, u64 
 	return 0;
 }
 
-/* Sets @at to @bytes bytes at @addr. Return: 0, or the reason why they must not be accessed. */
+/* Sets @at to the @bytes bytes at @addr. Return: 0, or the reason why they must not be accessed. */
 static u8 find_access(struct tn_rma_owner *o, struct errand *e, u64 addr, u64 bytes, u16 need,
 		      struct place *at)
 {
@@ -111,7 +111,10 @@ static u8 find_access(struct tn_rma_owner *o, struct errand *e, u64 addr, u64 by
 	return 0;
 }
 
-/* Return: 0 if the errand may access the aligned word of @bytes at @addr, which is then @word. */
+/*
+ * Sets @word to the aligned word of @bytes at @addr. Return: 0 if the errand may access it, else
+ * the reason of the refusal.
+ */
 static u8 find_word(struct tn_rma_owner *o, struct errand *e, u64 addr, unsigned int bytes,
 		    u16 need, struct place *at, u8 **word)
 {
@@ -151,7 +154,10 @@ static void copy_region(struct tn_rma_owner *o, const struct place *at, u8 *to, 
 	}
 }
 
-/* Notes that bytes of a region have changed, if others may wait for its words. */
+/*
+ * Called when bytes of a region have changed: notes their words, if the region has full/empty bits,
+ * so that waiters are served.
+ */
 static void note_changed(struct tn_rma_owner *o, const struct place *at, u64 bytes)
 {
 	unsigned int i = o->served[0].any;
@@ -283,7 +289,7 @@ static u8 execute_errand(struct tn_rma_owner *o, struct errand *e)
 	}
 }
 
-/* Replies to a numbered operation, if it is time for a reply. */
+/* Replies to a numbered operation, unless its acknowledgement may wait for that of later ones. */
 static void answer_errand(struct tn_rma_owner *o, struct errand *e, u8 reason)
 {
 	struct tn_rma_source *s = &o->source[e->src];
@@ -306,7 +312,7 @@ static void answer_errand(struct tn_rma_owner *o, struct errand *e, u8 reason)
 		s->unacked = 0;
 	}
 	if (!e->reply.op)
-		return;		/* it waits */
+		return;		/* the request waits for its condition, and the reply comes later */
 	send_rma_reply(o, e->src, &e->reply, e->data_out);
 }
 
@@ -354,7 +360,10 @@ void tn_rma_owner_sweep(struct tn_rma_owner *o, bool (*gone)(void *ctx, u32 src)
 		tn_fe_end(o->pool, sweep_waiter, &s);
 }
 
-/* Answers QUERY and RESET: the slot is the number of requests that wait, or did until now. */
+/*
+ * Answers a QUERY or RESET. The slot of the reply is the number of requests that wait; for a RESET,
+ * of those that it has ended.
+ */
 static void answer_status(struct tn_rma_owner *o, struct errand *e)
 {
 	struct tn_rma_source *s = &o->source[e->src];
@@ -375,7 +384,9 @@ static void answer_status(struct tn_rma_owner *o, struct errand *e)
 	send_rma_reply(o, e->src, &e->reply, 0);
 }
 
-/* Ends a request that waits; if it does not wait any more, its reply is on its way. */
+/*
+ * Ends a request that waits. If it does not wait any more, it was executed, and the reply was sent.
+ */
 static void cancel_waiter(struct tn_rma_owner *o, struct errand *e)
 {
 	struct place at;
@@ -430,8 +441,8 @@ int tn_rma_owner_take(struct tn_rma_owner *o, u32 src, const u8 *payload, u32 le
 }
 
 /*
- * Executes the first waiter of a word that may go. Return: TN_FE_DONE; TN_FE_NONE if none may go;
- * -EAGAIN if there is no memory for a reply.
+ * Executes the first of the waiters of a word whose condition holds. Return: TN_FE_DONE; TN_FE_NONE
+ * if there is none; -EAGAIN if there is no memory for a reply.
  */
 static int serve_waiter(struct tn_rma_owner *o, const struct tn_rma_words *w)
 {
@@ -448,7 +459,11 @@ static int serve_waiter(struct tn_rma_owner *o, const struct tn_rma_words *w)
 	result = tn_fe_serve(o->pool, bits, w->word, (u64 *)word, &done, &old);
 	if (result == TN_FE_NONE)
 		return TN_FE_NONE;
-	if (result == -EAGAIN) {	/* it must not wait for a processor */
+	/*
+	 * a processor keeps changing the word: refuse, so that serving does not wait for the
+	 * processor
+	 */
+	if (result == -EAGAIN) {
 		tn_fe_cancel(o->pool, bits, w->word, done.ask.from, done.ask.number);
 		reply.op = TN_RMA_NAK;
 		reply.why = TN_RMA_BUSY;
@@ -463,7 +478,10 @@ static int serve_waiter(struct tn_rma_owner *o, const struct tn_rma_words *w)
 	return TN_FE_DONE;
 }
 
-/* Serves the words. Return: false if there is no memory for a reply. */
+/*
+ * Serves the waiters of all words that the last request changed. Return: false if there is no
+ * memory for a reply.
+ */
 static bool serve_words(struct tn_rma_owner *o, struct tn_rma_words *w)
 {
 	const struct tn_fe_bits *bits = o->region[w->region].fe;
@@ -506,7 +524,7 @@ int tn_rma_owner_changed(struct tn_rma_owner *o, u32 region, u64 offset, u64 byt
 	return 0;
 }
 
-/* Refuses the oldest waiter of a region that is closed. */
+/* Refuses the waiter of a closed region that came first. */
 static void refuse_oldest(struct tn_rma_owner *o, struct tn_fe_bits *bits)
 {
 	const struct tn_fe_wait *w = bits->oldest;

@@ -79,9 +79,10 @@ struct tn_rma_words {
 };
 
 struct tn_rma_owner_counts {
-	u64 executed;		/* of them each that waited, when it was executed */
+	/* operations executed; one that waited is counted when it is executed */
+	u64 executed;
 	u64 waited;
-	u64 refused;		/* by NAK, without gaps */
+	u64 refused;		/* operations refused by NAK, except for gaps */
 	u64 gaps;		/* refused because operations before it were lost */
 	u64 malformed;
 	u64 bytes_in;
@@ -113,7 +114,8 @@ struct tn_rma_owner {
 	struct tn_rma_owner_counts count;
 };
 
-#define TN_RMA_ACK_EVERY	16	/* posted operations, without being asked for it */
+/* the owner acknowledges at least every so many posted operations */
+#define TN_RMA_ACK_EVERY	16
 
 /**
  * tn_rma_owner_take() - process a packet of VCD0, the next of its flow

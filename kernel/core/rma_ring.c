@@ -44,7 +44,7 @@ static void break_ring(struct tn_rma_ring *r, enum torus_rma_broken why)
 
 /* --- completions ---------------------------------------------------------------- */
 
-/* Takes the first operation that has ended out of their list, and frees it. */
+/* Takes the first operation out of the list of those that have ended, and frees it. */
 static void free_ended(struct tn_rma_ring *r)
 {
 	u16 at = r->ended;
@@ -66,7 +66,7 @@ static void write_ring_end(struct tn_rma_ring *r, const struct tn_rma_ring_op *o
 	};
 }
 
-/* Writes the completions for which the CQ has room. */
+/* Writes completions while the CQ has room. */
 static void write_ends(struct tn_rma_ring *r)
 {
 	u32 head, before = r->cq_tail;
@@ -115,7 +115,7 @@ static void end_if_whole(struct tn_rma_ring *r, u16 at)
 		end_op(r, at);
 }
 
-/* Copies what a GET has read to where its process wants it. */
+/* Copies the data of a GET into the memory of its process. */
 static void land_data(struct tn_rma_ring *r, const struct tn_rma_ring_op *op, u32 from,
 		      const struct tn_rma_end *end)
 {
@@ -158,7 +158,7 @@ static void read_tail(struct tn_rma_ring *r)
 		break_ring(r, TORUS_RMA_SQ_TAIL);
 }
 
-/* Copies the next request, if there is one. Return: true if there is. */
+/* Copies and checks the next request of the SQ, if there is one. Return: true if there is. */
 static bool look_ahead(struct tn_rma_ring *r)
 {
 	const u64 *from = (const u64 *)&r->cfg.sq[r->sq_head & (r->cfg.sq_entries - 1)];
@@ -183,7 +183,10 @@ static bool is_posted_ask(const struct torus_rma_ask *a)
 	return a->op == TORUS_RMA_PUT || (a->op == TORUS_RMA_AMO && a->flags & TORUS_RMA_POSTED);
 }
 
-/* Return: the request that is issued next to the node of operation @at; NULL: none is known. */
+/*
+ * Return: the request that will be issued to the same node after operation @at; NULL: it is not
+ * known.
+ */
 static const struct torus_rma_ask *find_next_ask(struct tn_rma_ring *r, u16 at)
 {
 	u16 next = r->cfg.op[at].next;
@@ -194,7 +197,10 @@ static const struct torus_rma_ask *find_next_ask(struct tn_rma_ring *r, u16 at)
 	       !(r->ahead.flags & TORUS_RMA_FENCE) ? &r->ahead : NULL;
 }
 
-/* Return: true if an operation of which the last part is issued asks for its acknowledgement. */
+/*
+ * Return: true if operation @at, of which the last part is being issued, must ask for an
+ * acknowledgement.
+ */
 static bool asks_for_ack(struct tn_rma_ring *r, u16 at)
 {
 	const struct torus_rma_ask *next;
@@ -221,7 +227,9 @@ static struct tn_rma_ask translate_ask(const struct tn_rma_ring *r, const struct
 	return ask;
 }
 
-/* Return: where the bytes of a PUT from @sent on are; @n: how many of the next part. */
+/*
+ * Return: the address of the bytes of a PUT from @sent on; *@n: number of bytes of the next part.
+ */
 static const u8 *find_put_source(struct tn_rma_ring *r, const struct tn_rma_ring_op *op, u32 *n)
 {
 	const u8 *from;
@@ -237,7 +245,7 @@ static const u8 *find_put_source(struct tn_rma_ring *r, const struct tn_rma_ring
 	return from;
 }
 
-/* Issues the next part of an operation. Return: that of ops->issue. */
+/* Issues the next part of an operation. Return: as ops->issue. */
 static int issue_part(struct tn_rma_ring *r, u16 at, u64 now)
 {
 	struct tn_rma_ring_op *op = &r->cfg.op[at];
@@ -269,8 +277,8 @@ static int issue_part(struct tn_rma_ring *r, u16 at, u64 now)
 }
 
 /*
- * Issues the next part of an operation, or stops it. Return: 1 if no more is to be issued; 0 if
- * there is; -EAGAIN if it cannot be sent now; -ENOSPC if too many parts are open.
+ * Issues the next part of an operation, or stops it. Return: 1 if all parts are issued; 0 if there
+ * are more; -EAGAIN if the part cannot be sent now; -ENOSPC if too many parts are open.
  */
 static int issue_more(struct tn_rma_ring *r, u16 at, u64 now)
 {
@@ -294,7 +302,9 @@ static int issue_more(struct tn_rma_ring *r, u16 at, u64 now)
 
 /* --- nodes to which nothing can be sent ------------------------------------------------ */
 
-/* Return: the list of operations that wait until something can be sent to @node; NULL: none do. */
+/*
+ * Return: the list of operations that wait until something can be sent to @node; NULL: none wait.
+ */
 static struct tn_rma_held *find_held(struct tn_rma_ring *r, u32 node)
 {
 	unsigned int i;
@@ -305,7 +315,10 @@ static struct tn_rma_held *find_held(struct tn_rma_ring *r, u32 node)
 	return NULL;
 }
 
-/* Makes a list of the present operation. Return: false if there are too many lists. */
+/*
+ * Puts the present operation into a new list of operations that wait. Return: false if there are
+ * too many lists.
+ */
 static bool hold_now(struct tn_rma_ring *r)
 {
 	unsigned int i;
@@ -329,7 +342,7 @@ static void append_held(struct tn_rma_ring *r, struct tn_rma_held *held, u16 at)
 	held->last = at;
 }
 
-/* Takes the first operation out of a list. Return: its place */
+/* Takes the first operation out of a list. Return: its index. */
 static u16 pop_held(struct tn_rma_ring *r, struct tn_rma_held *held)
 {
 	u16 at = held->first;
@@ -340,7 +353,7 @@ static u16 pop_held(struct tn_rma_ring *r, struct tn_rma_held *held)
 	return at;
 }
 
-/* Issues what waits for nodes, as far as possible. Return: number of steps */
+/* Issues the waiting operations of each node, as far as possible. Return: number of steps. */
 static unsigned int issue_held(struct tn_rma_ring *r, u64 now)
 {
 	unsigned int i, n = 0;
@@ -363,7 +376,11 @@ static unsigned int issue_held(struct tn_rma_ring *r, u64 now)
 
 /* --- taking requests ------------------------------------------------------------------- */
 
-/* Return: false if nothing more can be issued; *@blocked: until packets have moved. */
+/*
+ * Issues the next part of the present operation, or puts the operation into a list if it has to
+ * wait. Return: false if nothing more can be issued now; *@blocked is then true if packets must
+ * move first.
+ */
 static bool issue_now(struct tn_rma_ring *r, u64 now, bool *blocked)
 {
 	u16 at = r->now;
@@ -447,7 +464,7 @@ static bool take_ask(struct tn_rma_ring *r, bool *blocked)
 	return true;
 }
 
-/* Return: true if there is more to do at once. */
+/* Announces to the process that the NIC sleeps. Return: true if there is more to do at once. */
 static bool sleep_now(struct tn_rma_ring *r, bool blocked)
 {
 	u32 full = r->ended == NO_OP ? 0 : TORUS_RMA_CQ_FULL;
@@ -462,7 +479,7 @@ static bool sleep_now(struct tn_rma_ring *r, bool blocked)
 	       tn_load32(&r->cfg.head->sq_tail) != r->sq_tail;
 }
 
-/* Cancels what waits for a full/empty bit. Return: true if something is left to be cancelled. */
+/* Cancels all FE operations that wait. Return: true if one could not be cancelled yet. */
 static bool cancel_all(struct tn_rma_ring *r)
 {
 	bool left = false;

@@ -163,9 +163,9 @@ struct tn_rma_ring {
 };
 
 enum tn_rma_ring_state {
-	TN_RMA_RING_IDLE,	/* until its doorbell rings, or an operation ends */
-	TN_RMA_RING_BLOCKED,	/* until packets have moved */
-	TN_RMA_RING_MORE,	/* it was stopped by TN_RMA_RING_BATCH */
+	TN_RMA_RING_IDLE,	/* call again when the doorbell rings, or an operation ends */
+	TN_RMA_RING_BLOCKED,	/* call again when packets have moved */
+	TN_RMA_RING_MORE,	/* call again at once: TN_RMA_RING_BATCH ended the call */
 };
 
 /** tn_rma_ring_open() - initialise the ring for a new context */

@@ -13,7 +13,7 @@ static u64 get_le48(const u8 *p)
 	return tn_get_le32(p) | (u64)tn_get_le16(p + 4) << 32;
 }
 
-/* Return: true if a request of this operation has flit 1. */
+/* Return: true if a request with this operation and these flags has flit 1. */
 static bool has_key_flit(u8 op, u8 flags)
 {
 	switch (op) {
@@ -27,7 +27,7 @@ static bool has_key_flit(u8 op, u8 flags)
 	}
 }
 
-/* Return: true if it has flit 2. */
+/* Return: true if a request with this operation and these flags has flit 2. */
 static bool has_value_flit(u8 op, u8 flags)
 {
 	return op == TN_RMA_AMO || op == TN_RMA_FE || op == TN_RMA_SEND ||
@@ -94,7 +94,7 @@ u32 tn_rma_ask_put(u8 *flits, const struct tn_rma_ask *ask)
 	return (u32)(p - flits);
 }
 
-/* Return: flags that a request of this operation may have. */
+/* Return: the flags that a request of this operation may have. */
 static u8 flags_of_op(u8 op)
 {
 	switch (op) {
@@ -113,7 +113,10 @@ static u8 flags_of_op(u8 op)
 	}
 }
 
-/* Reads flit 1. Return: false if something in it is not what its operation has. */
+/*
+ * Reads flit 1. Return: false if a field is out of range, or one that the operation does not have
+ * is not 0.
+ */
 static bool get_key_flit(const u8 *p, struct tn_rma_ask *a)
 {
 	u16 kind = tn_get_le16(p + 10);

@@ -41,7 +41,8 @@
 
 #define TN_RMA_FLIT	16
 #define TN_RMA_HEAD_MAX	(3 * TN_RMA_FLIT)
-#define TN_RMA_POSTED	0xffff			/* the slot of an operation without a reply */
+/* slot of an operation that has no reply of its own */
+#define TN_RMA_POSTED	0xffff
 #define TN_RMA_ADDR_MAX	((1ull << 48) - 1)
 #define TN_RMA_REGION_MAX ((1u << 24) - 1)
 
@@ -61,25 +62,28 @@ enum tn_rma_op {
 	TN_RMA_STATUS,
 };
 
-#define TN_RMA_KEYED	1	/* by region and key, not by address */
-#define TN_RMA_ASK	2	/* acknowledge at once */
-#define TN_RMA_NOTIFY	4	/* PUT: then add the operand to a word of 8 bytes */
+#define TN_RMA_KEYED	1	/* the memory is named by region and key, not by address */
+#define TN_RMA_ASK	2	/* the owner must acknowledge at once */
+/* PUT: afterwards, the owner adds the operand to a word of 8 bytes */
+#define TN_RMA_NOTIFY	4
 #define TN_RMA_FLAGS	7
 
 enum tn_rma_reason {
-	TN_RMA_BAD = 1,		/* malformed, or not an operation */
+	TN_RMA_BAD = 1,		/* the request is malformed, or has no operation */
 	TN_RMA_REGION,		/* no such region, or no region at this address */
 	TN_RMA_KEY,
 	TN_RMA_GONE,		/* the region was closed */
 	TN_RMA_JOB,
-	TN_RMA_ACCESS,		/* allowed: enum tn_window_access */
-	TN_RMA_BOUNDS,		/* allowed: bytes from there to the end */
-	TN_RMA_ALIGN,		/* allowed: a multiple of this */
-	TN_RMA_LENGTH,		/* allowed: bytes of a GET */
+	TN_RMA_ACCESS,		/* the rights are missing; allowed: enum tn_window_access */
+	/* passes the end of the region; allowed: bytes from there to the end */
+	TN_RMA_BOUNDS,
+	TN_RMA_ALIGN,		/* misaligned; allowed: a multiple of this */
+	TN_RMA_LENGTH,		/* too long; allowed: bytes of a GET */
 	TN_RMA_NO_FE,		/* the region has no full/empty bits */
-	TN_RMA_RNR,		/* no room: for one more that waits (allowed: so many), or a SEND */
+	/* too many requests of this node wait (allowed: so many), or no room for a SEND */
+	TN_RMA_RNR,
 	TN_RMA_BUSY,		/* a processor of the owner kept changing the word */
-	TN_RMA_GAP,		/* operations before it were lost; it was not executed */
+	TN_RMA_GAP,		/* not executed, because operations before it were lost */
 	TN_RMA_CANCELLED,
 	TN_RMA_REASONS,
 };

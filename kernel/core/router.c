@@ -770,7 +770,10 @@ static inline void move_packets(struct tn_nic *nic, u64 now)
 		nic->relay.ask_at = now + nic->params.replay_timeout;
 }
 
-/* Remote memory has room again, or replies of packets that had waited. */
+/*
+ * Called after packets have moved: lets remote memory serve what waited for room, and moves the
+ * packets that this makes.
+ */
 static noinline void work_again(struct tn_nic *nic, u64 now)
 {
 	if (!is_any_active(nic))

@@ -231,7 +231,7 @@ int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
 	nic->releases++;
 	nic->relays_held = false;
 	tn_release_held(nic);
-	tn_assert(!nic->held.head);	/* no hold is left */
+	tn_assert(!nic->held.head);	/* the release ended all holds */
 	if (nic->rma)
 		tn_rma_released(nic, now);
 	return 0;

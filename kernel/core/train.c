@@ -2,7 +2,7 @@
 /* Search for taps and receiver settings, choice of rate and lanes; see train.h. */
 #include "train.h"
 
-/* when only settings around the present ones are tried: how many to each side */
+/* settings to each side of the present one, when only those around it are tried */
 #define NEAR	2
 #define NEAR_SIDE (2 * NEAR + 1)
 
@@ -122,7 +122,7 @@ static bool is_fully_open(const struct tn_train *t, const struct tn_lane *l)
 
 /* --- the search ------------------------------------------------------------------ */
 
-/* Return: true if the step tries only settings around its starting point. */
+/* Return: true if the present step tries only settings around its starting point. */
 static bool is_around(const struct tn_train *t)
 {
 	return t->near || t->step == TN_STEP_AGAIN;

@@ -36,7 +36,7 @@ int tn_window_init(struct tn_window *w, unsigned int mode, u64 base, unsigned in
 	if (shift > shift_max)
 		return refuse_value(why, -EINVAL, TN_WINDOW_SHIFT, shift, 0, shift_max);
 	span = ones_of(bits);
-	if (base & span)	/* of 2^64 bytes: 0 is the only base */
+	if (base & span)	/* an aperture of 2^64 bytes begins at 0 */
 		return refuse_value(why, -EINVAL, TN_WINDOW_BASE, base, span + 1, ~span);
 	if (room < 1 || room > room_max)
 		return refuse_value(why, -EINVAL, TN_WINDOW_ROOM, room, 1, room_max);
@@ -51,7 +51,7 @@ int tn_window_init(struct tn_window *w, unsigned int mode, u64 base, unsigned in
 
 /*
  * Return: how many rows of HIGH begin at or before @at. The loop has no branches that depend on
- * @at, because addresses are not foreseen.
+ * @at, because the processor could not predict them.
  */
 static inline u32 count_rows(const struct tn_window *w, u64 at)
 {
@@ -74,7 +74,10 @@ static inline u32 count_rows(const struct tn_window *w, u64 at)
 	return (u32)(p - w->from) + (*p <= at);
 }
 
-/* Counts a row that begins at @from and was inserted (@by 1) or removed (@by ~0). */
+/*
+ * Adjusts the counts of the parts for a row that begins at @from and was inserted (@by 1) or
+ * removed (@by ~0).
+ */
 static void change_parts(struct tn_window *w, u64 from, u32 by)
 {
 	u64 part = from >> w->part;
@@ -83,7 +86,10 @@ static void change_parts(struct tn_window *w, u64 from, u32 by)
 		w->before[part] += by;
 }
 
-/* Counts all rows again, with parts so large that the last row begins in one of them. */
+/*
+ * Chooses the size of the parts, so that the last row begins in one of them, and counts the rows of
+ * all parts.
+ */
 static void divide_rows(struct tn_window *w)
 {
 	u32 i;
@@ -107,7 +113,7 @@ static int refuse_overlap(const struct tn_window *w, u32 at, u64 value, struct t
 	return -EEXIST;
 }
 
-/* Checks what is to be right about a row whatever the others are. */
+/* Checks what a row needs whatever the other rows are. */
 static int check_window_row(const struct tn_window *w, const struct tn_window_row *row,
 			    struct tn_window_why *why)
 {
@@ -134,7 +140,10 @@ static int check_window_row(const struct tn_window *w, const struct tn_window_ro
 	return 0;
 }
 
-/* Inserts a row where it belongs by its first byte. */
+/*
+ * Inserts a row of HIGH before the rows that begin after it. Return: 0; -EEXIST if it overlaps
+ * another row; -ENOSPC if the table is full.
+ */
 static int insert_row(struct tn_window *w, const struct tn_window_row *row,
 		      struct tn_window_why *why)
 {
@@ -200,7 +209,10 @@ int tn_window_drop(struct tn_window *w, u64 from)
 	return 0;
 }
 
-/* Fills in the result for byte @offset of a row, and judges the access: his steps 8 to 10. */
+/*
+ * Fills in the result for byte @offset of a row, and checks the access (steps 8 to 10 of the
+ * paper).
+ */
 static int translate_byte(const struct tn_window_row *row, u32 at, u64 offset, u64 bytes, u16 need,
 			  struct tn_far *far)
 {
@@ -258,7 +270,7 @@ int tn_window_look(const struct tn_window *w, u64 addr, u64 bytes, u16 need, str
 {
 	u64 at = addr - w->base;
 
-	if (unlikely(at > w->span))	/* his step 5 */
+	if (unlikely(at > w->span))	/* step 5 of the paper */
 		return miss_row(far);
 	switch (w->mode) {
 	case TN_WINDOW_HIGH:

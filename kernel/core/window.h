@@ -41,9 +41,10 @@
 
 #include "tn_deps.h"
 
-#define TN_WINDOW_ROWS_MAX	(1u << 24)	/* rows of a window, and targets of ARITH */
-#define TN_WINDOW_NONE		(~0u)		/* the number of no row */
-#define TN_WINDOW_PARTS		64		/* of a table of HIGH */
+/* most rows of a window, and most targets of ARITH */
+#define TN_WINDOW_ROWS_MAX	(1u << 24)
+#define TN_WINDOW_NONE		(~0u)		/* stands for no row */
+#define TN_WINDOW_PARTS		64		/* number of parts of a HIGH table */
 
 enum tn_window_mode {
 	TN_WINDOW_DIRECT,

@@ -126,15 +126,16 @@
 #include <torus_uapi.h>
 
 #define TN_ETHERTYPE	0x88b5
-#define TN_WIRE_VERSION	6	/* the newest version */
-#define TN_WIRE_OLDEST	4	/* the oldest version that this NIC still supports */
-#define TN_WIRE_SERVICES 6	/* the oldest version with services other than 0 */
+#define TN_WIRE_VERSION	6	/* newest wire version */
+#define TN_WIRE_OLDEST	4	/* oldest wire version that this NIC still supports */
+#define TN_WIRE_SERVICES 6	/* oldest wire version with services other than 0 */
 #define TN_FLIT		16
 #define TN_PAYLOAD_FLITS_MAX 1023
-#define TN_PAYLOAD_MAX	(TN_PAYLOAD_FLITS_MAX * TN_FLIT)	/* bytes */
+/* largest payload that the header can describe, bytes */
+#define TN_PAYLOAD_MAX	(TN_PAYLOAD_FLITS_MAX * TN_FLIT)
 /* the lower limit of payload_max: a management packet must fit */
 #define TN_PAYLOAD_MIN	1024
-#define TN_AROUND_MAX	(3 * TN_FLIT)	/* bytes of header, tail and relay flit */
+#define TN_AROUND_MAX	(3 * TN_FLIT)	/* largest sum of header, tail and relay flit, bytes */
 #define TN_PACKET_MAX	(TN_PAYLOAD_MAX + TN_AROUND_MAX)
 #define TN_INIT_FLITS	4
 #define TN_SEQ_MASK	0xfff
