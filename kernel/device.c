@@ -119,7 +119,10 @@ struct torus_dev *torus_dev_get_next(struct net *net, int ifindex, netdevice_tra
 
 /* --- commands --------------------------------------------------------------------- */
 
-/* Sets name and bootstrap flag as DEVICE_SET asks, and carrier if the NIC has coordinates now. */
+/*
+ * Sets the name and the bootstrap flag that DEVICE_SET requests, and the carrier if the NIC has
+ * coordinates now.
+ */
 static void label_dev(struct torus_dev *d, const struct torus_req *r)
 {
 	lockdep_assert_held(&d->ctl);
@@ -182,8 +185,8 @@ static const struct user_namespace *find_outermost_ns(const struct user_namespac
 }
 
 /*
- * Return: true if the NICs of both count together: they are in one container, or in those of one
- * user. The containers that root makes belong to different users.
+ * Return: true if the NICs of both namespaces count together: both are in one container, or in
+ * containers of one user. The containers that root makes belong to different users.
  */
 static bool share_limit(const struct user_namespace *a, const struct user_namespace *b)
 {

@@ -63,7 +63,7 @@ static void get_strings(struct net_device *dev, u32 sset, u8 *data)
 	}
 }
 
-/* Writes ARRAY_SIZE(port_names) values; zeroes if the NIC cannot read the port. */
+/* Writes ARRAY_SIZE(port_names) counters of a port, or zeroes if the NIC cannot read the port. */
 static void port_stats(struct torus_dev *d, unsigned int port, u64 *data)
 {
 	struct torus_link *link = &d->hw->reply.link;

@@ -12,7 +12,7 @@
 
 /*
  * Calls @fn once, before the first part of a dump. This is not done in genl_ops.start, because
- * Linux 6.1 does not send the extack of that.
+ * Linux 6.1 does not send the extack of that function.
  */
 static int begin_dump(struct netlink_callback *cb, int (*fn)(struct netlink_callback *cb))
 {
@@ -76,7 +76,7 @@ static int begin_devices(struct netlink_callback *cb)
 	return 0;
 }
 
-/* Appends the device @ifindex. Return: as put_part(); 1 also if it is gone. */
+/* Appends the device @ifindex. Return: as put_part(); 1 also if it was deleted meanwhile. */
 static int put_one_device(struct sk_buff *skb, struct netlink_callback *cb, int ifindex)
 {
 	struct torus_parts one = { .end = 1 };
@@ -95,7 +95,7 @@ static int put_one_device(struct sk_buff *skb, struct netlink_callback *cb, int 
 }
 
 /*
- * Appends these devices, as far as they fit and the dump goes. Return: as put_part(); 1 also if
+ * Appends those of the found devices that fit and are in the dump. Return: as put_part(); 1 also if
  * there are none.
  */
 static int put_devices(struct sk_buff *skb, struct netlink_callback *cb, const int *ifindex,

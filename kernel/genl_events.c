@@ -18,7 +18,7 @@
 #include "genl.h"
 
 #define MGMT_MAX	256	/* most packets of a port that wait; a link test sends 16 at once */
-/* most events of links and the parking segment that wait: those of two rounds */
+/* most events of links and the parking segment that wait: as many as two rounds can cause */
 #define STATES_MAX	512
 #define NO_PORT		TORUS_MAX_PORTS
 
@@ -52,7 +52,10 @@ static u32 *find_waiting_count(struct torus_events *e, const struct note *note)
 	return note->port == NO_PORT ? &e->states : &e->mgmt[note->port];
 }
 
-/* Begins a notification with @room for attributes, and sets @hdr. NULL: there is no memory. */
+/*
+ * Begins a notification with @room for attributes, and sets @hdr to its header. Return: NULL if
+ * there is no memory.
+ */
 static struct sk_buff *ntf_new(struct torus_dev *d, unsigned int group, unsigned int cmd,
 			       size_t room, void **hdr)
 {

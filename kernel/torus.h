@@ -182,7 +182,10 @@ void torus_dev_put(struct torus_dev *d, netdevice_tracker *t);
 bool torus_dev_is_called(struct torus_dev *d, const char *name);
 /** torus_dev_lock() - take @d->ctl, and update ifindex and ifname in @d->hw; may sleep */
 void torus_dev_lock(struct torus_dev *d);
-/** torus_dev_lock_sender() - the same for a command of this process; without RTNL, or it may set */
+/**
+ * torus_dev_lock_sender() - as torus_dev_lock(), for a command of this process; without RTNL, or it
+ * may set
+ */
 void torus_dev_lock_sender(struct torus_dev *d);
 /** torus_dev_unlock() - release the locks of torus_dev_lock() or torus_dev_lock_sender() */
 void torus_dev_unlock(struct torus_dev *d);

@@ -17,7 +17,8 @@
 #endif
 
 /*
- * @work must be the first member: the callback gets its address, and frees the whole struct by it.
+ * The callback gets the address of @work, and frees the whole struct by it, so @work must be the
+ * first member.
  */
 struct text {
 	struct callback_head work;

@@ -138,7 +138,7 @@ static inline u64 tn_crc32c_word(u64 crc, u64 word)
 }
 #endif
 
-#define TN_CRC32C_SHORT 64	/* bytes up to which the CRC is computed here */
+#define TN_CRC32C_SHORT 64	/* longest data whose CRC is computed here, bytes */
 
 /*
  * The CRC of short data, such as the header and tail of a packet, is computed here, because a call

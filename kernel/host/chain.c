@@ -134,8 +134,9 @@ static void drop_chain(struct torus_host *h, struct torus_host_chain *c)
 }
 
 /*
- * Finds the chain for @pkt; @c is the present chain of its flow. Return: @c if @pkt continues it.
- * If not, @c is dropped; then a new chain if @pkt is the first packet of a message, else NULL.
+ * Finds the chain that @pkt belongs to; @c is the present chain of its flow. Return: @c if @pkt
+ * continues it. Otherwise @c is dropped, and the result is a new chain if @pkt is the first packet
+ * of a message, else NULL.
  */
 static struct torus_host_chain *chain_of(struct torus_host *h, struct torus_host_chain *c,
 					 const struct tn_pkt *pkt, u8 vc)
@@ -152,8 +153,8 @@ static struct torus_host_chain *chain_of(struct torus_host *h, struct torus_host
 }
 
 /*
- * Return: @bytes, if that is a valid size of the message @msg; else drops the message and returns
- * 0.
+ * Checks the size @bytes of the message @msg, and drops the message if it is invalid. Return:
+ * @bytes, or 0.
  */
 static u32 check_message(struct torus_host *h, struct tn_queue *msg, u32 bytes)
 {

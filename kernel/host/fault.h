@@ -49,8 +49,8 @@ static inline bool torus_host_is_deaf(const struct torus_host_fault *f)
 }
 
 /**
- * torus_host_delays() - Return: true if the next frame must be delayed, possibly only to stay
- * behind others
+ * torus_host_delays() - Return: true if the next frame must be delayed, possibly only so that it
+ * does not overtake others
  */
 static inline bool torus_host_delays(const struct torus_host_fault *f)
 {

@@ -64,7 +64,7 @@
 #define SHARE		8u
 /* a queue counts as shared for so many stops after the last message of another flow */
 #define SHARED		1024u
-#define OLD_BATCH	64u		/* most old messages of a lane that are dropped at once */
+#define OLD_BATCH	64u		/* most old messages of a lane that one call drops */
 
 _Static_assert(TORUS_HOST_LANES % 64 == 0 && TORUS_HOST_LANES % WAYS == 0, "lanes");
 _Static_assert(SETS <= 32, "torus_host.sets_stuck has a bit for each set");
@@ -255,7 +255,7 @@ void torus_host_wait(struct torus_host *h, struct torus_host_msg *msg, u64 now)
 		end_stop(h, msg->from, now);
 }
 
-/* Drops messages that are too old from the head of lane @i. */
+/* Drops messages that have waited too long from the head of lane @i. */
 static void drop_old(struct torus_host *h, unsigned int i, u64 now)
 {
 	struct torus_host_lane *l = &h->lane[i];

@@ -13,15 +13,17 @@
 #define QUOTE4_MAX	(576 - IP4_HDR - ICMP_HDR)
 /* most bytes that are quoted, RFC 4443 */
 #define QUOTE6_MAX	(TORUS_HOST_ANSWER_MAX - IP6_HDR - ICMP_HDR)
-#define INTERVAL	(5 * MS)	/* time between two errors: rate limit of 200 a second, */
-#define BURST		50u		/* with bursts of up to 50 */
+/* time between two errors: the rate limit is 200 a second, */
+#define INTERVAL	(5 * MS)
+#define BURST		50u		/* and up to 50 at once */
 
 #define PROTO_ICMP		1
 #define ICMP_ECHO		8
 #define ICMP_DEST_UNREACH	3
 #define ICMP_HOST_UNREACH	1
 #define PROTO_ICMPV6		58
-#define ICMPV6_INFO		128	/* ICMPv6 types from here on are no errors */
+/* ICMPv6 messages with this type or a higher one are not errors */
+#define ICMPV6_INFO		128
 #define ICMPV6_DEST_UNREACH	1
 #define ICMPV6_ADDR_UNREACH	3
 
@@ -77,7 +79,8 @@ static bool is_host6(const u8 *src)
 /*
  * Return: true if the packet may be answered. By RFC 4443 there is no ICMP error about an ICMPv6
  * error, which may be behind extension headers. A packet whose headers do not end in the @len
- * bytes, or a fragment of ICMPv6 other than the first, may be an error, too.
+ * bytes, or a fragment of ICMPv6 other than the first, may be an ICMPv6 error, so it is not
+ * answered either.
  */
 static bool wants_answer6(const u8 *ip, u32 len)
 {

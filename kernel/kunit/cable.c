@@ -16,7 +16,8 @@
 
 #define MESSAGES 40
 #define BYTES	3000
-#define EVERY	5	/* data packets after which one is damaged, and one more each time */
+/* data packets before the first damaged one; one more before each further one */
+#define EVERY	5
 #define SHORT	(2 * NSEC_PER_MSEC)
 #define LONG	(3600 * NSEC_PER_SEC)	/* longer than any test */
 
@@ -69,8 +70,8 @@ static void see_packet(const struct lab_cable *c, u8 *packet, const struct tn_hd
 }
 
 /*
- * Sees each data packet of a frame under way, and may change a byte of it or mark the frame. Only
- * frames of a wire are in one piece, and may be written to.
+ * Called for each data packet of a frame under way: may change a byte of it, or mark the frame.
+ * Only frames of a wire are in one piece, and may be written to.
  */
 static void touch(struct lab_cable *c, struct sk_buff *skb)
 {
@@ -95,7 +96,7 @@ static void touch(struct lab_cable *c, struct sk_buff *skb)
 	}
 }
 
-/* Host of nic[1]: compares each message that it gets with what was sent. */
+/* Receives messages as the host of nic[1], and compares each with the one that was sent. */
 static rx_handler_result_t hear(struct sk_buff **pskb)
 {
 	struct sk_buff *skb = *pskb;
@@ -164,8 +165,8 @@ static void rows(struct kunit *test, struct torus_soft *s, u32 to, u64 dir)
 }
 
 /*
- * Brings the netdev up by which nic[1] hands its messages up, with hear() as its host, or takes it
- * down.
+ * With @on, sets up the netdev through which nic[1] delivers messages, with hear() as their
+ * receiver; else sets it down.
  */
 static void listen(struct kunit *test, bool on)
 {
@@ -208,7 +209,7 @@ static void join(struct kunit *test, bool virtual)
 	join_by(test, (struct lab_cable) { .virtual = virtual });
 }
 
-/* Sends all messages, and checks that all arrive as they were, once and in order. */
+/* Sends all messages, and checks that each arrives unchanged, once and in order. */
 static void converse(struct kunit *test)
 {
 	unsigned int i;
@@ -232,7 +233,7 @@ static void packets_over_wire_have_ecrc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
 
-/* Damages packets: the rest of a frame behind a damaged packet is not read. */
+/* Damages packets, and checks that the rest of a frame behind a damaged packet is not read. */
 static void damaged(struct kunit *test, bool mark)
 {
 	join(test, false);
@@ -259,12 +260,14 @@ static void packets_over_virtual_cable_have_no_ecrc(struct kunit *test)
 {
 	join(test, true);
 	converse(test);
-	/* Retransmitted packets, which a slow machine may cause, have their ECRC. */
+	/* A slow machine may cause retransmissions, and retransmitted packets have their ECRC. */
 	KUNIT_EXPECT_EQ(test, pair.unsummed, (unsigned int)MESSAGES);
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
 
-/* A queueing discipline may damage frames, as netem does: then the ECRC is there. */
+/*
+ * A queueing discipline may damage frames, as netem does, so packets over it must have their ECRC.
+ */
 static void cable_with_queueing_discipline_has_ecrc(struct kunit *test)
 {
 	join_by(test, (struct lab_cable) { .virtual = true, .queued = true });
@@ -273,7 +276,7 @@ static void cable_with_queueing_discipline_has_ecrc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
 
-/* Programs that the driver cannot see may change what passes between netkit devices. */
+/* Programs that the driver cannot see may change frames between netkit devices. */
 static void cable_of_netkit_devices_has_ecrc(struct kunit *test)
 {
 	join_by(test, (struct lab_cable) { .virtual = true, .netkit = true });
@@ -304,8 +307,8 @@ static u64 changes(struct torus_soft *s, unsigned int port)
 
 /*
  * No NIC of the machine gets processor time for longer than a link stays up without a frame. The
- * first one that runs again does not take that for silence of the other. A command in the meantime
- * reads no time that is still to come then.
+ * first NIC that runs again must not take this for silence of its peer. A command that runs
+ * meanwhile must not read a time that is later than that of the next round.
  */
 static void standstill_of_machine_fails_no_link(struct kunit *test)
 {
@@ -333,7 +336,7 @@ static void set_latency(struct torus_soft *s, unsigned int port, u64 ns)
 }
 
 /*
- * Return: how many frames of port 0 of nic[0] are delayed; @ports: gets the mask of ports that
+ * Return: the number of delayed frames of port 0 of nic[0]; @ports: set to the mask of ports that
  * delay any.
  */
 static unsigned int delayed(u32 *ports)
@@ -375,7 +378,7 @@ static void delayed_frames_arrive_and_leave_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ports, 0u);
 }
 
-/* The latency is lowered: frames that are sent after that do not overtake those sent before. */
+/* Lowers the latency: frames that are sent after that do not overtake those sent before. */
 static void lower_latency_lets_no_frame_overtake(struct kunit *test)
 {
 	unsigned int n;
@@ -403,7 +406,7 @@ static u64 dropped(struct net_device *dev)
 	return dev_get_stats(dev, &s)->rx_dropped;
 }
 
-/* Return: how many frames nic[1] has received that it could not read. */
+/* Return: the number of frames that nic[1] could not read. */
 static u64 unread(void)
 {
 	const u64 *counters;
@@ -416,7 +419,9 @@ static u64 unread(void)
 	return n;
 }
 
-/* Sends a frame without a packet, for which @bytes are allocated, to @to from the address @from. */
+/*
+ * Sends a frame without a packet, with @bytes of memory, to @to; @from: the address of its sender.
+ */
 static bool throw_at(struct net_device *to, const u8 *from, unsigned int bytes)
 {
 	struct sk_buff *skb = alloc_skb(bytes + NET_IP_ALIGN, GFP_ATOMIC);
@@ -434,7 +439,7 @@ static bool throw_at(struct net_device *to, const u8 *from, unsigned int bytes)
 	return true;
 }
 
-/* Sends such a frame to nic[1]. */
+/* Sends a frame as throw_at() does, to nic[1]. */
 static void intrude(struct kunit *test, const u8 *from)
 {
 	bool thrown;
@@ -445,7 +450,9 @@ static void intrude(struct kunit *test, const u8 *from)
 	KUNIT_ASSERT_TRUE(test, thrown);
 }
 
-/* Frames of another station than the other end do nothing to a link that is up. */
+/*
+ * Frames of a station that is not the other end of the cable change nothing on a link that is up.
+ */
 static void frames_of_stranger_do_not_harm_link(struct kunit *test)
 {
 	u64 before;
@@ -461,7 +468,7 @@ static void frames_of_stranger_do_not_harm_link(struct kunit *test)
 		usleep_range(1000, 2000);
 	KUNIT_EXPECT_GE(test, dropped(pair.cable.end[1]), before + 10);
 	KUNIT_EXPECT_EQ(test, unread(), 0ull);
-	/* The same from the address of the other end are errors. */
+	/* The same frame from the address of the other end counts as an error. */
 	intrude(test, pair.cable.end[0]->dev_addr);
 	for (i = 0; i < 5000 && !unread(); i++)
 		usleep_range(1000, 2000);
@@ -469,7 +476,7 @@ static void frames_of_stranger_do_not_harm_link(struct kunit *test)
 	converse(test);
 }
 
-/* An INIT is followed at once by a frame of a stranger that the port has to copy. */
+/* Sends, right behind an INIT, a frame of another station that the port has to copy. */
 static void ambush(struct lab_cable *c, struct sk_buff *skb)
 {
 	static const u8 stranger[ETH_ALEN] = { 2, 0, 0, 0, 0, 1 };
@@ -501,7 +508,7 @@ static void set_cable(unsigned int flags)
 	rtnl_unlock();
 }
 
-/* Frames of a stranger that the port copied before the link was up are dropped, and counted. */
+/* Frames of another station that the port copied before the link was up are dropped and counted. */
 static void early_frames_of_stranger_are_dropped(struct kunit *test)
 {
 	unsigned int i;
@@ -519,7 +526,7 @@ static void early_frames_of_stranger_are_dropped(struct kunit *test)
 	KUNIT_EXPECT_GT(test, dropped(pair.cable.end[0]) + dropped(pair.cable.end[1]), 0ull);
 }
 
-/* A link that is up sends its frames to the other end alone. */
+/* A link that is up addresses its frames to the other end only. */
 static void link_sends_frames_to_other_end_alone(struct kunit *test)
 {
 	join(test, false);
@@ -528,7 +535,9 @@ static void link_sends_frames_to_other_end_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.broadcast, 0u);
 }
 
-/* If the other end gets another address, the link fails, and comes up again with that. */
+/*
+ * If the other end gets another address, the link fails, and comes up again with the new address.
+ */
 static void link_comes_up_again_with_new_address(struct kunit *test)
 {
 	unsigned int i;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages cut into packets: all bytes, once, in order, in as few packets as it takes. */
+/*
+ * Messages that are cut into packets: the packets have all bytes once, in order, and are as few as
+ * possible.
+ */
 #include <linux/virtio_net.h>
 
 #include "lab.h"
@@ -37,7 +40,8 @@ static struct sk_buff *message(unsigned int linear, unsigned int frags, unsigned
 }
 
 /*
- * Return: how many bytes of @q are those of the message, from its first on; 0 if a packet is wrong.
+ * Return: the number of bytes of @q that are those of the message, from its first byte on; 0 if a
+ * packet is wrong.
  */
 static unsigned int right(const struct tn_queue *q, unsigned int max)
 {
@@ -72,8 +76,8 @@ static void cut_one(struct kunit *test, unsigned int linear, unsigned int frags,
 	KUNIT_EXPECT_EQ_MSG(test, right(&q, max), len, "%u + %u * %u by %u", linear, frags, bytes,
 			    max);
 	/*
-	 * The linear part is cut by itself: that costs one packet more, if it is longer than a
-	 * packet.
+	 * The linear part is cut by itself, which costs one packet more if that part is longer than
+	 * a packet.
 	 */
 	KUNIT_EXPECT_LE(test, q.count, DIV_ROUND_UP(len, max) + (linear + HDR) / max + 1);
 	while ((pkt = tn_queue_pop(&q)))
@@ -98,7 +102,7 @@ static void message_of_any_pieces_is_cut_into_whole_packets(struct kunit *test)
 }
 
 /*
- * A linear part is longer than a packet, and what is left behind it is shorter than headers may be.
+ * The linear part is longer than a packet, and its last packet is shorter than the headers may be.
  */
 static void short_rest_of_linear_part_is_cut(struct kunit *test)
 {
@@ -108,7 +112,7 @@ static void short_rest_of_linear_part_is_cut(struct kunit *test)
 		cut_one(test, 1034, 1, bytes, 1024);
 }
 
-/* Bytes of memory that are charged to the socket of a message. */
+/* bytes of memory that are charged to the socket of a message */
 static unsigned int charged;
 
 static void discharge(struct sk_buff *skb)
@@ -117,8 +121,8 @@ static void discharge(struct sk_buff *skb)
 }
 
 /*
- * Memory of a message that becomes packets may stay long in the NIC. Meanwhile its socket may send
- * on: the memory is no longer charged to it.
+ * The memory of a message that was cut into packets may stay in the NIC for a long time. It is no
+ * longer charged to its socket, which can send on.
  */
 static void memory_of_cut_message_is_not_charged_to_socket(struct kunit *test)
 {

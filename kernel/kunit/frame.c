@@ -12,11 +12,12 @@
 
 #define FRAME_MAX	60000
 #define PACKETS_MAX	(FRAME_MAX / TN_ACKNAK_BYTES)
-#define CUT_ORDER	2		/* of a piece's pages */
+#define CUT_ORDER	2		/* order of the pages of a piece */
 #define ROUNDS		400
 
 /*
- * A frame in one piece. @end: where each packet ends, in bytes; bytes after the last are not read.
+ * A frame in one piece. @end: offset of the end of each packet; bytes behind the last packet are
+ * not read.
  */
 struct wire {
 	u8 bytes[FRAME_MAX];
@@ -60,7 +61,7 @@ static bool add_packet(struct wire *w, unsigned int max)
 	return true;
 }
 
-/* Adds bytes after the packets that are no packet: padding, or the beginning of one. */
+/* Adds bytes after the packets that are not a packet: padding, or the first bytes of one. */
 static void add_end(struct wire *w)
 {
 	struct tn_hdr h = { .type = TN_DATA, .len = (u16)(1 + below(TN_PAYLOAD_FLITS_MAX)) };
@@ -114,8 +115,9 @@ static unsigned int cut_size(unsigned int left)
 }
 
 /*
- * Makes an skb of @bytes with at most @frags pages, any of them empty, and with no room around.
- * Return: how many of @len bytes it has.
+ * Makes an skb of @bytes with at most @frags pages, any of which may be empty, and without room
+ * around the data.
+ * Return: how many of the @len bytes are in it.
  */
 static unsigned int cut_one(struct sk_buff **skb, const u8 *bytes, unsigned int len,
 			    unsigned int frags)
@@ -135,7 +137,10 @@ static unsigned int cut_one(struct sk_buff **skb, const u8 *bytes, unsigned int 
 	return at;
 }
 
-/* Makes a frame of all bytes of @w; what its pages do not hold is in a list of more skbs. */
+/*
+ * Makes a frame of all bytes of @w; bytes that do not fit into its pages are in a list of more
+ * skbs.
+ */
 static struct sk_buff *cut(struct kunit *test, const struct wire *w)
 {
 	struct sk_buff *skb, *more, **last;
@@ -176,7 +181,7 @@ static bool is_end(const struct wire *w, unsigned int at)
 	return !at || (i < w->packets && w->end[i] == at);
 }
 
-/* Return: true if the bytes of @skb are those of @w from @at on. */
+/* Return: true if the bytes of @skb are equal to those of @w from @at on. */
 static bool same(const struct sk_buff *skb, const struct wire *w, unsigned int at)
 {
 	static u8 copy[FRAME_MAX];
@@ -185,7 +190,10 @@ static bool same(const struct sk_buff *skb, const struct wire *w, unsigned int a
 	       !memcmp(copy, w->bytes + at, skb->len);
 }
 
-/* Return: how many bytes of @w must arrive: all, or those read and the beginning of the rest. */
+/*
+ * Return: the number of bytes of @w that must arrive: all, or the packets that are read and the
+ * beginning of the rest.
+ */
 static unsigned int due(const struct wire *w, bool apart)
 {
 	unsigned int read = w->packets ? w->end[w->packets - 1] : 0;
@@ -194,8 +202,8 @@ static unsigned int due(const struct wire *w, bool apart)
 }
 
 /*
- * Takes @skb as the driver does, checks all pieces and frees them. Return: how many there were; 0
- * if a piece was wrong.
+ * Passes @skb through the driver's code, checks all pieces and frees them. Return: the number of
+ * pieces; 0 if one was wrong.
  */
 static unsigned int judge(struct kunit *test, struct sk_buff *skb, const struct wire *w)
 {
@@ -253,7 +261,7 @@ static void random_frames_give_their_packets(struct kunit *test)
 	KUNIT_EXPECT_GT(test, apart, 0u);
 }
 
-/* A frame that has a clone, as with a reader of a tap, is not changed. */
+/* A frame that has a clone, because a program captures the traffic, is not changed. */
 static void cloned_frame_is_not_changed(struct kunit *test)
 {
 	struct wire *w = wire(test);
@@ -318,7 +326,9 @@ static void fitting_frame_is_kept(struct kunit *test)
 
 static unsigned int told;
 
-/* The kernel calls this when the memory is the sender's again. The sender overwrites it at once. */
+/*
+ * The kernel calls this when the sender may use the memory again. The sender overwrites it at once.
+ */
 static void tell(struct sk_buff *skb)
 {
 	memset(skb_frag_address(&skb_shinfo(skb)->frags[0]), 0xff, 100 * TN_FLIT);

@@ -6,7 +6,8 @@
 
 #include "lab.h"
 
-#define PARK_BYTES	(1 << 20)	/* quick to get, unlike the usual 16 MiB */
+/* small, so that it is allocated quickly; the usual size is 16 MiB */
+#define PARK_BYTES	(1 << 20)
 
 static struct kunit_suite *suites[] = {
 	&torus_policy_suite, &torus_rows_suite, &torus_park_suite, &torus_port_suite,
@@ -27,7 +28,8 @@ void torus_kunit_exit(void)
 /* --- devices --------------------------------------------------------------------- */
 
 /*
- * Removes the device of the resource. It is found by number, because the test may have removed it.
+ * Removes the device of the resource. The device is found by number, because the test may have
+ * removed it.
  */
 static void drop_dev(struct kunit_resource *res)
 {
@@ -122,7 +124,7 @@ int lab_attach(struct torus_soft *s, unsigned int port, const char *name)
 	rtnl_lock();
 	err = torus_port_attach(s, port, name, &why);
 	rtnl_unlock();
-	/* Each refusal must give a reason. */
+	/* A refusal must give a reason. */
 	return err && !why.text[0] ? -ENOMSG : err;
 }
 
@@ -227,7 +229,7 @@ void lab_cable(struct kunit *test, struct lab_cable *c)
 		KUNIT_ASSERT_NOT_NULL(test, dev);
 		dev->netdev_ops = c->virtual ? &virtual_ops : &wire_ops;
 		dev->features |= NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA;
-		if (c->virtual)		/* required of devices with a peer */
+		if (c->virtual)		/* devices with a peer must set it */
 			dev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
 		if (c->virtual && !c->queued)
 			dev->priv_flags |= IFF_NO_QUEUE;

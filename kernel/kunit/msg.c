@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of the host as skbs: which leave, how they arrive, and how long the host waits for
- * a NIC that is full. The rest of messages is tested in user space (tests/unit/test_host_*.c).
+ * Messages of the host as skbs: which of them are sent, how they arrive, and how long the host
+ * waits for a NIC that is full. tests/unit/test_host_*.c test all else of messages, in user space.
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -14,7 +14,7 @@
 #include "lab.h"
 
 #define HDR	TORUS_HOST_HDR
-#define SRC	1		/* node that the messages come from */
+#define SRC	1		/* node that sends the messages */
 
 /* --- from the host ---------------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ static struct sk_buff *datagram(struct kunit *test, unsigned int len)
 	return skb;
 }
 
-/* Fills the parking segment, and with it the queue on the way there. Called with the lock. */
+/* Fills the parking segment, and with it the queue on the way there. The caller holds the lock. */
 static void fill(struct torus_soft *s)
 {
 	while (tn_nic_room(s->soft.nic, SRC, 0)) {
@@ -64,7 +64,7 @@ static void fill(struct torus_soft *s)
 	}
 }
 
-/* Puts @skb into queue @q, as the stack does. Called with the lock. */
+/* Puts @skb into queue @q, as the stack does. The caller holds the lock. */
 static void queue(struct torus_soft *s, struct sk_buff *skb, unsigned int q)
 {
 	spin_lock(&s->tx.lock);
@@ -75,14 +75,17 @@ static void queue(struct torus_soft *s, struct sk_buff *skb, unsigned int q)
 #define GRACE	(5 * NSEC_PER_MSEC)
 #define STALL	(GRACE + 10ull * NSEC_PER_SEC)
 
-/* A message that waits aside is dropped and counted if it could not leave for ten seconds. */
+/* A message that waits in a lane is dropped and counted if it could not be sent for ten seconds. */
 static void message_that_stalls_for_ten_seconds_is_dropped(struct kunit *test)
 {
-	/* When, after the first one came; messages in the queue and aside then, and dropped. */
+	/*
+	 * Time after the first message came; then the messages in the queue and in lanes, and those
+	 * dropped.
+	 */
 	static const struct { u64 at; u32 queued; u64 aside, drops; } looks[] = {
 		{ 0, 1, 0, 0 }, { GRACE - 1, 1, 0, 0 }, { GRACE, 0, 2, 0 },
 		{ STALL - 1, 0, 2, 0 }, { STALL, 0, 2, 2 },
-		{ STALL + 1, 0, 2, 2 },		/* the next one has its own time */
+		{ STALL + 1, 0, 2, 2 },		/* the third message has waited for less time */
 	};
 	struct torus_soft *s = nic_of(test, 5000);
 	u64 *c = tn_nic_counters(s->soft.nic);
@@ -108,7 +111,8 @@ static void message_that_stalls_for_ten_seconds_is_dropped(struct kunit *test)
 		if (looks[i].at == GRACE)
 			expiry = torus_msg_expiry(s);
 	}
-	torus_host_forget(&s->soft.host);	/* the time of the machine again */
+	/* from here on, the host side uses the time of the machine */
+	torus_host_forget(&s->soft.host);
 	torus_soft_unlock(s);
 	KUNIT_EXPECT_EQ(test, expiry, now + STALL);
 	for (i = 0; i < ARRAY_SIZE(looks); i++) {
@@ -120,7 +124,7 @@ static void message_that_stalls_for_ten_seconds_is_dropped(struct kunit *test)
 
 static struct sk_buff *to4(struct kunit *test, u32 addr, unsigned int len);
 
-/* Each VC has its queue: one that is stopped does not stop the others. */
+/* Each VC has its own queue, and one that is stopped does not stop the others. */
 static void stopped_queue_does_not_stop_others(struct kunit *test)
 {
 	static const struct { u8 tos; u16 queue; } t[] = {
@@ -135,7 +139,8 @@ static void stopped_queue_does_not_stop_others(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, dev->real_num_tx_queues, (unsigned int)TORUS_VCS);
 	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 2), 0);
-	KUNIT_ASSERT_EQ(test, lab_put(s, 2, 2, LAB_ROW | 2, 1), 0);	/* by the other port */
+	/* packets to node 2 leave by the other port */
+	KUNIT_ASSERT_EQ(test, lab_put(s, 2, 2, LAB_ROW | 2, 1), 0);
 	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 2), 0);
 	for (i = 0; i < ARRAY_SIZE(t); i++) {
 		skb[i] = to4(test, i ? 0x0a020000 : 0x0a010000, 100);
@@ -157,7 +162,10 @@ static void stopped_queue_does_not_stop_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, injected, 2ull);
 }
 
-/** struct went - what becomes of one message of the host; counters by how much they grew */
+/**
+ * struct went - the result of sending one message of the host; the numbers are increases of
+ * counters
+ */
 struct went {
 	u64 injected, drops, messages, bytes;
 	bool unreachable;	/* the host gets an ICMP error */
@@ -185,7 +193,7 @@ static struct went went(struct torus_soft *s, struct sk_buff *skb)
 	return w;
 }
 
-/* Sends @skb, which is dropped: it counts as dropped once, and not as sent. */
+/* Sends @skb, which must be dropped: it counts as dropped once, and not as sent. */
 static void expect_dropped(struct kunit *test, struct torus_soft *s, struct sk_buff *skb,
 			   bool unreachable)
 {
@@ -262,13 +270,13 @@ static void message_goes_to_node_of_its_address_or_is_dropped(struct kunit *test
 	expect_sent(test, s, to6(test, 1, 40));
 	expect_sent(test, s, in_page(test, to4(test, 0x0a010000, 100), 10));
 	expect_sent(test, s, in_page(test, to6(test, 1, 100), 39));
-	/* Messages with truncated headers, and to addresses of no node, are dropped. */
+	/* Messages with truncated headers, and messages to addresses of no node, are dropped. */
 	expect_dropped(test, s, to4(test, 0x0a010000, 19), false);
 	expect_dropped(test, s, to4(test, 0x0a010000, 1), false);
 	expect_dropped(test, s, to6(test, 1, 39), false);
 	expect_dropped(test, s, to4(test, 0x0a030000, 100), false);
 	expect_dropped(test, s, to6(test, 3, 100), false);
-	/* Node 2 has no path, as its row says: the sender gets an ICMP error. */
+	/* The row to node 2 has no path, so the sender gets an ICMP error. */
 	expect_dropped(test, s, to4(test, 0x0a020000, 100), true);
 	expect_dropped(test, s, to6(test, 2, 100), true);
 }
@@ -299,8 +307,8 @@ static void queued_messages_of_netdev_that_goes_down_are_dropped(struct kunit *t
 #define FIRST TN_TAIL_FIRST
 #define LAST TN_TAIL_LAST
 
-#define UDP_LEN		100	/* of a datagram, with its header */
-#define UDP_L4		5	/* gso_type of VIRTIO 1.2 */
+#define UDP_LEN		100	/* length of a datagram with its header */
+#define UDP_L4		5	/* the value of VIRTIO 1.2 */
 
 /* Return: a packet of @flits, allocated with bottom halves off, as in the NIC. */
 static struct tn_pkt *new_packet(unsigned int flits)
@@ -342,7 +350,10 @@ static struct tn_pkt *udp_packet(const struct virtio_net_hdr *hdr, u8 version, u
 	return pkt;
 }
 
-/* Delivers @pkt. Return: the message that the host gets; NULL if none, and the drop is counted. */
+/*
+ * Delivers @pkt. Return: the message that the host gets; NULL if it gets none, and then one drop is
+ * counted.
+ */
 static struct sk_buff *given(struct kunit *test, struct torus_soft *s, struct tn_pkt *pkt)
 {
 	u64 drops = lab_counter(s, TORUS_NC_HOST_DROPS);
@@ -371,7 +382,7 @@ static void expect_given(struct kunit *test, struct virtio_net_hdr hdr, u8 versi
 	KUNIT_EXPECT_EQ(test, skb_mac_offset(skb), 0);
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_size, gso_size);
 	KUNIT_EXPECT_EQ(test, !!(skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4), gso_size > 0);
-	/* The segments have not been checked or counted yet. */
+	/* The segments have neither been checked nor counted yet. */
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_segs, 0);
 	if (gso_size)
 		KUNIT_EXPECT_TRUE(test, skb_shinfo(skb)->gso_type & SKB_GSO_DODGY);
@@ -434,14 +445,20 @@ static void unsegmented_datagrams_reach_host_with_their_size(struct kunit *test)
 		hdr.csum_start = (__force __virtio16)cpu_to_le16(5000);
 		expect_refused(test, hdr, version, IPPROTO_UDP);
 	}
-	/* A kind of segmentation that does not exist; a message that is not IP. */
+	/*
+	 * A segmentation of unknown kind is refused, and so is the segmentation of a message that
+	 * is not IP.
+	 */
 	hdr = udp_how(4, 50);
 	hdr.gso_type = 0x42;
 	expect_refused(test, hdr, 4, IPPROTO_UDP);
 	expect_refused(test, (struct virtio_net_hdr) { 0 }, 5, IPPROTO_UDP);
 }
 
-/* Return: how many segments the host may make of a message; 0 if it does not get the message. */
+/*
+ * Return: the number of segments that the host may make of a message; 0 if the host does not get
+ * the message.
+ */
 static unsigned int segments(struct kunit *test, u8 gso_type, u16 size, u8 version, u8 payload)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -457,7 +474,9 @@ static unsigned int segments(struct kunit *test, u8 gso_type, u16 size, u8 versi
 	return n;
 }
 
-/* The stack makes no thousands of datagrams of one message, whatever its header says. */
+/*
+ * The stack does not make thousands of datagrams of one message, even if its header asks for them.
+ */
 static void message_of_too_many_datagrams_is_dropped(struct kunit *test)
 {
 	u8 version;
@@ -472,8 +491,8 @@ static void message_of_too_many_datagrams_is_dropped(struct kunit *test)
 }
 
 /*
- * A packet that came back gets an ICMP error with its destination as the source, as otherwise the
- * stack would drop it.
+ * Checks @skb, the ICMP error for a packet that came back. Its source is the destination of the
+ * packet: the stack would drop an error that comes from the host itself.
  */
 static void expect_unreachable(struct kunit *test, struct sk_buff *skb, u8 version)
 {
@@ -525,7 +544,7 @@ static void returned_message_gives_icmp_to_host(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), 0ull);
 }
 
-/* A packet without a whole IP header is no message. */
+/* A packet that does not contain a whole IP header is not delivered. */
 static void packet_without_whole_ip_header_is_no_message(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -593,7 +612,7 @@ static void too_long_message_is_dropped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), 1ull);
 }
 
-/* TCP segments may be short, but not so short that a message has thousands. */
+/* TCP segments may be short, but a message must not have thousands of them. */
 static void message_of_too_many_tcp_segments_is_dropped(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A driver below the seam: the two tables, and a netdev that has them; null.h. */
+/* A driver that does nothing: the operations of the NIC, and of a netdev; see null.h. */
 #include <linux/ethtool.h>
 
 #include "null.h"
@@ -9,7 +9,10 @@ static struct null_nic *null_of(struct torus_hw *hw)
 	return container_of(hw, struct null_nic, hw);
 }
 
-/* Does what all operations have in common. Return: what @op, a NULL_OP(), returns. */
+/*
+ * The beginning of all operations: counts the call of @op, a NULL_OP(). Return: the error that the
+ * test wants from @op, or 0.
+ */
 static int enter(struct torus_hw *hw, size_t op)
 {
 	struct null_nic *n = null_of(hw);

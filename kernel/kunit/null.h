@@ -10,10 +10,10 @@
 
 #define NULL_PORTS	2
 #define NULL_ROWS	16
-#define NULL_COUNTER	100	/* node counter n is this + n */
+#define NULL_COUNTER	100	/* value of node counter 0; counter n has n more */
 #define NULL_WAITED	70
-#define NULL_DROPS	80	/* of port p: this + p */
-#define NULL_SESSION	40	/* of port p: this + p */
+#define NULL_DROPS	80	/* value of this counter at port 0; port p has p more */
+#define NULL_SESSION	40	/* session at port 0; port p has p more */
 
 #define NULL_OP(name)	(offsetof(struct torus_hw_ops, name))
 
@@ -44,7 +44,7 @@ struct null_seen {
  * @inside_data: argument of @inside
  */
 struct null_nic {
-	struct torus_dev dev;	/* first */
+	struct torus_dev dev;	/* must be the first member */
 	struct torus_hw hw;
 	struct torus_hw_ops ops;
 	struct null_seen *seen;
@@ -56,7 +56,10 @@ struct null_nic {
 	void *inside_data;
 };
 
-/** null_alloc() - make a NIC, which the caller registers. Return: NULL without memory */
+/**
+ * null_alloc() - make a NIC, which the caller registers. Return: the NIC; NULL if there is no
+ * memory
+ */
 struct null_nic *null_alloc(struct null_seen *seen);
 
 #endif /* TORUS_KUNIT_NULL_H */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The parking segment of a NIC whose only way is dead: it fills up to its bound, then
- * the host has to wait, and every byte is accounted for until all is gone again.
+ * The parking segment of a NIC whose only link is dead: it fills up to its limit, then the host has
+ * to wait, and every byte is accounted for until the segment is empty again.
  */
 #include <linux/ip.h>
 
 #include "lab.h"
 
-#define FLITS	5			/* of a packet, with header and tail */
-#define BYTES	(TN_PACKET_MAX + 100)	/* not a multiple of a packet's */
+#define FLITS	5			/* flits of a packet, with header and tail */
+#define BYTES	(TN_PACKET_MAX + 100)	/* not a multiple of the size of a packet */
 #define ROOM	(BYTES / (FLITS * TN_FLIT))
 
 /* Makes the NIC node 0 of a ring of 3, whose packets leave by port 0, which is dead. */
@@ -28,7 +28,10 @@ static struct torus_soft *nic(struct kunit *test)
 	return s;
 }
 
-/* Sends @n packets, each with its number inside. Return: how many of them the NIC took. */
+/*
+ * Sends @n packets, each with its number in its payload. Return: the number of packets that the NIC
+ * accepted.
+ */
 static u32 inject(struct kunit *test, struct torus_soft *s, u32 n)
 {
 	u32 done = 0;
@@ -149,7 +152,7 @@ static void nic_is_removed_with_full_segment(struct kunit *test)
 }
 
 #define LONG_MSG	60000
-#define LONG_PART	128		/* of it, in a packet */
+#define LONG_PART	128		/* bytes of it in each packet */
 
 /* Sends a long message of the host to node 1. Return: true if the NIC took it. */
 static bool put_long(struct torus_soft *s)
@@ -170,8 +173,8 @@ static bool put_long(struct torus_soft *s)
 }
 
 /*
- * A message of more packets than the NIC has room for at once: it is taken whole, for nothing would
- * make room for the rest of it: no link has a carrier, and no timer runs.
+ * A message of more packets than the NIC has room for at once is accepted as a whole. No link has a
+ * carrier and no timer runs, so nothing would make room for the rest.
  */
 static void message_longer_than_room_is_taken_whole(struct kunit *test)
 {
@@ -214,7 +217,7 @@ static bool whole(const struct tn_pkt *pkt, u8 tag)
 	return !memchr_inv(pkt->payload, tag, pkt->hdr.len * TN_FLIT);
 }
 
-/* Takes all of park_bytes, in packets of @flits, wherever the ring begins now. */
+/* Fills the segment with packets of @flits, wherever the ring begins now. */
 static void fill(struct kunit *test, struct torus_soft *s, unsigned int flits)
 {
 	struct tn_queue q = { 0 };
@@ -233,8 +236,8 @@ static void fill(struct kunit *test, struct torus_soft *s, unsigned int flits)
 }
 
 /*
- * The memory of the segment is allocated at once: all of park_bytes fits, whatever the size of
- * packets is and wherever the ring begins.
+ * The memory of the segment is allocated at once: all of park_bytes fits, for packets of any size
+ * and wherever the ring begins.
  */
 static void memory_of_segment_is_allocated_at_once(struct kunit *test)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory of packets: where it is allocated, and what holds references to it. */
+/* Memory of packets: where it is allocated, and which references keep it. */
 #include <linux/mm.h>
 
 #include "lab.h"
@@ -7,8 +7,8 @@
 #define BYTES	4096	/* payload of a usual packet */
 
 /*
- * Payloads that are allocated one after the other lie one after the other: their packets then
- * become few pieces of a message, and a message of too many pieces is copied.
+ * Payloads that are allocated one after the other are adjacent in memory. Their packets then become
+ * few pieces of a message; a message of too many pieces must be copied.
  */
 static void payloads_allocated_in_turn_lie_together(struct kunit *test)
 {
@@ -24,7 +24,7 @@ static void payloads_allocated_in_turn_lie_together(struct kunit *test)
 		if (mem[i])
 			skb_free_frag(mem[i]);
 	local_bh_enable();
-	KUNIT_EXPECT_LE(test, apart, 1u);	/* at the end of a run of pages */
+	KUNIT_EXPECT_LE(test, apart, 1u);	/* one pair lies in two runs of pages */
 }
 
 /** struct kept - what keeps a payload @at bytes behind the first of three pages */
@@ -34,8 +34,8 @@ struct kept {
 };
 
 /*
- * The data of a frame that was allocated as such, in the middle page, is kept by the skb, and pages
- * elsewhere by themselves: a message can then have them without a copy.
+ * The middle page has the linear data of a frame; a payload in it keeps the skb. A payload in
+ * another page keeps only that page, so that a message can refer to it without a copy.
  */
 static void only_middle_page_of_frame_is_kept(struct kunit *test)
 {
@@ -75,8 +75,9 @@ static void only_middle_page_of_frame_is_kept(struct kunit *test)
 }
 
 /*
- * The payload of a packet that stays for long is moved if it keeps much more memory than it has. It is
- * the same then, and the packet counts as much memory as it keeps.
+ * The payload of a packet that stays for a long time is moved if it keeps much more memory
+ * allocated than it has bytes. Its bytes do not change, and the packet counts as much memory as it
+ * keeps.
  */
 static void keep_bytes(struct kunit *test, unsigned int bytes, u32 least, u32 most)
 {
@@ -123,7 +124,7 @@ static void kept_packet_holds_expected_bytes(struct kunit *test)
 	keep_bytes(test, 16368, 16384 + own, 16384 + own);
 }
 
-/* A packet whose memory is little larger than what it uses is not moved by torus_pkt_keep(). */
+/* torus_pkt_keep() does not move a packet that uses most of its memory. */
 static void packet_of_fitting_memory_is_not_moved(struct kunit *test)
 {
 	struct sk_buff *skb = alloc_skb(SKB_WITH_OVERHEAD(1024), GFP_KERNEL);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The policies at their edges, each attribute of each command by the kernel's own
- * validation: what the ABI allows passes, the next value on either side does not,
- * and the complaint names the attribute. The bounds are those of the
- * ABI's rules.
+ * Each attribute of each command at its limits, checked by the kernel's own validation: a value at
+ * the limit of the ABI passes, the next value beyond is refused, and the error names the attribute.
+ * The limits are those of the ABI's rules.
  */
 #include "lab.h"
 
@@ -91,7 +90,7 @@ static void put_edge(struct sk_buff *skb, const struct edge *e, u64 v)
 	}
 }
 
-/* Return: a request with all attributes that @cmd needs, but @but. */
+/* Return: a request with all attributes that @cmd needs, except @but. */
 static struct sk_buff *request(struct kunit *test, unsigned int i, unsigned int but)
 {
 	struct sk_buff *skb = lab_msg((u8)i);
@@ -248,7 +247,8 @@ static void nested_values_outside_their_bounds_are_refused(struct kunit *test)
 }
 
 /*
- * The data of a management packet may be anything, also bytes that would be refused as attributes.
+ * The data of a management packet may have any content, even bytes that would be refused as
+ * attributes.
  */
 static void data_of_management_packet_may_be_anything(struct kunit *test)
 {

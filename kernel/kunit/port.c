@@ -6,7 +6,7 @@
 
 #include "lab.h"
 
-#define TAKES 4144	/* MTU that takes packets of the usual payload_max */
+#define TAKES 4144	/* MTU for packets of the default payload_max */
 
 static void detach(struct torus_soft *s, unsigned int port)
 {
@@ -52,7 +52,7 @@ static void attached_device_becomes_cable_and_is_detached(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, linked(lower, s));
 	KUNIT_EXPECT_TRUE(test, carrier(s, 2));
 	KUNIT_EXPECT_STREQ(test, s->soft.port[2].lower, "ktl0");
-	/* Binding the same device again changes nothing. */
+	/* Binding the bound device again changes nothing. */
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 2, "ktl0"), 0);
 	detach(s, 2);
 	KUNIT_EXPECT_FALSE(test, linked(lower, s));
@@ -72,13 +72,16 @@ static void attaching_another_device_replaces_the_first(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl1"), 0);
 	KUNIT_EXPECT_FALSE(test, linked(first, s));
 	KUNIT_EXPECT_TRUE(test, linked(second, s));
-	/* A refused device leaves the port as it was. */
+	/* The refused device leaves the port as it was. */
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "none"), -ENODEV);
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "lo"), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, linked(second, s));
 }
 
-/* `ip link set ktl0 master NIC`, and `nomaster`. */
+/*
+ * Does what `ip link set LOWER master NIC` does. Return: its result; -ENOMSG: an error without a
+ * reason.
+ */
 static int enslave(struct torus_soft *s, struct net_device *lower)
 {
 	const struct net_device_ops *ops = s->dev.netdev->netdev_ops;
@@ -146,7 +149,7 @@ static void device_that_is_no_ethernet_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, other->dev.netdev->name), -EINVAL);
 }
 
-/* A NIC cannot be its own cable, and a cable ends in one port. */
+/* A NIC's own netdev cannot be bound to its ports, and a device can be bound to one port only. */
 static void nic_cannot_be_its_own_cable(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 4, 0), *other = lab_nic(test, 4, 0);
@@ -232,7 +235,8 @@ static void removed_lower_device_leaves_port(struct kunit *test)
 }
 
 /*
- * A NIC that is being removed takes no cable, and the thread that waits for its carrier gets none.
+ * A NIC that is being removed binds no device, and a thread that waits to set its carrier does not
+ * set it.
  */
 static void nic_being_removed_takes_no_cable(struct kunit *test)
 {
@@ -246,7 +250,7 @@ static void nic_being_removed_takes_no_cable(struct kunit *test)
 	lab_place(test, s, 3);
 	rtnl_lock();
 	was = netif_carrier_ok(s->dev.netdev);
-	unregister_netdevice(s->dev.netdev);	/* it is freed as RTNL is released */
+	unregister_netdevice(s->dev.netdev);	/* the netdev is freed when RTNL is released */
 	err = torus_port_attach(s, 0, "ktl0", &why);
 	torus_soft_lock(s);
 	torus_soft_unlock(s);
@@ -273,7 +277,7 @@ static void each_port_takes_one_device_and_no_port_more(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, lab_attach(s, i, name), 0);
 		KUNIT_EXPECT_TRUE(test, carrier(s, i));
 	}
-	/* The NIC has no such port. */
+	/* The NIC has no port with this number. */
 	s = lab_nic(test, 2, 0);
 	skb = lab_msg(TORUS_CMD_LINK_ATTACH);
 	KUNIT_ASSERT_NOT_NULL(test, skb);
@@ -307,10 +311,7 @@ static u64 frames(struct torus_soft *s)
 
 static u8 sender[ETH_ALEN];
 
-/*
- * A frame of @sender arrives at @lower. Return: true if it was left to the host, whole, and not to
- * the NIC.
- */
+/* Lets a frame arrive at @lower. Return: true if the NIC left it to the host, unchanged. */
 static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lower, u16 proto,
 		 u8 pkt_type, bool tagged)
 {
@@ -378,7 +379,10 @@ static void frames_of_other_types_are_left_to_host(struct kunit *test)
 
 /* --- what NAPI takes ---------------------------------------------------------------------- */
 
-/* Lets @n frames wait at a port, as they do behind the lower device's handler. */
+/*
+ * Puts @n frames into the queue of a port, in the form in which the handler of the lower device
+ * queues them.
+ */
 static void wait_at(struct kunit *test, struct torus_soft *s, u8 port, unsigned int n)
 {
 	while (n--) {
@@ -407,8 +411,8 @@ static unsigned int waiting(const struct torus_soft *s)
 }
 
 /*
- * Plays rounds of @budget frames, until no frame waits. Each round takes the frames that there are,
- * up to the budget. While any frame waits, the round asks NAPI for another one, because nothing
+ * Runs NAPI rounds of @budget frames until no frame waits. Each round takes the frames that wait,
+ * up to the budget. While any frame waits, the round must ask NAPI for another one, because nothing
  * else would.
  */
 static void expect_rounds(struct kunit *test, int budget, unsigned int a, unsigned int b,
@@ -455,7 +459,7 @@ static void poll_stays_within_its_budget(struct kunit *test)
 	}
 }
 
-/* Each port is served first in turn if all ports have more frames than the budget. */
+/* If all ports have more frames than the budget, each port is served first in turn. */
 static void each_port_is_served_first_in_turn(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 4, 0);
@@ -558,7 +562,7 @@ static void delayed_frames_do_not_outlive_cable(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->delays, 0u);
 }
 
-/* ip -d link shows of a lower device which port has it. */
+/* `ip -d link` shows of a lower device to which port it is bound. */
 static void link_data_of_lower_device_has_its_port(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 4, 0);

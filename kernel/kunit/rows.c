@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables are switched while others read and write them. A table of version v has the same row at
- * all places, made from v. So a reader that gets two different rows, or a row of another version,
- * has read half a table.
+ * Tables are replaced while other threads read and write them. All rows of a table of version v are
+ * equal, and made from v. So a reader that gets two different rows, or a row of another version,
+ * has read parts of two tables.
  */
 #include <linux/completion.h>
 #include <linux/kthread.h>
@@ -10,8 +10,11 @@
 
 #include "lab.h"
 
-#define NODES		4096	/* of a ring */
-/* On one processor threads meet only where a thread lets others run: there few rounds show all. */
+#define NODES		4096	/* number of nodes of the ring */
+/*
+ * On one processor, threads meet only at the few places where one lets others run, so few rounds
+ * are enough.
+ */
 #define ROUNDS		(IS_ENABLED(CONFIG_SMP) ? 150 : 20)
 
 /* Return: the row of version @v: it has the version in bits that only a relay row uses. */
@@ -77,7 +80,7 @@ static void refused_rows_leave_table_as_it_was(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, version, 1ull);
 }
 
-/* A begun table is abandoned by another begin: nothing of the first is left. */
+/* A second begin abandons the table of the first: no row of that remains. */
 static void second_begin_abandons_first_table(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -96,8 +99,8 @@ static void second_begin_abandons_first_table(struct kunit *test)
 }
 
 /*
- * A manager that starts again gives the NIC the place that it has. That, and a place for whose
- * tables there is no memory, leave the NIC its table.
+ * A NIC keeps its table when a restarted manager sets the place that the NIC has, and when it sets
+ * a place for whose tables there is no memory.
  */
 static void same_or_failed_place_keeps_rows(struct kunit *test)
 {
@@ -117,13 +120,14 @@ static void same_or_failed_place_keeps_rows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, version, 1ull);
 }
 
-/* Threads that use one NIC. */
+/* what the threads that use one NIC share */
 struct crowd {
 	struct torus_soft *s;
 	atomic_t left;				/* threads that still run */
-	atomic64_t next;			/* version for who writes next */
-	atomic_t committed, stale, failed;	/* tables, by what became of them */
-	atomic_t seen, torn;			/* tables that readers saw; not whole */
+	atomic64_t next;			/* version of the next table to be written */
+	atomic_t committed, stale, failed;	/* numbers of tables by their end */
+	/* numbers of tables that readers saw, and of those with mixed rows */
+	atomic_t seen, torn;
 	struct completion done;
 };
 
@@ -143,8 +147,8 @@ static int writer(void *arg)
 
 		atomic_inc(!err ? &c->committed : err == -ESTALE ? &c->stale : &c->failed);
 		/*
-		 * Sleep sometimes, so that others read some of the tables, however fast this thread
-		 * is.
+		 * Sleep sometimes, so that other threads read some of the tables, even if this
+		 * thread is fast.
 		 */
 		if (i % 4)
 			cond_resched();

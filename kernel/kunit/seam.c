@@ -17,7 +17,7 @@
 
 /* --- NICs ---------------------------------------------------------------------------- */
 
-/* Return: memory that a test may still look at after the NIC is gone. */
+/* Return: counters that a test may read even after the NIC was freed. */
 static struct null_seen *new_seen(struct kunit *test)
 {
 	struct null_seen *seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
@@ -62,7 +62,9 @@ static void put_attr(struct sk_buff *skb, unsigned int type)
 			type == TORUS_A_PORTS ? 2 : 1, zeros);
 }
 
-/* Return: a valid request to NIC @ifindex, if not 0, with what its command needs. */
+/*
+ * Return: a request with all attributes that @cmd requires, and with IFINDEX if @ifindex is not 0.
+ */
 static struct sk_buff *request(u32 ifindex, u8 cmd)
 {
 	struct sk_buff *skb = lab_msg(cmd);
@@ -84,7 +86,7 @@ static int tell(struct talk *t, struct null_nic *n, u8 cmd)
 	return skb ? talk(t, skb, NLM_F_ACK) : -ENOMEM;
 }
 
-/* Gives the NIC the place @at in a ring of NULL_ROWS. */
+/* Sets the coordinates of the NIC to @at in a ring of NULL_ROWS. */
 static int tell_place(struct talk *t, struct null_nic *n, u16 at)
 {
 	struct sk_buff *skb = request((u32)n->dev.netdev->ifindex, TORUS_CMD_DEVICE_SET);
@@ -106,7 +108,10 @@ static bool found(struct torus_dev *d, struct null_nic *n, netdevice_tracker *t)
 	return d == &n->dev;
 }
 
-/* Some at a time, all devices are found, each once, in the order of their ifindex. */
+/*
+ * A list that is read some devices at a time has all devices, each once, in the order of their
+ * ifindex.
+ */
 static void many_devices_are_listed_once_in_order(struct kunit *test)
 {
 	unsigned int all = 0, n, i;
@@ -199,7 +204,7 @@ static void match_link(struct talk *t)
 		l.state == TORUS_LINK_UP;
 }
 
-/* Dumps @cmd. Return: how many messages there are; all must be right. */
+/* Dumps @cmd. Return: the number of messages, all of which must be right. */
 static unsigned int dump(struct kunit *test, struct null_nic *n, u8 cmd,
 			 void (*each)(struct talk *t))
 {
@@ -225,7 +230,7 @@ static void dumps_have_each_device_and_port(struct kunit *test)
 			(unsigned int)NULL_PORTS);
 }
 
-/* Requests all parts of a dump. Return: its error, or 0. */
+/* Requests all parts of a dump. Return: 0, or the error with which it ends. */
 static int ask_dump(struct kunit *test, struct talk *t, struct null_nic *n, u8 cmd)
 {
 	struct sk_buff *skb = lab_msg(cmd);
@@ -241,7 +246,7 @@ static void dump_that_fails_ends_with_error(struct kunit *test)
 	static const struct {
 		u8 cmd;
 		size_t op;
-		unsigned int parts;	/* of a whole dump */
+		unsigned int parts;	/* number of parts of a whole dump */
 	} dumps[] = {
 		{ TORUS_CMD_LINK_GET, NULL_OP(link_get), NULL_PORTS },
 		{ TORUS_CMD_ROWS_GET, NULL_OP(rows_get), 1 },
@@ -262,7 +267,7 @@ static void dump_that_fails_ends_with_error(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ask_dump(test, t, n, dumps[i].cmd), 0);
 		KUNIT_EXPECT_EQ(test, t->replies, dumps[i].parts);
 	}
-	/* The NIC has lost its place meanwhile, so it has no rows. */
+	/* The NIC has lost its place during the dump, so it has no rows. */
 	n->fails = NULL_OP(rows);
 	n->passes = 1;
 	KUNIT_EXPECT_EQ(test, ask_dump(test, t, n, TORUS_CMD_ROWS_GET), 0);
@@ -287,7 +292,8 @@ static void statistics_come_from_nic(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, stats.n_stats,
 			TORUS_NC_COUNT - 6 + NULL_PORTS * (TORUS_PC_COUNT + 1u));
 	for (int fails = 0; fails < 2; fails++) {
-		u64 *port = v + TORUS_NC_COUNT - 6;	/* 7 are elsewhere, and 1 is not theirs */
+		/* 7 node counters are shown elsewhere, and 1 is one of the netdev's own */
+		u64 *port = v + TORUS_NC_COUNT - 6;
 
 		n->fails = fails ? NULL_OP(link_get) : 0;
 		n->error = fails ? -EIO : 0;
@@ -306,7 +312,7 @@ static void statistics_come_from_nic(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.rx_dropped, NULL_COUNTER + (u64)TORUS_NC_HOST_RX_DROPS);
 }
 
-/* Messages of the host go to the NIC, from the moment when the NIC has a place. */
+/* Messages of the host reach the NIC as soon as the NIC has a place. */
 static void messages_go_to_nic_once_it_has_place(struct kunit *test)
 {
 	struct talk *t = talk_new(test);
@@ -377,7 +383,7 @@ static void error_of_nic_reaches_sender(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, tell_place(t, n, 5), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(orders); i++) {
-		/* A first request goes well, for IFINDEX and IFNAME of now. */
+		/* A first request succeeds, with the present IFINDEX and IFNAME. */
 		KUNIT_EXPECT_EQ_MSG(test, tell(t, n, orders[i].cmd), 0, "%s: %s",
 				    torus_cmd_name(orders[i].cmd), t->why);
 		for (unsigned int e = 0; e < ARRAY_SIZE(errors); e++) {
@@ -413,18 +419,18 @@ static void command_that_nic_lacks_is_refused(struct kunit *test)
  * --- at once -------------------------------------------------------------------------------------
  */
 
-/* A thread that requests FLOW_GET some times, or all devices. */
+/* a thread that sends FLOW_GET @times times, or requests a list of all devices (@dump) */
 struct asker {
 	struct null_nic *n;
 	u32 ifindex;
 	unsigned int times, failed;
 	bool dump;
-	bool stranger;		/* without capabilities */
+	bool stranger;		/* the thread has no capabilities */
 	struct talk *t;
 	struct completion done;
 };
 
-/* From now on this thread has no capability, and ends with that. */
+/* Drops all capabilities of this thread for the rest of its life. */
 static void drop_capabilities(void)
 {
 	struct cred *cred = prepare_creds();
@@ -502,15 +508,15 @@ static void operations_of_nic_never_overlap(struct kunit *test)
 }
 
 /*
- * However many senders read that may not command the NIC, one that may waits for one of them at
- * most: they wait for each other first.
+ * Readers without the privilege to command the NIC wait for each other first, so a sender with the
+ * privilege waits for at most one of them, however many there are.
  */
 static void manager_waits_for_one_stranger_at_most(struct kunit *test)
 {
 	struct null_nic *n = new_nic(test);
 	struct asker *stranger, *manager;
 
-	mutex_lock(&n->dev.turn);	/* as a stranger before it */
+	mutex_lock(&n->dev.turn);	/* stands for an unprivileged thread that came before */
 	stranger = new_asker_of(test, n, 1, true, false);
 	manager = new_asker(test, n, 1);
 	wait_for_completion(&manager->done);
@@ -548,7 +554,7 @@ static void waiting_dump_does_not_hold_other_devices(struct kunit *test)
  * ---------------------------------------------------------------------------------------
  */
 
-/* A command that sleeps in an operation until the test lets it go on. */
+/* a command that sleeps in an operation until the test lets it go on */
 struct removal {
 	struct completion inside, go_on, gone;
 	struct net_device *dev;
@@ -599,7 +605,7 @@ static void nic_is_removed_when_commands_have_left(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(remove, r, "torus-remove")));
 	while (READ_ONCE(r->dev->reg_state) == NETREG_REGISTERED)
 		schedule_timeout_uninterruptible(1);
-	schedule_timeout_uninterruptible(2);	/* a driver that does not wait goes on now */
+	schedule_timeout_uninterruptible(2);	/* a driver that does not wait would continue now */
 	KUNIT_EXPECT_FALSE(test, n->dev.gone);
 	KUNIT_EXPECT_FALSE(test, seen->freed);
 	complete_all(&r->go_on);

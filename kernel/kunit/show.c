@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ethtool and `ip -s link` show each counter of a NIC under its name; netlink dumps are complete,
- * or report that they are not.
+ * ethtool and `ip -s link` show each counter of a NIC under its name; a netlink dump is complete,
+ * or reports that it is not.
  */
 #include <linux/ethtool.h>
 #include <linux/net.h>
@@ -82,7 +82,7 @@ static void all_counters_have_names_and_values(struct kunit *test)
 	x = show(test, s);
 	KUNIT_EXPECT_EQ(test, x.n, TORUS_NC_COUNT - 7 + 1 + PORTS * (TORUS_PC_COUNT + 1));
 	for (i = 0; i < TORUS_NC_COUNT; i++) {
-		/* LOST is computed when it is read. (So is HOST_DROPS, which is not shown.) */
+		/* LOST is computed when it is read; so is HOST_DROPS, which is not shown. */
 		u64 due = i == TORUS_NC_LOST ? 0 : 1000ull + i;
 
 		KUNIT_EXPECT_EQ_MSG(test, value(&x, node_names[i]), is_common(i) ? ~0ull : due,
@@ -96,8 +96,8 @@ static void all_counters_have_names_and_values(struct kunit *test)
 }
 
 /*
- * All counters of a port are shown, and are its own: one port has received a frame, the others have
- * not.
+ * The counters that are shown of a port are those of that port: one port has received a frame, the
+ * others have not.
  */
 static void counters_of_port_are_its_own(struct kunit *test)
 {
@@ -111,7 +111,7 @@ static void counters_of_port_are_its_own(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	skb_put_zero(skb, 64);
 	memset(skb->cb, 0, sizeof(skb->cb));
-	skb->cb[0] = 2;		/* the port */
+	skb->cb[0] = 2;		/* number of the port */
 	__skb_queue_head_init(&rx);
 	__skb_queue_tail(&rx, skb);
 	torus_soft_lock(s);
@@ -152,7 +152,7 @@ static int coalesce(struct torus_soft *s, u32 usecs, u32 frames)
 	struct netlink_ext_ack extack = { 0 };
 	int err = s->dev.netdev->ethtool_ops->set_coalesce(s->dev.netdev, &c, NULL, &extack);
 
-	/* Each refusal must give a reason. */
+	/* A refusal must give a reason. */
 	return err && !extack._msg ? -ENOMSG : err;
 }
 
@@ -195,7 +195,8 @@ static void netdev_statistics_come_from_nic_counters(struct kunit *test)
 	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_BYTES_RX] = 14;
 	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_RX_DROPS] = 15;
 	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_TX_DROPS] = 20;
-	dev_get_stats(s->dev.netdev, &x);	/* while packets move, as it were */
+	/* read with the lock held, as if packets were moving */
+	dev_get_stats(s->dev.netdev, &x);
 	torus_soft_unlock_read(s);
 	KUNIT_EXPECT_EQ(test, x.tx_packets, 11ull);
 	KUNIT_EXPECT_EQ(test, x.tx_bytes, 12ull);
@@ -205,7 +206,10 @@ static void netdev_statistics_come_from_nic_counters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x.rx_dropped, 15ull);
 }
 
-/* The reported size of an answer is enough, and little more. With less room filling fails. */
+/*
+ * The reported size of an answer is enough, and hardly more than needed; with less room, filling
+ * the answer fails.
+ */
 static void reported_size_of_link_data_is_enough(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -239,8 +243,8 @@ static int put(struct sk_buff *skb, struct torus_soft *s, unsigned int cmd)
 }
 
 /*
- * The description of a NIC is put into a buffer as a whole, or the caller gets an error: a dump
- * then goes on with it in the next message. A part alone is never put.
+ * A description of a NIC that does not fit into the buffer is refused as a whole, so that a dump
+ * continues with it in the next message.
  */
 static void description_without_room_is_refused(struct kunit *test)
 {
@@ -290,7 +294,7 @@ static struct socket *listener(struct kunit *test, unsigned int group)
 	return sock;
 }
 
-/* Return: bytes of the next message, or the error of the socket; -EAGAIN if neither. */
+/* Return: bytes of the next message, or the error of the socket; -EAGAIN if there is neither. */
 static int next(struct torus_soft *s, struct socket *sock)
 {
 	static u8 buf[NLMSG_GOODSIZE];
@@ -302,12 +306,12 @@ static int next(struct torus_soft *s, struct socket *sock)
 }
 
 /*
- * A listener gets an error for each event that it does not get, for whatever reason: otherwise it
- * would not read the state again.
+ * A listener gets an error whenever it does not get an event; without the error it would not know
+ * that it must read the state again.
  */
 static void listener_gets_error_for_each_lost_event(struct kunit *test)
 {
-	static const u8 data[16384];	/* more than a netlink buffer */
+	static const u8 data[16384];	/* longer than a netlink buffer */
 	struct socket *sock = listener(test, TORUS_GROUP_MGMT);
 	struct torus_soft *s = lab_nic(test, 2, 0);
 
@@ -334,7 +338,9 @@ static void pause_work(struct work_struct *work)
 {
 }
 
-/* Gives @s a packet from the neighbour on @port. Return: true if there is room for it. */
+/*
+ * Sends listeners a management packet that @s got on @port. Return: true if there was room for it.
+ */
 static bool give_mgmt(struct torus_soft *s, unsigned int port)
 {
 	static const u8 data[16];

@@ -25,7 +25,7 @@ static struct socket *new_socket(void)
 	return ERR_PTR(err);
 }
 
-/* Takes the end of an answer: an error or 0, and the attributes after it. */
+/* Parses the end of an answer: an error or 0, and the attributes after it. */
 static void take_end(struct talk *t, const struct nlmsghdr *h)
 {
 	int head = h->nlmsg_type == NLMSG_ERROR ? (int)sizeof(struct nlmsgerr) : (int)sizeof(int);
@@ -39,7 +39,7 @@ static void take_end(struct talk *t, const struct nlmsghdr *h)
 		nla_strscpy(t->why, msg, sizeof(t->why));
 }
 
-/* Takes a message of an answer. Return: true if it was the last. */
+/* Parses a message of an answer. Return: true if it was the last one. */
 static bool take(struct talk *t, const struct nlmsghdr *h)
 {
 	if (h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE) {
@@ -55,8 +55,8 @@ static bool take(struct talk *t, const struct nlmsghdr *h)
 }
 
 /*
- * Reads the answer. The kernel makes it while the request is sent, or, for a dump, while it is
- * read.
+ * Reads the answer. The kernel makes an answer while the request is sent, and the parts of a dump
+ * while they are read.
  */
 static void hear(struct talk *t, struct socket *sock)
 {

@@ -7,7 +7,7 @@
 #include "lab.h"
 
 #define STREAM	8
-#define LONG	NSEC_PER_SEC	/* no test takes that long: the timer will not help */
+#define LONG	NSEC_PER_SEC	/* longer than any test takes, so that the timer does not expire */
 
 static bool put(struct kunit *test, struct torus_soft *s, unsigned int len)
 {
@@ -36,7 +36,8 @@ static bool emptied(struct torus_soft *s)
 }
 
 /*
- * Sends as many messages of @len as make a stream. Return: for how many of them NAPI was scheduled.
+ * Sends as many messages of @len as the driver takes for a stream. Return: the number of times that
+ * NAPI was scheduled.
  */
 static unsigned int stream(struct kunit *test, struct torus_soft *s, unsigned int len)
 {
@@ -88,7 +89,7 @@ static void small_messages_of_stream_are_batched(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, emptied(s));
 }
 
-/* Sends one message more, after an answer to the one before. Return: true if NAPI was scheduled. */
+/* Sends one more message, after an answer to the last one. Return: true if NAPI was scheduled. */
 static bool answered(struct kunit *test, struct torus_soft *s, unsigned int len)
 {
 	bool now;
@@ -102,14 +103,14 @@ static bool answered(struct kunit *test, struct torus_soft *s, unsigned int len)
 	return now;
 }
 
-/* Lets the time of waiting messages end. */
+/* Lets the time of the waiting messages expire. */
 static void over(struct kunit *test, struct torus_soft *s)
 {
 	hrtimer_start(&s->tx.timer, 0, HRTIMER_MODE_REL);
 	KUNIT_EXPECT_TRUE(test, emptied(s));
 }
 
-/* Return: how many messages of @len, at most @most, are sent at once before one waits. */
+/* Return: the number of messages of @len, at most @most, that are sent at once before one waits. */
 static unsigned int at_once(struct kunit *test, struct torus_soft *s, unsigned int len,
 			    unsigned int most)
 {
@@ -122,7 +123,10 @@ static unsigned int at_once(struct kunit *test, struct torus_soft *s, unsigned i
 	return n;
 }
 
-/* Large messages of a host that gets answers wait, but seldom without being joined by another. */
+/*
+ * Large messages of a host that gets answers wait in batches, and few batches end with a single
+ * message.
+ */
 static void large_messages_wait_seldom_without_company(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
@@ -133,15 +137,17 @@ static void large_messages_wait_seldom_without_company(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, at_once(test, s, 4096, 100), 2 * STREAM);
 	over(test, s);
 	KUNIT_EXPECT_EQ(test, at_once(test, s, 4096, 100), 4 * STREAM);
-	KUNIT_EXPECT_FALSE(test, answered(test, s, 4096));	/* another one joins it */
+	/* another message joins the batch */
+	KUNIT_EXPECT_FALSE(test, answered(test, s, 4096));
 	over(test, s);
 	KUNIT_EXPECT_EQ(test, s->tx.backoff, (u32)STREAM);
 	KUNIT_EXPECT_FALSE(test, answered(test, s, 4096));
-	KUNIT_EXPECT_TRUE(test, answered(test, s, 100));	/* and is sent with the one that waits */
+	/* the small message is sent with the batch */
+	KUNIT_EXPECT_TRUE(test, answered(test, s, 100));
 	KUNIT_EXPECT_TRUE(test, emptied(s));
 }
 
-/* Lets @n large messages wait until their time is over. */
+/* Sends @n large messages into a batch, and lets its time expire. */
 static void wait_together(struct kunit *test, struct torus_soft *s, unsigned int n)
 {
 	s->tx.large_sent = s->tx.backoff;
@@ -155,7 +161,10 @@ static void wait_together(struct kunit *test, struct torus_soft *s, unsigned int
 	torus_tx_answered(s);
 }
 
-/* Messages wait as long as they were apart, and longer if they come twice as fast then. */
+/*
+ * A batch lasts as long as the gap between messages, and longer if messages then come twice as
+ * fast.
+ */
 static void messages_wait_as_long_as_their_gap(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);

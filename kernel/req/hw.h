@@ -93,7 +93,7 @@ struct torus_hw_ops {
 };
 
 /**
- * union torus_reply - the answer to a command
+ * union torus_reply - the answer to a command, by command
  */
 union torus_reply {
 	struct torus_device device;

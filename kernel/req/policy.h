@@ -52,7 +52,7 @@ struct torus_scope {
 	struct torus_attrs allowed, required, dump;
 };
 
-/* rules.c */
+/* the following are in rules.c */
 extern const struct torus_set torus_set_torus, torus_set_fault, torus_set_rows, torus_set_lane, torus_set_park_flow;
 extern const struct torus_scope torus_scopes[TORUS_CMD_MAX + 1];
 

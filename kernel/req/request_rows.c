@@ -138,7 +138,10 @@ static u8 *put_head(u8 *at, unsigned int type, size_t len)
 	return at + TORUS_ATTR_HEAD;
 }
 
-/* Writes all of a message with @n rows except the rows. Return: the address of the rows. */
+/*
+ * Writes the attributes of a message with @n rows that precede the rows. Return: the address for
+ * the rows.
+ */
 static u8 *put_rows_head(u8 *at, u64 version, u32 first, u32 n)
 {
 	size_t rows = n * sizeof(u64);

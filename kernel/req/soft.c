@@ -6,8 +6,8 @@
 #include "../core/plan.h"
 #include "soft.h"
 
-#define SLICE		8192	/* rows that are copied with the lock held; 64 KiB */
-/* most turns of giving up packets, enough for 65,536 packets that wait */
+#define SLICE		8192	/* most rows that are copied while the lock is held; 64 KiB */
+/* most calls of tn_nic_give_up(), enough for 65,536 packets that wait */
 #define GIVE_UP_TURNS	256
 
 static u64 lock_soft(struct tn_soft *s)

@@ -104,7 +104,8 @@ static inline struct tn_soft *tn_soft_of(struct torus_hw *hw)
 }
 
 /*
- * soft_fill.c: fill answers and notifications, except for the ifindex. The caller holds the lock.
+ * The following fill answers and notifications, except for the ifindex (soft_fill.c). The caller
+ * holds the lock.
  */
 
 void tn_soft_link(struct tn_soft *s, unsigned int port, struct torus_link *out, u64 now);

@@ -171,7 +171,8 @@ static int parse_counters(const struct nlattr *nest, const struct torus_rule *ru
 		unsigned int i = torus_attr_type(a) - 1;
 
 		if (i >= f->size / sizeof(u64))
-			continue;	/* a counter that a newer NIC has sent */
+			/* a newer NIC may send counters that this program does not know */
+			continue;
 		if (torus_attr_len(a) != sizeof(u64))
 			return bad_counter(a, rule, why);
 		memcpy(to + f->at + i * sizeof(u64), torus_attr_data(a), sizeof(u64));
@@ -247,7 +248,7 @@ static int parse_field(const struct nlattr *a, const struct torus_tree *t,
 		return torus_refuse(why, -EBADMSG, a, "%s has %u bytes", rule->name,
 				    torus_attr_len(a));
 	memcpy(to + f->at, torus_attr_data(a), torus_attr_len(a));
-	if (rule->kind == TORUS_U8 && rule->max == 1)	/* 0 or 1 */
+	if (rule->kind == TORUS_U8 && rule->max == 1)	/* a flag is 0 or 1 */
 		to[f->at] = to[f->at] != 0;
 	return 0;
 }

@@ -39,7 +39,7 @@ struct torus_tree {
 	unsigned int size;
 };
 
-/* For trees.c. NUMBER() does not compile if the size of the member is not @width. */
+/* Used by trees.c. NUMBER() does not compile if the size of the member is not @width. */
 #define MEMBER(s, m) \
 	.at = offsetof(struct s, m), .size = sizeof(((struct s *)0)->m)
 #define NUMBER(s, m, width)                                                                        \

@@ -89,8 +89,8 @@ struct place {
 };
 
 /*
- * Return: true if no one, not even its owner, writes to the pages of @skb while packets refer to
- * them. Otherwise an ECRC that was right once would be wrong in a retransmission.
+ * Return: true if nothing, not even their owner, writes to the pages of @skb while packets refer to
+ * them: such a change would make the ECRC of a retransmission wrong.
  */
 static bool may_refer(struct sk_buff *skb)
 {
@@ -150,7 +150,7 @@ static struct tn_pkt *copy_packet(struct place *p)
 	} else {
 		if (p->at < linear)
 			bytes = max(bytes, linear - p->at);
-		if (!p->at)		/* the message needs at least two packets anyway */
+		if (!p->at)		/* this message becomes at least two packets anyway */
 			bytes = max(bytes, TOGETHER);
 		bytes += (p->len - p->at - bytes) % TN_FLIT;
 	}

@@ -218,8 +218,8 @@ static unsigned int packet_bytes(const struct sk_buff *skb, unsigned int at)
 
 /*
  * Return: bytes of the packets from @at on that fit into one piece. After the last packet they
- * include one flit of what follows, so that the core counts invalid data. @end is set if there is
- * nothing more to read.
+ * include one flit of what follows, so that the core counts invalid data. *@end is set to true if
+ * nothing follows that must be read.
  */
 static unsigned int run_bytes(const struct sk_buff *skb, unsigned int at, bool *end)
 {
@@ -243,7 +243,9 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 		n = run_bytes(skb, at, &end);
 		piece = torus_mem_skb(n, NULL, 0);
 		if (!piece)
-			/* no memory: the packets are lost as on a cable, and retransmitted */
+			/*
+			 * without memory the packets are lost, as on a bad cable, and retransmitted
+			 */
 			break;
 		if (skb_copy_bits(skb, (int)at, skb_put(piece, n), (int)n)) {
 			kfree_skb(piece);	/* the pages cannot be read by the processor */

@@ -22,8 +22,8 @@
 #include "nic.h"
 
 #define HDR		TORUS_HOST_HDR
-#define XMIT_BATCH	64	/* most messages, and */
-#define XMIT_BYTES	262144	/* most bytes, that the core takes before it moves packets */
+#define XMIT_BATCH	64	/* most messages that the core takes before it moves packets, */
+#define XMIT_BYTES	262144	/* and most bytes */
 #define STALL_TIME	(10 * NSEC_PER_SEC)
 #define LINEAR_MAX	(SKB_WITH_OVERHEAD(8192) - NET_SKB_PAD)
 #define LINEAR_HEAD	256	/* linear bytes of a message that is longer than LINEAR_MAX */
@@ -345,7 +345,7 @@ static int apply_offloads(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 	if (virtio_net_hdr_to_skb(skb, &plain, true))
 		return -EINVAL;
 	if (skb->len - skb_transport_offset(skb) - sizeof(struct udphdr) <= size)
-		return 0;	/* it is a single datagram */
+		return 0;	/* the datagram is not segmented */
 	skb_shinfo(skb)->gso_size = (u16)size;
 	/* the stack checks the values */
 	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY;

@@ -13,7 +13,7 @@
 
 #include "nic.h"
 
-#define MOVES_MAX	4	/* how often a round takes messages of the host at most */
+#define MOVES_MAX	4	/* most times that a round takes messages of the host */
 #define OFTEN_MAX	(500 * NSEC_PER_USEC)	/* longest time between two timers of a busy NIC */
 
 /* --- callbacks of the core (struct tn_ops) ----------------------------------------- */
@@ -140,7 +140,7 @@ void torus_nic_counters(struct torus_soft *s, u64 *to)
 {
 	unsigned int start;
 
-	local_bh_disable();	/* all that keeps NAPI away on one processor of 32 bits */
+	local_bh_disable();	/* on one processor of 32 bits, nothing else keeps NAPI away */
 	do {
 		start = u64_stats_fetch_begin(&s->sync);
 		tn_nic_counters_read(s->soft.nic, to);
@@ -203,9 +203,12 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 	int i;
 
 	lockdep_assert_held(&s->lock);
-	/* veth's ndo_get_peer_dev() wants this, not only bottom halves that are off. */
+	/* veth's ndo_get_peer_dev() requires the RCU lock, not only bottom halves that are off. */
 	rcu_read_lock();
-	/* First answer on the links, because peers wait for E, and deliveries take long. */
+	/*
+	 * First answer on the links: peers wait for acknowledgements and errors (E), and deliveries
+	 * take long.
+	 */
 	if (!skb_queue_empty(rx) || now >= s->armed) {
 		torus_ports_rx(s, rx, now);
 		if (now >= s->armed)
@@ -223,7 +226,10 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 	return more || pending || tn_nic_due(s->soft.nic);
 }
 
-/* Gives the messages @up to the host, several at once: its stack then looks up their route once. */
+/*
+ * Gives the messages @up to the host as a list, so that the stack looks up the route of several of
+ * them once.
+ */
 static void give_messages(struct torus_soft *s, struct sk_buff_head *up)
 {
 	struct sk_buff *skb;

@@ -399,7 +399,10 @@ void torus_park_give(struct tn_pkt *pkt);
  */
 int torus_port_attach(struct torus_soft *s, unsigned int num, const char *name,
 		      struct torus_refusal *why);
-/** torus_port_enslave() - the same for @lower and the first port without a device; RTNL */
+/**
+ * torus_port_enslave() - bind @lower, as torus_port_attach() does, to the first port without a
+ * device; RTNL
+ */
 int torus_port_enslave(struct torus_soft *s, struct net_device *lower, struct torus_refusal *why);
 /** torus_port_of() - Return: the port that is bound to @lower, or -ENODEV; RTNL */
 int torus_port_of(const struct torus_soft *s, const struct net_device *lower);
@@ -441,7 +444,9 @@ bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max);
 
 /** torus_msg_lost() - queue an ICMP error for the host on s->up; a torus_host_lost (lock) */
 void torus_msg_lost(void *dev, const u8 *ip, u32 len);
-/** torus_msg_forget() - free a message that waited; a torus_host_free (lock) */
+/**
+ * torus_msg_forget() - free a message that waited; a torus_host_free
+ */
 void torus_msg_forget(void *dev, struct torus_host_msg *msg);
 /**
  * torus_msg_xmit() - give messages of the host to the core, while it has room for them (lock)

@@ -90,8 +90,8 @@ static void put_pkt(struct tn_pkt *pkt)
 }
 
 /*
- * Makes a run current that nothing refers to: the first such run, which is most likely in the
- * processor's cache, or else a new one. Return: false if there is no memory.
+ * Makes the first run that nothing refers to the current one, as it is most likely in the
+ * processor's cache; if there is none, allocates a run. Return: false if there is no memory.
  */
 static bool next_run(struct stash *s)
 {
@@ -129,7 +129,7 @@ void *torus_mem_alloc(unsigned int bytes)
 	if (bytes > RUN_BYTES)
 		return NULL;
 	if ((!s->run[s->now] || s->used + bytes > RUN_BYTES) && !next_run(s))
-		return napi_alloc_frag(bytes);	/* that needs no run of pages */
+		return napi_alloc_frag(bytes);	/* memory that is not a part of a run of pages */
 	page = s->run[s->now];
 	get_page(page);
 	mem = page_address(page) + s->used;

@@ -69,9 +69,9 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 static rx_handler_result_t port_rx(struct sk_buff **pskb);
 
 /*
- * Return: the other end of the veth pair at whose end @dev @port is bound, between whose ends
- * has_egress() and has_ingress() see all that there is. netkit devices have a peer, too, and BPF
- * programs in ndo_start_xmit.
+ * Return: the other end of the veth pair, if @dev, the device of @port, is an end of one; else
+ * NULL. netkit devices have a peer, too, but may run BPF programs in ndo_start_xmit, which
+ * has_egress() and has_ingress() do not see.
  */
 static const struct net_device *peer_of(const struct torus_port *port,
 					const struct net_device *dev)
@@ -80,7 +80,10 @@ static const struct net_device *peer_of(const struct torus_port *port,
 	return port->pair ? dev->netdev_ops->ndo_get_peer_dev((struct net_device *)dev) : NULL;
 }
 
-/* Return: true if an administrator has put something in between that may change what @dev sends. */
+/*
+ * Return: true if an administrator has attached something to @dev that may change the frames that
+ * it sends.
+ */
 static bool has_egress(const struct net_device *dev)
 {
 	unsigned int i;
@@ -96,7 +99,7 @@ static bool has_egress(const struct net_device *dev)
 	if (rcu_access_pointer(dev->nf_hooks_egress))
 		return true;
 #endif
-#if defined(CONFIG_NET_XGRESS)		/* since Linux 6.6 */
+#if defined(CONFIG_NET_XGRESS)		/* Linux 6.6 and later */
 	return rcu_access_pointer(dev->tcx_egress);
 #elif defined(CONFIG_NET_CLS_ACT)
 	return rcu_access_pointer(dev->miniq_egress);
@@ -105,7 +108,10 @@ static bool has_egress(const struct net_device *dev)
 #endif
 }
 
-/* The same for what @dev receives. */
+/*
+ * Return: true if an administrator has attached something to @dev that may change the frames that
+ * it receives.
+ */
 static bool has_ingress(const struct net_device *dev)
 {
 	if (dev_xdp_prog_count((struct net_device *)dev))
@@ -123,7 +129,10 @@ static bool has_ingress(const struct net_device *dev)
 #endif
 }
 
-/* Return: true if frames go from @from, of a NIC of this kernel, to another one unchanged. RCU. */
+/*
+ * Return: true if frames that a NIC of this kernel sends through @from reach a NIC of this kernel
+ * through @to unchanged. The caller holds the RCU lock.
+ */
 static bool is_memory(const struct net_device *from, const struct net_device *to)
 {
 	return from && to && rcu_access_pointer(from->rx_handler) == port_rx &&
@@ -144,7 +153,7 @@ static bool is_marked(const struct torus_port *port, const struct sk_buff *skb)
 	       is_memory(peer_of(port, skb->dev), skb->dev);
 }
 
-/* Drops @skb if it comes from another station than the other end of the link that is up. */
+/* Drops @skb if the link is up and the sender is not its other end. */
 static bool drop_stranger(const struct torus_port *port, struct sk_buff *skb, u64 from)
 {
 	u64 peer = READ_ONCE(port->peer);
@@ -156,7 +165,10 @@ static bool drop_stranger(const struct torus_port *port, struct sk_buff *skb, u6
 	return true;
 }
 
-/* Learns the address @from when the link has come up, and forgets it when the link has failed. */
+/*
+ * When the link has come up, stores the address @from as that of the other end; when it has failed,
+ * clears it.
+ */
 static void learn_peer(struct torus_port *port, u64 from)
 {
 	bool joined = tn_nic_is_joined(port->nic->soft.nic, port->num);
@@ -168,7 +180,10 @@ static void learn_peer(struct torus_port *port, u64 from)
 		WRITE_ONCE(port->peer, from);
 }
 
-/* Return: true if the ECRCs of @skb are right, which the core can read; false if it is to look. */
+/*
+ * Checks a frame that the core can read. Return: true if its ECRCs are right; false if the core
+ * must check them.
+ */
 static bool is_checked(struct sk_buff *skb)
 {
 	struct tn_seg seg[TORUS_PIECES];
@@ -177,7 +192,7 @@ static bool is_checked(struct sk_buff *skb)
 	       tn_pieces_sound(seg, torus_frame_pieces(skb, seg));
 }
 
-/* Queues @frames for NAPI, as the core can read them. */
+/* Queues @frames, in a form that the core can read, for NAPI. */
 static void queue_frames(struct torus_port *port, struct sk_buff_head *frames)
 {
 	unsigned int bytes = 0;
@@ -229,7 +244,8 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	rx_cb(skb)->port = port->num;
 	rx_cb(skb)->memory = is_marked(port, skb);
 	__skb_queue_head_init(&frames);
-	if (rx_cb(skb)->memory) {	/* of torus_frame_build(), so the core can read it */
+	/* torus_frame_build() made the frame, so the core can read it */
+	if (rx_cb(skb)->memory) {
 		skb_orphan(skb);
 		__skb_queue_tail(&frames, skb);
 	} else {
@@ -308,7 +324,7 @@ static void receive_frame(struct torus_port *port, struct sk_buff *skb, u64 now)
 	if (errors)
 		skb = add_errors(skb, errors);
 	if (!skb)
-		return;		/* no memory: as if the frame was lost on the cable */
+		return;		/* without memory the frame is lost, as on a bad cable */
 	n = torus_frame_pieces(skb, s->piece);
 	tn_nic_rx_pieces(s->soft.nic, port->num, s->piece, n, skb, now);
 	napi_consume_skb(skb, 1);
@@ -328,7 +344,8 @@ void torus_ports_rx(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 			continue;
 		}
 		learn_peer(port, 0);
-		if (drop_stranger(port, skb, from))	/* which came before the link was up */
+		/* the frame was queued before the link was up */
+		if (drop_stranger(port, skb, from))
 			continue;
 		receive_frame(port, skb, now);
 		learn_peer(port, from);
@@ -512,7 +529,7 @@ static void set_lower_name(struct torus_port *port, const char *name)
 	torus_soft_unlock_read(port->nic);
 }
 
-/* Unbinds @port from @lower, which the NIC is no longer above. */
+/* Unbinds @port from @lower; the caller has removed the NIC as its upper device. */
 static void unbind_lower(struct torus_port *port, struct net_device *lower)
 {
 	RCU_INIT_POINTER(port->lower, NULL);
@@ -619,7 +636,7 @@ static int bind_lower(struct torus_port *port, struct net_device *lower,
 	return 0;
 }
 
-/* Binds port @num to @lower, which may be bound already, instead of another device. */
+/* Binds port @num to @lower, in place of the device to which it is bound. */
 static int replace_lower(struct torus_soft *s, unsigned int num, struct net_device *lower,
 			 struct torus_refusal *why)
 {
@@ -641,7 +658,7 @@ int torus_port_attach(struct torus_soft *s, unsigned int num, const char *name,
 	struct net_device *lower;
 
 	ASSERT_RTNL();
-	if (s->dev.gone) /* written under RTNL */
+	if (s->dev.gone) /* RTNL protects this flag */
 		return torus_refuse(why, -ENODEV, NULL, "the device is being removed");
 	lower = __dev_get_by_name(dev_net(s->dev.netdev), name);
 	if (!lower)

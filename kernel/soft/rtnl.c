@@ -9,11 +9,11 @@
 
 #include "nic.h"
 
-#define PORTS_DEFAULT	6	/* of a torus of three dimensions */
+#define PORTS_DEFAULT	6	/* ports of a torus of three dimensions */
 
 /* --- for the netdev ------------------------------------------------------------------ */
 
-/* The netdev has its name by now, and cannot be found yet. */
+/* Called when the netdev has its name, and before it can be found. */
 static int soft_init(struct torus_dev *d)
 {
 	if (!d->hw->name[0])
@@ -265,7 +265,7 @@ static int torus_newlink(struct net_device *dev, struct rtnl_newlink_params *par
 {
 	return make_nic(rtnl_newlink_link_net(params), dev, params->data, extack);
 }
-#else		/* before Linux 6.15 */
+#else		/* until Linux 6.14 */
 static int torus_newlink(struct net *src_net, struct net_device *dev, struct nlattr *tb[],
 			 struct nlattr *data[], struct netlink_ext_ack *extack)
 {
@@ -273,7 +273,7 @@ static int torus_newlink(struct net *src_net, struct net_device *dev, struct nla
 }
 #endif
 
-/* Changes the name of the NIC and the bootstrap flag, as DEVICE_SET can. */
+/* Changes the name of the NIC and its bootstrap flag, as DEVICE_SET does. */
 static int torus_changelink(struct net_device *dev, struct nlattr *tb[], struct nlattr *data[],
 			    struct netlink_ext_ack *extack)
 {

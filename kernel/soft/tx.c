@@ -37,7 +37,7 @@
 #include <net/sock.h>
 #include "nic.h"
 
-/* score from which a host counts as streaming; also the least backoff of trials */
+/* a host with this score or more counts as streaming; also the least backoff of trials */
 #define STREAM		8
 #define SCORE_MAX	(4 * STREAM)
 #define WAIT_MIN	(32 * NSEC_PER_USEC)
@@ -182,7 +182,10 @@ void torus_tx_wake(struct torus_soft *s)
 	struct net_device *dev = s->dev.netdev;
 	unsigned int q;
 
-	/* A full queue has messages, and the round that takes one looks here. */
+	/*
+	 * This flag is enough: a full queue has messages, and the round that takes one of them
+	 * comes here.
+	 */
 	if (!READ_ONCE(s->tx.taken))
 		return;
 	WRITE_ONCE(s->tx.taken, false);
@@ -216,7 +219,7 @@ void torus_tx_put(struct torus_soft *s, struct sk_buff *skb)
 	if (len >= TORUS_TXQ_MAX)
 		stop_queue(s, q);
 	if (!waits) {
-		if (large && queued < READ_ONCE(tx->frames))	/* otherwise it completes a batch */
+		if (large && queued < READ_ONCE(tx->frames))	/* the message completes a batch */
 			average_gap(tx);
 		napi_schedule(&s->napi);
 	} else {
