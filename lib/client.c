@@ -113,7 +113,7 @@ static int send_request(struct torus_dev *dev, struct conn *c, struct nlmsghdr *
 	int64_t deadline = lt_now() + dev->timeout_ms;
 	int err;
 
-	if (++c->seq == 0) /* notifications have the number 0 */
+	if (++c->seq == 0) /* 0 is the number of notifications */
 		c->seq = 1;
 	nlh->nlmsg_seq = c->seq;
 	nlh->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags);
@@ -170,12 +170,14 @@ static const char *ext_ack(struct exchange *x, struct nlmsghdr *nlh, size_t from
 	return x->text;
 }
 
-/* Handles the end of the answer, with error @err; a positive number is malformed. */
+/*
+ * Handles the end of the answer. @err: error of the answer, or 0; a positive number is malformed.
+ */
 static int end_with(struct exchange *x, int err, const char *text)
 {
 	x->done = true;
 	x->end = err;
-	if (x->err) /* the first error is reported */
+	if (x->err) /* an earlier error is the one that is reported */
 		return err;
 	if (err > 0 || err < -4095)
 		return lt_fail(x->dev, x->end = -EBADMSG, "%s: answered with error %d",

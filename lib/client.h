@@ -148,7 +148,7 @@ int lt_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg);
 
 /**
  * lt_dump() - like lt_do(), but for a dump, which may have any number of replies
- * @restart: called if the rows changed during the dump; it has to forget the replies so far
+ * @restart: called if the rows changed during the dump; it must discard the replies received so far
  */
 int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 	    void (*restart)(void *arg), void *arg);

@@ -97,8 +97,8 @@ static int take_event(struct torus_dev *dev, struct nlmsghdr *nlh, event_fn fn, 
 
 /*
  * Calls @fn for each event of a datagram. After a malformed message, the messages after it are
- * still handled. Returns the first error; but if one error is -ENOBUFS, returns this error, because
- * the caller must react to a loss.
+ * still handled. Return: the first error, or -ENOBUFS if one of them is that, because the caller
+ * must react to a loss.
  */
 static int take_datagram(struct torus_dev *dev, size_t len, event_fn fn, void *arg)
 {

@@ -51,7 +51,10 @@ static struct nl_msg *new_netdev_request(int type, int flags, void *head, size_t
 	return NULL;
 }
 
-/* Sends @msg, unless @bad: it could not be built. Return: 0 or a libnl error. */
+/*
+ * Sends @msg. @bad: the message could not be built, so it is freed instead. Return: 0 or a libnl
+ * error.
+ */
 static int send_netdev(struct nl_sock *sk, struct nl_msg *msg, bool bad)
 {
 	if (msg && !bad)
@@ -216,7 +219,7 @@ static int on_address(struct nl_msg *msg, void *arg)
 }
 
 /*
- * Makes the kernel list all objects that @type asks for; @on is called with each. Return: 0 or a
+ * Makes the kernel list all objects of the kind @type, and calls @on with each. Return: 0 or a
  * libnl error.
  */
 static int dump_netdev(struct nl_sock *sk, int type, void *head, size_t len,

@@ -83,7 +83,7 @@ static void keep_fds(struct msghdr *mh, int *fds)
 		memcpy(fds, CMSG_DATA(c), TORUS_RMA_FDS * sizeof(int));
 }
 
-/* Receives an answer. @fds: gets TORUS_RMA_FDS descriptors, if they came. */
+/* Receives an answer. @fds: set to the TORUS_RMA_FDS descriptors, if the answer has any. */
 static int take_rma_answer(const struct torus_rma *rma, struct torus_rma_call *call, int *fds)
 {
 	union {
@@ -111,7 +111,7 @@ static int take_rma_answer(const struct torus_rma *rma, struct torus_rma_call *c
 	return n == sizeof(*call) ? 0 : -EBADMSG;
 }
 
-/* Makes a call, with descriptor @fd unless it is -1. */
+/* Sends a call to the NIC, with descriptor @fd unless that is -1, and receives the answer. */
 static int call_nic(struct torus_rma *rma, struct torus_rma_call *call, int fd, int *fds)
 {
 	int err = send_call(rma, call, fd);
@@ -128,7 +128,7 @@ static int call_nic(struct torus_rma *rma, struct torus_rma_call *call, int fd, 
 
 /* --- contexts --------------------------------------------------------------------- */
 
-/* Finds the only socket there is. Return: 0 or a negative errno */
+/* Finds the socket of the NIC, if there is only one. Return: 0 or a negative errno */
 static int find_only(char *where, size_t size)
 {
 	const char *dir = secure_getenv("TORUS_RUNDIR");
@@ -307,7 +307,7 @@ uint32_t torus_rma_nodes(const struct torus_rma *rma)
 
 /* --- regions ----------------------------------------------------------------------- */
 
-/* Makes memory that can be given to the NIC. Return: its descriptor, or a negative errno */
+/* Makes memory that can be shared with the NIC. Return: its descriptor, or a negative errno */
 static int make_memory(struct lt_region *r, size_t bytes)
 {
 	int fd = memfd_create("torus-region", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
@@ -383,7 +383,10 @@ int torus_region_free(struct torus_rma *rma, struct torus_region *region)
 
 /* --- lists ------------------------------------------------------------------------- */
 
-/* Closes the connection of a list that has ended with @err, which is -ENOENT at its end. */
+/*
+ * Closes the connection after a list. @err: result of the last call, -ENOENT at the end of the
+ * list.
+ */
 static int end_list(struct torus_rma *rma, int err)
 {
 	if (err == -ENOENT)

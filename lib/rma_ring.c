@@ -68,7 +68,7 @@ static int submit_ask(struct torus_rma *rma, const struct torus_far *far, struct
 	return 0;
 }
 
-/* Sets where the data of @ask are, which must be in a region of the context. */
+/* Sets the region and offset of the data of @ask; the data must be in a region of the context. */
 static int set_local(struct torus_rma *rma, struct torus_rma_ask *ask, const void *at, size_t bytes)
 {
 	const struct lt_region *r;
@@ -226,7 +226,7 @@ uint64_t torus_rma_open_requests(const struct torus_rma *rma)
 	return rma->open;
 }
 
-/* Reads the descriptor empty, so that it is readable again only for what comes from now on. */
+/* Reads the descriptor until it is empty, so that it becomes readable only by the next wake-up. */
 static void drain_wake(const struct torus_rma *rma)
 {
 	char woken[64];

@@ -174,7 +174,7 @@ static int table_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghd
 		return lt_fail(dev, -EBADMSG, "rows get: answered without a version");
 	version = nla_get_u64(tb[TORUS_A_VERSION]);
 	if (t->parts++ && version != t->version)
-		return -EAGAIN; /* rows were committed during the dump: repeat it */
+		return -EAGAIN; /* rows were committed during the dump, which must be repeated */
 	t->version = version;
 	nla_for_each_attr(attr, genlmsg_attrdata(g, 0), genlmsg_attrlen(g, 0), left) {
 		if (nla_type(attr) != TORUS_A_ROWS)

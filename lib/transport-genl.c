@@ -134,7 +134,10 @@ static int genl_open(struct torus_dev *dev, struct conn *c, const char *name)
 
 /* --- which NIC ------------------------------------------------------------- */
 
-/* Asks for the NIC with this index or name, to set dev->ifindex; -ENODEV if there is none. */
+/*
+ * Requests the NIC with this index or name, and sets dev->ifindex. Return: -ENODEV if there is
+ * none.
+ */
 static int ask_device(struct torus_dev *dev, uint32_t ifindex, const char *name)
 {
 	struct nl_msg *msg;

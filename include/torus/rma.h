@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define TORUS_RMA_ENTRIES	64	/* requests that a ring has if 0 is asked for */
+#define TORUS_RMA_ENTRIES	64	/* size of the request ring if the caller passes 0 */
 
 struct torus_rma;
 
@@ -109,7 +109,10 @@ int torus_rma_get(struct torus_rma *rma, void *to, const struct torus_far *far, 
 int torus_rma_amo(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 	      enum torus_rma_amo amo, enum torus_rma_type type, uint64_t operand, uint64_t compare,
 	      uint64_t cookie);
-/** torus_rma_amo_post() - the same, but faster: the completion does not have the value before */
+/**
+ * torus_rma_amo_post() - as torus_rma_amo(), but faster: the completion does not have the value
+ * before
+ */
 int torus_rma_amo_post(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 		   enum torus_rma_amo amo, enum torus_rma_type type, uint64_t operand,
 		   uint64_t compare, uint64_t cookie);
@@ -154,15 +157,17 @@ bool torus_rma_arm(struct torus_rma *rma);
 /** torus_rma_fd() - Return: descriptor that the caller's loop polls, and does not read */
 int torus_rma_fd(const struct torus_rma *rma);
 /**
- * torus_rma_regions() - call @each for the regions that processes of this user have at a NIC; for
- * root, for those of all users
+ * torus_rma_regions() - call @each for the regions that processes of this user have at a NIC; if
+ * the user is root, for those of all users
  * @where: as of torus_rma_open()
  * @each: Return: 0, or another value, which ends the list and is returned
  */
 int torus_rma_regions(const char *where,
 		      int (*each)(void *ctx, const struct torus_rma_region_info *info), void *ctx);
 
-/** torus_rma_waits() - likewise, for the requests that wait for words of these regions, in order */
+/**
+ * torus_rma_waits() - call @each for the requests that wait for words of these regions, in order
+ */
 int torus_rma_waits(const char *where,
 		    int (*each)(void *ctx, const struct torus_rma_wait_info *info), void *ctx);
 

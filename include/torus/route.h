@@ -186,8 +186,8 @@ struct torus_hop {
 
 enum torus_walk_end {
 	TORUS_WALK_ARRIVED,
-	TORUS_WALK_NO_ROW,	/* row invalid */
-	TORUS_WALK_LOST,	/* no DIR bits are left, at another node than the destination */
+	TORUS_WALK_NO_ROW,	/* the row is invalid */
+	TORUS_WALK_LOST,	/* no DIR bits are left, but this node is not the destination */
 	TORUS_WALK_DEAD_LINK,	/* the path crosses an excluded link (the last hop) */
 	TORUS_WALK_ORDER,	/* the path takes a direction below the one before (the last hop) */
 	TORUS_WALK_LOOP,	/* more hops than any path has: an error of the router */
@@ -224,7 +224,8 @@ enum torus_wrong {
 	TORUS_WRONG_DEAD_LINK,
 	TORUS_WRONG_ORDER,
 	TORUS_WRONG_LOOP,
-	TORUS_WRONG_RING,	/* the path goes round a whole ring: it would wait for itself */
+	/* the path goes round a whole ring, so packets on it could wait for themselves */
+	TORUS_WRONG_RING,
 	TORUS_WRONG_RELAY,	/* the relay does not exist, is the node itself, or the chain of
 				 * relays does not end */
 	TORUS_WRONG_ESCAPE,	/* an adaptive packet can reach a node from which no healthy path
@@ -332,8 +333,9 @@ int torus_verify(const struct torus_verify *v, struct torus_verified *out);
  */
 
 #define TORUS_DM_DIGITS_MAX	24	/* most digits of an address */
-#define TORUS_DM_EXACT_MAX	512	/* most vertices that TORUS_DM_EXACT is for */
-#define TORUS_DM_AUTO_MAX	64	/* most vertices for which TORUS_DM_AUTO is exact */
+#define TORUS_DM_EXACT_MAX	512	/* most vertices that TORUS_DM_EXACT can match */
+/* most vertices for which TORUS_DM_AUTO uses the exact matching */
+#define TORUS_DM_AUTO_MAX	64
 #define TORUS_DM_DEGREE_MAX	255	/* most ports of a vertex */
 
 /**
@@ -382,7 +384,7 @@ enum torus_dm_prefer {
 };
 
 /**
- * struct torus_dm_pair - a pair that is given, not searched for
+ * struct torus_dm_pair - a pair that the caller gives, so that it is not searched for
  * @step: step, 0 for the first
  * @zero: a vertex of the set that gets digit 0
  * @one: a vertex of the set that gets digit 1
@@ -394,11 +396,11 @@ struct torus_dm_pair {
 };
 
 /**
- * struct torus_dm_rule - how addresses are made; all 0 is the usual rule
+ * struct torus_dm_rule - options of the search for addresses; all 0: the defaults
  * @match: method
  * @prefer: weights
  * @pair: the pairs of all steps; NULL: they are searched for, and the larger set of a pair, or the
- *	one with the lowest vertex, gets digit 0
+ * 	one with the lowest vertex, gets digit 0
  * @n_pairs: number of @pair
  */
 struct torus_dm_rule {
@@ -408,7 +410,9 @@ struct torus_dm_rule {
 	uint32_t n_pairs;
 };
 
-/** struct torus_dm - the addresses of a graph */
+/**
+ * struct torus_dm - the addresses of all vertices of a graph
+ */
 struct torus_dm;
 
 /**
@@ -459,7 +463,7 @@ uint32_t torus_dm_number(const struct torus_dm *dm, uint32_t v);
 /** torus_dm_number_vertex() - Return: vertex with @number, which is below n */
 uint32_t torus_dm_number_vertex(const struct torus_dm *dm, uint32_t number);
 
-#define TORUS_DM_NO_PORT 255	/* no vertex has such an address */
+#define TORUS_DM_NO_PORT 255	/* stands for no port: no vertex has such an address */
 #define TORUS_DM_NO_WAY UINT16_MAX
 
 /**

@@ -19,7 +19,8 @@
 extern "C" {
 #endif
 
-#define TORUS_TEXT_MAX 64	/* room for any text made here */
+/* TORUS_TEXT_MAX is enough for each text that these functions write */
+#define TORUS_TEXT_MAX 64
 
 /** torus_nodes() - Return: number of nodes; 0 if the shape breaks a limit */
 uint32_t torus_nodes(const struct torus_shape *shape);
@@ -76,7 +77,7 @@ uint32_t torus_plan_node4(const struct torus_plan *plan, const struct torus_shap
 uint32_t torus_plan_node6(const struct torus_plan *plan, const struct torus_shape *shape,
 			  const struct in6_addr *a);
 
-/* The same functions for the default plan. */
+/* The following functions do the same with the default plan. */
 struct in_addr torus_addr4(const struct torus_shape *shape, uint32_t id);
 struct in6_addr torus_addr6(const struct torus_shape *shape, uint32_t id);
 uint32_t torus_node_of_addr4(const struct torus_shape *shape, struct in_addr a);

@@ -28,21 +28,27 @@
 
 #define TORUS_RMA_MAGIC		0x616d7274
 #define TORUS_RMA_VERSION	1
-#define TORUS_RMA_LINE		64	/* what the two sides write is this far apart */
+/* distance between members that different sides write, bytes: a cache line */
+#define TORUS_RMA_LINE		64
 
 enum torus_rma_op {
-	TORUS_RMA_PUT = 1,	/* @bytes from @local, @offset to @addr */
-	TORUS_RMA_GET,		/* @bytes from @addr to @local, @offset */
-	TORUS_RMA_AMO,		/* atomic operation on the word at @addr */
-	TORUS_RMA_FE,		/* operation that may wait for a full/empty bit or a comparison */
+	TORUS_RMA_PUT = 1,	/* writes @bytes from @local, @offset to @addr */
+	TORUS_RMA_GET,		/* reads @bytes from @addr to @local, @offset */
+	TORUS_RMA_AMO,		/* executes an atomic operation on the word at @addr */
+	/* executes an operation that may wait for a full/empty bit or a comparison */
+	TORUS_RMA_FE,
 	TORUS_RMA_CANCEL = 8,	/* ends the FE operation of this context whose cookie is @value */
 };
 
-#define TORUS_RMA_KEYED		1	/* @addr is an offset in @region, @key; else an address */
-#define TORUS_RMA_NOTIFY	4	/* PUT: then adds @value to the word of 8 bytes at @compare */
-#define TORUS_RMA_FENCE		8	/* not before all earlier requests have ended */
-#define TORUS_RMA_INLINE	16	/* PUT: up to 8 bytes, which are in @offset */
-#define TORUS_RMA_POSTED	32	/* AMO: without the value before, and quicker */
+/* @addr is an offset in the region @region with the key @key; else it is an address */
+#define TORUS_RMA_KEYED		1
+/* PUT: then the owner adds @value to the word of 8 bytes at @compare */
+#define TORUS_RMA_NOTIFY	4
+/* this request is sent only when all earlier ones have ended */
+#define TORUS_RMA_FENCE		8
+#define TORUS_RMA_INLINE	16	/* PUT: the data are in @offset, up to 8 bytes */
+/* AMO: the completion does not have the value before, and comes sooner */
+#define TORUS_RMA_POSTED	32
 
 enum torus_rma_amo {
 	TORUS_RMA_ADD,
@@ -52,18 +58,19 @@ enum torus_rma_amo {
 	TORUS_RMA_MIN,
 	TORUS_RMA_MAX,
 	TORUS_RMA_SWAP,
-	TORUS_RMA_CAS,		/* stores @value if the word is @compare */
+	TORUS_RMA_CAS,		/* stores @value if the word is equal to @compare */
 };
 
 enum torus_rma_type { TORUS_RMA_U32, TORUS_RMA_U64, TORUS_RMA_S32, TORUS_RMA_S64 };
 
 enum torus_rma_fe {
-	TORUS_RMA_READ,		/* waits for state q, leaves r */
-	TORUS_RMA_WRITE,	/* likewise; stores @value */
-	TORUS_RMA_UPDATE,	/* likewise; atomic operation of 8 bytes */
-	TORUS_RMA_WAIT,		/* waits until the word compares with @value as asked */
-	TORUS_RMA_PURGE,	/* makes the word empty */
-	TORUS_RMA_PURGE0,	/* and 0 */
+	/* waits until the bit is in state q, reads the word, sets the bit to r */
+	TORUS_RMA_READ,
+	TORUS_RMA_WRITE,	/* as READ, and stores @value in the word */
+	TORUS_RMA_UPDATE,	/* as READ, and executes an atomic operation of 8 bytes */
+	TORUS_RMA_WAIT,		/* waits until the comparison of the word with @value is true */
+	TORUS_RMA_PURGE,	/* sets the bit to empty */
+	TORUS_RMA_PURGE0,	/* sets the bit to empty, and the word to 0 */
 };
 
 enum torus_rma_state { TORUS_RMA_EMPTY, TORUS_RMA_FULL, TORUS_RMA_ANY };
@@ -72,7 +79,9 @@ enum torus_rma_cmp {
 	TORUS_RMA_EQ, TORUS_RMA_NE, TORUS_RMA_LT, TORUS_RMA_LE, TORUS_RMA_GT, TORUS_RMA_GE,
 };
 
-/* The member @word of requests. AMO: operation and type; FE: all of them, as far as it has them. */
+/*
+ * The member @word of a request. AMO: operation and type; FE: all fields that the operation uses.
+ */
 #define TORUS_RMA_WORD_AMO(amo, type)	((amo) << 10 | (type) << 13)
 #define TORUS_RMA_WORD_FE(fe, q, r)	((fe) | (q) << 3 | (r) << 5)
 #define TORUS_RMA_WORD_CMP(cmp)		((cmp) << 7)
@@ -112,42 +121,44 @@ struct torus_rma_ask {
 enum torus_rma_status {
 	TORUS_RMA_DONE,
 	TORUS_RMA_REFUSED,	/* the owner did not execute it; @reason: enum torus_rma_reason */
-	TORUS_RMA_UNREACHABLE,	/* not executed; @reason: 0 no path, 1 an older link, 2 an older NIC */
-	TORUS_RMA_LOST,		/* not executed: hardware has died on the way */
-	TORUS_RMA_UNKNOWN,	/* the owner died; perhaps executed */
-	TORUS_RMA_INVALID,	/* not sent; @reason: enum torus_rma_invalid */
+	/* not executed; @reason: 0: there is no path; 1: a link, or 2: a NIC is too old */
+	TORUS_RMA_UNREACHABLE,
+	TORUS_RMA_LOST,		/* not executed: the request was lost in a node or link that died */
+	TORUS_RMA_UNKNOWN,	/* the owner does not answer; perhaps it has executed the request */
+	/* the NIC did not send the request; @reason: enum torus_rma_invalid */
+	TORUS_RMA_INVALID,
 };
 
-/* Why an owner refused a request; @value of the completion is what is allowed. */
+/* Why an owner refused a request; @value of the completion is what would be allowed. */
 enum torus_rma_reason {
 	TORUS_RMA_MALFORMED = 1,
-	TORUS_RMA_REGION,	/* no such region, or none at this address */
+	TORUS_RMA_REGION,	/* there is no such region, or none at this address */
 	TORUS_RMA_KEY,
 	TORUS_RMA_GONE,		/* the region was closed */
-	TORUS_RMA_JOB,		/* it belongs to another user */
+	TORUS_RMA_JOB,		/* the region belongs to another user */
 	TORUS_RMA_ACCESS,	/* allowed: mask of TORUS_RMA_ACCESS_* */
-	TORUS_RMA_BOUNDS,	/* allowed: bytes from there to its end */
-	TORUS_RMA_ALIGN,	/* allowed: a multiple of this */
+	TORUS_RMA_BOUNDS,	/* allowed: bytes from there to the end of the region */
+	TORUS_RMA_ALIGN,	/* misaligned; allowed: a multiple of this */
 	TORUS_RMA_LENGTH,
-	TORUS_RMA_NO_FE,	/* it has no full/empty bits */
-	TORUS_RMA_NO_ROOM,	/* for one more that waits; allowed: so many of a node */
+	TORUS_RMA_NO_FE,	/* the region has no full/empty bits */
+	TORUS_RMA_NO_ROOM,	/* too many requests of the node wait already; allowed: so many */
 	TORUS_RMA_BUSY,		/* a processor of the owner kept changing the word */
-	TORUS_RMA_GAP,		/* operations before it were lost */
+	TORUS_RMA_GAP,		/* not executed, because earlier requests were lost */
 	TORUS_RMA_CANCELLED,
 };
 
 /* Why the NIC did not send a request. */
 enum torus_rma_invalid {
 	TORUS_RMA_BAD_OP = 1,
-	TORUS_RMA_BAD_FLAGS,	/* @value: those that its operation may have */
-	TORUS_RMA_BAD_NODE,	/* @value: the highest one */
-	TORUS_RMA_BAD_ADDR,	/* @value: the end of addresses */
-	TORUS_RMA_BAD_REGION,	/* @value: the highest one */
+	TORUS_RMA_BAD_FLAGS,	/* @value: the flags that the operation may have */
+	TORUS_RMA_BAD_NODE,	/* @value: the highest node */
+	TORUS_RMA_BAD_ADDR,	/* @value: the end of the address space */
+	TORUS_RMA_BAD_REGION,	/* @value: the highest region */
 	TORUS_RMA_BAD_WORD,
-	TORUS_RMA_BAD_LOCAL,	/* no such region of this context, or beyond its end */
-	TORUS_RMA_BAD_INLINE,	/* @value: most bytes */
-	TORUS_RMA_BAD_REST,	/* a member that its operation does not have is not 0 */
-	TORUS_RMA_BAD_COOKIE,	/* CANCEL: no FE operation of this context that is open has it */
+	TORUS_RMA_BAD_LOCAL,	/* the context has no such region, or the data pass its end */
+	TORUS_RMA_BAD_INLINE,	/* @value: most bytes that may be in @offset */
+	TORUS_RMA_BAD_REST,	/* a member that the operation does not use is not 0 */
+	TORUS_RMA_BAD_COOKIE,	/* CANCEL: no open FE operation of this context has this cookie */
 };
 
 #define TORUS_RMA_ACCESS_READ	1
@@ -177,13 +188,13 @@ struct torus_rma_end {
 	__u8 zero[5];
 };
 
-/* @sleeps: when the NIC wants its doorbell. */
-#define TORUS_RMA_ASLEEP	1	/* after @sq_tail was stored */
-#define TORUS_RMA_CQ_FULL	2	/* after @cq_head was stored */
+/* Bits of @sleeps: the process must ring the doorbell */
+#define TORUS_RMA_ASLEEP	1	/* after it has stored @sq_tail */
+#define TORUS_RMA_CQ_FULL	2	/* after it has stored @cq_head */
 
 enum torus_rma_broken {
-	TORUS_RMA_SQ_TAIL = 1,	/* it is more than the size of the SQ before @sq_head */
-	TORUS_RMA_CQ_HEAD,	/* it is not between @cq_tail and the size of the CQ before it */
+	TORUS_RMA_SQ_TAIL = 1,	/* @sq_tail is more than the size of the SQ ahead of @sq_head */
+	TORUS_RMA_CQ_HEAD,	/* @cq_head is not within the size of the CQ before @cq_tail */
 };
 
 /**
@@ -239,28 +250,30 @@ struct torus_rma_head {
  * completions. When the NIC closes it, the NIC has lost its place or ends.
  */
 enum torus_rma_calls {
-	TORUS_RMA_OPEN = 1,	/* the first one, once; the answer has three descriptors */
-	TORUS_RMA_SHARE,	/* makes a region of the memfd that comes with it */
-	TORUS_RMA_UNSHARE,	/* ends @region; -EBUSY: an open request uses it */
-	TORUS_RMA_REGION_GET,	/* describes the first region from number @region on */
-	TORUS_RMA_WAIT_GET,	/* describes the first request that waits, from number @bytes on */
+	/* must be the first request, and is sent once; the answer has three descriptors */
+	TORUS_RMA_OPEN = 1,
+	TORUS_RMA_SHARE,	/* makes a region of the memfd that the message carries */
+	TORUS_RMA_UNSHARE,	/* ends @region; -EBUSY: an open request uses the region */
+	TORUS_RMA_REGION_GET,	/* describes the region with the lowest number from @region on */
+	TORUS_RMA_WAIT_GET,	/* describes the first waiting request from number @bytes on */
 };
 
 /*
- * REGION_GET and WAIT_GET need no open context. They tell of regions of the caller's job; job 0 is
- * told of all. -ENOENT: there is none with this number or a higher one.
+ * REGION_GET and WAIT_GET need no open context. They describe regions of the caller's job; to job
+ * 0, the regions of all jobs. -ENOENT: there is none with this number or a higher one.
  */
 
 /* Descriptors of the answer to OPEN. */
 enum torus_rma_fds {
 	TORUS_RMA_FD_RINGS,	/* memory: struct torus_rma_head, and the rings behind it */
-	TORUS_RMA_FD_BELL,	/* eventfd: the NIC's doorbell, which the process only writes */
-	TORUS_RMA_FD_WAKE,	/* readable: the process is woken, and reads until it is empty */
+	TORUS_RMA_FD_BELL,	/* eventfd: doorbell of the NIC; the process only writes it */
+	/* becomes readable to wake the process, which then reads it until it is empty */
+	TORUS_RMA_FD_WAKE,
 	TORUS_RMA_FDS,
 };
 
 #define TORUS_RMA_HAS_FE	1	/* SHARE: the words have full/empty bits, which are full */
-#define TORUS_RMA_STARTS_EMPTY	2	/* SHARE: they are empty */
+#define TORUS_RMA_STARTS_EMPTY	2	/* SHARE: all full/empty bits are empty at first */
 
 #define TORUS_RMA_WHY_MAX	160
 
@@ -269,7 +282,7 @@ enum torus_rma_fds {
  * @bytes: its size
  * @region: its number
  * @context: number of the context that made it
- * @job: whose it is
+ * @job: job to which it belongs
  * @access: mask of TORUS_RMA_ACCESS_*
  * @flags: TORUS_RMA_HAS_FE
  * @waits: requests that wait for its words

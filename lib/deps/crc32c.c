@@ -59,7 +59,7 @@ static u32 (*crc32c)(u32 crc, const void *data, size_t len) = by_tables;
 #include <immintrin.h>
 
 #define HW		__attribute__((target("sse4.2,pclmul")))
-#define RUN_MIN		32	/* bytes; for shorter runs, dividing costs more than it saves */
+#define RUN_MIN		32	/* bytes; dividing a shorter run costs more time than it saves */
 #define RUN_MAX		1360	/* bytes; a payload of 4096 bytes has three runs of this length
 				 * or less */
 
@@ -67,7 +67,7 @@ static u32 shift_by[2 * RUN_MAX / 8 + 1];
 
 HW static void shift_init(void)
 {
-	u32 k = 1;		/* x^31, reflected */
+	u32 k = 1;		/* x^31 in the reflected order of bits */
 
 	for (size_t i = 1; i < ARRAY_SIZE(shift_by); i++) {
 		shift_by[i] = k;
@@ -112,7 +112,10 @@ HW static u32 by_instruction(u32 crc, const void *data, size_t len)
 #define LANE		((size_t)64)
 #define WIDE_MIN	(4 * LANE)
 
-/* Folds @a over @bytes, and adds the data @there. */
+/*
+ * Return: the sum of @there and of @a moved on by @bytes (a shift of the polynomial, modulo that of
+ * the CRC).
+ */
 WIDE static __m512i carry(__m512i a, size_t bytes, __m512i there)
 {
 	__m512i k = _mm512_broadcast_i32x4(_mm_set_epi64x(shift_by[bytes / 8],

@@ -7,11 +7,11 @@
 #ifndef TN_DEPS_H
 #define TN_DEPS_H
 
-#include <errno.h>		/* the numbers only */
+#include <errno.h>		/* only for the numbers of errors */
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>		/* memcpy, memset */
+#include <string.h>		/* for memcpy() and memset() */
 
 #include "invariant.h"
 
@@ -73,7 +73,9 @@ static inline void tn_store64(u64 *p, u64 v)
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
 
-/** tn_fence() - all loads and stores before it come before all after it, for all processors */
+/**
+ * tn_fence() - order all loads and stores before the call before those after it, for all processors
+ */
 static inline void tn_fence(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -82,7 +84,7 @@ static inline void tn_fence(void)
 /**
  * tn_cas32(), tn_cas64() - store @v if the word is *@old, in one step for all processors, and in
  * order with loads and stores before and after
- * Return: true if it was stored; else *@old is what the word is.
+ * Return: true if it was stored; else *@old is set to the value of the word.
  */
 static inline bool tn_cas32(u32 *p, u32 *old, u32 v)
 {
@@ -98,7 +100,7 @@ static inline bool tn_cas64(u64 *p, u64 *old, u64 v)
  * tn_crc32c() - CRC-32C (Castagnoli, reflected, polynomial 0x82f63b78)
  * @crc: value to continue from; ~0 to start. There is no final inversion.
  * @data: bytes to add
- * @len: how many
+ * @len: number of these bytes
  *
  * Return: the new value.
  */

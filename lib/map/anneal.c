@@ -18,10 +18,11 @@
 #include "map.h"
 
 #define STEPS		256
-#define COOLING		0.9785720620877001	/* factor of a step: 1/256 in all STEPS */
+/* factor of the temperature for each step: 1/256 after all STEPS */
+#define COOLING		0.9785720620877001
 #define FREE		UINT32_MAX
-#define NODES_MAX	8192	/* the table of hops of so many nodes has 128 MiB */
-#define MOVES_EACH	16384	/* default number of moves: for each rank, and in all */
+#define NODES_MAX	8192	/* most nodes: the table of their hops has 128 MiB */
+#define MOVES_EACH	16384	/* default number of moves for each rank, and the most in all */
 #define MOVES_MAX	(1u << 23)
 #define WEIGHT_MAX	(1ull << 44)	/* the sum of weights, times MAP_FAR, must fit 63 bits */
 
@@ -70,7 +71,7 @@ static double draw_exponential(struct anneal *a)
 {
 	uint64_t x = draw_word(a) | 1;
 	int zeros = __builtin_clzll(x);
-	double mantissa = (double)(x << zeros) / 0x1p64;	/* 1/2 to 1 */
+	double mantissa = (double)(x << zeros) / 0x1p64;	/* mantissa of x, 1/2 to 1 */
 
 	return (zeros + 2 - 2 * mantissa) * 0.6931471805599453;
 }
@@ -113,7 +114,10 @@ static int measure_hops(struct anneal *a)
 	return a->hops ? 0 : -ENOMEM;
 }
 
-/* Return: how many bits bytes must lose so that the sum of all costs fits 63 bits */
+/*
+ * Return: by how many bits numbers of bytes must be shifted right so that the sum of all costs fits
+ * 63 bits
+ */
 static unsigned int weight_shift(const struct torus_map *m)
 {
 	uint64_t sum = 0;
@@ -224,7 +228,10 @@ static void move_rank(struct anneal *a, uint32_t r, uint32_t slot)
 	a->place[r] = slot;
 }
 
-/* Return: what it costs to move a rank to a slot, whose owner gets the rank's slot; it is done. */
+/*
+ * Moves a rank to a slot; the rank that has this slot gets the other one. Return: the increase of
+ * the cost.
+ */
 static int64_t cost_to_move(struct anneal *a, uint32_t r, uint32_t slot)
 {
 	uint32_t other = a->owner[slot];
@@ -238,7 +245,10 @@ static int64_t cost_to_move(struct anneal *a, uint32_t r, uint32_t slot)
 	return cost_of_rank(a, r, FREE) - before;
 }
 
-/* Return: a slot beside a mate of the rank, or any slot */
+/*
+ * Return: a random slot: in one half of the cases on or next to the node of a mate of the rank,
+ * else any slot
+ */
 static uint32_t draw_slot(struct anneal *a, uint32_t r)
 {
 	size_t mates = a->first[r + 1] - a->first[r];
@@ -250,7 +260,7 @@ static uint32_t draw_slot(struct anneal *a, uint32_t r)
 		return any;
 	t = &a->mate[a->first[r] + draw_number(a, mates)];
 	node = a->m->slot[a->place[t->rank]];
-	/* The node of the mate itself has only one slot if there is one rank for each node. */
+	/* If each node has one rank, the mate's own node has no other slot. */
 	if (a->m->slots == a->nodes || bits & 2)
 		node = torus_neighbour(a->m->shape, node,
 				       draw_number(a, 2u * a->m->shape->ndims));
@@ -262,7 +272,10 @@ static uint32_t draw_slot(struct anneal *a, uint32_t r)
 	return slot;
 }
 
-/* Tries a move. Return: what it costs; 0 if it was undone */
+/*
+ * Makes a random move, and undoes it if it costs too much. Return: the increase of the cost; 0 if
+ * it was undone
+ */
 static int64_t try_move(struct anneal *a, double temperature)
 {
 	uint32_t r = draw_number(a, a->m->ranks), from = a->place[r], slot = draw_slot(a, r);
@@ -277,7 +290,7 @@ static int64_t try_move(struct anneal *a, double temperature)
 	return 0;
 }
 
-/* Return: average cost of a move that costs something */
+/* Return: average cost of the moves that increase the cost */
 static double measure_cost(struct anneal *a)
 {
 	double sum = 0;
@@ -307,9 +320,9 @@ static void begin_run(struct anneal *a, const uint32_t *place)
 }
 
 /*
- * Anneals from the best placement on, once.
+ * Anneals once, beginning with the best placement so far.
  * @kept: gets the placement with the least cost at the end of a step
- * @heat: the first temperature, as a part of the average cost of a move
+ * @heat: the first temperature, as a multiple of the average cost of a move
  */
 static int run_anneal(struct anneal *a, double heat, uint64_t moves, uint32_t *kept,
 		      struct map_trial *best)

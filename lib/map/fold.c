@@ -25,7 +25,8 @@
 #include "map.h"
 
 #define GRID_DIMS	6
-#define DIGITS_MAX	(2 * TORUS_MAX_DIMS + 24)	/* a node has less than 2^24 slots */
+/* a node has fewer than 2^24 slots, so their number has fewer than 24 digits */
+#define DIGITS_MAX	(2 * TORUS_MAX_DIMS + 24)
 #define TRIES_MAX	512
 
 /** struct grid - a grid of ranks, the last dimension counting fastest */
@@ -73,7 +74,8 @@ struct fold {
 /* --- the box ----------------------------------------------------------------------- */
 
 /*
- * Sets the range of a dimension's coordinates, which may begin at a high one and go on at 0.
+ * Sets the range of the coordinates in a dimension; it may wrap around from the highest coordinate
+ * to 0.
  * Return: true if there is one range.
  */
 static bool set_range(struct fold *f, unsigned int d, const bool *used)
@@ -91,7 +93,10 @@ static bool set_range(struct fold *f, unsigned int d, const bool *used)
 	return begins <= 1;
 }
 
-/* Return: 1 if the coordinates are a range in each dimension, 0 if not; or -ENOMEM */
+/*
+ * Finds the range of the coordinates in each dimension. Return: 1 if each dimension has one, 0 if
+ * not; or -ENOMEM
+ */
 static int find_box_ranges(struct fold *f)
 {
 	const struct torus_map *m = f->m;
@@ -138,7 +143,7 @@ static bool sort_slots(struct fold *f, uint32_t *filled)
 	return true;
 }
 
-/* Return: 1 if the slots are a box, 0 if not; or -ENOMEM */
+/* Finds the box of nodes that the slots fill. Return: 1 if there is one, 0 if not; or -ENOMEM */
 static int find_box(struct fold *f)
 {
 	uint64_t box = 1;
@@ -162,7 +167,7 @@ static int find_box(struct fold *f)
 
 /* --- one folding ------------------------------------------------------------------- */
 
-/* Sets the digits of one dimension of the grid at position @x, in which all of them count. */
+/* Sets all digits that are assigned to one dimension of the grid, for position @x in it. */
 static void code_digits(const struct fold *f, unsigned int of, uint32_t x, uint32_t *value)
 {
 	uint32_t below = f->grid.size[of];
@@ -216,7 +221,10 @@ static void place_ranks(const struct fold *f)
 	}
 }
 
-/* Tries both codes. Return: as lt_map_try(); 1 also if no more foldings may be tried. */
+/*
+ * Tries both ways to count with the digits. Return: as lt_map_try(); 1 also if no more foldings may
+ * be tried.
+ */
 static int try_codes(struct fold *f)
 {
 	int found = 0;
@@ -260,7 +268,10 @@ static void add_digit(struct fold *f, uint32_t size, unsigned int dim)
 		f->digit[f->digits++] = (struct digit){ .size = size, .dim = dim };
 }
 
-/* Makes the digits: sizes descend, and those of a node come last. @halve: mask of dimensions */
+/*
+ * Makes the digits: in descending sizes those of the dimensions, then those of the slots of a node.
+ * @halve: mask of the dimensions of size 4 that become two digits of size 2
+ */
 static void make_digits(struct fold *f, unsigned int halve)
 {
 	uint32_t left = f->each;
@@ -307,7 +318,8 @@ static int fold_grid(struct fold *f)
 /* --- grids ------------------------------------------------------------------------- */
 
 /*
- * Return: true if the two ranks are neighbours in the grid, whose ends may be neighbours, too
+ * Return: true if the two ranks are neighbours in the grid; the two ends of a dimension count as
+ * neighbours, too
  * @diagonal: neighbours may differ in several dimensions
  */
 static bool are_neighbours(const struct grid *g, uint32_t a, uint32_t b, bool diagonal)
@@ -337,7 +349,7 @@ static bool fits_grid(const struct torus_map *m, const struct grid *g, bool diag
 
 /*
  * Tries all grids whose first sizes are given.
- * @left: product of the sizes that lack; @fitted: set if the traffic fits a grid
+ * @left: product of the sizes that are not given; @fitted: set if the traffic fits a grid
  */
 static int try_grids(struct fold *f, uint32_t left, bool diagonal, bool *fitted)
 {
@@ -374,7 +386,8 @@ int lt_map_fold(const struct torus_map *m, struct map_trial *best)
 		found = try_grids(&f, m->ranks, true, &fitted);
 	free(f.at);
 	free(f.place);
-	if (found == 1 && f.tries + 1 == 0)	/* not perfect, but tried enough */
+	/* no perfect placement was found, but the limit of trials is reached */
+	if (found == 1 && f.tries + 1 == 0)
 		return 0;
 	return found;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Tries foldings first; annealing begins with the best of them. */
+/*
+ * Improves a placement: tries foldings first, then annealing, which begins with the best folding.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

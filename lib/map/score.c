@@ -40,7 +40,7 @@ uint32_t lt_map_hops(const struct torus_map *m, struct map_walk *w, uint32_t fro
 {
 	uint32_t nodes = torus_nodes(m->shape), hops = 0;
 
-	/* A way that ends has fewer legs than there are nodes. */
+	/* A path that arrives has fewer legs than there are nodes. */
 	for (uint32_t legs = 0; from != to && legs < nodes; legs++) {
 		const uint64_t relayed = TORUS_ROW_VALID | TORUS_ROW_RELAY;
 		uint64_t row = m->rows[from] ? m->rows[from][to] : 0;
@@ -102,7 +102,10 @@ static int add_traffic(const struct torus_map *m, struct map_walk *w, uint32_t f
 	if (hops == MAP_FAR)
 		return __builtin_add_overflow(out->stranded, bytes, &out->stranded) ? -EOVERFLOW :
 										      0;
-	/* The hop-bytes are at least the bytes, and the load of any link. */
+	/*
+	 * Only this sum and product can overflow: hop-bytes are at least as many as the bytes, and
+	 * as the load of any link.
+	 */
 	if (__builtin_mul_overflow(bytes, hops, &far) ||
 	    __builtin_add_overflow(out->hop_bytes, far, &out->hop_bytes))
 		return -EOVERFLOW;

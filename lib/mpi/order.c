@@ -12,7 +12,8 @@
 #include "torus_mpi.h"
 
 #define TIMEOUT_MS	5000
-#define NODES_MAX	4096	/* of more, only nodes of ranks get rows, without relays */
+/* in a torus with more nodes, only the nodes of ranks get rows, and these have no relays */
+#define NODES_MAX	4096
 
 /** struct row_store - rows of the nodes of a torus */
 struct row_store {
@@ -50,7 +51,10 @@ static void take_entry(const struct torus_shape *shape, const json_t *v, uint16_
 		(uint16_t)(port ? 1u << p : (1u << 2 * shape->ndims) - 1);
 }
 
-/* Asks for the table; if that fails, nothing is excluded, and placement does without. */
+/*
+ * Asks the manager for the exclusion table. If that fails, placement assumes that nothing is
+ * excluded.
+ */
 static void ask_excluded(const struct torus_shape *shape, uint16_t *excluded)
 {
 	struct torus_fabric *f;
@@ -121,7 +125,10 @@ static void tell_scores(const char *what, const struct torus_map *m, const uint3
 		(unsigned long long)a.load, (unsigned long long)b.load);
 }
 
-/* Sets @place to the slot of each rank; it stays in order if the traffic is wrong, or no memory. */
+/*
+ * Sets @place to the slot of each rank. If the traffic is invalid or memory is short, the ranks
+ * keep their order.
+ */
 static void place_traffic(const char *what, const struct mpi_places *p, uint32_t ranks,
 			  const struct torus_traffic *traffic, size_t n, uint32_t *place)
 {
@@ -170,7 +177,8 @@ int lt_mpi_order(const char *what, MPI_Comm comm, int ranks, const struct torus_
 	place = calloc((size_t)ranks, sizeof(*place));
 	number = calloc((size_t)p.ranks, sizeof(*number));
 	if (!place || !number)
-		abort();	/* the other processes would wait for this one */
+		/* otherwise the other processes would wait for this one without end */
+		abort();
 	for (int r = 0; r < ranks; r++)
 		place[r] = (uint32_t)r;
 	if (rank == 0) {

@@ -58,7 +58,8 @@ int lt_mpi_places_get(MPI_Comm comm, struct mpi_places *out)
 	all = calloc((size_t)out->ranks, sizeof(*all));
 	out->node = calloc((size_t)out->ranks, sizeof(*out->node));
 	if (!all || !out->node)
-		abort();	/* the other processes would wait for this one */
+		/* otherwise the other processes would wait for this one without end */
+		abort();
 	if (!asked)
 		find_own_place(&own);
 	asked = true;

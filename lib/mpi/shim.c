@@ -57,7 +57,10 @@ int MPI_Finalize(void) BOTH_NAMES(MPI_Finalize);
 
 /* --- grids ------------------------------------------------------------------------- */
 
-/* Return: number of ranks of a grid; 0 if the arguments are wrong: the MPI library reports that */
+/*
+ * Return: number of ranks of a grid; 0 if the arguments are wrong, which the MPI library will
+ * report
+ */
 static int count_grid(MPI_Comm comm, int ndims, const int dims[])
 {
 	int size, inter = 0;
@@ -76,7 +79,10 @@ static int count_grid(MPI_Comm comm, int ndims, const int dims[])
 	return (int)product;
 }
 
-/* Lists what a byte from each rank to each of its neighbours would be. Return: number of entries */
+/*
+ * Lists the traffic of a grid in which each rank sends one byte to each neighbour. Return: number
+ * of entries
+ */
 static size_t list_grid(int ndims, const int dims[], const int periods[], int ranks,
 			struct torus_traffic *out)
 {
@@ -148,7 +154,9 @@ static bool append_edge(struct mpi_edges *e, int from, int to, int weight)
 	return true;
 }
 
-/* Gathers the edges of all processes at rank 0. Return: entries there, which the caller frees */
+/*
+ * Gathers the edges of all processes. Return: at rank 0 the array of edges, which the caller frees
+ */
 static struct torus_traffic *gather_edges(MPI_Comm comm, const struct mpi_edges *own, size_t *n)
 {
 	int rank, size, words = 3 * own->n, sum = 0, *count = NULL, *at = NULL, *all = NULL;
@@ -160,7 +168,8 @@ static struct torus_traffic *gather_edges(MPI_Comm comm, const struct mpi_edges 
 	count = calloc((size_t)size, sizeof(*count));
 	at = calloc((size_t)size, sizeof(*at));
 	if (!count || !at)
-		abort();	/* the other processes would wait for this one */
+		/* otherwise the other processes would wait for this one without end */
+		abort();
 	PMPI_Gather(&words, 1, MPI_INT, count, 1, MPI_INT, 0, comm);
 	for (int i = 0; rank == 0 && i < size; i++) {
 		at[i] = sum;
@@ -258,7 +267,8 @@ static int pass_side(MPI_Comm comm, int to, int from, const struct mpi_side *own
 	out->rank = calloc((size_t)out->degree + 1, sizeof(*out->rank));
 	out->weight = calloc((size_t)out->degree + 1, sizeof(*out->weight));
 	if (!out->rank || !out->weight)
-		abort();	/* the other processes would wait for this one */
+		/* otherwise the other processes would wait for this one without end */
+		abort();
 	err = REAL(PMPI_Sendrecv)(own->rank, own->degree, MPI_INT, to, 1, out->rank, out->degree,
 				  MPI_INT, from, 1, comm, MPI_STATUS_IGNORE);
 	if (!err)
@@ -275,7 +285,7 @@ static int weight_at(const int *weight, int i)
 
 /*
  * Makes the graph of which each process knows the neighbours of its old rank in @comm.
- * @weighted: this is alike in all processes
+ * @weighted: the edges have weights; equal in all processes
  */
 static int create_adjacent(MPI_Comm comm, const struct mpi_side *in, const struct mpi_side *out,
 			   bool weighted, MPI_Info info, const int *new_rank, MPI_Comm ordered,

@@ -10,8 +10,8 @@
 #include <torus/topology.h>
 
 /*
- * The function of the MPI library that a function here takes the place of. Both of its names, MPI_
- * and PMPI_, are taken: the Fortran bindings of Open MPI call the latter.
+ * The function of the MPI library that a function here replaces. Both of its names, MPI_ and PMPI_,
+ * are replaced, because the Fortran bindings of Open MPI call the latter.
  */
 #define REAL(fn) ({ \
 	static __typeof__(&fn) real_; \
@@ -55,9 +55,13 @@ int lt_mpi_order(const char *what, MPI_Comm comm, int ranks, const struct torus_
 /** lt_mpi_reorders() - Return: false if the environment forbids reordering */
 bool lt_mpi_reorders(void);
 
-/** lt_mpi_traffic_begin() - begin to record if the environment says so */
+/**
+ * lt_mpi_traffic_begin() - begin to record the traffic if an environment variable asks for it
+ */
 void lt_mpi_traffic_begin(void);
-/** lt_mpi_traffic_end() - write the record; called before MPI ends */
+/**
+ * lt_mpi_traffic_end() - write the recorded traffic; called before MPI ends
+ */
 void lt_mpi_traffic_end(void);
 
 #endif /* TORUS_MPI_H */

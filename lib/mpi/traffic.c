@@ -15,15 +15,19 @@
 
 #define BOTH_NAMES(fn) __attribute__((alias("P" #fn), visibility("default")))
 
-/** struct rank_names - ranks of a communicator in MPI_COMM_WORLD; it is an attribute of it */
+/**
+ * struct rank_names - ranks of a communicator in MPI_COMM_WORLD; they are an attribute of the
+ * communicator
+ */
 struct rank_names {
 	int n;
 	int world[];
 };
 
-static const char *file;		/* NULL: nothing is recorded */
+/* name of the file for the traffic; NULL: nothing is recorded */
+static const char *file;
 static int world_size, names_key = MPI_KEYVAL_INVALID;
-static unsigned long long *bytes_to;	/* bytes to each rank of MPI_COMM_WORLD */
+static unsigned long long *bytes_to;	/* number of bytes sent to each rank of MPI_COMM_WORLD */
 
 static int free_names(MPI_Comm comm, int key, void *value, void *extra)
 {
@@ -90,7 +94,10 @@ static void count_bytes(MPI_Comm comm, int to, int count, MPI_Datatype type)
 			   (unsigned long long)count * (unsigned int)size, __ATOMIC_RELAXED);
 }
 
-/* Writes the rows of all processes, which rank 0 gets one after the other. */
+/*
+ * Writes the rows of all processes to the file. All processes call this; rank 0 receives the rows
+ * one after the other.
+ */
 static void write_traffic(int rank)
 {
 	FILE *f = rank ? NULL : fopen(file, "we");

@@ -150,7 +150,7 @@ static void span_meet(struct span *s, const struct span *with)
 			 s->hi[i] < with->hi[i] ? s->hi[i] : with->hi[i]);
 }
 
-/* As lt_box_escape_in(); @in: NULL: the box is not limited. */
+/* Does the work of lt_box_escape_in(). @in: NULL: the box is not limited. */
 static bool find_escape(const struct torus_health *h, const struct torus_coords *from,
 			const struct channel *ch, const struct box *in, struct box *box)
 {
@@ -199,8 +199,8 @@ void lt_box_narrow(const struct torus_health *h, struct box *box)
 /* --- enumeration ----------------------------------------------------------- */
 
 /*
- * At most: the source's own coordinate, one interval on each side of it, and one more because one
- * of these may wrap around.
+ * Most pieces of a span: the source's own coordinate, one interval on each side of it, and one more
+ * because an interval may wrap around.
  */
 #define PIECES 4
 
@@ -237,7 +237,10 @@ static bool is_apart(const struct tour *t, unsigned int d)
 	return t->box->path && !d;
 }
 
-/* Adds @n coordinates from @first on, which is less than twice @size; they may wrap around. */
+/*
+ * Adds a piece of @n coordinates from @first on, which may wrap around. @first is less than twice
+ * @size.
+ */
 static void add_piece(struct pieces *p, uint32_t size, uint32_t first, uint32_t n)
 {
 	first = n == size ? 0 : first >= size ? first - size : first;
@@ -252,8 +255,8 @@ static void add_piece(struct pieces *p, uint32_t size, uint32_t first, uint32_t 
 }
 
 /*
- * Sets the pieces of dimension @d. @less: the side, 0 or 1, that ends before half way round; 2: no
- * side does.
+ * Sets the pieces of dimension @d. @less: the side, 0 or 1, that ends before the coordinate half
+ * way round; 2: neither side does.
  */
 static void set_pieces(const struct tour *t, unsigned int d, unsigned int less, struct pieces *p)
 {
@@ -279,8 +282,9 @@ static void set_pieces(const struct tour *t, unsigned int d, unsigned int less, 
 }
 
 /*
- * A coordinate half way round that is in one side is visited for the parity that goes this way.
- * One that is in both is always visited, in the side that is longer, unless sides are kept apart.
+ * Makes the pieces of all dimensions. A coordinate half way round that is in one side belongs only
+ * to lines whose parity takes that side. If it is in both sides, it belongs to all lines, as a part
+ * of the longer side, unless the sides are kept apart.
  */
 static void make_pieces(struct tour *t, unsigned int d)
 {
@@ -329,7 +333,10 @@ static void run_plane(const struct tour *t, uint32_t id, unsigned int to_odd, un
 		run_lines(t, id + stride, to_odd ^ c ^ 1, (end - c) / 2, 2 * stride);
 }
 
-/* Visits dimension @d > 0 and lower ones; @id is the node with coordinate 0 in all of them. */
+/*
+ * Visits all lines of the box in dimension @d > 0 and lower ones; @id: node with coordinate 0 in
+ * these dimensions.
+ */
 static void run_each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd)
 {
 	const struct pieces *p = &t->pieces[d][to_odd & t->tie[d]];

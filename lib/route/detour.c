@@ -8,7 +8,9 @@
 
 #define SIGNS (1u << (DIMS - 1))
 
-/** struct sign - a choice of signs for the dimensions above 0; its segments have @hops hops */
+/**
+ * struct sign - a choice of signs for the dimensions above 0; @hops: hops of its segments together
+ */
 struct sign {
 	uint32_t dirs, hops;
 };
@@ -100,7 +102,7 @@ static void stretch_set(struct stretch *s, uint32_t first, uint64_t which)
 	s->offered = false;
 }
 
-/* Return: hops along dimension 0 to destination @i. */
+/* Return: number of hops along dimension 0 to destination @i. */
 static uint32_t hops_along(const struct stretch *s, unsigned int dir, unsigned int i)
 {
 	return dir ? s->hops[dir] - i : s->hops[dir] + i;
@@ -124,9 +126,9 @@ struct place {
 };
 
 /*
- * Return: the destinations of @which whose segment along @dir is healthy. Called when the paths are
- * in different rings: the segment of each destination begins one node after that of the destination
- * before.
+ * Return: the destinations of @which whose segment along @dir is healthy. Called when the segments
+ * of different destinations are in different rings; each one begins one node after that of the last
+ * destination.
  */
 static uint64_t side_by_side(const struct stretch *s, const struct place *p, unsigned int dir,
 			     unsigned int d, uint64_t which)
@@ -144,7 +146,7 @@ static uint64_t side_by_side(const struct stretch *s, const struct place *p, uns
 	return which;
 }
 
-/* Like side_by_side(), for a segment that all paths have in common. */
+/* Return: as side_by_side(), for destinations whose paths have the segment in common. */
 static uint64_t fit_together(const struct stretch *s, const struct place *p, unsigned int dir,
 			     unsigned int d, uint64_t which)
 {
@@ -155,7 +157,7 @@ static uint64_t fit_together(const struct stretch *s, const struct place *p, uns
 	return lt_run_ok(s->h, &p->at, dir, s->hops[dir]) ? which : 0;
 }
 
-/* Return: the destinations of @which whose path with the directions @dirs is healthy. */
+/* Return: the destinations of @which whose path in the directions @dirs is healthy. */
 static uint64_t fit_path(const struct stretch *s, unsigned int dirs, uint64_t which)
 {
 	unsigned int n = s->h->shape.ndims;
@@ -225,7 +227,7 @@ static void offer_path(struct stretch *s, uint64_t which, unsigned int dirs, uns
 	s->offered = true;
 }
 
-/* Return: hops of the longest path that was found; ~0 if no path was found for some destination. */
+/* Return: number of hops of the longest of the paths found; ~0 if some destination has none yet. */
 static uint32_t longest_found(const struct stretch *s)
 {
 	uint64_t which = s->which;

@@ -48,7 +48,7 @@ uint32_t lt_dm_edges(const struct lt_level *l, uint32_t set, const struct lt_edg
 }
 
 /**
- * struct join - the work of a step
+ * struct join - state of a step, which joins pairs of sets
  * @l: sets before the step
  * @mate: partner of each set
  * @into: for each set twice the number of its next set, plus its digit
@@ -91,8 +91,9 @@ static uint32_t number_sets(struct join *j, const bool *one)
 }
 
 /*
- * Appends the edges of @set to those of the next set, which begin at @first. @at: for each next set
- * where the edge to it is, plus 1; values up to @first are of other sets. Return: end of the edges.
+ * Appends the edges of @set to those of the next set, which begin at @first. @at: for each next
+ * set, index of the edge to it, plus 1; a value of at most @first was left by another set and does
+ * not count. Return: end of the edges.
  */
 static uint32_t add_edges(const struct join *j, uint32_t set, struct lt_edge *edge,
 			  uint32_t first, uint32_t end, uint32_t *at)
@@ -182,7 +183,7 @@ static bool are_adjacent(const struct lt_level *l, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* Takes the pairs of @step that are given. Return: 0, -EINVAL. */
+/* Takes the pairs of @step that the caller of the search gave. Return: 0, -EINVAL. */
 static int take_pairs(struct join *j, const struct torus_dm_rule *rule, unsigned int step,
 		      bool *one)
 {
@@ -227,7 +228,7 @@ static int match_sets(struct join *j, const struct torus_dm_rule *rule, unsigned
 	return err;
 }
 
-/* Joins pairs once. Return: 0 or a negative errno. */
+/* Executes one step: joins the pairs of sets. Return: 0 or a negative errno. */
 static int join_step(struct torus_dm *dm, struct join *j, const struct torus_dm_rule *rule)
 {
 	uint32_t n = 0;
@@ -289,7 +290,10 @@ static int compare_u32(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Finds the holes; numbers that have no vertex yet are TORUS_NO_NODE in @vertex. */
+/*
+ * Lists the addresses that are not below the number of vertices, and the numbers that no vertex has
+ * (TORUS_NO_NODE in @vertex).
+ */
 static int list_holes(struct torus_dm *dm)
 {
 	uint32_t n = dm->graph.n, k = 0;
@@ -334,7 +338,7 @@ static int number_vertices(struct torus_dm *dm)
 	return err;
 }
 
-/* Return: false if the graph or the rule is no valid input. */
+/* Return: true if the graph and the rule are valid. */
 static bool input_is_valid(const struct torus_graph *g, const struct torus_dm_rule *rule)
 {
 	if (!g->n || g->n > 1u << TORUS_DM_DIGITS_MAX || g->degree > TORUS_DM_DEGREE_MAX ||

@@ -32,7 +32,8 @@
 /**
  * struct lt_edge - all edges between two sets
  * @to: the other set
- * @key: weight; the highest dimension in the upper 8 bits, if it counts, then the sum of weights
+ * @key: weight: in the upper 8 bits the highest dimension, if the rule prefers that, below it the
+ * sum of weights
  */
 struct lt_edge {
 	uint32_t to, key;
@@ -63,7 +64,9 @@ struct lt_level {
  */
 uint32_t lt_dm_edges(const struct lt_level *l, uint32_t set, const struct lt_edge **edges);
 
-/** lt_key_sum() - Return: the key of two bundles of edges together */
+/**
+ * lt_key_sum() - Return: the key of the edges of both keys together
+ */
 static inline uint32_t lt_key_sum(uint32_t a, uint32_t b)
 {
 	uint32_t sum = (a & 0xffffff) + (b & 0xffffff), dim = (a > b ? a : b) >> 24;

@@ -4,8 +4,8 @@
 #include "dm.h"
 
 /*
- * Return: neighbours of that end of an edge which has fewer. Before the first step it is the same
- * for all edges: to count them there takes longer than all else.
+ * Return: the smaller one of the numbers of neighbours of both ends of an edge. Before the first
+ * step it is 0 for all edges, because to count neighbours there would take longer than all else.
  */
 static uint32_t least_degree(const struct lt_level *l, uint32_t a, uint32_t b)
 {
@@ -32,7 +32,10 @@ static bool edge_comes_first(const struct lt_level *l, uint32_t v, const struct 
 	return low_a != low_b ? low_a < low_b : a->to < b->to;
 }
 
-/* Return: partner of the first free edge of @v, in order; TORUS_NO_NODE if none is free. */
+/*
+ * Return: the partner of @v by the first of its free edges, in order; TORUS_NO_NODE if none is
+ * free.
+ */
 static uint32_t first_choice(const struct lt_level *l, const uint32_t *mate, uint32_t v)
 {
 	const struct lt_edge *e, *best = NULL;
@@ -44,8 +47,9 @@ static uint32_t first_choice(const struct lt_level *l, const uint32_t *mate, uin
 }
 
 /*
- * Follows first choices from @v until two sets choose each other, and goes back as far as the
- * choices are gone. Each choice comes before the last one, so a path has each set once.
+ * Follows first choices from @v until two sets choose each other, and pairs these. Then goes back
+ * along the path to the last set that can still choose. Each choice comes before the last one in
+ * the order of edges, so a path visits no set twice.
  */
 static void follow_choices(const struct lt_level *l, uint32_t *mate, uint32_t *path, uint32_t v)
 {

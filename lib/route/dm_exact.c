@@ -121,7 +121,8 @@ static void reverse_cycle(uint16_t *first, uint32_t n)
 }
 
 /*
- * Turns the cycle such that @child is an even number of edges behind the base. Return: that number.
+ * Turns the cycle so that an even number of edges leads from the base to @child. Return: that
+ * number.
  */
 static uint32_t even_way(struct blossoms *b, uint32_t blossom, uint32_t child)
 {
@@ -136,7 +137,10 @@ static uint32_t even_way(struct blossoms *b, uint32_t blossom, uint32_t child)
 	return n - at;
 }
 
-/* Makes the edge from @u to @v part of the matching, at the end of @u; moves bases of blossoms. */
+/*
+ * Makes the edge from @u to @v the matched edge of @u, and moves the bases of the blossoms that
+ * contain @u.
+ */
 static void match_node(struct blossoms *b, uint32_t u, uint32_t v)
 {
 	const struct tie *t = tie_of(b, u, v);
@@ -152,7 +156,7 @@ static void match_node(struct blossoms *b, uint32_t u, uint32_t v)
 	for (uint32_t i = 0; i < way; i++)
 		match_node(b, cycle[i], cycle[i ^ 1]);
 	match_node(b, child, v);
-	/* The child becomes the base: a rotation is three reversals. */
+	/* Rotate the cycle by three reversals, so that the child becomes the base. */
 	reverse_cycle(cycle, way);
 	reverse_cycle(cycle + way, b->children[u] - way);
 	reverse_cycle(cycle, b->children[u]);
@@ -173,7 +177,10 @@ static void exchange_path(struct blossoms *b, uint32_t u, uint32_t v)
 	}
 }
 
-/* Return: the node where the paths from two outer nodes to their roots meet, 0 if in two trees. */
+/*
+ * Return: the node where the paths from two outer nodes to their roots meet; 0 if they are in
+ * different trees.
+ */
 static uint32_t find_base(struct blossoms *b, uint32_t u, uint32_t v)
 {
 	b->round++;
@@ -209,7 +216,7 @@ static void add_side(struct blossoms *b, uint32_t blossom, uint32_t u, uint32_t 
 	}
 }
 
-/* Gives a blossom the edges of its children. */
+/* Computes the edges of a blossom from those of its children. */
 static void take_ties(struct blossoms *b, uint32_t blossom)
 {
 	for (uint32_t x = 1; x <= b->top; x++)
@@ -256,7 +263,10 @@ static void make_blossom(struct blossoms *b, uint32_t u, uint32_t base, uint32_t
 	find_nearest(b, blossom);
 }
 
-/* Dissolves an inner blossom. The even way from the base to its parent's edge stays in the tree. */
+/*
+ * Dissolves an inner blossom. Of its children, those on the even path from the base to the edge of
+ * its parent stay in the tree.
+ */
 static void dissolve_blossom(struct blossoms *b, uint32_t blossom)
 {
 	uint16_t *cycle = cycle_of(b, blossom);
@@ -285,7 +295,7 @@ static void dissolve_blossom(struct blossoms *b, uint32_t blossom)
 	b->in[blossom] = 0;
 }
 
-/* Uses a tight edge from an outer vertex. Return: true if the matching has gained an edge. */
+/* Processes a tight edge from an outer vertex. Return: true if the matching has gained an edge. */
 static bool use_tight(struct blossoms *b, const struct tie *t)
 {
 	uint32_t u = b->in[t->u], v = b->in[t->v], outer, base;
@@ -311,7 +321,7 @@ static bool use_tight(struct blossoms *b, const struct tie *t)
 	return true;
 }
 
-/* Looks at the edges of all vertices in the queue. Return: true if the matching has gained one. */
+/* Examines the edges of all vertices in the queue. Return: true if the matching has gained one. */
 static bool scan_queue(struct blossoms *b)
 {
 	while (b->head < b->tail) {
@@ -333,7 +343,7 @@ static bool scan_queue(struct blossoms *b)
 	return false;
 }
 
-/* Return: by how much labels may change until an edge becomes tight or a blossom is dissolved. */
+/* Return: the change of labels by which an edge becomes tight or a blossom must be dissolved. */
 static int64_t label_step(const struct blossoms *b)
 {
 	int64_t step = INT64_MAX;
@@ -354,7 +364,9 @@ static int64_t label_step(const struct blossoms *b)
 	return step;
 }
 
-/* Return: false if no free vertex can get a partner any more. */
+/*
+ * Changes the labels by label_step(). Return: false if no free vertex can get a partner any more.
+ */
 static bool change_labels(struct blossoms *b, int64_t step)
 {
 	for (uint32_t u = 1; u <= b->n; u++)
@@ -377,7 +389,7 @@ static bool change_labels(struct blossoms *b, int64_t step)
 	return true;
 }
 
-/* Uses the edges that a change of labels has made tight. Return: as scan_queue(). */
+/* Processes the edges that a change of labels has made tight. Return: as scan_queue(). */
 static bool use_new_tight(struct blossoms *b)
 {
 	b->head = b->tail = 0;
@@ -428,7 +440,7 @@ static int64_t key_with_order(const struct lt_level *l, uint32_t a, const struct
 	return (int64_t)e->key * l->n * l->n + (l->n - apart);
 }
 
-/* Sets weights such that an edge more is worth more than any sum of keys. */
+/* Sets the weights so that a matching with more edges always weighs more than one with fewer. */
 static void load_ties(struct blossoms *b, const struct lt_level *l)
 {
 	const struct lt_edge *e;

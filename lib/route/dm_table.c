@@ -21,7 +21,11 @@ struct ripple {
 	uint32_t *queue, *met, round;
 };
 
-/* Notes that @at is @hops away; digits refer to the address @own. */
+/*
+ * Called for each vertex @at that is @hops away: keeps it as the gateway of its half if it is the
+ * nearest one, or has the lowest address of the nearest ones. @own: the address to which halves
+ * refer.
+ */
 static void note_vertex(struct ripple *r, uint32_t own, uint32_t at, uint16_t hops)
 {
 	const struct torus_dm *dm = r->dm;
@@ -37,7 +41,7 @@ static void note_vertex(struct ripple *r, uint32_t own, uint32_t at, uint16_t ho
 	r->gateway[digit] = at;
 }
 
-/* Searches from @from, until all vertices are met. */
+/* Searches breadth first from @from, for the gateway of each half. */
 static void search_halves(struct ripple *r, uint32_t own, uint32_t from)
 {
 	const struct torus_graph *g = &r->dm->graph;
@@ -70,7 +74,10 @@ static void search_halves(struct ripple *r, uint32_t own, uint32_t from)
 	}
 }
 
-/* Adds what is found behind @port, one hop from the vertex itself. */
+/*
+ * Finds the gateways behind @p, one hop from the vertex itself, and takes those that are nearer
+ * than before.
+ */
 static void add_way_by(struct ripple *r, unsigned int p, uint8_t *port, uint32_t *gateway,
 		       uint16_t *best, uint16_t *hops)
 {

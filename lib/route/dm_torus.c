@@ -110,7 +110,7 @@ uint32_t torus_dm_node_vertex(const struct torus_dm *dm, uint32_t node)
 /* --- rows ---------------------------------------------------------------------- */
 
 /**
- * struct gate - the gateway to a half that was found so far
+ * struct gate - the best gateway to a half that was found so far
  * @vertex: the gateway
  * @hops: length of the row's path
  * @row: row to it, without a relay; 0: none was found

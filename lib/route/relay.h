@@ -22,7 +22,7 @@
  * @h: the torus
  * @from: source
  * @to: destination, which no header reaches
- * @rows: rows of @from; all its direct rows are final
+ * @rows: rows of @from; its direct rows must be final
  * @row: gets the row; 0 if the destination is in another component
  * Return: 0 or -ENOMEM.
  */

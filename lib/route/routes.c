@@ -654,8 +654,8 @@ int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables
 		err = update_rows(r, cables, n);
 	}
 	/*
-	 * If there was no memory for the ranges, the update has failed, too, because the caller
-	 * does not know all changed rows.
+	 * Without memory for the ranges the update fails, too, because the caller would not know
+	 * all changed rows.
 	 */
 	if (r->failed)
 		err = -ENOMEM;

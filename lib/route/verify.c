@@ -102,7 +102,7 @@ static const struct torus_hop *whole_ring(const struct proof *p, uint32_t n)
 }
 
 /*
- * Walks a leg into @p->hop, and sets *@n to its number of hops. Return: true if the leg is right.
+ * Writes the hops of a leg to @p->hop, and their number to *@n. Return: true if the leg is right.
  */
 static bool walk_leg(struct proof *p, unsigned int table, uint32_t from, uint32_t to, uint64_t row,
 		     uint32_t *n)
@@ -156,8 +156,8 @@ static uint16_t seen_as(uint16_t dirs, bool old)
 }
 
 /*
- * Return: the directions of @dirs that a packet still has left at @at. @dir: direction in which it
- * arrived; 2 * ndims or more: the packet starts there.
+ * Return: the directions of @dirs in which a packet at @at may still go. @dir: direction in which
+ * it arrived; 2 * ndims or more: the packet starts there.
  */
 static uint16_t dirs_ahead(const struct torus_shape *s, const struct torus_coords *at,
 			   const struct torus_coords *goal, uint16_t dirs, unsigned int dir)
@@ -217,7 +217,7 @@ static bool escape_at(struct proof *p, uint32_t node, uint32_t to, uint16_t dirs
 	return true;
 }
 
-/* Forgets which nodes were visited for the present destination. */
+/* Begins another search for the present destination, in which no node counts as visited. */
 static void see_anew(struct proof *p)
 {
 	memset(p->seen, 0xff, p->nodes * sizeof(*p->seen));
@@ -249,7 +249,7 @@ static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint3
 		dirs = p->seen[node] & TORUS_ROW_DIR_MASK;
 		if (escape_at(p, node, end, dirs, old, &height, &where))
 			continue;
-		/* Forget the visits, so that another path to this node is reported, too. */
+		/* Clear the visits, so that another path to this node is reported, too. */
 		see_anew(p);
 		report_culprit(p, TORUS_WRONG_ESCAPE, table, from, to, &where);
 		return false;
@@ -317,7 +317,7 @@ static uint32_t relay_of(const struct proof *p, unsigned int table, uint32_t fro
 }
 
 /*
- * Sets hops, legs and errors of the way from @node, after the values of all its relays are known.
+ * Sets hops, legs and errors of the path from @node, when the values of all its relays are known.
  */
 static void chain_done(struct proof *p, uint32_t node, uint32_t to)
 {

@@ -18,9 +18,11 @@ struct hash {
 bool hash_reserve(struct hash *h, uint32_t n);
 void hash_free(struct hash *h);
 
-/** hash_put() - add an entry, for which there must be room */
+/**
+ * hash_put() - add an entry; hash_reserve() must have made room for it
+ */
 void hash_put(struct hash *h, uint32_t key, uint32_t value);
-/* hash_del(), hash_change() - delete an entry, or change its value; it must exist */
+/* hash_del(), hash_change() - delete an entry, or change its value; the entry must exist */
 void hash_del(struct hash *h, uint32_t key, uint32_t value);
 void hash_change(struct hash *h, uint32_t key, uint32_t from, uint32_t to);
 

@@ -16,7 +16,7 @@
 #define JOURNAL		"/run/systemd/journal/socket"
 #define STATE_MAX	1024
 #define HEAD_MAX	128
-#define READY_WAIT	5	/* seconds */
+#define READY_WAIT	5	/* longest time to wait for systemd's queue, seconds */
 
 /*
  * Sends one datagram to a socket of the file system, or with '@' of the abstract name space. If

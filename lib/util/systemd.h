@@ -10,25 +10,28 @@
 #include <stdint.h>
 
 /**
- * systemd_notify() - tell systemd about this process, as by sd_notify(3), if it wants to know and
- * its queue is not full
+ * systemd_notify() - tell systemd about this process, as by sd_notify(3), if systemd has asked for
+ * that and its queue is not full
  */
 void systemd_notify(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /**
- * systemd_ready() - tell systemd that this process has started
+ * systemd_ready() - notify systemd that this process has started
  *
  * Waits some seconds if systemd's queue is full: systemd ends a service of which it does not learn
  * that it has started.
  */
 void systemd_ready(void);
 
-/** systemd_watchdog() - Return: the time in us after which systemd takes this process for hung, or 0 */
+/**
+ * systemd_watchdog() - Return: the time in us after which systemd considers this process as hung,
+ * or 0
+ */
 uint64_t systemd_watchdog(void);
 
 /**
  * systemd_journal() - write a line to the journal
- * @priority: of syslog(3); @kind: becomes the field TORUS_KIND, and the begin of the message
+ * @priority: of syslog(3); @kind: becomes the field TORUS_KIND, and the beginning of the message
  *
  * Return: 0 or a negative errno: there is no journal, or it takes nothing now.
  */
