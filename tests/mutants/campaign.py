@@ -190,7 +190,7 @@ class Campaign:
 			if read(self.programs.base.at(path)) != text.encode():
 				raise SystemExit('mutants: %s has changed since the start' % path)
 		if any(not DRIVER.has(m.path) for m in mutants):
-			self.programs.learn(self.hows, self.args.quick)
+			self.programs.learn(self.hows, self.args.quick, self.args.linked)
 		if any(DRIVER.has(m.path) for m in mutants):
 			self.guests.prepare(self.args.thorough)
 		for p in self.programs.broken:
@@ -216,7 +216,7 @@ class Campaign:
 		"""The runs that judge a mutant."""
 		if DRIVER.has(m.path):
 			return self.guests.steps(m)
-		return steps_of(self.programs.all, m, self.hows)
+		return steps_of(self.programs.all, m, self.hows, self.args.linked)
 
 	def clones(self, tree, kind):
 		"""
@@ -322,6 +322,9 @@ def arguments():
 		       help='run mutants that survive with assertions, too; print both rates')
 	p.add_argument('--quick', type=float, metavar='SECONDS',
 		       help='only run programs that take at most SECONDS of processor time')
+	p.add_argument('--linked', action='store_true',
+		       help='run all programs that have the mutated file, without finding first which '
+			    'lines each reaches')
 	p.add_argument('--floor', type=count, default=FLOOR, metavar='SECONDS',
 		       help='stop a program SECONDS of processor time after three times its usual '
 			    'one (default %(default)s)')

@@ -5,7 +5,7 @@ import threading
 import time
 
 from programs import ALL, ASSERTED, PART, SANITIZED, Limits, Played, part, play
-from tree import read
+from tree import code_of, read
 
 UNBUILT, SAME, DIED, LIVED = 'unbuilt', 'same', 'died', 'lived'
 
@@ -28,13 +28,15 @@ def is_asserted(killer):
 	return killer is not None and killer[0].endswith(':' + ASSERTED)
 
 
-def steps_of(programs, mutant, hows):
+def steps_of(programs, mutant, hows, linked=False):
 	"""
 	The runs that may reach a mutant, in any of the ways hows: those of programs that reach its lines, or, if the
 	compiler attributes no code to these lines, of programs that reach its function. With all
 	seeds a program may reach more lines than with a part of them: for runs with all seeds
-	reaching the function is enough.
+	reaching the function is enough. linked: it is not known what they reach; all that have the file are run.
 	"""
+	if linked:
+		return [Step(p, how) for p in programs if p.has(mutant.path) for how in hows]
 	lines = set(range(mutant.first_line, mutant.last_line + 1))
 	executable = any(lines & p.seen.get(mutant.path, set()) for p in programs)
 	steps = []
@@ -111,7 +113,7 @@ class Place:
 			return None
 		if not self.compile():
 			return UNBUILT
-		if read(self.tree.at(self.target())) == read(self.pristine.at(self.target())):
+		if code_of(self.tree.at(self.target())) == code_of(self.pristine.at(self.target())):
 			return SAME
 		return None
 
@@ -149,7 +151,7 @@ class Place:
 	def is_same(self, program):
 		"""Whether a program, with all that it runs, is the same as without the mutation."""
 		made = {program.name}.union(*program.objects.values())
-		return all(read(self.tree.at('build', n)) == read(self.pristine.at('build', n)) for n in made)
+		return all(code_of(self.tree.at('build', n)) == code_of(self.pristine.at('build', n)) for n in made)
 
 	def undo(self):
 		"""Restores the source and everything built since build()."""

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from tree import ASSERTING, COUNTED, PLAIN, SAN, Tree, read
 
@@ -145,8 +146,17 @@ class Program:
 		"""Whether it takes longer with all seeds, and so has seeds to choose from."""
 		return self.cost[ALL][0] > 1.5 * self.cost[PART][0] + 0.05
 
+	def has(self, path):
+		"""Whether the file is a part of it, as an object or (perhaps) as a header."""
+		return path.endswith('.h') or path[:-1] + 'o' in self.objects
+
 	def focus(self, path):
-		"""What is expected of it before it has judged mutants of a file: more if it reaches little else."""
+		"""
+		What is expected of it before it has judged mutants of a file: more if it reaches
+		little else or, if that is not known, has little else.
+		"""
+		if not self.lines:
+			return 0.1 + 2 / (1 + len(self.objects))
 		return 0.1 + len(self.lines.get(path, ())) / (1 + sum(map(len, self.lines.values())))
 
 	def holders(self, o):
@@ -192,21 +202,21 @@ class Programs:
 		for p in self.all:
 			p.fingerprint(self.base)
 
-	def learn(self, hows, quick=None):
+	def learn(self, hows, quick=None, linked=False):
 		"""
-		Finds lines and times not known yet. hows: the kinds of runs to measure. Leaves out
-		programs of which a run of PART takes more than quick seconds, unless it is None.
+		Finds lines (unless linked) and times not known yet. hows: the kinds of runs to measure. Leaves
+		out programs of which a run of PART takes more than quick seconds, unless it is None.
 		"""
 		if quick is not None:
 			self.leave_out(quick)
-		unknown = [p for p in self.all if not self.recall(p) or not p.seen]
+		known = [self.recall(p) and p.seen for p in self.all]
+		unknown = [] if linked else [p for p, k in zip(self.all, known) if not k]
 		if unknown:
 			self.build(self.counted)
-		for n, p in enumerate(unknown):
-			self.say('%s: finding what it reaches (%d of %d)' % (p.short, n + 1,
-									     len(unknown)))
-			self.cover(p)
-			self.keep(p)
+		with ThreadPoolExecutor(self.jobs) as pool:
+			for n, p in enumerate(pool.map(self.cover, unknown)):
+				self.say('%s: found what it reaches (%d of %d)' % (p.short, n + 1,
+										   len(unknown)))
 		for how, tree in self.others.items():
 			if how in hows:
 				self.build(tree)
@@ -217,13 +227,17 @@ class Programs:
 
 	def leave_out(self, seconds):
 		"""Leaves out the programs that take more processor time. Most are quick to measure."""
-		for n, p in enumerate(list(self.all)):
+		def find_time(p):
 			self.recall(p)
 			if p.slow < seconds and PART not in p.cost:
-				self.say('%s: finding its time (%d)' % (p.short, n + 1))
 				self.measure(p, PART, seconds)
-			if p in self.all and max(p.slow, p.cost.get(PART, (0,))[0]) >= seconds:
-				self.all.remove(p)
+			return p
+
+		with ThreadPoolExecutor(self.jobs) as pool:
+			for n, p in enumerate(pool.map(find_time, list(self.all))):
+				self.say('%s: found its time (%d)' % (p.short, n + 1))
+				if p in self.all and max(p.slow, p.cost.get(PART, (0,))[0]) >= seconds:
+					self.all.remove(p)
 
 	def copy(self, tree):
 		os.makedirs(tree.path, exist_ok=True)
@@ -234,7 +248,7 @@ class Programs:
 		if not self.all:
 			return
 		self.say('building ' + tree.path)
-		rc, text = tree.make('-j%d' % self.jobs, *('build/' + p.name for p in self.all))
+		rc, text = tree.make_strict('-j%d' % self.jobs, *('build/' + p.name for p in self.all))
 		if rc:
 			raise SystemExit('mutants: the tests cannot be built:\n' + text[-3000:])
 
@@ -307,24 +321,33 @@ class Programs:
 		self.keep(program)
 
 	def cover(self, program):
-		"""Finds the lines and functions that it reaches, with a part of its seeds."""
-		prefix = os.path.join(self.home, 'reached')
+		"""Finds the lines and functions that it reaches, with a part of its seeds. Return: program."""
+		prefix = os.path.join(self.home, 'reached-' + program.short.replace('/', '-'))
 		shutil.rmtree(prefix, ignore_errors=True)
 		os.makedirs(prefix)
 		play(self.counted, [program.path(self.counted)], os.path.join(prefix, 'out'),
 		     Limits(), GCOV_PREFIX=prefix, **part(PART))
+		self.read_counts(program, list(self.counts_below(prefix)))
+		shutil.rmtree(prefix)
+		self.keep(program)
+		return program
+
+	@staticmethod
+	def counts_below(prefix):
+		"""The files of counts that a run left there, each with the compiler's notes beside it."""
 		for folder, _, names in os.walk(prefix):
 			for n in names:
-				if n.endswith('.gcda'):
-					self.read_counts(program, prefix, os.path.join(folder, n))
-		shutil.rmtree(prefix)
+				counts = os.path.join(folder, n)
+				notes = counts[len(prefix):-len('da')] + 'no'
+				if n.endswith('.gcda') and os.path.exists(notes):
+					shutil.copy(notes, folder)
+					yield counts
 
-	def read_counts(self, program, prefix, gcda):
-		notes = gcda[len(prefix):-len('da')] + 'no'
-		if not os.path.exists(notes):
+	def read_counts(self, program, counts):
+		"""Reads all at once: gcov takes longer to start than to read a file."""
+		if not counts:
 			return
-		shutil.copy(notes, os.path.dirname(gcda))
-		p = subprocess.run(['gcov', '--json-format', '--stdout', gcda], check=False,
+		p = subprocess.run(['gcov', '--json-format', '--stdout', *counts], check=False,
 				   cwd=self.counted.path, stdout=subprocess.PIPE,
 				   stderr=subprocess.DEVNULL)
 		for line in p.stdout.decode(errors='replace').splitlines():

@@ -5,10 +5,11 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 
-# The words of make that say how the objects are built
-PLAIN = ['OPT=-O2']		# without -g, so that equal code gives equal objects
-ASSERTING = ['OPT=-O2', 'ASSERT=1']
+# The words of make that say how the objects are built. PLAIN: as in the checkout, so that ccache has them
+PLAIN = []
+ASSERTING = ['ASSERT=1']
 COUNTED = ['OPT=-O1 --coverage']
 SAN = ['SAN=1']
 
@@ -20,6 +21,14 @@ def read(path):
 			return f.read()
 	except FileNotFoundError:
 		return None
+
+
+def code_of(path):
+	"""What an object or a program does: without debugging information, which has lines of the source."""
+	with tempfile.NamedTemporaryFile() as stripped:
+		subprocess.run(['objcopy', '--strip-debug', '--remove-section=.note.gnu.build-id', path,
+				stripped.name], check=True)
+		return read(stripped.name)
 
 
 def files_of(top):
@@ -58,9 +67,12 @@ class Tree:
 		return os.path.join(self.path, *names)
 
 	def make(self, *words):
-		"""Return: (exit status, output of make)."""
-		return run(['make', '-s', 'WARN=-w', 'B=build', *self.options, *words], self.path,
-			   self.env)
+		"""Return: (exit status, output of make). A mutant may give reasons for warnings."""
+		return self.make_strict('WARN=-w', *words)
+
+	def make_strict(self, *words):
+		"""As make(), but with the warnings of the checkout: ccache takes other ones for other objects."""
+		return run(['make', '-s', 'B=build', *self.options, *words], self.path, self.env)
 
 	def commands(self, target, changed, alike=None):
 		"""

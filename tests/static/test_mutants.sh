@@ -14,6 +14,7 @@ export PYTHONDONTWRITEBYTECODE=1
 make_toy() {
 	mkdir -p "$toy/kernel/core" "$toy/tests/unit"
 	cat >"$toy/Makefile" <<'END'
+OPT ?= -O2 -g
 tests := $(basename $(wildcard tests/*/test_*.c))
 $(foreach t,$(tests),$(eval $(t)-objs := $(t).o kernel/core/sum.o))
 tests: $(addprefix $(B)/,$(tests))
@@ -248,6 +249,17 @@ quick() {
 	judged 'died, unit/test_sum:12: not ok - sum' 'drop assignment' sum
 }
 
+# With --linked nothing is built to find lines, and each program that has the file judges: one that does
+# not reach the line passes.
+linked() {
+	rm -rf "$toy/build-mutants/counted" "$toy/build-mutants/programs"
+	campaign --linked --results "$tmp/linked"
+	[[ ! -e $toy/build-mutants/counted ]] || { echo 'lines were looked for'; return 1; }
+	judged 'died, unit/test_sum:12: not ok - sum' 'drop assignment' sum &&
+		judged same arithmetic sum && judged lived logic never &&
+		grep -q 'passes unit/test_sum:12' "$tmp/said"
+}
+
 # A program that fails once and passes when it is run again has not noticed the mutant.
 twice() {
 	python3 - "$mutants" >"$tmp/twice" <<'END' || return 1
@@ -445,6 +457,7 @@ check 'a mutant marked as equivalent is not judged; a mark that matches none is 
 : >"$tmp/equivalent"
 check 'with assertions mutants die that live without' asserts
 check 'programs that take long can be left out' quick
+check 'programs that have the file can judge without knowing what they reach' linked
 check 'mutants written by hand are judged' named
 check 'a survivor is judged again when the tests have changed' notices_tests
 check 'programs of the same name in unit and sim are told apart' twins
