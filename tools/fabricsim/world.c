@@ -652,9 +652,11 @@ bool world_settled(struct world *w)
 	fm_status(root, &st);
 	if (st.parked)
 		return false;
+	/* Two parts that are about to join may have tables of one version, but not of one root. */
 	for (uint32_t i = 0; i < w->nodes; i++)
 		if (w->node[i].managed &&
-		    (!fm_in_force(w->node[i].fm, fm_version(root)) || !fm_reachable(w->node[i].fm)))
+		    (!fm_in_force(w->node[i].fm, fm_version(root)) || !fm_reachable(w->node[i].fm) ||
+		     w->node[i].root_guid != n->root_guid))
 			return false;
 	return links_as_wanted(w);
 }
