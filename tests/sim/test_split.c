@@ -18,8 +18,8 @@
 #define SEEDS 4
 #define WEST 0x3333	/* the columns 0 and 1 of 4x4 */
 #define HALF_RING 0x7	/* of six nodes */
-#define JOINED (40 * SEC)	/* within which the parts are one: the longest wait of a node until
-				 * it tries the other root again, the limit of a connection, and
+#define JOINED (5 * SEC)	/* within which the parts are one: the limit of a connection, the wait
+				 * until the next one, longer after the death of another root, and
 				 * the time to rest */
 
 static struct trial s;

@@ -61,15 +61,13 @@ static void a_root_that_is_reached(void **state)
 
 static void a_root_that_is_not_reached(void **state)
 {
-	uint64_t wait = 2 * SEC;
-
 	(void)state;
 	led();
 	for (unsigned int i = 0; i < 7; i++) {
 		assert_true(connects(GREATER));
 		stage_down(&s, last_conn());
 		assert_true(is_reported());
-		run_led(wait - MS);
+		run_led(SEC / 2 - MS);
 		assert_false(connects(GREATER));
 		/* Both ports are silent until the node asks its neighbours. */
 		hear(2, LEADS, FOLLOWED, TERM);
@@ -80,7 +78,6 @@ static void a_root_that_is_not_reached(void **state)
 		stage_did_some(&s, "init 0:");
 		s.deaf = "ping log hello row place rows release report lost init ";
 		stage_forget(&s);
-		wait = earlier(2 * wait, 16 * SEC);
 	}
 	assert_true(connects(GREATER));
 	stage_up(&s, last_conn());
@@ -178,6 +175,28 @@ static void beside_one_that_asks(void **state)
 	}
 }
 
+/* With two of them the node waits longer and longer, so that there is time for a third one. */
+static void two_roots_that_are_not_reached(void **state)
+{
+	uint64_t wait = 2 * SEC;
+
+	(void)state;
+	led();
+	assert_true(connects(GREATER));
+	stage_down(&s, last_conn());
+	for (unsigned int i = 0; i < 6; i++) {
+		assert_true(connects(ALSO));
+		stage_down(&s, last_conn());
+		run_led(wait - MS);
+		assert_false(connects(ALSO));
+		assert_true(connects(GREATER));
+		stage_down(&s, last_conn());
+		run_led(MS);
+		wait = earlier(2 * wait, 16 * SEC);
+	}
+	stage_end(&s);
+}
+
 /* A connection that does not come up, and does not fail either, is given up. */
 static void a_connection_that_hangs(void **state)
 {
@@ -265,6 +284,7 @@ int main(void)
 		cmocka_unit_test(a_root_that_is_not_reached),
 		cmocka_unit_test(a_neighbour_behind),
 		cmocka_unit_test(one_of_two_roots),
+		cmocka_unit_test(two_roots_that_are_not_reached),
 		cmocka_unit_test(beside_one_that_asks),
 		cmocka_unit_test(a_connection_that_hangs),
 		cmocka_unit_test(no_connection),

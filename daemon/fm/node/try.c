@@ -16,16 +16,20 @@
  * gives way, and the connection becomes the one to its root. If a later root is heard of meanwhile,
  * the node tries that one instead.
  *
- * If the connection fails, the node does not try that root again for WAIT_MIN, then for twice as
- * long after each further failure, and at most for WAIT_MAX. Then it asks its neighbours, because
- * both ends of a cable are silent once they have each other's Init, and they may have another root
- * by then. The node also asks when a connection has failed, because it did not heed the Inits of
- * further roots during the attempt: a root that is out of reach hides none that is not.
+ * If the connection fails, the node does not try that root again for WAIT_ONE. An attempt disturbs
+ * nothing, and costs some bytes; and soon after the service network is whole, the two parts should
+ * be one. Then the node asks its neighbours, because both ends of a cable are silent once they have
+ * each other's Init, and they may have another root by then. The node also asks when a connection
+ * has failed, because it did not heed the Inits of further roots during the attempt: a root that is
+ * out of reach hides none that is not. For the same reason the wait grows if attempts with several
+ * roots fail: from WAIT_MIN to twice as long after each further failure, and at most to WAIT_MAX.
+ * Otherwise the attempts with two of them would leave no time for a third one.
  *
  * A connection that is up may lead to another root: its address was given to another host. That root
  * names itself in its first answer. Then the attempt has failed after all, and the node goes back to
  * the root that it has left. So a failure is forgotten only when the root that was meant has
- * answered: otherwise the node would leave its root again with the next Init, for ever.
+ * answered: otherwise the node would leave its root again with the next Init, for ever. Such an
+ * attempt disturbs the part, so the wait grows after each of them, too.
  *
  * At the other end of the cable is a node of the part with the later root, which tries nothing. If
  * it hears of the earlier root for longer than LAGS, it reports a problem, too, so that both parts
@@ -41,8 +45,8 @@
  * end of an attempt the node decides by its present root and epoch, not by those at its begin.
  *
  * Liveness. Once the service network leads from the node to the other root, the node follows that
- * root after WAIT_MAX, the time limit of a connection and an Init at most, as long as that root is
- * the later one. Its own Inits then name it to the next nodes of the part, which do the same at
+ * root after WAIT_ONE (or, see above, WAIT_MAX), the time limit of a connection and an Init at most,
+ * as long as that root is the later one. Its own Inits then name it to the next nodes of the part, which do the same at
  * once: they have not tried that root yet. So the parts become one, with the part's root as the
  * last if need be. If only some nodes of a part reach the other root, these leave, and the others
  * stay.
@@ -63,6 +67,7 @@
 #include "lib/deps/invariant.h"
 
 #define ROOTS 4			/* how many roots that could not be reached a node remembers */
+#define WAIT_ONE (SEC / 2)
 #define WAIT_MIN (2 * SEC)
 #define WAIT_MAX (16 * SEC)
 #define LASTS (30 * SEC)	/* how long the problem lasts after the time of the next attempt */
@@ -76,7 +81,7 @@
  * struct distant - a root that this node could not reach
  * @guid: its GUID; 0: none
  * @until: this node does not try it before; @asked: it has asked its neighbours since
- * @wait: how long it does not try it, for the last failure
+ * @wait: how long it did not try it after the last failure for which that time grows; 0: none
  */
 struct distant {
 	uint64_t guid, until, wait;
@@ -129,8 +134,23 @@ static struct distant *replace_distant(struct fm *fm, uint64_t guid)
 	return first;
 }
 
-/* Notes that the attempt has failed; @why and the address say what this node has found there. */
-static void set_distant(struct fm *fm, const char *why)
+/* Return: true if attempts with other roots than @d fail, too, of which neighbours still tell. */
+static bool are_others_distant(const struct fm *fm, const struct distant *d)
+{
+	for (unsigned int i = 0; i < ROOTS; i++) {
+		const struct distant *o = &fm->trying->distant[i];
+
+		if (o != d && o->guid && fm->now < o->until + 2 * WAIT_MIN)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Notes that the attempt has failed; @why and the address say what this node has found there.
+ * @left: the node had left its own root for it
+ */
+static void set_distant(struct fm *fm, bool left, const char *why)
 {
 	const struct fm_init *init = &fm->trying->init;
 	struct distant *d = find_distant(fm, init->root_guid);
@@ -138,8 +158,11 @@ static void set_distant(struct fm *fm, const char *why)
 
 	if (!d)
 		d = replace_distant(fm, init->root_guid);
-	d->wait = d->wait ? earlier(2 * d->wait, WAIT_MAX) : WAIT_MIN;
-	d->until = fm->now + d->wait;
+	d->until = fm->now + WAIT_ONE;
+	if (left || are_others_distant(fm, d)) {
+		d->wait = d->wait ? earlier(2 * d->wait, WAIT_MAX) : WAIT_MIN;
+		d->until = fm->now + d->wait;
+	}
 	d->asked = false;
 	fm_problem_set(fm, "root", TRY_KEY, "neighbour %s obeys root %s, but %s %s, and %s: check the "
 		       "service network",
@@ -151,7 +174,7 @@ static void set_distant(struct fm *fm, const char *why)
 
 void fm_try_failed(struct fm *fm)
 {
-	set_distant(fm, "this node does not reach it at");
+	set_distant(fm, false, "this node does not reach it at");
 }
 
 void fm_try(struct fm *fm, const struct fm_init *init)
@@ -217,7 +240,7 @@ bool fm_try_mistaken(struct fm *fm)
 		return false;
 	fm->trying->unsure = false;
 	fm_follow_return(fm);
-	set_distant(fm, "another one answers at");
+	set_distant(fm, true, "another one answers at");
 	return true;
 }
 
