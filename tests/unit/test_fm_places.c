@@ -265,6 +265,35 @@ static void dead_spare_node_with_child_is_not_forgotten(void **state)
 }
 
 /*
+ * A spare node whose parent is lost is judged dead, but it has found another parent, which says so late:
+ * it is back, and is no problem any more.
+ */
+static void late_notice_revives_spare_node(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_ADOPTED };
+	struct fm_joiner j;
+
+	(void)state;
+	fabric(0);
+	spare_joins(1);
+	lives(20);
+	stage_down(&s, 1001);
+	adopted(0x1001, 2);	/* keeps it listed */
+	lives(5000);
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "node");
+	stage_forget(&s);
+	m.left = (struct fm_left) { .guid = 0x1001, .epoch = 1, .parent = NIC + 1, .attach = 9 };
+	stage_msg(&s, 101, &m);
+	lives(20);
+	assert_int_equal(stage_count(&s, "is back"), 1);
+	assert_true(fm_joiner(s.fm, 0, &j));
+	assert_int_equal(j.guid, 0x1001);
+	for (uint32_t i = 0; fm_problem(s.fm, i); i++)
+		assert_string_not_equal(fm_problem(s.fm, i)->kind, "node");
+	stage_end(&s);
+}
+
+/*
  * As many nodes have no place as there are places: the next one is refused, with the reason. It is
  * accepted when another one has gone.
  */
@@ -725,6 +754,7 @@ int main(void)
 		cmocka_unit_test(replacement_gets_place_of_dead_nic),
 		cmocka_unit_test(nics_without_place_are_forgotten),
 		cmocka_unit_test(dead_spare_node_with_child_is_not_forgotten),
+		cmocka_unit_test(late_notice_revives_spare_node),
 		cmocka_unit_test(node_beyond_room_is_refused_until_there_is_room),
 		cmocka_unit_test(place_of_living_nic_is_not_given_away),
 		cmocka_unit_test(node_keeps_its_place_in_table),
