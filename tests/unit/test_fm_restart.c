@@ -10,6 +10,7 @@
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 
 /*
  * After a restart of the root the shape stays, nodes that join keep their places, and the root
@@ -373,24 +374,55 @@ static void clean_colour_of_former_root_is_taken(void **state)
 static void table_without_clean_colour_is_followed_by_another(void **state)
 {
 	static const struct {
-		struct heard all;
+		struct heard rest, one;
 		uint64_t base;
 		bool again;
 	} t[] = {
-		{ { 6, 6, 1, 0x1, 0 }, 6, false },
-		{ { 6, 6, 1, 0, 0 }, 6, true },
-		{ { 6, 6, 1, 0x1, 0 }, 5, true },
-		{ { 6, 6, 1, 0, 0 }, 5, true },
+		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0x1, 0 }, 6, false },
+		{ { 6, 6, 1, 0, 0 }, { 6, 6, 1, 0, 0 }, 6, true },
+		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0x1, 0 }, 5, true },
+		{ { 6, 6, 1, 0, 0 }, { 6, 6, 1, 0, 0 }, 5, true },
+		/* The node that did not hear that a colour is clean brings no packets of it. */
+		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0, 0 }, 6, false },
 	};
 
 	(void)state;
 	for (unsigned int k = 0; k < sizeof(t) / sizeof(t[0]); k++) {
 		base = t[k].base;
-		heard(&t[k].all, &t[k].all);
+		heard(&t[k].rest, &t[k].one);
 		assert_int_equal(fm_demand_is(s.fm->root), t[k].again);
 		stage_end(&s);
 	}
 	base = 0;
+}
+
+/*
+ * A manager is restarted before the first table, and does not know any more which colours are clean:
+ * packets of all may be in its NIC, if that gets another place after the first table.
+ */
+static void restarted_manager_may_bring_all_colours(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	restart(true, "4x4", 0, 6);
+	m = stage_hello(&s, 7);
+	placed(&m.hello);
+	m.hello.version = m.hello.table = 6;
+	m.hello.term = 1;
+	m.hello.table_root = NIC;
+	m.hello.clean = 0x3;
+	stage_up(&s, 107);
+	stage_msg(&s, 107, &m);
+	assert_int_equal(fm_mate(s.fm->root, NIC + 7)->brought, (uint8_t)~0x3);
+	m.hello.epoch = 2;
+	m.hello.table = 0;
+	m.hello.rows_term = 1000;	/* by another root */
+	stage_up(&s, 207);
+	stage_msg(&s, 207, &m);
+	assert_int_equal(fm_mate(s.fm->root, NIC + 7)->brought, UINT8_MAX);
+	assert_int_equal(fm_version(s.fm), 0);
+	stage_end(&s);
 }
 
 /*
@@ -474,6 +506,7 @@ int main(void)
 		cmocka_unit_test(versions_continue_above_all_and_unused_colours),
 		cmocka_unit_test(clean_colour_of_former_root_is_taken),
 		cmocka_unit_test(table_without_clean_colour_is_followed_by_another),
+		cmocka_unit_test(restarted_manager_may_bring_all_colours),
 		cmocka_unit_test(versions_continue_from_kept_table),
 		cmocka_unit_test(mesh_stays_mesh_after_restart),
 		cmocka_unit_test(root_whose_nic_lost_memory_keeps_places_of_others),
