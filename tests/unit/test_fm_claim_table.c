@@ -52,6 +52,28 @@ static void sends_the_latest(void)
 	stage_msg(&s, 101, &m);
 }
 
+/*
+ * Three of the four nodes of the latest table take part. As long as it is not there, the root does not
+ * know whether they are enough; it claims as soon as it is.
+ */
+static void claim_begins_with_latest_table(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	asks_anew();
+	m = with_table(1, 0xabc);
+	says(1, &m);
+	m = with_table(2, 0xabc);
+	says(2, &m);
+	stage_run_ns(&s, s.now + RESEND / 2);
+	assert_int_equal(state_of(), FM_ROOT_ASKS);
+	sends_the_latest();
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
+	stage_end(&s);
+}
+
 static void has_first_table(void)
 {
 	stage_run_ns(&s, s.now + 3 * s.cfg.member_max);
@@ -348,6 +370,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(candidate_fetches_latest_reported_table),
+		cmocka_unit_test(claim_begins_with_latest_table),
 		cmocka_unit_test(node_has_place_of_latest_table),
 		cmocka_unit_test(replaced_root_is_not_reported_dead),
 		cmocka_unit_test(exclusions_of_latest_table_hold),

@@ -572,7 +572,7 @@ static void take_sent_table(struct fm *fm, const struct fm_table_msg *t)
 	fm_parts_sent(fm, t);
 	if (!t->former && !fm->root->settled)
 		fm_recall_kept(fm, t);
-	if (t->former && fm_recall_sent(fm, t) && fm_claim_leads(fm))
+	if (t->former && fm_recall_sent(fm, t))
 		fm_quorum_sent(fm);
 	fm_claim_look(fm);
 }
