@@ -81,6 +81,24 @@ static void has_first_table(void)
 	assert_non_null(fm_node(s.fm, 3));
 }
 
+/* A table that a node has kept is of use before the first table only. */
+static void kept_table_comes_too_late(void **state)
+{
+	static struct fm_entry entry[4];
+	struct fm_msg m;
+
+	(void)state;
+	ring();
+	m = stage_table(&s, 9, entry);
+	m.table.term = fm_epoch(s.fm);
+	m.table.maker = NIC;
+	stage_msg(&s, 101, &m);
+	stage_run_ns(&s, s.now + 10 * MS);
+	stage_did_no(&s, "was kept");
+	assert_int_equal(s.fm->kept.version, 0);	/* this node has kept none */
+	stage_end(&s);
+}
+
 /*
  * Node 2 works at another place than the latest table has, and says HELLO before the table comes.
  */
@@ -371,6 +389,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(candidate_fetches_latest_reported_table),
 		cmocka_unit_test(claim_begins_with_latest_table),
+		cmocka_unit_test(kept_table_comes_too_late),
 		cmocka_unit_test(node_has_place_of_latest_table),
 		cmocka_unit_test(replaced_root_is_not_reported_dead),
 		cmocka_unit_test(exclusions_of_latest_table_hold),
