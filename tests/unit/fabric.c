@@ -13,7 +13,7 @@ bool fabric_wired(const struct fabric *f, unsigned int port)
 u32 fabric_peer(const struct fabric *f, u32 node, unsigned int port, unsigned int *peer_port)
 {
 	*peer_port = tn_dir_opposite(&f->shape, port);
-	return torus_neighbour(&f->shape, node, port);
+	return f->node[node].peer[port];
 }
 
 void fabric_carrier(struct fabric *f, u32 node, unsigned int port, bool up)
@@ -305,7 +305,6 @@ static void node_start(struct fabric *f, u32 id)
 		.ops = &f->ops, .host = n, .nports = (u8)f->nports, .guid = 1000 + id,
 		.epoch = (u32)rnd64(&f->r), .params = f->params,
 	};
-	struct torus_coords at;
 
 	n->fabric = f;
 	n->id = id;
@@ -315,11 +314,13 @@ static void node_start(struct fabric *f, u32 id)
 	assert_true(n->nic && n->table);
 	memset(n->table, 0, tn_nic_table_size(&f->shape));
 	expect(&f->r, !tn_nic_init(n->nic, &cfg, f->now), "init");
-	tn_node_coords(&f->shape, id, &at);
-	expect(&f->r, !tn_nic_set_shape(n->nic, &f->shape, &at, n->table), "shape");
-	for (unsigned int p = 0; p < f->nports; p++)
+	tn_node_coords(&f->shape, id, &n->at);
+	expect(&f->r, !tn_nic_set_shape(n->nic, &f->shape, &n->at, n->table), "shape");
+	for (unsigned int p = 0; p < f->nports; p++) {
+		n->peer[p] = torus_neighbour(&f->shape, id, p);
 		n->out[p] = (struct lane) { .r = &f->r, .latency = FABRIC_TICK, .late_by = 1,
 					    .cut = !fabric_wired(f, p) };
+	}
 }
 
 static void compute_rows(struct fabric *f, u32 node, uint64_t *rows)

@@ -32,6 +32,8 @@ struct traffic {
 struct node {
 	struct fabric *fabric;
 	u32 id;
+	struct torus_coords at;
+	u32 peer[TORUS_MAX_PORTS];	/* across the cable of each port */
 	struct tn_nic *nic;
 	void *table;
 	struct memory mem;
