@@ -44,6 +44,7 @@ static struct quality_sample sample_of(const struct torus_link *l)
 		.at = loop_now(), .session = l->session, .up = l->state == TORUS_LINK_UP,
 		.bits = FLIT_BITS * (c[TORUS_PC_RX_FLITS] + c[TORUS_PC_RX_FRAMES]),
 		.errors = c[TORUS_PC_CRC_ERRORS] + c[TORUS_PC_MALFORMED],
+		.seconds = c[TORUS_PC_ERROR_SECONDS],
 	};
 }
 

@@ -7,8 +7,6 @@
 #define BETTER		10.0	/* a line with this many times fewer errors than the limit is not
 				 * reported */
 #define LOG_BETTER	2.302585092994046	/* its natural logarithm */
-#define READINGS	2	/* least number of readings with errors, before a line counts as
-				 * bad */
 #define WINDOW_MAX	(3600 * SEC)
 
 void quality_rules_default(struct quality_rules *rules)
@@ -26,14 +24,20 @@ static double at_least_zero(double v)
 	return v > 0 ? v : 0;
 }
 
-/* Adds a reading to the sums of a limit; @from: time of the reading before this one. */
-static void add_evidence(struct quality_sum *s, double limit, uint64_t from,
-			 const struct quality_count *more)
+/** struct reading - what a reading adds; @from: time of the reading before */
+struct reading {
+	uint64_t from, seconds;
+	struct quality_count more;
+};
+
+/* Adds a reading to the sums of a limit. */
+static void add_evidence(struct quality_sum *s, double limit, const struct reading *r)
 {
+	const struct quality_count *more = &r->more;
 	double expected = limit * (double)more->bits, errors = (double)more->errors;
 
 	if (s->up <= 0)
-		s->since = (struct quality_count) { .at = from };
+		s->since = (struct quality_count) { .at = r->from };
 	s->since.bits += more->bits;
 	s->since.errors += more->errors;
 	s->up = at_least_zero(s->up + errors - expected * (1 - 1 / BETTER) / LOG_BETTER);
@@ -42,27 +46,29 @@ static void add_evidence(struct quality_sum *s, double limit, uint64_t from,
 	else
 		s->down = at_least_zero(s->down + expected - 2 * errors);
 	if (s->up <= 0)
-		s->readings = 0;
-	else if (more->errors)
-		s->readings++;
+		s->seconds = 0;
+	else
+		s->seconds += r->seconds;
 }
 
 /* Judges the line by one limit. With the limit 0, no line is bad. */
 static void judge_sum(struct quality_sum *s, double limit, const struct quality_rules *rules,
-		      uint64_t from, const struct quality_count *more)
+		      const struct reading *r)
 {
+	const struct quality_count *more = &r->more;
+
 	if (limit <= 0) {
 		*s = (struct quality_sum) { .bad = false };
 		return;
 	}
-	add_evidence(s, limit, from, more);
+	add_evidence(s, limit, r);
 	if (s->up > 2 * rules->errors_min)	/* the sum has a maximum, so that it falls again
 						 * as soon */
 		s->up = 2 * rules->errors_min;
 	if ((double)more->errors * 2 > limit * (double)more->bits)
 		s->against = more->at;
 	if (!s->bad)
-		s->bad = s->up >= rules->errors_min && s->readings >= READINGS;
+		s->bad = s->up >= rules->errors_min && s->seconds >= QUALITY_SECONDS;
 	else if (s->down >= QUALITY_CLEAN && more->at - s->against >= rules->clean_for)
 		*s = (struct quality_sum) { .bad = false };
 }
@@ -106,23 +112,36 @@ static bool goes_on(const struct quality *q, const struct quality_sample *s)
 	const struct quality_sample *was = &q->last;
 
 	return q->based && was->up && s->up && was->session == s->session && s->at >= was->at &&
-	       s->bits >= was->bits && s->errors >= was->errors;
+	       s->bits >= was->bits && s->errors >= was->errors && s->seconds >= was->seconds;
+}
+
+/* Return: what the reading @s adds to the one before. */
+static struct reading read_more(const struct quality *q, const struct quality_sample *s)
+{
+	struct reading r = {
+		.from = q->last.at, .seconds = s->seconds - q->last.seconds,
+		.more = { s->at, s->bits - q->last.bits, s->errors - q->last.errors },
+	};
+
+	if (!s->seconds)
+		r.seconds = r.more.errors != 0;
+	return r;
 }
 
 bool quality_read(struct quality *q, const struct quality_rules *rules,
 		  const struct quality_sample *s)
 {
-	struct quality_count more = { s->at, s->bits - q->last.bits, s->errors - q->last.errors };
+	struct reading r = read_more(q, s);
 	enum quality_level was = q->level;
 
 	if (!q->based)
 		forget_windows(q, s->at);
 	q->fresh = false;
 	if (goes_on(q, s)) {
-		q->fresh = more.errors;
-		count_window(q, rules, &more);
-		judge_sum(&q->warn, rules->warn_ber, rules, q->last.at, &more);
-		judge_sum(&q->fail, rules->fail_ber, rules, q->last.at, &more);
+		q->fresh = r.more.errors;
+		count_window(q, rules, &r.more);
+		judge_sum(&q->warn, rules->warn_ber, rules, &r);
+		judge_sum(&q->fail, rules->fail_ber, rules, &r);
 	}
 	q->based = true;
 	q->last = *s;

@@ -21,9 +21,17 @@
  *     times the limit after errors_min / 0.96 (errors_at_ten_times_limit_are_found_soon()). With a
  *     rate of r or less it is reached once in 10^errors_min errors (Wald's bound), so errors_min =
  *     20 never happens by chance (errors_at_tenth_of_limit_raise_no_alarm()).
- *  3. Errors of one reading are not enough: a static discharge, or a touched plug, causes errors in
- *     one reading only, but a bad cable causes errors in several
- *     (one_burst_does_not_make_line_bad()).
+ *  3. Errors of a moment are not enough. A static discharge, or a plug that is touched, damages
+ *     packets for some milliseconds to a second or two, and at 75 Gbit/s that can be thousands; what
+ *     lasts longer takes the link down by its silence. A bad cable has errors as long as packets
+ *     come. The number of errors does not tell these apart, nor do readings: a reading may contain
+ *     all errors of seconds, and one moment may lie in two. Therefore the NIC counts the seconds in
+ *     which packets were damaged, each beginning with such a packet, as ITU-T G.826 (errored
+ *     seconds) and IEEE 802.3 (errored frame seconds) do. QUALITY_SECONDS of them are needed: then
+ *     the first and the last error lie that many seconds apart, less one
+ *     (one_burst_does_not_make_line_bad(), errors_of_one_reading_count_if_spread()). This delays no
+ *     verdict by more than these seconds, and chance needs the sum of 2 besides. With a NIC that
+ *     does not count seconds, each reading with errors counts as one.
  *  4. A line becomes good again. @down grows with the bits received, by the errors that the limit
  *     would allow, and falls by two for each error: it rises only if the error rate is below half
  *     of the limit. It must reach QUALITY_CLEAN, which a line at the limit does with a probability
@@ -44,6 +52,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define QUALITY_SECONDS	3	/* least number of seconds with errors, before a line is bad */
 #define QUALITY_CLEAN	5	/* errors that the limit would allow for the bits received
 				 * without errors */
 
@@ -60,9 +69,12 @@ struct quality_rules {
 	uint64_t clean_for;
 };
 
-/** struct quality_sample - a reading of a receiver; counters only grow within a @session */
+/**
+ * struct quality_sample - a reading of a receiver; counters only grow within a @session
+ * @seconds: number of seconds with errors; 0: the NIC does not count them
+ */
 struct quality_sample {
-	uint64_t at, bits, errors;
+	uint64_t at, bits, errors, seconds;
 	uint32_t session;
 	bool up;
 };
@@ -78,7 +90,7 @@ struct quality_count {
  */
 struct quality_sum {
 	double up, down;
-	unsigned int readings;	/* readings with errors since @up was 0 */
+	uint64_t seconds;	/* seconds with errors since @up was 0 */
 	struct quality_count since;	/* errors and bits since @up was 0 */
 	uint64_t against;
 	bool bad;

@@ -420,7 +420,8 @@ enum torus_fault_attr {
 	X(NAKS_RECEIVED, naks_received, packets, "NAK packets received") \
 	X(REPLAY_TIMEOUTS, replay_timeouts, events, "of retries, those after replay_timeout without an acknowledgement") \
 	X(BUBBLE_REQUESTS, bubble_requests, events, "false packets requested because only bubbles were free (MBS)") \
-	X(BUBBLE_RESPONSES, bubble_responses, packets, "false packets sent (MBS)")
+	X(BUBBLE_RESPONSES, bubble_responses, packets, "false packets sent (MBS)") \
+	X(ERROR_SECONDS, error_seconds, events, "seconds with damaged packets; each begins with such a packet")
 
 enum torus_port_counter {
 #define TORUS_X_(id, name, unit, help) TORUS_PC_##id,

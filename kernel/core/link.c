@@ -229,6 +229,19 @@ static bool rx_reserved(const struct tn_link *l, const struct came *c, const str
 }
 
 /*
+ * Counts a damaged packet, and the seconds with such packets. A second begins with a packet, not
+ * with the clock, so a disturbance shorter than a second counts once.
+ */
+static void count_damaged(struct tn_link *l, enum torus_port_counter what, u64 now)
+{
+	l->counter[what]++;
+	if (l->counter[TORUS_PC_ERROR_SECONDS] && now - l->damaged_at < SEC)
+		return;
+	l->damaged_at = now;
+	l->counter[TORUS_PC_ERROR_SECONDS]++;
+}
+
+/*
  * Processes a packet with an intact header on an up link.
  * Return: false if the rest of the frame is to be dropped.
  */
@@ -279,7 +292,7 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		 */
 		t.vb = 0;
 	if (!checked && t.vb != TN_VB_BAD && has_ecrc(h) && !ecrc_ok(c, h, &t)) {
-		l->counter[TORUS_PC_CRC_ERRORS]++;
+		count_damaged(l, TORUS_PC_CRC_ERRORS, now);
 		rx_error(l, h->gen, now);
 		return false;
 	}
@@ -295,7 +308,7 @@ static bool rx_acknak(struct tn_link *l, const u8 *bytes, u64 now)
 		return false;
 	if (!tn_acknak_get(bytes, &h, l->seed)) {
 		/* the peer's next ACK or NAK repeats what this one said */
-		l->counter[TORUS_PC_CRC_ERRORS]++;
+		count_damaged(l, TORUS_PC_CRC_ERRORS, now);
 		return true;
 	}
 	l->heard_at = now;
@@ -409,7 +422,7 @@ static bool rx_one(struct tn_link *l, struct tn_pieces *in, void *owner, u64 now
 	if (c.head)
 		tn_hdr_get(c.head, &h);
 	if (next == NEXT_BROKEN) {
-		l->counter[TORUS_PC_MALFORMED]++;
+		count_damaged(l, TORUS_PC_MALFORMED, now);
 		if (l->state == TORUS_LINK_UP)
 			rx_error(l, h.gen, now);
 		return false;
@@ -418,13 +431,13 @@ static bool rx_one(struct tn_link *l, struct tn_pieces *in, void *owner, u64 now
 		if (init_ok(&c, &h))
 			tn_link_receive_init(l, c.payload, now);
 		else
-			l->counter[TORUS_PC_CRC_ERRORS]++;
+			count_damaged(l, TORUS_PC_CRC_ERRORS, now);
 		return true;
 	}
 	if (l->state != TORUS_LINK_UP)
 		return false;
 	if (!tn_lcrc_ok(c.head, c.end, l->seed)) {
-		l->counter[TORUS_PC_CRC_ERRORS]++;
+		count_damaged(l, TORUS_PC_CRC_ERRORS, now);
 		rx_error(l, h.gen, now);
 		return false;
 	}

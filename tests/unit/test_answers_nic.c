@@ -176,6 +176,7 @@ static struct torus_link read_link(unsigned int port, uint64_t errors)
 	l.counter[TORUS_PC_RX_FRAMES] = 10;
 	l.counter[TORUS_PC_CRC_ERRORS] = errors;
 	l.counter[TORUS_PC_MALFORMED] = errors / 10;
+	l.counter[TORUS_PC_ERROR_SECONDS] = (errors + 5) / 10;
 	return l;
 }
 

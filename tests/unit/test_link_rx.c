@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reception by a link: the fate of each packet, and the counters. */
+#include "lib/util/times.h"
 #include "tests/unit/lone.h"
 
 static struct lone l;
@@ -315,6 +316,39 @@ static void damaged_packet_is_counted_and_dropped(void **state)
 		assert_int_equal(pc(TORUS_PC_SEQ_ERRORS), 0);
 		end();
 	}
+}
+
+/*
+ * A second with errors begins with a damaged packet, and counts once, however many packets were
+ * damaged in it; whole packets and idle time count nothing.
+ */
+static void seconds_with_damaged_packets_are_counted(void **state)
+{
+	static const u64 later[] = { 0, SEC - 1, 1, SEC / 2, SEC / 2 - 1, 1, 5 * SEC };
+	static const u8 counted[] = { 1, 1, 2, 2, 2, 3, 4 };
+	u32 len;
+
+	(void)state;
+	begin(NULL);
+	l.now = 100;			/* no second has passed since the NIC began */
+	assert_int_equal(pc(TORUS_PC_ERROR_SECONDS), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(later); i++) {
+		l.now += later[i];
+		len = lone_make(&l, 0, flits, data(2), good, NULL, NULL);
+		flits[5] ^= 1;
+		lone_rx(&l, 0, flits, len);
+		assert_int_equal(pc(TORUS_PC_CRC_ERRORS), i + 1);
+		assert_int_equal(pc(TORUS_PC_ERROR_SECONDS), counted[i]);
+	}
+	l.now += 5 * SEC;
+	lone_say(&l, 0, data(2), good);
+	came(1, 4, 32);
+	assert_int_equal(pc(TORUS_PC_ERROR_SECONDS), 4);
+	l.now += 5 * SEC;
+	lone_rx(&l, 0, flits, TN_FLIT + 1);	/* the rest of a packet is missing */
+	assert_int_equal(pc(TORUS_PC_MALFORMED), 1);
+	assert_int_equal(pc(TORUS_PC_ERROR_SECONDS), 5);
+	end();
 }
 
 /* Packets ahead cause one error report, however many they are; packets behind cause none. */
@@ -785,6 +819,7 @@ int main(void)
 		cmocka_unit_test(largest_packet_is_accepted_and_longer_one_fails_link),
 		cmocka_unit_test(impossible_packets_fail_link),
 		cmocka_unit_test(damaged_packet_is_counted_and_dropped),
+		cmocka_unit_test(seconds_with_damaged_packets_are_counted),
 		cmocka_unit_test(packets_ahead_cause_one_error_report),
 		cmocka_unit_test(acknowledgements_count_in_each_packet),
 		cmocka_unit_test(packet_cut_short_is_malformed),

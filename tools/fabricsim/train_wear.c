@@ -21,6 +21,7 @@ struct watch {
 	struct wear wear;
 	u64 random;
 	double bits_left;	/* until the next error */
+	double second;		/* when the last second with errors began, ns */
 };
 
 static double draw_fraction(u64 *state)
@@ -35,12 +36,23 @@ static void begin_watch(struct watch *w, u64 seed)
 	w->bits_left = -log(draw_fraction(&w->random));
 }
 
+/* Counts an error as the NIC does: kernel/core/link.c. */
+static void count_line_error(struct watch *w, double at)
+{
+	w->sample.errors++;
+	if (w->sample.seconds && at - w->second < (double)SEC)
+		return;
+	w->second = at;
+	w->sample.seconds++;
+}
+
 /* Counts the errors of @bits; @bits_left is in units of the mean distance between two errors. */
 static void count_line_errors(struct watch *w, double bits, double ber)
 {
 	w->bits_left -= bits * ber;
 	while (w->bits_left <= 0) {
-		w->sample.errors++;
+		count_line_error(w, (double)w->sample.at +
+				 w->bits_left / (bits * ber) * (double)READ_EVERY);
 		w->bits_left -= log(draw_fraction(&w->random));
 	}
 	w->sample.bits += (u64)bits;
