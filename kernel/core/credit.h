@@ -72,8 +72,10 @@ struct tn_credit {
 };
 
 /**
- * tn_slots_min() - Return: the least number of packet buffers of an input: BLOC and CBS need one
- * more than the buffer that stays free
+ * tn_slots_min() - Return: the least number of packet buffers of an input
+ * BLOC needs one more than the buffer that stays free. In the bubble paper one is enough for CBS;
+ * but there a bubble that no packet passes blocks its input (bubble.h, lemma 3), and with one
+ * bubble for each link, as here (ring.h), nothing could enter a ring at all.
  */
 static inline unsigned int tn_slots_min(unsigned int policy)
 {

@@ -111,7 +111,7 @@
  *	the packet back as UNREACH and counts it as unreachable, as does a NIC that does not have
  *	the service with a packet to it; an UNREACH is dropped. The rest is as in version 5.
  * An INIT that gives a running link new sequence numbers (the RESYNC of other protocols) is in
- * neither version; link.h says why a retraining does that better.
+ * no version; link.h says why a retraining does that better.
  *
  * Sources: Angara paper, "контроль целостности данных" and
  * fig. 3, 4 for TSEQ/RSEQ/E/VB/VCCR. G, GE, LCRC apart from ECRC, and ESEQ are
