@@ -18,6 +18,7 @@
 #define SEEDS 4
 #define WEST 0x3333	/* the columns 0 and 1 of 4x4 */
 #define HALF_RING 0x7	/* of six nodes */
+#define CORNER 0x23	/* the nodes 0,0, 1,0 and 1,1 of 4x4 */
 #define JOINED (5 * SEC)	/* within which the parts are one: the limit of a connection, the wait
 				 * until the next one, longer after the death of another root, and
 				 * the time to rest */
@@ -177,6 +178,9 @@ static void die(uint32_t back, bool west, uint64_t seed)
 			fail_msg("seed %llu: no root in the %s", (unsigned long long)seed,
 				 west ? "west" : "east");
 	}
+	/* The node at the cable knows the epoch of the other part. */
+	assert_int_not_equal(fm_epoch(world_fm(s.w, leads(west))),
+			     fm_epoch(world_fm(s.w, leads(!west))));
 	join(back, seed);
 }
 
@@ -201,6 +205,16 @@ static void another_leads_a_few(void **state)
 		}
 }
 
+/* The node that takes over is itself at the cable, and knows which epoch the other part has. */
+static void no_epoch_of_a_neighbour_is_used_again(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
+		begin("4x4", CORNER, seed);
+		die(2, true, seed);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -208,6 +222,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_root_stays_root),
 		cmocka_unit_test(another_leads_a_part),
 		cmocka_unit_test(another_leads_a_few),
+		cmocka_unit_test(no_epoch_of_a_neighbour_is_used_again),
 	};
 
 	if (argc > 1)

@@ -60,6 +60,11 @@
  * may win. Like any root it begins with the latest table of all of them. So these nodes keep their
  * places, and the root itself has no place, which ranks.c reports.
  *
+ * A part may have a root that a neighbour of the asking node follows, and that the service network
+ * does not reach from here (node/try.c). The claim then takes an epoch above that root's, too, so
+ * that the numbers tell the two apart, and one of them is the later root when they can reach each
+ * other.
+ *
  * Repetition. Messages may be lost or late: HELLO is repeated until WELCOME, and answered each
  * time. While a node only asks, repeated HELLOs merely show that their senders still live, so it
  * answers after which time it wants the next one: HELLO_EACH for each connection that it has, but
@@ -136,6 +141,7 @@
  * @anew: this node was root before, and asks again because it found a later epoch
  * @at: when the claim is checked next; NEVER
  * @around: when this node next asks its neighbours which root they follow, if it has no success
+ * @beside: latest epoch of a root that leads a neighbour of this fabric
  * @turn: if another candidate takes part: how long this node asks on after ASK_MAX; 0: not drawn
  *	yet
  * @witness: index of a node that, at the last check, had a link to a NIC that does not take part
@@ -148,7 +154,7 @@
  */
 struct fm_asking {
 	bool said, won, handed, relieves, anew;
-	uint64_t at, around, turn, grew, ports, apart;
+	uint64_t at, around, beside, turn, grew, ports, apart;
 	uint32_t witness, here, need, most;
 	char why[FM_TEXT_MAX / 4];
 };
@@ -454,6 +460,10 @@ void fm_claim_again(struct fm *fm, uint64_t high, uint64_t begun)
 
 void fm_claim_history(struct fm *fm, const struct fm_init *init)
 {
+	struct fm_asking *a = fm->root->asking;
+
+	if (!init->lost && !init->asks && init->root_guid != fm->guid && fm_follow_own(fm, init))
+		a->beside = later(a->beside, init->epoch);
 	/*
 	 * An Init that names this node as root is news only if its epoch is later than the present
 	 * one: a former process of this manager led in it.
@@ -545,7 +555,8 @@ static void begin_claim(struct fm *fm)
 	fm->root->since = a->grew = fm->now;
 	a->most = 0;
 	a->said = false;
-	fm_epoch_raise(fm, later(fm->root->high, later(fm_nic_latest(fm), fm->term)) + 1);
+	fm_epoch_raise(fm, later(later(fm->root->high, a->beside),
+				 later(fm_nic_latest(fm), fm->term)) + 1);
 	fm_ports_spread(fm);
 	fm_say(fm, FM_INFO, "root", "this node claims epoch %llu", (unsigned long long)fm->term);
 }

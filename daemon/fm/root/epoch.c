@@ -34,7 +34,10 @@
  *  - A claim is won in one of two ways (claim.c). By quorums of one table no two claims of one
  *    number are won: a node of both quorums would have obeyed both roots, which its NIC refuses. If
  *    a claim is won because no link leads out of the part, each node is in one part only, and obeys
- *    its root.
+ *    its root. Such a part goes on with quorums of its own tables (quorum.c), also when a link
+ *    between the parts is back. If the node that claims hears by it that another root leads there,
+ *    it claims an epoch above that root's. If another node of its part is at that link, the two
+ *    parts may have roots in epochs of one number, as before.
  *  - A link that comes back carries Inits, and no data, until it is opened by a replay of a table
  *    in which both its ends are up (node/rows.c). A root has no node of the other part in a table
  *    before the node has said HELLO to it. But that node obeys another root in the same number. So
@@ -54,8 +57,8 @@
  *  - Of two roots of one number the one of the lesser GUID gives way when they learn of each other
  *    (claim.c), and its nodes leave it (node/follow.c).
  *
- * Tests: tests/unit/test_fm_epoch.c; tests/sim/check_epoch.c checks in all random histories that no
- * data passes between NICs with rows of two such roots.
+ * Tests: tests/unit/test_fm_epoch.c; tests/sim/test_split.c; tests/sim/check_epoch.c checks in all
+ * random histories that no data passes between NICs with rows of two such roots.
  */
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/node/log.h"

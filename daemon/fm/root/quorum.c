@@ -33,7 +33,7 @@
  *      connected to it. Safety does not need this rule: but a table without those nodes could not
  *      come into force, and rows wait while it does not.
  *
- * Theorem: no two roots lead. Let f be in force, and no later table.
+ * Theorem: no two roots lead one part. Let f be in force, and no later table.
  *
  *  Lemma 1. For each table v from f on, f is v or in O(v): a root that makes v has made f, or has
  *     claimed with f or a later table s (by Lemma 2), for which the same is true, and takes over
@@ -49,6 +49,19 @@
  *     promises: by Lemma 1 t is in its O, so by (T) it was taken by a quorum of t, of which a node is
  *     in P and would have a later table than t. So f is t, and the rest of Lemma 2 needs a quorum
  *     of f alone.
+ *
+ * Parts. If f comes into force because no link leads from its nodes to another NIC, these nodes
+ * are a part, and the theorem begins anew with f: it holds for f and for the tables of all roots
+ * that had f or one of those tables. The other nodes of O(f) may have a root, too, for which it
+ * holds as well. So two roots may lead, each its own part, even when a link between the parts is
+ * back: as long as the service network does not lead from one to the other, neither can know what
+ * the other does. No data passes that link until a table of one of the roots has both its ends up
+ * (epoch.c). For that the node at the other end must have promised to obey this root; so it has
+ * left its part, votes there no more, and its NIC refuses the tables of that part.
+ *	O(f) is dropped on purpose. With it, a part that has lost most of the nodes of a table would
+ * not have a quorum again before most of them are back with the memory of their NICs, which those
+ * that were without power never are. Until then no other root could lead the part beside a root
+ * that hangs, and no recovery could leave out a node that hangs.
  *
  * A node knows that its table has come into force by the first step that its root orders after
  * that in which all take the table (recovery.c). Without Lemma 3, a table that leaves out many
@@ -75,7 +88,7 @@
  *
  * Tests: tests/spin/takeover.pml checks the theorem with every order of steps, and that it is wrong
  * without O where no node knows that t has come into force (BREAK_LATEST);
- * tests/sim/test_takeover.c.
+ * tests/sim/test_takeover.c; for parts, tests/sim/test_split.c.
  */
 #include <stdlib.h>
 #include <string.h>
