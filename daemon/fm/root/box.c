@@ -6,6 +6,10 @@
  * with the fewest cables that lead out of it is taken, and of several places the one that begins at
  * the lowest node id. A box that faulty cables divide is not taken.
  *
+ * The root does nothing else during the search, so its work is limited (WORK_MAX): for each form of
+ * a box all nodes are looked at once for each dimension, and for each free box its own nodes once.
+ * Where that is not enough, the forms that are left, which have the most cables out, are not tried.
+ *
  * The nodes get the numbers of D(1,m)-addressing (torus_dm_new_torus()).
  *
  * Test: tests/sim/test_job.c.
@@ -24,6 +28,7 @@
 #include "daemon/fm/root/facts.h"
 
 #define TRIES 256	/* most free boxes that are tried, if faulty cables divide them */
+#define WORK_MAX (8u << 20)	/* most steps of a search, from one node to the next; some 100 ms */
 
 /* Return: why @node cannot belong to a new job; NULL if it can. */
 static const char *why_not_free(const struct fm *fm, uint32_t node)
@@ -118,15 +123,29 @@ static int number_members(const struct fm *fm, uint32_t *node, uint32_t n, char 
  * @blocked: by node id: 1 if the node is not free
  * @inside: by node id: how many nodes are not free in the box that begins there
  * @line: the former numbers of a line of nodes
+ * @seen: by node id: @mark if the node is in the box that is tried last, @mark + 1 if a walk has met
+ *	it there; @queue: the nodes that the walk has met
  * @tries: free boxes that were tried; @apart: some of them were divided
+ * @work: steps so far; @cut: there were too many to try all boxes
  */
 struct box_search {
 	const struct fm *fm;
 	const struct fm_job_want *want;
-	uint32_t *blocked, *inside, *line;
+	uint32_t *blocked, *inside, *line, *seen, *queue;
+	uint32_t mark, work;
 	unsigned int tries;
-	bool apart;
+	bool apart, cut;
 };
+
+/* Return: true if @steps more are allowed, and counts them. */
+static bool may_work(struct box_search *s, uint64_t steps)
+{
+	if (s->work + steps > WORK_MAX)
+		s->cut = true;
+	else
+		s->work += (uint32_t)steps;
+	return !s->cut;
+}
 
 static uint64_t cables_out(const struct torus_shape *shape, const uint16_t *size, uint32_t n)
 {
@@ -174,21 +193,19 @@ static bool next_box(const struct torus_shape *shape, uint16_t *size)
 static void sum_along(struct box_search *s, unsigned int d, uint32_t len)
 {
 	const struct torus_shape *shape = &s->fm->table.shape;
-	uint32_t size = shape->size[d];
+	uint32_t size = shape->size[d], step = size > 1 ? torus_neighbour(shape, 0, d) : 1;
 
 	for (uint32_t i = 0; i < s->fm->table.nodes; i++) {
-		struct torus_coords at;
-		uint32_t sum = 0, node = i;
+		uint32_t sum = 0;
 
-		torus_node_coords(shape, i, &at);
-		if (at.c[d])
+		if (i / step % size)
 			continue;
-		for (uint32_t k = 0; k < size; k++, node = torus_neighbour(shape, node, d))
-			s->line[k] = s->inside[node];
+		for (uint32_t k = 0; k < size; k++)
+			s->line[k] = s->inside[i + k * step];
 		for (uint32_t k = 0; k < len; k++)
 			sum += s->line[k];
-		for (uint32_t k = 0; k < size; k++, node = torus_neighbour(shape, node, d)) {
-			s->inside[node] = sum;
+		for (uint32_t k = 0; k < size; k++) {
+			s->inside[i + k * step] = sum;
 			sum += s->line[(k + len) % size] - s->line[k];
 		}
 	}
@@ -225,21 +242,54 @@ static bool may_begin(const struct box_search *s, uint32_t from, const uint16_t 
 	return true;
 }
 
+/* Return: true if the links between the nodes of the box, which work, join all of them. */
+static bool is_box_joined(struct box_search *s, const uint32_t *node)
+{
+	const struct fm_table *t = &s->fm->table;
+	uint32_t n = s->want->nodes, met = 1;
+
+	s->mark += 2;
+	for (uint32_t i = 0; i < n; i++)
+		s->seen[node[i]] = s->mark;
+	s->queue[0] = node[0];
+	s->seen[node[0]]++;
+	for (uint32_t i = 0; i < met; i++) {
+		uint32_t at = s->queue[i];
+
+		for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {
+			uint32_t o = torus_neighbour(&t->shape, at, p);
+
+			if (t->closed[at] >> p & 1 || s->seen[o] != s->mark ||
+			    t->closed[o] >> torus_dir_opposite(&t->shape, p) & 1)
+				continue;
+			s->seen[o]++;
+			s->queue[met++] = o;
+		}
+	}
+	return met == n;
+}
+
 /* Return: 0 if a box of @size was found; -EAGAIN none; other: the search ends. */
 static int try_size(struct box_search *s, const uint16_t *size, uint32_t *node, char *why)
 {
 	const struct fm_table *t = &s->fm->table;
+	uint64_t walk = 2ull * t->shape.ndims * s->want->nodes;
 	int err;
 
+	if (!may_work(s, (uint64_t)t->shape.ndims * t->nodes))
+		return -EAGAIN;
 	memcpy(s->inside, s->blocked, t->nodes * sizeof(*s->inside));
 	for (unsigned int d = 0; d < t->shape.ndims; d++)
 		sum_along(s, d, size[d]);
 	for (uint32_t i = 0; i < t->nodes && s->tries < TRIES; i++) {
 		if (!may_begin(s, i, size))
 			continue;
+		if (!may_work(s, walk))
+			break;
 		s->tries++;
 		list_box(&t->shape, i, size, node);
-		err = number_members(s->fm, node, s->want->nodes, why);
+		err = is_box_joined(s, node) ? number_members(s->fm, node, s->want->nodes, why) :
+					  -ENOTCONN;
 		if (err != -ENOTCONN)
 			return err;
 		s->apart = true;
@@ -314,10 +364,11 @@ static void say_no_box(const struct box_search *s, char *why)
 		free_nodes += !s->blocked[i];
 	if (s->want->at != TORUS_NO_NODE)
 		torus_node_text(shape, s->want->at, at);
-	snprintf(why, FM_TEXT_MAX, "no box of %u free nodes%s%s in %s%s: %u node%s free", n,
+	snprintf(why, FM_TEXT_MAX, "no box of %u free nodes%s%s in %s%s: %u node%s free%s", n,
 		 *at ? " begins at " : "", at, text,
 		 s->apart ? " is whole, because of links that do not work" : "", free_nodes,
-		 free_nodes == 1 ? " is" : "s are");
+		 free_nodes == 1 ? " is" : "s are",
+		 s->cut ? "; there are too many boxes to try all, so name nodes" : "");
 }
 
 static int find_free_box(const struct fm *fm, const struct fm_job_want *want, uint32_t *node,
@@ -328,11 +379,13 @@ static int find_free_box(const struct fm *fm, const struct fm_job_want *want, ui
 		.fm = fm, .want = want, .blocked = malloc(nodes * sizeof(*s.blocked)),
 		.inside = malloc(nodes * sizeof(*s.inside)),
 		.line = malloc(TORUS_MAX_SIZE * sizeof(*s.line)),
+		.seen = calloc(nodes, sizeof(*s.seen)),
+		.queue = malloc(want->nodes * sizeof(*s.queue)),
 	};
 	int err = -ENOMEM;
 
 	snprintf(why, FM_TEXT_MAX, "no memory to look for a box");
-	if (s.blocked && s.inside && s.line) {
+	if (s.blocked && s.inside && s.line && s.seen && s.queue) {
 		for (uint32_t i = 0; i < nodes; i++)
 			s.blocked[i] = !!why_not_free(fm, i);
 		err = try_boxes(&s, node, why);
@@ -344,6 +397,8 @@ static int find_free_box(const struct fm *fm, const struct fm_job_want *want, ui
 	free(s.blocked);
 	free(s.inside);
 	free(s.line);
+	free(s.seen);
+	free(s.queue);
 	return err;
 }
 
