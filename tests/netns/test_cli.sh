@@ -312,14 +312,30 @@ survives() {
 # drawn VARIABLE...: whether status on a terminal of this kind has colours
 drawn() { script -qec "env ${*} fabricctl status --lab $lab" /dev/null | grep -q $'\e\['; }
 
-# On a terminal a line asks for a reason, if there is none.
-excluded_there() { script -qec "fabricctl exclude 1,1:+x --lab $lab $*" /dev/null; }
-hinted() {
+# there REASON COMMAND...: the command on a terminal where this line is typed; counts the questions for a reason
+there() { script -qec "fabricctl ${*:2} --lab $lab" /dev/null <<<"$1" | tee "$tmp/there" | grep -c 'reason, for whoever'; }
+# interrupted COMMAND...: Ctrl-C at the question ends the command
+interrupted() {
+	: >"$tmp/there"
+	{ until_true 10 grep -q 'reason, for whoever' "$tmp/there" && printf '\003'; } |
+		script -qec "fabricctl $* --lab $lab" /dev/null >"$tmp/there"
+	grep -q 'reason, for whoever' "$tmp/there"
+}
+# because REASON: that of the only exclusion, or null
+because() { [[ $(fabricctl table --lab "$lab" --json | jq -c '[.orders[].reason]') == "[$1]" ]]; }
+# On a terminal an exclusion without a reason is asked for one, once and before it is in force; never else.
+# Whoever gives none, or ends the command, gets what he wants.
+asked_why() {
 	local rc=0
-	excluded_there | grep -c -- '--reason TEXT' | grep -qx 1 || rc=1
-	excluded_there --reason dust | grep -- '--reason TEXT' && rc=1
-	fabricctl exclude 1,1:+x --lab "$lab" 2>&1 | grep -- '--reason TEXT' && rc=1
-	script -qec "fabricctl drain 1,1:+x --lab $lab" /dev/null | grep -c -- '--reason TEXT' | grep -qx 1 || rc=1
+	[[ $(there 'fan  broken ' exclude 1,1:+x) == 1 ]] && because '"fan  broken"' || rc=1
+	[[ $(there bulky exclude 1,1:+x --reason dust) == 0 ]] && because '"dust"' || rc=1
+	[[ $(there 'why not' exclude 1,1:+x --json) == 0 ]] && fabricctl include 1,1:+x --lab "$lab" || rc=1
+	[[ $(there '' exclude 1,1:+x) == 1 ]] && because null && fabricctl include 1,1:+x --lab "$lab" || rc=1
+	[[ $(there 'new cable' drain 1,1:+x) == 1 ]] && because '"new cable"' && fabricctl include 1,1:+x --lab "$lab" || rc=1
+	[[ $(there 'no such' exclude 9,9:+x) == 0 ]] && [[ $(there $'\a' exclude 1,1:+x) == 1 ]] &&
+		grep -F "reason '\\x07'" "$tmp/there" && because '' || rc=1
+	interrupted exclude 1,1:+x && because '' || rc=1
+	says 0 "" fabricctl exclude 1,1:+x --lab "$lab" && because null || rc=1
 	says 0 "" fabricctl include 1,1:+x --lab "$lab" && until_true 20 at_rest && return $rc
 }
 
@@ -485,7 +501,7 @@ check "completion offers nodes, and what else a command takes" completion
 check "completion works in zsh, too" zsh_completion
 check "--watch shows changes, and ends" watch
 check "--watch and --follow go on under another root" survives
-check "a hint at a reason, on a terminal" hinted
+check "an exclusion on a terminal is asked for a reason" asked_why
 check "colours on a terminal, unless NO_COLOR is set" colours
 check "output to a full disk, a closed file or a closed pipe fails" outputs
 check "what is taken out of use is told, and what would be cut off" maintenance

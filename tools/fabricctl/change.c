@@ -55,6 +55,30 @@ static int check_reason(const char *text)
 	return OK;
 }
 
+/*
+ * Asks for the reason of an exclusion that has none. An empty line, or the end of input, declines;
+ * a script is never asked. Return: OK, or the kind of the error, which is printed.
+ */
+static int ask_reason(struct exclusion *how)
+{
+	static char line[1024];
+	size_t len;
+
+	if (!how->asks || how->reason || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return OK;
+	how->asks = false;
+	fputs("reason, for whoever finds this excluded (none: Enter): ", stderr);
+	if (!fgets(line, sizeof(line), stdin)) {
+		fputc('\n', stderr);
+		return OK;
+	}
+	for (len = strlen(line); len && strchr(" \t\r\n", line[len - 1]); len--)
+		line[len - 1] = '\0';
+	if (line[0])
+		how->reason = line;
+	return line[0] ? check_reason(line) : OK;
+}
+
 /* Adds a request to @list. Return: OK, or the kind of the error, which is printed. */
 static int add_request(struct ask *a, const char *cmd, const char *what,
 		       const struct exclusion *how, json_t *list)
@@ -69,8 +93,6 @@ static int add_request(struct ask *a, const char *cmd, const char *what,
 	j = json_pack("{ss ss}", "cmd", cmd, "node", node);
 	if (link)
 		json_object_set_new(j, "port", json_string(port));
-	if (how && how->reason)
-		json_object_set_new(j, "reason", json_string(how->reason));
 	if (how && how->term)
 		json_object_set_new(j, "for", json_integer((json_int_t)how->term));
 	if (how && how->force)
@@ -97,12 +119,6 @@ int change_kept(const json_t *data)
 	     "forgotten if all nodes lose their power now; 'fabricctl root' shows which have not",
 	     have, of);
 	return NOT_KEPT;
-}
-
-void change_hint(const struct exclusion *how)
-{
-	if (!how->reason && isatty(STDERR_FILENO))	/* a script has no use for hints */
-		warn("a reason (--reason TEXT) would tell the next admin why this is excluded");
 }
 
 /*
@@ -167,20 +183,27 @@ static int ask_all(struct ask *a, const json_t *requests, json_t **data)
 	return unknown ? ask_each(a, requests, data) : status;
 }
 
-int change_ask(struct ask *a, const char *cmd, const struct exclusion *how, char **what, int n,
+int change_ask(struct ask *a, const char *cmd, struct exclusion *how, char **what, int n,
 	       json_t *requests, json_t **data)
 {
 	int status = OK;
+	size_t i;
+	json_t *v;
 
 	if (how && how->reason)
 		status = check_reason(how->reason);
 	/* All arguments are parsed before the first request is sent. */
-	for (int i = 0; status == OK && i < n; i++)
-		status = add_request(a, cmd, what[i], how, requests);
+	for (int k = 0; status == OK && k < n; k++)
+		status = add_request(a, cmd, what[k], how, requests);
+	if (status == OK && how)
+		status = ask_reason(how);
+	if (how && how->reason)
+		json_array_foreach(requests, i, v)
+			json_object_set_new(v, "reason", json_string(how->reason));
 	return status == OK ? ask_all(a, requests, data) : status;
 }
 
-int change_exclusion(const struct ctl *ctl, const char *cmd, const struct exclusion *how,
+int change_exclusion(const struct ctl *ctl, const char *cmd, struct exclusion *how,
 		     char **what, int n)
 {
 	json_t *requests = json_array(), *data = NULL;

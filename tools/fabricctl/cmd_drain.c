@@ -338,8 +338,6 @@ static int drain_named(const struct ctl *ctl, struct drain *d, char **what, int 
 	if (status == OK && !change_is_kept(table))
 		status = order_again(d, what, n, &table);
 	kept = status == OK ? change_kept(table) : status;
-	if (status == OK)
-		change_hint(&how);
 	json_decref(table);
 	return kept;
 }
@@ -351,6 +349,7 @@ static int cmd_drain(struct ctl *ctl, int argc, char **argv)
 
 	if (status != OK)
 		return status;
+	how.asks = !ctl->json;
 	d.waits = json_array();
 	status = drain_named(ctl, &d, argv, argc);
 	free(d.ports);
@@ -380,6 +379,7 @@ COMMAND(cmd_drain) = {
 		"checks, and none parked or held at a node that is named as a whole. Only then it\n"
 		"reports that the cable may be pulled. It waits 30 s, or --timeout; after that it\n"
 		"ends with exit status 6 and says what is left, and the exclusion stays in force.\n"
+		"On a terminal it asks for a reason if there is no --reason, as exclude does.\n"
 		"Exit status 1 and 3 as with 'fabricctl exclude'. 'fabricctl include' puts the\n"
 		"link or node back into service.",
 	.opts = opts,

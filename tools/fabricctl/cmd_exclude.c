@@ -14,7 +14,6 @@ static const char *term;
 static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 {
 	uint64_t ns = 0;
-	int status;
 
 	if (dry && (how.reason || term || how.force))
 		return fail("--%s: --dry-run excludes nothing: leave one of them out",
@@ -24,10 +23,8 @@ static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 	how.term = ns / SEC;
 	if (dry)
 		return dry_run_exclude(ctl, argv, argc);
-	status = change_exclusion(ctl, "exclude", &how, argv, argc);
-	if (status == OK || status == NOT_KEPT)
-		change_hint(&how);
-	return status;
+	how.asks = !ctl->json;
+	return change_exclusion(ctl, "exclude", &how, argv, argc);
 }
 
 static const struct opt exclude_opts[] = {
@@ -49,6 +46,7 @@ COMMAND(cmd_exclude) = {
 		"node, use 'fabricctl drain', which also waits until no packet is left on it. The\n"
 		"exclusion lasts until 'fabricctl include' or for the time of --for, also when\n"
 		"the root is restarted or another node becomes root.\n"
+		"On a terminal it asks for a reason if there is no --reason; Enter gives none.\n"
 		"Only root and the control group may exclude; anyone may use --dry-run, whose\n"
 		"exit status is 1 if pairs of other nodes would lose their path, or if the root\n"
 		"would refuse it. If other nodes would be cut off, the root names them and\n"
