@@ -465,6 +465,31 @@ static void commit_far_ahead_lets_old_flow_begin_anew(void **state)
 	lone_end(&l);
 }
 
+/*
+ * 256 rows are four blocks, which fill the lines of memory that they lie in. Behind them are the flows:
+ * what is done to all rows does not touch these.
+ */
+static void last_rows_end_with_their_block(void **state)
+{
+	struct lone t;
+
+	(void)state;
+	lone_start(&t, "16x16", 1, NULL);
+	lone_all_up(&t);
+	for (unsigned int n = 0; n < 3; n++) {
+		lone_row(&t, 255, lone_dirs(4));
+		lone_row(&t, 0, lone_dirs(4));
+		assert_int_equal(tn_nic_release(t.nic, t.nic->version, false, t.now), 0);
+		for (unsigned int i = 0; i < 3; i++)
+			assert_int_equal(lone_send(&t, 0, 0, 1), 0);
+		tn_nic_work(t.nic, t.now);
+		assert_int_equal(lone_tx(&t, 2), 3);
+		assert_int_equal(t.sent[0].tail.eseq, 3 * n);
+		lone_ack(&t, 2);
+	}
+	lone_end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -477,6 +502,7 @@ int main(void)
 		cmocka_unit_test(packets_after_commit_have_new_colour),
 		cmocka_unit_test(commit_ends_replay_and_license),
 		cmocka_unit_test(commit_far_ahead_lets_old_flow_begin_anew),
+		cmocka_unit_test(last_rows_end_with_their_block),
 	};
 
 	return cmocka_run_group_tests_name("table_rows", all, NULL, NULL);
