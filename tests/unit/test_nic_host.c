@@ -427,6 +427,27 @@ static void hold_some(struct lone *t)
 	t->params.hold_bytes = HELD * 5 * TN_FLIT * 9 / 8;
 }
 
+/*
+ * Two destinations have the same row, but one is in another column, so packets leave by different ports:
+ * each has the room of its own port, also if the NIC remembers the queue of the other.
+ */
+static void destinations_of_same_row_have_their_own_queues(void **state)
+{
+	(void)state;
+	lone_start(&l, "6x6", 0, NULL);
+	lone_all_up(&l);
+	lone_row(&l, 6, lone_dirs(3));		/* 0,1: by +y */
+	lone_row(&l, 22, lone_dirs(3));		/* 4,3: by +x first */
+	release();
+	tn_nic_retrain(l.nic, 1, l.now);
+	for (unsigned int n = 0; n < TN_INJECT_MAX; n++)
+		assert_int_equal(lone_send(&l, 6, 0, 1), 0);
+	assert_int_equal(tn_nic_room(l.nic, 6, 0), 0);
+	assert_int_equal(tn_nic_room(l.nic, 22, 0), TN_INJECT_MAX);
+	assert_int_equal(tn_nic_room(l.nic, 6, 0), 0);
+	end();
+}
+
 /* The memory that packets on hold occupy counts, however small they are. */
 static void memory_of_held_packets_counts(void **state)
 {
@@ -597,6 +618,7 @@ int main(void)
 		cmocka_unit_test(blocked_port_keeps_only_its_own_packets),
 		cmocka_unit_test(held_packets_wait_up_to_hold_bytes),
 		cmocka_unit_test(each_held_destination_has_its_share),
+		cmocka_unit_test(destinations_of_same_row_have_their_own_queues),
 		cmocka_unit_test(memory_of_held_packets_counts),
 		cmocka_unit_test(held_packets_of_lost_row_come_back),
 		cmocka_unit_test(only_port_with_packets_and_link_is_returned),
