@@ -19,7 +19,7 @@
  * all_neighbours_of_sink_are_before_it() and each_of_two_sinks_is_found() are about sinks,
  * circle_of_waits_is_no_fault_of_a_node(), sink_beside_circle_is_named() and
  * wait_for_silent_node_has_no_sink() about nodes that are not named, and
- * only_same_wait_of_earlier_walk_counts() is about the two walks.
+ * wait_counts_only_if_earlier_walk_found_it_too() is about the two walks.
  */
 #ifndef STALL_WALK_H
 #define STALL_WALK_H

@@ -16,7 +16,7 @@
  * for the name and the bootstrap flag, which `ip link` and searches by name read without ctl.
  * Packets need neither. Anybody may send commands that only read, at any rate, so senders that
  * may not command the NIC also queue for torus_dev.turn, before ctl: a manager waits for one of
- * them at most (manager_waits_for_one_stranger_at_most() of kunit/seam.c).
+ * them at most (manager_waits_for_one_unprivileged_reader_at_most() of kunit/seam.c).
  *
  * Lifetime.
  *
@@ -24,7 +24,7 @@
  * last reference is gone. The holder of a reference to the device (torus_dev_get_*()) may use
  * everything here, even while the device is being unregistered: commands then find a NIC whose
  * ports are detached. Tests: operations_of_nic_never_overlap() and
- * nic_is_removed_when_commands_have_left() of kunit/seam.c.
+ * nic_is_removed_when_running_commands_have_ended() of kunit/seam.c.
  */
 #ifndef TORUS_KERNEL_H
 #define TORUS_KERNEL_H

@@ -18,7 +18,7 @@
  *     NAK, and causes another replay (packets_behind_cause_no_storm_of_answers()). To answer only
  *     the last accepted packet would not suffice: each replay makes the window narrower, and a
  *     window of TN_RETRY_WINDOW_MIN ends before that packet if more were accepted since the last
- *     answer that arrived (test_short_replay_is_answered()).
+ *     answer that arrived (short_replay_of_accepted_packets_is_answered()).
  *  3. Numbers run modulo 255 on the wire and modulo 4096 in the NIC. The number of the oldest
  *     unacknowledged packet (head) and of the expected one (next) are kept in both forms; the
  *     others are counted from there. Both start at 0 with the session

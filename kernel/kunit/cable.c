@@ -268,7 +268,7 @@ static void packets_over_virtual_cable_have_no_ecrc(struct kunit *test)
 /*
  * A queueing discipline may damage frames, as netem does, so packets over it must have their ECRC.
  */
-static void cable_with_queueing_discipline_has_ecrc(struct kunit *test)
+static void packets_through_queueing_discipline_have_ecrc(struct kunit *test)
 {
 	join_by(test, (struct lab_cable) { .virtual = true, .queued = true });
 	converse(test);
@@ -277,7 +277,7 @@ static void cable_with_queueing_discipline_has_ecrc(struct kunit *test)
 }
 
 /* Programs that the driver cannot see may change frames between netkit devices. */
-static void cable_of_netkit_devices_has_ecrc(struct kunit *test)
+static void packets_over_netkit_devices_have_ecrc(struct kunit *test)
 {
 	join_by(test, (struct lab_cable) { .virtual = true, .netkit = true });
 	converse(test);
@@ -310,7 +310,7 @@ static u64 changes(struct torus_soft *s, unsigned int port)
  * first NIC that runs again must not take this for silence of its peer. A command that runs
  * meanwhile must not read a time that is later than that of the next round.
  */
-static void standstill_of_machine_fails_no_link(struct kunit *test)
+static void link_stays_up_if_whole_machine_stands_still(struct kunit *test)
 {
 	u64 before, told;
 
@@ -453,7 +453,7 @@ static void intrude(struct kunit *test, const u8 *from)
 /*
  * Frames of a station that is not the other end of the cable change nothing on a link that is up.
  */
-static void frames_of_stranger_do_not_harm_link(struct kunit *test)
+static void frames_of_third_station_do_not_harm_link(struct kunit *test)
 {
 	u64 before;
 	u8 from[ETH_ALEN];
@@ -509,7 +509,7 @@ static void set_cable(unsigned int flags)
 }
 
 /* Frames of another station that the port copied before the link was up are dropped and counted. */
-static void early_frames_of_stranger_are_dropped(struct kunit *test)
+static void early_frames_of_third_station_are_dropped(struct kunit *test)
 {
 	unsigned int i;
 
@@ -527,7 +527,7 @@ static void early_frames_of_stranger_are_dropped(struct kunit *test)
 }
 
 /* A link that is up addresses its frames to the other end only. */
-static void link_sends_frames_to_other_end_alone(struct kunit *test)
+static void link_addresses_frames_only_to_other_end(struct kunit *test)
 {
 	join(test, false);
 	pair.broadcast = 0;
@@ -562,14 +562,14 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(damaged_frames_are_noticed_and_sent_again),
 	KUNIT_CASE(marked_packets_are_dropped_and_their_copies_taken),
 	KUNIT_CASE(packets_over_virtual_cable_have_no_ecrc),
-	KUNIT_CASE(cable_with_queueing_discipline_has_ecrc),
-	KUNIT_CASE(cable_of_netkit_devices_has_ecrc),
-	KUNIT_CASE(standstill_of_machine_fails_no_link),
+	KUNIT_CASE(packets_through_queueing_discipline_have_ecrc),
+	KUNIT_CASE(packets_over_netkit_devices_have_ecrc),
+	KUNIT_CASE(link_stays_up_if_whole_machine_stands_still),
 	KUNIT_CASE(delayed_frames_arrive_and_leave_nothing),
 	KUNIT_CASE(lower_latency_lets_no_frame_overtake),
-	KUNIT_CASE(frames_of_stranger_do_not_harm_link),
-	KUNIT_CASE(early_frames_of_stranger_are_dropped),
-	KUNIT_CASE(link_sends_frames_to_other_end_alone),
+	KUNIT_CASE(frames_of_third_station_do_not_harm_link),
+	KUNIT_CASE(early_frames_of_third_station_are_dropped),
+	KUNIT_CASE(link_addresses_frames_only_to_other_end),
 	KUNIT_CASE(link_comes_up_again_with_new_address),
 	{}
 };

@@ -335,7 +335,7 @@ static void tell(struct sk_buff *skb)
 	told++;
 }
 
-static void lent_frame_is_copied_and_given_back(struct kunit *test)
+static void frame_in_memory_of_sender_is_copied_and_given_back(struct kunit *test)
 {
 	struct wire *w = wire(test);
 	struct sk_buff *skb, *got;
@@ -386,7 +386,7 @@ static struct sk_buff *roomy(struct kunit *test, struct wire *w, unsigned int ro
  * A packet of a frame that is mostly padding does not keep the frame's memory; a packet of a frame
  * that is mostly packets does.
  */
-static void packet_of_roomy_frame_does_not_keep_its_memory(struct kunit *test)
+static void small_packet_does_not_keep_memory_of_large_frame(struct kunit *test)
 {
 	struct wire *w = wire(test);
 	struct sk_buff *skb, *got;
@@ -449,8 +449,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(random_frames_give_their_packets),
 	KUNIT_CASE(cloned_frame_is_not_changed),
 	KUNIT_CASE(fitting_frame_is_kept),
-	KUNIT_CASE(lent_frame_is_copied_and_given_back),
-	KUNIT_CASE(packet_of_roomy_frame_does_not_keep_its_memory),
+	KUNIT_CASE(frame_in_memory_of_sender_is_copied_and_given_back),
+	KUNIT_CASE(small_packet_does_not_keep_memory_of_large_frame),
 	KUNIT_CASE(empty_frame_gives_no_packet),
 	KUNIT_CASE(long_message_reaches_host_in_shared_pages),
 	{}

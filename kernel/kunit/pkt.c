@@ -10,7 +10,7 @@
  * Payloads that are allocated one after the other are adjacent in memory. Their packets then become
  * few pieces of a message; a message of too many pieces must be copied.
  */
-static void payloads_allocated_in_turn_lie_together(struct kunit *test)
+static void payloads_allocated_in_turn_are_adjacent(struct kunit *test)
 {
 	unsigned int i, apart = 0;
 	u8 *mem[8];
@@ -37,7 +37,7 @@ struct kept {
  * The middle page has the linear data of a frame; a payload in it keeps the skb. A payload in
  * another page keeps only that page, so that a message can refer to it without a copy.
  */
-static void only_middle_page_of_frame_is_kept(struct kunit *test)
+static void payload_keeps_only_page_that_contains_it(struct kunit *test)
 {
 	static const struct kept kept[] = {
 		{ 0, false }, { PAGE_SIZE - TN_FLIT, false },
@@ -111,7 +111,7 @@ static void keep_bytes(struct kunit *test, unsigned int bytes, u32 least, u32 mo
 	kfree_skb(skb);
 }
 
-static void kept_packet_holds_expected_bytes(struct kunit *test)
+static void packet_that_waits_long_counts_expected_bytes(struct kunit *test)
 {
 	const u32 own = sizeof(struct tn_pkt);
 
@@ -125,7 +125,7 @@ static void kept_packet_holds_expected_bytes(struct kunit *test)
 }
 
 /* torus_pkt_keep() does not move a packet that uses most of its memory. */
-static void packet_of_fitting_memory_is_not_moved(struct kunit *test)
+static void packet_that_fits_its_memory_is_not_moved(struct kunit *test)
 {
 	struct sk_buff *skb = alloc_skb(SKB_WITH_OVERHEAD(1024), GFP_KERNEL);
 	struct tn_pkt *pkt;
@@ -148,10 +148,10 @@ static void packet_of_fitting_memory_is_not_moved(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(payloads_allocated_in_turn_lie_together),
-	KUNIT_CASE(only_middle_page_of_frame_is_kept),
-	KUNIT_CASE(kept_packet_holds_expected_bytes),
-	KUNIT_CASE(packet_of_fitting_memory_is_not_moved),
+	KUNIT_CASE(payloads_allocated_in_turn_are_adjacent),
+	KUNIT_CASE(payload_keeps_only_page_that_contains_it),
+	KUNIT_CASE(packet_that_waits_long_counts_expected_bytes),
+	KUNIT_CASE(packet_that_fits_its_memory_is_not_moved),
 	{}
 };
 

@@ -42,7 +42,7 @@ static void set_mtu(struct net_device *dev, int mtu)
 	rtnl_unlock();
 }
 
-static void attached_device_becomes_cable_and_is_detached(struct kunit *test)
+static void attached_device_carries_frames_until_detached(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
 	struct torus_soft *s = lab_nic(test, 4, 0);
@@ -150,7 +150,7 @@ static void device_that_is_no_ethernet_is_refused(struct kunit *test)
 }
 
 /* A NIC's own netdev cannot be bound to its ports, and a device can be bound to one port only. */
-static void nic_cannot_be_its_own_cable(struct kunit *test)
+static void nic_cannot_be_bound_to_its_own_port(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 4, 0), *other = lab_nic(test, 4, 0);
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
@@ -191,7 +191,7 @@ static void device_with_another_rx_handler_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
 }
 
-static void too_small_mtu_of_device_takes_carrier(struct kunit *test)
+static void port_of_device_with_too_small_mtu_has_no_carrier(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", TAKES - 1);
 	struct torus_soft *s = lab_nic(test, 2, 0);
@@ -238,7 +238,7 @@ static void removed_lower_device_leaves_port(struct kunit *test)
  * A NIC that is being removed binds no device, and a thread that waits to set its carrier does not
  * set it.
  */
-static void nic_being_removed_takes_no_cable(struct kunit *test)
+static void nic_being_removed_accepts_no_device(struct kunit *test)
 {
 	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct torus_refusal why;
@@ -585,16 +585,16 @@ static void link_data_of_lower_device_has_its_port(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(attached_device_becomes_cable_and_is_detached),
+	KUNIT_CASE(attached_device_carries_frames_until_detached),
 	KUNIT_CASE(attaching_another_device_replaces_the_first),
 	KUNIT_CASE(nic_is_master_of_devices_of_its_ports),
 	KUNIT_CASE(device_that_is_no_ethernet_is_refused),
-	KUNIT_CASE(nic_cannot_be_its_own_cable),
+	KUNIT_CASE(nic_cannot_be_bound_to_its_own_port),
 	KUNIT_CASE(device_with_another_rx_handler_is_refused),
-	KUNIT_CASE(too_small_mtu_of_device_takes_carrier),
+	KUNIT_CASE(port_of_device_with_too_small_mtu_has_no_carrier),
 	KUNIT_CASE(carrier_follows_lower_device),
 	KUNIT_CASE(removed_lower_device_leaves_port),
-	KUNIT_CASE(nic_being_removed_takes_no_cable),
+	KUNIT_CASE(nic_being_removed_accepts_no_device),
 	KUNIT_CASE(each_port_takes_one_device_and_no_port_more),
 	KUNIT_CASE(frames_of_other_types_are_left_to_host),
 	KUNIT_CASE(poll_stays_within_its_budget),

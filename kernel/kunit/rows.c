@@ -188,7 +188,7 @@ static void crowd_run(struct kunit *test, struct crowd *c, int writers, int read
 	wait_for_completion(&c->done);
 }
 
-static void readers_never_see_torn_table(struct kunit *test)
+static void readers_never_see_rows_of_two_tables(struct kunit *test)
 {
 	static struct crowd c;
 
@@ -238,7 +238,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(second_begin_abandons_first_table),
 	KUNIT_CASE(same_or_failed_place_keeps_rows),
 	KUNIT_CASE(interleaved_writers_leave_whole_table),
-	KUNIT_CASE(readers_never_see_torn_table),
+	KUNIT_CASE(readers_never_see_rows_of_two_tables),
 	KUNIT_CASE(concurrent_writers_leave_whole_table),
 	{}
 };

@@ -511,7 +511,7 @@ static void operations_of_nic_never_overlap(struct kunit *test)
  * Readers without the privilege to command the NIC wait for each other first, so a sender with the
  * privilege waits for at most one of them, however many there are.
  */
-static void manager_waits_for_one_stranger_at_most(struct kunit *test)
+static void manager_waits_for_one_unprivileged_reader_at_most(struct kunit *test)
 {
 	struct null_nic *n = new_nic(test);
 	struct asker *stranger, *manager;
@@ -581,7 +581,7 @@ static int remove(void *arg)
  * A NIC is removed while a command is inside of it, and another waits for its turn. It is taken
  * down after the first has ended, and freed after both have.
  */
-static void nic_is_removed_when_commands_have_left(struct kunit *test)
+static void nic_is_removed_when_running_commands_have_ended(struct kunit *test)
 {
 	struct removal *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
 	struct null_nic *n = new_nic(test);
@@ -630,9 +630,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(error_of_nic_reaches_sender),
 	KUNIT_CASE(command_that_nic_lacks_is_refused),
 	KUNIT_CASE(operations_of_nic_never_overlap),
-	KUNIT_CASE(manager_waits_for_one_stranger_at_most),
+	KUNIT_CASE(manager_waits_for_one_unprivileged_reader_at_most),
 	KUNIT_CASE(waiting_dump_does_not_hold_other_devices),
-	KUNIT_CASE(nic_is_removed_when_commands_have_left),
+	KUNIT_CASE(nic_is_removed_when_running_commands_have_ended),
 	{}
 };
 

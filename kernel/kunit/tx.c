@@ -127,7 +127,7 @@ static unsigned int at_once(struct kunit *test, struct torus_soft *s, unsigned i
  * Large messages of a host that gets answers wait in batches, and few batches end with a single
  * message.
  */
-static void large_messages_wait_seldom_without_company(struct kunit *test)
+static void large_messages_are_seldom_batched_alone(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 
@@ -165,7 +165,7 @@ static void wait_together(struct kunit *test, struct torus_soft *s, unsigned int
  * A batch lasts as long as the gap between messages, and longer if messages then come twice as
  * fast.
  */
-static void messages_wait_as_long_as_their_gap(struct kunit *test)
+static void batch_lasts_as_long_as_gap_between_messages(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 	const u32 gap = LONG / 4;
@@ -185,7 +185,7 @@ static void messages_wait_as_long_as_their_gap(struct kunit *test)
 }
 
 /* The message that completes a batch (tx-frames) does not count for the gap between messages. */
-static void message_that_completes_batch_is_not_in_gap(struct kunit *test)
+static void message_that_completes_batch_does_not_change_gap(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 	u32 i;
@@ -212,7 +212,7 @@ static void answered_host_does_not_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stream(test, s, 100), STREAM);
 }
 
-static void message_that_waited_alone_lowers_score(struct kunit *test)
+static void batch_of_one_message_lowers_score(struct kunit *test)
 {
 	struct torus_soft *s = nic(test);
 
@@ -252,11 +252,11 @@ static void waiting_packets_are_dropped_with_nic(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(first_messages_do_not_wait),
 	KUNIT_CASE(small_messages_of_stream_are_batched),
-	KUNIT_CASE(large_messages_wait_seldom_without_company),
-	KUNIT_CASE(messages_wait_as_long_as_their_gap),
-	KUNIT_CASE(message_that_completes_batch_is_not_in_gap),
+	KUNIT_CASE(large_messages_are_seldom_batched_alone),
+	KUNIT_CASE(batch_lasts_as_long_as_gap_between_messages),
+	KUNIT_CASE(message_that_completes_batch_does_not_change_gap),
 	KUNIT_CASE(answered_host_does_not_wait),
-	KUNIT_CASE(message_that_waited_alone_lowers_score),
+	KUNIT_CASE(batch_of_one_message_lowers_score),
 	KUNIT_CASE(batching_can_be_turned_off),
 	KUNIT_CASE(waiting_packets_are_dropped_with_nic),
 	{}

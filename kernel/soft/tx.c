@@ -15,17 +15,17 @@
  *     with a score of STREAM or more streams (first_messages_do_not_wait(),
  *     answered_host_does_not_wait()).
  *  3. A batch that ends with a single message also subtracts STREAM, so that a host that has become
- *     slow has a few messages delayed, not all (message_that_waited_alone_lowers_score()).
+ *     slow has a few messages delayed, not all (batch_of_one_message_lowers_score()).
  *  4. This score does not recognise a TCP sender, which receives acknowledgements all the time. Its
  *     messages are large and acknowledgements are small, so large messages of a host that does not
  *     stream are batched on trial. If another message arrives in the time of a trial, the next
  *     large messages are batched, too. If none does, @backoff large messages are sent at once
  *     before the next trial, and each failure doubles @backoff
- *     (large_messages_wait_seldom_without_company()).
+ *     (large_messages_are_seldom_batched_alone()).
  *  5. The time of a trial follows from @gap, the average time between large messages that are sent
  *     at once, most of which is the time that their rounds take from a busy processor: a trial pays
- *     if messages arrive twice as fast as that (messages_wait_as_long_as_their_gap(),
- *     message_that_completes_batch_is_not_in_gap()).
+ *     if messages arrive twice as fast as that (batch_lasts_as_long_as_gap_between_messages(),
+ *     message_that_completes_batch_does_not_change_gap()).
  *  6. TCP small queues limit a socket to what it sends in a millisecond, which would end every
  *     trial early; here the limit is four times that (PACING_SHIFT).
  *  7. No message is left in a queue. The first message since NAPI looked at the queues schedules

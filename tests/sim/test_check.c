@@ -217,7 +217,7 @@ static void check_finds_missing_takeover(void **state)
  * The same as check_finds_missing_takeover(), by five nodes that are left of nine since the table
  * before the latest.
  */
-static void check_finds_missing_takeover_by_the_rest(void **state)
+static void check_finds_missing_takeover_by_five_of_nine(void **state)
 {
 	(void)state;
 	begin();
@@ -435,7 +435,7 @@ int main(void)
 		cmocka_unit_test(check_finds_missing_takeover),
 		cmocka_unit_test(check_finds_missing_takeover_beside_slow_nics),
 		cmocka_unit_test(check_expects_no_root_without_slow_nics),
-		cmocka_unit_test(check_finds_missing_takeover_by_the_rest),
+		cmocka_unit_test(check_finds_missing_takeover_by_five_of_nine),
 		cmocka_unit_test(check_expects_no_root_without_majority),
 		cmocka_unit_test(check_finds_action_without_order),
 		cmocka_unit_test(check_finds_wrong_counters_of_nic),

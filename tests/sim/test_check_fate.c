@@ -300,7 +300,7 @@ static void check_finds_miscounted_doubles_and_losses(void **state)
  * A NIC counts a packet as early that was not. Before that, holds may have been lifted without proof,
  * but all packets sent before have ended.
  */
-static void check_finds_packet_counted_as_early_in_vain(void **state)
+static void check_finds_packet_wrongly_counted_as_early(void **state)
 {
 	(void)state;
 	for (unsigned int bounded = 0; bounded < 3; bounded++) {
@@ -370,7 +370,7 @@ int main(void)
 		cmocka_unit_test(check_finds_packet_given_up_too_early),
 		cmocka_unit_test(check_finds_hold_lifted_too_early),
 		cmocka_unit_test(check_finds_miscounted_doubles_and_losses),
-		cmocka_unit_test(check_finds_packet_counted_as_early_in_vain),
+		cmocka_unit_test(check_finds_packet_wrongly_counted_as_early),
 		cmocka_unit_test(check_accepts_packet_that_ends_once_with_its_nic),
 		cmocka_unit_test(check_allows_early_packets_after_bounded_drain),
 	};

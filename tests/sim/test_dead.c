@@ -167,7 +167,7 @@ static void cut_off_node_joins_with_old_counters(void **state)
 }
 
 /* A ring is split; the part without the root loses its managers, too. */
-static void part_of_split_ring_without_managers(void **state)
+static void part_of_split_ring_loses_its_managers_too(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every()) {
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(second_node_dies_at_each_step),
 		cmocka_unit_test(node_back_with_new_nic_loses_no_other_packets),
 		cmocka_unit_test(cut_off_node_joins_with_old_counters),
-		cmocka_unit_test(part_of_split_ring_without_managers),
+		cmocka_unit_test(part_of_split_ring_loses_its_managers_too),
 		cmocka_unit_test(dead_relay_loses_only_its_packets),
 		cmocka_unit_test(cut_without_death_ends_with_proof),
 	};

@@ -100,7 +100,7 @@ static void expect_job(const char *name, uint32_t nodes, uint32_t up, uint32_t p
 }
 
 /* Two jobs side by side, and the cables of one are cut one after the other. */
-static void test_cables(void **state)
+static void jobs_keep_their_nodes_when_cables_are_cut(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
@@ -132,7 +132,7 @@ static void test_cables(void **state)
 }
 
 /* A line of nodes falls apart when its middle dies, and is whole when it comes back. */
-static void test_apart(void **state)
+static void line_falls_apart_when_its_middle_node_dies(void **state)
 {
 	static const uint32_t line[] = { 0, 1, 2 };
 
@@ -157,7 +157,7 @@ static void test_apart(void **state)
  * A node that is excluded as a whole is no part of its job: the others are still joined. Without it
  * the job is divided if the others were joined through it.
  */
-static void test_out_of_service(void **state)
+static void excluded_node_is_no_part_of_its_job(void **state)
 {
 	static const uint32_t line[] = { 0, 1, 2 };
 
@@ -183,7 +183,7 @@ static void test_out_of_service(void **state)
 }
 
 /* Another root, and a fabric that has lost all its power, know the jobs. */
-static void test_memory(void **state)
+static void jobs_survive_next_root_and_power_loss(void **state)
 {
 	(void)state;
 	for (unsigned int power = 0; power < 2; power++) {
@@ -216,7 +216,7 @@ static void test_memory(void **state)
 }
 
 /* All managers start again but one, which hung when the job began: its table is known, and older. */
-static void test_older_table(void **state)
+static void job_survives_restart_beside_manager_with_older_table(void **state)
 {
 	static const uint32_t list[] = { 8, 9 };
 	const uint32_t hung = 5;
@@ -243,7 +243,7 @@ static void test_older_table(void **state)
 }
 
 /* Jobs begin and end while cables are cut and mended. */
-static void test_random(void **state)
+static void random_starts_and_stops_of_jobs_survive_cuts(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 12; seed += trial_every()) {
@@ -266,7 +266,7 @@ static void test_random(void **state)
 	}
 }
 
-static void test_refused(void **state)
+static void job_without_free_joined_nodes_is_refused(void **state)
 {
 	static const uint32_t apart[] = { 0, 5 }, twice[] = { 1, 1 }, good[] = { 1, 2 };
 
@@ -294,10 +294,13 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_cables),
-		cmocka_unit_test(test_apart), cmocka_unit_test(test_out_of_service),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_older_table), cmocka_unit_test(test_random),
+		cmocka_unit_test(job_without_free_joined_nodes_is_refused),
+		cmocka_unit_test(jobs_keep_their_nodes_when_cables_are_cut),
+		cmocka_unit_test(line_falls_apart_when_its_middle_node_dies),
+		cmocka_unit_test(excluded_node_is_no_part_of_its_job),
+		cmocka_unit_test(jobs_survive_next_root_and_power_loss),
+		cmocka_unit_test(job_survives_restart_beside_manager_with_older_table),
+		cmocka_unit_test(random_starts_and_stops_of_jobs_survive_cuts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

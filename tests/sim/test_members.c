@@ -190,7 +190,7 @@ static bool all_reach_root(struct world *w)
 }
 
 /* All nodes, also at the end of a deep tree, know that the root is away, and since when. */
-static void all_know_since_when_root_is_away(void **state)
+static void all_nodes_report_how_long_root_is_away(void **state)
 {
 	struct fm_status st;
 	struct trial s;
@@ -396,7 +396,7 @@ static void dark_branch_of_tree_is_judged_in_time(void **state)
  * restarted and begun a new numbering of that flow. They are too late: they must not arrive, and
  * the new numbering must go on.
  */
-static void flow_waits_for_late_replay(void **state)
+static void late_replay_of_former_numbering_is_dropped(void **state)
 {
 	uint64_t between;
 	struct trial s;
@@ -431,13 +431,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(exclusions_outlive_root),
 		cmocka_unit_test(exclusions_outlive_nic_of_root),
 		cmocka_unit_test(part_of_ring_without_root_is_isolated_problem),
-		cmocka_unit_test(all_know_since_when_root_is_away),
+		cmocka_unit_test(all_nodes_report_how_long_root_is_away),
 		cmocka_unit_test(hung_manager_makes_node_silent),
 		cmocka_unit_test(cable_whose_ends_differ_is_down_and_reported),
 		cmocka_unit_test(port_of_silent_node_stays_closed),
 		cmocka_unit_test(node_with_other_relay_memory_is_reported),
 		cmocka_unit_test(dark_branch_of_tree_is_judged_in_time),
-		cmocka_unit_test(flow_waits_for_late_replay),
+		cmocka_unit_test(late_replay_of_former_numbering_is_dropped),
 	};
 
 	if (argc > 1)

@@ -148,7 +148,7 @@ static void split(uint32_t back, uint64_t seed)
 	join(back, seed);
 }
 
-static void nodes_stay_with_a_root_that_they_reach(void **state)
+static void nodes_stay_with_root_that_they_reach(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
@@ -156,7 +156,7 @@ static void nodes_stay_with_a_root_that_they_reach(void **state)
 }
 
 /* The root of the part with the earlier epoch is itself at the cable. */
-static void a_root_stays_root(void **state)
+static void root_beside_joining_cable_stays_root(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
@@ -184,7 +184,7 @@ static void die(uint32_t back, bool west, uint64_t seed)
 	join(back, seed);
 }
 
-static void another_leads_a_part(void **state)
+static void part_of_split_torus_gets_another_root(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
@@ -195,7 +195,7 @@ static void another_leads_a_part(void **state)
 }
 
 /* Only with the node at the cable are there enough nodes. */
-static void another_leads_a_few(void **state)
+static void part_with_bare_majority_gets_another_root(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
@@ -218,10 +218,10 @@ static void no_epoch_of_a_neighbour_is_used_again(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nodes_stay_with_a_root_that_they_reach),
-		cmocka_unit_test(a_root_stays_root),
-		cmocka_unit_test(another_leads_a_part),
-		cmocka_unit_test(another_leads_a_few),
+		cmocka_unit_test(nodes_stay_with_root_that_they_reach),
+		cmocka_unit_test(root_beside_joining_cable_stays_root),
+		cmocka_unit_test(part_of_split_torus_gets_another_root),
+		cmocka_unit_test(part_with_bare_majority_gets_another_root),
 		cmocka_unit_test(no_epoch_of_a_neighbour_is_used_again),
 	};
 

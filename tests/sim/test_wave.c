@@ -386,7 +386,7 @@ static void one_way_round(const char *shape, uint32_t a, uint32_t b, uint64_t se
  * Each pair of cables of 3x3 is swapped in turn, in some orders each, and some pairs of larger
  * fabrics.
  */
-static void wave_places_nodes_any_way_round(void **state)
+static void wave_places_nodes_whichever_cables_are_swapped(void **state)
 {
 	static const char *const shapes[] = { "4x3", "4x4", "5x3", "5x5", "3x3x3", "4x3x3", "5x4x3",
 					      "4x2x3" };
@@ -511,7 +511,7 @@ static void wave_reports_wrong_ports(void **state)
 /* --- two roots ---------------------------------------------------------------------------- */
 
 /* Two nodes ask to be root, and no promise comes to either: each is where its root's wave says. */
-static void node_is_where_wave_of_its_asking_root_says(void **state)
+static void node_takes_place_from_wave_of_root_that_it_follows(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -823,9 +823,9 @@ int main(void)
 		cmocka_unit_test(wave_places_nodes_in_random_orders),
 		cmocka_unit_test(wave_places_nodes_despite_swapped_cables),
 		cmocka_unit_test(wave_places_late_nodes),
-		cmocka_unit_test(wave_places_nodes_any_way_round),
+		cmocka_unit_test(wave_places_nodes_whichever_cables_are_swapped),
 		cmocka_unit_test(wave_reports_wrong_ports),
-		cmocka_unit_test(node_is_where_wave_of_its_asking_root_says),
+		cmocka_unit_test(node_takes_place_from_wave_of_root_that_it_follows),
 		cmocka_unit_test(two_fabrics_lead_on_when_cabled_together),
 		cmocka_unit_test(lying_node_misplaces_no_other_node),
 	};

@@ -24,7 +24,7 @@ static void set_members(void)
 	a.entry[5].state = FM_NODE_UP;
 }
 
-static void test_list(void **state)
+static void job_list_shows_jobs_with_their_nodes(void **state)
 {
 	(void)state;
 	set_members();
@@ -46,7 +46,7 @@ static void test_list(void **state)
 
 #define STARTED "{'ok':true,'data':{'version':119,'jobs':[],'in_force':true,'kept':null}}"
 
-static void test_start(void **state)
+static void job_starts_with_chosen_or_listed_nodes(void **state)
 {
 	(void)state;
 	says("{'cmd':'job-start','name':'new','count':3}", STARTED);
@@ -57,7 +57,7 @@ static void test_start(void **state)
 	     "choose 2 of 1 at -1; job 1 'new' how 1 nodes 2 from 5 uid 0 by 'ann' since 1\n");
 }
 
-static void test_wrong(void **state)
+static void wrong_arguments_of_job_start_are_refused(void **state)
 {
 	(void)state;
 	refuses("{'cmd':'job-start','name':'new'}", "usage", "0 nodes: allowed are 1 to 6");
@@ -86,7 +86,7 @@ static void test_wrong(void **state)
 	"which is not set, to a group of yours and restart fabricd"
 
 /* A job may be started by the users of its group, and stopped by its owner. */
-static void test_users(void **state)
+static void only_group_starts_and_only_owner_stops_job(void **state)
 {
 	(void)state;
 	a.privileged = false;
@@ -113,7 +113,10 @@ static void test_users(void **state)
 int main(void)
 {
 	const struct CMUnitTest t[] = {
-		TEST(test_list), TEST(test_start), TEST(test_wrong), TEST(test_users),
+		TEST(job_list_shows_jobs_with_their_nodes),
+		TEST(job_starts_with_chosen_or_listed_nodes),
+		TEST(wrong_arguments_of_job_start_are_refused),
+		TEST(only_group_starts_and_only_owner_stops_job),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

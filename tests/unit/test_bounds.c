@@ -76,7 +76,7 @@ static void root_counts_again_at_growing_intervals(void **state)
  * Each NIC was empty when it was read, which only a second count can prove. That count follows at
  * once, because traffic waits for it.
  */
-static void empty_is_counted_again_at_once(void **state)
+static void empty_nics_are_counted_again_at_once(void **state)
 {
 	uint64_t was;
 
@@ -160,7 +160,7 @@ static void late_packets_are_progress(void **state)
 }
 
 /* Adaptive packets are in no sum, so their parking and replay is no progress. */
-static void parking_is_no_progress(void **state)
+static void parked_packets_do_not_count_as_progress(void **state)
 {
 	uint64_t began;
 
@@ -205,7 +205,7 @@ static void arriving_packets_of_any_colour_put_off_bound(void **state)
 }
 
 /* A NIC without a manager goes on to send packets of an old colour: the drain ends by its bound. */
-static void silent_nic_sends_for_ever(void **state)
+static void drain_ends_by_bound_if_silent_nic_keeps_sending(void **state)
 {
 	uint64_t began;
 
@@ -234,7 +234,7 @@ static void parked(uint64_t version, uint64_t n)
 	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_REPLAY);
 }
 
-static void until_all_have_come(void **state)
+static void replay_lasts_until_all_packets_have_arrived(void **state)
 {
 	const struct fm_recovery *r;
 
@@ -558,14 +558,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(root_counts_again_at_growing_intervals),
-		cmocka_unit_test(empty_is_counted_again_at_once),
+		cmocka_unit_test(empty_nics_are_counted_again_at_once),
 		cmocka_unit_test(packets_lost_in_network_end_drain_by_bound),
 		cmocka_unit_test(losses_before_recovery_do_not_count),
 		cmocka_unit_test(late_packets_are_progress),
-		cmocka_unit_test(parking_is_no_progress),
+		cmocka_unit_test(parked_packets_do_not_count_as_progress),
 		cmocka_unit_test(arriving_packets_of_any_colour_put_off_bound),
-		cmocka_unit_test(silent_nic_sends_for_ever),
-		cmocka_unit_test(until_all_have_come),
+		cmocka_unit_test(drain_ends_by_bound_if_silent_nic_keeps_sending),
+		cmocka_unit_test(replay_lasts_until_all_packets_have_arrived),
 		cmocka_unit_test(replay_opens_ports_though_nothing_is_parked),
 		cmocka_unit_test(packets_lost_in_replay_are_counted),
 		cmocka_unit_test(late_replays_are_progress),

@@ -69,7 +69,7 @@ static void each_nic_counts_once(void **state)
  * A packet is on its way. READY is followed by a count at once; the next comes after a moment, and
  * at once when each NIC was empty.
  */
-static void count_follows_ready_at_once(void **state)
+static void count_follows_at_once_when_all_nodes_are_ready(void **state)
 {
 	uint64_t began;
 
@@ -125,7 +125,7 @@ static void counts_of_different_nics_prove_no_drain(void **state)
  * counts equal to earlier ones, prove nothing. When nothing has moved for drain_max, the root
  * continues without proof.
  */
-static void silent_nic_is_in_no_count(void **state)
+static void counts_without_silent_nic_prove_no_drain(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -177,7 +177,7 @@ static void drain_is_bounded_if_superseded_one_had_no_proof(void **state)
  * Node 3 was judged dead, and is back: its NIC takes no part in this version, so two counts
  * that are equal prove nothing, although it lives.
  */
-static void who_is_back_is_in_no_count(void **state)
+static void returned_node_is_in_no_count(void **state)
 {
 	uint64_t began;
 
@@ -235,7 +235,7 @@ static void is_away_until(uint64_t version)
  * Node 3 lives and is back. The next version would have the colour of its rows, of which it may
  * have packets for which no drain has waited: that version is left out.
  */
-static void colour_of_who_is_back(void **state)
+static void table_does_not_get_colour_of_returned_node(void **state)
 {
 	(void)state;
 	is_away_until(6);
@@ -260,7 +260,7 @@ static void colour_of_who_is_back(void **state)
  * next version follows when all others have drained, before a packet is replayed or a hold is
  * released.
  */
-static void no_colour_but_that_of_who_is_back(void **state)
+static void table_gets_colour_of_returned_node_if_no_other_is_clean(void **state)
 {
 	(void)state;
 	is_away_until(8);
@@ -287,7 +287,7 @@ static void no_colour_but_that_of_who_is_back(void **state)
  * Another table is due before the recovery in which node 3 is back has drained. It would have the
  * colour of that node's packets, for which no drain has waited yet, so it waits for this drain.
  */
-static void brought_colour_waits_for_its_drain(void **state)
+static void table_waits_until_colour_of_returned_node_is_drained(void **state)
 {
 	(void)state;
 	is_away_until(5);
@@ -336,7 +336,7 @@ static void drains_what_came_back(void)
  * The manager of a node that comes back has started anew, and does not know which colours were
  * clean before.
  */
-static void manager_of_who_is_back_is_new(void **state)
+static void colours_of_returned_node_with_new_manager_are_drained(void **state)
 {
 	(void)state;
 	is_away_until(5);
@@ -350,7 +350,7 @@ static void manager_of_who_is_back_is_new(void **state)
  * The NIC of a node that comes back had failed: its manager got the tables, but took part in no
  * drain of them.
  */
-static void nic_of_who_is_back_had_failed(void **state)
+static void colours_of_returned_node_with_failed_nic_are_drained(void **state)
 {
 	(void)state;
 	is_away_until(5);
@@ -364,7 +364,7 @@ static void nic_of_who_is_back_had_failed(void **state)
  * until that node is dead. Version 11 gives it its place, and has that colour. So another table
  * follows, whose drain waits for the packet, before anything is replayed or released.
  */
-static void brought_colour_is_drained_when_node_gets_place(void **state)
+static void colour_of_returned_node_is_drained_when_it_gets_place(void **state)
 {
 	uint32_t other;
 
@@ -413,7 +413,7 @@ static void brought_colour_is_drained_when_node_gets_place(void **state)
  * The same if the root starts again before the place is free: the node without a place joins before
  * the first table, and version 15 has the colour of its packet.
  */
-static void place_comes_after_a_restart(void **state)
+static void colour_is_drained_if_place_comes_after_restart_of_root(void **state)
 {
 	uint32_t node;
 
@@ -516,7 +516,7 @@ static uint64_t until_given_up(void)
  * that node 1 sent last waits for that, for resolve_max, and is then kept. It may be a duplicate,
  * so the number of earlier losses is not known any more.
  */
-static void other_end_is_waited_for(void **state)
+static void silent_end_of_lost_link_is_waited_for_and_given_up(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -542,7 +542,7 @@ static void other_end_is_waited_for(void **state)
  * Several links end one after another in one recovery, because no other version may begin yet. The
  * time that one end took does not shorten that of the next.
  */
-static void each_end_has_its_time(void **state)
+static void each_lost_link_is_waited_for_in_full(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -573,21 +573,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_nic_counts_once),
-		cmocka_unit_test(count_follows_ready_at_once),
+		cmocka_unit_test(count_follows_at_once_when_all_nodes_are_ready),
 		cmocka_unit_test(counts_of_different_nics_prove_no_drain),
-		cmocka_unit_test(silent_nic_is_in_no_count),
+		cmocka_unit_test(counts_without_silent_nic_prove_no_drain),
 		cmocka_unit_test(drain_is_bounded_if_superseded_one_had_no_proof),
-		cmocka_unit_test(who_is_back_is_in_no_count),
-		cmocka_unit_test(colour_of_who_is_back),
-		cmocka_unit_test(no_colour_but_that_of_who_is_back),
-		cmocka_unit_test(brought_colour_waits_for_its_drain),
-		cmocka_unit_test(manager_of_who_is_back_is_new),
-		cmocka_unit_test(nic_of_who_is_back_had_failed),
-		cmocka_unit_test(brought_colour_is_drained_when_node_gets_place),
-		cmocka_unit_test(place_comes_after_a_restart),
+		cmocka_unit_test(returned_node_is_in_no_count),
+		cmocka_unit_test(table_does_not_get_colour_of_returned_node),
+		cmocka_unit_test(table_gets_colour_of_returned_node_if_no_other_is_clean),
+		cmocka_unit_test(table_waits_until_colour_of_returned_node_is_drained),
+		cmocka_unit_test(colours_of_returned_node_with_new_manager_are_drained),
+		cmocka_unit_test(colours_of_returned_node_with_failed_nic_are_drained),
+		cmocka_unit_test(colour_of_returned_node_is_drained_when_it_gets_place),
+		cmocka_unit_test(colour_is_drained_if_place_comes_after_restart_of_root),
 		cmocka_unit_test(late_packets_are_not_lost),
-		cmocka_unit_test(other_end_is_waited_for),
-		cmocka_unit_test(each_end_has_its_time),
+		cmocka_unit_test(silent_end_of_lost_link_is_waited_for_and_given_up),
+		cmocka_unit_test(each_lost_link_is_waited_for_in_full),
 	};
 
 	return cmocka_run_group_tests_name("drain", tests, NULL, NULL);

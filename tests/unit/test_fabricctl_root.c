@@ -10,7 +10,7 @@
 #include "tests/unit/fake_manager.h"
 #include "tests/unit/program.h"
 
-static void shows_root_and_moves_it(void **state)
+static void root_command_shows_and_moves_root(void **state)
 {
 	(void)state;
 	fake.dead[1] = true;
@@ -231,7 +231,7 @@ static void large_fabric_is_asked_in_parts(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(shows_root_and_moves_it, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(root_command_shows_and_moves_root, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(status_without_root_names_node_that_takes_over,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(answers_without_root_are_labelled,

@@ -81,7 +81,7 @@ static void wrong_flow_options_are_refused(void **state)
 	}
 }
 
-static void json_has_the_points(void **state)
+static void json_has_one_object_per_point(void **state)
 {
 	static const char *const keys[] = { "accepted", "latency_mean", "ci95", "latency_ci95",
 		"latency_p99", "cycles_per_s", "load" };
@@ -278,7 +278,7 @@ static json_t *without_speed(void)
 	return j;
 }
 
-static void threads_do_not_matter(void **state)
+static void result_does_not_depend_on_threads(void **state)
 {
 	json_t *a, *b;
 
@@ -426,13 +426,13 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_flow_options_are_refused),
-		cmocka_unit_test(json_has_the_points),
+		cmocka_unit_test(json_has_one_object_per_point),
 		cmocka_unit_test(throughput_equals_cells_of_readme),
 		cmocka_unit_test(gain_of_moved_bubbles_is_as_documented),
 		cmocka_unit_test(figure_wang2012_3_has_all_curves),
 		cmocka_unit_test(cbs_throughput_halves_with_four_bubbles),
 		cmocka_unit_test(deadlock_is_a_problem),
-		cmocka_unit_test(threads_do_not_matter),
+		cmocka_unit_test(result_does_not_depend_on_threads),
 		cmocka_unit_test(csv_has_one_line_per_point_and_equal_columns),
 		cmocka_unit_test(flow_is_drawn_as_svg),
 		cmocka_unit_test(trace_file_is_simulated_as_written),

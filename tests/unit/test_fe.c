@@ -387,7 +387,7 @@ static void one_condition_too_many_is_refused(void **state)
 }
 
 /* cilk_sync: it waits until as many have arrived as were spawned. */
-static void sync_waits_for_all_spawned(void **state)
+static void cilk_sync_waits_until_all_threads_have_arrived(void **state)
 {
 	struct tn_fe_ask sync = ASK(WAIT, ANY, ANY, .cmp = TN_FE_EQ, .value = 5, .number = 9);
 	struct tn_fe_ask arrive = ASK(AMO, ANY, ANY, .amo = TN_AMO_ADD, .value = 1);
@@ -459,7 +459,7 @@ static void *toggle_word(void *word)
 }
 
 /* A processor stores to the word meanwhile: a WAIT returns the value that ended it. */
-static void test_wait_returns_its_value(void **state)
+static void wait_returns_value_that_fulfils_it(void **state)
 {
 	const struct tn_fe_ask ask = {
 		.op = TN_FE_WAIT, .q = TN_FE_ANY, .r = TN_FE_ANY, .cmp = TN_FE_GE,
@@ -492,10 +492,10 @@ int main(void)
 		cmocka_unit_test(all_sequences_of_requests_equal_naive_model),
 		cmocka_unit_test(random_requests_equal_naive_model),
 		cmocka_unit_test(one_condition_too_many_is_refused),
-		cmocka_unit_test(sync_waits_for_all_spawned),
+		cmocka_unit_test(cilk_sync_waits_until_all_threads_have_arrived),
 		cmocka_unit_test(impossible_request_is_refused),
 		cmocka_unit_test(only_amo_and_wait_check_type),
-		cmocka_unit_test(test_wait_returns_its_value),
+		cmocka_unit_test(wait_returns_value_that_fulfils_it),
 	};
 
 	return cmocka_run_group_tests_name("fe", all, NULL, NULL);

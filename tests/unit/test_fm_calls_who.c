@@ -364,7 +364,7 @@ static void claiming_candidate_calls_no_node(void **state)
  * A root that leads goes on to call until none is left. It begins again, after RESEND, when it is
  * informed that there may be one.
  */
-static void leading_root_calls_until_none_is_left(void **state)
+static void leading_root_calls_nodes_until_all_have_answered(void **state)
 {
 	uint64_t from;
 
@@ -400,7 +400,7 @@ static void leading_root_calls_until_none_is_left(void **state)
 /*
  * A node whose address the table lacks joins by itself: then it does not count as unknown any more.
  */
-static void unknown_node_that_joins_is_not_unknown(void **state)
+static void node_without_address_is_known_once_it_joins(void **state)
 {
 	uint64_t from;
 
@@ -454,8 +454,8 @@ int main(void)
 		cmocka_unit_test(nodes_behind_new_link_are_called),
 		cmocka_unit_test(answering_node_is_called_each_second_round),
 		cmocka_unit_test(claiming_candidate_calls_no_node),
-		cmocka_unit_test(leading_root_calls_until_none_is_left),
-		cmocka_unit_test(unknown_node_that_joins_is_not_unknown),
+		cmocka_unit_test(leading_root_calls_nodes_until_all_have_answered),
+		cmocka_unit_test(node_without_address_is_known_once_it_joins),
 		cmocka_unit_test(calls_without_memory_are_made_next_round),
 	};
 

@@ -382,7 +382,7 @@ static void epoch_far_above_is_refused(void **state)
  * A root whose NIC lost its memory knows an epoch, if it has kept a table, and so believes none far
  * above that.
  */
-static void far_above_what_was_kept(void **state)
+static void root_refuses_epoch_far_above_that_of_kept_table(void **state)
 {
 	struct fm_entry e[4];
 	struct fm_msg kept;
@@ -414,7 +414,7 @@ static void far_above_what_was_kept(void **state)
 }
 
 /* A root that has led no other node yet knows no epoch, and believes any, also with a table. */
-static void believes_before_it_leads(void **state)
+static void root_that_has_led_no_node_accepts_any_epoch(void **state)
 {
 	(void)state;
 	root_of(0, 0);
@@ -499,7 +499,7 @@ static void table_of_epoch_far_above_is_not_believed(void **state)
 }
 
 /* While its own NIC does not obey it, the root repeats that order after each resend. */
-static void own_nic_is_told_again_only_of_new_epoch(void **state)
+static void nic_of_root_gets_another_order_only_in_new_epoch(void **state)
 {
 	struct fm_root *r;
 
@@ -533,12 +533,12 @@ int main(void)
 		cmocka_unit_test(epoch_that_nic_may_obey_is_no_promise),
 		cmocka_unit_test(nodes_of_own_epoch_do_not_join_anew),
 		cmocka_unit_test(epoch_far_above_is_refused),
-		cmocka_unit_test(far_above_what_was_kept),
-		cmocka_unit_test(believes_before_it_leads),
+		cmocka_unit_test(root_refuses_epoch_far_above_that_of_kept_table),
+		cmocka_unit_test(root_that_has_led_no_node_accepts_any_epoch),
 		cmocka_unit_test(kept_table_of_own_epoch_asks_no_node_anew),
 		cmocka_unit_test(version_far_above_is_not_believed),
 		cmocka_unit_test(table_of_epoch_far_above_is_not_believed),
-		cmocka_unit_test(own_nic_is_told_again_only_of_new_epoch),
+		cmocka_unit_test(nic_of_root_gets_another_order_only_in_new_epoch),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -89,7 +89,7 @@ static void sums_of_flows_equal_packets_of_model(void **state)
  * Each counter alone is changed, of each colour, and each number of parked packets: the result must
  * be the expected one.
  */
-static void only_counters_of_old_colour_and_replay_count_as_moved(void **state)
+static void only_packets_of_old_colour_or_replay_count_as_progress(void **state)
 {
 	struct fm_sums was, now;
 
@@ -126,7 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(sums_of_flows_equal_packets_of_model),
-		cmocka_unit_test(only_counters_of_old_colour_and_replay_count_as_moved),
+		cmocka_unit_test(only_packets_of_old_colour_or_replay_count_as_progress),
 	};
 
 	return cmocka_run_group_tests_name("fm_flows", all, NULL, NULL);

@@ -292,7 +292,7 @@ static const char *told_address(void)
  * one. The node learns the address from an Init of the root itself, or of another node in a later
  * epoch.
  */
-static void a_root_that_begins_elsewhere(void **state)
+static void restarted_root_is_followed_to_new_address(void **state)
 {
 	struct fm_init i;
 
@@ -326,7 +326,7 @@ static void a_root_that_begins_elsewhere(void **state)
  * A root leads the node over a connection to its former address, and its Init has another address
  * now.
  */
-static void a_root_that_leads_elsewhere(void **state)
+static void new_address_of_connected_root_is_used_after_loss(void **state)
 {
 	struct fm_init i;
 
@@ -378,7 +378,7 @@ static void lost_root_is_passed_on_as_reported(void **state)
 }
 
 /* A node that has taken a claim follows no node that asks in the epoch before. */
-static void claimed_by_an_init_of_before(void **state)
+static void node_with_claim_ignores_asking_node_of_epoch_before(void **state)
 {
 	struct fm_init i;
 
@@ -433,7 +433,7 @@ static void later_epoch_of_asking_root_is_passed_on(void **state)
  * A node that asks answers a ping: it has no way to a root, but it lives, so neighbours may follow
  * it.
  */
-static void an_asker_is_not_lost(void **state)
+static void asking_root_that_answers_ping_is_not_lost(void **state)
 {
 	struct fm_msg pong = { .type = FM_MSG_PONG, .pong = { .adrift = true } };
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
@@ -502,7 +502,7 @@ static void candidate_below_hanging_root_asks(void **state)
  * A root that asks no more had refused this node, which is to be root itself now: the refusal is no
  * problem any more.
  */
-static void refused_and_asks_itself(void **state)
+static void refusal_is_no_problem_once_node_is_root(void **state)
 {
 	double until;
 
@@ -528,7 +528,7 @@ static void refused_and_asks_itself(void **state)
  * which hung and has not learned of the later one. The node has to inform that root of it, because
  * otherwise it would not ask all nodes anew.
  */
-static void a_lost_root_and_one_of_an_epoch_before(void **state)
+static void root_of_earlier_epoch_is_followed_if_own_is_lost(void **state)
 {
 	struct fm_init i;
 
@@ -550,7 +550,7 @@ static void a_lost_root_and_one_of_an_epoch_before(void **state)
 }
 
 /* Neighbours say that the root leads, but the service network does not lead there. */
-static void a_root_that_is_away(void **state)
+static void leading_root_out_of_reach_is_reported(void **state)
 {
 	static const char text[] = "says that root 'n0' (0,0) leads, but this node does not reach it at 30.0.0.0:1";
 	double lost;
@@ -583,7 +583,7 @@ static void a_root_that_is_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(a_root_that_is_away),
+		cmocka_unit_test(leading_root_out_of_reach_is_reported),
 		cmocka_unit_test(node_leaves_asking_root_that_refuses_it),
 		cmocka_unit_test(node_without_root_for_30_s_reports_it),
 		cmocka_unit_test(asking_root_that_refuses_is_shunned_for_a_time),
@@ -591,16 +591,16 @@ int main(void)
 		cmocka_unit_test(node_leaves_asking_root_that_hangs),
 		cmocka_unit_test(try_from_before_root_asked_is_made_anew_once),
 		cmocka_unit_test(candidate_ignores_other_root_at_old_address),
-		cmocka_unit_test(a_root_that_begins_elsewhere),
-		cmocka_unit_test(a_root_that_leads_elsewhere),
+		cmocka_unit_test(restarted_root_is_followed_to_new_address),
+		cmocka_unit_test(new_address_of_connected_root_is_used_after_loss),
 		cmocka_unit_test(lost_root_is_passed_on_as_reported),
-		cmocka_unit_test(claimed_by_an_init_of_before),
+		cmocka_unit_test(node_with_claim_ignores_asking_node_of_epoch_before),
 		cmocka_unit_test(later_epoch_of_asking_root_is_passed_on),
-		cmocka_unit_test(an_asker_is_not_lost),
+		cmocka_unit_test(asking_root_that_answers_ping_is_not_lost),
 		cmocka_unit_test(init_is_well_formed_without_shape_of_root),
 		cmocka_unit_test(candidate_below_hanging_root_asks),
-		cmocka_unit_test(refused_and_asks_itself),
-		cmocka_unit_test(a_lost_root_and_one_of_an_epoch_before),
+		cmocka_unit_test(refusal_is_no_problem_once_node_is_root),
+		cmocka_unit_test(root_of_earlier_epoch_is_followed_if_own_is_lost),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

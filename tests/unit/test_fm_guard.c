@@ -78,7 +78,7 @@ static void exclusion_of_nodes_counts_how_many_are_left(void **state)
 }
 
 /* An order to include a port counts as well before a table has it. */
-static void inclusion_counts_before_its_table(void **state)
+static void inclusion_order_counts_before_table_has_it(void **state)
 {
 	const struct fm_target last = { 5, 3 };
 	struct fm_severed out;
@@ -95,7 +95,7 @@ static void inclusion_counts_before_its_table(void **state)
 }
 
 /* The root counts an order, at both ends of its cable, before a table has it. */
-static void order_counts_before_table_has_it(void **state)
+static void exclusion_order_counts_before_table_has_it(void **state)
 {
 	struct fm_order o = { .reason = "bit errors" };
 
@@ -264,8 +264,8 @@ int main(void)
 	static const struct CMUnitTest all[] = {
 		cmocka_unit_test(exclusion_of_last_cable_severs_node),
 		cmocka_unit_test(exclusion_of_nodes_counts_how_many_are_left),
-		cmocka_unit_test(inclusion_counts_before_its_table),
-		cmocka_unit_test(order_counts_before_table_has_it),
+		cmocka_unit_test(inclusion_order_counts_before_table_has_it),
+		cmocka_unit_test(exclusion_order_counts_before_table_has_it),
 		cmocka_unit_test(lost_cable_is_no_path_before_its_table),
 		cmocka_unit_test(node_that_is_back_needs_path_before_its_table),
 		cmocka_unit_test(several_exclusions_sever_together),

@@ -234,7 +234,7 @@ static void lack_of_candidates_is_problem_after_30_s(void **state)
  * A candidate asks for long, and answers: that is no problem of this node. Then the candidate ends,
  * too, which is one.
  */
-static void one_asks_no_more(void **state)
+static void lost_asking_root_is_problem(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = NIC + 6 } };
 	struct fm_init i;
@@ -432,7 +432,7 @@ int main(void)
 		cmocka_unit_test(node_never_led_knows_nothing_from_root),
 		cmocka_unit_test(init_shows_that_neighbour_lives_while_link_is_up),
 		cmocka_unit_test(parent_and_nodes_below_count_as_alive),
-		cmocka_unit_test(one_asks_no_more),
+		cmocka_unit_test(lost_asking_root_is_problem),
 		cmocka_unit_test(lack_of_candidates_is_problem_after_30_s),
 		cmocka_unit_test(progress_of_asking_root_is_shown_by_followers),
 		cmocka_unit_test(asking_root_tells_how_many_nodes_answer),

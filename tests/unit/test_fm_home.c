@@ -210,7 +210,7 @@ static void says(unsigned int port, char what)
  * Node 5 of 4x4 is excluded, so it has no rows. It follows another root as soon as neighbours at
  * most of its cables, and at two at least, name that and imply its place.
  */
-static void when_it_is_excluded(void **state)
+static void excluded_node_follows_root_that_most_neighbours_name(void **state)
 {
 	static const struct {
 		const char *said;	/* by the neighbour at each port that is up */
@@ -242,7 +242,7 @@ static unsigned int inits(void)
 }
 
 /* The neighbour of the node's own fabric is silent, or gone, or names the other root, too. */
-static void when_it_is_gone(void **state)
+static void stranger_is_followed_when_own_fabric_is_gone(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 3; k++) {
@@ -342,8 +342,8 @@ int main(void)
 		cmocka_unit_test(init_of_own_fabric_is_known_by_place_nic_or_table),
 		cmocka_unit_test(settled_init_of_another_place_is_foreign),
 		cmocka_unit_test(rows_that_lead_elsewhere_are_no_proof),
-		cmocka_unit_test(when_it_is_excluded),
-		cmocka_unit_test(when_it_is_gone),
+		cmocka_unit_test(excluded_node_follows_root_that_most_neighbours_name),
+		cmocka_unit_test(stranger_is_followed_when_own_fabric_is_gone),
 		cmocka_unit_test(cable_to_node_of_kept_table_keeps_own_fabric),
 		cmocka_unit_test(problem_of_foreign_fabric_ends_with_link_or_root),
 		cmocka_unit_test(node_with_table_ignores_foreign_root_silently),

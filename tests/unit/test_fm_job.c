@@ -37,7 +37,7 @@ static void begin_ring(uint32_t old)
 }
 
 /* The node that does not know jobs is in the job, or not. */
-static void manager_that_does_not_know_jobs(void **state)
+static void job_is_refused_while_a_manager_does_not_know_jobs(void **state)
 {
 	(void)state;
 	for (uint32_t old = 1; old < 4; old++) {
@@ -59,7 +59,7 @@ static void manager_that_does_not_know_jobs(void **state)
 	}
 }
 
-static void managers_that_know_jobs(void **state)
+static void job_begins_if_all_managers_know_jobs(void **state)
 {
 	(void)state;
 	begin_ring(0);
@@ -70,8 +70,8 @@ static void managers_that_know_jobs(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(manager_that_does_not_know_jobs),
-		cmocka_unit_test(managers_that_know_jobs),
+		cmocka_unit_test(job_is_refused_while_a_manager_does_not_know_jobs),
+		cmocka_unit_test(job_begins_if_all_managers_know_jobs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,7 +226,7 @@ static void former_candidate_has_no_problem_of_memory(void **state)
 }
 
 /* The root, which lacks the table that this node has, fetches it; the memory for that is freed. */
-static void for_a_root_that_lacks_it(void **state)
+static void table_is_sent_to_root_that_lacks_it(void **state)
 {
 	struct fm_msg m, fetch = { .type = FM_MSG_FETCH, .fetch = { .former = true } };
 
@@ -390,7 +390,7 @@ static void table_is_kept_if_lasting_data_changes(void **state)
 }
 
 /* Only an answer for the table that was given last counts; it is repeated on a new connection. */
-static void what_the_host_says(void **state)
+static void only_answer_for_latest_table_counts(void **state)
 {
 	(void)state;
 	node_1();
@@ -455,11 +455,11 @@ int main(void)
 		cmocka_unit_test(table_with_absent_nodes_is_kept),
 		cmocka_unit_test(table_without_memory_is_not_kept),
 		cmocka_unit_test(former_candidate_has_no_problem_of_memory),
-		cmocka_unit_test(for_a_root_that_lacks_it),
+		cmocka_unit_test(table_is_sent_to_root_that_lacks_it),
 		cmocka_unit_test(votes_of_former_voters_are_not_sent),
 		cmocka_unit_test(kept_table_with_absent_nodes_is_sent_in_order),
 		cmocka_unit_test(table_is_kept_if_lasting_data_changes),
-		cmocka_unit_test(what_the_host_says),
+		cmocka_unit_test(only_answer_for_latest_table_counts),
 		cmocka_unit_test(first_table_of_new_epoch_is_kept),
 	};
 

@@ -52,7 +52,7 @@ static bool says_nothing(void)
 	return nothing;
 }
 
-static void test_says_when_it_is_on_disk(void **state)
+static void candidate_reports_table_when_it_is_on_disk(void **state)
 {
 	(void)state;
 	candidate();
@@ -180,7 +180,7 @@ static void kept_is_repeated_and_passed_on_from_below(void **state)
 	stage_end(&s);
 }
 
-static void test_no_candidate_says_nothing(void **state)
+static void node_that_is_no_candidate_reports_no_kept_table(void **state)
 {
 	(void)state;
 	node_1();
@@ -332,7 +332,7 @@ static void absent_excluded_candidate_does_not_count(void **state)
 	stage_end(&s);
 }
 
-static void test_others_do_not_count(void **state)
+static void node_that_is_not_root_counts_no_candidates(void **state)
 {
 	struct fm_kept_count k;
 
@@ -345,15 +345,15 @@ static void test_others_do_not_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_says_when_it_is_on_disk),
+		cmocka_unit_test(candidate_reports_table_when_it_is_on_disk),
 		cmocka_unit_test(candidate_keeps_table_after_gap),
 		cmocka_unit_test(failed_disk_is_reported_until_it_works),
 		cmocka_unit_test(table_without_answer_of_host_is_given_again),
 		cmocka_unit_test(kept_is_repeated_and_passed_on_from_below),
-		cmocka_unit_test(test_no_candidate_says_nothing),
+		cmocka_unit_test(node_that_is_no_candidate_reports_no_kept_table),
 		cmocka_unit_test(root_counts_candidates_that_keep_table),
 		cmocka_unit_test(absent_excluded_candidate_does_not_count),
-		cmocka_unit_test(test_others_do_not_count),
+		cmocka_unit_test(node_that_is_not_root_counts_no_candidates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

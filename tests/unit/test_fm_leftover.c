@@ -106,7 +106,7 @@ static void recovery_for_leftovers_doubles_its_wait(void **state)
 }
 
 /* After a recovery that reached a bound the next one comes after a second at least. */
-static void a_bound_is_reached(void **state)
+static void recovery_after_reached_bound_waits_a_second(void **state)
 {
 	(void)state;
 	begin();
@@ -119,7 +119,7 @@ static void a_bound_is_reached(void **state)
 }
 
 /* While a port is closed the wait does not grow. */
-static void a_port_is_closed(void **state)
+static void wait_does_not_grow_while_port_is_closed(void **state)
 {
 	(void)state;
 	for (unsigned int parked = 0; parked < 2; parked++) {
@@ -167,8 +167,8 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(recovery_for_leftovers_doubles_its_wait),
-		cmocka_unit_test(a_bound_is_reached),
-		cmocka_unit_test(a_port_is_closed),
+		cmocka_unit_test(recovery_after_reached_bound_waits_a_second),
+		cmocka_unit_test(wait_does_not_grow_while_port_is_closed),
 		cmocka_unit_test(recovery_for_another_reason_resets_wait),
 		cmocka_unit_test(leftover_without_memory_fails),
 	};

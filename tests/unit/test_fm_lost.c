@@ -86,7 +86,7 @@ static uint64_t lost_in_last(void)
 	return st.last.lost;
 }
 
-static void one_goes_and_comes(void **state)
+static void losses_of_returning_node_are_counted_once(void **state)
 {
 	(void)state;
 	begins();
@@ -149,7 +149,7 @@ static void losses_before_another_death_do_not_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(one_goes_and_comes),
+		cmocka_unit_test(losses_of_returning_node_are_counted_once),
 		cmocka_unit_test(losses_before_another_death_do_not_count),
 	};
 

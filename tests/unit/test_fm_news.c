@@ -85,7 +85,7 @@ static void new_nodes_delay_table_for_limited_time(void **state)
 }
 
 /* An expected change delays the table until its time, and no further than 20 member_max. */
-static void of_what_is_expected(void **state)
+static void expected_change_delays_table_for_limited_time(void **state)
 {
 	(void)state;
 	for (enum fm_stage stage = FM_STAGE_ASKS; stage <= FM_STAGE_LEADS; stage++) {
@@ -120,7 +120,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(changed_rows_delay_table_for_limited_time),
 		cmocka_unit_test(new_nodes_delay_table_for_limited_time),
-		cmocka_unit_test(of_what_is_expected),
+		cmocka_unit_test(expected_change_delays_table_for_limited_time),
 		cmocka_unit_test(news_without_memory_fail),
 	};
 

@@ -87,7 +87,7 @@ static void hello_names_root_that_nic_obeys(void **state)
 }
 
 /* The NIC refuses to obey the root: nothing is done by order of that root, until it obeys. */
-static void a_nic_that_does_not(void **state)
+static void nothing_is_done_while_nic_does_not_obey_root(void **state)
 {
 	(void)state;
 	with_nic_of(0, 0);
@@ -195,7 +195,7 @@ static void root_of_epoch_far_above_is_refused_by_nic(void **state)
 }
 
 /* A NIC that lost its memory obeys no root, but its manager knows the epoch of a kept table. */
-static void far_above_what_was_kept(void **state)
+static void member_refuses_epoch_far_above_that_of_kept_table(void **state)
 {
 	struct fm_msg kept;
 	struct fm_init i;
@@ -274,7 +274,7 @@ static void orders_of_root_in_later_epoch_are_obeyed(void **state)
  * Two roots made tables of one number, with the same rows: the former one hung before it sent more.
  * The NIC gets the later table, too, because it reports the epoch of its rows to the next claim.
  */
-static void same_rows_of_a_later_root(void **state)
+static void nic_gets_same_rows_again_from_later_root(void **state)
 {
 	struct fm_msg m;
 
@@ -302,14 +302,14 @@ int main(void)
 		cmocka_unit_test(nic_obeys_root_before_place_and_rows),
 		cmocka_unit_test(manager_tells_nic_its_root_once_in_each_life),
 		cmocka_unit_test(hello_names_root_that_nic_obeys),
-		cmocka_unit_test(a_nic_that_does_not),
+		cmocka_unit_test(nothing_is_done_while_nic_does_not_obey_root),
 		cmocka_unit_test(hello_names_both_roots_after_timeout_of_nic),
 		cmocka_unit_test(former_root_is_refused_by_nic),
 		cmocka_unit_test(root_of_epoch_far_above_is_refused_by_nic),
-		cmocka_unit_test(far_above_what_was_kept),
+		cmocka_unit_test(member_refuses_epoch_far_above_that_of_kept_table),
 		cmocka_unit_test(init_of_epoch_far_above_changes_no_row),
 		cmocka_unit_test(orders_of_root_in_later_epoch_are_obeyed),
-		cmocka_unit_test(same_rows_of_a_later_root),
+		cmocka_unit_test(nic_gets_same_rows_again_from_later_root),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

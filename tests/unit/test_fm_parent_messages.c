@@ -55,7 +55,7 @@ static void claim(int conn, uint64_t guid, uint64_t epoch)
 }
 
 /* The NIC gets one order, and each claim is answered by the HELLO that promises. */
-static void a_claim_is_answered(void **state)
+static void each_claim_is_answered_by_hello(void **state)
 {
 	(void)state;
 	at_root();
@@ -75,7 +75,7 @@ static void a_claim_is_answered(void **state)
  * A claim is ignored if it comes from another node than the one at that address, on another
  * connection, or from a root that leads already.
  */
-static void a_claim_that_is_not_obeyed(void **state)
+static void claim_of_wrong_node_or_connection_is_ignored(void **state)
 {
 	(void)state;
 	at_root();
@@ -126,7 +126,7 @@ static void claim_of_earlier_epoch_is_problem_and_no_order(void **state)
  * The node does not know that the followed root only asks: a claim without an epoch shows it, and
  * the node's Inits say so from then on. A claim with an epoch does, if it was known to ask.
  */
-static void a_claim_tells_that_it_asks(void **state)
+static void claim_without_epoch_shows_that_root_asks(void **state)
 {
 	struct fm_init i;
 
@@ -188,7 +188,7 @@ static void node_with_dead_parent_returns_to_root(void **state)
 }
 
 /* A child cannot order to drop a node, and its table is not taken. */
-static void a_child_says_drop(void **state)
+static void drop_and_table_of_child_are_ignored(void **state)
 {
 	struct fm_msg m = drop_of(3);
 
@@ -230,7 +230,7 @@ static void root_without_way_asks_and_parent_does_not(void **state)
 }
 
 /* A root that asked for promises reports by PONG that it leads: the node knows since when. */
-static void a_pong_that_it_leads(void **state)
+static void pong_shows_since_when_root_leads(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
 	struct fm_status st;
@@ -347,7 +347,7 @@ static struct fm_msg lead(uint64_t guid, bool now)
 }
 
 /* LEAD goes to all children; the named node answers that it is ready, others do nothing. */
-static void asked_whether_it_is_ready(void **state)
+static void node_named_in_lead_answers_that_it_is_ready(void **state)
 {
 	(void)state;
 	for (unsigned int own = 0; own < 2; own++) {
@@ -365,7 +365,7 @@ static void asked_whether_it_is_ready(void **state)
 }
 
 /* A LEAD of another epoch, or on a connection that is not confirmed, is no order. */
-static void lead_that_does_not_count(void **state)
+static void lead_of_other_epoch_or_connection_is_ignored(void **state)
 {
 	struct fm_msg m;
 
@@ -388,7 +388,7 @@ static void lead_that_does_not_count(void **state)
  * All nodes leave the root; a node that is not named connects to the named one, after that has got
  * LEAD, too.
  */
-static void unnamed_node_connects_to_new_root_after_it_has_lead(void **state)
+static void other_nodes_connect_to_new_root_after_it_got_lead(void **state)
 {
 	uint64_t least = NEVER, most = 0;
 
@@ -441,7 +441,7 @@ static void named_node_leaves_root_and_asks(void **state)
  * The answer of the named node comes from a child, and is passed on; an answer of this node itself
  * never comes from there.
  */
-static void lead_of_child_is_passed_on_and_own_one_refused(void **state)
+static void lead_from_child_is_passed_on_unless_it_names_this_node(void **state)
 {
 	struct fm_msg m;
 
@@ -472,7 +472,7 @@ static void version_equal_to_guid_closes_no_connection(void **state)
 /* --- a new root ------------------------------------------------------------------------- */
 
 /* Actions at the NIC that the former root had ordered are not continued. */
-static void nothing_is_left_of_the_former_root(void **state)
+static void actions_of_former_root_are_not_continued(void **state)
 {
 	(void)state;
 	joined();
@@ -492,7 +492,7 @@ static void nothing_is_left_of_the_former_root(void **state)
  * The WELCOME of the root names a parent, by an address of any length, or none: a complaint about a
  * former parent ends.
  */
-static void the_parent_it_names(void **state)
+static void node_connects_to_parent_named_in_welcome(void **state)
 {
 	(void)state;
 	at_root();
@@ -512,25 +512,25 @@ static void the_parent_it_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(a_claim_is_answered),
-		cmocka_unit_test(a_claim_that_is_not_obeyed),
+		cmocka_unit_test(each_claim_is_answered_by_hello),
+		cmocka_unit_test(claim_of_wrong_node_or_connection_is_ignored),
 		cmocka_unit_test(claim_of_earlier_epoch_is_problem_and_no_order),
-		cmocka_unit_test(a_claim_tells_that_it_asks),
+		cmocka_unit_test(claim_without_epoch_shows_that_root_asks),
 		cmocka_unit_test(node_with_dead_parent_returns_to_root),
-		cmocka_unit_test(a_child_says_drop),
+		cmocka_unit_test(drop_and_table_of_child_are_ignored),
 		cmocka_unit_test(root_without_way_asks_and_parent_does_not),
-		cmocka_unit_test(a_pong_that_it_leads),
+		cmocka_unit_test(pong_shows_since_when_root_leads),
 		cmocka_unit_test(pong_before_first_table_changes_nothing),
 		cmocka_unit_test(only_root_gets_table_of_node),
 		cmocka_unit_test(kept_table_is_sent_only_as_answer_to_fetch),
-		cmocka_unit_test(asked_whether_it_is_ready),
-		cmocka_unit_test(lead_that_does_not_count),
-		cmocka_unit_test(unnamed_node_connects_to_new_root_after_it_has_lead),
+		cmocka_unit_test(node_named_in_lead_answers_that_it_is_ready),
+		cmocka_unit_test(lead_of_other_epoch_or_connection_is_ignored),
+		cmocka_unit_test(other_nodes_connect_to_new_root_after_it_got_lead),
 		cmocka_unit_test(named_node_leaves_root_and_asks),
-		cmocka_unit_test(lead_of_child_is_passed_on_and_own_one_refused),
+		cmocka_unit_test(lead_from_child_is_passed_on_unless_it_names_this_node),
 		cmocka_unit_test(version_equal_to_guid_closes_no_connection),
-		cmocka_unit_test(nothing_is_left_of_the_former_root),
-		cmocka_unit_test(the_parent_it_names),
+		cmocka_unit_test(actions_of_former_root_are_not_continued),
+		cmocka_unit_test(node_connects_to_parent_named_in_welcome),
 	};
 
 	return cmocka_run_group_tests_name("fm_parent_messages", all, NULL, NULL);

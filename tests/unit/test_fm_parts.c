@@ -129,7 +129,7 @@ static void table_waits_once_for_parts_without_answer(void **state)
 }
 
 /* A table that was not asked for is not taken. */
-static void what_was_asked_for(void **state)
+static void only_requested_table_is_taken(void **state)
 {
 	(void)state;
 	ring();
@@ -154,7 +154,7 @@ static void what_was_asked_for(void **state)
  * Other nodes of the same part have a later table, or a node is of a third part: their tables are
  * fetched, too.
  */
-static void tables_that_are_not_had(void **state)
+static void later_tables_and_those_of_third_part_are_fetched(void **state)
 {
 	/* There is no epoch two before the first root's: the second table is of one after it. */
 	static const struct { uint64_t maker, version, before; } other[] = {
@@ -504,7 +504,7 @@ static void sends_kept(uint64_t epoch, uint32_t node)
  * All managers began anew, and a node sends too many tables before the root has made its first one:
  * those of the earliest epochs are dropped, but not what the root has kept itself.
  */
-static void of_too_many_parts_at_first(void **state)
+static void tables_of_earliest_epochs_are_dropped_if_there_are_too_many(void **state)
 {
 	struct fm_entry own[4];
 	struct fm_msg kept;
@@ -728,8 +728,8 @@ int main(void)
 		cmocka_unit_test(exclusions_of_other_part_stay_for_nodes_elsewhere),
 		cmocka_unit_test(table_waits_a_resend_for_exclusions_of_part),
 		cmocka_unit_test(table_waits_once_for_parts_without_answer),
-		cmocka_unit_test(what_was_asked_for),
-		cmocka_unit_test(tables_that_are_not_had),
+		cmocka_unit_test(only_requested_table_is_taken),
+		cmocka_unit_test(later_tables_and_those_of_third_part_are_fetched),
 		cmocka_unit_test(two_nodes_of_part_are_asked_for_table),
 		cmocka_unit_test(exclusions_of_two_parts_at_once_stay),
 		cmocka_unit_test(table_of_own_line_is_not_fetched),
@@ -741,7 +741,7 @@ int main(void)
 		cmocka_unit_test(kept_table_of_same_numbers_is_fetched_if_root_differs),
 		cmocka_unit_test(kept_table_of_other_part_is_fetched),
 		cmocka_unit_test(exclusions_of_forgotten_tables_stay),
-		cmocka_unit_test(of_too_many_parts_at_first),
+		cmocka_unit_test(tables_of_earliest_epochs_are_dropped_if_there_are_too_many),
 		cmocka_unit_test(first_of_equal_tables_stays),
 		cmocka_unit_test(hello_of_part_excludes_both_ends_of_cables),
 		cmocka_unit_test(exclusions_of_unplaced_node_are_ignored),

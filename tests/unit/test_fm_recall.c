@@ -312,7 +312,7 @@ static void latest_table_is_asked_of_nodes_below_root(void **state)
  * A node sends its kept table instead of the latest, which does not have the nodes that were up:
  * another node is asked.
  */
-static void test_kept_is_not_the_latest(void **state)
+static void kept_table_sent_instead_of_latest_makes_root_ask_another(void **state)
 {
 	struct fm_entry entry[16];
 	struct fm_msg m;
@@ -616,7 +616,7 @@ int main(void)
 		cmocka_unit_test(missing_node_is_dead_only_if_all_neighbours_joined),
 		cmocka_unit_test(next_node_with_latest_table_is_asked),
 		cmocka_unit_test(latest_table_is_asked_of_nodes_below_root),
-		cmocka_unit_test(test_kept_is_not_the_latest),
+		cmocka_unit_test(kept_table_sent_instead_of_latest_makes_root_ask_another),
 		cmocka_unit_test(root_asks_no_further_node_if_no_other_has_table),
 		cmocka_unit_test(wait_for_latest_table_ends),
 		cmocka_unit_test(hello_has_exclusions_of_both_ends_of_cables),

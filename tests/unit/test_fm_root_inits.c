@@ -44,7 +44,7 @@ static bool tells_at_once(void)
 }
 
 /* A neighbour that follows an earlier root, which leads, has to learn of the later one. */
-static void which_neighbours_it_answers(void **state)
+static void only_neighbour_of_earlier_root_is_answered(void **state)
 {
 	static const struct {
 		uint64_t root, epoch;
@@ -86,7 +86,7 @@ static void which_neighbours_it_answers(void **state)
 }
 
 /* News are sent once to all neighbours, at once. */
-static void what_it_tells_at_once(void **state)
+static void news_of_root_are_sent_once_to_all_neighbours(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_CLAIM };
 
@@ -189,7 +189,7 @@ static void placed_node_without_asking_root_asks_soon(void **state)
  * A node that lost its root asks its neighbours: at once if one of them has named an asking node,
  * else later each time that an asking node was lost.
  */
-static void when_it_asks_around(void **state)
+static void node_without_root_asks_neighbours_later_after_each_loss(void **state)
 {
 	uint64_t after[9];
 
@@ -253,12 +253,12 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(root_counts_as_lost_until_it_answers),
-		cmocka_unit_test(which_neighbours_it_answers),
-		cmocka_unit_test(what_it_tells_at_once),
+		cmocka_unit_test(only_neighbour_of_earlier_root_is_answered),
+		cmocka_unit_test(news_of_root_are_sent_once_to_all_neighbours),
 		cmocka_unit_test(status_has_time_of_later_root_of_same_epoch),
 		cmocka_unit_test(node_without_root_goes_on_sending_inits),
 		cmocka_unit_test(placed_node_without_asking_root_asks_soon),
-		cmocka_unit_test(when_it_asks_around),
+		cmocka_unit_test(node_without_root_asks_neighbours_later_after_each_loss),
 	};
 
 	return cmocka_run_group_tests_name("fm_root_inits", all, NULL, NULL);

@@ -49,7 +49,7 @@ static struct fm_root_status root_status(void)
 	return r;
 }
 
-static void a_later_root_that_it_reaches(void **state)
+static void root_gives_way_to_later_root_that_it_reaches(void **state)
 {
 	char closes[20];
 	int conn;
@@ -72,7 +72,7 @@ static void a_later_root_that_it_reaches(void **state)
 	stage_end(&s);
 }
 
-static void a_later_root_out_of_reach(void **state)
+static void root_stays_and_reports_later_root_out_of_reach(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
 	int conn;
@@ -97,7 +97,7 @@ static void a_later_root_out_of_reach(void **state)
 	stage_end(&s);
 }
 
-static void an_earlier_root(void **state)
+static void root_does_not_connect_to_earlier_root(void **state)
 {
 	(void)state;
 	ring();
@@ -107,7 +107,7 @@ static void an_earlier_root(void **state)
 }
 
 /* During the attempt this root gets an epoch that is the later one. */
-static void another_epoch_meanwhile(void **state)
+static void root_that_got_later_epoch_meanwhile_stays(void **state)
 {
 	int conn;
 
@@ -125,10 +125,10 @@ static void another_epoch_meanwhile(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_later_root_that_it_reaches),
-		cmocka_unit_test(a_later_root_out_of_reach),
-		cmocka_unit_test(an_earlier_root),
-		cmocka_unit_test(another_epoch_meanwhile),
+		cmocka_unit_test(root_gives_way_to_later_root_that_it_reaches),
+		cmocka_unit_test(root_stays_and_reports_later_root_out_of_reach),
+		cmocka_unit_test(root_does_not_connect_to_earlier_root),
+		cmocka_unit_test(root_that_got_later_epoch_meanwhile_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,7 +125,7 @@ static bool all_excluded(uint32_t node)
  * Nodes 2 and 3 fall silent after the first table. A node that has reported it works at its place;
  * of one that has not this is not known, so all its cables are excluded.
  */
-static void silent_before_it_reports(void **state)
+static void cables_of_silent_node_without_report_are_excluded(void **state)
 {
 	(void)state;
 	for (unsigned int mask = 0; mask < 16; mask += 4) {
@@ -154,7 +154,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(each_kind_of_node_is_counted_as_expected),
-		cmocka_unit_test(silent_before_it_reports),
+		cmocka_unit_test(cables_of_silent_node_without_report_are_excluded),
 	};
 
 	return cmocka_run_group_tests_name("fm_tally", all, NULL, NULL);

@@ -45,7 +45,7 @@ static bool connects(uint64_t root)
 	return s.next_conn != next;
 }
 
-static void a_root_that_is_reached(void **state)
+static void reached_later_root_is_followed(void **state)
 {
 	(void)state;
 	led();
@@ -59,7 +59,7 @@ static void a_root_that_is_reached(void **state)
 	stage_end(&s);
 }
 
-static void a_root_that_is_not_reached(void **state)
+static void unreached_root_is_reported_and_tried_again(void **state)
 {
 	(void)state;
 	led();
@@ -88,7 +88,7 @@ static void a_root_that_is_not_reached(void **state)
 }
 
 /* A neighbour that obeys an earlier root follows this node's within moments, or is reported. */
-static void a_neighbour_behind(void **state)
+static void neighbour_with_earlier_root_is_reported_after_a_second(void **state)
 {
 	(void)state;
 	led();
@@ -123,7 +123,7 @@ static void a_neighbour_behind(void **state)
 }
 
 /* A root that is out of reach hides neither a later one nor, for long, an earlier one. */
-static void one_of_two_roots(void **state)
+static void unreached_root_hides_no_other_root(void **state)
 {
 	char closes[20];
 	int conn;
@@ -153,7 +153,7 @@ static void one_of_two_roots(void **state)
  * The node follows one that asks to be root, and hears of a root that leads a neighbour: it leaves
  * the one that asks only for a root that it reaches.
  */
-static void beside_one_that_asks(void **state)
+static void asking_root_is_left_only_for_reached_root(void **state)
 {
 	int conn;
 
@@ -176,7 +176,7 @@ static void beside_one_that_asks(void **state)
 }
 
 /* With two of them the node waits longer and longer, so that there is time for a third one. */
-static void two_roots_that_are_not_reached(void **state)
+static void two_unreached_roots_are_tried_ever_more_seldom(void **state)
 {
 	uint64_t wait = 2 * SEC;
 
@@ -198,7 +198,7 @@ static void two_roots_that_are_not_reached(void **state)
 }
 
 /* A connection that does not come up, and does not fail either, is given up. */
-static void a_connection_that_hangs(void **state)
+static void hanging_connection_to_root_is_given_up(void **state)
 {
 	(void)state;
 	led();
@@ -213,7 +213,7 @@ static void a_connection_that_hangs(void **state)
 }
 
 /* There is no memory or no socket for the connection. */
-static void no_connection(void **state)
+static void connection_without_memory_is_reported(void **state)
 {
 	(void)state;
 	led();
@@ -224,7 +224,7 @@ static void no_connection(void **state)
 }
 
 /* The node loses its root during the attempt. */
-static void its_own_root_is_lost(void **state)
+static void later_root_is_followed_if_own_is_lost_meanwhile(void **state)
 {
 	int tries;
 
@@ -243,7 +243,7 @@ static void its_own_root_is_lost(void **state)
  * Another root of the fabric answers at the address of the later one: the node goes back at once, and
  * tries again less and less often.
  */
-static void another_answers_at_its_address(void **state)
+static void wrong_root_at_address_is_left_and_tried_ever_more_seldom(void **state)
 {
 	uint64_t wait = 2 * SEC;
 
@@ -280,16 +280,16 @@ static void another_answers_at_its_address(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_root_that_is_reached),
-		cmocka_unit_test(a_root_that_is_not_reached),
-		cmocka_unit_test(a_neighbour_behind),
-		cmocka_unit_test(one_of_two_roots),
-		cmocka_unit_test(two_roots_that_are_not_reached),
-		cmocka_unit_test(beside_one_that_asks),
-		cmocka_unit_test(a_connection_that_hangs),
-		cmocka_unit_test(no_connection),
-		cmocka_unit_test(another_answers_at_its_address),
-		cmocka_unit_test(its_own_root_is_lost),
+		cmocka_unit_test(reached_later_root_is_followed),
+		cmocka_unit_test(unreached_root_is_reported_and_tried_again),
+		cmocka_unit_test(neighbour_with_earlier_root_is_reported_after_a_second),
+		cmocka_unit_test(unreached_root_hides_no_other_root),
+		cmocka_unit_test(two_unreached_roots_are_tried_ever_more_seldom),
+		cmocka_unit_test(asking_root_is_left_only_for_reached_root),
+		cmocka_unit_test(hanging_connection_to_root_is_given_up),
+		cmocka_unit_test(connection_without_memory_is_reported),
+		cmocka_unit_test(wrong_root_at_address_is_left_and_tried_ever_more_seldom),
+		cmocka_unit_test(later_root_is_followed_if_own_is_lost_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

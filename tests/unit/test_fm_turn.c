@@ -216,7 +216,7 @@ static void candidate_that_joins_waits_half_a_second(void **state)
 }
 
 /* A node that is led asks no neighbour and is no candidate, whatever it waited for before. */
-static void once_it_is_led(void **state)
+static void led_node_asks_no_neighbour(void **state)
 {
 	(void)state;
 	bereft(1, FM_PRIORITY_MAX, 1);
@@ -280,7 +280,7 @@ static void node_without_root_for_30_s_reports_it(void **state)
  * A node without a root asks its neighbours around again and again, also while it follows a root
  * that asks.
  */
-static void how_often_it_asks_around(void **state)
+static void node_without_root_asks_neighbours_again_and_again(void **state)
 {
 	(void)state;
 	lost();
@@ -314,9 +314,9 @@ int main(void)
 		cmocka_unit_test(candidate_waits_for_asking_node_that_lives),
 		cmocka_unit_test(candidate_leaves_silent_root_before_it_asks),
 		cmocka_unit_test(candidate_that_joins_waits_half_a_second),
-		cmocka_unit_test(once_it_is_led),
+		cmocka_unit_test(led_node_asks_no_neighbour),
 		cmocka_unit_test(node_without_root_for_30_s_reports_it),
-		cmocka_unit_test(how_often_it_asks_around),
+		cmocka_unit_test(node_without_root_asks_neighbours_again_and_again),
 	};
 
 	return cmocka_run_group_tests_name("fm_turn", all, NULL, NULL);

@@ -223,7 +223,7 @@ static void hello_has_version_of_failed_write_until_next(void **state)
 }
 
 /* HELLO has the priority of the node, its bootstrap flag, and the epoch of its rows. */
-static void what_it_says_of_itself(void **state)
+static void hello_has_priority_bootstrap_flag_and_epoch_of_rows(void **state)
 {
 	struct fm_msg m;
 
@@ -332,7 +332,7 @@ static uint64_t since(void)
  * The time since when the root leads stays when a connection breaks, and changes with another epoch
  * or another root.
  */
-static void since_when_it_leads(void **state)
+static void root_leads_since_then_despite_broken_connection(void **state)
 {
 	struct fm_init i;
 
@@ -447,7 +447,7 @@ static void refused_node_says_hello_only_on_new_connection(void **state)
  * A node has waited longer and longer between its connections to a lost root; another root is tried
  * after a short time.
  */
-static void another_root_is_tried_soon(void **state)
+static void another_root_is_tried_soon_despite_long_waits_for_last(void **state)
 {
 	struct fm_init i;
 
@@ -501,15 +501,15 @@ int main(void)
 		cmocka_unit_test(hello_has_exclusions_of_far_ends),
 		cmocka_unit_test(hello_has_no_table_of_untaken_shape),
 		cmocka_unit_test(hello_has_version_of_failed_write_until_next),
-		cmocka_unit_test(what_it_says_of_itself),
+		cmocka_unit_test(hello_has_priority_bootstrap_flag_and_epoch_of_rows),
 		cmocka_unit_test(hello_to_parent_names_table_of_present_root),
 		cmocka_unit_test(unanswered_hellos_spread_at_random),
 		cmocka_unit_test(lost_root_of_neighbour_makes_node_ping_parent),
 		cmocka_unit_test(drop_of_former_root_is_ignored),
-		cmocka_unit_test(since_when_it_leads),
+		cmocka_unit_test(root_leads_since_then_despite_broken_connection),
 		cmocka_unit_test(connection_may_have_number_0),
 		cmocka_unit_test(refused_node_says_hello_only_on_new_connection),
-		cmocka_unit_test(another_root_is_tried_soon),
+		cmocka_unit_test(another_root_is_tried_soon_despite_long_waits_for_last),
 		cmocka_unit_test(failed_connection_to_new_root_is_tried_again),
 	};
 

@@ -40,7 +40,7 @@ static void one_dead(void)
  * All neighbours but one have lost their links. The one that is left vouches for the node, because
  * links join it to the root, however often the root checks.
  */
-static void not_who_is_vouched_for(void **state)
+static void node_with_one_neighbour_left_is_not_dead(void **state)
 {
 	(void)state;
 	one_dead();
@@ -202,7 +202,7 @@ static void missing_set_of_nodes_is_judged_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(not_who_is_vouched_for),
+		cmocka_unit_test(node_with_one_neighbour_left_is_not_dead),
 		cmocka_unit_test(probe_without_memory_is_closed),
 		cmocka_unit_test(vanished_cabinet_is_dead_together),
 		cmocka_unit_test(node_that_hangs_in_step_is_lost_after_20_resends),

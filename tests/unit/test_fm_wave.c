@@ -22,7 +22,7 @@ static void known_to_both(void)
 }
 
 /* An Init may be lost: it is repeated until the neighbour acknowledges one. */
-static void until_it_is_heard(void **state)
+static void init_is_repeated_until_neighbour_acknowledges_it(void **state)
 {
 	struct fm_init i;
 
@@ -64,7 +64,7 @@ static void init_is_sent_again_in_new_session(void **state)
 }
 
 /* News for all neighbours is repeated as well, until each has received it. */
-static void news_until_they_are_heard(void **state)
+static void news_are_repeated_until_all_neighbours_have_them(void **state)
 {
 	(void)state;
 	known_to_both();
@@ -79,7 +79,7 @@ static void news_until_they_are_heard(void **state)
  * The root is lost for a moment: neighbours are informed that it is back only if they were informed
  * of the loss.
  */
-static void return_of_root_is_told_only_after_its_loss(void **state)
+static void return_of_root_is_sent_only_if_its_loss_was(void **state)
 {
 	(void)state;
 	for (unsigned int asked = 0; asked < 2; asked++) {
@@ -121,7 +121,7 @@ static void return_of_root_is_told_only_after_its_loss(void **state)
  * The table gives the node another place than the first Init did: its Inits report the place of the
  * table.
  */
-static void of_the_place_that_it_was_given(void **state)
+static void inits_have_place_of_table(void **state)
 {
 	struct fm_entry entries[16], other;
 	struct fm_init i;
@@ -183,7 +183,7 @@ static unsigned int told_of_place(int x)
 }
 
 /* Neighbours are informed of the place that the root gives it only if the wave had another one. */
-static void when_the_root_moves_it(void **state)
+static void neighbours_are_informed_only_of_changed_place(void **state)
 {
 	(void)state;
 	assert_int_equal(told_of_place(1), 0);
@@ -250,7 +250,7 @@ static void each_size_tells_shapes_apart(void **state)
  * A wrong cable is one problem: that of the root, as soon as its table excludes the cable. The log
  * of this node has it only if the root has not found it within a second.
  */
-static void what_the_root_names(void **state)
+static void wrong_cable_known_to_root_is_no_problem_of_node(void **state)
 {
 	struct fm_init i;
 	struct fm_msg m;
@@ -283,7 +283,7 @@ static void what_the_root_names(void **state)
 }
 
 /* A neighbour obeys another root now: its Init from before is no contradiction any more. */
-static void what_it_told_of_another_root(void **state)
+static void init_of_neighbour_under_former_root_is_no_contradiction(void **state)
 {
 	struct fm_neighbour n;
 	struct fm_init i;
@@ -311,14 +311,14 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(only_place_of_same_table_contradicts_placed_node),
 		cmocka_unit_test(each_size_tells_shapes_apart),
-		cmocka_unit_test(what_the_root_names),
-		cmocka_unit_test(what_it_told_of_another_root),
-		cmocka_unit_test(when_the_root_moves_it),
-		cmocka_unit_test(until_it_is_heard),
+		cmocka_unit_test(wrong_cable_known_to_root_is_no_problem_of_node),
+		cmocka_unit_test(init_of_neighbour_under_former_root_is_no_contradiction),
+		cmocka_unit_test(neighbours_are_informed_only_of_changed_place),
+		cmocka_unit_test(init_is_repeated_until_neighbour_acknowledges_it),
 		cmocka_unit_test(init_is_sent_again_in_new_session),
-		cmocka_unit_test(news_until_they_are_heard),
-		cmocka_unit_test(return_of_root_is_told_only_after_its_loss),
-		cmocka_unit_test(of_the_place_that_it_was_given),
+		cmocka_unit_test(news_are_repeated_until_all_neighbours_have_them),
+		cmocka_unit_test(return_of_root_is_sent_only_if_its_loss_was),
+		cmocka_unit_test(inits_have_place_of_table),
 	};
 
 	return cmocka_run_group_tests_name("fm_wave", all, NULL, NULL);

@@ -156,7 +156,7 @@ static void ipv4_errors_and_short_packets_get_no_answer(void **state)
 }
 
 /* A source that is not one host gets none. */
-static void source_that_is_no_host_gets_none(void **state)
+static void source_that_is_no_host_gets_no_icmp_answer(void **state)
 {
 	struct iphdr *ip = packet4(IPPROTO_UDP);
 
@@ -247,7 +247,7 @@ static unsigned int extension(unsigned int at, u8 kind, u8 words8, u8 next)
 }
 
 /* An error behind extension headers gets none; nor does what may be one. */
-static void error_behind_extension_headers_gets_none(void **state)
+static void error_behind_extension_headers_gets_no_answer(void **state)
 {
 	static const u8 kinds[] = { IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_AH, IPPROTO_DSTOPTS,
 				    IPPROTO_FRAGMENT };
@@ -347,11 +347,11 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(unreachable_ipv4_packet_gets_icmp_answer),
 		cmocka_unit_test(ipv4_errors_and_short_packets_get_no_answer),
-		cmocka_unit_test(source_that_is_no_host_gets_none),
+		cmocka_unit_test(source_that_is_no_host_gets_no_icmp_answer),
 		cmocka_unit_test(unreachable_ipv6_packet_gets_icmp_answer),
 		cmocka_unit_test(ipv6_errors_and_short_packets_get_no_answer),
 		cmocka_unit_test(ipv6_packet_without_unicast_source_gets_no_answer),
-		cmocka_unit_test(error_behind_extension_headers_gets_none),
+		cmocka_unit_test(error_behind_extension_headers_gets_no_answer),
 		cmocka_unit_test(icmp_answers_are_limited_in_rate),
 		cmocka_unit_test(only_first_packet_gets_icmp_error),
 	};

@@ -189,7 +189,7 @@ static void silent_root_is_pinged_and_closed(void **state)
  * Where others can take over, the root's children ping it four times in a keep-alive, and count it
  * as lost after one and a half.
  */
-static void silent_root_that_can_be_replaced(void **state)
+static void replaceable_root_is_pinged_more_often(void **state)
 {
 	uint64_t heard;
 
@@ -332,7 +332,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(connection_that_never_comes_up_is_closed),
 		cmocka_unit_test(silent_root_is_pinged_and_closed),
-		cmocka_unit_test(silent_root_that_can_be_replaced),
+		cmocka_unit_test(replaceable_root_is_pinged_more_often),
 		cmocka_unit_test(silent_parent_is_pinged_and_closed),
 		cmocka_unit_test(lost_cable_makes_node_ping_parent),
 		cmocka_unit_test(silent_stranger_is_closed),

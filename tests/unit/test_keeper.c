@@ -417,7 +417,7 @@ static void each_of_several_changes_asks_up_to_limit(void **state)
 }
 
 /* A change that led to no answer does not delay the question after the next one. */
-static void after_changes_without_answer(void **state)
+static void change_without_answer_does_not_delay_next_question(void **state)
 {
 	(void)state;
 	begin();
@@ -756,7 +756,7 @@ int main(void)
 		cmocka_unit_test_teardown(only_candidate_with_root_asks, end),
 		cmocka_unit_test_teardown(change_of_fabric_asks_root_at_once, end),
 		cmocka_unit_test_teardown(each_of_several_changes_asks_up_to_limit, end),
-		cmocka_unit_test_teardown(after_changes_without_answer, end),
+		cmocka_unit_test_teardown(change_without_answer_does_not_delay_next_question, end),
 		cmocka_unit_test_teardown(doubled_event_is_kept_once, end),
 		cmocka_unit_test_teardown(malformed_events_are_left_out, end),
 		cmocka_unit_test_teardown(lost_position_begins_anew, end),

@@ -208,7 +208,7 @@ static void link_that_is_up_measures_its_eyes(void **state)
 }
 
 /* The margin falls below what training accepts, and rises again: each is reported once. */
-static void falling_margin_is_told_once(void **state)
+static void falling_margin_is_reported_once(void **state)
 {
 	static const struct { unsigned int margin; bool told; } step[] = {
 		{ 111, false }, { 110, false }, { 109, true }, { 100, false }, { 105, false },
@@ -436,7 +436,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(link_is_silent_at_power_up_until_trained),
 		cmocka_unit_test(link_that_is_up_measures_its_eyes),
-		cmocka_unit_test(falling_margin_is_told_once),
+		cmocka_unit_test(falling_margin_is_reported_once),
 		cmocka_unit_test(closing_eye_retrains_and_gives_up_lane),
 		cmocka_unit_test(training_of_peer_also_tries_near_settings),
 		cmocka_unit_test(closing_eye_of_link_in_init_trains_again),

@@ -53,7 +53,7 @@ static void report_has_counts_of_nic(void **state)
  * Counters cannot be read: nothing is reported, because zero, or counts from before the switch,
  * would prove something false.
  */
-static void counts_cannot_be_read(void **state)
+static void unreadable_counters_are_not_reported(void **state)
 {
 	(void)state;
 	begin();
@@ -112,7 +112,7 @@ static void repeated_step_is_answered_and_older_one_ignored(void **state)
 }
 
 /* Rows that could not be written are not reported, and are written when asked for again. */
-static void rows_cannot_be_written(void **state)
+static void unwritten_rows_are_not_reported_and_written_later(void **state)
 {
 	unsigned int n;
 
@@ -191,7 +191,7 @@ static void refused_place_has_no_rows_and_is_tried_again(void **state)
 
 /* --- what is parked -------------------------------------------------------------------- */
 
-static void other_end_has_told(void **state)
+static void parked_packets_are_resolved_by_report_of_other_end(void **state)
 {
 	(void)state;
 	begin();
@@ -217,7 +217,7 @@ static void other_end_has_told(void **state)
 }
 
 /* Reports of the far end of an up link about an older session are ignored. */
-static void links_that_are_up(void **state)
+static void report_about_older_session_of_up_link_is_ignored(void **state)
 {
 	(void)state;
 	begin();
@@ -240,7 +240,7 @@ static void links_that_are_up(void **state)
  * root orders not to wait any longer; then all packets are kept, because a duplicate is recognised,
  * and a missing packet is not.
  */
-static void other_end_does_not_tell(void **state)
+static void all_parked_packets_are_kept_if_other_end_does_not_report(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_STEP };
 
@@ -257,7 +257,7 @@ static void other_end_does_not_tell(void **state)
 }
 
 /* The other end reports after the table was made. */
-static void other_end_tells_late(void **state)
+static void parked_packets_are_resolved_by_late_report(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_STEP };
 
@@ -481,15 +481,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(report_has_counts_of_nic),
-		cmocka_unit_test(counts_cannot_be_read),
+		cmocka_unit_test(unreadable_counters_are_not_reported),
 		cmocka_unit_test(repeated_step_is_answered_and_older_one_ignored),
-		cmocka_unit_test(rows_cannot_be_written),
+		cmocka_unit_test(unwritten_rows_are_not_reported_and_written_later),
 		cmocka_unit_test(nic_gets_changed_place_and_all_rows),
 		cmocka_unit_test(refused_place_has_no_rows_and_is_tried_again),
-		cmocka_unit_test(other_end_has_told),
-		cmocka_unit_test(links_that_are_up),
-		cmocka_unit_test(other_end_does_not_tell),
-		cmocka_unit_test(other_end_tells_late),
+		cmocka_unit_test(parked_packets_are_resolved_by_report_of_other_end),
+		cmocka_unit_test(report_about_older_session_of_up_link_is_ignored),
+		cmocka_unit_test(all_parked_packets_are_kept_if_other_end_does_not_report),
+		cmocka_unit_test(parked_packets_are_resolved_by_late_report),
 		cmocka_unit_test(replay_opens_port_without_report),
 		cmocka_unit_test(link_lost_again_stays_closed),
 		cmocka_unit_test(port_stays_closed_until_replay_is_done),

@@ -41,7 +41,7 @@ static void rows_of_lost_answer_are_written_again(void **state)
 }
 
 /* The row to the node itself is never on hold, whatever came of the write before. */
-static void first_write_was_done(void **state)
+static void row_to_own_node_is_never_on_hold(void **state)
 {
 	(void)state;
 	begin();
@@ -341,7 +341,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_lost_answer_are_written_again),
-		cmocka_unit_test(first_write_was_done),
+		cmocka_unit_test(row_to_own_node_is_never_on_hold),
 		cmocka_unit_test(nic_that_never_takes_rows_is_reported_to_root),
 		cmocka_unit_test(slow_nic_is_waited_for),
 		cmocka_unit_test(nic_that_takes_no_place_is_reported_to_root),

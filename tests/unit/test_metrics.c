@@ -106,7 +106,7 @@ static void text_is_escaped(void **state)
 	free(text);
 }
 
-static void formats_differ(void **state)
+static void each_format_has_its_own_headers_and_suffixes(void **state)
 {
 	const char *answer = "{\"name\":\"a\",\"manager\":{\"became_root\":2,\"rootless_for\":null}}";
 	char *text = text_of(answer, METRICS_PROMETHEUS);
@@ -177,7 +177,7 @@ static void histogram_is_cumulative(void **state)
 	free(text);
 }
 
-static void bounds_are_upper_bounds(void **state)
+static void value_equal_to_bound_counts_below_it(void **state)
 {
 	struct histogram h = { 0 };
 
@@ -242,10 +242,10 @@ int main(void)
 		cmocka_unit_test(units_become_base_units),
 		cmocka_unit_test(families_stay_together),
 		cmocka_unit_test(text_is_escaped),
-		cmocka_unit_test(formats_differ),
+		cmocka_unit_test(each_format_has_its_own_headers_and_suffixes),
 		cmocka_unit_test(missing_keys_make_no_samples),
 		cmocka_unit_test(histogram_is_cumulative),
-		cmocka_unit_test(bounds_are_upper_bounds),
+		cmocka_unit_test(value_equal_to_bound_counts_below_it),
 		cmocka_unit_test(recoveries_are_counted_by_step),
 		cmocka_unit_test(becoming_root_is_counted_once),
 	};

@@ -388,7 +388,7 @@ static void liar_one(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void liar_fails_only_its_own_link(void **state)
+static void peer_with_false_credits_fails_only_its_own_link(void **state)
 {
 	(void)state;
 	for_seeds(15, liar_one);
@@ -464,7 +464,7 @@ int main(void)
 		cmocka_unit_test(counters_agree_with_packets),
 		cmocka_unit_test(gauges_show_packets_and_time_of_longest_waiting_vc),
 		cmocka_unit_test(one_call_moves_all_packets_that_can_go_on),
-		cmocka_unit_test(liar_fails_only_its_own_link),
+		cmocka_unit_test(peer_with_false_credits_fails_only_its_own_link),
 		cmocka_unit_test(packet_of_unknown_source_does_not_go_back),
 		cmocka_unit_test(packets_of_other_colours_are_acknowledged_at_once),
 	};

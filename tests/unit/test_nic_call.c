@@ -737,7 +737,7 @@ static void test_nic_with_three_broken_connections_is_lost(void **state)
  * A NIC without processor time answers no call: it counts as lost not after three calls, but
  * PATIENCE later. If it answers before, all goes on.
  */
-static void test_late_nic_is_lost_only_after_patience(void **state)
+static void test_nic_without_answer_is_lost_only_after_time_limit(void **state)
 {
 	uint32_t tag = 1;
 
@@ -852,7 +852,7 @@ int main(void)
 		NIC_TEST(broken_connection_is_opened_again),
 		NIC_TEST(nic_of_another_guid_is_not_taken),
 		NIC_TEST(nic_with_three_broken_connections_is_lost),
-		NIC_TEST(late_nic_is_lost_only_after_patience),
+		NIC_TEST(nic_without_answer_is_lost_only_after_time_limit),
 		NIC_TEST(lost_nic_ends_no_action),
 		NIC_TEST(lost_events_read_everything_again),
 		NIC_TEST(ending_daemon_cancels_questions),

@@ -126,7 +126,7 @@ static void voters_of_a_table_in_force_are_not_asked(void **state)
 }
 
 /* The command `root` shows the set of which most nodes are missing. */
-static void count_of_the_one_that_lacks_most(void **state)
+static void root_command_shows_quorum_that_lacks_most_nodes(void **state)
 {
 	const unsigned int set[3] = { 1, ALL, 3 };
 	uint32_t here, need;
@@ -253,7 +253,7 @@ static void voters_are_known_from_one_surviving_table(void **state)
  * The root leads before the table comes with which it claimed: then each node votes by that table,
  * the root, too.
  */
-static void once_the_table_comes(void **state)
+static void nodes_vote_by_table_of_claim_once_it_arrives(void **state)
 {
 	const unsigned int up = 0x1f, voter = 0x3d;
 	struct fm_entry e[NODES];
@@ -627,10 +627,10 @@ int main(void)
 		cmocka_unit_test(only_reports_of_latest_table_count),
 		cmocka_unit_test(node_takes_part_for_5_resends_after_hello),
 		cmocka_unit_test(voters_of_a_table_in_force_are_not_asked),
-		cmocka_unit_test(count_of_the_one_that_lacks_most),
+		cmocka_unit_test(root_command_shows_quorum_that_lacks_most_nodes),
 		cmocka_unit_test(voters_known_to_most_nodes_are_passed_on),
 		cmocka_unit_test(voters_are_known_from_one_surviving_table),
-		cmocka_unit_test(once_the_table_comes),
+		cmocka_unit_test(nodes_vote_by_table_of_claim_once_it_arrives),
 		cmocka_unit_test(node_that_may_know_later_table_does_not_vote),
 		cmocka_unit_test(nodes_of_kept_table_vote_if_none_has_a_table),
 		cmocka_unit_test(majority_of_places_counts_without_any_table),

@@ -31,7 +31,7 @@ static void voters(uint64_t version, unsigned int n, const uint32_t *ups)
 /* --- tables that are made one after the other ---------------------------------------------- */
 
 /* An earlier table is taken: tables after it may be in force, too. */
-static void an_earlier_one_is_taken(void **state)
+static void taking_earlier_table_leaves_later_ones_open(void **state)
 {
 	(void)state;
 	begin();
@@ -275,7 +275,7 @@ static void node_without_place_has_not_taken_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_earlier_one_is_taken),
+		cmocka_unit_test(taking_earlier_table_leaves_later_ones_open),
 		cmocka_unit_test(too_many_open_tables_have_no_quorum),
 		cmocka_unit_test(bits_of_former_voters_are_not_sent),
 		cmocka_unit_test(node_that_lost_memory_counts_for_no_former_table),

@@ -220,7 +220,7 @@ static void packet_behind_is_answered_when_answers_were_lost(void **state)
  * them lost. The replays had made the window of the sender so narrow that none of them reached the
  * last accepted packet, and the receiver waited for it.
  */
-static void test_short_replay_is_answered(void **state)
+static void short_replay_of_accepted_packets_is_answered(void **state)
 {
 	struct tn_queue done = { 0 };
 	struct tn_hdr h[10];
@@ -283,7 +283,7 @@ int main(void)
 		cmocka_unit_test(packet_is_answered_once_and_error_twice),
 		cmocka_unit_test(second_equal_answer_is_nak),
 		cmocka_unit_test(packet_behind_is_answered_when_answers_were_lost),
-		cmocka_unit_test(test_short_replay_is_answered),
+		cmocka_unit_test(short_replay_of_accepted_packets_is_answered),
 		cmocka_unit_test(packets_behind_cause_no_storm_of_answers),
 	};
 

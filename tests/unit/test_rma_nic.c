@@ -313,7 +313,7 @@ static void only_right_reply_ends_get(void **state)
 }
 
 /* An acknowledgement of what was never issued: nothing that this owner says is believed. */
-static void ack_of_nothing_issued_ends_all_as_unknown(void **state)
+static void ack_of_operation_never_issued_ends_all_as_unknown(void **state)
 {
 	struct tn_rma_ask a;
 
@@ -518,7 +518,7 @@ int main(void)
 		cmocka_unit_test(replies_to_early_requests_follow_as_room_allows),
 		cmocka_unit_test(reply_does_not_wait_for_all_held_messages),
 		cmocka_unit_test(only_right_reply_ends_get),
-		cmocka_unit_test(ack_of_nothing_issued_ends_all_as_unknown),
+		cmocka_unit_test(ack_of_operation_never_issued_ends_all_as_unknown),
 		cmocka_unit_test(random_messages_change_no_memory_and_no_link),
 		cmocka_unit_test(returned_request_ends_operations_with_its_reason),
 		cmocka_unit_test(operation_at_restarted_owner_is_unknown),

@@ -503,7 +503,7 @@ static const struct {
 	  TORUS_RMA_BAD_COOKIE, 0 },
 };
 
-static void wrong_request_is_invalid_and_tells_what_is_allowed(void **state)
+static void wrong_request_is_invalid_and_names_allowed_value(void **state)
 {
 	(void)state;
 	begin(1);
@@ -535,7 +535,7 @@ static void request_up_to_last_address_is_allowed(void **state)
 /* --- a process that breaks its rings ---------------------------------------------------- */
 
 /* Requests that were taken before end; no more are taken, though the tail is right again. */
-static void wrong_sq_tail_breaks_ring_but_what_is_open_ends(void **state)
+static void wrong_sq_tail_breaks_ring_but_open_operations_end(void **state)
 {
 	static const u32 wrong[] = { SQ + 2, 0, 0x80000000, ~0u };
 
@@ -575,7 +575,7 @@ static void wrong_cq_head_breaks_ring_before_completion_is_written(void **state)
 }
 
 /* Positions wrap, and the process writes the NIC's own members. */
-static void positions_wrap_and_own_members_are_not_believed(void **state)
+static void nic_does_not_trust_its_own_members_of_shared_memory(void **state)
 {
 	(void)state;
 	begin(1);
@@ -595,7 +595,7 @@ static void positions_wrap_and_own_members_are_not_believed(void **state)
 /* --- waiting, cancelling, closing --------------------------------------------------------- */
 
 /* A process is woken only if it says that it sleeps. */
-static void only_process_that_says_it_sleeps_is_woken(void **state)
+static void only_process_marked_as_sleeping_is_woken(void **state)
 {
 	(void)state;
 	begin(1);
@@ -609,7 +609,7 @@ static void only_process_that_says_it_sleeps_is_woken(void **state)
 }
 
 /* All that ends between two calls has one wake-up, and no store for each of them. */
-static void ends_between_two_calls_are_written_together(void **state)
+static void operations_that_end_between_two_calls_cause_one_wake_up(void **state)
 {
 	(void)state;
 	begin(1);
@@ -628,7 +628,7 @@ static void ends_between_two_calls_are_written_together(void **state)
 }
 
 /* A process that has rung for one nap rings again for the next one. */
-static void each_nap_has_its_number(void **state)
+static void each_sleep_of_nic_has_its_own_number(void **state)
 {
 	u32 naps;
 
@@ -725,7 +725,7 @@ static void cancel_waits_for_fe_to_node_on_hold(void **state)
 	assert_int_equal(w.cq[0].status, TORUS_RMA_DONE);
 }
 
-static void closed_ring_ends_what_waits_for_node_on_hold(void **state)
+static void closed_ring_ends_operations_for_node_on_hold(void **state)
 {
 	(void)state;
 	begin(1);
@@ -778,7 +778,7 @@ static void only_open_fe_can_be_cancelled(void **state)
 }
 
 /* Nothing of a closed ring is taken or written; what is open ends. */
-static void closed_ring_takes_nothing_and_ends_what_is_open(void **state)
+static void closed_ring_takes_no_request_and_ends_open_ones(void **state)
 {
 	struct torus_rma_ask get = { .op = TORUS_RMA_GET, .bytes = BYTES };
 
@@ -891,20 +891,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_requests_end_as_in_naive_ring),
-		cmocka_unit_test(wrong_request_is_invalid_and_tells_what_is_allowed),
+		cmocka_unit_test(wrong_request_is_invalid_and_names_allowed_value),
 		cmocka_unit_test(request_up_to_last_address_is_allowed),
-		cmocka_unit_test(wrong_sq_tail_breaks_ring_but_what_is_open_ends),
+		cmocka_unit_test(wrong_sq_tail_breaks_ring_but_open_operations_end),
 		cmocka_unit_test(wrong_cq_head_breaks_ring_before_completion_is_written),
-		cmocka_unit_test(positions_wrap_and_own_members_are_not_believed),
-		cmocka_unit_test(only_process_that_says_it_sleeps_is_woken),
-		cmocka_unit_test(ends_between_two_calls_are_written_together),
-		cmocka_unit_test(each_nap_has_its_number),
+		cmocka_unit_test(nic_does_not_trust_its_own_members_of_shared_memory),
+		cmocka_unit_test(only_process_marked_as_sleeping_is_woken),
+		cmocka_unit_test(operations_that_end_between_two_calls_cause_one_wake_up),
+		cmocka_unit_test(each_sleep_of_nic_has_its_own_number),
 		cmocka_unit_test(request_to_node_on_hold_stops_no_other_node),
 		cmocka_unit_test(too_many_nodes_on_hold_stop_the_rest),
 		cmocka_unit_test(cancel_waits_for_fe_to_node_on_hold),
-		cmocka_unit_test(closed_ring_ends_what_waits_for_node_on_hold),
+		cmocka_unit_test(closed_ring_ends_operations_for_node_on_hold),
 		cmocka_unit_test(only_open_fe_can_be_cancelled),
-		cmocka_unit_test(closed_ring_takes_nothing_and_ends_what_is_open),
+		cmocka_unit_test(closed_ring_takes_no_request_and_ends_open_ones),
 		cmocka_unit_test(ring_uses_region_of_open_get),
 		cmocka_unit_test(ring_uses_region_of_request_that_waits_for_fence),
 		cmocka_unit_test(request_while_nic_goes_to_sleep_is_seen),

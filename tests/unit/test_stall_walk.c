@@ -102,7 +102,7 @@ static void wait_for_silent_node_has_no_sink(void **state)
 }
 
 /* Only the same wait of an earlier walk counts, not another that began since. */
-static void only_same_wait_of_earlier_walk_counts(void **state)
+static void wait_counts_only_if_earlier_walk_found_it_too(void **state)
 {
 	struct stall_wait before[] = { W(0, 0), W(1, 0) }, now = W(1, 0);
 
@@ -144,7 +144,7 @@ int main(void)
 		cmocka_unit_test(circle_of_waits_is_no_fault_of_a_node),
 		cmocka_unit_test(sink_beside_circle_is_named),
 		cmocka_unit_test(wait_for_silent_node_has_no_sink),
-		cmocka_unit_test(only_same_wait_of_earlier_walk_counts),
+		cmocka_unit_test(wait_counts_only_if_earlier_walk_found_it_too),
 		cmocka_unit_test(both_cables_to_one_sink_are_found),
 	};
 

@@ -47,7 +47,7 @@ static void step_is_repeated_and_slow_nodes_are_logged(void **state)
 /* --- what is told of a recovery -------------------------------------------------------- */
 
 /* Each step is told when it is reached, not at the end; a status has those reached so far. */
-static void each_step_is_told_when_it_is_reached(void **state)
+static void each_step_is_reported_when_it_is_reached(void **state)
 {
 	struct fm_status s;
 
@@ -86,7 +86,7 @@ static void each_step_is_told_when_it_is_reached(void **state)
 }
 
 /* The steps of some of many recoveries in quick succession are told, and the end of each. */
-static void steps_of_few_of_many_recoveries_are_told(void **state)
+static void only_some_of_many_recoveries_report_their_steps(void **state)
 {
 	unsigned int ends = 0, tables = 0;
 
@@ -139,7 +139,7 @@ static void node_with_lost_report_is_called_to_join_anew(void **state)
 }
 
 /* A root that has all nodes join anew draws a term that is not 0, because 0 means no term. */
-static void no_term_is_0(void **state)
+static void drawn_term_is_never_0(void **state)
 {
 	(void)state;
 	one_root(&o, 4, 8);
@@ -249,7 +249,7 @@ static void next_count(void)
 	comes_count();
 }
 
-static void other_end_comes_late(void **state)
+static void late_report_of_other_end_is_in_next_count(void **state)
 {
 	unsigned int seq;
 
@@ -315,7 +315,7 @@ static void other_end_comes_late(void **state)
  * An end that was reported with a count is in the root's own table by then. The next table goes to
  * nodes that may have missed the count, so it has that end again.
  */
-static void told_late_is_in_the_next_table(void **state)
+static void end_reported_with_count_is_again_in_next_table(void **state)
 {
 	unsigned int seq;
 
@@ -395,7 +395,7 @@ static void link_beside_empty_place_has_no_other_end(void **state)
 }
 
 /* Node 2 dies, and its neighbours learn that it will not report: they keep all their packets. */
-static void other_end_is_dead(void **state)
+static void neighbours_learn_that_dead_end_will_not_report(void **state)
 {
 	unsigned int seq;
 
@@ -423,7 +423,7 @@ static void other_end_is_dead(void **state)
 }
 
 /* The report that a node made of its lost link before it died is valid. */
-static void dead_end_has_told(void **state)
+static void report_of_end_that_died_later_is_valid(void **state)
 {
 	unsigned int seq;
 
@@ -630,16 +630,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(step_is_repeated_and_slow_nodes_are_logged),
 		cmocka_unit_test(node_with_lost_report_is_called_to_join_anew),
-		cmocka_unit_test(each_step_is_told_when_it_is_reached),
-		cmocka_unit_test(steps_of_few_of_many_recoveries_are_told),
-		cmocka_unit_test(no_term_is_0),
+		cmocka_unit_test(each_step_is_reported_when_it_is_reached),
+		cmocka_unit_test(only_some_of_many_recoveries_report_their_steps),
+		cmocka_unit_test(drawn_term_is_never_0),
 		cmocka_unit_test(node_that_does_not_answer_is_lost),
 		cmocka_unit_test(reports_of_older_round_do_not_count),
-		cmocka_unit_test(other_end_comes_late),
-		cmocka_unit_test(told_late_is_in_the_next_table),
+		cmocka_unit_test(late_report_of_other_end_is_in_next_count),
+		cmocka_unit_test(end_reported_with_count_is_again_in_next_table),
 		cmocka_unit_test(root_waits_for_report_of_living_other_end),
-		cmocka_unit_test(other_end_is_dead),
-		cmocka_unit_test(dead_end_has_told),
+		cmocka_unit_test(neighbours_learn_that_dead_end_will_not_report),
+		cmocka_unit_test(report_of_end_that_died_later_is_valid),
 		cmocka_unit_test(link_beside_empty_place_has_no_other_end),
 		cmocka_unit_test(ends_beyond_step_are_in_next_one),
 		cmocka_unit_test(port_opened_without_report_needs_no_table),

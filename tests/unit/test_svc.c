@@ -80,7 +80,7 @@ static unsigned int sockets_with(int level, int option, int value)
 }
 
 /* Two connections between the same ends. A message sent before the proof is dropped. */
-static void two_connections_between_same_ends(void **state)
+static void two_connections_between_same_ends_both_come_up(void **state)
 {
 	int first, second;
 
@@ -392,7 +392,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(members_exchange_many_and_large_messages),
-		cmocka_unit_test(two_connections_between_same_ends),
+		cmocka_unit_test(two_connections_between_same_ends_both_come_up),
 		cmocka_unit_test(members_connect_over_ipv6),
 		cmocka_unit_test(peer_that_reads_nothing_is_closed),
 		cmocka_unit_test(peer_with_other_key_is_refused),

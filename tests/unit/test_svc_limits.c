@@ -334,7 +334,7 @@ static void data_sent_before_close_arrives(void **state)
 }
 
 /* An own connection that is not up yet is closed at once, and down() is not called. */
-static void closed_before_it_is_up(void **state)
+static void connection_closed_before_it_is_up_reports_no_loss(void **state)
 {
 	char address[FM_ADDR_MAX];
 	int fd = mute(HERE, address), peer;
@@ -615,7 +615,7 @@ int main(void)
 		cmocka_unit_test(member_may_be_silent_without_limit),
 		cmocka_unit_test(unsent_data_is_dropped_2_s_after_close),
 		cmocka_unit_test(data_sent_before_close_arrives),
-		cmocka_unit_test(closed_before_it_is_up),
+		cmocka_unit_test(connection_closed_before_it_is_up_reports_no_loss),
 		cmocka_unit_test(refusals_are_logged_every_10_s_at_most),
 		cmocka_unit_test(accept_without_descriptor_is_tried_each_second),
 		cmocka_unit_test(strangers_are_limited_by_address_and_in_total),
