@@ -73,10 +73,10 @@ alerted() {
 		! fires TorusLinkDown 1,1 && lab mend 0,0:+x && until_true 30 quiet
 }
 
-check "programs of Debian's prometheus" programs
-check "alerts and their tests" rules
-check "... which can fail" tests_can_fail
-check "up" up
+check "the programs of Debian's prometheus are there" programs
+check "promtool accepts the alerts, and their tests pass" rules
+check "the tests of alerts fail if an alert is wrong" tests_can_fail
+check "a lab, fabricweb and Prometheus start" up
 check "promtool has no complaint of the text" lint
 check "Prometheus reads every node" scraped
 check "a cable that is cut is an alert at both ends, until it is mended" alerted

@@ -70,9 +70,9 @@ if pgrep -x corosync >/dev/null; then
 	skip "corosync" "this host runs corosync already"
 	done_testing
 fi
-check "it is built where libquorum is" built
-check "no corosync" says 'unknown corosync: '
-check "quorate: granted" with 1 granted
-check "not quorate: refused" with 3 'refused not quorate'
-check "wrong arguments" exits 2 'wanted: claim EPOCH GUID' "$arbiter" claim
+check "torus-arbiter-corosync is built where libquorum is" built
+check "without corosync the answer is unknown" says 'unknown corosync: '
+check "a claim with quorum is granted" with 1 granted
+check "a claim without quorum is refused" with 3 'refused not quorate'
+check "wrong arguments are refused with status 2" exits 2 'wanted: claim EPOCH GUID' "$arbiter" claim
 done_testing

@@ -125,13 +125,13 @@ TORUS_ARBITER_ENDPOINTS='http://$net.1:2379 http://$net.2:2379 http://$net.3:237
 END
 chmod 755 "$tmp/arbiter"
 echo "arbiter = $tmp/arbiter" >"$tmp/conf"
-check "three members of etcd" etcd_up
-check "up" lab up 3x2 --config "$tmp/conf"
-check "all are up" until_true 10 runs
+check "three members of etcd start" etcd_up
+check "a lab with an arbiter comes up" lab up 3x2 --config "$tmp/conf"
+check "all nodes are up" until_true 10 runs
 check "each node reaches etcd" cables
-check "etcd's leader and the root lose their power at once: granted" both_fail
-check "without etcd the majority decides, and the problem is told" all_stop
-check "etcd is back: granted" all_back
+check "a new root is granted if etcd's leader and the root lose power at once" both_fail
+check "without etcd the majority decides, and the problem is reported" all_stop
+check "claims are granted when etcd is back" all_back
 check "every path is right" verified
 check "the lab ends" lab down
 done_testing

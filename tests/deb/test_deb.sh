@@ -102,18 +102,18 @@ purges() {
 	! comm -13 "$tmp/before" "$tmp/after" | grep -iE 'torus|fabric'
 }
 
-check "tools" install_tools
+check "the tools to build packages are there" install_tools
 check "packages are built" build_packages built || { done_testing; exit; }
-check "... again elsewhere, with the same bytes" reproducible
+check "packages built elsewhere have the same bytes" reproducible
 check "lintian has no error and no warning" lints
 check "each file is in one package" once
 check "the driver builds from its package" driver
-check "older packages are built" build_older
-check "a new Debian" new_debian
+check "packages of an older version are built" build_older
+check "a new Debian system is made" new_debian
 check "piuparts installs and purges them" piuparts_agrees
-check "it becomes a machine" unpacked
-check "which installs the older packages" installs_old
-check "an upgrade keeps configuration and state" upgrades
-check "the tests of the packages pass there" works
-check "a purge leaves nothing" purges
+check "the new system becomes a machine" unpacked
+check "the machine installs the older packages" installs_old
+check "an upgrade of the packages keeps configuration and state" upgrades
+check "the tests of the packages pass in the machine" works
+check "a purge of the packages leaves nothing" purges
 done_testing

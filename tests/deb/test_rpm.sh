@@ -29,8 +29,8 @@ packages() {
 }
 lints() { rpmlint -c tools/packaging/rpmlint.toml "$tmp"/rpm/RPMS/*/*.rpm tools/packaging/torus.spec; }
 
-check "tools" install_tools
-check "the packages are built" built
-check "they are those of Debian" packages
+check "the tools to build packages are there" install_tools
+check "the RPM packages are built" built
+check "the RPM packages have the names of Debian's" packages
 check "rpmlint has no error" lints
 done_testing

@@ -102,11 +102,11 @@ prefixes() {
 		awk 'NF == 3 && $3 !~ /^(torus|lt|tn)_/ { print $3 }' | grep .
 }
 
-check "libtorus installs where it is told to" install_lib
+check "libtorus installs into the given directories" install_lib
 check "a C program links the shared libtorus" shared_c
 check "a C++ program links the shared libtorus" shared_cxx
 check "a C program links the static libtorus" static_c
 check "libtorus headers stand alone" headers
 check "libtorus exports what its headers declare" symbols
-check "libtorus keeps to its prefixes" prefixes
+check "libtorus defines only names with its prefixes" prefixes
 done_testing

@@ -122,11 +122,11 @@ sandboxed() {
 	done
 }
 
-check "make install" installed
+check "make install works" installed
 check "programs, library, manuals, units and completions are there" complete
 check "the schemas of all answers are there" schemas
-check "programs tell their version" version
+check "programs print their version" version
 check "a lab runs from the installed programs" works
 check "services are confined: exposure at most 3.0" sandboxed
-check "make uninstall" uninstalled
+check "make uninstall removes all files" uninstalled
 done_testing

@@ -83,5 +83,5 @@ follow() {
 		sh:*) text+=$line$'\n' ;;
 		esac
 	done 9<"$manual"
-	check "the manual ends outside of a box, after many" [ -z "$inside" -a $count -gt "$2" ]
+	check "the manual has its examples, and ends outside of one" [ -z "$inside" -a $count -gt "$2" ]
 }

@@ -206,21 +206,21 @@ address6 = fd00:1:2:3::/64
 EOF
 check "a lab with other prefixes comes up" lab up 3x2 --config "$tmp/conf" || exit 1
 check "addresses and routes are of these prefixes" first
-check "fabricctl tells and takes them" answers
+check "fabricctl shows and accepts addresses of the plan" answers
 check "the IPv6 prefix changes under traffic by IPv4" under_traffic
-check "the former addresses are gone" second
+check "addresses of the former plan are gone" second
 check "a restart of the root changes nothing" restarted
-check "nor does a takeover" taken_over
+check "a takeover changes no address" taken_over
 check "a prefix that is too small is refused" refused 192.168.7.0/30 \
 	"too few addresses for shape 3x2: allowed are prefixes of at most /29"
-check "one with bits after its length is refused" refused 192.168.7.1/24 "address4 is '192.168.7.1/24', allowed: "
-check "the file that is not read is a problem" unread
-check "one of multicast addresses is refused" refused 224.1.0.0/16 "address4 is '224.1.0.0/16', allowed: "
-check "one of the service network is refused" refused 172.30.0.0/16 "but 172.30.0.0/16 and fd00:9::/48 are the torus itself"
-check "a good one changes all addresses" accepted
-check "and ends the problem of the file" read_again
-check "it takes no route of another interface" other_network
-check "what a dead manager left is deleted" leftovers
-check "a node whose service address is in it does not take it" own_address
+check "a prefix with bits after its length is refused" refused 192.168.7.1/24 "address4 is '192.168.7.1/24', allowed: "
+check "a refused configuration file is reported as a problem" unread
+check "a prefix of multicast addresses is refused" refused 224.1.0.0/16 "address4 is '224.1.0.0/16', allowed: "
+check "a prefix that contains the service network is refused" refused 172.30.0.0/16 "but 172.30.0.0/16 and fd00:9::/48 are the torus itself"
+check "a valid prefix changes all addresses" accepted
+check "a valid configuration file ends the problem" read_again
+check "a plan replaces no route of another interface" other_network
+check "addresses and routes that a dead manager left are deleted" leftovers
+check "a node refuses a plan that contains its own service address" own_address
 check "the lab ends" lab down
 done_testing

@@ -81,12 +81,12 @@ echo "arbiter = $tmp/arbiter" >"$tmp/conf"
 check "a lab with an arbiter comes up" lab up 3x2 --config "$tmp/conf"
 check "all nodes are up" until_true 10 runs
 check "a new root leads once the arbiter grants it" granted
-check "a root leads without an arbiter that is slow, and says so" without 'no answer within 1000 ms' 'sleep 60'
-check "a root leads without one that says nonsense, and says so" without "it answered 'who are you?'" 'echo who are you?'
-check "a root leads without one that fails, and says so" without 'it ended with status 3' 'echo granted; exit 3'
+check "a root leads without a slow arbiter, and reports it" without 'no answer within 1000 ms' 'sleep 60'
+check "a root leads without an arbiter that answers nonsense, and reports it" without "it answered 'who are you?'" 'echo who are you?'
+check "a root leads without an arbiter that fails, and reports it" without 'it ended with status 3' 'echo granted; exit 3'
 check "no node leads while the arbiter refuses" refused
-check "all is well after a refusal" after_refusal
-check "a root leads without one that is not there, and says so" absent
+check "the fabric is healthy after a refusal" after_refusal
+check "a root leads without an arbiter that is missing, and reports it" absent
 check "every path is right" verified
 check "the lab ends" lab down
 done_testing

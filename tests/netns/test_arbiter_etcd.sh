@@ -94,12 +94,12 @@ refused() {
 		exits 0 'usage: torus-arbiter-etcd' "$arbiter" --help
 }
 
-check "a claim is granted once, and a later one only" honest
+check "a claim is granted once, and after it only a later one" honest
 check "the later of two claims at the same time is granted" raced
-check "what is no answer of etcd is unknown" wrong
-check "without a server the answer is unknown" absent
-check "a server that says nothing makes the answer unknown" silent
-check "an endpoint that works is found" others
-check "the file of configuration is read, and its errors are named" configured
+check "an answer that is not etcd's makes the result unknown" wrong
+check "without a server the result is unknown" absent
+check "a silent server makes the result unknown" silent
+check "a working endpoint is found among dead ones" others
+check "the configuration file is read, and its errors are reported" configured
 check "wrong arguments are refused with status 2" refused
 done_testing

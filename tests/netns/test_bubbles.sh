@@ -114,11 +114,11 @@ named() {
 	ask status --json | jq -e '.problems | map(.text // .) | any(test("has bubble=bloc, .*has bubble=mbs"))'
 }
 check "a lab of three, one of them with mbs, begins" lab up 3 --no-wait
-check "the link to it stays in state init, and says what differs" until_true 20 tells +x
-check "the problem names both ends and values" until_true 20 named
-check "links --bad lists it with both values" until_true 20 listed
-check "the next step of status names that reason" until_true 20 advised
-check "cabling has no cable plugged in or repaired there" until_true 20 not_plugged
-check "the other two are a fabric" until_true 20 is '.nodes.up' 2
+check "its link stays in state init and shows the difference" until_true 20 tells +x
+check "the problem names both ends and both values" until_true 20 named
+check "links --bad lists the link with both values" until_true 20 listed
+check "status suggests a next step for this reason" until_true 20 advised
+check "cabling does not advise to plug in or repair this cable" until_true 20 not_plugged
+check "the other two nodes form a fabric" until_true 20 is '.nodes.up' 2
 check "the lab ends" lab down
 done_testing

@@ -24,13 +24,13 @@ named() {
 
 check "two nodes with the same priority are named as a problem" configured 'root_priority = 9' \
 	"'n0-0' and 'n1-0' (and 2 more) have the same root_priority 9"
-check "that lab ends" lab down
+check "the lab ends" lab down
 # The configuration of all nodes says that none is a candidate: that is a wish, and no problem.
 none_wanted() {
 	echo 'root_priority = 0' >"$tmp/conf"
 	lab up 2x2 --packed --config "$tmp/conf" && until_true 10 at_peace
 }
 at_peace() { "$bin/fabricctl" status --lab "$lab" --json | jq -e '.state == "running" and .problems == []'; }
-check "a configuration that wants no candidate is no problem" none_wanted
-check "that lab ends, too" lab down
+check "a configuration without candidates is no problem" none_wanted
+check "the lab without candidates ends" lab down
 done_testing

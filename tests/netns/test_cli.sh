@@ -494,23 +494,23 @@ check "wrong nodes, links and numbers are refused" nodes_and_links
 check "wrong arguments of lab commands are refused" lab_arguments
 check "lines of the user go into the configuration of managers" config
 check "device owner finds the NIC of an interface" owners
-check "device check judges the file of a NIC" nic_file
+check "device check reports errors of a NIC's file" nic_file
 check "lab exec returns the exit status of its command" exec_status
 check "each command prints JSON, and no colour in pipes" until_true 20 json
-check "completion offers nodes, and what else a command takes" completion
+check "completion offers nodes and other arguments of a command" completion
 check "completion works in zsh, too" zsh_completion
 check "--watch shows changes, and ends" watch
-check "--watch and --follow go on under another root" survives
-check "an exclusion on a terminal is asked for a reason" asked_why
-check "colours on a terminal, unless NO_COLOR is set" colours
+check "--watch and --follow continue under another root" survives
+check "an exclusion on a terminal asks for a reason" asked_why
+check "a terminal gets colours, unless NO_COLOR is set" colours
 check "output to a full disk, a closed file or a closed pipe fails" outputs
-check "what is taken out of use is told, and what would be cut off" maintenance
-check "nodes that are away are named" away
-check "a dead node keeps its name and GUID while managers begin anew" remembered
-check "a manager that hangs is not the one that is asked" hung
-check "the first node is root again" moved_back
-check "the root is away and returns" root_away
-check "lab revive of a node without links says so" unlinked
+check "exclude reports what it takes out of use and what it would cut off" maintenance
+check "nodes that do not answer are named" away
+check "a dead node keeps its name and GUID when managers restart" remembered
+check "questions do not go to a manager that hangs" hung
+check "the root moves back to the first node" moved_back
+check "commands work while the root is away, and when it returns" root_away
+check "lab revive reports a node without links" unlinked
 check "lab revive starts all nodes if no manager is left" all_dead
-check "a user who is not root may ask, but not change" not_root
+check "a user who is not root may query, but not change" not_root
 done_testing

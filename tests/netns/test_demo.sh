@@ -29,8 +29,8 @@ refusals() {
 }
 
 check "tools/demo succeeds" runs
-check "it shows a fabric that recovers, and flows without loss" all_shown
-check "its output to a file has no colour" no_colour
+check "the demo shows a fabric that recovers, and flows without loss" all_shown
+check "the demo's output to a file has no colour" no_colour
 check "the demo leaves nothing behind" nothing_left
-check "wrong arguments are refused, and nothing is left" refusals
+check "the demo refuses wrong arguments, and leaves nothing behind" refusals
 done_testing

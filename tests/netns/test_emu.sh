@@ -279,26 +279,26 @@ done
 cable 0
 start 0 +x=e
 start 1 -x=w
-check "link comes up" until_true 20 state_is 0 0 "up none"
-check "link comes up at the other end" until_true 20 state_is 1 1 "up none"
-check "both are listed" [ "$(listed)" = "n0 torusemu 4096 5000, n1 torusemu 4096 5000" ]
-check "ports are listed" ports_listed
-check "NICs tell how long they have been up" uptimes
+check "the link comes up" until_true 20 state_is 0 0 "up none"
+check "the link comes up at the other end" until_true 20 state_is 1 1 "up none"
+check "both NICs are listed" [ "$(listed)" = "n0 torusemu 4096 5000, n1 torusemu 4096 5000" ]
+check "all ports are listed" ports_listed
+check "NICs report how long they have been up" uptimes
 place 0
 place 1
-check "address shows coordinates" grep -q 10.1.0.0/32 <(ns 1 ip -br addr show dev torus0)
+check "the address contains the coordinates" grep -q 10.1.0.0/32 <(ns 1 ip -br addr show dev torus0)
 check "ping is answered" ping_ok 0 10.1.0.0
 check "ping over IPv6 is answered" ping_ok 0 fd74:6f72:1::
 check "ping on VCD1 is answered" ping_ok 0 -Q 0x80 10.1.0.0
 check "ping on VCA is answered" ping_ok 0 -Q 0x20 10.1.0.0
 check "VCD0 carries packets that ask for no channel" takes_only vcd0 0
-check "VCD1 carries what asks for it" takes_only vcd1 0x80
-check "VCA carries what asks for it" takes_only vca 0x20
+check "VCD1 carries packets that ask for it" takes_only vcd1 0x80
+check "VCA carries packets that ask for it" takes_only vca 0x20
 check "ping of 60000 bytes is answered" ping_ok 0 -s 60000 10.1.0.0
 check "the queue in front of a busy NIC has a limit, which can be set" queue_is
 check "TCP delivers what was sent" copy 0 1 100
 # The timer may send it again if the other end had to wait for a processor.
-check "no packet was sent again" equals 0 port 0 e_received 0
+check "no packet was retransmitted" equals 0 port 0 e_received 0
 check "UDP delivers what was sent" datagrams 0 10.1.0.0
 check "UDP over IPv6 delivers what was sent" datagrams 0 fd74:6f72:1::
 check "three seconds of a flow wait for the end of a hold" held
@@ -310,8 +310,8 @@ fi
 
 nic 1 events 1 >"$tmp/events" &
 until_true 20 grep -q subscribed "$tmp/events"
-check "management packet is sent" nic 0 mgmt 0 hello
-check "management packet arrives" until_true 20 grep -qx "mgmt 1 hello" "$tmp/events"
+check "a management packet is sent" nic 0 mgmt 0 hello
+check "the management packet arrives" until_true 20 grep -qx "mgmt 1 hello" "$tmp/events"
 
 nic 0 fault 0 latency=30000000
 check "latency is added" [ "$(ns 0 ping -c 2 -i 0.1 10.1.0.0 | awk -F/ '/^rtt/ { print ($4 >= 30) }')" = 1 ]
@@ -371,16 +371,16 @@ sent_to() {
 	[[ $(tail -n 1 "$tmp/frames") == "$(address_of "$1" "$2")" ]]
 }
 
-check "a NIC sends to the other end of its cable alone" sent_to 1 w
-check "that NIC sends back to it alone" sent_to 0 e
+check "a NIC addresses frames only to the other end of its cable" sent_to 1 w
+check "the other end addresses frames only to that NIC" sent_to 0 e
 check "frames of another station are ignored" ignores_stranger
-check "those from the address of the other end are not" hears_neighbour
+check "frames from the address of the other end are processed" hears_neighbour
 changes=$(nic 1 port 1 state_changes)
 say "n0: ip link set e address 02:00:00:00:00:07"
 ip -n "$id-0" link set e address 02:00:00:00:00:07
 check "a link fails if its other end gets another address" \
 	until_true 20 more_than 1 port 1 state_changes "$changes"
-check "and comes up again" until_true 20 up 1 1
+check "the link comes up again with the new address" until_true 20 up 1 1
 until_true 20 up 0 0
 mend_by_hand 0 0 1 1
 mend_by_hand 1 1 0 0
@@ -392,10 +392,10 @@ check "silence is detected at the other end" until_true 20 state_is 1 1 "faulty 
 ns 0 ping -q -c 3 -i 0.05 -W 1 10.1.0.0 >/dev/null
 check "packets are parked" until_true 10 more_than 0 node parked 2
 parked_flows() { [[ $(nic 0 flows | xargs) =~ ^0\ 1\ 0\ [1-9][0-9]*\ more\ 0$ ]]; }
-check "a NIC tells whose packets are parked" parked_flows
+check "a NIC reports whose packets are parked" parked_flows
 read -r session seq < <(nic 1 received 1)
 nic 0 fault 0 silence=0
-check "link returns after silence" until_true 20 state_is 0 0 "up silence"
+check "the link comes up again after silence" until_true 20 state_is 0 0 "up silence"
 mend_by_hand 1 1 0 0
 check "parked packets are replayed" mend_by_hand 0 0 1 1 "$session" "$seq"
 check "all parked packets are replayed" until_true 10 more_than 0 node replayed 2
@@ -407,7 +407,7 @@ ip -n "$id-1" link set w down
 check "carrier loss is detected" until_true 20 state_is 1 1 "faulty carrier"
 check "carrier loss is detected at the other end" until_true 20 state_is 0 0 "faulty carrier"
 ip -n "$id-1" link set w up
-check "link returns with its carrier" until_true 20 state_is 0 0 "up carrier"
+check "the link comes up again with its carrier" until_true 20 state_is 0 0 "up carrier"
 until_true 20 state_is 1 1 "up carrier"
 mend_by_hand 0 0 1 1
 mend_by_hand 1 1 0 0
@@ -467,8 +467,8 @@ wait "${pid[2]}" 2>/dev/null
 both_are() { state_is 1 0 "$1" && state_is 3 1 "$1"; }
 check "both neighbours notice that a NIC was killed" until_true 20 both_are "faulty silence"
 start 2 +x=e -x=w
-check "it starts again on its old socket" until_true 20 state_is 2 1 "up none"
-check "the links to its neighbours come up" until_true 20 both_are "up silence"
+check "the killed NIC starts again on its old socket" until_true 20 state_is 2 1 "up none"
+check "the links of the killed NIC come up again" until_true 20 both_are "up silence"
 
 # --- what else torusemu.8 says -------------------------------------------------------
 
@@ -498,7 +498,7 @@ queue() {
 	ns 0 ip -j link show torus0 | jq -e '.[0].txqlen == 4096' && queued 4096 4080 0 &&
 		queued 4096 4196 100 && queued 50 150 100
 }
-check "4096 messages wait for a NIC that is busy, or as many as txqueuelen says" queue
+check "4096 messages wait for a busy NIC, or as many as txqueuelen allows" queue
 
 # The default identity: always the same for one name and machine, and different for others.
 guid() { # MACHINE-ID NAME
@@ -539,7 +539,7 @@ no_tun() {
 	ping_ok 1 10.3.0.0 && drops=$(nic 2 node host_drops) || return 1
 	! ns 1 ping -q -c 3 -i 0.05 -W 1 10.2.0.0 && more_than 2 node host_drops $((drops + 2))
 }
-check "without a host side it forwards, and counts packets for itself as drops" no_tun
+check "a NIC without a host forwards, and counts packets for itself as drops" no_tun
 
 # capable PID CAPABILITIES: whether the process has these, in hexadecimal, and can get no others
 capable() {
@@ -548,7 +548,7 @@ capable() {
 	[[ $(sed -nE 's/^(Cap(Prm|Eff)|NoNewPrivs):\t//p' "/proc/$1/status" | xargs) == "$want $want 1" ]] ||
 		{ grep -E '^(Cap|NoNew)' "/proc/$1/status"; return 1; }
 }
-check "of root's capabilities it keeps CAP_NET_ADMIN and CAP_NET_RAW" capable "${pid[3]}" 3000
+check "torusemu keeps CAP_NET_ADMIN and CAP_NET_RAW of root's capabilities" capable "${pid[3]}" 3000
 
 # With its tun device in another namespace
 visitor() {
@@ -558,7 +558,7 @@ visitor() {
 	until_true 20 "$tool" "$tmp/v.nic" node lost && ns 3 ip link show v0 && capable "$p" 203000 || rc=1
 	kill "$p" && wait "$p" && return $rc
 }
-check "with --netns it also keeps CAP_SYS_ADMIN" visitor
+check "torusemu with --netns also keeps CAP_SYS_ADMIN" visitor
 
 # --- two writers of rows -----------------------------------------------------------
 

@@ -121,17 +121,17 @@ told_out() { ask events | grep -c ' is taken out of service'; }
 
 check "a lab comes up" up
 check "a clean fabric reports nothing under traffic" clean
-check "a cable with 1e-6 is named by status" named 1e-6
-check "it is an event" as_event
-check "links --bad has it" is_bad
-check "the rate is measured" measured
-check "counts since a baseline" baseline
-check "a cable with 1e-5 is named by status" named 1e-5
+check "status names a cable with a bit error rate of 1e-6" named 1e-6
+check "the cable with bit errors is reported as an event" as_event
+check "links --bad lists the cable with bit errors" is_bad
+check "links shows the measured bit error rate" measured
+check "links --since counts errors from a baseline on" baseline
+check "status names a cable with a bit error rate of 1e-5" named 1e-5
 check "a ring with its own limits comes up" up_ring
 check "a repaired cable is good again" over
 check "a failing cable is taken out of service" taken_out
-check "a cable that joins a node to the rest is not" kept_in
-check "a cable that is included is judged anew" included
-check "also one that is included at once" at_once
+check "the last cable of a node is not taken out of service" kept_in
+check "errors of an included cable are counted anew" included
+check "errors of a cable that is included at once are counted anew" at_once
 cleanup
 done_testing

@@ -543,30 +543,30 @@ if ! lab up 2x2 "${patience[@]}" >"$tmp/up" 2>&1; then
 	cat "$tmp/up"
 	exit 1
 fi
-check "2x2 comes up" until_true 10 running 0.0
-check "each command is answered on the root and elsewhere" until_true 10 commands
-check "answers agree with each other" until_true 10 agrees
-check "changes may be asked of any node" changes
-check "errors name what is wrong with a request" refusals
+check "a fabric of 2x2 comes up" until_true 10 running 0.0
+check "each command is answered by the root and by other nodes" until_true 10 commands
+check "answers of different nodes agree" until_true 10 agrees
+check "any node accepts changes" changes
+check "errors name the wrong part of a request" refusals
 check "malformed requests are refused, and the manager goes on" malformed
-check "events are followed" followed
-check "users who are not root may ask, but not change" unprivileged
-check "--check and bad options judge the configuration" configuration
+check "--follow shows new events" followed
+check "users who are not root may query, but not change" unprivileged
+check "--check and wrong options report errors of the configuration" configuration
 check "all nodes may share one configuration file, and config shows what is in force" one_file
 check "privileges are dropped" privileges
 check "a second manager on a node ends with an error" second_daemon
 check "the log goes to the journal or to standard error" journal
 check "traffic goes on after a cable is cut, and after it is mended" cut_and_mended
-check "a member that is killed is told, and gets its place again" member_killed
+check "a killed member is reported, and gets its place again" member_killed
 check "nodes keep their tables while the root is away" root_killed
-check "a manager goes on without its NIC and takes it again" nic_killed
+check "a manager works on without its NIC, and uses it again when it is back" nic_killed
 check "a node with a wrong key is refused by its neighbours" wrong_key
-check "a node of another fabric is told" wrong_fabric
+check "a node of another fabric is reported" wrong_fabric
 check "a recorded proof is refused and counted" overheard
 check "a message of another schema is refused and counted" other_schema
-check "two nodes with one name are told" name_twice
+check "two nodes with one name are reported" name_twice
 check "a second NIC with the bootstrap flag does not lead" two_flags
-check "systemd is told of readiness, life, reload and end" readiness
+check "systemd is notified of readiness, life, reload and end" readiness
 check "SIGHUP changes the log level and nothing else" hangup
 check "managers that end lose no packet" terminated
 check "a manager ends cleanly, and a full disk or pipe does not stop it" ends_clean
@@ -611,9 +611,9 @@ if ! lab up 4x4 "${patience[@]}" >"$tmp/up" 2>&1; then
 	cat "$tmp/up"
 	exit 1
 fi
-check "4x4 comes up" until_true 15 running 0.0
+check "a fabric of 4x4 comes up" until_true 15 running 0.0
 check "requests to 16 nodes are answered for all of them" until_true 10 big_commands
-check "four managers that are killed are missed and join again" half_killed
+check "four killed managers are reported as missing and join again" half_killed
 if ldd "$B/fabricd" | grep -q libasan; then
 	skip "each manager has less than 6 MiB resident" "the sanitizers' shadow is resident, too"
 else

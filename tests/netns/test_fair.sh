@@ -114,7 +114,7 @@ check "three nodes in a line come up" line
 
 check "a flow to n0 begins" flow_begins
 check "n0 is on hold" nic 1 hold 0
-check "messages to it wait in front of the NIC" until_true 30 waits 0
+check "messages to n0 wait in front of the NIC" until_true 30 waits 0
 check "TCP to n2 goes on" others_go_on 40
 flood
 check "if n1 sends as much as it can, all of it is dropped in the end" \
@@ -127,18 +127,18 @@ check "the flow goes on, and is whole" flow_ends
 check "another flow to n0 begins" flow_begins
 before=$(nic 1 node host_waited)
 ip -n "$id-0" link set e down
-check "its cable is cut; parking fills, and messages wait" until_true 30 waits "$before"
+check "messages to n0 wait when its cable is cut and parking is full" until_true 30 waits "$before"
 check "TCP to n2 goes on" others_go_on 40
 ip -n "$id-0" link set e up
-check "the cable is back" eval 'until_true 20 up 1 1 && until_true 20 up 0 0'
-check "the cable takes what was parked" eval 'mend 0 0 1 1 && mend 1 1 0 0'
+check "the cable is mended" eval 'until_true 20 up 1 1 && until_true 20 up 0 0'
+check "parked packets leave by the mended cable" eval 'mend 0 0 1 1 && mend 1 1 0 0'
 check "the flow goes on, and is whole" flow_ends
 
 check "another flow to n0 begins" flow_begins
 before=$(nic 1 node host_waited)
 kill -USR1 "${pid[0]}"
-check "n0 returns no more credits; messages wait" until_true 30 waits "$before"
-check "it gets nothing more" until_true 20 still
+check "messages to n0 wait when n0 returns no credits" until_true 30 waits "$before"
+check "n0 gets no more packets" until_true 20 still
 check "TCP to n2 goes on" others_go_on 40
-check "of no flow to n2 anything is missing" equals 2 node lost 0
+check "no packet to n2 is lost" equals 2 node lost 0
 done_testing

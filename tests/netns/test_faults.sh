@@ -185,7 +185,7 @@ check "lab swap exchanges the far ends of cables" swaps
 check "lab silence --one-way drops what one end sends" one_way
 check "lab pause stops a node, for a time or until lab revive" pauses
 
-check "diff tells what is different since a time" compared
+check "diff shows what has changed since a time" compared
 
 # A round trip has the latency twice; 2000 packets of 1 KiB are 16 Mbit each way, of which 1e-5 damages over a
 # hundred. Afterwards the receivers may be judged by these errors.
@@ -216,5 +216,5 @@ fault "old software" 10 other_release "^(problems)? +release: .*'n1-2' .* up to"
 fault "a full disk" 10 full_disk '^(problems)? +(state|history): .*/0.0/state: No space left' root '^0,0 +n0-0 .* fails' empty_disk
 fault "a cable that flaps" 10 flaps '^(problems)? +flap: the link from 1,2:\+x ' outages '^1,2:\+x +n1-2 +2,2:-x .* carrier ' :
 fault "no root" 10 rootless '^root +none for ' root '^(2,2|1,2|0,2|2,1) .* answers' :
-check "what a packed lab cannot do is told" not_packed
+check "a packed lab refuses what it cannot do" not_packed
 done_testing

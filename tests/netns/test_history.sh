@@ -184,30 +184,30 @@ trap 'unmount; cleanup' EXIT
 echo 1 >"$tmp/losses"
 
 check "a lab comes up" lab up 3x3
-check "the steps of a recovery that goes on" steps
-check "a cable is lost and mended" incident
-check "any node tells of the cable by either end" told --node 2,1
-check "the same events are told wherever they are asked for" until_true 10 same_everywhere
-check "events are chosen by level, kind, node and time" filtered
-check "a node tells what it has noticed itself" locally
+check "the steps of a running recovery are shown" steps
+check "the loss and return of a cable are recorded" incident
+check "any node shows the history of the cable by either end" told --node 2,1
+check "all nodes show the same events" until_true 10 same_everywhere
+check "events can be selected by level, kind, node and time" filtered
+check "a node shows the events that it noticed itself" locally
 check "candidates keep the events, too" until_true 20 at_candidate
 check "status counts the events" counted
 check "the next root knows what was ordered just before" ordered
-check "an outage tells both ends, reason and pause" outage
-check "a cable that is lost still is told as such" still_lost
-check "a cable in a wrong port is not back" wrong_end
+check "an outage shows both ends, the reason and its duration" outage
+check "a cable that is still lost is shown as lost" still_lost
+check "a cable in a wrong port does not count as mended" wrong_end
 check "a report names the cable to replace" report
 check "the report as a page is well-formed and escapes text" page
 rest 1 # the second in which the cables before were lost
 from=$(date '+%F %T')
 rest 1
-check "the next root tells of the death of the former" next_root
-check "it tells what was lost with the former root" since_then
-check "the former root has all that it missed, once" comes_back
-check "a node that is back is no difference" until_true 10 as_before
-check "losses are told after all nodes had no power" power_is_back
-check "a file that is no history is moved aside" refused
-check "a full disk is told, and no event is lost" full_disk
+check "the next root records the death of the former one" next_root
+check "the next root records what was lost with the former one" since_then
+check "the former root gets all events that it missed, once" comes_back
+check "a node that is back is not shown as a difference" until_true 10 as_before
+check "losses are shown after all nodes had no power" power_is_back
+check "a file of another format is moved aside" refused
+check "a full disk is reported, and no event is lost" full_disk
 check "the test's file systems are unmounted" unmounted
 check "the lab ends" lab down
 done_testing

@@ -218,9 +218,9 @@ check "a lab comes up" lab up 4x2
 check "a hook gets each event" gets_events
 check "events from before start no hook" from_now
 check "hooks outlive the manager and go on with the next one" manager_begins_anew
-check "a hook that hangs is killed with all that it started" hangs
+check "a hook that hangs is killed with its children" hangs
 check "a hook that forks leaves nothing behind" leaves
-check "a hook that fails is told" fails
+check "a hook that fails is reported" fails
 check "hooks end when the command ends" ends_with_it
 check "no more hooks run at once than allowed" at_once
 if command -v mpicc.openmpi >/dev/null; then

@@ -47,5 +47,5 @@ check "torusemu with sanitizers starts" start || exit 1
 check "hostile frames do not stop the NIC" ip netns exec "$id-b" "$B/tests/vm/framefuzz" --count "${FRAMES:-5000}" \
 	--impostor evil
 check "random messages of all kinds do not stop the NIC" "$B/tests/vm/nlfuzz" --count "${COUNT:-20000}" --socket "$nic" fuzz0
-check "SIGTERM ends it, and the sanitizers found nothing" ends_well
+check "SIGTERM ends the NIC, and the sanitizers found nothing" ends_well
 done_testing

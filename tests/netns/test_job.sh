@@ -126,16 +126,16 @@ refuses() {
 		printf 'n3-3\0 n3-2\n' >"$tmp/c" && refused 2 "has a byte 0" job start c --list "$tmp/c"
 }
 
-check "a lab" lab up 4x4 "${patience[@]}" || exit 1
+check "a lab comes up" lab up 4x4 "${patience[@]}" || exit 1
 check "without jobs packets take the shortest way" crosses_without
-check "two jobs start, and their rows do not leave them" starts
-check "what cannot be is refused" refuses
+check "two jobs start, and the rows of their nodes stay inside" starts
+check "impossible jobs are refused" refuses
 check "no packet of a job crosses other cables" stays_inside
-check "two jobs under load do not meet" apart_under_load
-check "a cable of a job is cut under traffic" repairs
-check "a job falls apart, and is mended" falls_apart
-check "a node of a job is excluded, and included" goes_out
-check "another root leads" taken_over
-check "the jobs end" stops
-check "boxes" boxes
+check "two jobs under load share no cable" apart_under_load
+check "a job loses no packet when one of its cables is cut" repairs
+check "a job falls apart without its middle node, and is whole when it is back" falls_apart
+check "a node of a job can be excluded and included" goes_out
+check "jobs survive another root" taken_over
+check "jobs end" stops
+check "boxes of free nodes are found" boxes
 done_testing

@@ -292,26 +292,26 @@ no_problem() { ask status --json | jq -e '.problems | length == 0'; }
 check "programs whose disks hang are prepared" hanging_programs
 check "a lab comes up" lab up 3x3
 check "all nodes are up" until_true 10 all_up
-check "candidates keep what is excluded, others do not" kept
-check "to exclude or include again the same changes nothing" already_so
-check "who excluded what outlives the root, and goes with another reason" next_root
+check "candidates keep exclusions on disk, other nodes do not" kept
+check "excluding or including a port again changes nothing" already_so
+check "the author of an exclusion outlives the root, and changes with another reason" next_root
 check "an exclusion for a while ends by itself, under another root" for_a_while
-check "all is as before when all lose their power" as_before
+check "exclusions and places survive a loss of all power" as_before
 check "exclude waits for slow disks of most candidates" waits_for_disks
 check "exclude does not wait for slow disks of a few" waits_for_most
-check "what is excluded stays so if all lose their power at the answer" safe_at_once
+check "an answered exclusion survives a loss of all power" safe_at_once
 check "two exclusions at once are both answered once they are kept" two_at_once
-check "disks of most candidates that hang are told" tells_that_disks_hang
-check "candidates that are away are told" tells_who_is_away
-check "the root ends while the command waits for disks, and the change stays" root_ends
+check "hanging disks of most candidates are reported" tells_that_disks_hang
+check "candidates that are away are reported" tells_who_is_away
+check "an exclusion stays if the root ends while the command waits for disks" root_ends
 check "recoveries and a takeover wait for no disk" beside_hanging_disks
 check "a service network that comes late changes nothing" late_network
 check "an excluded node follows a root that it does not know" excluded_and_away
-check "what one candidate has kept is enough" one_is_enough
-check "a state file of another fabric is told" refused_at 1,0 "it is of fabric 'lab', and this is '$lab'"
-check "a state file of a later fabricd is told" refused_at 2,0 'it has format 9, of a later fabricd'
-check "a disk that fails is told, and works again" cannot_write
-check "a full disk is told, and works again" full_disk
+check "the table that a single candidate has kept is enough" one_is_enough
+check "a state file of another fabric is reported" refused_at 1,0 "it is of fabric 'lab', and this is '$lab'"
+check "a state file of a later fabricd is reported" refused_at 2,0 'it has format 9, of a later fabricd'
+check "a failing disk is reported until it works again" cannot_write
+check "a full disk is reported until it has room again" full_disk
 check "every path is right" verified
 check "the lab ends" lab down
 done_testing

@@ -340,12 +340,12 @@ suite() {
 	check "the lab is up, has addresses and all links" up_right
 	check "coordinates and cables agree" until_true 10 coordinates_right
 	check "the ends of a cable have different indices" indices_differ
-	check "all pairs ping by name" ping_all
+	check "all pairs ping each other by name" ping_all
 	check "verify finds no error" verified
 	if [[ $backend == user ]]; then
 		check "a command on a node returns its exit status" exec_status
 		check "errors name the wrong argument, and nothing is changed" refusals
-		check "all users may ask, only root may change" privileges
+		check "all users may query, only root may change" privileges
 	fi
 	[[ $backend == mixed ]] || check "the host has room for the neighbours of all nodes" neighbours_fit
 	check "traffic stays whole: cut and mend" under 6 "" cut_and_mend
@@ -367,7 +367,7 @@ suite() {
 	check "receivers count no lost and no duplicate packets" all_came_once
 	check "TCP stays whole: a node dies and returns" under 8 --tcp node_killed "$aside"
 	[[ $backend == mixed ]] || check "TCP stays whole: kill -9 of a NIC" under 8 "--tcp $some" nic_killed "$aside"
-	check "all pairs ping after the faults" ping_all
+	check "all pairs ping each other after the faults" ping_all
 }
 
 copy=$tmp/fabricctl

@@ -274,13 +274,13 @@ done
 for ms in 20 100 300 600; do
 	check "a lab up that is killed after $ms ms can be removed" killed_up "$ms"
 done
-check "a lab up that is interrupted says so and leaves nothing" interrupted_up
+check "a lab up that is interrupted reports it and leaves nothing" interrupted_up
 check "after a reboot the lab can be removed" rebooted
 check "a damaged lab.json is refused and can be removed" damaged
 check "lab down ends processes in the lab, and no others" bystanders
 check "lab down works from inside the lab" from_within
-check "a NIC or manager that does not start is told" bad_nic
-check "a lab that never runs: --timeout, --keep, --no-wait" never_runs
+check "a NIC or manager that does not start is reported" bad_nic
+check "a lab that never runs obeys --timeout, --keep and --no-wait" never_runs
 check "two labs do not disturb each other" two_labs
 check "files that labs share remain when one lab is removed" shared_stays
 check "cut cables and faults outlive a revived node" cables

@@ -219,27 +219,27 @@ paced() {
 }
 
 check "a lab is up" up || exit $failed
-check "the output says that lines are modelled" says_modelled
+check "the output states that lines are modelled" says_modelled
 check "a link trains for a longer cable under traffic" under longer
 check "the equaliser of each lane is trained, and shown" both_sides
 check "each lane has state, rate, margin and expected errors" lanes_right
-check "errors an hour are told" errors_an_hour
+check "the expected errors per hour are shown" errors_an_hour
 check "lanes that die are shed under traffic" under lanes_die
 check "status, links and events show lost lanes" named
 check "a line that is still reduced is reported again when its cable is back" reported_again
 [[ ${TORUS_BACKEND:-user} != user ]] || check "a restarted root shows them as well" named_anew
 check "lanes come back by a retraining, under traffic" under widened
 [[ ${TORUS_BACKEND:-user} != user ]] || check "reports from before a manager's restart are forgotten" forgotten
-check "a warm cable is slower, under traffic" under warms
+check "a warm cable gets a lower rate, under traffic" under warms
 check "ageing lanes are shed before they cause errors, under traffic" under ages
-check "an eye is drawn" eye
+check "fabricctl eye draws an eye" eye
 check "a revived NIC has the cables that the others have" revived
 check "a line without lanes fails, and returns" dies_and_returns
-check "nothing is left" lab down
+check "lab down works" lab down
 if [[ ${TORUS_BACKEND:-user} == user ]]; then
 	check "a thin margin is reported before it is used up" thin
-	check "nothing is left again" lab down
+	check "lab down works again" lab down
 fi
-check "a narrow line is a slow one, if NICs pace" paced
-check "nothing is left of that" lab down
+check "a link with fewer lanes is slower if NICs pace" paced
+check "lab down works with pacing NICs" lab down
 done_testing

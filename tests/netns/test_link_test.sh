@@ -140,19 +140,19 @@ far_away() {
 }
 
 check "a lab comes up" up
-check "a healthy link passes" healthy
+check "a healthy link passes the test" healthy
 check "an idle cable with bit errors is found" bad
-check "its neighbour is not blamed" not_the_next
+check "the cable next to it passes the test" not_the_next
 check "the round trip shows latency" latency
-check "a test under traffic loses nothing and makes no table" under_load "$(version)"
+check "a test under traffic loses no packet and causes no new table" under_load "$(version)"
 check "an excluded link can be tested" excluded
 check "a link that goes down ends the test" goes_down
 check "Ctrl-C ends the test" stopped
 check "a second test of a link is refused" twice
-check "interfaces without LEDs say so" no_led
-check "interfaces without plugs say so" no_plug
+check "locate refuses interfaces without LEDs" no_led
+check "module refuses interfaces without plugs" no_plug
 check "wrong arguments are refused" wrong
-check "others than operators are refused" denied
-check "a far manager that is away is told" far_away
+check "users who are not operators are refused" denied
+check "a missing manager at the far end is reported" far_away
 cleanup
 done_testing

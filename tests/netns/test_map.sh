@@ -70,11 +70,11 @@ pairs=n1-0:2,n0-1:2,n2-1:2,n3-0:2,n2-2:2,n0-0:2
 traffic
 # shellcheck disable=SC2016 # for eval
 check "a lab comes up" eval 'lab up 4x3 "${patience[@]}" && until_true 20 ask verify'
-check "an improved ring has one hop to each neighbour" ring_costs
+check "an improved placement of a ring has one hop to each neighbour" ring_costs
 check "Open MPI places ranks by the rank file and by the list of hosts" open_mpi
 check "MPICH places ranks by the host file" mpich
 check "Open MPI places two ranks on a node by both files" open_mpi --hosts "$pairs"
 check "MPICH places two ranks on a node by the host file" mpich --hosts "$pairs"
-check "costs count the rows after a cut, and another placement costs less" cut_costs
+check "costs follow the rows after a cut, and improving lowers them" cut_costs
 check "the lab ends" lab down
 done_testing

@@ -93,13 +93,13 @@ takeover() {
 
 check "a lab comes up" up
 check "the parsers of Prometheus read both formats" parsers_read_it
-check "doc/METRICS.md lists just what is printed" documented
-check "only the root has the fabric summed up" whose_fabric
-check "a counter is the same as of 'counters'" same_as_counters
-check "a cable that is cut is counted, and the recovery" cut_cable
+check "doc/METRICS.md lists exactly the metrics that are printed" documented
+check "only the root has metrics of the whole fabric" whose_fabric
+check "a metric equals the counter that 'counters' shows" same_as_counters
+check "a cut cable and its recovery are counted" cut_cable
 check "a cable that is excluded is shown at both ends" excluded
 check "files are written as a whole, or not at all" files
 check "the manager shows its own figures while the NIC hangs" nic_hangs
-check "another root counts that it became one" takeover
+check "a new root counts that it became root" takeover
 cleanup
 done_testing

@@ -114,18 +114,18 @@ nowhere() {
 	with ompi c TORUS_CONTROL=/nope && right_sums 3 c && [[ $(grep -c '^torus: ' "$tmp/told") == 0 ]]
 }
 
-check "programs in C and Fortran" programs
+check "test programs in C and Fortran are built" programs
 # shellcheck disable=SC2016 # for eval
 check "a lab comes up" eval 'lab up 4x2 "${patience[@]}" && until_true 20 ask verify'
 for mpi in ompi mpich; do
 	tag="$mpi: "
-	check "in order, and bytes are recorded" in_order $mpi
-	check "reordered: the same results, over the fewest hops" reordered $mpi
-	check "Fortran, module mpi" fortran $mpi mpi
-	check "Fortran, module mpi_f08" fortran $mpi f08
-	check "places of processes: torus/mpix.h" places $mpi
+	check "ranks stay in order, and bytes are recorded" in_order $mpi
+	check "reordered ranks get the same results over the fewest hops" reordered $mpi
+	check "reordering works in Fortran with module mpi" fortran $mpi mpi
+	check "reordering works in Fortran with module mpi_f08" fortran $mpi f08
+	check "torus/mpix.h gives the places of processes" places $mpi
 done
 tag=''
 check "without a manager ranks stay in order" nowhere
-check "lab down" lab down
+check "the lab ends" lab down
 done_testing

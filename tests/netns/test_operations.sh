@@ -25,6 +25,6 @@ in_the_machine() {
 
 mkdir "$tmp/reader"
 follow "$manual" 32
-check "what needs systemd or the driver is run in a machine" in_the_machine
-check "lab down" lab down
+check "examples that need systemd or the driver are run in a machine" in_the_machine
+check "the lab ends" lab down
 done_testing

@@ -318,27 +318,27 @@ suite() {
 	check "a silent cable is faulty until the silence ends" silence
 	check "no link is lost while the process of NICs is stopped" stopped
 	check "bit errors are counted, and lab status shows the faults" faults
-	check "links use the retry protocol they are asked for" retry
-	check "a cable with a dead lane is told as degraded until it is well" lossy_line
+	check "links use the retry protocol that is set" retry
+	check "a cable with a dead lane is reported as degraded until it is repaired" lossy_line
 	check "a management packet arrives at the other end" management
-	check "traffic is refused" no_traffic
-	check "the power of a node is not taken away" no_power
-	check "a manager that is killed is missed and joins again" manager_killed "$aside"
+	check "a packed lab without torus0 refuses traffic" no_traffic
+	check "a packed lab refuses to take a node's power" no_power
+	check "a killed manager is reported as missing and joins again" manager_killed "$aside"
 	check "the root's manager that is killed joins again" root_killed
-	check "a NIC that crashes is missed and joins again" nic_killed 1,"$rest"
-	check "a node that dies is missed, and its cut cable stays cut" node_killed "$aside"
+	check "a crashed NIC is reported as missing and joins again" nic_killed 1,"$rest"
+	check "a dead node is reported as missing, and its cut cable stays cut" node_killed "$aside"
 	check "cut cables stay cut when all NICs crash and return" pack_killed
 }
 
 tun_suite() {
-	check "torus0: the lab is up with one namespace more" tun_up || return
-	check "torus0: all pairs ping by name" ping_all
+	check "torus0: the lab is up, with a namespace for each node and one for the NICs" tun_up || return
+	check "torus0: all pairs ping each other by name" ping_all
 	check "torus0: traffic stays whole: cut and mend" under "" way_cut
 	check "torus0: traffic stays whole: silence" under "--rate 1000" way_silent
 	check "torus0: traffic stays whole: bit errors" under "--rate 1000" way_noisy
 	check "torus0: traffic stays whole: kill -9 of the root's manager" under "--rate 1000" root_killed
 	check "torus0: TCP stays whole: a NIC crashes" under --tcp nic_killed "$aside"
-	check "torus0: all pairs ping after the faults" ping_all
+	check "torus0: all pairs ping each other after the faults" ping_all
 }
 
 # --- sixty-four managers at rest --------------------------------------------------------
@@ -389,14 +389,14 @@ at_rest() {
 bin=$B shape=3x3x3 nodes=27 links=81 rest=0,0 aside=2,1,2
 suite
 check "lab down leaves nothing" down_clean
-check "a lab up that is killed early can be removed" killed_up 0.02
-check "a lab up that is killed later can be removed" killed_up 0.15
+check "a lab that is killed early while it starts can be removed" killed_up 0.02
+check "a lab that is killed later while it starts can be removed" killed_up 0.15
 check "a lab that discovers its shape comes up" lab up "$shape" --packed --auto-shape
 check "a lab that discovered its shape leaves nothing" down_clean
 shape=4x4x4 nodes=64 links=192
 check "64 managers: the lab is up, and so are all links" up_right
 check "64 managers: each has less than 6 MiB resident" small 6144
-check "64 managers: at rest they wake for keep-alives only" at_rest
+check "64 managers: without changes they wake for keep-alives only" at_rest
 check "64 managers: links of all nodes take the root less than 16 MiB" lean_answer 16384
 check "64 managers: lab down leaves nothing" down_clean
 shape=3x3 nodes=9 links=18 rest=0 aside=2,0

@@ -68,13 +68,13 @@ unharmed() {
 }
 
 check "a lab whose links may be silent for 2 s comes up" raised --set silence=2s
-check "all stand still for 3 s: no link is lost" unharmed 3 0
+check "no link is lost if all NICs stand still for 3 s" unharmed 3 0
 check "the lab ends" lab down
 check "a lab of nine nodes comes up" raised
-check "all stand still for 2.5 s, and go on one after the other" stands 2.5 0.03
+check "the fabric recovers if all NICs stand still for 2.5 s and resume in turn" stands 2.5 0.03
 # The socket of ping has room for some 170 answers, and all that wait come at once.
 interval=0.04
 PINGS=250
-check "all stand still for 4 s, and go on one after the other" stands 4 0.03
+check "the fabric recovers if all NICs stand still for 4 s and resume in turn" stands 4 0.03
 check "verify finds no wrong path" verified
 done_testing

@@ -79,29 +79,29 @@ until_then() {
 }
 
 check "a lab comes up" lab up 3x3 --service 172.29.0.0/16
-check "the root's manager begins anew and records" records 0,0
-check "another node's manager begins anew and records" records 1,1
+check "the root's manager restarts and records" records 0,0
+check "another node's manager restarts and records" records 1,1
 check "a cable is cut and mended" cut_and_mended
 check "a link is excluded and included" excluded_and_included
 check "the lab ends" lab down
-check "the root's recording plays as it was" plays 0.0 1
-check "the replay reports what was reported" reports
-check "the other node's recording plays as it was" plays 1.1 1
+check "replaying the root's recording gives the same actions" plays 0.0 1
+check "the replay gives the same reports" reports
+check "replaying the other node's recording gives the same actions" plays 1.1 1
 check "only its owner may read a recording" for_its_owner
-check "another action is noticed" changed "$(first '"do":"release"')s/\"version\":/\"version\":1/" 1 "does another thing now"
-check "an action that is missing is noticed" changed "$(first '"do":"release"')d" 1 "does another thing now"
-check "an action too many is noticed" changed "$(first '"do":"release"')p" 1 "does not do this now"
-check "the end of an action that is missing is noticed" changed "$(first '"event":"done"')d" 1 "now"
+check "a changed action is noticed" changed "$(first '"do":"release"')s/\"version\":/\"version\":1/" 1 "does another thing now"
+check "a missing action is noticed" changed "$(first '"do":"release"')d" 1 "does another thing now"
+check "an additional action is noticed" changed "$(first '"do":"release"')p" 1 "does not do this now"
+check "a missing end of an action is noticed" changed "$(first '"event":"done"')d" 1 "now"
 check "a recording of another format is refused" changed '1s/"format":[0-9]*/"format":1/' 2 "a fabricd of another version wrote this"
-check "an action after the last of an event is noticed" changed "$(first '"event":"timer"')i $(grep -m 1 '"do":"release"' "$tmp/0.0.rec")" 1 "now"
-check "an event that is missing is noticed" changed "$(taken)d" 1 "now"
+check "an additional action at the end of an event is noticed" changed "$(first '"event":"timer"')i $(grep -m 1 '"do":"release"' "$tmp/0.0.rec")" 1 "now"
+check "a missing event is noticed" changed "$(taken)d" 1 "now"
 check "an event without its time is refused" changed "$(first '"event":"msg"')s/\"now\":[0-9]*,//" 2 "no event of a manager"
-check "a message that cannot be one is refused" changed "$(first '"event":"msg"')s/\"data\":\"../\"data\":\"ff/" 2 "no event of a manager"
+check "a malformed message is refused" changed "$(first '"event":"msg"')s/\"data\":\"../\"data\":\"ff/" 2 "no event of a manager"
 check "a line that is no JSON is refused" changed "$(first '"event":"timer"')s/{/{{/" 2 "copy:"
 check "time that goes backwards is refused" changed "$(first '"event":"timer"')s/\"now\":[0-9]*/\"now\":1/" 2 "goes backwards"
 check "a line cut short by a crash is left out" cut_short
-check "a part of it can be played" until_then
-check "a file that is none is refused" exits 2 "No such file" "$B/fabricsim" replay "$tmp/none"
+check "a part of a recording can be replayed" until_then
+check "a missing file is refused" exits 2 "No such file" "$B/fabricsim" replay "$tmp/none"
 check "an empty file is refused" exits 2 "no recording" "$B/fabricsim" replay /dev/null
 { echo "service_address = 192.0.2.1:7117" && cat "$TOP/daemon/fabricd.conf"; } >"$tmp/conf"
 check "a recording that cannot be written is refused" exits 2 "No such file" "$B/fabricd" --config "$tmp/conf" \

@@ -134,7 +134,7 @@ whole_again() {
 }
 
 [[ ${TORUS_BACKEND:-user} == user ]] || tag="$TORUS_BACKEND: "
-check "some pairs of nodes need relays" break_it || exit 1
+check "after the cuts some pairs of nodes need relays" break_it || exit 1
 check "status, trace and verify show the relays" seen
 check "relays forward all traffic, and leave nothing parked" through_relays
 check "TCP and UDP lose nothing while cables are cut and mended" under 6 "" cut_and_mend

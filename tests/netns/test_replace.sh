@@ -94,14 +94,14 @@ all_dead() {
 }
 
 check "six nodes are up" up 3x2 || exit 1
-check "a node is replaced by one of the same name, and this by one of another" twice
-check "it is known by its new name" new_name
+check "a node is replaced by one of the same name, and then by one of another" twice
+check "the new node is known by its new name" new_name
 check "the new node has the addresses of the place" pings
 check "the root is replaced" replaced 0,0 first --as first
 check "the root is replaced by one of the same name" replaced 0,0 first
 check "wrong arguments change nothing" refusals
 check "the lab ends" lab down
 check "a packed node is replaced" packed
-check "a node of a bare lab is refused" bare
-check "a lab of dead nodes is not bare" all_dead
+check "a node of a lab without NICs is not replaced" bare
+check "a node of a lab of dead nodes is replaced" all_dead
 done_testing

@@ -229,24 +229,24 @@ ip link add e mtu 65535 netns "$id-0" type veth peer name w mtu 65535 netns "$id
 ip -n "$id-0" link set e up
 ip -n "$id-1" link set w up
 check "torusemu starts with a socket for remote memory" start 0 +x=e || exit
-check "... at the other end, too" start 1 -x=w || exit
-check "a NIC without a place offers none" says "the NIC has no place in a torus yet" rma 0 wrong
-check "link comes up" until_true 20 is_up 0 0
+check "torusemu at the other end starts with such a socket" start 1 -x=w || exit
+check "a NIC without a place offers no remote memory" says "the NIC has no place in a torus yet" rma 0 wrong
+check "the link comes up" until_true 20 is_up 0 0
 for n in 0 1; do until_true 20 nic $n place 4 $n 2>/dev/null; done
-check "an owner has a region" own
-check "tickets, tokens, puts and gets" stream 1000
+check "a process shares a region" own
+check "tickets, tokens, puts and gets have right results" stream 1000
 check "one user's region is not another user's" other_user
 disown_region
 check "one user cannot take all regions and bytes" hoard
 check "connections that are refused are counted in one line a second" refused_often
 check "the program of libtorus-rma.3 runs as printed" manual "hello from node 0"
-check "errors say what is allowed" wrong
+check "errors name the allowed values" wrong
 check "a region ends with its process" killed
 check "processes that are killed while they wait leave nothing" many_killed
 check "hostile processes do not disturb others" hostile 400
-check "operations while the cable is cut" cut_stream
+check "operations end rightly while the cable is cut" cut_stream
 check "a NIC that gets another place ends its contexts" says "the NIC has ended, or has lost its place" \
 	bash -c "'$B/tests/netns/rmatool' unix:$tmp/n0.rma wait ${far[*]} & sleep 0.3; '$tool' $tmp/n0.nic place 5 2; wait"
-check "no owner is left" no_owner_left
-check "the NICs end in an orderly way" orderly
+check "no process that shares a region is left" no_owner_left
+check "both NICs end with status 0" orderly
 done_testing

@@ -118,25 +118,25 @@ each_counts() {
 		all(.rma_forged == 0 and .rma_naks == 0) and (map(.rma_executed) | add) > 1000'
 }
 
-check "lab up" lab up 3x3 --packed
-check "all nodes run" until_true 30 running
-check "lab exec tells where remote memory is" node_says
-check "streams begin" begin_all
-check "... and go on" go_on "${nodes[@]}"
-check "they go on while cables are cut, one after the other" \
+check "a lab comes up" lab up 3x3 --packed
+check "all nodes are up" until_true 30 running
+check "lab exec sets the path of the socket for remote memory" node_says
+check "streams of operations begin" begin_all
+check "the streams continue" go_on "${nodes[@]}"
+check "the streams continue while cables are cut, one after the other" \
 	cut_and_mend 0,0:+x 1,1:+y 2,2:-x 0,0:+y 2,1:+y 0,2:+x
 kill -STOP "${stream[2,2.2,1]}"
 check "fabricctl regions shows what a node shares" shows_regions
-check "... and with --waiting, what waits" shows_waits
+check "fabricctl regions --waiting shows the requests that wait" shows_waits
 kill -CONT "${stream[2,2.2,1]}"
 check "lab traffic --rma is clean while a cable is cut" traffic_over 0,2:+x
-check "... and says which node offers no remote memory" offers_none
-check "a node dies: its operations end" node_dies
-check "the others go on" go_on "${nodes[@]:1}"
+check "lab traffic --rma names the node that offers no remote memory" offers_none
+check "operations with a dead node end" node_dies
+check "the other streams continue" go_on "${nodes[@]:1}"
 for name in 1,2.0,0 2,2.2,1 0,2.2,0; do
 	check "stream $name is right" end_stream "$name"
 done
-check "no NIC refused or forged anything" each_counts
+check "no NIC has refused or forged a message" each_counts
 kill "${owners[@]}"
-check "lab down" lab down
+check "the lab ends" lab down
 done_testing

@@ -210,7 +210,7 @@ strict() {
 }
 
 check "a lab of 2x2 comes up" lab up 2x2 "${patience[@]}"
-check "answers about a fabric that is well meet their schemas" questions
+check "answers about a healthy fabric meet their schemas" questions
 check "answers about changes meet their schemas" changes
 check "answers about faults meet their schemas" faults
 check "answers in an envelope meet their schemas" full
@@ -218,5 +218,5 @@ check "errors meet their schema" errors
 check "answers of this machine's NICs meet their schemas" devices
 check "answers without a root meet their schemas" rootless
 check "each command with --json has a schema" complete
-check "the judge sees keys that are new, missing or wrong" strict
+check "keys that are new, missing or wrong are noticed" strict
 done_testing

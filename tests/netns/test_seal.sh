@@ -159,21 +159,21 @@ is_of_node() { [[ $(ask status --node 1,0 --json | jq "$1") == true ]]; }
 works() { lab exec 0,0 -- ping -q -c 3 n1-0 && all_came_once && verified && unchanged; }
 
 check "a lab is up" lab up 3x1 "${patience[@]}" || exit $failed
-check "what managers say over links is recorded, of two sessions" recorded || exit $failed
+check "messages between managers are recorded, of two sessions" recorded || exit $failed
 fabric >"$tmp/fabric"
-check "frames that are sent again are duplicates" frames_again
+check "replayed frames are duplicates" frames_again
 check "frames with a wrong bit are dropped" frames_altered
 check "frames of another link are dropped" frames_of_another_link
 check "nothing has changed, and the links are in the same session" unchanged
-check "recorded packets are late" again
-check "so are those of a session before" of_a_former_session
+check "replayed packets of this session are late" again
+check "replayed packets of an earlier session are late" of_a_former_session
 check "packets with a wrong bit are refused" altered
-check "shorter ones are refused" shortened
-check "packets of another link are refused, as of this session too" of_another_link
-check "a manager's own packets are refused when they come back" its_own
+check "shortened packets are refused" shortened
+check "packets of another link are refused, even of this session" of_another_link
+check "a manager's own packets are refused if they are sent back" its_own
 check "nothing has changed: rows, places, connections, sessions, the table" unchanged
-check "the administrator is told" told
-check "messages are told at most every 10 s" seldom
-check "traffic goes on, and nothing was lost or doubled" works
-check "nothing is left" lab down
+check "the refused packets are reported to the administrator" told
+check "refused packets are reported at most every 10 s" seldom
+check "traffic goes on, and no packet was lost or duplicated" works
+check "the lab ends" lab down
 done_testing

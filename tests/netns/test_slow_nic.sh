@@ -92,21 +92,21 @@ not_held_up() {
 }
 
 check "a lab comes up" lab up 3x3 --service 172.29.0.0/16
-check "a manager begins anew at a slow NIC" slow 1,1
-check "questions to the NIC do not hold its manager up" not_held_up
+check "a manager restarts at a slow NIC" slow 1,1
+check "slow answers of the NIC do not block its manager" not_held_up
 check "a cable is cut and mended" cut_and_mended
 check "the node was not lost" is '.nodes.up' 9
 check "two answers are lost" two_lost
-check "its NIC does not count as gone" has_not "the NIC is gone"
-check "its manager never loses its parent" has_not "has lost its parent"
+check "the NIC with lost answers does not count as gone" has_not "the NIC is gone"
+check "the manager of the slow NIC never loses its parent" has_not "has lost its parent"
 echo 0 >"$tmp/delay"
 check "every path is right" verified
-check "no packet was lost or doubled" all_came_once
+check "no packet was lost or duplicated" all_came_once
 echo 100000 >"$tmp/lose"
 check "a cable is cut while the NIC never answers" lab cut 0,0:+x
-check "the NIC is gone" until_true 60 has "the NIC is gone"
+check "a NIC that never answers counts as gone" until_true 60 has "the NIC is gone"
 echo 0 >"$tmp/lose"
-check "it is found again when it answers" until_true 60 is '.nodes.up' 9
+check "the NIC is found again when it answers" until_true 60 is '.nodes.up' 9
 check "the cable is mended" lab mend 0,0:+x
 check "the fabric is whole" until_true 60 settled
 check "the lab ends" lab down

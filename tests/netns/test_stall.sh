@@ -95,9 +95,9 @@ repaired() {
 check "programs with a NIC that can keep credits are prepared" broken_programs
 check "a lab of nine nodes comes up" raised
 check "no port waits for credits" quiet
-check "a NIC that keeps credits is named" breaks
+check "a NIC that returns no credits is named" breaks
 check "the port that waits for it is taken down" taken_down
-check "what waited arrives by another way, once" nothing_lost
-check "it stays down, and nobody else is blamed" stays
+check "the waiting packets arrive by another path, once" nothing_lost
+check "the port stays down, and no other NIC is named" stays
 check "an administrator takes the port up again" repaired
 done_testing

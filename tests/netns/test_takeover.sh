@@ -143,15 +143,15 @@ has_later() {
 }
 
 check "a lab comes up" lab up 3x3
-check "all packets can be counted" until_true 10 runs
+check "all nodes are up, and packets are counted" until_true 10 runs
 check "another node leads after the root's manager ends, without loss" taken_over ends
 check "another node leads after the next one hangs, without loss" taken_over hangs
-check "another node leads after that one loses its power, without loss" taken_over power
+check "another node leads after this one loses its power, without loss" taken_over power
 check "the root hands over without loss" moved 1,1
-check "the next one hands over to node 0 without loss" moved 0,0
-check "status tells that there is no root, then why the new one leads" told
-check "a live node among managers that hang is called" called
+check "the next root hands over to node 0 without loss" moved 0,0
+check "status shows that there is no root, then why the new one leads" told
+check "a working node among hanging managers is contacted" called
 check "every path is right" verified
-check "a node that is alone tells what it knows" alone
+check "an isolated node shows what it knows" alone
 check "the lab ends" lab down
 done_testing

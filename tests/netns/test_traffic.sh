@@ -68,7 +68,7 @@ sends() { mapfile -t children < <(pgrep -P "$1" | sort -n); ((${#children[@]} ==
 
 flags=() sent='.sent > 150'
 check "two nodes without NICs come up" lab up 2 --bare || exit 1
-check "UDP: a clean path is called clean" judged 0 udp "0 0 0 0"
+check "UDP: traffic over a clean path is judged clean" judged 0 udp "0 0 0 0"
 check "UDP: a lost first record is counted" judged 1 udp "1 0 0 0" lose:0
 check "UDP: a doubled record is counted" judged 1 udp "0 1 0 0" double:100
 check "UDP: two swapped records count as one reordered" judged 1 udp "0 0 1 0" swap:100
@@ -76,7 +76,7 @@ check "UDP: an altered record is counted" judged 1 udp "0 0 0 1" alter:100
 check "UDP: several errors of each kind are counted" judged 1 udp "2 2 1 2" lose:20 lose:40 double:60 double:61 swap:80 \
 	alter:100 alter:101
 check "UDP: a path that loses many answers to the end is clean" judged 0 udp "0 0 0 0" done:20
-check "TCP: a clean path is called clean" judged 0 tcp "0 0 0 0"
+check "TCP: traffic over a clean path is judged clean" judged 0 tcp "0 0 0 0"
 check "TCP: an altered record is counted" judged 1 tcp "0 0 0 1" tcp:100
 flags=(--dscp 8)
 check "VCA: two swapped records are allowed" judged 0 udp "0 0 1 0" swap:100

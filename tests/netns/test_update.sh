@@ -90,11 +90,11 @@ too_old() {
 check "programs are prepared" programs
 check "a lab comes up" lab up 3x2
 check "all nodes are up" until_true 10 all_up
-check "managers of one release tell no problem" no_problem
-check "one node is updated, which both sides say" under_traffic one_updated
+check "managers of one release report no problem" no_problem
+check "one node is updated, and both sides report the versions" under_traffic one_updated
 check "most nodes are updated" under_traffic most_updated
 check "the others are updated, the root last" under_traffic last_updated
-check "a release that is too old is told, and does no harm" under_traffic too_old
+check "a release that is too old is reported, and does no harm" under_traffic too_old
 check "every path is right" verified
 check "every packet arrived once" all_came_once
 check "the lab ends" lab down

@@ -308,7 +308,7 @@ lab_web() {
 }
 
 check "a lab with fabricweb comes up" up
-check "every path is served, and the page has its headers" every_path
+check "each path of the API is served, and the page has its headers" every_path
 check "wrong paths, queries and bodies are refused" bad_paths
 check "answers equal those of fabricctl --json and meet the schemas" same_as_fabricctl
 check "the parsers of Prometheus read both formats" parsers_read_it
@@ -319,11 +319,11 @@ check "changes are made and logged" changes
 check "changes need the rights of the control socket" rights_of_socket
 check "TLS works, also after the certificate is replaced" tls
 check "more connections than allowed do no harm" too_many
-check "256 connections of nobody do not keep users out" too_many_refused
+check "256 connections without a user do not keep users out" too_many_refused
 check "pipelined, slow, deaf and malformed clients do no harm" odd_clients
 check "100 browsers take less than 12 MiB" browsers
-check "answers tell whether the manager hangs, has ended or is back" away
-check "answers that are of no manager are refused" no_manager
+check "answers show whether the manager hangs, has ended or is back" away
+check "answers that no manager can have sent are refused" no_manager
 check "lab up --web serves the page" lab_web
 cleanup
 done_testing

@@ -222,16 +222,16 @@ options() {
 
 check "a network and a manager are prepared" up
 check "a client that takes all connections does not keep others out" greedy
-check "clients that do not read are ended" unread
+check "connections of clients that do not read are closed" unread
 check "a manager whose answer never ends is given up" trickle
-check "a client that asks much does not keep others out" questions
+check "a client with many requests does not keep others out" questions
 check "passwords whose hashes take seconds do not keep others out" guesses
 check "a right password that comes eight times at once is let in" same_password
 check "many passwords of one client are slowed down, not those of others" tries
 check "refusals and wrong passwords are logged" logged
-check "the page is told what a user may do" who_am_i
+check "the page learns what a user may do" who_am_i
 check "a right password is not called wrong if users change during its hash" while_hashing
-check "streams of a user who is taken out end, and others do not" users_change
+check "streams of a removed user end, and others do not" users_change
 check "a site that pretends to be this one is refused" rebinding
 check "wrong options are refused, and no pass phrase is asked for" options
 cleanup

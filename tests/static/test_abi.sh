@@ -35,7 +35,7 @@ refused() {
 }
 refuses() { check "refused: $1" refused "$@"; }
 
-check "what is made from torus.yaml is up to date" eval 'copy && judge'
+check "the files generated from torus.yaml are up to date" eval 'copy && judge'
 notices include/uapi/torus.yaml 's/max: 4095/max: 4094/'
 notices include/uapi/torus.yaml 's/port, session, seq/port, session/'
 notices include/uapi/torus.yaml '0,/flags: \[uns-admin-perm\]/s///'
@@ -52,10 +52,10 @@ link_noticed() {
 	! cmp "$1" "$tmp/top/$1" || return 1
 	! link_judge
 }
-check "torus_link.yaml says what torus.h says" eval 'copy && link_judge'
-check "one attribute less is noticed" link_noticed include/uapi/torus_link.yaml '/name: retry-count/d'
-check "another type is noticed" link_noticed include/uapi/torus_link.yaml '/name: slots/s/u32/u64/'
-check "one attribute more is noticed" link_noticed include/uapi/torus.h \
+check "torus_link.yaml agrees with torus.h" eval 'copy && link_judge'
+check "a missing attribute is noticed" link_noticed include/uapi/torus_link.yaml '/name: retry-count/d'
+check "a wrong type is noticed" link_noticed include/uapi/torus_link.yaml '/name: slots/s/u32/u64/'
+check "an additional attribute is noticed" link_noticed include/uapi/torus.h \
 	's/^	IFLA_TORUS_SLOTS,/	IFLA_TORUS_MORE, IFLA_TORUS_SLOTS,/'
 
 yaml=include/uapi/torus.yaml more=include/uapi/torus_c.yaml

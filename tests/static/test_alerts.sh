@@ -31,5 +31,5 @@ finds_all() {
 }
 
 check "alerts and dashboard use metrics that exist, and alerts have tests" names
-check "... and what is wrong is found" finds_all
+check "unknown metrics and alerts without tests are found" finds_all
 done_testing

@@ -84,7 +84,7 @@ kernel_limit() {
 }
 
 check "a guest of bench_kernel may take as long as its rounds" kernel_limit
-check "each has --help, and refuses an unknown option" helps
-check "shapes" shapes
-check "numbers, cases and values that are missing" others
+check "each benchmark has --help, and refuses an unknown option" helps
+check "wrong shapes are refused" shapes
+check "wrong numbers, unknown cases and missing values are refused" others
 done_testing

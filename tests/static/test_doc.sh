@@ -29,7 +29,7 @@ notices() {
 	! "$tmp/top/doc/pages.py" "$tmp/out" 2>"$tmp/said" && grep -F -- "$1" "$tmp/said"
 }
 
-check "make doc" made
+check "make doc works" made
 check "all documents are in the package torus-doc" packaged
 check "a link to a file that does not exist is noticed" notices 'doc/TUTORIAL.html: there is no doc/NONE.html' '[x](NONE.md)'
 check "a link to a heading that does not exist is noticed" notices 'doc/OPERATIONS.html has no heading #none' '[x](OPERATIONS.md#none)'

@@ -46,8 +46,8 @@ page_small() {
 }
 elsewhere() { grep -nHE '(https?:)?//[a-z0-9.-]+\.[a-z]' tools/fabricweb/page/* | grep -v 'http://www.w3.org/2000/svg'; :; }
 
-check "fabricweb is made of files that go with OpenSSL" silent incompatible "$B/fabricweb"
-check "a file that does not is noticed" noticed
+check "all files of fabricweb have licences compatible with OpenSSL" silent incompatible "$B/fabricweb"
+check "a file with an incompatible licence is noticed" noticed
 check "the page has less than 150 kB" silent page_small
 check "the page loads nothing from elsewhere" silent elsewhere
 done_testing

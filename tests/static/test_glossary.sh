@@ -51,5 +51,5 @@ wrong() {
 }
 
 check "doc/GLOSSARY.md explains each word once, and what it names exists" right
-check "the checker tells what does not" wrong
+check "a word that is explained twice and a missing name are found" wrong
 done_testing

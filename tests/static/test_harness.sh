@@ -47,21 +47,21 @@ expect() {
 	check "$2" counts "$1" "${3-}"
 }
 
-expect '2 0 0' "a plan that is kept" <<<'echo "ok 1 - a"; echo "ok - b"; echo 1..2'
+expect '2 0 0' "a plan that is kept passes" <<<'echo "ok 1 - a"; echo "ok - b"; echo 1..2'
 expect '2 0 0' "plans add up" <<<'echo 1..1; echo "ok 1 - a"; echo "ok - b"; echo 1..1'
 expect '1 1 0' "a command that ends early, without a plan, fails" 'ended without a plan, after 1 tests' <<<'echo "ok - a"; exit 0; echo 1..1'
 expect '0 1 0' "a command that ends before any test fails" 'ended without a plan, after 0 tests' <<<'exit 0'
 expect '1 1 0' "fewer tests than planned is a failure" 'reported 1 tests, planned 2' <<<'echo "ok - a"; echo 1..2'
 expect '2 1 0' "more tests than planned is a failure" 'reported 2 tests, planned 1' <<<'echo "ok - a"; echo "ok - b"; echo 1..1'
 expect '0 1 0' "a plan of no tests is a failure" 'reported 0 tests, planned 0' <<<'echo 1..0'
-expect '1 1 0' "a failure" <<<'echo "ok - a"; echo "not ok - b"; echo 1..2; exit 1'
-expect '1 1 0' "a failure that the exit status conceals" <<<'echo "ok - a"; echo "not ok - b"; echo 1..2'
-expect '1 1 0' "an exit status without a failure" 'exit status 3' <<<'echo "ok - a"; echo 1..1; exit 3'
+expect '1 1 0' "a failed test is counted as a failure" <<<'echo "ok - a"; echo "not ok - b"; echo 1..2; exit 1'
+expect '1 1 0' "a failed test counts even if the exit status is 0" <<<'echo "ok - a"; echo "not ok - b"; echo 1..2'
+expect '1 1 0' "an exit status without a failed test is a failure" 'exit status 3' <<<'echo "ok - a"; echo 1..1; exit 3'
 expect '0 1 0' "a command that fails without output is a failure" 'exit status 1' <<<'exit 1'
 
-expect '0 0 1' "a skipped test" <<<'echo "ok 1 - a # SKIP no b here"; echo 1..1'
+expect '0 0 1' "a skipped test is counted as skipped" <<<'echo "ok 1 - a # SKIP no b here"; echo 1..1'
 expect '0 1 0' "a failure is not skipped" <<<'echo "not ok - a # SKIP no b here"; echo 1..1; exit 1'
-expect '0 1 0' "a skip has a reason" <<<'echo "ok - a # SKIP"; echo 1..1'
+expect '0 1 0' "a skip without a reason is a failure" <<<'echo "ok - a # SKIP"; echo 1..1'
 expect '3 0 0' "a test's name that contains SKIP is no directive" <<<'printf "ok - %s\n" "a # skip b" "a #SKIP b" "a # SKIPPED"; echo 1..3'
 
 expect '0 1 0' "a killed command is a failure" 'killed by SIGKILL' <<<'kill -KILL $$'
@@ -76,17 +76,17 @@ play computes/one
 check "a program that computes too long is a failure" counts '0 1 0' 'ended by the limit of 1 s of processor time'
 threads() { grep -Ec '^    \| # ?(Thread [0-9]+ \(|thread [0-9]+ in )' "$tmp/out"; }
 two_threads() { [[ $(threads) == 2 ]] && grep -q "| # $1" "$tmp/out"; }
-check "the failure says where each thread of it is" two_threads '#[0-9]* .* in '
+check "the failure says where each thread is" two_threads '#[0-9]* .* in '
 change='stacks_by_gdb() { false; }' play computes/one
-check "it says which system calls they are in if there is no gdb" two_threads 'thread [0-9]* in .*, system call '
+check "without gdb the failure says in which system calls threads are" two_threads 'thread [0-9]* in .*, system call '
 limit=600
 hangs "$sleeper"$'\ntime.sleep(600)'
 idle=2 play computes/one
-check "a program that does not compute any more is a failure" counts '0 1 0' 'ended because nothing of it ran for 2 s'
+check "a program that uses no processor time any more is a failure" counts '0 1 0' 'ended because nothing of it ran for 2 s'
 check "the failure names its processes" grep -qF "state S: /usr/bin/python3 $tmp/one" "$tmp/out"
 script one <<<'for i in {1..8}; do timeout 1 tail -f /dev/null; (for j in {1..60000}; do :; done); done; echo "ok - a"; echo 1..1'
 idle=3 play computes/one
-check "a program that sleeps now and then goes on" counts '1 0 0'
+check "a program that sleeps now and then is not ended" counts '1 0 0'
 
 script quiet <<<''
 play any/quiet
@@ -211,7 +211,7 @@ adopt "$tmp/told"
 done_testing
 END
 check "adopt makes the script fail, too" exits 1 'not ok - c' "$tmp/one"
-expect '2 3 0' "waiting for what never comes fails, and so does ping without each answer, once" 'still not: false' <<'END'
+expect '2 3 0' "waiting without success fails once, and so does ping without all answers" 'still not: false' <<'END'
 . tests/check.sh
 check a until_true 0 true
 check b until_true 0 false
@@ -230,7 +230,7 @@ check c exits 1 '' refuse bx
 done_testing
 END
 play any/refuses
-check "an error that does not name what it is about" counts '1 2 0' "# does not print 'bx'"
+check "an error text without the expected words is a failure" counts '1 2 0' "# does not print 'bx'"
 
 # --- of tests/run ------------------------------------------------------------------
 

@@ -52,18 +52,18 @@ nothing_is_no_success() {
 	! (cd "$tmp/empty" && python3 "$judge" "$tmp/none")
 }
 
-check "folders include only what includes.txt allows, and in no circle" keeps_the_rules
+check "folders include only what includes.txt allows, without circles" keeps_the_rules
 check "an include that is not allowed is noticed" noticed \
 	's|^daemon/fm/root: daemon/fm/node|daemon/fm/root:|' "daemon/fm/root/judge.c: may not include daemon/fm/node/"
 check "a single header that is allowed does not allow the others" noticed \
 	's|^lib/route: include/torus kernel/core/route.h|lib/route: include/torus|' \
 	"may not include kernel/core/route.h"
-check "a rule that nobody needs is noticed" noticed \
+check "a rule that no include needs is noticed" noticed \
 	's|^lib/util:|lib/util: daemon|' "lib/util includes nothing of daemon"
 check "a folder without a rule is noticed" noticed \
 	'/^lib\/route:/d' "includes.txt says nothing of the folder lib/route"
 check "a circle of folders is noticed" circle_noticed
 check "each folder says in its README what belongs into it" readmes $rules
 check "a folder without a README is noticed" lack_noticed
-check "a tree without sources is no success" nothing_is_no_success
+check "a tree without sources is a failure" nothing_is_no_success
 done_testing

@@ -101,7 +101,7 @@ notices() {
 
 check "each kind of problem is in fabricd(8)" has_problems
 check "each kind of event is in fabricd(8)" has_events
-check "fabricctl events takes each kind of event and problem" takes_kinds
+check "fabricctl events accepts each kind of event and problem" takes_kinds
 check "each key is in fabricd.conf(5)" has_keys
 check "a problem that the page lacks is noticed" notices '/^\.B wiring$/d' has_problems
 check "an event that the page lacks is noticed" notices '/^\.B line$/d' has_events
@@ -111,5 +111,5 @@ lacks_kind() {
 	sed 's/ flap / /' tools/fabricctl/past.c >"$past"
 	! takes_kinds 2>/dev/null
 }
-check "a kind that fabricctl does not take is noticed" lacks_kind
+check "a kind that fabricctl does not accept is noticed" lacks_kind
 done_testing

@@ -92,7 +92,7 @@ for kind in stock ${next:+next}; do
 	judge "$kernel/build" "build/vm/kmod-$kind" "$(SPARSE=$sparse tests/vm/module "$kind" 2>&1 >/dev/null)" &&
 		[[ $sparse ]] && remember module "$kernel $sources"
 	[[ $kind == stock ]] ||
-		check "and with newlink as since 6.15" newer_newlink "$kernel/build" "build/vm/kmod-$kind"
+		check "torus.ko compiles with newlink() as in Linux 6.15 and later" newer_newlink "$kernel/build" "build/vm/kmod-$kind"
 done
 
 check "dkms.conf bounds the kernels" bounds

@@ -434,7 +434,7 @@ check 'numbers of mutants and jobs are checked' numbers
 check 'mutants are made of executed code only' makes
 check 'mutants that are marked or named are of these sources' fresh
 check 'a failure that does not come again kills no mutant' twice
-check 'make is asked once how a program is linked' links
+check 'make is called once to learn how a program is linked' links
 make_toy
 cp "$toy/kernel/core/sum.c" "$tmp"
 : >"$tmp/equivalent"
@@ -442,11 +442,11 @@ campaign
 status=$?
 check 'a mutant without an assignment dies' \
 	judged 'died, unit/test_sum:12: not ok - sum' 'drop assignment' sum
-check 'make is asked at once how all programs are linked' links_at_once
+check 'make is called once for the links of all programs' links_at_once
 check 'a mutant that loops for ever is stopped, and dies' \
 	judged 'died, unit/test_sum:12: time' 'drop assignment' sum
 check 'a mutant with the same object as the original does not count' judged same arithmetic sum
-check 'a mutant that no program reaches lives' judged lived logic never
+check 'a mutant that no program reaches counts as alive' judged lived logic never
 check 'lines that no program reaches are listed' unreached
 check 'survivors are printed as diffs' grep -q '^# +.*return n || n != SEVEN;' "$tmp/said"
 check 'the programs of this checkout are listed' lists

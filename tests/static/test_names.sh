@@ -96,7 +96,7 @@ check "no function has the name of another one of libtorus" says_nothing twice
 check "few static functions share their name with one of another file" says_nothing shared
 check "few static functions have a name of one word" says_nothing words
 check "a function or an object that only its own file uses is noticed" alone_noticed
-check "a function that is declared and not there is noticed" nowhere_noticed
+check "a function that is declared but not defined is noticed" nowhere_noticed
 check "an inline function of a header is a use" inline_is_a_use
 check "a second function of the same name is noticed" twice_noticed
 check "too many names that several files define are noticed" shared_noticed

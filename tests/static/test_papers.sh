@@ -38,6 +38,6 @@ wrong() {
 		tells "no rows" '^| [A-Z][0-9]* |' '| - |'
 }
 
-check "what doc/PAPERS.md names exists" papers
-check "the checker tells what does not" wrong
+check "all files and tests that doc/PAPERS.md names exist" papers
+check "a file or test that does not exist is noticed" wrong
 done_testing

@@ -83,11 +83,11 @@ faults_seen() {
 	[[ $(headers "$d") == *'new.c has no header'*'rows.h has '* ]]
 }
 
-check 'root/ stands on node/, both on wire/, and nothing the other way' silent wrong_rooms daemon/fm
+check 'root/ includes node/, both include wire/, and nothing the other way' silent wrong_rooms daemon/fm
 check 'no two files of the manager include each other, in whatever way' silent circles daemon/fm
 check 'no file of a room calls fm.c or status.c, which stand on the rooms' dependence up daemon/fm
 check 'each file includes the headers of all functions that it calls' dependence calls daemon/fm
 check 'a file of node/ or root/ uses only files above it in the README.md there' dependence order daemon/fm
 check 'each file of the manager has a short header' silent headers daemon/fm
-check 'a wrong include, a hidden one, a circle and a long header are seen' faults_seen
+check 'a wrong include, a hidden one, a circle and a long header are noticed' faults_seen
 done_testing

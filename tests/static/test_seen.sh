@@ -60,17 +60,17 @@ text() {
 }
 
 echo a >a && echo b >b && echo c >c
-check "new files are looked at" new_files
-check "those without remarks are not looked at again" no_change
-check "a file that changes is" change
-check "not if it becomes what it was" change_back
-check "a file of another name is, with the same content" other_name
-check "a remark is made again and again" remark
-check "a checker that fails has not looked" failure
-check "another version looks at all" other_version
-check "another checker, too" other_checker
-check "another command, too" other_command
-check "many files" many
-check "no files" nothing
-check "a text is remembered for its checker" text
+check "new files are checked" new_files
+check "files without remarks are not checked again" no_change
+check "a changed file is checked again" change
+check "a file that becomes what it was is not checked again" change_back
+check "a file of another name with the same content is checked" other_name
+check "a file with a remark is checked each time" remark
+check "files are checked again if the checker failed" failure
+check "another version of the checker checks all files" other_version
+check "another checker checks all files" other_checker
+check "another command checks all files" other_command
+check "many files are checked" many
+check "a call without files succeeds" nothing
+check "a text is remembered only for its checker" text
 done_testing

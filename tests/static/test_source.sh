@@ -226,16 +226,16 @@ found() { (($(files | sources | wc -l) > 100)); }
 
 check "there are sources to look at" found
 check "each source file names its licence" silent spdx
-check "no stray blanks" silent blanks
+check "no line ends with blanks" silent blanks
 check "core objects need no symbols but those of tn_deps.h (gcc)" silent core_symbols "$B"
 check "core objects need no symbols but those of tn_deps.h (clang)" silent core_symbols "$B_CLANG"
 check "core and req sources include only each other, their deps and the ABI" silent core_includes
-check "files above the seam call nothing of the software NIC" silent above_seam
+check "files above the seam call no function of the software NIC" silent above_seam
 check "a call of the software NIC above the seam is found" silent above_seam_finds
 check "no timer uses the wall clock" silent wall_clock
 check "shellcheck has no complaints" silent scripts
 check "man pages render without warnings" silent manuals
-check "words of man pages are apart" silent joined
+check "man pages have no joined words" silent joined
 check "each test program is declared in a makefile" silent declared
 check "fabricctl commands are documented" silent commands_documented fabricctl fabricctl.8
 check "fabricsim commands are documented" silent commands_documented fabricsim fabricsim.1

@@ -56,21 +56,21 @@ with_users() {
 large() { stub 16x16x16 && page large; }
 middle() { stub 8x8x8 && page large; }
 
-check "Chromium, playwright-core and axe-core" programs || { done_testing; exit 1; }
-check "a lab with faults" up
-check "screenshots: light, dark, and of a phone" page pictures
-check "nodes and links chosen by search, keys and pointer, and a path" page choices
-check "fabricweb ends and comes back" page reconnect
-check "the lab again" serve "/run/torus/$lab/0.0/control"
-check "axe-core finds nothing" page accessible
-check "the lab with users" with_users
-check "changes, and why a link is excluded" page changes
-check "a stub manager" stub 4x4
-check "a name with markup" page hostile
-check "the steps of a recovery as they happen" page recovery
-check "1000 events in a second" page flood
-check "a cut" page cut
-check "512 nodes" middle
-check "4096 nodes" large
+check "Chromium, playwright-core and axe-core are there" programs || { done_testing; exit 1; }
+check "a lab with faults comes up" up
+check "the page has its three forms: light, dark, and of a phone" page pictures
+check "nodes and links can be chosen by search, keys and pointer" page choices
+check "the page reconnects when fabricweb is back" page reconnect
+check "fabricweb serves the lab again" serve "/run/torus/$lab/0.0/control"
+check "axe-core finds no problem of accessibility" page accessible
+check "fabricweb serves the lab with users" with_users
+check "the page makes changes and shows why a link is excluded" page changes
+check "a stub manager starts" stub 4x4
+check "a node name with markup is shown as text" page hostile
+check "the page shows the steps of a recovery as they happen" page recovery
+check "the page survives 1000 events in a second" page flood
+check "the page shows a cut cable" page cut
+check "the page shows 512 nodes" middle
+check "the page shows 4096 nodes" large
 cleanup
 done_testing

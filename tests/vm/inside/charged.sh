@@ -40,10 +40,10 @@ refused() {
 tag='charged: '
 mount -t cgroup2 cgroup2 /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control &&
 	mkdir $group
-check "driver loads" load
-check "a NIC takes its parking segment at once" takes_it
-check "and gives it back" gives_it_back
-check "who has less memory makes none" refused
-check "who has it does" eval 'echo max >$group/memory.max && made'
-check "driver unloads" unload
+check "the driver loads" load
+check "a new NIC charges its parking segment at once" takes_it
+check "a deleted NIC frees its parking segment" gives_it_back
+check "a user without enough memory cannot make a NIC" refused
+check "a user with enough memory can make a NIC" eval 'echo max >$group/memory.max && made'
+check "the driver unloads" unload
 done_testing

@@ -212,17 +212,17 @@ read_again() {
 cp "$B/fabricctl" "$tmp" && chmod 755 "$tmp" "$tmp/fabricctl"
 head -c 32 /dev/urandom | base64 >"$tmp/key" && chmod 600 "$tmp/key"
 check "a network is made" network
-check "made, with what was asked for" made
-check "what its packets carry is shown" carries
-check "ends that differ say so" differ
-check "each namespace has its own" apart
-check "wrong wishes are refused by name" refused
+check "fabricctl device add makes a NIC with the requested properties" made
+check "fabricctl device list shows payload_max and relay_packets" carries
+check "ends with different parameters report the difference" differ
+check "each namespace has its own NICs" apart
+check "wrong parameters are refused by name" refused
 check "parameters reach the driver, which shows them" parameters
-check "plugged in by any of its names" plugged
+check "a device can be bound by any of its names" plugged
 check "managers find the NICs and give them addresses" both_run
-check "one goes and comes back: by its uevent" nic_goes_and_comes
-check "one moves to another namespace" nic_moves
-check "a manager restarts: addresses that were flushed are back" manager_restarts
-check "two NICs: the manager says so" two_nics
-check "the file of a NIC is read again" read_again
+check "a manager notices a deleted and a new NIC by uevents" nic_goes_and_comes
+check "a NIC can move to another namespace" nic_moves
+check "a restarted manager restores flushed addresses" manager_restarts
+check "a manager reports two NICs" two_nics
+check "a changed file of a NIC is read again" read_again
 done_testing

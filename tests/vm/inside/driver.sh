@@ -7,8 +7,8 @@
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"
 
-check "driver loads" load
-check "driver has no parameters" test ! -e /sys/module/torus/parameters
+check "the driver loads" load
+check "the driver has no module parameters" test ! -e /sys/module/torus/parameters
 check "three nodes in a line come up" line 3
 check "ping is answered" ping_ok 0 10.1.0.0
 check "ping over two links is answered" ping_ok 0 10.2.0.0
@@ -17,8 +17,8 @@ check "ping on VCA is answered" ping_ok 0 -Q 0x20 10.2.0.0
 check "ping of 60000 bytes is answered" ping_ok 0 -s 60000 10.2.0.0
 check "TCP over two links delivers what was sent" copy 0 2 10
 check "TCP delivers what was sent back" copy 2 0 10
-check "UDP that the kernel is to segment arrives" segmented 0 2
-check "nothing was lost" lost_none 0 1 2
+check "UDP that the kernel has to segment arrives" segmented 0 2
+check "no packet was lost" lost_none 0 1 2
 
 # Small messages that a host sends in succession share frames.
 waited() { ns 0 ethtool -S torus0 | awk '$1 == "tx_waited:" { print $2 }'; }
@@ -53,30 +53,30 @@ refused() {
 	done
 	[[ $(coalesce) == "$before" ]]
 }
-check "a stream of messages gathers" until_true 20 gathers
-check "a stream does not gather if told so" gathers_not
-check "what cannot be set is refused" refused
-check "what can be set is shown" eval 'ns 0 ethtool -C torus0 tx-usecs 10000 tx-frames 128 &&
+check "messages of a stream are batched" until_true 20 gathers
+check "messages of a stream are not batched if this is turned off" gathers_not
+check "impossible settings of batching are refused" refused
+check "accepted settings of batching are shown" eval 'ns 0 ethtool -C torus0 tx-usecs 10000 tx-frames 128 &&
 	[[ $(coalesce) == "10000 128" ]]'
 
 # A relay parks what comes by a later table than its own, so all have the next version.
-check "a relay is set" eval 'nic 1 next && nic 2 next && nic 0 via 2 1 &&
+check "a row with a relay is set" eval 'nic 1 next && nic 2 next && nic 0 via 2 1 &&
 	nic 1 release && nic 2 release && nic 0 release'
-check "ping by way of a relay is answered" ping_ok 0 10.2.0.0
-check "TCP by way of a relay delivers what was sent" copy 0 2 5
+check "ping through a relay is answered" ping_ok 0 10.2.0.0
+check "TCP through a relay delivers what was sent" copy 0 2 5
 check "the relay counts the packets it sent on" more_than 1 node relay_forwarded 100
 as_much() { more_than 0 node relayed_tx 100 && equals 2 node relayed_rx "$got"; }
-check "the relay sent on as much as came from there" until_true 10 as_much
-check "the relay is taken away" nic 0 place 3 0
+check "the relay forwarded as many packets as the destination received" until_true 10 as_much
+check "the row with the relay is removed" nic 0 place 3 0
 
 nic 0 fault 0 ber=1000000000000 seed=7
 nic 1 fault 1 ber=1000000000000 seed=8
 check "TCP delivers what was sent at a bit error rate of 1e-6" copy 0 2 5
-check "errors were found" more_than 1 port 1 crc_errors 10
+check "bit errors were detected" more_than 1 port 1 crc_errors 10
 errors=$(nic 1 port 1 crc_errors)
 check "UDP arrives at a bit error rate of 1e-6" datagrams 0 2 400
-check "errors were found" more_than 1 port 1 crc_errors "$errors"
-check "nothing was lost" lost_none 0 1 2
+check "bit errors were detected" more_than 1 port 1 crc_errors "$errors"
+check "no packet was lost" lost_none 0 1 2
 nic 0 fault 0 ber=0
 nic 1 fault 1 ber=0
 
@@ -102,14 +102,14 @@ check "ping after mending is answered" ping_ok 0 10.1.0.0
 
 say "n1: ip link del w"
 ip -n n1 link del w
-check "a deleted device is a lost carrier" until_true 10 state_is 0 0 "faulty carrier"
+check "deleting the device of a port loses its carrier" until_true 10 state_is 0 0 "faulty carrier"
 cable 0 1
 attach 0
 attach 1
 until_true 10 state_is 0 0 "up carrier"
-check "a new cable is taken" until_true 10 state_is 1 1 "up carrier"
+check "a new device is bound to the port" until_true 10 state_is 1 1 "up carrier"
 mend 0 0 1 1 && mend 1 1 0 0
 check "ping over the new cable is answered" ping_ok 0 10.2.0.0
 
-check "unloads with everything in use" unload
+check "the driver unloads while all of it is in use" unload
 done_testing

@@ -23,11 +23,11 @@ check "two nodes are linked" line 2
 rm -f $stop
 stream >/tmp/stream 2>&1 &
 streaming=$!
-check "a stream is under way" until_true 60 more_than 1 node host_messages_rx 100
+check "a stream of messages is under way" until_true 60 more_than 1 node host_messages_rx 100
 check "requests of root do no harm" fuzz root $((COUNT / 2))
-check "requests of nobody do no harm" fuzz none $((COUNT / 4))
+check "requests of an unprivileged user do no harm" fuzz none $((COUNT / 4))
 check "requests of a container's root do no harm" fuzz userns $((COUNT / 4))
 : >$stop
-check "what was sent meanwhile arrived" wait $streaming
+check "all messages that were sent meanwhile arrived" wait $streaming
 cat /tmp/stream
 done_testing

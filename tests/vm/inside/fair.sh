@@ -14,7 +14,7 @@
 . "$TOP/tests/vm/inside/lib.sh"
 
 # Parking and holding as little as possible
-check "driver loads" load
+check "the driver loads" load
 check "three nodes in a line come up" eval 'made+=(--set park_bytes=64K --set hold_bytes=128K) && line 3'
 
 # flow_begins TO: a TCP flow to a node that takes data as long as there are any
@@ -51,7 +51,7 @@ check "a flow to n0 begins" flow_begins 0
 check "n0 is on hold" nic 1 hold 0
 before=$(nic 1 node host_waited)
 flood
-check "messages to it wait in front of the NIC" until_true 60 waits "$before"
+check "messages to n0 wait in front of the NIC" until_true 60 waits "$before"
 check "TCP to n2 goes on" others_go_on 5
 flood_ends
 check "the hold ends" nic 1 release
@@ -59,16 +59,16 @@ check "the flow goes on, and is whole" flow_ends
 
 check "another flow to n0 begins" flow_begins 0
 ip -n n0 link set e down
-check "n0 is gone" until_true 20 state_is 1 1 "faulty carrier"
+check "the link to n0 is lost" until_true 20 state_is 1 1 "faulty carrier"
 before=$(nic 1 node host_waited)
 flood
-check "parking fills, and messages to n0 wait" until_true 60 waits "$before"
+check "messages to n0 wait when parking is full" until_true 60 waits "$before"
 check "TCP to n2 goes on" others_go_on 5
 flood_ends
 ip -n n0 link set e up
 check "the cable to n0 returns" eval 'until_true 20 up 1 1 && until_true 20 up 0 0'
-check "the cable takes what was parked" eval 'mend 0 0 1 1 && mend 1 1 0 0'
+check "parked packets leave by the cable" eval 'mend 0 0 1 1 && mend 1 1 0 0'
 check "the flow goes on, and is whole" flow_ends
-check "nothing was lost but what is counted" eval 'lost_none 0 1 2 && more_than 1 node host_stuck -1'
-check "driver unloads" unload
+check "only counted packets were lost" eval 'lost_none 0 1 2 && more_than 1 node host_stuck -1'
+check "the driver unloads" unload
 done_testing

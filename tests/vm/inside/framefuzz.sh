@@ -95,7 +95,7 @@ going_on() {
 batch() {
 	local way=${ways[$1 % ${#ways[@]}]} node=3 wire=evil
 	[[ $way != tap ]] || node=1 wire=tap
-	check "a wire is attached" nic 1 attach 1 $wire
+	check "a port is bound to the cable" nic 1 attach 1 $wire
 	check "SEED=$1: hostile frames by $way do no harm" env SEED="$1" ip netns exec n$node \
 		"$B/tests/vm/framefuzz" --count "$EVERY" --way "$way" $wire
 	check "SEED=$1: the other links have kept their state" links_kept
@@ -103,25 +103,25 @@ batch() {
 	manage
 }
 
-check "driver loads" load
+check "the driver loads" load
 check "three nodes and a cable to an attacker come up" fabric
 ((!failed)) || exit 1
 before=$(changes)
 lines=$(dmesg | wc -l)
 asked=()
 ways=(packet ring tap)
-check "0 asks 2, which answers" asker 0 2
-check "1 asks 0, which answers" asker 1 0
+check "node 0 sends requests to node 2, which answers" asker 0 2
+check "node 1 sends requests to node 0, which answers" asker 1 0
 for ((i = 0; i * EVERY < COUNT; i++)); do
 	batch $((first + i))
 done
 : >$stop
 for p in "${asked[@]}"; do
-	check "all that was asked was answered, once and in order" wait "$p"
+	check "all requests were answered, once and in order" wait "$p"
 done
 cat /tmp/asked*
-check "hostile frames leave the kernel's log alone" test $(($(dmesg | wc -l) - lines)) -lt 20
+check "hostile frames do not flood the kernel's log" test $(($(dmesg | wc -l) - lines)) -lt 20
 ip -all netns delete
 # No packet is left: the kernel complains of a cache with objects that ends.
-check "driver unloads" unload
+check "the driver unloads" unload
 done_testing

@@ -11,10 +11,10 @@ results=/sys/kernel/debug/kunit
 
 suites() { sed -n 's/.*kunit_suite torus_[a-z]*_suite = { .name = "\([^"]*\)".*/\1/p' kernel/kunit/*.c; }
 
-check "driver and suites load" insmod "$KMOD/torus.ko"
+check "the driver and its KUnit suites load" insmod "$KMOD/torus.ko"
 check "the module has the suites of its sources" \
 	diff <(suites | sort) <(cd $results && printf '%s\n' torus-*)
 awk -f tests/vm/kunit.awk $results/torus-*/results >"$tmp/suites"
 adopt "$tmp/suites"
-check "driver and suites unload" rmmod torus
+check "the driver and its KUnit suites unload" rmmod torus
 done_testing

@@ -75,19 +75,19 @@ refused() {
 		ip link add t0 type torus && ip link del t0 && unload
 }
 
-check "driver is refused while another module has its kind of links" refused
+check "the driver is refused while another module has its link type" refused
 check "driver loads and unloads $few times" cycle_module "$few"
-check "driver loads" load
+check "the driver loads" load
 check "a NIC is added and deleted $rounds times" cycle_links "$rounds"
 check "three nodes in a line come up" line 3
 for n in 0 1 2; do flood $n; done
 check "a NIC moves and returns under traffic" cycle_moves "$few"
 check "a port comes and goes under traffic" cycle_ports "$few"
-check "driver unloads under traffic" unload
+check "the driver unloads under traffic" unload
 calm
-check "driver loads again" load
+check "the driver loads again" load
 for n in 0 1 2; do ip netns del n$n; done
 "$B/tests/vm/churn" "$rounds" "$KMOD/torus.ko" || failed=1
 for n in 0 1 2; do ip netns del n$n; done
-check "driver unloads" unload
+check "the driver unloads" unload
 done_testing

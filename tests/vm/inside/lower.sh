@@ -137,20 +137,20 @@ mastered() {
 }
 
 tag='lower: '
-check "driver loads" load
+check "the driver loads" load
 check "two nodes in a line and one aside come up" eval 'line 2 && node 2 && nic 2 place 3 2'
 check "packets pass with each MTU that is large enough" mtus
-check "an MTU too small is no carrier, until it is enough" too_small
-check "an MTU too small is logged, but not each time" told_in_measure
+check "a port has no carrier while the MTU is too small" too_small
+check "a too small MTU is logged, but not each time" told_in_measure
 check "a port keeps its device under another name" renamed
 check "a cable from a NIC to itself comes up" loop
-check "what cannot be a port is refused" refused
-check "that cable goes, and its ports have no device" loop_ends
-check "a device that is removed is a lost carrier, and a new one is taken" unplugged
-check "a device that moves away is lost, and may be attached again" moved
+check "devices that cannot be bound to a port are refused" refused
+check "when that cable is deleted, its ports have no device" loop_ends
+check "a port loses its carrier with its device, and a new device is bound" unplugged
+check "a device that moves to another namespace is unbound, and may be bound again" moved
 check "a NIC that moves keeps its cables" nic_moved
 check "a NIC goes on when the namespace of its cables ends" cables_die
 check "a device has one master: a NIC or a bridge" mastered
-check "nothing was lost" lost_none 0 1
-check "driver unloads" unload
+check "no packet was lost" lost_none 0 1
+check "the driver unloads" unload
 done_testing

@@ -154,14 +154,14 @@ drops=$(nic 0 node host_drops)
 probability 10
 ns 0 ping -q -c 50 -i 0.02 -W 1 -s 20000 10.1.0.0
 probability 0
-check "the link is up, or comes back" mended
+check "the link is up, or comes up again" mended
 check "ping is answered afterwards" ping_ok 0 10.1.0.0
-check "TCP through failures goes on, and all of it comes" stream
-check "the NICs hold nothing back" until_true 20 settled
-check "what was dropped is counted" more_than 0 node host_drops $((drops + 10))
+check "TCP goes on despite failed allocations, and arrives whole" stream
+check "no packet stays in the NICs" until_true 20 settled
+check "dropped messages are counted" more_than 0 node host_drops $((drops + 10))
 check "links lost no packet" lost_none 0 1
 check "frames cut anywhere do no harm while allocations fail" cut_frames
 check "random commands do no harm while allocations fail" any_commands
-check "the host learns who cannot be reached after allocations failed" unreachable
-check "driver unloads" unload
+check "the host learns that a node is unreachable after failed allocations" unreachable
+check "the driver unloads" unload
 done_testing

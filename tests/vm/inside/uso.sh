@@ -39,14 +39,14 @@ in_few_messages() {
 
 tag='uso: '
 modprobe -q tun || :
-check "driver loads" load
+check "the driver loads" load
 check "a NIC of the kernel is made" node 0
 check "a NIC in user space is made" user_node
 check "both NICs are joined by one cable" joined_to_user
 check "ping is answered" ping_ok 0 10.1.0.0
 check "messages left whole by a newer kernel arrive as datagrams" in_few_messages
 check "messages of the kernel's NIC arrive as datagrams" segmented 0 1
-check "nothing was lost" equals 0 node lost 0
+check "no packet was lost" equals 0 node lost 0
 kill $emulator
-check "driver unloads" unload
+check "the driver unloads" unload
 done_testing
