@@ -15,7 +15,8 @@
 #include "daemon/keeper.h"
 #include "daemon/log.h"
 
-#define ROOM (1u << 20)		/* most bytes of events in a reply */
+/* most bytes of events in a reply to a candidate, whose loop handles all of them at once */
+#define ROOM (1u << 20)
 #define PULL_ROOM (128u << 10)	/* the same in a reply to a candidate, whose loop handles all of
 				 * them at once */
 #define LAST_MAX 2048

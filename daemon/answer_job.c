@@ -151,7 +151,10 @@ static bool read_how(struct request *rq, uint8_t *how)
 	return false;
 }
 
-/* Reads "nodes", each a name or coordinates. Return: the node ids; NULL after answering */
+/*
+ * Reads "nodes", each a name or coordinates. Return: the node ids; NULL, after answering the
+ * request, if they are wrong
+ */
 static uint32_t *read_list(struct request *rq, uint32_t *n)
 {
 	json_t *nodes = json_object_get(rq->args, "nodes");
@@ -176,7 +179,10 @@ static uint32_t *read_list(struct request *rq, uint32_t *n)
 	return list;
 }
 
-/* Reads which nodes are wanted; @want->list is to be freed. Return: false after answering */
+/*
+ * Reads which nodes the job shall have; the caller frees @want->list. Return: false, after
+ * answering the request, if they are wrong
+ */
 static bool read_want(struct request *rq, struct fm_job_want *want)
 {
 	json_int_t count = json_integer_value(json_object_get(rq->args, "count"));

@@ -22,7 +22,7 @@ static json_t *coords_json(const char *text)
 	}
 }
 
-/* Return: the name of an event's details, which depends on its kind. */
+/* Return: the JSON key for the details of an event of this kind. */
 static const char *details_name(const char *kind)
 {
 	return !strcmp(kind, "admin") ? "order" :

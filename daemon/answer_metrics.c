@@ -177,7 +177,9 @@ static json_t *tell_metrics(struct question *q)
 
 const struct question_kind question_metrics = { .run = run_metrics, .tell = tell_metrics };
 
-/* Answers without the NIC if this node's own does not answer: its manager still can. */
+/*
+ * Answers. If the NIC of this node does not answer, the reply has the figures of its manager only.
+ */
 static void metrics_end(struct request *rq, json_t **by_node, uint32_t n)
 {
 	json_t *data = rq->node < n ? by_node[rq->node] : NULL;

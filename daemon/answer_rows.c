@@ -9,7 +9,8 @@
 
 #define ROWS_MAX	131072	/* most rows in a reply about several nodes; the rows of one node
 				 * may be more */
-#define RUNS_MAX	(1 << 20)	/* the same if rows are sent as runs of equal rows */
+/* most rows in a reply in which rows are sent as runs of equal rows */
+#define RUNS_MAX	(1 << 20)
 #define RUNS_BYTES_MAX	(8 << 20)	/* most bytes of runs in a reply */
 #define ROWS_AT_ONCE	4096
 

@@ -17,7 +17,7 @@
 #define AUTH_KEY_MIN 16
 #define AUTH_KEY_MAX 4096
 #define AUTH_TEXT_MAX 192
-#define AUTH_MAC 32		/* bytes */
+#define AUTH_MAC 32		/* bytes of a message authentication code */
 
 struct auth;
 

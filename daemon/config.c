@@ -21,7 +21,8 @@
 struct reading {
 	struct config *c;
 	struct inifile file;
-	bool no_address;	/* the only error so far is that service_network has no address */
+	/* the only error so far: this host has no address in service_network */
+	bool no_address;
 };
 
 /**
@@ -354,7 +355,7 @@ static void get_ber(const struct config *c, const struct key *key, char *text)
 }
 
 #define AT(member) offsetof(struct config, member)
-#define BER_MIN 1000ull		/* in 1e-18 */
+#define BER_MIN 1000ull		/* least bit error rate, in units of 1e-18 */
 #define BER_MAX 10000000000000000ull
 #define BER_RULE "1e-15 to 1e-2, or none"
 #define NAME_RULE "1 to 63 letters, digits, '.', '_' or '-'"

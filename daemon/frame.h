@@ -13,7 +13,8 @@
 
 #define FRAME_HEADER	4
 #define FRAME_MAX	(16u << 20)	/* most bytes of a message: a table of 1.3 million nodes */
-#define FRAME_MAX_STRANGER 1024		/* the same if the peer is not authenticated yet */
+/* most bytes of a message of a peer that is not authenticated yet */
+#define FRAME_MAX_STRANGER 1024
 
 /**
  * frame_pack() - pack a message, with its length before it

@@ -243,7 +243,7 @@ static void take_reply(void *arg, const char *text)
 		k->after[0] = '\0';
 		again = NEXT;
 	} else if (!take_all_pulled(k, json_object_get(data, "events"))) {
-		again = SOON;	/* the rest is asked for then */
+		again = SOON;	/* the next question asks for the rest */
 	} else {
 		snprintf(k->after, sizeof(k->after), "%s", after);
 		again = json_is_true(json_object_get(data, "more")) ? NEXT : IDLE;

@@ -21,8 +21,8 @@
 struct fabricd;
 
 /**
- * struct line - the last event about the line of a port
- * @width, @rate: as they were then; @width 0: there was no event
+ * struct line - the last event about the line of a port @width, @rate: as in that event; @width 0:
+ * there was no event
  * @degraded: the line was reduced when its state was last seen
  * @lost: the link has been down since the event
  */

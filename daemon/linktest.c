@@ -21,7 +21,8 @@
 
 #define VERSION		1
 #define HEAD		32
-#define WAIT		(3 * SEC)	/* a packet without an echo for so long counts as lost */
+/* a packet counts as lost if its echo does not arrive for so long */
+#define WAIT		(3 * SEC)
 #define UNASKED		(10 * SEC)	/* a sender ends if nobody asks for its result for so
 					 * long */
 #define UNHEARD		(60 * SEC)	/* an echo ends if it receives no packets for so long */

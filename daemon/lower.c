@@ -139,7 +139,7 @@ static int read_memory(void *arg, uint8_t i2c, uint8_t page, uint8_t offset, uin
 	err = nl_send_auto(r->sk, msg);
 	nlmsg_free(msg);
 	if (err >= 0)
-		err = nl_recvmsgs_default(r->sk);	/* the answer */
+		err = nl_recvmsgs_default(r->sk);	/* the next message has the answer */
 	if (err >= 0)
 		err = nl_wait_for_ack(r->sk);
 	if (err < 0)

@@ -604,7 +604,8 @@ static void on_link(void *arg, const struct torus_link *link)
 	tester_link(d->tester, link);
 	if (link->port == d->refused_port && link->state != TORUS_LINK_UP &&
 	    link->state != TORUS_LINK_RETRAINING)
-		d->refused_at = 0;	/* the neighbour that sent them may be gone */
+		/* the neighbour that sent the refused packets may be gone */
+		d->refused_at = 0;
 	if (machine_event(arg, &e) != -ENODEV)
 		line_note(arg, link);
 }

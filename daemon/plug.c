@@ -38,7 +38,7 @@ struct look {
 
 /**
  * struct plugs - state of all ports
- * @blink: the LED that was last told to blink
+ * @blink: the LED that was last ordered to blink
  * @read_at: when each plug was read
  */
 struct plugs {

@@ -6,7 +6,7 @@
 
 #define BETTER		10.0	/* a line with this many times fewer errors than the limit is not
 				 * reported */
-#define LOG_BETTER	2.302585092994046	/* its natural logarithm */
+#define LOG_BETTER	2.302585092994046	/* natural logarithm of BETTER */
 #define WINDOW_MAX	(3600 * SEC)
 
 void quality_rules_default(struct quality_rules *rules)
@@ -86,7 +86,7 @@ static void count_window(struct quality *q, const struct quality_rules *rules,
 	w->errors += more->errors;
 }
 
-/* A line that has fallen below a limit is judged by the readings from then on. */
+/* Called when a line has fallen below a limit: it is judged only by later readings. */
 static void forget_windows(struct quality *q, uint64_t at)
 {
 	q->window[0] = q->window[1] = (struct quality_count) { .at = at };
@@ -106,7 +106,7 @@ static void tell_proof(struct quality *q)
 	q->window[1] = (struct quality_count) { .at = s->since.at };
 }
 
-/* Return: true if the counters in @s continue those of the reading before. */
+/* Return: true if the counters in @s continue those of the last reading. */
 static bool goes_on(const struct quality *q, const struct quality_sample *s)
 {
 	const struct quality_sample *was = &q->last;

@@ -85,7 +85,7 @@ static void tell_wait(struct fabricd *d, const struct torus_link *l)
 	stall_hint(d);
 }
 
-/* Reports the link that has waited longest; the root asks for all others. */
+/* Reports the link that has waited longest; the root then asks for all others. */
 void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int n)
 {
 	const struct torus_link *most = NULL;

@@ -17,7 +17,7 @@
 #define CONNS_MAX	4096
 #define STRANGERS_MAX	256		/* connections whose peers are not authenticated yet
 					 * ("strangers") */
-#define STRANGERS_EACH	(STRANGERS_MAX / 4)	/* the same from one address */
+#define STRANGERS_EACH	(STRANGERS_MAX / 4)	/* most strangers from one address */
 #define HANDSHAKE_MAX	(5 * SEC)
 #define OUT_MAX		(24u << 20)
 #define ACCEPT_PAUSE	SEC		/* pause after accept() had no free descriptor */

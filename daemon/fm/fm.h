@@ -250,8 +250,8 @@ void *fm_io(const struct fm *fm);
 
 void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now);
 /**
- * fm_stalled() - note that the host takes @port of the NIC down, because the neighbour returns no
- * credits (@is), or has decided to leave it up (!@is)
+ * fm_stalled() - note whether (@is) the host takes @port of the NIC down because the neighbour
+ * returns no credits
  */
 void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now);
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now);

@@ -27,7 +27,8 @@
 #include "lib/deps/invariant.h"
 
 #define REPEAT (50 * MS)
-#define TRIES_MAX 40	/* then the neighbour is silent: after 2 s, as the root judges managers */
+/* after so many attempts the neighbour is silent: 2 s, as long as the root waits for managers */
+#define TRIES_MAX 40
 
 void fm_edges_reset(struct fm_growth *g)
 {

@@ -5,17 +5,27 @@
 
 #include "daemon/fm/grow/facts.h"
 
-/** fm_edges_reset() - forget what was said by all cables */
+/**
+ * fm_edges_reset() - forget all that was sent and received by all cables
+ */
 void fm_edges_reset(struct fm_growth *g);
 
-/** fm_edge_say() - send the sums of this node by port @p, as message @kind */
+/**
+ * fm_edge_say() - send the sums of this node by port @p, as message @kind
+ */
 void fm_edge_say(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind);
 
-/** fm_edge_answer() - send @kind to a neighbour that spoke of a growth that is not this node's */
+/**
+ * fm_edge_answer() - send @kind to a neighbour whose message belongs to a growth of which this node
+ * is no member
+ */
 void fm_edge_answer(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m,
 		    enum fm_growth_kind kind, uint8_t met);
 
-/** fm_edge_meet() - take from a member's first message what this node refused before it was one */
+/**
+ * fm_edge_meet() - take over from a member's first message the refusals that this node sent before
+ * it was a member
+ */
 void fm_edge_meet(struct fm_growth_edge *e, const struct fm_growth_msg *m);
 
 /**
@@ -24,19 +34,33 @@ void fm_edge_meet(struct fm_growth_edge *e, const struct fm_growth_msg *m);
  */
 bool fm_edge_is_past(const struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m);
 
-/** fm_edge_is_true() - Return: false if @m says what cannot be, whatever was lost */
+/**
+ * fm_edge_is_true() - Return: false if @m contradicts what this end has sent, even if messages were
+ * lost
+ */
 bool fm_edge_is_true(const struct fm_growth_edge *e, const struct fm_growth_msg *m);
 
-/** fm_edge_confirm() - take from @m, which came by port @p, what the other end has got */
+/**
+ * fm_edge_confirm() - take from @m, which came by port @p, which messages the other end has
+ * received
+ */
 void fm_edge_confirm(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m);
 
-/** fm_edge_close() - neither ask by port @p nor repeat anything there */
+/**
+ * fm_edge_close() - ask for no more nodes by port @p, and repeat no message there
+ */
 void fm_edge_close(struct fm_growth *g, unsigned int p);
 
-/** fm_edge_repeat() - repeat what is due. Return: mask of ports by which no answer came in time */
+/**
+ * fm_edge_repeat() - repeat the messages that are due. Return: mask of the ports by which no answer
+ * came in time
+ */
 uint16_t fm_edge_repeat(struct fm_growth *g);
 
-/** fm_edge_open() - Return: nodes that were asked for by this end, without answer */
+/**
+ * fm_edge_open() - Return: number of nodes that this end has asked for and that are not answered
+ * yet
+ */
 static inline uint32_t fm_edge_open(const struct fm_growth_edge *e)
 {
 	return e->said.asked - e->got.done - e->got.back;

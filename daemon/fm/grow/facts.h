@@ -26,7 +26,10 @@ enum fm_growth_kind {
 	FM_GROWTH_RELEASED, FM_GROWTH_ACK, FM_GROWTH_KINDS
 };
 
-/* Why nodes refused, as a mask: they belong to another partition, or lack what is asked for. */
+/*
+ * Reasons of refusals, as a mask: the node belongs to another partition, or does not meet the
+ * terms.
+ */
 enum { FM_GROWTH_MET_BUSY = 1, FM_GROWTH_MET_TERMS = 2 };
 
 /**
@@ -46,13 +49,19 @@ enum fm_growth_why {
 
 #define FM_GROWTH_NO_PORT 0xff
 
-/** struct fm_growth_end - why it ended; @guid, @port: the node that noticed, and by which port */
+/**
+ * struct fm_growth_end - why a growth ended; @guid, @port: the node that noticed the reason, and
+ * its port
+ */
 struct fm_growth_end {
 	uint64_t guid;
 	uint8_t why, port;
 };
 
-/** struct fm_growth_id - names a growth for ever; @guid: where it began; @serial: there */
+/**
+ * struct fm_growth_id - the unique name of a growth; @guid: the node at which it began; @serial:
+ * its number at that node
+ */
 struct fm_growth_id {
 	uint64_t guid, serial;
 };
@@ -77,7 +86,7 @@ struct fm_growth_port {
 };
 
 /**
- * struct fm_growth_sums - what one end of a cable has said since the growth began
+ * struct fm_growth_sums - what one end of a cable has sent since the growth began
  * @asked: nodes that it asked the other end for
  * @done: of those that it was asked for, how many it found
  * @back: ... and how many it did not

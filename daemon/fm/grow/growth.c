@@ -74,7 +74,8 @@
 #include "daemon/fm/grow/release.h"
 #include "lib/deps/invariant.h"
 
-#define PROBE (1000 * MS)	/* a parent that was not heard for so long is asked */
+/* after so long without a message the parent is asked whether it lives */
+#define PROBE (1000 * MS)
 #define PROBES_MAX 5
 
 void fm_growth_init(struct fm_growth *g, const struct fm_growth_ops *ops, void *arg, uint64_t guid,
@@ -128,7 +129,10 @@ uint32_t fm_growth_subtree(const struct fm_growth *g)
 	return n;
 }
 
-/* All of the subtree have numbers: says so, or lets all start. */
+/*
+ * Called when all nodes of the subtree have numbers: reports that to the parent, or, at the first
+ * member, lets all start.
+ */
 static void report_ready(struct fm_growth *g)
 {
 	for (unsigned int p = 0; p < g->ports; p++)
@@ -149,7 +153,7 @@ static void report_ready(struct fm_growth *g)
 	fm_stage_change(g, FM_GROWTH_RUNS);
 }
 
-/* This member has @number; its children get the next ones. */
+/* Gives this member the number @number, and its children the next ones. */
 static void pass_numbers(struct fm_growth *g, uint32_t number)
 {
 	g->number = number++;
@@ -189,7 +193,9 @@ static bool awaits_answer(const struct fm_growth *g)
 	return false;
 }
 
-/* The first member has all answers. */
+/*
+ * Called at the first member when all answers have come: ends the growth, or numbers the members.
+ */
 static void conclude_growth(struct fm_growth *g, uint32_t missing)
 {
 	invariant(fm_growth_subtree(g) + missing == g->total);
@@ -209,7 +215,10 @@ static void report_added(struct fm_growth *g)
 	fm_edge_say(g, g->up, FM_GROWTH_COMPLETE);
 }
 
-/* Without an open port: @n wait for answers, or are given back. */
+/*
+ * Called when no port is open: if questions are unanswered, @n nodes wait for these answers; else
+ * they are given back to the parent.
+ */
 static void return_nodes(struct fm_growth *g, uint32_t n)
 {
 	if (awaits_answer(g)) {
@@ -223,7 +232,7 @@ static void return_nodes(struct fm_growth *g, uint32_t n)
 	}
 }
 
-/* Asks by all open ports for @n nodes together. */
+/* Asks for @n nodes, divided among all open ports. */
 static void share_nodes(struct fm_growth *g, uint32_t n)
 {
 	uint32_t ports = (uint32_t)__builtin_popcount(g->open), rest;
@@ -248,7 +257,10 @@ static void share_nodes(struct fm_growth *g, uint32_t n)
 	}
 }
 
-/* When all questions are answered: shares what waits, or reports. */
+/*
+ * Called when a question was answered. If all are, asks for the nodes that waited, or reports the
+ * result.
+ */
 static void settle_answers(struct fm_growth *g)
 {
 	if (awaits_answer(g))
@@ -321,7 +333,7 @@ int fm_growth_begin(struct fm_growth *g, uint64_t serial, uint32_t total,
 
 /* --- messages ---------------------------------------------------------------------- */
 
-/* A PROPAGATE comes to a node that is no member. */
+/* Processes PROPAGATE of a neighbour, on a node that is no member. */
 static void hear_invitation(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	uint8_t met = 0;
@@ -346,7 +358,7 @@ static void hear_invitation(struct fm_growth *g, unsigned int p, const struct fm
 		fm_edge_say(g, p, FM_GROWTH_ACK);
 }
 
-/* A message of a partition to which this node does not belong. */
+/* Processes a message of a partition to which this node does not belong. */
 static void hear_other(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	switch (m->kind) {
@@ -380,7 +392,7 @@ static bool is_step_forged(const struct fm_growth *g, unsigned int p, const stru
 	       (uint64_t)m->first + fm_growth_subtree(g) > m->total;
 }
 
-/* The other end at @p has asked for @n nodes more. */
+/* Called when the other end at @p has asked for @n more nodes. */
 static void take_question(struct fm_growth *g, unsigned int p, uint32_t n)
 {
 	if (p == g->up) {
@@ -405,7 +417,7 @@ static void take_step(struct fm_growth *g, unsigned int p, const struct fm_growt
 	}
 }
 
-/* Acts on what is new in the sums of the other end at @p. */
+/* Processes the changes in the sums of the other end at @p. */
 static void take_sums(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	struct fm_growth_edge *e = &g->edge[p];
@@ -430,7 +442,7 @@ static void take_sums(struct fm_growth *g, unsigned int p, const struct fm_growt
 		take_step(g, p, m);
 }
 
-/* A message of this node's own partition. */
+/* Processes a message of this node's own partition. */
 static void hear_own(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	struct fm_growth_edge *e = &g->edge[p];
@@ -459,7 +471,7 @@ static void hear_own(struct fm_growth *g, unsigned int p, const struct fm_growth
 		fm_edge_say(g, p, FM_GROWTH_ACK);
 }
 
-/* A RELEASE of this node's own partition. */
+/* Processes a RELEASE of this node's own partition. */
 static void hear_release(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	fm_edge_answer(g, p, m, FM_GROWTH_RELEASED, 0);
@@ -514,7 +526,7 @@ void fm_growth_port(struct fm_growth *g, unsigned int p, const struct fm_growth_
 		fm_edge_close(g, p);
 }
 
-/* Neighbours at the ports of @silent do not answer. */
+/* Called when the neighbours at the ports of @silent do not answer. */
 static void judge_silent(struct fm_growth *g, uint16_t silent)
 {
 	for (unsigned int p = 0; p < g->ports && g->stage != FM_GROWTH_FREE; p++) {

@@ -10,7 +10,7 @@
 #include "daemon/fm/grow/facts.h"
 
 /**
- * fm_growth_init() - a node that belongs to no partition, and whose ports are down
+ * fm_growth_init() - initialise a node, which belongs to no partition, and whose ports are down
  * @life: not 0, and not one that this node had before its manager started
  */
 void fm_growth_init(struct fm_growth *g, const struct fm_growth_ops *ops, void *arg, uint64_t guid,
@@ -33,11 +33,15 @@ int fm_growth_release(struct fm_growth *g, uint64_t now);
 /** fm_growth_close() - take no part in growths from now on, or take part again */
 void fm_growth_close(struct fm_growth *g, bool closed);
 
-/** fm_growth_port() - a port was lost, came up, or has another rate or margin */
+/**
+ * fm_growth_port() - called when a port was lost, came up, or has another rate or margin
+ */
 void fm_growth_port(struct fm_growth *g, unsigned int p, const struct fm_growth_port *is,
 		    uint64_t now);
 
-/** fm_growth_heard() - a message came in by port @p */
+/**
+ * fm_growth_heard() - process a message that came in by port @p
+ */
 void fm_growth_heard(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m,
 		     uint64_t now);
 
@@ -47,7 +51,9 @@ uint32_t fm_growth_subtree(const struct fm_growth *g);
 /** fm_growth_due() - do what is due by @now */
 void fm_growth_due(struct fm_growth *g, uint64_t now);
 
-/** fm_growth_expiry() - Return: when that will be; NEVER of clock.h: nothing is */
+/**
+ * fm_growth_expiry() - Return: when fm_growth_due() has something to do; NEVER of clock.h: never
+ */
 uint64_t fm_growth_expiry(const struct fm_growth *g);
 
 #endif /* FM_GROWTH_H */

@@ -5,12 +5,14 @@
 
 #include "daemon/fm/grow/facts.h"
 
-/** fm_stage_change() - set the stage, and tell the host */
+/**
+ * fm_stage_change() - set the stage, and notify the host
+ */
 void fm_stage_change(struct fm_growth *g, enum fm_growth_stage stage);
 
 /**
- * fm_release_begin() - leave because of @end, and tell all neighbours but that at @except, which
- * knows
+ * fm_release_begin() - leave because of @end, and inform all neighbours except the one at @except,
+ * which knows it
  */
 void fm_release_begin(struct fm_growth *g, const struct fm_growth_end *end, unsigned int except);
 
@@ -18,8 +20,8 @@ void fm_release_begin(struct fm_growth *g, const struct fm_growth_end *end, unsi
 void fm_release_give_up(struct fm_growth *g, enum fm_growth_why why, unsigned int p);
 
 /**
- * fm_release_confirmed() - the neighbour at port @p knows that this node has left, or does not
- * answer
+ * fm_release_confirmed() - note that the neighbour at port @p knows that this node has left, or
+ * does not answer
  */
 void fm_release_confirmed(struct fm_growth *g, unsigned int p);
 

@@ -27,7 +27,7 @@
 #include "lib/deps/invariant.h"
 
 #define CANDIDATES 8		/* nodes 0 to 7 are candidates by default */
-#define TRIES_MAX 5		/* the wait is doubled at most this often */
+#define TRIES_MAX 5		/* how often the wait is doubled at most */
 #define BACKS_MAX 6
 #define NO_ASKER (30000 * MS)	/* time without root and asking node until this is a problem */
 #define NO_ASKER_KEY 3000	/* key of this problem of kind "root"; bootstrap.c uses lower

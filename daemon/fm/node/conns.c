@@ -364,7 +364,7 @@ void fm_conns_look(struct fm *fm)
 	t->due = NEVER;
 	for (unsigned int i = 0; i < t->n; i++)
 		fm_conn_look(fm, t->list[i]);
-	/* Not at once, so that connections that end one after the other are handled together. */
+	/* delayed, so that connections that end one after the other are handled together */
 	if (t->due < fm->now + fm->cfg.resend / 4)
 		t->due = fm->now + fm->cfg.resend / 4;
 }

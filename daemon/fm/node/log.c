@@ -247,7 +247,7 @@ void fm_problem_await(struct fm *fm, const char *kind, uint64_t key)
 	if (!t || (i >= 0 && (unsigned int)i < p->n))
 		return;
 	if (t->said + t->gap >= fm->now + GAP_MIN)
-		return;		/* its gap is longer than that anyway */
+		return;		/* the gap of the problem is longer than that anyway */
 	t->said = fm->now;
 	t->gap = GAP_MIN;
 	t->missed = 0;
@@ -310,7 +310,7 @@ void fm_problems_due(struct fm *fm)
 		struct trouble *t = &fm->problems->trouble[i];
 
 		if (t->until && fm->now >= t->until) {
-			end_problem(fm, i);	/* now another problem has this index */
+			end_problem(fm, i);	/* another problem has got this index */
 			continue;
 		}
 		if (t->unsaid && fm->now >= t->said + t->gap)

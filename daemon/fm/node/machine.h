@@ -15,7 +15,10 @@
 
 struct fm_root;
 
-/* Facts that many parts use. Each part keeps the rest of its state in a struct of its own. */
+/*
+ * struct fm - the machine of one node: facts that many parts use. Each part keeps the rest of its
+ * state in a struct of its own.
+ */
 struct fm {
 	struct fm_config cfg;
 	struct fm_ops ops;
@@ -26,7 +29,7 @@ struct fm {
 	uint64_t rootless;	/* since when this node has known no root; valid while it knows
 				 * none */
 
-	/* of the NIC */
+	/* GUID of the NIC */
 	uint64_t guid;
 	uint32_t epoch, relay_packets, node;	/* @relay_packets: 0: not known */
 	unsigned int nports;

@@ -42,7 +42,10 @@ void fm_spare_clear(struct fm_spares *s, const char *kind, uint64_t key);
  * none
  */
 bool fm_spare_take(struct fm_spares *s, struct fm_spare *out);
-/* As fm_problem_limit(), fm_problems_mark() and fm_problems_sweep(), for this list. */
+/*
+ * Do for this list what fm_problem_limit(), fm_problems_mark() and fm_problems_sweep() do for that
+ * of log.c.
+ */
 void fm_spare_limit(struct fm_spares *s, const char *kind, uint64_t key, uint64_t until);
 void fm_spares_mark(struct fm_spares *s, const char *kind);
 void fm_spares_sweep(struct fm_spares *s, const char *kind);

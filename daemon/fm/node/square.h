@@ -9,7 +9,7 @@ struct fm;
 struct fm_init;
 
 /**
- * enum fm_square - what its squares show of a cable
+ * enum fm_square - what the squares of a cable show
  * @FM_SQUARE_NONE: no square with this cable can be judged yet
  * @FM_SQUARE_OPEN: some can be judged, and none that counts is closed
  * @FM_SQUARE_CLOSED: at least one that counts is closed

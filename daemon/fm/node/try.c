@@ -66,7 +66,8 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
-#define ROOTS 4			/* how many roots that could not be reached a node remembers */
+/* most roots that a node remembers because it could not reach them */
+#define ROOTS 4
 #define WAIT_ONE (SEC / 2)
 #define WAIT_MIN (2 * SEC)
 #define WAIT_MAX (16 * SEC)

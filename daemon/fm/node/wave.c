@@ -87,7 +87,7 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
-#define MOVES_MAX 6	/* moves allowed for each root and doubt: Lemma 3 */
+#define MOVES_MAX 6	/* most moves for each root and doubt: Lemma 3 */
 #define TURNS_MAX (MOVES_MAX / 2 + 1)	/* turns of an honest neighbour: its moves, and the
 					 * confirmation by the root */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Jobs that have fallen apart: some of their nodes are joined only through nodes that are not
- * theirs. These nodes cannot talk to each other until cables are mended, because a job never leaves
+ * theirs. These nodes cannot reach each other until cables are mended, because a job never leaves
  * its nodes (node/job_rows.c).
  */
 #include <stdlib.h>

@@ -90,7 +90,7 @@ static int number_component(struct torus_health *h, uint32_t *node, uint32_t n)
 
 /*
  * Numbers the nodes of a job, so that near numbers are near nodes: sorts @node by number. Return:
- * 0; -ENOTCONN if their own cables do not join them, and @why tells which; -ENOMEM.
+ * 0; -ENOTCONN if their own cables do not join them, and @why names two nodes; -ENOMEM.
  */
 static int number_members(const struct fm *fm, uint32_t *node, uint32_t n, char *why)
 {
@@ -189,7 +189,10 @@ static bool next_box(const struct torus_shape *shape, uint16_t *size)
 	return false;
 }
 
-/* Makes of each number the sum of the @len numbers in direction @d from it on, over the end. */
+/*
+ * Replaces each number by the sum of the @len numbers from it on in direction @d, where 0 follows
+ * the last coordinate.
+ */
 static void sum_along(struct box_search *s, unsigned int d, uint32_t len)
 {
 	const struct torus_shape *shape = &s->fm->table.shape;
@@ -225,7 +228,10 @@ static void list_box(const struct torus_shape *shape, uint32_t from, const uint1
 	}
 }
 
-/* A box that is as long as a dimension begins at its first node alone, or at the wanted one. */
+/*
+ * A box that is as long as a dimension may begin only at the first node of the dimension, or at the
+ * requested node.
+ */
 static bool may_begin(const struct box_search *s, uint32_t from, const uint16_t *size)
 {
 	const struct torus_shape *shape = &s->fm->table.shape;
@@ -297,7 +303,10 @@ static int try_size(struct box_search *s, const uint16_t *size, uint32_t *node, 
 	return -EAGAIN;
 }
 
-/* Finds the boxes that have the fewest cables out above @above. Return: that number; 0: none */
+/*
+ * Finds the boxes with the fewest outgoing cables, of those with more than @above. Return: that
+ * number; 0: none
+ */
 static uint64_t next_cables(const struct torus_shape *shape, uint32_t n, uint64_t above, bool any)
 {
 	uint16_t size[TORUS_MAX_DIMS];

@@ -50,14 +50,14 @@
 #define ROUND 3		/* in units of fm_config.resend: time from the end of a round to the next
 			 * round */
 #define TRIES_MAX 8	/* most calls that are counted: see above how seldom the node is called */
-#define TRIES_OTHER 2	/* the same for a node that has answered */
+#define TRIES_OTHER 2	/* the same limit after the node has answered */
 
 /** enum call_state - state of the calls to a node */
 enum call_state {
-	CALL_NONE,		/* no call was made, or the last one has ended */
-	CALL_OPEN,		/* a call was made */
+	CALL_NONE,		/* no call is open: none was made, or the last one has ended */
+	CALL_OPEN,		/* a call is open */
 	CALL_OTHER,		/* the node answered that it follows another root */
-	CALL_UNKNOWN,	/* no call is possible: the table has no address of the node */
+	CALL_UNKNOWN,	/* no call is possible, because the table has no address of the node */
 };
 
 /**

@@ -277,7 +277,7 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 enum trust {
 	CROSSED,	/* its squares are open; or its ring has a wrong length, so one of the
 			 * ring's cables is wrong */
-	UNSURE,		/* neither is known yet */
+	UNSURE,		/* nothing is known about the cable yet */
 	SURE,		/* the cable closes a square, or its ring has the right length */
 };
 

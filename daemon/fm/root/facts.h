@@ -10,7 +10,9 @@
 #include "daemon/fm/root/marks.h"
 #include "daemon/fm/root/told.h"
 
-/** struct fm_seat - the place of a node in a job; @job 0: it belongs to none */
+/**
+ * struct fm_seat - the job of a node, and the number of the node in it; @job 0: it belongs to none
+ */
 struct fm_seat {
 	uint16_t job;
 	uint32_t number;

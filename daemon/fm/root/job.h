@@ -9,8 +9,8 @@ struct fm;
 struct fm_job;
 
 /**
- * fm_job_stranger() - find a node whose manager does not know jobs
- * It would compute its rows without them, and pass the table on without them.
+ * fm_job_stranger() - find a node whose manager does not know jobs Such a manager would compute
+ * rows without regard to jobs, and pass the table on without the jobs.
  * Return: its name; NULL: all nodes that are up know jobs.
  */
 const char *fm_job_stranger(const struct fm *fm);

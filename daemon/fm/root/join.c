@@ -93,7 +93,8 @@ static void write_cause(const struct fm *fm, const struct fm_mate *m, const stru
 }
 
 /* How long a table waits for other changes: */
-#define COALESCE (2 * MS)	/* after a node has joined or is back: others may do the same */
+/* after a node has joined or is back, because others may do the same */
+#define COALESCE (2 * MS)
 #define OTHER_END (6 * MS)	/* after one end of a cable has reported a change: the other end
 				 * reports it at nearly the same time */
 #define BOTH_ENDS (MS / 4)	/* after both ends have: other cables may have changed at the same
@@ -506,7 +507,8 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	if (!m) {
 		m = fm_mate_add(fm->root, h->guid);
 		if (m)
-			m->state = FM_NODE_DEAD;	/* until its HELLO is accepted */
+			/* the node counts as dead until its HELLO is accepted */
+			m->state = FM_NODE_DEAD;
 	}
 	if (!m) {
 		fm_child_refuse(fm, c, "the root is out of memory");

@@ -38,7 +38,7 @@ struct fm_mate {
 	int32_t position[TORUS_MAX_DIMS];
 	bool fixed, listed, marked;	/* @marked: its NIC has the bootstrap flag */
 	uint8_t state, brought;
-	uint16_t priority;	/* as in its HELLO */
+	uint16_t priority;	/* priority as a candidate, as in its HELLO */
 	bool plans;		/* its HELLO says that it supports address plans */
 	bool jobs;		/* its HELLO says that it knows jobs */
 	bool moving;		/* it has left the root for the parent that it was given */

@@ -433,7 +433,7 @@ static bool is_foreign(const struct fm *fm, const struct fm_past *id, const stru
 
 	if (fm->root->settled)
 		return id->version && !is_in_line(fm, id);
-	if (!told->table)	/* a later one is fetched by recall.c */
+	if (!told->table)	/* recall.c fetches a later table */
 		return id->version && id->epoch <= k->term && !is_same_root(&kept, id) &&
 		       !is_past(&k->line, id);
 	if (is_same_root(&latest, id))

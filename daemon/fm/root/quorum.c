@@ -262,7 +262,7 @@ static unsigned int list_sets(const struct fm *fm, struct fm_set *set)
 		return 1 + t->voters.n;
 	}
 	set[0] = (struct fm_set) { .ups = fm_recall_nodes(fm) };
-	if (!set[0].ups)	/* torus_nodes() also is 0 if the shape is not known */
+	if (!set[0].ups)	/* torus_nodes() is also 0 if the shape is not known */
 		set[0].ups = torus_nodes(&r->shape);
 	return set[0].ups > 0;
 }

@@ -280,7 +280,7 @@ static bool is_outdated(const struct fm *fm)
 	       (fm_tally(fm)->parts[FM_PART_ANEW] || fm_grow_mixed(fm->root));
 }
 
-/* Decides whether the steps of the recovery that begins are told. */
+/* Decides whether the steps of the recovery that begins are reported. */
 static void choose_told(struct fm_rec *rec, uint64_t now)
 {
 	rec->told = rec->told_until <= now + (TOLD_BURST - 1) * TOLD_EVERY;
@@ -288,7 +288,7 @@ static void choose_told(struct fm_rec *rec, uint64_t now)
 		rec->told_until = later(rec->told_until, now) + TOLD_EVERY;
 }
 
-/* Tells of a step while the recovery goes on; its end is told by tell_end(). */
+/* Reports a step while the recovery goes on; tell_end() reports the end. */
 static void tell_step(struct fm *fm, enum fm_stamp step)
 {
 	static const char *const texts[FM_STAMPS] = {

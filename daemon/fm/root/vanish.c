@@ -299,7 +299,7 @@ void fm_vanish_row(struct fm *fm, const struct fm_mate *m)
 void fm_vanish_adopted(struct fm *fm, struct fm_mate *m)
 {
 	m->lost = false;
-	m->probed = 0;		/* it has joined since */
+	m->probed = 0;		/* the node has joined since */
 	if (!fm->root->settled || !reports_lost_link(fm, m))
 		return;
 	add_doubt(fm, m);

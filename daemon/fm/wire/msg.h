@@ -25,7 +25,8 @@
 
 /* Priority of a node as a candidate for the root; 0: it is no candidate. */
 #define FM_PRIORITY_MAX 255u
-#define FM_PRIORITY_DEFAULT 100u	/* of the first nodes (those with the lowest ids) */
+/* priority of the first nodes (those with the lowest ids) by default */
+#define FM_PRIORITY_DEFAULT 100u
 #define FM_PRIORITY_AUTO 256u		/* the default, which depends on the bootstrap flag and
 					 * the id of the node */
 
