@@ -30,7 +30,7 @@ static void show_excluded(const json_t *table)
 	orders_show(json_object_get(table, "orders"), "", SIZE_MAX);
 }
 
-/* Copies a text, or its begin and "..."; bytes that are not printable ASCII become \xNN. */
+/* Copies a text, or its beginning and "..."; bytes that are not printable ASCII become \xNN. */
 static void show_bytes(const char *text, char *buf, size_t room)
 {
 	size_t len = 0;

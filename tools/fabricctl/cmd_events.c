@@ -77,7 +77,7 @@ static bool show_new(const json_t *events)
 
 /* --- the list of one manager, by number ------------------------------------------------ */
 
-/* The last event that was shown. */
+/* number of the last event that was shown */
 static uint64_t last_seq;
 static double last_time;
 
@@ -92,7 +92,10 @@ static void note_last(const json_t *events)
 	last_time = json_number_value(json_object_get(last, "time"));
 }
 
-/* Return: those that were not shown; @events, all that the manager has in memory, is dropped. */
+/*
+ * Return: the events of @events that were not shown yet. @events, which has all events in memory of
+ * the manager, is freed.
+ */
 static json_t *later_ones(json_t *events)
 {
 	bool same = follow_is_same_run(events, last_seq, last_time);

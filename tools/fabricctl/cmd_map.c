@@ -221,7 +221,7 @@ static int read_slots(struct mapping *m)
 	return status == OK ? read_node_rows(m) : status;
 }
 
-/* Ranks go to slots in order, or as --from says. */
+/* Places the ranks on the slots in order, or as --from says. */
 static int place_in_order(struct mapping *m)
 {
 	m->place = calloc(m->app.ranks, sizeof(*m->place));

@@ -13,7 +13,7 @@
 #include "rows.h"
 #include "say.h"
 
-#define CULPRITS_MAX 20		/* most that are printed */
+#define CULPRITS_MAX 20		/* most culprits that are printed */
 
 /**
  * struct proof - the proof about one job
@@ -50,7 +50,7 @@ static void blame_way(void *arg, const struct torus_culprit *w)
 	blame_member(p, w->from, w->to, text);
 }
 
-/* Names the pairs of members that no links of the job join: the first member stands for them. */
+/* Reports the members that no links of the job join with the first member. */
 static void blame_parts(struct proof *p)
 {
 	char text[2 * TORUS_TEXT_MAX];

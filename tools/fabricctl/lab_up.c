@@ -33,10 +33,10 @@ static const char *name = "lab", *backend, *kernel_nodes, *service = "172.30.0.0
 static const char *log_level = "info", *config, *ber, *latency;
 static const char *sets[OPT_LIST_MAX];
 static bool auto_shape, bare, keep, no_wait, packed, tun, web;
-static uint16_t *web_port;	/* of each node, with --web */
+static uint16_t *web_port;	/* ports of the fabricwebs of all nodes, with --web */
 static uint64_t timeout = 60;
 
-#define LAB_PAYLOAD "payload_max=16368"	/* cables of a lab take the largest packets */
+#define LAB_PAYLOAD "payload_max=16368"	/* with this, cables of a lab take the largest packets */
 
 static volatile sig_atomic_t interrupted;
 

@@ -51,7 +51,7 @@ int path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *e
 		uint32_t relay = row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK;
 
 		p->end = relay >= torus_nodes(shape) ? TORUS_WALK_LOST : TORUS_WALK_LOOP;
-	/* A correct path passes no relay twice. */
+	/* A right path passes no relay twice. */
 		if (relay >= torus_nodes(shape) || p->nvia == torus_nodes(shape))
 			return 0;
 		if (append_leg(p, shape, excluded, from, relay, row))

@@ -160,7 +160,8 @@ static int dispatch_command(int argc, char **argv)
 		if (asks_help(argv[1]) && argc == 2)
 			return family_help(family);
 		if (asks_help(argv[1])) {
-			argv[1] = argv[0];	/* "lab help up" is "help lab up" */
+			/* "lab help up" means "lab up --help", as "help lab up" does */
+			argv[1] = argv[0];
 			return help_about(argc - 1, argv + 1);
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A report as one page. It is well-formed XML, too, loads nothing and has no script: because
+ * A report as one page. It is well-formed XML, too, loads nothing and has no script, because
  * reasons and names were written by other people. It is black on white, on the screen as on paper;
  * where the screen is narrow, each cell of a table becomes a line.
  *
@@ -219,7 +219,7 @@ static void put_cables(FILE *f, const json_t *report)
 	end_table(f, json_array_size(cables), "fabricctl outages");
 }
 
-/* The nodes that were dead, to which their cables' losses belong. */
+/* Writes the nodes that were dead, to which the losses of their cables belong. */
 static void put_dead_nodes(FILE *f, const json_t *nodes)
 {
 	static const char *const titles[] = { "Node", ">Times", ">For", "State", NULL };

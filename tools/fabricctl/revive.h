@@ -8,7 +8,7 @@
 /** struct revive - options; @timeout: how long to wait for the fabric */
 struct revive {
 	bool no_wait;
-	uint64_t timeout;	/* s */
+	uint64_t timeout;	/* longest time to wait for the fabric, seconds */
 };
 
 #define REVIVE_TIMEOUT 30

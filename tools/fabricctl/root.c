@@ -76,7 +76,8 @@ static void show_claim(const json_t *root, const char *who)
 	const char *what = state_is(root, "claims") ? "obey it" : "answer";
 
 	printf(": %s is taking over", who);
-	if (need && here > need)	/* while it waits for the arbiter, or asks it again */
+	/* only while the node waits for the arbiter, or asks it again */
+	if (need && here > need)
 		printf(" (%llu nodes %s, of which %llu are enough)", here, what, need);
 	else if (need)
 		printf(" (%llu of %llu nodes %s)", here, need, what);

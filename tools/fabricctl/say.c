@@ -27,7 +27,7 @@ static void put_plain(const char *text)
 
 static void print_message(const char *fmt, va_list ap)
 {
-	int err = errno;	/* for %m */
+	int err = errno;	/* %m prints errno, which other calls change */
 	va_list again;
 	char *text;
 

@@ -9,7 +9,7 @@
 #include "say.h"
 #include "slots.h"
 
-#define BYTE_ORDER_MARK "\xef\xbb\xbf"	/* editors of Windows begin files with it */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"	/* editors of Windows begin files with this mark */
 #define BLANKS " \t\r\n"
 
 /** struct slot_list - what is needed to list slots */

@@ -14,7 +14,8 @@
 #include "tested.h"
 
 #define LIMIT_BER	1e-12	/* the rate for which receivers are trained */
-#define LOST_SHARE	2e-4	/* a busy interface drops fewer of its frames */
+/* more lost frames than this mean a fault: even a busy interface drops fewer */
+#define LOST_SHARE	2e-4
 
 static double number_of(const json_t *j, const char *key)
 {

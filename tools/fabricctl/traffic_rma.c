@@ -5,16 +5,17 @@
 #include "say.h"
 #include "traffic_rma.h"
 
-#define RING 64			/* slots */
-#define TICKET 0		/* offsets in the owner's region */
+#define RING 64			/* number of slots of the owner */
+#define TICKET 0		/* offsets of the words in the owner's region */
 #define COUNT 8
 #define WORDS 64
 #define SLOTS 4096
-#define TURN_MS 100		/* after which an end looks whether the other one has failed */
+/* time after which an end checks whether the other one has failed */
+#define TURN_MS 100
 #define ACCESS (TORUS_RMA_ACCESS_READ | TORUS_RMA_ACCESS_WRITE | TORUS_RMA_ACCESS_AMO | \
 		TORUS_RMA_ACCESS_FE)
 
-/* Requests of a record; the cookie of each is its place here. */
+/* The requests of a record, in order; the cookie of a request is its value here. */
 enum rma_step { STEP_TICKET, STEP_HALF, STEP_REST, STEP_BACK, STEP_TOKEN, STEP_FREE, STEPS };
 
 static size_t slot_bytes(uint32_t size)
@@ -43,7 +44,7 @@ int traffic_rma_open(struct rma_end *end, const char *where, bool owns, uint32_t
 				owns ? TORUS_RMA_HAS_FE | TORUS_RMA_STARTS_EMPTY : 0, &end->region);
 }
 
-/* Says what is wrong, and notes it. Return: @err */
+/* Prints the error, and stores it for the other end. Return: @err */
 static int fail_flow(struct flow *f, int err, const char *text)
 {
 	if (!f->err)
@@ -85,7 +86,7 @@ static int await_end(struct rma_end *end, struct flow *f, struct torus_rma_end *
 
 /* --- initiator -------------------------------------------------------------------------- */
 
-/* Submits what a record needs. Return: 0 or a negative errno */
+/* Submits the requests of a record. Return: 0 or a negative errno */
 static int submit_record(struct rma_end *end, const struct torus_far *far, uint64_t number,
 			 uint32_t size)
 {
@@ -129,7 +130,7 @@ static int send_record(struct rma_end *end, const struct torus_far *far, uint32_
 	return 0;
 }
 
-/* Looks whether a word of the owner is the number of records. */
+/* Checks whether the counter of the owner is equal to the number of records. */
 static void check_count(struct rma_end *end, const struct torus_far *far, uint64_t word,
 			struct flow *f)
 {
@@ -178,7 +179,7 @@ void traffic_rma_send(struct rma_end *end, const struct torus_far *far, const st
 
 /* --- owner ------------------------------------------------------------------------------ */
 
-/* Waits until the word of a record is full, and leaves it in state @leave. */
+/* Waits until the full/empty bit of a record's word is full, and sets it to @leave. */
 static int await_token(struct rma_end *end, uint64_t number, enum torus_rma_state leave,
 		       struct flow *f, uint64_t *value)
 {

@@ -11,7 +11,7 @@
 #include "say.h"
 #include "web.h"
 
-#define WEB_PORT_FIRST 7181	/* 7180 is that of a fabricweb outside labs */
+#define WEB_PORT_FIRST 7181	/* 7180 is the port of a fabricweb outside labs */
 
 int web_find(void)
 {

@@ -12,7 +12,8 @@ struct nl_sock;
 
 #define WIRE_MTU 65535
 #define WIRE_QUEUE 1000		/* most frames that wait at a cable's end */
-#define WIRE_INDEX 0x10000	/* ifindex of the end at port 0; the other ports count on from it */
+/* interface index of the end at port 0; those of the other ports follow */
+#define WIRE_INDEX 0x10000
 
 /**
  * struct wire_end - one end of a veth pair

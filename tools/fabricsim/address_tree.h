@@ -4,7 +4,7 @@
 
 #include <torus/route.h>
 
-#define ADDRESS_TREE_MAX 128	/* most leaves that can be read */
+#define ADDRESS_TREE_MAX 128	/* most leaves of a legible drawing */
 
 /**
  * address_tree() - draw the addresses as a tree of digits, with the vertices as leaves

@@ -108,7 +108,7 @@ static void follow_path(struct walker *w, uint32_t from, uint32_t to, bool as_wr
 		size_t row = row_towards(w, at, to);
 
 		w->queue[n++] = at;
-		w->legs[at] = NEVER;	/* unless it is set below: met again */
+		w->legs[at] = NEVER;	/* if no case below sets it, the path has met itself */
 		at = as_written ? w->g->to[(size_t)at * w->g->degree + w->port[row]] : w->gateway[row];
 	}
 	total = at == to ? 0 : w->total[at];

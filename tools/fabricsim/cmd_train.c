@@ -196,7 +196,7 @@ static int run_training_point(void *arg, size_t i)
 
 /* --- months of use (--months) ----------------------------------------------- */
 
-#define DRIFT	20	/* change of the loss in a room of 20 +- 10 degrees, per mille */
+#define DRIFT	20	/* swing of the loss in a room of 20 +- 10 degrees, per mille */
 
 static int by_time(const void *a, const void *b)
 {

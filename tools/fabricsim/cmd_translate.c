@@ -40,7 +40,7 @@ static const struct {
 	double ratio, before, after;
 } printed[] = { { 1.77, 52, 29 }, { 1.3, 11, 9 }, { 1.43, 75, 52 } };
 
-/* Where the paper is loose; the first ones follow from its own figures. */
+/* Notes on errors of the paper; the first ones follow from its own figures. */
 static const char *const notes[] = {
 	"The ratios are cut, not rounded: 1.776 is 1.78, and 1.439 is 1.44.",
 	"Its 11 ns are 12: 49.107 operations, 4 a nanosecond, take 12.28 ns. The other times are cut.",

@@ -35,7 +35,7 @@ enum flow_place { FLOW_PLACE_RANDOM, FLOW_PLACE_EVEN };
 extern const char *const flow_patterns[], *const flow_tests[], *const flow_freeds[],
 	*const flow_arbiters[], *const flow_sinks[], *const flow_ties[], *const flow_places[];
 
-struct flow_policy;		/* flow_policy.h */
+struct flow_policy;		/* struct flow_policy is in flow_policy.h */
 
 #define FLOW_POLICY(name) extern const struct flow_policy name;
 #include "flow_policies.h"

@@ -123,7 +123,7 @@ static void births_by_chance(struct flow_net *net)
 			if (packet != NONE)
 				append_packet(net, channel_of(net, node, net->host), packet);
 			else
-				continue;	/* the node never sends, or memory lacked */
+				continue;	/* the node never sends, or there was no memory */
 		}
 		plan_birth(net, node);
 	}

@@ -49,7 +49,8 @@ static inline void adaptive_node(struct flow_net *net, u32 node, u32 dirs)
 	u32 left = n->waiting;
 	u8 last = (u8)n->turn;
 
-	(void)dirs;	/* a packet can wait for several outputs */
+	/* all outputs are examined, because a packet can wait for several of them */
+	(void)dirs;
 	while (left) {
 		unsigned int i = pick(net, node, left, ~(1u << net->host), &last);
 		unsigned int out = choose_output(net, node, i);

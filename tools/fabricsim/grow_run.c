@@ -113,7 +113,7 @@ static void begin_nodes(struct grow_sim *s, uint32_t nodes)
 	}
 }
 
-/* No timer ends here: in the time of a machine a hop takes 1 ns. */
+/* No timer expires in this loop, because a hop takes 1 ns of the machines' time. */
 static void run_until_silent(struct grow_sim *s)
 {
 	while (s->under_way && !s->failed) {

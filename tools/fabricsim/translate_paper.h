@@ -56,9 +56,9 @@ struct translate_bridge {
 };
 
 enum translate_program {
-	TRANSLATE_INDEX,	/* basic; step 6 for each row */
-	TRANSLATE_INDEX_ONCE,	/* basic; step 6 once */
-	TRANSLATE_HIGH,		/* modified */
+	TRANSLATE_INDEX,	/* basic algorithm, with step 6 for each row */
+	TRANSLATE_INDEX_ONCE,	/* basic algorithm, with step 6 once */
+	TRANSLATE_HIGH,		/* modified algorithm */
 	TRANSLATE_PROGRAMS,
 };
 
@@ -78,7 +78,7 @@ int translate_plain(enum translate_program program, const struct translate_bridg
 
 /** struct translate_counts - operations with a table of @n rows that are all valid */
 struct translate_counts {
-	struct translate_labour hit;	/* over all rows, each asked for equally often */
+	struct translate_labour hit;	/* mean over all rows, each looked up equally often */
 	double miss;
 };
 

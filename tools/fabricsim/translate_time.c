@@ -10,7 +10,7 @@
 #include "translate_paper.h"
 #include "translate_time.h"
 
-#define ADDRESSES	65536	/* random addresses, used one after the other */
+#define ADDRESSES	65536	/* number of random addresses, used one after the other */
 #define STEP		64	/* look-ups of the shortest run */
 #define RUNS		5
 #define RUN_NS		4000000.0
@@ -25,8 +25,8 @@ struct tables {
 	enum translate_method method;
 	struct translate_bridge bridge;
 	struct tn_window window;
-	struct translate_row *row;	/* of the bridge */
-	struct tn_window_row *rows;	/* of the window */
+	struct translate_row *row;	/* rows of the bridge */
+	struct tn_window_row *rows;	/* rows of the window */
 	u64 *from;
 	u64 *addr;
 	size_t n;
@@ -93,7 +93,7 @@ static void draw_addresses(struct tables *t, u64 seed)
 	}
 }
 
-/* Return: what the look-up finds, as one number; ~0 if nothing. */
+/* Return: the result of a look-up as one number; ~0 if nothing was found. */
 static inline __attribute__((always_inline)) u64 look_up(struct tables *t, enum translate_method m,
 							 u64 addr)
 {
@@ -133,14 +133,14 @@ static double thread_ns(void)
 }
 
 /*
- * Return: nanoseconds a look-up of one run, which is made longer until it takes RUN_NS; @chained:
- * an address depends on the result before.
+ * Return: nanoseconds per look-up in one run, which is repeated with more look-ups until it takes
+ * RUN_NS. @chained: an address depends on the result before.
  */
 static inline __attribute__((always_inline)) double time_run(struct tables *t,
 							     enum translate_method m,
 							     bool chained, u64 *sink)
 {
-	u64 mask = *(volatile u64 *)sink & 1;	/* 0, which no compiler knows */
+	u64 mask = *(volatile u64 *)sink & 1;	/* 0, but compilers do not know that */
 
 	for (u64 count = STEP;; count *= 2) {
 		double began = thread_ns(), took;

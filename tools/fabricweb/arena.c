@@ -6,7 +6,11 @@
 #include "arena.h"
 
 #define BLOCK_BYTES (64u << 10)
-#define BLOCKS_KEPT 16	/* fresh memory of the system costs as much as what is done with it */
+/*
+ * most blocks that are kept, because fresh memory of the system costs as much time as the work on a
+ * tree
+ */
+#define BLOCKS_KEPT 16
 
 /** struct block - memory that is taken from its beginning on; @used: bytes of @memory */
 struct block {
@@ -15,7 +19,7 @@ struct block {
 	_Alignas(16) char memory[];
 };
 
-static struct block *blocks;	/* the newest first */
+static struct block *blocks;	/* list of blocks, the newest first */
 static struct block *spare;
 static unsigned int spares;
 static json_malloc_t usual_malloc;

@@ -204,7 +204,7 @@ static int find_config(int argc, char **argv, const char **path)
 	return status;
 }
 
-/* Adds the names that need not be told. */
+/* Adds the names of this host that need not be configured. */
 static void complete_hosts(struct conf *c, const char *told)
 {
 	char own[HOST_NAME_MAX + 1] = "";
@@ -213,7 +213,7 @@ static void complete_hosts(struct conf *c, const char *told)
 	snprintf(c->hosts, sizeof(c->hosts), "localhost %s %s", own, told);
 }
 
-/* Return: -1, or the status to exit with. */
+/* Checks the options against each other. Return: -1, or the status to exit with. */
 static int check_conf(struct conf *c)
 {
 	const char *port = strrchr(c->listen, ':');

@@ -30,15 +30,16 @@
 #include "lib/util/clock.h"
 
 #define LINES		4
-#define CALLS_MAX	256		/* that wait or are under way */
-#define CALLS_OF_ONE	(CALLS_MAX / 2)	/* that wait, of a client */
-#define REPLY_MAX	(16u << 20)	/* as in fabricd-control(7) */
-#define ANSWER_S	12		/* the manager itself answers within 9 s */
+#define CALLS_MAX	256		/* most calls that wait or are under way */
+#define CALLS_OF_ONE	(CALLS_MAX / 2)	/* most calls of one client that wait */
+#define REPLY_MAX	(16u << 20)	/* longest reply, as in fabricd-control(7) */
+/* time for an answer: the manager itself answers within 9 s */
+#define ANSWER_S	12
 #define KEEP_MS		250
-#define KEEP_BYTES	(1u << 20)	/* answers that are larger are not kept */
+#define KEEP_BYTES	(1u << 20)	/* larger answers are not kept */
 #define KEPT_MAX	16
 #define UNREAD_MAX	(48u << 20)
-#define TICK_S		1		/* how often the time of calls is looked at */
+#define TICK_S		1		/* interval in which the time of calls is checked */
 
 struct asker {
 	control_done *done;
@@ -48,8 +49,8 @@ struct asker {
 
 /**
  * struct call - a request
- * @askers: those that wait for its answer; none: it has been answered, and is kept
- * @from: the client; of several the one that has fewest calls waiting
+ * @askers: clients that wait for the answer; none: the call has been answered, and is kept
+ * @from: the client; if there are several, the one with the fewest waiting calls
  * @body: its answer, if it is kept
  * @at: when it was asked, or answered
  */
@@ -74,7 +75,7 @@ struct line {
 
 /**
  * struct control - all requests
- * @room: gets rid of answers that are not read
+ * @room: callback that frees answers that clients do not read
  * @waiting: calls that no connection is free for
  * @kept: calls that were answered a moment ago
  * @n: calls that wait or are under way
@@ -143,7 +144,7 @@ static void keep_answer(struct control *c, struct call *call, struct body *body)
 
 /* --- calls -------------------------------------------------------------------------------- */
 
-/* Gives all askers of a call the answer, or @code. */
+/* Passes the answer of a call, or @code, to all its askers. */
 static void tell_askers(struct call *call, struct body *body, const char *code)
 {
 	struct asker *a;
@@ -183,7 +184,7 @@ static void on_control_read(struct bufferevent *bev, void *arg)
 	if (!text && evbuffer_get_length(in) < REPLY_MAX)
 		return;
 	body = body_new(text, len);
-	/* A line that was not asked for must not be taken for the reply to the next request. */
+	/* A line without a request must not be taken for the reply to the next request. */
 	if (!body || !l->call || evbuffer_get_length(in))
 		close_line(l);
 	if (l->call)
@@ -231,7 +232,7 @@ static void on_control_event(struct bufferevent *bev, short what, void *arg)
 	start_waiting(l->control);
 }
 
-/* Return: false if there is no manager. */
+/* Opens the socket of the manager. Return: false if there is no manager. */
 static bool open_line(struct line *l)
 {
 	struct control *c = l->control;

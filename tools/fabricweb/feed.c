@@ -24,7 +24,7 @@
 #include "feed.h"
 #include "ring.h"
 
-#define EVENT_MAX	65536		/* bytes of a line of the manager */
+#define EVENT_MAX	65536		/* most bytes of a line of the manager */
 #define AGAIN_MAX_S	8
 #define ALIVE_S		15
 #define FOLLOW		"{\"cmd\":\"events\",\"since\":0,\"follow\":true}\n"
@@ -41,7 +41,7 @@ struct feed_reader {
  * struct feed - the events
  * @bev: the connection; NULL: closed
  * @again_s: how long to wait before the next connection
- * @reachable: the manager has answered, and the connection stands
+ * @reachable: the manager has answered on this connection, which is open
  * @sending: readers are being called, and must not be freed
  */
 struct feed {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The thread takes one password after the other. What it shares with the loop is guarded by a
- * mutex; it tells the loop by a descriptor that a password was compared.
+ * The thread takes one password after the other. A mutex protects the data that it shares with the
+ * loop. By a descriptor it wakes the loop when a password was compared.
  */
 #include <crypt.h>
 #include <event2/event.h>
@@ -18,11 +18,11 @@
 #include "hasher.h"
 
 #define JOBS_MAX	32
-#define JOBS_OF_ONE	4	/* of a client */
+#define JOBS_OF_ONE	4	/* most passwords of one client that wait */
 
 /**
  * struct job - a password
- * @turn: those with lower turns come first
+ * @turn: passwords of lower turns come first
  * @shared: another job that came before it has the same one
  */
 struct job {
@@ -59,8 +59,9 @@ struct hasher {
 };
 
 /*
- * In a turn each client has one password. A client that comes anew begins with the next turn, so
- * it waits for one password of each other client at most, and cannot overtake those by going away.
+ * Return: the turn of a client's next password. In a turn each client has one password. A new
+ * client begins with the next turn: it waits for at most one password of each other client, and
+ * cannot overtake others by connecting again.
  */
 static uint64_t choose_turn_of(const struct hasher *h, const struct source *from)
 {
@@ -273,7 +274,7 @@ bool hasher_add(struct hasher *h, const struct users_try *try, const struct sour
 	return room;
 }
 
-/* Signals are for the loop. */
+/* The thread must not get signals, which the loop handles. */
 static bool start_hashing(struct hasher *h)
 {
 	sigset_t all, before;

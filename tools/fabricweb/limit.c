@@ -14,10 +14,13 @@
 #include "limit.h"
 
 #define REQUEST_S	20	/* time for the first request to arrive as a whole */
-#define ANSWER_S	60	/* time for the manager to answer, or for a small answer to be read */
-#define READ_RATE	16384	/* bytes a second that a client reads at least, of a larger one */
-#define NEXT_S		75	/* time until the next request */
-#define MAKE_ROOM_S	3	/* idle for so long, it gives way to another client */
+/* time for the manager to answer, or for the client to read a small answer */
+#define ANSWER_S	60
+/* least bytes per second that a client has to read of a larger answer */
+#define READ_RATE	16384
+#define NEXT_S		75	/* time until the next request has to begin */
+/* a connection that is idle for so long gives way to one of another client */
+#define MAKE_ROOM_S	3
 
 static ino_t inode_of(int fd)
 {
@@ -79,7 +82,8 @@ static struct limit_connection *find_of_greediest(struct limit *l, const struct 
 	struct limit_connection *found = NULL;
 	unsigned int most = count_connections(l, from) + 1;
 
-	if (2 * most > l->live)	/* others cannot have more; this is also quick when one client floods */
+	/* no other client can have more; this also ends the loop early when one client floods */
+	if (2 * most > l->live)
 		return NULL;
 	for (unsigned int i = 0; i < l->n; i++) {
 		struct limit_connection *c = &l->connection[i];

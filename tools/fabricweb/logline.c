@@ -6,8 +6,9 @@
 #include "request.h"
 
 /*
- * A body, and what stands beside it. A character of two bytes is six in JSON of ASCII, and a number
- * can grow more: so what must not be lost stands before a body.
+ * The longest line: a body, and the text around it. In ASCII JSON a character of two bytes becomes
+ * six, and a number can become longer still, so the body, whose end may be cut off, comes last in a
+ * line.
  */
 #define LINE_MAX_BYTES (3 * WEB_BODY_MAX + 2048)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A reply may have megabytes. Making a tree of it and printing that again takes ten times its size
- * of memory, so only its outermost object is looked at.
+ * of memory, so only its outermost object is parsed.
  *
  * Test: tests/unit/test_fabricweb_request.c, tests/fuzz/fuzz_web.c.
  */

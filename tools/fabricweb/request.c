@@ -2,7 +2,7 @@
 /*
  * Each path below /api is a command of the manager, and takes the arguments of that command as the
  * query, or of a change as a JSON object in the body. A page of another site cannot send such a
- * body: a browser first asks for permission to send JSON elsewhere, which nothing here gives.
+ * body: a browser first asks for permission to send JSON elsewhere, which this server never gives.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -266,7 +266,8 @@ static void plan_api(const struct api *api, const struct web_request *rq, const 
 	if (api->change ? take_body(api, ask, rq, plan) : take_query(api, ask, query, plan)) {
 		if (!strcmp(api->cmd, "port"))
 			json_object_set_new(ask, "up", json_boolean(!strcmp(api->path, "link/up")));
-		plan->ask = json_dumps(ask, JSON_COMPACT | JSON_ENSURE_ASCII);	/* it is logged */
+		/* this text is logged */
+		plan->ask = json_dumps(ask, JSON_COMPACT | JSON_ENSURE_ASCII);
 		if (!plan->ask)
 			refuse_request(plan, 500, "out of memory");
 	}
@@ -318,7 +319,7 @@ static bool take_after(char *pair, struct web_plan *plan)
 	return true;
 }
 
-/* The header is sent by a browser that connects again, the query by a page that begins. */
+/* A browser that connects again sends the header; a page that begins sends the query. */
 static void plan_events(const struct web_request *rq, const char *query, struct web_plan *plan)
 {
 	char copy[WEB_URI_MAX], *at = copy, *pair;
@@ -509,7 +510,7 @@ char *web_error_body(const char *code, const char *text)
 	json_t *j = json_pack("{s:b, s:s, s:s}", "ok", 0, "code", code, "error", text);
 	char plain[WEB_TEXT_MAX], *body;
 
-	/* A text quoted from a client may be no UTF-8, or be cut within a character. */
+	/* A text that quotes a client may be invalid UTF-8, or be cut within a character. */
 	if (!j) {
 		snprintf(plain, sizeof(plain), "%s", text);
 		for (char *c = plain; *c; c++)

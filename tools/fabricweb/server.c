@@ -20,9 +20,10 @@
 #include "lib/util/clock.h"
 
 #define HEADERS_MAX	8192
-#define IDLE_S		60		/* a connection without progress */
+/* a connection without progress is closed after this time, seconds */
+#define IDLE_S		60
 #define SWEEP_S		5
-#define INPUT_MAX	(64u << 10)	/* bytes that a client may send ahead */
+#define INPUT_MAX	(64u << 10)	/* most bytes that a client may send ahead */
 #define BACKLOG		128
 
 struct server {
@@ -160,7 +161,9 @@ static bool start_http(struct server *s)
 		log_line("out of memory");
 		return false;
 	}
-	/* evhttp refuses others itself, which after CONNECT must end the connection: http.c */
+	/*
+	 * evhttp refuses other methods itself; after CONNECT this must end the connection: http.c
+	 */
 	evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST |
 				   EVHTTP_REQ_CONNECT);
 	evhttp_set_max_headers_size(s->http, HEADERS_MAX);

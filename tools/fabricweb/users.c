@@ -196,8 +196,8 @@ static double estimate_cost(const char *hash)
 }
 
 /*
- * Return: the hash that takes longest, so that no password takes longer than one of an unknown
- * name; NULL if no user has one.
+ * Return: the hash that takes longest to compute; an unknown name is hashed like this one, so no
+ * password takes longer. NULL if no user has a password.
  */
 static const char *find_dearest_hash(const struct users *u)
 {
@@ -224,8 +224,8 @@ static void digest_password(const struct users *u, const char *password, unsigne
 }
 
 /*
- * An unknown name, or one with a token, takes as long as a wrong password: the time does not tell
- * which names there are, as far as all passwords are hashed alike.
+ * Checks a password. An unknown name, or one with a token, takes as long as a wrong password, so
+ * that the time does not reveal which names exist, if all passwords are hashed alike.
  */
 static enum users_role check_password(struct users *u, const char *given, const char *password,
 				      struct users_try *try, char *name)

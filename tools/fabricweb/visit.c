@@ -26,17 +26,14 @@
 #include "visit.h"
 #include "lib/util/clock.h"
 
-#define IDLE_S		60		/* a stream of which nothing is read */
-#define STREAM_MAX	(512u << 10)	/* bytes of events that a slow client may leave in its queue */
-#define METRICS_MAX	(2u << 20)	/* bytes of the manager's answer, of which a tree is made */
+/* a stream that the client does not read ends after this time, seconds */
+#define IDLE_S		60
+#define STREAM_MAX	(512u << 10)	/* most bytes of events that wait for a slow client */
+/* longest answer of the manager from which metrics are made */
+#define METRICS_MAX	(2u << 20)
 
 /**
- * struct visit - a request
- * @rq: of evhttp
  * @name: the user, "" if there are no users
- * @from, @source: the address of the client
- * @may_change: the user has the role for that, and it is allowed
- * @reader: the events that it gets
  */
 struct visit {
 	LIST_ENTRY(visit) entry;
@@ -57,7 +54,7 @@ static void free_visit(struct visit *v)
 
 /* --- answers ------------------------------------------------------------------------------ */
 
-/* Sends an answer, which is read as slowly as the client likes, within limits. */
+/* Sends an answer. The client may read it slowly, within limits. */
 static void send_text(struct visit *v, const char *type, struct evbuffer *text)
 {
 	limit_answer(&v->site->limit, http_descriptor(v->rq), seconds_now(),
@@ -76,7 +73,10 @@ static void add_part(struct evbuffer *buf, struct body *body, const struct part 
 		evbuffer_add(buf, otherwise, strlen(otherwise));
 }
 
-/* Sends the data of a reply; with ?full=1 also what stands beside it, as fabricctl --json=full. */
+/*
+ * Sends the data of a reply; with ?full=1, also the members beside it, as fabricctl --json=full
+ * does.
+ */
 static void send_data(struct visit *v, struct body *body, const struct reply *r)
 {
 	struct evbuffer *buf = evbuffer_new();
@@ -286,7 +286,7 @@ static void send_user(struct visit *v)
 {
 	struct evbuffer *buf = evbuffer_new();
 
-	if (buf)	/* names have nothing that JSON escapes (users.c) */
+	if (buf)	/* names contain no character that JSON escapes (users.c) */
 		evbuffer_add_printf(buf, "{\"user\":%s%s%s,\"changes\":%s}", *v->name ? "\"" : "",
 				    *v->name ? v->name : "null", *v->name ? "\"" : "",
 				    v->may_change ? "true" : "false");
@@ -406,7 +406,7 @@ static void check_visit(struct visit *v, const char *authorization)
 
 /* --- arrival -------------------------------------------------------------------------------- */
 
-/* The answer has been sent. If its client was refused, this changes nothing. */
+/* Called when the answer was sent. If its client was refused, this changes nothing. */
 static void on_answer_sent(struct evhttp_request *rq, void *arg)
 {
 	struct site *site = arg;

@@ -108,7 +108,10 @@ static json_t *same_number(const json_t *from, const char *key)
 	return scaled_number(from, key, 1);
 }
 
-/* Adds a histogram of the manager, whose counts are each without those of lower bounds. */
+/*
+ * Adds a histogram of the manager. Each of its counts excludes those of lower bounds, so they are
+ * added up.
+ */
 static void add_histogram(struct maker *m, const char *name, const char *help, const json_t *h,
 			  const char *key, const char *value)
 {

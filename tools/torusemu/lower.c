@@ -113,7 +113,7 @@ void lower_fini(struct chassis *c)
 {
 	if (!c->lower.sock)
 		return;
-	c->lower.watch.fd = -1;	/* the descriptor belongs to the socket, which closes it */
+	c->lower.watch.fd = -1;	/* the socket owns the descriptor, and closes it */
 	nl_socket_free(c->lower.sock);
 	c->lower.sock = NULL;
 }

@@ -161,7 +161,10 @@ const struct tn_param *params_compare(const char *const *sets, char *why, size_t
 			params_refused(&all, &at, why, size);
 			return at.param;
 		}
-		/* Defaults differ between NICs: let this one be whatever contradicts least. */
+		/*
+		 * Defaults differ between NICs, so assume for this parameter the value that
+		 * contradicts least.
+		 */
 		if (!*param)
 			tn_param_set(&all, at.param, at.param->max);
 		else

@@ -13,7 +13,7 @@
 #include "lib/util/times.h"
 #include "log.h"
 
-#define RMA_TIME	(2 * SEC)		/* silence after which a node is asked */
+#define RMA_TIME	(2 * SEC)		/* silence after which a node gets a QUERY */
 #define AGAIN_TIME	SEC
 
 /* --- callbacks of the core ------------------------------------------------------- */
@@ -77,7 +77,7 @@ static u64 find_room(void *host, u32 id, u32 region, u64 offset)
 	return offset < r->bytes ? r->bytes - offset : 0;
 }
 
-/* If the pipe is full, the process has enough to read. */
+/* If the pipe is full, the process will be woken by what is in it. */
 static void wake_process(void *host, u32 id)
 {
 	ssize_t n = write(((struct emu *)host)->rma->context[id]->wake, "", 1);
@@ -211,7 +211,7 @@ static void free_context(struct rma_context *ctx)
 	free(ctx);
 }
 
-/* Frees a context whose process is gone, if nothing of it is left. */
+/* Frees a context whose process is gone, when all its operations and regions have ended. */
 static void try_free(struct rma_context *ctx)
 {
 	bool none_left = rma_unshare_all(ctx);

@@ -32,7 +32,8 @@ struct emu;
 #define RMA_ROOT_REGIONS	64	/* regions that are left for root */
 #define RMA_WAITS		4096	/* most requests that wait at a NIC for full/empty bits */
 #define RMA_NODE_WAITS		1024	/* most such requests from one node */
-#define RMA_REPLIES		64	/* most replies that wait for a port; then requests wait */
+/* most replies that wait for a port; if there are more, requests wait */
+#define RMA_REPLIES		64
 
 /**
  * struct rma_region - the memory of a region
@@ -115,7 +116,9 @@ struct rma {
 	struct tn_fe_wait *bucket[RMA_WAITS];
 };
 
-/** rma_open() - listen at @path. Return: 0 or negative errno */
+/**
+ * rma_open() - listen at @path for processes. Return: 0 or negative errno
+ */
 int rma_open(struct emu *emu, const char *path);
 /** rma_close() - end remote memory; does nothing if the NIC has none */
 void rma_close(struct emu *emu);

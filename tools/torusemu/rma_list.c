@@ -3,7 +3,7 @@
 #include "emu.h"
 #include "rma.h"
 
-/* Return: true if the caller may know of this region. */
+/* Return: true if the caller is allowed to see this region. */
 static bool is_region_listed(const struct rma_context *ctx, const struct rma_region *r)
 {
 	return r->ctx && !r->ends && (!ctx->job || r->ctx->job == ctx->job);
@@ -55,7 +55,7 @@ struct wait_search {
 	const struct tn_fe_wait *found;
 };
 
-/* Keeps the waiter with the least number from @from on. */
+/* Called for each waiter: keeps the one with the lowest number from @from on. */
 static bool keep_earlier(void *ctx, const struct tn_fe_wait *w)
 {
 	struct wait_search *s = ctx;

@@ -21,7 +21,7 @@
 #define ACCESS_ALL	(TORUS_RMA_ACCESS_READ | TORUS_RMA_ACCESS_WRITE | \
 			 TORUS_RMA_ACCESS_AMO | TORUS_RMA_ACCESS_FE)
 #define FLAGS_ALL	(TORUS_RMA_HAS_FE | TORUS_RMA_STARTS_EMPTY)
-#define GENERATION	24		/* of a key, in the bits from here on */
+#define GENERATION	24		/* position of the generation in a key, bits */
 
 _Static_assert((int)ACCESS_ALL == (int)TN_ACCESS_ALL &&
 	       (int)TORUS_RMA_ACCESS_AMO == (int)TN_ACCESS_AMO, "access");
@@ -228,7 +228,7 @@ int rma_share(struct rma_context *ctx, int fd, struct torus_rma_call *call)
 	return 0;
 }
 
-/* Goes on to close a region. Return: true if it is closed. */
+/* Continues to close a region. Return: true if it is closed. */
 static bool close_region(struct rma *rma, struct emu *e, u32 i)
 {
 	struct rma_region *r = &rma->owned[i];
@@ -272,7 +272,10 @@ void rma_settle_regions(struct emu *e)
 {
 	struct rma *rma = e->rma;
 
-	/* Memory for replies is one for all regions: if it lacks for one, the others wait. */
+	/*
+	 * All regions share the memory for replies: if there is none for one region, the others
+	 * have to wait, too.
+	 */
 	for (u32 i = 0; rma->ending && i < RMA_REGIONS_MAX; i++)
 		if (rma->owned[i].ends && !close_region(rma, e, i))
 			return;

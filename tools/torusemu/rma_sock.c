@@ -14,7 +14,8 @@
 #include "rma.h"
 #include "sock.h"
 
-#define FDS_MAX	4		/* that a call may bring; all but the first are closed */
+/* most descriptors that a call may bring; all but the first are closed */
+#define FDS_MAX	4
 
 /* Takes the descriptors of a message. Return: the first one; -1: there is none. */
 static int take_fds(struct msghdr *mh)

@@ -21,8 +21,9 @@
  * further ones. Its default, 500, is half a millisecond of small packets.
  */
 #define QUEUE_PACKETS 4096
-#define READ_BATCH 64		/* messages in one round */
-#define READ_BYTES 131072	/* bytes in one round, so that received frames do not wait long */
+#define READ_BATCH 64		/* most messages in one round */
+/* most bytes in one round, so that received frames do not wait long */
+#define READ_BYTES 131072
 
 #ifndef TUN_F_USO4
 #define TUN_F_USO4 0x20
