@@ -17,9 +17,10 @@ struct flight {
 	bool damaged;
 };
 
+/* The @n headers from @first on are under way. */
 struct wire {
-	struct flight f[WIRE];
-	unsigned int n;
+	struct flight f[2 * WIRE];
+	unsigned int first, n;
 	unsigned int lose, damage, twice, mix;	/* once in so many; 0 never */
 };
 
@@ -29,13 +30,13 @@ static void wire_put(struct rnd *r, struct wire *w, struct flight f)
 
 	f.damaged = rnd_one_in(r, w->damage);
 	while (copies--) {
-		unsigned int at = w->n;
+		unsigned int end = w->first + w->n, at = end;
 
 		if (w->n == WIRE)
 			return;
 		if (rnd_one_in(r, w->mix))
 			at -= rnd_below(r, w->n < 8 ? w->n + 1 : 8);
-		memmove(&w->f[at + 1], &w->f[at], (w->n - at) * sizeof(f));
+		memmove(&w->f[at + 1], &w->f[at], (end - at) * sizeof(f));
 		w->f[at] = f;
 		w->n++;
 	}
@@ -45,8 +46,12 @@ static bool wire_get(struct wire *w, struct flight *f)
 {
 	if (!w->n)
 		return false;
-	*f = w->f[0];
-	memmove(w->f, w->f + 1, --w->n * sizeof(*f));
+	*f = w->f[w->first++];
+	w->n--;
+	if (w->first == WIRE) {
+		memcpy(w->f, w->f + WIRE, w->n * sizeof(*f));
+		w->first = 0;
+	}
 	return true;
 }
 
