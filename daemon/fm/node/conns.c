@@ -54,12 +54,14 @@
 /**
  * struct fm_conns - all connections of this node
  * @list: the @n connections, in no order; there is room for @room
+ * @of_role: the number of connections of each role
  * @by_id: index into @list by connection id; @by_guid: index of the children by GUID
  * @due: no connection needs attention before this time
  */
 struct fm_conns {
 	struct fm_conn **list;
 	unsigned int n, room;
+	unsigned int of_role[FM_CONN_TRY + 1];
 	struct hash by_id, by_guid;
 	uint64_t due;
 };
@@ -254,6 +256,7 @@ struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role)
 	}
 	c->id = id;
 	c->role = (uint8_t)role;
+	t->of_role[role]++;
 	c->node = TORUS_NO_NODE;
 	c->heard = c->asked = fm->now;
 	c->at = t->n;
@@ -277,7 +280,8 @@ void fm_conn_forget(struct fm *fm, struct fm_conn *c)
 {
 	struct fm_conns *t = fm->conns;
 
-	invariant(c->at < t->n && t->list[c->at] == c);
+	invariant(c->at < t->n && t->list[c->at] == c && t->of_role[c->role]);
+	t->of_role[c->role]--;
 	hash_del(&t->by_id, id_key(c->id), c->at);
 	if (c->role == FM_CONN_CHILD)
 		hash_del(&t->by_guid, guid_key(c->guid), c->at);
@@ -300,15 +304,28 @@ void fm_conns_free(struct fm *fm)
 	free(t);
 }
 
+static void change_role(struct fm_conns *t, struct fm_conn *c, enum fm_conn_role role)
+{
+	t->of_role[c->role]--;
+	t->of_role[role]++;
+	c->role = (uint8_t)role;
+}
+
 void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid)
 {
 	struct fm_conns *t = fm->conns;
 
 	if (c->role == FM_CONN_CHILD)
 		hash_del(&t->by_guid, guid_key(c->guid), c->at);
-	c->role = FM_CONN_CHILD;
+	change_role(t, c, FM_CONN_CHILD);
 	c->guid = guid;
 	hash_put(&t->by_guid, guid_key(guid), c->at);
+}
+
+void fm_conn_lead(struct fm *fm, struct fm_conn *c)
+{
+	invariant(c->role != FM_CONN_CHILD);
+	change_role(fm->conns, c, FM_CONN_ROOT);
 }
 
 struct fm_conn *fm_conn_find(struct fm *fm, int id)
@@ -335,9 +352,11 @@ struct fm_conn *fm_conn_of_child(const struct fm *fm, uint64_t guid, const struc
 
 struct fm_conn *fm_conn_of_role(const struct fm *fm, enum fm_conn_role role)
 {
-	for (unsigned int i = 0; i < fm->conns->n; i++)
+	/* A root has thousands of children, and no connection of most other roles. */
+	for (unsigned int i = 0; fm->conns->of_role[role] && i < fm->conns->n; i++)
 		if (fm->conns->list[i]->role == role)
 			return fm->conns->list[i];
+	invariant(!fm->conns->of_role[role]);
 	return NULL;
 }
 

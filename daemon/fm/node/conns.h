@@ -75,6 +75,8 @@ struct fm_conn *fm_conn_no(const struct fm *fm, unsigned int i);
  */
 struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role);
 void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid);
+/** fm_conn_lead() - use @c, which this node has opened, as its connection to the root */
+void fm_conn_lead(struct fm *fm, struct fm_conn *c);
 /**
  * fm_conn_forget() - free a connection that is closed; fm_conn_drop() - close and free a connection
  */

@@ -319,7 +319,7 @@ void fm_uplink_take(struct fm *fm, struct fm_conn *c)
 {
 	invariant(!fm->is_root && !fm_conn_of_role(fm, FM_CONN_ROOT));
 	reset_backoff(fm);
-	c->role = FM_CONN_ROOT;
+	fm_conn_lead(fm, c);
 }
 
 static void send_row(struct fm *fm)
