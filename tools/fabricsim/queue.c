@@ -44,7 +44,8 @@ static struct ev take_from_heap(struct queue *q)
 
 static struct ev *event_at(struct queue *q, size_t i)
 {
-	return &q->ring[(q->ring_head + i) % q->ring_room];
+	/* The room is a power of two. */
+	return &q->ring[(q->ring_head + i) & (q->ring_room - 1)];
 }
 
 static void add_to_ring(struct queue *q, const struct ev *ev)
@@ -71,7 +72,7 @@ static struct ev take_from_ring(struct queue *q)
 	struct ev first = *event_at(q, 0);
 
 	invariant(q->nring);
-	q->ring_head = (q->ring_head + 1) % q->ring_room;
+	q->ring_head = (q->ring_head + 1) & (q->ring_room - 1);
 	q->nring--;
 	invariant(!q->nring || is_event_earlier(&first, event_at(q, 0)));
 	return first;
