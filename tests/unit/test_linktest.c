@@ -33,6 +33,7 @@ struct flying {
  * @sent, @bytes: packets that it put on the cable
  * @busy: its NIC refuses the next so many batches; @full: the NIC's queue is full so often;
  * @error: what the NIC says to all
+ * @fly: packets on the cable, @nfly of them, in no order of the indices
  */
 struct side {
 	struct linktest *t;
@@ -42,6 +43,7 @@ struct side {
 	uint64_t bytes;
 	int error;
 	struct flying fly[ROOM];
+	unsigned int nfly;
 };
 
 static struct side side[2];
@@ -104,6 +106,7 @@ static void put_on_cable(struct side *s, const struct linktest_packet *p)
 		f++;
 	assert_true(f < s->fly + ROOM);
 	*f = (struct flying) { now + delay, *p };
+	s->nfly++;
 	if (spoil_every && s->sent % spoil_every == 0) {
 		f->p.data[p->len - 1] ^= s == side ? 1 : 2;
 		nspoilt++;
@@ -134,15 +137,16 @@ static void nic_runs(struct side *s)
 
 static void cable_runs(struct side *from, struct side *to)
 {
-	unsigned int n = 0;
+	unsigned int n = from->nfly;
 
-	for (unsigned int i = 0; i < ROOM; i++) {
+	for (unsigned int i = 0, seen = 0; seen < n; i++) {
 		struct flying *f = &from->fly[i];
 
-		n += f->at != 0;
+		seen += f->at != 0;
 		if (!f->at || now < f->at + (from == &side[1] ? kept : 0))
 			continue;
 		f->at = 0;
+		from->nfly--;
 		assert_true(linktest_heard(to->t, to->port, f->p.data, f->p.len, now));
 	}
 	if (n > most_flying)
@@ -473,6 +477,7 @@ static void flood_of_neighbour_gets_limited_echoes(void **state)
 		linktest_heard(side[1].t, PORT_B, p.data, p.len, now);
 		nic_runs(&side[1]);
 		memset(side[1].fly, 0, sizeof(side[1].fly));
+		side[1].nfly = 0;
 	}
 	assert_in_range(side[1].sent, 3900, 4100);
 }
