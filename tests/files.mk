@@ -10,6 +10,12 @@ fuzzers :=
 
 include $(sort $(wildcard tests/*/*.mk))
 
+# Gold links a program in half the processor time of GNU ld. All that is installed is linked as its
+# users link it.
+ifneq ($(shell command -v ld.gold),)
+$(addprefix $(B)/,$(tests)): private LDFLAGS += -fuse-ld=gold
+endif
+
 # libFuzzer is clang's; its objects go to a directory of their own (B=).
 FUZZFLAGS := -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer
