@@ -650,6 +650,30 @@ static void issue_all(void)
 		tn_rma_ring_work(&w.ring, 0);
 }
 
+/*
+ * Posted requests that follow one another do not ask to be acknowledged while there is room for twice as
+ * many; the last one does.
+ */
+static void posted_requests_ask_when_half_of_room_is_taken(void **state)
+{
+	struct torus_rma_ask posted = add;
+	const unsigned int room = OPS < PARTS ? OPS : PARTS, half = OPS / 2;
+
+	(void)state;
+	posted.flags |= TORUS_RMA_POSTED;
+	for (unsigned int n = 1; n <= room; n++) {
+		begin(1);
+		w.steady = true;
+		for (unsigned int i = 0; i < n; i++)
+			assert_true(submit(posted));
+		tn_rma_ring_work(&w.ring, 0);
+		assert_int_equal(w.nparts, n);
+		for (unsigned int i = 0; i < n; i++)
+			assert_int_equal(!!(w.part[i].ask.flags & TN_RMA_ASK),
+					 i + 1 == n || i + 1 >= half || i >= PARTS / 2);
+	}
+}
+
 /* Requests to a node on hold wait, in order, and those to others go on. */
 static void request_to_node_on_hold_stops_no_other_node(void **state)
 {
@@ -899,6 +923,7 @@ int main(void)
 		cmocka_unit_test(only_process_marked_as_sleeping_is_woken),
 		cmocka_unit_test(operations_that_end_between_two_calls_cause_one_wake_up),
 		cmocka_unit_test(each_sleep_of_nic_has_its_own_number),
+		cmocka_unit_test(posted_requests_ask_when_half_of_room_is_taken),
 		cmocka_unit_test(request_to_node_on_hold_stops_no_other_node),
 		cmocka_unit_test(too_many_nodes_on_hold_stop_the_rest),
 		cmocka_unit_test(cancel_waits_for_fe_to_node_on_hold),
