@@ -132,6 +132,55 @@ static bool read_link(struct request *rq, size_t i, struct record_event *e)
 	return !answer_node(rq, true, &e->exclude.node) && !answer_port(rq, &e->exclude.port);
 }
 
+/* Return: true if @o excludes all @ports of @node. */
+static bool is_order_about(const struct fm_order *o, uint32_t node, unsigned int ports)
+{
+	return o->node == node && (o->ports & ports) == ports;
+}
+
+/* Return: the order that excludes all @ports of @node already; NULL if there is none. */
+static const struct fm_order *find_order(const struct fabricd *d, uint32_t node, unsigned int ports)
+{
+	const struct fm_order *o;
+
+	for (uint32_t i = 0; (o = fm_order_given(d->fm, i)); i++)
+		if (is_order_about(o, node, ports))
+			return o;
+	return NULL;
+}
+
+/*
+ * Reads the item @i as an order. A cable that is excluded already is named by the same end again.
+ * A user who gives no reason does not take back the present one: "drain" excludes again what was
+ * excluded for a reason.
+ */
+static bool read_target(struct request *rq, size_t i, struct record_event *e)
+{
+	const struct torus_shape *shape = fm_shape(rq->d->fm);
+	unsigned int all = (1u << 2 * shape->ndims) - 1, port;
+	const struct fm_order *o;
+	uint32_t peer;
+
+	if (!read_link(rq, i, e))
+		return false;
+	if (!e->exclude.on)
+		return true;
+	port = (unsigned int)e->exclude.port;
+	o = find_order(rq->d, e->exclude.node, e->exclude.port < 0 ? all : 1u << port);
+	if (!o && e->exclude.port >= 0) {
+		peer = torus_neighbour(shape, e->exclude.node, port);
+		port = torus_dir_opposite(shape, port);
+		o = find_order(rq->d, peer, 1u << port);
+		if (o && o->ports != all) {
+			e->exclude.node = peer;
+			e->exclude.port = (int)port;
+		}
+	}
+	if (!json_object_get(rq->args, "reason"))
+		strcpy(e->exclude.order.reason, o ? o->reason : "");
+	return true;
+}
+
 static bool changes_link(const struct fabricd *d, const struct record_event *e)
 {
 	const struct fm_order *o = &e->exclude.order;
@@ -275,13 +324,13 @@ static void take_exclusion(struct request *rq, bool on)
 		return;
 	if (on && !json_is_true(json_object_get(rq->args, "force")) && !cuts_nothing(rq, n))
 		return;
-	for (size_t i = 0; i < n && read_link(rq, i, &e); i++) {
+	for (size_t i = 0; i < n && read_target(rq, i, &e); i++) {
 		if (!changes_link(rq->d, &e))
 			continue;
 		rq->changed = true;
 		last = i;
 	}
-	for (size_t i = 0; rq->changed && !err && i <= last && read_link(rq, i, &e); i++) {
+	for (size_t i = 0; rq->changed && !err && i <= last && read_target(rq, i, &e); i++) {
 		e.exclude.more = i < last;
 		if (i == last || changes_link(rq->d, &e))
 			err = machine_event(rq->d, &e);

@@ -58,13 +58,16 @@ kept() {
 }
 orders() { fabricctl table --json | jq -c '[.orders[] | [.node, .ports, .uid, .reason]]'; }
 same_orders() { [[ $(fabricctl table --json | jq -c .orders) == "$orders" ]]; }
-# An order that changes nothing makes no new table, and the reason of the first order stays.
+# An order that changes nothing makes no new table, and the reason of the first order stays, also if the second
+# has none: drain, before the cable is pulled.
 already_so() {
 	local version
 	version=$(fabricctl table --json | jq .version) &&
 		fabricctl include 0,0:+y 1,1 | grep "^nothing to change; table version $version," &&
 		fabricctl exclude 1,0:+x --reason 'loose plug' --node 2,1 | grep "^nothing to change; table version $version," &&
-		fabricctl exclude 2,2 --json | jq -e '.changed == false and .in_force' && same_orders
+		fabricctl exclude 2,2 --json | jq -e '.changed == false and .in_force' && same_orders &&
+		fabricctl drain 1,0:+x && same_orders && fabricctl drain 2,0:-x && same_orders &&
+		[[ $(fabricctl table --json | jq .version) == "$version" ]]
 }
 # The next root tells who excluded what, and takes another reason.
 next_root() {

@@ -564,6 +564,13 @@ static void exclude_and_include_reach_manager_with_reason(void **state)
 		"for: allowed are 1 to 31536000 seconds");
 	refuses("{'cmd':'exclude','node':'2,0','for':0}", "usage",
 		"for: allowed are 1 to 31536000 seconds");
+	/* A cable keeps the end that names it and its reason, whichever end is given, unless another reason is. */
+	says("{'cmd':'exclude','links':['1,1:-y','bob:+x','2,0:-x','bob:+y']}", EXCLUDED("true"));
+	does("exclude 4 3 at 50 more\nexclude 1 0 at 50 more by 1000@: dust\nexclude 1 0 at 50 more by 1000@: dust\nexclude 1 1 at 50\n");
+	says("{'cmd':'exclude','node':'bob','port':'+x','reason':''}", EXCLUDED("true"));
+	does("exclude 1 0 at 50\n");
+	says("{'cmd':'exclude','node':'bob','port':'+x','reason':'mud'}", EXCLUDED("true"));
+	does("exclude 1 0 at 50 by 1000@: mud\n");
 	says("{'cmd':'include','node':[2,0],'port':'+y'}", EXCLUDED("true"));
 	does("include 2 1 at 50\n");
 	/* Links in a list come into one table. If one is wrong, nothing is done. */
