@@ -26,7 +26,7 @@
 #include "tools/fabricsim/world.h"
 
 #define ROUNDS 9
-#define UP_NS (20 * SEC)	/* until the fabric should run */
+#define UP_NS (20 * SEC)	/* limit for the fabric to come up */
 
 /* --- what the answers are read from, beside the state machine ---------------------------- */
 
@@ -51,7 +51,7 @@ bool query_was_sent(const struct ask *ask)
 	return true;
 }
 
-/* The end comes anyway, after all answers. */
+/* Does nothing: the test gives all answers, and then their end. */
 void query_enough(struct ask *ask)
 {
 	(void)ask;
@@ -97,7 +97,7 @@ json_t *keeper_json(const struct keeper *k)
 	return json_null();
 }
 
-/* The rest is for commands that are not measured. */
+/* Stubs for commands that are not measured. */
 #define NOT_ASKED(type, name, ...) \
 	type name(__VA_ARGS__) \
 	{ \

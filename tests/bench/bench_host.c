@@ -185,7 +185,7 @@ static void take(enum step s, int pieces)
 	count(s, began, QUEUE);
 }
 
-/* Swaps the addresses of all messages, as if 10.0.0.2 answered. */
+/* Swaps the addresses of all messages, so that they look like answers of 10.0.0.2. */
 static void turn(void)
 {
 	for (int i = 0; i < QUEUE; i++) {

@@ -16,7 +16,9 @@
 #define POOL 4096
 #define BURST 64
 
-/* The pool is last in, first out, as in real hosts: the last packet is still in the cache. */
+/*
+ * The pool is last in, first out, as in real hosts, so that the next packet is still in the cache.
+ */
 struct end {
 	struct tn_link link;
 	struct tn_pkt pkt[POOL];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * TCP as fast as it goes, without Nagle's algorithm.
+ * Sends data by TCP as fast as possible, without Nagle's algorithm.
  *
  *	tcp_rate serve ADDRESS			answers one client after the other
  *	tcp_rate trip ADDRESS BYTES SECONDS	median time until 8 bytes come back, microseconds
@@ -71,7 +71,10 @@ static int make_socket(void)
 	return fd;
 }
 
-/* The client says first how long its messages are; 0: it streams, and wants one answer in the end. */
+/*
+ * The client sends the length of its messages first; 0: it streams, and expects one answer at the
+ * end.
+ */
 static void serve_client(int fd)
 {
 	uint64_t bytes;

@@ -19,7 +19,7 @@
 #define MAX		2048
 #define WARM		100
 #define COUNT_MAX	100000
-#define PATIENCE	2000	/* ms: an answer that takes longer is lost */
+#define PATIENCE	2000	/* ms after which an answer counts as lost */
 
 static char buf[MAX];
 static long long took[COUNT_MAX];

@@ -36,10 +36,10 @@
 #define BATCH	64
 #define MAX	2048
 #define BUFFER	(128 << 20)
-#define NUMBERS	(1u << 26)	/* of one flow, at most */
-#define TURN	100000		/* ns between two looks at what is due */
-#define RANGES	8		/* of missing numbers that are printed */
-#define SEC	1000000000u	/* ns */
+#define NUMBERS	(1u << 26)	/* largest number of datagrams in a flow */
+#define TURN	100000		/* ns between two checks of the clock */
+#define RANGES	8		/* largest number of printed ranges of missing numbers */
+#define SEC	1000000000u	/* nanoseconds in a second */
 #define LINGER	SEC		/* for copies of datagrams, when all have arrived */
 
 /** struct sent - what the sending process says */

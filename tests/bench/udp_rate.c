@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Small UDP packets as fast as they go.
+ * Sends small UDP packets as fast as possible.
  *
  *	udp_rate send ADDRESS BYTES SECONDS	prints packets sent per second
  *	udp_rate receive ADDRESS SECONDS	prints packets received per second

@@ -33,7 +33,7 @@ static void must(bool yes)
 		abort();
 }
 
-/* Chooses none, and counts: @ctx counts the waiters of each word. */
+/* Counts the waiters of each word in @ctx, and chooses none of them. */
 static bool count_waiter(void *ctx, const struct tn_fe_wait *w)
 {
 	must(w->word < WORDS);

@@ -45,7 +45,7 @@ static void stream(const uint8_t *data, size_t len, size_t max, struct auth_sess
 		if (m.type == SVC_AUTH) {
 			enum auth_next next = auth_step(s, &m.auth, &reply);
 
-			/* Bytes made without a key prove nothing. */
+			/* Bytes that were made without the key must never pass as a proof. */
 			if (next == AUTH_DONE || next == AUTH_LAST)
 				abort();
 		}

@@ -71,7 +71,7 @@ static void mend(u8 *msg, size_t n)
 	put_be16(udp + 6, sum_of(ip + 12, 8, (u32)(17 + udp_len)));
 }
 
-/* Ends the merged message as the host gets it, and checks the lengths in it. */
+/* Completes the merged message as for the host, and checks the lengths in it. */
 static void finish(struct gro *g, size_t payload)
 {
 	const u8 *ip = g->head + VNET;

@@ -34,7 +34,8 @@ struct world {
 	u64 before, word[2 * WORDS], behind;
 	struct tn_rma_initiator initiator;
 	struct tn_rma_peer peer[1];
-	struct tn_rma_open *slot;	/* by itself, so that no access goes past it unseen */
+	/* allocated by itself, so that a sanitizer finds accesses beyond it */
+	struct tn_rma_open *slot;
 	bool open[256];
 	u8 issued;
 	u8 out[2][TN_RMA_HEAD_MAX + DATA];

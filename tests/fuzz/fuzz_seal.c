@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			answers = 0;
 			if (n >= 2)
 				seal_heard(s, port, data + 2, n - 2);
-			if (answers > 2)	/* its own, and one of the manager */
+			if (answers > 2)	/* the seal's own answer, and one of the manager */
 				abort();
 		}
 		data += n;

@@ -137,7 +137,7 @@ static void feed(unsigned int port, const u8 *data, size_t len, u64 now)
 	frame_put(f);
 }
 
-/* A peer that lies harms its own link and no other. */
+/* Checks that false messages of a peer end its own link at most. */
 static void feed_alone(unsigned int port, const u8 *data, size_t len, u64 now)
 {
 	u8 before[PORTS];

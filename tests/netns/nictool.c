@@ -110,7 +110,7 @@ static void orders(const char *who, struct torus_dev *by, uint64_t v)
 	told(what, by, torus_place_set(by, &line, &at));
 }
 
-/* A root and the one of a later epoch; then somebody by hand. */
+/* Gives orders of a root, then of a root of a later epoch, and then orders by hand. */
 static void roots(char **arg)
 {
 	const struct torus_coords at = { { 1 } };
@@ -145,7 +145,7 @@ static void roots(char **arg)
 	torus_close(nobody);
 }
 
-/* As if the torus were cut open: from smaller coordinates to larger by +. */
+/* Return: a row as in a torus that is cut open: by + from smaller coordinates to larger ones. */
 static uint64_t line_row(const struct torus_shape *s, uint32_t from, uint32_t to)
 {
 	uint64_t dir = 0, none = TORUS_ROW_NO_STEP;

@@ -95,7 +95,7 @@ static bool take_answer_of(int sock, struct torus_rma_call *call, int *fds)
 	return true;
 }
 
-/* Return: memory of some kind, or something else. */
+/* Return: a descriptor of some kind of memory, or of something else. */
 static int any_memory(void)
 {
 	static const int seals[] = {

@@ -152,7 +152,7 @@ static void wrong(void)
 	say_end(torus_rma_put(rma, &own, 0, &word, 8, 1), "closed");
 }
 
-/* With the one of main(), 257 regions are tried, and more than half of the bytes. */
+/* Tries to register 257 regions, with that of main(), and more than half of the allowed bytes. */
 static void hoard(const char *path)
 {
 	size_t most = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 4;

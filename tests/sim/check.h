@@ -10,7 +10,10 @@ struct check_flow;
 /** check_flow_new() - watches every packet of @w */
 struct check_flow *check_flow_new(struct world *w);
 void check_flow_free(struct check_flow *c);
-/** check_flow_lies() - nodes lie to the root, so it may judge a live node dead */
+/**
+ * check_flow_lies() - nodes send false reports to the root, which may therefore judge a live node
+ * dead
+ */
 void check_flow_lies(struct check_flow *c);
 /*
  * check_flow_wrong() - the first error so far: of order, of a packet's fate, or of what a
@@ -18,7 +21,7 @@ void check_flow_lies(struct check_flow *c);
  * Return: a text, or NULL.
  */
 const char *check_flow_wrong(const struct check_flow *c);
-/* check_flow_end() - the same, after the checks of a world at rest without traffic */
+/* check_flow_end() - as check_flow_wrong(), after the checks of a world at rest without traffic */
 const char *check_flow_end(struct check_flow *c);
 /* Return: packets that were sent and have not arrived, come back or been lost. */
 uint64_t check_flow_alive(const struct check_flow *c);
@@ -36,14 +39,14 @@ uint64_t check_flow_returned(const struct check_flow *c);
 uint64_t check_flow_died(const struct check_flow *c);
 /* Return: the sum of counter @which over all NICs, including those that lost their power. */
 uint64_t check_flow_counted(const struct check_flow *c, enum torus_node_counter which);
-/* Return: whether some node ever replayed or lifted holds although the root had no proof. */
+/* Return: true if any node replayed packets or lifted holds while the root had no proof. */
 bool check_flow_unproven(const struct check_flow *c);
 /* Return: the longest time, in ns, from a switch of a node's rows until its holds were lifted. */
 uint64_t check_flow_held(const struct check_flow *c);
 
 /*
  * check_flow_ordered() - the manager of @root has accepted fm_exclude() with these arguments, or is
- *	about to be told to include. From when it says that an exclusion is in force, that must be
+ *	about to be ordered to include. Once it reports that an exclusion is in force, that must be
  *	kept until it is included
  */
 void check_flow_ordered(struct check_flow *c, uint32_t root, uint32_t node, int port, bool excluded);

@@ -23,7 +23,7 @@
 
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
 
-/* not_accepted() for a parked packet. It has no port, but its session belongs to one. */
+/* As not_accepted(), for a parked packet: that has no port, but its session belongs to a port. */
 static bool not_accepted_by_any(const struct world *w, uint32_t node, const struct tn_pkt *pkt)
 {
 	for (unsigned int p = 0; p < w->nports; p++)

@@ -24,12 +24,12 @@
 #include "daemon/fm/node/table.h"
 
 #define TAKEOVER (3 * SEC)
-#define OFTEN (10 * MS)	/* how often it looks, while anything happens */
-#define SLOW (5 * MS)		/* for an action at a NIC: one that takes longer may be left out */
+#define OFTEN (10 * MS)	/* interval between checks while anything happens */
+#define SLOW (5 * MS)		/* a NIC whose actions take longer may be left out */
 
 /**
  * struct takeover
- * @since: when all that a takeover depends on changed last, or somebody led
+ * @since: when all that a takeover depends on changed last, or a node began to lead
  * @faults: a hash of all that it depends on
  * @looked: when it looked last
  * @part: for each node, its set; @nodes: none
@@ -189,8 +189,8 @@ static bool is_led(const struct world *w, const struct wnode *n)
 }
 
 /*
- * How many nodes of part @p without a root are in set @set, of which a claim with that table needs a
- * quorum.
+ * Return: how many nodes of part @p without a root are in set @set, of which a claim with that
+ * table needs a quorum.
  */
 static uint32_t votes_of(const struct check_flow *c, const struct fm_table *t, uint32_t p, unsigned int set)
 {

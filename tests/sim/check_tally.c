@@ -56,10 +56,10 @@ static const char *parts_wrong(const struct fm *fm)
 		} else {
 			bool same = m && m->guid == e->guid;
 
-			/* not counted: it was judged dead, or has started anew since ... */
+			/* not counted: it was judged dead, or has restarted since */
 			if (same && (m->state == FM_NODE_DEAD || (e->epoch && m->epoch != e->epoch)))
 				continue;
-			/* ... counted: it lives, or is back since it was judged dead */
+			/* counted: it lives, or has come back since it was judged dead */
 			lives += has_nic(e) || (e->state == FM_NODE_DEAD && same &&
 						m->state == FM_NODE_UP);
 		}

@@ -11,7 +11,7 @@ enum ending { POWER, KILL, HANG, ENDS };
 extern const char *const end_names[ENDS];
 
 void end_node(struct world *w, uint32_t node, enum ending end);
-/* The node is as it was before it ended so. */
+/* Undoes that end of a node, which is then as it was before. */
 void end_undo(struct world *w, uint32_t node, enum ending end);
 /* Return: how many running managers say that they are the root. */
 unsigned int ends_roots(struct world *w);

@@ -24,7 +24,7 @@ struct in {
 
 struct out {
 	unsigned int c, b;
-	uint32_t stuck_at;	/* 0: is not */
+	uint32_t stuck_at;	/* 0: it is not stuck */
 	unsigned int last;
 };
 
@@ -40,7 +40,7 @@ struct later {
 
 struct at {
 	struct in *in;		/* [dir * vcs + vc], then the source */
-	struct out *out;	/* likewise, then the sink */
+	struct out *out;	/* [dir * vcs + vc], then the sink */
 	bool *busy;		/* [dir], then the sink */
 	unsigned int turn;
 	struct naive_end *line;	/* packets born and not yet in the source queue */

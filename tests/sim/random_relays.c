@@ -29,7 +29,7 @@ enum act {
 	CUT,
 	MEND,
 	FLAP,
-	MUTE,			/* one way */
+	MUTE,			/* a cable loses all packets in one direction */
 	SPEAK,
 	KILL_RELAY,
 	KILL,
@@ -38,7 +38,7 @@ enum act {
 	INCLUDE,
 	MANAGER_RESTART,
 	ROOT_RESTART,
-	LOOK,			/* look(): brings the fabric to rest and checks it */
+	LOOK,			/* the fabric comes to rest and is checked: look() */
 	ACTS,
 };
 

@@ -28,8 +28,8 @@ enum act {
 	END_NODE,
 	END_ROOT,
 	END_IN_STEP,		/* the root ends in a step of a recovery, and something else happens */
-	BACK,			/* those without power or manager */
-	WAKE,			/* those that hang */
+	BACK,			/* nodes get back their power or manager */
+	WAKE,			/* managers that hang go on */
 	EXCLUDE,
 	INCLUDE,
 	PARTITION,

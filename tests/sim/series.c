@@ -33,7 +33,7 @@ static uint64_t stream_of(uint64_t seed)
 	return random_next(&(uint64_t){ seed * 0xd1342543de82ef95ULL });
 }
 
-/* Signal handler: reports which seed was playing when the program crashed. */
+/* Reports which seed was playing when the program crashed. This is a signal handler. */
 static void fell(int sig)
 {
 	char text[64];

@@ -128,7 +128,7 @@ static void changed_plan_takes_one_table_and_no_row(void **state)
 	n = world_counts(s.w);
 	assert_int_equal(n.held, 0);
 	assert_int_equal(n.rows, 0);
-	/* Again, or without a key: nothing. */
+	/* The same file again, or one without that key, changes nothing. */
 	reload(NULL, "fd00:1:2:3::/64");
 	reload(NULL, NULL);
 	trial_run(&s, 1 * SEC);

@@ -139,7 +139,7 @@ static void refused_node_does_not_lead_and_asks_again(void **state)
 	world_power(s.w, 0, false);
 	assert_int_equal(leader(20 * SEC), NOBODY);
 	assert_true(problem("the arbiter refuses that this node leads: no; this node asks again"));
-	/* Each time later: not hundreds of times, but often enough. */
+	/* It asks later each time: not hundreds of times, but often enough. */
 	assert_in_range(world_arbiter_asked(s.w), 5, 100);
 	world_arbiter(s.w, FM_GRANTED, 5 * MS);
 	assert_int_not_equal(leader(20 * SEC), NOBODY);

@@ -17,7 +17,7 @@
 #define TAKEOVER (3 * SEC)	/* as long as a majority lives, whoever hangs */
 
 static struct trial s;
-static char name[120];		/* of the scenario */
+static char name[120];		/* name of the scenario */
 
 /* @priority: of each node, or NULL: none is configured. @fanout: of the tree of managers; 0: the default. */
 static void begin_tree(const char *shape, const unsigned int *priority, uint64_t seed, unsigned int fanout)

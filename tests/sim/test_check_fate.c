@@ -15,7 +15,7 @@
 #include "trial.h"
 
 #define VICTIM 4
-#define CABLE (2 * VICTIM)	/* at its port +x, to node 5 */
+#define CABLE (2 * VICTIM)	/* at port +x of VICTIM, to node 5 */
 #define FAR_CABLE 0		/* at port +x of node 0; no path of the victim leads over it */
 
 static struct trial s;
@@ -81,7 +81,7 @@ static void park(struct world_packet *id)
 
 static void (*write_rows)(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
 			  const uint64_t *row, uint32_t n);
-static uint64_t no_holds;	/* from this version on */
+static uint64_t no_holds;	/* no changed row is put on hold from this version on */
 
 static void forget_holds(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
 			 const uint64_t *row, uint32_t n)
@@ -140,7 +140,7 @@ static void check_finds_colour_taken_too_early(void **state)
 	for (unsigned int i = 0; i < 20000 && trial_step(&s) != STEP_DRAIN; i++)
 		world_run(s.w, 5 * US);
 	assert_int_equal(root->version, 2);
-	root->clean = 1u << 1;		/* of version 1, and 5 */
+	root->clean = 1u << 1;		/* colour of versions 1 and 5 */
 	root->version_seen = 4;
 	world_cut(s.w, FAR_CABLE, true);
 	world_run(s.w, 50 * MS);

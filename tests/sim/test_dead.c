@@ -19,7 +19,8 @@
 
 static struct trial s;
 static uint64_t seen;		/* version of the last recovery that ended */
-static unsigned int proven, bounded;	/* recoveries that ended with proof, or by drain_max */
+/* recoveries that ended with proof, and those that ended by drain_max */
+static unsigned int proven, bounded;
 
 /*
  * Counts the recoveries that end within @ns. Once there has been none for 20 ms, nodes send less,

@@ -12,7 +12,7 @@
 
 #include "ends.h"
 
-#define CPU_NS (20 * US)	/* of a message; fabricd needs less */
+#define CPU_NS (20 * US)	/* processor time of a message; fabricd needs less */
 #define TAKEOVER (3 * SEC)
 
 static struct trial s;

@@ -21,13 +21,13 @@
 enum fault {
 	CUT,
 	SILENCE,
-	FLAP,			/* cut, and mended before a table is made */
+	FLAP,			/* a cable is cut, and mended before a table is made */
 	NODE_DIES,
 	MANAGER_DIES,
 	MANAGER_RESTARTS,
 	ROOT_RESTARTS,
-	NODE_COMES_BACK,	/* one that was off from the beginning, not that of NODE_DIES */
-	MEND,			/* a cable that was cut from the beginning */
+	NODE_COMES_BACK,	/* a node that was off from the beginning, not that of NODE_DIES */
+	MEND,			/* a cable that was cut from the beginning is mended */
 	EXCLUDE,
 	FAULTS,
 };

@@ -16,7 +16,7 @@
 #define TAKEOVER (3 * SEC)
 
 static struct trial s;
-static char name[100];		/* of the scenario */
+static char name[100];		/* name of the scenario */
 
 static void begin(uint32_t nodes, uint64_t seed)
 {

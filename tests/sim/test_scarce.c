@@ -20,7 +20,7 @@
 #define TAKEOVER_NS (100 * US)
 
 #define ASKED_S 10
-#define HELLOS_MAX 4	/* of a node in a second; each resend would be 10 */
+#define HELLOS_MAX 4	/* HELLOs of a node in a second; one each resend would be 10 */
 
 static struct world *world_of(const char *shape, uint64_t cpu_ns)
 {

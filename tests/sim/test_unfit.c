@@ -158,7 +158,7 @@ static void stuck_unfit_root_is_replaced(void **state)
 	root_fails(WORLD_RELEASE, WORLD_STUCK, 6);
 }
 
-/* The root's NIC refuses an action now and then: a few refusals are no reason to hand over. */
+/* The root's NIC refuses an action now and then: the root does not hand over for a few refusals. */
 static void nic_that_fails_now_and_then_keeps_root(void **state)
 {
 	uint32_t root = 0;

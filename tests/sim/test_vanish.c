@@ -15,10 +15,10 @@
 #include "trial.h"
 #include "tests/unit/random.h"
 
-#define HELD_MAX (60 * MS)	/* of flows, while keep-alives end after seconds */
+#define HELD_MAX (60 * MS)	/* for flows; keep-alives end only after seconds */
 
 static struct trial s;
-static char name[100];		/* of the scenario */
+static char name[100];		/* name of the scenario */
 
 static void begin(const char *shape, unsigned int fanout, uint64_t seed)
 {

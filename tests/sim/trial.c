@@ -100,8 +100,8 @@ static uint64_t state_of(struct trial *s)
 	return state;
 }
 
-#define CALM (4 * MS)		/* between a node's packets while nothing happens */
-#define QUIET 10		/* ms without a change */
+#define CALM (4 * MS)		/* interval of a node's packets while nothing happens */
+#define QUIET 10		/* ms without a change after which nothing counts as happening */
 #define FILLING (2 * CALM)	/* until all nodes send again, and inputs are full */
 
 /* Runs for 1 ms, then sets the traffic: full if something changed lately, else reduced. */
@@ -111,7 +111,7 @@ static void pace(struct trial *s, struct pace *p)
 
 	world_run(s->w, MS);
 	events = 1 + s->w->fm_events + s->w->link_events;
-	if (events != p->events) {	/* else nothing has changed */
+	if (events != p->events) {	/* otherwise nothing has changed */
 		tally(s);
 		p->state = state_of(s);
 		p->events = events;

@@ -60,7 +60,7 @@ bool trial_excluded(const struct trial *s);
 int trial_exclude(struct trial *s, uint32_t node, int port, bool excluded);
 /* Return: true if some running manager reports a problem of @kind with @part in its text. */
 bool trial_problem(struct trial *s, const char *kind, const char *part);
-/* A shape of up to @nodes nodes in 1 to 6 dimensions, sizes 1 and 2 included. */
+/* Draws a shape of up to @nodes nodes in 1 to 6 dimensions, sizes 1 and 2 included. */
 void trial_shape(uint64_t *seed, uint32_t nodes, struct torus_shape *out);
 
 /*

@@ -477,7 +477,7 @@ static void set_up_links(void)
 	static const uint8_t state[PORTS] = {
 		TORUS_LINK_UP, TORUS_LINK_DOWN, TORUS_LINK_FAULTY, TORUS_LINK_INIT,
 	};
-	/* The neighbour, nobody, another node than the neighbour, and a NIC of another fabric. */
+	/* The neighbour, no NIC, another node than the neighbour, and a NIC of another fabric. */
 	static const uint64_t peer[PORTS] = { 0xf03, 0, 0xf01, 241 };
 
 	for (unsigned int p = 0; p < PORTS; p++) {

@@ -14,7 +14,7 @@
 #define NODES	6
 #define OWN	5		/* [2,1] */
 #define PORTS	4
-#define WALL	1700000050.0	/* the time of day */
+#define WALL	1700000050.0	/* the time of day of the test, s since 1970 */
 #define NOW	(50 * SEC)
 
 /**
@@ -116,20 +116,25 @@ void serves(const char *request, const char *wanted);
 void drops(const char *request);
 void forgets(const char *request, const char *code, const char *text);
 void waits(const char *request, uint64_t ns, const char *wanted);
-/* waits_refused() - the same, and it is refused then */
+/* waits_refused() - as waits(), and the request is refused then */
 void waits_refused(const char *request, uint64_t ns, const char *code, const char *text);
-/* The same, until @kept or @ns: the table is in force from the start. */
+/* As waits(), until @kept or @ns; the table is in force from the beginning. */
 void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept, const char *wanted);
-/* The same, until a search in the history finds @found; NULL: until the disk had its time. */
+/*
+ * As waits(), until a search in the history finds @found; NULL: until the time for the disk is
+ * over.
+ */
 void waits_found(const char *request, const struct history_found *found, const char *wanted);
 void refuses(const char *request, const char *code, const char *text);
 /** does() - expects exactly these lines in @did, and forgets them */
 void does(const char *wanted);
-/** nic_answers() - the NIC answers what it was asked, if it was */
+/** nic_answers() - lets the NIC answer its question, if there is one */
 void nic_answers(void);
-/** answer_question() - all answers to the question to nodes and its end, or the root's reply */
+/**
+ * answer_question() - gives all answers to the question to nodes, and its end; or the root's reply
+ */
 void answer_question(void);
-/** nodes_answer() - nodes answer what they were asked, and what they are asked because of that */
+/** nodes_answer() - lets nodes answer their questions, and those that follow from the answers */
 void nodes_answer(void);
 /** json_of() - parses @text, with ' for " */
 json_t *json_of(const char *text);

@@ -133,7 +133,7 @@ static void damage(struct lane *l, struct frame *f)
 
 		f->data[bit / 8] ^= (u8)(1u << bit % 8);
 	}
-	if (rnd_one_in(l->r, 8))	/* or cut short */
+	if (rnd_one_in(l->r, 8))	/* or cuts it short */
 		f->len = rnd_below(l->r, (u32)f->len + 1);
 }
 

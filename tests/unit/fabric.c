@@ -523,8 +523,8 @@ static bool some_full(const struct fabric *f)
 }
 
 /*
- * Return: true if the network is drained. Packets behind a full parking segment count as parked:
- * they wait until it is replayed.
+ * Return: true if the network is drained. Packets that wait for room in a full parking segment
+ * count as parked, because they wait until the segment is replayed.
  */
 static bool drained(const struct fabric *f)
 {

@@ -11,7 +11,7 @@
 #include "tests/unit/cable.h"
 #include "kernel/core/nic_impl.h"
 
-#define FABRIC_TICK 20000	/* ns */
+#define FABRIC_TICK 20000	/* length of a step, ns */
 #define FABRIC_SEEN 2048	/* VCA packets per pair that can be told apart */
 
 /**

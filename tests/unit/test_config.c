@@ -21,10 +21,10 @@
 
 #define NEEDED "service_address = 172.16.0.3:7117\n"
 
-/** struct heard - the complaints about one file */
+/** struct heard - the errors reported about one file */
 struct heard {
 	unsigned int n;
-	unsigned int line;	/* of the first */
+	unsigned int line;	/* line of the first error */
 	char text[512];
 };
 
@@ -284,7 +284,7 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 	static const struct {
 		const char *text;
 		unsigned int line;
-		const char *says;	/* must be in the complaint */
+		const char *says;	/* must be in the error */
 	} t[] = {
 		{ NEEDED "fabrik = x\n", 2, "'fabrik'; allowed: fabric, name" },
 		{ NEEDED "fabric = a b\n", 2, "'a b', allowed: 1 to 63 letters" },

@@ -47,7 +47,7 @@ static int end(void **state)
 
 #define READY 1		/* the connection is established */
 #define ANSWERED 2	/* the peer has sent a message */
-#define WELCOME 4	/* ... and WELCOME */
+#define WELCOME 4	/* the peer has sent WELCOME */
 #define TAKEOVER 8	/* another node can become root */
 #define ASKS 16		/* the root that this node follows only asks to be root */
 #define ROOT_LOST 32
@@ -81,21 +81,21 @@ static void silent_connection_is_lost_after_time_of_its_role(void **state)
 		{ FM_CONN_ROOT, LED, .after = 1500 },
 		{ FM_CONN_ROOT, LED | ASKS, .after = 500 },
 		{ FM_CONN_PARENT, LED | ASKS, .after = 1500 },
-		/* An asking node that has never answered */
+		/* The followed node asks, and has never answered. */
 		{ FM_CONN_ROOT, ASKS, .after = 250 },
 		{ FM_CONN_ROOT, 0, .after = 4000 },
 		{ FM_CONN_PARENT, ASKS, .after = 4000 },
 		{ FM_CONN_ROOT, ASKS, .after = 350, .greeted = 100 },
 		{ FM_CONN_ROOT, ASKS | READY, .after = 470, .greeted = 100, .pace = 60 },
 		{ FM_CONN_ROOT, ASKS | READY, .after = 4000 },
-		/* ... that has answered before, but not the last HELLO */
+		/* The followed node asks, and has answered before, but not the last HELLO. */
 		{ FM_CONN_ROOT, KNOWN, .after = 600, .greeted = 100 },
 		{ FM_CONN_ROOT, KNOWN, .after = 720, .greeted = 100, .pace = 60 },
 		{ FM_CONN_ROOT, KNOWN, .after = 4000, .greeted = 3800 },
 		{ FM_CONN_ROOT, KNOWN, .after = 4000 },
 		{ FM_CONN_ROOT, KNOWN & ~ASKS, .after = 4000, .greeted = 100 },
 		{ FM_CONN_PARENT, KNOWN, .after = 4000, .greeted = 100 },
-		/* ... while the root is lost, so that another one can be followed */
+		/* The same while the root is lost, so that another one can be followed. */
 		{ FM_CONN_ROOT, KNOWN | ROOT_LOST, .after = 350, .greeted = 100 },
 		{ FM_CONN_ROOT, (KNOWN & ~READY) | ROOT_LOST, .after = 250 },
 		{ FM_CONN_ROOT, KNOWN | ROOT_LOST, .after = 4000 },

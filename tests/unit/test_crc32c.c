@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* tn_crc32c: all implementations against the definition, bit by bit. */
+/* Compares all implementations of tn_crc32c() with the definition, bit by bit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

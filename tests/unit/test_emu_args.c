@@ -53,7 +53,8 @@ static void manual_has_default_of_each_parameter(void **state)
 		const char *at;
 		uint64_t v;
 
-		if (p == &tn_param_list[TN_PARAM_FRAME_MAX])	/* that of the devices */
+		/* its default is that of the devices */
+		if (p == &tn_param_list[TN_PARAM_FRAME_MAX])
 			continue;
 		snprintf(name, sizeof(name), " %s \" (", p->name);
 		at = strstr(manual, name);

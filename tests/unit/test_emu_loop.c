@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The loop of torusemu. Its clock does not go back, whether the process stops in a turn or waits,
- * and a descriptor that is not watched any more is not.
+ * and a descriptor whose watch was deleted is not reported any more.
  */
 #include <setjmp.h>
 #include <stdarg.h>

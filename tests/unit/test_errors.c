@@ -21,8 +21,8 @@
 
 static struct {
 	uint64_t version;
-	const char *why;	/* port 0 is excluded */
-	unsigned int orders;	/* that the root gave */
+	const char *why;	/* why port 0 is excluded; NULL: it is not */
+	unsigned int orders;	/* orders that the root gave */
 	uint64_t now;
 } a;
 

@@ -112,7 +112,7 @@ static void neighbour_without_init_is_answered_twice_at_most(void **state)
 	stage_hear(&s, 2, &i);
 	stage_run(&s, 90000);
 	stage_did_nothing(&s);
-	/* Until it starts anew, and asks. */
+	/* Inits are sent again when the neighbour restarts and asks. */
 	i.heard = false;
 	stage_hear(&s, 2, &i);
 	stage_run(&s, 90001);
@@ -858,7 +858,7 @@ static void root_keeps_its_place_and_shape(void **state)
 		      "at 30.0.0.0:1, this one 'n0' at 30.0.0.0:1\n"
 		      "log error wave: 0,0:+x ('n0') is cabled to 3,0:-x ('n1'), expected 1,0:-x, "
 		      "by the Inits of neighbours: leads to the wrong node\n");
-	/* ... also about its address. */
+	/* Inits do not change the root's address either. */
 	strcpy(i.root_address, "30.9.9.9:9");
 	stage_hear(&s, 0, &i);
 	stage_did_nothing(&s);

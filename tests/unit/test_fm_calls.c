@@ -28,7 +28,7 @@ static void nodes_without_links_to_participants_are_called(void **state)
 	says_hello(1);		/* the same again */
 	assert_int_equal(stage_count(&s, "connect"), 0);
 	stage_run_ns(&s, s.now + 2 * MS);
-	for (uint32_t i = 0; i < 8; i++)	/* 7 is beside the root, 2 beside 1 */
+	for (uint32_t i = 0; i < 8; i++)	/* 7 is a neighbour of the root, 2 of node 1 */
 		assert_int_equal(called(i), i >= 3 && i <= 6);
 	stage_end(&s);
 }
@@ -314,7 +314,7 @@ static void called_node_without_root_follows_caller(void **state)
 	stage_forget(&s);
 	stage_up(&s, conn);
 	stage_did_some(&s, "< hello");
-	/* Once more changes nothing. */
+	/* A repeated call changes nothing. */
 	is_called(&i);
 	stage_did_nothing(&s);
 	stage_end(&s);
@@ -355,7 +355,7 @@ static void problem_of_far_epoch_ends_30_s_after_last_call(void **state)
 	assert_true(has_problem(doubt));
 	stage_run_ns(&s, from + 50000 * MS);
 	assert_false(has_problem(doubt));
-	/* The next one is reported as the first was. */
+	/* A problem that begins later is reported as the first was. */
 	is_called(&wrong);
 	assert_true(has_problem(doubt));
 	stage_end(&s);

@@ -155,7 +155,7 @@ static void called_nodes_of_random_fabric_equal_model(void **state)
 
 /* --- when ------------------------------------------------------------------------------------ */
 
-#define ROUND (3 * RESEND)	/* from one round to the next */
+#define ROUND (3 * RESEND)	/* time from one round to the next */
 
 /* Return: the time since when it asks. */
 static uint64_t begins(uint32_t nodes)
@@ -242,7 +242,7 @@ static void calls_beyond_limit_wait_for_room(void **state)
 	stage_run_ns(&s, from + SETTLE + MS);
 	assert_int_equal(stage_count(&s, "connect"), 16);
 	stage_down(&s, conn + 3);
-	says_hello(1);		/* a new one, but the calls have begun */
+	says_hello(1);		/* a new node, but the calls have begun */
 	stage_run_ns(&s, from + SETTLE + RESEND / 4 - 1);
 	assert_int_equal(stage_count(&s, "connect"), 16);
 	stage_run_ns(&s, s.now + 1);
@@ -374,7 +374,7 @@ static void leading_root_calls_nodes_until_all_have_answered(void **state)
 	most_say_hello();
 	stage_run_ns(&s, from + 19 * RESEND / 10);
 	assert_true(fm_is_root(s.fm));
-	says_hello(1);		/* that does not put it off */
+	says_hello(1);		/* this HELLO does not delay the round */
 	assert_int_equal(stage_count(&s, "connect"), 0);
 	stage_run_ns(&s, from + SETTLE);
 	assert_int_equal(called(4), 1);

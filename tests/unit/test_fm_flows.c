@@ -41,7 +41,7 @@ static int in_replay(unsigned int f)
 	       f == TORUS_FC_REPLAY_RX || f == TORUS_FC_REPLAY_PARKED ? -1 : 0;
 }
 
-/** struct sums - as the file is to say; of each colour, or of all but that one */
+/** struct sums - expected sums: for each colour, that of the colour, or of all others */
 struct sums {
 	int64_t missing[TORUS_COLOURS], replay_missing;
 	uint64_t in[TORUS_COLOURS], out[TORUS_COLOURS], replayed;

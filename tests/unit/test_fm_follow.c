@@ -9,7 +9,7 @@
 #include "daemon/fm/node/machine.h"
 #include "stage_member.h"
 
-#define OTHER (NIC + 3)	/* another that asks to be root */
+#define OTHER (NIC + 3)	/* another node that asks to be root */
 
 static struct fm_init asks_init(unsigned int port, uint64_t root, uint64_t epoch)
 {
@@ -226,7 +226,7 @@ static void try_from_before_root_asked_is_made_anew_once(void **state)
 	stage_end(&s);
 }
 
-static unsigned int hellos, last;	/* how many, and on which connection */
+static unsigned int hellos, last;	/* number of HELLOs, and the connection of the last one */
 
 static void counts_hellos(int conn, const struct fm_msg *msg)
 {
@@ -567,7 +567,10 @@ static void leading_root_out_of_reach_is_reported(void **state)
 	stage_run(&s, lost + 1100);
 	stage_hear(&s, 2, &i);
 	assert_true(has_problem(text));
-	/* It ends when the root leads this node again, or some time after the last such Init. */
+	/*
+	 * The problem ends when the root leads this node again, or some time after the last such
+	 * Init.
+	 */
 	stage_run(&s, lost + 31000);
 	assert_true(has_problem(text));
 	stage_run(&s, lost + 31200);

@@ -25,7 +25,7 @@ static struct fm_row rows[NODES];
 static uint64_t waiting;	/* packets that wait for rows on hold, at node 1 */
 static uint64_t parked;		/* at node 1 */
 static uint32_t mute;		/* a node that does not report; 0: none */
-static unsigned int priority;	/* that nodes say of themselves */
+static unsigned int priority;	/* priority that nodes report of themselves */
 
 /* The row of @i, with the cables to nodes that are not there down. */
 static void make_row(uint32_t i)
@@ -196,7 +196,7 @@ static void growth_takes_a_held_table_and_a_whole_one(void **state)
 	assert_int_equal(fm_version(s.fm), version + 2);
 	assert_string_equal(shape(), "3x2");
 	all_placed();
-	/* To each of the five, and all that are there are in the second. */
+	/* Both tables go to each of the five nodes, and all present nodes are in the second. */
 	assert_int_equal(stage_count(&s, " pause"), 5);
 	assert_int_equal(stage_count(&s, " 3x2 "), 6);
 	assert_int_equal(stage_count(&s, "[5 'n5' 105/1]"), 5);
@@ -321,7 +321,7 @@ static void other_change_goes_before_growth(void **state)
 	assert_string_equal(shape(), "2x1");
 	lives(700);
 	assert_string_equal(shape(), "4x1");
-	/* The first went to who came then, too. */
+	/* The first of the next tables also went to the node that joined then. */
 	assert_int_equal(stage_count(&s, " pause"), 2 + 1 + 3);
 	all_placed();
 	stage_end(&s);
@@ -482,12 +482,15 @@ static void joining_nodes_give_expected_shape(void **state)
 		/* Before 0: it could be at the end of any size. */
 		{ "4x1", "2x1", { 3 }, "2x1" },
 		{ "5x1", "2x1", { 4, 2 }, "3x1" },
-		/* A new dimension. */
+		/* The shape grows by another dimension. */
 		{ "3x3", "3x1", { 3 }, "3x2" },
 		{ "3x3", "3x1", { 6 }, "3x1" },
 		{ "3x2", "3x1", { 3 }, "3x2" },
 		{ "3x3", "3x1", { 3, 4, 5, 6, 7, 8 }, "3x3" },
-		/* Both, and one that only the corner leads to. */
+		/*
+		 * The shape grows by both dimensions, and by a node to which only the corner node
+		 * leads.
+		 */
 		{ "4x4", "2x2", { 2, 6, 8, 9, 10 }, "3x3" },
 		{ "4x3x2", "2x2x1", { 2, 6, 8, 12 }, "3x3x2" },
 	};

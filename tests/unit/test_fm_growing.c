@@ -39,7 +39,7 @@ static struct fm fm = { .root = &root, .cfg = { .quiet = QUIET } };
 static struct fm_mate mate[MATES];
 static struct fm_tally tally;
 static uint8_t part[NODES];
-static struct torus_shape larger;	/* that the cables ask for; no dimensions: none */
+static struct torus_shape larger;	/* shape that the cables imply; no dimensions: none */
 static uint8_t open_ends;
 static bool demanded, has_demand, has_room;
 static char cause[100];

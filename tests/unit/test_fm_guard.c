@@ -45,7 +45,7 @@ static void exclusion_of_last_cable_severs_node(void **state)
 	assert_int_equal(severs(&(struct fm_target){ 5, 3 }, 1, &out), 1);
 	assert_int_equal(out.node[0], 5);
 	assert_int_equal(out.pairs, 30);
-	/* By its other end, too. */
+	/* Naming the other end of the cable gives the same result. */
 	assert_int_equal(severs(&(struct fm_target){ 1, 1 }, 1, &out), 1);
 	assert_int_equal(out.node[0], 5);
 	/* The cut is wanted if the node itself is named, and the node is out of service then. */
@@ -72,7 +72,7 @@ static void exclusion_of_nodes_counts_how_many_are_left(void **state)
 	assert_int_equal(out.left, 1);
 	exclude(5, -1);
 	assert_int_equal(severs(all, 6, &out), 0);
-	assert_int_equal(out.went, 5);	/* one is out of service already */
+	assert_int_equal(out.went, 5);	/* one node is out of service already */
 	assert_int_equal(out.left, 10);
 	stage_end(&s);
 }
@@ -233,11 +233,11 @@ static void exclusion_that_divides_job_names_it(void **state)
 		{ { { 0, -1 } }, NULL, 1, 0 },		/* 1,0 and 2,0 are joined */
 		{ { { 0, 0 }, { 0, -1 } }, NULL, 2, 0 },
 		{ { { 0, -1 }, { 1, -1 } }, NULL, 2, 0 },
-		{ { { 0, 1 } }, NULL, 1, 0 },		/* leads out of the job */
+		{ { { 0, 1 } }, NULL, 1, 0 },		/* that cable leads out of the job */
 		{ { { 8, 0 } }, NULL, 1, 0 },
 		{ { { 8, 0 }, { 12, 0 } }, "square", 2, 2 },
 		{ { { 9, -1 } }, NULL, 1, 0 },
-		{ { { 5, 0 } }, NULL, 1, 0 },		/* of no job */
+		{ { { 5, 0 } }, NULL, 1, 0 },		/* node 5 belongs to no job */
 	};
 	struct fm_severed out;
 

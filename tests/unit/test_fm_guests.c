@@ -141,7 +141,7 @@ static void restless_node_gets_next_node_above_as_parent(void **state)
 
 /* --- ports that the fabric does not use ------------------------------------------------- */
 
-#define SPARE 4		/* of 8 ports, with two dimensions */
+#define SPARE 4		/* spare ports of 8, with two dimensions */
 
 /* All spare ports of @node are cabled to the same ports of the next node. */
 static void spare(struct fm_row *r, uint32_t node, uint8_t problem)

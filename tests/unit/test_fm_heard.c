@@ -130,7 +130,7 @@ static void node_never_led_knows_nothing_from_root(void **state)
 	s.fm->led.since = 0;
 	assert_false(heard(15, &at));
 	assert_int_equal(at, 0);
-	counts(2, 7, 0);	/* and the Init of node 6 was just now */
+	counts(2, 7, 0);	/* the Init of node 6 has just come */
 	i = stage_neighbour(&s, 1);
 	stage_hear(&s, 1, &i);
 	counts(3, 10, 0);

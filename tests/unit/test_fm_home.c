@@ -8,7 +8,7 @@
 #include "stage_choice.h"
 
 #define PLUS 0u
-#define MINUS 2u		/* of 4x1 */
+#define MINUS 2u		/* port -x in 4x1 */
 #define INSISTS (30 * SEC)
 #define OWN_ROOT (NIC + 0x50)
 #define KEPT_ROOT (NIC + 0x60)
@@ -213,8 +213,9 @@ static void says(unsigned int port, char what)
 static void excluded_node_follows_root_that_most_neighbours_name(void **state)
 {
 	static const struct {
-		const char *said;	/* by the neighbour at each port that is up */
-		unsigned int after;	/* it follows after so many; 0: never */
+		const char *said;	/* what the neighbour at each port that is up reports */
+		/* number of reports after which the node follows; 0: never */
+		unsigned int after;
 	} c[] = {
 		{ "aaaa", 3 }, { "aaa ", 3 }, { " aaa", 4 }, { "eaaa", 4 }, { "oaaa", 4 }, { "naaa", 4 },
 		{ "aa ", 2 },  { "a a", 3 },  { "aa", 2 },   { "aa  ", 0 }, { "aaee", 0 }, { "ooaa", 0 },

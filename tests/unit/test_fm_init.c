@@ -199,7 +199,7 @@ static void texts_of_init_are_short_printable_ascii(void **state)
 			/* The last byte of a text that may be this long is missing. */
 			assert_int_equal(take(buf, len - 1, &out), -EBADMSG);
 		}
-		/* ... or all but one. */
+		/* The same with all but one byte missing. */
 		assert_int_equal(take(buf, 70, &out), -EBADMSG);
 	}
 }

@@ -16,7 +16,7 @@ static int begin_job(void)
 	uint32_t node[2];
 	int err = fm_job_choose(s.fm, &want, node, why);
 
-	/* An order that did not ask first ends likewise. */
+	/* The order itself ends as the question did. */
 	if (err)
 		assert_int_equal(fm_job_start(s.fm, &job, list, s.now), err);
 	return err ? err : fm_job_start(s.fm, &job, node, s.now);
@@ -49,7 +49,7 @@ static void job_is_refused_while_a_manager_does_not_know_jobs(void **state)
 		assert_int_equal(begin_job(), -EOPNOTSUPP);
 		snprintf(name, sizeof(name), "'%s'", m.hello.name);
 		assert_non_null(strstr(why, name));
-		/* It is updated. */
+		/* Its manager is updated. */
 		m.hello.jobs = true;
 		m.hello.attach++;
 		stage_down(&s, (int)old + 100);

@@ -77,7 +77,7 @@ static void later_table_is_kept_without_votes(void **state)
 	fm_keep_tell(s.fm, &h);
 	assert_true(h.keeps && !h.kept && !h.kept_term && !h.kept_root);
 	assert_false(fm_keep_whole(s.fm, &out));
-	assert_true(takes(0, 0, "2x1"));	/* any table is later than none */
+	assert_true(takes(0, 0, "2x1"));	/* without a table, each table is a later one */
 	assert_true(takes(7, 5, "4x1"));
 	assert_false(takes(7, 5, "4x1"));
 	assert_false(takes(7, 4, "4x1"));
@@ -176,7 +176,7 @@ static bool given_later(unsigned int fails, unsigned int *told)
 		stage_run_ns(&s, s.now + 100 * MS);
 		given += stage_count(&s, "keep version 1 of epoch 126\n");
 	}
-	/* The host has not answered either. */
+	/* The host has not answered the first time either. */
 	assert_int_equal(given, 1 + at_once);
 	assert_false(has_problem("memory"));
 	stage_end(&s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A candidate's words about its disk, and how the root counts them: nothing counts as kept that a
- * later table on another disk could undo.
+ * A candidate's reports about its disk, and how the root counts them: a decision does not count as
+ * kept while a later table on another disk could undo it.
  */
 #include <stdio.h>
 
@@ -61,7 +61,7 @@ static void candidate_reports_table_when_it_is_on_disk(void **state)
 	stage_did_some(&s, "keep version 1 of epoch 126\n");
 	disk(1, true);
 	stage_did_some(&s, "1 < kept 101 version 1 term 126\n");
-	/* The same is not written again: it says so of the next one at once. */
+	/* A table with the same contents is not written again, and is reported as kept at once. */
 	comes(2, 0);
 	assert_int_equal(stage_count(&s, "keep version"), 0);
 	stage_did_some(&s, "1 < kept 101 version 2 term 126\n");
@@ -90,7 +90,7 @@ static void candidate_keeps_table_after_gap(void **state)
 	comes(3, 1);
 	assert_int_equal(stage_count(&s, "kept"), 0);
 	stage_did_some(&s, "keep version 3 of epoch 126\n");
-	/* The fate of a former one does not matter. */
+	/* The result for an earlier table does not matter. */
 	disk(1, true);
 	assert_true(says_nothing());
 	disk(3, true);
@@ -283,7 +283,7 @@ static void root_counts_candidates_that_keep_table(void **state)
 	counts(3, 2, 0, 2);
 	fm_kept(s.fm, fm_epoch(s.fm), 1, true, START + s.now);
 	counts(3, 2, 1, 1);
-	kept(3, 1, false);	/* it is none */
+	kept(3, 1, false);	/* node 3 is no candidate */
 	kept(9, 1, false);
 	counts(3, 2, 1, 1);
 	kept(1, 1, true);
@@ -302,7 +302,7 @@ static void root_counts_candidates_that_keep_table(void **state)
 	fm_kept(s.fm, fm_epoch(s.fm), 2, true, START + s.now);
 	counts(3, 2, 2, 0);
 	assert_string_equal(disk_of(1), "kept");
-	assert_null(disk_of(3));	/* no candidate */
+	assert_null(disk_of(3));	/* node 3 is no candidate */
 	assert_string_equal(disk_of(2), "none");
 	/*
 	 * A candidate that is away may be the only one that comes back: it counts, and no node

@@ -74,7 +74,7 @@ static void comes(uint32_t of)
 	fm_leftover_due(&fm);
 	assert_int_equal(demands, 1);
 	assert_int_equal(fm_leftover_expiry(&fm), NEVER);
-	fm_leftover_due(&fm);	/* once */
+	fm_leftover_due(&fm);	/* demanded once */
 	assert_int_equal(demands, 1);
 	demands = 0;
 	asks = of;

@@ -312,7 +312,7 @@ static void problem_is_logged_again_after_a_second(void **state)
 	again("bad");
 	over();
 	stage_did(&s, "log error it: bad\nlog info it: over: bad\n");
-	/* An asker is told what is so, logged or not. */
+	/* A question is answered with the present problems, whether they are logged or not. */
 	again("bad");
 	assert_int_equal(standing(), 1);
 	assert_string_equal(fm_problem(s.fm, 0)->text, "bad");
@@ -338,7 +338,7 @@ static void problem_is_logged_again_after_a_second(void **state)
 	stage_end(&s);
 }
 
-/* A problem that is present when it may be logged again is logged, with its text of that time. */
+/* A problem that stands when it may be logged again is logged, with its text of that time. */
 static void later_log_line_has_text_of_its_time(void **state)
 {
 	(void)state;
@@ -387,7 +387,7 @@ static void gaps_between_log_lines_double_to_ten_minutes(void **state)
 		assert_int_equal(stage_count(&s, "log info it: over: bad\n"), 1);
 		gap = 2 * gap < 600 * SECOND ? 2 * gap : 600 * SECOND;
 	}
-	/* An hour of quiet, and it is as if it had never been. */
+	/* After an hour without the problem the gaps begin anew. */
 	later_by(HOUR);
 	stage_forget(&s);
 	again("bad");

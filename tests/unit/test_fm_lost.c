@@ -6,8 +6,8 @@
 #include "daemon/fm/root/recovery.h"
 #include "stage_claim.h"
 
-static uint64_t lost[4];	/* by the counter of each NIC */
-static int conn[4];		/* of each node */
+static uint64_t lost[4];	/* lost packets, as each NIC counts them */
+static int conn[4];		/* connection of each node */
 
 /* Nodes of the mask @who do what they are asked, for that many rounds. */
 static void answer(unsigned int who, uint32_t rounds)

@@ -28,7 +28,7 @@ struct shadow {
 	unsigned int name;
 };
 
-static struct shadow shadow[NODES];	/* by GUID - NIC; 0 is the root */
+static struct shadow shadow[NODES];	/* by GUID minus NIC; 0 is the root */
 static uint64_t judge_at, ranks_at;
 static bool unknown_above;	/* some node was ever below one that the root did not know */
 
@@ -453,7 +453,7 @@ static void only_unreferenced_dead_node_is_forgotten(void **state)
 			assert_false(fm_mate_joined(m));
 			assert_int_equal(m->voice.claimed, 0);
 			assert_int_equal(m->worked_at, TORUS_NO_NODE);
-			fm_roster_forget(s.fm);		/* it is up */
+			fm_roster_forget(s.fm);		/* a node that is up is not forgotten */
 			assert_non_null(mate(2));
 		}
 		r()->nmissing = 0;

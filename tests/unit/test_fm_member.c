@@ -23,7 +23,10 @@ static void table_is_passed_on_applied_and_reported(void **state)
 	stage_did_nothing(&s);
 	reports(53, 3, 1, 0);
 	stage_did(&s, "1 < report 1.0 of 3 term 126\n");
-	/* The same again: who has reported is not asked again, and the sum is sent again. */
+	/*
+	 * The same table comes again: children that have reported are not asked again, and the sum
+	 * is sent again.
+	 */
 	table(1);
 	stage_did(&s, "1 < report 1.0 of 3 term 126\n");
 	/* A later table. */
@@ -127,7 +130,7 @@ static void table_refused_by_nic_is_not_reported(void **state)
 	reports(53, 3, 1, 0);
 	assert_int_equal(stage_count(&s, "rows"), 0);
 	stage_did_no(&s, "report");
-	/* When it has said that it cannot, the sums of its children go up without it. */
+	/* When the node has reported that it cannot, the sums of its children go up without it. */
 	for (unsigned int i = 0; i < 2 * s.cfg.member_max / s.cfg.keepalive; i++) {
 		stage_run_ns(&s, s.now + s.cfg.keepalive);
 		stage_say(&s, 1, FM_MSG_PONG);
@@ -327,7 +330,7 @@ static void new_position_is_sent_by_inits(void **state)
 	stage_run(&s, 200);
 	stage_did_no(&s, "init");
 	stage_end(&s);
-	/* By a wrong cable it only knew the root. */
+	/* Through a wrong cable the node only knew the root. */
 	stage_init(&s, "4x1", 1);
 	stage_link_up(&s, 0, 1);
 	stage_start(&s);

@@ -86,7 +86,8 @@ static void each_impossible_move_gets_its_error(void **state)
 	assert_int_equal(move(2), -EHOSTUNREACH);
 	assert_int_equal(fm_exclude(s.fm, 1, 0, true, START + s.now), 0);
 	assert_int_equal(move(1), -EAGAIN);
-	assert_int_equal(move(2), -EHOSTUNREACH);	/* its end would change nothing */
+	/* the end of this root would change nothing */
+	assert_int_equal(move(2), -EHOSTUNREACH);
 	assert_int_equal(move(3), -EACCES);
 	stage_end(&s);
 	stage_init(&s, "4x1", 1);

@@ -94,7 +94,7 @@ static void expected_change_delays_table_for_limited_time(void **state)
 		begin(stage);
 		fm_news_wait(&fm, BEGAN + 20 * MEMBER);
 		assert_int_equal(fm_news_last(&root), BEGAN + 20 * MEMBER);
-		fm_news_wait(&fm, BEGAN + 9);	/* less than it waits already */
+		fm_news_wait(&fm, BEGAN + 9);	/* less than the table waits already */
 		assert_int_equal(fm_news_last(&root), BEGAN + 20 * MEMBER);
 		fm_news_wait(&fm, BEGAN + 20 * MEMBER + 1);
 		assert_int_equal(fm_news_last(&root), BEGAN + 20 * MEMBER + !leads);

@@ -17,7 +17,7 @@
 
 /* --- the list ---------------------------------------------------------------------- */
 
-static struct fm_order naive[NODES][PORTS];	/* @since 0: none */
+static struct fm_order naive[NODES][PORTS];	/* @since is 0 where there is no order */
 static uint64_t seed;
 
 static uint32_t rnd(uint32_t n)
@@ -267,7 +267,8 @@ static void equal_order_is_no_change(void **state)
 	/* An exclusion of which it is not known who gave the order is one without a reason. */
 	assert_int_equal(fm_exclude(s.fm, 1, 1, true, START + s.now), 0);
 	assert_false(fm_exclude_changes(s.fm, 1, 1, true, NULL));
-	assert_true(fm_exclude_changes(s.fm, 1, -1, true, NULL));	/* its other ports are included */
+	/* the other ports of the node are included */
+	assert_true(fm_exclude_changes(s.fm, 1, -1, true, NULL));
 	assert_true(changes(1, 1, &o));
 	stage_end(&s);
 }
@@ -293,7 +294,7 @@ static void cable_is_included_by_either_end(void **state)
 	assert_int_equal(s.fm->root->orders.n, 1);
 	has(0, 2, 1, 5, "plug");
 	assert_null(fm_order(s.fm, 1));
-	include(3, -1);				/* the node, not this cable to 2 */
+	include(3, -1);				/* includes the node, but not this cable to 2 */
 	has(0, 2, 1, 5, "plug");
 	assert_int_equal(fm_exclude_by(s.fm, 2, -1, &o, START + s.now), 0);
 	settle(4);
@@ -496,7 +497,7 @@ static void order_of_other_root_ends_by_own_clock(void **state)
 	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
 		struct fm_order there = order_for(60);
 
-		there.ends = 1;		/* by another root's clock */
+		there.ends = 1;		/* time of another root's clock */
 		ring();
 		if (is[i].wall)
 			clock_is(is[i].wall);

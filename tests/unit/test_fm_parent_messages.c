@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The word of nodes above: CLAIM, DROP, PONG, FETCH and LEAD. Each counts on some connections only,
- * and only in the epoch of the root that leads.
+ * Messages of the nodes above: CLAIM, DROP, PONG, FETCH and LEAD. Each counts on some connections
+ * only, and only in the epoch of the root that leads.
  */
 #include <stdio.h>
 
@@ -65,7 +65,7 @@ static void each_claim_is_answered_by_hello(void **state)
 	claim(1, NIC, TERM);
 	assert_int_equal(stage_count(&s, "root 100"), 0);
 	stage_did_some(&s, "1 < hello join");
-	/* A later epoch: the NIC gets that one. */
+	/* A claim of a later epoch: the NIC gets that epoch. */
 	claim(1, NIC, TERM + 1);
 	stage_did_some(&s, "root 100 of 127\n1 < hello join");
 	stage_end(&s);

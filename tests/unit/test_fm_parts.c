@@ -32,7 +32,7 @@ static void comes_with(uint32_t i, uint64_t maker, uint64_t version, uint64_t be
 	joins(&m);
 }
 
-/* ... with table 9, of the epoch before this root's. */
+/* Node @i joins anew, with table 9 that root @maker made, of the epoch before this root's. */
 static void comes(uint32_t i, uint64_t maker)
 {
 	comes_with(i, maker, 9, 1);
@@ -144,7 +144,7 @@ static void only_requested_table_is_taken(void **state)
 	assert_int_equal(s.fm->root->admin[1], 0);
 	sends(3, THERE, 1);
 	assert_int_equal(s.fm->root->admin[1], 3);
-	/* Once more: it is had already. */
+	/* The table comes again: the root has it already. */
 	sends(3, THERE, 2);
 	assert_int_equal(s.fm->root->admin[2], 0);
 	stage_end(&s);
@@ -229,7 +229,7 @@ static void table_of_own_line_is_not_fetched(void **state)
 	/* Another root of that epoch. */
 	comes(2, THERE + 1);
 	assert_int_equal(stage_count(&s, "102 < fetch former"), 1);
-	/* A table after the one of the line: the last word of that root, which only node 3 heard. */
+	/* Node 3 alone got a later table of that root than the one in the line. */
 	l->past[0].version = 8;
 	comes(3, THERE);
 	assert_int_equal(stage_count(&s, "103 < fetch former"), 1);
@@ -525,7 +525,7 @@ static void tables_of_earliest_epochs_are_dropped_if_there_are_too_many(void **s
 	stage_up(&s, 103);
 	join(3);
 	for (uint32_t i = 0; i < KEPT_MAX + 8; i++) {
-		/* This root kept the one of epoch 10. */
+		/* This root has kept the table of epoch 10. */
 		sends_kept(11 + i * 7 % (KEPT_MAX + 8), i * 7 % (KEPT_MAX + 8) < 9 ? 1 : 2);
 		assert_true(stage_count(&s, "is dropped") <= 4);
 	}

@@ -18,7 +18,7 @@
 
 static struct stage s;
 static struct fm_row rows[16];
-static struct fm_library *library;	/* of the tables; NULL: none */
+static struct fm_library *library;	/* library of tables; NULL: none */
 static bool discovers;		/* the root is not told the shape */
 
 static void tell(uint32_t node)
@@ -132,7 +132,7 @@ static void cables_decide_and_other_place_by_wave_is_logged(void **state)
 	one_by_the_wave(3, 1, true);
 	one_by_the_wave(2, 2, false);
 	one_by_the_wave(-2, 6, false);	/* it did not know the sizes */
-	one_by_the_wave(0, 0, false);	/* it had no place */
+	one_by_the_wave(0, 0, false);	/* the wave gave it no place */
 }
 
 /* A NIC dies and another one replaces it: that gets the place, and the old one is forgotten. */
@@ -308,7 +308,7 @@ static void node_beyond_room_is_refused_until_there_is_room(void **state)
 	spare_joins(16);
 	assert_int_equal(stage_count(&s, "1016 < refuse too many nodes: 'spare16' is not taken, for "
 					 "16 nodes and as many without a place are known\n"), 1);
-	/* Not one that is known. */
+	/* A node that is known is not refused. */
 	stage_down(&s, 110);
 	joins(10);
 	assert_int_equal(stage_count(&s, "110 < welcome"), 1);

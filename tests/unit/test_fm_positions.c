@@ -17,8 +17,8 @@
 #include "daemon/fm/wire/init.h"
 
 #define PORTS 5	/* of the NIC: one more than the fabric of two dimensions uses */
-#define MOVES 6	/* so often a node moves with the same doubt */
-#define TURNS 4	/* so often a neighbour may turn */
+#define MOVES 6	/* number of moves of a node with the same doubt */
+#define TURNS 4	/* number of times that a neighbour may turn */
 #define CLOSED FM_SQUARE_CLOSED
 enum { OWN = 100, ROOT = 7, OTHER = 8, NEAR = 1000 };
 
@@ -26,7 +26,7 @@ static struct fm fm;
 static enum fm_square square[PORTS];
 static char problem[PORTS][TORUS_MAX_PORTS * TORUS_TEXT_MAX], said[1024];
 static unsigned int moved, says;
-static uint64_t root;		/* that neighbours follow */
+static uint64_t root;		/* root that neighbours follow */
 
 unsigned int fm_opposite(unsigned int ndims, unsigned int port)
 {
@@ -380,7 +380,8 @@ static void moves_are_limited_for_each_doubt_and_root(void **state)
 		for (unsigned int p = 0; p < 4; p++)
 			hear(p, 0, 0, doubt);
 		is_at(0, 0);
-		hear(3, 10, 0, doubt);		/* it is free now, and has turned once */
+		/* that neighbour may vote again, and has turned once */
+		hear(3, 10, 0, doubt);
 		moved = 0;
 		for (int k = 1; k <= MOVES; k++) {
 			assert_true(three_imply(10 * k + 1, doubt, turns, &free));
@@ -497,7 +498,7 @@ static void lost_link_leaves_doubt_and_place_of_other_neighbours(void **state)
 	fm_wave_init(&fm, 3, &wrong);
 	fm_wave_forget(&fm, 0);
 	assert_int_equal(fm_wave_doubt(&fm), FM_DOUBT_MAX);
-	/* Not by a node whose place is not by the wave of this root. */
+	/* A node whose place does not come from the wave of this root is not moved. */
 	for (unsigned int k = 0; k < 3; k++) {
 		begin(8, 8);
 		hear(0, 1, 1, 1);
@@ -670,7 +671,7 @@ static void places_without_size_contradict_one_step_apart(void **state)
 	begin(0, 4);
 	hear(0, 2, 1, 0);
 	for (int x = -2; x < 7; x++) {
-		fm_wave_forget(&fm, 1);		/* it has turned never */
+		fm_wave_forget(&fm, 1);		/* the count of its turns begins anew */
 		hear(1, x, 1, 7);
 		assert_int_equal(!!problem[1][0], x == 1 || x == 3);
 		hear(1, 2, x, 7);

@@ -21,7 +21,7 @@
 static struct fm_root root;
 static struct fm fm = { .root = &root };
 static struct fm_entry entry[NODES];
-static bool cut[NODES];		/* that is a problem */
+static bool cut[NODES];		/* nodes that are reported as cut off */
 static bool told_any, marked;
 
 void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fmt, ...)
@@ -405,7 +405,7 @@ static void missing_or_judged_node_is_not_reported_as_cut_off(void **state)
 
 	(void)state;
 	begin("4x4");
-	root.roster = (void *)mate;	/* there is one */
+	root.roster = (void *)mate;	/* there is a root */
 	for (unsigned int p = 0; p < 4; p++)
 		close_link(5, p);
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -414,7 +414,7 @@ static void missing_or_judged_node_is_not_reported_as_cut_off(void **state)
 		root.joined = false;
 		fm_isolated_again(&fm);
 		assert_int_equal(cut[5], cases[i].told);
-		assert_false(root.joined);	/* it is looked for again */
+		assert_false(root.joined);	/* the search is made again */
 	}
 	root.roster = NULL;
 	end();

@@ -262,7 +262,7 @@ static void next_node_with_latest_table_is_asked(void **state)
 			stage_run_ns(&s, s.now + s.cfg.resend + MS);
 			assert_int_equal(stage_count(&s, "fetch former"), i < 3);
 		}
-		if (dead == 3) {	/* it does not try for ever */
+		if (dead == 3) {	/* the root does not ask for ever */
 			assert_int_not_equal(fm_version(s.fm), 0);
 			stage_end(&s);
 			continue;
@@ -458,9 +458,9 @@ static void fabric_has_shape_of_latest_version(void **state)
 	(void)state;
 	root(false);
 	s.stubborn = true;
-	works(1, "1x1", 0, 9);		/* that is no fabric */
+	works(1, "1x1", 0, 9);		/* a shape of one node is no fabric */
 	is_shape(NULL);
-	stage_run_ns(&s, s.now + 1);	/* it asks all anew now */
+	stage_run_ns(&s, s.now + 1);	/* the root asks all nodes anew now */
 	works(1, "2x1", 1, 10);
 	is_shape("2x1");
 	assert_int_equal(place_of(1), 1);

@@ -47,9 +47,9 @@ static struct fm_root root;
 static struct fm fm = { .root = &root, .cfg = { .resend = RESEND } };
 static struct fm_mate mate[MATES];
 static struct torus_shape shapes[3];	/* 4x3, 3x4, 1x1 */
-static struct fm_book *kept_next;	/* that a node sends; NULL: none is taken */
+static struct fm_book *kept_next;	/* book that a node sends; NULL: none is taken */
 static uint64_t believed, waits_until;
-static struct fm_conn conns[MATES];	/* of each mate */
+static struct fm_conn conns[MATES];	/* connection of each mate */
 static uint64_t fetched_of;
 static unsigned int fetches, marked[NODES];
 static bool fetched_former;
@@ -831,7 +831,7 @@ static void settle(struct rnd *r, struct model *m)
 		check_orders(r, fm.kept.book, shape, &next);
 		assert_int_equal(next, n_merged);
 	}
-	assert_true(!sent || sent->refs == 1);	/* forgotten */
+	assert_true(!sent || sent->refs == 1);	/* the root has forgotten the book */
 	assert_true(!sent || fm_recall_table(&fm, &m->id, &voters) != sent);
 	fm_book_put(sent);
 }

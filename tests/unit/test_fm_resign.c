@@ -23,7 +23,7 @@
 static struct fm_root root;
 static struct fm fm;
 static struct fm_mate mate[MATES];
-static uint64_t fails_at;	/* as long as it does not wait: half of it */
+static uint64_t fails_at;	/* half of that time while the root does not wait */
 static int error;
 static bool waits;
 static struct fm_lead handed;
@@ -128,7 +128,7 @@ static void begin(void)
 		sprintf(mate[i].name, "n%u", i);
 		sprintf(mate[i].address, "a%u", i);
 	}
-	mate[0].priority = 255;		/* the root itself is none */
+	mate[0].priority = 255;		/* the root itself is no candidate */
 }
 
 static void due(uint64_t now)
@@ -144,7 +144,7 @@ static void root_with_failed_nic_hands_over_in_time(void **state)
 	assert_int_equal(fm_resign_expiry(&fm), 100 * MS);
 	due(100 * MS - 1);
 	assert_int_equal(n_handed + told + untold, 0);
-	waits = false;		/* it fails in another way, and earlier */
+	waits = false;		/* the NIC fails in another way, and earlier */
 	assert_int_equal(fm_resign_expiry(&fm), 50 * MS);
 	waits = true;
 	/* There is no candidate: that is a problem, and it looks again. */

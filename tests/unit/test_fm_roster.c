@@ -488,7 +488,7 @@ static void only_changed_row_is_news(void **state)
 		stage_msg(&s, 101, &m);
 		stage_run_ns(&s, s.now + 10 * MS);
 		assert_int_equal(stage_count(&s, TABLE2), news);
-		/* From a former life of the NIC, or from an unknown one. */
+		/* The row is of a former life of the NIC, or of an unknown one. */
 		if (!news) {
 			r.port[0].closed = true;
 			m.row.row = r;
@@ -506,7 +506,7 @@ static void only_changed_row_is_news(void **state)
 
 /* --- HELLO again ------------------------------------------------------------------------ */
 
-/* A node that was not away repeats its HELLO: it is answered, and nothing else happens. */
+/* A node that was not away repeats its HELLO: the root answers, and does nothing else. */
 static void repeated_hello_is_only_answered(void **state)
 {
 	struct fm_msg m;

@@ -82,7 +82,7 @@ static void row_has_state_of_each_change_of_port(void **state)
 	l->closed = false;
 	stage_link_tell(&s, 2);
 	says(2, "u100.0");
-	/* The link ended and began again, without a report of where it ended. */
+	/* The link ended and began again before the node reported how far it had received. */
 	at(800);
 	l->closed = true;
 	l->session = 5;

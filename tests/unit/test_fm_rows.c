@@ -140,7 +140,8 @@ static void park_resolve(void *io, unsigned int port, uint32_t session, int seq)
 /* --- the account ------------------------------------------------------------------------------ */
 
 static uint64_t row[NODES];		/* as far as is known, in the NIC */
-static uint64_t version, doubtful, epoch;	/* of these rows */
+/* version, doubtful version and epoch of these rows */
+static uint64_t version, doubtful, epoch;
 static uint32_t node;
 
 static uint32_t nodes(void)

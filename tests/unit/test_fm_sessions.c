@@ -23,7 +23,7 @@ static struct fm_entry entry[NODES];
 static uint16_t excluded[NODES];
 static uint32_t changed[NODES], closed[NODES];
 static bool is_closed[NODES];
-static bool marked[NODES];	/* for the next table */
+static bool marked[NODES];	/* nodes that are marked for the next table */
 
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
 {

@@ -93,7 +93,7 @@ static void known_gap_is_waited_for_half_a_second(void **state)
 				join(i, no_11);
 		settles(500);
 		stage_end(&s);
-		root(known);	/* who comes back is news */
+		root(known);	/* a node that comes back is news */
 		for (uint32_t i = 1; i < 16; i++)
 			if (i != 11)
 				join(i, no_11);
@@ -244,7 +244,10 @@ static void root_waits_for_others_after_late_first_node(void **state)
 	stage_end(&s);
 }
 
-/* In row y the cable behind column y is cut: no row closes, but together they tell their length. */
+/*
+ * In row y the cable behind column y is cut: no row is closed, but together the rows show their
+ * length.
+ */
 static void cut_in_each_row(struct fm_hello *h)
 {
 	uint32_t i = (uint32_t)(h->guid - NIC), x = i % 4, y = i / 4;

@@ -32,7 +32,7 @@
 
 #define NODES	9		/* 3x1x3: the last port leads to another node */
 #define PORTS	6
-#define SPARE	2		/* ports behind those of the fabric */
+#define SPARE	2		/* ports after those of the fabric */
 #define GUID	100
 #define STRANGER 300		/* a NIC that the former table does not have */
 #define MATES	(NODES + 8)
@@ -489,7 +489,7 @@ static void make_whole(struct rnd *r)
 			entry[i].state = rnd_one_in(r, 2) ? FM_NODE_DEAD : FM_NODE_ABSENT;
 	if (rnd_one_in(r, 4))
 		entry[rnd_below(r, NODES)].state = FM_NODE_SILENT;
-	if (rnd_one_in(r, 8))		/* another NIC was there */
+	if (rnd_one_in(r, 8))		/* there was another NIC before */
 		entry[rnd_one_in(r, 2) ? 0 : rnd_below(r, NODES)].guid = STRANGER;
 }
 
@@ -499,7 +499,7 @@ static void when(uint64_t seed)
 	bool alone;
 
 	begin(&r);
-	if (rnd_one_in(&r, 3))		/* all are there */
+	if (rnd_one_in(&r, 3))		/* all nodes are there */
 		for (uint32_t i = 0; i < NODES; i++)
 			if (!fm_mate(&root, GUID + i))
 				add_mate(&r, i, true);

@@ -296,7 +296,8 @@ static unsigned int told_of_50(uint32_t round, enum fm_step_kind kind)
 
 /*
  * A NIC that refuses an action each time is logged once, and when that ends: the step is asked for
- * every few milliseconds, and otherwise nothing else would be left in the list of events.
+ * every few milliseconds, and otherwise these lines would displace all others from the list of
+ * events.
  */
 static void repeated_refusal_of_nic_is_logged_once(void **state)
 {

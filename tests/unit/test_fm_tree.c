@@ -25,7 +25,7 @@ static void begin(void)
 #define HELLO(role, more) "hello " role " 'n1' 30.0.0.1:1 101/1" more
 #define ROW " row 1000001: d d d d\n"
 
-/* ... and has sent it HELLO, by connection 1. */
+/* As begin(), and the node has sent HELLO to the root, by connection 1. */
 static void at_root(void)
 {
 	begin();
@@ -36,7 +36,7 @@ static void at_root(void)
 		      "1 < " HELLO("join", " position 1,0 attach +1") ROW);
 }
 
-/* ... and has been accepted there, and stays. */
+/* As at_root(), and the root has accepted the node, which stays there. */
 static void joined(void)
 {
 	at_root();
@@ -44,7 +44,7 @@ static void joined(void)
 	stage_did_nothing(&s);
 }
 
-/* ... or has node 2 as its parent, by connection 2. */
+/* As at_root(), and the node has node 2 as its parent, by connection 2. */
 static void with_parent(void)
 {
 	at_root();

@@ -110,7 +110,7 @@ static void neighbour_with_earlier_root_is_reported_after_a_second(void **state)
 	assert_true(is_told("an earlier one than root"));
 	hear(0, LEADS, FOLLOWED, TERM);
 	assert_false(is_told("an earlier one than root"));
-	/* Another cable, or another session of the link: the time begins again. */
+	/* With another cable, or another session of the link, the time begins anew. */
 	hear(0, LEADS, LESSER, TERM);
 	assert_false(is_told("an earlier one than root"));
 	run_led(2 * SEC);

@@ -32,7 +32,7 @@ static void init_is_repeated_until_neighbour_acknowledges_it(void **state)
 	i = stage_neighbour(&s, 0);
 	stage_hear(&s, 0, &i);
 	stage_run_ns(&s, s.now + 5000 * MS);
-	/* The neighbour says nothing meanwhile, for it has all that it wants. */
+	/* The neighbour sends nothing meanwhile, because it has all that it needs. */
 	assert_true(stage_count(&s, "init 0: ") > 5);
 	i.heard = true;
 	stage_hear(&s, 0, &i);
@@ -99,7 +99,7 @@ static void return_of_root_is_sent_only_if_its_loss_was(void **state)
 		stage_run_ns(&s, s.now + MS);
 		assert_int_equal(stage_count(&s, "init 0: "), asked);
 		assert_int_equal(stage_count(&s, "init 2: "), asked);
-		/* The next loss, of which none is told. */
+		/* Of the next loss no neighbour is informed. */
 		for (unsigned int p = 0; p < 4; p += 2) {
 			struct fm_init i = stage_neighbour(&s, p);
 
