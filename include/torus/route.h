@@ -400,7 +400,7 @@ struct torus_dm_pair {
  * @match: method
  * @prefer: weights
  * @pair: the pairs of all steps; NULL: they are searched for, and the larger set of a pair, or the
- * 	one with the lowest vertex, gets digit 0
+ *	one with the lowest vertex, gets digit 0
  * @n_pairs: number of @pair
  */
 struct torus_dm_rule {
@@ -410,9 +410,7 @@ struct torus_dm_rule {
 	uint32_t n_pairs;
 };
 
-/**
- * struct torus_dm - the addresses of all vertices of a graph
- */
+/** struct torus_dm - the addresses of all vertices of a graph */
 struct torus_dm;
 
 /**

@@ -185,9 +185,7 @@ void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version);
  *	last node: that table may never take effect, so its version does not count.
  */
 void tn_flows_age(struct tn_flows *f, u32 first, u32 n, u64 version);
-/**
- * tn_flows_commit() - called when a table of @version takes effect
- */
+/** tn_flows_commit() - called when a table of @version takes effect */
 void tn_flows_commit(struct tn_flows *f, u64 version);
 
 enum tn_flow_turn { TN_FLOW_NOW, TN_FLOW_EARLY, TN_FLOW_BEHIND, TN_FLOW_LATE };

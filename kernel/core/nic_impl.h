@@ -329,9 +329,7 @@ void tn_via_poll(struct tn_nic *nic, u64 now);
  * is no room for it now
  */
 bool tn_rma_deliver(struct tn_nic *nic, struct tn_pkt *pkt);
-/**
- * tn_rma_come_back() - process a packet of remote memory that came back as unreachable
- */
+/** tn_rma_come_back() - process a packet of remote memory that came back as unreachable */
 void tn_rma_come_back(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_rma_note_counts() - bring the NIC's counters of remote memory up to date */
 void tn_rma_note_counts(struct tn_nic *nic);

@@ -92,9 +92,7 @@ struct torus_hw_ops {
 	int (*mgmt_send)(struct torus_hw *hw, unsigned int port, const u8 *data, u32 len);
 };
 
-/**
- * union torus_reply - the answer to a command, by command
- */
+/** union torus_reply - the answer to a command, by command */
 union torus_reply {
 	struct torus_device device;
 	struct torus_link link;

@@ -444,9 +444,7 @@ bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max);
 
 /** torus_msg_lost() - queue an ICMP error for the host on s->up; a torus_host_lost (lock) */
 void torus_msg_lost(void *dev, const u8 *ip, u32 len);
-/**
- * torus_msg_forget() - free a message that waited; a torus_host_free
- */
+/** torus_msg_forget() - free a message that waited; a torus_host_free */
 void torus_msg_forget(void *dev, struct torus_host_msg *msg);
 /**
  * torus_msg_xmit() - give messages of the host to the core, while it has room for them (lock)

@@ -55,13 +55,9 @@ int lt_mpi_order(const char *what, MPI_Comm comm, int ranks, const struct torus_
 /** lt_mpi_reorders() - Return: false if the environment forbids reordering */
 bool lt_mpi_reorders(void);
 
-/**
- * lt_mpi_traffic_begin() - begin to record the traffic if an environment variable asks for it
- */
+/** lt_mpi_traffic_begin() - begin to record the traffic if an environment variable asks for it */
 void lt_mpi_traffic_begin(void);
-/**
- * lt_mpi_traffic_end() - write the recorded traffic; called before MPI ends
- */
+/** lt_mpi_traffic_end() - write the recorded traffic; called before MPI ends */
 void lt_mpi_traffic_end(void);
 
 #endif /* TORUS_MPI_H */

@@ -64,9 +64,7 @@ struct lt_level {
  */
 uint32_t lt_dm_edges(const struct lt_level *l, uint32_t set, const struct lt_edge **edges);
 
-/**
- * lt_key_sum() - Return: the key of the edges of both keys together
- */
+/** lt_key_sum() - Return: the key of the edges of both keys together */
 static inline uint32_t lt_key_sum(uint32_t a, uint32_t b)
 {
 	uint32_t sum = (a & 0xffffff) + (b & 0xffffff), dim = (a > b ? a : b) >> 24;

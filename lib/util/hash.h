@@ -18,9 +18,7 @@ struct hash {
 bool hash_reserve(struct hash *h, uint32_t n);
 void hash_free(struct hash *h);
 
-/**
- * hash_put() - add an entry; hash_reserve() must have made room for it
- */
+/** hash_put() - add an entry; hash_reserve() must have made room for it */
 void hash_put(struct hash *h, uint32_t key, uint32_t value);
 /* hash_del(), hash_change() - delete an entry, or change its value; the entry must exist */
 void hash_del(struct hash *h, uint32_t key, uint32_t value);

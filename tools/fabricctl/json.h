@@ -29,13 +29,9 @@ void json_code(const char *code);
 void json_failed(int status);
 json_t *json_shape(const struct torus_shape *shape);
 json_t *json_node(const struct torus_shape *shape, uint32_t id);
-/**
- * json_shape_read() - read a shape. Return: 0 or -EINVAL
- */
+/** json_shape_read() - read a shape. Return: 0 or -EINVAL */
 int json_shape_read(const json_t *j, struct torus_shape *shape);
-/**
- * json_node_read() - read coordinates. Return: 0 or -EINVAL
- */
+/** json_node_read() - read coordinates. Return: 0 or -EINVAL */
 int json_node_read(const json_t *j, const struct torus_shape *shape, uint32_t *id);
 
 /** json_names_set() - set the answer to "nodes", so that later texts have names of nodes */

@@ -39,14 +39,10 @@ struct rma_end {
  */
 int traffic_rma_open(struct rma_end *end, const char *where, bool owns, uint32_t size);
 
-/**
- * traffic_rma_send() - run the initiator, in a process of its own; @far: the owner's region
- */
+/** traffic_rma_send() - run the initiator, in a process of its own; @far: the owner's region */
 void traffic_rma_send(struct rma_end *end, const struct torus_far *far, const struct load *load,
 		      struct flow *f);
-/**
- * traffic_rma_receive() - run the owner, in a process of its own
- */
+/** traffic_rma_receive() - run the owner, in a process of its own */
 void traffic_rma_receive(struct rma_end *end, const struct load *load, struct flow *f);
 
 #endif /* TRAFFIC_RMA_H */

@@ -32,9 +32,7 @@
 /* longest answer of the manager from which metrics are made */
 #define METRICS_MAX	(2u << 20)
 
-/**
- * @name: the user, "" if there are no users
- */
+/** @name: the user, "" if there are no users */
 struct visit {
 	LIST_ENTRY(visit) entry;
 	struct site *site;

@@ -116,9 +116,7 @@ struct rma {
 	struct tn_fe_wait *bucket[RMA_WAITS];
 };
 
-/**
- * rma_open() - listen at @path for processes. Return: 0 or negative errno
- */
+/** rma_open() - listen at @path for processes. Return: 0 or negative errno */
 int rma_open(struct emu *emu, const char *path);
 /** rma_close() - end remote memory; does nothing if the NIC has none */
 void rma_close(struct emu *emu);

@@ -5,14 +5,10 @@
 
 #include "daemon/fm/grow/facts.h"
 
-/**
- * fm_edges_reset() - forget all that was sent and received by all cables
- */
+/** fm_edges_reset() - forget all that was sent and received by all cables */
 void fm_edges_reset(struct fm_growth *g);
 
-/**
- * fm_edge_say() - send the sums of this node by port @p, as message @kind
- */
+/** fm_edge_say() - send the sums of this node by port @p, as message @kind */
 void fm_edge_say(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind);
 
 /**
@@ -46,9 +42,7 @@ bool fm_edge_is_true(const struct fm_growth_edge *e, const struct fm_growth_msg 
  */
 void fm_edge_confirm(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m);
 
-/**
- * fm_edge_close() - ask for no more nodes by port @p, and repeat no message there
- */
+/** fm_edge_close() - ask for no more nodes by port @p, and repeat no message there */
 void fm_edge_close(struct fm_growth *g, unsigned int p);
 
 /**

@@ -33,15 +33,11 @@ int fm_growth_release(struct fm_growth *g, uint64_t now);
 /** fm_growth_close() - take no part in growths from now on, or take part again */
 void fm_growth_close(struct fm_growth *g, bool closed);
 
-/**
- * fm_growth_port() - called when a port was lost, came up, or has another rate or margin
- */
+/** fm_growth_port() - called when a port was lost, came up, or has another rate or margin */
 void fm_growth_port(struct fm_growth *g, unsigned int p, const struct fm_growth_port *is,
 		    uint64_t now);
 
-/**
- * fm_growth_heard() - process a message that came in by port @p
- */
+/** fm_growth_heard() - process a message that came in by port @p */
 void fm_growth_heard(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m,
 		     uint64_t now);
 

@@ -5,9 +5,7 @@
 
 #include "daemon/fm/grow/facts.h"
 
-/**
- * fm_stage_change() - set the stage, and notify the host
- */
+/** fm_stage_change() - set the stage, and notify the host */
 void fm_stage_change(struct fm_growth *g, enum fm_growth_stage stage);
 
 /**
