@@ -241,6 +241,29 @@ static void candidate_without_links_obeys_itself(void **state)
 	stage_end(&s);
 }
 
+/*
+ * A node that is cut off leads after a while in which nothing changed. The time that it waits for other
+ * nodes before its first table begins then.
+ */
+static void new_root_waits_for_nodes_from_its_lead_on(void **state)
+{
+	uint64_t until;
+
+	(void)state;
+	asks_anew();
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_lost(&s, p, 0);
+	until = s.now + 10 * RESEND;
+	while (state_of() != FM_ROOT_LEADS && s.now < until)
+		stage_run_ns(&s, s.now + MS);
+	until = s.now + s.cfg.quiet;
+	stage_run_ns(&s, until - 2 * MS);
+	assert_int_equal(fm_version(s.fm), 0);
+	stage_run_ns(&s, until + 2 * MS);
+	assert_int_not_equal(fm_version(s.fm), 0);
+	stage_end(&s);
+}
+
 /* --- to whom it gives way -------------------------------------------------------------------- */
 
 enum { ASKS, LEADS, SETTLED, SETTLED_ALONE, ASKS_LONG, STAGES };
@@ -639,6 +662,7 @@ int main(void)
 		cmocka_unit_test(links_of_node_that_left_do_not_count),
 		cmocka_unit_test(part_claims_member_max_after_last_port_change),
 		cmocka_unit_test(candidate_without_links_obeys_itself),
+		cmocka_unit_test(new_root_waits_for_nodes_from_its_lead_on),
 		cmocka_unit_test(each_node_is_asked_for_promise_once),
 		cmocka_unit_test(first_root_leads_at_once_without_former_rows),
 		cmocka_unit_test(root_that_won_gives_way_only_to_later_one),
