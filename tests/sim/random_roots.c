@@ -471,7 +471,8 @@ static const struct origin named[] = {
 	  "which counted it as lost" },
 	{ "asks_until_the_other_is_tried", 10112267, 0, MOVE + 1, false, false,
 	  "a node that could not reach the one that asked, until the service network was whole, asked "
-	  "itself for 2 s instead; the other one lacked only its promise, and led after 3 s" },
+	  "itself for 2 s instead, though no node followed it; the other one lacked only its promise, "
+	  "and led after 3 s" },
 	{ "two_roots_at_one_version", 10146950, 0, END_APART + 1, false, false,
 	  "the service network was whole, but two roots led on side by side for up to 16 s; the world "
 	  "took that for rest, because their tables had one version" },

@@ -32,6 +32,11 @@
  *     force side by side: parts.c treats what the former root of a part decided while the other
  *     one led.
  *
+ * With APART, cables are back between the parts of PARTS, each with its root, but no message passes
+ * from one part to the other except Inits: nodes of the part of node 0 claim, and node LATER leads
+ * the other one. Asserted is the above, with no two roots in one part; and that a node which hears
+ * of the root of the other part takes no epoch of it.
+ *
  * tests/spin/test_takeover.sh runs it, and then with one rule broken at a time (BREAK_*), which spin
  * must notice. Three of these were found by it:
  *
@@ -125,6 +130,19 @@ byte wave[5];			/* nodes to which Inits of each one come */
 #define IN_WAVE(c, n) IN(n, wave[c])
 #else
 #define IN_WAVE(c, n) 1
+#endif
+
+#ifdef APART
+#define ONE_PART(a, b) (IN(a, PARTS) == IN(b, PARTS))
+#define AWAY(c) (IN(c, PARTS) -> ALL & ~PARTS : PARTS)	/* nodes of the other part */
+#ifdef BREAK_BESIDE
+#define BESIDE(c) 0		/* a claim takes no account of the epoch of a root beside it */
+#else
+#define BESIDE(c) (cable[c] & AWAY(c) -> nic[LATER].epoch : 0)
+#endif
+#else
+#define ONE_PART(a, b) 1
+#define BESIDE(c) 0
 #endif
 
 byte ups[E * V + 1];		/* nodes that are up in a table */
@@ -405,13 +423,14 @@ inline publish(c) {
 	node[c].order = tab
 }
 
-/* No later root is beside the one of epoch @i that does not know of its last table. */
+/* No later root is beside the one of epoch @i, in one part, that does not know of its last table. */
 inline no_other_beside() {
 	j = i + 1;
 	do
 	:: j <= E ->
 		if
-		:: last[i] && last[j] && last[i] > known[j] && root_of[i] != root_of[j] ->
+		:: last[i] && last[j] && last[i] > known[j] && root_of[i] != root_of[j] &&
+			ONE_PART(root_of[i] - 1, root_of[j] - 1) ->
 			reach(where[i]);
 			assert(!(set & where[j]))
 		:: else
@@ -439,7 +458,7 @@ inline taken_by_all(c) {
 		root[c].alone = 0;
 		last[root[c].epoch] = NOW(c);
 		where[root[c].epoch] = set;
-#ifndef PARTS
+#if !defined(PARTS) || defined(APART)
 		for (i : 1 .. E) { no_other_beside() }
 #endif
 	:: else -> assert(!FAIR)
@@ -503,12 +522,12 @@ inline take_rows(n) {
 #ifdef BREAK_EPOCH
 #define FIRST(c) nic[c].epoch
 #else
-#define FIRST(c) (nic[c].epoch + 1)
+#define FIRST(c) ((nic[c].epoch > BESIDE(c) -> nic[c].epoch : BESIDE(c)) + 1)
 #endif
 
 /* A connection that @n opens, for it has heard of the claim, by an Init or by a call */
 #define MAY_PROMISE(n, c) (root[c].stage && (!IN(n, root[c].promised) || ANOTHER_LIFE(n, c)) && MAY_OBEY(n, c) && \
-	WORKS(n) && WORKS(c) && !STAYS(n))
+	WORKS(n) && WORKS(c) && !STAYS(n) && ONE_PART(n, c))
 #ifdef BREAK_MERGE
 #define STAYS(n) (root[n].stage == LEADS || LED(n))	/* with a root that leads it, though a later one does, too */
 #else
@@ -688,7 +707,9 @@ init {
 		last[2] = TABLE(2, 1);
 		where[2] = PARTS;
 		for (a : 0 .. N - 1) {
+#ifndef APART
 			cable[a] = cable[a] & (IN(a, PARTS) -> PARTS : ALL & ~PARTS);
+#endif
 			node[a].epoch = (IN(a, PARTS) -> 2 : 1);
 			node[a].root = (IN(a, PARTS) -> LATER : 0);
 			node[a].table = (IN(a, PARTS) -> TABLE(2, 1) : TABLE(1, 2));
