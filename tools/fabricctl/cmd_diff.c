@@ -99,7 +99,7 @@ static int answer_diff(const struct ctl *ctl, struct ask *a)
 	if (ctl->json)
 		json_show(json_incref(diff));
 	else if (changed == OK)
-		printf("nothing has changed\n");
+		printf("%s\n", past_none(&found, "nothing has changed"));
 	else
 		show_diff(diff);
 	json_decref(diff);

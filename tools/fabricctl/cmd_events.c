@@ -173,7 +173,7 @@ static int show_past(const struct ctl *ctl, struct ask *a)
 		return status;
 	show_new(found.events);
 	if (!as_json && !follow && !json_array_size(found.events))
-		printf("no such event\n");
+		printf("%s\n", past_none(&found, "no such event"));
 	ask_label(a, true);
 	past_notes(&found);
 	status = follow ? past_follow(ctl, a, &past, &found, show_new) : ask_status(a);

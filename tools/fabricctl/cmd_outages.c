@@ -76,7 +76,7 @@ static void print_outage(struct table *t, const json_t *o)
 		   count_or_dash(recovery, "lost", text));
 }
 
-static void show_outages(const json_t *outages)
+static void show_outages(const json_t *outages, const char *none)
 {
 	static const char *const titles[] = { "LINK", "NAME", "PEER", "NAME", "FROM", "TO", ">FOR",
 					      "REASON", ">SILENT", ">RECOVERY", ">PAUSE", ">PARKED",
@@ -87,7 +87,7 @@ static void show_outages(const json_t *outages)
 
 	json_array_foreach(outages, i, v)
 		print_outage(t, v);
-	table_print(t, "no cable was lost");
+	table_print(t, none);
 }
 
 static bool is_cable_end(const json_t *end, const char *node, const char *port)
@@ -131,7 +131,7 @@ static int answer_outages(const struct ctl *ctl, struct ask *a)
 	if (status == OK && ctl->json)
 		json_show(json_incref(outages));
 	else if (status == OK)
-		show_outages(outages);
+		show_outages(outages, past_none(&found, "no cable was lost"));
 	json_decref(outages);
 	if (status == OK) {
 		ask_label(a, true);

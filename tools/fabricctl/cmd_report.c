@@ -143,7 +143,8 @@ static void show_admin(const json_t *events)
 		       json_array_size(events) - LINES_MAX);
 }
 
-static void show_report(const json_t *report)
+/* @known: there may have been events */
+static void show_report(const json_t *report, bool known)
 {
 	const json_t *r = json_object_get(report, "recoveries");
 	json_t *kinds = json_object_get(report, "events"), *v;
@@ -153,6 +154,10 @@ static void show_report(const json_t *report)
 	printf("%.16s to %.16s\n\n",
 	       moment_text(json_number_value(json_object_get(report, "from")), from),
 	       moment_text(json_number_value(json_object_get(report, "to")), to));
+	if (!known) {
+		printf("nothing is known of that time\n");
+		return;
+	}
 	show_cables(json_object_get(report, "cables"));
 	show_nodes_that_died(json_object_get(report, "nodes"));
 	show_receivers(json_object_get(report, "errors"));
@@ -228,14 +233,14 @@ static json_t *make_report(const struct ask *a, const struct past_found *found, 
 	return report_make(&facts);
 }
 
-static void print_report(const struct ctl *ctl, json_t *report)
+static void print_report(const struct ctl *ctl, json_t *report, bool known)
 {
 	if (ctl->json)
 		json_show(json_incref(report));
 	else if (html)
 		report_html(stdout, report);
 	else
-		show_report(report);
+		show_report(report, known);
 }
 
 static int show_day(const struct ctl *ctl, struct ask *a)
@@ -249,7 +254,7 @@ static int show_day(const struct ctl *ctl, struct ask *a)
 	status = ask_present(a, &now, &table, &degraded);
 	if (status == OK) {
 		report = make_report(a, &found, now, table, degraded);
-		print_report(ctl, report);
+		print_report(ctl, report, past_is_known(&found));
 		json_decref(report);
 	}
 	json_decref(degraded);

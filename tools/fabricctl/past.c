@@ -309,6 +309,18 @@ double past_end(const struct past_found *f)
 	return f->to != INT64_MAX && (double)f->to / 1e3 < now ? (double)f->to / 1e3 : now;
 }
 
+bool past_is_known(const struct past_found *f)
+{
+	const json_t *kept = json_object_get(f->about, "kept");
+
+	return json_number_value(json_object_get(kept, "since")) * 1e3 < (double)f->to;
+}
+
+const char *past_none(const struct past_found *f, const char *none)
+{
+	return past_is_known(f) ? none : "nothing is known of that time";
+}
+
 void past_notes(const struct past_found *f)
 {
 	const json_t *kept = json_object_get(f->about, "kept");
