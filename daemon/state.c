@@ -453,8 +453,8 @@ static void on_state_event(void *arg, unsigned int what)
 	s->given = 0;
 	if (err) {
 		tell_state(s,
-			   "cannot write below %.160s: %s; exclusions are forgotten if all "
-			   "nodes lose power",
+			   "cannot write below %.160s: %s; this node keeps exclusions in memory "
+			   "only",
 			   strerror(-err));
 		loop_timer_set(s->timer, loop_now() + AGAIN);
 		s->ops->kept(s->arg, s->epoch, s->version, false);
