@@ -46,7 +46,7 @@ clean() {
 named() {
 	lab ber 2,1:+x "$1" && under 2,1 3,1 until_true $((10 * slow)) warns && cat "$tmp/status" &&
 		grep -E '^errors +(3,1:-x \(n3-1\) receives badly from 2,1:\+x \(n2-1\)|2,1:\+x \(n2-1\) receives badly from 3,1:-x \(n3-1\)): [0-9]+ errors' "$tmp/status" &&
-		grep "^next  *fabricctl links --errors --lab $lab shows errors and bits of each receiver; clean, reseat or replace the cable\$" "$tmp/status"
+		grep "^next  *fabricctl links --errors --lab $lab shows errors and bits of each receiver; clean, reseat or replace the cable, then 'fabricctl exclude' and 'include' it, to have it judged anew\$" "$tmp/status"
 }
 as_event() { ask events --level warning | grep -E "errors +3,1:-x \('n3-1'\) receives badly from 2,1:\+x \('n2-1'\): "; }
 is_bad() {

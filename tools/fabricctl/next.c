@@ -45,7 +45,7 @@ static const struct step steps[] = {
 	  "shows what its neighbours report; correct its key, release or NIC, and restart its manager" },
 	{ "node", NULL, ENDS, OF_DEAD },
 	{ "seal", NULL, "events --kind seal",
-	  "shows the ports; give the node at the other end the key and release of the others" },
+	  "shows the ports; give the node at the other end the key and release of the others, or this one if all its ports are named" },
 	{ "release", NULL, "nodes", "shows the release of each (SOFTWARE); update the older ones" },
 	{ "state", NULL, "root", "shows the disks of the candidates (DISK); make room on the full one" },
 	{ "history", "is not used", "events --kind history",
@@ -152,7 +152,7 @@ static void add_degraded(json_t *list, const struct ctl *ctl, const json_t *link
 	json_array_foreach(links, i, v)
 		if (errors_level(v))
 			add_step(list, ctl, "links --errors",
-				 "shows errors and bits of each receiver; clean, reseat or replace the cable");
+				 "shows errors and bits of each receiver; clean, reseat or replace the cable, then 'fabricctl exclude' and 'include' it, to have it judged anew");
 		else
 			add_step(list, ctl, "links --bad",
 				 "shows lanes, rate and margin; reseat or replace the cable");
