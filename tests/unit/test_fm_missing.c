@@ -79,6 +79,51 @@ static void node_without_links_and_connection_is_dead_at_once(void **state)
 	stage_end(&s);
 }
 
+/* The other nodes of a ring of six go on for 100 ms. */
+static void others_go_on(uint32_t dead, uint32_t dead_too)
+{
+	for (unsigned int n = 0; n < 10; n++) {
+		stage_run_ns(&s, s.now + 10 * MS);
+		for (uint32_t round = 0; round < 6; round++)
+			for (uint32_t i = 1; i < 6; i++)
+				if (i != dead && i != dead_too)
+					reports(i, round);
+	}
+}
+
+/*
+ * A node of a ring dies together with its links, as another one did before: the table that says so cuts
+ * off the node between them, whose manager answers.
+ */
+static void second_death_in_ring_cuts_off_node_between(void **state)
+{
+	struct fm_row r;
+
+	(void)state;
+	root("6x1");
+	for (uint32_t i = 1; i < 6; i++)
+		join(i);
+	settle(6);
+	loses_links(2);
+	stage_down(&s, 102);
+	others_go_on(2, 0);
+	assert_int_equal(fm_node(s.fm, 2)->state, FM_NODE_DEAD);
+	assert_int_equal(stage_count(&s, "is cut off"), 0);
+	r = stage_row(&s, 3);
+	r.serial = 60;
+	r.port[0].state = r.port[2].state = FM_PORT_FAULTY;
+	row(3, &r);
+	r = stage_row(&s, 5);
+	r.serial = 60;
+	r.port[2].state = FM_PORT_FAULTY;
+	row(5, &r);
+	stage_down(&s, 104);
+	others_go_on(2, 4);
+	assert_int_equal(fm_node(s.fm, 4)->state, FM_NODE_DEAD);
+	assert_int_equal(stage_count(&s, "error isolated: node 3,0 ('n3') is cut off"), 1);
+	stage_end(&s);
+}
+
 /*
  * A cable from one port of a node to another is reported, whatever tables are made for. When the
  * node is lost, that cable does not vouch for it.
@@ -634,6 +679,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(node_without_links_and_connection_is_dead),
 		cmocka_unit_test(node_without_links_and_connection_is_dead_at_once),
+		cmocka_unit_test(second_death_in_ring_cuts_off_node_between),
 		cmocka_unit_test(cable_from_node_to_itself_is_reported),
 		cmocka_unit_test(entries_behind_last_port_vouch_for_no_node),
 		cmocka_unit_test(node_with_disputed_link_stays_dead),
