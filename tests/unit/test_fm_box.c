@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which box of nodes a job gets (root/box.c), compared with a search through all boxes; and a search
- * that ends although there are too many.
+ * The box of nodes that a job gets (root/box.c), compared with a search through all boxes; and a
+ * search that ends although there are too many boxes.
  */
 #include <errno.h>
 #include <stdlib.h>
