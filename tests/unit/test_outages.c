@@ -72,6 +72,16 @@ static void outages_of_cable_follow_each_other(void **state)
 	      OUTAGE(1, "lost", "105.5", "null", "null", "'retry'", "null", "null", "null") "]");
 }
 
+/* A new root does not know when a cable was lost under the former one, nor how long traffic paused. */
+static void pause_before_new_root_is_unknown(void **state)
+{
+	(void)state;
+	finds("[" LINK(100.5, 1000, "a", 1, "lost", "'carrier'", 7, 0) ","
+	      LINK(100.5, 1000, "a", 2, "lost", "'silence'", 7, 0) "," RECOVERY("a", 8) "]", NULL,
+	      "[" OUTAGE(1, "lost", "100.5", "null", "null", "'carrier'", "null", RECOVERED(8), "null") ","
+	      OUTAGE(2, "lost", "100.5", "null", "null", "'silence'", "null", RECOVERED(8), "null") "]");
+}
+
 /* The time of day was set back during an outage: its duration is that of the monotonic clock. */
 static void duration_is_that_of_monotonic_clock(void **state)
 {
@@ -191,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(outages_of_cable_follow_each_other),
+		cmocka_unit_test(pause_before_new_root_is_unknown),
 		cmocka_unit_test(duration_is_that_of_monotonic_clock),
 		cmocka_unit_test(outage_from_before_root_has_its_time),
 		cmocka_unit_test(unseen_end_of_outage_is_unknown_or_lost),

@@ -64,9 +64,16 @@ static double number_of(const json_t *j, const char *key)
 	return json_number_value(json_object_get(j, key));
 }
 
-/* Return: how long the cable was silent before the loss was noticed; null: not known. */
-static json_t *silence_before(const char *reason)
+/*
+ * Return: how long the cable was silent before the loss was noticed; null: not known. A new root,
+ * which does not know how long the cable was up, finds cables that were lost before it led.
+ */
+static json_t *silence_before(const json_t *link)
 {
+	const char *reason = json_text(link, "reason");
+
+	if (!json_count(link, "was_for_ms"))
+		return json_null();
 	if (reason && !strcmp(reason, "silence"))
 		return json_integer(SILENCE_MS);
 	return reason && !strcmp(reason, "carrier") ? json_integer(0) : json_null();
@@ -74,13 +81,12 @@ static json_t *silence_before(const char *reason)
 
 static json_t *begin_outage(json_t *outages, const json_t *event, const json_t *link)
 {
-	const char *reason = json_text(link, "reason");
 	json_t *o = json_pack("{s:o, s:s, s:O?, s:n, s:n, s:O?, s:O?, s:o, s:n, s:n, s:n}",
 			      "link", outages_cable(link), "state", "lost",
 			      "from", json_object_get(event, "time"), "to", "duration_ms",
 			      "reason", json_object_get(link, "reason"),
 			      "excluded", json_object_get(link, "excluded"),
-			      "silent_ms", silence_before(reason), "recovery", "pause_ms", "dead");
+			      "silent_ms", silence_before(link), "recovery", "pause_ms", "dead");
 
 	json_array_append_new(outages, o);
 	return o;
