@@ -166,7 +166,7 @@ static void box_is_the_one_with_fewest_cables_out(void **state)
 		choose(&random);
 }
 
-/* All boxes of half the fabric contain a node that has no links, or are not free. */
+/* All boxes of half the fabric contain a node that has no links. */
 static void search_in_a_large_fabric_ends(void **state)
 {
 	static const struct torus_shape shape = { 3, { 48, 48, 48, 1, 1, 1 } };
@@ -177,10 +177,7 @@ static void search_in_a_large_fabric_ends(void **state)
 
 	(void)state;
 	make_fabric(&shape);
-	for (uint32_t i = 24 * 48 * 48 + 24; i < nodes; i += 97)
-		for (unsigned int p = 0; p < 6; p++)
-			close_cable(i, p);
-	for (uint32_t i = 0; i < 24 * 48 * 48; i += 97)
+	for (uint32_t i = 0; i < nodes; i += 97)
 		for (unsigned int p = 0; p < 6; p++)
 			close_cable(i, p);
 	assert_int_equal(fm_box_choose(&f, &want, node, why), -ENOSPC);
