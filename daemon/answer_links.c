@@ -9,8 +9,7 @@
 #include "daemon/question.h"
 
 #define LINKS_MAX	2048	/* most ends of cables in a reply */
-#define BAD_MAX		8192	/* the same in a short reply about bad links only: most links are
-				 * good */
+#define BAD_MAX		8192	/* most ends of cables in a short reply about bad links only */
 
 /* Return: the other end of the cable; if the wiring is wrong, it is not at the neighbour. */
 static json_t *peer_json(struct fabricd *d, const struct torus_link *l)

@@ -30,8 +30,8 @@
 
 #define QUEUE_MAX 8192u			/* most lines in the queue */
 #define QUEUE_BYTES_MAX (1u << 20)
-#define SEGMENTS 64u			/* the size of a file is chosen such that there are about
-					 * so many files */
+#define SEGMENTS 64u			/* approximate number of files, which determines the size
+					 * of a file */
 #define SEGMENT_MAX (4u << 20)
 
 /*

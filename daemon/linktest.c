@@ -23,8 +23,8 @@
 #define HEAD		32
 /* a packet counts as lost if its echo does not arrive for so long */
 #define WAIT		(3 * SEC)
-#define UNASKED		(10 * SEC)	/* a sender ends if nobody asks for its result for so
-					 * long */
+#define UNASKED		(10 * SEC)	/* time without a question for the result after which a
+					 * sender ends */
 #define UNHEARD		(60 * SEC)	/* an echo ends if it receives no packets for so long */
 #define KEPT		(60 * SEC)	/* time for which the result is kept after the end */
 #define AGAIN		(2 * MS)	/* delay of the next try after the NIC was busy */

@@ -110,6 +110,8 @@ static json_t *later_ones(json_t *events)
 }
 
 /*
+ * Shows events from number @from on, then follows them.
+ *
  * @anew: the manager did not answer for a while, so its first reply may have events that were shown
  *	already.
  */

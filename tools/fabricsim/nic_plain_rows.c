@@ -290,8 +290,8 @@ static unsigned int adaptive_dirs(const uint32_t *in, unsigned int changed)
 }
 
 /*
- * Rows that change: their adaptive directions, or else their way. A single cable
- * gives no row a way that it does not give or take these as well.
+ * Return: how many rows change: their adaptive directions, or else their path. A single cable
+ * changes the path of no row whose adaptive directions it leaves as they are.
  */
 static uint64_t rows_changed(struct plain_route *r)
 {

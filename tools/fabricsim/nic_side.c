@@ -25,7 +25,7 @@ struct copy {
 	bool is_traffic;
 };
 
-/* The host pointer of tn_ops */
+/** struct host - the host pointer of tn_ops: a NIC of a world */
 struct host {
 	struct world *w;
 	uint32_t node;

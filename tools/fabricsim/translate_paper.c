@@ -28,7 +28,7 @@ struct translate_labour translate_ns(struct translate_labour ops)
 					   ops.max / TRANSLATE_OPS_NS };
 }
 
-/* Bits of an address above the offset, below those that are compared with BAR[2]. */
+/* Return: the bits of an address above the offset and below those compared with BAR[2]. */
 static inline uint32_t field_of(uint64_t addr)
 {
 	return (uint32_t)(addr >> TRANSLATE_SHIFT);

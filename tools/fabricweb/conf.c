@@ -38,7 +38,7 @@ static const char conf_help[] =
 
 /**
  * struct key - an option
- * @at: where its text is kept, @size bytes; NULL: it is a flag
+ * @at: memory for its text, of @size bytes; NULL: the option is a flag
  */
 struct key {
 	const char *name, *option;
@@ -182,7 +182,7 @@ static int answer_option(int option)
 }
 
 /*
- * Looks for the options that are taken before those of the file.
+ * Finds the option --config, and ends at options that need no configuration.
  *
  * @path: gets the file that the command line names, or NULL
  * Return: -1, or the status to exit with.

@@ -156,7 +156,7 @@ static void tell_askers(struct call *call, struct body *body, const char *code)
 	}
 }
 
-/* Ends the call of a connection; @code: without an answer. */
+/* Ends the call of a connection. @code: why there is no answer; NULL: @body is the answer. */
 static void end_call(struct line *l, struct body *body, const char *code)
 {
 	struct control *c = l->control;
@@ -329,7 +329,10 @@ static struct call *find_call(struct control *c, const char *request)
 	return NULL;
 }
 
-/* A client that asks the same as one that asks much does not wait behind all of that. */
+/*
+ * Gives the call the turn of the client that has fewer waiting calls, when another client sends the
+ * same request: otherwise that one could wait behind all calls of the first.
+ */
 static void share_call(struct control *c, struct call *call, const struct source *from)
 {
 	if (count_waiting(c, from) < count_waiting(c, &call->from))

@@ -74,7 +74,10 @@ static uint64_t choose_turn_of(const struct hasher *h, const struct source *from
 	return turn + 1;
 }
 
-/* Within a turn, another client than the last one comes first: it has waited for one already. */
+/*
+ * Return: true if job @a is done before job @b. Within a turn, the client whose password was hashed
+ * last comes after the others, which have waited for that one.
+ */
 static bool goes_before(const struct hasher *h, const struct job *a, const struct job *b)
 {
 	if (a->turn != b->turn)
@@ -170,7 +173,7 @@ static void on_compared(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/* Return: true if a password is about to be hashed anyway. */
+/* Return: true if the same password is being hashed, or waits for that, anyway. */
 static bool is_expected(const struct hasher *h, const struct users_try *try)
 {
 	const struct job *j;

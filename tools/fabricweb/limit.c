@@ -49,7 +49,8 @@ static void shut_down(struct limit *l, struct limit_connection *c)
 }
 
 /*
- * Return: the connection that has been longest in a state, for some seconds; NULL if there is none.
+ * Return: the connection that has been longest in that state, if for MAKE_ROOM_S or longer; NULL if
+ * there is none.
  */
 static struct limit_connection *find_idle_longest(struct limit *l, enum limit_state state, double now)
 {

@@ -27,7 +27,7 @@
 
 /**
  * struct user - a user
- * @digest: of the salt and the password, once that was right, which is @known then
+ * @digest: hash of the salt and the right password; valid if @known
  */
 struct user {
 	char name[USERS_NAME_MAX + 1];

@@ -291,7 +291,7 @@ static void send_user(struct visit *v)
 	send_text(v, "application/json", buf);
 }
 
-/* A change that is refused is logged; not more often than a client may have it. */
+/* Logs that a change was refused, at most as often as the limit for each client allows. */
 static void log_refusal(struct visit *v, const char *why)
 {
 	const struct web_plan *plan = &v->plan;
@@ -350,7 +350,7 @@ static void let_in(struct visit *v, enum users_role role)
 	} else if (v->plan.change && role != USERS_CHANGE) {
 		refuse_visit(v, 403, "this user may only look");
 	} else {
-		/* A client that is refused counts as one that has not asked, and gives way to others. */
+		/* Refused clients count as clients without a request, which make room for others. */
 		limit_ask(&v->site->limit, http_descriptor(v->rq), seconds_now());
 		carry_out(v);
 	}

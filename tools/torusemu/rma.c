@@ -238,7 +238,7 @@ void rma_end(struct rma_context *ctx)
 	try_free(ctx);
 }
 
-/* Gives one context a turn. */
+/* Runs the ring of one context for a batch. */
 static void step_context(struct rma_context *ctx, u64 now)
 {
 	enum tn_rma_ring_state state;

@@ -64,7 +64,7 @@ static int check_memfd(int fd, struct torus_rma_call *call)
 	return 0;
 }
 
-/* Sum of the regions that some users have at a NIC. */
+/** struct share_sum - number and bytes of the regions that some users have at a NIC */
 struct share_sum {
 	u64 bytes;
 	u32 regions;

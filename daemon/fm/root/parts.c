@@ -76,8 +76,8 @@
 #include "daemon/fm/root/told.h"
 #include "lib/deps/invariant.h"
 
-#define COALESCE (2 * MS)	/* other nodes of that part join at the same time: one table for
-				 * all */
+#define COALESCE (2 * MS)	/* delay of a table, because other nodes of that part join at the
+				 * same time */
 #define FOREIGN_MAX 16		/* most tables of other parts that are stored */
 
 /**

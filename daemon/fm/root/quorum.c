@@ -105,8 +105,8 @@
 #include "daemon/fm/root/told.h"
 #include "lib/deps/invariant.h"
 
-#define HEARD_MAX 5	/* in units of fm_config.resend: so long a HELLO counts, unless it is
-			 * repeated */
+#define HEARD_MAX 5	/* time for which a HELLO counts if it is not repeated, in units of
+			 * fm_config.resend */
 #define AGAIN_MAX 3	/* times the interval of HELLOs that the node was asked for, if that is
 			 * longer */
 
