@@ -7,6 +7,8 @@
 
 #include <torus/topology.h>
 
+#include "daemon/fm/node/uplink.h"
+#include "daemon/fm/node/verdict.h"
 #include "stage_member.h"
 
 static struct fm_hello said;	/* the last HELLO */
@@ -298,6 +300,23 @@ static void lost_root_of_neighbour_makes_node_ping_parent(void **state)
 	}
 }
 
+/*
+ * The arbiter has refused this node an epoch. That the node is cut off from its root does not let it ask
+ * again sooner; that the root is back does.
+ */
+static void only_return_of_root_ends_wait_for_arbiter(void **state)
+{
+	(void)state;
+	in_force();
+	fm_verdict_put_off(s.fm);
+	assert_int_not_equal(fm_verdict_again(s.fm), 0);
+	fm_uplink_adrift(s.fm, true);
+	assert_int_not_equal(fm_verdict_again(s.fm), 0);
+	fm_uplink_adrift(s.fm, false);
+	assert_int_equal(fm_verdict_again(s.fm), 0);
+	stage_end(&s);
+}
+
 /* --- at the root's word ----------------------------------------------------------------- */
 
 /* DROP of a former root is ignored. */
@@ -505,6 +524,7 @@ int main(void)
 		cmocka_unit_test(hello_to_parent_names_table_of_present_root),
 		cmocka_unit_test(unanswered_hellos_spread_at_random),
 		cmocka_unit_test(lost_root_of_neighbour_makes_node_ping_parent),
+		cmocka_unit_test(only_return_of_root_ends_wait_for_arbiter),
 		cmocka_unit_test(drop_of_former_root_is_ignored),
 		cmocka_unit_test(root_leads_since_then_despite_broken_connection),
 		cmocka_unit_test(connection_may_have_number_0),
