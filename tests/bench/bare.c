@@ -24,7 +24,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define TYPE	0x88b6		/* not a torus frame */
+#define TYPE	0x88b6		/* ethertype that no torus frame has */
 #define BATCH	16
 #define FRAME	(65536 + 64)
 

@@ -40,7 +40,7 @@
 #define TURN	100000		/* ns between two checks of the clock */
 #define RANGES	8		/* largest number of printed ranges of missing numbers */
 #define SEC	1000000000u	/* nanoseconds in a second */
-#define LINGER	SEC		/* for copies of datagrams, when all have arrived */
+#define LINGER	SEC		/* time to wait for copies of datagrams, when all have arrived */
 
 /** struct sent - what the sending process says */
 struct sent {

@@ -174,7 +174,8 @@ static void place(char **arg)
 	if (torus_shape_parse(arg[0], &shape) || torus_coords_parse(arg[1], &shape, &at))
 		usage("bad shape or coordinates");
 	check(torus_place_set(dev, &shape, &at));
-	check(torus_device_get(dev, &d));	/* its version is above if it was in this place */
+	/* the version is greater if the NIC was at this place */
+	check(torus_device_get(dev, &d));
 	version = d.version > VERSION ? d.version : VERSION;
 	n = torus_nodes(&shape);
 	row = calloc(n, sizeof(*row));

@@ -71,7 +71,7 @@ static bool count_left(void *arg, const struct tn_pkt *pkt, enum where where, un
 	case IN_PARKING:
 		l->n += pkt->unresolved && not_accepted_by_any(l->w, l->node, pkt);
 		break;
-	default:	/* not in the network: not stamped yet, or arrived */
+	default:	/* not in the network: it has no colour yet, or has arrived */
 		break;
 	}
 	return false;

@@ -171,7 +171,7 @@ static bool is_there(const struct check_flow *c, const struct fm *root, uint32_t
 	const struct fm_entry *e;
 	const struct fm_mate *m;
 
-	if (node >= root->table.nodes)	/* of another fabric, in the same world */
+	if (node >= root->table.nodes)	/* a node of another fabric in the same world */
 		return false;
 	e = &root->table.entry[node];
 	m = fm_mate(root->root, e->guid);

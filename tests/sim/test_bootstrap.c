@@ -488,7 +488,7 @@ static void fabric_beside_lone_root_keeps_its_places(void **state)
 			assert_true(trial_problem(&s, "candidate", "leads, and has no place"));
 			assert_int_equal(world_move(s.w, 0, 5), 0);
 			world_run(s.w, 5 * SEC);
-			assert_true(fm_is_root(world_fm(s.w, 2)));	/* at place 5 */
+			assert_true(fm_is_root(world_fm(s.w, 2)));	/* it is at place 5 */
 			places_stay(&s);
 		} else {
 			assert_true(trial_problem(&s, "root", "two roots"));

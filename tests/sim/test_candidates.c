@@ -14,7 +14,7 @@
 #include "ends.h"
 
 #define CANDIDATES 8		/* nodes that are candidates where nothing is configured */
-#define TAKEOVER (3 * SEC)	/* as long as a majority lives, whoever hangs */
+#define TAKEOVER (3 * SEC)	/* limit of a takeover while a majority lives */
 
 static struct trial s;
 static char name[120];		/* name of the scenario */

@@ -17,7 +17,7 @@
 #define HALF 4u
 #define WRONG 3u		/* the cable from node 3 to node 4 */
 #define AROUND 7u
-#define INSISTS (30 * SEC)	/* so long a node waits for its own fabric in any case */
+#define INSISTS (30 * SEC)	/* time for which a node waits for its own fabric in any case */
 
 /* Starts the root of a half again and again, so that its epoch rises. */
 static void lead_again(struct trial *s, uint32_t node)

@@ -124,7 +124,7 @@ static void shape_grows_by_later_half(void **state)
 {
 	static const struct {
 		const char *shape;
-		unsigned int sizes[3];	/* of the part that boots first */
+		unsigned int sizes[3];	/* sizes of the part that boots first */
 		const char *first;
 	} t[] = {
 		{ "4x4", { 4, 2, 1 }, "4x2" }, { "4x4", { 2, 4, 1 }, "2x4" },

@@ -280,7 +280,8 @@ static void node_without_manager_keeps_name_and_place(void **state)
 static void cut_between(void)
 {
 	world_partition(s.w, 0x3333);
-	for (uint32_t i = 1; i < 16; i += 2)	/* from column 1 to 2, and from 3 to 0 */
+	/* cuts the cables from column 1 to 2, and from 3 to 0 */
+	for (uint32_t i = 1; i < 16; i += 2)
 		world_cut(s.w, 2 * i, true);
 }
 

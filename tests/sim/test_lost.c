@@ -102,7 +102,7 @@ static void losses_of_dead_root_are_counted(void **state)
 	assert_int_not_equal(total, 0);
 }
 
-/* Two members that are neighbours or not, or the root and one more. */
+/* Two members die that are neighbours or not, or the root and one more node. */
 static void losses_of_two_dead_nodes_are_counted(void **state)
 {
 	static const uint64_t masks[] = { 1 << 10 | 1 << 5, 1 << 10 | 1 << 6, 1 | 1 << 9, 1 | 1 << 1 };

@@ -254,7 +254,7 @@ static void hung_manager_makes_node_silent(void **state)
 {
 	(void)state;
 	hung(5, 8);
-	hung(1, 2);			/* with nodes below it */
+	hung(1, 2);			/* a node with nodes below it hangs */
 	hung(1, 1);
 }
 

@@ -13,7 +13,7 @@
 #include "ends.h"
 
 #define NODE 10			/* 2,2 of 4x4: no candidate */
-#define ANSWER (2 * SEC)	/* as long as fabricd waits until the change is in force */
+#define ANSWER (2 * SEC)	/* time that fabricd waits until a change is in force */
 #define TAKEOVER (3 * SEC)
 
 static struct trial s;

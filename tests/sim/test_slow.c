@@ -11,7 +11,7 @@
 
 #include "trial.h"
 
-#define SLOW (500 * MS)	/* for each action */
+#define SLOW (500 * MS)	/* duration of each action */
 #define FAULTS 12		/* cables cut or mended in a history */
 
 static void start(struct trial *s, const char *shape, uint64_t seed)

@@ -17,7 +17,7 @@
 
 #define SEEDS 4
 #define WEST 0x3333	/* the columns 0 and 1 of 4x4 */
-#define HALF_RING 0x7	/* of six nodes */
+#define HALF_RING 0x7	/* half of a ring of six nodes */
 #define CORNER 0x23	/* the nodes 0,0, 1,0 and 1,1 of 4x4 */
 #define JOINED (5 * SEC)	/* within which the parts are one: the limit of a connection, the wait
 				 * until the next one, longer after the death of another root, and

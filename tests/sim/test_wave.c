@@ -738,7 +738,7 @@ static size_t lie(struct world *w, uint64_t *r, uint32_t liar, unsigned int port
 	};
 
 	torus_node_coords(shape, as, &at);
-	if (random_below(r, 4))		/* so that a lie can close a square */
+	if (random_below(r, 4))		/* true cables, so that a lie can close a square */
 		fm_squares_tell(world_fm(w, as), &init);
 	init.doubt = (uint8_t)random_below(r, 2);
 	memcpy(init.size, shape->size, sizeof(init.size));

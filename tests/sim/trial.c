@@ -102,7 +102,7 @@ static uint64_t state_of(struct trial *s)
 
 #define CALM (4 * MS)		/* interval of a node's packets while nothing happens */
 #define QUIET 10		/* ms without a change after which nothing counts as happening */
-#define FILLING (2 * CALM)	/* until all nodes send again, and inputs are full */
+#define FILLING (2 * CALM)	/* time until all nodes send again, and inputs are full */
 
 /* Runs for 1 ms, then sets the traffic: full if something changed lately, else reduced. */
 static void pace(struct trial *s, struct pace *p)

@@ -274,7 +274,7 @@ void says_json(const char *request, json_t *wanted)
 	rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow, &reply);
 	assert_non_null(rq);
 	answer_begin(rq);
-	nodes_answer();		/* they are asked after a root that is silent */
+	nodes_answer();		/* nodes are asked after a root that is silent */
 	compare(request, reply, wanted);
 }
 
@@ -367,7 +367,7 @@ void waits_found(const char *request, const struct history_found *found, const c
 	} else {
 		a.passed = 800 * MS;
 		answer_look(&a.d);
-		assert_null(a.found);	/* it is forgotten */
+		assert_null(a.found);	/* the request is forgotten */
 	}
 	a.passed = 0;
 	compare(request, reply, json_of(wanted));
@@ -498,7 +498,7 @@ static void set_up_links(void)
 			l->differs_own = TORUS_BUBBLE_MBS;
 			l->differs_peer = TORUS_BUBBLE_BLOC;
 		}
-		if (p == 2) {		/* of a later driver */
+		if (p == 2) {		/* attributes of a later driver */
 			l->differs = TORUS_DIFFERENCES;
 			l->differs_own = 7;
 			l->differs_peer = 9;

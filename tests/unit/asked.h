@@ -57,8 +57,8 @@ struct asked {
 	bool root, no_nic, no_links, busy, privileged, pending, nowhere;
 	bool own_out;		/* this node is out of service */
 	bool jobs;		/* whoever asks may start jobs */
-	int choose_error;	/* of the choice of nodes for a job */
-	bool job_gone;		/* there is no job */
+	int choose_error;	/* result of the choice of nodes for a job */
+	bool job_gone;		/* the job does not exist */
 	uint32_t uid, at;
 	struct fm_kept_count kept;
 	unsigned int mixed;	/* connections to managers of another release */

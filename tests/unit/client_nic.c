@@ -44,7 +44,7 @@ void put_counters(struct nl_msg *msg, int type, unsigned int n, uint64_t base)
 
 	for (i = 0; i < n; i++)
 		nla_put_u64(msg, (int)i + 1, base + i);
-	nla_put_u64(msg, (int)n + 1, 99);	/* of a newer NIC */
+	nla_put_u64(msg, (int)n + 1, 99);	/* an attribute of a newer NIC */
 	nla_nest_end(msg, nest);
 }
 

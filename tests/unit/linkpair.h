@@ -58,7 +58,7 @@ struct pair {
 	u64 begun;
 	struct end end[2];
 	bool forged;		/* packets are forged: only memory safety is checked */
-	u32 limit;		/* of packets of each VC and end; 0: no limit */
+	u32 limit;		/* limit of packets of each VC and end; 0: none */
 	u64 delivered;
 };
 

@@ -152,7 +152,7 @@ unsigned int visits(const struct model *m, uint32_t from, uint32_t to, unsigned 
 		    struct visit *visit)
 {
 	bool seen[NODES_MAX] = { false };
-	unsigned int left[NODES_MAX];	/* of @dirs, at each visit */
+	unsigned int left[NODES_MAX];	/* directions of @dirs that are left, at each visit */
 	unsigned int n = 1, i;
 
 	seen[to] = true;

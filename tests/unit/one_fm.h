@@ -11,7 +11,7 @@
 #include "lib/util/times.h"
 
 #define ONE_NODES 40
-#define ONE_PORTS 2		/* of a ring: 0 is +x, 1 is -x */
+#define ONE_PORTS 2		/* ports of a ring: 0 is +x, 1 is -x */
 #define ONE_SPARE 2		/* ports of its NICs that the ring does not use */
 #define ONE_RESEND (20 * MS)
 #define ONE_DRAIN_MAX (100 * MS)

@@ -11,7 +11,7 @@
 #define SIZE 4
 
 static struct one_fm o;
-static struct fm_entry entry[SIZE];	/* of the root's table */
+static struct fm_entry entry[SIZE];	/* entries of the root's table */
 static struct torus_shape shape;
 
 static inline const struct fm_report *report(void)

@@ -20,7 +20,7 @@
 #define MODEL_KEY	0x01abcdef
 #define MODEL_DATA_MAX	64		/* bytes of a reply */
 #define MODEL_WAITS	8		/* requests that may wait, */
-#define MODEL_WAITS_OF_ONE 5		/* and of one node */
+#define MODEL_WAITS_OF_ONE 5		/* most waits of one node */
 #define MODEL_NODES	3
 
 /* The fate of an operation at the owner. */

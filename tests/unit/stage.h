@@ -98,7 +98,7 @@ void stage_end_of(struct stage *s);
 
 /* Lets time pass until @ms after the start. Timers run exactly when they are due. */
 void stage_run(struct stage *s, double ms);
-/* The same, with a time in ns. */
+/* As stage_run(), with the time in ns. */
 void stage_run_ns(struct stage *s, uint64_t ns);
 
 /* Checks that exactly these lines were recorded since the last call, and forgets them. */

@@ -10,9 +10,9 @@
 
 #define RESEND (100 * MS)
 #define SETTLE (2 * RESEND)
-#define WAIT (5 * RESEND)	/* until a call ends that is not answered */
+#define WAIT (5 * RESEND)	/* time until a call without an answer ends */
 
-static struct fm_init said;	/* by the last call, or answer */
+static struct fm_init said;	/* the Init of the last call, or answer */
 static int said_to;
 
 static inline void sees(int conn, const struct fm_msg *msg)

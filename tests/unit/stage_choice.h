@@ -218,7 +218,7 @@ static inline void silent(void)
 	stage_forget(&s);
 }
 
-/* Both neighbours have been heard, and heard the node. */
+/* The node and both neighbours have received each other's Inits. */
 static inline void known_to_both(void)
 {
 	hear(0, LEADS, FOLLOWED, TERM);

@@ -10,7 +10,7 @@
 #include "daemon/svc.h"
 
 #define HERE "127.0.0.1"
-#define USER_TIMEOUT_MS 60000	/* of the kernel, longer than any test takes */
+#define USER_TIMEOUT_MS 60000	/* TCP_USER_TIMEOUT of the kernel, longer than any test takes */
 #define KEY_A "0123456789abcdefA"
 #define KEY_B "0123456789abcdefB"
 
@@ -33,7 +33,7 @@ struct end {
 
 extern struct loop *loop;
 extern struct end a, b;
-extern unsigned int ends_schemas[2];	/* of what is opened next: oldest and newest */
+extern unsigned int ends_schemas[2];	/* schemas of the next end: oldest and newest */
 
 int ends_setup(void **state);
 int ends_teardown(void **state);

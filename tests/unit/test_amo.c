@@ -95,7 +95,7 @@ static void amo_of_unknown_op_type_or_misaligned_address_is_refused(void **state
 #define ADDS 300000
 
 static u64 shared;
-static u64 executed;	/* by tn_amo() */
+static u64 executed;	/* operations that tn_amo() has executed */
 
 /* Adds by the processor's own instruction, as a process of the owner may. */
 static void *add_beside(void *arg)
@@ -114,7 +114,7 @@ static void *add_here(void *arg)
 	for (int i = 0; i < ADDS; i++) {
 		int err = tn_amo(&shared, TN_AMO_ADD, TN_AMO_U64, 1, 0, &old);
 
-		if (err == -EAGAIN)	/* not executed */
+		if (err == -EAGAIN)	/* the operation was not executed */
 			continue;
 		assert_int_equal(err, 0);
 		assert_true(old >= last);

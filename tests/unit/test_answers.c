@@ -380,7 +380,7 @@ static void coord_finds_node_by_each_of_its_names(void **state)
 	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
 	says("{'cmd':'coord','name':[2,0]}", "{'ok':true,'data':{'node':[2,0],'name':null,'id':2,"
 	     "'address':'10.2.0.0','shape':[3,2],'own':[2,1]}}");
-	/* By its address in the torus, the address of its manager, and its GUID. */
+	/* The node is named by its address in the torus, that of its manager, and its GUID. */
 	says("{'cmd':'coord','name':'10.0.1.0'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
 	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
 	says("{'cmd':'coord','name':'192.168.0.3:8'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
@@ -529,7 +529,7 @@ static void table_is_answered_also_without_root(void **state)
 {
 	(void)state;
 	says("{'cmd':'table'}", TABLE);
-	a.root = false;		/* and none answers */
+	a.root = false;		/* no node answers */
 	says("{'cmd':'table'}", "{'ok':true," ROOTLESS("null", "[2,1]") ",'data':{" OF_TABLE "}}");
 }
 
@@ -655,7 +655,7 @@ static void exclude_is_answered_when_candidates_keep_it(void **state)
 	says(request, KEPT("4", "8"));
 	a.kept = (struct fm_kept_count) { .of = 1, .keep = 1, .have = 1 };
 	says(request, KEPT("1", "1"));
-	a.kept = (struct fm_kept_count) { .of = 3 };	/* none has a disk */
+	a.kept = (struct fm_kept_count) { .of = 3 };	/* no candidate has a disk */
 	says(request, EXCLUDED("true"));
 	a.kept = waiting;
 	waits(request, 2 * SEC, IN_FORCE("false", "{'have':4,'of':8}"));
@@ -674,13 +674,13 @@ static void events_are_answered_from_given_number(void **state)
 	     "'text':'text of 1'},"
 	     "{'seq':2,'time':302.5,'node':[2,1],'level':'info','kind':'kind of 2',"
 	     "'text':'text of 2'}]}");
-	events_link(a.d.events, 1, "{}");	/* not the last one */
+	events_link(a.d.events, 1, "{}");	/* an event before the last one */
 	events_link(a.d.events, 2, "{\"state\":\"lost\"}");
 	says("{'cmd':'events','since':1}", "{'ok':true,'data':["
 	     "{'seq':2,'time':302.5,'node':[2,1],'level':'info','kind':'kind of 2',"
 	     "'text':'text of 2','link':{'state':'lost'}}]}");
 	says("{'cmd':'events','since':2}", "{'ok':true,'data':[]}");
-	a.d.own[0] = '\0';	/* it has no place yet */
+	a.d.own[0] = '\0';	/* the node has no place yet */
 	says("{'cmd':'events','since':1}", "{'ok':true,'data':["
 	     "{'seq':2,'time':302.5,'node':null,'level':'info','kind':'kind of 2',"
 	     "'text':'text of 2','link':{'state':'lost'}}]}");

@@ -547,7 +547,7 @@ static void recoveries_for_stuck_packets_come_ever_later(void **state)
 	assert_in_range(until_next(40000 * MS), 1000 * MS, 1002 * MS);
 	o.node[1].sums.parked = 0;
 	assert_int_equal(until_next(2500 * MS), 0);
-	/* From the beginning. */
+	/* The packet is parked from the beginning. */
 	o.node[1].sums.parked = 1;
 	one_version(&o, fm_version(o.fm) + 1);
 	assert_in_range(until_next(40000 * MS), 1000 * MS, 1002 * MS);

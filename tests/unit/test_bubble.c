@@ -163,7 +163,7 @@ static bool ask(const struct world *w, struct ring *r, unsigned int i)
 	if (!tn_bubble_stuck(&r->out[i]) ||
 	    !tn_bubble_respond(w->policy, &r->out[up], idle))
 		return false;
-	freed(w, r, i, false);		/* it arrives, and is gone */
+	freed(w, r, i, false);		/* the packet arrives, and is gone */
 	return true;
 }
 

@@ -192,7 +192,7 @@ static void test_all_fields_of_link_are_read(void **state)
 	assert_int_equal(torus_link_get(dev, 3, &l), 0);
 	assert_int_equal(l.port, 3);
 	assert_int_equal(l.state, TORUS_LINK_UP);
-	assert_int_equal(l.old_state, 0);	/* of events */
+	assert_int_equal(l.old_state, 0);	/* a member of events alone */
 	assert_int_equal(l.reason, TORUS_REASON_RETRY);
 	assert_true(l.admin && l.carrier && l.closed);
 	assert_string_equal(l.lower, "px");

@@ -92,7 +92,7 @@ static void test_events_of_each_group_are_delivered(void **state)
 	msg = fake_reply(NULL, TORUS_CMD_PARK_NTF, 0);
 	put_park(msg);
 	fake_send(events_conn, msg);
-	fake_send(events_conn, fake_reply(NULL, 200, 0));	/* of a newer NIC */
+	fake_send(events_conn, fake_reply(NULL, 200, 0));	/* an event of a newer NIC */
 	assert_int_equal(read_events(), 0);
 	assert_int_equal(heard.n, 3);
 	assert_int_equal(heard.ev[0].group, TORUS_GROUP_LINK);

@@ -38,7 +38,7 @@ struct ksock {
 
 static struct ksock socks[SOCKS];
 static fake_fn answer;
-static struct fake asked;	/* only its copy of the last request */
+static struct fake asked;	/* holds only the copy of the last request */
 static unsigned int interface;	/* index of the interface that the host has */
 static bool no_module;
 static unsigned int foreign;	/* how many messages come from another process */
@@ -459,7 +459,7 @@ static void test_only_events_of_own_nic_are_handled(void **state)
 	assert_false(readable());
 	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
 	link_event(7);
-	link_event(8);		/* of another NIC */
+	link_event(8);		/* an event of another NIC */
 	link_event(7);
 	assert_true(readable());
 	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
@@ -529,7 +529,7 @@ static void test_only_end_of_own_interface_ends_device(void **state)
 	subscribe(1u << TORUS_GROUP_LINK);
 	interface_event(RTM_NEWLINK, AF_UNSPEC, 7);
 	interface_event(RTM_DELLINK, AF_UNSPEC, 8);
-	interface_event(RTM_DELLINK, AF_BRIDGE, 7);	/* it left a bridge */
+	interface_event(RTM_DELLINK, AF_BRIDGE, 7);	/* the interface left a bridge */
 	assert_true(readable());
 	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
 	assert_false(readable());

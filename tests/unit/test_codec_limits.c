@@ -20,7 +20,7 @@
 #define TEXTS_LONG (TEXTS_MAX - 1)
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-#define NODES 6		/* in the fabric of the tables */
+#define NODES 6		/* nodes in the fabric of the tables */
 
 static Svc__Message *m;
 
@@ -501,11 +501,11 @@ static void runs_of_nodes_must_fill_table_within_shape(void **state)
 	RUNS(r, 0, 3, 3);
 	RUNS(r, 0, 0, 1, 0, 2);
 	RUNS(r, -EBADMSG, 4, 3);		/* past the end of the shape */
-	RUNS(r, -EBADMSG, 0, 2);		/* too few */
-	RUNS(r, -EBADMSG, 0, 4);		/* too many */
+	RUNS(r, -EBADMSG, 0, 2);		/* too few numbers */
+	RUNS(r, -EBADMSG, 0, 4);		/* too many numbers */
 	RUNS(r, -EBADMSG, 0, NODES);
 	RUNS(r, -EBADMSG, 0, 3, 0, 1);
-	RUNS(r, -EBADMSG, 0, 0, 0, 3);		/* none */
+	RUNS(r, -EBADMSG, 0, 0, 0, 3);		/* an empty run */
 	RUNS(r, -EBADMSG, 0, 3, 0, 0);
 	RUNS(r, -EBADMSG, 0, 3, 0);		/* half a run */
 	RUNS(r, -EBADMSG, UINT32_MAX, 1, 0, 2);	/* round again */
@@ -639,14 +639,14 @@ static void ended_ports_must_be_in_order_and_within_limits(void **state)
 	last = e->ended[2];
 	RIGHT(last->port, TORUS_MAX_PORTS - 1);
 	WRONG(last->port, TORUS_MAX_PORTS);
-	WRONG(last->port, 0);			/* which is already in the list */
+	WRONG(last->port, 0);			/* a port that is in the list already */
 	RIGHT(last->seq, UINT16_MAX);
 	WRONG(last->seq, UINT16_MAX + 1);
-	WRONG(last->node, 5);			/* not in the table */
+	WRONG(last->node, 5);			/* a node that is not in the table */
 	WRONG(last->node, 3);
 	WRONG(first->node, 0);
 	RIGHT(first->node, 2);
-	WRONG(last->node, 2);			/* not in order */
+	WRONG(last->node, 2);			/* the nodes are not in order */
 	put();
 }
 
@@ -670,16 +670,17 @@ static void orders_must_be_sorted_and_disjoint(void **state)
 	WRONG(o[0]->ports, 0);
 	WRONG(o[0]->ports, 0x3);		/* a port that the next has, too */
 	WRONG(o[0]->ports, 0x4);		/* the next has a lower one */
-	WRONG(o[1]->ports, 0x1);		/* as low as the one before, which has it */
+	/* as low as that of the order before, which has it */
+	WRONG(o[1]->ports, 0x1);
 	RIGHT(o[1]->ports, 0xffa);
 	WRONG(o[1]->ports, 0xffe);		/* the highest of the one before */
 	WRONG(o[1]->ports, 1u << TORUS_MAX_PORTS);
 	RIGHT(o[1]->node, 2);
 	RIGHT(o[1]->node, 4);
-	WRONG(o[1]->node, 3);			/* not in the table */
+	WRONG(o[1]->node, 3);			/* a node that is not in the table */
 	WRONG(o[1]->node, 0);
 	RIGHT(o[2]->node, 1);
-	WRONG(o[0]->node, 2);			/* not in order */
+	WRONG(o[0]->node, 2);			/* the nodes are not in order */
 	RIGHT(o[0]->since, FM_TIME_MAX);
 	WRONG(o[0]->since, FM_TIME_MAX + 1);
 	RIGHT(o[0]->until, FM_TIME_MAX);

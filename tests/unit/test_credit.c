@@ -14,8 +14,8 @@ struct report {
 
 struct model {
 	unsigned int slots[TORUS_VCS];
-	unsigned int data[TORUS_VCS];	/* on the way to the receiver */
-	unsigned int held[TORUS_VCS];	/* in its buffers */
+	unsigned int data[TORUS_VCS];	/* packets on the way to the receiver */
+	unsigned int held[TORUS_VCS];	/* packets in its buffers */
 	struct report wire[4096];
 	unsigned int head, tail;
 };
@@ -119,7 +119,8 @@ static void impossible_credits_at_start_are_refused(void **state)
 	assert_false(tn_credit_start(&c, four, over));
 	assert_int_equal(c.n_inp[0], 0);	/* refused: nothing changed */
 	assert_true(tn_credit_start(&c, two, none));
-	assert_true(tn_credit_may(&c, 0, 1));		/* one enters, and leaves a bubble, */
+	/* one packet enters, and leaves a bubble, */
+	assert_true(tn_credit_may(&c, 0, 1));
 	tn_credit_take(&c, 0);
 	assert_false(tn_credit_may(&c, 0, 1));
 	assert_true(tn_credit_may(&c, 0, 0));		/* into which one of the ring may go */

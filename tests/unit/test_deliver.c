@@ -92,7 +92,7 @@ static void adaptive_packets_are_delivered_in_any_order(void **state)
 	h.vc = TORUS_VC_A;
 	for (u32 i = 0; i < 2; i++) {
 		lone_say(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE, .eseq = 7 - i });
-		h.vc = TORUS_VC_D0;	/* it took the escape */
+		h.vc = TORUS_VC_D0;	/* the packet took the escape */
 	}
 	work();
 	assert_int_equal(lone_clear(&l), 2);
@@ -252,7 +252,7 @@ static void waiting_packets_have_room_of_parking_segment(void **state)
 	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .len = 1, .src = 1, .first = 15,
 		 .last = 15 }, (struct tn_tail) { .eseq = 18, .epoch = 5 });
 	work();
-	assert_int_equal(nc(TORUS_NC_REORDERED), 17);	/* to the last byte */
+	assert_int_equal(nc(TORUS_NC_REORDERED), 17);	/* full to the last byte */
 	comes(19);
 	assert_int_equal(nc(TORUS_NC_REORDERED), 17);
 	assert_int_equal(lone_link(&l, 0)->credit.used[0], 1);
@@ -307,7 +307,7 @@ static void duplicate_is_not_delivered(void **state)
 	assert_int_equal(nc(TORUS_NC_LOST), 0);
 	assert_int_equal(lone_clear(&l), 2);
 	assert_int_equal(l.mem.live, 0);
-	/* The same for two copies that both waited. */
+	/* The same happens to two copies that both waited. */
 	comes(3);
 	comes(3);
 	comes(2);
@@ -416,7 +416,7 @@ static void gap_is_given_up_after_gap_time(void **state)
 	assert_int_equal(nc(TORUS_NC_LOST), 0);
 	tn_nic_poll(l.nic, l.now = at);
 	got(3);
-	got_none();			/* one gap after the other */
+	got_none();			/* one gap is closed after the other */
 	assert_int_equal(nc(TORUS_NC_LOST), 2);
 	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
 	at = l.now + l.params.gap_time;

@@ -82,7 +82,7 @@ static int check(struct graph *g)
 
 	close_all(g);
 	for (unsigned int a = 0; a < g->channels; a++) {
-		bool first = true;	/* of the channels in a circle with it */
+		bool first = true;	/* first of the channels in a circle with it */
 
 		for (unsigned int b = 0; b < a; b++)
 			first = first && !circle(g, a, b);

@@ -12,9 +12,9 @@
 #include "daemon/fm/root/vanish.h"
 #include "tests/unit/one_fm.h"
 
-#define WAIT (3 * MS)		/* for its own report */
+#define WAIT (3 * MS)		/* time to wait for a node's own report */
 #define PROBE_WAIT (2 * MS)
-#define MOMENT (ONE_RESEND / 4)		/* until one that is lost is dead */
+#define MOMENT (ONE_RESEND / 4)		/* time until a lost node is dead */
 
 static struct one_fm o;
 

@@ -192,7 +192,7 @@ static void message_without_room_waits_and_others_go_on(void **state)
 		now = torus_host_expiry(&emu.soft.host);
 		assert_false(msg_next(&emu, now));
 		assert_true(torus_host_open(&emu.soft.host, 0));
-		f = message(2, 200, 3);		/* to a node that does not wait */
+		f = message(2, 200, 3);		/* to a node for which no message waits */
 		msg_send(&emu, f, 200, now);
 		frame_put(&pool, f);
 		pkt = tn_queue_pop(&sent);

@@ -17,7 +17,7 @@
 #include "daemon/nic.h"
 #include "daemon/record.h"
 
-#define BAD_BITS 100000000ULL	/* with an error each million of them */
+#define BAD_BITS 100000000ULL	/* bits of a reading: an error in each million of them */
 
 static struct {
 	uint64_t version;

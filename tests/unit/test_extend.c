@@ -247,7 +247,8 @@ static void exchanged_cables_prevent_growth(void **state)
 	(void)state;
 	for (unsigned int p = 0; p < 2; p++) {
 		struct fm_port_row was;
-		uint32_t a = 6, b = p ? 7 : 10;		/* at 2,1 and 3,1, or 2,2 */
+		/* the new nodes are at 2,1 and 3,1, or at 2,2 */
+		uint32_t a = 6, b = p ? 7 : 10;
 
 		columns();
 		was = mate(a)->row.port[p];
@@ -313,7 +314,8 @@ static void cable_of_new_node_to_wrong_place_prevents_growth(void **state)
 	(void)state;
 	for (unsigned int k = 0; k < sizeof(t) / sizeof(*t); k++) {
 		columns();
-		for (uint32_t i = 3; i < 12; i += 4)	/* it is open in the first dimension */
+		/* the fabric is open in the first dimension */
+		for (uint32_t i = 3; i < 12; i += 4)
 			mate(i)->row.port[0].state = FM_PORT_DOWN;
 		assert_true(extends());
 		mate(t[k].from)->row.port[t[k].port] = (struct fm_port_row) {
@@ -352,7 +354,7 @@ static void two_nodes_with_one_place_prevent_growth(void **state)
 		if (i % 4 > 1)
 			for (unsigned int p = 0; p < 4; p++)
 				mate(i)->row.port[p].state = FM_PORT_DOWN;
-	assert_true(extends());		/* by the word of those that have places */
+	assert_true(extends());		/* nodes with places report the cables */
 	assert_int_equal(found.size[0], 3);
 	assert_int_equal(open & 1, 1);
 	/* Another node is below the one at 2,1, where one is already. */

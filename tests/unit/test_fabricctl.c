@@ -418,7 +418,7 @@ static void nodes_without_table_are_labelled_preliminary(void **state)
 	assert_true(json_is_false(json_object_get(n, "agrees")));
 	assert_int_equal(json_integer_value(json_array_get(json_object_get(n, "position"), 1)), -1);
 	json_decref(j);
-	/* Two cables to one neighbour, one of which is wrong. */
+	/* Two cables lead to one neighbour, and one of them is wrong. */
 	fake.early = EARLY_OWN("{\"position\":[1],\"size\":[null],\"confirmed\":false,\"neighbours\":["
 		EARLY_NEIGHBOUR("+x", "n2", "00000000000000a2", "-x", "[2]", "false", "true") ","
 		EARLY_NEIGHBOUR("-x", "n2", "00000000000000a2", "-x", "[2]", "false", "false") "]}");
@@ -615,7 +615,7 @@ static void relay(uint32_t from, uint32_t to, uint32_t relay)
 			     TORUS_ROW_RELAY | (uint64_t)relay << TORUS_ROW_RELAY_SHIFT;
 }
 
-/* To 2,2 through relay 0,1; then also through 1,1; then in a circle. */
+/* The path to 2,2 leads through relay 0,1; then also through 1,1; then in a circle. */
 static void trace_shows_relays_and_circles(void **state)
 {
 	json_t *j, *via;
@@ -1377,7 +1377,7 @@ static void cabling_says_what_differs_from_plan(void **state)
 	expect(args, 2);
 	has(err, ":3: a quote has no end: is a part of this plan missing?\n");
 	assert_string_equal(out, "");
-	/* From a spreadsheet. */
+	/* The plan was written by a spreadsheet. */
 	file_of("\xef\xbb\xbf" PLAN "2,\"9,9:+x\",\"3,0:-x\"\r\n");
 	expect(args, 2);
 	has(err, ":3: '9,9:+x': allowed are two ends");

@@ -14,7 +14,7 @@
 const struct program this_program = { .name = "test_fabricctl_rows" };
 
 static const char *said;	/* JSON that the manager answers; NULL: nothing */
-static bool old;		/* ... and it knows no runs */
+static bool old;		/* the manager knows no runs */
 static char request[128];
 static unsigned int asked;
 static struct torus_shape shape;

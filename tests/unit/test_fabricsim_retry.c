@@ -369,7 +369,7 @@ static void each_packet_of_figures_is_taken_once(void **state)
 		/* The NAK acknowledges packets 0 and 1. */
 		if (fig == 3)
 			assert_int_equal(events(p, "came", -1, 0, 2, "heard"), 1);
-		/* The same answer twice: 2 is expected. */
+		/* The same answer comes twice: 2 is expected. */
 		if (fig == 4)
 			assert_int_equal(events(p, "came", -1, 0, 2, "heard"), 2);
 		json_decref(p);

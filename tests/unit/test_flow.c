@@ -21,7 +21,7 @@ struct world {
 	unsigned int n;
 	u32 sent[FLOWS], got[FLOWS];
 	bool missing[FLOWS];		/* something of the flow was lost */
-	bool heard[FLOWS];		/* some of it was delivered */
+	bool heard[FLOWS];		/* some packets of it were delivered */
 	u64 lost, now;
 };
 
@@ -256,7 +256,7 @@ static void nic_that_starts_late_counts_no_unknown_losses(void **state)
 	tn_flow_license(&w.in);
 	assert_int_equal(turn_of(&w, 7, 1003), TN_FLOW_NOW);
 	assert_int_equal(w.in.lost, 2);
-	/* ... of the next numbering from 0 on. */
+	/* ... and the next numbering begins with 0. */
 	tn_flow_license(&w.in);
 	assert_int_equal(turn_of(&w, 8, 5), TN_FLOW_NOW);
 	assert_int_equal(w.in.lost, 7);
@@ -287,7 +287,7 @@ static void valid_row_begins_flow_at_0_in_later_epoch(void **state)
 		assert_int_equal(turn_of(&w, 7, i), TN_FLOW_LATE);
 	/* This NIC need not have known that epoch. */
 	assert_int_equal(turn_of(&w, 8, 0), TN_FLOW_LATE);
-	/* The same table once more does not begin again with number 0. */
+	/* The same table does not begin again with number 0. */
 	tn_flow_begin(&w.out, 2, 9);
 	tn_flow_stamp(&w.out, &p, 1);
 	assert_int_equal(p.tail.eseq, 1);
@@ -365,7 +365,7 @@ static void new_receiver_finds_flow_at_any_number(void **state)
 	/* For every receiver the next numbering starts at 0. */
 	assert_int_equal(turn_of(&w, 6, 4000000000u), TN_FLOW_EARLY);
 	assert_int_equal(turn_of(&w, 6, 0), TN_FLOW_NOW);
-	/* The same with a license at once. */
+	/* The same happens with a license at once. */
 	world_start(&w, 1);
 	tn_flow_license(&w.in);
 	assert_int_equal(turn_of(&w, 5, 3000000000u), TN_FLOW_NOW);
@@ -650,7 +650,7 @@ static void ended_license_lets_no_packet_pass_gap(void **state)
 	world_start(&w, 1);
 	assert_int_equal(turn_of(&w, 5, 0), TN_FLOW_NOW);
 	tn_flow_license(&w.in);
-	w.in.licensed = false;		/* as a commit does */
+	w.in.licensed = false;		/* as at a commit */
 	assert_int_equal(comes(&w, &p, 5, 4), TN_FLOW_EARLY);
 	assert_int_equal(w.in.lost, 0);
 }

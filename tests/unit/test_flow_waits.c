@@ -173,7 +173,8 @@ static void gap_is_closed_only_in_its_flow(void **state)
 	(void)state;
 	begin();
 	done(1, 0, 0);
-	done(129, 0, 0);		/* its neighbour in the memory of waiting packets */
+	/* the neighbour of the packet in the memory of waiting packets */
+	done(129, 0, 0);
 	near = waits(1, 0, 3, 0, 5);
 	far = waits(1, 0, 6, 0, 5);
 	other = waits(129, 0, 9, 0, 5);

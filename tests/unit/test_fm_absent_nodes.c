@@ -8,11 +8,11 @@
 
 #define NODES 8
 
-static struct fm_entry entry[NODES];	/* of the former table */
+static struct fm_entry entry[NODES];	/* entries of the former table */
 static struct fm_row rows[NODES];
 static struct fm_msg former;
 static const char *shape;
-static bool root_works;		/* its NIC has its place and rows */
+static bool root_works;		/* the NIC of the root has its place and rows */
 static unsigned int plus, minus;	/* ports to the next node, and to the one before */
 
 static int in_a_row(void **state)
@@ -135,7 +135,8 @@ static void states(const char *want)
 /* All has been said at once: these ms pass until the root leads. */
 #define AT_ONCE 2
 #define QUIET (AT_ONCE + 500)	/* no news */
-#define PATIENT (AT_ONCE + 6000)	/* a link leads to a node that does not join */
+/* the first table waits so long if a link leads to a node that does not join */
+#define PATIENT (AT_ONCE + 6000)
 
 /* Return: how many nodes are dead, by the problems that stand. */
 static unsigned int dead(void)

@@ -191,7 +191,7 @@ static void alternating_inits_make_few_tables_and_hold_link(void **state)
 	}
 	assert_in_range(fm_version(s.fm) - before, 1, 2 * LIMIT);
 	errors = stage_count(&s, "log error fabric: port +x leads to node ");
-	/* In 10 s: at once, and after 1, 2, 4 s. */
+	/* Within 10 s lines are logged at once, and after 1, 2 and 4 s. */
 	assert_in_range(errors, 2, 4);
 	assert_in_range(stage_count(&s, "log info fabric: over: port +x leads"), 1, errors);
 	assert_string_equal(fm_excluded(s.fm, 0, 0), "held");

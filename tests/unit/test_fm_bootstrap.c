@@ -572,7 +572,8 @@ static void mismatched_nic_is_problem_until_replaced(void **state)
 			snprintf(text, sizeof(text), "no link comes up: port +y of node %s %s",
 				 fm_table_who(s.fm, s.dev.guid, who), t[n].text);
 			assert_string_equal(problem_text(), text);
-			l->state = TORUS_LINK_FAULTY;	/* of another wire version */
+			/* the neighbour speaks another wire version */
+			l->state = TORUS_LINK_FAULTY;
 			stage_link_tell(&s, 1);
 			assert_string_equal(problem_text(), text);
 			switch (k) {
@@ -675,7 +676,7 @@ static void other_root_is_followed_only_if_former_is_lost(void **state)
 	stage_did_no(&s, "connect");
 	stage_down(&s, 1);
 	stage_forget(&s);
-	/* Not a root of another fabric. */
+	/* A root of another fabric is not followed. */
 	strcpy(i.fabric, "other");
 	stage_hear(&s, 0, &i);
 	stage_did_no(&s, "gives way");

@@ -25,7 +25,7 @@ static void nodes_without_links_to_participants_are_called(void **state)
 	stage_run_ns(&s, from + SETTLE / 2);
 	says_hello(1);
 	stage_run_ns(&s, s.now + SETTLE - MS);
-	says_hello(1);		/* the same again */
+	says_hello(1);		/* a repeated HELLO is no news */
 	assert_int_equal(stage_count(&s, "connect"), 0);
 	stage_run_ns(&s, s.now + 2 * MS);
 	for (uint32_t i = 0; i < 8; i++)	/* 7 is a neighbour of the root, 2 of node 1 */
@@ -430,7 +430,7 @@ static void leading_root_gives_way_only_to_later_one(void **state)
 		i.epoch = fm_epoch(s.fm) + more;
 		is_called(&i);
 		assert_true(fm_is_root(s.fm));
-		if (more)	/* it can reach that root */
+		if (more)	/* the node can reach that root */
 			stage_up(&s, s.next_conn - 1);
 		assert_int_equal(fm_is_root(s.fm), !more);
 		stage_end(&s);

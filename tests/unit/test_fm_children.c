@@ -22,7 +22,7 @@ static void begin(void)
 	stage_hear(&s, 2, &i);
 }
 
-/* ... and has sent it HELLO, by connection 1. */
+/* As begin(), and the node has sent HELLO to the root, by connection 1. */
 static void at_root(void)
 {
 	begin();
@@ -30,7 +30,7 @@ static void at_root(void)
 	stage_forget(&s);
 }
 
-/* ... and has been accepted there, and stays. */
+/* As at_root(), and the root has accepted the node, which stays there. */
 static void joined(void)
 {
 	at_root();
@@ -232,7 +232,7 @@ static void second_connection_of_child_closes_first(void **state)
 	stage_did(&s, "52" WELCOME "close 50\n1 < adopted 103/1 parent 101 attach 43\n");
 	stage_say(&s, 50, FM_MSG_PING);
 	stage_did_nothing(&s);
-	/* By the same connection nothing is closed. */
+	/* A HELLO on the same connection closes nothing. */
 	child(52, 3);
 	stage_did(&s, "52" WELCOME "1 < adopted 103/1 parent 101 attach 43\n");
 	stage_say(&s, 51, FM_MSG_PING);
@@ -283,7 +283,7 @@ static void new_parent_learns_all_children(void **state)
 	stage_forget(&s);
 	stage_welcome(&s, 2, TERM, "");
 	stage_did(&s, "50 < pong\n2 < adopted 103/1 parent 101 attach 43\n50" WELCOME);
-	/* The same again on the same connection is no news. */
+	/* The same message on the same connection is no news. */
 	stage_welcome(&s, 2, TERM, "");
 	stage_did_nothing(&s);
 	stage_end(&s);

@@ -400,7 +400,8 @@ static void alternating_roots_are_logged_ever_more_seldom(void **state)
 		assert_int_equal(stage_count(&s, "gives way"), 1);
 		run(3600 * SEC);
 		stage_forget(&s);
-		hear(2, asks ? ASKS : LEADS, FOLLOWED, ++epoch);	/* it may have no root by now */
+		/* the neighbour may have no root by now */
+		hear(2, asks ? ASKS : LEADS, FOLLOWED, ++epoch);
 		hear(2, asks ? ASKS : LEADS, GREATER, ++epoch);
 		assert_int_equal(stage_count(&s, "gives way"), 1);
 		stage_end(&s);

@@ -190,7 +190,7 @@ static void exclusions_of_latest_table_hold(void **state)
 			assert_int_equal(torus_shape_parse("2x2", &m.table.shape), 0);
 		stage_msg(&s, 101, &m);
 		assert_int_equal(fm_recall_has_latest(s.fm), k != 1);
-		/* The same once more, with other words, is not taken. */
+		/* The same table with other contents is not taken. */
 		entry[3].admin = 8;
 		m.table.base = 0;
 		if (k != 1)
@@ -220,7 +220,7 @@ static void late_former_table_restores_names_and_exclusions(void **state)
 
 			says(i, &m);
 		}
-		s.fm->root->told.ups = 3;	/* so these two are enough */
+		s.fm->root->told.ups = 3;	/* two nodes are enough for a quorum */
 		if (!late)
 			sends_the_latest();
 		stage_run_ns(&s, s.now + 2 * MS);
@@ -316,7 +316,7 @@ static void only_nodes_of_same_table_count_towards_quorum(void **state)
 	two.hello.counted = false;
 	assert_false(enough(&one, &two));
 	two = of_three(2);
-	two.hello.table_root = 0xabb;	/* of another part */
+	two.hello.table_root = 0xabb;	/* the table is of another part */
 	assert_false(enough(&one, &two));
 	two = of_three(2);
 	two.hello.term = 40;

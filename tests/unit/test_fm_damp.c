@@ -273,7 +273,7 @@ static void include_ends_hold_at_either_end(void **state)
 		assert_true(fm_exclude_changes(s.fm, 6, 2, false, NULL));
 		assert_true(fm_exclude_changes(s.fm, 6, -1, false, NULL));
 		assert_false(fm_exclude_changes(s.fm, 5, 2, false, NULL));
-		/* Not by another port, nor by excluding. */
+		/* Including another port, or excluding, does not end the hold. */
 		assert_int_equal(fm_exclude(s.fm, 5, 2, false, START + s.now), 0);
 		assert_int_equal(fm_exclude(s.fm, 10, 0, false, START + s.now), 0);
 		lives(300);
@@ -504,7 +504,7 @@ static void last_cable(enum fm_port_state is)
 static void last_link_of_node_is_not_held(void **state)
 {
 	(void)state;
-	/* The others are lost before it flaps ... */
+	/* The others are lost before the link flaps. */
 	root();
 	lives(100);
 	lose_others();
@@ -518,7 +518,7 @@ static void last_link_of_node_is_not_held(void **state)
 	lives(400);
 	assert_null(fm_excluded(s.fm, 5, 0));
 	stage_end(&s);
-	/* ... or while it is held. */
+	/* The same if the others are lost while it is held. */
 	root();
 	lives(100);
 	flaps(LIMIT);
@@ -640,7 +640,7 @@ static void more_disputes_than_remembered_are_reported(void **state)
 	stage_forget(&s);
 	from = s.now;
 	row(12, 0, FM_PORT_FAULTY);
-	row(12, 2, FM_PORT_FAULTY);	/* its row changes again: it is remembered once */
+	row(12, 2, FM_PORT_FAULTY);	/* the row changes again: the hold is remembered once */
 	for (uint32_t i = 14; i < nodes; i += 2)
 		row(i, 0, FM_PORT_FAULTY);
 	lives_ns(from + 1999 * MS);

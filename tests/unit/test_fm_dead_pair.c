@@ -144,7 +144,7 @@ static void link_behind_last_port_proves_nothing(void **state)
 						      .peer_port = 1 };
 		row4.port[1] = (struct fm_port_row) { .state = FM_PORT_UP };
 		row4.port[4] = (struct fm_port_row) { .state = FM_PORT_UP };
-		if (k == 2) {	/* ... nor behind that of node 4 */
+		if (k == 2) {	/* the port behind the last one of node 4 vouches for none either */
 			row3.port[0].state = FM_PORT_UP;
 			row3.port[0].peer_port = 4;
 		}
@@ -171,7 +171,7 @@ static void cable_to_itself_proves_nothing(void **state)
 	pair_dies();
 	now = row3;
 	now.port[0].state = FM_PORT_DOWN;
-	now.port[2].state = FM_PORT_UP;	/* to 2, which is there */
+	now.port[2].state = FM_PORT_UP;	/* the link to node 2, which is up */
 	assert_int_equal(back(now), FM_NODE_DEAD);
 }
 

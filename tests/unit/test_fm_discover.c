@@ -281,7 +281,7 @@ static void open_dimension_is_found_as_mesh(void **state)
 	starts(&r);
 	assert_true(stage_count(&s, "table 1 own term 7x1 open 1 ") > 0);
 	shape_is(&r, &s.shape);
-	for (uint32_t i = 0; i < nodes; i++)	/* those below 0 go round */
+	for (uint32_t i = 0; i < nodes; i++)	/* coordinates below 0 go round */
 		assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
 	stage_end(&s);
 }

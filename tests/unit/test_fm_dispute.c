@@ -27,7 +27,7 @@ struct stands {
 static struct fm_root root;
 static struct fm fm = { .root = &root, .cfg = { .keepalive = KEEPALIVE } };
 static struct fm_mate mate[MATES];
-static uint32_t mates;		/* as many are known */
+static uint32_t mates;		/* number of known mates */
 static struct stands stands[2 * MATES * PORTS];
 static unsigned int n_stands;
 static bool marked;

@@ -136,7 +136,7 @@ static void not_asked(uint64_t epoch, uint64_t guid, uint64_t next)
 	join(1);
 	join(3);
 	epoch_is(next);
-	/* From now on it knows of an epoch, and does not believe any. */
+	/* From now on the node knows an epoch, and does not believe every other one. */
 	stage_forget(&s);
 	joins_from(3, next + 1025, NIC);
 	stage_did_some(&s, "103 < refuse 'n3' obeys epoch");
@@ -349,7 +349,7 @@ static void nodes_of_own_epoch_do_not_join_anew(void **state)
 	joins_from(3, 0, 0);
 	assert_int_equal(stage_count(&s, "join anew"), 0);
 	epoch_is(7);
-	/* By now they obey this one. */
+	/* By now the nodes obey this root. */
 	stage_down(&s, 101);
 	joins_from(1, 7, NIC);
 	assert_int_equal(stage_count(&s, "join anew"), 0);

@@ -23,7 +23,7 @@ static struct stage s;
 static bool there[NODES];
 static struct fm_row rows[NODES];
 static uint64_t waiting;	/* packets that wait for rows on hold, at node 1 */
-static uint64_t parked;		/* at node 1 */
+static uint64_t parked;		/* packets that are parked at node 1 */
 static uint32_t mute;		/* a node that does not report; 0: none */
 static unsigned int priority;	/* priority that nodes report of themselves */
 
@@ -576,7 +576,7 @@ static void growth_that_changes_addresses_is_refused(void **state)
 	assert_string_equal(shape(), "2x2x1x2");
 	assert_true(told("cannot grow by it"));
 	stage_end(&s);
-	/* At the end of the last dimension ids stay. */
+	/* Ids stay if the shape grows in its last dimension. */
 	fabric("2x2x1x3", "2x2x1x2");
 	for (uint32_t i = 8; i < 12; i++)
 		arrives(i);

@@ -227,7 +227,7 @@ static void exclusion_that_divides_job_names_it(void **state)
 		uint32_t n, parts;
 	} row[] = {
 		{ { { 0, 0 } }, "line", 1, 2 },
-		{ { { 1, 2 } }, "line", 1, 2 },		/* by its other end */
+		{ { { 1, 2 } }, "line", 1, 2 },		/* the cable is named by its other end */
 		{ { { 1, -1 } }, "line", 1, 2 },
 		{ { { 0, 0 }, { 2, 2 } }, "line", 2, 3 },
 		{ { { 0, -1 } }, NULL, 1, 0 },		/* 1,0 and 2,0 are joined */

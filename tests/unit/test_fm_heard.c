@@ -375,7 +375,7 @@ static void asking_root_tells_how_many_nodes_answer(void **state)
 	stage_msg(&s, 102, &m);
 	assert_int_equal(said.need, 3);
 	assert_int_equal(said.here, status().root.here);
-	assert_int_equal(status().nodes, 0);	/* it has no table, so it counts no node */
+	assert_int_equal(status().nodes, 0);	/* the root has no table, so it counts no node */
 	answers(0, 0);
 	stage_end(&s);
 }
@@ -421,7 +421,7 @@ static void disconnected_node_counts_as_up_until_judged(void **state)
 	assert_false(heard(2, &at));
 	counts(3, 4, 0);
 	stage_down(&s, 103);
-	answers(2, 3);		/* one cable joins the two that do not */
+	answers(2, 3);		/* one cable joins the two nodes that do not answer */
 	stage_end(&s);
 }
 

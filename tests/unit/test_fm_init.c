@@ -310,7 +310,7 @@ static void init_with_position_outside_size_is_refused(void **state)
 		assert_int_equal(sized(d, 2, 1, true), 0);
 		assert_int_equal(sized(d, 2, 2, true), -EBADMSG);
 		assert_int_equal(sized(d, 0, 0, true), -EBADMSG);
-		/* Not reduced by any size yet. */
+		/* Positions are not reduced by any size yet. */
 		assert_int_equal(sized(d, 0, 0, false), 0);
 		assert_int_equal(sized(d, 0, TORUS_MAX_NODES, false), 0);
 		assert_int_equal(sized(d, 0, TORUS_MAX_NODES + 1, false), -EBADMSG);

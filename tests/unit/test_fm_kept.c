@@ -108,7 +108,7 @@ static void failed_disk_is_reported_until_it_works(void **state)
 	stage_did_some(&s, "1 < kept 101 version 1 term 126 failed\n");
 	comes(2, 0);
 	stage_did_some(&s, "1 < kept 101 version 2 term 126 failed\n");
-	disk(1, true);	/* it was tried again */
+	disk(1, true);	/* the write was tried again */
 	stage_did_some(&s, "1 < kept 101 version 2 term 126\n");
 	stage_end(&s);
 }
@@ -324,7 +324,7 @@ static void absent_excluded_candidate_does_not_count(void **state)
 	root();
 	assert_int_equal(fm_exclude(s.fm, 1, -1, true, START + s.now), 0);
 	all_do();
-	counts(3, 2, 0, 2);	/* it is there */
+	counts(3, 2, 0, 2);	/* the candidate is connected */
 	stage_down(&s, 101);
 	counts(2, 1, 0, 1);
 	assert_int_equal(fm_exclude(s.fm, 1, 0, false, START + s.now), 0);

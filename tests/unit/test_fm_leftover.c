@@ -145,11 +145,11 @@ static void recovery_for_another_reason_resets_wait(void **state)
 	ends(true, false, false, SOON);
 	comes(1);
 	ends(true, false, false, 2 * SOON);
-	fm_leftover_begin(&fm);	/* before it was demanded */
+	fm_leftover_begin(&fm);	/* begun before it was demanded */
 	assert_int_equal(fm_leftover_expiry(&fm), NEVER);
 	ends(true, false, false, SOON);
 	comes(1);
-	fm_leftover_begin(&fm);	/* one more, which was not demanded for this */
+	fm_leftover_begin(&fm);	/* another recovery, which was not demanded for this */
 	ends(true, false, false, SOON);
 	end();
 }

@@ -352,7 +352,7 @@ static void later_log_line_has_text_of_its_time(void **state)
 	stage_did_nothing(&s);
 	later_by(1);
 	stage_did(&s, "at 41000 ms\nlog error it: bad\n");
-	/* Two seconds now. */
+	/* The gap is two seconds now. */
 	again("worse");
 	again("bad");
 	again("worst");

@@ -137,7 +137,7 @@ static void forget_below(uint64_t guid)
 	fm_roster_forget_below(s.fm, guid);
 	if (is_there(guid))
 		miss_below((uint32_t)(guid - NIC));
-	/* By number, as the root does: one may be below another of them. */
+	/* In order of numbers, as the root does: a node may be below another one of them. */
 	for (uint32_t n = 1; unknown_above && n < fm_roster_size(r()); n++)
 		for (uint32_t i = 1; i < NODES; i++)
 			if (shadow[i].there && shadow[i].number == n && shadow[i].via == guid) {

@@ -29,7 +29,7 @@ static void table_is_passed_on_applied_and_reported(void **state)
 	 */
 	table(1);
 	stage_did(&s, "1 < report 1.0 of 3 term 126\n");
-	/* A later table. */
+	/* A later table comes. */
 	table(2);
 	assert_int_equal(stage_count(&s, "table 2 term 126"), 2);
 	assert_int_equal(stage_count(&s, "\nrows 2: 0\n"), 1);

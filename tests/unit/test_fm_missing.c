@@ -261,7 +261,7 @@ static void outdated_notices_are_ignored(void **state)
 	notice(FM_MSG_ADOPTED, 2, 3, 6, 2);
 	assert_int_equal(fm_node_parent(s.fm, 2), 1);
 	notice(FM_MSG_ADOPTED, 9, 3, 6, 1);
-	stage_down(&s, 102);		/* with number 1 */
+	stage_down(&s, 102);		/* node 2 is lost, which has number 1 */
 	assert_int_equal(fm_node_parent(s.fm, 2), 1);
 	notice(FM_MSG_LEFT, 2, 1, 4, 1);
 	notice(FM_MSG_LEFT, 2, 1, 5, 2);

@@ -245,7 +245,8 @@ static void equal_order_is_no_change(void **state)
 	assert_false(changes(2, 0, NULL) || changes(2, -1, NULL));
 	assert_true(changes(2, 0, &o) && changes(2, -1, &o));
 	assert_int_equal(fm_exclude_by(s.fm, 2, 0, &o, START + s.now), 0);
-	assert_false(changes(2, 0, &o) || changes(2, 0, &later));	/* not in force yet */
+	/* the order is not in force yet */
+	assert_false(changes(2, 0, &o) || changes(2, 0, &later));
 	settle(4);
 	assert_false(changes(2, 0, &later));
 	assert_true(changes(2, 0, &other) && changes(2, 0, &hour) && changes(2, -1, &later));
@@ -255,7 +256,8 @@ static void equal_order_is_no_change(void **state)
 	assert_true(changes(3, 2, &o));
 	assert_int_equal(fm_exclude_by(s.fm, 2, 0, &hour, START + s.now), 0);
 	assert_true(changes(2, 0, &hour) && changes(2, 0, &later));
-	assert_true(changes(2, 0, &longer));		/* for the same reason, but without an end */
+	/* an order for the same reason, but without an end */
+	assert_true(changes(2, 0, &longer));
 	assert_int_equal(fm_exclude_by(s.fm, 2, -1, &o, START + s.now), 0);
 	assert_false(changes(2, 0, &later) || changes(2, -1, &later));
 	assert_false(changes(3, 2, NULL));		/* node 2 is out of service, not this cable */
@@ -264,7 +266,7 @@ static void equal_order_is_no_change(void **state)
 	assert_false(changes(2, 0, &later));
 	/* A node or port that does not exist is refused as before. */
 	assert_true(changes(4, 0, NULL) && changes(0, 4, NULL) && changes(0, -2, NULL));
-	/* An exclusion of which it is not known who gave the order is one without a reason. */
+	/* An exclusion without a known order counts as one without a reason. */
 	assert_int_equal(fm_exclude(s.fm, 1, 1, true, START + s.now), 0);
 	assert_false(fm_exclude_changes(s.fm, 1, 1, true, NULL));
 	/* the other ports of the node are included */
@@ -289,7 +291,7 @@ static void cable_is_included_by_either_end(void **state)
 	assert_int_equal(fm_exclude_by(s.fm, 1, 0, &o, START + s.now), 0);
 	assert_int_equal(fm_exclude_by(s.fm, 2, 0, &o, START + s.now), 0);
 	settle(4);
-	include(2, 2);				/* to 1 */
+	include(2, 2);				/* includes the cable to node 1 */
 	assert_int_equal(fm_node(s.fm, 1)->admin, 0);
 	assert_int_equal(s.fm->root->orders.n, 1);
 	has(0, 2, 1, 5, "plug");

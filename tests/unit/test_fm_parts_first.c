@@ -90,15 +90,17 @@ static void first_root_asks_for_tables_it_may_lack(void **state)
 		unsigned int times;
 	} is[] = {
 		{ { 0, 0, 0 }, { 0 }, 0 },
-		{ { 41, 9, OLD }, { 0 }, 1 },		/* for itself, as this node lacks it */
+		/* node 2 has the latest table itself, which this node lacks */
+		{ { 41, 9, OLD }, { 0 }, 1 },
 		{ { 41, 8, OLD }, { 0 }, 0 },
-		{ { 41, 9, OLD - 1 }, { 0 }, 1 },	/* of two roots in one epoch */
+		{ { 41, 9, OLD - 1 }, { 0 }, 1 },	/* two roots made tables in one epoch */
 		{ { 40, 5, OTHER }, { 0 }, 0 },
 		{ { 40, 4, OTHER }, { 0 }, 0 },
 		{ { 40, 6, OTHER }, { 0 }, 1 },
 		{ { 40, 5, OTHER + 1 }, { 0 }, 1 },
 		{ { 42, 1, OTHER }, { 41, 9, OLD }, 1 },	/* the latest now, and comes from that */
-		{ { 42, 1, OTHER }, { 41, 9, OTHER }, 2 },	/* and that is of another part */
+		/* the latest table comes from one of another part */
+		{ { 42, 1, OTHER }, { 41, 9, OTHER }, 2 },
 	};
 
 	(void)state;
@@ -127,7 +129,7 @@ static void first_table(void)
 	stage_run_ns(&s, s.now + MS);
 	join(2);
 	joins(&m);
-	stage_run_ns(&s, s.now + s.cfg.resend);	/* that table is asked for, and does not come */
+	stage_run_ns(&s, s.now + s.cfg.resend);	/* that table is requested, and does not come */
 	settle(4);
 	assert_true(fm_version(s.fm) > 0);
 }
@@ -217,7 +219,7 @@ static void only_wanted_whole_tables_are_taken(void **state)
 		else
 			join(3);
 		if (k == 4)
-			sends(3, other, 1);	/* and once more, with something else in it */
+			sends(3, other, 1);	/* the table comes again, with other contents */
 		m = sent(t, 2);
 		m.table.former = true;
 		m.table.base = k == 1 ? 4 : 0;

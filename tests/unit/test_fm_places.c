@@ -131,7 +131,7 @@ static void cables_decide_and_other_place_by_wave_is_logged(void **state)
 	(void)state;
 	one_by_the_wave(3, 1, true);
 	one_by_the_wave(2, 2, false);
-	one_by_the_wave(-2, 6, false);	/* it did not know the sizes */
+	one_by_the_wave(-2, 6, false);	/* the wave did not know the sizes */
 	one_by_the_wave(0, 0, false);	/* the wave gave it no place */
 }
 

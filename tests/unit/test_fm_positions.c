@@ -16,7 +16,7 @@
 #include "daemon/fm/status.h"
 #include "daemon/fm/wire/init.h"
 
-#define PORTS 5	/* of the NIC: one more than the fabric of two dimensions uses */
+#define PORTS 5	/* ports of the NIC: one more than the fabric of two dimensions uses */
 #define MOVES 6	/* number of moves of a node with the same doubt */
 #define TURNS 4	/* number of times that a neighbour may turn */
 #define CLOSED FM_SQUARE_CLOSED
@@ -253,7 +253,7 @@ static void majority_of_least_doubt_decides(void **state)
 	is_at(1, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 2);
 	assert_int_equal(moved, 2);
-	/* Two against one */
+	/* Two neighbours imply another place than one does. */
 	square[1] = square[2] = CLOSED;
 	hear(1, 3, 1, 2);
 	is_at(1, 1);
@@ -283,7 +283,7 @@ static void neighbours_with_more_doubt_do_not_vote(void **state)
 	hear(0, 1, 1, 6);
 	is_at(1, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 2);
-	fm_wave_forget(&fm, 3);		/* there was no Init by this port */
+	fm_wave_forget(&fm, 3);		/* no Init has come by this port */
 	assert_int_equal(fm_wave_doubt(&fm), 2);
 	/* With the most doubt of all the votes are counted, too. */
 	begin(8, 8);
@@ -320,7 +320,7 @@ static void neighbour_with_open_squares_votes_only_alone(void **state)
 	/* An Init of the same doubt without any square moves the node. */
 	hear(1, 3, 1, 3);
 	is_at(3, 1);
-	/* Two with open squares do not move it back. */
+	/* Two neighbours with open squares do not move the node back. */
 	square[2] = FM_SQUARE_OPEN;
 	hear(2, 1, 1, 3);
 	is_at(3, 1);

@@ -55,7 +55,7 @@ bool fm_is_out_of_service(const struct torus_shape *shape, uint16_t admin)
 	return admin == 0xf;
 }
 
-static struct fm_mate mate[2];	/* of the root, and of the node with this GUID */
+static struct fm_mate mate[2];	/* the root, and the node with this GUID */
 
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
 {
@@ -234,9 +234,9 @@ static void table(uint64_t seed)
 	begin(shapes[rnd_below(&r, 6)]);
 	fm.node = rnd_below(&r, fm.table.nodes);
 	end_some(&r);
-	root.joined = naive(is) && !rnd_one_in(&r, 4);	/* in the table before */
+	root.joined = naive(is) && !rnd_one_in(&r, 4);	/* joined by the table before */
 	cut_some(&r, changed, &msg.nentries);
-	if (rnd_one_in(&r, 4)) {	/* in doubt: it is looked at later */
+	if (rnd_one_in(&r, 4)) {	/* the node is in doubt: it is examined later */
 		fm_isolated_tell(&fm, &msg, true);
 		assert_false(told_any);
 		expect(&r, !root.joined || naive(is), "a node was cut off");
@@ -405,7 +405,7 @@ static void missing_or_judged_node_is_not_reported_as_cut_off(void **state)
 
 	(void)state;
 	begin("4x4");
-	root.roster = (void *)mate;	/* there is a root */
+	root.roster = (void *)mate;	/* there is a roster */
 	for (unsigned int p = 0; p < 4; p++)
 		close_link(5, p);
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -64,7 +64,7 @@ static void later_table_decides_on_each_cable(void **state)
 		assert_int_equal(fm_node(s.fm, 6)->admin, 0);
 		assert_string_equal(fm_excluded(s.fm, 6, 2), "admin");
 		stage_end(&s);
-		/* Two ports. */
+		/* Two ports are excluded. */
 		admin_of[9] = 2;
 		across_of[13] = 8;
 		recalled(known, "log info table: 2 ports stay excluded as before\n");

@@ -417,7 +417,7 @@ static void restarted_manager_may_bring_all_colours(void **state)
 	assert_int_equal(fm_mate(s.fm->root, NIC + 7)->brought, (uint8_t)~0x3);
 	m.hello.epoch = 2;
 	m.hello.table = 0;
-	m.hello.rows_term = 1000;	/* by another root */
+	m.hello.rows_term = 1000;	/* the rows are by another root */
 	stage_up(&s, 207);
 	stage_msg(&s, 207, &m);
 	assert_int_equal(fm_mate(s.fm->root, NIC + 7)->brought, UINT8_MAX);
@@ -482,7 +482,7 @@ static void root_without_place_in_kept_table_is_problem(void **state)
 	s.cfg.kept = &kept.table;
 	stage_start(&s);
 	stage_run(&s, 1000);
-	assert_int_equal(fm_version(s.fm), 0);	/* it may be cut off for a moment only */
+	assert_int_equal(fm_version(s.fm), 0);	/* the node may be cut off for a moment only */
 	stage_run(&s, 4000);
 	assert_int_not_equal(fm_version(s.fm), 0);
 	/* All 16 of the table have not joined; so many are named. */

@@ -139,7 +139,7 @@ static void park_resolve(void *io, unsigned int port, uint32_t session, int seq)
 
 /* --- the account ------------------------------------------------------------------------------ */
 
-static uint64_t row[NODES];		/* as far as is known, in the NIC */
+static uint64_t row[NODES];		/* rows in the NIC, as far as they are known */
 /* version, doubtful version and epoch of these rows */
 static uint64_t version, doubtful, epoch;
 static uint32_t node;

@@ -115,7 +115,9 @@ static void tell(uint64_t seed)
 
 		if (!is_there[i])
 			continue;
-		/* A dead node will not tell what it received: of sessions of its neighbours. */
+		/*
+		 * A dead node will not report how far it received in sessions with its neighbours.
+		 */
 		for (unsigned int p = 0; p < ports() && mate[i].state == FM_NODE_DEAD; p++) {
 			uint32_t o = torus_neighbour(&fm.table.shape, i, p);
 			unsigned int q = torus_dir_opposite(&fm.table.shape, p);

@@ -46,7 +46,8 @@ static void missing_node_with_links_is_waited_for(void **state)
 			stage_run(&s, 100 * i);
 			join(i, NULL);
 		}
-		fm_timer(s.fm, START + s.now);	/* too early: it changes nothing */
+		/* the timer is called too early, and does nothing */
+		fm_timer(s.fm, START + s.now);
 		settles(3000);
 		stage_did_some(&s, "log info bootstrap: shape 4x4, 15 of 16 nodes\n");
 		stage_end(&s);
@@ -238,7 +239,8 @@ static void root_waits_for_others_after_late_first_node(void **state)
 	for (uint32_t i = 1; i < 15; i++) {
 		stage_run(&s, 500000 + 400 * i);
 		join(i, NULL);
-		fm_timer(s.fm, START + s.now);	/* it is not alone any more, and says so */
+		/* the root is not alone any more, and reports that */
+		fm_timer(s.fm, START + s.now);
 	}
 	settles(3000);
 	stage_end(&s);

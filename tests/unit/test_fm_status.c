@@ -296,7 +296,7 @@ static void asked_node_counts_as_up_without_root(void **state)
 	assert_int_equal(status().nodes_up, 16);
 	t = stage_table(&s, 4, entry);
 	entry[5].state = FM_NODE_SILENT;
-	stage_msg(&s, 1, &t);		/* it is left out, and joins anew */
+	stage_msg(&s, 1, &t);		/* the node is left out, and joins anew */
 	stage_run(&s, 10 * 1000);
 	assert_int_equal(status().version, 4);
 	assert_int_equal(status().nodes_up, 1);
@@ -431,7 +431,7 @@ static void places_without_cable_are_not_counted(void **state)
 		assert_int_equal(status().links_faulty, k != 0);
 		stage_end(&s);
 	}
-	for (unsigned int k = 0; k < 3; k++) {	/* in the other dimension */
+	for (unsigned int k = 0; k < 3; k++) {	/* the same in the other dimension */
 		joined();
 		t = stage_table(&s, 3, entry);
 		t.table.open = 2;
@@ -479,7 +479,7 @@ static void cached_counts_follow_table(void **state)
 	takes(&t);
 	assert_int_equal(status().links_excluded, 1);
 	assert_int_equal(status().state, FM_RUNNING);
-	/* The same cables, but one of them was never there. */
+	/* The table has the same cables, but one of them never existed. */
 	t = stage_table(&s, 5, entry);
 	t.table.base = 4;
 	t.table.nentries = 2;

@@ -255,7 +255,8 @@ static void node_without_root_for_30_s_reports_it(void **state)
 		led();
 		stage_forget(&s);
 		run(100 * MS);
-		hear(0, ASKS, FOLLOWED, TERM);	/* so it asks around at once when it is lost */
+		/* the node asks its neighbours at once when that one is lost */
+		hear(0, ASKS, FOLLOWED, TERM);
 		s.refuse_connect = -1;
 		stage_down(&s, 1);
 		run(30000 * MS - 1);
@@ -294,7 +295,7 @@ static void node_without_root_asks_neighbours_again_and_again(void **state)
 	asked();
 	known_to_both();
 	stage_forget(&s);
-	for (unsigned int k = 0; k < 3; k++) {	/* it answers, so it is not left */
+	for (unsigned int k = 0; k < 3; k++) {	/* that node answers, so it is not left */
 		run((10 * TAKEOVER - 2 * s.cfg.resend) / 3);
 		claim();
 	}

@@ -8,7 +8,8 @@
 
 #define NODES 4
 
-static uint64_t versions[NODES];	/* of the rows of each NIC; 0: it has lost its memory */
+/* version of the rows of each NIC; 0: it has lost its memory */
+static uint64_t versions[NODES];
 
 /* All nodes join, with the table of @maker. Return: the first version. */
 static uint64_t first_version(uint64_t maker)
@@ -92,11 +93,11 @@ static void new_version_has_colour_of_no_packet(void **state)
 	all_have(9);
 	versions[2] = 8;
 	assert_int_equal(first_version(NIC + 1), 10);
-	versions[2] = 6;	/* as 10 would be */
+	versions[2] = 6;	/* the colour of 6, which is also that of 10 */
 	assert_int_equal(first_version(NIC + 1), 11);
 	versions[3] = 7;
 	assert_int_equal(first_version(NIC + 1), 12);
-	versions[0] = 8;	/* there is no colour left, and the next one must do */
+	versions[0] = 8;	/* no colour is left, so the next version is taken */
 	assert_int_equal(first_version(NIC + 1), 10);
 }
 

@@ -20,7 +20,7 @@
 #define GUID 0x100ULL
 #define MATES 12
 #define STRANGER (GUID + MATES)	/* a NIC of which the root knows only the GUID */
-#define PORTS 7			/* one more than the fabric has dimensions for */
+#define PORTS 7			/* one port more than the fabric has dimensions for */
 
 /** struct named - a problem that names a cable */
 struct named {
@@ -164,7 +164,7 @@ static const char *fault(unsigned int end)
 		return "in a dimension of size 1";
 	due = fm_mate_at(&root, torus_neighbour(&fm.table.shape, m->node, p));
 	if (due == o)
-		return "";	/* as it should be; or two that are not known */
+		return "";	/* the cable is as it should be; or two nodes are not known */
 	/* The node that was there may have died, and a new one may not be known yet. */
 	if (due)
 		return (!o || !o->name[0]) && due->state == FM_NODE_DEAD ? "" :

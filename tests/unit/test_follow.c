@@ -91,7 +91,7 @@ static void run_is_known_by_events_it_still_has(void **state)
 	(void)state;
 	assert_true(same(EVENTS, 4, 40.5));
 	assert_true(same(EVENTS, 3, 50.5));
-	assert_true(same(EVENTS, 1, 60.5));	/* it has forgotten that */
+	assert_true(same(EVENTS, 1, 60.5));	/* the event was forgotten */
 	assert_false(same(EVENTS, 3, 40.5));
 	assert_false(same(EVENTS, 5, 40.5));
 	assert_false(same("[]", 5, 40.5));

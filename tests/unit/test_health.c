@@ -234,7 +234,7 @@ static void random_changes_equal_model_of_health(void **state)
 		assert_int_equal(torus_health_new(&b.m.shape, NULL, &b.h), 0);
 		check_all(&b);
 		for (unsigned int round = 0; round < 4; round++) {
-			/* From few dead cables to many, and back. */
+			/* The number of dead cables goes from few to many, and back. */
 			for (unsigned int n = 0; n < 4 + b.m.nodes / 2; n++)
 				change(&b, round == 3 ? 0 : 10 + 25 * round, n % 3);
 			check_all(&b);

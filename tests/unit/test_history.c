@@ -369,7 +369,7 @@ static void long_answer_comes_in_parts(void **state)
 	add(501);
 	assert_string_equal(search(f), "501");
 	FINDS("500 501", .last = 2);
-	strcpy(f.after, "1111222233334444:1:99");	/* of an earlier run */
+	strcpy(f.after, "1111222233334444:1:99");	/* a position of an earlier run */
 	assert_string_equal(search(f), "-");
 	strcpy(f.after, "nonsense");
 	assert_string_equal(search(f), "-");

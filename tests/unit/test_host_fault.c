@@ -50,7 +50,7 @@ static void delayed_frames_come_after_latency_in_order(void **state)
 	assert_int_equal(due(&f, 2000), 3);
 	assert_false(torus_host_delays(&f));
 	assert_true(torus_host_fault_expiry(&f) == ~0ull);
-	/* The same after all frames were taken. */
+	/* The same holds after all frames were taken. */
 	assert_true(torus_host_delay(&f, &frame[4], 1, 3000));
 	assert_int_equal(due(&f, ~0ull), 4);
 	assert_int_equal(due(&f, ~0ull), -1);

@@ -85,7 +85,7 @@ static void message_without_room_stops_queue_then_waits_aside(void **state)
 	assert_false(torus_host_ready(&shell.host));
 	shell.full[1][0] = false;
 	assert_true(torus_host_ready(&shell.host));
-	assert_false(offer(1, 0, 0, 100));	/* not before those that wait */
+	assert_false(offer(1, 0, 0, 100));	/* a message does not go before those that wait */
 	assert_int_equal(next(), 1);
 	assert_int_equal(next(), 4);
 	assert_int_equal(next(), 5);

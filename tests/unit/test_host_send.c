@@ -39,7 +39,7 @@ static u8 *header6(u8 *ip, u16 net, u8 node, u8 dsfield)
 {
 	memset(ip, 0, 64);
 	ip[0] = (u8)(0x60 | dsfield >> 4);
-	ip[1] = (u8)(dsfield << 4 | 0xf);	/* with a flow label */
+	ip[1] = (u8)(dsfield << 4 | 0xf);	/* the header has a flow label */
 	ip[24] = (u8)(net >> 8);
 	ip[25] = (u8)net;
 	ip[26] = 0x6f;
@@ -62,7 +62,8 @@ static u32 goes(const u8 *ip, size_t n, u32 len)
 	bool yes = torus_host_begin(&shell.host, &to, ip, n, len);
 
 	assert_int_equal(to.len, len > TORUS_HOST_HDR ? len - TORUS_HOST_HDR : 0);
-	assert_int_equal(c[TORUS_NC_HOST_MESSAGES_TX], 0);	/* not before it is sent */
+	/* a message counts only when it is sent */
+	assert_int_equal(c[TORUS_NC_HOST_MESSAGES_TX], 0);
 	assert_int_equal(c[TORUS_NC_HOST_TX_DROPS] - drops, !yes);
 	assert_int_equal(c[TORUS_NC_HOST_RX_DROPS], 0);
 	return yes ? to.dst : NOWHERE;

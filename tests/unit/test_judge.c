@@ -202,7 +202,7 @@ static void draw(uint64_t *random)
 		m->listed = i != 0;
 		if (m->listed)
 			root->missing[root->nmissing++] = i;
-		if (m->via)	/* it was missing just now */
+		if (m->via)	/* the node was missing until now */
 			continue;
 		m->missing = fm->now - random_below(random, 20) * MS;
 		m->joined = m->missing - random_below(random, 40) * MS;

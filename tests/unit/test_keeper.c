@@ -34,9 +34,9 @@ static bool leads, has_root;
 static json_t *asked;			/* the last question; NULL: none is under way */
 static unsigned int asks;
 static const struct query_done *done;
-static enum fm_level told_level;	/* of the last problem of the history */
+static enum fm_level told_level;	/* level of the last problem of the history */
 static char told[HISTORY_TEXT_MAX + 8];
-static bool slow;			/* it was informed that writing takes long */
+static bool slow;			/* the keeper reported that writing takes long */
 static atomic_bool hangs, in_sync;	/* the disk */
 
 bool fm_is_root(const struct fm *fm)
@@ -67,7 +67,7 @@ void fabricd_event(struct fabricd *of, double time, const char *node, enum fm_le
 		return;
 	if (strstr(text, "takes more than")) {
 		slow = !strncmp(text, "writing below ", 14);
-		return;		/* also if much time passes meanwhile */
+		return;		/* this also comes if much time passes meanwhile */
 	}
 	told_level = level;
 	snprintf(told, sizeof(told), "%s", text);
@@ -380,7 +380,7 @@ static void change_of_fabric_asks_root_at_once(void **state)
 	asked_after(200 * MS);
 	ends(REPLY("", "\"after\":\"a:1:2\""));
 	asked_after(10 * SEC);
-	keeper_changed(k);	/* ... by a root without a history */
+	keeper_changed(k);	/* the root that is asked has no history */
 	ends("{\"ok\":false,\"code\":\"usage\"}");
 	asked_after(200 * MS);
 }
@@ -714,7 +714,7 @@ static void history_goes_on_after_restart(void **state)
 	(void)state;
 	begin();
 	first = keeper_history(k);
-	keeper_open(k, dir);		/* the same NIC: it stays */
+	keeper_open(k, dir);		/* the same NIC: the history stays */
 	assert_ptr_equal(keeper_history(k), first);
 	keeper_open(k, NULL);
 	keeper_open(NULL, dir);
@@ -726,7 +726,7 @@ static void history_goes_on_after_restart(void **state)
 	keeper_free(k);
 	k = keeper_new(&d);
 	d.guid = 8;
-	keeper_resume(k, dir);		/* of another NIC */
+	keeper_resume(k, dir);		/* the history is that of another NIC */
 	assert_null(keeper_history(k));
 	d.guid = 7;
 	d.config.history = false;

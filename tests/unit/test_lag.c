@@ -67,7 +67,7 @@ static void lag_is_longest_delay_and_halves(void **state)
 	assert_true(late_at(&fm, 11 * SEC, 300 * MS));
 	assert_int_equal(fm_lag_late(&fm), SEC);
 	assert_false(late_at(&fm, 12 * SEC - 1, 0));
-	assert_false(late_at(&fm, 12 * SEC - 1, SEC));	/* as late as before: from now on */
+	assert_false(late_at(&fm, 12 * SEC - 1, SEC));	/* as late as before: counted from now on */
 	assert_false(late_at(&fm, 13 * SEC - 2, 0));
 	assert_true(late_at(&fm, 13 * SEC - 1, 0));
 	assert_int_equal(fm_lag_late(&fm), 500 * MS);

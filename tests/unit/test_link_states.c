@@ -104,7 +104,7 @@ static void port_taken_down_stays_down_until_taken_up(void **state)
 	begin_up();
 	busy();
 	link->ack_now = link->credit_now = link->init_now = true;
-	tn_nic_admin(l.nic, 0, true, l.now);		/* it is up already */
+	tn_nic_admin(l.nic, 0, true, l.now);		/* the port is up already */
 	assert_int_equal(link->state, UP);
 	assert_int_equal(gauge(TORUS_PG_RETRY_PACKETS), 3);
 	assert_int_equal(gauge(TORUS_PG_RETRY_FLITS), 12);
@@ -140,7 +140,7 @@ static void port_is_taken_down_in_any_state(void **state)
 {
 	(void)state;
 	begin();
-	tn_nic_admin(l.nic, 0, false, l.now);	/* it is down already: no event */
+	tn_nic_admin(l.nic, 0, false, l.now);	/* the port is down already: no event */
 	tn_nic_admin(l.nic, 0, true, l.now);
 	assert_int_equal(l.events, 0);
 	tn_nic_carrier(l.nic, 0, true, l.now);
@@ -301,7 +301,7 @@ static void silent_neighbour_in_handshake_begins_new_attempt(void **state)
 	lone_drain(&l, 0);
 	assert_int_equal(l.peer[0].heard.nonce, nonce);
 	tn_link_poll(link, l.now = tn_link_expiry(link));
-	assert_int_equal(link->nonce, nonce);	/* it was not heard, so it is not missed */
+	assert_int_equal(link->nonce, nonce);	/* no INIT was received, so none is missed */
 	lone_drain(&l, 0);
 	i = lone_init_of(&l, 0);
 	lone_init(&l, 0, &i);
@@ -401,7 +401,7 @@ static void buffers_of_last_session_are_reported(void **state)
 						  .first = 15, .last = 15 },
 			 (struct tn_tail) { .eseq = (u32)i });
 	tn_nic_work(l.nic, l.now);
-	link->credit.owed[1] = 3;	/* of the session that ends */
+	link->credit.owed[1] = 3;	/* credits of the session that ends */
 	tn_nic_carrier(l.nic, 0, false, l.now);
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	assert_int_equal(lone_tx(&l, 0), 1);
@@ -531,7 +531,7 @@ static void retraining_by_hand_resumes_or_begins_anew(void **state)
 	nonce = link->nonce;
 	assert_int_equal(link->state, TORUS_LINK_RETRAINING);
 	assert_false(link->closed);
-	tn_nic_retrain(l.nic, 0, l.now);		/* it trains already */
+	tn_nic_retrain(l.nic, 0, l.now);		/* the link trains already */
 	assert_int_equal(link->nonce, nonce);
 	end();
 }

@@ -181,7 +181,7 @@ static void init_with_own_nonce_brings_link_up(void **state)
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_true(l.peer[0].heard.up && l.peer[0].heard.nonce_heard == i.nonce);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	/* The same INIT again is answered if its sender is not up, and else not. */
+	/* The same INIT again is answered only if its sender is not up. */
 	lone_init(&l, 0, &i);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.sent[0].hdr.type, TN_INIT);
@@ -227,7 +227,8 @@ static void invalid_inits_are_counted_and_change_nothing(void **state)
 		case 2: i.nonce = 0; break;
 		case 3: i.slots[2] = 1; break;			/* too few for a ring */
 		case 4: i.occupied[0] = (u16)(i.slots[0] + 1); break;
-		case 5: i.nonce = link->nonce; break;		/* its own nonce */
+		/* the nonce is that of the receiver */
+		case 5: i.nonce = link->nonce; break;
 		}
 		lone_init(&l, 0, &i);
 		assert_int_equal(pc(TORUS_PC_MALFORMED), what < 5 && what != 3);
@@ -428,7 +429,7 @@ static void differing_ends_bring_no_link_up_and_report_it(void **state)
 		if (apart) {
 			lone_init(&l, 0, &i);
 			assert_int_equal(lone_told(&l, TN_EV_LINK), 0);
-			if (size) {		/* it differs by another value */
+			if (size) {		/* the INIT differs by another value */
 				i.slot_flits--;
 				lone_init(&l, 0, &i);
 				assert_int_equal(lone_told(&l, TN_EV_LINK), 1);

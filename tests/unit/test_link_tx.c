@@ -136,7 +136,8 @@ static void frame_is_filled_to_its_limit(void **state)
 	ready(1, 49);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	tn_nic_frame_max(l.nic, 1, 70 * TN_FLIT);	/* of another port */
+	/* the limit of another port does not count */
+	tn_nic_frame_max(l.nic, 1, 70 * TN_FLIT);
 	ready(2, 48);
 	assert_int_equal(lone_tx(&l, 0), 2);
 	end();
@@ -305,7 +306,7 @@ static void quarter_of_buffers_is_reported_at_once(void **state)
 	for (int i = 0; i < 3; i++)
 		freed(1);
 	assert_false(tn_link_wants(link));
-	freed(0);			/* of another VC */
+	freed(0);			/* a credit of another VC */
 	assert_false(tn_link_wants(link));
 	freed(1);
 	assert_true(tn_link_wants(link));
@@ -321,7 +322,7 @@ static void quarter_of_buffers_is_reported_at_once(void **state)
 	lone_ack(&l, 0);
 	assert_int_equal(l.mem.live, 0);
 	assert_int_equal(lone_fc(&l, TORUS_FC_LINK_TX), 0);
-	freed(1);			/* this one waits again */
+	freed(1);			/* this credit waits again */
 	assert_false(tn_link_wants(link));
 	end();
 }
@@ -600,7 +601,7 @@ static void management_packets_beyond_queue_are_refused(void **state)
 	/* There is no room for a credit packet either; the credit stays owed. */
 	expected = l.peer[0].rseq;
 	lone_drain(&l, 0);
-	l.peer[0].rseq = expected;	/* none of them came */
+	l.peer[0].rseq = expected;	/* none of the packets arrived */
 	freed(0);
 	link->credit_now = true;
 	lone_drain(&l, 0);

@@ -465,7 +465,8 @@ static void ends_with_different_packet_sizes_stay_apart(void **state)
 		assert_int_equal(lb->reason, TORUS_REASON_MISMATCH);
 		assert_int_equal(la->peer_guid, lb->guid);
 		p.end[0].params.payload_max = size;
-		p.end[1].params.payload_max = size + TN_FLIT - 1;	/* as many flits */
+		/* a size with as many flits */
+		p.end[1].params.payload_max = size + TN_FLIT - 1;
 		pair_up(&p, 300 * MS);
 		pair_settle(&p, 1000 * MS);
 		pair_end(&p);

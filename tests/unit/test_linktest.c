@@ -433,8 +433,9 @@ static void packet_of_no_test_is_dropped(void **state)
 	assert_int_equal(side[1].sent, 2);
 	heard_raw(1, (const uint8_t *)"tSEA01234567890", 16, false);
 	heard_raw(1, (const uint8_t *)"tTS", 3, false);
-	heard_raw(1, p.data, 16, true);			/* too short */
-	heard_raw(1, p.data, p.len - 8, true);		/* not of the length that it says */
+	heard_raw(1, p.data, 16, true);			/* the packet is too short */
+	/* the packet has another length than it says */
+	heard_raw(1, p.data, p.len - 8, true);
 	p.data[8] ^= 1;					/* token */
 	heard_raw(1, p.data, p.len, true);
 	p.data[8] ^= 1;

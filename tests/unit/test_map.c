@@ -293,7 +293,7 @@ static void wrong_map_is_refused_and_placement_stays(void **state)
 	scene.slot[3] = 3;
 	scene.place[3] = 16;
 	assert_refused(&scene.map, scene.place, -EINVAL);
-	scene.place[3] = 4;	/* that of rank 4 */
+	scene.place[3] = 4;	/* the place of rank 4 */
 	assert_refused(&scene.map, scene.place, -EINVAL);
 	scene.place[3] = 3;
 	assert_int_equal(score_of(&scene).hop_bytes, 0);

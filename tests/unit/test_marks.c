@@ -96,7 +96,7 @@ static void no_copy_is_sent_without_buffer_for_packet(void **state)
 	assert_int_equal(link->credit.ct[0], 4);	/* CT + 1 < N_inp is false: it waits */
 	link->credit.ct[0] = 3;
 	tn_nic_work(l.nic, l.now);
-	assert_int_equal(link->credit.ct[0], 4);	/* it goes, and no copy */
+	assert_int_equal(link->credit.ct[0], 4);	/* the packet is sent, and no copy */
 	lone_end(&l);
 }
 

@@ -39,7 +39,8 @@ static _Atomic int events;	/* the connection that has subscribed */
 static _Atomic bool no_memory;
 static _Atomic bool plans;	/* the NIC reports its address plan, which is the default one */
 static _Atomic int placed;	/* its place in a ring of RING nodes; -1: it has none */
-static char sent[64];		/* of each management packet port and first byte; then "|" for a count */
+/* port and first byte of each sent management packet; then "|" for a count */
+static char sent[64];
 
 /* The calls that the owner got. */
 static struct {
@@ -369,7 +370,8 @@ static void test_interface_is_set_up_when_nic_has_its_place(void **state)
 	other = plan;
 	assert_int_equal(torus_plan_parse4("192.168.0.0/16", &other), 0);
 	place_at(1, 2, &plan, 0);
-	assert_int_equal(interface.times, 0);		/* that of torusemu is not the manager's */
+	/* the interface of torusemu does not belong to the manager */
+	assert_int_equal(interface.times, 0);
 	n->kernel = true;
 	placed = -1;
 	place_at(2, 2, &plan, 0);

@@ -199,12 +199,12 @@ static void new_place_empties_nic(void **state)
 	release();
 	assert_int_equal(tn_nic_hold(l.nic, &held, 1), 0);
 	assert_int_equal(lone_send(&l, 3, 0, 1), 0);
-	tn_nic_work(l.nic, l.now);		/* in a RETRY buffer */
+	tn_nic_work(l.nic, l.now);		/* a packet is in a RETRY buffer */
 	tn_nic_admin(l.nic, 0, false, l.now);
 	assert_int_equal(lone_send(&l, 1, 0, 1), 0);
-	tn_nic_work(l.nic, l.now);		/* parked */
-	assert_int_equal(lone_send(&l, 4, 0, 1), 0);	/* on hold */
-	assert_int_equal(lone_send(&l, 3, 1, 1), 0);	/* in an injection queue */
+	tn_nic_work(l.nic, l.now);		/* a packet is parked */
+	assert_int_equal(lone_send(&l, 4, 0, 1), 0);	/* a packet is on hold */
+	assert_int_equal(lone_send(&l, 3, 1, 1), 0);	/* a packet is in an injection queue */
 	lone_say(&l, 1, (struct tn_hdr) { .type = TN_DATA, .src = 3, .vc = 1, .len = 1, .dir = 1,
 					  .dst = 1, .first = 15, .last = 15 }, good);
 	assert_int_equal(lone_link(&l, 1)->credit.used[1], 1);
@@ -407,7 +407,8 @@ static void blocked_port_keeps_only_its_own_packets(void **state)
 			else
 				drain_credits(vc);
 			fill_up(1, vc);
-			assert_int_equal(tn_nic_room(l.nic, 4, vc), 0);	/* by the same port */
+			/* packets to node 4 leave by the same port */
+			assert_int_equal(tn_nic_room(l.nic, 4, vc), 0);
 			assert_int_equal(three(3, vc, 1), 3);
 			assert_int_equal(three(3, !vc, 1), 3);
 			if (!dead)

@@ -122,7 +122,7 @@ static void relayed_packet_without_way_onward_goes_back(void **state)
 
 static void three_each(struct lone *t)
 {
-	t->params.relay_packets = 9;		/* one of each node */
+	t->params.relay_packets = 9;		/* room for one packet of each node */
 }
 
 /*
@@ -144,7 +144,7 @@ static void relay_keeps_as_many_packets_as_promised(void **state)
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);
 	for (u32 i = 0; i < TN_RELAY_RIDERS; i++) {
 		relayed(i % 2 ? TN_UNREACH : TN_DATA, 3, i % 2 ? 6 : NONE, 0, 2);
-		lone_drain(&l, 2);		/* its buffers are given back */
+		lone_drain(&l, 2);		/* the packet's buffers are given back */
 		assert_int_equal(l.nic->relay.riders, i + 1);
 		/* Packets that come when many wait already keep no frame. */
 		assert_int_equal(l.kept, i + 9 < TN_RELAY_REFER ? 0 : i + 10 - TN_RELAY_REFER);

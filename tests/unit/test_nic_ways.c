@@ -88,14 +88,15 @@ static void entering_packet_leaves_bubble_and_waits(void **state)
 	l.now += 5;
 	assert_int_equal(waited(0), 5);
 	assert_int_equal(lone_link(&l, 0)->waiting[1], 0);
-	lone_say(&l, 1, on, (struct tn_tail) { 0 });	/* from +y: it enters, too */
+	/* the packet comes from +y, so it enters, too */
+	lone_say(&l, 1, on, (struct tn_tail) { 0 });
 	work();
 	assert_int_equal(went(0, 0), 2);
 	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 2);
-	lone_say(&l, 2, on, (struct tn_tail) { 0 });	/* from -x */
+	lone_say(&l, 2, on, (struct tn_tail) { 0 });	/* the packet comes from -x */
 	work();
 	assert_int_equal(went(0, 0), 3);
-	assert_int_equal(waited(0), 0);	/* one packet was let through */
+	assert_int_equal(waited(0), 0);	/* one packet entered the ring */
 	l.now += 4;
 	assert_int_equal(waited(0), 4);
 	assert_int_equal(nc(TORUS_NC_FORWARDED), 1);
@@ -163,7 +164,7 @@ static void packet_behind_bubble_of_dead_line_goes_after_silence(void **state)
 	i = lone_init_of(&l, 2);
 	i.nonce_heard = 0;
 	lone_init(&l, 2, &i);
-	lone_link(&l, 2)->give_up_at = ~0ull;	/* as if it had not failed before */
+	lone_link(&l, 2)->give_up_at = ~0ull;	/* as if the link had not failed before */
 	died = l.now;
 	sends(1, 1, 0);
 	assert_int_equal(went(0, 0), 0);
@@ -203,7 +204,7 @@ static void each_packet_follows_its_own_header(void **state)
 		{ 4, 1ull << 12 | 15ull << 16 | 3, 1, 15 },	/* a first step, +y */
 		{ 4, 15ull << 12 | 15ull << 16 | 3, 0, 15 },
 		{ 4, 15ull << 12 | 0ull << 16 | 3, 1, 0 },	/* a last one, +x */
-		{ 3, 15ull << 12 | 1ull << 16 | 3, 1, 15 },	/* which is all there is */
+		{ 3, 15ull << 12 | 1ull << 16 | 3, 1, 15 },	/* the packet has no other step */
 		{ 2, 15ull << 12 | 15ull << 16 | 1, 0, 15 },
 		{ 2, 15ull << 12 | 15ull << 16 | 4, 2, 15 },	/* the other way round */
 		{ 1, 15ull << 12 | 15ull << 16 | 4, 2, 15 },
@@ -238,7 +239,7 @@ static void adaptive_packet_takes_port_with_most_credits(void **state)
 	assert_int_equal(went(0, 2) * 10 + went(1, 2), 10);
 	sends(1, 4, TORUS_VC_A);
 	assert_int_equal(went(0, 2) * 10 + went(1, 2), 11);
-	sends(4, 4, TORUS_VC_A);	/* it enters no ring: three packets each */
+	sends(4, 4, TORUS_VC_A);	/* the packet enters no ring: three packets each */
 	assert_int_equal(went(0, 2) * 10 + went(1, 2), 33);
 	sends(2, 4, TORUS_VC_A);
 	assert_int_equal(went(0, 0) * 10 + went(1, 0), 20);
@@ -270,7 +271,7 @@ static void adaptive_packet_does_not_go_back(void **state)
 	work();
 	assert_int_equal(went(0, 2) * 10 + went(2, 2), 20);
 	assert_int_equal(lone_link(&l, 0)->retry.tx.sent.tail->hdr.dir, 1);
-	lone_say(&l, 1, h, adaptive);		/* it came by neither */
+	lone_say(&l, 1, h, adaptive);		/* the packet came by neither port */
 	work();
 	assert_int_equal(went(0, 2) * 10 + went(2, 2), 21);
 	assert_int_equal(lone_link(&l, 2)->retry.tx.sent.tail->hdr.dir, 5);
@@ -318,7 +319,7 @@ static void adaptive_packet_takes_no_dead_port(void **state)
 	assert_int_equal(went(0, 2) * 10 + went(1, 2), 10);
 	tn_nic_admin(l.nic, 0, false, l.now);
 	work();
-	assert_int_equal(nc(TORUS_NC_REROUTED), 1);	/* it finds no other way */
+	assert_int_equal(nc(TORUS_NC_REROUTED), 1);	/* the packet finds no other path */
 	assert_int_equal(nc(TORUS_NC_PARKED), 1);
 	sends(3, 4, TORUS_VC_A);
 	assert_int_equal(went(1, 2), 3);
@@ -597,7 +598,7 @@ static void parked_packets_are_replayed_in_order(void **state)
 	lone_row(&l, 2, lone_dirs(1));
 	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version - 1, 1, l.now), -ESTALE);
 	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 2, l.now), 0);
-	work();				/* of another port: parked again, at the end */
+	work();				/* a packet of another port is parked again, at the end */
 	assert_int_equal(parked().parked, 3);
 	assert_true(lone_link(&l, 0)->closed);
 	assert_int_equal(fc(TORUS_FC_REPLAY_TX), 3);

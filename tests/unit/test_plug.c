@@ -114,7 +114,7 @@ static void plug_blinks_until_its_time_ends(void **state)
 	while (blinks != 2)
 		run_a_while();
 	assert_int_equal(located(3).state, PLUG_GOES_ON);
-	assert_int_equal(plug_locate(plugs, 5, "eth5", 0), 0);	/* not that one */
+	assert_int_equal(plug_locate(plugs, 5, "eth5", 0), 0);	/* does not end that of port 3 */
 	assert_int_equal(located(3).state, PLUG_GOES_ON);
 	assert_int_equal(plug_locate(plugs, 3, "eth3", 0), 0);
 	sem_post(&go);
@@ -146,7 +146,7 @@ static void plugs_blink_one_at_a_time(void **state)
 	until_located(1, PLUG_DONE);
 	until_located(2, PLUG_GOES_ON);
 	assert_string_equal(blinked, "eth2");
-	/* The same port anew: the end of the former does not end it. */
+	/* The same port gets a new request: the end of the former does not end it. */
 	plug_locate(plugs, 2, "eth2", LONG);
 	sem_post(&go);
 	while (blinks != 3)
@@ -186,7 +186,7 @@ static void module_is_read_once_for_two_questions(void **state)
 	(void)state;
 	assert_int_equal(looked(1).state, PLUG_NONE);
 	plug_look(plugs, 1, "eth1");
-	plug_look(plugs, 1, "eth1");		/* it is being read already */
+	plug_look(plugs, 1, "eth1");		/* the plug is being read already */
 	while (looked(1).state != PLUG_DONE)
 		run_a_while();
 	assert_int_equal(looks, 1);

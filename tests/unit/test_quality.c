@@ -50,7 +50,7 @@ static void sum_at_bound_makes_line_fail(void **state)
 	assert_false(next(0, 9));
 	assert_int_equal(q.level, QUALITY_GOOD);
 	assert_true(next(0, 1));
-	assert_int_equal(q.level, QUALITY_FAIL);	/* more errors than bits */
+	assert_int_equal(q.level, QUALITY_FAIL);	/* there are more errors than bits */
 	assert_false(quality_suspects(&q));
 }
 
@@ -128,7 +128,7 @@ static void errors_at_limit_make_line_warn_after_known_number(void **state)
 	}
 	assert_int_equal(q.level, QUALITY_WARN);
 	assert_int_equal(n, (unsigned int)ceil(20 / (1 - FALL)));
-	assert_true(fabs(20 / (1 - FALL) - 20 / 0.6) < 1);	/* as quality.h says */
+	assert_true(fabs(20 / (1 - FALL) - 20 / 0.6) < 1);	/* figures of quality.h */
 }
 
 static void limit_0_makes_no_line_bad(void **state)

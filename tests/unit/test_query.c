@@ -336,7 +336,8 @@ static void root_serves_question_once_with_its_rights(void **state)
 	asks(LEFT, 7, SVC_TO_ROOT, 0, false, 800);
 	assert_int_equal(did.served, 1);
 	assert_false(did.user.privileged);
-	asks(RIGHT, 7, SVC_TO_ROOT, 0, true, 800);	/* the same question by another way */
+	/* the same question comes by another connection */
+	asks(RIGHT, 7, SVC_TO_ROOT, 0, true, 800);
 	assert_int_equal(did.served, 1);
 	assert_int_equal(nsent, 1);
 	went(0, RIGHT, SVC_ANSWER, 7, false, "0: ");
@@ -448,7 +449,8 @@ static void question_to_one_node_ends_with_its_answer(void **state)
 {
 	(void)state;
 	asks(UP, 7, SVC_TO_NODE, 6, false, 800);
-	answers(RIGHT, 7, 9, "1");		/* of another node: it is still awaited */
+	/* an answer of another node: the question still waits */
+	answers(RIGHT, 7, 9, "1");
 	run_due();
 	assert_int_equal(nsent, 3);
 	answers(RIGHT, 7, 6, "2");
@@ -537,7 +539,8 @@ static void own_question_is_sent_answered_and_cancelled(void **state)
 	assert_int_equal(nsent, 1);
 	id = sent[0].id;
 	went(0, UP, SVC_ASK, id, false, "privileged 0 ");
-	asks(RIGHT, id, SVC_TO_ROOT, 0, true, 800);		/* it comes back: not asked again */
+	/* the question comes back, and is not sent again */
+	asks(RIGHT, id, SVC_TO_ROOT, 0, true, 800);
 	went(1, RIGHT, SVC_ANSWER, id, false, "0: ");
 	answers(UP, id, 6, "yes");
 	assert_string_equal(did.reply, "yes");

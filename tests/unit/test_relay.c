@@ -339,7 +339,7 @@ static void new_generation_empties_window(void **state)
 	assert_true(!r.out && !r.used && !r.asks && r.ask_at == ~0ull && r.gen == 7);
 	for (u32 node = 0; node < NODES; node++)
 		assert_false(tn_relay_acked(&r, node, 7, 1));
-	assert_int_equal(peer[1].ended, 4);	/* of the other window */
+	assert_int_equal(peer[1].ended, 4);	/* a count of the other window */
 	assert_int_equal(peer[NODES].sent, 0xa5a5a5a5);
 	begin_relay(&r, peer, NODES - 1);
 	assert_true(r.window == 1 && r.capacity == NODES);

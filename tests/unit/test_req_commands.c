@@ -125,13 +125,14 @@ static void failed_command_changes_nothing(void **state)
 {
 	(void)state;
 	for_each_good(g) {
-		if (g->cmd == TORUS_CMD_DEVICE_GET)	/* it cannot fail */
+		if (g->cmd == TORUS_CMD_DEVICE_GET)	/* this command cannot fail */
 			continue;
 		expect_failure(g, -EIO, " was refused");
 		expect_failure(g, -ENOMEM, ": out of memory");
 		/* The device has its place, and is gone all the same. */
 		expect_failure(g, -ENODEV, " was refused");
-		if (g->cmd != TORUS_CMD_PARK_REPLAY)	/* it tells what is busy, below */
+		/* this command reports what is busy, below */
+		if (g->cmd != TORUS_CMD_PARK_REPLAY)
 			expect_failure(g, -EBUSY, " was refused");
 	}
 }

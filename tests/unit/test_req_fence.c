@@ -206,7 +206,7 @@ static void late_version_of_same_root_is_refused(void **state)
 	start(0, 0);
 	assert_int_equal(run(&late, 0, 0), -ESTALE);
 	done(&again, 0, 0);
-	r.hw.rows_epoch = EPOCH;	/* of a root that the NIC no longer obeys */
+	r.hw.rows_epoch = EPOCH;	/* rows of a root that the NIC no longer obeys */
 	assert_int_equal(run(&late, 0, 0), -ESTALE);
 	done(&again, 0, 0);
 }

@@ -21,7 +21,7 @@ struct flight {
 struct wire {
 	struct flight f[2 * WIRE];
 	unsigned int first, n;
-	unsigned int lose, damage, twice, mix;	/* once in so many; 0 never */
+	unsigned int lose, damage, twice, mix;	/* one in so many headers; 0: none */
 };
 
 static void wire_put(struct rnd *r, struct wire *w, struct flight f)
@@ -317,7 +317,7 @@ static void acknowledgement_of_unsent_packet_is_error(void **state)
 	assert_int_equal(tn_retry_ack(&tx, 4094, &done, 1), TN_ACK_STALE);
 	for (int i = 0; i < 20; i++)
 		tn_retry_push(&tx, &pkt[i], 1);
-	/* In the buffer, but not yet on the wire. */
+	/* The packet is in the RETRY buffer, but not yet on the wire. */
 	assert_int_equal(tn_retry_ack(&tx, 0, &done, 1), TN_ACK_LIE);
 	for (int i = 0; i < 10; i++)
 		assert_false(tn_retry_sending(&tx, 2));
@@ -412,7 +412,8 @@ static void retraining_with_unacknowledged_packets_loses_none(void **state)
 		assert_int_equal(h.e | h.gen | h.gen_echo, 0);
 		if (ops == &tn_retry_hippi) {
 			assert_int_equal(h.rseq, 255);		/* nothing is owed */
-			h.rseq = 0;				/* and heard for the first time */
+			/* and received for the first time */
+			h.rseq = 0;
 			assert_int_equal(tn_retry_hear(&r, &h, &done, 5), TN_HEARD_OK);
 		}
 		/* The first error after that is news, and is reported fully. */

@@ -70,7 +70,8 @@ static void idle_sender_handles_late_messages(void **state)
 	assert_int_equal(r.tx.tries, 0);
 	h.rseq = 10;
 	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_BACK);
-	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);	/* the same report */
+	/* the same report comes again */
+	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);
 	assert_int_equal(r.tx.tries, 1);
 }
 

@@ -242,7 +242,8 @@ static void short_replay_of_accepted_packets_is_answered(void **state)
 				said++;
 			}
 		}
-		assert_int_equal(said, (replay + 1) / 2);	/* in each second replay */
+		/* one answer in each second replay */
+		assert_int_equal(said, (replay + 1) / 2);
 	}
 	assert_int_equal(told(10, &done), TN_HEARD_OK);
 	assert_int_equal(done.count, 10);

@@ -142,7 +142,7 @@ static void waiting_output_asks_upstream_for_bubble_again(void **state)
 		assert_true(l.now == last + PATIENCE);
 		assert_int_equal(in->asks, 2);
 		in->asks = 0;
-		/* Too early it does not ask. */
+		/* Before its time is over the output does not ask. */
 		tn_ring_poll(l.nic, l.now + PATIENCE / 2);
 		assert_int_equal(asked(), n);
 		l.nic->ring_at = l.now + PATIENCE;
@@ -238,7 +238,7 @@ static void node_gives_bubble_if_it_has_room_and_no_need(void **state)
 	assert_int_equal(out->credit.critical[1], 1);
 	assert_int_equal(tn_credit_free(&out->credit, 1), 1);
 	has(out, 0, 2, 1);
-	out->waiting[0] = 1;		/* that will move the bubble */
+	out->waiting[0] = 1;		/* a packet waits, which will move the bubble */
 	responds(0, false, false);
 	out->waiting[0] = 0;
 	l.no_memory = true;
@@ -252,7 +252,8 @@ static void node_gives_bubble_if_it_has_room_and_no_need(void **state)
 	has(out, 0, 0, 0);
 	responds(0, false, false);
 	tn_ring_respond(l.nic, lone_link(&l, 2), 0, l.now);
-	assert_int_equal(lone_link(&l, 2)->retry.tx.sent.count, 0);	/* in no ring */
+	/* this port is in no ring */
+	assert_int_equal(lone_link(&l, 2)->retry.tx.sent.count, 0);
 	end();
 	begin(0);			/* the lowest node keeps its own, and asks for itself */
 	has(out, 0, 1, 1);

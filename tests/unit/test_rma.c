@@ -12,11 +12,12 @@
 #include "kernel/core/rma_nic.h"
 
 #define NODES_MAX	9
-#define BYTES		512		/* of a region, before the words with full/empty bits */
+/* bytes of a region, before the words with full/empty bits */
+#define BYTES		512
 #define FE_WORDS	4
 #define WORDS		(BYTES / 8 + FE_WORDS)
-#define WAITS		2		/* of a node at another one */
-#define DATA_MAX	200		/* of a PUT or GET */
+#define WAITS		2		/* most waits of a node at another one */
+#define DATA_MAX	200		/* most bytes of a PUT or GET */
 #define OPS		3000
 #define SLOTS		64
 #define KEY		0x01abcdef

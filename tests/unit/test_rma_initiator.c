@@ -567,7 +567,8 @@ static void alien_send(void *host, enum tn_rma_way way, u32 dst, u32 bytes)
 static void reply_to_unknown_slot_is_late(void **state)
 {
 	static const struct tn_rma_initiator_ops ops = { .net = { alien_room, alien_send } };
-	struct tn_rma_open *slot = malloc(sizeof(*slot));	/* behind it, AddressSanitizer looks */
+	/* allocated by itself, so that AddressSanitizer finds reads behind it */
+	struct tn_rma_open *slot = malloc(sizeof(*slot));
 	struct tn_rma_open more[2] = { [1] = { .op = TN_RMA_GET, .peer = 1 } };
 	struct tn_rma_reply reply = { .op = TN_RMA_OLD };
 	struct tn_rma_initiator i;

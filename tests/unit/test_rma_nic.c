@@ -20,8 +20,8 @@ static struct tn_fe_pool pool;
 static struct tn_fe_wait waits[4];
 static struct tn_fe_wait *buckets[4];
 static void *rma;
-static u16 eseq[TN_FLOW_VCS];	/* of node 2's next packet */
-static u16 why_back;		/* of an UNREACH */
+static u16 eseq[TN_FLOW_VCS];	/* ESEQ of node 2's next packet, by VC */
+static u16 why_back;		/* reason in an UNREACH */
 static u32 ends;
 static struct tn_rma_end last_end;
 static u64 last_cookie;
@@ -293,7 +293,7 @@ static void only_right_reply_ends_get(void **state)
 	reply_bytes(payload, TN_FLIT);
 	reply((struct tn_rma_reply) { .op = TN_RMA_OLD, .number = a.number, .slot = a.slot });
 	assert_int_equal(counts()->forged, 3);
-	/* Too short, no reply at all, no reason. */
+	/* Replies that are too short, are no replies, or have no reason. */
 	reply_bytes(payload, 0);
 	reply_bytes(payload, 15);
 	payload[0] = TN_RMA_GET;

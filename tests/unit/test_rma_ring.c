@@ -15,8 +15,8 @@
 #define NODES	12
 #define PEERS	3		/* nodes of random requests */
 #define DATA	20		/* bytes of a part */
-#define BYTES	100		/* of a region */
-#define RUN	48		/* of its memory that lie together */
+#define BYTES	100		/* bytes of a region */
+#define RUN	48		/* bytes of its memory that lie together */
 #define ID	5
 #define JOB	77
 #define REQUESTS 400
@@ -48,7 +48,8 @@ struct world {
 	struct rnd r;
 	struct torus_rma_head head;
 	struct torus_rma_ask sq[SQ];
-	struct torus_rma_end cq[CQ + 1];	/* one behind, which must stay 0 */
+	/* the last entry is behind the ring, and must stay 0 */
+	struct torus_rma_end cq[CQ + 1];
 	struct tn_rma_ring_op op[OPS];
 	struct tn_rma_ring ring;
 	u8 memory[2][BYTES];
@@ -59,11 +60,11 @@ struct world {
 	bool unasked[NODES];
 	bool full, cut_off;			/* ops->issue returns -EAGAIN, -EHOSTUNREACH */
 	bool hold[NODES];			/* -EAGAIN for this node */
-	bool steady;				/* it does not do so now and then */
+	bool steady;				/* no random -EAGAIN either */
 	bool late;				/* submits while the NIC takes a request */
 	unsigned int wakes, cancels;
 	u32 rung;				/* @naps when the process last rang */
-	struct tn_rma_ask last;			/* that was issued or cancelled */
+	struct tn_rma_ask last;			/* the last request that was issued or cancelled */
 	u16 last_slot;
 	enum tn_rma_ring_state state;
 };
@@ -796,9 +797,9 @@ static void only_open_fe_can_be_cancelled(void **state)
 	tn_rma_ring_work(&w.ring, 0);
 	assert_int_equal(w.cq[1].cookie, 1001);
 	w.head.cq_head++;
-	is_invalid(cancel, TORUS_RMA_BAD_COOKIE, 0);	/* it has ended */
+	is_invalid(cancel, TORUS_RMA_BAD_COOKIE, 0);	/* that operation has ended */
 	cancel.value = 1000;
-	is_invalid(cancel, TORUS_RMA_BAD_COOKIE, 0);	/* not FE */
+	is_invalid(cancel, TORUS_RMA_BAD_COOKIE, 0);	/* that operation is no FE */
 }
 
 /* Nothing of a closed ring is taken or written; what is open ends. */
@@ -847,7 +848,7 @@ static void ring_uses_region_of_open_get(void **state)
 	assert_true(submit(add));
 	assert_true(submit(get));
 	issue_all();
-	assert_true(tn_rma_ring_uses(&w.ring, 1));	/* it waits for its node */
+	assert_true(tn_rma_ring_uses(&w.ring, 1));	/* the request waits for its node */
 	w.full = false;
 	issue_all();
 	assert_int_equal(w.nparts, 2);

@@ -150,7 +150,7 @@ static void check_equal(const struct history *h, unsigned int i)
 	int invalid;
 	uint32_t to;
 
-	/* From scratch, with these exclusions. */
+	/* The health is made from scratch, with these exclusions. */
 	assert_int_equal(torus_health_new(&h->shape, h->said, &health), 0);
 	invalid = torus_health_rows(health, h->from[i], h->flags[i], fresh);
 	torus_health_free(health);

@@ -137,7 +137,7 @@ static void arrive(void)
 		struct side *to = &side[!said[delivered].from];
 
 		seal_heard(to->seal, to->port, said[delivered].data, said[delivered].len);
-		assert_true(delivered - begun < 100);	/* they do not go on for ever */
+		assert_true(delivered - begun < 100);	/* answers end after a while */
 	}
 }
 
@@ -449,7 +449,7 @@ static void replayed_packet_is_refused_and_both_go_on(void **state)
 	for (unsigned int k = 0; k < all; k++)
 		for (unsigned int to = 0; to < 2; to++) {
 			seal_heard(side[to].seal, side[to].port, said[k].data, said[k].len);
-			/* To its sender it is none for that port. */
+			/* Its sender refuses it, because it is not for that port. */
 			assert_true(to != said[k].from || side[to].refused);
 			arrive();
 			assert_int_equal(side[0].n + side[1].n, 0);
@@ -547,7 +547,7 @@ static void refused_message_is_answered_once_a_second(void **state)
 	begin();
 	manager(1, &other_key);
 	links(1, SESSION, true);
-	delivered = nsaid;		/* is lost */
+	delivered = nsaid;		/* the message is lost */
 	links(0, SESSION, true);
 	was = nsaid;
 	arrive();

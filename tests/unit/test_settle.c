@@ -58,7 +58,7 @@ static struct fm *root_new(void)
 	for (uint32_t i = 1; i < NODES; i++) {
 		struct fm_mate *m = fm_mate_add(fm->root, i + 1);
 
-		fm_mate_move(fm, m, i);	/* also out of the nodes to be placed */
+		fm_mate_move(fm, m, i);	/* takes it out of the nodes to be placed, too */
 		fm_mate_name(fm->root, m, "n");
 	}
 	fm->root->joiners = NODES;

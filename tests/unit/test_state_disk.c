@@ -167,7 +167,7 @@ static void disk_that_fails_is_reported(void **state)
 
 	(void)state;
 	fails = ENOSPC;
-	close_fails = EDQUOT;	/* of the two the first is told */
+	close_fails = EDQUOT;	/* the first of the two errors is reported */
 	state_save(s, GUID, table(8));
 	wait_until(is_told);
 	assert_non_null(strstr(told, "No space left on device"));

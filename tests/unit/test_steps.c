@@ -116,7 +116,7 @@ static void node_with_lost_report_is_called_to_join_anew(void **state)
 
 	(void)state;
 	one_root(&o, 4, 8);
-	for (unsigned int n = 0; n < 2; n++) {	/* in the next recovery as soon */
+	for (unsigned int n = 0; n < 2; n++) {	/* in the next recovery it is noticed as soon */
 		uint64_t version = fm_version(o.fm) + 1;
 
 		term = o.node[1].asked.term;
@@ -231,7 +231,7 @@ static uint32_t told(uint32_t node, unsigned int port, unsigned int *seq)
 	for (uint32_t i = 0; i < s->nended; i++) {
 		if (s->ended[i].node != node || s->ended[i].port != port)
 			continue;
-		assert_int_equal(found, 0);	/* only once */
+		assert_int_equal(found, 0);	/* the step has it only once */
 		found = s->ended[i].session;
 		*seq = s->ended[i].seq;
 	}
@@ -283,7 +283,7 @@ static void late_report_of_other_end_is_in_next_count(void **state)
 	one_lose(&o, 2, 1, 11, 4);
 	next_count();
 	assert_int_equal(told(2, 1, &seq), 11);
-	/* The same for a link that is up again and closed. */
+	/* The same holds for a link that is up again and closed. */
 	one_mend(&o, 2, 1, 12);
 	o.node[2].row.port[0].state = FM_PORT_UP;
 	o.node[2].row.port[0].closed = true;
@@ -407,7 +407,7 @@ static void neighbours_learn_that_dead_end_will_not_report(void **state)
 	one_lose(&o, 3, 1, 8, 5);
 	one_gone(&o, 2);
 	one_run(&o, ONE_RESEND / 2);
-	one_mend(&o, 3, 1, 20);		/* it has power again, without its memory */
+	one_mend(&o, 3, 1, 20);		/* node 2 has power again, without its memory */
 	next_count();
 	assert_int_equal(told(2, 1, &seq), 9);
 	assert_int_equal(seq, FM_SEQ_GONE);

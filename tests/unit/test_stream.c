@@ -24,7 +24,7 @@ static int peer;
 /* The data that the owner got, and how it behaves. */
 static struct {
 	size_t take;			/* bytes that it takes at a time */
-	bool hold;			/* after it has taken some */
+	bool hold;			/* sets a hold after it has taken some data */
 	size_t taken;
 	unsigned int inputs, connected, drained, closed;
 	int err;

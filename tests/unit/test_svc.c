@@ -135,7 +135,7 @@ static void peer_that_reads_nothing_is_closed(void **state)
 	for (unsigned int i = 0; i < 8; i++) {
 		a.conn = conn;
 		send_text(&a, big);
-		assert_int_equal(a.down, 0);	/* not told within svc_send() */
+		assert_int_equal(a.down, 0);	/* down() is not called within svc_send() */
 	}
 	run_until(both_down);
 	free(big);

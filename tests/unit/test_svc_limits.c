@@ -320,7 +320,7 @@ static void data_sent_before_close_arrives(void **state)
 	big[BIG - 1] = '\0';
 	send_text(&b, big);
 	svc_close(b.svc, b.conn);
-	send_text(&b, big);		/* too late */
+	send_text(&b, big);		/* sent after svc_close() */
 	watched = m.fd;
 	read_so_far = 0;
 	run_until(all_read);
@@ -582,7 +582,7 @@ static void connections_of_members_are_limited(void **state)
 	if (before.rlim_max > r.rlim_max)
 		r.rlim_max = before.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &r))
-		skip();		/* not root, and less is allowed */
+		skip();		/* the test does not run as root, and the limit is lower */
 	end_open(&a, HERE, "green", "n0", KEY_A);
 	end_open(&b, HERE, "green", "n1", KEY_A);
 	clock_stop();

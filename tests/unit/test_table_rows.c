@@ -14,7 +14,7 @@ static void only_valid_rows_are_committed(void **state)
 			 15ull << TORUS_ROW_LAST_SHIFT;
 	const u64 bad[] = {
 		good | 1ull << 60,			/* another format */
-		good | TORUS_ROW_RELAY,			/* to itself */
+		good | TORUS_ROW_RELAY,			/* a relay to the node itself */
 		good | TORUS_ROW_RELAY | 9ull << TORUS_ROW_RELAY_SHIFT,
 		good | 1 << 4,				/* DIR bit of no direction */
 		good | 1ull << (TORUS_ROW_ADAPT_SHIFT + 4),
@@ -411,7 +411,7 @@ static void packets_after_commit_have_new_colour(void **state)
 		tn_nic_work(l.nic, l.now);
 		assert_int_equal(lone_tx(&l, 0), 1);
 		assert_int_equal(l.sent[0].hdr.colour, version % 4);
-		assert_int_equal(l.sent[0].tail.epoch, 1000);	/* of the row's beginning */
+		assert_int_equal(l.sent[0].tail.epoch, 1000);	/* epoch of the row's beginning */
 		assert_int_equal(l.nic->held.count, 1);
 		assert_int_equal(tn_nic_release(l.nic, version - 1, false, l.now), -ESTALE);
 		assert_int_equal(l.nic->held.count, 1);
@@ -454,7 +454,7 @@ static void commit_far_ahead_lets_old_flow_begin_anew(void **state)
 	lone_start(&l, "3x3", 0, NULL);
 	lone_all_up(&l);
 	lone_say(&l, 0, h, old);
-	lone_say(&l, 0, h, next);	/* is late, as long as epochs can be compared */
+	lone_say(&l, 0, h, next);	/* the packet is late, as long as epochs can be compared */
 	tn_nic_work(l.nic, l.now);
 	assert_int_equal(lone_clear(&l), 1);
 	assert_int_equal(tn_nic_rows_begin(l.nic, 0x3000), 0);

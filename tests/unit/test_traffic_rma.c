@@ -36,7 +36,7 @@ static enum fault fault;
 static uint64_t tickets;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static char *memory;			/* of the owner */
+static char *memory;			/* memory of the owner */
 static bool full[64];
 static bool over;			/* the initiator has ended: nothing comes any more */
 static char late[2][SIZE];		/* halves of a record that is not in memory yet */
@@ -44,7 +44,7 @@ static uint64_t late_at[2];
 static size_t late_bytes[2];
 static unsigned int nlate;
 
-/* Not the clock says when the flow is over. */
+/* Ends the flow after a number of records, and not by the clock. */
 bool __wrap_traffic_pace(const struct load *load, double start, uint64_t sent);
 bool __wrap_traffic_pace(const struct load *load, double start, uint64_t sent)
 {

@@ -221,7 +221,7 @@ static void bad_lane_in_use_causes_retraining(void **state)
 
 	(void)state;
 	all_wide();
-	eye[2].width = 60;		/* it is off */
+	eye[2].width = 60;		/* that lane is off */
 	trained(&t);
 	eye[2].signal = false;
 	assert_false(tn_train_watch(&t, 1));

@@ -426,7 +426,7 @@ static void look(void)
 	losing = NODES;
 	root->judge_at = NEVER;
 	fm->now--;
-	fm_vanish_due(fm);	/* too early */
+	fm_vanish_due(fm);	/* the call comes too early */
 	assert_memory_equal(before, mates, sizeof(before));
 	fm->now++;
 	fm_vanish_due(fm);

@@ -434,7 +434,7 @@ static void pairs_hops_and_legs_are_counted(void **state)
 	assert_int_equal(f.found.hops, 12);
 	assert_int_equal(f.found.hops_max, 2);
 	f.list[0][2] = f.rows[0][2];
-	/* In two halves. */
+	/* The fabric is cut in two halves. */
 	cut(&f, 1, 0);
 	cut(&f, 3, 0);
 	make_rows(&f);

@@ -193,7 +193,7 @@ static void relays_in_broken_fabric_lose_no_packet(void **state)
 #define FINAL	8		/* node two hops from RELAY, by the rows of hop_by_hop() */
 #define RELAY	0
 #define LIAR	2		/* behind port -x of RELAY */
-#define LIAR_IN	2		/* that port */
+#define LIAR_IN	2		/* the port of RELAY at which LIAR is */
 
 static const struct tn_via honest = { .dst = FINAL, .payer = LIAR };
 

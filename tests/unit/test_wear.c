@@ -48,7 +48,8 @@ static void line_is_worn_below_bound_for_two_minutes(void **state)
 	assert_int_equal(readings(120, 110), 60);	/* 10 percent of the mask less */
 	assert_int_equal(readings(118, 109), 1000);
 	assert_int_equal(readings(200, 0), 60);
-	assert_int_equal(readings(90, 0), 1000);	/* there was no room */
+	/* the eye never had room beyond the mask */
+	assert_int_equal(readings(90, 0), 1000);
 }
 
 /* A line that has enough margin half of the time is not worn. */

@@ -141,7 +141,8 @@ static int naive_put(const struct naive *m, const struct tn_window_row *row)
 /* Return: a length, often one that ends at a boundary. */
 static u64 draw_bytes(struct rnd *r, const struct naive *m, u64 from)
 {
-	u64 end = (u64)size_of(m) - from;	/* of 2^64 bytes: 2^64 - from */
+	/* bytes up to the end; if the size is 2^64: 2^64 - from */
+	u64 end = (u64)size_of(m) - from;
 
 	switch (rnd_below(r, 6)) {
 	case 0:

@@ -29,7 +29,7 @@
 #include "tools/fabricctl/netns.h"
 
 #define NODES 3
-#define PATIENCE_S 300	/* for what must happen soon, even on a busy machine */
+#define PATIENCE_S 300	/* limit for what must happen soon, even on a busy machine */
 #define STALL_S 60	/* nothing at all moves for this long */
 #define FLOOD_PORT 9
 #define PROBE_PORT 10
@@ -312,7 +312,7 @@ static void __attribute__((noreturn)) flood(void)
 	static char message[60013];
 	int s;
 
-	close_range(3, ~0u, 0);	/* they would keep namespaces alive */
+	close_range(3, ~0u, 0);	/* open descriptors would keep namespaces alive */
 	s = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 	(void)!nice(19);
 	for (size_t size = 1;; size = size * 3 % sizeof(message))

@@ -27,7 +27,7 @@
 
 #define USECS_MAX	10000
 #define FRAMES_MAX	128
-#define WORDS		2		/* of features, 32 each */
+#define WORDS		2		/* words of features, 32 each */
 #define IOCTL_MAX	0x60		/* commands */
 #define BUF_SIZE	(256 * 1024)	/* the largest answer, and room */
 #define MSG_SIZE	8192
@@ -203,7 +203,8 @@ static bool put_header(struct nl_msg *msg)
 	if (one_in(4)) {
 		flags = below(ETHTOOL_FLAG_ALL + 2);
 		nla_put_u32(msg, ETHTOOL_A_HEADER_FLAGS, flags);
-		right = right && flags < ETHTOOL_FLAG_STATS;	/* which only some commands allow */
+		/* flags that only some commands allow */
+		right = right && flags < ETHTOOL_FLAG_STATS;
 	}
 	nla_nest_end(msg, nest);
 	return right;
@@ -375,7 +376,7 @@ static int any_by_ioctl(uint32_t cmd)
 	return tool(f.buf);
 }
 
-/* The same as by_netlink(), by ioctl. */
+/* As by_netlink(), by ioctl. */
 static unsigned int by_ioctl(enum due *due, struct state *wanted, int *err)
 {
 	uint32_t cmd = one_in(4) ? (uint32_t)ETHTOOL_SFEATURES : below(IOCTL_MAX);

@@ -23,7 +23,7 @@
 #include "tests/unit/random.h"
 #include "tests/vm/framefuzz.h"
 
-#define NODES 6			/* of the shape 3x2; nodes 0 to 2 send */
+#define NODES 6			/* nodes of the shape 3x2; nodes 0 to 2 send */
 #define SPEAKING 3
 #define USUAL 4096		/* bytes of the largest packet by default */
 #define BODY_MAX ((size_t)TN_PACKET_MAX)

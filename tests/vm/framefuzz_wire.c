@@ -23,8 +23,8 @@
 #define SLOTS		16u
 #define SLOT_BYTES	131072u
 #define SLOT_DATA	(TPACKET2_HDRLEN - sizeof(struct sockaddr_ll))
-#define PIECES		18u	/* of a tap's frame: the kernel's MAX_SKB_FRAGS and one */
-#define PIECE_BYTES	4096u	/* of each but the first */
+#define PIECES		18u	/* pieces of a tap's frame: the kernel's MAX_SKB_FRAGS and one */
+#define PIECE_BYTES	4096u	/* bytes of each piece but the first */
 #define TAP_MAX		65000u
 
 /**

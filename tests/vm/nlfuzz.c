@@ -139,7 +139,7 @@ static uint64_t entry(unsigned int type, enum torus_kind kind)
 
 static size_t array(char *to, unsigned int type, const struct torus_rule *r)
 {
-	static size_t dims;	/* of the last SHAPE: COORDS often has as many */
+	static size_t dims;	/* dimensions of the last SHAPE: COORDS often has as many */
 	size_t w = width(r->kind), n = r->kind == TORUS_U64S && one_in(10) ? below(7000) : 1 + below(6);
 	size_t len;
 
