@@ -42,7 +42,8 @@ struct tn_event {
  * struct tn_ops - callbacks of a NIC into its host
  * @pkt_get: allocate a descriptor for a packet whose @payload lies inside the frame @owner
  *	(the @owner given to tn_nic_rx()), and take a reference on that memory;
- *	NULL if out of memory (the packet is then not accepted, and sent again)
+ *	NULL if out of memory (the packet is then not accepted, and sent again). All but payload
+ *	and owner may have old contents
  * @pkt_new: allocate a descriptor with memory for a payload of @nflits flits; NULL if out of
  *	memory
  * @pkt_put: free the descriptor and its reference

@@ -32,53 +32,51 @@ static_assert(TORUS_SMALL_MAX >= TN_PACKET_MAX);
 
 /* --- building ------------------------------------------------------------------------ */
 
-/**
- * struct plan - how a frame becomes an skb
- * @linear: bytes before the first large payload
- * @rest: bytes after that which do not belong to large payloads
- * @n: number of large payloads
- * @at: their indices among the frame's segments
- */
-struct plan {
-	unsigned int linear;
-	unsigned int rest;
-	unsigned int n;
-	u16 at[TORUS_LARGE_MAX];
-};
-
-static void make_plan(struct plan *p, const struct tn_frame *f)
+/* Return: index of the first large payload of @f; sets @bytes to the number of bytes before it. */
+static u32 find_large(const struct tn_frame *f, unsigned int *bytes)
 {
 	u32 i;
 
-	p->n = 0;
-	p->linear = 0;
-	for (i = 0; p->n < f->large; i++) {
-		if (f->seg[i].len >= TN_FRAME_LARGE)
-			p->at[p->n++] = (u16)i;
-		else if (!p->n)
-			p->linear += f->seg[i].len;
+	if (!f->large) {
+		*bytes = f->small;
+		return f->nsegs;
 	}
-	if (!p->n)
-		p->linear = f->small;
-	p->rest = f->small - p->linear;
+	*bytes = 0;
+	for (i = 0; f->seg[i].len < TN_FRAME_LARGE; i++)
+		*bytes += f->seg[i].len;
+	return i;
 }
 
-static u8 *copy_segments(u8 *to, const struct tn_frame *f, u32 from, u32 up_to)
+/*
+ * Copies the segments of @f from number @i on, up to the next large one, to @to, which moves.
+ * Return: number of that large one, or of segments.
+ */
+static u32 copy_small(u8 **to, const struct tn_frame *f, u32 i)
 {
-	for (; from < up_to; from++) {
-		memcpy(to, f->seg[from].base, f->seg[from].len);
-		to += f->seg[from].len;
+	for (; i < f->nsegs && f->seg[i].len < TN_FRAME_LARGE; i++) {
+		const struct tn_seg *s = &f->seg[i];
+
+		if (s->len == TN_FLIT)	/* most are, and a copy of constant size needs no call */
+			memcpy(*to, s->base, TN_FLIT);
+		else
+			memcpy(*to, s->base, s->len);
+		*to += s->len;
 	}
-	return to;
+	return i;
 }
 
-/* Appends @bytes at @base to @skb, which takes over the caller's reference to @page. */
-static void add_page(struct sk_buff *skb, struct page *page, const u8 *base, u32 bytes)
+/*
+ * Appends @bytes at @base to @skb, which takes over the caller's reference to @page, the first page
+ * of a run.
+ */
+static inline void add_page(struct sk_buff *skb, struct page *page, const u8 *base, u32 bytes)
 {
 	struct skb_shared_info *s = skb_shinfo(skb);
 
-	__skb_fill_page_desc(skb, s->nr_frags++, page, (int)(base - (u8 *)page_address(page)),
-			     (int)bytes);
+	__skb_fill_page_desc_noacc(s, s->nr_frags++, page,
+				   (int)(base - (u8 *)page_address(page)), (int)bytes);
+	if (page_is_pfmemalloc(page))
+		skb->pfmemalloc = true;
 }
 
 /*
@@ -105,7 +103,7 @@ static bool add_large(struct sk_buff *skb, const struct tn_seg *s, bool whole)
 	u8 *mem;
 
 	if (page) {
-		get_page(page);
+		page_ref_inc(page);
 		add_page(skb, page, s->base, s->len);
 		return true;
 	}
@@ -117,22 +115,28 @@ static bool add_large(struct sk_buff *skb, const struct tn_seg *s, bool whole)
 	return true;
 }
 
-/* Appends large payloads, and copies what is between them to @to, which lies in a page as well. */
-static bool add_pieces(struct sk_buff *skb, const struct tn_frame *f, const struct plan *p,
-		       u8 *to, bool whole)
+/*
+ * Appends the large payloads, of which the first is segment @i, and copies what follows each of
+ * them, its tail at least, to @to, which lies in a page as well.
+ */
+static bool add_pieces(struct sk_buff *skb, const struct tn_frame *f, u32 i, u8 *to, bool whole)
 {
+	unsigned int bytes = f->bytes - skb->len;
 	struct page *page = virt_to_head_page(to);
-	unsigned int i, bytes = f->bytes - p->linear;
+	u32 left;
 
-	for (i = 0; i < p->n; i++) {
-		u32 next = i + 1 < p->n ? p->at[i + 1] : f->nsegs;
+	page_ref_add(page, (int)f->large);	/* one for each copied piece */
+	for (left = f->large; left; left--) {
 		u8 *from = to;
 
-		if (!add_large(skb, &f->seg[p->at[i]], whole))
-			return false;
-		to = copy_segments(from, f, p->at[i] + 1u, next);
-		get_page(page);
+		if (!add_large(skb, &f->seg[i], whole))
+			break;
+		i = copy_small(&to, f, i + 1);
 		add_page(skb, page, from, (u32)(to - from));
+	}
+	if (left) {
+		page_ref_sub(page, (int)left);	/* the memory of @skb->head has another one */
+		return false;
 	}
 	skb->len += bytes;
 	skb->data_len += bytes;
@@ -142,18 +146,18 @@ static bool add_pieces(struct sk_buff *skb, const struct tn_frame *f, const stru
 
 struct sk_buff *torus_frame_build(const struct tn_frame *f, unsigned int headroom, bool whole)
 {
+	unsigned int linear, first = find_large(f, &linear);
 	struct sk_buff *skb;
-	struct plan p;
-	u8 *rest = NULL;
+	u8 *more = NULL, *to;
 
-	make_plan(&p, f);
 	headroom = min_t(unsigned int, headroom, TORUS_HEADROOM);
-	skb = torus_mem_skb(headroom + p.linear, p.n ? &rest : NULL, p.rest);
+	skb = torus_mem_skb(headroom + linear, f->large ? &more : NULL, f->small - linear);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, headroom);
-	copy_segments(skb_put(skb, p.linear), f, 0, p.n ? p.at[0] : f->nsegs);
-	if (p.n && !add_pieces(skb, f, &p, rest, whole)) {
+	to = skb_put(skb, linear);
+	copy_small(&to, f, 0);
+	if (f->large && !add_pieces(skb, f, first, more, whole)) {
 		kfree_skb(skb);
 		return NULL;
 	}
@@ -173,6 +177,21 @@ void torus_frame_corrupt(struct sk_buff *skb, struct tn_fault *bits)
 
 /* --- reading ----------------------------------------------------------------------------- */
 
+/* Return: true if the processor can read the pages of @skb, and they belong to no slab. */
+static bool has_plain_pages(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *s = skb_shinfo(skb);
+	unsigned int i;
+
+	for (i = 0; i < s->nr_frags; i++) {
+		struct page *page = skb_frag_page(&s->frags[i]);
+
+		if (PageHighMem(page) || !sendpage_ok(page))
+			return false;
+	}
+	return true;
+}
+
 unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg)
 {
 	const struct skb_shared_info *s = skb_shinfo(skb);
@@ -186,10 +205,7 @@ unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg)
 		return 0;
 	for (i = 0; i < s->nr_frags; i++) {
 		const skb_frag_t *frag = &s->frags[i];
-		struct page *page = skb_frag_page(frag);
 
-		if (PageHighMem(page) || !sendpage_ok(page))
-			return 0;
 		seg[n++] = (struct tn_seg) { .base = skb_frag_address(frag),
 					    .len = skb_frag_size(frag) };
 	}
@@ -291,7 +307,7 @@ static bool is_usable(struct sk_buff *skb)
 		return false;
 	if (!skb_is_nonlinear(skb))
 		return true;
-	if (is_lent(skb))
+	if (is_lent(skb) || !has_plain_pages(skb))
 		return false;
 	n = torus_frame_pieces(skb, seg);
 	return n && tn_pieces_fit(seg, n);

@@ -359,9 +359,9 @@ struct sk_buff *torus_frame_build(const struct tn_frame *f, unsigned int headroo
 void torus_frame_corrupt(struct sk_buff *skb, struct tn_fault *bits);
 /**
  * torus_frame_pieces() - list the pieces of memory that a frame consists of
- * @skb: the frame
+ * @skb: a frame of torus_frame_take() or torus_frame_build(): its pages are not examined
  * @seg: filled with at most TORUS_PIECES pieces
- * Return: the number of pieces; 0 if the frame must be copied to be used.
+ * Return: the number of pieces; 0 if they are not all in pages of the frame itself.
  */
 unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg);
 /**

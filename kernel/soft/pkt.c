@@ -71,7 +71,9 @@ static struct tn_pkt *get_pkt(void)
 		return kmem_cache_zalloc(cache, GFP_ATOMIC | __GFP_NOWARN);
 	s->head = pkt->next;
 	s->count--;
-	*pkt = (struct tn_pkt) { 0 };
+	/* The rest has old contents, which the core does not read. */
+	pkt->payload = NULL;
+	pkt->owner = NULL;
 	return pkt;
 }
 
@@ -131,7 +133,7 @@ void *torus_mem_alloc(unsigned int bytes)
 	if ((!s->run[s->now] || s->used + bytes > RUN_BYTES) && !next_run(s))
 		return napi_alloc_frag(bytes);	/* memory that is not a part of a run of pages */
 	page = s->run[s->now];
-	get_page(page);
+	page_ref_inc(page);
 	mem = page_address(page) + s->used;
 	s->used += bytes;
 	return mem;
@@ -175,7 +177,7 @@ struct tn_pkt *torus_pkt_at(const u8 *payload)
 	struct tn_pkt *pkt = get_pkt();
 
 	if (pkt) {
-		get_page(virt_to_head_page(payload));
+		page_ref_inc(virt_to_head_page(payload));
 		pkt->payload = (u8 *)payload;
 	}
 	return pkt;
@@ -245,21 +247,33 @@ u32 torus_pkt_keep(struct tn_pkt *pkt)
 	return (u32)max_t(size_t, pinned_bytes(pkt) + sizeof(*pkt), TORUS_KEEP_LEAST);
 }
 
-void torus_pkt_leave(struct tn_pkt *pkt)
+/* Frees the memory of a packet that has an owner. */
+static noinline void leave_owner(struct tn_pkt *pkt)
 {
 	if (pkt->owner == IN_SLAB)
 		kfree(pkt->payload);
 	else if (torus_park_of(pkt))
 		torus_park_give(pkt);
-	else if (pkt->owner)
+	else
 		napi_consume_skb(pkt->owner, 1);
+}
+
+static inline void leave_payload(struct tn_pkt *pkt)
+{
+	if (pkt->owner)
+		leave_owner(pkt);
 	else if (pkt->payload)
 		put_page(virt_to_head_page(pkt->payload));
 }
 
+void torus_pkt_leave(struct tn_pkt *pkt)
+{
+	leave_payload(pkt);
+}
+
 void torus_pkt_free(struct tn_pkt *pkt)
 {
-	torus_pkt_leave(pkt);
+	leave_payload(pkt);
 	put_pkt(pkt);
 }
 
