@@ -335,14 +335,14 @@ static bool init_ok(const struct came *c, const struct tn_hdr *h)
 enum next { NEXT_PACKET, NEXT_NONE, NEXT_BROKEN };
 
 /* Finds the next packet of a frame. */
-static enum next rx_next(struct tn_pieces *in, struct came *c)
+static inline enum next rx_next(struct tn_pieces *in, struct came *c)
 {
 	unsigned int len;
 
 	c->head = tn_pieces_take(in, TN_FLIT);
 	/* end of the frame, or a packet that is split between two pieces */
 	if (!c->head)
-		return in->n > 1 ? NEXT_BROKEN : NEXT_NONE;
+		return in->n ? NEXT_BROKEN : NEXT_NONE;
 	if (tn_type_of(c->head) == TN_PAD)
 		return NEXT_NONE;
 	len = tn_len_of(c->head);
@@ -364,7 +364,7 @@ bool tn_pieces_fit(const struct tn_seg *seg, unsigned int n)
 		else
 			next = rx_next(&in, &c);
 	}
-	return next == NEXT_NONE || (next == NEXT_PACKET && !in.n);
+	return next == NEXT_NONE || (next == NEXT_PACKET && tn_pieces_done(&in));
 }
 
 /* No management packet is a marked copy, as in rx_packet(). */
@@ -396,7 +396,7 @@ bool tn_pieces_sound(const struct tn_seg *seg, unsigned int n)
 		if (has_ecrc(&h) && !ecrc_ok(&c, &h, &t))
 			return false;
 	}
-	return next == NEXT_NONE || (next == NEXT_PACKET && !in.n);
+	return next == NEXT_NONE || (next == NEXT_PACKET && tn_pieces_done(&in));
 }
 
 /*
@@ -485,20 +485,11 @@ static void compute_ecrc(const struct tn_link *l, struct tn_pkt *pkt)
 	}
 }
 
-static void write_header(struct tn_link *l, struct tn_pkt *pkt)
+/* Writes header, tail and relay flit as they are sent now, with the present answer to the peer. */
+static void write_edge(struct tn_link *l, struct tn_pkt *pkt)
 {
-	struct tn_hdr h;
+	struct tn_hdr h = pkt->hdr;
 
-	compute_ecrc(l, pkt);
-
-	tn_assert(pkt->hdr.vc < TORUS_VCS);
-	tn_assert(pkt->hdr.len <= TN_PAYLOAD_MAX / TN_FLIT);
-	tn_assert(pkt->unsummed != TN_UNSUMMED);
-	if (!pkt->vccr_set) {
-		pkt->hdr.crp = tn_credit_report(&l->credit, &pkt->hdr.crp_vc);
-		pkt->vccr_set = 1;
-	}
-	h = pkt->hdr;
 	l->retry.ops->stamp(&l->retry, &h);
 	tn_assert(!h.crp || h.crp_vc < TORUS_VCS);
 	tn_hdr_put(pkt->edge, &h);
@@ -506,6 +497,39 @@ static void write_header(struct tn_link *l, struct tn_pkt *pkt)
 	if (h.relayed)
 		tn_via_put(pkt->edge + 2 * TN_FLIT, &pkt->via);
 	tn_lcrc_set(pkt->edge, l->seed);
+}
+
+static void write_header(struct tn_link *l, struct tn_pkt *pkt)
+{
+	compute_ecrc(l, pkt);
+	tn_assert(pkt->hdr.vc < TORUS_VCS);
+	tn_assert(pkt->hdr.len <= TN_PAYLOAD_MAX / TN_FLIT);
+	tn_assert(pkt->unsummed != TN_UNSUMMED);
+	if (!pkt->vccr_set) {
+		pkt->hdr.crp = tn_credit_report(&l->credit, &pkt->hdr.crp_vc);
+		pkt->vccr_set = 1;
+	}
+	write_edge(l, pkt);
+}
+
+/* Appends @pkt, whose header is written, to the frame. */
+static void add_packet(struct tn_frame *f, const struct tn_pkt *pkt)
+{
+	u32 payload = pkt->hdr.len * TN_FLIT, around = (2u + pkt->hdr.relayed) * TN_FLIT;
+	struct tn_seg *s = &f->seg[f->nsegs];
+
+	tn_assert(f->nsegs + 3 <= TN_FRAME_SEGS);
+	*s++ = (struct tn_seg) { .base = pkt->edge, .len = TN_FLIT };
+	if (payload)
+		*s++ = (struct tn_seg) { .base = pkt->payload, .len = payload };
+	*s++ = (struct tn_seg) { .base = pkt->edge + TN_FLIT, .len = around - TN_FLIT };
+	f->nsegs = (u32)(s - f->seg);
+	f->bytes += around + payload;
+	f->small += around;
+	if (payload >= TN_FRAME_LARGE)
+		f->large++;
+	else
+		f->small += payload;
 }
 
 static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
@@ -582,14 +606,7 @@ static void fill_frame(struct tn_link *l, struct tn_frame *f, u64 now)
 		if (!fits_frame(l, f, pkt, max))
 			return;
 		write_header(l, pkt);
-		seg_add(f, pkt->edge, TN_FLIT);
-		if (pkt->hdr.len)
-			seg_add(f, pkt->payload, pkt->hdr.len * TN_FLIT);
-		seg_add(f, pkt->edge + TN_FLIT, (1u + pkt->hdr.relayed) * TN_FLIT);
-		if (is_large(pkt)) {
-			f->large++;
-			f->small -= pkt->hdr.len * TN_FLIT;
-		}
+		add_packet(f, pkt);
 		tn_assert(f->bytes <= max);
 		tn_assert(f->small <= f->bytes);
 		tn_assert(!l->large_max || f->large <= l->large_max);
@@ -731,12 +748,6 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 	return f->bytes;
 }
 
-bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles)
-{
-	return l->state == TORUS_LINK_UP && l->retry.tx.sent.count < l->retry_packets &&
-	       tn_credit_may(&l->credit, vc, bubbles);
-}
-
 /* Return: true if a marked copy can be sent before @pkt without making @pkt wait for a buffer. */
 static bool room_before(const struct tn_link *l, const struct tn_pkt *pkt)
 {
@@ -774,7 +785,7 @@ static void push_marked(struct tn_link *l, const struct tn_pkt *good, u64 now)
 
 void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 {
-	if (tn_fault_next(&l->marks) && room_before(l, pkt))
+	if (unlikely(l->marks.ber) && tn_fault_next(&l->marks) && room_before(l, pkt))
 		push_marked(l, pkt, now);
 	tn_assert(tn_link_may(l, pkt->hdr.vc, 0));
 	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);

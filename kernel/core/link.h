@@ -227,7 +227,12 @@ u64 tn_link_expiry(const struct tn_link *l);
  * tn_link_may() - Return: true if tn_link_push() may be called for a packet on @vc
  * @bubbles: free buffers that must remain at the peer
  */
-bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles);
+static inline bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles)
+{
+	return l->state == TORUS_LINK_UP && l->retry.tx.sent.count < l->retry_packets &&
+	       tn_credit_may(&l->credit, vc, bubbles);
+}
+
 /** tn_link_push() - queue a packet for pkt->hdr.vc, after tn_link_may() */
 void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now);
 /** tn_link_ack() - acknowledge what was accepted with the next frame, which is sent at once */

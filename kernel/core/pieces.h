@@ -12,13 +12,14 @@
 
 /**
  * struct tn_pieces - the part of a frame that is still to be read
- * @seg, @n: the remaining pieces
- * @at: bytes of the first one that were read
+ * @at, @end: what is left of the present piece; NULL before the first one
+ * @seg, @n: the pieces behind it
  */
 struct tn_pieces {
+	const u8 *at;
+	const u8 *end;
 	const struct tn_seg *seg;
 	unsigned int n;
-	u32 at;
 };
 
 /**
@@ -27,12 +28,15 @@ struct tn_pieces {
  */
 static inline const u8 *tn_pieces_look(struct tn_pieces *p, u32 bytes)
 {
-	while (p->n && p->at == p->seg->len) {
+	while (p->at == p->end) {
+		if (!p->n)
+			return NULL;
+		p->at = p->seg->base;
+		p->end = p->at + p->seg->len;
 		p->seg++;
 		p->n--;
-		p->at = 0;
 	}
-	return p->n && p->seg->len - p->at >= bytes ? p->seg->base + p->at : NULL;
+	return (size_t)(p->end - p->at) >= bytes ? p->at : NULL;
 }
 
 /** tn_pieces_take() - read the next @bytes. Return: NULL if they do not lie in one piece */
@@ -40,10 +44,15 @@ static inline const u8 *tn_pieces_take(struct tn_pieces *p, u32 bytes)
 {
 	const u8 *here = tn_pieces_look(p, bytes);
 
-	tn_assert(!p->n || p->at < p->seg->len);
 	if (here)
-		p->at += bytes;
+		p->at = here + bytes;
 	return here;
+}
+
+/** tn_pieces_done() - Return: true if the whole frame was read */
+static inline bool tn_pieces_done(const struct tn_pieces *p)
+{
+	return p->at == p->end && !p->n;
 }
 
 /**

@@ -127,4 +127,25 @@ static inline struct tn_pkt *tn_queue_pop(struct tn_queue *q)
 	return p;
 }
 
+/* Moves the first @n packets of @from, of which @last is the last one, to the end of @to. */
+static inline void tn_queue_move(struct tn_queue *to, struct tn_queue *from, struct tn_pkt *last,
+				 u32 n)
+{
+	struct tn_pkt *first = from->head;
+
+	tn_assert(n && n <= from->count && to != from);
+	tn_assert(!last->next == (n == from->count));
+	from->head = last->next;
+	if (!from->head)
+		from->tail = NULL;
+	from->count -= n;
+	last->next = NULL;
+	if (to->tail)
+		to->tail->next = first;
+	else
+		to->head = first;
+	to->tail = last;
+	to->count += n;
+}
+
 #endif /* TN_PKT_H */

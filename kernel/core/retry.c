@@ -114,6 +114,25 @@ bool tn_retry_sending(struct tn_retry *r, u64 now)
 	return replay;
 }
 
+/* Moves the first @n packets of the buffer to @done. */
+static void take_acked(struct tn_retry_tx *tx, u32 n, struct tn_queue *done)
+{
+	struct tn_pkt *pkt, *last = NULL;
+	bool replays = false;	/* one of them would be sent next */
+	u32 i, flits = 0;
+
+	for (i = 0, pkt = tx->sent.head; i < n; i++, pkt = pkt->next) {
+		replays |= pkt == tx->next;
+		flits += tn_pkt_flits(pkt);
+		last = pkt;
+	}
+	tn_assert(tx->flits >= flits);
+	tx->flits -= flits;
+	tn_queue_move(done, &tx->sent, last, n);
+	if (replays)
+		tx->next = tx->sent.head;
+}
+
 enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u64 now)
 {
 	struct tn_retry_tx *tx = &r->tx;
@@ -134,16 +153,7 @@ enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u6
 	tx->on_wire = tx->on_wire > n ? tx->on_wire - n : 0;
 	if (r->ops->number)
 		r->head = (u8)((r->head + n) % 255);
-	while (n--) {
-		struct tn_pkt *pkt = tn_queue_pop(&tx->sent);
-
-		tn_assert(pkt && tn_seq_before(pkt->hdr.tseq, rseq));
-		tn_assert(tx->flits >= tn_pkt_flits(pkt));
-		if (tx->next == pkt)
-			tx->next = tx->sent.head;
-		tx->flits -= tn_pkt_flits(pkt);
-		tn_queue_push(done, pkt);
-	}
+	take_acked(tx, n, done);
 	tx->since = now;
 	tx->tries = 0;
 	check_buffer(r);

@@ -195,9 +195,23 @@ static unsigned int edge_bytes(const u8 *head)
 	return (2u + tn_relayed_of(head)) * TN_FLIT;
 }
 
+static u64 crc_flit(u64 crc, const u8 *flit)
+{
+	return tn_crc32c_word(tn_crc32c_word(crc, tn_get_le64(flit)), tn_get_le64(flit + 8));
+}
+
 void tn_lcrc_set(u8 *edge, u32 seed)
 {
-	tn_put_le32(edge + TN_FLIT + 4, tn_crc32c(seed, edge, edge_bytes(edge)));
+	u64 crc;
+
+	if (tn_crc32c_fast()) {
+		crc = crc_flit(crc_flit(seed, edge), edge + TN_FLIT);
+		if (tn_relayed_of(edge))
+			crc = crc_flit(crc, edge + 2 * TN_FLIT);
+	} else {
+		crc = tn_crc32c(seed, edge, edge_bytes(edge));
+	}
+	tn_put_le32(edge + TN_FLIT + 4, (u32)crc);
 }
 
 /*
@@ -211,7 +225,8 @@ static void copy_flit(u8 *to, const u8 *from)
 	tn_put_le64(to + 8, tn_get_le64(from + 8));
 }
 
-bool tn_lcrc_ok(const u8 *head, const u8 *end, u32 seed)
+/* Return: the LCRC of a received packet, of a copy in which it is zero. */
+static noinline u32 lcrc_of_copy(const u8 *head, const u8 *end, u32 seed)
 {
 	unsigned int bytes = edge_bytes(head);
 	u8 edge[TN_EDGE_FLITS * TN_FLIT];
@@ -221,7 +236,22 @@ bool tn_lcrc_ok(const u8 *head, const u8 *end, u32 seed)
 	tn_put_le64(edge + TN_FLIT + 8, tn_get_le64(end + 8));
 	if (bytes == sizeof(edge))
 		copy_flit(edge + 2 * TN_FLIT, end + TN_FLIT);
-	return tn_get_le32(end + 4) == tn_crc32c(seed, edge, bytes);
+	return tn_crc32c(seed, edge, bytes);
+}
+
+bool tn_lcrc_ok(const u8 *head, const u8 *end, u32 seed)
+{
+	u64 crc;
+
+	if (tn_crc32c_fast()) {
+		crc = tn_crc32c_word(crc_flit(seed, head), tn_get_le32(end));
+		crc = tn_crc32c_word(crc, tn_get_le64(end + 8));
+		if (tn_relayed_of(head))
+			crc = crc_flit(crc, end + TN_FLIT);
+	} else {
+		crc = lcrc_of_copy(head, end, seed);
+	}
+	return tn_get_le32(end + 4) == (u32)crc;
 }
 
 u32 tn_ecrc(const u8 *payload, const struct tn_hdr *h, const struct tn_tail *t)

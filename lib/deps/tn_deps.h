@@ -106,6 +106,19 @@ static inline bool tn_cas64(u64 *p, u64 *old, u64 v)
  */
 u32 tn_crc32c(u32 crc, const void *data, size_t len);
 
+/** tn_crc32c_fast() - Return: true if tn_crc32c_word() may be called, and is an instruction */
+static inline bool tn_crc32c_fast(void)
+{
+	return false;	/* a program learns only when it runs which instructions there are */
+}
+
+/** tn_crc32c_word() - Return: @crc continued by the 8 bytes whose little-endian value is @word */
+static inline u64 tn_crc32c_word(u64 crc, u64 word)
+{
+	(void)word;
+	return crc;
+}
+
 /** tn_read_once() - Return: @v, read once and whole, though another processor may write to it */
 static inline u64 tn_read_once(const u64 *v)
 {
