@@ -156,24 +156,28 @@ static u8 last_after(const struct tn_nic *nic, struct tn_path path, unsigned int
 	return path.last;
 }
 
-static bool same_path(const struct tn_path *a, const struct tn_path *b)
+static bool same_path(struct tn_path a, struct tn_path b)
 {
-	return a->dst == b->dst && a->dir == b->dir && a->first == b->first && a->last == b->last;
+	return a.dst == b.dst && a.dir == b.dir && a.first == b.first && a.last == b.last;
 }
 
-static const struct tn_way *way_of(struct tn_nic *nic, const struct tn_path *path)
+static noinline void find_way(struct tn_nic *nic, struct tn_path path, struct tn_way *w)
 {
-	struct tn_way *w = &nic->way[path->dst % TN_WAYS];
-
-	if (w->known && same_path(&w->path, path))
-		return w;
 	*w = (struct tn_way) {
 		.known = true,
-		.path = *path,
-		.out = tn_route_next(&nic->shape, &nic->at, path),
+		.path = path,
+		.out = tn_route_next(&nic->shape, &nic->at, &path),
 	};
 	if (w->out < nic->nports)
-		w->last = last_after(nic, *path, w->out);
+		w->last = last_after(nic, path, w->out);
+}
+
+static inline const struct tn_way *way_of(struct tn_nic *nic, struct tn_path path)
+{
+	struct tn_way *w = &nic->way[path.dst % TN_WAYS];
+
+	if (unlikely(!w->known || !same_path(w->path, path)))
+		find_way(nic, path, w);
 	return w;
 }
 
@@ -181,7 +185,7 @@ static const struct tn_way *way_of(struct tn_nic *nic, const struct tn_path *pat
  * Return: the injection queue for a header @path: that of the port by which it leaves. A packet
  * whose path leads nowhere goes through the queue of port 0, and is sent back from there.
  */
-static unsigned int inject_input(struct tn_nic *nic, const struct tn_path *path, unsigned int vc)
+static unsigned int inject_input(struct tn_nic *nic, struct tn_path path, unsigned int vc)
 {
 	unsigned int out = way_of(nic, path)->out;
 
@@ -202,7 +206,7 @@ unsigned int tn_inject_input(struct tn_nic *nic, u32 dst, u64 row, unsigned int 
 		.row = row,
 		.dst = dst,
 		.vc = (u8)vc,
-		.input = (u8)inject_input(nic, &path, vc),
+		.input = (u8)inject_input(nic, path, vc),
 	};
 	return e->input;
 }
@@ -219,7 +223,7 @@ static void inject_anew(struct tn_nic *nic, struct tn_pkt *pkt)
 	};
 
 	tn_assert(pkt->in_port == TN_PORT_HOST);
-	tn_input_push(nic, inject_input(nic, &path, vc), pkt);
+	tn_input_push(nic, inject_input(nic, path, vc), pkt);
 }
 
 /*
@@ -563,7 +567,7 @@ static enum moved move_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		.first = pkt->in_port < nic->nports ? TN_NO_STEP : pkt->hdr.first,
 		.last = pkt->hdr.last,
 	};
-	const struct tn_way *way = way_of(nic, &path);
+	const struct tn_way *way = way_of(nic, path);
 	unsigned int out = way->out;
 	u8 last = way->last;
 

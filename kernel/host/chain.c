@@ -175,8 +175,10 @@ static void wait_in(struct torus_host *h, struct torus_host_chain *c, struct tn_
 	c->held += held;
 	h->held += held;
 	h->waiting++;
-	unlink_age(h, c);
-	push_newest(h, c);
+	if (c != h->newest) {
+		unlink_age(h, c);
+		push_newest(h, c);
+	}
 	while (h->oldest != c &&
 	       (h->waiting > TORUS_HOST_WAITING_MAX || h->held > TORUS_HOST_HELD_MAX))
 		drop_chain(h, h->oldest);
