@@ -162,10 +162,7 @@ static void stopped_queue_does_not_stop_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, injected, 2ull);
 }
 
-/**
- * struct went - the result of sending one message of the host; the numbers are increases of
- * counters
- */
+/** struct went - result of sending a message of the host; numbers: increases of counters */
 struct went {
 	u64 injected, drops, messages, bytes;
 	bool unreachable;	/* the host gets an ICMP error */
