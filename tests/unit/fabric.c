@@ -559,7 +559,7 @@ static bool wait_for(struct fabric *f, bool (*what)(const struct fabric *f), u64
 {
 	while (!what(f)) {
 		fabric_step(f);
-		resolve(f);	/* an end may have noticed later than the other */
+		resolve(f);	/* one end may have noticed the failure later than the other */
 		if (changed(f))
 			return false;
 		expect(&f->r, f->now < until, "%s takes too long", text);

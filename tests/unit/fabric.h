@@ -33,7 +33,7 @@ struct node {
 	struct fabric *fabric;
 	u32 id;
 	struct torus_coords at;
-	u32 peer[TORUS_MAX_PORTS];	/* across the cable of each port */
+	u32 peer[TORUS_MAX_PORTS];	/* node at the other end of the cable of each port */
 	struct tn_nic *nic;
 	void *table;
 	struct memory mem;
@@ -65,7 +65,7 @@ struct fabric {
 	struct tn_ops ops;
 	struct tn_params params;
 	struct node *node;
-	struct traffic *traffic;	/* n * n */
+	struct traffic *traffic;	/* n * n entries */
 	unsigned int load, queue, busy_host, max_flits;
 	bool lossy, unchecked, relays;
 	void (*reroute)(struct fabric *f, u32 node, uint64_t *rows);

@@ -44,13 +44,13 @@ struct host_shell {
 
 extern struct host_shell shell;
 
-/** host_start() - all as new */
+/** host_start() - begins anew, with nothing left of earlier tests */
 void host_start(void);
-/** host_end() - no memory is left in use */
+/** host_end() - checks that no memory is left in use */
 void host_end(void);
-/** host_packet() - a packet with @bytes of payload */
+/** host_packet() - makes a packet with @bytes of payload */
 struct tn_pkt *host_packet(u32 bytes);
-/** host_free() - packets of the test's */
+/** host_free() - frees packets of the test */
 void host_free(struct tn_queue *q);
 
 #endif /* TEST_HOST_SHELL_H */

@@ -12,7 +12,7 @@
 #include "kernel/core/link.h"
 #include "kernel/core/serdes_model.h"
 
-#define PAIR_TICK 10000		/* ns */
+#define PAIR_TICK 10000		/* length of a step, ns */
 
 /**
  * struct end - one link and its surroundings

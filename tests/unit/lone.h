@@ -11,7 +11,7 @@
 #include "kernel/core/nic_impl.h"
 
 #define LONE_EVENTS	32
-#define LONE_SENT	256	/* packets in a frame at most */
+#define LONE_SENT	256	/* most packets in a frame */
 #define LONE_GUID	1000	/* GUID of the NIC; that of the neighbour on port p is 2000 + p */
 
 /**

@@ -15,11 +15,11 @@
 struct naive_node {
 	bool member;
 	uint8_t up;		/* port of the parent; NO_PORT at the root */
-	uint16_t open;		/* links by which it may ask */
+	uint16_t open;		/* links by which the node may ask */
 	uint32_t asked[TORUS_MAX_PORTS];
-	uint32_t added;		/* members since the last DONE */
+	uint32_t added;		/* members that were added since the last DONE */
 	uint32_t waits;		/* nodes to be shared when all is answered */
-	uint64_t last[TORUS_MAX_PORTS];	/* when the last message by a link arrives */
+	uint64_t last[TORUS_MAX_PORTS];	/* time at which the last message by each link arrives */
 };
 
 /** struct naive_mail - a message under way */

@@ -48,7 +48,7 @@ static void put(struct history *h, struct way *w, struct frame f)
 	if (hit && h->m->hit == HIT_TWICE)
 		copies = 2;
 	f.damaged = hit && h->m->hit == HIT_DAMAGED;
-	if (hit && h->m->hit == HIT_LATE)	/* the next two overtake it */
+	if (hit && h->m->hit == HIT_LATE)	/* the next two frames overtake it */
 		f.due += 2;
 	while (copies--) {
 		check(h, w->n < FLYING, "too many frames under way");
@@ -172,7 +172,7 @@ static void history_run(struct history *h, const struct masks *m, u32 mask)
 	memset(h, 0, sizeof(*h));
 	h->m = m;
 	h->mask = mask;
-	tn_retry_start(&h->a, m->ops, 4094, 17, 1);	/* soon wraps */
+	tn_retry_start(&h->a, m->ops, 4094, 17, 1);	/* numbers that wrap soon */
 	tn_retry_start(&h->b, m->ops, 17, 4094, 1);
 	while (h->acked < m->packets) {
 		check(h, h->round++ < ROUNDS_MAX, "does not end");

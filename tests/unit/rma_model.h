@@ -19,7 +19,7 @@
 #define MODEL_JOB	7
 #define MODEL_KEY	0x01abcdef
 #define MODEL_DATA_MAX	64		/* bytes of a reply */
-#define MODEL_WAITS	8		/* requests that may wait, */
+#define MODEL_WAITS	8		/* most requests that wait */
 #define MODEL_WAITS_OF_ONE 5		/* most waits of one node */
 #define MODEL_NODES	3
 

@@ -39,7 +39,7 @@ static inline uint32_t rnd_below(struct rnd *r, uint32_t n)
 	return (uint32_t)((rnd64(r) >> 32) * n >> 32);
 }
 
-/* true with a chance of 1 in n */
+/* Return: true with a probability of 1 in n. */
 static inline int rnd_one_in(struct rnd *r, uint32_t n)
 {
 	return n && !rnd_below(r, n);

@@ -39,7 +39,7 @@ struct softnic {
 
 extern struct softnic w;
 
-/* Short, for OP.rows(HW, ...). */
+/* Short name for calls such as OP.rows(HW, ...). */
 #define HW (&w.s.hw)
 #define OP tn_soft_ops
 

@@ -170,7 +170,7 @@ static inline void claim(void)
 	stage_msg(&s, last_conn(), &m);
 }
 
-/* ... which has answered. */
+/* As first(), and the asking node has answered. */
 static inline void asked(void)
 {
 	tried();

@@ -10,7 +10,7 @@
 static struct stage s;
 static uint32_t nodes, serial[144];
 
-#define HALF 16000	/* ms */
+#define HALF 16000	/* half-life in ms */
 #define LIMIT 4
 #define HOLD_MAX 40000
 

@@ -906,7 +906,8 @@ static void commands_for_root_are_refused_without_it(void **state)
 	a.status.root.address = NULL;
 	refuses("{'cmd':'include','node':'0,0'}", "unreachable", "the root does not answer");
 	a.status.root.lost = NOW - SEC;
-	a.status.root.address = "192.168.0.1:8";	/* may be this node's own, which takes over */
+	/* the address may be that of this node, which takes over */
+	a.status.root.address = "192.168.0.1:8";
 	refuses("{'cmd':'include','node':'0,0'}", "unreachable",
 		"there is no root: 'fabricctl root' shows which node takes over");
 	/* The root may have done what it was asked, and may be lost since. */

@@ -15,7 +15,7 @@
 #include "daemon/auth.h"
 #include "daemon/frame.h"
 
-#define NEWEST 0x106	/* schema */
+#define NEWEST 0x106	/* the newest schema */
 
 static const char key_a[] = "0123456789abcdef0123456789abcdef\n";
 static const char key_b[] = "0123456789abcdef0123456789abcdeF\n";
@@ -46,7 +46,7 @@ static void open_ok(struct auth *a, const char *fabric, const char *name, const 
 /** struct pair - both ends of a handshake: @i the initiator, @l the listener */
 struct pair {
 	struct auth_session i, l;
-	struct svc_auth msg[4];		/* in the order they were sent */
+	struct svc_auth msg[4];		/* messages in the order in which they were sent */
 	bool i_done, l_done;
 };
 
@@ -623,18 +623,22 @@ static void malformed_messages_are_refused(void **state)
 	memset(&m, 0, sizeof(m));
 	strcpy(m.fabric, "green");
 	auth_session_init(&l, &a, false);
-	assert_int_equal(auth_step(&l, &m, &out), AUTH_REFUSED);	/* no name */
+	/* the message has no name */
+	assert_int_equal(auth_step(&l, &m, &out), AUTH_REFUSED);
 	strcpy(m.name, "x");
 	auth_session_init(&l, &a, false);
-	assert_int_equal(auth_step(&l, &m, &out), AUTH_REFUSED);	/* no nonce */
+	/* the message has no nonce */
+	assert_int_equal(auth_step(&l, &m, &out), AUTH_REFUSED);
 	m.nonce_len = 32;
 	auth_session_init(&l, &a, false);
 	assert_int_equal(auth_step(&l, &m, &out), AUTH_SEND);
-	assert_int_equal(auth_step(&l, &m, &out), AUTH_REFUSED);	/* no proof */
+	/* the message has no proof */
+	assert_int_equal(auth_step(&l, &m, &out), AUTH_REFUSED);
 	auth_session_init(&l, &a, false);
 	assert_int_equal(auth_step(&l, &m, &out), AUTH_SEND);
 	strcpy(m.name, "y");
-	assert_int_equal(auth_step(&l, &m, &out), AUTH_REFUSED);	/* another name */
+	/* the message has another name */
+	assert_int_equal(auth_step(&l, &m, &out), AUTH_REFUSED);
 	auth_close(&a);
 }
 

@@ -421,7 +421,8 @@ static void bound_of_drain_and_of_replay_are_both_reported(void **state)
 
 	(void)state;
 	one_root(&o, 4, 8);
-	o.node[2].sums.flow[TORUS_FC_REPLAY_TX][1] = 7;		/* counted long ago */
+	/* a packet that was counted long ago */
+	o.node[2].sums.flow[TORUS_FC_REPLAY_TX][1] = 7;
 	one_gets_again(&o, 2, 1, 7);
 	one_sends(&o, 1, 1, 5);
 	one_parks(&o, 1, 1, 2);

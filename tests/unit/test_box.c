@@ -86,7 +86,7 @@ static void gather(void *arg, const struct patch *p)
 			uint32_t to = p->first + i * p->stride + j;
 
 			assert_true(to < s->m.nodes);
-			assert_false(s->got[to / 64] >> to % 64 & 1);	/* twice */
+			assert_false(s->got[to / 64] >> to % 64 & 1);	/* no row is given twice */
 			add(s->got, to);
 		}
 }

@@ -430,7 +430,7 @@ static void timer_runs_only_while_critical_buffers_fill_mbs_ring(void **state)
 	assert_true(tn_bubble_due(&b, 8, 3));
 	assert_false(tn_bubble_due(&b, 10, 3));
 	assert_true(tn_bubble_due(&b, 11, 3));
-	/* C > B: it stops */
+	/* with C > B the timer stops */
 	b.free = 2;
 	assert_false(tn_bubble_watch(TN_BUBBLE_MBS, &b, 12));
 	assert_false(tn_bubble_due(&b, 50, 3));

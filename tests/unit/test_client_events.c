@@ -42,7 +42,7 @@ static void hear(const struct torus_event *ev, void *arg)
 		memcpy(h->data, ev->data, ev->len);
 }
 
-static int events_conn;		/* the fake's end of it */
+static int events_conn;		/* the end of the connection at the fake NIC */
 
 static void answer_subscribe(struct fake *f, int fd, struct nlmsghdr *req)
 {
@@ -182,7 +182,7 @@ static void test_refused_subscription_may_be_tried_again(void **state)
 	assert_int_equal(torus_events_open(dev, 1), -EPERM);
 	assert_int_equal(torus_events_fd(dev), -1);
 	subscribe();
-	subscribe();	/* a second time: the first connection is closed */
+	subscribe();	/* the second subscription closes the first connection */
 	send_mgmt(0, "x");
 	assert_int_equal(read_events(), 0);
 	assert_int_equal(heard.n, 1);

@@ -628,7 +628,7 @@ static void no_memory_for(unsigned int type)
 	free(data);
 	fm_msg_clear(&m);
 	fm_msg_clear(&n);
-	fm_msg_clear(&n);		/* now holds nothing */
+	fm_msg_clear(&n);		/* @n has no content any more */
 	assert_int_equal(memory_blocks(), blocks);
 }
 

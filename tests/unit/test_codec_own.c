@@ -74,7 +74,7 @@ static void unpacked_own_message_equals_packed_one(void **state)
 		assert_string_equal(take_text(&b), take_text(&a));
 		assert_memory_equal(&b, &a, sizeof(a));
 		svc_msg_clear(&m);
-		svc_msg_clear(&m);	/* now holds nothing */
+		svc_msg_clear(&m);	/* the message has no content any more */
 	}
 	assert_string_equal(svc_msg_name(&(struct svc_msg) { .type = 99 }), "?");
 }

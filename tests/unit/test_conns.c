@@ -21,7 +21,7 @@
 struct known {
 	struct fm_conn *c;
 	int id;
-	uint64_t guid;		/* 0: not of a child */
+	uint64_t guid;		/* GUID of the child; 0: the connection is of none */
 };
 
 static struct known list[MOST];

@@ -262,7 +262,7 @@ static void socket_left_behind_is_replaced(void **state)
 	(void)state;
 	snprintf(other.config.control, sizeof(other.config.control), "%s/sub/control", folder);
 	memcpy(a.sun_path, other.config.control, sizeof(other.config.control));
-	control = control_new(&other, &err);	/* makes the folder */
+	control = control_new(&other, &err);	/* this makes the folder */
 	assert_non_null(control);
 	control_free(control);
 	assert_int_equal(access(a.sun_path, F_OK), -1);

@@ -267,7 +267,7 @@ static void client_waits_for_free_file_descriptor(void **state)
 	say(&c, "{}\n");
 	out = dup(2);
 	next = open("/dev/null", O_WRONLY);
-	dup2(next, 2);			/* hides the line that the server logs */
+	dup2(next, 2);			/* the line that the server logs is hidden */
 	close(next);
 	files_allowed((rlim_t)next);
 	run_due();

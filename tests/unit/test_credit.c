@@ -133,7 +133,7 @@ static void impossible_credits_at_start_are_refused(void **state)
 	assert_true(tn_credit_may(&c, 1, 1));
 	assert_true(tn_credit_may(&c, 1, 3));
 	assert_false(tn_credit_may(&c, 1, 4));
-	assert_true(tn_credit_may(&c, 2, 1));		/* two are free */
+	assert_true(tn_credit_may(&c, 2, 1));		/* two buffers are free */
 	assert_false(tn_credit_may(&c, 2, 2));
 }
 
@@ -247,7 +247,7 @@ static void returns(u8 policy, unsigned int vc, u16 ct, unsigned int crp, int le
 	assert_int_equal(c.critical[vc], critical);
 	if (left < 0)
 		return;
-	c.critical[vc] = 1;		/* two that meet are one */
+	c.critical[vc] = 1;		/* two critical bubbles that meet are one */
 	c.ct[vc] = ct;
 	assert_true(tn_credit_returned(&c, vc, crp));
 	assert_int_equal(c.critical[vc], 1);

@@ -272,7 +272,7 @@ static void memory_of_waiting_packets_counts(void **state)
 	assert_int_equal(nc(TORUS_NC_REORDERED), 1);
 	assert_int_equal(l.nic->flows.wait_bytes, 1000);
 	assert_int_equal(lone_link(&l, 0)->credit.used[0], 1);
-	l.each = 72;			/* it holds less now */
+	l.each = 72;			/* a message holds less memory now */
 	work();
 	assert_int_equal(nc(TORUS_NC_REORDERED), 2);
 	assert_int_equal(l.nic->flows.wait_bytes, 1072);
@@ -560,7 +560,7 @@ static void many_due_packets_are_delivered_in_parts(void **state)
 	assert_false(tn_nic_due(l.nic));
 	for (u32 i = last + 2; i < last + 902; i++)
 		come(i);
-	comes_in(0, 6);		/* all of the former epoch go first */
+	comes_in(0, 6);		/* all packets of the former epoch go first */
 	n = 0;
 	for (u32 turn = 0; turn < 8; turn++) {
 		while (l.got.head && n < 900)
@@ -664,7 +664,7 @@ static void packet_without_way_back_is_dropped(void **state)
 	tn_nic_release(l.nic, 1, false, l.now);
 	h[0].type = TN_UNREACH;
 	h[1].src = 9;
-	h[2].src = 2;		/* without a row back */
+	h[2].src = 2;		/* there is no row back to this source */
 	h[3].nic = 1;
 	h[3].len = 1;
 	for (unsigned int i = 0; i < 4; i++) {

@@ -8,7 +8,7 @@
 #include "tests/unit/seeds.h"
 #include "tools/torusemu/emu.h"
 
-#define MOST	4096	/* payload_max */
+#define MOST	4096	/* payload_max of the NIC */
 
 static const struct torus_shape ring = { .ndims = 1, .size = { 3, 1, 1, 1, 1, 1 } };
 static struct pool pool;

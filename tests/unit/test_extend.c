@@ -304,7 +304,7 @@ static void cable_of_new_node_to_wrong_place_prevents_growth(void **state)
 		uint32_t from, to;
 		unsigned int port;
 	} t[] = {
-		{ 2, 4, 1 },	/* from 2,0 by +y to 0,1 */
+		{ 2, 4, 1 },	/* the cable leads from 2,0 by +y to 0,1 */
 		{ 6, 8, 0 },	/* from 2,1 by +x to 0,2 */
 		{ 2, 10, 1 },	/* from 2,0 by +y to 2,2; that dimension is closed, and has 3 nodes */
 		{ 3, 1, 0 },	/* from 3,0 by +x to 1,0: a ring of 3, but there are 4 */

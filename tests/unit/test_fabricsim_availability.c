@@ -322,7 +322,7 @@ static void drawn_rings_agree_with_exact_value(void **state)
 struct clock {
 	uint64_t random;
 	double mtbf_node, mtbf_link, mttr, outage_link;
-	double now, recovered;		/* hours; until when it goes around a link */
+	double now, recovered;		/* hours; @recovered: end of the recovery */
 	double next[2 * RING];		/* change of each: nodes, then links */
 	bool down[2 * RING];
 	double up_without, up_with;

@@ -17,7 +17,7 @@ struct world {
 	struct tn_flow_rx rx[2][FLOWS];
 	struct tn_pkt pool[PACKETS];
 	struct tn_queue idle;
-	struct tn_pkt *way[PACKETS];	/* under way, in any order */
+	struct tn_pkt *way[PACKETS];	/* packets under way, in any order */
 	unsigned int n;
 	u32 sent[FLOWS], got[FLOWS];
 	bool missing[FLOWS];		/* something of the flow was lost */
@@ -419,7 +419,7 @@ static void flow_survives_half_the_range_of_epochs(void **state)
  * packet is taken.
  */
 #define KEPT 64
-#define KEPT_VERSIONS 20000	/* as flow.h promises */
+#define KEPT_VERSIONS 20000	/* versions as in flow.h */
 
 struct history {
 	struct rnd r;
@@ -589,7 +589,8 @@ static void many_waiting_packets_are_delivered_and_counted(void **state)
 		taken++;
 	}
 	assert_int_equal(taken, MANY - copies);
-	assert_int_equal(w.in.lost, last + 1 - taken - 1);	/* 0: not known */
+	/* it is not known whether number 0 was lost */
+	assert_int_equal(w.in.lost, last + 1 - taken - 1);
 	assert_int_equal(w.in.wait_bytes, 0);
 }
 

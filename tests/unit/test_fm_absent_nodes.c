@@ -134,7 +134,7 @@ static void states(const char *want)
 
 /* All has been said at once: these ms pass until the root leads. */
 #define AT_ONCE 2
-#define QUIET (AT_ONCE + 500)	/* no news */
+#define QUIET (AT_ONCE + 500)	/* time without news after which the first table is made */
 /* the first table waits so long if a link leads to a node that does not join */
 #define PATIENT (AT_ONCE + 6000)
 
@@ -361,7 +361,7 @@ static void node_between_silent_ones_is_silent_too(void **state)
 	cut(4);
 	join_but(7u << 2);
 	becomes(PATIENT, "uusssuuu");
-	/* There is none. */
+	/* There is no table. */
 	begins();
 	cut(1);
 	cut(4);

@@ -64,9 +64,10 @@ static void call_names_root_and_answers_are_counted(void **state)
 	asks(8, &from);
 	conn = s.next_conn;
 	stage_run_ns(&s, from + SETTLE + MS);
-	assert_int_equal(stage_count(&s, "connect"), 5);	/* all but 1 and 7 */
+	/* all nodes but 1 and 7 are called */
+	assert_int_equal(stage_count(&s, "connect"), 5);
 	assert_int_equal(said_to, 0);
-	stage_up(&s, conn + 1);					/* node 3 */
+	stage_up(&s, conn + 1);					/* the connection to node 3 */
 	assert_int_equal(said_to, conn + 1);
 	assert_true(said.asks && !said.lost && said.placed && said.settled);
 	assert_int_equal(said.guid, NIC);

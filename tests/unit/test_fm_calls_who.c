@@ -222,7 +222,7 @@ static void node_that_fell_silent_is_called_next_round(void **state)
 	asks(8, &from);
 	says_hello(4);
 	stage_run_ns(&s, from + SETTLE + ROUND - 1);
-	for (uint32_t i = 1; i < 8; i++)	/* 3 and 5 are beside it */
+	for (uint32_t i = 1; i < 8; i++)	/* nodes 3 and 5 are neighbours of it */
 		assert_int_equal(called(i), i == 2 || i == 6);
 	stage_run_ns(&s, s.now + 1);
 	for (uint32_t i = 2; i < 7; i++)

@@ -2,7 +2,7 @@
 /* When a node that has lost its root asks to be root itself. */
 #include "stage_member.h"
 
-#define TAKEOVER 300	/* ms */
+#define TAKEOVER 300	/* fm_config.takeover of these tests, ms */
 
 static bool asks(void)
 {

@@ -111,7 +111,7 @@ static void failed_claim_counts_towards_time_to_give_way(void **state)
 	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
 	s.joiner[102].obeys = s.joiner[103].obeys = 0;
 	s.stubborn = false;
-	says_hello(1);		/* the only promise */
+	says_hello(1);		/* this is the only promise */
 	s.stubborn = true;
 	while (state_of() == FM_ROOT_CLAIMS)
 		stage_run_ns(&s, s.now + RESEND);

@@ -95,7 +95,7 @@ static void kept_table_comes_too_late(void **state)
 	stage_msg(&s, 101, &m);
 	stage_run_ns(&s, s.now + 10 * MS);
 	stage_did_no(&s, "was kept");
-	assert_int_equal(s.fm->kept.version, 0);	/* this node has kept none */
+	assert_int_equal(s.fm->kept.version, 0);	/* this node has kept no table */
 	stage_end(&s);
 }
 
@@ -348,7 +348,7 @@ static void restarted_manager_counts_as_up_if_rows_are_older(void **state)
 		{ 1, 42, 2, 1, false, false },
 		{ 10, 0, 2, 1, false, false },
 		{ 10, 41, 2, 2, false, false },
-		{ 10, 41, 9, 1, false, false },	/* the table does not have it */
+		{ 10, 41, 9, 1, false, false },	/* the table does not have that node */
 		/* Having made the table counts only as long as no node has it. */
 		{ 10, 41, 2, 1, true, true },
 		{ 10, 41, 2, 2, true, false },

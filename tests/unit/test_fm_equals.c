@@ -241,7 +241,7 @@ static void life(uint64_t seed)
 		fm_ranks_look(&fm);
 		assert_int_equal(fm_ranks_expiry(&fm), fm.now + SEC);
 		fm.now += SEC / 2;
-		fm_ranks_look(&fm);	/* the first one counts */
+		fm_ranks_look(&fm);	/* only the first call has an effect */
 		memcpy(was, problem, sizeof(was));
 		had = problems;
 		fm.now += SEC / 2 - 1;

@@ -234,7 +234,8 @@ static void order_to_move_root_survives_growth(void **state)
 	arrives(5);
 	for (unsigned int i = 0; strcmp(shape(), "3x2"); i++) {
 		assert_true(i < 2000);
-		ordered += !fm_root_move(s.fm, 3, START + s.now);	/* n4, at 1,1 */
+		/* names node n4, which is at 1,1 */
+		ordered += !fm_root_move(s.fm, 3, START + s.now);
 		lives(1);
 	}
 	s.deaf = "init ping pong report lost rows release welcome close log ";
@@ -474,7 +475,7 @@ static void joining_nodes_give_expected_shape(void **state)
 {
 	static const struct {
 		const char *whole, *first;
-		uint32_t come[9];	/* 0 ends them */
+		uint32_t come[9];	/* ids of the nodes that come; 0 ends the list */
 		const char *is;
 	} t[] = {
 		{ "4x1", "2x1", { 2 }, "3x1" },

@@ -11,7 +11,7 @@
 #include "daemon/fm/root/facts.h"
 #include "stage.h"
 
-#define BOUND (3000 * MS)	/* member_max */
+#define BOUND (3000 * MS)	/* member_max of these tests */
 #define ROOT_CONN 1
 
 static struct stage s;

@@ -178,7 +178,7 @@ static void texts_of_init_are_short_printable_ascii(void **state)
 	assert_int_equal(comes(&i), 0);
 	for (unsigned int c = 0; c < 256; c++) {
 		memcpy(buf, bytes, sizeof(bytes));
-		buf[73] = (uint8_t)c;	/* the name */
+		buf[73] = (uint8_t)c;	/* a byte of the name */
 		assert_int_equal(fm_init_get(buf, sizeof(bytes), &out),
 				 c >= ' ' && c <= '~' ? 0 : -EBADMSG);
 	}

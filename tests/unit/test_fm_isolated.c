@@ -163,7 +163,7 @@ static void isolated(uint64_t seed)
 		/* A problem of a node long ago does not keep it from being told again. */
 		fm.now += 3600 * 1000000000ULL;
 		assert_true(fm_table_take(&fm, &m));
-		/* As in publish.c. */
+		/* The table is published as in publish.c. */
 		if (came)
 			root.joined = false;
 		fm_isolated_tell(&fm, &m, false);

@@ -10,7 +10,7 @@
 #include "memory.h"
 #include "stage_member.h"
 
-static struct fm_hello said;	/* the last HELLO */
+static struct fm_hello said;	/* the last HELLO that was sent */
 
 static void sees(int conn, const struct fm_msg *msg)
 {

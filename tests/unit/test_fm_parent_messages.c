@@ -325,7 +325,7 @@ static void kept_table_is_sent_only_as_answer_to_fetch(void **state)
 
 /* --- LEAD ------------------------------------------------------------------------------- */
 
-static unsigned int leads[STAGE_JOINERS];	/* LEADs by connection */
+static unsigned int leads[STAGE_JOINERS];	/* number of LEADs by connection */
 
 static void sees(int conn, const struct fm_msg *msg)
 {
@@ -479,7 +479,7 @@ static void actions_of_former_root_are_not_continued(void **state)
 	s.roots = true;
 	s.slow = true;
 	table(1);
-	stage_end_of(&s);	/* the NIC obeys */
+	stage_end_of(&s);	/* the NIC obeys the new root */
 	stage_did_some(&s, "place ");
 	stage_welcome(&s, 1, TERM + 1, "");
 	stage_end_of(&s);

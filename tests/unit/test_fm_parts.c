@@ -629,7 +629,7 @@ static void hello_of_part_excludes_both_ends_of_cables(void **state)
 	s.fm->root->line.past[0] = (struct fm_past) { fm_epoch(s.fm) - 1, 9, THERE };
 	excluded_by(&m, 0, 0);
 	m = excludes();
-	m.hello.term++;	/* this root's own */
+	m.hello.term++;	/* a table of this root itself */
 	m.hello.table_root = NIC;
 	excluded_by(&m, 0, 0);
 	stage_end(&s);

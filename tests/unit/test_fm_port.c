@@ -4,7 +4,7 @@
 
 #include "stage_member.h"
 
-static struct fm_row told;	/* the last row that went up */
+static struct fm_row told;	/* the last row that was sent upwards */
 static unsigned int rows;
 
 static void sees(int conn, const struct fm_msg *msg)

@@ -464,7 +464,7 @@ static void fabric_has_shape_of_latest_version(void **state)
 	works(1, "2x1", 1, 10);
 	is_shape("2x1");
 	assert_int_equal(place_of(1), 1);
-	works(2, "4x4", 2, 10);		/* no later one */
+	works(2, "4x4", 2, 10);		/* this is no later version */
 	is_shape("2x1");
 	works(2, "4x4", 2, 11);
 	is_shape("4x4");

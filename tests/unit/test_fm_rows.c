@@ -257,7 +257,7 @@ static void new_table(struct rnd *r)
 	fm.table.pause = rnd_one_in(r, 6);
 	if (rnd_one_in(r, 20))
 		fm.table.nnews = FM_NEWS_MAX + 1;
-	if (rnd_one_in(r, 25)) {	/* all links of one node */
+	if (rnd_one_in(r, 25)) {	/* all links of a node fail */
 		uint32_t i = rnd_below(r, nodes());
 
 		for (unsigned int p = 0; p < 2u * fm.table.shape.ndims; p++) {

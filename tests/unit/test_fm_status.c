@@ -276,7 +276,7 @@ static void each_faulty_cable_is_listed_once(void **state)
 		assert_int_equal(f.port, port[k]);
 		assert_int_equal(f.peer_port, port[k] + 2);
 		assert_int_equal(f.dead, k < 2 ? TORUS_NO_NODE : 15);
-		assert_null(f.reason);		/* the root alone knows */
+		assert_null(f.reason);		/* the root alone knows the reason */
 		assert_int_equal(f.since, 0);
 	}
 	assert_false(fm_faulty(s.fm, &i, &f));

@@ -11,7 +11,7 @@
 #include "daemon/fm/node/verdict.h"
 #include "stage_member.h"
 
-static struct fm_hello said;	/* the last HELLO */
+static struct fm_hello said;	/* the last HELLO that was sent */
 static unsigned int hellos;
 
 static void sees(int conn, const struct fm_msg *msg)

@@ -132,7 +132,7 @@ static void cable(struct rnd *r)
 			port(end)->peer_guid = STRANGER;
 			port(end)->peer_port = (uint8_t)(rnd_one_in(r, 2) ? fm_opposite(3, p % 6) :
 							 rnd_below(r, PORTS));
-		} else if (!port(far)->peer_guid) {	/* perhaps the same port */
+		} else if (!port(far)->peer_guid) {	/* @far may be the same port */
 			join(end, far);
 		}
 	}

@@ -256,7 +256,7 @@ static void datagrams_join_only_within_limits(void **state)
 
 	(void)state;
 	datagram(&m, true, 0, 0, true, 0, &r);
-	assert_false(gro_begin(&g, m.data, m.bytes));	/* nothing to cut by */
+	assert_false(gro_begin(&g, m.data, m.bytes));	/* the message has no length to cut by */
 	for (size_t bytes = 0; bytes < m.bytes; bytes++)
 		assert_false(gro_begin(&g, m.data, bytes));
 	for (size_t size = 1; size <= 2000; size++) {
@@ -272,7 +272,8 @@ static void datagrams_join_only_within_limits(void **state)
 	datagram(&m, true, 0, 0, true, 100, &r);
 	assert_true(gro_begin(&g, m.data, m.bytes));
 	datagram(&m, true, 0, 0, true, 101, &r);
-	assert_false(gro_join(&g, m.data, m.bytes));	/* longer than the first */
+	/* the datagram is longer than the first one */
+	assert_false(gro_join(&g, m.data, m.bytes));
 	datagram(&m, true, 0, 0, true, 99, &r);
 	assert_true(gro_join(&g, m.data, m.bytes));	/* a shorter one is the last */
 	assert_false(gro_join(&g, m.data, m.bytes));

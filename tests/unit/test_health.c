@@ -104,7 +104,7 @@ static int check_level(void *arg, const uint32_t *node, uint32_t n)
 	assert_int_equal(n, want);
 	for (uint32_t i = 0; i < n; i++) {
 		assert_int_equal(s->away[node[i]], s->at);
-		s->away[node[i]] = NEVER;	/* each once */
+		s->away[node[i]] = NEVER;	/* each node is found once */
 	}
 	s->seen += n;
 	return --s->left ? 0 : s->ret;

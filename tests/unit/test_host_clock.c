@@ -63,7 +63,8 @@ static void small_delay_of_turn_is_counted_in_full(void **state)
 	struct torus_host_clock c = { 0 };
 
 	(void)state;
-	assert_int_equal(torus_host_clock_woke(&c, 5 * SEC, 1 * SEC), 5 * SEC);	/* the first turn */
+	/* this is the first turn */
+	assert_int_equal(torus_host_clock_woke(&c, 5 * SEC, 1 * SEC), 5 * SEC);
 	assert_int_equal(torus_host_clock_woke(&c, 6 * SEC + MOST, 6 * SEC), 6 * SEC + MOST);
 	assert_int_equal(torus_host_clock_woke(&c, 8 * SEC, 9 * SEC), 8 * SEC);
 	assert_int_equal(torus_host_clock_woke(&c, 50 * SEC, ~0ull), 50 * SEC);
@@ -118,7 +119,7 @@ static void clock_does_not_go_back_or_run_too_fast(void **state)
 			now = torus_host_clock_woke(&c, machine, due);
 			assert_int_equal(now, machine - c.stood);
 			turn++;
-			if (random_below(&random, 2)) {		/* within the turn */
+			if (random_below(&random, 2)) {		/* time is read within the turn */
 				machine += random_below(&random, 200) * MS;
 				now = torus_host_clock(&c, machine, due);
 			}

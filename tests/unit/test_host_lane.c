@@ -203,7 +203,7 @@ static void full_lane_stops_queue_then_drops(void **state)
 	assert_true(torus_host_open(&shell.host, 0));
 	assert_int_equal(shell.forgot, 1);
 	assert_ptr_equal(shell.last_forgot, &pool[used - 1]);
-	for (n = 1; n < 20; n++) {		/* without a stop from now on */
+	for (n = 1; n < 20; n++) {		/* no queue stops from now on */
 		assert_false(offer(1, 0, 0, MIB));
 		assert_true(torus_host_open(&shell.host, 0));
 	}

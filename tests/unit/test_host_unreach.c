@@ -13,7 +13,7 @@
 #include "tests/unit/seeds.h"
 
 #define LEN_MAX	1500
-#define EACH	5000000ull	/* ns: 200 answers a second */
+#define EACH	5000000ull	/* interval of answers in ns: 200 a second */
 
 /* A packet that could not arrive, and the answer. */
 static u8 sent[LEN_MAX] __attribute__((aligned(8)));
@@ -271,7 +271,7 @@ static void error_behind_extension_headers_gets_no_answer(void **state)
 		assert_true(answered(at + 1));
 		assert_false(answered(56 + 7));
 	}
-	/* The rest of fragments. */
+	/* Other fragments: a later one of ICMPv6 may be of an error. */
 	sent[56 + 3] = 1;
 	assert_true(answered(100));
 	sent[56 + 3] = 8;

@@ -32,7 +32,7 @@ static uint64_t now;
 /* The actions that the manager has done. */
 static struct {
 	unsigned int connects, pings, pongs, welcomes, closes;
-	int closed;			/* the last one that was closed */
+	int closed;			/* the connection that was closed last */
 	uint64_t closed_at;
 } did;
 
@@ -251,7 +251,7 @@ static void silent_parent_is_pinged_and_closed(void **state)
 static void lost_cable_makes_node_ping_parent(void **state)
 {
 	struct torus_link link = { .port = 1, .state = TORUS_LINK_FAULTY, .session = 1 };
-	const uint64_t patience = 200000000;	/* ns */
+	const uint64_t patience = 200000000;	/* limit for the answer, ns */
 
 	(void)state;
 	join();

@@ -37,7 +37,7 @@ static const struct query_done *done;
 static enum fm_level told_level;	/* level of the last problem of the history */
 static char told[HISTORY_TEXT_MAX + 8];
 static bool slow;			/* the keeper reported that writing takes long */
-static atomic_bool hangs, in_sync;	/* the disk */
+static atomic_bool hangs, in_sync;	/* state of the disk */
 
 bool fm_is_root(const struct fm *fm)
 {
@@ -373,7 +373,7 @@ static void change_of_fabric_asks_root_at_once(void **state)
 	passes(2 * MS);
 	keeper_changed(k);
 	asked_after(3 * MS);
-	keeper_changed(k);	/* while it is asked */
+	keeper_changed(k);	/* changes while the root is asked */
 	ends(REPLY("", "\"after\":\"a:1:2\""));
 	asked_after(5 * MS);
 	ends(REPLY("", "\"after\":\"a:1:2\""));
@@ -660,7 +660,8 @@ static void disk_problem_is_event_and_in_status(void **state)
 	begin();
 	snprintf(folder, sizeof(folder), "%s/fabricd-%016x.history", dir, 7);
 	told[0] = '\0';
-	assert_int_equal(close(open(folder, O_CREAT | O_WRONLY, 0600)), 0);	/* no directory */
+	/* the path is no directory */
+	assert_int_equal(close(open(folder, O_CREAT | O_WRONLY, 0600)), 0);
 	add_event(1, FM_ERROR);
 	wait_until(is_told);
 	assert_int_equal(told_level, FM_ERROR);

@@ -152,12 +152,12 @@ static void cut_one(uint64_t seed)
 			pair_run(&p, 1 + rnd_below(&p.r, 20 * MS));
 			tn_link_carrier(&e->link, true, p.now);
 			break;
-		case 2:		/* silence */
+		case 2:		/* the cable is silent */
 			e->out.cut = true;
 			pair_run(&p, 1 + rnd_below(&p.r, 600 * MS));
 			e->out.cut = false;
 			break;
-		case 3:		/* the administrator */
+		case 3:		/* the administrator takes the port down */
 			tn_link_admin(&e->link, false, p.now);
 			pair_run(&p, 1 + rnd_below(&p.r, 20 * MS));
 			tn_link_admin(&e->link, true, p.now);
@@ -352,7 +352,7 @@ static void packet_beyond_buffers_is_refused(void **state)
 	pair_up(&p, 100 * MS);
 	pair_run(&p, 20 * MS);
 	assert_int_equal(b->got[0], 8);
-	a->link.credit.n_inp[0] = 1000;		/* the liar's own counter */
+	a->link.credit.n_inp[0] = 1000;		/* corrupts the credit counter of the liar itself */
 	p.forged = true;
 	while (b->link.state == UP && b->got[0] <= 8)
 		pair_run(&p, PAIR_TICK);

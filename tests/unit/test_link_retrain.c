@@ -94,7 +94,7 @@ static void retraining_resumes_from_packet_that_peer_names(void **state)
 	for (int n = 0; n < 3; n++)
 		assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
 	lone_drain(&l, 0);
-	l.peer[0].rseq--;		/* the last one was lost */
+	l.peer[0].rseq--;		/* the last packet was lost */
 	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .src = 1 }, good);
 	session = link->session;
 	seed = link->seed;

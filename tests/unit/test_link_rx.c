@@ -83,7 +83,8 @@ static void accepted_packets_are_delivered_and_counted(void **state)
 	(void)state;
 	lone_say(&l, 0, data(3), (struct tn_tail) { .flags = 5 | TN_TAIL_FIRST, .eseq = 0 });
 	came(1, 5, 43);
-	lone_say(&l, 0, data(0), (struct tn_tail) { .flags = 5, .eseq = 1 });	/* no flit, no padding */
+	/* the packet has no flit and no padding */
+	lone_say(&l, 0, data(0), (struct tn_tail) { .flags = 5, .eseq = 1 });
 	came(2, 7, 43);
 	lone_say(&l, 0, data(1), (struct tn_tail) { .eseq = 2 });
 	came(3, 10, 59);
@@ -368,7 +369,7 @@ static void packets_ahead_cause_one_error_report(void **state)
 	assert_int_equal(pc(TORUS_PC_E_SENT), 1);
 	came(0, 0, 0);
 	lone_say(&l, 0, data(1), good);
-	once(ahead, good);			/* two ahead, a new error */
+	once(ahead, good);			/* two packets ahead: a new error */
 	assert_int_equal(pc(TORUS_PC_SEQ_ERRORS), 2);
 	assert_int_equal(pc(TORUS_PC_E_SENT), 2);
 	assert_int_equal(pc(TORUS_PC_DUPLICATES), 0);
@@ -634,7 +635,7 @@ static void reserved_relay_bytes_are_zero_from_version_5(void **state)
 		struct tn_link *link = begin(of_4 ? four : NULL);
 
 		len = lone_make(&l, 0, flits, data(2), good, &via, NULL);
-		if (i >= 2)		/* else it is all zero */
+		if (i >= 2)		/* otherwise the flit is all zero */
 			flits[len - (i & 2 ? 1 : 2)] = i & 4 ? 0x80 : 1;
 		flits_seal(flits, 2, l.peer[0].seed);
 		lone_rx(&l, 0, flits, len);
@@ -743,7 +744,7 @@ static void packet_from_memory_gets_checksum_before_wire(void **state)
 
 	(void)state;
 	begin(NULL);
-	h.dst = 2;			/* through this node: +x */
+	h.dst = 2;			/* the packet goes through this node by +x */
 	tn_nic_rx_memory(l.nic, 0, true);
 	lone_say(&l, 0, h, t);
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
@@ -766,7 +767,7 @@ static void packet_from_memory_gets_checksum_before_wire(void **state)
 static void checked_packet_is_not_checked_again(void **state)
 {
 	struct tn_hdr h = data(2);
-	struct tn_tail t = { .ecrc = 1, .eseq = 0 };	/* wrong by 1 */
+	struct tn_tail t = { .ecrc = 1, .eseq = 0 };	/* the ECRC is wrong by 1 */
 	const struct tn_pkt *pkt;
 
 	(void)state;

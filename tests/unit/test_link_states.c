@@ -327,7 +327,7 @@ static void limit_is_silence_once_peer_has_shown_to_be_up(void **state)
 		lone_up(&l, 0);
 		assert_false(link->peer_up);
 		i = lone_init_of(&l, 0);
-		i.nonce = link->peer_nonce;	/* no other attempt */
+		i.nonce = link->peer_nonce;	/* the nonce is of the same attempt */
 		i.attempt = link->peer_attempt;
 		i.up = how == 1;
 		h.rseq = (u16)((link->retry.tx.tseq - 1) & TN_SEQ_MASK);

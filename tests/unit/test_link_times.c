@@ -225,7 +225,7 @@ static void invalid_inits_are_counted_and_change_nothing(void **state)
 		case 0: i.lowest = TN_WIRE_VERSION + 1; break;
 		case 1: i.slot_flits = 0; break;
 		case 2: i.nonce = 0; break;
-		case 3: i.slots[2] = 1; break;			/* too few for a ring */
+		case 3: i.slots[2] = 1; break;			/* too few buffers for a ring */
 		case 4: i.occupied[0] = (u16)(i.slots[0] + 1); break;
 		/* the nonce is that of the receiver */
 		case 5: i.nonce = link->nonce; break;

@@ -93,7 +93,7 @@ static void packet_sent_again_is_not_counted_as_sent(void **state)
 	begin(NULL);
 	ready(3, 1);
 	assert_int_equal(lone_tx(&l, 0), 3);
-	l.peer[0].rseq = (u16)(l.peer[0].rseq - 2);	/* the first one came */
+	l.peer[0].rseq = (u16)(l.peer[0].rseq - 2);	/* the first packet arrived */
 	once((struct tn_hdr) { .type = TN_IDLE, .e = 1 });
 	assert_int_equal(pc(TORUS_PC_E_RECEIVED), 1);
 	assert_int_equal(pc(TORUS_PC_RETRIES), 1);
@@ -237,7 +237,7 @@ static void credits_are_reported_after_delay_or_by_quarter(void **state)
 	assert_true(link->credit_at == l.now + l.params.ack_delay);
 	assert_false(tn_link_wants(link));
 	l.now += 9;
-	freed(0);			/* does not delay the report */
+	freed(0);			/* a further free buffer does not delay the report */
 	assert_true(link->credit_at == l.now - 9 + l.params.ack_delay);
 	link->ack_at = ~0ull;
 	l.now = link->credit_at - 1;
@@ -251,7 +251,7 @@ static void credits_are_reported_after_delay_or_by_quarter(void **state)
 	assert_int_equal(l.sent[0].hdr.len, 0);
 	assert_int_equal(l.sent[0].hdr.crp, 2);
 	assert_int_equal(l.sent[0].hdr.crp_vc, 0);
-	assert_int_equal(l.sent[0].tail.ecrc, 0);	/* no flits to sum, no flow */
+	assert_int_equal(l.sent[0].tail.ecrc, 0);	/* there are no flits to sum, and no flow */
 	assert_int_equal(l.sent[0].tail.eseq, 0);
 	assert_true(link->credit_at == ~0ull);
 	assert_int_equal(tn_credit_owed(&link->credit), 0);
@@ -479,7 +479,7 @@ static void packet_255_of_hippi_gets_no_answer(void **state)
 		once(empty);
 	assert_false(tn_link_wants(link));
 	assert_true(link->ack_at == ~0ull);
-	other.tseq--;				/* the one that is expected */
+	other.tseq--;				/* the number that is expected */
 	once(other);
 	assert_true(tn_link_wants(link));
 	assert_int_equal(lone_tx(&l, 0), 1);
@@ -518,10 +518,10 @@ static void acknak_answer_takes_8_bytes_before_packets(void **state)
 	l.now = link->ack_at;
 	tn_nic_poll(l.nic, l.now);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	assert_int_equal(l.bytes, TN_ACKNAK_BYTES);	/* and no IDLE */
+	assert_int_equal(l.bytes, TN_ACKNAK_BYTES);	/* and there is no IDLE */
 	assert_int_equal(pc(TORUS_PC_ACKS_SENT), 2);
 	assert_int_equal(pc(TORUS_PC_NAKS_SENT), 0);
-	lone_rx(&l, 0, (const u8[TN_FLIT]) { TN_MGMT }, TN_FLIT);	/* damaged */
+	lone_rx(&l, 0, (const u8[TN_FLIT]) { TN_MGMT }, TN_FLIT);	/* a damaged packet */
 	assert_int_equal(lone_tx(&l, 0), 0);
 	assert_int_equal(tn_type_of(l.frame), TN_ACKNAK);
 	assert_int_equal(pc(TORUS_PC_ACKS_SENT), 2);

@@ -248,7 +248,7 @@ static void median_by_classes_equals_sorted_list(void **state)
 	(void)state;
 	begin(&plan);
 	delay = 500 * US;
-	pass(100 * MS);		/* a fifth are slow */
+	pass(100 * MS);		/* a fifth of the packets is slow */
 	delay = 50 * US;
 	pass(SEC);
 	a = result_of(0);
@@ -330,7 +330,7 @@ static void test_takes_a_twentieth_of_link(void **state)
 		begin(&plan);
 		pass(3 * SEC);
 		a = result_of(0);
-		most = mbps * 1000000 / 8 / LINKTEST_SHARE * 2;	/* bytes in 2 s */
+		most = mbps * 1000000 / 8 / LINKTEST_SHARE * 2;	/* most bytes in 2 s */
 		print_message("%u bytes, %u Mb/s: %u of %u bytes\n", t[i].size, t[i].mbps,
 			      (unsigned int)side[0].bytes, (unsigned int)most);
 		assert_true(side[0].bytes <= most + 2000);
@@ -436,13 +436,13 @@ static void packet_of_no_test_is_dropped(void **state)
 	heard_raw(1, p.data, 16, true);			/* the packet is too short */
 	/* the packet has another length than it says */
 	heard_raw(1, p.data, p.len - 8, true);
-	p.data[8] ^= 1;					/* token */
+	p.data[8] ^= 1;					/* the token is wrong */
 	heard_raw(1, p.data, p.len, true);
 	p.data[8] ^= 1;
-	p.data[4] ^= 1;					/* version */
+	p.data[4] ^= 1;					/* the version is wrong */
 	heard_raw(1, p.data, p.len, true);
 	p.data[4] ^= 1;
-	p.data[5] = 2;					/* kind */
+	p.data[5] = 2;					/* the kind is wrong */
 	heard_raw(1, p.data, p.len, true);
 	p.data[5] = 1;					/* an echo, at the end that sends none */
 	heard_raw(1, p.data, p.len, true);
@@ -451,7 +451,7 @@ static void packet_of_no_test_is_dropped(void **state)
 	p.data[5] = 0;
 	assert_int_equal(side[1].sent, 2);
 	assert_int_equal(result_of(1).received, 2);
-	heard_raw(1, p.data, p.len, true);		/* a right one */
+	heard_raw(1, p.data, p.len, true);		/* a right packet */
 	assert_int_equal(side[1].sent, 3);
 	linktest_end(side[1].t, PORT_B, TOKEN);
 	heard_raw(1, p.data, p.len, true);

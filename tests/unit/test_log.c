@@ -17,7 +17,7 @@
 #include "daemon/log.h"
 #include "daemon/loop.h"
 
-#define LINES 4000		/* far more than are kept */
+#define LINES 4000		/* far more lines than are kept */
 
 static int reader, saved;
 

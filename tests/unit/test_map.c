@@ -409,7 +409,7 @@ static void large_bytes_still_give_best_placement_of_ring(void **state)
 	(void)state;
 	set_scene(&scene, "4x4", 1);
 	shuffle(&scene, &seed);
-	memcpy(name, scene.place, sizeof(name));	/* no grid */
+	memcpy(name, scene.place, sizeof(name));	/* these ranks are no grid */
 	for (uint32_t i = 0; i < 15; i++)
 		send_bytes(&scene, name[i], name[i + 1], UINT64_MAX / 200);
 	send_bytes(&scene, name[15], name[0], 1);

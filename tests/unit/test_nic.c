@@ -119,7 +119,7 @@ static void same_header_leads_elsewhere_from_another_place(void **state)
 
 	(void)state;
 	fabric_start(&f, 1, "3x3");
-	node = &f.node[4];		/* 1,1 */
+	node = &f.node[4];		/* the node at 1,1 */
 	assert_int_equal(leaves_by(node), 1u << 0);
 	table = aligned_alloc(64, (tn_nic_table_size(&f.shape) + 63) & ~63ul);
 	assert_non_null(table);
@@ -265,7 +265,7 @@ static void gauges_show_packets_and_time_of_longest_waiting_vc(void **state)
 	lone_start(&alone, "3", 0, few_slots);
 	lone_all_up(&alone);
 	for (unsigned int i = 0; i < 5; i++)
-		through(TORUS_VC_D0);		/* three go on */
+		through(TORUS_VC_D0);		/* three packets go on */
 	alone.now += 7;
 	for (unsigned int i = 0; i < 4; i++)
 		through(TORUS_VC_D1);

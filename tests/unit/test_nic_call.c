@@ -544,7 +544,7 @@ static void test_actions_go_before_waiting_questions(void **state)
 	(void)state;
 	asks_links(&question[0], 0);
 	memset(sent, 0, sizeof(sent));
-	manners = SILENT;		/* to this, which holds the others up */
+	manners = SILENT;		/* no answer to this, which holds up the others */
 	nic_release(n, 1, 7, true);
 	while (fake_cmd(&nic) != TORUS_CMD_RELEASE)
 		usleep(1000);

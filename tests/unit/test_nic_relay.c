@@ -107,7 +107,7 @@ static void relayed_packet_without_way_onward_goes_back(void **state)
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);
 	relayed(TN_DATA, 5, 6, 0, 2);
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2);
-	relayed(TN_DATA, 9, 6, 0, 2);		/* no such node */
+	relayed(TN_DATA, 9, 6, 0, 2);		/* there is no such node */
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 3);
 	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_UNREACHABLE][2], 3);
 	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 0);
@@ -608,7 +608,7 @@ static void parked_packet_stays_in_window_or_is_charged_again(void **state)
 		tn_nic_admin(l.nic, 0, true, l.now);
 		lone_up(&l, 0);
 		if (anew)
-			lone_row(&l, 5, 0);	/* another table */
+			lone_row(&l, 5, 0);	/* a further table comes */
 		assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
 		work();
 		assert_int_equal(l.nic->relay.out, 1);
@@ -690,7 +690,7 @@ static void full_window_makes_packets_wait_in_order(void **state)
 	assert_int_equal(l.nic->held_bytes, 2 * 3 * TN_FLIT);
 	tn_nic_park_info(l.nic, &info);
 	assert_int_equal(info.held, 2);
-	assert_int_equal(lone_send(&l, 1, 0, 1), 0);	/* needs no relay */
+	assert_int_equal(lone_send(&l, 1, 0, 1), 0);	/* this packet needs no relay */
 	tn_nic_work(l.nic, l.now);
 	assert_true(l.nic->relay.ask_at == l.now + l.params.replay_timeout);
 	assert_int_equal(lone_tx(&l, 0), 3);

@@ -8,7 +8,7 @@
 static void mixed(struct lone *t)
 {
 	t->peer[1].highest = 5;
-	t->peer[3].highest = 0;		/* version 4 */
+	t->peer[3].highest = 0;		/* the peer at port 3 speaks version 4 */
 }
 
 /*

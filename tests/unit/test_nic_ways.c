@@ -112,7 +112,8 @@ static void entering_packet_leaves_bubble_and_waits(void **state)
 	assert_int_equal(link->credit.ct[0], 2);
 	frees(0, 0, 2);
 	assert_int_equal(link->credit.ct[0], 1);
-	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 3);	/* each once */
+	/* each packet is counted once */
+	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 3);
 	assert_int_equal(lone_pc(&l, 0, TORUS_PC_STALLS_VCD0), 3);
 	assert_int_equal(lone_pc(&l, 0, TORUS_PC_STALLS_VCD1), 0);
 	assert_int_equal(waited(0), 0);
@@ -201,9 +202,9 @@ static void each_packet_follows_its_own_header(void **state)
 {
 	static const struct { u32 dst; u64 row; unsigned int port; u8 last; } way[] = {
 		{ 4, 15ull << 12 | 15ull << 16 | 3, 0, 15 },
-		{ 4, 1ull << 12 | 15ull << 16 | 3, 1, 15 },	/* a first step, +y */
+		{ 4, 1ull << 12 | 15ull << 16 | 3, 1, 15 },	/* a first step by +y */
 		{ 4, 15ull << 12 | 15ull << 16 | 3, 0, 15 },
-		{ 4, 15ull << 12 | 0ull << 16 | 3, 1, 0 },	/* a last one, +x */
+		{ 4, 15ull << 12 | 0ull << 16 | 3, 1, 0 },	/* a last step by +x */
 		{ 3, 15ull << 12 | 1ull << 16 | 3, 1, 15 },	/* the packet has no other step */
 		{ 2, 15ull << 12 | 15ull << 16 | 1, 0, 15 },
 		{ 2, 15ull << 12 | 15ull << 16 | 4, 2, 15 },	/* the other way round */
@@ -296,7 +297,7 @@ static void adaptive_packet_prefers_faster_peer(void **state)
 		lone_link(&l, 1)->peer_mbps = way[i].y;
 		sends(1, 4, TORUS_VC_A);
 		assert_int_equal(went(way[i].port, 2), 1);
-		sends(1, 4, TORUS_VC_A);	/* more credits count more */
+		sends(1, 4, TORUS_VC_A);	/* more credits count more than the rate */
 		assert_int_equal(went(0, 2) * 10 + went(1, 2), 11);
 		end();
 	}
@@ -750,7 +751,8 @@ static void port_that_fails_again_stays_closed(void **state)
 {
 	(void)state;
 	begin_parked(1);
-	l.nic->input[TN_INPUT_REPLAY].count = TN_INJECT_MAX;	/* no room: the replay lasts */
+	/* there is no room, so the replay lasts */
+	l.nic->input[TN_INPUT_REPLAY].count = TN_INJECT_MAX;
 	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
 	work();
 	assert_true(lone_link(&l, 0)->closed);

@@ -102,7 +102,8 @@ static void first_version_is_above_all_and_of_unused_colour(void **state)
 	assert_int_equal(version_of(6, 3, 6, 6), 8);
 	assert_int_equal(version_of(3, 6, 6, 6), 8);
 	assert_int_equal(version_of(6, 3, 4, 6), 9);
-	assert_int_equal(version_of(6, 3, 4, 5), 7);	/* all are in use: each is as good */
+	/* all colours are in use: each is as good */
+	assert_int_equal(version_of(6, 3, 4, 5), 7);
 	/* A node without rows stamps no packets, and may have had those of later tables. */
 	assert_int_equal(version_of(7, 7, 0, 7), 8 + TORUS_COLOURS);
 	assert_int_equal(version_of(5, 5, 6, 4), 7);
@@ -272,7 +273,7 @@ static void excluded_ports_are_in_table_and_wrong_ones_refused(void **state)
 	one_finish(&o);
 	assert_int_equal(o.entry[1].admin, 2);
 	assert_int_equal(fm_exclusions(o.fm)[1], 2);
-	assert_int_equal(fm_exclusions(o.fm)[0], 1);	/* the other end */
+	assert_int_equal(fm_exclusions(o.fm)[0], 1);	/* the other end of the cable */
 	assert_string_equal(fm_last(o.fm)->cause, "excluded 0:+x");
 	assert_int_equal(fm_exclude(o.fm, SIZE - 1, -1, true, o.now), 0);
 	one_finish(&o);

@@ -368,7 +368,7 @@ static void recent_counts_cover_last_readings(void **state)
 	assert_int_equal(c.bits, 4000000);
 	assert_int_equal(s.at - c.at, 8 * SEC);
 	assert_true(fabs(quality_ber(&c) - 1e-5) < 1e-12);
-	for (unsigned int i = 0; i < 2 * 1800; i++)	/* two hours */
+	for (unsigned int i = 0; i < 2 * 1800; i++)	/* two hours pass */
 		next(1000000, 0);
 	assert_true(quality_recent(&q).errors <= 20);
 }

@@ -18,7 +18,7 @@
 #include "daemon/svc.h"
 #include "tests/unit/clock.h"
 
-#define OWN	5		/* this node */
+#define OWN	5		/* id of this node */
 #define UP	1		/* two connections that we opened, then two that others opened */
 #define UP_TOO	2
 #define LEFT	3

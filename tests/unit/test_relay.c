@@ -54,7 +54,7 @@ static void ends_arrive(struct rnd *r, struct ends *e)
 	gen = e->to[to][--e->n[to]];
 	if (tn_relay_ended(&e->at[to], &(struct tn_via) { .payer = 0, .gen = gen }))
 		ends_tell(r, e, to, gen);
-	else	/* ignored unless of the present generation */
+	else	/* a count is ignored unless it is of the present generation */
 		expect(r, gen != e->gen, "not counted");
 }
 
@@ -333,7 +333,7 @@ static void new_generation_empties_window(void **state)
 	peer[1].ended = 4;
 	r.asks = 3;
 	r.ask_at = 5;
-	tn_relay_renew(&r, 0);			/* the present one */
+	tn_relay_renew(&r, 0);			/* the present generation */
 	assert_true(r.out == 2 && r.asks == 3);
 	tn_relay_renew(&r, 7);
 	assert_true(!r.out && !r.used && !r.asks && r.ask_at == ~0ull && r.gen == 7);

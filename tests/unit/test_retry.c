@@ -7,7 +7,7 @@
 #include "tests/unit/seeds.h"
 #include "kernel/core/retry.h"
 
-#define WIRE 256	/* headers under way at most */
+#define WIRE 256	/* most headers under way */
 #define POOL 1200
 
 /* A header on the line: forward of a packet, backward of an acknowledgement. */
@@ -279,7 +279,7 @@ static void one_error_makes_sender_go_back_once(void **state)
 		push(&p);
 		transmit(&p);
 	}
-	assert_true(wire_get(&p.fwd, &f));	/* lost */
+	assert_true(wire_get(&p.fwd, &f));	/* this header is lost */
 	for (int i = 0; i < 9; i++) {
 		receive(&p);
 		answer(&p);

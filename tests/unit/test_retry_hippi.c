@@ -174,7 +174,7 @@ static void second_equal_answer_is_nak(void **state)
 	assert_int_equal(told(2, &done), TN_HEARD_OK);
 	assert_int_equal(done.count, 2);
 	assert_int_equal(told(2, &done), TN_HEARD_BACK);
-	assert_int_equal(told(1, &done), TN_HEARD_OK);	/* late */
+	assert_int_equal(told(1, &done), TN_HEARD_OK);	/* a late answer */
 	assert_int_equal(told(5, &done), TN_HEARD_LIE);
 	assert_int_equal(told(256, &done), TN_HEARD_LIE);
 	assert_int_equal(done.count, 2);
@@ -193,7 +193,7 @@ static void packet_behind_is_answered_when_answers_were_lost(void **state)
 	begin();
 	h = sent(0);
 	accept(h);
-	answer();				/* lost */
+	answer();				/* this answer is lost */
 	for (int i = 1; i <= 6; i++) {	/* lost, lost, and received at last */
 		struct tn_hdr again = h;
 
@@ -230,7 +230,7 @@ static void short_replay_of_accepted_packets_is_answered(void **state)
 	begin();
 	for (unsigned int i = 0; i < 10; i++)
 		accept(h[i] = sent(i));
-	answer();				/* lost */
+	answer();				/* this answer is lost */
 	for (unsigned int replay = 0; replay < 4; replay++) {
 		for (unsigned int i = replay == 3; i < TN_RETRY_WINDOW_MIN; i++) {
 			struct tn_hdr again = h[i];

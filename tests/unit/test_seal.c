@@ -240,7 +240,7 @@ static void repeated_message_gets_through_whatever_was_lost(void **state)
 			delivered = nsaid;
 		for (unsigned int i = delivered; i < (k == 4 ? 1 : nsaid); i++)
 			seal_heard(side[!said[i].from].seal, side[!said[i].from].port, said[i].data, said[i].len);
-		delivered = nsaid;	/* all answers */
+		delivered = nsaid;	/* all answers are lost */
 		says(0, "again");
 		arrive();
 		assert_string_equal(side[1].heard, "again");
@@ -565,7 +565,7 @@ static void refused_message_is_answered_once_a_second(void **state)
 	now += 1000;
 	says(0, "from A");
 	arrive();
-	assert_int_equal(nsaid, was + 11);	/* both answer */
+	assert_int_equal(nsaid, was + 11);	/* both managers answer */
 	assert_int_equal(side[0].n + side[1].n, 0);
 	end();
 }

@@ -28,7 +28,7 @@ static void last_state_is_kept_when_hanging_disk_works_again(void **state)
 	assert_int_equal(kept_told, 0);
 	hangs = 0;
 	wait_until(is_kept);
-	assert_in_range(syncs, 2, 4);	/* the first and the last */
+	assert_in_range(syncs, 2, 4);	/* the first state and the last one are written */
 	wait_until(last_kept_told);
 	assert_true(kept_ok);
 	state_free(s);

@@ -74,13 +74,13 @@ static void malformed_texts_are_refused(void **state)
 		uint8_t data[8];
 		size_t n;
 	} bad[] = {
-		{ { 0, 0 }, 2 },			/* cut */
-		{ { 0, 0, 2, 'a', 'b' }, 4 },		/* one byte too soon */
+		{ { 0, 0 }, 2 },			/* the data are cut off */
+		{ { 0, 0, 2, 'a', 'b' }, 4 },		/* the data end one byte too soon */
 		{ { 1, 0, 1, 'a' }, 4 },		/* more than the text before has */
 		{ { 0, 1, 1, 'a' }, 4 },
 		{ { 255, 1 }, 2 },			/* counts up a text without number */
 		{ { 255, 0, 0, 0, 1, 'a' }, 6 },
-		{ { 0, 0, 1, 27 }, 4 },			/* not printable */
+		{ { 0, 0, 1, 27 }, 4 },			/* the text has an unprintable character */
 		{ { 0, 0, 1, 0 }, 4 },
 		{ { 0, 0, 1, 127 }, 4 },
 	};

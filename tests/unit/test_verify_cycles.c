@@ -157,7 +157,7 @@ static void cycle_needs_each_of_its_turns(void **state)
 	}
 	closed_by(0, 0, 6, steps(2, 0, 15));	/* after the first step */
 	closed_by(0, 0, 6, steps(1, 15, 1));	/* before the last one */
-	closed_by(0, 0, 6, steps(0, 0, 1));	/* between the two */
+	closed_by(0, 0, 6, steps(0, 0, 1));	/* a step between the two */
 	closed_by(0, 4, 6, NONE | 3);		/* at the end of three hops */
 	closed_by(0, 0, 11, NONE | 3);		/* at their beginning */
 	closed_by(0, 4, 11, NONE | 3);		/* in the middle of four */

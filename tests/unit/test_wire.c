@@ -384,7 +384,7 @@ static void ecrc_covers_fields_that_no_hop_changes(void **state)
 	t = p.tail;
 	t.epoch ^= 1;
 	assert_int_not_equal(tn_ecrc(p.flits + TN_FLIT, &p.hdr, &t), p.tail.ecrc);
-	for (unsigned int bit = 0; bit < 8; bit++) {	/* service */
+	for (unsigned int bit = 0; bit < 8; bit++) {	/* the byte of the service */
 		t = p.tail;
 		t.vb ^= (u8)(1u << bit);
 		assert_int_not_equal(tn_ecrc(p.flits + TN_FLIT, &p.hdr, &t), p.tail.ecrc);
@@ -430,7 +430,7 @@ static void draw_bits(struct rnd *r, unsigned int *at, unsigned int n, unsigned 
 		while (j < k && at[j] != at[k])
 			j++;
 		if (j < k)
-			k--;		/* drawn before: draw again */
+			k--;		/* this bit was drawn before: another one is drawn */
 	}
 }
 
