@@ -231,6 +231,14 @@ static void cable_in_wrong_port_is_not_back(void **state)
 	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')") ": wiring, after "), 1);
 	assert_int_equal(links(), 1);
 	stage_end(&s);
+	/* The same at its other end. */
+	start();
+	wrong = stage_row(&s, 6);
+	wrong.port[2].peer_guid = stage_row(&s, 9).port[2].peer_guid;
+	says(6, wrong);
+	lives(10000);
+	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')") ": wiring, after "), 1);
+	stage_end(&s);
 }
 
 /* The log of a table names a wrong cable by its end at a port with "+", too, wherever that is. */
