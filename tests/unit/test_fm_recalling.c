@@ -173,6 +173,7 @@ void fm_book_put(struct fm_book *b)
 	if (!b || --b->refs)
 		return;
 	free(b->orders.of);
+	fm_jobs_free(&b->jobs);
 	free(b->entry);
 	free(b);
 }
@@ -942,6 +943,50 @@ static void smallest_and_three_dimensional_shapes_are_recalled(void **state)
 	}
 }
 
+/* A book of 4x3 whose only job, of node 2, has this id. */
+static struct fm_book *book_with_job(struct rnd *r, uint16_t id)
+{
+	struct fm_book *b = random_book(r);
+	const struct fm_job job = { .id = id, .nodes = 1 };
+
+	b->shape = shapes[0];
+	fm_jobs_set(&b->jobs, &job, 1);
+	b->entry[2].job = id;
+	return b;
+}
+
+/* The jobs are those of the former table; of the table on disk, if that is later and of this shape. */
+static void jobs_are_those_of_latest_table(void **state)
+{
+	struct rnd r = rnd_new(1);
+
+	(void)state;
+	for (unsigned int k = 0; k < 8; k++) {
+		bool later = k & 1, fits = k & 2, has = k & 4;
+		uint16_t want = later && fits && has ? 7 : 6;
+
+		begin(&r);
+		fm_book_put(fm.table.book);
+		fm_book_put(fm.kept.book);
+		fm.table.book = book_with_job(&r, 6);
+		fm.kept.book = has ? book_with_job(&r, 7) : NULL;
+		if (has && !fits)
+			fm.kept.book->shape = shapes[1];
+		fm.kept.term = 3;
+		fm.kept.version = later ? 5 : 3;
+		root.told = (struct fm_told) { .epoch = 3, .table = 4 };
+		root.admin = calloc(NODES, sizeof(*root.admin));
+		root.seat = calloc(NODES, sizeof(*root.seat));
+		fm_recall_end(&fm, &shapes[0], fm.table.book);
+		assert_int_equal(root.jobs.n, 1);
+		assert_int_equal(root.jobs.of[0].id, want);
+		assert_int_equal(root.seat[2].job, want);
+		fm_jobs_free(&root.jobs);
+		free(root.seat);
+		end();
+	}
+}
+
 static void recall_without_memory_fails(void **state)
 {
 	struct fm_hello h = { .placed = true, .term = 1, .table = 1, .version = 1 };
@@ -986,6 +1031,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(random_recall_equals_model),
 		cmocka_unit_test(smallest_and_three_dimensional_shapes_are_recalled),
+		cmocka_unit_test(jobs_are_those_of_latest_table),
 		cmocka_unit_test(recall_without_memory_fails),
 	};
 
