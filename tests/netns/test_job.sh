@@ -82,6 +82,8 @@ falls_apart() {
 	lab cut 0,1:+y && until_true 20 state a fallen-apart && until_true 20 job_problem "job 'a' has fallen apart" || return 1
 	refused 1 fallen-apart job list && refused 1 "join its 2 parts" job show a &&
 		refused 1 "of 30 pairs of its nodes have no way" job verify a &&
+		ctl trace 0,1 0,2 --lab "$lab" 2>&1 | grep "^fabricctl: job 'a' has fallen apart" &&
+		ctl verify --lab "$lab" 2>&1 | grep "^fabricctl: job 'a' has fallen apart" &&
 		! lab traffic -s 0.3 --udp 0,0 2,3 && lab traffic -s 0.3 1,0 2,2 || return 1
 	lab mend 0,1:+y && until_true 20 state a runs && until_true 20 is '[.problems[] | select(.kind == "job")] | length' 0 &&
 		lab mend 0,0:-y && until_true 20 is .links.faulty 0 && sends 0,0 2,3

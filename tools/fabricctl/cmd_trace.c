@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdio.h>
 
+#include "job.h"
 #include "json.h"
 #include "path.h"
 #include "rows.h"
@@ -152,6 +153,8 @@ static int cmd_trace(struct ctl *ctl, int argc, char **argv)
 			json_show(trace_json(&t));
 		else
 			show_trace(&t);
+		if (t.path.end == TORUS_WALK_NO_ROW)
+			job_warn_apart(&t.ask);
 		status = t.path.end == TORUS_WALK_ARRIVED ? ask_status(&t.ask) : PROBLEM;
 	}
 	path_free(&t.path);

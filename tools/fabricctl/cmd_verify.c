@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job.h"
 #include "json.h"
 #include "path.h"
 #include "rows.h"
@@ -349,6 +350,8 @@ static int cmd_verify(struct ctl *ctl, int argc, char **argv)
 	if (status != OK)
 		return status;
 	status = verify_fabric(ctl, &v);
+	if (status == PROBLEM && json_array_size(v.culprits))
+		job_warn_apart(&v.ask);
 	if (status == OK && v.ask.rootless)	/* the table may be out of date */
 		status = PROBLEM;
 	for (uint32_t id = 0; v.rows && id < v.nodes; id++)

@@ -49,6 +49,22 @@ int job_get(struct ask *a, const char *name, json_t **job, json_t **members)
 	return OK;
 }
 
+void job_warn_apart(struct ask *a)
+{
+	const char *kind;
+	json_t *status, *v;
+	size_t i;
+
+	if (ask(a, json_pack("{ss}", "cmd", "status"), &status) != OK)
+		return;
+	json_array_foreach(json_object_get(status, "problems"), i, v) {
+		kind = json_text(v, "kind");
+		if (kind && !strcmp(kind, "job"))
+			warn("%s", json_text(v, "text") ? json_text(v, "text") : "a job has fallen apart");
+	}
+	json_decref(status);
+}
+
 static enum colour state_colour(const char *state)
 {
 	return !strcmp(state, "runs") ? GOOD : !strcmp(state, "degraded") ? DOUBTFUL : BAD;
