@@ -112,8 +112,26 @@ struct all {
 	double cut, unserved, alone;
 };
 
+#define NODES_MAX 16
+
+/** struct around - the neighbours of each node in each direction */
+struct around {
+	uint32_t far[NODES_MAX][2 * TORUS_MAX_DIMS];
+};
+
+static struct around around_of(const struct torus_shape *s)
+{
+	struct around a = { 0 };
+
+	for (uint32_t i = 0; i < torus_nodes(s); i++)
+		for (unsigned int dir = 0; dir < 2u * s->ndims; dir++)
+			a.far[i][dir] = torus_neighbour(s, i, dir);
+	return a;
+}
+
 /* Lowest node of each node's component, by relaxing until nothing changes. */
-static void join(const struct torus_shape *s, const uint16_t *excluded, uint32_t *of)
+static void join(const struct torus_shape *s, const struct around *a, const uint16_t *excluded,
+		 uint32_t *of)
 {
 	uint32_t nodes = torus_nodes(s);
 	bool more = true;
@@ -124,7 +142,7 @@ static void join(const struct torus_shape *s, const uint16_t *excluded, uint32_t
 		more = false;
 		for (uint32_t i = 0; i < nodes; i++)
 			for (unsigned int dir = 0; dir < 2u * s->ndims; dir++) {
-				uint32_t to = torus_neighbour(s, i, dir);
+				uint32_t to = a->far[i][dir];
 
 				if (excluded[i] & 1u << dir || of[to] >= of[i])
 					continue;
@@ -134,14 +152,14 @@ static void join(const struct torus_shape *s, const uint16_t *excluded, uint32_t
 	}
 }
 
-static void weigh(const struct torus_shape *s, const uint16_t *excluded, uint32_t dead,
-		  double chance, bool headers, struct all *all)
+static void weigh(const struct torus_shape *s, const struct around *a, const uint16_t *excluded,
+		  uint32_t dead, double chance, bool headers, struct all *all)
 {
-	uint32_t nodes = torus_nodes(s), of[16], first = nodes, living = 0;
-	uint64_t rows[16];
+	uint32_t nodes = torus_nodes(s), of[NODES_MAX], first = nodes, living = 0;
+	uint64_t rows[NODES_MAX];
 	bool cut = false, unserved = false;
 
-	join(s, excluded, of);
+	join(s, a, excluded, of);
 	for (uint32_t i = 0; i < nodes; i++) {
 		unsigned int links = 0;
 
@@ -151,7 +169,7 @@ static void weigh(const struct torus_shape *s, const uint16_t *excluded, uint32_
 		first = first == nodes ? i : first;
 		cut |= of[i] != of[first];
 		for (unsigned int dir = 0; dir < 2u * s->ndims; dir++)
-			links += torus_neighbour(s, i, dir) != i && !(excluded[i] & 1u << dir);
+			links += a->far[i][dir] != i && !(excluded[i] & 1u << dir);
 		all->alone += links ? 0 : chance;
 		if (headers)
 			unserved |= torus_route_rows(s, excluded, i, rows) !=
@@ -161,29 +179,32 @@ static void weigh(const struct torus_shape *s, const uint16_t *excluded, uint32_
 	all->unserved += cut || !living || unserved ? chance : 0;
 }
 
+/* Each fault closes the ports that torus_exclusions_close() says; several faults close all of these. */
 static struct all all_states(const struct torus_shape *s, double v, double u, bool headers)
 {
-	struct torus_cable cable[32];
+	uint16_t faults[32][NODES_MAX] = { 0 };	/* what each fault excludes, cables first */
+	struct around a = around_of(s);
 	uint32_t nodes = torus_nodes(s), n = 0, fallible = v > 0 ? nodes : 0;
 	struct all all = { 0 };
 
 	for (uint32_t i = 0; i < nodes; i++)
 		for (unsigned int d = 0; d < s->ndims; d++)
 			if (s->size[d] > 1)
-				cable[n++] = (struct torus_cable){ i, (uint8_t)d };
+				faults[n++][i] = (uint16_t)(1u << d);
+	for (uint32_t i = 0; i < fallible; i++)
+		faults[n + i][i] = (uint16_t)((1u << 2 * s->ndims) - 1);
+	for (uint32_t i = 0; i < n + fallible; i++)
+		torus_exclusions_close(s, faults[i]);
 	for (uint32_t state = 0; state < 1u << (fallible + n); state++) {
 		uint32_t dead = state >> n, cut = state & ((1u << n) - 1);
 		unsigned int ndead = (unsigned int)__builtin_popcount(dead);
 		unsigned int ncut = (unsigned int)__builtin_popcount(cut);
-		uint16_t excluded[16] = { 0 };
+		uint16_t excluded[NODES_MAX] = { 0 };
 
-		for (uint32_t i = 0; i < nodes; i++)
-			excluded[i] = dead >> i & 1 ? (uint16_t)((1u << 2 * s->ndims) - 1) : 0;
-		for (uint32_t i = 0; i < n; i++)
-			if (cut >> i & 1)
-				excluded[cable[i].node] |= (uint16_t)(1u << cable[i].dim);
-		torus_exclusions_close(s, excluded);
-		weigh(s, excluded, dead, pow(v, ndead) * pow(1 - v, fallible - ndead) *
+		for (uint32_t left = state; left; left &= left - 1)
+			for (uint32_t i = 0; i < nodes; i++)
+				excluded[i] |= faults[__builtin_ctz(left)][i];
+		weigh(s, &a, excluded, dead, pow(v, ndead) * pow(1 - v, fallible - ndead) *
 		      pow(u, ncut) * pow(1 - u, n - ncut), headers, &all);
 	}
 	return all;
