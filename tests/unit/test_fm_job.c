@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/jobs.h"
 #include "stage_root.h"
 
 static char why[FM_TEXT_MAX];
@@ -67,11 +68,30 @@ static void job_begins_if_all_managers_know_jobs(void **state)
 	stage_end(&s);
 }
 
+/* There are as many ids as jobs; the lowest free one is given, and none if all are taken. */
+static void lowest_free_id_of_job_is_given(void **state)
+{
+	struct fm_jobs jobs = { 0 };
+
+	(void)state;
+	for (uint32_t id = 1; id <= FM_JOBS_MAX; id++) {
+		const struct fm_job job = { .id = (uint16_t)id };
+
+		assert_int_equal(fm_jobs_next(&jobs), id);
+		assert_true(fm_jobs_put(&jobs, &job));
+	}
+	assert_int_equal(fm_jobs_next(&jobs), 0);
+	fm_jobs_drop(&jobs, 500);
+	assert_int_equal(fm_jobs_next(&jobs), 500);
+	fm_jobs_free(&jobs);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(job_is_refused_while_a_manager_does_not_know_jobs),
 		cmocka_unit_test(job_begins_if_all_managers_know_jobs),
+		cmocka_unit_test(lowest_free_id_of_job_is_given),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
