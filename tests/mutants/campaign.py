@@ -144,7 +144,7 @@ class Campaign:
 		for m in mutants:
 			if m not in marked:
 				self.waiting.put(m)
-		self.count = len(mutants) - len(marked)
+		self.count = len(mutants)
 		self.judge_all(mutants)
 		self.tell()
 		print('1..%d' % self.told, flush=True)
