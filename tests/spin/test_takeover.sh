@@ -23,6 +23,7 @@ if [[ ${STATES-} == many ]]; then
 	expect right 'four nodes, one takeover' '-DN=4 -DE=2 -DV=2 -DCAND=6'
 	expect right 'whoever may be called silent, rows wait' '-DE=2 -DV=2 -DBREAK_S'
 	expect right 'two parts of two meet' '-DN=4 -DE=4 -DV=4 -DHUNG=0 -DPARTS=12 -DLATER=3'
+	expect right 'a part of three goes on beside another' '-DN=4 -DE=3 -DV=3 -DPARTS=8 -DLATER=3 -DAPART -DCAND=6'
 	expect right 'four nodes, a NIC loses its memory' '-DN=4 -DE=2 -DV=2 -DCAND=2 -DFORGETS=1'
 	expect right 'three nodes, two takeovers, a NIC loses its memory' '-DE=3 -DV=2 -DCAND=6 -DFORGETS=1'
 	done_testing
