@@ -88,7 +88,19 @@ static uint64_t delayed(const struct grow_net_node *v, uint64_t at)
 	return at == NEVER ? NEVER : later(at, v->hangs);
 }
 
-bool grow_net_step(struct grow_net *t, uint64_t until)
+/* Return: when the timer of the node @id is due. */
+static uint64_t timer_of(const struct grow_net *t, uint32_t id)
+{
+	const struct grow_net_node *v = &t->node[id];
+
+	return v->dead ? NEVER : delayed(v, fm_growth_expiry(&v->growth));
+}
+
+/*
+ * Handles the next message or timer, and sets in @due when the node's timer is due then. Return:
+ * false if there is none by @until.
+ */
+static bool step_grow_net(struct grow_net *t, uint64_t until, uint64_t *due)
 {
 	uint64_t mail_at = NEVER, timer_at = NEVER;
 	uint32_t first = 0, who = 0;
@@ -102,12 +114,9 @@ bool grow_net_step(struct grow_net *t, uint64_t until)
 		first = i;
 	}
 	for (uint32_t id = 0; id < t->nodes; id++) {
-		uint64_t at = t->node[id].dead ? NEVER :
-			delayed(&t->node[id], fm_growth_expiry(&t->node[id].growth));
-
-		if (at >= timer_at)
+		if (due[id] >= timer_at)
 			continue;
-		timer_at = at;
+		timer_at = due[id];
 		who = id;
 	}
 	if (earlier(mail_at, timer_at) > until || earlier(mail_at, timer_at) == NEVER)
@@ -118,11 +127,23 @@ bool grow_net_step(struct grow_net *t, uint64_t until)
 
 		t->mail[first] = t->mail[--t->mails];
 		t->seen++;
-		fm_growth_heard(&t->node[m.to].growth, m.port, &m.msg, t->now);
+		who = m.to;
+		fm_growth_heard(&t->node[who].growth, m.port, &m.msg, t->now);
 	} else {
 		fm_growth_due(&t->node[who].growth, t->now);
 	}
+	due[who] = timer_of(t, who);
 	return true;
+}
+
+void grow_net_run(struct grow_net *t, uint64_t until, uint64_t seen)
+{
+	uint64_t due[GROW_NET_NODES];
+
+	for (uint32_t id = 0; id < t->nodes; id++)
+		due[id] = timer_of(t, id);
+	while (t->seen < seen && step_grow_net(t, until, due))
+		;
 }
 
 static void drop_mail(struct grow_net *t, uint32_t node, unsigned int port)

@@ -63,9 +63,10 @@ int grow_net_begin(struct grow_net *t, uint32_t node, uint32_t serial, uint32_t 
 		   const struct fm_growth_terms *terms);
 
 /**
- * grow_net_step() - the next message or timer. Return: false if there is none, or none by @until
+ * grow_net_run() - handle messages and timers until none is left by @until, or until @seen messages
+ * were delivered
  */
-bool grow_net_step(struct grow_net *t, uint64_t until);
+void grow_net_run(struct grow_net *t, uint64_t until, uint64_t seen);
 
 /** grow_net_set() - set the cable at @port of @node, at both ends */
 void grow_net_set(struct grow_net *t, uint32_t node, unsigned int port,

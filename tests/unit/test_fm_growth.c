@@ -22,8 +22,7 @@ static struct grow_net net;
 
 static void run_to_end(void)
 {
-	while (grow_net_step(&net, NEVER - 1))
-		;
+	grow_net_run(&net, NEVER - 1, UINT64_MAX);
 }
 
 /* @a, @b, @c: which test it is */
@@ -76,8 +75,7 @@ static bool try_fault(const char *shape, uint32_t total, uint64_t step, enum fau
 
 	grow_net_init(&net, shape, 1);
 	assert_int_equal(grow_net_begin(&net, 0, 1, total, &any), 0);
-	while (net.seen < step && grow_net_step(&net, NEVER - 1))
-		;
+	grow_net_run(&net, NEVER - 1, step);
 	over = net.seen < step;
 	make_fault(fault, node, port);
 	run_to_end();
@@ -197,8 +195,7 @@ static void play_history(uint64_t seed)
 	while (faults--) {
 		uint64_t until = net.now + random_below(&draw, net.loss ? 200 : 4) * MS;
 
-		while (grow_net_step(&net, until))
-			;
+		grow_net_run(&net, until, UINT64_MAX);
 		net.now = later(net.now, until);
 		make_random_fault(&draw, &serial);
 	}
@@ -308,8 +305,7 @@ static void forge_message(uint64_t step, uint64_t until, void (*forge)(struct fm
 
 	grow_net_init(&net, "5", 1);
 	assert_int_equal(grow_net_begin(&net, 0, 1, 5, &any), 0);
-	while (net.seen < step && grow_net_step(&net, until))
-		;
+	grow_net_run(&net, until, step);
 	m.id = net.node[0].growth.id;
 	m.life = net.node[1].growth.life;
 	m.to = net.node[0].growth.life;
