@@ -384,9 +384,9 @@ static void unknown_command(struct request *rq, const char *name)
 	for (unsigned int i = 0; i < NCOMMANDS; i++)
 		n += (size_t)snprintf(all + n, sizeof(all) - n, " %s", commands[i].name);
 	if (name)
-		answer_error(rq, "usage", "unknown cmd '%.64s', allowed:%s", name, all);
+		answer_error(rq, "usage", "unknown cmd '%.64s', known:%s", name, all);
 	else
-		answer_error(rq, "usage", "cmd is missing, allowed:%s", all);
+		answer_error(rq, "usage", "cmd is missing, known:%s", all);
 }
 
 struct request *answer_new(struct fabricd *d, json_t *args, const struct svc_user *user,

@@ -52,8 +52,8 @@ static void unknown_name(struct request *rq, const struct torus_shape *shape, co
 	else
 		answer_error(rq, "usage",
 			     "node '%.64s' is neither a node's name nor coordinates in %s: "
-			     "allowed are names, addresses and GUIDs ('fabricctl nodes' lists "
-			     "them), and coordinates up to %s",
+			     "must be a name, an address or a GUID ('fabricctl nodes' "
+			     "lists them), or coordinates up to %s",
 			     text, torus_shape_text(shape, all), last);
 }
 
@@ -68,7 +68,7 @@ static void wrong_node(struct request *rq, const struct torus_shape *shape, cons
 		if (end == p || *end != (i + 1 < shape->ndims ? ',' : '\0'))
 			break;
 		if (at >= shape->size[i]) {
-			answer_error(rq, "usage", "node '%.64s': %c is %.*s, allowed 0 to %u", text,
+			answer_error(rq, "usage", "node '%.64s': %c is %.*s, must be 0 to %u", text,
 				     "xyzabc"[i], (int)(end - p < 20 ? end - p : 20), p,
 				     shape->size[i] - 1u);
 			return;
@@ -151,7 +151,7 @@ int answer_port(struct request *rq, int *out)
 		*out = (int)port;
 		return 0;
 	}
-	answer_error(rq, "usage", "port '%.32s', allowed: +x to %s", text,
+	answer_error(rq, "usage", "port '%.32s', must be +x to %s", text,
 		     torus_port_text(ndims, 2 * ndims - 1, last));
 	return -EINVAL;
 }
@@ -246,14 +246,14 @@ bool answer_args(struct request *rq)
 		if (!strcmp(key, "cmd"))
 			continue;
 		if (!is_named(rq->cmd->args, key)) {
-			answer_error(rq, "usage", "%s: unknown argument '%.64s', allowed:%s",
+			answer_error(rq, "usage", "%s: unknown argument '%.64s', known:%s",
 				     rq->cmd->name, key,
 				     *rq->cmd->args ? rq->cmd->args : " none");
 			return false;
 		}
 		if (!right_type(key, v)) {
 			answer_error(rq, "usage",
-				     "%s: argument '%s' has the wrong type, allowed: %s",
+				     "%s: argument '%s' has the wrong type, must be %s",
 				     rq->cmd->name, key,
 				     is_number(key) ? "a number from 0 on" :
 				     is_flag(key)   ? "true or false" :

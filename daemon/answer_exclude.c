@@ -66,7 +66,7 @@ static bool take_reason(struct request *rq, char *to)
 	for (const char *c = text; c && *c; c++)
 		fits &= *c >= ' ' && *c <= '~';
 	if (!fits) {
-		answer_error(rq, "usage", "reason: allowed are up to %d characters of printable "
+		answer_error(rq, "usage", "reason: must be at most %d characters of printable "
 			     "ASCII", FM_REASON_MAX - 1);
 		return false;
 	}
@@ -86,7 +86,7 @@ static bool take_term(struct request *rq, struct fm_order *o)
 	if (!json_is_integer(term))
 		return true;
 	if (s < 1 || s > TERM_MAX) {
-		answer_error(rq, "usage", "for: allowed are 1 to %d seconds", TERM_MAX);
+		answer_error(rq, "usage", "for: must be 1 to %d seconds", TERM_MAX);
 		return false;
 	}
 	o->until = o->since + (uint64_t)s;

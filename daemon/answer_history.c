@@ -112,17 +112,17 @@ static bool read_filter(struct request *rq, struct history_filter *f)
 		.level = FM_DEBUG, .room = has_flag(rq, "pull") ? PULL_ROOM : ROOM,
 	};
 	if (level && log_level_parse(level, &f->level)) {
-		answer_error(rq, "usage", "level '%.32s', allowed: error, warning, info, debug",
+		answer_error(rq, "usage", "level '%.32s', must be error, warning, info or debug",
 			     level);
 		return false;
 	}
 	if (last > LAST_MAX) {
-		answer_error(rq, "usage", "history: last is %lld, allowed: 0 to %d",
+		answer_error(rq, "usage", "history: last is %lld, must be 0 to %d",
 			     (long long)last, LAST_MAX);
 		return false;
 	}
 	if (kind && strlen(kind) >= sizeof(f->kind)) {
-		answer_error(rq, "usage", "history: kind has %zu bytes, allowed: %zu", strlen(kind),
+		answer_error(rq, "usage", "history: kind has %zu bytes, must have %zu at most", strlen(kind),
 			     sizeof(f->kind) - 1);
 		return false;
 	}

@@ -66,7 +66,7 @@ static const char *read_name(struct request *rq)
 
 	if (n && n <= TORUS_NAME_MAX && strspn(name, allowed) == n)
 		return name;
-	answer_error(rq, "usage", "name of the job '%.80s': allowed are 1 to %d letters, digits, "
+	answer_error(rq, "usage", "name of the job '%.80s': must be 1 to %d letters, digits, "
 		     "'-', '_' and '.'", name ? name : "", TORUS_NAME_MAX);
 	return NULL;
 }
@@ -147,7 +147,7 @@ static bool read_how(struct request *rq, uint8_t *how)
 	for (*how = 0; *how < FM_JOB_HOWS; ++*how)
 		if (!text || !strcmp(text, how_names[*how]))
 			return true;
-	answer_error(rq, "usage", "how '%.32s': allowed are box and list", text);
+	answer_error(rq, "usage", "how '%.32s': must be box or list", text);
 	return false;
 }
 
@@ -162,7 +162,7 @@ static uint32_t *read_list(struct request *rq, uint32_t *n)
 
 	*n = (uint32_t)json_array_size(nodes);
 	if (!*n || *n > torus_nodes(fm_shape(rq->d->fm))) {
-		answer_error(rq, "usage", "nodes: %u are listed, allowed are 1 to %u", *n,
+		answer_error(rq, "usage", "nodes: %u are listed, must be 1 to %u", *n,
 			     torus_nodes(fm_shape(rq->d->fm)));
 		return NULL;
 	}
@@ -196,7 +196,7 @@ static bool read_want(struct request *rq, struct fm_job_want *want)
 		return want->list;
 	}
 	if (count < 1 || count > all) {
-		answer_error(rq, "usage", "%lld nodes: allowed are 1 to %u", (long long)count, all);
+		answer_error(rq, "usage", "%lld nodes: must be 1 to %u", (long long)count, all);
 		return false;
 	}
 	want->nodes = (uint32_t)count;

@@ -75,7 +75,7 @@ void answer_log(struct request *rq)
 	enum fm_level level;
 
 	if (text && log_level_parse(text, &level)) {
-		answer_error(rq, "usage", "level '%.32s', allowed: error, warning, info, debug",
+		answer_error(rq, "usage", "level '%.32s', must be error, warning, info or debug",
 			     text);
 		return;
 	}

@@ -18,7 +18,7 @@ bool answer_range(struct request *rq, uint32_t max)
 		return false;
 	max = max ? max : 1;
 	if (count < 1 || count > max) {
-		answer_error(rq, "usage", "count: allowed 1 to %u in a fabric of %u nodes", max,
+		answer_error(rq, "usage", "count: must be 1 to %u in a fabric of %u nodes", max,
 			     torus_nodes(shape));
 		return false;
 	}

@@ -162,7 +162,7 @@ void answer_locate(struct request *rq)
 	json_t *seconds = json_object_get(rq->args, "seconds");
 
 	if (json_is_integer(seconds) && json_integer_value(seconds) > SECONDS_MAX)
-		answer_error(rq, "usage", "locate: seconds: allowed 0 to %d", SECONDS_MAX);
+		answer_error(rq, "usage", "locate: seconds: must be 0 to %d", SECONDS_MAX);
 	else
 		gather_plug(rq);
 }

@@ -76,7 +76,7 @@ void answer_eye(struct request *rq)
 
 	if (lane && (!json_is_integer(lane) || json_integer_value(lane) < 0 ||
 			  json_integer_value(lane) >= TORUS_LANES_MAX))
-		answer_error(rq, "usage", "lane: allowed 0 to %d", TORUS_LANES_MAX - 1);
+		answer_error(rq, "usage", "lane: must be 0 to %d", TORUS_LANES_MAX - 1);
 	else
 		gather_end_of_cable(rq);
 }
@@ -166,6 +166,6 @@ void answer_set_retry(struct request *rq)
 		gather_end_of_cable(rq);
 	else
 		answer_error(rq, "usage",
-			     "retry: protocol '%s': allowed angara, acknak, hippi, auto",
+			     "retry: protocol '%s': must be angara, acknak, hippi or auto",
 			     protocol ? protocol : "");
 }

@@ -57,7 +57,7 @@ enum auth_next auth_step(struct auth_session *s, const struct svc_auth *in,
 		snprintf(s->peer_name, sizeof(s->peer_name), "%s", in->name);
 	}
 	if (strcmp(in->fabric, s->auth->fabric)) {
-		snprintf(s->text, sizeof(s->text), "fabric is '%s', allowed: '%s'",
+		snprintf(s->text, sizeof(s->text), "fabric is '%s', must be '%s'",
 			 in->fabric, s->auth->fabric);
 		return AUTH_REFUSED;
 	}

@@ -75,8 +75,8 @@ static int key_check(const char *where, int fd, struct key *k, char *text)
 		return -EINVAL;
 	}
 	if (st.st_mode & 07) {
-		snprintf(text, AUTH_TEXT_MAX, "key file %s has mode %04o, nothing is allowed "
-			 "to others: chmod o= %s", where, (unsigned int)st.st_mode & 07777, where);
+		snprintf(text, AUTH_TEXT_MAX, "key file %s has mode %04o, others must have no "
+			 "access: chmod o= %s", where, (unsigned int)st.st_mode & 07777, where);
 		return -EPERM;
 	}
 	n = read_all(fd, k->data, sizeof(k->data));
@@ -89,7 +89,7 @@ static int key_check(const char *where, int fd, struct key *k, char *text)
 	while (k->len && (k->data[k->len - 1] == '\n' || k->data[k->len - 1] == '\r'))
 		k->len--;
 	if (k->len < AUTH_KEY_MIN || read(fd, &more, 1) > 0) {
-		snprintf(text, AUTH_TEXT_MAX, "key file %s has %s%zu bytes, allowed are %d to %d",
+		snprintf(text, AUTH_TEXT_MAX, "key file %s has %s%zu bytes, must have %d to %d",
 			 where, k->len < AUTH_KEY_MIN ? "" : "over ", k->len, AUTH_KEY_MIN,
 			 AUTH_KEY_MAX);
 		return -EINVAL;

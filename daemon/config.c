@@ -447,7 +447,7 @@ static void refuse_unknown(struct inifile *file, const char *section, const char
 	size_t n = 0;
 
 	if (!section_known(section)) {
-		inifile_refuse(file, file->line, "unknown section [%s]; allowed: [timers], [links], "
+		inifile_refuse(file, file->line, "unknown section [%s]; known: [timers], [links], "
 			       "and keys before any section", section);
 		return;
 	}
@@ -455,7 +455,7 @@ static void refuse_unknown(struct inifile *file, const char *section, const char
 		if (!strcmp(section, keys[i].section) && n < sizeof(allowed))
 			n += (size_t)snprintf(allowed + n, sizeof(allowed) - n, "%s%s",
 					      n ? ", " : "", keys[i].name);
-	inifile_refuse(file, file->line, "unknown key '%s'%s%s%s; allowed: %s", name,
+	inifile_refuse(file, file->line, "unknown key '%s'%s%s%s; known: %s", name,
 		       *section ? " in [" : "", section, *section ? "]" : "", allowed);
 }
 
@@ -471,7 +471,7 @@ static void on_config_key(struct inifile *file, const char *section, const char 
 			inifile_refuse(file, file->line, "'%s' is given twice, first in line %u",
 				       name, r->c->line[i]);
 		else if (keys[i].set(r->c, &keys[i], value))
-			inifile_refuse(file, file->line, "%s is '%s', allowed: %s", name, value,
+			inifile_refuse(file, file->line, "%s is '%s', must be %s", name, value,
 				       keys[i].allowed);
 		r->c->line[i] = file->line;
 		return;
@@ -543,7 +543,7 @@ static void find_address(struct reading *r, unsigned int line)
 			       "in it (yet); its addresses are: %s", c->network, text);
 	} else if (err == -ENOTUNIQ) {
 		inifile_refuse(&r->file, line, "service_network is '%s', and several addresses of this "
-			       "host are in it: %s; allowed is a network that has one of them, such "
+			       "host are in it: %s; must be a network that has one of them, such "
 			       "as one address with its whole length, or service_address in its place",
 			       c->network, text);
 	} else if (err) {
@@ -572,13 +572,13 @@ static void judge_address(struct reading *r, unsigned int line, const char *key,
 
 	if (is_of_torus(&r->c->fm.plan, a))
 		inifile_refuse(&r->file, line, "%s is '%s', but %s and "
-			       "%s are the torus itself: allowed is an address of "
+			       "%s are the torus itself: must be an address of "
 			       "another network, the service network", key, r->c->fm.address,
 			       torus_plan_text4(&r->c->fm.plan, v4),
 			       torus_plan_text6(&r->c->fm.plan, v6));
 	else if (is_loopback(a) && !r->c->loopback)
 		inifile_refuse(&r->file, line, "%s is '%s', and no other host can "
-			       "reach that: allowed is an address of the service network, or, if "
+			       "reach that: must be an address of the service network, or, if "
 			       "all nodes are on this host, 'service_loopback = on' beside it",
 			       key, r->c->fm.address);
 }
@@ -593,7 +593,7 @@ static void take_service_address(struct reading *r)
 
 	if (line && net) {
 		inifile_refuse(&r->file, net > line ? net : line, "service_address and service_network are "
-			       "both given, in line %u and here: one of them is allowed",
+			       "both given, in line %u and here: give one of them",
 			       net > line ? line : net);
 		return;
 	}
@@ -656,7 +656,7 @@ static void judge_room(struct reading *r, const char *key, bool holds, const cha
 
 	if (!holds)
 		inifile_refuse(&r->file, find_key_line(r->c, key), "%s is '%s', too few addresses for "
-			       "shape %s: allowed is a prefix of at most /%u", key, prefix,
+			       "shape %s: must be a prefix of at most /%u", key, prefix,
 			       torus_shape_text(&r->c->fm.shape, shape),
 			       torus_plan_longest(&r->c->fm.shape, bits));
 }
@@ -674,7 +674,7 @@ static void judge_overlap(struct reading *r, const char *key, const char *prefix
 	if (line && r->c->network[0] && !prefix_parse(r->c->network, &p) && p.family == family &&
 	    are_bits_same(net, p.bytes, len < p.bits ? len : p.bits))
 		inifile_refuse(&r->file, line, "%s is '%s', and service_network, '%s', has some of its "
-			       "addresses: allowed is a prefix that has none of that network", key,
+			       "addresses: must be a prefix that has none of that network", key,
 			       prefix, r->c->network);
 }
 

@@ -254,7 +254,7 @@ static void note_malformed(struct conn *c, const uint8_t *data, ssize_t used, ss
 	char why[128];
 
 	if (used < 0)
-		snprintf(why, sizeof(why), "malformed frame of %zu bytes, allowed 1 to %zu",
+		snprintf(why, sizeof(why), "malformed frame of %zu bytes, must have 1 to %zu",
 			 frame_length(data), (size_t)(c->up ? FRAME_MAX : FRAME_MAX_STRANGER));
 	else
 		snprintf(why, sizeof(why), "malformed message: %s",

@@ -57,7 +57,7 @@ int lt_wait(int fd, short events, int64_t deadline)
 int torus_timeout_set(struct torus_dev *dev, int timeout_ms)
 {
 	if (timeout_ms < 1)
-		return lt_fail(dev, -EINVAL, "timeout %d ms: allowed 1 and more",
+		return lt_fail(dev, -EINVAL, "timeout %d ms: must be 1 or more",
 			       timeout_ms);
 	dev->timeout_ms = timeout_ms;
 	return 0;
@@ -99,7 +99,7 @@ int lt_port_msg(struct torus_dev *dev, enum torus_cmd cmd, unsigned int port, si
 		struct nl_msg **out)
 {
 	if (port >= TORUS_MAX_PORTS)
-		return lt_fail(dev, -EINVAL, "port %u: allowed 0 to %u", port,
+		return lt_fail(dev, -EINVAL, "port %u: must be 0 to %u", port,
 			       TORUS_MAX_PORTS - 1);
 	*out = lt_msg(dev, cmd, bytes);
 	if (!*out || nla_put_u8(*out, TORUS_A_PORT, (uint8_t)port))

@@ -100,7 +100,7 @@ static int open_named(const char *where, struct torus_dev **devp)
 		return err;
 	}
 	snprintf(open_error, sizeof(open_error),
-		 "NIC '%s': allowed are unix:PATH and genl:NAME", where);
+		 "NIC '%s': must be unix:PATH or genl:NAME", where);
 	return -EINVAL;
 }
 
@@ -212,7 +212,7 @@ int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, v
 		return err;
 	if (out->nports < 2 || out->nports > TORUS_MAX_PORTS || out->nports % 2)
 		return lt_fail(dev, -EBADMSG,
-			       "the NIC says it has %u ports: allowed even, 2 to %u",
+			       "the NIC reports %u ports: must be an even number, 2 to %u",
 			       out->nports, TORUS_MAX_PORTS);
 	return check_place(dev, &seen, out);
 }
@@ -246,7 +246,7 @@ int torus_place_plan_set(struct torus_dev *dev, const struct torus_shape *shape,
 
 	if (!torus_nodes(shape))
 		return lt_fail(dev, -EINVAL,
-			       "shape: allowed 1 to %d dimensions of 1 to "
+			       "shape: must be 1 to %d dimensions of 1 to "
 			       "%d nodes, %d nodes in all",
 			       TORUS_MAX_DIMS, TORUS_MAX_SIZE, TORUS_MAX_NODES);
 	for (d = 0; d < shape->ndims; d++)
@@ -276,7 +276,7 @@ int torus_root_set(struct torus_dev *dev, uint64_t epoch, uint64_t guid)
 	int err;
 
 	if (!epoch)
-		return lt_fail(dev, -EINVAL, "epoch of a root: 0, allowed 1 and above");
+		return lt_fail(dev, -EINVAL, "epoch of a root: 0, must be 1 or more");
 	msg = lt_msg(dev, TORUS_CMD_DEVICE_SET, 0);
 	if (!msg || nla_put_u64(msg, TORUS_A_ROOT_EPOCH, epoch) ||
 	    nla_put_u64(msg, TORUS_A_ROOT_GUID, guid))
@@ -303,7 +303,7 @@ int torus_name_set(struct torus_dev *dev, const char *name)
 	struct nl_msg *msg;
 
 	if (!*name || strlen(name) > TORUS_NAME_MAX)
-		return lt_fail(dev, -EINVAL, "name '%.80s': allowed 1 to %d bytes", name,
+		return lt_fail(dev, -EINVAL, "name '%.80s': must have 1 to %d bytes", name,
 			       TORUS_NAME_MAX);
 	msg = lt_msg(dev, TORUS_CMD_DEVICE_SET, TORUS_NAME_MAX + 8);
 	if (!msg || nla_put_string(msg, TORUS_A_NAME, name))

@@ -15,7 +15,7 @@ int torus_events_open(struct torus_dev *dev, uint32_t groups)
 	int err;
 
 	if (!groups || groups >> TORUS_GROUPS)
-		return lt_fail(dev, -EINVAL, "groups %#x: allowed a mask of %#x", groups,
+		return lt_fail(dev, -EINVAL, "groups %#x: must be within the mask %#x", groups,
 			       (1u << TORUS_GROUPS) - 1);
 	lt_conn_close(c);
 	err = lt_conn_open(dev, c, dev->conn.ops, dev->name);

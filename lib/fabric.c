@@ -268,7 +268,7 @@ int torus_fabric_call(struct torus_fabric *f, const char *request, char **reply,
 
 	if (strchr(request, '\n') || len > REQUEST_MAX)
 		return fail_fabric(f, -EINVAL,
-				   "request of %zu bytes: allowed one line of up to %u", len,
+				   "request of %zu bytes: must be one line of at most %u", len,
 				   REQUEST_MAX);
 	if (f->fd < 0) {
 		err = connect_fabricd(f);

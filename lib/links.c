@@ -146,7 +146,7 @@ int torus_attach(struct torus_dev *dev, unsigned int port, const char *lower)
 
 	if (strlen(lower) >= sizeof(((struct torus_link *)0)->lower))
 		return lt_fail(dev, -EINVAL,
-			       "lower device '%.80s': allowed up to 15 bytes", lower);
+			       "lower device '%.80s': must have at most 15 bytes", lower);
 	err = lt_port_msg(dev, TORUS_CMD_LINK_ATTACH, port, 0, &msg);
 	if (err)
 		return err;

@@ -71,7 +71,7 @@ int torus_park_resolve(struct torus_dev *dev, unsigned int port, uint32_t sessio
 	int err;
 
 	if (seq > UINT16_MAX)
-		return lt_fail(dev, -EINVAL, "sequence number %d: allowed up to %u", seq,
+		return lt_fail(dev, -EINVAL, "sequence number %d: must be at most %u", seq,
 			       UINT16_MAX);
 	err = lt_port_msg(dev, TORUS_CMD_PARK_RESOLVE, port, 0, &msg);
 	if (err)
@@ -100,7 +100,7 @@ int torus_mgmt_send(struct torus_dev *dev, unsigned int port, const void *data,
 
 	if (len < 1 || len > TORUS_MGMT_MAX)
 		return lt_fail(dev, -EINVAL,
-			       "management packet of %zu bytes: allowed 1 to %d",
+			       "management packet of %zu bytes: must have 1 to %d",
 			       len, TORUS_MGMT_MAX);
 	err = lt_port_msg(dev, TORUS_CMD_MGMT_SEND, port, len, &msg);
 	if (err)

@@ -73,7 +73,7 @@ static void describe_value(char *to, size_t size, const struct nlattr *a,
 	if (torus_check_value(a, rule, "", &why))
 		snprintf(to, size, "%s", why.text);
 	else if (rule->kind >= TORUS_U8 && rule->kind <= TORUS_U64)
-		snprintf(to, size, "%s is %llu, allowed %llu to %llu", rule->name,
+		snprintf(to, size, "%s is %llu, must be %llu to %llu", rule->name,
 			 torus_attr_number(a), rule->min, rule->max);
 	else
 		snprintf(to, size, "%s", rule->name);

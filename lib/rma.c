@@ -156,7 +156,7 @@ static int connect_socket(struct torus_rma *rma, const char *where)
 	int err;
 
 	if (strncmp(where, "unix:", strlen("unix:")))
-		return lt_rma_fail(rma, -EINVAL, "'%s': allowed unix:PATH", where);
+		return lt_rma_fail(rma, -EINVAL, "'%s': must be unix:PATH", where);
 	if (!*path || strlen(path) >= sizeof(sa.sun_path))
 		return lt_rma_fail(rma, -ENAMETOOLONG, "'%s': a path has 1 to %zu bytes", where,
 				   sizeof(sa.sun_path) - 1);
@@ -341,7 +341,7 @@ int torus_region_new(struct torus_rma *rma, size_t bytes, unsigned int access, u
 	*regionp = NULL;
 	if (!bytes) {
 		free(r);
-		return lt_rma_fail(rma, -EINVAL, "a region of 0 bytes: allowed 1 and more");
+		return lt_rma_fail(rma, -EINVAL, "a region of 0 bytes: must be 1 or more");
 	}
 	fd = r ? make_memory(r, bytes) : -ENOMEM;
 	if (fd < 0) {

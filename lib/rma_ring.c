@@ -74,7 +74,7 @@ static int set_local(struct torus_rma *rma, struct torus_rma_ask *ask, const voi
 	const struct lt_region *r;
 
 	if (bytes > UINT32_MAX)
-		return lt_rma_fail(rma, -EMSGSIZE, "%zu bytes: allowed up to %u", bytes,
+		return lt_rma_fail(rma, -EMSGSIZE, "%zu bytes: must be at most %u", bytes,
 				   UINT32_MAX);
 	ask->bytes = (uint32_t)bytes;
 	if (!bytes)
@@ -142,7 +142,7 @@ static int submit_amo(struct torus_rma *rma, const struct torus_far *far, enum t
 	ask->word = (uint16_t)TORUS_RMA_WORD_AMO((unsigned int)amo & 7, (unsigned int)type & 3);
 	if ((unsigned int)amo > TORUS_RMA_CAS || (unsigned int)type > TORUS_RMA_S64)
 		return lt_rma_fail(rma, -EINVAL,
-				   "atomic operation %u of type %u: allowed 0 to %u of 0 to %u",
+				   "atomic operation %u of type %u: must be 0 to %u of type 0 to %u",
 				   amo, type, TORUS_RMA_CAS, TORUS_RMA_S64);
 	return submit_ask(rma, far, ask);
 }
@@ -184,7 +184,7 @@ int torus_rma_fe(struct torus_rma *rma, const struct torus_far *far, uint64_t of
 	if ((unsigned int)fe > TORUS_RMA_PURGE0 || (unsigned int)q > TORUS_RMA_ANY ||
 	    (unsigned int)r > TORUS_RMA_ANY)
 		return lt_rma_fail(rma, -EINVAL, "full/empty operation %u from %u to %u: "
-				   "allowed 0 to %u from 0 to %u to 0 to %u", fe, q, r,
+				   "must be 0 to %u, from 0 to %u, to 0 to %u", fe, q, r,
 				   TORUS_RMA_PURGE0, TORUS_RMA_ANY, TORUS_RMA_ANY);
 	return submit_ask(rma, far, &ask);
 }
@@ -202,7 +202,7 @@ int torus_rma_until(struct torus_rma *rma, const struct torus_far *far, uint64_t
 
 	if ((unsigned int)cmp > TORUS_RMA_GE || (unsigned int)type > TORUS_RMA_S64)
 		return lt_rma_fail(rma, -EINVAL,
-				   "comparison %u of type %u: allowed 0 to %u of 0 to %u", cmp,
+				   "comparison %u of type %u: must be 0 to %u of type 0 to %u", cmp,
 				   type, TORUS_RMA_GE, TORUS_RMA_S64);
 	return submit_ask(rma, far, &ask);
 }
@@ -337,12 +337,12 @@ static const char *const reasons[] = {
 	[TORUS_RMA_KEY] = "wrong key",
 	[TORUS_RMA_GONE] = "the region was closed",
 	[TORUS_RMA_JOB] = "the region belongs to another user",
-	[TORUS_RMA_ACCESS] = "no right to do this: allowed mask",
-	[TORUS_RMA_BOUNDS] = "beyond the end of the region: allowed bytes",
-	[TORUS_RMA_ALIGN] = "misaligned: allowed a multiple of",
-	[TORUS_RMA_LENGTH] = "too long: allowed bytes",
+	[TORUS_RMA_ACCESS] = "no right to do this: must be within the mask",
+	[TORUS_RMA_BOUNDS] = "beyond the end of the region: bytes from there to its end:",
+	[TORUS_RMA_ALIGN] = "misaligned: must be a multiple of",
+	[TORUS_RMA_LENGTH] = "too long: bytes must be at most",
 	[TORUS_RMA_NO_FE] = "the region has no full/empty bits",
-	[TORUS_RMA_NO_ROOM] = "too many requests wait there: allowed",
+	[TORUS_RMA_NO_ROOM] = "too many requests wait there: the limit is",
 	[TORUS_RMA_BUSY] = "the word changed all the time",
 	[TORUS_RMA_GAP] = "requests before it were lost",
 	[TORUS_RMA_CANCELLED] = "cancelled",
@@ -350,13 +350,13 @@ static const char *const reasons[] = {
 
 static const char *const invalids[] = {
 	[TORUS_RMA_BAD_OP] = "unknown operation",
-	[TORUS_RMA_BAD_FLAGS] = "flags: allowed",
-	[TORUS_RMA_BAD_NODE] = "node: allowed up to",
-	[TORUS_RMA_BAD_ADDR] = "offset: its end is allowed up to",
-	[TORUS_RMA_BAD_REGION] = "region: allowed up to",
-	[TORUS_RMA_BAD_WORD] = "kind of operation: allowed bits",
+	[TORUS_RMA_BAD_FLAGS] = "flags: must be within the mask",
+	[TORUS_RMA_BAD_NODE] = "node: must be at most",
+	[TORUS_RMA_BAD_ADDR] = "offset: its end must be at most",
+	[TORUS_RMA_BAD_REGION] = "region: must be at most",
+	[TORUS_RMA_BAD_WORD] = "kind of operation: must be within the mask",
 	[TORUS_RMA_BAD_LOCAL] = "the data are not in a region of this context",
-	[TORUS_RMA_BAD_INLINE] = "bytes in the request: allowed up to",
+	[TORUS_RMA_BAD_INLINE] = "bytes in the request: must be at most",
 	[TORUS_RMA_BAD_REST] = "a member that must be 0 is not",
 	[TORUS_RMA_BAD_COOKIE] = "no full/empty operation with this cookie is open",
 };
@@ -384,7 +384,7 @@ const char *torus_rma_end_text(const struct torus_rma_end *end, char *text, size
 		break;
 	case TORUS_RMA_REFUSED:
 	case TORUS_RMA_INVALID:
-		if (end->value)
+		if (end->value || why[strlen(why) - 1] == ':')
 			snprintf(text, size, "refused: %s %llu", why,
 				 (unsigned long long)end->value);
 		else

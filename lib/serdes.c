@@ -45,7 +45,7 @@ int torus_eye_get(struct torus_dev *dev, unsigned int port, unsigned int lane,
 	int err;
 
 	if (lane >= TORUS_LANES_MAX)
-		return lt_fail(dev, -EINVAL, "lane %u: allowed 0 to %d", lane,
+		return lt_fail(dev, -EINVAL, "lane %u: must be 0 to %d", lane,
 			       TORUS_LANES_MAX - 1);
 	err = lt_port_msg(dev, TORUS_CMD_EYE_GET, port, 0, &msg);
 	if (err)

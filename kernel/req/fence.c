@@ -27,7 +27,7 @@ int torus_req_fence(const struct torus_hw *hw, struct torus_req *r)
 		return torus_refuse(&r->why, -EINVAL, e ? e : g,
 				    "ROOT_EPOCH and ROOT_GUID go together");
 	if (e && !epoch)
-		return torus_refuse(&r->why, -EINVAL, e, "ROOT_EPOCH is 0, allowed 1 and above");
+		return torus_refuse(&r->why, -EINVAL, e, "ROOT_EPOCH is 0, must be 1 or more");
 	if (!e && r->cmd == TORUS_CMD_DEVICE_SET)
 		return 0;
 	if (epoch > hw->root_epoch || (epoch == hw->root_epoch && guid == hw->root_guid))

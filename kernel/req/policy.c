@@ -24,11 +24,11 @@ static int check_number(const struct nlattr *a, const struct torus_rule *rule, c
 	u64 v;
 
 	if (len != width)
-		return torus_refuse(why, -EINVAL, a, "%s%s has %u bytes, allowed %u", where,
+		return torus_refuse(why, -EINVAL, a, "%s%s has %u bytes, must have %u", where,
 				    rule->name, len, width);
 	v = torus_attr_number(a);
 	if (v < rule->min || v > rule->max)
-		return torus_refuse(why, -ERANGE, a, "%s%s is %llu, allowed %llu to %llu", where,
+		return torus_refuse(why, -ERANGE, a, "%s%s is %llu, must be %llu to %llu", where,
 				    rule->name, (unsigned long long)v,
 				    (unsigned long long)rule->min, (unsigned long long)rule->max);
 	return 0;
@@ -44,7 +44,7 @@ static int check_text(const struct nlattr *a, const struct torus_rule *rule, con
 		return torus_refuse(why, -EINVAL, a, "%s%s does not end with its only NUL", where,
 				    rule->name);
 	if (n < rule->min || n > rule->max)
-		return torus_refuse(why, -EINVAL, a, "%s%s has %zu bytes, allowed %llu to %llu",
+		return torus_refuse(why, -EINVAL, a, "%s%s has %zu bytes, must have %llu to %llu",
 				    where, rule->name, n, (unsigned long long)rule->min,
 				    (unsigned long long)rule->max);
 	return 0;
@@ -56,10 +56,10 @@ static int check_array(const struct nlattr *a, const struct torus_rule *rule, co
 	unsigned int len = torus_attr_len(a), width = torus_kind_width(rule->kind);
 
 	if (len % width)
-		return torus_refuse(why, -EINVAL, a, "%s%s has %u bytes, allowed multiples of %u",
+		return torus_refuse(why, -EINVAL, a, "%s%s has %u bytes, must have a multiple of %u",
 				    where, rule->name, len, width);
 	if (len / width < rule->min || len / width > rule->max)
-		return torus_refuse(why, -EINVAL, a, "%s%s has %u %s, allowed %llu to %llu", where,
+		return torus_refuse(why, -EINVAL, a, "%s%s has %u %s, must have %llu to %llu", where,
 				    rule->name, len / width, width > 1 ? "entries" : "bytes",
 				    (unsigned long long)rule->min, (unsigned long long)rule->max);
 	return 0;
@@ -74,7 +74,7 @@ int torus_check_value(const struct nlattr *a, const struct torus_rule *rule, con
 	case TORUS_FLAG:
 		if (torus_attr_len(a))
 			return torus_refuse(why, -EINVAL, a,
-					    "%s%s has %u bytes, allowed none: a flag", where,
+					    "%s%s has %u bytes, must have none, for it is a flag", where,
 					    rule->name, torus_attr_len(a));
 		return 0;
 	case TORUS_BYTES:

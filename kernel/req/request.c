@@ -9,7 +9,7 @@ int torus_req_port(const struct torus_hw *hw, struct torus_req *r, unsigned int 
 	*port = (unsigned int)torus_attr_number(a);
 	if (*port < hw->nports)
 		return 0;
-	return torus_refuse(&r->why, -EINVAL, a, "PORT is %u, allowed 0 to %u", *port,
+	return torus_refuse(&r->why, -EINVAL, a, "PORT is %u, must be 0 to %u", *port,
 			    hw->nports - 1u);
 }
 

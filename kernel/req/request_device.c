@@ -98,7 +98,7 @@ static int get_coords(struct torus_req *r, const struct torus_shape *shape,
 	for (unsigned int i = 0; i < shape->ndims; i++)
 		if (at->c[i] >= shape->size[i])
 			return torus_refuse(&r->why, -ERANGE, c,
-					    "COORDS[%u] is %u, allowed 0 to %u", i, at->c[i],
+					    "COORDS[%u] is %u, must be 0 to %u", i, at->c[i],
 					    shape->size[i] - 1u);
 	return 0;
 }
@@ -158,10 +158,10 @@ static int request_plan(const struct torus_hw *hw, struct torus_req *r, bool mov
 	plan->len6 = (u8)torus_attr_number(len6);
 	if (!tn_plan_valid4(plan))
 		return torus_refuse(&r->why, -EINVAL, net4,
-				    "NET4: allowed is a prefix of hosts, without bits after NET4_LEN");
+				    "NET4: must be a prefix of unicast addresses, without bits after NET4_LEN");
 	if (!tn_plan_valid6(plan))
 		return torus_refuse(&r->why, -EINVAL, net6,
-				    "NET6: allowed is a prefix of hosts, without bits after NET6_LEN");
+				    "NET6: must be a prefix of unicast addresses, without bits after NET6_LEN");
 	return 0;
 }
 

@@ -16,7 +16,7 @@ int torus_req_hold(struct torus_hw *hw, struct torus_req *r)
 	for (u32 i = 0; i < n; i++)
 		if (node[i] >= total)
 			return torus_refuse(&r->why, -ERANGE, a,
-					    "NODES[%u] is %u, allowed 0 to %u", i, node[i],
+					    "NODES[%u] is %u, must be 0 to %u", i, node[i],
 					    total - 1);
 	err = hw->ops->hold(hw, node, n);
 	if (!err)
@@ -76,7 +76,7 @@ int torus_req_park_replay(struct torus_hw *hw, struct torus_req *r)
 	int err;
 
 	if (ports >> hw->nports)
-		return torus_refuse(&r->why, -ERANGE, mask, "PORTS is %#x, allowed a mask of %#x",
+		return torus_refuse(&r->why, -ERANGE, mask, "PORTS is %#x, must be within the mask %#x",
 				    ports, (1u << hw->nports) - 1);
 	err = hw->ops->park_replay(hw, torus_req_version(r), ports);
 	if (err == -EBUSY)

@@ -64,7 +64,7 @@ static int put_rows(struct torus_hw *hw, struct torus_req *r, const struct nlatt
 	n = torus_attr_len(data) / (u32)sizeof(u64);
 	hw->ops->rows(hw, &total, &active);
 	if (first >= total || n > total - first)
-		return torus_refuse(&r->why, -ERANGE, nest, "ROWS are %u to %u, allowed 0 to %u",
+		return torus_refuse(&r->why, -ERANGE, nest, "ROWS are %u to %u, must be 0 to %u",
 				    first, first + n - 1, total - 1);
 	err = hw->ops->rows_put(hw, torus_req_version(r), first, torus_attr_data(data), n);
 	if (err == -EINVAL)
@@ -121,7 +121,7 @@ int torus_req_rows_dump(struct torus_hw *hw, struct torus_req *r, struct torus_p
 	hw->ops->rows(hw, &total, &version);
 	p->next = first ? (u32)torus_attr_number(first) : 0;
 	if (p->next >= total)
-		return torus_refuse(&r->why, -ERANGE, first, "FIRST is %u, allowed 0 to %u",
+		return torus_refuse(&r->why, -ERANGE, first, "FIRST is %u, must be 0 to %u",
 				    p->next, total - 1);
 	p->end = total;
 	if (count && torus_attr_number(count) < total - p->next)

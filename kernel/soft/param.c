@@ -14,14 +14,14 @@ static int refuse_params(const struct tn_params *all, const struct tn_params_why
 	u64 v = tn_param_get(all, p);
 
 	if (!q) {
-		NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s is %llu, allowed %llu to %llu%s", p->name, v,
+		NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s is %llu, must be %llu to %llu%s", p->name, v,
 					why->min, why->max,
 					why->min > p->min ? " with this bubble policy" : "");
 		return -ERANGE;
 	}
 	if (data && !a)
 		a = data[q->attr];
-	NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s is %llu, allowed %llu and more (%s is %llu)",
+	NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s is %llu, must be %llu or more (%s is %llu)",
 				p->name, v, why->min, q->name, tn_param_get(all, q));
 	return -EINVAL;
 }

@@ -593,7 +593,7 @@ static int check_lower(struct torus_soft *s, unsigned int num, struct net_device
 		return torus_refuse(why, -EINVAL, NULL, "lower device is not an Ethernet device");
 	if (lower->mtu < tn_packet_max(&s->soft.params))
 		return torus_refuse(why, -EINVAL, NULL,
-				    "MTU of the lower device is %u, allowed %u and more",
+				    "MTU of the lower device is %u, must be %u or more",
 				    lower->mtu, tn_packet_max(&s->soft.params));
 	for (i = 0; i < s->soft.hw.nports; i++) {
 		if (i != num && rtnl_dereference(s->port[i].lower) == lower)

@@ -160,7 +160,7 @@ static int torus_validate(struct nlattr *tb[], struct nlattr *data[],
 		return 0;
 	if (data[IFLA_TORUS_PORTS] && nla_get_u8(data[IFLA_TORUS_PORTS]) % 2) {
 		NL_SET_ERR_MSG_ATTR_FMT(extack, data[IFLA_TORUS_PORTS],
-					"ports is %u, allowed 2 to %d, even",
+					"ports is %u, must be 2 to %d, even",
 					nla_get_u8(data[IFLA_TORUS_PORTS]), TORUS_MAX_PORTS);
 		return -EINVAL;
 	}

@@ -40,7 +40,7 @@ static char *next_ini_line(char *buf, int room, void *arg)
 	n = nl ? (size_t)(nl - file->at) : (size_t)(file->end - file->at);
 	buf[0] = '\0';
 	if (n >= (size_t)room) {
-		inifile_refuse(file, file->line, "the line has %zu bytes, allowed are %d", n,
+		inifile_refuse(file, file->line, "the line has %zu bytes, must have at most %d", n,
 			       room - 1);
 	} else if (memchr(file->at, '\0', n)) {
 		inifile_refuse(file, file->line, "the line contains a NUL byte");
@@ -70,7 +70,7 @@ void inifile_parse(struct inifile *file, const char *text, size_t len)
 	ini_allow_multiline = false;
 	err = ini_parse_stream(next_ini_line, file, pass_key, file);
 	if (err > 0 && !file->refused)
-		inifile_refuse(file, (unsigned int)err, "not understood; allowed: %s", file->forms);
+		inifile_refuse(file, (unsigned int)err, "not understood; must be one of: %s", file->forms);
 	else if (err < 0)
 		inifile_refuse(file, 0, "out of memory");
 }
@@ -84,7 +84,7 @@ int inifile_load(struct inifile *file, const char *path, size_t max)
 	if (fd >= 0)
 		close(fd);
 	if (n > (ssize_t)max) {
-		inifile_refuse(file, 0, "the file is too long, allowed are %zu bytes", max);
+		inifile_refuse(file, 0, "the file is too long, must have at most %zu bytes", max);
 		n = -EFBIG;
 	} else if (n < 0) {
 		inifile_refuse(file, 0, "%s", strerror((int)-n));

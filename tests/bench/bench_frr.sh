@@ -54,16 +54,16 @@ while (($#)); do
 	shift 2
 done
 check_number --rounds "$rounds" 1 9999
-[[ $rates ]] || usage_error "--rates '': allowed are numbers from 1 to 1000000, with commas"
+[[ $rates ]] || usage_error "--rates '': must be numbers from 1 to 1000000, with commas"
 for rate in ${rates//,/ }; do check_number --rates "$rate" 1 1000000; done
 [[ $backend == user || $backend == kernel ]] ||
-	usage_error "--backend '$backend': allowed are user and kernel"
-[[ $shape == 4x4 || $shape == 4x4x4 ]] || usage_error "--shape '$shape': allowed are 4x4 and 4x4x4"
+	usage_error "--backend '$backend': must be user or kernel"
+[[ $shape == 4x4 || $shape == 4x4x4 ]] || usage_error "--shape '$shape': must be 4x4 or 4x4x4"
 for case in ${cases//,/ }; do
 	[[ $case =~ ^(way|own|dead|both)$ ]] ||
-		usage_error "--cases '$cases': allowed are way, own, dead and both, with commas"
+		usage_error "--cases '$cases': must be way, own, dead or both, with commas"
 done
-[[ $cases ]] || usage_error "--cases '': allowed are way, own, dead and both, with commas"
+[[ $cases ]] || usage_error "--cases '': must be way, own, dead or both, with commas"
 [[ ${AT_ONCE-} ]] || AT_ONCE=1 exec chrt -f 1 bash "$0" ${given[@]+"${given[@]}"}
 # shellcheck source=tests/bench/peers.sh
 . "$TOP/tests/bench/peers.sh"
@@ -376,9 +376,9 @@ row() {
 case $shape in
 4x4) ports=(x+ x- y+ y-) from_node='0 0 0' to_node='2 2 0' ;;
 4x4x4) ports=(x+ x- y+ y- z+ z-) z_size=4 from_node='0 0 0' to_node='2 2 2' ;;
-*) die "--shape '$shape': allowed 4x4, 4x4x4" ;;
+*) die "--shape '$shape': must be 4x4 or 4x4x4" ;;
 esac
-[[ ,$cases, =~ ^(,(way|own|dead|both))+,$ ]] || die "--cases '$cases': allowed way, own, dead, both"
+[[ ,$cases, =~ ^(,(way|own|dead|both))+,$ ]] || die "--cases '$cases': must be way, own, dead or both"
 clear_remains
 printf 'a UDP flow on %s, FRR %s beside ours (NICs: %s); %s s, datagrams of %s bytes\n' "$shape" \
 	"$("$daemons/zebra" --version | sed -n '1s/.* version //p')" "$backend" $seconds $datagram

@@ -37,7 +37,7 @@ while (($#)); do
 done
 seconds=${1:-0.3}
 [[ $seconds =~ ^[0-9]{1,4}(\.[0-9]{1,3})?$ && $seconds =~ [1-9] ]] ||
-	usage_error "SECONDS '$seconds': allowed are 0.001 to 9999"
+	usage_error "SECONDS '$seconds': must be 0.001 to 9999"
 sizes=("${@:2}")
 ((${#sizes[@]})) || sizes=(8 64 512 4096 32768 262144 1048576)
 for bytes in "${sizes[@]}"; do check_number BYTES "$bytes" 8 1048576; done

@@ -51,7 +51,7 @@ while (($#)); do
 	--each) each=1 ;;
 	quiet | dead | root | hung | move) cases+=("$1") ;;
 	-*) usage_error "unknown option '$1'" ;;
-	*) usage_error "case '$1': allowed are quiet, dead, root, hung and move" ;;
+	*) usage_error "case '$1': must be quiet, dead, root, hung or move" ;;
 	esac
 	shift
 done

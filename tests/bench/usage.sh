@@ -33,7 +33,7 @@ asks_help() {
 # check_number WHAT TEXT MIN MAX
 check_number() {
 	[[ $2 =~ ^[0-9]{1,9}$ ]] && ((10#$2 >= $3 && 10#$2 <= $4)) ||
-		usage_error "$1 '$2': allowed are $3 to $4"
+		usage_error "$1 '$2': must be $3 to $4"
 }
 
 # check_count N ARGUMENT...: N arguments at most, none of which looks like an option
@@ -54,5 +54,5 @@ check_shape() {
 			((10#$size >= 2 && (nodes *= 10#$size) <= $3)) || { nodes=0; break; }
 		done && ((nodes)) && return
 	[[ $1 != -* ]] || usage_error "unknown option '$1'"
-	usage_error "shape '$1': allowed are $want of 2 and more, $3 nodes at most, such as $example"
+	usage_error "shape '$1': must be $want of 2 or more, $3 nodes at most, such as $example"
 }

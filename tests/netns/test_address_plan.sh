@@ -212,10 +212,10 @@ check "addresses of the former plan are gone" second
 check "a restart of the root changes nothing" restarted
 check "a takeover changes no address" taken_over
 check "a prefix that is too small is refused" refused 192.168.7.0/30 \
-	"too few addresses for shape 3x2: allowed are prefixes of at most /29"
-check "a prefix with bits after its length is refused" refused 192.168.7.1/24 "address4 is '192.168.7.1/24', allowed: "
+	"too few addresses for shape 3x2: must be prefixes of at most /29"
+check "a prefix with bits after its length is refused" refused 192.168.7.1/24 "address4 is '192.168.7.1/24', must be "
 check "a refused configuration file is reported as a problem" unread
-check "a prefix of multicast addresses is refused" refused 224.1.0.0/16 "address4 is '224.1.0.0/16', allowed: "
+check "a prefix of multicast addresses is refused" refused 224.1.0.0/16 "address4 is '224.1.0.0/16', must be "
 check "a prefix that contains the service network is refused" refused 172.30.0.0/16 "but 172.30.0.0/16 and fd00:9::/48 are the torus itself"
 check "a valid prefix changes all addresses" accepted
 check "a valid configuration file ends the problem" read_again

@@ -42,7 +42,7 @@ usage() {
 	says 2 "there is no lab 'nolab'" fabricctl status --lab nolab &&
 	says 2 "lab name '../x'" fabricctl status --lab ../x &&
 	says 5 "/nope: No such file" fabricctl status --control /nope &&
-	says 2 "--timeout: 'x'.*allowed 0.01 to 86400" fabricctl status --timeout x &&
+	says 2 "--timeout: 'x'.*must be 0.01 to 86400" fabricctl status --timeout x &&
 	says 2 "control socket ''" fabricctl status --control '' &&
 	says 0 "" fabricctl --help && says 0 "" fabricctl lab traffic --help
 }
@@ -50,22 +50,22 @@ usage() {
 nodes_and_links() {
 	local cmd
 	for cmd in links counters routes park coord; do
-		ask "$cmd" "node '9,0'.*allowed" 9,0 && ask "$cmd" "node 'n9-9'" n9-9 || return 1
+		ask "$cmd" "node '9,0'.*must be" 9,0 && ask "$cmd" "node 'n9-9'" n9-9 || return 1
 	done
-	ask coord "x is 99999999999, allowed 0 to 1" 99999999999,0 &&
-	ask exclude "'\+z' is no port.*one of x, y$" 0,0:+z && ask exclude "arguments are missing" &&
+	ask coord "x is 99999999999, must be 0 to 1" 99999999999,0 &&
+	ask exclude "'\+z' is not a port.*one of x, y$" 0,0:+z && ask exclude "arguments are missing" &&
 	ask trace "an argument is missing" 0,0 && ask events "'x'.*a time of day" --since x &&
-	ask log "'loud'.*error, warning, info, debug" loud &&
-	ask status "'0' is not a number.*allowed 0.01" --watch=0
+	ask log "'loud'.*error, warning, info or debug" loud &&
+	ask status "'0' is not a number.*must be 0.01" --watch=0
 }
 
 lab_arguments() {
-	in_lab cut "write a node and its port" 0,0 && in_lab cut "'\+z' is no port" 0,0:+z &&
-	in_lab ber "bit error rate '1.5'.*allowed" 0,0:+x 1.5 &&
+	in_lab cut "write a node and its port" 0,0 && in_lab cut "'\+z' is not a port" 0,0:+z &&
+	in_lab ber "bit error rate '1.5'.*must be" 0,0:+x 1.5 &&
 	in_lab ber "'nan'" 0,0:+x nan && in_lab latency "latency '5'.*unit" 0,0:+x 5 &&
 	in_lab silence "'maybe'.*on and off" 0,0:+x maybe && in_lab swap "write a node and its port" 0,0:+x 1,0 &&
-	in_lab swap "are one cable" 0,0:+x 1,0:-x && in_lab swap "'\+z' is no port" 0,0:+x 0,0:+z &&
-	in_lab pause "node '7,7'" 7,7 1 && in_lab pause "'x': allowed are 0.01" 1,1 x && in_lab kill "node '7,7'" 7,7 &&
+	in_lab swap "are one cable" 0,0:+x 1,0:-x && in_lab swap "'\+z' is not a port" 0,0:+x 0,0:+z &&
+	in_lab pause "node '7,7'" 7,7 1 && in_lab pause "'x': must be 0.01" 1,1 x && in_lab kill "node '7,7'" 7,7 &&
 	in_lab kill "--power takes NIC and manager" --power --nic 1,1 &&
 	in_lab traffic "are one node" 0,0 0,0 && in_lab traffic "'64'.*0 to 63" 0,0 1,1 --dscp 64 &&
 	in_lab up "is up already" 2x2 &&
@@ -123,8 +123,8 @@ nic_file() {
 		[[ $(fabricctl device check "$f" --json | jq -c '[.interface, .ports, .bootstrap, .guid, .mtu, .parameters, (.cables | map([.port, .lower, .present]))]') == \
 			'["torus0",4,true,null,9000,["park_bytes=16M"],[["+x","lo",true],["+y",null,false],["-x",null,false],["-y","later0",false]]]' ]] || return 1
 	printf 'ports = 3\n\n+x = a/b\n' >"$f"
-	says 2 "torus0.conf:1: ports is '3', allowed: an even number from 2 to 12" fabricctl device check "$f" &&
-		says 2 "torus0.conf:3: \+x is 'a/b', allowed: the name of an Ethernet device" fabricctl device check "$f" &&
+	says 2 "torus0.conf:1: ports is '3', must be an even number from 2 to 12" fabricctl device check "$f" &&
+		says 2 "torus0.conf:3: \+x is 'a/b', must be the name of an Ethernet device" fabricctl device check "$f" &&
 		says 2 "nope.conf: No such file" fabricctl device check "$etc/nope.conf" &&
 		cp "$f" "$etc/file" && says 2 "there is --interface" fabricctl device check "$etc/file" &&
 		echo 'ports = 2' >"$etc/file" && shows 0 '^interface  t9$' fabricctl device check "$etc/file" --interface t9 &&

@@ -25,7 +25,7 @@ no_colour() { ! grep -q $'\e' "$tmp/shown"; }
 nothing_left() { ! left; }
 
 refusals() {
-	exits 2 "no argument 'x'" demo x && exits 2 "allowed 1 to 9999" demo --seconds 0 && nothing_left
+	exits 2 "no argument 'x'" demo x && exits 2 "must be 1 to 9999" demo --seconds 0 && nothing_left
 }
 
 check "tools/demo succeeds" runs

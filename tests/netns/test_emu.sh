@@ -626,20 +626,20 @@ done 3<<'END'
 --ports 3|an even number, 2 to 12
 --ports 14|an even number, 2 to 12
 --ports x|an even number, 2 to 12
---port +y=e|'+y' is no port
+--port +y=e|'+y' is not a port
 --port +x|PORT=IFNAME
 --port +x=e --port +x=w|port +x has a device already: e
 --guid 0|1 to 16 hexadecimal digits, not 0
 --guid 12z|1 to 16 hexadecimal digits
---set slots=0|'0' is out of range, allowed 1 to 1024
---set slots=3|--set slots: 3 is out of range, allowed 4 to 1024 with bubble=bloc
---set bubble=cbs --set slots=1|--set slots: 1 is out of range, allowed 2 to 1024 with bubble=cbs
+--set slots=0|'0' is out of range, must be 1 to 1024
+--set slots=3|--set slots: 3 is out of range, must be 4 to 1024 with bubble=bloc
+--set bubble=cbs --set slots=1|--set slots: 1 is out of range, must be 2 to 1024 with bubble=cbs
 --set bubble=none|'none' is not bloc, cbs or mbs
 --set slots=|'' is not a number
 --set nonsense=1|PARAM one of keepalive
 --set keepalive=100|'100' is not a number with ns, us, ms, s or min
 --set silence=1ms|must be longer than keepalive
---log-level loud|allowed error, warning, info, debug
+--log-level loud|allowed error, warning, info or debug
 --nonsense|option '--nonsense'
 extra|'extra': no such argument
 END
@@ -649,7 +649,7 @@ check "a device that is not Ethernet is refused" refused "lo: not an Ethernet de
 chmod 711 "$tmp"
 check "a client that is not root is refused" \
 	[ "$(setpriv --reuid 65534 --clear-groups "$tool" "$tmp/n0.nic" node lost 2>&1 | grep -ci permission)" = 1 ]
-check "a port out of range is refused" grep -q "allowed 0 to 1" <(nic 0 state 5 2>&1)
+check "a port out of range is refused" grep -q "must be 0 to 1" <(nic 0 state 5 2>&1)
 check "only the owner may use the socket" [ "$(stat -c %a "$tmp/n0.nic")" = 600 ]
 
 done_testing

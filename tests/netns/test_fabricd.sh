@@ -118,10 +118,10 @@ changes() {
 }
 
 refusals() {
-	is 0.0 '.code == "usage" and (.error | test("x is 5, allowed 0 to 1"))' rows node=5,0 &&
+	is 0.0 '.code == "usage" and (.error | test("x is 5, must be 0 to 1"))' rows node=5,0 &&
 	is 0.0 '.code == "usage" and (.error | test("nobody"))' rows node=nobody &&
 	is 0.0 '.code == "usage" and (.error | test("is missing"))' rows &&
-	is 1.0 '.code == "usage" and (.error | test("port .\\+z., allowed: \\+x to -y"))' \
+	is 1.0 '.code == "usage" and (.error | test("port .\\+z., must be \\+x to -y"))' \
 		exclude node=0,0 port=+z &&
 	is 0.0 '.code == "usage"' nosuch &&
 	is 0.0 '.code == "usage"' status extra=1

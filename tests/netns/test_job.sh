@@ -118,13 +118,13 @@ starts() {
 }
 refuses() {
 	refused 2 "there is a job 'a' already" job start a --nodes 1 &&
-		refused 2 "allowed are 1 to 16" job start c --nodes 17 &&
-		refused 1 "7 nodes are no box of 4x4: allowed are, among others, 6 or 8" job start c --nodes 7 &&
+		refused 2 "must be 1 to 16" job start c --nodes 17 &&
+		refused 1 "7 nodes do not form a box of 4x4: must be, for example, 6 or 8" job start c --nodes 7 &&
 		refused 1 "no box of 8 free nodes in 4x4: 4 nodes are free" job start c --nodes 8 &&
-		refused 2 "name of the job 'x y': allowed are" job start 'x y' --nodes 1 &&
+		refused 2 "name of the job 'x y': must be" job start 'x y' --nodes 1 &&
 		refused 2 "there is no job 'c'" job stop c && refused 2 "there is no job 'c'" job show c &&
 		refused 2 "say how many nodes" job start c &&
-		printf 'n3-3 \377\376 n3-2\n' >"$tmp/c" && refused 2 "is no UTF-8" job start c --list "$tmp/c" &&
+		printf 'n3-3 \377\376 n3-2\n' >"$tmp/c" && refused 2 "is not UTF-8" job start c --list "$tmp/c" &&
 		printf 'n3-3\0 n3-2\n' >"$tmp/c" && refused 2 "has a byte 0" job start c --list "$tmp/c"
 }
 

@@ -141,7 +141,7 @@ from_within() {
 
 bad_nic() {
 	exits 2 'bogus' lab up 2x2 --set bogus=1 && nothing_left || return 1
-	exits 2 'fabricctl: --set slots: 1 is out of range, allowed 2 to 1024 with bubble=cbs' \
+	exits 2 'fabricctl: --set slots: 1 is out of range, must be 2 to 1024 with bubble=cbs' \
 		lab up 2x2 --set bubble=cbs --set slots=1 && nothing_left || return 1
 	exits 1 "unknown key 'nonsense'" lab up 2x2 --config <(echo 'nonsense = 1') && nothing_left
 }

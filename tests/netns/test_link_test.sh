@@ -123,7 +123,7 @@ no_plug() {
 	[[ $? == 1 ]] && cat "$tmp/result" && [[ $(grep -c 'cannot read a plug: its driver has no such function$' "$tmp/result") == 2 ]]
 }
 wrong() {
-	tests 2 1,0 && grep "write a node and its port" "$tmp/said" && tests 2 1,0:+z && grep "'+z' is no port" "$tmp/said" &&
+	tests 2 1,0 && grep "write a node and its port" "$tmp/said" && tests 2 1,0:+z && grep "'+z' is not a port" "$tmp/said" &&
 		tests 2 9,0:+x && tests 2 1,0:+x --seconds 0 && tests 2 1,0:+x --size 2000 && tests 2 1,0:+x 2,0:+x &&
 		"$bin/fabricctl" link test 1,0:+x --control /nope 2>&1 | grep "/nope: No such file"
 }

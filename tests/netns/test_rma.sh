@@ -123,18 +123,18 @@ wrong() {
 	diff "$tmp/said" - <<-'END'
 		no region: refused: there is no such region
 		key: refused: wrong key
-		node: refused: node: allowed up to 3
-		bounds: refused: beyond the end of the region: allowed bytes 7
-		address: refused: offset: its end is allowed up to 281474976710656
-		align: refused: misaligned: allowed a multiple of 8
+		node: refused: node: must be at most 3
+		bounds: refused: beyond the end of the region: bytes from there to its end: 7
+		address: refused: offset: its end must be at most 281474976710656
+		align: refused: misaligned: must be a multiple of 8
 		cancel: refused: no full/empty operation with this cookie is open
 		local: Bad address: 16 bytes are not in a region of this context
-		no bytes: Invalid argument: a region of 0 bytes: allowed 1 and more
-		half a word: Invalid argument: full/empty bits: of a region with words of 8 bytes, made with them
-		access: Invalid argument: access 0x10: allowed 0xf
-		no bits: Invalid argument: full/empty bits: of a region with words of 8 bytes, made with them
-		access: refused: no right to do this: allowed mask 1
-		bits: refused: no right to do this: allowed mask 1
+		no bytes: Invalid argument: a region of 0 bytes: must be 1 or more
+		half a word: Invalid argument: full/empty bits: the region must be made with them, and have whole words of 8 bytes
+		access: Invalid argument: access 0x10: must be within the mask 0xf
+		no bits: Invalid argument: full/empty bits: the region must be made with them, and have whole words of 8 bytes
+		access: refused: no right to do this: must be within the mask 1
+		bits: refused: no right to do this: must be within the mask 1
 		closed: refused: the region was closed
 	END
 }
@@ -198,7 +198,7 @@ other_user() {
 
 # One user cannot take all regions and bytes of a NIC.
 hoard() {
-	says "regions: user 1234 has 256 regions, allowed 256" setpriv --reuid=1234 --clear-groups \
+	says "regions: user 1234 has 256 regions, the limit is 256" setpriv --reuid=1234 --clear-groups \
 		"$tmp/rmatool" "unix:$tmp/n0.rma" hoard &&
 		grep "^bytes: Cannot allocate memory: .* user 1234 has 1048576, all have" "$tmp/said"
 }

@@ -263,7 +263,7 @@ static void plan_too_small_for_shape_makes_no_table(void **state)
 	trial_power_all(&s);
 	world_run(s.w, 10 * SEC);
 	assert_int_equal(fm_version(world_fm(s.w, 0)), 0);
-	assert_true(trial_problem(&s, "plan", "allowed are prefixes of at most /28 and /124"));
+	assert_true(trial_problem(&s, "plan", "must be prefixes of at most /28 and /124"));
 	plan = plan_of("192.168.7.16/28", NULL);
 	fm_plan(world_fm(s.w, 0), &plan, FM_PLAN4, world_now(s.w));
 	trial_rest(&s, 10 * SEC);

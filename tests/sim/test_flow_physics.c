@@ -386,12 +386,12 @@ static void impossible_parameters_are_refused(void **state)
 	p.bubbles = 7;
 	assert_int_equal(flow_check_params(&p, why), 0);
 	p.bubbles = 8;
-	refused(p, "allowed 1 to 7");
+	refused(p, "must be 1 to 7");
 	p = ok;
 	p.load = 1.01;
-	refused(p, "allowed 0 to 1");
+	refused(p, "must be 0 to 1");
 	p.load = -0.1;
-	refused(p, "allowed 0 to 1");
+	refused(p, "must be 0 to 1");
 	p = ok;
 	p.queue = 0;
 	refused(p, "smaller than a packet");

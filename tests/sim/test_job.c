@@ -273,7 +273,7 @@ static void job_without_free_joined_nodes_is_refused(void **state)
 	(void)state;
 	begin("4x4", 1);
 	assert_int_equal(start_box("a", 7, TORUS_NO_NODE), -ENOSPC);
-	assert_non_null(strstr(why, "7 nodes are no box of 4x4: allowed are, among others, 6 or 8"));
+	assert_non_null(strstr(why, "7 nodes do not form a box of 4x4: must be, for example, 6 or 8"));
 	assert_int_equal(start_list("a", apart, 2), -ENOTCONN);
 	assert_non_null(strstr(why, "0,0 and 1,1 are not joined"));
 	assert_int_equal(start_list("a", twice, 2), -EINVAL);

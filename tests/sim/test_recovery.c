@@ -162,7 +162,7 @@ static void judge_cost(struct trial *s, enum fault a, enum fault b, uint64_t mos
 				   check_flow_counted(s->flow, TORUS_NC_UNREACHABLE);
 
 	if (held > most * MS)
-		trial_fail(s, "rows were on hold for %llu ms, allowed are %llu",
+		trial_fail(s, "rows were on hold for %llu ms, must be %llu",
 			   (unsigned long long)(held / MS), (unsigned long long)most);
 	if (missed && !dies)
 		trial_fail(s, "%llu packets were unreachable", (unsigned long long)missed);

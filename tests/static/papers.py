@@ -65,7 +65,7 @@ def cell_wrong(top, kind, text):
 def row_wrong(top, cells):
     number, claim, built, tests, command, status = cells
     if status not in STATUS:
-        return "status '%s', allowed are %s" % (status, ", ".join(sorted(STATUS)))
+        return "status '%s', must be %s" % (status, ", ".join(sorted(STATUS)))
     if not claim:
         return "says nothing"
     if status in ("built", "differs", "inferred") and not built:

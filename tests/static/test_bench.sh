@@ -39,23 +39,23 @@ shapes() {
 	for shape in 4 4x4 4x4x4x4 4xx4 4x4x4x x 4x4x0 1x4x4 -1x4x4 abc '' 99999x2x2 16x16x8; do
 		refused bench_packed "" "$shape" || return 1
 	done
-	refused bench_packed "shape '4x4': allowed are 3 sizes of 2 and more, 1024 nodes at most, such as 4x4x4" 4x4 &&
-		refused bench_packed "--ups '0': allowed are 1 to 999" --ups 0 4x4x4 &&
+	refused bench_packed "shape '4x4': must be 3 sizes of 2 or more, 1024 nodes at most, such as 4x4x4" 4x4 &&
+		refused bench_packed "--ups '0': must be 1 to 999" --ups 0 4x4x4 &&
 		refused bench_packed "--ups needs a value" --ups &&
 		refused bench_opensm "shape '64x64x64'" 4x4x4 64x64x64 &&
 		refused bench_lab "shape '0x4'" 10 0x4
 }
 
 others() {
-	refused bench_rma "--hops '4': allowed are 1 to 3" --hops 4 && refused bench_rma "--rounds needs a value" --rounds &&
+	refused bench_rma "--hops '4': must be 1 to 3" --hops 4 && refused bench_rma "--rounds needs a value" --rounds &&
 		refused bench_rma "SECONDS '0'" 0 && refused bench_rma "SECONDS 'x'" x &&
-		refused bench_rma "BYTES '7': allowed are 8 to 1048576" 1 8 7 || return 1
+		refused bench_rma "BYTES '7': must be 8 to 1048576" 1 8 7 || return 1
 	refused bench_lab "CUTS 'many'" many && refused bench_lab "'x' is one argument too many" 1 4x4 x &&
-		refused bench_chain "SECONDS '0': allowed are 1 to 3600" 0 &&
+		refused bench_chain "SECONDS '0': must be 1 to 3600" 0 &&
 		refused bench_chain "ROUNDS '3.5'" 1 3.5 && refused bench_kernel "PAYLOAD '99999'" 3 3 99999 &&
 		refused bench_kernel "--cpu needs a value" --cpu &&
 		refused bench_kernel_rows "'x' is one argument too many" x &&
-		refused bench_takeover "case 'ded': allowed are quiet, dead, root, hung and move" ded &&
+		refused bench_takeover "case 'ded': must be quiet, dead, root, hung or move" ded &&
 		refused bench_takeover "--rounds '0'" --rounds 0 &&
 		refused bench_frr "--rates '20k'" --rates 20k && refused bench_frr "--rates ''" --rates '' &&
 		refused bench_frr "--shape '4x4x5'" --shape 4x4x5 &&

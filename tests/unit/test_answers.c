@@ -336,7 +336,7 @@ static void some_nodes_are_answered_alone_within_limit(void **state)
 	says("{'cmd':'nodes','node':'2,1','count':9}", "{'ok':true,'data':["
 	     OWN_NODE("false") "," JOINERS("false") "]}");
 	refuses("{'cmd':'nodes','node':'2,1','count':4097}", "usage",
-		"count: allowed 1 to 4096 in a fabric of 6 nodes");
+		"count: must be 1 to 4096 in a fabric of 6 nodes");
 	refuses("{'cmd':'nodes','count':1}", "usage",
 		"nodes: argument 'node' is missing: coordinates such as '1,0,3', or a name");
 }
@@ -368,8 +368,8 @@ static void nodes_without_root_have_state_known_here(void **state)
 }
 
 #define NOT_A_NODE(name) \
-	"node '" name "' is neither a node's name nor coordinates in 3x2: allowed are names, addresses " \
-	"and GUIDs ('fabricctl nodes' lists them), and coordinates up to 2,1"
+	"node '" name "' is neither a node's name nor coordinates in 3x2: must be a name, an " \
+	"address or a GUID ('fabricctl nodes' lists them), or coordinates up to 2,1"
 
 static void coord_finds_node_by_each_of_its_names(void **state)
 {
@@ -442,7 +442,7 @@ static void order_that_cuts_off_nodes_needs_force(void **state)
 		"path: nothing was excluded; name the node to take it out as a whole, or --force "
 		"excludes it anyway");
 	refuses("{'cmd':'exclude','node':'1,1','port':'-y','force':1}", "usage",
-		"exclude: argument 'force' has the wrong type, allowed: true or false");
+		"exclude: argument 'force' has the wrong type, must be true or false");
 	a.severs_error = -ENOMEM;
 	refuses("{'cmd':'exclude','node':'1,1','port':'-y','force':false}", "failed",
 		"no memory to find out what would be cut off");
@@ -550,20 +550,20 @@ static void exclude_and_include_reach_manager_with_reason(void **state)
 	says("{'cmd':'exclude','node':'2,0','reason':'" SEVENTY "seventy n'}", EXCLUDED("true"));
 	does("exclude 2 -1 at 50 by 1000@bob: " SEVENTY "seventy n\n");
 	refuses("{'cmd':'exclude','node':'2,0','reason':'" SEVENTY "seventy ni'}", "usage",
-		"reason: allowed are up to 79 characters of printable ASCII");
+		"reason: must be at most 79 characters of printable ASCII");
 	refuses("{'cmd':'exclude','node':'2,0','reason':'it\\thums'}", "usage",
-		"reason: allowed are up to 79 characters of printable ASCII");
+		"reason: must be at most 79 characters of printable ASCII");
 	refuses("{'cmd':'exclude','node':'2,0','reason':'\xc3\xa4'}", "usage",
-		"reason: allowed are up to 79 characters of printable ASCII");
+		"reason: must be at most 79 characters of printable ASCII");
 	a.at = TORUS_NO_NODE;
 	says("{'cmd':'exclude','node':'2,0','reason':'x'}", EXCLUDED("true"));
 	does("exclude 2 -1 at 50 by 1000@: x\n");
 	says("{'cmd':'exclude','node':'2,0','for':31536000}", EXCLUDED("true"));
 	does("exclude 2 -1 at 50 for 31536000 s\n");
 	refuses("{'cmd':'exclude','node':'2,0','for':31536001}", "usage",
-		"for: allowed are 1 to 31536000 seconds");
+		"for: must be 1 to 31536000 seconds");
 	refuses("{'cmd':'exclude','node':'2,0','for':0}", "usage",
-		"for: allowed are 1 to 31536000 seconds");
+		"for: must be 1 to 31536000 seconds");
 	/* A cable keeps the end that names it and its reason, whichever end is given, unless another reason is. */
 	says("{'cmd':'exclude','links':['1,1:-y','bob:+x','2,0:-x','bob:+y']}", EXCLUDED("true"));
 	does("exclude 4 3 at 50 more\nexclude 1 0 at 50 more by 1000@: dust\nexclude 1 0 at 50 more by 1000@: dust\nexclude 1 1 at 50\n");
@@ -587,11 +587,11 @@ static void exclude_and_include_reach_manager_with_reason(void **state)
 		"no node is known as 'nobody', but the names of 1 node are not known, because its manager "
 		"is away: write coordinates up to 2,1");
 	refuses("{'cmd':'exclude','links':['1,1:-y','bob:+z']}", "usage",
-		"port '+z', allowed: +x to -y");
+		"port '+z', must be +x to -y");
 	refuses("{'cmd':'exclude','links':['1,1:-y',7]}", "usage",
-		"exclude: argument 'links' has the wrong type, allowed: an array of texts");
+		"exclude: argument 'links' has the wrong type, must be an array of texts");
 	refuses("{'cmd':'exclude','links':[]}", "usage",
-		"exclude: argument 'links' has the wrong type, allowed: an array of texts");
+		"exclude: argument 'links' has the wrong type, must be an array of texts");
 	does("");
 	waits("{'cmd':'exclude','node':'1,1','port':'-y'}", 0, EXCLUDED("true"));
 	does("exclude 4 3 at 50\n");
@@ -729,11 +729,11 @@ static void history_without_disk_has_events_in_memory(void **state)
 		"history: 'port' is that of a node: 'node' is missing");
 #define SIXTY_FOUR "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	refuses("{'cmd':'history','kind':'" SIXTY_FOUR SIXTY_FOUR "'}", "usage",
-		"history: kind has 128 bytes, allowed: 127");
+		"history: kind has 128 bytes, must have 127 at most");
 	says("{'cmd':'history','node':'0,1','last':2048}", RECENT(EVENT_1));
-	refuses("{'cmd':'history','last':2049}", "usage", "history: last is 2049, allowed: 0 to 2048");
+	refuses("{'cmd':'history','last':2049}", "usage", "history: last is 2049, must be 0 to 2048");
 	refuses("{'cmd':'history','level':'loud'}", "usage",
-		"level 'loud', allowed: error, warning, info, debug");
+		"level 'loud', must be error, warning, info or debug");
 }
 
 static void history_on_disk_is_searched_as_asked(void **state)
@@ -789,7 +789,7 @@ static void log_reads_and_sets_level(void **state)
 	assert_int_equal(log_level(), FM_DEBUG);
 	log_level_set(before);
 	refuses("{'cmd':'log','level':'loud'}", "usage",
-		"level 'loud', allowed: error, warning, info, debug");
+		"level 'loud', must be error, warning, info or debug");
 }
 
 /* The values of config_json() for the defaults, but with a level that "fabricctl log" has set. */
@@ -843,7 +843,7 @@ static void config_shows_values_of_one_or_all_nodes(void **state)
 static void unknown_command_lists_all_commands(void **state)
 {
 	(void)state;
-	refuses("{}", "usage", "cmd is missing, allowed: status nodes links eye counters rows park metrics "
+	refuses("{}", "usage", "cmd is missing, known: status nodes links eye counters rows park metrics "
 		"events history config coord table root move exclude include jobs job-start job-stop port retrain retry test locate module replay log");
 }
 
@@ -952,8 +952,8 @@ static void wrong_nodes_and_ports_are_refused_with_reason(void **state)
 	(void)state;
 	refuses("{'cmd':'rows'}", "usage",
 		"rows: argument 'node' is missing: coordinates such as '1,0,3', or a name");
-	refuses("{'cmd':'rows','node':'3,0'}", "usage", "node '3,0': x is 3, allowed 0 to 2");
-	refuses("{'cmd':'rows','node':'0,2'}", "usage", "node '0,2': y is 2, allowed 0 to 1");
+	refuses("{'cmd':'rows','node':'3,0'}", "usage", "node '3,0': x is 3, must be 0 to 2");
+	refuses("{'cmd':'rows','node':'0,2'}", "usage", "node '0,2': y is 2, must be 0 to 1");
 	refuses("{'cmd':'rows','node':'who'}", "failed",
 		"no node is known as 'who', but the names of 1 node are not known, because its manager is "
 		"away: write coordinates up to 2,1");
@@ -966,15 +966,15 @@ static void wrong_nodes_and_ports_are_refused_with_reason(void **state)
 	refuses("{'cmd':'rows','node':'who'}", "usage",
 		NOT_A_NODE("who"));
 	refuses("{'cmd':'retrain','node':'0,0','port':'+z'}", "usage",
-		"port '+z', allowed: +x to -y");
+		"port '+z', must be +x to -y");
 	refuses("{'cmd':'retrain','node':'0,0'}", "usage", "'retrain' needs a port");
 	refuses("{'cmd':'retry','node':'0,0','port':'+x','protocol':'pcie'}", "usage",
-		"retry: protocol 'pcie': allowed angara, acknak, hippi, auto");
+		"retry: protocol 'pcie': must be angara, acknak, hippi or auto");
 	refuses("{'cmd':'retry','node':'0,0','port':'+x'}", "usage",
-		"retry: protocol '': allowed angara, acknak, hippi, auto");
+		"retry: protocol '': must be angara, acknak, hippi or auto");
 	refuses("{'cmd':'retry','node':'0,0','protocol':'auto'}", "usage", "'retry' needs a port");
 	refuses("{'cmd':'eye','node':'0,0','port':'+x','lane':12}", "usage",
-		"lane: allowed 0 to 11");
+		"lane: must be 0 to 11");
 	refuses("{'cmd':'port','node':'0,0','port':'+x'}", "usage",
 		"port: argument 'up' is missing: true or false");
 	does("");

@@ -38,7 +38,7 @@ static void job_list_shows_jobs_with_their_nodes(void **state)
 	     "{'ok':true,'data':{'version':119,'jobs':[" MINE("[]") "]}}");
 	refuses("{'cmd':'jobs','name':'other'}", "usage",
 		"there is no job 'other': 'fabricctl job list' shows those that there are");
-	refuses("{'cmd':'jobs','name':'a b'}", "usage", "name of the job 'a b': allowed are 1 to 63 "
+	refuses("{'cmd':'jobs','name':'a b'}", "usage", "name of the job 'a b': must be 1 to 63 "
 		"letters, digits, '-', '_' and '.'");
 	a.job_gone = true;
 	says("{'cmd':'jobs'}", "{'ok':true,'data':{'version':119,'jobs':[]}}");
@@ -60,17 +60,17 @@ static void job_starts_with_chosen_or_listed_nodes(void **state)
 static void wrong_arguments_of_job_start_are_refused(void **state)
 {
 	(void)state;
-	refuses("{'cmd':'job-start','name':'new'}", "usage", "0 nodes: allowed are 1 to 6");
+	refuses("{'cmd':'job-start','name':'new'}", "usage", "0 nodes: must be 1 to 6");
 	refuses("{'cmd':'job-start','name':'new','count':7}", "usage",
-		"7 nodes: allowed are 1 to 6");
-	refuses("{'cmd':'job-start','count':1}", "usage", "name of the job '': allowed are 1 to 63 "
+		"7 nodes: must be 1 to 6");
+	refuses("{'cmd':'job-start','count':1}", "usage", "name of the job '': must be 1 to 63 "
 		"letters, digits, '-', '_' and '.'");
 	refuses("{'cmd':'job-start','name':'new','count':1,'how':'grow'}", "usage",
-		"how 'grow': allowed are box and list");
+		"how 'grow': must be box or list");
 	refuses("{'cmd':'job-start','name':'new','how':'list'}", "usage",
-		"nodes: 0 are listed, allowed are 1 to 6");
+		"nodes: 0 are listed, must be 1 to 6");
 	refuses("{'cmd':'job-start','name':'new','how':'list','nodes':['3,0']}", "usage",
-		"node '3,0': x is 3, allowed 0 to 2");
+		"node '3,0': x is 3, must be 0 to 2");
 	refuses("{'cmd':'job-start','name':'mine','count':1}", "usage", "there is a job 'mine' already: "
 		"choose another name, or stop it first");
 	does("");

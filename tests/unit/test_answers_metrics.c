@@ -113,8 +113,8 @@ static void metrics_of_other_node_come_from_that_node(void **state)
 	says("{'cmd':'metrics','node':'1,0'}", "{'ok':true,'data':{'node':[1,0],'nic':7}}");
 	a.told_by[1] = NULL;
 	refuses("{'cmd':'metrics','node':'1,0'}", "unreachable", "node '1,0' does not answer");
-	refuses("{'cmd':'metrics','node':'9,0'}", "usage", "node '9,0': x is 9, allowed 0 to 2");
-	refuses("{'cmd':'metrics','port':'+x'}", "usage", "metrics: unknown argument 'port', allowed: node");
+	refuses("{'cmd':'metrics','node':'9,0'}", "usage", "node '9,0': x is 9, must be 0 to 2");
+	refuses("{'cmd':'metrics','port':'+x'}", "usage", "metrics: unknown argument 'port', known: node");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, asked_setup, asked_teardown)

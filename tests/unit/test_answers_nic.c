@@ -278,18 +278,18 @@ static void links_of_several_nodes_have_a_limit(void **state)
 	assert_string_equal(a.passed_on, "all 0 privileged 1500 ms: "
 			    "{\"cmd\":\"links\",\"node\":\"0,0\",\"count\":2}");
 	refuses("{'cmd':'links','node':'0,0','count':513}", "usage",
-		"count: allowed 1 to 512 in a fabric of 6 nodes");
+		"count: must be 1 to 512 in a fabric of 6 nodes");
 	refuses("{'cmd':'links','node':'0,0','count':513,'bad':true}", "usage",
-		"count: allowed 1 to 512 in a fabric of 6 nodes");
+		"count: must be 1 to 512 in a fabric of 6 nodes");
 	refuses("{'cmd':'links','node':'0,0','count':2049,'brief':true,'bad':true}", "usage",
-		"count: allowed 1 to 2048 in a fabric of 6 nodes");
+		"count: must be 1 to 2048 in a fabric of 6 nodes");
 	says("{'cmd':'links','node':'0,0','count':2,'brief':true,'bad':true}", "{'ok':true,'missing':"
 	     "[[1,0]],'data':[{'node':[0,0],'port':'-x','downs':4,'rootless':false}]}");
 	a.told_by[1] = "{'node':[1,0],'told':1}";
 	says("{'cmd':'counters','node':'bob','count':1}", "{'ok':true,'data':["
 	     "{'node':[1,0],'told':1,'rootless':false}]}");
 	refuses("{'cmd':'counters','node':'0,0','count':4097}", "usage",
-		"count: allowed 1 to 4096 in a fabric of 6 nodes");
+		"count: must be 1 to 4096 in a fabric of 6 nodes");
 }
 
 /* --- one end of a cable --------------------------------------------------------- */
@@ -375,8 +375,8 @@ static void link_test_shows_results_of_its_end(void **state)
 	says(A_TEST("show", ""), "{'ok':true,'data':{" OF_TEST("send") OF_SENDER "null}}");
 }
 
-#define ALLOWED "allowed are token: 16 hexadecimal digits, seconds: 1 to 3600, "		\
-	"packets: 0 to 4294967295, size: 64 to 1024, rate: 1 to 100000"
+#define ALLOWED "must be, for token, 16 hexadecimal digits; seconds 1 to 3600; "		\
+	"packets 0 to 4294967295; size 64 to 1024; rate 1 to 100000"
 
 static void link_test_with_wrong_values_is_refused(void **state)
 {
@@ -398,7 +398,7 @@ static void link_test_with_wrong_values_is_refused(void **state)
 			 "'step':'send','token':'%s'}", token[i]);
 		refuses(request, "usage", "test: token: " ALLOWED);
 	}
-	refuses(A_TEST("jump", ""), "usage", "test: step: allowed echo, send, show, end");
+	refuses(A_TEST("jump", ""), "usage", "test: step: must be echo, send, show or end");
 	refuses("{'cmd':'test','node':'2,1','step':'end','token':'0000000000000007'}", "usage",
 		"'test' needs a port");
 	does("");
@@ -468,7 +468,7 @@ static void locate_starts_continues_and_ends_blinking(void **state)
 	refuses("{'cmd':'locate','node':'2,1','port':'+x','seconds':1}", "failed", "out of memory");
 	does("locate 0 eth0 1000000000\n");
 	refuses("{'cmd':'locate','node':'2,1','port':'+x','seconds':3601}", "usage",
-		"locate: seconds: allowed 0 to 3600");
+		"locate: seconds: must be 0 to 3600");
 	refuses("{'cmd':'locate','node':'2,1'}", "usage", "'locate' needs a port");
 	refuses("{'cmd':'locate','node':'1,1','port':'+x'}", "unreachable", "node '1,1' does not "
 		"answer, or its fabricd is of a release that does not know 'locate'");
@@ -661,7 +661,7 @@ static void more_rows_than_limit_are_refused(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
 		snprintf(request, sizeof(request), "{'cmd':'rows','node':'2,1','count':%s}", wrong[i]);
-		refuses(request, "usage", "count: allowed 1 to 21845 in a fabric of 6 nodes");
+		refuses(request, "usage", "count: must be 1 to 21845 in a fabric of 6 nodes");
 	}
 	says("{'cmd':'rows','node':'2,1','count':21845}", "{'ok':true,'data':[" OWN_ROWS "]}");
 	refuses("{'cmd':'rows','count':2}", "usage",
@@ -682,7 +682,7 @@ static void rows_as_runs_fit_more_nodes(void **state)
 
 	(void)state;
 	refuses("{'cmd':'rows','node':'2,1','count':174763,'runs':true}", "usage",
-		"count: allowed 1 to 174762 in a fabric of 6 nodes");
+		"count: must be 1 to 174762 in a fabric of 6 nodes");
 	says("{'cmd':'rows','node':'2,1','count':174762,'runs':true}",
 	     "{'ok':true,'data':[" OWN_RUNS "]}");
 	a.equal_rows = true;

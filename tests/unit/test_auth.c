@@ -128,12 +128,12 @@ static void ends_of_different_fabrics_are_refused(void **state)
 	open_ok(&a, "green", "n0", key_a);
 	open_ok(&b, "blue", "n1", key_a);
 	assert_false(converse(&p, &a, &b));
-	assert_non_null(strstr(p.l.text, "'green', allowed: 'blue'"));
+	assert_non_null(strstr(p.l.text, "'green', must be 'blue'"));
 	auth_close(&a);
 	/* The name of one fabric is a prefix of the other's. */
 	open_ok(&a, "blues", "n0", key_a);
 	assert_false(converse(&p, &a, &b));
-	assert_non_null(strstr(p.l.text, "'blues', allowed: 'blue'"));
+	assert_non_null(strstr(p.l.text, "'blues', must be 'blue'"));
 	auth_close(&a);
 	auth_close(&b);
 }

@@ -165,11 +165,11 @@ static void key_file_that_cannot_be_read_says_why(void **state)
 	not_opened("/proc/self/mem", -EIO, "key file %s: Input/output error");
 	make_file(path, KEY, 16, 0601);
 	not_opened(path, -EPERM,
-		   "key file %s has mode 0601, nothing is allowed to others: chmod o= %s");
+		   "key file %s has mode 0601, others must have no access: chmod o= %s");
 	unlink(path);
 	make_file(path, KEY, 16, 06602);
 	not_opened(path, -EPERM,
-		   "key file %s has mode 6602, nothing is allowed to others: chmod o= %s");
+		   "key file %s has mode 6602, others must have no access: chmod o= %s");
 	unlink(path);
 	make_file(path, KEY "\n", 17, 0600);
 	memory_fails_at(1);
@@ -177,16 +177,16 @@ static void key_file_that_cannot_be_read_says_why(void **state)
 	assert_true(memory_failed());
 	unlink(path);
 	make_file(path, "", 0, 0600);
-	not_opened(path, -EINVAL, "key file %s has 0 bytes, allowed are 16 to 4096");
+	not_opened(path, -EINVAL, "key file %s has 0 bytes, must have 16 to 4096");
 	unlink(path);
 	make_file(path, KEY, 15, 0600);
-	not_opened(path, -EINVAL, "key file %s has 15 bytes, allowed are 16 to 4096");
+	not_opened(path, -EINVAL, "key file %s has 15 bytes, must have 16 to 4096");
 	unlink(path);
 	make_file(path, "\n\r\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n", 17, 0600);
-	not_opened(path, -EINVAL, "key file %s has 0 bytes, allowed are 16 to 4096");
+	not_opened(path, -EINVAL, "key file %s has 0 bytes, must have 16 to 4096");
 	unlink(path);
 	make_file(path, big, AUTH_KEY_MAX + 1, 0600);
-	not_opened(path, -EINVAL, "key file %s has over 4096 bytes, allowed are 16 to 4096");
+	not_opened(path, -EINVAL, "key file %s has over 4096 bytes, must have 16 to 4096");
 	unlink(path);
 }
 
@@ -424,7 +424,7 @@ static void wrong_or_early_message_gets_reason(void **state)
 	strcpy(m.fabric, "blue");
 	auth_session_init(&s, &a, false);
 	assert_int_equal(auth_step(&s, &m, &out), AUTH_REFUSED);
-	assert_string_equal(s.text, "fabric is 'blue', allowed: 'green'");
+	assert_string_equal(s.text, "fabric is 'blue', must be 'green'");
 	assert_string_equal(s.peer_fabric, "blue");
 	auth_close(&a);
 }

@@ -129,7 +129,7 @@ static void test_bad_arguments_are_refused_before_sending(void **state)
 
 	(void)state;
 	assert_int_equal(torus_admin_set(dev, 12, true), -EINVAL);
-	assert_string_equal(torus_error(dev), "port 12: allowed 0 to 11");
+	assert_string_equal(torus_error(dev), "port 12: must be 0 to 11");
 	assert_int_equal(torus_retrain(dev, 256), -EINVAL);
 	assert_int_equal(torus_link_get(dev, ~0u, &link), -EINVAL);
 	assert_int_equal(torus_fault_set(dev, 99, &(struct torus_fault) { 0 }), -EINVAL);

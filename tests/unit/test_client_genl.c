@@ -337,7 +337,7 @@ static void test_forged_answer_is_ignored(void **state)
 static void answer_error(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	(void)f;
-	fake_ack(fd, req, -ERANGE, "PORT is 9, allowed 0 to 5");
+	fake_ack(fd, req, -ERANGE, "PORT is 9, must be 0 to 5");
 }
 
 static void test_error_text_of_kernel_is_passed_on(void **state)
@@ -346,7 +346,7 @@ static void test_error_text_of_kernel_is_passed_on(void **state)
 	assert_int_equal(torus_open("genl:torus0", &dev), 0);
 	answer = answer_error;
 	assert_int_equal(torus_retrain(dev, 9), -ERANGE);
-	assert_non_null(strstr(torus_error(dev), "PORT is 9, allowed 0 to 5"));
+	assert_non_null(strstr(torus_error(dev), "PORT is 9, must be 0 to 5"));
 }
 
 /* Answers a dump with two NICs, which changes under the first reading. */

@@ -156,7 +156,7 @@ static void test_refusal_names_attribute_inside_nest(void **state)
 	(void)state;
 	nic.fn = answer_bad_ber;
 	assert_int_equal(torus_fault_set(dev, 1, &fault), -ERANGE);
-	assert_string_equal(torus_error(dev), "link set: BER is 2000000000000000000, allowed 0 to "
+	assert_string_equal(torus_error(dev), "link set: BER is 2000000000000000000, must be 0 to "
 			    "1000000000000000000: integer out of range (Numerical result out of range)");
 	assert_usable();
 }
@@ -177,7 +177,7 @@ static void test_refusal_tells_error_and_attribute(void **state)
 		{ answer_short_ack, -EBADMSG,
 		  "link set: its acknowledgement is cut short (Bad message)" },
 		{ answer_endless_text, -EIO, "link set: Input/output error" },
-		{ answer_out_of_range, -ERANGE, "link set: PORT is 3, allowed 0 to 5: integer out of "
+		{ answer_out_of_range, -ERANGE, "link set: PORT is 3, must be 0 to 5: integer out of "
 		  "range (Numerical result out of range)" },
 		{ answer_named, -ERANGE,
 		  "link set: PORT is 3, this NIC has 2 (Numerical result out of range)" },

@@ -286,18 +286,18 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		unsigned int line;
 		const char *says;	/* must be in the error */
 	} t[] = {
-		{ NEEDED "fabrik = x\n", 2, "'fabrik'; allowed: fabric, name" },
-		{ NEEDED "fabric = a b\n", 2, "'a b', allowed: 1 to 63 letters" },
+		{ NEEDED "fabrik = x\n", 2, "'fabrik'; known: fabric, name" },
+		{ NEEDED "fabric = a b\n", 2, "'a b', must be 1 to 63 letters" },
 		{ NEEDED "fabric =\n", 2, "fabric is ''" },
-		{ NEEDED "\n\nfanout = 0\n", 4, "'0', allowed: 1 to 64" },
-		{ NEEDED "fanout = 65\n", 2, "'65', allowed: 1 to 64" },
+		{ NEEDED "\n\nfanout = 0\n", 4, "'0', must be 1 to 64" },
+		{ NEEDED "fanout = 65\n", 2, "'65', must be 1 to 64" },
 		{ NEEDED "fanout = 8x\n", 2, "'8x'" },
 		{ NEEDED "fanout = -1\n", 2, "'-1'" },
 		{ NEEDED "fanout = 99999999999999999999\n", 2, "99999999999999999999" },
-		{ NEEDED "shape = 4x0\n", 2, "'4x0', allowed: auto" },
+		{ NEEDED "shape = 4x0\n", 2, "'4x0', must be auto" },
 		{ NEEDED "shape = 4x4x4x4x4x4x4\n", 2, "1 to 6 sizes" },
 		{ NEEDED "shape = 4097\n", 2, "1 to 4096" },
-		{ NEEDED "device = eth0\n", 2, "'eth0', allowed: auto, unix:" },
+		{ NEEDED "device = eth0\n", 2, "'eth0', must be auto, unix:" },
 		{ NEEDED "device = unix:x\n", 2, "'unix:x'" },
 		{ NEEDED "key_file = k\n", 2, "an absolute path" },
 		{ NEEDED "arbiter = etcd\n", 2, "none, or the absolute path of a program" },
@@ -306,41 +306,41 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		{ NEEDED "control_group = no-such-group-here\n", 2, "no-such-group-here" },
 		{ NEEDED "log_level = loud\n", 2, "error, warning, info or debug" },
 		{ NEEDED "fabric = a\nfabric = a\n", 3, "given twice, first in line 2" },
-		{ NEEDED "flap_limit = 1001\n", 2, "'1001', allowed: 0 (never) to 1000" },
-		{ NEEDED "[timers]\nhold_max = 0s\n", 3, "'0s', allowed: 10ms to 60min" },
-		{ NEEDED "[timers]\nresend = 5\n", 3, "'5', allowed: 1ms to 60s" },
+		{ NEEDED "flap_limit = 1001\n", 2, "'1001', must be 0 (never) to 1000" },
+		{ NEEDED "[timers]\nhold_max = 0s\n", 3, "'0s', must be 10ms to 60min" },
+		{ NEEDED "[timers]\nresend = 5\n", 3, "'5', must be 1ms to 60s" },
 		{ NEEDED "[timers]\nresend = 5h\n", 3, "units ns, us, ms, s, min" },
 		{ NEEDED "[timers]\nresend = 61s\n", 3, "1ms to 60s" },
 		{ NEEDED "[timers]\nresend = 18446744073709551615min\n", 3, "1ms to 60s" },
-		{ NEEDED "[timers]\nfabric = a\n", 3, "'fabric' in [timers]; allowed: init_interval" },
-		{ NEEDED "[links]\nwarn_ber = 0\n", 3, "'0', allowed: 1e-15 to 1e-2, or none" },
-		{ NEEDED "[links]\nwarn_ber = 1e-16\n", 3, "'1e-16', allowed: 1e-15" },
-		{ NEEDED "[links]\nfail_ber = 0.5\n", 3, "'0.5', allowed: 1e-15 to 1e-2" },
+		{ NEEDED "[timers]\nfabric = a\n", 3, "'fabric' in [timers]; known: init_interval" },
+		{ NEEDED "[links]\nwarn_ber = 0\n", 3, "'0', must be 1e-15 to 1e-2, or none" },
+		{ NEEDED "[links]\nwarn_ber = 1e-16\n", 3, "'1e-16', must be 1e-15" },
+		{ NEEDED "[links]\nfail_ber = 0.5\n", 3, "'0.5', must be 1e-15 to 1e-2" },
 		{ NEEDED "[links]\nwarn_ber = 1e-6\n", 3,
 		  "warn_ber is 1e-06, and more than fail_ber, 1e-07" },
 		{ NEEDED "[links]\nfail_ber = 1e-9\nwarn_ber = 1e-8\n", 4,
 		  "warn_ber is 1e-08, and more than fail_ber, 1e-09" },
 		{ NEEDED "[links]\nwarn_ber = 1e-8\nfail_ber = 1e-9\n", 4,
 		  "warn_ber is 1e-08, and more than fail_ber, 1e-09" },
-		{ NEEDED "[links]\nerrors_min = 4\n", 3, "'4', allowed: 5 to 1000000" },
-		{ NEEDED "[links]\nclean_for = 500ms\n", 3, "'500ms', allowed: 1s to 24h" },
-		{ NEEDED "[links]\nout_of_service = yes\n", 3, "'yes', allowed: 0 (none) to 1000" },
-		{ NEEDED "[links]\nwarn_rate = 1e-9\n", 3, "'warn_rate' in [links]; allowed: warn_ber" },
-		{ NEEDED "address4 = 10.0.0.0\n", 2, "address4 is '10.0.0.0', allowed: an IPv4 prefix" },
-		{ NEEDED "address4 = 10.0.0.1/8\n", 2, "'10.0.0.1/8', allowed: an IPv4 prefix" },
+		{ NEEDED "[links]\nerrors_min = 4\n", 3, "'4', must be 5 to 1000000" },
+		{ NEEDED "[links]\nclean_for = 500ms\n", 3, "'500ms', must be 1s to 24h" },
+		{ NEEDED "[links]\nout_of_service = yes\n", 3, "'yes', must be 0 (none) to 1000" },
+		{ NEEDED "[links]\nwarn_rate = 1e-9\n", 3, "'warn_rate' in [links]; known: warn_ber" },
+		{ NEEDED "address4 = 10.0.0.0\n", 2, "address4 is '10.0.0.0', must be an IPv4 prefix" },
+		{ NEEDED "address4 = 10.0.0.1/8\n", 2, "'10.0.0.1/8', must be an IPv4 prefix" },
 		{ NEEDED "address4 = 10.0.0.0/33\n", 2, "without bits after its length" },
 		{ NEEDED "address4 = 127.3.0.0/16\n", 2, "with no address of 0.0.0.0/8, 127.0.0.0/8" },
 		{ NEEDED "address4 = 224.0.0.0/8\n", 2, "or 224.0.0.0/3" },
-		{ NEEDED "address4 = fd00::/64\n", 2, "'fd00::/64', allowed: an IPv4 prefix" },
-		{ NEEDED "address6 = 10.0.0.0/8\n", 2, "'10.0.0.0/8', allowed: an IPv6 prefix" },
+		{ NEEDED "address4 = fd00::/64\n", 2, "'fd00::/64', must be an IPv4 prefix" },
+		{ NEEDED "address6 = 10.0.0.0/8\n", 2, "'10.0.0.0/8', must be an IPv6 prefix" },
 		{ NEEDED "address6 = fd00::1/64\n", 2, "without bits after its length" },
 		{ NEEDED "address6 = ff00::/16\n", 2, "no address of ::/8, fe80::/10 or ff00::/8" },
 		{ NEEDED "address6 = ::/16\n", 2, "'::/16'" },
 		{ NEEDED "shape = 4x4\naddress4 = 192.168.7.0/29\n", 3,
-		  "address4 is '192.168.7.0/29', too few addresses for shape 4x4: allowed is a prefix "
+		  "address4 is '192.168.7.0/29', too few addresses for shape 4x4: must be a prefix "
 		  "of at most /28" },
 		{ NEEDED "address6 = fd00::/126\nshape = 5\n", 2,
-		  "address6 is 'fd00::/126', too few addresses for shape 5: allowed is a prefix of at "
+		  "address6 is 'fd00::/126', too few addresses for shape 5: must be a prefix of at "
 		  "most /125" },
 		{ "address4 = 172.16.0.0/12\nservice_address = 172.16.0.3:7117\n", 2,
 		  "'172.16.0.3:7117', but 172.16.0.0/12 and fd74:6f72::/32 are the torus itself" },
@@ -348,10 +348,10 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		  "but 10.0.0.0/8 and fd00::/60 are the torus itself" },
 		{ "service_network = 172.16.0.0/16\naddress4 = 172.16.4.0/24\n", 2,
 		  "address4 is '172.16.4.0/24', and service_network, '172.16.0.0/16', has some of its "
-		  "addresses: allowed is a prefix that has none" },
+		  "addresses: must be a prefix that has none" },
 		{ "address4 = 172.0.0.0/8\nservice_network = 172.16.0.0/16\n", 1, "has some of its" },
 		{ "address6 = fd00:1::/32\nservice_network = fd00:1:2::/64\n", 1, "has some of its" },
-		{ NEEDED "[timer]\nresend = 1s\n", 3, "section [timer]; allowed: [timers], [links]" },
+		{ NEEDED "[timer]\nresend = 1s\n", 3, "section [timer]; known: [timers], [links]" },
 		{ NEEDED "nonsense\n", 2, "not understood" },
 		{ NEEDED "[timers\n", 2, "not understood" },
 		{ "fabric = a\n", 0, "service_address is missing" },
@@ -370,7 +370,7 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		{ "service_address = [::1]:7117\n", 1, "no other host can reach that" },
 		{ "service_address = [::]:7117\n", 1, "'[::]:7117'" },
 		{ "fabric = a\n", 0, "or service_network, a network that has one address" },
-		{ "service_network = 172.16.0.0\n", 1, "'172.16.0.0', allowed: a network such as" },
+		{ "service_network = 172.16.0.0\n", 1, "'172.16.0.0', must be a network such as" },
 		{ "service_network = 172.16.0.3/16\n", 1, "without bits after its length" },
 		{ "service_network = 172.16.0.0/33\n", 1, "'172.16.0.0/33'" },
 		{ "service_network = 172.16.0/16\n", 1, "'172.16.0/16'" },
@@ -381,8 +381,8 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		{ "service_network = 127.0.0.0/8\n" NEEDED, 2, "both given, in line 1 and here" },
 		{ "service_network = 127.0.0.0/8\n", 1,
 		  "the address found by service_network is '127.0.0.1:7117', and no other host can reach" },
-		{ NEEDED "service_port = 0\n", 2, "'0', allowed: 1 to 65535" },
-		{ NEEDED "service_port = 65536\n", 2, "allowed: 1 to 65535" },
+		{ NEEDED "service_port = 0\n", 2, "'0', must be 1 to 65535" },
+		{ NEEDED "service_port = 65536\n", 2, "must be 1 to 65535" },
 		{ NEEDED "\nservice_port = 7118\n", 3, "service_port is '7118', but service_address in line 1 "
 		  "has another port" },
 		{ "service_address = [ff02::1]:7117\n", 1, "'[ff02::1]:7117'" },
@@ -418,8 +418,8 @@ static void long_lines_and_nul_bytes_are_refused(void **state)
 	(void)state;
 	memset(text + n, 'a', 400);
 	assert_int_equal(parse(&c, text, &h), -EINVAL);
-	assert_non_null(strstr(h.text, "bytes, allowed are"));
-	assert_int_equal(sscanf(h.text, "the line has %*u bytes, allowed are %zu", &n), 1);
+	assert_non_null(strstr(h.text, "bytes, must have"));
+	assert_int_equal(sscanf(h.text, "the line has %*u bytes, must have at most %zu", &n), 1);
 	assert_int_equal(parse_long("#", n - 1, &h), 0);
 	assert_int_equal(parse_long("#", n, &h), -EINVAL);
 	config_default(&c);

@@ -21,7 +21,7 @@
 static void malformed_request_is_refused_with_reason(void **state)
 {
 	(void)state;
-	expect("{\"cmd\":\"nosuch\"}", "unknown cmd 'nosuch', allowed: status nodes");
+	expect("{\"cmd\":\"nosuch\"}", "unknown cmd 'nosuch', known: status nodes");
 	expect("{}", "cmd is missing");
 	expect("[]", "not a JSON object");
 	expect("hello", "not JSON");
@@ -29,8 +29,8 @@ static void malformed_request_is_refused_with_reason(void **state)
 	expect("\r\r", "not JSON");
 	expect("{\"cmd\":\"log\",\"cmd\":\"log\"}", "not JSON: duplicate");
 	expect("{\"cmd\":1}", "cmd is missing");
-	expect("{\"cmd\":\"status\",\"x\":1}", "unknown argument 'x', allowed: none");
-	expect("{\"cmd\":\"links\",\"nod\":\"0\"}", "unknown argument 'nod', allowed: node count lanes");
+	expect("{\"cmd\":\"status\",\"x\":1}", "unknown argument 'x', known: none");
+	expect("{\"cmd\":\"links\",\"nod\":\"0\"}", "unknown argument 'nod', known: node count lanes");
 	expect("{\"cmd\":\"links\",\"ode\":\"0\"}", "unknown argument 'ode'");
 	expect("{\"cmd\":\"links\",\"node lanes\":\"0\"}", "unknown argument 'node lanes'");
 	expect("{\"cmd\":\"status\",\"\":1}", "unknown argument ''");
@@ -69,8 +69,8 @@ static void only_root_may_set_log_level(void **state)
 		expect("{\"cmd\":\"log\",\"level\":\"warning\"}", "{\"level\":\"warning\"}");
 		assert_int_equal(log_level(), FM_WARNING);
 		log_level_set(FM_ERROR);
-		expect("{\"cmd\":\"log\",\"level\":\"loud\"}", "'loud', allowed: error, warning");
-		expect("{\"cmd\":\"log\",\"level\":\"\"}", "'', allowed: error");
+		expect("{\"cmd\":\"log\",\"level\":\"loud\"}", "'loud', must be error, warning");
+		expect("{\"cmd\":\"log\",\"level\":\"\"}", "'', must be error");
 		expect("{\"cmd\":\"log\"}", "{\"level\":\"error\"}");
 	} else {
 		expect("{\"cmd\":\"log\",\"level\":\"warning\"}", "\"code\":\"denied\"");

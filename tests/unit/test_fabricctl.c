@@ -508,7 +508,7 @@ static void link_log_and_park_say_what_was_done(void **state)
 	expect("link retry 1,0:-x acknak", 0);
 	has(out, "1,0:-x asks for acknak from the next start of the link on\n");
 	expect("link retry 1,0:-x pcie", 2);
-	has(err, "retry protocol 'pcie': allowed are angara, acknak, hippi and auto");
+	has(err, "retry protocol 'pcie': must be angara, acknak, hippi or auto");
 	expect("log debug", 0);
 	has(out, "log level debug\n");
 	expect("log", 0);
@@ -1018,12 +1018,12 @@ static void unprintable_reason_is_refused(void **state)
 {
 	(void)state;
 	expect("exclude 1,0:+x --reason \xff", 2);
-	has(err, "--reason '\\xff': allowed are ");
+	has(err, "--reason '\\xff': must be ");
 	expect("drain 1,0:+x --reason a\x1b[31mb~\x7f", 2);
-	has(err, "--reason 'a\\x1b[31mb~\\x7f': allowed are ");
+	has(err, "--reason 'a\\x1b[31mb~\\x7f': must be ");
 	expect("exclude 1,0:+x --reason \x01" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 	       TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN, 2);
-	has(err, "aaa...': allowed are ");
+	has(err, "aaa...': must be ");
 }
 
 /* A change that is not in force, or not on the disks of most candidates, is told as such. */
@@ -1250,7 +1250,7 @@ static void failure_with_json_is_object_with_code(void **state)
 		int status;
 		const char *code, *text;
 	} wrong[] = {
-		{ "links 9,9 --json", 2, "usage", "node '9,9': allowed are 0,0 to 3,3" },
+		{ "links 9,9 --json", 2, "usage", "node '9,9': must be 0,0 to 3,3" },
 		{ "coord nobody --json", 2, "usage", "no such thing in this fabric" },
 		{ "status --json --nothing", 2, "usage", "there is no option '--nothing'" },
 		{ "status --json --noth\xff", 2, "usage", "there is no option '--noth" },
@@ -1368,7 +1368,7 @@ static void cabling_says_what_differs_from_plan(void **state)
 	assert_string_equal(out, "plug in a cable from 2,2:+x (n2-2) to 3,2:-x (n3-2), or repair it\n");
 	file_of(PLAN "2,\"2,0:+x\",\"9,0:-x\"\n");
 	expect(args, 2);
-	has(err, ":3: '9,0:-x': allowed are two ends");
+	has(err, ":3: '9,0:-x': must be two ends");
 	file_of(PLAN "2,\"0,0:+x\",\"3,0:-x\"\n");
 	expect(args, 2);
 	has(err, ":3: 0,0:+x or 3,0:-x has another cable already");
@@ -1380,11 +1380,11 @@ static void cabling_says_what_differs_from_plan(void **state)
 	/* The plan was written by a spreadsheet. */
 	file_of("\xef\xbb\xbf" PLAN "2,\"9,9:+x\",\"3,0:-x\"\r\n");
 	expect(args, 2);
-	has(err, ":3: '9,9:+x': allowed are two ends");
+	has(err, ":3: '9,9:+x': must be two ends");
 	/* Bytes that control a terminal are not printed. */
 	file_of(PLAN "2,\"\033[2J\177:+x\",\"3,0:-x\"\n");
 	expect(args, 2);
-	has(err, ":3: '?[2J?:+x': allowed are two ends");
+	has(err, ":3: '?[2J?:+x': must be two ends");
 	snprintf(args, sizeof(args), "cabling --svg %s", path);
 	expect(args, 0);
 	unlink(path);

@@ -156,10 +156,10 @@ static void hosts_and_placement_are_read_from_files(void **state)
 	has(err, "no slot left");
 	write_side("3 3\n0 4\n");
 	map_of("0,1,1\n", args, 2);
-	has(err, ":2: '0 4': allowed are the coordinates of a node of 4x4, with blanks");
+	has(err, ":2: '0 4': must be the coordinates of a node of 4x4, with blanks");
 	write_side("3 3 0\n");
 	map_of("0,0,1\n", args, 2);
-	has(err, "'3 3 0': allowed are");
+	has(err, "'3 3 0': must be");
 	write_side("3 3\n");
 	map_of("0,1,1\n", args, 2);
 	has(err, "has 1 lines, and the program 2 ranks");
@@ -170,21 +170,21 @@ static void wrong_traffic_hosts_or_placement_are_refused(void **state)
 	static const struct {
 		const char *text, *args, *say;
 	} wrong[] = {
-		{ "0,1\n", "", ".csv:1: allowed are lines of three numbers with commas" },
-		{ "0,1,2,3\n", "", "allowed are lines of three numbers" },
-		{ "0,1,5\n1,2,-5\n", "", ".csv:2: bytes '-5': allowed are 0 to 9223372036854775807" },
+		{ "0,1\n", "", ".csv:1: must be three numbers with commas" },
+		{ "0,1,2,3\n", "", "must be three numbers" },
+		{ "0,1,5\n1,2,-5\n", "", ".csv:2: bytes '-5': must be 0 to 9223372036854775807" },
 		{ "0,1,\n", "", "bytes ''" },
 		{ "0,1,9223372036854775808\n", "", "bytes '9223372036854775808'" },
-		{ "0,-1,5\n", "", ".csv:1: rank '-1': allowed are 0 to 16777215" },
+		{ "0,-1,5\n", "", ".csv:1: rank '-1': must be 0 to 16777215" },
 		{ "x,1,5\n0,y,5\n", "", ".csv:2: rank 'y'" },
-		{ "0,4,5\n", "--ranks 4", ".csv:1: rank '4': allowed are 0 to 3" },
-		{ "", "", ".csv: no rank is in it" },
-		{ "# nothing\n", "", "no rank is in it" },
+		{ "0,4,5\n", "--ranks 4", ".csv:1: rank '4': must be 0 to 3" },
+		{ "", "", ".csv: names no rank" },
+		{ "# nothing\n", "", "names no rank" },
 		{ "0,16,5\n", "", "17 ranks are more than the 16 slots of the nodes" },
 		{ "0,4,5\n", "--hosts n0-0:3,n1-0", "5 ranks are more than the 4 slots" },
-		{ "0,1,5\n", "--hosts n0-0,n9-9", "--hosts: 'n9-9': allowed are names and coordinates" },
+		{ "0,1,5\n", "--hosts n0-0,n9-9", "--hosts: 'n9-9': must be a name or coordinates" },
 		{ "0,1,5\n", "--hosts n0-0,n0-0", "--hosts: 'n0-0' stands twice" },
-		{ "0,1,5\n", "--hosts n0-0:0", "'0' slots of host 'n0-0': allowed are 1 to 4096" },
+		{ "0,1,5\n", "--hosts n0-0:0", "'0' slots of host 'n0-0': must be 1 to 4096" },
 		{ "0,1,5\n", "--hosts n0-0:-1", "'-1' slots" },
 		{ "0,1,5\n", "--hosts n0-0,", "--hosts: ''" },
 		{ "0,1,5\n", "--hosts @/dev/null", "--hosts @/dev/null: names no hosts" },

@@ -190,10 +190,10 @@ static void edges_from_file_are_drawn_with_addresses(void **state)
 	write_file(path, "0 1\n1 x\n");
 	snprintf(args, sizeof(args), "address --graph file:%s", path);
 	expect(args, CANNOT);
-	has(err, ":2: allowed are two vertices");
+	has(err, ":2: must be two vertices");
 	write_file(path, "0 0\n");
 	expect(args, CANNOT);
-	has(err, "edge 0 0: allowed are two different vertices");
+	has(err, "edge 0 0: must be two different vertices");
 	write_file(path, "0 1\n2 3\n");
 	expect(args, CANNOT);
 	has(err, "is not connected");
@@ -207,20 +207,20 @@ static void wrong_address_options_are_refused(void **state)
 {
 	static const char *const bad[][2] = {
 		{ "--shape 4x", "--shape '4x'" },
-		{ "--shape 32x32x32", "32768 nodes, allowed are 16384" },
+		{ "--shape 32x32x32", "32768 nodes, must have at most 16384" },
 		{ "--shape 4x4 --part 17", "shape 4x4 has 16 nodes" },
 		{ "--shape 4x4 --graph ring:4", "exclude each other" },
 		{ "--graph ring:4 --part 2", "parts are of tori" },
-		{ "--graph ring:0", "allowed is ring:1 to ring:16384" },
-		{ "--graph tree:4", "allowed are ring:N" },
+		{ "--graph ring:0", "must be ring:1 to ring:16384" },
+		{ "--graph tree:4", "must be ring:N" },
 		{ "--graph file:/none", "No such file" },
 		{ "--figure 9", "figure" },
 		{ "--figure 7 --pairs 0-1", "has its own pairs" },
 		{ "--figure 7 --csv", "has no points" },
 		{ "--graph ring:4 --pairs 0-2", "not adjacent" },
 		{ "--graph ring:4 --pairs 0-1", "not one set" },
-		{ "--graph ring:4 --pairs 0-1;", "allowed are pairs" },
-		{ "--graph ring:600 --match exact", "more vertices than allowed, 512" },
+		{ "--graph ring:4 --pairs 0-1;", "must be pairs" },
+		{ "--graph ring:600 --match exact", "too many vertices, must have at most 512" },
 		{ "--shape 8x8x8 --svg /dev/null", "a tree is drawn of up to 128" },
 		{ "--shape 4,8 --svg /dev/null", "a drawing has one shape" },
 		{ "--match best", "match" },

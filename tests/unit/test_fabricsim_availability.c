@@ -487,7 +487,7 @@ static void recovery_times_are_read_and_interpolated(void **state)
 	write_file(name, "10 0.1\n10 0.2\n");
 	snprintf(args, sizeof(args), "availability --recovery-link %s", name);
 	expect(args, CANNOT);
-	has(err, ":2: 10 nodes, allowed are more than the 10");
+	has(err, ":2: 10 nodes, must be more than the 10");
 	unlink(name);
 	/* An outage of a minute for each link's fault: 3 * 4096 / 10^5 / 60 of the time. */
 	expect("availability --nodes 4096 --recovery-link 60 --recovery-node 0 --json", OK);

@@ -119,7 +119,7 @@ static void grow_options_are_used_or_refused(void **state)
 {
 	static const char *const bad[][2] = {
 		{ "--shape 4x", "--shape '4x'" },
-		{ "--shape 64x64x64", "262144 nodes, allowed are 65536" },
+		{ "--shape 64x64x64", "262144 nodes, must have at most 65536" },
 		{ "--shape 4 --dead-nodes 4", "the first is alive" },
 		{ "--nodes 0", "nodes" },
 	};

@@ -232,9 +232,9 @@ static void wrong_recovery_options_are_refused(void **state)
 	(void)state;
 	bad("recovery --shape 0x4", "--shape '0x4'");
 	bad("recovery --shape 4x-1", "--shape '4x-1'");
-	bad("recovery --shape 1", "allowed are 2 to");
+	bad("recovery --shape 1", "must have 2 to");
 	bad("recovery --shape 4096x4096x2", "--shape '4096x4096x2'");
-	bad("recovery --shape 17x16x16 --nics packets", "allowed are 2 to 4096");
+	bad("recovery --shape 17x16x16 --nics packets", "must have 2 to 4096");
 	bad("recovery --nics links --traffic-us 10", "--traffic-us 10");
 	bad("recovery --nics some", "--nics");
 	bad("recovery --scenario fire", "bring-up");
@@ -245,8 +245,8 @@ static void wrong_recovery_options_are_refused(void **state)
 	bad("recovery --fanout 0", "--fanout");
 	bad("recovery --faults -1", "--faults");
 	bad("recovery --dark 4x4x4", "--dark '4x4x4': is the whole fabric");
-	bad("recovery --dark 2x2", "allowed are 3 sizes, up to those of the fabric, 4x4x4");
-	bad("recovery --dark 5x1x1", "allowed are 3 sizes, up to those of the fabric, 4x4x4");
+	bad("recovery --dark 2x2", "must be 3 sizes, up to those of the fabric, 4x4x4");
+	bad("recovery --dark 5x1x1", "must be 3 sizes, up to those of the fabric, 4x4x4");
 	bad("recovery --dark 2x2x2@3,3,3", "contains node 0, the root");
 	bad("recovery --dark 2x2x2@4,0,0", "'4,0,0' is no node of 4x4x4");
 	bad("recovery --dark @1,1,1", "as 2x2x1 or 2x2x1@0,0,3");

@@ -117,7 +117,7 @@ static void parameters_are_checked_against_each_other(void **state)
 		if (nicfile_of(&f, text[i]) != OK)
 			fail_msg("'%s' is refused", text[i]);
 	assert_ptr_equal(params_compare(sets, why, sizeof(why)), &tn_param_list[param_number("slots")]);
-	assert_string_equal(why, "slots: 1 is out of range, allowed 2 to 1024 with bubble=cbs");
+	assert_string_equal(why, "slots: 1 is out of range, must be 2 to 1024 with bubble=cbs");
 	assert_null(params_compare(sets + 3, why, sizeof(why)));
 }
 

@@ -233,7 +233,7 @@ static void impossible_dump_of_rows_is_refused(void **state)
 	recorder_start(&r);
 	before = r.hw;
 	assert_int_equal(begin(TORUS_CMD_ROWS_GET, beyond), -ERANGE);
-	recorder_refused(&r, &before, "FIRST is 12, allowed 0 to 11", TORUS_A_FIRST);
+	recorder_refused(&r, &before, "FIRST is 12, must be 0 to 11", TORUS_A_FIRST);
 	r.hw.placed = before.placed = false;
 	assert_int_equal(begin(TORUS_CMD_ROWS_GET, nothing), -ENODEV);
 	recorder_refused(&r, &before, "the NIC has no place yet: SHAPE and COORDS are not set", 0);

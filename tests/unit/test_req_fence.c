@@ -156,7 +156,7 @@ static void order_with_half_a_root_is_refused(void **state)
 	assert_int_equal(recorder_run(&r, TORUS_CMD_ROWS_BEGIN, guid), -EINVAL);
 	recorder_refused(&r, &before, "ROOT_EPOCH and ROOT_GUID go together", TORUS_A_ROOT_GUID);
 	assert_int_equal(recorder_run(&r, TORUS_CMD_ROWS_BEGIN, zero), -EINVAL);
-	recorder_refused(&r, &before, "ROOT_EPOCH is 0, allowed 1 and above", TORUS_A_ROOT_EPOCH);
+	recorder_refused(&r, &before, "ROOT_EPOCH is 0, must be 1 or more", TORUS_A_ROOT_EPOCH);
 }
 
 /* After a placement by hand, also at the same place, the NIC obeys no root. */

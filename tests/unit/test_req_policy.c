@@ -247,7 +247,7 @@ static void nested_attribute_beyond_limits_is_refused(void **state)
 	ber++;
 	assert_int_equal(nested(TORUS_CMD_LINK_SET, TORUS_A_FAULT, TORUS_FAULT_BER, &ber, 8),
 			 -ERANGE);
-	assert_string_equal(why.text, "FAULT.BER is 1000000000000000001, allowed 0 to "
+	assert_string_equal(why.text, "FAULT.BER is 1000000000000000001, must be 0 to "
 			    "1000000000000000000");
 	assert_int_equal(torus_attr_type(why.attr), TORUS_FAULT_BER);
 	assert_int_equal(nested(TORUS_CMD_LINK_SET, TORUS_A_FAULT, TORUS_FAULT_MAX + 1, NULL, 0),

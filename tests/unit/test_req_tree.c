@@ -171,21 +171,21 @@ static void value_beyond_limits_is_refused(void **state)
 		u8 value[12];
 		const char *text;
 	} t[] = {
-		{ TORUS_A_STATE, 1, { TORUS_LINK_STATES }, "STATE is 6, allowed 0 to 5" },
-		{ TORUS_A_RETRY, 1, { TORUS_RETRIES }, "RETRY is 4, allowed 0 to 3" },
-		{ TORUS_A_PORT, 1, { TORUS_MAX_PORTS }, "PORT is 12, allowed 0 to 11" },
-		{ TORUS_A_SEQ, 1, { 0 }, "SEQ has 1 bytes, allowed 2" },
+		{ TORUS_A_STATE, 1, { TORUS_LINK_STATES }, "STATE is 6, must be 0 to 5" },
+		{ TORUS_A_RETRY, 1, { TORUS_RETRIES }, "RETRY is 4, must be 0 to 3" },
+		{ TORUS_A_PORT, 1, { TORUS_MAX_PORTS }, "PORT is 12, must be 0 to 11" },
+		{ TORUS_A_SEQ, 1, { 0 }, "SEQ has 1 bytes, must have 2" },
 		{ TORUS_A_SEQ, 2, { 0xff, 0xff }, "PORT is missing" },
 		{ TORUS_A_PORT, 1, { 3 }, "STATE is missing" },
 		{ TORUS_A_MAX + 7, 1, { 3 }, "PORT is missing" },
 		{ TORUS_A_EYE, 1, { 3 }, "PORT is missing" },
 		{ TORUS_A_LOWER, 3, "abc", "LOWER does not end with its only NUL" },
-		{ TORUS_A_FAULT, 5, { 5, 0, TORUS_FAULT_BER, 0, 1 }, "FAULT.BER has 1 bytes, allowed 8" },
+		{ TORUS_A_FAULT, 5, { 5, 0, TORUS_FAULT_BER, 0, 1 }, "FAULT.BER has 1 bytes, must have 8" },
 		{ TORUS_A_GAUGES, 5, { 5, 0, 1, 0, 1 }, "GAUGES: counter 1 has 1 bytes" },
 		{ TORUS_A_GAUGES, 5, { 5, 0, 255, 0, 1 }, "PORT is missing" },
-		{ TORUS_A_LANES, 4, { 4, 0, 2, 0 }, "LANES has entry 2 after 0, allowed 12" },
+		{ TORUS_A_LANES, 4, { 4, 0, 2, 0 }, "LANES has entry 2 after 0, must have at most 12 in order" },
 		{ TORUS_A_LANES, 9, { 9, 0, 1, 0, 5, 0, TORUS_LANE_A_STATE, 0, 9 },
-		  "LANE.STATE is 9, allowed 0 to 3" },
+		  "LANE.STATE is 9, must be 0 to 3" },
 	};
 
 	(void)state;

@@ -169,7 +169,7 @@ static void peer_of_other_fabric_is_refused(void **state)
 	run_until(a_down);
 	assert_int_equal(a.up + b.up, 0);
 	assert_int_equal(svc_stats(b.svc)->refused_fabric, 1);
-	assert_non_null(strstr(svc_stats(b.svc)->last_refused, "'blue', allowed: 'green'"));
+	assert_non_null(strstr(svc_stats(b.svc)->last_refused, "'blue', must be 'green'"));
 	end_close(&a);
 	end_close(&b);
 }

@@ -493,7 +493,7 @@ int main(int argc, char **argv)
 	f.root = !strcmp(f.role, "root");
 	err = role_take(f.role);
 	if (err) {
-		fprintf(stderr, "ethfuzz: role '%s': %s; allowed: root, none, userns\n", f.role,
+		fprintf(stderr, "ethfuzz: role '%s': %s; must be root, none or userns\n", f.role,
 			strerror(-err));
 		return 2;
 	}

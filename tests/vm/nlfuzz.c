@@ -490,7 +490,7 @@ int main(int argc, char **argv)
 	f.rng = f.seed;
 	err = role_take(f.role);
 	if (err) {
-		fprintf(stderr, "nlfuzz: role '%s': %s; allowed: root, none, userns\n", f.role,
+		fprintf(stderr, "nlfuzz: role '%s': %s; must be root, none or userns\n", f.role,
 			strerror(-err));
 		return 2;
 	}

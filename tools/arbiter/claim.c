@@ -28,7 +28,7 @@ static uint64_t parse_guid(const char *text)
 	size_t n = strspn(text, "0123456789abcdefABCDEF");
 
 	if (!n || n > 16 || text[n])
-		refuse_usage("GUID '%s': allowed are 1 to 16 hexadecimal digits", text);
+		refuse_usage("GUID '%s': must be 1 to 16 hexadecimal digits", text);
 	return strtoull(text, NULL, 16);
 }
 
@@ -73,9 +73,9 @@ struct claim claim_read(int argc, char **argv, const char *help, int config)
 	if (argc != 3)
 		refuse_usage("%d arguments, wanted: claim EPOCH GUID", argc);
 	if (strcmp(argv[0], "claim"))
-		refuse_usage("unknown question '%s', allowed: claim", argv[0]);
+		refuse_usage("unknown question '%s', known: claim", argv[0]);
 	if (number_parse(argv[1], 0, UINT64_MAX, &c.epoch))
-		refuse_usage("EPOCH '%s': allowed are numbers of at most 64 bits", argv[1]);
+		refuse_usage("EPOCH '%s': must be a number of at most 64 bits", argv[1]);
 	c.guid = parse_guid(argv[2]);
 	if (!c.fabric || !*c.fabric)
 		refuse_usage("TORUS_FABRIC is not set: the name of the fabric");

@@ -318,10 +318,10 @@ static void on_etcd_key(struct inifile *file, const char *section, const char *n
 	struct asker *a = file->arg;
 
 	if (*section || (strcmp(name, "endpoints") && strcmp(name, "time")))
-		inifile_refuse(file, file->line, "unknown key '%s', allowed: endpoints, time",
+		inifile_refuse(file, file->line, "unknown key '%s', known: endpoints, time",
 			       name);
 	else if (!strcmp(name, "time") && time_parse(value, 10 * MS, 60000 * MS, &a->time))
-		inifile_refuse(file, file->line, "time '%s': allowed 10ms to 60s", value);
+		inifile_refuse(file, file->line, "time '%s': must be 10ms to 60s", value);
 	else if (!strcmp(name, "endpoints"))
 		snprintf(a->endpoints, sizeof(a->endpoints), "%s", value);
 }

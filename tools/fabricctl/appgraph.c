@@ -43,7 +43,7 @@ static int parse_rank(const struct graph_line *l, const char *text, uint32_t ran
 	uint64_t n;
 
 	if (number_parse(text, 0, max, &n))
-		return fail("%s:%u: rank '%s': allowed are 0 to %u", l->file, l->number, text, max);
+		return fail("%s:%u: rank '%s': must be 0 to %u", l->file, l->number, text, max);
 	*out = (uint32_t)n;
 	return OK;
 }
@@ -56,13 +56,13 @@ static int parse_entry(const struct graph_line *l, char *text, uint32_t ranks,
 	int status;
 
 	if (!to || !bytes || text)
-		return fail("%s:%u: allowed are lines of three numbers with commas: rank that sends, "
+		return fail("%s:%u: must be three numbers with commas: rank that sends, "
 			    "rank that receives, bytes", l->file, l->number);
 	status = parse_rank(l, from, ranks, &t->from);
 	if (status == OK)
 		status = parse_rank(l, to, ranks, &t->to);
 	if (status == OK && number_parse(bytes, 0, INT64_MAX, &t->bytes))
-		return fail("%s:%u: bytes '%s': allowed are 0 to %lld", l->file, l->number, bytes,
+		return fail("%s:%u: bytes '%s': must be 0 to %lld", l->file, l->number, bytes,
 			    (long long)INT64_MAX);
 	return status;
 }
@@ -157,7 +157,7 @@ int appgraph_read(const char *file, uint32_t ranks, struct appgraph *out)
 	if (!input)
 		fclose(f);
 	if (status == OK && !out->ranks)
-		status = fail("%s: no rank is in it; allowed are lines of rank, rank and bytes", file);
+		status = fail("%s: names no rank; each line must have rank, rank and bytes", file);
 	if (status == OK)
 		status = merge_entries(out, file);
 	if (status != OK)

@@ -98,7 +98,7 @@ static int open_path(struct ask *ask, const char *path, const char *who, const c
 		return fail("control socket '': name the socket of a manager, such as "
 			    DEFAULT_CONTROL);
 	if (strlen(path) >= sizeof(ask->path))
-		return fail("control socket '%s': the path is too long, allowed are %zu bytes",
+		return fail("control socket '%s': the path is too long, must have at most %zu bytes",
 			    path, sizeof(ask->path) - 1);
 	if (who)
 		snprintf(ask->who, sizeof(ask->who), "%s (%s)", who, path);
@@ -583,7 +583,7 @@ int ask_node(struct ask *a, const char *text, char *buf)
 	if (status != OK)
 		return status;
 	if (torus_coords_parse(text, &shape, &at))
-		return fail("node '%s': allowed are %s to %s, or a name; 'fabricctl nodes' lists "
+		return fail("node '%s': must be %s to %s, or a name; 'fabricctl nodes' lists "
 			    "them", text, torus_node_text(&shape, 0, buf),
 			    torus_node_text(&shape, torus_nodes(&shape) - 1, last));
 	torus_coords_text(&shape, &at, buf);
@@ -608,7 +608,7 @@ int ask_link(struct ask *a, const char *text, char *node, char *port)
 	if (status != OK)
 		return status;
 	if (torus_port_parse(colon + 1, shape.ndims, &number))
-		return fail("link '%s': '%s' is no port, allowed are + or - and one of %s", text,
+		return fail("link '%s': '%s' is not a port, must be + or - and one of %s", text,
 			    colon + 1, dims_text(shape.ndims, dims));
 	torus_port_text(shape.ndims, number, port);
 	return OK;

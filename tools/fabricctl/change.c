@@ -49,7 +49,7 @@ static int check_reason(const char *text)
 		if (*c >= ' ' && *c <= '~')
 			continue;
 		show_bytes(text, shown, sizeof(shown));
-		return fail("--reason '%s': allowed are letters, digits and signs of ASCII, and "
+		return fail("--reason '%s': must be letters, digits and signs of ASCII, and "
 			    "blanks", shown);
 	}
 	return OK;

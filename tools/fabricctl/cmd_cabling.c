@@ -241,7 +241,7 @@ static int read_line(const struct cabling *c, struct cables *wanted, char *line,
 	a = from ? read_end(c, wanted, from) : CABLE_NONE;
 	b = to ? read_end(c, wanted, to) : CABLE_NONE;
 	if (a == CABLE_NONE || b == CABLE_NONE)
-		return fail("%s:%u: '%s': allowed are two ends such as \"1,0:+x\" or n1-0:+x, as "
+		return fail("%s:%u: '%s': must be two ends such as \"1,0:+x\" or n1-0:+x, as "
 			    "'cabling --plan --csv' prints them", expect, n,
 			    a == CABLE_NONE ? from ? from : first : to ? to : "");
 	if (!cables_join(wanted, a, b))
@@ -413,7 +413,7 @@ static int cmd_cabling(struct ctl *ctl, int argc, char **argv)
 		return fail("--shape: without a fabric there is only a plan: 'cabling --plan --shape "
 			    "%s'", shape_said);
 	if (shape_said && torus_shape_parse(shape_said, &c.shape))
-		return fail("--shape '%s': allowed are 1 to 6 sizes such as 4x4x2", shape_said);
+		return fail("--shape '%s': must be 1 to 6 sizes such as 4x4x2", shape_said);
 	if (shape_said)
 		return run_cabling(ctl, &c);
 	status = ask_open(ctl, &c.ask);

@@ -211,9 +211,9 @@ static int check_event_options(void)
 	if (!is_event_number(past.since))
 		return past_check(&past);
 	if (number_parse(past.since, 0, INT64_MAX, &number))
-		return fail("--since '%s': too large for the number of an event, allowed 0 to 2^63-1", past.since);
+		return fail("--since '%s': too large for the number of an event, must be 0 to 2^63-1", past.since);
 	if (!hook && (!past.local || filter))
-		return fail("--since '%s': allowed are " MOMENT_ALLOWED "; the number of an event "
+		return fail("--since '%s': must be " MOMENT_ALLOWED "; the number of an event "
 			    "only with --local, without --until, --level, --kind, --link and --of",
 			    past.since);
 	return OK;

@@ -19,7 +19,7 @@ static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 		return fail("--%s: --dry-run excludes nothing: leave one of them out",
 			    how.reason ? "reason" : term ? "for" : "force");
 	if (term && time_parse(term, SEC, TERM_MAX, &ns))
-		return fail("--for '%s': allowed are 1s to 365d, with a unit: s, min, h or d", term);
+		return fail("--for '%s': must be 1s to 365d, with a unit: s, min, h or d", term);
 	how.term = ns / SEC;
 	if (dry)
 		return dry_run_exclude(ctl, argv, argc);

@@ -532,7 +532,7 @@ static int ask_links(const struct ctl *ctl, const char *node)
 static int check_options(const struct ctl *ctl, int argc, char **argv)
 {
 	if (ctl->json && all && !bad && !with_errors)
-		return fail("--json has all data: --all is allowed with it only together with --bad");
+		return fail("--json has all data: --all goes with it only together with --bad");
 	if (local && argc)
 		return fail("--local asks the NIC here: leave out '%s'", argv[0]);
 	if (with_errors && (all || bad))

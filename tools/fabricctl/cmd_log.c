@@ -13,7 +13,7 @@ static int level_check(const char *level)
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
 		if (!strcmp(level, allowed[i]))
 			return OK;
-	return fail("log level '%s': allowed are error, warning, info, debug", level);
+	return fail("log level '%s': must be error, warning, info or debug", level);
 }
 
 static int cmd_log(struct ctl *ctl, int argc, char **argv)
@@ -43,7 +43,7 @@ static int cmd_log(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_log) = {
 	.name = "log",
 	.args = "[LEVEL]",
-	.brief = "Show or set how much a manager logs: error, warning, info, debug",
+	.brief = "Show or set how much a manager logs: error, warning, info or debug",
 	.help = "Without LEVEL, shows the level of the manager that is asked; with LEVEL, sets it\n"
 		"until that manager restarts. 'fabricctl events --local' shows what that manager\n"
 		"has logged.",

@@ -287,7 +287,7 @@ static int cmd_map(struct ctl *ctl, int argc, char **argv)
 {
 	(void)argc;
 	if (format && !rankfile_known(format))
-		return fail("--format '%s': allowed are " RANKFILE_FORMATS, format);
+		return fail("--format '%s': must be " RANKFILE_FORMATS, format);
 	if (format && (ctl->json || score_only))
 		return fail("--format and %s exclude each other", ctl->json ? "--json" : "--score");
 	return run_map(ctl, argv[0]);

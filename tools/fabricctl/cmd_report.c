@@ -189,7 +189,7 @@ static int read_day(void)
 
 	if (strchr(day, ':') || *day == '-' || !strcmp(day, "now") ||
 	    moment_parse(day, time(NULL), INT64_MIN, &ms))
-		return fail("--day '%s': allowed are a date (2026-11-26), today, yesterday", day);
+		return fail("--day '%s': must be a date (2026-11-26), today or yesterday", day);
 	at = (time_t)(ms / 1000);
 	localtime_r(&at, &tm);
 	strftime(since, sizeof(since), "%F", &tm);

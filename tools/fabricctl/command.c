@@ -137,7 +137,7 @@ static int seconds_take(const char *option, const char *value, double *to)
 {
 	if (!seconds_parse(value, to))
 		return OK;
-	return fail("--%s: '%s' is not a number of seconds, allowed 0.01 to 86400", option, value);
+	return fail("--%s: '%s' is not a number of seconds, must be 0.01 to 86400", option, value);
 }
 
 static int json_take(struct ctl *ctl, const char *value)

@@ -199,7 +199,7 @@ static int port_of(struct torus_dev *dev, const char *text, unsigned int *port)
 		return fail_as(device_kind(err), "%s", torus_error(dev));
 	if (!torus_port_parse(text, info.nports / 2u, port))
 		return OK;
-	return fail("'%s' is no port of a NIC with %u, allowed are + or - and one of %s", text,
+	return fail("'%s' is not a port of a NIC with %u, must be + or - and one of %s", text,
 		    info.nports, dims_text(info.nports / 2u, dims));
 }
 

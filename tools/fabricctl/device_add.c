@@ -14,10 +14,10 @@ static uint64_t ports = DEVICE_PORTS;
 static int spec_parse(struct device_spec *s)
 {
 	if (ports % 2)
-		return fail("--ports %u: allowed are even numbers, two for each dimension",
+		return fail("--ports %u: must be an even number, two for each dimension",
 			    (unsigned int)ports);
 	if (guid && hex_parse(guid, &s->guid))
-		return fail("--guid '%s': allowed are 1 to 16 hexadecimal digits, not 0", guid);
+		return fail("--guid '%s': must be 1 to 16 hexadecimal digits, not 0", guid);
 	if (device_sets_check(sets))
 		return CANNOT;
 	s->ports = (uint8_t)ports;

@@ -57,7 +57,7 @@ static int device_owner(struct ctl *ctl, int argc, char **argv)
 	(void)argc;
 	if (snprintf(pattern, sizeof(pattern), "%s/*.conf", dir ? dir : NICFILE_DIR) >=
 	    (int)sizeof(pattern))
-		return fail("--dir '%s': allowed are up to %zu bytes", dir,
+		return fail("--dir '%s': must have at most %zu bytes", dir,
 			    sizeof(pattern) - sizeof("/*.conf"));
 	status = glob(pattern, 0, NULL, &files);
 	if (status && status != GLOB_NOMATCH)

@@ -12,9 +12,9 @@
 int fault_wish_parse(const char *ber, const char *latency, struct fault_wish *out)
 {
 	if (ber && rate_parse(ber, &out->ber))
-		return fail("bit error rate '%s': allowed are 0 and 1e-18 to 1, such as 1e-6", ber);
+		return fail("bit error rate '%s': must be 0, or 1e-18 to 1, such as 1e-6", ber);
 	if (latency && time_parse(latency, 0, TORUS_LATENCY_MAX, &out->latency_ns))
-		return fail("latency '%s': allowed are 0 to 10s with a unit, such as 50us, 2ms",
+		return fail("latency '%s': must be 0 to 10s with a unit, such as 50us, 2ms",
 			    latency);
 	out->set_ber = ber;
 	out->set_latency = latency;

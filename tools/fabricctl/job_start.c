@@ -21,8 +21,8 @@ static int take_names(const char *path, char *line, json_t *names)
 
 	for (; name && *name != '#'; name = strtok_r(NULL, " \t\r\n", &save))
 		if (json_array_append_new(names, json_string(name)))
-			return fail("%s: a name is no UTF-8: allowed are names of nodes and "
-				    "coordinates", path);
+			return fail("%s: a name is not UTF-8: must be names or coordinates "
+				    "of nodes", path);
 	return OK;
 }
 
@@ -39,7 +39,7 @@ static int read_names(const char *path, json_t *names)
 		return fail("%s: %s", path, strerror(errno));
 	while (status == OK && (n = getline(&line, &room, f)) > 0)
 		status = strlen(line) == (size_t)n ? take_names(path, line, names) :
-			 fail("%s: a line has a byte 0: allowed are names of nodes and coordinates",
+			 fail("%s: a line has a byte 0: must be names or coordinates of nodes",
 			      path);
 	if (status == OK && ferror(f))
 		status = fail("%s: %s", path, strerror(errno));
@@ -80,7 +80,7 @@ static int check_options(void)
 	if (how && !strcmp(how, "list") && !list)
 		return fail("--how list: give the nodes by --list FILE");
 	if (how && strcmp(how, "box") && strcmp(how, "list"))
-		return fail("--how '%s': allowed are box and list", how);
+		return fail("--how '%s': must be box or list", how);
 	if (!list && !nodes)
 		return fail("say how many nodes: --nodes N, or which: --list FILE");
 	return OK;

@@ -22,7 +22,7 @@ int lab_name_check(const char *name)
 	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			 "0123456789_-") == len)
 		return OK;
-	return fail("lab name '%s': allowed are 1 to %d letters, digits, '-' and '_', "
+	return fail("lab name '%s': must be 1 to %d letters, digits, '-' and '_', "
 		    "beginning with a letter", name, LAB_NAME_MAX);
 }
 
@@ -188,7 +188,7 @@ static int node_error(const struct lab *lab, const char *text)
 	char shape[TORUS_TEXT_MAX], first[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX];
 	char host[TORUS_TEXT_MAX];
 
-	return fail("node '%s': lab '%s' is %s, allowed %s to %s, or a name such as %s", text,
+	return fail("node '%s': lab '%s' is %s, must be %s to %s, or a name such as %s", text,
 		    lab->name, torus_shape_text(&lab->shape, shape),
 		    torus_node_text(&lab->shape, 0, first),
 		    torus_node_text(&lab->shape, lab->nodes - 1, last),
@@ -323,7 +323,7 @@ int lab_link_parse(const struct lab *lab, const char *text, uint32_t *node,
 	if (lab_node_parse(lab, at, node))
 		return CANNOT;
 	if (torus_port_parse(colon + 1, n, port))
-		return fail("link '%s': '%s' is no port of it, allowed are + or - and one of %s",
+		return fail("link '%s': '%s' is not a port of it, must be + or - and one of %s",
 			    text, colon + 1, dims_text(n, dims));
 	if (!lab_cable(lab, *port))
 		return fail("link '%s': dimension %c has one node, hence no cables", text,

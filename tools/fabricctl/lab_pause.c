@@ -63,7 +63,7 @@ static int lab_pause(struct ctl *ctl, int argc, char **argv)
 	int status;
 
 	if (argc > 1 && seconds_parse(argv[1], &seconds))
-		return fail("'%s': allowed are 0.01 to 86400 seconds", argv[1]);
+		return fail("'%s': must be 0.01 to 86400 seconds", argv[1]);
 	if (geteuid())
 		return fail_as(DENIED, "lab pause needs root: run it with sudo");
 	status = lab_open(&lab, ctl->lab, LAB_ALONE);

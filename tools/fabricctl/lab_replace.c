@@ -23,7 +23,7 @@ static int name_check(void)
 
 	if (name && (len < 1 || len > TORUS_NAME_MAX || !isalpha((unsigned char)name[0]) ||
 		     strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != len))
-		return fail("--as '%s': allowed are 1 to %d letters, digits, '.', '_' and '-', "
+		return fail("--as '%s': must be 1 to %d letters, digits, '.', '_' and '-', "
 			    "beginning with a letter", name, TORUS_NAME_MAX);
 	return OK;
 }

@@ -8,7 +8,7 @@ static int lab_retry(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	if (torus_retry_parse(argv[1], &wish.retry))
-		return fail("retry protocol '%s': allowed are angara, acknak, hippi and auto",
+		return fail("retry protocol '%s': must be angara, acknak, hippi or auto",
 			    argv[1]);
 	return cable_fault(ctl->lab, argv[0], &wish);
 }

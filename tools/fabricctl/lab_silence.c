@@ -11,7 +11,7 @@ static int lab_silence(struct ctl *ctl, int argc, char **argv)
 	struct fault_wish wish = { .set_silence = true, .one_end = one_way };
 
 	if (argc > 1 && strcmp(argv[1], "on") && strcmp(argv[1], "off"))
-		return fail("silence '%s': allowed are on and off", argv[1]);
+		return fail("silence '%s': must be on or off", argv[1]);
 	if (argc < 2 || !strcmp(argv[1], "on"))
 		wish.silence = one_way ? TORUS_SILENCE_SEND : TORUS_SILENCE_BOTH;
 	return cable_fault(ctl->lab, argv[0], &wish);

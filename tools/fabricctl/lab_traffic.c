@@ -458,9 +458,9 @@ static int lab_traffic(struct ctl *ctl, int argc, char **argv)
 	if (only_rma && (only_tcp || only_udp || dscp_text))
 		return fail("--rma excludes --tcp, --udp and --dscp");
 	if (seconds_parse(seconds_text, &load.seconds))
-		return fail("--seconds '%s': allowed are 0.01 to 86400", seconds_text);
+		return fail("--seconds '%s': must be 0.01 to 86400", seconds_text);
 	if (dscp_text && number_parse(dscp_text, 0, 63, &dscp))
-		return fail("--dscp '%s': allowed are 0 to 63", dscp_text);
+		return fail("--dscp '%s': must be 0 to 63", dscp_text);
 	if (geteuid())
 		return fail_as(DENIED, "lab traffic needs root: run it with sudo");
 	status = lab_open(&lab, ctl->lab, LAB_READ);

@@ -102,7 +102,7 @@ static int levels_check(void)
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
 		if (!strcmp(log_level, allowed[i]))
 			return OK;
-	return fail("--log-level '%s': allowed are error, warning, info, debug", log_level);
+	return fail("--log-level '%s': must be error, warning, info or debug", log_level);
 }
 
 static int free_check(void)
@@ -406,7 +406,7 @@ static int choose_backends(struct lab *lab)
 	bool all = !strcmp(kind, "kernel"), mixed = !strcmp(kind, "mixed");
 
 	if (!all && !mixed && strcmp(kind, "user"))
-		return fail("--backend '%s': allowed are user (NICs in user space), kernel, and "
+		return fail("--backend '%s': must be user (NICs in user space), kernel, or "
 			    "mixed (every other node)", kind);
 	if (packed && (all || mixed || kernel_nodes))
 		return fail("--packed is of NICs in user space: --%s does not go with it",

@@ -9,7 +9,7 @@ static int lab_vb(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	if (rate_parse(argv[1], &wish.vb))
-		return fail("rate of marked packets '%s': allowed are 0 and 1e-18 to 1, such as "
+		return fail("rate of marked packets '%s': must be 0, or 1e-18 to 1, such as "
 			    "0.01",
 			    argv[1]);
 	return cable_fault(ctl->lab, argv[0], &wish);

@@ -27,7 +27,7 @@ const struct line_class *line_class(const char *name)
 	for (const struct line_class *c = line_classes; c->name; c++)
 		if (!strcmp(name, c->name))
 			return c;
-	fail("--class '%s': allowed are " LINE_CLASSES, name);
+	fail("--class '%s': must be one of " LINE_CLASSES, name);
 	return NULL;
 }
 
@@ -62,7 +62,7 @@ int line_lanes(const char *option, const char *text, uint64_t *mask)
 		if (*at++ != ',')
 			break;
 	}
-	return fail("--%s '%s': allowed are lanes 0 to %d such as 0,2,5-7, 'all' and 'none'",
+	return fail("--%s '%s': must be lanes 0 to %d such as 0,2,5-7, 'all' or 'none'",
 		    option, text, TORUS_LANES_MAX - 1);
 }
 
@@ -72,7 +72,7 @@ int line_celsius(const char *option, const char *text, uint64_t *kelvin)
 	long v = strtol(text, &end, 10);
 
 	if (end == text || *end || v < CELSIUS_MIN || v > CELSIUS_MAX)
-		return fail("--%s '%s': allowed are degrees Celsius, %d to %d", option, text,
+		return fail("--%s '%s': must be degrees Celsius, %d to %d", option, text,
 			    CELSIUS_MIN, CELSIUS_MAX);
 	*kelvin = (uint64_t)(v + TORUS_KELVIN);
 	return OK;

@@ -10,7 +10,7 @@ static int link_retry(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	if (torus_retry_parse(argv[1], &protocol))
-		return fail("retry protocol '%s': allowed are angara, acknak, hippi and auto",
+		return fail("retry protocol '%s': must be angara, acknak, hippi or auto",
 			    argv[1]);
 	return change_retry(ctl, argv[0], argv[1]);
 }

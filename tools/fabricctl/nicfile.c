@@ -107,7 +107,7 @@ static bool on_port(struct reading *r, const char *name, const char *value)
 			       name, r->seen[NKEYS + port]);
 	else if (!*value || strlen(value) >= IFNAMSIZ || strchr(value, '/'))
 		inifile_refuse(&r->file, r->file.line,
-			       "%s is '%s', allowed: the name of an Ethernet device", name, value);
+			       "%s is '%s', must be the name of an Ethernet device", name, value);
 	else
 		memcpy(r->lower[port], value, strlen(value) + 1);
 	r->seen[NKEYS + port] = r->file.line;
@@ -144,7 +144,7 @@ static bool on_param(struct reading *r, const char *name, const char *value)
 		n++;
 	if (snprintf(f->set[n], sizeof(f->set[n]), "%s=%s", name, value) >=
 	    (int)sizeof(f->set[n]) || !param_parse(f->set[n], &v, why, sizeof(why)))
-		inifile_refuse(&r->file, r->file.line, "%s is '%s', allowed: %s%s", name, value,
+		inifile_refuse(&r->file, r->file.line, "%s is '%s', must be %s%s", name, value,
 			       param_allowed(p), param_range(p, range));
 	else
 		f->sets[n] = f->set[n];
@@ -167,14 +167,14 @@ static void on_key(struct inifile *file, const char *section, const char *name,
 			inifile_refuse(file, file->line, "'%s' is given twice, first in line %u",
 				       name, r->seen[i]);
 		else if (keys[i].set(r->f, value))
-			inifile_refuse(file, file->line, "%s is '%s', allowed: %s", name, value,
+			inifile_refuse(file, file->line, "%s is '%s', must be %s", name, value,
 				       keys[i].allowed);
 		r->seen[i] = file->line;
 		return;
 	}
 	if (!on_port(r, name, value) && !on_param(r, name, value))
 		inifile_refuse(file, file->line,
-			       "unknown key '%s'; allowed: ports, bootstrap, guid, "
+			       "unknown key '%s'; known: ports, bootstrap, guid, "
 			       "name, mtu, ports +x -x +y ... -c, and parameters such as "
 			       "park_bytes",
 			       name);

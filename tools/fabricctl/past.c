@@ -50,10 +50,10 @@ static int read_span(const struct past *p, int64_t *from, int64_t *to)
 	*from = 0;
 	*to = INT64_MAX;
 	if (p->since && moment_parse(time_of_argument(p, p->since, text), now, INT64_MIN, from))
-		return fail("%s '%s': allowed are %s", since, p->since, allowed);
+		return fail("%s '%s': must be %s", since, p->since, allowed);
 	if (p->until && moment_parse(time_of_argument(p, p->until, text), now,
 				     p->since ? *from : INT64_MIN, to))
-		return fail("%s '%s': allowed are %s", until, p->until, allowed);
+		return fail("%s '%s': must be %s", until, p->until, allowed);
 	if (p->since && *from > (int64_t)now * 1000 + 1000)
 		return fail("%s '%s' is yet to come", since, p->since);
 	if (*to < *from)
@@ -100,9 +100,9 @@ int past_check(const struct past *p)
 	for (unsigned int i = 0; !found && levels[i]; i++)
 		found = !strcmp(p->level, levels[i]);
 	if (!found)
-		return fail("--level '%s': allowed are error, warning, info", p->level);
+		return fail("--level '%s': must be error, warning or info", p->level);
 	if (p->kind && !are_kinds(p->kind))
-		return fail("--kind '%s': allowed is one of these words, or some with commas, %u bytes at most: "
+		return fail("--kind '%s': must be one of these words, or several with commas, %u bytes at most: "
 			    KINDS, p->kind, KINDS_MAX);
 	return read_span(p, &from, &to);
 }

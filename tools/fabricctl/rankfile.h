@@ -10,7 +10,7 @@
 /** rankfile_known() - Return: true if there is such a format */
 bool rankfile_known(const char *format);
 /** RANKFILE_FORMATS - the formats, for messages */
-#define RANKFILE_FORMATS "openmpi, mpich, slurm and rubik"
+#define RANKFILE_FORMATS "openmpi, mpich, slurm or rubik"
 
 /**
  * rankfile_write() - write the file of a placement

@@ -91,11 +91,11 @@ static int take_host(struct slot_list *l, char *text)
 	if (read_host_words(words, text, &number) != OK)
 		return CANNOT;
 	if (number && number_parse(number, 1, SLOTS_EACH_MAX, &count))
-		return fail("--hosts: '%s' slots of host '%s': allowed are 1 to %u", number, text,
+		return fail("--hosts: '%s' slots of host '%s': must be 1 to %u", number, text,
 			    SLOTS_EACH_MAX);
 	node = find_host(l->out, text);
 	if (node == TORUS_NO_NODE)
-		return fail("--hosts: '%s': allowed are names and coordinates of nodes, as 'fabricctl "
+		return fail("--hosts: '%s': must be a name or coordinates of a node, as 'fabricctl "
 			    "nodes' shows them", text);
 	if (!l->table->up[node])
 		return fail("--hosts: '%s' is not up; 'fabricctl nodes' shows which nodes are", text);

@@ -135,11 +135,11 @@ int address_graph_torus(const char *text, uint32_t part, uint64_t seed, struct a
 	uint32_t nodes;
 
 	if (torus_shape_parse(text, &s))
-		return fail("--shape '%s': allowed is like 4x4x4: 1 to 6 sizes of 1 to %d", text,
+		return fail("--shape '%s': must be like 4x4x4: 1 to 6 sizes of 1 to %d", text,
 			    TORUS_MAX_SIZE);
 	nodes = torus_nodes(&s);
 	if (nodes > ADDRESS_NODES_MAX)
-		return fail("--shape '%s': %u nodes, allowed are %d: all pairs are walked", text, nodes,
+		return fail("--shape '%s': %u nodes, must have at most %d: all pairs are walked", text, nodes,
 			    ADDRESS_NODES_MAX);
 	if (part > nodes)
 		return fail("--part %u: shape %s has %u nodes", part, text, nodes);
@@ -217,9 +217,9 @@ static int add_edge(struct edges *e, const char *path, unsigned int line, const 
 	char more;
 
 	if (sscanf(text, "%" SCNu32 "%*[ \t,]%" SCNu32 " %c", &a, &b, &more) != 2)
-		return fail("%s:%u: allowed are two vertices, like 0 1", path, line);
+		return fail("%s:%u: must be two vertices, like 0 1", path, line);
 	if (a == b || a >= ADDRESS_NODES_MAX || b >= ADDRESS_NODES_MAX)
-		return fail("%s:%u: edge %u %u: allowed are two different vertices below %d", path, line,
+		return fail("%s:%u: edge %u %u: must be two different vertices below %d", path, line,
 			    a, b, ADDRESS_NODES_MAX);
 	if (e->n == e->room) {
 		size_t room = e->room ? 2 * e->room : 256;
@@ -254,7 +254,7 @@ static int join_edges(const char *text, const struct edges *e, struct address_gr
 	if (!e->n)
 		return fail("--graph %s: the file has no edges", text);
 	if (degree > TORUS_DM_DEGREE_MAX)
-		return fail("--graph %s: a vertex has %u edges, allowed are %d", text, degree,
+		return fail("--graph %s: a vertex has %u edges, must have at most %d", text, degree,
 			    TORUS_DM_DEGREE_MAX);
 	status = make_graph(g, text, e->vertices, degree);
 	for (size_t i = 0; status == OK && i < e->n; i++)
@@ -305,9 +305,9 @@ int address_graph_named(const char *text, struct address_graph *g)
 		n = strtoul(text + len + 1, &end, 10);
 		if (text[len + 1] < '0' || text[len + 1] > '9' || *end || n < kinds[i].min ||
 		    n > kinds[i].max)
-			return fail("--graph %s: allowed is %s:%u to %s:%u", text, kinds[i].name,
+			return fail("--graph %s: must be %s:%u to %s:%u", text, kinds[i].name,
 				    kinds[i].min, kinds[i].name, kinds[i].max);
 		return kinds[i].make(text, (uint32_t)n, g);
 	}
-	return fail("--graph '%s': allowed are ring:N, hypercube:N, dragonfly:N, file:PATH", text);
+	return fail("--graph '%s': must be ring:N, hypercube:N, dragonfly:N or file:PATH", text);
 }

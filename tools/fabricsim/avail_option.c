@@ -64,15 +64,15 @@ static int read_recoveries(const char *file, unsigned int at, const char *line, 
 				    "act '%s...'",
 				    file, at, act);
 	} else if (sscanf(line, "%lf %lf %c", &nodes, &seconds, &rest) != 2) {
-		return fail("%s:%u: '%.*s': allowed are two numbers, NODES SECONDS", file, at,
+		return fail("%s:%u: '%.*s': must be two numbers, NODES SECONDS", file, at,
 			    (int)strcspn(line, "\n"), line);
 	}
 	if (!(nodes >= 1) || !(seconds >= 0 && seconds <= SECONDS_MAX))
-		return fail("%s:%u: %g nodes, %g seconds: allowed are 1 node or more, 0 to %g "
+		return fail("%s:%u: %g nodes, %g seconds: must be 1 node or more, 0 to %g "
 			    "seconds",
 			    file, at, nodes, seconds, SECONDS_MAX);
 	if (r->nodes.n && nodes <= r->nodes.v[r->nodes.n - 1])
-		return fail("%s:%u: %g nodes, allowed are more than the %g of the line before",
+		return fail("%s:%u: %g nodes, must be more than the %g of the line before",
 			    file, at, nodes, r->nodes.v[r->nodes.n - 1]);
 	return append_size(&r->nodes, nodes) || append_size(&r->seconds, seconds) ? CANNOT : OK;
 }

@@ -53,7 +53,7 @@ static int parse_pairs(const char *text, struct pairs *out)
 			break;
 		step += *at == '/';
 	}
-	return fail("--pairs '%s': allowed are pairs of vertices like 0-1,2-3/0-2, a slash between steps",
+	return fail("--pairs '%s': must be pairs of vertices like 0-1,2-3/0-2, a slash between steps",
 		    text);
 }
 
@@ -69,7 +69,7 @@ static int explain_error(int err, const struct address_graph *g)
 			    g->name);
 	default:
 		return fail(pairs_text ? "--pairs: a pair of %s is not adjacent, or taken already" :
-			    "--match exact: %s has more vertices than allowed, %d", g->name,
+			    "--match exact: %s has too many vertices, must have at most %d", g->name,
 			    TORUS_DM_EXACT_MAX);
 	}
 }

@@ -119,12 +119,12 @@ static int add_availability(struct plan *p, const struct torus_shape *shape, dou
 		return OK;
 	torus_shape_text(shape, text);
 	if (no_relays && nodes > ALL_PAIRS_MAX)
-		return fail("--no-relays: %s has %g nodes, allowed are up to %d, because all their "
+		return fail("--no-relays: %s has %g nodes, must be at most %d, because all their "
 			    "rows are examined", text, nodes, ALL_PAIRS_MAX);
 	faults = new->a.nodes * down_of(p, true) + new->a.links * down_of(p, false);
 	if (faults > SAMPLE_MEAN_MAX)
-		return fail("--monte-carlo: %s has %g faults at a time on average, allowed are up "
-			    "to %g", text, faults, SAMPLE_MEAN_MAX);
+		return fail("--monte-carlo: %s has %g faults at a time on average, must be at "
+			    "most %g", text, faults, SAMPLE_MEAN_MAX);
 	for (int kind = 0; kind < KINDS; kind++) {
 		new->run[kind] = calloc(seeds, sizeof(*new->run[kind]));
 		if (!new->run[kind])
@@ -172,7 +172,7 @@ static int make_availability(struct plan *p)
 			"--shape says how many nodes and dimensions: it does not go with --nodes, "
 			"--dims");
 	if (torus_shape_parse(shape_text, &shape) || torus_nodes(&shape) < 2)
-		return fail("--shape '%s': allowed is like 16x16x16: 1 to 6 sizes of 1 to %d, 2 "
+		return fail("--shape '%s': must be like 16x16x16: 1 to 6 sizes of 1 to %d, 2 "
 			    "nodes or more",
 			    shape_text, TORUS_MAX_SIZE);
 	p->point = calloc(1, sizeof(*p->point));
@@ -206,7 +206,7 @@ static int figure_parse(void)
 	if (!figure_text)
 		return OK;
 	if (strcmp(figure_text, FIGURE))
-		return fail("--figure '%s': allowed is " FIGURE, figure_text);
+		return fail("--figure '%s': must be " FIGURE, figure_text);
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (*fixed[i].text)
 			return fail("--%s: --figure " FIGURE " sets the points: leave out one of "
@@ -259,13 +259,13 @@ static int options_parse(struct plan *p)
 		return CANNOT;
 	for (size_t i = 0; i < p->dims.n; i++)
 		if (p->dims.v[i] != floor(p->dims.v[i]))
-			return fail("--dims %g: allowed are whole numbers, 1 to %d", p->dims.v[i],
+			return fail("--dims %g: must be a whole number, 1 to %d", p->dims.v[i],
 				    TORUS_MAX_DIMS);
 	if (p->dims.n > DIMS_LISTED)
-		return fail("--dims: %zu numbers, allowed is each of 1 to %d once", p->dims.n,
+		return fail("--dims: %zu numbers, must have each of 1 to %d once at most", p->dims.n,
 			    TORUS_MAX_DIMS);
 	if (no_relays && !monte_carlo)
-		return fail("--no-relays: allowed only with --monte-carlo, which runs the routing "
+		return fail("--no-relays: goes only with --monte-carlo, which runs the routing "
 			    "engine");
 	return make_availability(p);
 }

@@ -124,11 +124,11 @@ static int cmd_grow(struct ctl *ctl, int argc, char **argv)
 	if (!shape_text)
 		shape_text = "8x8x8";
 	if (torus_shape_parse(shape_text, &c.shape))
-		return fail("--shape '%s': allowed is like 4x4x4: 1 to 6 sizes of 1 to %d", shape_text,
+		return fail("--shape '%s': must be like 4x4x4: 1 to 6 sizes of 1 to %d", shape_text,
 			    TORUS_MAX_SIZE);
 	nodes = torus_nodes(&c.shape);
 	if (nodes > NODES_MAX)
-		return fail("--shape '%s': %u nodes, allowed are %d", shape_text, nodes, NODES_MAX);
+		return fail("--shape '%s': %u nodes, must have at most %d", shape_text, nodes, NODES_MAX);
 	if (dead_nodes >= nodes)
 		return fail("--dead-nodes %" PRIu64 ": shape %s has %u nodes, and the first is alive",
 			    dead_nodes, shape_text, nodes);

@@ -52,7 +52,7 @@ static int scenes_parse(struct plan *p)
 			return OK;
 		at += len + 1;
 	}
-	return fail("--scenario '%s': allowed are up to %u scenarios", scene_text, SCENES_MAX);
+	return fail("--scenario '%s': must name at most %u scenarios", scene_text, SCENES_MAX);
 }
 
 static int make_scene_shape(struct torus_shape *s)
@@ -60,11 +60,11 @@ static int make_scene_shape(struct torus_shape *s)
 	const char *text = shape_text ? shape_text : "4x4x4";
 
 	if (torus_shape_parse(text, s))
-		return fail("--shape '%s': allowed is like 8x8x8: 1 to 6 sizes of 1 to %d, %u "
+		return fail("--shape '%s': must be like 8x8x8: 1 to 6 sizes of 1 to %d, %u "
 			    "nodes at most",
 			    text, TORUS_MAX_SIZE, NODES_MAX);
 	if (torus_nodes(s) < 2 || torus_nodes(s) > NODES_MAX)
-		return fail("--shape '%s': %u nodes; allowed are 2 to %u", text, torus_nodes(s),
+		return fail("--shape '%s': %u nodes, must have 2 to %u", text, torus_nodes(s),
 			    NODES_MAX);
 	return OK;
 }
@@ -80,7 +80,7 @@ static int nics_make(struct world_config *c)
 		return CANNOT;
 	c->links_only = which;
 	if (!which && torus_nodes(&c->shape) > EXACT_MAX)
-		return fail("--nics packets: %u nodes; allowed are 2 to %u",
+		return fail("--nics packets: %u nodes, must have 2 to %u",
 			    torus_nodes(&c->shape), EXACT_MAX);
 	if (which && traffic_us)
 		return fail("--traffic-us %llu: needs --nics packets; these NICs send none",

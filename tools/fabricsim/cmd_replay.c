@@ -229,7 +229,7 @@ static int cmd_replay(struct ctl *ctl, int argc, char **argv)
 	(void)argc;
 	r.until = UINT64_MAX;
 	if (until_text && time_parse(until_text, 0, UINT64_MAX, &r.until))
-		return fail("--until '%s': allowed are times such as 12.5s, 300ms", until_text);
+		return fail("--until '%s': must be a time such as 12.5s or 300ms", until_text);
 	r.file = fopen(r.path, "re");
 	if (!r.file)
 		return fail("%s: %m", r.path);

@@ -95,7 +95,7 @@ static int protocols_parse(struct plan *p)
 			return OK;
 		at += len + 1;
 	}
-	return fail("--protocol '%s': allowed are each of angara, acknak, hippi once",
+	return fail("--protocol '%s': must be some of angara, acknak, hippi, each once",
 		    protocol_list);
 }
 
@@ -423,7 +423,7 @@ static int play_figure_option(void)
 		return fail("--play %s: --figure %s sets what is played: leave out one of the "
 			    "options", play_text, figure_text);
 	if (!play_figure(figure_text))
-		return fail("--figure '%s': allowed are fig3 to fig8", figure_text);
+		return fail("--figure '%s': must be fig3 to fig8", figure_text);
 	play_text = figure_text;
 	return OK;
 }
@@ -484,7 +484,7 @@ static int play_script(struct ctl *ctl, struct plan *p)
 	struct point t;
 
 	if (p->payload.n > 1 || p->delay.n > 1 || p->coalesce.n > 1)
-		return fail("--play: allowed is one --payload, --delay and --coalesce");
+		return fail("--play: must have one value of --payload, --delay and --coalesce");
 	if (ctl->csv)
 		return fail("--play: the output is text, or with --json JSON: leave out --csv");
 	if (figure) {

@@ -111,12 +111,12 @@ static int make_route_shape(struct plan *p)
 	uint32_t nodes;
 
 	if (torus_shape_parse(shape_text ? shape_text : "4x4x4", &p->shape))
-		return fail("--shape '%s': allowed is like 4x4x4: 1 to 6 sizes of 1 to %d, %d "
+		return fail("--shape '%s': must be like 4x4x4: 1 to 6 sizes of 1 to %d, %d "
 			    "nodes at most",
 			    shape_text, TORUS_MAX_SIZE, NODES_MAX);
 	nodes = torus_nodes(&p->shape);
 	if (nodes > NODES_MAX)
-		return fail("--shape '%s': %u nodes, allowed are %d: all rows are in memory",
+		return fail("--shape '%s': %u nodes, must have at most %d: all rows are in memory",
 			    shape_text, nodes, NODES_MAX);
 	return OK;
 }
@@ -135,15 +135,15 @@ static int add_route(struct plan *p, enum route_engine engine, double dead, doub
 		.cut_links = (unsigned int)cut, .engine = engine,
 	};
 	if (new->c.dead_nodes != dead || new->c.cut_links != cut)
-		return fail("--dead-nodes %g, --cut-links %g: allowed are whole numbers", dead,
+		return fail("--dead-nodes %g, --cut-links %g: must be whole numbers", dead,
 			    cut);
 	if (new->c.dead_nodes >= nodes)
-		return fail("--dead-nodes %u: allowed 0 to %u, one of %u has to live",
+		return fail("--dead-nodes %u: must be 0 to %u, one of %u has to live",
 			    new->c.dead_nodes, nodes - 1, nodes);
 	lost = 2u * p->shape.ndims * new->c.dead_nodes;
 	links = links > lost ? links - lost : 0;
 	if (new->c.cut_links > links)
-		return fail("--cut-links %u: allowed 0 to %u with %u dead nodes", new->c.cut_links,
+		return fail("--cut-links %u: must be 0 to %u with %u dead nodes", new->c.cut_links,
 			    links, new->c.dead_nodes);
 	new->result = calloc(p->each, sizeof(*new->result));
 	if (!new->result)

@@ -70,7 +70,7 @@ static int classes_parse(struct plan *p)
 		if (!c)
 			return CANNOT;
 		if (p->nclasses == CLASSES_MAX)
-			return fail("--class '%s': allowed are up to %d classes", class_list,
+			return fail("--class '%s': must name at most %d classes", class_list,
 				    CLASSES_MAX);
 		p->class[p->nclasses++] = *c;
 		if (!at[len])
@@ -87,7 +87,7 @@ static int losses_parse(struct plan *p)
 	if (range_parse("loss", loss_list, 0, TORUS_CABLE_LOSS_MAX, &p->loss))
 		return CANNOT;
 	if (p->loss.n > CLASSES_MAX)
-		return fail("--loss '%s': allowed are up to %d numbers", loss_list, CLASSES_MAX);
+		return fail("--loss '%s': must have at most %d numbers", loss_list, CLASSES_MAX);
 	for (size_t i = 0; i < p->loss.n; i++)
 		p->class[p->nclasses++] = (struct line_class) {
 			.loss = (uint32_t)p->loss.v[i], .crosstalk = 10,
@@ -111,7 +111,7 @@ static int params_parse(struct train_plan *t)
 		.margin_retrain = margin_retrain ? (u32)margin_retrain : usual.margin_retrain,
 	};
 	if (ber_text && (rate_parse(ber_text, &ber) || !ber))
-		return fail("--target-ber '%s': allowed are 1e-18 to 1", ber_text);
+		return fail("--target-ber '%s': must be 1e-18 to 1", ber_text);
 	if (ber)
 		t->params.target_ber = ber;
 	if (t->params.margin_train < t->params.margin_retrain)
@@ -129,7 +129,7 @@ static int line_parse(struct train_plan *t)
 	    real_option("life", life_text, 0, 1e6, &life))
 		return CANNOT;
 	if (look_text && (time_parse(look_text, MS, 10 * SEC, &look)))
-		return fail("--look '%s': allowed are 1ms to 10s", look_text);
+		return fail("--look '%s': must be 1ms to 10s", look_text);
 	t->look = look;
 	t->life = (u64)(life * (double)SEC);
 	t->cable.drift = (u32)drift;
@@ -553,7 +553,7 @@ static int cmd_train(struct ctl *ctl, int argc, char **argv)
 	if (months && by_lane)
 		return fail("--months and --lanes exclude each other: give one");
 	if (months && ctl->svg && seeds > 1)
-		return fail("--seeds %llu: allowed is 1 with --svg and --months",
+		return fail("--seeds %llu: must be 1 with --svg and --months",
 			    (unsigned long long)seeds);
 	status = parse_plan(&p);
 	if (status == OK)

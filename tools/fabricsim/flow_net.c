@@ -41,7 +41,7 @@ static int check_rule(const struct flow_params *p, char *why)
 
 		if (k > 1 && p->bubbles >= k * p->queue)
 			return snprintf(why, 256, "%u critical bubbles leave no buffer to enter a "
-					"ring of %u x %u = %u buffers: allowed 1 to %u",
+					"ring of %u x %u = %u buffers: must be 1 to %u",
 					p->bubbles, k, p->queue, k * p->queue, k * p->queue - 1),
 			       -1;
 	}
@@ -51,7 +51,7 @@ static int check_rule(const struct flow_params *p, char *why)
 static int check_pattern(const struct flow_params *p, char *why)
 {
 	if (p->load < 0 || p->load > 1)
-		return snprintf(why, 256, "a load of %g: allowed 0 to 1 phit a node and cycle",
+		return snprintf(why, 256, "a load of %g: must be 0 to 1 phit a node and cycle",
 				p->load), -1;
 	for (unsigned int d = 0; p->pattern == FLOW_TRANSPOSE && d < p->shape.ndims; d++)
 		if (p->shape.size[d] != p->shape.size[p->shape.ndims - 1 - d])
@@ -67,7 +67,7 @@ int flow_check_params(const struct flow_params *p, char *why)
 	if (nodes < 2)
 		return snprintf(why, 256, "a fabric of %u nodes has no traffic", nodes), -1;
 	if (nodes > 1u << 24)
-		return snprintf(why, 256, "%u nodes: allowed up to %u", nodes, 1u << 24), -1;
+		return snprintf(why, 256, "%u nodes: must be at most %u", nodes, 1u << 24), -1;
 	if (!p->queue)
 		return snprintf(why, 256, "a queue of 0 is smaller than a packet"), -1;
 	if (p->queue > 4096 || p->source_queue > 4096 || !p->source_queue)

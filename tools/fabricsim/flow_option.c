@@ -144,7 +144,7 @@ static int word_list(const char *option, const char *text, const char *const *wo
 		size_t len = strcspn(text, ",");
 
 		if (n == LIST_MAX) {
-			fail("--%s: allowed are up to %d words", option, LIST_MAX);
+			fail("--%s: must have at most %d words", option, LIST_MAX);
 			return 0;
 		}
 		to[n] = word_option(option, text, len, words);
@@ -299,7 +299,7 @@ static int take_axes(struct axes *a, const char *queue)
 		a->pattern[0] = FLOW_TRACE;
 	}
 	if (!strcmp(queue, "0"))
-		return fail("--queue 0: smaller than a packet, allowed are 1 to 4096");
+		return fail("--queue 0: smaller than a packet, must be 1 to 4096");
 	if (whole_range("bubbles", asked.bubbles ? asked.bubbles : "0", asked.bubbles ? 1 : 0,
 			1 << 24, &a->bubbles) ||
 	    whole_range("queue", queue, 1, 4096, &a->queue) ||

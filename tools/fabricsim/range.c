@@ -152,6 +152,6 @@ int word_option(const char *option, const char *text, size_t len, const char *co
 			strcat(all, words[i]);
 		}
 	}
-	fail("--%s: there is no '%.*s', allowed: %s", option, (int)len, text, all);
+	fail("--%s: there is no '%.*s', known: %s", option, (int)len, text, all);
 	return -1;
 }

@@ -38,7 +38,7 @@ static int in_shape(const char *text, const struct torus_shape *shape, const str
 
 	for (unsigned int d = 0; d < shape->ndims; d++) {
 		if (b->size.ndims != shape->ndims || b->size.size[d] > shape->size[d])
-			return fail("--dark '%s': allowed are %u sizes, up to those of the fabric, "
+			return fail("--dark '%s': must be %u sizes, up to those of the fabric, "
 				    "%s", text, shape->ndims, torus_shape_text(shape, all));
 		less |= b->size.size[d] < shape->size[d];
 	}
@@ -56,7 +56,7 @@ int block_parse(const char *text, const struct torus_shape *shape, struct block 
 	*out = (struct block) { .placed = at };
 	snprintf(size, sizeof(size), "%.*s", at ? (int)(at - text) : (int)strlen(text), text);
 	if (torus_shape_parse(size, &out->size))
-		return fail("--dark '%s': allowed are SIZE or SIZE@NODE, such as 2x2x1 or "
+		return fail("--dark '%s': must be SIZE or SIZE@NODE, such as 2x2x1 or "
 			    "2x2x1@0,0,3", text);
 	if (in_shape(text, shape, out))
 		return CANNOT;
@@ -64,7 +64,7 @@ int block_parse(const char *text, const struct torus_shape *shape, struct block 
 		return fail("--dark '%s': '%s' is no node of %s", text, at + 1,
 			    torus_shape_text(shape, all));
 	if (at && block_has(shape, out, 0))
-		return fail("--dark '%s': contains node 0, the root; allowed are blocks without it",
+		return fail("--dark '%s': contains node 0, the root; must be a block without it",
 			    text);
 	return OK;
 }

@@ -72,7 +72,7 @@ struct run {
 
 static int bad_step(const char *text)
 {
-	return fail("--play '%s': allowed are fig3 to fig8, or steps with commas between: lose N, "
+	return fail("--play '%s': must be fig3 to fig8, or steps with commas between: lose N, "
 		    "damage N (packet N, from 0), lose answer N, lose back N (of the other end)",
 		    text);
 }

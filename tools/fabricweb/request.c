@@ -463,7 +463,7 @@ void web_plan_make(const struct web_request *rq, struct web_plan *plan)
 
 	memset(plan, 0, sizeof(*plan));
 	if (rq->method == WEB_OTHER) {
-		refuse_request(plan, 405, "allowed are GET, HEAD and POST");
+		refuse_request(plan, 405, "the method must be GET, HEAD or POST");
 		plan->allow = "GET, HEAD, POST";
 		return;
 	}

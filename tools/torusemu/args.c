@@ -84,7 +84,7 @@ static int set_nic_name(const struct parse *to, const char *text)
 	size_t n = strlen(text);
 
 	if (!n || n > TORUS_NAME_MAX)
-		return fail_args(to, "--name '%s': allowed 1 to %d bytes", text, TORUS_NAME_MAX);
+		return fail_args(to, "--name '%s': must have 1 to %d bytes", text, TORUS_NAME_MAX);
 	memcpy(a->name, text, n + 1);
 	return 0;
 }
@@ -109,7 +109,7 @@ static int set_port_count(const struct parse *to, const char *text)
 	unsigned long v = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || v < 2 || v > TORUS_MAX_PORTS || v % 2)
-		return fail_args(to, "--ports '%s': allowed an even number, 2 to %d", text,
+		return fail_args(to, "--ports '%s': must be an even number, 2 to %d", text,
 				 TORUS_MAX_PORTS);
 	a->nports = (unsigned int)v;
 	return 0;
@@ -123,7 +123,7 @@ static int set_nic_guid(const struct parse *to, const char *text)
 	errno = 0;
 	a->guid = strtoull(text, &end, 16);
 	if (!strchr("0123456789abcdefABCDEF", *text) || *end || errno || !a->guid)
-		return fail_args(to, "--guid '%s': allowed 1 to 16 hexadecimal digits, not 0",
+		return fail_args(to, "--guid '%s': must be 1 to 16 hexadecimal digits, not 0",
 				 text);
 	a->guid_set = true;
 	return 0;
@@ -135,7 +135,7 @@ static int set_retry(const struct parse *to, const char *text)
 	enum torus_retry protocol;
 
 	if (torus_retry_parse(text, &protocol))
-		return fail_args(to, "--retry '%s': allowed angara, acknak, hippi, auto", text);
+		return fail_args(to, "--retry '%s': must be angara, acknak, hippi or auto", text);
 	a->params.retry = protocol;
 	return 0;
 }
@@ -151,11 +151,11 @@ static int bind_port(const struct parse *to, const char *text)
 	char name[16], first[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX];
 
 	if (!eq || (size_t)(eq - text) >= sizeof(name))
-		return fail_args(to, "--port '%s': allowed PORT=IFNAME", text);
+		return fail_args(to, "--port '%s': must be PORT=IFNAME", text);
 	memcpy(name, text, (size_t)(eq - text));
 	name[eq - text] = 0;
 	if (torus_port_parse(name, ndims, &port))
-		return fail_args(to, "--port '%s': '%s' is no port, allowed %s to %s", text, name,
+		return fail_args(to, "--port '%s': '%s' is not a port, must be %s to %s", text, name,
 				 torus_port_text(ndims, 0, first),
 				 torus_port_text(ndims, a->nports - 1, last));
 	if (a->lower[port][0])
@@ -181,7 +181,7 @@ static int one_option(const struct parse *to, int option, char *text)
 		return set_port_count(to, text);
 	case SOCKET:
 		a->socket = text;
-		return *text ? 0 : fail_args(to, "--socket: allowed a path");
+		return *text ? 0 : fail_args(to, "--socket: must be a path");
 	case TUN:
 		return copy_ifname(to, a->tun, "--tun", text);
 	case GUID:
@@ -196,19 +196,19 @@ static int one_option(const struct parse *to, int option, char *text)
 	case LOG_LEVEL:
 		a->log_level = log_level(text);
 		return a->log_level >= 0 ? 0 :
-		       fail_args(to, "--log-level '%s': allowed error, warning, info, debug", text);
+		       fail_args(to, "--log-level '%s': must be error, warning, info or debug", text);
 	case FOREGROUND:
 		a->foreground = true;
 		return 0;
 	case PACK:
 		a->pack = text;
-		return *text ? 0 : fail_args(to, "--pack: allowed a path");
+		return *text ? 0 : fail_args(to, "--pack: must be a path");
 	case RMA:
 		a->rma = text;
-		return *text ? 0 : fail_args(to, "--rma: allowed a path");
+		return *text ? 0 : fail_args(to, "--rma: must be a path");
 	case NETNS:
 		a->netns = text;
-		return *text ? 0 : fail_args(to, "--netns: allowed a path");
+		return *text ? 0 : fail_args(to, "--netns: must be a path");
 	case NO_TUN:
 		a->tun[0] = '\0';
 		return 0;

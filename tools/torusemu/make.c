@@ -45,7 +45,7 @@ static int fit_frames(struct args *a, const struct why *why)
 		if (mtu < 0)
 			return fail_make(why, mtu, "%s: %s", a->lower[i], strerror(-mtu));
 		if ((u32)mtu < tn_packet_max(&a->params))
-			return fail_make(why, -EINVAL, "%s: its MTU is %d, allowed %u and more",
+			return fail_make(why, -EINVAL, "%s: its MTU is %d, must be %u or more",
 					 a->lower[i], mtu, tn_packet_max(&a->params));
 		if (!a->frame_max_set && (u32)mtu < a->params.frame_max)
 			a->params.frame_max = (u32)mtu;

@@ -115,7 +115,7 @@ static bool run_verb(struct request *r)
 		snprintf(r->why, sizeof(r->why), "%s: takes one argument", word);
 		return false;
 	}
-	snprintf(r->why, sizeof(r->why), "'%.64s': allowed are add, kill, cut, mend", word);
+	snprintf(r->why, sizeof(r->why), "'%.64s': must be add, kill, cut or mend", word);
 	return false;
 }
 

@@ -85,7 +85,7 @@ const struct tn_param *param_find(const char *name, size_t len)
 
 static void say_names(const char *text, char *why, size_t size)
 {
-	int n = snprintf(why, size, "--set '%s': allowed PARAM=VALUE with PARAM one of", text);
+	int n = snprintf(why, size, "--set '%s': must be PARAM=VALUE with PARAM one of", text);
 
 	for (unsigned int i = 0; i < TN_PARAMS && n > 0 && (size_t)n < size; i++)
 		n += snprintf(why + n, size - (size_t)n, " %s", tn_param_list[i].name);
@@ -109,7 +109,7 @@ const struct tn_param *param_parse(const char *text, uint64_t *v, char *why, siz
 		return NULL;
 	}
 	if (err || *v < p->min || *v > p->max) {
-		snprintf(why, size, "--set %s: '%s' is out of range, allowed%s", p->name, eq + 1,
+		snprintf(why, size, "--set %s: '%s' is out of range, must be%s", p->name, eq + 1,
 			 param_range(p, range) + 1);
 		return NULL;
 	}
@@ -122,7 +122,7 @@ const char *params_refused(const struct tn_params *all, const struct tn_params_w
 	uint64_t is = tn_param_get(all, at->param), min = at->min;
 
 	if (!at->than)
-		snprintf(why, size, "%s: %" PRIu64 " is out of range, allowed %" PRIu64 " to %" PRIu64
+		snprintf(why, size, "%s: %" PRIu64 " is out of range, must be %" PRIu64 " to %" PRIu64
 			 " with bubble=%s", at->param->name, is, min, (uint64_t)at->max,
 			 policies[all->bubble]);
 	else if (!at->more)

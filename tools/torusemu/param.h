@@ -36,7 +36,7 @@ const struct tn_param *param_parse(const char *text, uint64_t *v, char *why, siz
  * params_refused() - describe why tn_params_check() refused parameters
  * @all: the parameters
  * @at: the reason, set by tn_params_check()
- * @why: gets the text, such as "slots: 1 is out of range, allowed 2 to 1024 with bubble=cbs"
+ * @why: gets the text, such as "slots: 1 is out of range, must be 2 to 1024 with bubble=cbs"
  * @size: bytes of @why; PARAM_WHY_MAX is enough
  * Return: @why.
  */

@@ -59,7 +59,7 @@ static int check_memfd(int fd, struct torus_rma_call *call)
 		return rma_fail(call, -EPERM, "the memfd is sealed against writing");
 	if (!call->bytes || call->bytes > (u64)st.st_size)
 		return rma_fail(call, -EINVAL,
-				"a region of %llu bytes: allowed 1 to %lld, the size of its memfd",
+				"a region of %llu bytes: must be 1 to %lld, the size of its memfd",
 				(unsigned long long)call->bytes, (long long)st.st_size);
 	return 0;
 }
@@ -96,16 +96,16 @@ static int check_user(const struct rma_context *ctx, struct torus_rma_call *call
 	if (!ctx->job)
 		return 0;
 	if (own.regions >= RMA_USER_REGIONS)
-		return rma_fail(call, -ENOSPC, "user %u has %u regions, allowed %u", ctx->job,
+		return rma_fail(call, -ENOSPC, "user %u has %u regions, the limit is %u", ctx->job,
 				own.regions, RMA_USER_REGIONS);
 	if (all.regions >= RMA_REGIONS_MAX - RMA_ROOT_REGIONS)
-		return rma_fail(call, -ENOSPC, "users have %u regions, allowed %u", all.regions,
+		return rma_fail(call, -ENOSPC, "all users have %u regions, the limit is %u", all.regions,
 				RMA_REGIONS_MAX - RMA_ROOT_REGIONS);
 	if (call->bytes > max || own.bytes + call->bytes > max / 2 ||
 	    all.bytes + call->bytes > max - max / 8)
 		return rma_fail(call, -ENOMEM,
-				"a region of %llu bytes: user %u has %llu, all have %llu; "
-				"allowed %llu, all %llu", (unsigned long long)call->bytes,
+				"a region of %llu bytes: user %u has %llu, all users %llu; "
+				"the limits are %llu and %llu", (unsigned long long)call->bytes,
 				ctx->job, (unsigned long long)own.bytes,
 				(unsigned long long)all.bytes, (unsigned long long)(max / 2),
 				(unsigned long long)(max - max / 8));
@@ -117,18 +117,18 @@ static int check_share(const struct rma_context *ctx, struct torus_rma_call *cal
 	u64 left = shared_max() - ctx->emu->rma->shared;
 
 	if (call->access & ~ACCESS_ALL)
-		return rma_fail(call, -EINVAL, "access 0x%x: allowed 0x%x", call->access,
+		return rma_fail(call, -EINVAL, "access 0x%x: must be within the mask 0x%x", call->access,
 				ACCESS_ALL);
 	if (call->flags & ~FLAGS_ALL)
-		return rma_fail(call, -EINVAL, "flags 0x%x: allowed 0x%x", call->flags,
+		return rma_fail(call, -EINVAL, "flags 0x%x: must be within the mask 0x%x", call->flags,
 				FLAGS_ALL);
 	if (call->flags & TORUS_RMA_HAS_FE ? call->bytes % sizeof(u64) != 0 :
 	    (call->access & TORUS_RMA_ACCESS_FE || call->flags))
 		return rma_fail(call, -EINVAL,
-				"full/empty bits: of a region with words of 8 bytes, "
-				"made with them");
+				"full/empty bits: the region must be made with them, "
+				"and have whole words of 8 bytes");
 	if (ctx->regions >= RMA_CONTEXT_REGIONS)
-		return rma_fail(call, -ENOSPC, "the context has %u regions, allowed %u",
+		return rma_fail(call, -ENOSPC, "the context has %u regions, the limit is %u",
 				ctx->regions, RMA_CONTEXT_REGIONS);
 	if (call->bytes > left)
 		return rma_fail(call, -ENOMEM,

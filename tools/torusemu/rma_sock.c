@@ -116,12 +116,12 @@ static int check_open(const struct rma_context *ctx, struct torus_rma_call *call
 	if (ctx->open)
 		return rma_fail(call, -EBUSY, "the context is open");
 	if (call->version != TORUS_RMA_VERSION)
-		return rma_fail(call, -EPROTO, "version %u of the rings: allowed %u", call->version,
+		return rma_fail(call, -EPROTO, "version %u of the rings: must be %u", call->version,
 				TORUS_RMA_VERSION);
 	if (!call->entries || call->entries > RMA_ENTRIES_MAX ||
 	    call->entries & (call->entries - 1))
 		return rma_fail(call, -EINVAL,
-				"%u requests in the ring: allowed a power of two up to %u",
+				"%u requests in the ring: must be a power of two up to %u",
 				call->entries, RMA_ENTRIES_MAX);
 	return 0;
 }
@@ -166,7 +166,7 @@ static int run_rma_call(struct rma_context *ctx, struct torus_rma_call *call, in
 		return rma_share(ctx, fd, call);
 	if (call->call == TORUS_RMA_UNSHARE)
 		return rma_unshare(ctx, call->region, call);
-	return rma_fail(call, -EOPNOTSUPP, "call %u: allowed %u to %u", call->call, TORUS_RMA_OPEN,
+	return rma_fail(call, -EOPNOTSUPP, "call %u: must be %u to %u", call->call, TORUS_RMA_OPEN,
 			TORUS_RMA_WAIT_GET);
 }
 

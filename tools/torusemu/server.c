@@ -202,12 +202,12 @@ static int check_header(struct req *r)
 	const struct genlmsghdr *g = nlmsg_data(r->nlh);
 
 	if (r->nlh->nlmsg_type != TORUS_EMU_FAMILY)
-		return req_fail(r, -EOPNOTSUPP, "message type %u, allowed %u",
+		return req_fail(r, -EOPNOTSUPP, "message type %u, must be %u",
 				r->nlh->nlmsg_type, TORUS_EMU_FAMILY);
 	if (nlmsg_datalen(r->nlh) < (int)GENL_HDRLEN)
 		return req_fail(r, -EINVAL, "the message is too short for its header");
 	if (g->version != TORUS_GENL_VERSION)
-		return req_fail(r, -EPROTO, "version %u, allowed %u", g->version,
+		return req_fail(r, -EPROTO, "version %u, must be %u", g->version,
 				TORUS_GENL_VERSION);
 	if (!(r->nlh->nlmsg_flags & NLM_F_REQUEST))
 		return req_fail(r, -EINVAL, "NLM_F_REQUEST is not set");
@@ -323,7 +323,7 @@ static void server_ready(struct watch *w, u32 events)
 	if (fd < 0)
 		return;
 	if (!client_new(e, fd)) {
-		log_warn(e->soft.hw.name, "refused a client: there are %u, allowed %d",
+		log_warn(e->soft.hw.name, "refused a client: %u are connected, the limit is %d",
 			 e->server.nclients, SERVER_CLIENTS_MAX);
 		close(fd);
 	}

@@ -116,7 +116,7 @@ static bool is_plan_usable(struct fm *fm, const struct torus_plan *plan,
 
 	if (!fm_plan_holds(plan, shape)) {
 		snprintf(why, sizeof(why),
-			 "too few addresses for shape %s: allowed are prefixes of at most /%u and /%u",
+			 "too few addresses for shape %s: must be prefixes of at most /%u and /%u",
 			 torus_shape_text(shape, text), torus_plan_longest(shape, 32),
 			 torus_plan_longest(shape, 128));
 		refuse_plan(fm, plan, why);

@@ -87,8 +87,8 @@ PLACED = [
      "NAME", "not that of the NIC with IFINDEX"),
     ("LINK_SET", [index("torus0"), text("NAME", b"torus0"), port(0), a("ADMIN", "=B", 1)], None,
      None, ""),
-    ("LINK_GET", [port(4)], "EINVAL", "PORT", "PORT is 4, allowed 0 to 3"),
-    ("LINK_SET", [port(5), a("ADMIN", "=B", 1)], "EINVAL", "PORT", "PORT is 5, allowed 0 to 3"),
+    ("LINK_GET", [port(4)], "EINVAL", "PORT", "PORT is 4, must be 0 to 3"),
+    ("LINK_SET", [port(5), a("ADMIN", "=B", 1)], "EINVAL", "PORT", "PORT is 5, must be 0 to 3"),
     ("LINK_SET", [port(0), fault("BER", "=Q", 10**18 + 1)], "ERANGE", F["TORUS_FAULT_BER"], "."),
     ("LINK_SET", [port(0), fault("TEMPERATURE", "=I", 199)], "ERANGE",
      F["TORUS_FAULT_TEMPERATURE"], "."),
@@ -98,7 +98,7 @@ PLACED = [
     ("LINK_ATTACH", [port(0), text("LOWER", b"none")], "ENODEV", "LOWER", "no such lower device"),
     ("LINK_ATTACH", [port(0), text("LOWER", b"lo")], "EINVAL", "LOWER", "not an Ethernet device"),
     ("LINK_ATTACH", [port(0), text("LOWER", b"torus0")], "EINVAL", "LOWER", "not an Ethernet"),
-    ("LINK_ATTACH", [port(0), text("LOWER", b"thin")], "EINVAL", "LOWER", "4143, allowed 4144 and more"),
+    ("LINK_ATTACH", [port(0), text("LOWER", b"thin")], "EINVAL", "LOWER", "4143, must be 4144 or more"),
     ("EYE_GET", [port(4), a("LANE", "=B", 0)], "EINVAL", "PORT", "PORT is 4"),
     ("MGMT_SEND", [port(4), a("DATA", "=B", 1)], "EINVAL", "PORT", "PORT is 4"),
     ("MGMT_SEND", [port(1), a("DATA", "=B", 1)], "ENETDOWN", None, "port 1 is not up"),
@@ -123,7 +123,7 @@ PLACED = [
     ("ROWS_COMMIT", [version(2)], None, None, ""),
 ]
 DUMPS = [
-    ("ROWS_GET", [a("FIRST", "=I", 32)], "ERANGE", "FIRST", "FIRST is 32, allowed 0 to 31"),
+    ("ROWS_GET", [a("FIRST", "=I", 32)], "ERANGE", "FIRST", "FIRST is 32, must be 0 to 31"),
     ("LINK_GET", [port(0)], "EINVAL", "PORT", "not allowed in a dump of LINK_GET"),
     ("DEVICE_GET", [text("NAME", b"nobody")], "ENODEV", "NAME", "'nobody'"),
     ("LINK_GET", [a("IFINDEX", "=I", 1)], "ENODEV", "IFINDEX", "IFINDEX is 1"),
@@ -189,7 +189,7 @@ def test_params():
             if v < 0:
                 continue
             refuses(f"{low} {v}", new_nic(ifla(name, fmt, v)), errno.ERANGE, name,
-                    f"^{low} is {v}, allowed")
+                    f"^{low} is {v}, must be")
 
 
 def test_contradictions():
@@ -201,7 +201,7 @@ def test_contradictions():
     refuses("ack_delay beyond replay_timeout", new_nic(ifla("ACK_DELAY", "=Q", 50 * ms)),
             errno.EINVAL, "ACK_DELAY", "replay_timeout is 50000000")
     refuses("margin_train below margin_retrain", new_nic(ifla("MARGIN_TRAIN", "=I", 99)),
-            errno.EINVAL, "MARGIN_TRAIN", "margin_train is 99, allowed 100 and more")
+            errno.EINVAL, "MARGIN_TRAIN", "margin_train is 99, must be 100 or more")
     refuses("odd ports", new_nic(ifla("PORTS", "=B", 3)), errno.EINVAL, "PORTS", "ports is 3")
     refuses("too many ports", new_nic(ifla("PORTS", "=B", 14)), errno.ERANGE, "PORTS", ".")
     refuses("ports as a number of four bytes", new_nic(ifla("PORTS", "=I", 2)), errno.EINVAL,
