@@ -246,7 +246,7 @@ static void root_silent(void *arg)
 	if (rq->cmd->flags & (ANSWER_CHANGE | ANSWER_JOB) && rq->sent)
 		answer_error(rq, "unreachable",
 			     "the root was asked, but has not answered: it is not known whether it "
-			     "did this; 'fabricctl root' shows whether it is lost, and 'fabricctl "
+			     "has done this; 'fabricctl root' shows whether it is lost, and 'fabricctl "
 			     "status' what is excluded");
 	else if (fm_own(rq->d->fm) == TORUS_NO_NODE)
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
@@ -268,7 +268,7 @@ static void pass_on(struct request *rq)
 	rq->ask = query_ask(rq->d->query, SVC_TO_ROOT, TORUS_NO_NODE, rq->args, &rq->user,
 			    QUERY_ROOT_MS, &root_done, rq);
 	if (!rq->ask)
-		answer_error(rq, "failed", "too many questions at once");
+		answer_error(rq, "failed", "too many requests at once: try again");
 	else
 		rq->sent = query_was_sent(rq->ask);
 }
@@ -353,7 +353,7 @@ void answer_gather(struct request *rq,
 			    rq->node == TORUS_NO_NODE || rq->count ? SVC_TO_ALL : SVC_TO_NODE,
 			    rq->node, rq->args, &rq->user, QUERY_NODE_MS, &gathered, rq);
 	if (!rq->ask)
-		answer_error(rq, "failed", "too many questions at once");
+		answer_error(rq, "failed", "too many requests at once: try again");
 }
 
 json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n)

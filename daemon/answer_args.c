@@ -46,9 +46,9 @@ static void unknown_name(struct request *rq, const struct torus_shape *shape, co
 	if (n)
 		answer_error(rq, "failed",
 			     "no node is known as '%.64s', but the names of %u node%s are not "
-			     "known, because %s away: write coordinates up to %s",
+			     "known, because %s not answer: write coordinates up to %s",
 			     text, n, n == 1 ? "" : "s",
-			     n == 1 ? "its manager is" : "their managers are", last);
+			     n == 1 ? "its manager does" : "their managers do", last);
 	else
 		answer_error(rq, "usage",
 			     "node '%.64s' is neither a node's name nor coordinates in %s: "

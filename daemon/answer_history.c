@@ -89,7 +89,7 @@ static bool read_place(struct request *rq, struct history_filter *f)
 	if (!text_of(rq, "node")) {
 		if (!text_of(rq, "port"))
 			return true;
-		answer_error(rq, "usage", "history: 'port' is that of a node: 'node' is missing");
+		answer_error(rq, "usage", "history: 'port' needs 'node', which is missing");
 		return false;
 	}
 	if (!answer_ready(rq) || answer_node(rq, true, &rq->node) || answer_port(rq, &port))
@@ -122,8 +122,8 @@ static bool read_filter(struct request *rq, struct history_filter *f)
 		return false;
 	}
 	if (kind && strlen(kind) >= sizeof(f->kind)) {
-		answer_error(rq, "usage", "history: kind has %zu bytes, must have %zu at most", strlen(kind),
-			     sizeof(f->kind) - 1);
+		answer_error(rq, "usage", "history: kind has %zu bytes, must have %zu at most",
+			     strlen(kind), sizeof(f->kind) - 1);
 		return false;
 	}
 	f->last = (uint32_t)last;
@@ -254,5 +254,5 @@ void answer_history(struct request *rq)
 	if (rq->job)
 		answer_wait(rq, is_found, on_search_late, AWAIT);
 	else
-		answer_error(rq, "failed", "too many questions at once");
+		answer_error(rq, "failed", "too many requests at once: try again");
 }

@@ -213,7 +213,7 @@ static void refuse_job(struct request *rq, int err, const char *name, const char
 		answer_error(rq, "usage", "there is a job '%s' already: choose another name, or stop "
 			     "it first", name);
 	else if (err == -ENOSPC && !*why)
-		answer_error(rq, "failed", "there are %u jobs, the most that are allowed: stop one "
+		answer_error(rq, "failed", "there are %u jobs, which is the limit: stop one "
 			     "first", FM_JOBS_MAX);
 	else
 		answer_error(rq, err == -EINVAL ? "usage" : "failed", "%s",

@@ -241,7 +241,8 @@ static bool begin_replay_question(struct question *q, const json_t *cmd)
 	q->version = fm_applied(q->d->fm);
 	if (!o.under_way && o.version)
 		return true;
-	snprintf(q->error, sizeof(q->error), "a recovery is under way; it replays by itself");
+	snprintf(q->error, sizeof(q->error), "a recovery is under way, which replays parked "
+		 "packets by itself");
 	return false;
 }
 

@@ -209,8 +209,8 @@ void answer_test(struct request *rq)
 	if (step_of(rq->args) == STEPS)
 		answer_error(rq, "usage", "test: step: must be echo, send, show or end");
 	else if (wrong)
-		answer_error(rq, "usage", "test: %s: must be, for token, 16 hexadecimal digits; seconds "
-			     "1 to %d; packets 0 to %u; size %d to %d; rate 1 to %d",
+		answer_error(rq, "usage", "test: %s: must be, for token, 16 hexadecimal digits; "
+			     "seconds 1 to %d; packets 0 to %u; size %d to %d; rate 1 to %d",
 			     wrong, SECONDS_MAX, UINT32_MAX, LINKTEST_SIZE_MIN, TORUS_MGMT_MAX,
 			     RATE_MAX);
 	else if (answer_ready(rq) && !answer_port(rq, &port)) {

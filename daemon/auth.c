@@ -62,7 +62,8 @@ enum auth_next auth_step(struct auth_session *s, const struct svc_auth *in,
 		return AUTH_REFUSED;
 	}
 	if (!in->name[0] || strcmp(in->name, s->peer_name)) {
-		snprintf(s->text, sizeof(s->text), "the name is missing or changes");
+		snprintf(s->text, sizeof(s->text), "the name is missing, or has changed since the "
+			 "first message");
 		return AUTH_REFUSED;
 	}
 	sign_auth(s, out);

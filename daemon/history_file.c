@@ -219,7 +219,7 @@ ssize_t history_head_check(const char *data, size_t len, const char *fabric, uin
 	snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1),
 		 data);
 	if (sscanf(text, MAGIC " %u", &format) != 1)
-		snprintf(why, room, "it is no history");
+		snprintf(why, room, "it is not a history file");
 	else if (format > FORMAT)
 		snprintf(why, room, "it has format %u, of a later fabricd; this one knows %u",
 			 format, FORMAT);

@@ -227,7 +227,7 @@ static ssize_t open_segment(struct history *h, const char *path, int *fd, uint64
 	if (*fd >= 0 && fstat(*fd, &st))
 		return -errno;
 	if (*fd < 0 || !S_ISREG(st.st_mode)) {
-		snprintf(why, room, "it is no file");
+		snprintf(why, room, "it is not a regular file");
 		return -EBADMSG;
 	}
 	*size = (uint64_t)st.st_size;

@@ -435,7 +435,8 @@ static void run_sender(struct end *e, struct run *r, uint64_t now)
 	bool some = look_for_lost(r, now);
 
 	if (now >= r->asked + UNASKED)
-		end_run(r, LINKTEST_FAILED, "nobody asked for the result any more", now);
+		end_run(r, LINKTEST_FAILED, "the test ended early: the result was no longer asked "
+			"for", now);
 	else if (!has_all_sent(r, now))
 		send_probes(e, r, now);
 	else if (!some)

@@ -116,7 +116,7 @@ static int parse_args(int argc, char **argv, struct config_run *run, enum task *
 		}
 	}
 	if (optind < argc) {
-		fprintf(stderr, "fabricd: unexpected argument '%s'; there are none\n",
+		fprintf(stderr, "fabricd: unexpected argument '%s': fabricd takes none\n",
 			argv[optind]);
 		return EXIT_USAGE;
 	}

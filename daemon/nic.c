@@ -78,7 +78,7 @@ void nic_answer(struct nic *nic, int err)
 	if (nic->late >= CALLS_LATE && (nic_broken(err) || is_overdue(nic)))
 		lose_nic(nic, err);
 	else if (!nic->lost)
-		log_warning("nic", "the NIC had no answer to a request: %s", strerror(-err));
+		log_warning("nic", "the NIC did not answer a request: %s", strerror(-err));
 }
 
 void nic_give_up(struct nic *nic)
@@ -203,7 +203,7 @@ static int read_again(struct nic *nic)
 
 	if (!r)
 		return -ENOMEM;
-	log_debug("nic", "events were lost, everything is read again");
+	log_debug("nic", "events of the NIC were lost: its whole state is read again");
 	r->job.run = run_reading;
 	r->job.done = reading_done;
 	r->nic = nic;

@@ -305,7 +305,7 @@ static int unpack_state(const char *path, const char *fabric, uint64_t guid, con
 	int err;
 
 	if (strncmp(data, MAGIC " ", strlen(MAGIC) + 1))
-		return refuse_file(why, path, "it is no state file");
+		return refuse_file(why, path, "it is not a state file");
 	n = head_of(data, size, &h);
 	if (h.format > FORMAT)
 		return refuse_file(why, path,

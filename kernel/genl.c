@@ -32,7 +32,7 @@ static struct torus_dev *dev_by_index(struct net *net, struct nlattr **attrs, bo
 
 	if (!d) {
 		NL_SET_ERR_MSG_ATTR_FMT(extack, attrs[TORUS_A_IFINDEX],
-					"IFINDEX is %u, which is no torus device here", ifindex);
+					"IFINDEX is %u, which is not a torus device here", ifindex);
 		return ERR_PTR(-ENODEV);
 	}
 	if (names && attrs[TORUS_A_NAME] &&
@@ -52,7 +52,7 @@ static struct torus_dev *dev_by_name(struct net *net, const struct nlattr *name,
 
 	if (d)
 		return d;
-	NL_SET_ERR_MSG_ATTR_FMT(extack, name, "NAME is '%.40s', which is no NIC here",
+	NL_SET_ERR_MSG_ATTR_FMT(extack, name, "NAME is '%.40s', which is not a NIC here",
 				(const char *)nla_data(name));
 	return ERR_PTR(-ENODEV);
 }

@@ -253,7 +253,7 @@ static int got_datagram(struct exchange *x, size_t len)
 	for (; nlmsg_ok(nlh, left) && !x->done; nlh = nlmsg_next(nlh, &left))
 		got_message(x, nlh);
 	if (left > 0 && !x->done)
-		return lt_fail(x->dev, -EBADMSG, "%s: answered with %d bytes of garbage",
+		return lt_fail(x->dev, -EBADMSG, "%s: answered with %d malformed bytes",
 			       lt_command_name(x->cmd), left);
 	return 0;
 }
@@ -319,8 +319,8 @@ static int run_exchange(struct exchange *x, struct nl_msg *msg, unsigned int fla
 	x->dev->error[0] = '\0';
 	err = send_request(x->dev, x->c, nlh, flags);
 	if (err)
-		return lt_fail(x->dev, err, "%s: sending: %s", lt_command_name(x->cmd),
-			       strerror(-err));
+		return lt_fail(x->dev, err, "%s: cannot send the request: %s",
+			       lt_command_name(x->cmd), strerror(-err));
 	return receive_answer(x);
 }
 

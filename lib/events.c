@@ -111,7 +111,7 @@ static int take_datagram(struct torus_dev *dev, size_t len, event_fn fn, void *a
 			first = err;
 	}
 	if (left > 0 && !first)
-		first = lt_fail(dev, -EBADMSG, "events: %d bytes of garbage", left);
+		first = lt_fail(dev, -EBADMSG, "events: %d malformed bytes", left);
 	return first;
 }
 

@@ -162,11 +162,12 @@ static int send_question(struct torus_fabric *f, const char *data, size_t len,
 			continue;
 		if (errno != EAGAIN)
 			return fail_fabric(f, errno == EPIPE ? -ECONNRESET : -errno,
-					   "%s: sending: %s", f->path, strerror(errno));
+					   "%s: cannot send the request: %s",
+					   f->path, strerror(errno));
 		err = lt_wait(f->fd, POLLOUT, deadline);
 		if (err)
-			return fail_fabric(f, err, "%s: does not read: %s", f->path,
-					   strerror(-err));
+			return fail_fabric(f, err, "%s: fabricd does not read the request: %s",
+					   f->path, strerror(-err));
 	}
 	return 0;
 }

@@ -142,8 +142,8 @@ static int submit_amo(struct torus_rma *rma, const struct torus_far *far, enum t
 	ask->word = (uint16_t)TORUS_RMA_WORD_AMO((unsigned int)amo & 7, (unsigned int)type & 3);
 	if ((unsigned int)amo > TORUS_RMA_CAS || (unsigned int)type > TORUS_RMA_S64)
 		return lt_rma_fail(rma, -EINVAL,
-				   "atomic operation %u of type %u: must be 0 to %u of type 0 to %u",
-				   amo, type, TORUS_RMA_CAS, TORUS_RMA_S64);
+				   "atomic operation %u of type %u: must be 0 to %u of type 0 to "
+				   "%u", amo, type, TORUS_RMA_CAS, TORUS_RMA_S64);
 	return submit_ask(rma, far, ask);
 }
 
@@ -362,7 +362,7 @@ static const char *const invalids[] = {
 };
 
 static const char *const unreachables[] = {
-	"there is no path to the node", "a link on the way is too old",
+	"there is no path to the node", "the software at a link on the way is too old",
 	"the node does not offer remote memory",
 };
 

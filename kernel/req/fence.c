@@ -25,7 +25,7 @@ int torus_req_fence(const struct torus_hw *hw, struct torus_req *r)
 
 	if (!e != !g)
 		return torus_refuse(&r->why, -EINVAL, e ? e : g,
-				    "ROOT_EPOCH and ROOT_GUID go together");
+				    "ROOT_EPOCH and ROOT_GUID must be given together");
 	if (e && !epoch)
 		return torus_refuse(&r->why, -EINVAL, e, "ROOT_EPOCH is 0, must be 1 or more");
 	if (!e && r->cmd == TORUS_CMD_DEVICE_SET)

@@ -41,8 +41,8 @@ static int check_text(const struct nlattr *a, const struct torus_rule *rule, con
 	size_t n = strnlen(torus_attr_data(a), len);
 
 	if (n + 1 != len)
-		return torus_refuse(why, -EINVAL, a, "%s%s does not end with its only NUL", where,
-				    rule->name);
+		return torus_refuse(why, -EINVAL, a, "%s%s must end with a NUL, and have no other",
+				    where, rule->name);
 	if (n < rule->min || n > rule->max)
 		return torus_refuse(why, -EINVAL, a, "%s%s has %zu bytes, must have %llu to %llu",
 				    where, rule->name, n, (unsigned long long)rule->min,
@@ -56,11 +56,11 @@ static int check_array(const struct nlattr *a, const struct torus_rule *rule, co
 	unsigned int len = torus_attr_len(a), width = torus_kind_width(rule->kind);
 
 	if (len % width)
-		return torus_refuse(why, -EINVAL, a, "%s%s has %u bytes, must have a multiple of %u",
-				    where, rule->name, len, width);
+		return torus_refuse(why, -EINVAL, a, "%s%s has %u bytes, must have a multiple of "
+				    "%u", where, rule->name, len, width);
 	if (len / width < rule->min || len / width > rule->max)
-		return torus_refuse(why, -EINVAL, a, "%s%s has %u %s, must have %llu to %llu", where,
-				    rule->name, len / width, width > 1 ? "entries" : "bytes",
+		return torus_refuse(why, -EINVAL, a, "%s%s has %u %s, must have %llu to %llu",
+				    where, rule->name, len / width, width > 1 ? "entries" : "bytes",
 				    (unsigned long long)rule->min, (unsigned long long)rule->max);
 	return 0;
 }
@@ -74,8 +74,8 @@ int torus_check_value(const struct nlattr *a, const struct torus_rule *rule, con
 	case TORUS_FLAG:
 		if (torus_attr_len(a))
 			return torus_refuse(why, -EINVAL, a,
-					    "%s%s has %u bytes, must have none, for it is a flag", where,
-					    rule->name, torus_attr_len(a));
+					    "%s%s has %u bytes, must have none, for it is a flag",
+					    where, rule->name, torus_attr_len(a));
 		return 0;
 	case TORUS_BYTES:
 	case TORUS_U16S:
@@ -153,8 +153,8 @@ static int check_attrs(struct torus_span s, struct where *w, struct torus_refusa
 	while (!err && (a = torus_attr_next(&s)))
 		err = check_one(a, w, why);
 	if (!err && s.left)
-		return torus_refuse(why, -EINVAL, NULL, "%zu bytes in %s are no attribute", s.left,
-				    w->name);
+		return torus_refuse(why, -EINVAL, NULL, "%zu bytes in %s are not an attribute",
+				    s.left, w->name);
 	return err;
 }
 

@@ -68,7 +68,8 @@ static int request_shape(const struct torus_hw *hw, struct torus_req *r, struct 
 	unsigned int n;
 
 	if (!s || !c)
-		return torus_refuse(&r->why, -EINVAL, s ? s : c, "SHAPE and COORDS go together");
+		return torus_refuse(&r->why, -EINVAL, s ? s : c, "SHAPE and COORDS must be given "
+				    "together");
 	n = torus_attr_len(s) / sizeof(u16);
 	if (torus_attr_len(c) != torus_attr_len(s))
 		return torus_refuse(&r->why, -EINVAL, c, "COORDS has %u entries, SHAPE %u",
@@ -149,7 +150,7 @@ static int request_plan(const struct torus_hw *hw, struct torus_req *r, bool mov
 		return 0;
 	if (!net4 || !len4 || !net6 || !len6)
 		return torus_refuse(&r->why, -EINVAL, net4 ? net4 : net6,
-				    "NET4, NET4_LEN, NET6 and NET6_LEN go together");
+				    "NET4, NET4_LEN, NET6 and NET6_LEN must be given together");
 	if (!hw->ops->plan)
 		return -EOPNOTSUPP;
 	memcpy(plan->net4, torus_attr_data(net4), sizeof(plan->net4));

@@ -50,7 +50,7 @@ int torus_req_link_set(struct torus_hw *hw, struct torus_req *r)
 		return err;
 	if (fault && !hw->ops->injects)
 		return torus_refuse(&r->why, -EOPNOTSUPP, fault,
-				    "FAULT: only NICs of software have faults to order");
+				    "FAULT: only software NICs can inject faults");
 	if (fault) {
 		torus_parse_nest(fault, tb, TORUS_FAULT_MAX);
 		order.fault = tb;

@@ -69,7 +69,8 @@ static int put_rows(struct torus_hw *hw, struct torus_req *r, const struct nlatt
 	err = hw->ops->rows_put(hw, torus_req_version(r), first, torus_attr_data(data), n);
 	if (err == -EINVAL)
 		torus_refuse(&r->why, err, data,
-			     "ROWS from %u on have one of unknown format or range", first);
+			     "ROWS from %u on: a row has an unknown format or a value out of range",
+			     first);
 	return torus_req_version_error(hw, r, err);
 }
 

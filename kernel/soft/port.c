@@ -602,7 +602,7 @@ static int check_lower(struct torus_soft *s, unsigned int num, struct net_device
 	}
 	if (netdev_is_rx_handler_busy(lower) || netdev_master_upper_dev_get(lower))
 		return torus_refuse(why, -EBUSY, NULL,
-				    "lower device is in use by a bridge or the like");
+				    "lower device belongs to a bridge or another master device");
 	return 0;
 }
 

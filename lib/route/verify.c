@@ -575,9 +575,9 @@ const char *torus_wrong_text(enum torus_wrong what)
 	case TORUS_WRONG_RELAY:
 		return "its chain of relays does not end";
 	case TORUS_WRONG_ESCAPE:
-		return "adaptive, but comes where no healthy way goes on";
+		return "adaptive, but comes to a node from which no healthy link leads on";
 	case TORUS_WRONG_CYCLE:
-		return "turns within a circle of waiting channels";
+		return "is part of a circle of channels that wait for each other";
 	default:
 		return torus_walk_end_text((enum torus_walk_end)what);
 	}

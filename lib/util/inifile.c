@@ -70,7 +70,8 @@ void inifile_parse(struct inifile *file, const char *text, size_t len)
 	ini_allow_multiline = false;
 	err = ini_parse_stream(next_ini_line, file, pass_key, file);
 	if (err > 0 && !file->refused)
-		inifile_refuse(file, (unsigned int)err, "not understood; must be one of: %s", file->forms);
+		inifile_refuse(file, (unsigned int)err, "not understood; must be one of: %s",
+			       file->forms);
 	else if (err < 0)
 		inifile_refuse(file, 0, "out of memory");
 }

@@ -74,5 +74,5 @@ check "torus-arbiter-corosync is built where libquorum is" built
 check "without corosync the answer is unknown" says 'unknown corosync: '
 check "a claim with quorum is granted" with 1 granted
 check "a claim without quorum is refused" with 3 'refused not quorate'
-check "wrong arguments are refused with status 2" exits 2 'wanted: claim EPOCH GUID' "$arbiter" claim
+check "wrong arguments are refused with status 2" exits 2 'must be: claim EPOCH GUID' "$arbiter" claim
 done_testing

@@ -72,7 +72,7 @@ after_refusal() { until_true 20 runs && nothing_wrong; }
 some_refused() {
 	local n
 	for n in "$run"/?.?; do
-		"$TOP/tests/netns/ask" "$n/control" status 2>/dev/null | grep -q 'refuses that this node leads: not quorate' && return
+		"$TOP/tests/netns/ask" "$n/control" status 2>/dev/null | grep -q 'refuses to let this node lead: not quorate' && return
 	done
 	return 1
 }

@@ -81,11 +81,11 @@ configured() {
 	exits 0 "unknown $tmp/conf: line 1: unknown key 'endpoint'" "$arbiter" --config "$tmp/conf" claim 5 $one &&
 		exits 0 "unknown $tmp/none: No such file" "$arbiter" --config "$tmp/none" claim 5 $one &&
 		ask '' 5 $one 'unknown no endpoints are configured *' &&
-		ask http://localhost:2379 5 $one "unknown endpoint 'http://localhost:2379': wanted *" &&
+		ask http://localhost:2379 5 $one "unknown endpoint 'http://localhost:2379': must be *" &&
 		ask https://127.0.0.1:2379 5 $one "unknown endpoint 'https:*"
 }
 refused() {
-	exits 2 'wanted: claim EPOCH GUID' "$arbiter" claim 5 &&
+	exits 2 'must be: claim EPOCH GUID' "$arbiter" claim 5 &&
 		exits 2 "unknown question 'ask'" "$arbiter" ask 5 $one &&
 		exits 2 "EPOCH '18446744073709551616'" "$arbiter" claim 18446744073709551616 $one &&
 		exits 2 "GUID 'green'" "$arbiter" claim 5 green &&

@@ -63,7 +63,7 @@ lab_arguments() {
 	in_lab cut "write a node and its port" 0,0 && in_lab cut "'\+z' is not a port" 0,0:+z &&
 	in_lab ber "bit error rate '1.5'.*must be" 0,0:+x 1.5 &&
 	in_lab ber "'nan'" 0,0:+x nan && in_lab latency "latency '5'.*unit" 0,0:+x 5 &&
-	in_lab silence "'maybe'.*on and off" 0,0:+x maybe && in_lab swap "write a node and its port" 0,0:+x 1,0 &&
+	in_lab silence "'maybe'.*on or off" 0,0:+x maybe && in_lab swap "write a node and its port" 0,0:+x 1,0 &&
 	in_lab swap "are one cable" 0,0:+x 1,0:-x && in_lab swap "'\+z' is not a port" 0,0:+x 0,0:+z &&
 	in_lab pause "node '7,7'" 7,7 1 && in_lab pause "'x': must be 0.01" 1,1 x && in_lab kill "node '7,7'" 7,7 &&
 	in_lab kill "--power takes NIC and manager" --power --nic 1,1 &&
@@ -128,9 +128,9 @@ nic_file() {
 		says 2 "nope.conf: No such file" fabricctl device check "$etc/nope.conf" &&
 		cp "$f" "$etc/file" && says 2 "there is --interface" fabricctl device check "$etc/file" &&
 		echo 'ports = 2' >"$etc/file" && shows 0 '^interface  t9$' fabricctl device check "$etc/file" --interface t9 &&
-		says 2 "'..' is no name of an interface" fabricctl device check "$etc/file" -i .. &&
-		says 2 "'a b' is no name of an interface" fabricctl device check "$etc/file" -i 'a b' &&
-		says 2 "'sixteen_bytes_xx' is no name of an interface" fabricctl device check "$etc/file" -i sixteen_bytes_xx
+		says 2 "'..' is not a name of an interface" fabricctl device check "$etc/file" -i .. &&
+		says 2 "'a b' is not a name of an interface" fabricctl device check "$etc/file" -i 'a b' &&
+		says 2 "'sixteen_bytes_xx' is not a name of an interface" fabricctl device check "$etc/file" -i sixteen_bytes_xx
 }
 
 exec_status() {

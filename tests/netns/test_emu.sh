@@ -639,9 +639,9 @@ done 3<<'END'
 --set nonsense=1|PARAM one of keepalive
 --set keepalive=100|'100' is not a number with ns, us, ms, s or min
 --set silence=1ms|must be longer than keepalive
---log-level loud|allowed error, warning, info or debug
+--log-level loud|must be error, warning, info or debug
 --nonsense|option '--nonsense'
-extra|'extra': no such argument
+extra|there is no argument 'extra'
 END
 check "a socket in use is refused" refused "n0.nic: another NIC listens there" --socket "$tmp/n0.nic"
 check "a device that does not exist is refused" refused "nonsense: No such device" --port +x=nonsense

@@ -60,7 +60,7 @@ since_then() {
 		grep '^root ' "$tmp/diff" && ! grep -vE '^(link|node|root) ' "$tmp/diff" &&
 		fabricctl outages --json | jq -e '[.[] | select(.link.node == [0,0] or .link.peer.node == [0,0]) | select(.state == "lost")] |
 			length == 4 and all(.dead == [0,0])' && fabricctl outages | grep '^0,0:+x .* (0,0 dead) ' &&
-		fabricctl report | tee "$tmp/report" | grep "^nodes  *0,0 (n0-0) was dead 1 time, for .*, and is dead still: " &&
+		fabricctl report | tee "$tmp/report" | grep "^nodes  *0,0 (n0-0) was dead 1 time, for .*, and is still dead: " &&
 		fabricctl report --json | jq -e 'all(.to_do[]; .link.node != [0,0] or .what != "mend")'
 }
 as_before() { fabricctl diff "$from" --node 2,2 | tee "$tmp/diff" | grep '^root ' && ! grep -v '^root ' "$tmp/diff"; }
@@ -93,7 +93,7 @@ power_is_back() {
 problem() { ask status --json | jq -e --arg text "$1" 'any(.problems[]; .kind == "history" and (.text | contains($text)))'; }
 no_problem() { ! problem ''; }
 # A file that is none is told, and is kept.
-refused() { problem '00000007.log is not used: it is no history; it was renamed to .refused' && [[ -e $(histories 0.0)/00000007.log.refused ]]; }
+refused() { problem '00000007.log is not used: it is not a history file; it was renamed to .refused' && [[ -e $(histories 0.0)/00000007.log.refused ]]; }
 # While the disk is full, what happens is in memory; and on the disk when it has room again.
 full_disk() {
 	local root state
@@ -119,13 +119,13 @@ outage() {
 		fabricctl outages --until yesterday | grep -x 'nothing is known of that time'
 }
 still_lost() {
-	lab cut 0,1:+y && until_true 20 fabric_is '[9,17]' && fabricctl outages --link 0,1:+y | grep 'lost still' &&
+	lab cut 0,1:+y && until_true 20 fabric_is '[9,17]' && fabricctl outages --link 0,1:+y | grep 'still lost' &&
 		lab mend 0,1:+y && until_true 20 fabric_is '[9,18]'
 }
-# A cable that comes back to another port is lost still, until it is in the right one.
+# A cable that comes back to another port is still lost, until it is in the right one.
 wrong_end() {
 	lab swap 0,0:+y 1,0:+y && until_true 20 fabric_is '[9,16]' && until_true 10 is_lost '0,0:+y' && is_lost '1,0:+y' &&
-		fabricctl outages --link 0,0:+y | grep 'lost still' && fabricctl events --link 0,0:+y --kind link | tail -n 1 | grep ' is lost' &&
+		fabricctl outages --link 0,0:+y | grep 'still lost' && fabricctl events --link 0,0:+y --kind link | tail -n 1 | grep ' is lost' &&
 		lab swap 0,0:+y 1,0:+y && until_true 20 fabric_is '[9,18]' && until_true 10 is_mended 0,0:+y && is_mended 1,0:+y
 }
 is_lost() { fabricctl outages --link "$1" --json | jq -e 'length == 1 and .[0].state == "lost"'; }

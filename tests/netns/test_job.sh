@@ -125,7 +125,7 @@ refuses() {
 		refused 2 "there is no job 'c'" job stop c && refused 2 "there is no job 'c'" job show c &&
 		refused 2 "say how many nodes" job start c &&
 		printf 'n3-3 \377\376 n3-2\n' >"$tmp/c" && refused 2 "is not UTF-8" job start c --list "$tmp/c" &&
-		printf 'n3-3\0 n3-2\n' >"$tmp/c" && refused 2 "has a byte 0" job start c --list "$tmp/c"
+		printf 'n3-3\0 n3-2\n' >"$tmp/c" && refused 2 "has a NUL byte" job start c --list "$tmp/c"
 }
 
 check "a lab comes up" lab up 4x4 "${patience[@]}" || exit 1

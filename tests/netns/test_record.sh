@@ -95,8 +95,8 @@ check "a missing end of an action is noticed" changed "$(first '"event":"done"')
 check "a recording of another format is refused" changed '1s/"format":[0-9]*/"format":1/' 2 "a fabricd of another version wrote this"
 check "an additional action at the end of an event is noticed" changed "$(first '"event":"timer"')i $(grep -m 1 '"do":"release"' "$tmp/0.0.rec")" 1 "now"
 check "a missing event is noticed" changed "$(taken)d" 1 "now"
-check "an event without its time is refused" changed "$(first '"event":"msg"')s/\"now\":[0-9]*,//" 2 "no event of a manager"
-check "a malformed message is refused" changed "$(first '"event":"msg"')s/\"data\":\"../\"data\":\"ff/" 2 "no event of a manager"
+check "an event without its time is refused" changed "$(first '"event":"msg"')s/\"now\":[0-9]*,//" 2 "not an event of a manager"
+check "a malformed message is refused" changed "$(first '"event":"msg"')s/\"data\":\"../\"data\":\"ff/" 2 "not an event of a manager"
 check "a line that is no JSON is refused" changed "$(first '"event":"timer"')s/{/{{/" 2 "copy:"
 check "time that goes backwards is refused" changed "$(first '"event":"timer"')s/\"now\":[0-9]*/\"now\":1/" 2 "goes backwards"
 check "a line cut short by a crash is left out" cut_short

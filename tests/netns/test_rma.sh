@@ -200,7 +200,7 @@ other_user() {
 hoard() {
 	says "regions: user 1234 has 256 regions, the limit is 256" setpriv --reuid=1234 --clear-groups \
 		"$tmp/rmatool" "unix:$tmp/n0.rma" hoard &&
-		grep "^bytes: Cannot allocate memory: .* user 1234 has 1048576, all have" "$tmp/said"
+		grep "^bytes: Cannot allocate memory: .* user 1234 has 1048576, all users" "$tmp/said"
 }
 
 # connect_high N: connects N times as a user with too high a number

@@ -78,7 +78,7 @@ told() {
 	lab revive "$old" >/dev/null && until_true 20 runs
 }
 lost() { "$B/fabricctl" status --lab "$lab" --node 2,2 |
-	grep '^nodes  *8 of 9 up when last heard of, of the others nothing is known for .*, 1 heard from now$'; }
+	grep '^nodes  *8 of 9 up by their last reports, of the others nothing is known for .*, 1 reported now$'; }
 
 # Node 2,2, which is no candidate, is alone. It tells of its own NIC and of its neighbours' Inits,
 # and of all the others that it does not know. No node counts as up only because the last table

@@ -122,7 +122,7 @@ static void majority_decides_while_arbiter_is_down(void **state)
 	world_arbiter(s.w, FM_REFUSED, MS);
 	trial_run(&s, 10 * SEC);
 	assert_int_equal(leader(MS), root);
-	assert_true(problem("refuses that this node leads: no; this node leads"));
+	assert_true(problem("refuses to let this node lead: no; this node leads"));
 	world_arbiter(s.w, FM_GRANTED, MS);
 	trial_run(&s, 10 * SEC);
 	assert_false(problem(""));
@@ -138,7 +138,7 @@ static void refused_node_does_not_lead_and_asks_again(void **state)
 	begin(trial_every() > 1 ? "3x2" : "4x4", FM_REFUSED, 5 * MS);
 	world_power(s.w, 0, false);
 	assert_int_equal(leader(20 * SEC), NOBODY);
-	assert_true(problem("the arbiter refuses that this node leads: no; this node asks again"));
+	assert_true(problem("the arbiter refuses to let this node lead: no; this node asks again"));
 	/* It asks later each time: not hundreds of times, but often enough. */
 	assert_in_range(world_arbiter_asked(s.w), 5, 100);
 	world_arbiter(s.w, FM_GRANTED, 5 * MS);
@@ -206,7 +206,7 @@ static void part_without_majority_leads_only_if_granted(void **state)
 	(void)state;
 	few_left(FM_GRANTED, "");
 	few_left(FM_UNKNOWN, "the arbiter gives no answer: it is down; this node has no majority and asks again");
-	few_left(FM_REFUSED, "the arbiter refuses that this node leads: no; this node asks again");
+	few_left(FM_REFUSED, "the arbiter refuses to let this node lead: no; this node asks again");
 }
 
 /* The former root is back while a refused node asks: all follow it, or one of them leads. */

@@ -585,7 +585,7 @@ static void exclude_and_include_reach_manager_with_reason(void **state)
 	a.same = 0;
 	refuses("{'cmd':'exclude','links':['1,1:-y','nobody']}", "failed",
 		"no node is known as 'nobody', but the names of 1 node are not known, because its manager "
-		"is away: write coordinates up to 2,1");
+		"does not answer: write coordinates up to 2,1");
 	refuses("{'cmd':'exclude','links':['1,1:-y','bob:+z']}", "usage",
 		"port '+z', must be +x to -y");
 	refuses("{'cmd':'exclude','links':['1,1:-y',7]}", "usage",
@@ -726,7 +726,7 @@ static void history_without_disk_has_events_in_memory(void **state)
 	says("{'cmd':'history','node':'1,0','port':'-y'}", RECENT(EVENT_2));
 	says("{'cmd':'history','node':'1,1','port':'+x'}", RECENT(""));
 	refuses("{'cmd':'history','port':'+x'}", "usage",
-		"history: 'port' is that of a node: 'node' is missing");
+		"history: 'port' needs 'node', which is missing");
 #define SIXTY_FOUR "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	refuses("{'cmd':'history','kind':'" SIXTY_FOUR SIXTY_FOUR "'}", "usage",
 		"history: kind has 128 bytes, must have 127 at most");
@@ -774,7 +774,7 @@ static void history_on_disk_is_searched_as_asked(void **state)
 	      "'problem':'the history is still being read: try again'}}");
 	does("search 0--1 3 '' 'rp' '' last 0 after '' have '':");
 	a.busy = true;
-	refuses("{'cmd':'history'}", "failed", "too many questions at once");
+	refuses("{'cmd':'history'}", "failed", "too many requests at once: try again");
 	does("search 0--1 3 '' 'rp' '' last 0 after '' have '':");
 }
 
@@ -915,7 +915,7 @@ static void commands_for_root_are_refused_without_it(void **state)
 	for (int lost = 0; lost < 2; lost++) {
 		a.status.root.lost = lost ? NOW - SEC : 0;
 		refuses("{'cmd':'exclude','node':'0,0'}", "unreachable",
-			"the root was asked, but has not answered: it is not known whether it did this; "
+			"the root was asked, but has not answered: it is not known whether it has done this; "
 			"'fabricctl root' shows whether it is lost, and 'fabricctl status' what is excluded");
 	}
 	a.sent = false;
@@ -955,11 +955,11 @@ static void wrong_nodes_and_ports_are_refused_with_reason(void **state)
 	refuses("{'cmd':'rows','node':'3,0'}", "usage", "node '3,0': x is 3, must be 0 to 2");
 	refuses("{'cmd':'rows','node':'0,2'}", "usage", "node '0,2': y is 2, must be 0 to 1");
 	refuses("{'cmd':'rows','node':'who'}", "failed",
-		"no node is known as 'who', but the names of 1 node are not known, because its manager is "
-		"away: write coordinates up to 2,1");
+		"no node is known as 'who', but the names of 1 node are not known, because its manager "
+		"does not answer: write coordinates up to 2,1");
 	refuses("{'cmd':'rows','node':'1u-rack3'}", "failed",
 		"no node is known as '1u-rack3', but the names of 1 node are not known, because its manager "
-		"is away: write coordinates up to 2,1");
+		"does not answer: write coordinates up to 2,1");
 	refuses("{'cmd':'rows','node':'1,1,1'}", "usage",
 		NOT_A_NODE("1,1,1"));
 	strcpy(a.entry[2].name, "cy");

@@ -78,8 +78,8 @@ static void wrong_arguments_of_job_start_are_refused(void **state)
 	refuses("{'cmd':'job-start','name':'new','count':1}", "failed", "no such nodes");
 	a.choose_error = 0;
 	a.change_error = -ENOSPC;
-	refuses("{'cmd':'job-start','name':'new','count':1}", "failed", "there are 1024 jobs, the most "
-		"that are allowed: stop one first");
+	refuses("{'cmd':'job-start','name':'new','count':1}", "failed", "there are 1024 jobs, "
+		"which is the limit: stop one first");
 }
 
 #define DENIED(what) what ": only root may: run it with sudo, or set job_group in fabricd.conf, " \

@@ -748,11 +748,11 @@ static void replay_by_hand_needs_fabric_at_rest(void **state)
 	does("replay 118 0\n");
 	a.outline.under_way = true;
 	refuses("{'cmd':'replay','node':'2,1'}", "failed",
-		"a recovery is under way; it replays by itself");
+		"a recovery is under way, which replays parked packets by itself");
 	a.outline.under_way = false;
 	a.outline.version = 0;
 	refuses("{'cmd':'replay','node':'2,1'}", "failed",
-		"a recovery is under way; it replays by itself");
+		"a recovery is under way, which replays parked packets by itself");
 	does("");
 }
 

@@ -407,7 +407,7 @@ static void wrong_or_early_message_gets_reason(void **state)
 	open_ok(&a, "n0");
 	auth_session_init(&s, &a, false);
 	assert_int_equal(auth_step(&s, &m, &out), AUTH_REFUSED);
-	assert_string_equal(s.text, "the name is missing or changes");
+	assert_string_equal(s.text, "the name is missing, or has changed since the first message");
 	strcpy(m.name, "n");		/* the shortest name */
 	auth_session_init(&s, &a, false);
 	assert_int_equal(auth_step(&s, &m, &out), AUTH_SEND);
@@ -415,7 +415,7 @@ static void wrong_or_early_message_gets_reason(void **state)
 	assert_string_equal(out.name, "n0");
 	strcpy(m.name, "m");
 	assert_int_equal(auth_step(&s, &m, &out), AUTH_REFUSED);
-	assert_string_equal(s.text, "the name is missing or changes");
+	assert_string_equal(s.text, "the name is missing, or has changed since the first message");
 	assert_string_equal(s.peer_name, "n");
 	m.nonce_len = 31;
 	auth_session_init(&s, &a, false);

@@ -930,12 +930,12 @@ static void drain_reports_what_is_left(void **state)
 	/* Packets that are still on their way to the cable: its ports are empty between them. */
 	fake.flowing = 1000000;
 	expect("drain 1,0:+x --timeout 1.5", 6);
-	has(err, "1,0:+x: 2 packets received since the look before; do not pull");
+	has(err, "1,0:+x: 2 packets received since the last check; do not pull");
 	fake.flowing = 9;
 	expect("drain 1,0:+x", 0);
 	assert_int_equal(fake.flowing, 0);
 	expect("drain 1,0:+x --timeout 0.3", 6);
-	has(err, "nothing was found in ");
+	has(err, "checks found no packet, 10 in a row are needed");
 	fake.at_rest = true;
 	expect("drain 1,0 2,0:+y", 0);
 	has(out, "1,0, 2,0:+y are drained: the cables may be pulled, and the node stopped\n");
@@ -1444,13 +1444,13 @@ static void file_that_is_no_inventory_is_refused(void **state)
 	static const struct {
 		const char *text, *error;
 	} of[] = {
-		{ "", "it is no inventory, because line 1 is no JSON: 'inventory --save' writes one" },
-		{ "{\n\"nodes\": hello", "it is no inventory, because line 2 is no JSON: " },
-		{ "[]", "it is no inventory: 'inventory --save' writes one" },
-		{ "{\"nodes\":7}", "it is no inventory: " },
-		{ "{\"nodes\":[1]}", "it is no inventory: " },
-		{ "{\"nodes\":[{\"node\":5,\"guid\":\"00000000000000aa\"}]}", "it is no inventory: " },
-		{ "{\"nodes\":[{\"node\":[0]}]}", "it is no inventory: " },
+		{ "", "it is not an inventory: line 1 is not JSON; 'inventory --save' writes one" },
+		{ "{\n\"nodes\": hello", "it is not an inventory: line 2 is not JSON; " },
+		{ "[]", "it is not an inventory; 'inventory --save' writes one" },
+		{ "{\"nodes\":7}", "it is not an inventory; " },
+		{ "{\"nodes\":[1]}", "it is not an inventory; " },
+		{ "{\"nodes\":[{\"node\":5,\"guid\":\"00000000000000aa\"}]}", "it is not an inventory; " },
+		{ "{\"nodes\":[{\"node\":[0]}]}", "it is not an inventory; " },
 	};
 	char args[128];
 

@@ -72,7 +72,7 @@ static void each_refusal_code_has_its_exit_status(void **state)
 	}
 	fake.raw = "{\"ok\":false}";
 	expect("status", 1);
-	has(err, "refused without saying why");
+	has(err, "refused, and gave no reason");
 	fake.raw = "nonsense";
 	expect("status", 1);
 	has(err, "sent an answer that is not JSON");
@@ -125,7 +125,7 @@ static void missing_manager_or_nic_says_what_is_missing(void **state)
 	has(err, "cannot ask the manager behind /nowhere/at/all: No such file or directory; "
 		 "is fabricd running?");
 	expect("status --control /dev/null", 5);
-	has(err, "/dev/null: Connection refused; it is no socket\n");
+	has(err, "/dev/null: Connection refused; it is not a socket\n");
 	expect("status --control /dev/null/x", 5);
 	expect("device attach genl:no-such-nic:+x eth0", 2);
 	has(err, "torus");

@@ -144,7 +144,7 @@ static void hosts_and_placement_are_read_from_files(void **state)
 	has(err, "--hosts: 'slot=2' after host 'n3-3': must be slots=SLOTS");
 	write_side_bytes("n3-3\0 n3-2\nn0-1\n", 16);
 	map_of("0,1,1\n", args, 2);
-	has(err, "a line has a byte 0");
+	has(err, "a line has a NUL byte");
 	write_side("3 3\n 0  1\n3 3\n");
 	snprintf(args, sizeof(args), "--slots 2 --format openmpi --from %s", side);
 	map_of("0,2,1\n", args, 0);
@@ -183,7 +183,7 @@ static void wrong_traffic_hosts_or_placement_are_refused(void **state)
 		{ "0,16,5\n", "", "17 ranks are more than the 16 slots of the nodes" },
 		{ "0,4,5\n", "--hosts n0-0:3,n1-0", "5 ranks are more than the 4 slots" },
 		{ "0,1,5\n", "--hosts n0-0,n9-9", "--hosts: 'n9-9': must be a name or coordinates" },
-		{ "0,1,5\n", "--hosts n0-0,n0-0", "--hosts: 'n0-0' stands twice" },
+		{ "0,1,5\n", "--hosts n0-0,n0-0", "--hosts: 'n0-0' is given twice" },
 		{ "0,1,5\n", "--hosts n0-0:0", "'0' slots of host 'n0-0': must be 1 to 4096" },
 		{ "0,1,5\n", "--hosts n0-0:-1", "'-1' slots" },
 		{ "0,1,5\n", "--hosts n0-0,", "--hosts: ''" },

@@ -51,11 +51,11 @@ static void root_command_shows_and_moves_root(void **state)
 	has(out, "\nno other node would become root: root_priority is 0 on all of them\n");
 	fake.rootless = true;
 	expect("root", 1);
-	has(out, "\nthis node is no candidate (its root_priority is 0), and only a root knows the candidates: "
+	has(out, "\nthis node is not a candidate (its root_priority is 0), and only a root knows the candidates: "
 		 "ask another node with --node\n");
 	fake.rootless = false;
 	expect("root mve 3,1", 2);
-	has(err, "'mve': the only thing to do with the root is 'move NODE'");
+	has(err, "'mve': must be 'move NODE', or nothing to show the root");
 	expect("root move", 2);
 	has(err, "root move: which node is to become root?");
 }
@@ -70,9 +70,9 @@ static void status_without_root_names_node_that_takes_over(void **state)
 	fake.rootless = true;
 	fake.dead[3] = true;
 	expect("status", 1);
-	has(out, "nodes    15 of 16 up when last heard of, of the others nothing is known for ");
-	has(out, " h, 1 heard from now\nlinks    31 of 32 up when last heard of, of the others nothing is known for ");
-	has(out, " h, 4 heard from now, 1 faulty\n");
+	has(out, "nodes    15 of 16 up by their last reports, of the others nothing is known for ");
+	has(out, " h, 1 reported now\nlinks    31 of 32 up by their last reports, of the others nothing is known for ");
+	has(out, " h, 4 reported now, 1 faulty\n");
 	has(out, "root     none for ");
 	has(out, " h: n0-0 (0,0) is lost\nasked    n1-0 (1,0)\n");
 	has(out, " shows who takes over, within seconds; if nobody does, start the managers that do not answer\n");
@@ -83,7 +83,7 @@ static void status_without_root_names_node_that_takes_over(void **state)
 	fake.dead[3] = false;
 	fake.root_state = "asks";
 	expect("status", 1);
-	has(out, "nodes    16 of 16 up when last heard of, 1 heard from now\n");
+	has(out, "nodes    16 of 16 up by their last reports, 1 reported now\n");
 	has(out, " h: n0-0 (0,0) is taking over (2 of 9 nodes answer)\n");
 	memcpy(fake.calls, (unsigned int[]) { 5, 2, 1, 3 }, sizeof(fake.calls));
 	expect("status", 1);
@@ -100,7 +100,7 @@ static void status_without_root_names_node_that_takes_over(void **state)
 	has(out, " (11 nodes obey it, of which 9 are enough)\n");
 	fake.root_state = "unknown";
 	expect("status", 1);
-	has(out, "root     none heard of yet\n");
+	has(out, "root     none known yet\n");
 	has(out, " shows who leads and who could; start the managers that do not answer\n");
 	fake.state = "bootstrapping";
 	expect("status", 0);

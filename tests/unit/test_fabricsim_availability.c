@@ -531,7 +531,7 @@ static void wrong_availability_options_are_refused(void **state)
 		{ "--nodes 64.5", "whole" }, { "--nodes x", "range" }, { "--dims 6 --nodes 63", "64" },
 		{ "--mtbf-node 0", "0.001" }, { "--mtbf-link=-1", "0.001" }, { "--mttr 0", "1e-06" },
 		{ "--mttr x", "--mttr" }, { "--target 2", "0 to 1" }, { "--recovery-link=-1", "0 to" },
-		{ "--recovery-node /nonexistent", "no file" }, { "--shape 4x4 --dims 2", "--shape" },
+		{ "--recovery-node /nonexistent", "not a file" }, { "--shape 4x4 --dims 2", "--shape" },
 		{ "--figure simonov-7", "simonov-8" }, { "--figure simonov-8 --nodes 9", "--nodes: --figure" },
 		{ "--figure simonov-8 --mttr 100", "--mttr: --figure" },
 		{ "--figure simonov-8 --target 0.5", "--target: --figure" },

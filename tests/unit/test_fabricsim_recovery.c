@@ -248,7 +248,7 @@ static void wrong_recovery_options_are_refused(void **state)
 	bad("recovery --dark 2x2", "must be 3 sizes, up to those of the fabric, 4x4x4");
 	bad("recovery --dark 5x1x1", "must be 3 sizes, up to those of the fabric, 4x4x4");
 	bad("recovery --dark 2x2x2@3,3,3", "contains node 0, the root");
-	bad("recovery --dark 2x2x2@4,0,0", "'4,0,0' is no node of 4x4x4");
+	bad("recovery --dark 2x2x2@4,0,0", "'4,0,0' is not a node of 4x4x4");
 	bad("recovery --dark @1,1,1", "as 2x2x1 or 2x2x1@0,0,3");
 	bad("recovery --json --csv", "--csv");
 	bad("recovery --shape 2x2 --svg /nonexistent/x", "cannot write");

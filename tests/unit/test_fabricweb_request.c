@@ -67,15 +67,15 @@ static void malformed_question_is_refused_with_status(void **state)
 	refuses_get("/api/links?node=%00", 400, "malformed");
 	refuses_get("/api/links?node=%\x16\x11", 400, "malformed");
 	refuses_get("/api/links?node=%ff", 400, "UTF-8");
-	refuses_get("/api/links?count=-1", 400, "write a number");
-	refuses_get("/api/links?count=99999999999999999999", 400, "write a number");
+	refuses_get("/api/links?count=-1", 400, "must be a number");
+	refuses_get("/api/links?count=99999999999999999999", 400, "must be a number");
 	refuses_get("/api/links?lanes=2", 400, "1 or 0");
 	refuses_get("/api/move?node=1,0", 404, "no such path");
 	refuses_get("/api/", 404, "no such path");
 	refuses_get("status", 400, "begins with /");
 	refuses_get("", 400, "begins with /");
 	refuses(&(struct web_request){ .method = WEB_OTHER, .uri = "/" }, 405, "GET");
-	refuses(&(struct web_request){ .method = WEB_POST, .uri = "/api/status" }, 405, "by GET");
+	refuses(&(struct web_request){ .method = WEB_POST, .uri = "/api/status" }, 405, "must be GET");
 	refuses(&(struct web_request){ .method = WEB_POST, .uri = "/" }, 405, "GET");
 	refuses(&(struct web_request){ .method = WEB_POST, .uri = "/events" }, 405, "GET");
 }
@@ -89,7 +89,7 @@ static void user_is_answered_only_by_get(void **state)
 	assert_int_equal(plan.kind, WEB_USER);
 	assert_null(plan.ask);
 	web_plan_free(&plan);
-	refuses(&(struct web_request){ .method = WEB_POST, .uri = "/api/user" }, 405, "by GET");
+	refuses(&(struct web_request){ .method = WEB_POST, .uri = "/api/user" }, 405, "must be GET");
 }
 
 /* A page of another site that has its name resolved to our address */
@@ -114,7 +114,7 @@ static void request_with_foreign_host_name_is_refused(void **state)
 	}
 	for (unsigned int i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		rq.host = others[i];
-		refuses(&rq, 421, "no name of this server");
+		refuses(&rq, 421, "not a name of this server");
 	}
 	rq.hosts = NULL;
 	web_plan_make(&rq, &plan);
@@ -241,7 +241,7 @@ static void change_by_wrong_method_or_type_is_refused(void **state)
 
 	(void)state;
 	rq.method = WEB_GET;
-	refuses(&rq, 405, "by POST");
+	refuses(&rq, 405, "must be POST");
 	rq = change("/api/exclude", "{\"node\":\"1,0\"}");
 	rq.content_type = "text/plain";
 	refuses(&rq, 415, "application/json");
@@ -257,15 +257,15 @@ static void change_by_wrong_method_or_type_is_refused(void **state)
 	rq = change("/api/exclude", "{\"node\":1}");
 	refuses(&rq, 400, "wrong type");
 	rq = change("/api/exclude", "{\"up\":true}");
-	refuses(&rq, 400, "no argument");
+	refuses(&rq, 400, "not an argument");
 	rq = change("/api/link/up", "{\"up\":false}");
-	refuses(&rq, 400, "no argument");
+	refuses(&rq, 400, "not an argument");
 	rq = change("/api/include", "[]");
-	refuses(&rq, 400, "no JSON object");
+	refuses(&rq, 400, "not a JSON object");
 	rq = change("/api/include", "{\"node\":\"1\",\"node\":\"2\"}");
-	refuses(&rq, 400, "no JSON object");
+	refuses(&rq, 400, "not a JSON object");
 	rq = change("/api/include", "");
-	refuses(&rq, 400, "no JSON object");
+	refuses(&rq, 400, "not a JSON object");
 }
 
 static enum metrics_format format_of(const char *accept)

@@ -98,7 +98,7 @@ static void did(unsigned int asks, unsigned int puts_off, const char *says)
 	assert_string_equal(problem, says);
 }
 
-#define REFUSES "the arbiter refuses that this node leads: because; "
+#define REFUSES "the arbiter refuses to let this node lead: because; "
 #define SILENT "the arbiter gives no answer: because; "
 
 /* The claim is put to the arbiter once; a node with a majority leads without an answer. */

@@ -151,7 +151,7 @@ static void wrong_hello_of_child_is_refused_with_reason(void **state)
 	refuses(&m, "this node is not the root");
 	m = child_hello(3);
 	m.hello.term = TERM + 1;
-	refuses(&m, "this node has not joined the root of that term");
+	refuses(&m, "this node has not joined the root of that epoch");
 	/*
 	 * The child's NIC obeys another root of this epoch; one of an earlier epoch would not
 	 * matter.
@@ -159,7 +159,7 @@ static void wrong_hello_of_child_is_refused_with_reason(void **state)
 	m = child_hello(3);
 	m.hello.root_epoch = TERM;
 	m.hello.root_guid = NIC + 7;
-	refuses(&m, "this node has not joined the root of that term");
+	refuses(&m, "this node has not joined the root of that epoch");
 	m.hello.root_epoch = TERM - 1;
 	stage_up(&s, 61);
 	stage_msg(&s, 61, &m);
@@ -167,13 +167,13 @@ static void wrong_hello_of_child_is_refused_with_reason(void **state)
 	stage_down(&s, 1);
 	stage_forget(&s);
 	m = child_hello(3);
-	refuses(&m, "this node has not joined the root of that term");
+	refuses(&m, "this node has not joined the root of that epoch");
 	stage_end(&s);
 	/* No child is accepted before the node itself has been accepted. */
 	at_root();
 	m = child_hello(3);
 	m.hello.term = 0;
-	refuses(&m, "this node has not joined the root of that term");
+	refuses(&m, "this node has not joined the root of that epoch");
 	stage_end(&s);
 }
 

@@ -181,8 +181,8 @@ static void nic_beyond_new_shape_takes_place_of_table(void **state)
 	stage_msg(&s, 1, &m);
 	stage_did_no(&s, "rows");
 	table(2);
-	stage_did_some(&s, "place 4x1 at 1,0\nlog warning bootstrap: this node moves to another "
-			   "place\nrows 2: 4\n");
+	stage_did_some(&s, "place 4x1 at 1,0\nlog warning bootstrap: this node gets other "
+			   "coordinates\nrows 2: 4\n");
 	stage_end(&s);
 	memory_guard(false);
 }
@@ -456,7 +456,7 @@ static void refused_replay_is_logged_and_release_is_tried(void **state)
 	in_force();
 	s.err.replay = -EBUSY;
 	step(1, 1, FM_STEP_REPLAY);
-	stage_did_some(&s, "log error nic: replay refused: Device or resource busy\n");
+	stage_did_some(&s, "log error nic: the NIC refuses to replay its parked packets: Device or resource busy\n");
 	s.err.release = -EBUSY;
 	step(1, 2, FM_STEP_RESUME);
 	assert_int_equal(stage_count(&s, "release 1\n"), 1);

@@ -182,7 +182,7 @@ static void order_to_stay_root_cancels_move(void **state)
 static void root_stays_if_successor_does_not_answer(void **state)
 {
 	static const char *const why[] = {
-		"it does not answer", "its manager is lost", "it is no candidate any more",
+		"it does not answer", "its manager is lost", "it is not a candidate any more",
 	};
 	char said[160];
 

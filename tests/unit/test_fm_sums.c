@@ -104,12 +104,12 @@ static void nothing_is_reported_until_counters_can_be_read(void **state)
 	reports(52, 2, 1, 1);
 	reports(53, 3, 1, 1);
 	assert_int_equal(stage_count(&s, "report"), 0);
-	stage_did_some(&s, "log error nic: counters cannot be read: Input/output error\n");
+	stage_did_some(&s, "log error nic: the NIC's counters cannot be read: Input/output error\n");
 	step(1, 1, FM_STEP_COUNT);
 	stage_did_some(&s, "1 < pong waits\n");
 	s.err.count = 0;
 	step(1, 1, FM_STEP_COUNT);
-	stage_did(&s, "1 < pong waits\nlog info nic: over: counters cannot be read: Input/output error\n"
+	stage_did(&s, "1 < pong waits\nlog info nic: over: the NIC's counters cannot be read: Input/output error\n"
 		  "1 < report 1.1 of 3 term 126 parked 4\n");
 	stage_end(&s);
 }

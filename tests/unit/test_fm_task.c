@@ -212,7 +212,7 @@ static void count_without_counters_is_not_reported(void **state)
 	reports(53, 3, 1, 1);
 	stage_forget(&s);
 	fm_done(s.fm, s.under_way, 0, NULL, START + s.now);
-	stage_did(&s, "log error nic: counters cannot be read: Protocol error\n");
+	stage_did(&s, "log error nic: the NIC's counters cannot be read: Protocol error\n");
 	s.under_way = 0;
 	stage_end(&s);
 }
@@ -227,11 +227,11 @@ static void failed_release_is_tried_again(void **state)
 	reports(52, 2, 1, 1);
 	reports(53, 3, 1, 1);
 	assert_int_equal(stage_count(&s, "report"), 0);
-	stage_did_some(&s, "log error nic: holds cannot be lifted: Connection timed out\n");
+	stage_did_some(&s, "log error nic: the NIC cannot end its holds: Connection timed out\n");
 	s.err.release = 0;
 	step(1, 1, FM_STEP_RESUME);
 	stage_did(&s, "release 1\n1 < pong waits\n"
-		  "log info nic: over: holds cannot be lifted: Connection timed out\n"
+		  "log info nic: over: the NIC cannot end its holds: Connection timed out\n"
 		  "lost\n1 < report 1.1 of 3 term 126\n");
 	stage_end(&s);
 }
@@ -252,11 +252,11 @@ static void failure_of_older_step_is_no_failure_of_present(void **state)
 	table(2);
 	stage_forget(&s);
 	stage_end_of(&s);
-	stage_did(&s, "log error nic: the NIC does not take its place: Connection timed out\n"
+	stage_did(&s, "log error nic: the NIC does not take its coordinates: Connection timed out\n"
 		  "place 4x1 at 1,0\n");
 	s.err.rows = -ETIMEDOUT;
 	stage_end_of(&s);
-	stage_did(&s, "log info nic: over: the NIC does not take its place: Connection timed out\n"
+	stage_did(&s, "log info nic: over: the NIC does not take its coordinates: Connection timed out\n"
 		  "rows 2: 4\n");
 	s.err.rows = 0;
 	table(3);
@@ -275,7 +275,7 @@ static void failure_of_older_step_is_no_failure_of_present(void **state)
 	reports(53, 3, 4, 0);
 	stage_forget(&s);
 	stage_end_of(&s);
-	stage_did(&s, "log error nic: counters cannot be read: Connection timed out\nrows 4: 0\n");
+	stage_did(&s, "log error nic: the NIC's counters cannot be read: Connection timed out\nrows 4: 0\n");
 	s.slow = false;
 	stage_run(&s, 2);
 	stage_did_some(&s, "1 < report 4.0 of 3 term 126\n");
@@ -306,7 +306,7 @@ static void repeated_refusal_of_nic_is_logged_once(void **state)
 	s.err.place = s.err.rows = s.err.release = s.err.count = -EIO;
 	table(1);
 	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "the NIC does not take its place: Input/output error");
+			    "the NIC does not take its coordinates: Input/output error");
 	stage_forget(&s);
 	assert_int_equal(told_of_50(0, FM_STEP_APPLY), 0);
 	s.err.place = 0;
@@ -343,9 +343,9 @@ static void problem_of_replay_stays_while_packets_are_parked(void **state)
 		s.err.replay = -EBUSY;
 		s.park.parked = left == 2 ? 4 : 0;
 		step(2, 1, FM_STEP_REPLAY);
-		assert_true(has_problem("nic", "replay refused"));
+		assert_true(has_problem("nic", "the NIC refuses to replay its parked packets"));
 		step(2, 2, FM_STEP_RESUME);
-		assert_int_equal(has_problem("nic", "replay refused"), left > 0);
+		assert_int_equal(has_problem("nic", "the NIC refuses to replay its parked packets"), left > 0);
 		/* The node reports its failure for good only if it cannot do what is left. */
 		stage_run(&s, 3 * (unsigned int)(s.cfg.member_max / MS));
 		assert_int_equal(fm_task_refuses(s.fm), left > 0);

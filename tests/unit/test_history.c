@@ -538,7 +538,7 @@ static void line_with_flipped_bit_is_left_out(void **state)
 static void file_of_other_history_is_renamed_and_reported(void **state)
 {
 	static const char *const other[][2] = {
-		{ "noise\n", "it is no history" },
+		{ "noise\n", "it is not a history file" },
 		{ "torus-history 3 lab abcdef0123456789 00000000\n",
 		  "it has format 3, of a later fabricd; this one knows 2" },
 		{ "torus-history 1 lib abcdef0123456789 00000000\n", "it is of fabric 'lib', and this is 'lab'" },
@@ -574,7 +574,7 @@ static void file_of_other_history_is_renamed_and_reported(void **state)
 		told[0] = '\0';
 		assert_int_equal(link ? symlink("/dev/null", file(1, path)) : mkdir(file(1, path), 0700), 0);
 		start();
-		snprintf(text, sizeof(text), "%s is not used: it is no file; it was renamed to .refused",
+		snprintf(text, sizeof(text), "%s is not used: it is not a regular file; it was renamed to .refused",
 			 file(1, path));
 		assert_string_equal(told, text);
 		strcat(path, ".refused");

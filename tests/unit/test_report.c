@@ -271,7 +271,7 @@ static void page_lists_dead_nodes(void **state)
 	    "<td data-t=\"State\">no longer dead</td>");
 	free(page);
 	page = page_of(make(dead, "[]", "[]"));
-	has(page, ">dead still: repair or start it</td>");
+	has(page, ">still dead: repair or start it</td>");
 	free(page);
 	page = page_of(make("[" AT(10, "info", "over: " DEAD) "]", "[]", "[]"));
 	has(page, ">0</td><td data-t=\"For\" class=\"n\">-</td><td data-t=\"State\">no longer dead</td>");
@@ -292,7 +292,7 @@ static void page_of_fine_day_says_so(void **state)
 	has(page, "None has too many.");
 	free(page);
 	page = page_of(make("[]", NULL, "[]"));
-	has(page, "The root does not tell.");
+	has(page, "The root does not report them.");
 	free(page);
 }
 

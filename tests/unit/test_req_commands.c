@@ -194,9 +194,9 @@ static const struct refused {
 	  "PORTS is 0x12, must be within the mask 0xf", TORUS_A_PORTS, "" },
 
 	{ TORUS_CMD_DEVICE_SET, 0, 0, { U16S(SHAPE, 4, 3) }, -EINVAL,
-	  "SHAPE and COORDS go together", TORUS_A_SHAPE, "" },
+	  "SHAPE and COORDS must be given together", TORUS_A_SHAPE, "" },
 	{ TORUS_CMD_DEVICE_SET, 0, 0, { U16S(COORDS, 1, 1) }, -EINVAL,
-	  "SHAPE and COORDS go together", TORUS_A_COORDS, "" },
+	  "SHAPE and COORDS must be given together", TORUS_A_COORDS, "" },
 	{ TORUS_CMD_DEVICE_SET, 0, 0, { U16S(SHAPE, 4, 3), U16S(COORDS, 1) }, -EINVAL,
 	  "COORDS has 1 entries, SHAPE 2", TORUS_A_COORDS, "" },
 	{ TORUS_CMD_DEVICE_SET, 0, 0, { U16S(SHAPE, 4, 3, 2), U16S(COORDS, 0, 0, 0) }, -EINVAL,
@@ -231,7 +231,7 @@ static const struct refused {
 	{ TORUS_CMD_ROWS_PUT, 0, 0, { ROW(2, 9, 0), U64(VERSION, 1), ROW(RECORDER_ROWS, 1, 0) }, -ERANGE,
 	  "ROWS are 12 to 12, must be 0 to 11", TORUS_A_ROWS, "rows_put 1 from 2: 9;" },
 	{ TORUS_CMD_ROWS_PUT, 0, -EINVAL, { U64(VERSION, 1), ROW(2, 9, 0), ROW(3, 1, 0) }, -EINVAL,
-	  "ROWS from 2 on have one of unknown format or range", TORUS_ROWS_DATA,
+	  "ROWS from 2 on: a row has an unknown format or a value out of range", TORUS_ROWS_DATA,
 	  "rows_put 1 from 2: 9;" },
 	{ TORUS_CMD_ROWS_PUT, 0, -ESTALE, { U64(VERSION, 1), ROW(2, 9, 0), ROW(3, 1, 0) }, -ESTALE,
 	  "VERSION is 1; active is 6", TORUS_A_VERSION, "rows_put 1 from 2: 9;" },
@@ -283,7 +283,7 @@ static void nic_without_fault_injection_refuses_faults(void **state)
 	before = r.hw;
 	assert_int_equal(recorder_run(&r, TORUS_CMD_LINK_SET, with), -EOPNOTSUPP);
 	assert_string_equal(r.asked, "");
-	recorder_refused(&r, &before, "FAULT: only NICs of software have faults to order",
+	recorder_refused(&r, &before, "FAULT: only software NICs can inject faults",
 			 TORUS_A_FAULT);
 	assert_int_equal(recorder_run(&r, TORUS_CMD_LINK_SET, without), 0);
 	assert_string_equal(r.asked, "link_set 1: retry -1 admin 1 retrain 0");
@@ -391,9 +391,9 @@ static void impossible_address_plan_is_refused(void **state)
 		unsigned int attr;
 	} t[] = {
 		{ { NET4("\x01", "\x02") }, -EINVAL,
-		  "NET4, NET4_LEN, NET6 and NET6_LEN go together", TORUS_A_NET4 },
+		  "NET4, NET4_LEN, NET6 and NET6_LEN must be given together", TORUS_A_NET4 },
 		{ { NET4("\x01", "\x02"), U8(NET6_LEN, 64) }, -EINVAL,
-		  "NET4, NET4_LEN, NET6 and NET6_LEN go together", TORUS_A_NET4 },
+		  "NET4, NET4_LEN, NET6 and NET6_LEN must be given together", TORUS_A_NET4 },
 		{ { LETTERS(NET4, "\x0a\x01\x02\x01"), U8(NET4_LEN, 24), NET6("\x03"),
 		    U8(NET6_LEN, 64) }, -EINVAL,
 		  "NET4: must be a prefix of unicast addresses, without bits after NET4_LEN", TORUS_A_NET4 },

@@ -152,9 +152,9 @@ static void order_with_half_a_root_is_refused(void **state)
 	start(0, 0);
 	before = r.hw;
 	assert_int_equal(recorder_run(&r, TORUS_CMD_ROWS_BEGIN, epoch), -EINVAL);
-	recorder_refused(&r, &before, "ROOT_EPOCH and ROOT_GUID go together", TORUS_A_ROOT_EPOCH);
+	recorder_refused(&r, &before, "ROOT_EPOCH and ROOT_GUID must be given together", TORUS_A_ROOT_EPOCH);
 	assert_int_equal(recorder_run(&r, TORUS_CMD_ROWS_BEGIN, guid), -EINVAL);
-	recorder_refused(&r, &before, "ROOT_EPOCH and ROOT_GUID go together", TORUS_A_ROOT_GUID);
+	recorder_refused(&r, &before, "ROOT_EPOCH and ROOT_GUID must be given together", TORUS_A_ROOT_GUID);
 	assert_int_equal(recorder_run(&r, TORUS_CMD_ROWS_BEGIN, zero), -EINVAL);
 	recorder_refused(&r, &before, "ROOT_EPOCH is 0, must be 1 or more", TORUS_A_ROOT_EPOCH);
 }

@@ -296,7 +296,7 @@ static void malformed_message_is_refused_as_a_whole(void **state)
 		assert_int_equal(torus_check_request(TORUS_CMD_LINK_GET, false,
 						     (struct torus_span) { buf, used + n }, NULL,
 						     &why), -EINVAL);
-		assert_non_null(strstr(why.text, "no attribute"));
+		assert_non_null(strstr(why.text, "are not an attribute"));
 	}
 	a->nla_len++;
 	assert_int_equal(check_as(TORUS_CMD_LINK_GET, false), -EINVAL);

@@ -179,7 +179,7 @@ static void value_beyond_limits_is_refused(void **state)
 		{ TORUS_A_PORT, 1, { 3 }, "STATE is missing" },
 		{ TORUS_A_MAX + 7, 1, { 3 }, "PORT is missing" },
 		{ TORUS_A_EYE, 1, { 3 }, "PORT is missing" },
-		{ TORUS_A_LOWER, 3, "abc", "LOWER does not end with its only NUL" },
+		{ TORUS_A_LOWER, 3, "abc", "LOWER must end with a NUL, and have no other" },
 		{ TORUS_A_FAULT, 5, { 5, 0, TORUS_FAULT_BER, 0, 1 }, "FAULT.BER has 1 bytes, must have 8" },
 		{ TORUS_A_GAUGES, 5, { 5, 0, 1, 0, 1 }, "GAUGES: counter 1 has 1 bytes" },
 		{ TORUS_A_GAUGES, 5, { 5, 0, 255, 0, 1 }, "PORT is missing" },

@@ -129,8 +129,8 @@ static void each_reason_has_its_text(void **state)
 		[TORUS_WRONG_LOOP] = "does not end",
 		[TORUS_WRONG_RING] = "goes once round a ring",
 		[TORUS_WRONG_RELAY] = "its chain of relays does not end",
-		[TORUS_WRONG_ESCAPE] = "adaptive, but comes where no healthy way goes on",
-		[TORUS_WRONG_CYCLE] = "turns within a circle of waiting channels",
+		[TORUS_WRONG_ESCAPE] = "adaptive, but comes to a node from which no healthy link leads on",
+		[TORUS_WRONG_CYCLE] = "is part of a circle of channels that wait for each other",
 	};
 
 	(void)state;

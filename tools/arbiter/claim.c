@@ -71,7 +71,7 @@ struct claim claim_read(int argc, char **argv, const char *help, int config)
 	argc -= optind;
 	argv += optind;
 	if (argc != 3)
-		refuse_usage("%d arguments, wanted: claim EPOCH GUID", argc);
+		refuse_usage("%d arguments, must be: claim EPOCH GUID", argc);
 	if (strcmp(argv[0], "claim"))
 		refuse_usage("unknown question '%s', known: claim", argv[0]);
 	if (number_parse(argv[1], 0, UINT64_MAX, &c.epoch))

@@ -377,8 +377,8 @@ static struct evhttp_uri *parse_endpoint(const char *text)
 
 	if (!scheme || strcmp(scheme, "http") || !host || !is_address(host) ||
 	    evhttp_uri_get_port(uri) <= 0 || (path && *path && strcmp(path, "/")))
-		claim_answer("unknown endpoint '%.60s': wanted http://ADDRESS:PORT, the address in "
-			     "numbers",
+		claim_answer("unknown endpoint '%.60s': must be http://ADDRESS:PORT, the address "
+			     "in numbers",
 			     text);
 	return uri;
 }

@@ -58,7 +58,7 @@ static int turned_away(const char *text)
 		status = fail_as(PROBLEM, "%s",
 				 json_text(reply, "error") ?
 					 json_text(reply, "error") :
-					 "the manager refused without saying why");
+					 "the manager refused, and gave no reason");
 	json_decref(reply);
 	return status;
 }
@@ -86,7 +86,7 @@ static const char *socket_advice(const char *path, int err, const char *hint)
 
 	if (kind_of_errno(err) == DENIED)
 		return "run it with sudo";
-	return stat(path, &st) || S_ISSOCK(st.st_mode) ? hint : "it is no socket";
+	return stat(path, &st) || S_ISSOCK(st.st_mode) ? hint : "it is not a socket";
 }
 
 /* Opens a socket. @who: name of the manager in messages; NULL: it is named by @path */
@@ -98,8 +98,8 @@ static int open_path(struct ask *ask, const char *path, const char *who, const c
 		return fail("control socket '': name the socket of a manager, such as "
 			    DEFAULT_CONTROL);
 	if (strlen(path) >= sizeof(ask->path))
-		return fail("control socket '%s': the path is too long, must have at most %zu bytes",
-			    path, sizeof(ask->path) - 1);
+		return fail("control socket '%s': the path is too long, must have at most %zu "
+			    "bytes", path, sizeof(ask->path) - 1);
 	if (who)
 		snprintf(ask->who, sizeof(ask->who), "%s (%s)", who, path);
 	else
@@ -340,7 +340,7 @@ static int unpack_reply(struct ask *ask, char *text, json_t **data, bool *more)
 			json_decref(reply);
 			return CANNOT;
 		}
-		fail("%s", why ? why : "the manager refused without saying why");
+		fail("%s", why ? why : "the manager refused, and gave no reason");
 		json_code(code);
 		status = kind_of_code(code);
 		json_decref(reply);
@@ -384,7 +384,7 @@ static int get_first(struct ask *ask, json_t *request, int timeout_ms, json_t **
 	int err;
 
 	if (!request)
-		return fail("an argument is no text in UTF-8");
+		return fail("an argument is not UTF-8 text");
 	json_decref(request);
 	if (!line)
 		return fail("out of memory");

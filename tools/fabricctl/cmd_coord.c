@@ -24,7 +24,7 @@ static int cmd_coord(struct ctl *ctl, int argc, char **argv)
 
 	if (argc && json_object_set_new(request, "name", json_string(argv[0]))) {
 		json_decref(request);
-		return fail("an argument is no text in UTF-8");
+		return fail("an argument is not UTF-8 text");
 	}
 	status = ask_open(ctl, &a);
 	if (status != OK) {

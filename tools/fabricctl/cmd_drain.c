@@ -66,14 +66,14 @@ static int mark_request(struct drain *d, const json_t *request)
 	uint32_t id;
 
 	if (!node || torus_coords_parse(node, &d->shape, &at))
-		return fail_as(PROBLEM, "%s is no node of the fabric", node ? node : "?");
+		return fail_as(PROBLEM, "%s is not a node of the fabric", node ? node : "?");
 	id = torus_node_id(&d->shape, &at);
 	d->whole[id] |= !port;
 	if (!port)
 		for (p = 0; p < 2u * d->shape.ndims; p++)
 			mark_port(d, id, p);
 	else if (torus_port_parse(port, d->shape.ndims, &p))
-		return fail_as(PROBLEM, "%s is no port of the fabric", port);
+		return fail_as(PROBLEM, "%s is not a port of the fabric", port);
 	else
 		mark_port(d, id, p);
 	return OK;
@@ -141,7 +141,7 @@ static void look_at_port(struct drain *d, uint32_t node, const json_t *l)
 		add_drain_wait(d, node, port, "queued", json_count(l, "queued_packets"));
 	received = json_count(l, "rx_packets");
 	if (d->looked && received != d->received[node][p])
-		add_drain_wait(d, node, port, "received since the look before",
+		add_drain_wait(d, node, port, "received since the last check",
 			       received - d->received[node][p]);
 	d->received[node][p] = received;
 }
@@ -254,8 +254,8 @@ static char *wait_text(const struct drain *d, char *buf, size_t room)
 	else if (!d->in_force)
 		snprintf(buf, room, "the exclusion is not in force");
 	else if (d->quiet)
-		snprintf(buf, room, "nothing was found in %u checks in a row, of %d",
-			 d->quiet, LOOKS);
+		snprintf(buf, room, "only the last %u checks found no packet, %d in a row are "
+			 "needed", d->quiet, LOOKS);
 	else if (json_count(v, "packets"))
 		snprintf(buf, room, "%s: %llu packets %s", json_end_text(v, at),
 			 (unsigned long long)json_count(v, "packets"), json_text(v, "what"));

@@ -54,7 +54,7 @@ static void print_times(struct table *t, const json_t *o)
 	if (json_is_number(to))
 		table_cell(t, PLAIN, "%s", moment_text(json_number_value(to), text));
 	else
-		table_cell(t, BAD, "%s", state && !strcmp(state, "unknown") ? "not seen" : "lost still");
+		table_cell(t, BAD, "%s", state && !strcmp(state, "unknown") ? "not seen" : "still lost");
 }
 
 static void print_outage(struct table *t, const json_t *o)

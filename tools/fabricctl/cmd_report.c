@@ -40,7 +40,7 @@ static void show_cables(const json_t *cables)
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "times"));
 		table_cell(t, PLAIN, "%s", json_count(v, "lost_ms") ?
 			   duration_text((double)json_count(v, "lost_ms") / 1e3, text) : "-");
-		table_cell(t, lost ? BAD : PLAIN, "%s", lost ? "lost still" : "back");
+		table_cell(t, lost ? BAD : PLAIN, "%s", lost ? "still lost" : "back");
 		table_cell(t, PLAIN, "%s", report_reasons_text(json_object_get(v, "reasons"), text,
 							       sizeof(text)));
 	}
@@ -71,7 +71,7 @@ static void show_nodes_that_died(const json_t *nodes)
 			printf("%swas dead %llu time%s%s, for %s", dead ? paint(BAD) : "", times,
 			       times == 1 ? "" : "s", dead ? paint(PLAIN) : "",
 			       duration_text(json_number_value(json_object_get(v, "dead_ms")) / 1e3, text));
-		printf("%s\n", dead ? ", and is dead still: repair or start it" : "");
+		printf("%s\n", dead ? ", and is still dead: repair or start it" : "");
 	}
 }
 

@@ -61,8 +61,8 @@ static void show_root(const json_t *root)
 	}
 	table_print(t, root_leads(root) ?
 		    "no other node would become root: root_priority is 0 on all of them" :
-		    "this node is no candidate (its root_priority is 0), and only a root knows the "
-		    "candidates: ask another node with --node");
+		    "this node is not a candidate (its root_priority is 0), and only a root knows "
+		    "the candidates: ask another node with --node");
 }
 
 /* Sets @yes to true if the asked manager has @node as its root. */
@@ -134,7 +134,7 @@ static int cmd_root(struct ctl *ctl, int argc, char **argv)
 	if (!argc)
 		return show_answer(ctl, "root", NULL, show_root);
 	if (strcmp(argv[0], "move"))
-		return fail("'%s': the only thing to do with the root is 'move NODE'", argv[0]);
+		return fail("'%s': must be 'move NODE', or nothing to show the root", argv[0]);
 	if (argc < 2)
 		return fail("root move: which node is to become root?");
 	return move_root(ctl, argv[1]);

@@ -86,12 +86,12 @@ static void show_count(const char *what, const json_t *s, const char *since)
 
 	printf("%-9s%s%llu of %llu up%s%s", what, paint(*since || (up < total && !is_maintained(s)) ?
 							BAD : up < total ? DOUBTFUL : GOOD),
-	       up, total, *since && heard < up ? " when last heard of" : "", paint(PLAIN));
+	       up, total, *since && heard < up ? " by their last reports" : "", paint(PLAIN));
 	if (*since && up < total)
 		printf(", %sof the others nothing is known for %s%s", paint(BAD), since,
 		       paint(PLAIN));
 	if (heard < up && json_object_get(s, "heard"))
-		printf(", %s%llu heard from now%s", paint(DOUBTFUL), heard, paint(PLAIN));
+		printf(", %s%llu reported now%s", paint(DOUBTFUL), heard, paint(PLAIN));
 	if (json_count(c, "faulty"))
 		printf(", %s%llu faulty%s", paint(BAD),
 		       (unsigned long long)json_count(c, "faulty"), paint(PLAIN));

@@ -64,7 +64,7 @@ static void print_table(const json_t *data)
 	size_t i;
 
 	if (json_shape_read(json_object_get(data, "shape"), &shape)) {
-		warn("the answer is no exclusion table");
+		warn("the answer is not an exclusion table");
 		return;
 	}
 	t = new_table(shape.ndims, &columns);

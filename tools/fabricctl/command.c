@@ -351,8 +351,8 @@ static int bad_option(const struct command *cmd, int c, char **argv)
 	if (c == ':')
 		warn("option '%s' needs a value", argv[optind - 1]);
 	else if (isdigit(optopt))
-		warn("'-%c...' is no option, and no coordinate, time or other number is negative",
-		     optopt);
+		warn("'-%c...' is not an option, and no coordinate, time or other number is "
+		     "negative", optopt);
 	else if (optopt && optopt < 256)
 		warn("there is no option '-%c'", optopt);
 	else

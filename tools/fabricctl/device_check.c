@@ -47,7 +47,7 @@ static int take_interface(const char *path, char *ifname)
 			      "as torus0.conf; for a file of another name there is --interface",
 			      path);
 	else if (!is_ifname(ifname_said ? ifname_said : base, n))
-		status = fail("'%.*s' is no name of an interface: 1 to %d bytes without '/', ':' and "
+		status = fail("'%.*s' is not a name of an interface: must have 1 to %d bytes without '/', ':' and "
 			      "blanks, and neither '.' nor '..'",
 			      (int)n, ifname_said ? ifname_said : base, IFNAMSIZ - 1);
 	else
@@ -165,7 +165,7 @@ COMMAND(device_check) = {
 	.args = "FILE",
 	.brief = "Check a NIC's configuration file, and say what 'device up' would do",
 	.help = "The file is described in torus-nic.conf(5). Neither root nor the driver is needed,\n"
-		"and nothing is changed. Each error names its line and what is allowed: exit status 2.",
+		"and nothing is changed. Each error names its line and what it must be: exit status 2.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

@@ -53,8 +53,8 @@ static int compare_params(struct nl_sock *sk, const struct nicfile *f)
 
 		if (!nicfile_differs(f, i, of[i], &wanted))
 			continue;
-		warn("NIC '%s' has %s %" PRIu64 ", wanted is %" PRIu64 "%s: it is changed only when "
-		     "the NIC is made anew: 'systemctl restart torus-nic@%s', or 'fabricctl device "
+		warn("NIC '%s' has %s %" PRIu64 ", its file %" PRIu64 "%s: this is set only when "
+		     "the NIC is made: 'systemctl restart torus-nic@%s', or 'fabricctl device "
 		     "del %s' first", ifname, p->name, of[i], wanted,
 		     p->unit == TN_TIME ? " ns" : p->unit == TN_RATE ? " e-18" : "", ifname, ifname);
 		status = NOT_KEPT;
@@ -79,7 +79,7 @@ static int make_device(struct nl_sock *sk, const struct nicfile *f, struct torus
 	if (torus_device_get(*dev, info))
 		return fail("NIC '%s': %s", ifname, torus_error(*dev));
 	if (!is_same_nic(info, f))
-		return fail("NIC '%s' has %u ports and guid %016llx, wanted are %u and %016llx: "
+		return fail("NIC '%s' has %u ports and guid %016llx, its file %u and %016llx: "
 			    "'fabricctl device del %s' first", ifname, info->nports,
 			    (unsigned long long)info->guid, f->spec.ports,
 			    (unsigned long long)f->spec.guid, ifname);
@@ -155,8 +155,8 @@ static int device_up(struct ctl *ctl, int argc, char **argv)
 	(void)ctl;
 	(void)argc;
 	if (!*argv[0] || strlen(argv[0]) >= IFNAMSIZ || strchr(argv[0], '/'))
-		return fail("'%s' is no name of an interface: 1 to %d bytes without '/'", argv[0],
-			    IFNAMSIZ - 1);
+		return fail("'%s' is not a name of an interface: must have 1 to %d bytes without "
+			    "'/'", argv[0], IFNAMSIZ - 1);
 	snprintf(path, sizeof(path), NICFILE_DIR "/%s.conf", argv[0]);
 	if (nicfile_read(&f, config ? config : path, argv[0]))
 		return CANNOT;

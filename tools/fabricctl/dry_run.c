@@ -73,14 +73,14 @@ static int exclude_part(struct dry_run *r, const char *what)
 	if (status != OK)
 		return status;
 	if (torus_coords_parse(node_text, s, &at))
-		return fail("%s is no node of the fabric", node_text);
+		return fail("%s is not a node of the fabric", node_text);
 	node = torus_node_id(s, &at);
 	if (!*port_text) {
 		r->went += r->table.up[node] && !r->gone[node];
 		r->gone[node] = true;
 		r->table.port[node] = (uint16_t)((1u << 2 * s->ndims) - 1);
 	} else if (torus_port_parse(port_text, s->ndims, &port)) {
-		return fail("%s is no port", port_text);
+		return fail("%s is not a port", port_text);
 	} else {
 		r->table.port[node] |= (uint16_t)(1u << port);
 	}

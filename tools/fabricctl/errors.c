@@ -69,7 +69,7 @@ json_t *errors_load(const char *file)
 	    json_is_object(json_object_get(all, "links")))
 		return all;
 	if (all)
-		fail("%s: it is no baseline: 'links --errors --save' writes one", file);
+		fail("%s: it is not a baseline; 'links --errors --save' writes one", file);
 	else
 		fail("%s: %s; 'links --errors --save' writes a baseline", file, why.text);
 	json_decref(all);
@@ -242,6 +242,6 @@ void errors_show(const json_t *list)
 	}
 	table_print(t, "no links");
 	if (restarted)
-		printf("* not in the baseline, or the NIC began anew since: these count from its "
-		       "beginning\n");
+		printf("* not in the baseline, or the NIC has restarted since: these count from "
+		       "its beginning\n");
 }

@@ -199,7 +199,7 @@ int hook_start(const struct hook *hook)
 	if (stat(program, &st) || access(program, X_OK))
 		return fail("--exec '%s': %s", program, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return fail("--exec '%s': it is no file", program);
+		return fail("--exec '%s': it is not a regular file", program);
 	return OK;
 }
 

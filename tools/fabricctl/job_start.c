@@ -39,7 +39,7 @@ static int read_names(const char *path, json_t *names)
 		return fail("%s: %s", path, strerror(errno));
 	while (status == OK && (n = getline(&line, &room, f)) > 0)
 		status = strlen(line) == (size_t)n ? take_names(path, line, names) :
-			 fail("%s: a line has a byte 0: must be names or coordinates of nodes",
+			 fail("%s: a line has a NUL byte: must be names or coordinates of nodes",
 			      path);
 	if (status == OK && ferror(f))
 		status = fail("%s: %s", path, strerror(errno));

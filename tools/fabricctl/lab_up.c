@@ -492,7 +492,7 @@ static const struct opt opts[] = {
 	{ OPT_FLAG, "tun", 0, NULL, &tun, 0, 0,
 	  "with --packed: torus0 all the same, in a namespace for each node" },
 	{ OPT_FLAG, "auto-shape", 0, NULL, &auto_shape, 0, 0,
-	  "let the root discover the shape; default: it is told" },
+	  "let the root discover the shape; default: lab up sets it" },
 	{ OPT_TEXT, "ber", 0, "RATE", &ber, 0, 0, "bit error rate on every cable, such as 1e-6" },
 	{ OPT_TEXT, "latency", 0, "TIME", &latency, 0, 0, "added to every cable, such as 50us" },
 	{ OPT_TEXT, "service", 0, "NET/BITS", &service, 0, 0,

@@ -107,7 +107,8 @@ const char *labconf_read(const char *path, char *text, size_t room)
 	}
 	fclose(f);
 	if (n == room) {
-		fail("--config %s: the file is too long, must have at most %zu bytes", path, room - 1);
+		fail("--config %s: the file is too long, must have at most %zu bytes",
+		     path, room - 1);
 		return NULL;
 	}
 	text[n] = '\0';

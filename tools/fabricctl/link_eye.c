@@ -39,13 +39,14 @@ static int eye_read(const json_t *j, struct eye *e)
 		const char *text = json_string_value(json_array_get(rows, r));
 
 		if (!text || strlen(text) != 2 * TORUS_EYE_COLS)
-			return fail_as(PROBLEM, "the manager's answer is no eye");
+			return fail_as(PROBLEM, "the manager's answer is not an eye diagram");
 		for (size_t c = 0; c < TORUS_EYE_COLS; c++) {
 			const char two[3] = { text[2 * c], text[2 * c + 1] };
 
 			e->map[r][c] = (int)strtol(two, NULL, 16);
 			if (e->map[r][c] > DECADES)
-				return fail_as(PROBLEM, "the manager's answer is no eye");
+				return fail_as(PROBLEM, "the manager's answer is not an eye "
+					       "diagram");
 		}
 	}
 	return e->swing > 0 ? OK :

@@ -98,8 +98,8 @@ static int find_peer(const json_t *link, const struct place *at, struct place *p
 	const json_t *p = json_object_get(link, "peer");
 
 	if (!json_is_array(json_object_get(p, "node")) || !json_text(p, "port"))
-		return fail_as(PROBLEM, "it is not known where the cable of %s:%s ends, so nobody can "
-			       "be asked to echo; 'fabricctl links' shows it", at->node, at->port);
+		return fail_as(PROBLEM, "it is not known where the cable of %s:%s ends, so no manager "
+			       "can be asked to echo; 'fabricctl links' shows it", at->node, at->port);
 	json_coords_text(json_object_get(p, "node"), peer->node);
 	snprintf(peer->port, sizeof(peer->port), "%s", json_text(p, "port"));
 	return OK;

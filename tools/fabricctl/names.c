@@ -63,7 +63,8 @@ static int link_names(const struct lab *lab, uint32_t node, const char *hosts)
 	if (!symlink(hosts, path))
 		return 0;
 	if (errno == EEXIST)
-		warn("%s is there already and no lab's: remove it, or take another --lab", path);
+		warn("%s exists, and is not that of a lab: remove it, or choose another --lab",
+		     path);
 	return -errno;
 }
 

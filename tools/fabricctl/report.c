@@ -356,10 +356,10 @@ static void add_cable_tasks(json_t *list, const json_t *cables)
 		if (times >= OFTEN)
 			add_task(list, json_object_get(v, "link"), REPLACE,
 				 json_sprintf("lost %llu times (%s)%s", times, reasons,
-					      lost ? ", and is lost still" : ""));
+					      lost ? ", and is still lost" : ""));
 		else if (lost)
 			add_task(list, json_object_get(v, "link"), MEND,
-				 json_sprintf("is lost still (%s)", reasons));
+				 json_sprintf("is still lost (%s)", reasons));
 	}
 }
 

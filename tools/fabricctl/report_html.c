@@ -209,7 +209,7 @@ static void put_cables(FILE *f, const json_t *report)
 		put_cell(f, titles[1], "%llu", (unsigned long long)json_count(v, "times"));
 		put_cell(f, titles[2], "%s", ms_text(json_object_get(v, "lost_ms"), text));
 		put_cell(f, titles[3], "%s",
-			 json_is_true(json_object_get(v, "lost")) ? "lost still" : "back");
+			 json_is_true(json_object_get(v, "lost")) ? "still lost" : "back");
 		put_cell(f, titles[4], "%s", report_reasons_text(json_object_get(v, "reasons"), text,
 								 REPORT_REASONS));
 		begin_cell(f, titles[5]);
@@ -242,7 +242,7 @@ static void put_dead_nodes(FILE *f, const json_t *nodes)
 		put_cell(f, titles[1], "%llu", (unsigned long long)json_count(v, "times"));
 		put_cell(f, titles[2], "%s", earlier ? "-" : ms_text(json_object_get(v, "dead_ms"), text));
 		put_cell(f, titles[3], "%s", json_is_true(json_object_get(v, "dead")) ?
-			 "dead still: repair or start it" : "no longer dead");
+			 "still dead: repair or start it" : "no longer dead");
 		fputs("</tr>\n", f);
 	}
 	end_table(f, json_array_size(nodes), "fabricctl report --json");
@@ -259,7 +259,7 @@ static void put_receivers(FILE *f, const json_t *receivers)
 	begin_section(f, "Receivers with bit errors, now");
 	if (!json_array_size(receivers)) {
 		fprintf(f, "<p>%s</p>\n", json_is_array(receivers) ? "None has too many." :
-			"The root does not tell.");
+			"The root does not report them.");
 		return;
 	}
 	begin_table(f, titles);
@@ -294,7 +294,7 @@ static void put_outage(FILE *f, const char *const *titles, const json_t *o)
 		 report_cable_text(json_object_get(o, "link"), text, sizeof(text)));
 	put_cell(f, titles[1], "%s", time_text(from, "before that", text));
 	put_cell(f, titles[2], "%s", time_text(json_object_get(o, "to"),
-					       unknown ? "not seen" : "lost still", text));
+					       unknown ? "not seen" : "still lost", text));
 	put_cell(f, titles[3], "%s%s", json_is_null(from) ? "> " : "",
 		 ms_text(json_object_get(o, "duration_ms"), text));
 	put_cell(f, titles[4], "%s", outages_cause_text(o, text));

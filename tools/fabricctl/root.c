@@ -111,7 +111,7 @@ void root_show(const json_t *root)
 	if (root_leads(root)) {
 		show_leader(root, who);
 	} else if (!root_is_known(root)) {
-		printf("%snone heard of yet%s", paint(BAD), paint(PLAIN));
+		printf("%snone known yet%s", paint(BAD), paint(PLAIN));
 	} else {
 		printf("%snone%s%s%s", paint(BAD),
 		       *since_text(root, "unreachable_since", ago) ? " for " : "", ago,

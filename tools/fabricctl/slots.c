@@ -100,7 +100,8 @@ static int take_host(struct slot_list *l, char *text)
 	if (!l->table->up[node])
 		return fail("--hosts: '%s' is not up; 'fabricctl nodes' shows which nodes are", text);
 	if (l->taken[node])
-		return fail("--hosts: '%s' stands twice; HOST:SLOTS gives a node more slots", text);
+		return fail("--hosts: '%s' is given twice; HOST:SLOTS gives a node more slots",
+			    text);
 	l->taken[node] = true;
 	return append_slots(l, node, (uint32_t)count);
 }
@@ -133,7 +134,7 @@ static int take_file(struct slot_list *l, const char *file)
 			host += strlen(BYTE_ORDER_MARK);
 		host += strspn(host, BLANKS);
 		if (strlen(text) != (size_t)n)
-			status = fail("%s: a line has a byte 0: must be text", file);
+			status = fail("%s: a line has a NUL byte: must be text", file);
 		else if (*host && *host != '#')
 			status = take_host(l, host);
 	}

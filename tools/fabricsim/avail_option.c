@@ -85,8 +85,8 @@ static int file_read(const char *option, const char *file, const char *act, stru
 	size_t room = 0;
 
 	if (!f)
-		return fail("--%s: '%s' is no number of seconds, 0 to %g, and no file: %s", option,
-			    file, SECONDS_MAX, strerror(errno));
+		return fail("--%s: '%s' is not a number of seconds, 0 to %g, and not a file: %s",
+			    option, file, SECONDS_MAX, strerror(errno));
 	for (unsigned int at = 1; status == OK && getline(&line, &room, f) >= 0; at++)
 		status = read_recoveries(file, at, line, act, r);
 	if (status == OK && ferror(f))
@@ -147,7 +147,7 @@ int nodes_option(const char *text, double min, double max, struct range *r)
 	}
 	for (size_t i = 0; i < r->n; i++)
 		if (r->v[i] != floor(r->v[i]))
-			return fail("--nodes: %g is no whole number", r->v[i]);
+			return fail("--nodes: %g is not a whole number", r->v[i]);
 	return OK;
 }
 

@@ -69,8 +69,8 @@ static int explain_error(int err, const struct address_graph *g)
 			    g->name);
 	default:
 		return fail(pairs_text ? "--pairs: a pair of %s is not adjacent, or taken already" :
-			    "--match exact: %s has too many vertices, must have at most %d", g->name,
-			    TORUS_DM_EXACT_MAX);
+			    "--match exact: %s has too many vertices, must have at most %d",
+			    g->name, TORUS_DM_EXACT_MAX);
 	}
 }
 

@@ -262,8 +262,8 @@ static int options_parse(struct plan *p)
 			return fail("--dims %g: must be a whole number, 1 to %d", p->dims.v[i],
 				    TORUS_MAX_DIMS);
 	if (p->dims.n > DIMS_LISTED)
-		return fail("--dims: %zu numbers, must have each of 1 to %d once at most", p->dims.n,
-			    TORUS_MAX_DIMS);
+		return fail("--dims: %zu numbers, must have each of 1 to %d once at most",
+			    p->dims.n, TORUS_MAX_DIMS);
 	if (no_relays && !monte_carlo)
 		return fail("--no-relays: goes only with --monte-carlo, which runs the routing "
 			    "engine");

@@ -128,7 +128,8 @@ static int cmd_grow(struct ctl *ctl, int argc, char **argv)
 			    TORUS_MAX_SIZE);
 	nodes = torus_nodes(&c.shape);
 	if (nodes > NODES_MAX)
-		return fail("--shape '%s': %u nodes, must have at most %d", shape_text, nodes, NODES_MAX);
+		return fail("--shape '%s': %u nodes, must have at most %d",
+			    shape_text, nodes, NODES_MAX);
 	if (dead_nodes >= nodes)
 		return fail("--dead-nodes %" PRIu64 ": shape %s has %u nodes, and the first is alive",
 			    dead_nodes, shape_text, nodes);

@@ -65,7 +65,7 @@ static json_t *next_record(struct replay *r)
 	r->number++;
 	r->line = json_loadb(r->text, (size_t)n, JSON_ALLOW_NUL, &err);
 	if (!json_is_object(r->line))
-		refuse_line(r, err.text[0] ? err.text : "it is no JSON object");
+		refuse_line(r, err.text[0] ? err.text : "it is not a JSON object");
 	return r->bad ? NULL : r->line;
 }
 
@@ -172,7 +172,7 @@ static int not_parsed(struct replay *r, int err)
 	if (err == -EPROTO)
 		return refuse_line(r, "a fabricd of another version wrote this: the format of the "
 				 "recording is another one");
-	return refuse_line(r, "it is no event of a manager");
+	return refuse_line(r, "it is not an event of a manager");
 }
 
 static int play_all(struct replay *r)

@@ -410,7 +410,7 @@ static int show_retry(const struct ctl *ctl, const struct plan *p)
 		return CANNOT;
 	if (stuck)
 		warn("%zu of %zu runs stopped making progress, because hardly a packet arrives whole: "
-		     "exit status 1; 'ended' of --json and --csv tells which", stuck, p->n);
+		     "exit status 1; 'ended' of --json and --csv names them", stuck, p->n);
 	return status == OK && stuck ? PROBLEM : status;
 }
 

@@ -228,8 +228,8 @@ static int take_base(struct flow_plan *plan)
 		p->test = figure_now()->test;
 	err = torus_shape_parse(asked.shape, &p->shape);
 	if (err || !torus_nodes(&p->shape))
-		return fail("--shape: '%s' is no shape: 1 to %d sizes with x between, each up to "
-			    "%d, at most %d nodes, as 8x8 or 4x4x4",
+		return fail("--shape: '%s' is not a shape: must be 1 to %d sizes with x between, "
+			    "each up to %d, at most %d nodes, as 8x8 or 4x4x4",
 			    asked.shape, TORUS_MAX_DIMS, TORUS_MAX_SIZE, TORUS_MAX_NODES);
 	set_if_given(asked.warmup, &p->warmup);
 	set_if_given(asked.cycles, &p->cycles);

@@ -116,8 +116,8 @@ int range_parse(const char *option, const char *text, double min, double max,
 			break;
 	}
 	free(r->v);
-	return fail("--%s: '%s' is no range: a number, some with commas between, or FROM:TO:STEP, "
-		    "each %g to %g", option, text, min, max);
+	return fail("--%s: '%s' is not a range: must be a number, some with commas between, or "
+		    "FROM:TO:STEP, each %g to %g", option, text, min, max);
 }
 
 int range_decades(const char *option, const char *text, double min, double max, size_t n,
@@ -129,8 +129,8 @@ int range_decades(const char *option, const char *text, double min, double max, 
 	*r = (struct range){ .n = 0 };
 	if (real_parse(at, &at, &from) || from < min || from <= 0 || *at++ != ':' ||
 	    real_parse(at, &at, &to) || *at || to > max || from > to)
-		return fail("--%s: '%s' is no range: FROM:TO, each %g to %g", option, text, min,
-			    max);
+		return fail("--%s: '%s' is not a range: must be FROM:TO, each %g to %g",
+			    option, text, min, max);
 	for (size_t i = 0; i < n; i++)
 		if (add_value(r, n == 1 ? from :
 					  from * pow(to / from, (double)i / (double)(n - 1)))) {

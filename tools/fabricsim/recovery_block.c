@@ -61,7 +61,7 @@ int block_parse(const char *text, const struct torus_shape *shape, struct block 
 	if (in_shape(text, shape, out))
 		return CANNOT;
 	if (at && torus_coords_parse(at + 1, shape, &out->at))
-		return fail("--dark '%s': '%s' is no node of %s", text, at + 1,
+		return fail("--dark '%s': '%s' is not a node of %s", text, at + 1,
 			    torus_shape_text(shape, all));
 	if (at && block_has(shape, out, 0))
 		return fail("--dark '%s': contains node 0, the root; must be a block without it",

@@ -17,9 +17,10 @@
 #define TEXT_MAX 64
 
 static const struct play figures[] = {
-	{ "fig3", "ACK/NAK: a packet is lost; a NAK tells, and acknowledges what was before it",
+	{ "fig3", "ACK/NAK: a packet is lost; a NAK reports it, and acknowledges the packets "
+		  "before it",
 	  TORUS_RETRY_ACKNAK, 3, 6, 0, false, false, "lose 2" },
-	{ "fig4", "HIPPI: a packet is lost; the same answer, said twice, tells", TORUS_RETRY_HIPPI,
+	{ "fig4", "HIPPI: a packet is lost; two equal answers report it", TORUS_RETRY_HIPPI,
 	  1, 6, 0, false, false, "lose 2" },
 	{ "fig5", "ACK/NAK: an ACK is lost; the next one covers it", TORUS_RETRY_ACKNAK, 2, 6, 0,
 	  false, false, "lose answer 1" },
@@ -31,8 +32,8 @@ static const struct play figures[] = {
 	  "ACK/NAK: a NAK is lost; the timer runs out, and good packets are sent again, too",
 	  TORUS_RETRY_ACKNAK, 4, 6, 0, false, false, "damage 2, lose answer 0" },
 	{ "fig8",
-	  "HIPPI: one of two equal answers is lost; after the timer, only the bad packet and on is "
-	  "sent again",
+	  "HIPPI: one of two equal answers is lost; after the timer, only the bad packet and those "
+	  "after it are sent again",
 	  TORUS_RETRY_HIPPI, 1, 6, 0, false, false, "damage 2, lose answer 2" },
 };
 

@@ -104,7 +104,7 @@ static void take_key(struct inifile *file, const char *section, const char *name
 		if (strcmp(k->name, name))
 			continue;
 		if (k->flag && strcmp(value, "yes") && strcmp(value, "no"))
-			inifile_refuse(file, file->line, "%s is yes or no", name);
+			inifile_refuse(file, file->line, "%s must be yes or no", name);
 		else if (k->flag)
 			*k->flag = !strcmp(value, "yes");
 		else if (strlen(value) >= k->size)
@@ -226,7 +226,7 @@ static int check_conf(struct conf *c)
 	if (!*c->tls_cert != !*c->tls_key)
 		return fail_conf("tls_cert and tls_key go together");
 	if (c->allow_changes && !*c->users)
-		return fail_conf("allow_changes needs users: nobody could tell who changed something");
+		return fail_conf("allow_changes needs users, so that each change has a name");
 	return -1;
 }
 

@@ -154,8 +154,8 @@ static bool take_pair(const struct api *api, json_t *ask, char *pair, struct web
 	v = value_of_text(api->args[arg].kind, value);
 	if (!v || json_object_set_new(ask, pair, v)) {
 		refuse_request(plan, 400, "%s '%.64s': %s", pair, value,
-			       api->args[arg].kind == ARG_NUMBER ? "write a number" :
-			       api->args[arg].kind == ARG_BOOL ? "write 1 or 0" : "no text in UTF-8");
+			       api->args[arg].kind == ARG_NUMBER ? "must be a number" :
+			       api->args[arg].kind == ARG_BOOL ? "must be 1 or 0" : "must be UTF-8 text");
 		return false;
 	}
 	return true;
@@ -199,7 +199,7 @@ static bool take_body(const struct api *api, json_t *ask, const struct web_reque
 
 	if (!json_is_object(body)) {
 		json_decref(body);
-		refuse_request(plan, 400, "the body is no JSON object of up to %d bytes", WEB_BODY_MAX);
+		refuse_request(plan, 400, "the body is not a JSON object of at most %d bytes", WEB_BODY_MAX);
 		return false;
 	}
 	json_object_foreach(body, key, v) {
@@ -210,7 +210,7 @@ static bool take_body(const struct api *api, json_t *ask, const struct web_reque
 			continue;
 		}
 		refuse_request(plan, 400, "%s: '%.64s' is %s", api->path, key,
-			       arg < 0 ? "no argument of it" : "of the wrong type");
+			       arg < 0 ? "not an argument of this path" : "of the wrong type");
 		json_decref(body);
 		return false;
 	}
@@ -235,7 +235,7 @@ static bool check_change(const struct web_request *rq, struct web_plan *plan)
 
 	if (!type || strncasecmp(type, json, sizeof(json) - 1) ||
 	    (type[sizeof(json) - 1] && !strchr("; ", type[sizeof(json) - 1]))) {
-		refuse_request(plan, 415, "a change is sent as Content-Type: %s", json);
+		refuse_request(plan, 415, "the Content-Type of a change must be %s", json);
 		return false;
 	}
 	if (!is_same_origin(rq)) {
@@ -255,8 +255,8 @@ static void plan_api(const struct api *api, const struct web_request *rq, const 
 	plan->change = api->change;
 	plan->kind = api->kind;
 	if (api->change ? rq->method != WEB_POST : rq->method == WEB_POST) {
-		refuse_request(plan, 405, "/api/%s is %s by %s", api->path,
-			       api->change ? "ordered" : "asked", api->change ? "POST" : "GET");
+		refuse_request(plan, 405, "/api/%s: the method must be %s", api->path,
+			       api->change ? "POST" : "GET");
 		plan->allow = api->change ? "POST" : "GET, HEAD";
 		return;
 	}
@@ -326,7 +326,7 @@ static void plan_events(const struct web_request *rq, const char *query, struct 
 
 	plan->kind = WEB_EVENTS;
 	if (rq->method == WEB_POST) {
-		refuse_request(plan, 405, "/events is asked by GET");
+		refuse_request(plan, 405, "/events: the method must be GET");
 		plan->allow = "GET, HEAD";
 		return;
 	}
@@ -343,7 +343,7 @@ static void plan_user(const struct web_request *rq, struct web_plan *plan)
 	plan->kind = WEB_USER;
 	if (rq->method != WEB_POST)
 		return;
-	refuse_request(plan, 405, "/api/user is asked by GET");
+	refuse_request(plan, 405, "/api/user: the method must be GET");
 	plan->allow = "GET, HEAD";
 }
 
@@ -479,7 +479,7 @@ void web_plan_make(const struct web_request *rq, struct web_plan *plan)
 	if (*host)
 		own.host = host;
 	if (!is_our_host(&own)) {
-		refuse_request(plan, 421, "'%.64s' is no name of this server: see hosts in fabricweb.conf(5)",
+		refuse_request(plan, 421, "'%.64s' is not a name of this server: see hosts in fabricweb.conf(5)",
 			       own.host);
 		return;
 	}

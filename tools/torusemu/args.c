@@ -155,8 +155,8 @@ static int bind_port(const struct parse *to, const char *text)
 	memcpy(name, text, (size_t)(eq - text));
 	name[eq - text] = 0;
 	if (torus_port_parse(name, ndims, &port))
-		return fail_args(to, "--port '%s': '%s' is not a port, must be %s to %s", text, name,
-				 torus_port_text(ndims, 0, first),
+		return fail_args(to, "--port '%s': '%s' is not a port, must be %s to %s",
+				 text, name, torus_port_text(ndims, 0, first),
 				 torus_port_text(ndims, a->nports - 1, last));
 	if (a->lower[port][0])
 		return fail_args(to, "--port '%s': port %s has a device already: %s", text, name,
@@ -196,7 +196,8 @@ static int one_option(const struct parse *to, int option, char *text)
 	case LOG_LEVEL:
 		a->log_level = log_level(text);
 		return a->log_level >= 0 ? 0 :
-		       fail_args(to, "--log-level '%s': must be error, warning, info or debug", text);
+		       fail_args(to, "--log-level '%s': must be error, warning, info or debug",
+				 text);
 	case FOREGROUND:
 		a->foreground = true;
 		return 0;
@@ -230,7 +231,8 @@ static int check_args(const struct parse *to)
 
 	if (a->pack)
 		return a->name[0] || a->nports || a->socket ?
-		       fail_args(to, "--pack: a pack's NICs come by requests; try --help") : 0;
+		       fail_args(to, "--pack: requests make the NICs of a pack, not options; try "
+				 "--help") : 0;
 	if (!a->name[0] || !a->nports || !a->socket)
 		return fail_args(to, "--name, --ports and --socket are needed; try --help");
 	if (!tn_params_check(p, &why))
@@ -279,7 +281,7 @@ int args_parse(struct args *a, int argc, char **argv, char *why, size_t size)
 			err = fail_args(&to, "--port '%s': more than %d", optarg, TORUS_MAX_PORTS);
 	}
 	if (!err && optind < argc)
-		err = fail_args(&to, "'%s': no such argument; try --help", argv[optind]);
+		err = fail_args(&to, "there is no argument '%s'; try --help", argv[optind]);
 	if (!err)
 		err = check_args(&to);
 	for (unsigned int i = 0; !err && i < nport; i++)

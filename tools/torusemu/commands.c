@@ -19,10 +19,10 @@ static int check_device(struct req *r)
 	const char *ours = r->emu->soft.hw.name;
 
 	if (ifindex && nla_get_u32(ifindex) != (u32)r->emu->tun.ifindex)
-		return req_fail(r, -ENODEV, "IFINDEX is %u, here is only %d",
+		return req_fail(r, -ENODEV, "IFINDEX is %u, the only NIC here has %d",
 				nla_get_u32(ifindex), r->emu->tun.ifindex);
 	if (name && r->req.cmd != TORUS_CMD_DEVICE_SET && strcmp(nla_get_string(name), ours))
-		return req_fail(r, -ENODEV, "NAME is '%s', here is only '%s'",
+		return req_fail(r, -ENODEV, "NAME is '%s', the only NIC here is '%s'",
 				nla_get_string(name), ours);
 	return 0;
 }

@@ -56,7 +56,8 @@ static bool add_nic_request(struct request *r)
 	if (what != ARGS_RUN || args.pack)
 		snprintf(r->why, sizeof(r->why), "add: the options are those of one NIC");
 	else if (find_nic(r->chassis, args.name))
-		snprintf(r->why, sizeof(r->why), "--name '%s': there is one", args.name);
+		snprintf(r->why, sizeof(r->why), "--name '%s': the pack has a NIC of this name",
+			 args.name);
 	else
 		return make_nic(r->chassis, &args, r->why, sizeof(r->why));
 	return false;
@@ -142,7 +143,7 @@ static void answer_visitor(struct pack *pack, int fd, char *text, size_t len)
 	else if (run_verb(&r))
 		said = "ok";
 	if (send(fd, said, strlen(said), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		log_warn("pack", "an answer was not taken: %s", strerror(errno));
+		log_warn("pack", "a client did not take its answer: %s", strerror(errno));
 }
 
 /* --- the socket ----------------------------------------------------------- */

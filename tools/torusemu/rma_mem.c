@@ -99,8 +99,8 @@ static int check_user(const struct rma_context *ctx, struct torus_rma_call *call
 		return rma_fail(call, -ENOSPC, "user %u has %u regions, the limit is %u", ctx->job,
 				own.regions, RMA_USER_REGIONS);
 	if (all.regions >= RMA_REGIONS_MAX - RMA_ROOT_REGIONS)
-		return rma_fail(call, -ENOSPC, "all users have %u regions, the limit is %u", all.regions,
-				RMA_REGIONS_MAX - RMA_ROOT_REGIONS);
+		return rma_fail(call, -ENOSPC, "all users have %u regions, the limit is %u",
+				all.regions, RMA_REGIONS_MAX - RMA_ROOT_REGIONS);
 	if (call->bytes > max || own.bytes + call->bytes > max / 2 ||
 	    all.bytes + call->bytes > max - max / 8)
 		return rma_fail(call, -ENOMEM,
@@ -117,11 +117,11 @@ static int check_share(const struct rma_context *ctx, struct torus_rma_call *cal
 	u64 left = shared_max() - ctx->emu->rma->shared;
 
 	if (call->access & ~ACCESS_ALL)
-		return rma_fail(call, -EINVAL, "access 0x%x: must be within the mask 0x%x", call->access,
-				ACCESS_ALL);
+		return rma_fail(call, -EINVAL, "access 0x%x: must be within the mask 0x%x",
+				call->access, ACCESS_ALL);
 	if (call->flags & ~FLAGS_ALL)
-		return rma_fail(call, -EINVAL, "flags 0x%x: must be within the mask 0x%x", call->flags,
-				FLAGS_ALL);
+		return rma_fail(call, -EINVAL, "flags 0x%x: must be within the mask 0x%x",
+				call->flags, FLAGS_ALL);
 	if (call->flags & TORUS_RMA_HAS_FE ? call->bytes % sizeof(u64) != 0 :
 	    (call->access & TORUS_RMA_ACCESS_FE || call->flags))
 		return rma_fail(call, -EINVAL,

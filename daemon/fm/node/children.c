@@ -84,7 +84,7 @@ void fm_child_ask(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	if (h->role == FM_ROLE_JOIN) {
 		fm_child_refuse(fm, c, "this node is not the root");
 	} else if (!fm_uplink_conn(fm) || h->term != fm->term || obeys_another(fm, h)) {
-		fm_child_refuse(fm, c, "this node has not joined the root of that term");
+		fm_child_refuse(fm, c, "this node has not joined the root of that epoch");
 	} else {
 		msg.welcome.term = fm->term;
 		msg.welcome.root_guid = fm->root_guid;

@@ -132,8 +132,8 @@ static void say_plan(struct fm *fm)
 	struct torus_plan full = fm_plan_full(&fm->writing->plan);
 	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
 
-	fm_say(fm, FM_INFO, "plan", "addresses are of %s and %s", torus_plan_text4(&full, v4),
-	       torus_plan_text6(&full, v6));
+	fm_say(fm, FM_INFO, "plan", "the nodes' addresses are in %s and %s",
+	       torus_plan_text4(&full, v4), torus_plan_text6(&full, v6));
 }
 
 void fm_rows_placed(struct fm *fm, int err)
@@ -153,9 +153,9 @@ void fm_rows_placed(struct fm *fm, int err)
 		return;
 	if (fm->placed && !memcmp(&fm->coords, &w->at, sizeof(w->at)))
 		fm_say(fm, FM_INFO, "bootstrap",
-		       "this node keeps its coordinates in another shape");
+		       "the shape changes, and this node keeps its coordinates");
 	else if (fm->placed)
-		fm_say(fm, FM_WARNING, "bootstrap", "this node moves to another place");
+		fm_say(fm, FM_WARNING, "bootstrap", "this node gets other coordinates");
 	forget_rows(fm);
 	fm->rows = rows;
 	fm->nrows = torus_nodes(&w->shape);

@@ -159,10 +159,10 @@ static void update_problem(struct fm *fm, enum fm_act act, int err)
 {
 	static const char *const failed[] = {
 		[FM_ACT_OBEY] = "the NIC does not obey the root",
-		[FM_ACT_PLACE] = "the NIC does not take its place",
-		[FM_ACT_RELEASE] = "holds cannot be lifted",
-		[FM_ACT_REPLAY] = "replay refused",
-		[FM_ACT_COUNT] = "counters cannot be read",
+		[FM_ACT_PLACE] = "the NIC does not take its coordinates",
+		[FM_ACT_RELEASE] = "the NIC cannot end its holds",
+		[FM_ACT_REPLAY] = "the NIC refuses to replay its parked packets",
+		[FM_ACT_COUNT] = "the NIC's counters cannot be read",
 	};
 
 	if (act == FM_ACT_ROWS)

@@ -401,7 +401,7 @@ void fm_admin_due(struct fm *fm)
 		if (!err)
 			return;
 		why = err == -EAGAIN ? "a recovery does not end" :
-		      err == -EACCES ? "it is no candidate any more" : "its manager is lost";
+		      err == -EACCES ? "it is not a candidate any more" : "its manager is lost";
 	}
 	m = fm_mate(fm->root, move->guid);
 	fm_say(fm, FM_WARNING, "root",

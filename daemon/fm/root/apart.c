@@ -18,9 +18,9 @@ static void report_job(struct fm *fm, const struct fm_job *j, const struct fm_jo
 	if (c->parts < 2)
 		return;
 	fm_problem_set(fm, "job", j->id,
-		       "job '%s' has fallen apart: no links between its nodes join its %u parts, "
-		       "which cannot reach each other; its nodes do not use others", j->name,
-		       c->parts);
+		       "job '%s' has fallen apart: no working links between its nodes join its "
+		       "%u parts, which cannot reach each other; a job uses no links of other "
+		       "nodes", j->name, c->parts);
 }
 
 void fm_apart_look(struct fm *fm)

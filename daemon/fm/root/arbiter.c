@@ -38,7 +38,7 @@ static const char kind[] = "arbiter";
 static void set_arbiter_problem(struct fm *fm, bool leads)
 {
 	const struct fm_answer *a = fm_verdict(fm);
-	const char *what = a->verdict == FM_REFUSED ? "the arbiter refuses that this node leads" :
+	const char *what = a->verdict == FM_REFUSED ? "the arbiter refuses to let this node lead" :
 						      "the arbiter gives no answer";
 
 	if (leads)

@@ -365,8 +365,8 @@ static void say_no_box(const struct box_search *s, char *why)
 	if (over != n) {
 		if (over)
 			snprintf(more, sizeof(more), " or %u", over);
-		snprintf(why, FM_TEXT_MAX, "%u nodes do not form a box of %s: must be, for example, "
-			 "%u%s, or a list of nodes", n, text, under, more);
+		snprintf(why, FM_TEXT_MAX, "%u nodes do not form a box of %s: must be, for "
+			 "example, %u%s, or a list of nodes", n, text, under, more);
 		return;
 	}
 	for (uint32_t i = 0; i < torus_nodes(shape); i++)

@@ -207,9 +207,8 @@ static const char *find_objection(struct fm *fm, const struct fm_hello *h, char 
 	}
 	if (!m && is_crowded(fm)) {
 		snprintf(text, room,
-			 "too many nodes: '%s' is not taken, for %u nodes and as many without a "
-			 "place are known",
-			 h->name, count_places(fm));
+			 "too many nodes: '%s' is refused, for %u nodes have a place and as "
+			 "many others wait for one", h->name, count_places(fm));
 		return text;
 	}
 	if (is_incredible(fm, h, text, room) || fm_plan_objection(fm, h, text, room))

@@ -204,7 +204,7 @@ up_says() { exits "$1" "$2" ip netns exec dev1 "$B/fabricctl" device up torus5 -
 read_again() {
 	printf 'ports = 2\nguid = c0ffee05\n' >"$tmp/torus5.conf" && up_says 0 '' && up_says 0 '' &&
 	printf 'name = five\nsilence = 3s\n' >>"$tmp/torus5.conf" &&
-	up_says 3 'wanted is 3000000000 ns: it is changed only when the NIC is made anew' &&
+	up_says 3 'its file 3000000000 ns: this is set only when the NIC is made' &&
 	listed dev1 'map(.name) | index("five") != null' true && up_says 3 'has silence' &&
 	dev dev1 del torus5 && up_says 0 '' && up_says 0 '' && dev dev1 del torus5
 }
