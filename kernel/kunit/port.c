@@ -562,6 +562,18 @@ static void delayed_frames_do_not_outlive_cable(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->delays, 0u);
 }
 
+/* Asks for the link data of @lower, as rtnetlink does. Return: 0 or a negative errno. */
+static int fill_port_data(struct sk_buff *skb, const struct net_device *dev,
+			  const struct net_device *lower)
+{
+	int err;
+
+	rtnl_lock();
+	err = torus_link_ops.fill_slave_info(skb, dev, lower);
+	rtnl_unlock();
+	return err;
+}
+
 /* `ip -d link` shows of a lower device to which port it is bound. */
 static void link_data_of_lower_device_has_its_port(struct kunit *test)
 {
@@ -572,15 +584,15 @@ static void link_data_of_lower_device_has_its_port(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	skb_reserve(skb, skb_tailroom(skb) - (int)torus_link_ops.get_slave_size(dev, lower));
-	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_slave_info(skb, dev, lower), 0);
+	KUNIT_EXPECT_EQ(test, fill_port_data(skb, dev, lower), 0);
 	KUNIT_EXPECT_EQ(test, skb->len, 0u);
 	KUNIT_ASSERT_EQ(test, lab_attach(s, 2, "ktl0"), 0);
-	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_slave_info(skb, dev, lower), 0);
+	KUNIT_EXPECT_EQ(test, fill_port_data(skb, dev, lower), 0);
 	a = (const struct nlattr *)skb->data;
 	KUNIT_EXPECT_EQ(test, (int)skb->len, nla_total_size(sizeof(u8)));
 	KUNIT_EXPECT_EQ(test, nla_type(a), IFLA_TORUS_SLAVE_PORT);
 	KUNIT_EXPECT_EQ(test, nla_get_u8(a), 2);
-	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_slave_info(skb, dev, lower), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fill_port_data(skb, dev, lower), -EMSGSIZE);
 	kfree_skb(skb);
 }
 

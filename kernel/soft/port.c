@@ -683,6 +683,7 @@ int torus_port_enslave(struct torus_soft *s, struct net_device *lower, struct to
 
 int torus_port_of(const struct torus_soft *s, const struct net_device *lower)
 {
+	ASSERT_RTNL();
 	for (int num = 0; num < s->soft.hw.nports; num++) {
 		if (rcu_access_pointer(s->port[num].lower) == lower)
 			return num;
@@ -694,7 +695,6 @@ void torus_port_release(struct torus_soft *s, const struct net_device *lower)
 {
 	int num = torus_port_of(s, lower);
 
-	ASSERT_RTNL();
 	if (num >= 0)
 		torus_port_detach(s, (unsigned int)num);
 }
