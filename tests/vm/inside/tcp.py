@@ -9,14 +9,17 @@ import socket
 import sys
 
 PORT = 7000
+# Seconds without progress. Scripts stop a flow on purpose while they look at other things, which takes
+# minutes on a busy machine; the guest's own limit is not much longer.
+PATIENCE = 600
 
 
 def receive(address):
     server = socket.create_server((address, PORT))
     print("listening", flush=True)
-    server.settimeout(120)
+    server.settimeout(PATIENCE)
     connection, _ = server.accept()
-    connection.settimeout(120)
+    connection.settimeout(PATIENCE)
     hashed = hashlib.sha256()
     while data := connection.recv(1 << 20):
         hashed.update(data)
@@ -34,7 +37,7 @@ def blocks(until):
 
 
 def send(address, until):
-    connection = socket.create_connection((address, PORT), 120)
+    connection = socket.create_connection((address, PORT), PATIENCE)
     block, hashed = os.urandom(1 << 20), hashlib.sha256()
     for i in blocks(until):
         data = i.to_bytes(8, "little") + block[8:]
