@@ -203,8 +203,6 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 	int i;
 
 	lockdep_assert_held(&s->lock);
-	/* veth's ndo_get_peer_dev() requires the RCU lock, not only bottom halves that are off. */
-	rcu_read_lock();
 	/*
 	 * First answer on the links: peers wait for acknowledgements and errors (E), and deliveries
 	 * take long.
@@ -221,7 +219,6 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 		more = torus_ports_tx(s, now);
 		pending = pending && torus_msg_pending(s);
 	}
-	rcu_read_unlock();
 	send_events(s);
 	return more || pending || tn_nic_due(s->soft.nic);
 }

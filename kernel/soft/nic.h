@@ -101,7 +101,9 @@ struct torus_soft;
  * @peer: Ethernet address of the other end, as ether_addr_to_u64() makes it, while the link is up;
  *	0: not known (written under the lock)
  * @soft: last known name of @lower, injected faults, SerDes of the receiver (lock)
- * @pair: @lower is an end of a veth pair (RTNL to write, before @lower is used)
+ * @pair: the other end of @lower if that is an end of a veth pair, else NULL (RTNL to write, before
+ *	@lower is used). Both ends keep each other until they are removed at once, which unbinds the
+ *	port, so no reference is needed.
  * @num: number of the port, from 0; constant
  */
 struct torus_port {
@@ -113,7 +115,7 @@ struct torus_port {
 	atomic_long_t rx_dropped;
 	u64 peer;
 	struct tn_soft_port *soft;
-	bool pair;
+	const struct net_device *pair;
 	u8 num;
 };
 

@@ -69,18 +69,6 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 static rx_handler_result_t port_rx(struct sk_buff **pskb);
 
 /*
- * Return: the other end of the veth pair, if @dev, the device of @port, is an end of one; else
- * NULL. netkit devices have a peer, too, but may run BPF programs in ndo_start_xmit, which
- * has_egress() and has_ingress() do not see.
- */
-static const struct net_device *peer_of(const struct torus_port *port,
-					const struct net_device *dev)
-{
-	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "peer of a lower device without RCU");
-	return port->pair ? dev->netdev_ops->ndo_get_peer_dev((struct net_device *)dev) : NULL;
-}
-
-/*
  * Return: true if an administrator has attached something to @dev that may change the frames that
  * it sends.
  */
@@ -131,7 +119,7 @@ static bool has_ingress(const struct net_device *dev)
 
 /*
  * Return: true if frames that a NIC of this kernel sends through @from reach a NIC of this kernel
- * through @to unchanged. The caller holds the RCU lock.
+ * through @to unchanged. Bottom halves are off.
  */
 static bool is_memory(const struct net_device *from, const struct net_device *to)
 {
@@ -150,7 +138,7 @@ static bool is_marked(const struct torus_port *port, const struct sk_buff *skb)
 {
 	return skb->ip_summed == CHECKSUM_UNNECESSARY &&
 	       skb->csum_level == SKB_MAX_CSUM_LEVEL &&
-	       is_memory(peer_of(port, skb->dev), skb->dev);
+	       is_memory(port->pair, skb->dev);
 }
 
 /* Drops @skb if the link is up and the sender is not its other end. */
@@ -433,13 +421,12 @@ static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
 		port->nic->delays &= ~(1u << port->num);
 }
 
-/* Sends at most TX_BATCH frames of @port. Return: true if there may be more. RCU. */
+/* Sends at most TX_BATCH frames of @port. Return: true if there may be more. */
 static bool send_port(struct torus_port *port, u64 now)
 {
-	struct net_device *lower = rcu_dereference(port->lower);
+	struct net_device *lower = rcu_dereference_bh(port->lower);
 	struct torus_soft *s = port->nic;
-	bool memory = lower && !port->soft->fault.bits.ber &&
-		      is_memory(lower, peer_of(port, lower));
+	bool memory = lower && !port->soft->fault.bits.ber && is_memory(lower, port->pair);
 	unsigned int n;
 
 	lockdep_assert_held(&s->lock);
@@ -464,7 +451,7 @@ bool torus_ports_tx(struct torus_soft *s, u64 now)
 		struct torus_port *port = &s->port[__ffs(left)];
 
 		if (s->delays >> port->num & 1)
-			send_due(port, rcu_dereference(port->lower), now);
+			send_due(port, rcu_dereference_bh(port->lower), now);
 		more |= send_port(port, now);
 	}
 	return more;
@@ -535,6 +522,7 @@ static void unbind_lower(struct torus_port *port, struct net_device *lower)
 	RCU_INIT_POINTER(port->lower, NULL);
 	/* Waits until port_rx(), and the NAPI poll, which may be sending, have ended. */
 	netdev_rx_handler_unregister(lower);
+	port->pair = NULL;
 	set_lower_name(port, "");
 	update_carrier(port);
 	skb_queue_purge(&port->rx);
@@ -606,11 +594,23 @@ static int check_lower(struct torus_soft *s, unsigned int num, struct net_device
 	return 0;
 }
 
-/* Return: true if @dev is an end of a veth pair. */
-static bool is_veth_end(const struct net_device *dev)
+/*
+ * Return: the other end of the veth pair if @dev is an end of one, else NULL. netkit devices have a
+ * peer, too, but may run BPF programs in ndo_start_xmit, which has_egress() and has_ingress() do not
+ * see.
+ */
+static const struct net_device *find_pair(struct net_device *dev)
 {
-	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "veth") &&
-	       dev->netdev_ops->ndo_get_peer_dev;
+	const struct net_device *peer = NULL;
+
+	ASSERT_RTNL();
+	if (!dev->rtnl_link_ops || strcmp(dev->rtnl_link_ops->kind, "veth"))
+		return NULL;
+	rcu_read_lock();	/* veth's ndo_get_peer_dev() requires it */
+	if (dev->netdev_ops->ndo_get_peer_dev)
+		peer = dev->netdev_ops->ndo_get_peer_dev(dev);
+	rcu_read_unlock();
+	return peer;
 }
 
 static int bind_lower(struct torus_port *port, struct net_device *lower,
@@ -623,7 +623,7 @@ static int bind_lower(struct torus_port *port, struct net_device *lower,
 	if (err)
 		return torus_refuse(why, err, NULL,
 				    "lower device cannot carry a torus device: loop or too deep");
-	port->pair = is_veth_end(lower);
+	port->pair = find_pair(lower);
 	err = netdev_rx_handler_register(lower, port_rx, port);
 	if (err) {
 		netdev_upper_dev_unlink(lower, s->dev.netdev);
