@@ -98,7 +98,7 @@ struct torus_soft;
  *	one frame at most (its own lock)
  * @rx_bytes: bytes of memory of these frames, less than RX_BYTES_MAX plus one frame (lock of @rx)
  * @rx_dropped: frames dropped because @rx was full
- * @peer: Ethernet address of the other end, as ether_addr_to_u64() makes it, while the link is up;
+ * @peer: Ethernet address of the other end, its bytes as they lie in memory, while the link is up;
  *	0: not known (written under the lock)
  * @soft: last known name of @lower, injected faults, SerDes of the receiver (lock)
  * @pair: the other end of @lower if that is an end of a veth pair, else NULL (RTNL to write, before

@@ -69,6 +69,23 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 static rx_handler_result_t port_rx(struct sk_buff **pskb);
 
 /*
+ * Return: an Ethernet address as a number: its bytes as they lie in memory, so two loads are enough.
+ * The zero address, which no station has, is 0.
+ */
+static u64 load_address(const u8 *from)
+{
+	u64 address = 0;
+
+	memcpy(&address, from, ETH_ALEN);
+	return address;
+}
+
+static void store_address(u8 *to, u64 address)
+{
+	memcpy(to, &address, ETH_ALEN);
+}
+
+/*
  * Return: true if an administrator has attached something to @dev that may change the frames that
  * it sends.
  */
@@ -219,7 +236,7 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	if (!skb)
 		return RX_HANDLER_CONSUMED;
 	port = rcu_dereference(skb->dev->rx_handler_data);
-	from = ether_addr_to_u64(eth_hdr(skb)->h_source);
+	from = load_address(eth_hdr(skb)->h_source);
 	if (drop_stranger(port, skb, from))
 		return RX_HANDLER_CONSUMED;
 	if (skb_queue_len_lockless(&port->rx) >= RX_QUEUE_MAX ||
@@ -336,7 +353,9 @@ void torus_ports_rx(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 		if (drop_stranger(port, skb, from))
 			continue;
 		receive_frame(port, skb, now);
-		learn_peer(port, from);
+		/* if the link has failed, the next call forgets the address before it is used */
+		if (!port->peer)
+			learn_peer(port, from);
 	}
 }
 
@@ -351,7 +370,7 @@ static void put_header(struct sk_buff *skb, struct net_device *lower, u64 to)
 	eth = skb_push(skb, ETH_HLEN);
 	skb_reset_mac_header(skb);
 	if (to)
-		u64_to_ether_addr(to, eth->h_dest);
+		store_address(eth->h_dest, to);
 	else
 		eth_broadcast_addr(eth->h_dest);
 	ether_addr_copy(eth->h_source, lower->dev_addr);
