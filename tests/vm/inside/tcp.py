@@ -19,6 +19,7 @@ def receive(address):
     print("listening", flush=True)
     server.settimeout(PATIENCE)
     connection, _ = server.accept()
+    print("connected", flush=True)
     connection.settimeout(PATIENCE)
     hashed = hashlib.sha256()
     while data := connection.recv(1 << 20):
