@@ -68,8 +68,8 @@ static int request_shape(const struct torus_hw *hw, struct torus_req *r, struct 
 	unsigned int n;
 
 	if (!s || !c)
-		return torus_refuse(&r->why, -EINVAL, s ? s : c, "SHAPE and COORDS must be given "
-				    "together");
+		return torus_refuse(&r->why, -EINVAL, s ? s : c,
+				    "SHAPE and COORDS must be given together");
 	n = torus_attr_len(s) / sizeof(u16);
 	if (torus_attr_len(c) != torus_attr_len(s))
 		return torus_refuse(&r->why, -EINVAL, c, "COORDS has %u entries, SHAPE %u",

@@ -192,8 +192,8 @@ static int parse_structs(const struct nlattr *nest, const struct torus_rule *rul
 	while ((a = torus_attr_next(&s))) {
 		if (torus_attr_type(a) != n + 1 || n >= f->size / f->nest->size)
 			return torus_refuse(why, -EBADMSG, a,
-					    "%s has entry %u after %u, must have at most %u in "
-					    "order", rule->name,
+					    "%s has entry %u after %u, must have at most %u in order",
+					    rule->name,
 					    torus_attr_type(a), n, f->size / f->nest->size);
 		err = torus_tree_parse(f->nest, torus_attr_inside(a),
 				       to + f->at + n * f->nest->size, &seen, why);
