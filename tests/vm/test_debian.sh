@@ -63,7 +63,7 @@ image=$(tests/vm/debian/image 2>"$tmp/log") && make_data >>"$tmp/log" 2>&1 &&
 	exit 1
 }
 # After a first boot that failed, later failures say nothing new.
-limit=900
+limit=1200
 [[ -z ${INSIDE-} ]] || limit=2400
 boot 1 "$limit" && boot 2 600
 done_testing
