@@ -56,7 +56,8 @@ static int check_array(const struct nlattr *a, const struct torus_rule *rule, co
 	unsigned int len = torus_attr_len(a), width = torus_kind_width(rule->kind);
 
 	if (len % width)
-		return torus_refuse(why, -EINVAL, a, "%s%s has %u bytes, must have a multiple of %u",
+		return torus_refuse(why, -EINVAL, a,
+				    "%s%s has %u bytes, must have a multiple of %u",
 				    where, rule->name, len, width);
 	if (len / width < rule->min || len / width > rule->max)
 		return torus_refuse(why, -EINVAL, a, "%s%s has %u %s, must have %llu to %llu",

@@ -76,7 +76,8 @@ int torus_req_park_replay(struct torus_hw *hw, struct torus_req *r)
 	int err;
 
 	if (ports >> hw->nports)
-		return torus_refuse(&r->why, -ERANGE, mask, "PORTS is %#x, must be within the mask %#x",
+		return torus_refuse(&r->why, -ERANGE, mask,
+				    "PORTS is %#x, must be within the mask %#x",
 				    ports, (1u << hw->nports) - 1);
 	err = hw->ops->park_replay(hw, torus_req_version(r), ports);
 	if (err == -EBUSY)
