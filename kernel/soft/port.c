@@ -69,8 +69,8 @@ static struct rx_cb *rx_cb(struct sk_buff *skb)
 static rx_handler_result_t port_rx(struct sk_buff **pskb);
 
 /*
- * Return: an Ethernet address as a number: its bytes as they lie in memory, so two loads are enough.
- * The zero address, which no station has, is 0.
+ * Return: an Ethernet address as a number: its bytes as they lie in memory, so that two loads are
+ * enough. The zero address, which no station has, is 0.
  */
 static u64 load_address(const u8 *from)
 {
@@ -615,8 +615,8 @@ static int check_lower(struct torus_soft *s, unsigned int num, struct net_device
 
 /*
  * Return: the other end of the veth pair if @dev is an end of one, else NULL. netkit devices have a
- * peer, too, but may run BPF programs in ndo_start_xmit, which has_egress() and has_ingress() do not
- * see.
+ * peer, too, but may run BPF programs in ndo_start_xmit, which has_egress() and has_ingress() do
+ * not see.
  */
 static const struct net_device *find_pair(struct net_device *dev)
 {
