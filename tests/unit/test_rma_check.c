@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which requests of a process are right. A table written from include/uapi/torus_rma.h says for
- * each operation which flags, which bits of the member word, and which other members it has; the
- * tests compare the check with it for all operations, flags and bits, and each limit from both
- * sides.
+ * Checks of the requests of a process. A table written from include/uapi/torus_rma.h has the flags,
+ * the bits of the member word, and the other members of each operation. The tests compare the check
+ * with it for all operations, flags and bits, and for each limit from both sides.
  */
 #include "tests/unit/seeds.h"
 #include "kernel/core/rma_ring.h"
