@@ -134,7 +134,7 @@ COMMAND(cmd_diff) = {
 	.help = "Compares the root's history at both times: cables that were lost or came back;\n"
 		"problems that began or ended, such as dead nodes; exclusions; another root.\n"
 		"Without a second TIME, compares with now. A TIME is as for 'fabricctl events',\n"
-		"or 2h or -2h, 30min: so long ago. Exit status 1 if anything changed.",
+		"or 2h or -2h: two hours ago. Exit status 1 if anything changed.",
 	.min = 1,
 	.max = 2,
 	.moments = true,

@@ -255,7 +255,7 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "link", 0, "NODE:PORT", &past.link, 0, 0, "that name this cable, by either end" },
 	{ OPT_TEXT, "of", 0, "NODE", &past.of, 0, 0, "that happened at this node, or name it" },
 	{ OPT_FLAG, "local", 0, NULL, &past.local, 0, 0,
-	  "events that the asked node has noticed itself, not those of the root" },
+	  "events that the manager that is asked noticed itself, not those of the root" },
 	{ OPT_TEXT, "exec", 'x', "PROGRAM", &hook, 0, 0,
 	  "run it for each event, which is its standard input" },
 	{ OPT_NUMBER, "exec-seconds", 0, "SECONDS", &hook_seconds, 1, 86400,

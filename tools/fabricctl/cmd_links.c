@@ -577,7 +577,7 @@ COMMAND(cmd_links) = {
 	.args = "[NODE]",
 	.brief = "The links: state, neighbour, retransmissions, errors",
 	.help = "Both ends of a cable are shown, because each counts for itself.\n"
-		"'waits': packets have waited so long for a free buffer at the peer.\n"
+		"'waits': how long packets have waited for a free buffer at the peer.\n"
 		"UP FOR: how long it has been up, or lost; DOWNS: how often the present root has\n"
 		"seen it lost. Columns without a value are left out if the table is too wide for\n"
 		"the screen.\n"
@@ -587,9 +587,9 @@ COMMAND(cmd_links) = {
 		"left. LANES: those in use, their rate, and the margin: how large the opening of\n"
 		"the worst eye is, in percent of what a receiver needs; 'fabricctl link eye'\n"
 		"draws it.\n"
-		"While the fabric has no table yet: the ports of the asked node, with the\n"
-		"neighbour that is there, the end that is expected there, and what is wrong with\n"
-		"the cable. Exit status 1.\n"
+		"While the fabric has no table yet: the ports of the node whose manager is\n"
+		"asked, with the neighbour that is there, the end that is expected there, and\n"
+		"what is wrong with the cable. Exit status 1.\n"
 		"If NODE does not answer, its neighbours' ends of its cables are shown: exit\n"
 		"status 1. --local asks the NIC of this host itself, or with --lab and --node\n"
 		"that of a lab's node: it knows its neighbours by GUID only, and not what is\n"

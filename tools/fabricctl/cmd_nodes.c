@@ -227,8 +227,9 @@ COMMAND(cmd_nodes) = {
 		"(there is no root, and the manager that is asked has not heard from it lately).\n"
 		"HEARD: how long ago its manager was last known to run. 'excluded' follows the\n"
 		"state of nodes that an administrator took out of service. While the fabric has\n"
-		"no table yet, the asked node and its neighbours are shown, with the coordinates\n"
-		"that their cables give them; 'contradicts': not all cables agree. Exit status 1.\n"
+		"no table yet: the node whose manager is asked, and its neighbours, with the\n"
+		"coordinates that their cables give them; 'contradicts': not all cables agree.\n"
+		"Exit status 1.\n"
 		"Also 1 if one of the nodes shown is not up; 3 if nothing is wrong but that an\n"
 		"administrator took nodes out of service.",
 	.opts = opts,

@@ -115,7 +115,7 @@ static int job_start(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_NUMBER, "nodes", 'n', "N", &nodes, 1, LIST_MAX, "so many nodes" },
+	{ OPT_NUMBER, "nodes", 'n', "N", &nodes, 1, LIST_MAX, "number of nodes" },
 	{ OPT_TEXT, "at", 0, "NODE", &at, 0, 0, "the box begins at this node" },
 	{ OPT_TEXT, "how", 0, "HOW", &how, 0, 0,
 	  "box: a free box of the torus (default); list: the nodes of --list" },

@@ -55,7 +55,7 @@ static int link_locate(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_NUMBER, "seconds", 's', "N", &seconds, 1, SECONDS_MAX, "for so long (30)" },
+	{ OPT_NUMBER, "seconds", 's', "N", &seconds, 1, SECONDS_MAX, "how long to blink (30)" },
 	{ OPT_FLAG, "off", 'o', NULL, &off, 0, 0, "end it" },
 	{ .kind = OPT_END },
 };
@@ -64,7 +64,7 @@ COMMAND(link_locate) = {
 	.family = "link",
 	.name = "locate",
 	.args = "NODE:PORT",
-	.brief = "Find a cable: let the LEDs at both its ends blink",
+	.brief = "Find a cable: make the LEDs at both its ends blink",
 	.help = "The LEDs are those of the interfaces below the ports, as of 'ethtool --identify';\n"
 		"whether there is one depends on the driver. One LED of a node blinks at a time. Exit\n"
 		"status 1: neither end can blink.",

@@ -17,7 +17,7 @@ struct revive {
 	{ OPT_FLAG, "no-wait", 0, NULL, &(r).no_wait, 0, 0,			\
 	  "do not wait until the fabric has it back" },				\
 	{ OPT_NUMBER, "timeout", 't', "SECONDS", &(r).timeout, 1, 3600,		\
-	  "wait so long at most, default 30" }
+	  "wait this long at most, default 30" }
 
 /**
  * revive() - start the missing parts of @node, save @lab, and wait until the fabric has the node

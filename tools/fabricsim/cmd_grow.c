@@ -160,7 +160,7 @@ COMMAND(cmd_grow) = {
 	.name = "grow",
 	.args = "",
 	.brief = "A part of a torus grows by messages between neighbours",
-	.help = "Lets a connected part of so many nodes grow from the first node (Korneev, corrected), by\n"
+	.help = "Lets a connected part (--nodes) grow from the first node (Korneev, corrected), by\n"
 		"the manager's own state machine: messages of all kinds, and how many hop times it takes.",
 	.opts = opts,
 	.json = true,

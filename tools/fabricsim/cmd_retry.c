@@ -540,7 +540,7 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "micro", 0, "BYTES", &micro_text, 0, 0,
 	  "payload of hippi's micro-packets, 32 by default; 0: whole packets" },
 	{ OPT_TEXT, "delay", 0, "RANGE", &delay_list, 0, 0,
-	  "bytes that are on the line in one direction; by default so many that 2 packets or 49 "
+	  "bytes that are on the line in one direction; by default as many as let 2 packets or 49 "
 	  "micro-packets follow a damaged one" },
 	{ OPT_TEXT, "coalesce", 0, "RANGE", &coalesce_list, 0, 0,
 	  "acknak: packets for each ACK, 1 by default" },
@@ -549,7 +549,7 @@ static const struct opt opts[] = {
 	{ OPT_NUMBER, "timeout", 0, "BYTES", &timeout, 1, 1000000000,
 	  "the sender's timer, as the bytes that the line carries in that time" },
 	{ OPT_TEXT, "retries", 0, "RANGE", &retries_list, 0, 0,
-	  "instead of --ber: damage one message so many times, and count the bytes on the line" },
+	  "instead of --ber: damage one message this many times, and count the bytes on the line" },
 	{ OPT_NUMBER, "messages", 0, "N", &messages, 1, 100000000,
 	  "messages in each direction, 20000 by default; --play: 6" },
 	{ OPT_NUMBER, "overhead", 0, "BYTES", &overhead, 0, 65536,

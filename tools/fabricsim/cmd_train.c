@@ -586,7 +586,7 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "life", 0, "SECONDS", &life_text, 0, 0,
 	  "time that the link is in use after training, 0 by default" },
 	{ OPT_NUMBER, "months", 0, "N", &months, 1, 10000000,
-	  "simulate so many months of links: how early fabricd warns, how often falsely" },
+	  "simulate this many months of links: how early fabricd warns, how often falsely" },
 	{ OPT_TEXT, "look", 0, "TIME", &look_text, 0, 0,
 	  "time between two looks at the signals, 50ms" },
 	{ OPT_NUMBER, "drift", 0, "N", &drift, 0, 500,
@@ -614,7 +614,7 @@ COMMAND(cmd_train) = {
 	.help = "Runs the NIC's own link training on a modelled cable, in virtual time, for each\n"
 		"class, length, crosstalk and temperature. With --life the cable ages and the\n"
 		"link trains again.\n"
-		"With --months: simulates so many months of links that do not age, and up to 100\n"
+		"With --months: simulates that many months of links that do not age, and up to 100\n"
 		"lines of each cable that age until lanes are lost, and judges them as fabricd\n"
 		"does. Its results are how many false warnings there were, and how early the true\n"
 		"ones came: in 95 of 100 cases warned_before_s or longer before the failure.",

@@ -387,7 +387,7 @@ static int all_done(const struct run *r)
 			return fail("--play '%s': only %" PRIu64 " answers were sent, numbered "
 				    "from 0", s->text, r->answers[s->end]);
 		if (!s->done)
-			return fail("--play '%s': that packet was not sent so often", s->text);
+			return fail("--play '%s': that packet was sent fewer times", s->text);
 	}
 	return OK;
 }
