@@ -17,7 +17,7 @@
 #define TOKEN_DIGITS	16
 #define SECONDS_MAX	3600
 #define RATE_MAX	100000
-#define ECHO_LONGER	(10 * SEC)	/* the node that echoes goes on for so long after the
+#define ECHO_LONGER	(10 * SEC)	/* the node that echoes goes on for this long after the
 					 * other node should have ended */
 #define SIZE_USUAL	1024
 #define RATE_USUAL	2000

@@ -21,11 +21,11 @@
 
 #define VERSION		1
 #define HEAD		32
-/* a packet counts as lost if its echo does not arrive for so long */
+/* a packet counts as lost if its echo does not arrive for this long */
 #define WAIT		(3 * SEC)
 #define UNASKED		(10 * SEC)	/* time without a question for the result after which a
 					 * sender ends */
-#define UNHEARD		(60 * SEC)	/* an echo ends if it receives no packets for so long */
+#define UNHEARD		(60 * SEC)	/* an echo ends if it receives no packets for this long */
 #define KEPT		(60 * SEC)	/* time for which the result is kept after the end */
 #define AGAIN		(2 * MS)	/* delay of the next try after the NIC was busy */
 #define QUEUE		(2 * LINKTEST_WINDOW)

@@ -71,7 +71,7 @@ void query_free(struct query *q);
 /**
  * query_ask() - ask other nodes, and this one if @to includes it
  * @node: the node, if @to is SVC_TO_NODE
- * @timeout_ms: the question ends when no answer came for so long
+ * @timeout_ms: the question ends when no answer came for this long
  * @cmd, @user: not kept after the call
  *
  * No callback is called before this returns.

@@ -16,7 +16,7 @@ struct svc;
 /**
  * struct svc_config
  * @address: address to listen on and to connect from
- * @user_timeout_ms: a connection ends if data is not acknowledged for so long
+ * @user_timeout_ms: a connection ends if data is not acknowledged for this long
  * @oldest, @newest: schemas that this manager speaks (schema.h)
  */
 struct svc_config {

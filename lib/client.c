@@ -13,7 +13,7 @@
 
 #include "client.h"
 
-#define DUMP_TRIES 8 /* a dump fails if the table changed during so many tries */
+#define DUMP_TRIES 8 /* a dump fails if the table changed during this many tries */
 
 /* --- errors ---------------------------------------------------------------- */
 

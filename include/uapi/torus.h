@@ -42,7 +42,7 @@ enum torus_ifla {
 	IFLA_TORUS_EPOCH,	/* u32, read only: new at every start of the NIC */
 	/* Parameters; types and ranges are in TORUS_PARAM_LIST, times are in ns. */
 	IFLA_TORUS_KEEPALIVE,	/* longest time between packets of an idle link */
-	IFLA_TORUS_SILENCE,	/* a link that receives nothing for so long is faulty */
+	IFLA_TORUS_SILENCE,	/* a link that receives nothing for this long is faulty */
 	IFLA_TORUS_ACK_DELAY,	/* longest time that an acknowledgement or credit is delayed */
 	IFLA_TORUS_REPLAY_TIMEOUT,	/* retransmit after this time without an acknowledgement */
 	IFLA_TORUS_RETRY_TIME,	/* a link is faulty after this time, with RETRY_COUNT tries */

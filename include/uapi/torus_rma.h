@@ -141,7 +141,7 @@ enum torus_rma_reason {
 	TORUS_RMA_ALIGN,	/* misaligned; allowed: a multiple of this */
 	TORUS_RMA_LENGTH,
 	TORUS_RMA_NO_FE,	/* the region has no full/empty bits */
-	TORUS_RMA_NO_ROOM,	/* too many requests of the node wait already; allowed: so many */
+	TORUS_RMA_NO_ROOM,	/* too many requests of the node wait already; allowed: how many */
 	TORUS_RMA_BUSY,		/* a processor of the owner kept changing the word */
 	TORUS_RMA_GAP,		/* not executed, because earlier requests were lost */
 	TORUS_RMA_CANCELLED,

@@ -765,7 +765,7 @@ static u64 replay_at(const struct tn_link *l)
 }
 
 /*
- * After so many replays without progress the link retrains. PCI Express has this rule, HIPPI has
+ * After this many replays without progress the link retrains. PCI Express has this rule, HIPPI has
  * not.
  */
 #define REPLAY_NUM 4

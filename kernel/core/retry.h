@@ -40,7 +40,7 @@
 
 #include "pkt.h"
 
-#define TN_RETRY_EAGER 512	/* after an error, so many packets are acknowledged at once */
+#define TN_RETRY_EAGER 512	/* after an error, this many packets are acknowledged at once */
 #define TN_RETRY_WINDOW_MIN 8
 #define TN_RETRY_MAX 1024	/* largest RETRY buffer, in packets */
 

@@ -6,8 +6,8 @@
  *
  * Requests of this node wait in the injection queues of VCD0, like messages of the host. Replies
  * have a queue of their own for each port (TN_INPUT_REPLY), so that no message of the host keeps a
- * reply waiting. At most @replies of them wait there: with so many the owner takes no request, the
- * router leaves it in its input buffer, and tries again when packets have moved.
+ * reply waiting. At most @replies of them wait there. When that many wait, the owner takes no
+ * request: the router leaves it in its input buffer, and tries again when packets have moved.
  *
  * A reply that cannot be injected because its destination is on hold, or because the relay window
  * is full, is no reason to stop: a recovery releases holds only when the requests in the network

@@ -114,7 +114,7 @@ struct tn_rma_owner {
 	struct tn_rma_owner_counts count;
 };
 
-/* the owner acknowledges at least every so many posted operations */
+/* posted operations after which the owner acknowledges, at the latest */
 #define TN_RMA_ACK_EVERY	16
 
 /**

@@ -62,7 +62,7 @@
 #define PATIENCE	500000000ull
 /* a shared queue is stopped for at most 1/SHARE of the time */
 #define SHARE		8u
-/* a queue counts as shared for so many stops after the last message of another flow */
+/* a queue counts as shared for this many stops after the last message of another flow */
 #define SHARED		1024u
 #define OLD_BATCH	64u		/* most old messages of a lane that one call drops */
 

@@ -57,7 +57,7 @@ file() {
 	esac
 }
 
-# follow FILE MANY: checks the manual from its first line to its last one; it has more than so many boxes
+# follow FILE MANY: checks the manual from its first line to its last one; it has more than MANY boxes
 follow() {
 	local line text='' inside='' section='' name='' count=0 manual=$1
 	on='' status=0 prints=''

@@ -136,8 +136,9 @@ loaded() {
 }
 unloaded() { kill "$load" 2>/dev/null; wait "$load"; cat "$tmp/traffic"; }
 
-# tested NAME LINK PACKETS INJECT STATUS PATTERN MEND: the status complains of nothing, but "link test LINK" with so many
-# packets ends with STATUS and prints what matches PATTERN; without the fault it ends with 0, and does not.
+# tested NAME LINK PACKETS INJECT STATUS PATTERN MEND: with the fault that INJECT makes, the status complains of nothing,
+# but "link test LINK" with PACKETS packets ends with STATUS and prints what matches PATTERN; without the fault it ends
+# with 0 and prints no such thing.
 tested() { check "$1" measured "${@:2}"; }
 measured() {
 	local link=$1 packets=$2 inject=$3 status=$4 pattern=$5 mend=$6 rc=0

@@ -21,7 +21,7 @@ of() { ask nodes --json | jq -r --argjson at "[$1]" ".[] | select(.node == \$at)
 
 # Packets that recoveries have counted as lost in a NIC, of all events that the root still has.
 died() { ask events --json | jq '[.[].recovery.lost // 0] | add'; }
-# clean_but LOST: TCP is clean, and UDP but for so many packets at most
+# clean_but LOST: TCP is clean, and UDP but for this many packets at most
 clean_but() {
 	awk -v most="$1" '$1 == "tcp" { tcp = $(NF - 1) != "not" }
 		$1 == "udp" { udp = $4 <= most && !($5 + $6 + $7) } END { exit !(tcp && udp) }' "$tmp/traffic"

@@ -82,7 +82,7 @@ judge_flows() {
 	return "$verdict"
 }
 
-# begun PID COUNT: whether node 0 has sent so many messages, or the traffic has ended
+# begun PID COUNT: whether node 0 has sent this many messages, or the traffic has ended
 begun() { has_sent 0 "$2" || ! kill -0 "$1" 2>/dev/null; }
 
 # without_errors: lets no cable make bit errors any more

@@ -60,8 +60,9 @@ static bool runs(const struct world *w, uint32_t node)
 }
 
 /*
- * A manager that hung takes the silence of others for its own delay, and waits for them so much longer,
- * also for a root that hangs since then (daemon/fm/node/lag.c). Return: the longest that one does.
+ * A manager that hung takes the silence of others for its own delay, and waits longer for them by
+ * that delay, also for a root that hangs since then (daemon/fm/node/lag.c). Return: the longest
+ * such delay.
  */
 static uint64_t longest_lag(const struct world *w)
 {

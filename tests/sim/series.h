@@ -22,7 +22,7 @@
  * @seed: of its world
  * @stream: state of the generator for everything else; 0: derived from @seed. Old histories need
  *	their own, for the derivation has changed since
- * @acts: use only the first so many kinds of acts; 0: all
+ * @acts: how many kinds of acts to use, the first ones; 0: all
  * @crowded: NICs send at their full rate also while nothing happens (no trial.sparing)
  * @in_order: no packets use VCA
  * @found: the error that this history once showed

@@ -38,10 +38,10 @@
  * @no_change: what it is told is so already; @same: what it is told of node @same - 1 is
  * @change_error: what the manager returns when it is told to change something; @once: the first time
  * @privileged: whoever asks may change things; @uid, @at: who and where that is
- * @severs: so many nodes would be cut off by exclusions of ports -y; @severed: the first of them
+ * @severs: this many nodes would be cut off by exclusions of ports -y; @severed: the first of them
  * @intact: if not 0, these are the only ports of this node that are not excluded
  * @went, @left: by exclusions of whole nodes: that go out of service, and that would be left
- * @parts: if not 0, into so many parts the exclusion of a port +x would divide the job
+ * @parts: if not 0, into this many parts the exclusion of a port +x would divide the job
  * @more_faulty: cables of a dead node, beside the first two that are faulty
  * @told_by: JSON that a node answers to a question of the root; NULL: it is silent
  * @twice: node @twice - 1 answers each question twice
@@ -104,7 +104,7 @@ int asked_teardown(void **state);
  * says() - expects the answer @wanted, a whole one, to @request
  * says_json() - the same, and frees @wanted; says_data() - an answer of nothing but @data
  * serves() - as says(), to a request that another node passed on to this root
- * waits() - as says(), but the answer comes when the table is in force; with @ns, when so much time is over
+ * waits() - as says(), but the answer comes when the table is in force; with @ns, after that time
  * drops() - such a request, for the answer to which nobody waits any more
  * refuses() - expects an error with exactly this code and text
  * forgets() - as refuses(), and time is over before the NIC is asked

@@ -34,7 +34,7 @@ unsigned int frame_pieces(struct rnd *r, const struct frame *f, struct tn_seg *s
 /**
  * struct memory - the packets of one host
  * @live: packets that are allocated
- * @refuse: one allocation in so many fails; 0: none
+ * @refuse: one allocation in this many fails; 0: none
  */
 struct memory {
 	struct rnd *r;
@@ -48,7 +48,7 @@ void memory_put(struct memory *m, struct tn_pkt *pkt);
 
 /**
  * struct lane - one direction of a cable
- * @lose, @damage, @twice, @late: this happens to one frame in so many; 0: to none
+ * @lose, @damage, @twice, @late: this happens to one frame in this many; 0: to none
  * @latency: of every frame; a late one takes up to @late_by more
  * @cut: no frame enters or leaves the cable
  * @filter: if set, says whether frame number @frames may pass

@@ -45,9 +45,9 @@ struct node {
 
 /**
  * struct fabric
- * @load: each node sends with a chance of one in so many in each step; 0: never
+ * @load: each node sends with a chance of one in this many in each step; 0: never
  * @queue: packets of a VC that wait in a NIC for injection before its host stops
- * @busy_host: one delivery in so many is refused; 0: none
+ * @busy_host: one delivery in this many is refused; 0: none
  * @max_flits: largest payload of a packet
  * @lossy: numbers may be missing because nodes died; order, and no doubles, are still checked
  * @relays: destinations that no header reaches have rows through relays

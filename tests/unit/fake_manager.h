@@ -39,8 +39,8 @@
  * @calls: nodes that it called, of them those that follow it, and another; those without an address
  * @refuses_move: no node becomes root
  * @split: lists are sent in many replies to one request
- * @queued: in so many answers to come, links have packets in their buffers
- * @flowing: in so many answers to come, links have received packets since the answer before
+ * @queued: how many answers to come say that links have packets in their buffers
+ * @flowing: how many answers to come say that links have received packets since the answer before
  * @at_rest: no node has parked or held packets
  * @mute: set if the node that the last request is about does not answer
  * @cuts_off: nodes would be cut off by each exclusion

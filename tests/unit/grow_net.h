@@ -40,7 +40,7 @@ struct grow_net_mail {
 /**
  * struct grow_net - a fabric
  * @loss: messages lost, of 1000
- * @jitter: a message takes 100 us, and up to so many us more
+ * @jitter: a message takes 100 us, and up to this many us more
  * @seen: messages delivered
  * @faulty: a node died, hung or started again, or a cable was cut
  * @ended: why members left each growth, as masks

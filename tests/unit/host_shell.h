@@ -18,7 +18,7 @@
  * @kept: how often a packet was to be kept; @each: bytes that it then holds, 0: its flits
  * @random: the last random number
  * @full: the NIC has no room, by node and VC
- * @takes: so many packets does it take before it refuses one with @refusal
+ * @takes: how many packets it takes before it refuses one with @refusal
  * @sent: packets that it took, and where they went last
  * @told: IP packets that cannot arrive: how many, and the last
  * @forgot: messages that waited and were dropped: how many, and the last

@@ -21,8 +21,8 @@
  * 	@lost_session, were perhaps accepted by the peer
  * @sent, @got: packets of each VC, numbered from 0
  * @mgmt_sent, @mgmt_got: management packets, likewise
- * @drain: a buffer is freed with a chance of one in so many, each tick
- * @load: a packet is sent on each VC with a chance of one in so many, each tick; 0: never
+ * @drain: a buffer is freed with a chance of one in this many, each tick
+ * @load: a packet is sent on each VC with a chance of one in this many, each tick; 0: never
  * @serdes: the receiver's SerDes, if @modelled (pair_cable())
  * @fails: how often the link failed; @reason: of the last failure
  * @thin: at the last report the margin was less than training accepts; @thins: how many reports

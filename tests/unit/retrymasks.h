@@ -19,8 +19,8 @@ enum hit { HIT_LOST, HIT_DAMAGED, HIT_TWICE, HIT_LATE, HITS };
  * @packets: how many are sent, at most 16
  * @window: how many may be unacknowledged
  * @delay: rounds that a frame is under way
- * @every: the receiver answers each so many good packets, and at once after an error or a packet
- * 	that it already has
+ * @every: good packets that the receiver answers together; it answers at once after an error or a
+ * 	packet that it already has
  * @timeout: rounds without progress after which the sender goes back
  */
 struct masks {

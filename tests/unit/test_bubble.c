@@ -28,8 +28,8 @@ struct ring {
 
 /*
  * struct world - the states of a ring
- * @hops: packets go so many hops at most
- * @weak: so many buffers less than the policy demands are left free by a packet that enters
+ * @hops: packets go this many hops at most
+ * @weak: this many buffers less than the policy demands are left free by a packet that enters
  */
 struct world {
 	enum tn_bubble_policy policy;

@@ -452,7 +452,7 @@ static void test_dump_that_ends_with_error_returns_it(void **state)
 	assert_usable();
 }
 
-/* Answers with inconsistent dumps, so many times; once a part has the flag, once the end. */
+/* Answers with inconsistent dumps, this many times; once a part has the flag, once the end. */
 static void answer_changing(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	int *left = f->arg, flag = *left > 0 ? NLM_F_DUMP_INTR : 0;

@@ -182,7 +182,7 @@ static void end(void)
 	json_decref(d.errors.kept);
 }
 
-/* Reads the link twice a second for 5 s, with so many errors each time. */
+/* Reads the link twice a second for 5 s, with this many errors each time. */
 static void reads(unsigned int errors)
 {
 	static struct torus_link l = { .port = 0, .state = TORUS_LINK_UP, .session = 7 };

@@ -135,7 +135,7 @@ static void states(const char *want)
 /* All has been said at once: these ms pass until the root leads. */
 #define AT_ONCE 2
 #define QUIET (AT_ONCE + 500)	/* time without news after which the first table is made */
-/* the first table waits so long if a link leads to a node that does not join */
+/* the first table waits this long if a link leads to a node that does not join */
 #define PATIENT (AT_ONCE + 6000)
 
 /* Return: how many nodes are dead, by the problems that stand. */

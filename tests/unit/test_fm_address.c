@@ -309,7 +309,7 @@ static void places_without_sizes_contradict_if_they_differ_by_1(void **state)
 	stage_end(&s);
 }
 
-/* An Init by port 0 of a root with so many dimensions, of no known sizes, in that epoch. */
+/* An Init by port 0 of a root with this many dimensions, of no known sizes, in that epoch. */
 static void dimensions(uint8_t ndims, uint64_t epoch, bool asks, int y, int z)
 {
 	struct fm_init i = from(0);

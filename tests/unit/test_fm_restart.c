@@ -485,7 +485,7 @@ static void root_without_place_in_kept_table_is_problem(void **state)
 	assert_int_equal(fm_version(s.fm), 0);	/* the node may be cut off for a moment only */
 	stage_run(&s, 4000);
 	assert_int_not_equal(fm_version(s.fm), 0);
-	/* All 16 of the table have not joined; so many are named. */
+	/* None of the 16 nodes of the table has joined: each is named. */
 	for (at = 0; !strcmp(fm_problem(s.fm, at)->kind, "node"); at++)
 		assert_non_null(strstr(fm_problem(s.fm, at)->text, " is dead: it has not joined since this root leads"));
 	assert_int_equal(at, 16);

@@ -714,7 +714,7 @@ static void search_does_not_wait_for_idle_writer(void **state)
 	assert_int_equal(waits, 0);
 }
 
-/* While the disk is full, adds lines of so many bytes to the queue. */
+/* While the disk is full, adds lines of this many bytes to the queue. */
 static void fill_queue(size_t left)
 {
 	static char text[HISTORY_LINE_MAX];

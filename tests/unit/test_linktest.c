@@ -31,7 +31,7 @@ struct flying {
  * struct side - a manager
  * @taken: packets that its NIC has taken and not sent, @ntaken of them
  * @sent, @bytes: packets that it put on the cable
- * @busy: its NIC refuses the next so many batches; @full: the NIC's queue is full so often;
+ * @busy: how many of the next batches its NIC refuses; @full: how often the NIC's queue is full;
  * @error: what the NIC says to all
  * @fly: packets on the cable, @nfly of them, in no order of the indices
  */

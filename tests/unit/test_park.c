@@ -227,7 +227,7 @@ static void parked_packets_are_counted_by_flow(void **state)
 	assert_int_equal(f[0].since, 18);
 	assert_true(f[1].src == 1 && f[1].dst == 2 && f[1].vc == 1 && f[1].since == 19);
 	assert_true(f[2].src == 3 && f[2].dst == 2 && f[2].vc == 0 && f[2].packets == 1);
-	/* The first so many are looked at. */
+	/* Only the first TN_PARK_LOOK packets are looked at. */
 	p = (struct tn_park) { .bytes_max = ~0ULL };
 	for (unsigned int i = 0; i <= TN_PARK_LOOK; i++) {
 		many[i] = packet(6, 7, 0);

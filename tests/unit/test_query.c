@@ -613,8 +613,8 @@ static void enough_answers_end_question_once(void **state)
 }
 
 /*
- * Each answer begins the time limit anew: a silent node is waited for so long after the last
- * answer.
+ * Each answer begins the time limit anew: a silent node is waited for until the limit has passed
+ * since the last answer.
  */
 static void each_answer_renews_time_limit(void **state)
 {

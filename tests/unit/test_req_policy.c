@@ -29,7 +29,7 @@ static void *put(unsigned int type, const void *data, size_t len)
 	return at;
 }
 
-/* Puts the value @v; of a text or an array so many letters or entries. */
+/* Puts the value @v; for a text or an array: as many letters or entries. */
 static void put_value(unsigned int type, const struct torus_rule *r, u64 v)
 {
 	unsigned int width = torus_kind_width(r->kind);

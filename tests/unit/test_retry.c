@@ -21,7 +21,7 @@ struct flight {
 struct wire {
 	struct flight f[2 * WIRE];
 	unsigned int first, n;
-	unsigned int lose, damage, twice, mix;	/* one in so many headers; 0: none */
+	unsigned int lose, damage, twice, mix;	/* one in this many headers; 0: none */
 };
 
 static void wire_put(struct rnd *r, struct wire *w, struct flight f)

@@ -424,7 +424,7 @@ static void replies_pass_in_saturated_torus(void **state)
 
 static u64 frames_left;
 
-/* Lets so many frames of the initiator pass; then its cables are dead. */
+/* Lets this many frames of the initiator pass; then its cables are dead. */
 static bool pass_some(void *arg, u64 number, const struct frame *frame)
 {
 	(void)arg, (void)number, (void)frame;

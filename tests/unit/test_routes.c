@@ -25,7 +25,7 @@ static const char *const shapes[] = {
 	"2x3x1x2x4", "2x2x2x2x2x2", "3x2x1x2x3x4", "130", "70x3", "6x6x6", "65x2x2",
 };
 
-/* With EVERY=N one of so many rounds, with other shapes each time. */
+/* With EVERY=N only one of N rounds is made, with other shapes each time. */
 static unsigned int every(void)
 {
 	return getenv("EVERY") ? (unsigned int)strtoul(getenv("EVERY"), NULL, 10) : 1;

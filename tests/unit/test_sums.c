@@ -80,7 +80,7 @@ static void go_on(uint32_t node, unsigned int colour, unsigned int again)
 	}
 }
 
-/* Moves all packets of one NIC, another one each time, and one in so many of the others. */
+/* Moves all packets of one NIC, another one each time, and one in this many of the others. */
 static void some_go_on(unsigned int one_in)
 {
 	uint32_t all = turn++ % SIZE;

@@ -32,7 +32,7 @@ extern const struct translate_labour translate_basic, translate_modified;
 
 /** translate_ratio() - Return: @a / @b, member by member */
 struct translate_labour translate_ratio(struct translate_labour a, struct translate_labour b);
-/** translate_ns() - Return: the time of so many operations, in nanoseconds */
+/** translate_ns() - Return: the time of this many operations, in nanoseconds */
 struct translate_labour translate_ns(struct translate_labour ops);
 
 /** struct translate_row - a row of both tables: index, high bits, target, valid, port */

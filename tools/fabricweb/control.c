@@ -9,9 +9,9 @@
  * look at the same page cost the manager one question. A change drops these answers.
  *
  * A call ends after ANSWER_S, however much of an answer has come by then, and so does one that has
- * waited for so long. When more than UNREAD_MAX bytes of answers are unread by clients, the one that
- * has most of them loses some before another one's call is made, and may make none itself: the worst
- * case is those, and one answer of each connection.
+ * waited for that time. When more than UNREAD_MAX bytes of answers are unread by clients, the
+ * client with most of them loses some before a call of another one is made, and may make none
+ * itself. So the most memory is UNREAD_MAX, and one answer of each connection.
  */
 #include <errno.h>
 #include <event2/buffer.h>

@@ -28,7 +28,7 @@ typedef void control_done(void *arg, struct body *body, const char *code);
  * unread
  * @from: the client that asks
  * @bytes: number of bytes that have to be freed
- * Return: true if so many bytes will be freed.
+ * Return: true if this many bytes will be freed.
  */
 typedef bool control_room(void *arg, const struct source *from, size_t bytes);
 

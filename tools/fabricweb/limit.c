@@ -19,7 +19,7 @@
 /* least bytes per second that a client has to read of a larger answer */
 #define READ_RATE	16384
 #define NEXT_S		75	/* time until the next request has to begin */
-/* a connection that is idle for so long gives way to one of another client */
+/* a connection that is idle for this long gives way to one of another client */
 #define MAKE_ROOM_S	3
 
 static ino_t inode_of(int fd)

@@ -27,7 +27,7 @@
 #include "lib/deps/invariant.h"
 
 #define REPEAT (50 * MS)
-/* after so many attempts the neighbour is silent: 2 s, as long as the root waits for managers */
+/* after this many attempts the neighbour is silent: 2 s, as long as the root waits for managers */
 #define TRIES_MAX 40
 
 void fm_edges_reset(struct fm_growth *g)

@@ -9,10 +9,10 @@
 
 /**
  * enum fm_growth_kind - messages of a growth, over one cable
- * @FM_GROWTH_PROPAGATE: find so many nodes more, the receiver included if it is not yet a member
+ * @FM_GROWTH_PROPAGATE: find this many nodes more, the receiver included if it is not yet a member
  * @FM_GROWTH_REFUSE: the sender finds none of them for this neighbour
- * @FM_GROWTH_DEAD_END: the subtree of the sender has no open cable for so many of them
- * @FM_GROWTH_COMPLETE: so many members were added
+ * @FM_GROWTH_DEAD_END: the subtree of the sender has no open cable for this many of them
+ * @FM_GROWTH_COMPLETE: this many members were added
  * @FM_GROWTH_NUMBER: the numbers of the subtree begin with this one
  * @FM_GROWTH_READY: all members of the subtree have numbers
  * @FM_GROWTH_START: all members of the partition have numbers
@@ -68,7 +68,7 @@ struct fm_growth_id {
 
 /**
  * struct fm_growth_terms - what a node must have to become a member
- * @links: so many cables of at least @rate and @margin; it grows over these cables only
+ * @links: this many cables of at least @rate and @margin; it grows over these cables only
  * @rate: Mbit/s
  * @margin: of the receiver's eye, as in struct fm_growth_port
  */

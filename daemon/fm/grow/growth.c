@@ -74,7 +74,7 @@
 #include "daemon/fm/grow/release.h"
 #include "lib/deps/invariant.h"
 
-/* after so long without a message the parent is asked whether it lives */
+/* after this long without a message the parent is asked whether it lives */
 #define PROBE (1000 * MS)
 #define PROBES_MAX 5
 

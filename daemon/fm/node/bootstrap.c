@@ -51,7 +51,7 @@
 
 #define DOUBT (30000 * MS)	/* how long the problem lasts that a call has an incredible epoch, or
 				 * an Init another sender */
-#define LONELY (30000 * MS)	/* after so long without a root, the node reports a problem */
+#define LONELY (30000 * MS)	/* after this long without a root, the node reports a problem */
 
 /*
  * Return: true if this node's place is final: it has a table, and its coordinates fit the sizes of

@@ -82,8 +82,8 @@
 #define SHUN 10		/* in units of fm_config.resend: how long a node is shunned, beside twice
 			 * the time until this node's own turn */
 
-#define AWAY 10		/* in units of fm_config.resend: after so long without the root that leads a
-			 * neighbour, this is a problem */
+#define AWAY 10		/* in units of fm_config.resend: time without the root, of which a
+			 * neighbour says that it leads, until this is a problem */
 #define AWAY_LASTS (30 * SEC)	/* how long the problem lasts after the last such Init */
 #define AWAY_KEY 3002
 

@@ -126,7 +126,7 @@ static void close_node(struct fm_book *b, uint32_t node)
 	b->closed[node] = mask;
 }
 
-#define CHANGE_MAX 16	/* if more than 1 of so many nodes change, the exclusions of all nodes
+#define CHANGE_MAX 16	/* if more than 1 of this many nodes change, the exclusions of all nodes
 			 * are computed again */
 
 void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)

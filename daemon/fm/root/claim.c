@@ -127,8 +127,8 @@
 /* The first three times are multiples of fm_config.resend. */
 #define ASK_MAX 20	/* after this time the node has asked without success */
 #define CLAIM_MAX 10	/* a claim fails if no node has promised for this time */
-#define TURN 8		/* multiplied by a random number from 1 to 2: so long after ASK_MAX another
-			 * candidate may ask instead */
+#define TURN 8		/* multiplied by a random number from 1 to 2: the time after ASK_MAX when
+			 * another candidate may ask instead */
 #define HELLO_EACH MS	/* least average time between two HELLOs of all nodes together, while
 			 * this node asks */
 

@@ -293,7 +293,7 @@ struct fifo {
  * struct placing - one run of fm_discover_place()
  * @joined: mask of dimensions in which the last nodes are cabled to the first ones
  * @trust: for each port of each node, enum trust plus 1; 0: not known yet
- * @turn: for each number of votes, a queue of the nodes that had so many votes when they were
+ * @turn: for each number of votes, a queue of the nodes that had that many votes when they were
  *	queued
  */
 struct placing {
@@ -485,7 +485,7 @@ static bool is_early(const struct placing *g, uint32_t i, enum trust least, unsi
 	       g->fm->now < m->waits_since + g->fm->cfg.quiet && has_unplaced(g, m);
 }
 
-/* If @i waits for a place and has votes, puts it into the queue of nodes with so many votes. */
+/* If @i waits for a place and has votes, puts it into the queue of nodes with as many votes. */
 static void queue_node(struct placing *g, uint32_t i, enum trust least)
 {
 	struct fm_mate *m = fm_mate_no(g->fm->root, i);

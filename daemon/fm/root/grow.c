@@ -57,9 +57,9 @@
 #include "daemon/fm/wire/plan.h"
 #include "lib/deps/invariant.h"
 
-#define LISTEN (20 * MS)	/* no host may want to send for so long */
+#define LISTEN (20 * MS)	/* no host may want to send for this long */
 #define WAIT_MAX (30000 * MS)	/* longest time between two attempts */
-#define BUSY_MAX 3	/* after so many failed attempts a problem is reported */
+#define BUSY_MAX 3	/* after this many failed attempts a problem is reported */
 
 /**
  * struct fm_grow - the growth of the shape

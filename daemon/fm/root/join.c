@@ -474,7 +474,7 @@ static uint64_t refusal_key(const struct fm_hello *h)
 	return fm_mix(h->guid) ^ fm_mix(fnv1a(FNV1A_START, h->address));
 }
 
-/* A refused node keeps asking. If it has not asked for so long, its problem ends. */
+/* A refused node keeps asking. If it has not asked for this long, its problem ends. */
 #define REFUSED_MAX (60 * SEC)
 
 static void report_refused(struct fm *fm, const struct fm_hello *h, const char *why)

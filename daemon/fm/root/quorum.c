@@ -411,7 +411,7 @@ void fm_quorum_taken(struct fm *fm, uint64_t version)
 
 /*
  * Finds set number @i of those in which a quorum is needed now, and the @version of its table; 0:
- * it is a set of the claim. Return: false if there are not so many sets.
+ * it is a set of the claim. Return: false if there are fewer sets.
  */
 static bool find_set(const struct fm *fm, unsigned int i, struct fm_set *set, uint64_t *version)
 {

@@ -63,7 +63,7 @@
 
 #define TOLD_MAX 16	/* most problems about nodes that have not joined, because other kinds
 			 * need room in the list, too */
-#define LONELY (30000 * MS)	/* after so long without another node, a problem is reported */
+#define LONELY (30000 * MS)	/* after this long without another node, a problem is reported */
 
 /* Return: true if a port of @m that the fabric uses leads to a node that has not joined. */
 static bool has_unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)

@@ -6,7 +6,7 @@
 #include "daemon/fm/wire/msg.h"
 
 #define FM_INIT_VERSION 3
-#define FM_DOUBT_MAX 7	/* this value means so many doubtful cables, or more (node/wave.c) */
+#define FM_DOUBT_MAX 7	/* this value means this many doubtful cables, or more (node/wave.c) */
 
 /**
  * struct fm_end - the other end of a cable, as the INIT of the link names it; @guid 0: not known
