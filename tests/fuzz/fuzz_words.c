@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (len > WORD_MAX)
 		return 0;
-	/* As long as it is, so that nothing behind its end goes unseen. */
+	/* As long as it is, so that nothing after its end goes unseen. */
 	text = malloc(len + 1);
 	must(text);
 	memcpy(text, data, len);

@@ -240,7 +240,7 @@ static void little_park(struct lone *t)
 }
 
 /* Waiting packets have as much room as the parking segment; then links have to wait. */
-static void waiting_packets_have_room_of_parking_segment(void **state)
+static void waiting_packets_have_as_much_room_as_parked_ones(void **state)
 {
 	(void)state;
 	lone_begin(little_park);
@@ -716,7 +716,7 @@ int main(void)
 		cmocka_unit_test(early_packet_waits_outside_buffers),
 		cmocka_unit_test(packet_in_turn_again_does_not_wait),
 		cmocka_unit_test(full_host_gets_waiting_packets_later),
-		cmocka_unit_test(waiting_packets_have_room_of_parking_segment),
+		cmocka_unit_test(waiting_packets_have_as_much_room_as_parked_ones),
 		cmocka_unit_test(memory_of_waiting_packets_counts),
 		cmocka_unit_test(duplicate_is_not_delivered),
 		cmocka_unit_test(packet_of_earlier_numbering_is_lost),

@@ -143,7 +143,7 @@ static void overtaken_record_is_counted_once(void **state)
 }
 
 /* With any_order only the order is free: lost and doubled records are still counted. */
-static void any_order_still_counts_lost_and_doubled(void **state)
+static void any_order_still_counts_lost_and_doubled_records(void **state)
 {
 	(void)state;
 	begin(3);
@@ -370,7 +370,7 @@ int main(void)
 		cmocka_unit_test(each_doubled_record_is_counted),
 		cmocka_unit_test(lost_and_doubled_records_do_not_cancel_out),
 		cmocka_unit_test(overtaken_record_is_counted_once),
-		cmocka_unit_test(any_order_still_counts_lost_and_doubled),
+		cmocka_unit_test(any_order_still_counts_lost_and_doubled_records),
 		cmocka_unit_test(each_flipped_bit_makes_record_corrupt),
 		cmocka_unit_test(altered_copy_is_corrupt),
 		cmocka_unit_test(record_older_than_window_counts_as_doubled),

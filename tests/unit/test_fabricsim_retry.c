@@ -398,8 +398,11 @@ static void figure_6_repeats_only_without_answers_always(void **state)
 	json_decref(play("fig6 --window 127", "hippi", 0));
 }
 
-/* Two steps for one packet hit it twice; with none behind it only the timer helps. */
-static void two_steps_hit_one_packet_twice(void **state)
+/*
+ * Two steps of --play for one packet hit it twice. If no packet follows a lost one, only the timer
+ * causes its retransmission.
+ */
+static void two_steps_of_play_for_one_packet_hit_it_twice(void **state)
 {
 	json_t *p;
 
@@ -554,7 +557,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(command_prints_values_of_formulas_and_wire),
 		cmocka_unit_test(each_packet_of_figures_is_taken_once),
 		cmocka_unit_test(figure_6_repeats_only_without_answers_always),
-		cmocka_unit_test(two_steps_hit_one_packet_twice),
+		cmocka_unit_test(two_steps_of_play_for_one_packet_hit_it_twice),
 		cmocka_unit_test(answers_in_sequence_cost_hippi_more_timeouts),
 		cmocka_unit_test(equal_overhead_costs_the_same),
 		cmocka_unit_test(measured_crossover_is_in_known_range),

@@ -457,10 +457,10 @@ static void node_moves_at_most_six_times_per_root(void **state)
 }
 
 /*
- * A neighbour that turns again and again loses its vote, and its contradiction stays a problem
- * until its link comes up anew, whatever place it reports meanwhile.
+ * A neighbour that reports another place again and again loses its vote, and its contradiction
+ * stays a problem until its link comes up anew, whatever place it reports meanwhile.
  */
-static void neighbour_that_turns_often_loses_its_vote(void **state)
+static void neighbour_that_keeps_changing_place_loses_its_vote(void **state)
 {
 	(void)state;
 	begin("4x4", 9);
@@ -511,8 +511,8 @@ static void inits_of_former_root_do_not_count(void **state)
 	stage_end(&s);
 }
 
-/* Under another root a neighbour that has turned too often has a vote again. */
-static void another_root_gives_vote_back(void **state)
+/* A neighbour that lost its vote under one root has a vote again under another root. */
+static void neighbour_has_its_vote_again_under_another_root(void **state)
 {
 	struct fm_init i;
 
@@ -594,9 +594,9 @@ int main(void)
 		cmocka_unit_test(node_with_moved_cables_takes_new_place),
 		cmocka_unit_test(port_of_dimension_of_size_1_implies_no_place),
 		cmocka_unit_test(node_moves_at_most_six_times_per_root),
-		cmocka_unit_test(neighbour_that_turns_often_loses_its_vote),
+		cmocka_unit_test(neighbour_that_keeps_changing_place_loses_its_vote),
 		cmocka_unit_test(inits_of_former_root_do_not_count),
-		cmocka_unit_test(another_root_gives_vote_back),
+		cmocka_unit_test(neighbour_has_its_vote_again_under_another_root),
 		cmocka_unit_test(init_with_another_place_is_answered),
 		cmocka_unit_test(coordinates_of_unknown_dimension_are_dropped),
 	};

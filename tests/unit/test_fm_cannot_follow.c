@@ -63,7 +63,7 @@ static void node_with_failed_nic_is_silent_and_connected(void **state)
 }
 
 /* FAILED is ignored if it is of another epoch or version, or names the root or a stranger. */
-static void late_or_foreign_failed_is_ignored(void **state)
+static void late_or_foreign_failed_message_is_ignored(void **state)
 {
 	struct fm_failed f;
 
@@ -308,7 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(node_with_failed_nic_is_silent_and_connected),
-		cmocka_unit_test(late_or_foreign_failed_is_ignored),
+		cmocka_unit_test(late_or_foreign_failed_message_is_ignored),
 		cmocka_unit_test(late_report_of_missing_node_is_ignored),
 		cmocka_unit_test(root_alone_of_three_may_not_go_on),
 		cmocka_unit_test(three_of_eight_report_lack_of_quorum_in_time),

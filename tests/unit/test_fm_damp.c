@@ -321,8 +321,8 @@ static void end_of_term_ends_hold(void **state)
 	stage_end(&s);
 }
 
-/* Several holds at once: each is reported, and each ends by itself. */
-static void several_holds_end_one_by_one(void **state)
+/* Several links are held down at once: each is reported, and each returns by itself. */
+static void several_held_links_return_one_by_one(void **state)
 {
 	struct fm_hold h;
 	unsigned int n = 0;
@@ -691,7 +691,7 @@ int main(void)
 		cmocka_unit_test(include_ends_hold_at_either_end),
 		cmocka_unit_test(end_of_term_ends_hold),
 		cmocka_unit_test(administrator_may_end_hold_at_other_end),
-		cmocka_unit_test(several_holds_end_one_by_one),
+		cmocka_unit_test(several_held_links_return_one_by_one),
 		cmocka_unit_test(orders_given_at_once_share_one_table),
 		cmocka_unit_test(any_number_of_links_can_be_held),
 		cmocka_unit_test(held_cable_is_named_as_far_as_it_is_known),

@@ -128,10 +128,10 @@ static void node_back_with_another_link_stays_dead(void **state)
 }
 
 /*
- * A link behind the last port of a node's row is no proof: neither of the row before its death, nor
+ * A link after the last port of a node's row is no proof: neither of the row before its death, nor
  * of its row now.
  */
-static void link_behind_last_port_proves_nothing(void **state)
+static void link_after_last_port_proves_nothing(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 3; k++) {
@@ -144,7 +144,7 @@ static void link_behind_last_port_proves_nothing(void **state)
 						      .peer_port = 1 };
 		row4.port[1] = (struct fm_port_row) { .state = FM_PORT_UP };
 		row4.port[4] = (struct fm_port_row) { .state = FM_PORT_UP };
-		if (k == 2) {	/* the port behind the last one of node 4 vouches for none either */
+		if (k == 2) {	/* the port after the last one of node 4 vouches for none either */
 			row3.port[0].state = FM_PORT_UP;
 			row3.port[0].peer_port = 4;
 		}
@@ -211,7 +211,7 @@ static bool stands(const char *kind)
 }
 
 /* The problems of a node end with it: as a relay it is no worse than others once it is dead. */
-static void problems_of_relay_end_when_it_dies(void **state)
+static void relay_problem_ends_when_node_dies(void **state)
 {
 	struct fm_msg m;
 
@@ -235,10 +235,10 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(node_back_with_same_link_is_silent),
 		cmocka_unit_test(node_back_with_another_link_stays_dead),
-		cmocka_unit_test(link_behind_last_port_proves_nothing),
+		cmocka_unit_test(link_after_last_port_proves_nothing),
 		cmocka_unit_test(cable_to_itself_proves_nothing),
 		cmocka_unit_test(both_ends_of_dead_pair_come_back_up),
-		cmocka_unit_test(problems_of_relay_end_when_it_dies),
+		cmocka_unit_test(relay_problem_ends_when_node_dies),
 	};
 
 	return cmocka_run_group_tests_name("fm_dead_pair", all, NULL, NULL);

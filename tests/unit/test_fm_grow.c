@@ -449,7 +449,7 @@ static void nic_failing_before_table_keeps_old_shape(void **state)
 	stage_end(&s);
 }
 
-/* Exclusions of all nodes are taken over, and nothing behind the last is read. */
+/* Exclusions of all nodes are taken over, and nothing after the last is read. */
 static void exclusions_of_all_nodes_survive_growth(void **state)
 {
 	(void)state;

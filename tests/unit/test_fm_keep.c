@@ -114,7 +114,7 @@ static void later_table_is_kept_without_votes(void **state)
 	stage_end(&s);
 }
 
-/* A table in which nodes are absent is kept as well; nothing behind its last node is read. */
+/* A table in which nodes are absent is kept as well; nothing after its last node is read. */
 static void table_with_absent_nodes_is_kept(void **state)
 {
 	struct fm_msg m;

@@ -126,7 +126,7 @@ static void waits(uint64_t ms)
  * The host reports nothing about a table for 40 s: it is given again, because there may have been
  * no memory for it.
  */
-static void table_without_answer_of_host_is_given_again(void **state)
+static void unanswered_table_is_given_to_host_again(void **state)
 {
 	(void)state;
 	candidate();
@@ -348,7 +348,7 @@ int main(void)
 		cmocka_unit_test(candidate_reports_table_when_it_is_on_disk),
 		cmocka_unit_test(candidate_keeps_table_after_gap),
 		cmocka_unit_test(failed_disk_is_reported_until_it_works),
-		cmocka_unit_test(table_without_answer_of_host_is_given_again),
+		cmocka_unit_test(unanswered_table_is_given_to_host_again),
 		cmocka_unit_test(kept_is_repeated_and_passed_on_from_below),
 		cmocka_unit_test(node_that_is_no_candidate_reports_no_kept_table),
 		cmocka_unit_test(root_counts_candidates_that_keep_table),

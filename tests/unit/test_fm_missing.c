@@ -156,10 +156,10 @@ static void cable_from_node_to_itself_is_reported(void **state)
 }
 
 /*
- * Entries of a row behind its last port mean nothing: a neighbour that has lost its link does not
+ * Entries of a row after its last port mean nothing: a neighbour that has lost its link does not
  * vouch by them, neither one that is there nor one that is missing itself.
  */
-static void entries_behind_last_port_vouch_for_no_node(void **state)
+static void entries_after_last_port_vouch_for_no_node(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
@@ -681,7 +681,7 @@ int main(void)
 		cmocka_unit_test(node_without_links_and_connection_is_dead_at_once),
 		cmocka_unit_test(second_death_in_ring_cuts_off_node_between),
 		cmocka_unit_test(cable_from_node_to_itself_is_reported),
-		cmocka_unit_test(entries_behind_last_port_vouch_for_no_node),
+		cmocka_unit_test(entries_after_last_port_vouch_for_no_node),
 		cmocka_unit_test(node_with_disputed_link_stays_dead),
 		cmocka_unit_test(node_with_links_but_no_manager_is_silent),
 		cmocka_unit_test(outdated_notices_are_ignored),

@@ -508,7 +508,7 @@ static void table_of_placed_nodes_needs_no_memory_for_places(void **state)
 }
 
 /* Rows that a table lacks for want of memory are in the next one, for all nodes. */
-static void rows_missing_for_want_of_memory_come_next(void **state)
+static void rows_missing_for_want_of_memory_are_in_next_table(void **state)
 {
 	bool failed = true;
 
@@ -763,7 +763,7 @@ int main(void)
 		cmocka_unit_test(restless_waiting_node_gets_its_place_in_time),
 		cmocka_unit_test(node_placed_in_same_run_demands_no_more_tables),
 		cmocka_unit_test(table_of_placed_nodes_needs_no_memory_for_places),
-		cmocka_unit_test(rows_missing_for_want_of_memory_come_next),
+		cmocka_unit_test(rows_missing_for_want_of_memory_are_in_next_table),
 		cmocka_unit_test(wrong_cable_is_reported_while_it_is_wrong),
 		cmocka_unit_test(cable_to_other_fabric_stays_excluded),
 		cmocka_unit_test(cable_to_spare_port_is_reported_by_used_end),

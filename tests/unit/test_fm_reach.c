@@ -91,7 +91,7 @@ static unsigned int ports(void)
 }
 
 /*
- * Begins with all nodes up. Entries behind the last node are up, too, so that a read of them would
+ * Begins with all nodes up. Entries after the last node are up, too, so that a read of them would
  * be noticed.
  */
 static void begin(const char *shape)

@@ -208,8 +208,8 @@ static void root_whose_nic_lost_memory_keeps_places_of_others(void **state)
 	}
 }
 
-/* There are as many nodes as the root has room for: nothing behind the last is read. */
-static void full_fabric_reads_nothing_behind_last_node(void **state)
+/* There are as many nodes as the root has room for: nothing after the last is read. */
+static void full_fabric_reads_nothing_after_last_node(void **state)
 {
 	(void)state;
 	memory_guard(true);
@@ -510,7 +510,7 @@ int main(void)
 		cmocka_unit_test(versions_continue_from_kept_table),
 		cmocka_unit_test(mesh_stays_mesh_after_restart),
 		cmocka_unit_test(root_whose_nic_lost_memory_keeps_places_of_others),
-		cmocka_unit_test(full_fabric_reads_nothing_behind_last_node),
+		cmocka_unit_test(full_fabric_reads_nothing_after_last_node),
 		cmocka_unit_test(first_table_comes_without_memory_for_kept_nodes),
 		cmocka_unit_test(root_without_place_in_kept_table_is_problem),
 	};

@@ -48,7 +48,7 @@ static void at(double ms)
 	stage_forget(&s);
 }
 
-static void row_has_state_of_each_change_of_port(void **state)
+static void row_reports_each_change_of_port_state(void **state)
 {
 	struct torus_link *l = &s.link[2];
 	struct fm_init i;
@@ -191,7 +191,7 @@ static void links_up_before_start_are_in_first_row(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(row_has_state_of_each_change_of_port),
+		cmocka_unit_test(row_reports_each_change_of_port_state),
 		cmocka_unit_test(serials_follow_clock_or_rise_by_one),
 		cmocka_unit_test(links_up_before_start_are_in_first_row),
 	};

@@ -526,7 +526,7 @@ static void node_left_out_of_table_joins_anew_once(void **state)
  * A table does not count on this node because its NIC failed: it joins after a while; then its NIC
  * is treated as any other.
  */
-static void node_left_out_for_its_nic_joins_later(void **state)
+static void node_left_out_after_nic_failure_joins_later(void **state)
 {
 	uint64_t wait;
 	int conn;
@@ -667,7 +667,7 @@ int main(void)
 		cmocka_unit_test(hello_is_sent_when_counters_can_be_read),
 		cmocka_unit_test(lost_nic_frees_all_memory),
 		cmocka_unit_test(node_left_out_of_table_joins_anew_once),
-		cmocka_unit_test(node_left_out_for_its_nic_joins_later),
+		cmocka_unit_test(node_left_out_after_nic_failure_joins_later),
 		cmocka_unit_test(node_with_failing_nic_waits_twice_as_long_each_time),
 		cmocka_unit_test(time_for_nic_begins_anew_with_each_success),
 		cmocka_unit_test(end_of_former_count_is_no_success),

@@ -88,7 +88,8 @@ static void hello_is_repeated_until_answered(void **state)
 	stage_end(&s);
 }
 
-static void welcome_of_other_root_is_left(void **state)
+/* A node that is welcomed by another root than its own leaves it, and tries its own root again. */
+static void connection_ends_if_welcome_names_other_root(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
 
@@ -659,7 +660,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(hello_is_repeated_until_answered),
-		cmocka_unit_test(welcome_of_other_root_is_left),
+		cmocka_unit_test(connection_ends_if_welcome_names_other_root),
 		cmocka_unit_test(connection_without_answer_is_given_up),
 		cmocka_unit_test(silent_peer_is_pinged_and_given_up),
 		cmocka_unit_test(any_message_is_sign_of_life),

@@ -204,7 +204,7 @@ static void hello_has_no_table_of_untaken_shape(void **state)
 }
 
 /* A write that failed may have been done; a later one that was done leaves no doubt. */
-static void hello_has_version_of_failed_write_until_next(void **state)
+static void hello_has_version_of_failed_write_until_one_succeeds(void **state)
 {
 	(void)state;
 	joined();
@@ -351,7 +351,7 @@ static uint64_t since(void)
  * The time since when the root leads stays when a connection breaks, and changes with another epoch
  * or another root.
  */
-static void root_leads_since_then_despite_broken_connection(void **state)
+static void new_connection_does_not_change_since_when_root_leads(void **state)
 {
 	struct fm_init i;
 
@@ -519,14 +519,14 @@ int main(void)
 		cmocka_unit_test(hello_has_votes_only_of_own_entry),
 		cmocka_unit_test(hello_has_exclusions_of_far_ends),
 		cmocka_unit_test(hello_has_no_table_of_untaken_shape),
-		cmocka_unit_test(hello_has_version_of_failed_write_until_next),
+		cmocka_unit_test(hello_has_version_of_failed_write_until_one_succeeds),
 		cmocka_unit_test(hello_has_priority_bootstrap_flag_and_epoch_of_rows),
 		cmocka_unit_test(hello_to_parent_names_table_of_present_root),
 		cmocka_unit_test(unanswered_hellos_spread_at_random),
 		cmocka_unit_test(lost_root_of_neighbour_makes_node_ping_parent),
 		cmocka_unit_test(only_return_of_root_ends_wait_for_arbiter),
 		cmocka_unit_test(drop_of_former_root_is_ignored),
-		cmocka_unit_test(root_leads_since_then_despite_broken_connection),
+		cmocka_unit_test(new_connection_does_not_change_since_when_root_leads),
 		cmocka_unit_test(connection_may_have_number_0),
 		cmocka_unit_test(refused_node_says_hello_only_on_new_connection),
 		cmocka_unit_test(another_root_is_tried_soon_despite_long_waits_for_last),

@@ -118,7 +118,7 @@ static void cable(struct rnd *r)
 		const struct fm_mate *m = &mate[end / PORTS], *due = NULL;
 		unsigned int p = end % PORTS, far = rnd_below(r, MATES * PORTS);
 
-		if (p >= m->row.nports)		/* nothing is behind the last port of a row */
+		if (p >= m->row.nports)		/* nothing is after the last port of a row */
 			continue;
 		port(end)->state = rnd_one_in(r, 5) ? FM_PORT_DOWN : FM_PORT_UP;
 		port(end)->problem = (uint8_t)(rnd_one_in(r, 8) ? rnd_below(r, 4) : 0);

@@ -247,7 +247,7 @@ static unsigned int extension(unsigned int at, u8 kind, u8 words8, u8 next)
 }
 
 /* An error behind extension headers gets none; nor does what may be one. */
-static void error_behind_extension_headers_gets_no_answer(void **state)
+static void error_after_extension_headers_gets_no_answer(void **state)
 {
 	static const u8 kinds[] = { IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_AH, IPPROTO_DSTOPTS,
 				    IPPROTO_FRAGMENT };
@@ -351,7 +351,7 @@ int main(void)
 		cmocka_unit_test(unreachable_ipv6_packet_gets_icmp_answer),
 		cmocka_unit_test(ipv6_errors_and_short_packets_get_no_answer),
 		cmocka_unit_test(ipv6_packet_without_unicast_source_gets_no_answer),
-		cmocka_unit_test(error_behind_extension_headers_gets_no_answer),
+		cmocka_unit_test(error_after_extension_headers_gets_no_answer),
 		cmocka_unit_test(icmp_answers_are_limited_in_rate),
 		cmocka_unit_test(only_first_packet_gets_icmp_error),
 	};

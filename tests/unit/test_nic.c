@@ -394,7 +394,7 @@ static void peer_with_false_credits_fails_only_its_own_link(void **state)
 	for_seeds(15, liar_one);
 }
 
-/* A packet that finds no way and names a source behind the last node does not go back. */
+/* A packet that finds no way and names a source after the last node does not go back. */
 static void packet_of_unknown_source_does_not_go_back(void **state)
 {
 	struct tn_hdr h = { .type = TN_DATA, .src = 8, .dst = 4, .first = 15, .last = 15 };

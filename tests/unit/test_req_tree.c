@@ -107,7 +107,7 @@ static void parsed_tree_equals_written_one(void **state)
 }
 
 /* With less room nothing is written behind it. */
-static void tree_without_room_writes_nothing_behind_it(void **state)
+static void tree_without_room_writes_nothing_after_it(void **state)
 {
 	(void)state;
 	for_each_tree(t) {
@@ -238,7 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parsed_tree_equals_written_one),
-		cmocka_unit_test(tree_without_room_writes_nothing_behind_it),
+		cmocka_unit_test(tree_without_room_writes_nothing_after_it),
 		cmocka_unit_test(damaged_tree_is_read_within_its_length),
 		cmocka_unit_test(value_beyond_limits_is_refused),
 		cmocka_unit_test(values_that_device_lacks_are_left_out),

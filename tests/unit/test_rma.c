@@ -362,7 +362,8 @@ static void whole_one(uint64_t seed)
 	fabric_end(&f);
 }
 
-static void memory_equals_shadow_after_cuts_and_errors(void **state)
+/* All memory is as the shadow says, although cables were cut and damaged meanwhile. */
+static void remote_memory_equals_shadow_after_cuts_and_errors(void **state)
 {
 	(void)state;
 	for_seeds(40, whole_one);
@@ -580,7 +581,7 @@ static void status_is_right_or_unknown_when_owner_restarts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_equals_shadow_after_cuts_and_errors),
+		cmocka_unit_test(remote_memory_equals_shadow_after_cuts_and_errors),
 		cmocka_unit_test(replies_pass_in_saturated_torus),
 		cmocka_unit_test(operations_with_cut_off_owner_end_with_recovery),
 		cmocka_unit_test(status_is_right_or_unknown_when_owner_restarts),

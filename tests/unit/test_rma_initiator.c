@@ -586,7 +586,7 @@ static void reply_to_unknown_slot_is_late(void **state)
 	assert_int_equal(i.count.late, 3);
 	assert_int_equal(i.count.forged, 0);
 	free(slot);
-	/* Also if what lies behind the last slot looks like an open operation. */
+	/* Also if what lies after the last slot looks like an open operation. */
 	tn_rma_initiator_init(&i, &ops, NULL, peer, 2, more, 1, RMA_TIME, 1);
 	reply.slot = 1;
 	tn_rma_initiator_take(&i, 1, flits, tn_rma_reply_put(flits, &reply), 0);

@@ -293,7 +293,7 @@ static void posted_operations_are_acknowledged_in_groups(void **state)
 	lone_init(&o, 8);
 	for (u32 i = 0; i < TN_RMA_ACK_EVERY + 3; i++) {
 		put.number = 10 + i;
-		/* the address is behind the end of the region */
+		/* the address is after the end of the region */
 		put.addr = i == 2 ? 33 : 0;
 		put.flags = i == TN_RMA_ACK_EVERY + 2 ? TN_RMA_ASK : 0;
 		assert_int_equal(take_ask(&o, put, 0), 0);

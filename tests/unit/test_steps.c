@@ -448,7 +448,7 @@ static void report_of_end_that_died_later_is_valid(void **state)
 }
 
 /* Ends of sessions for which a step has no room are in the next one. */
-static void ends_beyond_step_are_in_next_one(void **state)
+static void session_ends_beyond_room_of_step_are_in_next_one(void **state)
 {
 	unsigned int n = 0;
 
@@ -641,7 +641,7 @@ int main(void)
 		cmocka_unit_test(neighbours_learn_that_dead_end_will_not_report),
 		cmocka_unit_test(report_of_end_that_died_later_is_valid),
 		cmocka_unit_test(link_beside_empty_place_has_no_other_end),
-		cmocka_unit_test(ends_beyond_step_are_in_next_one),
+		cmocka_unit_test(session_ends_beyond_room_of_step_are_in_next_one),
 		cmocka_unit_test(port_opened_without_report_needs_no_table),
 		cmocka_unit_test(excluded_port_stays_closed_after_replay),
 		cmocka_unit_test(link_lost_again_in_replay_is_in_next_table),

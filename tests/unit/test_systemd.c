@@ -84,8 +84,8 @@ static void notification_goes_to_socket_of_systemd(void **state)
 	assert_int_equal(sent.to_len, offsetof(struct sockaddr_un, sun_path) + 20);
 }
 
-/* An abstract address has no byte behind its name. */
-static void abstract_address_has_no_byte_behind_name(void **state)
+/* An abstract address has no byte after its name. */
+static void abstract_address_has_no_byte_after_name(void **state)
 {
 	(void)state;
 	setenv("NOTIFY_SOCKET", "@notify", 1);
@@ -190,7 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(notification_goes_to_socket_of_systemd, forget),
 		cmocka_unit_test_setup(ready_waits_for_room, forget),
-		cmocka_unit_test_setup(abstract_address_has_no_byte_behind_name, forget),
+		cmocka_unit_test_setup(abstract_address_has_no_byte_after_name, forget),
 		cmocka_unit_test_setup(only_addresses_that_fit_are_used, forget),
 		cmocka_unit_test_setup(too_long_status_is_cut, forget),
 		cmocka_unit_test_setup(watchdog_applies_only_to_own_process, forget),

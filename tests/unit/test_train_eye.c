@@ -245,7 +245,7 @@ static void bad_lane_in_use_causes_retraining(void **state)
 /* --- maps ---------------------------------------------------------------------------------- */
 
 /* The map is a quarter higher than eye and mask need, in mV. */
-static void map_is_a_quarter_higher_than_eye_and_mask(void **state)
+static void map_reaches_a_quarter_beyond_eye_and_mask(void **state)
 {
 	struct tn_train t;
 
@@ -319,7 +319,7 @@ int main(void)
 		cmocka_unit_test(lane_needs_signal_margin_and_target),
 		cmocka_unit_test(link_has_worst_margin_and_mean_error_rate),
 		cmocka_unit_test(bad_lane_in_use_causes_retraining),
-		cmocka_unit_test(map_is_a_quarter_higher_than_eye_and_mask),
+		cmocka_unit_test(map_reaches_a_quarter_beyond_eye_and_mask),
 		cmocka_unit_test(map_spans_one_unit_interval),
 		cmocka_unit_test(map_has_logarithm_of_error_rate),
 	};

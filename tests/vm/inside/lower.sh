@@ -138,7 +138,7 @@ mastered() {
 
 tag='lower: '
 check "the driver loads" load
-check "two nodes in a line and one aside come up" eval 'line 2 && node 2 && nic 2 place 3 2'
+check "two joined nodes and a third one apart come up" eval 'line 2 && node 2 && nic 2 place 3 2'
 check "packets pass with each MTU that is large enough" mtus
 check "a port has no carrier while the MTU is too small" too_small
 check "a too small MTU is logged, but not each time" told_in_measure
