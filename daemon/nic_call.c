@@ -20,8 +20,8 @@
  * @fn: does the action
  * @life: nic.life when the call was made
  * @epoch, @guid: arguments of root_set
- * @node, @row, @n: arguments of rows_write, in memory behind this struct
- * @link, @n: result of links_get, also behind this struct
+ * @node, @row, @n: arguments of rows_write, in memory after this struct
+ * @link, @n: result of links_get, also after this struct
  * @data, @len: arguments of mgmt_send
  * @flag: argument give_up of release; argument lost of count
  * @park, @lost: result of count

@@ -16,7 +16,7 @@ struct lt_region {
  * @sock: the connection to the NIC
  * @bell: eventfd: the NIC's doorbell; @wake: wakes the process, is read until it is empty
  * @head: memory shared with the NIC, @bytes of it
- * @tail: position behind the last request; @taken: behind the last completion
+ * @tail: position after the last request; @taken: after the last completion
  * @open: requests whose completion was not taken
  * @rung: the NIC's @naps when its doorbell was last rung
  * @fence: the next request has TORUS_RMA_FENCE

@@ -59,7 +59,7 @@ uint32_t torus_distance(const struct torus_shape *shape, uint32_t a, uint32_t b)
 /* --- text ------------------------------------------------------------------ */
 
 /*
- * Parses decimal digits at *@text, and moves *@text behind them. Signs, blanks and leading zeros
+ * Parses decimal digits at *@text, and moves *@text after them. Signs, blanks and leading zeros
  * are errors, so that each value has exactly one text.
  */
 static int number_parse(const char **text, unsigned int max, unsigned int *out)

@@ -390,7 +390,7 @@ enum torus_fault_attr {
 	X(REPLAYED_PACKETS, replayed_packets, packets, "packets sent again from the RETRY buffer") \
 	X(CRC_ERRORS, crc_errors, packets, "packets whose LCRC or ECRC was wrong") \
 	X(SEQ_ERRORS, seq_errors, packets, "packets ahead of the expected TSEQ") \
-	X(DUPLICATES, duplicates, packets, "packets behind the expected TSEQ") \
+	X(DUPLICATES, duplicates, packets, "packets that had been received before") \
 	X(MALFORMED, malformed, packets, "frames or packets of no valid form") \
 	X(E_SENT, e_sent, events, "reception errors reported to the peer") \
 	X(E_RECEIVED, e_received, events, "reception errors reported by the peer") \

@@ -265,7 +265,7 @@ enum torus_rma_calls {
 
 /* Descriptors of the answer to OPEN. */
 enum torus_rma_fds {
-	TORUS_RMA_FD_RINGS,	/* memory: struct torus_rma_head, and the rings behind it */
+	TORUS_RMA_FD_RINGS,	/* memory: struct torus_rma_head, and the rings after it */
 	TORUS_RMA_FD_BELL,	/* eventfd: doorbell of the NIC; the process only writes it */
 	/* becomes readable to wake the process, which then reads it until it is empty */
 	TORUS_RMA_FD_WAKE,

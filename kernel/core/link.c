@@ -651,7 +651,7 @@ static void idle_frame(struct tn_link *l, struct tn_frame *f)
 }
 
 /*
- * Adds requests for false packets (MBS). They use the flits of l->ctl behind those of an ACKNAK or
+ * Adds requests for false packets (MBS). They use the flits of l->ctl after those of an ACKNAK or
  * IDLE of the same frame.
  */
 static void add_requests(struct tn_link *l, struct tn_frame *f)

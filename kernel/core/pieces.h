@@ -13,7 +13,7 @@
 /**
  * struct tn_pieces - the part of a frame that is still to be read
  * @at, @end: what is left of the present piece; NULL before the first one
- * @seg, @n: the pieces behind it
+ * @seg, @n: the pieces after it
  */
 struct tn_pieces {
 	const u8 *at;

@@ -10,7 +10,7 @@
  * @data: its @bytes of data
  * @src: node that sent it
  * @bytes: see @data
- * @data_out: bytes of data that were written behind the flit of the reply
+ * @data_out: bytes of data that were written after the flit of the reply
  * @now: when it arrived
  * @reply: operation 0: none but an acknowledgement
  */
@@ -36,7 +36,7 @@ static u8 *reply_room(struct tn_rma_owner *o, u32 dst)
 	return o->ops->net.room(o->host, TN_RMA_REPLIES, dst);
 }
 
-/* Sends a reply of one flit with @bytes of data behind it, in memory that was reserved. */
+/* Sends a reply of one flit with @bytes of data after it, in memory that was reserved. */
 static void send_rma_reply(struct tn_rma_owner *o, u32 dst, const struct tn_rma_reply *reply,
 			   u32 bytes)
 {

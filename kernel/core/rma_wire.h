@@ -115,7 +115,7 @@ struct tn_rma_ask {
 
 /**
  * struct tn_rma_reply - a reply
- * @why: the byte behind the operation
+ * @why: the byte after the operation
  * @refused: ACK, STATUS: posted operations that were refused since the RESET
  */
 struct tn_rma_reply {

@@ -187,7 +187,7 @@ int tn_window_init(struct tn_window *w, unsigned int mode, u64 base, unsigned in
 
 /**
  * tn_window_put() - add a row
- * With HIGH, the rows behind the new one move, so their numbers change.
+ * With HIGH, the rows after the new one move, so their numbers change.
  * Return: 0; or with the reason in @why -EEXIST if the row overlaps another one, -ENOSPC if the
  * table is full, -ERANGE if the row passes the end of the aperture or of the address space, -EINVAL
  * if another value is wrong.

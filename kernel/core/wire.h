@@ -98,7 +98,7 @@
  * the highest one; if they have none in common, the link stays down (reason mismatch), as it does
  * if a peer has fewer packet buffers than the bubble policy needs. Both ends compute the same
  * version from these four numbers, and a session keeps it through every retraining. An end that
- * knows only version 4 compares the first word with 4 and reads nothing behind the attempt, so it
+ * knows only version 4 compares the first word with 4 and reads nothing after the attempt, so it
  * takes an INIT of an end that knows 4 to 5 for one of 4.
  *   4	The service byte and the last two bytes of a relay flit are written as zero and not read;
  *	the service byte is not forwarded.
@@ -344,7 +344,7 @@ unsigned int tn_init_version(const struct tn_init *i, unsigned int highest);
 
 /**
  * tn_lcrc_set() - write the LCRC of a packet into its edge
- * @edge: the flits around the payload, one behind the other: header flit, tail flit with LCRC zero
+ * @edge: the flits around the payload, one after the other: header flit, tail flit with LCRC zero
  *	and, if RELAYED, relay flit
  */
 void tn_lcrc_set(u8 *edge, u32 seed);

@@ -78,7 +78,7 @@ static bool is_host6(const u8 *src)
 
 /*
  * Return: true if the packet may be answered. By RFC 4443 there is no ICMP error about an ICMPv6
- * error, which may be behind extension headers. A packet whose headers do not end in the @len
+ * error, which may be after extension headers. A packet whose headers do not end in the @len
  * bytes, or a fragment of ICMPv6 other than the first, may be an ICMPv6 error, so it is not
  * answered either.
  */

@@ -233,7 +233,7 @@ static void packets_over_wire_have_ecrc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
 
-/* Damages packets, and checks that the rest of a frame behind a damaged packet is not read. */
+/* Damages packets, and checks that the rest of a frame after a damaged packet is not read. */
 static void damaged(struct kunit *test, bool mark)
 {
 	join(test, false);
@@ -476,7 +476,7 @@ static void frames_of_third_station_do_not_harm_link(struct kunit *test)
 	converse(test);
 }
 
-/* Sends, right behind an INIT, a frame of another station that the port has to copy. */
+/* Sends, right after an INIT, a frame of another station that the port has to copy. */
 static void ambush(struct lab_cable *c, struct sk_buff *skb)
 {
 	static const u8 stranger[ETH_ALEN] = { 2, 0, 0, 0, 0, 1 };

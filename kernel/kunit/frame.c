@@ -16,7 +16,7 @@
 #define ROUNDS		400
 
 /*
- * A frame in one piece. @end: offset of the end of each packet; bytes behind the last packet are
+ * A frame in one piece. @end: offset of the end of each packet; bytes after the last packet are
  * not read.
  */
 struct wire {

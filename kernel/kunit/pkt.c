@@ -27,7 +27,7 @@ static void payloads_allocated_in_turn_are_adjacent(struct kunit *test)
 	KUNIT_EXPECT_LE(test, apart, 1u);	/* one pair lies in two runs of pages */
 }
 
-/** struct kept - what keeps a payload @at bytes behind the first of three pages */
+/** struct kept - what keeps a payload @at bytes after the first of three pages */
 struct kept {
 	unsigned int at;
 	bool by_skb;

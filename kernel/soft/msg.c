@@ -231,7 +231,7 @@ static struct sk_buff *message_alloc(u32 len)
 	return skb;
 }
 
-/* Copies the @len bytes behind the virtio_net_hdr of the message that begins with @first. */
+/* Copies the @len bytes after the virtio_net_hdr of the message that begins with @first. */
 static struct sk_buff *message_copy(const struct tn_pkt *first, u32 len)
 {
 	struct sk_buff *skb = message_alloc(len);

@@ -167,7 +167,7 @@ struct torus_tx {
  * @mem: memory of the ring, owned by this struct
  * @size: bytes of @mem, a multiple of the page size
  * @head: position of the oldest block, bytes since the beginning; at most @tail
- * @tail: position behind the newest block; at most @head + @size
+ * @tail: position after the newest block; at most @head + @size
  */
 struct torus_parking {
 	u8 *mem;
@@ -307,7 +307,7 @@ void *torus_mem_alloc(unsigned int bytes);
 /**
  * torus_mem_skb() - allocate an skb with room for @bytes (bh)
  * @bytes: headroom and data
- * @more: unless NULL, set to @more_bytes of memory behind the skb's data, in the same page
+ * @more: unless NULL, set to @more_bytes of memory after the skb's data, in the same page
  * @more_bytes: size of that memory
  * Return: the skb, or NULL.
  */

@@ -81,7 +81,7 @@ static bool insert_order(struct fm_orders *s, const struct fm_order *o)
 }
 
 /*
- * An order that loses its lowest port may have to move behind others of its node, because orders
+ * An order that loses its lowest port may have to move after others of its node, because orders
  * are sorted by lowest port.
  */
 void fm_orders_drop(struct fm_orders *s, uint32_t node, uint16_t ports)

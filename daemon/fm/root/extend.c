@@ -3,7 +3,7 @@
  * DOC: the larger shape for nodes that join later
  *
  * Nodes that have a place keep their coordinates, and with them their addresses. So a dimension can
- * grow only at its far end: there are new nodes behind the last one, and if one of these leads back
+ * grow only at its far end: there are new nodes after the last one, and if one of these leads back
  * to the nodes at 0, the dimension is closed. A dimension whose ends are cabled together has no far
  * end. New nodes are laid out from the last ones onward, without modulo along a dimension that can
  * grow. What a cable that leads back is off by is a multiple of the size, as in discover.c. Without
