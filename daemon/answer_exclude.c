@@ -256,8 +256,8 @@ static bool divides_no_job(struct request *rq, const struct fm_severed *s)
 	if (!s->job)
 		return true;
 	answer_error(rq, "cuts-off", "would divide job '%s' into %u parts, which could not reach "
-		     "each other: nothing was excluded; wait for its end, or --force excludes it "
-		     "anyway", s->job->name, s->parts);
+		     "each other: nothing was excluded; wait until the job ends, or --force "
+		     "excludes it anyway", s->job->name, s->parts);
 	return false;
 }
 

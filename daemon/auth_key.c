@@ -254,7 +254,7 @@ static enum auth_next key_step(struct auth_session *s, const struct svc_auth *in
 	if (first)
 		memcpy(s->peer_nonce, in->nonce, NONCE);
 	if (!newest_right(s, in))
-		return refuse_peer(s, "the schema was changed on the way");
+		return refuse_peer(s, "the schema was changed in transit");
 	if (first) {
 		if (!s->initiator)
 			return nonce_make(s, out) ? refuse_peer(s, "no random numbers") : AUTH_SEND;

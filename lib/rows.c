@@ -153,8 +153,8 @@ static int table_add(struct torus_dev *dev, struct nlattr *nest, struct table *t
 	n = (uint32_t)nla_len(tb[TORUS_ROWS_DATA]) / sizeof(uint64_t);
 	if (first != t->first + t->n || n > t->room - t->n)
 		return lt_fail(dev, -EBADMSG,
-			       "rows get: answered with rows %u to %u "
-			       "where %u were due from %u",
+			       "rows get: answered with rows %u to %u, expected %u rows from "
+			       "row %u on",
 			       first, first + n - 1, t->room - t->n, t->first + t->n);
 	memcpy(t->rows + t->n, nla_data(tb[TORUS_ROWS_DATA]), n * sizeof(uint64_t));
 	t->n += n;

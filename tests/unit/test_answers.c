@@ -479,7 +479,7 @@ static void order_that_divides_job_needs_force(void **state)
 	a.parts = 3;
 	refuses("{'cmd':'exclude','links':['1,1:+y','1,1:+x']}", "cuts-off",
 		"would divide job 'mine' into 3 parts, which could not reach each other: nothing was "
-		"excluded; wait for its end, or --force excludes it anyway");
+		"excluded; wait until the job ends, or --force excludes it anyway");
 	does("");
 	says("{'cmd':'exclude','node':'1,1','port':'+x','force':true}", EXCLUDED("true"));
 	does("exclude 4 0 at 50\n");

@@ -430,7 +430,7 @@ static void no_downgrade_of_schema_by_host_between(void **state)
 	for (unsigned int side = 0; side < 2; side++) {
 		assert_false(converse_through(&p, &a, &b, downgrade, &side));
 		assert_false(p.l_done);
-		assert_string_equal(side ? p.i.text : p.l.text, "the schema was changed on the way");
+		assert_string_equal(side ? p.i.text : p.l.text, "the schema was changed in transit");
 	}
 	auth_close(&a);
 	auth_close(&b);

@@ -156,7 +156,7 @@ static void hosts_and_placement_are_read_from_files(void **state)
 	has(err, "no slot left");
 	write_side("3 3\n0 4\n");
 	map_of("0,1,1\n", args, 2);
-	has(err, ":2: '0 4': must be the coordinates of a node of 4x4, with blanks");
+	has(err, ":2: '0 4': must be coordinates of a node of 4x4, with blanks between");
 	write_side("3 3 0\n");
 	map_of("0,0,1\n", args, 2);
 	has(err, "'3 3 0': must be");

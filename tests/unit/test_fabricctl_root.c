@@ -101,7 +101,7 @@ static void status_without_root_names_node_that_takes_over(void **state)
 	fake.root_state = "unknown";
 	expect("status", 1);
 	has(out, "root     none known yet\n");
-	has(out, " shows who leads and who could; start the managers that do not answer\n");
+	has(out, " shows the root, and the candidates for it; start the managers that do not answer\n");
 	fake.state = "bootstrapping";
 	expect("status", 0);
 }

@@ -209,7 +209,7 @@ static void each_simulation_draws_axes_with_units(void **state)
 		{ "route --shape 3x3 --fabrics 1 --dead-nodes 0,1",
 		  { "dead nodes", "processor time, ms", "% of the pairs that links join" } },
 		{ "route --shape 3x3 --fabrics 1 --cut-links 0,1", { "cut links", "relays, 0 dead nodes", "" } },
-		{ "recovery --shape 2x2", { "time since the act, ms", ">resumed<", "fault: cut" } },
+		{ "recovery --shape 2x2", { "time since the fault or repair, ms", ">resumed<", "fault: cut" } },
 		{ "train --length 100,200 --class dac26,fr4",
 		  { "length of the cable, m", "rate, Gbit/s", "margin, % of the mask" } },
 		{ "train --length 100,200 --months 2",

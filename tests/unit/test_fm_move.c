@@ -207,7 +207,8 @@ static void root_stays_if_successor_does_not_answer(void **state)
 		}
 		stage_run_ns(&s, s.now + (k ? 30 : 1000) * MS);
 		snprintf(said, sizeof(said),
-			 "log warning root: this node does not hand over to 'n1': %s\n", why[k]);
+			 "log warning root: this node remains root and does not hand over to 'n1': "
+			 "%s\n", why[k]);
 		stage_did_some(&s, said);
 		assert_true(fm_is_root(s.fm));
 		ready(1);
@@ -221,8 +222,8 @@ static void root_stays_if_successor_does_not_answer(void **state)
  */
 static void move_is_given_up_if_recovery_does_not_end(void **state)
 {
-	const char *said = "log warning root: "
-			   "this node does not hand over to 'n1': a recovery does not end\n";
+	const char *said = "log warning root: this node remains root and does not hand over to "
+			   "'n1': a recovery does not end\n";
 	uint64_t from;
 
 	(void)state;

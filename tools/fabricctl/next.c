@@ -20,7 +20,7 @@ struct step {
 #define ENDS "links --bad"	/* the command that shows both ends of a cable that is down */
 #define OF_DEAD "shows its cables; start the node, or 'fabricctl exclude' takes it out of service"
 #define DIFFERS "shows the value of each end; give both NICs the value of all others"
-#define WHO_LEADS "shows who leads and who could; start the managers that do not answer"
+#define WHO_LEADS "shows the root, and the candidates for it; start the managers that do not answer"
 #define TAKEOVER "shows who takes over, within seconds; if nobody does, start the managers that do not answer"
 #define REPLACE "shows both ends; reseat or replace the cable"
 

@@ -145,7 +145,7 @@ static int ask_part(struct ask *a, json_t *request, json_t **data)
 
 	if (status == OK && !json_is_array(json_object_get(*data, "events"))) {
 		json_decref(*data);
-		return fail_as(PROBLEM, "%s answered without events", a->who);
+		return fail_as(PROBLEM, "%s answered without a list of events", a->who);
 	}
 	return status;
 }

@@ -221,10 +221,11 @@ int raise_network(const struct lab *lab, int *netns)
 	for (uint32_t id = 0; id < lab->nodes; id++)
 		netns[id] = -1;
 	if (home < 0)
-		return fail("cannot open the own network namespace: %s", strerror(-home));
+		return fail("cannot open the network namespace of this process: %s",
+			    strerror(-home));
 	status = lab->packed ? raise_one(lab, netns) : raise_each(lab, netns);
 	if (netns_enter(home))
-		status = fail("cannot return to the own network namespace: %m");
+		status = fail("cannot return to the network namespace of this process: %m");
 	close(home);
 	return status;
 }

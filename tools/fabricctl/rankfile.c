@@ -126,7 +126,7 @@ static int place_rank(const char *file, const struct slots *s, uint32_t rank, ch
 	snprintf(at, sizeof(at), "%s", text);
 	node = parse_place(&s->shape, text);
 	if (node == TORUS_NO_NODE)
-		return fail("%s:%u: '%s': must be the coordinates of a node of %s, with blanks",
+		return fail("%s:%u: '%s': must be coordinates of a node of %s, with blanks between",
 			    file, rank + 1, at, torus_shape_text(&s->shape, shape));
 	place[rank] = free_slot(s, taken, node);
 	if (place[rank] == TORUS_NO_NODE)

@@ -64,7 +64,8 @@ int web_start(const struct lab *lab, uint16_t *port)
 	char path[PATH_MAX];
 
 	if (netns < 0)
-		return fail("cannot open the own network namespace: %s", strerror(-netns));
+		return fail("cannot open the network namespace of this process: %s",
+			    strerror(-netns));
 	if (proc_find_program("fabricweb", path, sizeof(path)))
 		status = web_find();
 	for (uint32_t id = 0; status == OK && id < lab->nodes; id++) {

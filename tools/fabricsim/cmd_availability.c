@@ -540,7 +540,7 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "restart", 0, "SECONDS", &restart_text, 0, 0,
 	  "further outage after a node failed: jobs go on from a checkpoint (0)" },
 	{ OPT_TEXT, "target", 0, "K", &target_text, 0, 0,
-	  "say up to how many nodes K is above this (0.99)" },
+	  "print the largest number of nodes with K above this (0.99)" },
 	{ OPT_FLAG, "monte-carlo", 0, NULL, &monte_carlo, 0, 0,
 	  "draw random faults; the routing engine says which nodes they cut off" },
 	{ OPT_NUMBER, "seeds", 0, "N", &seeds, 1, 10000, "runs of each point, 15 by default" },

@@ -150,7 +150,8 @@ static int cmd_grow(struct ctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_text, 0, 0, "nodes along each dimension (8x8x8)" },
 	{ OPT_TEXT, "nodes", 0, "RANGE", &nodes_text, 0, 0, "nodes to be found (8,64,256,512)" },
-	{ OPT_NUMBER, "dead-nodes", 0, "N", &dead_nodes, 0, NODES_MAX, "random nodes that take no part" },
+	{ OPT_NUMBER, "dead-nodes", 0, "N", &dead_nodes, 0, NODES_MAX,
+	  "number of random nodes that are dead" },
 	{ OPT_NUMBER, "jitter", 0, "N", &jitter, 0, 1000,
 	  "a message takes 1 to 1 + N hop times, at random (0)" },
 	{ .kind = OPT_END },

@@ -235,7 +235,7 @@ static int draw_scenes(const struct plan *p, const char *file)
 		 torus_shape_text(&p->scene.world.shape, shape));
 	plot = plot_new(title);
 	plot_panel(plot, "When a step is reached", "step of the first recovery",
-		   "time since the act, ms");
+		   "time since the fault or repair, ms");
 	plot_words(plot, steps, 5);
 	draw_steps(plot, p->points, step_keys, 5);
 	plot_panel(plot, "What it takes", "", "number");

@@ -139,8 +139,8 @@ static int check_plan(const struct plan *p)
 {
 	if (cross_asked && window > wire_window_max(3))
 		return fail("--window %" PRIu64
-			    ": --crossover measures hippi, too, whose numbers allow at "
-			    "most %u outstanding",
+			    ": --crossover measures hippi, too, whose sequence numbers allow at "
+			    "most %u outstanding packets",
 			    window, wire_window_max(3));
 	for (size_t i = 0; i < p->nprotocols; i++) {
 		const char *name = protocols[p->protocol[i]];
@@ -148,8 +148,8 @@ static int check_plan(const struct plan *p)
 		unsigned int most = wire_window_max(p->protocol[i] + 1);
 
 		if (window > most)
-			return fail("--window %" PRIu64 ": the numbers of %s allow at most %u "
-				    "outstanding%s", window, name, most,
+			return fail("--window %" PRIu64 ": the sequence numbers of %s allow at "
+				    "most %u outstanding packets%s", window, name, most,
 				    hippi ? ": 8 bits, 0 to 254" : "");
 		if (micro_asked && micro && !hippi)
 			return fail("--micro %" PRIu64

@@ -82,7 +82,8 @@ static bool cut_or_mend(struct request *r, bool cut)
 	err = err ? err : cable_cut(r->chassis, name, cut);
 	if (err)
 		snprintf(r->why, sizeof(r->why), "%s '%.64s': %s", r->word[0], name,
-			 err == -EINVAL ? "a cable is ':' and 1 to 14 bytes" : strerror(-err));
+			 err == -EINVAL ? "the name of a cable is ':' and 1 to 14 bytes" :
+					  strerror(-err));
 	return !err;
 }
 

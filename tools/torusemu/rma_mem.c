@@ -49,7 +49,7 @@ static int check_memfd(int fd, struct torus_rma_call *call)
 	int seals;
 
 	if (fd < 0)
-		return rma_fail(call, -EBADF, "no descriptor of memory came with the call");
+		return rma_fail(call, -EBADF, "no file descriptor of memory came with the call");
 	seals = fcntl(fd, F_GET_SEALS);
 	if (seals < 0 || fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC || fstat(fd, &st))
 		return rma_fail(call, -EINVAL, "the memory is not a memfd of small pages");

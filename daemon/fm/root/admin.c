@@ -405,7 +405,7 @@ void fm_admin_due(struct fm *fm)
 	}
 	m = fm_mate(fm->root, move->guid);
 	fm_say(fm, FM_WARNING, "root",
-	       "this node does not hand over to '%s': %s", m ? m->name : "?", why);
+	       "this node remains root and does not hand over to '%s': %s", m ? m->name : "?", why);
 	move->asked = false;
 }
 

@@ -194,7 +194,7 @@ void fm_grow_due(struct fm *fm, bool recovers)
 		return;
 	}
 	r->grow->step = FM_GROW_PAUSE;
-	fm_demand(fm, 0, "a pause, to grow to %s", torus_shape_text(&shape, text));
+	fm_demand(fm, 0, "all flows on hold, to grow to %s", torus_shape_text(&shape, text));
 }
 
 uint64_t fm_grow_expiry(const struct fm *fm)

@@ -201,7 +201,7 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 	       "'%s' had another root: %u port%s excluded there stay%s excluded, the first is %s",
 	       m->name, n, n == 1 ? "" : "s", n == 1 ? "s" : "", text);
 	if (fm->root->settled)
-		fm_demand(fm, COALESCE, "excluded %s in another part", text);
+		fm_demand(fm, COALESCE, "another part excluded %s", text);
 }
 
 /* --- whole tables of other parts ------------------------------------------------------- */
@@ -246,7 +246,7 @@ static void exclude_foreign(struct fm *fm, const struct foreign *f)
 	       (unsigned long long)f->id.epoch, n, n == 1 ? "" : "s",
 	       n == 1 ? "s" : "", text);
 	if (fm->root->settled)
-		fm_demand(fm, COALESCE, "excluded %s in another part", text);
+		fm_demand(fm, COALESCE, "another part excluded %s", text);
 }
 
 /* Adds a table to the line, in place of an earlier one of the same root. */

@@ -693,7 +693,7 @@ static void ask_all_anew(struct fm *fm)
 	if (fm->rolls < ROLLS_MAX)
 		fm->rolls++;
 	fm_say(fm, FM_WARNING, "recovery",
-	       "version %llu does not go on: all nodes are asked to join anew",
+	       "version %llu makes no progress: all nodes are asked to join anew",
 	       (unsigned long long)fm->root->version);
 	fm_claim_anew(fm, fm->term);
 }
