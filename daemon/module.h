@@ -29,10 +29,10 @@ struct module {
 
 /**
  * module_read() - read and decode the memory of a plug
- * @read: reads @len bytes, 128 at most, at @offset of a page; @i2c: 0x50, or 0x51 for the second
- *	memory of an SFP. Return: 0 or a negative errno
- * Return: 0; an error of @read for a part of the memory that each plug has; -EPROTONOSUPPORT if the
- * type of the plug is not known.
+ * @read: reads @len bytes, 128 at most, at @offset of a page, and returns 0 or a negative errno;
+ *	@i2c: 0x50, or 0x51 for the second memory of an SFP
+ * Return: 0; if @read fails for memory that every plug has, its error; -EPROTONOSUPPORT if the type
+ * of the plug is not known.
  */
 int module_read(int (*read)(void *arg, uint8_t i2c, uint8_t page, uint8_t offset, uint8_t len,
 			    uint8_t *to), void *arg, struct module *out);

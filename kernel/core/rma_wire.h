@@ -89,13 +89,16 @@ enum tn_rma_reason {
 };
 
 /**
- * struct tn_rma_ask - a request
- * @region, @key: with TN_RMA_KEYED
- * @addr: below 2^48
- * @bytes: of GET
- * @fe: of FE and AMO; @from and @number are not on the wire
- * @value: operand, or tag of SEND
- * @compare: see the layout above
+ * struct tn_rma_ask - the fields of a request, see the layout above
+ * @ep: endpoint of the initiator
+ * @slot: number of the initiator's slot for the reply; TN_RMA_POSTED: there is none
+ * @number: number of the operation
+ * @region, @key: name the memory if @flags has TN_RMA_KEYED
+ * @bytes: number of bytes that a GET reads
+ * @addr: address, below 2^48; with TN_RMA_KEYED the offset in the region
+ * @value: operand; in a SEND its tag
+ * @compare: second word of flit 2, whose meaning depends on @op
+ * @fe_op, @q, @r, @cmp, @amo, @type: in FE and AMO, as in struct tn_fe_ask
  */
 struct tn_rma_ask {
 	u8 op;

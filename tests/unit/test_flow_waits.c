@@ -225,7 +225,7 @@ static void epochs_too_far_behind_are_old(void **state)
 
 #define MANY	16384	/* packets of one flow, as many as a NIC lets wait */
 
-/* Return: the most packets that lie directly below one of @pkt and those below it. */
+/* Return: the largest number of children that @pkt, or any packet below it, has in the heap. */
 static unsigned int most_below(const struct tn_pkt *pkt)
 {
 	unsigned int n = 0, most = 0;

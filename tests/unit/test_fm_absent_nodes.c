@@ -132,7 +132,7 @@ static void states(const char *want)
 	assert_string_equal(is, want);
 }
 
-/* All has been said at once: these ms pass until the root leads. */
+/* ms until the root leads, if all nodes report at once */
 #define AT_ONCE 2
 #define QUIET (AT_ONCE + 500)	/* time without news after which the first table is made */
 /* the first table waits this long if a link leads to a node that does not join */
@@ -414,7 +414,7 @@ static void comes(uint32_t node, const struct fm_row *row, uint64_t attach)
 
 /*
  * Nodes 3 and 4 were dead for this root from the beginning. If 3 comes with a link to 4, that works
- * on; but not if either of them has been here: then it is known since when they had no such link.
+ * on; but not if either of them has been here: then it is known when they had no such link.
  */
 static void dead_pair_works_on_if_it_was_never_here(void **state)
 {

@@ -157,7 +157,7 @@ static void called_nodes_of_random_fabric_equal_model(void **state)
 
 #define ROUND (3 * RESEND)	/* time from one round to the next */
 
-/* Return: the time since when it asks. */
+/* Makes the node ask to be root. Return: the time at which it begins. */
 static uint64_t begins(uint32_t nodes)
 {
 	uint64_t from;

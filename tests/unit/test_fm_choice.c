@@ -253,7 +253,7 @@ static void unreached_asking_root_is_not_followed_again(void **state)
 		if (reached)
 			stage_up(&s, last_conn());
 		stage_down(&s, last_conn());
-		/* Once it was reached: that was the first time since. */
+		/* If it was reached once, this is the first failure since then. */
 		hear(2, ASKS, FOLLOWED, TERM);
 		if (reached)
 			stage_down(&s, last_conn());

@@ -39,8 +39,8 @@ static void comes(uint32_t i, uint64_t maker)
 }
 
 /*
- * Node @i sends table @version of epoch @before epochs before this root's, which @maker made: two
- * ports of @node are excluded in it.
+ * Node @i sends a table that @maker made, of @version, in an epoch that is @before less than that
+ * of this root. Two ports of @node are excluded in it.
  */
 static void sends_table(uint32_t i, uint64_t maker, uint64_t version, uint64_t before, uint32_t node)
 {

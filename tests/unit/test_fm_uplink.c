@@ -337,7 +337,7 @@ static void drop_of_former_root_is_ignored(void **state)
 	stage_end(&s);
 }
 
-/* --- since when ------------------------------------------------------------------------- */
+/* --- the time at which the root began to lead ------------------------------------------- */
 
 static uint64_t since(void)
 {
@@ -348,8 +348,8 @@ static uint64_t since(void)
 }
 
 /*
- * The time since when the root leads stays when a connection breaks, and changes with another epoch
- * or another root.
+ * The time at which the root began to lead stays the same when a connection breaks, and changes
+ * with another epoch or another root.
  */
 static void new_connection_does_not_change_since_when_root_leads(void **state)
 {

@@ -99,7 +99,7 @@ static void return_of_root_is_sent_only_if_its_loss_was(void **state)
 		stage_run_ns(&s, s.now + MS);
 		assert_int_equal(stage_count(&s, "init 0: "), asked);
 		assert_int_equal(stage_count(&s, "init 2: "), asked);
-		/* Of the next loss no neighbour is informed. */
+		/* No neighbour is informed of the next loss. */
 		for (unsigned int p = 0; p < 4; p += 2) {
 			struct fm_init i = stage_neighbour(&s, p);
 

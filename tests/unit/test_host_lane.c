@@ -394,9 +394,9 @@ static void flood_to_stuck_destination_stops_other_briefly(void **state)
 
 /* --- random histories -------------------------------------------------------------------- */
 
-#define FLOWS	40		/* dst * VCS + vc; of each the messages are numbered */
+#define FLOWS	40		/* dst * VCS + vc; the messages of each flow are numbered */
 
-/** struct model - of a flow: messages made, the next one that leaves, and how many were lost */
+/** struct model - a flow: messages made, the least number that may leave next, messages lost */
 static struct model {
 	u32 made, left, lost;
 } model[FLOWS];

@@ -134,7 +134,7 @@ static void relay_keeps_as_many_packets_as_promised(void **state)
 	(void)state;
 	begin(three_each);
 	assert_int_equal(l.nic->relay.capacity, 9);
-	tn_nic_retrain(l.nic, 1, l.now);	/* nothing can go to 3 now, and it is not dead */
+	tn_nic_retrain(l.nic, 1, l.now);	/* for now no packet can go to 3, which is not dead */
 	for (int i = 0; i < 9; i++)
 		relayed(TN_DATA, 3, 6, 0, 2);
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 0);
@@ -262,7 +262,7 @@ static void packets_diverted_in_replay_are_part_of_it(void **state)
 
 	(void)state;
 	begin(NULL);
-	tn_nic_retrain(l.nic, 1, l.now);	/* nothing can go to 3 now, and it is not dead */
+	tn_nic_retrain(l.nic, 1, l.now);	/* for now no packet can go to 3, which is not dead */
 	lone_link(&l, 1)->closed = true;
 	assert_int_equal(lone_send(&l, 3, 0, 1), 0);
 	work();

@@ -92,8 +92,8 @@ static void duration_is_that_of_monotonic_clock(void **state)
 }
 
 /*
- * A cable was lost while there was no root: the outage has the time since when the next root knows
- * of it.
+ * A cable was lost while there was no root: the outage begins at the time at which the next root
+ * learned of it.
  */
 static void outage_from_before_root_has_its_time(void **state)
 {

@@ -584,7 +584,7 @@ static void former_entry_gives_votes_of_absent_node(void **state)
 	stage_end(&s);
 }
 
-/* The node says HELLO on a new connection, from a NIC of that life. */
+/* The node says HELLO on a new connection; @life changes when its NIC is restarted. */
 static void comes_back(uint32_t node, uint32_t life)
 {
 	struct fm_msg m = hello(node);

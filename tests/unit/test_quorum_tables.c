@@ -30,7 +30,7 @@ static void voters(uint64_t version, unsigned int n, const uint32_t *ups)
 
 /* --- tables that are made one after the other ---------------------------------------------- */
 
-/* An earlier table is taken: tables after it may be in force, too. */
+/* A quorum has taken a table: the later ones may be in force, too, and still need their voters. */
 static void taking_earlier_table_leaves_later_ones_open(void **state)
 {
 	(void)state;

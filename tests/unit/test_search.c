@@ -101,8 +101,8 @@ static uint64_t direct(struct both *b, uint32_t from, uint32_t to, bool *plain)
 }
 
 /*
- * Return: the relay: of the nodes that @rows reach the nearest to @to, then to @from, then that of
- * the smallest hash.
+ * Return: the relay. Of the nodes that @rows reach, it is the one nearest to @to; of several, the
+ * one nearest to @from; of several, the one with the smallest hash.
  */
 static uint64_t relayed(const struct both *b, uint32_t from, uint32_t to, const uint64_t *rows)
 {

@@ -173,7 +173,7 @@ static void drifting_cable_is_retrained_before_errors(void **state)
 	assert_true(mbps(&p) < 12 * 6250);
 }
 
-/* Warm copper loses more; a lane that dies does not make an old cable younger. */
+/* Warm copper loses more. An aged cable stays aged when a lane dies; only another cable is new. */
 static void warm_copper_loses_more(void **state)
 {
 	struct tn_cable c = { .length = 500, .loss = 2000, .crosstalk = 10, .seed = 5 };

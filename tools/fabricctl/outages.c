@@ -2,7 +2,7 @@
 /*
  * An outage begins with an event that a cable is lost and ends with the next event of this cable.
  * If the beginning is not known, because it was before the history or before this root, the end has
- * the time since when the root knew of the loss. The duration is that of the monotonic clock, if
+ * the time at which the root learned of the loss. The duration is that of the monotonic clock, if
  * one machine wrote both events in one boot; else that of the time of day.
  *
  * A cable that is lost because a node at its end dies is not at fault. The root reports a node as

@@ -9,7 +9,7 @@ struct fm;
 struct fm_job;
 
 /**
- * fm_job_stranger() - find a node whose manager does not know jobs Such a manager would compute
+ * fm_job_stranger() - find a node whose manager does not know jobs. Such a manager would compute
  * rows without regard to jobs, and pass the table on without the jobs.
  * Return: its name; NULL: all nodes that are up know jobs.
  */
