@@ -56,7 +56,7 @@ static json_t *job_json(const struct fabricd *d, const struct fm_job *j,
 			 "state", job_state(j, c), "members", members);
 }
 
-/* Reads "name". Return: NULL, after answering the request, if it is no name of a job. */
+/* Reads "name". Return: NULL, after answering the request, if it is not a name of a job. */
 static const char *read_name(struct request *rq)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

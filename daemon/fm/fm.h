@@ -184,7 +184,7 @@ struct fm_counts {
  * @takeover: time from the loss of the root until the first candidate asks to be root; 0: this node
  *	never asks
  * @priority: priority of this node as a candidate, at most FM_PRIORITY_MAX, or FM_PRIORITY_AUTO; 0:
- *	it is no candidate
+ *	it is not a candidate
  * @arbiter: the site has an arbiter (root/arbiter.c)
  * @library: of tables, shared with other machines of this thread, or NULL. It
  *	must outlive them

@@ -4,7 +4,7 @@
  * and computes the bit errors that follow from cable and settings. All numbers are fixed point; the
  * same configuration and times give the same results.
  *
- *	x	loss of the cable at the present rate, as an amplitude: 1 is no loss
+ *	x	loss of the cable at the present rate, as an amplitude: 1 is not a loss
  *	h(i)	pulse of one bit after the cable, i bits after its centre; h(-1) to h(2)
  *	p(i)	the same with the taps of the transmitter; p(-2) to p(4)
  *	q(i)	the same after the receiver's linear equaliser

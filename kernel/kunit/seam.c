@@ -159,7 +159,7 @@ static void device_is_found_by_ifindex_and_name(struct kunit *test)
 	KUNIT_EXPECT_NE(test, t->why[0], 0);
 }
 
-/* A NIC whose initialisation fails is no device, and its memory is freed. */
+/* A NIC whose initialisation fails is not a device, and its memory is freed. */
 static void failed_initialisation_leaves_no_device(struct kunit *test)
 {
 	struct null_seen *seen = new_seen(test);

@@ -154,8 +154,8 @@ static void line_falls_apart_when_its_middle_node_dies(void **state)
 }
 
 /*
- * A node that is excluded as a whole is no part of its job: the others are still joined. Without it
- * the job is divided if the others were joined through it.
+ * A node that is excluded as a whole is not part of its job: the others are still joined. Without
+ * that node the job is divided if the others were joined through it.
  */
 static void excluded_node_is_no_part_of_its_job(void **state)
 {

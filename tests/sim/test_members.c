@@ -71,7 +71,7 @@ static void node_without_links_is_isolated_problem(void **state)
 	world_run(s.w, 20 * MS);
 	assert_true(world_until(s.w, world_settled, 5 * SEC));
 	assert_false(trial_problem(&s, "isolated", ""));
-	/* A node that the administrator has excluded is no problem. */
+	/* A node that the administrator has excluded is not a problem. */
 	fm_exclude(world_fm(s.w, 0), 5, -1, true, world_now(s.w));
 	trial_rest(&s, 5 * SEC);
 	assert_false(trial_problem(&s, "isolated", ""));

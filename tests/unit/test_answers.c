@@ -608,8 +608,8 @@ static void exclude_and_include_reach_manager_with_reason(void **state)
 }
 
 /*
- * An order that changes nothing is no event for the manager; the answer waits for the table all the
- * same.
+ * An order that changes nothing is not an event for the manager; the answer waits for the table all
+ * the same.
  */
 static void unchanged_order_makes_no_event_but_waits(void **state)
 {

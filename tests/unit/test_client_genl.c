@@ -284,7 +284,7 @@ static void test_nic_name_opens_its_nic(void **state)
 	assert_asks_7();
 }
 
-/* An interface of that name that is no NIC does not hide a NIC of that name. */
+/* An interface of that name that is not a NIC does not hide a NIC of that name. */
 static void test_interface_without_nic_hides_no_nic_name(void **state)
 {
 	(void)state;

@@ -97,7 +97,7 @@ static void pipelined_requests_are_answered_in_order(void **state)
 		assert_non_null(strstr(c.line[i], text));
 	}
 	client_close(&c);
-	/* A request that takes a while delays the next ones. Empty lines are no requests. */
+	/* A request that takes a while delays the next ones. Empty lines are not requests. */
 	client_open(&c);
 	for (unsigned int i = 0; i < 20; i++)
 		say(&c, i % 2 ? "{}\n\r\n" : "{\"cmd\":\"nodes\"}\n\n");

@@ -98,7 +98,7 @@ static void failed_socket_call_is_reported(void **state)
 	control_events(NULL);
 }
 
-/* A file at the path that is no socket belongs to others, and stays. */
+/* A file at the path that is not a socket belongs to others, and stays. */
 static void file_that_is_no_socket_stays(void **state)
 {
 	struct fabricd other = other_at("file");

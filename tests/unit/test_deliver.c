@@ -493,7 +493,7 @@ static void release_with_give_up_ends_all_gaps(void **state)
 		assert_int_equal(nc(TORUS_NC_LOST), 3);
 		assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
 	}
-	/* Another flow may begin with a gap now, once. */
+	/* Now one more flow may begin with a gap, but only with one gap. */
 	lone_say(&l, 0, to_here(2), (struct tn_tail) { .eseq = 4, .epoch = 5 });
 	work();
 	got(4);

@@ -197,7 +197,7 @@ static void links_show_both_values_that_differ(void **state)
 	assert_null(strstr(out, "mbs"));
 }
 
-/* Degraded lines are listed; JSON has all of each; they are no problem, but a warning. */
+/* Degraded lines are listed; JSON has all of each; they are not a problem, but a warning. */
 static void status_lists_degraded_lines_as_warning(void **state)
 {
 	json_t *got, *links;
@@ -1175,7 +1175,7 @@ static void option_names_shows_names_for_coordinates(void **state)
 	expect("status --names", 0);
 }
 
-/* Names that are no coordinates are looked up by the manager; a port follows the last colon. */
+/* Names that are not coordinates are looked up by the manager; a port follows the last colon. */
 static void other_names_are_looked_up_by_manager(void **state)
 {
 	static const char *const same[] = { "10.2.1.0", "172.30.0.4:7117", "07b5622827000006",

@@ -48,7 +48,7 @@ static void init_is_repeated_ever_more_seldom_until_answered(void **state)
 	stage_forget(&s);
 	stage_run(&s, 60000);
 	stage_did_nothing(&s);
-	/* The same session is no news; another session is. */
+	/* The same session is not news; another session is. */
 	stage_link_tell(&s, 2);
 	stage_run(&s, 60010);
 	stage_did_nothing(&s);

@@ -43,7 +43,7 @@ static void start(void)
 {
 	root();
 	lives(5000);
-	assert_int_equal(links(), 0);	/* links that come up are no event */
+	assert_int_equal(links(), 0);	/* that links come up is not an event */
 	stage_forget(&s);
 }
 

@@ -25,7 +25,7 @@ static void nodes_without_links_to_participants_are_called(void **state)
 	stage_run_ns(&s, from + SETTLE / 2);
 	says_hello(1);
 	stage_run_ns(&s, s.now + SETTLE - MS);
-	says_hello(1);		/* a repeated HELLO is no news */
+	says_hello(1);		/* a repeated HELLO is not news */
 	assert_int_equal(stage_count(&s, "connect"), 0);
 	stage_run_ns(&s, s.now + 2 * MS);
 	for (uint32_t i = 0; i < 8; i++)	/* 7 is a neighbour of the root, 2 of node 1 */

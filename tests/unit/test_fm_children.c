@@ -283,7 +283,7 @@ static void new_parent_learns_all_children(void **state)
 	stage_forget(&s);
 	stage_welcome(&s, 2, TERM, "");
 	stage_did(&s, "50 < pong\n2 < adopted 103/1 parent 101 attach 43\n50" WELCOME);
-	/* The same message on the same connection is no news. */
+	/* The same message on the same connection is not news. */
 	stage_welcome(&s, 2, TERM, "");
 	stage_did_nothing(&s);
 	stage_end(&s);

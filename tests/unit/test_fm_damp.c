@@ -82,7 +82,7 @@ static void link_is_held_at_limit_and_not_before(void **state)
 		lives(600);
 		assert_int_equal(fm_version(s.fm), version);
 		assert_string_equal(fm_excluded(s.fm, 5, 0), "held");
-		/* A change of another port of the node makes one. */
+		/* A change of another port of the node makes a new table. */
 		row(5, 1, FM_PORT_FAULTY);
 		lives(700);
 		assert_true(fm_version(s.fm) > version);
@@ -466,7 +466,7 @@ static void held_cable_is_named_as_far_as_it_is_known(void **state)
 	}
 	stage_did_some(&s, "log error flap: the link from port 4 of 'n5' to a node that is not");
 	stage_end(&s);
-	/* A manager that is no root knows of no holds. */
+	/* A manager that is not a root knows of no holds. */
 	stage_init(&s, "4x4", 5);
 	stage_start(&s);
 	assert_false(held());

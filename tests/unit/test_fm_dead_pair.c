@@ -128,7 +128,7 @@ static void node_back_with_another_link_stays_dead(void **state)
 }
 
 /*
- * A link after the last port of a node's row is no proof: neither of the row before its death, nor
+ * A link after the last port of a node's row is not proof: neither of the row before its death, nor
  * of its row now.
  */
 static void link_after_last_port_proves_nothing(void **state)

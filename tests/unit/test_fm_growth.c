@@ -347,7 +347,7 @@ static void impossible_message_ends_growth_as_forged(void **state)
 	forge_message(100000, NEVER - 1, forge_nothing, true);
 }
 
-/* A node that is no member says so, but joins only by PROPAGATE. */
+/* A node that is not a member says so, but joins only by PROPAGATE. */
 static void node_that_is_no_member_says_so_and_stays_free(void **state)
 {
 	struct fm_growth_msg m = { .id = { .guid = 77, .serial = 1 }, .life = 5 };

@@ -231,8 +231,8 @@ static void lack_of_candidates_is_problem_after_30_s(void **state)
 }
 
 /*
- * A candidate asks for long, and answers: that is no problem of this node. Then the candidate ends,
- * too, which is one.
+ * A candidate asks for long, and answers: that is not a problem of this node. Then the candidate
+ * ends, too, which is a problem.
  */
 static void lost_asking_root_is_problem(void **state)
 {

@@ -167,7 +167,7 @@ static void settled_init_of_another_place_is_foreign(void **state)
 	}
 }
 
-/* Rows that lead elsewhere, or through a relay, or that are not valid, are no rows of a cable. */
+/* Rows that lead elsewhere, or through a relay, or that are not valid, are not rows of a cable. */
 static void rows_that_lead_elsewhere_are_no_proof(void **state)
 {
 	static const uint64_t others[] = {

@@ -194,7 +194,7 @@ static void table_without_memory_is_not_kept(void **state)
 }
 
 /*
- * A node that lacked memory to keep a table is no candidate any more when the next table comes:
+ * A node that lacked memory to keep a table is not a candidate any more when the next table comes:
  * then it keeps none, and the problem ends.
  */
 static void former_candidate_has_no_problem_of_memory(void **state)

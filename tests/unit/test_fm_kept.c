@@ -283,7 +283,7 @@ static void root_counts_candidates_that_keep_table(void **state)
 	counts(3, 2, 0, 2);
 	fm_kept(s.fm, fm_epoch(s.fm), 1, true, START + s.now);
 	counts(3, 2, 1, 1);
-	kept(3, 1, false);	/* node 3 is no candidate */
+	kept(3, 1, false);	/* node 3 is not a candidate */
 	kept(9, 1, false);
 	counts(3, 2, 1, 1);
 	kept(1, 1, true);
@@ -302,7 +302,7 @@ static void root_counts_candidates_that_keep_table(void **state)
 	fm_kept(s.fm, fm_epoch(s.fm), 2, true, START + s.now);
 	counts(3, 2, 2, 0);
 	assert_string_equal(disk_of(1), "kept");
-	assert_null(disk_of(3));	/* node 3 is no candidate */
+	assert_null(disk_of(3));	/* node 3 is not a candidate */
 	assert_string_equal(disk_of(2), "none");
 	/*
 	 * A candidate that is away may be the only one that comes back: it counts, and no node

@@ -655,7 +655,7 @@ static void late_report_of_missing_node_changes_nothing(void **state)
 {
 	(void)state;
 	ring();
-	/* Words of another round, or when all have reported, are late. */
+	/* A report of another round, or one that comes when all have reported, is late. */
 	lacks(3, 2, 0);
 	next_table();
 	lacks(3, 2, 1);

@@ -10,7 +10,7 @@
 #include "daemon/fm/root/facts.h"
 #include "stage_root.h"
 
-/* Begins with a ring whose node 3 is no candidate. */
+/* Begins with a ring whose node 3 is not a candidate. */
 static void candidates(void)
 {
 	stage_init(&s, "4x1", 0);

@@ -146,7 +146,7 @@ static void hello_names_both_roots_after_timeout_of_nic(void **state)
 	stage_end(&s);
 }
 
-/* A node is no member under a root that its NIC may not obey. */
+/* A node is not a member under a root that its NIC may not obey. */
 static void refuses(uint64_t epoch, uint64_t guid, uint64_t welcome, const char *text)
 {
 	struct fm_init i;

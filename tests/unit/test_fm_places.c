@@ -162,7 +162,7 @@ static void replacement_gets_place_of_dead_nic(void **state)
 	assert_int_equal(fm_node(s.fm, 10)->guid, 0x777);
 	assert_string_equal(fm_node(s.fm, 10)->name, "new");
 	assert_int_equal(fm_exclusions(s.fm)[10], 0);
-	/* The old NIC is forgotten, and that it is dead is no problem any more. */
+	/* The old NIC is forgotten, and that it is dead is not a problem any more. */
 	assert_false(fm_joiner(s.fm, 0, &j));
 	assert_null(fm_problem(s.fm, 0));
 	/* If it comes back, it is one that has no place. */
@@ -266,7 +266,7 @@ static void dead_spare_node_with_child_is_not_forgotten(void **state)
 
 /*
  * A spare node whose parent is lost is judged dead, but it has found another parent, which says so late:
- * it is back, and is no problem any more.
+ * it is back, and is not a problem any more.
  */
 static void late_notice_revives_spare_node(void **state)
 {
@@ -341,7 +341,7 @@ static void place_of_living_nic_is_not_given_away(void **state)
 	assert_int_equal(stage_count(&s, "leads to the wrong node"), 4);
 	assert_int_equal(stage_count(&s, "log error wiring: 2,1:+y ('n6') is cabled to 'new':-y, "
 				     "expected 2,2:-y: leads to the wrong node\n"), 1);
-	/* The other NIC leaves: it is no problem any more. */
+	/* The other NIC leaves: it is not a problem any more. */
 	stage_down(&s, 120);
 	lives(3100);
 	assert_int_equal(stage_count(&s, "log info place: over: "), 1);

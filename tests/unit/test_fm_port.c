@@ -40,7 +40,7 @@ static void stalled_port_is_reported_only_while_down(void **state)
 	assert_true(stalled(false));
 	assert_false(told.port[0].stalled);
 	stage_link_up(&s, 0, 2);
-	/* While the port is up a stall is no news, but it is the reason when the link ends. */
+	/* While the port is up a stall is not news, but it is the reason when the link ends. */
 	assert_false(stalled(true));
 	assert_false(told.port[0].stalled);
 	stage_link_lost(&s, 0, 1);

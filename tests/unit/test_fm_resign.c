@@ -128,7 +128,7 @@ static void begin(void)
 		sprintf(mate[i].name, "n%u", i);
 		sprintf(mate[i].address, "a%u", i);
 	}
-	mate[0].priority = 255;		/* the root itself is no candidate */
+	mate[0].priority = 255;		/* the root itself is not a candidate */
 }
 
 static void due(uint64_t now)

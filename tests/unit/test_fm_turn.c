@@ -87,7 +87,7 @@ static void candidate_asks_by_priority_and_place(void **state)
 	}
 }
 
-/* Nodes from 8 on are no candidates by default, nor is a node without a place. */
+/* Nodes from 8 on are not candidates by default, nor is a node without a place. */
 static void node_from_8_on_or_without_place_does_not_ask(void **state)
 {
 	(void)state;
@@ -215,7 +215,7 @@ static void candidate_that_joins_waits_half_a_second(void **state)
 	stage_end(&s);
 }
 
-/* A node that is led asks no neighbour and is no candidate, whatever it waited for before. */
+/* A node that is led asks no neighbour and is not a candidate, whatever it waited for before. */
 static void led_node_asks_no_neighbour(void **state)
 {
 	(void)state;

@@ -569,7 +569,7 @@ static void file_of_other_history_is_renamed_and_reported(void **state)
 		unlink(file(1, path));
 		unlink(strcat(path, ".refused"));
 	}
-	/* A directory or a symbolic link, wherever it leads, is no file of the history. */
+	/* A directory or a symbolic link, wherever it leads, is not a file of the history. */
 	for (unsigned int link = 0; link < 2; link++) {
 		told[0] = '\0';
 		assert_int_equal(link ? symlink("/dev/null", file(1, path)) : mkdir(file(1, path), 0700), 0);

@@ -660,7 +660,7 @@ static void disk_problem_is_event_and_in_status(void **state)
 	begin();
 	snprintf(folder, sizeof(folder), "%s/fabricd-%016x.history", dir, 7);
 	told[0] = '\0';
-	/* the path is no directory */
+	/* the path is not a directory */
 	assert_int_equal(close(open(folder, O_CREAT | O_WRONLY, 0600)), 0);
 	add_event(1, FM_ERROR);
 	wait_until(is_told);

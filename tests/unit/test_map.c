@@ -399,7 +399,7 @@ static void improved_placement_is_no_worse_and_depends_on_seed(void **state)
 	assert_in_range(differ, 10, 60);
 }
 
-/* Bytes beyond what the sums of the annealing hold are scaled. */
+/* Numbers of bytes that would overflow the sums of the annealing are scaled down. */
 static void large_bytes_still_give_best_placement_of_ring(void **state)
 {
 	uint64_t seed = random_seed(5);
@@ -409,7 +409,7 @@ static void large_bytes_still_give_best_placement_of_ring(void **state)
 	(void)state;
 	set_scene(&scene, "4x4", 1);
 	shuffle(&scene, &seed);
-	memcpy(name, scene.place, sizeof(name));	/* these ranks are no grid */
+	memcpy(name, scene.place, sizeof(name));	/* these ranks do not form a grid */
 	for (uint32_t i = 0; i < 15; i++)
 		send_bytes(&scene, name[i], name[i + 1], UINT64_MAX / 200);
 	send_bytes(&scene, name[15], name[0], 1);
@@ -494,7 +494,7 @@ static void grid_on_part_of_torus_has_neighbours_1_hop_apart(void **state)
 	assert_int_equal(score_of(&scene).dilation, 1);
 }
 
-/* Slots that are no box, though their number is that of one: a grid cannot be folded onto them. */
+/* Slots do not form a box, though a box can have as many: a grid cannot be folded onto them. */
 static void program_on_slots_that_are_no_box_is_placed_well(void **state)
 {
 	static const uint32_t node[] = { 1, 1, 4, 4, 6, 6, 3, 3 };

@@ -693,7 +693,7 @@ static void test_broken_connection_is_opened_again(void **state)
 		ends(tag + 1, 0);
 	}
 	assert_int_equal(told.gone, 0);
-	/* Another life of the NIC is none of the manager's. */
+	/* A NIC that was restarted is not the one that the manager began with. */
 	manners = HANGS_UP;
 	nic_release(n, 11, 7, true);
 	ends(11, -ENODEV);

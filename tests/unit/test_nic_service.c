@@ -137,7 +137,7 @@ static void service_packet_without_row_has_another_reason(void **state)
 	end();
 }
 
-/* A packet for this node is no message of its host, and its number is of another flow. */
+/* A packet for this node is not a message of its host, and its number is of another flow. */
 static void service_packet_is_no_message_of_host(void **state)
 {
 	(void)state;

@@ -120,7 +120,7 @@ static void waiting_packet_starts_timer_once(void **state)
 	end();
 }
 
-/* When its time is over, and again after as much, the output asks upstream for a bubble. */
+/* A waiting output asks upstream for a bubble when its time is over, and each such time again. */
 static void waiting_output_asks_upstream_for_bubble_again(void **state)
 {
 	u64 from;

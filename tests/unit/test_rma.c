@@ -312,7 +312,7 @@ static void cut_one(void)
 	fabric_recover(&f, 3000 * MS);
 }
 
-/* Leads to each node that is no neighbour by way of a neighbour that is nearer to it. */
+/* Leads to each node that is not a neighbour by way of a neighbour that is nearer to it. */
 static void relay_rows(struct fabric *t, u32 node, uint64_t *rows)
 {
 	for (u32 i = 0; i < t->n; i++) {

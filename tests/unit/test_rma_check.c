@@ -234,7 +234,7 @@ static void data_must_end_within_address_space(void **state)
 	a.compare++;
 	expect_answer(&a, TORUS_RMA_BAD_ADDR, END);
 	a = make_ask(find_rule(TORUS_RMA_AMO), 0);
-	a.compare = ~0ull;	/* an operand, which is no address */
+	a.compare = ~0ull;	/* an operand, which is not an address */
 	expect_answer(&a, 0, 0);
 	a.addr = END;
 	expect_answer(&a, TORUS_RMA_BAD_ADDR, END);

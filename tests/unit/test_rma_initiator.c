@@ -125,7 +125,7 @@ static int world_recv(void *host, u32 src, const struct tn_rma_ask *ask, const u
 	return model_recv(data, bytes) ? 0 : -ENOBUFS;
 }
 
-/* An end is one of what the naive owner did. */
+/* Checks that an operation ends with a status that agrees with what the naive owner did. */
 static void world_done(void *host, u64 cookie, const struct tn_rma_end *end)
 {
 	struct node *n = host;

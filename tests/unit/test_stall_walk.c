@@ -117,7 +117,7 @@ static void wait_counts_only_if_earlier_walk_found_it_too(void **state)
 	now.port = 1;
 	assert_null(stall_same(before, 2, &now));
 	now = (struct stall_wait)W(0, 0);
-	now.ns = 200;			/* the node was no sink then */
+	now.ns = 200;			/* the node was not a sink then */
 	assert_null(stall_same(before, 2, &now));
 	assert_null(stall_same(NULL, 0, &now));
 }

@@ -209,7 +209,7 @@ static void state_is_read_whatever_its_schema(void **state)
 	memcpy(body + len, unknown, sizeof(unknown));
 	write_body(body, len + sizeof(unknown));
 	assert_int_equal(kept(), 9);
-	/* Another message is no table, of whatever schema. */
+	/* Another message is not a table, of whatever schema. */
 	write_body((const uint8_t *)"\x08\x07\x52\x00", 4);	/* PING */
 	is_refused("there is no table in it");
 }
@@ -232,7 +232,7 @@ static void state_works_with_descriptor_0(void **state)
 	state_free(s);
 }
 
-/* Something that is no file is not waited for, and no link is followed. */
+/* Something that is not a file is not waited for, and no link is followed. */
 static void path_that_is_no_file_is_not_followed(void **state)
 {
 	char why[STATE_TEXT_MAX];

@@ -271,8 +271,8 @@ static void failed_accept_does_not_delay_next_one(void **state)
 }
 
 /*
- * An accept() that finds no connection waiting is no error, after which the listener would pause
- * for a second.
+ * An accept() that finds no connection waiting is not an error, so the listener does not pause for
+ * a second.
  */
 static void accept_without_waiting_connection_is_no_error(void **state)
 {

@@ -361,7 +361,7 @@ static void each_part_of_row_has_last_valid_value(void **state)
 		{ relay | none | 9ull << TORUS_ROW_RELAY_SHIFT, false },
 		{ relay | none | 4ull << TORUS_ROW_RELAY_SHIFT, false },	/* itself */
 		{ relay | none, true },						/* node 0 */
-		/* Without RELAY that field is no relay; without VALID nothing is checked */
+		/* Without RELAY that field is not a relay; without VALID nothing is checked */
 		{ TORUS_ROW_VALID | none | 9ull << TORUS_ROW_RELAY_SHIFT, true },
 		{ (1ull << 60) - 1 - TORUS_ROW_VALID, true }, { 0, true },
 		/* but the format. */

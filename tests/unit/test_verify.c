@@ -112,7 +112,7 @@ static void each_wrong_row_has_its_reason(void **state)
 	wrong_row("4x4", 0, 5, NONE | 1 | TORUS_ROW_RELAY |
 		  TORUS_ROW_NODE_MASK << TORUS_ROW_RELAY_SHIFT, TORUS_WRONG_RELAY);
 	wrong_row("4x4", 0, 5, NONE | 1 | TORUS_ROW_RELAY, TORUS_WRONG_RELAY);
-	/* Whatever else a row contains, it is no row if it is not valid. */
+	/* Whatever else a row contains, it is not a row if it is not valid. */
 	wrong_row("4x4", 0, 5, (NONE | 3) & ~TORUS_ROW_VALID, TORUS_WRONG_NO_ROW);
 	wrong_row("4x4", 0, 5, NONE | 3 | TORUS_ROW_RELAY | 5ull << TORUS_ROW_RELAY_SHIFT,
 		  TORUS_WRONG_RELAY);
@@ -205,7 +205,7 @@ static void adaptive_row_with_dead_escape_is_wrong(void **state)
 	f.rows[0][0][6] |= adaptive;
 	expect(&f, TORUS_WRONG_ESCAPE, 0, 6);
 	assert_int_equal(f.last.node, 5);
-	/* A link that only adaptive packets would take is no error: they still have +x. */
+	/* A link that only adaptive packets would take is not an error: they still have +x. */
 	begin(&f, "5x5");
 	cut(&f, 0, 1);
 	make_rows(&f);

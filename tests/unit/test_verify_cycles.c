@@ -57,7 +57,7 @@ static void cycle_of_two_turns_back_is_found(void **state)
 	f.rows[0][1][2] = steps(1, 1, 15);	/* -x, then +x */
 	verify(&f, 1);
 	assert_int_equal(f.found.cycles, 1);
-	/* All the way round in one direction is no error. */
+	/* All the way round in one direction is not an error. */
 	begin(&f, "5");
 	make_rows(&f);
 	for (uint32_t i = 0; i < f.nodes; i++)

@@ -321,8 +321,9 @@ static void answered(const struct nlmsghdr *nlh)
 	}
 	f.done++;
 	/*
-	 * A message that is no request is acknowledged without a check. The copy of the header in
-	 * the error shows what the other side saw: broken lengths move the beginnings of messages.
+	 * A message that is not a request is acknowledged without a check. The copy of the header
+	 * in the error shows what the other side saw: broken lengths move the beginnings of
+	 * messages.
 	 */
 	if ((nlh->nlmsg_seq & ~0xffu) != SEQ_SET || !(e->msg.nlmsg_flags & NLM_F_REQUEST))
 		return;

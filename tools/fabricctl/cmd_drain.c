@@ -189,7 +189,7 @@ static bool excludes_all(const struct drain *d, const json_t *table)
 }
 
 /*
- * Checks that the table excludes all of the cables. Its version alone is no proof: the answer to
+ * Checks that the table excludes all of the cables. Its version alone is not proof: the answer to
  * the order may have had the table before it, a new root may not know the order, and another user
  * may have included the cables since.
  */

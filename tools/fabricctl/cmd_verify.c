@@ -127,7 +127,7 @@ static bool is_cable_excluded(const struct verify *v, uint32_t id)
 	return v->table.out[id];
 }
 
-/* Return: true if an administrator has excluded the whole node, which is no problem. */
+/* Return: true if an administrator has excluded the whole node, which is not a problem. */
 static bool is_node_out(const struct verify *v, uint32_t id)
 {
 	return v->table.up[id] && v->table.out[id];

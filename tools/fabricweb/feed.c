@@ -5,7 +5,7 @@
  * already is left out.
  *
  * A browser gets what it has not seen, at first all that is kept, then each event as it comes. What
- * is no event has a name: "hello" (the first), "missed" (events are lost: ask for everything
+ * is not an event has a name: "hello" (the first), "missed" (events are lost: ask for everything
  * again), "manager" (whether it can be reached). A comment each 15 s shows a connection that died.
  */
 #include <event2/buffer.h>

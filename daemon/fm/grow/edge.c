@@ -13,8 +13,8 @@
  * cable at once, or else ACK. So a message is repeated only if it or its answer was lost. REFUSE is
  * itself an answer: if it was lost, the neighbour repeats PROPAGATE, and is refused again.
  *
- * A node that is no member keeps no sums: it refuses all that the asking end says. If it becomes a
- * member later, its sums by that cable begin with what the first message says that it refused.
+ * A node that is not a member keeps no sums: it refuses all that the asking end says. If it becomes
+ * a member later, its sums by that cable begin with what the first message says that it refused.
  *
  * Invariant: heard <= said at each end, and got here <= said there, in each sum. By the first, an
  * end that claims to have got more than was said lies; so does one that has answered for more

@@ -13,7 +13,7 @@ void fm_edge_say(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind);
 
 /**
  * fm_edge_answer() - send @kind to a neighbour whose message belongs to a growth of which this node
- * is no member
+ * is not a member
  */
 void fm_edge_answer(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m,
 		    enum fm_growth_kind kind, uint8_t met);

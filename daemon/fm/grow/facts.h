@@ -101,7 +101,7 @@ struct fm_growth_sums {
  * struct fm_growth_msg - a message. Each has all sums, so a later one makes up for lost ones
  * @said: the sender's sums
  * @got: the receiver's sums, as far as the sender knows them
- * @life: which membership of the sender; 0: it is no member
+ * @life: which membership of the sender; 0: it is not a member
  * @to: that of the receiver, as far as the sender knows it
  * @first: lowest number of the receiver's subtree, if @said.step is NUMBER or START
  * @total: members of the partition, likewise
@@ -124,7 +124,7 @@ struct fm_growth_msg {
  * @FM_GROWTH_GROWS: is a member, and not all are found
  * @FM_GROWTH_NUMBERED: has a number
  * @FM_GROWTH_RUNS: all have
- * @FM_GROWTH_RELEASES: is no member any more, and not all neighbours have heard of it
+ * @FM_GROWTH_RELEASES: is not a member any more, and not all neighbours have heard of it
  */
 enum fm_growth_stage {
 	FM_GROWTH_FREE, FM_GROWTH_GROWS, FM_GROWTH_NUMBERED, FM_GROWTH_RUNS, FM_GROWTH_RELEASES

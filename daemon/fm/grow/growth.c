@@ -333,7 +333,7 @@ int fm_growth_begin(struct fm_growth *g, uint64_t serial, uint32_t total,
 
 /* --- messages ---------------------------------------------------------------------- */
 
-/* Processes PROPAGATE of a neighbour, on a node that is no member. */
+/* Processes PROPAGATE of a neighbour, on a node that is not a member. */
 static void hear_invitation(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	uint8_t met = 0;

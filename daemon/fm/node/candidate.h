@@ -22,7 +22,7 @@ unsigned int fm_candidate_said(const struct fm *fm);
 /**
  * fm_candidate_priority() - compute the priority of a candidate
  * @said: the priority in its HELLO; @node: its node id, or TORUS_NO_NODE
- * Return: 1 to FM_PRIORITY_MAX; 0 if the node is no candidate.
+ * Return: 1 to FM_PRIORITY_MAX; 0 if the node is not a candidate.
  */
 unsigned int fm_candidate_priority(unsigned int said, uint32_t node);
 /**

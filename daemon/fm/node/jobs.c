@@ -132,7 +132,7 @@ void fm_jobs_close(const struct fm_table *t, const bool *member, uint16_t *close
 
 /*
  * Return: true if @e is of a node whose NIC works, and which is in service: an administrator who
- * excludes a node as a whole knows that it has no links, so it is no part of its job.
+ * excludes a node as a whole knows that it has no links, so it is not part of its job.
  */
 static bool can_be_part(const struct fm_table *t, const struct fm_entry *e)
 {

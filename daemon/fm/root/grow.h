@@ -34,8 +34,8 @@ bool fm_grow_mixed(const struct fm_root *r);
  */
 void fm_grow_look(struct fm *fm);
 /**
- * fm_grow_why() - Return: text for the problem that nodes have no place; NULL if it is no problem
- * yet
+ * fm_grow_why() - Return: text for the problem that nodes have no place; NULL if that is not yet a
+ * problem
  */
 const char *fm_grow_why(struct fm *fm);
 /**

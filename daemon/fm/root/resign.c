@@ -14,7 +14,7 @@
  * root had died.
  *
  * From then on this node is a node whose NIC fails: it reports that, and is silent. Its HELLO says
- * that it is no candidate. It does not ask to be root until its NIC has taken part in a whole
+ * that it is not a candidate. It does not ask to be root until its NIC has taken part in a whole
  * recovery (node/task.c). If there is still no root after UNFIT times member_max, it asks
  * nevertheless.
  *

@@ -23,7 +23,7 @@
 #define FM_VERSION_MAX	(1ULL << 62)
 #define FM_VERSION_STEP	(1ULL << 30)
 
-/* Priority of a node as a candidate for the root; 0: it is no candidate. */
+/* Priority of a node as a candidate for the root; 0: it is not a candidate. */
 #define FM_PRIORITY_MAX 255u
 /* priority of the first nodes (those with the lowest ids) by default */
 #define FM_PRIORITY_DEFAULT 100u
