@@ -42,7 +42,7 @@ cut_and_mended() {
 # Two answers are lost, while a cable is cut and mended.
 two_lost() {
 	echo 2 >"$tmp/lose"
-	lab cut 0,0:+x && until_true 60 is .links.faulty 1 && until_true 60 has "had no answer" &&
+	lab cut 0,0:+x && until_true 60 is .links.faulty 1 && until_true 60 has "did not answer a request" &&
 		until_true 60 is .state degraded && lab mend 0,0:+x && until_true 120 settled
 }
 

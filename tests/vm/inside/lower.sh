@@ -128,11 +128,11 @@ cables_die() {
 # and keeps it against a port.
 mastered() {
 	ip -n n0 -o link show e | grep -q ' master torus0 ' && ip -n n0 link add bridge0 type bridge &&
-		ip -n n0 link set e master bridge0 && lower 0 +x "" && exits 1 'in use by a bridge' nic 0 attach 0 e &&
+		ip -n n0 link set e master bridge0 && lower 0 +x "" && exits 1 'belongs to a bridge' nic 0 attach 0 e &&
 		ip -n n0 link set e master torus0 && lower 0 +x e && returns &&
 		ip -n n0 link set e nomaster && lower 0 +x "" && ip -n n0 link set e master torus0 && returns &&
 		ip -n n0 link add other mtu 9000 type dummy && ip -n n0 link set other master bridge0 &&
-		exits 1 'in use by a bridge' nic 0 attach 1 other && ip -n n0 link del bridge0 &&
+		exits 1 'belongs to a bridge' nic 0 attach 1 other && ip -n n0 link del bridge0 &&
 		nic 0 attach 1 other && ip -n n0 link del other && lower 0 -x ""
 }
 

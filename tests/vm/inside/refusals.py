@@ -119,7 +119,7 @@ PLACED = [
     ("ROWS_PUT", [version(2), rows(32, 0)], "ERANGE", "ROWS", "ROWS are 32 to 32.*0 to 31"),
     ("ROWS_PUT", [version(2), rows(0, 1 << 60)], "EINVAL", R["TORUS_ROWS_DATA"], "unknown format"),
     ("ROWS_PUT", [version(2), rows(0, 1 << 56 | 1 << 4)], "EINVAL", R["TORUS_ROWS_DATA"],
-     "unknown format or range"),
+     "unknown format or a value out of range"),
     ("ROWS_COMMIT", [version(2)], None, None, ""),
 ]
 DUMPS = [
