@@ -306,8 +306,9 @@ static void node_beyond_room_is_refused_until_there_is_room(void **state)
 	lives(100);
 	stage_forget(&s);
 	spare_joins(16);
-	assert_int_equal(stage_count(&s, "1016 < refuse too many nodes: 'spare16' is not taken, for "
-					 "16 nodes and as many without a place are known\n"), 1);
+	assert_int_equal(stage_count(&s, "1016 < refuse too many nodes: 'spare16' is refused, for "
+					 "16 nodes have a place and as many others wait for one\n"),
+			 1);
 	/* A node that is known is not refused. */
 	stage_down(&s, 110);
 	joins(10);

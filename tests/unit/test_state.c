@@ -71,7 +71,7 @@ static void damaged_state_is_not_taken(void **state)
 	len = read_all(data);
 	for (size_t n = 0; n < len; n++) {
 		write_all(data, n);
-		is_refused(n < 12 ? "no state file" : "");
+		is_refused(n < 12 ? "not a state file" : "");
 	}
 	for (size_t bit = 0; bit < 8 * len; bit++) {
 		memcpy(other, data, len);

@@ -126,6 +126,7 @@ static int cmd_regions(struct ctl *ctl, int argc, char **argv)
 					list ? (void *)list : t);
 	if (err) {
 		json_decref(list);
+		table_free(t);
 		return fail_as(kind_of_errno(err), "%s", torus_rma_error(NULL));
 	}
 	if (list)

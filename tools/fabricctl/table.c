@@ -138,6 +138,15 @@ static void print_lines(const struct table *t)
 	free(wide);
 }
 
+void table_free(struct table *t)
+{
+	for (size_t i = 0; t && i < t->n; i++)
+		free(t->cell[i].text);
+	if (t)
+		free(t->cell);
+	free(t);
+}
+
 void table_print(struct table *t, const char *empty)
 {
 	if (!t || t->failed)
@@ -146,11 +155,7 @@ void table_print(struct table *t, const char *empty)
 		print_lines(t);
 	else
 		printf("%s\n", empty);
-	for (size_t i = 0; t && i < t->n; i++)
-		free(t->cell[i].text);
-	if (t)
-		free(t->cell);
-	free(t);
+	table_free(t);
 }
 
 const char *table_or_dash(const char *text)

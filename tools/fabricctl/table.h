@@ -19,6 +19,8 @@ void table_cell(struct table *t, enum colour c, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /** table_print() - print the table, or @empty if it has no row, and free it */
 void table_print(struct table *t, const char *empty);
+/** table_free() - free a table that is not printed; NULL is allowed */
+void table_free(struct table *t);
 /** table_or_dash() - Return: @text; "-" if it is NULL or empty */
 const char *table_or_dash(const char *text);
 
