@@ -27,7 +27,8 @@ static void full_barrier(void)
 
 /*
  * Rings the doorbell if the NIC sleeps with one of the reasons @when. A process that submits faster
- * than the NIC wakes up would ring for each request; once is enough.
+ * than the NIC wakes up would ring for each request; once is enough. A NIC that does not count its
+ * naps leaves their number 0.
  */
 static void ring_bell(struct torus_rma *rma, uint32_t when)
 {
@@ -35,7 +36,7 @@ static void ring_bell(struct torus_rma *rma, uint32_t when)
 
 	full_barrier();
 	naps = load_word(&rma->head->naps);
-	if (!(load_word(&rma->head->sleeps) & when) || naps == rma->rung)
+	if (!(load_word(&rma->head->sleeps) & when) || (naps && naps == rma->rung))
 		return;
 	rma->rung = naps;
 	eventfd_write(rma->bell, 1);
