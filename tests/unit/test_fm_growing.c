@@ -315,7 +315,7 @@ static void due(struct rnd *r, struct model *m)
 		fail_once(m);
 	} else {
 		m->step = FM_GROW_PAUSE;
-		expect(r, demanded && strstr(cause, "a pause"), "%s", cause);
+		expect(r, demanded && strstr(cause, "on hold"), "%s", cause);
 		return;
 	}
 	assert_false(demanded);
