@@ -262,8 +262,9 @@ static bool divides_no_job(struct request *rq, const struct fm_severed *s)
 }
 
 /*
- * Refuses an order that would cut nodes off, or divide a job, unless the user has forced it. The check assumes that
- * all earlier orders are in force. Return: false if it was refused, and the request is answered.
+ * Refuses an order that would cut nodes off, or divide a job, unless the user has forced it. The
+ * check assumes that all earlier orders are in force. Return: false if it was refused, and the
+ * request is answered.
  */
 static bool cuts_nothing(struct request *rq, size_t n)
 {

@@ -45,11 +45,11 @@
  * end of an attempt the node decides by its present root and epoch, not by those at its begin.
  *
  * Liveness. Once the service network leads from the node to the other root, the node follows that
- * root after WAIT_ONE (or, see above, WAIT_MAX), the time limit of a connection and an Init at most,
- * as long as that root is the later one. Its own Inits then name it to the next nodes of the part, which do the same at
- * once: they have not tried that root yet. So the parts become one, with the part's root as the
- * last if need be. If only some nodes of a part reach the other root, these leave, and the others
- * stay.
+ * root after WAIT_ONE (or WAIT_MAX, see above), the time limit of a connection and an Init at
+ * most, as long as that root is the later one. Its own Inits then name it to the next nodes of the
+ * part, which do the same at once: they have not tried that root yet. So the parts become one, with
+ * the part's root as the last if need be. If only some nodes of a part reach the other root, these
+ * leave, and the others stay.
  *
  * Tests: tests/unit/test_fm_try.c and test_fm_root_try.c, tests/sim/test_split.c.
  */
