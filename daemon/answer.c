@@ -16,7 +16,8 @@
 static const struct answer_cmd commands[] = {
 	{ "status", "", KNOWN, answer_status, NULL, NULL },
 	{ "nodes", " node count", KNOWN, answer_nodes, local_nodes, NULL },
-	{ "links", " node count lanes degraded brief bad", KNOWN, answer_links, NULL, &question_links_get },
+	{ "links", " node count lanes degraded brief bad", KNOWN, answer_links, NULL,
+	  &question_links_get },
 	{ "eye", " node port lane", ANSWER_ROOT, answer_eye, NULL, &question_eye_get },
 	{ "counters", " node count", KNOWN, answer_counters, NULL, &question_counters_get },
 	{ "rows", " node count runs", KNOWN, answer_rows, NULL, &question_rows_get },
@@ -30,10 +31,12 @@ static const struct answer_cmd commands[] = {
 	{ "table", "", KNOWN, answer_table, NULL, NULL },
 	{ "root", "", KNOWN, answer_root, NULL, NULL },
 	{ "move", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_move, NULL, NULL },
-	{ "exclude", " node port links reason for force", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL, NULL },
+	{ "exclude", " node port links reason for force", ANSWER_ROOT | ANSWER_CHANGE,
+	  answer_exclude, NULL, NULL },
 	{ "include", " node port links", ANSWER_ROOT | ANSWER_CHANGE, answer_include, NULL, NULL },
 	{ "jobs", " name from", KNOWN, answer_jobs, NULL, NULL },
-	{ "job-start", " name count how node nodes", ANSWER_ROOT | ANSWER_JOB, answer_job_start, NULL, NULL },
+	{ "job-start", " name count how node nodes", ANSWER_ROOT | ANSWER_JOB, answer_job_start,
+	  NULL, NULL },
 	{ "job-stop", " name", ANSWER_ROOT | ANSWER_JOB, answer_job_stop, NULL, NULL },
 	{ "port", " node port up", ANSWER_ROOT | ANSWER_CHANGE, answer_set_port, NULL,
 	  &question_port_set },
@@ -246,8 +249,8 @@ static void root_silent(void *arg)
 	if (rq->cmd->flags & (ANSWER_CHANGE | ANSWER_JOB) && rq->sent)
 		answer_error(rq, "unreachable",
 			     "the root was asked, but has not answered: it is not known whether it "
-			     "has done this; 'fabricctl root' shows whether it is lost, and 'fabricctl "
-			     "status' what is excluded");
+			     "has done this; 'fabricctl root' shows whether it is lost, and "
+			     "'fabricctl status' what is excluded");
 	else if (fm_own(rq->d->fm) == TORUS_NO_NODE)
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
 	else if (r.lost)
@@ -422,7 +425,8 @@ static const char *typed_name(const struct request *rq)
 	return !strcmp(name, "retrain") ? "link retrain" : !strcmp(name, "retry") ? "link retry" :
 	       !strcmp(name, "test") ? "link test" :
 	       !strcmp(name, "locate") ? "link locate" :
-	       !strcmp(name, "replay") ? "park --replay" : !strcmp(name, "move") ? "root move" : name;
+	       !strcmp(name, "replay") ? "park --replay" : !strcmp(name, "move") ? "root move" :
+	       name;
 }
 
 static void deny_request(struct request *rq, const char *group)

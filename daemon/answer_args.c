@@ -87,7 +87,8 @@ static bool is_service(const struct fm_entry *e, const char *text)
 }
 
 /* Finds a node by its address in the torus, the address of its manager, or its GUID. */
-static uint32_t find_by_address(const struct fm *fm, const struct torus_shape *shape, const char *text)
+static uint32_t find_by_address(const struct fm *fm, const struct torus_shape *shape,
+				const char *text)
 {
 	bool guid = strlen(text) == 16 && strspn(text, "0123456789abcdefABCDEF") == 16;
 	struct in_addr addr;
@@ -199,8 +200,8 @@ static bool is_number(const char *key)
 
 static bool is_flag(const char *key)
 {
-	return is_named(" follow lanes degraded brief bad up flows runs force local pull values look",
-			key);
+	return is_named(" follow lanes degraded brief bad up flows runs force local pull values "
+			"look", key);
 }
 
 static bool is_list(const char *key)

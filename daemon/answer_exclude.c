@@ -190,7 +190,8 @@ static bool changes_link(const struct fabricd *d, const struct record_event *e)
 }
 
 /* Writes the names of nodes into @buf: "1,1 ('n1-1'), 2,1 ('n2-1') and 3 more". */
-static void name_severed(const struct fabricd *d, const struct fm_severed *s, char *buf, size_t room)
+static void name_severed(const struct fabricd *d, const struct fm_severed *s, char *buf,
+			 size_t room)
 {
 	uint32_t n = s->nodes < FM_SEVERED_MAX ? s->nodes : FM_SEVERED_MAX;
 	char at[TORUS_TEXT_MAX];
@@ -243,7 +244,8 @@ static bool ends_last_cable(const struct fabricd *d, const struct fm_severed *s,
 			if (end[i].port < 0)
 				continue;
 			if (node != s->node[k])
-				node = torus_neighbour(fm_shape(d->fm), node, (unsigned int)end[i].port);
+				node = torus_neighbour(fm_shape(d->fm), node,
+						       (unsigned int)end[i].port);
 			if (node == s->node[k] && loses_all(d, node, end, n))
 				return true;
 		}
@@ -287,7 +289,8 @@ static bool cuts_nothing(struct request *rq, size_t n)
 		return false;
 	}
 	if (err == -EAGAIN) {
-		answer_error(rq, "not-ready", "the root has made no table yet, so it cannot tell what "
+		answer_error(rq, "not-ready",
+			     "the root has made no table yet, so it cannot tell what "
 			     "would be cut off: try again");
 		return false;
 	}

@@ -67,7 +67,8 @@ static json_t *recovery_json(const struct fm_recovery *r)
 	}
 	return json_pack("{s:I, s:s, s:f, s:f, s:I, s:I, s:I, s:b, s:o}",
 			 "version", (json_int_t)r->version, "cause", r->cause,
-			 "started", answer_wall(first), "duration_ms", (double)(last - first) * 1e-6,
+			 "started", answer_wall(first), "duration_ms",
+			 (double)(last - first) * 1e-6,
 			 "parked", (json_int_t)r->parked, "replayed", (json_int_t)r->replayed,
 			 "lost", (json_int_t)r->lost, "bounded", r->bounded, "timeline", line);
 }
@@ -349,8 +350,8 @@ static json_t *status_json(struct fabricd *d)
 
 	if (d->fm)
 		fm_status(d->fm, &s);
-	j = json_pack("{s:o, s:s, s:I, s:{s:i, s:i, s:i}, s:{s:i, s:i, s:i, s:i, s:i}, s:I, s:I, s:o,"
-		      " s:s, s:s, s:o, s:o, s:o, s:{s:i, s:i}}",
+	j = json_pack("{s:o, s:s, s:I, s:{s:i, s:i, s:i}, s:{s:i, s:i, s:i, s:i, s:i}, s:I, s:I, "
+		      "s:o, s:s, s:s, s:o, s:o, s:o, s:{s:i, s:i}}",
 		      "shape", s.placed ? shape_json(&s.shape) : json_array(),
 		      "state", fm_state_name(d->fm ? s.state : FM_BOOTSTRAPPING),
 		      "table_version", (json_int_t)s.version,
@@ -430,7 +431,8 @@ static json_t *entry_json(const struct request *rq, uint32_t node, json_t *told)
 	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O, s:o, s:b, s:o}",
 			 "node", node_json(d, node), "name", text_json(e ? e->name : NULL),
 			 "id", (json_int_t)node, "guid", guid_json(e ? e->guid : 0),
-			 "state", state_text(rq, node, e, lately), "address", address_json(&plan, shape, node),
+			 "state", state_text(rq, node, e, lately),
+			 "address", address_json(&plan, shape, node),
 			 "service", text_json(e ? e->address : NULL),
 			 "table_version", version ? version : json_null(),
 			 "parent", node_json(d, parent),

@@ -129,7 +129,8 @@ static void answer_started(struct request *rq, bool late)
 
 	(void)late;
 	if (!d->fm || !fm_is_root(d->fm)) {
-		answer_error(rq, "unreachable", "this node is not the root any more; 'fabricctl job "
+		answer_error(rq, "unreachable",
+			     "this node is not the root any more; 'fabricctl job "
 			     "list' shows whether the job has begun or ended");
 		return;
 	}
@@ -210,7 +211,8 @@ static void refuse_job(struct request *rq, int err, const char *name, const char
 	else if (err == -EPERM)
 		answer_error(rq, "unreachable", "this node is not the root any more");
 	else if (err == -EEXIST)
-		answer_error(rq, "usage", "there is a job '%s' already: choose another name, or stop "
+		answer_error(rq, "usage",
+			     "there is a job '%s' already: choose another name, or stop "
 			     "it first", name);
 	else if (err == -ENOSPC && !*why)
 		answer_error(rq, "failed", "there are %u jobs, which is the limit: stop one "

@@ -76,12 +76,14 @@ static json_t *lanes_json(const struct torus_link *l)
 	for (unsigned int i = 0; i < l->nlanes; i++) {
 		const struct torus_lane *a = &l->lane[i];
 
-		json_array_append_new(list, json_pack("{s:s, s:I, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:f}",
+		json_array_append_new(list, json_pack(
+			"{s:s, s:I, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:f}",
 			"state", torus_lane_name(a->state), "rate",
 			a->state == TORUS_LANE_ON ? (json_int_t)l->gauge[TORUS_PG_RATE] : 0,
 			"margin", a->margin, "pre", a->pre, "post", a->post,
 			"ctle", equaliser_json(a->ctle), "dfe", equaliser_json(a->dfe),
-			"height", a->height, "width", a->width, "ber", (double)a->ber / (double)TORUS_BER_ONE));
+			"height", a->height, "width", a->width, "ber",
+			(double)a->ber / (double)TORUS_BER_ONE));
 	}
 	return list;
 }
@@ -160,7 +162,8 @@ static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 		json_object_set_new(j, "quality", errors_json(d, l->port));
 	add_excluded(d, l, j);
 	for (unsigned int i = 0; j && i < sizeof(counters); i++)
-		answer_add_counters(j, &torus_port_counters[counters[i]], &l->counter[counters[i]], 1);
+		answer_add_counters(j, &torus_port_counters[counters[i]], &l->counter[counters[i]],
+				    1);
 	for (unsigned int i = 0; j && i < sizeof(gauges); i++)
 		answer_add_counters(j, &torus_port_gauges[gauges[i]], &l->gauge[gauges[i]], 1);
 	return j;

@@ -27,11 +27,14 @@ static json_t *histogram_json(const struct histogram *h)
 	json_t *bounds = json_array(), *counts = json_array();
 
 	for (unsigned int i = 0; i <= HISTOGRAM_BOUNDS; i++) {
-		json_array_append_new(bounds, i < HISTOGRAM_BOUNDS ? json_real(to_seconds(histogram_bounds[i])) :
-						json_null());
+		json_t *bound = i < HISTOGRAM_BOUNDS ? json_real(to_seconds(histogram_bounds[i])) :
+						       json_null();
+
+		json_array_append_new(bounds, bound);
 		json_array_append_new(counts, json_integer((json_int_t)h->count[i]));
 	}
-	return json_pack("{s:o, s:o, s:f}", "le", bounds, "count", counts, "sum", to_seconds(h->sum));
+	return json_pack("{s:o, s:o, s:f}", "le", bounds, "count", counts,
+			 "sum", to_seconds(h->sum));
 }
 
 static json_t *events_json(const struct meter *m)
@@ -54,19 +57,22 @@ static json_t *manager_json(struct fabricd *d)
 		fm_root_status(d->fm, &r);
 	if (d->seal)
 		seal = *seal_counts(d->seal);
-	return json_pack("{s:s, s:I, s:I, s:I, s:b, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I}}",
+	return json_pack("{s:s, s:I, s:I, s:I, s:b, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
+			 "s:{s:I, s:I}}",
 			 "state", fm_state_name(d->fm ? fm_state(d->fm) : FM_BOOTSTRAPPING),
 			 "table_version", (json_int_t)(d->fm ? fm_version(d->fm) : 0),
 			 "applied_version", (json_int_t)(d->fm ? fm_applied(d->fm) : 0),
 			 "epoch", (json_int_t)r.epoch,
 			 "root", d->fm && fm_is_root(d->fm), "root_reachable", r.reachable,
-			 "rootless_for", r.lost ? json_real(to_seconds(loop_now() - r.lost)) : json_null(),
+			 "rootless_for",
+			 r.lost ? json_real(to_seconds(loop_now() - r.lost)) : json_null(),
 			 "became_root", (json_int_t)d->meter.became_root,
 			 "events", events_json(&d->meter),
 			 "timer_delay", histogram_json(loop_late(d->loop)),
 			 "nic_call", histogram_json(d->nic ? nic_times(d->nic) : &none),
 			 "service", service_json(d), "history", keeper_json(d->keeper),
-			 "seal", "refused", (json_int_t)seal.refused, "late", (json_int_t)seal.late);
+			 "seal", "refused", (json_int_t)seal.refused,
+			 "late", (json_int_t)seal.late);
 }
 
 /* --- the fabric, on the root ----------------------------------------------------------- */
@@ -120,7 +126,8 @@ static json_t *fabric_json(struct fabricd *d)
 	lines = lines_json(d);
 	degraded = json_array_size(lines);
 	json_decref(lines);
-	return json_pack("{s:{s:i, s:i, s:i}, s:o, s:{s:i, s:i, s:i, s:i, s:i}, s:i, s:I, s:I, s:I, s:o}",
+	return json_pack("{s:{s:i, s:i, s:i}, s:o, s:{s:i, s:i, s:i, s:i, s:i}, s:i, s:I, s:I, "
+			 "s:I, s:o}",
 			 "nodes", "total", (int)s.nodes, "up", (int)s.nodes_up,
 			 "excluded", (int)s.nodes_excluded, "jobs", jobs_summed(d),
 			 "links", "total", (int)s.links, "up", (int)s.links_up,

@@ -42,8 +42,10 @@ static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 static void answer_silent(struct request *rq)
 {
 	answer_error(rq, "unreachable", rq->rootless ?
-		     "no root answers, so node '%s' cannot be asked from here: run the command on that node" :
-		     "node '%s' does not answer", json_string_value(json_object_get(rq->args, "node")));
+		     "no root answers, so node '%s' cannot be asked from here: run the command on "
+		     "that node" :
+		     "node '%s' does not answer",
+		     json_string_value(json_object_get(rq->args, "node")));
 }
 
 void answer_flat_end(struct request *rq, json_t **by_node, uint32_t n)

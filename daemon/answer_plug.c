@@ -42,8 +42,8 @@ static json_t *why_json(int err, const char *lower, const char *task)
 	if (err == -EOPNOTSUPP)
 		return json_sprintf("%s cannot %s: its driver has no such function", lower, task);
 	if (err == -ENODEV)
-		return json_sprintf("there is no interface %s here, so it cannot %s: the cable is a "
-				    "virtual one, or the NIC is in another network namespace",
+		return json_sprintf("there is no interface %s here, so it cannot %s: the cable is "
+				    "a virtual one, or the NIC is in another network namespace",
 				    lower, task);
 	if (err == -EPROTONOSUPPORT)
 		return json_sprintf("the plug in %s is of a kind that is not known here", lower);
@@ -56,7 +56,8 @@ static json_t *plug_json(const struct question *q, enum plug_state state, json_t
 							  "failed" };
 
 	return json_pack("{s:o, s:o, s:s, s:o, s:s, s:o}", "node",
-			 node_json(q->d, fm_own(q->d->fm)), "port", port_json(q->d, q->port), "name",
+			 node_json(q->d, fm_own(q->d->fm)), "port", port_json(q->d, q->port),
+			 "name",
 			 q->d->config.fm.name, "lower", text_json(q->link[0].lower), "state",
 			 states[state], "why", why);
 }

@@ -42,7 +42,8 @@ static json_t *candidates_json(const struct fabricd *d)
 		qsort(all, n, sizeof(*all), earlier_candidate);
 	for (uint32_t i = 0; i < n; i++)
 		json_array_append_new(list, json_pack("{s:o, s:s, s:i, s:b, s:o}", "node",
-						      node_json(d, all[i].node), "name", all[i].name,
+						      node_json(d, all[i].node),
+						      "name", all[i].name,
 						      "priority", (int)all[i].priority,
 						      "heard", all[i].heard, "disk",
 						      text_json(fm_disk_name(all[i].disk))));
@@ -56,7 +57,8 @@ static json_t *arbiter_json(const struct fabricd *d, const struct fm_root_status
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}",
 			 "program", text_json(r->arbiter ? d->config.arbiter : NULL),
 			 "answer", text_json(r->answered ? fm_verdict_name(r->verdict) : NULL),
-			 "epoch", r->answered ? json_integer((json_int_t)r->asked_epoch) : json_null(),
+			 "epoch",
+			 r->answered ? json_integer((json_int_t)r->asked_epoch) : json_null(),
 			 "time", time_json(r->answered),
 			 "why", text_json(r->answered && r->refusal[0] ? r->refusal : NULL));
 }
@@ -142,7 +144,8 @@ static void answer_moved(struct request *rq, int err)
 		answer_error(rq, "failed", "node %s cannot become root: %s", who,
 			     away_reason(fm_node(d->fm, rq->node)));
 	else if (err == -EACCES)
-		answer_error(rq, "failed", "node %s cannot become root: its root_priority is 0, or its NIC "
+		answer_error(rq, "failed",
+			     "node %s cannot become root: its root_priority is 0, or its NIC "
 			     "failed while it was root", who);
 	else if (err)
 		answer_error(rq, "failed", "node %s cannot become root: %s", who, strerror(-err));

@@ -265,7 +265,8 @@ struct arbiter *arbiter_new(struct loop *loop, const char *program, const char *
 
 	if (!a)
 		return NULL;
-	*a = (struct arbiter) { .loop = loop, .max = max, .answered = answered, .arg = arg, .out = -1 };
+	*a = (struct arbiter) { .loop = loop, .max = max, .answered = answered, .arg = arg,
+				.out = -1 };
 	a->program = strdup(program);
 	a->fabric = strdup(fabric);
 	a->child = loop_signal_new(loop, SIGCHLD, on_child, a);

@@ -372,8 +372,8 @@ static const struct key keys[] = {
 	  "an IPv4 prefix such as 10.0.0.0/8 or 192.168.0.0/16, without bits after its length, and "
 	  "with no address of 0.0.0.0/8, 127.0.0.0/8, 169.254.0.0/16 or 224.0.0.0/3" },
 	{ "", "address6", set_plan6, get_plan6, 0, 0, 0,
-	  "an IPv6 prefix such as fd74:6f72::/32 or fd00:1:2:3::/64, without bits after its length, "
-	  "and with no address of ::/8, fe80::/10 or ff00::/8" },
+	  "an IPv6 prefix such as fd74:6f72::/32 or fd00:1:2:3::/64, without bits after its "
+	  "length, and with no address of ::/8, fe80::/10 or ff00::/8" },
 	{ "", "device", set_device, get_text_key, AT(device), 0, CONFIG_PATH_MAX,
 	  "auto, unix:/PATH (at most 102 bytes) or genl:NAME" },
 	{ "", "service_address", set_address_key, get_text_key, AT(fm.address), 0, 0,
@@ -418,12 +418,15 @@ static const struct key keys[] = {
 	  "10ms to 60s (units ns, us, ms, s, min)" },
 	TIME_KEY(flap_half_life, 10 * MS, 3600 * SEC, "10ms to 60min"),
 	TIME_KEY(hold_max, 10 * MS, 3600 * SEC, "10ms to 60min"),
-	{ "timers", "stall_max", set_time_or_none, get_time_or_none, AT(stall_max), 2 * SEC, 3600 * SEC,
+	{ "timers", "stall_max", set_time_or_none, get_time_or_none, AT(stall_max), 2 * SEC,
+	  3600 * SEC,
 	  "2s to 60min (units ns, us, ms, s, min), or none" },
 	{ "links", "warn_ber", set_ber, get_ber, AT(quality.warn_ber), BER_MIN, BER_MAX, BER_RULE },
 	{ "links", "fail_ber", set_ber, get_ber, AT(quality.fail_ber), BER_MIN, BER_MAX, BER_RULE },
-	{ "links", "errors_min", set_count, get_count, AT(quality.errors_min), 5, 1000000, "5 to 1000000" },
-	{ "links", "clean_for", set_duration, get_duration, AT(quality.clean_for), 1 * SEC, 86400 * SEC,
+	{ "links", "errors_min", set_count, get_count, AT(quality.errors_min), 5, 1000000,
+	  "5 to 1000000" },
+	{ "links", "clean_for", set_duration, get_duration, AT(quality.clean_for), 1 * SEC,
+	  86400 * SEC,
 	  "1s to 24h (units ns, us, ms, s, min, h)" },
 	{ "links", "out_of_service", set_count, get_count, AT(out_of_service), 0, 1000,
 	  "0 (none) to 1000 links" },
@@ -539,15 +542,19 @@ static void find_address(struct reading *r, unsigned int line)
 		freeifaddrs(list);
 	if (err == -EADDRNOTAVAIL) {
 		r->no_address = !r->file.refused;
-		inifile_refuse(&r->file, line, "service_network is '%s', but this host has no address "
+		inifile_refuse(&r->file, line,
+			       "service_network is '%s', but this host has no address "
 			       "in it (yet); its addresses are: %s", c->network, text);
 	} else if (err == -ENOTUNIQ) {
-		inifile_refuse(&r->file, line, "service_network is '%s', and several addresses of this "
+		inifile_refuse(&r->file, line,
+			       "service_network is '%s', and several addresses of this "
 			       "host are in it: %s; must be a network that has one of them, such "
-			       "as one address with its whole length, or service_address in its place",
+			       "as one address with its whole length, or service_address in its "
+			       "place",
 			       c->network, text);
 	} else if (err) {
-		inifile_refuse(&r->file, line, "service_network: the addresses of this host cannot be "
+		inifile_refuse(&r->file, line,
+			       "service_network: the addresses of this host cannot be "
 			       "read: %s", strerror(-err));
 	} else {
 		if (a.ss_family == AF_INET)
@@ -592,13 +599,15 @@ static void take_service_address(struct reading *r)
 	socklen_t len;
 
 	if (line && net) {
-		inifile_refuse(&r->file, net > line ? net : line, "service_address and service_network are "
+		inifile_refuse(&r->file, net > line ? net : line,
+			       "service_address and service_network are "
 			       "both given, in line %u and here: give one of them",
 			       net > line ? line : net);
 		return;
 	}
 	if (!line && !net) {
-		inifile_refuse(&r->file, 0, "service_address is missing: the IP:PORT to listen on; or "
+		inifile_refuse(&r->file, 0,
+			       "service_address is missing: the IP:PORT to listen on; or "
 			       "service_network, a network that has one address of this host");
 		return;
 	}
@@ -609,7 +618,8 @@ static void take_service_address(struct reading *r)
 	judge_address(r, line ? line : net, net ? "the address found by service_network" :
 		      "service_address", &a);
 	if (line && port && r->c->port != address_port(&a))
-		inifile_refuse(&r->file, port, "service_port is '%u', but service_address in line %u has "
+		inifile_refuse(&r->file, port,
+			       "service_port is '%u', but service_address in line %u has "
 			       "another port: it is for service_network", r->c->port, line);
 	r->c->port = address_port(&a);
 }
@@ -655,7 +665,8 @@ static void judge_room(struct reading *r, const char *key, bool holds, const cha
 	char shape[TORUS_TEXT_MAX];
 
 	if (!holds)
-		inifile_refuse(&r->file, find_key_line(r->c, key), "%s is '%s', too few addresses for "
+		inifile_refuse(&r->file, find_key_line(r->c, key),
+			       "%s is '%s', too few addresses for "
 			       "shape %s: must be a prefix of at most /%u", key, prefix,
 			       torus_shape_text(&r->c->fm.shape, shape),
 			       torus_plan_longest(&r->c->fm.shape, bits));
@@ -673,7 +684,8 @@ static void judge_overlap(struct reading *r, const char *key, const char *prefix
 
 	if (line && r->c->network[0] && !prefix_parse(r->c->network, &p) && p.family == family &&
 	    are_bits_same(net, p.bytes, len < p.bits ? len : p.bits))
-		inifile_refuse(&r->file, line, "%s is '%s', and service_network, '%s', has some of its "
+		inifile_refuse(&r->file, line,
+			       "%s is '%s', and service_network, '%s', has some of its "
 			       "addresses: must be a prefix that has none of that network", key,
 			       prefix, r->c->network);
 }

@@ -64,7 +64,8 @@ static void tell_quality(struct fabricd *d, const struct torus_link *l, enum qua
 	if (q->level == QUALITY_GOOD)
 		snprintf(text, sizeof(text), "over: %s receives well again from %s", here, there);
 	else
-		snprintf(text, sizeof(text), "%s receives %s from %s: %llu errors in %.2g bits, bit "
+		snprintf(text, sizeof(text),
+			 "%s receives %s from %s: %llu errors in %.2g bits, bit "
 			 "error rate %.1e: %s", here, q->level < was ? "less badly" : "badly",
 			 there, (unsigned long long)c.errors, (double)c.bits, quality_ber(&c),
 			 advice_for(q->level));

@@ -24,7 +24,7 @@ struct event_record {
 	char node[TORUS_TEXT_MAX];
 	char kind[16];
 	char *text;
-	char *link;		/* details of kind "link", "recovery", "step" or "admin" as JSON; or NULL */
+	char *link;		/* JSON details of "link", "recovery", "step" or "admin"; or NULL */
 };
 
 struct events;

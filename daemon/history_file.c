@@ -94,10 +94,11 @@ size_t history_json(const struct history_record *r, char to[HISTORY_JSON_MAX])
 	int n = 0;
 
 	if (!r->whole)
-		n = snprintf(to, HISTORY_JSON_MAX, "{\"seq\":%" PRIu64 ",\"time\":%" PRId64 ".%03d,\"log\":"
+		n = snprintf(to, HISTORY_JSON_MAX,
+			     "{\"seq\":%" PRIu64 ",\"time\":%" PRId64 ".%03d,\"log\":"
 			     "\"%016" PRIx64 "\",\"level\":\"%s\",\"kind\":\"%s\"%s", r->seq,
-			     r->time / 1000, (int)(r->time % 1000), r->log, log_level_name(r->level),
-			     r->kind, empty ? "}" : ",");
+			     r->time / 1000, (int)(r->time % 1000), r->log,
+			     log_level_name(r->level), r->kind, empty ? "}" : ",");
 	if (r->whole || !empty)
 		n += snprintf(to + n, HISTORY_JSON_MAX - (size_t)n, "%.*s",
 			      (int)(r->len - !r->whole), r->json + !r->whole);

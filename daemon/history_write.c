@@ -396,7 +396,8 @@ static int open_last(struct history *h)
 {
 	char path[HISTORY_PATH_MAX];
 
-	h->w->fd = open(history_path(h, history_last_number(h), path), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	h->w->fd = open(history_path(h, history_last_number(h), path),
+			O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	return h->w->fd < 0 ? -errno : 0;
 }
 

@@ -134,7 +134,7 @@ static void retry_flush(void *arg)
 		loop_timer_set(lg.timer, loop_now() + RETRY_AFTER);
 }
 
-/* The journal takes the priority of a line of its stream from the begin, "<3>": see sd-daemon(3). */
+/* The journal takes the priority of a line from its first characters, "<3>": see sd-daemon(3). */
 static void to_stderr(enum fm_level level, const char *kind, const char *text)
 {
 	char line[LINE_MAX_], priority[8] = "";
@@ -143,8 +143,8 @@ static void to_stderr(enum fm_level level, const char *kind, const char *text)
 
 	if (lg.journal)
 		snprintf(priority, sizeof(priority), "<%d>", level_syslog[level] & 7);
-	n = snprintf(line, sizeof(line), "%sfabricd: %s: %s: %s\n", priority, level_name[level], kind,
-		     text);
+	n = snprintf(line, sizeof(line), "%sfabricd: %s: %s: %s\n", priority, level_name[level],
+		     kind, text);
 	if (n >= (int)sizeof(line)) {
 		n = sizeof(line) - 1;
 		line[n - 1] = '\n';

@@ -268,7 +268,8 @@ static void step_event(struct fabricd *d, const struct fm_log *log)
 static void order_event(struct fabricd *d, const struct fm_log *log)
 {
 	static const char *const names[] = {
-		[FM_ORDERED_OUT] = "excluded", [FM_ORDERED_IN] = "included", [FM_ORDERED_OVER] = "over",
+		[FM_ORDERED_OUT] = "excluded", [FM_ORDERED_IN] = "included",
+		[FM_ORDERED_OVER] = "over",
 	};
 	json_t *j = order_json(d, log->order->order, log->order->order->ports);
 	char *text;
@@ -502,7 +503,8 @@ const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room
 		torus_port_text(shape->ndims, d->refused_port, port);
 	else
 		snprintf(port, sizeof(port), "%u", d->refused_port);
-	snprintf(buf, room, "port %s%s%s: management packets without the seal of this fabric's key: "
+	snprintf(buf, room,
+		 "port %s%s%s: management packets without the seal of this fabric's key: "
 		 "the neighbour there has another key or release, or is not of this fabric", port,
 		 d->own[0] ? " of node " : "", d->own);
 	return buf;

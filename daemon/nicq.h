@@ -45,7 +45,7 @@ void nicq_add(struct nicq *q, struct nicq_job *job);
 void nicq_add_later(struct nicq *q, struct nicq_job *job);
 /** nicq_waiting() - Return: number of jobs of nicq_add() whose @done was not called yet */
 unsigned int nicq_waiting(const struct nicq *q);
-/** nicq_times() - Return: how long jobs took that have ended; of one that is called again, its end */
+/** nicq_times() - Return: how long the last calls of ended jobs took */
 const struct histogram *nicq_times(const struct nicq *q);
 
 #endif /* NICQ_H */

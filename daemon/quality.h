@@ -22,13 +22,14 @@
  *     rate of r or less it is reached once in 10^errors_min errors (Wald's bound), so errors_min =
  *     20 never happens by chance (errors_at_tenth_of_limit_raise_no_alarm()).
  *  3. Errors of a moment are not enough. A static discharge, or a plug that is touched, damages
- *     packets for some milliseconds to a second or two, and at 75 Gbit/s that can be thousands; what
- *     lasts longer takes the link down by its silence. A bad cable has errors as long as packets
- *     come. The number of errors does not tell these apart, nor do readings: a reading may contain
- *     all errors of seconds, and one moment may lie in two. Therefore the NIC counts the seconds in
- *     which packets were damaged, each beginning with such a packet, as ITU-T G.826 (errored
- *     seconds) and IEEE 802.3 (errored frame seconds) do. QUALITY_SECONDS of them are needed: then
- *     the first and the last error lie that many seconds apart, less one
+ *     packets for some milliseconds to a second or two, and at 75 Gbit/s that can be thousands. A
+ *     longer disturbance takes the link down, because nothing arrives. A bad cable has errors as
+ *     long as packets come. The number of errors does not tell these apart, nor do readings: a
+ *     reading may contain all errors of seconds, and one moment may lie in two readings. Therefore
+ *     the NIC counts the seconds in which packets were damaged, each beginning with such a packet,
+ *     as ITU-T G.826 (errored seconds) and IEEE 802.3 (errored frame seconds) do.
+ *     QUALITY_SECONDS of them are needed: then the first and the last error lie that many seconds
+ *     apart, less one
  *     (one_burst_does_not_make_line_bad(), errors_of_one_reading_count_if_spread()). This delays no
  *     verdict by more than these seconds, and chance needs the sum of 2 besides. With a NIC that
  *     does not count seconds, each reading with errors counts as one.

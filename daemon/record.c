@@ -209,7 +209,8 @@ static void get_config(const json_t *j, struct fm_config *c, int *wrong)
 
 static json_t *device_json(const struct torus_device *d)
 {
-	json_t *j = json_pack("{s:s, s:o*, s:I, s:o*, s:o*, s:i, s:b, s:b, s:I, s:I}", "name", d->name,
+	json_t *j = json_pack("{s:s, s:o*, s:I, s:o*, s:o*, s:i, s:b, s:b, s:I, s:I}",
+			      "name", d->name,
 			      "guid", number_json(d->guid), "epoch", (json_int_t)d->epoch,
 			      "root_epoch", number_json(d->root_epoch), "root_guid",
 			      number_json(d->root_guid), "ports",

@@ -94,7 +94,8 @@ static void on_park_replay(void *io, uint32_t tag, uint64_t version, uint16_t po
 	struct record_tap *tap = io;
 
 	tap->action(tap, json_pack("{s:s, s:I, s:I, s:i}", "do", "park_replay", "tag",
-				   (json_int_t)tag, "version", (json_int_t)version, "ports", ports));
+				   (json_int_t)tag, "version", (json_int_t)version,
+				   "ports", ports));
 	if (tap->ops)
 		tap->ops->park_replay(tap->io, tag, version, ports);
 }
@@ -153,7 +154,8 @@ static void on_keep(void *io, const struct fm_msg *table)
 {
 	struct record_tap *tap = io;
 
-	tap->action(tap, json_pack("{s:s, s:I, s:I}", "do", "keep", "epoch", (json_int_t)table->table.term,
+	tap->action(tap, json_pack("{s:s, s:I, s:I}", "do", "keep",
+				   "epoch", (json_int_t)table->table.term,
 				   "version", (json_int_t)table->table.version));
 	if (tap->ops)
 		tap->ops->keep(tap->io, table);

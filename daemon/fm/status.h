@@ -444,7 +444,8 @@ bool fm_exclusion_given(const struct fm *fm, uint32_t node, unsigned int port);
 /**
  * struct fm_job_count - the state of a job
  * @up: its nodes that are up, and in service
- * @parts: sets into which those nodes whose NICs work, and that are in service, are divided, because
+ * @parts: sets into which those nodes whose NICs work, and that are in service, are divided,
+ * because
  *	no cables of the job join them
  */
 struct fm_job_count {

@@ -120,8 +120,8 @@ static void tell_scores(const char *what, const struct torus_map *m, const uint3
 	    torus_map_score(m, after, &b))
 		return;
 	fprintf(stderr,
-		"torus: %s: hop-bytes %llu in order, %llu reordered; busiest link %llu, %llu\n", what,
-		(unsigned long long)a.hop_bytes, (unsigned long long)b.hop_bytes,
+		"torus: %s: hop-bytes %llu in order, %llu reordered; busiest link %llu, %llu\n",
+		what, (unsigned long long)a.hop_bytes, (unsigned long long)b.hop_bytes,
 		(unsigned long long)a.load, (unsigned long long)b.load);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
  * The protocols of systemd that daemons speak: sd_notify(3), and the journal's own. Both are single
- * datagrams to a socket, and nothing but systemd_ready() waits. libsystemd would do the same, but it and the
- * libraries that only it needs take 0.7 MiB of each manager.
+ * datagrams to a socket, and nothing but systemd_ready() waits. libsystemd would do the same, but
+ * it and the libraries that only it needs take 0.7 MiB of each manager.
  */
 #ifndef UTIL_SYSTEMD_H
 #define UTIL_SYSTEMD_H

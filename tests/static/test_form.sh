@@ -53,6 +53,33 @@ form_noticed() {
 		remarks "${good/\\treturn/        return}" "sample.c:6: indentation: return new_;"
 }
 
+# --- columns -------------------------------------------------------------------------
+
+# too_long FILE...: prints FILE:LINE of each line with more than 100 columns; fails if there is one
+too_long() {
+	python3 -c 'if 1:
+		import sys
+		found = False
+		for name in sys.argv[1:]:
+			with open(name, encoding="utf-8") as f:
+				for n, line in enumerate(f, 1):
+					if len(line.rstrip("\n").expandtabs(8)) > 100:
+						print("%s:%d" % (name, n))
+						found = True
+		sys.exit(found)' "$@"
+}
+
+short_lines() {
+	local files
+	mapfile -t files < <(tracked 'daemon/*.[ch]' 'lib/*.[ch]')
+	too_long "${files[@]}"
+}
+
+long_noticed() {
+	printf '%100s\n\t%93s\na\t%92s\nµ%99s\n' x x x x >"$tmp/sample.c"
+	! too_long "$tmp/sample.c" >"$tmp/out" && [[ $(<"$tmp/out") == "$tmp/sample.c:2" ]]
+}
+
 # --- checkpatch ------------------------------------------------------------------------
 
 # The three files of checkpatch.pl, from the unpacked source of tests/vm/kernel or its package.
@@ -91,6 +118,8 @@ patches_noticed() {
 	[[ $(echo "$tmp/sample.c" | patches) == "$tmp/sample.c SPACING" ]]
 }
 
+check "lines of more than 100 columns are found" long_noticed
+check "lines of daemon/ and lib/ have at most 100 columns" short_lines
 if command -v clang-format >/dev/null; then
 	check "wrong spaces and indentation are found" form_noticed
 	check "user code has the spaces and the indentation of .clang-format" user_code

@@ -49,8 +49,8 @@
 #define WIRE_PARKS_ADAPTIVE 5	/* from this wire version on, a router parks an adaptive packet
 				 * whose escape is dead */
 
-#define DOUBT (30000 * MS)	/* how long the problem lasts that a call has an incredible epoch, or
-				 * an Init another sender */
+#define DOUBT (30000 * MS)	/* how long the problem lasts that a call has an incredible epoch,
+				 * or an Init another sender */
 #define LONELY (30000 * MS)	/* after this long without a root, the node reports a problem */
 
 /*
@@ -106,8 +106,8 @@ static void send_init(struct fm *fm, unsigned int p)
 }
 
 /*
- * Ends the problems that concern the neighbour at @port, because the link to it is gone. Those of the
- * link itself end in note_link().
+ * Ends the problems that concern the neighbour at @port, because the link to it is gone. Those of
+ * the link itself end in note_link().
  */
 static void clear_problems(struct fm *fm, unsigned int port)
 {
@@ -179,8 +179,8 @@ static void note_old_nic(struct fm *fm, const struct torus_link *l)
 		fm_problem_clear(fm, "release", key);
 	else
 		fm_problem_set(fm, "release", key, "port %s of node %s and %s speak wire version "
-			       "%u: the driver of one of them is old, and adaptive packets may block "
-			       "each other for ever at it; update it",
+			       "%u: the driver of one of them is old, and adaptive packets may "
+			       "block each other for ever at it; update it",
 			       fm_port_text(fm, l->port, at), fm_table_who(fm, fm->guid, who),
 			       peer_text(fm, l, peer, sizeof(peer)), (unsigned int)wire);
 }
@@ -287,9 +287,9 @@ static void report_version(struct fm *fm, unsigned int port, unsigned int versio
 /*
  * Return: true if the Init names as its sender the NIC and the port that the NICs themselves found
  * at the other end of the cable. If not, its sender lies, or it was recorded at another cable: it
- * is reported, and must have no effect, because it speaks for a node which is elsewhere, perhaps for
- * the root. The cable is used on, since the NICs agree about it. If both ends are silent, no right
- * Init ends the problem, so that has a time limit.
+ * is reported, and must have no effect, because it speaks for a node which is elsewhere, perhaps
+ * for the root. The cable is used on, since the NICs agree about it. If both ends are silent, no
+ * right Init ends the problem, so that has a time limit.
  */
 static bool check_sender(struct fm *fm, unsigned int port, const struct fm_init *init)
 {

@@ -45,8 +45,9 @@
 				 * no root leads */
 #define ASKER_WAIT 5		/* in units of fm_config.resend: limit to connect to an asking
 				 * node, or for its answer */
-#define TRY_WAIT 20		/* in units of fm_config.resend: limit to connect to a root before the
-				 * node leaves its own; TCP sends the first packet again after 1 s */
+#define TRY_WAIT 20		/* in units of fm_config.resend: limit to connect to a root before
+				 * the node leaves its own; TCP sends the first packet again after
+				 * 1 s */
 #define CALL_WAIT 5		/* in units of fm_config.resend: limit for the answer to a call */
 #define BACKOFF_MAX 3		/* how often the time until the next HELLO is doubled at most */
 #define SPREAD 4		/* a time longer than resend is extended by up to 1/SPREAD of it */

@@ -225,7 +225,8 @@ static void report_away(struct fm *fm, const struct fm_init *init)
 
 	if (!fm->root_lost || fm->now < fm->cut_off + AWAY * fm->cfg.resend)
 		return;
-	fm_problem_set(fm, "root", AWAY_KEY, "neighbour %s says that root %s leads, but this node does "
+	fm_problem_set(fm, "root", AWAY_KEY,
+		       "neighbour %s says that root %s leads, but this node does "
 		       "not reach it at %s: check the service network",
 		       fm_table_who(fm, init->guid, from), fm_table_who(fm, init->root_guid, root),
 		       init->root_address);

@@ -147,7 +147,8 @@ static bool is_own(const struct fm *fm, unsigned int port, const struct fm_init 
 	       init->root_guid == fm->kept.root ||
 	       fm_kept_place(fm, init->root_guid) != TORUS_NO_NODE ||
 	       fm_kept_place(fm, init->guid) != TORUS_NO_NODE ||
-	       (has_rows(fm, port) && implies_place(fm, port, init)) || most_name(fm, init->root_guid);
+	       (has_rows(fm, port) && implies_place(fm, port, init)) ||
+	       most_name(fm, init->root_guid);
 }
 
 /* Return: true if a cable leads to a neighbour of this node's fabric that may get another root. */

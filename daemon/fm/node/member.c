@@ -333,7 +333,8 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 	}
 	enter_step(fm, s->version, s->round);
 	m->step = *s;
-	if (s->step != FM_STEP_APPLY)	/* the root begins the next one when the table is in force */
+	/* The root begins the step after APPLY when the table is in force. */
+	if (s->step != FM_STEP_APPLY)
 		fm->table.in_force = true;
 	fm->table.clean = s->clean;
 	for (uint32_t i = 0; i < s->nended; i++)

@@ -25,10 +25,10 @@
  * roots fail: from WAIT_MIN to twice as long after each further failure, and at most to WAIT_MAX.
  * Otherwise the attempts with two of them would leave no time for a third one.
  *
- * A connection that is up may lead to another root: its address was given to another host. That root
- * names itself in its first answer. Then the attempt has failed after all, and the node goes back to
- * the root that it has left. So a failure is forgotten only when the root that was meant has
- * answered: otherwise the node would leave its root again with the next Init, for ever. Such an
+ * A connection that is up may lead to another root: its address was given to another host. That
+ * root names itself in its first answer. Then the attempt has failed after all, and the node goes
+ * back to the root that it has left. So a failure is forgotten only when the root that was meant
+ * has answered: otherwise the node would leave its root again with the next Init, for ever. Such an
  * attempt disturbs the part, so the wait grows after each of them, too.
  *
  * At the other end of the cable is a node of the part with the later root, which tries nothing. If
@@ -41,8 +41,8 @@
  *
  * Safety. Any Init may be lost, so a node may stay with its root for any time, and nothing depends
  * on when it leaves: a NIC obeys the latest epoch that it was told, whichever root its manager
- * follows (kernel/req/fence.c), and each root has the promises that it needs (root/quorum.c). At the
- * end of an attempt the node decides by its present root and epoch, not by those at its begin.
+ * follows (kernel/req/fence.c), and each root has the promises that it needs (root/quorum.c). At
+ * the end of an attempt the node decides by its present root and epoch, not by those at its begin.
  *
  * Liveness. Once the service network leads from the node to the other root, the node follows that
  * root after WAIT_ONE (or WAIT_MAX, see above), the time limit of a connection and an Init at
@@ -165,7 +165,8 @@ static void set_distant(struct fm *fm, bool left, const char *why)
 		d->until = fm->now + d->wait;
 	}
 	d->asked = false;
-	fm_problem_set(fm, "root", TRY_KEY, "neighbour %s obeys root %s, but %s %s, and %s: check the "
+	fm_problem_set(fm, "root", TRY_KEY,
+		       "neighbour %s obeys root %s, but %s %s, and %s: check the "
 		       "service network",
 		       fm_table_who(fm, init->guid, from), fm_table_who(fm, init->root_guid, root),
 		       why, init->root_address, fm->cut_off ? "has no root" : "stays with its own");
@@ -259,7 +260,8 @@ void fm_try_heard(struct fm *fm, unsigned int port, const struct fm_init *init)
 		*since = fm->now;
 	if (fm->now < *since + LAGS)
 		return;
-	fm_problem_set(fm, "root", LAG_KEY + port, "neighbour %s obeys root %s, an earlier one than root "
+	fm_problem_set(fm, "root", LAG_KEY + port,
+		       "neighbour %s obeys root %s, an earlier one than root "
 		       "%s of this node, and does not reach it at %s: check the service network",
 		       fm_table_who(fm, init->guid, from), fm_table_who(fm, init->root_guid, root),
 		       fm_table_who(fm, fm->root_guid, own), fm->root_address);

@@ -45,7 +45,8 @@ static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct
 	if (o.until)
 		o.ends = fm->now + (o.until > o.since ? o.until - o.since : 0) * SEC;
 	if (!fm_orders_put(&fm->root->orders, &o))
-		fm_say(fm, FM_WARNING, "table", "no memory to keep the user and the reason of an exclusion");
+		fm_say(fm, FM_WARNING, "table",
+		       "no memory to keep the user and the reason of an exclusion");
 }
 
 /* Return: mask of @port; -1: mask of all ports. */
@@ -104,7 +105,8 @@ static const char *name_ports(const struct fm *fm, uint32_t node, uint16_t ports
 	}
 	for (unsigned int p = 0; p < 2u * fm->ndims; p++)
 		if (ports >> p & 1)
-			n += (size_t)snprintf(buf + n, TARGET_MAX - n, buf[n - 1] == ':' ? "%s" : ",%s",
+			n += (size_t)snprintf(buf + n, TARGET_MAX - n,
+					      buf[n - 1] == ':' ? "%s" : ",%s",
 					      torus_port_text(fm->ndims, p, name));
 	return buf;
 }
@@ -125,7 +127,8 @@ static void log_order(struct fm *fm, uint32_t node, uint16_t ports, enum fm_orde
 	if (o.uid != FM_NO_UID)
 		snprintf(user, sizeof(user), "user %u", o.uid);
 	if (o.until > o.since)
-		snprintf(term, sizeof(term), ", for %llu s", (unsigned long long)(o.until - o.since));
+		snprintf(term, sizeof(term), ", for %llu s",
+			 (unsigned long long)(o.until - o.since));
 	name_ports(fm, node, ports, name);
 	if (what == FM_ORDERED_OVER)
 		snprintf(text, sizeof(text), "included %s, the time is over", name);
@@ -163,7 +166,8 @@ int fm_admin_mark(struct fm *fm, uint32_t node, int port, bool excluded,
 					 * sooner */
 	else
 		fm_damp_end(fm, node, mask);
-	fm_demand(fm, 0, "%s %s", excluded ? "excluded" : "included", name_ports(fm, node, mask, name));
+	fm_demand(fm, 0, "%s %s", excluded ? "excluded" : "included",
+		  name_ports(fm, node, mask, name));
 	return 0;
 }
 

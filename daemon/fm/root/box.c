@@ -123,7 +123,8 @@ static int number_members(const struct fm *fm, uint32_t *node, uint32_t n, char 
  * @blocked: by node id: 1 if the node is not free
  * @inside: by node id: how many nodes are not free in the box that begins there
  * @line: the former numbers of a line of nodes
- * @seen: by node id: @mark if the node is in the box that is tried last, @mark + 1 if a walk has met
+ * @seen: by node id: @mark if the node is in the box that is tried last, @mark + 1 if a walk has
+ * met
  *	it there; @queue: the nodes that the walk has met
  * @tries: free boxes that were tried; @apart: some of them were divided
  * @work: steps so far; @cut: there were too many to try all boxes
@@ -157,7 +158,8 @@ static uint64_t cables_out(const struct torus_shape *shape, const uint16_t *size
 }
 
 /* Sets @size to the first box of @n nodes. Return: false if there is none. */
-static bool first_box(const struct torus_shape *shape, uint32_t n, unsigned int from, uint16_t *size)
+static bool first_box(const struct torus_shape *shape, uint32_t n, unsigned int from,
+		      uint16_t *size)
 {
 	if (from == shape->ndims)
 		return n == 1;

@@ -738,7 +738,7 @@ bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 			       !init->lost && later && !fm_follow_shuns(fm, init);
 	if (!leads)
 		return false;
-	/* A root that has won a claim is waiting for HELLOs: NICs do not obey an earlier root again. */
+	/* A root that has won a claim waits for HELLOs: NICs do not obey an earlier root again. */
 	if (!r->settled)
 		return (later || (init->settled && !r->asking->won)) && fm_follow_own(fm, init);
 	if (r->joiners == 1 && (init->epoch > fm->root_epoch ||

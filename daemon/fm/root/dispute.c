@@ -105,7 +105,8 @@ static void set_dispute_problem(struct fm *fm, const struct fm_mate *m, unsigned
 	fm_end_text(fm, m, p, a, sizeof(a));
 	fm_end_text(fm, o, mine->peer_port, b, sizeof(b));
 	fm_problem_set(fm, "dispute", fm_mix((up ? m : o)->guid) ^ (up ? p : mine->peer_port),
-		       "%s reports that its link is up, and %s that it is down: nothing is sent over it",
+		       "%s reports that its link is up, and %s that it is down: nothing is sent "
+		       "over it",
 		       up ? a : b, up ? b : a);
 }
 

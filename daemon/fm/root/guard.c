@@ -57,7 +57,8 @@ static uint16_t lost_in_table(const struct fm *fm, uint32_t node, unsigned int p
 	const struct fm_entry *e = &t->entry[node];
 	uint32_t peer = torus_neighbour(&t->shape, node, port);
 
-	return (uint16_t)((is_alive(e->state) && is_alive(t->entry[peer].state) ? e->fault : e->held) &
+	return (uint16_t)((is_alive(e->state) && is_alive(t->entry[peer].state) ? e->fault :
+			   e->held) &
 			  1u << port);
 }
 

@@ -267,7 +267,8 @@ static void add_to_line(struct fm_line *l, const struct fm_past *id)
 static void report_ended_jobs(struct fm *fm, const struct foreign *f)
 {
 	for (uint32_t i = 0; i < f->jobs.n; i++) {
-		const struct fm_job *j = &f->jobs.of[i], *here = fm_jobs_named(&fm->root->jobs, j->name);
+		const struct fm_job *j = &f->jobs.of[i];
+		const struct fm_job *here = fm_jobs_named(&fm->root->jobs, j->name);
 
 		if (!here || here->since != j->since)
 			fm_say(fm, FM_WARNING, "job",

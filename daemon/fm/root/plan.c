@@ -128,7 +128,8 @@ static bool is_plan_usable(struct fm *fm, const struct torus_plan *plan,
 		if (m->plans || m->state != FM_NODE_UP)
 			continue;
 		snprintf(why, sizeof(why),
-			 "'%s' knows only the default one: update fabricd and the driver of its NIC",
+			 "'%s' knows only the default one: update fabricd and the driver of its "
+			 "NIC",
 			 m->name);
 		refuse_plan(fm, plan, why);
 		return false;
@@ -163,8 +164,9 @@ static void check_config(struct fm *fm)
 		fm_problem_clear(fm, "plan", 0);
 	else
 		fm_problem_set(fm, "plan", 0,
-			       "the fabric has addresses of %s and %s, and the configuration of its "
-			       "root '%s' names others: 'systemctl reload fabricd' there changes them",
+			       "the fabric has addresses of %s and %s, and the configuration of "
+			       "its root '%s' names others: 'systemctl reload fabricd' there "
+			       "changes them",
 			       torus_plan_text4(&full, v4), torus_plan_text6(&full, v6),
 			       fm->cfg.name);
 }

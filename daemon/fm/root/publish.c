@@ -432,8 +432,9 @@ void fm_publish_due(struct fm *fm)
 		fm_demand_put_off(fm, NEVER);	/* wait until recovery.c finds the network
 						 * drained */
 	if ((doubtful || mixed) && fm->table.version) {
-		fm_demand(fm, 0, mixed ? "nodes joined whose old packets may be taken for those of this version" :
-				 "root restarted in a recovery");
+		fm_demand(fm, 0, "%s", mixed ?
+			  "nodes joined whose old packets may be taken for those of this version" :
+			  "root restarted in a recovery");
 		fm_demand_put_off(fm, NEVER);	/* before the drain no colour is free */
 	}
 }

@@ -46,9 +46,9 @@
  *     promised, and n is t or before it. The new root begins with all that the former root had in
  *     force.
  *  Lemma 3. If t has come into force, Lemma 2 holds without O(t). No table later than t has, when P
- *     promises: by Lemma 1 t is in its O, so by (T) it was taken by a quorum of t, of which a node is
- *     in P and would have a later table than t. So f is t, and the rest of Lemma 2 needs a quorum
- *     of f alone.
+ *     promises: by Lemma 1 t is in its O, so by (T) it was taken by a quorum of t. A node of that
+ *     quorum is in P, and would have a later table than t. So f is t, and the rest of Lemma 2
+ *     needs a quorum of f alone.
  *
  * Parts. If f comes into force because no link leads from its nodes to another NIC, these nodes
  * are a part, and the theorem begins anew with f: it holds for f and for the tables of all roots

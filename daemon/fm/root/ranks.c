@@ -88,8 +88,8 @@ static void check_ranks(struct fm *fm)
 			continue;
 		if (m->node == TORUS_NO_NODE && m->guid == fm->guid)
 			fm_problem_set(fm, KIND, m->guid,
-				       "'%s' leads, and has no place in the fabric: 'fabricctl root "
-				       "move' lets a node lead that has one",
+				       "'%s' leads, and has no place in the fabric: 'fabricctl "
+				       "root move' lets a node lead that has one",
 				       m->name);
 		else if (m->node == TORUS_NO_NODE)
 			fm_problem_set(fm, KIND, m->guid,

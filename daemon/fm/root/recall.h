@@ -62,7 +62,7 @@ bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);
 /** fm_recall_table() - Return: table @id, with its voters, if this node has it; or NULL */
 struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
 				const struct fm_voters **voters);
-/** fm_recall_nodes() - Return: number of nodes in the kept table that this root begins with, or 0 */
+/** fm_recall_nodes() - Return: number of nodes in the kept table that this root uses, or 0 */
 uint32_t fm_recall_nodes(const struct fm *fm);
 /**
  * fm_recall_has_latest() - Return: true if no node that sent HELLO has a later table than this node

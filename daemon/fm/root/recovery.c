@@ -184,7 +184,8 @@ struct losses {
  * struct fm_rec - the present recovery
  * @phase: enum fm_phase
  * @orphans: as in fm_step
- * @told: its steps are told; @told_until: the time that recoveries whose steps were told have used up
+ * @told: its steps are told; @told_until: the time that recoveries whose steps were told have used
+ * up
  * @log: log of this recovery; @last: log of the last one that ended
  */
 struct fm_rec {
@@ -301,7 +302,8 @@ static void tell_step(struct fm *fm, enum fm_stamp step)
 	uint64_t ns = fm->now - log->at[FM_AT_DETECTED];
 	char text[FM_TEXT_MAX];
 	const struct fm_log line = {
-		.level = FM_DEBUG, .kind = "step", .text = text, .recovery = log, .step = (uint8_t)step,
+		.level = FM_DEBUG, .kind = "step", .text = text, .recovery = log,
+		.step = (uint8_t)step,
 	};
 
 	if (!fm->root->rec->told || !texts[step])

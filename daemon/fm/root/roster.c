@@ -350,7 +350,8 @@ const char *fm_end_text(const struct fm *fm, const struct fm_mate *m, unsigned i
 	if (p >= 2 * fm->ndims)
 		snprintf(buf, room, "port %u of '%s'", p, m->name);
 	else if (m->node >= fm->table.nodes)
-		snprintf(buf, room, "port %s of '%s'", torus_port_text(fm->ndims, p, port), m->name);
+		snprintf(buf, room, "port %s of '%s'", torus_port_text(fm->ndims, p, port),
+			 m->name);
 	else
 		snprintf(buf, room, "%s:%s ('%s')",
 			 torus_node_text(&fm->table.shape, m->node, node),

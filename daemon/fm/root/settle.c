@@ -384,7 +384,8 @@ static unsigned int report_unheard(struct fm *fm)
 
 		unheard += m->unheard;
 		if (m->unheard && m->node != TORUS_NO_NODE && told < TOLD_MAX)
-			told += fm_service_gone(fm, m, m->state == FM_NODE_DEAD ? unlinked : linked);
+			told += fm_service_gone(fm, m,
+						m->state == FM_NODE_DEAD ? unlinked : linked);
 		m->unheard = false;
 	}
 	return unheard;
