@@ -435,6 +435,29 @@ static int node_of(const struct fake *f, const json_t *request, const char *key)
 	return torus_coords_parse(copy, &f->shape, &at) ? -2 : (int)torus_node_id(&f->shape, &at);
 }
 
+/* The job "mine" of the corner 0,0 to 1,1: each node is beside the one with the number before. */
+static json_t *jobs(const struct fake *f, const json_t *request)
+{
+	static const uint8_t corner[][2] = { { 1, 0 }, { 0, 0 }, { 0, 1 }, { 1, 1 } };
+	const char *wanted = json_string_value(json_object_get(request, "name"));
+	json_t *members = json_array();
+	char name[32];
+
+	if (!wanted || strcmp(wanted, "mine") || f->shape.ndims != 2) {
+		json_decref(members);
+		return NULL;
+	}
+	for (unsigned int i = 0; i < 4; i++) {
+		uint32_t id = corner[i][0] + corner[i][1] * f->shape.size[0];
+
+		json_array_append_new(members, json_pack("{si so ss ss sb}", "number", i, "node",
+			place(f, id), "name", name_of(f, id, name), "state",
+			f->dead[id] ? "down" : "up", "excluded", 0));
+	}
+	return json_pack("{si s[{ss si ss so}]}", "version", 7, "jobs", "name", "mine", "nodes", 4,
+			 "state", "runs", "members", members);
+}
+
 static json_t *coord(const struct fake *f, const json_t *request)
 {
 	int id = node_of(f, request, "name");
@@ -580,6 +603,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return rows(f, (uint32_t)node, false);
 	if (!strcmp(cmd, "park"))
 		return park(f, node, json_is_true(json_object_get(request, "flows")));
+	if (!strcmp(cmd, "jobs"))
+		return jobs(f, request);
 	if (!strcmp(cmd, "coord"))
 		return coord(f, request);
 	if (!strcmp(cmd, "table"))

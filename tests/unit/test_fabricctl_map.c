@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fabricctl map: costs on the rows of the NICs, files for launchers, and files that are refused. */
+/* fabricctl map: costs on the rows of the NICs, files for launchers, those of jobs, and files that are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,6 +126,46 @@ static void placement_is_written_in_each_format(void **state)
 	assert_string_equal(out, "n0-0\nn1-0\nn2-0\n");
 }
 
+static void ranks_of_a_job_are_written_by_number_in_each_format(void **state)
+{
+	(void)state;
+	expect("job hosts mine", 0);
+	assert_string_equal(out, "n1-0\nn0-0\nn0-1\nn1-1\n");
+	expect("job hosts mine --format openmpi", 0);
+	assert_string_equal(out, "rank 0=n1-0 slot=0\nrank 1=n0-0 slot=0\nrank 2=n0-1 slot=0\n"
+				 "rank 3=n1-1 slot=0\n");
+	expect("job hosts mine --format mpich --slots 3", 0);
+	assert_string_equal(out, "n1-0:3\nn0-0:3\nn0-1:3\nn1-1:3\n");
+	expect("job hosts mine --format slurm --slots 2", 0);
+	assert_string_equal(out, "n1-0\nn1-0\nn0-0\nn0-0\nn0-1\nn0-1\nn1-1\nn1-1\n");
+	expect("job hosts mine --format rubik", 0);
+	assert_string_equal(out, "1 0\n0 0\n0 1\n1 1\n");
+	fake.dead[1] = true;
+	expect("job hosts mine --format slurm", 3);
+	assert_string_equal(out, "n0-0\nn0-1\nn1-1\n");
+	has(err, "1 nodes of job 'mine' are not up or out of service, and have no ranks");
+	fake.dead[0] = fake.dead[4] = fake.dead[5] = true;
+	expect("job hosts mine --format slurm", 2);
+	has(err, "there is no slot: no node of the job is up and in service");
+	assert_string_equal(out, "");
+}
+
+static void map_places_ranks_on_the_nodes_of_a_job(void **state)
+{
+	(void)state;
+	map_of("0,3,1\n", "--job mine --format rubik", 0);
+	assert_string_equal(out, "1 0\n0 0\n0 1\n1 1\n");
+	/* A ring of four whose neighbours are two apart in the order of the job */
+	map_of("0,2,1\n2,1,1\n1,3,1\n3,0,1\n", "--job mine --improve --score --json", 0);
+	has(out, "\"slots\":4,");
+	has(out, "\"hop_bytes\":4,");
+	map_of("0,4,1\n", "--job mine", 2);
+	has(err, "5 ranks are more than the 4 slots of the nodes");
+	fake.dead[1] = true;
+	map_of("0,2,1\n", "--job mine --format slurm", 0);
+	assert_string_equal(out, "n0-0\nn0-1\nn1-1\n");
+}
+
 static void hosts_and_placement_are_read_from_files(void **state)
 {
 	char args[256];
@@ -216,6 +256,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(map_with_improve_shows_lower_costs,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(placement_is_written_in_each_format,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(ranks_of_a_job_are_written_by_number_in_each_format,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(map_places_ranks_on_the_nodes_of_a_job,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(hosts_and_placement_are_read_from_files,
 						fake_setup, fake_teardown),

@@ -11,6 +11,7 @@
 
 #include "appgraph.h"
 #include "ask.h"
+#include "job.h"
 #include "json.h"
 #include "rankfile.h"
 #include "rows.h"
@@ -19,7 +20,7 @@
 #include "table.h"
 
 static bool score_only, improve;
-static const char *hosts, *format, *from;
+static const char *hosts, *format, *from, *job;
 static uint64_t each = 1, ranks_said, seed = 1;
 
 /**
@@ -204,17 +205,39 @@ static int read_node_rows(struct mapping *m)
 	return known ? OK : status == OK ? fail("no NIC's rows could be read") : status;
 }
 
-static int read_slots(struct mapping *m)
+/* Takes the slots of all nodes that are up, or of those of --hosts. */
+static int read_node_slots(struct mapping *m)
 {
 	json_t *nodes = NULL;
-	int status = exclusions_get(&m->ask, &m->table);
+	int status = ask_nodes(&m->ask, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0, &nodes);
 
-	if (status == OK)
-		status = ask_nodes(&m->ask, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0,
-				   &nodes);
 	if (status == OK)
 		status = slots_new(&m->table, nodes, (uint32_t)each, hosts, &m->slots);
 	json_decref(nodes);
+	return status;
+}
+
+/* Takes the slots of the nodes of a job. */
+static int read_job_slots(struct mapping *m)
+{
+	json_t *about, *members;
+	uint32_t missing;
+	int status = job_get(&m->ask, job, &about, &members);
+
+	if (status != OK)
+		return status;
+	status = slots_of_job(&m->table, members, (uint32_t)each, &m->slots, &missing);
+	json_decref(about);
+	json_decref(members);
+	return status;
+}
+
+static int read_slots(struct mapping *m)
+{
+	int status = exclusions_get(&m->ask, &m->table);
+
+	if (status == OK)
+		status = job ? read_job_slots(m) : read_node_slots(m);
 	if (status == OK && m->app.ranks > m->slots.n)
 		return fail("%u ranks are more than the %u slots of the nodes; --slots gives each node "
 			    "more, --hosts HOST:SLOTS one of them", m->app.ranks, m->slots.n);
@@ -290,6 +313,8 @@ static int cmd_map(struct ctl *ctl, int argc, char **argv)
 		return fail("--format '%s': must be " RANKFILE_FORMATS, format);
 	if (format && (ctl->json || score_only))
 		return fail("--format and %s exclude each other", ctl->json ? "--json" : "--score");
+	if (job && hosts)
+		return fail("--job and --hosts exclude each other");
 	return run_map(ctl, argv[0]);
 }
 
@@ -300,6 +325,7 @@ static const struct opt opts[] = {
 	  "print a file for openmpi, mpich, slurm or rubik" },
 	{ OPT_TEXT, "hosts", 0, "HOSTS", &hosts, 0, 0,
 	  "nodes in this order: HOST[:SLOTS],... or @FILE with a host in each line" },
+	{ OPT_TEXT, "job", 0, "NAME", &job, 0, 0, "the nodes of this job, by number" },
 	{ OPT_NUMBER, "slots", 0, "N", &each, 1, SLOTS_EACH_MAX, "ranks that a node may have (1)" },
 	{ OPT_NUMBER, "ranks", 0, "N", &ranks_said, 1, 1 << 24,
 	  "ranks of the program, if the highest sends and receives nothing" },

@@ -123,6 +123,7 @@ _fabricctl() {
 	--class) words='dac24 dac26 dac28 dac30 fr4 megtron optical' ;;
 	--format) words='openmpi mpich slurm rubik' ;;
 	--hosts) words=$(_fabricctl_known) ;;
+	--job) words=$(_fabricctl_jobs show) ;;
 	--log-level | log) words='error warning info debug' ;;
 	--backend) words='user kernel mixed' ;;
 	--diff)

@@ -124,6 +124,7 @@ _fabricctl_word() {
 	NAME | NAME.PORT)
 		case $2 in
 		--lab | --name) _fabricctl_labs; return ;;
+		--job) words=(${(f)"$($program job list --timeout 1 2>/dev/null | awk 'NR > 1 && NF > 6 { print $1 }')"}) ;;
 		'') words=(${${(f)"$(grep -lsx DEVTYPE=torus /sys/class/net/*/uevent)"}:h:t}) ;;
 		esac
 		;;

@@ -1,48 +1,125 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "job.h"
 #include "json.h"
+#include "rankfile.h"
+#include "say.h"
+
+static const char *format;
+static uint64_t each;		/* 0: not given */
+
+static void print_hosts(const json_t *members)
+{
+	char text[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(members, i, v) {
+		const char *name = json_text(v, "name");
+
+		puts(name ? name : json_coords_text(json_object_get(v, "node"), text));
+	}
+}
+
+/* Writes the file of a launcher: ranks in the order of the nodes' numbers. */
+static int write_ranks(const struct slots *s)
+{
+	uint32_t *place = calloc(s->n, sizeof(*place));
+	int status;
+
+	if (!place)
+		return fail("out of memory");
+	for (uint32_t r = 0; r < s->n; r++)
+		place[r] = r;
+	status = rankfile_write(stdout, format, s, place, s->n);
+	free(place);
+	return status;
+}
+
+static int write_format(struct ask *a, const char *name, json_t *members)
+{
+	struct exclusions table = { .version = 0 };
+	struct slots slots;
+	uint32_t missing;
+	int status = exclusions_get(a, &table);
+
+	if (status != OK)
+		return status;
+	status = slots_of_job(&table, members, each ? (uint32_t)each : 1, &slots, &missing);
+	if (status == OK) {
+		status = write_ranks(&slots);
+		slots_free(&slots);
+	}
+	if (status == OK && missing) {
+		warn("%" PRIu32 " nodes of job '%s' are not up or out of service, and have no "
+		     "ranks", missing, name);
+		status = NOT_KEPT;
+	}
+	exclusions_free(&table);
+	return status;
+}
+
+static int check_host_options(const struct ctl *ctl)
+{
+	if (format && !rankfile_known(format))
+		return fail("--format '%s': must be " RANKFILE_FORMATS, format);
+	if (format && ctl->json)
+		return fail("--format and --json exclude each other");
+	if (each && !format)
+		return fail("--slots is the number of ranks of a node in a file of --format: give "
+			    "both");
+	return OK;
+}
 
 static int job_hosts(struct ctl *ctl, int argc, char **argv)
 {
-	json_t *job, *members, *v;
-	char text[TORUS_TEXT_MAX];
+	json_t *job, *members;
 	struct ask a;
-	size_t i;
-	int status = ask_open(ctl, &a);
+	int status = check_host_options(ctl);
 
 	(void)argc;
+	if (status == OK)
+		status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
 	status = job_get(&a, argv[0], &job, &members);
 	if (status == OK) {
-		if (ctl->json)
+		if (format)
+			status = write_format(&a, argv[0], members);
+		else if (ctl->json)
 			json_show(json_incref(members));
 		else
-			json_array_foreach(members, i, v) {
-				const char *name = json_text(v, "name");
-
-				puts(name ? name :
-				     json_coords_text(json_object_get(v, "node"), text));
-			}
+			print_hosts(members);
 		ask_label(&a, true);
 		json_decref(job);
 		json_decref(members);
-		status = ask_status(&a);
+		if (status == OK)
+			status = ask_status(&a);
 	}
 	ask_close(&a);
 	return status;
 }
+
+static const struct opt opts[] = {
+	{ OPT_TEXT, "format", 'f', "FORMAT", &format, 0, 0,
+	  "print a file for openmpi, mpich, slurm or rubik, with ranks in the order of numbers" },
+	{ OPT_NUMBER, "slots", 0, "N", &each, 1, SLOTS_EACH_MAX,
+	  "ranks that each node has in that file (1)" },
+	{ .kind = OPT_END },
+};
 
 COMMAND(job_hosts) = {
 	.family = "job",
 	.name = "hosts",
 	.args = "NAME",
 	.brief = "The hosts of a job, one a line, by number",
-	.help = "A host file for Open MPI, MPICH and others: the first host has number 0. To place\n"
-		"ranks on the nodes of a job: 'fabricctl job hosts NAME >FILE' and\n"
-		"'fabricctl map --hosts @FILE'.",
+	.help = "A host file for Open MPI, MPICH and others: the first host has number 0. With\n"
+		"--format, a file that says where each rank runs, without nodes that are not up\n"
+		"or out of service. To place ranks by their traffic: 'fabricctl map --job NAME'.",
+	.opts = opts,
 	.min = 1,
 	.max = 1,
 	.asks = true,

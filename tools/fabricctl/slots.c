@@ -166,26 +166,61 @@ static void name_slots(struct slots *s)
 			s->name[id] = json_text(v, "name");
 }
 
+/* Prepares @l, and gives each node of @answer its name. Return: OK or CANNOT */
+static int prepare_slots(struct slot_list *l, json_t *answer)
+{
+	struct slots *s = l->out;
+
+	*s = (struct slots){ .shape = l->table->shape, .answer = json_incref(answer) };
+	s->name = calloc(torus_nodes(&s->shape), sizeof(*s->name));
+	l->taken = calloc(torus_nodes(&s->shape), sizeof(*l->taken));
+	if (!s->name || !l->taken)
+		return fail("out of memory");
+	name_slots(s);
+	return OK;
+}
+
 int slots_new(const struct exclusions *table, json_t *nodes, uint32_t each, const char *hosts,
 	      struct slots *out)
 {
 	struct slot_list l = { .out = out, .table = table, .each = each };
-	int status;
+	int status = prepare_slots(&l, nodes);
 
-	*out = (struct slots){ .shape = table->shape, .answer = json_incref(nodes) };
-	out->name = calloc(torus_nodes(&table->shape), sizeof(*out->name));
-	l.taken = calloc(torus_nodes(&table->shape), sizeof(*l.taken));
-	if (!out->name || !l.taken) {
-		status = fail("out of memory");
-	} else {
-		name_slots(out);
+	if (status == OK)
 		status = !hosts ? take_all(&l) : *hosts == '@' ? take_file(&l, hosts + 1) :
 								 take_list(&l, hosts);
-	}
 	if (status == OK && !out->n && hosts)
 		status = fail("--hosts %s: names no hosts", hosts);
 	else if (status == OK && !out->n)
 		status = fail("there is no slot: no node is up and in service");
+	free(l.taken);
+	if (status != OK)
+		slots_free(out);
+	return status;
+}
+
+int slots_of_job(const struct exclusions *table, json_t *members, uint32_t each, struct slots *out,
+		 uint32_t *missing)
+{
+	struct slot_list l = { .out = out, .table = table, .each = each };
+	int status = prepare_slots(&l, members);
+	uint32_t id;
+	size_t i;
+	json_t *v;
+
+	*missing = 0;
+	json_array_foreach(members, i, v) {
+		bool known = !json_node_read(json_object_get(v, "node"), &table->shape, &id);
+
+		if (status != OK)
+			break;
+		if (known && table->up[id] && !table->out[id])
+			status = append_slots(&l, id, each);
+		else
+			*missing += 1;
+	}
+	if (status == OK && !out->n)
+		status = fail("there is no slot: no node of the job is up and in service");
 	free(l.taken);
 	if (status != OK)
 		slots_free(out);

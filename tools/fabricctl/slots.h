@@ -33,6 +33,16 @@ struct slots {
  */
 int slots_new(const struct exclusions *table, json_t *nodes, uint32_t each, const char *hosts,
 	      struct slots *out);
+/**
+ * slots_of_job() - take the slots of the nodes of a job, by number; those that are not up or out of
+ * service have none
+ * @members: nodes of the job, as job_get() gets them; a reference is kept
+ * @each: slots of a node
+ * @missing: set to the number of nodes without slots
+ * Return: OK or CANNOT.
+ */
+int slots_of_job(const struct exclusions *table, json_t *members, uint32_t each, struct slots *out,
+		 uint32_t *missing);
 void slots_free(struct slots *s);
 
 #endif /* SLOTS_H */
