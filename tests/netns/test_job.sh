@@ -78,6 +78,14 @@ repairs() {
 	cat "$tmp/traffic"
 	until_true 20 job verify a && state a runs && return "$rc"
 }
+# events NAME: kinds of the events that concern a job
+events() { "$bin/fabricctl" events --job "$1" --lab "$lab" --json | jq -c '[.[] | .kind] | unique'; }
+# The cable that was cut belongs to A. Only A's recovery is one of A.
+knows_events() {
+	until_true 5 eval '[[ $(events a) == *\"link\"*\"recovery\"* ]]' || { events a; return 1; }
+	[[ $(events b) == '["job"]' ]] || { events b; return 1; }
+	ctl events --job a --lab "$lab" | grep -F "0,0:-y" && refused 2 "there is no job 'c'" ctl events --job c --lab "$lab"
+}
 falls_apart() {
 	lab cut 0,1:+y && until_true 20 state a fallen-apart && until_true 20 job_problem "job 'a' has fallen apart" || return 1
 	refused 1 fallen-apart job list && refused 1 "join its 2 parts" job show a &&
@@ -107,6 +115,7 @@ stops() {
 boxes() {
 	job start left -n 8 && job start right --nodes 8 --at 0,2 && job verify left && job verify right &&
 		[[ $(job hosts left | sort | tr '\n' ' ') == "n0-0 n0-1 n1-0 n1-1 n2-0 n2-1 n3-0 n3-1 " ]] &&
+		[[ $(job hosts left --format slurm --slots 2 | uniq -c | awk '$1 == 2 { print $2 }') == "$(job hosts left)" ]] &&
 		job stop left && job stop right
 }
 
@@ -135,6 +144,7 @@ check "impossible jobs are refused" refuses
 check "no packet of a job crosses other cables" stays_inside
 check "two jobs under load share no cable" apart_under_load
 check "a job loses no packet when one of its cables is cut" repairs
+check "events of a job are those of its cables" knows_events
 check "a job falls apart without its middle node, and is whole when it is back" falls_apart
 check "a node of a job can be excluded and included" goes_out
 check "jobs survive another root" taken_over

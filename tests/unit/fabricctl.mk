@@ -34,6 +34,13 @@ tests/unit/test_outages-deps := $(B)/libtorus.a
 tests/unit/test_outages-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_outages.o: CPPFLAGS += $(lib-cflags)
 
+tests += tests/unit/test_concern
+tests/unit/test_concern-objs := tests/unit/test_concern.o \
+	$(addprefix tools/fabricctl/,concern.o outages.o json.o say.o)
+tests/unit/test_concern-deps := $(B)/libtorus.a
+tests/unit/test_concern-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+$(B)/tests/unit/test_concern.o: CPPFLAGS += $(lib-cflags)
+
 tests += tests/unit/test_report
 tests/unit/test_report-objs := tests/unit/test_report.o \
 	$(addprefix tools/fabricctl/,report.o report_html.o orders.o outages.o errors.o json.o moment.o number.o say.o table.o) \

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "ask.h"
+#include "concern.h"
 #include "follow.h"
 #include "hook_follow.h"
+#include "job.h"
 #include "json.h"
 #include "moment.h"
 #include "number.h"
@@ -19,7 +21,8 @@
 static bool follow;
 static struct past past = { .last = 512 };
 static uint64_t number;		/* number of an event, given by --since */
-static const char *hook;
+static const char *hook, *job;
+static struct concern *concern;	/* of --job; NULL: all events are shown */
 static uint64_t hook_seconds, hook_at_once;	/* 0: not given */
 
 static enum colour level_colour(const char *level)
@@ -47,12 +50,15 @@ static void print_one_event(const json_t *e)
 	       level, paint(PLAIN), kind ? kind : "-", text ? text : "");
 }
 
+static size_t shown;		/* number of events that were printed */
+
 /* Prints events. With --follow, JSON has one event a line, because there is no end of an array. */
 static void show_events(bool json, const json_t *events)
 {
 	size_t i;
 	json_t *v;
 
+	shown += json_array_size(events);
 	if (json && !follow) {
 		json_show(json_incref((json_t *)events));
 		return;
@@ -68,10 +74,16 @@ static void show_events(bool json, const json_t *events)
 
 static bool as_json;
 
-/* Prints new events. Return: false if they cannot be printed, and the command has to end */
+/*
+ * Prints those of new events that are wanted. Return: false if they cannot be printed, and the
+ * command has to end
+ */
 static bool show_new(const json_t *events)
 {
-	show_events(as_json, events);
+	json_t *wanted = concern ? concern_of(concern, events) : json_incref((json_t *)events);
+
+	show_events(as_json, wanted);
+	json_decref(wanted);
 	return !ferror(stdout);
 }
 
@@ -174,13 +186,28 @@ static int show_past(const struct ctl *ctl, struct ask *a)
 	if (status != OK)
 		return status;
 	show_new(found.events);
-	if (!as_json && !follow && !json_array_size(found.events))
+	if (!as_json && !follow && !shown)
 		printf("%s\n", past_none(&found, "no such event"));
 	ask_label(a, true);
 	past_notes(&found);
 	status = follow ? past_follow(ctl, a, &past, &found, show_new) : ask_status(a);
 	past_free(&found);
 	return status;
+}
+
+/* Prepares for the events of the job since it began. */
+static int read_job(struct ask *a)
+{
+	json_t *about, *members;
+	int status = job_get(a, job, &about, &members);
+
+	if (status != OK)
+		return status;
+	past.earliest = (int64_t)json_count(about, "since") * 1000;
+	concern = concern_new(about, members);
+	json_decref(about);
+	json_decref(members);
+	return concern ? OK : fail("out of memory");
 }
 
 /* --- options --------------------------------------------------------------------------- */
@@ -192,7 +219,7 @@ static bool is_event_number(const char *text)
 
 static int check_event_options(void)
 {
-	bool filter = past.until || past.level || past.kind || past.link || past.of;
+	bool filter = past.until || past.level || past.kind || past.link || past.of || job;
 
 	if (hook && !follow)
 		return fail("--exec runs for events from now on: it needs --follow");
@@ -201,11 +228,14 @@ static int check_event_options(void)
 			    hook_seconds ? "exec-seconds" : "exec-at-once");
 	if (hook && filter)
 		return fail("--exec runs for all events of one manager: --until, --level, --kind, "
-			    "--link and --of do not go with it");
+			    "--link, --of and --job do not go with it");
 	if (hook && past.since && !is_event_number(past.since))
 		return fail("--since '%s': with --exec it is the number of an event, 0 or more", past.since);
 	if (past.link && past.of)
 		return fail("--link and --of exclude each other: a cable's events are of both its nodes");
+	if (job && (past.kind || past.link || past.of))
+		return fail("--job and --%s exclude each other",
+			    past.kind ? "kind" : past.link ? "link" : "of");
 	if (follow && past.until)
 		return fail("--until: --follow has no end");
 	if (!is_event_number(past.since))
@@ -214,7 +244,7 @@ static int check_event_options(void)
 		return fail("--since '%s': too large for the number of an event, must be 0 to 2^63-1", past.since);
 	if (!hook && (!past.local || filter))
 		return fail("--since '%s': must be " MOMENT_ALLOWED "; the number of an event "
-			    "only with --local, without --until, --level, --kind, --link and --of",
+			    "only with --local, without --until, --level, --kind, --link, --of and --job",
 			    past.since);
 	return OK;
 }
@@ -238,7 +268,12 @@ static int cmd_events(struct ctl *ctl, int argc, char **argv)
 	status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
-	status = is_event_number(past.since) ? show_event_list(ctl, &a, number) : show_past(ctl, &a);
+	if (job)
+		status = read_job(&a);
+	if (status == OK)
+		status = is_event_number(past.since) ? show_event_list(ctl, &a, number) :
+						       show_past(ctl, &a);
+	concern_free(concern);
 	ask_close(&a);
 	return status;
 }
@@ -254,6 +289,8 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "kind", 'k', "KIND", &past.kind, 0, 0, "of these kinds: link, node, recovery, ..." },
 	{ OPT_TEXT, "link", 0, "NODE:PORT", &past.link, 0, 0, "that name this cable, by either end" },
 	{ OPT_TEXT, "of", 0, "NODE", &past.of, 0, 0, "that happened at this node, or name it" },
+	{ OPT_TEXT, "job", 0, "NAME", &job, 0, 0,
+	  "since this job began, about it, its nodes and the cables between them" },
 	{ OPT_FLAG, "local", 0, NULL, &past.local, 0, 0,
 	  "events that the manager that is asked noticed itself, not those of the root" },
 	{ OPT_TEXT, "exec", 'x', "PROGRAM", &hook, 0, 0,

@@ -58,6 +58,7 @@ static int read_span(const struct past *p, int64_t *from, int64_t *to)
 		return fail("%s '%s' is yet to come", since, p->since);
 	if (*to < *from)
 		return fail("%s '%s' is before %s '%s'", until, p->until, since, p->since);
+	*from = *from < p->earliest ? p->earliest : *from;
 	return OK;
 }
 
@@ -259,7 +260,7 @@ int past_ask(struct ask *a, const struct past *p, struct past_found *f)
 	request = make_request(a, p, f, &status);
 	if (!request)
 		return status;
-	if (p->last && !p->since && !p->until)
+	if (p->last && !p->since && !p->until && !p->earliest)
 		json_object_set_new(request, "last", json_integer((json_int_t)p->last));
 	f->events = json_array();
 	do {

@@ -11,11 +11,13 @@
  * @kinds: several kinds, with commas between them, instead of @kind
  * @local: ask for the history of the node asked, not for that of the root
  * @arguments: @since and @until are arguments of the command, with or without "-", and no options
- * @last: without @since and @until, only this number of the newest events; 0: all events
+ * @earliest: no event from before this time, ms since 1970; 0: from any time
+ * @last: without @since, @until and @earliest, only this number of the newest events; 0: all events
  */
 struct past {
 	const char *since, *until, *level, *kind, *kinds, *link, *of;
 	bool local, arguments;
+	int64_t earliest;
 	uint64_t last;
 };
 
