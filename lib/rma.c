@@ -200,7 +200,8 @@ static int map_rings(struct torus_rma *rma, int fd)
 	rma->cq = (void *)((char *)mem + rma->head->cq_offset);
 	rma->sq_entries = rma->head->sq_entries;
 	rma->cq_entries = rma->head->cq_entries;
-	return 0;
+	rma->kept = calloc(rma->sq_entries, sizeof(*rma->kept));
+	return rma->kept ? 0 : lt_rma_fail(rma, -ENOMEM, "out of memory");
 }
 
 static int open_rma(struct torus_rma *rma, unsigned int entries)
@@ -292,6 +293,7 @@ void torus_rma_close(struct torus_rma *rma)
 		rma->regions = r->next;
 		free_lt_region(r);
 	}
+	free(rma->kept);
 	free(rma);
 }
 
@@ -303,6 +305,19 @@ uint32_t torus_rma_node(const struct torus_rma *rma)
 uint32_t torus_rma_nodes(const struct torus_rma *rma)
 {
 	return rma->head->nodes;
+}
+
+struct torus_peer torus_rma_self(const struct torus_rma *rma)
+{
+	return (struct torus_peer) {
+		.node = rma->head->node, .context = (uint16_t)rma->head->name,
+		.key = (uint32_t)(rma->head->name >> 16),
+	};
+}
+
+size_t torus_rma_message_max(const struct torus_rma *rma)
+{
+	return rma->head->message_max;
 }
 
 /* --- regions ----------------------------------------------------------------------- */

@@ -17,7 +17,10 @@ struct lt_region {
  * @bell: eventfd: the NIC's doorbell; @wake: wakes the process, is read until it is empty
  * @head: memory shared with the NIC, @bytes of it
  * @tail: position after the last request; @taken: after the last completion
- * @open: requests whose completion was not taken
+ * @open: requests whose completion was not taken, and those of @recvs
+ * @recvs: posted receives whose completion was not read from the ring
+ * @kept: completions of @kept_n messages, from @kept_at on, which torus_rma_quiet() has read; room
+ *	for @sq_entries of them
  * @rung: the NIC's @naps when its doorbell was last rung
  * @fence: the next request has TORUS_RMA_FENCE
  */
@@ -35,6 +38,10 @@ struct torus_rma {
 	uint32_t taken;
 	uint32_t rung;
 	uint64_t open;
+	uint32_t recvs;
+	uint32_t kept_at;
+	uint32_t kept_n;
+	struct torus_rma_end *kept;
 	bool fence;
 	struct lt_region *regions;
 	char error[256];

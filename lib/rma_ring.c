@@ -58,7 +58,7 @@ static int submit_ask(struct torus_rma *rma, const struct torus_far *far, struct
 		ask->region = far->region;
 		ask->key = far->key;
 	}
-	if (rma->fence && ask->op != TORUS_RMA_CANCEL) {
+	if (rma->fence && ask->op != TORUS_RMA_CANCEL && ask->op != TORUS_RMA_RECV) {
 		ask->flags |= TORUS_RMA_FENCE;
 		rma->fence = false;
 	}
@@ -92,12 +92,12 @@ static int set_local(struct torus_rma *rma, struct torus_rma_ask *ask, const voi
 	return lt_rma_fail(rma, -EFAULT, "%zu bytes are not in a region of this context", bytes);
 }
 
-static int submit_put(struct torus_rma *rma, const struct torus_far *far, const void *from,
-		      size_t bytes, struct torus_rma_ask *ask)
+/* Submits a PUT or SEND of the @bytes bytes at @from. */
+static int submit_data(struct torus_rma *rma, const struct torus_far *far, const void *from,
+		       size_t bytes, struct torus_rma_ask *ask)
 {
 	int err = 0;
 
-	ask->op = TORUS_RMA_PUT;
 	if (bytes <= sizeof(ask->offset)) {
 		ask->flags |= TORUS_RMA_INLINE;
 		ask->bytes = (uint32_t)bytes;
@@ -111,20 +111,20 @@ static int submit_put(struct torus_rma *rma, const struct torus_far *far, const 
 int torus_rma_put(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 	      const void *from, size_t bytes, uint64_t cookie)
 {
-	struct torus_rma_ask ask = { .addr = offset, .cookie = cookie };
+	struct torus_rma_ask ask = { .op = TORUS_RMA_PUT, .addr = offset, .cookie = cookie };
 
-	return submit_put(rma, far, from, bytes, &ask);
+	return submit_data(rma, far, from, bytes, &ask);
 }
 
 int torus_rma_put_notify(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 		     const void *from, size_t bytes, uint64_t word, uint64_t add, uint64_t cookie)
 {
 	struct torus_rma_ask ask = {
-		.flags = TORUS_RMA_NOTIFY, .addr = offset, .value = add, .compare = word,
-		.cookie = cookie,
+		.op = TORUS_RMA_PUT, .flags = TORUS_RMA_NOTIFY, .addr = offset, .value = add,
+		.compare = word, .cookie = cookie,
 	};
 
-	return submit_put(rma, far, from, bytes, &ask);
+	return submit_data(rma, far, from, bytes, &ask);
 }
 
 int torus_rma_get(struct torus_rma *rma, void *to, const struct torus_far *far, uint64_t offset,
@@ -208,6 +208,31 @@ int torus_rma_until(struct torus_rma *rma, const struct torus_far *far, uint64_t
 	return submit_ask(rma, far, &ask);
 }
 
+int torus_rma_send(struct torus_rma *rma, const struct torus_peer *to, const void *from,
+		   size_t bytes, uint64_t tag, uint64_t cookie)
+{
+	struct torus_rma_ask ask = {
+		.op = TORUS_RMA_SEND, .node = to->node, .value = tag, .cookie = cookie,
+		.addr = (uint64_t)to->key << 16 | (to->context & 0xffff),
+	};
+
+	return submit_data(rma, NULL, from, bytes, &ask);
+}
+
+int torus_rma_recv(struct torus_rma *rma, void *to, size_t bytes, uint64_t cookie)
+{
+	struct torus_rma_ask ask = { .op = TORUS_RMA_RECV, .cookie = cookie };
+	int err = set_local(rma, &ask, to, bytes);
+
+	if (!err && rma->recvs + rma->kept_n >= rma->sq_entries)
+		err = lt_rma_fail(rma, -EAGAIN, "%u receives are posted or not taken: the limit is %u",
+				  rma->recvs + rma->kept_n, rma->sq_entries);
+	if (!err)
+		err = submit_ask(rma, NULL, &ask);
+	rma->recvs += !err;
+	return err;
+}
+
 int torus_rma_cancel(struct torus_rma *rma, uint64_t of, uint64_t cookie)
 {
 	struct torus_rma_ask ask = { .op = TORUS_RMA_CANCEL, .value = of, .cookie = cookie };
@@ -224,7 +249,7 @@ void torus_rma_fence(struct torus_rma *rma)
 
 uint64_t torus_rma_open_requests(const struct torus_rma *rma)
 {
-	return rma->open;
+	return rma->open + rma->kept_n;
 }
 
 /* Reads the descriptor until it is empty, so that it becomes readable only by the next wake-up. */
@@ -236,7 +261,8 @@ static void drain_wake(const struct torus_rma *rma)
 		;
 }
 
-unsigned int torus_rma_poll(struct torus_rma *rma, struct torus_rma_end *ends, unsigned int n)
+/* Reads at most @n completions from the ring. Return: their number */
+static unsigned int read_ends(struct torus_rma *rma, struct torus_rma_end *ends, unsigned int n)
 {
 	uint32_t ready = load_word(&rma->head->cq_tail) - rma->taken, i;
 
@@ -246,8 +272,10 @@ unsigned int torus_rma_poll(struct torus_rma *rma, struct torus_rma_end *ends, u
 	}
 	if (n > ready)
 		n = ready;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		ends[i] = rma->cq[rma->taken++ & (rma->cq_entries - 1)];
+		rma->recvs -= ends[i].op == TORUS_RMA_RECV;
+	}
 	if (!n)
 		return 0;
 	rma->open -= n;
@@ -256,11 +284,28 @@ unsigned int torus_rma_poll(struct torus_rma *rma, struct torus_rma_end *ends, u
 	return n;
 }
 
-bool torus_rma_arm(struct torus_rma *rma)
+unsigned int torus_rma_poll(struct torus_rma *rma, struct torus_rma_end *ends, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n && rma->kept_n; i++) {
+		ends[i] = rma->kept[rma->kept_at++ & (rma->sq_entries - 1)];
+		rma->kept_n--;
+	}
+	return i + read_ends(rma, ends + i, n - i);
+}
+
+/* Return: true if there is a completion in the ring; else the NIC wakes the process at the next. */
+static bool arm_ring(struct torus_rma *rma)
 {
 	store_word(&rma->head->wants, 1);
 	full_barrier();
 	return load_word(&rma->head->cq_tail) != rma->taken;
+}
+
+bool torus_rma_arm(struct torus_rma *rma)
+{
+	return arm_ring(rma) || rma->kept_n;
 }
 
 int torus_rma_fd(const struct torus_rma *rma)
@@ -276,13 +321,13 @@ static int64_t clock_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Waits until there is a completion, or until @until. Return: 0 or a negative errno */
+/* Waits until there is a completion in the ring, or until @until. Return: 0 or a negative errno */
 static int sleep_until(struct torus_rma *rma, int64_t until)
 {
 	struct pollfd p[] = { { rma->wake, POLLIN, 0 }, { rma->sock, POLLIN, 0 } };
 	int64_t left = until - clock_ms();
 
-	if (torus_rma_arm(rma))
+	if (arm_ring(rma))
 		return 0;
 	if (until >= 0 && left <= 0)
 		return lt_rma_fail(rma, -ETIMEDOUT, "no request has ended in time");
@@ -315,11 +360,13 @@ int torus_rma_quiet(struct torus_rma *rma, int timeout_ms)
 	char text[128];
 	int err;
 
-	while (rma->open) {
-		if (!torus_rma_poll(rma, &end, 1)) {
+	while (rma->open > rma->recvs) {
+		if (!read_ends(rma, &end, 1)) {
 			err = sleep_until(rma, until);
 			if (err)
 				return err;
+		} else if (end.op == TORUS_RMA_RECV) {
+			rma->kept[(rma->kept_at + rma->kept_n++) & (rma->sq_entries - 1)] = end;
 		} else if (end.status != TORUS_RMA_DONE && bad.status == TORUS_RMA_DONE) {
 			bad = end;
 		}
@@ -359,7 +406,18 @@ static const char *const invalids[] = {
 	[TORUS_RMA_BAD_LOCAL] = "the data are not in a region of this context",
 	[TORUS_RMA_BAD_INLINE] = "bytes in the request: must be at most",
 	[TORUS_RMA_BAD_REST] = "a member that must be 0 is not",
-	[TORUS_RMA_BAD_COOKIE] = "no full/empty operation with this cookie is open",
+	[TORUS_RMA_BAD_COOKIE] = "no full/empty operation or receive with this cookie is open",
+	[TORUS_RMA_BAD_LENGTH] = "message: bytes must be at most",
+	[TORUS_RMA_BAD_COUNT] = "receives are posted: they must be at most",
+};
+
+/* Reasons that mean something else if a message is refused. */
+static const char *const send_reasons[] = {
+	[TORUS_RMA_REGION] = "there is no such context",
+	[TORUS_RMA_GONE] = "the context was closed",
+	[TORUS_RMA_JOB] = "the context belongs to another user",
+	[TORUS_RMA_LENGTH] = "longer than the posted memory: bytes must be at most",
+	[TORUS_RMA_NO_ROOM] = "the receiver is not ready: it has posted no memory",
 };
 
 static const char *const unreachables[] = {
@@ -374,10 +432,20 @@ static const char *look_up_text(const char *const *names, size_t n, unsigned int
 
 #define LOOK_UP(names, i)	look_up_text(names, sizeof(names) / sizeof((names)[0]), i)
 
+static const char *find_reason(const struct torus_rma_end *end)
+{
+	size_t n = sizeof(send_reasons) / sizeof(send_reasons[0]);
+
+	if (end->status == TORUS_RMA_INVALID)
+		return LOOK_UP(invalids, end->reason);
+	if (end->op == TORUS_RMA_SEND && end->reason < n && send_reasons[end->reason])
+		return send_reasons[end->reason];
+	return LOOK_UP(reasons, end->reason);
+}
+
 const char *torus_rma_end_text(const struct torus_rma_end *end, char *text, size_t size)
 {
-	const char *why = end->status == TORUS_RMA_INVALID ? LOOK_UP(invalids, end->reason) :
-							     LOOK_UP(reasons, end->reason);
+	const char *why = find_reason(end);
 
 	switch (end->status) {
 	case TORUS_RMA_DONE:

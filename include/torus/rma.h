@@ -42,6 +42,18 @@ struct torus_far {
 };
 
 /**
+ * struct torus_peer - the name of a context, to which others send messages
+ * @node: node of its process
+ * @context: number of the context at that node
+ * @key: key by which a later context with the same number is known
+ */
+struct torus_peer {
+	uint32_t node;
+	uint32_t context;
+	uint32_t key;
+};
+
+/**
  * struct torus_region - memory that other processes may use, and that own requests read and write
  * @base: first byte of the region, on a page of its own
  * @bytes: size of the region
@@ -90,7 +102,7 @@ int torus_region_free(struct torus_rma *rma, struct torus_region *region);
 /*
  * Requests. They return -EAGAIN if the ring is full; the caller must then take completions. @offset
  * is an offset in the region @far. Data must be in a region of the context, except the data of a
- * torus_rma_put() of at most 8 bytes.
+ * torus_rma_put() or torus_rma_send() of at most 8 bytes.
  */
 
 /** torus_rma_put() - write @bytes bytes, which are at @from */
@@ -126,9 +138,37 @@ int torus_rma_fe(struct torus_rma *rma, const struct torus_far *far, uint64_t of
 /** torus_rma_until() - wait until the comparison @cmp of a word of 8 bytes with @value is true */
 int torus_rma_until(struct torus_rma *rma, const struct torus_far *far, uint64_t offset,
 	       enum torus_rma_cmp cmp, enum torus_rma_type type, uint64_t value, uint64_t cookie);
-/** torus_rma_cancel() - end the request with cookie @of, if it waits for a bit or a comparison */
+/**
+ * torus_rma_send() - send a message of @bytes bytes, which are at @from, to the context @to
+ * @tag: number that the receiver gets with the message
+ * Messages from one context to another are received in order, each at most once. The completion
+ * says that the message is in the receiver's memory. It is refused with TORUS_RMA_NO_ROOM if the
+ * receiver has posted no memory, and with TORUS_RMA_LENGTH if that is too small. Later messages may
+ * be received then: torus_rma_fence() before each message keeps the order, if it is sent again.
+ */
+int torus_rma_send(struct torus_rma *rma, const struct torus_peer *to, const void *from,
+		   size_t bytes, uint64_t tag, uint64_t cookie);
+/**
+ * torus_rma_recv() - post @bytes bytes at @to, in a region of the context, for a message
+ * Messages take such memory in the order in which it was posted. The completion has the tag of the
+ * message in @value, its length in @bytes, its sender in @node and @context.
+ * Return: as for other requests; -EAGAIN also if as many as the ring has entries are posted, or
+ * have ended in torus_rma_quiet() and were not taken yet.
+ */
+int torus_rma_recv(struct torus_rma *rma, void *to, size_t bytes, uint64_t cookie);
+/** torus_rma_self() - Return: the name of this context, for those who send messages to it */
+struct torus_peer torus_rma_self(const struct torus_rma *rma);
+/** torus_rma_message_max() - Return: most bytes of a message */
+size_t torus_rma_message_max(const struct torus_rma *rma);
+/**
+ * torus_rma_cancel() - end the request with cookie @of, if it waits for a bit, a comparison or a
+ * message
+ */
 int torus_rma_cancel(struct torus_rma *rma, uint64_t of, uint64_t cookie);
-/** torus_rma_fence() - the next request is not sent before all earlier ones have ended */
+/**
+ * torus_rma_fence() - the next request is not sent before all earlier ones but those of
+ * torus_rma_recv() have ended
+ */
 void torus_rma_fence(struct torus_rma *rma);
 
 /** torus_rma_open_requests() - Return: number of requests whose completion was not taken yet */
@@ -143,7 +183,9 @@ unsigned int torus_rma_poll(struct torus_rma *rma, struct torus_rma_end *ends, u
 int torus_rma_wait(struct torus_rma *rma, struct torus_rma_end *ends, unsigned int n,
 		   int timeout_ms);
 /**
- * torus_rma_quiet() - wait until all requests have ended, and take their completions
+ * torus_rma_quiet() - wait until all requests but those of torus_rma_recv() have ended, and take
+ * their completions
+ * Completions of messages that arrive meanwhile are kept for torus_rma_poll().
  * Return: 0 if all succeeded; -EIO: torus_rma_error() says how the first of the others ended;
  * -ETIMEDOUT; -ENODEV.
  */

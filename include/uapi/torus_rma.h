@@ -7,14 +7,18 @@
  *
  * To submit, a process writes entries of the SQ, then stores @sq_tail (release), then, after a full
  * barrier, loads @sleeps: if it is not 0, the NIC wants its doorbell, once for each value of @naps.
- * Each request gets one completion, in the order in which requests end. To take completions, it loads @cq_tail (acquire),
- * reads entries, stores @cq_head (release), and rings if @sleeps has TORUS_RMA_CQ_FULL. Before it
- * sleeps, it stores 1 to @wants, and after a full barrier it looks at @cq_tail once more.
+ * Each request gets one completion, in the order in which requests end. To take completions, it
+ * loads @cq_tail (acquire), reads entries, stores @cq_head (release), and rings if @sleeps has
+ * TORUS_RMA_CQ_FULL. Before it sleeps, it stores 1 to @wants, and after a full barrier it looks at
+ * @cq_tail once more.
  *
  * Requests to one node are sent and executed in the order of the SQ; only a FE operation that waits
  * is executed later. TORUS_RMA_FENCE waits for all before it. A request that cannot be sent yet,
  * because the node is on hold, keeps those behind it to the same node waiting, and others if that
  * happens with many nodes. If too many are open, all wait.
+ *
+ * A message (SEND) goes to a context, which has posted memory for it (RECV); kernel/core/rma_ring.h
+ * says in which order messages arrive. The context of a message is named by @name of its head.
  *
  * Memory is a region: of another node, or of the context itself (@local), which is where data of a
  * PUT come from and those of a GET go. The NIC copies the data of a PUT when it sends them: they
@@ -37,16 +41,21 @@ enum torus_rma_op {
 	TORUS_RMA_AMO,		/* executes an atomic operation on the word at @addr */
 	/* executes an operation that may wait for a full/empty bit or a comparison */
 	TORUS_RMA_FE,
-	TORUS_RMA_CANCEL = 8,	/* ends the FE operation of this context whose cookie is @value */
+	/* sends @bytes from @local, @offset to the context with the name @addr; @value: its tag */
+	TORUS_RMA_SEND,
+	/* ends the FE operation or RECV of this context whose cookie is @value */
+	TORUS_RMA_CANCEL = 8,
+	/* posts @bytes at @local, @offset for a message; ends when one is there */
+	TORUS_RMA_RECV,
 };
 
 /* @addr is an offset in the region @region with the key @key; else it is an address */
 #define TORUS_RMA_KEYED		1
 /* PUT: then the owner adds @value to the word of 8 bytes at @compare */
 #define TORUS_RMA_NOTIFY	4
-/* this request is sent only when all earlier ones have ended */
+/* this request is sent only when all earlier ones but RECV have ended */
 #define TORUS_RMA_FENCE		8
-#define TORUS_RMA_INLINE	16	/* PUT: the data are in @offset, up to 8 bytes */
+#define TORUS_RMA_INLINE	16	/* PUT, SEND: the data are in @offset, up to 8 bytes */
 /* AMO: the completion does not have the value before, and comes sooner */
 #define TORUS_RMA_POSTED	32
 
@@ -92,13 +101,13 @@ enum torus_rma_cmp {
  * @flags: TORUS_RMA_KEYED ...
  * @word: what an AMO or FE does
  * @node: whose memory it is
- * @addr: below 2^48
+ * @addr: below 2^48; SEND: name of a context
  * @region: with TORUS_RMA_KEYED, as the next one
  * @key: of the region
- * @bytes: of a PUT or GET
+ * @bytes: of a PUT, GET or SEND, or room of a RECV
  * @local: region of this context, where the data are
  * @offset: in it
- * @value: operand
+ * @value: operand; SEND: tag
  * @compare: second operand
  * @cookie: comes back with the completion
  */
@@ -132,16 +141,21 @@ enum torus_rma_status {
 /* Why an owner refused a request; @value of the completion is what would be allowed. */
 enum torus_rma_reason {
 	TORUS_RMA_MALFORMED = 1,
-	TORUS_RMA_REGION,	/* there is no such region, or none at this address */
+	/* there is no such region, or none at this address; SEND: no such context */
+	TORUS_RMA_REGION,
 	TORUS_RMA_KEY,
-	TORUS_RMA_GONE,		/* the region was closed */
-	TORUS_RMA_JOB,		/* the region belongs to another user */
+	TORUS_RMA_GONE,		/* the region or context was closed */
+	TORUS_RMA_JOB,		/* the region or context belongs to another user */
 	TORUS_RMA_ACCESS,	/* allowed: mask of TORUS_RMA_ACCESS_* */
 	TORUS_RMA_BOUNDS,	/* allowed: bytes from there to the end of the region */
 	TORUS_RMA_ALIGN,	/* misaligned; allowed: a multiple of this */
-	TORUS_RMA_LENGTH,
+	TORUS_RMA_LENGTH,	/* SEND: longer than the first posted RECV; allowed: its bytes */
 	TORUS_RMA_NO_FE,	/* the region has no full/empty bits */
-	TORUS_RMA_NO_ROOM,	/* too many requests of the node wait already; allowed: how many */
+	/*
+	 * too many requests of the node wait already; allowed: how many. SEND: the receiver is not
+	 * ready, because no RECV is posted
+	 */
+	TORUS_RMA_NO_ROOM,
 	TORUS_RMA_BUSY,		/* a processor of the owner kept changing the word */
 	TORUS_RMA_GAP,		/* not executed, because earlier requests were lost */
 	TORUS_RMA_CANCELLED,
@@ -158,7 +172,9 @@ enum torus_rma_invalid {
 	TORUS_RMA_BAD_LOCAL,	/* the context has no such region, or the data pass its end */
 	TORUS_RMA_BAD_INLINE,	/* @value: most bytes that may be in @offset */
 	TORUS_RMA_BAD_REST,	/* a member that the operation does not use is not 0 */
-	TORUS_RMA_BAD_COOKIE,	/* CANCEL: no open FE operation of this context has this cookie */
+	TORUS_RMA_BAD_COOKIE,	/* CANCEL: no FE operation or RECV with this cookie is open */
+	TORUS_RMA_BAD_LENGTH,	/* SEND: @value: most bytes of a message */
+	TORUS_RMA_BAD_COUNT,	/* RECV: @value: most of them that may be posted */
 };
 
 #define TORUS_RMA_ACCESS_READ	1
@@ -169,13 +185,15 @@ enum torus_rma_invalid {
 /**
  * struct torus_rma_end - a completion
  * @cookie: of the request
- * @value: AMO and FE: the value before; otherwise see @reason
- * @bytes: PUT and GET: how many of its bytes were transferred; if it did not succeed, some may be
- * @node: of the request
+ * @value: AMO and FE: the value before; RECV: tag of the message; otherwise see @reason
+ * @bytes: PUT, GET, SEND: how many of its bytes were transferred; if it did not succeed, some may
+ *	be; RECV: bytes of the message
+ * @node: of the request; RECV: node that sent the message
  * @status: enum torus_rma_status
  * @reason: depends on the status
  * @op: of the request
- * @zero: 0
+ * @context: RECV: number of the context that sent the message
+ * @zero: 0, as @rest
  */
 struct torus_rma_end {
 	__u64 cookie;
@@ -185,7 +203,9 @@ struct torus_rma_end {
 	__u8 status;
 	__u8 reason;
 	__u8 op;
-	__u8 zero[5];
+	__u8 zero;
+	__u16 context;
+	__u16 rest;
 };
 
 /* Bits of @sleeps: the process must ring the doorbell */
@@ -208,6 +228,8 @@ enum torus_rma_broken {
  * @node: number of this node
  * @nodes: of the torus
  * @job: which regions the context may use: those with this job
+ * @message_max: most bytes of a message
+ * @name: name of the context for messages: its number, and above 16 bits a random key
  * @sq_tail: written by the process, as the next two
  * @cq_head: entries before it may be used again
  * @wants: the process sleeps, and wants to be woken by a completion
@@ -228,7 +250,9 @@ struct torus_rma_head {
 	__u32 node;
 	__u32 nodes;
 	__u32 job;
-	__u32 spare[7];
+	__u32 message_max;
+	__u64 name;
+	__u32 spare[4];
 
 	__u32 sq_tail;
 	__u32 cq_head;

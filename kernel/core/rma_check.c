@@ -13,6 +13,8 @@ static u8 flags_of_ring_op(u8 op)
 		return TORUS_RMA_KEYED | TORUS_RMA_NOTIFY | TORUS_RMA_FENCE | TORUS_RMA_INLINE;
 	case TORUS_RMA_AMO:
 		return TORUS_RMA_KEYED | TORUS_RMA_FENCE | TORUS_RMA_POSTED;
+	case TORUS_RMA_SEND:
+		return TORUS_RMA_FENCE | TORUS_RMA_INLINE;
 	case TORUS_RMA_GET:
 	case TORUS_RMA_FE:
 		return TORUS_RMA_KEYED | TORUS_RMA_FENCE;
@@ -29,7 +31,8 @@ static u16 word_of_ring_op(u8 op)
 /* Return: true if all members that this operation does not use are 0. */
 static bool is_rest_zero(const struct torus_rma_ask *a)
 {
-	bool cancels = a->op == TORUS_RMA_CANCEL;
+	bool local = a->op == TORUS_RMA_CANCEL || a->op == TORUS_RMA_RECV;
+	bool valued = a->op == TORUS_RMA_CANCEL || a->op == TORUS_RMA_SEND;
 	bool operands = a->op == TORUS_RMA_AMO || a->op == TORUS_RMA_FE ||
 			a->flags & TORUS_RMA_NOTIFY;
 
@@ -39,9 +42,9 @@ static bool is_rest_zero(const struct torus_rma_ask *a)
 		return false;
 	if ((!tn_rma_ring_has_data(a) || a->flags & TORUS_RMA_INLINE) && a->local)
 		return false;
-	if (cancels && (a->node || a->addr))
+	if (local && (a->node || a->addr))
 		return false;
-	return operands || ((cancels || !a->value) && !a->compare);
+	return operands || ((valued || !a->value) && !a->compare);
 }
 
 /* Return: true if @bytes from @addr on are within the address space. */
@@ -50,10 +53,32 @@ static bool is_addr_right(u64 addr, u64 bytes)
 	return addr <= TN_RMA_ADDR_MAX && bytes <= TN_RMA_ADDR_MAX + 1 - addr;
 }
 
+static bool is_op_known(u8 op)
+{
+	return (op >= TORUS_RMA_PUT && op <= TORUS_RMA_SEND) || op == TORUS_RMA_CANCEL ||
+	       op == TORUS_RMA_RECV;
+}
+
+/* Checks the memory of the process. Return: as tn_rma_ring_check() */
+static u8 check_data(const struct tn_rma_ring *r, const struct torus_rma_ask *a, u64 *allowed)
+{
+	*allowed = r->cfg.data_max;
+	if (a->op == TORUS_RMA_SEND && a->bytes > r->cfg.data_max)
+		return TORUS_RMA_BAD_LENGTH;
+	*allowed = INLINE_MAX;
+	if (a->flags & TORUS_RMA_INLINE)
+		return a->bytes > INLINE_MAX ? TORUS_RMA_BAD_INLINE : 0;
+	*allowed = 0;
+	if (a->bytes && r->cfg.ops->room(r->cfg.host, r->cfg.id, a->local, a->offset) < a->bytes)
+		return TORUS_RMA_BAD_LOCAL;
+	*allowed = tn_rma_ring_recvs_max(r);
+	return a->op == TORUS_RMA_RECV && r->recvs >= *allowed ? TORUS_RMA_BAD_COUNT : 0;
+}
+
 u8 tn_rma_ring_check(const struct tn_rma_ring *r, const struct torus_rma_ask *a, u64 *allowed)
 {
 	*allowed = 0;
-	if ((a->op < TORUS_RMA_PUT || a->op > TORUS_RMA_FE) && a->op != TORUS_RMA_CANCEL)
+	if (!is_op_known(a->op))
 		return TORUS_RMA_BAD_OP;
 	*allowed = flags_of_ring_op(a->op);
 	if (a->flags & ~*allowed)
@@ -62,7 +87,7 @@ u8 tn_rma_ring_check(const struct tn_rma_ring *r, const struct torus_rma_ask *a,
 	if (a->node >= r->cfg.nodes)
 		return TORUS_RMA_BAD_NODE;
 	*allowed = TN_RMA_ADDR_MAX + 1;
-	if (!is_addr_right(a->addr, a->bytes) ||
+	if (!is_addr_right(a->addr, a->op == TORUS_RMA_SEND ? 0 : a->bytes) ||
 	    (a->flags & TORUS_RMA_NOTIFY && !is_addr_right(a->compare, sizeof(u64))))
 		return TORUS_RMA_BAD_ADDR;
 	*allowed = TN_RMA_REGION_MAX;
@@ -74,11 +99,5 @@ u8 tn_rma_ring_check(const struct tn_rma_ring *r, const struct torus_rma_ask *a,
 	*allowed = 0;
 	if (!is_rest_zero(a))
 		return TORUS_RMA_BAD_REST;
-	*allowed = INLINE_MAX;
-	if (a->flags & TORUS_RMA_INLINE)
-		return a->bytes > INLINE_MAX ? TORUS_RMA_BAD_INLINE : 0;
-	*allowed = 0;
-	if (a->bytes && r->cfg.ops->room(r->cfg.host, r->cfg.id, a->local, a->offset) < a->bytes)
-		return TORUS_RMA_BAD_LOCAL;
-	return 0;
+	return check_data(r, a, allowed);
 }

@@ -140,12 +140,12 @@ static const struct tn_window *find_rma_space(void *host, u16 job)
 	return cfg->ops->space(cfg->host, job);
 }
 
-static int give_rma_message(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data,
-			    u32 bytes)
+static u8 give_rma_message(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data,
+			   u32 bytes, u64 *allowed)
 {
 	const struct tn_nic_rma_config *cfg = &((struct tn_nic_rma *)host)->cfg;
 
-	return cfg->ops->recv(cfg->host, src, ask, data, bytes);
+	return cfg->ops->recv(cfg->host, src, ask, data, bytes, allowed);
 }
 
 static void end_rma_operation(void *host, u64 cookie, const struct tn_rma_end *end)

@@ -272,6 +272,17 @@ static u8 execute_fe(struct tn_rma_owner *o, struct errand *e)
 	return 0;
 }
 
+static u8 execute_send(struct tn_rma_owner *o, struct errand *e)
+{
+	u64 allowed = 0;
+	u8 reason = o->ops->recv(o->host, e->src, &e->ask, e->data, e->bytes, &allowed);
+
+	if (reason)
+		return refuse_errand(e, reason, allowed);
+	o->count.bytes_in += e->bytes;
+	return 0;
+}
+
 static u8 execute_errand(struct tn_rma_owner *o, struct errand *e)
 {
 	switch (e->ask.op) {
@@ -284,8 +295,7 @@ static u8 execute_errand(struct tn_rma_owner *o, struct errand *e)
 	case TN_RMA_FE:
 		return execute_fe(o, e);
 	default:
-		o->count.bytes_in += e->bytes;
-		return o->ops->recv(o->host, e->src, &e->ask, e->data, e->bytes) ? TN_RMA_RNR : 0;
+		return execute_send(o, e);
 	}
 }
 

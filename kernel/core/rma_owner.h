@@ -55,13 +55,15 @@ struct tn_rma_source {
  *	on that lie together. If @offset is a multiple of 8, the address is aligned to 8 bytes, and
  *	@run is at least 8
  * @space: Return: the window of a job, whose targets are regions; NULL: the job has none
- * @recv: called when a SEND has arrived. Return: 0; -ENOBUFS if the endpoint has no room for it
+ * @recv: called when a SEND has arrived. Return: 0 if the endpoint has taken it, else the reason of
+ *	the refusal, enum tn_rma_reason; @allowed is then set to what is allowed, if there is that
  */
 struct tn_rma_owner_ops {
 	struct tn_rma_net net;
 	u8 *(*mem)(void *host, u32 region, u64 offset, u64 *run);
 	const struct tn_window *(*space)(void *host, u16 job);
-	int (*recv)(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes);
+	u8 (*recv)(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
+		   u64 *allowed);
 };
 
 /**

@@ -2,10 +2,11 @@
 /* A context of remote memory at the NIC; see rma_ring.h. */
 #include "rma_ring.h"
 
-#define NO_OP		0xffff
+#define NO_OP		TN_RMA_NO_OP
 
 _Static_assert((int)TORUS_RMA_PUT == (int)TN_RMA_PUT && (int)TORUS_RMA_GET == (int)TN_RMA_GET &&
 	       (int)TORUS_RMA_AMO == (int)TN_RMA_AMO && (int)TORUS_RMA_FE == (int)TN_RMA_FE &&
+	       (int)TORUS_RMA_SEND == (int)TN_RMA_SEND &&
 	       (int)TORUS_RMA_CANCEL == (int)TN_RMA_CANCEL, "operations");
 _Static_assert(TORUS_RMA_KEYED == TN_RMA_KEYED && TORUS_RMA_NOTIFY == TN_RMA_NOTIFY, "flags");
 _Static_assert((int)TORUS_RMA_CAS == (int)TN_AMO_CAS && (int)TORUS_RMA_S64 == (int)TN_AMO_S64 &&
@@ -24,7 +25,8 @@ void tn_rma_ring_open(struct tn_rma_ring *r, const struct tn_rma_ring_config *cf
 	tn_assert(cfg->sq_entries && !(cfg->sq_entries & (cfg->sq_entries - 1)));
 	tn_assert(cfg->cq_entries && !(cfg->cq_entries & (cfg->cq_entries - 1)));
 	*r = (struct tn_rma_ring) {
-		.cfg = *cfg, .now = NO_OP, .ended = NO_OP, .ended_last = NO_OP,
+		.cfg = *cfg, .now = NO_OP, .recv = NO_OP, .recv_last = NO_OP, .ended = NO_OP,
+		.ended_last = NO_OP,
 	};
 	for (i = 0; i < cfg->ops_max; i++)
 		cfg->op[i] = (struct tn_rma_ring_op) {
@@ -63,6 +65,7 @@ static void write_ring_end(struct tn_rma_ring *r, const struct tn_rma_ring_op *o
 		.cookie = op->from.cookie, .value = op->value, .node = op->from.node,
 		.bytes = op->status == TORUS_RMA_DONE ? op->from.bytes : 0,
 		.status = op->status, .reason = op->reason, .op = op->from.op,
+		.context = op->from.op == TORUS_RMA_RECV ? op->slot : 0,
 	};
 }
 
@@ -95,7 +98,7 @@ static void write_ends(struct tn_rma_ring *r)
 		r->cfg.ops->wake(r->cfg.host, r->cfg.id);
 }
 
-static void end_op(struct tn_rma_ring *r, u16 at)
+void tn_rma_ring_end(struct tn_rma_ring *r, u16 at)
 {
 	struct tn_rma_ring_op *op = &r->cfg.op[at];
 
@@ -112,21 +115,20 @@ static void end_op(struct tn_rma_ring *r, u16 at)
 static void end_if_whole(struct tn_rma_ring *r, u16 at)
 {
 	if (r->cfg.op[at].whole && !r->cfg.op[at].parts)
-		end_op(r, at);
+		tn_rma_ring_end(r, at);
 }
 
-/* Copies the data of a GET into the memory of its process. */
-static void land_data(struct tn_rma_ring *r, const struct tn_rma_ring_op *op, u32 from,
-		      const struct tn_rma_end *end)
+void tn_rma_ring_land(struct tn_rma_ring *r, const struct tn_rma_ring_op *op, u32 at,
+		      const u8 *data, u32 bytes)
 {
-	u64 at = op->from.offset + from, run;
+	u64 offset = op->from.offset + at, run;
 	u32 n, done;
 	u8 *to;
 
-	for (done = 0; done < end->bytes; done += n) {
-		to = r->cfg.ops->mem(r->cfg.host, op->from.local, at + done, &run);
-		n = end->bytes - done < run ? end->bytes - done : (u32)run;
-		memcpy(to, end->data + done, n);
+	for (done = 0; done < bytes; done += n) {
+		to = r->cfg.ops->mem(r->cfg.host, op->from.local, offset + done, &run);
+		n = bytes - done < run ? bytes - done : (u32)run;
+		memcpy(to, data + done, n);
 	}
 }
 
@@ -140,7 +142,7 @@ void tn_rma_ring_done(struct tn_rma_ring *r, u64 cookie, const struct tn_rma_end
 	op->parts--;
 	r->parts--;
 	if (end->status == TN_RMA_DONE && op->from.op == TORUS_RMA_GET && !r->closed)
-		land_data(r, op, (u32)cookie, end);
+		tn_rma_ring_land(r, op, (u32)cookie, end->data, end->bytes);
 	if (end->status > op->status || op->status == TN_RMA_DONE) {
 		op->status = end->status;
 		op->reason = end->reason;
@@ -180,7 +182,8 @@ static bool look_ahead(struct tn_rma_ring *r)
 
 static bool is_posted_ask(const struct torus_rma_ask *a)
 {
-	return a->op == TORUS_RMA_PUT || (a->op == TORUS_RMA_AMO && a->flags & TORUS_RMA_POSTED);
+	return a->op == TORUS_RMA_PUT || a->op == TORUS_RMA_SEND ||
+	       (a->op == TORUS_RMA_AMO && a->flags & TORUS_RMA_POSTED);
 }
 
 /*
@@ -207,7 +210,8 @@ static bool asks_for_ack(struct tn_rma_ring *r, u16 at)
 
 	if (!is_posted_ask(&r->cfg.op[at].from))
 		return false;
-	if (r->busy >= r->cfg.ops_max / 2 || r->parts >= r->cfg.parts_max / 2)
+	if (r->busy - r->recvs >= (r->cfg.ops_max - r->recvs) / 2 ||
+	    r->parts >= r->cfg.parts_max / 2)
 		return true;
 	next = find_next_ask(r, at);
 	return !next || !is_posted_ask(next);
@@ -227,10 +231,27 @@ static struct tn_rma_ask translate_ask(const struct tn_rma_ring *r, const struct
 	return ask;
 }
 
+/* Copies the @n bytes of a message together. Return: where they are */
+static const u8 *gather_message(struct tn_rma_ring *r, const struct tn_rma_ring_op *op, u32 n)
+{
+	u32 done, part;
+	u64 run;
+	const u8 *from;
+
+	tn_assert(r->cfg.gather && n <= r->cfg.data_max);
+	for (done = 0; done < n; done += part) {
+		from = r->cfg.ops->mem(r->cfg.host, op->from.local, op->from.offset + done, &run);
+		part = n - done < run ? n - done : (u32)run;
+		memcpy(r->cfg.gather + done, from, part);
+	}
+	return r->cfg.gather;
+}
+
 /*
- * Return: the address of the bytes of a PUT from @sent on; *@n: number of bytes of the next part.
+ * Return: the address of the bytes of a PUT or SEND from @sent on; *@n: number of bytes of the next
+ * part, which is the only one of a SEND.
  */
-static const u8 *find_put_source(struct tn_rma_ring *r, const struct tn_rma_ring_op *op, u32 *n)
+static const u8 *find_source(struct tn_rma_ring *r, const struct tn_rma_ring_op *op, u32 *n)
 {
 	const u8 *from;
 	u64 run;
@@ -240,8 +261,11 @@ static const u8 *find_put_source(struct tn_rma_ring *r, const struct tn_rma_ring
 	if (op->from.flags & TORUS_RMA_INLINE)
 		return (const u8 *)&op->from.offset;
 	from = r->cfg.ops->mem(r->cfg.host, op->from.local, op->from.offset + op->sent, &run);
-	if (run < *n)
-		*n = (u32)run;
+	if (run >= *n)
+		return from;
+	if (op->from.op == TORUS_RMA_SEND)
+		return gather_message(r, op, *n);
+	*n = (u32)run;
 	return from;
 }
 
@@ -255,8 +279,8 @@ static int issue_part(struct tn_rma_ring *r, u16 at, u64 now)
 	const u8 *data = NULL;
 	int slot;
 
-	if (op->from.op == TORUS_RMA_PUT)
-		data = find_put_source(r, op, &n);
+	if (op->from.op == TORUS_RMA_PUT || op->from.op == TORUS_RMA_SEND)
+		data = find_source(r, op, &n);
 	else if (op->from.op == TORUS_RMA_GET)
 		ask.bytes = n;
 	ask.addr += op->sent;
@@ -398,26 +422,41 @@ static bool issue_now(struct tn_rma_ring *r, u64 now, bool *blocked)
 	return true;
 }
 
-/* Return: the FE operation of this context with this cookie; NULL: none is open. */
-static const struct tn_rma_ring_op *find_waiting(const struct tn_rma_ring *r, u64 cookie)
+/* Return: the FE operation or RECV of this context with this cookie; NO_OP: none is open. */
+static u16 find_waiting(const struct tn_rma_ring *r, u64 cookie)
 {
-	u32 i;
+	u16 i;
 
 	for (i = 0; i < r->cfg.ops_max; i++) {
 		const struct tn_rma_ring_op *op = &r->cfg.op[i];
 
-		if (op->open && op->from.op == TORUS_RMA_FE && op->from.cookie == cookie)
-			return op;
+		if (op->open && op->from.cookie == cookie &&
+		    (op->from.op == TORUS_RMA_FE || op->from.op == TORUS_RMA_RECV))
+			return i;
 	}
-	return NULL;
+	return NO_OP;
+}
+
+/* Return: 0; -ENOENT: no such operation is open; -EAGAIN: it cannot be cancelled now. */
+static int cancel_waiting(struct tn_rma_ring *r, u64 cookie)
+{
+	u16 at = find_waiting(r, cookie);
+	const struct tn_rma_ring_op *op;
+
+	if (at == NO_OP)
+		return -ENOENT;
+	op = &r->cfg.op[at];
+	if (op->from.op == TORUS_RMA_RECV) {
+		tn_rma_ring_unpost(r, at);
+		return 0;
+	}
+	return op->whole ? r->cfg.ops->cancel(r->cfg.host, op->slot, &op->ask) : -EAGAIN;
 }
 
 /* Return: false if the request of the CANCEL cannot be sent now. */
 static bool cancel_one(struct tn_rma_ring *r, struct tn_rma_ring_op *cancel)
 {
-	const struct tn_rma_ring_op *op = find_waiting(r, cancel->from.value);
-	int err = !op ? -ENOENT : !op->whole ? -EAGAIN :
-		  r->cfg.ops->cancel(r->cfg.host, op->slot, &op->ask);
+	int err = cancel_waiting(r, cancel->from.value);
 
 	if (err == -EAGAIN)
 		return false;
@@ -437,7 +476,7 @@ static bool take_ask(struct tn_rma_ring *r, bool *blocked)
 
 	if (at == NO_OP || !look_ahead(r))
 		return false;
-	if (!r->bad && r->ahead.flags & TORUS_RMA_FENCE && r->open)
+	if (!r->bad && r->ahead.flags & TORUS_RMA_FENCE && r->open > r->recvs)
 		return false;
 	op.from = r->ahead;
 	op.ask = translate_ask(r, &r->ahead);
@@ -456,7 +495,9 @@ static bool take_ask(struct tn_rma_ring *r, bool *blocked)
 	r->open++;
 	held = find_held(r, op.from.node);
 	if (r->bad || op.from.op == TORUS_RMA_CANCEL)
-		end_op(r, at);
+		tn_rma_ring_end(r, at);
+	else if (op.from.op == TORUS_RMA_RECV)
+		tn_rma_ring_post(r, at);
 	else if (held)
 		append_held(r, held, at);
 	else
@@ -559,5 +600,6 @@ void tn_rma_ring_close(struct tn_rma_ring *r)
 	for (i = 0; i < TN_RMA_RING_HELD; i++)
 		while (r->held[i].first != NO_OP)
 			stop_op(r, pop_held(r, &r->held[i]));
+	tn_rma_ring_unpost_all(r);
 	write_ends(r);
 }

@@ -22,8 +22,20 @@
  * next request has been read, and is another posted one to the same node; so the last one of a
  * batch is never without. Half of the places, and half of the parts, may be without.
  *
+ * Messages. A process posts memory for them (RECV); messages that arrive take it in the order in
+ * which it was posted, and the oldest of it that is posted ends with the message. At most half of
+ * the places are for RECV, so requests go on. A message that finds none is refused (RNR), and so is
+ * one that is too long for the oldest, which stays posted: an owner keeps no memory for strangers,
+ * and nothing waits for a process. So messages from one context to another are received in the
+ * order in which they were sent, each at most once, because they are in one flow and executed as
+ * they arrive; but for those that were refused: the sender is told which, and later ones may have
+ * been received. A sender that wants to send these again in order keeps one open at a time, by
+ * FENCE, or agrees with the receiver on how many it posts. The completion of a SEND says that the
+ * message is in the receiver's memory; the completion of the RECV is written afterwards, without a
+ * further request. FENCE does not wait for RECV, whose end depends on others.
+ *
  * When a process is gone, the ring is closed: nothing is taken any more, its memory is not touched,
- * FE operations are cancelled, and what is open ends by itself.
+ * FE operations are cancelled, RECV ends, and what else is open ends by itself.
  */
 #ifndef TN_RMA_RING_H
 #define TN_RMA_RING_H
@@ -65,6 +77,9 @@ struct tn_rma_ring_ops {
  * @nodes: number of nodes of the torus
  * @data_max: most bytes of a part
  * @parts_max: most parts that may be open
+ * @gather: memory of @data_max bytes for a message that does not lie together; NULL: the bytes of
+ *	each region lie together
+ * @name: name of the context for messages, below 2^48
  * @job, @ep: job and endpoint, which the NIC writes into each request
  */
 struct tn_rma_ring_config {
@@ -74,6 +89,8 @@ struct tn_rma_ring_config {
 	const struct torus_rma_ask *sq;
 	struct torus_rma_end *cq;
 	struct tn_rma_ring_op *op;
+	u8 *gather;
+	u64 name;
 	u32 sq_entries;
 	u32 cq_entries;
 	u32 ops_max;
@@ -93,9 +110,9 @@ struct tn_rma_ring_config {
  * @value, @status, @reason: members of the completion
  * @sent: bytes of the parts that were issued
  * @parts: number of open parts
- * @next: next operation in the list of free ones, of those that have ended, or of those that wait
- *	for the same node
- * @slot: slot of an FE operation
+ * @next: next operation in the list of free ones, of those that have ended, of those that wait for
+ *	the same node, or of RECV
+ * @slot: slot of an FE operation; RECV: endpoint that sent the message
  * @open: the request has not ended
  * @whole: no more parts will be issued
  */
@@ -135,6 +152,7 @@ struct tn_rma_held {
  * @busy: number of operations that are not free
  * @open: number of operations that have not ended
  * @parts: number of open parts
+ * @recvs: number of RECV that are posted; they are in the list from @recv to @recv_last
  * @ended, @ended_last: list of operations whose completion is not written yet, in order
  * @broken: enum torus_rma_broken
  */
@@ -150,8 +168,11 @@ struct tn_rma_ring {
 	u32 busy;
 	u32 open;
 	u32 parts;
+	u32 recvs;
 	u16 idle;
 	u16 now;
+	u16 recv;
+	u16 recv_last;
 	u16 ended;
 	u16 ended_last;
 	u8 holds;
@@ -203,7 +224,8 @@ static inline bool tn_rma_ring_gone(const struct tn_rma_ring *r)
 /** tn_rma_ring_has_data() - Return: true if the process's memory belongs to the request */
 static inline bool tn_rma_ring_has_data(const struct torus_rma_ask *a)
 {
-	return a->op == TORUS_RMA_PUT || a->op == TORUS_RMA_GET;
+	return a->op == TORUS_RMA_PUT || a->op == TORUS_RMA_GET || a->op == TORUS_RMA_SEND ||
+	       a->op == TORUS_RMA_RECV;
 }
 
 /**
@@ -211,5 +233,37 @@ static inline bool tn_rma_ring_has_data(const struct torus_rma_ask *a)
  * @allowed: what would be allowed instead (rma_check.c)
  */
 u8 tn_rma_ring_check(const struct tn_rma_ring *r, const struct torus_rma_ask *a, u64 *allowed);
+
+/* rma_recv.c */
+
+/**
+ * tn_rma_ring_recv() - process a message for this context; called by ops->recv of the NIC
+ * Return: 0; else why it is refused, enum tn_rma_reason, and *@allowed as for ops->recv. The next
+ * tn_rma_ring_work() writes the completion.
+ */
+u8 tn_rma_ring_recv(struct tn_rma_ring *r, u32 src, const struct tn_rma_ask *ask, const u8 *data,
+		    u32 bytes, u64 *allowed);
+
+/* Between rma_ring.c and rma_recv.c. */
+
+#define TN_RMA_NO_OP		0xffff
+
+/** tn_rma_ring_post() - append the RECV @at to the list */
+void tn_rma_ring_post(struct tn_rma_ring *r, u16 at);
+/** tn_rma_ring_unpost() - end the RECV @at as cancelled */
+void tn_rma_ring_unpost(struct tn_rma_ring *r, u16 at);
+/** tn_rma_ring_unpost_all() - end all RECV as cancelled */
+void tn_rma_ring_unpost_all(struct tn_rma_ring *r);
+/** tn_rma_ring_recvs_max() - Return: most RECV that may be posted */
+static inline u32 tn_rma_ring_recvs_max(const struct tn_rma_ring *r)
+{
+	return r->cfg.ops_max / 2;
+}
+
+/** tn_rma_ring_land() - copy @bytes bytes to the memory of operation @op, from byte @at of it on */
+void tn_rma_ring_land(struct tn_rma_ring *r, const struct tn_rma_ring_op *op, u32 at,
+		      const u8 *data, u32 bytes);
+/** tn_rma_ring_end() - note that operation @at has ended; its completion is written later */
+void tn_rma_ring_end(struct tn_rma_ring *r, u16 at);
 
 #endif /* TN_RMA_RING_H */

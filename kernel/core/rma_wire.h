@@ -19,7 +19,8 @@
  *   data     of PUT and SEND
  *
  * QUERY and RESET are flit 0, with number and nothing else. PUT and SEND are posted; GET, FE and
- * CANCEL have a slot; AMO may be either. SEND has no KEYED: its address is the endpoint.
+ * CANCEL have a slot; AMO may be either. SEND has no KEYED: its address is the name of the
+ * endpoint, the number in the low 16 bits and a key of the owner's choice above.
  *
  * Reply:
  *   0 operation   1 NAK: reason; STATUS: the operation that it answers   2-3 slot   4-7 number
@@ -78,9 +79,9 @@ enum tn_rma_reason {
 	/* passes the end of the region; allowed: bytes from there to the end */
 	TN_RMA_BOUNDS,
 	TN_RMA_ALIGN,		/* misaligned; allowed: a multiple of this */
-	TN_RMA_LENGTH,		/* too long; allowed: bytes of a GET */
+	TN_RMA_LENGTH,		/* too long; allowed: bytes of a GET, or of this SEND */
 	TN_RMA_NO_FE,		/* the region has no full/empty bits */
-	/* too many requests of this node wait (allowed: how many), or no room for a SEND */
+	/* too many requests of this node wait (allowed: how many); SEND: no memory is posted */
 	TN_RMA_RNR,
 	TN_RMA_BUSY,		/* a processor of the owner kept changing the word */
 	TN_RMA_GAP,		/* not executed, because operations before it were lost */

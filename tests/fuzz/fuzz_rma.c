@@ -86,10 +86,12 @@ static const struct tn_window *fuzz_space(void *host, u16 job)
 	return NULL;
 }
 
-static int fuzz_recv(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes)
+static u8 fuzz_recv(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
+		    u64 *allowed)
 {
 	(void)host, (void)src, (void)data;
-	return ask->value & 1 || !bytes ? -ENOBUFS : 0;
+	*allowed = 0;
+	return ask->value & 1 || !bytes ? TN_RMA_RNR : 0;
 }
 
 static void fuzz_done(void *host, u64 cookie, const struct tn_rma_end *end)

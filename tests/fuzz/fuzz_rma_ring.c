@@ -5,7 +5,7 @@
  * regions, issues only requests that are right by rma_wire.h, and a closed ring ends.
  *
  * Input: actions of 1 byte (bits 0-2: work, end a part, the same with an error, the network is full
- * or not, no row or one, close, look whether a region is used), and in between the words that are
+ * or not, no row or one, close, look whether a region is used, receive a message), and in between the words that are
  * read: 1 byte below 192: a word that would be right; else its own bytes follow.
  */
 #include <stdint.h>
@@ -39,6 +39,7 @@ static struct {
 	struct torus_rma_ask *sq;
 	struct torus_rma_end *cq;
 	struct tn_rma_ring_op *op;
+	u8 gather[DATA];
 	struct tn_rma_ring ring;
 	u8 *memory[2];
 	u64 part[PARTS];
@@ -89,7 +90,7 @@ static u64 fuzz_load64(const u64 *p)
 	must(i < SQ * 8);
 	if (how >= 192)
 		return next_bytes(8);
-	near[0] = 1u + how % 4 + (how & 16 ? TORUS_RMA_KEYED << 8 : 0) +
+	near[0] = (how % 8 == 5 ? TORUS_RMA_RECV : 1u + how % 5) + (how & 16 ? TORUS_RMA_KEYED << 8 : 0) +
 		  (how & 32 ? TORUS_RMA_FENCE << 8 : 0);
 	near[4] = how % 2 ? how % BYTES : 0;	/* bytes and local */
 	near[7] = how % 4;
@@ -175,7 +176,7 @@ static void begin(void)
 	tn_rma_ring_open(&w.ring, &(struct tn_rma_ring_config) {
 		.ops = &fuzz_ring_ops, .head = w.head, .sq = w.sq, .cq = w.cq, .op = w.op,
 		.sq_entries = SQ, .cq_entries = CQ, .ops_max = OPS, .parts_max = PARTS,
-		.nodes = 3, .data_max = DATA, .id = 9, .job = 1,
+		.nodes = 3, .data_max = DATA, .id = 9, .job = 1, .gather = w.gather,
 	});
 }
 
@@ -200,6 +201,17 @@ static void end_some(u8 which, u8 status)
 	tn_rma_ring_done(&w.ring, cookie, &end);
 }
 
+static void receive(u8 which)
+{
+	const struct tn_rma_ask ask = { .op = TN_RMA_SEND, .job = which & 1 };
+	u8 data[DATA] = { which };
+	u32 before = w.ring.recvs;
+	u64 allowed;
+	u8 reason = tn_rma_ring_recv(&w.ring, 2, &ask, data, which % (DATA + 1), &allowed);
+
+	must(reason < TN_RMA_REASONS && w.ring.recvs == before - !reason);
+}
+
 static void act(u8 action)
 {
 	switch (action % 8) {
@@ -222,10 +234,14 @@ static void act(u8 action)
 	case 6:
 		tn_rma_ring_uses(&w.ring, action >> 3 & 1);
 		break;
+	case 7:
+		receive(action >> 3);
+		break;
 	default:
 		tn_rma_ring_work(&w.ring, 0);
 	}
 	must(w.ring.parts == w.parts && w.ring.open <= w.ring.busy && w.ring.busy <= OPS);
+	must(w.ring.recvs <= OPS / 2 && w.ring.recvs <= w.ring.open);
 }
 
 static void finish(void)

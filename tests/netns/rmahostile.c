@@ -144,8 +144,24 @@ static void share_anything(int sock, void **mem)
 			close(fds[i]);
 }
 
+/* Fills a SEND or RECV that is nearly right. @self: name of this context */
+static struct torus_rma_ask any_message(uint64_t self)
+{
+	struct torus_rma_ask a = {
+		.op = below(2) ? TORUS_RMA_SEND : TORUS_RMA_RECV, .bytes = below(SHARED),
+		.offset = below(SHARED), .local = below(8), .cookie = below(4),
+	};
+
+	if (a.op == TORUS_RMA_SEND) {
+		a.node = below(2);
+		a.addr = below(4) ? self : any() >> 16;
+		a.value = any();
+	}
+	return a;
+}
+
 /* Fills a request that is nearly right. */
-static struct torus_rma_ask any_ask(void)
+static struct torus_rma_ask any_ask(uint64_t self)
 {
 	struct torus_rma_ask a = {
 		.op = (uint8_t)(1 + below(4)), .node = below(2), .flags = TORUS_RMA_KEYED,
@@ -161,6 +177,8 @@ static struct torus_rma_ask any_ask(void)
 		a.value = any();
 	}
 	if (!below(4))
+		a = any_message(self);
+	if (!below(4))
 		((uint8_t *)&a)[below(sizeof(a))] = (uint8_t)any();
 	return a;
 }
@@ -173,7 +191,7 @@ static void break_rings(struct torus_rma_head *head, size_t bytes, int bell)
 	unsigned int n = 1 + below(200);
 
 	for (unsigned int i = 0; i < n; i++) {
-		sq[tail++ % entries] = any_ask();
+		sq[tail++ % entries] = any_ask(head->name);
 		__atomic_store_n(&head->sq_tail, tail, __ATOMIC_RELEASE);
 		if (below(2))
 			__atomic_store_n(&head->cq_head, head->cq_tail, __ATOMIC_RELEASE);

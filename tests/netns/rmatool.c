@@ -9,6 +9,10 @@
  *   wrong			requests and calls that are wrong, and what is said of them
  *   hoard		makes regions, as many and as large as one user may not
  *   wait NODE REGION KEY	waits for a word that stays empty
+ *   messages			messages that are wrong, and what is said of them
+ *   receive			prints NODE CONTEXT KEY, and receives messages, until the last one comes
+ *   send NODE CONTEXT KEY N	sends N messages, each one until it is received, or fewer, until
+ *				SIGTERM comes, and then one that is the last
  */
 #include <signal.h>
 #include <stdio.h>
@@ -170,6 +174,123 @@ static void hoard(const char *path)
 	}
 }
 
+/* --- messages ---------------------------------------------------------------------------- */
+
+#define LAST	UINT64_MAX	/* tag of the last message */
+#define POSTED	8		/* memory for messages that is posted at a time */
+
+static size_t message_bytes(uint64_t i)
+{
+	return i * 7919 % (torus_rma_message_max(rma) + 1);
+}
+
+static uint8_t *message_place(uint64_t i)
+{
+	return (uint8_t *)mine->base + i % POSTED * torus_rma_message_max(rma);
+}
+
+static void post(uint64_t i)
+{
+	must(torus_rma_recv(rma, message_place(i), torus_rma_message_max(rma), i), "receive");
+}
+
+static void check_message(const struct torus_rma_end *end, uint64_t i)
+{
+	const uint8_t *at = message_place(i);
+
+	check(end->op == TORUS_RMA_RECV && end->cookie == i, "other memory", i);
+	check(end->value == i, "another message", i);
+	check(end->bytes == message_bytes(i), "another length", i);
+	for (size_t k = 0; k < end->bytes; k++)
+		check(at[k] == (uint8_t)(i + k * 31), "other bytes than those sent", i);
+}
+
+/* Posts memory late, so that the sender meets a receiver that is not ready. */
+static void receive(void)
+{
+	struct torus_peer self = torus_rma_self(rma);
+	struct torus_rma_end end;
+	uint64_t i;
+
+	printf("%u %u %u\n", self.node, self.context, self.key);
+	fflush(stdout);
+	usleep(200000);
+	for (i = 0; i < POSTED; i++)
+		post(i);
+	for (i = 0;; i++) {
+		end = finish("message");
+		if (end.value == LAST)
+			break;
+		check_message(&end, i);
+		post(i + POSTED);
+	}
+	printf("%llu messages are right\n", (unsigned long long)i);
+}
+
+/* Sends a message until the receiver has memory for it. Return: how often it was refused */
+static uint64_t send_one(const struct torus_peer *to, size_t bytes, uint64_t tag)
+{
+	struct torus_rma_end end;
+	uint64_t refused = 0;
+	char text[128];
+
+	for (;; refused++) {
+		must(torus_rma_send(rma, to, mine->base, bytes, tag, 1), "send");
+		must(torus_rma_wait(rma, &end, 1, WAIT_MS), "send");
+		if (end.status == TORUS_RMA_DONE)
+			return refused;
+		if (end.status != TORUS_RMA_REFUSED || end.reason != TORUS_RMA_NO_ROOM) {
+			printf("send: %s\n", torus_rma_end_text(&end, text, sizeof(text)));
+			exit(1);
+		}
+	}
+}
+
+static void send_all(uint64_t n)
+{
+	struct torus_peer to = { far.node, far.region, far.key };
+	uint64_t i, refused = 0;
+
+	signal(SIGTERM, set_stop);
+	for (i = 0; i < n && !stop; i++) {
+		for (size_t k = 0; k < message_bytes(i); k++)
+			((uint8_t *)mine->base)[k] = (uint8_t)(i + k * 31);
+		refused += send_one(&to, message_bytes(i), i);
+	}
+	refused += send_one(&to, 0, LAST);
+	printf("%llu messages are sent, refused: %llu\n", (unsigned long long)i,
+	       (unsigned long long)refused);
+}
+
+static void wrong_messages(void)
+{
+	struct torus_peer self = torus_rma_self(rma), key = self, none = self;
+	size_t most = torus_rma_message_max(rma);
+	struct torus_rma_end end;
+
+	key.key ^= 1;
+	none.context = 60;
+	say_end(torus_rma_send(rma, &self, mine->base, most + 1, 0, 1), "long message");
+	say_end(torus_rma_send(rma, &self, mine->base, most, 0, 1), "not ready");
+	say_end(torus_rma_send(rma, &key, mine->base, 1, 0, 1), "key of a context");
+	say_end(torus_rma_send(rma, &none, mine->base, 1, 0, 1), "no context");
+	must(torus_rma_recv(rma, mine->base, 8, 7), "receive");
+	say_end(torus_rma_send(rma, &self, mine->base, 9, 0, 1), "little memory");
+	say_error(torus_region_free(rma, mine), "used memory");
+	must(torus_rma_quiet(rma, WAIT_MS), "quiet without the receive");
+	must(torus_rma_send(rma, &self, "8 bytes", 8, 5, 1), "send");
+	must(torus_rma_quiet(rma, WAIT_MS), "quiet keeps the message");
+	end = finish("kept");
+	check(end.op == TORUS_RMA_RECV && end.bytes == 8 && !strcmp(mine->base, "8 bytes"), "kept", 0);
+	check(!torus_rma_open_requests(rma), "a request is left", 0);
+	must(torus_rma_recv(rma, mine->base, 8, 7), "receive");
+	say_end(torus_rma_cancel(rma, 7, 1), "cancelled");
+	finish("cancel");
+	for (unsigned int i = 0; i < TORUS_RMA_ENTRIES; i++)
+		must(torus_rma_recv(rma, mine->base, 8, i), "receive");
+	say_error(torus_rma_recv(rma, mine->base, 8, 0), "receives");
+}
+
 static void own(void)
 {
 	printf("%u %u %u\n", mine->far.node, mine->far.region, mine->far.key);
@@ -197,6 +318,12 @@ int main(int argc, char **argv)
 		hoard(argv[1]);
 	else if (!strcmp(argv[2], "wrong"))
 		wrong();
+	else if (!strcmp(argv[2], "messages"))
+		wrong_messages();
+	else if (!strcmp(argv[2], "receive"))
+		receive();
+	else if (!strcmp(argv[2], "send") && argc == 7)
+		send_all(strtoull(argv[6], NULL, 0));
 	else if (!strcmp(argv[2], "wait") && argc == 6)
 		say_end(torus_rma_fe(rma, &far, 32, TORUS_RMA_READ, TORUS_RMA_FULL, TORUS_RMA_ANY, 0, 1), "wait");
 	else

@@ -84,12 +84,9 @@ mend_by_hand() {
 	nic "$1" resolve "$2" "$session" "$seq" && nic "$1" replay "$2"
 }
 
-# The cable is cut while a stream of operations runs, which then goes on where it was.
-cut_stream() {
-	local i job
-	own || return
-	"$B/tests/netns/rmatool" "unix:$tmp/n0.rma" stream "${far[@]}" 1000000000 >"$tmp/said" 2>&1 &
-	job=$!
+# Cuts the cable and mends it, three times.
+cut_cable() {
+	local i
 	for i in 1 2 3; do
 		say "cut $i"
 		sleep 0.1
@@ -98,9 +95,67 @@ cut_stream() {
 		mend_by_hand 0 0 1 1 && mend_by_hand 1 1 0 0 || return
 	done
 	sleep 0.1
+}
+
+# The cable is cut while a stream of operations runs, which then goes on where it was.
+cut_stream() {
+	local job
+	own || return
+	"$B/tests/netns/rmatool" "unix:$tmp/n0.rma" stream "${far[@]}" 1000000000 >"$tmp/said" 2>&1 &
+	job=$!
+	cut_cable || return
 	kill $job
 	wait $job
 	grep -x "[0-9]* rounds are right" "$tmp/said" && echo "parked: $(nic 0 node parked)" && (($(nic 0 node parked) > 0))
+}
+
+# listen: starts a receiver of messages at n1, in place of an owner
+listen() {
+	disown_region
+	rm -f "$tmp/heard"
+	"$B/tests/netns/rmatool" "unix:$tmp/n1.rma" receive >"$tmp/heard" &
+	owner=$!
+	until_true 20 [ -s "$tmp/heard" ] && read -ra far <"$tmp/heard"
+}
+
+# heard N: the receiver has received N messages in order, and ends
+heard() {
+	wait "$owner" || return
+	owner=
+	cat "$tmp/heard"
+	grep -x "$1 messages are right" "$tmp/heard"
+}
+
+# Messages arrive in order; at first, the receiver is not ready, so some are refused and sent again.
+messages() {
+	listen && rma 0 send "${far[@]}" 2000 >"$tmp/said" && heard 2000 && cat "$tmp/said" &&
+		grep -x "2000 messages are sent, refused: [1-9][0-9]*" "$tmp/said"
+}
+
+# ... and so they do while the cable is cut, none twice.
+cut_messages() {
+	local job
+	listen || return
+	"$B/tests/netns/rmatool" "unix:$tmp/n0.rma" send "${far[@]}" 1000000000 >"$tmp/said" 2>&1 &
+	job=$!
+	cut_cable || return
+	kill $job
+	wait $job && cat "$tmp/said" && heard "$(sed -n 's/ messages are sent.*//p' "$tmp/said")"
+}
+
+# Errors of messages, each with its value and what is allowed.
+wrong_messages() {
+	rma 0 messages >"$tmp/said" 2>&1
+	diff "$tmp/said" - <<-'END'
+		long message: refused: message: bytes must be at most 4048
+		not ready: refused: the receiver is not ready: it has posted no memory
+		key of a context: refused: wrong key
+		no context: refused: there is no such context
+		little memory: refused: longer than the posted memory: bytes must be at most 8
+		used memory: Device or resource busy: open requests of this context use region 0
+		cancelled: refused: cancelled
+		receives: Resource temporarily unavailable: 64 receives are posted or not taken: the limit is 64
+	END
 }
 
 # The program of the manual, compiled as printed. $1: what it says
@@ -127,7 +182,7 @@ wrong() {
 		bounds: refused: beyond the end of the region: bytes from there to its end: 7
 		address: refused: offset: its end must be at most 281474976710656
 		align: refused: misaligned: must be a multiple of 8
-		cancel: refused: no full/empty operation with this cookie is open
+		cancel: refused: no full/empty operation or receive with this cookie is open
 		local: Bad address: 16 bytes are not in a region of this context
 		no bytes: Invalid argument: a region of 0 bytes: must be 1 or more
 		half a word: Invalid argument: full/empty bits: the region must be made with them, and have whole words of 8 bytes
@@ -241,9 +296,12 @@ check "one user cannot take all regions and bytes" hoard
 check "connections that are refused are counted in one line a second" refused_often
 check "the program of libtorus-rma.3 runs as printed" manual "hello from node 0"
 check "errors name the allowed values" wrong
+check "messages arrive in order, and a receiver that is not ready refuses them" messages
+check "errors of messages name the allowed values" wrong_messages
 check "a region ends with its process" killed
 check "processes that are killed while they wait leave nothing" many_killed
 check "hostile processes do not disturb others" hostile 400
+check "messages arrive in order and once while the cable is cut" cut_messages
 check "operations end rightly while the cable is cut" cut_stream
 check "a NIC that gets another place ends its contexts" says "the NIC has ended, or has lost its place" \
 	bash -c "'$B/tests/netns/rmatool' unix:$tmp/n0.rma wait ${far[*]} & sleep 0.3; '$tool' $tmp/n0.nic place 5 2; wait"

@@ -262,6 +262,9 @@ static void take_cancel(struct model *m, u32 src, u32 number)
 void model_take(struct model *m, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
 		struct model_fate *fate)
 {
+	u64 allowed = 0;
+	u8 reason;
+
 	if (ask->op == TN_RMA_RESET) {
 		end_waits(m, src);
 		m->known[src] = true;
@@ -286,10 +289,11 @@ void model_take(struct model *m, u32 src, const struct tn_rma_ask *ask, const u8
 		take_fe(m, src, ask, fate);
 		break;
 	case TN_RMA_SEND:
-		if (model_recv(data, bytes))
-			fate->executed = true;
+		reason = model_recv(data, bytes, &allowed);
+		if (reason)
+			refuse(fate, reason, allowed);
 		else
-			refuse(fate, TN_RMA_RNR, 0);
+			fate->executed = true;
 		break;
 	}
 }

@@ -55,10 +55,13 @@ struct model {
 void model_take(struct model *m, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
 		struct model_fate *fate);
 
-/** model_recv() - Return: true if a SEND of these data is taken */
-static inline bool model_recv(const u8 *data, u32 bytes)
+/** model_recv() - Return: why a SEND of these data is refused, and what is allowed; 0: it is taken */
+static inline u8 model_recv(const u8 *data, u32 bytes, u64 *allowed)
 {
-	return !bytes || !(data[0] & 1);
+	if (!bytes || !(data[0] & 1))
+		return 0;
+	*allowed = data[0] & 2 ? 5 : 0;
+	return data[0] & 2 ? TN_RMA_LENGTH : TN_RMA_RNR;
 }
 
 /** model_restart() - the NIC of the owner has restarted; memory stays, all words are full */

@@ -71,10 +71,11 @@ static const struct tn_window *host_space(void *h, u16 job)
 	return NULL;
 }
 
-static int host_recv(void *h, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes)
+static u8 host_recv(void *h, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
+		    u64 *allowed)
 {
-	(void)h, (void)src, (void)ask, (void)data, (void)bytes;
-	return -ENOBUFS;
+	(void)h, (void)src, (void)ask, (void)data, (void)bytes, (void)allowed;
+	return TN_RMA_RNR;
 }
 
 static void host_done(void *h, u64 cookie, const struct tn_rma_end *end)

@@ -8,6 +8,8 @@
 #include "kernel/core/rma_ring.h"
 
 #define NODES	9u
+#define DATA	100u		/* most bytes of a message */
+#define RECVS	3u		/* most RECV that may be posted */
 #define BYTES	4096u		/* of the one region that the context has */
 #define REGION	3u
 #define END	(1ull << 48)	/* first address that no node has */
@@ -29,7 +31,9 @@ static const struct rule {
 	{ TORUS_RMA_AMO, TORUS_RMA_KEYED | TORUS_RMA_FENCE | TORUS_RMA_POSTED, 0x7c00,
 	  HAS_OPERANDS | HAS_TARGET },
 	{ TORUS_RMA_FE, TORUS_RMA_KEYED | TORUS_RMA_FENCE, 0x7fff, HAS_OPERANDS | HAS_TARGET },
+	{ TORUS_RMA_SEND, TORUS_RMA_FENCE | TORUS_RMA_INLINE, 0, HAS_DATA | HAS_TARGET | HAS_COOKIE },
 	{ TORUS_RMA_CANCEL, 0, 0, HAS_COOKIE },
+	{ TORUS_RMA_RECV, 0, 0, HAS_DATA },
 };
 
 static u64 find_room(void *host, u32 id, u32 region, u64 offset)
@@ -41,7 +45,10 @@ static u64 find_room(void *host, u32 id, u32 region, u64 offset)
 
 static const struct tn_rma_ring_ops ops = { .room = find_room };
 static const struct tn_rma_ring ring = {
-	.cfg = { .ops = &ops, .host = (void *)&rules, .id = 77, .nodes = NODES },
+	.cfg = {
+		.ops = &ops, .host = (void *)&rules, .id = 77, .nodes = NODES, .data_max = DATA,
+		.ops_max = 2 * RECVS + 1,
+	},
 };
 
 static void expect_answer(const struct torus_rma_ask *ask, u8 reason, u64 allowed)
@@ -242,7 +249,7 @@ static void data_must_end_within_address_space(void **state)
 
 static void data_must_lie_in_region_of_context(void **state)
 {
-	static const u8 op[] = { TORUS_RMA_PUT, TORUS_RMA_GET };
+	static const u8 op[] = { TORUS_RMA_PUT, TORUS_RMA_GET, TORUS_RMA_RECV };
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(op); i++) {
@@ -263,6 +270,36 @@ static void data_must_lie_in_region_of_context(void **state)
 		a.bytes = 0;	/* no data, so no region is needed */
 		expect_answer(&a, 0, 0);
 	}
+}
+
+static void message_must_fit_in_packet(void **state)
+{
+	struct torus_rma_ask a = make_ask(find_rule(TORUS_RMA_SEND), 0);
+
+	(void)state;
+	a.bytes = DATA;
+	expect_answer(&a, 0, 0);
+	a.bytes++;
+	expect_answer(&a, TORUS_RMA_BAD_LENGTH, DATA);
+	a.bytes = 8;
+	a.addr = END - 1;	/* a name, so its bytes are not added */
+	expect_answer(&a, 0, 0);
+	a.addr++;
+	expect_answer(&a, TORUS_RMA_BAD_ADDR, END);
+}
+
+static void half_of_places_may_be_posted_for_messages(void **state)
+{
+	struct torus_rma_ask a = make_ask(find_rule(TORUS_RMA_RECV), 0);
+	struct tn_rma_ring posted = ring;
+	u64 allowed;
+
+	(void)state;
+	posted.recvs = RECVS - 1;
+	assert_int_equal(tn_rma_ring_check(&posted, &a, &allowed), 0);
+	posted.recvs++;
+	assert_int_equal(tn_rma_ring_check(&posted, &a, &allowed), TORUS_RMA_BAD_COUNT);
+	assert_int_equal(allowed, RECVS);
 }
 
 static void inline_data_has_8_bytes_at_most(void **state)
@@ -287,6 +324,8 @@ int main(void)
 		cmocka_unit_test(region_must_fit_in_packet),
 		cmocka_unit_test(data_must_end_within_address_space),
 		cmocka_unit_test(data_must_lie_in_region_of_context),
+		cmocka_unit_test(message_must_fit_in_packet),
+		cmocka_unit_test(half_of_places_may_be_posted_for_messages),
 		cmocka_unit_test(inline_data_has_8_bytes_at_most),
 	};
 

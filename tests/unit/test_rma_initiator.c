@@ -119,10 +119,11 @@ static const struct tn_window *world_space(void *host, u16 job)
 	return job == MODEL_JOB ? &((struct node *)host)->space : NULL;
 }
 
-static int world_recv(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes)
+static u8 world_recv(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
+		     u64 *allowed)
 {
 	(void)host, (void)src, (void)ask;
-	return model_recv(data, bytes) ? 0 : -ENOBUFS;
+	return model_recv(data, bytes, allowed);
 }
 
 /* Checks that an operation ends with a status that agrees with what the naive owner did. */

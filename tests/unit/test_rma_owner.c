@@ -62,10 +62,11 @@ static const struct tn_window *no_space(void *host, u16 job)
 	return NULL;
 }
 
-static int no_recv(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes)
+static u8 no_recv(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
+		  u64 *allowed)
 {
-	(void)host, (void)src, (void)ask, (void)data, (void)bytes;
-	return -ENOBUFS;
+	(void)host, (void)src, (void)ask, (void)data, (void)bytes, (void)allowed;
+	return TN_RMA_RNR;
 }
 
 static const struct tn_rma_owner_ops lone_ops = {

@@ -51,6 +51,7 @@ struct world {
 	/* the last entry is behind the ring, and must stay 0 */
 	struct torus_rma_end cq[CQ + 1];
 	struct tn_rma_ring_op op[OPS];
+	u8 gather[DATA];
 	struct tn_rma_ring ring;
 	u8 memory[2][BYTES];
 	struct part part[PARTS];
@@ -92,17 +93,19 @@ static bool all_ended(unsigned int i)
 
 static void expect_part(struct request *q, const struct tn_rma_ask *ask, const u8 *data, u32 n)
 {
-	bool posted = q->ask.op == TORUS_RMA_PUT || q->ask.flags & TORUS_RMA_POSTED;
+	bool sends = q->ask.op == TORUS_RMA_SEND;
+	bool posted = sends || q->ask.op == TORUS_RMA_PUT || q->ask.flags & TORUS_RMA_POSTED;
 
 	expect(&w.r, ask->op == q->ask.op && ask->job == JOB && ask->ep == 1, "operation");
 	expect(&w.r, ask->addr == q->ask.addr + q->sent, "address of a part");
 	expect(&w.r, ask->region == q->ask.region && ask->key == q->ask.key, "region");
 	expect(&w.r, ask->value == q->ask.value && ask->compare == q->ask.compare, "operands");
-	if (q->ask.op == TORUS_RMA_PUT)
+	if (q->ask.op == TORUS_RMA_PUT || sends)
 		expect(&w.r, !n || !memcmp(data, source_of(q), n), "data of a part");
 	q->sent += q->ask.op == TORUS_RMA_GET ? ask->bytes : n;
 	expect(&w.r, q->sent <= q->ask.bytes && n <= DATA && ask->bytes <= DATA, "length of a part");
 	q->whole = q->sent == q->ask.bytes;
+	expect(&w.r, !sends || q->whole, "a message in two parts");
 	expect(&w.r, !(ask->flags & TN_RMA_NOTIFY) == !(q->whole && q->ask.flags & TORUS_RMA_NOTIFY),
 	       "only the last part notifies");
 	expect(&w.r, posted || !(ask->flags & TN_RMA_ASK), "only what is posted asks");
@@ -229,6 +232,7 @@ static void begin(u64 seed)
 		.ops = &ops, .head = &w.head, .sq = w.sq, .cq = w.cq, .op = w.op,
 		.sq_entries = SQ, .cq_entries = CQ, .ops_max = OPS, .parts_max = PARTS,
 		.nodes = NODES, .data_max = DATA, .id = ID, .job = JOB, .ep = 1,
+		.gather = w.gather,
 	});
 	w.state = tn_rma_ring_work(&w.ring, 0);
 }
@@ -266,11 +270,11 @@ static void work_if(bool wanted)
 static struct torus_rma_ask random_ask(void)
 {
 	struct torus_rma_ask a = {
-		.op = (u8)(TORUS_RMA_PUT + rnd_below(&w.r, 4)), .node = rnd_below(&w.r, PEERS),
+		.op = (u8)(TORUS_RMA_PUT + rnd_below(&w.r, 5)), .node = rnd_below(&w.r, PEERS),
 		.addr = rnd_below(&w.r, 1000), .cookie = rnd64(&w.r),
 	};
 
-	if (rnd_one_in(&w.r, 2)) {
+	if (a.op != TORUS_RMA_SEND && rnd_one_in(&w.r, 2)) {
 		a.flags = TORUS_RMA_KEYED;
 		a.region = rnd_below(&w.r, 9);
 		a.key = 9;
@@ -286,14 +290,15 @@ static struct torus_rma_ask random_ask(void)
 		return a;
 	}
 	a.local = rnd_below(&w.r, 2);
-	a.bytes = rnd_below(&w.r, BYTES);
+	a.bytes = rnd_below(&w.r, a.op == TORUS_RMA_SEND ? DATA + 1 : BYTES);
+	a.value = a.op == TORUS_RMA_SEND ? rnd64(&w.r) : 0;
 	a.offset = rnd_below(&w.r, BYTES - a.bytes + 1);
 	if (a.op == TORUS_RMA_PUT && rnd_one_in(&w.r, 3)) {
 		a.flags |= TORUS_RMA_NOTIFY;
 		a.value = 1;
 		a.compare = rnd_below(&w.r, 1000);
 	}
-	if (a.op == TORUS_RMA_PUT && rnd_one_in(&w.r, 3)) {
+	if (a.op != TORUS_RMA_GET && rnd_one_in(&w.r, 3)) {
 		a.flags |= TORUS_RMA_INLINE;
 		a.bytes = rnd_below(&w.r, 9);
 		a.offset = rnd64(&w.r);
@@ -500,6 +505,18 @@ static const struct {
 	  TORUS_RMA_BAD_LOCAL, 0 },
 	{ { .op = TORUS_RMA_GET, .bytes = BYTES + 1 },
 	  TORUS_RMA_BAD_LOCAL, 0 },
+	{ { .op = TORUS_RMA_SEND, .bytes = DATA + 1 },
+	  TORUS_RMA_BAD_LENGTH, DATA },
+	{ { .op = TORUS_RMA_SEND, .flags = TORUS_RMA_KEYED },
+	  TORUS_RMA_BAD_FLAGS, 24 },
+	{ { .op = TORUS_RMA_SEND, .addr = END },
+	  TORUS_RMA_BAD_ADDR, END },
+	{ { .op = TORUS_RMA_RECV, .flags = TORUS_RMA_FENCE },
+	  TORUS_RMA_BAD_FLAGS, 0 },
+	{ { .op = TORUS_RMA_RECV, .value = 1 },
+	  TORUS_RMA_BAD_REST, 0 },
+	{ { .op = TORUS_RMA_RECV, .bytes = BYTES, .offset = 1 },
+	  TORUS_RMA_BAD_LOCAL, 0 },
 	{ { .op = TORUS_RMA_CANCEL, .value = 8 },
 	  TORUS_RMA_BAD_COOKIE, 0 },
 };
@@ -509,7 +526,8 @@ static void wrong_request_is_invalid_and_names_allowed_value(void **state)
 	(void)state;
 	begin(1);
 	for (u32 op = 0; op < 256; op++) {
-		if ((op < TORUS_RMA_PUT || op > TORUS_RMA_FE) && op != TORUS_RMA_CANCEL)
+		if ((op < TORUS_RMA_PUT || op > TORUS_RMA_SEND) && op != TORUS_RMA_CANCEL &&
+		    op != TORUS_RMA_RECV)
 			is_invalid((struct torus_rma_ask) { .op = (u8)op }, TORUS_RMA_BAD_OP, 0);
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(wrong_requests); i++)

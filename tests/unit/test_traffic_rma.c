@@ -18,18 +18,22 @@
 #include "tools/fabricctl/traffic_rma.h"
 
 #define SIZE 100
-#define QUEUE 16
+#define QUEUE 256
+#define RING 64
 #define RECORDS 200
 #define WRONG 70			/* number of the record at which the fault happens */
 
 enum fault {
 	NO_FAULT, TICKET_TWICE, PUT_LOST, PUT_AFTER_TOKEN, ADD_TWICE, ADD_LOST, OTHER_TOKEN, REFUSED,
+	MESSAGE_LOST, MESSAGE_TWICE, OTHER_MESSAGE,
 };
 
 struct torus_rma {
 	struct torus_rma_end end[QUEUE];
 	unsigned int first, n;
 	struct torus_region region;
+	void *posted[RING];
+	unsigned int first_posted, nposted;
 };
 
 static enum fault fault;
@@ -37,6 +41,7 @@ static uint64_t tickets;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static char *memory;			/* memory of the owner */
+static struct torus_rma *owner_rma;	/* context of the owner */
 static bool full[64];
 static bool over;			/* the initiator has ended: nothing comes any more */
 static char late[2][SIZE];		/* halves of a record that is not in memory yet */
@@ -86,8 +91,10 @@ int torus_region_new(struct torus_rma *rma, size_t bytes, unsigned int access, u
 	assert_int_equal(!access, !flags);
 	rma->region = (struct torus_region) { .base = calloc(1, bytes), .bytes = bytes };
 	assert_non_null(rma->region.base);
-	if (access)
+	if (access) {
 		memory = rma->region.base;
+		owner_rma = rma;
+	}
 	*region = &rma->region;
 	return 0;
 }
@@ -181,13 +188,75 @@ int torus_rma_fe(struct torus_rma *rma, const struct torus_far *far, uint64_t of
 	return 0;
 }
 
+size_t torus_rma_message_max(const struct torus_rma *rma)
+{
+	(void)rma;
+	return SIZE - 1;
+}
+
+struct torus_peer torus_rma_self(const struct torus_rma *rma)
+{
+	(void)rma;
+	return (struct torus_peer) { .context = 5 };
+}
+
+int torus_rma_recv(struct torus_rma *rma, void *to, size_t bytes, uint64_t cookie)
+{
+	(void)cookie;
+	pthread_mutex_lock(&lock);
+	assert_true(rma == owner_rma && bytes == SIZE - 1 && rma->nposted < RING);
+	rma->posted[(rma->first_posted + rma->nposted++) % RING] = to;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+/* Receives a message at the owner. */
+static void take_message(const void *from, size_t bytes, uint64_t tag)
+{
+	struct torus_rma *o = owner_rma;
+
+	pthread_mutex_lock(&lock);
+	if (o->nposted) {
+		memcpy(o->posted[o->first_posted++ % RING], from, bytes);
+		o->nposted--;
+		push(o, 0, tag, TORUS_RMA_DONE);
+		o->end[(o->first + o->n - 1) % QUEUE].op = TORUS_RMA_RECV;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+int torus_rma_send(struct torus_rma *rma, const struct torus_peer *to, const void *from,
+		   size_t bytes, uint64_t tag, uint64_t cookie)
+{
+	char other[SIZE];
+
+	assert_true(to->context == 5 && bytes == SIZE - 1);
+	memcpy(other, from, bytes);
+	other[bytes / 2] = (char)(other[bytes / 2] + happens(OTHER_MESSAGE));
+	if (!happens(MESSAGE_LOST))
+		take_message(other, bytes, tag);
+	if (happens(MESSAGE_TWICE))
+		take_message(other, bytes, tag);
+	push(rma, cookie, 0, TORUS_RMA_DONE);
+	return 0;
+}
+
+int torus_rma_quiet(struct torus_rma *rma, int timeout_ms)
+{
+	(void)timeout_ms;
+	rma->n = 0;
+	return 0;
+}
+
 int torus_rma_wait(struct torus_rma *rma, struct torus_rma_end *ends, unsigned int n,
 		   int timeout_ms)
 {
 	(void)n, (void)timeout_ms;
+	pthread_mutex_lock(&lock);
 	assert_true(rma->n);
 	ends[0] = rma->end[rma->first++ % QUEUE];
 	rma->n--;
+	pthread_mutex_unlock(&lock);
 	return 1;
 }
 
@@ -218,6 +287,7 @@ static void *own(void *arg)
 /* Runs a flow with a fault. */
 static void run(enum fault f)
 {
+	struct rma_owner name;
 	pthread_t owner;
 
 	fault = f;
@@ -228,8 +298,9 @@ static void run(enum fault f)
 	flow = (struct flow) { .protocol = "rma" };
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(traffic_rma_open(&ends[i], NULL, i == 1, SIZE), 0);
+	name = traffic_rma_name(&ends[1]);
 	assert_int_equal(pthread_create(&owner, NULL, own, NULL), 0);
-	traffic_rma_send(&ends[0], &(struct torus_far) { 0 }, &load, &flow);
+	traffic_rma_send(&ends[0], &name, &load, &flow);
 	pthread_mutex_lock(&lock);
 	over = true;
 	pthread_cond_broadcast(&changed);
@@ -290,6 +361,20 @@ static void other_token_is_out_of_order(void **state)
 	assert_false(flow_is_clean(&flow));
 }
 
+static void wrong_message_is_counted_and_missing_one_ends_flow(void **state)
+{
+	(void)state;
+	run(OTHER_MESSAGE);
+	assert_int_equal(flow.corrupt, 1);
+	assert_int_equal(flow.received, RECORDS - 1);
+	run(MESSAGE_TWICE);
+	assert_true(flow.reordered);
+	assert_false(flow_is_clean(&flow));
+	run(MESSAGE_LOST);
+	assert_int_equal(flow.err, -EBADMSG);
+	assert_int_equal(flow.received, WRONG);
+}
+
 static void request_that_fails_ends_flow_with_its_error(void **state)
 {
 	(void)state;
@@ -307,6 +392,7 @@ int main(void)
 		cmocka_unit_test(operation_that_is_not_executed_ends_flow),
 		cmocka_unit_test(token_before_its_record_makes_record_corrupt),
 		cmocka_unit_test(other_token_is_out_of_order),
+		cmocka_unit_test(wrong_message_is_counted_and_missing_one_ends_flow),
 		cmocka_unit_test(request_that_fails_ends_flow_with_its_error),
 	};
 

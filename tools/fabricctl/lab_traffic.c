@@ -181,27 +181,29 @@ static int open_rma_end(const struct lab *lab, uint32_t node, bool owns, uint32_
 
 /* Runs one end of the flow in a child, which tells by @pipe that it has opened its end. */
 __attribute__((noreturn))
-static void run_rma_end(const struct lab *lab, uint32_t node, const struct torus_far *far,
+static void run_rma_end(const struct lab *lab, uint32_t node, const struct rma_owner *owner,
 			const struct load *load, struct flow *f, int pipe)
 {
 	struct rma_end end;
-	int status = open_rma_end(lab, node, !far, load->size, &end);
+	struct rma_owner name;
+	int status = open_rma_end(lab, node, !owner, load->size, &end);
 
 	if (status != OK)
 		_exit(status);
-	if (write(pipe, &end.region->far, sizeof(end.region->far)) < 0)
+	name = traffic_rma_name(&end);
+	if (write(pipe, &name, sizeof(name)) < 0)
 		_exit(CANNOT);
 	close(pipe);
-	if (far)
-		traffic_rma_send(&end, far, load, f);
+	if (owner)
+		traffic_rma_send(&end, owner, load, f);
 	else
 		traffic_rma_receive(&end, load, f);
 	_exit(0);
 }
 
-/* Starts one end. @far: region of the other one, or NULL. Return: OK and its own region in @own */
-static int start_rma_end(const struct lab *lab, uint32_t node, const struct torus_far *far,
-			 const struct load *load, struct flow *f, struct torus_far *own, pid_t *pid)
+/* Starts one end. @owner: names of the other one, or NULL. Return: OK and its own names in @own */
+static int start_rma_end(const struct lab *lab, uint32_t node, const struct rma_owner *owner,
+			 const struct load *load, struct flow *f, struct rma_owner *own, pid_t *pid)
 {
 	int ends[2], status = 0;
 	ssize_t n;
@@ -211,7 +213,7 @@ static int start_rma_end(const struct lab *lab, uint32_t node, const struct toru
 	*pid = fork_child();
 	if (*pid == 0) {
 		close(ends[0]);
-		run_rma_end(lab, node, far, load, f, ends[1]);
+		run_rma_end(lab, node, owner, load, f, ends[1]);
 	}
 	close(ends[1]);
 	n = *pid > 0 ? read(ends[0], own, sizeof(*own)) : -1;
@@ -227,7 +229,7 @@ static int start_rma_end(const struct lab *lab, uint32_t node, const struct toru
 static int start_rma(const struct lab *lab, const uint32_t node[2], const struct load *load,
 		     struct flow *f, pid_t pid[2])
 {
-	struct torus_far owner, initiator;
+	struct rma_owner owner, initiator;
 	int status;
 
 	f->protocol = "rma";
@@ -487,7 +489,7 @@ static const struct opt opts[] = {
 	{ OPT_FLAG, "tcp", 0, NULL, &only_tcp, 0, 0, "a TCP flow only" },
 	{ OPT_FLAG, "udp", 0, NULL, &only_udp, 0, 0, "a UDP flow only" },
 	{ OPT_FLAG, "rma", 0, NULL, &only_rma, 0, 0,
-	  "remote memory instead: puts, tickets, counters, full/empty words" },
+	  "remote memory instead: puts, tickets, counters, full/empty words, messages" },
 	{ .kind = OPT_END },
 };
 

@@ -32,11 +32,18 @@ static const struct tn_window *no_space(void *host, u16 job)
 	return NULL;
 }
 
-static int refuse_send(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data,
-		       u32 bytes)
+/* The low 16 bits of the name of a context are its number. */
+static u8 receive_send(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
+		       u64 *allowed)
 {
-	(void)host, (void)src, (void)ask, (void)data, (void)bytes;
-	return -ENOBUFS;
+	u16 id = (u16)ask->addr;
+	struct rma_context *ctx;
+
+	ctx = id < RMA_CONTEXTS_MAX ? ((struct emu *)host)->rma->context[id] : NULL;
+	if (!ctx || !ctx->open)
+		return TN_RMA_REGION;
+	ctx->ready = true;
+	return tn_rma_ring_recv(&ctx->ring, src, ask, data, bytes, allowed);
 }
 
 static void end_operation(void *host, u64 cookie, const struct tn_rma_end *end)
@@ -48,7 +55,7 @@ static void end_operation(void *host, u64 cookie, const struct tn_rma_end *end)
 }
 
 static const struct tn_nic_rma_ops nic_calls = {
-	.mem = find_memory, .space = no_space, .recv = refuse_send, .done = end_operation,
+	.mem = find_memory, .space = no_space, .recv = receive_send, .done = end_operation,
 };
 
 /* --- callbacks of rings ------------------------------------------------------------ */
@@ -140,7 +147,8 @@ static int make_shared(size_t bytes)
 	return err;
 }
 
-static void fill_head(struct rma_context *ctx, u32 entries)
+/* @key: random key, by which a message for an earlier context of this number is known */
+static void fill_head(struct rma_context *ctx, u32 entries, u32 key)
 {
 	struct torus_rma_head *head = ctx->shared;
 	struct emu *e = ctx->emu;
@@ -151,7 +159,8 @@ static void fill_head(struct rma_context *ctx, u32 entries)
 		.cq_offset = (u32)(sizeof(*head) + entries * sizeof(struct torus_rma_ask)),
 		.sq_entries = entries, .cq_entries = 2 * entries,
 		.node = e->soft.hw.node, .nodes = tn_shape_nodes(&e->soft.shape),
-		.job = ctx->job,
+		.job = ctx->job, .name = (u64)key << 16 | ctx->id,
+		.message_max = e->soft.params.payload_max - TN_RMA_HEAD_MAX,
 	};
 }
 
@@ -167,8 +176,7 @@ static void open_ring(struct rma_context *ctx)
 		.cq = (void *)((u8 *)ctx->shared + head->cq_offset),
 		.op = ctx->op, .sq_entries = head->sq_entries, .cq_entries = head->cq_entries,
 		.ops_max = 2 * head->sq_entries, .parts_max = RMA_ENTRIES_MAX,
-		.nodes = head->nodes,
-		.data_max = e->soft.params.payload_max - TN_RMA_HEAD_MAX,
+		.nodes = head->nodes, .data_max = head->message_max, .name = head->name,
 		.id = ctx->id, .job = ctx->job, .ep = ctx->id,
 	});
 }
@@ -178,7 +186,10 @@ int rma_ring_new(struct rma_context *ctx, u32 entries, int *fd)
 	size_t bytes = sizeof(struct torus_rma_head) +
 		       entries * (sizeof(struct torus_rma_ask) + 2 * sizeof(struct torus_rma_end));
 	void *shared;
+	u32 key;
 
+	if (getrandom(&key, sizeof(key), 0) != sizeof(key))
+		return -EIO;
 	*fd = make_shared(bytes);
 	if (*fd < 0)
 		return *fd;
@@ -194,7 +205,7 @@ int rma_ring_new(struct rma_context *ctx, u32 entries, int *fd)
 	}
 	ctx->shared = shared;
 	ctx->bytes = bytes;
-	fill_head(ctx, entries);
+	fill_head(ctx, entries, key);
 	open_ring(ctx);
 	ctx->open = true;
 	ctx->ready = true;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* Memory that a context has posted for messages; rma_ring.h says in which order they take it. */
+#include "rma_ring.h"
+
+void tn_rma_ring_post(struct tn_rma_ring *r, u16 at)
+{
+	tn_assert(r->recvs < tn_rma_ring_recvs_max(r));
+	r->cfg.op[at].next = TN_RMA_NO_OP;
+	if (r->recv == TN_RMA_NO_OP)
+		r->recv = at;
+	else
+		r->cfg.op[r->recv_last].next = at;
+	r->recv_last = at;
+	r->recvs++;
+}
+
+/* Takes the RECV after @before out of the list; TN_RMA_NO_OP: the first one. Return: its index. */
+static u16 take_posted(struct tn_rma_ring *r, u16 before)
+{
+	u16 *link = before == TN_RMA_NO_OP ? &r->recv : &r->cfg.op[before].next, at = *link;
+
+	*link = r->cfg.op[at].next;
+	if (r->recv_last == at)
+		r->recv_last = before;
+	r->recvs--;
+	return at;
+}
+
+static void end_unposted(struct tn_rma_ring *r, u16 at)
+{
+	r->cfg.op[at].status = TN_RMA_REFUSED;
+	r->cfg.op[at].reason = TN_RMA_CANCELLED;
+	tn_rma_ring_end(r, at);
+}
+
+void tn_rma_ring_unpost(struct tn_rma_ring *r, u16 at)
+{
+	u16 i = r->recv, before = TN_RMA_NO_OP;
+
+	while (i != at) {
+		before = i;
+		i = r->cfg.op[i].next;
+	}
+	end_unposted(r, take_posted(r, before));
+}
+
+void tn_rma_ring_unpost_all(struct tn_rma_ring *r)
+{
+	while (r->recvs)
+		end_unposted(r, take_posted(r, TN_RMA_NO_OP));
+}
+
+u8 tn_rma_ring_recv(struct tn_rma_ring *r, u32 src, const struct tn_rma_ask *ask, const u8 *data,
+		    u32 bytes, u64 *allowed)
+{
+	struct tn_rma_ring_op *op;
+
+	if (r->closed)
+		return TN_RMA_GONE;
+	if (ask->job != r->cfg.job)
+		return TN_RMA_JOB;
+	if (ask->addr != r->cfg.name)
+		return TN_RMA_KEY;
+	if (!r->recvs || r->broken)
+		return TN_RMA_RNR;
+	op = &r->cfg.op[r->recv];
+	if (bytes > op->from.bytes) {
+		*allowed = op->from.bytes;
+		return TN_RMA_LENGTH;
+	}
+	tn_rma_ring_land(r, op, 0, data, bytes);
+	op->from.bytes = bytes;
+	op->from.node = src;
+	op->slot = ask->ep;
+	op->value = ask->value;
+	tn_rma_ring_end(r, take_posted(r, TN_RMA_NO_OP));
+	return 0;
+}
