@@ -41,6 +41,12 @@ tests/unit/test_concern-deps := $(B)/libtorus.a
 tests/unit/test_concern-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_concern.o: CPPFLAGS += $(lib-cflags)
 
+tests += tests/unit/test_slurm
+tests/unit/test_slurm-objs := tests/unit/test_slurm.o tools/fabricctl/slurm.o
+tests/unit/test_slurm-deps := $(B)/libtorus.a
+tests/unit/test_slurm-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+$(B)/tests/unit/test_slurm.o: CPPFLAGS += $(lib-cflags)
+
 tests += tests/unit/test_report
 tests/unit/test_report-objs := tests/unit/test_report.o \
 	$(addprefix tools/fabricctl/,report.o report_html.o orders.o outages.o errors.o json.o moment.o number.o say.o table.o) \

@@ -126,6 +126,9 @@ static void wrong_arguments_of_questions_are_refused(void **state)
 		{ "events --of 7,7", "'7,7'" },
 		{ "coord 7,7", "no such thing" },
 		{ "config 7,7", "7,7" },
+		{ "export", "arguments are missing" },
+		{ "export pbs", "'pbs': must be slurm" },
+		{ "export slurm x", "'x' is one argument too many" },
 		{ "map", "arguments are missing" },
 		{ "map /no/such", "/no/such: No such file" },
 		{ "map / x", "'x' is one argument too many" },
@@ -323,7 +326,7 @@ static void each_command_has_help(void **state)
 {
 	static const char *const commands[] = {
 		"status", "nodes", "links", "table", "counters", "metrics", "routes", "trace", "verify", "exclude",
-		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "diff", "report", "config", "coord", "map", "log", "regions", "lab up", "lab down", "lab list",
+		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "diff", "report", "config", "coord", "map", "export", "log", "regions", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
 		"lab swap", "lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab pause", "lab revive", "lab replace",
 		"lab traffic",

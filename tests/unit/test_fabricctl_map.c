@@ -166,6 +166,24 @@ static void map_places_ranks_on_the_nodes_of_a_job(void **state)
 	assert_string_equal(out, "n0-0\nn0-1\nn1-1\n");
 }
 
+static void topology_is_exported_for_slurm(void **state)
+{
+	char args[256];
+
+	(void)state;
+	expect("export slurm", 0);
+	has(out, "SwitchName=x-3 Nodes=n0-3,n1-3,n2-3,n3-3\nSwitchName=xy Switches=x-0,x-1,x-2,x-3\n");
+	/* A dead node is still one that Slurm knows. */
+	fake.dead[1] = true;
+	expect("export slurm --torus3d", 0);
+	has(out, "        dims: {x: 4, y: 4, z: 1}\n        nodes: \"n0-0,n1-0,n2-0,");
+	snprintf(args, sizeof(args), "export slurm -o %s", side);
+	expect(args, 0);
+	assert_string_equal(out, "");
+	expect("export slurm -o /no/such/file", 2);
+	has(err, "cannot write '/no/such/file': No such file");
+}
+
 static void hosts_and_placement_are_read_from_files(void **state)
 {
 	char args[256];
@@ -261,6 +279,8 @@ int main(int argc, char **argv)
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(map_places_ranks_on_the_nodes_of_a_job,
 						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(topology_is_exported_for_slurm, fake_setup,
+						fake_teardown),
 		cmocka_unit_test_setup_teardown(hosts_and_placement_are_read_from_files,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(wrong_traffic_hosts_or_placement_are_refused,

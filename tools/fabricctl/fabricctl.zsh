@@ -128,7 +128,7 @@ _fabricctl_word() {
 		'') words=(${${(f)"$(grep -lsx DEVTYPE=torus /sys/class/net/*/uevent)"}:h:t}) ;;
 		esac
 		;;
-	move | full | 'on off') words=(${=1}) ;;
+	move | full | slurm | 'on off') words=(${=1}) ;;
 	FORMAT) words=(openmpi mpich slurm rubik) ;;
 	PROTOCOL) words=(auto angara acknak hippi) ;;
 	LEVEL)
