@@ -58,24 +58,6 @@ static const struct answer_cmd commands[] = {
 
 /* --- replies --------------------------------------------------------------- */
 
-/**
- * struct gathering - the answers to a request that is sent to several nodes, by node id
- * @awaited: number of nodes that should answer and have not answered yet
- */
-struct gathering {
-	void (*end)(struct request *rq, json_t **by_node, uint32_t n);
-	uint32_t n;
-	uint32_t awaited;
-	json_t *by_node[];
-};
-
-static void gathering_free(struct gathering *g)
-{
-	for (uint32_t i = 0; g && i < g->n; i++)
-		json_decref(g->by_node[i]);
-	free(g);
-}
-
 static void request_free(struct request *rq)
 {
 	answer_forget(rq);
@@ -94,7 +76,7 @@ static void request_free(struct request *rq)
 #define BIG 16384
 #define NO_MEMORY "{\"ok\":false,\"code\":\"failed\",\"error\":\"out of memory\"}"
 
-static void finish_request(struct request *rq, const char *line)
+void answer_finish(struct request *rq, const char *line)
 {
 	void (*reply)(void *arg, const char *line) = rq->reply;
 	void *arg = rq->arg;
@@ -148,7 +130,7 @@ void answer_ok(struct request *rq, json_t *data, json_t *missing)
 {
 	char *line = reply_line(rq, data, missing);
 
-	finish_request(rq, line);
+	answer_finish(rq, line);
 	free(line);
 }
 
@@ -163,7 +145,7 @@ void answer_ok_with(struct request *rq, json_t *data, const char *key, const cha
 			   at + strlen(empty)) < 0)
 		whole = NULL;
 	free(line);
-	finish_request(rq, whole);
+	answer_finish(rq, whole);
 	free(whole);
 }
 
@@ -177,7 +159,7 @@ void answer_error(struct request *rq, const char *code, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	line = error_line(code, text);
-	finish_request(rq, line);
+	answer_finish(rq, line);
 	free(line);
 }
 
@@ -221,7 +203,7 @@ static void root_reply(void *arg, const char *text)
 	}
 	if (rq->cmd->run == answer_status)
 		line = own_status(rq->d, text);
-	finish_request(rq, line ? line : text);
+	answer_finish(rq, line ? line : text);
 	free(line);
 }
 
@@ -283,90 +265,6 @@ bool answer_leads(struct request *rq)
 	if (!leads)
 		pass_on(rq);
 	return leads;
-}
-
-/* --- answers gathered from several nodes ------------------------------------- */
-
-static bool is_asked(const struct request *rq, uint32_t node)
-{
-	return rq->node == TORUS_NO_NODE ||
-	       (node >= rq->node && node - rq->node < (rq->count ? rq->count : 1));
-}
-
-/* Return: true if the reply has to list @node as missing in case that node does not answer. */
-static bool is_answer_awaited(const struct request *rq, uint32_t node)
-{
-	const struct fm_entry *e =
-		rq->d->fm && is_asked(rq, node) ? fm_node(rq->d->fm, node) : NULL;
-
-	if (!e || e->state == FM_NODE_UP)
-		return e;
-	/*
-	 * If the manager of a node that is out of service is silent, the answer is waited for only
-	 * if the request names this node alone.
-	 */
-	return e->state == FM_NODE_SILENT &&
-	       (rq->node != TORUS_NO_NODE || !fm_out_of_service(rq->d->fm, node));
-}
-
-static void gathered_item(void *arg, uint32_t node, json_t *data)
-{
-	struct request *rq = arg;
-	struct gathering *g = rq->g;
-
-	if (node >= g->n || g->by_node[node] || !is_asked(rq, node))
-		return;
-	g->by_node[node] = json_incref(data);
-	if (is_answer_awaited(rq, node) && g->awaited && !--g->awaited)
-		query_enough(rq->ask);
-}
-
-static void gathered_end(void *arg)
-{
-	struct request *rq = arg;
-	struct gathering *g = rq->g;
-
-	rq->ask = NULL;
-	rq->g = NULL;
-	g->end(rq, g->by_node, g->n);
-	gathering_free(g);
-	malloc_trim(0);
-}
-
-static const struct query_done gathered = {
-	.item = gathered_item,
-	.end = gathered_end,
-};
-
-void answer_gather(struct request *rq,
-		   void (*end)(struct request *rq, json_t **by_node, uint32_t n))
-{
-	uint32_t n = torus_nodes(fm_shape(rq->d->fm));
-
-	rq->g = calloc(1, sizeof(*rq->g) + n * sizeof(json_t *));
-	if (!rq->g) {
-		answer_error(rq, "failed", "out of memory");
-		return;
-	}
-	rq->g->end = end;
-	rq->g->n = n;
-	for (uint32_t i = 0; i < n; i++)
-		rq->g->awaited += is_answer_awaited(rq, i);
-	rq->ask = query_ask(rq->d->query,
-			    rq->node == TORUS_NO_NODE || rq->count ? SVC_TO_ALL : SVC_TO_NODE,
-			    rq->node, rq->args, &rq->user, QUERY_NODE_MS, &gathered, rq);
-	if (!rq->ask)
-		answer_error(rq, "failed", "too many requests at once: try again");
-}
-
-json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n)
-{
-	json_t *missing = json_array();
-
-	for (uint32_t i = 0; i < n; i++)
-		if (!by_node[i] && is_answer_awaited(rq, i))
-			json_array_append_new(missing, node_json(rq->d, i));
-	return missing;
 }
 
 /* --- running a command ------------------------------------------------------- */

@@ -23,6 +23,9 @@ struct request;
  * @args: the request, as the client sent it
  * @user: the user who sent the request
  * @reply: sends the reply to the client; called with a line without a newline
+ * @more: sends @len bytes of a reply, whose rest @reply sends; if @text is NULL, there is no rest,
+ *	and the connection ends. Return: false if the client has to read first; then
+ *	answer_continue() is called later. NULL: @reply has to get the whole reply
  * @follow: called in place of @reply if the client wants all events from @since on
  * @ask: question that this node has sent to other nodes for the request; NULL: no question
  * @node: the node that the request is about; TORUS_NO_NODE: all nodes
@@ -30,6 +33,7 @@ struct request;
  * @began: time at which the request arrived
  * @rootless: the root did not answer, so this node answers from its own knowledge
  * @sent: the request was sent towards the root
+ * @rows_bytes: bytes of the rows in the reply
  * @changed: an exclusion or inclusion was not in the table already
  * @job: the search in the history that the request waits for
  * @ready: the request waits until this function returns true, or until @until; the argument @late
@@ -41,6 +45,7 @@ struct request {
 	json_t *args;
 	struct svc_user user;
 	void (*reply)(void *arg, const char *line);
+	bool (*more)(void *arg, const char *text, size_t len);
 	void (*follow)(void *arg, uint64_t since);
 	void *arg;
 	const struct answer_cmd *cmd;
@@ -49,6 +54,7 @@ struct request {
 	uint32_t count;
 	uint64_t began;
 	bool rootless, sent, changed;
+	size_t rows_bytes;
 	struct gathering *g;
 	struct history_job *job;
 	bool (*ready)(struct request *rq);
@@ -100,6 +106,8 @@ struct request *answer_new(struct fabricd *d, json_t *args, const struct svc_use
 			   void (*follow)(void *arg, uint64_t since), void *arg);
 /** answer_begin() - start to answer a request; @reply may be called before this function returns */
 void answer_begin(struct request *rq);
+/** answer_continue() - go on with a reply after the client has read what request.more has sent */
+void answer_continue(struct request *rq);
 /** answer_drop() - end a request without a reply, because the client is gone */
 void answer_drop(struct request *rq);
 
@@ -119,6 +127,9 @@ void answer_look(struct fabricd *d);
 int answer_wait_start(struct fabricd *d);
 /** answer_forget() - remove the request from the list of requests that wait */
 void answer_forget(struct request *rq);
+
+/** answer_finish() - send the rest of a reply; NULL: it has failed, out of memory */
+void answer_finish(struct request *rq, const char *line);
 
 /* Commands call the following functions. Each of them ends the request and frees it. */
 void answer_ok(struct request *rq, json_t *data, json_t *missing);
@@ -158,19 +169,50 @@ int answer_node(struct request *rq, bool needed, uint32_t *out);
  */
 int answer_port(struct request *rq, int *out);
 
+/* answer_gather.c */
 /**
- * answer_gather() - ask rq->node, the nodes of a range, or all, for the command's local part
+ * answer_gather() - ask rq->node, or all nodes, for the command's local part
  * @end: ends the request, called as soon as no node that should answer is outstanding
- *
- * A range is sent to all nodes; those outside of it answer nothing.
  */
 void answer_gather(struct request *rq,
 		   void (*end)(struct request *rq, json_t **by_node, uint32_t n));
+void gathering_free(struct gathering *g);
+
 /**
- * answer_missing() - Return: the coordinates of the nodes that should have answered and did not
- * answer
+ * struct listing - a reply that is a list of items, in the order of the nodes
+ * @items: Return: the items of a node, a new reference, or NULL; @told: its answer
+ * @unheard: @items is called also for nodes without an answer, with NULL
+ * @rest: Return: items after those of the last node; NULL: there are none
+ * @silent: answers a request about one node, which does not answer; NULL: answer_silent() does
  */
-json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n);
+struct listing {
+	json_t *(*items)(struct request *rq, uint32_t node, json_t *told);
+	bool unheard;
+	json_t *(*rest)(struct request *rq);
+	void (*silent)(struct request *rq);
+};
+
+/** listing_flat - the items are the answers, or the items of these if they are arrays */
+extern const struct listing listing_flat;
+json_t *flat_items(struct request *rq, uint32_t node, json_t *told);
+/**
+ * answer_list() - answer with a list, for which rq->node, the nodes of a range, or all are asked
+ * @piece: most nodes to be asked at once, so that their answers do not take much memory; 0: all
+ *
+ * A range is sent to all nodes; those outside of it answer nothing.
+ */
+void answer_list(struct request *rq, const struct listing *list, uint32_t piece);
+/**
+ * answer_list_some() - like answer_list(), for one node, all, or, if the request has a "count", the
+ * nodes from "node" on
+ * @max: most items in a reply
+ * @each: number of items of a node in each dimension; 0: a node has one item
+ * @piece: most items to be gathered at once; 0: all
+ */
+void answer_list_some(struct request *rq, uint32_t max, unsigned int each,
+		      const struct listing *list, uint32_t piece);
+/** answer_silent() - answer a request about one node: the manager of this node is silent */
+void answer_silent(struct request *rq);
 
 /* answer_part.c */
 /**

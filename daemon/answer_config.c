@@ -8,6 +8,8 @@
 #include "daemon/config_dump.h"
 #include "daemon/log.h"
 
+#define CONFIG_PIECE 128	/* most nodes whose values are gathered at once */
+
 /*
  * Corrects the log level in @list, and its source, if "fabricctl log" has set another level than
  * the configuration file.
@@ -54,25 +56,17 @@ json_t *local_config(struct fabricd *d, json_t *cmd)
 	return own_json(d, json_is_true(json_object_get(cmd, "values")));
 }
 
-static void config_end(struct request *rq, json_t **by_node, uint32_t n)
+static void answer_silent_config(struct request *rq)
 {
-	json_t *all;
-
-	if (!answer_ready(rq))
-		return;
-	if (rq->node < n && !rq->count && !by_node[rq->node]) {
-		answer_error(rq, "unreachable",
-			     "node '%s' does not answer, or its manager is of an "
-			     "earlier release and does not tell its configuration",
-			     json_string_value(json_object_get(rq->args, "node")));
-		return;
-	}
-	all = json_array();
-	for (uint32_t i = 0; i < n; i++)
-		if (by_node[i])
-			json_array_append(all, by_node[i]);
-	answer_ok(rq, all, answer_missing(rq, by_node, n));
+	answer_error(rq, "unreachable",
+		     "node '%s' does not answer, or its manager is of an "
+		     "earlier release and does not tell its configuration",
+		     json_string_value(json_object_get(rq->args, "node")));
 }
+
+static const struct listing listing_config = {
+	.items = flat_items, .silent = answer_silent_config,
+};
 
 void answer_config(struct request *rq)
 {
@@ -83,5 +77,5 @@ void answer_config(struct request *rq)
 		answer_ok(rq, json_pack("[o]", own_json(rq->d, false)), NULL);
 	else if (answer_leads(rq) && answer_ready(rq) &&
 		 (some ? answer_range(rq, ANSWER_NODES_MAX) : !answer_node(rq, false, &rq->node)))
-		answer_gather(rq, config_end);
+		answer_list(rq, &listing_config, CONFIG_PIECE);
 }

@@ -450,31 +450,25 @@ static json_t *joiner_json(const struct fm_joiner *j)
 			 "heard_ms", "excluded", 0, "until");
 }
 
-/* Return: true if the request is about @node. */
-static bool is_meant(const struct request *rq, uint32_t node)
+static json_t *node_items(struct request *rq, uint32_t node, json_t *told)
 {
-	return !rq->count || (node >= rq->node && node - rq->node < rq->count);
+	return json_pack("[o]", entry_json(rq, node, told));
 }
 
-static void nodes_end(struct request *rq, json_t **by_node, uint32_t n)
+/* Return: the nodes without a place, which come after all others. */
+static json_t *joiner_items(struct request *rq)
 {
-	struct fabricd *d = rq->d;
-	json_t *list, *missing;
+	json_t *list = json_array();
 	struct fm_joiner joiner;
 
-	if (!answer_ready(rq))
-		return;
-	list = json_array();
-	for (uint32_t i = 0; i < n && fm_node(d->fm, i); i++)
-		if (is_meant(rq, i))
-			json_array_append_new(list, entry_json(rq, i, by_node[i]));
-	/* Nodes without a place come after all others. */
-	for (unsigned int i = 0; is_meant(rq, n - 1) && fm_joiner(d->fm, i, &joiner); i++)
+	for (unsigned int i = 0; fm_joiner(rq->d->fm, i, &joiner); i++)
 		json_array_append_new(list, joiner_json(&joiner));
-	answer_label(rq, list);
-	missing = answer_missing(rq, by_node, n);
-	answer_ok(rq, list, missing);
+	return list;
 }
+
+static const struct listing listing_nodes = {
+	.items = node_items, .unheard = true, .rest = joiner_items,
+};
 
 void answer_nodes(struct request *rq)
 {
@@ -484,7 +478,7 @@ void answer_nodes(struct request *rq)
 		json_object_set_new(rq->args, "count", json_integer(1));
 	some |= json_is_integer(json_object_get(rq->args, "count"));
 	if (answer_ready(rq) && (!some || answer_range(rq, ANSWER_NODES_MAX)))
-		answer_gather(rq, nodes_end);
+		answer_list(rq, &listing_nodes, 0);
 }
 
 /* --- coord ----------------------------------------------------------------- */

@@ -10,6 +10,9 @@
 
 #define LINKS_MAX	2048	/* most ends of cables in a reply */
 #define BAD_MAX		8192	/* most ends of cables in a short reply about bad links only */
+#define LANES_PIECE	128	/* most ends of cables that are gathered at once with their lanes,
+				 * 3 kB each */
+#define LINKS_PIECE	512	/* the same without lanes */
 
 /* Return: the other end of the cable; if the wiring is wrong, it is not at the neighbour. */
 static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
@@ -232,14 +235,19 @@ json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned i
 	return list;
 }
 
-static bool begin_links(struct question *q, const json_t *cmd)
+static struct links_want read_want(const json_t *cmd)
 {
-	q->want = (struct links_want) {
+	return (struct links_want) {
 		.lanes = json_is_true(json_object_get(cmd, "lanes")),
 		.degraded = json_is_true(json_object_get(cmd, "degraded")),
 		.brief = json_is_true(json_object_get(cmd, "brief")),
 		.bad = json_is_true(json_object_get(cmd, "bad")),
 	};
+}
+
+static bool begin_links(struct question *q, const json_t *cmd)
+{
+	q->want = read_want(cmd);
 	return true;
 }
 
@@ -268,21 +276,21 @@ static void set_held(struct fabricd *d, json_t *links, uint32_t node, unsigned i
 }
 
 /*
- * Called on the root, because other nodes do not know holds: adds to the links how long they are
- * still held down.
- * @all: links of all nodes; NULL: @by_node has those of each of @n nodes
+ * Called on the root, because other nodes do not know holds: adds to the links of @node, or of all
+ * nodes if it is TORUS_NO_NODE, how long they are still held down.
  */
-static void add_held(struct fabricd *d, json_t *all, json_t **by_node, uint32_t n)
+static void add_held(struct fabricd *d, json_t *links, uint32_t node)
 {
+	bool all = node == TORUS_NO_NODE;
 	struct fm_hold h;
 
 	for (unsigned int i = 0; d->fm && fm_held(d->fm, i, loop_now(), &h); i++) {
 		double ms = (double)h.left * 1e-6;
 
-		if (all || h.node < n)
-			set_held(d, all ? all : by_node[h.node], h.node, h.port, ms);
-		if (all || h.peer < n)
-			set_held(d, all ? all : by_node[h.peer], h.peer, h.peer_port, ms);
+		if (all || h.node == node)
+			set_held(d, links, h.node, h.port, ms);
+		if (h.peer != TORUS_NO_NODE && (all || h.peer == node))
+			set_held(d, links, h.peer, h.peer_port, ms);
 	}
 }
 
@@ -311,13 +319,14 @@ static void add_downs(struct fabricd *d, uint32_t node, json_t *links)
 	}
 }
 
-static void links_end(struct request *rq, json_t **by_node, uint32_t n)
+static json_t *link_items(struct request *rq, uint32_t node, json_t *told)
 {
-	add_held(rq->d, NULL, by_node, n);
-	for (uint32_t i = 0; rq->d->fm && i < n; i++)
-		add_downs(rq->d, i, by_node[i]);
-	answer_flat_end(rq, by_node, n);
+	add_held(rq->d, told, node);
+	add_downs(rq->d, node, told);
+	return flat_items(rq, node, told);
 }
+
+static const struct listing listing_links = { .items = link_items };
 
 /*
  * Return: the coordinates of the nodes whose managers are silent; the state of their lines is not
@@ -343,7 +352,7 @@ static json_t *degraded_json(struct fabricd *d)
 	json_t *kept = lines_json(d), *list = json_deep_copy(kept);
 
 	json_decref(kept);
-	add_held(d, list, NULL, 0);
+	add_held(d, list, TORUS_NO_NODE);
 	return list;
 }
 
@@ -355,15 +364,20 @@ static void answer_degraded(struct request *rq)
 	answer_ok(rq, list, silent_json(rq->d));
 }
 
+/* Return: the most ends of cables that are gathered at once; 0: all, because they are few. */
+static uint32_t links_piece(const struct links_want *want)
+{
+	return want->lanes ? LANES_PIECE : want->bad || want->degraded ? 0 : LINKS_PIECE;
+}
+
 void answer_links(struct request *rq)
 {
-	bool lanes = json_is_true(json_object_get(rq->args, "lanes"));
-	bool degraded = json_is_true(json_object_get(rq->args, "degraded"));
-	bool few = !lanes && json_is_true(json_object_get(rq->args, "brief")) &&
-		   json_is_true(json_object_get(rq->args, "bad"));
+	struct links_want want = read_want(rq->args);
+	bool few = !want.lanes && want.brief && want.bad;
 
-	if (!degraded || lanes || json_is_string(json_object_get(rq->args, "node")))
-		answer_gather_some(rq, few ? BAD_MAX : LINKS_MAX, 2, links_end);
+	if (!want.degraded || want.lanes || json_is_string(json_object_get(rq->args, "node")))
+		answer_list_some(rq, few ? BAD_MAX : LINKS_MAX, 2, &listing_links,
+				 links_piece(&want));
 	else if (answer_ready(rq))
 		answer_degraded(rq);
 }

@@ -10,6 +10,8 @@
 #include "daemon/answer_nic.h"
 #include "daemon/question.h"
 
+#define COUNTERS_PIECE	128	/* most nodes whose counters are gathered at once */
+
 void answer_add_counters(json_t *to, const struct torus_counter_desc *desc,
 			 const uint64_t *value, unsigned int n)
 {
@@ -17,66 +19,13 @@ void answer_add_counters(json_t *to, const struct torus_counter_desc *desc,
 		json_object_set_new(to, desc[i].name, json_integer((json_int_t)value[i]));
 }
 
-/*
- * Removes the answers of nodes that could not ask their NICs, so that these nodes count as missing.
- * Return: the error of the one node that the request is about; NULL if there was no error.
- */
-static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
-{
-	json_t *why = NULL;
-
-	for (uint32_t i = 0; i < n; i++) {
-		json_t *error = json_object_get(by_node[i], "error");
-
-		if (!json_is_string(error))
-			continue;
-		if (i == rq->node && !rq->count)
-			why = json_incref(error);
-		json_decref(by_node[i]);
-		by_node[i] = NULL;
-	}
-	return why;
-}
-
-/* Answers a request about one node with the error that the manager of this node is silent. */
-static void answer_silent(struct request *rq)
+void answer_silent(struct request *rq)
 {
 	answer_error(rq, "unreachable", rq->rootless ?
 		     "no root answers, so node '%s' cannot be asked from here: run the command on "
 		     "that node" :
 		     "node '%s' does not answer",
 		     json_string_value(json_object_get(rq->args, "node")));
-}
-
-void answer_flat_end(struct request *rq, json_t **by_node, uint32_t n)
-{
-	json_t *all, *missing, *why;
-
-	if (!answer_ready(rq))
-		return;
-	why = take_errors(rq, by_node, n);
-	if (why) {
-		answer_error(rq, "failed", "%s", json_string_value(why));
-		json_decref(why);
-		return;
-	}
-	all = json_array();
-	for (uint32_t i = 0; i < n; i++) {
-		if (json_is_array(by_node[i]))
-			json_array_extend(all, by_node[i]);
-		else if (by_node[i])
-			json_array_append(all, by_node[i]);
-	}
-	missing = answer_missing(rq, by_node, n);
-	if (rq->node != TORUS_NO_NODE && !rq->count && !by_node[rq->node]) {
-		json_decref(all);
-		json_decref(missing);
-		answer_silent(rq);
-		return;
-	}
-	if (rq->cmd->flags & ANSWER_KNOWN)
-		answer_label(rq, all);
-	answer_ok(rq, all, missing);
 }
 
 void answer_one_end(struct request *rq, json_t **by_node, uint32_t n)
@@ -99,16 +48,6 @@ void answer_gather_nodes(struct request *rq, bool needed,
 			 void (*end)(struct request *rq, json_t **by_node, uint32_t n))
 {
 	if (answer_ready(rq) && !answer_node(rq, needed, &rq->node))
-		answer_gather(rq, end);
-}
-
-void answer_gather_some(struct request *rq, uint32_t max, unsigned int each,
-			void (*end)(struct request *rq, json_t **by_node, uint32_t n))
-{
-	if (!json_is_integer(json_object_get(rq->args, "count")))
-		answer_gather_nodes(rq, false, end);
-	else if (answer_ready(rq) &&
-		 answer_range(rq, each ? max / (each * fm_shape(rq->d->fm)->ndims) : max))
 		answer_gather(rq, end);
 }
 
@@ -153,7 +92,7 @@ const struct question_kind question_counters_get = { .run = run_counters, .tell 
 
 void answer_counters(struct request *rq)
 {
-	answer_gather_some(rq, ANSWER_NODES_MAX, 0, answer_flat_end);
+	answer_list_some(rq, ANSWER_NODES_MAX, 0, &listing_flat, COUNTERS_PIECE);
 }
 
 /* --- park, replay ---------------------------------------------------------- */
@@ -226,7 +165,7 @@ const struct question_kind question_park_get = {
 
 void answer_park(struct request *rq)
 {
-	answer_gather_nodes(rq, false, answer_flat_end);
+	answer_list_some(rq, ANSWER_NODES_MAX, 0, &listing_flat, 0);
 }
 
 /*

@@ -18,11 +18,6 @@ void answer_add_counters(json_t *to, const struct torus_counter_desc *desc,
 json_t *flow_json(const struct torus_flow *flow);
 /** park_json() - Return: the parking segment of this node's NIC, read by @q */
 json_t *park_json(const struct question *q);
-/**
- * answer_flat_end() - an @end for answer_gather(): answer with one array that joins the arrays of
- * all nodes
- */
-void answer_flat_end(struct request *rq, json_t **by_node, uint32_t n);
 /** answer_one_end() - an @end for answer_gather(): answer with the object of the only node */
 void answer_one_end(struct request *rq, json_t **by_node, uint32_t n);
 /**
@@ -31,13 +26,5 @@ void answer_one_end(struct request *rq, json_t **by_node, uint32_t n);
  */
 void answer_gather_nodes(struct request *rq, bool needed,
 			 void (*end)(struct request *rq, json_t **by_node, uint32_t n));
-/**
- * answer_gather_some() - gather answers of one node, of all, or, if the request has a "count", of
- * the nodes from "node" on
- * @max: most items in a reply
- * @each: number of items of a node in each dimension; 0: a node has one item
- */
-void answer_gather_some(struct request *rq, uint32_t max, unsigned int each,
-			void (*end)(struct request *rq, json_t **by_node, uint32_t n));
 
 #endif /* ANSWER_NIC_H */

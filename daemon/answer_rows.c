@@ -135,24 +135,22 @@ const struct question_kind question_rows_get = {
 };
 
 /*
- * Answers with the rows of nodes. If the rows of a node do not fit into the reply, the answer has
- * null for this node and for all nodes after it.
+ * Return: the rows of a node. If they do not fit into the reply, the reply has null for this node
+ * and for all nodes after it.
  */
-static void runs_end(struct request *rq, json_t **by_node, uint32_t n)
+static json_t *runs_items(struct request *rq, uint32_t node, json_t *told)
 {
-	size_t bytes = 0;
+	size_t more = json_string_length(json_object_get(told, "rows"));
 
-	for (uint32_t i = 0; i < n; i++) {
-		size_t more = json_string_length(json_object_get(by_node[i], "rows"));
-
-		if (bytes && bytes + more > RUNS_BYTES_MAX) {
-			json_object_set_new(by_node[i], "rows", json_null());
-			bytes = RUNS_BYTES_MAX;
-		}
-		bytes += more;
+	if (rq->rows_bytes && rq->rows_bytes + more > RUNS_BYTES_MAX) {
+		json_object_set_new(told, "rows", json_null());
+		rq->rows_bytes = RUNS_BYTES_MAX;
 	}
-	answer_flat_end(rq, by_node, n);
+	rq->rows_bytes += more;
+	return flat_items(rq, node, told);
 }
+
+static const struct listing listing_runs = { .items = runs_items };
 
 void answer_rows(struct request *rq)
 {
@@ -162,5 +160,5 @@ void answer_rows(struct request *rq)
 		answer_gather_nodes(rq, true, answer_one_end);
 	else if (answer_ready(rq) &&
 		 answer_range(rq, (runs ? RUNS_MAX : ROWS_MAX) / torus_nodes(fm_shape(rq->d->fm))))
-		answer_gather(rq, runs ? runs_end : answer_flat_end);
+		answer_list(rq, runs ? &listing_runs : &listing_flat, 0);
 }

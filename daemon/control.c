@@ -171,6 +171,22 @@ static void on_answer(void *arg, const char *line)
 	stream_hold(c->stream, false);
 }
 
+/* Sends a part of a reply. If @text is NULL, the reply cannot be ended: closes the connection. */
+static bool on_more(void *arg, const char *text, size_t len)
+{
+	struct client *c = arg;
+
+	if (!text) {
+		c->rq = NULL;
+		stream_end(c->stream);
+		return false;
+	}
+	stream_send(c->stream, text, len);
+	if (stream_pending(c->stream))
+		loop_timer_set(c->timer, loop_now() + TAKE_MAX);
+	return !stream_pending(c->stream);
+}
+
 static void take_request(struct client *c, const char *line, size_t len)
 {
 	char error[256];
@@ -188,6 +204,7 @@ static void take_request(struct client *c, const char *line, size_t len)
 		send_error(c, "failed", "out of memory");
 		return;
 	}
+	c->rq->more = on_more;
 	answer_begin(c->rq);
 	if (c->rq)
 		stream_hold(c->stream, true);
@@ -224,7 +241,9 @@ static void on_drained(void *arg)
 	struct client *c = arg;
 
 	loop_timer_set(c->timer, LOOP_NEVER);
-	if (!c->rq)
+	if (c->rq)
+		answer_continue(c->rq);
+	else
 		stream_hold(c->stream, false);
 	follow_on(c);
 }

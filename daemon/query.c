@@ -112,13 +112,15 @@ static void ask_item(struct ask *a, uint32_t node, json_t *data)
 {
 	struct svc_answer answer = { .id = a->id, .more = true, .node = node };
 
-	if (!a->from) {
+	if (!a->from && !a->done->text) {
 		a->done->item(a->arg, node, data);
 		return;
 	}
 	answer.reply = copy_text(data);
-	if (answer.reply)
+	if (answer.reply && a->from)
 		send_query_answer(a->q, a->from, &answer);
+	else if (answer.reply)
+		a->done->text(a->arg, node, answer.reply);
 	free(answer.reply);
 }
 
@@ -414,6 +416,11 @@ static void take_item(struct ask *a, const struct svc_answer *answer)
 	}
 	if (a->to == SVC_TO_ROOT) {
 		a->done->reply(a->arg, answer->reply);
+		return;
+	}
+	if (a->done->text) {
+		if (answer->node < TORUS_NO_NODE)
+			a->done->text(a->arg, answer->node, answer->reply);
 		return;
 	}
 	data = json_loads(answer->reply, JSON_DECODE_ANY, NULL);

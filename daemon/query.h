@@ -58,6 +58,8 @@ struct query_ops {
 struct query_done {
 	/** @item: the answer of @node; @data belongs to the caller */
 	void (*item)(void *arg, uint32_t node, json_t *data);
+	/** @text: called in place of @item, unless NULL, with the answer as it came */
+	void (*text)(void *arg, uint32_t node, const char *text);
 	/** @reply: the reply that the root has sent, unchanged */
 	void (*reply)(void *arg, const char *text);
 	/** @end: all nodes have answered, or the time limit is reached */

@@ -194,6 +194,20 @@ static json_t *answer_of(const struct ask *q, uint32_t node)
 	return a.told_by[node] ? json_of(a.told_by[node]) : NULL;
 }
 
+static void give_answer(const struct ask *q, uint32_t node, json_t *data)
+{
+	char *text;
+
+	if (!q->done->text) {
+		q->done->item(q->arg, node, data);
+		return;
+	}
+	text = json_dumps(data, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+	assert_non_null(text);
+	q->done->text(q->arg, node, text);
+	free(text);
+}
+
 void answer_question(void)
 {
 	struct ask q = ask;
@@ -211,7 +225,7 @@ void answer_question(void)
 			json_t *data = answer_of(&q, i);
 
 			for (uint32_t n = 0; data && n < (i + 1 == a.twice ? 2u : 1u); n++)
-				q.done->item(q.arg, i, data);
+				give_answer(&q, i, data);
 			json_decref(data);
 		}
 		q.done->end(q.arg);

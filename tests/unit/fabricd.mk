@@ -41,12 +41,18 @@ tests += $(answers-tests)
 define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
 	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_table.o answer_exclude.o answer_job.o answer_root.o \
-	answer_links.o answer_port.o answer_test.o answer_plug.o answer_rows.o answer_nic.o answer_part.o question.o \
+	answer_links.o answer_port.o answer_test.o answer_plug.o answer_rows.o answer_nic.o answer_part.o answer_gather.o question.o \
 	answer_log.o answer_config.o answer_metrics.o histogram.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o quality.o wear.o errors.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/util/systemd.o lib/deps/crc32c.o
 $(1)-deps := $$(B)/libtorus.a
 $(1)-libs = $$(call pkg-libs,cmocka jansson inih) $$(lib-libs) -lm
 endef
 $(foreach t,$(answers-tests),$(eval $(call answers-test,$(t))))
+
+# Lists of items of all nodes, which the test plays.
+tests += tests/unit/test_answer_gather
+tests/unit/test_answer_gather-objs := tests/unit/test_answer_gather.o daemon/answer_gather.o
+tests/unit/test_answer_gather-deps := $(B)/libtorus.a
+tests/unit/test_answer_gather-libs = $(call pkg-libs,cmocka jansson) $(lib-libs)
 
 # The seal of what goes over links, with the real key.
 tests += tests/unit/test_seal
