@@ -8,7 +8,7 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
-tests += $(addprefix tests/unit/test_fm_,arbiter asking demand dispute equals flows follow_back growing leftover marks \
+tests += $(addprefix tests/unit/test_fm_,arbiter asking demand dispute equals flows follow_back growing job_rows leftover marks \
 	news ports positions \
 	reach recalling resign rows service sessions settling squares taking \
 	verdict wiring)
@@ -25,6 +25,7 @@ $(eval $(call alone-test,dispute,root/dispute))
 $(eval $(call alone-test,equals,root/ranks))
 $(eval $(call alone-test,flows,root/sums))
 $(eval $(call alone-test,growing,root/grow))
+$(eval $(call alone-test,job_rows,node/job_rows))
 $(eval $(call alone-test,leftover,root/leftover))
 $(eval $(call alone-test,marks,root/changes))
 $(eval $(call alone-test,news,root/news))
@@ -43,6 +44,7 @@ $(eval $(call alone-test,follow_back,node/follow))
 $(eval $(call alone-test,verdict,node/verdict))
 $(eval $(call alone-test,wiring,root/wiring))
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
+tests/unit/test_fm_job_rows-objs += $(addprefix daemon/fm/node/,jobs.o orders.o random.o)
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_settling-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_recalling-objs += daemon/fm/node/lag.o daemon/fm/node/jobs.o daemon/fm/node/random.o

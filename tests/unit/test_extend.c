@@ -343,6 +343,17 @@ static void dead_nodes_do_not_help_growth(void **state)
 	fm_free(fm);
 }
 
+/* A place in the middle is empty, because the node of it has not been placed again: all others grow. */
+static void node_without_place_inside_does_not_prevent_growth(void **state)
+{
+	(void)state;
+	columns();
+	mate(5)->node = TORUS_NO_NODE;
+	assert_true(extends());
+	assert_memory_equal(found.size, whole.size, sizeof(whole.size));
+	fm_free(fm);
+}
+
 /* Nothing grows if two nodes would have the same place. */
 static void two_nodes_with_one_place_prevent_growth(void **state)
 {
@@ -376,6 +387,7 @@ int main(void)
 		cmocka_unit_test(unusable_cables_find_no_new_node),
 		cmocka_unit_test(cable_of_new_node_to_wrong_place_prevents_growth),
 		cmocka_unit_test(dead_nodes_do_not_help_growth),
+		cmocka_unit_test(node_without_place_inside_does_not_prevent_growth),
 		cmocka_unit_test(two_nodes_with_one_place_prevent_growth),
 	};
 

@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
 #include "stage_member.h"
 
 /* --- sums ------------------------------------------------------------------------------- */
@@ -320,6 +323,30 @@ static void child_without_report_is_reported_to_root(void **state)
 	stage_end(&s);
 }
 
+/* The manager of the parent was handled late: it gives its child four times as long as that, to the ns. */
+static void child_of_slow_host_is_reported_later(void **state)
+{
+	const uint64_t lag = 7 * MS;
+	const struct fm_conn *c;
+
+	(void)state;
+	joined();
+	table(1);
+	reports(52, 2, 1, 0);
+	stage_run_ns(&s, s.now + MS);
+	stage_say(&s, 53, FM_MSG_PING);
+	c = fm_conn_of_child(s.fm, NIC + 3, NULL);
+	assert_non_null(c);
+	s.fm->lag = lag;
+	s.fm->now = c->asked + s.cfg.member_max + 4 * lag - 1;
+	fm_member_repeat(s.fm);
+	assert_int_equal(stage_count(&s, "failed"), 0);
+	s.fm->now++;
+	fm_member_repeat(s.fm);
+	assert_int_equal(stage_count(&s, LACKS), 1);
+	stage_end(&s);
+}
+
 /*
  * A node that waits for its NIC or for others is not reported. Its answer that it waits holds for
  * this step only.
@@ -410,6 +437,7 @@ int main(void)
 		cmocka_unit_test(child_outside_table_is_not_waited_for),
 		cmocka_unit_test(child_that_hangs_in_step_is_lost),
 		cmocka_unit_test(child_without_report_is_reported_to_root),
+		cmocka_unit_test(child_of_slow_host_is_reported_later),
 		cmocka_unit_test(waiting_node_is_not_reported),
 		cmocka_unit_test(failed_child_is_reported_and_not_waited_for),
 	};

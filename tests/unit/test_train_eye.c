@@ -182,6 +182,30 @@ static void lane_needs_signal_margin_and_target(void **state)
 	assert_int_equal(on, 0);
 }
 
+/* The eyes that are reported are those of the last training, also if they are closed now. */
+static void eye_of_last_training_is_reported(void **state)
+{
+	struct tn_train t;
+
+	(void)state;
+	all_wide();
+	assert_int_equal(trained(&t), 3);
+	for (int i = 0; i < LANES; i++) {
+		assert_int_equal(t.lane[i].eye.height, wide.height);
+		eye[i].height = 0;
+	}
+	tn_train_begin(&t, true, 1);
+	while (t.state == TN_TRAIN_BUSY)
+		tn_train_poll(&t, tn_train_expiry(&t));
+	assert_int_equal(t.state, TN_TRAIN_IDLE);
+	for (int i = 0; i < LANES; i++) {
+		assert_true(t.lane[i].eye.signal);
+		assert_int_equal(t.lane[i].eye.height, 0);
+		assert_int_equal(t.lane[i].margin, 0);
+		assert_int_equal(t.lane[i].ber, TORUS_BER_ONE / 2);
+	}
+}
+
 /*
  * The link reports the margin of the worst lane and the mean error rate; lanes that are off do not
  * count.
@@ -317,6 +341,7 @@ int main(void)
 		cmocka_unit_test(margin_is_room_of_mask_in_eye),
 		cmocka_unit_test(error_rate_is_that_of_noise_or_jitter),
 		cmocka_unit_test(lane_needs_signal_margin_and_target),
+		cmocka_unit_test(eye_of_last_training_is_reported),
 		cmocka_unit_test(link_has_worst_margin_and_mean_error_rate),
 		cmocka_unit_test(bad_lane_in_use_causes_retraining),
 		cmocka_unit_test(map_reaches_a_quarter_beyond_eye_and_mask),
