@@ -96,6 +96,7 @@ static int take_rma_answer(const struct torus_rma *rma, struct torus_rma_call *c
 		.msg_control = control.room, .msg_controllen = sizeof(control.room),
 	};
 	struct pollfd p = { rma->sock, POLLIN, 0 };
+	unsigned int reset = 0;
 	ssize_t n;
 
 	do {
@@ -104,7 +105,9 @@ static int take_rma_answer(const struct torus_rma *rma, struct torus_rma_call *c
 			n = recvmsg(rma->sock, &mh, MSG_CMSG_CLOEXEC);
 		else if (!n)
 			return -ETIMEDOUT;
-	} while (n < 0 && errno == EINTR);
+		/* reported once, before an answer that came earlier */
+		reset += n < 0 && errno == ECONNRESET;
+	} while (n < 0 && (errno == EINTR || (errno == ECONNRESET && reset == 1)));
 	if (n <= 0)
 		return n && errno != ECONNRESET ? -errno : -ENODEV;
 	keep_fds(&mh, fds);
@@ -116,7 +119,8 @@ static int call_nic(struct torus_rma *rma, struct torus_rma_call *call, int fd, 
 {
 	int err = send_call(rma, call, fd);
 
-	if (!err)
+	/* a NIC that refuses a connection says why before it closes it */
+	if (!err || err == -ENODEV)
 		err = take_rma_answer(rma, call, fds);
 	if (err)
 		return lt_rma_fail(rma, err, "no answer of the NIC: %s", strerror(-err));

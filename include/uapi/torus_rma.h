@@ -271,7 +271,8 @@ struct torus_rma_head {
  * How a process gets a context from torusemu: it connects to the SOCK_SEQPACKET socket NAME.rma and
  * sends struct torus_rma_call; each is answered by another one, of the same size. The connection is
  * the context: when it closes, all regions of the context end, and so do its requests, without
- * completions. When the NIC closes it, the NIC has lost its place or ends.
+ * completions. When the NIC closes it, the NIC has lost its place or ends. A NIC that has no file
+ * descriptor left answers before any call, with an error, and closes the connection.
  */
 enum torus_rma_calls {
 	/* must be the first request, and is sent once; the answer has three descriptors */

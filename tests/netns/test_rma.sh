@@ -218,6 +218,27 @@ many_killed() { own && waiters 40 && waiters 40 && until_true 20 stream 100; }
 descriptors() { ls "/proc/$1/fd" | wc -l; }
 has_descriptors() { (($(descriptors "$1") == $2)); }
 
+# lowest_free N: the lowest descriptor that process N has not in use
+lowest_free() {
+	local fd=0
+	while [[ -e /proc/$1/fd/$fd ]]; do fd=$((fd + 1)); done
+	echo $fd
+}
+
+# A process whose descriptors are all in use tells each client; later it goes on.
+without_descriptors() {
+	local limit i before
+	limit=$(ulimit -Hn)
+	before=$(grep -c "refused a client: all file descriptors are in use" "$tmp/n0.log")
+	prlimit --pid "${pid[0]}" --nofile="$(lowest_free "${pid[0]}"):$limit" || return
+	for i in 1 2 3; do
+		says "open: all file descriptors of the NIC's process are in use" rma 0 own &&
+			! nic 0 node lost 2>/dev/null || return
+	done
+	prlimit --pid "${pid[0]}" --nofile="$limit:$limit" && own && stream 10 &&
+		(($(grep -c "refused a client: all file descriptors are in use" "$tmp/n0.log") == before + 3))
+}
+
 # Processes that break all rules harm themselves alone: those of others go on.
 hostile() {
 	local i job jobs=() before
@@ -300,6 +321,7 @@ check "messages arrive in order, and a receiver that is not ready refuses them" 
 check "errors of messages name the allowed values" wrong_messages
 check "a region ends with its process" killed
 check "processes that are killed while they wait leave nothing" many_killed
+check "a NIC without a free descriptor says so to each client" without_descriptors
 check "hostile processes do not disturb others" hostile 400
 check "messages arrive in order and once while the cable is cut" cut_messages
 check "operations end rightly while the cable is cut" cut_stream

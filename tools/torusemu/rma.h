@@ -35,6 +35,8 @@ struct emu;
 /* most replies that wait for a port; if there are more, requests wait */
 #define RMA_REPLIES		64
 
+#define RMA_NO_FDS	"all file descriptors of the NIC's process are in use"
+
 /**
  * struct rma_region - the memory of a region
  * @ctx: context of the region; NULL: there is no such region
@@ -145,7 +147,7 @@ void rma_end(struct rma_context *ctx);
 
 /**
  * rma_share() - make a region of a memfd
- * @fd: descriptor of the memfd; -1: the process has sent none
+ * @fd: descriptor of the memfd; -1: the process has sent none; -EMFILE: it could not be received
  * @call: the call; gets region and key, or the reason of an error
  * Return: 0 or negative errno.
  */

@@ -48,6 +48,8 @@ static int check_memfd(int fd, struct torus_rma_call *call)
 	struct stat st;
 	int seals;
 
+	if (fd == -EMFILE)
+		return rma_fail(call, -EMFILE, "%s", RMA_NO_FDS);
 	if (fd < 0)
 		return rma_fail(call, -EBADF, "no file descriptor of memory came with the call");
 	seals = fcntl(fd, F_GET_SEALS);

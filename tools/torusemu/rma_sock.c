@@ -190,6 +190,8 @@ static void context_ready(struct watch *w, u32 events)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	fd = n >= 0 ? take_fds(&mh) : -1;	/* an empty message may have some, too */
+	if (fd < 0 && mh.msg_flags & MSG_CTRUNC)
+		fd = -EMFILE;
 	if (n != sizeof(call) || mh.msg_flags & MSG_TRUNC) {
 		if (fd >= 0)
 			close(fd);
@@ -250,7 +252,7 @@ static int add_context(struct emu *e, int fd, u16 id, u16 job)
 }
 
 /* Any user may connect as often as it likes, so there is one message a second, with a count. */
-static void log_refused_user(struct emu *e, u32 user, int err)
+static void log_refused_user(struct emu *e, const char *who, int err)
 {
 	struct rma *rma = e->rma;
 	u64 now = loop_now();
@@ -260,8 +262,8 @@ static void log_refused_user(struct emu *e, u32 user, int err)
 		return;
 	}
 	log_warn(e->soft.hw.name,
-		 "remote memory: refused user %u: %s; refused %llu more since the last message",
-		 user, err == -EOVERFLOW ? "its number is above 65535" :
+		 "remote memory: refused %s: %s; refused %llu more since the last message",
+		 who, err == -EMFILE ? RMA_NO_FDS : err == -EOVERFLOW ? "its number is above 65535" :
 		 err == -EUSERS ? "it has too many contexts" :
 		 err == -ENOSPC ? "there are too many contexts" : strerror(-err),
 		 (unsigned long long)rma->unsaid);
@@ -272,11 +274,15 @@ static void log_refused_user(struct emu *e, u32 user, int err)
 static void rma_listener_ready(struct watch *w, u32 events)
 {
 	struct emu *e = container_of(w, struct rma, listener)->emu;
-	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), err;
+	const struct torus_rma_call refusal = { .error = -EMFILE, .why = RMA_NO_FDS };
+	int fd = sock_accept_all(w->fd, &refusal, sizeof(refusal)), err;
 	struct ucred user;
 	socklen_t len = sizeof(user);
+	char who[32];
 
 	(void)events;
+	if (fd == -EMFILE)
+		log_refused_user(e, "a process", fd);
 	if (fd < 0)
 		return;
 	err = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &len) < 0 ? -errno :
@@ -285,7 +291,8 @@ static void rma_listener_ready(struct watch *w, u32 events)
 		err = add_context(e, fd, (u16)err, (u16)user.uid);
 	if (!err)
 		return;
-	log_refused_user(e, user.uid, err);
+	snprintf(who, sizeof(who), "user %u", user.uid);
+	log_refused_user(e, who, err);
 	close(fd);
 }
 

@@ -320,6 +320,8 @@ static void server_ready(struct watch *w, u32 events)
 	(void)events;
 	if (fd == -EPERM)
 		log_warn(e->soft.hw.name, "refused a client that is not root");
+	if (fd == -EMFILE)
+		log_warn(e->soft.hw.name, "refused a client: all file descriptors are in use");
 	if (fd < 0)
 		return;
 	if (!client_new(e, fd)) {

@@ -4,10 +4,19 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+static int spare = -1;
+
+static void keep_spare(void)
+{
+	if (spare < 0)
+		spare = eventfd(0, EFD_CLOEXEC);
+}
 
 /* Removes a socket file without a listener, which is left after a process was killed. */
 static int remove_stale(int fd, const struct sockaddr_un *at)
@@ -37,8 +46,10 @@ static int listen_at(const struct sockaddr_un *at, mode_t hidden)
 	umask(mask);
 	if (!err && listen(fd, 16) < 0)
 		err = -errno;
-	if (!err)
+	if (!err) {
+		keep_spare();
 		return fd;
+	}
 err_fd:
 	close(fd);
 	return err;
@@ -74,12 +85,39 @@ static bool is_peer_root(int fd)
 	return cred.uid == 0 || cred.uid == geteuid();
 }
 
-int sock_accept(int fd)
+/* Accepts a client by the spare descriptor, and disconnects it. Return: -EMFILE */
+static int turn_away(int fd, const void *refusal, size_t bytes)
+{
+	int client;
+
+	if (spare >= 0)
+		close(spare);
+	spare = -1;
+	client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (client >= 0) {
+		if (bytes)
+			send(client, refusal, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+		close(client);
+	}
+	keep_spare();
+	return -EMFILE;
+}
+
+int sock_accept_all(int fd, const void *refusal, size_t bytes)
 {
 	int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+	if (client >= 0)
+		return client;
+	return errno == EMFILE || errno == ENFILE ? turn_away(fd, refusal, bytes) : -errno;
+}
+
+int sock_accept(int fd)
+{
+	int client = sock_accept_all(fd, NULL, 0);
+
 	if (client < 0)
-		return -errno;
+		return client;
 	if (is_peer_root(client))
 		return client;
 	close(client);
