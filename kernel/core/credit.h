@@ -121,21 +121,23 @@ static inline unsigned int tn_credit_owed(const struct tn_credit *c)
 	return (unsigned int)c->owed[0] + c->owed[1] + c->owed[2];
 }
 
-static inline void tn_credit_take(struct tn_credit *c, unsigned int vc)
+/* Takes @n of the free buffers for packets on @vc. */
+static inline void tn_credit_take(struct tn_credit *c, unsigned int vc, unsigned int n)
 {
 	tn_assert(vc < TORUS_VCS);
-	tn_assert(c->ct[vc] < c->n_inp[vc]);
-	c->ct[vc]++;
+	tn_assert(n <= tn_credit_free(c, vc));
+	c->ct[vc] = (u16)(c->ct[vc] + n);
 }
 
 /**
- * tn_credit_freed() - count a freed input buffer of @vc; @critical: it is to be returned as a
- * critical bubble
+ * tn_credit_freed() - count @n freed input buffers of @vc; @critical: one of them is to be returned
+ * as a critical bubble
  */
-static inline void tn_credit_freed(struct tn_credit *c, unsigned int vc, bool critical)
+static inline void tn_credit_freed(struct tn_credit *c, unsigned int vc, unsigned int n,
+				   bool critical)
 {
-	c->used[vc]--;
-	c->owed[vc]++;
+	c->used[vc] = (u16)(c->used[vc] - n);
+	c->owed[vc] = (u16)(c->owed[vc] + n);
 	/* if a critical bubble is owed already, the new one merges with it */
 	c->owed_critical[vc] |= critical;
 }

@@ -11,6 +11,8 @@
  * the next frames make up for a frame that is sent late by less than this, so that the rate is kept
  */
 #define PACE_LATE	MS
+#define SERIES_TSEQ	20	/* first bit of TSEQ in the first 8 bytes of a header flit */
+#define SERIES_DIFFERS	((u64)TN_SEQ_MASK << SERIES_TSEQ)
 #define PACE_FRAME	MS	/* the longest time that one paced frame may take on the wire */
 
 void tn_link_account(struct tn_link *l, u64 now)
@@ -130,6 +132,7 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	bool data = h->type == TN_DATA || h->type == TN_UNREACH;
 	/* the packet takes an input buffer; a false packet does so, too */
 	bool takes = data || h->nic;
+	struct tn_queue got = { 0 };
 	struct tn_pkt *pkt = NULL;
 
 	tn_assert(l->state == TORUS_LINK_UP);
@@ -171,7 +174,8 @@ static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 		pkt->in_vc = h->vc;
 		pkt->unresolved = 0;
 		pkt->unsummed = l->rx_memory ? TN_UNSUMMED : 0;
-		l->ops->accept(l->ctx, l, pkt);
+		tn_queue_push(&got, pkt);
+		l->ops->accept(l->ctx, l, &got);
 	} else if (data) {		/* VB: the copy is bad; the peer sends a good one later */
 		l->counter[TORUS_PC_VB_DROPS]++;
 		l->credit.used[h->vc]++;
@@ -399,6 +403,86 @@ bool tn_pieces_sound(const struct tn_seg *seg, unsigned int n)
 	return next == NEXT_NONE || (next == NEXT_PACKET && tn_pieces_done(&in));
 }
 
+/* Return: true if packets after one with the header @h, which was accepted, may be its series. */
+static bool leads_series(const struct tn_link *l, const struct tn_hdr *h)
+{
+	return h->type == TN_DATA && !h->nic && !h->relayed && !h->e && !h->crp &&
+	       !l->retry.ops->counts && !l->retry.rx.ignoring && l->state == TORUS_LINK_UP;
+}
+
+/*
+ * Takes the next packet of a frame if it continues the series of @lead, has the number @tseq and is
+ * intact. Return: the packet; NULL if it is not, or there is no memory: nothing was read then, and
+ * rx_one() decides.
+ */
+static inline struct tn_pkt *take_like(struct tn_link *l, struct tn_pieces *in,
+				       const struct came *lead, const struct tn_hdr *h, u16 tseq)
+{
+	struct came c = { .owner = lead->owner };
+	struct tn_pieces rest = *in;
+	struct tn_pkt *pkt;
+	struct tn_tail t;
+	u64 w;
+
+	c.head = tn_pieces_take(&rest, TN_FLIT);
+	if (!c.head)
+		return NULL;
+	w = tn_get_le64(c.head);
+	if (((w ^ tn_get_le64(lead->head)) & ~SERIES_DIFFERS) ||
+	    (w & SERIES_DIFFERS) >> SERIES_TSEQ != tseq ||
+	    tn_get_le64(c.head + 8) != tn_get_le64(lead->head + 8))
+		return NULL;
+	c.payload = h->len ? tn_pieces_take(&rest, h->len * TN_FLIT) : c.head;
+	c.end = c.payload ? tn_pieces_take(&rest, TN_FLIT) : NULL;
+	if (!c.end || !tn_lcrc_ok(c.head, c.end, l->seed))
+		return NULL;
+	tn_tail_get(c.end, &t);
+	if (t.vb || (!l->rx_memory && !l->rx_checked && !ecrc_ok(&c, h, &t)))
+		return NULL;
+	pkt = l->host_ops->pkt_get(l->host, c.owner, c.payload);
+	if (!pkt)
+		return NULL;
+	*in = rest;
+	pkt->payload = (u8 *)c.payload;
+	pkt->hdr = *h;
+	pkt->hdr.tseq = tseq;
+	pkt->tail = t;
+	return pkt;
+}
+
+/* Accepts the packets of a frame that continue the series of @lead, which has the header @h. */
+static void rx_series(struct tn_link *l, struct tn_pieces *in, const struct came *lead,
+		      const struct tn_hdr *h)
+{
+	unsigned int vc = h->vc;
+	u32 room = l->params->slots - l->credit.used[vc] - l->credit.owed[vc], bytes = 0;
+	u16 tseq = l->retry.rx.expected;
+	struct tn_queue got = { 0 };
+	struct tn_pkt *pkt;
+
+	while (got.count < room && (pkt = take_like(l, in, lead, h, tseq))) {
+		tseq = (u16)((tseq + 1) & TN_SEQ_MASK);
+		bytes += tn_pkt_bytes(pkt);
+		pkt->in_port = l->port;
+		pkt->in_vc = (u8)vc;
+		pkt->unresolved = 0;
+		pkt->unsummed = l->rx_memory ? TN_UNSUMMED : 0;
+		tn_queue_push(&got, pkt);
+	}
+	if (!got.count)
+		return;
+	l->retry.rx.expected = tseq;
+	l->retry.ops->accepted(&l->retry, &got.tail->hdr);
+	l->unacked += got.count;
+	l->eager -= l->eager < got.count ? l->eager : got.count;
+	l->counter[TORUS_PC_RX_PACKETS] += got.count;
+	l->counter[TORUS_PC_RX_FLITS] += (u64)got.count * tn_hdr_flits(h);
+	l->counter[TORUS_PC_RX_BYTES] += bytes;
+	l->credit.used[vc] = (u16)(l->credit.used[vc] + got.count);
+	tn_assert(l->credit.used[vc] + l->credit.owed[vc] <= l->params->slots);
+	l->ops->accept(l->ctx, l, &got);
+}
+
 /*
  * Processes one packet, or ACK/NAK, of a frame. After a damaged packet the rest of the frame is
  * dropped: it cannot be in sequence, and the length in the damaged header may be wrong.
@@ -441,7 +525,11 @@ static bool rx_one(struct tn_link *l, struct tn_pieces *in, void *owner, u64 now
 		rx_error(l, h.gen, now);
 		return false;
 	}
-	return rx_packet(l, &c, &h, now);
+	if (!rx_packet(l, &c, &h, now))
+		return false;
+	if (leads_series(l, &h))
+		rx_series(l, in, &c, &h);
+	return true;
 }
 
 void tn_link_rx(struct tn_link *l, const struct tn_seg *seg, unsigned int n, void *owner,
@@ -485,21 +573,38 @@ static void compute_ecrc(const struct tn_link *l, struct tn_pkt *pkt)
 	}
 }
 
-/* Writes header, tail and relay flit as they are sent now, with the present answer to the peer. */
-static void write_edge(struct tn_link *l, struct tn_pkt *pkt)
+/*
+ * Writes the header flit of @pkt as that of @before, the packet before it in the same frame, with
+ * another TSEQ. Return: false if they differ in more.
+ */
+static inline bool write_like(struct tn_link *l, struct tn_pkt *pkt, const struct tn_pkt *before)
 {
-	struct tn_hdr h = pkt->hdr;
+	if (!before || !tn_hdr_like(&pkt->hdr, &before->hdr) || l->retry.ops->counts)
+		return false;
+	tn_put_le64(pkt->edge, (tn_get_le64(before->edge) & ~SERIES_DIFFERS) |
+			       (u64)pkt->hdr.tseq << SERIES_TSEQ);
+	tn_put_le64(pkt->edge + 8, tn_get_le64(before->edge + 8));
+	return true;
+}
 
-	l->retry.ops->stamp(&l->retry, &h);
-	tn_assert(!h.crp || h.crp_vc < TORUS_VCS);
-	tn_hdr_put(pkt->edge, &h);
+/* Writes header, tail and relay flit as they are sent now, with the present answer to the peer. */
+static void write_edge(struct tn_link *l, struct tn_pkt *pkt, const struct tn_pkt *before)
+{
+	struct tn_hdr h;
+
+	if (!write_like(l, pkt, before)) {
+		h = pkt->hdr;
+		l->retry.ops->stamp(&l->retry, &h);
+		tn_assert(!h.crp || h.crp_vc < TORUS_VCS);
+		tn_hdr_put(pkt->edge, &h);
+	}
 	tn_tail_put(pkt->edge + TN_FLIT, &pkt->tail);
-	if (h.relayed)
+	if (pkt->hdr.relayed)
 		tn_via_put(pkt->edge + 2 * TN_FLIT, &pkt->via);
 	tn_lcrc_set(pkt->edge, l->seed);
 }
 
-static void write_header(struct tn_link *l, struct tn_pkt *pkt)
+static void write_header(struct tn_link *l, struct tn_pkt *pkt, const struct tn_pkt *before)
 {
 	compute_ecrc(l, pkt);
 	tn_assert(pkt->hdr.vc < TORUS_VCS);
@@ -509,7 +614,7 @@ static void write_header(struct tn_link *l, struct tn_pkt *pkt)
 		pkt->hdr.crp = tn_credit_report(&l->credit, &pkt->hdr.crp_vc);
 		pkt->vccr_set = 1;
 	}
-	write_edge(l, pkt);
+	write_edge(l, pkt, before);
 }
 
 /* Appends @pkt, whose header is written, to the frame. */
@@ -596,6 +701,7 @@ static bool fits_frame(const struct tn_link *l, const struct tn_frame *f, const 
 /* Fills the frame with packets of the RETRY buffer. */
 static void fill_frame(struct tn_link *l, struct tn_frame *f, u64 now)
 {
+	const struct tn_pkt *before = NULL;
 	u32 max = l->params->frame_max;
 
 	if (l->frame_max && l->frame_max < max)
@@ -605,8 +711,9 @@ static void fill_frame(struct tn_link *l, struct tn_frame *f, u64 now)
 
 		if (!fits_frame(l, f, pkt, max))
 			return;
-		write_header(l, pkt);
+		write_header(l, pkt, before);
 		add_packet(f, pkt);
+		before = pkt;
 		tn_assert(f->bytes <= max);
 		tn_assert(f->small <= f->bytes);
 		tn_assert(!l->large_max || f->large <= l->large_max);
@@ -779,7 +886,7 @@ static void push_marked(struct tn_link *l, const struct tn_pkt *good, u64 now)
 		memcpy(pkt->payload, good->payload, (size_t)good->hdr.len * TN_FLIT);
 		pkt->payload[0] ^= 1;
 	}
-	tn_credit_take(&l->credit, pkt->hdr.vc);
+	tn_credit_take(&l->credit, pkt->hdr.vc, 1);
 	tn_retry_push(&l->retry, pkt, now);
 }
 
@@ -790,8 +897,17 @@ void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 	tn_assert(tn_link_may(l, pkt->hdr.vc, 0));
 	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);
 	tn_assert(pkt->in_port == TN_PORT_HOST);
-	tn_credit_take(&l->credit, pkt->hdr.vc);
+	tn_credit_take(&l->credit, pkt->hdr.vc, 1);
 	tn_retry_push(&l->retry, pkt, now);
+}
+
+void tn_link_push_series(struct tn_link *l, struct tn_queue *some, unsigned int vc, u64 now)
+{
+	tn_assert(!l->marks.ber);
+	tn_assert(l->state == TORUS_LINK_UP);
+	tn_assert(l->retry.tx.sent.count + some->count <= l->retry_packets);
+	tn_credit_take(&l->credit, vc, some->count);
+	tn_retry_push_series(&l->retry, some, now);
 }
 
 bool tn_link_false(struct tn_link *l, unsigned int vc, bool handed, u64 now)
@@ -806,7 +922,7 @@ bool tn_link_false(struct tn_link *l, unsigned int vc, bool handed, u64 now)
 	pkt->hdr = (struct tn_hdr) { .type = TN_CREDIT, .vc = (u8)vc, .nic = 1, .dst = handed };
 	pkt->tail = (struct tn_tail) { 0 };
 	pkt->unsummed = 0;
-	tn_credit_take(&l->credit, vc);
+	tn_credit_take(&l->credit, vc, 1);
 	tn_retry_push(&l->retry, pkt, now);
 	return true;
 }
@@ -817,16 +933,30 @@ void tn_link_ack(struct tn_link *l)
 		l->ack_now = true;
 }
 
-void tn_link_freed(struct tn_link *l, unsigned int vc, bool critical, u64 now)
+/* Decides when to report the freed buffers of @vc. */
+static inline void note_freed(struct tn_link *l, unsigned int vc, u64 now)
 {
-	tn_assert(vc < TORUS_VCS);
-	tn_assert(l->credit.used[vc]);
-	tn_credit_freed(&l->credit, vc, critical);
 	tn_assert(l->credit.used[vc] + l->credit.owed[vc] <= l->params->slots);
 	if (l->credit.owed[vc] >= l->params->slots / 4)
 		l->credit_now = true;
 	else if (l->credit_at == ~0ull)
 		l->credit_at = now + l->params->ack_delay;
+}
+
+void tn_link_freed(struct tn_link *l, unsigned int vc, bool critical, u64 now)
+{
+	tn_assert(vc < TORUS_VCS);
+	tn_assert(l->credit.used[vc]);
+	tn_credit_freed(&l->credit, vc, 1, critical);
+	note_freed(l, vc, now);
+}
+
+void tn_link_freed_some(struct tn_link *l, unsigned int vc, unsigned int n, u64 now)
+{
+	tn_assert(vc < TORUS_VCS);
+	tn_assert(l->credit.used[vc] >= n);
+	tn_credit_freed(&l->credit, vc, n, false);
+	note_freed(l, vc, now);
 }
 
 int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now)

@@ -35,6 +35,18 @@
  * sends the packet over a real cable. If a receiver checks it nevertheless, it asks for the packet
  * again, and the replay has the ECRC.
  *
+ * Series. A message is cut into packets whose headers are the same except for TSEQ. The receiver
+ * reads such a series together: each packet is checked as any other (LCRC, number, ECRC, its tail,
+ * a free buffer, memory), but the fields that equal those of the packet before it in the same frame
+ * are neither decoded nor judged again. That changes nothing. The header before was well-formed,
+ * and so is an equal one. Its answer was obeyed, and the same answer without E says nothing more
+ * (not in the HIPPI protocol, which counts answers: tn_retry_ops.counts). It returns no credits. If
+ * any check fails, nothing of the packet was used, and it is read in the ordinary way, which
+ * decides about errors: so an error costs the same replay as before. Nothing is sent while a frame
+ * is read, so acknowledgements leave after the frame in both cases. The sender writes the header of
+ * a packet as a copy of that before it in the frame, with another TSEQ, if no other field differs;
+ * the answer is the same in all headers of a frame, because nothing is received meanwhile.
+ *
  * Training (train.h) precedes the handshake at every power-up. It is repeated, with the RETRY
  * buffer kept, on request or when an eye has closed. An end that trains its receiver receives
  * nothing, and so does not echo nonces: its peer cannot come up before the training is done. Frames
@@ -62,7 +74,7 @@
  * Tests. tests/spin/link.pml proves handshake, retraining and retry for small numbers.
  * tests/unit/test_link_times.c has delayed INITs and versions, test_link_retrain.c sessions that
  * continue, test_link_states.c the arrows above, test_link_rx.c marked copies and check sums,
- * test_link.c whole links over a bad cable.
+ * test_series.c series against single packets, test_link.c whole links over a bad cable.
  */
 #ifndef TN_LINK_H
 #define TN_LINK_H
@@ -80,8 +92,10 @@ struct tn_link;
 
 /**
  * struct tn_link_ops - callbacks of a link into its NIC
- * @accept: a DATA or UNREACH packet has arrived in sequence. The callee now owns it. Its in_port
- *	and in_vc are set, and it occupies an input buffer until tn_link_freed()
+ * @accept: the DATA or UNREACH packets of @got, at least one, have arrived in sequence. If there
+ *	are several, they are a series (see above): their headers differ in TSEQ only. The callee
+ *	now owns them. Their in_port and in_vc are set, and each occupies an input buffer until
+ *	tn_link_freed()
  * @acked: the peer has accepted the packets of @done; the callee now owns them
  * @failed: the link has failed; @retry has the packets of its RETRY buffer, which the callee now
  *	owns
@@ -96,7 +110,7 @@ struct tn_link;
  *	INIT), or has restarted
  */
 struct tn_link_ops {
-	void (*accept)(void *ctx, struct tn_link *l, struct tn_pkt *pkt);
+	void (*accept)(void *ctx, struct tn_link *l, struct tn_queue *got);
 	void (*acked)(void *ctx, struct tn_queue *done);
 	void (*failed)(void *ctx, struct tn_link *l, struct tn_queue *retry, u64 now);
 	void (*changed)(void *ctx, struct tn_link *l, u8 old_state);
@@ -235,6 +249,11 @@ static inline bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigne
 
 /** tn_link_push() - queue a packet for pkt->hdr.vc, after tn_link_may() */
 void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now);
+/**
+ * tn_link_push_series() - queue the packets of @some for @vc: there is room for all of them, and
+ * nic_marks() is off
+ */
+void tn_link_push_series(struct tn_link *l, struct tn_queue *some, unsigned int vc, u64 now);
 /** tn_link_ack() - acknowledge what was accepted with the next frame, which is sent at once */
 void tn_link_ack(struct tn_link *l);
 /**
@@ -242,6 +261,8 @@ void tn_link_ack(struct tn_link *l);
  * as a critical bubble
  */
 void tn_link_freed(struct tn_link *l, unsigned int vc, bool critical, u64 now);
+/** tn_link_freed_some() - return the input buffers of @n packets, none as a critical bubble */
+void tn_link_freed_some(struct tn_link *l, unsigned int vc, unsigned int n, u64 now);
 /**
  * tn_link_false() - queue a false packet (ring.h)
  * @handed: the packet carries a critical bubble

@@ -15,19 +15,22 @@ void tn_report(struct tn_nic *nic, u8 type)
 
 /* --- callbacks of links (struct tn_link_ops) --------------------------------- */
 
-static void link_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
+static void link_accept(void *ctx, struct tn_link *l, struct tn_queue *got)
 {
 	struct tn_nic *nic = ctx;
+	unsigned int input = (unsigned int)l->port * TORUS_VCS + got->head->in_vc;
+	struct tn_pkt *pkt;
 
-	tn_assert(pkt->in_port == l->port && pkt->in_vc < TORUS_VCS);
-	tn_assert(nic->input[(unsigned int)l->port * TORUS_VCS + pkt->in_vc].count <
-		  nic->params.slots);
-	pkt->stalled = 0;
+	tn_assert(nic->input[input].count + got->count <= nic->params.slots);
 	/* The drain of another colour waits until the sender has the acknowledgement. */
-	if (pkt->hdr.colour != nic->colour)
+	if (got->head->hdr.colour != nic->colour)
 		l->ack_now = true;
-	tn_flow_count(nic, pkt, TORUS_FC_LINK_RX);
-	tn_input_push(nic, (unsigned int)l->port * TORUS_VCS + pkt->in_vc, pkt);
+	while ((pkt = tn_queue_pop(got))) {
+		tn_assert(pkt->in_port == l->port && pkt->in_vc == input % TORUS_VCS);
+		pkt->stalled = 0;
+		tn_flow_count(nic, pkt, TORUS_FC_LINK_RX);
+		tn_input_push(nic, input, pkt);
+	}
 }
 
 static void link_acked(void *ctx, struct tn_queue *done)

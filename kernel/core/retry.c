@@ -75,22 +75,44 @@ void tn_retry_resume(struct tn_retry *r, u64 now)
 	check_buffer(r);
 }
 
-void tn_retry_push(struct tn_retry *r, struct tn_pkt *pkt, u64 now)
+/* Called before @n packets, of which @first is the first one, enter the buffer. */
+static inline void begin_push(struct tn_retry *r, struct tn_pkt *first, u32 n, u64 now)
 {
 	struct tn_retry_tx *tx = &r->tx;
 
-	tn_assert(tx->sent.count < r->ops->limit);
+	tn_assert(n && tx->sent.count + n <= r->ops->limit);
 	if (!tx->sent.head) {
 		tx->since = now;
 		tx->tries = 0;
 	}
+	if (!tx->next)
+		tx->next = first;
+}
+
+static inline void number_packet(struct tn_retry_tx *tx, struct tn_pkt *pkt)
+{
 	pkt->hdr.tseq = tx->tseq;
 	pkt->vccr_set = 0;
 	tx->tseq = (u16)((tx->tseq + 1) & TN_SEQ_MASK);
 	tx->flits += tn_pkt_flits(pkt);
-	tn_queue_push(&tx->sent, pkt);
-	if (!tx->next)
-		tx->next = pkt;
+}
+
+void tn_retry_push(struct tn_retry *r, struct tn_pkt *pkt, u64 now)
+{
+	begin_push(r, pkt, 1, now);
+	number_packet(&r->tx, pkt);
+	tn_queue_push(&r->tx.sent, pkt);
+	check_buffer(r);
+}
+
+void tn_retry_push_series(struct tn_retry *r, struct tn_queue *some, u64 now)
+{
+	struct tn_pkt *pkt;
+
+	begin_push(r, some->head, some->count, now);
+	for (pkt = some->head; pkt; pkt = pkt->next)
+		number_packet(&r->tx, pkt);
+	tn_queue_move(&r->tx.sent, some, some->tail, some->count);
 	check_buffer(r);
 }
 

@@ -129,6 +129,9 @@ enum tn_heard {
  * @limit: packets that may be outstanding
  * @alone: answers travel in packets of their own, TN_ACKNAK, not in headers
  * @remind: an error may be reported again after some time (tn_retry_remind())
+ * @counts: the number of headers with the same answer matters: a sender counts those that it sends,
+ *	and a receiver takes a repeated answer for a NAK. Without it, an answer without E that the
+ *	header before had, too, says nothing new ("Series" in link.h)
  * @stamp: write the TSEQ and the answer in the form of this protocol into the header @h, which is
  *	about to be sent; @h holds the TSEQ of the RETRY buffer, or is an IDLE or TN_ACKNAK
  * @number: replace the TSEQ in an intact sequenced header by the NIC's own numbering
@@ -143,6 +146,7 @@ struct tn_retry_ops {
 	u16 limit;
 	bool alone;
 	bool remind;
+	bool counts;
 	void (*stamp)(struct tn_retry *r, struct tn_hdr *h);
 	void (*number)(const struct tn_retry *r, struct tn_hdr *h);
 	enum tn_heard (*hear)(struct tn_retry *r, const struct tn_hdr *h,
@@ -181,6 +185,8 @@ void tn_retry_resume(struct tn_retry *r, u64 now);
 /* --- sender ---------------------------------------------------------------- */
 
 void tn_retry_push(struct tn_retry *r, struct tn_pkt *pkt, u64 now);
+/** tn_retry_push_series() - the same for all packets of @some, at least one, in their order */
+void tn_retry_push_series(struct tn_retry *r, struct tn_queue *some, u64 now);
 
 /** tn_retry_ready() - Return: true if a packet is to be sent and the window allows it */
 static inline bool tn_retry_ready(const struct tn_retry *r)

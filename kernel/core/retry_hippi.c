@@ -146,6 +146,7 @@ static bool hippi_behind(struct tn_retry *r, const struct tn_hdr *h)
 
 const struct tn_retry_ops tn_retry_hippi = {
 	.protocol = TORUS_RETRY_HIPPI,
+	.counts = true,
 	.limit = CIRCLE / 2,
 	.stamp = hippi_stamp,
 	.number = hippi_number,

@@ -55,6 +55,17 @@
  * each other, like those of two tables anywhere: holds prevent it, and ESEQ restores the order
  * where there are none. Lemmas 1 and 2 speak of heads of queues, of which there are only more.
  *
+ * Series. Of packets that follow each other in one queue and have the same way, only the first one
+ * is routed; the others are moved with it, as many as there are credits and places in the RETRY
+ * buffer (forward_series()). The result is that of moving each by itself. The packets of a queue
+ * are moved one after the other without anything in between, so neither rows nor links change; the
+ * way depends on the fields that goes_like() compares, and on the NIC's place. must_divert() is
+ * the same for all, since the link is up and not closed, and with BLOC so is the number of buffers
+ * that each must leave free. Packets that the rules treat one by one are no series: adaptive and
+ * relayed ones, services, those of an open replay through a closed port, and all with CBS and MBS,
+ * where each buffer may be a critical bubble. A series counts in BURST, so inputs take turns as
+ * before (series_ends_as_single_packets_do() of tests/unit/test_series.c).
+ *
  * Bounds. Packets in input buffers are bounded by credits, those of the host by twice
  * TN_INJECT_MAX for each port and VC, and those that are relayed by windows. A returned packet has
  * given its buffer back, and a neighbour can cause any number of them, and then report no credits
@@ -433,15 +444,93 @@ static void forward_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int 
 	free_buffer(nic, port, vc, took, now);
 }
 
-static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, unsigned int vc)
+/* Return: how many packet buffers a packet from input @port, @in_vc must leave free behind @out. */
+static inline unsigned int must_leave(const struct tn_nic *nic, unsigned int port,
+				      unsigned int in_vc, unsigned int out, unsigned int vc)
 {
-	bool continues = pkt->in_port < nic->nports && pkt->in_vc == vc &&
-			 out == tn_dir_opposite(&nic->shape, pkt->in_port);
+	bool continues = port < nic->nports && in_vc == vc &&
+			 out == tn_dir_opposite(&nic->shape, port);
 	const struct tn_link *l = &nic->link[out];
 
-	return tn_link_may(l, vc, tn_bubble_reserve(vc == TORUS_VC_A ? TN_BUBBLE_NONE :
-						    l->credit.policy, !continues,
-						    l->credit.critical[vc]));
+	return tn_bubble_reserve(vc == TORUS_VC_A ? TN_BUBBLE_NONE : l->credit.policy, !continues,
+				 l->credit.critical[vc]);
+}
+
+static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, unsigned int vc)
+{
+	return tn_link_may(&nic->link[out], vc,
+			   must_leave(nic, pkt->in_port, pkt->in_vc, out, vc));
+}
+
+/**
+ * struct course - where a packet came from and goes to: those behind it mostly go the same way
+ * @path: its header, before the hop
+ * @port: tn_pkt.in_port, before the hop
+ * @vc: tn_pkt.in_vc and hdr.vc
+ * @out: port by which it leaves
+ * @last: the last step in its header after the hop
+ */
+struct course {
+	struct tn_path path;
+	u8 port;
+	u8 vc;
+	u8 out;
+	u8 last;
+};
+
+static bool goes_like(const struct tn_pkt *pkt, const struct course *c)
+{
+	return pkt->hdr.dst == c->path.dst && pkt->hdr.dir == c->path.dir &&
+	       pkt->hdr.last == c->path.last && pkt->hdr.vc == c->vc && pkt->in_vc == c->vc &&
+	       pkt->in_port == c->port && !pkt->hdr.relayed && !pkt->tail.vb &&
+	       (c->path.first == TN_NO_STEP || pkt->hdr.first == c->path.first);
+}
+
+/* Return: how many packets may follow one that took the course @c at this moment; see "Series". */
+static unsigned int room_behind(const struct tn_nic *nic, const struct course *c)
+{
+	const struct tn_link *l = &nic->link[c->out];
+	unsigned int leave = must_leave(nic, c->port, c->vc, c->out, c->vc);
+	unsigned int credits = tn_credit_free(&l->credit, c->vc);
+	unsigned int places = l->retry_packets - l->retry.tx.sent.count;
+
+	tn_assert(l->state == TORUS_LINK_UP && l->retry.tx.sent.count <= l->retry_packets);
+	tn_assert(credits >= leave);	/* the packet before has left so many */
+	if (l->closed || l->marks.ber)
+		return 0;
+	return credits - leave < places ? credits - leave : places;
+}
+
+/*
+ * Forwards up to @most packets from the head of @q that take the course @c, which a packet before
+ * them has just taken. Return: their number.
+ */
+static noinline unsigned int forward_series(struct tn_nic *nic, struct tn_queue *q,
+					    const struct course *c, unsigned int most, u64 now)
+{
+	unsigned int room = room_behind(nic, c), n = 0;
+	struct tn_pkt *pkt = q->head, *last = NULL;
+	struct tn_queue series = { 0 };
+
+	if (room < most)
+		most = room;
+	for (; pkt && n < most && goes_like(pkt, c); pkt = pkt->next, n++) {
+		tn_assert(!pkt->unresolved && !pkt->hdr.nic);
+		pkt->hdr.first = TN_NO_STEP;
+		pkt->hdr.last = c->last;
+		pkt->in_port = TN_PORT_HOST;
+		pkt->stalled = 0;
+		last = pkt;
+	}
+	if (!n)
+		return 0;
+	tn_queue_move(&series, q, last, n);
+	tn_link_push_series(&nic->link[c->out], &series, c->vc, now);
+	if (c->port < nic->nports) {
+		nic->counter[TORUS_NC_FORWARDED] += n;
+		tn_link_freed_some(&nic->link[c->port], c->vc, n, now);
+	}
+	return n;
 }
 
 /*
@@ -556,10 +645,22 @@ static u16 dirs_left(const struct tn_nic *nic, struct tn_pkt *pkt)
 }
 
 /*
- * Moves @pkt, which was taken out of its queue, one step further. Return: BLOCKED: the caller must
- * put it back at the head.
+ * Return: true if the packets behind @pkt, which leaves by a port, may be its series. Adaptive
+ * packets choose a port each, and with CBS and MBS each of them asks for the mark of its buffer.
  */
-static enum moved move_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+static inline bool leads_series(const struct tn_nic *nic, const struct tn_pkt *pkt)
+{
+	return pkt->hdr.vc != TORUS_VC_A && pkt->in_vc == pkt->hdr.vc && !pkt->hdr.relayed &&
+	       pkt->in_port != TN_PORT_RELAY && !nic->params.bubble;
+}
+
+/*
+ * Moves @pkt, which was taken out of its queue, one step further, and up to @more packets of its
+ * series from the head of @q. Return: the number of packets moved; BLOCKED, 0: the caller must put
+ * @pkt back at the head.
+ */
+static unsigned int move_packet(struct tn_nic *nic, struct tn_pkt *pkt, struct tn_queue *q,
+				unsigned int more, u64 now)
 {
 	struct tn_path path = {
 		.dst = pkt->hdr.dst,
@@ -569,7 +670,8 @@ static enum moved move_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	};
 	const struct tn_way *way = way_of(nic, path);
 	unsigned int out = way->out;
-	u8 last = way->last;
+	u8 last = way->last, port;
+	bool leads;
 
 	tn_assert(pkt->hdr.vc < TORUS_VCS);
 	tn_assert(!pkt->unresolved);
@@ -603,26 +705,33 @@ static enum moved move_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
 		return stall_packet(nic, &nic->link[out], pkt, now);
 	}
+	leads = more && q->head && leads_series(nic, pkt);
+	port = pkt->in_port;
 	forward_packet(nic, pkt, out, last, now);
-	return MOVED;
+	if (!leads)
+		return MOVED;
+	return MOVED + forward_series(nic, q, &(struct course) {
+		.path = path, .port = port, .vc = pkt->hdr.vc, .out = (u8)out, .last = last,
+	}, more, now);
 }
 
 /* Moves up to BURST packets of one input. Return: the number of packets moved. */
 static unsigned int serve_input(struct tn_nic *nic, unsigned int input, u64 now)
 {
 	struct tn_queue *q = &nic->input[input];
-	unsigned int n;
+	unsigned int n = 0, moved;
 
 	tn_assert(input < TN_INPUTS);
 	tn_assert(q->head && (nic->active[input / 64] >> input % 64 & 1));
-	for (n = 0; n < BURST; n++) {
+	for (; n < BURST; n += moved) {
 		struct tn_pkt *pkt = tn_queue_pop(q);
 		bool rider;
 
 		if (!pkt)
 			break;
 		rider = pkt->in_port == TN_PORT_RELAY && tn_is_rider(pkt);
-		if (move_packet(nic, pkt, now) == BLOCKED) {
+		moved = move_packet(nic, pkt, q, BURST - 1 - n, now);
+		if (moved == BLOCKED) {
 			tn_queue_push_front(q, pkt);
 			return n;
 		}
@@ -646,7 +755,7 @@ static unsigned int serve_answers(struct tn_nic *nic, u64 now)
 	for (left = q->count; left; left--) {
 		struct tn_pkt *pkt = tn_queue_pop(q);
 
-		if (move_packet(nic, pkt, now) == BLOCKED)
+		if (move_packet(nic, pkt, q, 0, now) == BLOCKED)
 			tn_queue_push(q, pkt);
 		else
 			n++;

@@ -7,6 +7,8 @@ _Static_assert(TORUS_MAX_PORTS <= 12, "a header has 12 DIR bits");
 _Static_assert(TN_PAYLOAD_FLITS_MAX <= 0x3ff, "a header has 10 bits for the length");
 _Static_assert(TORUS_MAX_NODES <= 1u << 24, "a header has 24 bits for a node id");
 _Static_assert(TN_EDGE_FLITS * TN_FLIT == TN_AROUND_MAX, "header, tail and relay flit");
+_Static_assert(offsetof(struct tn_hdr, tseq) == 22 && 22 == 4 + 4 + 3 * 2 + 8,
+	       "tn_hdr_like() compares 22 bytes, without padding");
 _Static_assert(TN_INIT_FLITS * TN_FLIT >= 58, "an INIT ends with the rate, 4 bytes at 54");
 
 static inline u16 get_bits16(u64 w, unsigned int shift, u16 mask)

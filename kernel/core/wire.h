@@ -161,41 +161,54 @@ enum tn_type {
  * @src: source, node id
  * @len: payload flits, 0 to 1023
  * @dir: DIR bits, one for each direction
- * @tseq: number of the packet on its link, 0 to TN_SEQ_MASK
- * @rseq: number that the sender expects next, 0 to TN_SEQ_MASK
  * @crp: credits that are returned for @crp_vc, 0 to TN_CRP_MAX
  * @type: enum tn_type
  * @vc: enum torus_vc, by which the packet travels
- * @e: 1: the sender asks for a retransmission from @rseq on
- * @gen: generation bit G of the sender
- * @gen_echo: generation bit of the last good packet that the sender received
  * @crp_vc: enum torus_vc
  * @colour: version of the rows, modulo TORUS_COLOURS
  * @first: direction of the first step, or TN_NO_STEP
  * @last: direction of the last step, or TN_NO_STEP
  * @relayed: 1: a relay flit follows the tail
  * @nic: 1: a DATA packet between NICs, or (bubble policies) a request or a false packet
+ * @tseq: number of the packet on its link, 0 to TN_SEQ_MASK
+ * @rseq: number that the sender expects next, 0 to TN_SEQ_MASK
+ * @e: 1: the sender asks for a retransmission from @rseq on
+ * @gen: generation bit G of the sender
+ * @gen_echo: generation bit of the last good packet that the sender received
  */
 struct tn_hdr {
 	u32 dst;
 	u32 src;
 	u16 len;
 	u16 dir;
-	u16 tseq;
-	u16 rseq;
 	u16 crp;
 	u8 type;
 	u8 vc;
-	u8 e;
-	u8 gen;
-	u8 gen_echo;
 	u8 crp_vc;
 	u8 colour;
 	u8 first;
 	u8 last;
 	u8 relayed;
 	u8 nic;
+	u16 tseq;
+	u16 rseq;
+	u8 e;
+	u8 gen;
+	u8 gen_echo;
 };
+
+/**
+ * tn_hdr_like() - Return: true if @a and @b have the same fields, except number and answer (tseq,
+ * rseq, e, gen, gen_echo)
+ */
+static inline bool tn_hdr_like(const struct tn_hdr *a, const struct tn_hdr *b)
+{
+	const u8 *p = (const u8 *)a, *q = (const u8 *)b;
+
+	/* 22 bytes, without padding (wire.c); memcmp() of so many would be a call */
+	return !((tn_get_le64(p) ^ tn_get_le64(q)) | (tn_get_le64(p + 8) ^ tn_get_le64(q + 8)) |
+		 (tn_get_le64(p + 14) ^ tn_get_le64(q + 14)));
+}
 
 /**
  * struct tn_via - the fields of a relay flit

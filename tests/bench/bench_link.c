@@ -82,13 +82,16 @@ static const struct tn_ops host_ops = {
 	.pkt_get = get, .pkt_new = new, .pkt_put = put, .mgmt = mgmt, .random = randomly,
 };
 
-static void on_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
+static void on_accept(void *ctx, struct tn_link *l, struct tn_queue *got)
 {
 	struct end *e = ctx;
+	struct tn_pkt *pkt;
 
-	e->accepted++;
-	tn_link_freed(l, pkt->in_vc, false, clock_ns);
-	put(e, pkt);
+	while ((pkt = tn_queue_pop(got))) {
+		e->accepted++;
+		tn_link_freed(l, pkt->in_vc, false, clock_ns);
+		put(e, pkt);
+	}
 }
 
 static void on_acked(void *ctx, struct tn_queue *done)

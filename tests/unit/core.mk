@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core: one for each of its files, and of one NIC alone (lone.c) some more.
 core-tests := params wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble ring link linkstate router table nic park flow fault relay via train serdes_model link_train
-core-tests += ring_node marks link_rx link_tx link_times link_states link_retrain link_serdes nic_host deliver nic_ways nic_relay nic_service
+core-tests += ring_node marks link_rx link_tx series link_times link_states link_retrain link_serdes nic_host deliver nic_ways nic_relay nic_service
 core-tests += table_rows flow_waits train_eye train_rx serdes_eye window amo fe rma_wire rma_owner rma_initiator rma_nic rma rma_ring rma_check rma_recv
 core-test-libs-fault := -lm
 core-test-libs-amo := -lpthread
@@ -27,6 +27,7 @@ core-test-rma := $(core-test-router)
 core-test-lone := tests/unit/lone.o tests/unit/cable.o
 core-test-marks := $(core-test-router) tests/unit/lone.o
 core-test-link_rx := $(core-test-lone)
+core-test-series := $(core-test-lone)
 core-test-link_tx := $(core-test-lone)
 core-test-link_times := $(core-test-lone)
 core-test-link_states := $(core-test-lone)

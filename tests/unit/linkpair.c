@@ -68,12 +68,10 @@ static void check_content(struct end *e, const struct tn_pkt *pkt)
 
 /* --- what the link asks ----------------------------------------------------- */
 
-static void on_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
+static void accept_one(struct end *e, struct tn_pkt *pkt)
 {
-	struct end *e = ctx;
 	unsigned int vc = pkt->in_vc;
 
-	(void)l;
 	expect(rnd_of(e), vc < TORUS_VCS && vc == pkt->hdr.vc, "VC %u", vc);
 	if (!e->pair->forged) {
 		expect(rnd_of(e), pkt->tail.eseq == e->got[vc], "VC %u: got %u, next is %u; %s",
@@ -84,6 +82,15 @@ static void on_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
 	e->pair->delivered++;
 	tn_queue_push(&e->input[vc], pkt);
 	expect(rnd_of(e), e->input[vc].count <= e->params.slots, "VC %u overruns", vc);
+}
+
+static void on_accept(void *ctx, struct tn_link *l, struct tn_queue *got)
+{
+	struct tn_pkt *pkt;
+
+	(void)l;
+	while ((pkt = tn_queue_pop(got)))
+		accept_one(ctx, pkt);
 }
 
 static void on_acked(void *ctx, struct tn_queue *done)

@@ -54,7 +54,7 @@ static void step(struct rnd *r, struct model *m, struct tn_credit *tx, struct tn
 		       (m->slots[vc] - tx->ct[vc] >= 1 + bubbles), "VC %u", vc);
 		if (!tn_credit_may(tx, vc, bubbles))
 			return;
-		tn_credit_take(tx, vc);
+		tn_credit_take(tx, vc, 1);
 		m->data[vc]++;
 		return;
 	case 2:
@@ -121,7 +121,7 @@ static void impossible_credits_at_start_are_refused(void **state)
 	assert_true(tn_credit_start(&c, two, none));
 	/* one packet enters, and leaves a bubble, */
 	assert_true(tn_credit_may(&c, 0, 1));
-	tn_credit_take(&c, 0);
+	tn_credit_take(&c, 0, 1);
 	assert_false(tn_credit_may(&c, 0, 1));
 	assert_true(tn_credit_may(&c, 0, 0));		/* into which one of the ring may go */
 	assert_true(tn_credit_start(&c, most, none));
@@ -145,8 +145,8 @@ static void return_of_unused_credits_is_refused(void **state)
 	(void)state;
 	assert_true(tn_credit_start(&c, four, none));
 	assert_false(tn_credit_returned(&c, 0, 1));
-	tn_credit_take(&c, 0);
-	tn_credit_take(&c, 0);
+	tn_credit_take(&c, 0, 1);
+	tn_credit_take(&c, 0, 1);
 	assert_false(tn_credit_returned(&c, 1, 1));
 	assert_false(tn_credit_returned(&c, 0, 3));
 	assert_false(tn_credit_returned(&c, 3, 0));

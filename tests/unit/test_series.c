@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Series of packets ("Series" in kernel/core/link.h): a NIC that receives packets in one frame, and
+ * moves and sends them together, must end as one that receives each in a frame of its own, where no
+ * series exists.
+ */
+#include "lib/util/times.h"
+#include "tests/unit/lone.h"
+#include "tests/unit/random.h"
+
+#define PACKETS	40		/* most packets of a frame, at 80 bytes at most: see flits */
+#define FRAMES	300
+
+/* The NICs under test, node 0 of a ring of four each: one gets whole frames, one single packets. */
+static struct lone whole, single;
+static uint64_t rnd;
+static u32 returned;		/* credits that the frame may still return */
+static u8 flits[PACKETS * 128];
+
+static bool one_in(uint32_t n)
+{
+	return !random_below(&rnd, n);
+}
+
+static void tune(struct lone *l)
+{
+	static const u8 retries[] = { TORUS_RETRY_ANGARA, TORUS_RETRY_ACKNAK };
+	uint64_t r = rnd;	/* the same values for both */
+
+	l->params.retry = retries[random_below(&r, ARRAY_SIZE(retries))];
+	l->params.slots = 4 + random_below(&r, 40);
+	l->params.retry_packets = 8 + random_below(&r, 100);
+	l->params.bubble = one_in(4) ? TORUS_BUBBLE_CBS : TORUS_BUBBLE_BLOC;
+}
+
+static void begin(struct lone *l)
+{
+	uint64_t r = rnd;
+
+	lone_start(l, "4", 0, tune);
+	rnd = r;
+	lone_all_up(l);
+	lone_row(l, 1, lone_dirs(1));
+	lone_row(l, 2, lone_dirs(1));
+	lone_row(l, 3, lone_dirs(2));
+	if (rnd & 1)	/* the ECRC then does not show that a copy is marked bad */
+		tn_nic_rx_checked(l->nic, 0, true);
+}
+
+/* The header of the next packet: mostly that of the packet before. */
+static void vary_header(struct tn_hdr *h)
+{
+	if (one_in(6))
+		h->dst = random_below(&rnd, 4);
+	if (one_in(8))
+		h->len = (u16)random_below(&rnd, 4);
+	if (one_in(20))
+		h->src = 1 + random_below(&rnd, 3);
+	if (one_in(20))
+		h->colour = (u8)random_below(&rnd, TORUS_COLOURS);
+	h->dir = h->dst == 3 ? 2 : 1;
+	h->crp_vc = h->vc;
+	h->crp = returned && one_in(20);
+	returned -= h->crp;
+}
+
+static struct tn_tail vary_tail(void)
+{
+	return (struct tn_tail) {
+		.eseq = random_below(&rnd, 4),
+		.flags = (u8)random_below(&rnd, 0x40),
+		.vb = one_in(30) ? TN_VB_BAD : 0,
+	};
+}
+
+/* Makes the next packet at @at, sometimes one that a link does not accept. Return: its bytes. */
+static u32 make_packet(u8 *at, struct tn_hdr h, bool last)
+{
+	u32 bytes;
+
+	if (one_in(30))
+		h.type = TN_IDLE;
+	if (one_in(60))
+		h.tseq = (u16)(random_below(&rnd, 3) - 1u) & TN_SEQ_MASK;
+	if (h.type == TN_IDLE)
+		h = (struct tn_hdr) { .type = TN_IDLE };
+	bytes = lone_make(&whole, 0, at, h, vary_tail(), NULL, NULL);
+	if (last && one_in(4))	/* after a damaged one nothing more of a frame is read */
+		at[random_below(&rnd, bytes)] ^= 1;
+	return bytes;
+}
+
+/* Return: how many packets the neighbour may send on @vc. */
+static u32 room(unsigned int vc)
+{
+	const struct tn_credit *c = &lone_link(&single, 0)->credit;
+
+	return single.params.slots - c->used[vc] - c->owed[vc];
+}
+
+/* Both NICs receive a frame of @n packets, or of as many as there are buffers for. */
+static void receive(struct tn_hdr h, u32 n)
+{
+	u32 at = 0;
+
+	if (n > room(h.vc))
+		n = room(h.vc);
+	returned = whole.params.bubble ? 0 : lone_link(&whole, 0)->credit.ct[h.vc];
+	for (u32 i = 0; i < n; i++) {
+		u16 expected;
+		u32 bytes;
+
+		vary_header(&h);
+		bytes = make_packet(flits + at, h, i == n - 1);
+		lone_rx(&single, 0, flits + at, bytes);
+		tn_nic_work(single.nic, single.now);
+		at += bytes;
+		expected = lone_link(&single, 0)->retry.rx.expected;
+		whole.peer[0].tseq = expected;
+		if (lone_link(&single, 0)->retry.rx.ignoring)
+			break;		/* the rest of the frame may not be read */
+	}
+	lone_rx(&whole, 0, flits, at);
+	tn_nic_work(whole.nic, whole.now);
+	single.peer[0].tseq = whole.peer[0].tseq;
+}
+
+static void same_packets(const struct tn_queue *a, const struct tn_queue *b)
+{
+	const struct tn_pkt *p = a->head, *q = b->head;
+
+	assert_int_equal(a->count, b->count);
+	for (; p && q; p = p->next, q = q->next) {
+		assert_true(tn_hdr_like(&p->hdr, &q->hdr));
+		assert_int_equal(p->hdr.tseq, q->hdr.tseq);
+		assert_int_equal(p->tail.eseq, q->tail.eseq);
+		assert_int_equal(p->tail.flags, q->tail.flags);
+		assert_int_equal(p->tail.vb, q->tail.vb);
+		assert_true(p->in_port == q->in_port && p->in_vc == q->in_vc);
+		assert_true(p->unsummed == q->unsummed && p->unresolved == q->unresolved);
+		if (p->hdr.len)
+			assert_memory_equal(p->payload, q->payload, p->hdr.len * TN_FLIT);
+	}
+	assert_true(!p && !q);
+}
+
+static void same_link(unsigned int port)
+{
+	const struct tn_link *a = lone_link(&whole, port), *b = lone_link(&single, port);
+
+	for (unsigned int c = 0; c < TORUS_PC_COUNT; c++) {
+		if (c != TORUS_PC_RX_FRAMES && c != TORUS_PC_CREDIT_STALLS &&
+		    (c < TORUS_PC_STALLS_VCD0 || c > TORUS_PC_STALLS_VCA))
+			assert_int_equal(a->counter[c], b->counter[c]);
+	}
+	assert_memory_equal(&a->credit, &b->credit, sizeof(a->credit));
+	assert_int_equal(a->state, b->state);
+	assert_int_equal(a->unacked, b->unacked);
+	assert_int_equal(a->eager, b->eager);
+	assert_int_equal(a->retry.rx.expected, b->retry.rx.expected);
+	assert_int_equal(a->retry.rx.ignoring, b->retry.rx.ignoring);
+	assert_int_equal(a->retry.owed, b->retry.owed);
+	assert_int_equal(a->retry.tx.tseq, b->retry.tx.tseq);
+	assert_int_equal(a->retry.tx.flits, b->retry.tx.flits);
+	same_packets(&a->retry.tx.sent, &b->retry.tx.sent);
+}
+
+static void same_nic(void)
+{
+	for (unsigned int p = 0; p < whole.cfg.nports; p++)
+		same_link(p);
+	for (unsigned int i = 0; i < TN_INPUTS; i++)
+		same_packets(&whole.nic->input[i], &single.nic->input[i]);
+	assert_memory_equal(whole.nic->active, single.nic->active, sizeof(whole.nic->active));
+	for (unsigned int c = 0; c < TORUS_NC_COUNT; c++)
+		assert_int_equal(whole.nic->counter[c], single.nic->counter[c]);
+	assert_memory_equal(whole.nic->flow, single.nic->flow, sizeof(whole.nic->flow));
+	same_packets(&whole.got, &single.got);
+}
+
+/* Checks the last frame of @port: each header is that of its packet with the present answer. */
+static void headers_are_right(struct lone *l, unsigned int port)
+{
+	struct tn_link *link = lone_link(l, port);
+
+	for (u32 i = 0; i < l->nsent; i++) {
+		const struct tn_pkt *pkt = link->retry.tx.sent.head;
+		u8 flit[TN_FLIT];
+		struct tn_hdr h;
+
+		if (l->sent[i].hdr.type == TN_IDLE || link->retry.ops->counts)
+			continue;
+		while (pkt && pkt->hdr.tseq != l->sent[i].hdr.tseq)
+			pkt = pkt->next;
+		assert_non_null(pkt);
+		h = pkt->hdr;
+		link->retry.ops->stamp(&link->retry, &h);
+		tn_hdr_put(flit, &h);
+		assert_memory_equal(flit, l->sent[i].flits, TN_FLIT);
+		assert_true(tn_lcrc_ok(flit, l->sent[i].payload + h.len * TN_FLIT, link->seed));
+	}
+}
+
+/* Both NICs send what they have, and sometimes the neighbours acknowledge it and return credits. */
+static void answer(void)
+{
+	bool acks = one_in(2);
+
+	for (unsigned int p = 0; p < whole.cfg.nports; p++) {
+		struct tn_hdr credits = { .type = TN_CREDIT };
+		u32 n = 0;
+
+		do {
+			n = lone_tx(&whole, p);
+			assert_int_equal(lone_tx(&single, p), n);
+			assert_int_equal(whole.bytes, single.bytes);
+			headers_are_right(&whole, p);
+		} while (n);
+		if (!acks)
+			continue;
+		lone_ack(&whole, p);
+		lone_ack(&single, p);
+		credits.crp = lone_link(&whole, p)->credit.ct[TORUS_VC_D0];
+		if (!credits.crp || lone_link(&whole, p)->credit.policy != TN_BUBBLE_BLOC)
+			continue;
+		lone_say(&whole, p, credits, (struct tn_tail) { 0 });
+		lone_say(&single, p, credits, (struct tn_tail) { 0 });
+	}
+	tn_nic_work(whole.nic, whole.now);
+	tn_nic_work(single.nic, single.now);
+}
+
+static void series_ends_as_single_packets_do(void **state)
+{
+	uint64_t seed = random_seed(41);
+	u64 series = 0, forwarded = 0;
+
+	(void)state;
+	for (unsigned int run = 0; run < 40; run++) {
+		rnd = seed + run;
+		begin(&whole);
+		begin(&single);
+		same_nic();
+		for (unsigned int i = 0; i < FRAMES; i++) {
+			struct tn_hdr h = {
+				.type = TN_DATA, .dst = random_below(&rnd, 4), .src = 1,
+				.vc = (u8)(run % 2), .len = 2,	/* VCs take the RETRY buffer's last places in any order */
+				.first = TN_NO_STEP, .last = TN_NO_STEP,
+			};
+
+			receive(h, random_below(&rnd, PACKETS) + 1);
+			same_nic();
+			answer();
+			same_nic();
+			lone_clear(&whole);
+			lone_clear(&single);
+		}
+		series += whole.nic->link[0].counter[TORUS_PC_RX_PACKETS];
+		forwarded += whole.nic->counter[TORUS_NC_FORWARDED];
+		lone_end(&whole);
+		lone_end(&single);
+	}
+	assert_true(series > 5000 && forwarded > 2000);
+}
+
+static void few_slots(struct lone *l)
+{
+	l->params.slots = 4;
+}
+
+static void series_beyond_buffers_fails_link(void **state)
+{
+	struct tn_hdr h = {
+		.type = TN_DATA, .dst = 0, .src = 1, .len = 1, .dir = 1,
+		.first = TN_NO_STEP, .last = TN_NO_STEP,
+	};
+	u32 at = 0;
+
+	(void)state;
+	lone_start(&whole, "4", 0, few_slots);
+	lone_all_up(&whole);
+	for (u32 i = 0; i < 5; i++) {
+		at += lone_make(&whole, 0, flits + at, h, (struct tn_tail) { .eseq = i }, NULL, NULL);
+		whole.peer[0].tseq++;
+	}
+	lone_rx(&whole, 0, flits, at);
+	assert_int_equal(lone_pc(&whole, 0, TORUS_PC_RX_PACKETS), 4);
+	assert_int_equal(lone_link(&whole, 0)->state, TORUS_LINK_FAULTY);
+	assert_int_equal(lone_link(&whole, 0)->reason, TORUS_REASON_PROTOCOL);
+	tn_nic_work(whole.nic, whole.now);
+	assert_int_equal(lone_clear(&whole), 4);
+	lone_end(&whole);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(series_beyond_buffers_fails_link),
+		cmocka_unit_test(series_ends_as_single_packets_do),
+	};
+
+	return cmocka_run_group_tests_name("series", all, NULL, NULL);
+}
