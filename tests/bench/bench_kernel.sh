@@ -5,9 +5,9 @@
 # kernel: packets through one node, one at a time (round trips) and as many as go, and TCP through
 # three links.
 #
-#	bench_kernel.sh [--icount] [--cpu MODEL] [--round-trips] [SECONDS [ROUNDS [PAYLOAD]]]
+#	bench_kernel.sh [--icount] [--cpu MODEL] [--round-trips | --tcp] [SECONDS [ROUNDS [PAYLOAD]]]
 #
-# --round-trips measures nothing else, in a tenth of the time.
+# --round-trips measures nothing else, in a tenth of the time; --tcp only TCP.
 # PAYLOAD: payload_max of the NICs, by default the largest, as in labs.
 #
 # Both ways take turns, ROUNDS times; the table shows medians. On an emulated processor
@@ -54,7 +54,7 @@ if [[ ${1-} == --cpu ]]; then
 	shift 2
 fi
 only=()
-[[ ${1-} != --round-trips ]] || { only=(--round-trips); shift; }
+[[ ${1-} != @(--round-trips|--tcp) ]] || { only=("$1"); shift; }
 check_count 3 "$@"
 enough=$([[ ${clock[0]-} == --icount ]] && echo 1 || echo 3)
 seconds=${1:-$enough}
@@ -143,8 +143,8 @@ through_three() {
 
 for ((round = 0; round < rounds; round++)); do
 	for way in kernel64k torus; do
-		[[ ${only[*]} ]] || through_three $way
-		through_one $way
+		[[ ${only[*]} == --round-trips ]] || through_three $way
+		[[ ${only[*]} == --tcp ]] || through_one $way
 	done
 done
 
@@ -170,7 +170,8 @@ if [[ ! ${only[*]} ]]; then
 	row "1400-byte UDP through one node, batched" 1400 "0.7"
 	row "64-byte UDP, at once" 64 "" at_once
 	row "1400-byte UDP, at once" 1400 "" at_once
-	row "TCP through 3 links, Gbit/s" tcp "0.6"
 fi
+[[ ${only[*]} == --round-trips ]] || row "TCP through 3 links, Gbit/s" tcp "0.6"
+[[ ${only[*]} != --tcp ]] || exit 0
 row "64-byte UDP, round trip, ns" rtt ""
 printf '%-42s %12s %12s\n' "  9 of 10 of these" "$(spread kernel64k)" "$(spread torus)"
