@@ -476,6 +476,14 @@ static const struct origin named[] = {
 	{ "two_roots_at_one_version", 10146950, 0, END_APART + 1, false, false,
 	  "the service network was whole, but two roots led on side by side for up to 16 s; the world "
 	  "took that for rest, because their tables had one version" },
+	{ "asks_with_a_node_that_another_lacks", 10168522, 0, END_APART + 1, false, false,
+	  "a node that asked, and that most could not reach, kept a node that another one lacked, which "
+	  "asked, too; a third tried the first one twice, and nobody led for 3 s" },
+	{ "shunned_when_the_network_is_whole", 10170203, 0, END_APART + 1, false, false,
+	  "a node had failed to reach the one that asked just before the service network was whole, and "
+	  "did not follow it for 3.5 s, nor while it asked itself" },
+	{ "shunned_when_the_network_is_whole_2", 10212493, 0, END_APART + 1, false, false,
+	  "as shunned_when_the_network_is_whole, in a ring, with a root that had lost its memory" },
 };
 
 static bool met_all(char *wrong, size_t room)

@@ -297,6 +297,61 @@ static void unreached_asking_root_is_not_followed_again(void **state)
 	stage_end(&s);
 }
 
+/*
+ * A node that asks, and to which a connection has just failed, gives way to any other that asks, and
+ * takes this node from none.
+ */
+static void asking_root_out_of_reach_gives_way_to_another(void **state)
+{
+	(void)state;
+	for (unsigned int fails = 0; fails < 2; fails++) {
+		tried();
+		if (fails) {
+			stage_down(&s, last_conn());
+			hear(2, ASKS, FOLLOWED, TERM);
+			assert_true(follows(FOLLOWED));
+		}
+		hear(0, ASKS, LESSER, TERM);
+		assert_true(follows(fails ? LESSER : FOLLOWED));
+		hear(2, ASKS, FOLLOWED, TERM);
+		assert_true(follows(fails ? LESSER : FOLLOWED));
+		stage_end(&s);
+	}
+}
+
+/* Processes the claim of the followed node, by which @here nodes of @need take part. */
+static void count(uint32_t here, uint32_t need)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM,
+			    .claim = { .guid = FOLLOWED, .here = here, .need = need } };
+
+	stage_msg(&s, last_conn(), &m);
+}
+
+/* A node that asks, and gets no further node, leaves this one to another that asks. */
+static void asking_root_that_gets_no_further_node_gives_way(void **state)
+{
+	(void)state;
+	for (unsigned int grows = 0; grows < 3; grows++) {
+		asked();
+		count(2, 4);
+		run(5 * s.cfg.resend - 1);
+		count(grows == 1 ? 3 : 2, grows == 2 ? 2 : 4);
+		hear(0, ASKS, LESSER, TERM);
+		assert_true(follows(FOLLOWED));
+		run(1);
+		hear(0, ASKS, LESSER, TERM);
+		assert_true(follows(grows ? FOLLOWED : LESSER));
+		/* It is followed again if the other one has had no success either. */
+		hear(2, ASKS, FOLLOWED, TERM);
+		assert_true(follows(grows ? FOLLOWED : LESSER));
+		run(10 * s.cfg.resend);
+		hear(2, ASKS, FOLLOWED, TERM);
+		assert_true(follows(FOLLOWED));
+		stage_end(&s);
+	}
+}
+
 /* --- what it makes of a root that it does not follow -------------------------------------- */
 
 static bool says_two_roots(void)
@@ -419,6 +474,8 @@ int main(void)
 		cmocka_unit_test(new_address_of_root_is_used_and_passed_on),
 		cmocka_unit_test(leading_root_is_left_for_asking_one_after_5_resends),
 		cmocka_unit_test(unreached_asking_root_is_not_followed_again),
+		cmocka_unit_test(asking_root_out_of_reach_gives_way_to_another),
+		cmocka_unit_test(asking_root_that_gets_no_further_node_gives_way),
 		cmocka_unit_test(second_root_of_unknown_neighbour_is_another_fabric),
 		cmocka_unit_test(place_is_final_only_within_shape_of_root),
 		cmocka_unit_test(far_epoch_is_believed_only_without_own_epoch),

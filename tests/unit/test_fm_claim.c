@@ -349,8 +349,8 @@ static void node_yields_exactly_to_later_roots(void **state)
 }
 
 /*
- * Lets the node shun root @guid, which asks, as if it had failed to reach it so long ago that @left
- * ns are left.
+ * Lets the node shun root @guid, which asks, as if it had been refused so long ago that @left ns are
+ * left.
  */
 static void shun(uint64_t guid, uint64_t left)
 {
@@ -363,8 +363,8 @@ static void shun(uint64_t guid, uint64_t left)
 	s.fm->now = now;
 }
 
-/* A node does not yield to a later asking node that it could not reach, but it does to a root. */
-static void node_does_not_yield_to_unreached_asking_node(void **state)
+/* A node does not yield to a later asking node that refused it, but it does to a root. */
+static void node_does_not_yield_to_asking_node_that_refused_it(void **state)
 {
 	struct fm_init init;
 
@@ -375,13 +375,41 @@ static void node_does_not_yield_to_unreached_asking_node(void **state)
 	init.epoch = 9;
 	for (unsigned int asks = 0; asks < 2; asks++) {
 		init.asks = asks;
+		shun(0xabd, 1);
 		shun(0xabc, 0);
 		assert_true(fm_claim_yields(s.fm, &init));
 		shun(0xabc, 1);
 		assert_int_equal(fm_claim_yields(s.fm, &init), !asks);
-		shun(0xabd, 1);
-		assert_true(fm_claim_yields(s.fm, &init));
 	}
+	stage_end(&s);
+}
+
+/*
+ * A node that asks hears of a later one that asks, too, and that it did not reach twice: it gives way
+ * when it reaches that one, and not before.
+ */
+static void node_yields_to_unreached_asking_node_when_it_reaches_it(void **state)
+{
+	struct fm_init init;
+	int conn;
+
+	(void)state;
+	asks_anew();
+	init = stage_neighbour(&s, 0);
+	init.root_guid = 0xabc;
+	init.epoch = 9;
+	init.asks = true;
+	s.fm->root_guid = 0xabc;
+	fm_follow_unreached(s.fm);
+	fm_follow_unreached(s.fm);
+	s.fm->root_guid = NIC;
+	conn = s.next_conn;
+	stage_hear(&s, 0, &init);
+	assert_true(s.fm->is_root);
+	assert_int_equal(s.next_conn, conn + 1);
+	stage_up(&s, conn);
+	assert_false(s.fm->is_root);
+	assert_int_equal(s.fm->root_guid, 0xabc);
 	stage_end(&s);
 }
 
@@ -656,7 +684,8 @@ int main(void)
 		cmocka_unit_test(inits_of_asking_node_name_latest_epoch),
 		cmocka_unit_test(reason_names_maker_of_latest_table),
 		cmocka_unit_test(node_yields_exactly_to_later_roots),
-		cmocka_unit_test(node_does_not_yield_to_unreached_asking_node),
+		cmocka_unit_test(node_does_not_yield_to_asking_node_that_refused_it),
+		cmocka_unit_test(node_yields_to_unreached_asking_node_when_it_reaches_it),
 		cmocka_unit_test(link_of_unknown_dimension_counts_as_link),
 		cmocka_unit_test(only_link_that_is_up_to_stranger_leaves_part),
 		cmocka_unit_test(links_of_node_that_left_do_not_count),

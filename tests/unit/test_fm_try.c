@@ -197,6 +197,96 @@ static void two_unreached_roots_are_tried_ever_more_seldom(void **state)
 	stage_end(&s);
 }
 
+/*
+ * Two later roots hang: their hosts take no connection and refuse none. The third is tried after two
+ * time limits, though the Inits of the others come before its own, and again after it.
+ */
+static void third_root_is_tried_though_two_later_ones_hang(void **state)
+{
+	const uint64_t third = FOLLOWED + 1;
+	int conn;
+
+	(void)state;
+	led();
+	assert_true(connects(ALSO));
+	run_led(2 * SEC + MS);
+	assert_true(connects(GREATER));
+	run_led(2 * SEC + MS);
+	assert_true(connects(ALSO));
+	assert_false(connects(GREATER));
+	assert_true(connects(third));
+	conn = last_conn();
+	run_led(SEC);
+	assert_false(connects(ALSO));
+	assert_false(connects(GREATER));
+	stage_up(&s, conn);
+	assert_true(follows(third));
+	stage_end(&s);
+}
+
+/* Fails twice to reach the node that asks, which is shunned then. */
+static void shunned(void)
+{
+	tried();
+	stage_down(&s, last_conn());
+	hear(2, ASKS, FOLLOWED, TERM);
+	stage_down(&s, last_conn());
+	assert_false(follows(FOLLOWED));
+}
+
+/* Return: true if the Init of a node that asks makes this node connect, though it does not follow. */
+static bool tries_asker(uint64_t root)
+{
+	int next = s.next_conn;
+
+	hear(2, ASKS, root, TERM);
+	assert_false(follows(root));
+	return s.next_conn != next;
+}
+
+/* A node that asks, and is shunned because it was not reached, is followed as soon as it is. */
+static void shunned_asking_root_is_followed_when_it_is_reached(void **state)
+{
+	(void)state;
+	for (unsigned int fails = 0; fails < 3; fails++) {
+		shunned();
+		for (unsigned int i = 0; i < fails; i++) {
+			assert_true(tries_asker(FOLLOWED));
+			assert_false(tries_asker(FOLLOWED));
+			stage_down(&s, last_conn());
+			assert_true(is_told("which asks to be root, but this node does not reach it"));
+			run(SEC / 2 - MS);
+			assert_false(tries_asker(FOLLOWED));
+			run(MS);
+		}
+		assert_true(tries_asker(FOLLOWED));
+		stage_up(&s, last_conn());
+		assert_true(follows(FOLLOWED) && told().asks);
+		claim();
+		assert_true(follows(FOLLOWED) && !told().lost);
+		assert_false(is_told("which asks to be root"));
+		stage_end(&s);
+	}
+}
+
+/* An attempt to reach a node that asks takes no longer than half a second. */
+static void attempt_to_reach_asking_root_is_short(void **state)
+{
+	char closes[20];
+
+	(void)state;
+	shunned();
+	assert_true(tries_asker(FOLLOWED));
+	snprintf(closes, sizeof(closes), "close %d\n", last_conn());
+	stage_forget(&s);
+	s.deaf = "ping log hello row place rows release report lost init connect ";
+	run(5 * s.cfg.resend - 1);
+	assert_int_equal(stage_count(&s, closes), 0);
+	run(MS);
+	assert_int_equal(stage_count(&s, closes), 1);
+	stage_end(&s);
+}
+
 /* A connection that does not come up, and does not fail either, is given up. */
 static void hanging_connection_to_root_is_given_up(void **state)
 {
@@ -285,6 +375,9 @@ int main(void)
 		cmocka_unit_test(neighbour_with_earlier_root_is_reported_after_a_second),
 		cmocka_unit_test(unreached_root_hides_no_other_root),
 		cmocka_unit_test(two_unreached_roots_are_tried_ever_more_seldom),
+		cmocka_unit_test(third_root_is_tried_though_two_later_ones_hang),
+		cmocka_unit_test(shunned_asking_root_is_followed_when_it_is_reached),
+		cmocka_unit_test(attempt_to_reach_asking_root_is_short),
 		cmocka_unit_test(asking_root_is_left_only_for_reached_root),
 		cmocka_unit_test(hanging_connection_to_root_is_given_up),
 		cmocka_unit_test(connection_without_memory_is_reported),

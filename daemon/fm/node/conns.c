@@ -146,7 +146,7 @@ static uint64_t lost_without_lag(const struct fm *fm, const struct fm_conn *c)
 	if (c->role == FM_CONN_CALL)
 		return c->heard + CALL_WAIT * fm->cfg.resend;
 	if (c->role == FM_CONN_TRY)
-		return c->heard + TRY_WAIT * fm->cfg.resend;
+		return c->heard + (c->brief ? ASKER_WAIT : TRY_WAIT) * fm->cfg.resend;
 	if (is_to_asker(fm, c))
 		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend + 2 * c->pace;
 	if (is_silent_asker(fm, c))

@@ -39,6 +39,7 @@ struct fm_conn {
 					 * missing; it cannot report */
 	bool guest;		/* child of the root: it was given another parent, and has not
 				 * gone there yet */
+	bool brief;		/* TRY: to a node that only asks to be root */
 	bool waits;		/* stranger: it sent HELLO to this root and was not welcomed yet */
 	uint64_t guid;		/* GUID of the child, of the probed or called node; NOTICE: of
 				 * the node to drop */

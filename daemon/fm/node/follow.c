@@ -36,8 +36,16 @@
  * An Init shows that a node asks, not that the service network leads there. If two connections to
  * an asking node fail, it is shunned: not followed for a while, which is long enough for this node
  * to ask itself, or to follow another one. Otherwise neighbours that reach it, or that try without
- * success as well, would name it again at once, and this node would never stop waiting for it. A
- * node that no root has led also shuns an asking node that refuses it.
+ * success as well, would name it again at once, and this node would never stop waiting for it.
+ * Meanwhile this node tries beside (try.c) whether it reaches the shunned one, and follows it as soon
+ * as it does: the service network may be whole again, and that node may lack only this one. A node
+ * that no root has led also shuns an asking node that refuses it, and does not try it.
+ *
+ * Where the service network is cut in part, a node that asks may reach some nodes and not enough, and
+ * another one that asks may lack only these. So a node leaves the one that asks for any other that
+ * does, also of a smaller GUID, if a connection to it has just failed, or if it lacks nodes and has
+ * got no further one for VAIN. It does not go back for SHUN, in which the other one can claim. The
+ * nodes left behind ask ever more seldom (candidate.c), so this exchange of followers ends.
  *
  * Another root may answer at the address: the host of the root was replaced, or its address was
  * given to another host. The node leaves that connection, and its root counts as lost. If links
@@ -82,6 +90,10 @@
 #define SHUN 10		/* in units of fm_config.resend: how long a node is shunned, beside twice
 			 * the time until this node's own turn */
 
+#define VAIN 5		/* in units of fm_config.resend: an asking node that gets no further node
+			 * for so long has less right to this one than another asking node */
+#define UNREACHED 4	/* most nodes that a node remembers because a connection to them failed */
+
 #define AWAY 10		/* in units of fm_config.resend: time without the root, of which a
 			 * neighbour says that it leads, until this is a problem */
 #define AWAY_LASTS (30 * SEC)	/* how long the problem lasts after the last such Init */
@@ -102,18 +114,31 @@ struct line {
 };
 
 /**
+ * struct unreached - a followed node to which a connection failed
+ * @guid: its GUID; 0: none
+ * @failed: when the first connection to it failed
+ * @until: until then it is shunned if it asks
+ * @refused: it is shunned because it has refused this node
+ */
+struct unreached {
+	uint64_t guid, failed, until;
+	bool refused;
+};
+
+/**
  * struct fm_following - the nodes that this node does not follow for a while
  * @turns: until then this node follows no asking node, because it has left one that had no success
  *	for a root that leads
- * @unreached: GUID of the last followed node to which a connection failed; 0: none
- * @shuns: until then @unreached is shunned if it asks
- * @failed: when the first connection to @unreached failed
+ * @unreached: the last followed nodes to which a connection failed, or that asked in vain
+ * @most: how many nodes take part at most, by the followed node, which asks; @grew: since when
  * @lines: the last log lines: [0] on changes to a root that leads, [1] to a node that asks to be
  *	root
  */
 struct fm_following {
 	uint64_t turns;
-	uint64_t unreached, shuns, failed;
+	struct unreached unreached[UNREACHED];
+	uint32_t most;
+	uint64_t grew;
 	struct line lines[2];
 };
 
@@ -133,39 +158,78 @@ bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_
 	return epoch > than_epoch || (epoch == than_epoch && guid > than_guid);
 }
 
-void fm_follow_shun(struct fm *fm)
+/* Return: the entry of that node; NULL: there is none. */
+static struct unreached *find_unreached(const struct fm *fm, uint64_t guid)
 {
-	struct fm_following *f = fm->following;
+	for (unsigned int i = 0; guid && i < UNREACHED; i++)
+		if (fm->following->unreached[i].guid == guid)
+			return &fm->following->unreached[i];
+	return NULL;
+}
+
+/* Return: an empty entry for that node, in place of the one that failed first. */
+static struct unreached *add_unreached(struct fm *fm, uint64_t guid)
+{
+	struct unreached *first = fm->following->unreached;
+
+	for (unsigned int i = 1; i < UNREACHED; i++)
+		if (fm->following->unreached[i].failed < first->failed)
+			first = &fm->following->unreached[i];
+	*first = (struct unreached){ .guid = guid, .failed = fm->now };
+	return first;
+}
+
+/*
+ * If the followed node only asks to be root, shuns it, because it has @refused this node, or this node
+ * does not reach it.
+ */
+static void shun(struct fm *fm, bool refused)
+{
+	struct unreached *u = find_unreached(fm, fm->root_guid);
 
 	if (!fm->root_asks)
 		return;
-	f->unreached = fm->root_guid;
-	f->shuns = fm->now + 2 * fm_candidate_wait(fm) + SHUN * fm->cfg.resend;
+	if (!u)
+		u = add_unreached(fm, fm->root_guid);
+	u->until = fm->now + 2 * fm_candidate_wait(fm) + SHUN * fm->cfg.resend;
+	u->refused = refused;
+}
+
+void fm_follow_shun(struct fm *fm)
+{
+	shun(fm, true);
 }
 
 void fm_follow_unreached(struct fm *fm)
 {
-	struct fm_following *f = fm->following;
-
-	if (f->unreached == fm->root_guid) {
-		fm_follow_shun(fm);
-		return;
+	if (!find_unreached(fm, fm->root_guid)) {
+		add_unreached(fm, fm->root_guid);
+	} else if (fm->root_asks) {
+		shun(fm, false);
+		fm_ports_ask(fm);
 	}
-	f->unreached = fm->root_guid;
-	f->failed = fm->now;
-	f->shuns = 0;
 }
 
 void fm_follow_reached(struct fm *fm)
 {
-	if (fm->following->unreached == fm->root_guid)
-		fm->following->unreached = 0;
+	struct unreached *u = find_unreached(fm, fm->root_guid);
+
+	if (u)
+		*u = (struct unreached){ 0 };
 }
 
 bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init)
 {
-	return init->asks && init->root_guid == fm->following->unreached &&
-	       fm->now < fm->following->shuns;
+	const struct unreached *u = find_unreached(fm, init->root_guid);
+
+	return init->asks && u && fm->now < u->until;
+}
+
+bool fm_follow_retries(const struct fm *fm, const struct fm_init *init)
+{
+	const struct unreached *u = find_unreached(fm, init->root_guid);
+
+	return fm_follow_shuns(fm, init) && !init->lost && !u->refused;
 }
 
 bool fm_follow_kin(const struct fm *fm, uint64_t guid)
@@ -316,11 +380,34 @@ static bool lost_by_parent(const struct fm *fm)
 	return fm->root_lost && fm_conn_of_role(fm, FM_CONN_PARENT);
 }
 
-/* Return: true if a connection to the root of that Init has just failed. */
-static bool has_failed(const struct fm *fm, const struct fm_init *init)
+/* Return: true if a connection to that node has just failed. */
+static bool has_failed(const struct fm *fm, uint64_t guid)
 {
-	return init->root_guid == fm->following->unreached &&
-	       fm->now < fm->following->failed + SHUN * fm->cfg.resend;
+	const struct unreached *u = find_unreached(fm, guid);
+
+	return u && fm->now < u->failed + SHUN * fm->cfg.resend;
+}
+
+/* Return: true if the followed node asks, lacks nodes, and has got no further one for VAIN. */
+static bool asks_in_vain(const struct fm *fm)
+{
+	return fm->root_asks && !fm->root_lost && !fm->asker.epoch &&
+	       fm->asker.here < fm->asker.need &&
+	       fm->now >= fm->following->grew + VAIN * fm->cfg.resend;
+}
+
+/*
+ * Return: true if this node, which follows one that asks, is to follow the asking node of the Init
+ * instead. A node to which a connection has just failed, or that asks in vain, gives way to any
+ * other: nodes that are out of reach hide none that is not, and a node that reaches too few does not
+ * keep one that another needs.
+ */
+static bool prefers_asker(const struct fm *fm, const struct fm_init *init, bool reached)
+{
+	if (!reached && has_failed(fm, init->root_guid))
+		return false;
+	return fm_follow_later(init->epoch, init->root_guid, fm->root_epoch, fm->root_guid) ||
+	       (fm->root_lost && has_failed(fm, fm->root_guid)) || asks_in_vain(fm);
 }
 
 /*
@@ -347,7 +434,7 @@ static bool prefers_root(const struct fm *fm, const struct fm_init *init)
 
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init, bool reached)
 {
-	bool leads = !init->asks && !init->lost, later;
+	bool leads = !init->asks && !init->lost;
 
 	if (!init->placed)
 		return false;
@@ -355,7 +442,7 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init, bool reached)
 		return fm->up->yields(fm, init, reached);
 	if (init->root_guid == fm->guid)
 		return false;
-	if (fm_follow_shuns(fm, init))
+	if (fm_follow_shuns(fm, init) && !reached)
 		return false;
 	if (!fm->have_root)
 		return true;
@@ -367,16 +454,19 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init, bool reached)
 		check_root(fm, init);
 		return false;
 	}
-	later = fm_follow_later(init->epoch, init->root_guid, fm->root_epoch, fm->root_guid);
 	return !init->lost && init->epoch >= fm->root_epoch &&
-	       (!fm->root_asks || (later && !has_failed(fm, init)) || lost_by_parent(fm)) &&
+	       (!fm->root_asks || prefers_asker(fm, init, reached) || lost_by_parent(fm)) &&
 	       fm->now >= fm->following->turns;
 }
 
 bool fm_follow_tries(struct fm *fm, const struct fm_init *init)
 {
-	return !fm->is_root && fm->have_root && init->root_guid != fm->root_guid && !init->asks &&
-	       !init->lost && has_to_lose(fm) && fm_follow_takes(fm, init, true);
+	if (fm->is_root || init->lost)
+		return false;
+	if (init->asks)
+		return fm_follow_retries(fm, init) && fm_follow_takes(fm, init, true);
+	return fm->have_root && init->root_guid != fm->root_guid && has_to_lose(fm) &&
+	       fm_follow_takes(fm, init, true);
 }
 
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init)
@@ -417,6 +507,10 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 		fm->have_position = fm->shape.ndims == init->ndims;
 	else if (fm->root_guid != init->root_guid || fm->ndims != init->ndims)
 		fm->have_position = false;
+	if (init->asks && asks_in_vain(fm) && !find_unreached(fm, fm->root_guid))
+		add_unreached(fm, fm->root_guid);
+	fm->following->most = 0;
+	fm->following->grew = fm->now;
 	if (gives_up(fm) && !init->asks)
 		fm->following->turns = fm->now + GIVE_UP / 4 * fm->cfg.resend;
 	fm_uplink_leave(fm);
@@ -460,6 +554,16 @@ void fm_follow_met(struct fm *fm)
 	fm->root_lost = false;
 	if (news)
 		fm_ports_spread(fm);
+}
+
+void fm_follow_counted(struct fm *fm, uint32_t here)
+{
+	struct fm_following *f = fm->following;
+
+	if (here <= f->most)
+		return;
+	f->most = here;
+	f->grew = fm->now;
 }
 
 void fm_follow_refused(struct fm *fm)

@@ -54,6 +54,8 @@ void fm_follow_refused(struct fm *fm);
 void fm_follow_back(struct fm *fm);
 /** fm_follow_return() - follow the root that led this node last, in its epoch, or none */
 void fm_follow_return(struct fm *fm);
+/** fm_follow_counted() - process how many nodes take part, as the followed node says, which asks */
+void fm_follow_counted(struct fm *fm, uint32_t here);
 /** fm_follow_shun() - if the followed node only asks to be root, do not follow it for a while */
 void fm_follow_shun(struct fm *fm);
 /**
@@ -65,6 +67,11 @@ void fm_follow_unreached(struct fm *fm);
 void fm_follow_reached(struct fm *fm);
 /** fm_follow_shuns() - Return: true if the Init names an asking node that this node shuns */
 bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init);
+/**
+ * fm_follow_retries() - Return: true if the Init names an asking node that this node shuns because it
+ * did not reach it, so that it is to find out by fm_try() when it does
+ */
+bool fm_follow_retries(const struct fm *fm, const struct fm_init *init);
 /**
  * fm_follow_later() - Return: true if a root of @epoch and @guid counts as later than one of
  * @than_epoch and @than_guid

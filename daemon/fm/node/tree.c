@@ -277,6 +277,7 @@ static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *
 		return;
 	fm_try_answered(fm);
 	fm->asker = *m;
+	fm_follow_counted(fm, m->here);
 	fm_conn_pace(fm, c, m->epoch ? 0 : m->again_ms);
 	/*
 	 * If no Init named the sender, this node knew only its address until now. From now on the

@@ -14,7 +14,10 @@
  *  - a node that follows one that asks
  * first open a connection to the other root. When that is up, the node leaves its own root, or
  * gives way, and the connection becomes the one to its root. If a later root is heard of meanwhile,
- * the node tries that one instead.
+ * the node tries that one instead. But a root that it could not reach before never takes the place of
+ * one that it has not tried, and always gives up its own: so of several roots, all but one out of
+ * reach, that one is tried after one time limit of a connection for each of the others at most, in
+ * whatever order their Inits come (as long as they are no more than ROOTS, which it remembers).
  *
  * If the connection fails, the node does not try that root again for WAIT_ONE. An attempt disturbs
  * nothing, and costs some bytes; and soon after the service network is whole, the two parts should
@@ -34,6 +37,10 @@
  * At the other end of the cable is a node of the part with the later root, which tries nothing. If
  * it hears of the earlier root for longer than LAGS, it reports a problem, too, so that both parts
  * show why they are two.
+ *
+ * In the same way a node without a root tries a node that asks to be root, and that it shuns because
+ * it did not reach it (follow.c). Such an attempt gives way to any root that leads, is short, and is
+ * repeated every WAIT_ONE, because nothing else may be missing for a root.
  *
  * Exceptions. A node that has lost its root, and follows no other node yet, loses nothing, and does
  * not try first. Nor does a root without other nodes that finds another fabric: it is a new node
@@ -160,15 +167,16 @@ static void set_distant(struct fm *fm, bool left, const char *why)
 	if (!d)
 		d = replace_distant(fm, init->root_guid);
 	d->until = fm->now + WAIT_ONE;
-	if (left || are_others_distant(fm, d)) {
+	if (!init->asks && (left || are_others_distant(fm, d))) {
 		d->wait = d->wait ? earlier(2 * d->wait, WAIT_MAX) : WAIT_MIN;
 		d->until = fm->now + d->wait;
 	}
 	d->asked = false;
 	fm_problem_set(fm, "root", TRY_KEY,
-		       "neighbour %s obeys root %s, but %s %s, and %s: check the "
-		       "service network",
-		       fm_table_who(fm, init->guid, from), fm_table_who(fm, init->root_guid, root),
+		       "neighbour %s %s %s%s, but %s %s, and %s: check the service network",
+		       fm_table_who(fm, init->guid, from), init->asks ? "names" : "obeys root",
+		       fm_table_who(fm, init->root_guid, root),
+		       init->asks ? ", which asks to be root" : "",
 		       why, init->root_address, fm->cut_off ? "has no root" : "stays with its own");
 	fm_problem_limit(fm, "root", TRY_KEY, d->until + LASTS);
 	fm_ports_ask(fm);
@@ -179,6 +187,24 @@ void fm_try_failed(struct fm *fm)
 	set_distant(fm, false, "this node does not reach it at");
 }
 
+/*
+ * Return: true if the present attempt is given up for one with the root of @init: that one has not
+ * failed yet, and the present one has; or it leads, and the present one only asks to be root; or it
+ * is the later one.
+ */
+static bool displaces(struct fm *fm, const struct fm_init *init)
+{
+	const struct fm_init *present = &fm->trying->init;
+	bool failed = init->asks || find_distant(fm, init->root_guid);
+	bool present_failed = present->asks || find_distant(fm, present->root_guid);
+
+	if (failed != present_failed)
+		return present_failed;
+	if (init->asks != present->asks)
+		return present->asks;
+	return fm_follow_later(init->epoch, init->root_guid, present->epoch, present->root_guid);
+}
+
 void fm_try(struct fm *fm, const struct fm_init *init)
 {
 	const struct distant *d = find_distant(fm, init->root_guid);
@@ -187,16 +213,19 @@ void fm_try(struct fm *fm, const struct fm_init *init)
 
 	if (d && fm->now < d->until)
 		return;
-	if (c && !fm_follow_later(init->epoch, init->root_guid, fm->trying->init.epoch,
-				  fm->trying->init.root_guid))
+	if (c && !displaces(fm, init))
 		return;
 	if (c)
 		fm_conn_drop(fm, c);
 	fm->trying->init = *init;
 	fm->trying->unsure = false;
 	id = fm->ops.connect(fm->io, init->root_address);
-	if (id >= 0 && fm_conn_add(fm, id, FM_CONN_TRY))
+	c = id >= 0 ? fm_conn_add(fm, id, FM_CONN_TRY) : NULL;
+	if (c) {
+		c->brief = init->asks;
+		fm_conn_look(fm, c);
 		return;
+	}
 	if (id >= 0)
 		fm->ops.close(fm->io, id);
 	fm_try_failed(fm);
@@ -207,7 +236,7 @@ bool fm_try_reached(struct fm *fm, struct fm_conn *c)
 	const struct fm_init *init = &fm->trying->init;
 
 	invariant(c->role == FM_CONN_TRY);
-	if (init->root_guid == fm->root_guid || !fm_follow_takes(fm, init, true)) {
+	if ((init->root_guid == fm->root_guid && !init->asks) || !fm_follow_takes(fm, init, true)) {
 		fm_conn_drop(fm, c);
 		fm_ports_ask(fm);
 		return false;

@@ -735,7 +735,8 @@ bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 		return leads ? ((init->epoch >= fm->root_epoch && fm_follow_own(fm, init)) ||
 				has_no_success(fm)) &&
 			       !(init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch) :
-			       !init->lost && later && !fm_follow_shuns(fm, init);
+			       !init->lost && later &&
+			       (!fm_follow_shuns(fm, init) || fm_follow_retries(fm, init));
 	if (!leads)
 		return false;
 	/* A root that has won a claim waits for HELLOs: NICs do not obey an earlier root again. */

@@ -322,7 +322,7 @@ static bool end_if_set(struct fm *fm)
 static bool tries_first(const struct fm *fm, const struct fm_init *init)
 {
 	if (init->lost || init->asks)
-		return false;
+		return fm_follow_retries(fm, init);
 	return !fm_claim_leads(fm) || fm_follow_kin(fm, init->guid);
 }
 
