@@ -35,8 +35,10 @@ install-fabricctl: $(B)/fabricctl
 		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(COMPLETIONDIR) \
 		$(DESTDIR)$(ZSHCOMPLETIONDIR) $(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/lib/udev/rules.d \
 		$(DESTDIR)$(PREFIX)/share/doc/fabricctl $(DESTDIR)$(PREFIX)/share/fabricctl/schema \
-		$(DESTDIR)$(SYSCONFDIR)/torus
+		$(DESTDIR)$(PREFIX)/libexec/torus $(DESTDIR)$(SYSCONFDIR)/torus
 	install -m 755 $(B)/fabricctl $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 tools/fabricctl/slurm-prolog tools/fabricctl/slurm-epilog \
+		$(DESTDIR)$(PREFIX)/libexec/torus/
 	install -m 644 tools/fabricctl/fabricctl.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 	install -m 644 tools/fabricctl/torus-nic.conf.5 $(DESTDIR)$(PREFIX)/share/man/man5/
 	install -m 644 tools/fabricctl/schema/*.json $(DESTDIR)$(PREFIX)/share/fabricctl/schema/

@@ -2,7 +2,7 @@
 /*
  * The forms are those of topology.conf(5) of Slurm 22.05 and of topology.yaml(5) of 26.05. Slurm ends
  * if topology.conf has no switch, and if it names an unknown node.
- * Test: tests/unit/test_slurm.c; tests/slurm has Slurm read the tree.
+ * Tests: tests/unit/test_slurm.c; tests/slurm, where Slurm reads the tree.
  */
 #include <string.h>
 
