@@ -51,7 +51,7 @@ up() {
 
 every_path() {
 	local p
-	for p in / /metrics /api/{status,nodes,links,counters,metrics,park,events,history,coord,table,root} \
+	for p in / /metrics /api/{status,nodes,links,counters,metrics,park,events,history,coord,table,root,jobs} \
 		'/api/rows?node=1,0' '/api/coord?name=n1-0' '/api/eye?node=0,0&port=%2Bx' '/api/links?node=1,1&count=2&brief=1' \
 		'/api/links?degraded=1' '/api/history?last=2&level=info' '/api/nodes?full=1'; do
 		gives 200 "$p" || return 1
@@ -191,7 +191,7 @@ tls() {
 # crowd FILE VERB...: clients that stay until the end, and what they print
 crowd() {
 	"$clients" "$port" "${@:2}" < <(exec sleep 600) >"$1" & pids+=($!); last=$!
-	until_true 60 test -s "$1"
+	until_true 180 test -s "$1"
 }
 resident() { awk '/^VmRSS:/ { print $2 }' "/proc/$web/status"; }
 
@@ -294,6 +294,19 @@ while True:
 		grep "change by 'admin' .*: the manager's answer cannot be read: .*\"port\"" "$tmp/log.$port"
 }
 
+# Two fabrics on one host, each with its own managers and its own fabricweb
+two_fabrics() {
+	local other=${lab}w rc=0 first
+	serve && first=$port && "$bin/fabricctl" lab up 3 --name "$other" "${patience[@]}" || return 1
+	control=/run/torus/$other/0/control serve || rc=1
+	[[ $(get /api/status | jq -c .shape) == '[3]' && $(port=$first get /api/status | jq -c .shape) == '[3,2]' ]] || rc=1
+	[[ $(get /metrics | grep -c '^torus_link_up{') == 2 && $(port=$first get /metrics | grep -c '^torus_link_up{') == 4 ]] || rc=1
+	[[ $(get '/api/history?last=100' | jq -r '.events[].text' | grep -c 'shape 3x2') == 0 ]] || rc=1
+	# The end of one fabric is nothing to the other.
+	"$bin/fabricctl" lab down --name "$other" && until_true 10 gives 503 /api/nodes || rc=1
+	port=$first gives 200 /api/nodes && return "$rc"
+}
+
 # A page for each node, which is there as long as the lab is
 lab_web() {
 	local other=${lab}w urls url n=0
@@ -324,6 +337,7 @@ check "pipelined, slow, deaf and malformed clients do no harm" odd_clients
 check "100 browsers take less than 12 MiB" browsers
 check "answers show whether the manager hangs, has ended or is back" away
 check "answers that no manager can have sent are refused" no_manager
+check "two fabrics on one host are served apart" two_fabrics
 check "lab up --web serves the page" lab_web
 cleanup
 done_testing

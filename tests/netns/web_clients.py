@@ -151,7 +151,10 @@ def hold(n, path, host="127.0.0.1"):
 def raw():
     s = connect()
     s.sendall(sys.stdin.buffer.read())
-    s.shutdown(socket.SHUT_WR)
+    try:
+        s.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass    # the server has closed the connection already
     print(s.recv(200).split(b"\r\n")[0].decode(errors="replace"))
 
 

@@ -53,6 +53,7 @@ static void get_becomes_question_to_manager(void **state)
 	asks("/api/eye?node=0,0&port=%2bX+y", "{\"cmd\":\"eye\",\"node\":\"0,0\",\"port\":\"+X y\"}");
 	asks("/api/coord?name=%C3%A4%22", "{\"cmd\":\"coord\",\"name\":\"\\u00E4\\\"\"}");
 	asks("/api/root#there", "{\"cmd\":\"root\"}");
+	asks("/api/jobs?name=a%20b&from=4096", "{\"cmd\":\"jobs\",\"name\":\"a b\",\"from\":4096}");
 }
 
 static void malformed_question_is_refused_with_status(void **state)

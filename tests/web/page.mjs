@@ -115,6 +115,31 @@ const checks = {
 			wrong('a user who may only look is offered changes');
 	},
 
+	// Cables and nodes of a job have its colour, and it is named in the legend and at its nodes.
+	async jobs() {
+		const page = await open();
+		await page.selectOption('#colour', 'jobs');
+		await page.waitForFunction(async () => (await import('./model.js')).model.jobOf.size === 2);
+		await page.screenshot({ path: `${folder}/jobs.png` });
+		await page.waitForFunction(() => /job <img src=x/.test(document.getElementById('legend').textContent));
+		await page.fill('#find', '1,0');
+		await page.press('#find', 'Enter');
+		if (!/^Node.*Job<img src=x/.test(await text(page, 'chosen')))
+			wrong(`the job of 1,0 is not named: ${await text(page, 'chosen')}`);
+		const drawn = await page.evaluate(async () => {
+			const { model } = await import('./model.js'), { linesOf } = await import('./geometry.js');
+			const canvas = document.getElementById('canvas'), scale = window.devicePixelRatio;
+			const at = (cable) => {
+				const [a, b] = linesOf(cable)[0];
+				return String(canvas.getContext('2d').getImageData(scale * (a[0] + b[0]) / 2, scale * (a[1] + b[1]) / 2, 1, 1).data.slice(0, 3));
+			};
+			return ['0+x', '2+y', '3+y'].map((key) => at(model.cables.get(key)));
+		});
+		if (drawn[0] === drawn[1] || drawn[1] !== drawn[2])
+			wrong(`colours of a cable of the job and of two others: ${drawn.join(' and ')}`);
+		await examine(page, 'jobs');
+	},
+
 	async accessible() {
 		for (const colorScheme of ['light', 'dark']) {
 			const page = await open({ colorScheme });

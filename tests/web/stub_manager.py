@@ -87,7 +87,16 @@ def status(_):
             "root": {"node": place(0), "name": node_name(0), "reachable": True}}
 
 
-ANSWERS = {"status": status, "nodes": nodes, "links": links,
+def jobs(request):
+    """One job, of nodes 0 and 1, which are sent one at a time."""
+    start = request.get("from", 0)
+    members = [{"number": n, "node": place(n), "name": node_name(n), "state": "up", "excluded": False}
+               for n in range(start, min(start + 1, 2))] if "name" in request else None
+    return {"version": 1, "jobs": [{"name": HOSTILE, "uid": 0, "by": "n0", "since": 1, "how": "box", "nodes": 2,
+                                    "up": 2, "parts": 1, "state": "runs", "members": members}]}
+
+
+ANSWERS = {"status": status, "nodes": nodes, "links": links, "jobs": jobs,
            "park": lambda r: [{"node": place(0), "parked": 0, "bytes": 0, "held": 0, "flows": [], "more": 0}]}
 
 

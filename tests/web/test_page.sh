@@ -20,11 +20,16 @@ cleanup() {
 	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
 }
 
+find_chromium() { CHROMIUM=$(type -P chromium || type -P chromium-headless-shell); }
+# Installs what is missing: Debian's npm conflicts with a Node.js that brings its own.
 programs() {
-	CHROMIUM=$(command -v chromium || command -v chromium-headless-shell) && command -v node >/dev/null || {
-		(flock 9 && apt-get -q update && apt-get -q -y --no-install-recommends install chromium nodejs npm) \
-			9>/run/lock/torus-tests.lock </dev/null && CHROMIUM=$(command -v chromium)
-	} || return 1
+	local missing=()
+	find_chromium || missing+=(chromium)
+	command -v node >/dev/null && command -v npm >/dev/null || missing+=(nodejs npm)
+	((!${#missing[@]})) ||
+		(flock 9 && apt-get -q update && apt-get -q -y --no-install-recommends install "${missing[@]}") \
+			9>/run/lock/torus-tests.lock </dev/null || return 1
+	find_chromium || return 1
 	mkdir "$tmp/npm" && (cd "$tmp/npm" && npm install --no-audit --no-fund playwright-core@1.65.1 axe-core@4.14.1)
 	export CHROMIUM MODULES=$tmp/npm/node_modules
 	[[ -d $MODULES/axe-core ]]
@@ -67,6 +72,7 @@ check "fabricweb serves the lab with users" with_users
 check "the page makes changes and shows why a link is excluded" page changes
 check "a stub manager starts" stub 4x4
 check "a node name with markup is shown as text" page hostile
+check "the page shows jobs in colours" page jobs
 check "the page shows the steps of a recovery as they happen" page recovery
 check "the page survives 1000 events in a second" page flood
 check "the page shows a cut cable" page cut

@@ -47,6 +47,7 @@ static const struct api {
 	{ "coord", "coord", WEB_ASK, false, { { "name", ARG_TEXT } } },
 	{ "table", "table", WEB_ASK, false, { { 0 } } },
 	{ "root", "root", WEB_ASK, false, { { 0 } } },
+	{ "jobs", "jobs", WEB_ASK, false, { { "name", ARG_TEXT }, { "from", ARG_NUMBER } } },
 	{ "eye", "eye", WEB_ASK, false,
 	  { { "node", ARG_TEXT }, { "port", ARG_TEXT }, { "lane", ARG_NUMBER } } },
 	{ "exclude", "exclude", WEB_ASK, true,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Joins the parts: loads, follows the events, and takes what the user does.
 
-import { model, DIMS, cableAt, coordsOf, count, find, loadLinks, loadNodes, loadStatus, loadUser, neighbour, takeEvent } from './model.js';
+import { model, DIMS, cableAt, coordsOf, count, find, loadJobs, loadLinks, loadNodes, loadStatus, loadUser, neighbour, takeEvent } from './model.js';
 import { view, inSlice, isFlat, fit } from './geometry.js';
 import { draw, hit, resize, shown } from './map.js';
 import { clearEvents, setSlices, showChosen, showEvent, showLegend, showReach, showSlices, showStatus, takeRecoveryEvent } from './panels.js';
@@ -25,7 +25,7 @@ async function load() {
 		const shape = String(model.shape);
 		await loadStatus();
 		// What is asked for comes while the page is laid out, which takes as long.
-		const asked = count() ? [loadNodes(), loadLinks(count() < LARGE || shown.colour !== 'state')] : [];
+		const asked = count() ? [loadNodes(), loadLinks(count() < LARGE || !['state', 'jobs'].includes(shown.colour)), loadJobs()] : [];
 		const came = Promise.allSettled(asked);
 		showStatus();
 		if (count()) {
@@ -35,6 +35,7 @@ async function load() {
 			}
 			const parts = await came;
 			model.loaded = true;
+			showLegend();
 			draw();
 			showChosen(choose);
 			for (const part of parts)
@@ -250,7 +251,7 @@ canvas.addEventListener('wheel', (event) => {
 document.getElementById('zoomin').addEventListener('click', () => zoom(1.25));
 document.getElementById('zoomout').addEventListener('click', () => zoom(0.8));
 document.getElementById('fit').addEventListener('click', () => { fit(); draw(); });
-document.getElementById('colour').addEventListener('change', (event) => { shown.colour = event.target.value; draw(); later(); });
+document.getElementById('colour').addEventListener('change', (event) => { shown.colour = event.target.value; showLegend(); draw(); later(); });
 addEventListener('resize', resize);
 
 showLegend();

@@ -13,10 +13,15 @@ export const KINDS = {
 	held: ['held', [10, 3, 2, 3], 3], training: ['training', [12, 4], 2], unknown: ['unknown', [1, 5], 1.5],
 };
 
+const JOB_COLOURS = 7, JOB_DASHES = [[], [8, 3], [3, 3]];	// jobs of one colour differ in their dashes
+export const styleOfJob = (i) => [`job${i % JOB_COLOURS}`, JOB_DASHES[Math.floor(i / JOB_COLOURS) % JOB_DASHES.length], 5];
+const FREE = ['soft', [], 1];
+
 let colours = {};
 function readColours() {
 	const style = getComputedStyle(document.documentElement);
-	for (const name of ['back', 'text', 'soft', 'up', 'fault', 'excluded', 'held', 'training', 'unknown', 'root', 'focus', 'trace', 'low', 'high'])
+	for (const name of ['back', 'text', 'soft', 'up', 'fault', 'excluded', 'held', 'training', 'unknown', 'root', 'focus', 'trace', 'low', 'high',
+		...Array.from({ length: JOB_COLOURS }, (_, i) => `job${i}`)])
 		colours[name] = style.getPropertyValue('--' + name).trim();
 }
 
@@ -35,6 +40,22 @@ function shareOf(cable, most) {
 	return null;
 }
 
+// Cables between nodes of one job have its style: no packets between others use them.
+function levelOf(cable, most) {
+	if (shown.colour === 'jobs' && cable.kind === 'up') {
+		const job = model.jobOf.get(cable.id);
+		return job !== undefined && job === model.jobOf.get(cable.peer) ? `job ${job}` : 'free';
+	}
+	const share = shareOf(cable, most);
+	return share === null ? cable.kind : Math.round(share * 8);
+}
+
+function styleOf(level) {
+	if (level === 'free')
+		return FREE;
+	return String(level).startsWith('job ') ? styleOfJob(Number(level.slice(4))) : KINDS[level] || [null, [], 2 + level / 3];
+}
+
 // Of thousands of nodes, those that are well step back behind the others.
 const crowded = () => view.zoom < 0.3;
 
@@ -50,7 +71,7 @@ function drawCables() {
 		const lines = linesOf(cable);
 		if (!lines.length)
 			continue;
-		const share = shareOf(cable, most), level = share === null ? cable.kind : Math.round(share * 8);
+		const level = levelOf(cable, most);
 		if (!groups.has(level))
 			groups.set(level, []);
 		groups.get(level).push(...lines);
@@ -58,7 +79,7 @@ function drawCables() {
 	const order = [...groups.keys()].sort((a, b) => (a === 'up' ? -1 : b === 'up' ? 1 : 0));
 	const thin = Math.max(0.35, Math.min(1, view.zoom * 1.6));
 	for (const level of order) {
-		const [name, dash, width] = KINDS[level] || [null, [], 2 + level / 3];
+		const [name, dash, width] = styleOf(level);
 		context.strokeStyle = name ? colours[name] : mix(level / 8);
 		context.setLineDash(groups.get(level).length > DASHED_MAX ? [] : dash);
 		context.lineWidth = width * thin;
@@ -76,9 +97,22 @@ function drawCables() {
 
 const NODE_COLOUR = { up: 'up', silent: 'held', joining: 'training', dead: 'fault', absent: 'unknown', unknown: 'unknown' };
 
+function colourOfNode(node) {
+	const job = model.jobOf.get(node.id);
+	if (shown.colour === 'jobs' && node.state === 'up' && !node.excluded)
+		return job === undefined ? 'soft' : styleOfJob(job)[0];
+	return node.excluded ? 'excluded' : NODE_COLOUR[node.state] || 'unknown';
+}
+
+// With the colours of jobs, the name of the job stands at each of its nodes.
+function labelOf(id) {
+	const job = shown.colour === 'jobs' ? model.jobs[model.jobOf.get(id)] : null;
+	return (job ? job.name : nameOf(id)).slice(0, 16);
+}
+
 // A shape for each state, so that colour is not needed: full, half, ring, cross, small ring, square
 function drawNode(x, y, r, node) {
-	const colour = colours[node.excluded ? 'excluded' : NODE_COLOUR[node.state] || 'unknown'];
+	const colour = colours[colourOfNode(node)];
 	context.fillStyle = context.strokeStyle = colour;
 	if (r < 2) {
 		context.fillRect(x - r, y - r, 2 * r, 2 * r);
@@ -151,7 +185,7 @@ function drawNodes() {
 		}
 		if (names) {
 			context.fillStyle = colours.soft;
-			context.fillText(nameOf(id).slice(0, 16), x + r * 0.8 + 2, y + r + 9);
+			context.fillText(labelOf(id), x + r * 0.8 + 2, y + r + 9);
 		}
 	}
 }

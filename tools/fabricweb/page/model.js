@@ -7,6 +7,7 @@ const NODES_AT_ONCE = 4096, ENDS_AT_ONCE = 2048;	// limits of a reply: fabricd-c
 
 export const model = {
 	status: null, shape: [], nodes: [], cables: new Map(), at: 0,
+	jobs: [], jobOf: new Map(),	// jobs by name; of each node that belongs to one, the place of its job in this list
 	changes: false,			// the user may change something
 	loaded: false,			// what is known of nodes and cables, if anything is
 };
@@ -151,6 +152,28 @@ export async function loadNodes() {
 	for (const node of await askParts('api/nodes', NODES_AT_ONCE))
 		if (node.node && node.node.length === model.shape.length)
 			model.nodes[idOf(node.node)] = node;
+}
+
+// The nodes of a job never change. They come in parts.
+async function askMembers(job) {
+	const members = [];
+	let part;
+	do {
+		part = (await ask(`api/jobs?name=${encodeURIComponent(job.name)}&from=${members.length}`)).jobs[0].members;
+		members.push(...part.map((m) => idOf(m.node)));
+	} while (part.length && members.length < job.nodes);
+	return members;
+}
+
+// A manager of an earlier release knows no jobs.
+export async function loadJobs() {
+	const told = await ask('api/jobs').then((answer) => answer.jobs, () => []), jobs = [];
+	for (const job of told.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+		const known = model.jobs.find((j) => j.name === job.name && j.since === job.since);
+		jobs.push({ ...job, members: known ? known.members : await askMembers(job) });
+	}
+	model.jobs = jobs;
+	model.jobOf = new Map(jobs.flatMap((job, i) => job.members.map((id) => [id, i])));
 }
 
 // Asks for the cables that are not as they should be: one answer, however large the fabric is.

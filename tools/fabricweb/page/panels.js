@@ -2,7 +2,7 @@
 // Everything beside the map. Names and texts of the fabric are only ever set as text, never as markup.
 
 import { model, DIMS, ask, cableAt, coordsOf, count, linkText, nameOf, neighbour, opposite, order, orderOf } from './model.js';
-import { KINDS, shown } from './map.js';
+import { KINDS, shown, styleOfJob } from './map.js';
 
 const byId = (id) => document.getElementById(id);
 const EVENTS_MAX = 200, RECOVERIES_MAX = 5;
@@ -283,7 +283,8 @@ function cableText(cable) {
 
 function showNode(id, choose) {
 	const node = model.nodes[id], root = model.status.root && String(model.status.root.node) === String(node.node);
-	const pairs = [['Node', nameOf(id)], ['Coordinates', coordsOf(id).join(',')],
+	const job = model.jobs[model.jobOf.get(id)];
+	const pairs = [['Node', nameOf(id)], ...(job ? [['Job', job.name + (job.state === 'runs' ? '' : `, ${job.state}`)]] : []), ['Coordinates', coordsOf(id).join(',')],
 		['State', (node.excluded ? 'excluded, ' : '') + node.state + (root ? ', root' : '')],
 		...(node.excluded ? [['Excluded', orderOf(id) ? orderText(orderOf(id)) : 'yes']] : []), ['Address', node.address],
 		['Manager', `${node.service || '-'}, release ${node.software || '-'}`], ['GUID', node.guid], ['Table', node.table_version]];
@@ -359,15 +360,23 @@ export function showChosen(choose) {
 
 const MEANING = { up: 'up', fault: 'down', excluded: 'excluded', held: 'held: it flaps, or stalls', training: 'training', unknown: 'not known' };
 
-export function showLegend() {
+function legendOf(text, [colour, dash, width]) {
 	const style = getComputedStyle(document.documentElement);
-	byId('legend').replaceChildren(...Object.entries(KINDS).map(([kind, [colour, dash, width]]) => {
-		const li = make('li'), svg = makeSvg('svg', { viewBox: '0 0 40 10', 'aria-hidden': 'true' });
-		svg.append(makeSvg('line', { x1: 0, x2: 40, y1: 5, y2: 5, stroke: style.getPropertyValue('--' + colour).trim(),
-			'stroke-width': width * 1.5, 'stroke-dasharray': dash.join(' ') }));
-		li.append(svg, document.createTextNode(MEANING[kind]));
-		return li;
-	}), make('li', 'Nodes: full up, half silent, cross dead, square excluded, ring around: root'));
+	const li = make('li'), svg = makeSvg('svg', { viewBox: '0 0 40 10', 'aria-hidden': 'true' });
+	svg.append(makeSvg('line', { x1: 0, x2: 40, y1: 5, y2: 5, stroke: style.getPropertyValue('--' + colour).trim(),
+		'stroke-width': width * 1.5, 'stroke-dasharray': dash.join(' ') }));
+	li.append(svg, document.createTextNode(text));
+	return li;
+}
+
+const JOBS_LISTED = 20;
+
+export function showLegend() {
+	const jobs = shown.colour === 'jobs' ? model.jobs : [], kinds = Object.entries(KINDS).filter(([kind]) => shown.colour !== 'jobs' || kind !== 'up');
+	byId('legend').replaceChildren(...kinds.map(([kind, style]) => legendOf(MEANING[kind], style)),
+		...jobs.slice(0, JOBS_LISTED).map((job, i) => legendOf(`job ${job.name}${job.state === 'runs' ? '' : ` (${job.state})`}`, styleOfJob(i))),
+		...(jobs.length > JOBS_LISTED ? [make('li', `and ${jobs.length - JOBS_LISTED} more jobs`)] : []),
+		make('li', 'Nodes: full up, half silent, cross dead, square excluded, ring around: root'));
 }
 
 export function showSlices(view, changed) {
