@@ -30,6 +30,11 @@ verified() {
 	return $rc
 }
 verdict() { ask verify || { wrong=$((wrong + 1)); return 1; }; }
+# total COUNTER: its sum over all NICs; fails if a NIC does not have it, or if there are no NICs
+total() {
+	"$bin/fabricctl" counters --lab "$lab" --json |
+		jq "map(.$1) | if length > 0 and all(type == \"number\") then add else error(\"no NIC counts $1\") end"
+}
 # Succeeds if no receiving NIC counts a lost or a duplicate packet of any flow.
 all_came_once() {
 	local counters
@@ -38,11 +43,23 @@ all_came_once() {
 		{ jq -c '.[] | {node, lost, duplicates}' <<<"$counters"; return 1; }
 }
 
-# flows_from NODE...: waits until each of these nodes sends messages: in the meantime 50 more
-flows_from() {
+# note_sent NODE...: notes how many messages these nodes have sent, before traffic from them begins
+note_sent() {
 	local node n
 	for node; do
-		n=$(sent "$node") && until_true 20 has_sent "$node" $((n + 50)) || return 1
+		n=$(sent "$node") && [[ $n =~ ^[0-9]+$ ]] || { echo "node $node counts no messages: '$n'"; return 1; }
+		noted[$node]=$n
+	done
+}
+declare -A noted
+# flows_from NODE...: waits until each of these nodes has sent 50 messages more than note_sent noted. Counted
+# from now on, traffic that is nearly over on a busy machine might not send as many any more.
+flows_from() {
+	local node
+	for node; do
+		[[ ${noted[$node]-} ]] || { echo "note_sent did not note node $node"; return 1; }
+		until_true 20 has_sent "$node" $((${noted[$node]} + 50)) || return 1
+		unset "noted[$node]"
 	done
 }
 sent() { "$bin/fabricctl" counters "$1" --lab "$lab" --json | jq '.[0].host_messages_tx'; }
@@ -59,12 +76,17 @@ keep_logs() {
 }
 logs=()
 no_reports() {
-	local found fd
+	local program found fd
+	# Without sanitizers, and without logs, there would be no reports either.
+	for program in torusemu fabricd fabricctl; do
+		grep -q __asan_init "$bin/$program" || { echo "$bin/$program is without sanitizers"; return 1; }
+	done
 	for fd in "${logs[@]}"; do
 		cat <&"$fd"
 		exec {fd}<&-
 	done >>"$tmp/logs"
 	logs=()
+	[[ -s $tmp/logs ]] || grep -q . -r --include='*.log' "/run/torus/$lab" || { echo "there are no logs"; return 1; }
 	found=$(grep -lE 'AddressSanitizer|LeakSanitizer|runtime error' -r "/run/torus/$lab" "$tmp"/{logs,asan*} 2>/dev/null)
 	[[ -z $found ]] || { cat "$tmp"/asan* 2>/dev/null; grep -hE -A 20 'Sanitizer|runtime error' $found; return 1; }
 }

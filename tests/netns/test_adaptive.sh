@@ -15,15 +15,17 @@ to=1,1
 
 running() { is .state running; }
 newer() { (($(ask status --json | jq '.last_recovery.version // 0') > $1)); }
-# counted COUNTER: of all NICs
-counted() { "$bin/fabricctl" counters --lab "$lab" --json | jq "map(.$1) | add"; }
-more_than() { (($(counted "$1") > $2)); }
-none() { (($(counted "$1") == 0)) || { echo "$1: $(counted "$1")"; return 1; }; }
+more_than() { (($(total "$1") > $2)); }
+none() {
+	local n
+	n=$(total "$1") && [[ $n == 0 ]] || { echo "$1: '$n'"; return 1; }
+}
 
 # under COMMAND...: adaptive flows of three nodes, and COMMAND while they flow. Each flow must be
 # clean: no record lost, doubled or altered.
 under() {
 	local from pids=() rc=0
+	note_sent 0,0 2,0 0,2 || return 1
 	for from in 0,0 2,0 0,2; do
 		"$bin/fabricctl" lab traffic --name "$lab" -s 8 --udp --dscp 8 "$from" $to >"$tmp/$from" 2>&1 &
 		pids+=($!)
@@ -45,7 +47,7 @@ went_on_vca() {
 silence() {
 	local v before rc=0
 	v=$(version)
-	before=$(counted rerouted)
+	before=$(total rerouted) || return 1
 	lab silence 0,0:+x && until_true 20 newer "$v" && until_true 20 more_than rerouted "$before" || rc=1
 	lab silence 0,0:+x off && until_true 20 running && verified || rc=1
 	return $rc

@@ -101,9 +101,9 @@ some='--rate 1000'
 # under SECONDS FLAGS COMMAND...: sends traffic from 0,0 to $far, and runs COMMAND while it
 # flows. Beside ordered UDP there is adaptive UDP, which may arrive in any order.
 under() {
-	local seconds=$1 flags=$2 before pid adaptive='' rc=0
+	local seconds=$1 flags=$2 pid adaptive='' rc=0
 	shift 2
-	before=$(sent 0,0) || return 1
+	note_sent 0,0 || return 1
 	# shellcheck disable=SC2086
 	"$bin/fabricctl" lab traffic --name "$lab" -s "$seconds" $flags 0,0 "$far" >"$tmp/traffic" 2>&1 &
 	pid=$!
@@ -113,7 +113,7 @@ under() {
 			>"$tmp/adaptive" 2>&1 &
 		adaptive=$!
 	fi
-	until_true 20 has_sent 0,0 $((before + 50)) && "$@" || rc=1
+	flows_from 0,0 && "$@" || rc=1
 	wait "$pid" || rc=1
 	cat "$tmp/traffic"
 	if [[ $adaptive ]]; then
@@ -129,7 +129,10 @@ way() {
 		jq -r '.hops[0] | "\(.node | map(tostring) | join(",")):\(.port)"'
 }
 
-other_way() { [[ $(way) != "$1" ]] || { echo "still by $1"; return 1; }; }
+other_way() {
+	local now
+	now=$(way) && [[ $now =~ ^[0-9,]+:[+-][a-z]$ && $now != "$1" ]] || { echo "by '$now', before by $1"; return 1; }
+}
 
 cut_and_mend() {
 	local link v
@@ -159,13 +162,19 @@ two_cuts() {
 	return $rc
 }
 
-noisy() { ask links --json | jq -e '[.[].crc_errors] | add > 0'; }
+# count COUNTER...: the sum of these over all ends of cables; fails if an end does not have one
+count() {
+	local IFS=,
+	ask links --json | jq "[.[] | ${*/#/.}] |
+		if length == $((2 * links * $#)) and all(type == \"number\") then add else error(\"not all ends count $*\") end"
+}
+noisy() { (($(count crc_errors) > $1)); }
 
 noise() {
-	local link rc=0
+	local link before rc=0
 	link=$(way)
-	lab ber "$link" 1e-6 || return 1
-	under 4 "$some" until_true 10 noisy || rc=1
+	before=$(count crc_errors) && lab ber "$link" 1e-6 || return 1
+	under 4 "$some" until_true 10 noisy "$before" || rc=1
 	lab ber "$link" 0 || rc=1
 	until_true 10 is '.links.faulty' 0 || rc=1
 	return $rc
@@ -173,16 +182,17 @@ noise() {
 
 # The copies before packets are dropped, and no error is seen. On a busy machine a guest sends
 # few packets in these seconds.
-marked() { ask links --json | jq -e '[.[].vb_drops] | add | (. > 10) or ("copies: \(.)" | halt_error(1))'; }
-no_errors() { ask links --json | jq -e '[.[] | .e_sent + .crc_errors] | add'; }
+marked() {
+	local n
+	n=$(count vb_drops) && ((n > $1 + 10)) || { echo "copies: '$n', before $1"; return 1; }
+}
 cut_through() {
-	local link before rc=0
+	local link copies before rc=0
 	link=$(way)
-	before=$(no_errors)
-	lab vb "$link" 0.1 || return 1
-	under 4 "$some" until_true 10 marked || rc=1
+	copies=$(count vb_drops) && before=$(count e_sent crc_errors) && lab vb "$link" 0.1 || return 1
+	under 4 "$some" until_true 10 marked "$copies" || rc=1
 	lab vb "$link" 0 || rc=1
-	[[ $(no_errors) == "$before" ]] || { echo "errors were seen"; rc=1; }
+	[[ $(count e_sent crc_errors) == "$before" ]] || { echo "errors were seen"; rc=1; }
 	return $rc
 }
 
@@ -219,6 +229,7 @@ host_vanishes() {
 # Traffic that it sends ends soon, instead of waiting for it, and none begins.
 source_vanishes() {
 	local node=$1 pid rc=0
+	note_sent "$node" || return 1
 	timeout 60 "$bin/fabricctl" lab traffic --name "$lab" -s 40 $some "$node" 0,0 >"$tmp/source" 2>&1 &
 	pid=$!
 	flows_from "$node" || { kill "$pid"; return 1; }
@@ -319,7 +330,14 @@ nothing_left() {
 	[[ -z $left ]] || { echo "$left"; return 1; }
 }
 
+# A trace that was never there would be absent for no reason: so each kind must be there before.
 down_clean() {
+	local kind before
+	before=$(traces)
+	for kind in "^netns $lab-" "^/run/torus/$lab\$" ' [^ ]*/torusemu ' ' [^ ]*/fabricd '; do
+		[[ $kind == */torusemu* && ${TORUS_BACKEND:-user} == kernel ]] || grep -q "$kind" <<<"$before" ||
+			{ echo "before lab down there is no $kind: $before"; return 1; }
+	done
 	lab down && until_true 5 nothing_left
 }
 

@@ -120,13 +120,17 @@ stopped() {
 silences() { grep -c '(reason: silence)' "$run/torusemu.log"; }
 
 faults() {
+	local before
+	before=$(cable_errors) || return 1
 	lab ber 0,"$rest":+x 1e-4 && lab latency 0,"$rest":+x 200us &&
 		lab_is '[.nodes[].faults[] | [.latency_ns, .ber]] | unique' '[[200000,0.0001]]' || return 1
-	until_true 10 noisy && until_true 20 running || return 1
+	until_true 10 noisy "$before" && until_true 20 running || return 1
 	lab ber 0,"$rest":+x 0 && lab latency 0,"$rest":+x 0 && lab_is '[.nodes[].faults[]]' '[]'
 }
-noisy() { ask links 0,"$rest" --json | jq -e '[.[].crc_errors + .[].seq_errors] | add > 0' ||
-	ask links 1,"$rest" --json | jq -e '[.[].crc_errors] | add > 0'; }
+# noisy ERRORS: whether the two ends of the cable count more errors than these
+noisy() { (($(cable_errors) > $1)); }
+cable_errors() { ask links --json | jq --argjson ends "[[0,$rest,\"+x\"],[1,$rest,\"-x\"]]" '
+	map(select([.node[], .port] | IN($ends[])) | .crc_errors + .seq_errors) | if length == 2 then add else error("no such ends") end'; }
 
 # of_x FILTER WANT: whether the links show this for 0,$rest:+x
 of_x() { [[ $(x "$1") == "$2" ]]; }
@@ -155,6 +159,7 @@ lossy_line() {
 
 management() {
 	local said
+	rm -f "$tmp/events" # of the lab before
 	nic 1,"$rest" events 1000 >"$tmp/events" &
 	said=$!
 	until_true 5 grep -q subscribed "$tmp/events" || return 1
@@ -185,7 +190,8 @@ nic_killed() {
 		until_true 10 silence_seen && until_true 10 settled || return 1
 	revive "$1" && until_true 20 running && verified
 }
-silence_seen() { nic 0,"$rest" state 0 | grep silence || nic 0,"$rest" state "$(back)" | grep silence; }
+# The reason of a link that is up is that of an earlier end.
+silence_seen() { { nic 0,"$rest" state 0; nic 0,"$rest" state "$(back)"; } | grep -v '^up ' | grep silence; }
 
 node_killed() {
 	lab cut "$1":+x && lab kill "$1" && until_true 20 is .nodes.up $((nodes - 1)) &&
@@ -226,6 +232,7 @@ ping_all() {
 # under FLAGS COMMAND...: sends traffic from 0,0 to 1,1, and runs COMMAND while it flows
 under() {
 	local pid rc=0
+	note_sent 0,0 || return 1
 	# shellcheck disable=SC2086
 	"$bin/fabricctl" lab traffic --name "$lab" -s 6 $1 0,0 1,1 >"$tmp/traffic" 2>&1 &
 	pid=$!
@@ -254,12 +261,12 @@ way_silent() {
 	lab silence "$link" off && until_true 10 running && verified
 }
 
-errors() { ask links --json | jq '[.[].crc_errors] | add'; }
+errors() { ask links --json | jq "map(.crc_errors) | if length == $((2 * links)) then add else error(\"not all links\") end"; }
 errors_above() { (($(errors) > $1)); }
 way_noisy() {
 	local link before
 	link=$(way)
-	before=$(errors)
+	before=$(errors) || return 1
 	lab ber "$link" 1e-6 && until_true 4 errors_above $((before + 10)) && lab ber "$link" 0
 }
 
@@ -288,7 +295,15 @@ nothing_left() {
 	[[ -z $left ]] || { echo "left behind: $left"; return 1; }
 }
 
-down_clean() { lab down && until_true 5 nothing_left; }
+# A trace that was never there would be absent for no reason: so each kind must be there before.
+down_clean() {
+	local kind before
+	before=$(traces)
+	for kind in "^$run\$" "^/run/netns/$lab-" ' [^ ]*/fabricd '; do
+		grep -q "$kind" <<<"$before" || { echo "before lab down there is no $kind: $before"; return 1; }
+	done
+	lab down && until_true 5 nothing_left
+}
 
 # "lab up" is killed at different times after its start; if the lab is up by then, the test tries
 # again.
@@ -303,7 +318,7 @@ killed_up() {
 		wait "$up" || break
 		lab down
 	done
-	until_true 5 exits 2 half-dead lab up "$shape" --packed && down_clean
+	until_true 5 exits 2 half-dead lab up "$shape" --packed && lab down && until_true 5 nothing_left
 }
 
 suite() {

@@ -41,7 +41,6 @@ break_it() {
 }
 
 via() { ask trace 0,0 $far --json | jq -r '.via[] | map(tostring) | join(",")'; }
-counter() { ask counters --json | jq "[.[].$1] | add"; }
 
 seen() {
 	ask status | grep -E '^relays +[0-9]+ pairs of nodes talk' &&
@@ -49,12 +48,16 @@ seen() {
 		ask trace 0,0 $far | grep -F '(relay)' &&
 		until_true 10 counted_alike && verified
 }
-counted_alike() { [[ $(ask verify --json | jq .relayed) == $(ask status --json | jq .relayed_pairs) ]]; }
+counted_alike() {
+	local n
+	n=$(ask verify --json | jq .relayed) && ((n > 0)) && is .relayed_pairs "$n"
+}
 
 # under SECONDS FLAGS COMMAND...: sends traffic from 0,0 to $far, and runs COMMAND while it flows
 under() {
 	local seconds=$1 flags=$2 pid rc=0
 	shift 2
+	note_sent 0,0 || return 1
 	# shellcheck disable=SC2086
 	"$B/fabricctl" lab traffic --name "$lab" -s "$seconds" $flags 0,0 "$far" >"$tmp/traffic" 2>&1 &
 	pid=$!
@@ -67,10 +70,10 @@ under() {
 # In a lab a packet carries 16368 bytes at most.
 through_relays() {
 	local before after bytes
-	before=$(counter relay_forwarded)
+	before=$(total relay_forwarded) || return 1
 	"$B/fabricctl" lab traffic --name "$lab" -s 3 --json 0,0 "$far" >"$tmp/traffic" || { cat "$tmp/traffic"; return 1; }
 	bytes=$(jq '[.flows[].bytes] | add' "$tmp/traffic")
-	after=$(counter relay_forwarded)
+	after=$(total relay_forwarded) || return 1
 	echo "relays sent on $before, then $after packets, for $bytes bytes"
 	((bytes > 0 && after - before >= bytes / 16368)) && until_true 10 is .parked_packets 0
 }

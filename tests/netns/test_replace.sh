@@ -23,19 +23,22 @@ of() { ask nodes --json | jq -r --argjson at "[$1]" ".[] | select(.node == \$at)
 died() { ask events --json | jq '[.[].recovery.lost // 0] | add'; }
 # clean_but LOST: TCP is clean, and UDP but for this many packets at most
 clean_but() {
-	awk -v most="$1" '$1 == "tcp" { tcp = $(NF - 1) != "not" }
-		$1 == "udp" { udp = $4 <= most && !($5 + $6 + $7) } END { exit !(tcp && udp) }' "$tmp/traffic"
+	jq -e --argjson most "$1" '.flows | map(.protocol) == ["tcp", "udp"] and .[0].clean and
+		(.[1] | .sent > 0 and .lost <= $most and .doubled + .reordered + .corrupt == 0 and .error == null)' \
+		"$tmp/traffic"
 }
 
 # replaced NODE NAME [OPTION...]: under traffic; NAME is its name then
 replaced() {
 	local node=$1 name=$2 before pid rc=0 lost
 	shift 2
-	before=$(of "$node" guid) lost=$(died)
-	"$bin/fabricctl" lab traffic --name "$lab" -s 4 --rate 1000 0,1 1,0 >"$tmp/traffic" 2>&1 &
+	before=$(of "$node" guid) && lost=$(died) && [[ $before && $lost ]] && note_sent 0,1 1,0 || return 1
+	"$bin/fabricctl" lab traffic --json --name "$lab" -s 4 --rate 1000 0,1 1,0 >"$tmp/traffic" &
 	pid=$!
 	flows_from 0,1 1,0 && lab replace --timeout $((30 * slow)) "$@" "$node" && until_true 20 running && verified || rc=1
-	wait "$pid" || clean_but $(($(died) - lost)) || rc=1
+	# Its exit status tells of lost packets, too.
+	wait "$pid"
+	clean_but $(($(died) - lost)) || rc=1
 	cat "$tmp/traffic"
 	[[ $rc == 0 && $(of "$node" guid) != "$before" && $(of "$node" name) == "$name" ]] &&
 		is .nodes.up 6 && is .last_recovery.lost 0
