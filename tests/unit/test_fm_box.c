@@ -100,8 +100,11 @@ static bool next_form(uint16_t *size)
 	return false;
 }
 
-/* Return: the fewest cables that lead out of a box of @n nodes that a job may have; UINT32_MAX: none. */
-static uint32_t find_fewest(uint32_t n)
+/*
+ * Return: the fewest cables that lead out of a box of @n nodes that a job may have, of those that
+ * begin at @at unless that is TORUS_NO_NODE; UINT32_MAX: there is no such box.
+ */
+static uint32_t find_fewest(uint32_t n, uint32_t at)
 {
 	uint16_t size[TORUS_MAX_DIMS] = { 1, 1, 1, 1, 1, 1 };
 	uint32_t fewest = UINT32_MAX;
@@ -113,12 +116,28 @@ static uint32_t find_fewest(uint32_t n)
 		for (unsigned int d = 0; d < f.table.shape.ndims; d++)
 			all *= size[d];
 		for (uint32_t from = 0; all == n && from < f.table.nodes; from++) {
+			if (at != TORUS_NO_NODE && from != at)
+				continue;
 			out = mark_box(from, size, member);
 			if (out < fewest && may_take(member, from))
 				fewest = out;
 		}
 	} while (next_form(size));
 	return fewest;
+}
+
+/* Return: true if these nodes are a box that begins at @from. */
+static bool is_box_from(uint32_t from, const bool *member)
+{
+	uint16_t size[TORUS_MAX_DIMS] = { 1, 1, 1, 1, 1, 1 };
+	bool box[NODES_MAX];
+
+	do {
+		mark_box(from, size, box);
+		if (!memcmp(box, member, f.table.nodes * sizeof(*box)))
+			return true;
+	} while (next_form(size));
+	return false;
 }
 
 static void choose(uint64_t *random)
@@ -140,14 +159,17 @@ static void choose(uint64_t *random)
 	for (uint32_t k = random_below(random, nodes); k; k--)
 		close_cable(random_below(random, nodes), random_below(random, 2u * shape->ndims));
 	want.nodes = n = 1 + random_below(random, nodes);
+	if (!random_below(random, 3))
+		want.at = random_below(random, nodes);
 	err = fm_box_choose(&f, &want, node, why);
-	fewest = find_fewest(n);
+	fewest = find_fewest(n, want.at);
 	if (fewest == UINT32_MAX) {
 		assert_int_equal(err, -ENOSPC);
 	} else {
 		assert_int_equal(err, 0);
 		for (uint32_t i = 0; i < n; i++)
 			member[node[i]] = true;
+		assert_true(want.at == TORUS_NO_NODE || is_box_from(want.at, member));
 		assert_true(may_take(member, node[0]));
 		for (uint32_t i = 0; i < n; i++)
 			for (unsigned int p = 0; p < 2u * shape->ndims; p++)

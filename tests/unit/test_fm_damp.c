@@ -533,6 +533,38 @@ static void last_link_of_node_is_not_held(void **state)
 }
 
 /*
+ * The other cables of the node are excluded by the administrator, each at its near or its far end:
+ * its last link is used again, too, and not before the last of them is excluded.
+ */
+static void last_link_that_is_not_excluded_is_not_held(void **state)
+{
+	static const struct {
+		uint32_t node;
+		int port;
+	} end[3][2] = { { { 5, 1 }, { 9, 3 } }, { { 5, 2 }, { 4, 0 } }, { { 5, 3 }, { 1, 1 } } };
+
+	(void)state;
+	for (unsigned int far = 0; far < 8; far++) {
+		root();
+		lives(100);
+		flaps(LIMIT);
+		cable(FM_PORT_UP);
+		lives(200);
+		for (unsigned int k = 0; k < 3; k++) {
+			unsigned int e = far >> k & 1;
+
+			assert_string_equal(fm_excluded(s.fm, 5, 0), "held");
+			assert_int_equal(fm_exclude(s.fm, end[k][e].node, end[k][e].port, true,
+						    START + s.now), 0);
+			lives(300 + 100 * k);
+		}
+		assert_false(held());
+		assert_null(fm_excluded(s.fm, 5, 0));
+		stage_end(&s);
+	}
+}
+
+/*
  * A ring with a held cable loses another one, far from it: the held cable is used again, as it
  * joins the two parts.
  */
@@ -696,6 +728,7 @@ int main(void)
 		cmocka_unit_test(any_number_of_links_can_be_held),
 		cmocka_unit_test(held_cable_is_named_as_far_as_it_is_known),
 		cmocka_unit_test(last_link_of_node_is_not_held),
+		cmocka_unit_test(last_link_that_is_not_excluded_is_not_held),
 		cmocka_unit_test(held_cable_that_joins_two_parts_is_used_again),
 		cmocka_unit_test(losses_while_root_stood_still_do_not_count),
 		cmocka_unit_test(only_lasting_dispute_is_reported),

@@ -4,6 +4,7 @@
 
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/jobs.h"
+#include "daemon/fm/root/facts.h"
 #include "stage_root.h"
 
 static char why[FM_TEXT_MAX];
@@ -68,6 +69,46 @@ static void job_begins_if_all_managers_know_jobs(void **state)
 	stage_end(&s);
 }
 
+/* Each reason for which a job does not begin, and the last value that is allowed beside it. */
+static void job_begins_only_if_nothing_is_against_it(void **state)
+{
+	static const uint32_t all[] = { 3, 1, 2, 0 }, beyond[] = { 0, 4 }, one[] = { 2 };
+	struct fm_job job = { .name = "first", .how = FM_JOB_LIST, .nodes = 1 };
+
+	(void)state;
+	begin_ring(0);
+	s.fm->root->settled = false;
+	assert_int_equal(fm_job_start(s.fm, &job, one, s.now), -EAGAIN);
+	s.fm->root->settled = true;
+	job.nodes = 0;
+	assert_int_equal(fm_job_start(s.fm, &job, one, s.now), -EINVAL);
+	job.nodes = 5;
+	assert_int_equal(fm_job_start(s.fm, &job, all, s.now), -EINVAL);
+	job.nodes = 2;
+	assert_int_equal(fm_job_start(s.fm, &job, beyond, s.now), -EINVAL);
+	job.nodes = 1;
+	assert_int_equal(fm_job_start(s.fm, &job, one, s.now), 0);
+	/* The same name; and all nodes, of which one has a job, the third of the list. */
+	assert_int_equal(fm_job_start(s.fm, &job, all, s.now), -EEXIST);
+	strcpy(job.name, "second");
+	job.nodes = 3;
+	assert_int_equal(fm_job_start(s.fm, &job, all, s.now), -EBUSY);
+	job.nodes = 2;
+	assert_int_equal(fm_job_start(s.fm, &job, all, s.now), 0);
+	stage_end(&s);
+	/* A job of all nodes. */
+	begin_ring(0);
+	job.nodes = 4;
+	assert_int_equal(fm_job_start(s.fm, &job, all, s.now), 0);
+	stage_end(&s);
+	/* No table yet. */
+	root("4x1");
+	assert_int_equal(fm_version(s.fm), 0);
+	s.fm->root->settled = true;
+	assert_int_equal(fm_job_start(s.fm, &job, one, s.now), -EAGAIN);
+	stage_end(&s);
+}
+
 /* There are as many ids as jobs; the lowest free one is given, and none if all are taken. */
 static void lowest_free_id_of_job_is_given(void **state)
 {
@@ -91,6 +132,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(job_is_refused_while_a_manager_does_not_know_jobs),
 		cmocka_unit_test(job_begins_if_all_managers_know_jobs),
+		cmocka_unit_test(job_begins_only_if_nothing_is_against_it),
 		cmocka_unit_test(lowest_free_id_of_job_is_given),
 	};
 

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/roster.h"
 #include "stage_root.h"
 
 /* --- missing nodes ---------------------------------------------------------------------- */
@@ -319,6 +321,47 @@ static void restarted_manager_counts_anew(void **state)
 	assert_int_equal(fm_node_parent(s.fm, 2), 3);
 	notice(FM_MSG_ADOPTED, 2, 1, 1, 2);
 	assert_int_equal(fm_node_parent(s.fm, 2), 3);
+	stage_end(&s);
+}
+
+/* Joins as node 2 after a restart. Return: true if the root takes its NIC for one without rows. */
+static bool is_bare(const struct fm_msg *hello, uint32_t epoch)
+{
+	struct fm_msg m = *hello;
+
+	stage_down(&s, 102);
+	m.hello.epoch = epoch;
+	m.hello.attach = 1;
+	joins(&m);
+	return fm_mate(s.fm->root, NIC + 2)->bare;
+}
+
+/* The NIC of a node has its place if it has rows, and the shape and coordinates of that place. */
+static void nic_has_its_place_only_with_rows_of_it(void **state)
+{
+	struct fm_msg right, m;
+
+	(void)state;
+	ring();
+	right = hello(2);
+	right.hello.placed = true;
+	right.hello.version = fm_version(s.fm);
+	assert_int_equal(torus_shape_parse("4x1", &right.hello.shape), 0);
+	right.hello.coords.c[0] = 2;
+	assert_false(is_bare(&right, 2));
+	m = right;
+	m.hello.placed = false;
+	assert_true(is_bare(&m, 3));
+	m = right;
+	m.hello.version = 0;
+	assert_true(is_bare(&m, 4));
+	m = right;
+	assert_int_equal(torus_shape_parse("5x1", &m.hello.shape), 0);
+	assert_true(is_bare(&m, 5));	/* node 2 of that shape, too */
+	m = right;
+	m.hello.coords.c[0] = 1;
+	assert_true(is_bare(&m, 6));
+	assert_false(is_bare(&right, 7));
 	stage_end(&s);
 }
 
@@ -687,6 +730,7 @@ int main(void)
 		cmocka_unit_test(outdated_notices_are_ignored),
 		cmocka_unit_test(late_notice_revives_no_node_with_place),
 		cmocka_unit_test(restarted_manager_counts_anew),
+		cmocka_unit_test(nic_has_its_place_only_with_rows_of_it),
 		cmocka_unit_test(notices_make_no_circle_of_parents),
 		cmocka_unit_test(nodes_below_lost_one_are_missing),
 		cmocka_unit_test(child_of_unknown_parent_counts_as_connected),

@@ -310,13 +310,13 @@ static void silent_neighbour_in_handshake_begins_new_attempt(void **state)
 }
 
 /*
- * Once the peer has shown that it is up, by an INIT or by any answer, the limit is that of silence
- * on a link that is up, however long the handshake may take.
+ * Once the peer has shown that it is up, by an INIT, an answer or a packet, the limit is that of
+ * silence on a link that is up, however long the handshake may take.
  */
 static void limit_is_silence_once_peer_has_shown_to_be_up(void **state)
 {
 	(void)state;
-	for (unsigned int how = 0; how < 3; how++) {
+	for (unsigned int how = 0; how < 4; how++) {
 		struct tn_hdr h = { .type = TN_ACKNAK };
 		u8 bytes[TN_ACKNAK_BYTES];
 		struct tn_init i;
@@ -334,8 +334,11 @@ static void limit_is_silence_once_peer_has_shown_to_be_up(void **state)
 		tn_acknak_put(bytes, &h, l.peer[0].seed);
 		if (how < 2)
 			lone_init(&l, 0, &i);
-		else
+		else if (how == 2)
 			lone_rx(&l, 0, bytes, sizeof(bytes));
+		else
+			lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .dst = 0, .src = 1 },
+				 (struct tn_tail) { .eseq = 1 });
 		l.now += 3 * MS;
 		tn_link_poll(link, l.now);
 		assert_int_equal(link->state == UP, how == 0);

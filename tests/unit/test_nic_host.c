@@ -357,6 +357,33 @@ static void injection_queue_of_each_vc_has_its_limit(void **state)
 	end();
 }
 
+/* A full injection queue refuses no packet that does not go into it. */
+static void full_injection_queue_refuses_no_packet_of_others(void **state)
+{
+	u32 held = 1;
+
+	(void)state;
+	for (unsigned int vc = 0; vc < 2; vc++) {
+		lone_begin(NULL);
+		for (u32 dst = 1; dst < 9; dst++)
+			if (dst != 7)
+				lone_row(&l, dst, lone_dirs(1u << dst % 4));
+		release();
+		for (u32 dst = 1; dst < 5; dst++)
+			while (!lone_send(&l, dst, vc, 1))
+				;
+		/* To the node itself, and to a node that has no row. */
+		assert_int_equal(lone_send(&l, 0, vc, 1), 0);
+		lone_free(&l, lone_got(&l));
+		assert_int_equal(lone_send(&l, 7, vc, 1), -EHOSTUNREACH);
+		/* Packets on hold are in a queue of their own. */
+		assert_int_equal(tn_nic_hold(l.nic, &held, 1), 0);
+		assert_int_equal(lone_send(&l, 1, vc, 1), 0);
+		assert_int_equal(nc(TORUS_NC_HELD), 1);
+		end();
+	}
+}
+
 /* --- fair ------------------------------------------------------------------------------------------ */
 
 /* As many to @dst as there is room for. */
@@ -616,6 +643,7 @@ int main(void)
 		cmocka_unit_test(packet_to_own_node_is_delivered_at_once),
 		cmocka_unit_test(invalid_argument_is_refused_and_last_valid_accepted),
 		cmocka_unit_test(injection_queue_of_each_vc_has_its_limit),
+		cmocka_unit_test(full_injection_queue_refuses_no_packet_of_others),
 		cmocka_unit_test(blocked_port_keeps_only_its_own_packets),
 		cmocka_unit_test(held_packets_wait_up_to_hold_bytes),
 		cmocka_unit_test(each_held_destination_has_its_share),
