@@ -234,11 +234,11 @@ json_t *rootless_json(const struct request *rq);
 /** answer_label() - add to each item of @list whether it was made without the root */
 void answer_label(const struct request *rq, json_t *list);
 /**
- * heard_json() - Return: how many ms ago the last message of @node came; null: never
+ * last_alive_json() - Return: how many ms ago the last message of @node came; null: never
  * @told: true if @node has answered this request
- * @lately: set to true if this time is within the bound of fm_heard()
+ * @lately: set to true if this time is within the bound of fm_last_alive()
  */
-json_t *heard_json(const struct request *rq, uint32_t node, bool told, bool *lately);
+json_t *last_alive_json(const struct request *rq, uint32_t node, bool told, bool *lately);
 
 /* The following functions, used by all answer_*.c files, convert values to JSON. */
 /** node_json() - Return: the coordinates as an array; null for TORUS_NO_NODE */

@@ -427,7 +427,7 @@ static json_t *entry_json(const struct request *rq, uint32_t node, json_t *told)
 	json_t *software = json_object_get(told, "software"), *heard;
 	bool lately;
 
-	heard = heard_json(rq, node, told != NULL, &lately);
+	heard = last_alive_json(rq, node, told != NULL, &lately);
 	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O, s:o, s:b, s:o}",
 			 "node", node_json(d, node), "name", text_json(e ? e->name : NULL),
 			 "id", (json_int_t)node, "guid", guid_json(e ? e->guid : 0),

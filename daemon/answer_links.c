@@ -251,13 +251,13 @@ static bool begin_links(struct question *q, const json_t *cmd)
 	return true;
 }
 
-static json_t *tell_links(struct question *q)
+static json_t *reply_links(struct question *q)
 {
 	return links_json(q->d, q->link, q->n, q->want);
 }
 
 const struct question_kind question_links_get = {
-	.begin = begin_links, .run = question_links, .tell = tell_links,
+	.begin = begin_links, .run = question_links, .reply = reply_links,
 };
 
 /* Sets "held_ms" of the link of @node at @port, if it is among @links, to @ms. */

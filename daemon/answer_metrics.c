@@ -175,14 +175,14 @@ static json_t *metrics_json(struct fabricd *d, json_t *nic, json_t *links)
 			 "manager", manager_json(d), "fabric", fabric_json(d));
 }
 
-static json_t *tell_metrics(struct question *q)
+static json_t *reply_metrics(struct question *q)
 {
 	struct links_want all = { .lanes = true };
 
 	return metrics_json(q->d, nic_json(q), links_json(q->d, q->link, q->n, all));
 }
 
-const struct question_kind question_metrics = { .run = run_metrics, .tell = tell_metrics };
+const struct question_kind question_metrics = { .run = run_metrics, .reply = reply_metrics };
 
 /*
  * Answers. If the NIC of this node does not answer, the reply has the figures of its manager only.

@@ -76,7 +76,7 @@ static int run_counters(struct nic_question *nq, struct torus_dev *dev)
 	return err ? err : torus_flow_get(dev, &q->flow);
 }
 
-static json_t *tell_counters(struct question *q)
+static json_t *reply_counters(struct question *q)
 {
 	json_t *j;
 
@@ -88,7 +88,7 @@ static json_t *tell_counters(struct question *q)
 	return j;
 }
 
-const struct question_kind question_counters_get = { .run = run_counters, .tell = tell_counters };
+const struct question_kind question_counters_get = { .run = run_counters, .reply = reply_counters };
 
 void answer_counters(struct request *rq)
 {
@@ -148,7 +148,7 @@ json_t *park_json(const struct question *q)
 			 "bytes_max", (json_int_t)p->bytes_max, "held", (json_int_t)p->held);
 }
 
-static json_t *tell_park(struct question *q)
+static json_t *reply_park(struct question *q)
 {
 	json_t *j = park_json(q);
 
@@ -160,7 +160,7 @@ static json_t *tell_park(struct question *q)
 }
 
 const struct question_kind question_park_get = {
-	.begin = begin_park, .run = run_park, .tell = tell_park,
+	.begin = begin_park, .run = run_park, .reply = reply_park,
 };
 
 void answer_park(struct request *rq)
@@ -196,7 +196,7 @@ static int run_replay(struct nic_question *nq, struct torus_dev *dev)
 }
 
 const struct question_kind question_replay = {
-	.begin = begin_replay_question, .run = run_replay, .tell = tell_park, .words = true,
+	.begin = begin_replay_question, .run = run_replay, .reply = reply_park, .words = true,
 };
 
 void answer_replay(struct request *rq)

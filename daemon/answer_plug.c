@@ -71,7 +71,7 @@ static json_t *without_lower(const struct question *q)
 	return plug_json(q, PLUG_FAILED, json_string("there is no interface below this port"));
 }
 
-static json_t *tell_locate(struct question *q)
+static json_t *reply_locate(struct question *q)
 {
 	const char *lower = q->link[0].lower;
 	struct plug_locate l = { .state = PLUG_NONE };
@@ -111,7 +111,7 @@ static json_t *module_json(const struct plug_module *p)
 			 powers_json(m->tx_mw, m->ntx), "rx_mw", powers_json(m->rx_mw, m->nrx));
 }
 
-static json_t *tell_module(struct question *q)
+static json_t *reply_module(struct question *q)
 {
 	const char *lower = q->link[0].lower;
 	struct plug_module m = { .state = PLUG_NONE };
@@ -128,11 +128,11 @@ static json_t *tell_module(struct question *q)
 }
 
 const struct question_kind question_locate = {
-	.begin = begin_plug, .run = run_plug, .tell = tell_locate, .words = true,
+	.begin = begin_plug, .run = run_plug, .reply = reply_locate, .words = true,
 };
 
 const struct question_kind question_module = {
-	.begin = begin_plug, .run = run_plug, .tell = tell_module, .words = true,
+	.begin = begin_plug, .run = run_plug, .reply = reply_module, .words = true,
 };
 
 /* A manager of an earlier release does not know these commands, so it sends no answer. */

@@ -48,7 +48,7 @@ static int run_eye(struct nic_question *nq, struct torus_dev *dev)
 	return torus_eye_get(dev, q->port, q->lane, &q->eye);
 }
 
-static json_t *tell_eye(struct question *q)
+static json_t *reply_eye(struct question *q)
 {
 	const struct torus_eye *eye = &q->eye;
 	char text[2 * TORUS_EYE_COLS + 1];
@@ -67,7 +67,7 @@ static json_t *tell_eye(struct question *q)
 }
 
 const struct question_kind question_eye_get = {
-	.begin = begin_eye, .run = run_eye, .tell = tell_eye, .words = true,
+	.begin = begin_eye, .run = run_eye, .reply = reply_eye, .words = true,
 };
 
 void answer_eye(struct request *rq)
@@ -89,7 +89,7 @@ static int run_set_port(struct nic_question *nq, struct torus_dev *dev)
 	return torus_admin_set(dev, q->port, q->up);
 }
 
-static json_t *tell_set_port(struct question *q)
+static json_t *reply_set_port(struct question *q)
 {
 	char where[TORUS_TEXT_MAX], text[2 * TORUS_TEXT_MAX];
 	struct fabricd *d = q->d;
@@ -102,7 +102,7 @@ static json_t *tell_set_port(struct question *q)
 }
 
 const struct question_kind question_port_set = {
-	.begin = begin_port, .run = run_set_port, .tell = tell_set_port, .words = true,
+	.begin = begin_port, .run = run_set_port, .reply = reply_set_port, .words = true,
 };
 
 static int run_retrain(struct nic_question *nq, struct torus_dev *dev)
@@ -110,14 +110,14 @@ static int run_retrain(struct nic_question *nq, struct torus_dev *dev)
 	return torus_retrain(dev, ((struct question *)nq)->port);
 }
 
-static json_t *tell_retrain(struct question *q)
+static json_t *reply_retrain(struct question *q)
 {
 	return json_pack("{s:o, s:o}", "node", node_json(q->d, fm_own(q->d->fm)), "port",
 			 port_json(q->d, q->port));
 }
 
 const struct question_kind question_retrain = {
-	.begin = begin_port, .run = run_retrain, .tell = tell_retrain, .words = true,
+	.begin = begin_port, .run = run_retrain, .reply = reply_retrain, .words = true,
 };
 
 static bool begin_set_retry(struct question *q, const json_t *cmd)
@@ -134,14 +134,14 @@ static int run_set_retry(struct nic_question *nq, struct torus_dev *dev)
 	return torus_retry_set(dev, q->port, q->protocol);
 }
 
-static json_t *tell_set_retry(struct question *q)
+static json_t *reply_set_retry(struct question *q)
 {
 	return json_pack("{s:o, s:o, s:s}", "node", node_json(q->d, fm_own(q->d->fm)), "port",
 			 port_json(q->d, q->port), "retry_wanted", torus_retry_name(q->protocol));
 }
 
 const struct question_kind question_retry_set = {
-	.begin = begin_set_retry, .run = run_set_retry, .tell = tell_set_retry, .words = true,
+	.begin = begin_set_retry, .run = run_set_retry, .reply = reply_set_retry, .words = true,
 };
 
 void answer_set_port(struct request *rq)

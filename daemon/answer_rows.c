@@ -122,7 +122,7 @@ static json_t *rows_runs(const struct question *q)
 	return j;
 }
 
-static json_t *tell_rows(struct question *q)
+static json_t *reply_rows(struct question *q)
 {
 	return json_pack("{s:o, s:I, s:o}", "node", node_json(q->d, fm_own(q->d->fm)),
 			 "version", (json_int_t)q->rows_version, "rows",
@@ -131,7 +131,7 @@ static json_t *tell_rows(struct question *q)
 }
 
 const struct question_kind question_rows_get = {
-	.begin = begin_rows, .run = run_rows, .tell = tell_rows,
+	.begin = begin_rows, .run = run_rows, .reply = reply_rows,
 };
 
 /*

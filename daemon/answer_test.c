@@ -165,7 +165,7 @@ static json_t *refused_json(struct question *q, int err)
 	return json_pack("{s:s}", "error", text);
 }
 
-static json_t *tell_test(struct question *q)
+static json_t *reply_test(struct question *q)
 {
 	json_t *mbps;
 	int err;
@@ -186,7 +186,7 @@ static json_t *tell_test(struct question *q)
 }
 
 const struct question_kind question_test = {
-	.begin = begin_test, .run = run_test, .tell = tell_test, .words = true,
+	.begin = begin_test, .run = run_test, .reply = reply_test, .words = true,
 };
 
 /* A manager of an earlier release does not know the command, so it sends no answer. */

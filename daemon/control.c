@@ -91,7 +91,7 @@ static void send_event(struct client *c, json_t *event)
 }
 
 /* Sends to a slow client, in place of the events that it missed, the number of these events. */
-static void tell_missed(struct client *c, uint64_t n)
+static void send_missed(struct client *c, uint64_t n)
 {
 	char text[64];
 
@@ -111,7 +111,7 @@ static void follow_on(struct client *c)
 		if (!r)
 			return;
 		if (r->seq > c->seq && c->seq > 1)
-			tell_missed(c, r->seq - c->seq);
+			send_missed(c, r->seq - c->seq);
 		c->seq = r->seq + 1;
 		send_event(c, event_json(c->control->d, r));
 	}

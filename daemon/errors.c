@@ -53,7 +53,7 @@ static const char *advice_for(enum quality_level level)
 	return level == QUALITY_FAIL ? "replace the cable" : "clean, reseat or replace it";
 }
 
-static void tell_quality(struct fabricd *d, const struct torus_link *l, enum quality_level was)
+static void report_quality(struct fabricd *d, const struct torus_link *l, enum quality_level was)
 {
 	char here[END_MAX], there[END_MAX], text[FM_TEXT_MAX];
 	const struct quality *q = &d->errors.port[l->port];
@@ -77,7 +77,7 @@ static uint32_t margin_of(const struct torus_link *l)
 	return l->gauge[TORUS_PG_LANES] ? (uint32_t)l->gauge[TORUS_PG_MARGIN] : 0;
 }
 
-static void tell_wear(struct fabricd *d, const struct torus_link *l)
+static void report_wear(struct fabricd *d, const struct torus_link *l)
 {
 	char here[END_MAX], there[END_MAX], text[FM_TEXT_MAX];
 	const struct wear *w = &d->errors.wear[l->port];
@@ -168,7 +168,7 @@ static bool judge_margin(struct fabricd *d, const struct torus_link *l)
 	    !wear_read(&d->errors.wear[l->port], loop_now(), l->session, margin_of(l),
 		       d->config.quality.clean_for))
 		return false;
-	tell_wear(d, l);
+	report_wear(d, l);
 	return true;
 }
 
@@ -181,7 +181,7 @@ static bool judge_link(struct fabricd *d, const struct torus_link *l)
 
 	quality_read(q, &d->config.quality, &s);
 	if (q->level != was)
-		tell_quality(d, l, was);
+		report_quality(d, l, was);
 	return judge_margin(d, l) || q->level != was;
 }
 

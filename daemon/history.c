@@ -38,7 +38,7 @@
  * Calls @told if the error has changed. Return: when the writer began its present read or write; 0
  * if it is idle
  */
-static uint64_t tell_history(struct history *h)
+static uint64_t report_history(struct history *h)
 {
 	char why[HISTORY_TEXT_MAX];
 	bool loaded, slow;
@@ -68,14 +68,14 @@ static void on_history_event(void *arg, unsigned int what)
 
 	(void)what;
 	eventfd_read(h->event, &n);
-	tell_history(h);
+	report_history(h);
 	history_search_done(h);
 }
 
 static void on_history_timer(void *arg)
 {
 	struct history *h = arg;
-	uint64_t since = tell_history(h);
+	uint64_t since = report_history(h);
 
 	h->armed = since;
 	loop_timer_set(h->timer, since ? loop_now() + HISTORY_SLOW : LOOP_NEVER);

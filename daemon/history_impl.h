@@ -98,8 +98,8 @@ struct history_log *history_find_log(struct history *h, uint64_t log);
 void history_note_log(struct history *h, uint64_t log, uint64_t seq, uint32_t segment);
 /** history_last_number() - Return: the number of the last file; 0 if there is no file */
 uint32_t history_last_number(const struct history *h);
-/** history_tell_loop() - wake the loop; called by a thread after changing what the loop reads */
-void history_tell_loop(struct history *h);
+/** history_wake_loop() - wake the loop; called by a thread after changing what the loop reads */
+void history_wake_loop(struct history *h);
 /** history_search_thread() - body of the thread that searches */
 void *history_search_thread(void *arg);
 /** history_search_done() - in the loop: call @done of the searches that have ended */

@@ -410,7 +410,7 @@ void *history_search_thread(void *arg)
 		if (j->dropped)
 			job_free(j);
 		else
-			history_tell_loop(h);
+			history_wake_loop(h);
 	}
 	pthread_mutex_unlock(&h->lock);
 	history_put(h);
@@ -436,7 +436,7 @@ static struct history_job *take_ended(struct history *h)
 	return NULL;
 }
 
-static void tell_found(struct history_job *j)
+static void return_found(struct history_job *j)
 {
 	struct history_found found = {
 		.more = j->full, .lost = j->lost, .loading = j->loading, .unread = j->unread,
@@ -469,7 +469,7 @@ void history_search_done(struct history *h)
 		if (!j)
 			return;
 		if (j->done)
-			tell_found(j);
+			return_found(j);
 		job_free(j);
 	}
 }

@@ -51,7 +51,7 @@ const char *history_path(const struct history *h, uint32_t n, char to[HISTORY_PA
 	return to;
 }
 
-void history_tell_loop(struct history *h)
+void history_wake_loop(struct history *h)
 {
 	eventfd_write(h->event, 1);
 }
@@ -74,7 +74,7 @@ static void set_history_why(struct history *h, const char *fmt, ...)
 	pthread_mutex_lock(&h->lock);
 	if (strcmp(h->why, text)) {
 		strcpy(h->why, text);
-		history_tell_loop(h);
+		history_wake_loop(h);
 	}
 	pthread_mutex_unlock(&h->lock);
 }
@@ -516,7 +516,7 @@ static bool await_lines(struct history *h, bool failed)
 	until.tv_sec += AGAIN / SEC;
 	pthread_mutex_lock(&h->lock);
 	if (h->since && loop_now() >= h->since + HISTORY_SLOW)
-		history_tell_loop(h);	/* the problem is over */
+		history_wake_loop(h);	/* the problem is over */
 	h->since = 0;
 	while (!h->stop && (failed || !h->first)) {
 		if (!failed)
@@ -537,7 +537,7 @@ void *history_write_thread(void *arg)
 	bool failed = false, bad = false;
 
 	load_all(h);
-	history_tell_loop(h);
+	history_wake_loop(h);
 	while (h->loaded && await_lines(h, failed)) {
 		int err = write_lines(h);
 

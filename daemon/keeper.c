@@ -311,7 +311,7 @@ static void on_keeper_timer(void *arg)
 
 /* --- begin and end --------------------------------------------------------------------- */
 
-static void on_history_told(void *arg, const char *why)
+static void on_history_error(void *arg, const char *why)
 {
 	struct keeper *k = arg;
 	char text[HISTORY_TEXT_MAX + 8];
@@ -321,7 +321,7 @@ static void on_history_told(void *arg, const char *why)
 	fabricd_event(k->d, loop_wall(), "", *why ? FM_ERROR : FM_INFO, "history", text);
 }
 
-static const struct history_ops history_ops = { .told = on_history_told };
+static const struct history_ops history_ops = { .told = on_history_error };
 
 /* Closes the history. Its last callbacks may answer requests, which then must find no history. */
 static void close_history(struct keeper *k)

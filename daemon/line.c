@@ -46,7 +46,7 @@ bool line_degraded(const struct fabricd *d, const struct torus_link *l)
 	return is_reduced(l) || errors_bad(d, l);
 }
 
-static void tell_line(struct fabricd *d, const struct torus_link *l)
+static void report_line(struct fabricd *d, const struct torus_link *l)
 {
 	char port[TORUS_TEXT_MAX], text[FM_TEXT_MAX];
 	bool placed = fm_own(d->fm) != TORUS_NO_NODE;
@@ -102,7 +102,7 @@ void line_note(struct fabricd *d, const struct torus_link *l)
 		return;
 	was->lost = false;
 	if (was->width || !has_full_speed(l))
-		tell_line(d, l);
+		report_line(d, l);
 	was->width = gauge_of(l, TORUS_PG_WIDTH);
 	was->rate = gauge_of(l, TORUS_PG_RATE);
 }
@@ -134,16 +134,16 @@ static void report_lines(struct fabricd *d, json_t *links)
 	}
 	m.lines.links = json_dumps(links, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	if (m.lines.links)
-		query_tell(d->query, &m);
+		query_send_all(d->query, &m);
 	free(m.lines.links);
 }
 
-static bool may_tell(const struct fabricd *d)
+static bool may_report(const struct fabricd *d)
 {
 	return d->fm && fm_reachable(d->fm) && fm_own(d->fm) != TORUS_NO_NODE;
 }
 
-static void tell_again(struct fabricd *d)
+static void set_lines_timer(struct fabricd *d)
 {
 	loop_timer_set(d->lines.timer,
 		       d->lines.again ? loop_now() + LINES_EVERY : LOOP_NEVER);
@@ -153,7 +153,7 @@ void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 {
 	json_t *list = NULL;
 
-	if (d->lines.asked && may_tell(d) && d->lines.again)
+	if (d->lines.asked && may_report(d) && d->lines.again)
 		list = links_json(d, links, n, (struct links_want) { .degraded = true });
 	d->lines.asked = false;
 	if (!list)
@@ -162,7 +162,7 @@ void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 	d->lines.again = json_array_size(list) ? LINES_TIMES : d->lines.again - 1;
 	report_lines(d, list);
 	json_decref(list);
-	tell_again(d);
+	set_lines_timer(d);
 }
 
 /* Asks the NIC for its links; the report is sent when the NIC has answered, which may take long. */
@@ -172,10 +172,10 @@ static void on_lines_timer(void *arg)
 
 	if (!d->fm)
 		return;
-	d->lines.asked = may_tell(d);
+	d->lines.asked = may_report(d);
 	if (d->lines.asked)
 		nic_links_get(d->nic);
-	tell_again(d);
+	set_lines_timer(d);
 }
 
 /* --- the root's list ------------------------------------------------------- */

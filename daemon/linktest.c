@@ -481,8 +481,8 @@ void linktest_due(struct linktest *t, uint64_t now)
 
 /* --- receiving -------------------------------------------------------------------- */
 
-static void hear_probe(struct end *e, struct run *r, const uint8_t *data, size_t len,
-		       uint32_t number, uint64_t now)
+static void receive_probe(struct end *e, struct run *r, const uint8_t *data, size_t len,
+			  uint32_t number, uint64_t now)
 {
 	uint64_t behind = QUEUE * r->interval;
 	struct linktest_packet *p;
@@ -503,8 +503,8 @@ static void hear_probe(struct end *e, struct run *r, const uint8_t *data, size_t
 	p->arrived = now;
 }
 
-static void hear_reply(struct run *r, const uint8_t *data, size_t len, uint32_t number,
-		       uint64_t now)
+static void receive_reply(struct run *r, const uint8_t *data, size_t len, uint32_t number,
+			  uint64_t now)
 {
 	uint64_t sent = get_le(data + 24, 8), kept = get_le(data + 20, 4);
 	struct outstanding *o = find_out(r, number, true);
@@ -521,8 +521,8 @@ static void hear_reply(struct run *r, const uint8_t *data, size_t len, uint32_t 
 	note_trip(r, now > sent + kept ? now - sent - kept : 0);
 }
 
-bool linktest_heard(struct linktest *t, unsigned int port, const void *data, size_t len,
-		    uint64_t now)
+bool linktest_receive(struct linktest *t, unsigned int port, const void *data, size_t len,
+		      uint64_t now)
 {
 	const uint8_t *p = data;
 	struct end *e = port < TORUS_MAX_PORTS ? t->end[port] : NULL;
@@ -537,9 +537,9 @@ bool linktest_heard(struct linktest *t, unsigned int port, const void *data, siz
 	if (!is_running(r) || r->plan.token != get_le(p + 8, 8) || len != r->plan.size)
 		return true;
 	if (p[5] == REPLY)
-		hear_reply(r, p, len, (uint32_t)get_le(p + 16, 4), now);
+		receive_reply(r, p, len, (uint32_t)get_le(p + 16, 4), now);
 	else
-		hear_probe(e, r, p, len, (uint32_t)get_le(p + 16, 4), now);
+		receive_probe(e, r, p, len, (uint32_t)get_le(p + 16, 4), now);
 	run_end(t, port, now);
 	return true;
 }

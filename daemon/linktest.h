@@ -123,9 +123,9 @@ void linktest_fail(struct linktest *t, unsigned int port, enum linktest_role rol
 bool linktest_result(struct linktest *t, unsigned int port, enum linktest_role role,
 		     uint64_t token, uint64_t now, struct linktest_result *out);
 
-/** linktest_heard() - handle a management packet. Return: false if it is not a packet of a test */
-bool linktest_heard(struct linktest *t, unsigned int port, const void *data, size_t len,
-		    uint64_t now);
+/** linktest_receive() - handle a management packet. Return: false if it is no test packet */
+bool linktest_receive(struct linktest *t, unsigned int port, const void *data, size_t len,
+		      uint64_t now);
 /** linktest_stamp() - write the time into a packet that is sent now; needs no lock */
 void linktest_stamp(struct linktest_packet *p, uint64_t now);
 /**

@@ -335,7 +335,7 @@ static void report_warning(struct fabricd *d, double time, enum fm_level level, 
 	put_text(m.event.node, sizeof(m.event.node), d->own);
 	put_text(m.event.kind, sizeof(m.event.kind), kind);
 	put_text(m.event.text, sizeof(m.event.text), text);
-	query_tell(d->query, &m);
+	query_send_all(d->query, &m);
 }
 
 /* As fabricd_event(), with details as JSON; @json: NULL: there are none. */
@@ -376,7 +376,7 @@ void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_lev
 
 /* --- events for the state machine ------------------------------------------ */
 
-static void tell_systemd(struct fabricd *d)
+static void notify_systemd(struct fabricd *d)
 {
 	uint32_t up, nodes = fm_nodes(d->fm, &up);
 
@@ -430,7 +430,7 @@ static void update_outline(struct fabricd *d)
 	state = fm_state(d->fm);
 	if (state != d->told) {
 		d->told = state;
-		tell_systemd(d);
+		notify_systemd(d);
 	}
 }
 
@@ -456,7 +456,7 @@ static void sealed_send(void *arg, unsigned int port, const void *data, size_t l
 	nic_mgmt_send(((struct fabricd *)arg)->nic, port, data, len);
 }
 
-static void sealed_heard(void *arg, unsigned int port, const void *data, size_t len)
+static void receive_sealed(void *arg, unsigned int port, const void *data, size_t len)
 {
 	machine_event(arg, &(struct record_event) {
 		.kind = RECORD_MGMT, .now = loop_now(), .mgmt = { port, data, len },
@@ -479,7 +479,7 @@ static void sealed_refused(void *arg, unsigned int port)
 
 static const struct seal_ops seal_ops = {
 	.send = sealed_send,
-	.heard = sealed_heard,
+	.heard = receive_sealed,
 	.refused = sealed_refused,
 };
 
@@ -616,8 +616,8 @@ static void on_mgmt(void *arg, unsigned int port, const void *data, size_t len)
 {
 	struct fabricd *d = arg;
 
-	if (d->seal && !tester_heard(d->tester, port, data, len))
-		seal_heard(d->seal, port, data, len);
+	if (d->seal && !tester_receive(d->tester, port, data, len))
+		seal_receive(d->seal, port, data, len);
 }
 
 static void on_park(void *arg, const struct torus_park *park)

@@ -96,7 +96,7 @@ static void forget_windows(struct quality *q, uint64_t at)
  * Reports the errors that proved the line bad: with the bits received earlier, the rate would be
  * too low.
  */
-static void tell_proof(struct quality *q)
+static void report_proof(struct quality *q)
 {
 	const struct quality_sum *s = q->fail.bad ? &q->fail : &q->warn;
 
@@ -149,7 +149,7 @@ bool quality_read(struct quality *q, const struct quality_rules *rules,
 	if (q->level < was)
 		forget_windows(q, s->at);
 	else if (q->level > was)
-		tell_proof(q);
+		report_proof(q);
 	return q->level != was;
 }
 

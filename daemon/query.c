@@ -331,18 +331,18 @@ struct telling {
 	const struct svc_msg *msg;
 };
 
-static void tell_conn(void *arg, int conn)
+static void send_to_conn(void *arg, int conn)
 {
 	struct telling *t = arg;
 
 	svc_send(t->q->svc, conn, t->msg);
 }
 
-void query_tell(struct query *q, const struct svc_msg *msg)
+void query_send_all(struct query *q, const struct svc_msg *msg)
 {
 	struct telling t = { q, msg };
 
-	svc_each(q->svc, true, tell_conn, &t);
+	svc_each(q->svc, true, send_to_conn, &t);
 }
 
 /* --- messages of other nodes ----------------------------------------------- */
@@ -463,7 +463,7 @@ void query_msg(struct query *q, int conn, const struct svc_msg *msg)
 		if (q->ops->is_root(q->arg))
 			q->ops->told(q->arg, msg);
 		else
-			query_tell(q, msg);
+			query_send_all(q, msg);
 		break;
 	}
 }

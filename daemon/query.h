@@ -97,8 +97,8 @@ void query_local(struct ask *ask, json_t *data);
 /** query_served() - pass on the reply to a request that @serve has begun */
 void query_served(struct ask *ask, const char *reply);
 
-/** query_tell() - send an EVENT or LINES to the root */
-void query_tell(struct query *q, const struct svc_msg *msg);
+/** query_send_all() - send an EVENT or LINES to the root */
+void query_send_all(struct query *q, const struct svc_msg *msg);
 
 /** query_msg() - handle a message ASK, ANSWER, EVENT or LINES */
 void query_msg(struct query *q, int conn, const struct svc_msg *msg);

@@ -41,7 +41,7 @@ static void end_question(struct nic_question *nq, int err)
 	if (err)
 		data = error_json(q);
 	else if (is_node_placed(q->d))
-		data = q->kind->tell(q);
+		data = q->kind->reply(q);
 	if (q->ask)
 		query_local(q->ask, data);
 	else

@@ -21,13 +21,13 @@ struct question;
  * @begin: reads the arguments of @cmd; may set question.error, which is then the answer. NULL:
  *	there are no arguments. Return: true if the NIC has to be asked
  * @run: as in struct nic_question
- * @tell: called in the loop when @run has ended. Return: the answer, a new reference, or NULL
+ * @reply: called in the loop when @run has ended. Return: the answer, a new reference, or NULL
  * @words: true: if the NIC fails, the answer is its error text; false: then there is no answer
  */
 struct question_kind {
 	bool (*begin)(struct question *q, const json_t *cmd);
 	int (*run)(struct nic_question *q, struct torus_dev *dev);
-	json_t *(*tell)(struct question *q);
+	json_t *(*reply)(struct question *q);
 	bool words;
 };
 

@@ -226,7 +226,7 @@ static void refuse_packet(struct seal *s, unsigned int port)
 	s->ops->refused(s->arg, port);
 }
 
-void seal_heard(struct seal *s, unsigned int port, const void *data, size_t len)
+void seal_receive(struct seal *s, unsigned int port, const void *data, size_t len)
 {
 	bool fresh, learned, says;
 	const uint8_t *p = data;

@@ -55,8 +55,8 @@ void seal_link(struct seal *s, const struct torus_link *l);
  */
 void seal_send(struct seal *s, unsigned int port, const void *data, size_t len);
 
-/** seal_heard() - handle a packet that arrived on @port */
-void seal_heard(struct seal *s, unsigned int port, const void *data, size_t len);
+/** seal_receive() - handle a packet that arrived on @port */
+void seal_receive(struct seal *s, unsigned int port, const void *data, size_t len);
 
 const struct seal_counts *seal_counts(const struct seal *s);
 

@@ -73,7 +73,7 @@ static void pause_reading(struct fabricd *d, const struct torus_link *links, uns
 	s->read_at = loop_now() + s->pause;
 }
 
-static void tell_wait(struct fabricd *d, const struct torus_link *l)
+static void report_wait(struct fabricd *d, const struct torus_link *l)
 {
 	char here[2 * TORUS_TEXT_MAX], text[FM_TEXT_MAX];
 
@@ -101,11 +101,11 @@ void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 		d->stalls.told = 0;
 	} else if (!d->stalls.told || loop_now() - d->stalls.told >= TELL_EVERY) {
 		d->stalls.told = loop_now();
-		tell_wait(d, most);
+		report_wait(d, most);
 	}
 }
 
-static json_t *tell_waits(struct question *q)
+static json_t *reply_waits(struct question *q)
 {
 	unsigned int ports = 2u * fm_shape(q->d->fm)->ndims;
 	json_t *list = json_array();
@@ -117,7 +117,7 @@ static json_t *tell_waits(struct question *q)
 	return list;
 }
 
-const struct question_kind question_waits = { .run = question_links, .tell = tell_waits };
+const struct question_kind question_waits = { .run = question_links, .reply = reply_waits };
 
 static bool begin_stalled(struct question *q, const json_t *cmd)
 {
@@ -152,20 +152,20 @@ static int run_stalled(struct nic_question *nq, struct torus_dev *dev)
 }
 
 /* Passes the port to the state machine, which puts the reason into the port's row for all nodes. */
-static void tell_manager(struct fabricd *d, unsigned int port)
+static void report_stalled(struct fabricd *d, unsigned int port)
 {
 	machine_event(d, &(struct record_event) { .kind = RECORD_STALLED, .now = loop_now(),
 						  .stalled = { port, true } });
 }
 
-static json_t *tell_stalled(struct question *q)
+static json_t *reply_stalled(struct question *q)
 {
 	char here[2 * TORUS_TEXT_MAX], text[FM_TEXT_MAX];
 	struct fabricd *d = q->d;
 
 	if (q->up)
 		return json_pack("{s:b}", "down", 0);
-	tell_manager(d, q->port);
+	report_stalled(d, q->port);
 	snprintf(text, sizeof(text),
 		 "%s is taken down: no packet was sent for %.1f s, because its neighbour returns "
 		 "no credits",
@@ -175,7 +175,7 @@ static json_t *tell_stalled(struct question *q)
 }
 
 const struct question_kind question_stalled = {
-	.begin = begin_stalled, .run = run_stalled, .tell = tell_stalled,
+	.begin = begin_stalled, .run = run_stalled, .reply = reply_stalled,
 };
 
 /* --- on the root ------------------------------------------------------------- */
@@ -239,7 +239,8 @@ static void add_text(struct fabricd *d, const char *text)
 	json_array_append_new(d->stalls.problems, json_string(text));
 }
 
-static const char *tell_sink(struct fabricd *d, const struct stall_wait *w, char *text, size_t room)
+static const char *describe_sink(struct fabricd *d, const struct stall_wait *w, char *text,
+				 size_t room)
 {
 	const struct torus_shape *shape = fm_shape(d->fm);
 	uint32_t sink = torus_neighbour(shape, w->node, w->port);
@@ -301,7 +302,7 @@ static void judge_wait(struct fabricd *d, struct stall_wait *w)
 	if (w->verdict != STALL_SINK || !was)
 		return;
 	w->seen = true;
-	tell_sink(d, w, text, sizeof(text));
+	describe_sink(d, w, text, sizeof(text));
 	add_text(d, text);
 	if (!was->seen)
 		fabricd_event(d, loop_wall(), "", FM_ERROR, "stall", text);

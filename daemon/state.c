@@ -425,7 +425,7 @@ static void hand_over_job(struct state *s)
 	loop_timer_set(s->timer, s->given + SLOW);
 }
 
-static void tell_state(struct state *s, const char *fmt, const char *text)
+static void report_state(struct state *s, const char *fmt, const char *text)
 {
 	char why[STATE_TEXT_MAX];
 
@@ -452,10 +452,10 @@ static void on_state_event(void *arg, unsigned int what)
 		return;
 	s->given = 0;
 	if (err) {
-		tell_state(s,
-			   "cannot write below %.160s: %s; this node keeps exclusions in memory "
-			   "only",
-			   strerror(-err));
+		report_state(s,
+			     "cannot write below %.160s: %s; this node keeps exclusions in memory "
+			     "only",
+			     strerror(-err));
 		loop_timer_set(s->timer, loop_now() + AGAIN);
 		s->ops->kept(s->arg, s->epoch, s->version, false);
 		return;
@@ -463,7 +463,7 @@ static void on_state_event(void *arg, unsigned int what)
 	loop_timer_set(s->timer, LOOP_NEVER);
 	forget_last(s);
 	if (s->bad)
-		tell_state(s, "%s%s", NULL);
+		report_state(s, "%s%s", NULL);
 	s->ops->kept(s->arg, s->epoch, s->version, true);
 }
 
@@ -480,7 +480,7 @@ static void on_state_timer(void *arg)
 		hand_over_job(s);
 		return;
 	}
-	tell_state(s, "writing below %.160s takes more than 5 s: does the disk hang?%s", "");
+	report_state(s, "writing below %.160s takes more than 5 s: does the disk hang?%s", "");
 }
 
 struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
@@ -512,8 +512,8 @@ void state_save(struct state *s, uint64_t guid, const struct fm_msg *table)
 	struct work *w = work_new(s, guid, table);
 
 	if (!w) {
-		tell_state(s, "cannot keep anything below %.160s: %s",
-			   "out of memory, or the path is too long");
+		report_state(s, "cannot keep anything below %.160s: %s",
+			     "out of memory, or the path is too long");
 		return;
 	}
 	forget_last(s);

@@ -198,9 +198,9 @@ bool tester_result(struct tester *t, const struct torus_link *l, enum linktest_r
 	return true;
 }
 
-bool tester_heard(struct tester *t, unsigned int port, const void *data, size_t len)
+bool tester_receive(struct tester *t, unsigned int port, const void *data, size_t len)
 {
-	bool mine = linktest_heard(t->test, port, data, len, loop_now());
+	bool mine = linktest_receive(t->test, port, data, len, loop_now());
 
 	if (mine)
 		set_timer(t);

@@ -38,8 +38,8 @@ void tester_end(struct tester *t, unsigned int port, uint64_t token);
 bool tester_result(struct tester *t, const struct torus_link *l, enum linktest_role role,
 		   uint64_t token, struct linktest_result *out, struct tester_counts *counts);
 
-/** tester_heard() - handle a management packet. Return: false if it is not a packet of a test */
-bool tester_heard(struct tester *t, unsigned int port, const void *data, size_t len);
+/** tester_receive() - handle a management packet. Return: false if it is not a packet of a test */
+bool tester_receive(struct tester *t, unsigned int port, const void *data, size_t len);
 /** tester_link() - note the state of a link; called after each change */
 void tester_link(struct tester *t, const struct torus_link *l);
 /** tester_gone() - end all tests as failed, because the NIC was lost */

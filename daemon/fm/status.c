@@ -149,7 +149,7 @@ bool fm_cable(const struct fm *fm, unsigned int port, struct fm_cable *out)
 }
 
 /* Return: true if this node has a way to the manager of @node, and that manager answers. */
-static bool is_heard(const struct fm *fm, uint32_t node)
+static bool is_answering(const struct fm *fm, uint32_t node)
 {
 	const struct fm_mate *m;
 
@@ -165,7 +165,7 @@ static bool is_heard(const struct fm *fm, uint32_t node)
  * Return: when this node itself last received a message or an Init from the manager of @e; 0 for
  * never.
  */
-static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
+static uint64_t find_last_contact(const struct fm *fm, const struct fm_entry *e)
 {
 	const struct fm_conn *c = fm_conn_of_child(fm, e->guid, NULL);
 	uint64_t at = c ? c->heard : 0;
@@ -195,7 +195,7 @@ static uint64_t known_by_root(const struct fm *fm)
  * Return: when this node, as a root or as a node that asks to be root, last knew that @m lives; 0
  * for never.
  */
-static uint64_t heard_as_root(const struct fm *fm, const struct fm_mate *m)
+static uint64_t find_last_proof(const struct fm *fm, const struct fm_mate *m)
 {
 	if (m->via && (fm_is_root(fm) || fm_quorum_here(fm, m)))
 		return fm->now;
@@ -204,7 +204,7 @@ static uint64_t heard_as_root(const struct fm *fm, const struct fm_mate *m)
 	return m->joined || m->voice.heard ? later(m->missing, m->voice.heard) : 0;
 }
 
-bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
+bool fm_last_alive(const struct fm *fm, uint32_t node, uint64_t *at)
 {
 	const struct fm_entry *e = fm_node(fm, node);
 	const struct fm_mate *m;
@@ -216,10 +216,10 @@ bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
 	if (*at || !e || e->state == FM_NODE_ABSENT)
 		return *at;
 	m = fm->root ? fm_mate(fm->root, e->guid) : NULL;
-	*at = m ? heard_as_root(fm, m) : 0;
+	*at = m ? find_last_proof(fm, m) : 0;
 	if (fm_is_root(fm))
 		return m && (m->via || fm->now < later(*at, m->missing) + fm->cfg.member_max);
-	*at = later(*at, heard_directly(fm, e));
+	*at = later(*at, find_last_contact(fm, e));
 	/* The table is no evidence that the lost root itself lives. */
 	lost = fm->cut_off && e->guid == fm->led.guid && *at < fm->cut_off;
 	*at = later(*at, known_by_root(fm));
@@ -232,8 +232,8 @@ bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *
 
 	if (!fm_is_root(fm)) {
 		*out = (struct fm_candidate_status) {
-			fm_own(fm), fm_candidate_priority(fm_candidate_said(fm), fm_own(fm)), true,
-			FM_DISK_UNKNOWN, fm->cfg.name,
+			fm_own(fm), fm_candidate_priority(fm_candidate_stated(fm), fm_own(fm)),
+				true, FM_DISK_UNKNOWN, fm->cfg.name,
 		};
 		return !(*i)++ && out->priority;
 	}
@@ -451,11 +451,11 @@ static const struct fm_cables *cables_of(const struct fm *fm)
 	return n;
 }
 
-static bool told_of(const struct fm *fm, uint32_t node)
+static bool is_alive_lately(const struct fm *fm, uint32_t node)
 {
 	uint64_t at;
 
-	return fm_heard(fm, node, &at);
+	return fm_last_alive(fm, node, &at);
 }
 
 /*
@@ -493,7 +493,8 @@ static bool count_nodes(const struct fm *fm, struct fm_status *s)
 	bool lacks = false;
 
 	for (uint32_t i = 0; i < t->nodes; i++) {
-		bool here = is_heard(fm, i), told = told_of(fm, i), out = fm_out_of_service(fm, i);
+		bool here = is_answering(fm, i), told = is_alive_lately(fm, i),
+			out = fm_out_of_service(fm, i);
 		bool up = told && (t->entry[i].state == FM_NODE_UP || works_here(fm, i));
 
 		s->nodes_heard += here;
@@ -506,7 +507,8 @@ static bool count_nodes(const struct fm *fm, struct fm_status *s)
 			if (is == CABLE_NONE)
 				continue;
 			s->links++;
-			s->links_heard += here || is_heard(fm, torus_neighbour(&t->shape, i, d));
+			s->links_heard += here ||
+				is_answering(fm, torus_neighbour(&t->shape, i, d));
 			lacks |= is == CABLE_FAULTY || is == CABLE_MISWIRED;
 			if (is == CABLE_EXCLUDED)
 				s->links_excluded++;
@@ -516,7 +518,8 @@ static bool count_nodes(const struct fm *fm, struct fm_status *s)
 				s->links_faulty++;
 			else
 				s->links_up += told ||
-					       told_of(fm, torus_neighbour(&t->shape, i, d));
+					       is_alive_lately(fm,
+							       torus_neighbour(&t->shape, i, d));
 		}
 	}
 	return lacks;

@@ -120,7 +120,7 @@ struct fm_status {
 	uint64_t version;		/* version of the table */
 	uint64_t applied;		/* version of the NIC's rows */
 	uint32_t nodes, nodes_up;	/* @nodes_up: nodes that are up in the table, and for
-					 * which fm_heard() is true */
+					 * which fm_last_alive() is true */
 	uint32_t nodes_excluded;	/* nodes out of service, whether they are up or not */
 	uint32_t links, links_up, links_faulty, links_excluded;	/* numbers of cables; @links_up:
 								 * cables at nodes that are up as
@@ -321,7 +321,7 @@ bool fm_cable(const struct fm *fm, unsigned int port, struct fm_cable *out);
 const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);
 
 /**
- * fm_heard() - find out when the manager of @node last showed that it lives
+ * fm_last_alive() - find out when the manager of @node last showed that it lives
  * @at: set to that time, in the machine's clock; 0: never
  *
  * The root knows this of each node that is connected to it, directly or below others. A node that
@@ -330,7 +330,7 @@ const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);
  * Return: true if @at is within the last member_max. For the lost root itself, only signs of life
  * since it was lost count.
  */
-bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at);
+bool fm_last_alive(const struct fm *fm, uint32_t node, uint64_t *at);
 
 /**
  * fm_node_parent() - Return: the parent of @node in the distribution tree, or TORUS_NO_NODE (root)

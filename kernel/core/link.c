@@ -71,7 +71,7 @@ static void rx_error(struct tn_link *l, u8 gen, u64 now)
 static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
 {
 	struct tn_queue done = { 0 };
-	enum tn_heard heard = tn_retry_hear(&l->retry, h, &done, now);
+	enum tn_heard heard = tn_retry_receive(&l->retry, h, &done, now);
 
 	if (done.head)
 		l->ops->acked(l->ctx, &done);

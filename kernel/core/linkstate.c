@@ -434,7 +434,7 @@ void tn_link_build_init(struct tn_link *l, u64 now)
 		.highest = l->wire_highest > TN_WIRE_OLDEST ? l->wire_highest : 0,
 		.epoch = l->epoch,
 		.nonce = l->nonce,
-		.nonce_heard = l->train.state == TN_TRAIN_DONE ? l->peer_nonce : 0,
+		.nonce_received = l->train.state == TN_TRAIN_DONE ? l->peer_nonce : 0,
 		.attempt = l->attempt,
 		.last_session = l->last_session,
 		.last_rseq = l->last_rseq,
@@ -450,7 +450,7 @@ void tn_link_build_init(struct tn_link *l, u64 now)
 	unsigned int vc;
 
 	/* 0 would mean that no nonce was received */
-	tn_assert(i.nonce && i.nonce != i.nonce_heard);
+	tn_assert(i.nonce && i.nonce != i.nonce_received);
 	for (vc = 0; vc < TORUS_VCS; vc++) {
 		i.slots[vc] = (u16)l->params->slots;
 		i.occupied[vc] = l->occupied[vc];
@@ -582,7 +582,7 @@ static bool is_outdated_init(const struct tn_link *l, const struct tn_init *i, u
 	return ((s32)(i->attempt - l->peer_attempt) < 0 &&
 		now - l->attempt_at < l->params->silence) ||
 	       (l->state != TORUS_LINK_UP && i->attempt == l->up_attempt &&
-		i->nonce_heard != l->nonce);
+		i->nonce_received != l->nonce);
 }
 
 /*
@@ -737,7 +737,7 @@ void tn_link_receive_init(struct tn_link *l, const u8 *payload, u64 now)
 	l->peer_guid = i.guid;
 	l->peer_port = i.port;
 	l->heard_at = now;
-	if (i.nonce_heard == l->nonce)
+	if (i.nonce_received == l->nonce)
 		enter_up(l, &i, now);
 	else
 		l->init_now = true;

@@ -135,7 +135,7 @@ enum tn_heard {
  * @stamp: write the TSEQ and the answer in the form of this protocol into the header @h, which is
  *	about to be sent; @h holds the TSEQ of the RETRY buffer, or is an IDLE or TN_ACKNAK
  * @number: replace the TSEQ in an intact sequenced header by the NIC's own numbering
- * @hear: process the answer in an intact header; acknowledged packets go to @done
+ * @receive: process the answer in an intact header; acknowledged packets go to @done
  * @accepted: the expected packet was accepted
  * @error: a packet was damaged or out of sequence. Return: true if the peer needs an answer at
  *	once
@@ -149,7 +149,7 @@ struct tn_retry_ops {
 	bool counts;
 	void (*stamp)(struct tn_retry *r, struct tn_hdr *h);
 	void (*number)(const struct tn_retry *r, struct tn_hdr *h);
-	enum tn_heard (*hear)(struct tn_retry *r, const struct tn_hdr *h,
+	enum tn_heard (*receive)(struct tn_retry *r, const struct tn_hdr *h,
 			      struct tn_queue *done, u64 now);
 	void (*accepted)(struct tn_retry *r, const struct tn_hdr *h);
 	bool (*error)(struct tn_retry *r, u8 gen);
@@ -212,10 +212,10 @@ enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u6
  */
 bool tn_retry_back(struct tn_retry *r);
 
-static inline enum tn_heard tn_retry_hear(struct tn_retry *r, const struct tn_hdr *h,
-					  struct tn_queue *done, u64 now)
+static inline enum tn_heard tn_retry_receive(struct tn_retry *r, const struct tn_hdr *h,
+					     struct tn_queue *done, u64 now)
 {
-	return r->ops->hear(r, h, done, now);
+	return r->ops->receive(r, h, done, now);
 }
 
 /* --- receiver -------------------------------------------------------------- */

@@ -35,8 +35,8 @@ static void acknak_stamp(struct tn_retry *r, struct tn_hdr *h)
 	r->owed = 0;
 }
 
-static enum tn_heard acknak_hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
-				 u64 now)
+static enum tn_heard acknak_receive(struct tn_retry *r, const struct tn_hdr *h,
+				    struct tn_queue *done, u64 now)
 {
 	enum tn_ack ack;
 
@@ -78,7 +78,7 @@ const struct tn_retry_ops tn_retry_acknak = {
 	.limit = 2047,
 	.alone = true,
 	.stamp = acknak_stamp,
-	.hear = acknak_hear,
+	.receive = acknak_receive,
 	.accepted = acknak_accepted,
 	.error = acknak_error,
 	.behind = acknak_behind,

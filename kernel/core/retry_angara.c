@@ -34,8 +34,8 @@ static void angara_stamp(struct tn_retry *r, struct tn_hdr *h)
 		h->tseq = r->tx.next ? r->tx.next->hdr.tseq : r->tx.tseq;
 }
 
-static enum tn_heard angara_hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
-				 u64 now)
+static enum tn_heard angara_receive(struct tn_retry *r, const struct tn_hdr *h,
+				    struct tn_queue *done, u64 now)
 {
 	enum tn_ack ack = tn_retry_ack(r, h->rseq, done, now);
 
@@ -77,7 +77,7 @@ const struct tn_retry_ops tn_retry_angara = {
 	.limit = 2047,
 	.remind = true,
 	.stamp = angara_stamp,
-	.hear = angara_hear,
+	.receive = angara_receive,
 	.accepted = angara_accepted,
 	.error = angara_error,
 	.behind = angara_behind,

@@ -87,8 +87,8 @@ static void hippi_number(const struct tn_retry *r, struct tn_hdr *h)
 		h->tseq = (u16)((r->rx.expected - (CIRCLE - d)) & TN_SEQ_MASK);
 }
 
-static enum tn_heard hippi_hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
-				u64 now)
+static enum tn_heard hippi_receive(struct tn_retry *r, const struct tn_hdr *h,
+				   struct tn_queue *done, u64 now)
 {
 	unsigned int n;
 
@@ -150,7 +150,7 @@ const struct tn_retry_ops tn_retry_hippi = {
 	.limit = CIRCLE / 2,
 	.stamp = hippi_stamp,
 	.number = hippi_number,
-	.hear = hippi_hear,
+	.receive = hippi_receive,
 	.accepted = hippi_accepted,
 	.error = hippi_error,
 	.behind = hippi_behind,

@@ -123,7 +123,7 @@ void tn_init_put(u8 *p, const struct tn_init *i)
 	tn_put_le64(p + 8, i->guid);
 	tn_put_le32(p + 16, i->epoch);
 	tn_put_le32(p + 20, i->nonce);
-	tn_put_le32(p + 24, i->nonce_heard);
+	tn_put_le32(p + 24, i->nonce_received);
 	tn_put_le32(p + 28, i->last_session);
 	tn_put_le16(p + 32, i->last_rseq);
 	tn_put_le16(p + 34, i->first_tseq);
@@ -150,7 +150,7 @@ void tn_init_get(const u8 *p, struct tn_init *i)
 	i->guid = tn_get_le64(p + 8);
 	i->epoch = tn_get_le32(p + 16);
 	i->nonce = tn_get_le32(p + 20);
-	i->nonce_heard = tn_get_le32(p + 24);
+	i->nonce_received = tn_get_le32(p + 24);
 	i->last_session = tn_get_le32(p + 28);
 	i->last_rseq = tn_get_le16(p + 32) & TN_SEQ_MASK;
 	i->first_tseq = tn_get_le16(p + 34) & TN_SEQ_MASK;

@@ -264,7 +264,7 @@ struct tn_tail {
  * @lowest: lowest wire version that the sender speaks
  * @epoch: epoch of the sender's NIC, which differs after each restart of the NIC
  * @nonce: the sender's nonce
- * @nonce_heard: the peer's nonce, as the sender received it; 0: none
+ * @nonce_received: the peer's nonce, as the sender received it; 0: none
  * @attempt: how many nonces the sender has drawn in @epoch
  * @last_session: the last session of the link
  * @last_rseq: number that the sender expected next in that session
@@ -285,7 +285,7 @@ struct tn_init {
 	u32 lowest;
 	u32 epoch;
 	u32 nonce;
-	u32 nonce_heard;
+	u32 nonce_received;
 	u32 attempt;
 	u32 last_session;
 	u16 last_rseq;

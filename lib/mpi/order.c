@@ -111,8 +111,8 @@ static void free_row_store(struct row_store *s)
 	free(s->rows);
 }
 
-static void tell_scores(const char *what, const struct torus_map *m, const uint32_t *before,
-			const uint32_t *after)
+static void print_order_scores(const char *what, const struct torus_map *m, const uint32_t *before,
+			       const uint32_t *after)
 {
 	struct torus_map_score a, b;
 
@@ -142,7 +142,7 @@ static void place_traffic(const char *what, const struct mpi_places *p, uint32_t
 		m.rows = store.rows;
 		m.excluded = store.excluded;
 		torus_map_improve(&m, 1, 0, place);
-		tell_scores(what, &m, order, place);
+		print_order_scores(what, &m, order, place);
 	}
 	free(order);
 	free_row_store(&store);

@@ -219,7 +219,7 @@ static void touched_all(struct torus_routes *r, const struct patch *p)
 		note_range(r, p->first + i * p->stride, p->n);
 }
 
-static void forbid_told(void *arg, const struct patch *p)
+static void forbid_and_note(void *arg, const struct patch *p)
 {
 	const struct adapt *a = arg;
 
@@ -232,7 +232,7 @@ static void forbid_box(struct torus_routes *r, const struct box *box, bool tell)
 {
 	struct adapt a = { r, box->other };
 
-	lt_box_each(r->h, &r->own, box, tell ? forbid_told : forbid_patch, &a);
+	lt_box_each(r->h, &r->own, box, tell ? forbid_and_note : forbid_patch, &a);
 }
 
 /*

@@ -110,7 +110,7 @@ json_t *keeper_json(const struct keeper *k)
 
 NOT_ASKED(void, query_local, struct ask *ask, json_t *data)
 NOT_ASKED(void, query_served, struct ask *ask, const char *reply)
-NOT_ASKED(void, query_tell, struct query *q, const struct svc_msg *msg)
+NOT_ASKED(void, query_send_all, struct query *q, const struct svc_msg *msg)
 NOT_ASKED(struct query *, query_new, struct loop *loop, struct svc *svc,
 	  const struct query_ops *ops, void *arg)
 NOT_ASKED(struct history_job *, history_ask, struct history *h, const struct history_filter *f,

@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			n = len < 2 || data[1] > len - 2 ? len : 2u + data[1];
 			answers = 0;
 			if (n >= 2)
-				seal_heard(s, port, data + 2, n - 2);
+				seal_receive(s, port, data + 2, n - 2);
 			if (answers > 2)	/* the seal's own answer, and one of the manager */
 				abort();
 		}

@@ -176,7 +176,7 @@ static void mend_init(struct tn_link *l, u8 *flits)
 	i.lowest = TN_WIRE_OLDEST;
 	i.bubble = 0;
 	i.slot_flits = (u16)(tn_packet_max(&nic->params) / TN_FLIT);
-	i.nonce_heard = l->nonce;
+	i.nonce_received = l->nonce;
 	i.attempt = l->peer_attempt + (i.attempt & 1);
 	if (i.resume)
 		i.last_session = l->session;
@@ -248,7 +248,7 @@ static void up(unsigned int port, u64 now)
 	struct tn_tail t = { 0 };
 	struct tn_init i = {
 		.guid = 7, .lowest = TN_WIRE_OLDEST, .highest = TN_WIRE_VERSION, .epoch = 1, .nonce = 99 + port,
-		.nonce_heard = l->nonce, .attempt = 1, .slot_flits = (u16)(tn_packet_max(&nic->params) / TN_FLIT),
+		.nonce_received = l->nonce, .attempt = 1, .slot_flits = (u16)(tn_packet_max(&nic->params) / TN_FLIT),
 		.slots = { 8, 8, 8 }, .port = 1, .retry = port % TORUS_RETRIES,
 	};
 

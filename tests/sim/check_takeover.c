@@ -243,7 +243,7 @@ static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint
 		if (leads(n))
 			return false;
 		candidate |= n->fm->cfg.takeover && !is_led(w, n) && !is_slow(n) &&
-			     fm_candidate_priority(fm_candidate_said(n->fm), fm_own(n->fm));
+			     fm_candidate_priority(fm_candidate_stated(n->fm), fm_own(n->fm));
 		for (uint32_t k = 0; k < w->nodes; k++)
 			if (c->takeover->part[k] == p && world_lost(w, i, k))
 				return false;

@@ -330,7 +330,7 @@ static void lie(void)
 		m.pong.adrift = random_below(&r, 2);
 		break;
 	}
-	heard += world_say(w, random_below(&r, world_nodes(w)), random_below(&r, 100), &m);
+	heard += world_send_msg(w, random_below(&r, world_nodes(w)), random_below(&r, 100), &m);
 	if (m.type == FM_MSG_TABLE)
 		free(m.table.entries);
 }

@@ -269,7 +269,7 @@ static void say_down(struct world *w, uint32_t node, unsigned int port)
 	m.row = (struct fm_row_msg) { fm->guid, fm->epoch, fm->row };
 	m.row.row.serial++;
 	m.row.row.port[port].state = FM_PORT_DOWN;
-	assert_true(world_say(w, 0, 0, &m));
+	assert_true(world_send_msg(w, 0, 0, &m));
 }
 
 /*

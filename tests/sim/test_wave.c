@@ -739,7 +739,7 @@ static size_t lie(struct world *w, uint64_t *r, uint32_t liar, unsigned int port
 
 	torus_node_coords(shape, as, &at);
 	if (random_below(r, 4))		/* true cables, so that a lie can close a square */
-		fm_squares_tell(world_fm(w, as), &init);
+		fm_squares_fill(world_fm(w, as), &init);
 	init.doubt = (uint8_t)random_below(r, 2);
 	memcpy(init.size, shape->size, sizeof(init.size));
 	for (unsigned int d = 0; d < shape->ndims; d++)
@@ -778,7 +778,7 @@ static void lying_node_misplaces_no_other_node(void **state)
 			uint8_t buf[TORUS_MGMT_MAX];
 			size_t len = lie(s.w, &r, who, p, buf);
 
-			world_hear(s.w, to, torus_dir_opposite(&c.shape, p), buf, len);
+			world_receive(s.w, to, torus_dir_opposite(&c.shape, p), buf, len);
 			world_run(s.w, random_below(&r, 50 * MS));
 			lines += disagrees(s.w, to, torus_dir_opposite(&c.shape, p));
 			if (sum_of(s.w).wrong)

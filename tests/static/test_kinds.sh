@@ -32,7 +32,7 @@ problems() {
 }
 
 events() {
-	texts 'fm_say\(fm, [^"]*? "\K[a-z]+(?=",)'
+	texts 'fm_log\(fm, [^"]*? "\K[a-z]+(?=",)'
 	texts 'fabricd_event\([^;]*?, *"\K[a-z]+(?=", [a-z_>-]+\);)'
 	texts '"kind", "\K[a-z]+'
 	texts '\.kind = "\K[a-z]+(?=",)'

@@ -10,7 +10,7 @@ cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 
 judge=$PWD/tests/static/names.py
 
-says_nothing() { python3 "$judge" "$1"; }
+is_column_empty() { python3 "$judge" "$1"; }
 
 # says RULE LINE: of the tree in $tmp/tree
 says() { (cd "$tmp/tree" && ! python3 "$judge" "$1" >"$tmp/out"); cat "$tmp/out"; grep -qxF "$2" "$tmp/out"; }
@@ -91,10 +91,10 @@ words_noticed() {
 	(cd "$tmp/tree" && python3 "$judge" words)
 }
 
-check "headers declare only what another file uses" says_nothing alone
-check "no function has the name of another one of libtorus" says_nothing twice
-check "few static functions share their name with one of another file" says_nothing shared
-check "few static functions have a name of one word" says_nothing words
+check "headers declare only what another file uses" is_column_empty alone
+check "no function has the name of another one of libtorus" is_column_empty twice
+check "few static functions share their name with one of another file" is_column_empty shared
+check "few static functions have a name of one word" is_column_empty words
 check "a function or an object that only its own file uses is noticed" alone_noticed
 check "a function that is declared but not defined is noticed" nowhere_noticed
 check "an inline function of a header is a use" inline_is_a_use

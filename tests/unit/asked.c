@@ -154,7 +154,7 @@ void query_served(struct ask *served, const char *reply)
 	on_reply(served, reply);
 }
 
-void query_tell(struct query *q, const struct svc_msg *msg)
+void query_send_all(struct query *q, const struct svc_msg *msg)
 {
 	(void)q;
 	(void)msg;

@@ -150,7 +150,7 @@ uint64_t fm_cut_off(const struct fm *fm)
 	return a.cut_off;
 }
 
-bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
+bool fm_last_alive(const struct fm *fm, uint32_t node, uint64_t *at)
 {
 	(void)fm;
 	assert_true(node < NODES);

@@ -128,7 +128,7 @@ static bool step_grow_net(struct grow_net *t, uint64_t until, uint64_t *due)
 		t->mail[first] = t->mail[--t->mails];
 		t->seen++;
 		who = m.to;
-		fm_growth_heard(&t->node[who].growth, m.port, &m.msg, t->now);
+		fm_growth_receive(&t->node[who].growth, m.port, &m.msg, t->now);
 	} else {
 		fm_growth_due(&t->node[who].growth, t->now);
 	}

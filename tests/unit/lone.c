@@ -168,7 +168,7 @@ struct tn_init lone_init_of(struct lone *l, unsigned int port)
 	return (struct tn_init) {
 		.guid = 2000 + port, .lowest = TN_WIRE_OLDEST, .highest = n->highest,
 		.epoch = 70 + port,
-		.nonce = n->nonce, .nonce_heard = n->heard.nonce, .attempt = n->attempt,
+		.nonce = n->nonce, .nonce_received = n->heard.nonce, .attempt = n->attempt,
 		.first_tseq = 300, .port = (u8)(port ^ 1),
 		.slot_flits = (u16)(tn_packet_max(&l->params) / TN_FLIT),
 		.slots = { n->slots, n->slots, n->slots },

@@ -34,7 +34,7 @@ void ether_look(const char *name, struct ether_state *state)
 	*state = (struct ether_state) { .carrier = kernel_says, .mtu = 1500 };
 }
 
-void ether_told(struct port *p, const struct ether_state *state, u64 now)
+void ether_set_state(struct port *p, const struct ether_state *state, u64 now)
 {
 	unsigned int i = (unsigned int)(p - port);
 

@@ -45,7 +45,7 @@ void fm_ports_ask(struct fm *f)
 	asked_around++;
 }
 
-void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
+void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
 {
 	(void)f;
 	(void)level;
@@ -216,7 +216,7 @@ static void happen(struct rnd *r)
 		own.called = false;
 		break;
 	case 2:
-		fm_candidate_heard(&fm);
+		fm_candidate_asked(&fm);
 		own.named = true;
 		break;
 	case 3:
@@ -275,7 +275,7 @@ static void live(uint64_t seed)
 		expect(&r, fm_candidate_wait(&fm) == fm.cfg.takeover << own.vain, "waits");
 		said = !fm.cfg.takeover || fm.now < own.unfit ? 0 :
 		       fm.bootstrap && fm.cfg.priority == 256 ? 255 : fm.cfg.priority;
-		expect(&r, fm_candidate_said(&fm) == said, "says %u", said);
+		expect(&r, fm_candidate_stated(&fm) == said, "says %u", said);
 	}
 	fm_candidate_free(&fm);
 }
@@ -308,7 +308,7 @@ static void lost_asking_node_doubles_wait_of_others(void **state)
 	fm.cfg.priority = 7;
 	fm.now = 0;
 	fm_candidate_fit(&fm);
-	assert_int_equal(fm_candidate_said(&fm), 7);
+	assert_int_equal(fm_candidate_stated(&fm), 7);
 	fm_candidate_free(&fm);
 	memory_fails_at(1);
 	assert_false(fm_candidate_new(&fm));

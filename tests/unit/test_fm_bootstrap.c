@@ -570,7 +570,7 @@ static void mismatched_nic_is_problem_until_replaced(void **state)
 			};
 			stage_link_tell(&s, 1);
 			snprintf(text, sizeof(text), "no link comes up: port +y of node %s %s",
-				 fm_table_who(s.fm, s.dev.guid, who), t[n].text);
+				 fm_table_name(s.fm, s.dev.guid, who), t[n].text);
 			assert_string_equal(problem_text(), text);
 			/* the neighbour speaks another wire version */
 			l->state = TORUS_LINK_FAULTY;

@@ -31,7 +31,7 @@ static unsigned int own_priority;
 static struct problem problem[STAND_MAX];
 static unsigned int problems;
 
-unsigned int fm_candidate_said(const struct fm *f)
+unsigned int fm_candidate_stated(const struct fm *f)
 {
 	(void)f;
 	return own_priority;

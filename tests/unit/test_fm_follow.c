@@ -282,7 +282,7 @@ static const char *told_address(void)
 	struct fm_init i;
 	static char address[FM_ADDR_MAX];
 
-	fm_bootstrap_tell(s.fm, &i);
+	fm_bootstrap_fill(s.fm, &i);
 	strcpy(address, i.root_address);
 	return address;
 }
@@ -362,13 +362,13 @@ static void lost_root_is_passed_on_as_reported(void **state)
 		i = stage_neighbour(&s, 2);
 		i.lost = lost;
 		stage_hear(&s, 2, &i);
-		fm_bootstrap_tell(s.fm, &told);
+		fm_bootstrap_fill(s.fm, &told);
 		assert_int_equal(told.root_guid, NIC);
 		assert_int_equal(told.lost, lost);
 		stage_up(&s, 1);
 		s.deaf = "ping ";
 		stage_refuse(&s, 1, "this node is not the root");
-		fm_bootstrap_tell(s.fm, &told);
+		fm_bootstrap_fill(s.fm, &told);
 		assert_int_equal(told.root_guid, NIC);
 		assert_true(told.lost && !told.asks);
 		if (!lost)

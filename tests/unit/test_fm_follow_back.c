@@ -29,7 +29,7 @@ uint64_t fm_candidate_wait(const struct fm *f)
 	return 0;
 }
 
-void fm_candidate_heard(struct fm *f)
+void fm_candidate_asked(struct fm *f)
 {
 	(void)f;
 }
@@ -53,7 +53,7 @@ struct fm_conn *fm_conn_of_role(const struct fm *f, enum fm_conn_role role)
 	return NULL;
 }
 
-void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
+void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
 {
 	(void)f;
 	(void)level;
@@ -108,7 +108,7 @@ void fm_try(struct fm *f, const struct fm_init *init)
 	(void)init;
 }
 
-const char *fm_table_who(const struct fm *f, uint64_t guid, char *buf)
+const char *fm_table_name(const struct fm *f, uint64_t guid, char *buf)
 {
 	(void)f;
 	(void)guid;

@@ -107,7 +107,7 @@ struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
 	return &mate[i];
 }
 
-void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
+void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
 {
 	(void)f;
 	(void)level;

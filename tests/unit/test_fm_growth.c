@@ -310,7 +310,7 @@ static void forge_message(uint64_t step, uint64_t until, void (*forge)(struct fm
 	m.life = net.node[1].growth.life;
 	m.to = net.node[0].growth.life;
 	forge(&m);
-	fm_growth_heard(&net.node[0].growth, 0, &m, net.now);
+	fm_growth_receive(&net.node[0].growth, 0, &m, net.now);
 	assert_int_equal(net.ended[1] >> FM_GROWTH_FORGED & 1, !accepted);
 	if (!accepted) {
 		assert_int_equal(net.node[0].growth.end.port, 0);
@@ -357,12 +357,12 @@ static void node_that_is_no_member_says_so_and_stays_free(void **state)
 		grow_net_init(&net, "5", 1);
 		m.kind = (enum fm_growth_kind)kind;
 		m.said.asked = 0;
-		fm_growth_heard(&net.node[0].growth, 0, &m, net.now);
+		fm_growth_receive(&net.node[0].growth, 0, &m, net.now);
 		m.said.asked = 1;
 		m.to = 3;
-		fm_growth_heard(&net.node[0].growth, 0, &m, net.now);
+		fm_growth_receive(&net.node[0].growth, 0, &m, net.now);
 		m.to = 0;
-		fm_growth_heard(&net.node[0].growth, TORUS_MAX_PORTS, &m, net.now);
+		fm_growth_receive(&net.node[0].growth, TORUS_MAX_PORTS, &m, net.now);
 		assert_int_equal(net.node[0].growth.stage, FM_GROWTH_FREE);
 		assert_int_equal(net.mails,
 				 kind == FM_GROWTH_ACK || kind == FM_GROWTH_RELEASED ? 0 : 2);

@@ -71,7 +71,7 @@ static void led(void)
 
 static bool heard(uint32_t node, uint64_t *at)
 {
-	bool is = fm_heard(s.fm, node, at);
+	bool is = fm_last_alive(s.fm, node, at);
 
 	*at = *at ? *at - START : 0;
 	return is;
@@ -113,7 +113,7 @@ static void reports_of_lost_root_count_for_a_while(void **state)
 	/* A node sees its own links itself. */
 	stage_link_lost(&s, 2, 7);
 	counts(1, 3, 1);
-	assert_false(fm_heard(s.fm, 16, &at));
+	assert_false(fm_last_alive(s.fm, 16, &at));
 	assert_int_equal(at, 0);
 	stage_end(&s);
 }
@@ -367,7 +367,7 @@ static void asking_root_tells_how_many_nodes_answer(void **state)
 	assert_int_equal(said.here, 1);
 	assert_int_equal(said.need, 3);
 	shows(FM_ROOT_ASKS, 1, 3);
-	assert_false(fm_heard(s.fm, 2, &at));
+	assert_false(fm_last_alive(s.fm, 2, &at));
 	m = stage_hello(&s, 2);
 	stage_up(&s, 102);
 	stage_msg(&s, 102, &m);
@@ -439,5 +439,5 @@ int main(void)
 		cmocka_unit_test(disconnected_node_counts_as_up_until_judged),
 	};
 
-	return cmocka_run_group_tests_name("fm_heard", all, NULL, NULL);
+	return cmocka_run_group_tests_name("fm_last_alive", all, NULL, NULL);
 }

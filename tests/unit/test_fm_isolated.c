@@ -166,7 +166,7 @@ static void isolated(uint64_t seed)
 		/* The table is published as in publish.c. */
 		if (came)
 			root.joined = false;
-		fm_isolated_tell(&fm, &m, false);
+		fm_isolated_report(&fm, &m, false);
 		told(&r, &fm, entry, k);
 		m.base = m.version++;
 		m.nentries = 0;
@@ -248,7 +248,7 @@ static void fabric(const char *shape)
 	for (uint32_t i = 0; i < m.nentries; i++)
 		whole[i] = (struct fm_entry) { .node = i, .state = FM_NODE_UP, .guid = 1000 + i };
 	assert_true(fm_table_take(&fm, &m));
-	fm_isolated_tell(&fm, &m, false);
+	fm_isolated_report(&fm, &m, false);
 }
 
 static void fabric_end(void)
@@ -274,7 +274,7 @@ static unsigned int change(uint32_t node, uint16_t fault, uint16_t admin, enum f
 	assert_true(fm_table_take(&fm, &m));
 	looks = 0;
 	many = fm.table.nodes;
-	fm_isolated_tell(&fm, &m, false);
+	fm_isolated_report(&fm, &m, false);
 	many = 0;
 	return looks;
 }

@@ -74,7 +74,7 @@ static void later_table_is_kept_without_votes(void **state)
 	node_1();
 	s.cfg.keeps = true;
 	joins();
-	fm_keep_tell(s.fm, &h);
+	fm_keep_fill(s.fm, &h);
 	assert_true(h.keeps && !h.kept && !h.kept_term && !h.kept_root);
 	assert_false(fm_keep_whole(s.fm, &out));
 	assert_true(takes(0, 0, "2x1"));	/* without a table, each table is a later one */
@@ -85,7 +85,7 @@ static void later_table_is_kept_without_votes(void **state)
 	assert_true(takes(7, 6, "4x1"));
 	assert_false(takes(8, 1, "1x1"));
 	assert_true(takes(8, 1, "4x1"));
-	fm_keep_tell(s.fm, &h);
+	fm_keep_fill(s.fm, &h);
 	assert_int_equal(h.kept_term, 8);
 	assert_int_equal(h.kept, 1);
 	assert_int_equal(h.kept_root, 0xabc);
@@ -109,7 +109,7 @@ static void later_table_is_kept_without_votes(void **state)
 	/* A node without a disk for tables reports that. */
 	joined();
 	h.keeps = true;
-	fm_keep_tell(s.fm, &h);
+	fm_keep_fill(s.fm, &h);
 	assert_false(h.keeps);
 	stage_end(&s);
 }

@@ -44,7 +44,7 @@ static void disk(uint64_t version, bool ok)
 	stage_run_ns(&s, s.now + MS);
 }
 
-static bool says_nothing(void)
+static bool is_column_empty(void)
 {
 	bool nothing = !stage_count(&s, "kept") && !stage_count(&s, "keep version");
 
@@ -70,7 +70,7 @@ static void candidate_reports_table_when_it_is_on_disk(void **state)
 	stage_did_some(&s, "keep version 3 of epoch 126\n");
 	/* While the disk is slow, another table with the same in it comes: then it is that one. */
 	comes(4, 1);
-	assert_true(says_nothing());
+	assert_true(is_column_empty());
 	disk(3, true);
 	stage_did_some(&s, "1 < kept 101 version 4 term 126\n");
 	stage_end(&s);
@@ -92,7 +92,7 @@ static void candidate_keeps_table_after_gap(void **state)
 	stage_did_some(&s, "keep version 3 of epoch 126\n");
 	/* The result for an earlier table does not matter. */
 	disk(1, true);
-	assert_true(says_nothing());
+	assert_true(is_column_empty());
 	disk(3, true);
 	stage_did_some(&s, "1 < kept 101 version 3 term 126\n");
 	stage_end(&s);
@@ -133,7 +133,7 @@ static void unanswered_table_is_given_to_host_again(void **state)
 	comes(1, 0);
 	stage_forget(&s);
 	waits(39990);
-	assert_true(says_nothing());
+	assert_true(is_column_empty());
 	waits(20);
 	stage_did_some(&s, "keep version 1 of epoch 126\n");
 	disk(1, true);
@@ -189,11 +189,11 @@ static void node_that_is_no_candidate_reports_no_kept_table(void **state)
 	s.deaf = "init ping pong report rows place release lost log ";
 	joins();
 	comes(1, 0);
-	assert_true(says_nothing());
+	assert_true(is_column_empty());
 	disk(1, true);
-	assert_true(says_nothing());
+	assert_true(is_column_empty());
 	stage_run_ns(&s, s.now + s.cfg.keepalive + MS);
-	assert_true(says_nothing());
+	assert_true(is_column_empty());
 	stage_end(&s);
 }
 

@@ -99,7 +99,7 @@ static void problem_is_logged_when_it_begins_changes_and_ends(void **state)
 	stage_did(&s, want);
 	assert_string_equal(fm_problem(fm, 3)->kind, "a kind that has");
 	assert_int_equal(strlen(fm_problem(fm, 3)->text), FM_TEXT_MAX - 1);
-	fm_say(fm, FM_DEBUG, "say", "%s", long_text);
+	fm_log(fm, FM_DEBUG, "say", "%s", long_text);
 	sprintf(want, "log debug say: %.*s\n", 2 * FM_TEXT_MAX - 1, long_text);
 	stage_did(&s, want);
 	stage_end(&s);

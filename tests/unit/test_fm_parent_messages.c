@@ -41,7 +41,7 @@ static struct fm_init told(void)
 {
 	struct fm_init i;
 
-	fm_bootstrap_tell(s.fm, &i);
+	fm_bootstrap_fill(s.fm, &i);
 	return i;
 }
 

@@ -243,7 +243,7 @@ static void kept_table_of_epoch_far_above_is_not_taken(void **state)
 	(void)state;
 	for (unsigned int above = 0; above < 2; above++) {
 		asks();
-		sends(1, (struct fm_past) { fm_epoch_believed(s.fm) + above, 5, OTHER }, 2);
+		sends(1, (struct fm_past) { fm_epoch_credible(s.fm) + above, 5, OTHER }, 2);
 		join(3);
 		first_table();
 		assert_int_equal(fm_node(s.fm, 2)->admin, !above);

@@ -60,7 +60,7 @@ enum fm_square fm_squares_judge(const struct fm *f, unsigned int port)
 	return square[port];
 }
 
-void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
+void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
 {
 	va_list args;
 

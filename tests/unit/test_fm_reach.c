@@ -237,7 +237,7 @@ static void table(uint64_t seed)
 	root.joined = naive(is) && !rnd_one_in(&r, 4);	/* joined by the table before */
 	cut_some(&r, changed, &msg.nentries);
 	if (rnd_one_in(&r, 4)) {	/* the node is in doubt: it is examined later */
-		fm_isolated_tell(&fm, &msg, true);
+		fm_isolated_report(&fm, &msg, true);
 		assert_false(told_any);
 		expect(&r, !root.joined || naive(is), "a node was cut off");
 		fm.table.version = rnd_below(&r, 3);
@@ -245,7 +245,7 @@ static void table(uint64_t seed)
 		fm_isolated_again(&fm);
 		expect(&r, told_any == (fm.table.version && !joined), "looked");
 	} else {
-		fm_isolated_tell(&fm, &msg, false);
+		fm_isolated_report(&fm, &msg, false);
 	}
 	if (told_any)
 		check(&r, root.joined);
@@ -271,7 +271,7 @@ static void only_changed_node_is_searched_if_short_way_exists(void **state)
 	root.joined = true;
 	close_link(6, 0);
 	changed[0] = entry[6];
-	fm_isolated_tell(&fm, &msg, false);
+	fm_isolated_report(&fm, &msg, false);
 	assert_false(told_any);
 	/* No cable of a dead node counts, at either end. */
 	for (unsigned int p = 0; p < 4; p++)
@@ -279,18 +279,18 @@ static void only_changed_node_is_searched_if_short_way_exists(void **state)
 	entry[12].state = FM_NODE_DEAD;
 	for (unsigned int i = 11; i <= 12; i++) {
 		changed[0] = entry[i];
-		fm_isolated_tell(&fm, &msg, false);
+		fm_isolated_report(&fm, &msg, false);
 		assert_false(told_any);
 	}
 	entry[12].state = FM_NODE_UP;
 	changed[1] = entry[12];
 	changed[0] = entry[3];
-	fm_isolated_tell(&fm, &msg, false);
+	fm_isolated_report(&fm, &msg, false);
 	assert_false(told_any);
 	/* A silent node has a NIC, as one that is up. */
 	msg.nentries = 2;
 	entry[12].state = FM_NODE_SILENT;
-	fm_isolated_tell(&fm, &msg, false);
+	fm_isolated_report(&fm, &msg, false);
 	assert_true(told_any && root.joined);
 	end();
 }
@@ -307,7 +307,7 @@ static void cable_in_dimension_of_one_node_does_not_count(void **state)
 	close_link(2, 1);
 	close_link(2, 0);
 	changed[0] = entry[2];
-	fm_isolated_tell(&fm, &msg, false);
+	fm_isolated_report(&fm, &msg, false);
 	assert_false(told_any);
 	/* The node is not missed if no other node is there. */
 	for (uint32_t i = 1; i < 5; i++)
@@ -316,7 +316,7 @@ static void cable_in_dimension_of_one_node_does_not_count(void **state)
 		close_link(i, 0);
 	close_link(0, 1);
 	changed[0] = entry[0];
-	fm_isolated_tell(&fm, &msg, false);
+	fm_isolated_report(&fm, &msg, false);
 	assert_false(told_any);
 	end();
 }
@@ -338,7 +338,7 @@ static void long_way_round_makes_full_search(void **state)
 		root.joined = true;
 		close_link(5, i % 2);	/* and the way begins at the other port */
 		changed[0] = entry[5];
-		fm_isolated_tell(&fm, &msg, false);
+		fm_isolated_report(&fm, &msg, false);
 		assert_int_equal(told_any, i >= 2);
 		assert_true(root.joined);
 		end();
@@ -358,14 +358,14 @@ static void short_way_over_last_port_is_found(void **state)
 	close_link(0, 5);
 	changed[0] = entry[0];
 	told_any = false;
-	fm_isolated_tell(&fm, &msg, false);
+	fm_isolated_report(&fm, &msg, false);
 	assert_false(told_any);
 	root.joined = false;
 	fm_isolated_again(&fm);
 	assert_true(told_any && root.joined);
 	close_link(3, 11);
 	changed[0] = entry[3];
-	fm_isolated_tell(&fm, &msg, false);
+	fm_isolated_report(&fm, &msg, false);
 	assert_true(cut[1] && cut[2] && !cut[3]);
 	end();
 }
@@ -385,7 +385,7 @@ static void search_without_memory_is_made_later(void **state)
 	for (unsigned int n = 1; n <= 2; n++) {
 		root.joined = true;
 		memory_fails_at(n);
-		fm_isolated_tell(&fm, &msg, false);
+		fm_isolated_report(&fm, &msg, false);
 		assert_true(memory_failed());
 		assert_false(told_any || root.joined);
 	}

@@ -39,7 +39,7 @@ static void recalled(bool known, const char *words)
 		assert_int_equal(stage_count(&s, words), 1);
 }
 
-static void forget_said(void)
+static void free_exclusions(void)
 {
 	for (unsigned int i = 0; i < 16; i++) {
 		table_of[i] = 6;
@@ -53,7 +53,7 @@ static void later_table_decides_on_each_cable(void **state)
 {
 	(void)state;
 	for (unsigned int known = 0; known < 2; known++) {
-		forget_said();
+		free_exclusions();
 		recalled(known, "");
 		stage_end(&s);
 		/* 5:+x is excluded in that table, and 6 knows it. */
@@ -71,13 +71,13 @@ static void later_table_decides_on_each_cable(void **state)
 		assert_int_equal(fm_node(s.fm, 9)->admin, 2);
 		stage_end(&s);
 		/* The port was included since, which 6 knows and 5 does not. */
-		forget_said();
+		free_exclusions();
 		admin_of[5] = 1;
 		table_of[6] = 7;
 		recalled(known, "");
 		stage_end(&s);
 		/* The port was excluded since. */
-		forget_said();
+		free_exclusions();
 		across_of[6] = 4;
 		table_of[6] = 7;
 		recalled(known, "1 port stays");
@@ -106,7 +106,7 @@ static void hello_with_later_table_of_same_shape_counts(void **state)
 	(void)state;
 	for (unsigned int k = 0; k < 5; k++) {
 		restart(true, "4x4", 0, 6);
-		forget_said();
+		free_exclusions();
 		for (uint32_t i = 1; i < 16; i++) {
 			struct fm_msg m = stage_hello(&s, i);
 
@@ -145,7 +145,7 @@ static void leading_root_fetches_and_awaits_latest_table(void **state)
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
 		restart(k, "4x4", 0, 6);
-		forget_said();
+		free_exclusions();
 		for (uint32_t i = 1; i < 16; i++)
 			join(i, says);
 		assert_int_equal(stage_count(&s, "101 < fetch"), 1);
@@ -172,7 +172,7 @@ static void root_with_little_time_waits_longer_for_table(void **state)
 	(void)state;
 	for (uint64_t lag = 0; lag <= 50 * MS; lag += 50 * MS) {
 		restart(true, "4x4", 0, 6);
-		forget_said();
+		free_exclusions();
 		for (uint32_t i = 1; i < 16; i++)
 			join(i, says);
 		s.fm->lag = lag;
@@ -208,7 +208,7 @@ static enum fm_node_state begins_without(uint32_t hung)
 	struct fm_msg m;
 
 	restart(true, "4x4", 0, 6);
-	forget_said();
+	free_exclusions();
 	for (uint32_t i = 1; i < 16; i++)
 		if (!(hung >> i & 1))
 			join(i, has_cut);
@@ -252,7 +252,7 @@ static void next_node_with_latest_table_is_asked(void **state)
 	(void)state;
 	for (unsigned int dead = 1; dead < 4; dead++) {
 		restart(true, "4x4", 0, 6);
-		forget_said();
+		free_exclusions();
 		for (uint32_t i = 1; i < 16; i++)
 			join(i, says);
 		assert_int_equal(stage_count(&s, "101 < fetch former"), 1);
@@ -293,7 +293,7 @@ static void latest_table_is_asked_of_nodes_below_root(void **state)
 	restart(false, "4x4", 0, 6);
 	s.fm->cfg.fanout = 1;
 	s.deaf = "init ping pong report lost rows place release log fetch ";
-	forget_said();
+	free_exclusions();
 	table_of[2] = 5;
 	for (uint32_t i = 1; i < 16; i++)
 		join(i, says);
@@ -319,7 +319,7 @@ static void kept_table_sent_instead_of_latest_makes_root_ask_another(void **stat
 
 	(void)state;
 	restart(true, "4x4", 0, 6);
-	forget_said();
+	free_exclusions();
 	for (uint32_t i = 1; i < 16; i++)
 		join(i, says);
 	for (unsigned int former = 0; former < 2; former++) {
@@ -345,7 +345,7 @@ static void root_asks_no_further_node_if_no_other_has_table(void **state)
 	(void)state;
 	for (unsigned int news = 0; news < 2; news++) {
 		restart(true, "4x4", 0, 6);
-		forget_said();
+		free_exclusions();
 		table_of[1] = 7;
 		for (uint32_t i = 1; i < 16; i++)
 			join(i, says);
@@ -368,7 +368,7 @@ static void wait_for_latest_table_ends(void **state)
 
 	(void)state;
 	restart(true, "4x4", 0, 6);
-	forget_said();
+	free_exclusions();
 	for (uint32_t i = 1; i < 16; i++)
 		join(i, says);
 	began = s.now;

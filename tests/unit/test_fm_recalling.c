@@ -101,7 +101,7 @@ void fm_mate_move(struct fm *f, struct fm_mate *m, uint32_t node)
 	m->given++;	/* how often it was moved */
 }
 
-void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
+void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
 {
 	va_list args;
 
@@ -129,7 +129,7 @@ void fm_conn_send(struct fm *f, const struct fm_conn *c, const struct fm_msg *ms
 	fetches++;
 }
 
-uint64_t fm_epoch_believed(const struct fm *f)
+uint64_t fm_epoch_credible(const struct fm *f)
 {
 	(void)f;
 	return believed;

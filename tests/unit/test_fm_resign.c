@@ -73,7 +73,7 @@ void fm_handover(struct fm *f, const struct fm_lead *lead)
 	n_handed++;
 }
 
-void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
+void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
 {
 	va_list args;
 

@@ -64,7 +64,7 @@ bool fm_nic_idle(const struct fm *f)
 	return !under_way;
 }
 
-void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
+void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
 {
 	(void)f;
 	(void)level;

@@ -103,13 +103,13 @@ static void lost_node_is_problem_unless_out_of_service(void **state)
 	assert_true(fm_service_gone(&fm, &mate, ": why"));
 	assert_string_equal(problem, "node 1,1 ('n4') is dead: why");
 	assert_false(mate.out);
-	assert_int_equal(fm_service_patience(&fm, &mate), 5000 * MS);
+	assert_int_equal(fm_service_grace(&fm, &mate), 5000 * MS);
 	problem[0] = '\0';
 	admin[4] = 0xf;
 	assert_false(fm_service_gone(&fm, &mate, ": why"));
 	assert_string_equal(problem, "");
 	assert_true(mate.out);
-	assert_int_equal(fm_service_patience(&fm, &mate), 40 * MS);
+	assert_int_equal(fm_service_grace(&fm, &mate), 40 * MS);
 	mate.node = NODES;	/* a place in a table that this root does not have */
 	assert_true(fm_service_gone(&fm, &mate, ""));
 	assert_string_equal(problem, "node ? ('n4') is dead");

@@ -109,7 +109,7 @@ static void tell(uint64_t seed)
 
 	begin(&r);
 	next = 0;
-	fm_ended_tell(&fm, &s);
+	fm_ended_fill(&fm, &s);
 	for (uint32_t k = 0; k < root.changes.table.n; k++) {
 		uint32_t i = changed[k];
 
@@ -157,7 +157,7 @@ static void ends_beyond_step_are_in_next_table(void **state)
 		for (unsigned int p = 0; p < 4; p++)
 			mate[i].row.port[p].session = 7;
 	}
-	fm_ended_tell(&fm, &s);
+	fm_ended_fill(&fm, &s);
 	assert_int_equal(s.nended, FM_ENDED_MAX);
 	assert_int_equal(s.ended[FM_ENDED_MAX - 1].node, FM_ENDED_MAX / 4 - 1);
 	assert_int_equal(s.ended[FM_ENDED_MAX - 1].port, 3);

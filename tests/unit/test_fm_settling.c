@@ -299,7 +299,7 @@ void fm_change_node(struct fm *f, uint32_t node)
 		changed[node] = true;
 }
 
-void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
+void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
 {
 	(void)f;
 	(void)level;

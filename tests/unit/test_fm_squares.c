@@ -56,14 +56,14 @@ static void cable(unsigned int port, uint64_t guid)
 	fm.row.port[port].peer_guid = guid;
 	fm.row.port[port].peer_port = (uint8_t)fm_opposite(fm.ndims, port);
 	told[port].guid = guid;
-	fm_squares_heard(&fm, port, &told[port]);
+	fm_squares_store(&fm, port, &told[port]);
 }
 
 /* The neighbour at @port reports that its cable at @at leads to @far of @guid. */
 static void tells(unsigned int port, unsigned int at, uint64_t guid, unsigned int far)
 {
 	told[port].end[at] = (struct fm_end) { .guid = guid, .port = (uint8_t)far };
-	fm_squares_heard(&fm, port, &told[port]);
+	fm_squares_store(&fm, port, &told[port]);
 }
 
 /* Both neighbours report right cables to one node, which closes the square along @p and @q. */
@@ -237,16 +237,16 @@ static void changed_end_in_init_is_news(void **state)
 	begin(2);
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
 		i.end[p].guid = FAR;
-		assert_true(fm_squares_heard(&fm, 1, &i));
-		assert_false(fm_squares_heard(&fm, 1, &i));
+		assert_true(fm_squares_store(&fm, 1, &i));
+		assert_false(fm_squares_store(&fm, 1, &i));
 		i.end[p].port = 3;
-		assert_true(fm_squares_heard(&fm, 1, &i));
-		assert_false(fm_squares_heard(&fm, 1, &i));
+		assert_true(fm_squares_store(&fm, 1, &i));
+		assert_false(fm_squares_store(&fm, 1, &i));
 	}
 	/* Another node with the same cables, and another port that none came by. */
 	i.guid = B;
-	assert_false(fm_squares_heard(&fm, 1, &i));
-	assert_true(fm_squares_heard(&fm, 0, &i));
+	assert_false(fm_squares_store(&fm, 1, &i));
+	assert_true(fm_squares_store(&fm, 0, &i));
 	finish();
 }
 
@@ -261,7 +261,7 @@ static void init_reports_all_ports_of_node(void **state)
 	cable(1, B);
 	cable(4, C);
 	memset(&i, 0xff, sizeof(i));
-	fm_squares_tell(&fm, &i);
+	fm_squares_fill(&fm, &i);
 	assert_int_equal(i.nends, 5);
 	for (unsigned int p = 0; p < 5; p++) {
 		assert_int_equal(i.end[p].guid, fm.row.port[p].peer_guid);

@@ -23,7 +23,7 @@ static void arbitrate(void *io, uint64_t epoch, uint64_t guid)
 	node = guid;
 }
 
-void fm_say(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
+void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
 {
 	(void)f;
 	(void)fmt;

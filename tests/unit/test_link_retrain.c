@@ -234,7 +234,7 @@ static void retraining_of_peer_is_followed(void **state)
 
 		begin_up();
 		i = resumes();
-		i.nonce_heard = 0;
+		i.nonce_received = 0;
 		if (what == 1)
 			i.resume = 0;
 		if (what == 2)
@@ -245,7 +245,7 @@ static void retraining_of_peer_is_followed(void **state)
 		assert_int_equal(link->state, what ? TORUS_LINK_INIT : TORUS_LINK_RETRAINING);
 		assert_int_equal(link->closed, !!what);
 		assert_int_equal(lone_tx(&l, 0), 1);
-		assert_int_equal(l.peer[0].heard.nonce_heard, i.nonce);
+		assert_int_equal(l.peer[0].heard.nonce_received, i.nonce);
 		assert_int_equal(l.peer[0].heard.resume, !what);
 		end();
 	}

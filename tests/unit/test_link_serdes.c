@@ -256,7 +256,7 @@ static void closing_eye_retrains_and_gives_up_lane(void **state)
 	told(UP, TORUS_LINK_RETRAINING);
 	assert_int_equal(pc(TORUS_PC_EYE_RETRAINS), 1);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_true(l.peer[0].heard.resume && !l.peer[0].heard.nonce_heard);
+	assert_true(l.peer[0].heard.resume && !l.peer[0].heard.nonce_received);
 	assert_int_equal(l.peer[0].heard.mbps, 0);
 	/* An INIT of the peer is not received now. */
 	i = lone_init_of(&l, 0);
@@ -283,9 +283,9 @@ static void closing_eye_retrains_and_gives_up_lane(void **state)
 	lone_init(&l, 0, &i);
 	assert_int_equal(gauge(TORUS_PG_PEER_RATE), 2500);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.nonce_heard, i.nonce);
+	assert_int_equal(l.peer[0].heard.nonce_received, i.nonce);
 	assert_int_equal(l.peer[0].heard.mbps, 2 * 1000);
-	i.nonce_heard = l.peer[0].heard.nonce;
+	i.nonce_received = l.peer[0].heard.nonce;
 	lone_init(&l, 0, &i);
 	told(TORUS_LINK_RETRAINING, UP);
 	l.peer[0].seed = link->seed;
@@ -310,7 +310,7 @@ static void training_of_peer_also_tries_near_settings(void **state)
 	(void)state;
 	begin_up();
 	i = lone_init_of(&l, 0);
-	i.nonce_heard = 0;
+	i.nonce_received = 0;
 	i.resume = 1;
 	i.last_session = link->session;
 	i.last_rseq = l.peer[0].rseq;

@@ -255,7 +255,7 @@ static void short_silence_does_not_end_attempt_before_next_init(void **state)
 	lone_drain(&l, 0);
 	nonce = link->nonce;
 	i = lone_init_of(&l, 0);
-	i.nonce_heard = 0;
+	i.nonce_received = 0;
 	lone_init(&l, 0, &i);
 	until = l.now + 3 * l.params.probe_interval;
 	while (l.now < until) {
@@ -283,7 +283,7 @@ static void silent_neighbour_in_handshake_begins_new_attempt(void **state)
 	lone_drain(&l, 0);
 	nonce = link->nonce;
 	i = lone_init_of(&l, 0);
-	i.nonce_heard = 0;
+	i.nonce_received = 0;
 	lone_init(&l, 0, &i);
 	heard = l.now;
 	while (l.now < heard + l.params.silence) {
@@ -384,7 +384,7 @@ static void faulty_link_sends_init_each_probe_interval(void **state)
 	assert_int_equal(link->state, TORUS_LINK_INIT);
 	assert_int_not_equal(link->nonce, nonce);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.nonce_heard, 4);
+	assert_int_equal(l.peer[0].heard.nonce_received, 4);
 	assert_true(link->give_up_at == l.now + 10 * l.params.init_interval);
 	end();
 }
@@ -501,9 +501,9 @@ static void init_with_same_nonce_is_ignored(void **state)
 	assert_int_equal(link->peer_nonce, 0);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.peer[0].heard.nonce, i.nonce);
-	assert_int_equal(l.peer[0].heard.nonce_heard, 0);
+	assert_int_equal(l.peer[0].heard.nonce_received, 0);
 	i.nonce++;
-	i.nonce_heard = link->nonce;
+	i.nonce_received = link->nonce;
 	lone_init(&l, 0, &i);
 	assert_int_equal(link->state, UP);
 	end();

@@ -102,7 +102,7 @@ static void first_inits_have_known_contents_and_intervals(void **state)
 	assert_true(i.guid == LONE_GUID && i.epoch == 7);
 	assert_int_equal(i.lowest, TN_WIRE_OLDEST);
 	assert_int_equal(i.highest, TN_WIRE_VERSION);
-	assert_true(i.nonce && !i.nonce_heard && i.attempt == 1 && !i.last_session);
+	assert_true(i.nonce && !i.nonce_received && i.attempt == 1 && !i.last_session);
 	assert_true(i.slot_flits == 256 + 3 && !i.port && !i.resume && !i.up && !i.retry);
 	for (int vc = 0; vc < TORUS_VCS; vc++)
 		assert_true(i.slots[vc] == 256 && !i.occupied[vc]);
@@ -158,14 +158,14 @@ static void init_with_own_nonce_brings_link_up(void **state)
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	lone_drain(&l, 0);
 	i = lone_init_of(&l, 0);
-	i.nonce_heard = 0;
+	i.nonce_received = 0;
 	l.events = 0;
 	lone_init(&l, 0, &i);
 	assert_int_equal(link->state, TORUS_LINK_INIT);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.nonce_heard, i.nonce);
+	assert_int_equal(l.peer[0].heard.nonce_received, i.nonce);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	i.nonce_heard = l.peer[0].heard.nonce;
+	i.nonce_received = l.peer[0].heard.nonce;
 	i.slots[1] = 9;
 	i.occupied[1] = 2;
 	i.first_tseq = 4095;
@@ -179,13 +179,13 @@ static void init_with_own_nonce_brings_link_up(void **state)
 	assert_int_equal(link->peer_port, 1);
 	/* The link reports again that it is up, in case the peer has not received its echo. */
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_true(l.peer[0].heard.up && l.peer[0].heard.nonce_heard == i.nonce);
+	assert_true(l.peer[0].heard.up && l.peer[0].heard.nonce_received == i.nonce);
 	assert_int_equal(lone_tx(&l, 0), 0);
 	/* The same INIT again is answered only if its sender is not up. */
 	lone_init(&l, 0, &i);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.sent[0].hdr.type, TN_INIT);
-	i.nonce_heard = 0;		/* and one sent before the first was received */
+	i.nonce_received = 0;		/* and one sent before the first was received */
 	lone_init(&l, 0, &i);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	i.up = 1;
@@ -323,7 +323,7 @@ static void init_of_given_up_attempt_is_ignored(void **state)
 	lone_drain(&l, 0);
 	old = lone_init_of(&l, 0);
 	new = lone_init_of(&l, 0);
-	new.nonce_heard = 0;
+	new.nonce_received = 0;
 	lone_init(&l, 0, &new);
 	l.now += l.params.silence - 1;
 	lone_init(&l, 0, &old);
@@ -331,7 +331,7 @@ static void init_of_given_up_attempt_is_ignored(void **state)
 	assert_int_equal(link->peer_nonce, new.nonce);
 	old.epoch++;			/* a restarted NIC counts from the beginning */
 	new = old;
-	new.nonce_heard = 0;
+	new.nonce_received = 0;
 	lone_init(&l, 0, &new);
 	assert_int_equal(link->peer_nonce, old.nonce);
 	end();
@@ -340,7 +340,7 @@ static void init_of_given_up_attempt_is_ignored(void **state)
 	lone_drain(&l, 0);
 	old = lone_init_of(&l, 0);
 	new = lone_init_of(&l, 0);
-	new.nonce_heard = 0;
+	new.nonce_received = 0;
 	lone_init(&l, 0, &new);
 	l.now += l.params.silence;	/* then another NIC has sent it */
 	lone_init(&l, 0, &old);
@@ -370,7 +370,7 @@ static void init_of_last_session_begins_no_other(void **state)
 	assert_int_equal(link->peer_nonce, 0);
 	assert_int_equal(lone_tx(&l, 0), 0);
 	/* An INIT that answers the present one: its sender never came up. */
-	i.nonce_heard = l.peer[0].heard.nonce;
+	i.nonce_received = l.peer[0].heard.nonce;
 	lone_init(&l, 0, &i);
 	assert_int_equal(link->state, UP);
 	end();

@@ -147,7 +147,7 @@ static void cable_runs(struct side *from, struct side *to)
 			continue;
 		f->at = 0;
 		from->nfly--;
-		assert_true(linktest_heard(to->t, to->port, f->p.data, f->p.len, now));
+		assert_true(linktest_receive(to->t, to->port, f->p.data, f->p.len, now));
 	}
 	if (n > most_flying)
 		most_flying = n;
@@ -411,7 +411,7 @@ static void failed_nic_ends_test_with_reason(void **state)
 
 static void heard_raw(unsigned int i, const uint8_t *data, size_t len, bool mine)
 {
-	assert_int_equal(linktest_heard(side[i].t, side[i].port, data, len, now), mine);
+	assert_int_equal(linktest_receive(side[i].t, side[i].port, data, len, now), mine);
 	nic_runs(&side[i]);
 	pass(5 * MS);
 }
@@ -456,8 +456,8 @@ static void packet_of_no_test_is_dropped(void **state)
 	linktest_end(side[1].t, PORT_B, TOKEN);
 	heard_raw(1, p.data, p.len, true);
 	assert_int_equal(side[1].sent, 3);
-	assert_false(linktest_heard(side[1].t, TORUS_MAX_PORTS, "tSEA", 4, now));
-	assert_true(linktest_heard(side[1].t, TORUS_MAX_PORTS, "tTST", 4, now));
+	assert_false(linktest_receive(side[1].t, TORUS_MAX_PORTS, "tSEA", 4, now));
+	assert_true(linktest_receive(side[1].t, TORUS_MAX_PORTS, "tTST", 4, now));
 }
 
 /* A neighbour that sends more than it should gets no more echoes than twice the rate. */
@@ -475,7 +475,7 @@ static void flood_of_neighbour_gets_limited_echoes(void **state)
 	pass(10 * MS);
 	for (; n < 20000; n++) {
 		now += 50 * US;
-		linktest_heard(side[1].t, PORT_B, p.data, p.len, now);
+		linktest_receive(side[1].t, PORT_B, p.data, p.len, now);
 		nic_runs(&side[1]);
 		memset(side[1].fly, 0, sizeof(side[1].fly));
 		side[1].nfly = 0;

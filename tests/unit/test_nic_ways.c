@@ -163,7 +163,7 @@ static void packet_behind_bubble_of_dead_line_goes_after_silence(void **state)
 	tn_nic_carrier(l.nic, 2, true, l.now);
 	lone_drain(&l, 2);
 	i = lone_init_of(&l, 2);
-	i.nonce_heard = 0;
+	i.nonce_received = 0;
 	lone_init(&l, 2, &i);
 	lone_link(&l, 2)->give_up_at = ~0ull;	/* as if the link had not failed before */
 	died = l.now;

@@ -144,7 +144,7 @@ static void acknowledged(struct pair *p)
 
 	if (!wire_get(&p->back, &f) || f.damaged)
 		return;
-	expect(&p->r, tn_retry_hear(&p->a, &f.h, &done, p->now) != TN_HEARD_LIE, "honest");
+	expect(&p->r, tn_retry_receive(&p->a, &f.h, &done, p->now) != TN_HEARD_LIE, "honest");
 	while ((pkt = tn_queue_pop(&done))) {
 		expect(&p->r, id_of(pkt) == p->acked, "released %u", id_of(pkt));
 		p->acked++;
@@ -288,7 +288,7 @@ static void one_error_makes_sender_go_back_once(void **state)
 	while (wire_get(&p.back, &f)) {
 		assert_true(f.h.e);
 		assert_int_equal(f.h.rseq, p.first);
-		backs += tn_retry_hear(&p.a, &f.h, &done, p.now) == TN_HEARD_BACK;
+		backs += tn_retry_receive(&p.a, &f.h, &done, p.now) == TN_HEARD_BACK;
 	}
 	assert_int_equal(backs, 1);
 	assert_int_equal(p.a.tx.tries, 1);
@@ -393,7 +393,7 @@ static void retraining_with_unacknowledged_packets_loses_none(void **state)
 		assert_true(tn_retry_error(&r, 1));
 		if (ops == &tn_retry_hippi) {		/* the peer has answered once, and we */
 			h.rseq = 0;
-			assert_int_equal(tn_retry_hear(&r, &h, &done, 3), TN_HEARD_OK);
+			assert_int_equal(tn_retry_receive(&r, &h, &done, 3), TN_HEARD_OK);
 			ops->stamp(&r, &h);
 		}
 
@@ -414,7 +414,7 @@ static void retraining_with_unacknowledged_packets_loses_none(void **state)
 			assert_int_equal(h.rseq, 255);		/* nothing is owed */
 			/* and received for the first time */
 			h.rseq = 0;
-			assert_int_equal(tn_retry_hear(&r, &h, &done, 5), TN_HEARD_OK);
+			assert_int_equal(tn_retry_receive(&r, &h, &done, 5), TN_HEARD_OK);
 		}
 		/* The first error after that is news, and is reported fully. */
 		assert_true(tn_retry_error(&r, 0));

@@ -36,7 +36,7 @@ static enum tn_heard told(u16 number, struct tn_queue *done)
 {
 	struct tn_hdr h = { .type = TN_IDLE, .rseq = number };
 
-	return tn_retry_hear(&a, &h, done, 2);
+	return tn_retry_receive(&a, &h, done, 2);
 }
 
 static void begin(void)

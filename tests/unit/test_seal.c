@@ -136,7 +136,7 @@ static void arrive(void)
 	for (; delivered < nsaid; delivered++) {
 		struct side *to = &side[!said[delivered].from];
 
-		seal_heard(to->seal, to->port, said[delivered].data, said[delivered].len);
+		seal_receive(to->seal, to->port, said[delivered].data, said[delivered].len);
 		assert_true(delivered - begun < 100);	/* answers end after a while */
 	}
 }
@@ -239,7 +239,7 @@ static void repeated_message_gets_through_whatever_was_lost(void **state)
 		if (k & 2)
 			delivered = nsaid;
 		for (unsigned int i = delivered; i < (k == 4 ? 1 : nsaid); i++)
-			seal_heard(side[!said[i].from].seal, side[!said[i].from].port, said[i].data, said[i].len);
+			seal_receive(side[!said[i].from].seal, side[!said[i].from].port, said[i].data, said[i].len);
 		delivered = nsaid;	/* all answers are lost */
 		says(0, "again");
 		arrive();
@@ -355,7 +355,7 @@ static void nothing_new(unsigned int at, const uint8_t *data, size_t len, bool i
 	unsigned int n = s->n, was = s->refused;
 	uint64_t late = seal_counts(s->seal)->late;
 
-	seal_heard(s->seal, s->port, data, len);
+	seal_receive(s->seal, s->port, data, len);
 	assert_int_equal(s->n, n);
 	assert_int_equal(s->refused, was + is_refused);
 	assert_int_equal(seal_counts(s->seal)->refused, s->refused);
@@ -397,7 +397,7 @@ static void message_of_later_release_is_ignored(void **state)
 	nothing_new(1, longer, sizeof(longer), true);
 	p.data[5] = 1;
 	seal_by_hand(&p);
-	seal_heard(side[1].seal, PORT_B, p.data, p.len);
+	seal_receive(side[1].seal, PORT_B, p.data, p.len);
 	assert_string_equal(side[1].heard, "true");
 	end();
 }
@@ -420,7 +420,7 @@ static void altered_packet_is_refused(void **state)
 	for (size_t len = 0; len < p.len; len++)
 		nothing_new(1, p.data, len, true);
 	nothing_new(1, (const uint8_t *)"tINI\2 as before there was a seal, and long enough to have one", 60, true);
-	seal_heard(side[1].seal, PORT_B, p.data, p.len);
+	seal_receive(side[1].seal, PORT_B, p.data, p.len);
 	assert_string_equal(side[1].heard, "true");
 	end();
 }
@@ -448,7 +448,7 @@ static void replayed_packet_is_refused_and_both_go_on(void **state)
 	all = nsaid;
 	for (unsigned int k = 0; k < all; k++)
 		for (unsigned int to = 0; to < 2; to++) {
-			seal_heard(side[to].seal, side[to].port, said[k].data, said[k].len);
+			seal_receive(side[to].seal, side[to].port, said[k].data, said[k].len);
 			/* Its sender refuses it, because it is not for that port. */
 			assert_true(to != said[k].from || side[to].refused);
 			arrive();
@@ -476,7 +476,7 @@ static void packet_replayed_to_restarted_manager_is_refused(void **state)
 	links(1, SESSION, true);
 	nsaid = all;			/* what it says is lost */
 	for (unsigned int k = 0; k < all; k++)
-		seal_heard(side[1].seal, PORT_B, said[k].data, said[k].len);
+		seal_receive(side[1].seal, PORT_B, said[k].data, said[k].len);
 	assert_int_equal(side[1].n, 0);
 	assert_true(seal_counts(side[1].seal)->late > 0);
 	delivered = all;
@@ -579,8 +579,8 @@ static void message_for_link_that_is_not_up_is_ignored(void **state)
 	links(1, SESSION, false);
 	side[1].n = 0;
 	arrive();
-	seal_heard(side[1].seal, TORUS_MAX_PORTS, "x", 1);
-	seal_heard(side[1].seal, 0, "x", 1);
+	seal_receive(side[1].seal, TORUS_MAX_PORTS, "x", 1);
+	seal_receive(side[1].seal, 0, "x", 1);
 	assert_int_equal(side[1].n + side[1].refused, 0);
 	end();
 }
@@ -622,7 +622,7 @@ static void one_history(uint64_t seed)
 			for (k = 0; nsaid && k < 4; k++) {
 				const struct said *p = &said[rnd_below(&r, nsaid)];
 
-				seal_heard(side[!p->from].seal, side[!p->from].port, p->data, p->len);
+				seal_receive(side[!p->from].seal, side[!p->from].port, p->data, p->len);
 			}
 			break;
 		case 4:

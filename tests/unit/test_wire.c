@@ -217,7 +217,7 @@ static struct tn_init random_init(struct rnd *r)
 {
 	struct tn_init i = {
 		.guid = rnd64(r), .lowest = (u32)rnd64(r), .epoch = (u32)rnd64(r),
-		.attempt = (u32)rnd64(r), .nonce = (u32)rnd64(r), .nonce_heard = (u32)rnd64(r),
+		.attempt = (u32)rnd64(r), .nonce = (u32)rnd64(r), .nonce_received = (u32)rnd64(r),
 		.last_session = (u32)rnd64(r), .last_rseq = (u16)rnd_below(r, 4096),
 		.first_tseq = (u16)rnd_below(r, 4096), .slot_flits = (u16)rnd64(r),
 		.port = (u8)rnd64(r), .resume = (u8)rnd_below(r, 2),
@@ -242,7 +242,7 @@ static void init_by_document(u8 *p, const struct tn_init *i)
 	le(p + 8, 8, i->guid);
 	le(p + 16, 4, i->epoch);
 	le(p + 20, 4, i->nonce);
-	le(p + 24, 4, i->nonce_heard);
+	le(p + 24, 4, i->nonce_received);
 	le(p + 28, 4, i->last_session);
 	le(p + 32, 2, i->last_rseq);
 	le(p + 34, 2, i->first_tseq);

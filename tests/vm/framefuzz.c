@@ -361,7 +361,7 @@ static void kind_init(void)
 		.epoch = one_in(3) ? l->epoch + below(3) - 1 : one_in(8) ? edge(~0u) : l->epoch,
 		.nonce = one_in(10) ? l->peer_nonce : one_in(10) ? 0 : one_in(2) ? l->nonce :
 			 (u32)random_next(&f.rng),
-		.nonce_heard = one_in(4) ? edge(~0u) : l->peer_nonce,
+		.nonce_received = one_in(4) ? edge(~0u) : l->peer_nonce,
 		.attempt = l->attempt + (one_in(8) ? edge(~0u) : below(3)),
 		.last_session = one_in(3) ? edge(~0u) : l->session,
 		.last_rseq = one_in(2) ? (u16)edge(TN_SEQ_MASK) : l->retry.rx.expected,

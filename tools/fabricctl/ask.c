@@ -269,7 +269,7 @@ int ask_again(const struct ctl *ctl, struct ask *a)
 	return OK;
 }
 
-static void tell_missing(struct ask *ask, const json_t *missing)
+static void warn_of_missing(struct ask *ask, const json_t *missing)
 {
 	char list[512] = "", text[TORUS_TEXT_MAX];
 	size_t i, len = 0, n = json_array_size(missing);
@@ -348,7 +348,7 @@ static int unpack_reply(struct ask *ask, char *text, json_t **data, bool *more)
 	}
 	take_rootless(ask, json_object_get(reply, "rootless"));
 	json_missing(json_object_get(reply, "missing"), json_object_get(reply, "rootless"));
-	tell_missing(ask, json_object_get(reply, "missing"));
+	warn_of_missing(ask, json_object_get(reply, "missing"));
 	*more = json_is_true(json_object_get(reply, "more"));
 	*data = json_object_get(reply, "data");
 	json_incref(*data);

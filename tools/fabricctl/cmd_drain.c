@@ -287,7 +287,7 @@ static int await_drained(const struct ctl *ctl, struct drain *d)
 	return status;
 }
 
-static void say_drained(char **what, int n)
+static void print_drained(char **what, int n)
 {
 	int nodes = 0;
 
@@ -334,7 +334,7 @@ static int drain_named(const struct ctl *ctl, struct drain *d, char **what, int 
 		json_show(json_pack("{sb sb sI sO}", "drained", status == OK, "in_force", d->in_force,
 				    "version", (json_int_t)d->version, "waits", d->waits));
 	else if (status == OK)
-		say_drained(what, n);
+		print_drained(what, n);
 	if (status == OK && !change_is_kept(table))
 		status = order_again(d, what, n, &table);
 	kept = status == OK ? change_kept(table) : status;

@@ -186,7 +186,7 @@ static void serdes_cells(struct table *t, const json_t *l)
 }
 
 /* Prints a note that the figures of software NICs come from a model and were not measured. */
-static void say_modelled(const json_t *links)
+static void print_modelled(const json_t *links)
 {
 	size_t i;
 	json_t *v;
@@ -222,7 +222,7 @@ static void show_table(const json_t *links)
 		table_cell(t, PLAIN, "%s", bytes_text(json_count(v, "rx_bytes"), text));
 	}
 	table_print(t, bad ? "no link is bad" : "no links");
-	say_modelled(links);
+	print_modelled(links);
 }
 
 static void show_counters(const json_t *l, const struct torus_counter_desc *d, unsigned int n)

@@ -14,7 +14,7 @@ static bool map;
 static int found;	/* the exit status, which depends on the nodes that were shown */
 
 /* Prints how long ago the last message of the node came. */
-static void heard_cell(struct table *t, const json_t *ms)
+static void show_last_alive(struct table *t, const json_t *ms)
 {
 	double is = json_number_value(ms);
 	char text[32];
@@ -66,7 +66,7 @@ static void print_nodes(const json_t *nodes)
 			   out ? " (excluded" : "", out && until > 0 ? " for " : "",
 			   out && until > 0 ? left_text(until, left) : "",
 			   out ? ")" : "");
-		heard_cell(t, json_object_get(v, "heard_ms"));
+		show_last_alive(t, json_object_get(v, "heard_ms"));
 		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "address")));
 		if (json_is_integer(json_object_get(v, "table_version")))
 			table_cell(t, PLAIN, "%llu",

@@ -86,7 +86,7 @@ static void print_cell(const char *text, enum colour c, size_t wide, bool right,
 		printf("%*s", (right ? 0 : pad) + 2, "");
 }
 
-static bool says_nothing(const struct table *t, unsigned int column)
+static bool is_column_empty(const struct table *t, unsigned int column)
 {
 	for (size_t i = column; i < t->n; i += t->columns)
 		if (t->cell[i].colour != FAINT)
@@ -104,7 +104,7 @@ static void find_widths(const struct table *t, size_t *wide)
 		all += wide[c] + 2;
 	}
 	for (unsigned int c = 0; c < t->columns && all > (size_t)screen_columns() + 2; c++)
-		if (says_nothing(t, c))
+		if (is_column_empty(t, c))
 			wide[c] = 0;
 }
 

@@ -131,7 +131,7 @@ static bool rest_a_moment(int fd)
  * Repeats that the flow is done until the sender has closed its socket. A fixed number of messages
  * is not enough: all that are sent within a short time may be lost.
  */
-static void say_done(int fd, const struct flow *f)
+static void repeat_done(int fd, const struct flow *f)
 {
 	double end = traffic_now() + TRAFFIC_PATIENCE_S;
 
@@ -172,5 +172,5 @@ void traffic_udp_receive(int fd, struct flow *f)
 			unanswered = 0;
 		}
 	}
-	say_done(fd, f);
+	repeat_done(fd, f);
 }

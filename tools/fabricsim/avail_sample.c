@@ -104,7 +104,7 @@ static uint16_t dead_ports(const struct state *s, uint32_t node)
 	return (uint16_t)(s->down[node] & DEAD ? all : s->down[node] & 0x3f);
 }
 
-static int tell_engine(struct state *s)
+static int update_health(struct state *s)
 {
 	int ret = 0;
 
@@ -125,7 +125,7 @@ static int mend_all(struct state *s)
 		s->down[s->dead[i]] = 0;
 	for (uint32_t i = 0; i < s->ncables; i++)
 		s->down[cable_node(s, s->cable[i])] = 0;
-	if (tell_engine(s))
+	if (update_health(s))
 		return -ENOMEM;
 	invariant(!torus_health_faults(s->health, NULL));
 	s->ndead = s->ncables = 0;
@@ -221,7 +221,7 @@ static int is_cut(struct state *s)
 /* Return: 1 if the fabric is cut, but has no isolated node (part 2), else 0; or -ENOMEM. */
 static int judge_faults(struct state *s)
 {
-	int cut = tell_engine(s), err;
+	int cut = update_health(s), err;
 
 	if (!cut && !nodes_alone(s))
 		cut = is_cut(s);
@@ -372,7 +372,7 @@ static int alone_run(struct state *s, struct sample_run *run)
 		double x;
 
 		alone_draw(s);
-		err = tell_engine(s);
+		err = update_health(s);
 		cut = err ? err : is_cut(s);
 		x = cut > 0 ? 1.0 / nodes_alone(s) : 0;
 		err = mend_all(s);

@@ -123,7 +123,7 @@ static void run_until_silent(struct grow_sim *s)
 			struct grow_mail m = slot->mail[i];
 
 			s->under_way--;
-			fm_growth_heard(&s->node[m.to].growth, m.port, &m.msg, s->now);
+			fm_growth_receive(&s->node[m.to].growth, m.port, &m.msg, s->now);
 			if (grow_searches(m.msg.kind))
 				s->out->hop_times = s->now;
 			if (m.msg.kind != FM_GROWTH_ACK)

@@ -37,7 +37,7 @@ static void port_down(struct world *w, uint32_t node, unsigned int port)
 	p->state = TORUS_LINK_FAULTY;
 	p->closed = w->node[node].plain->version;
 	if (w->node[node].managed)
-		tell_link(w, node, port);
+		report_link(w, node, port);
 }
 
 void plain_carrier(struct world *w, uint32_t cable)
@@ -75,7 +75,7 @@ void plain_trained(struct world *w, const struct ev *ev)
 		p->state = TORUS_LINK_UP;
 		p->session++;
 		if (w->node[c->node[e]].managed)
-			tell_link(w, c->node[e], c->port[e]);
+			report_link(w, c->node[e], c->port[e]);
 	}
 }
 

@@ -314,7 +314,7 @@ static void send_world_frame(struct world *w, uint32_t node, unsigned int port,
 	world_post(w, &ev);
 }
 
-void tell_link(struct world *w, uint32_t node, unsigned int port)
+void report_link(struct world *w, uint32_t node, unsigned int port)
 {
 	struct ev ev = {
 		.at = w->now + 20 * US,
@@ -331,13 +331,13 @@ void tell_link(struct world *w, uint32_t node, unsigned int port)
 }
 
 /* Reports changed links to the manager, when the NIC has nothing more to do. */
-static void tell_world_links(struct world *w, uint32_t node)
+static void report_world_links(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
 
 	for (unsigned int p = 0; p < w->nports; p++)
 		if (n->links_changed & 1u << p && n->managed)
-			tell_link(w, node, p);
+			report_link(w, node, p);
 	n->links_changed = 0;
 }
 
@@ -360,7 +360,7 @@ void nic_pump(struct world *w, uint32_t node)
 		if (!some)
 			break;
 	}
-	tell_world_links(w, node);
+	report_world_links(w, node);
 	due = tn_nic_expiry(n->nic);
 	if (due != ~0ULL && due < n->nic_due) {
 		struct ev ev = {

@@ -107,7 +107,7 @@ static bool is_damaged(struct wire *w, struct end *e, unsigned int bytes)
 /* --- sending -------------------------------------------------------------- */
 
 /* Return: the sequence number up to which the answer in @h acknowledges packets, or -1. */
-static int number_said(const struct tn_retry *r, const struct tn_hdr *h)
+static int find_acked(const struct tn_retry *r, const struct tn_hdr *h)
 {
 	if (r->ops->alone)
 		return h->type == TN_ACKNAK ? (h->rseq + 1) & TN_SEQ_MASK : -1;
@@ -119,12 +119,12 @@ static struct wire_event event_of(struct wire *w, const struct end *e, const str
 {
 	return (struct wire_event) {
 		.at = w->now, .what = what, .end = e != w->end, .answer = f->h.type != TN_DATA,
-		.unit = f->unit, .copy = f->copy, .says = number_said(&e->retry, &f->h),
+		.unit = f->unit, .copy = f->copy, .says = find_acked(&e->retry, &f->h),
 		.nak = f->h.e, .fate = f->fate,
 	};
 }
 
-static void tell_watch(struct wire *w, const struct wire_event *ev)
+static void notify_watch(struct wire *w, const struct wire_event *ev)
 {
 	if (w->plan->watch)
 		w->plan->watch->tell(w->plan->watch->arg, ev);
@@ -153,7 +153,7 @@ static void put_frame(struct wire *w, struct end *e, const struct tn_hdr *h, uns
 		return;
 	ev = event_of(w, e, f, WIRE_SENT);
 	ev.fate = f->fate = w->plan->watch->fate(w->plan->watch->arg, &ev);
-	tell_watch(w, &ev);
+	notify_watch(w, &ev);
 }
 
 static void push_packets(struct wire *w, struct end *e)
@@ -213,10 +213,10 @@ static void send_next(struct wire *w, struct end *e)
  * Handles an answer. Return: false if it acknowledges packets that were not sent, which is an error
  * of the protocol.
  */
-static bool hear_answer(struct wire *w, struct end *e, const struct tn_hdr *h)
+static bool take_retry_answer(struct wire *w, struct end *e, const struct tn_hdr *h)
 {
 	struct tn_queue done = { 0 };
-	enum tn_heard heard = tn_retry_hear(&e->retry, h, &done, w->now + 1);
+	enum tn_heard heard = tn_retry_receive(&e->retry, h, &done, w->now + 1);
 	struct tn_pkt *pkt;
 
 	w->cost.backs += heard == TN_HEARD_BACK;
@@ -280,7 +280,7 @@ static bool arrive_whole(struct wire *w, struct end *e, struct flight *f, struct
 
 	ev->verdict = verdict_of(e, f);
 	if (!w->plan->in_sequence || ev->verdict == WIRE_HEARD || ev->verdict == WIRE_TAKEN) {
-		if (!hear_answer(w, e, &answer))
+		if (!take_retry_answer(w, e, &answer))
 			return false;
 		ev->back = w->cost.backs > backs;
 	}
@@ -308,7 +308,7 @@ static bool arrive_frame(struct wire *w, struct end *e, struct flight *f)
 		kept = arrive_whole(w, e, f, &ev);
 	else if (f->h.type != TN_ACKNAK)
 		note_error(e, e->retry.rx.gen_seen);
-	tell_watch(w, &ev);
+	notify_watch(w, &ev);
 	return kept;
 }
 
@@ -335,7 +335,7 @@ static void run_timer(struct wire *w, struct end *e)
 		w->cost.backs++;
 		w->cost.timeouts++;
 		ev.back = true;
-		tell_watch(w, &ev);
+		notify_watch(w, &ev);
 	}
 	e->answer_now |= e->unanswered > 0;
 	if (e->retry.rx.ignoring && e->retry.ops->remind) {

@@ -540,7 +540,7 @@ int world_move(struct world *w, uint32_t root, uint32_t node)
 	return err;
 }
 
-bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_msg *msg)
+bool world_send_msg(struct world *w, uint32_t node, unsigned int k, const struct fm_msg *msg)
 {
 	struct wnode *n = &w->node[node];
 	unsigned int open = 0;
@@ -566,7 +566,7 @@ bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_m
 	return true;
 }
 
-void world_hear(struct world *w, uint32_t node, unsigned int port, const void *data, size_t len)
+void world_receive(struct world *w, uint32_t node, unsigned int port, const void *data, size_t len)
 {
 	fm_mgmt(w->node[node].fm, port, data, len, w->now);
 	manager_arm(w, node);

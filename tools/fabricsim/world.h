@@ -291,10 +291,10 @@ void world_ignore(struct world *w, uint32_t node, uint32_t mask);
 int world_move(struct world *w, uint32_t root, uint32_t node);
 /* The manager of @node receives @msg on its @k-th connection (modulo their number), as if from
  * its peer. Return: false if there is no connection, or the codec rejects @msg. */
-bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_msg *msg);
+bool world_send_msg(struct world *w, uint32_t node, unsigned int k, const struct fm_msg *msg);
 
 /* The manager of @node receives a management packet on @port, as if from its neighbour there. */
-void world_hear(struct world *w, uint32_t node, unsigned int port, const void *data, size_t len);
+void world_receive(struct world *w, uint32_t node, unsigned int port, const void *data, size_t len);
 
 struct fm *world_fm(struct world *w, uint32_t node);
 struct tn_nic *world_nic(struct world *w, uint32_t node);

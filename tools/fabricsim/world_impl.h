@@ -197,7 +197,7 @@ void nic_line(struct world *w, uint32_t cable);
 void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_link *out);
 void nic_traffic(struct world *w, uint32_t node);
 /* Sends the state of a link to the manager of @node; it arrives after 20 us. */
-void tell_link(struct world *w, uint32_t node, unsigned int port);
+void report_link(struct world *w, uint32_t node, unsigned int port);
 /*
  * Reads from @pkt which packet of the traffic it carries. Return: false if it is not a packet of
  * the traffic.

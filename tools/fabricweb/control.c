@@ -145,7 +145,7 @@ static void keep_answer(struct control *c, struct call *call, struct body *body)
 /* --- calls -------------------------------------------------------------------------------- */
 
 /* Passes the answer of a call, or @code, to all its askers. */
-static void tell_askers(struct call *call, struct body *body, const char *code)
+static void answer_askers(struct call *call, struct body *body, const char *code)
 {
 	struct asker *a;
 
@@ -166,7 +166,7 @@ static void end_call(struct line *l, struct body *body, const char *code)
 	c->n--;
 	while (call->change && c->n_kept)
 		forget_first(c);
-	tell_askers(call, body, code);
+	answer_askers(call, body, code);
 	if (body)
 		keep_answer(c, call, body);
 	else
@@ -211,7 +211,7 @@ static void on_control_tick(evutil_socket_t fd, short what, void *arg)
 	while ((call = TAILQ_FIRST(&c->waiting)) != NULL && call->at <= latest) {
 		TAILQ_REMOVE(&c->waiting, call, entry);
 		c->n--;
-		tell_askers(call, NULL, "timeout");
+		answer_askers(call, NULL, "timeout");
 		free_call(call);
 	}
 	start_waiting(c);
@@ -425,7 +425,7 @@ static void drop_call(struct call *call)
 {
 	if (!call)
 		return;
-	tell_askers(call, NULL, "failed");
+	answer_askers(call, NULL, "failed");
 	free_call(call);
 }
 

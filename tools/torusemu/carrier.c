@@ -92,10 +92,10 @@ static void take_carrier_answer(struct carriers *c, struct carrier_question *q)
 			port->question = NULL;
 	}
 	if (port)
-		ether_told(port, &answer, loop_now());
+		ether_set_state(port, &answer, loop_now());
 }
 
-static void told_ready(struct watch *w, u32 events)
+static void on_carriers_answered(struct watch *w, u32 events)
 {
 	struct carriers *c = container_of(w, struct carriers, told);
 	struct carrier_question *q, *next;
@@ -125,7 +125,7 @@ void carrier_ask(struct carriers *c, struct port *port)
 	q = c->running ? calloc(1, sizeof(*q)) : NULL;
 	if (!q) {
 		ether_look(port->soft->lower, &answer);
-		ether_told(port, &answer, loop_now());
+		ether_set_state(port, &answer, loop_now());
 		return;
 	}
 	q->port = port;
@@ -169,7 +169,7 @@ int carriers_start(struct carriers *c, struct loop *loop)
 
 	if (fd < 0)
 		return -errno;
-	err = loop_add(loop, &c->told, fd, EPOLLIN, told_ready);
+	err = loop_add(loop, &c->told, fd, EPOLLIN, on_carriers_answered);
 	if (err) {
 		close(fd);
 		return err;

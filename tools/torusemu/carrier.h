@@ -38,7 +38,7 @@ int carriers_start(struct carriers *c, struct loop *loop);
 /** carriers_fini() - end the thread, and free @c; called when no port has a question any more */
 void carriers_fini(struct carriers *c, struct loop *loop);
 
-/** carrier_ask() - ask for the carrier of the device of @port; ether_told() gets the answer */
+/** carrier_ask() - ask for the carrier of the device of @port; ether_set_state() gets the answer */
 void carrier_ask(struct carriers *c, struct port *port);
 /** carrier_forget() - drop the question of @port */
 void carrier_forget(struct port *port);

@@ -86,7 +86,7 @@ void ether_look(const char *name, struct ether_state *state)
 	memcpy(state->address, hw.ifr_hwaddr.sa_data, ETH_ALEN);
 }
 
-void ether_told(struct port *port, const struct ether_state *state, u64 now)
+void ether_set_state(struct port *port, const struct ether_state *state, u64 now)
 {
 	bool fits = state->mtu >= (int)port->emu->soft.params.frame_max;
 	char at[TORUS_TEXT_MAX];

@@ -59,10 +59,10 @@ void ether_rx_fini(struct ether_rx *rx, struct pool *pool);
 /** ether_look() - ask the kernel for the state of a device; may block, as the kernel takes RTNL */
 void ether_look(const char *name, struct ether_state *state);
 /**
- * ether_told() - set the carrier of @port in the NIC, after the kernel has reported @state of its
+ * ether_set_state() - set the carrier of @port in the NIC, after the kernel has reported @state of its
  * device
  */
-void ether_told(struct port *port, const struct ether_state *state, u64 now);
+void ether_set_state(struct port *port, const struct ether_state *state, u64 now);
 
 /** ether_mtu() - Return: MTU of a device, bytes, or negative errno */
 int ether_mtu(const char *name);

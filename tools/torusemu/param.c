@@ -83,7 +83,7 @@ const struct tn_param *param_find(const char *name, size_t len)
 	return NULL;
 }
 
-static void say_names(const char *text, char *why, size_t size)
+static void list_names(const char *text, char *why, size_t size)
 {
 	int n = snprintf(why, size, "--set '%s': must be PARAM=VALUE with PARAM one of", text);
 
@@ -99,7 +99,7 @@ const struct tn_param *param_parse(const char *text, uint64_t *v, char *why, siz
 	int err;
 
 	if (!p) {
-		say_names(text, why, size);
+		list_names(text, why, size);
 		return NULL;
 	}
 	err = parse_value(eq + 1, p->unit, v);

@@ -46,7 +46,7 @@ static bool lacks_confirmation(const struct fm_growth *g, unsigned int p)
 	       (p == g->up && e->said.back != e->heard.back) || e->said.step != e->heard.step;
 }
 
-void fm_edge_say(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind)
+void fm_edge_send(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind)
 {
 	struct fm_growth_edge *e = &g->edge[p];
 	struct fm_growth_msg m = {
@@ -152,7 +152,7 @@ uint16_t fm_edge_repeat(struct fm_growth *g)
 			silent |= (uint16_t)(1u << p);
 		} else {
 			e->tries++;
-			fm_edge_say(g, p, e->kind);
+			fm_edge_send(g, p, e->kind);
 		}
 	}
 	return silent;

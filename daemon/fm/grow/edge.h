@@ -8,8 +8,8 @@
 /** fm_edges_reset() - forget all that was sent and received by all cables */
 void fm_edges_reset(struct fm_growth *g);
 
-/** fm_edge_say() - send the sums of this node by port @p, as message @kind */
-void fm_edge_say(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind);
+/** fm_edge_send() - send the sums of this node by port @p, as message @kind */
+void fm_edge_send(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind);
 
 /**
  * fm_edge_answer() - send @kind to a neighbour whose message belongs to a growth of which this node

@@ -140,14 +140,14 @@ static void report_ready(struct fm_growth *g)
 			return;
 	if (g->up != FM_GROWTH_NO_PORT) {
 		g->edge[g->up].said.step = 1;
-		fm_edge_say(g, g->up, FM_GROWTH_READY);
+		fm_edge_send(g, g->up, FM_GROWTH_READY);
 		return;
 	}
 	for (unsigned int p = 0; p < g->ports; p++) {
 		if (!is_child(g, p))
 			continue;
 		g->edge[p].said.step = 2;
-		fm_edge_say(g, p, FM_GROWTH_START);
+		fm_edge_send(g, p, FM_GROWTH_START);
 	}
 	g->limit = NEVER;
 	fm_stage_change(g, FM_GROWTH_RUNS);
@@ -165,7 +165,7 @@ static void pass_numbers(struct fm_growth *g, uint32_t number)
 			continue;
 		e->first = number;
 		e->said.step = 1;
-		fm_edge_say(g, p, FM_GROWTH_NUMBER);
+		fm_edge_send(g, p, FM_GROWTH_NUMBER);
 		number += e->got.done;
 	}
 	report_ready(g);
@@ -177,7 +177,7 @@ static void start_member(struct fm_growth *g)
 		if (!is_child(g, p))
 			continue;
 		g->edge[p].said.step = 2;
-		fm_edge_say(g, p, FM_GROWTH_START);
+		fm_edge_send(g, p, FM_GROWTH_START);
 	}
 	g->probe = NEVER;
 	fm_stage_change(g, FM_GROWTH_RUNS);
@@ -212,7 +212,7 @@ static void report_added(struct fm_growth *g)
 		return;
 	g->edge[g->up].said.done += g->added;
 	g->added = 0;
-	fm_edge_say(g, g->up, FM_GROWTH_COMPLETE);
+	fm_edge_send(g, g->up, FM_GROWTH_COMPLETE);
 }
 
 /*
@@ -228,7 +228,7 @@ static void return_nodes(struct fm_growth *g, uint32_t n)
 	} else {
 		report_added(g);
 		g->edge[g->up].said.back += n;
-		fm_edge_say(g, g->up, FM_GROWTH_DEAD_END);
+		fm_edge_send(g, g->up, FM_GROWTH_DEAD_END);
 	}
 }
 
@@ -253,7 +253,7 @@ static void share_nodes(struct fm_growth *g, uint32_t n)
 		if (!part)
 			continue;
 		g->edge[p].said.asked += part;
-		fm_edge_say(g, p, FM_GROWTH_PROPAGATE);
+		fm_edge_send(g, p, FM_GROWTH_PROPAGATE);
 	}
 }
 
@@ -334,7 +334,7 @@ int fm_growth_begin(struct fm_growth *g, uint64_t serial, uint32_t total,
 /* --- messages ---------------------------------------------------------------------- */
 
 /* Processes PROPAGATE of a neighbour, on a node that is not a member. */
-static void hear_invitation(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
+static void receive_invitation(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	uint8_t met = 0;
 
@@ -355,11 +355,11 @@ static void hear_invitation(struct fm_growth *g, unsigned int p, const struct fm
 	g->edge[p].life = m->life;
 	join_growth(g, &m->id, &m->terms, (uint8_t)p, m->said.asked);
 	if (!g->edge[p].spoke)
-		fm_edge_say(g, p, FM_GROWTH_ACK);
+		fm_edge_send(g, p, FM_GROWTH_ACK);
 }
 
 /* Processes a message of a partition to which this node does not belong. */
-static void hear_other(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
+static void receive_other(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	switch (m->kind) {
 	case FM_GROWTH_ACK:
@@ -372,7 +372,7 @@ static void hear_other(struct fm_growth *g, unsigned int p, const struct fm_grow
 		break;
 	}
 	if (m->kind == FM_GROWTH_PROPAGATE && !m->to && m->said.asked)
-		hear_invitation(g, p, m);
+		receive_invitation(g, p, m);
 	else
 		fm_edge_answer(g, p, m, FM_GROWTH_RELEASE, 0);
 }
@@ -401,7 +401,7 @@ static void take_question(struct fm_growth *g, unsigned int p, uint32_t n)
 	}
 	g->open &= (uint16_t)~(1u << p);
 	g->edge[p].said.back += n;
-	fm_edge_say(g, p, FM_GROWTH_REFUSE);
+	fm_edge_send(g, p, FM_GROWTH_REFUSE);
 }
 
 static void take_step(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
@@ -443,7 +443,7 @@ static void take_sums(struct fm_growth *g, unsigned int p, const struct fm_growt
 }
 
 /* Processes a message of this node's own partition. */
-static void hear_own(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
+static void receive_own(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	struct fm_growth_edge *e = &g->edge[p];
 
@@ -468,11 +468,11 @@ static void hear_own(struct fm_growth *g, unsigned int p, const struct fm_growth
 	fm_edge_confirm(g, p, m);
 	take_sums(g, p, m);
 	if (!e->spoke && g->stage != FM_GROWTH_FREE && g->stage != FM_GROWTH_RELEASES)
-		fm_edge_say(g, p, FM_GROWTH_ACK);
+		fm_edge_send(g, p, FM_GROWTH_ACK);
 }
 
 /* Processes a RELEASE of this node's own partition. */
-static void hear_release(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
+static void receive_release(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	fm_edge_answer(g, p, m, FM_GROWTH_RELEASED, 0);
 	if (g->stage == FM_GROWTH_RELEASES)
@@ -481,22 +481,22 @@ static void hear_release(struct fm_growth *g, unsigned int p, const struct fm_gr
 		fm_release_begin(g, &m->end, p);
 }
 
-void fm_growth_heard(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m,
-		     uint64_t now)
+void fm_growth_receive(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m,
+		       uint64_t now)
 {
 	if (p >= g->ports || !g->port[p].up)
 		return;
 	g->now = now;
 	if (g->stage == FM_GROWTH_FREE || !is_same_growth(&g->id, &m->id))
-		hear_other(g, p, m);
+		receive_other(g, p, m);
 	else if (m->kind == FM_GROWTH_RELEASE)
-		hear_release(g, p, m);
+		receive_release(g, p, m);
 	else if (g->stage != FM_GROWTH_RELEASES)
-		hear_own(g, p, m);
+		receive_own(g, p, m);
 	else if (m->kind == FM_GROWTH_RELEASED)
 		fm_release_confirmed(g, p);
 	else if (m->kind != FM_GROWTH_ACK)
-		fm_edge_say(g, p, FM_GROWTH_RELEASE);
+		fm_edge_send(g, p, FM_GROWTH_RELEASE);
 }
 
 /* --- cables and time --------------------------------------------------------------- */
@@ -555,7 +555,7 @@ void fm_growth_due(struct fm_growth *g, uint64_t now)
 	} else if (g->probe <= now) {
 		g->probe = now + PROBE;
 		g->probes++;
-		fm_edge_say(g, g->up, FM_GROWTH_COMPLETE);
+		fm_edge_send(g, g->up, FM_GROWTH_COMPLETE);
 	}
 }
 

@@ -37,9 +37,9 @@ void fm_growth_close(struct fm_growth *g, bool closed);
 void fm_growth_port(struct fm_growth *g, unsigned int p, const struct fm_growth_port *is,
 		    uint64_t now);
 
-/** fm_growth_heard() - process a message that came in by port @p */
-void fm_growth_heard(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m,
-		     uint64_t now);
+/** fm_growth_receive() - process a message that came in by port @p */
+void fm_growth_receive(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m,
+		       uint64_t now);
 
 /** fm_growth_subtree() - Return: members in the subtree of this one, itself included, so far */
 uint32_t fm_growth_subtree(const struct fm_growth *g);

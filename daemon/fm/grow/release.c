@@ -31,7 +31,7 @@ void fm_release_begin(struct fm_growth *g, const struct fm_growth_end *end,
 		if (p == except || !g->port[p].up)
 			continue;
 		g->owed |= (uint16_t)(1u << p);
-		fm_edge_say(g, p, FM_GROWTH_RELEASE);
+		fm_edge_send(g, p, FM_GROWTH_RELEASE);
 	}
 	if (!g->owed)
 		forget_partition(g);

@@ -66,7 +66,7 @@ static bool is_settled(const struct fm *fm)
 	return fm->have_root && fm->have_position && fm->table.version;
 }
 
-void fm_bootstrap_tell(const struct fm *fm, struct fm_init *init)
+void fm_bootstrap_fill(const struct fm *fm, struct fm_init *init)
 {
 	*init = (struct fm_init) {
 		.placed = fm->have_root && fm->have_position,
@@ -80,7 +80,7 @@ void fm_bootstrap_tell(const struct fm *fm, struct fm_init *init)
 	};
 	if (init->placed)
 		init->doubt = (uint8_t)fm_wave_doubt(fm);
-	fm_squares_tell(fm, init);
+	fm_squares_fill(fm, init);
 	memcpy(init->size, fm->size, sizeof(init->size));
 	memcpy(init->position, fm->position, sizeof(init->position));
 	strcpy(init->fabric, fm->cfg.fabric);
@@ -98,8 +98,8 @@ static void send_init(struct fm *fm, unsigned int p)
 	uint8_t buf[TORUS_MGMT_MAX];
 
 	invariant(p < fm->nports && fm_port_up(fm, p));
-	fm_bootstrap_tell(fm, &init);
-	init.heard = fm_port_heard(fm, p);
+	fm_bootstrap_fill(fm, &init);
+	init.heard = fm_port_has_init(fm, p);
 	init.port = (uint8_t)p;
 	fm->said_lost |= fm->root_lost || fm->root_asks;
 	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
@@ -115,7 +115,7 @@ static void clear_problems(struct fm *fm, unsigned int port)
 	fm_problem_clear(fm, "root", 1000 + port);
 	fm_problem_clear(fm, "root", 2000 + port);
 	fm_problem_clear(fm, "wave", 1000 + port);
-	fm_try_heard(fm, port, NULL);
+	fm_try_check(fm, port, NULL);
 }
 
 /*
@@ -129,7 +129,7 @@ static const char *peer_text(const struct fm *fm, const struct torus_link *l, ch
 
 	if (l->peer_guid)
 		snprintf(buf, room, "port %s of node %s", fm_port_text(fm, l->peer_port, at),
-			 fm_table_who(fm, l->peer_guid, who));
+			 fm_table_name(fm, l->peer_guid, who));
 	else
 		snprintf(buf, room, "the other end");
 	return buf;
@@ -149,7 +149,7 @@ static void note_mismatch(struct fm *fm, const struct torus_link *l)
 		return;
 	}
 	fm_port_text(fm, l->port, at);
-	fm_table_who(fm, fm->guid, who);
+	fm_table_name(fm, fm->guid, who);
 	peer_text(fm, l, peer, sizeof(peer));
 	if (!name || l->differs == TORUS_DIFFERS_NOTHING)	/* the NICs are of different
 								 * releases of the software */
@@ -181,7 +181,7 @@ static void note_old_nic(struct fm *fm, const struct torus_link *l)
 		fm_problem_set(fm, "release", key, "port %s of node %s and %s speak wire version "
 			       "%u: the driver of one of them is old, and adaptive packets may "
 			       "block each other for ever at it; update it",
-			       fm_port_text(fm, l->port, at), fm_table_who(fm, fm->guid, who),
+			       fm_port_text(fm, l->port, at), fm_table_name(fm, fm->guid, who),
 			       peer_text(fm, l, peer, sizeof(peer)), (unsigned int)wire);
 }
 
@@ -211,7 +211,7 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 		if (up)
 			fm_home_down(fm, l->port);
 	}
-	if (!fm_port_up(fm, l->port) || !fm_port_heard(fm, l->port))
+	if (!fm_port_up(fm, l->port) || !fm_port_has_init(fm, l->port))
 		fm_wave_forget(fm, l->port);
 }
 
@@ -223,7 +223,7 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 static bool are_two_roots(const struct fm *fm, const struct fm_init *init)
 {
 	return init->placed && fm->have_root && init->root_guid != fm->root_guid && !init->lost &&
-	       !init->asks && !fm->root_lost && !fm->root_asks && !fm_follow_kin(fm, init->guid);
+	       !init->asks && !fm->root_lost && !fm->root_asks && !fm_follow_knows(fm, init->guid);
 }
 
 /*
@@ -247,14 +247,14 @@ static bool check_init(struct fm *fm, unsigned int port, const struct fm_init *i
 		fm_problem_set(fm, "root", key,
 			       "node '%s' at port %s names root %s at %s, which is not of the "
 			       "fabric of this node, whose root was %s: pull the wrong cable",
-			       init->name, at, fm_table_who(fm, init->root_guid, root),
-			       init->root_address, fm_table_who(fm, fm_home_root(fm), own));
+			       init->name, at, fm_table_name(fm, init->root_guid, root),
+			       init->root_address, fm_table_name(fm, fm_home_root(fm), own));
 	} else if (are_two_roots(fm, init)) {
 		problem = FM_PROBLEM_ROOT;
 		fm_problem_set(fm, "root", key,
 			       "two roots: node '%s' at port %s obeys %s at %s, this one %s at %s",
-			       init->name, at, fm_table_who(fm, init->root_guid, root),
-			       init->root_address, fm_table_who(fm, fm->root_guid, own),
+			       init->name, at, fm_table_name(fm, init->root_guid, root),
+			       init->root_address, fm_table_name(fm, fm->root_guid, own),
 			       fm->root_address);
 	} else if (init->ndims > fm->nports / 2) {
 		problem = FM_PROBLEM_FABRIC;
@@ -306,8 +306,8 @@ static bool check_sender(struct fm *fm, unsigned int port, const struct fm_init 
 		       "an Init at port %s names as its sender port %s of node %s, but the cable "
 		       "leads to port %s of node %s: the Init is ignored",
 		       fm_port_text(fm, port, at), fm_port_text(fm, init->port, said),
-		       fm_table_who(fm, init->guid, speaker), fm_port_text(fm, r->peer_port, is),
-		       fm_table_who(fm, r->peer_guid, peer));
+		       fm_table_name(fm, init->guid, speaker), fm_port_text(fm, r->peer_port, is),
+		       fm_table_name(fm, r->peer_guid, peer));
 	fm_problem_limit(fm, "wave", 1000 + port, fm->now + DOUBT);
 	return false;
 }
@@ -331,7 +331,7 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 	fm_problem_set(fm, "root", 2000 + port,
 		       "%s: node '%s' names root %s of epoch %llu; this node knows %llu, "
 		       "and accepts no epoch above %llu",
-		       from, init->name, fm_table_who(fm, init->root_guid, root),
+		       from, init->name, fm_table_name(fm, init->root_guid, root),
 		       (unsigned long long)init->epoch, (unsigned long long)known,
 		       (unsigned long long)known + FM_EPOCH_STEP);
 	if (port == FM_NO_PORT)
@@ -365,7 +365,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		return;
 	if (!check_sender(fm, port, &init) || !fm_bootstrap_credible(fm, port, &init))
 		return;
-	fm_home_heard(fm, port, &init);
+	fm_home_note(fm, port, &init);
 	follows = !strcmp(init.fabric, fm->cfg.fabric) && init.ndims <= fm->nports / 2 &&
 		  !fm_home_refuses(fm, port, &init);
 	if (follows && fm_follow_tries(fm, &init))
@@ -374,9 +374,9 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 	if (follows)
 		fm_follow(fm, &init);
 	ours = check_init(fm, port, &init);
-	fm_try_heard(fm, port, &init);
+	fm_try_check(fm, port, &init);
 	if (ours)
-		news = fm_squares_heard(fm, port, &init);
+		news = fm_squares_store(fm, port, &init);
 	if (ours && init.placed && init.root_guid == fm->root_guid && init.ndims == fm->ndims)
 		news |= fm_wave_init(fm, port, &init);
 	else if (news)

@@ -28,10 +28,10 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *link);
 /** fm_bootstrap_init() - process a management packet that was received on @port */
 void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, size_t len);
 /**
- * fm_bootstrap_tell() - write what this node knows into @init, for any port; the caller sets @heard
+ * fm_bootstrap_fill() - write what this node knows into @init, for any port; the caller sets @heard
  * and @port
  */
-void fm_bootstrap_tell(const struct fm *fm, struct fm_init *init);
+void fm_bootstrap_fill(const struct fm *fm, struct fm_init *init);
 /**
  * fm_bootstrap_credible() - check whether the epoch in an Init can be true
  * @port: the port that received it; FM_NO_PORT: it came as a call

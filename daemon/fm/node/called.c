@@ -79,7 +79,7 @@ void fm_called(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 	c = fm_conn_find(fm, id);
 	if (!c)
 		return;
-	fm_bootstrap_tell(fm, &init);
+	fm_bootstrap_fill(fm, &init);
 	msg.claim.guid = fm->guid;
 	msg.claim.ninit = (uint16_t)fm_init_put(msg.claim.init, &init);
 	fm_conn_send(fm, c, &msg);

@@ -82,7 +82,7 @@ static unsigned int configured_priority(const struct fm *fm)
 								    fm->cfg.priority;
 }
 
-unsigned int fm_candidate_said(const struct fm *fm)
+unsigned int fm_candidate_stated(const struct fm *fm)
 {
 	return fm->now < fm->candidate->unfit ? 0 : configured_priority(fm);
 }
@@ -174,7 +174,7 @@ bool fm_candidate_take_call(struct fm *fm, bool *relieves)
 	return called;
 }
 
-void fm_candidate_heard(struct fm *fm)
+void fm_candidate_asked(struct fm *fm)
 {
 	fm->candidate->heard = true;
 }
@@ -185,7 +185,7 @@ void fm_candidate_back(struct fm *fm)
 		fm->candidate->backs++;
 }
 
-void fm_candidate_vain(struct fm *fm, uint32_t here, uint32_t need)
+void fm_candidate_too_few(struct fm *fm, uint32_t here, uint32_t need)
 {
 	if (here < need)
 		fm_problem_set(fm, "root", VAIN_KEY,
@@ -202,7 +202,7 @@ uint64_t fm_candidate_wait(const struct fm *fm)
 
 void fm_candidate_memory(struct fm *fm)
 {
-	fm_say(fm, FM_ERROR, "root", "no memory to ask to be root; it is tried again soon");
+	fm_log(fm, FM_ERROR, "root", "no memory to ask to be root; it is tried again soon");
 	fm->candidate->at = fm->now + MEMORY_WAIT * fm->cfg.resend;
 }
 

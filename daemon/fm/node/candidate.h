@@ -15,10 +15,10 @@ struct fm;
 bool fm_candidate_new(struct fm *fm);
 void fm_candidate_free(struct fm *fm);
 /**
- * fm_candidate_said() - Return: the priority of this node as its HELLO states it: its own, or
+ * fm_candidate_stated() - Return: the priority of this node as its HELLO states it: its own, or
  * FM_PRIORITY_AUTO
  */
-unsigned int fm_candidate_said(const struct fm *fm);
+unsigned int fm_candidate_stated(const struct fm *fm);
 /**
  * fm_candidate_priority() - compute the priority of a candidate
  * @said: the priority in its HELLO; @node: its node id, or TORUS_NO_NODE
@@ -38,10 +38,10 @@ void fm_candidate_called(struct fm *fm, bool relieves);
  */
 bool fm_candidate_take_call(struct fm *fm, bool *relieves);
 /**
- * fm_candidate_vain() - report the problem that too few nodes answer this node's request to be root
+ * fm_candidate_too_few() - report that too few nodes answer the request of this node to be root
  * @here, @need: how many have answered, and how many would be enough
  */
-void fm_candidate_vain(struct fm *fm, uint32_t here, uint32_t need);
+void fm_candidate_too_few(struct fm *fm, uint32_t here, uint32_t need);
 /**
  * fm_candidate_unfit() - stop being a candidate for a while, because the NIC failed while this node
  * was root
@@ -58,10 +58,10 @@ void fm_candidate_memory(struct fm *fm);
  */
 void fm_candidate_adrift(struct fm *fm);
 /**
- * fm_candidate_heard() - note that some node asks to be root although a root leads this node
+ * fm_candidate_asked() - note that some node asks to be root although a root leads this node
  * Called when an Init of a neighbour says so.
  */
-void fm_candidate_heard(struct fm *fm);
+void fm_candidate_asked(struct fm *fm);
 /**
  * fm_candidate_back() - process that the asking node which this node followed was lost or gave up
  */

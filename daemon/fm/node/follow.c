@@ -232,7 +232,7 @@ bool fm_follow_retries(const struct fm *fm, const struct fm_init *init)
 	return fm_follow_shuns(fm, init) && !init->lost && !u->refused;
 }
 
-bool fm_follow_kin(const struct fm *fm, uint64_t guid)
+bool fm_follow_knows(const struct fm *fm, uint64_t guid)
 {
 	return fm_table_find(fm, guid) != TORUS_NO_NODE;
 }
@@ -244,8 +244,8 @@ bool fm_follow_kin(const struct fm *fm, uint64_t guid)
 static void check_root(struct fm *fm, const struct fm_init *init)
 {
 	if (!init->lost)
-		fm_candidate_heard(fm);
-	if (fm_follow_kin(fm, init->guid))
+		fm_candidate_asked(fm);
+	if (fm_follow_knows(fm, init->guid))
 		fm_uplink_ask(fm);
 }
 
@@ -292,8 +292,8 @@ static void report_away(struct fm *fm, const struct fm_init *init)
 	fm_problem_set(fm, "root", AWAY_KEY,
 		       "neighbour %s says that root %s leads, but this node does "
 		       "not reach it at %s: check the service network",
-		       fm_table_who(fm, init->guid, from), fm_table_who(fm, init->root_guid, root),
-		       init->root_address);
+		       fm_table_name(fm, init->guid, from),
+		       fm_table_name(fm, init->root_guid, root), init->root_address);
 	fm_problem_limit(fm, "root", AWAY_KEY, fm->now + AWAY_LASTS);
 }
 
@@ -345,14 +345,14 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
  * Return: true if the neighbour may belong to the same fabric; without a table this node cannot
  * exclude it.
  */
-static bool may_be_kin(const struct fm *fm, const struct fm_init *init)
+static bool may_be_same_fabric(const struct fm *fm, const struct fm_init *init)
 {
-	return !fm->table.version || fm_follow_kin(fm, init->guid);
+	return !fm->table.version || fm_follow_knows(fm, init->guid);
 }
 
 bool fm_follow_own(const struct fm *fm, const struct fm_init *init)
 {
-	return may_be_kin(fm, init) || fm_follow_kin(fm, init->root_guid);
+	return may_be_same_fabric(fm, init) || fm_follow_knows(fm, init->root_guid);
 }
 
 /*
@@ -425,7 +425,7 @@ static bool prefers_root(const struct fm *fm, const struct fm_init *init)
 	bool later = fm_follow_later(init->epoch, init->root_guid, fm->root_epoch, fm->root_guid);
 
 	if (!fm->cut_off)
-		return later && may_be_kin(fm, init);
+		return later && may_be_same_fabric(fm, init);
 	if (may_lead(fm))
 		return later;
 	return gives_up(fm) || (init->epoch >= fm->root_epoch && !names_lost_root(fm, init) &&
@@ -489,8 +489,8 @@ static void log_change(struct fm *fm, const struct fm_init *init)
 	if (l->missed)
 		snprintf(more, sizeof(more), " (and %u time%s more meanwhile)", l->missed,
 			 l->missed == 1 ? "" : "s");
-	fm_say(fm, init->asks ? FM_INFO : FM_WARNING, "root", "root %s gives way to %s%s%s",
-	       fm_table_who(fm, fm->root_guid, root), fm_table_who(fm, init->root_guid, other),
+	fm_log(fm, init->asks ? FM_INFO : FM_WARNING, "root", "root %s gives way to %s%s%s",
+	       fm_table_name(fm, fm->root_guid, root), fm_table_name(fm, init->root_guid, other),
 	       init->asks ? ", which asks to be root" : "", more);
 	/* If no line was due for as long as the last gap, the gap becomes short again. */
 	l->gap = l->gap && fm->now < l->said + 2 * l->gap ? earlier(2 * l->gap, GAP_MAX) : GAP_MIN;

@@ -82,8 +82,8 @@ bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_
  * root is the later one
  */
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init);
-/** fm_follow_kin() - Return: true if the table of this node contains the NIC @guid */
-bool fm_follow_kin(const struct fm *fm, uint64_t guid);
+/** fm_follow_knows() - Return: true if the table of this node contains the NIC @guid */
+bool fm_follow_knows(const struct fm *fm, uint64_t guid);
 /**
  * fm_follow_own() - Return: true if the table of this node contains the sender of the Init or the
  * root that the Init names

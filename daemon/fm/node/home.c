@@ -162,7 +162,7 @@ static bool has_neighbour(const struct fm *fm, uint64_t root)
 	return false;
 }
 
-void fm_home_heard(struct fm *fm, unsigned int port, const struct fm_init *init)
+void fm_home_note(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	struct fm_home *h = fm->home;
 	bool rootless = !init->placed;

@@ -21,8 +21,8 @@ bool fm_home_new(struct fm *fm);
 void fm_home_begin(struct fm *fm);
 void fm_home_free(struct fm *fm);
 
-/** fm_home_heard() - note the root that an Init received at @port names */
-void fm_home_heard(struct fm *fm, unsigned int port, const struct fm_init *init);
+/** fm_home_note() - note the root that an Init received at @port names */
+void fm_home_note(struct fm *fm, unsigned int port, const struct fm_init *init);
 /** fm_home_down() - forget the neighbour at @port, because the link is down */
 void fm_home_down(struct fm *fm, unsigned int port);
 /**

@@ -142,7 +142,7 @@ bool fm_keep_whole(const struct fm *fm, struct fm_msg *out)
 	return true;
 }
 
-void fm_keep_tell(const struct fm *fm, struct fm_hello *h)
+void fm_keep_fill(const struct fm *fm, struct fm_hello *h)
 {
 	h->keeps = fm->cfg.keeps;
 	if (!fm->kept.book)
@@ -185,7 +185,7 @@ bool fm_keep_news(const struct fm *fm)
 	return k->seen != fm->table.version || k->seen_term != fm->table.term;
 }
 
-void fm_keep_say(struct fm *fm)
+void fm_keep_send(struct fm *fm)
 {
 	struct fm_msg msg = { .type = FM_MSG_KEPT };
 	const struct fm_keeping *k = fm->keeping;
@@ -207,7 +207,7 @@ void fm_keep_ended(struct fm *fm, uint64_t epoch, uint64_t version, bool ok)
 		return;
 	k->disk = ok ? FM_DISK_HAS : FM_DISK_FAILS;
 	k->again = NEVER;
-	fm_keep_say(fm);
+	fm_keep_send(fm);
 }
 
 void fm_keep(struct fm *fm)
@@ -221,7 +221,7 @@ void fm_keep(struct fm *fm)
 	invariant(t->version && fm->placed && t->book);
 	k->seen = t->version;
 	k->seen_term = t->term;
-	if (!fm_candidate_priority(fm_candidate_said(fm), fm->node)) {
+	if (!fm_candidate_priority(fm_candidate_stated(fm), fm->node)) {
 		k->sum = 0;
 		k->disk = FM_DISK_UNKNOWN;
 		k->again = NEVER;
@@ -230,7 +230,7 @@ void fm_keep(struct fm *fm)
 	}
 	sum = sum_config(t);
 	if (next && sum == k->sum) {
-		fm_keep_say(fm);
+		fm_keep_send(fm);
 		return;
 	}
 	k->disk = FM_DISK_UNKNOWN;

@@ -27,8 +27,8 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m);
  * is no kept table
  */
 bool fm_keep_whole(const struct fm *fm, struct fm_msg *out);
-/** fm_keep_tell() - write into a HELLO which table this node has kept on disk */
-void fm_keep_tell(const struct fm *fm, struct fm_hello *h);
+/** fm_keep_fill() - write into a HELLO which table this node has kept on disk */
+void fm_keep_fill(const struct fm *fm, struct fm_hello *h);
 /** fm_kept_place() - Return: node id of the NIC @guid in the kept table, or TORUS_NO_NODE */
 uint32_t fm_kept_place(const struct fm *fm, uint64_t guid);
 /** fm_keep_news() - Return: true if fm_keep() was not called yet for the present table */
@@ -43,8 +43,8 @@ void fm_keep(struct fm *fm);
  * disk has failed
  */
 void fm_keep_ended(struct fm *fm, uint64_t epoch, uint64_t version, bool ok);
-/** fm_keep_say() - send KEPT to the root, if the host has reported which table is on disk */
-void fm_keep_say(struct fm *fm);
+/** fm_keep_send() - send KEPT to the root, if the host has reported which table is on disk */
+void fm_keep_send(struct fm *fm);
 void fm_keep_due(struct fm *fm);
 uint64_t fm_keep_expiry(const struct fm *fm);
 void fm_keep_free(struct fm *fm);

@@ -90,7 +90,7 @@ static void write_line(struct fm *fm, enum fm_level level, const char *kind, con
 	fm->ops.log(fm->io, &line);
 }
 
-void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
+void fm_log(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
 {
 	char text[2 * FM_TEXT_MAX];
 	va_list ap;
@@ -164,7 +164,7 @@ static void log_trouble(struct fm *fm, struct trouble *t, unsigned int missed)
 {
 	invariant(fm->now >= t->said + t->gap);
 	if (missed)
-		fm_say(fm, FM_ERROR, t->problem.kind, "%s (said %u time%s more meanwhile)",
+		fm_log(fm, FM_ERROR, t->problem.kind, "%s (said %u time%s more meanwhile)",
 		       t->problem.text, missed, missed == 1 ? "" : "s");
 	else
 		write_line(fm, FM_ERROR, t->problem.kind, t->problem.text);
@@ -276,7 +276,7 @@ static void end_problem(struct fm *fm, unsigned int i)
 
 	invariant(i < fm->problems->n);
 	if (t->open)
-		fm_say(fm, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
+		fm_log(fm, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
 	t->open = t->unsaid = false;
 	t->until = 0;
 	swap_trouble(fm->problems, t, --fm->problems->n);

@@ -22,8 +22,8 @@ void fm_problems_free(struct fm *fm);
  */
 unsigned int fm_problems_count(const struct fm *fm);
 
-/** fm_say() - write one log line */
-void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
+/** fm_log() - write one log line */
+void fm_log(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /**
  * fm_problem_set() - add the problem (@kind, @key) to the list of present problems, or change its

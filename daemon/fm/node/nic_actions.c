@@ -169,7 +169,7 @@ uint64_t fm_nic_root(const struct fm *fm, uint64_t *epoch)
 	return fm->nic->root_guid;
 }
 
-void fm_nic_tell(const struct fm *fm, struct fm_hello *h)
+void fm_nic_fill(const struct fm *fm, struct fm_hello *h)
 {
 	const struct fm_nic *nic = fm->nic;
 

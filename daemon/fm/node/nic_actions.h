@@ -64,8 +64,8 @@ uint64_t fm_nic_latest(const struct fm *fm);
  * @epoch: set to the epoch of that root
  */
 uint64_t fm_nic_root(const struct fm *fm, uint64_t *epoch);
-/** fm_nic_tell() - write into a HELLO which root the NIC obeys, and which other one it may obey */
-void fm_nic_tell(const struct fm *fm, struct fm_hello *h);
+/** fm_nic_fill() - write into a HELLO which root the NIC obeys, and which other one it may obey */
+void fm_nic_fill(const struct fm *fm, struct fm_hello *h);
 /** fm_nic_count() - begin to read the counters; @lost: also the counter of lost packets */
 void fm_nic_count(struct fm *fm, bool lost);
 /** fm_nic_hello() - read the counters that a HELLO contains, as soon as no action is under way */

@@ -111,7 +111,7 @@ bool fm_port_up(const struct fm *fm, unsigned int p)
 	return fm->port[p].up;
 }
 
-bool fm_port_heard(const struct fm *fm, unsigned int p)
+bool fm_port_has_init(const struct fm *fm, unsigned int p)
 {
 	return fm->port[p].heard;
 }

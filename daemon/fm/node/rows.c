@@ -127,12 +127,12 @@ int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 	return 0;
 }
 
-static void say_plan(struct fm *fm)
+static void log_address_plan(struct fm *fm)
 {
 	struct torus_plan full = fm_plan_full(&fm->writing->plan);
 	char v4[TORUS_TEXT_MAX], v6[TORUS_TEXT_MAX];
 
-	fm_say(fm, FM_INFO, "plan", "the nodes' addresses are in %s and %s",
+	fm_log(fm, FM_INFO, "plan", "the nodes' addresses are in %s and %s",
 	       torus_plan_text4(&full, v4), torus_plan_text6(&full, v6));
 }
 
@@ -147,15 +147,15 @@ void fm_rows_placed(struct fm *fm, int err)
 		return;
 	}
 	if (!fm_plan_same(&fm->plan, &w->plan))
-		say_plan(fm);
+		log_address_plan(fm);
 	fm->plan = w->plan;
 	if (!w->moves)
 		return;
 	if (fm->placed && !memcmp(&fm->coords, &w->at, sizeof(w->at)))
-		fm_say(fm, FM_INFO, "bootstrap",
+		fm_log(fm, FM_INFO, "bootstrap",
 		       "the shape changes, and this node keeps its coordinates");
 	else if (fm->placed)
-		fm_say(fm, FM_WARNING, "bootstrap", "this node gets other coordinates");
+		fm_log(fm, FM_WARNING, "bootstrap", "this node gets other coordinates");
 	forget_rows(fm);
 	fm->rows = rows;
 	fm->nrows = torus_nodes(&w->shape);

@@ -62,7 +62,7 @@ static bool is_same_end(const struct fm_end *a, const struct fm_end *b)
 	return a->guid == b->guid && a->port == b->port;
 }
 
-bool fm_squares_heard(struct fm *fm, unsigned int port, const struct fm_init *init)
+bool fm_squares_store(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	struct told *t = &fm->squares->port[port];
 	bool news = false;
@@ -74,7 +74,7 @@ bool fm_squares_heard(struct fm *fm, unsigned int port, const struct fm_init *in
 	return news;
 }
 
-void fm_squares_tell(const struct fm *fm, struct fm_init *init)
+void fm_squares_fill(const struct fm *fm, struct fm_init *init)
 {
 	invariant(fm->nports <= TORUS_MAX_PORTS);
 	init->nends = (uint8_t)fm->nports;

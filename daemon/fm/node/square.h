@@ -24,12 +24,12 @@ bool fm_squares_new(struct fm *fm);
 void fm_squares_free(struct fm *fm);
 
 /**
- * fm_squares_heard() - store which cables the neighbour at @port has, as its Init lists them
+ * fm_squares_store() - store which cables the neighbour at @port has, as its Init lists them
  * Return: true if they differ from those in its previous Init.
  */
-bool fm_squares_heard(struct fm *fm, unsigned int port, const struct fm_init *init);
-/** fm_squares_tell() - write the cables of this node into an Init */
-void fm_squares_tell(const struct fm *fm, struct fm_init *init);
+bool fm_squares_store(struct fm *fm, unsigned int port, const struct fm_init *init);
+/** fm_squares_fill() - write the cables of this node into an Init */
+void fm_squares_fill(const struct fm *fm, struct fm_init *init);
 /**
  * fm_squares_judge() - judge the cable at @port, which is below fm_ports_used(); fm->ndims must not
  * be 0

@@ -78,7 +78,7 @@ const struct fm_entry *fm_table_entry(const struct fm *fm, uint64_t guid)
 	return b ? &b->entry[node] : NULL;
 }
 
-const char *fm_table_who(const struct fm *fm, uint64_t guid, char *buf)
+const char *fm_table_name(const struct fm *fm, uint64_t guid, char *buf)
 {
 	char at[TORUS_TEXT_MAX];
 	uint32_t node;
@@ -299,7 +299,7 @@ void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg)
 }
 
 /* HELLO describes the table only if it has the shape in which this node's NIC is placed. */
-void fm_table_tell(const struct fm *fm, struct fm_hello *h)
+void fm_table_fill(const struct fm *fm, struct fm_hello *h)
 {
 	const struct fm_table *t = &fm->table;
 

@@ -15,7 +15,7 @@ struct fm_table;
 #define FM_NEWS_MAX 64	/* number of changed nodes that struct fm_table can list; if more have
 			 * changed, none are listed */
 #define FM_WHO_MAX (TORUS_NAME_MAX + TORUS_TEXT_MAX + 8)	/* size of the buffer for
-								 * fm_table_who() */
+								 * fm_table_name() */
 
 /**
  * fm_table_begin() - make an empty table of @shape with version 0. Return: false if there is no
@@ -43,16 +43,16 @@ uint32_t fm_table_self(const struct fm *fm);
  */
 const struct fm_entry *fm_table_entry(const struct fm *fm, uint64_t guid);
 /**
- * fm_table_who() - write the name of a node for people: 'n1-0' (1,0); its GUID if it is unknown
+ * fm_table_name() - write the name of a node for people: 'n1-0' (1,0); its GUID if it is unknown
  * @buf: FM_WHO_MAX bytes
  * Return: @buf.
  */
-const char *fm_table_who(const struct fm *fm, uint64_t guid, char *buf);
+const char *fm_table_name(const struct fm *fm, uint64_t guid, char *buf);
 /**
- * fm_table_tell() - describe the table in a HELLO, with the exclusions of this node and its
+ * fm_table_fill() - describe the table in a HELLO, with the exclusions of this node and its
  * neighbours
  */
-void fm_table_tell(const struct fm *fm, struct fm_hello *h);
+void fm_table_fill(const struct fm *fm, struct fm_hello *h);
 /** fm_table_ended() - add the end of a session, which a node reported after the table was made */
 void fm_table_ended(struct fm *fm, const struct fm_ended *e);
 /**

@@ -102,7 +102,7 @@ static void parent_lost(struct fm *fm, bool confirmed)
 	if (!confirmed) {
 		fm_uplink_stray(fm, true);
 	} else {
-		fm_say(fm, FM_WARNING, "tree", "this node has lost its parent");
+		fm_log(fm, FM_WARNING, "tree", "this node has lost its parent");
 	}
 	if (c && c->ready)
 		fm_uplink_hello(fm, c);
@@ -186,7 +186,7 @@ static void upstream_new(struct fm *fm)
 	fm_children_announce(fm);
 	fm_uplink_row_again(fm);
 	fm_member_check(fm, true);
-	fm_keep_say(fm);
+	fm_keep_send(fm);
 }
 
 /*
@@ -209,8 +209,8 @@ static bool check_epoch(struct fm *fm, const struct fm_welcome *w)
 	fm_problem_set(fm, "root", 1,
 		       "root %s is of epoch %llu; the NIC obeys %s of %llu, and later ones up to "
 		       "%llu",
-		       fm_table_who(fm, w->root_guid, root), (unsigned long long)w->term,
-		       fm_table_who(fm, guid, obeyed), (unsigned long long)obeys,
+		       fm_table_name(fm, w->root_guid, root), (unsigned long long)w->term,
+		       fm_table_name(fm, guid, obeyed), (unsigned long long)obeys,
 		       (unsigned long long)known + FM_EPOCH_STEP);
 	return false;
 }
@@ -538,7 +538,7 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 		c->asked = fm->now;
 		fm_conn_send(fm, c, &ping);
 		if (c == fm_uplink_conn(fm))
-			fm_keep_say(fm);
+			fm_keep_send(fm);
 		/* A HELLO still waits because the counters could not be read: read them again. */
 		if (c->hello)
 			fm_nic_hello(fm);

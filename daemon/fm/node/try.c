@@ -14,10 +14,10 @@
  *  - a node that follows one that asks
  * first open a connection to the other root. When that is up, the node leaves its own root, or
  * gives way, and the connection becomes the one to its root. If a later root is heard of meanwhile,
- * the node tries that one instead. But a root that it could not reach before never takes the place of
- * one that it has not tried, and always gives up its own: so of several roots, all but one out of
- * reach, that one is tried after one time limit of a connection for each of the others at most, in
- * whatever order their Inits come (as long as they are no more than ROOTS, which it remembers).
+ * the node tries that one instead. But a root that it could not reach before never takes the place
+ * of one that it has not tried, and always gives up its own: so of several roots, all but one out
+ * of reach, that one is tried after one time limit of a connection for each of the others at most,
+ * in whatever order their Inits come (as long as they are no more than ROOTS, which it remembers).
  *
  * If the connection fails, the node does not try that root again for WAIT_ONE. An attempt disturbs
  * nothing, and costs some bytes; and soon after the service network is whole, the two parts should
@@ -38,9 +38,9 @@
  * it hears of the earlier root for longer than LAGS, it reports a problem, too, so that both parts
  * show why they are two.
  *
- * In the same way a node without a root tries a node that asks to be root, and that it shuns because
- * it did not reach it (follow.c). Such an attempt gives way to any root that leads, is short, and is
- * repeated every WAIT_ONE, because nothing else may be missing for a root.
+ * In the same way a node without a root tries a node that asks to be root, and that it shuns
+ * because it did not reach it (follow.c). Such an attempt gives way to any root that leads, is
+ * short, and is repeated every WAIT_ONE, because nothing else may be missing for a root.
  *
  * Exceptions. A node that has lost its root, and follows no other node yet, loses nothing, and does
  * not try first. Nor does a root without other nodes that finds another fabric: it is a new node
@@ -174,8 +174,8 @@ static void set_distant(struct fm *fm, bool left, const char *why)
 	d->asked = false;
 	fm_problem_set(fm, "root", TRY_KEY,
 		       "neighbour %s %s %s%s, but %s %s, and %s: check the service network",
-		       fm_table_who(fm, init->guid, from), init->asks ? "names" : "obeys root",
-		       fm_table_who(fm, init->root_guid, root),
+		       fm_table_name(fm, init->guid, from), init->asks ? "names" : "obeys root",
+		       fm_table_name(fm, init->root_guid, root),
 		       init->asks ? ", which asks to be root" : "",
 		       why, init->root_address, fm->cut_off ? "has no root" : "stays with its own");
 	fm_problem_limit(fm, "root", TRY_KEY, d->until + LASTS);
@@ -275,12 +275,12 @@ bool fm_try_mistaken(struct fm *fm)
 	return true;
 }
 
-void fm_try_heard(struct fm *fm, unsigned int port, const struct fm_init *init)
+void fm_try_check(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	uint64_t *since = &fm->trying->behind[port];
 	char own[FM_WHO_MAX], root[FM_WHO_MAX], from[FM_WHO_MAX];
 
-	if (!init || !fm_follow_kin(fm, init->guid) || !fm_follow_outdoes(fm, init)) {
+	if (!init || !fm_follow_knows(fm, init->guid) || !fm_follow_outdoes(fm, init)) {
 		*since = 0;
 		fm_problem_clear(fm, "root", LAG_KEY + port);
 		return;
@@ -292,8 +292,9 @@ void fm_try_heard(struct fm *fm, unsigned int port, const struct fm_init *init)
 	fm_problem_set(fm, "root", LAG_KEY + port,
 		       "neighbour %s obeys root %s, an earlier one than root "
 		       "%s of this node, and does not reach it at %s: check the service network",
-		       fm_table_who(fm, init->guid, from), fm_table_who(fm, init->root_guid, root),
-		       fm_table_who(fm, fm->root_guid, own), fm->root_address);
+		       fm_table_name(fm, init->guid, from),
+		       fm_table_name(fm, init->root_guid, root),
+		       fm_table_name(fm, fm->root_guid, own), fm->root_address);
 	fm_problem_limit(fm, "root", LAG_KEY + port, fm->now + WAIT_MAX + LASTS);
 }
 

@@ -35,10 +35,10 @@ bool fm_try_mistaken(struct fm *fm);
 /** fm_try_failed() - process that a connection of role FM_CONN_TRY has failed */
 void fm_try_failed(struct fm *fm);
 /**
- * fm_try_heard() - report a problem if the neighbour at @port obeys an earlier root for long
+ * fm_try_check() - report a problem if the neighbour at @port obeys an earlier root for long
  * @init: the Init that has come; NULL: the link is down
  */
-void fm_try_heard(struct fm *fm, unsigned int port, const struct fm_init *init);
+void fm_try_check(struct fm *fm, unsigned int port, const struct fm_init *init);
 /** fm_try_due() - ask the neighbours again, when a root that could not be reached may be tried */
 void fm_try_due(struct fm *fm);
 uint64_t fm_try_expiry(const struct fm *fm);

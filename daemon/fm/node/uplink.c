@@ -175,12 +175,12 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h)
 	h->plan = fm->plan;
 	memcpy(h->position, fm->position, sizeof(h->position));
 	h->term = fm->table.term;
-	fm_nic_tell(fm, h);
+	fm_nic_fill(fm, h);
 	h->rows_term = fm->table.version ? 0 : fm_rows_epoch(fm);
 	h->relay_packets = fm->relay_packets;
-	h->priority = (uint16_t)fm_candidate_said(fm);
+	h->priority = (uint16_t)fm_candidate_stated(fm);
 	h->marked = fm->bootstrap;
-	fm_keep_tell(fm, h);
+	fm_keep_fill(fm, h);
 	h->row = fm->row;
 	h->base = fm->base;
 	fm_reports_own(fm, &h->sums);
@@ -199,7 +199,7 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 		h->term = fm->term;
 		h->version = fm->table.term == fm->term ? fm->table.version : 0;
 	} else {
-		fm_table_tell(fm, h);
+		fm_table_fill(fm, h);
 		if (fm->uplink->row_told_on != c->attach)
 			fm->uplink->row_told = fm->row.serial;
 		fm->uplink->row_told_on = c->attach;

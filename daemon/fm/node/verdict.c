@@ -88,7 +88,7 @@ bool fm_verdict_take(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uin
 	if (verdict == FM_GRANTED) {
 		v->again = v->gap = 0;
 		fm_problem_clear(fm, "arbiter", 0);
-		fm_say(fm, FM_INFO, "arbiter", "the arbiter grants epoch %llu",
+		fm_log(fm, FM_INFO, "arbiter", "the arbiter grants epoch %llu",
 		       (unsigned long long)epoch);
 	}
 	return true;

@@ -352,7 +352,7 @@ static void adopt_position(struct fm *fm, unsigned int p, const int32_t *at)
 	memcpy(fm->position, at, sizeof(fm->position));
 	fm->have_position = true;
 	fm->wave->places = true;
-	fm_say(fm, FM_INFO, "bootstrap", "this node takes its position from node '%s' at port %s",
+	fm_log(fm, FM_INFO, "bootstrap", "this node takes its position from node '%s' at port %s",
 	       fm->wave->port[p].name, fm_port_text(fm, p, port));
 }
 
@@ -529,7 +529,7 @@ bool fm_wave_confirm(struct fm *fm)
 		at[d] = fm->coords.c[d];
 	moved = fm->have_position && fm->wave->places && !is_same_place(fm, fm->position, at);
 	if (moved)
-		fm_say(fm, FM_INFO, "bootstrap", "the root places this node at %s; by the Inits of "
+		fm_log(fm, FM_INFO, "bootstrap", "the root places this node at %s; by the Inits of "
 		       "neighbours it was at %s", place_text(fm, at, is),
 		       place_text(fm, fm->position, was));
 	memcpy(fm->position, at, sizeof(fm->position));

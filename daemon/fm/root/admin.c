@@ -45,7 +45,7 @@ static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct
 	if (o.until)
 		o.ends = fm->now + (o.until > o.since ? o.until - o.since : 0) * SEC;
 	if (!fm_orders_put(&fm->root->orders, &o))
-		fm_say(fm, FM_WARNING, "table",
+		fm_log(fm, FM_WARNING, "table",
 		       "no memory to keep the user and the reason of an exclusion");
 }
 
@@ -364,7 +364,7 @@ static void send_lead(struct fm *fm, bool now)
 	fm_handover(fm, &lead);
 	if (!now)
 		return;
-	fm_say(fm, FM_INFO, "root", "this node hands over to '%s'", m->name);
+	fm_log(fm, FM_INFO, "root", "this node hands over to '%s'", m->name);
 	fm->root->ending = FM_ENDS_MOVED;
 	fm->root->successor = lead;
 }
@@ -408,7 +408,7 @@ void fm_admin_due(struct fm *fm)
 		      err == -EACCES ? "it is not a candidate any more" : "its manager is lost";
 	}
 	m = fm_mate(fm->root, move->guid);
-	fm_say(fm, FM_WARNING, "root",
+	fm_log(fm, FM_WARNING, "root",
 	       "this node remains root and does not hand over to '%s': %s", m ? m->name : "?", why);
 	move->asked = false;
 }

@@ -356,7 +356,7 @@ static uint32_t find_box_size(const struct torus_shape *shape, uint32_t n, int b
 	return 0;
 }
 
-static void say_no_box(const struct box_search *s, char *why)
+static void explain_no_box(const struct box_search *s, char *why)
 {
 	const struct torus_shape *shape = &s->fm->table.shape;
 	uint32_t n = s->want->nodes, under = find_box_size(shape, n, -1), free_nodes = 0;
@@ -401,7 +401,7 @@ static int find_free_box(const struct fm *fm, const struct fm_job_want *want, ui
 			s.blocked[i] = !!why_not_free(fm, i);
 		err = try_boxes(&s, node, why);
 		if (err == -EAGAIN) {
-			say_no_box(&s, why);
+			explain_no_box(&s, why);
 			err = -ENOSPC;
 		}
 	}

@@ -384,7 +384,7 @@ static void log_change(struct fm *fm, const struct fm_link_change *l)
 	fm->ops.log(fm->io, &line);
 }
 
-void fm_cables_tell(struct fm *fm)
+void fm_cables_log(struct fm *fm)
 {
 	struct fm_cables *c = fm->root->cables;
 

@@ -35,7 +35,7 @@ uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t);
 const char *fm_cables_why(const struct fm *fm, uint32_t node, unsigned int port, uint64_t *since);
 /** fm_cables_downs() - Return: how often the cable was lost since this root began */
 uint32_t fm_cables_downs(const struct fm *fm, uint32_t node, unsigned int port);
-/** fm_cables_tell() - log the changes that fm_cables_look() has found */
-void fm_cables_tell(struct fm *fm);
+/** fm_cables_log() - log the changes that fm_cables_look() has found */
+void fm_cables_log(struct fm *fm);
 
 #endif /* FM_CABLES_H */

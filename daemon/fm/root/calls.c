@@ -222,7 +222,7 @@ static bool is_turn(const struct fm_calls *c, const struct call *n)
 static void note_unknown(struct fm *fm, const struct fm_entry *e, struct call *n)
 {
 	if (n->state != CALL_UNKNOWN)
-		fm_say(fm, FM_WARNING, "root",
+		fm_log(fm, FM_WARNING, "root",
 		       "'%s' cannot be called, and no link leads to it from nodes that take part: "
 		       "the table has no address of it",
 		       e->name);
@@ -236,7 +236,7 @@ static bool open_call(struct fm *fm, const struct fm_entry *e, struct call *n)
 	struct fm_conn *c = id < 0 ? NULL : fm_conn_add(fm, id, FM_CONN_CALL);
 
 	if (n->state != CALL_OPEN && n->state != CALL_OTHER)
-		fm_say(fm, FM_INFO, "root",
+		fm_log(fm, FM_INFO, "root",
 		       "'%s' is called over the service network: no link leads to it from nodes "
 		       "that take part",
 		       e->name);
@@ -255,7 +255,7 @@ void fm_calls_reached(struct fm *fm, const struct fm_conn *c)
 	struct fm_msg msg = { .type = FM_MSG_CLAIM };
 	struct fm_init init;
 
-	fm_bootstrap_tell(fm, &init);
+	fm_bootstrap_fill(fm, &init);
 	msg.claim.guid = fm->guid;
 	msg.claim.ninit = (uint16_t)fm_init_put(msg.claim.init, &init);
 	fm_conn_send(fm, c, &msg);

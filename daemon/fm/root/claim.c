@@ -423,7 +423,7 @@ static void note_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		fm_change_node(fm, m->node);
 	}
 	fm_quorum_note(m, h);
-	fm->root->high = later(fm->root->high, later(fm_epoch_said(h), h->kept_term));
+	fm->root->high = later(fm->root->high, later(fm_epoch_stated(h), h->kept_term));
 	if (fm->root->stage == FM_STAGE_LEADS)
 		fm_quorum_hello(fm, m);
 	fm_claim_look(fm);
@@ -480,7 +480,7 @@ void fm_claim_history(struct fm *fm, const struct fm_init *init)
 	 */
 	if (is_first(fm) ? init->epoch >= fm->term :
 	    fm_claim_leads(fm) && init->epoch > fm->term &&
-	    init->epoch <= fm->term + FM_EPOCH_STEP && !fm_follow_kin(fm, init->guid))
+	    init->epoch <= fm->term + FM_EPOCH_STEP && !fm_follow_knows(fm, init->guid))
 		fm_claim_anew(fm, init->epoch);
 }
 
@@ -513,12 +513,12 @@ static bool compare_epochs(struct fm *fm, const struct fm_hello *h)
 	if (!(first && history) && fm_epoch_above(fm, h))
 		return true;
 	if (first && history)
-		fm_say(fm, FM_INFO, "root",
+		fm_log(fm, FM_INFO, "root",
 		       "'%s' has rows of a former root: all nodes are asked anew", h->name);
 	if (first && !history && !h->kept_term && !h->kept)
-		join_anew(fm, fm_epoch_said(h) + 1);
+		join_anew(fm, fm_epoch_stated(h) + 1);
 	else
-		fm_claim_anew(fm, fm_epoch_said(h));
+		fm_claim_anew(fm, fm_epoch_stated(h));
 	return false;
 }
 
@@ -558,7 +558,7 @@ static void begin_claim(struct fm *fm)
 	fm_epoch_raise(fm, later(later(fm->root->high, a->beside),
 				 later(fm_nic_latest(fm), fm->term)) + 1);
 	fm_ports_spread(fm);
-	fm_say(fm, FM_INFO, "root", "this node claims epoch %llu", (unsigned long long)fm->term);
+	fm_log(fm, FM_INFO, "root", "this node claims epoch %llu", (unsigned long long)fm->term);
 }
 
 /* Sends the claim to all nodes that have sent HELLO and wait for WELCOME. */
@@ -614,7 +614,7 @@ static void begin_lead(struct fm *fm, bool alone)
 		if (!fm_mate_no(r, i)->via && !fm_mate_no(r, i)->missing)
 			fm_mate_missing(fm, fm_mate_no(r, i));
 	fm_news_begin(fm);
-	fm_say(fm, r->told.table && r->told.root != fm->guid &&
+	fm_log(fm, r->told.table && r->told.root != fm->guid &&
 	       (!r->asking->handed || r->asking->relieves) ? FM_WARNING : FM_INFO, "root",
 	       "this node is root now, in epoch %llu: %s; %u %s%s",
 	       (unsigned long long)fm->term, r->asking->why, n,
@@ -650,7 +650,7 @@ static void end_claim(struct fm *fm)
 	} else if (ends) {
 		ask_again(fm);
 		fm->root->since = fm->root->begun = fm->now;
-		if (fm_verdict(fm)->high <= fm_epoch_believed(fm))
+		if (fm_verdict(fm)->high <= fm_epoch_credible(fm))
 			fm->root->high = later(fm->root->high, fm_verdict(fm)->high);
 	}
 }
@@ -658,7 +658,7 @@ static void end_claim(struct fm *fm)
 /* Stops asking, because this node's own NIC does not obey this node. */
 static void give_up(struct fm *fm)
 {
-	fm_say(fm, FM_ERROR, "root", "this node does not become root: its NIC does not obey it");
+	fm_log(fm, FM_ERROR, "root", "this node does not become root: its NIC does not obey it");
 	fm_candidate_unfit(fm);
 	step_back(fm);
 }
@@ -707,7 +707,7 @@ void fm_claim_due(struct fm *fm)
 		a->grew = fm->now;
 	}
 	if (has_no_success(fm) && !are_enough(fm))
-		fm_candidate_vain(fm, a->here, a->need);
+		fm_candidate_too_few(fm, a->here, a->need);
 	if (fm->root->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && are_enough(fm))
 		begin_claim(fm);
 	else if (fm->root->stage == FM_STAGE_CLAIMS)
@@ -746,5 +746,5 @@ bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 				(init->settled && init->epoch == fm->root_epoch &&
 				 (later || init->guid != init->root_guid))))
 		return true;
-	return later && fm_follow_kin(fm, init->guid);
+	return later && fm_follow_knows(fm, init->guid);
 }

@@ -641,7 +641,7 @@ static void confirm_place(struct fm *fm, const struct torus_shape *shape, struct
 	for (unsigned int d = 0; d < shape->ndims; d++)
 		n += (size_t)snprintf(was + n, sizeof(was) - n, d ? ",%d" : "%d",
 				      (int)m->position[d]);
-	fm_say(fm, FM_INFO, "bootstrap", "node '%s' is at %s by its cables; by the Inits of its "
+	fm_log(fm, FM_INFO, "bootstrap", "node '%s' is at %s by its cables; by the Inits of its "
 	       "neighbours it was at %s", m->name, torus_node_text(shape, m->node, is), was);
 }
 

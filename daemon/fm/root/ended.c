@@ -66,7 +66,7 @@ static void add_node(struct fm *fm, struct fm_step *s, uint32_t node)
  * dead. The nodes that wait for this information get it with the next count, because a new version
  * would use up a colour.
  */
-void fm_ended_tell(struct fm *fm, struct fm_step *s)
+void fm_ended_fill(struct fm *fm, struct fm_step *s)
 {
 	const struct fm_marks *changed = &fm->root->changes.table;
 

@@ -7,10 +7,10 @@ struct fm;
 struct fm_step;
 
 /**
- * fm_ended_tell() - add to step @s how sessions ended, as far as nodes have reported it since the
+ * fm_ended_fill() - add to step @s how sessions ended, as far as nodes have reported it since the
  * table was made
  */
-void fm_ended_tell(struct fm *fm, struct fm_step *s);
+void fm_ended_fill(struct fm *fm, struct fm_step *s);
 /** fm_ended_reopen() - note which ports the nodes will open in the step REPLAY, which begins now */
 void fm_ended_reopen(struct fm *fm);
 /**

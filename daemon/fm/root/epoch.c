@@ -76,7 +76,7 @@ void fm_epoch_raise(struct fm *fm, uint64_t epoch)
 	fm_nic_obey_soon(fm);
 }
 
-uint64_t fm_epoch_believed(const struct fm *fm)
+uint64_t fm_epoch_credible(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
@@ -86,7 +86,7 @@ uint64_t fm_epoch_believed(const struct fm *fm)
 	return r->knows || has_led || fm->kept.term ? known + FM_EPOCH_STEP : FM_EPOCH_MAX;
 }
 
-uint64_t fm_version_believed(const struct fm *fm)
+uint64_t fm_version_credible(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 	uint64_t known =
@@ -95,7 +95,7 @@ uint64_t fm_version_believed(const struct fm *fm)
 	return known ? known + FM_VERSION_STEP : FM_VERSION_MAX;
 }
 
-uint64_t fm_epoch_said(const struct fm_hello *h)
+uint64_t fm_epoch_stated(const struct fm_hello *h)
 {
 	return later(h->root_epoch, h->maybe_epoch);
 }
@@ -118,15 +118,15 @@ bool fm_epoch_above(struct fm *fm, const struct fm_hello *h)
 	char root[FM_WHO_MAX];
 
 	if (!fm->root->settled && h->kept_term >= fm->term)
-		fm_say(fm, FM_INFO, "root",
+		fm_log(fm, FM_INFO, "root",
 		       "'%s' has kept a table of epoch %llu: all nodes are asked anew", h->name,
 		       (unsigned long long)h->kept_term);
 	else if (is_other(fm, h->guid, h->root_epoch, h->root_guid))
-		fm_say(fm, FM_WARNING, "root",
+		fm_log(fm, FM_WARNING, "root",
 		       "'%s' obeys root %s of epoch %llu: all nodes are asked anew", h->name,
-		       fm_table_who(fm, h->root_guid, root), (unsigned long long)h->root_epoch);
+		       fm_table_name(fm, h->root_guid, root), (unsigned long long)h->root_epoch);
 	else if (is_other(fm, h->guid, h->maybe_epoch, h->maybe_guid))
-		fm_say(fm, FM_WARNING, "root",
+		fm_log(fm, FM_WARNING, "root",
 		       "the NIC of '%s' may obey epoch %llu, for it did not answer: all nodes are "
 		       "asked anew",
 		       h->name, (unsigned long long)h->maybe_epoch);

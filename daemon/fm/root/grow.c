@@ -319,7 +319,7 @@ static void grow_shape(struct fm *fm)
 	}
 	*r->grow = (struct fm_grow) { .at = NEVER, .old = true };
 	r->joined = false;
-	fm_say(fm, FM_INFO, "bootstrap", "the shape grows to %s", torus_shape_text(&shape, text));
+	fm_log(fm, FM_INFO, "bootstrap", "the shape grows to %s", torus_shape_text(&shape, text));
 }
 
 bool fm_grow_table(struct fm *fm, uint64_t version)

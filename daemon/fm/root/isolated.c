@@ -166,7 +166,7 @@ static bool is_still_joined(const struct fm_table *t, uint32_t node)
 	return true;
 }
 
-void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t, bool doubts)
+void fm_isolated_report(struct fm *fm, const struct fm_table_msg *t, bool doubts)
 {
 	bool joined = fm->root->joined;
 

@@ -10,11 +10,11 @@
 struct fm;
 
 /**
- * fm_isolated_tell() - report the isolated nodes as problems, if they may have changed
+ * fm_isolated_report() - report the isolated nodes as problems, if they may have changed
  * @t: the changes that the present table has made
  * @doubts: the root is still finding out whether nodes are lost (vanish.c): report them later
  */
-void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t, bool doubts);
+void fm_isolated_report(struct fm *fm, const struct fm_table_msg *t, bool doubts);
 /**
  * fm_isolated_again() - report the isolated nodes whose report was postponed
  * Called when no node is in doubt any more.

@@ -82,7 +82,7 @@ int fm_job_begin(struct fm *fm, const struct fm_job *job, const uint32_t *node)
 		r->seat[node[i]] = (struct fm_seat) { new.id, i };
 		fm_change_node(fm, node[i]);
 	}
-	fm_say(fm, FM_INFO, "job", "job '%s' of %s began on %u node%s", new.name,
+	fm_log(fm, FM_INFO, "job", "job '%s' of %s began on %u node%s", new.name,
 	       name_user(new.uid, user, sizeof(user)), new.nodes, new.nodes == 1 ? "" : "s");
 	fm_demand(fm, 0, "job '%s' began", new.name);
 	fm_publish_due(fm);
@@ -101,7 +101,7 @@ int fm_job_end(struct fm *fm, const char *name, uint32_t uid)
 	if (!job)
 		return -ENOENT;
 	id = job->id;
-	fm_say(fm, FM_INFO, "job", "job '%s' was ended by %s", job->name,
+	fm_log(fm, FM_INFO, "job", "job '%s' was ended by %s", job->name,
 	       name_user(uid, user, sizeof(user)));
 	fm_demand(fm, 0, "job '%s' ended", job->name);
 	fm_jobs_drop(&r->jobs, id);

@@ -170,23 +170,23 @@ static bool is_crowded(struct fm *fm)
  */
 static bool is_incredible(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
-	uint64_t epoch = later(fm_epoch_said(h), h->kept_term),
+	uint64_t epoch = later(fm_epoch_stated(h), h->kept_term),
 		 version = later(h->version, h->table);
 
 	epoch = later(epoch, h->table ? h->term : 0);
-	if (epoch > fm_epoch_believed(fm)) {
+	if (epoch > fm_epoch_credible(fm)) {
 		snprintf(text, room,
 			 "'%s' obeys epoch %llu; a root of epoch %llu accepts %llu at most",
 			 h->name, (unsigned long long)epoch, (unsigned long long)fm->term,
-			 (unsigned long long)fm_epoch_believed(fm));
+			 (unsigned long long)fm_epoch_credible(fm));
 		return true;
 	}
-	if (version <= fm_version_believed(fm))
+	if (version <= fm_version_credible(fm))
 		return false;
 	snprintf(text, room, "'%s' has version %llu; a root that knows %llu accepts %llu at most",
 		 h->name, (unsigned long long)version,
 		 (unsigned long long)later(fm->root->version, fm->root->version_seen),
-		 (unsigned long long)fm_version_believed(fm));
+		 (unsigned long long)fm_version_credible(fm));
 	return true;
 }
 
@@ -424,7 +424,7 @@ static void take_hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m
 
 	fm->root->joiners += fresh;
 	if (fresh)
-		fm_say(fm, FM_INFO, "node", "'%s' (%s) joins", h->name, h->address);
+		fm_log(fm, FM_INFO, "node", "'%s' (%s) joins", h->name, h->address);
 	if (c->role != FM_CONN_CHILD)
 		fm_roster_forget_below(fm, h->guid);
 	/*
@@ -543,7 +543,7 @@ static void take_left(struct fm *fm, const struct fm_left *l)
 	m->attach = l->attach + 1;
 	fm_mate_missing(fm, m);
 	fm_roster_forget_below(fm, l->guid);
-	fm_say(fm, FM_DEBUG, "node", "connection to '%s' lost", m->name);
+	fm_log(fm, FM_DEBUG, "node", "connection to '%s' lost", m->name);
 }
 
 static void take_adopted(struct fm *fm, const struct fm_left *l)

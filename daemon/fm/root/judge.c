@@ -347,7 +347,7 @@ static uint64_t judge_set(struct fm *fm, struct fm_mate *m, bool quorum)
  */
 static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches, bool quorum)
 {
-	uint64_t silent_at = m->missing + fm_service_patience(fm, m);
+	uint64_t silent_at = m->missing + fm_service_grace(fm, m);
 
 	/* Every node of a set finds the same set, so the set is judged only once. */
 	if (!m->vouched)
@@ -378,7 +378,7 @@ static bool is_silence_due(const struct fm *fm)
 		const struct fm_mate *m = fm_mate_no(r, r->missing[i]);
 
 		if (m->vouched && !m->via && m->state == FM_NODE_UP &&
-		    fm->now >= m->missing + fm_service_patience(fm, m))
+		    fm->now >= m->missing + fm_service_grace(fm, m))
 			return true;
 	}
 	return false;

@@ -197,7 +197,7 @@ static void merge_node(struct fm *fm, const struct fm_mate *m)
 					   sizeof(text));
 	if (!n)
 		return;
-	fm_say(fm, FM_WARNING, "table",
+	fm_log(fm, FM_WARNING, "table",
 	       "'%s' had another root: %u port%s excluded there stay%s excluded, the first is %s",
 	       m->name, n, n == 1 ? "" : "s", n == 1 ? "s" : "", text);
 	if (fm->root->settled)
@@ -240,9 +240,9 @@ static void exclude_foreign(struct fm *fm, const struct foreign *f)
 	merge_orders(fm, f);
 	if (!n)
 		return;
-	fm_say(fm, FM_WARNING, "table", "root %s of epoch %llu led another part: "
+	fm_log(fm, FM_WARNING, "table", "root %s of epoch %llu led another part: "
 	       "%u port%s excluded there stay%s excluded, the first is %s",
-	       fm_table_who(fm, f->id.root, root),
+	       fm_table_name(fm, f->id.root, root),
 	       (unsigned long long)f->id.epoch, n, n == 1 ? "" : "s",
 	       n == 1 ? "s" : "", text);
 	if (fm->root->settled)
@@ -271,7 +271,7 @@ static void report_ended_jobs(struct fm *fm, const struct foreign *f)
 		const struct fm_job *here = fm_jobs_named(&fm->root->jobs, j->name);
 
 		if (!here || here->since != j->since)
-			fm_say(fm, FM_WARNING, "job",
+			fm_log(fm, FM_WARNING, "job",
 			       "job '%s' of another part has ended: it does not run here", j->name);
 	}
 }
@@ -365,10 +365,10 @@ static void log_dropped(struct fm *fm, const struct fm_past *id)
 
 	if (n & (n - 1))
 		return;
-	fm_say(fm, FM_WARNING, "table",
+	fm_log(fm, FM_WARNING, "table",
 	       "more than %u tables of other parts were sent: the one of root %s, epoch %llu, is "
 	       "dropped, and what it excludes may be lost (%u so far)",
-	       FOREIGN_MAX, fm_table_who(fm, id->root, root), (unsigned long long)id->epoch, n);
+	       FOREIGN_MAX, fm_table_name(fm, id->root, root), (unsigned long long)id->epoch, n);
 }
 
 static void drop_least(struct fm *fm)
@@ -522,7 +522,7 @@ static void take_table(struct fm *fm, const struct fm_past *id, const struct fm_
 	struct foreign *f = foreign_new(id, &m->line, &m->shape);
 
 	if (!f) {
-		fm_say(fm, FM_ERROR, "table",
+		fm_log(fm, FM_ERROR, "table",
 		       "no memory for a table of another part: what it excludes may be lost");
 		return;
 	}
@@ -543,7 +543,7 @@ void fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
 	bool wanted = is_wanted(w, &id);
 
 	/* Before the first table, recall.c may have asked for this table. */
-	if (m->base || is_stored(fm->root, &id) || m->term > fm_epoch_believed(fm) ||
+	if (m->base || is_stored(fm->root, &id) || m->term > fm_epoch_credible(fm) ||
 	    (!wanted && (m->former || fm->root->settled)))
 		return;
 	if (wanted)

@@ -382,17 +382,17 @@ static bool publish_table(struct fm *fm, uint64_t version)
 	fm_recovery_begin(fm);
 	cables = fm_cables_look(fm, &t);
 	if (cables > 1)
-		fm_say(fm, FM_INFO, "table", "version %llu: %s (%u links lost or back)",
+		fm_log(fm, FM_INFO, "table", "version %llu: %s (%u links lost or back)",
 		       (unsigned long long)version, fm_demand_cause(r), cables);
 	else
-		fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version,
+		fm_log(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version,
 		       fm_demand_cause(r));
-	fm_cables_tell(fm);
+	fm_cables_log(fm);
 	fm_member_table(fm, &t);
 	for (uint32_t i = 0; fm->table.version != version && i < t.nentries; i++)
 		fm_change_node(fm, t.entries[i].node);
 	fm_apart_look(fm);
-	fm_isolated_tell(fm, &t, fm_vanish_doubts(fm->root) > 0);
+	fm_isolated_report(fm, &t, fm_vanish_doubts(fm->root) > 0);
 	free(t.entries);
 	free(t.orders);
 	if (!placed)

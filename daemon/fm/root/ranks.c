@@ -72,7 +72,7 @@ static void check_ranks(struct fm *fm)
 {
 	struct equals equal[FM_PRIORITY_MAX + 1] = { { .n = 0 } };
 	const struct fm_root *r = fm->root;
-	bool wanted = fm_candidate_said(fm) > 0, any = false;
+	bool wanted = fm_candidate_stated(fm) > 0, any = false;
 	uint32_t others = 0;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {

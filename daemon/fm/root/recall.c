@@ -90,7 +90,7 @@ bool fm_recall_new(struct fm_root *r)
 	return r->recall;
 }
 
-static void forget_said(struct fm_root *r)
+static void free_exclusions(struct fm_root *r)
 {
 	free(r->recall->said);
 	r->recall->said = NULL;
@@ -98,7 +98,7 @@ static void forget_said(struct fm_root *r)
 
 void fm_recall_forget(struct fm_root *r)
 {
-	forget_said(r);
+	free_exclusions(r);
 	fm_book_put(r->recall->book);
 	r->recall->book = NULL;
 }
@@ -186,14 +186,14 @@ static const struct torus_shape *coming_shape(const struct fm *fm)
 }
 
 /* Allocates memory for the exclusions at all nodes, once. Return: false if there is no memory. */
-static bool alloc_said(struct fm *fm, const struct torus_shape *shape)
+static bool alloc_exclusions(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_recall *l = fm->root->recall;
 
 	if (!l->said)
 		l->said = calloc(torus_nodes(shape), sizeof(*l->said));
 	if (!l->said)
-		fm_say(fm, FM_ERROR, "table",
+		fm_log(fm, FM_ERROR, "table",
 		       "no memory for the exclusions that nodes report: they may be lost");
 	return l->said;
 }
@@ -212,7 +212,7 @@ static bool take_shape_of(struct fm *fm, const struct fm_hello *h)
 	    (cfg->ndims && memcmp(cfg, &h->shape, sizeof(*cfg))) ||
 	    !memcmp(&r->shape, &h->shape, sizeof(h->shape)))
 		return false;
-	forget_said(r);
+	free_exclusions(r);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		if (fm_mate_no(r, i)->node != TORUS_NO_NODE)
 			fm_mate_move(fm, fm_mate_no(r, i), TORUS_NO_NODE);
@@ -225,12 +225,12 @@ static bool take_shape_of(struct fm *fm, const struct fm_hello *h)
 }
 
 /* Stores the exclusions that one table has at all nodes. */
-static void take_all_said(struct fm *fm, const struct fm_entry *entry, const struct said *as)
+static void store_exclusions(struct fm *fm, const struct fm_entry *entry, const struct said *as)
 {
 	const struct torus_shape *shape = &fm->root->shape;
 	struct fm_root *r = fm->root;
 
-	if (!alloc_said(fm, shape))
+	if (!alloc_exclusions(fm, shape))
 		return;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++) {
 		struct said *s = &r->recall->said[i];
@@ -258,7 +258,7 @@ static void recall_kept(struct fm *fm)
 	if (!r->restored || (r->recall->kept && !r->version_seen)) {
 		if (cfg->ndims && memcmp(cfg, &k->book->shape, sizeof(*cfg)))
 			return;
-		forget_said(r);
+		free_exclusions(r);
 		r->restored = r->recall->kept = true;
 		r->shape = k->book->shape;
 		for (uint32_t i = 0; i < fm_roster_size(r); i++)
@@ -269,8 +269,8 @@ static void recall_kept(struct fm *fm)
 	if (memcmp(&r->shape, &k->book->shape, sizeof(r->shape)))
 		return;
 	r->open = k->open;
-	take_all_said(fm, k->book->entry,
-		      &(struct said) { .id = { .epoch = k->term, .version = k->version } });
+	store_exclusions(fm, k->book->entry,
+			 &(struct said) { .id = { .epoch = k->term, .version = k->version } });
 }
 
 static bool kept_fits(const struct fm *fm)
@@ -359,7 +359,7 @@ void fm_recall_own(struct fm *fm)
 
 	recall_kept(fm);
 	if (t->version && r->restored && !memcmp(&t->shape, &r->shape, sizeof(t->shape)))
-		take_all_said(fm, t->entry, &(struct said) { .id = own_id(t) });
+		store_exclusions(fm, t->entry, &(struct said) { .id = own_id(t) });
 }
 
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
@@ -541,7 +541,7 @@ bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	s->id = id;
 	s->voters = m->voters;
 	if (!memcmp(&r->shape, &m->shape, sizeof(r->shape))) {
-		take_all_said(fm, b->entry, &(struct said) { .id = id });
+		store_exclusions(fm, b->entry, &(struct said) { .id = id });
 		move_all(fm, b);
 	}
 	return true;
@@ -552,9 +552,9 @@ void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
 	char text[TORUS_TEXT_MAX];
 
 	/* The table may have another epoch than the node's HELLO named. */
-	if (m->term > fm_epoch_believed(fm) || !fm_keep_take(fm, m))
+	if (m->term > fm_epoch_credible(fm) || !fm_keep_take(fm, m))
 		return;
-	fm_say(fm, FM_INFO, "table",
+	fm_log(fm, FM_INFO, "table",
 	       "version %llu of epoch %llu was kept, shape %s: places, names and exclusions are "
 	       "taken from it",
 	       (unsigned long long)m->version, (unsigned long long)m->term,
@@ -576,7 +576,7 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 	if (take_shape_of(fm, h))
 		shape = coming_shape(fm);
 	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) ||
-	    !alloc_said(fm, shape))
+	    !alloc_exclusions(fm, shape))
 		return;
 	s = &r->recall->said[torus_node_id(shape, &h->coords)];
 	if (is_as_late(&now, s))
@@ -629,7 +629,7 @@ static void take_jobs(struct fm *fm, const struct fm_book *b)
 		fm->root->seat[i] = (struct fm_seat) { b->entry[i].job, b->entry[i].number };
 		fm_change_node(fm, i);
 	}
-	fm_say(fm, FM_INFO, "job", "%u job%s run%s on as before", b->jobs.n,
+	fm_log(fm, FM_INFO, "job", "%u job%s run%s on as before", b->jobs.n,
 	       b->jobs.n == 1 ? "" : "s", b->jobs.n == 1 ? "s" : "");
 }
 
@@ -663,7 +663,7 @@ void fm_recall_end(struct fm *fm, const struct torus_shape *shape, const struct 
 		ports += (uint32_t)__builtin_popcount(r->admin[i]);
 	}
 	if (ports)
-		fm_say(fm, FM_INFO, "table", "%u port%s stay%s excluded as before", ports,
+		fm_log(fm, FM_INFO, "table", "%u port%s stay%s excluded as before", ports,
 		       ports == 1 ? "" : "s", ports == 1 ? "s" : "");
 	take_orders(fm, r->recall->book, shape);
 	take_orders(fm, former, shape);

@@ -282,15 +282,15 @@ static bool is_outdated(const struct fm *fm)
 }
 
 /* Decides whether the steps of the recovery that begins are reported. */
-static void choose_told(struct fm_rec *rec, uint64_t now)
+static void choose_reported(struct fm_rec *rec, uint64_t now)
 {
 	rec->told = rec->told_until <= now + (TOLD_BURST - 1) * TOLD_EVERY;
 	if (rec->told)
 		rec->told_until = later(rec->told_until, now) + TOLD_EVERY;
 }
 
-/* Reports a step while the recovery goes on; tell_end() reports the end. */
-static void tell_step(struct fm *fm, enum fm_stamp step)
+/* Reports a step while the recovery goes on; report_recovery_end() reports the end. */
+static void report_step(struct fm *fm, enum fm_stamp step)
 {
 	static const char *const texts[FM_STAMPS] = {
 		[FM_AT_TABLE] = "table sent to all nodes",
@@ -319,7 +319,7 @@ static void set_stamp(struct fm *fm, enum fm_stamp at)
 	if (fm->root->rec->log.at[at])
 		return;
 	fm->root->rec->log.at[at] = fm->now;
-	tell_step(fm, at);
+	report_step(fm, at);
 }
 
 /* Sends the next step to all nodes. */
@@ -345,7 +345,7 @@ static void send_step(struct fm *fm, enum fm_step_kind kind)
 		s.base.version = r->version;
 	}
 	if (rec->sums.unresolved)
-		fm_ended_tell(fm, &s);
+		fm_ended_fill(fm, &s);
 	if (kind == FM_STEP_REPLAY)
 		fm_ended_reopen(fm);
 	rec->waiting = true;
@@ -410,7 +410,7 @@ void fm_recovery_begin(struct fm *fm)
 		.told_until = old.told_until,
 		.last = old.last,
 	};
-	choose_told(rec, fm->now);
+	choose_reported(rec, fm->now);
 	fm_leftover_begin(fm);
 	rec->log.version = r->version;
 	memcpy(rec->log.cause, fm_demand_cause(r), sizeof(rec->log.cause));
@@ -458,7 +458,7 @@ static void end_drain(struct fm *fm, const struct fm_sums *s, bool proven)
 	r->clean |= ALL_COLOURS & (uint8_t)~(1u << colour);
 	if (!proven) {
 		r->rec->log.bounded = true;
-		fm_say(fm, FM_WARNING, "recovery",
+		fm_log(fm, FM_WARNING, "recovery",
 		       "version %llu: the network is taken as empty without proof: the counts "
 		       "have not changed for %llu ms",
 		       (unsigned long long)r->version,
@@ -559,7 +559,7 @@ static void check_replay(struct fm *fm, const struct fm_sums *s)
 	}
 }
 
-static void tell_end(struct fm *fm, const struct fm_recovery *log)
+static void report_recovery_end(struct fm *fm, const struct fm_recovery *log)
 {
 	uint64_t ns = fm->now - log->at[FM_AT_DETECTED];
 	char text[FM_TEXT_MAX];
@@ -619,7 +619,7 @@ static void end_recovery(struct fm *fm, const struct fm_sums *s)
 	rec->phase = FM_PHASE_REST;
 	fm->rolls = 0;
 	fm_ended_forget(fm);
-	tell_end(fm, log);
+	report_recovery_end(fm, log);
 	fm_leftover_end(fm, s, log->bounded);
 }
 
@@ -655,7 +655,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	}
 	rec->sums = s;
 	rec->set = rep->set;
-	fm_say(fm, FM_DEBUG, "recovery",
+	fm_log(fm, FM_DEBUG, "recovery",
 	       "version %llu phase %u round %u: missing %lld %lld %lld %lld, parked %llu, "
 	       "unresolved %llu, held %llu, to open %u",
 	       (unsigned long long)rep->version, rec->phase, rep->round,
@@ -694,7 +694,7 @@ static void ask_all_anew(struct fm *fm)
 {
 	if (fm->rolls < ROLLS_MAX)
 		fm->rolls++;
-	fm_say(fm, FM_WARNING, "recovery",
+	fm_log(fm, FM_WARNING, "recovery",
 	       "version %llu makes no progress: all nodes are asked to join anew",
 	       (unsigned long long)fm->root->version);
 	fm_claim_anew(fm, fm->term);

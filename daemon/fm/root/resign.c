@@ -77,7 +77,7 @@ static void hand_over_lead(struct fm *fm, const struct fm_mate *m)
 	int err = -fm_task_error(fm);
 
 	strcpy(lead.address, m->address);
-	fm_say(fm, FM_ERROR, "root",
+	fm_log(fm, FM_ERROR, "root",
 	       "this node hands over to '%s': its NIC %s%s, and so no recovery ends",
 	       m->name, err ? "says " : "does not answer", err ? strerror(err) : "");
 	fm_handover(fm, &lead);

@@ -72,7 +72,7 @@ static void restore_place(struct fm *fm, struct fm_mate *m)
 		fm_mate_move(fm, m, fm->node);
 	} else {
 		if (fm->placed)
-			fm_say(fm, FM_WARNING, "bootstrap",
+			fm_log(fm, FM_WARNING, "bootstrap",
 			       "the NIC has coordinates in another shape: it gets new ones");
 		fm_mate_move(fm, m, 0);
 	}
@@ -162,7 +162,7 @@ static int start_root(struct fm *fm, bool first)
 	r->obey = fm->now + fm->cfg.resend;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
 	m->epoch = fm->epoch;
-	m->priority = (uint16_t)fm_candidate_said(fm);
+	m->priority = (uint16_t)fm_candidate_stated(fm);
 	m->marked = fm->bootstrap;
 	m->voice.disk.keeps = fm->cfg.keeps;
 	fm_mate_via(r, m, fm->guid);
@@ -172,7 +172,7 @@ static int start_root(struct fm *fm, bool first)
 	m->row = fm->row;
 	restore_place(fm, m);
 	fm_uplink_describe(fm, &own);
-	fm_table_tell(fm, &own);
+	fm_table_fill(fm, &own);
 	fm_recall_own(fm);
 	fm_plan_hello(fm, m, &own);
 	fm_recall_hello(fm, &own);
@@ -243,7 +243,7 @@ static void leave_root(struct fm *fm)
 	bool led = fm_claim_leads(fm);
 
 	end_root(fm);
-	fm_say(fm, led ? FM_WARNING : FM_INFO, "root",
+	fm_log(fm, led ? FM_WARNING : FM_INFO, "root",
 	       led ? "this node is not root any more: another leads" :
 		     "this node does not ask to be root any more");
 }
@@ -323,7 +323,7 @@ static bool tries_first(const struct fm *fm, const struct fm_init *init)
 {
 	if (init->lost || init->asks)
 		return fm_follow_retries(fm, init);
-	return !fm_claim_leads(fm) || fm_follow_kin(fm, init->guid);
+	return !fm_claim_leads(fm) || fm_follow_knows(fm, init->guid);
 }
 
 static bool root_yields(struct fm *fm, const struct fm_init *init, bool reached)

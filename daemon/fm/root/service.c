@@ -59,7 +59,7 @@ void fm_service_look(struct fm *fm, uint32_t node)
 		fm_service_gone(fm, m, ": it already was when it was included again");
 }
 
-uint64_t fm_service_patience(const struct fm *fm, const struct fm_mate *m)
+uint64_t fm_service_grace(const struct fm *fm, const struct fm_mate *m)
 {
 	return fm_lag_answer(fm) +
 	       (fm_service_is_out(fm, m->node) ? ON_THE_WAY * fm->cfg.resend : fm->cfg.member_max);

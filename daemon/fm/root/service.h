@@ -24,9 +24,9 @@ bool fm_service_gone(struct fm *fm, struct fm_mate *m, const char *why);
  */
 void fm_service_look(struct fm *fm, uint32_t node);
 /**
- * fm_service_patience() - Return: how long the manager of @m may be missing until @m counts as
+ * fm_service_grace() - Return: how long the manager of @m may be missing until @m counts as
  * silent, ns
  */
-uint64_t fm_service_patience(const struct fm *fm, const struct fm_mate *m);
+uint64_t fm_service_grace(const struct fm *fm, const struct fm_mate *m);
 
 #endif /* FM_SERVICE_H */

@@ -471,7 +471,7 @@ static void settle_fabric(struct fm *fm)
 	r->version = r->version_seen;
 	fm_discover_place(fm, &shape);
 	unheard = report_unheard(fm);
-	fm_say(fm, FM_INFO, "bootstrap", "shape %s, %u of %u nodes", torus_shape_text(&shape, text),
+	fm_log(fm, FM_INFO, "bootstrap", "shape %s, %u of %u nodes", torus_shape_text(&shape, text),
 	       fm_roster_size(r) - unheard, nodes);
 	fm_demand(fm, 0, "%s", r->version ? fm_claim_why(r) : "bootstrap");
 }

@@ -390,7 +390,7 @@ void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
 
 static void take_lost(struct fm *fm, struct fm_mate *m)
 {
-	fm_say(fm, FM_INFO, "node",
+	fm_log(fm, FM_INFO, "node",
 	       "'%s' does not report links that its neighbours have lost, and does not answer: "
 	       "taken as lost",
 	       m->name);
