@@ -326,7 +326,7 @@ static void end_list(struct request *rq)
 	malloc_trim(0);
 }
 
-/* If the request is about one node that has no answer, answers with the reason. Return: true then. */
+/* If the request is about one node that has not answered, gives the reason. Return: true then. */
 static bool refuse_one(struct request *rq)
 {
 	json_t *told = is_about_one(rq) ? parse_answer(rq->g->text[rq->node]) : NULL;
@@ -350,7 +350,8 @@ static bool is_too_long(const struct gathering *g)
 
 	for (uint32_t i = g->from; i < g->to; i++)
 		bytes += g->text[i] ? strlen(g->text[i]) : 0;
-	return g->to < g->last && bytes * (g->last - g->from) / (g->to - g->from) > CONTROL_REPLY_MAX;
+	return g->to < g->last && bytes * (g->last - g->from) /
+		(g->to - g->from) > CONTROL_REPLY_MAX;
 }
 
 static void ask_piece(struct request *rq);
@@ -442,7 +443,8 @@ static void ask_piece(struct request *rq)
 		g->awaited += is_answer_awaited(rq, i);
 	cmd = whole && g->from == first ? json_incref(rq->args) : piece_request(rq);
 	g->asked = loop_now();
-	rq->ask = query_ask(rq->d->query, is_about_one(rq) ? SVC_TO_NODE : SVC_TO_ALL, rq->node, cmd,
+	rq->ask = query_ask(rq->d->query, is_about_one(rq) ? SVC_TO_NODE : SVC_TO_ALL, rq->node,
+			    cmd,
 			    &rq->user, QUERY_NODE_MS, &gathered, rq);
 	json_decref(cmd);
 	if (!rq->ask && g->begun)
