@@ -350,8 +350,8 @@ static bool is_too_long(const struct gathering *g)
 
 	for (uint32_t i = g->from; i < g->to; i++)
 		bytes += g->text[i] ? strlen(g->text[i]) : 0;
-	return g->to < g->last && bytes * (g->last - g->from) /
-		(g->to - g->from) > CONTROL_REPLY_MAX;
+	return g->to < g->last &&
+	       bytes * (g->last - g->from) / (g->to - g->from) > CONTROL_REPLY_MAX;
 }
 
 static void ask_piece(struct request *rq);
@@ -444,8 +444,7 @@ static void ask_piece(struct request *rq)
 	cmd = whole && g->from == first ? json_incref(rq->args) : piece_request(rq);
 	g->asked = loop_now();
 	rq->ask = query_ask(rq->d->query, is_about_one(rq) ? SVC_TO_NODE : SVC_TO_ALL, rq->node,
-			    cmd,
-			    &rq->user, QUERY_NODE_MS, &gathered, rq);
+			    cmd, &rq->user, QUERY_NODE_MS, &gathered, rq);
 	json_decref(cmd);
 	if (!rq->ask && g->begun)
 		break_off(rq, "too many requests at once");
