@@ -225,7 +225,8 @@ int torus_rma_recv(struct torus_rma *rma, void *to, size_t bytes, uint64_t cooki
 	int err = set_local(rma, &ask, to, bytes);
 
 	if (!err && rma->recvs + rma->kept_n >= rma->sq_entries)
-		err = lt_rma_fail(rma, -EAGAIN, "%u receives are posted or not taken: the limit is %u",
+		err = lt_rma_fail(rma, -EAGAIN,
+				  "%u receives are posted or not taken: the limit is %u",
 				  rma->recvs + rma->kept_n, rma->sq_entries);
 	if (!err)
 		err = submit_ask(rma, NULL, &ask);

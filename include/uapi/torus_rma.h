@@ -333,6 +333,7 @@ struct torus_rma_region_info {
  * @node: where the request comes from
  * @word: as of a request: TORUS_RMA_WORD_FE ...
  * @full: the word is full
+ * @job: job of the request, which is that of the region
  */
 struct torus_rma_wait_info {
 	__u64 number;
@@ -344,7 +345,8 @@ struct torus_rma_wait_info {
 	__u32 node;
 	__u16 word;
 	__u8 full;
-	__u8 zero[5];
+	__u8 zero;
+	__u32 job;
 };
 
 /**

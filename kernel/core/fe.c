@@ -9,10 +9,13 @@ void tn_fe_pool_init(struct tn_fe_pool *p, struct tn_fe_wait *wait, u32 n,
 	u32 i;
 
 	tn_assert(buckets && !(buckets & (buckets - 1)));
-	*p = (struct tn_fe_pool) { .bucket = bucket, .seed = seed, .mask = buckets - 1 };
+	*p = (struct tn_fe_pool) {
+		.bucket = bucket, .wait = wait, .seed = seed, .n = n, .mask = buckets - 1,
+	};
 	memset(bucket, 0, sizeof(*bucket) * buckets);
 	for (i = n; i-- > 0;) {
 		wait[i].next = p->idle;
+		wait[i].hashed = NULL;
 		p->idle = &wait[i];
 	}
 }
@@ -23,6 +26,15 @@ static struct tn_fe_wait **bucket_of_word(struct tn_fe_pool *p, const struct tn_
 	u64 hash = splitmix64_mix(splitmix64_mix((unsigned long)bits ^ p->seed) + word);
 
 	return &p->bucket[hash & p->mask];
+}
+
+/*
+ * Return: head of the list of waiters whose requests have the hash of this one. Requests of one
+ * node that follow one another have neighbouring lists, which are in the cache together.
+ */
+static struct tn_fe_wait **list_of_ask(struct tn_fe_pool *p, u32 from, u32 number)
+{
+	return &p->wait[((u32)splitmix64_mix(from ^ p->seed) + number) % p->n].hashed;
 }
 
 static bool is_purge(const struct tn_fe_ask *ask)
@@ -136,9 +148,24 @@ static void list_waiter(struct tn_fe_bits *bits, struct tn_fe_wait *w)
 	bits->newest = w;
 }
 
+/* Adds a waiter to the list of the hash of its request. */
+static void hash_waiter(struct tn_fe_pool *p, struct tn_fe_wait *w)
+{
+	struct tn_fe_wait **list = list_of_ask(p, w->ask.from, w->ask.number);
+
+	w->like = *list;
+	if (w->like)
+		w->like->like_link = &w->like;
+	w->like_link = list;
+	*list = w;
+}
+
 /* Frees a waiter that was removed from its group. */
 static void free_waiter(struct tn_fe_pool *p, struct tn_fe_wait *w)
 {
+	*w->like_link = w->like;
+	if (w->like)
+		w->like->like_link = w->like_link;
 	if (w->older)
 		w->older->newer = w->newer;
 	else
@@ -172,10 +199,11 @@ static int let_wait(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word,
 		return -ENOSPC;
 	p->idle = w->next;
 	*w = (struct tn_fe_wait) {
-		.tail = w, .bits = bits, .word = word, .order = p->order++, .since = now,
-		.ask = *ask,
+		.tail = w, .hashed = w->hashed, .bits = bits, .word = word, .order = p->order++,
+		.since = now, .ask = *ask,
 	};
 	if (first) {
+		w->prev = first->tail;
 		first->tail->next = w;
 		first->tail = w;
 	} else {
@@ -183,6 +211,7 @@ static int let_wait(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word,
 		*bucket = w;
 	}
 	list_waiter(bits, w);
+	hash_waiter(p, w);
 	bits->waits[word / 64] |= 1ull << word % 64;
 	p->waiting++;
 	return TN_FE_WAITS;
@@ -227,6 +256,7 @@ static void remove_first(struct tn_fe_pool *p, struct tn_fe_wait **link)
 	struct tn_fe_wait *w = *link, *second = w->next;
 
 	if (second) {
+		second->prev = NULL;
 		second->tail = w->tail;
 		second->chain = w->chain;
 		*link = second;
@@ -264,13 +294,14 @@ int tn_fe_serve(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at
 	return TN_FE_DONE;
 }
 
-/* Removes @w, which follows @before in the group of @first. */
-static void remove_later(struct tn_fe_pool *p, struct tn_fe_wait *first, struct tn_fe_wait *before,
-			 struct tn_fe_wait *w)
+/* Removes @w, which is not the first one of the group that begins with @first. */
+static void remove_later(struct tn_fe_pool *p, struct tn_fe_wait *first, struct tn_fe_wait *w)
 {
-	before->next = w->next;
-	if (first->tail == w)
-		first->tail = before;
+	w->prev->next = w->next;
+	if (w->next)
+		w->next->prev = w->prev;
+	else
+		first->tail = w->prev;
 	free_waiter(p, w);
 }
 
@@ -295,7 +326,7 @@ static u32 end_bucket(struct tn_fe_pool *p, struct tn_fe_wait **link,
 
 		while ((w = before->next)) {
 			if (ends(ctx, w))
-				remove_later(p, *link, before, w);
+				remove_later(p, *link, w);
 			else
 				before = w;
 		}
@@ -321,26 +352,25 @@ u32 tn_fe_end(struct tn_fe_pool *p, bool (*ends)(void *ctx, const struct tn_fe_w
 	return n;
 }
 
-struct cancelled {
-	const struct tn_fe_bits *bits;
-	u64 word;
-	u32 from;
-	u32 number;
-};
-
-static bool is_cancelled(void *ctx, const struct tn_fe_wait *w)
-{
-	const struct cancelled *c = ctx;
-
-	return w->bits == c->bits && w->word == c->word && w->ask.from == c->from &&
-	       w->ask.number == c->number;
-}
-
 int tn_fe_cancel(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u32 from, u32 number)
 {
-	struct cancelled c = { .bits = bits, .word = word, .from = from, .number = number };
+	struct tn_fe_wait **link, *w;
 
 	if (!tn_fe_has_waiters(bits, word))
 		return -ENOENT;
-	return end_bucket(p, bucket_of_word(p, bits, word), is_cancelled, &c) ? 0 : -ENOENT;
+	for (w = *list_of_ask(p, from, number); w; w = w->like)
+		if (w->bits == bits && w->word == word && w->ask.from == from &&
+		    w->ask.number == number)
+			break;
+	if (!w)
+		return -ENOENT;
+	link = bucket_of_word(p, bits, word);
+	while ((*link)->bits != bits || (*link)->word != word ||
+	       !same_condition(&(*link)->ask, &w->ask))
+		link = &(*link)->chain;
+	if (w->prev)
+		remove_later(p, *link, w);
+	else
+		remove_first(p, link);
+	return 0;
 }

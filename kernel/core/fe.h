@@ -21,7 +21,11 @@
  *     whose condition holds overtakes only those that could not go, and is executed at once.
  *  2. Of the waiters that may go, the one that came first goes first.
  *  3. A word's bit of @waits is set if and only if it has waiters.
- *  4. All waiters are in a group, and in the list of their region, or free.
+ *  4. All waiters are in a group, in the list of their region, and in the list of their hash, or
+ *     free.
+ *
+ * A waiter is named by its initiator and number. To cancel it, the list of the hash of these two is
+ * searched, not its group, in which there may be all waiters of a barrier.
  *
  * A request that waits holds nothing but a waiter of the pool. When the pool is empty, or a word
  * has too many conditions, the request is refused and has changed nothing. Each call of
@@ -93,9 +97,12 @@ struct tn_fe_bits {
 /**
  * struct tn_fe_wait - a request that waits, or a free entry of the pool
  * @next: next waiter of the same group, or next free entry
+ * @prev: previous waiter of the same group; NULL: it is the first one
  * @tail: in the first waiter of a group: the last waiter of that group
  * @chain: in the first waiter of a group: first waiter of the next group with the same hash
  * @older, @newer: neighbours in the list of the region
+ * @hashed: first waiter in the list of hash i, if this is entry i of the pool
+ * @like, @like_link: next waiter in the list of the same hash, and where this one is linked from
  * @bits: bits of the region of the word
  * @word: number of the word in the region
  * @order: number that rises with each waiter
@@ -104,10 +111,14 @@ struct tn_fe_bits {
  */
 struct tn_fe_wait {
 	struct tn_fe_wait *next;
+	struct tn_fe_wait *prev;
 	struct tn_fe_wait *tail;
 	struct tn_fe_wait *chain;
 	struct tn_fe_wait *older;
 	struct tn_fe_wait *newer;
+	struct tn_fe_wait *hashed;
+	struct tn_fe_wait *like;
+	struct tn_fe_wait **like_link;
 	struct tn_fe_bits *bits;
 	u64 word;
 	u64 order;
@@ -118,6 +129,7 @@ struct tn_fe_wait {
 /**
  * struct tn_fe_pool - all waiters of a NIC
  * @bucket: @mask + 1 lists of groups; a hash of the word selects the list
+ * @wait: the @n entries
  * @idle: free entries
  * @seed: random seed of the hash, so that nobody can choose words with equal hashes
  * @order: number of the next waiter
@@ -126,9 +138,11 @@ struct tn_fe_wait {
  */
 struct tn_fe_pool {
 	struct tn_fe_wait **bucket;
+	struct tn_fe_wait *wait;
 	struct tn_fe_wait *idle;
 	u64 seed;
 	u64 order;
+	u32 n;
 	u32 mask;
 	u32 waiting;
 };

@@ -94,6 +94,32 @@ static void bench_wake(u32 n, u32 words)
 	free(wait);
 }
 
+/* Lets @n readers wait for one word, and cancels them in any order. */
+static void bench_cancel(u32 n)
+{
+	struct tn_fe_ask get = { .op = TN_FE_READ, .q = TN_FE_FULL, .r = TN_FE_EMPTY };
+	struct tn_fe_wait *wait = memory_of(n, sizeof(*wait));
+	struct tn_fe_wait **bucket = memory_of(n, sizeof(struct tn_fe_wait *));
+	u64 full = 0, waits = 0, at = 0, old;
+	struct tn_fe_bits bits = { .full = &full, .waits = &waits, .n = 1 };
+	struct tn_fe_pool pool;
+	double began;
+	char what[80];
+
+	tn_fe_pool_init(&pool, wait, n, bucket, n, 1);
+	for (get.number = 0; get.number < n; get.number++)
+		if (tn_fe_ask(&pool, &bits, 0, &at, &get, 0, &old) != TN_FE_WAITS)
+			die("a reader does not wait");
+	began = cpu_ns();
+	for (u32 i = 0; i < n; i++)
+		if (tn_fe_cancel(&pool, &bits, 0, 0, i * 40503u % n))
+			die("a reader was not cancelled");
+	snprintf(what, sizeof(what), "cancel, %u at 1 word", n);
+	print_row(what, (cpu_ns() - began) / n);
+	free(bucket);
+	free(wait);
+}
+
 static void bench_amo(const char *what, u64 *word, u32 n)
 {
 	double began = cpu_ns();
@@ -116,6 +142,8 @@ int main(void)
 		bench_wake(waiters[i], 1);
 		bench_wake(waiters[i], waiters[i]);
 	}
+	bench_cancel(1024);
+	bench_cancel(65536);
 	cold = memory_of(COLD, sizeof(*cold));
 	bench_amo("add to a word in the cache", cold, 1);
 	bench_amo("add to a random word of 256 MiB", cold, COLD);

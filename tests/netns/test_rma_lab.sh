@@ -82,7 +82,7 @@ shows_waits() {
 	job=$!
 	until_true 20 waits 1 && fits regions-waiting && sleep 0.1 && waits 1 || return 1
 	jq -e ".[0] | .region == ${at[1]} and .offset == 32 and (.full | not) and .operation == \"read\" and
-		.until == \"full\" and .node_id == $("$B/fabricctl" coord --lab "$lab" 0,1 --json | jq .id) and
+		.until == \"full\" and .user == 0 and .node_id == $("$B/fabricctl" coord --lab "$lab" 0,1 --json | jq .id) and
 		.seconds >= 0.1" "$tmp/regions" && lab exec 2,1 -- "$B/fabricctl" regions --waiting || return 1
 	kill $job
 	wait $job

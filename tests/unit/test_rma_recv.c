@@ -100,7 +100,7 @@ static bool net_holds(void *host, u32 dst)
 	return false;
 }
 
-/* What the naive receiver says of a message, which has the number of the message as its tag. */
+/* Return: what the naive receiver says of a message, which has its number as its tag. */
 static u8 judge(u64 tag, const u8 *data, u32 bytes)
 {
 	struct posted *first = w.posted;

@@ -89,6 +89,7 @@ static int add_wait_row(void *ctx, const struct torus_rma_wait_info *w)
 	table_cell(ctx, PLAIN, "%llu", (unsigned long long)w->value);
 	table_cell(ctx, PLAIN, "%s", states[w->full]);
 	table_cell(ctx, PLAIN, "%u", w->node);
+	table_cell(ctx, PLAIN, "%u", w->job);
 	table_cell(ctx, PLAIN, "%s", operation_text(w));
 	table_cell(ctx, PLAIN, "%s", condition_text(w, condition, sizeof(condition)));
 	table_cell(ctx, PLAIN, "%s", duration_text((double)w->age_ns / 1e9, since));
@@ -99,10 +100,10 @@ static int append_wait(void *ctx, const struct torus_rma_wait_info *w)
 {
 	char condition[48];
 
-	json_array_append_new(ctx, json_pack("{si sI sI sb si ss ss sf}", "region", w->region,
+	json_array_append_new(ctx, json_pack("{si sI sI sb si si ss ss sf}", "region", w->region,
 					     "offset", (json_int_t)w->offset, "value",
 					     (json_int_t)w->value, "full", w->full, "node_id",
-					     w->node, "operation", operation_text(w), "until",
+					     w->node, "user", w->job, "operation", operation_text(w), "until",
 					     condition_text(w, condition, sizeof(condition)),
 					     "seconds", (double)w->age_ns / 1e9));
 	return 0;
@@ -112,8 +113,8 @@ static int cmd_regions(struct ctl *ctl, int argc, char **argv)
 {
 	static const char *const regions[] = { ">REGION", ">USER", ">CONTEXT", ">SIZE", "ACCESS",
 					       "BITS", ">WAITING", NULL };
-	static const char *const waits[] = { ">REGION", ">OFFSET", ">WORD", "STATE", ">NODE", "OPERATION",
-					     "WAITS FOR", ">SINCE", NULL };
+	static const char *const waits[] = { ">REGION", ">OFFSET", ">WORD", "STATE", ">NODE",
+					     ">USER", "OPERATION", "WAITS FOR", ">SINCE", NULL };
 	struct table *t = ctl->json ? NULL : table_new(waiting ? waits : regions);
 	json_t *list = ctl->json ? json_array() : NULL;
 	int err;

@@ -88,6 +88,7 @@ int rma_wait_get(struct rma_context *ctx, struct torus_rma_call *call)
 			      TORUS_RMA_WORD_CMP(ask->cmp) |
 			      TORUS_RMA_WORD_AMO(ask->amo, ask->type)),
 		.full = tn_fe_is_full(search.found->bits, search.found->word),
+		.job = r->ctx->job,
 	};
 	return 0;
 }
