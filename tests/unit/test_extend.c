@@ -26,6 +26,7 @@ static struct fm *fm;
 static struct torus_shape whole;	/* the fabric, if all nodes of it were there */
 static unsigned int closed;		/* mask of dimensions whose ends are joined */
 static bool is_there[NODES];
+static uint32_t first;			/* the root, whose place is that of any node */
 static struct torus_shape found;
 static uint8_t open;
 
@@ -62,7 +63,7 @@ static bool has(const struct torus_shape *shape, uint32_t node)
 static void fabric(const struct torus_shape *old)
 {
 	const struct fm_ops ops = idle_ops();
-	struct torus_device dev = { .guid = 1, .nports = TORUS_MAX_PORTS, .bootstrap = true };
+	struct torus_device dev = { .guid = first + 1, .nports = TORUS_MAX_PORTS, .bootstrap = true };
 	struct torus_link links[TORUS_MAX_PORTS] = { 0 };
 	struct fm_config c;
 
@@ -77,7 +78,7 @@ static void fabric(const struct torus_shape *old)
 
 		if (!is_there[i])
 			continue;
-		m = i ? fm_mate_add(fm->root, i + 1) : mate(0);
+		m = i == first ? mate(i) : fm_mate_add(fm->root, i + 1);
 		m->row = (struct fm_row) { .nports = (uint8_t)(2 * whole.ndims) };
 		for (unsigned int p = 0; p < m->row.nports; p++) {
 			uint32_t o = beside(i, p);
@@ -173,6 +174,9 @@ static void random_fabric_grows_exactly_as_model(void **state)
 		old.size[d] = (uint16_t)(1 + random_below(&random, whole.size[d]));
 		for (uint32_t i = 0; i < torus_nodes(&whole); i++)
 			is_there[i] = has(&old, i) || random_below(&random, 8) >= missing;
+		do
+			first = random_below(&random, torus_nodes(&whole));
+		while (!has(&old, first));
 		fabric(&old);
 		before = fm->root->open = (uint8_t)random_below(&random, 1u << whole.ndims);
 		for (uint32_t i = 0; i < torus_nodes(&whole); i++)
@@ -208,6 +212,7 @@ static void columns(void)
 
 	whole = (struct torus_shape) { .ndims = 2, .size = { 4, 3, 1, 1, 1, 1 } };
 	closed = 3;
+	first = 0;
 	for (uint32_t i = 0; i < 12; i++)
 		is_there[i] = true;
 	fabric(&old);
