@@ -5,6 +5,8 @@
  */
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/recovery.h"
+#include "daemon/fm/root/tally.h"
 #include "stage_quorum.h"
 
 /* Makes the table @version, in which the nodes of @up are up. */
@@ -272,6 +274,36 @@ static void node_without_place_has_not_taken_table(void **state)
 	stage_end(&s);
 }
 
+/*
+ * All nodes for which the root waits have reported, but they are no quorum, and a link leads to others:
+ * the table does not come into force before enough take it.
+ */
+static void reports_of_too_few_put_no_table_in_force(void **state)
+{
+	struct fm_report rep;
+	struct fm_row row1;
+
+	(void)state;
+	begin();
+	row1 = stage_row(&s, 1);
+	row1.serial = 50;
+	row1.port[0].state = FM_PORT_FAULTY;
+	row(1, &row1);
+	stage_run_ns(&s, s.now + 10 * MS);
+	assert_int_equal(fm_recovery_phase(r), FM_PHASE_APPLY);
+	rep = (struct fm_report) {
+		.version = fm_version(s.fm), .count = fm_tally(s.fm)->parts[FM_PART_TAKES],
+		.set = fm_tally(s.fm)->set,
+	};
+	assert_false(took(1));
+	fm_recovery_report(s.fm, &rep);
+	assert_int_equal(fm_recovery_phase(r), FM_PHASE_APPLY);
+	assert_true(took(0xf));
+	fm_recovery_report(s.fm, &rep);
+	assert_int_not_equal(fm_recovery_phase(r), FM_PHASE_APPLY);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +315,7 @@ int main(void)
 		cmocka_unit_test(root_goes_on_with_majority_or_all_reachable),
 		cmocka_unit_test(cable_to_stranger_leads_out_of_set),
 		cmocka_unit_test(node_without_place_has_not_taken_table),
+		cmocka_unit_test(reports_of_too_few_put_no_table_in_force),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
