@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reports a day of the fabric from its history: cables that were lost, recoveries, exclusions. */
+/* Reports a day, or another time, of the fabric from its history: cables that were lost, recoveries, exclusions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 
 #define LINES_MAX 10
 
-static const char *day = "today";
+static const char *day;
 static bool html;
 static char since[32], until[32];
-static struct past past = { .since = since, .until = until };
+static struct past past;
 
 /* --- output ---------------------------------------------------------------------------- */
 
@@ -187,6 +187,8 @@ static int read_day(void)
 	time_t at;
 	struct tm tm;
 
+	if (!day)
+		day = "today";
 	if (strchr(day, ':') || *day == '-' || !strcmp(day, "now") ||
 	    moment_parse(day, time(NULL), INT64_MIN, &ms))
 		return fail("--day '%s': must be a date (2026-11-26), today or yesterday", day);
@@ -199,6 +201,20 @@ static int read_day(void)
 	strftime(until, sizeof(until), "%F", &tm);
 	if (at > time(NULL))
 		return fail("--day '%s' is yet to come", day);
+	past.since = since;
+	past.until = until;
+	return past_check(&past);
+}
+
+/* Checks the options that say what time the report is about. */
+static int read_time(void)
+{
+	if (!past.since && !past.until)
+		return read_day();
+	if (day)
+		return fail("--day and --%s exclude each other", past.since ? "since" : "until");
+	if (!past.since)
+		return fail("--until needs --since, the time at which the report begins");
 	return past_check(&past);
 }
 
@@ -223,7 +239,8 @@ static json_t *make_report(const struct ask *a, const struct past_found *found, 
 {
 	bool known = !json_count(status, "faulty_more") && !a->rootless;
 	struct report_facts facts = {
-		.from = (double)found->from / 1e3, .to = (double)found->to / 1e3,
+		.from = (double)found->from / 1e3,
+		.to = found->to == INT64_MAX ? past_end(found) : (double)found->to / 1e3,
 		.until = past_end(found), .fabric = json_text(status, "fabric"),
 		.events = found->events, .degraded = degraded,
 		.faulty = known ? json_object_get(status, "faulty") : NULL,
@@ -243,7 +260,7 @@ static void print_report(const struct ctl *ctl, json_t *report, bool known)
 		show_report(report, known);
 }
 
-static int show_day(const struct ctl *ctl, struct ask *a)
+static int show_time(const struct ctl *ctl, struct ask *a)
 {
 	json_t *now = NULL, *table = NULL, *degraded = NULL, *report;
 	struct past_found found;
@@ -271,7 +288,7 @@ static int show_day(const struct ctl *ctl, struct ask *a)
 static int cmd_report(struct ctl *ctl, int argc, char **argv)
 {
 	struct ask a;
-	int status = read_day();
+	int status = read_time();
 
 	(void)argc;
 	(void)argv;
@@ -281,13 +298,16 @@ static int cmd_report(struct ctl *ctl, int argc, char **argv)
 		status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
-	status = show_day(ctl, &a);
+	status = show_time(ctl, &a);
 	ask_close(&a);
 	return status;
 }
 
 static const struct opt opts[] = {
 	{ OPT_TEXT, "day", 'd', "DATE", &day, 0, 0, "2026-11-26, yesterday; usually today" },
+	{ OPT_TEXT, "since", 's', "TIME", &past.since, 0, 0,
+	  "from then on instead: 03:00, 2026-11-26, '2026-11-26 03:00', -2h" },
+	{ OPT_TEXT, "until", 'u', "TIME", &past.until, 0, 0, "with --since: up to then; usually up to now" },
 	{ OPT_FLAG, "html", 0, NULL, &html, 0, 0, "as a page for a browser, or to be printed or sent" },
 	{ .kind = OPT_END },
 };
@@ -295,7 +315,7 @@ static const struct opt opts[] = {
 COMMAND(cmd_report) = {
 	.name = "report",
 	.args = "",
-	.brief = "One day on a page: lost cables, worst links, recoveries, what to replace",
+	.brief = "A day on a page: lost cables, worst links, recoveries, what to replace",
 	.help = "The cables that were lost most often come first, then the receivers that\n"
 		"count too many errors. \"to do\" lists the cables to be replaced, mended or\n"
 		"cleaned, and why: one that was lost three times or more should be replaced.\n"
