@@ -43,7 +43,7 @@ static json_t *json_of(const char *text)
 #define OUTAGE(x, state, from, to, ms, reason, silent, recovery, pause) \
 	"{'link':{" CABLE(x) "},'state':'" state "','from':" from ",'to':" to ",'duration_ms':" ms "," \
 	"'reason':" reason ",'excluded':false,'silent_ms':" silent ",'recovery':" recovery ",'pause_ms':" pause "," \
-	"'dead':null}"
+	"'dead':null,'latest':false}"
 
 static void finds(const char *events, const char *faulty, const char *wanted)
 {
@@ -121,6 +121,73 @@ static void unseen_end_of_outage_is_unknown_or_lost(void **state)
 	finds("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) ","
 	      LINK(200.5, 2000, "b", 1, "lost", "null", 9, 50) "]", NULL,
 	      "[" OUTAGE(1, "lost", "100.5", "null", "null", "null", "null", "null", "null") "]");
+}
+
+static void add_join(json_t *events, double time, const char *name)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "'%s' (10.9.0.1:7117) joins", name);
+	json_array_append_new(events, json_pack("{s:f, s:i, s:s, s:s, s:s, s:s, s:s}", "time", time,
+						"clock_ms", 1, "log", "b", "by", "r", "boot", "c",
+						"kind", "node", "text", text));
+}
+
+/* Return: the end of an outage that began at 100.5, if the nodes at its ends join at these times. */
+static const char *end_after(double one, double other, const char *faulty)
+{
+	static char out[64];
+	json_t *events = json_of("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) "]");
+	json_t *f = json_of(faulty), *o, *outages;
+
+	add_join(events, one, "n1");
+	add_join(events, other, "m");
+	add_join(events, 900, "m");
+	outages = outages_find(events, f);
+	o = json_array_get(outages, 0);
+	snprintf(out, sizeof(out), "%s %g %g%s", json_string_value(json_object_get(o, "state")),
+		 json_number_value(json_object_get(o, "to")),
+		 json_number_value(json_object_get(o, "duration_ms")),
+		 json_is_true(json_object_get(o, "latest")) ? " latest" : "");
+	json_decref(outages);
+	json_decref(f);
+	json_decref(events);
+	return out;
+}
+
+/* After a loss of power no root has seen that cables came back. */
+static void unseen_end_is_not_later_than_the_return_of_both_nodes(void **state)
+{
+	(void)state;
+	assert_string_equal(end_after(150.5, 120.5, "[]"), "mended 150.5 50000 latest");
+	assert_string_equal(end_after(120.5, 150.5, "[]"), "mended 150.5 50000 latest");
+	assert_string_equal(end_after(120.5, 150.5, "[{" CABLE(1) "}]"), "lost 0 0");
+	/* A node that joined before the loss has no part in it. */
+	assert_string_equal(end_after(50.5, 60.5, "[]"), "mended 900 799500 latest");
+}
+
+/* A node whose name begins or ends alike, or another event of the same node, ends no outage. */
+static void only_the_return_of_its_nodes_ends_an_outage(void **state)
+{
+	static const char *const texts[] = {
+		"'n10' (10.9.0.1:7117) joins", "'n' (10.9.0.1:7117) joins", "'n1' (10.9.0.1:7117) leaves",
+		"'n1' joins", "n1 (10.9.0.1:7117) joins", "",
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		json_t *events = json_of("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) "]");
+		json_t *none = json_array(), *outages;
+
+		json_array_append_new(events, json_pack("{s:f, s:s, s:s}", "time", 120.5, "kind", "node",
+							"text", texts[i]));
+		outages = outages_find(events, none);
+		assert_string_equal(json_string_value(json_object_get(json_array_get(outages, 0), "state")),
+				    "unknown");
+		json_decref(outages);
+		json_decref(none);
+		json_decref(events);
+	}
 }
 
 /* Names are in ', so this text is written as such. Return: who is dead of these outages, as "1 -1 3". */
@@ -205,6 +272,8 @@ int main(void)
 		cmocka_unit_test(duration_is_that_of_monotonic_clock),
 		cmocka_unit_test(outage_from_before_root_has_its_time),
 		cmocka_unit_test(unseen_end_of_outage_is_unknown_or_lost),
+		cmocka_unit_test(unseen_end_is_not_later_than_the_return_of_both_nodes),
+		cmocka_unit_test(only_the_return_of_its_nodes_ends_an_outage),
 		cmocka_unit_test(cables_of_dead_node_are_not_at_fault),
 		cmocka_unit_test(duration_of_lost_cable_goes_on),
 		cmocka_unit_test(odd_events_are_ignored),

@@ -52,7 +52,8 @@ static void print_times(struct table *t, const json_t *o)
 	table_cell(t, PLAIN, "%s", json_is_number(from) ?
 		   moment_text(json_number_value(from), text) : "before that");
 	if (json_is_number(to))
-		table_cell(t, PLAIN, "%s", moment_text(json_number_value(to), text));
+		table_cell(t, PLAIN, "%s%s", json_is_true(json_object_get(o, "latest")) ? "by " : "",
+			   moment_text(json_number_value(to), text));
 	else
 		table_cell(t, BAD, "%s", state && !strcmp(state, "unknown") ? "not seen" : "still lost");
 }
@@ -65,7 +66,8 @@ static void print_outage(struct table *t, const json_t *o)
 	print_cable_end(t, link);
 	print_cable_end(t, json_object_get(link, "peer"));
 	print_times(t, o);
-	table_cell(t, PLAIN, "%s%s", json_is_null(json_object_get(o, "from")) ? "> " : "",
+	table_cell(t, PLAIN, "%s%s", json_is_null(json_object_get(o, "from")) ? "> " :
+		   json_is_true(json_object_get(o, "latest")) ? "< " : "",
 		   ms_text(o, "duration_ms", text));
 	table_cell(t, PLAIN, "%s", outages_cause_text(o, text));
 	table_cell(t, PLAIN, "%s", ms_text(o, "silent_ms", text));

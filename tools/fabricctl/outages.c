@@ -9,6 +9,9 @@
  * dead when all of its cables are lost, so cables that were lost shortly before that count as lost
  * because of the node, too.
  *
+ * After a loss of power at many nodes no root may have seen that a cable came back. If the cable is
+ * not faulty now, its outage has ended at the latest when the nodes at its ends joined again.
+ *
  * Traffic over the cable paused from the last packet that came over it until the recovery ended. A
  * recovery begins when the loss is noticed, which is later for a cable that became silent.
  *
@@ -25,6 +28,7 @@
 /* Default of the NIC's parameter "silence": kernel/core/params.c. */
 #define SILENCE_MS 350
 #define OVER "over: "
+#define JOINS ") joins"
 
 json_t *outages_cable(const json_t *link)
 {
@@ -81,12 +85,13 @@ static json_t *silence_before(const json_t *link)
 
 static json_t *begin_outage(json_t *outages, const json_t *event, const json_t *link)
 {
-	json_t *o = json_pack("{s:o, s:s, s:O?, s:n, s:n, s:O?, s:O?, s:o, s:n, s:n, s:n}",
+	json_t *o = json_pack("{s:o, s:s, s:O?, s:n, s:n, s:O?, s:O?, s:o, s:n, s:n, s:n, s:b}",
 			      "link", outages_cable(link), "state", "lost",
 			      "from", json_object_get(event, "time"), "to", "duration_ms",
 			      "reason", json_object_get(link, "reason"),
 			      "excluded", json_object_get(link, "excluded"),
-			      "silent_ms", silence_before(link), "recovery", "pause_ms", "dead");
+			      "silent_ms", silence_before(link), "recovery", "pause_ms", "dead",
+			      "latest", 0);
 
 	json_array_append_new(outages, o);
 	return o;
@@ -279,6 +284,48 @@ void outages_so_far(const json_t *outages, double until)
 	}
 }
 
+/* --- ends that no root has seen -------------------------------------------------------- */
+
+/* Return: true if the event says that the node of that name joins. */
+static bool is_join_of(const json_t *event, const char *name)
+{
+	const char *kind = json_text(event, "kind"), *text = json_text(event, "text");
+	size_t n = name ? strlen(name) : 0, len = text ? strlen(text) : 0;
+
+	return n && kind && !strcmp(kind, "node") && len > n + 2 + strlen(JOINS) && text[0] == '\'' &&
+	       !strncmp(text + 1, name, n) && !strncmp(text + 1 + n, "' (", 3) &&
+	       !strcmp(text + len - strlen(JOINS), JOINS);
+}
+
+/* Return: the first event after the time @from that the node of that name joins; NULL: there is none. */
+static const json_t *find_join(const json_t *events, double from, const char *name)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(events, i, v)
+		if (number_of(v, "time") > from && is_join_of(v, name))
+			return v;
+	return NULL;
+}
+
+/* Ends an outage when the nodes at both ends have joined again; else its end is unknown. */
+static void end_unseen(json_t *o, const json_t *begun, const json_t *events)
+{
+	const json_t *link = json_object_get(o, "link"), *at[2], *last;
+	double from = number_of(o, "from");
+
+	at[0] = find_join(events, from, json_text(link, "name"));
+	at[1] = find_join(events, from, json_text(json_object_get(link, "peer"), "name"));
+	last = !at[0] || (at[1] && number_of(at[1], "time") > number_of(at[0], "time")) ? at[1] : at[0];
+	if (!last) {
+		json_object_set_new(o, "state", json_string("unknown"));
+		return;
+	}
+	end_outage(o, begun, last, link);
+	json_object_set_new(o, "latest", json_true());
+}
+
 static bool is_faulty(const json_t *faulty, const json_t *link)
 {
 	size_t i;
@@ -305,7 +352,7 @@ json_t *outages_find(const json_t *events, const json_t *faulty)
 		if (faulty && json_is_null(json_object_get(v, "to")) &&
 		    !json_is_true(json_object_get(v, "excluded")) &&
 		    !is_faulty(faulty, json_object_get(v, "link")))
-			json_object_set_new(v, "state", json_string("unknown"));
+			end_unseen(v, json_array_get(begun, i), events);
 	json_decref(begun);
 	json_decref(dead);
 	return outages;

@@ -14,7 +14,8 @@
  * @events: in the order in which they happened
  * @faulty: ends of cables that routing does not use now, by node and port; NULL: not known
  * Return: an array of {link, state, from, to, duration_ms, reason, excluded, silent_ms, recovery,
- * pause_ms, dead}; dead: the node whose death was the cause, or null.
+ * pause_ms, dead, latest}; dead: the node whose death was the cause, or null; latest: the end was
+ *	not seen, and was not later than "to"
  */
 json_t *outages_find(const json_t *events, const json_t *faulty);
 /**
