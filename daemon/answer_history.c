@@ -15,10 +15,10 @@
 #include "daemon/keeper.h"
 #include "daemon/log.h"
 
-/* most bytes of events in a reply to a candidate, whose loop handles all of them at once */
-#define ROOM (1u << 20)
-#define PULL_ROOM (128u << 10)	/* the same in a reply to a candidate, whose loop handles all of
-				 * them at once */
+#define ROOM (64u << 10)	/* most bytes of events in a reply; while it is made, there are
+				 * four copies of them */
+#define PULL_ROOM (128u << 10)	/* the same in a reply to a candidate, which handles all of them
+				 * at once */
 #define LAST_MAX 2048
 #define AWAIT (800 * MS)	/* longest wait for the disk; shorter than other nodes wait for
 				 * the root */

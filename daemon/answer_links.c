@@ -9,7 +9,7 @@
 #include "daemon/question.h"
 
 #define LINKS_MAX	2048	/* most ends of cables in a reply */
-#define BAD_MAX		8192	/* most ends of cables in a short reply about bad links only */
+#define BAD_MAX		24576	/* most ends of cables in a short reply about bad links only */
 #define LANES_PIECE	128	/* most ends of cables that are gathered at once with their lanes,
 				 * 3 kB each */
 #define LINKS_PIECE	512	/* the same without lanes */

@@ -207,7 +207,7 @@ static void ask_status(struct fabricd *d)
 	run_request(d, json_pack("{ss sb}", "cmd", "links", "degraded", 1), 0, 0);
 }
 
-#define BAD_MAX 8192	/* ends of cables in a question: tools/fabricctl/ask.h */
+#define BAD_MAX 24576	/* ends of cables in a question: tools/fabricctl/ask.h */
 
 static void ask_bad_links(struct fabricd *d)
 {

@@ -25,7 +25,7 @@
 #define DAY_MS INT64_C(86400000)
 #define BEGIN_MS INT64_C(1795651200000)
 #define LOG UINT64_C(0xcc49457f055d99f6)
-#define ROOM (1u << 20)		/* room for an answer, as in answer_history.c */
+#define ROOM (64u << 10)		/* room for an answer, as in answer_history.c */
 #define ROUNDS 9
 
 /** struct bench - @added: events that the history has taken; @answers: parts of the last question */

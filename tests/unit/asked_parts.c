@@ -782,7 +782,7 @@ struct history_job *history_ask(struct history *h, const struct history_filter *
 	note("search %lld-%lld %d '%s' '%s' '%s' last %u after '%s' have '%s':", (long long)f->from,
 	     f->to == INT64_MAX ? -1 : (long long)f->to, f->level, f->kind, f->whose,
 	     f->words ? f->word[f->words - 1] : "", f->last, f->after, f->have ? f->have : "");
-	if (f->room != 1 << 20)
+	if (f->room != 64 << 10)
 		note(" in %u bytes", (unsigned int)f->room);
 	free(f->have);
 	a.found = done;

@@ -16,7 +16,7 @@
 #define ASK_LINKS_MAX 2048	/* most ends of cables in a reply */
 #define ASK_LANES_MAX 128	/* most ends of cables in a reply with lanes: the root needs 40 kB
 				 * for each end */
-#define ASK_BAD_MAX 8192	/* most ends of bad cables in a short reply */
+#define ASK_BAD_MAX 24576	/* most ends of bad cables in a short reply */
 
 /** struct ask - an open connection to a manager */
 struct ask {
