@@ -17,7 +17,7 @@
 
 #define ROOM (64u << 10)	/* most bytes of events in a reply; while it is made, there are
 				 * four copies of them */
-#define PULL_ROOM (128u << 10)	/* the same in a reply to a candidate, which handles all of them
+#define PULL_ROOM (32u << 10)	/* the same in a reply to a candidate, which parses all of them
 				 * at once */
 #define LAST_MAX 2048
 #define AWAIT (800 * MS)	/* longest wait for the disk; shorter than other nodes wait for
@@ -151,41 +151,65 @@ static void answer_events_text(struct request *rq, const char *events, const cha
 	answer_ok_with(rq, j, "events", events);
 }
 
-/* Return: a JSON array of the events in memory that fit @f; NULL if out of memory. */
+/* Return: the JSON of an event that fits @f, to be freed; NULL: it does not fit, or out of memory. */
+static char *recent_event(const struct fabricd *d, const struct history_filter *f,
+			  const struct event_record *e)
+{
+	struct history_record r = { .level = e->level, .time = (int64_t)(e->time * 1e3) };
+	json_t *j = keeper_record(d->keeper, e);
+	char *line = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+	json_decref(j);
+	r.json = line;
+	r.len = line ? strlen(line) : 0;
+	history_kind(r.kind, e->kind);
+	if (line && history_wants(f, &r))
+		return line;
+	free(line);
+	return NULL;
+}
+
+/*
+ * Return: the text of a JSON array of the events in memory that fit @f; NULL if out of memory. It
+ * is joined from texts, because JSON values of all events would take ten times as much memory.
+ */
 static char *recent_events(const struct fabricd *d, const struct history_filter *f)
 {
-	json_t *list = json_array();
+	char *line[EVENTS_KEPT], *text, *at;
 	const struct event_record *e;
-	char *text;
+	size_t n = 0, bytes = 3, first;
 
-	for (uint64_t seq = 1; (e = events_next(d->events, seq)); seq = e->seq + 1) {
-		struct history_record r = { .level = e->level, .time = (int64_t)(e->time * 1e3) };
-		json_t *j = keeper_record(d->keeper, e);
-		char *line = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
-
-		r.json = line;
-		r.len = line ? strlen(line) : 0;
-		history_kind(r.kind, e->kind);
-		if (line && history_wants(f, &r))
-			json_array_append(list, j);
-		free(line);
-		json_decref(j);
+	for (uint64_t seq = 1; n < EVENTS_KEPT && (e = events_next(d->events, seq)); seq = e->seq + 1) {
+		line[n] = recent_event(d, f, e);
+		n += line[n] != NULL;
 	}
-	while (f->last && json_array_size(list) > f->last)
-		json_array_remove(list, 0);
-	text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	json_decref(list);
+	first = f->last && n > f->last ? n - f->last : 0;
+	for (size_t i = first; i < n; i++)
+		bytes += strlen(line[i]) + 1;
+	text = at = malloc(bytes);
+	for (size_t i = first; text && i < n; i++)
+		at += sprintf(at, "%c%s", i == first ? '[' : ',', line[i]);
+	if (text)
+		strcpy(at, first == n ? "[]" : "]");
+	for (size_t i = 0; i < n; i++)
+		free(line[i]);
 	return text;
 }
 
 /*
  * Answers with the events in memory. These events have no position from which a search could go on,
- * so a request with "after" gets no events.
+ * so a request with "after" gets no events. A candidate gets an error: it does not add such events
+ * to its history, and would parse all of them for nothing.
  */
 static void answer_recent(struct request *rq, const struct history_filter *f, const char *problem)
 {
-	char *text = recent_events(rq->d, f);
+	char *text;
 
+	if (has_flag(rq, "pull")) {
+		answer_error(rq, "failed", "the history cannot be searched now");
+		return;
+	}
+	text = recent_events(rq->d, f);
 	if (text)
 		answer_events_text(rq, text, NULL, false, f->after[0], problem);
 	else

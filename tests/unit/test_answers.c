@@ -756,13 +756,16 @@ static void history_on_disk_is_searched_as_asked(void **state)
 	does("search 0--1 3 '' 'rl' '2,0:-x' last 0 after '' have '':");
 	waits_found("{'cmd':'history','pull':true,'have':'ab=5'}", &found,
 	      HISTORY("[{'seq':7}]", "'ab:1:9'", "true", "false", "{'events':171}"));
-	does("search 0--1 3 '' 'rp' '' last 0 after '' have 'ab=5': in 131072 bytes");
+	does("search 0--1 3 '' 'rp' '' last 0 after '' have 'ab=5': in 32768 bytes");
 	/* The disk does not answer. */
 	waits_found("{'cmd':'history'}", NULL,
 	      "{'ok':true,'data':{'events':[],'after':null,'more':false,'lost':false,'node':[2,1],"
 	      "'name':'myself','kept':{'events':171},"
 	      "'problem':'the disk does not answer: these are the last events in memory'}}");
 	does("search 0--1 3 '' 'rp' '' last 0 after '' have '':");
+	waits_found("{'cmd':'history','pull':true}", NULL,
+		    "{'ok':false,'code':'failed','error':'the history cannot be searched now'}");
+	does("search 0--1 3 '' 'rp' '' last 0 after '' have '': in 32768 bytes");
 	waits_found("{'cmd':'history'}", &unread,
 	      "{'ok':true,'data':{'events':[],'after':null,'more':false,'lost':false,'node':[2,1],"
 	      "'name':'myself','kept':{'events':171},"
