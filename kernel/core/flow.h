@@ -33,11 +33,13 @@
  * (TN_FLOW_FIRST, below). Packets that were meanwhile returned to their source as unreachable are a
  * gap if an earlier, parked packet still arrives. The node counts them as lost, too.
  *
- * One case is not solved. If all NICs but one lose power, including the root's, and the manager of
- * that one does not run, the versions start from the beginning until that manager runs again.
- * Packets that it replays then seem newer than those sent since, and until then it takes packets
- * sent to it for duplicates. Its traffic belongs to NICs that no longer exist: restart a node that
- * was left alone without a manager.
+ * If all NICs but one lose power, including the root's, and the manager of that one does not run,
+ * no NIC that takes part knows the last version. Then the root begins above those that can have
+ * followed the tables on the disks of its candidates (daemon/fm/node/keep.c). This case is not
+ * solved without these disks: versions start from the beginning until that manager runs again.
+ * Packets that it replays then seem newer than those sent since, or are taken for some of them, and
+ * until then it takes packets sent to it for duplicates. Its traffic belongs to NICs that no longer
+ * exist: restart a node that was left alone without a manager.
  *
  * Between two numberings the row was invalid or the source dead. So all packets of the older
  * numbering were delivered, parked or lost before the newer one began, and only packets that the

@@ -421,8 +421,8 @@ static const struct origin named[] = {
 	  "an error of the check of colours: it took the fourth version before for the last one of a colour, "
 	  "although the root had left out numbers" },
 	{ "versions_begin_anew", 2035706, 0, MOVE + 1, false, false,
-	  "an error of the check of losses: all NICs but that of a hung manager lost their power, which is the "
-	  "case that is left in kernel/core/flow.h" },
+	  "all NICs but that of a hung manager lost their power, and it took packets of the new "
+	  "numberings for doubles" },
 	{ "relay_of_an_old_table", 2045929, 0, MOVE + 1, false, false,
 	  "the NIC of a hung manager sent packets of a later table back by its own row, and they went round "
 	  "between two relays until a cable came back, and then arrived in any order" },
@@ -484,6 +484,9 @@ static const struct origin named[] = {
 	  "did not follow it for 3.5 s, nor while it asked itself" },
 	{ "shunned_when_the_network_is_whole_2", 10212493, 0, END_APART + 1, false, false,
 	  "as shunned_when_the_network_is_whole, in a ring, with a root that had lost its memory" },
+	{ "replayed_from_a_former_life", 10194318, 0, END_APART + 1, false, false,
+	  "all NICs but that of a hung manager lost their power, and the versions began anew: what "
+	  "that NIC had parked was taken for packets of the new numbering" },
 };
 
 static bool met_all(char *wrong, size_t room)

@@ -445,8 +445,11 @@ static void kept_table_of_own_epoch_asks_no_node_anew(void **state)
 
 /* --- versions ---------------------------------------------------------------------------------- */
 
-/* Node 3 joins anew, and reports that version of its rows, or of its table, of that epoch. */
-static void says_version(uint64_t version, uint64_t table, uint64_t term)
+/*
+ * Node 3 joins anew, and reports that version of its rows, of its table of that epoch, or of the
+ * one that it has kept.
+ */
+static void says_version(uint64_t version, uint64_t table, uint64_t term, uint64_t kept)
 {
 	struct fm_msg m = hello(3);
 
@@ -456,6 +459,7 @@ static void says_version(uint64_t version, uint64_t table, uint64_t term)
 	m.hello.coords.c[0] = 3;
 	m.hello.version = version;
 	m.hello.table = table;
+	m.hello.kept = kept;
 	m.hello.term = term;
 	m.hello.root_epoch = fm_epoch(s.fm);
 	m.hello.root_guid = NIC;
@@ -466,17 +470,19 @@ static void says_version(uint64_t version, uint64_t table, uint64_t term)
 static void version_far_above_is_not_believed(void **state)
 {
 	static const struct {
-		uint64_t version, table;
+		uint64_t version, table, kept;
 		bool believed;
 	} cases[] = {
-		{ UINT64_MAX, 0, false }, { 0, UINT64_MAX, false }, { 1ULL << 62, 1, false },
-		{ 2 + (1ULL << 30), 1, false }, { 1 + (1ULL << 30), 1, true },
+		{ UINT64_MAX, 0, 0, false }, { 0, UINT64_MAX, 0, false },
+		{ 1ULL << 62, 1, 0, false },
+		{ 2 + (1ULL << 30), 1, 0, false }, { 1 + (1ULL << 30), 1, 0, true },
+		{ 1, 1, 2 + (1ULL << 30), false }, { 1, 1, 1 + (1ULL << 30), true },
 	};
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		ring();
-		says_version(cases[i].version, cases[i].table, 1);
+		says_version(cases[i].version, cases[i].table, 1, cases[i].kept);
 		if (cases[i].believed)
 			stage_did_no(&s, "refuse");
 		else
@@ -493,7 +499,7 @@ static void table_of_epoch_far_above_is_not_believed(void **state)
 {
 	(void)state;
 	ring();
-	says_version(1, 1, 1026);
+	says_version(1, 1, 1026, 0);
 	stage_did_some(&s, "'n3' obeys epoch 1026; a root of epoch 1 accepts 1025 at most");
 	stage_end(&s);
 }

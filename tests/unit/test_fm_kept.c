@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "daemon/fm/clock.h"
+#include "daemon/fm/node/keep.h"
 #include "stage_member.h"
 
 /* --- a candidate ------------------------------------------------------------------------ */
@@ -73,6 +74,34 @@ static void candidate_reports_table_when_it_is_on_disk(void **state)
 	assert_true(is_column_empty());
 	disk(3, true);
 	stage_did_some(&s, "1 < kept 101 version 4 term 126\n");
+	stage_end(&s);
+}
+
+/*
+ * The number of a kept table bounds those that came since: so now and then a table is written
+ * though nothing in it is new.
+ */
+static void table_is_kept_again_after_many_versions(void **state)
+{
+	uint64_t version = 1;
+
+	(void)state;
+	candidate();
+	comes(version, 0);
+	disk(version, true);
+	stage_forget(&s);
+	while (version < FM_KEEP_EVERY) {
+		comes(++version, 0);
+		assert_int_equal(stage_count(&s, "keep version"), 0);
+	}
+	stage_forget(&s);
+	comes(++version, 0);
+	assert_int_equal(stage_count(&s, "keep version 65 of epoch 126"), 1);
+	assert_int_equal(stage_count(&s, "kept"), 0);
+	disk(version, true);
+	stage_did_some(&s, "1 < kept 101 version 65 term 126\n");
+	comes(++version, 0);
+	assert_int_equal(stage_count(&s, "keep version"), 0);
 	stage_end(&s);
 }
 
@@ -346,6 +375,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(candidate_reports_table_when_it_is_on_disk),
+		cmocka_unit_test(table_is_kept_again_after_many_versions),
 		cmocka_unit_test(candidate_keeps_table_after_gap),
 		cmocka_unit_test(failed_disk_is_reported_until_it_works),
 		cmocka_unit_test(unanswered_table_is_given_to_host_again),

@@ -4,12 +4,15 @@
  * may have had rows of later versions than all that are reported. Its colour is one that no node
  * stamps.
  */
+#include "daemon/fm/node/keep.h"
 #include "stage_claim.h"
 
 #define NODES 4
 
 /* version of the rows of each NIC; 0: it has lost its memory */
 static uint64_t versions[NODES];
+/* version of the table on the disk of each node; 0: it has none */
+static uint64_t versions_kept[NODES];
 
 /* All nodes join, with the table of @maker. Return: the first version. */
 static uint64_t first_version(uint64_t maker)
@@ -40,6 +43,8 @@ static uint64_t first_version(uint64_t maker)
 
 			m.hello.version = versions[i];
 			m.hello.placed = versions[i];
+			m.hello.kept = versions_kept[i];
+			m.hello.kept_term = versions_kept[i] ? 40 : 0;
 			says(i, &m);
 		}
 		stage_run_ns(&s, s.now + 1);
@@ -101,11 +106,47 @@ static void new_version_has_colour_of_no_packet(void **state)
 	assert_int_equal(first_version(NIC + 1), 10);
 }
 
+/* The root hears of kept tables; NICs have versions[]. Return: the first version after @kept. */
+static uint64_t above_kept(uint64_t kept)
+{
+	uint64_t version;
+
+	versions_kept[2] = kept;
+	version = first_version(NIC + 1);
+	versions_kept[2] = 0;
+	return version - kept;
+}
+
+/*
+ * A NIC whose manager hangs may have packets of later versions than all that are reported. They
+ * follow the latest kept table, if NICs of those that report have lost their memory.
+ */
+static void forgotten_versions_are_not_used_again(void **state)
+{
+	(void)state;
+	/* No NIC knows any version. */
+	all_have(0);
+	assert_int_equal(first_version(0), 1);
+	assert_true(above_kept(1) > FM_KEEP_AHEAD && above_kept(1) < 2 * FM_KEEP_AHEAD);
+	/* Some do, but the others may have had later ones. */
+	all_have(9);
+	versions[1] = 0;
+	assert_true(above_kept(9) > FM_KEEP_AHEAD);
+	assert_true(above_kept(5) > FM_KEEP_AHEAD);
+	/* The kept table itself is later than all that nodes remember. */
+	all_have(9);
+	assert_true(above_kept(10) > FM_KEEP_AHEAD);
+	/* All remember a later table than the kept one. */
+	assert_int_equal(above_kept(9), 1);
+	assert_int_equal(above_kept(8), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(next_version_follows_only_known_latest_table),
 		cmocka_unit_test(new_version_has_colour_of_no_packet),
+		cmocka_unit_test(forgotten_versions_are_not_used_again),
 	};
 
 	return cmocka_run_group_tests_name("fm_versions", all, NULL, NULL);

@@ -22,6 +22,16 @@
  * which is kept with it, shows this: a kept table that is not in the line of the latest one is of
  * another part, and its exclusions stay (root/parts.c).
  *
+ * A kept table also bounds the versions that tables have had. This matters if all NICs lose their
+ * power but that of a manager which hangs or cannot be reached: it has packets and flows that are
+ * numbered by these versions (kernel/core/flow.h), and no other node remembers them. A root must
+ * not use them again. So a candidate gives its table to the host also when FM_KEEP_EVERY versions
+ * have come since the one given last, and a root that may lack versions begins FM_KEEP_AHEAD above
+ * the highest version of a kept table (root/publish.c): FM_KEEP_EVERY for those since that one, and
+ * as many again for a slow disk, or for tables that others replaced before they came into force. It
+ * is no bound if all disks with a late table are lost or fail, or if all nodes lose their power
+ * again before the first table has been kept.
+ *
  * No recovery waits for the host: a disk may hang. When the host has the table on its disk, the
  * candidate reports it to the root by KEPT. The root reports to the administrator when most
  * candidates have his change on disk (root/admin.c). A KEPT names a table whose configuration is on
@@ -229,7 +239,7 @@ void fm_keep(struct fm *fm)
 		return;
 	}
 	sum = sum_config(t);
-	if (next && sum == k->sum) {
+	if (next && sum == k->sum && t->version - k->given < FM_KEEP_EVERY) {
 		fm_keep_send(fm);
 		return;
 	}

@@ -11,6 +11,11 @@
 struct fm;
 struct fm_book;
 
+/* A table is kept after this many versions in which the configuration did not change. */
+#define FM_KEEP_EVERY 64
+/* No table had a version further than this above that of the latest kept one (keep.c). */
+#define FM_KEEP_AHEAD (2 * FM_KEEP_EVERY)
+
 /**
  * fm_keep_new() - allocate the state of keep.c; called by fm_new(). Return: false if there is no
  * memory
@@ -35,7 +40,8 @@ uint32_t fm_kept_place(const struct fm *fm, uint64_t guid);
 bool fm_keep_news(const struct fm *fm);
 /**
  * fm_keep() - give the present table, which is in force, to the host to be stored on disk
- * Does nothing if its configuration is the same as that of the table given before.
+ * Does nothing if its configuration is the same as that of the table given before, less than
+ * FM_KEEP_EVERY versions ago.
  */
 void fm_keep(struct fm *fm);
 /**

@@ -62,6 +62,7 @@ struct fm_root {
 	struct fm_orders orders;	/* the orders that describe these exclusions */
 	uint64_t version, version_seen;	/* version of the last table; highest version that any
 					 * node has */
+	uint64_t version_kept;	/* highest version of a kept table; 0: none was kept */
 	uint8_t clean;		/* mask of colours that no packet in the network has */
 	uint8_t brought;	/* colours of packets that are in NICs which joined since the
 				 * last table */

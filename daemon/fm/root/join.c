@@ -171,7 +171,7 @@ static bool is_crowded(struct fm *fm)
 static bool is_incredible(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
 	uint64_t epoch = later(fm_epoch_stated(h), h->kept_term),
-		 version = later(h->version, h->table);
+		 version = later(later(h->version, h->table), h->kept);
 
 	epoch = later(epoch, h->table ? h->term : 0);
 	if (epoch > fm_epoch_credible(fm)) {
@@ -387,6 +387,8 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 	}
 	if (h->version > r->version_seen)
 		r->version_seen = h->version;
+	if (h->kept > r->version_kept)
+		r->version_kept = h->kept;
 	/* The node has missed versions, or has a version of a former root. */
 	if (h->placed && h->version != r->version &&
 	    (fm_recovery_phase(r) == FM_PHASE_REST || h->version > r->version))

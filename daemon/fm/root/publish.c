@@ -12,6 +12,12 @@
  * resend at most, however many such nodes come. It waits for some ms if a node may have lost its
  * power (vanish.c).
  *
+ * The numbers of tables never begin anew in a fabric, because flows are numbered by them. A root
+ * begins above all versions that NICs and managers report. If some of these have lost their memory,
+ * no report may be left of the last ones, though a NIC whose manager hangs, or cannot be reached,
+ * may have their packets. Then the root begins above all that can have followed the tables on the
+ * disks of the candidates (node/keep.c).
+ *
  * Test: tests/unit/test_fm_versions.c.
  */
 #include <stdlib.h>
@@ -19,6 +25,7 @@
 
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/node/jobs.h"
+#include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
@@ -115,6 +122,15 @@ static uint64_t first_version(struct fm_root *r)
 	return version ? version : r->version + 1;
 }
 
+/* Return: true if a NIC that takes part has no rows: it has lost its memory, or is new. */
+static bool has_blank_nic(const struct fm_root *r)
+{
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		if ((!i || fm_mate_no(r, i)->voice.heard) && !fm_mate_no(r, i)->version)
+			return true;
+	return false;
+}
+
 /*
  * Return: true if a NIC may have had rows of a later version than any node reports: the NIC of the
  * former root, if that is away or has lost its memory, or any other NIC that has lost its memory.
@@ -125,10 +141,20 @@ static bool is_later_possible(const struct fm_root *r)
 {
 	const struct fm_mate *maker = r->told.table ? fm_mate(r, r->told.root) : fm_mate_no(r, 0);
 
-	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		if ((!i || fm_mate_no(r, i)->voice.heard) && !fm_mate_no(r, i)->version)
-			return true;
-	return !maker || (maker != fm_mate_no(r, 0) && !maker->voice.heard);
+	return has_blank_nic(r) || !maker || (maker != fm_mate_no(r, 0) && !maker->voice.heard);
+}
+
+/*
+ * Return: the highest version that a table may have had which all nodes that take part have
+ * forgotten; 0 if they have forgotten none, or if no table was kept that would show it. So many
+ * tables may be forgotten only if NICs have lost their memory. Their managers lost it with them,
+ * and a node that remembers an earlier table does not know the later ones.
+ */
+static uint64_t latest_forgotten(const struct fm_root *r)
+{
+	if (!r->version_kept || (!has_blank_nic(r) && r->version_kept <= r->version))
+		return 0;
+	return r->version_kept + FM_KEEP_AHEAD;
 }
 
 /*
@@ -149,6 +175,7 @@ static bool is_later_possible(const struct fm_root *r)
 static uint64_t next_version(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
+	bool is_known;
 	uint64_t version;
 
 	/*
@@ -156,13 +183,10 @@ static uint64_t next_version(struct fm *fm)
 	 * that table.
 	 */
 	r->version = later(r->version, later(r->version_seen, r->told.table));
-	/*
-	 * NICs that had the kept table may have lost their memory, but some of their receivers may
-	 * not.
-	 */
-	if (r->version && !fm->table.version)
-		r->version = later(r->version, fm->kept.version);
-	if (!fm->table.version && r->version)
+	is_known = r->version;
+	if (!fm->table.version)
+		r->version = later(r->version, latest_forgotten(r));
+	if (!fm->table.version && is_known)
 		return first_version(r) + (is_later_possible(r) ? TORUS_COLOURS : 0);
 	if (r->version == fm->table.version && !r->brought)
 		return r->clean & 1u << (r->version + 1) % TORUS_COLOURS ? r->version + 1 : 0;

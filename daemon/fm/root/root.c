@@ -158,6 +158,7 @@ static int start_root(struct fm *fm, bool first)
 	fm->term = later(fm->term, fm_nic_latest(fm)) + first;
 	r->clean = (1u << TORUS_COLOURS) - 1;
 	r->judge_at = r->ranks_at = NEVER;
+	r->version_kept = fm->kept.version;
 	r->knows = fm_nic_latest(fm);
 	r->obey = fm->now + fm->cfg.resend;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
