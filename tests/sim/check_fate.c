@@ -8,8 +8,7 @@
  *	late		its destination had given it up, and rightly so: the root had ended the
  *			drain without proof (bounded_at), or the packet was under way for longer
  *			than a receiver waits (gap_time), or a copy was in a living NIC that was
- *			judged dead because no link joined it to the others, or the versions had
- *			begun anew, which the destination did not know (kernel/core/flow.h)
+ *			judged dead because no link joined it to the others
  *
  * Anything else is a loss. It is reported when the last copy is freed, with the node. It is also
  * an error to give up a packet too early: a receiver continues behind a gap, or a source lifts a
@@ -94,40 +93,6 @@ void fate_copied(struct check_flow *c, const struct world_packet *p)
 	fate_of(c, p)->copies++;
 }
 
-/*
- * Return: true if the source's NIC, which began anew, has a table of another root than the
- * destination's, and no later version: that root knew of no table, because all NICs lost their power
- * but those whose managers hang or cannot be reached, and the destination is one of these. It takes
- * numbers of the same version as before for doubles.
- */
-static bool is_earlier(const struct wnode *src, const struct wnode *dst)
-{
-	return src->nic && dst->nic && src->nic_life > 1 && dst->rows_epoch &&
-	       (src->rows_epoch != dst->rows_epoch || src->by_guid != dst->by_guid) &&
-	       src->nic->version <= dst->nic->version;
-}
-
-/* Notes that numberings of the packet's flow look older to its destination than they are. */
-static void note_earlier(struct check_flow *c, const struct world_packet *p)
-{
-	const struct wnode *src = &c->w->node[p->src], *dst = &c->w->node[p->dst];
-	struct flow *f = flow_of(c, p->src, p->dst, p->vc);
-
-	if (!is_earlier(src, dst))
-		return;
-	f->earlier_life = src->nic_life;
-	f->earlier_than = dst->nic->version;
-}
-
-static bool looks_older(struct check_flow *c, const struct world_packet *p,
-			const struct tn_pkt *pkt)
-{
-	const struct flow *f = flow_of(c, p->src, p->dst, p->vc);
-
-	return f->earlier_life && f->earlier_life == c->w->node[p->src].nic_life &&
-	       pkt->tail.epoch <= f->earlier_than;
-}
-
 /* Notes how many packets the NICs have counted as early: further ones are judged at the end. */
 static void begin_early(struct check_flow *c)
 {
@@ -161,7 +126,6 @@ void fate_sent(struct check_flow *c, const struct world_packet *p)
 	struct fate *fate = fate_of(c, p);
 
 	fate->is |= SENT;
-	note_earlier(c, p);
 	fate->sent_at = c->w->now;
 	fate->bounds = c->bounds;
 	c->alive++;
@@ -373,8 +337,7 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 	}
 	if (!c->w->node[node].on)
 		fate->is |= DIED;
-	else if (refused && p->vc != TORUS_VC_A &&
-		 (may_be_late(c, fate) || looks_older(c, p, pkt))) {
+	else if (refused && p->vc != TORUS_VC_A && may_be_late(c, fate)) {
 		fate->is |= REFUSED;
 		c->refused++;
 	}

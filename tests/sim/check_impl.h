@@ -18,8 +18,6 @@ struct takeover;
  * @next: sequence number after that of the last packet that arrived
  * @anew: the destination has got a new NIC since, so @next means nothing
  * @epoch: numbering of the last packet that arrived
- * @earlier_life, @earlier_than: in that life of the source's NIC its numberings up to this version look
- *	older to the destination than they are; 0: none
  * @fate: of each packet; @nfates are used of @room. All below @low have ended or have no copies
  */
 struct flow {
@@ -27,8 +25,6 @@ struct flow {
 	uint64_t next;
 	bool anew;
 	uint16_t epoch;
-	uint32_t earlier_life;
-	uint64_t earlier_than;
 	struct fate *fate;
 	uint64_t nfates, room, low;
 };
