@@ -134,8 +134,8 @@ void answer_finish(struct request *rq, const char *line);
 /* Commands call the following functions. Each of them ends the request and frees it. */
 void answer_ok(struct request *rq, json_t *data, json_t *missing);
 /**
- * answer_ok_with() - like answer_ok(), but put @text in place of the empty array @key, which is the
- * first array of @data
+ * answer_ok_with() - like answer_ok(), but put @text in place of the empty array @key of @data,
+ * before which no array is named @key
  */
 void answer_ok_with(struct request *rq, json_t *data, const char *key, const char *text);
 void answer_error(struct request *rq, const char *code, const char *fmt, ...)

@@ -134,7 +134,7 @@ static void end_whole(struct request *rq)
 /* --- a reply that is a list, written node by node -------------------------------- */
 
 /* Appends @text to the reply. If out of memory, the reply ends with an error. */
-static void put_text(struct gathering *g, const char *text)
+static void write_text(struct gathering *g, const char *text)
 {
 	size_t n = strlen(text), room = g->room ? g->room : 4096;
 	char *out;
@@ -155,13 +155,13 @@ static void put_text(struct gathering *g, const char *text)
 }
 
 /* Appends @before and the text of @j; takes over the reference to @j. */
-static void put_json(struct gathering *g, const char *before, json_t *j)
+static void write_json(struct gathering *g, const char *before, json_t *j)
 {
 	char *text = json_dumps(j, DUMP | JSON_ENCODE_ANY);
 
 	if (text) {
-		put_text(g, before);
-		put_text(g, text);
+		write_text(g, before);
+		write_text(g, text);
 	} else {
 		g->full = true;
 	}
@@ -170,7 +170,7 @@ static void put_json(struct gathering *g, const char *before, json_t *j)
 }
 
 /* Appends the items in @list; takes over the reference to @list. */
-static void put_items(struct request *rq, json_t *list)
+static void write_list(struct request *rq, json_t *list)
 {
 	struct gathering *g = rq->g;
 	json_t *v;
@@ -179,7 +179,7 @@ static void put_items(struct request *rq, json_t *list)
 	if (rq->cmd->flags & ANSWER_KNOWN)
 		answer_label(rq, list);
 	json_array_foreach(list, i, v)
-		put_json(g, g->items++ ? "," : "", json_incref(v));
+		write_json(g, g->items++ ? "," : "", json_incref(v));
 	json_decref(list);
 }
 
@@ -208,12 +208,12 @@ static char *element_end(char *at)
 }
 
 /* Writes the items that are made from @told; takes over the reference to it. */
-static void put_told(struct request *rq, uint32_t node, json_t *told)
+static void write_told(struct request *rq, uint32_t node, json_t *told)
 {
 	json_t *items = rq->g->list->items(rq, node, told);
 
 	if (items)
-		put_items(rq, items);
+		write_list(rq, items);
 	json_decref(told);
 }
 
@@ -221,7 +221,7 @@ static void put_told(struct request *rq, uint32_t node, json_t *told)
  * Writes the items of an array one after the other, because a JSON value takes more memory than its
  * text.
  */
-static void put_elements(struct request *rq, uint32_t node, char *at)
+static void write_elements(struct request *rq, uint32_t node, char *at)
 {
 	char *end;
 
@@ -230,7 +230,7 @@ static void put_elements(struct request *rq, uint32_t node, char *at)
 
 		*end = '\0';
 		if (*at)
-			put_told(rq, node, json_pack("[o]", parse_answer(at)));
+			write_told(rq, node, json_pack("[o]", parse_answer(at)));
 		if (last)
 			return;
 		at = end + 1;
@@ -238,7 +238,7 @@ static void put_elements(struct request *rq, uint32_t node, char *at)
 }
 
 /* Writes the items of one node. A node that could not ask its NIC is missing. */
-static void put_node(struct request *rq, uint32_t node)
+static void write_node(struct request *rq, uint32_t node)
 {
 	struct gathering *g = rq->g;
 	char *text = g->text[node];
@@ -253,9 +253,9 @@ static void put_node(struct request *rq, uint32_t node)
 	if (!array && !told && is_answer_awaited(rq, node))
 		json_array_append_new(g->missing, node_json(rq->d, node));
 	if (array)
-		put_elements(rq, node, text + 1);
+		write_elements(rq, node, text + 1);
 	else if (told || g->list->unheard)
-		put_told(rq, node, told);
+		write_told(rq, node, told);
 	free(text);
 }
 
@@ -301,19 +301,19 @@ static bool send_text(struct request *rq)
 	return rq->more(rq->arg, g->out, len);
 }
 
-static void end_list(struct request *rq)
+static void write_end(struct request *rq)
 {
 	struct gathering *g = rq->g;
 	char *text;
 
 	if (g->to == g->n && g->list->rest)
-		put_items(rq, g->list->rest(rq));
-	put_text(g, "]");
+		write_list(rq, g->list->rest(rq));
+	write_text(g, "]");
 	if (json_array_size(g->missing))
-		put_json(g, ",\"missing\":", json_incref(g->missing));
+		write_json(g, ",\"missing\":", json_incref(g->missing));
 	if (rq->rootless)
-		put_json(g, ",\"rootless\":", rootless_json(rq));
-	put_text(g, "}");
+		write_json(g, ",\"rootless\":", rootless_json(rq));
+	write_text(g, "}");
 	if (g->full && g->begun) {
 		break_off(rq, "out of memory");
 		return;
@@ -364,12 +364,12 @@ static void write_items(struct request *rq)
 	if (!is_same_fabric(rq))
 		return;
 	while (g->next < g->to) {
-		put_node(rq, g->next++);
+		write_node(rq, g->next++);
 		if (!send_text(rq))
 			return;
 	}
 	if (g->to == g->last || g->full)
-		end_list(rq);
+		write_end(rq);
 	else
 		ask_piece(rq);
 }
@@ -389,7 +389,7 @@ static void begin_list(struct request *rq)
 		answer_error(rq, "failed", "the reply is longer than 16 MiB: ask for one node");
 		return;
 	}
-	put_text(rq->g, "{\"ok\":true,\"data\":[");
+	write_text(rq->g, "{\"ok\":true,\"data\":[");
 	write_items(rq);
 }
 

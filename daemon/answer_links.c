@@ -12,7 +12,8 @@
 #define BAD_MAX		24576	/* most ends of cables in a short reply about bad links only */
 #define LANES_PIECE	128	/* most ends of cables that are gathered at once with their lanes,
 				 * 3 kB each */
-#define LINKS_PIECE	512	/* the same without lanes */
+#define LINKS_PIECE	256	/* the same without lanes, 1.2 kB each */
+#define BRIEF_PIECE	512	/* the same in brief, 0.6 kB each */
 
 /* Return: the other end of the cable; if the wiring is wrong, it is not at the neighbour. */
 static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
@@ -367,7 +368,9 @@ static void answer_degraded(struct request *rq)
 /* Return: the most ends of cables that are gathered at once; 0: all, because they are few. */
 static uint32_t links_piece(const struct links_want *want)
 {
-	return want->lanes ? LANES_PIECE : want->bad || want->degraded ? 0 : LINKS_PIECE;
+	if (want->lanes)
+		return LANES_PIECE;
+	return want->bad || want->degraded ? 0 : want->brief ? BRIEF_PIECE : LINKS_PIECE;
 }
 
 void answer_links(struct request *rq)
