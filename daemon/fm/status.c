@@ -200,8 +200,8 @@ static uint64_t find_last_proof(const struct fm *fm, const struct fm_mate *m)
 	if (m->via && (fm_is_root(fm) || fm_quorum_here(fm, m)))
 		return fm->now;
 	if (!fm_is_root(fm))
-		return m->voice.heard;
-	return m->joined || m->voice.heard ? later(m->missing, m->voice.heard) : 0;
+		return m->stated.heard;
+	return m->joined || m->stated.heard ? later(m->missing, m->stated.heard) : 0;
 }
 
 bool fm_last_alive(const struct fm *fm, uint32_t node, uint64_t *at)

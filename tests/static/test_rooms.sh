@@ -63,8 +63,8 @@ faults_seen() {
 	local d=$tmp/fm
 	rm -rf "$d"
 	cp -r daemon/fm "$d" || return 1
-	echo '#include "daemon/fm/root/voice.h"' >>"$d/node/rows.h"
-	[[ $(wrong_rooms "$d") == 'node/rows.h includes root/voice.h' ]] || return 1
+	echo '#include "daemon/fm/root/statements.h"' >>"$d/node/rows.h"
+	[[ $(wrong_rooms "$d") == 'node/rows.h includes root/statements.h' ]] || return 1
 	echo '#include "daemon/fm/node/log.h"' >>"$d/wire/init.c"
 	[[ $(wrong_rooms "$d") == *'wire/init.c includes node/log.h'* ]] || return 1
 	[[ -z $(circles "$d") ]] || return 1

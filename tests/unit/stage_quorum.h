@@ -28,24 +28,24 @@ static inline void begin(void)
 	settle(NODES);
 	r = s.fm->root;
 	assert_int_equal(fm_roster_size(r), NODES);
-	r->told = (struct fm_told) { .epoch = 0 };
+	r->former = (struct fm_former) { .epoch = 0 };
 	fm_quorum_begin(s.fm);
 	for (uint32_t i = 0; i < NODES; i++)
-		fm_mate_no(r, i)->voice = (struct fm_voice) { .heard = s.fm->now };
+		fm_mate_no(r, i)->stated = (struct fm_statements) { .heard = s.fm->now };
 }
 
 /* The latest table of a former root: who is up in it, and in each of its voters. */
 static inline void former(const unsigned int *set, unsigned int n, uint64_t maker)
 {
-	r->told = (struct fm_told) { .epoch = 9, .table = 4, .root = maker, .ups = ones(set[0]) };
+	r->former = (struct fm_former) { .epoch = 9, .table = 4, .root = maker, .ups = ones(set[0]) };
 	for (unsigned int i = 1; i < n; i++)
-		r->told.voters.set[r->told.voters.n++] = (struct fm_set) { ones(set[i]), maker + i };
+		r->former.voters.set[r->former.voters.n++] = (struct fm_set) { ones(set[i]), maker + i };
 	for (uint32_t k = 0; k < NODES; k++) {
-		fm_mate_no(r, k)->voice.term = 9;
-		fm_mate_no(r, k)->voice.table = 4;
-		fm_mate_no(r, k)->voice.votes = 0;
+		fm_mate_no(r, k)->stated.term = 9;
+		fm_mate_no(r, k)->stated.table = 4;
+		fm_mate_no(r, k)->stated.votes = 0;
 		for (unsigned int i = 0; i < n; i++)
-			fm_mate_no(r, k)->voice.votes |= (uint16_t)((set[i] >> k & 1) << i);
+			fm_mate_no(r, k)->stated.votes |= (uint16_t)((set[i] >> k & 1) << i);
 	}
 }
 

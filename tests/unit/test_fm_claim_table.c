@@ -220,7 +220,7 @@ static void late_former_table_restores_names_and_exclusions(void **state)
 
 			says(i, &m);
 		}
-		s.fm->root->told.ups = 3;	/* two nodes are enough for a quorum */
+		s.fm->root->former.ups = 3;	/* two nodes are enough for a quorum */
 		if (!late)
 			sends_the_latest();
 		stage_run_ns(&s, s.now + 2 * MS);

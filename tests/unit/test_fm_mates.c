@@ -391,20 +391,20 @@ static void is_probed(struct fm_mate *m)
 
 static void comes(struct fm_mate *m)
 {
-	m->voice.claimed = s.fm->term;
-	m->voice.heard = s.fm->now - WAIT + 1;
+	m->stated.claimed = s.fm->term;
+	m->stated.heard = s.fm->now - WAIT + 1;
 }
 
 static void comes_late(struct fm_mate *m)
 {
-	m->voice.claimed = s.fm->term;
-	m->voice.heard = s.fm->now - WAIT;
+	m->stated.claimed = s.fm->term;
+	m->stated.heard = s.fm->now - WAIT;
 }
 
 static void came_to_another(struct fm_mate *m)
 {
 	comes(m);
-	m->voice.claimed = s.fm->term - 1;
+	m->stated.claimed = s.fm->term - 1;
 }
 
 static void has_come(struct fm_mate *m)
@@ -451,7 +451,7 @@ static void only_unreferenced_dead_node_is_forgotten(void **state)
 			assert_int_equal(fm_mate_number(r(), m), 1);
 			assert_int_equal(fm_roster_size(r()), 2);
 			assert_false(fm_mate_joined(m));
-			assert_int_equal(m->voice.claimed, 0);
+			assert_int_equal(m->stated.claimed, 0);
 			assert_int_equal(m->worked_at, TORUS_NO_NODE);
 			fm_roster_forget(s.fm);		/* a node that is up is not forgotten */
 			assert_non_null(mate(2));

@@ -155,8 +155,8 @@ static void leading_root_fetches_and_awaits_latest_table(void **state)
 		assert_int_equal(fm_version(s.fm), 0);
 		m = stage_table(&s, 6, entry);
 		entry[5].admin = 1;
-		m.table.term = s.fm->root->told.epoch;
-		m.table.maker = s.fm->root->told.root;
+		m.table.term = s.fm->root->former.epoch;
+		m.table.maker = s.fm->root->former.root;
 		m.table.former = true;
 		stage_msg(&s, 101, &m);
 		stage_run(&s, 5);
@@ -213,8 +213,8 @@ static enum fm_node_state begins_without(uint32_t hung)
 		if (!(hung >> i & 1))
 			join(i, has_cut);
 	m = stage_table(&s, 6, entry);
-	m.table.term = s.fm->root->told.epoch;
-	m.table.maker = s.fm->root->told.root;
+	m.table.term = s.fm->root->former.epoch;
+	m.table.maker = s.fm->root->former.root;
 	m.table.former = true;
 	stage_msg(&s, 101, &m);
 	stage_run(&s, 6005);
@@ -270,8 +270,8 @@ static void next_node_with_latest_table_is_asked(void **state)
 		assert_int_equal(fm_version(s.fm), 0);
 		m = stage_table(&s, 6, entry);
 		entry[5].admin = 1;
-		m.table.term = s.fm->root->told.epoch;
-		m.table.maker = s.fm->root->told.root;
+		m.table.term = s.fm->root->former.epoch;
+		m.table.maker = s.fm->root->former.root;
 		m.table.former = true;
 		stage_msg(&s, 101 + (int)dead, &m);
 		stage_run_ns(&s, s.now + s.cfg.quiet + 5 * MS);
@@ -324,8 +324,8 @@ static void kept_table_sent_instead_of_latest_makes_root_ask_another(void **stat
 		join(i, says);
 	for (unsigned int former = 0; former < 2; former++) {
 		m = stage_table(&s, 6, entry);
-		m.table.term = s.fm->root->told.epoch;
-		m.table.maker = s.fm->root->told.root;
+		m.table.term = s.fm->root->former.epoch;
+		m.table.maker = s.fm->root->former.root;
 		m.table.former = former;
 		stage_forget(&s);
 		stage_msg(&s, 101, &m);

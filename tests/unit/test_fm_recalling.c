@@ -351,7 +351,7 @@ static struct fm_past own(void)
 
 static struct fm_past latest(void)
 {
-	return (struct fm_past) { root.told.epoch, root.told.table, root.told.root };
+	return (struct fm_past) { root.former.epoch, root.former.table, root.former.root };
 }
 
 /* Return: the book that has the latest table: 0: none; 1: this node's; 2: the one that was sent. */
@@ -483,10 +483,10 @@ static struct fm_hello random_hello(struct rnd *r)
 	return h;
 }
 
-static void check_told(struct rnd *r, const struct fm_told *was, const struct fm_hello *h)
+static void check_former(struct rnd *r, const struct fm_former *was, const struct fm_hello *h)
 {
 	const struct fm_past id = { h->term, h->table, h->table_root };
-	struct fm_told t = *was;
+	struct fm_former t = *was;
 	int order = compare(id, latest());
 
 	order = compare(id, (struct fm_past) { was->epoch, was->table, was->root });
@@ -506,13 +506,13 @@ static void check_told(struct rnd *r, const struct fm_told *was, const struct fm
 		if (h->line.n > t.line.n)
 			t.line = h->line;
 	}
-	expect(r, root.told.epoch == t.epoch && root.told.table == t.table &&
-	       root.told.root == t.root && root.told.ups == t.ups && root.told.open == t.open &&
-	       root.told.clean == t.clean && root.told.in_force == t.in_force, "told");
-	expect(r, root.told.voters.n == t.voters.n &&
-	       root.told.voters.set[0].ups == t.voters.set[0].ups, "voters");
-	expect(r, root.told.line.n == t.line.n &&
-	       root.told.line.past[0].version == t.line.past[0].version, "line");
+	expect(r, root.former.epoch == t.epoch && root.former.table == t.table &&
+	       root.former.root == t.root && root.former.ups == t.ups && root.former.open == t.open &&
+	       root.former.clean == t.clean && root.former.in_force == t.in_force, "told");
+	expect(r, root.former.voters.n == t.voters.n &&
+	       root.former.voters.set[0].ups == t.voters.set[0].ups, "voters");
+	expect(r, root.former.line.n == t.line.n &&
+	       root.former.line.past[0].version == t.line.past[0].version, "line");
 }
 
 static void hello(struct rnd *r, struct model *m)
@@ -531,7 +531,7 @@ static void hello(struct rnd *r, struct model *m)
 		assert_memory_equal(&was, &root, sizeof(was));
 		return;
 	}
-	check_told(r, &was.told, &h);
+	check_former(r, &was.former, &h);
 	for (uint32_t i = 0; i < MATES; i++)
 		expect(r, mate[i].node == (other ? TORUS_NO_NODE : had[i].node) &&
 		       mate[i].given - had[i].given == (other && had[i].node != TORUS_NO_NODE),
@@ -610,7 +610,7 @@ static void ask(struct rnd *r, struct model *m)
 /* Return: true if the node has that table, is connected below this one, and was not asked for it. */
 static bool can_send(const struct model *m, uint32_t i)
 {
-	const struct fm_voice *v = &mate[i].voice;
+	const struct fm_statements *v = &mate[i].stated;
 	struct fm_past its = { v->term, v->table, v->root };
 
 	for (unsigned int k = 0; k < m->n && k < 4; k++)
@@ -628,7 +628,7 @@ static void check_keeps(struct rnd *r, const struct model *m)
 	unsigned int has[MATES], n = 0;
 
 	for (uint32_t i = 0; i < MATES; i++) {
-		const struct fm_voice *v = &mate[i].voice;
+		const struct fm_statements *v = &mate[i].stated;
 
 		has[i] = v->table && latest().version &&
 			 !compare((struct fm_past) { v->term, v->table, v->root }, latest());
@@ -655,9 +655,9 @@ static void ask_another(struct rnd *r, struct model *m)
 	for (uint32_t i = 0; i < MATES; i++) {
 		struct fm_past id = rnd_one_in(r, 2) ? latest() : random_id(r);
 
-		mate[i].voice.term = id.epoch;
-		mate[i].voice.table = rnd_one_in(r, 5) ? 0 : id.version;
-		mate[i].voice.root = id.root;
+		mate[i].stated.term = id.epoch;
+		mate[i].stated.table = rnd_one_in(r, 5) ? 0 : id.version;
+		mate[i].stated.root = id.root;
 		conns[i] = (struct fm_conn) { .attach = 77, .guid = mate[i].guid,
 					      .role = rnd_one_in(r, 4) ? FM_CONN_STRANGER :
 									 FM_CONN_CHILD,
@@ -849,8 +849,8 @@ static void check_settled(struct rnd *r)
 	fetches = 0;
 	for (unsigned int i = 0; i < 5; i++) {
 		struct fm_hello h = random_hello(r);
-		struct fm_table_msg msg = { .term = root.told.epoch, .version = root.told.table,
-					    .maker = root.told.root, .shape = shapes[0] };
+		struct fm_table_msg msg = { .term = root.former.epoch, .version = root.former.table,
+					    .maker = root.former.root, .shape = shapes[0] };
 
 		fm_recall_hello(&fm, &h);
 		fm_recall_own(&fm);
@@ -974,7 +974,7 @@ static void jobs_are_those_of_latest_table(void **state)
 			fm.kept.book->shape = shapes[1];
 		fm.kept.term = 3;
 		fm.kept.version = later ? 5 : 3;
-		root.told = (struct fm_told) { .epoch = 3, .table = 4 };
+		root.former = (struct fm_former) { .epoch = 3, .table = 4 };
 		root.admin = calloc(NODES, sizeof(*root.admin));
 		root.seat = calloc(NODES, sizeof(*root.seat));
 		fm_recall_end(&fm, &shapes[0], fm.table.book);

@@ -80,7 +80,7 @@ struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
 
 bool fm_mate_joined(const struct fm_mate *m)
 {
-	return m && m->voice.heard;
+	return m && m->stated.heard;
 }
 
 /* Moves all nodes in memory, as when the roster grows. */
@@ -349,7 +349,7 @@ static void add_mate(struct rnd *r, uint32_t i, bool joined)
 	struct fm_mate *m = fm_mate_add(&root, GUID + i);
 
 	m->state = joined ? FM_NODE_UP : FM_NODE_DEAD;
-	m->voice.heard = joined;
+	m->stated.heard = joined;
 	m->node = joined && !rnd_one_in(r, 12) ? i : TORUS_NO_NODE;
 	if (joined)
 		fill_row(r, m);
@@ -381,7 +381,7 @@ static void begin(struct rnd *r)
 	awaits = 0;
 	has_room = has_shape = true;
 	root.stage = FM_STAGE_LEADS;
-	root.told.table = 6;
+	root.former.table = 6;
 	for (uint32_t i = 0; i < NODES; i++) {
 		entry[i] = (struct fm_entry) { .node = i, .state = FM_NODE_UP, .guid = GUID + i,
 					       .epoch = 40 + i };
@@ -707,8 +707,8 @@ static void first(uint64_t seed)
 	root.version_seen = rnd_below(&r, 2) * 7;
 	root.shape = root.restored ? shape : (struct torus_shape) { .ndims = 0 };
 	root.base.known = 9;
-	root.told.epoch = rnd_below(&r, 2);
-	root.told.open = 2;
+	root.former.epoch = rnd_below(&r, 2);
+	root.former.open = 2;
 	root.open = 1;
 	last = fm.now - 3 * MEMBER_MAX;
 	memset(want, 0, sizeof(want));
@@ -726,7 +726,7 @@ static void first(uint64_t seed)
 	fm_settle_due(&fm);
 	assert_true(root.settled);
 	assert_int_equal(restored_base, root.restored || root.version_seen);
-	assert_int_equal(root.open, root.told.epoch ? 2 : 1);
+	assert_int_equal(root.open, root.former.epoch ? 2 : 1);
 	assert_int_equal(root.version, root.version_seen);
 	assert_int_equal(ended, 7);
 	assert_true(placed == 1 && demanded == 1 && !again);

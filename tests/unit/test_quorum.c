@@ -32,7 +32,7 @@ static void each_set_of_nodes_claims_as_in_model(void **state)
 			if (!(set[0] >> maker & 1) || !(set[1] >> (maker + 1) & 1))
 				continue;	/* a root is in its own table */
 			for (uint32_t k = 0; k < NODES; k++)
-				fm_mate_no(r, k)->voice.heard = who >> k & 1 ? s.fm->now : 0;
+				fm_mate_no(r, k)->stated.heard = who >> k & 1 ? s.fm->now : 0;
 			want = quorum(who, set[0], maker) && quorum(who, set[1], maker + 1);
 			assert_int_equal(fm_quorum_claimed(s.fm), want);
 			enough += want;
@@ -53,23 +53,23 @@ static void only_reports_of_latest_table_count(void **state)
 	r->stage = FM_STAGE_ASKS;
 	assert_true(fm_quorum_claimed(s.fm));
 	/* A table of the same numbers, of the root of another part, does not count either. */
-	fm_mate_no(r, 1)->voice.root = fm_mate_no(r, 2)->voice.root = CLAIMED + 1;
+	fm_mate_no(r, 1)->stated.root = fm_mate_no(r, 2)->stated.root = CLAIMED + 1;
 	assert_false(fm_quorum_claimed(s.fm));
-	fm_mate_no(r, 1)->voice.root = fm_mate_no(r, 2)->voice.root = CLAIMED;
+	fm_mate_no(r, 1)->stated.root = fm_mate_no(r, 2)->stated.root = CLAIMED;
 	assert_true(fm_quorum_claimed(s.fm));
-	fm_mate_no(r, 1)->voice.term = fm_mate_no(r, 2)->voice.term = 8;
+	fm_mate_no(r, 1)->stated.term = fm_mate_no(r, 2)->stated.term = 8;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* The node that made the table was up in it, whatever its manager has now. */
-	r->told.root = NIC + 1;
+	r->former.root = NIC + 1;
 	assert_true(fm_quorum_claimed(s.fm));
 	/* That node was also up in each of the voters that it made. */
 	former((const unsigned int[]) { 7, 7, 7 }, 3, NIC);
-	fm_mate_no(r, 1)->voice.term = 8;
-	fm_mate_no(r, 2)->voice.heard = 0;
+	fm_mate_no(r, 1)->stated.term = 8;
+	fm_mate_no(r, 2)->stated.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
-	r->told.root = r->told.voters.set[0].maker = NIC + 1;
+	r->former.root = r->former.voters.set[0].maker = NIC + 1;
 	assert_false(fm_quorum_claimed(s.fm));
-	r->told.voters.set[1].maker = NIC + 1;
+	r->former.voters.set[1].maker = NIC + 1;
 	assert_true(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
@@ -83,20 +83,20 @@ static void node_takes_part_for_5_resends_after_hello(void **state)
 	begin();
 	m = fm_mate_no(r, 1);
 	r->stage = FM_STAGE_ASKS;
-	s.fm->now = m->voice.heard + 5 * s.cfg.resend - 1;
+	s.fm->now = m->stated.heard + 5 * s.cfg.resend - 1;
 	assert_true(fm_quorum_here(s.fm, m));
 	s.fm->now++;
 	assert_false(fm_quorum_here(s.fm, m));
 	assert_true(fm_quorum_here(s.fm, fm_mate_no(r, 0)));
 	/* Soon after the host has started, one that has said nothing does not. */
 	s.fm->now = s.cfg.resend;
-	m->voice.heard = 0;
+	m->stated.heard = 0;
 	assert_false(fm_quorum_here(s.fm, m));
 	r->stage = FM_STAGE_CLAIMS;
 	m->via = NIC;
-	m->voice.claimed = s.fm->term - 1;
+	m->stated.claimed = s.fm->term - 1;
 	assert_false(fm_quorum_here(s.fm, m));
-	m->voice.claimed++;
+	m->stated.claimed++;
 	assert_true(fm_quorum_here(s.fm, m));
 	m->via = 0;
 	assert_false(fm_quorum_here(s.fm, m));
@@ -113,14 +113,14 @@ static void voters_of_a_table_in_force_are_not_asked(void **state)
 	former((const unsigned int[]) { 7, ALL }, 2, CLAIMED);
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_mate_no(r, k)->voice.heard = k < 2 ? s.fm->now : 0;
+		fm_mate_no(r, k)->stated.heard = k < 2 ? s.fm->now : 0;
 	assert_false(fm_quorum_claimed(s.fm));
-	r->told.in_force = true;
+	r->former.in_force = true;
 	assert_true(fm_quorum_claimed(s.fm));
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 2);
 	assert_int_equal(need, 2);
-	fm_mate_no(r, 1)->voice.heard = 0;
+	fm_mate_no(r, 1)->stated.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
@@ -136,25 +136,25 @@ static void root_command_shows_quorum_that_lacks_most_nodes(void **state)
 	former(set, 3, NIC);
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 2; k < NODES; k++)
-		fm_mate_no(r, k)->voice.heard = 0;
+		fm_mate_no(r, k)->stated.heard = 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 2);
 	assert_int_equal(need, 4);
-	r->told.voters.n = 0;
+	r->former.voters.n = 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 1);
 	assert_int_equal(need, 1);
 	/* Five of six are there, and none of two. */
 	former((const unsigned int[]) { ALL, 0x30 }, 2, NIC + 4);
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_mate_no(r, k)->voice.heard = k < 4 ? s.fm->now : 0;
+		fm_mate_no(r, k)->stated.heard = k < 4 ? s.fm->now : 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 0);
 	assert_int_equal(need, 2);
 	/* If two lack as many, it is the first. */
 	former((const unsigned int[]) { 3, ALL }, 2, NIC + 4);
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_mate_no(r, k)->voice.heard = k != 1 && k < 4 ? s.fm->now : 0;
+		fm_mate_no(r, k)->stated.heard = k != 1 && k < 4 ? s.fm->now : 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 1);
 	assert_int_equal(need, 2);
@@ -181,14 +181,14 @@ static void voters_known_to_most_nodes_are_passed_on(void **state)
 		m.hello.voters.set[0] = (struct fm_set) { 6, CLAIMED };
 		fm_recall_hello(s.fm, &m.hello);
 	}
-	assert_int_equal(r->told.ups, 5);
-	assert_int_equal(r->told.voters.n, 1);
-	assert_int_equal(r->told.voters.set[0].ups, 6);
+	assert_int_equal(r->former.ups, 5);
+	assert_int_equal(r->former.voters.n, 1);
+	assert_int_equal(r->former.voters.set[0].ups, 6);
 	/* A later table has its own. */
 	m.hello.table = 5;
 	m.hello.voters.n = 0;
 	fm_recall_hello(s.fm, &m.hello);
-	assert_int_equal(r->told.voters.n, 0);
+	assert_int_equal(r->former.voters.n, 0);
 	r->settled = true;
 	stage_end(&s);
 }
@@ -206,7 +206,7 @@ static struct fm_msg sent(struct fm_entry *e, unsigned int up, unsigned int vote
 		e[k].epoch = fm_mate_no(r, k)->epoch;
 		e[k].state = up >> k & 1 ? FM_NODE_UP : FM_NODE_SILENT;
 		e[k].differs = (up ^ voter) >> k & 1;
-		fm_mate_no(r, k)->voice = (struct fm_voice) { .heard = s.fm->now, .life = fm_mate_no(r, k)->epoch,
+		fm_mate_no(r, k)->stated = (struct fm_statements) { .heard = s.fm->now, .life = fm_mate_no(r, k)->epoch,
 						       .rows = 4, .rows_term = 9 };
 	}
 	return m;
@@ -227,7 +227,7 @@ static void voters_are_known_from_one_surviving_table(void **state)
 	former((const unsigned int[]) { 0x1f, 0x3f }, 2, CLAIMED);
 	for (uint32_t k = 0; k < NODES; k++)
 		if (k != 3)
-			fm_mate_no(r, k)->voice.table = fm_mate_no(r, k)->voice.votes = 0;
+			fm_mate_no(r, k)->stated.table = fm_mate_no(r, k)->stated.votes = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* A table other than the one announced belongs to no set. */
 	m.table.version = 5;
@@ -241,10 +241,10 @@ static void voters_are_known_from_one_surviving_table(void **state)
 	assert_true(fm_recall_has_latest(s.fm));
 	assert_true(fm_quorum_claimed(s.fm));
 	/* Three of five, but three of six are not enough. */
-	fm_mate_no(r, 0)->voice.heard = fm_mate_no(r, 5)->voice.heard = fm_mate_no(r, 4)->voice.heard = 0;
-	fm_mate_no(r, 0)->voice.life++;
+	fm_mate_no(r, 0)->stated.heard = fm_mate_no(r, 5)->stated.heard = fm_mate_no(r, 4)->stated.heard = 0;
+	fm_mate_no(r, 0)->stated.life++;
 	assert_false(fm_quorum_claimed(s.fm));
-	fm_mate_no(r, 5)->voice.heard = s.fm->now;
+	fm_mate_no(r, 5)->stated.heard = s.fm->now;
 	assert_true(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
@@ -267,14 +267,14 @@ static void nodes_vote_by_table_of_claim_once_it_arrives(void **state)
 		m = sent(e, up, voter);
 		former((const unsigned int[]) { up, voter }, 2, CLAIMED);
 		for (uint32_t k = 0; k < NODES; k++)
-			fm_mate_no(r, k)->voice.table = fm_mate_no(r, k)->voice.votes = 0;
+			fm_mate_no(r, k)->stated.table = fm_mate_no(r, k)->stated.votes = 0;
 		fm_quorum_begin(s.fm);
 		assert_true(fm_recall_sent(s.fm, &m.table));
 		/* The table is of no use if a node has reported a later one since. */
-		r->told.table += later;
+		r->former.table += later;
 		fm_quorum_sent(s.fm);
 		for (uint32_t k = 0; k < NODES; k++)
-			assert_int_equal(fm_mate_no(r, k)->voice.chose,
+			assert_int_equal(fm_mate_no(r, k)->stated.chose,
 					 later ? 0 : (up >> k & 1) | (voter >> k & 1) << 1);
 		stage_end(&s);
 	}
@@ -302,12 +302,12 @@ static void node_that_may_know_later_table_does_not_vote(void **state)
 	former((const unsigned int[]) { 7, 7 }, 2, CLAIMED);
 	for (uint32_t k = 0; k < NODES; k++)
 		if (k != 2)
-			fm_mate_no(r, k)->voice.table = fm_mate_no(r, k)->voice.votes = 0;
+			fm_mate_no(r, k)->stated.table = fm_mate_no(r, k)->stated.votes = 0;
 	fm_recall_sent(s.fm, &m.table);
-	fm_mate_no(r, 0)->voice.heard = 0;
-	fm_mate_no(r, 0)->voice.life++;
+	fm_mate_no(r, 0)->stated.heard = 0;
+	fm_mate_no(r, 0)->stated.life++;
 	for (size_t i = 0; i < sizeof(was) / sizeof(was[0]); i++) {
-		struct fm_voice *v = &fm_mate_no(r, 1)->voice;
+		struct fm_statements *v = &fm_mate_no(r, 1)->stated;
 
 		v->rows = was[i].rows;
 		v->rows_term = was[i].term;
@@ -318,9 +318,9 @@ static void node_that_may_know_later_table_does_not_vote(void **state)
 		 * known.
 		 */
 		fm_recall_forget(r);
-		r->told.root = r->told.voters.set[0].maker = fm_mate_no(r, 1)->guid;
+		r->former.root = r->former.voters.set[0].maker = fm_mate_no(r, 1)->guid;
 		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes && was[i].rows);
-		r->told.root = r->told.voters.set[0].maker = CLAIMED;
+		r->former.root = r->former.voters.set[0].maker = CLAIMED;
 		fm_recall_sent(s.fm, &m.table);
 	}
 	stage_end(&s);
@@ -343,15 +343,15 @@ static void nodes_of_kept_table_vote_if_none_has_a_table(void **state)
 	r->shape = s.shape;
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 3; k < NODES; k++)
-		fm_mate_no(r, k)->voice.heard = 0;
+		fm_mate_no(r, k)->stated.heard = 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 3);
 	assert_int_equal(need, 3);
 	assert_true(fm_quorum_claimed(s.fm));
-	fm_mate_no(r, 2)->voice.heard = 0;
+	fm_mate_no(r, 2)->stated.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* A node that was not there then does not count. */
-	fm_mate_no(r, 5)->voice.heard = s.fm->now;
+	fm_mate_no(r, 5)->stated.heard = s.fm->now;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* In one that was kept later there is one node alone. */
 	m.table.version = 8;
@@ -389,7 +389,7 @@ static void majority_of_places_counts_without_any_table(void **state)
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 4);
 	assert_int_equal(need, 4);
-	fm_mate_no(r, 1)->voice.heard = 0;
+	fm_mate_no(r, 1)->stated.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
@@ -552,35 +552,35 @@ static void former_entry_gives_votes_of_absent_node(void **state)
 	begin();
 	former(set, 2, CLAIMED);
 	fm_quorum_begin(s.fm);
-	fm_mate_no(r, 4)->voice.chose = 0;
+	fm_mate_no(r, 4)->stated.chose = 0;
 	/* The former table was another root's. */
 	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
-	assert_int_equal(fm_mate_no(r, 4)->voice.chose, 0);
+	assert_int_equal(fm_mate_no(r, 4)->stated.chose, 0);
 	/* Now this node has the latest table, too. */
-	r->told.epoch = s.fm->table.term;
-	r->told.table = s.fm->table.version;
-	r->told.root = s.fm->table.root_guid;
+	r->former.epoch = s.fm->table.term;
+	r->former.table = s.fm->table.version;
+	r->former.root = s.fm->table.root_guid;
 	fm_quorum_begin(s.fm);
-	fm_mate_no(r, 4)->voice.chose = 0;
+	fm_mate_no(r, 4)->stated.chose = 0;
 	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
-	assert_int_equal(fm_mate_no(r, 4)->voice.chose, 2);
+	assert_int_equal(fm_mate_no(r, 4)->stated.chose, 2);
 	assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, 4), false, 1), 2);
 	e = (struct fm_entry) { .state = FM_NODE_UP };
 	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
-	assert_int_equal(fm_mate_no(r, 4)->voice.chose, 3);
+	assert_int_equal(fm_mate_no(r, 4)->stated.chose, 3);
 	former(set, 2, CLAIMED);
 	fm_quorum_begin(s.fm);
 	/*
 	 * A node that sends HELLO late counts, too; not any more once a table of this root is
 	 * taken.
 	 */
-	fm_mate_no(r, 5)->voice.chose = 0;
+	fm_mate_no(r, 5)->stated.chose = 0;
 	fm_quorum_hello(s.fm, fm_mate_no(r, 5));
-	assert_int_equal(fm_mate_no(r, 5)->voice.chose, 2);
-	fm_mate_no(r, 5)->voice.chose = 0;
+	assert_int_equal(fm_mate_no(r, 5)->stated.chose, 2);
+	fm_mate_no(r, 5)->stated.chose = 0;
 	fm_quorum_taken(s.fm, 1);
 	fm_quorum_hello(s.fm, fm_mate_no(r, 5));
-	assert_int_equal(fm_mate_no(r, 5)->voice.chose, 0);
+	assert_int_equal(fm_mate_no(r, 5)->stated.chose, 0);
 	stage_end(&s);
 }
 

@@ -166,11 +166,11 @@ static void all_nodes_of_kept_table_count(void **state)
 	fm_quorum_begin(s.fm);
 	for (uint32_t k = 0; k < NODES; k++)
 		assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, k), false, 1), k < 5);
-	fm_mate_no(r, 4)->voice.chose = 0;
+	fm_mate_no(r, 4)->stated.chose = 0;
 	fm_quorum_hello(s.fm, fm_mate_no(r, 4));
 	assert_int_equal(fm_quorum_differs(s.fm, late, false, 1), 1);
 	/* A node that comes when there is a first table counts by that. */
-	fm_mate_no(r, 4)->voice.chose = 0;
+	fm_mate_no(r, 4)->stated.chose = 0;
 	r->settled = true;
 	fm_quorum_hello(s.fm, fm_mate_no(r, 4));
 	assert_int_equal(fm_quorum_differs(s.fm, late, false, 1), 0);

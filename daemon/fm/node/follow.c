@@ -37,15 +37,16 @@
  * an asking node fail, it is shunned: not followed for a while, which is long enough for this node
  * to ask itself, or to follow another one. Otherwise neighbours that reach it, or that try without
  * success as well, would name it again at once, and this node would never stop waiting for it.
- * Meanwhile this node tries beside (try.c) whether it reaches the shunned one, and follows it as soon
- * as it does: the service network may be whole again, and that node may lack only this one. A node
- * that no root has led also shuns an asking node that refuses it, and does not try it.
+ * Meanwhile this node tries beside (try.c) whether it reaches the shunned one, and follows it as
+ * soon as it does: the service network may be whole again, and that node may lack only this one. A
+ * node that no root has led also shuns an asking node that refuses it, and does not try it.
  *
- * Where the service network is cut in part, a node that asks may reach some nodes and not enough, and
- * another one that asks may lack only these. So a node leaves the one that asks for any other that
- * does, also of a smaller GUID, if a connection to it has just failed, or if it lacks nodes and has
- * got no further one for VAIN. It does not go back for SHUN, in which the other one can claim. The
- * nodes left behind ask ever more seldom (candidate.c), so this exchange of followers ends.
+ * Where the service network is cut in part, a node that asks may reach some nodes and not enough,
+ * and another one that asks may lack only these. So a node leaves the one that asks for any other
+ * that does, also of a smaller GUID, if a connection to it has just failed, or if it lacks nodes
+ * and has got no further one for VAIN. It does not go back for SHUN, in which the other one can
+ * claim. The nodes left behind ask ever more seldom (candidate.c), so this exchange of followers
+ * ends.
  *
  * Another root may answer at the address: the host of the root was replaced, or its address was
  * given to another host. The node leaves that connection, and its root counts as lost. If links
@@ -180,8 +181,8 @@ static struct unreached *add_unreached(struct fm *fm, uint64_t guid)
 }
 
 /*
- * If the followed node only asks to be root, shuns it, because it has @refused this node, or this node
- * does not reach it.
+ * If the followed node only asks to be root, shuns it, because it has @refused this node, or this
+ * node does not reach it.
  */
 static void shun(struct fm *fm, bool refused)
 {
@@ -399,8 +400,8 @@ static bool asks_in_vain(const struct fm *fm)
 /*
  * Return: true if this node, which follows one that asks, is to follow the asking node of the Init
  * instead. A node to which a connection has just failed, or that asks in vain, gives way to any
- * other: nodes that are out of reach hide none that is not, and a node that reaches too few does not
- * keep one that another needs.
+ * other: nodes that are out of reach hide none that is not, and a node that reaches too few does
+ * not keep one that another needs.
  */
 static bool prefers_asker(const struct fm *fm, const struct fm_init *init, bool reached)
 {

@@ -68,8 +68,8 @@ void fm_follow_reached(struct fm *fm);
 /** fm_follow_shuns() - Return: true if the Init names an asking node that this node shuns */
 bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init);
 /**
- * fm_follow_retries() - Return: true if the Init names an asking node that this node shuns because it
- * did not reach it, so that it is to find out by fm_try() when it does
+ * fm_follow_retries() - Return: true if the Init names an asking node that this node shuns because
+ * it did not reach it, so that it is to find out by fm_try() when it does
  */
 bool fm_follow_retries(const struct fm *fm, const struct fm_init *init);
 /**

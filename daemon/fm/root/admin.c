@@ -235,14 +235,14 @@ void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k)
 
 	if (!m)
 		return;
-	m->voice.disk.term = k->term;
-	m->voice.disk.version = k->version;
-	m->voice.disk.failed = k->failed;
+	m->stated.disk.term = k->term;
+	m->stated.disk.version = k->version;
+	m->stated.disk.failed = k->failed;
 }
 
 uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m)
 {
-	const struct fm_disk_said *d = &m->voice.disk;
+	const struct fm_disk_report *d = &m->stated.disk;
 
 	if (!d->keeps)
 		return FM_DISK_NONE;

@@ -38,7 +38,7 @@
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/roster.h"
-#include "daemon/fm/root/told.h"
+#include "daemon/fm/root/former.h"
 #include "daemon/fm/status.h"
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
@@ -107,7 +107,7 @@ void fm_calls_free(struct fm_root *r)
 /* Return: the latest table that this node has, or was sent; NULL if there is none. */
 static struct fm_book *latest_book(const struct fm *fm)
 {
-	const struct fm_past id = fm_told_id(&fm->root->told);
+	const struct fm_past id = fm_former_id(&fm->root->former);
 	const struct fm_voters *v;
 	struct fm_book *b = fm_recall_table(fm, &id, &v);
 

@@ -417,7 +417,7 @@ static void note_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 {
 	if (!fm_quorum_here(fm, m))
 		fm_calls_joined(fm);
-	m->voice.heard = fm->now;
+	m->stated.heard = fm->now;
 	if (m->epoch && m->epoch != h->epoch) {
 		fm_quorum_forgot(fm, m);
 		fm_change_node(fm, m->node);
@@ -538,10 +538,10 @@ bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 			return false;
 		if (h->root_epoch == fm->term)
 			return true;
-		m->voice.claimed = fm->term;
+		m->stated.claimed = fm->term;
 	}
 	c->waits = true;
-	m->voice.again = hello_again(fm);
+	m->stated.again = hello_again(fm);
 	send_claim(fm, c);
 	return false;
 }
@@ -568,7 +568,7 @@ static void claim_all(struct fm *fm)
 
 	r->asking->said = true;
 	for (uint32_t i = 1; i < fm_roster_size(r); i++)
-		fm_mate_no(r, i)->voice.claimed = fm->term;
+		fm_mate_no(r, i)->stated.claimed = fm->term;
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
 		if (fm_conn_no(fm, i)->role == FM_CONN_STRANGER && fm_conn_no(fm, i)->waits)
 			send_claim(fm, fm_conn_no(fm, i));
@@ -579,14 +579,14 @@ static void set_why(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 	struct fm_asking *a = fm->root->asking;
-	const struct fm_entry *e = fm_table_entry(fm, r->told.root);
+	const struct fm_entry *e = fm_table_entry(fm, r->former.root);
 	char former[TORUS_NAME_MAX + 1];
 
 	if (e)
 		strcpy(former, e->name);
 	else
-		snprintf(former, sizeof(former), "%016llx", (unsigned long long)r->told.root);
-	if (!r->told.table || r->told.root == fm->guid)
+		snprintf(former, sizeof(former), "%016llx", (unsigned long long)r->former.root);
+	if (!r->former.table || r->former.root == fm->guid)
 		strcpy(a->why, a->anew ? "root asked all nodes anew" : "root restarted");
 	else
 		snprintf(a->why, sizeof(a->why),
@@ -614,7 +614,7 @@ static void begin_lead(struct fm *fm, bool alone)
 		if (!fm_mate_no(r, i)->via && !fm_mate_no(r, i)->missing)
 			fm_mate_missing(fm, fm_mate_no(r, i));
 	fm_news_begin(fm);
-	fm_log(fm, r->told.table && r->told.root != fm->guid &&
+	fm_log(fm, r->former.table && r->former.root != fm->guid &&
 	       (!r->asking->handed || r->asking->relieves) ? FM_WARNING : FM_INFO, "root",
 	       "this node is root now, in epoch %llu: %s; %u %s%s",
 	       (unsigned long long)fm->term, r->asking->why, n,

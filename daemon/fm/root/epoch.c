@@ -90,7 +90,7 @@ uint64_t fm_version_credible(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 	uint64_t known =
-		later(later(r->version, r->version_seen), later(r->told.table, fm->kept.version));
+		later(later(r->version, r->version_seen), later(r->former.table, fm->kept.version));
 
 	return known ? known + FM_VERSION_STEP : FM_VERSION_MAX;
 }
@@ -110,7 +110,7 @@ static bool is_other(const struct fm *fm, uint64_t node, uint64_t epoch, uint64_
 
 	if (epoch != fm->term)
 		return epoch > fm->term;
-	return root != fm->guid || !m || m->voice.claimed != fm->term;
+	return root != fm->guid || !m || m->stated.claimed != fm->term;
 }
 
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h)

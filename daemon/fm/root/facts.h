@@ -8,7 +8,7 @@
 #include "daemon/fm/node/orders.h"
 #include "daemon/fm/root/ending.h"
 #include "daemon/fm/root/marks.h"
-#include "daemon/fm/root/told.h"
+#include "daemon/fm/root/former.h"
 
 /**
  * struct fm_seat - the job of a node, and the number of the node in it; @job 0: it belongs to none
@@ -52,7 +52,7 @@ struct fm_root {
 				 * without success */
 	bool knows, anew;	/* @knows: its NIC had obeyed a root before; @anew: all nodes
 				 * have to join again */
-	struct fm_told told;
+	struct fm_former former;
 	struct fm_line line;	/* tables of former roots that this root's tables come from
 				 * (parts.c) */
 	uint16_t *admin;	/* by node id: mask of the ports that the administrator has

@@ -112,7 +112,7 @@ static void add_to_unheard(struct fm *fm, const struct fm_mate *m)
 		struct fm_mate *o = port->state == FM_PORT_UP && port->peer_guid ?
 					    fm_mate(fm->root, port->peer_guid) : NULL;
 
-		if (o && o != m && o != fm_mate_no(fm->root, 0) && !o->voice.heard &&
+		if (o && o != m && o != fm_mate_no(fm->root, 0) && !o->stated.heard &&
 		    port->peer_port < o->row.nports)
 			o->row.port[port->peer_port].peer_guid = m->guid;
 	}
@@ -367,7 +367,7 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 	if (fresh || back || m->priority != h->priority)
 		fm_ranks_look(fm);
 	m->priority = h->priority;
-	m->voice.disk.keeps = h->keeps;
+	m->stated.disk.keeps = h->keeps;
 	m->jobs = h->jobs;
 	fm_plan_hello(fm, m, h);
 	fm_recall_hello(fm, h);

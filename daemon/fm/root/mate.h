@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <torus/torus.h>
 
-#include "daemon/fm/root/voice.h"
+#include "daemon/fm/root/statements.h"
 #include "daemon/fm/wire/msg.h"
 
 struct fm_flap;
@@ -60,7 +60,7 @@ struct fm_mate {
 	uint64_t joined, banned, ban;	/* @joined: when it last opened a connection */
 	uint64_t waits_since;	/* discover.c: when the first table without a place for it was
 				 * made; 0: it has a place */
-	struct fm_voice voice;
+	struct fm_statements stated;
 	uint64_t attach, missing, version;	/* @version: version of its rows when it joined */
 	uint16_t opening;	/* mask of the ports of @row that it will open at REPLAY */
 	struct fm_row row;

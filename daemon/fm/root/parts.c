@@ -73,7 +73,7 @@
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
-#include "daemon/fm/root/told.h"
+#include "daemon/fm/root/former.h"
 #include "lib/deps/invariant.h"
 
 #define COALESCE (2 * MS)	/* delay of a table, because other nodes of that part join at the
@@ -179,7 +179,7 @@ static unsigned int exclude_ports(struct fm *fm, uint32_t node, uint16_t mask, c
 static void merge_node(struct fm *fm, const struct fm_mate *m)
 {
 	const struct torus_shape *shape = &fm->table.shape;
-	const struct fm_voice *v = &m->voice;
+	const struct fm_statements *v = &m->stated;
 	uint16_t all = (uint16_t)((1u << 2 * shape->ndims) - 1);
 	char text[2 * TORUS_TEXT_MAX] = "";
 	const struct fm_past id = { .epoch = v->term, .version = v->table, .root = v->root };
@@ -300,7 +300,7 @@ static void merge_foreign(struct fm *fm, const struct foreign *f)
  */
 static void merge_latest(struct fm *fm, const struct foreign *f)
 {
-	const struct fm_past latest = fm_told_id(&fm->root->told);
+	const struct fm_past latest = fm_former_id(&fm->root->former);
 
 	if (latest.version && fm_past_same(&latest, &f->id) &&
 	    !memcmp(&f->shape, &fm->table.shape, sizeof(f->shape)))
@@ -427,19 +427,19 @@ bool fm_parts_own(const struct fm *fm, struct fm_root *r)
 static bool is_foreign(const struct fm *fm, const struct fm_past *id, const struct fm_line *line,
 		       bool is_kept)
 {
-	const struct fm_told *told = &fm->root->told;
+	const struct fm_former *former = &fm->root->former;
 	const struct fm_kept *k = &fm->kept;
-	const struct fm_past latest = fm_told_id(told);
+	const struct fm_past latest = fm_former_id(former);
 	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
 
 	if (fm->root->settled)
 		return id->version && !is_in_line(fm, id);
-	if (!told->table)	/* recall.c fetches a later table */
+	if (!former->table)	/* recall.c fetches a later table */
 		return id->version && id->epoch <= k->term && !is_same_root(&kept, id) &&
 		       !is_past(&k->line, id);
 	if (is_same_root(&latest, id))
 		return is_kept && id->version > latest.version;
-	return id->version && !is_past(&told->line, id) && !is_past(line, &latest);
+	return id->version && !is_past(&former->line, id) && !is_past(line, &latest);
 }
 
 /* Return: true if that table, or a later one of the same root and epoch, is stored. */
@@ -589,9 +589,9 @@ static void add_past(struct fm_line *l, const struct fm_past *first, const struc
  */
 static void begin_line(struct fm *fm)
 {
-	const struct fm_told *t = &fm->root->told;
+	const struct fm_former *t = &fm->root->former;
 	const struct fm_kept *k = &fm->kept;
-	const struct fm_past latest = fm_told_id(t);
+	const struct fm_past latest = fm_former_id(t);
 	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
 
 	if (t->table)

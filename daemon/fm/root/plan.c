@@ -176,8 +176,8 @@ static const struct torus_plan *present_plan(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
-	if (r->told.table)
-		return &r->told.plan;
+	if (r->former.table)
+		return &r->former.plan;
 	if (r->restored && r->nics_plan)
 		return &r->plan;
 	return r->restored && fm->kept.book ? &fm->kept.plan : NULL;

@@ -46,7 +46,7 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/service.h"
-#include "daemon/fm/root/told.h"
+#include "daemon/fm/root/former.h"
 #include "daemon/fm/root/vanish.h"
 #include "daemon/fm/root/wiring.h"
 #include "lib/deps/invariant.h"
@@ -64,7 +64,7 @@ static uint64_t version_without(const struct fm_root *r, uint8_t used)
  * Return: mask of the colours that are clean (have no packets) as far as the node of @v knows, if
  * @latest is the latest table.
  */
-static uint8_t clean_by(const struct fm_voice *v, const struct fm_past *latest)
+static uint8_t clean_by(const struct fm_statements *v, const struct fm_past *latest)
 {
 	const struct fm_past its = { .epoch = v->term, .version = v->table, .root = v->root };
 	bool counted = v->votes & 1;
@@ -80,11 +80,11 @@ static uint8_t clean_by(const struct fm_voice *v, const struct fm_past *latest)
 /* Return: mask of the colours that are clean for all nodes that took part in the claim. */
 static uint8_t clean_of_all(const struct fm_root *r)
 {
-	const struct fm_past latest = fm_told_id(&r->told);
-	uint8_t clean = r->told.clean;
+	const struct fm_past latest = fm_former_id(&r->former);
+	uint8_t clean = r->former.clean;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		clean &= clean_by(&fm_mate_no(r, i)->voice, &latest);
+		clean &= clean_by(&fm_mate_no(r, i)->stated, &latest);
 	return clean;
 }
 
@@ -113,7 +113,7 @@ static uint64_t first_version(struct fm_root *r)
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
 		if (fm_mate_no(r, i)->version)
 			used |= (uint8_t)(1u << fm_mate_no(r, i)->version % TORUS_COLOURS);
-	r->clean = r->told.table == r->version ? clean_of_all(r) & (uint8_t)~used : 0;
+	r->clean = r->former.table == r->version ? clean_of_all(r) & (uint8_t)~used : 0;
 	version = version_without(r, (uint8_t)~r->clean);
 	if (version)
 		return version;
@@ -126,7 +126,7 @@ static uint64_t first_version(struct fm_root *r)
 static bool has_blank_nic(const struct fm_root *r)
 {
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		if ((!i || fm_mate_no(r, i)->voice.heard) && !fm_mate_no(r, i)->version)
+		if ((!i || fm_mate_no(r, i)->stated.heard) && !fm_mate_no(r, i)->version)
 			return true;
 	return false;
 }
@@ -139,9 +139,10 @@ static bool has_blank_nic(const struct fm_root *r)
  */
 static bool is_later_possible(const struct fm_root *r)
 {
-	const struct fm_mate *maker = r->told.table ? fm_mate(r, r->told.root) : fm_mate_no(r, 0);
+	const struct fm_mate *maker = r->former.table ? fm_mate(r, r->former.root) :
+		fm_mate_no(r, 0);
 
-	return has_blank_nic(r) || !maker || (maker != fm_mate_no(r, 0) && !maker->voice.heard);
+	return has_blank_nic(r) || !maker || (maker != fm_mate_no(r, 0) && !maker->stated.heard);
 }
 
 /*
@@ -182,7 +183,7 @@ static uint64_t next_version(struct fm *fm)
 	 * The version must be above that of each table named in a HELLO, even if no NIC has taken
 	 * that table.
 	 */
-	r->version = later(r->version, later(r->version_seen, r->told.table));
+	r->version = later(r->version, later(r->version_seen, r->former.table));
 	is_known = r->version;
 	if (!fm->table.version)
 		r->version = later(r->version, latest_forgotten(r));

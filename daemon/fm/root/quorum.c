@@ -102,7 +102,7 @@
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
-#include "daemon/fm/root/told.h"
+#include "daemon/fm/root/former.h"
 #include "lib/deps/invariant.h"
 
 #define HEARD_MAX 5	/* time for which a HELLO counts if it is not repeated, in units of
@@ -153,11 +153,11 @@ bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m)
 	if (m == fm_mate_no(r, 0))
 		return true;
 	if (r->stage == FM_STAGE_ASKS)
-		return m->voice.heard &&
-		       fm->now < m->voice.heard + later(HEARD_MAX * fm->cfg.resend,
-							AGAIN_MAX * m->voice.again) +
+		return m->stated.heard &&
+		       fm->now < m->stated.heard + later(HEARD_MAX * fm->cfg.resend,
+							AGAIN_MAX * m->stated.again) +
 					 2 * fm_lag_answer(fm);
-	return m->via && m->voice.claimed == fm->term;
+	return m->via && m->stated.claimed == fm->term;
 }
 
 /* --- the sets of which a claim needs a quorum ------------------------------------------------ */
@@ -169,7 +169,7 @@ static uint16_t entry_votes(const struct fm_voters *v, const struct fm_entry *e)
 
 void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h)
 {
-	struct fm_voice *v = &m->voice;
+	struct fm_statements *v = &m->stated;
 
 	v->term = h->term;
 	v->table = h->table;
@@ -189,7 +189,7 @@ void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h)
  * Return: true if the manager has no table in memory, and its NIC has, or may have, rows of a later
  * table than the given one.
  */
-static bool forgot_later(const struct fm_voice *v, uint64_t epoch, uint64_t table)
+static bool forgot_later(const struct fm_statements *v, uint64_t epoch, uint64_t table)
 {
 	if (v->table || !v->rows)
 		return false;
@@ -201,7 +201,7 @@ static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const str
 {
 	uint32_t node = fm_book_find(b, m->guid);
 
-	return node == TORUS_NO_NODE || b->entry[node].epoch != m->voice.life ? 0 :
+	return node == TORUS_NO_NODE || b->entry[node].epoch != m->stated.life ? 0 :
 	       entry_votes(v, &b->entry[node]);
 }
 
@@ -211,7 +211,7 @@ static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const str
  */
 static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const struct fm_past *t)
 {
-	const struct fm_voice *said = &m->voice;
+	const struct fm_statements *said = &m->stated;
 	const struct fm_past its = {
 		.epoch = said->term, .version = said->table, .root = said->root,
 	};
@@ -235,12 +235,12 @@ static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const s
  */
 static uint16_t votes_of(const struct fm *fm, const struct fm_mate *m)
 {
-	const struct fm_told *t = &fm->root->told;
-	const struct fm_past id = fm_told_id(t);
+	const struct fm_former *t = &fm->root->former;
+	const struct fm_past id = fm_former_id(t);
 	uint16_t mask = votes_with(fm, m, &id);
 
-	if (fm_recall_has_latest(fm) || (!m->voice.table && !m->voice.rows) ||
-	    forgot_later(&m->voice, t->epoch, t->table))
+	if (fm_recall_has_latest(fm) || (!m->stated.table && !m->stated.rows) ||
+	    forgot_later(&m->stated, t->epoch, t->table))
 		return mask;
 	mask |= m->guid == t->root;
 	for (unsigned int i = 0; i < t->voters.n; i++)
@@ -252,7 +252,7 @@ static uint16_t votes_of(const struct fm *fm, const struct fm_mate *m)
 static unsigned int list_sets(const struct fm *fm, struct fm_set *set)
 {
 	const struct fm_root *r = fm->root;
-	const struct fm_told *t = &r->told;
+	const struct fm_former *t = &r->former;
 
 	if (t->table) {
 		set[0] = (struct fm_set) { .ups = t->ups, .maker = t->root };
@@ -324,18 +324,18 @@ void fm_quorum_begin(struct fm *fm)
 	struct fm_root *r = fm->root;
 	struct fm_quorum *q = r->quorum;
 
-	*q = (struct fm_quorum) { .with = fm_told_id(&r->told) };
+	*q = (struct fm_quorum) { .with = fm_former_id(&r->former) };
 	q->own = !q->with.version || fm_recall_has_latest(fm);
 	q->nclaimed = list_sets(fm, q->claimed);
 	invariant(q->nclaimed <= FM_QUORUM_SETS);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		fm_mate_no(r, i)->voice.chose = votes_of(fm, fm_mate_no(r, i));
+		fm_mate_no(r, i)->stated.chose = votes_of(fm, fm_mate_no(r, i));
 }
 
 void fm_quorum_sent(struct fm *fm)
 {
 	struct fm_quorum *q = fm->root->quorum;
-	const struct fm_past latest = fm_told_id(&fm->root->told);
+	const struct fm_past latest = fm_former_id(&fm->root->former);
 
 	if (!q->with.version || !fm_past_same(&q->with, &latest))
 		return;
@@ -352,7 +352,7 @@ void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
 	if (q->taken.version)
 		return;
 	votes = q->with.version || !fm->root->settled ? votes_with(fm, m, &q->with) : 0;
-	m->voice.chose |= votes;
+	m->stated.chose |= votes;
 }
 
 void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v,
@@ -361,7 +361,7 @@ void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_vo
 	const struct fm_quorum *q = fm->root->quorum;
 
 	if (q->own)
-		m->voice.chose = q->with.version ? entry_votes(v, e) : 1;
+		m->stated.chose = q->with.version ? entry_votes(v, e) : 1;
 }
 
 /* --- the tables of this root ---------------------------------------------- */
@@ -370,7 +370,7 @@ void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version
 {
 	struct fm_quorum *q = fm->root->quorum;
 
-	if (up == (m->voice.since && !m->voice.until))
+	if (up == (m->stated.since && !m->stated.until))
 		return;
 	invariant(up || q->ups);
 	invariant(!q->n || q->open[q->n - 1].version <= version);
@@ -380,13 +380,13 @@ void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version
 	invariant(q->n && version > q->taken.version);
 	q->open[q->n - 1].ups = q->ups;
 	if (up)
-		m->voice.since = version;
-	m->voice.until = up ? 0 : version;
+		m->stated.since = version;
+	m->stated.until = up ? 0 : version;
 }
 
 void fm_quorum_forgot(struct fm *fm, struct fm_mate *m)
 {
-	struct fm_voice *v = &m->voice;
+	struct fm_statements *v = &m->stated;
 
 	if (v->since && !v->until)
 		fm->root->quorum->ups--;
@@ -436,7 +436,7 @@ static bool find_set(const struct fm *fm, unsigned int i, struct fm_set *set, ui
 /* Return: true if @m has a vote in set @i of voters: of the table @version, or 0: of the claim. */
 static bool is_in(const struct fm_mate *m, unsigned int i, uint64_t version)
 {
-	const struct fm_voice *v = &m->voice;
+	const struct fm_statements *v = &m->stated;
 
 	if (!version)
 		return v->chose & 1u << i;

@@ -45,7 +45,7 @@
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
-#include "daemon/fm/root/told.h"
+#include "daemon/fm/root/former.h"
 #include "lib/deps/invariant.h"
 
 /**
@@ -142,7 +142,7 @@ static struct fm_past hello_id(const struct fm_hello *h)
 	return (struct fm_past) { .epoch = h->term, .version = h->table, .root = h->table_root };
 }
 
-static bool voice_has(const struct fm_voice *v, const struct fm_past *id)
+static bool states_table(const struct fm_statements *v, const struct fm_past *id)
 {
 	const struct fm_past its = { .epoch = v->term, .version = v->table, .root = v->root };
 
@@ -158,13 +158,13 @@ static struct fm_past own_id(const struct fm_table *t)
  * Stores what a HELLO says of the sender's table, if that is the latest. During a version more and
  * more colours become clean; each node knows those named in the last message that the root sent it.
  */
-static void take_told(struct fm_told *t, const struct fm_hello *h)
+static void store_former(struct fm_former *t, const struct fm_hello *h)
 {
-	const struct fm_past id = hello_id(h), had = fm_told_id(t);
+	const struct fm_past id = hello_id(h), had = fm_former_id(t);
 	int order = compare_tables(&id, &had);
 
 	if (order > 0)
-		*t = (struct fm_told) { .epoch = h->term, .table = h->table, .open = h->open,
+		*t = (struct fm_former) { .epoch = h->term, .table = h->table, .open = h->open,
 					.root = h->table_root, .ups = h->ups, .plan = h->plan };
 	if (order < 0)
 		return;
@@ -310,7 +310,7 @@ struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
  */
 static struct fm_book *latest_table(const struct fm *fm, const struct fm_voters **voters)
 {
-	const struct fm_past id = fm_told_id(&fm->root->told);
+	const struct fm_past id = fm_former_id(&fm->root->former);
 
 	return fm_recall_table(fm, &id, voters);
 }
@@ -402,7 +402,7 @@ static void fetch_table_from(struct fm *fm, const struct fm_conn *c, uint64_t gu
 
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
 {
-	const struct fm_past latest = fm_told_id(&fm->root->told), id = hello_id(h);
+	const struct fm_past latest = fm_former_id(&fm->root->former), id = hello_id(h);
 	struct fm_recall *s = fm->root->recall;
 
 	if (fm->root->settled || !h->table || compare_tables(&id, &latest) ||
@@ -419,7 +419,7 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
  */
 static bool is_awaited(const struct fm *fm)
 {
-	const struct fm_past latest = fm_told_id(&fm->root->told);
+	const struct fm_past latest = fm_former_id(&fm->root->former);
 
 	return latest.version && !compare_tables(&latest, &fm->root->recall->wanted) &&
 	       !fm_recall_has_latest(fm);
@@ -435,7 +435,7 @@ static const struct fm_conn *find_other(const struct fm *fm)
 		const struct fm_mate *m =
 			c->role == FM_CONN_CHILD ? fm_mate(fm->root, c->guid) : NULL;
 
-		if (m && voice_has(&m->voice, &s->wanted) && !was_asked(s, c->guid))
+		if (m && states_table(&m->stated, &s->wanted) && !was_asked(s, c->guid))
 			return c;
 	}
 	return NULL;
@@ -447,16 +447,16 @@ static bool is_holder(const struct fm *fm, const struct fm_conn *c, const struct
 	const struct fm_mate *m =
 		c->role == FM_CONN_CHILD && !c->guest ? fm_mate(fm->root, c->guid) : NULL;
 
-	return m && voice_has(&m->voice, id);
+	return m && states_table(&m->stated, id);
 }
 
 bool fm_recall_keeps(const struct fm *fm, const struct fm_mate *m)
 {
-	const struct fm_past latest = fm_told_id(&fm->root->told);
+	const struct fm_past latest = fm_former_id(&fm->root->former);
 	unsigned int n = 0;
 
 	if (fm->root->settled || !latest.version || fm_recall_has_latest(fm) ||
-	    !voice_has(&m->voice, &latest))
+	    !states_table(&m->stated, &latest))
 		return false;
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
 		const struct fm_conn *c = fm_conn_no(fm, i);
@@ -522,7 +522,7 @@ static void move_all(struct fm *fm, struct fm_book *b)
 
 bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 {
-	const struct fm_past latest = fm_told_id(&fm->root->told);
+	const struct fm_past latest = fm_former_id(&fm->root->former);
 	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
 	struct fm_root *r = fm->root;
 	struct fm_recall *s = r->recall;
@@ -572,7 +572,7 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 	if (r->settled || !h->placed)
 		return;
 	if (h->table)
-		take_told(&r->told, h);
+		store_former(&r->former, h);
 	if (take_shape_of(fm, h))
 		shape = coming_shape(fm);
 	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) ||
@@ -640,7 +640,7 @@ static void take_jobs(struct fm *fm, const struct fm_book *b)
 static const struct fm_book *latest_jobs(const struct fm *fm, const struct torus_shape *shape,
 					 const struct fm_book *former)
 {
-	const struct fm_past latest = fm_told_id(&fm->root->told);
+	const struct fm_past latest = fm_former_id(&fm->root->former);
 	const struct fm_kept *k = &fm->kept;
 	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
 

@@ -165,7 +165,7 @@ static int start_root(struct fm *fm, bool first)
 	m->epoch = fm->epoch;
 	m->priority = (uint16_t)fm_candidate_stated(fm);
 	m->marked = fm->bootstrap;
-	m->voice.disk.keeps = fm->cfg.keeps;
+	m->stated.disk.keeps = fm->cfg.keeps;
 	fm_mate_via(r, m, fm->guid);
 	fm_mate_name(r, m, fm->cfg.name);
 	r->joiners = 1;

@@ -308,8 +308,8 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 /* Return: true if @m is dead, has no place, and no part of the root refers to it. */
 static bool is_forgettable(const struct fm *fm, const struct fm_mate *m)
 {
-	bool comes = !fm_mate_joined(m) && m->voice.claimed == fm->term &&
-		     fm->now < m->voice.heard + CLAIM_WAIT * fm->cfg.resend;
+	bool comes = !fm_mate_joined(m) && m->stated.claimed == fm->term &&
+		     fm->now < m->stated.heard + CLAIM_WAIT * fm->cfg.resend;
 
 	return m->guid && !comes && m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE &&
 	       !m->via && !m->first && !m->listed && !m->doubted;

@@ -57,7 +57,7 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/service.h"
 #include "daemon/fm/root/tally.h"
-#include "daemon/fm/root/told.h"
+#include "daemon/fm/root/former.h"
 #include "daemon/fm/status.h"
 #include "lib/deps/invariant.h"
 
@@ -135,7 +135,7 @@ static bool is_lost(const struct fm *fm, const struct fm_book *former, uint32_t 
 /* Return: true if each node that was up or silent in the latest table has joined, or is lost. */
 static bool are_all_known(const struct fm *fm)
 {
-	const struct fm_past latest = fm_told_id(&fm->root->told);
+	const struct fm_past latest = fm_former_id(&fm->root->former);
 	const struct fm_voters *voters;
 	const struct fm_book *former = fm_recall_table(fm, &latest, &voters);
 
@@ -442,8 +442,8 @@ static void settle_fabric(struct fm *fm)
 	if (r->restored || r->version_seen)
 		fm_base_restore(fm);
 	fm_recall_end(fm, &shape, former);
-	if (r->told.epoch)
-		r->open = r->told.open;
+	if (r->former.epoch)
+		r->open = r->former.open;
 	fm_parts_end(fm);
 	if (r->restored)
 		find_silent(fm, &shape, former);

@@ -3,26 +3,26 @@
  * The statements of a node in its HELLOs that matter for a claim and a quorum, and its reports of
  * its disk.
  */
-#ifndef FM_VOICE_H
-#define FM_VOICE_H
+#ifndef FM_STATEMENTS_H
+#define FM_STATEMENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <torus/torus.h>
 
 /**
- * struct fm_disk_said - the last report of a node about its disk
+ * struct fm_disk_report - the last report of a node about its disk
  * @keeps: the node has a disk for the table
  * @term, @version: epoch and version of the table whose configuration is on that disk
  * @failed: that configuration is not on the disk, because the disk fails
  */
-struct fm_disk_said {
+struct fm_disk_report {
 	bool keeps, failed;
 	uint64_t term, version;
 };
 
 /**
- * struct fm_voice - the statements of a node in the roster; most are from its last HELLO
+ * struct fm_statements - the statements of a node in the roster; most are from its last HELLO
  * @heard: when it last sent HELLO; 0: never
  * @again: ns after which it was asked to repeat HELLO
  * @claimed: last epoch in which this root asked the node to obey it
@@ -38,7 +38,7 @@ struct fm_disk_said {
  *	@since 0: in no table; @until 0: it still is up
  * @disk: the report about its disk
  */
-struct fm_voice {
+struct fm_statements {
 	uint64_t heard, again, claimed;
 	uint64_t table, term, root;
 	uint64_t rows, rows_term;
@@ -49,7 +49,7 @@ struct fm_voice {
 	uint16_t admin, across;
 	uint8_t clean;
 	uint64_t since, until;
-	struct fm_disk_said disk;
+	struct fm_disk_report disk;
 };
 
-#endif /* FM_VOICE_H */
+#endif /* FM_STATEMENTS_H */

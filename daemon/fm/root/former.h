@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The latest table of the former root, as far as it is known from HELLOs (recall.c). */
-#ifndef FM_TOLD_H
-#define FM_TOLD_H
+#ifndef FM_FORMER_H
+#define FM_FORMER_H
 
 #include <stdint.h>
 
 #include "daemon/fm/wire/msg.h"
 
 /**
- * struct fm_told - the latest table of the former root, as the HELLOs of nodes that have it
+ * struct fm_former - the latest table of the former root, as the HELLOs of nodes that have it
  * describe it
  * @epoch, @root: epoch and GUID of that root
  * @table: version of the table; 0: no node has one
@@ -16,7 +16,7 @@
  * @in_force: one of these nodes knows that it has come into force
  * @voters, @line, @clean, @open, @plan: as in fm_hello
  */
-struct fm_told {
+struct fm_former {
 	uint64_t epoch;
 	uint64_t table, root;
 	uint32_t ups;
@@ -27,9 +27,9 @@ struct fm_told {
 	uint8_t clean, open;
 };
 
-static inline struct fm_past fm_told_id(const struct fm_told *t)
+static inline struct fm_past fm_former_id(const struct fm_former *t)
 {
 	return (struct fm_past) { .epoch = t->epoch, .version = t->table, .root = t->root };
 }
 
-#endif /* FM_TOLD_H */
+#endif /* FM_FORMER_H */
