@@ -348,11 +348,12 @@ static int make_memory(struct lt_region *r, size_t bytes)
 	return err;
 }
 
-int torus_region_new(struct torus_rma *rma, size_t bytes, unsigned int access, unsigned int flags,
-		     struct torus_region **regionp)
+static int share_memory(struct torus_rma *rma, uint64_t addr, size_t bytes, unsigned int access,
+			unsigned int flags, struct torus_region **regionp)
 {
 	struct torus_rma_call call = {
 		.call = TORUS_RMA_SHARE, .bytes = bytes, .access = access, .flags = flags,
+		.addr = addr,
 	};
 	struct lt_region *r = calloc(1, sizeof(*r));
 	int none[TORUS_RMA_FDS], fd, err;
@@ -380,6 +381,18 @@ int torus_region_new(struct torus_rma *rma, size_t bytes, unsigned int access, u
 	rma->regions = r;
 	*regionp = &r->pub;
 	return 0;
+}
+
+int torus_region_new(struct torus_rma *rma, size_t bytes, unsigned int access, unsigned int flags,
+		     struct torus_region **regionp)
+{
+	return share_memory(rma, 0, bytes, access, flags, regionp);
+}
+
+int torus_region_at(struct torus_rma *rma, uint64_t addr, size_t bytes, unsigned int access,
+		    unsigned int flags, struct torus_region **regionp)
+{
+	return share_memory(rma, addr, bytes, access, flags | TORUS_RMA_AT, regionp);
 }
 
 int torus_region_free(struct torus_rma *rma, struct torus_region *region)

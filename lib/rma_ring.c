@@ -52,9 +52,10 @@ static int submit_ask(struct torus_rma *rma, const struct torus_far *far, struct
 		return lt_rma_fail(rma, -EPROTO, "the rings were broken (%u)", broken);
 	if (rma->tail - load_word(&rma->head->sq_head) >= rma->sq_entries)
 		return lt_rma_fail(rma, -EAGAIN, "the ring is full");
-	if (far) {
-		ask->flags |= TORUS_RMA_KEYED;
+	if (far)
 		ask->node = far->node;
+	if (far && far->region != TORUS_RMA_BY_ADDRESS) {
+		ask->flags |= TORUS_RMA_KEYED;
 		ask->region = far->region;
 		ask->key = far->key;
 	}

@@ -29,10 +29,14 @@ extern "C" {
 
 struct torus_rma;
 
+/* struct torus_far: @region of memory that is named by its address, not by region and key */
+#define TORUS_RMA_BY_ADDRESS	UINT32_MAX
+
 /**
  * struct torus_far - the name of a region; a process sends it to others as bytes
  * @node: node of the owner
- * @region: number of the region at that node
+ * @region: number of the region at that node, or TORUS_RMA_BY_ADDRESS: then the offset of a request
+ *	is an address of torus_region_at(), and requests are 16 bytes shorter
  * @key: key that proves the right to use the region
  */
 struct torus_far {
@@ -96,6 +100,13 @@ uint32_t torus_rma_nodes(const struct torus_rma *rma);
  */
 int torus_region_new(struct torus_rma *rma, size_t bytes, unsigned int access, unsigned int flags,
 		     struct torus_region **regionp);
+/**
+ * torus_region_at() - make a region as torus_region_new(), and give it the address @addr
+ * Others name it by node and address, without a key: its user is enough. @addr must be a multiple
+ * of 8, the region must end at 2^48, and must not overlap others of the same user at this node.
+ */
+int torus_region_at(struct torus_rma *rma, uint64_t addr, size_t bytes, unsigned int access,
+		    unsigned int flags, struct torus_region **regionp);
 /** torus_region_free() - free a region. Return: 0; -EBUSY if an open request has its data there */
 int torus_region_free(struct torus_rma *rma, struct torus_region *region);
 
@@ -212,6 +223,83 @@ int torus_rma_regions(const char *where,
  */
 int torus_rma_waits(const char *where,
 		    int (*each)(void *ctx, const struct torus_rma_wait_info *info), void *ctx);
+
+/*
+ * Windows. A window is an aperture of 2^bits bytes in a space of addresses that the program
+ * chooses; its rows say in which memory of which node they lie. torus_window_look() translates an
+ * address; its result is what requests take. The kinds are those of non-transparent bridges.
+ */
+enum torus_window_kind {
+	TORUS_WINDOW_DIRECT,	/* one row for the whole aperture */
+	/* the bits above @shift are the number of the row */
+	TORUS_WINDOW_INDEX,
+	/* rows begin anywhere, and have any length */
+	TORUS_WINDOW_HIGH,
+	/* the bits above @shift are added to the node of the only row: no table */
+	TORUS_WINDOW_ARITH,
+};
+
+struct torus_window;
+
+/**
+ * struct torus_window_row - where a part of the aperture lies
+ * @from: HIGH: offset of its first byte in the aperture; INDEX: number of the row; others: 0
+ * @bytes: its length; INDEX and ARITH: at most 2^shift
+ * @far: the memory, as requests take it; ARITH: of the first node, by address only
+ * @offset: offset or address of the first byte there
+ * @access: what may be done there, a mask of TORUS_RMA_ACCESS_*
+ */
+struct torus_window_row {
+	uint64_t from;
+	uint64_t bytes;
+	struct torus_far far;
+	uint64_t offset;
+	unsigned int access;
+};
+
+/**
+ * struct torus_place - the result of a look-up
+ * @far, @offset: as requests take them
+ * @room: bytes from there to the end of the row
+ */
+struct torus_place {
+	struct torus_far far;
+	uint64_t offset;
+	uint64_t room;
+};
+
+/**
+ * torus_window_new() - make an empty window
+ * @kind: enum torus_window_kind
+ * @base: address of the aperture, a multiple of its size
+ * @bits: binary logarithm of its size, 1 to 64
+ * @shift: INDEX and ARITH: bits below the index; others: 0
+ * @rows: most rows; ARITH: number of nodes; DIRECT: 1
+ * @windowp: set to the window, which the caller frees with torus_window_free()
+ * A window is used by one thread at a time. torus_window_error() has the text of an error; with
+ * NULL that of torus_window_new().
+ */
+int torus_window_new(enum torus_window_kind kind, uint64_t base, unsigned int bits,
+		     unsigned int shift, uint32_t rows, struct torus_window **windowp);
+void torus_window_free(struct torus_window *window);
+/** torus_window_error() - Return: text of the last error of this window */
+const char *torus_window_error(const struct torus_window *window);
+/**
+ * torus_window_put() - add a row
+ * Return: 0; -EEXIST: it overlaps another one; -ENOSPC: there are too many; -ERANGE: it passes the
+ * end of the aperture or of the addresses there; -EINVAL: another value is wrong
+ */
+int torus_window_put(struct torus_window *window, const struct torus_window_row *row);
+/** torus_window_drop() - remove the row with this @from. Return: 0, or -ENXIO if there is none */
+int torus_window_drop(struct torus_window *window, uint64_t from);
+/**
+ * torus_window_look() - find the memory of an address
+ * @need: what will be done, a mask of TORUS_RMA_ACCESS_*
+ * Return: 0; -ENXIO: no row has this address; -EACCES: its row does not allow this; -ERANGE: the
+ * bytes pass the end of the row.
+ */
+int torus_window_look(struct torus_window *window, uint64_t addr, size_t bytes, unsigned int need,
+		      struct torus_place *place);
 
 /** torus_rma_end_text() - write how a request ended to @text, of @size bytes. Return: @text */
 const char *torus_rma_end_text(const struct torus_rma_end *end, char *text, size_t size);

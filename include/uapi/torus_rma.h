@@ -299,6 +299,8 @@ enum torus_rma_fds {
 
 #define TORUS_RMA_HAS_FE	1	/* SHARE: the words have full/empty bits, which are full */
 #define TORUS_RMA_STARTS_EMPTY	2	/* SHARE: all full/empty bits are empty at first */
+/* SHARE: the region has an address, too, in the space of its job at this node */
+#define TORUS_RMA_AT		4
 
 #define TORUS_RMA_WHY_MAX	160
 
@@ -309,8 +311,9 @@ enum torus_rma_fds {
  * @context: number of the context that made it
  * @job: job to which it belongs
  * @access: mask of TORUS_RMA_ACCESS_*
- * @flags: TORUS_RMA_HAS_FE
+ * @flags: TORUS_RMA_HAS_FE, TORUS_RMA_AT
  * @waits: requests that wait for its words
+ * @addr: its address, with TORUS_RMA_AT
  */
 struct torus_rma_region_info {
 	__u64 bytes;
@@ -320,6 +323,7 @@ struct torus_rma_region_info {
 	__u32 access;
 	__u32 flags;
 	__u32 waits;
+	__u64 addr;
 };
 
 /**
@@ -361,6 +365,8 @@ struct torus_rma_wait_info {
  * @flags: of SHARE: TORUS_RMA_HAS_FE ...
  * @region: of the answer to SHARE, as @key: the name of the region; of UNSHARE; of REGION_GET: the
  *	least number
+ * @addr: of SHARE with TORUS_RMA_AT: address of the region, a multiple of 8, which the owner
+ *	chooses; the region must end at 2^48 and overlap no other one of its job at this node
  * @why: text of the error
  * @region_info: of the answer to REGION_GET
  * @wait_info: of the answer to WAIT_GET
@@ -375,6 +381,7 @@ struct torus_rma_call {
 	__u32 flags;
 	__u32 region;
 	__u32 key;
+	__u64 addr;
 	union {
 		char why[TORUS_RMA_WHY_MAX];
 		struct torus_rma_region_info region_info;

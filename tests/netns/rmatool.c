@@ -10,6 +10,8 @@
  *   hoard		makes regions, as many and as large as one user may not
  *   wait NODE REGION KEY	waits for a word that stays empty
  *   messages			messages that are wrong, and what is said of them
+ *   at			as own, and the region has the address AT
+ *   window NODE REGION KEY	accesses the region at AT of the node by a window
  *   receive			prints NODE CONTEXT KEY, and receives messages, until the last one comes
  *   send NODE CONTEXT KEY N	sends N messages, each one until it is received, or fewer, until
  *				SIGTERM comes, and then one that is the last
@@ -26,6 +28,7 @@
 #define TOKEN	8		/* a word with full/empty bits */
 #define DATA	4096
 #define WAIT_MS	60000
+#define AT	0x123400000000ull
 
 static struct torus_rma *rma;
 static struct torus_region *mine;
@@ -291,6 +294,49 @@ static void wrong_messages(void)
 	say_error(torus_rma_recv(rma, mine->base, 8, 0), "receives");
 }
 
+static void own_at(void)
+{
+	struct torus_region *r, *other;
+
+	say_error(torus_region_at(rma, AT + 4, 8, 1, 0, &r), "misaligned");
+	say_error(torus_region_at(rma, (1ull << 48) - 8, 16, 1, 0, &r), "beyond the end");
+	say_error(torus_region_at(rma, AT, 8, 0, 0, &r), "no access");
+	must(torus_region_at(rma, AT, BYTES, 7, 0, &r), "region");
+	say_error(torus_region_at(rma, AT + BYTES - 8, 8, 1, 0, &other), "overlap");
+	printf("%u %u %u\n", r->far.node, r->far.region, r->far.key);
+	fflush(stdout);
+	pause();
+}
+
+/* The aperture is at 1 << 40, and its second page is the first one of the region. */
+static void use_window(void)
+{
+	const uint64_t base = 1ull << 40;
+	const struct torus_window_row row = {
+		.from = 4096, .bytes = BYTES, .far = { far.node, TORUS_RMA_BY_ADDRESS, 0 },
+		.offset = AT, .access = 15,
+	};
+	struct torus_window *w;
+	struct torus_place p;
+	uint64_t *word = mine->base;
+
+	if (torus_window_new(TORUS_WINDOW_HIGH, base, 30, 0, 4, &w) || torus_window_put(w, &row) ||
+	    torus_window_look(w, base + 4096 + 64, 8, TORUS_RMA_ACCESS_WRITE, &p)) {
+		printf("window: %s\n", torus_window_error(w));
+		exit(1);
+	}
+	must(torus_rma_put(rma, &p.far, p.offset, "by name", 8, 1), "put");
+	must(torus_rma_get(rma, word, &far, 64, 8, 2), "get");
+	must(torus_rma_quiet(rma, WAIT_MS), "put and get");
+	check(!memcmp(word, "by name", 8), "other memory", 0);
+	must(torus_rma_amo(rma, &p.far, p.offset + 8, TORUS_RMA_ADD, TORUS_RMA_U64, 5, 0, 1), "amo");
+	check(finish("amo").value % 5 == 0, "amo", 0);
+	p.offset = AT + BYTES - 4;
+	say_end(torus_rma_put(rma, &p.far, p.offset, word, 8, 1), "passes the end");
+	say_end(torus_rma_put(rma, &p.far, AT - 8, word, 8, 1), "no address");
+	torus_window_free(w);
+}
+
 static void own(void)
 {
 	printf("%u %u %u\n", mine->far.node, mine->far.region, mine->far.key);
@@ -320,6 +366,10 @@ int main(int argc, char **argv)
 		wrong();
 	else if (!strcmp(argv[2], "messages"))
 		wrong_messages();
+	else if (!strcmp(argv[2], "at"))
+		own_at();
+	else if (!strcmp(argv[2], "window") && argc == 6)
+		use_window();
 	else if (!strcmp(argv[2], "receive"))
 		receive();
 	else if (!strcmp(argv[2], "send") && argc == 7)

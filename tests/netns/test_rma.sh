@@ -158,6 +158,35 @@ wrong_messages() {
 	END
 }
 
+# A region has the address that its owner has chosen, and windows lead to it.
+addressed() {
+	disown_region
+	rm -f "$tmp/far"
+	"$B/tests/netns/rmatool" "unix:$tmp/n1.rma" at >"$tmp/far" &
+	owner=$!
+	until_true 20 grep -q '^[0-9]' "$tmp/far" && read -ra far < <(tail -n 1 "$tmp/far") || return
+	diff <(head -n -1 "$tmp/far") - <<-'END' || return
+		misaligned: Invalid argument: address 0x123400000004: must be a multiple of 8
+		beyond the end: Numerical result out of range: address 0xfffffffffff8: the region must end at 0x1000000000000 at the latest
+		no access: Invalid argument: a region with an address must allow some access
+		overlap: File exists: address 0x1234000ffff8: region 1 has 0x123400000000 to 0x1234000fffff
+	END
+	rma 0 window "${far[@]}" >"$tmp/said" 2>&1
+	diff "$tmp/said" - <<-'END'
+		passes the end: refused: beyond the end of the region: bytes from there to its end: 4
+		no address: refused: there is no such region
+	END
+}
+
+# Other users have other addresses, and those of a process end with it.
+unaddressed() {
+	chmod 755 "$tmp" && cp "$B/tests/netns/rmatool" "$tmp/rmatool" && rma 0 window "${far[@]}" &&
+		! says "" setpriv --reuid=1234 --clear-groups "$tmp/rmatool" "unix:$tmp/n0.rma" window "${far[@]}" || return
+	grep -x "put and get: request 1 to node 1: refused: there is no such region" "$tmp/said" || return
+	disown_region
+	says "request 1 to node 1: refused: there is no such region" rma 0 window "${far[@]}"
+}
+
 # The program of the manual, compiled as printed. $1: what it says
 manual() {
 	local libs
@@ -319,6 +348,8 @@ check "the program of libtorus-rma.3 runs as printed" manual "hello from node 0"
 check "errors name the allowed values" wrong
 check "messages arrive in order, and a receiver that is not ready refuses them" messages
 check "errors of messages name the allowed values" wrong_messages
+check "a region is found by the address that its owner has chosen" addressed
+check "addresses are those of one user, and end with the process" unaddressed
 check "a region ends with its process" killed
 check "processes that are killed while they wait leave nothing" many_killed
 check "a NIC without a free descriptor says so to each client" without_descriptors

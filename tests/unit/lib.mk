@@ -3,7 +3,7 @@
 lib-tests := test_topo test_plan test_route test_topology test_rows test_routes test_routes_naive test_verify test_verify_cycles test_client test_client_rows test_client_faults \
 	test_client_refusals test_client_events test_client_genl test_fabric test_route_memory \
 	test_box test_deps test_dm test_dm_rows test_health test_search test_routes_work test_map test_map_memory \
-	test_rma_bell
+	test_rma_bell test_rma_window
 client-nic := tests/unit/client_nic.o tests/unit/fake_nic.o
 test_client-extra := $(client-nic)
 test_client_refusals-extra := $(client-nic)

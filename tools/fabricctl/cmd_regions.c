@@ -21,7 +21,7 @@ static const char *const accesses[] = { "read", "write", "amo", "fe" };
 
 static void region_cells(struct table *t, const struct torus_rma_region_info *r)
 {
-	char text[64] = "", bytes[32];
+	char text[64] = "", bytes[32], addr[32] = "";
 
 	for (unsigned int i = 0; i < ACCESSES; i++)
 		if (r->access & 1u << i)
@@ -30,6 +30,9 @@ static void region_cells(struct table *t, const struct torus_rma_region_info *r)
 	table_cell(t, STRONG, "%u", r->region);
 	table_cell(t, PLAIN, "%u", r->job);
 	table_cell(t, PLAIN, "%u", r->context);
+	if (r->flags & TORUS_RMA_AT)
+		snprintf(addr, sizeof(addr), "0x%llx", (unsigned long long)r->addr);
+	table_cell(t, PLAIN, "%s", table_or_dash(addr));
 	table_cell(t, PLAIN, "%s", bytes_text(r->bytes, bytes));
 	table_cell(t, PLAIN, "%s", table_or_dash(text));
 	table_cell(t, PLAIN, "%s", r->flags & TORUS_RMA_HAS_FE ? "full/empty" : "-");
@@ -44,15 +47,17 @@ static int add_region(void *ctx, const struct torus_rma_region_info *r)
 
 static int append_region(void *ctx, const struct torus_rma_region_info *r)
 {
-	json_t *access = json_array();
+	json_t *access = json_array(), *region;
 
 	for (unsigned int i = 0; i < ACCESSES; i++)
 		if (r->access & 1u << i)
 			json_array_append_new(access, json_string(accesses[i]));
-	json_array_append_new(ctx, json_pack("{si si si sI so sb si}", "region", r->region,
-					     "user", r->job, "context", r->context, "bytes",
-					     (json_int_t)r->bytes, "access", access, "full_empty",
-					     !!(r->flags & TORUS_RMA_HAS_FE), "waiting", r->waits));
+	region = json_pack("{si si si sI so sb si}", "region", r->region, "user", r->job, "context",
+			   r->context, "bytes", (json_int_t)r->bytes, "access", access,
+			   "full_empty", !!(r->flags & TORUS_RMA_HAS_FE), "waiting", r->waits);
+	if (r->flags & TORUS_RMA_AT)
+		json_object_set_new(region, "address", json_integer((json_int_t)r->addr));
+	json_array_append_new(ctx, region);
 	return 0;
 }
 
@@ -111,8 +116,8 @@ static int append_wait(void *ctx, const struct torus_rma_wait_info *w)
 
 static int cmd_regions(struct ctl *ctl, int argc, char **argv)
 {
-	static const char *const regions[] = { ">REGION", ">USER", ">CONTEXT", ">SIZE", "ACCESS",
-					       "BITS", ">WAITING", NULL };
+	static const char *const regions[] = { ">REGION", ">USER", ">CONTEXT", ">ADDRESS", ">SIZE",
+					       "ACCESS", "BITS", ">WAITING", NULL };
 	static const char *const waits[] = { ">REGION", ">OFFSET", ">WORD", "STATE", ">NODE",
 					     ">USER", "OPERATION", "WAITS FOR", ">SINCE", NULL };
 	struct table *t = ctl->json ? NULL : table_new(waiting ? waits : regions);
@@ -149,7 +154,7 @@ COMMAND(cmd_regions) = {
 	.args = "",
 	.brief = "Memory that processes of this node share with other nodes",
 	.help = "Shows the regions of this user, or of all users if you are root: whose they are,\n"
-		"how large, what others may do with them, if their words have full/empty bits, and\n"
+		"at which address and how large, what others may do with them, if their words have full/empty bits, and\n"
 		"how many requests wait for a word. In a lab, 'fabricctl lab exec NODE -- fabricctl\n"
 		"regions' shows those of a node. NODE: number of the node from which a request came.",
 	.opts = opts,

@@ -26,10 +26,11 @@ static u8 *find_memory(void *host, u32 region, u64 offset, u64 *run)
 	return r->mem + offset;
 }
 
-static const struct tn_window *no_space(void *host, u16 job)
+static const struct tn_window *find_space(void *host, u16 job)
 {
-	(void)host, (void)job;
-	return NULL;
+	const struct rma_space *s = rma_space_find(((struct emu *)host)->rma, job);
+
+	return s ? &s->window : NULL;
 }
 
 /* The low 16 bits of the name of a context are its number. */
@@ -55,7 +56,7 @@ static void end_operation(void *host, u64 cookie, const struct tn_rma_end *end)
 }
 
 static const struct tn_nic_rma_ops nic_calls = {
-	.mem = find_memory, .space = no_space, .recv = receive_send, .done = end_operation,
+	.mem = find_memory, .space = find_space, .recv = receive_send, .done = end_operation,
 };
 
 /* --- callbacks of rings ------------------------------------------------------------ */

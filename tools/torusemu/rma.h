@@ -38,17 +38,34 @@ struct emu;
 #define RMA_NO_FDS	"all file descriptors of the NIC's process are in use"
 
 /**
+ * struct rma_space - the addresses of a job at this node: @window translates them to regions
+ * @next: space of another job
+ * @regions: number of regions in it
+ */
+struct rma_space {
+	struct rma_space *next;
+	struct tn_window window;
+	u64 from[RMA_REGIONS_MAX];
+	struct tn_window_row row[RMA_REGIONS_MAX];
+	u32 regions;
+	u16 job;
+};
+
+/**
  * struct rma_region - the memory of a region
  * @ctx: context of the region; NULL: there is no such region
  * @mem: the memory that the process has sent, @bytes bytes
  * @fe: full/empty bits of the region
  * @bits: memory of @fe
+ * @space: addresses of its job, in which it is at @addr; NULL: it has no address
  * @ends: the region is being closed
  */
 struct rma_region {
 	struct rma_context *ctx;
+	struct rma_space *space;
 	u8 *mem;
 	u64 bytes;
+	u64 addr;
 	struct tn_fe_bits fe;
 	u64 *bits;
 	bool ends;
@@ -95,6 +112,7 @@ struct rma_context {
  * @context: contexts by number; @contexts of them exist
  * @region: regions by index, as the core sees them
  * @owned: memory of these regions
+ * @space: list of the spaces of jobs that have regions with addresses
  * @shared: bytes of all regions
  * @ending: number of regions that are being closed
  * @refused_at: when a message about a refused connection was printed; 0: never
@@ -109,6 +127,7 @@ struct rma {
 	unsigned int contexts;
 	struct tn_rma_region region[RMA_REGIONS_MAX];
 	struct rma_region owned[RMA_REGIONS_MAX];
+	struct rma_space *space;
 	u64 shared;
 	u32 ending;
 	u64 refused_at;
@@ -158,6 +177,18 @@ int rma_unshare(struct rma_context *ctx, u32 region, struct torus_rma_call *call
 bool rma_unshare_all(struct rma_context *ctx);
 /** rma_settle_regions() - go on with regions that are being closed */
 void rma_settle_regions(struct emu *emu);
+
+/* rma_space.c */
+
+/** rma_space_find() - Return: the addresses of @job; NULL: none of its regions has one */
+struct rma_space *rma_space_find(const struct rma *rma, u16 job);
+/**
+ * rma_space_put() - give region @i, which is mapped, the address of the call
+ * Return: 0 or negative errno, with the reason in @call.
+ */
+int rma_space_put(struct rma *rma, u32 i, struct torus_rma_call *call);
+/** rma_space_drop() - take the address of a region away, if it has one */
+void rma_space_drop(struct rma *rma, struct rma_region *r);
 
 /* rma_list.c */
 

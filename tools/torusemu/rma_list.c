@@ -44,7 +44,9 @@ int rma_region_get(struct rma_context *ctx, struct torus_rma_call *call)
 	call->region_info = (struct torus_rma_region_info) {
 		.bytes = count.r->bytes, .region = i, .context = count.r->ctx->id,
 		.job = count.r->ctx->job, .access = rma->region[i].access,
-		.flags = count.r->bits ? TORUS_RMA_HAS_FE : 0, .waits = count.n,
+		.flags = (count.r->bits ? TORUS_RMA_HAS_FE : 0) |
+			 (count.r->space ? TORUS_RMA_AT : 0),
+		.waits = count.n, .addr = count.r->space ? count.r->addr : 0,
 	};
 	return 0;
 }

@@ -20,7 +20,8 @@
 
 #define ACCESS_ALL	(TORUS_RMA_ACCESS_READ | TORUS_RMA_ACCESS_WRITE | \
 			 TORUS_RMA_ACCESS_AMO | TORUS_RMA_ACCESS_FE)
-#define FLAGS_ALL	(TORUS_RMA_HAS_FE | TORUS_RMA_STARTS_EMPTY)
+#define FLAGS_FE	(TORUS_RMA_HAS_FE | TORUS_RMA_STARTS_EMPTY)
+#define FLAGS_ALL	(FLAGS_FE | TORUS_RMA_AT)
 #define GENERATION	24		/* position of the generation in a key, bits */
 
 _Static_assert((int)ACCESS_ALL == (int)TN_ACCESS_ALL &&
@@ -125,7 +126,7 @@ static int check_share(const struct rma_context *ctx, struct torus_rma_call *cal
 		return rma_fail(call, -EINVAL, "flags 0x%x: must be within the mask 0x%x",
 				call->flags, FLAGS_ALL);
 	if (call->flags & TORUS_RMA_HAS_FE ? call->bytes % sizeof(u64) != 0 :
-	    (call->access & TORUS_RMA_ACCESS_FE || call->flags))
+	    (call->access & TORUS_RMA_ACCESS_FE || call->flags & FLAGS_FE))
 		return rma_fail(call, -EINVAL,
 				"full/empty bits: the region must be made with them, "
 				"and have whole words of 8 bytes");
@@ -221,6 +222,13 @@ int rma_share(struct rma_context *ctx, int fd, struct torus_rma_call *call)
 	err = key ? map_region(ctx, &rma->owned[i], fd, call) : -EIO;
 	if (err)
 		return rma_fail(call, err, "cannot map the memory: %s", strerror(-err));
+	if (call->flags & TORUS_RMA_AT) {
+		err = rma_space_put(rma, (u32)i, call);
+		if (err) {
+			free_owned(rma, &rma->owned[i]);
+			return err;
+		}
+	}
 	rma->region[i] = (struct tn_rma_region) {
 		.bytes = call->bytes, .key = key, .job = ctx->job, .access = (u16)call->access,
 		.fe = rma->owned[i].bits ? &rma->owned[i].fe : NULL,
@@ -236,6 +244,7 @@ static bool close_region(struct rma *rma, struct emu *e, u32 i)
 	struct rma_region *r = &rma->owned[i];
 	struct tn_rma_owner *owner = tn_nic_rma_owner(e->soft.nic);
 
+	rma_space_drop(rma, r);
 	rma->ending += !r->ends;
 	r->ends = true;
 	if (owner && tn_rma_owner_close(owner, i) == -EAGAIN)
