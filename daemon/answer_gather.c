@@ -134,7 +134,7 @@ static void end_whole(struct request *rq)
 /* --- a reply that is a list, written node by node -------------------------------- */
 
 /* Appends @text to the reply. If out of memory, the reply ends with an error. */
-static void write_text(struct gathering *g, const char *text)
+static void append_reply(struct gathering *g, const char *text)
 {
 	size_t n = strlen(text), room = g->room ? g->room : 4096;
 	char *out;
@@ -160,8 +160,8 @@ static void write_json(struct gathering *g, const char *before, json_t *j)
 	char *text = json_dumps(j, DUMP | JSON_ENCODE_ANY);
 
 	if (text) {
-		write_text(g, before);
-		write_text(g, text);
+		append_reply(g, before);
+		append_reply(g, text);
 	} else {
 		g->full = true;
 	}
@@ -289,7 +289,7 @@ static bool is_same_fabric(struct request *rq)
 }
 
 /* Sends what is written. Return: true if the client can take more. */
-static bool send_text(struct request *rq)
+static bool send_written(struct request *rq)
 {
 	struct gathering *g = rq->g;
 	size_t len = g->len;
@@ -301,19 +301,19 @@ static bool send_text(struct request *rq)
 	return rq->more(rq->arg, g->out, len);
 }
 
-static void write_end(struct request *rq)
+static void write_list_end(struct request *rq)
 {
 	struct gathering *g = rq->g;
 	char *text;
 
 	if (g->to == g->n && g->list->rest)
 		write_list(rq, g->list->rest(rq));
-	write_text(g, "]");
+	append_reply(g, "]");
 	if (json_array_size(g->missing))
 		write_json(g, ",\"missing\":", json_incref(g->missing));
 	if (rq->rootless)
 		write_json(g, ",\"rootless\":", rootless_json(rq));
-	write_text(g, "}");
+	append_reply(g, "}");
 	if (g->full && g->begun) {
 		break_off(rq, "out of memory");
 		return;
@@ -365,11 +365,11 @@ static void write_items(struct request *rq)
 		return;
 	while (g->next < g->to) {
 		write_node(rq, g->next++);
-		if (!send_text(rq))
+		if (!send_written(rq))
 			return;
 	}
 	if (g->to == g->last || g->full)
-		write_end(rq);
+		write_list_end(rq);
 	else
 		ask_piece(rq);
 }
@@ -389,7 +389,7 @@ static void begin_list(struct request *rq)
 		answer_error(rq, "failed", "the reply is longer than 16 MiB: ask for one node");
 		return;
 	}
-	write_text(rq->g, "{\"ok\":true,\"data\":[");
+	append_reply(rq->g, "{\"ok\":true,\"data\":[");
 	write_items(rq);
 }
 

@@ -236,7 +236,7 @@ json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned i
 	return list;
 }
 
-static struct links_want read_want(const json_t *cmd)
+static struct links_want read_links_want(const json_t *cmd)
 {
 	return (struct links_want) {
 		.lanes = json_is_true(json_object_get(cmd, "lanes")),
@@ -248,7 +248,7 @@ static struct links_want read_want(const json_t *cmd)
 
 static bool begin_links(struct question *q, const json_t *cmd)
 {
-	q->want = read_want(cmd);
+	q->want = read_links_want(cmd);
 	return true;
 }
 
@@ -375,7 +375,7 @@ static uint32_t links_piece(const struct links_want *want)
 
 void answer_links(struct request *rq)
 {
-	struct links_want want = read_want(rq->args);
+	struct links_want want = read_links_want(rq->args);
 	bool few = !want.lanes && want.brief && want.bad;
 
 	if (!want.degraded || want.lanes || json_is_string(json_object_get(rq->args, "node")))

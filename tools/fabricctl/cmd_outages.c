@@ -12,7 +12,7 @@
 static struct past past = { .kinds = OUTAGES_KINDS };
 static const char *cable;
 
-static char *ms_text(const json_t *o, const char *key, char *buf)
+static char *member_ms_text(const json_t *o, const char *key, char *buf)
 {
 	const json_t *ms = json_object_get(o, key);
 
@@ -68,11 +68,11 @@ static void print_outage(struct table *t, const json_t *o)
 	print_times(t, o);
 	table_cell(t, PLAIN, "%s%s", json_is_null(json_object_get(o, "from")) ? "> " :
 		   json_is_true(json_object_get(o, "latest")) ? "< " : "",
-		   ms_text(o, "duration_ms", text));
+		   member_ms_text(o, "duration_ms", text));
 	table_cell(t, PLAIN, "%s", outages_cause_text(o, text));
-	table_cell(t, PLAIN, "%s", ms_text(o, "silent_ms", text));
-	table_cell(t, PLAIN, "%s", ms_text(recovery, "duration_ms", text));
-	table_cell(t, STRONG, "%s", ms_text(o, "pause_ms", text));
+	table_cell(t, PLAIN, "%s", member_ms_text(o, "silent_ms", text));
+	table_cell(t, PLAIN, "%s", member_ms_text(recovery, "duration_ms", text));
+	table_cell(t, STRONG, "%s", member_ms_text(o, "pause_ms", text));
 	table_cell(t, PLAIN, "%s", count_or_dash(recovery, "parked", text));
 	table_cell(t, json_count(recovery, "lost") ? BAD : PLAIN, "%s",
 		   count_or_dash(recovery, "lost", text));
