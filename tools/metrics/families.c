@@ -68,9 +68,29 @@ static json_t *make_labels(va_list pairs)
 
 	while ((key = va_arg(pairs, const char *))) {
 		value = va_arg(pairs, const char *);
-		json_object_set_new(labels, key, json_string(value ? value : ""));
+		json_object_set_new_nocheck(labels, key, json_string(value ? value : ""));
 	}
 	return labels;
+}
+
+/*
+ * Adds a sample. A node with 12 ports has a thousand, so no format is parsed here. Takes over @labels
+ * and @value; if @value is no number, adds nothing.
+ */
+static void append_sample(struct maker *m, const char *name, const char *type, const char *help,
+			  json_t *labels, json_t *value)
+{
+	json_t *sample;
+
+	if (!json_is_number(value)) {
+		json_decref(labels);
+		json_decref(value);
+		return;
+	}
+	sample = json_object();
+	json_object_set_new_nocheck(sample, "labels", labels);
+	json_object_set_new_nocheck(sample, "value", value);
+	json_array_append_new(get_samples(m, name, type, help), sample);
 }
 
 /* Adds a sample; its labels follow @value, up to NULL. Takes over @value; NULL: adds nothing. */
@@ -80,15 +100,10 @@ static void add_sample(struct maker *m, const char *name, const char *type, cons
 	json_t *labels;
 	va_list pairs;
 
-	if (!json_is_number(value)) {
-		json_decref(value);
-		return;
-	}
 	va_start(pairs, value);
 	labels = make_labels(pairs);
 	va_end(pairs);
-	json_array_append_new(get_samples(m, name, type, help),
-			      json_pack("{s:o, s:o}", "labels", labels, "value", value));
+	append_sample(m, name, type, help, labels, value);
 }
 
 /* Return: a number of @from, multiplied; NULL if it has none of that name. */
@@ -228,13 +243,19 @@ static void name_family(const char *prefix, const char *counter, const struct sc
 			 strncmp(counter, s->drop, drop) ? counter : counter + drop, s->ending);
 }
 
-/* Adds the counters or gauges @desc of an object; @port: a label, or NULL. */
+/*
+ * Adds the counters or gauges @desc of an object; @port: a label, or NULL. Samples with no other label
+ * have one object of labels in common.
+ */
 static void add_listed(struct maker *m, const char *prefix, const char *type, const json_t *from,
 		       const struct torus_counter_desc *desc, unsigned int n, const char *port)
 {
 	const char *label = port ? "port" : NULL;
 	char name[NAME_MAX_LEN];
+	json_t *labels = json_object();
 
+	if (port)
+		json_object_set_new_nocheck(labels, label, json_string(port));
 	for (unsigned int i = 0; i < n; i++) {
 		const struct grouped *g = find_grouped(desc[i].name);
 		const struct scale *s = find_scale(desc[i].unit);
@@ -246,8 +267,9 @@ static void add_listed(struct maker *m, const char *prefix, const char *type, co
 			continue;
 		}
 		name_family(prefix, desc[i].name, s, name);
-		add_sample(m, name, type, desc[i].help, v, label, port, NULL);
+		append_sample(m, name, type, desc[i].help, json_incref(labels), v);
 	}
+	json_decref(labels);
 }
 
 /* --- the NIC ----------------------------------------------------------------------------- */
