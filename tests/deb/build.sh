@@ -18,7 +18,7 @@ install_tools() {
 # $tmp/DIR
 build_packages() {
 	mkdir -p "$tmp/$1/torus" && git ls-files -z | xargs -0 cp -a --parents -t "$tmp/$1/torus" &&
-		(cd "$tmp/$1/torus" && dpkg-buildpackage -us -uc -b) >"$tmp/$1.log" 2>&1
+		(cd "$tmp/$1/torus" && dpkg-buildpackage -us -uc -b -Jauto) >"$tmp/$1.log" 2>&1
 }
 
 # build_older: into $tmp/old, after build_packages built: those of the last tag, or if there is none
@@ -32,5 +32,5 @@ build_older() {
 		cp -a "$tmp/built/torus" "$tmp/old/" && rm -f "$tmp/old/torus/debian/files"
 	fi &&
 		sed -i '1s/(\([^)]*\))/(\1~old)/' "$tmp/old/torus/debian/changelog" &&
-		(cd "$tmp/old/torus" && dpkg-buildpackage -us -uc -b -nc) >"$tmp/old.log" 2>&1
+		(cd "$tmp/old/torus" && dpkg-buildpackage -us -uc -b -nc -Jauto) >"$tmp/old.log" 2>&1
 }

@@ -98,8 +98,8 @@ purges() {
 	inside dpkg --purge "${names[@]}" >"$tmp/purge.log" 2>&1 || return 1
 	rm -rf "${root:?}"/{built,old,tmp}
 	every_path >"$tmp/after"
-	# Not what the libraries of others left
-	! comm -13 "$tmp/before" "$tmp/after" | grep -iE 'torus|fabric'
+	# Not what the libraries of others left: libfabric, on which MPI depends, is none of ours.
+	! comm -13 "$tmp/before" "$tmp/after" | grep -iE 'torus|fabric' | grep -vE 'libfabric(1|\.so)'
 }
 
 check "the tools to build packages are there" install_tools
