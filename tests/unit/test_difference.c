@@ -80,6 +80,10 @@ static void finds(const char *before, const char *events, const char *now, const
 		free(node);
 		free(ports);
 	}
+	json_array_foreach(json_object_get(diff, "boards"), i, v)
+		sprintf(got + strlen(got), "%s %s, was %s; ", json_string_value(json_object_get(v, "name")),
+			json_string_value(json_object_get(v, "is")),
+			json_string_value(json_object_get(v, "was")));
 	if (json_is_object(json_object_get(diff, "root")))
 		strcat(got, json_string_value(json_object_get(json_object_get(diff, "root"), "name")));
 	assert_string_equal(got, wanted);
@@ -101,6 +105,23 @@ static void only_cables_in_another_state_differ(void **state)
 	finds("[" LINK(900, 1, "lost", 0) "]", "[" LINK(1005, 1, "up", 2000) "]", NULL, "1 up, was lost; ");
 	/* The next root reports a loss that was before. */
 	finds("[" LINK(900, 1, "lost", 0) "]", "[" LINK(1005, 1, "lost", 0) "]", NULL, "");
+}
+
+#define BOARD(time, node, name, is, was) \
+	EVENT("a", time, "info", "node", "node " node " ('" name "') has another NIC: GUID " is ", before " was)
+#define A "00000000000000aa"
+#define B "00000000000000bb"
+#define C "00000000000000cc"
+
+static void replaced_boards_differ_unless_they_are_back(void **state)
+{
+	(void)state;
+	finds("[]", "[" BOARD(1001, "1,0", "n1", B, A) "]", NULL, "n1 " B ", was " A "; ");
+	finds("[]", "[" BOARD(1001, "1,0", "n1", B, A) "," BOARD(1002, "11,0", "n2", C, B) ","
+	      BOARD(1003, "1,0", "new", C, B) "]", NULL, "new " C ", was " A "; n2 " C ", was " B "; ");
+	finds("[]", "[" BOARD(1001, "1,0", "n1", B, A) "," BOARD(1003, "1,0", "n1", A, B) "]", NULL, "");
+	finds("[" BOARD(900, "1,0", "n1", B, A) "]", "[]", NULL, "");
+	finds("[]", "[" EVENT("a", 1001, "info", "node", "node 1,0 ('n1') has another NIC") "]", NULL, "");
 }
 
 #define WRONG "0,0:+x ('n0') is cabled to 1,0:+y ('n1')"
@@ -220,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(only_cables_in_another_state_differ),
+		cmocka_unit_test(replaced_boards_differ_unless_they_are_back),
 		cmocka_unit_test(only_new_and_ended_problems_differ),
 		cmocka_unit_test(problems_found_by_next_root_are_not_new),
 		cmocka_unit_test(problem_ends_only_if_status_lacks_it),

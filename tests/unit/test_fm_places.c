@@ -140,6 +140,7 @@ static void replacement_gets_place_of_dead_nic(void **state)
 {
 	struct fm_joiner j;
 	struct fm_msg m;
+	char text[128];
 
 	(void)state;
 	fabric(0);
@@ -158,6 +159,9 @@ static void replacement_gets_place_of_dead_nic(void **state)
 	stage_up(&s, 120);
 	stage_msg(&s, 120, &m);
 	lives(100);
+	snprintf(text, sizeof(text), "node 2,2 ('new') has another NIC: GUID 0000000000000777, before "
+		 "%016llx", (unsigned long long)NIC + 10);
+	stage_did_some(&s, text);
 	assert_int_equal(fm_node(s.fm, 10)->state, FM_NODE_UP);
 	assert_int_equal(fm_node(s.fm, 10)->guid, 0x777);
 	assert_string_equal(fm_node(s.fm, 10)->name, "new");

@@ -34,7 +34,7 @@ static void print_cable(const json_t *v)
 static void show_diff(const json_t *diff)
 {
 	const json_t *root = json_object_get(diff, "root");
-	char text[32];
+	char text[32], at[TORUS_TEXT_MAX];
 	size_t i;
 	json_t *v;
 
@@ -44,6 +44,10 @@ static void show_diff(const json_t *diff)
 		printf("%-8s %s%s\n", json_text(v, "kind"),
 		       json_is_true(json_object_get(v, "is")) ? "" : "no longer: ",
 		       json_text(v, "text"));
+	json_array_foreach(json_object_get(diff, "boards"), i, v)
+		printf("board    %s (%s) has GUID %s, had %s\n",
+		       json_node_text(json_object_get(v, "node"), at), json_text(v, "name"),
+		       json_text(v, "is"), json_text(v, "was"));
 	json_array_foreach(json_object_get(diff, "exclusions"), i, v) {
 		printf("admin    ");
 		orders_show_event(v);
@@ -59,6 +63,7 @@ static bool is_empty(const json_t *diff)
 	return !json_array_size(json_object_get(diff, "links")) &&
 	       !json_array_size(json_object_get(diff, "problems")) &&
 	       !json_array_size(json_object_get(diff, "exclusions")) &&
+	       !json_array_size(json_object_get(diff, "boards")) &&
 	       json_is_null(json_object_get(diff, "root"));
 }
 

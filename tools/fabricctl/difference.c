@@ -14,6 +14,7 @@
  */
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <torus/topology.h>
 
@@ -271,6 +272,35 @@ static void compare_status(json_t *problems, const json_t *status)
 	}
 }
 
+/* --- boards ---------------------------------------------------------------------------- */
+
+/*
+ * Takes an event that the NIC at a place was replaced by another one, as it is logged by
+ * daemon/fm/root/discover.c. A board that is back in its place in the end is no difference.
+ */
+static void take_board(json_t *boards, const json_t *event)
+{
+	const char *text = json_text(event, "text");
+	char at[32], name[64], is[17], was[17];
+	json_t *node, *board;
+
+	if (!text || sscanf(text, "node %31[0-9,] ('%63[^']') has another NIC: GUID %16[0-9a-f], "
+			    "before %16[0-9a-f]", at, name, is, was) != 4)
+		return;
+	node = json_array();
+	for (char *save, *p = strtok_r(at, ",", &save); p; p = strtok_r(NULL, ",", &save))
+		json_array_append_new(node, json_integer(atoi(p)));
+	board = find_by(boards, "node", node);
+	if (!board) {
+		board = json_pack("{s:O, s:s, s:s, s:s}", "node", node, "name", name, "was", was,
+				  "is", is);
+		json_array_append_new(boards, board);
+	}
+	json_object_set_new(board, "name", json_string(name));
+	json_object_set_new(board, "is", json_string(is));
+	json_decref(node);
+}
+
 /* --- exclusions and root --------------------------------------------------------------- */
 
 static bool is_excluded(const json_t *event)
@@ -338,6 +368,8 @@ static void take_event(json_t *diff, const json_t *event, double from)
 	if (!strcmp(kind, "link")) {
 		take_link(json_object_get(diff, "links"), event, from);
 		end_lines(problems, event);
+	} else if (!strcmp(kind, "node")) {
+		take_board(json_object_get(diff, "boards"), event);
 	} else if (!strcmp(kind, "admin")) {
 		take_order(json_object_get(diff, "exclusions"), event);
 	}
@@ -363,6 +395,7 @@ static void begin_window(json_t *diff)
 		json_object_set_new(v, "old", json_true());
 	}
 	json_array_clear(json_object_get(diff, "exclusions"));
+	json_array_clear(json_object_get(diff, "boards"));
 	json_object_set_new(diff, "root", json_null());
 }
 
@@ -383,8 +416,8 @@ static void keep_changes(json_t *list)
 
 json_t *difference_find(const json_t *before, const json_t *events, double from, const json_t *now)
 {
-	json_t *diff = json_pack("{s:[], s:[], s:[], s:n}", "links", "problems", "exclusions",
-				 "root");
+	json_t *diff = json_pack("{s:[], s:[], s:[], s:[], s:n}", "links", "problems", "exclusions",
+				 "boards", "root");
 	size_t i;
 	json_t *v;
 
@@ -396,5 +429,6 @@ json_t *difference_find(const json_t *before, const json_t *events, double from,
 	compare_status(json_object_get(diff, "problems"), now);
 	keep_changes(json_object_get(diff, "links"));
 	keep_changes(json_object_get(diff, "problems"));
+	keep_changes(json_object_get(diff, "boards"));
 	return diff;
 }

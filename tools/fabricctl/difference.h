@@ -12,7 +12,7 @@
  * @from: the first time, s since 1970
  * @now: the present status, if the second time is now; NULL: the second time is not now, or the
  *	fabric has no root
- * Return: {links, problems, exclusions, root}, as the schema of diff has them.
+ * Return: {links, problems, exclusions, boards, root}, as the schema of diff has them.
  */
 json_t *difference_find(const json_t *before, const json_t *events, double from, const json_t *now);
 

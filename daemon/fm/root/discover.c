@@ -439,6 +439,17 @@ static unsigned int find_best_place(const struct placing *g, uint32_t i, enum tr
 	return best;
 }
 
+/* Logs that the NIC of @m is now in the place of another one, as after the change of a board. */
+static void tell_replaced(struct fm *fm, const struct fm_mate *m, const struct fm_mate *former,
+			  uint32_t node)
+{
+	char at[TORUS_TEXT_MAX];
+
+	fm_log(fm, FM_INFO, "node", "node %s ('%s') has another NIC: GUID %016llx, before %016llx",
+	       torus_node_text(&fm->table.shape, node, at), m->name, (unsigned long long)m->guid,
+	       (unsigned long long)former->guid);
+}
+
 /* Gives @i the place @node. A node that had that place has none then. */
 static void put_node(struct fm *fm, uint32_t i, uint32_t node)
 {
@@ -446,8 +457,11 @@ static void put_node(struct fm *fm, uint32_t i, uint32_t node)
 	struct fm_mate *m = fm_mate_no(r, i), *there = fm_mate_at(r, node);
 
 	invariant(!there || there->node == node);
-	if (there && there != m)
+	if (there && there != m) {
+		if (there->state == FM_NODE_DEAD)
+			tell_replaced(fm, m, there, node);
 		fm_mate_move(fm, there, TORUS_NO_NODE);
+	}
 	fm_mate_move(fm, m, node);
 	m->early = false;
 	r->at[node] = i + 1;
