@@ -329,24 +329,38 @@ static void later_root_is_followed_if_own_is_lost_meanwhile(void **state)
 	stage_end(&s);
 }
 
-/*
- * Another root of the fabric answers at the address of the later one: the node goes back at once, and
- * tries again less and less often.
- */
-static void wrong_root_at_address_is_left_and_tried_ever_more_seldom(void **state)
+/* No root, or another one, runs at the address of the later root. */
+static void answer_wrongly(bool refuse)
 {
+	if (refuse)
+		stage_refuse(&s, last_conn(), "this node is not the root");
+	else
+		welcome(last_conn(), LESSER, TERM, true, "");
+}
+
+/*
+ * Another root of the fabric answers at the address of the later one, or the host there refuses the
+ * node: the node goes back at once, does not return with the next Init, and tries again less and
+ * less often.
+ */
+static void leave_wrong_root(bool refuse)
+{
+	const char *why = refuse ? "this node is refused at" : "another one answers at";
 	uint64_t wait = 2 * SEC;
 
-	(void)state;
 	led();
 	for (unsigned int i = 0; i < 7; i++) {
 		assert_true(connects(GREATER));
 		stage_up(&s, last_conn());
 		assert_true(follows(GREATER));
-		welcome(last_conn(), LESSER, TERM, true, "");
+		answer_wrongly(refuse);
 		assert_true(follows(FOLLOWED) && told().epoch == TERM);
-		assert_true(is_told("another one answers at"));
+		assert_true(is_told(why));
+		hear(0, LEADS, GREATER, TERM + 1);
+		assert_true(follows(FOLLOWED));
 		run(1 * SEC);
+		hear(0, LEADS, GREATER, TERM + 1);
+		assert_true(follows(FOLLOWED));
 		stage_up(&s, last_conn());
 		welcome(last_conn(), FOLLOWED, TERM, false, "");
 		for (uint64_t end = s.now + wait - 1 * SEC - MS; s.now < end;) {
@@ -360,11 +374,23 @@ static void wrong_root_at_address_is_left_and_tried_ever_more_seldom(void **stat
 	/* The root itself answers in the end. */
 	assert_true(connects(GREATER));
 	stage_up(&s, last_conn());
-	assert_true(is_told("another one answers at"));
+	assert_true(is_told(why));
 	welcome(last_conn(), GREATER, TERM + 1, false, "");
 	assert_true(follows(GREATER) && !told().lost);
-	assert_false(is_told("another one answers at"));
+	assert_false(is_told(why));
 	stage_end(&s);
+}
+
+static void wrong_root_at_address_is_left_and_tried_ever_more_seldom(void **state)
+{
+	(void)state;
+	leave_wrong_root(false);
+}
+
+static void root_that_refuses_is_left_and_tried_ever_more_seldom(void **state)
+{
+	(void)state;
+	leave_wrong_root(true);
 }
 
 int main(void)
@@ -382,6 +408,7 @@ int main(void)
 		cmocka_unit_test(hanging_connection_to_root_is_given_up),
 		cmocka_unit_test(connection_without_memory_is_reported),
 		cmocka_unit_test(wrong_root_at_address_is_left_and_tried_ever_more_seldom),
+		cmocka_unit_test(root_that_refuses_is_left_and_tried_ever_more_seldom),
 		cmocka_unit_test(later_root_is_followed_if_own_is_lost_meanwhile),
 	};
 

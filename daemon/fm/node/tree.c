@@ -239,11 +239,14 @@ static void give_up_root(struct fm *fm)
 	fm_uplink_retry(fm, 10 * fm->cfg.resend);
 }
 
-/* Called when another root answers at the address of the followed one. */
-static void leave_other_root(struct fm *fm, struct fm_conn *c)
+/*
+ * Called when another root answers at the address of the followed one, or the node there has
+ * @refused this one.
+ */
+static void leave_wrong_root(struct fm *fm, struct fm_conn *c, bool refused)
 {
 	fm_conn_drop(fm, c);
-	if (fm_try_mistaken(fm))
+	if (fm_try_mistaken(fm, refused))
 		fm_uplink_retry(fm, 0);
 	else
 		give_up_root(fm);
@@ -270,7 +273,7 @@ static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *
 	const struct fm_welcome w = { .term = m->epoch, .root_guid = m->guid };
 
 	if (answers_for_another(fm, c, m->guid)) {
-		leave_other_root(fm, c);
+		leave_wrong_root(fm, c, false);
 		return;
 	}
 	if (m->guid != fm->root_guid || c->role != FM_CONN_ROOT || c->confirmed)
@@ -299,7 +302,7 @@ static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welco
 	bool first = !c->confirmed;
 
 	if (answers_for_another(fm, c, w->root_guid)) {
-		leave_other_root(fm, c);
+		leave_wrong_root(fm, c, false);
 		return;
 	}
 	if (c->role == FM_CONN_PARENT && w->root_guid != fm->root_guid) {
@@ -346,8 +349,7 @@ static void take_refusal(struct fm *fm, struct fm_conn *c, const char *why)
 		return;
 	}
 	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", why);
-	fm_conn_drop(fm, c);
-	give_up_root(fm);
+	leave_wrong_root(fm, c, true);
 }
 
 /*

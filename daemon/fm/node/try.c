@@ -30,9 +30,11 @@
  *
  * A connection that is up may lead to another root: its address was given to another host. That
  * root names itself in its first answer. Then the attempt has failed after all, and the node goes
- * back to the root that it has left. So a failure is forgotten only when the root that was meant
- * has answered: otherwise the node would leave its root again with the next Init, for ever. Such an
- * attempt disturbs the part, so the wait grows after each of them, too.
+ * back to the root that it has left. It does the same if the host at that address refuses it, for
+ * example because no root runs there any more. So a failure is forgotten only when the root that
+ * was meant has answered: otherwise the node would leave its root again with the next Init, for
+ * ever. Such an attempt disturbs the part, so the wait grows after each of them, too. Until that
+ * wait is over, the node also avoids that root while it has not yet joined its own one again.
  *
  * At the other end of the cable is a node of the part with the later root, which tries nothing. If
  * it hears of the earlier root for longer than LAGS, it reports a problem, too, so that both parts
@@ -90,9 +92,11 @@
  * @guid: its GUID; 0: none
  * @until: this node does not try it before; @asked: it has asked its neighbours since
  * @wait: how long it did not try it after the last failure for which that time grows; 0: none
+ * @wrong: in which epoch it was to lead when another node answered for it, or refused this node; 0:
+ *	no connection to it has come up
  */
 struct distant {
-	uint64_t guid, until, wait;
+	uint64_t guid, until, wait, wrong;
 	bool asked;
 };
 
@@ -172,6 +176,7 @@ static void set_distant(struct fm *fm, bool left, const char *why)
 		d->until = fm->now + d->wait;
 	}
 	d->asked = false;
+	d->wrong = left ? init->epoch : 0;
 	fm_problem_set(fm, "root", TRY_KEY,
 		       "neighbour %s %s %s%s, but %s %s, and %s: check the service network",
 		       fm_table_name(fm, init->guid, from), init->asks ? "names" : "obeys root",
@@ -265,14 +270,21 @@ void fm_try_answered(struct fm *fm)
 		*d = (struct distant){ 0 };
 }
 
-bool fm_try_mistaken(struct fm *fm)
+bool fm_try_mistaken(struct fm *fm, bool refused)
 {
 	if (!awaits_tried(fm))
 		return false;
 	fm->trying->unsure = false;
 	fm_follow_return(fm);
-	set_distant(fm, true, "another one answers at");
+	set_distant(fm, true, refused ? "this node is refused at" : "another one answers at");
 	return true;
+}
+
+bool fm_try_avoids(struct fm *fm, const struct fm_init *init)
+{
+	const struct distant *d = find_distant(fm, init->root_guid);
+
+	return d && init->epoch <= d->wrong && fm->now < d->until && !init->asks;
 }
 
 void fm_try_check(struct fm *fm, unsigned int port, const struct fm_init *init)

@@ -28,10 +28,16 @@ bool fm_try_reached(struct fm *fm, struct fm_conn *c);
 /** fm_try_answered() - process that the followed root has answered itself */
 void fm_try_answered(struct fm *fm);
 /**
- * fm_try_mistaken() - process that another root answers at the address of the followed one
+ * fm_try_mistaken() - process that another root answers at the address of the followed one, or
+ * that the host there has @refused this node
  * Return: true if this node has followed it after an attempt, and now follows the one before again.
  */
-bool fm_try_mistaken(struct fm *fm);
+bool fm_try_mistaken(struct fm *fm, bool refused);
+/**
+ * fm_try_avoids() - Return: true if the Init names a leading root for which this node has left its
+ * own in vain, and which it does not follow for a while
+ */
+bool fm_try_avoids(struct fm *fm, const struct fm_init *init);
 /** fm_try_failed() - process that a connection of role FM_CONN_TRY has failed */
 void fm_try_failed(struct fm *fm);
 /**
