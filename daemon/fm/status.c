@@ -20,13 +20,13 @@
 #include "daemon/fm/node/verdict.h"
 #include "daemon/fm/node/wave.h"
 #include "daemon/fm/root/admin.h"
+#include "daemon/fm/root/apart.h"
 #include "daemon/fm/root/box.h"
 #include "daemon/fm/root/cables.h"
 #include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/guard.h"
-#include "daemon/fm/root/job.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/facts.h"
@@ -388,7 +388,7 @@ int fm_job_choose(const struct fm *fm, const struct fm_job_want *want, uint32_t 
 		return -EPERM;
 	if (!fm->root->settled || !fm->table.version)
 		return -EAGAIN;
-	name = fm_job_stranger(fm);
+	name = fm_apart_stranger(fm);
 	if (!name)
 		return fm_box_choose(fm, want, node, why);
 	snprintf(why, FM_TEXT_MAX, "the manager of '%s' does not know jobs: update fabricd there",

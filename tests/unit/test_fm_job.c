@@ -5,6 +5,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/jobs.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 #include "stage_root.h"
 
 static char why[FM_TEXT_MAX];
@@ -59,6 +60,62 @@ static void job_is_refused_while_a_manager_does_not_know_jobs(void **state)
 		assert_int_equal(begin_job(), 0);
 		stage_end(&s);
 	}
+}
+
+static bool is_told(const char *part)
+{
+	const struct fm_problem *p;
+
+	for (unsigned int i = 0; (p = fm_problem(s.fm, i)); i++)
+		if (strstr(p->text, part))
+			return true;
+	return false;
+}
+
+/* The silent node is judged so, or known to be so from the table of the former root alone. */
+static void job_is_refused_while_an_old_manager_starts_again(void **state)
+{
+	(void)state;
+	for (uint32_t old = 0; old < 4; old++) {
+		struct fm_mate *m;
+
+		begin_ring(old);
+		m = fm_mate_no(s.fm->root, 2);
+		m->state = FM_NODE_SILENT;
+		assert_int_equal(begin_job(), old ? -EOPNOTSUPP : 0);
+		stage_end(&s);
+	}
+	for (uint32_t unheard = 0; unheard < 2; unheard++) {
+		struct fm_mate *m;
+
+		begin_ring(2);
+		m = fm_mate_no(s.fm->root, 2);
+		m->state = unheard ? FM_NODE_SILENT : FM_NODE_DEAD;
+		m->unheard = unheard;
+		assert_int_equal(begin_job(), 0);
+		stage_end(&s);
+	}
+}
+
+/* A node joins with an older manager while a job runs, which is updated later. */
+static void old_manager_that_joins_a_job_is_reported(void **state)
+{
+	(void)state;
+	begin_ring(0);
+	assert_int_equal(begin_job(), 0);
+	settle(4);
+	assert_false(is_told("does not know jobs"));
+	for (uint32_t knows = 0; knows < 2; knows++) {
+		struct fm_msg m = hello(3);
+
+		stage_down(&s, 103);
+		m.hello.jobs = knows;
+		m.hello.attach += 1 + knows;
+		joins(&m);
+		settle(4);
+		assert_int_equal(is_told("does not know jobs"), !knows);
+	}
+	stage_end(&s);
 }
 
 static void job_begins_if_all_managers_know_jobs(void **state)
@@ -131,6 +188,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(job_is_refused_while_a_manager_does_not_know_jobs),
+		cmocka_unit_test(job_is_refused_while_an_old_manager_starts_again),
+		cmocka_unit_test(old_manager_that_joins_a_job_is_reported),
 		cmocka_unit_test(job_begins_if_all_managers_know_jobs),
 		cmocka_unit_test(job_begins_only_if_nothing_is_against_it),
 		cmocka_unit_test(lowest_free_id_of_job_is_given),

@@ -3,6 +3,11 @@
  * Jobs that have fallen apart: some of their nodes are joined only through nodes that are not
  * theirs. These nodes cannot reach each other until cables are mended, because a job never leaves
  * its nodes (node/job_rows.c).
+ *
+ * A job does not begin while a manager does not know jobs (job.c), nor while such a manager is
+ * silent, because it may only be starting again. But a node may join with an older manager later. It
+ * is not refused, because other nodes need its rows, and its loss would stop the job; it is
+ * reported.
  */
 #include <stdlib.h>
 
@@ -11,7 +16,11 @@
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
+
+#define STRANGER_KEY 4000	/* key of this problem of kind "release"; bootstrap.c uses lower keys */
 
 static void report_job(struct fm *fm, const struct fm_job *j, const struct fm_job_count *c)
 {
@@ -21,6 +30,30 @@ static void report_job(struct fm *fm, const struct fm_job *j, const struct fm_jo
 		       "job '%s' has fallen apart: no working links between its nodes join its "
 		       "%u parts, which cannot reach each other; a job uses no links of other "
 		       "nodes", j->name, c->parts);
+}
+
+const char *fm_apart_stranger(const struct fm *fm)
+{
+	for (uint32_t i = 1; i < fm_roster_size(fm->root); i++) {
+		const struct fm_mate *m = fm_mate_no(fm->root, i);
+
+		if (fm_mate_joined(m) && !m->unheard && !m->jobs && m->state != FM_NODE_DEAD)
+			return m->name;
+	}
+	return NULL;
+}
+
+void fm_apart_tell(struct fm *fm)
+{
+	const struct fm_book *b = fm->table.version ? fm->table.book : NULL;
+	const char *name = b && b->jobs.n ? fm_apart_stranger(fm) : NULL;
+
+	if (name)
+		fm_problem_set(fm, "release", STRANGER_KEY,
+			       "the manager of '%s' does not know jobs: it, and nodes below it in the "
+			       "tree, may use links outside their job: update fabricd there", name);
+	else
+		fm_problem_clear(fm, "release", STRANGER_KEY);
 }
 
 void fm_apart_look(struct fm *fm)
@@ -35,4 +68,5 @@ void fm_apart_look(struct fm *fm)
 			report_job(fm, &jobs->of[i], &count[jobs->of[i].id]);
 	free(count);
 	fm_problems_sweep(fm, "job");
+	fm_apart_tell(fm);
 }

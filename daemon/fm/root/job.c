@@ -15,6 +15,7 @@
 #include "daemon/fm/root/job.h"
 #include "daemon/fm/node/jobs.h"
 #include "daemon/fm/node/log.h"
+#include "daemon/fm/root/apart.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
@@ -31,17 +32,6 @@ static const char *name_user(uint32_t uid, char *buf, size_t room)
 	return buf;
 }
 
-const char *fm_job_stranger(const struct fm *fm)
-{
-	for (uint32_t i = 1; i < fm_roster_size(fm->root); i++) {
-		const struct fm_mate *m = fm_mate_no(fm->root, i);
-
-		if (!m->jobs && m->state == FM_NODE_UP)
-			return m->name;
-	}
-	return NULL;
-}
-
 /* Return: 0 if @job may begin at these nodes, else as fm_job_start(). */
 static int check_job(const struct fm *fm, const struct fm_job *job, const uint32_t *node)
 {
@@ -51,7 +41,7 @@ static int check_job(const struct fm *fm, const struct fm_job *job, const uint32
 		return -EAGAIN;
 	if (fm_jobs_named(&r->jobs, job->name))
 		return -EEXIST;
-	if (fm_job_stranger(fm))
+	if (fm_apart_stranger(fm))
 		return -EOPNOTSUPP;
 	if (!fm_jobs_next(&r->jobs))
 		return -ENOSPC;

@@ -8,12 +8,6 @@
 struct fm;
 struct fm_job;
 
-/**
- * fm_job_stranger() - find a node whose manager does not know jobs. Such a manager would compute
- * rows without regard to jobs, and pass the table on without the jobs.
- * Return: its name; NULL: all nodes that are up know jobs.
- */
-const char *fm_job_stranger(const struct fm *fm);
 /** fm_job_begin() - see fm_job_start() */
 int fm_job_begin(struct fm *fm, const struct fm_job *job, const uint32_t *node);
 /** fm_job_end() - see fm_job_stop() */

@@ -14,6 +14,7 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/admin.h"
+#include "daemon/fm/root/apart.h"
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/claim.h"
@@ -353,7 +354,7 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 {
 	struct fm_root *r = fm->root;
 	bool away = fresh || m->state != FM_NODE_UP;
-	bool back = m->state != FM_NODE_UP || m->epoch != h->epoch;
+	bool back = m->state != FM_NODE_UP || m->epoch != h->epoch, updated;
 
 	if (!fresh && m->epoch != h->epoch) {
 		fm_base_forget(fm->root);
@@ -368,7 +369,10 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 		fm_ranks_look(fm);
 	m->priority = h->priority;
 	m->stated.disk.keeps = h->keeps;
+	updated = !fresh && !m->jobs;
 	m->jobs = h->jobs;
+	if (updated || !m->jobs)
+		fm_apart_tell(fm);
 	fm_plan_hello(fm, m, h);
 	fm_recall_hello(fm, h);
 	fm_mate_name(r, m, h->name);
