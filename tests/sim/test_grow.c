@@ -51,15 +51,12 @@ static void end(struct growth *g, const char *what)
 static void check_addresses(struct growth *g)
 {
 	for (uint32_t i = 0; i < world_nodes(g->s.w); i++) {
+		const struct fm *fm = world_fm(g->s.w, i);
 		struct in_addr now;
-		struct fm_status st;
 
-		if (!world_fm(g->s.w, i))
+		if (!fm || fm_own(fm) == TORUS_NO_NODE)
 			continue;
-		fm_status(world_fm(g->s.w, i), &st);
-		if (!st.placed)
-			continue;
-		now = torus_addr4(&st.shape, st.own);
+		now = torus_addr4(fm_shape(fm), fm_own(fm));
 		if (g->has_addr[i] && now.s_addr != g->addr[i].s_addr)
 			trial_fail(&g->s, "the address of node %u changes", i);
 		g->has_addr[i] = true;
