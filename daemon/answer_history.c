@@ -151,7 +151,7 @@ static void answer_events_text(struct request *rq, const char *events, const cha
 	answer_ok_with(rq, j, "events", events);
 }
 
-/* Return: the JSON of an event that fits @f, to be freed; NULL: it does not fit, or out of memory. */
+/* Return: the JSON of an event that fits @f, to be freed; NULL: it does not fit, or no memory. */
 static char *recent_event(const struct fabricd *d, const struct history_filter *f,
 			  const struct event_record *e)
 {
@@ -179,7 +179,8 @@ static char *recent_events(const struct fabricd *d, const struct history_filter 
 	const struct event_record *e;
 	size_t n = 0, bytes = 3, first;
 
-	for (uint64_t seq = 1; n < EVENTS_KEPT && (e = events_next(d->events, seq)); seq = e->seq + 1) {
+	for (uint64_t seq = 1; n < EVENTS_KEPT && (e = events_next(d->events, seq));
+	     seq = e->seq + 1) {
 		line[n] = recent_event(d, f, e);
 		n += line[n] != NULL;
 	}

@@ -70,7 +70,7 @@ static int parse_dump(const char *form, enum task *task)
 	*task = form ? TASK_DUMP_JSON : TASK_DUMP;
 	if (!form || !strcmp(form, "json"))
 		return -1;
-	fprintf(stderr, "fabricd: --dump-config: '%s' is not allowed, only 'json' is\n", form);
+	fprintf(stderr, "fabricd: --dump-config: '%s': must be 'json'\n", form);
 	return EXIT_USAGE;
 }
 

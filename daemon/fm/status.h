@@ -76,8 +76,8 @@ enum fm_root_state {
  * @reachable: this node has a way to the root
  * @epoch: the epoch in which the root leads, or led last; 0: not known
  * @since: when this node first knew that the root leads; 0: it never did
- * @lost: since when this node has no way to a root, in the machine's clock; 0: it has one. The
- *	status of the fabric is as of that time
+ * @lost: time since which this node has no way to a root, in the machine's clock; 0: it has one.
+ *	The status of the fabric is as of that time
  * @guid, @node, @address: GUID, node id and service address of the root; @node: TORUS_NO_NODE while
  *	it is not in the table
  * @here, @need: how many nodes have answered the node that asks to be root, or have promised to
@@ -272,8 +272,8 @@ uint64_t fm_epoch(const struct fm *fm);
 bool fm_reachable(const struct fm *fm);
 
 /**
- * fm_cut_off() - Return: since when this node has had no way to the root, in the machine's clock; 0
- * if it has one
+ * fm_cut_off() - Return: time since which this node has had no way to the root, in the machine's
+ * clock; 0 if it has one
  */
 uint64_t fm_cut_off(const struct fm *fm);
 

@@ -214,7 +214,7 @@ struct tn_link {
 	u64 state_at;		/* when the link entered its state */
 	u64 since;		/* until when the counters of time in each state are up to date */
 	u64 damaged_at;		/* begin of the last second that ERROR_SECONDS counts */
-	/* since when a packet on this VC has waited for this link; 0: none waits */
+	/* time since which a packet on this VC has waited for this link; 0: none waits */
 	u64 waiting[TORUS_VCS];
 
 	u64 counter[TORUS_PC_COUNT];

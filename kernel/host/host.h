@@ -97,9 +97,9 @@ typedef void (*torus_host_lost)(void *shell, const u8 *ip, u32 len);
  * @forget: called for a message that waited and is dropped
  * @out: packets of the message that is being sent; empty otherwise
  * @stopped: by queue of the host: the message for which the queue is stopped, or NULL
- * @stopped_since: since when it is stopped, ns
+ * @stopped_since: time since which it is stopped, ns
  * @stop_spent: by queue of the host: how much of its budget of stopped time (lane.c) is used up, ns
- * @open_since: since when the queue is not stopped, ns
+ * @open_since: time since which the queue is not stopped, ns
  * @last_flow: the flow of the last message of the queue; 0: there was none
  * @stop_shared: how many more stops of the queue use up its budget, because it had messages of
  *	several flows
@@ -213,8 +213,8 @@ u64 torus_host_expiry(struct torus_host *h);
  */
 void torus_host_give_up(struct torus_host *h, u64 age, u64 now);
 /**
- * torus_host_oldest() - Return: since when no message could be sent to the destination that has
- * waited longest; ~0 if none waits
+ * torus_host_oldest() - Return: time since which no message could be sent to the destination that
+ * has waited longest; ~0 if none waits
  */
 u64 torus_host_oldest(const struct torus_host *h);
 /** torus_host_forget() - drop all messages that wait */

@@ -483,7 +483,7 @@ one_file() {
 	done
 	"$B/fabricd" --config "$file" 2>"$tmp/one.err"
 	[[ $? == 1 ]] && grep 'one.conf:1: service_network is .*this host has no address in it (yet)' "$tmp/one.err" &&
-		[[ $("$B/fabricd" --dump-config=yaml 2>&1) == *"only 'json' is" ]] &&
+		[[ $("$B/fabricd" --dump-config=yaml 2>&1) == *"must be 'json'" ]] &&
 		[[ $("$B/fabricctl" config 1,1 --lab "$lab" --json | jq -r '.[0].config[] | select(.key == "control").value') == "$run/1.1/control" ]] &&
 		! "$B/fabricctl" config 1,1 --lab "$lab" --json | grep -F "$(<"$run/key")" &&
 		[[ $("$B/fabricctl" config --diff --lab "$lab" --json | jq -r '.[].key' | sort | paste -sd' ') == "control device log_level shape state_dir" ]]

@@ -37,7 +37,7 @@ struct flow {
  * @epochs: which tables there were, check_epoch.c
  * @orders: what roots had ordered when they ended, check_order.c
  * @admin: what administrators have excluded, check_admin.c
- * @takeover: since when no node leads, check_takeover.c
+ * @takeover: time since which no node leads, check_takeover.c
  * @bounded_at: when a node last replayed or lifted holds although the root had no proof that
  *	the network was drained, or it is not known: packets sent before may come late; 0: never
  * @bounded: the version of that recovery

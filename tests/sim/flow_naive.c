@@ -10,7 +10,7 @@
 struct part {
 	struct naive_end p;
 	unsigned int come, gone;
-	uint32_t first_at;	/* since when it is the first of its queue */
+	uint32_t first_at;	/* time since which it is the first of its queue */
 	int way;		/* output: dir * vcs + vc, or HERE, the sink; ASKS: none yet */
 };
 

@@ -403,7 +403,7 @@ END
 
 # tests/run takes stages, and with --mutants also paths; it refuses any other word.
 words() {
-	exits 2 "allowed: build static vm" tests/run --mutants 1 wrongword &&
+	exits 2 "must be one of: build static vm" tests/run --mutants 1 wrongword &&
 		exits 2 "unknown stage 'wrongword'" tests/run --mutants 1 wrongword &&
 		exits 2 'with --mutants also paths below kernel, daemon and lib' tests/run wrongword &&
 		exits 2 "there is no 'kernel/none.c'" tests/run --mutants 1 kernel/none.c &&

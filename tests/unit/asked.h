@@ -23,7 +23,7 @@
  *	manager says
  * @nowhere: it does not know where it is
  * @pending: the table is not in force yet; @kept: by candidates, on disk
- * @cut_off: since when the root is lost
+ * @cut_off: time since which the root is lost
  * @heard, @lately: when each node was heard last, and whether that is within the bound
  * @passed: ns since NOW
  * @no_nic: the NIC is gone, but the manager does not know it yet

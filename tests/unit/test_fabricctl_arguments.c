@@ -56,7 +56,7 @@ static void wrong_arguments_of_questions_are_refused(void **state)
 		{ "status --lab no-such-lab", "no-such-lab" },
 		{ "nodes --map --json", "exclude each other" },
 		{ "links --json --all", "--all" },
-		{ "status --json=all", "'all' is not allowed, only 'full' is" },
+		{ "status --json=all", "'all': must be 'full'" },
 		{ "links --errors --all", "--errors does not go with --all" },
 		{ "links --errors --bad", "--errors does not go with --bad" },
 		{ "links --top 3", "--top needs --errors" },

@@ -144,8 +144,7 @@ static int json_take(struct ctl *ctl, const char *value)
 {
 	ctl->json = true;
 	ctl->full = value;
-	return !value || !strcmp(value, "full") ? OK : fail("--json: '%s' is not allowed, only 'full' is",
-							    value);
+	return !value || !strcmp(value, "full") ? OK : fail("--json: '%s': must be 'full'", value);
 }
 
 static int watch_take(struct ctl *ctl, const char *value)

@@ -131,7 +131,8 @@ struct unreached {
  * @turns: until then this node follows no asking node, because it has left one that had no success
  *	for a root that leads
  * @unreached: the last followed nodes to which a connection failed, or that asked in vain
- * @most: how many nodes take part at most, by the followed node, which asks; @grew: since when
+ * @most: how many nodes take part at most, by the followed node, which asks; @grew: time since
+ * which
  * @lines: the last log lines: [0] on changes to a root that leads, [1] to a node that asks to be
  *	root
  */

@@ -26,7 +26,7 @@ struct fm {
 	uint64_t now, random;
 	uint64_t wall, wall_at;	/* the time of day in s by the last fm_clock(), and when that was
 				 * called; 0: never */
-	uint64_t rootless;	/* since when this node has known no root; valid while it knows
+	uint64_t rootless;	/* time since which this node knows no root; valid while it knows
 				 * none */
 
 	/* GUID of the NIC */
@@ -63,7 +63,7 @@ struct fm {
 	uint64_t root_guid, root_epoch;
 	uint64_t term;		/* epoch of the root that this node has joined, or in which it
 				 * claims to lead */
-	uint64_t cut_off;	/* since when no connection leads to the root; 0: there is one */
+	uint64_t cut_off;	/* since this time no connection leads to the root; 0: one does */
 	bool root_asks, root_lost, said_lost;	/* of the followed root: it only asks to be root;
 						 * it does not answer; this node's Inits have
 						 * said that it is lost */

@@ -59,7 +59,7 @@ enum fm_todo {
  * @err: negative errno of the last action that failed; 0: none failed
  * @reached: enum fm_act: the last action, other than a count, that succeeded for this step
  * @did: when that action succeeded for the first time
- * @refused: since when the replay fails; 0: it does not fail
+ * @refused: time since which the replay fails; 0: it does not fail
  * @rejoin: when this node, whose NIC failed, joins again; NEVER: it does not wait for that
  * @backoff: the last wait before it joined again
  * @replay: mask of the ports that REPLAY opens, without those that have changed since it began

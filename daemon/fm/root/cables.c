@@ -37,7 +37,7 @@ struct change {
  * struct fm_cables - state of all cables in the last table
  * @shape: the shape for which @up and @lost were made; without dimensions: they were not made yet
  * @up, @lost: by node id, mask of dimensions whose cable at the port with "+" is up, or is lost
- * @begun: since when these states are known
+ * @begun: time since which these states are known
  * @former: the states are those in the former root's table
  * @change, @n: the cables that have changed; @by_cable: index of @change by cable
  * @found, @nfound: the cables whose state the next table changes

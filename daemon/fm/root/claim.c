@@ -148,7 +148,8 @@
  * @here, @need: result of fm_quorum_count() at the last check
  * @most: the greatest @here so far; @grew: when it rose last
  * @ports: a hash of the port rows of all nodes that have sent HELLO
- * @apart: since when no link leads out of this part of the fabric, and @ports has not changed;
+ * @apart: time since which no link leads out of this part of the fabric, and @ports has not
+ * changed;
  *	NEVER: a link leads out
  * @why: why this node leads, as text for people
  */

@@ -36,7 +36,7 @@ bool fm_claim_leads(const struct fm *fm);
 void fm_claim_anew(struct fm *fm, uint64_t epoch);
 /**
  * fm_claim_again() - begin to ask again in a new struct fm_root, after fm_claim_anew()
- * @high: the next claim needs an epoch above this; @begun: since when this node has asked
+ * @high: the next claim needs an epoch above this; @begun: time since which this node has asked
  */
 void fm_claim_again(struct fm *fm, uint64_t high, uint64_t begun);
 /**

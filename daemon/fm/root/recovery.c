@@ -201,8 +201,8 @@ struct fm_rec {
 	uint64_t next;		/* when the next round of counts is due; NEVER */
 	uint64_t interval;
 	uint64_t phase_began;
-	uint64_t still_since;	/* since when the sums have not changed */
-	uint64_t unresolved_since;	/* since when some packets are unresolved; 0: none are */
+	uint64_t still_since;	/* time since which the sums have not changed */
+	uint64_t unresolved_since;	/* since this time some packets are unresolved; 0: none */
 	struct losses losses;
 	struct fm_sums sums;	/* sums of the last complete round */
 	uint64_t set;		/* fingerprint of the NICs in @sums; 0: there was no round */
