@@ -58,7 +58,7 @@
  * test_ring_node.c).
  *
  * Requests are not sequenced (an IDLE). One that is lost is repeated after a while, and one that is
- * late or doubled moves a bubble that blocked nothing.
+ * late or duplicated moves a bubble that blocked nothing.
  *
  * A forging peer can remove bubbles from its rings, as it can keep credits (credit.h); its reports
  * cannot exceed the buffers that it frees.

@@ -22,7 +22,7 @@ none() {
 }
 
 # under COMMAND...: adaptive flows of three nodes, and COMMAND while they flow. Each flow must be
-# clean: no record lost, doubled or altered.
+# clean: no record lost, duplicated or altered.
 under() {
 	local from pids=() rc=0
 	note_sent 0,0 2,0 0,2 || return 1

@@ -19,7 +19,7 @@ runs() { demo --seconds 5 >"$tmp/shown" 2>&1 || { cat "$tmp/shown"; return 1; };
 all_shown() {
 	shown 'lab .* is up: 4x4, 16 nodes, 32 cables' && shown '^tcp .* clean$' &&
 		shown '^udp .* clean$' && shown '^mpi +16 ranks, [1-9][0-9]* rounds, 0 words wrong' &&
-		shown '^fabric .*: degraded' && shown '^nothing was lost, doubled'
+		shown '^fabric .*: degraded' && shown '^nothing was lost, duplicated'
 }
 no_colour() { ! grep -q $'\e' "$tmp/shown"; }
 nothing_left() { ! left; }

@@ -63,7 +63,7 @@ latency() {
 		of_result '.rtt_us.min >= 10000 and .lost == 0' && lab latency 0,1:+x 0
 }
 
-# The test goes on under load, and no packet of the load is lost or doubled.
+# The test goes on under load, and no packet of the load is lost or duplicated.
 under_load() {
 	local pid rc=0
 	"$bin/fabricctl" lab traffic --name "$lab" -s $((4 * slow)) --rate 2000 1,0 2,0 >"$tmp/traffic" 2>&1 &

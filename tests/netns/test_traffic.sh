@@ -32,7 +32,7 @@ end_path() {
 cleanup() { end_path 2>/dev/null; "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 
 # judged STATUS PROTOCOL COUNTS FAULT...: whether the verdict on a path with these faults is
-# right; COUNTS are the lost, doubled, reordered and corrupt records
+# right; COUNTS are the lost, duplicated, reordered and corrupt records
 judged() {
 	local want=$1 protocol=$2 counts=$3 rc=0 got clean=true
 	shift 3
@@ -70,7 +70,7 @@ flags=() sent='.sent > 150'
 check "two nodes without NICs come up" lab up 2 --bare || exit 1
 check "UDP: traffic over a clean path is judged clean" judged 0 udp "0 0 0 0"
 check "UDP: a lost first record is counted" judged 1 udp "1 0 0 0" lose:0
-check "UDP: a doubled record is counted" judged 1 udp "0 1 0 0" double:100
+check "UDP: a duplicated record is counted" judged 1 udp "0 1 0 0" double:100
 check "UDP: two swapped records count as one reordered" judged 1 udp "0 0 1 0" swap:100
 check "UDP: an altered record is counted" judged 1 udp "0 0 0 1" alter:100
 check "UDP: several errors of each kind are counted" judged 1 udp "2 2 1 2" lose:20 lose:40 double:60 double:61 swap:80 \
@@ -80,7 +80,7 @@ check "TCP: traffic over a clean path is judged clean" judged 0 tcp "0 0 0 0"
 check "TCP: an altered record is counted" judged 1 tcp "0 0 0 1" tcp:100
 flags=(--dscp 8)
 check "VCA: two swapped records are allowed" judged 0 udp "0 0 1 0" swap:100
-check "VCA: lost, doubled and altered records are counted" judged 1 udp "1 1 0 1" lose:100 double:120 alter:140
+check "VCA: lost, duplicated and altered records are counted" judged 1 udp "1 1 0 1" lose:100 double:120 alter:140
 flags=(--rate 50) sent='.sent > 0 and .sent <= 15' # in 0.3 s
 check "UDP: no more records a second are sent than asked for" judged 0 udp "0 0 0 0"
 check "TCP: no more records a second are sent than asked for" judged 0 tcp "0 0 0 0"

@@ -35,7 +35,7 @@ updated() {
 	done
 }
 
-# under_traffic COMMAND...: meanwhile nothing is lost, doubled or reordered
+# under_traffic COMMAND...: meanwhile nothing is lost, duplicated or reordered
 under_traffic() {
 	local flow rc=0
 	touch "$tmp/flows"

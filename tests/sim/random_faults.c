@@ -2,7 +2,7 @@
 /*
  * Random histories. A seed determines a shape, the quality of the service network, the traffic,
  * and faults and repairs at random times. At the end everything is mended. Then the fabric must
- * come to rest, with no packet lost (except in NICs that died, see check_fate.c), doubled or out
+ * come to rest, with no packet lost (except in NICs that died, see check_fate.c), duplicated or out
  * of order.
  *
  *	test_random_faults [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log

@@ -3,7 +3,7 @@
  * Random histories of fabrics whose cables age, warm up, lose lanes and die, under traffic. A link
  * over a cable that gets worse trains again, loses rate and lanes, and stays up. Only if no lane
  * is left the link fails, and the fabric recovers as from any dead link. No packet may be lost,
- * doubled or out of order. When all cables are new again, all links must come up with the margin
+ * duplicated or out of order. When all cables are new again, all links must come up with the margin
  * that training demands.
  *
  *	test_random_lines [FIRST [COUNT]]	see series.h; VERBOSE=1..4 prints the managers' log

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Jobs: their packets never leave their nodes, whatever fails, and none is lost, doubled or
+ * Jobs: their packets never leave their nodes, whatever fails, and none is lost, duplicated or
  * reordered when a job begins, is repaired or ends. Nothing but an order ends a job: neither the
  * loss of its nodes nor of the root, nor of the power of all nodes.
  */

@@ -2,7 +2,7 @@
 /*
  * Properties of a port that may be changed while its NIC is in use: its retry protocol, whether it
  * is up, how long its frames may be, and that it shall train again. In any order, under traffic,
- * while frames are lost: no packet is lost, doubled or reordered, no NIC is taken for dead, and
+ * while frames are lost: no packet is lost, duplicated or reordered, no NIC is taken for dead, and
  * each link ends with the protocol that its ports were told last. The parameters of a NIC itself
  * cannot be changed while it lives.
  */
@@ -122,7 +122,7 @@ static void one_history(uint64_t seed)
 	if (check_flow_returned(s.flow) || check_flow_counted(s.flow, TORUS_NC_LOST) ||
 	    check_flow_counted(s.flow, TORUS_NC_DUPLICATES) ||
 	    check_flow_counted(s.flow, TORUS_NC_UNSURE))
-		trial_fail(&s, "packets came back, are lost or may be doubled");
+		trial_fail(&s, "packets came back, are lost or may be duplicated");
 	if (!trial_end(&s))
 		fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
 }

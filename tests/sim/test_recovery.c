@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults under traffic between all nodes: no packet may be lost, doubled or out of order, and the
+ * Faults under traffic between all nodes: no packet may be lost, duplicated or out of order, and the
  * fabric must come to rest with a right table. A second fault happens at every step of the
  * recovery from the first. The table costs[] limits what each fault may cost besides: how long
  * rows are on hold, whether a drain may end without proof, packets that found no way.
@@ -169,7 +169,7 @@ static void judge_cost(struct trial *s, enum fault a, enum fault b, uint64_t mos
 	if (doubled && !dies && !unproven)
 		trial_fail(s, "%llu duplicates arrived", (unsigned long long)doubled);
 	if (check_flow_counted(s->flow, TORUS_NC_UNSURE) && !dies && !unproven)
-		trial_fail(s, "adaptive packets may have been doubled");
+		trial_fail(s, "adaptive packets may have been duplicated");
 	if (check_flow_unproven(s->flow) && !unproven)
 		trial_fail(s, "the root went on without proof");
 	s->none_late |= !unproven;
@@ -293,7 +293,7 @@ static void two_faults_lose_no_packet(void **state)
 		assert_int_equal(met, (1u << STEPS) - (1u << STEP_REST));
 }
 
-/* Faults while messages are doubled and delayed and connections break. */
+/* Faults while messages are duplicated and delayed and connections break. */
 static void faults_under_disturbance_lose_no_packet(void **state)
 {
 	const char *one = getenv("SEED");

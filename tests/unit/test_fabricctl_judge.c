@@ -114,7 +114,7 @@ static void each_doubled_record_is_counted(void **state)
 	}
 }
 
-/* One lost and one doubled record are both counted: they do not cancel out. */
+/* One lost and one duplicated record are both counted: they do not cancel out. */
 static void lost_and_doubled_records_do_not_cancel_out(void **state)
 {
 	(void)state;
@@ -142,7 +142,7 @@ static void overtaken_record_is_counted_once(void **state)
 	}
 }
 
-/* With any_order only the order is free: lost and doubled records are still counted. */
+/* With any_order only the order is free: lost and duplicated records are still counted. */
 static void any_order_still_counts_lost_and_doubled_records(void **state)
 {
 	(void)state;
@@ -196,8 +196,8 @@ static void each_flipped_bit_makes_record_corrupt(void **state)
 	}
 }
 
-/* A number further back than JUDGE_SEEN counts as doubled, for it is not remembered. */
-static void record_older_than_window_counts_as_doubled(void **state)
+/* A number further back than JUDGE_SEEN counts as duplicated, for it is not remembered. */
+static void record_older_than_window_counts_as_duplicated(void **state)
 {
 	(void)state;
 	begin(JUDGE_SEEN + 2);
@@ -373,7 +373,7 @@ int main(void)
 		cmocka_unit_test(any_order_still_counts_lost_and_doubled_records),
 		cmocka_unit_test(each_flipped_bit_makes_record_corrupt),
 		cmocka_unit_test(altered_copy_is_corrupt),
-		cmocka_unit_test(record_older_than_window_counts_as_doubled),
+		cmocka_unit_test(record_older_than_window_counts_as_duplicated),
 		cmocka_unit_test(records_of_one_bit_in_window_are_told_apart),
 		cmocka_unit_test(gap_is_longest_time_between_records),
 		cmocka_unit_test(late_records_have_time_after_reported_end),

@@ -172,7 +172,7 @@ static u64 dropped(u32 node)
 	return sum;
 }
 
-/* Nothing is lost, doubled or reordered, sums agree, credits and bubbles are kept (fabric.h). */
+/* Nothing is lost, duplicated or reordered, sums agree, credits and bubbles are kept (fabric.h). */
 static void marked_torus(uint64_t seed)
 {
 	static const char *const shapes[] = { "4x4", "3x3x2", "5x2", "8" };

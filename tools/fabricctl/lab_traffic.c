@@ -498,7 +498,7 @@ COMMAND(lab_traffic) = {
 	.name = "traffic",
 	.args = "FROM TO",
 	.brief = "Send TCP and UDP, or puts, from one node to another, and check what arrives",
-	.help = "Every record has a number and a CRC. Counts lost, doubled, reordered and\n"
+	.help = "Every record has a number and a CRC. Counts lost, duplicated, reordered and\n"
 		"corrupted records, and measures the longest pause; exit status 1 if there were\n"
 		"any. UDP keeps at most 64 datagrams under way, less than any queue holds: the\n"
 		"fabric has lost those that are missing. In TCP a loss shows as a retransmission;\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Traffic that checks itself. Every record contains its number and a CRC-32C, by which the receiver
- * detects lost, doubled, reordered and corrupted records.
+ * detects lost, duplicated, reordered and corrupted records.
  *
  * UDP: a datagram is a record. At most TRAFFIC_WINDOW are unacknowledged, less than any queue on
  * the path holds, so missing ones were lost in the fabric. TCP: a stream of records; losses in the

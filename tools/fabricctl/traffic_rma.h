@@ -10,7 +10,7 @@
  *
  * So an operation that is executed twice or never shows in tickets and the counter, one that is
  * executed before an earlier one in the owner's memory, a full/empty bit that does not hold in the
- * order of the numbers, and a message that is lost, doubled or late in the numbers of messages.
+ * order of the numbers, and a message that is lost, duplicated or late in the numbers of messages.
  */
 #ifndef TRAFFIC_RMA_H
 #define TRAFFIC_RMA_H

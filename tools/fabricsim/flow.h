@@ -150,7 +150,7 @@ void flow_on_delivery(struct flow_net *net,
 /** flow_deadlocked() - Return: number of packets that can never move again */
 uint64_t flow_deadlocked(struct flow_net *net);
 
-/** flow_consistent() - Return: true if no buffer, packet or critical bubble is lost or doubled */
+/** flow_consistent() - Return: true if no buffer, packet or bubble is lost or duplicated */
 bool flow_consistent(const struct flow_net *net);
 
 /** flow_inside() - Return: number of packets born and not yet consumed */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The host of a manager in a world: it gives the manager its NIC and the service network. Messages
- * pass the real codec. A connection delivers messages in order, or breaks. A doubled message
+ * pass the real codec. A connection delivers messages in order, or breaks. A duplicated message
  * arrives a second time later, out of order, as after a reconnection.
  */
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * A simulated fabric, the world, in virtual time: the real NIC cores, joined by cables with
  * latency and loss; the real managers (daemon/fm/), joined by a service network with latency,
- * broken connections and doubled messages; and traffic between all nodes. The same config and
+ * broken connections and duplicated messages; and traffic between all nodes. The same config and
  * the same calls give the same history.
  *
  * Nothing here depends on a test framework: checkers watch through struct world_watch or read

@@ -132,7 +132,7 @@ enum fm_growth_stage {
 
 /**
  * struct fm_growth_ops - actions
- * @send: send @m by @port; it may be lost, and is not doubled nor overtaken
+ * @send: send @m by @port; it may be lost, and is not duplicated nor overtaken
  * @changed: the stage is another one. Into RUNS: the partition is complete. Into RELEASES: it
  *	ended, and @end of struct fm_growth says why
  */

@@ -27,7 +27,7 @@
  * be broken, and repeats it until confirmed. Until then it joins no other partition, and answers
  * RELEASE to everything about this one.
  *
- * Lemma 1 (nodes are neither lost nor doubled). Call a token each node that the first member was
+ * Lemma 1 (nodes are neither lost nor duplicated). Call a token each node that the first member was
  * asked for. A token is held by a member (as @added, or in @waits), or on its way over a cable, or
  * has been counted by the first member. A new member keeps one, and passes on all others. By
  * edge.c the tokens that are on their way over a cable are a difference of two sums, so no loss of

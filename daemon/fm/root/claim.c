@@ -81,8 +81,8 @@
  * obey if a CLAIM comes back on that connection. However the manager learned of the root, its NIC
  * promises to one root at most in each epoch, and refuses the orders of earlier epochs. So the
  * quorums of two roots have a node in common, whether both have called that node or not. And a call
- * that is forged, lost, doubled or late has the effect of such an Init. Tables reach that node by
- * the tree, whose connections are TCP in any case: its parent need not be a neighbour.
+ * that is forged, lost, duplicated or late has the effect of such an Init. Tables reach that node
+ * by the tree, whose connections are TCP in any case: its parent need not be a neighbour.
  *
  * Trust. HELLO, CLAIM and WELCOME go over TCP. When a connection begins, both ends prove that they
  * know the key, but the bytes that follow are not authenticated. A forged CLAIM or WELCOME makes a

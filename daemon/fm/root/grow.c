@@ -18,7 +18,7 @@
  *
  * Lemmas, with the tests of tests/unit/test_fm_grow.c; tests/sim/test_grow.c has whole fabrics.
  *
- *  1. No packet is doubled or delivered to a wrong node: between PAUSE and RESUME every row of
+ *  1. No packet is duplicated or delivered to a wrong node: between PAUSE and RESUME every row of
  *     every NIC is on hold, and the network is empty, so a NIC of the old shape and one of the new
  *     shape never exchange a packet. RESUME is sent when all nodes have reported the new shape
  *     (growth_takes_a_held_table_and_a_whole_one()).

@@ -61,14 +61,14 @@
  * version would make the sums equal. So the base of these colours is then not known until a drain
  * is proven by two counts.
  *
- * Lemma 3: nothing is lost, doubled or reordered. Lost: a packet leaves the RETRY buffer only when
- * the next NIC has it; on a dead link it is parked, and replayed; an unresolved one is kept unless
- * the other end reported that it has it. Doubled: a packet that was kept although the other end had
- * it is recognised by its number in its flow. Reordered: packets of a flow sent before the switch
- * are delivered or parked before the first parked one is replayed (DRAIN); all replayed ones have
- * arrived before the first held one starts (REPLAY, RESUME); two parts of a flow parked on two
- * nodes may overtake each other, and are put in order at the receiver by their numbers, which gives
- * up missing ones only at RESUME, when all that can arrive have arrived.
+ * Lemma 3: nothing is lost, duplicated or reordered. Lost: a packet leaves the RETRY buffer only
+ * when the next NIC has it; on a dead link it is parked, and replayed; an unresolved one is kept
+ * unless the other end reported that it has it. Duplicated: a packet that was kept although the
+ * other end had it is recognised by its number in its flow. Reordered: packets of a flow sent
+ * before the switch are delivered or parked before the first parked one is replayed (DRAIN); all
+ * replayed ones have arrived before the first held one starts (REPLAY, RESUME); two parts of a flow
+ * parked on two nodes may overtake each other, and are put in order at the receiver by their
+ * numbers, which gives up missing ones only at RESUME, when all that can arrive have arrived.
  *
  * Lemma 4: the same holds with relays. A packet that passes relays goes in once and comes out once;
  * in the memory of a relay it is on its way, as on a link, so DRAIN waits for it. Two tables could

@@ -3,7 +3,7 @@
 #
 # In a guest: COUNT requests (4000) as ethtool makes them, to a NIC that sends all the time, so
 # that waiting times and offloads change while it sends; as root, and as a user without
-# privileges. No packet of the stream may be lost, doubled or reordered by that.
+# privileges. No packet of the stream may be lost, duplicated or reordered by that.
 #
 #	n0:torus0 --e--w-- n1:torus0
 

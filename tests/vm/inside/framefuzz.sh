@@ -15,7 +15,7 @@
 #
 # A peer that lies makes its own link faulty and nothing else: the other links of n1 have not
 # changed their state since the beginning, and of the requests and answers through them none is
-# lost, doubled or reordered. After each batch the attacked link comes up again for an honest
+# lost, duplicated or reordered. After each batch the attacked link comes up again for an honest
 # peer, and the kernel's log has no complaint.
 #
 # The links have a long silence: on one processor the flood of one link keeps others from being
