@@ -25,14 +25,14 @@ struct names {
 	uint32_t unknown;
 };
 
-static void free_names(struct names *n)
+static void free_node_names(struct names *n)
 {
 	json_decref(n->answer);
 	free(n->name);
 }
 
 /* Takes the names from the answer. Return: OK or the kind of the error */
-static int take_names(struct names *n)
+static int take_node_names(struct names *n)
 {
 	char text[TORUS_TEXT_MAX];
 	uint32_t id;
@@ -59,7 +59,7 @@ static int take_names(struct names *n)
 	       fail("no name of a node is known: a file without nodes would stop slurmctld");
 }
 
-static int read_names(struct ask *a, struct names *n)
+static int read_node_names(struct ask *a, struct names *n)
 {
 	struct exclusions table;
 	int status = exclusions_get(a, &table);
@@ -69,7 +69,7 @@ static int read_names(struct ask *a, struct names *n)
 	n->shape = table.shape;
 	exclusions_free(&table);
 	status = ask_nodes(a, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0, &n->answer);
-	return status == OK ? take_names(n) : status;
+	return status == OK ? take_node_names(n) : status;
 }
 
 /* Prints the file, or puts it in the place of the former one. */
@@ -108,14 +108,14 @@ static int cmd_export(struct ctl *ctl, int argc, char **argv)
 	status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
-	status = read_names(&a, &n);
+	status = read_node_names(&a, &n);
 	if (status == OK)
 		status = write_topology(&n);
 	if (status == OK && n.unknown) {
 		warn("%u nodes have no name yet, and are left out", n.unknown);
 		status = NOT_KEPT;
 	}
-	free_names(&n);
+	free_node_names(&n);
 	if (status == OK)
 		status = ask_status(&a);
 	ask_close(&a);
