@@ -470,6 +470,8 @@ static void *serve_local(void *arg, json_t *cmd, struct ask *ask)
 		query_local(ask, NULL);
 		return NULL;
 	}
+	if (name && !strcmp(name, "history") && json_is_true(json_object_get(cmd, "pull")))
+		return history_pull(d, cmd, ask);
 	if (kind && d->fm)
 		return question_ask(d, kind, cmd, ask);
 	query_local(ask, c && c->local && d->fm ? c->local(d, cmd) : NULL);
@@ -478,8 +480,8 @@ static void *serve_local(void *arg, json_t *cmd, struct ask *ask)
 
 static void forget_question(void *arg, void *handle)
 {
-	(void)arg;
-	question_forget(handle);
+	if (!history_pull_forget(arg, handle))
+		question_forget(handle);
 }
 
 static void take_message(void *arg, const struct svc_msg *msg)

@@ -337,6 +337,13 @@ extern const struct question_kind question_links_get, question_counters_get, que
 
 /* answer_history.c */
 void answer_history(struct request *rq);
+/**
+ * history_pull() - as the member local of struct query_ops, for a root that asks this candidate for
+ * its events
+ */
+void *history_pull(struct fabricd *d, const json_t *cmd, struct ask *ask);
+/** history_pull_forget() - forget this question. Return: false if @handle is of another one */
+bool history_pull_forget(struct fabricd *d, void *handle);
 
 /* answer_config.c */
 void answer_config(struct request *rq);

@@ -14,6 +14,7 @@
 #include "daemon/history.h"
 #include "daemon/keeper.h"
 #include "daemon/log.h"
+#include "daemon/query.h"
 
 #define ROOM (64u << 10)	/* most bytes of events in a reply; while it is made, there are
 				 * four copies of them */
@@ -258,6 +259,67 @@ static void on_search_late(struct request *rq, bool late)
 	if (read_filter(rq, &f))
 		answer_recent(rq, &f, "the disk does not answer: these are the last events in "
 			      "memory");
+}
+
+/* --- questions of a new root -------------------------------------------------------------- */
+
+/** struct history_pull - a question of the root for events that only this candidate may have */
+struct history_pull {
+	struct fabricd *d;
+	struct ask *ask;
+	struct history_job *job;
+};
+
+static void on_pulled(void *arg, const struct history_found *found)
+{
+	struct history_pull *p = arg;
+	struct ask *ask = p->ask;
+	json_t *events = found->events && !found->loading && !found->unread ?
+			 json_loads(found->events, 0, NULL) : NULL;
+
+	p->d->pull = NULL;
+	free(p);
+	query_local(ask, events ? json_pack("{s:o, s:s, s:b, s:b}", "events", events, "after",
+					    found->after, "more", found->more, "lost",
+					    found->lost) : NULL);
+}
+
+void *history_pull(struct fabricd *d, const json_t *cmd, struct ask *ask)
+{
+	const char *after = json_string_value(json_object_get(cmd, "after"));
+	const char *have = json_string_value(json_object_get(cmd, "have"));
+	struct history *h = keeper_history(d->keeper);
+	struct history_filter f = {
+		.from = json_integer_value(json_object_get(cmd, "from")), .to = INT64_MAX,
+		.level = FM_DEBUG, .room = PULL_ROOM, .whose = "rp",
+	};
+	struct history_pull *p = h && !d->pull ? calloc(1, sizeof(*p)) : NULL;
+
+	snprintf(f.after, sizeof(f.after), "%s", after ? after : "");
+	f.have = p && have ? strdup(have) : NULL;
+	if (p) {
+		*p = (struct history_pull) { .d = d, .ask = ask };
+		p->job = history_ask(h, &f, on_pulled, p);
+		if (p->job) {
+			d->pull = p;
+			return p;
+		}
+	}
+	free(p);
+	query_local(ask, NULL);
+	return NULL;
+}
+
+bool history_pull_forget(struct fabricd *d, void *handle)
+{
+	struct history_pull *p = d->pull;
+
+	if (!p || p != handle)
+		return false;
+	history_forget(p->job);
+	free(p);
+	d->pull = NULL;
+	return true;
 }
 
 void answer_history(struct request *rq)

@@ -77,6 +77,7 @@ struct fabricd {
 	struct control *control;
 	struct events *events;
 	struct keeper *keeper;
+	struct history_pull *pull;	/* the root's question for events of this candidate */
 	char own[TORUS_TEXT_MAX];
 	char nic_text[256];
 	struct seal *seal;

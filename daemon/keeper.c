@@ -12,8 +12,14 @@
  * candidate also gets the events of the time while it was down, and no candidate stores an event
  * twice.
  *
- * If a root dies, its last events that no candidate has copied yet are lost. While there is no
- * root, each candidate keeps its own events as events of the fabric.
+ * A new root may lack events that another candidate has: those that it did not copy in time, those
+ * of the time while it was down, and those of a former root that comes back with its disk. So it
+ * asks each candidate once, one after the other: when it becomes root, and when a candidate comes,
+ * or is restarted. What it gets, the other candidates copy from it. A candidate that does not
+ * answer is asked again after REFUSED, together with the others.
+ *
+ * If a root dies and does not come back, its last events that no candidate has copied yet are lost.
+ * While there is no root, each candidate keeps its own events as events of the fabric.
  *
  * Tests: tests/unit/test_keeper.c, tests/netns/test_history.sh.
  */
@@ -48,6 +54,10 @@
  *	time of the last question
  * @after: position where the root's last answer ended; "": the next question begins at the root's
  *	first event
+ * @sources: sum of all candidates that this root asks, or has asked; 0: it has asked none
+ * @source: number of the candidate that is asked next
+ * @told: the candidate that was asked has answered; @partly: not with all events
+ * @unheard: a candidate did not answer
  * @changed: the fabric has changed since the last answer, so the root is asked once more, SOON
  *	after the next answer
  * @missed: the fabric has changed while a question was under way, so its answer may lack events of
@@ -64,6 +74,9 @@ struct keeper {
 	uint64_t due, spent;
 	struct ask *ask;
 	char after[HISTORY_AFTER_MAX];
+	uint64_t sources;
+	unsigned int source;
+	bool told, partly, unheard;
 	bool changed, missed;
 };
 
@@ -270,7 +283,9 @@ static const struct query_done asked = {
 	.end = on_asked,
 };
 
-static void ask_root(struct keeper *k)
+/* Asks the root, or a candidate, for the next events that this node does not have. */
+static void ask_events(struct keeper *k, enum svc_to to, uint32_t node,
+		       const struct query_done *how)
 {
 	struct fabricd *d = k->d;
 	char *have = history_have(k->history);
@@ -288,10 +303,93 @@ static void ask_root(struct keeper *k)
 		json_object_set_new(cmd, "from", json_integer((json_int_t)s.since));
 	k->missed = false;
 	k->spent = k->spent + SOON > loop_now() ? k->spent + SOON : loop_now();
-	k->ask = query_ask(d->query, SVC_TO_ROOT, TORUS_NO_NODE, cmd, &SVC_MANAGER, QUERY_ROOT_MS,
-			   &asked, k);
+	k->ask = query_ask(d->query, to, node, cmd, &SVC_MANAGER,
+			   to == SVC_TO_ROOT ? QUERY_ROOT_MS : QUERY_NODE_MS, how, k);
 	json_decref(cmd);
 	free(have);
+}
+
+/* --- events of other candidates, for a new root ------------------------------------------ */
+
+/*
+ * Return: the candidate number @n of those that answer; TORUS_NO_NODE: there are not that many.
+ * @all: set to a sum of all of them and of the starts of their NICs
+ */
+static uint32_t find_source(const struct fm *fm, unsigned int n, uint64_t *all)
+{
+	struct fm_candidate_status c;
+	uint32_t node = TORUS_NO_NODE;
+	const struct fm_entry *e;
+
+	*all = 0;
+	for (uint32_t i = 0; fm_candidate(fm, &i, &c);) {
+		if (!c.heard || c.node == TORUS_NO_NODE || c.node == fm_own(fm))
+			continue;
+		e = fm_node(fm, c.node);
+		*all += (c.node + 1) * 0x9e3779b97f4a7c15ull + (e ? e->epoch : 0);
+		if (!n--)
+			node = c.node;
+	}
+	return node;
+}
+
+static void take_from_source(void *arg, uint32_t node, json_t *data)
+{
+	struct keeper *k = arg;
+	const char *after = json_string_value(json_object_get(data, "after"));
+	const json_t *events = json_object_get(data, "events");
+
+	(void)node;
+	k->told = after && json_is_array(events);
+	if (!k->told)
+		return;
+	k->partly = true;
+	if (!take_all_pulled(k, events))
+		return;
+	k->partly = json_is_true(json_object_get(data, "more")) &&
+		    !json_is_true(json_object_get(data, "lost"));
+	snprintf(k->after, sizeof(k->after), "%s", after);
+}
+
+static void end_source(void *arg)
+{
+	struct keeper *k = arg;
+
+	k->ask = NULL;
+	if (!k->told || !k->partly) {
+		k->unheard |= !k->told;
+		k->source++;
+		k->after[0] = '\0';
+	}
+	ask_at(k, loop_now() + (k->partly ? SOON : NEXT));
+}
+
+static const struct query_done sourced = {
+	.item = take_from_source,
+	.end = end_source,
+};
+
+/* Asks the next candidate; does nothing if all have been asked. */
+static void ask_source(struct keeper *k)
+{
+	uint64_t all;
+	uint32_t node = find_source(k->d->fm, k->source, &all);
+
+	if (all != k->sources) {
+		k->sources = all;
+		k->source = 0;
+		k->after[0] = '\0';
+		k->unheard = false;
+		node = find_source(k->d->fm, 0, &all);
+	}
+	if (node == TORUS_NO_NODE && k->unheard) {
+		k->sources = 0;
+		ask_at(k, loop_now() + REFUSED);
+	}
+	if (node == TORUS_NO_NODE)
+		return;
+	k->told = k->partly = false;
+	ask_events(k, SVC_TO_NODE, node, &sourced);
 }
 
 static void on_keeper_timer(void *arg)
@@ -301,12 +399,18 @@ static void on_keeper_timer(void *arg)
 	struct fm_root_status r = { .reachable = false };
 
 	ask_at(k, loop_now() + IDLE);
-	if (!k->history || k->ask || !d->query || !d->fm || fm_is_root(d->fm) ||
-	    !history_room(k->history))
+	if (!k->history || k->ask || !d->query || !d->fm || !history_room(k->history))
 		return;
+	if (fm_is_root(d->fm)) {
+		ask_source(k);
+		return;
+	}
+	if (k->sources)		/* it was root: the position is that of a candidate */
+		k->after[0] = '\0';
+	k->sources = 0;
 	fm_root_status(d->fm, &r);
 	if (r.reachable)
-		ask_root(k);
+		ask_events(k, SVC_TO_ROOT, TORUS_NO_NODE, &asked);
 }
 
 /* --- begin and end --------------------------------------------------------------------- */

@@ -172,7 +172,7 @@ static json_t *own_answer(json_t *cmd)
 {
 	void *handle;
 
-	ask.answered = false;
+	ask.answered = ask.forgotten = false;
 	ask.own = NULL;
 	handle = query.ops->local(query.arg, cmd, &ask);
 	assert_int_equal(handle != NULL, !ask.answered);
@@ -181,8 +181,36 @@ static json_t *own_answer(json_t *cmd)
 		ask.forgotten = true;
 	}
 	nic_answers();
+	if (handle && a.found && !ask.forgotten) {
+		a.found(a.found_arg, &(struct history_found) {
+			.events = (char *)"[{\"seq\":7}]", .after = "ab:1:9", .more = true,
+		});
+		a.found = NULL;
+	}
 	assert_int_equal(ask.answered, !ask.forgotten);
 	return ask.own;
+}
+
+void tells(const char *cmd, const char *wanted)
+{
+	json_t *request = json_of(cmd), *got = own_answer(request);
+	json_t *want = wanted ? json_of(wanted) : NULL;
+
+	if (wanted ? !json_equal(got, want) : got != NULL)
+		fail_msg("%s", json_dumps(got, JSON_ENCODE_ANY));
+	json_decref(request);
+	json_decref(got);
+	json_decref(want);
+}
+
+void forgets_root(const char *cmd)
+{
+	json_t *request = json_of(cmd);
+
+	forgetting = true;
+	assert_null(own_answer(request));
+	forgetting = false;
+	json_decref(request);
 }
 
 static json_t *answer_of(const struct ask *q, uint32_t node)

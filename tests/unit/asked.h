@@ -134,6 +134,10 @@ void nic_answers(void);
  * answer_question() - gives all answers to the question to nodes, and its end; or the root's reply
  */
 void answer_question(void);
+/** tells() - the root asks this node @cmd, which answers @wanted; NULL: it has no answer */
+void tells(const char *cmd, const char *wanted);
+/** forgets_root() - the root asks this node @cmd, and its question is forgotten */
+void forgets_root(const char *cmd);
 /** nodes_answer() - lets nodes answer their questions, and those that follow from the answers */
 void nodes_answer(void);
 /** json_of() - parses @text, with ' for " */

@@ -781,6 +781,23 @@ static void history_on_disk_is_searched_as_asked(void **state)
 	does("search 0--1 3 '' 'rp' '' last 0 after '' have '':");
 }
 
+/* A new root asks candidates for the events that it does not have. */
+static void candidate_gives_new_root_its_events(void **state)
+{
+	(void)state;
+	tells("{'cmd':'history','pull':true,'have':''}", NULL);		/* it keeps none */
+	a.keeps = true;
+	tells("{'cmd':'history','pull':true,'have':'ab=5','after':'ab:1:5','from':4}",
+	      "{'events':[{'seq':7}],'after':'ab:1:9','more':true,'lost':false}");
+	does("search 4--1 3 '' 'rp' '' last 0 after 'ab:1:5' have 'ab=5': in 32768 bytes");
+	tells("{'cmd':'history'}", NULL);
+	forgets_root("{'cmd':'history','pull':true}");
+	a.did[0] = '\0';
+	a.busy = true;
+	tells("{'cmd':'history','pull':true}", NULL);
+	a.did[0] = '\0';
+}
+
 static void log_reads_and_sets_level(void **state)
 {
 	enum fm_level before = log_level();
@@ -1011,6 +1028,7 @@ int main(void)
 		TEST(event_of_other_node_is_noted_with_its_name),
 		TEST(history_without_disk_has_events_in_memory),
 		TEST(history_on_disk_is_searched_as_asked),
+		TEST(candidate_gives_new_root_its_events),
 		TEST(log_reads_and_sets_level),
 		TEST(config_shows_values_of_one_or_all_nodes),
 		TEST(unknown_command_lists_all_commands),

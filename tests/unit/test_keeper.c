@@ -39,6 +39,33 @@ static char told[HISTORY_TEXT_MAX + 8];
 static bool slow;			/* the keeper reported that writing takes long */
 static atomic_bool hangs, in_sync;	/* state of the disk */
 
+#define OWN 3
+static struct fm_candidate_status candidate[4];
+static uint32_t ncandidates, asked_node;
+static struct fm_entry entry;
+
+bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *out)
+{
+	(void)fm;
+	if (*i >= ncandidates)
+		return false;
+	*out = candidate[(*i)++];
+	return true;
+}
+
+uint32_t fm_own(const struct fm *fm)
+{
+	(void)fm;
+	return OWN;
+}
+
+const struct fm_entry *fm_node(const struct fm *fm, uint32_t node)
+{
+	(void)fm;
+	(void)node;
+	return &entry;
+}
+
 bool fm_is_root(const struct fm *fm)
 {
 	(void)fm;
@@ -78,9 +105,9 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 		      const struct query_done *how, void *arg)
 {
 	(void)q;
-	(void)node;
 	(void)timeout_ms;
-	assert_int_equal(to, SVC_TO_ROOT);
+	assert_int_equal(to, leads ? SVC_TO_NODE : SVC_TO_ROOT);
+	asked_node = node;
 	assert_true(user->privileged);
 	assert_ptr_equal(arg, k);
 	assert_null(asked);
@@ -191,6 +218,7 @@ static void begin(void)
 	assert_non_null(mkdtemp(dir));
 	memset(&d, 0, sizeof(d));
 	clock_stop();
+	ncandidates = 0;
 	d.loop = loop_new();
 	d.events = events_new();
 	d.guid = 7;
@@ -359,6 +387,114 @@ static void only_candidate_with_root_asks(void **state)
 	assert_int_equal(asks, 1);
 	ends(NULL);
 	asked_after(10 * SEC);
+}
+
+/* Ends the question that the root has asked a candidate. @answer: NULL: that did not answer */
+static void source_ends(uint32_t node, const char *answer)
+{
+	json_t *data = answer ? json_loads(answer, 0, NULL) : NULL;
+
+	assert_non_null(asked);
+	assert_int_equal(asked_node, node);
+	json_decref(asked);
+	asked = NULL;
+	if (data)
+		done->item(k, node, data);
+	json_decref(data);
+	done->end(k);
+}
+
+#define SOURCE(list, after, more) "{\"events\":[" list "],\"after\":\"" after "\",\"more\":" more ",\"lost\":false}"
+#define EVENT_OF(log, seq) "{\"log\":\"" log "\",\"seq\":" #seq ",\"time\":5,\"level\":\"error\",\"kind\":\"link\"}"
+
+/* Candidates 1 and 2 answer, 0 does not, and 3 is this node. */
+static void leads_candidates(void)
+{
+	begin();
+	for (uint32_t i = 0; i < 4; i++)
+		candidate[i] = (struct fm_candidate_status) { .node = i, .heard = i > 0 };
+	ncandidates = 4;
+	entry.epoch = 1;
+	passes(200 * MS);
+	leads = true;
+	keeper_changed(k);
+	passes(5 * MS);
+}
+
+static void new_root_asks_each_candidate_for_what_it_misses(void **state)
+{
+	(void)state;
+	leads_candidates();
+	assert_int_equal(asks, 1);
+	assert_string_equal(said("cmd"), "history");
+	assert_true(json_is_true(json_object_get(asked, "pull")));
+	source_ends(1, SOURCE(EVENT_OF("a", 1) "," EVENT_OF("a", 2), "x:1:2", "true"));
+	assert_int_equal(events(2), 2);
+	passes(200 * MS);
+	assert_string_equal(said("after"), "x:1:2");
+	source_ends(1, SOURCE(EVENT_OF("a", 3), "x:1:3", "false"));
+	passes(20 * MS);
+	assert_null(said("after"));
+	source_ends(2, SOURCE(EVENT_OF("a", 3) "," EVENT_OF("b", 7), "y:1:3", "false"));
+	assert_int_equal(events(4), 4);
+	/* All have been asked. */
+	passes(100 * SEC);
+	assert_null(asked);
+	assert_int_equal(asks, 3);
+	/* One comes, and one was restarted. */
+	candidate[0].heard = true;
+	passes(10 * SEC);
+	source_ends(0, SOURCE("", "z:1:1", "false"));
+	passes(20 * MS);
+	source_ends(1, SOURCE("", "x:1:3", "false"));
+	passes(20 * MS);
+	source_ends(2, SOURCE("", "y:1:3", "false"));
+	passes(100 * SEC);
+	assert_int_equal(asks, 6);
+	entry.epoch++;
+	passes(10 * SEC);
+	source_ends(0, SOURCE("", "z:1:1", "false"));
+	passes(20 * MS);
+	assert_non_null(asked);
+	leads = false;
+}
+
+/* A candidate of an earlier release, or whose disk hangs, has no answer. */
+static void candidate_without_answer_is_asked_again_later(void **state)
+{
+	(void)state;
+	leads_candidates();
+	source_ends(1, NULL);
+	passes(20 * MS);
+	source_ends(2, SOURCE("", "y:1:3", "false"));
+	passes(20 * MS);
+	passes(50 * SEC);
+	assert_null(asked);
+	passes(10 * SEC);
+	source_ends(1, "{}");
+	passes(20 * MS);
+	source_ends(2, SOURCE("", "y:1:3", "false"));
+	passes(20 * MS);
+	passes(60 * SEC);
+	source_ends(1, SOURCE("", "x:1:3", "false"));
+	passes(20 * MS);
+	source_ends(2, SOURCE("", "y:1:3", "false"));
+	passes(100 * SEC);
+	assert_null(asked);
+	leads = false;
+}
+
+/* The position in a candidate's history has no meaning for the next root. */
+static void former_root_asks_next_root_from_the_beginning(void **state)
+{
+	(void)state;
+	leads_candidates();
+	source_ends(1, SOURCE("", "x:1:2", "true"));
+	leads = false;
+	has_root = true;
+	passes(SEC);
+	assert_non_null(asked);
+	assert_null(said("after"));
 }
 
 /* The fabric has changed: the root is asked at once, however often that is said, and soon again. */
@@ -755,6 +891,9 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test_teardown(origin_of_event_depends_on_root, end),
 		cmocka_unit_test_teardown(only_candidate_with_root_asks, end),
+		cmocka_unit_test_teardown(new_root_asks_each_candidate_for_what_it_misses, end),
+		cmocka_unit_test_teardown(candidate_without_answer_is_asked_again_later, end),
+		cmocka_unit_test_teardown(former_root_asks_next_root_from_the_beginning, end),
 		cmocka_unit_test_teardown(change_of_fabric_asks_root_at_once, end),
 		cmocka_unit_test_teardown(each_of_several_changes_asks_up_to_limit, end),
 		cmocka_unit_test_teardown(change_without_answer_does_not_delay_next_question, end),
