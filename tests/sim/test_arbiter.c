@@ -194,7 +194,7 @@ static void few_left(enum fm_verdict verdict, const char *text)
 		assert_true(problem(text));
 		world_arbiter(s.w, FM_GRANTED, 5 * MS);
 	}
-	/* Before it asks, no link has led out of it for member_max. */
+	/* A candidate asks when no link has led out of its part for member_max. */
 	assert_int_not_equal(leader(verdict == FM_GRANTED ? TAKEOVER + 3 * SEC : 20 * SEC), NOBODY);
 	trial_run(&s, 1 * SEC);
 	assert_false(problem(""));

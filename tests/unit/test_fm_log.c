@@ -429,7 +429,7 @@ static void oldest_ended_problem_is_forgotten_first(void **state)
 	fm_problem_set(s.fm, "many", FM_PROBLEMS_MAX / 2 + 1, "bad");
 	stage_did_nothing(&s);
 	fm_problem_clear(s.fm, "many", FM_PROBLEMS_MAX / 2 + 1);
-	/* The first one that is over gives its room to one that is new. */
+	/* A new problem takes the room of the first one that is over. */
 	fm_problem_set(s.fm, "many", 1000, "new");
 	stage_did(&s, "log error many: new\n");
 	fm_problem_set(s.fm, "many", FM_PROBLEMS_KNOWN - 1, "bad");

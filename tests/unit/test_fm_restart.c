@@ -343,7 +343,7 @@ static void clean_colour_of_former_root_is_taken(void **state)
 		{ { 6, 6, 2, 0x3, 0 }, { 6, 6, 1, 0xa, 0 }, 9 },
 		{ { 6, 6, 1, 0xa, 0 }, { 6, 6, 2, 0x3, 0 }, 9 },
 		{ { 6, 6, 2, 0x1, 0 }, { 6, 6, 1, 0x8, 0 }, 7 },
-		/* A colour that some NIC stamps is not gone. */
+		/* A colour is still in use if some NIC sends packets with it. */
 		{ { 6, 6, 1, 0x9, 0 }, { 3, 3, 1, 0xf, 0 }, 8 },
 		/*
 		 * A NIC has rows of a later table than the one that is reported: none of that

@@ -14,7 +14,7 @@
 #include "tests/unit/random.h"
 
 #define LIMIT	1e-9
-#define FALL	((1 - 0.1) / log(10))	/* of the sum, by the errors that the limit allows */
+#define FALL	((1 - 0.1) / log(10))	/* how much the errors that the limit allows lower the sum */
 
 static struct quality_rules rules = {
 	.warn_ber = LIMIT, .fail_ber = 1e-6, .errors_min = 20, .clean_for = 60 * SEC,

@@ -29,10 +29,11 @@
 #define CANDIDATES 8		/* nodes 0 to 7 are candidates by default */
 #define TRIES_MAX 5		/* how often the wait is doubled at most */
 #define BACKS_MAX 6
-#define NO_ASKER (30000 * MS)	/* time without root and asking node until this is a problem */
+#define NO_ASKER (30000 * MS)	/* after this long without a root, and without a node that
+				 * asks to be root, a problem is reported */
 #define NO_ASKER_KEY 3000	/* key of this problem of kind "root"; bootstrap.c uses lower
 				 * keys */
-#define VAIN_KEY 3001		/* key of the problem that too few nodes answer this node's
+#define TOO_FEW_KEY 3001	/* key of the problem that too few nodes answer this node's
 				 * request to be root */
 #define UNFIT 20		/* a former root whose NIC has failed does not ask to be root again
 				 * during this multiple of fm_config.member_max */
@@ -139,7 +140,7 @@ void fm_candidate_adrift(struct fm *fm)
 	if (!fm->cut_off || fm->root_asks)
 		fm_problem_clear(fm, "root", NO_ASKER_KEY);
 	if (!fm->cut_off) {
-		fm_problem_clear(fm, "root", VAIN_KEY);
+		fm_problem_clear(fm, "root", TOO_FEW_KEY);
 		c->tries = c->backs = 0;
 		return;
 	}
@@ -188,7 +189,7 @@ void fm_candidate_back(struct fm *fm)
 void fm_candidate_too_few(struct fm *fm, uint32_t here, uint32_t need)
 {
 	if (here < need)
-		fm_problem_set(fm, "root", VAIN_KEY,
+		fm_problem_set(fm, "root", TOO_FEW_KEY,
 			       "no root: this node asked to be root, and only %u of the %u nodes "
 			       "that it needs answered: start the managers of the others, or "
 			       "switch off those that are gone",

@@ -9,8 +9,8 @@
  *	report		  the sum over a subtree: counters, number of nodes, and fingerprints
  *
  * 1. Order. A message with a lower pair than that of the present step is old, and is ignored; one
- *    with the same pair is a repetition, and is answered again. So messages may be late, duplicated,
- *    or out of order between connections without harm.
+ *    with the same pair is a repetition, and is answered again. So messages may be late,
+ *    duplicated, or out of order between connections without harm.
  *
  * 2. Completeness. Each node does the step, and reports upward once it and all of its children have
  *    done it. From the number of nodes and the sum of fingerprints the root sees that each NIC for

@@ -5,8 +5,8 @@
  * its nodes (node/job_rows.c).
  *
  * A job does not begin while a manager does not know jobs (job.c), nor while such a manager is
- * silent, because it may only be starting again. But a node may join with an older manager later. It
- * is not refused, because other nodes need its rows, and its loss would stop the job; it is
+ * silent, because it may only be starting again. But a node may join with an older manager later.
+ * It is not refused, because other nodes need its rows, and its loss would stop the job; it is
  * reported.
  */
 #include <stdlib.h>
@@ -20,7 +20,8 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
 
-#define STRANGER_KEY 4000	/* key of this problem of kind "release"; bootstrap.c uses lower keys */
+#define STRANGER_KEY 4000	/* key of this problem of kind "release"; bootstrap.c uses lower
+				 * keys */
 
 static void report_job(struct fm *fm, const struct fm_job *j, const struct fm_job_count *c)
 {
@@ -50,8 +51,9 @@ void fm_apart_tell(struct fm *fm)
 
 	if (name)
 		fm_problem_set(fm, "release", STRANGER_KEY,
-			       "the manager of '%s' does not know jobs: it, and nodes below it in the "
-			       "tree, may use links outside their job: update fabricd there", name);
+			       "the manager of '%s' does not know jobs: it, and nodes below it in "
+			       "the tree, may use links outside their job: update fabricd there",
+			       name);
 	else
 		fm_problem_clear(fm, "release", STRANGER_KEY);
 }

@@ -7,7 +7,7 @@ struct fm;
 
 /** fm_apart_tell() - report a node whose manager does not know jobs, while there are any */
 void fm_apart_tell(struct fm *fm);
-/** fm_apart_look() - do the same, and report the jobs of the present table that have fallen apart */
+/** fm_apart_look() - do the same, and report jobs of the present table that have fallen apart */
 void fm_apart_look(struct fm *fm);
 /**
  * fm_apart_stranger() - find a node whose manager does not know jobs. Such a manager would compute
