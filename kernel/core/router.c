@@ -655,7 +655,7 @@ static u16 dirs_left(const struct tn_nic *nic, struct tn_pkt *pkt)
  * Return: true if the packets behind @pkt, which leaves by a port, may be its series. Adaptive
  * packets choose a port each, and with CBS and MBS each of them asks for the mark of its buffer.
  */
-static inline bool leads_series(const struct tn_nic *nic, const struct tn_pkt *pkt)
+static inline bool may_be_followed(const struct tn_nic *nic, const struct tn_pkt *pkt)
 {
 	return pkt->hdr.vc != TORUS_VC_A && pkt->in_vc == pkt->hdr.vc && !pkt->hdr.relayed &&
 	       pkt->in_port != TN_PORT_RELAY && !nic->params.bubble;
@@ -712,7 +712,7 @@ static unsigned int move_packet(struct tn_nic *nic, struct tn_pkt *pkt, struct t
 	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
 		return stall_packet(nic, &nic->link[out], pkt, now);
 	}
-	leads = more && q->head && leads_series(nic, pkt);
+	leads = more && q->head && may_be_followed(nic, pkt);
 	port = pkt->in_port;
 	forward_packet(nic, pkt, out, last, now);
 	if (!leads)
