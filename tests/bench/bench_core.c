@@ -10,7 +10,8 @@
  *
  * Prints processor time. For instructions, which do not depend on the load of the machine:
  *
- *	valgrind --tool=callgrind --collect-atstate=no --toggle-collect=measure build/tests/bench/bench_core trains 10000
+ *	valgrind --tool=callgrind --collect-atstart=no \
+ *		--toggle-collect=measure build/tests/bench/bench_core trains 10000
  */
 #include <stdio.h>
 #include <stdlib.h>

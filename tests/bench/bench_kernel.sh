@@ -5,9 +5,11 @@
 # kernel: packets through one node, one at a time (round trips) and as many as go, and TCP through
 # three links.
 #
-#	bench_kernel.sh [--icount] [--cpu MODEL] [--round-trips | --tcp] [SECONDS [ROUNDS [PAYLOAD]]]
+#	bench_kernel.sh [--icount] [--cpu MODEL] [--round-trips | --tcp | --readers] [SECONDS [ROUNDS [PAYLOAD]]]
 #
-# --round-trips measures nothing else, in a tenth of the time; --tcp only TCP.
+# --round-trips measures nothing else, in a tenth of the time; --tcp only TCP; --readers TCP through
+# three links beside 64 processes that read a NIC on its way all the time, and beside 64 that only
+# spin. These have the policy SCHED_IDLE, so they take no processor time that TCP needs.
 # PAYLOAD: payload_max of the NICs, by default the largest, as in labs.
 #
 # Both ways take turns, ROUNDS times; the table shows medians. On an emulated processor
@@ -54,7 +56,7 @@ if [[ ${1-} == --cpu ]]; then
 	shift 2
 fi
 only=()
-[[ ${1-} != @(--round-trips|--tcp) ]] || { only=("$1"); shift; }
+[[ ${1-} != @(--round-trips|--tcp|--readers) ]] || { only=("$1"); shift; }
 check_count 3 "$@"
 enough=$([[ ${clock[0]-} == --icount ]] && echo 1 || echo 3)
 seconds=${1:-$enough}
@@ -140,6 +142,40 @@ through_three() {
 	result[$1,tcp]+="$(tcp 3) "
 	down
 }
+
+# beside WHERE: TCP beside 64 readers of WHERE in the first node between
+beside() {
+	local readers
+	ip netns exec "$id-1" "$B/tests/bench/readers" "$1" 64 >"$dir/calls" &
+	readers=$!
+	sleep 0.5
+	result[${1%:*},tcp]+="$(tcp 3) "
+	kill "$readers"
+	wait "$readers"
+	echo "# calls of 64 readers of $1: $(cat "$dir/calls")"
+}
+
+# read_all: TCP alone, beside processes that spin, and beside processes that read
+read_all() {
+	torus 4
+	ip netns exec "$id-0" ping -q -c 10 -i 0.01 10.3.0.0 >/dev/null
+	result[torus,tcp]+="$(tcp 3) "
+	beside none
+	beside genl:torus0
+	down
+}
+
+if [[ ${only[*]} == --readers ]]; then
+	for ((round = 0; round < rounds; round++)); do read_all; done
+	printf '%-42s %12s %8s   %s\n' "NICs of the kernel, payload_max $payload" "Gbit/s" "ratio" "wanted"
+	alone=$(median "${result[torus,tcp]}")
+	spun=$(median "${result[none,tcp]}")
+	printf '%-42s %12s\n' "TCP through 3 links, alone" "$alone"
+	printf '%-42s %12s %8s\n' "the same, beside 64 processes that spin" "$spun" "$(ratio "$spun" "$alone")"
+	with=$(median "${result[genl,tcp]}")
+	printf '%-42s %12s %8s   %s\n' "the same, beside 64 that read a NIC" "$with" "$(ratio "$with" "$spun")" 0.95
+	exit 0
+fi
 
 for ((round = 0; round < rounds; round++)); do
 	for way in kernel64k torus; do
