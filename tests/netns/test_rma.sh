@@ -172,6 +172,11 @@ addressed() {
 		overlap: File exists: address 0x1234000ffff8: region 1 has 0x123400000000 to 0x1234000fffff
 	END
 	rma 0 window "${far[@]}" >"$tmp/said" 2>&1
+	"$B/fabricctl" windows --rma "unix:$tmp/n1.rma" --json | jq -e '. == [{user: 0, address: 20014547599360,
+		bytes: 1048576, region: 1, access: ["read", "write", "amo"]}]' || return
+	"$B/fabricctl" windows --rma "unix:$tmp/n1.rma" |
+		grep -E '^ *0 +0x123400000000 +0x1234000fffff +1(\.0)? MiB +1 +read,write,amo$' || return
+	"$B/fabricctl" regions --rma "unix:$tmp/n1.rma" | grep -E '^ *1 .* 0x123400000000 ' || return
 	diff "$tmp/said" - <<-'END'
 		passes the end: refused: beyond the end of the region: bytes from there to its end: 4
 		no address: refused: there is no such region

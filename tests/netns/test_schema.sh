@@ -66,6 +66,7 @@ questions() {
 	of map --improve "$tmp/map.csv" || rc=1
 	of log || rc=1
 	judged regions regions --json --rma "unix:/run/torus/$lab/0.0/rma.sock" || rc=1
+	judged windows windows --json --rma "unix:/run/torus/$lab/0.0/rma.sock" || rc=1
 	judged regions-waiting regions --waiting --json --rma "unix:/run/torus/$lab/0.0/rma.sock" || rc=1
 	of_lab status || rc=1
 	judged lab-list lab list --json || rc=1

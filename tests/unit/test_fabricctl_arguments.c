@@ -282,6 +282,7 @@ static void wrong_arguments_of_lab_are_refused(void **state)
 		{ "lab agent n0-0", "missing" },
 		{ "lab traffic 0,0 1,1 --tcp --udp", "exclude each other" },
 		{ "regions 1", "too many" }, { "regions --rma /x", "'/x': must be unix:PATH" },
+		{ "windows 1", "too many" }, { "windows --rma /x", "'/x': must be unix:PATH" },
 		{ "lab traffic 0,0 1,1 --rma --udp", "--rma excludes" },
 		{ "lab traffic 0,0 1,1 --rma --dscp 8", "--rma excludes" },
 		{ "lab traffic 0,0 1,1 --seconds 0", "--seconds" },
@@ -331,7 +332,7 @@ static void each_command_has_help(void **state)
 {
 	static const char *const commands[] = {
 		"status", "nodes", "links", "table", "counters", "metrics", "routes", "trace", "verify", "exclude",
-		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "diff", "report", "config", "coord", "map", "export", "log", "regions", "lab up", "lab down", "lab list",
+		"root", "include", "drain", "cabling", "inventory", "park", "events", "outages", "diff", "report", "config", "coord", "map", "export", "log", "regions", "windows", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
 		"lab swap", "lab silence", "lab ber", "lab vb", "lab latency", "lab kill", "lab pause", "lab revive", "lab replace",
 		"lab traffic",

@@ -5,6 +5,7 @@
 
 #include "json.h"
 #include "kind.h"
+#include "memory.h"
 #include "number.h"
 #include "say.h"
 #include "table.h"
@@ -14,19 +15,12 @@ static bool waiting;
 
 static const char *const states[] = { "empty", "full", "any state", "?" };
 
-static const char *const accesses[] = { "read", "write", "amo", "fe" };
-#define ACCESSES 4
-
 /* --- regions ------------------------------------------------------------------------ */
 
 static void region_cells(struct table *t, const struct torus_rma_region_info *r)
 {
-	char text[64] = "", bytes[32], addr[32] = "";
+	char text[ACCESS_TEXT_MAX], bytes[32], addr[32] = "";
 
-	for (unsigned int i = 0; i < ACCESSES; i++)
-		if (r->access & 1u << i)
-			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
-				 *text ? "," : "", accesses[i]);
 	table_cell(t, STRONG, "%u", r->region);
 	table_cell(t, PLAIN, "%u", r->job);
 	table_cell(t, PLAIN, "%u", r->context);
@@ -34,7 +28,7 @@ static void region_cells(struct table *t, const struct torus_rma_region_info *r)
 		snprintf(addr, sizeof(addr), "0x%llx", (unsigned long long)r->addr);
 	table_cell(t, PLAIN, "%s", table_or_dash(addr));
 	table_cell(t, PLAIN, "%s", bytes_text(r->bytes, bytes));
-	table_cell(t, PLAIN, "%s", table_or_dash(text));
+	table_cell(t, PLAIN, "%s", access_text(r->access, text));
 	table_cell(t, PLAIN, "%s", r->flags & TORUS_RMA_HAS_FE ? "full/empty" : "-");
 	table_cell(t, PLAIN, "%u", r->waits);
 }
@@ -47,14 +41,11 @@ static int add_region(void *ctx, const struct torus_rma_region_info *r)
 
 static int append_region(void *ctx, const struct torus_rma_region_info *r)
 {
-	json_t *access = json_array(), *region;
+	json_t *region = json_pack("{si si si sI so sb si}", "region", r->region, "user", r->job,
+				   "context", r->context, "bytes", (json_int_t)r->bytes, "access",
+				   access_json(r->access), "full_empty",
+				   !!(r->flags & TORUS_RMA_HAS_FE), "waiting", r->waits);
 
-	for (unsigned int i = 0; i < ACCESSES; i++)
-		if (r->access & 1u << i)
-			json_array_append_new(access, json_string(accesses[i]));
-	region = json_pack("{si si si sI so sb si}", "region", r->region, "user", r->job, "context",
-			   r->context, "bytes", (json_int_t)r->bytes, "access", access,
-			   "full_empty", !!(r->flags & TORUS_RMA_HAS_FE), "waiting", r->waits);
 	if (r->flags & TORUS_RMA_AT)
 		json_object_set_new(region, "address", json_integer((json_int_t)r->addr));
 	json_array_append_new(ctx, region);

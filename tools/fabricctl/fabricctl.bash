@@ -76,7 +76,7 @@ _fabricctl_takes_value() {
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status root nodes links cabling inventory table counters metrics routes trace verify exclude include drain park events outages diff report config coord map export log regions link job device lab'
+	local commands='status root nodes links cabling inventory table counters metrics routes trace verify exclude include drain park events outages diff report config coord map export log regions windows link job device lab'
 	local labs='up down list status exec hosts agent cut mend swap silence ber vb latency line retry kill pause revive replace traffic'
 	local devices='up check owner add del list attach detach'
 	local at=1 command words=''

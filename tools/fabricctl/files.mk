@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Commands first, in the order in which help lists them; then what they share.
 ctl-commands := status root nodes links cabling inventory table counters metrics routes trace verify exclude include drain park \
-	events outages diff report config coord map export log regions
+	events outages diff report config coord map export log regions windows
 ctl-lab := up down list status exec hosts agent cut mend swap silence ber vb latency line \
 	retry kill pause revive replace traffic
 ctl-link := down up eye retrain retry test locate module
@@ -11,7 +11,7 @@ ctl-shared := main program command say kind table number json ask wave local sho
 	lab labfile labconf names netns wire device nicfile nic nic_args nic_user \
 	nic_packed nic_kernel raise node node_proc power revive enter launcher proc teardown await moment past follow concern replace slurm outages difference report report_html job \
 	appgraph slots rankfile hook hook_follow web errors next fault cable line root tested both traffic_record traffic_judge traffic_udp \
-	traffic_tcp traffic_rma
+	traffic_tcp traffic_rma memory
 
 include tools/metrics/files.mk
 
