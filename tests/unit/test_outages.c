@@ -119,8 +119,27 @@ static void unseen_end_of_outage_is_unknown_or_lost(void **state)
 	      "[" OUTAGE(1, "lost", "100.5", "null", "null", "null", "null", "null", "null") "]");
 	/* A loss that is told once more, by the next root, is the same. */
 	finds("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) ","
-	      LINK(200.5, 2000, "b", 1, "lost", "null", 9, 50) "]", NULL,
+	      LINK(200.5, 2000, "b", 1, "lost", "null", 9, 0) "]", NULL,
 	      "[" OUTAGE(1, "lost", "100.5", "null", "null", "null", "null", "null", "null") "]");
+}
+
+/* A root tells that a cable is lost that has been up: an earlier loss has ended, though unseen. */
+static void next_loss_ends_the_one_before(void **state)
+{
+	json_t *events = json_of("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) ","
+				 LINK(200.5, 9000, "b", 1, "lost", "null", 9, 20000) "]");
+	json_t *got = outages_find(events, NULL), *first = json_array_get(got, 0);
+
+	(void)state;
+	assert_int_equal(json_array_size(got), 2);
+	assert_string_equal(json_string_value(json_object_get(first, "state")), "mended");
+	assert_true(json_is_true(json_object_get(first, "latest")));
+	assert_true(json_number_value(json_object_get(first, "to")) == 180.5);
+	assert_int_equal(json_integer_value(json_object_get(first, "duration_ms")), 80000);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(got, 1), "state")), "lost");
+	assert_true(json_number_value(json_object_get(json_array_get(got, 1), "from")) == 200.5);
+	json_decref(got);
+	json_decref(events);
 }
 
 static void add_join(json_t *events, double time, const char *name)
@@ -272,6 +291,7 @@ int main(void)
 		cmocka_unit_test(duration_is_that_of_monotonic_clock),
 		cmocka_unit_test(outage_from_before_root_has_its_time),
 		cmocka_unit_test(unseen_end_of_outage_is_unknown_or_lost),
+		cmocka_unit_test(next_loss_ends_the_one_before),
 		cmocka_unit_test(unseen_end_is_not_later_than_the_return_of_both_nodes),
 		cmocka_unit_test(only_the_return_of_its_nodes_ends_an_outage),
 		cmocka_unit_test(cables_of_dead_node_are_not_at_fault),

@@ -208,6 +208,24 @@ static void note_dead(json_t *outage, const json_t *dead)
 
 /* --- cables ---------------------------------------------------------------------------- */
 
+/*
+ * Ends an outage whose end no root has seen, because the cable is lost again, and was up before
+ * that for as long as the root knows it.
+ */
+static void end_before_loss(const json_t *outages, const json_t *begun, json_t *o,
+			    const json_t *event, const json_t *link)
+{
+	json_t *at = json_pack("{s:f}", "time", number_of(event, "time") -
+						number_of(link, "was_for_ms") / 1e3), *v;
+	size_t i;
+
+	json_array_foreach(outages, i, v)
+		if (v == o)
+			end_outage(o, json_array_get(begun, i), at, link);
+	json_object_set_new(o, "latest", json_true());
+	json_decref(at);
+}
+
 static void take_link_event(json_t *outages, json_t *begun, const json_t *dead,
 			    const json_t *event)
 {
@@ -220,6 +238,10 @@ static void take_link_event(json_t *outages, json_t *begun, const json_t *dead,
 	if (!state || !json_is_object(link))
 		return;
 	if (!strcmp(state, "lost")) {
+		if (o && json_count(link, "was_for_ms")) {
+			end_before_loss(outages, begun, o, event, link);
+			o = NULL;
+		}
 		if (!o) {
 			note_dead(begin_outage(outages, event, link), dead);
 			json_array_append(begun, (json_t *)event);
