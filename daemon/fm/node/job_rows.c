@@ -21,9 +21,9 @@
  *
  * Limit. A node outside the job chooses the relay of its rows (lib/route/relay.h) without regard to
  * jobs. If its relay to a node of a job is a node of the same job, but in another part of it, the
- * relay has no row on, and the packets return to their source as unreachable, although a way without
- * that relay may exist. It takes as many faults that no header leads from the source to that node,
- * and a job that has fallen apart, which is reported (root/apart.c).
+ * relay has no row on, and the packets return to their source as unreachable, although a way
+ * without that relay may exist. It takes as many faults that no header leads from the source to
+ * that node, and a job that has fallen apart, which is reported (root/apart.c).
  *
  * Tests: tests/sim/test_job.c, whose checker computes the rows in its own way.
  */
