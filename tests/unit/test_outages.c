@@ -185,6 +185,21 @@ static void unseen_end_is_not_later_than_the_return_of_both_nodes(void **state)
 	assert_string_equal(end_after(50.5, 60.5, "[]"), "mended 900 799500 latest");
 }
 
+/* Nodes that elected the next root do not join it afterwards: then its begin is the latest time. */
+static void unseen_end_is_not_later_than_the_next_root(void **state)
+{
+	json_t *events = json_of("[" LINK(100.5, 1000, "a", 1, "lost", "null", 7, 50) ","
+				 "{'time':130.5,'kind':'root','text':'this node is root now, in epoch 2'}]");
+	json_t *none = json_array(), *got = outages_find(events, none), *o = json_array_get(got, 0);
+
+	(void)state;
+	assert_true(json_number_value(json_object_get(o, "to")) == 130.5);
+	assert_true(json_is_true(json_object_get(o, "latest")));
+	json_decref(got);
+	json_decref(none);
+	json_decref(events);
+}
+
 /* A node whose name begins or ends alike, or another event of the same node, ends no outage. */
 static void only_the_return_of_its_nodes_ends_an_outage(void **state)
 {
@@ -293,6 +308,7 @@ int main(void)
 		cmocka_unit_test(unseen_end_of_outage_is_unknown_or_lost),
 		cmocka_unit_test(next_loss_ends_the_one_before),
 		cmocka_unit_test(unseen_end_is_not_later_than_the_return_of_both_nodes),
+		cmocka_unit_test(unseen_end_is_not_later_than_the_next_root),
 		cmocka_unit_test(only_the_return_of_its_nodes_ends_an_outage),
 		cmocka_unit_test(cables_of_dead_node_are_not_at_fault),
 		cmocka_unit_test(duration_of_lost_cable_goes_on),

@@ -10,7 +10,8 @@
  * because of the node, too.
  *
  * After a loss of power at many nodes no root may have seen that a cable came back. If the cable is
- * not faulty now, its outage has ended at the latest when the nodes at its ends joined again.
+ * not faulty now, its outage has ended at the latest when the nodes at its ends joined the next
+ * root: that root tells of a return only if the cable was not up in its first table.
  *
  * Traffic over the cable paused from the last packet that came over it until the recovery ended. A
  * recovery begins when the loss is noticed, which is later for a cable that became silent.
@@ -29,6 +30,7 @@
 #define SILENCE_MS 350
 #define OVER "over: "
 #define JOINS ") joins"
+#define IS_ROOT "this node is root now"
 
 json_t *outages_cable(const json_t *link)
 {
@@ -308,18 +310,24 @@ void outages_so_far(const json_t *outages, double until)
 
 /* --- ends that no root has seen -------------------------------------------------------- */
 
-/* Return: true if the event says that the node of that name joins. */
+/*
+ * Return: true if the event says that the node of that name joins, or, if @name is NULL, that a
+ * node has become root.
+ */
 static bool is_join_of(const json_t *event, const char *name)
 {
 	const char *kind = json_text(event, "kind"), *text = json_text(event, "text");
 	size_t n = name ? strlen(name) : 0, len = text ? strlen(text) : 0;
 
-	return n && kind && !strcmp(kind, "node") && len > n + 2 + strlen(JOINS) && text[0] == '\'' &&
-	       !strncmp(text + 1, name, n) && !strncmp(text + 1 + n, "' (", 3) &&
+	if (!name)
+		return kind && !strcmp(kind, "root") && text &&
+		       !strncmp(text, IS_ROOT, strlen(IS_ROOT));
+	return n && kind && !strcmp(kind, "node") && len > n + 2 + strlen(JOINS) &&
+	       text[0] == '\'' && !strncmp(text + 1, name, n) && !strncmp(text + 1 + n, "' (", 3) &&
 	       !strcmp(text + len - strlen(JOINS), JOINS);
 }
 
-/* Return: the first event after the time @from that the node of that name joins; NULL: there is none. */
+/* Return: the first such event after the time @from; NULL: there is none. */
 static const json_t *find_join(const json_t *events, double from, const char *name)
 {
 	size_t i;
@@ -331,15 +339,24 @@ static const json_t *find_join(const json_t *events, double from, const char *na
 	return NULL;
 }
 
-/* Ends an outage when the nodes at both ends have joined again; else its end is unknown. */
+/*
+ * Ends an outage when there is another root, and the nodes at both ends have joined it. Without
+ * such events the end is unknown.
+ */
 static void end_unseen(json_t *o, const json_t *begun, const json_t *events)
 {
-	const json_t *link = json_object_get(o, "link"), *at[2], *last;
+	const json_t *link = json_object_get(o, "link"), *last = NULL;
+	const char *name = json_text(link, "name");
+	const char *peer = json_text(json_object_get(link, "peer"), "name");
 	double from = number_of(o, "from");
+	const json_t *at[] = {
+		find_join(events, from, NULL), find_join(events, from, name ? name : ""),
+		find_join(events, from, peer ? peer : ""),
+	};
 
-	at[0] = find_join(events, from, json_text(link, "name"));
-	at[1] = find_join(events, from, json_text(json_object_get(link, "peer"), "name"));
-	last = !at[0] || (at[1] && number_of(at[1], "time") > number_of(at[0], "time")) ? at[1] : at[0];
+	for (unsigned int i = 0; i < 3; i++)
+		if (at[i] && (!last || number_of(at[i], "time") > number_of(last, "time")))
+			last = at[i];
 	if (!last) {
 		json_object_set_new(o, "state", json_string("unknown"));
 		return;

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#define OUTAGES_KINDS "link,recovery,node"
+#define OUTAGES_KINDS "link,recovery,node,root"
 #define OUTAGES_CAUSE_MAX 128
 
 /**
