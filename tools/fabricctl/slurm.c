@@ -46,8 +46,10 @@ static bool has_nodes(const struct tree *t, unsigned int level, struct torus_coo
 /* Writes the name of a switch: the dimensions that are below it, and its place in the others. */
 static void write_switch_name(const struct tree *t, unsigned int level, const struct torus_coords *at)
 {
+	static const char letters[] = "xyzabc";
+
 	for (unsigned int i = 0; i <= level; i++)
-		fputc("xyzabc"[t->dim[i]], t->f);
+		fputc(letters[t->dim[i]], t->f);
 	for (unsigned int i = level + 1; i < t->levels; i++)
 		fprintf(t->f, "-%u", at->c[t->dim[i]]);
 }
