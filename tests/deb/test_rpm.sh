@@ -22,10 +22,11 @@ built() {
 		rpmbuild -bb --nodeps --define "_topdir $tmp/rpm" --define 'debug_package %{nil}' tools/packaging/torus.spec \
 			>"$tmp/rpm.log" 2>&1
 }
-# rpmbuild itself fails if a file is in no package.
+# rpmbuild itself fails if a file is in no package. torus-mpi is for the two MPIs of Debian alone: each
+# distribution has its own, and the spec builds for none.
 packages() {
 	diff <(rpm -qp --qf '%{NAME}\n' "$tmp"/rpm/RPMS/*/*.rpm | sort) <(sed -n 's/^Package: //p' debian/control |
-		sed 's/-dev$/-devel/' | sort)
+		grep -vx torus-mpi | sed 's/-dev$/-devel/' | sort)
 }
 lints() { rpmlint -c tools/packaging/rpmlint.toml "$tmp"/rpm/RPMS/*/*.rpm tools/packaging/torus.spec; }
 
