@@ -150,7 +150,7 @@ struct tn_retry_ops {
 	void (*stamp)(struct tn_retry *r, struct tn_hdr *h);
 	void (*number)(const struct tn_retry *r, struct tn_hdr *h);
 	enum tn_heard (*receive)(struct tn_retry *r, const struct tn_hdr *h,
-			      struct tn_queue *done, u64 now);
+				 struct tn_queue *done, u64 now);
 	void (*accepted)(struct tn_retry *r, const struct tn_hdr *h);
 	bool (*error)(struct tn_retry *r, u8 gen);
 	bool (*behind)(struct tn_retry *r, const struct tn_hdr *h);

@@ -226,7 +226,7 @@ static void check(struct rnd *r)
 			  row->peer_guid == a->row.peer_guid &&
 			  row->peer_port == a->row.peer_port, "port %u", p);
 		expect(r, fm_port_up(&fm, p) == a->is_up && fm_port_has_init(&fm, p) == a->heard &&
-			  fm_port_last(&fm, p) == a->last, "port %u", p);
+		       fm_port_last(&fm, p) == a->last, "port %u", p);
 		expect(r, fm_port_due(&fm, p) == (a->is_up && fm.now >= a->due), "port %u", p);
 		if (p < used() && a->is_up)
 			first = earlier(first, a->due);
