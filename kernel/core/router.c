@@ -63,8 +63,9 @@
  * the same for all, since the link is up and not closed, and with BLOC so is the number of buffers
  * that each must leave free. Packets that the rules treat one by one are no series: adaptive and
  * relayed ones, services, those of an open replay through a closed port, and all with CBS and MBS,
- * where each buffer may be a critical bubble. A series counts in BURST, so inputs take turns as
- * before (series_ends_as_single_packets_do() of tests/unit/test_series.c).
+ * where each buffer may be a critical bubble. Packets from NIC to NIC may be in a series: only a
+ * closed link treats them in another way. A series counts in BURST, so inputs take turns as before
+ * (series_ends_as_single_packets_do() of tests/unit/test_series.c).
  *
  * Bounds. Packets in input buffers are bounded by credits, those of the host by twice
  * TN_INJECT_MAX for each port and VC, and those that are relayed by windows. A returned packet has
@@ -522,7 +523,7 @@ static noinline unsigned int forward_series(struct tn_nic *nic, struct tn_queue 
 	if (room < most)
 		most = room;
 	for (; pkt && n < most && goes_like(pkt, c); pkt = pkt->next, n++) {
-		tn_assert(!pkt->unresolved && !pkt->hdr.nic);
+		tn_assert(!pkt->unresolved);
 		pkt->hdr.first = TN_NO_STEP;
 		pkt->hdr.last = c->last;
 		pkt->in_port = TN_PORT_HOST;

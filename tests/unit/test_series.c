@@ -58,6 +58,9 @@ static void vary_header(struct tn_hdr *h)
 		h->src = 1 + random_below(&rnd, 3);
 	if (one_in(20))
 		h->colour = (u8)random_below(&rnd, TORUS_COLOURS);
+	/* a packet from NIC to NIC, as relays send them, which has one flit and only passes here */
+	h->nic = h->dst && one_in(10);
+	h->len = h->nic ? 1 : h->len;
 	h->dir = h->dst == 3 ? 2 : 1;
 	h->crp_vc = h->vc;
 	h->crp = returned && one_in(20);
