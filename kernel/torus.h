@@ -14,9 +14,9 @@
  * torus_dev.ctl serialises commands: it is held around all calls of torus_hw_ops, which may sleep.
  * It may be taken while RTNL is held, but RTNL is not taken under it. torus_dev.label is a spinlock
  * for the name and the bootstrap flag, which `ip link` and searches by name read without ctl.
- * Packets need neither. Anybody may send commands that only read, at any rate, so senders that
- * may not command the NIC also queue for torus_dev.turn, before ctl: a manager waits for one of
- * them at most (manager_waits_for_one_unprivileged_reader_at_most() of kunit/seam.c).
+ * Packets need neither. Anybody may send commands that only read, as many as they like. So senders
+ * that may not command the NIC wait for torus_dev.turn first, and then for ctl: a manager waits for
+ * one of them at most (manager_waits_for_one_unprivileged_reader_at_most() of kunit/seam.c).
  *
  * Lifetime.
  *
