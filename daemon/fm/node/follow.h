@@ -78,8 +78,8 @@ bool fm_follow_retries(const struct fm *fm, const struct fm_init *init);
  */
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid);
 /**
- * fm_follow_outdoes() - Return: true if this node's root and that of the Init lead, and this node's
- * root is the later one
+ * fm_follow_outdoes() - Return: true if both this node's root and the one that the Init names lead,
+ * and this node's is the later one
  */
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init);
 /** fm_follow_knows() - Return: true if the table of this node contains the NIC @guid */

@@ -63,7 +63,7 @@ static struct torus_health *health_of_nodes(const struct fm *fm, const uint32_t 
 	return h;
 }
 
-/* Return: a node that no cables join with the first one; TORUS_NO_NODE if there is none. */
+/* Return: a node to which no path leads from the first one; TORUS_NO_NODE if there is none. */
 static uint32_t find_apart(struct torus_health *h, const uint32_t *node, uint32_t n)
 {
 	uint32_t first = torus_health_component(h, node[0]);
