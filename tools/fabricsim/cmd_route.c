@@ -220,9 +220,9 @@ static int route_one(void *arg, size_t i)
 		return -ENOMEM;
 	if (is_problem(point->c.engine, r->sound.unroutable, r->unsafe, r->sound.cycles,
 		       r->unequal))
-		warn("%llu wrong rows, %llu unroutable pairs, %llu unequal rows: fabricsim route "
-		     "--shape %s --dead-nodes %u --cut-links %u --engine %s --seed %llu --only "
-		     "%llu",
+		warn("%llu wrong rows, %llu unroutable pairs, %llu rows that differ after an "
+		     "update: fabricsim route --shape %s --dead-nodes %u --cut-links %u "
+		     "--engine %s --seed %llu --only %llu",
 		     (unsigned long long)r->sound.wrong, (unsigned long long)r->sound.unroutable,
 		     (unsigned long long)r->unequal, torus_shape_text(&p->shape, shape),
 		     point->c.dead_nodes, point->c.cut_links, route_engines[point->c.engine],

@@ -21,8 +21,8 @@ struct block {
 };
 
 /**
- * block_plane() - set @out to all nodes with the same coordinate in the last dimension of two or
- * more nodes
+ * block_plane() - set @out to the size of a plane: one node in the last dimension that has two or
+ * more nodes, and all nodes in the others
  */
 void block_plane(const struct torus_shape *shape, struct block *out);
 
