@@ -80,7 +80,7 @@ static void print_nodes(const json_t *nodes)
 	table_print(t, "no nodes yet: the fabric is still bootstrapping");
 }
 
-/* --- without a table ----------------------------------------------------------- */
+/* --- before the node has a table of the root ----------------------------------- */
 
 /* Return: the item of a neighbour, to which several cables may lead; NULL if it has no item yet. */
 static json_t *find_item(const json_t *list, const json_t *guid)
