@@ -620,7 +620,10 @@ static void history_stays_within_its_size(void **state)
 	assert_true(history_has(h, LOG, 20000));
 }
 
-/* The oldest file is deleted when the rest has no room for another file and a line, to the byte. */
+/*
+ * The oldest file is deleted if the limit leaves no room for another file and a line. With one byte
+ * more it stays.
+ */
 static void oldest_file_is_deleted_when_next_has_no_room(void **state)
 {
 	struct history_stats s;

@@ -28,7 +28,7 @@ static void clock_counts_most_of_late_turn(void **state)
 	assert_int_equal(torus_host_clock_woke(&c, 12 * SEC, 8 * SEC + MOST), 8 * SEC + 2 * MOST);
 }
 
-/* A command while the turn is late reads the time with which the turn will begin. */
+/* A command that comes while a turn is late reads the time at which that turn will begin. */
 static void command_in_late_turn_reads_time_of_turn(void **state)
 {
 	struct torus_host_clock c = { 0 };

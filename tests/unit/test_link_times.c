@@ -532,7 +532,7 @@ static void another_retry_protocol_restarts_link_not_up(void **state)
 
 /* --- while it is up --------------------------------------------------------------------------- */
 
-/* Keep-alives are sent at multiples of the interval, whenever other frames were sent. */
+/* Keep-alives are sent at multiples of the interval, no matter when other frames were sent. */
 static void keep_alives_are_sent_at_multiples_of_interval(void **state)
 {
 	const u64 k = 100 * MS;
