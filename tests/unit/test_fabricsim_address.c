@@ -67,7 +67,7 @@ static void figures_of_paper_have_its_addresses(void **state)
 	has(out, "     9     1010       5");
 }
 
-static void torus_has_known_digits_and_stretch(void **state)
+static void digits_and_stretch_of_tori_are_as_documented(void **state)
 {
 	static const struct {
 		const char *shape;
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_of_paper_have_its_addresses),
-		cmocka_unit_test(torus_has_known_digits_and_stretch),
+		cmocka_unit_test(digits_and_stretch_of_tori_are_as_documented),
 		cmocka_unit_test(rule_of_paper_may_loop_and_legs_never_do),
 		cmocka_unit_test(part_of_torus_is_addressed_the_same_each_time),
 		cmocka_unit_test(edges_from_file_are_drawn_with_addresses),

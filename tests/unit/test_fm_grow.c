@@ -176,7 +176,7 @@ static void all_placed(void)
  * A table of the old shape with all rows on hold is followed at once by a whole table of the new
  * shape.
  */
-static void growth_takes_a_held_table_and_a_whole_one(void **state)
+static void shape_grows_by_held_table_and_then_whole_one(void **state)
 {
 	uint64_t version;
 
@@ -613,7 +613,7 @@ static void configured_shape_does_not_grow(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(growth_takes_a_held_table_and_a_whole_one),
+		cmocka_unit_test(shape_grows_by_held_table_and_then_whole_one),
 		cmocka_unit_test(order_to_move_root_survives_growth),
 		cmocka_unit_test(exclusions_stay_at_coordinates_after_growth),
 		cmocka_unit_test(shape_does_not_grow_while_packets_wait),

@@ -24,7 +24,7 @@ static void begin_relay(struct tn_relay *r, struct tn_relay_peer *peer, u32 pack
 	tn_relay_init(r, peer, NODES, packets);
 }
 
-static void ends_send(struct rnd *r, struct ends *e)
+static void send_to_random_end(struct rnd *r, struct ends *e)
 {
 	u32 to = 1 + rnd_below(r, NODES - 1);
 	struct tn_pkt pkt = { .via = { .dst = to } };
@@ -91,7 +91,7 @@ static void window_one(uint64_t seed)
 	for (int i = 0; i < 4000; i++) {
 		switch (rnd_below(&r, 50) ? rnd_below(&r, 3) : 3) {
 		case 0:
-			ends_send(&r, &e);
+			send_to_random_end(&r, &e);
 			break;
 		case 1:
 			ends_arrive(&r, &e);
