@@ -245,11 +245,14 @@ static json_t *links(struct fake *f, struct range of)
 
 				if (f->queued)
 					json_object_set_new(l, "queued_packets", json_integer(p + 1));
-				json_object_set_new(l, "rx_packets", json_integer(2000000 - f->flowing));
+				json_object_set_new(l, "rx_packets", json_integer(2000000 - f->flowing +
+										  f->inits));
+				json_object_set_new(l, "mgmt_rx", json_integer(f->inits));
 				json_array_append_new(list, l);
 			}
 	f->queued -= f->queued > 0;
 	f->flowing -= f->flowing > 0;
+	f->inits += f->inits > 0;
 	return list;
 }
 

@@ -41,6 +41,7 @@
  * @split: lists are sent in many replies to one request
  * @queued: how many answers to come say that links have packets in their buffers
  * @flowing: how many answers to come say that links have received packets since the answer before
+ * @inits: how many management packets each link has received; if any, another before each answer
  * @at_rest: no node has parked or held packets
  * @mute: set if the node that the last request is about does not answer
  * @cuts_off: nodes would be cut off by each exclusion
@@ -81,8 +82,8 @@ struct fake {
 	unsigned int root_here;
 	bool no_candidate;
 	unsigned int calls[4];
-	unsigned int queued, flowing;
-	bool split, former, cuts_off, at_rest, mute, forgets;
+	unsigned int queued, flowing, inits;
+	bool split, former, cuts_off, at_rest, job, mute, forgets;
 	const char *early;
 	const char *raw;
 	json_t *request;
