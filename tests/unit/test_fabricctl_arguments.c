@@ -170,6 +170,8 @@ static void wrong_arguments_of_changes_are_refused(void **state)
 		{ "exclude --for 1 0,0", "--for '1': must be 1s to 365d" },
 		{ "exclude --for 0.5s 0,0", "must be 1s to 365d" },
 		{ "exclude --for 366d 0,0", "'366d': must be 1s to 365d" },
+		{ "drain 0,0 --for --reason dust", "there is no option '--for', and '--force' must be written in full" },
+		{ "exclude 0,0 --forc", "there is no option '--forc', and '--force' must be written in full" },
 		{ "exclude --for soon 0,0", "'soon': must be 1s to 365d" },
 		{ "nodes --map 0,0", "draws all nodes" },
 		{ "cabling --shape 4x4", "--plan --shape 4x4" },

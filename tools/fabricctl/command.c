@@ -360,6 +360,22 @@ static int bad_option(const struct command *cmd, int c, char **argv)
 	return CANNOT;
 }
 
+/*
+ * Return: true if @word is an abbreviation of --force, which must be written in full: "--for" is an
+ * option of some commands, and must not force others.
+ */
+static bool is_short_of_force(const struct opt *o, const char *word)
+{
+	return o && !strcmp(o->name, "force") && strcmp(word, "--force");
+}
+
+static int bad_abbreviation(const struct command *cmd, const char *word)
+{
+	warn("there is no option '%s', and '--force' must be written in full", word);
+	usage_hint(cmd);
+	return CANNOT;
+}
+
 /* Makes "2h" of "-2h", which getopt would take for options. */
 static void drop_minus_signs(int argc, char **argv)
 {
@@ -394,6 +410,8 @@ int command_parse(const struct command *cmd, struct ctl *ctl, int argc, char **a
 			args[n++] = optarg;
 		else if (c == '?' || c == ':')
 			status = bad_option(cmd, c, argv);
+		else if (is_short_of_force(opt_of(&o, c), argv[optind - 1]))
+			status = bad_abbreviation(cmd, argv[optind - 1]);
 		else
 			status = option_take(cmd, ctl, opt_of(&o, c), optarg);
 	}
