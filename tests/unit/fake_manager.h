@@ -43,6 +43,7 @@
  * @flowing: how many answers to come say that links have received packets since the answer before
  * @inits: how many management packets each link has received; if any, another before each answer
  * @at_rest: no node has parked or held packets
+ * @job: there is a job, "mine"
  * @mute: set if the node that the last request is about does not answer
  * @cuts_off: nodes would be cut off by each exclusion
  * @unchanged: how many changes to come are so already

@@ -897,6 +897,32 @@ static void dry_run_reports_what_root_would_refuse(void **state)
 	has(out, "cut off 2,1\nwould be refused without --force: nodes would be cut off\n");
 }
 
+/* The job of the nodes 0,0 to 1,1 uses its own four cables alone: without two of them it is divided. */
+static void dry_run_reports_that_job_would_be_divided(void **state)
+{
+	json_t *j;
+
+	(void)state;
+	expect("exclude 0,0:+x 0,0:+y --dry-run", 0);
+	fake.job = true;
+	expect("exclude 0,0:+x --dry-run", 0);
+	expect("exclude 0,0 --dry-run", 0);
+	expect("exclude 0,0:+x 0,0:+y --dry-run", 1);
+	has(out, "would be refused without --force: job 'mine' would be divided into 2 parts\n");
+	assert_null(strstr(out, "cut off"));
+	expect("exclude 0,0 1,1 --dry-run --json", 1);
+	j = printed();
+	assert_string_equal(json_string_value(json_object_get(j, "refused")),
+			    "job 'mine' would be divided into 2 parts");
+	json_decref(j);
+	/* A job that is divided already is not divided by another exclusion. */
+	fake.excluded[0] = 3;
+	fake.excluded[1] = 4;
+	fake.excluded[4] = 8;
+	fake_rows(&fake);
+	expect("exclude 0,0:-x --dry-run", 0);
+}
+
 /* An order refused because it cuts nodes off exits with 1; --force is passed on. */
 static void refused_exclude_fails_and_force_is_passed_on(void **state)
 {
@@ -1641,6 +1667,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(dry_run_reports_what_root_would_refuse,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(refused_exclude_fails_and_force_is_passed_on,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(dry_run_reports_that_job_would_be_divided,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(drain_reports_what_is_left,
 						fake_setup, fake_teardown),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dry_run.h"
+#include "job.h"
 #include "json.h"
 #include "path.h"
 #include "rows.h"
@@ -23,6 +24,8 @@
  * @left: nodes that are up and stay in service; @went: nodes that are up and go out of service
  * @relay, @relay_rows: the last relay, and its rows
  * @path: room for paths
+ * @port: for each node, the ports that are excluded before
+ * @divided: the first job that would be divided into more parts, and into how many; "": none
  */
 struct dry_run {
 	struct ask ask;
@@ -37,6 +40,8 @@ struct dry_run {
 	uint64_t pairs, moved, longer, lost;
 	uint32_t left, went;
 	json_t *cut_off;
+	uint16_t *port;
+	char divided[128];
 };
 
 static int prepare_run(struct dry_run *r)
@@ -55,8 +60,11 @@ static int prepare_run(struct dry_run *r)
 		    torus_health_new(s, r->table.port, &r->health[i]))
 			return fail("out of memory");
 	}
+	r->port = calloc(r->nodes, sizeof(*r->port));
+	if (r->port)
+		memcpy(r->port, r->table.port, r->nodes * sizeof(*r->port));
 	r->cut_off = json_array();
-	return r->gone && r->cut_off && !path_init(&r->path, s) ? OK : fail("out of memory");
+	return r->gone && r->port && r->cut_off && !path_init(&r->path, s) ? OK : fail("out of memory");
 }
 
 /* Excludes a node or a link in @r->table. Return: OK, or the kind of the error. */
@@ -172,6 +180,110 @@ static bool find_cut_off(struct dry_run *r)
 	return fine;
 }
 
+/* Sets @job, for each node, to the number of its job in the list @jobs, from 1 on. */
+static int ask_members(struct dry_run *r, const json_t *jobs, size_t *job)
+{
+	int status = OK;
+	uint32_t node;
+	size_t i, k;
+	json_t *v, *m;
+
+	json_array_foreach(jobs, i, v) {
+		json_t *is, *members;
+
+		status = job_get(&r->ask, json_text(v, "name"), &is, &members);
+		if (status != OK)
+			break;
+		json_array_foreach(members, k, m)
+			if (!json_node_read(json_object_get(m, "node"), &r->table.shape, &node))
+				job[node] = i + 1;
+		json_decref(members);
+		json_decref(is);
+	}
+	return status;
+}
+
+/* Return: mask of the ports of @node that lead to nodes outside of its job. */
+static uint16_t border_of_job(const struct torus_shape *s, uint32_t node, const size_t *job)
+{
+	uint16_t mask = 0;
+
+	for (unsigned int p = 0; p < 2u * s->ndims; p++)
+		if (job[torus_neighbour(s, node, p)] != job[node])
+			mask |= (uint16_t)(1u << p);
+	return mask;
+}
+
+/*
+ * Counts in @parts, by number of the job, into how many parts each job is divided if the ports
+ * @port are excluded. Return: OK, or CANNOT if out of memory.
+ */
+static int count_job_parts(const struct dry_run *r, const uint16_t *port, const size_t *job,
+			   uint32_t *parts)
+{
+	uint16_t *closed = calloc(r->nodes, sizeof(*closed));
+	bool *met = calloc(r->nodes, sizeof(*met));
+	struct torus_health *h = NULL;
+	bool fine = closed && met;
+
+	for (uint32_t i = 0; fine && i < r->nodes; i++)
+		closed[i] = port[i] | border_of_job(&r->table.shape, i, job);
+	fine = fine && !torus_health_new(&r->table.shape, closed, &h);
+	for (uint32_t i = 0; fine && i < r->nodes; i++) {
+		uint32_t part = torus_health_component(h, i);
+
+		if (part == TORUS_NO_NODE)
+			fine = false;
+		else if (job[i] && r->table.up[i] && !r->gone[i] && !met[part])
+			parts[job[i]] += met[part] = true;
+	}
+	torus_health_free(h);
+	free(met);
+	free(closed);
+	return fine ? OK : fail("out of memory");
+}
+
+static int compare_jobs(struct dry_run *r, const json_t *jobs)
+{
+	size_t n = json_array_size(jobs), *job = calloc(r->nodes, sizeof(*job));
+	uint32_t *was = calloc(n + 1, sizeof(*was)), *is = calloc(n + 1, sizeof(*is));
+	int status = job && was && is ? ask_members(r, jobs, job) : fail("out of memory");
+
+	if (status == OK)
+		status = count_job_parts(r, r->port, job, was);
+	if (status == OK)
+		status = count_job_parts(r, r->table.port, job, is);
+	for (size_t k = 1; status == OK && k <= n && !*r->divided; k++)
+		if (is[k] > 1 && is[k] > was[k])
+			snprintf(r->divided, sizeof(r->divided), "job '%s' would be divided into %"
+				 PRIu32 " parts", json_text(json_array_get(jobs, k - 1), "name"),
+				 is[k]);
+	free(is);
+	free(was);
+	free(job);
+	return status;
+}
+
+/*
+ * Finds a job that would be divided. Its nodes use no cables to other nodes, so this may happen
+ * although no node is cut off. A manager of an earlier release knows no jobs.
+ */
+static int find_divided_job(struct dry_run *r)
+{
+	bool unknown = false;
+	json_t *data;
+	int status = ask_try(&r->ask, json_pack("{ss}", "cmd", "jobs"), &data, &unknown);
+
+	if (unknown)
+		return OK;
+	if (status != OK)
+		return status;
+	if (json_array_size(json_object_get(data, "jobs")))
+		status = compare_jobs(r, json_object_get(data, "jobs"));
+	json_decref(data);
+	return status;
+}
+
 /*
  * Return: the reason why the root would refuse the exclusion without --force (answer_exclude.c);
  * NULL if it would not refuse.
@@ -181,7 +293,9 @@ static const char *find_refusal(const struct dry_run *r)
 	if (r->left < 2 && r->went > r->left)
 		return r->left ? "only one node would be left in service" :
 				 "no node would be left in service";
-	return json_array_size(r->cut_off) ? "nodes would be cut off" : NULL;
+	if (json_array_size(r->cut_off))
+		return "nodes would be cut off";
+	return *r->divided ? r->divided : NULL;
 }
 
 /* Prints the result. Without a root the table may be out of date, so the exit status is PROBLEM. */
@@ -239,7 +353,8 @@ static int dry_run(const struct ctl *ctl, struct dry_run *r, char **what, int n)
 	progress("%s", "");
 	if (!find_cut_off(r))
 		return fail("out of memory");
-	return report_run(ctl, r, what, n);
+	status = find_divided_job(r);
+	return status == OK ? report_run(ctl, r, what, n) : status;
 }
 
 int dry_run_exclude(const struct ctl *ctl, char **what, int n)
@@ -257,6 +372,7 @@ int dry_run_exclude(const struct ctl *ctl, char **what, int n)
 		free(r.relay_rows[i]);
 	}
 	free(r.gone);
+	free(r.port);
 	path_free(&r.path);
 	json_decref(r.cut_off);
 	exclusions_free(&r.table);
