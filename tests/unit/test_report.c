@@ -77,6 +77,9 @@ static void bad_cable_is_to_be_replaced_or_cleaned(void **state)
 	      "[{\"link\":{" CABLE "},\"what\":\"replace\",\"why\":[\"0,0:+x loses margin: 80%, was 120%\"]}]");
 	wants(make("[]", "[" RECEIVER(CABLE, "warn", "false", 7, 1e-9) "]", "[]"), "to_do",
 	      "[{\"link\":{" CABLE "},\"what\":\"clean\",\"why\":[\"0,0:+x receives badly: bit error rate 1.0e-09\"]}]");
+	/* The receiver is at the other end, and the cable is named as everywhere else. */
+	wants(make("[]", "[" RECEIVER(OTHER_END, "fail", "false", 7, 1e-6) "]", "[]"), "to_do",
+	      "[{\"link\":{" CABLE "},\"what\":\"replace\",\"why\":[\"1,0:-x receives badly: bit error rate 1.0e-06\"]}]");
 	wants(make("[]", "[" RECEIVER(CABLE, "good", "false", 7, 1e-15) "]", "[]"), "to_do", "[]");
 }
 

@@ -32,13 +32,28 @@
 #define JOINS ") joins"
 #define IS_ROOT "this node is root now"
 
+/* Return: {node, port, name} of an end of a cable, a new object */
+static json_t *copy_end(const json_t *end)
+{
+	static const char *const keys[] = { "node", "port", "name" };
+	json_t *j = json_object();
+
+	for (unsigned int i = 0; i < 3; i++)
+		json_object_set(j, keys[i], json_object_get(end, keys[i]));
+	return j;
+}
+
 json_t *outages_cable(const json_t *link)
 {
-	json_t *j = json_object();
-	static const char *const keys[] = { "node", "port", "name", "peer" };
+	json_t *peer = json_object_get(link, "peer"), *j;
+	const char *port = json_text(link, "port"), *other = json_text(peer, "port");
+	bool turns = port && other && *port == '-' && *other == '+';
 
-	for (unsigned int i = 0; i < 4; i++)
-		json_object_set(j, keys[i], json_object_get(link, keys[i]));
+	j = copy_end(turns ? peer : link);
+	if (turns)
+		json_object_set_new(j, "peer", copy_end(link));
+	else
+		json_object_set(j, "peer", peer);
 	return j;
 }
 

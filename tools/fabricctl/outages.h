@@ -34,7 +34,10 @@ char *outages_cause_text(const json_t *outage, char *buf);
  * outages_so_far() - set the durations of outages that have not ended, up to that time of day, s
  */
 void outages_so_far(const json_t *outages, double until);
-/** outages_cable() - Return: {node, port, name, peer}, a new object, from a link or an event of it */
+/**
+ * outages_cable() - Return: {node, port, name, peer}, a new object, from a link or an event of it;
+ * the end at a port with "+" comes first, as everywhere else
+ */
 json_t *outages_cable(const json_t *link);
 /**
  * outages_same_cable() - Return: true if both objects describe the same cable; the order of the
