@@ -42,7 +42,7 @@ static const struct step steps[] = {
 	  "shows its cables; mend one, or 'fabricctl include' one that is excluded" },
 	{ "job", NULL, "links --bad", "shows links that do not work; mend them, or stop the job" },
 	{ "node", "is silent", "events --level warning --kind seal,release,nic,fabric,node",
-	  "shows what its neighbours report; correct its key, release or NIC, and restart its manager" },
+	  "shows what its neighbours report; start fabricd there if it does not run, else correct its key, release or NIC, and restart it" },
 	{ "node", NULL, ENDS, OF_DEAD },
 	{ "seal", NULL, "events --kind seal",
 	  "shows the ports; give the node at the other end the key and release of the others, or this one if all its ports are named" },
