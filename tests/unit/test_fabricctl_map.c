@@ -150,6 +150,16 @@ static void ranks_of_a_job_are_written_by_number_in_each_format(void **state)
 	assert_string_equal(out, "");
 }
 
+static void job_list_names_the_user_and_the_second_of_the_start(void **state)
+{
+	(void)state;
+	fake.job = true;
+	expect("job list", 0);
+	has(out, " root(0)@n1-0 ");
+	has(out, " 2023-11-1");
+	assert_null(strstr(out, ".000"));
+}
+
 static void map_places_ranks_on_the_nodes_of_a_job(void **state)
 {
 	(void)state;
@@ -276,6 +286,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(placement_is_written_in_each_format,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(ranks_of_a_job_are_written_by_number_in_each_format,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(job_list_names_the_user_and_the_second_of_the_start,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(map_places_ranks_on_the_nodes_of_a_job,
 						fake_setup, fake_teardown),

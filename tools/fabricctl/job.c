@@ -6,6 +6,7 @@
 #include "job.h"
 #include "json.h"
 #include "moment.h"
+#include "orders.h"
 #include "say.h"
 #include "table.h"
 
@@ -72,10 +73,10 @@ static enum colour state_colour(const char *state)
 
 void job_table(const json_t *jobs)
 {
-	static const char *const titles[] = { "JOB", ">NODES", ">UP", "STATE", "HOW", ">USER",
-					      "AT", "SINCE", NULL };
+	static const char *const titles[] = { "JOB", ">NODES", ">UP", "STATE", "HOW", "BY", "SINCE",
+					      NULL };
 	struct table *t = table_new(titles);
-	char text[64];
+	char text[ORDERS_USER_MAX];
 	size_t i;
 	json_t *v;
 
@@ -87,12 +88,10 @@ void job_table(const json_t *jobs)
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "up"));
 		table_cell(t, state_colour(state), "%s", state);
 		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "how")));
-		if (json_is_integer(json_object_get(v, "uid")))
-			table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "uid"));
-		else
-			table_cell(t, FAINT, "-");
-		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "by")));
-		table_cell(t, PLAIN, "%s", moment_text((double)json_count(v, "since"), text));
+		orders_user_text(v, text);
+		table_cell(t, PLAIN, "%s", *text ? text : "-");
+		/* A job knows the second of its start, but not the ms. */
+		table_cell(t, PLAIN, "%.19s", moment_text((double)json_count(v, "since"), text));
 	}
 	table_print(t, "no jobs");
 }
