@@ -143,7 +143,7 @@ static void ranks_of_a_job_are_written_by_number_in_each_format(void **state)
 	fake.dead[1] = true;
 	expect("job hosts mine --format slurm", 3);
 	assert_string_equal(out, "n0-0\nn0-1\nn1-1\n");
-	has(err, "1 nodes of job 'mine' are not up or out of service, and have no ranks");
+	has(err, "1 node of job 'mine' is down or out of service, and has no ranks");
 	fake.dead[0] = fake.dead[4] = fake.dead[5] = true;
 	expect("job hosts mine --format slurm", 2);
 	has(err, "there is no slot: no node of the job is up and in service");

@@ -255,11 +255,11 @@ static char *wait_text(const struct drain *d, char *buf, size_t room)
 	else if (!d->in_force)
 		snprintf(buf, room, "the exclusion is not in force");
 	else if (d->quiet)
-		snprintf(buf, room, "only the last %u checks found no packet, %d in a row are "
-			 "needed", d->quiet, LOOKS);
+		snprintf(buf, room, "only %u of %d checks in a row found no packet", d->quiet, LOOKS);
 	else if (json_count(v, "packets"))
-		snprintf(buf, room, "%s: %llu packets %s", json_end_text(v, at),
-			 (unsigned long long)json_count(v, "packets"), json_text(v, "what"));
+		snprintf(buf, room, "%s: %llu packet%s %s", json_end_text(v, at),
+			 (unsigned long long)json_count(v, "packets"),
+			 json_count(v, "packets") == 1 ? "" : "s", json_text(v, "what"));
 	else
 		snprintf(buf, room, "%s: %s", json_end_text(v, at), json_text(v, "what"));
 	return buf;

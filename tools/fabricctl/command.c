@@ -345,13 +345,26 @@ static void bad_long_option(const struct command *cmd, const char *word)
 		warn("there is no option '%s'", word);
 }
 
+/*
+ * Return: the word with the short option that getopt refuses. getopt is at the next word if that
+ * option is the last of its word.
+ */
+static const char *refused_word(char **argv)
+{
+	const char *last = argv[optind - 1], *now = argv[optind];
+
+	if (last[0] == '-' && last[1] == optopt && !last[2])
+		return last;
+	return now && now[0] == '-' && now[1] == optopt ? now : last;
+}
+
 static int bad_option(const struct command *cmd, int c, char **argv)
 {
 	if (c == ':')
 		warn("option '%s' needs a value", argv[optind - 1]);
 	else if (isdigit(optopt))
-		warn("'-%c...' is not an option, and no coordinate, time or other number is "
-		     "negative", optopt);
+		warn("'%s' is not an option, and no coordinate, time or other number is negative",
+		     refused_word(argv));
 	else if (optopt && optopt < 256)
 		warn("there is no option '-%c'", optopt);
 	else
@@ -376,12 +389,22 @@ static int bad_abbreviation(const struct command *cmd, const char *word)
 	return CANNOT;
 }
 
-/* Makes "2h" of "-2h", which getopt would take for options. */
-static void drop_minus_signs(int argc, char **argv)
+#define MINUS '\1'	/* in place of "-" while getopt reads the arguments */
+
+/* Hides the sign of "-2h", which getopt would take for options. */
+static void hide_minus_signs(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		if (argv[i][0] == '-' && isdigit((unsigned char)argv[i][1]))
-			argv[i]++;
+			argv[i][0] = MINUS;
+}
+
+/* Shows the signs of the first @n words again. */
+static void show_minus_signs(int n, char **argv)
+{
+	for (int i = 1; i < n; i++)
+		if (argv[i][0] == MINUS)
+			argv[i][0] = '-';
 }
 
 /*
@@ -402,10 +425,12 @@ int command_parse(const struct command *cmd, struct ctl *ctl, int argc, char **a
 	collect_options(cmd, &o);
 	to_getopt(cmd, &o, longs, shorts);
 	if (cmd->moments)
-		drop_minus_signs(argc, argv);
+		hide_minus_signs(argc, argv);
 	optind = 1;
 	opterr = 0;
 	while (status == OK && (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (cmd->moments)
+			show_minus_signs(optind, argv);
 		if (c == 1)
 			args[n++] = optarg;
 		else if (c == '?' || c == ':')
@@ -415,6 +440,8 @@ int command_parse(const struct command *cmd, struct ctl *ctl, int argc, char **a
 		else
 			status = option_take(cmd, ctl, opt_of(&o, c), optarg);
 	}
+	if (cmd->moments)
+		show_minus_signs(argc, argv);
 	if (status == OK) {
 		while (optind < argc)
 			args[n++] = argv[optind++];

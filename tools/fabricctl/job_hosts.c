@@ -54,8 +54,9 @@ static int write_format(struct ask *a, const char *name, json_t *members)
 		slots_free(&slots);
 	}
 	if (status == OK && missing) {
-		warn("%" PRIu32 " nodes of job '%s' are not up or out of service, and have no "
-		     "ranks", missing, name);
+		warn("%" PRIu32 " node%s of job '%s' %s down or out of service, and %s no ranks",
+		     missing, missing == 1 ? "" : "s", name, missing == 1 ? "is" : "are",
+		     missing == 1 ? "has" : "have");
 		status = NOT_KEPT;
 	}
 	exclusions_free(&table);

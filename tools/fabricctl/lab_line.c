@@ -27,6 +27,9 @@ static int lab_line(struct ctl *ctl, int argc, char **argv)
 	uint64_t aged_mask = KEEP, dead_mask = KEEP, kelvin = KEEP;
 
 	(void)argc;
+	if (!class && !aged && !dead && !celsius && length == KEEP && loss == KEEP &&
+	    crosstalk == KEEP && drift == KEEP && ageing == KEEP && seed == KEEP)
+		return fail("say which property of the cable to set, such as --length CM");
 	if (class && of_class(class))
 		return CANNOT;
 	if ((aged && line_lanes("aged", aged, &aged_mask)) ||
