@@ -21,7 +21,7 @@
  *  1. No packet is duplicated or delivered to a wrong node: between PAUSE and RESUME every row of
  *     every NIC is on hold, and the network is empty, so a NIC of the old shape and one of the new
  *     shape never exchange a packet. RESUME is sent when all nodes have reported the new shape
- *     (growth_takes_a_held_table_and_a_whole_one()).
+ *     (shape_grows_by_held_table_and_then_whole_one()).
  *  2. No packet is lost that was sent before the last count. If a packet waits or is parked, or
  *     there is no proof, the recovery ends as always, with nothing lost. The next attempt is made
  *     after a while, longer each time, and a problem of status advises the administrator
