@@ -4,6 +4,7 @@
 
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/jobs.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "stage_root.h"
@@ -118,6 +119,35 @@ static void old_manager_that_joins_a_job_is_reported(void **state)
 	stage_end(&s);
 }
 
+/* A node obeys a later root, so this root ends. What is wrong with jobs, only a root can know. */
+static void node_that_is_not_root_any_more_reports_no_jobs(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	begin_ring(0);
+	assert_int_equal(begin_job(), 0);
+	settle(4);
+	m = hello(3);
+	stage_down(&s, 103);
+	m.hello.jobs = false;
+	m.hello.attach++;
+	joins(&m);
+	settle(4);
+	fm_problem_set(s.fm, "job", 1, "job 'j' has fallen apart");
+	assert_true(is_told("does not know jobs"));
+	m = hello(2);
+	stage_down(&s, 102);
+	m.hello.root_epoch = fm_epoch(s.fm) + 1;
+	m.hello.root_guid = NIC + 2;
+	m.hello.attach++;
+	joins(&m);
+	stage_run_ns(&s, s.now + 1);
+	assert_false(is_told("does not know jobs"));
+	assert_false(is_told("has fallen apart"));
+	stage_end(&s);
+}
+
 static void job_begins_if_all_managers_know_jobs(void **state)
 {
 	(void)state;
@@ -190,6 +220,7 @@ int main(void)
 		cmocka_unit_test(job_is_refused_while_a_manager_does_not_know_jobs),
 		cmocka_unit_test(job_is_refused_while_an_old_manager_starts_again),
 		cmocka_unit_test(old_manager_that_joins_a_job_is_reported),
+		cmocka_unit_test(node_that_is_not_root_any_more_reports_no_jobs),
 		cmocka_unit_test(job_begins_if_all_managers_know_jobs),
 		cmocka_unit_test(job_begins_only_if_nothing_is_against_it),
 		cmocka_unit_test(lowest_free_id_of_job_is_given),

@@ -72,3 +72,10 @@ void fm_apart_look(struct fm *fm)
 	fm_problems_sweep(fm, "job");
 	fm_apart_tell(fm);
 }
+
+void fm_apart_forget(struct fm *fm)
+{
+	fm_problems_mark(fm, "job");
+	fm_problems_sweep(fm, "job");
+	fm_problem_clear(fm, "release", STRANGER_KEY);
+}

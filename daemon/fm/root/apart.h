@@ -9,6 +9,8 @@ struct fm;
 void fm_apart_tell(struct fm *fm);
 /** fm_apart_look() - do the same, and report jobs of the present table that have fallen apart */
 void fm_apart_look(struct fm *fm);
+/** fm_apart_forget() - end these problems, because this node is not root any more */
+void fm_apart_forget(struct fm *fm);
 /**
  * fm_apart_stranger() - find a node whose manager does not know jobs. Such a manager would compute
  * rows without regard to jobs, and pass the table on without the jobs.

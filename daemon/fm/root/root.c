@@ -25,6 +25,7 @@
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/admin.h"
+#include "daemon/fm/root/apart.h"
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/calls.h"
@@ -214,6 +215,7 @@ static void forget_problems(struct fm *fm)
 		fm_problems_mark(fm, kinds[i]);
 		fm_problems_sweep(fm, kinds[i]);
 	}
+	fm_apart_forget(fm);
 	/* Problem 2 of this kind belongs to a candidate, not to a root (node/keep.c). */
 	fm_problem_clear(fm, "memory", 0);
 	fm_problem_clear(fm, "memory", 1);
