@@ -8,7 +8,8 @@
  * are asked when the items of those before are written. A client of the control socket gets the
  * items of one node after the other (request.more); while it does not read, nothing is made for it.
  * For a node that passed the request on, the text of the reply is collected, because the message
- * ANSWER carries it as a whole.
+ * ANSWER carries it as a whole. That node waits little longer than this one waits for a silent
+ * node, so all nodes are asked at once.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -350,8 +351,7 @@ static bool is_too_long(const struct gathering *g)
 
 	for (uint32_t i = g->from; i < g->to; i++)
 		bytes += g->text[i] ? strlen(g->text[i]) : 0;
-	return g->to < g->last &&
-	       bytes * (g->last - g->from) / (g->to - g->from) > CONTROL_REPLY_MAX;
+	return bytes * (g->last - g->from) / (g->to - g->from) > CONTROL_REPLY_MAX;
 }
 
 static void ask_piece(struct request *rq);
@@ -468,7 +468,7 @@ static void begin_gathering(struct request *rq, const struct gathering *what, ui
 	g->n = n;
 	g->to = rq->node == TORUS_NO_NODE ? 0 : rq->node;
 	g->last = last < n ? (uint32_t)last : n;
-	g->piece = piece ? piece : n;
+	g->piece = piece && rq->more ? piece : n;
 	g->missing = json_array();
 	rq->g = g;
 	ask_piece(rq);

@@ -231,6 +231,7 @@ static void list_is_the_same_in_pieces_of_any_size(void **state)
 			uint32_t step = piece ? piece : NODES;
 
 			set_up(state);
+			step = by_pieces ? step : NODES;
 			begin(piece, by_pieces);
 			for (uint32_t at = 0; at < NODES; at += step)
 				answer(at, at + step < NODES ? at + step : NODES, 0);
@@ -346,6 +347,20 @@ static void rest_is_asked_at_once_after_silent_nodes_took_long(void **state)
 	expect_reply(0xf8, ",\"missing\":[[0],[1],[2]]");
 }
 
+/*
+ * A node that passed the request on waits 2.5 s for the root, less what the way takes: too short for
+ * a silent node in each of two pieces.
+ */
+static void all_are_asked_at_once_for_a_node_that_waits(void **state)
+{
+	(void)state;
+	begin(1, false);
+	assert_string_equal(asked, "all 0");
+	answer(2, 8, 1500 * MS);
+	assert_int_equal(questions, 1);
+	expect_reply(0xfc, ",\"missing\":[[0],[1]]");
+}
+
 static void fabric_that_begins_anew_breaks_off_a_reply_that_has_begun(void **state)
 {
 	(void)state;
@@ -360,8 +375,10 @@ static void fabric_that_begins_anew_breaks_off_a_reply_that_has_begun(void **sta
 static void fabric_that_begins_anew_before_the_reply_is_an_error(void **state)
 {
 	(void)state;
-	begin(2, false);
-	answer(0, 2, 0);
+	begin(2, true);
+	for (uint32_t i = 0; i < 2; i++)
+		done->text(rq, i, "[1]");
+	done->end(rq);
 	ready = false;
 	answer(2, 4, 0);
 	assert_int_equal(broken, 0);
@@ -380,6 +397,21 @@ static void reply_that_becomes_too_long_is_refused_after_the_first_piece(void **
 	done->end(rq);
 	assert_string_equal(code, "failed");
 	assert_int_equal(questions, 1);
+	free(text);
+}
+
+static void reply_that_is_too_long_for_a_message_is_refused(void **state)
+{
+	size_t bytes = 3u << 20;
+	char *text = malloc(bytes + 1);
+
+	(void)state;
+	assert_non_null(text);
+	begin(1, false);
+	for (uint32_t i = 0; i < NODES; i++)
+		done->text(rq, i, thing(i, text, bytes));
+	done->end(rq);
+	assert_string_equal(code, "failed");
 	free(text);
 }
 
@@ -404,9 +436,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_is_made_for_a_client_that_does_not_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nodes_without_an_answer_are_missing_in_any_piece, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rest_is_asked_at_once_after_silent_nodes_took_long, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(all_are_asked_at_once_for_a_node_that_waits, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(fabric_that_begins_anew_breaks_off_a_reply_that_has_begun, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(fabric_that_begins_anew_before_the_reply_is_an_error, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reply_that_becomes_too_long_is_refused_after_the_first_piece, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(reply_that_is_too_long_for_a_message_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(client_that_leaves_in_the_middle_frees_the_rest, set_up, tear_down),
 	};
 
