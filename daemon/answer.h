@@ -180,7 +180,7 @@ void gathering_free(struct gathering *g);
 
 /**
  * struct listing - a reply that is a list of items, in the order of the nodes
- * @items: Return: the items of a node, a new reference, or NULL; @told: its answer
+ * @items: Return: the items of a node, a new reference; NULL if out of memory; @told: its answer
  * @unheard: @items is called also for nodes without an answer, with NULL
  * @rest: Return: items after those of the last node; NULL: there are none
  * @silent: answers a request about one node, which does not answer; NULL: answer_silent() does

@@ -27,7 +27,7 @@
 /**
  * struct gathering - the answers to a request that is sent to several nodes
  * @end: makes the reply from the answers of all nodes; NULL: the reply is @list
- * @n: number of nodes of the fabric
+ * @shape, @n: sizes of the fabric, and number of its nodes
  * @from, @to: the nodes that are asked now are @from to @to - 1
  * @last: the request is about nodes before this one
  * @piece: most nodes that are asked at once
@@ -44,6 +44,7 @@
 struct gathering {
 	void (*end)(struct request *rq, json_t **by_node, uint32_t n);
 	const struct listing *list;
+	struct torus_shape shape;
 	uint32_t n, from, to, last, piece, next;
 	uint32_t awaited;
 	uint64_t asked, waited, items;
@@ -215,48 +216,59 @@ static void write_told(struct request *rq, uint32_t node, json_t *told)
 
 	if (items)
 		write_list(rq, items);
+	else
+		rq->g->full = true;
 	json_decref(told);
 }
 
 /*
  * Writes the items of an array one after the other, because a JSON value takes more memory than its
- * text.
+ * text. Return: false if a part of the array could not be read.
  */
-static void write_elements(struct request *rq, uint32_t node, char *at)
+static bool write_elements(struct request *rq, uint32_t node, char *at)
 {
+	bool whole = true;
 	char *end;
 
 	while ((end = element_end(at))) {
-		bool last = *end == ']';
+		bool last = *end == ']', empty = end == at;
+		json_t *told;
 
 		*end = '\0';
-		if (*at)
-			write_told(rq, node, json_pack("[o]", parse_answer(at)));
+		told = empty ? NULL : json_pack("[o]", parse_answer(at));
+		if (told)
+			write_told(rq, node, told);
+		whole &= told || empty;
 		if (last)
-			return;
+			return whole;
 		at = end + 1;
 	}
+	return false;
 }
 
-/* Writes the items of one node. A node that could not ask its NIC is missing. */
+/*
+ * Writes the items of one node. A node that could not ask its NIC is missing, and so is one whose
+ * answer cannot be read as a whole.
+ */
 static void write_node(struct request *rq, uint32_t node)
 {
 	struct gathering *g = rq->g;
 	char *text = g->text[node];
 	bool array = text && *text == '[';
 	json_t *told = array ? NULL : parse_answer(text);
+	bool heard;
 
 	g->text[node] = NULL;
 	if (json_is_string(json_object_get(told, "error"))) {
 		json_decref(told);
 		told = NULL;
 	}
-	if (!array && !told && is_answer_awaited(rq, node))
-		json_array_append_new(g->missing, node_json(rq->d, node));
-	if (array)
-		write_elements(rq, node, text + 1);
-	else if (told || g->list->unheard)
+	heard = array ? write_elements(rq, node, text + 1) : told != NULL;
+	if (!array && (told || g->list->unheard))
 		write_told(rq, node, told);
+	if (!heard && is_answer_awaited(rq, node) &&
+	    json_array_append_new(g->missing, node_json(rq->d, node)))
+		g->full = true;
 	free(text);
 }
 
@@ -280,7 +292,7 @@ static bool is_same_fabric(struct request *rq)
 	struct gathering *g = rq->g;
 	const struct fm *fm = rq->d->fm;
 
-	if (fm && fm_own(fm) != TORUS_NO_NODE && torus_nodes(fm_shape(fm)) == g->n)
+	if (fm && fm_own(fm) != TORUS_NO_NODE && !memcmp(fm_shape(fm), &g->shape, sizeof(g->shape)))
 		return true;
 	if (g->begun)
 		break_off(rq, "the fabric begins anew");
@@ -465,6 +477,7 @@ static void begin_gathering(struct request *rq, const struct gathering *what, ui
 		return;
 	}
 	*g = *what;
+	g->shape = *fm_shape(rq->d->fm);
 	g->n = n;
 	g->to = rq->node == TORUS_NO_NODE ? 0 : rq->node;
 	g->last = last < n ? (uint32_t)last : n;

@@ -19,7 +19,7 @@
 #define NODES	8
 #define BYTES	20000
 
-static const struct torus_shape shape = { .ndims = 1, .size = { NODES, 1, 1, 1, 1, 1 } };
+static struct torus_shape shape = { .ndims = 1, .size = { NODES, 1, 1, 1, 1, 1 } };
 static const struct answer_cmd cmd = { .name = "things", .flags = 0 };
 static struct fm_entry entry[NODES];
 static struct fabricd d;
@@ -202,6 +202,7 @@ static int set_up(void **state)
 	(void)state;
 	free(got);
 	got = calloc(1, 1);
+	shape = (struct torus_shape) { .ndims = 1, .size = { NODES, 1, 1, 1, 1, 1 } };
 	ready = true;
 	slow = false;
 	now = 0;
@@ -274,7 +275,10 @@ static void items_of_a_node_are_any_json(void **state)
 	}
 }
 
-/* A node of another release may send anything; what can be read of it is in the list. */
+/*
+ * A node of another release may send anything; what can be read of it is in the list, and the node
+ * is missing.
+ */
 static void answers_that_end_early_do_no_harm(void **state)
 {
 	static const char *const cut[] = { "[", "[1", "[1,", "[\"", "[\"\\", "[{", "[1,{]", "x", "" };
@@ -290,6 +294,7 @@ static void answers_that_end_early_do_no_harm(void **state)
 		done->end(rq);
 		reply = json_loads(got, 0, NULL);
 		assert_true(json_is_array(json_object_get(reply, "data")));
+		assert_int_equal(json_array_size(json_object_get(reply, "missing")), 1);
 		json_decref(reply);
 	}
 }
@@ -372,6 +377,18 @@ static void fabric_that_begins_anew_breaks_off_a_reply_that_has_begun(void **sta
 	assert_string_equal(code, "");
 }
 
+/* The fabric has come up again as 4x2, not 8: the same numbers are other nodes. */
+static void fabric_of_another_shape_breaks_off_a_reply_that_has_begun(void **state)
+{
+	(void)state;
+	begin(2, true);
+	answer(0, 2, 0);
+	shape = (struct torus_shape) { .ndims = 2, .size = { 4, 2, 1, 1, 1, 1 } };
+	answer(2, 4, 0);
+	assert_int_equal(broken, 1);
+	assert_string_equal(code, "");
+}
+
 static void fabric_that_begins_anew_before_the_reply_is_an_error(void **state)
 {
 	(void)state;
@@ -438,6 +455,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rest_is_asked_at_once_after_silent_nodes_took_long, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(all_are_asked_at_once_for_a_node_that_waits, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(fabric_that_begins_anew_breaks_off_a_reply_that_has_begun, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(fabric_of_another_shape_breaks_off_a_reply_that_has_begun, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(fabric_that_begins_anew_before_the_reply_is_an_error, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reply_that_becomes_too_long_is_refused_after_the_first_piece, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reply_that_is_too_long_for_a_message_is_refused, set_up, tear_down),
