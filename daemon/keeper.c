@@ -333,22 +333,27 @@ static uint32_t find_source(const struct fm *fm, unsigned int n, uint64_t *all)
 	return node;
 }
 
+/*
+ * A candidate that has lost the position, because its manager has started again or has deleted that
+ * file, is asked from the beginning. If there was no position, it has closed its history, and is
+ * asked again later.
+ */
 static void take_from_source(void *arg, uint32_t node, json_t *data)
 {
 	struct keeper *k = arg;
 	const char *after = json_string_value(json_object_get(data, "after"));
 	const json_t *events = json_object_get(data, "events");
+	bool lost = json_is_true(json_object_get(data, "lost"));
 
 	(void)node;
-	k->told = after && json_is_array(events);
+	k->told = after && json_is_array(events) && (k->after[0] || !lost);
 	if (!k->told)
 		return;
 	k->partly = true;
 	if (!take_all_pulled(k, events))
 		return;
-	k->partly = json_is_true(json_object_get(data, "more")) &&
-		    !json_is_true(json_object_get(data, "lost"));
-	snprintf(k->after, sizeof(k->after), "%s", after);
+	k->partly = lost || json_is_true(json_object_get(data, "more"));
+	snprintf(k->after, sizeof(k->after), "%s", lost ? "" : after);
 }
 
 static void end_source(void *arg)

@@ -484,6 +484,32 @@ static void candidate_without_answer_is_asked_again_later(void **state)
 	leads = false;
 }
 
+/*
+ * A candidate's manager starts again while its history is copied, or deletes a file of it. Later its
+ * history is closed.
+ */
+static void candidate_that_lost_the_position_is_asked_from_the_beginning(void **state)
+{
+	static const char *const lost = "{\"events\":[],\"after\":\"n:0:0\",\"more\":false,\"lost\":true}";
+
+	(void)state;
+	leads_candidates();
+	source_ends(1, SOURCE(EVENT_OF("a", 1), "x:1:2", "true"));
+	passes(200 * MS);
+	assert_string_equal(said("after"), "x:1:2");
+	source_ends(1, lost);
+	passes(200 * MS);
+	assert_null(said("after"));
+	source_ends(1, SOURCE(EVENT_OF("a", 2), "n:1:2", "false"));
+	assert_int_equal(events(2), 2);
+	passes(20 * MS);
+	source_ends(2, lost);
+	passes(20 * MS);
+	assert_null(asked);
+	asked_after(60 * SEC);
+	leads = false;
+}
+
 /* The position in a candidate's history has no meaning for the next root. */
 static void former_root_asks_next_root_from_the_beginning(void **state)
 {
@@ -893,6 +919,7 @@ int main(void)
 		cmocka_unit_test_teardown(only_candidate_with_root_asks, end),
 		cmocka_unit_test_teardown(new_root_asks_each_candidate_for_what_it_misses, end),
 		cmocka_unit_test_teardown(candidate_without_answer_is_asked_again_later, end),
+		cmocka_unit_test_teardown(candidate_that_lost_the_position_is_asked_from_the_beginning, end),
 		cmocka_unit_test_teardown(former_root_asks_next_root_from_the_beginning, end),
 		cmocka_unit_test_teardown(change_of_fabric_asks_root_at_once, end),
 		cmocka_unit_test_teardown(each_of_several_changes_asks_up_to_limit, end),
