@@ -141,12 +141,40 @@ static void forgotten_versions_are_not_used_again(void **state)
 	assert_int_equal(above_kept(8), 2);
 }
 
+/*
+ * A candidate whose disk has a later table than those of the others comes after the first table: the
+ * versions up to that one, and those that may have followed it, are not used either.
+ */
+static void kept_table_that_comes_late_counts(void **state)
+{
+	(void)state;
+	for (uint64_t kept = 1; kept <= 41; kept += 40) {
+		struct fm_msg m;
+
+		root("4x1");
+		for (uint32_t i = 1; i < 3; i++)
+			join(i);
+		stage_run_ns(&s, s.now + 8000 * MS);
+		settle(3);
+		assert_int_equal(fm_version(s.fm), 1);
+		m = hello(3);
+		m.hello.kept = kept;
+		m.hello.kept_term = 1;
+		joins(&m);
+		settle(4);
+		settle(4);
+		assert_int_equal(fm_version(s.fm), kept == 1 ? 2 : kept + FM_KEEP_AHEAD + 1);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(next_version_follows_only_known_latest_table),
 		cmocka_unit_test(new_version_has_colour_of_no_packet),
 		cmocka_unit_test(forgotten_versions_are_not_used_again),
+		cmocka_unit_test(kept_table_that_comes_late_counts),
 	};
 
 	return cmocka_run_group_tests_name("fm_versions", all, NULL, NULL);

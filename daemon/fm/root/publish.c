@@ -16,7 +16,8 @@
  * begins above all versions that NICs and managers report. If some of these have lost their memory,
  * no report may be left of the last ones, though a NIC whose manager hangs, or cannot be reached,
  * may have their packets. Then the root begins above all that can have followed the tables on the
- * disks of the candidates (node/keep.c).
+ * disks of the candidates (node/keep.c), or goes on above them if the candidate with the latest one
+ * comes after the first table.
  *
  * Test: tests/unit/test_fm_versions.c.
  */
@@ -149,11 +150,15 @@ static bool is_later_possible(const struct fm_root *r)
  * Return: the highest version that a table may have had which all nodes that take part have
  * forgotten; 0 if they have forgotten none, or if no table was kept that would show it. So many
  * tables may be forgotten only if NICs have lost their memory. Their managers lost it with them,
- * and a node that remembers an earlier table does not know the later ones.
+ * and a node that remembers an earlier table does not know the later ones. After the first table of
+ * this root, only a kept table that is later than its own shows anything new.
  */
-static uint64_t latest_forgotten(const struct fm_root *r)
+static uint64_t latest_forgotten(const struct fm *fm)
 {
-	if (!r->version_kept || (!has_blank_nic(r) && r->version_kept <= r->version))
+	const struct fm_root *r = fm->root;
+	bool blank = !fm->table.version && has_blank_nic(r);
+
+	if (!r->version_kept || (!blank && r->version_kept <= r->version))
 		return 0;
 	return r->version_kept + FM_KEEP_AHEAD;
 }
@@ -185,8 +190,7 @@ static uint64_t next_version(struct fm *fm)
 	 */
 	r->version = later(r->version, later(r->version_seen, r->former.table));
 	is_known = r->version;
-	if (!fm->table.version)
-		r->version = later(r->version, latest_forgotten(r));
+	r->version = later(r->version, latest_forgotten(fm));
 	if (!fm->table.version && is_known)
 		return first_version(r) + (is_later_possible(r) ? TORUS_COLOURS : 0);
 	if (r->version == fm->table.version && !r->brought)
