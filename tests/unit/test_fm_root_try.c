@@ -106,6 +106,55 @@ static void root_does_not_connect_to_earlier_root(void **state)
 	stage_end(&s);
 }
 
+/* A node with the table of this root says HELLO. */
+static void says_again(uint32_t node, uint64_t term)
+{
+	struct fm_msg m = hello(node);
+
+	m.hello.placed = m.hello.counted = true;
+	m.hello.version = m.hello.table = 1;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = (int16_t)node;
+	m.hello.term = m.hello.root_epoch = term;
+	m.hello.table_root = m.hello.root_guid = NIC;
+	m.hello.ups = 4;
+	m.hello.attach = 1;
+	joins(&m);
+}
+
+/*
+ * The later root refuses this node, which asks to be root again. Meanwhile it avoids that one, but
+ * its claim takes an epoch above that one's, as always if another root leads a neighbour.
+ */
+static void epoch_of_root_that_refused_counts_in_the_next_claim(void **state)
+{
+	struct fm_init i;
+	uint64_t term;
+	int conn;
+
+	(void)state;
+	ring();
+	s.fm->cfg.takeover = 100 * MS;
+	term = fm_epoch(s.fm);
+	i = of_other(4);
+	conn = tries(4);
+	stage_up(&s, conn);
+	assert_false(fm_is_root(s.fm));
+	stage_refuse(&s, conn, "this node is not the root");
+	for (unsigned int k = 0; k < 150 && root_status().state != FM_ROOT_ASKS; k++)
+		stage_run_ns(&s, s.now + 10 * MS);
+	assert_int_equal(root_status().state, FM_ROOT_ASKS);
+	conn = s.next_conn;
+	stage_hear(&s, 0, &i);
+	assert_int_equal(s.next_conn, conn);
+	for (uint32_t node = 1; node < 4; node++)
+		says_again(node, term);
+	stage_run_ns(&s, s.now + 200 * MS);
+	assert_true(fm_epoch(s.fm) > term);
+	assert_true(fm_epoch(s.fm) > i.epoch);
+	stage_end(&s);
+}
+
 /* During the attempt this root gets an epoch that is the later one. */
 static void root_that_got_later_epoch_meanwhile_stays(void **state)
 {
@@ -128,6 +177,7 @@ int main(void)
 		cmocka_unit_test(root_gives_way_to_later_root_that_it_reaches),
 		cmocka_unit_test(root_stays_and_reports_later_root_out_of_reach),
 		cmocka_unit_test(root_does_not_connect_to_earlier_root),
+		cmocka_unit_test(epoch_of_root_that_refused_counts_in_the_next_claim),
 		cmocka_unit_test(root_that_got_later_epoch_meanwhile_stays),
 	};
 

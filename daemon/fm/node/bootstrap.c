@@ -370,7 +370,9 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		  !fm_home_refuses(fm, port, &init);
 	if (follows && fm_follow_tries(fm, &init))
 		fm_try(fm, &init);
-	follows = follows && !fm_try_avoids(fm, &init) && fm_follow_takes(fm, &init, false);
+	/* A root, or a node that asks to be root, needs the epoch in any case (root_yields()). */
+	follows = follows && (fm->is_root || !fm_try_avoids(fm, &init)) &&
+		  fm_follow_takes(fm, &init, false);
 	if (follows)
 		fm_follow(fm, &init);
 	ours = check_init(fm, port, &init);

@@ -58,7 +58,7 @@ static void take_call(struct fm *fm, const struct fm_init *init)
 		return;
 	if (fm_follow_tries(fm, init))
 		fm_try(fm, init);
-	if (fm_try_avoids(fm, init) || !fm_follow_takes(fm, init, false))
+	if ((!fm->is_root && fm_try_avoids(fm, init)) || !fm_follow_takes(fm, init, false))
 		return;
 	fm_follow(fm, init);
 	fm_ports_ask(fm);

@@ -332,6 +332,8 @@ static bool tries_first(const struct fm *fm, const struct fm_init *init)
 static bool root_yields(struct fm *fm, const struct fm_init *init, bool reached)
 {
 	fm_claim_history(fm, init);
+	if (!reached && fm_try_avoids(fm, init))
+		return false;
 	if (!fm_claim_yields(fm, init))
 		return false;
 	if (!reached && tries_first(fm, init)) {
