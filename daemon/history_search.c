@@ -306,10 +306,16 @@ static void search_queue(struct history_job *j, const char *lines, size_t len)
 		nl = memchr(lines, '\n', (size_t)(end - lines));
 		if (history_line_read(lines, (size_t)(nl - lines), &r) || !job_wants(j, &r))
 			continue;
-		/* If this event were skipped, its log would look complete up to a later event. */
+		/*
+		 * If this event were skipped, its log would look complete up to a later event. A
+		 * reader that says which events it has may ask on; others would find the same ones
+		 * again.
+		 */
 		n = write_event(&r, json);
-		if (!j->f.last && j->len + n > j->f.room)
+		if (!j->f.last && j->len + n > j->f.room) {
+			j->full |= j->f.have != NULL;
 			break;
+		}
 		add_event(j, json, n);
 	}
 }

@@ -936,6 +936,38 @@ static void full_disk_loses_no_event_while_memory_lasts(void **state)
 	assert_in_range(s.events, 5000, 9000);
 }
 
+/*
+ * What a full disk does not take is found a part at a time by those who say what they have; others
+ * would find the same part again.
+ */
+static void events_that_wait_for_the_disk_are_found_in_parts(void **state)
+{
+	unsigned int parts = 0;
+	uint64_t has = 0;
+	char have[64];
+
+	(void)state;
+	fails = ENOSPC;
+	for (uint64_t i = 1; i <= 20; i++)
+		add(i);
+	search((struct history_filter) { .room = 1000 });
+	assert_false(found_more);
+	do {
+		const char *seqs, *last;
+
+		snprintf(have, sizeof(have), "%016llx=%llu", (unsigned long long)LOG,
+			 (unsigned long long)has);
+		seqs = search((struct history_filter) { .room = 1000, .have = strdup(have) });
+		last = strrchr(seqs, ' ');
+		assert_int_equal(atoi(seqs), has + 1);
+		has = (uint64_t)atoi(last ? last + 1 : seqs);
+		parts++;
+	} while (found_more && parts < 20);
+	assert_int_equal(has, 20);
+	assert_true(parts > 1);
+	fails = 0;
+}
+
 /* A disk that hangs delays neither those who add events, nor those who search. */
 static void hanging_disk_delays_neither_adding_nor_search(void **state)
 {
@@ -1180,6 +1212,7 @@ int main(void)
 		TEST(half_full_queue_has_no_room_for_many),
 		TEST(line_without_event_is_damaged),
 		TEST(full_disk_loses_no_event_while_memory_lasts),
+		TEST(events_that_wait_for_the_disk_are_found_in_parts),
 		TEST(hanging_disk_delays_neither_adding_nor_search),
 		TEST(history_closed_while_read_overwrites_no_line),
 		TEST(unreadable_file_is_left_as_it_is),
