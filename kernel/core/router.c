@@ -491,7 +491,7 @@ static bool goes_like(const struct tn_pkt *pkt, const struct course *c)
 	return pkt->hdr.dst == c->path.dst && pkt->hdr.dir == c->path.dir &&
 	       pkt->hdr.last == c->path.last && pkt->hdr.vc == c->vc && pkt->in_vc == c->vc &&
 	       pkt->in_port == c->port && !pkt->hdr.relayed && !pkt->tail.vb &&
-	       (c->path.first == TN_NO_STEP || pkt->hdr.first == c->path.first);
+	       (c->port != TN_PORT_HOST || pkt->hdr.first == c->path.first);
 }
 
 /* Return: how many packets may follow one that took the course @c at this moment; see "Series". */

@@ -901,6 +901,41 @@ static void later_version_ends_replay(void **state)
 	}
 }
 
+static void few_slots_in_y(struct lone *t)
+{
+	t->peer[1].slots = 5;
+}
+
+/*
+ * Packets of a later replay wait behind those of one that was cut short, whose rows had no first
+ * step: each goes by its own header.
+ */
+static void packets_of_two_replays_take_their_own_first_steps(void **state)
+{
+	const u64 none = 15ull << 12, back = 2ull << 12, y_then_back = 15ull << 16 | 6;
+
+	(void)state;
+	begin(few_slots_in_y);
+	lone_row(&l, 5, lone_dirs(3));
+	tn_nic_admin(l.nic, 0, false, l.now);
+	sends(6, 5, 0);
+	lone_row(&l, 5, TORUS_ROW_VALID | none | y_then_back);
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	assert_int_equal(went(1, 0), 4);	/* two wait for buffers */
+	lone_row(&l, 5, lone_dirs(3));		/* ends the replay */
+	sends(2, 5, 0);
+	assert_int_equal(parked().parked, 2);
+	lone_row(&l, 5, TORUS_ROW_VALID | back | y_then_back);
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	frees(1, 0, 4);
+	assert_int_equal(lone_drain(&l, 1), 2);
+	assert_int_equal(lone_drain(&l, 2), 2);
+	assert_int_equal(l.sent[0].hdr.first, TN_NO_STEP);
+	end();
+}
+
 /* --- turns -------------------------------------------------------------------------------------- */
 
 /* Inputs take turns of 16 packets, so that none has to wait for all packets of another. */
@@ -957,6 +992,7 @@ int main(void)
 		cmocka_unit_test(many_parked_packets_are_replayed_in_one_call),
 		cmocka_unit_test(port_opens_when_last_replayed_packet_has_left),
 		cmocka_unit_test(later_version_ends_replay),
+		cmocka_unit_test(packets_of_two_replays_take_their_own_first_steps),
 		cmocka_unit_test(inputs_take_turns_of_16_packets),
 	};
 
