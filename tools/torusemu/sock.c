@@ -12,6 +12,7 @@
 
 static int spare = -1;
 
+/* Another thread may have taken the descriptor that turn_away() had given up. */
 static void keep_spare(void)
 {
 	if (spare < 0)
@@ -107,8 +108,10 @@ int sock_accept_all(int fd, const void *refusal, size_t bytes)
 {
 	int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (client >= 0)
+	if (client >= 0) {
+		keep_spare();
 		return client;
+	}
 	return errno == EMFILE || errno == ENFILE ? turn_away(fd, refusal, bytes) : -errno;
 }
 
