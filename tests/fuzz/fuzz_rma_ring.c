@@ -90,9 +90,11 @@ static u64 fuzz_load64(const u64 *p)
 	must(i < SQ * 8);
 	if (how >= 192)
 		return next_bytes(8);
-	near[0] = (how % 8 == 5 ? TORUS_RMA_RECV : 1u + how % 5) + (how & 16 ? TORUS_RMA_KEYED << 8 : 0) +
-		  (how & 32 ? TORUS_RMA_FENCE << 8 : 0);
-	near[4] = how % 2 ? how % BYTES : 0;	/* bytes and local */
+	near[0] = (how % 8 == 5 ? TORUS_RMA_RECV : how % 8 == 6 ? TORUS_RMA_CANCEL : 1u + how % 5) +
+		  (how & 16 ? TORUS_RMA_KEYED << 8 : 0) + (how & 32 ? TORUS_RMA_FENCE << 8 : 0);
+	near[3] = how % 2 ? how % BYTES : 0;	/* bytes and local */
+	near[4] = how % 4 == 3 ? how % 32 : 0;	/* offset */
+	near[5] = how % 8 == 6 ? how / 8 % 4 : 0;	/* a cookie */
 	near[7] = how % 4;
 	return near[i % 8];
 }
