@@ -187,8 +187,10 @@ static int explain_look(struct torus_window *window, int err, uint64_t addr, siz
 int torus_window_look(struct torus_window *window, uint64_t addr, size_t bytes, unsigned int need,
 		      struct torus_place *place)
 {
+	/* no row has rights that do not exist */
+	uint16_t rights = need > TN_ACCESS_ALL ? UINT16_MAX : (uint16_t)need;
 	struct tn_far far;
-	int err = tn_window_look(&window->core, addr, bytes, (uint16_t)need, &far);
+	int err = tn_window_look(&window->core, addr, bytes, rights, &far);
 
 	if (err)
 		return explain_look(window, err, addr, bytes, need, &far);

@@ -185,6 +185,7 @@ static void direct_window_has_one_row(void **state)
 	assert_int_equal(torus_window_look(w, BASE + 99, 1, 3, &p), -EACCES);
 	assert_string_equal(torus_window_error(w),
 			    "address 0x7f0000000063: access 0x3: must be within 0x1");
+	assert_int_equal(torus_window_look(w, BASE + 99, 1, 0x10001, &p), -EACCES);
 	assert_int_equal(torus_window_drop(w, 0), 0);
 	assert_int_equal(torus_window_look(w, BASE + 99, 1, 1, &p), -ENXIO);
 	torus_window_free(w);
