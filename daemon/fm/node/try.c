@@ -102,13 +102,14 @@ struct distant {
 
 /**
  * struct fm_trying - the roots that this node tries
- * @init: the Init with the root to which a connection of role FM_CONN_TRY is being opened
+ * @init: the Init with the root to which a connection of role FM_CONN_TRY is being opened; NULL: no
+ *	root was tried yet. Most nodes never try one, and an Init takes much memory
  * @unsure: the node follows that root, which has not answered yet
  * @distant: roots that this node could not reach while another one led it
  * @behind: by port, since when the neighbour obeys an earlier root than this node; 0: it does not
  */
 struct fm_trying {
-	struct fm_init init;
+	struct fm_init *init;
 	bool unsure;
 	struct distant distant[ROOTS];
 	uint64_t behind[TORUS_MAX_PORTS];
@@ -122,6 +123,8 @@ bool fm_try_new(struct fm *fm)
 
 void fm_try_free(struct fm *fm)
 {
+	if (fm->trying)
+		free(fm->trying->init);
 	free(fm->trying);
 }
 
@@ -164,7 +167,7 @@ static bool are_others_distant(const struct fm *fm, const struct distant *d)
  */
 static void set_distant(struct fm *fm, bool left, const char *why)
 {
-	const struct fm_init *init = &fm->trying->init;
+	const struct fm_init *init = fm->trying->init;
 	struct distant *d = find_distant(fm, init->root_guid);
 	char root[FM_WHO_MAX], from[FM_WHO_MAX];
 
@@ -199,7 +202,7 @@ void fm_try_failed(struct fm *fm)
  */
 static bool displaces(struct fm *fm, const struct fm_init *init)
 {
-	const struct fm_init *present = &fm->trying->init;
+	const struct fm_init *present = fm->trying->init;
 	bool failed = init->asks || find_distant(fm, init->root_guid);
 	bool present_failed = present->asks || find_distant(fm, present->root_guid);
 
@@ -220,9 +223,13 @@ void fm_try(struct fm *fm, const struct fm_init *init)
 		return;
 	if (c && !displaces(fm, init))
 		return;
+	if (!fm->trying->init)
+		fm->trying->init = malloc(sizeof(*init));
+	if (!fm->trying->init)	/* the next Init tries again */
+		return;
 	if (c)
 		fm_conn_drop(fm, c);
-	fm->trying->init = *init;
+	*fm->trying->init = *init;
 	fm->trying->unsure = false;
 	id = fm->ops.connect(fm->io, init->root_address);
 	c = id >= 0 ? fm_conn_add(fm, id, FM_CONN_TRY) : NULL;
@@ -238,7 +245,7 @@ void fm_try(struct fm *fm, const struct fm_init *init)
 
 bool fm_try_reached(struct fm *fm, struct fm_conn *c)
 {
-	const struct fm_init *init = &fm->trying->init;
+	const struct fm_init *init = fm->trying->init;
 
 	invariant(c->role == FM_CONN_TRY);
 	if ((init->root_guid == fm->root_guid && !init->asks) || !fm_follow_takes(fm, init, true)) {
@@ -256,7 +263,7 @@ bool fm_try_reached(struct fm *fm, struct fm_conn *c)
 /* Return: true if this node follows the root that it tried last, and that has not answered yet. */
 static bool awaits_tried(const struct fm *fm)
 {
-	return fm->trying->unsure && fm->root_guid == fm->trying->init.root_guid;
+	return fm->trying->unsure && fm->root_guid == fm->trying->init->root_guid;
 }
 
 void fm_try_answered(struct fm *fm)
