@@ -206,6 +206,7 @@ int torus_rma_recv(struct torus_rma *rma, void *to, size_t bytes, uint64_t cooki
 	pthread_mutex_lock(&lock);
 	assert_true(rma == owner_rma && bytes == SIZE - 1 && rma->nposted < RING);
 	rma->posted[(rma->first_posted + rma->nposted++) % RING] = to;
+	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
 	return 0;
 }
@@ -225,6 +226,15 @@ static void take_message(const void *from, size_t bytes, uint64_t tag)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Waits until the owner has memory for a message: it may be a whole ring of records behind. */
+static void await_posted(void)
+{
+	pthread_mutex_lock(&lock);
+	while (!owner_rma->nposted)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
 int torus_rma_send(struct torus_rma *rma, const struct torus_peer *to, const void *from,
 		   size_t bytes, uint64_t tag, uint64_t cookie)
 {
@@ -235,8 +245,10 @@ int torus_rma_send(struct torus_rma *rma, const struct torus_peer *to, const voi
 	other[bytes / 2] = (char)(other[bytes / 2] + happens(OTHER_MESSAGE));
 	if (!happens(MESSAGE_LOST))
 		take_message(other, bytes, tag);
-	if (happens(MESSAGE_TWICE))
+	if (happens(MESSAGE_TWICE)) {
+		await_posted();
 		take_message(other, bytes, tag);
+	}
 	push(rma, cookie, 0, TORUS_RMA_DONE);
 	return 0;
 }
