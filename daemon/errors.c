@@ -99,6 +99,26 @@ static bool is_excluded_by_admin(const struct fabricd *d, unsigned int port)
 	return why && !strcmp(why, "admin");
 }
 
+/* Ends the reports of a bad receiver and of a worn line, because the link was included. */
+static void report_included(struct fabricd *d, unsigned int port)
+{
+	const struct errors_peer *peer = &d->errors.peer[port];
+	char here[END_MAX], there[END_MAX], text[FM_TEXT_MAX];
+
+	name_end(d, fm_own(d->fm), port, here, sizeof(here));
+	name_end(d, fm_node_by_guid(d->fm, peer->guid), peer->port, there, sizeof(there));
+	if (d->errors.port[port].level != QUALITY_GOOD) {
+		snprintf(text, sizeof(text), "over: %s receives from %s: the link was included "
+			 "and is judged anew", here, there);
+		fabricd_event(d, loop_wall(), "", FM_INFO, "errors", text);
+	}
+	if (d->errors.wear[port].worn) {
+		snprintf(text, sizeof(text), "over: %s has a margin from %s: the link was included "
+			 "and is judged anew", here, there);
+		fabricd_event(d, loop_wall(), "", FM_INFO, "errors", text);
+	}
+}
+
 /*
  * An administrator who includes a link has repaired it, so the link is judged from the beginning.
  * Return: true if the link was judged bad before.
@@ -117,6 +137,7 @@ static bool note_included(struct fabricd *d, unsigned int port)
 		return false;
 	was = e->port[port].level != QUALITY_GOOD || e->wear[port].worn;
 	e->out &= ~bit;
+	report_included(d, port);
 	e->port[port] = (struct quality) { .based = false };
 	e->wear[port] = (struct wear) { .at = 0 };
 	return was;

@@ -202,6 +202,18 @@ static void end_of_bad_cable_matches_its_beginning(void **state)
 	      "errors -" BAD "; errors -" WORN "; line -" SLOW "; ");
 }
 
+/* A bad or worn link that is included is judged anew, so these problems end. */
+static void judgement_ends_when_link_is_included(void **state)
+{
+	(void)state;
+#define ANEW "from 1,0:-x ('n1'): the link was included and is judged anew"
+	finds("[" EVENT("a", 901, "warning", "errors", BAD) ","
+	      EVENT("a", 901, "warning", "errors", WORN) "]",
+	      "[" OVER("a", 1001, "errors", "0,0:+x ('n0') receives " ANEW) ","
+	      OVER("a", 1001, "errors", "0,0:+x ('n0') has a margin " ANEW) "]", NULL,
+	      "errors -" BAD "; errors -" WORN "; ");
+}
+
 /* A line is not reduced any more when its cable is lost, by whichever end the cable is named. */
 static void reduced_line_ends_when_cable_is_lost(void **state)
 {
@@ -246,6 +258,7 @@ int main(void)
 		cmocka_unit_test(problems_found_by_next_root_are_not_new),
 		cmocka_unit_test(problem_ends_only_if_status_lacks_it),
 		cmocka_unit_test(end_of_bad_cable_matches_its_beginning),
+		cmocka_unit_test(judgement_ends_when_link_is_included),
 		cmocka_unit_test(reduced_line_ends_when_cable_is_lost),
 		cmocka_unit_test(only_orders_still_in_force_differ),
 	};

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -24,6 +25,7 @@ static struct {
 	const char *why;	/* why port 0 is excluded; NULL: it is not */
 	unsigned int orders;	/* orders that the root gave */
 	uint64_t now;
+	char event[FM_TEXT_MAX];	/* the last one */
 } a;
 
 static struct fabricd d;
@@ -124,8 +126,8 @@ void fabricd_event(struct fabricd *f, double wall, const char *node, enum fm_lev
 	(void)wall;
 	(void)node;
 	(void)level;
-	(void)text;
 	assert_string_equal(kind, "errors");
+	snprintf(a.event, sizeof(a.event), "%s", text);
 }
 
 uint64_t loop_now(void)
@@ -211,8 +213,10 @@ static void included_link_is_judged_anew(void **state)
 	excludes("admin");
 	assert_false(errors_table(&d));
 	assert_int_equal(d.errors.port[0].level, QUALITY_FAIL);
+	assert_non_null(strstr(a.event, "1,1:+x ('') receives badly from "));
 	excludes(NULL);
 	assert_true(errors_table(&d));
+	assert_non_null(strstr(a.event, "over: 1,1:+x ('') receives from "));
 	assert_int_equal(d.errors.port[0].level, QUALITY_GOOD);
 	assert_false(errors_table(&d));
 	reads(0);
