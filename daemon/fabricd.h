@@ -38,6 +38,7 @@ struct plugs;
  * @recorder: writes a recording; NULL: nothing is recorded
  * @own: this node's coordinates as text; "": it has none yet
  * @nic_text: the reason why there is no NIC
+ * @nic_gone: the reported problem that the NIC is gone; "": there is none
  * @seal: seals management packets; NULL while there is no NIC
  * @tester: links under test; @plugs: LEDs and plugs of interfaces
  * @refused_at, @refused_port: time and port of the last packet that @seal refused; 0: no packet was
@@ -79,7 +80,7 @@ struct fabricd {
 	struct keeper *keeper;
 	struct history_pull *pull;	/* the root's question for events of this candidate */
 	char own[TORUS_TEXT_MAX];
-	char nic_text[256];
+	char nic_text[256], nic_gone[256];
 	struct seal *seal;
 	struct tester *tester;
 	struct plugs *plugs;

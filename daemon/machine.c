@@ -528,6 +528,18 @@ static void on_clock(void *arg)
 	});
 }
 
+/* Ends the problem that the NIC is gone, because a NIC was found. */
+static void report_found(struct fabricd *d)
+{
+	char text[sizeof(d->nic_gone) + 8];
+
+	if (!d->nic_gone[0])
+		return;
+	snprintf(text, sizeof(text), "over: %s", d->nic_gone);
+	d->nic_gone[0] = '\0';
+	fabricd_event(d, loop_wall(), "", FM_INFO, "nic", text);
+}
+
 static void on_found(void *arg, const struct torus_device *dev,
 		     const struct torus_link *links, const struct torus_park *park,
 		     const uint64_t *rows)
@@ -574,6 +586,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 	d->nports = dev->nports;
 	for (unsigned int i = 0; i < dev->nports; i++)
 		line_note(d, &links[i]);
+	report_found(d);
 }
 
 static void on_gone(void *arg, const char *why)
@@ -582,7 +595,9 @@ static void on_gone(void *arg, const char *why)
 
 	machine_stop(d);
 	tester_gone(d->tester);
-	snprintf(d->nic_text, sizeof(d->nic_text), "the NIC is gone: %s", why);
+	snprintf(d->nic_text, sizeof(d->nic_text), "the NIC is gone from node '%s': %s",
+		 d->config.fm.name, why);
+	memcpy(d->nic_gone, d->nic_text, sizeof(d->nic_gone));
 	fabricd_event(d, loop_wall(), "", FM_ERROR, "nic", d->nic_text);
 	systemd_notify("STATUS=waiting for the NIC: %s", why);
 }

@@ -107,6 +107,7 @@ check "a cable is cut while the NIC never answers" lab cut 0,0:+x
 check "a NIC that never answers counts as gone" until_true 60 has "the NIC is gone"
 echo 0 >"$tmp/lose"
 check "the NIC is found again when it answers" until_true 60 is '.nodes.up' 9
+check "the problem that it was gone is over" until_true 10 has "over: the NIC is gone from node 'n1-1': "
 check "the cable is mended" lab mend 0,0:+x
 check "the fabric is whole" until_true 60 settled
 check "the lab ends" lab down
