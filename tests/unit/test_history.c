@@ -937,8 +937,8 @@ static void full_disk_loses_no_event_while_memory_lasts(void **state)
 }
 
 /*
- * What a full disk does not take is found a part at a time by those who say what they have; others
- * would find the same part again.
+ * A search that says which events it has finds the events that a full disk does not take a part at a
+ * time; another one would find the same part again.
  */
 static void events_that_wait_for_the_disk_are_found_in_parts(void **state)
 {

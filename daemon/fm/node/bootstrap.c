@@ -15,9 +15,9 @@
  * A node that knows no root yet sends an Init without position, which asks the neighbour for its
  * Init. This helps where a manager starts long after its NIC. A node answers an Init that does not
  * acknowledge its own, one in which the position or the cables of the neighbour have changed, and
- * one that the neighbour repeats. A node that changes to another root judges its neighbours again, and waits for new Inits
- * from them. An Init counts only if it names as its sender the NIC and the port at the other end of
- * the cable, which the NICs have told each other when the link came up.
+ * one that the neighbour repeats. A node that changes to another root judges its neighbours again,
+ * and waits for new Inits from them. An Init counts only if it names as its sender the NIC and the
+ * port at the other end of the cable, which the NICs have told each other when the link came up.
  *
  * Each exchange of Inits ends. A node may begin it anew when its neighbour is already silent, or
  * the last acknowledgement may be lost. Then the node repeats Inits that acknowledge the
