@@ -54,6 +54,8 @@ static int read_span(const struct past *p, int64_t *from, int64_t *to)
 	if (p->until && moment_parse(time_of_argument(p, p->until, text), now,
 				     p->since ? *from : INT64_MIN, to))
 		return fail("%s '%s': must be %s", until, p->until, allowed);
+	if (p->until && !strcmp(p->until, "now"))
+		*to += 999;	/* what happened within the present second is included */
 	if (p->since && *from > (int64_t)now * 1000 + 1000)
 		return fail("%s '%s' is yet to come", since, p->since);
 	if (*to < *from)
