@@ -48,7 +48,7 @@ resident() { awk '/^VmRSS:/ { print $2 }' "/proc/$web/status"; }
 crowd() {
 	: >"$tmp/crowd"
 	"$clients" "$port" hold "$@" < <(exec sleep 600) >"$tmp/crowd" & pids+=($!); last=$!
-	until_true 60 test -s "$tmp/crowd"
+	until_true 180 test -s "$tmp/crowd"
 }
 streams_of() { ss -Htn state established "src 10.9.0.$1" | wc -l; }
 
