@@ -11,8 +11,6 @@
 
 static struct stage s;
 
-static void joined(void);
-
 #define ONLY_INIT "log hello row connect close place rows release lost ping "
 
 /* --- when ------------------------------------------------------------------------------- */
@@ -119,33 +117,6 @@ static void neighbour_without_init_is_answered_twice_at_most(void **state)
 	stage_hear(&s, 2, &i);
 	stage_run(&s, 90001);
 	init_2("", "settled heard ");
-	stage_end(&s);
-}
-
-/*
- * Both ends acknowledged each other. Then the neighbour begins the exchange anew, as at a takeover:
- * it repeats an Init that acknowledges this node's, until this node acknowledges once more.
- */
-static void neighbour_that_still_repeats_is_answered(void **state)
-{
-	struct fm_init i;
-
-	(void)state;
-	joined();
-	stage_run(&s, 1000);
-	s.deaf = "log row ping ";
-	stage_forget(&s);
-	i = stage_neighbour(&s, 2);
-	i.heard = true;
-	stage_hear(&s, 2, &i);
-	stage_hear(&s, 2, &i);
-	stage_run(&s, 1100);
-	assert_int_equal(stage_count(&s, "init 2: heard"), 1);
-	/* One Init is the neighbour's answer to that, so it is not answered. */
-	stage_forget(&s);
-	stage_hear(&s, 2, &i);
-	stage_run(&s, 60000);
-	assert_int_equal(stage_count(&s, "init 2"), 0);
 	stage_end(&s);
 }
 
@@ -903,7 +874,6 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(init_is_repeated_ever_more_seldom_until_answered),
 		cmocka_unit_test(neighbour_without_init_is_answered_twice_at_most),
-		cmocka_unit_test(neighbour_that_still_repeats_is_answered),
 		cmocka_unit_test(init_at_each_port_implies_position),
 		cmocka_unit_test(position_wraps_where_size_is_known),
 		cmocka_unit_test(cable_between_wrong_ports_gives_no_position),

@@ -14,22 +14,10 @@
  * also holds for an Init of another root or fabric, so that both ends know the fault of the cable.
  * A node that knows no root yet sends an Init without position, which asks the neighbour for its
  * Init. This helps where a manager starts long after its NIC. A node answers an Init that does not
- * acknowledge its own, one in which the position or the cables of the neighbour have changed, and
- * one that the neighbour repeats. A node that changes to another root judges its neighbours again,
- * and waits for new Inits from them. An Init counts only if it names as its sender the NIC and the
- * port at the other end of the cable, which the NICs have told each other when the link came up.
- *
- * Each exchange of Inits ends. A node may begin it anew when its neighbour is already silent, or
- * the last acknowledgement may be lost. Then the node repeats Inits that acknowledge the
- * neighbour's, and the neighbour has to answer these, too, but not those that are themselves
- * answers. So a node answers the second Init that it receives since it sent its last one (port.c:
- * @unanswered). Let c be the number of Inits that an end received since it sent its last one. An
- * Init that is sent raises the sum of both c by one at most. Such an answer sets the c of its
- * sender from at least 2 to 0, so it lowers the sum. Thus there are at most as many of these
- * answers as other Inits. An Init of another kind is sent because its content is new, because the
- * neighbour has no Init of this node, or because this node has no acknowledgement. The last two
- * end: the neighbour answers every second one that it receives, and one answer that arrives
- * suffices.
+ * acknowledge its own, and an Init in which the position or the cables of the neighbour have
+ * changed. A node that changes to another root judges its neighbours again, and waits for new Inits
+ * from them. An Init counts only if it names as its sender the NIC and the port at the other end of
+ * the cable, which the NICs have told each other when the link came up.
  *
  * See wave.c for the position that the wave gives this node, and how further Inits check it. The
  * root does not decide on coordinates by the wave, but by the cables that all nodes report (their
@@ -352,11 +340,11 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 }
 
 /*
- * Return: true if this node has to answer an Init because of its content: if the Init does not
- * acknowledge one of this node, or if both nodes' roots lead and the one that it names is earlier
- * than this node's. In that case the neighbour may be that earlier root itself, which gives way
- * when it learns of ours, or a node that then leaves that root. A neighbour that never acknowledges
- * would be answered without end; so answers are at least half an interval apart (port.c).
+ * Return: true if this node has to answer an Init: if the Init does not acknowledge one of this
+ * node, or if both nodes' roots lead and the one that it names is earlier than this node's. In that
+ * case the neighbour may be that earlier root itself, which gives way when it learns of ours, or a
+ * node that then leaves that root. A neighbour that never acknowledges would be answered without
+ * end; so answers are at least half an interval apart (port.c).
  */
 static bool needs_answer(const struct fm *fm, const struct fm_init *init)
 {

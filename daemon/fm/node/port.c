@@ -22,7 +22,6 @@
  * @told: the neighbour has acknowledged an Init of this node
  * @moved: the last Init sent is out of date, so an acknowledgement of it does not count
  * @heard: the neighbour has sent an Init with a place
- * @unanswered: the neighbour has sent an Init since this node sent its last one
  * @stalled: the port was taken down because the neighbour returned no credits
  * @last: when the neighbour's last Init came; 0: none has
  * @next: when this node sends the next Init, if the link is up; NEVER: it does not
@@ -32,7 +31,7 @@
  */
 struct fm_port {
 	bool up;
-	bool said, told, moved, heard, unanswered;
+	bool said, told, moved, heard;
 	bool stalled;
 	uint64_t last;
 	uint64_t next, sent, interval;
@@ -126,19 +125,13 @@ void fm_port_init(struct fm *fm, unsigned int p, const struct fm_init *init, boo
 {
 	struct fm_port *port = &fm->port[p];
 	bool first = init->placed && !port->heard;
-	/*
-	 * The neighbour sends one Init as an answer to the last one of this node. If it sends a
-	 * second one, it still repeats: this node's acknowledgement is missing.
-	 */
-	bool repeats = port->unanswered;
 
-	port->unanswered = true;
 	port->last = fm->now;
 	port->heard |= init->placed;
 	port->told |= init->heard && !port->moved;
 	if (first)
 		port->next = fm->now;
-	else if (answers || repeats)
+	else if (answers)
 		port->next = earlier(port->next, port->sent + fm->cfg.init_interval / 2);
 	else if (port->told && port->heard)
 		port->next = NEVER;
@@ -156,7 +149,6 @@ void fm_port_sent(struct fm *fm, unsigned int p)
 	port->sent = fm->now;
 	port->said = true;
 	port->moved = false;
-	port->unanswered = false;
 	port->next = port->told && port->heard ? NEVER :
 						 fm->now + port->interval + fm_lag_answer(fm);
 	if (port->interval < INIT_BACKOFF_MAX * fm->cfg.init_interval)
@@ -265,7 +257,6 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 		port->moved = false;
 		port->told = false;
 		port->heard = false;
-		port->unanswered = false;
 		schedule_init(fm, l->port);
 		r.problem = FM_PROBLEM_NONE;
 	}
