@@ -95,25 +95,25 @@ uint32_t fm_node_by_guid(const struct fm *fm, uint64_t guid)
 
 uint32_t fm_node_parent(const struct fm *fm, uint32_t node)
 {
-	const struct fm_mate *m, *up;
+	const struct fm_record *m, *up;
 
 	if (!fm->root || !fm->table.version || node >= fm->table.nodes)
 		return TORUS_NO_NODE;
-	m = fm_mate_at(fm->root, node);
+	m = fm_record_at(fm->root, node);
 	if (!m || !m->via || m->guid == fm->guid)
 		return TORUS_NO_NODE;
-	up = fm_mate(fm->root, m->via);
+	up = fm_record(fm->root, m->via);
 	return up ? up->node : TORUS_NO_NODE;
 }
 
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
 {
 	for (uint32_t k = 0; fm->root && k < fm_roster_size(fm->root); k++) {
-		const struct fm_mate *m = fm_mate_no(fm->root, k);
+		const struct fm_record *m = fm_record_no(fm->root, k);
 		bool in_table = fm->table.version && m->node != TORUS_NO_NODE &&
 				fm->table.entry[m->node].guid == m->guid;
 
-		if (!fm_mate_joined(m) || in_table || i--)
+		if (!fm_record_joined(m) || in_table || i--)
 			continue;
 		*out = (struct fm_joiner) { m->name, m->address, m->guid };
 		return true;
@@ -151,13 +151,13 @@ bool fm_cable(const struct fm *fm, unsigned int port, struct fm_cable *out)
 /* Return: true if this node has a way to the manager of @node, and that manager answers. */
 static bool is_answering(const struct fm *fm, uint32_t node)
 {
-	const struct fm_mate *m;
+	const struct fm_record *m;
 
 	if (fm->placed && node == fm->node)
 		return true;
 	if (!fm->root || fm->table.entry[node].state == FM_NODE_ABSENT)
 		return false;
-	m = fm_mate(fm->root, fm->table.entry[node].guid);
+	m = fm_record(fm->root, fm->table.entry[node].guid);
 	return m && (fm_is_root(fm) ? m->via : fm_quorum_here(fm, m));
 }
 
@@ -195,7 +195,7 @@ static uint64_t known_by_root(const struct fm *fm)
  * Return: when this node, as a root or as a node that asks to be root, last knew that @m lives; 0
  * for never.
  */
-static uint64_t find_last_proof(const struct fm *fm, const struct fm_mate *m)
+static uint64_t find_last_proof(const struct fm *fm, const struct fm_record *m)
 {
 	if (m->via && (fm_is_root(fm) || fm_quorum_here(fm, m)))
 		return fm->now;
@@ -207,7 +207,7 @@ static uint64_t find_last_proof(const struct fm *fm, const struct fm_mate *m)
 bool fm_last_alive(const struct fm *fm, uint32_t node, uint64_t *at)
 {
 	const struct fm_entry *e = fm_node(fm, node);
-	const struct fm_mate *m;
+	const struct fm_record *m;
 	bool lost;
 
 	*at = 0;
@@ -215,7 +215,7 @@ bool fm_last_alive(const struct fm *fm, uint32_t node, uint64_t *at)
 		*at = fm->now;
 	if (*at || !e || e->state == FM_NODE_ABSENT)
 		return *at;
-	m = fm->root ? fm_mate(fm->root, e->guid) : NULL;
+	m = fm->root ? fm_record(fm->root, e->guid) : NULL;
 	*at = m ? find_last_proof(fm, m) : 0;
 	if (fm_is_root(fm))
 		return m && (m->via || fm->now < later(*at, m->missing) + fm->cfg.member_max);
@@ -228,7 +228,7 @@ bool fm_last_alive(const struct fm *fm, uint32_t node, uint64_t *at)
 
 bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *out)
 {
-	const struct fm_mate *m;
+	const struct fm_record *m;
 
 	if (!fm_is_root(fm)) {
 		*out = (struct fm_candidate_status) {
@@ -238,12 +238,12 @@ bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *
 		return !(*i)++ && out->priority;
 	}
 	while (*i < fm_roster_size(fm->root)) {
-		m = fm_mate_no(fm->root, (*i)++);
+		m = fm_record_no(fm->root, (*i)++);
 		*out = (struct fm_candidate_status) {
 			m->node, fm_candidate_priority(m->priority, m->node), m->via,
 			fm_admin_disk(fm, m), m->name,
 		};
-		if (fm_mate_joined(m) && out->priority)
+		if (fm_record_joined(m) && out->priority)
 			return true;
 	}
 	return false;

@@ -147,7 +147,7 @@ static bool may_put_in(const struct fm *root, uint32_t node)
 {
 	uint64_t drained = fm_recovery_log(root->root)->at[FM_AT_DRAINED];
 	const struct fm_entry *e = fm_node(root, node);
-	const struct fm_mate *m = fm_mate_at(root->root, node);
+	const struct fm_record *m = fm_record_at(root->root, node);
 
 	if (e->state == FM_NODE_SILENT)
 		return true;

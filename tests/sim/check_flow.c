@@ -156,7 +156,7 @@ static bool is_entry_of(const struct fm_entry *e, const struct wnode *n)
 static bool is_judged_dead(const struct fm *root, uint64_t guid)
 {
 	const struct fm_entry *e = fm_node(root, fm_table_find(root, guid));
-	const struct fm_mate *m = fm_mate(root->root, guid);
+	const struct fm_record *m = fm_record(root->root, guid);
 
 	return (e && e->state == FM_NODE_DEAD) || (m && m->state == FM_NODE_DEAD);
 }
@@ -169,12 +169,12 @@ static bool is_judged_dead(const struct fm *root, uint64_t guid)
 static bool is_there(const struct check_flow *c, const struct fm *root, uint32_t node)
 {
 	const struct fm_entry *e;
-	const struct fm_mate *m;
+	const struct fm_record *m;
 
 	if (node >= root->table.nodes)	/* a node of another fabric in the same world */
 		return false;
 	e = &root->table.entry[node];
-	m = fm_mate(root->root, e->guid);
+	m = fm_record(root->root, e->guid);
 	return fm_table_counts(e) && is_entry_of(e, &c->w->node[node]) && m && m->via &&
 	       m->state != FM_NODE_DEAD &&
 	       c->w->node[node].root_epoch <= fm_epoch(root);

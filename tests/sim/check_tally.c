@@ -47,7 +47,7 @@ static const char *parts_wrong(const struct fm *fm)
 
 	for (uint32_t i = 0; i < fm->table.nodes; i++) {
 		const struct fm_entry *e = &fm->table.entry[i];
-		const struct fm_mate *m = fm_mate_at(fm->root, i);
+		const struct fm_record *m = fm_record_at(fm->root, i);
 
 		if (e->state == FM_NODE_UP && m && m->guid == e->guid && m->epoch == e->epoch &&
 		    m->state == FM_NODE_UP) {
@@ -77,7 +77,7 @@ static const char *closed_wrong(const struct fm *fm, uint16_t *closed)
 
 	for (uint32_t i = 0; i < t->nodes; i++) {
 		const struct fm_entry *e = &t->entry[i];
-		const struct fm_mate *m = fm_mate_at(fm->root, i);
+		const struct fm_record *m = fm_record_at(fm->root, i);
 
 		closed[i] = has_nic(e) ? (e->fault | e->wiring | e->admin) & all : all;
 		for (unsigned int p = 0; m && p < 2u * t->shape.ndims; p++)

@@ -153,13 +153,13 @@ static void check_finds_two_votes(void **state)
 /* The root takes a node for dead that has links to all its neighbours. */
 static void check_finds_wrong_death(void **state)
 {
-	struct fm_mate *m;
+	struct fm_record *m;
 	struct fm *fm;
 
 	(void)state;
 	begin();
 	fm = world_fm(s.w, 0);
-	m = fm_mate_at(fm->root, VICTIM);
+	m = fm_record_at(fm->root, VICTIM);
 	m->state = FM_NODE_DEAD;
 	fm_change_node(fm, VICTIM);
 	change();
@@ -370,7 +370,7 @@ static void close_port(struct fm *fm)
 /* A node reports a port that is closed until a replay. */
 static void miss_replay(struct fm *fm)
 {
-	fm_mate_at(fm->root, 8)->row.port[1].closed = true;
+	fm_record_at(fm->root, 8)->row.port[1].closed = true;
 }
 
 /* All cables of a node are excluded, so no link joins it to the others. */

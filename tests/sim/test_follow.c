@@ -148,11 +148,11 @@ static void growth_leaves_out_node_that_takes_no_place(void **state)
 static uint32_t depth_of(const struct trial *s, uint32_t node)
 {
 	const struct fm_root *r = world_fm(s->w, 0)->root;
-	const struct fm_mate *m = fm_mate_at(r, node);
+	const struct fm_record *m = fm_record_at(r, node);
 	uint32_t depth = 0;
 
-	for (; m && m != fm_mate_no(r, 0) && depth < 16; depth++)
-		m = fm_mate(r, m->via);
+	for (; m && m != fm_record_no(r, 0) && depth < 16; depth++)
+		m = fm_record(r, m->via);
 	return depth;
 }
 
@@ -165,7 +165,7 @@ static uint32_t place_in_tree(const struct trial *s, bool inner, uint32_t depth)
 	const struct fm_root *r = world_fm(s->w, 0)->root;
 
 	for (uint32_t i = 1; i < world_nodes(s->w); i++)
-		if (!!fm_mate_at(r, i)->first == inner && depth_of(s, i) == depth)
+		if (!!fm_record_at(r, i)->first == inner && depth_of(s, i) == depth)
 			return i;
 	fail_msg("no node of depth %u", depth);
 	return 0;

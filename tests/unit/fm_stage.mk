@@ -11,7 +11,7 @@ stage-tests := test_fm_init test_fm_bootstrap test_fm_address test_fm_row test_f
 	test_fm_follow test_fm_uplink test_fm_wave test_fm_candidate test_fm_vanish test_fm_anew \
 	test_fm_orders test_fm_keep test_fm_kept test_fm_parts test_fm_parts_first test_fm_move test_fm_calls test_fm_calls_who test_fm_heard test_fm_ranks \
 	test_fm_dead_pair test_fm_cannot_follow \
-	test_fm_mates test_fm_absent_nodes test_fm_losses test_fm_lost test_fm_tally test_fm_versions \
+	test_fm_records test_fm_absent_nodes test_fm_losses test_fm_lost test_fm_tally test_fm_versions \
 	test_fm_ends test_fm_home test_fm_root_try test_fm_job test_fm_box
 stage-tests += $(member-tests)
 stage-objs := tests/unit/stage.o tests/unit/stage_text.o $(fm-objs) $(svc-objs)

@@ -31,7 +31,7 @@ static inline void begin(void)
 	r->former = (struct fm_former) { .epoch = 0 };
 	fm_quorum_begin(s.fm);
 	for (uint32_t i = 0; i < NODES; i++)
-		fm_mate_no(r, i)->stated = (struct fm_statements) { .heard = s.fm->now };
+		fm_record_no(r, i)->stated = (struct fm_statements) { .heard = s.fm->now };
 }
 
 /* The latest table of a former root: who is up in it, and in each of its voters. */
@@ -41,11 +41,11 @@ static inline void former(const unsigned int *set, unsigned int n, uint64_t make
 	for (unsigned int i = 1; i < n; i++)
 		r->former.voters.set[r->former.voters.n++] = (struct fm_set) { ones(set[i]), maker + i };
 	for (uint32_t k = 0; k < NODES; k++) {
-		fm_mate_no(r, k)->stated.term = 9;
-		fm_mate_no(r, k)->stated.table = 4;
-		fm_mate_no(r, k)->stated.votes = 0;
+		fm_record_no(r, k)->stated.term = 9;
+		fm_record_no(r, k)->stated.table = 4;
+		fm_record_no(r, k)->stated.votes = 0;
 		for (unsigned int i = 0; i < n; i++)
-			fm_mate_no(r, k)->stated.votes |= (uint16_t)((set[i] >> k & 1) << i);
+			fm_record_no(r, k)->stated.votes |= (uint16_t)((set[i] >> k & 1) << i);
 	}
 }
 

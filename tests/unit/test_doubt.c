@@ -198,8 +198,8 @@ static void doubt_ends_although_no_row_comes(void **state)
 	one_run(&o, 100 * MS);
 	assert_int_equal(fm_vanish_doubts(r), 1);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		if (fm_mate_no(r, i)->node == 2)
-			fm_mate_no(r, i)->row.port[1].state = FM_PORT_FAULTY;
+		if (fm_record_no(r, i)->node == 2)
+			fm_record_no(r, i)->row.port[1].state = FM_PORT_FAULTY;
 	one_run(&o, 10000 * MS);
 	assert_int_equal(fm_vanish_doubts(r), 0);
 	one_end(&o);

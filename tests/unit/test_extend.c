@@ -30,9 +30,9 @@ static uint32_t first;			/* the root, whose place is that of any node */
 static struct torus_shape found;
 static uint8_t open;
 
-static struct fm_mate *mate(uint32_t node)
+static struct fm_record *record(uint32_t node)
 {
-	return fm_mate(fm->root, node + 1);
+	return fm_record(fm->root, node + 1);
 }
 
 /* Return: the node at the other end of port @p of @node in the whole fabric, or NODES. */
@@ -74,11 +74,11 @@ static void fabric(const struct torus_shape *old)
 	assert_non_null(fm);
 	fm->table.shape = *old;
 	for (uint32_t i = 0; i < torus_nodes(&whole); i++) {
-		struct fm_mate *m;
+		struct fm_record *m;
 
 		if (!is_there[i])
 			continue;
-		m = i == first ? mate(i) : fm_mate_add(fm->root, i + 1);
+		m = i == first ? record(i) : fm_record_add(fm->root, i + 1);
 		m->row = (struct fm_row) { .nports = (uint8_t)(2 * whole.ndims) };
 		for (unsigned int p = 0; p < m->row.nports; p++) {
 			uint32_t o = beside(i, p);
@@ -120,7 +120,7 @@ static void joined(const struct torus_shape *old, unsigned int d, bool known[NOD
 				struct torus_coords a, b;
 
 				if (o == NODES || !is_there[o] || known[o] ||
-				    mate(o)->state == FM_NODE_DEAD)
+				    record(o)->state == FM_NODE_DEAD)
 					continue;
 				torus_node_coords(&whole, i, &a);
 				torus_node_coords(&whole, o, &b);
@@ -181,7 +181,7 @@ static void random_fabric_grows_exactly_as_model(void **state)
 		before = fm->root->open = (uint8_t)random_below(&random, 1u << whole.ndims);
 		for (uint32_t i = 0; i < torus_nodes(&whole); i++)
 			if (is_there[i] && !has(&old, i) && !random_below(&random, 30))
-				mate(i)->state = FM_NODE_DEAD;
+				record(i)->state = FM_NODE_DEAD;
 		joined(&old, d, known);
 		wide = reach(known, &old, d, &round);
 		if (wide == old.size[d]) {
@@ -256,9 +256,9 @@ static void exchanged_cables_prevent_growth(void **state)
 		uint32_t a = 6, b = p ? 7 : 10;
 
 		columns();
-		was = mate(a)->row.port[p];
-		mate(a)->row.port[p] = mate(b)->row.port[p];
-		mate(b)->row.port[p] = was;
+		was = record(a)->row.port[p];
+		record(a)->row.port[p] = record(b)->row.port[p];
+		record(b)->row.port[p] = was;
 		assert_false(extends());
 		fm_free(fm);
 	}
@@ -274,7 +274,7 @@ static void unusable_cables_find_no_new_node(void **state)
 	for (unsigned int k = 0; k < 6; k++) {
 		columns();
 		for (uint32_t i = 0; i < 12; i++) {
-			struct fm_row *r = &mate(i)->row;
+			struct fm_row *r = &record(i)->row;
 
 			if (i % 4 > 1)
 				continue;
@@ -321,9 +321,9 @@ static void cable_of_new_node_to_wrong_place_prevents_growth(void **state)
 		columns();
 		/* the fabric is open in the first dimension */
 		for (uint32_t i = 3; i < 12; i += 4)
-			mate(i)->row.port[0].state = FM_PORT_DOWN;
+			record(i)->row.port[0].state = FM_PORT_DOWN;
 		assert_true(extends());
-		mate(t[k].from)->row.port[t[k].port] = (struct fm_port_row) {
+		record(t[k].from)->row.port[t[k].port] = (struct fm_port_row) {
 			.state = FM_PORT_UP, .peer_guid = t[k].to + 1,
 			.peer_port = (uint8_t)(t[k].port + 2),
 		};
@@ -338,12 +338,12 @@ static void dead_nodes_do_not_help_growth(void **state)
 	(void)state;
 	columns();
 	for (uint32_t i = 0; i < 12; i += 4) {
-		mate(i)->row.port[2].state = FM_PORT_DOWN;
-		mate(i + 3)->row.port[0].state = FM_PORT_DOWN;
+		record(i)->row.port[2].state = FM_PORT_DOWN;
+		record(i + 3)->row.port[0].state = FM_PORT_DOWN;
 	}
 	assert_true(extends());
 	for (uint32_t i = 1; i < 12; i += 4)
-		mate(i)->state = FM_NODE_DEAD;
+		record(i)->state = FM_NODE_DEAD;
 	assert_false(extends());
 	fm_free(fm);
 }
@@ -353,7 +353,7 @@ static void node_without_place_inside_does_not_prevent_growth(void **state)
 {
 	(void)state;
 	columns();
-	mate(5)->node = TORUS_NO_NODE;
+	record(5)->node = TORUS_NO_NODE;
 	assert_true(extends());
 	assert_memory_equal(found.size, whole.size, sizeof(whole.size));
 	fm_free(fm);
@@ -362,21 +362,21 @@ static void node_without_place_inside_does_not_prevent_growth(void **state)
 /* Nothing grows if two nodes would have the same place. */
 static void two_nodes_with_one_place_prevent_growth(void **state)
 {
-	struct fm_mate *m;
+	struct fm_record *m;
 
 	(void)state;
 	columns();
 	for (uint32_t i = 0; i < 12; i++)
 		if (i % 4 > 1)
 			for (unsigned int p = 0; p < 4; p++)
-				mate(i)->row.port[p].state = FM_PORT_DOWN;
+				record(i)->row.port[p].state = FM_PORT_DOWN;
 	assert_true(extends());		/* nodes with places report the cables */
 	assert_int_equal(found.size[0], 3);
 	assert_int_equal(open & 1, 1);
 	/* Another node is below the one at 2,1, where one is already. */
-	m = fm_mate_add(fm->root, 100);
+	m = fm_record_add(fm->root, 100);
 	m->row.nports = 4;
-	mate(6)->row.port[3] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = 100,
+	record(6)->row.port[3] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = 100,
 						      .peer_port = 1 };
 	assert_false(extends());
 	fm_free(fm);

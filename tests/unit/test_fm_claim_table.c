@@ -126,10 +126,10 @@ static void node_has_place_of_latest_table(void **state)
 		m = with_table(1, 0xabc);
 		says(1, &m);
 		sends_the_latest();
-		assert_int_equal(fm_mate(s.fm->root, NIC + 9)->node, 1);
+		assert_int_equal(fm_record(s.fm->root, NIC + 9)->node, 1);
 		if (late)
 			says(2, &old);
-		assert_int_equal(fm_mate(s.fm->root, NIC + 2)->node, 2);
+		assert_int_equal(fm_record(s.fm->root, NIC + 2)->node, 2);
 		stage_down(&s, 109);
 		says_hello(3);
 		has_first_table();

@@ -493,7 +493,7 @@ static void lose_others(void)
 /* Sets the state of the cable from 5 to 6, while the other links of node 5 are down. */
 static void last_cable(enum fm_port_state is)
 {
-	struct fm_row r = fm_mate(s.fm->root, NIC + 5)->row;
+	struct fm_row r = fm_record(s.fm->root, NIC + 5)->row;
 
 	r.port[0].state = (uint8_t)is;
 	says(5, r);

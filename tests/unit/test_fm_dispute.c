@@ -14,7 +14,7 @@
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 
-#define MATES (FM_SUSPECTS + 8)
+#define RECORDS (FM_SUSPECTS + 8)
 #define PORTS 3
 #define KEEPALIVE (50 * MS)
 
@@ -26,29 +26,29 @@ struct stands {
 
 static struct fm_root root;
 static struct fm fm = { .root = &root, .cfg = { .keepalive = KEEPALIVE } };
-static struct fm_mate mate[MATES];
-static uint32_t mates;		/* number of known mates */
-static struct stands stands[2 * MATES * PORTS];
+static struct fm_record record[RECORDS];
+static uint32_t records;		/* number of known records */
+static struct stands stands[2 * RECORDS * PORTS];
 static unsigned int n_stands;
 static bool marked;
 
-struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
+struct fm_record *fm_record(const struct fm_root *r, uint64_t guid)
 {
 	(void)r;
-	return guid && guid <= mates ? &mate[guid - 1] : NULL;
+	return guid && guid <= records ? &record[guid - 1] : NULL;
 }
 
-struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
+struct fm_record *fm_record_no(const struct fm_root *r, uint32_t i)
 {
 	(void)r;
-	assert_true(i < mates);
-	return &mate[i];
+	assert_true(i < records);
+	return &record[i];
 }
 
 uint32_t fm_roster_size(const struct fm_root *r)
 {
 	(void)r;
-	return mates;
+	return records;
 }
 
 uint64_t fm_mix(uint64_t v)
@@ -56,7 +56,7 @@ uint64_t fm_mix(uint64_t v)
 	return v << 8;
 }
 
-const char *fm_end_text(const struct fm *f, const struct fm_mate *m, unsigned int p, char *buf,
+const char *fm_end_text(const struct fm *f, const struct fm_record *m, unsigned int p, char *buf,
 			size_t room)
 {
 	(void)f;
@@ -105,22 +105,22 @@ static uint64_t look_at;
 
 static bool is_disputed(uint32_t i, unsigned int p)
 {
-	const struct fm_port_row *a = &mate[i].row.port[p], *b;
-	const struct fm_mate *o;
+	const struct fm_port_row *a = &record[i].row.port[p], *b;
+	const struct fm_record *o;
 
-	if (!a->peer_guid || a->peer_guid > mates || a->peer_guid == mate[i].guid)
+	if (!a->peer_guid || a->peer_guid > records || a->peer_guid == record[i].guid)
 		return false;
-	o = &mate[a->peer_guid - 1];
+	o = &record[a->peer_guid - 1];
 	b = &o->row.port[a->peer_port];
 	if (o->state != FM_NODE_UP || !o->via || a->peer_port >= o->row.nports)
 		return false;
-	return b->peer_guid == mate[i].guid &&
+	return b->peer_guid == record[i].guid &&
 	       (a->state == FM_PORT_UP ? b->state != FM_PORT_UP : b->state == FM_PORT_UP);
 }
 
 static bool any_disputed(uint32_t i)
 {
-	for (unsigned int p = 0; p < mate[i].row.nports; p++)
+	for (unsigned int p = 0; p < record[i].row.nports; p++)
 		if (is_disputed(i, p))
 			return true;
 	return false;
@@ -140,7 +140,7 @@ static void suspect(uint32_t i, bool seen)
 
 static void row_comes(uint32_t i)
 {
-	fm_dispute_row(&fm, &mate[i]);
+	fm_dispute_row(&fm, &record[i]);
 	if (any_disputed(i))
 		suspect(i, false);
 	if (n_list && look_at == NEVER)
@@ -153,8 +153,8 @@ static void row_comes(uint32_t i)
  */
 static unsigned int check_node(struct rnd *r, uint32_t i, unsigned int next)
 {
-	for (unsigned int p = 0; p < mate[i].row.nports; p++) {
-		const struct fm_port_row *a = &mate[i].row.port[p];
+	for (unsigned int p = 0; p < record[i].row.nports; p++) {
+		const struct fm_port_row *a = &record[i].row.port[p];
 		bool up = a->state == FM_PORT_UP;
 		char here[20], there[20], text[200];
 
@@ -188,14 +188,14 @@ static void looks(struct rnd *r)
 	overflows = false;
 	fm_dispute_due(&fm);
 	for (unsigned int k = 0; k < n; k++) {
-		if (was[k] < mates && seen[k])
+		if (was[k] < records && seen[k])
 			next = check_node(r, was[k], next);
-		if (was[k] < mates && any_disputed(was[k]))
+		if (was[k] < records && any_disputed(was[k]))
 			suspect(was[k], true);
 		first |= !seen[k];
 	}
 	expect(r, !marked && next == n_stands, "%u problems, not %u", n_stands, next);
-	for (uint32_t i = 0; all && i < mates; i++)
+	for (uint32_t i = 0; all && i < records; i++)
 		if (any_disputed(i))
 			suspect(i, true);
 	look_at = n_list && (first || all) ? fm.now + KEEPALIVE : NEVER;
@@ -206,23 +206,23 @@ static void looks(struct rnd *r)
 static void change(struct rnd *r, uint32_t i)
 {
 	unsigned int p = rnd_below(r, PORTS);
-	struct fm_port_row *port = &mate[i].row.port[p];
+	struct fm_port_row *port = &record[i].row.port[p];
 
 	switch (rnd_below(r, 10)) {
 	case 0:
-		port->peer_guid = rnd_below(r, mates + 2);
+		port->peer_guid = rnd_below(r, records + 2);
 		break;
 	case 1:
 		port->peer_port = (uint8_t)rnd_below(r, PORTS);
 		break;
 	case 2:
-		mate[i].state = rnd_one_in(r, 3) ? FM_NODE_SILENT : FM_NODE_UP;
+		record[i].state = rnd_one_in(r, 3) ? FM_NODE_SILENT : FM_NODE_UP;
 		break;
 	case 3:
-		mate[i].via = rnd_one_in(r, 3) ? 0 : 1;
+		record[i].via = rnd_one_in(r, 3) ? 0 : 1;
 		break;
 	case 4:
-		mate[i].row.nports = rnd_one_in(r, 3) ? PORTS - 1 : PORTS;
+		record[i].row.nports = rnd_one_in(r, 3) ? PORTS - 1 : PORTS;
 		break;
 	default:
 		port->state = rnd_one_in(r, 2) ? FM_PORT_UP :
@@ -235,22 +235,22 @@ static void change(struct rnd *r, uint32_t i)
 static void begin(struct rnd *r, uint32_t n)
 {
 	assert_true(fm_dispute_new(&root));
-	memset(mate, 0, sizeof(mate));
-	mates = n;
+	memset(record, 0, sizeof(record));
+	records = n;
 	n_list = 0;
 	overflows = false;
 	look_at = NEVER;
 	fm.now = 1000 * MS;
 	for (uint32_t i = 0; i < n; i++) {
-		mate[i] = (struct fm_mate) { .guid = i + 1, .via = 1, .state = FM_NODE_UP };
-		mate[i].row.nports = PORTS;
+		record[i] = (struct fm_record) { .guid = i + 1, .via = 1, .state = FM_NODE_UP };
+		record[i].row.nports = PORTS;
 		for (unsigned int p = 0; p < PORTS; p++)
-			mate[i].row.port[p].state = FM_PORT_UP;
-		mate[i].row.port[0].peer_guid = (i + 1) % n + 1;
-		mate[i].row.port[0].peer_port = 1;
-		mate[i].row.port[1].peer_guid = (i + n - 1) % n + 1;
-		mate[i].row.port[2].peer_guid = (i ^ 1) < n ? (i ^ 1) + 1 : 0;
-		mate[i].row.port[2].peer_port = 2;
+			record[i].row.port[p].state = FM_PORT_UP;
+		record[i].row.port[0].peer_guid = (i + 1) % n + 1;
+		record[i].row.port[0].peer_port = 1;
+		record[i].row.port[1].peer_guid = (i + n - 1) % n + 1;
+		record[i].row.port[2].peer_guid = (i ^ 1) < n ? (i ^ 1) + 1 : 0;
+		record[i].row.port[2].peer_port = 2;
 	}
 	(void)r;
 }
@@ -259,19 +259,19 @@ static void live(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
 
-	begin(&r, seed % 3 ? 6 : MATES);
+	begin(&r, seed % 3 ? 6 : RECORDS);
 	for (unsigned int k = 0; k < 300; k++) {
 		uint32_t i;
 
-		if (mates > 5 && rnd_one_in(&r, 40))	/* the last one is forgotten */
-			mates--;
-		i = rnd_below(&r, mates);
+		if (records > 5 && rnd_one_in(&r, 40))	/* the last one is forgotten */
+			records--;
+		i = rnd_below(&r, records);
 		for (unsigned int n = rnd_below(&r, 3); n; n--)
-			change(&r, rnd_below(&r, mates));
-		for (uint32_t n = 0; n < mates; n++)
-			expect(&r, fm_disputed_any(&fm, &mate[n]) == any_disputed(n), "node %u", n);
+			change(&r, rnd_below(&r, records));
+		for (uint32_t n = 0; n < records; n++)
+			expect(&r, fm_disputed_any(&fm, &record[n]) == any_disputed(n), "node %u", n);
 		if (rnd_one_in(&r, 12)) {
-			for (uint32_t n = 0; n < mates; n++)
+			for (uint32_t n = 0; n < records; n++)
 				row_comes(n);
 		} else if (rnd_one_in(&r, 2)) {
 			row_comes(i);
@@ -299,21 +299,21 @@ static void disputes_beyond_memory_check_all_nodes(void **state)
 
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
-		begin(&r, MATES);
-		for (uint32_t i = 1; i < MATES; i += 2)
-			mate[i].row.port[2].state = FM_PORT_DOWN;
-		for (uint32_t i = 0; i < MATES; i++)
-			row_comes(k ? i : MATES - 1 - i);
+		begin(&r, RECORDS);
+		for (uint32_t i = 1; i < RECORDS; i += 2)
+			record[i].row.port[2].state = FM_PORT_DOWN;
+		for (uint32_t i = 0; i < RECORDS; i++)
+			row_comes(k ? i : RECORDS - 1 - i);
 		assert_true(overflows);
-		for (uint32_t mended = 0; mended < MATES; mended += 2) {
+		for (uint32_t mended = 0; mended < RECORDS; mended += 2) {
 			fm.now = look_at;
 			looks(&r);
 			assert_int_equal(n_stands > 0, mended > 0);
 			if (fm_dispute_expiry(&fm) == NEVER)
 				break;
 			assert_int_equal(fm_dispute_expiry(&fm), look_at);
-			mate[k ? mended : MATES - 1 - mended].row.port[2].state = FM_PORT_UP;
-			mate[k ? mended + 1 : MATES - 2 - mended].row.port[2].state = FM_PORT_UP;
+			record[k ? mended : RECORDS - 1 - mended].row.port[2].state = FM_PORT_UP;
+			record[k ? mended + 1 : RECORDS - 2 - mended].row.port[2].state = FM_PORT_UP;
 		}
 		fm_dispute_free(&root);
 	}

@@ -13,7 +13,7 @@
 #include "daemon/fm/root/ranks.h"
 #include "daemon/fm/root/roster.h"
 
-#define MATES 7
+#define RECORDS 7
 #define STAND_MAX 40
 
 /** struct problem - a problem; @marked: it was not set again yet */
@@ -25,8 +25,8 @@ struct problem {
 
 static struct fm_root root;
 static struct fm fm = { .root = &root, .guid = 100, .cfg = { .name = "n0", .resend = SEC } };
-static struct fm_mate mate[MATES];
-static uint32_t mates;
+static struct fm_record record[RECORDS];
+static uint32_t records;
 static unsigned int own_priority;
 static struct problem problem[STAND_MAX];
 static unsigned int problems;
@@ -46,17 +46,17 @@ unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
 uint32_t fm_roster_size(const struct fm_root *r)
 {
 	(void)r;
-	return mates;
+	return records;
 }
 
-struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
+struct fm_record *fm_record_no(const struct fm_root *r, uint32_t i)
 {
 	(void)r;
-	assert_true(i < mates);
-	return &mate[i];
+	assert_true(i < records);
+	return &record[i];
 }
 
-bool fm_mate_joined(const struct fm_mate *m)
+bool fm_record_joined(const struct fm_record *m)
 {
 	return m->name[0];
 }
@@ -124,33 +124,33 @@ static void change(struct rnd *r)
 					  FM_NODE_DEAD };
 
 	static const uint16_t priorities[] = { 0, 1, FM_PRIORITY_MAX, FM_PRIORITY_AUTO };
-	uint32_t place[2 * MATES];
+	uint32_t place[2 * RECORDS];
 
-	mates = 1 + rnd_below(r, MATES);
+	records = 1 + rnd_below(r, RECORDS);
 	own_priority = rnd_one_in(r, 3) ? 0 : 1 + rnd_below(r, 2);
-	memset(mate, 0, sizeof(mate));
-	for (uint32_t i = 0; i < 2 * MATES; i++) {
+	memset(record, 0, sizeof(record));
+	for (uint32_t i = 0; i < 2 * RECORDS; i++) {
 		uint32_t j = rnd_below(r, i + 1);
 
 		place[i] = place[j];
 		place[j] = i;
 	}
-	for (uint32_t i = 0; i < mates; i++) {
-		mate[i].guid = 100 + i;
-		mate[i].state = i ? states[rnd_below(r, 5)] : FM_NODE_UP;
-		mate[i].node = rnd_one_in(r, 4) ? TORUS_NO_NODE : place[i];
-		mate[i].marked = rnd_one_in(r, 4);
-		mate[i].priority = priorities[rnd_below(r, 4)];
+	for (uint32_t i = 0; i < records; i++) {
+		record[i].guid = 100 + i;
+		record[i].state = i ? states[rnd_below(r, 5)] : FM_NODE_UP;
+		record[i].node = rnd_one_in(r, 4) ? TORUS_NO_NODE : place[i];
+		record[i].marked = rnd_one_in(r, 4);
+		record[i].priority = priorities[rnd_below(r, 4)];
 		if (!rnd_one_in(r, 5))
-			sprintf(mate[i].name, "n%u", i);
+			sprintf(record[i].name, "n%u", i);
 	}
 }
 
 /* Return: true if the node has that priority, and may ask to be root. */
 static bool has(uint32_t i, unsigned int priority)
 {
-	return mate[i].name[0] && mate[i].state == FM_NODE_UP && mate[i].priority == priority &&
-	       mate[i].node != TORUS_NO_NODE;
+	return record[i].name[0] && record[i].state == FM_NODE_UP && record[i].priority == priority &&
+	       record[i].node != TORUS_NO_NODE;
 }
 
 static void expect_problem(struct rnd *r, const char *kind, uint64_t key, const char *text,
@@ -166,12 +166,12 @@ static void expect_equals(struct rnd *r, unsigned int *n)
 {
 	for (unsigned int k = 0; k < 2; k++) {
 		unsigned int priority = k ? FM_PRIORITY_MAX : 1;
-		uint32_t sorted[MATES], have = 0;
+		uint32_t sorted[RECORDS], have = 0;
 		char text[100], more[32] = "";
 
-		for (uint32_t node = 0; node < 2 * MATES; node++)
-			for (uint32_t i = 0; i < mates; i++)
-				if (has(i, priority) && mate[i].node == node)
+		for (uint32_t node = 0; node < 2 * RECORDS; node++)
+			for (uint32_t i = 0; i < records; i++)
+				if (has(i, priority) && record[i].node == node)
 					sorted[have++] = i;
 		if (have < 2)
 			continue;
@@ -188,18 +188,18 @@ static unsigned int expect_candidates(struct rnd *r)
 	unsigned int n = 0, others = 0, would = 0;
 
 	expect_equals(r, &n);
-	for (uint32_t i = 0; i < mates; i++) {
-		if (!mate[i].name[0] || mate[i].state != FM_NODE_UP)
+	for (uint32_t i = 0; i < records; i++) {
+		if (!record[i].name[0] || record[i].state != FM_NODE_UP)
 			continue;
-		if (mate[i].node == TORUS_NO_NODE && mate[i].priority != 0 &&
-		    mate[i].priority != FM_PRIORITY_AUTO)
-			expect_problem(r, "candidate", mate[i].guid,
+		if (record[i].node == TORUS_NO_NODE && record[i].priority != 0 &&
+		    record[i].priority != FM_PRIORITY_AUTO)
+			expect_problem(r, "candidate", record[i].guid,
 				       i ? "and no place in the fabric: it cannot become root" :
 					   "leads, and has no place in the fabric", &n);
 		if (i) {
 			others++;
-			would += mate[i].priority == FM_PRIORITY_AUTO ? mate[i].node < 2 :
-				 mate[i].priority != 0;
+			would += record[i].priority == FM_PRIORITY_AUTO ? record[i].node < 2 :
+				 record[i].priority != 0;
 		}
 	}
 	if (own_priority && others && !would)
@@ -209,17 +209,17 @@ static unsigned int expect_candidates(struct rnd *r)
 
 static unsigned int expect_marked(struct rnd *r)
 {
-	uint32_t of[MATES];
+	uint32_t of[RECORDS];
 	unsigned int n = 0, found = 0;
 	char text[60];
 
-	for (uint32_t i = 0; i < mates; i++)
-		if (mate[i].marked &&
-		    !(mate[i].state == FM_NODE_DEAD && mate[i].node == TORUS_NO_NODE))
+	for (uint32_t i = 0; i < records; i++)
+		if (record[i].marked &&
+		    !(record[i].state == FM_NODE_DEAD && record[i].node == TORUS_NO_NODE))
 			of[n++] = i;
 	if (n < 2)
 		return 0;
-	sprintf(text, "of '%s' and '%s': remove", mate[of[0]].name, mate[of[1]].name);
+	sprintf(text, "of '%s' and '%s': remove", record[of[0]].name, record[of[1]].name);
 	expect_problem(r, "bootstrap", 2, text, &found);
 	return found;
 }

@@ -21,7 +21,7 @@
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/root/tally.h"
 
-#define MATES	8
+#define RECORDS	8
 #define NODES	64		/* more than the largest shape has, 6x6 */
 #define QUIET	(300 * MS)
 #define LISTEN	(20 * MS)
@@ -36,7 +36,7 @@ struct model {
 
 static struct fm_root root;
 static struct fm fm = { .root = &root, .cfg = { .quiet = QUIET } };
-static struct fm_mate mate[MATES];
+static struct fm_record record[RECORDS];
 static struct fm_tally tally;
 static uint8_t part[NODES];
 static struct torus_shape larger;	/* shape that the cables imply; no dimensions: none */
@@ -97,14 +97,14 @@ uint64_t fm_news_newest(const struct fm_root *r)
 uint32_t fm_roster_size(const struct fm_root *r)
 {
 	(void)r;
-	return MATES;
+	return RECORDS;
 }
 
-struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
+struct fm_record *fm_record_no(const struct fm_root *r, uint32_t i)
 {
 	(void)r;
-	assert_true(i < MATES);
-	return &mate[i];
+	assert_true(i < RECORDS);
+	return &record[i];
 }
 
 void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
@@ -181,7 +181,7 @@ bool fm_orders_put(struct fm_orders *s, const struct fm_order *o)
 static void begin(struct rnd *r)
 {
 	memset(&root, 0, sizeof(root));
-	memset(mate, 0, sizeof(mate));
+	memset(record, 0, sizeof(record));
 	assert_int_equal(torus_shape_parse("4x3", &fm.table.shape), 0);
 	memcpy(fm.size, fm.table.shape.size, sizeof(fm.size));
 	fm.cfg.shape.ndims = 0;
@@ -196,12 +196,12 @@ static void begin(struct rnd *r)
 	root.orders.of = order;
 	fm.now = newest = SEC;
 	assert_true(fm_grow_new(&root));
-	for (uint32_t i = 0; i < MATES; i++) {
-		mate[i].node = i && rnd_one_in(r, 4) ? TORUS_NO_NODE : i + 2;
-		mate[i].worked_at = i;
-		mate[i].state = (uint8_t)(rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP);
-		if (mate[i].node != TORUS_NO_NODE)
-			root.at[mate[i].node] = i + 1;
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		record[i].node = i && rnd_one_in(r, 4) ? TORUS_NO_NODE : i + 2;
+		record[i].worked_at = i;
+		record[i].state = (uint8_t)(rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP);
+		if (record[i].node != TORUS_NO_NODE)
+			root.at[record[i].node] = i + 1;
 	}
 }
 
@@ -237,7 +237,7 @@ static void change(struct rnd *r)
 	fm.cfg.shape.ndims = rnd_one_in(r, 20);
 	if (rnd_one_in(r, 8))
 		newest = fm.now;
-	mate[rnd_below(r, MATES)].state = (uint8_t)(rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP);
+	record[rnd_below(r, RECORDS)].state = (uint8_t)(rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP);
 }
 
 static bool wanted(void)
@@ -357,7 +357,7 @@ static uint32_t moved(uint32_t node)
  * Checks that all nodes have the same coordinates in the new shape, and that those whose ids
  * changed are marked.
  */
-static void check_moved(struct rnd *r, const struct fm_mate *was, const uint16_t *admin,
+static void check_moved(struct rnd *r, const struct fm_record *was, const uint16_t *admin,
 			const struct fm_seat *seat, const struct fm_order *orders, uint32_t norders)
 {
 	bool mark[NODES] = { false };
@@ -370,17 +370,17 @@ static void check_moved(struct rnd *r, const struct fm_mate *was, const uint16_t
 		seats[moved(i)] = seat[i];
 		mark[moved(i)] = admin[i] || seat[i].job;
 	}
-	for (uint32_t i = 0; i < MATES; i++) {
-		expect(r, mate[i].worked_at == TORUS_NO_NODE, "mate %u", i);
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		expect(r, record[i].worked_at == TORUS_NO_NODE, "record %u", i);
 		if (was[i].node == TORUS_NO_NODE) {
-			expect(r, mate[i].node == TORUS_NO_NODE, "mate %u", i);
-			expect(r, mate[i].old_shape == was[i].old_shape, "mate %u", i);
+			expect(r, record[i].node == TORUS_NO_NODE, "record %u", i);
+			expect(r, record[i].old_shape == was[i].old_shape, "record %u", i);
 			continue;
 		}
-		expect(r, mate[i].node == moved(was[i].node), "mate %u", i);
-		expect(r, mate[i].old_shape == (was[i].state != FM_NODE_DEAD), "mate %u", i);
-		at[mate[i].node] = i + 1;
-		mark[mate[i].node] = true;
+		expect(r, record[i].node == moved(was[i].node), "record %u", i);
+		expect(r, record[i].old_shape == (was[i].state != FM_NODE_DEAD), "record %u", i);
+		at[record[i].node] = i + 1;
+		mark[record[i].node] = true;
 	}
 	for (uint32_t i = 0; i < torus_nodes(&fm.table.shape); i++)
 		expect(r, root.admin[i] == excluded[i] && root.at[i] == at[i] &&
@@ -401,14 +401,14 @@ static void check_moved(struct rnd *r, const struct fm_mate *was, const uint16_t
 static void make_table(struct rnd *r, struct model *m)
 {
 	uint64_t version = 2 + rnd_below(r, 3);
-	struct fm_mate was[MATES];
+	struct fm_record was[RECORDS];
 	uint16_t admin[12];
 	struct fm_seat seat[12];
 	struct fm_order orders[4];
 	uint32_t norders = 0;
 	bool pause, grows = m->step == FM_GROW_GO && larger.ndims && whole() && has_room;
 
-	memcpy(was, mate, sizeof(was));
+	memcpy(was, record, sizeof(was));
 	memset(marked, 0, sizeof(marked));
 	freed_changes = freed_tally = false;
 	was_admin = root.admin;
@@ -435,7 +435,7 @@ static void make_table(struct rnd *r, struct model *m)
 		expect(r, root.admin == was_admin && root.at == was_at && root.joined &&
 		       root.open == 9 && !freed_changes && !freed_tally, "no room");
 		assert_non_null(root.counted);
-		assert_memory_equal(was, mate, sizeof(was));
+		assert_memory_equal(was, record, sizeof(was));
 		if (root.counted == (void *)&counted_before)
 			assert_ptr_equal(root.changes.table.node, &newest);
 		if (m->step == FM_GROW_GO)
@@ -451,28 +451,28 @@ static void make_table(struct rnd *r, struct model *m)
 /* Some nodes apply the table; others do not, or are dead. */
 static void applied(struct rnd *r, struct model *m)
 {
-	struct fm_mate was[MATES];
+	struct fm_record was[RECORDS];
 	bool old = false;
 
 	for (uint32_t i = 0; i < NODES; i++)
 		part[i] = (uint8_t)(rnd_one_in(r, 6) ? FM_PART_LIVES : FM_PART_TAKES);
-	memcpy(was, mate, sizeof(was));
+	memcpy(was, record, sizeof(was));
 	fm_grow_applied(&fm);
-	for (uint32_t i = 0; i < MATES; i++) {
+	for (uint32_t i = 0; i < RECORDS; i++) {
 		bool gone = was[i].node == TORUS_NO_NODE || was[i].state == FM_NODE_DEAD ||
 			    part[was[i].node] == FM_PART_TAKES;
 
 		if (m->old && gone)
 			was[i].old_shape = false;
 		old |= was[i].old_shape;
-		expect(r, mate[i].old_shape == was[i].old_shape, "mate %u", i);
+		expect(r, record[i].old_shape == was[i].old_shape, "record %u", i);
 	}
 	m->old = m->old && old;
 }
 
 static void hello(struct rnd *r)
 {
-	struct fm_mate *x = &mate[rnd_below(r, MATES)];
+	struct fm_record *x = &record[rnd_below(r, RECORDS)];
 	struct fm_hello h = { .placed = !rnd_one_in(r, 3), .shape = fm.table.shape };
 	bool was = x->old_shape, takes;
 

@@ -78,19 +78,19 @@ static void job_is_refused_while_an_old_manager_starts_again(void **state)
 {
 	(void)state;
 	for (uint32_t old = 0; old < 4; old++) {
-		struct fm_mate *m;
+		struct fm_record *m;
 
 		begin_ring(old);
-		m = fm_mate_no(s.fm->root, 2);
+		m = fm_record_no(s.fm->root, 2);
 		m->state = FM_NODE_SILENT;
 		assert_int_equal(begin_job(), old ? -EOPNOTSUPP : 0);
 		stage_end(&s);
 	}
 	for (uint32_t unheard = 0; unheard < 2; unheard++) {
-		struct fm_mate *m;
+		struct fm_record *m;
 
 		begin_ring(2);
-		m = fm_mate_no(s.fm->root, 2);
+		m = fm_record_no(s.fm->root, 2);
 		m->state = unheard ? FM_NODE_SILENT : FM_NODE_DEAD;
 		m->unheard = unheard;
 		assert_int_equal(begin_job(), 0);

@@ -333,7 +333,7 @@ static bool is_bare(const struct fm_msg *hello, uint32_t epoch)
 	m.hello.epoch = epoch;
 	m.hello.attach = 1;
 	joins(&m);
-	return fm_mate(s.fm->root, NIC + 2)->bare;
+	return fm_record(s.fm->root, NIC + 2)->bare;
 }
 
 /* The NIC of a node has its place if it has rows, and the shape and coordinates of that place. */

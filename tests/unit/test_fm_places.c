@@ -226,7 +226,7 @@ static void nics_without_place_are_forgotten(void **state)
 	for (uint32_t i = 1; i < 16; i++) {
 		struct fm_msg m = stage_hello(&s, i);
 
-		assert_int_equal(fm_mate_no(r, i)->guid, NIC + i);
+		assert_int_equal(fm_record_no(r, i)->guid, NIC + i);
 		stage_forget(&s);
 		m.hello.guid = 0x999;
 		stage_up(&s, 900);

@@ -55,19 +55,19 @@ bool fm_is_out_of_service(const struct torus_shape *shape, uint16_t admin)
 	return admin == 0xf;
 }
 
-static struct fm_mate mate[2];	/* the root, and the node with this GUID */
+static struct fm_record record[2];	/* the root, and the node with this GUID */
 
-struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
+struct fm_record *fm_record(const struct fm_root *r, uint64_t guid)
 {
 	assert_ptr_equal(r, &root);
-	return guid == mate[1].guid ? &mate[1] : guid ? NULL : &mate[0];
+	return guid == record[1].guid ? &record[1] : guid ? NULL : &record[0];
 }
 
-struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
+struct fm_record *fm_record_no(const struct fm_root *r, uint32_t i)
 {
 	assert_ptr_equal(r, &root);
 	assert_int_equal(i, 0);
-	return &mate[0];
+	return &record[0];
 }
 
 /* --- a table ----------------------------------------------------------------------------- */
@@ -405,12 +405,12 @@ static void missing_or_judged_node_is_not_reported_as_cut_off(void **state)
 
 	(void)state;
 	begin("4x4");
-	root.roster = (void *)mate;	/* there is a roster */
+	root.roster = (void *)record;	/* there is a roster */
 	for (unsigned int p = 0; p < 4; p++)
 		close_link(5, p);
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		mate[1] = (struct fm_mate) { .guid = 5, .state = (uint8_t)cases[i].state };
-		mate[1].via = cases[i].via;
+		record[1] = (struct fm_record) { .guid = 5, .state = (uint8_t)cases[i].state };
+		record[1].via = cases[i].via;
 		root.joined = false;
 		fm_isolated_again(&fm);
 		assert_int_equal(cut[5], cases[i].told);

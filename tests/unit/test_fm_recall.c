@@ -446,7 +446,7 @@ static void is_shape(const char *shape)
 
 static uint32_t place_of(uint32_t node)
 {
-	return fm_mate(s.fm->root, NIC + node)->node;
+	return fm_record(s.fm->root, NIC + node)->node;
 }
 
 /*

@@ -24,7 +24,7 @@
 #include "daemon/fm/root/roster.h"
 
 #define NODES 12
-#define MATES 5
+#define RECORDS 5
 #define GUID 100
 #define RESEND 1000
 
@@ -45,11 +45,11 @@ struct model {
 
 static struct fm_root root;
 static struct fm fm = { .root = &root, .cfg = { .resend = RESEND } };
-static struct fm_mate mate[MATES];
+static struct fm_record record[RECORDS];
 static struct torus_shape shapes[3];	/* 4x3, 3x4, 1x1 */
 static struct fm_book *kept_next;	/* book that a node sends; NULL: none is taken */
 static uint64_t believed, waits_until;
-static struct fm_conn conns[MATES];	/* connection of each mate */
+static struct fm_conn conns[RECORDS];	/* connection of each record */
 static uint64_t fetched_of;
 static unsigned int fetches, marked[NODES];
 static bool fetched_former;
@@ -60,41 +60,41 @@ static unsigned int n_merged;
 uint32_t fm_roster_size(const struct fm_root *r)
 {
 	(void)r;
-	return MATES;
+	return RECORDS;
 }
 
-struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
+struct fm_record *fm_record_no(const struct fm_root *r, uint32_t i)
 {
 	(void)r;
-	assert_true(i < MATES);
-	return &mate[i];
+	assert_true(i < RECORDS);
+	return &record[i];
 }
 
-struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
+struct fm_record *fm_record(const struct fm_root *r, uint64_t guid)
 {
 	(void)r;
-	return guid >= GUID && guid < GUID + MATES ? &mate[guid - GUID] : NULL;
+	return guid >= GUID && guid < GUID + RECORDS ? &record[guid - GUID] : NULL;
 }
 
 unsigned int fm_conns_count(const struct fm *f)
 {
 	(void)f;
-	return MATES;
+	return RECORDS;
 }
 
 struct fm_conn *fm_conn_no(const struct fm *f, unsigned int i)
 {
 	(void)f;
-	assert_true(i < MATES);
+	assert_true(i < RECORDS);
 	return &conns[i];
 }
 
-bool fm_mate_joined(const struct fm_mate *m)
+bool fm_record_joined(const struct fm_record *m)
 {
 	return m->name[0];
 }
 
-void fm_mate_move(struct fm *f, struct fm_mate *m, uint32_t node)
+void fm_record_move(struct fm *f, struct fm_record *m, uint32_t node)
 {
 	(void)f;
 	m->node = node;
@@ -274,7 +274,7 @@ static void begin(struct rnd *r)
 	memset(&fm.table, 0, sizeof(fm.table));
 	memset(&fm.kept, 0, sizeof(fm.kept));
 	memset(&fm.cfg.shape, 0, sizeof(fm.cfg.shape));
-	memset(mate, 0, sizeof(mate));
+	memset(record, 0, sizeof(record));
 	memset(marked, 0, sizeof(marked));
 	torus_shape_parse("4x3", &shapes[0]);
 	torus_shape_parse("3x4", &shapes[1]);
@@ -305,12 +305,12 @@ static void begin(struct rnd *r)
 		root.shape = shapes[rnd_one_in(r, 5)];
 		root.version_seen = rnd_below(r, 3);
 	}
-	for (uint32_t i = 0; i < MATES; i++) {
-		mate[i].guid = GUID + i;
-		mate[i].node = rnd_one_in(r, 2) ? TORUS_NO_NODE : i;
-		mate[i].fixed = true;
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		record[i].guid = GUID + i;
+		record[i].node = rnd_one_in(r, 2) ? TORUS_NO_NODE : i;
+		record[i].fixed = true;
 		if (!i || !rnd_one_in(r, 4))
-			mate[i].name[0] = 'n';
+			record[i].name[0] = 'n';
 	}
 }
 
@@ -399,7 +399,7 @@ static void use_kept(struct rnd *r, struct model *m)
 
 /* Checks that the root begins with the kept table, or takes only its exclusions. */
 static void check_kept(struct rnd *r, struct model *m, const struct fm_root *was,
-		       const struct fm_mate *had)
+		       const struct fm_record *had)
 {
 	const struct fm_book *b = fm.kept.book;
 	bool can = b && !root.settled && !fm.table.version;
@@ -407,10 +407,10 @@ static void check_kept(struct rnd *r, struct model *m, const struct fm_root *was
 		    (!fm.cfg.shape.ndims || same(&fm.cfg.shape, &b->shape));
 	bool refused = can && !anew && (!was->restored || (m->kept && !was->version_seen));
 
-	for (uint32_t i = 0; i < MATES; i++)
-		expect(r, mate[i].node == (anew ? find(b->entry, GUID + i) : had[i].node),
-		       "mate %u", i);
-	expect(r, mate[0].fixed == (anew ? mate[0].node != TORUS_NO_NODE : had[0].fixed), "own");
+	for (uint32_t i = 0; i < RECORDS; i++)
+		expect(r, record[i].node == (anew ? find(b->entry, GUID + i) : had[i].node),
+		       "record %u", i);
+	expect(r, record[0].fixed == (anew ? record[0].node != TORUS_NO_NODE : had[0].fixed), "own");
 	expect(r, same(&root.shape, anew ? &b->shape : &was->shape), "shape");
 	expect(r, root.restored == (anew || was->restored), "restored");
 	if (anew) {
@@ -426,11 +426,11 @@ static void check_kept(struct rnd *r, struct model *m, const struct fm_root *was
 static void take_own(struct rnd *r, struct model *m)
 {
 	const struct fm_root was = root;
-	struct fm_mate had[MATES];
+	struct fm_record had[RECORDS];
 
 	if (root.settled)
 		return;
-	memcpy(had, mate, sizeof(had));
+	memcpy(had, record, sizeof(had));
 	fm_recall_own(&fm);
 	check_kept(r, m, &was, had);
 	if (fm.table.version && root.restored && same(&fm.table.shape, &root.shape))
@@ -442,10 +442,10 @@ static void take_kept(struct rnd *r, struct model *m)
 	const struct fm_root was = root;
 	struct fm_table_msg msg = { .term = 1 + rnd_below(r, 4), .version = 1 + rnd_below(r, 3),
 				    .shape = shapes[0] };
-	struct fm_mate had[MATES];
+	struct fm_record had[RECORDS];
 	bool taken;
 
-	memcpy(had, mate, sizeof(had));
+	memcpy(had, record, sizeof(had));
 	believed = 3;
 	kept_next = rnd_one_in(r, 3) ? NULL : random_book(r);
 	taken = kept_next && msg.term <= believed;
@@ -454,7 +454,7 @@ static void take_kept(struct rnd *r, struct model *m)
 	if (taken)
 		check_kept(r, m, &was, had);
 	else
-		assert_memory_equal(had, mate, sizeof(had));
+		assert_memory_equal(had, record, sizeof(had));
 	fm_book_put(kept_next);
 }
 
@@ -519,24 +519,24 @@ static void hello(struct rnd *r, struct model *m)
 {
 	struct fm_hello h = random_hello(r);
 	const struct fm_root was = root;
-	struct fm_mate had[MATES];
+	struct fm_record had[RECORDS];
 	bool other = h.placed && h.version > root.version_seen &&
 		     h.shape.size[0] * h.shape.size[1] > 1 && !same(&h.shape, &root.shape) &&
 		     (!fm.cfg.shape.ndims || same(&fm.cfg.shape, &h.shape));
 	const struct torus_shape *coming;
 
-	memcpy(had, mate, sizeof(had));
+	memcpy(had, record, sizeof(had));
 	fm_recall_hello(&fm, &h);
 	if (!h.placed) {
 		assert_memory_equal(&was, &root, sizeof(was));
 		return;
 	}
 	check_former(r, &was.former, &h);
-	for (uint32_t i = 0; i < MATES; i++)
-		expect(r, mate[i].node == (other ? TORUS_NO_NODE : had[i].node) &&
-		       mate[i].given - had[i].given == (other && had[i].node != TORUS_NO_NODE),
-		       "mate %u", i);
-	expect(r, mate[0].fixed == (!other && had[0].fixed), "own place");
+	for (uint32_t i = 0; i < RECORDS; i++)
+		expect(r, record[i].node == (other ? TORUS_NO_NODE : had[i].node) &&
+		       record[i].given - had[i].given == (other && had[i].node != TORUS_NO_NODE),
+		       "record %u", i);
+	expect(r, record[0].fixed == (!other && had[0].fixed), "own place");
 	if (other) {
 		forget(m);
 		m->kept = false;
@@ -588,7 +588,7 @@ static void ask(struct rnd *r, struct model *m)
 	assert_true(!wants || !fetched_former);
 	assert_int_equal(waits_until, wants ? fm.now + RESEND : 0);
 
-	h.guid = GUID + rnd_below(r, MATES);
+	h.guid = GUID + rnd_below(r, RECORDS);
 	if (rnd_one_in(r, 2)) {
 		id = latest();
 		h.term = id.epoch;
@@ -610,11 +610,11 @@ static void ask(struct rnd *r, struct model *m)
 /* Return: true if the node has that table, is connected below this one, and was not asked for it. */
 static bool can_send(const struct model *m, uint32_t i)
 {
-	const struct fm_statements *v = &mate[i].stated;
+	const struct fm_statements *v = &record[i].stated;
 	struct fm_past its = { v->term, v->table, v->root };
 
 	for (unsigned int k = 0; k < m->n && k < 4; k++)
-		if (m->of[k] == mate[i].guid)
+		if (m->of[k] == record[i].guid)
 			return false;
 	return conns[i].role == FM_CONN_CHILD && v->table && !compare(its, m->wanted);
 }
@@ -625,19 +625,19 @@ static bool can_send(const struct model *m, uint32_t i)
  */
 static void check_keeps(struct rnd *r, const struct model *m)
 {
-	unsigned int has[MATES], n = 0;
+	unsigned int has[RECORDS], n = 0;
 
-	for (uint32_t i = 0; i < MATES; i++) {
-		const struct fm_statements *v = &mate[i].stated;
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		const struct fm_statements *v = &record[i].stated;
 
 		has[i] = v->table && latest().version &&
 			 !compare((struct fm_past) { v->term, v->table, v->root }, latest());
 		n += has[i] && conns[i].role == FM_CONN_CHILD && !conns[i].guest;
 	}
-	for (uint32_t i = 0; i < MATES; i++) {
+	for (uint32_t i = 0; i < RECORDS; i++) {
 		bool stays = has[i] && conns[i].role == FM_CONN_CHILD && !conns[i].guest;
 
-		expect(r, fm_recall_keeps(&fm, &mate[i]) ==
+		expect(r, fm_recall_keeps(&fm, &record[i]) ==
 		       (has[i] && !root.settled && !holder(m) && n - stays < 4), "keeps %u", i);
 	}
 }
@@ -652,28 +652,28 @@ static void ask_another(struct rnd *r, struct model *m)
 		   !compare(latest(), m->wanted) && !holder(m);
 	uint32_t other = 0;
 
-	for (uint32_t i = 0; i < MATES; i++) {
+	for (uint32_t i = 0; i < RECORDS; i++) {
 		struct fm_past id = rnd_one_in(r, 2) ? latest() : random_id(r);
 
-		mate[i].stated.term = id.epoch;
-		mate[i].stated.table = rnd_one_in(r, 5) ? 0 : id.version;
-		mate[i].stated.root = id.root;
-		conns[i] = (struct fm_conn) { .attach = 77, .guid = mate[i].guid,
-					      .role = rnd_one_in(r, 4) ? FM_CONN_STRANGER :
+		record[i].stated.term = id.epoch;
+		record[i].stated.table = rnd_one_in(r, 5) ? 0 : id.version;
+		record[i].stated.root = id.root;
+		conns[i] = (struct fm_conn) { .attach = 77, .guid = record[i].guid,
+						.role = rnd_one_in(r, 4) ? FM_CONN_STRANGER :
 									 FM_CONN_CHILD,
-					      .guest = rnd_one_in(r, 4) };
+						.guest = rnd_one_in(r, 4) };
 	}
 	check_keeps(r, m);
 	assert_true(fm_recall_expiry(&fm) == (due ? m->asked + RESEND : NEVER));
 	due &= fm.now >= m->asked + RESEND;
-	while (other < MATES && !can_send(m, other))
+	while (other < RECORDS && !can_send(m, other))
 		other++;
 	fetches = 0;
 	fm_recall_due(&fm);
-	expect(r, fetches == (due && other < MATES), "another");
+	expect(r, fetches == (due && other < RECORDS), "another");
 	if (fetches) {
 		assert_true(fetched_former);
-		assert_int_equal(fetched_of, mate[other].guid);
+		assert_int_equal(fetched_of, record[other].guid);
 		note_asked(m, m->wanted, fetched_of);
 	} else if (due) {
 		m->n = 4;
@@ -690,20 +690,20 @@ static void table_comes(struct rnd *r, struct model *m)
 				    .norders = b->orders.n, .orders = b->orders.of,
 				    .voters = { .n = 5 } };
 	bool wanted = !msg.base && !compare(id, latest()) && !holder(m);
-	struct fm_mate had[MATES];
+	struct fm_record had[RECORDS];
 
-	memcpy(had, mate, sizeof(had));
+	memcpy(had, record, sizeof(had));
 	expect(r, fm_recall_sent(&fm, &msg) == wanted, "sent");
 	if (wanted) {
 		m->has_book = true;
 		m->id = id;
 	}
-	for (uint32_t i = 0; i < MATES; i++) {
+	for (uint32_t i = 0; i < RECORDS; i++) {
 		uint32_t node = find(b->entry, GUID + i);
-		bool moves = wanted && same(&root.shape, &b->shape) && i && mate[i].name[0] &&
+		bool moves = wanted && same(&root.shape, &b->shape) && i && record[i].name[0] &&
 			     node != TORUS_NO_NODE;
 
-		expect(r, mate[i].node == (moves ? node : had[i].node), "mate %u", i);
+		expect(r, record[i].node == (moves ? node : had[i].node), "record %u", i);
 	}
 	if (wanted && same(&root.shape, &b->shape))
 		say_all(m, b->entry, id);

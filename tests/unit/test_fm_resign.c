@@ -17,12 +17,12 @@
 #include "daemon/fm/root/resign.h"
 #include "daemon/fm/root/roster.h"
 
-#define MATES 6
+#define RECORDS 6
 #define RESEND (10 * MS)
 
 static struct fm_root root;
 static struct fm fm;
-static struct fm_mate mate[MATES];
+static struct fm_record record[RECORDS];
 static uint64_t fails_at;	/* half of that time while the root does not wait */
 static int error;
 static bool waits;
@@ -53,17 +53,17 @@ unsigned int fm_candidate_priority(unsigned int priority, uint32_t node)
 	return priority == FM_PRIORITY_AUTO ? node < 3 ? 100 : 0 : priority;
 }
 
-struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
+struct fm_record *fm_record_no(const struct fm_root *r, uint32_t i)
 {
 	(void)r;
-	assert_true(i < MATES);
-	return &mate[i];
+	assert_true(i < RECORDS);
+	return &record[i];
 }
 
 uint32_t fm_roster_size(const struct fm_root *r)
 {
 	(void)r;
-	return MATES;
+	return RECORDS;
 }
 
 void fm_handover(struct fm *f, const struct fm_lead *lead)
@@ -111,7 +111,7 @@ static void begin(void)
 {
 	memset(&root, 0, sizeof(root));
 	memset(&fm, 0, sizeof(fm));
-	memset(mate, 0, sizeof(mate));
+	memset(record, 0, sizeof(record));
 	fm.root = &root;
 	fm.cfg.resend = RESEND;
 	fm.term = 5;
@@ -122,13 +122,13 @@ static void begin(void)
 	waits = true;
 	error = 0;
 	n_handed = told = untold = 0;
-	for (unsigned int i = 0; i < MATES; i++) {
-		mate[i] = (struct fm_mate) { .guid = 100 + i, .node = i, .state = FM_NODE_UP,
+	for (unsigned int i = 0; i < RECORDS; i++) {
+		record[i] = (struct fm_record) { .guid = 100 + i, .node = i, .state = FM_NODE_UP,
 					     .via = 1 };
-		sprintf(mate[i].name, "n%u", i);
-		sprintf(mate[i].address, "a%u", i);
+		sprintf(record[i].name, "n%u", i);
+		sprintf(record[i].address, "a%u", i);
 	}
-	mate[0].priority = 255;		/* the root itself is not a candidate */
+	record[0].priority = 255;		/* the root itself is not a candidate */
 }
 
 static void due(uint64_t now)
@@ -151,7 +151,7 @@ static void root_with_failed_nic_hands_over_in_time(void **state)
 	due(100 * MS);
 	assert_int_equal(told, 1);
 	assert_int_equal(fm_resign_expiry(&fm), 100 * MS + RESEND);
-	mate[4].priority = 1;
+	record[4].priority = 1;
 	due(100 * MS + RESEND - 1);
 	assert_int_equal(n_handed + untold, 0);
 	due(100 * MS + RESEND);
@@ -172,7 +172,7 @@ static void root_that_does_not_lead_does_not_hand_over(void **state)
 	(void)state;
 	for (unsigned int k = 0; k < 5; k++) {
 		begin();
-		mate[1].priority = 1;
+		record[1].priority = 1;
 		if (k == 1)
 			root.stage = FM_STAGE_CLAIMS;
 		if (k == 2)
@@ -193,7 +193,7 @@ static void unfit_root_orders_candidate_to_lead(void **state)
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
 		begin();
-		mate[2].priority = 7;
+		record[2].priority = 7;
 		error = k ? -EIO : 0;
 		due(200 * MS);
 		assert_int_equal(n_handed, 1);
@@ -222,18 +222,18 @@ static void choose(uint64_t seed)
 	unsigned int most = 0, best = 0;
 
 	begin();
-	for (unsigned int i = 1; i < MATES; i++) {
-		struct fm_mate *m = &mate[i];
+	for (unsigned int i = 1; i < RECORDS; i++) {
+		struct fm_record *m = &record[i];
 		unsigned int p;
 
 		m->priority = priorities[rnd_below(&r, 5)];
-		m->node = rnd_one_in(&r, 6) ? TORUS_NO_NODE : MATES - i + rnd_below(&r, 2) * MATES;
+		m->node = rnd_one_in(&r, 6) ? TORUS_NO_NODE : RECORDS - i + rnd_below(&r, 2) * RECORDS;
 		m->state = (uint8_t)(rnd_one_in(&r, 4) ? FM_NODE_SILENT : FM_NODE_UP);
 		m->via = rnd_one_in(&r, 4) ? 0 : 1;
 		p = m->priority == FM_PRIORITY_AUTO ? m->node < 3 ? 100 : 0 : m->priority;
 		if (!p || m->node == TORUS_NO_NODE || m->state != FM_NODE_UP || !m->via)
 			continue;
-		if (p > most || (p == most && m->node < mate[best].node)) {
+		if (p > most || (p == most && m->node < record[best].node)) {
 			most = p;
 			best = i;
 		}

@@ -415,13 +415,13 @@ static void restarted_manager_may_bring_all_colours(void **state)
 	m.hello.clean = 0x3;
 	stage_up(&s, 107);
 	stage_msg(&s, 107, &m);
-	assert_int_equal(fm_mate(s.fm->root, NIC + 7)->brought, (uint8_t)~0x3);
+	assert_int_equal(fm_record(s.fm->root, NIC + 7)->brought, (uint8_t)~0x3);
 	m.hello.epoch = 2;
 	m.hello.table = 0;
 	m.hello.rows_term = 1000;	/* the rows are by another root */
 	stage_up(&s, 207);
 	stage_msg(&s, 207, &m);
-	assert_int_equal(fm_mate(s.fm->root, NIC + 7)->brought, UINT8_MAX);
+	assert_int_equal(fm_record(s.fm->root, NIC + 7)->brought, UINT8_MAX);
 	assert_int_equal(fm_version(s.fm), 0);
 	stage_end(&s);
 }

@@ -19,8 +19,8 @@
 
 static struct fm_root root;
 static struct fm fm = { .root = &root };
-static struct fm_mate mate;
-static bool has_mate;
+static struct fm_record record;
+static bool has_record;
 static uint16_t admin[NODES + 1];
 static char problem[200];
 static unsigned int cleared;
@@ -31,10 +31,10 @@ bool fm_is_out_of_service(const struct torus_shape *shape, uint16_t excluded)
 	return excluded == 0xf;
 }
 
-struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
+struct fm_record *fm_record_at(const struct fm_root *r, uint32_t node)
 {
 	(void)r;
-	return has_mate && mate.node == node ? &mate : NULL;
+	return has_record && record.node == node ? &record : NULL;
 }
 
 const char *fm_node_state_name(unsigned int state)
@@ -70,8 +70,8 @@ static void begin(void)
 	fm.cfg.resend = 10 * MS;
 	fm.cfg.member_max = 5000 * MS;
 	root.admin = admin;
-	mate = (struct fm_mate) { .guid = 0x55, .node = 4, .state = FM_NODE_DEAD, .name = "n4" };
-	has_mate = true;
+	record = (struct fm_record) { .guid = 0x55, .node = 4, .state = FM_NODE_DEAD, .name = "n4" };
+	has_record = true;
 	problem[0] = '\0';
 	cleared = 0;
 }
@@ -100,24 +100,24 @@ static void lost_node_is_problem_unless_out_of_service(void **state)
 {
 	(void)state;
 	begin();
-	assert_true(fm_service_gone(&fm, &mate, ": why"));
+	assert_true(fm_service_gone(&fm, &record, ": why"));
 	assert_string_equal(problem, "node 1,1 ('n4') is dead: why");
-	assert_false(mate.out);
-	assert_int_equal(fm_service_grace(&fm, &mate), 5000 * MS);
+	assert_false(record.out);
+	assert_int_equal(fm_service_grace(&fm, &record), 5000 * MS);
 	problem[0] = '\0';
 	admin[4] = 0xf;
-	assert_false(fm_service_gone(&fm, &mate, ": why"));
+	assert_false(fm_service_gone(&fm, &record, ": why"));
 	assert_string_equal(problem, "");
-	assert_true(mate.out);
-	assert_int_equal(fm_service_grace(&fm, &mate), 40 * MS);
-	mate.node = NODES;	/* a place in a table that this root does not have */
-	assert_true(fm_service_gone(&fm, &mate, ""));
+	assert_true(record.out);
+	assert_int_equal(fm_service_grace(&fm, &record), 40 * MS);
+	record.node = NODES;	/* a place in a table that this root does not have */
+	assert_true(fm_service_gone(&fm, &record, ""));
 	assert_string_equal(problem, "node ? ('n4') is dead");
-	mate.node = TORUS_NO_NODE;
-	mate.state = FM_NODE_SILENT;
-	assert_true(fm_service_gone(&fm, &mate, ""));
+	record.node = TORUS_NO_NODE;
+	record.state = FM_NODE_SILENT;
+	assert_true(fm_service_gone(&fm, &record, ""));
 	assert_string_equal(problem, "node ? ('n4') is silent");
-	assert_false(mate.out);
+	assert_false(record.out);
 }
 
 /* An order takes a node out of service, or back: the next state of the node follows. */
@@ -128,14 +128,14 @@ static void order_takes_node_out_of_service_and_back(void **state)
 		bool was = k & 1, is = k & 2, up = k & 4;
 
 		begin();
-		has_mate = !(k & 8);
-		mate.out = was;
-		mate.state = up ? FM_NODE_UP : FM_NODE_DEAD;
+		has_record = !(k & 8);
+		record.out = was;
+		record.state = up ? FM_NODE_UP : FM_NODE_DEAD;
 		admin[4] = is ? 0xf : 3;
 		fm_service_look(&fm, 4);
-		assert_int_equal(mate.out, has_mate ? is : was);
-		assert_int_equal(cleared, has_mate && is && !was);
-		assert_string_equal(problem, has_mate && was && !is && !up ?
+		assert_int_equal(record.out, has_record ? is : was);
+		assert_int_equal(cleared, has_record && is && !was);
+		assert_string_equal(problem, has_record && was && !is && !up ?
 				    "node 1,1 ('n4') is dead: it already was when it was included "
 				    "again" : "");
 	}

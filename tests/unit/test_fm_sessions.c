@@ -17,7 +17,7 @@
 
 static struct fm_root root;
 static struct fm fm = { .root = &root };
-static struct fm_mate mate[NODES];
+static struct fm_record record[NODES];
 static bool is_there[NODES];
 static struct fm_entry entry[NODES];
 static uint16_t excluded[NODES];
@@ -25,10 +25,10 @@ static uint32_t changed[NODES], closed[NODES];
 static bool is_closed[NODES];
 static bool marked[NODES];	/* nodes that are marked for the next table */
 
-struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
+struct fm_record *fm_record_at(const struct fm_root *r, uint32_t node)
 {
 	(void)r;
-	return is_there[node] ? &mate[node] : NULL;
+	return is_there[node] ? &record[node] : NULL;
 }
 
 void fm_mark(struct fm_marks *m, uint32_t node)
@@ -46,7 +46,7 @@ static unsigned int ports(void)
 static void begin(struct rnd *r)
 {
 	memset(&root, 0, sizeof(root));
-	memset(mate, 0, sizeof(mate));
+	memset(record, 0, sizeof(record));
 	memset(entry, 0, sizeof(entry));
 	memset(marked, 0, sizeof(marked));
 	memset(is_closed, 0, sizeof(is_closed));
@@ -59,12 +59,12 @@ static void begin(struct rnd *r)
 	root.changes.closed.is = is_closed;
 	for (uint32_t i = 0; i < torus_nodes(&fm.table.shape); i++) {
 		is_there[i] = !rnd_one_in(r, 6);
-		mate[i].state = (uint8_t)(rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP);
+		record[i].state = (uint8_t)(rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP);
 		excluded[i] = (uint16_t)rnd_below(r, 64);
-		mate[i].opening = (uint16_t)rnd_below(r, 1u << TORUS_MAX_PORTS);
+		record[i].opening = (uint16_t)rnd_below(r, 1u << TORUS_MAX_PORTS);
 		/* Ports that the fabric does not use have links, too. */
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
-			struct fm_port_row *port = &mate[i].row.port[p];
+			struct fm_port_row *port = &record[i].row.port[p];
 
 			port->state = (uint8_t)(rnd_one_in(r, 3) ? FM_PORT_FAULTY : FM_PORT_UP);
 			port->closed = rnd_one_in(r, 2);
@@ -118,16 +118,16 @@ static void tell(uint64_t seed)
 		/*
 		 * A dead node will not report how far it received in sessions with its neighbours.
 		 */
-		for (unsigned int p = 0; p < ports() && mate[i].state == FM_NODE_DEAD; p++) {
+		for (unsigned int p = 0; p < ports() && record[i].state == FM_NODE_DEAD; p++) {
 			uint32_t o = torus_neighbour(&fm.table.shape, i, p);
 			unsigned int q = torus_dir_opposite(&fm.table.shape, p);
 
 			if (is_there[o])
-				check_end(&r, &s, i, p, mate[o].row.port[q].session, FM_SEQ_GONE);
+				check_end(&r, &s, i, p, record[o].row.port[q].session, FM_SEQ_GONE);
 		}
 		for (unsigned int p = 0; p < ports(); p++)
-			check_end(&r, &s, i, p, mate[i].row.port[p].session,
-				  mate[i].row.port[p].seq);
+			check_end(&r, &s, i, p, record[i].row.port[p].session,
+				  record[i].row.port[p].seq);
 	}
 	expect(&r, s.nended == next, "%u ends, not %u", s.nended, next);
 }
@@ -152,10 +152,10 @@ static void ends_beyond_step_are_in_next_table(void **state)
 	memset(entry, 0, sizeof(entry));
 	for (uint32_t i = 0; i < NODES; i++) {
 		is_there[i] = true;
-		mate[i].state = FM_NODE_UP;
+		record[i].state = FM_NODE_UP;
 		changed[root.changes.table.n++] = i;
 		for (unsigned int p = 0; p < 4; p++)
-			mate[i].row.port[p].session = 7;
+			record[i].row.port[p].session = 7;
 	}
 	fm_ended_fill(&fm, &s);
 	assert_int_equal(s.nended, FM_ENDED_MAX);
@@ -168,17 +168,17 @@ static void ends_beyond_step_are_in_next_table(void **state)
 static void reopen(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
-	struct fm_mate before[NODES];
+	struct fm_record before[NODES];
 
 	begin(&r);
-	memcpy(before, mate, sizeof(mate));
+	memcpy(before, record, sizeof(record));
 	fm_ended_reopen(&fm);
 	for (uint32_t i = 0; i < torus_nodes(&fm.table.shape); i++) {
 		for (unsigned int p = 0; p < ports(); p++)
 			if (is_there[i] && is_closed[i] &&
-			    mate[i].row.port[p].state == FM_PORT_UP && !(excluded[i] & 1u << p))
+			    record[i].row.port[p].state == FM_PORT_UP && !(excluded[i] & 1u << p))
 				before[i].opening |= (uint16_t)(1u << p);
-		expect(&r, mate[i].opening == before[i].opening, "node %u", i);
+		expect(&r, record[i].opening == before[i].opening, "node %u", i);
 	}
 }
 
@@ -192,12 +192,12 @@ static void ports_to_open_equal_those_of_model(void **state)
 static void forget(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
-	struct fm_mate before[NODES];
+	struct fm_record before[NODES];
 	uint32_t left = 0;
 	bool was[NODES];
 
 	begin(&r);
-	memcpy(before, mate, sizeof(mate));
+	memcpy(before, record, sizeof(record));
 	memcpy(was, is_closed, sizeof(was));
 	fm_ended_forget(&fm);
 	for (uint32_t i = 0; i < torus_nodes(&fm.table.shape); i++) {
@@ -205,7 +205,7 @@ static void forget(uint64_t seed)
 
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
 			const struct fm_port_row *old = &before[i].row.port[p];
-			const struct fm_port_row *new = &mate[i].row.port[p];
+			const struct fm_port_row *new = &record[i].row.port[p];
 			bool opens = looked_at && p < ports() && old->closed &&
 				     before[i].opening & ~excluded[i] & 1u << p;
 
@@ -215,7 +215,7 @@ static void forget(uint64_t seed)
 			opened |= opens;
 			stays |= looked_at && p < ports() && new->closed;
 		}
-		expect(&r, mate[i].opening == (looked_at ? 0 : before[i].opening), "node %u", i);
+		expect(&r, record[i].opening == (looked_at ? 0 : before[i].opening), "node %u", i);
 		expect(&r, marked[i] == opened && is_closed[i] == stays, "node %u", i);
 		if (stays)
 			expect(&r, left < root.changes.closed.n && closed[left++] == i, "node %u",

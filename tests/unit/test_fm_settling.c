@@ -35,7 +35,7 @@
 #define SPARE	2		/* ports after those of the fabric */
 #define GUID	100
 #define STRANGER 300		/* a NIC that the former table does not have */
-#define MATES	(NODES + 8)
+#define RECORDS	(NODES + 8)
 #define QUIET	(300 * MS)
 #define MEMBER_MAX (5000 * MS)
 #define LONELY	(30000 * MS)
@@ -43,8 +43,8 @@
 static struct fm_root root;
 static struct fm fm = { .root = &root, .ndims = 3,
 			.cfg = { .quiet = QUIET, .member_max = MEMBER_MAX } };
-static struct fm_mate *roster;
-static uint32_t mates;
+static struct fm_record *roster;
+static uint32_t records;
 static struct fm_entry entry[NODES];
 static struct fm_book book = { .nodes = NODES, .entry = entry };
 static struct torus_shape shape;
@@ -59,62 +59,62 @@ static char cause[80], problem_kind[20];
 uint32_t fm_roster_size(const struct fm_root *r)
 {
 	(void)r;
-	return mates;
+	return records;
 }
 
-struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
+struct fm_record *fm_record_no(const struct fm_root *r, uint32_t i)
 {
 	(void)r;
-	assert_true(i < mates);
+	assert_true(i < records);
 	return &roster[i];
 }
 
-struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
+struct fm_record *fm_record(const struct fm_root *r, uint64_t guid)
 {
 	(void)r;
-	for (uint32_t i = 0; i < mates; i++)
+	for (uint32_t i = 0; i < records; i++)
 		if (roster[i].guid == guid)
 			return &roster[i];
 	return NULL;
 }
 
-bool fm_mate_joined(const struct fm_mate *m)
+bool fm_record_joined(const struct fm_record *m)
 {
 	return m && m->stated.heard;
 }
 
 /* Moves all nodes in memory, as when the roster grows. */
-struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
+struct fm_record *fm_record_add(struct fm_root *r, uint64_t guid)
 {
-	struct fm_mate *was = roster;
+	struct fm_record *was = roster;
 
 	(void)r;
-	assert_true(mates < MATES);
-	roster = calloc(MATES, sizeof(*roster));
-	memcpy(roster, was, mates * sizeof(*was));
-	memset(was, 0xee, MATES * sizeof(*was));
+	assert_true(records < RECORDS);
+	roster = calloc(RECORDS, sizeof(*roster));
+	memcpy(roster, was, records * sizeof(*was));
+	memset(was, 0xee, RECORDS * sizeof(*was));
 	free(was);
-	roster[mates].guid = guid;
-	roster[mates].node = TORUS_NO_NODE;
-	roster[mates].state = FM_NODE_JOINING;
-	roster[mates].bare = true;
-	return &roster[mates++];
+	roster[records].guid = guid;
+	roster[records].node = TORUS_NO_NODE;
+	roster[records].state = FM_NODE_JOINING;
+	roster[records].bare = true;
+	return &roster[records++];
 }
 
-void fm_mate_move(struct fm *f, struct fm_mate *m, uint32_t node)
+void fm_record_move(struct fm *f, struct fm_record *m, uint32_t node)
 {
 	(void)f;
 	m->node = node;
 }
 
-void fm_mate_missing(struct fm *f, struct fm_mate *m)
+void fm_record_missing(struct fm *f, struct fm_record *m)
 {
 	(void)f;
 	m->missing = 1;
 	missing++;
 }
 
-void fm_mate_name(struct fm_root *r, struct fm_mate *m, const char *name)
+void fm_record_name(struct fm_root *r, struct fm_record *m, const char *name)
 {
 	(void)r;
 	strcpy(m->name, name);
@@ -238,7 +238,7 @@ void fm_base_restore(struct fm *f)
 	restored_base++;
 }
 
-void fm_quorum_former(const struct fm *f, struct fm_mate *m, const struct fm_voters *v,
+void fm_quorum_former(const struct fm *f, struct fm_record *m, const struct fm_voters *v,
 		      const struct fm_entry *e)
 {
 	(void)f;
@@ -247,7 +247,7 @@ void fm_quorum_former(const struct fm *f, struct fm_mate *m, const struct fm_vot
 	quorum++;
 }
 
-bool fm_service_gone(struct fm *f, struct fm_mate *m, const char *why)
+bool fm_service_gone(struct fm *f, struct fm_record *m, const char *why)
 {
 	(void)f;
 	(void)why;
@@ -327,7 +327,7 @@ const char *fm_claim_why(const struct fm_root *r)
 
 /* --- random nodes ------------------------------------------------------------------------ */
 
-static void fill_row(struct rnd *r, struct fm_mate *m)
+static void fill_row(struct rnd *r, struct fm_record *m)
 {
 	uint32_t i = (uint32_t)(m->guid - GUID);
 
@@ -344,9 +344,9 @@ static void fill_row(struct rnd *r, struct fm_mate *m)
 	}
 }
 
-static void add_mate(struct rnd *r, uint32_t i, bool joined)
+static void add_record(struct rnd *r, uint32_t i, bool joined)
 {
-	struct fm_mate *m = fm_mate_add(&root, GUID + i);
+	struct fm_record *m = fm_record_add(&root, GUID + i);
 
 	m->state = joined ? FM_NODE_UP : FM_NODE_DEAD;
 	m->stated.heard = joined;
@@ -368,8 +368,8 @@ static void begin(struct rnd *r)
 	memset(changed, 0, sizeof(changed));
 	torus_shape_parse("3x1x3", &shape);
 	book.shape = shape;
-	roster = calloc(MATES, sizeof(*roster));
-	mates = 0;
+	roster = calloc(RECORDS, sizeof(*roster));
+	records = 0;
 	missing = restored_base = ended = placed = again = demanded = told = quorum = forgiven = 0;
 	problem_kind[0] = '\0';
 	fm.cfg.shape = shape;
@@ -392,12 +392,12 @@ static void begin(struct rnd *r)
 		if (rnd_one_in(r, 4))
 			entry[i].fault = (uint16_t)(1u << rnd_below(r, PORTS));
 		if (!i || rnd_one_in(r, rarely))
-			add_mate(r, i, true);
+			add_record(r, i, true);
 		else if (rnd_one_in(r, 6))
-			add_mate(r, i, false);
+			add_record(r, i, false);
 	}
-	for (uint32_t i = 0; i < mates; i++)
-		root.joiners += fm_mate_joined(&roster[i]);
+	for (uint32_t i = 0; i < records; i++)
+		root.joiners += fm_record_joined(&roster[i]);
 }
 
 static void end(void)
@@ -413,7 +413,7 @@ static void end(void)
 
 static bool joined(uint64_t guid)
 {
-	return fm_mate_joined(fm_mate(&root, guid));
+	return fm_record_joined(fm_record(&root, guid));
 }
 
 static bool lived(uint32_t i)
@@ -437,9 +437,9 @@ static bool lost(uint32_t i)
 		const struct fm_port_row *port;
 
 		if (!linked(i, p) || !joined(entry[o].guid) ||
-		    fm_mate(&root, entry[o].guid)->row.nports <= (p + 3) % 6)
+		    fm_record(&root, entry[o].guid)->row.nports <= (p + 3) % 6)
 			continue;
-		port = &fm_mate(&root, entry[o].guid)->row.port[(p + 3) % 6];
+		port = &fm_record(&root, entry[o].guid)->row.port[(p + 3) % 6];
 		if (port->state != FM_PORT_UP || port->peer_guid != entry[i].guid)
 			return true;
 	}
@@ -454,7 +454,7 @@ static uint64_t naive_time(void)
 	bool known = has_table && root.restored && root.shape.size[2] == 3;
 	uint64_t at = last, wait = MEMBER_MAX;
 
-	for (uint32_t i = 0; i < mates; i++)
+	for (uint32_t i = 0; i < records; i++)
 		for (unsigned int p = 0; p < PORTS && p < roster[i].row.nports; p++) {
 			const struct fm_port_row *port = &roster[i].row.port[p];
 
@@ -478,12 +478,12 @@ static uint64_t naive_time(void)
 /* Makes all ports up and leading to the root, and few of the nodes that lived missing. */
 static void make_whole(struct rnd *r)
 {
-	for (uint32_t i = 0; i < mates; i++)
+	for (uint32_t i = 0; i < records; i++)
 		for (unsigned int p = 0; p < PORTS; p++)
 			roster[i].row.port[p] = (struct fm_port_row) {
 				.state = FM_PORT_UP, .peer_guid = GUID };
 	if (rnd_one_in(r, 4))
-		roster[rnd_below(r, mates)].row.port[rnd_below(r, PORTS)].state = FM_PORT_FAULTY;
+		roster[rnd_below(r, records)].row.port[rnd_below(r, PORTS)].state = FM_PORT_FAULTY;
 	for (uint32_t i = 0; i < NODES; i++)
 		if (!joined(GUID + i))
 			entry[i].state = rnd_one_in(r, 2) ? FM_NODE_DEAD : FM_NODE_ABSENT;
@@ -501,15 +501,15 @@ static void when(uint64_t seed)
 	begin(&r);
 	if (rnd_one_in(&r, 3))		/* all nodes are there */
 		for (uint32_t i = 0; i < NODES; i++)
-			if (!fm_mate(&root, GUID + i))
-				add_mate(&r, i, true);
+			if (!fm_record(&root, GUID + i))
+				add_record(&r, i, true);
 	if (rnd_one_in(&r, 8))
-		mates = 1;
+		records = 1;
 	root.joiners = 0;
-	for (uint32_t i = 0; i < mates; i++) {
-		root.joiners += fm_mate_joined(&roster[i]);
+	for (uint32_t i = 0; i < records; i++) {
+		root.joiners += fm_record_joined(&roster[i]);
 		for (unsigned int p = 0; p < PORTS && rnd_one_in(&r, 2); p++)
-			roster[i].row.port[p].peer_guid = GUID + rnd_below(&r, mates);
+			roster[i].row.port[p].peer_guid = GUID + rnd_below(&r, records);
 	}
 	if (rnd_one_in(&r, 2))
 		make_whole(&r);
@@ -521,7 +521,7 @@ static void when(uint64_t seed)
 	fm.table.version = rnd_one_in(&r, 2);
 	if (rnd_one_in(&r, 2))
 		memset(&fm.cfg.shape, 0, sizeof(fm.cfg.shape));
-	root.witness = rnd_below(&r, mates);
+	root.witness = rnd_below(&r, records);
 	if (rnd_one_in(&r, 4))
 		awaits = last + rnd_below(&r, 2) * QUIET + rnd_below(&r, 3);
 	fm.cabled = !rnd_one_in(&r, 4);
@@ -566,12 +566,12 @@ static struct want want[STRANGER + 2];
 /* Adds the nodes that rows of others report. */
 static void want_silent(void)
 {
-	for (uint32_t i = 0; i < mates; i++)
+	for (uint32_t i = 0; i < records; i++)
 		for (unsigned int p = 0; p < PORTS; p++) {
 			const struct fm_port_row *port = &roster[i].row.port[p];
 			struct want *w = &want[port->peer_guid];
 
-			if (!fm_mate_joined(&roster[i]) || roster[i].node == TORUS_NO_NODE ||
+			if (!fm_record_joined(&roster[i]) || roster[i].node == TORUS_NO_NODE ||
 			    port->state != FM_PORT_UP || !port->peer_guid || port->problem ||
 			    port->peer_port != (p + 3) % 6 || joined(port->peer_guid))
 				continue;
@@ -629,9 +629,9 @@ static unsigned int want_former(void)
 	return n;
 }
 
-static void check_mate(struct rnd *r, uint32_t number, uint32_t node)
+static void check_record(struct rnd *r, uint32_t number, uint32_t node)
 {
-	const struct fm_mate *m = &roster[number];
+	const struct fm_record *m = &roster[number];
 	const struct want *w = &want[m->guid];
 	uint32_t i = (uint32_t)(m->guid - GUID);
 
@@ -646,7 +646,7 @@ static void check_mate(struct rnd *r, uint32_t number, uint32_t node)
 		       m->row.port[p].state == FM_PORT_UP, "%u port %u", (uint32_t)m->guid, p);
 	if (w->made)
 		expect(r, m->row.nports == PORTS && m->missing && !m->bare, "node %u", i);
-	if (has_book && !fm_mate_joined(m) && i < NODES && entry[i].state != FM_NODE_ABSENT)
+	if (has_book && !fm_record_joined(m) && i < NODES && entry[i].state != FM_NODE_ABSENT)
 		expect(r, !strcmp(m->name, entry[i].name) && !strcmp(m->address, entry[i].address) &&
 		       m->epoch == 40 + i && m->row.nports == PORTS, "node %u", i);
 }
@@ -660,11 +660,11 @@ static void check_table(struct rnd *r, unsigned int former)
 		known += want[g].known;
 		made += want[g].made;
 	}
-	expect(r, mates == known && missing == made && quorum == former, "%u of %u mates, %u of %u silent",
-	       mates, known, missing, made);
-	for (uint32_t i = 0; i < mates; i++) {
+	expect(r, records == known && missing == made && quorum == former, "%u of %u records, %u of %u silent",
+	       records, known, missing, made);
+	for (uint32_t i = 0; i < records; i++) {
 		uint32_t node = want[roster[i].guid].node;
-		bool is_former = !fm_mate_joined(&roster[i]) && roster[i].guid < STRANGER &&
+		bool is_former = !fm_record_joined(&roster[i]) && roster[i].guid < STRANGER &&
 				 has_book && entry[roster[i].guid - GUID].state != FM_NODE_ABSENT;
 
 		if (node != TORUS_NO_NODE && taken[node]) {
@@ -673,7 +673,7 @@ static void check_table(struct rnd *r, unsigned int former)
 		}
 		if (node != TORUS_NO_NODE)
 			taken[node] = true;
-		check_mate(r, i, node);
+		check_record(r, i, node);
 	}
 	assert_int_equal(told, former - replaced);
 	assert_int_equal(root.base.known, made ? 0 : 9);
@@ -687,7 +687,7 @@ static void cut_from_strangers(void)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < mates; i++)
+	for (uint32_t i = 0; i < records; i++)
 		for (unsigned int p = 0; p < PORTS; p++)
 			any |= roster[i].row.port[p].peer_guid >= STRANGER;
 	for (uint32_t i = 0; any && i < NODES; i++)
@@ -714,7 +714,7 @@ static void first(uint64_t seed)
 	memset(want, 0, sizeof(want));
 	for (uint32_t g = 0; g < STRANGER + 2; g++)
 		want[g].node = TORUS_NO_NODE;
-	for (uint32_t i = 0; i < mates; i++)
+	for (uint32_t i = 0; i < records; i++)
 		want[roster[i].guid] = (struct want) { .known = true, .node = roster[i].node,
 						       .state = roster[i].state };
 	if (root.restored)
@@ -780,7 +780,7 @@ static void lone_root_reports_it_once(void **state)
 
 	(void)state;
 	begin(&r);
-	mates = root.joiners = 1;
+	records = root.joiners = 1;
 	memset(&fm.cfg.shape, 0, sizeof(fm.cfg.shape));
 	root.since = fm.now;
 	fm.now += LONELY - 1;

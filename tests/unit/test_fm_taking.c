@@ -18,15 +18,15 @@
 static struct fm_root root;
 static struct fm fm = { .root = &root };
 static struct fm_entry entry[NODES];
-static struct fm_mate mate[NODES + 1];
+static struct fm_record record[NODES + 1];
 static bool changed[NODES];
 
-struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
+struct fm_record *fm_record_at(const struct fm_root *r, uint32_t node)
 {
 	(void)r;
 	for (uint32_t i = 0; i <= NODES; i++)
-		if (mate[i].node == node)
-			return &mate[i];
+		if (record[i].node == node)
+			return &record[i];
 	return NULL;
 }
 
@@ -36,11 +36,11 @@ uint32_t fm_roster_size(const struct fm_root *r)
 	return NODES + 1;
 }
 
-struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
+struct fm_record *fm_record_no(const struct fm_root *r, uint32_t i)
 {
 	(void)r;
 	assert_true(i <= NODES);
-	return &mate[i];
+	return &record[i];
 }
 
 bool fm_table_counts(const struct fm_entry *e)
@@ -71,7 +71,7 @@ static void change(struct rnd *r)
 {
 	uint32_t i = rnd_below(r, NODES);
 	struct fm_entry *e = &entry[i];
-	struct fm_mate *m = &mate[i];
+	struct fm_record *m = &record[i];
 
 	*e = (struct fm_entry) { .state = (uint8_t)rnd_below(r, FM_NODE_STATES), .guid = 50 + i,
 				 .epoch = rnd_below(r, 3) };
@@ -90,7 +90,7 @@ static void change(struct rnd *r)
 static enum fm_part naive(uint32_t i)
 {
 	const struct fm_entry *e = &entry[i];
-	const struct fm_mate *m = mate[i].node == i && mate[i].guid == e->guid ? &mate[i] : NULL;
+	const struct fm_record *m = record[i].node == i && record[i].guid == e->guid ? &record[i] : NULL;
 	bool counts = e->state == FM_NODE_UP && e->epoch != 0;
 	bool lives = e->state == FM_NODE_UP || e->state == FM_NODE_SILENT;
 
@@ -133,19 +133,19 @@ static void apply(struct rnd *r)
 {
 	bool is[NODES + 1], left = false;
 
-	mate[NODES].bare = rnd_one_in(r, 2);
+	record[NODES].bare = rnd_one_in(r, 2);
 	root.bare = !rnd_one_in(r, 6);
 	for (uint32_t i = 0; i <= NODES; i++) {
-		is[i] = mate[i].bare;
+		is[i] = record[i].bare;
 		if (!root.bare)
 			continue;
-		if (i < NODES && mate[i].node == i && naive(i) == FM_PART_TAKES)
+		if (i < NODES && record[i].node == i && naive(i) == FM_PART_TAKES)
 			is[i] = false;
-		left |= is[i] && mate[i].guid;
+		left |= is[i] && record[i].guid;
 	}
 	fm_tally_applied(&fm);
 	for (uint32_t i = 0; i <= NODES; i++)
-		expect(r, mate[i].bare == is[i], "mate %u", i);
+		expect(r, record[i].bare == is[i], "record %u", i);
 	assert_int_equal(root.bare, left);
 }
 
@@ -154,10 +154,10 @@ static void life(uint64_t seed)
 	struct rnd r = rnd_new(seed);
 
 	memset(entry, 0, sizeof(entry));
-	memset(mate, 0, sizeof(mate));
+	memset(record, 0, sizeof(record));
 	fm.table.entry = entry;
 	for (uint32_t i = 0; i <= NODES; i++)
-		mate[i].node = TORUS_NO_NODE;
+		record[i].node = TORUS_NO_NODE;
 	assert_int_equal(fm_tally(&fm)->parts[FM_PART_LIVES], 0);
 	assert_true(fm_tally_new(&root, NODES));
 	for (unsigned int i = 0; i < 60; i++) {
@@ -169,7 +169,7 @@ static void life(uint64_t seed)
 		/* An entry that has no name in the roster any more is no bare one. */
 		if (rnd_one_in(&r, 8))
 			for (uint32_t k = 0; k < NODES; k++)
-				mate[k].bare = false;
+				record[k].bare = false;
 	}
 	fm_tally_free(&root);
 	assert_null(root.counted);

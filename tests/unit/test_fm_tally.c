@@ -65,14 +65,14 @@ static void sums_are_right(void)
 static void one_kind(const struct kind *k)
 {
 	struct fm_entry *e = &s.fm->table.entry[NODE];
-	struct fm_mate *m = fm_mate(s.fm->root, NIC + NODE);
+	struct fm_record *m = fm_record(s.fm->root, NIC + NODE);
 
 	e->state = k->entry;
 	e->guid = k->guid ? NIC + NODE : NIC + 50;
 	e->epoch = k->unknown ? 0 : 1;
 	m->state = k->node;
 	m->epoch = k->epoch ? 1 : 2;
-	s.fm->root->at[NODE] = k->is_there ? fm_mate_number(s.fm->root, m) + 1 : 0;
+	s.fm->root->at[NODE] = k->is_there ? fm_record_number(s.fm->root, m) + 1 : 0;
 	fm_change_node(s.fm, NODE);
 	assert_int_equal(fm_tally_part(s.fm, NODE), part_of(k));
 	sums_are_right();

@@ -18,8 +18,8 @@
 #include "daemon/fm/root/wiring.h"
 
 #define GUID 0x100ULL
-#define MATES 12
-#define STRANGER (GUID + MATES)	/* a NIC of which the root knows only the GUID */
+#define RECORDS 12
+#define STRANGER (GUID + RECORDS)	/* a NIC of which the root knows only the GUID */
 #define PORTS 7			/* one port more than the fabric has dimensions for */
 
 /** struct named - a problem that names a cable */
@@ -30,27 +30,27 @@ struct named {
 
 static struct fm_root root;
 static struct fm fm = { .root = &root, .ndims = 3 };
-static struct fm_mate mate[MATES];
-static struct named named[MATES * PORTS];
+static struct fm_record record[RECORDS];
+static struct named named[RECORDS * PORTS];
 static unsigned int n_named;
 
-struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
+struct fm_record *fm_record(const struct fm_root *r, uint64_t guid)
 {
 	(void)r;
-	return guid >= GUID && guid < GUID + MATES ? &mate[guid - GUID] : NULL;
+	return guid >= GUID && guid < GUID + RECORDS ? &record[guid - GUID] : NULL;
 }
 
-bool fm_mate_joined(const struct fm_mate *m)
+bool fm_record_joined(const struct fm_record *m)
 {
 	return m && m->name[0];
 }
 
-struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
+struct fm_record *fm_record_at(const struct fm_root *r, uint32_t node)
 {
 	(void)r;
-	for (unsigned int i = 0; i < MATES; i++)
-		if (mate[i].node == node)
-			return &mate[i];
+	for (unsigned int i = 0; i < RECORDS; i++)
+		if (record[i].node == node)
+			return &record[i];
 	return NULL;
 }
 
@@ -65,7 +65,7 @@ void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fm
 
 	(void)f;
 	assert_string_equal(kind, "wiring");
-	assert_true(n_named < MATES * PORTS);
+	assert_true(n_named < RECORDS * PORTS);
 	named[n_named].key = key;
 	va_start(args, fmt);
 	vsnprintf(named[n_named++].text, sizeof(named[0].text), fmt, args);
@@ -83,24 +83,24 @@ static void place(struct rnd *r)
 	uint32_t next = 0;
 
 	n_named = 0;
-	memset(mate, 0, sizeof(mate));
+	memset(record, 0, sizeof(record));
 	assert_int_equal(torus_shape_parse("3x2x1", &fm.table.shape), 0);
-	for (unsigned int i = 0; i < MATES; i++) {
-		mate[i].guid = GUID + i;
-		mate[i].node = TORUS_NO_NODE;
+	for (unsigned int i = 0; i < RECORDS; i++) {
+		record[i].guid = GUID + i;
+		record[i].node = TORUS_NO_NODE;
 		next += rnd_one_in(r, 5);
 		if (next < 6 && !rnd_one_in(r, 4))
-			mate[i].node = next++;
-		mate[i].state = rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP;
-		mate[i].row.nports = (uint8_t)(rnd_one_in(r, 6) ? 5 : PORTS);
-		if (mate[i].node != TORUS_NO_NODE || !rnd_one_in(r, 3))
-			sprintf(mate[i].name, "n%u", i);
+			record[i].node = next++;
+		record[i].state = rnd_one_in(r, 4) ? FM_NODE_DEAD : FM_NODE_UP;
+		record[i].row.nports = (uint8_t)(rnd_one_in(r, 6) ? 5 : PORTS);
+		if (record[i].node != TORUS_NO_NODE || !rnd_one_in(r, 3))
+			sprintf(record[i].name, "n%u", i);
 	}
 }
 
 static struct fm_port_row *port(unsigned int end)
 {
-	return &mate[end / PORTS].row.port[end % PORTS];
+	return &record[end / PORTS].row.port[end % PORTS];
 }
 
 static void join(unsigned int a, unsigned int b)
@@ -114,9 +114,9 @@ static void join(unsigned int a, unsigned int b)
 /* Makes cables: many as they should be, others to anywhere, and some to strangers. */
 static void cable(struct rnd *r)
 {
-	for (unsigned int end = 0; end < MATES * PORTS; end++) {
-		const struct fm_mate *m = &mate[end / PORTS], *due = NULL;
-		unsigned int p = end % PORTS, far = rnd_below(r, MATES * PORTS);
+	for (unsigned int end = 0; end < RECORDS * PORTS; end++) {
+		const struct fm_record *m = &record[end / PORTS], *due = NULL;
+		unsigned int p = end % PORTS, far = rnd_below(r, RECORDS * PORTS);
 
 		if (p >= m->row.nports)		/* nothing is after the last port of a row */
 			continue;
@@ -125,9 +125,9 @@ static void cable(struct rnd *r)
 		if (port(end)->peer_guid)
 			continue;
 		if (m->node != TORUS_NO_NODE && p < 6)
-			due = fm_mate_at(&root, torus_neighbour(&fm.table.shape, m->node, p));
+			due = fm_record_at(&root, torus_neighbour(&fm.table.shape, m->node, p));
 		if (due && !rnd_one_in(r, 3))
-			far = (unsigned int)(due - mate) * PORTS + fm_opposite(3, p);
+			far = (unsigned int)(due - record) * PORTS + fm_opposite(3, p);
 		if (rnd_one_in(r, 12)) {
 			port(end)->peer_guid = STRANGER;
 			port(end)->peer_port = (uint8_t)(rnd_one_in(r, 2) ? fm_opposite(3, p % 6) :
@@ -146,9 +146,9 @@ static const char *fault(unsigned int end)
 	static const char *const said[] = { "", "leads to another fabric",
 					    "leads to nodes that obey another root",
 					    "leads to a manager of another version" };
-	const struct fm_mate *m = &mate[end / PORTS], *o = fm_mate(&root, port(end)->peer_guid);
+	const struct fm_record *m = &record[end / PORTS], *o = fm_record(&root, port(end)->peer_guid);
 	unsigned int p = end % PORTS;
-	const struct fm_mate *due;
+	const struct fm_record *due;
 
 	if (p >= 6 || p >= m->row.nports || port(end)->state != FM_PORT_UP ||
 	    !port(end)->peer_guid)
@@ -162,7 +162,7 @@ static const char *fault(unsigned int end)
 		return "joins ports that are not opposite";
 	if (p % 3 == 2)
 		return "in a dimension of size 1";
-	due = fm_mate_at(&root, torus_neighbour(&fm.table.shape, m->node, p));
+	due = fm_record_at(&root, torus_neighbour(&fm.table.shape, m->node, p));
 	if (due == o)
 		return "";	/* the cable is as it should be; or two nodes are not known */
 	/* The node that was there may have died, and a new one may not be known yet. */
@@ -175,15 +175,15 @@ static const char *fault(unsigned int end)
 /* Return: true if the next table may differ by this node although its own row does not change. */
 static bool is_odd(unsigned int i)
 {
-	for (unsigned int p = 0; p < 6 && p < mate[i].row.nports; p++) {
+	for (unsigned int p = 0; p < 6 && p < record[i].row.nports; p++) {
 		const struct fm_port_row *x = port(i * PORTS + p);
 
 		if (x->state != FM_PORT_UP || !x->peer_guid)
 			continue;
 		if (fault(i * PORTS + p)[0] || x->problem)
 			return true;
-		if (fm_mate_at(&root, torus_neighbour(&fm.table.shape, mate[i].node, p)) !=
-		    fm_mate(&root, x->peer_guid) || x->peer_guid == STRANGER)
+		if (fm_record_at(&root, torus_neighbour(&fm.table.shape, record[i].node, p)) !=
+		    fm_record(&root, x->peer_guid) || x->peer_guid == STRANGER)
 			return true;
 	}
 	return false;
@@ -192,7 +192,7 @@ static bool is_odd(unsigned int i)
 static void end_text(char *buf, uint64_t guid, unsigned int p)
 {
 	static const char *const ports[] = { "+x", "+y", "+z", "-x", "-y", "-z", "port 6" };
-	const struct fm_mate *m = fm_mate(&root, guid);
+	const struct fm_record *m = fm_record(&root, guid);
 
 	if (!m || !m->name[0])
 		sprintf(buf, "NIC %016llx:%s", (unsigned long long)guid, ports[p]);
@@ -206,7 +206,7 @@ static void end_text(char *buf, uint64_t guid, unsigned int p)
 static void problem_text(char *buf, unsigned int end, uint64_t guid, unsigned int q, const char *what)
 {
 	static const char *const far[] = { "-x", "-y", "-z", "+x", "+y", "+z" };
-	const struct fm_mate *m = &mate[end / PORTS], *o = fm_mate(&root, guid);
+	const struct fm_record *m = &record[end / PORTS], *o = fm_record(&root, guid);
 	unsigned int p = end % PORTS;
 	char here[100], there[100];
 	uint32_t due = torus_neighbour(&fm.table.shape, m->node, p);
@@ -222,7 +222,7 @@ static void problem_text(char *buf, unsigned int end, uint64_t guid, unsigned in
 
 static uint64_t key_of(unsigned int end)
 {
-	return (uint64_t)mate[end / PORTS].node * TORUS_MAX_PORTS + end % PORTS;
+	return (uint64_t)record[end / PORTS].node * TORUS_MAX_PORTS + end % PORTS;
 }
 
 /*
@@ -231,8 +231,8 @@ static uint64_t key_of(unsigned int end)
  */
 static bool tells(unsigned int end, char *text, uint64_t *key)
 {
-	const struct fm_mate *o = fm_mate(&root, port(end)->peer_guid);
-	unsigned int q = port(end)->peer_port, far = o ? (unsigned int)(o - mate) * PORTS + q : 0;
+	const struct fm_record *o = fm_record(&root, port(end)->peer_guid);
+	unsigned int q = port(end)->peer_port, far = o ? (unsigned int)(o - record) * PORTS + q : 0;
 	bool by_far = false;
 
 	if (o && o->node != TORUS_NO_NODE && q < 6)
@@ -251,16 +251,16 @@ static void check(struct rnd *r)
 {
 	unsigned int next = 0;
 
-	for (unsigned int i = 0; i < MATES; i++) {
+	for (unsigned int i = 0; i < RECORDS; i++) {
 		uint16_t mask = 0;
 
-		if (mate[i].node == TORUS_NO_NODE)
+		if (record[i].node == TORUS_NO_NODE)
 			continue;
 		for (unsigned int p = 0; p < PORTS; p++)
 			if (fault(i * PORTS + p)[0])
 				mask |= (uint16_t)(1u << p);
-		expect(r, fm_wiring_check(&fm, &mate[i]) == mask, "node %u", i);
-		expect(r, fm_wiring_odd(&fm, &mate[i]) == is_odd(i), "node %u", i);
+		expect(r, fm_wiring_check(&fm, &record[i]) == mask, "node %u", i);
+		expect(r, fm_wiring_odd(&fm, &record[i]) == is_odd(i), "node %u", i);
 		for (unsigned int end = i * PORTS; end < (i + 1) * PORTS; end++) {
 			char text[500];
 			uint64_t key;

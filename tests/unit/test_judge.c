@@ -30,7 +30,7 @@
 
 static struct fm *fm;
 static struct fm_root *root;
-static struct fm_mate *mates;
+static struct fm_record *records;
 
 /* --- the rest of the manager: a root that waits for its fabric --------------------------- */
 
@@ -50,9 +50,9 @@ static void root_new(void)
 	assert_non_null(fm);
 	root = fm->root;
 	for (unsigned int i = 1; i < NODES; i++)
-		assert_non_null(fm_mate_add(root, i + 1));
+		assert_non_null(fm_record_add(root, i + 1));
 	root->settled = true;
-	mates = fm_mate_no(root, 0);
+	records = fm_record_no(root, 0);
 }
 
 /* --- the rules ------------------------------------------------------------------------ */
@@ -60,18 +60,18 @@ static void root_new(void)
 /* Return: the neighbour of @i at @p, if both rows name the other; NODES: none. */
 static unsigned int at(unsigned int i, unsigned int p)
 {
-	const struct fm_port_row *mine = &mates[i].row.port[p], *its;
+	const struct fm_port_row *mine = &records[i].row.port[p], *its;
 	unsigned int o = mine->peer_guid ? (unsigned int)mine->peer_guid - 1 : NODES;
 
-	if (o == NODES || o == i || mates[o].state == FM_NODE_DEAD)
+	if (o == NODES || o == i || records[o].state == FM_NODE_DEAD)
 		return NODES;
-	its = &mates[o].row.port[mine->peer_port];
+	its = &records[o].row.port[mine->peer_port];
 	return its->peer_guid == i + 1 ? o : NODES;
 }
 
 static bool says_up(unsigned int o, unsigned int i, unsigned int p)
 {
-	return mates[o].row.port[mates[i].row.port[p].peer_port].state == FM_PORT_UP;
+	return records[o].row.port[records[i].row.port[p].peer_port].state == FM_PORT_UP;
 }
 
 /* Finds the missing nodes for which another node vouches, over any number of steps. */
@@ -86,9 +86,9 @@ static void vouched_of(bool vouched[NODES])
 			for (unsigned int p = 0; p < PORTS; p++) {
 				unsigned int o = at(i, p);
 
-				if (mates[i].via || vouched[i] || mates[i].state == FM_NODE_DEAD ||
+				if (records[i].via || vouched[i] || records[i].state == FM_NODE_DEAD ||
 				    o == NODES || !says_up(o, i, p) ||
-				    !(mates[o].via || vouched[o]))
+				    !(records[o].via || vouched[o]))
 					continue;
 				vouched[i] = more = true;
 			}
@@ -100,7 +100,7 @@ static bool lost_by_one_there(unsigned int i)
 	for (unsigned int p = 0; p < PORTS; p++) {
 		unsigned int o = at(i, p);
 
-		if (o < NODES && mates[o].via && !says_up(o, i, p))
+		if (o < NODES && records[o].via && !says_up(o, i, p))
 			return true;
 	}
 	return false;
@@ -112,8 +112,8 @@ static bool lost_what_was_up(unsigned int i)
 	for (unsigned int p = 0; p < PORTS; p++) {
 		unsigned int o = at(i, p);
 
-		if (o < NODES && mates[o].via && !says_up(o, i, p) &&
-		    mates[i].row.port[p].state == FM_PORT_UP)
+		if (o < NODES && records[o].via && !says_up(o, i, p) &&
+		    records[i].row.port[p].state == FM_PORT_UP)
 			return true;
 	}
 	return false;
@@ -122,11 +122,11 @@ static bool lost_what_was_up(unsigned int i)
 /* Return: true if links join @a and @b, both missing and not vouched for, by the row of one end. */
 static bool joined(unsigned int a, unsigned int b, const bool vouched[NODES])
 {
-	if (mates[a].via || mates[b].via || vouched[a] || vouched[b])
+	if (records[a].via || records[b].via || vouched[a] || vouched[b])
 		return false;
 	for (unsigned int p = 0; p < PORTS; p++)
 		if (at(a, p) == b &&
-		    (says_up(b, a, p) || mates[a].row.port[p].state == FM_PORT_UP))
+		    (says_up(b, a, p) || records[a].row.port[p].state == FM_PORT_UP))
 			return true;
 	return false;
 }
@@ -143,7 +143,7 @@ static unsigned int set_of(unsigned int i, const bool vouched[NODES], bool set[N
 		more = false;
 		for (unsigned int a = 0; a < NODES; a++)
 			for (unsigned int b = 0; b < NODES; b++) {
-				if (!set[a] || set[b] || mates[b].state == FM_NODE_DEAD ||
+				if (!set[a] || set[b] || records[b].state == FM_NODE_DEAD ||
 				    !(joined(a, b, vouched)))
 					continue;
 				set[b] = more = true;
@@ -156,11 +156,11 @@ static unsigned int set_of(unsigned int i, const bool vouched[NODES], bool set[N
 /* Return: when @i, one of @n judged together, may be dead. */
 static uint64_t dead_at(unsigned int i, unsigned int n)
 {
-	if (!mates[i].lost && !lost_by_one_there(i))
-		return mates[i].missing + 4 * RESEND;
-	if (n == 1 && lost_what_was_up(i) && fm->now > mates[i].joined + RESEND / 4)
-		return mates[i].missing;
-	return mates[i].missing + RESEND / 4;
+	if (!records[i].lost && !lost_by_one_there(i))
+		return records[i].missing + 4 * RESEND;
+	if (n == 1 && lost_what_was_up(i) && fm->now > records[i].joined + RESEND / 4)
+		return records[i].missing;
+	return records[i].missing + RESEND / 4;
 }
 
 /* --- fabrics ---------------------------------------------------------------------------- */
@@ -170,11 +170,11 @@ static void draw(uint64_t *random)
 {
 	uint32_t gone = 1 + random_below(random, 9), broken = random_below(random, 19);
 
-	memset(mates, 0, NODES * sizeof(*mates));
+	memset(records, 0, NODES * sizeof(*records));
 	root->nmissing = 0;
 	root->judge_at = 0;
 	for (unsigned int i = 0; i < NODES; i++) {
-		struct fm_mate *m = &mates[i];
+		struct fm_record *m = &records[i];
 
 		m->guid = i + 1;
 		m->node = TORUS_NO_NODE;
@@ -216,14 +216,14 @@ static uint8_t due_state(unsigned int i, const bool vouched[NODES])
 	unsigned int n;
 	bool set[NODES];
 
-	if (mates[i].state == FM_NODE_DEAD)
+	if (records[i].state == FM_NODE_DEAD)
 		return FM_NODE_DEAD;
 	if (vouched[i])
-		return fm->now < mates[i].missing + MEMBER_MAX ? mates[i].state : FM_NODE_SILENT;
+		return fm->now < records[i].missing + MEMBER_MAX ? records[i].state : FM_NODE_SILENT;
 	n = set_of(i, vouched, set);
 	for (unsigned int o = 0; o < NODES; o++)
 		if (set[o] && fm->now < dead_at(o, n))
-			return mates[i].state;
+			return records[i].state;
 	return FM_NODE_DEAD;
 }
 
@@ -238,7 +238,7 @@ static uint64_t next_at(unsigned int i, const bool vouched[NODES])
 	unsigned int n;
 
 	if (vouched[i])
-		return mates[i].state == FM_NODE_UP ? mates[i].missing + MEMBER_MAX : NEVER;
+		return records[i].state == FM_NODE_UP ? records[i].missing + MEMBER_MAX : NEVER;
 	n = set_of(i, vouched, set);
 	for (unsigned int o = 0; o < NODES; o++)
 		if (set[o])
@@ -256,16 +256,16 @@ static void doubts(const uint8_t before[NODES])
 
 	for (unsigned int i = 0; i < NODES; i++)
 		for (unsigned int p = 0; p < PORTS; p++) {
-			uint64_t o = mates[i].row.port[p].peer_guid;
+			uint64_t o = records[i].row.port[p].peer_guid;
 
-			if (before[i] != FM_NODE_DEAD && mates[i].state == FM_NODE_DEAD && o > 1)
+			if (before[i] != FM_NODE_DEAD && records[i].state == FM_NODE_DEAD && o > 1)
 				is[o - 1] = true;
 		}
 	for (unsigned int i = 0; i < NODES; i++)
-		if (mates[i].doubted)
+		if (records[i].doubted)
 			assert_true(is[i]);
 		else if (is[i])
-			assert_true(mates[i].lost || mates[i].state != FM_NODE_UP);
+			assert_true(records[i].lost || records[i].state != FM_NODE_UP);
 }
 
 static void judge(void)
@@ -277,22 +277,22 @@ static void judge(void)
 
 	vouched_of(vouched);
 	for (unsigned int i = 0; i < NODES; i++) {
-		before[i] = mates[i].state;
-		mates[i].doubted = 0;
-		due[i] = mates[i].via ? before[i] : due_state(i, vouched);
+		before[i] = records[i].state;
+		records[i].doubted = 0;
+		due[i] = records[i].via ? before[i] : due_state(i, vouched);
 	}
 	fm_demand_end(fm);
 	fm_judge_due(fm);
 	for (unsigned int i = 0; i < NODES; i++) {
-		changed += mates[i].state != before[i];
-		assert_int_equal(mates[i].state, due[i]);
+		changed += records[i].state != before[i];
+		assert_int_equal(records[i].state, due[i]);
 	}
 	doubts(before);
 	/* Exactly those nodes are listed of which more is to come. */
 	for (unsigned int i = 1; i < NODES; i++) {
-		bool open = !mates[i].via && mates[i].state != FM_NODE_DEAD;
+		bool open = !records[i].via && records[i].state != FM_NODE_DEAD;
 
-		assert_int_equal(mates[i].listed, open);
+		assert_int_equal(records[i].listed, open);
 		if (open)
 			next = earlier(next, next_at(i, vouched));
 	}
@@ -323,12 +323,12 @@ static void random_fabrics_are_judged_as_in_model(void **state)
 		assert_int_equal(root->judge_at, NEVER);
 		vouched_of(vouched);
 		for (unsigned int i = 0; i < NODES; i++) {
-			if (mates[i].state != FM_NODE_DEAD)
-				assert_int_equal(mates[i].state, mates[i].via ? FM_NODE_UP : FM_NODE_SILENT);
-			assert_int_equal(!mates[i].via && mates[i].state == FM_NODE_SILENT, vouched[i]);
-			dead += mates[i].state == FM_NODE_DEAD;
-			silent += mates[i].state == FM_NODE_SILENT;
-			up += mates[i].state == FM_NODE_UP;
+			if (records[i].state != FM_NODE_DEAD)
+				assert_int_equal(records[i].state, records[i].via ? FM_NODE_UP : FM_NODE_SILENT);
+			assert_int_equal(!records[i].via && records[i].state == FM_NODE_SILENT, vouched[i]);
+			dead += records[i].state == FM_NODE_DEAD;
+			silent += records[i].state == FM_NODE_SILENT;
+			up += records[i].state == FM_NODE_UP;
 		}
 	}
 	fm_free(fm);

@@ -32,7 +32,7 @@ static void each_set_of_nodes_claims_as_in_model(void **state)
 			if (!(set[0] >> maker & 1) || !(set[1] >> (maker + 1) & 1))
 				continue;	/* a root is in its own table */
 			for (uint32_t k = 0; k < NODES; k++)
-				fm_mate_no(r, k)->stated.heard = who >> k & 1 ? s.fm->now : 0;
+				fm_record_no(r, k)->stated.heard = who >> k & 1 ? s.fm->now : 0;
 			want = quorum(who, set[0], maker) && quorum(who, set[1], maker + 1);
 			assert_int_equal(fm_quorum_claimed(s.fm), want);
 			enough += want;
@@ -53,19 +53,19 @@ static void only_reports_of_latest_table_count(void **state)
 	r->stage = FM_STAGE_ASKS;
 	assert_true(fm_quorum_claimed(s.fm));
 	/* A table of the same numbers, of the root of another part, does not count either. */
-	fm_mate_no(r, 1)->stated.root = fm_mate_no(r, 2)->stated.root = CLAIMED + 1;
+	fm_record_no(r, 1)->stated.root = fm_record_no(r, 2)->stated.root = CLAIMED + 1;
 	assert_false(fm_quorum_claimed(s.fm));
-	fm_mate_no(r, 1)->stated.root = fm_mate_no(r, 2)->stated.root = CLAIMED;
+	fm_record_no(r, 1)->stated.root = fm_record_no(r, 2)->stated.root = CLAIMED;
 	assert_true(fm_quorum_claimed(s.fm));
-	fm_mate_no(r, 1)->stated.term = fm_mate_no(r, 2)->stated.term = 8;
+	fm_record_no(r, 1)->stated.term = fm_record_no(r, 2)->stated.term = 8;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* The node that made the table was up in it, whatever its manager has now. */
 	r->former.root = NIC + 1;
 	assert_true(fm_quorum_claimed(s.fm));
 	/* That node was also up in each of the voters that it made. */
 	former((const unsigned int[]) { 7, 7, 7 }, 3, NIC);
-	fm_mate_no(r, 1)->stated.term = 8;
-	fm_mate_no(r, 2)->stated.heard = 0;
+	fm_record_no(r, 1)->stated.term = 8;
+	fm_record_no(r, 2)->stated.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	r->former.root = r->former.voters.set[0].maker = NIC + 1;
 	assert_false(fm_quorum_claimed(s.fm));
@@ -77,17 +77,17 @@ static void only_reports_of_latest_table_count(void **state)
 /* A node takes part for five times resend after HELLO; once the root claims, if it obeys in that epoch. */
 static void node_takes_part_for_5_resends_after_hello(void **state)
 {
-	struct fm_mate *m;
+	struct fm_record *m;
 
 	(void)state;
 	begin();
-	m = fm_mate_no(r, 1);
+	m = fm_record_no(r, 1);
 	r->stage = FM_STAGE_ASKS;
 	s.fm->now = m->stated.heard + 5 * s.cfg.resend - 1;
 	assert_true(fm_quorum_here(s.fm, m));
 	s.fm->now++;
 	assert_false(fm_quorum_here(s.fm, m));
-	assert_true(fm_quorum_here(s.fm, fm_mate_no(r, 0)));
+	assert_true(fm_quorum_here(s.fm, fm_record_no(r, 0)));
 	/* Soon after the host has started, one that has said nothing does not. */
 	s.fm->now = s.cfg.resend;
 	m->stated.heard = 0;
@@ -113,14 +113,14 @@ static void voters_of_a_table_in_force_are_not_asked(void **state)
 	former((const unsigned int[]) { 7, ALL }, 2, CLAIMED);
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_mate_no(r, k)->stated.heard = k < 2 ? s.fm->now : 0;
+		fm_record_no(r, k)->stated.heard = k < 2 ? s.fm->now : 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	r->former.in_force = true;
 	assert_true(fm_quorum_claimed(s.fm));
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 2);
 	assert_int_equal(need, 2);
-	fm_mate_no(r, 1)->stated.heard = 0;
+	fm_record_no(r, 1)->stated.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
@@ -136,7 +136,7 @@ static void root_command_shows_quorum_that_lacks_most_nodes(void **state)
 	former(set, 3, NIC);
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 2; k < NODES; k++)
-		fm_mate_no(r, k)->stated.heard = 0;
+		fm_record_no(r, k)->stated.heard = 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 2);
 	assert_int_equal(need, 4);
@@ -147,14 +147,14 @@ static void root_command_shows_quorum_that_lacks_most_nodes(void **state)
 	/* Five of six are there, and none of two. */
 	former((const unsigned int[]) { ALL, 0x30 }, 2, NIC + 4);
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_mate_no(r, k)->stated.heard = k < 4 ? s.fm->now : 0;
+		fm_record_no(r, k)->stated.heard = k < 4 ? s.fm->now : 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 0);
 	assert_int_equal(need, 2);
 	/* If two lack as many, it is the first. */
 	former((const unsigned int[]) { 3, ALL }, 2, NIC + 4);
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_mate_no(r, k)->stated.heard = k != 1 && k < 4 ? s.fm->now : 0;
+		fm_record_no(r, k)->stated.heard = k != 1 && k < 4 ? s.fm->now : 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 1);
 	assert_int_equal(need, 2);
@@ -203,10 +203,10 @@ static struct fm_msg sent(struct fm_entry *e, unsigned int up, unsigned int vote
 	m.table.voters.n = 1;
 	m.table.voters.set[0] = (struct fm_set) { ones(voter), NIC + 7 };
 	for (uint32_t k = 0; k < NODES; k++) {
-		e[k].epoch = fm_mate_no(r, k)->epoch;
+		e[k].epoch = fm_record_no(r, k)->epoch;
 		e[k].state = up >> k & 1 ? FM_NODE_UP : FM_NODE_SILENT;
 		e[k].differs = (up ^ voter) >> k & 1;
-		fm_mate_no(r, k)->stated = (struct fm_statements) { .heard = s.fm->now, .life = fm_mate_no(r, k)->epoch,
+		fm_record_no(r, k)->stated = (struct fm_statements) { .heard = s.fm->now, .life = fm_record_no(r, k)->epoch,
 						       .rows = 4, .rows_term = 9 };
 	}
 	return m;
@@ -227,7 +227,7 @@ static void voters_are_known_from_one_surviving_table(void **state)
 	former((const unsigned int[]) { 0x1f, 0x3f }, 2, CLAIMED);
 	for (uint32_t k = 0; k < NODES; k++)
 		if (k != 3)
-			fm_mate_no(r, k)->stated.table = fm_mate_no(r, k)->stated.votes = 0;
+			fm_record_no(r, k)->stated.table = fm_record_no(r, k)->stated.votes = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* A table other than the one announced belongs to no set. */
 	m.table.version = 5;
@@ -241,10 +241,10 @@ static void voters_are_known_from_one_surviving_table(void **state)
 	assert_true(fm_recall_has_latest(s.fm));
 	assert_true(fm_quorum_claimed(s.fm));
 	/* Three of five, but three of six are not enough. */
-	fm_mate_no(r, 0)->stated.heard = fm_mate_no(r, 5)->stated.heard = fm_mate_no(r, 4)->stated.heard = 0;
-	fm_mate_no(r, 0)->stated.life++;
+	fm_record_no(r, 0)->stated.heard = fm_record_no(r, 5)->stated.heard = fm_record_no(r, 4)->stated.heard = 0;
+	fm_record_no(r, 0)->stated.life++;
 	assert_false(fm_quorum_claimed(s.fm));
-	fm_mate_no(r, 5)->stated.heard = s.fm->now;
+	fm_record_no(r, 5)->stated.heard = s.fm->now;
 	assert_true(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
@@ -267,14 +267,14 @@ static void nodes_vote_by_table_of_claim_once_it_arrives(void **state)
 		m = sent(e, up, voter);
 		former((const unsigned int[]) { up, voter }, 2, CLAIMED);
 		for (uint32_t k = 0; k < NODES; k++)
-			fm_mate_no(r, k)->stated.table = fm_mate_no(r, k)->stated.votes = 0;
+			fm_record_no(r, k)->stated.table = fm_record_no(r, k)->stated.votes = 0;
 		fm_quorum_begin(s.fm);
 		assert_true(fm_recall_sent(s.fm, &m.table));
 		/* The table is of no use if a node has reported a later one since. */
 		r->former.table += later;
 		fm_quorum_sent(s.fm);
 		for (uint32_t k = 0; k < NODES; k++)
-			assert_int_equal(fm_mate_no(r, k)->stated.chose,
+			assert_int_equal(fm_record_no(r, k)->stated.chose,
 					 later ? 0 : (up >> k & 1) | (voter >> k & 1) << 1);
 		stage_end(&s);
 	}
@@ -302,23 +302,23 @@ static void node_that_may_know_later_table_does_not_vote(void **state)
 	former((const unsigned int[]) { 7, 7 }, 2, CLAIMED);
 	for (uint32_t k = 0; k < NODES; k++)
 		if (k != 2)
-			fm_mate_no(r, k)->stated.table = fm_mate_no(r, k)->stated.votes = 0;
+			fm_record_no(r, k)->stated.table = fm_record_no(r, k)->stated.votes = 0;
 	fm_recall_sent(s.fm, &m.table);
-	fm_mate_no(r, 0)->stated.heard = 0;
-	fm_mate_no(r, 0)->stated.life++;
+	fm_record_no(r, 0)->stated.heard = 0;
+	fm_record_no(r, 0)->stated.life++;
 	for (size_t i = 0; i < sizeof(was) / sizeof(was[0]); i++) {
-		struct fm_statements *v = &fm_mate_no(r, 1)->stated;
+		struct fm_statements *v = &fm_record_no(r, 1)->stated;
 
 		v->rows = was[i].rows;
 		v->rows_term = was[i].term;
-		v->life = fm_mate_no(r, 1)->epoch + was[i].life;
+		v->life = fm_record_no(r, 1)->epoch + was[i].life;
 		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes);
 		/*
 		 * The same holds for the root that made that table, if the table itself is not
 		 * known.
 		 */
 		fm_recall_forget(r);
-		r->former.root = r->former.voters.set[0].maker = fm_mate_no(r, 1)->guid;
+		r->former.root = r->former.voters.set[0].maker = fm_record_no(r, 1)->guid;
 		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes && was[i].rows);
 		r->former.root = r->former.voters.set[0].maker = CLAIMED;
 		fm_recall_sent(s.fm, &m.table);
@@ -343,15 +343,15 @@ static void nodes_of_kept_table_vote_if_none_has_a_table(void **state)
 	r->shape = s.shape;
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 3; k < NODES; k++)
-		fm_mate_no(r, k)->stated.heard = 0;
+		fm_record_no(r, k)->stated.heard = 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 3);
 	assert_int_equal(need, 3);
 	assert_true(fm_quorum_claimed(s.fm));
-	fm_mate_no(r, 2)->stated.heard = 0;
+	fm_record_no(r, 2)->stated.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* A node that was not there then does not count. */
-	fm_mate_no(r, 5)->stated.heard = s.fm->now;
+	fm_record_no(r, 5)->stated.heard = s.fm->now;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* In one that was kept later there is one node alone. */
 	m.table.version = 8;
@@ -377,7 +377,7 @@ static void majority_of_places_counts_without_any_table(void **state)
 	s.fm->table.version = 0;
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_mate_no(r, k)->version = k < 4 ? k + 1 : 0;
+		fm_record_no(r, k)->version = k < 4 ? k + 1 : 0;
 	/* This node does not know how many places there are. */
 	assert_false(r->restored);
 	assert_false(fm_quorum_claimed(s.fm));
@@ -389,7 +389,7 @@ static void majority_of_places_counts_without_any_table(void **state)
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 4);
 	assert_int_equal(need, 4);
-	fm_mate_no(r, 1)->stated.heard = 0;
+	fm_record_no(r, 1)->stated.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
@@ -465,8 +465,8 @@ static void makes(struct history *h, unsigned int up)
 	h->changed[v] = up != h->up[v - 1];
 	h->untaken += h->changed[v];
 	for (unsigned int k = 0; k < NODES; k++) {
-		differs[k] = fm_quorum_differs(s.fm, fm_mate_no(r, k), up >> k & 1, v);
-		fm_quorum_entry(s.fm, fm_mate_no(r, k), up >> k & 1, v);
+		differs[k] = fm_quorum_differs(s.fm, fm_record_no(r, k), up >> k & 1, v);
+		fm_quorum_entry(s.fm, fm_record_no(r, k), up >> k & 1, v);
 	}
 	fm_quorum_voters(s.fm, v, &is);
 	expect(&h->rnd, is.n == (n < FM_VOTERS_MAX ? n : FM_VOTERS_MAX), "%u of %u", is.n, n);
@@ -497,7 +497,7 @@ static void looks(struct history *h, unsigned int who)
 	}
 	/* No connection leads to the root itself. */
 	for (unsigned int k = 0; k < NODES; k++)
-		fm_mate_no(r, k)->via = k && who >> k & 1 ? NIC : 0;
+		fm_record_no(r, k)->via = k && who >> k & 1 ? NIC : 0;
 	expect(&h->rnd, fm_quorum_look(s.fm) == want, "version %u, nodes %x", h->version, who);
 }
 
@@ -552,35 +552,35 @@ static void former_entry_gives_votes_of_absent_node(void **state)
 	begin();
 	former(set, 2, CLAIMED);
 	fm_quorum_begin(s.fm);
-	fm_mate_no(r, 4)->stated.chose = 0;
+	fm_record_no(r, 4)->stated.chose = 0;
 	/* The former table was another root's. */
-	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
-	assert_int_equal(fm_mate_no(r, 4)->stated.chose, 0);
+	fm_quorum_former(s.fm, fm_record_no(r, 4), &v, &e);
+	assert_int_equal(fm_record_no(r, 4)->stated.chose, 0);
 	/* Now this node has the latest table, too. */
 	r->former.epoch = s.fm->table.term;
 	r->former.table = s.fm->table.version;
 	r->former.root = s.fm->table.root_guid;
 	fm_quorum_begin(s.fm);
-	fm_mate_no(r, 4)->stated.chose = 0;
-	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
-	assert_int_equal(fm_mate_no(r, 4)->stated.chose, 2);
-	assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, 4), false, 1), 2);
+	fm_record_no(r, 4)->stated.chose = 0;
+	fm_quorum_former(s.fm, fm_record_no(r, 4), &v, &e);
+	assert_int_equal(fm_record_no(r, 4)->stated.chose, 2);
+	assert_int_equal(fm_quorum_differs(s.fm, fm_record_no(r, 4), false, 1), 2);
 	e = (struct fm_entry) { .state = FM_NODE_UP };
-	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
-	assert_int_equal(fm_mate_no(r, 4)->stated.chose, 3);
+	fm_quorum_former(s.fm, fm_record_no(r, 4), &v, &e);
+	assert_int_equal(fm_record_no(r, 4)->stated.chose, 3);
 	former(set, 2, CLAIMED);
 	fm_quorum_begin(s.fm);
 	/*
 	 * A node that sends HELLO late counts, too; not any more once a table of this root is
 	 * taken.
 	 */
-	fm_mate_no(r, 5)->stated.chose = 0;
-	fm_quorum_hello(s.fm, fm_mate_no(r, 5));
-	assert_int_equal(fm_mate_no(r, 5)->stated.chose, 2);
-	fm_mate_no(r, 5)->stated.chose = 0;
+	fm_record_no(r, 5)->stated.chose = 0;
+	fm_quorum_hello(s.fm, fm_record_no(r, 5));
+	assert_int_equal(fm_record_no(r, 5)->stated.chose, 2);
+	fm_record_no(r, 5)->stated.chose = 0;
 	fm_quorum_taken(s.fm, 1);
-	fm_quorum_hello(s.fm, fm_mate_no(r, 5));
-	assert_int_equal(fm_mate_no(r, 5)->stated.chose, 0);
+	fm_quorum_hello(s.fm, fm_record_no(r, 5));
+	assert_int_equal(fm_record_no(r, 5)->stated.chose, 0);
 	stage_end(&s);
 }
 
@@ -594,7 +594,7 @@ static void comes_back(uint32_t node, uint32_t life)
 	stage_up(&s, 200 + (int)node);
 	stage_msg(&s, 200 + (int)node, &m);
 	stage_run_ns(&s, s.now + MS);
-	assert_true(fm_mate(s.fm->root, NIC + node)->via);
+	assert_true(fm_record(s.fm->root, NIC + node)->via);
 }
 
 /*

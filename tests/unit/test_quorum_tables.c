@@ -13,7 +13,7 @@
 static void make(unsigned int up, uint64_t version)
 {
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_quorum_entry(s.fm, fm_mate_no(r, k), up >> k & 1, version);
+		fm_quorum_entry(s.fm, fm_record_no(r, k), up >> k & 1, version);
 }
 
 /* Checks the sets of which the next table needs a quorum: how many nodes are in each. */
@@ -55,7 +55,7 @@ static void too_many_open_tables_have_no_quorum(void **state)
 	(void)state;
 	begin();
 	for (uint32_t k = 1; k < NODES; k++)
-		fm_mate_no(r, k)->via = NIC;
+		fm_record_no(r, k)->via = NIC;
 	for (uint64_t v = 1; v <= FM_QUORUM_OPEN + 4; v++) {
 		make(v & 1 ? ALL : ALL - 2, v);
 		assert_int_equal(fm_quorum_look(s.fm), v < FM_QUORUM_OPEN);
@@ -117,14 +117,14 @@ static void node_that_lost_memory_counts_for_no_former_table(void **state)
 	former(set, 1, CLAIMED);
 	fm_quorum_begin(s.fm);
 	make(ALL - 2, 1);
-	assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, 4), false, 2), 3);
-	fm_quorum_forgot(s.fm, fm_mate_no(r, 4));
-	assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, 4), false, 2), 0);
+	assert_int_equal(fm_quorum_differs(s.fm, fm_record_no(r, 4), false, 2), 3);
+	fm_quorum_forgot(s.fm, fm_record_no(r, 4));
+	assert_int_equal(fm_quorum_differs(s.fm, fm_record_no(r, 4), false, 2), 0);
 	/* Node 1 was not up in the first table, and node 3 is not up any more. */
-	fm_quorum_forgot(s.fm, fm_mate_no(r, 1));
+	fm_quorum_forgot(s.fm, fm_record_no(r, 1));
 	make(ALL - 0x12, 2);
 	make(ALL - 0x1a, 3);
-	fm_quorum_forgot(s.fm, fm_mate_no(r, 3));
+	fm_quorum_forgot(s.fm, fm_record_no(r, 3));
 	make(ALL - 8, 4);
 	VOTERS(4, 6, 5, 3);
 	VOTERS(5, 6, 5, 3, 5);
@@ -158,23 +158,23 @@ static void all_nodes_of_kept_table_count(void **state)
 {
 	struct fm_entry e = { .state = FM_NODE_UP };
 	struct fm_voters v = { .n = 0 };
-	const struct fm_mate *late;
+	const struct fm_record *late;
 
 	(void)state;
 	kept();
-	late = fm_mate_no(r, 4);
+	late = fm_record_no(r, 4);
 	fm_quorum_begin(s.fm);
 	for (uint32_t k = 0; k < NODES; k++)
-		assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, k), false, 1), k < 5);
-	fm_mate_no(r, 4)->stated.chose = 0;
-	fm_quorum_hello(s.fm, fm_mate_no(r, 4));
+		assert_int_equal(fm_quorum_differs(s.fm, fm_record_no(r, k), false, 1), k < 5);
+	fm_record_no(r, 4)->stated.chose = 0;
+	fm_quorum_hello(s.fm, fm_record_no(r, 4));
 	assert_int_equal(fm_quorum_differs(s.fm, late, false, 1), 1);
 	/* A node that comes when there is a first table counts by that. */
-	fm_mate_no(r, 4)->stated.chose = 0;
+	fm_record_no(r, 4)->stated.chose = 0;
 	r->settled = true;
-	fm_quorum_hello(s.fm, fm_mate_no(r, 4));
+	fm_quorum_hello(s.fm, fm_record_no(r, 4));
 	assert_int_equal(fm_quorum_differs(s.fm, late, false, 1), 0);
-	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
+	fm_quorum_former(s.fm, fm_record_no(r, 4), &v, &e);
 	assert_int_equal(fm_quorum_differs(s.fm, late, false, 1), 1);
 	stage_end(&s);
 }
@@ -186,15 +186,15 @@ static void cable(uint32_t node, bool is)
 {
 	uint8_t state = is ? FM_PORT_UP : FM_PORT_DOWN;
 
-	fm_mate(r, NIC + node)->row.port[0].state = state;
-	fm_mate(r, NIC + (node + 1) % NODES)->row.port[2].state = state;
+	fm_record(r, NIC + node)->row.port[0].state = state;
+	fm_record(r, NIC + (node + 1) % NODES)->row.port[2].state = state;
 }
 
 /* All nodes are in the table that was taken last; now those of @who take the next one. */
 static bool took(unsigned int who)
 {
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_mate(r, NIC + k)->state = who >> k & 1 ? FM_NODE_UP : FM_NODE_SILENT;
+		fm_record(r, NIC + k)->state = who >> k & 1 ? FM_NODE_UP : FM_NODE_SILENT;
 	return fm_quorum_took(s.fm);
 }
 
@@ -248,7 +248,7 @@ static void cable_to_stranger_leads_out_of_set(void **state)
 	for (uint32_t k = 0; k < NODES; k++)
 		cable(k, k == 0);
 	assert_true(took(3));
-	p = &fm_mate(r, NIC + 1)->row.port[1];
+	p = &fm_record(r, NIC + 1)->row.port[1];
 	*p = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = 0xdead };
 	assert_false(took(3));
 	p->state = FM_PORT_FAULTY;
@@ -266,11 +266,11 @@ static void node_without_place_has_not_taken_table(void **state)
 	(void)state;
 	begin_taken();
 	assert_true(took(0xf));
-	had = fm_mate(r, NIC + 1)->node;
-	fm_mate(r, NIC + 1)->node = TORUS_NO_NODE;
+	had = fm_record(r, NIC + 1)->node;
+	fm_record(r, NIC + 1)->node = TORUS_NO_NODE;
 	assert_true(took(0xf));
 	assert_false(took(7));
-	fm_mate(r, NIC + 1)->node = had;
+	fm_record(r, NIC + 1)->node = had;
 	stage_end(&s);
 }
 

@@ -56,10 +56,10 @@ static struct fm *root_new(void)
 	fm = fm_new(&c, &ops, NULL, &dev, links, NULL, NULL, 0);
 	assert_non_null(fm);
 	for (uint32_t i = 1; i < NODES; i++) {
-		struct fm_mate *m = fm_mate_add(fm->root, i + 1);
+		struct fm_record *m = fm_record_add(fm->root, i + 1);
 
-		fm_mate_move(fm, m, i);	/* takes it out of the nodes to be placed, too */
-		fm_mate_name(fm->root, m, "n");
+		fm_record_move(fm, m, i);	/* takes it out of the nodes to be placed, too */
+		fm_record_name(fm->root, m, "n");
 	}
 	fm->root->joiners = NODES;
 	return fm;

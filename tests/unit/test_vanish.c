@@ -30,7 +30,7 @@
 
 static struct fm *fm;
 static struct fm_root *root;
-static struct fm_mate *mates;
+static struct fm_record *records;
 static unsigned int was_probed, was_cut_off, was_lost, was_vouched, was_slow;
 
 /* The manager's actions since it was looked at last. */
@@ -45,32 +45,32 @@ static bool accepts;	/* nodes that are probed do */
 /* Return: the node at the other end of port @p of @i, if both rows name the other; NODES: none. */
 static unsigned int at(unsigned int i, unsigned int p)
 {
-	const struct fm_port_row *mine = &mates[i].row.port[p];
+	const struct fm_port_row *mine = &records[i].row.port[p];
 	unsigned int o = (unsigned int)mine->peer_guid - 1;	/* large, if it is 0 */
 
-	if (o >= NODES || o == i || mine->peer_port >= mates[o].row.nports ||
-	    mates[o].row.port[mine->peer_port].peer_guid != i + 1)
+	if (o >= NODES || o == i || mine->peer_port >= records[o].row.nports ||
+	    records[o].row.port[mine->peer_port].peer_guid != i + 1)
 		return NODES;
 	return o;
 }
 
 static bool up(unsigned int i, unsigned int p)
 {
-	return mates[i].row.port[p].state == FM_PORT_UP;
+	return records[i].row.port[p].state == FM_PORT_UP;
 }
 
 static bool far_up(unsigned int i, unsigned int p)
 {
-	return up(at(i, p), mates[i].row.port[p].peer_port);
+	return up(at(i, p), records[i].row.port[p].peer_port);
 }
 
 static bool late(unsigned int i)
 {
-	for (unsigned int p = 0; p < mates[i].row.nports; p++) {
+	for (unsigned int p = 0; p < records[i].row.nports; p++) {
 		unsigned int o = at(i, p);
 
-		if (o < NODES && up(i, p) && (!far_up(i, p) || mates[o].state == FM_NODE_DEAD ||
-					      (mates[o].lost && !mates[o].via)))
+		if (o < NODES && up(i, p) && (!far_up(i, p) || records[o].state == FM_NODE_DEAD ||
+					      (records[o].lost && !records[o].via)))
 			return true;
 	}
 	return false;
@@ -78,14 +78,14 @@ static bool late(unsigned int i)
 
 static bool reliable(unsigned int i)
 {
-	if (!mates[i].via || mates[i].state != FM_NODE_UP)
+	if (!records[i].via || records[i].state != FM_NODE_UP)
 		return false;
 	while (i) {
 		if (late(i))
 			return false;
-		if (!mates[i].via || mates[i].via > NODES)
+		if (!records[i].via || records[i].via > NODES)
 			return true;
-		i = (unsigned int)mates[i].via - 1;
+		i = (unsigned int)records[i].via - 1;
 	}
 	return true;
 }
@@ -99,7 +99,7 @@ static bool reaches(unsigned int i)
 	while (more && !is[0]) {
 		more = false;
 		for (unsigned int a = 0; a < NODES; a++)
-			for (unsigned int p = 0; is[a] && p < mates[a].row.nports; p++) {
+			for (unsigned int p = 0; is[a] && p < records[a].row.nports; p++) {
 				unsigned int b = at(a, p);
 
 				if (b == NODES || is[b] || !up(a, p) || !far_up(a, p) || !reliable(b))
@@ -112,7 +112,7 @@ static bool reaches(unsigned int i)
 
 static bool vouched(unsigned int i)
 {
-	for (unsigned int p = 0; p < mates[i].row.nports; p++) {
+	for (unsigned int p = 0; p < records[i].row.nports; p++) {
 		unsigned int o = at(i, p);
 
 		if (o < NODES && far_up(i, p) && reliable(o) && reaches(o))
@@ -124,18 +124,18 @@ static bool vouched(unsigned int i)
 /* Return: true if the node @i, which is in doubt now, is probed before its time is over. */
 static bool probed_at_once(unsigned int i)
 {
-	uint64_t since = mates[i].doubted ? mates[i].doubted : fm->now;
+	uint64_t since = records[i].doubted ? records[i].doubted : fm->now;
 
-	if (mates[i].state != FM_NODE_UP || mates[i].probed || mates[i].answered >= since ||
+	if (records[i].state != FM_NODE_UP || records[i].probed || records[i].answered >= since ||
 	    !late(i))
 		return false;
-	for (unsigned int p = 0; p < mates[i].row.nports; p++)
+	for (unsigned int p = 0; p < records[i].row.nports; p++)
 		if (at(i, p) < NODES && far_up(i, p) && reliable(at(i, p)))
 			return false;
 	return true;
 }
 
-static uint64_t next_look(const struct fm_mate *m)
+static uint64_t next_look(const struct fm_record *m)
 {
 	uint64_t from = later(m->joined, m->doubted) + WAIT;
 
@@ -165,8 +165,8 @@ static int do_connect(void *io, const char *address)
 		return -1;
 	}
 	assert_false(vouched(i));
-	assert_int_equal(mates[i].probed, fm->now);
-	awaits = later(awaits, next_look(&mates[i]));
+	assert_int_equal(records[i].probed, fm->now);
+	awaits = later(awaits, next_look(&records[i]));
 	probes[i]++;
 	return accepts ? (int)i - 1 : -1;
 }
@@ -176,11 +176,11 @@ static void note_due(unsigned int i)
 {
 	memset(told, 0, sizeof(told));
 	memset(due_told, 0, sizeof(due_told));
-	if (mates[i].parent > 1 && mates[i].parent <= NODES)
-		due_told[mates[i].parent - 1]++;
+	if (records[i].parent > 1 && records[i].parent <= NODES)
+		due_told[records[i].parent - 1]++;
 	for (unsigned int o = 1; o < NODES; o++)
-		if (mates[o].parent == i + 1 &&
-		    (mates[o].via == i + 1 || (!mates[o].via && mates[o].listed)))
+		if (records[o].parent == i + 1 &&
+		    (records[o].via == i + 1 || (!records[o].via && records[o].listed)))
 			due_told[o]++;
 }
 
@@ -199,10 +199,10 @@ static void do_log(void *io, const struct fm_log *log)
 		return;
 	all_were_told();
 	i = node_of(log->text + 1);
-	assert_int_equal(mates[i].state, FM_NODE_UP);
+	assert_int_equal(records[i].state, FM_NODE_UP);
 	assert_true(late(i));
 	assert_false(vouched(i));
-	assert_true(mates[i].probed && fm->now >= next_look(&mates[i]));
+	assert_true(records[i].probed && fm->now >= next_look(&records[i]));
 	losing = i;
 	losses++;
 	note_due(i);
@@ -225,16 +225,16 @@ static void root_new(void)
 	assert_non_null(fm);
 	root = fm->root;
 	for (unsigned int i = 1; i < NODES; i++) {
-		struct fm_mate *m = fm_mate_add(root, i + 1);
+		struct fm_record *m = fm_record_add(root, i + 1);
 		char name[8];
 
 		assert_non_null(m);
 		sprintf(name, "%u", i);
-		fm_mate_name(root, m, name);
+		fm_record_name(root, m, name);
 		strcpy(m->address, name);
 	}
 	root->settled = true;
-	mates = fm_mate_no(root, 0);
+	records = fm_record_no(root, 0);
 	losing = NODES;
 }
 
@@ -245,7 +245,7 @@ static void draw(uint64_t *random)
 {
 	root->nmissing = 0;
 	for (unsigned int i = 0; i < NODES; i++) {
-		struct fm_mate *m = &mates[i];
+		struct fm_record *m = &records[i];
 		unsigned int x = i % 4, y = i / 4;
 
 		m->state = FM_NODE_UP;
@@ -274,18 +274,18 @@ static void draw(uint64_t *random)
 		m->row.port[PORTS].state = random_below(random, 2) ? FM_PORT_UP : FM_PORT_DOWN;
 		if (!i)
 			continue;
-		fm_mate_via(root, m, 0);
+		fm_record_via(root, m, 0);
 		m->parent = 0;
 		/* Some hang below a node of which nothing is known. */
-		fm_mate_via(root, m, NODES + 5);
+		fm_record_via(root, m, NODES + 5);
 		if (random_below(random, 20))
-			fm_mate_via(root, m, 1 + random_below(random, i));
+			fm_record_via(root, m, 1 + random_below(random, i));
 		if (!random_below(random, 25))
 			m->state = random_below(random, 2) ? FM_NODE_DEAD : FM_NODE_SILENT;
 	}
 	for (unsigned int i = 1; i < NODES; i++)
 		if (!random_below(random, 25)) {
-			fm_mate_missing(fm, &mates[i]);
+			fm_record_missing(fm, &records[i]);
 			fm_roster_forget_below(fm, i + 1);
 		}
 }
@@ -303,8 +303,8 @@ static void answers(void)
 		assert_int_equal(c->guid, i + 1);
 		fm_vanish_reached(fm, c);
 		assert_null(fm_conn_find(fm, (int)i - 1));
-		assert_int_equal(mates[i].probed, 0);
-		assert_int_equal(mates[i].answered, fm->now);
+		assert_int_equal(records[i].probed, 0);
+		assert_int_equal(records[i].answered, fm->now);
 		awaits = 0;
 	}
 	for (struct fm_conn *c; (c = fm_conn_of_role(fm, FM_CONN_PROBE));)
@@ -323,29 +323,29 @@ static void row_comes(unsigned int i)
 
 	losing = NODES;
 	for (unsigned int o = 0; o < NODES; o++)
-		is[o] = mates[o].doubted;
+		is[o] = records[o].doubted;
 	for (unsigned int p = 0; p < PORTS; p++) {
-		uint64_t guid = mates[i].row.port[p].peer_guid;
-		struct fm_mate *o = guid ? &mates[guid - 1] : NULL;
+		uint64_t guid = records[i].row.port[p].peer_guid;
+		struct fm_record *o = guid ? &records[guid - 1] : NULL;
 
-		if (o && o != &mates[i] && !up(i, p) && o != mates && !o->lost &&
+		if (o && o != &records[i] && !up(i, p) && o != records && !o->lost &&
 		    o->state == FM_NODE_UP)
-			is[o - mates] = true;
+			is[o - records] = true;
 	}
 	for (unsigned int p = 0; p < PORTS; p++) {
-		uint64_t guid = mates[i].row.port[p].peer_guid;
+		uint64_t guid = records[i].row.port[p].peer_guid;
 
 		if (guid && guid != i + 1 && is[guid - 1] && !up(i, p))
 			probed[guid - 1] = probed_at_once(guid - 1);
 	}
-	fm_vanish_row(fm, &mates[i]);
+	fm_vanish_row(fm, &records[i]);
 	if (fm_vanish_doubts(root))
 		due = earlier(due, fm->now + WAIT);
 	for (unsigned int o = 0; o < NODES; o++) {
-		assert_int_equal(mates[o].doubted != 0, is[o]);
+		assert_int_equal(records[o].doubted != 0, is[o]);
 		assert_int_equal(probes[o], probed[o]);
 		if (probed[o])
-			due = earlier(due, next_look(&mates[o]));
+			due = earlier(due, next_look(&records[o]));
 		was_cut_off += probed[o];
 	}
 	assert_int_equal(fm_vanish_expiry(fm), due);
@@ -355,14 +355,14 @@ static void row_comes(unsigned int i)
 static void adopted(unsigned int i)
 {
 	uint64_t due = fm_vanish_expiry(fm);
-	bool is = mates[i].doubted;
+	bool is = records[i].doubted;
 
-	fm_mate_via(root, &mates[i], 1);
-	mates[i].missing = 0;
-	fm_vanish_adopted(fm, &mates[i]);
-	assert_false(mates[i].lost);
-	assert_int_equal(mates[i].probed, 0);
-	assert_int_equal(mates[i].doubted != 0, is || (late(i) && mates[i].state == FM_NODE_UP));
+	fm_record_via(root, &records[i], 1);
+	records[i].missing = 0;
+	fm_vanish_adopted(fm, &records[i]);
+	assert_false(records[i].lost);
+	assert_int_equal(records[i].probed, 0);
+	assert_int_equal(records[i].doubted != 0, is || (late(i) && records[i].state == FM_NODE_UP));
 	assert_int_equal(fm_vanish_expiry(fm), late(i) ? earlier(due, fm->now + WAIT) : due);
 }
 
@@ -386,7 +386,7 @@ static void hosts_vanish(uint64_t *random, bool gone[NODES])
 			bool ends = o < NODES && gone[o] && !gone[i] && random_below(random, 12);
 
 			if (ends || !random_below(random, 60)) {
-				mates[i].row.port[p].state = FM_PORT_DOWN;
+				records[i].row.port[p].state = FM_PORT_DOWN;
 				lost = true;
 			}
 		}
@@ -403,11 +403,11 @@ static void meanwhile(uint64_t *random)
 	if (random_below(random, 8))
 		return;
 	if (!random_below(random, 10))
-		mates[i].state = FM_NODE_SILENT;
+		records[i].state = FM_NODE_SILENT;
 	if (random_below(random, 2)) {
 		for (unsigned int p = 0; p < PORTS; p++)
 			if (at(i, p) < NODES && !far_up(i, p))
-				mates[i].row.port[p].state = FM_PORT_DOWN;
+				records[i].row.port[p].state = FM_PORT_DOWN;
 		row_comes(i);
 		was_slow++;
 	} else {
@@ -418,16 +418,16 @@ static void meanwhile(uint64_t *random)
 /* The time to look has come: checks that each node in doubt is treated as the rules say. */
 static void look(void)
 {
-	struct fm_mate before[NODES];
+	struct fm_record before[NODES];
 	uint64_t due = NEVER;
 
-	memcpy(before, mates, sizeof(before));
+	memcpy(before, records, sizeof(before));
 	losses = 0;
 	losing = NODES;
 	root->judge_at = NEVER;
 	fm->now--;
 	fm_vanish_due(fm);	/* the call comes too early */
-	assert_memory_equal(before, mates, sizeof(before));
+	assert_memory_equal(before, records, sizeof(before));
 	fm->now++;
 	fm_vanish_due(fm);
 	all_were_told();
@@ -436,7 +436,7 @@ static void look(void)
 	was_lost += losses;
 	assert_int_equal(root->judge_at, losses ? fm->now : NEVER);
 	for (unsigned int i = 0; i < NODES; i++) {
-		const struct fm_mate *m = &mates[i];
+		const struct fm_record *m = &records[i];
 
 		assert_in_range(probes[i], 0, 1);
 		assert_int_equal(probes[i], m->probed == fm->now && m->doubted &&
@@ -499,7 +499,7 @@ static void random_vanished_hosts_are_judged_as_in_model(void **state)
 		}
 		/* All rows are whole again: no doubt is left. */
 		for (unsigned int i = 0; i < NODES; i++)
-			mates[i].row.nports = 0;
+			records[i].row.nports = 0;
 		if (fm_vanish_expiry(fm) != NEVER)
 			fm->now = fm_vanish_expiry(fm);
 		fm_vanish_due(fm);
@@ -570,14 +570,14 @@ static void guests_of_lost_node_look_for_another_parent(void **state)
 		fm_conn_child(fm, c, t[k].node + 1);
 		c->guest = t[k].guest;
 		if (t[k].on_its_way && t[k].node < NODES)
-			mates[t[k].node].given = 3;
-		fm_mate_via(root, &mates[3], 1);
+			records[t[k].node].given = 3;
+		fm_record_via(root, &records[3], 1);
 		sent_by = -1;
-		fm_vanish_drop(fm, &mates[3]);
+		fm_vanish_drop(fm, &records[3]);
 		assert_int_equal(sent_by, k ? -1 : 9);
 		if (!k)
 			assert_int_equal(sent.drop.guid, 4);
-		assert_int_equal(mates[3].via, 0);
+		assert_int_equal(records[3].via, 0);
 		fm_free(fm);
 	}
 }
@@ -592,10 +592,10 @@ static void no_node_is_in_doubt_before_first_table(void **state)
 	fm->now = 10 * KEEPALIVE;
 	draw(&random);
 	root->settled = false;
-	mates[1].row.port[0].state = FM_PORT_DOWN;
-	fm_vanish_row(fm, &mates[1]);
-	fm_mate_via(root, &mates[2], 1);
-	fm_vanish_adopted(fm, &mates[2]);
+	records[1].row.port[0].state = FM_PORT_DOWN;
+	fm_vanish_row(fm, &records[1]);
+	fm_record_via(root, &records[2], 1);
+	fm_vanish_adopted(fm, &records[2]);
 	assert_int_equal(fm_vanish_doubts(root), 0);
 	assert_int_equal(fm_vanish_expiry(fm), NEVER);
 	fm_free(fm);

@@ -231,7 +231,7 @@ void fm_admin_over(struct fm *fm, const struct fm_order *order)
 
 void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k)
 {
-	struct fm_mate *m = fm_mate(fm->root, k->guid);
+	struct fm_record *m = fm_record(fm->root, k->guid);
 
 	if (!m)
 		return;
@@ -240,7 +240,7 @@ void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k)
 	m->stated.disk.failed = k->failed;
 }
 
-uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m)
+uint8_t fm_admin_disk(const struct fm *fm, const struct fm_record *m)
 {
 	const struct fm_disk_report *d = &m->stated.disk;
 
@@ -281,10 +281,10 @@ void fm_admin_free(struct fm_root *r)
  * Return: true if @m may ask to be root. A node that has not joined this root is a candidate by the
  * default.
  */
-static bool is_candidate(const struct fm_mate *m)
+static bool is_candidate(const struct fm_record *m)
 {
 	return m->node != TORUS_NO_NODE &&
-	       fm_candidate_priority(fm_mate_joined(m) ? m->priority : FM_PRIORITY_AUTO, m->node);
+	       fm_candidate_priority(fm_record_joined(m) ? m->priority : FM_PRIORITY_AUTO, m->node);
 }
 
 /*
@@ -298,7 +298,7 @@ void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 
 	*out = (struct fm_kept_count) { .of = 0 };
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		const struct fm_record *m = fm_record_no(r, i);
 		uint8_t disk = fm_admin_disk(fm, m);
 
 		if (!is_candidate(m) || (!m->via && fm_service_is_out(fm, m->node)))
@@ -314,7 +314,7 @@ void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
  * Return: 0 if the root can hand over to @m now; else a negative errno as fm_root_move(). @m may be
  * NULL.
  */
-static int may_move(const struct fm *fm, const struct fm_mate *m)
+static int may_move(const struct fm *fm, const struct fm_record *m)
 {
 	const struct fm_root *r = fm->root;
 
@@ -335,12 +335,12 @@ static int may_move(const struct fm *fm, const struct fm_mate *m)
 int fm_admin_move(struct fm *fm, uint32_t node)
 {
 	struct fm_move *move = fm->root->move;
-	const struct fm_mate *m;
+	const struct fm_record *m;
 	int err;
 
 	if (fm->root->settled && node >= fm->table.nodes)
 		return -EINVAL;
-	m = fm->root->settled ? fm_mate_at(fm->root, node) : NULL;
+	m = fm->root->settled ? fm_record_at(fm->root, node) : NULL;
 	err = may_move(fm, m);
 	if (err)
 		return err;
@@ -357,7 +357,7 @@ int fm_admin_move(struct fm *fm, uint32_t node)
 static void send_lead(struct fm *fm, bool now)
 {
 	struct fm_lead lead = { .term = fm->term, .now = now };
-	const struct fm_mate *m = fm_mate(fm->root, fm->root->move->guid);
+	const struct fm_record *m = fm_record(fm->root, fm->root->move->guid);
 
 	lead.guid = m->guid;
 	strcpy(lead.address, m->address);
@@ -376,7 +376,7 @@ static void send_lead(struct fm *fm, bool now)
 static int ask_node(struct fm *fm)
 {
 	struct fm_move *move = fm->root->move;
-	int err = may_move(fm, fm_mate(fm->root, move->guid));
+	int err = may_move(fm, fm_record(fm->root, move->guid));
 
 	if (err == -EAGAIN && fm->now < move->until) {
 		move->at = fm->now + fm->cfg.resend / 4;
@@ -394,7 +394,7 @@ void fm_admin_due(struct fm *fm)
 {
 	struct fm_move *move = fm->root->move;
 	const char *why = "it does not answer";
-	const struct fm_mate *m;
+	const struct fm_record *m;
 	int err;
 
 	if (fm->now < move->at)
@@ -407,7 +407,7 @@ void fm_admin_due(struct fm *fm)
 		why = err == -EAGAIN ? "a recovery does not end" :
 		      err == -EACCES ? "it is not a candidate any more" : "its manager is lost";
 	}
-	m = fm_mate(fm->root, move->guid);
+	m = fm_record(fm->root, move->guid);
 	fm_log(fm, FM_WARNING, "root",
 	       "this node remains root and does not hand over to '%s': %s", m ? m->name : "?", why);
 	move->asked = false;
@@ -416,11 +416,11 @@ void fm_admin_due(struct fm *fm)
 void fm_admin_ready(struct fm *fm, uint64_t guid)
 {
 	struct fm_move *move = fm->root->move;
-	const struct fm_mate *m;
+	const struct fm_record *m;
 
 	if (!move->asked || guid != move->guid)
 		return;
-	m = fm_mate(fm->root, guid);
+	m = fm_record(fm->root, guid);
 	if (!may_move(fm, m)) {
 		send_lead(fm, true);
 	} else {

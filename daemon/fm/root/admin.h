@@ -9,7 +9,7 @@
 struct fm;
 struct fm_kept_count;
 struct fm_kept_msg;
-struct fm_mate;
+struct fm_record;
 struct fm_order;
 struct fm_root;
 
@@ -45,7 +45,7 @@ void fm_admin_ready(struct fm *fm, uint64_t guid);
 /** fm_admin_kept() - store the report of a node about the table on its disk */
 void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k);
 /** fm_admin_disk() - Return: enum fm_disk, how much of the present table @m has on its disk */
-uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m);
+uint8_t fm_admin_disk(const struct fm *fm, const struct fm_record *m);
 /** fm_admin_kept_count() - see fm_kept_count() */
 void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out);
 void fm_admin_due(struct fm *fm);

@@ -36,9 +36,9 @@ static void report_job(struct fm *fm, const struct fm_job *j, const struct fm_jo
 const char *fm_apart_stranger(const struct fm *fm)
 {
 	for (uint32_t i = 1; i < fm_roster_size(fm->root); i++) {
-		const struct fm_mate *m = fm_mate_no(fm->root, i);
+		const struct fm_record *m = fm_record_no(fm->root, i);
 
-		if (fm_mate_joined(m) && !m->unheard && !m->jobs && m->state != FM_NODE_DEAD)
+		if (fm_record_joined(m) && !m->unheard && !m->jobs && m->state != FM_NODE_DEAD)
 			return m->name;
 	}
 	return NULL;

@@ -25,7 +25,7 @@ static bool sums_zero(const struct fm_sums *s)
 /*
  * A NIC whose counters are all zero does not change the base; any other NIC makes the base unknown.
  */
-void fm_base_count(struct fm *fm, const struct fm_mate *m, const struct fm_hello *h)
+void fm_base_count(struct fm *fm, const struct fm_record *m, const struct fm_hello *h)
 {
 	struct fm_root *r = fm->root;
 
@@ -44,7 +44,7 @@ void fm_base_restore(struct fm *fm)
 	uint64_t set = 0;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		set += fm_fingerprint(fm_mate_no(r, i)->guid, fm_mate_no(r, i)->epoch);
+		set += fm_fingerprint(fm_record_no(r, i)->guid, fm_record_no(r, i)->epoch);
 	r->base.set = set;
 	if (r->base_seen.version && r->base_seen.set == set)
 		r->base = r->base_seen;

@@ -179,7 +179,7 @@ void fm_cables_former(struct fm *fm, const struct torus_shape *shape, const stru
  */
 static const char *reason_at(const struct fm *fm, uint32_t node, unsigned int port)
 {
-	const struct fm_mate *m = fm_mate_at(fm->root, node);
+	const struct fm_record *m = fm_record_at(fm->root, node);
 	const struct fm_port_row *row = m ? &m->row.port[port] : NULL;
 
 	if (!row || row->state == FM_PORT_UP)

@@ -117,15 +117,15 @@ static struct fm_book *latest_book(const struct fm *fm)
 }
 
 /* Return: true if @m takes part, or is about to connect to the parent that it was given. */
-static bool takes_part(const struct fm *fm, const struct fm_mate *m)
+static bool takes_part(const struct fm *fm, const struct fm_record *m)
 {
 	return m->moving || fm_quorum_here(fm, m);
 }
 
 /* Return: the node of the entry @e, if it takes part; else NULL. */
-static const struct fm_mate *find_taker(const struct fm *fm, const struct fm_entry *e)
+static const struct fm_record *find_taker(const struct fm *fm, const struct fm_entry *e)
 {
-	const struct fm_mate *m = fm_mate(fm->root, e->guid);
+	const struct fm_record *m = fm_record(fm->root, e->guid);
 
 	return m && takes_part(fm, m) ? m : NULL;
 }
@@ -137,7 +137,7 @@ static const struct fm_mate *find_taker(const struct fm *fm, const struct fm_ent
 static bool may_be_up(const struct fm *fm, const struct fm_book *b, uint32_t node, unsigned int p)
 {
 	const struct fm_entry *e = &b->entry[node];
-	const struct fm_mate *m = find_taker(fm, e);
+	const struct fm_record *m = find_taker(fm, e);
 
 	if (!m)
 		return e->state != FM_NODE_ABSENT && !(e->fault & 1u << p);
@@ -178,7 +178,7 @@ static bool is_beside(const struct fm *fm, const struct fm_book *b, uint32_t nod
 {
 	for (unsigned int p = 0; p < 2u * b->shape.ndims; p++) {
 		const struct fm_entry *o = &b->entry[torus_neighbour(&b->shape, node, p)];
-		const struct fm_mate *m = find_taker(fm, o);
+		const struct fm_record *m = find_taker(fm, o);
 		unsigned int q = torus_dir_opposite(&b->shape, p);
 
 		if (m && q < m->row.nports && m->row.port[q].state == FM_PORT_UP &&

@@ -188,18 +188,18 @@ bool fm_claim_leads(const struct fm *fm)
 }
 
 /* Return: true if a link leads from @m to a NIC whose manager does not take part. */
-static bool is_beside_other(const struct fm *fm, const struct fm_mate *m)
+static bool is_beside_other(const struct fm *fm, const struct fm_record *m)
 {
 	/*
 	 * All ports of the NIC, because the asking node may not know the number of dimensions yet.
 	 */
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
-		const struct fm_mate *o;
+		const struct fm_record *o;
 
 		if (port->state != FM_PORT_UP || !port->peer_guid)
 			continue;
-		o = fm_mate(fm->root, port->peer_guid);
+		o = fm_record(fm->root, port->peer_guid);
 		if (!o || !fm_quorum_here(fm, o))
 			return true;
 	}
@@ -218,8 +218,8 @@ static bool is_alone(struct fm *fm)
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		uint32_t at = (a->witness + i) % fm_roster_size(r);
 
-		if (fm_quorum_here(fm, fm_mate_no(r, at)) &&
-		    is_beside_other(fm, fm_mate_no(r, at))) {
+		if (fm_quorum_here(fm, fm_record_no(r, at)) &&
+		    is_beside_other(fm, fm_record_no(r, at))) {
 			a->witness = at;
 			return false;
 		}
@@ -234,7 +234,7 @@ static uint64_t hash_ports(const struct fm *fm)
 	uint64_t hash = 0;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		const struct fm_record *m = fm_record_no(r, i);
 
 		hash += fm_mix(m->guid ^ fm_mix(m->row.serial + 1));
 	}
@@ -242,7 +242,7 @@ static uint64_t hash_ports(const struct fm *fm)
 }
 
 /* Return: true if all ports of @m that the fabric uses are up. */
-static bool has_all_ports(const struct fm *fm, const struct fm_mate *m)
+static bool has_all_ports(const struct fm *fm, const struct fm_record *m)
 {
 	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++)
 		if (m->row.port[p].state != FM_PORT_UP)
@@ -258,10 +258,10 @@ static bool is_whole(const struct fm *fm)
 	bool all = true;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
-		if (!fm_quorum_here(fm, fm_mate_no(r, i)))
+		if (!fm_quorum_here(fm, fm_record_no(r, i)))
 			continue;
 		here++;
-		all = all && has_all_ports(fm, fm_mate_no(r, i));
+		all = all && has_all_ports(fm, fm_record_no(r, i));
 	}
 	return all || here == torus_nodes(&r->shape);
 }
@@ -348,7 +348,7 @@ static bool has_other_candidate(const struct fm *fm)
 	const struct fm_root *r = fm->root;
 
 	for (uint32_t i = 1; i < fm_roster_size(r); i++) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		const struct fm_record *m = fm_record_no(r, i);
 
 		if (fm_quorum_here(fm, m) && fm_candidate_priority(m->priority, m->node))
 			return true;
@@ -410,11 +410,11 @@ static void ask_again(struct fm *fm)
 
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t i = 1; i < fm_roster_size(r); i++)
-		if (fm_mate_no(r, i)->via)
+		if (fm_record_no(r, i)->via)
 			r->anew = true;
 }
 
-static void note_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
+static void note_hello(struct fm *fm, struct fm_record *m, const struct fm_hello *h)
 {
 	if (!fm_quorum_here(fm, m))
 		fm_calls_joined(fm);
@@ -496,8 +496,8 @@ static void join_anew(struct fm *fm, uint64_t epoch)
 	r->knows = true;
 	fm_children_drop(fm);
 	for (uint32_t i = 1; i < fm_roster_size(r); i++)
-		if (fm_mate_no(r, i)->via)
-			fm_mate_missing(fm, fm_mate_no(r, i));
+		if (fm_record_no(r, i)->via)
+			fm_record_missing(fm, fm_record_no(r, i));
 	fm_epoch_raise(fm, epoch);
 }
 
@@ -523,7 +523,7 @@ static bool compare_epochs(struct fm *fm, const struct fm_hello *h)
 	return false;
 }
 
-bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h)
+bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_record *m, const struct fm_hello *h)
 {
 	bool is = compare_epochs(fm, h);
 
@@ -569,7 +569,7 @@ static void claim_all(struct fm *fm)
 
 	r->asking->said = true;
 	for (uint32_t i = 1; i < fm_roster_size(r); i++)
-		fm_mate_no(r, i)->stated.claimed = fm->term;
+		fm_record_no(r, i)->stated.claimed = fm->term;
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
 		if (fm_conn_no(fm, i)->role == FM_CONN_STRANGER && fm_conn_no(fm, i)->waits)
 			send_claim(fm, fm_conn_no(fm, i));
@@ -603,7 +603,7 @@ static void begin_lead(struct fm *fm, bool alone)
 	invariant(r->stage == FM_STAGE_CLAIMS && fm_nic_obeys(fm));
 	fm_quorum_begin(fm);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		n += fm_quorum_here(fm, fm_mate_no(r, i));
+		n += fm_quorum_here(fm, fm_record_no(r, i));
 	r->stage = FM_STAGE_LEADS;
 	r->since = fm->now;
 	r->asking->at = NEVER;
@@ -612,8 +612,8 @@ static void begin_lead(struct fm *fm, bool alone)
 	fm_follow_led(fm, fm->term);
 	fm_uplink_adrift(fm, false);
 	for (uint32_t i = 1; i < fm_roster_size(r); i++)
-		if (!fm_mate_no(r, i)->via && !fm_mate_no(r, i)->missing)
-			fm_mate_missing(fm, fm_mate_no(r, i));
+		if (!fm_record_no(r, i)->via && !fm_record_no(r, i)->missing)
+			fm_record_missing(fm, fm_record_no(r, i));
 	fm_news_begin(fm);
 	fm_log(fm, r->former.table && r->former.root != fm->guid &&
 	       (!r->asking->handed || r->asking->relieves) ? FM_WARNING : FM_INFO, "root",

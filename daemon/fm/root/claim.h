@@ -10,7 +10,7 @@ struct fm;
 struct fm_conn;
 struct fm_hello;
 struct fm_init;
-struct fm_mate;
+struct fm_record;
 struct fm_root;
 
 /*
@@ -27,7 +27,8 @@ void fm_claim_begin(struct fm *fm, bool leads);
  * Return: true if @m may be welcomed; false if it was answered by CLAIM, or has to send HELLO
  * again.
  */
-bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h);
+bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_record *m,
+		    const struct fm_hello *h);
 bool fm_claim_leads(const struct fm *fm);
 /**
  * fm_claim_anew() - ask all nodes again in an epoch above @epoch, which some node obeys or may obey

@@ -12,7 +12,7 @@
 #include "daemon/fm/wire/init.h"
 
 /* Return: the other end of the cable of @m at port @p; its GUID is 0 if it is not known. */
-static struct fm_end find_end(const struct fm_mate *m, unsigned int p)
+static struct fm_end find_end(const struct fm_record *m, unsigned int p)
 {
 	const struct fm_port_row *r = m ? &m->row.port[p] : NULL;
 
@@ -25,7 +25,7 @@ static struct fm_end find_end(const struct fm_mate *m, unsigned int p)
  * Return: the GUID of the node at the other end of the cable at @p, if it is another node, and the
  * cable ends there at the port opposite to @p; else 0.
  */
-static uint64_t find_straight(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+static uint64_t find_straight(const struct fm *fm, const struct fm_record *m, unsigned int p)
 {
 	struct fm_end end = find_end(m, p);
 
@@ -45,17 +45,17 @@ static enum fm_square judge_one(const struct fm *fm, uint64_t at_p, unsigned int
 				unsigned int q)
 {
 	unsigned int back_p = fm_opposite(fm->ndims, p), back_q = fm_opposite(fm->ndims, q);
-	struct fm_end far = find_end(fm_mate(fm->root, at_p), q);
-	struct fm_end by_q = find_end(fm_mate(fm->root, at_q), p);
+	struct fm_end far = find_end(fm_record(fm->root, at_p), q);
+	struct fm_end by_q = find_end(fm_record(fm->root, at_q), p);
 	bool closed;
 
 	if (far.guid && by_q.guid) {
 		closed = leads_to(by_q, far.guid, back_p) && far.port == back_q;
 	} else if (far.guid) {
-		by_q = find_end(fm_mate(fm->root, far.guid), back_p);
+		by_q = find_end(fm_record(fm->root, far.guid), back_p);
 		closed = leads_to(by_q, at_q, p) && far.port == back_q;
 	} else {
-		far = find_end(fm_mate(fm->root, by_q.guid), back_q);
+		far = find_end(fm_record(fm->root, by_q.guid), back_q);
 		closed = leads_to(far, at_p, q) && by_q.port == back_p;
 	}
 	if (!far.guid || !by_q.guid)
@@ -64,7 +64,7 @@ static enum fm_square judge_one(const struct fm *fm, uint64_t at_p, unsigned int
 }
 
 enum fm_square fm_corner_judge(const struct fm *fm, const struct torus_shape *shape,
-			       const struct fm_mate *m, unsigned int port)
+			       const struct fm_record *m, unsigned int port)
 {
 	uint64_t at_p = find_straight(fm, m, port), at_q;
 	bool open = false;

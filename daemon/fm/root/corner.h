@@ -8,7 +8,7 @@
 
 #include "daemon/fm/node/square.h"
 
-struct fm_mate;
+struct fm_record;
 struct torus_shape;
 
 /**
@@ -16,6 +16,6 @@ struct torus_shape;
  * @shape
  */
 enum fm_square fm_corner_judge(const struct fm *fm, const struct torus_shape *shape,
-			       const struct fm_mate *m, unsigned int port);
+			       const struct fm_record *m, unsigned int port);
 
 #endif /* FM_CORNER_H */

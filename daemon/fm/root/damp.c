@@ -122,11 +122,11 @@ static uint64_t reuse_time(const struct fm *fm, const struct fm_flap *f)
  * Return: the node at the other end of the cable at port @p, if its row confirms this cable, and
  * its port in @q; NULL if it is not known.
  */
-static const struct fm_mate *other_end(const struct fm *fm, const struct fm_mate *m,
-				       unsigned int p, unsigned int *q)
+static const struct fm_record *other_end(const struct fm *fm, const struct fm_record *m,
+					 unsigned int p, unsigned int *q)
 {
 	const struct fm_port_row *mine = &m->row.port[p];
-	const struct fm_mate *o = mine->peer_guid ? fm_mate(fm->root, mine->peer_guid) : NULL;
+	const struct fm_record *o = mine->peer_guid ? fm_record(fm->root, mine->peer_guid) : NULL;
 
 	*q = mine->peer_port;
 	if (!o || o == m || *q >= o->row.nports || o->row.port[*q].peer_guid != m->guid ||
@@ -135,7 +135,7 @@ static const struct fm_mate *other_end(const struct fm *fm, const struct fm_mate
 	return o;
 }
 
-static bool is_held(const struct fm_mate *m, unsigned int p)
+static bool is_held(const struct fm_record *m, unsigned int p)
 {
 	return m->flap && m->flap[p].held;
 }
@@ -144,18 +144,18 @@ static bool is_held(const struct fm_mate *m, unsigned int p)
  * Return: when the hold of a cable ends, unless it flaps meanwhile. The holds of both ends end at
  * the same time; otherwise the return of the link would need two tables.
  */
-static uint64_t cable_time(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+static uint64_t cable_time(const struct fm *fm, const struct fm_record *m, unsigned int p)
 {
 	uint64_t at = reuse_time(fm, &m->flap[p]), other = 0;
 	unsigned int q;
-	const struct fm_mate *o = other_end(fm, m, p, &q);
+	const struct fm_record *o = other_end(fm, m, p, &q);
 
 	if (o && is_held(o, q))
 		other = reuse_time(fm, &o->flap[q]);
 	return at > other ? at : other;
 }
 
-uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m)
+uint16_t fm_damp_mask(const struct fm *fm, const struct fm_record *m)
 {
 	uint16_t mask = 0;
 
@@ -169,10 +169,10 @@ uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m)
  * Return: true if the hold is reported for this end of the cable; if both ends are held, it is
  * reported for only one.
  */
-static bool reports_hold(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+static bool reports_hold(const struct fm *fm, const struct fm_record *m, unsigned int p)
 {
 	unsigned int q;
-	const struct fm_mate *o = other_end(fm, m, p, &q);
+	const struct fm_record *o = other_end(fm, m, p, &q);
 
 	return is_held(m, p) && !(o && is_held(o, q) && o->guid < m->guid);
 }
@@ -182,7 +182,7 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 	const struct fm_damp *d = fm->root ? fm->root->damp : NULL;
 
 	for (uint32_t k = 0; d && k < d->n; k++) {
-		const struct fm_mate *m = fm_mate_no(fm->root, d->held[k]), *o;
+		const struct fm_record *m = fm_record_no(fm->root, d->held[k]), *o;
 
 		for (unsigned int p = 0; m->node != TORUS_NO_NODE && p < 2 * fm->ndims; p++) {
 			uint64_t at;
@@ -206,11 +206,11 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
  * Sets the problem of a held port. If both ends are held, it is called for both, and sets the same
  * problem twice.
  */
-static void set_hold_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
+static void set_hold_problem(struct fm *fm, const struct fm_record *m, unsigned int p)
 {
 	char here[160], there[160] = "a node that is not known";
 	unsigned int q;
-	const struct fm_mate *o = other_end(fm, m, p, &q);
+	const struct fm_record *o = other_end(fm, m, p, &q);
 
 	if (o && o->guid < m->guid) {
 		set_hold_problem(fm, o, q);
@@ -233,7 +233,7 @@ static void update_holds(struct fm *fm)
 	d->at = NEVER;
 	fm_problems_mark(fm, "flap");
 	for (uint32_t i = 0; i < d->n; i++) {
-		const struct fm_mate *m = fm_mate_no(fm->root, d->held[i]);
+		const struct fm_record *m = fm_record_no(fm->root, d->held[i]);
 		bool some = false;
 
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
@@ -253,10 +253,10 @@ static void update_holds(struct fm *fm)
 /* --- losses and the ends of holds ---------------------------------------------------- */
 
 /* Adds @m to the list of nodes that have held ports. Return: false if there is no memory. */
-static bool list_held(struct fm_root *r, const struct fm_mate *m)
+static bool list_held(struct fm_root *r, const struct fm_record *m)
 {
 	struct fm_damp *d = r->damp;
-	uint32_t self = fm_mate_number(r, m), room = d->room ? 2 * d->room : 16;
+	uint32_t self = fm_record_number(r, m), room = d->room ? 2 * d->room : 16;
 	uint32_t *more;
 
 	for (uint32_t i = 0; i < d->n; i++)
@@ -274,7 +274,7 @@ static bool list_held(struct fm_root *r, const struct fm_mate *m)
 }
 
 /* Counts the loss of a link that was up. If there is no memory, the loss is not counted. */
-static void count_loss(struct fm *fm, struct fm_mate *m, unsigned int p)
+static void count_loss(struct fm *fm, struct fm_record *m, unsigned int p)
 {
 	struct fm_flap *f;
 
@@ -296,7 +296,8 @@ static void count_loss(struct fm *fm, struct fm_mate *m, unsigned int p)
  * Return: true if @row differs from the former port row only at ports that the table excludes as
  * held.
  */
-static bool is_row_excluded(const struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
+static bool is_row_excluded(const struct fm *fm, const struct fm_record *m,
+			    const struct fm_row *row)
 {
 	const struct fm_table *t = &fm->table;
 	const struct fm_entry *e = m->node < t->nodes ? &t->entry[m->node] : NULL;
@@ -320,7 +321,7 @@ static bool is_loss(const struct fm_port_row *was, const struct fm_port_row *is)
 		(is->peer_guid != was->peer_guid || is->peer_port != was->peer_port));
 }
 
-bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
+bool fm_damp_row(struct fm *fm, struct fm_record *m, const struct fm_row *row)
 {
 	bool any = false;
 
@@ -339,7 +340,7 @@ bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
  * Ends the hold of a port, if it is held. @m may be NULL. @why: text added to the cause of the next
  * table.
  */
-static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p, const char *why)
+static void end_hold(struct fm *fm, struct fm_record *m, unsigned int p, const char *why)
 {
 	char text[160];
 
@@ -360,10 +361,10 @@ static void end_hold(struct fm *fm, struct fm_mate *m, unsigned int p, const cha
  * Return: the node at the other end of the cable at @p, if the next table could use this cable were
  * it not held; else NULL.
  */
-static const struct fm_mate *linked_to(const struct fm *fm, const struct fm_mate *m,
-				       unsigned int p, unsigned int *q)
+static const struct fm_record *linked_to(const struct fm *fm, const struct fm_record *m,
+					 unsigned int p, unsigned int *q)
 {
-	const struct fm_mate *o = other_end(fm, m, p, q);
+	const struct fm_record *o = other_end(fm, m, p, q);
 	const uint16_t *admin = fm->root->admin;
 
 	if (!o || m->node == TORUS_NO_NODE || o->node == TORUS_NO_NODE ||
@@ -376,48 +377,48 @@ static const struct fm_mate *linked_to(const struct fm *fm, const struct fm_mate
 }
 
 /* Return: true if a path of links that are up, and not held down, joins the two nodes. */
-static bool has_other_path(struct fm *fm, const struct fm_mate *from, const struct fm_mate *to)
+static bool has_other_path(struct fm *fm, const struct fm_record *from, const struct fm_record *to)
 {
 	struct fm_root *r = fm->root;
 	uint32_t *queue = fm_roster_scratch(r), n = 1, mark = ++r->search;
 
-	queue[0] = fm_mate_number(r, from);
-	fm_mate_no(r, queue[0])->search = mark;
+	queue[0] = fm_record_number(r, from);
+	fm_record_no(r, queue[0])->search = mark;
 	for (uint32_t head = 0; head < n; head++) {
-		const struct fm_mate *m = fm_mate_no(r, queue[head]);
+		const struct fm_record *m = fm_record_no(r, queue[head]);
 
 		for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
 			unsigned int q;
-			const struct fm_mate *o = linked_to(fm, m, p, &q);
+			const struct fm_record *o = linked_to(fm, m, p, &q);
 
 			if (!o || o->search == mark || is_held(m, p) || is_held(o, q))
 				continue;
 			if (o == to)
 				return true;
-			queue[n] = fm_mate_number(r, o);
-			fm_mate_no(r, queue[n++])->search = mark;
+			queue[n] = fm_record_number(r, o);
+			fm_record_no(r, queue[n++])->search = mark;
 		}
 	}
 	return false;
 }
 
 /* Ends the holds of those cables of @m whose ends no other path joins. */
-static void spare_cables(struct fm *fm, struct fm_mate *m)
+static void spare_cables(struct fm *fm, struct fm_record *m)
 {
 	static const char why[] = ": no other path leads there";
 
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
 		unsigned int q;
-		const struct fm_mate *o = linked_to(fm, m, p, &q);
+		const struct fm_record *o = linked_to(fm, m, p, &q);
 
 		if (!o || (!is_held(m, p) && !is_held(o, q)) || has_other_path(fm, m, o))
 			continue;
 		end_hold(fm, m, p, why);
-		end_hold(fm, fm_mate_no(fm->root, fm_mate_number(fm->root, o)), q, why);
+		end_hold(fm, fm_record_no(fm->root, fm_record_number(fm->root, o)), q, why);
 	}
 }
 
-void fm_damp_spare(struct fm *fm, struct fm_mate *m)
+void fm_damp_spare(struct fm *fm, struct fm_record *m)
 {
 	struct fm_damp *d = fm->root->damp;
 
@@ -426,7 +427,7 @@ void fm_damp_spare(struct fm *fm, struct fm_mate *m)
 	if (m)
 		spare_cables(fm, m);
 	for (uint32_t i = 0; !m && i < d->n; i++)
-		spare_cables(fm, fm_mate_no(fm->root, d->held[i]));
+		spare_cables(fm, fm_record_no(fm->root, d->held[i]));
 	update_holds(fm);
 }
 
@@ -435,8 +436,9 @@ bool fm_damp_holds(const struct fm *fm, uint32_t node, uint16_t ports)
 	const struct torus_shape *shape = &fm->table.shape;
 
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
-		const struct fm_mate *here = fm_mate_at(fm->root, node);
-		const struct fm_mate *there = fm_mate_at(fm->root, torus_neighbour(shape, node, p));
+		const struct fm_record *here = fm_record_at(fm->root, node);
+		uint32_t peer = torus_neighbour(shape, node, p);
+		const struct fm_record *there = fm_record_at(fm->root, peer);
 
 		if (ports & 1u << p &&
 		    ((here && is_held(here, p)) ||
@@ -453,8 +455,8 @@ void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports)
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
 		if (!(ports & 1u << p))
 			continue;
-		end_hold(fm, fm_mate_at(fm->root, node), p, "");
-		end_hold(fm, fm_mate_at(fm->root, torus_neighbour(shape, node, p)),
+		end_hold(fm, fm_record_at(fm->root, node), p, "");
+		end_hold(fm, fm_record_at(fm->root, torus_neighbour(shape, node, p)),
 			 torus_dir_opposite(shape, p), "");
 	}
 	update_holds(fm);
@@ -467,7 +469,7 @@ void fm_damp_due(struct fm *fm)
 	if (fm->now < r->damp->at)
 		return;
 	for (uint32_t i = 0; i < r->damp->n; i++) {
-		struct fm_mate *m = fm_mate_no(r, r->damp->held[i]);
+		struct fm_record *m = fm_record_no(r, r->damp->held[i]);
 
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
 			if (is_held(m, p) && fm->now >= cable_time(fm, m, p))
@@ -486,7 +488,7 @@ void fm_damp_free(struct fm_root *r)
 	if (!r->damp)
 		return;
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		free(fm_mate_no(r, i)->flap);
+		free(fm_record_no(r, i)->flap);
 	free(r->damp->held);
 	free(r->damp);
 }

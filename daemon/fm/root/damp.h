@@ -9,7 +9,7 @@
 #include "daemon/fm/wire/msg.h"
 
 struct fm;
-struct fm_mate;
+struct fm_record;
 struct fm_root;
 
 /* Allocates the state of damp.c for a new root. Return: false if there is no memory. */
@@ -22,9 +22,9 @@ void fm_damp_free(struct fm_root *r);	/* to be called before the roster is freed
  * Return: true if no new table is needed: the two rows differ only at ports that are held down, and
  * that the table excludes for that already.
  */
-bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row);
+bool fm_damp_row(struct fm *fm, struct fm_record *m, const struct fm_row *row);
 /** fm_damp_mask() - Return: mask of the ports of @m that are held down */
-uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m);
+uint16_t fm_damp_mask(const struct fm *fm, const struct fm_record *m);
 /**
  * fm_damp_holds() - Return: true if one of the cables at @ports of @node is held down at either end
  */
@@ -36,7 +36,7 @@ void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports);
  * each other
  * @m: examine only cables of this node; NULL: all
  */
-void fm_damp_spare(struct fm *fm, struct fm_mate *m);
+void fm_damp_spare(struct fm *fm, struct fm_record *m);
 void fm_damp_due(struct fm *fm);
 uint64_t fm_damp_expiry(const struct fm *fm);
 

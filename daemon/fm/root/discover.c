@@ -70,16 +70,16 @@ static uint32_t *line_of(const struct cables *c, uint32_t i, unsigned int d)
 	return &c->line[(size_t)i * c->ndims + d];
 }
 
-static uint32_t find_peer(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+static uint32_t find_peer(const struct fm *fm, const struct fm_record *m, unsigned int p)
 {
 	const struct fm_port_row *port = &m->row.port[p];
-	const struct fm_mate *o;
+	const struct fm_record *o;
 
 	if (p >= m->row.nports || port->state != FM_PORT_UP || port->problem ||
 	    port->peer_port != fm_opposite(fm->ndims, p))
 		return NONE;
-	o = fm_mate(fm->root, port->peer_guid);
-	return !o || o == m ? NONE : fm_mate_number(fm->root, o);
+	o = fm_record(fm->root, port->peer_guid);
+	return !o || o == m ? NONE : fm_record_number(fm->root, o);
 }
 
 /*
@@ -124,7 +124,8 @@ static bool find_cables(const struct fm *fm, struct cables *c)
 	}
 	for (uint32_t i = 0; i < c->n; i++)
 		for (unsigned int p = 0; p < 2 * c->ndims; p++)
-			c->peer[(size_t)i * 2 * c->ndims + p] = find_peer(fm, fm_mate_no(r, i), p);
+			c->peer[(size_t)i * 2 * c->ndims + p] =
+				find_peer(fm, fm_record_no(r, i), p);
 	memset(c->line, 0xff, (size_t)c->n * c->ndims * sizeof(*c->line));
 	for (uint32_t i = 0; i < c->n; i++)
 		for (unsigned int d = 0; d < c->ndims; d++)
@@ -314,7 +315,7 @@ static enum trust find_trust(const struct placing *g, uint32_t i, unsigned int p
 
 	if (n == g->shape->size[d])
 		return SURE;
-	is = fm_corner_judge(g->fm, g->shape, fm_mate_no(g->fm->root, i), p);
+	is = fm_corner_judge(g->fm, g->shape, fm_record_no(g->fm->root, i), p);
 	return is == FM_SQUARE_CLOSED ? SURE : is == FM_SQUARE_OPEN || n ? CROSSED : UNSURE;
 }
 
@@ -331,10 +332,11 @@ static enum trust trust_of(const struct placing *g, uint32_t i, unsigned int p)
  * Return: true if port @p of @m, a node at the end of a dimension, is cabled to the other end of
  * that dimension.
  */
-static bool leads_round(const struct placing *g, const struct fm_mate *m, unsigned int p)
+static bool leads_round(const struct placing *g, const struct fm_record *m, unsigned int p)
 {
 	const struct fm_port_row *port = &m->row.port[p];
-	const struct fm_mate *o = port->peer_guid ? fm_mate(g->fm->root, port->peer_guid) : NULL;
+	uint64_t peer = port->peer_guid;
+	const struct fm_record *o = peer ? fm_record(g->fm->root, peer) : NULL;
 
 	return p < m->row.nports && o && port->peer_port == fm_opposite(g->cables.ndims, p) &&
 	       o->node == torus_neighbour(g->shape, m->node, p);
@@ -350,7 +352,7 @@ static unsigned int find_joined(const struct placing *g)
 	unsigned int joined = 0;
 
 	for (uint32_t i = 0; r->open && i < fm_roster_size(r); i++) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		const struct fm_record *m = fm_record_no(r, i);
 		struct torus_coords at;
 
 		if (m->node == TORUS_NO_NODE)
@@ -391,7 +393,7 @@ static uint32_t implied_place(const struct placing *g, uint32_t i, unsigned int 
 
 	if (j == NONE || g->shape->size[p % g->cables.ndims] == 1)
 		return TORUS_NO_NODE;
-	node = fm_mate_no(g->fm->root, j)->node;
+	node = fm_record_no(g->fm->root, j)->node;
 	if (node == TORUS_NO_NODE ||
 	    is_past_end(g, node, fm_opposite(g->cables.ndims, p)))
 		return TORUS_NO_NODE;
@@ -424,8 +426,8 @@ static unsigned int find_best_place(const struct placing *g, uint32_t i, enum tr
 
 	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++) {
 		uint32_t at = implied_place(g, i, p);
-		const struct fm_mate *there = at == TORUS_NO_NODE ? NULL :
-					      fm_mate_at(g->fm->root, at);
+		const struct fm_record *there = at == TORUS_NO_NODE ? NULL :
+					      fm_record_at(g->fm->root, at);
 		unsigned int n;
 
 		if (at == TORUS_NO_NODE || (there && there->state != FM_NODE_DEAD))
@@ -440,7 +442,7 @@ static unsigned int find_best_place(const struct placing *g, uint32_t i, enum tr
 }
 
 /* Logs that the NIC of @m is now in the place of another one, as after the change of a board. */
-static void tell_replaced(struct fm *fm, const struct fm_mate *m, const struct fm_mate *former,
+static void tell_replaced(struct fm *fm, const struct fm_record *m, const struct fm_record *former,
 			  uint32_t node)
 {
 	char at[TORUS_TEXT_MAX];
@@ -454,33 +456,33 @@ static void tell_replaced(struct fm *fm, const struct fm_mate *m, const struct f
 static void put_node(struct fm *fm, uint32_t i, uint32_t node)
 {
 	struct fm_root *r = fm->root;
-	struct fm_mate *m = fm_mate_no(r, i), *there = fm_mate_at(r, node);
+	struct fm_record *m = fm_record_no(r, i), *there = fm_record_at(r, node);
 
 	invariant(!there || there->node == node);
 	if (there && there != m) {
 		if (there->state == FM_NODE_DEAD)
 			tell_replaced(fm, m, there, node);
-		fm_mate_move(fm, there, TORUS_NO_NODE);
+		fm_record_move(fm, there, TORUS_NO_NODE);
 	}
-	fm_mate_move(fm, m, node);
+	fm_record_move(fm, m, node);
 	m->early = false;
 	r->at[node] = i + 1;
 }
 
-static bool is_waiting(const struct fm_mate *m)
+static bool is_waiting(const struct fm_record *m)
 {
 	return m->node == TORUS_NO_NODE && m->state != FM_NODE_DEAD;
 }
 
 /* Return: true if a port that is up leads to a node that has not joined, or has no place. */
-static bool has_unplaced(const struct placing *g, const struct fm_mate *m)
+static bool has_unplaced(const struct placing *g, const struct fm_record *m)
 {
 	for (unsigned int p = 0; p < 2 * g->cables.ndims && p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
-		const struct fm_mate *o = fm_mate(g->fm->root, port->peer_guid);
+		const struct fm_record *o = fm_record(g->fm->root, port->peer_guid);
 
 		if (port->state == FM_PORT_UP && port->peer_guid && !port->problem &&
-		    (!fm_mate_joined(o) || o->node == TORUS_NO_NODE))
+		    (!fm_record_joined(o) || o->node == TORUS_NO_NODE))
 			return true;
 	}
 	return false;
@@ -492,7 +494,7 @@ static bool has_unplaced(const struct placing *g, const struct fm_mate *m)
  */
 static bool is_early(const struct placing *g, uint32_t i, enum trust least, unsigned int votes)
 {
-	const struct fm_mate *m = fm_mate_no(g->fm->root, i);
+	const struct fm_record *m = fm_record_no(g->fm->root, i);
 
 	return votes && votes < 2 && least < SURE && g->fm->table.version &&
 	       m->worked_at == TORUS_NO_NODE &&
@@ -502,7 +504,7 @@ static bool is_early(const struct placing *g, uint32_t i, enum trust least, unsi
 /* If @i waits for a place and has votes, puts it into the queue of nodes with as many votes. */
 static void queue_node(struct placing *g, uint32_t i, enum trust least)
 {
-	struct fm_mate *m = fm_mate_no(g->fm->root, i);
+	struct fm_record *m = fm_record_no(g->fm->root, i);
 	uint32_t node;
 	bool waits = is_waiting(m);
 	unsigned int votes = waits ? find_best_place(g, i, least, &node) : 0;
@@ -552,7 +554,7 @@ static void place_nodes(struct placing *g, enum trust least)
 	for (i = 0; i < fm_roster_size(r); i++)
 		queue_node(g, i, least);
 	while ((i = take_next(g)) != NONE) {
-		struct fm_mate *m = fm_mate_no(r, i);
+		struct fm_record *m = fm_record_no(r, i);
 		unsigned int votes = is_waiting(m) ? find_best_place(g, i, least, &node) : 0;
 		unsigned int most = 0;
 
@@ -583,7 +585,7 @@ static void keep_places(struct fm *fm)
 	struct fm_root *r = fm->root;
 
 	for (uint32_t i = 0; r->unplaced && i < fm_roster_size(r); i++) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		const struct fm_record *m = fm_record_no(r, i);
 
 		if (is_waiting(m) && m->worked_at != TORUS_NO_NODE && !r->at[m->worked_at])
 			put_node(fm, i, m->worked_at);
@@ -597,13 +599,13 @@ static void keep_places(struct fm *fm)
 static bool refine_place(struct placing *g, uint32_t i)
 {
 	struct fm_root *r = g->fm->root;
-	uint32_t from = fm_mate_no(r, i)->node;
+	uint32_t from = fm_record_no(r, i)->node;
 	int here = (int)count_agreeing(g, i, from, CROSSED);
 
 	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++) {
 		uint32_t at = implied_place(g, i, p);
-		struct fm_mate *o = at == TORUS_NO_NODE ? NULL : fm_mate_at(r, at);
-		uint32_t j = o ? fm_mate_number(r, o) : NONE;
+		struct fm_record *o = at == TORUS_NO_NODE ? NULL : fm_record_at(r, at);
+		uint32_t j = o ? fm_record_number(r, o) : NONE;
 		int gain;
 
 		if (at == TORUS_NO_NODE || at == from || (o && o->fixed))
@@ -627,7 +629,7 @@ static bool refine_place(struct placing *g, uint32_t i)
  * Return: true if the wave may have placed @m at the same place, as far as the sizes of the
  * dimensions are known.
  */
-static bool is_as_by_wave(const struct torus_shape *shape, const struct fm_mate *m)
+static bool is_as_by_wave(const struct torus_shape *shape, const struct fm_record *m)
 {
 	struct torus_coords at;
 	bool known = false, same = true;
@@ -644,7 +646,7 @@ static bool is_as_by_wave(const struct torus_shape *shape, const struct fm_mate 
  * Makes the place of @m final. The position by the wave has no effect on it, but if it differs,
  * that is logged: the administrator may have to look for a wrong cable, or for a manager that lies.
  */
-static void confirm_place(struct fm *fm, const struct torus_shape *shape, struct fm_mate *m)
+static void confirm_place(struct fm *fm, const struct torus_shape *shape, struct fm_record *m)
 {
 	char is[TORUS_TEXT_MAX], was[TORUS_TEXT_MAX];
 	size_t n = 0;
@@ -667,25 +669,25 @@ static void refine_all(struct placing *g)
 	for (unsigned int pass = 0; moved && pass < REFINE_PASSES; pass++) {
 		moved = false;
 		for (uint32_t i = 0; i < fm_roster_size(r); i++)
-			if (!fm_mate_no(r, i)->fixed && fm_mate_no(r, i)->node != TORUS_NO_NODE)
+			if (!fm_record_no(r, i)->fixed && fm_record_no(r, i)->node != TORUS_NO_NODE)
 				moved |= refine_place(g, i);
 		/* Places that have become free may be those of other nodes. */
 		if (moved)
 			place_nodes(g, CROSSED);
 	}
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		if (fm_mate_no(r, i)->node != TORUS_NO_NODE && !fm_mate_no(r, i)->fixed)
-			confirm_place(g->fm, g->shape, fm_mate_no(r, i));
+		if (fm_record_no(r, i)->node != TORUS_NO_NODE && !fm_record_no(r, i)->fixed)
+			confirm_place(g->fm, g->shape, fm_record_no(r, i));
 }
 
 /* For each node that is without a place in a table for the first time: begins its wait. */
 static void begin_waits(struct fm *fm)
 {
 	for (uint32_t i = 0; i < fm_roster_size(fm->root); i++) {
-		struct fm_mate *m = fm_mate_no(fm->root, i);
+		struct fm_record *m = fm_record_no(fm->root, i);
 
 		m->early = false;
-		if (is_waiting(m) && fm_mate_joined(m) && !m->waits_since)
+		if (is_waiting(m) && fm_record_joined(m) && !m->waits_since)
 			m->waits_since = fm->now;
 	}
 }
@@ -696,7 +698,7 @@ static void count_early(struct fm *fm)
 	struct fm_root *r = fm->root;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		const struct fm_record *m = fm_record_no(r, i);
 
 		invariant(!m->early || m->node == TORUS_NO_NODE);
 		if (!m->early)

@@ -52,10 +52,10 @@ void fm_dispute_free(struct fm_root *r)
 }
 
 /* Return: true if one end of the cable at port @p reports it as up and the other as down. */
-static bool is_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+static bool is_disputed(const struct fm *fm, const struct fm_record *m, unsigned int p)
 {
 	const struct fm_port_row *mine = &m->row.port[p], *theirs;
-	const struct fm_mate *o = fm_mate(fm->root, mine->peer_guid);
+	const struct fm_record *o = fm_record(fm->root, mine->peer_guid);
 
 	if (!o || o == m || o->state != FM_NODE_UP || !o->via ||
 	    mine->peer_port >= o->row.nports)
@@ -65,7 +65,7 @@ static bool is_disputed(const struct fm *fm, const struct fm_mate *m, unsigned i
 	       theirs->peer_guid == m->guid;
 }
 
-bool fm_disputed_any(const struct fm *fm, const struct fm_mate *m)
+bool fm_disputed_any(const struct fm *fm, const struct fm_record *m)
 {
 	for (unsigned int p = 0; p < m->row.nports; p++)
 		if (is_disputed(fm, m, p))
@@ -84,7 +84,7 @@ static void add_suspect(struct fm_disputes *d, uint64_t guid, bool seen)
 		d->more = true;
 }
 
-void fm_dispute_row(struct fm *fm, const struct fm_mate *m)
+void fm_dispute_row(struct fm *fm, const struct fm_record *m)
 {
 	struct fm_disputes *d = fm->root->disputes;
 
@@ -95,10 +95,10 @@ void fm_dispute_row(struct fm *fm, const struct fm_mate *m)
 		d->at = fm->now + fm->cfg.keepalive;
 }
 
-static void set_dispute_problem(struct fm *fm, const struct fm_mate *m, unsigned int p)
+static void set_dispute_problem(struct fm *fm, const struct fm_record *m, unsigned int p)
 {
 	const struct fm_port_row *mine = &m->row.port[p];
-	const struct fm_mate *o = fm_mate(fm->root, mine->peer_guid);
+	const struct fm_record *o = fm_record(fm->root, mine->peer_guid);
 	bool up = mine->state == FM_PORT_UP;
 	char a[160], b[160];
 
@@ -114,7 +114,7 @@ static void set_dispute_problem(struct fm *fm, const struct fm_mate *m, unsigned
  * Reports the disputed cables of @m if the last check has @seen one, too, and keeps @m as a
  * suspect.
  */
-static void check_node(struct fm *fm, const struct fm_mate *m, bool seen)
+static void check_node(struct fm *fm, const struct fm_record *m, bool seen)
 {
 	for (unsigned int p = 0; seen && p < m->row.nports; p++)
 		if (is_disputed(fm, m, p))
@@ -134,14 +134,14 @@ void fm_dispute_due(struct fm *fm)
 	*d = (struct fm_disputes) { .at = NEVER };
 	fm_problems_mark(fm, "dispute");
 	for (unsigned int i = 0; i < old.n; i++) {
-		const struct fm_mate *m = fm_mate(r, old.suspect[i].guid);
+		const struct fm_record *m = fm_record(r, old.suspect[i].guid);
 
 		if (m)
 			check_node(fm, m, old.suspect[i].seen);
 		first |= !old.suspect[i].seen;
 	}
 	for (uint32_t i = 0; old.more && i < fm_roster_size(r); i++)
-		check_node(fm, fm_mate_no(r, i), false);
+		check_node(fm, fm_record_no(r, i), false);
 	fm_problems_sweep(fm, "dispute");
 	if (d->n && (first || old.more))
 		d->at = fm->now + fm->cfg.keepalive;

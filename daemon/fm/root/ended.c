@@ -38,7 +38,7 @@ static void add_dead(struct fm *fm, struct fm_step *s, uint32_t node)
 	const struct torus_shape *shape = &fm->table.shape;
 
 	for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
-		const struct fm_mate *o = fm_mate_at(fm->root, torus_neighbour(shape, node, p));
+		const struct fm_record *o = fm_record_at(fm->root, torus_neighbour(shape, node, p));
 		const struct fm_port_row *far =
 			o ? &o->row.port[torus_dir_opposite(shape, p)] : NULL;
 
@@ -50,7 +50,7 @@ static void add_dead(struct fm *fm, struct fm_step *s, uint32_t node)
 
 static void add_node(struct fm *fm, struct fm_step *s, uint32_t node)
 {
-	const struct fm_mate *m = fm_mate_at(fm->root, node);
+	const struct fm_record *m = fm_record_at(fm->root, node);
 
 	if (!m)
 		return;
@@ -80,7 +80,7 @@ void fm_ended_reopen(struct fm *fm)
 
 	for (uint32_t i = 0; i < closed->n; i++) {
 		uint32_t node = closed->node[i];
-		struct fm_mate *m = fm_mate_at(fm->root, node);
+		struct fm_record *m = fm_record_at(fm->root, node);
 
 		for (unsigned int p = 0; m && p < 2 * fm->ndims; p++)
 			if (m->row.port[p].state == FM_PORT_UP &&
@@ -98,7 +98,7 @@ void fm_ended_reopen(struct fm *fm)
  */
 static bool forget_node(struct fm *fm, uint32_t node)
 {
-	struct fm_mate *m = fm_mate_at(fm->root, node);
+	struct fm_record *m = fm_record_at(fm->root, node);
 	bool left = false;
 
 	for (unsigned int p = 0; m && p < 2 * fm->ndims; p++) {

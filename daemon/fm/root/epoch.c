@@ -106,7 +106,7 @@ uint64_t fm_epoch_stated(const struct fm_hello *h)
  */
 static bool is_other(const struct fm *fm, uint64_t node, uint64_t epoch, uint64_t root)
 {
-	const struct fm_mate *m = fm_mate(fm->root, node);
+	const struct fm_record *m = fm_record(fm->root, node);
 
 	if (epoch != fm->term)
 		return epoch > fm->term;

@@ -52,9 +52,9 @@ struct extension {
 	uint32_t multiple[TORUS_MAX_DIMS];
 };
 
-static const struct fm_mate *mate_of(const struct extension *x, uint32_t i)
+static const struct fm_record *mate_of(const struct extension *x, uint32_t i)
 {
-	return fm_mate_no(x->fm->root, i);
+	return fm_record_no(x->fm->root, i);
 }
 
 /*
@@ -62,14 +62,14 @@ static const struct fm_mate *mate_of(const struct extension *x, uint32_t i)
  */
 static uint32_t find_cabled_peer(const struct extension *x, uint32_t i, unsigned int p)
 {
-	const struct fm_mate *m = mate_of(x, i), *o;
+	const struct fm_record *m = mate_of(x, i), *o;
 	const struct fm_port_row *port = &m->row.port[p];
 
 	if (p >= m->row.nports || port->state != FM_PORT_UP || port->problem ||
 	    port->peer_port != fm_opposite(x->old.ndims, p))
 		return NONE;
-	o = fm_mate(x->fm->root, port->peer_guid);
-	return !o || o == m || o->state == FM_NODE_DEAD ? NONE : fm_mate_number(x->fm->root, o);
+	o = fm_record(x->fm->root, port->peer_guid);
+	return !o || o == m || o->state == FM_NODE_DEAD ? NONE : fm_record_number(x->fm->root, o);
 }
 
 static bool is_placed(const struct extension *x, uint32_t i)

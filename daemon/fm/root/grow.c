@@ -262,7 +262,7 @@ static void move_places(struct fm *fm, const struct torus_shape *from, const str
 			fm_change_node(fm, id);
 	}
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
-		struct fm_mate *m = fm_mate_no(r, i);
+		struct fm_record *m = fm_record_no(r, i);
 
 		m->worked_at = TORUS_NO_NODE;
 		if (m->node == TORUS_NO_NODE)
@@ -346,7 +346,7 @@ void fm_grow_applied(struct fm *fm)
 		return;
 	r->grow->old = false;
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
-		struct fm_mate *m = fm_mate_no(r, i);
+		struct fm_record *m = fm_record_no(r, i);
 
 		if (m->node == TORUS_NO_NODE || m->state == FM_NODE_DEAD ||
 		    fm_tally_part(fm, m->node) == FM_PART_TAKES)
@@ -356,7 +356,7 @@ void fm_grow_applied(struct fm *fm)
 }
 
 /* A NIC that has no place does not use the former shape. */
-void fm_grow_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
+void fm_grow_hello(struct fm *fm, struct fm_record *m, const struct fm_hello *h)
 {
 	if (!m->old_shape || (h->placed && memcmp(&h->shape, &fm->table.shape, sizeof(h->shape))))
 		return;

@@ -9,7 +9,7 @@
 
 struct fm;
 struct fm_hello;
-struct fm_mate;
+struct fm_record;
 struct fm_root;
 struct fm_sums;
 
@@ -54,7 +54,7 @@ bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven, uint64
 /** fm_grow_applied() - called when all nodes that take part have put the table in force */
 void fm_grow_applied(struct fm *fm);
 /** fm_grow_hello() - process the HELLO of @m, whose NIC may no longer have the former shape */
-void fm_grow_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h);
+void fm_grow_hello(struct fm *fm, struct fm_record *m, const struct fm_hello *h);
 /** fm_grow_due() - begin an attempt, if it is time; @recovers: a recovery is under way */
 void fm_grow_due(struct fm *fm, bool recovers);
 uint64_t fm_grow_expiry(const struct fm *fm);

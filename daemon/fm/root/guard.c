@@ -42,7 +42,7 @@ static bool is_alive(uint8_t state)
 
 static bool has_nic(const struct fm *fm, uint32_t node)
 {
-	const struct fm_mate *m = fm_mate_at(fm->root, node);
+	const struct fm_record *m = fm_record_at(fm->root, node);
 
 	return is_alive(m ? m->state : fm->table.entry[node].state);
 }
@@ -66,7 +66,7 @@ static uint16_t lost_in_table(const struct fm *fm, uint32_t node, unsigned int p
 static uint16_t unused_ports(const struct fm *fm, uint32_t node)
 {
 	const struct fm_entry *e = &fm->table.entry[node];
-	const struct fm_mate *m = fm_mate_at(fm->root, node);
+	const struct fm_record *m = fm_record_at(fm->root, node);
 	uint16_t mask = e->wiring | fm->root->admin[node];
 
 	if (!has_nic(fm, node))

@@ -84,9 +84,9 @@ static uint32_t mark_parts(const struct fm_table *t, uint32_t root, uint32_t *pa
  */
 static bool is_missing(const struct fm_root *r, uint64_t guid)
 {
-	const struct fm_mate *m = r->roster ? fm_mate(r, guid) : NULL;
+	const struct fm_record *m = r->roster ? fm_record(r, guid) : NULL;
 
-	return m && m != fm_mate_no(r, 0) && (!m->via || m->state != FM_NODE_UP);
+	return m && m != fm_record_no(r, 0) && (!m->via || m->state != FM_NODE_UP);
 }
 
 /* Searches all nodes, and reports the isolated ones. */

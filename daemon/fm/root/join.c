@@ -55,7 +55,7 @@ static void name_cable(const struct fm *fm, const struct fm_port_row *port, uint
 		       unsigned int *p)
 {
 	const struct torus_shape *shape = &fm->table.shape;
-	const struct fm_mate *o = fm_mate(fm->root, port->peer_guid);
+	const struct fm_record *o = fm_record(fm->root, port->peer_guid);
 
 	if (*p < shape->ndims)
 		return;
@@ -72,7 +72,7 @@ static void name_cable(const struct fm *fm, const struct fm_port_row *port, uint
  * Writes the cause of a recovery: the first port that went up or down, if any did. Before the first
  * table, the place that a node had before may not exist in the present shape.
  */
-static void write_cause(const struct fm *fm, const struct fm_mate *m, const struct fm_row *now,
+static void write_cause(const struct fm *fm, const struct fm_record *m, const struct fm_row *now,
 		      char *text, size_t room)
 {
 	static const char *const states[] = { "down", "up", "down" };
@@ -106,21 +106,21 @@ static void write_cause(const struct fm *fm, const struct fm_mate *m, const stru
  * row is made from the rows of other nodes (settle.c). Otherwise, when those other nodes are gone,
  * no node would vouch for that one.
  */
-static void add_to_unheard(struct fm *fm, const struct fm_mate *m)
+static void add_to_unheard(struct fm *fm, const struct fm_record *m)
 {
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
-		struct fm_mate *o = port->state == FM_PORT_UP && port->peer_guid ?
-					    fm_mate(fm->root, port->peer_guid) : NULL;
+		struct fm_record *o = port->state == FM_PORT_UP && port->peer_guid ?
+					    fm_record(fm->root, port->peer_guid) : NULL;
 
-		if (o && o != m && o != fm_mate_no(fm->root, 0) && !o->stated.heard &&
+		if (o && o != m && o != fm_record_no(fm->root, 0) && !o->stated.heard &&
 		    port->peer_port < o->row.nports)
 			o->row.port[port->peer_port].peer_guid = m->guid;
 	}
 }
 
 /* Processes a new port row of @m, and demands a new table if it needs one. */
-static void take_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
+static void take_row(struct fm *fm, struct fm_record *m, const struct fm_row *row)
 {
 	char cause[FM_TEXT_MAX / 2];
 	bool known;
@@ -194,7 +194,7 @@ static bool is_incredible(const struct fm *fm, const struct fm_hello *h, char *t
 /* Return: why a HELLO must be refused, or NULL. */
 static const char *find_objection(struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
-	const struct fm_mate *m = fm_mate(fm->root, h->guid);
+	const struct fm_record *m = fm_record(fm->root, h->guid);
 
 	if (m && m->via && (strcmp(m->name, h->name) || strcmp(m->address, h->address))) {
 		snprintf(text, room, "GUID %016llx of '%s' (%s) is in use by '%s' (%s)",
@@ -214,7 +214,7 @@ static const char *find_objection(struct fm *fm, const struct fm_hello *h, char 
 	}
 	if (is_incredible(fm, h, text, room) || fm_plan_objection(fm, h, text, room))
 		return text;
-	m = fm_mate_namesake(fm->root, h->name, h->guid);
+	m = fm_record_namesake(fm->root, h->name, h->guid);
 	if (m) {
 		snprintf(text, room, "name '%s' of %016llx (%s) is in use by %016llx (%s)", h->name,
 			 (unsigned long long)h->guid, h->address, (unsigned long long)m->guid,
@@ -226,7 +226,7 @@ static const char *find_objection(struct fm *fm, const struct fm_hello *h, char 
 
 void fm_join_moves(struct fm *fm, uint64_t guid)
 {
-	struct fm_mate *m = fm_mate(fm->root, guid);
+	struct fm_record *m = fm_record(fm->root, guid);
 
 	if (m)
 		m->moving = true;
@@ -236,7 +236,7 @@ void fm_join_moves(struct fm *fm, uint64_t guid)
 			 * further up */
 
 /* Return: true if @m is connected or about to be, so that it can be a parent. */
-static bool is_there(const struct fm_mate *m)
+static bool is_there(const struct fm_record *m)
 {
 	return (m->via || m->moving) && m->state == FM_NODE_UP;
 }
@@ -250,25 +250,25 @@ static bool is_there(const struct fm_mate *m)
  * repeated after each break. A node that may have to be asked for the latest table stays a child of
  * the root (recall.c).
  */
-static const char *choose_parent(struct fm *fm, struct fm_mate *m, bool joins, bool stray)
+static const char *choose_parent(struct fm *fm, struct fm_record *m, bool joins, bool stray)
 {
 	const struct fm_root *r = fm->root;
 	bool restless = m->joined && fm->now < m->joined + RESTLESS * fm->cfg.keepalive;
 	uint32_t i = m->given;
 
 	if (joins && !restless)
-		i = fm_mate_number(r, m);
+		i = fm_record_number(r, m);
 	if (joins)
 		m->joined = fm->now;
 	if (fm_recall_keeps(fm, m))
 		i = 0;
-	while (i > 0 && (joins || stray || !is_there(fm_mate_no(r, i)))) {
+	while (i > 0 && (joins || stray || !is_there(fm_record_no(r, i)))) {
 		i = (i - 1) / fm->cfg.fanout;
 		joins = stray = false;
 	}
-	invariant(!i || i < fm_mate_number(r, m));
+	invariant(!i || i < fm_record_number(r, m));
 	m->given = i;
-	return i ? fm_mate_no(r, i)->address : "";
+	return i ? fm_record_no(r, i)->address : "";
 }
 
 /*
@@ -276,7 +276,7 @@ static const char *choose_parent(struct fm *fm, struct fm_mate *m, bool joins, b
  * through relays as its own value allows at every other node; a relay with a lower value must
  * return some.
  */
-static void check_relay(struct fm *fm, const struct fm_mate *m,
+static void check_relay(struct fm *fm, const struct fm_record *m,
 			uint32_t packets)
 {
 	if (packets && fm->relay_packets && packets != fm->relay_packets)
@@ -293,7 +293,7 @@ static void check_relay(struct fm *fm, const struct fm_mate *m,
  * Notes whether the NIC of @m has the bootstrap flag. A new NIC may replace a dead one, so ranks.c
  * checks the flags later.
  */
-static void take_mark(struct fm *fm, struct fm_mate *m, bool marked, bool fresh)
+static void take_mark(struct fm *fm, struct fm_record *m, bool marked, bool fresh)
 {
 	bool changes = m->marked != marked;
 
@@ -322,7 +322,7 @@ static uint32_t former_place(const struct fm *fm, const struct fm_hello *h)
  * Return: true if the NIC of the node has rows, and is at the place that the node has, or will
  * have.
  */
-static bool works_there(const struct fm *fm, const struct fm_mate *m, const struct fm_hello *h)
+static bool works_there(const struct fm *fm, const struct fm_record *m, const struct fm_hello *h)
 {
 	const struct fm_root *r = fm->root;
 	const struct torus_shape *shape = r->settled ? &fm->table.shape : &r->shape;
@@ -350,7 +350,8 @@ static uint8_t find_brought(const struct fm *fm, const struct fm_hello *h, bool 
 }
 
 /* Stores all statements of a HELLO that is not outdated. */
-static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_hello *h, bool fresh)
+static void take_statements(struct fm *fm, struct fm_record *m, const struct fm_hello *h,
+			    bool fresh)
 {
 	struct fm_root *r = fm->root;
 	bool away = fresh || m->state != FM_NODE_UP;
@@ -375,7 +376,7 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 		fm_apart_tell(fm);
 	fm_plan_hello(fm, m, h);
 	fm_recall_hello(fm, h);
-	fm_mate_name(r, m, h->name);
+	fm_record_name(r, m, h->name);
 	strcpy(m->address, h->address);
 	check_relay(fm, m, h->relay_packets);
 	take_mark(fm, m, h->marked, fresh);
@@ -403,7 +404,7 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 	if (m->node == TORUS_NO_NODE)
 		memcpy(m->position, h->position, sizeof(m->position));
 	if (!r->settled && m->node == TORUS_NO_NODE)
-		fm_mate_move(fm, m, former_place(fm, h));
+		fm_record_move(fm, m, former_place(fm, h));
 	m->worked_at = r->settled && h->placed &&
 		       !memcmp(&h->shape, &fm->table.shape, sizeof(h->shape)) ?
 		       torus_node_id(&h->shape, &h->coords) : TORUS_NO_NODE;
@@ -423,10 +424,10 @@ static void take_statements(struct fm *fm, struct fm_mate *m, const struct fm_he
 }
 
 /* Processes a HELLO of @m, of which possibly only the GUID was known before. */
-static void take_hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m,
+static void take_hello(struct fm *fm, const struct fm_conn *c, struct fm_record *m,
 		       const struct fm_hello *h)
 {
-	bool fresh = !fm_mate_joined(m);
+	bool fresh = !fm_record_joined(m);
 
 	fm->root->joiners += fresh;
 	if (fresh)
@@ -441,7 +442,7 @@ static void take_hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m
 		take_statements(fm, m, h, fresh);
 }
 
-static void send_welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m,
+static void send_welcome(struct fm *fm, struct fm_conn *c, struct fm_record *m,
 			 const struct fm_hello *h)
 {
 	struct fm_msg msg = { .type = FM_MSG_WELCOME };
@@ -466,7 +467,7 @@ static void send_welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m,
  */
 static bool is_banned(const struct fm *fm, const struct fm_hello *h)
 {
-	const struct fm_mate *m = fm_mate(fm->root, h->guid);
+	const struct fm_record *m = fm_record(fm->root, h->guid);
 
 	return m && m->epoch == h->epoch && fm->now < m->banned && fm_claim_leads(fm);
 }
@@ -491,7 +492,7 @@ static void report_refused(struct fm *fm, const struct fm_hello *h, const char *
 
 void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 {
-	struct fm_mate *m;
+	struct fm_record *m;
 	char text[FM_TEXT_MAX];
 	const char *why = find_objection(fm, h, text, sizeof(text));
 
@@ -508,9 +509,9 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		return;
 	}
 	fm_problem_clear(fm, "refused", refusal_key(h));
-	m = fm_mate(fm->root, h->guid);
+	m = fm_record(fm->root, h->guid);
 	if (!m) {
-		m = fm_mate_add(fm->root, h->guid);
+		m = fm_record_add(fm->root, h->guid);
 		if (m)
 			/* the node counts as dead until its HELLO is accepted */
 			m->state = FM_NODE_DEAD;
@@ -531,35 +532,35 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 /* --- messages from below ---------------------------------------------------- */
 
 /* Return: the node that a notice is about; NULL if the notice is outdated or invalid. */
-static struct fm_mate *find_noticed(const struct fm *fm, const struct fm_left *l)
+static struct fm_record *find_noticed(const struct fm *fm, const struct fm_left *l)
 {
-	struct fm_mate *m = fm_mate(fm->root, l->guid);
+	struct fm_record *m = fm_record(fm->root, l->guid);
 
-	if (!m || m == fm_mate_no(fm->root, 0) || l->guid == l->parent)
+	if (!m || m == fm_record_no(fm->root, 0) || l->guid == l->parent)
 		return NULL;
 	return m->epoch == l->epoch && l->attach >= m->attach ? m : NULL;
 }
 
 static void take_left(struct fm *fm, const struct fm_left *l)
 {
-	struct fm_mate *m = find_noticed(fm, l);
+	struct fm_record *m = find_noticed(fm, l);
 
 	if (!m)
 		return;
 	m->attach = l->attach + 1;
-	fm_mate_missing(fm, m);
+	fm_record_missing(fm, m);
 	fm_roster_forget_below(fm, l->guid);
 	fm_log(fm, FM_DEBUG, "node", "connection to '%s' lost", m->name);
 }
 
 static void take_adopted(struct fm *fm, const struct fm_left *l)
 {
-	struct fm_mate *m = find_noticed(fm, l);
+	struct fm_record *m = find_noticed(fm, l);
 
 	if (!m)
 		return;
 	m->attach = l->attach;
-	fm_mate_via(fm->root, m, l->parent);
+	fm_record_via(fm->root, m, l->parent);
 	fm_vanish_adopted(fm, m);
 	/*
 	 * The root judged the node dead because this notice came late. A node with a place sees
@@ -586,11 +587,11 @@ static void take_sent_table(struct fm *fm, const struct fm_table_msg *t)
 
 void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 {
-	struct fm_mate *m;
+	struct fm_record *m;
 
 	switch (msg->type) {
 	case FM_MSG_ROW:
-		m = fm_mate(fm->root, msg->row.guid);
+		m = fm_record(fm->root, msg->row.guid);
 		if (m && m->epoch == msg->row.epoch &&
 		    (int32_t)(msg->row.row.serial - m->row.serial) > 0)
 			take_row(fm, m, &msg->row.row);

@@ -92,11 +92,11 @@
  * Return: the neighbour at port @p, if its port row confirms the cable; @up is set to whether it
  * reports the link as up. NULL: the neighbour is not known, or dead.
  */
-static struct fm_mate *neighbour_at(const struct fm *fm, const struct fm_mate *m, unsigned int p,
-				    bool *up)
+static struct fm_record *neighbour_at(const struct fm *fm, const struct fm_record *m,
+				      unsigned int p, bool *up)
 {
 	const struct fm_port_row *mine = &m->row.port[p], *its;
-	struct fm_mate *o = mine->peer_guid ? fm_mate(fm->root, mine->peer_guid) : NULL;
+	struct fm_record *o = mine->peer_guid ? fm_record(fm->root, mine->peer_guid) : NULL;
 
 	if (!o || o->state == FM_NODE_DEAD || mine->peer_port >= o->row.nports)
 		return NULL;
@@ -115,13 +115,13 @@ struct evidence {
 	bool linked, lost, ended;
 };
 
-static struct evidence find_evidence(const struct fm *fm, const struct fm_mate *m)
+static struct evidence find_evidence(const struct fm *fm, const struct fm_record *m)
 {
 	struct evidence e = { .lost = m->lost };
 	bool up;
 
 	for (unsigned int p = 0; p < m->row.nports; p++) {
-		const struct fm_mate *o = neighbour_at(fm, m, p, &up);
+		const struct fm_record *o = neighbour_at(fm, m, p, &up);
 
 		if (!o || !o->via)
 			continue;
@@ -140,7 +140,7 @@ static void mark_vouched(struct fm *fm)
 	bool up;
 
 	for (uint32_t i = 0; i < r->nmissing; i++) {
-		struct fm_mate *m = fm_mate_no(r, r->missing[i]);
+		struct fm_record *m = fm_record_no(r, r->missing[i]);
 
 		invariant(m->listed);
 		m->vouched = !m->via && m->state != FM_NODE_DEAD && find_evidence(fm, m).linked;
@@ -148,16 +148,16 @@ static void mark_vouched(struct fm *fm)
 			queue[n++] = r->missing[i];
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const struct fm_mate *o = fm_mate_no(r, queue[i]);
+		const struct fm_record *o = fm_record_no(r, queue[i]);
 
 		for (unsigned int q = 0; q < o->row.nports; q++) {
-			struct fm_mate *m = neighbour_at(fm, o, q, &up);
+			struct fm_record *m = neighbour_at(fm, o, q, &up);
 
 			if (!m || m->via || !m->listed || m->vouched ||
 			    o->row.port[q].state != FM_PORT_UP)
 				continue;
 			m->vouched = true;
-			queue[n++] = fm_mate_number(r, m);
+			queue[n++] = fm_record_number(r, m);
 		}
 	}
 }
@@ -166,9 +166,9 @@ static const char silence[] = ": its NIC works on, but packets that it parks wai
 			      "uncounted, until its manager answers";
 
 /* Makes @m dead or silent. @why: added to the text of the problem. */
-static void set_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state, const char *why)
+static void set_gone(struct fm *fm, struct fm_record *m, enum fm_node_state state, const char *why)
 {
-	invariant(m != fm_mate_no(fm->root, 0));
+	invariant(m != fm_record_no(fm->root, 0));
 	invariant(state == FM_NODE_DEAD || state == FM_NODE_SILENT);
 	m->state = (uint8_t)state;
 	fm_change_node(fm, m->node);
@@ -188,7 +188,7 @@ static void set_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state,
  * link as up.
  */
 static bool kept_up(const struct fm_port_row *was, const struct fm_port_row *is,
-		    const struct fm_mate *o)
+		    const struct fm_record *o)
 {
 	return was->state == FM_PORT_UP && was->session == is->session &&
 	       was->peer_guid == is->peer_guid && o->row.port[is->peer_port].state == FM_PORT_UP;
@@ -200,11 +200,11 @@ static bool kept_up(const struct fm_port_row *was, const struct fm_port_row *is,
  * table, it does not know since when they have the link: both may come from a part that had another
  * root.
  */
-void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
+void fm_judge_beside(struct fm *fm, const struct fm_record *m, const struct fm_row *row)
 {
 	for (unsigned int p = 0; p < m->row.nports && p < row->nports; p++) {
 		const struct fm_port_row *is = &row->port[p];
-		struct fm_mate *o = is->peer_guid ? fm_mate(fm->root, is->peer_guid) : NULL;
+		struct fm_record *o = is->peer_guid ? fm_record(fm->root, is->peer_guid) : NULL;
 
 		if (!o || o->state != FM_NODE_DEAD || is->peer_port >= o->row.nports ||
 		    is->state != FM_PORT_UP)
@@ -218,7 +218,7 @@ void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row
  * Bans a node, for twice as long as last time, unless the last ban ended longer ago than the
  * longest ban lasts.
  */
-static void ban_node(const struct fm *fm, struct fm_mate *m)
+static void ban_node(const struct fm *fm, struct fm_record *m)
 {
 	uint64_t most = BAN_MAX * fm->cfg.member_max;
 	bool lately = m->ban && fm->now < m->banned + most;
@@ -230,7 +230,7 @@ static void ban_node(const struct fm *fm, struct fm_mate *m)
 /*
  * Called when the parent of @m has reported that @m answers but does not report: makes @m silent.
  */
-static void judge_stuck(struct fm *fm, struct fm_mate *m, const struct fm_failed *f)
+static void judge_stuck(struct fm *fm, struct fm_record *m, const struct fm_failed *f)
 {
 	const struct fm_root *r = fm->root;
 	char why[FM_TEXT_MAX / 2 + FM_ADDR_MAX];
@@ -251,11 +251,11 @@ static void judge_stuck(struct fm *fm, struct fm_mate *m, const struct fm_failed
 /* The node is silent from now on, although it answers: recoveries do not wait for it. */
 void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 {
-	struct fm_mate *m = fm_mate(fm->root, f->guid);
+	struct fm_record *m = fm_record(fm->root, f->guid);
 	char why[FM_TEXT_MAX / 2];
 
-	if (!m || m == fm_mate_no(fm->root, 0) || m->epoch != f->epoch || m->state != FM_NODE_UP ||
-	    f->version != fm->root->version)
+	if (!m || m == fm_record_no(fm->root, 0) || m->epoch != f->epoch ||
+	    m->state != FM_NODE_UP || f->version != fm->root->version)
 		return;
 	if (f->by) {
 		judge_stuck(fm, m, f);
@@ -274,19 +274,19 @@ void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
  * Adds the missing nodes that a link joins to @m to @set, which has @n nodes. Return: their number
  * now.
  */
-static uint32_t add_joined(struct fm *fm, const struct fm_mate *m, uint32_t *set, uint32_t n)
+static uint32_t add_joined(struct fm *fm, const struct fm_record *m, uint32_t *set, uint32_t n)
 {
 	struct fm_root *r = fm->root;
 	bool up;
 
 	for (unsigned int p = 0; p < m->row.nports; p++) {
-		struct fm_mate *o = neighbour_at(fm, m, p, &up);
+		struct fm_record *o = neighbour_at(fm, m, p, &up);
 
 		if (!o || o->via || !o->listed || o->vouched || o->search == r->search ||
 		    (!up && m->row.port[p].state != FM_PORT_UP))
 			continue;
 		o->search = r->search;
-		set[n++] = fm_mate_number(r, o);
+		set[n++] = fm_record_number(r, o);
 	}
 	return n;
 }
@@ -295,7 +295,7 @@ static uint32_t add_joined(struct fm *fm, const struct fm_mate *m, uint32_t *set
  * Return: when @m, one of @n nodes that are judged together, may be judged dead by the state of its
  * links.
  */
-static uint64_t dead_by_links(const struct fm *fm, const struct fm_mate *m, uint32_t n)
+static uint64_t dead_by_links(const struct fm *fm, const struct fm_record *m, uint32_t n)
 {
 	uint64_t moment = fm->cfg.resend / 4;
 	struct evidence e = find_evidence(fm, m);
@@ -309,7 +309,7 @@ static uint64_t dead_by_links(const struct fm *fm, const struct fm_mate *m, uint
  * Return: when @m, one of @n nodes that are judged together, may be judged dead: see the table
  * above.
  */
-static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n, bool quorum)
+static uint64_t dead_at(const struct fm *fm, const struct fm_record *m, uint32_t n, bool quorum)
 {
 	uint64_t at = later(dead_by_links(fm, m, n), fm_lag_doubts(fm));
 
@@ -321,22 +321,22 @@ static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n
  * @quorum: the connected nodes are a quorum
  * Return: when they are to be judged dead; NEVER if they are dead now.
  */
-static uint64_t judge_set(struct fm *fm, struct fm_mate *m, bool quorum)
+static uint64_t judge_set(struct fm *fm, struct fm_record *m, bool quorum)
 {
 	struct fm_root *r = fm->root;
 	uint32_t *set = fm_roster_scratch(r), n = 1;
 	uint64_t at = 0;
 
-	set[0] = fm_mate_number(r, m);
+	set[0] = fm_record_number(r, m);
 	m->search = ++r->search;
 	for (uint32_t i = 0; i < n; i++)
-		n = add_joined(fm, fm_mate_no(r, set[i]), set, n);
+		n = add_joined(fm, fm_record_no(r, set[i]), set, n);
 	for (uint32_t i = 0; i < n; i++)
-		at = later(at, dead_at(fm, fm_mate_no(r, set[i]), n, quorum));
+		at = later(at, dead_at(fm, fm_record_no(r, set[i]), n, quorum));
 	if (fm->now < at)
 		return at;
 	for (uint32_t i = 0; i < n; i++)
-		set_gone(fm, fm_mate_no(r, set[i]), FM_NODE_DEAD, "");
+		set_gone(fm, fm_record_no(r, set[i]), FM_NODE_DEAD, "");
 	return NEVER;
 }
 
@@ -345,7 +345,7 @@ static uint64_t judge_set(struct fm *fm, struct fm_mate *m, bool quorum)
  * @quorum: the connected nodes are a quorum
  * Return: when the node has to be judged again; NEVER if it need not.
  */
-static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches, bool quorum)
+static uint64_t judge_missing(struct fm *fm, struct fm_record *m, uint32_t searches, bool quorum)
 {
 	uint64_t silent_at = m->missing + fm_service_grace(fm, m);
 
@@ -364,7 +364,7 @@ static uint64_t judge_mate(struct fm *fm, struct fm_mate *m, uint32_t searches, 
 }
 
 /* Return: true if @m is no longer missing, or is dead. */
-static bool is_judged(const struct fm_mate *m)
+static bool is_judged(const struct fm_record *m)
 {
 	return m->state == FM_NODE_DEAD || m->via || !m->missing;
 }
@@ -375,7 +375,7 @@ static bool is_silence_due(const struct fm *fm)
 	const struct fm_root *r = fm->root;
 
 	for (uint32_t i = 0; i < r->nmissing; i++) {
-		const struct fm_mate *m = fm_mate_no(r, r->missing[i]);
+		const struct fm_record *m = fm_record_no(r, r->missing[i]);
 
 		if (m->vouched && !m->via && m->state == FM_NODE_UP &&
 		    fm->now >= m->missing + fm_service_grace(fm, m))
@@ -398,10 +398,10 @@ void fm_judge_due(struct fm *fm)
 	if (is_silence_due(fm) || fm_quorum_lacks(r))
 		fm_quorum_look(fm);
 	while (i < r->nmissing) {
-		struct fm_mate *m = fm_mate_no(r, r->missing[i]);
+		struct fm_record *m = fm_record_no(r, r->missing[i]);
 
 		if (!is_judged(m))
-			r->judge_at = earlier(r->judge_at, judge_mate(fm, m, searches, quorum));
+			r->judge_at = earlier(r->judge_at, judge_missing(fm, m, searches, quorum));
 		if (is_judged(m)) {
 			m->listed = false;
 			r->missing[i] = r->missing[--r->nmissing];

@@ -7,7 +7,7 @@
 
 struct fm;
 struct fm_failed;
-struct fm_mate;
+struct fm_record;
 struct fm_row;
 
 /**
@@ -16,7 +16,7 @@ struct fm_row;
  * @row: the new port row of @m; m->row is still the former one
  * Called when @m, which was judged dead or silent, is back.
  */
-void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row);
+void fm_judge_beside(struct fm *fm, const struct fm_record *m, const struct fm_row *row);
 /**
  * fm_judge_failed() - process the report of a node, or of its parent, that it cannot do the present
  * step

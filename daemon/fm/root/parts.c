@@ -176,7 +176,7 @@ static unsigned int exclude_ports(struct fm *fm, uint32_t node, uint16_t mask, c
 }
 
 /* Excludes the ports that a node's HELLO reported, if its table is of another part. */
-static void merge_node(struct fm *fm, const struct fm_mate *m)
+static void merge_node(struct fm *fm, const struct fm_record *m)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 	const struct fm_statements *v = &m->stated;
@@ -570,7 +570,7 @@ void fm_parts_free(struct fm_root *r)
 
 /* --- parts that meet --------------------------------------------------------------------- */
 
-void fm_parts_hello(struct fm *fm, const struct fm_mate *m)
+void fm_parts_hello(struct fm *fm, const struct fm_record *m)
 {
 	if (fm->root->settled)
 		merge_node(fm, m);
@@ -606,7 +606,7 @@ void fm_parts_end(struct fm *fm)
 
 	begin_line(fm);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		merge_node(fm, fm_mate_no(r, i));
+		merge_node(fm, fm_record_no(r, i));
 	for (const struct foreign *f = r->parts->foreign; f; f = f->next) {
 		merge_latest(fm, f);
 		if (!is_outdone(r, f))

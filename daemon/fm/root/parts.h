@@ -9,7 +9,7 @@
 struct fm;
 struct fm_conn;
 struct fm_hello;
-struct fm_mate;
+struct fm_record;
 struct fm_root;
 struct fm_table_msg;
 
@@ -22,7 +22,7 @@ void fm_parts_free(struct fm_root *r);
  * part
  * Called on a root that has a table.
  */
-void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
+void fm_parts_hello(struct fm *fm, const struct fm_record *m);
 /**
  * fm_parts_own() - store the table of this node itself, which may be of another part than that of
  * the other nodes

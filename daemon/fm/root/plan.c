@@ -43,7 +43,7 @@
 #include "daemon/fm/root/vanish.h"
 #include "daemon/fm/wire/plan.h"
 
-void fm_plan_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
+void fm_plan_hello(struct fm *fm, struct fm_record *m, const struct fm_hello *h)
 {
 	struct fm_root *r = fm->root;
 
@@ -94,7 +94,7 @@ static bool is_plan_apart(struct fm *fm, const struct torus_plan *plan)
 	char why[FM_TEXT_MAX / 2];
 
 	for (uint32_t i = 0; i < fm_roster_size(fm->root); i++) {
-		const struct fm_mate *m = fm_mate_no(fm->root, i);
+		const struct fm_record *m = fm_record_no(fm->root, i);
 
 		if (m->state != FM_NODE_UP && m->node == TORUS_NO_NODE)
 			continue;
@@ -123,7 +123,7 @@ static bool is_plan_usable(struct fm *fm, const struct torus_plan *plan,
 		return false;
 	}
 	for (uint32_t i = 0; !fm_plan_is_default(plan) && i < fm_roster_size(fm->root); i++) {
-		const struct fm_mate *m = fm_mate_no(fm->root, i);
+		const struct fm_record *m = fm_record_no(fm->root, i);
 
 		if (m->plans || m->state != FM_NODE_UP)
 			continue;
@@ -187,7 +187,7 @@ static const struct torus_plan *present_plan(const struct fm *fm)
 static void drop_old(struct fm *fm)
 {
 	for (uint32_t i = 1; i < fm_roster_size(fm->root); i++) {
-		struct fm_mate *m = fm_mate_no(fm->root, i);
+		struct fm_record *m = fm_record_no(fm->root, i);
 
 		if (m->plans || m->state != FM_NODE_UP)
 			continue;

@@ -9,13 +9,13 @@
 
 struct fm;
 struct fm_hello;
-struct fm_mate;
+struct fm_record;
 
 /**
  * fm_plan_hello() - note whether the joining node @m supports address plans, and which one its NIC
  * has
  */
-void fm_plan_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h);
+void fm_plan_hello(struct fm *fm, struct fm_record *m, const struct fm_hello *h);
 /**
  * fm_plan_objection() - Return: true if the node cannot join, because its manager or its NIC does
  * not support the plan, or its service address is in the plan; writes the reason to @text

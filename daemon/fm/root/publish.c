@@ -85,7 +85,7 @@ static uint8_t clean_of_all(const struct fm_root *r)
 	uint8_t clean = r->former.clean;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		clean &= clean_by(&fm_mate_no(r, i)->stated, &latest);
+		clean &= clean_by(&fm_record_no(r, i)->stated, &latest);
 	return clean;
 }
 
@@ -112,8 +112,8 @@ static uint64_t first_version(struct fm_root *r)
 	uint8_t used = 0;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		if (fm_mate_no(r, i)->version)
-			used |= (uint8_t)(1u << fm_mate_no(r, i)->version % TORUS_COLOURS);
+		if (fm_record_no(r, i)->version)
+			used |= (uint8_t)(1u << fm_record_no(r, i)->version % TORUS_COLOURS);
 	r->clean = r->former.table == r->version ? clean_of_all(r) & (uint8_t)~used : 0;
 	version = version_without(r, (uint8_t)~r->clean);
 	if (version)
@@ -127,7 +127,7 @@ static uint64_t first_version(struct fm_root *r)
 static bool has_blank_nic(const struct fm_root *r)
 {
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		if ((!i || fm_mate_no(r, i)->stated.heard) && !fm_mate_no(r, i)->version)
+		if ((!i || fm_record_no(r, i)->stated.heard) && !fm_record_no(r, i)->version)
 			return true;
 	return false;
 }
@@ -140,10 +140,10 @@ static bool has_blank_nic(const struct fm_root *r)
  */
 static bool is_later_possible(const struct fm_root *r)
 {
-	const struct fm_mate *maker = r->former.table ? fm_mate(r, r->former.root) :
-		fm_mate_no(r, 0);
+	const struct fm_record *maker = r->former.table ? fm_record(r, r->former.root) :
+		fm_record_no(r, 0);
 
-	return has_blank_nic(r) || !maker || (maker != fm_mate_no(r, 0) && !maker->stated.heard);
+	return has_blank_nic(r) || !maker || (maker != fm_record_no(r, 0) && !maker->stated.heard);
 }
 
 /*
@@ -204,16 +204,17 @@ static uint64_t next_version(struct fm *fm)
  * shows. A link that was lost and came back is closed at both ends until a replay, in which @m does
  * not take part.
  */
-static bool is_closed_beyond(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+static bool is_closed_beyond(const struct fm *fm, const struct fm_record *m, unsigned int p)
 {
 	const struct torus_shape *shape = &fm->table.shape;
-	const struct fm_mate *o = fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
+	const struct fm_record *o = fm_record_at(fm->root, torus_neighbour(shape, m->node, p));
 
 	return m->state == FM_NODE_SILENT && o && o->row.port[torus_dir_opposite(shape, p)].closed;
 }
 
 /* Fills in @e, which must be all zero, because entries are compared by memcmp(), texts included. */
-static void make_entry(struct fm *fm, const struct fm_mate *m, uint64_t version, struct fm_entry *e)
+static void make_entry(struct fm *fm, const struct fm_record *m, uint64_t version,
+		       struct fm_entry *e)
 {
 	e->state = m->state;
 	e->differs = fm_quorum_differs(fm, m, fm_table_counts(e), version);
@@ -247,7 +248,7 @@ static void make_entry(struct fm *fm, const struct fm_mate *m, uint64_t version,
 
 bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_entry *e)
 {
-	const struct fm_mate *m = fm_mate_at(fm->root, node);
+	const struct fm_record *m = fm_record_at(fm->root, node);
 
 	memset(e, 0, sizeof(*e));
 	e->node = node;
@@ -270,7 +271,7 @@ static void report_unplaced(struct fm *fm)
 
 	fm_problems_mark(fm, "place");
 	for (uint32_t i = 0; why && i < fm_roster_size(r); i++) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		const struct fm_record *m = fm_record_no(r, i);
 
 		if (m->node == TORUS_NO_NODE && m->state == FM_NODE_UP && m->via && !m->early)
 			fm_problem_set(fm, "place", m->guid,
@@ -294,11 +295,11 @@ static int by_number(const void *a, const void *b)
 static void move_vote(struct fm *fm, const struct fm_entry *was, const struct fm_entry *e,
 		      uint64_t version)
 {
-	struct fm_mate *m = fm_mate(fm->root, was->guid);
+	struct fm_record *m = fm_record(fm->root, was->guid);
 
 	if (m && was->guid != e->guid && was->state == FM_NODE_UP)
 		fm_quorum_entry(fm, m, false, version);
-	m = fm_mate_at(fm->root, e->node);
+	m = fm_record_at(fm->root, e->node);
 	if (m)
 		fm_quorum_entry(fm, m, fm_table_counts(e), version);
 }
@@ -361,8 +362,8 @@ static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 static void forget_brought(struct fm_root *r)
 {
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		if (fm_mate_no(r, i)->node != TORUS_NO_NODE)
-			fm_mate_no(r, i)->brought = 0;
+		if (fm_record_no(r, i)->node != TORUS_NO_NODE)
+			fm_record_no(r, i)->brought = 0;
 }
 
 /*

@@ -146,11 +146,11 @@ void fm_quorum_free(struct fm_root *r)
 	free(r->quorum);
 }
 
-bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m)
+bool fm_quorum_here(const struct fm *fm, const struct fm_record *m)
 {
 	const struct fm_root *r = fm->root;
 
-	if (m == fm_mate_no(r, 0))
+	if (m == fm_record_no(r, 0))
 		return true;
 	if (r->stage == FM_STAGE_ASKS)
 		return m->stated.heard &&
@@ -167,7 +167,7 @@ static uint16_t entry_votes(const struct fm_voters *v, const struct fm_entry *e)
 	return (uint16_t)(fm_table_counts(e) | fm_table_votes(v, e) << 1);
 }
 
-void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h)
+void fm_quorum_note(struct fm_record *m, const struct fm_hello *h)
 {
 	struct fm_statements *v = &m->stated;
 
@@ -197,7 +197,7 @@ static bool forgot_later(const struct fm_statements *v, uint64_t epoch, uint64_t
 }
 
 /* Return: mask of the sets that contain @m, by the table @b and its voters. */
-static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const struct fm_mate *m)
+static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const struct fm_record *m)
 {
 	uint32_t node = fm_book_find(b, m->guid);
 
@@ -209,7 +209,7 @@ static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const str
  * Return: mask of the sets that contain @m, of those in which a claim with table @t needs quorums;
  * 0 if there is none, or not known.
  */
-static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const struct fm_past *t)
+static uint16_t votes_with(const struct fm *fm, const struct fm_record *m, const struct fm_past *t)
 {
 	const struct fm_statements *said = &m->stated;
 	const struct fm_past its = {
@@ -233,7 +233,7 @@ static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const s
  * Return: mask of the sets of the latest table that contain @m. The root that made a table is up in
  * it. That also counts after its manager started again, but not after its NIC did.
  */
-static uint16_t votes_of(const struct fm *fm, const struct fm_mate *m)
+static uint16_t votes_of(const struct fm *fm, const struct fm_record *m)
 {
 	const struct fm_former *t = &fm->root->former;
 	const struct fm_past id = fm_former_id(t);
@@ -278,7 +278,7 @@ static uint32_t count_here(const struct fm *fm, unsigned int i, uint64_t maker, 
 
 	*half = 0;
 	for (uint32_t k = 0; k < fm_roster_size(r); k++) {
-		const struct fm_mate *m = fm_mate_no(r, k);
+		const struct fm_record *m = fm_record_no(r, k);
 
 		if (!fm_quorum_here(fm, m) || !(votes_of(fm, m) & 1u << i))
 			continue;
@@ -329,7 +329,7 @@ void fm_quorum_begin(struct fm *fm)
 	q->nclaimed = list_sets(fm, q->claimed);
 	invariant(q->nclaimed <= FM_QUORUM_SETS);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		fm_mate_no(r, i)->stated.chose = votes_of(fm, fm_mate_no(r, i));
+		fm_record_no(r, i)->stated.chose = votes_of(fm, fm_record_no(r, i));
 }
 
 void fm_quorum_sent(struct fm *fm)
@@ -341,10 +341,10 @@ void fm_quorum_sent(struct fm *fm)
 		return;
 	q->own = true;
 	for (uint32_t i = 0; i < fm_roster_size(fm->root); i++)
-		fm_quorum_hello(fm, fm_mate_no(fm->root, i));
+		fm_quorum_hello(fm, fm_record_no(fm->root, i));
 }
 
-void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
+void fm_quorum_hello(const struct fm *fm, struct fm_record *m)
 {
 	const struct fm_quorum *q = fm->root->quorum;
 	uint16_t votes;
@@ -355,7 +355,7 @@ void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
 	m->stated.chose |= votes;
 }
 
-void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v,
+void fm_quorum_former(const struct fm *fm, struct fm_record *m, const struct fm_voters *v,
 		      const struct fm_entry *e)
 {
 	const struct fm_quorum *q = fm->root->quorum;
@@ -366,7 +366,7 @@ void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_vo
 
 /* --- the tables of this root ---------------------------------------------- */
 
-void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version)
+void fm_quorum_entry(struct fm *fm, struct fm_record *m, bool up, uint64_t version)
 {
 	struct fm_quorum *q = fm->root->quorum;
 
@@ -384,7 +384,7 @@ void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version
 	m->stated.until = up ? 0 : version;
 }
 
-void fm_quorum_forgot(struct fm *fm, struct fm_mate *m)
+void fm_quorum_forgot(struct fm *fm, struct fm_record *m)
 {
 	struct fm_statements *v = &m->stated;
 
@@ -434,7 +434,7 @@ static bool find_set(const struct fm *fm, unsigned int i, struct fm_set *set, ui
 }
 
 /* Return: true if @m has a vote in set @i of voters: of the table @version, or 0: of the claim. */
-static bool is_in(const struct fm_mate *m, unsigned int i, uint64_t version)
+static bool is_in(const struct fm_record *m, unsigned int i, uint64_t version)
 {
 	const struct fm_statements *v = &m->stated;
 
@@ -443,7 +443,7 @@ static bool is_in(const struct fm_mate *m, unsigned int i, uint64_t version)
 	return v->since && v->since <= version && (!v->until || v->until > version);
 }
 
-uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_mate *m, bool up, uint64_t version)
+uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_record *m, bool up, uint64_t version)
 {
 	uint8_t differs = 0;
 	struct fm_set set;
@@ -471,7 +471,7 @@ void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v
 
 /* Return: true if the nodes for which @counts is true are a quorum of each set that is needed. */
 static bool is_quorum(const struct fm *fm,
-		      bool (*counts)(const struct fm *fm, const struct fm_mate *m))
+		      bool (*counts)(const struct fm *fm, const struct fm_record *m))
 {
 	const struct fm_root *r = fm->root;
 	struct fm_set set;
@@ -483,7 +483,7 @@ static bool is_quorum(const struct fm *fm,
 		uint32_t n = 0;
 
 		for (uint32_t k = 0; k < fm_roster_size(r); k++) {
-			const struct fm_mate *m = fm_mate_no(r, k);
+			const struct fm_record *m = fm_record_no(r, k);
 
 			if (is_in(m, i, version) && counts(fm, m))
 				n += 2 + (m->guid == set.maker);
@@ -494,16 +494,16 @@ static bool is_quorum(const struct fm *fm,
 	return true;
 }
 
-static bool is_connected(const struct fm *fm, const struct fm_mate *m)
+static bool is_connected(const struct fm *fm, const struct fm_record *m)
 {
-	return m->via || m == fm_mate_no(fm->root, 0);
+	return m->via || m == fm_record_no(fm->root, 0);
 }
 
 /*
  * Return: true if the root waits for the reports of @m, so that @m has taken the present table or
  * will take it.
  */
-static bool takes_table(const struct fm *fm, const struct fm_mate *m)
+static bool takes_table(const struct fm *fm, const struct fm_record *m)
 {
 	(void)fm;
 	return m->state == FM_NODE_UP && m->node != TORUS_NO_NODE;
@@ -515,11 +515,11 @@ static bool is_beside_others(const struct fm *fm)
 	const struct fm_root *r = fm->root;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		const struct fm_record *m = fm_record_no(r, i);
 
 		for (unsigned int p = 0; takes_table(fm, m) && p < m->row.nports; p++) {
 			const struct fm_port_row *port = &m->row.port[p];
-			const struct fm_mate *o = fm_mate(r, port->peer_guid);
+			const struct fm_record *o = fm_record(r, port->peer_guid);
 
 			if (port->state == FM_PORT_UP && port->peer_guid &&
 			    (!o || !takes_table(fm, o)))

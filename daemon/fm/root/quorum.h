@@ -9,7 +9,7 @@
 #include "daemon/fm/wire/msg.h"
 
 struct fm;
-struct fm_mate;
+struct fm_record;
 struct fm_root;
 
 #define FM_QUORUM_OPEN	16	/* most tables that not all nodes have taken; more than there are
@@ -23,9 +23,9 @@ void fm_quorum_free(struct fm_root *r);
 /**
  * fm_quorum_note() - store what the HELLO of @m says about its tables, on which its votes depend
  */
-void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h);
+void fm_quorum_note(struct fm_record *m, const struct fm_hello *h);
 /** fm_quorum_here() - Return: true if @m takes part in the claim, in its present stage */
-bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m);
+bool fm_quorum_here(const struct fm *fm, const struct fm_record *m);
 /**
  * fm_quorum_claimed() - Return: true if the nodes that take part in the claim are a quorum in each
  * set
@@ -45,27 +45,28 @@ void fm_quorum_begin(struct fm *fm);
  */
 void fm_quorum_sent(struct fm *fm);
 /** fm_quorum_hello() - store which sets of the claim contain @m, which has sent HELLO */
-void fm_quorum_hello(const struct fm *fm, struct fm_mate *m);
+void fm_quorum_hello(const struct fm *fm, struct fm_record *m);
 /**
  * fm_quorum_former() - as fm_quorum_hello(), for a node that has not joined, by its entry @e in the
  * former table
  */
-void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v,
+void fm_quorum_former(const struct fm *fm, struct fm_record *m, const struct fm_voters *v,
 		      const struct fm_entry *e);
 /**
  * fm_quorum_differs() - compute @differs (fm_entry) of @m for table @version
  * @up: @m is up in this table
  */
-uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_mate *m, bool up, uint64_t version);
+uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_record *m, bool up,
+			  uint64_t version);
 /** fm_quorum_voters() - list the voters of table @version, after its entries are made */
 void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v);
 /** fm_quorum_entry() - note that @m is @up, or not, in the table @version */
-void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version);
+void fm_quorum_entry(struct fm *fm, struct fm_record *m, bool up, uint64_t version);
 /**
  * fm_quorum_forgot() - remove @m, whose NIC has lost its memory, from the sets of all earlier
  * tables
  */
-void fm_quorum_forgot(struct fm *fm, struct fm_mate *m);
+void fm_quorum_forgot(struct fm *fm, struct fm_record *m);
 /**
  * fm_quorum_took() - Return: true if the nodes that take the present table are enough by rule (T)
  */

@@ -36,14 +36,14 @@ void fm_ranks_look(struct fm *fm)
  */
 struct equals {
 	uint32_t n;
-	const struct fm_mate *of[2];
+	const struct fm_record *of[2];
 };
 
-static void add_equal(struct equals *e, const struct fm_mate *m)
+static void add_equal(struct equals *e, const struct fm_record *m)
 {
 	e->n++;
 	for (unsigned int i = 0; i < 2; i++) {
-		const struct fm_mate *was = e->of[i];
+		const struct fm_record *was = e->of[i];
 
 		if (was && was->node < m->node)
 			continue;
@@ -76,9 +76,9 @@ static void check_ranks(struct fm *fm)
 	uint32_t others = 0;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		const struct fm_record *m = fm_record_no(r, i);
 
-		if (!fm_mate_joined(m) || m->state != FM_NODE_UP)
+		if (!fm_record_joined(m) || m->state != FM_NODE_UP)
 			continue;
 		if (m->guid != fm->guid) {
 			others++;
@@ -116,11 +116,11 @@ static void check_ranks(struct fm *fm)
 void fm_ranks_marked(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
-	const struct fm_mate *of[2] = { NULL };
+	const struct fm_record *of[2] = { NULL };
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; i < fm_roster_size(r) && n < 2; i++) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		const struct fm_record *m = fm_record_no(r, i);
 
 		if (m->marked && (m->state != FM_NODE_DEAD || m->node != TORUS_NO_NODE))
 			of[n++] = m;

@@ -214,9 +214,9 @@ static bool take_shape_of(struct fm *fm, const struct fm_hello *h)
 		return false;
 	free_exclusions(r);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		if (fm_mate_no(r, i)->node != TORUS_NO_NODE)
-			fm_mate_move(fm, fm_mate_no(r, i), TORUS_NO_NODE);
-	fm_mate_no(r, 0)->fixed = false;
+		if (fm_record_no(r, i)->node != TORUS_NO_NODE)
+			fm_record_move(fm, fm_record_no(r, i), TORUS_NO_NODE);
+	fm_record_no(r, 0)->fixed = false;
 	r->restored = true;
 	r->recall->kept = false;
 	r->open = 0;
@@ -262,9 +262,9 @@ static void recall_kept(struct fm *fm)
 		r->restored = r->recall->kept = true;
 		r->shape = k->book->shape;
 		for (uint32_t i = 0; i < fm_roster_size(r); i++)
-			fm_mate_move(fm, fm_mate_no(r, i),
-				     fm_kept_place(fm, fm_mate_no(r, i)->guid));
-		fm_mate_no(r, 0)->fixed = fm_mate_no(r, 0)->node != TORUS_NO_NODE;
+			fm_record_move(fm, fm_record_no(r, i),
+				       fm_kept_place(fm, fm_record_no(r, i)->guid));
+		fm_record_no(r, 0)->fixed = fm_record_no(r, 0)->node != TORUS_NO_NODE;
 	}
 	if (memcmp(&r->shape, &k->book->shape, sizeof(r->shape)))
 		return;
@@ -432,8 +432,8 @@ static const struct fm_conn *find_other(const struct fm *fm)
 
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
 		const struct fm_conn *c = fm_conn_no(fm, i);
-		const struct fm_mate *m =
-			c->role == FM_CONN_CHILD ? fm_mate(fm->root, c->guid) : NULL;
+		const struct fm_record *m =
+			c->role == FM_CONN_CHILD ? fm_record(fm->root, c->guid) : NULL;
 
 		if (m && states_table(&m->stated, &s->wanted) && !was_asked(s, c->guid))
 			return c;
@@ -444,13 +444,13 @@ static const struct fm_conn *find_other(const struct fm *fm)
 /* Return: true if the child at @c has the table @id, and stays connected to this node. */
 static bool is_holder(const struct fm *fm, const struct fm_conn *c, const struct fm_past *id)
 {
-	const struct fm_mate *m =
-		c->role == FM_CONN_CHILD && !c->guest ? fm_mate(fm->root, c->guid) : NULL;
+	const struct fm_record *m =
+		c->role == FM_CONN_CHILD && !c->guest ? fm_record(fm->root, c->guid) : NULL;
 
 	return m && states_table(&m->stated, id);
 }
 
-bool fm_recall_keeps(const struct fm *fm, const struct fm_mate *m)
+bool fm_recall_keeps(const struct fm *fm, const struct fm_record *m)
 {
 	const struct fm_past latest = fm_former_id(&fm->root->former);
 	unsigned int n = 0;
@@ -512,11 +512,11 @@ static void move_all(struct fm *fm, struct fm_book *b)
 	struct fm_root *r = fm->root;
 
 	for (uint32_t i = 1; i < fm_roster_size(r); i++) {
-		struct fm_mate *m = fm_mate_no(r, i);
+		struct fm_record *m = fm_record_no(r, i);
 		uint32_t node = fm_book_find(b, m->guid);
 
-		if (fm_mate_joined(m) && node != TORUS_NO_NODE)
-			fm_mate_move(fm, m, node);
+		if (fm_record_joined(m) && node != TORUS_NO_NODE)
+			fm_record_move(fm, m, node);
 	}
 }
 

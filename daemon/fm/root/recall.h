@@ -10,7 +10,7 @@
 struct fm;
 struct fm_book;
 struct fm_conn;
-struct fm_mate;
+struct fm_record;
 struct fm_table_msg;
 struct fm_root;
 struct fm_voters;
@@ -45,7 +45,7 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
  * fm_recall_keeps() - Return: true if @m has a table that this root may still have to ask it for
  * Such a node has to stay connected to the root, so it gets no other parent.
  */
-bool fm_recall_keeps(const struct fm *fm, const struct fm_mate *m);
+bool fm_recall_keeps(const struct fm *fm, const struct fm_record *m);
 /** fm_recall_due() - ask another node for the wanted table, if the last one has not answered */
 void fm_recall_due(struct fm *fm);
 uint64_t fm_recall_expiry(const struct fm *fm);

@@ -703,7 +703,7 @@ static void ask_all_anew(struct fm *fm)
 /* Reports a problem that names a node which has not reported. */
 static void report_awaited(struct fm *fm)
 {
-	const struct fm_mate *m = fm_mate(fm->root, fm_reports_awaited(fm));
+	const struct fm_record *m = fm_record(fm->root, fm_reports_awaited(fm));
 
 	if (m)
 		fm_problem_set(fm, "recovery", 0,

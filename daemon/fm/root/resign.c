@@ -49,14 +49,14 @@ static uint64_t fails_at(const struct fm *fm)
 }
 
 /* Return: the connected candidate that would ask first to be root; NULL if there is none. */
-static const struct fm_mate *find_successor(const struct fm *fm)
+static const struct fm_record *find_successor(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
-	const struct fm_mate *best = NULL;
+	const struct fm_record *best = NULL;
 	unsigned int most = 0;
 
 	for (uint32_t i = 1; i < fm_roster_size(r); i++) {
-		const struct fm_mate *m = fm_mate_no(r, i);
+		const struct fm_record *m = fm_record_no(r, i);
 		unsigned int priority = fm_candidate_priority(m->priority, m->node);
 
 		if (!m->via || m->state != FM_NODE_UP || m->node == TORUS_NO_NODE || !priority)
@@ -69,7 +69,7 @@ static const struct fm_mate *find_successor(const struct fm *fm)
 	return best;
 }
 
-static void hand_over_lead(struct fm *fm, const struct fm_mate *m)
+static void hand_over_lead(struct fm *fm, const struct fm_record *m)
 {
 	struct fm_lead lead = {
 		.term = fm->term, .guid = m->guid, .now = true, .unfit = true,
@@ -87,7 +87,7 @@ static void hand_over_lead(struct fm *fm, const struct fm_mate *m)
 
 void fm_resign_due(struct fm *fm)
 {
-	const struct fm_mate *m;
+	const struct fm_record *m;
 
 	if (fm->now < fm->root->resign_at || fm->now < fails_at(fm)) {
 		if (fails_at(fm) == NEVER)

@@ -59,7 +59,7 @@
 #include "lib/deps/invariant.h"
 
 /* Uses the shape and the place that the NIC has already, if the fabric can have that shape. */
-static void restore_place(struct fm *fm, struct fm_mate *m)
+static void restore_place(struct fm *fm, struct fm_record *m)
 {
 	const struct torus_shape *cfg = &fm->cfg.shape;
 	struct fm_root *r = fm->root;
@@ -70,12 +70,12 @@ static void restore_place(struct fm *fm, struct fm_mate *m)
 					!fm->cabled || torus_nodes(&fm->shape) > 1)) {
 		r->restored = true;
 		r->shape = fm->shape;
-		fm_mate_move(fm, m, fm->node);
+		fm_record_move(fm, m, fm->node);
 	} else {
 		if (fm->placed)
 			fm_log(fm, FM_WARNING, "bootstrap",
 			       "the NIC has coordinates in another shape: it gets new ones");
-		fm_mate_move(fm, m, 0);
+		fm_record_move(fm, m, 0);
 	}
 	m->fixed = true;
 }
@@ -123,7 +123,7 @@ static struct fm_root *root_new(const struct fm *fm)
 	    fm_recovery_new(r) && fm_leftover_new(r) && fm_dispute_new(r) && fm_damp_new(r) &&
 	    fm_cables_new(r) &&
 	    fm_vanish_new(r) && fm_grow_new(r) && fm_claim_new(r) && fm_calls_new(r) &&
-	    fm_quorum_new(r) && fm_recall_new(r) && fm_parts_new(r) && fm_mate_add(r, fm->guid) &&
+	    fm_quorum_new(r) && fm_recall_new(r) && fm_parts_new(r) && fm_record_add(r, fm->guid) &&
 	    fm_parts_own(fm, r))
 		return r;
 	root_free(r);
@@ -137,12 +137,12 @@ static int start_root(struct fm *fm, bool first)
 {
 	struct fm_root *r = root_new(fm);
 	struct fm_hello own;
-	struct fm_mate *m;
+	struct fm_record *m;
 
 	invariant(!fm->root && !fm->is_root);
 	if (!r)
 		return -ENOMEM;
-	m = fm_mate_no(r, 0);
+	m = fm_record_no(r, 0);
 	fm_uplink_leave(fm);
 	fm_children_drop(fm);
 	fm->root = r;
@@ -167,8 +167,8 @@ static int start_root(struct fm *fm, bool first)
 	m->priority = (uint16_t)fm_candidate_stated(fm);
 	m->marked = fm->bootstrap;
 	m->stated.disk.keeps = fm->cfg.keeps;
-	fm_mate_via(r, m, fm->guid);
-	fm_mate_name(r, m, fm->cfg.name);
+	fm_record_via(r, m, fm->guid);
+	fm_record_name(r, m, fm->cfg.name);
 	r->joiners = 1;
 	strcpy(m->address, fm->cfg.address);
 	m->row = fm->row;

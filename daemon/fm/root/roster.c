@@ -23,11 +23,11 @@
  * @room: number of allocated entries
  * @free, @nfree: list of the free indices: the first one + 1, then linked by @next; and their
  *	number
- * @by_guid, @by_name: hash tables of indices in @mate
+ * @by_guid, @by_name: hash tables of indices in @record
  * @uncounted: some node is connected to a node that the root does not know
  */
 struct fm_roster {
-	struct fm_mate *mate;
+	struct fm_record *record;
 	uint32_t n, room;
 	uint32_t free, nfree;
 	struct hash by_guid, by_name;
@@ -46,7 +46,7 @@ void fm_roster_free(struct fm_root *r)
 
 	if (!list)
 		return;
-	free(list->mate);
+	free(list->record);
 	hash_free(&list->by_guid);
 	hash_free(&list->by_name);
 	free(list);
@@ -62,16 +62,16 @@ uint32_t fm_roster_known(const struct fm_root *r)
 	return r->roster->n - r->roster->nfree;
 }
 
-struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
+struct fm_record *fm_record_no(const struct fm_root *r, uint32_t i)
 {
 	invariant(i < r->roster->n);
-	return &r->roster->mate[i];
+	return &r->roster->record[i];
 }
 
-uint32_t fm_mate_number(const struct fm_root *r, const struct fm_mate *m)
+uint32_t fm_record_number(const struct fm_root *r, const struct fm_record *m)
 {
-	invariant(m >= r->roster->mate && m < r->roster->mate + r->roster->n);
-	return (uint32_t)(m - r->roster->mate);
+	invariant(m >= r->roster->record && m < r->roster->record + r->roster->n);
+	return (uint32_t)(m - r->roster->record);
 }
 
 uint32_t *fm_roster_scratch(const struct fm_root *r)
@@ -79,59 +79,59 @@ uint32_t *fm_roster_scratch(const struct fm_root *r)
 	return r->missing + r->roster->room;
 }
 
-struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
+struct fm_record *fm_record(const struct fm_root *r, uint64_t guid)
 {
 	uint32_t i;
 
 	for (uint32_t at = 0; hash_next(&r->roster->by_guid, (uint32_t)fm_mix(guid), &at, &i);)
-		if (fm_mate_no(r, i)->guid == guid)
-			return fm_mate_no(r, i);
+		if (fm_record_no(r, i)->guid == guid)
+			return fm_record_no(r, i);
 	return NULL;
 }
 
-bool fm_mate_joined(const struct fm_mate *m)
+bool fm_record_joined(const struct fm_record *m)
 {
 	return m && m->name[0];
 }
 
 /* Removes @m, with all nodes below it, from the tree of connections. */
-static void unhang_mate(struct fm_root *r, struct fm_mate *m)
+static void detach_record(struct fm_root *r, struct fm_record *m)
 {
 	invariant(m->above || (!m->next && !m->prev));
 	if (m->next)
-		fm_mate_no(r, m->next - 1)->prev = m->prev;
+		fm_record_no(r, m->next - 1)->prev = m->prev;
 	if (m->prev)
-		fm_mate_no(r, m->prev - 1)->next = m->next;
+		fm_record_no(r, m->prev - 1)->next = m->next;
 	else if (m->above)
-		fm_mate_no(r, m->above - 1)->first = m->next;
+		fm_record_no(r, m->above - 1)->first = m->next;
 	m->above = m->next = m->prev = 0;
 }
 
 /* Puts @m below @top in the tree of connections. */
-static void hang_mate(struct fm_root *r, struct fm_mate *m, struct fm_mate *top)
+static void attach_record(struct fm_root *r, struct fm_record *m, struct fm_record *top)
 {
-	uint32_t self = fm_mate_number(r, m) + 1;
+	uint32_t self = fm_record_number(r, m) + 1;
 
 	invariant(!m->above);
-	m->above = fm_mate_number(r, top) + 1;
+	m->above = fm_record_number(r, top) + 1;
 	m->next = top->first;
 	if (m->next)
-		fm_mate_no(r, m->next - 1)->prev = self;
+		fm_record_no(r, m->next - 1)->prev = self;
 	top->first = self;
 }
 
-void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
+void fm_record_via(struct fm_root *r, struct fm_record *m, uint64_t via)
 {
-	struct fm_mate *top = via ? fm_mate(r, via) : NULL;
+	struct fm_record *top = via ? fm_record(r, via) : NULL;
 
 	if (m->via == via && m->above)
 		return;
-	unhang_mate(r, m);
+	detach_record(r, m);
 	m->via = via;
 	if (via)
 		m->parent = via;
 	if (top)
-		hang_mate(r, m, top);
+		attach_record(r, m, top);
 	else
 		r->roster->uncounted |= via != 0;
 }
@@ -142,19 +142,19 @@ void fm_roster_judge(struct fm *fm)
 	fm->root->judge_at = earlier(fm->root->judge_at, fm->now + MS / 2);
 }
 
-void fm_mate_missing(struct fm *fm, struct fm_mate *m)
+void fm_record_missing(struct fm *fm, struct fm_record *m)
 {
 	struct fm_root *r = fm->root;
 
-	fm_mate_via(r, m, 0);
+	fm_record_via(r, m, 0);
 	m->missing = fm->now;
 	m->moving = m->lost = false;
 	fm_roster_judge(fm);
-	if (m->listed || m == fm_mate_no(r, 0))
+	if (m->listed || m == fm_record_no(r, 0))
 		return;
 	m->listed = true;
 	invariant(r->nmissing < r->roster->room);
-	r->missing[r->nmissing++] = fm_mate_number(r, m);
+	r->missing[r->nmissing++] = fm_record_number(r, m);
 }
 
 /*
@@ -162,40 +162,40 @@ void fm_mate_missing(struct fm *fm, struct fm_mate *m)
  * its children again, and so do all nodes below it, so those that live are found again. If @top is
  * dead, no node would report the loss of nodes further below that died with it.
  */
-static void forget_tree(struct fm *fm, struct fm_mate *top)
+static void forget_tree(struct fm *fm, struct fm_record *top)
 {
 	struct fm_root *r = fm->root;
 
 	while (top->first) {
-		struct fm_mate *m = fm_mate_no(r, top->first - 1);
+		struct fm_record *m = fm_record_no(r, top->first - 1);
 
 		while (m->first) {
-			struct fm_mate *lower = fm_mate_no(r, m->first - 1);
+			struct fm_record *lower = fm_record_no(r, m->first - 1);
 
-			unhang_mate(r, lower);
+			detach_record(r, lower);
 			if (lower != top)	/* outdated notices may have made a cycle */
-				hang_mate(r, lower, top);
+				attach_record(r, lower, top);
 		}
-		fm_mate_missing(fm, m);
+		fm_record_missing(fm, m);
 	}
 }
 
 void fm_roster_forget_below(struct fm *fm, uint64_t guid)
 {
 	struct fm_root *r = fm->root;
-	struct fm_mate *top = fm_mate(r, guid);
+	struct fm_record *top = fm_record(r, guid);
 
 	if (top)
 		forget_tree(fm, top);
 	for (uint32_t i = 1; r->roster->uncounted && i < fm_roster_size(r); i++) {
-		if (fm_mate_no(r, i)->via != guid)
+		if (fm_record_no(r, i)->via != guid)
 			continue;
-		forget_tree(fm, fm_mate_no(r, i));
-		fm_mate_missing(fm, fm_mate_no(r, i));
+		forget_tree(fm, fm_record_no(r, i));
+		fm_record_missing(fm, fm_record_no(r, i));
 	}
 }
 
-void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node)
+void fm_record_move(struct fm *fm, struct fm_record *m, uint32_t node)
 {
 	invariant(m->node != TORUS_NO_NODE || fm->root->unplaced);
 	fm->root->unplaced += (node == TORUS_NO_NODE) - (m->node == TORUS_NO_NODE);
@@ -218,9 +218,9 @@ static uint32_t name_key(const char *name)
 	return (uint32_t)fm_mix(fnv1a(FNV1A_START, name));
 }
 
-void fm_mate_name(struct fm_root *r, struct fm_mate *m, const char *name)
+void fm_record_name(struct fm_root *r, struct fm_record *m, const char *name)
 {
-	uint32_t self = fm_mate_number(r, m);
+	uint32_t self = fm_record_number(r, m);
 
 	if (!strcmp(m->name, name))
 		return;
@@ -229,12 +229,12 @@ void fm_mate_name(struct fm_root *r, struct fm_mate *m, const char *name)
 	hash_put(&r->roster->by_name, name_key(name), self);
 }
 
-const struct fm_mate *fm_mate_namesake(const struct fm_root *r, const char *name, uint64_t guid)
+const struct fm_record *fm_record_namesake(const struct fm_root *r, const char *name, uint64_t guid)
 {
 	uint32_t i;
 
 	for (uint32_t at = 0; hash_next(&r->roster->by_name, name_key(name), &at, &i);) {
-		const struct fm_mate *o = fm_mate_no(r, i);
+		const struct fm_record *o = fm_record_no(r, i);
 
 		if (o->guid != guid && o->via && !strcmp(o->name, name))
 			return o;
@@ -242,10 +242,10 @@ const struct fm_mate *fm_mate_namesake(const struct fm_root *r, const char *name
 	return NULL;
 }
 
-struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
+struct fm_record *fm_record_at(const struct fm_root *r, uint32_t node)
 {
 	invariant(!r->at || node < r->changes.nodes);
-	return r->at && r->at[node] ? fm_mate_no(r, r->at[node] - 1) : NULL;
+	return r->at && r->at[node] ? fm_record_no(r, r->at[node] - 1) : NULL;
 }
 
 /* Makes room for one more node. Return: false if there is no memory. */
@@ -254,17 +254,17 @@ static bool grow_roster(struct fm_root *r)
 	struct fm_roster *l = r->roster;
 	uint32_t room = l->room ? 2 * l->room : 16;
 	uint32_t *missing;
-	struct fm_mate *mate;
+	struct fm_record *record;
 
 	if (l->n < l->room)
 		return true;
 	missing = realloc(r->missing, 2 * room * sizeof(*missing));
 	if (missing)
 		r->missing = missing;
-	mate = realloc(l->mate, room * sizeof(*mate));
-	if (mate)
-		l->mate = mate;
-	if (!missing || !mate || !hash_reserve(&l->by_guid, room) ||
+	record = realloc(l->record, room * sizeof(*record));
+	if (record)
+		l->record = record;
+	if (!missing || !record || !hash_reserve(&l->by_guid, room) ||
 	    !hash_reserve(&l->by_name, room))
 		return false;
 	l->room = room;
@@ -272,23 +272,23 @@ static bool grow_roster(struct fm_root *r)
 }
 
 /* Takes a free index. Return: its entry; NULL if there is no memory. */
-static struct fm_mate *take_number(struct fm_root *r)
+static struct fm_record *take_number(struct fm_root *r)
 {
 	struct fm_roster *l = r->roster;
-	struct fm_mate *m;
+	struct fm_record *m;
 
 	if (l->free) {
-		m = &l->mate[l->free - 1];
+		m = &l->record[l->free - 1];
 		l->free = m->next;
 		l->nfree--;
 		return m;
 	}
-	return grow_roster(r) ? &l->mate[l->n++] : NULL;
+	return grow_roster(r) ? &l->record[l->n++] : NULL;
 }
 
-struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
+struct fm_record *fm_record_add(struct fm_root *r, uint64_t guid)
 {
-	struct fm_mate *m = take_number(r);
+	struct fm_record *m = take_number(r);
 
 	if (!m)
 		return NULL;
@@ -297,8 +297,8 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 	m->node = m->worked_at = TORUS_NO_NODE;
 	r->unplaced++;
 	m->state = FM_NODE_UP;
-	hash_put(&r->roster->by_guid, (uint32_t)fm_mix(guid), fm_mate_number(r, m));
-	hash_put(&r->roster->by_name, name_key(m->name), fm_mate_number(r, m));
+	hash_put(&r->roster->by_guid, (uint32_t)fm_mix(guid), fm_record_number(r, m));
+	hash_put(&r->roster->by_name, name_key(m->name), fm_record_number(r, m));
 	return m;
 }
 
@@ -306,9 +306,9 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 			 * this root has time to join */
 
 /* Return: true if @m is dead, has no place, and no part of the root refers to it. */
-static bool is_forgettable(const struct fm *fm, const struct fm_mate *m)
+static bool is_forgettable(const struct fm *fm, const struct fm_record *m)
 {
-	bool comes = !fm_mate_joined(m) && m->stated.claimed == fm->term &&
+	bool comes = !fm_record_joined(m) && m->stated.claimed == fm->term &&
 		     fm->now < m->stated.heard + CLAIM_WAIT * fm->cfg.resend;
 
 	return m->guid && !comes && m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE &&
@@ -316,17 +316,17 @@ static bool is_forgettable(const struct fm *fm, const struct fm_mate *m)
 }
 
 /* Removes @m from the roster. The next new node gets its index. */
-static void forget_mate(struct fm *fm, struct fm_mate *m)
+static void drop_record(struct fm *fm, struct fm_record *m)
 {
 	struct fm_root *r = fm->root;
-	uint32_t self = fm_mate_number(r, m);
+	uint32_t self = fm_record_number(r, m);
 
 	invariant(self && r->unplaced);
 	fm_problem_clear(fm, "node", m->guid);
 	hash_del(&r->roster->by_guid, (uint32_t)fm_mix(m->guid), self);
 	hash_del(&r->roster->by_name, name_key(m->name), self);
 	free(m->flap);
-	*m = (struct fm_mate) { .node = TORUS_NO_NODE, .worked_at = TORUS_NO_NODE,
+	*m = (struct fm_record) { .node = TORUS_NO_NODE, .worked_at = TORUS_NO_NODE,
 				.state = FM_NODE_DEAD, .next = r->roster->free };
 	r->roster->free = self + 1;
 	r->roster->nfree++;
@@ -338,11 +338,11 @@ void fm_roster_forget(struct fm *fm)
 	struct fm_root *r = fm->root;
 
 	for (uint32_t i = 1; r->unplaced && i < fm_roster_size(r); i++)
-		if (is_forgettable(fm, fm_mate_no(r, i)))
-			forget_mate(fm, fm_mate_no(r, i));
+		if (is_forgettable(fm, fm_record_no(r, i)))
+			drop_record(fm, fm_record_no(r, i));
 }
 
-const char *fm_end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,
+const char *fm_end_text(const struct fm *fm, const struct fm_record *m, unsigned int p,
 			char *buf, size_t room)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];

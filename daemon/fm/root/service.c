@@ -31,7 +31,7 @@ bool fm_service_is_out(const struct fm *fm, uint32_t node)
 	       fm_is_out_of_service(&fm->table.shape, fm->root->admin[node]);
 }
 
-bool fm_service_gone(struct fm *fm, struct fm_mate *m, const char *why)
+bool fm_service_gone(struct fm *fm, struct fm_record *m, const char *why)
 {
 	char node[TORUS_TEXT_MAX] = "?";
 
@@ -47,7 +47,7 @@ bool fm_service_gone(struct fm *fm, struct fm_mate *m, const char *why)
 
 void fm_service_look(struct fm *fm, uint32_t node)
 {
-	struct fm_mate *m = fm_mate_at(fm->root, node);
+	struct fm_record *m = fm_record_at(fm->root, node);
 	bool was = m && m->out;
 
 	if (!m)
@@ -59,7 +59,7 @@ void fm_service_look(struct fm *fm, uint32_t node)
 		fm_service_gone(fm, m, ": it already was when it was included again");
 }
 
-uint64_t fm_service_grace(const struct fm *fm, const struct fm_mate *m)
+uint64_t fm_service_grace(const struct fm *fm, const struct fm_record *m)
 {
 	return fm_lag_answer(fm) +
 	       (fm_service_is_out(fm, m->node) ? ON_THE_WAY * fm->cfg.resend : fm->cfg.member_max);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct fm;
-struct fm_mate;
+struct fm_record;
 
 /** fm_service_is_out() - Return: true if all cables of the place @node are excluded */
 bool fm_service_is_out(const struct fm *fm, uint32_t node);
@@ -16,7 +16,7 @@ bool fm_service_is_out(const struct fm *fm, uint32_t node);
  * @why: added to the text, or ""
  * Return: true if the problem was reported.
  */
-bool fm_service_gone(struct fm *fm, struct fm_mate *m, const char *why);
+bool fm_service_gone(struct fm *fm, struct fm_record *m, const char *why);
 /**
  * fm_service_look() - end or report the problem that @node is dead or silent
  * It is ended if the node is now out of service, and reported if it is in service again. Called
@@ -27,6 +27,6 @@ void fm_service_look(struct fm *fm, uint32_t node);
  * fm_service_grace() - Return: how long the manager of @m may be missing until @m counts as
  * silent, ns
  */
-uint64_t fm_service_grace(const struct fm *fm, const struct fm_mate *m);
+uint64_t fm_service_grace(const struct fm *fm, const struct fm_record *m);
 
 #endif /* FM_SERVICE_H */

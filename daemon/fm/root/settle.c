@@ -66,7 +66,7 @@
 #define LONELY (30000 * MS)	/* after this long without another node, a problem is reported */
 
 /* Return: true if a port of @m that the fabric uses leads to a node that has not joined. */
-static bool has_unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
+static bool has_unheard(const struct fm *fm, const struct fm_record *m, bool *gap)
 {
 	bool found = false;
 
@@ -76,7 +76,7 @@ static bool has_unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
 		if (port->state != FM_PORT_UP)
 			*gap = true;
 		else if (port->peer_guid && !port->problem &&
-			 !fm_mate_joined(fm_mate(fm->root, port->peer_guid)))
+			 !fm_record_joined(fm_record(fm->root, port->peer_guid)))
 			found = true;
 	}
 	return found;
@@ -121,10 +121,10 @@ static bool is_lost(const struct fm *fm, const struct fm_book *former, uint32_t 
 {
 	for (unsigned int p = 0; p < 2u * former->shape.ndims; p++) {
 		uint64_t guid = former->entry[torus_neighbour(&former->shape, node, p)].guid;
-		const struct fm_mate *m = fm_mate(fm->root, guid);
+		const struct fm_record *m = fm_record(fm->root, guid);
 		unsigned int q = torus_dir_opposite(&former->shape, p);
 
-		if (was_linked(former, node, p) && fm_mate_joined(m) && q < m->row.nports &&
+		if (was_linked(former, node, p) && fm_record_joined(m) && q < m->row.nports &&
 		    (m->row.port[q].state != FM_PORT_UP ||
 		     m->row.port[q].peer_guid != former->entry[node].guid))
 			return true;
@@ -146,7 +146,7 @@ static bool are_all_known(const struct fm *fm)
 		const struct fm_entry *e = &former->entry[i];
 
 		if (e->state != FM_NODE_ABSENT && e->state != FM_NODE_DEAD &&
-		    !fm_mate_joined(fm_mate(fm->root, e->guid)) && !is_lost(fm, former, i))
+		    !fm_record_joined(fm_record(fm->root, e->guid)) && !is_lost(fm, former, i))
 			return false;
 	}
 	return true;
@@ -174,13 +174,15 @@ static uint64_t nodes_at(const struct fm *fm)
 	 * One port row that names such a node is enough; first examine the node that was found last
 	 * time.
 	 */
-	if (has_unheard(fm, fm_mate_no(r, r->witness), &gap))
+	if (has_unheard(fm, fm_record_no(r, r->witness), &gap))
 		return fm_news_last(r) + node_wait(fm);
 	gap = false;
 	for (uint32_t i = 0; i < fm_roster_size(r) && !waits; i++) {
-		waits = has_unheard(fm, fm_mate_no(r, (r->witness + i) % fm_roster_size(r)), &gap);
+		uint32_t at = (r->witness + i) % fm_roster_size(r);
+
+		waits = has_unheard(fm, fm_record_no(r, at), &gap);
 		if (waits)
-			r->witness = (r->witness + i) % fm_roster_size(r);
+			r->witness = at;
 	}
 	if (waits)
 		return fm_news_last(r) + node_wait(fm);
@@ -230,19 +232,19 @@ static void check_alone(struct fm *fm)
  * Adds a silent node, which has not joined, but to which a neighbour has a link. Return: NULL if
  * there is no memory.
  */
-static struct fm_mate *add_silent(struct fm *fm, const struct torus_shape *shape,
-				  uint64_t guid, uint32_t node)
+static struct fm_record *add_silent(struct fm *fm, const struct torus_shape *shape,
+				    uint64_t guid, uint32_t node)
 {
-	struct fm_mate *m = fm_mate(fm->root, guid);
+	struct fm_record *m = fm_record(fm->root, guid);
 
 	if (!m)
-		m = fm_mate_add(fm->root, guid);
+		m = fm_record_add(fm->root, guid);
 	if (!m)
 		return NULL;
-	fm_mate_move(fm, m, node);
+	fm_record_move(fm, m, node);
 	m->state = FM_NODE_SILENT;
 	m->bare = false;	/* it is assumed that its NIC has this place already */
-	fm_mate_missing(fm, m);
+	fm_record_missing(fm, m);
 	m->row.nports = (uint8_t)(2 * shape->ndims);
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		m->row.port[p].state = FM_PORT_UP;
@@ -274,15 +276,15 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape, struct f
 
 	for (uint32_t i = 0; i < joined; i++) {
 		for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
-			const struct fm_mate m = *fm_mate_no(fm->root, i);
+			const struct fm_record m = *fm_record_no(fm->root, i);
 			const struct fm_port_row *port = &m.row.port[p];
-			struct fm_mate *o = fm_mate(fm->root, port->peer_guid);
+			struct fm_record *o = fm_record(fm->root, port->peer_guid);
 
 			if (m.node == TORUS_NO_NODE || port->state != FM_PORT_UP ||
 			    !port->peer_guid || leads_abroad(port, former) ||
 			    port->peer_port != torus_dir_opposite(shape, p))
 				continue;
-			if (!fm_mate_joined(o) && (!o || o->state == FM_NODE_DEAD))
+			if (!fm_record_joined(o) && (!o || o->state == FM_NODE_DEAD))
 				o = add_silent(fm, shape, port->peer_guid,
 					       torus_neighbour(shape, m.node, p));
 			if (o && o->state == FM_NODE_SILENT)
@@ -297,20 +299,20 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape, struct f
  */
 static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i, unsigned int p)
 {
-	struct fm_mate *m = fm_mate_no(fm->root, i);
+	struct fm_record *m = fm_record_no(fm->root, i);
 	uint32_t node = torus_neighbour(&former->shape, m->node, p);
 	uint64_t guid = former->entry[node].guid, own = m->guid;
-	struct fm_mate *o = fm_mate(fm->root, guid);
+	struct fm_record *o = fm_record(fm->root, guid);
 	bool known = o && o->state == FM_NODE_SILENT;
 
-	if (m->row.port[p].peer_guid || !was_linked(former, m->node, p) || fm_mate_joined(o))
+	if (m->row.port[p].peer_guid || !was_linked(former, m->node, p) || fm_record_joined(o))
 		return false;
 	if (!known)
 		o = add_silent(fm, &former->shape, guid, node);
 	if (!o)
 		return false;
 	o->row.port[torus_dir_opposite(&former->shape, p)].peer_guid = own;
-	m = fm_mate_no(fm->root, i);
+	m = fm_record_no(fm->root, i);
 	m->row.port[p].peer_guid = guid;
 	return !known;
 }
@@ -329,7 +331,7 @@ static void find_silent_behind(struct fm *fm, const struct fm_book *former)
 		more = false;
 		for (uint32_t i = 0; i < fm_roster_size(fm->root); i++)
 			for (unsigned int p = 0; p < 2u * former->shape.ndims; p++) {
-				const struct fm_mate *m = fm_mate_no(fm->root, i);
+				const struct fm_record *m = fm_record_no(fm->root, i);
 
 				if (m->state == FM_NODE_SILENT && m->node < former->nodes)
 					more |= find_behind(fm, former, i, p);
@@ -345,24 +347,25 @@ static void add_former(struct fm *fm, const struct fm_book *former, const struct
 {
 	for (uint32_t i = 0; i < former->nodes; i++) {
 		const struct fm_entry *e = &former->entry[i];
-		struct fm_mate *m = e->state == FM_NODE_ABSENT ? NULL : fm_mate(fm->root, e->guid);
+		bool known = e->state != FM_NODE_ABSENT;
+		struct fm_record *m = known ? fm_record(fm->root, e->guid) : NULL;
 
-		if (e->state == FM_NODE_ABSENT || fm_mate_joined(m))
+		if (!known || fm_record_joined(m))
 			continue;
 		if (!m)
-			m = fm_mate_add(fm->root, e->guid);
+			m = fm_record_add(fm->root, e->guid);
 		if (!m)
 			return;
 		/* The node is new here, or was asked to obey this root and has not promised yet. */
 		if (m->node == TORUS_NO_NODE) {
 			m->state = FM_NODE_DEAD;
 			m->row.nports = (uint8_t)(2 * former->shape.ndims);
-			fm_mate_move(fm, m, i);
+			fm_record_move(fm, m, i);
 		}
 		m->unheard = true;
 		m->epoch = e->epoch;
 		fm_quorum_former(fm, m, voters, e);
-		fm_mate_name(fm->root, m, e->name);
+		fm_record_name(fm->root, m, e->name);
 		strcpy(m->address, e->address);
 	}
 }
@@ -380,7 +383,7 @@ static unsigned int report_unheard(struct fm *fm)
 	unsigned int told = 0, unheard = 0;
 
 	for (uint32_t i = 0; i < fm_roster_size(fm->root); i++) {
-		struct fm_mate *m = fm_mate_no(fm->root, i);
+		struct fm_record *m = fm_record_no(fm->root, i);
 
 		unheard += m->unheard;
 		if (m->unheard && m->node != TORUS_NO_NODE && told < TOLD_MAX)
@@ -455,16 +458,16 @@ static void settle_fabric(struct fm *fm)
 		fm_cables_former(fm, &former->shape, former->entry);
 	fm_book_put(former);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
-		uint32_t node = fm_mate_no(r, i)->node;
+		uint32_t node = fm_record_no(r, i)->node;
 
 		if (node != TORUS_NO_NODE && (node >= nodes || r->at[node]))
-			fm_mate_move(fm, fm_mate_no(r, i), TORUS_NO_NODE);
+			fm_record_move(fm, fm_record_no(r, i), TORUS_NO_NODE);
 		else if (node != TORUS_NO_NODE)
 			r->at[node] = i + 1;
-		invariant(fm_mate_no(r, i)->node == TORUS_NO_NODE ||
-			  r->at[fm_mate_no(r, i)->node] == i + 1);
-		fm_change_node(fm, fm_mate_no(r, i)->node);
-		fm_mate_no(r, i)->fixed = fm_mate_no(r, i)->node != TORUS_NO_NODE;
+		invariant(fm_record_no(r, i)->node == TORUS_NO_NODE ||
+			  r->at[fm_record_no(r, i)->node] == i + 1);
+		fm_change_node(fm, fm_record_no(r, i)->node);
+		fm_record_no(r, i)->fixed = fm_record_no(r, i)->node != TORUS_NO_NODE;
 	}
 	r->settled = true;
 	fm_task_forgive(fm);

@@ -55,7 +55,7 @@ bool fm_tally_new(struct fm_root *r, uint32_t nodes)
 static enum fm_part find_part(const struct fm *fm, uint32_t node)
 {
 	const struct fm_entry *e = &fm->table.entry[node];
-	const struct fm_mate *m = fm_mate_at(fm->root, node);
+	const struct fm_record *m = fm_record_at(fm->root, node);
 
 	if (fm_table_counts(e) && m && m->guid == e->guid && m->epoch == e->epoch &&
 	    m->state == FM_NODE_UP)
@@ -119,7 +119,7 @@ void fm_tally_applied(struct fm *fm)
 	bool left = false;
 
 	for (uint32_t i = 0; r->bare && i < fm_roster_size(r); i++) {
-		struct fm_mate *m = fm_mate_no(r, i);
+		struct fm_record *m = fm_record_no(r, i);
 
 		m->bare &= m->node == TORUS_NO_NODE || fm_tally_part(fm, m->node) != FM_PART_TAKES;
 		left |= m->bare && m->guid;

@@ -91,12 +91,12 @@ uint32_t fm_vanish_doubts(const struct fm_root *r)
  * Return: the port row entry of the other end of the link at port @p of @m; its node is written to
  * @o; NULL: it is not known.
  */
-static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_mate *m,
-					 unsigned int p, const struct fm_mate **o)
+static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_record *m,
+					 unsigned int p, const struct fm_record **o)
 {
 	const struct fm_port_row *mine = &m->row.port[p], *its;
 
-	*o = mine->peer_guid ? fm_mate(fm->root, mine->peer_guid) : NULL;
+	*o = mine->peer_guid ? fm_record(fm->root, mine->peer_guid) : NULL;
 	if (!*o || *o == m || mine->peer_port >= (*o)->row.nports)
 		return NULL;
 	its = &(*o)->row.port[mine->peer_port];
@@ -104,9 +104,9 @@ static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_ma
 }
 
 /* Return: true if @m reports a link as up that is lost, or that leads to a lost node. */
-static bool reports_lost_link(const struct fm *fm, const struct fm_mate *m)
+static bool reports_lost_link(const struct fm *fm, const struct fm_record *m)
 {
-	const struct fm_mate *o;
+	const struct fm_record *o;
 
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *its = far_end(fm, m, p, &o);
@@ -119,18 +119,18 @@ static bool reports_lost_link(const struct fm *fm, const struct fm_mate *m)
 }
 
 /* Return: true if @m is reliable: see the head of this file. */
-static bool is_reliable(const struct fm *fm, const struct fm_mate *m)
+static bool is_reliable(const struct fm *fm, const struct fm_record *m)
 {
 	const struct fm_root *r = fm->root;
 
 	if (!m->via || m->state != FM_NODE_UP)
 		return false;
-	for (unsigned int i = 0; i < DEPTH_MAX && m != fm_mate_no(r, 0); i++) {
+	for (unsigned int i = 0; i < DEPTH_MAX && m != fm_record_no(r, 0); i++) {
 		if (reports_lost_link(fm, m))
 			return false;
 		if (!m->above)
 			break;
-		m = fm_mate_no(r, m->above - 1);
+		m = fm_record_no(r, m->above - 1);
 	}
 	return true;
 }
@@ -139,45 +139,45 @@ static bool is_reliable(const struct fm *fm, const struct fm_mate *m)
  * Adds the reliable nodes that @m has links to to @part, which has @n nodes. Return: their number
  * now.
  */
-static unsigned int add_reliable(struct fm *fm, const struct fm_mate *m, uint32_t *part,
+static unsigned int add_reliable(struct fm *fm, const struct fm_record *m, uint32_t *part,
 				 unsigned int n)
 {
 	struct fm_root *r = fm->root;
-	const struct fm_mate *o;
+	const struct fm_record *o;
 
 	for (unsigned int p = 0; p < m->row.nports && n < PART_MAX; p++) {
 		const struct fm_port_row *its = far_end(fm, m, p, &o);
-		uint32_t number = its ? fm_mate_number(r, o) : 0;
+		uint32_t number = its ? fm_record_number(r, o) : 0;
 
 		if (!its || m->row.port[p].state != FM_PORT_UP || its->state != FM_PORT_UP ||
 		    o->search == r->search || !is_reliable(fm, o))
 			continue;
-		fm_mate_no(r, number)->search = r->search;
+		fm_record_no(r, number)->search = r->search;
 		part[n++] = number;
 	}
 	return n;
 }
 
 /* Return: true if links between reliable nodes join the reliable node @m to the root. */
-static bool is_joined(struct fm *fm, const struct fm_mate *m)
+static bool is_joined(struct fm *fm, const struct fm_record *m)
 {
 	struct fm_root *r = fm->root;
-	uint32_t part[PART_MAX] = { fm_mate_number(r, m) };
+	uint32_t part[PART_MAX] = { fm_record_number(r, m) };
 	unsigned int n = 1;
 
-	fm_mate_no(r, part[0])->search = ++r->search;
+	fm_record_no(r, part[0])->search = ++r->search;
 	for (unsigned int i = 0; i < n && n < PART_MAX; i++) {
-		if (fm_mate_no(r, part[i]) == fm_mate_no(r, 0))
+		if (fm_record_no(r, part[i]) == fm_record_no(r, 0))
 			return true;
-		n = add_reliable(fm, fm_mate_no(r, part[i]), part, n);
+		n = add_reliable(fm, fm_record_no(r, part[i]), part, n);
 	}
 	return n == PART_MAX;
 }
 
 /* Return: true if a neighbour vouches for @m. */
-static bool is_vouched(struct fm *fm, const struct fm_mate *m)
+static bool is_vouched(struct fm *fm, const struct fm_record *m)
 {
-	const struct fm_mate *o;
+	const struct fm_record *o;
 
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *its = far_end(fm, m, p, &o);
@@ -196,12 +196,12 @@ static void check_soon(struct fm *fm)
 /*
  * Adds @m to the late nodes. If there is no memory, only its keep-alive will show that it is lost.
  */
-static void add_doubt(struct fm *fm, struct fm_mate *m)
+static void add_doubt(struct fm *fm, struct fm_record *m)
 {
 	struct fm_vanish *v = fm->root->vanish;
 	uint32_t room = v->room ? 2 * v->room : 16, *more;
 
-	if (m->doubted || m->lost || m->state != FM_NODE_UP || m == fm_mate_no(fm->root, 0))
+	if (m->doubted || m->lost || m->state != FM_NODE_UP || m == fm_record_no(fm->root, 0))
 		return;
 	if (v->n == v->room) {
 		more = realloc(v->doubted, room * sizeof(*more));
@@ -211,12 +211,12 @@ static void add_doubt(struct fm *fm, struct fm_mate *m)
 		v->room = room;
 	}
 	m->doubted = fm->now;
-	v->doubted[v->n++] = fm_mate_number(fm->root, m);
+	v->doubted[v->n++] = fm_record_number(fm->root, m);
 }
 
 /* Opens a connection to send DROP about @m, or to probe @m. */
 static void open_conn(struct fm *fm, const char *address, enum fm_conn_role role,
-		      const struct fm_mate *m)
+		      const struct fm_record *m)
 {
 	int id = fm->ops.connect(fm->io, address);
 	struct fm_conn *c = id < 0 ? NULL : fm_conn_add(fm, id, role);
@@ -228,7 +228,7 @@ static void open_conn(struct fm *fm, const char *address, enum fm_conn_role role
 }
 
 /* Return: when the late node @m is checked again. */
-static uint64_t next_check(const struct fm *fm, const struct fm_mate *m)
+static uint64_t next_check(const struct fm *fm, const struct fm_record *m)
 {
 	uint64_t at = later(m->joined, m->doubted) + WAIT + fm_lag_late(fm);
 
@@ -240,7 +240,7 @@ static uint64_t next_check(const struct fm *fm, const struct fm_mate *m)
 	return later(at, fm_lag_doubts(fm));
 }
 
-static void probe_node(struct fm *fm, struct fm_mate *m)
+static void probe_node(struct fm *fm, struct fm_record *m)
 {
 	struct fm_vanish *v = fm->root->vanish;
 
@@ -254,9 +254,9 @@ static void probe_node(struct fm *fm, struct fm_mate *m)
  * Return: true if the late node @m is probed before WAIT is over: no reliable neighbour reports a
  * link to it as up.
  */
-static bool is_probed_early(const struct fm *fm, const struct fm_mate *m)
+static bool is_probed_early(const struct fm *fm, const struct fm_record *m)
 {
-	const struct fm_mate *o;
+	const struct fm_record *o;
 
 	if (!m->doubted || m->probed || m->answered >= m->doubted || m->state != FM_NODE_UP ||
 	    !reports_lost_link(fm, m))
@@ -274,11 +274,11 @@ static bool is_probed_early(const struct fm *fm, const struct fm_mate *m)
  * Marks as possibly late the neighbours of @m at its lost links; if @m is lost (@all), at all its
  * links.
  */
-static void doubt_neighbours(struct fm *fm, const struct fm_mate *m, bool all)
+static void doubt_neighbours(struct fm *fm, const struct fm_record *m, bool all)
 {
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
-		struct fm_mate *o = port->peer_guid ? fm_mate(fm->root, port->peer_guid) : NULL;
+		struct fm_record *o = port->peer_guid ? fm_record(fm->root, port->peer_guid) : NULL;
 
 		if (!o || o == m || (!all && port->state == FM_PORT_UP))
 			continue;
@@ -290,13 +290,13 @@ static void doubt_neighbours(struct fm *fm, const struct fm_mate *m, bool all)
 		check_soon(fm);
 }
 
-void fm_vanish_row(struct fm *fm, const struct fm_mate *m)
+void fm_vanish_row(struct fm *fm, const struct fm_record *m)
 {
 	if (fm->root->settled)
 		doubt_neighbours(fm, m, false);
 }
 
-void fm_vanish_adopted(struct fm *fm, struct fm_mate *m)
+void fm_vanish_adopted(struct fm *fm, struct fm_record *m)
 {
 	m->lost = false;
 	m->probed = 0;		/* the node has joined since */
@@ -306,12 +306,12 @@ void fm_vanish_adopted(struct fm *fm, struct fm_mate *m)
 	check_soon(fm);
 }
 
-void fm_vanish_dead(struct fm *fm, const struct fm_mate *m)
+void fm_vanish_dead(struct fm *fm, const struct fm_record *m)
 {
 	doubt_neighbours(fm, m, true);
 }
 
-static void send_drop(struct fm *fm, const struct fm_conn *c, const struct fm_mate *m)
+static void send_drop(struct fm *fm, const struct fm_conn *c, const struct fm_record *m)
 {
 	struct fm_msg msg = { .type = FM_MSG_DROP };
 
@@ -323,7 +323,7 @@ static void send_drop(struct fm *fm, const struct fm_conn *c, const struct fm_ma
 
 void fm_vanish_reached(struct fm *fm, struct fm_conn *c)
 {
-	struct fm_mate *m = fm_mate(fm->root, c->guid);
+	struct fm_record *m = fm_record(fm->root, c->guid);
 
 	if (m && c->role == FM_CONN_NOTICE) {
 		send_drop(fm, c, m);
@@ -338,7 +338,7 @@ void fm_vanish_reached(struct fm *fm, struct fm_conn *c)
 }
 
 /* Sends DROP about @m to @to, its parent or child. */
-static void notify_node(struct fm *fm, const struct fm_mate *to, const struct fm_mate *m)
+static void notify_node(struct fm *fm, const struct fm_record *to, const struct fm_record *m)
 {
 	const struct fm_conn *c = fm_conn_of_child(fm, to->guid, NULL);
 
@@ -349,21 +349,21 @@ static void notify_node(struct fm *fm, const struct fm_mate *to, const struct fm
 }
 
 /* Sends DROP about @m to the nodes whose parent it is, or that are about to connect to it. */
-static void notify_children(struct fm *fm, const struct fm_mate *m)
+static void notify_children(struct fm *fm, const struct fm_record *m)
 {
 	struct fm_root *r = fm->root;
-	const struct fm_mate *o;
+	const struct fm_record *o;
 
 	for (uint32_t i = 0; i < r->nmissing; i++) {
-		o = fm_mate_no(r, r->missing[i]);
+		o = fm_record_no(r, r->missing[i]);
 		if (o->parent == m->guid && !o->via)
 			notify_node(fm, o, m);
 	}
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++) {
 		if (!fm_conn_no(fm, i)->guest)
 			continue;
-		o = fm_mate(r, fm_conn_no(fm, i)->guid);
-		if (o && o->given == fm_mate_number(r, m))
+		o = fm_record(r, fm_conn_no(fm, i)->guid);
+		if (o && o->given == fm_record_number(r, m))
 			send_drop(fm, fm_conn_no(fm, i), m);
 	}
 }
@@ -372,23 +372,23 @@ static void notify_children(struct fm *fm, const struct fm_mate *m)
  * A node that is missing may still have its connections, because only a node above it was lost. So
  * they are closed in any case.
  */
-void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
+void fm_vanish_drop(struct fm *fm, struct fm_record *m)
 {
 	struct fm_root *r = fm->root;
-	const struct fm_mate *parent = m->parent ? fm_mate(r, m->parent) : NULL;
+	const struct fm_record *parent = m->parent ? fm_record(r, m->parent) : NULL;
 
-	if (parent && parent != fm_mate_no(r, 0))
+	if (parent && parent != fm_record_no(r, 0))
 		notify_node(fm, parent, m);
 	fm_tree_lose(fm, m->guid);
 	m->attach++;
 	if (m->via) {
-		fm_mate_missing(fm, m);
+		fm_record_missing(fm, m);
 		fm_roster_forget_below(fm, m->guid);
 	}
 	notify_children(fm, m);
 }
 
-static void take_lost(struct fm *fm, struct fm_mate *m)
+static void take_lost(struct fm *fm, struct fm_record *m)
 {
 	fm_log(fm, FM_INFO, "node",
 	       "'%s' does not report links that its neighbours have lost, and does not answer: "
@@ -402,9 +402,9 @@ static void take_lost(struct fm *fm, struct fm_mate *m)
 }
 
 /* Checks a late node: probes it, or declares it lost. Return: true if it is no longer late. */
-static bool check_late(struct fm *fm, struct fm_mate *m)
+static bool check_late(struct fm *fm, struct fm_record *m)
 {
-	invariant(m->doubted && m != fm_mate_no(fm->root, 0));
+	invariant(m->doubted && m != fm_record_no(fm->root, 0));
 	if (m->state != FM_NODE_UP || !reports_lost_link(fm, m))
 		return true;
 	if (fm->now >= next_check(fm, m)) {
@@ -436,7 +436,7 @@ void fm_vanish_due(struct fm *fm)
 	was = v->n;
 	v->at = NEVER;
 	while (i < v->n) {
-		struct fm_mate *m = fm_mate_no(r, v->doubted[i]);
+		struct fm_record *m = fm_record_no(r, v->doubted[i]);
 
 		if (check_late(fm, m)) {
 			m->doubted = m->probed = 0;

@@ -20,7 +20,7 @@
  * Writes the end of a cable: "1,0,3:+x ('name')"; for a node without a place its name, or, before
  * it has joined, its GUID.
  */
-static const char *write_end(const struct fm *fm, const struct fm_mate *m, uint64_t guid,
+static const char *write_end(const struct fm *fm, const struct fm_record *m, uint64_t guid,
 			    unsigned int p, char *buf, size_t room)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
@@ -29,7 +29,7 @@ static const char *write_end(const struct fm *fm, const struct fm_mate *m, uint6
 		torus_port_text(fm->ndims, p, port);
 	else
 		snprintf(port, sizeof(port), "port %u", p);
-	if (!m || (m->node == TORUS_NO_NODE && !fm_mate_joined(m)))
+	if (!m || (m->node == TORUS_NO_NODE && !fm_record_joined(m)))
 		snprintf(buf, room, "NIC %016llx:%s", (unsigned long long)guid, port);
 	else if (m->node == TORUS_NO_NODE)
 		snprintf(buf, room, "'%s':%s", m->name, port);
@@ -40,12 +40,12 @@ static const char *write_end(const struct fm *fm, const struct fm_mate *m, uint6
 }
 
 /* Return: text of the fault of the cable at port @p of @m; NULL if it has none. */
-static const char *find_cable_fault(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+static const char *find_cable_fault(const struct fm *fm, const struct fm_record *m, unsigned int p)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 	const struct fm_port_row *port = &m->row.port[p];
-	const struct fm_mate *o = fm_mate(fm->root, port->peer_guid);
-	const struct fm_mate *due;
+	const struct fm_record *o = fm_record(fm->root, port->peer_guid);
+	const struct fm_record *due;
 
 	if (port->state != FM_PORT_UP || !port->peer_guid)
 		return NULL;
@@ -61,26 +61,26 @@ static const char *find_cable_fault(const struct fm *fm, const struct fm_mate *m
 		return "joins ports that are not opposite";
 	if (shape->size[p % fm->ndims] == 1)
 		return "in a dimension of size 1";
-	due = fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
+	due = fm_record_at(fm->root, torus_neighbour(shape, m->node, p));
 	/* A node that has not joined yet may be the replacement of a dead one. */
 	if (due && due->guid != port->peer_guid &&
-	    (fm_mate_joined(o) || due->state != FM_NODE_DEAD))
+	    (fm_record_joined(o) || due->state != FM_NODE_DEAD))
 		return "leads to the wrong node";
 	if (!due && o && o->node != TORUS_NO_NODE)
 		return "leads to the wrong node";
 	return NULL;
 }
 
-/** struct end - one end of a wrong cable; @mate is NULL if only the GUID of the node is known */
+/** struct end - one end of a wrong cable; @record is NULL if only the GUID of the node is known */
 struct end {
-	const struct fm_mate *mate;
+	const struct fm_record *record;
 	uint64_t guid;
 	unsigned int port;
 };
 
 static bool has_place(const struct fm *fm, const struct end *e)
 {
-	return e->mate && e->mate->node != TORUS_NO_NODE && e->port < 2 * fm->ndims;
+	return e->record && e->record->node != TORUS_NO_NODE && e->port < 2 * fm->ndims;
 }
 
 /*
@@ -93,21 +93,24 @@ static bool is_named_by_far(const struct fm *fm, const struct end *a, const stru
 		return false;
 	if ((a->port < fm->ndims) != (b->port < fm->ndims))
 		return b->port < fm->ndims;
-	return b->mate->node != a->mate->node ? b->mate->node < a->mate->node : b->port < a->port;
+	if (b->record->node != a->record->node)
+		return b->record->node < a->record->node;
+	return b->port < a->port;
 }
 
 /* Reports the wrong cable from @a, whose node has a place, to @b. */
 static void set_wiring_problem(struct fm *fm, const struct end *a, const struct end *b,
 			       const char *what)
 {
-	uint32_t due = torus_neighbour(&fm->table.shape, a->mate->node, a->port);
+	uint32_t due = torus_neighbour(&fm->table.shape, a->record->node, a->port);
 	unsigned int due_port = fm_opposite(fm->ndims, a->port);
-	uint64_t key = (uint64_t)a->mate->node * TORUS_MAX_PORTS + a->port;
+	uint64_t key = (uint64_t)a->record->node * TORUS_MAX_PORTS + a->port;
 	char here[160], there[160], node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 
-	write_end(fm, a->mate, a->guid, a->port, here, sizeof(here));
-	write_end(fm, b->mate, b->guid, b->port, there, sizeof(there));
-	if (a->guid == b->guid || (has_place(fm, b) && b->mate->node == due && b->port == due_port))
+	write_end(fm, a->record, a->guid, a->port, here, sizeof(here));
+	write_end(fm, b->record, b->guid, b->port, there, sizeof(there));
+	if (a->guid == b->guid ||
+	    (has_place(fm, b) && b->record->node == due && b->port == due_port))
 		fm_problem_set(fm, "wiring", key, "%s is cabled to %s: %s", here, there, what);
 	else
 		fm_problem_set(fm, "wiring", key, "%s is cabled to %s, expected %s:%s: %s", here,
@@ -119,19 +122,19 @@ static void set_wiring_problem(struct fm *fm, const struct end *a, const struct 
  * Reports the wrong cable at port @p of @m. Its name does not depend on the end at which the fault
  * was found first; if both ends have a fault, that of the end which gives the name is reported.
  */
-static void name_cable(struct fm *fm, const struct fm_mate *m, unsigned int p, const char *what)
+static void name_cable(struct fm *fm, const struct fm_record *m, unsigned int p, const char *what)
 {
 	const struct fm_port_row *port = &m->row.port[p];
 	struct end a = { m, m->guid, p };
-	struct end b = { fm_mate(fm->root, port->peer_guid), port->peer_guid, port->peer_port };
+	struct end b = { fm_record(fm->root, port->peer_guid), port->peer_guid, port->peer_port };
 
 	if (!is_named_by_far(fm, &a, &b))
 		set_wiring_problem(fm, &a, &b, what);
-	else if (!find_cable_fault(fm, b.mate, b.port))
+	else if (!find_cable_fault(fm, b.record, b.port))
 		set_wiring_problem(fm, &b, &a, what);
 }
 
-uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m)
+uint16_t fm_wiring_check(struct fm *fm, const struct fm_record *m)
 {
 	uint16_t mask = 0;
 
@@ -146,14 +149,14 @@ uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m)
 	return mask;
 }
 
-bool fm_wiring_odd(const struct fm *fm, const struct fm_mate *m)
+bool fm_wiring_odd(const struct fm *fm, const struct fm_record *m)
 {
 	const struct torus_shape *shape = &fm->table.shape;
 
 	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
-		const struct fm_mate *due =
-			fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
+		const struct fm_record *due =
+			fm_record_at(fm->root, torus_neighbour(shape, m->node, p));
 
 		if (port->state == FM_PORT_UP && port->peer_guid &&
 		    (port->problem || !due || due->guid != port->peer_guid ||

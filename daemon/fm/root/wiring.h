@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 struct fm;
-struct fm_mate;
+struct fm_record;
 
 /** fm_wiring_check() - report the wrong cables of @m as problems. Return: mask of their ports */
-uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m);
+uint16_t fm_wiring_check(struct fm *fm, const struct fm_record *m);
 /**
  * fm_wiring_odd() - Return: true if the result of fm_wiring_check() for @m may change although no
  * port row of @m or of its neighbours does
  */
-bool fm_wiring_odd(const struct fm *fm, const struct fm_mate *m);
+bool fm_wiring_odd(const struct fm *fm, const struct fm_record *m);
 
 #endif /* FM_WIRING_H */

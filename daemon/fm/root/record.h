@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A node as the root knows it; the roster (roster.h) has one for each. */
-#ifndef FM_MATE_H
-#define FM_MATE_H
+#ifndef FM_RECORD_H
+#define FM_RECORD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,8 @@
 struct fm_flap;
 
 /**
- * struct fm_mate - a node that is known to the root; the root itself has roster index 0
+ * struct fm_record - what the root knows about a node, an entry of the roster; the root itself has
+ *	roster index 0
  * @node: node id, if the node has a place; else TORUS_NO_NODE
  * @worked_at: the node id that its NIC had when it joined, by the shape of the table, or
  *	TORUS_NO_NODE
@@ -32,7 +33,7 @@ struct fm_flap;
  *	one, they are added to fm_root's @brought
  * @banned: it may not join before this time; @ban: length of the last ban, ns
  */
-struct fm_mate {
+struct fm_record {
 	uint64_t guid;
 	uint32_t epoch, node, worked_at;
 	int32_t position[TORUS_MAX_DIMS];
@@ -70,4 +71,4 @@ struct fm_mate {
 	char address[FM_ADDR_MAX];
 };
 
-#endif /* FM_MATE_H */
+#endif /* FM_RECORD_H */

@@ -37,9 +37,9 @@ static struct fm_root *r(void)
 	return s.fm->root;
 }
 
-static struct fm_mate *mate(uint32_t i)
+static struct fm_record *record(uint32_t i)
 {
-	return fm_mate(r(), NIC + i);
+	return fm_record(r(), NIC + i);
 }
 
 static bool is_there(uint64_t guid)
@@ -67,7 +67,7 @@ static void begin(void)
 	root("4x1");
 	memset(shadow, 0, sizeof(shadow));
 	shadow[0] = (struct shadow) { .there = true, .below = true, .via = NIC, .parent = NIC,
-				      .node = mate(0)->node };
+				      .node = record(0)->node };
 	judge_at = r()->judge_at = NEVER;
 	ranks_at = r()->ranks_at = NEVER;
 	unknown_above = false;
@@ -77,19 +77,19 @@ static void begin(void)
 
 static void add(uint32_t i)
 {
-	struct fm_mate *m = fm_mate_add(r(), NIC + i);
+	struct fm_record *m = fm_record_add(r(), NIC + i);
 
 	assert_non_null(m);
 	assert_int_equal(m->state, FM_NODE_UP);
 	shadow[i] = (struct shadow) { .there = true, .node = TORUS_NO_NODE,
-				      .number = fm_mate_number(r(), m) };
+				      .number = fm_record_number(r(), m) };
 }
 
 static void hang(uint32_t i, uint64_t via)
 {
 	struct shadow *o = &shadow[i];
 
-	fm_mate_via(r(), mate(i), via);
+	fm_record_via(r(), record(i), via);
 	if (o->via == via && o->below)
 		return;
 	o->via = via;
@@ -150,9 +150,9 @@ static void move(uint32_t i, uint32_t node)
 {
 	bool bare = shadow[i].node != node;
 
-	r()->bare = mate(i)->bare = false;
-	fm_mate_move(s.fm, mate(i), node);
-	assert_true(r()->bare == bare && mate(i)->bare == bare);
+	r()->bare = record(i)->bare = false;
+	fm_record_move(s.fm, record(i), node);
+	assert_true(r()->bare == bare && record(i)->bare == bare);
 	shadow[i].node = node;
 	ranks_at = earlier(ranks_at, s.fm->now + s.cfg.resend);
 }
@@ -161,20 +161,20 @@ static void forget(struct rnd *rnd)
 {
 	for (uint32_t i = 1; i < NODES; i++)
 		if (shadow[i].there && rnd_one_in(rnd, 2))
-			mate(i)->state = FM_NODE_DEAD;
+			record(i)->state = FM_NODE_DEAD;
 	fm_roster_forget(s.fm);
 	for (uint32_t i = 1; i < NODES; i++) {
 		const struct shadow *o = &shadow[i];
 
 		if (!o->there)
 			continue;
-		expect(rnd, !mate(i) == (!o->via && !o->listed && !has_below(i) &&
-					 o->node == TORUS_NO_NODE &&
-					 (!mate(i) || mate(i)->state == FM_NODE_DEAD)),
+		expect(rnd, !record(i) == (!o->via && !o->listed && !has_below(i) &&
+					   o->node == TORUS_NO_NODE &&
+					   (!record(i) || record(i)->state == FM_NODE_DEAD)),
 		       "node %u", i);
 	}
 	for (uint32_t i = 1; i < NODES; i++)
-		if (shadow[i].there && !mate(i))
+		if (shadow[i].there && !record(i))
 			shadow[i].there = false;
 }
 
@@ -184,7 +184,7 @@ static void judged(void)
 	for (uint32_t i = 0; i < NODES; i++) {
 		shadow[i].listed = false;
 		if (shadow[i].there)
-			mate(i)->listed = false;
+			record(i)->listed = false;
 	}
 	r()->nmissing = 0;
 }
@@ -194,22 +194,22 @@ static void judged(void)
 static void check_node(struct rnd *rnd, uint32_t i)
 {
 	const struct shadow *o = &shadow[i];
-	const struct fm_mate *m = mate(i);
+	const struct fm_record *m = record(i);
 	unsigned int listed = 0;
 
 	expect(rnd, !m == !o->there, "node %u", i);
 	if (!m)
 		return;
-	expect(rnd, m->guid == NIC + i && fm_mate_number(r(), m) == o->number &&
-		    fm_mate_no(r(), o->number) == m, "node %u has number %u", i, o->number);
+	expect(rnd, m->guid == NIC + i && fm_record_number(r(), m) == o->number &&
+		    fm_record_no(r(), o->number) == m, "node %u has number %u", i, o->number);
 	expect(rnd, m->via == o->via && m->parent == o->parent && m->node == o->node &&
 		    m->listed == o->listed, "node %u", i);
 	expect(rnd, !m->above == !o->below, "node %u", i);
 	if (o->below)
-		expect(rnd, fm_mate_no(r(), m->above - 1)->guid == o->via, "node %u", i);
+		expect(rnd, fm_record_no(r(), m->above - 1)->guid == o->via, "node %u", i);
 	expect(rnd, !m->first == !has_below(i), "node %u", i);
 	expect(rnd, m->via || m->missing == o->missing, "node %u", i);
-	expect(rnd, fm_mate_joined(m) == (i == 0 || o->name), "node %u", i);
+	expect(rnd, fm_record_joined(m) == (i == 0 || o->name), "node %u", i);
 	for (uint32_t k = 0; k < r()->nmissing; k++)
 		listed += r()->missing[k] == o->number;
 	expect(rnd, listed == o->listed, "node %u is listed %u times", i, listed);
@@ -219,7 +219,7 @@ static void check_names(struct rnd *rnd)
 {
 	for (unsigned int k = 1; k < NAMES; k++)
 		for (uint32_t but = 0; but < NODES; but++) {
-			const struct fm_mate *m = fm_mate_namesake(r(), name_of(k), NIC + but);
+			const struct fm_record *m = fm_record_namesake(r(), name_of(k), NIC + but);
 			bool some = false;
 
 			for (uint32_t i = 0; i < NODES; i++)
@@ -266,21 +266,21 @@ static void live(uint64_t seed)
 		if (!shadow[i].there) {
 			add(i);
 		} else if (k == 200) {	/* the root is never among those to be judged */
-			fm_mate_missing(s.fm, mate(0));
+			fm_record_missing(s.fm, record(0));
 			miss(0);
 		} else if (what < 7) {
 			hang(i, rnd_one_in(&rnd, 5) || other == NIC + i ? 0 : other);
 		} else if (what < 9) {
-			mate(i)->moving = mate(i)->lost = true;
-			fm_mate_missing(s.fm, mate(i));
+			record(i)->moving = record(i)->lost = true;
+			fm_record_missing(s.fm, record(i));
 			miss(i);
-			assert_true(!mate(i)->moving && !mate(i)->lost);
+			assert_true(!record(i)->moving && !record(i)->lost);
 		} else if (what < 11) {
 			forget_below(other == NIC ? NIC + i : other);
 		} else if (what < 12) {
 			move(i, rnd_one_in(&rnd, 2) ? TORUS_NO_NODE : i);
 		} else if (what < 14) {
-			fm_mate_name(r(), mate(i), name_of(name));
+			fm_record_name(r(), record(i), name_of(name));
 			shadow[i].name = name;
 		} else if (what < 15) {
 			forget(&rnd);
@@ -309,13 +309,13 @@ static void forgetting_below_node_forgets_its_descendants(void **state)
 	begin();
 	add(1);
 	add(2);
-	fm_mate_via(r(), mate(2), NIC + 1);
-	fm_mate_via(r(), mate(1), NIC + 7);
+	fm_record_via(r(), record(2), NIC + 1);
+	fm_record_via(r(), record(1), NIC + 7);
 	fm_roster_forget_below(s.fm, NIC + 8);
-	assert_int_equal(mate(1)->via, NIC + 7);
+	assert_int_equal(record(1)->via, NIC + 7);
 	fm_roster_forget_below(s.fm, NIC + 7);
-	assert_int_equal(mate(1)->via, 0);
-	assert_int_equal(mate(2)->via, 0);
+	assert_int_equal(record(1)->via, 0);
+	assert_int_equal(record(2)->via, 0);
 	r()->nmissing = 0;
 	stage_end(&s);
 }
@@ -328,7 +328,7 @@ static void end_of_cable_is_named_by_place_or_port(void **state)
 	(void)state;
 	begin();
 	join(1);
-	fm_mate_move(s.fm, mate(1), 2);
+	fm_record_move(s.fm, record(1), 2);
 	for (unsigned int p = 0; p < 5; p++) {
 		static const char *const placed[] = { "2,0:+x ('n1')", "2,0:+y ('n1')",
 						      "2,0:-x ('n1')", "2,0:-y ('n1')",
@@ -336,88 +336,88 @@ static void end_of_cable_is_named_by_place_or_port(void **state)
 
 		s.fm->table.shape = s.shape;
 		s.fm->table.nodes = torus_nodes(&s.shape);
-		assert_ptr_equal(fm_end_text(s.fm, mate(1), p, text, sizeof(text)), text);
+		assert_ptr_equal(fm_end_text(s.fm, record(1), p, text, sizeof(text)), text);
 		assert_string_equal(text, placed[p]);
 	}
 	/* A root that restarts with a small table meets a node with a place in a larger one. */
 	s.fm->table.nodes = 2;
-	fm_end_text(s.fm, mate(1), 1, text, sizeof(text));
+	fm_end_text(s.fm, record(1), 1, text, sizeof(text));
 	assert_string_equal(text, "port +y of 'n1'");
 	s.fm->table.nodes = 0;
-	fm_mate_move(s.fm, mate(1), TORUS_NO_NODE);
-	fm_end_text(s.fm, mate(1), 1, text, sizeof(text));
+	fm_record_move(s.fm, record(1), TORUS_NO_NODE);
+	fm_end_text(s.fm, record(1), 1, text, sizeof(text));
 	assert_string_equal(text, "port +y of 'n1'");
 	stage_end(&s);
 }
 
 /* --- which nodes are forgotten ----------------------------------------------------------- */
 
-static void has_place(struct fm_mate *m)
+static void has_place(struct fm_record *m)
 {
-	fm_mate_move(s.fm, m, 1);
+	fm_record_move(s.fm, m, 1);
 }
 
-static void is_up(struct fm_mate *m)
+static void is_up(struct fm_record *m)
 {
 	m->state = FM_NODE_UP;
 }
 
-static void is_silent(struct fm_mate *m)
+static void is_silent(struct fm_record *m)
 {
 	m->state = FM_NODE_SILENT;
 }
 
-static void is_connected(struct fm_mate *m)
+static void is_connected(struct fm_record *m)
 {
-	fm_mate_via(r(), m, NIC);
+	fm_record_via(r(), m, NIC);
 }
 
-static void holds_another(struct fm_mate *m)
+static void holds_another(struct fm_record *m)
 {
-	struct fm_mate *o = fm_mate_add(r(), NIC + 9);
+	struct fm_record *o = fm_record_add(r(), NIC + 9);
 
-	fm_mate_via(r(), o, m->guid);
+	fm_record_via(r(), o, m->guid);
 }
 
-static void is_judged(struct fm_mate *m)
+static void is_judged(struct fm_record *m)
 {
-	fm_mate_missing(s.fm, m);
+	fm_record_missing(s.fm, m);
 }
 
-static void is_probed(struct fm_mate *m)
+static void is_probed(struct fm_record *m)
 {
 	m->doubted = 1;
 }
 
-static void comes(struct fm_mate *m)
+static void comes(struct fm_record *m)
 {
 	m->stated.claimed = s.fm->term;
 	m->stated.heard = s.fm->now - WAIT + 1;
 }
 
-static void comes_late(struct fm_mate *m)
+static void comes_late(struct fm_record *m)
 {
 	m->stated.claimed = s.fm->term;
 	m->stated.heard = s.fm->now - WAIT;
 }
 
-static void came_to_another(struct fm_mate *m)
+static void came_to_another(struct fm_record *m)
 {
 	comes(m);
 	m->stated.claimed = s.fm->term - 1;
 }
 
-static void has_come(struct fm_mate *m)
+static void has_come(struct fm_record *m)
 {
 	comes(m);
-	fm_mate_name(r(), m, "x");
+	fm_record_name(r(), m, "x");
 }
 
 /* A dead node without a place is forgotten, unless a part of the root refers to it. */
 static void only_unreferenced_dead_node_is_forgotten(void **state)
 {
 	static const struct {
-		void (*make)(struct fm_mate *m);
+		void (*make)(struct fm_record *m);
 		bool stays;
 	} cases[] = {
 		{ NULL, false }, { comes_late, false }, { came_to_another, false },
@@ -429,32 +429,32 @@ static void only_unreferenced_dead_node_is_forgotten(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bool stays = cases[i].stays;
-		struct fm_mate *m;
+		struct fm_record *m;
 		uint32_t unplaced;
 
 		begin();
 		stage_run(&s, 5000);
 		unplaced = r()->unplaced;
-		m = fm_mate_add(r(), NIC + 1);
+		m = fm_record_add(r(), NIC + 1);
 		m->state = FM_NODE_DEAD;
 		fm_problem_set(s.fm, "node", NIC + 1, "is not there");
 		if (cases[i].make)
 			cases[i].make(m);
 		fm_roster_forget(s.fm);
-		assert_int_equal(mate(1) != NULL, stays);
+		assert_int_equal(record(1) != NULL, stays);
 		assert_int_equal(stage_count(&s, "over: is not there"), !stays);
 		if (!stays) {
 			assert_int_equal(r()->unplaced, unplaced);
 			assert_int_equal(fm_roster_size(r()), 2);
 			/* The next has its number, and nothing of what it was. */
-			m = fm_mate_add(r(), NIC + 2);
-			assert_int_equal(fm_mate_number(r(), m), 1);
+			m = fm_record_add(r(), NIC + 2);
+			assert_int_equal(fm_record_number(r(), m), 1);
 			assert_int_equal(fm_roster_size(r()), 2);
-			assert_false(fm_mate_joined(m));
+			assert_false(fm_record_joined(m));
 			assert_int_equal(m->stated.claimed, 0);
 			assert_int_equal(m->worked_at, TORUS_NO_NODE);
 			fm_roster_forget(s.fm);		/* a node that is up is not forgotten */
-			assert_non_null(mate(2));
+			assert_non_null(record(2));
 		}
 		r()->nmissing = 0;
 		stage_end(&s);
@@ -470,5 +470,5 @@ int main(void)
 		cmocka_unit_test(only_unreferenced_dead_node_is_forgotten),
 	};
 
-	return cmocka_run_group_tests_name("fm_mates", all, NULL, NULL);
+	return cmocka_run_group_tests_name("fm_records", all, NULL, NULL);
 }
