@@ -8,6 +8,7 @@
 #include <string.h>
 #include <torus/topology.h>
 
+#include "tests/unit/memory.h"
 #include "tests/unit/seeds.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
@@ -35,7 +36,8 @@
 #define SPARE	2		/* ports after those of the fabric */
 #define GUID	100
 #define STRANGER 300		/* a NIC that the former table does not have */
-#define RECORDS	(NODES + 8)
+#define MANY	25		/* nodes of a larger fabric */
+#define RECORDS	(MANY + 8)
 #define QUIET	(300 * MS)
 #define MEMBER_MAX (5000 * MS)
 #define LONELY	(30000 * MS)
@@ -45,14 +47,19 @@ static struct fm fm = { .root = &root, .ndims = 3,
 			.cfg = { .quiet = QUIET, .member_max = MEMBER_MAX } };
 static struct fm_record *roster;
 static uint32_t records;
-static struct fm_entry entry[NODES];
+static struct fm_entry entry[NODES + 1];	/* the last one is not a part of the book */
+static uint32_t self;			/* the root's node */
+static uint32_t room_for;		/* nodes that the roster has memory for */
+static unsigned int cables;		/* how often the former cables were taken */
+static bool fails_plan, fails_changes, fails_tally;
+static char summary[80];
 static struct fm_book book = { .nodes = NODES, .entry = entry };
 static struct torus_shape shape;
 static bool has_table, has_book;	/* the latest table is here; or any of that shape */
 static uint64_t last, awaits;
 static unsigned int missing, restored_base, ended, placed, again, demanded, told, quorum,
 	forgiven;
-static bool changed[NODES], has_shape;
+static bool changed[NODES], has_shape, has_service;
 static uint64_t problem_key;
 static char cause[80], problem_kind[20];
 
@@ -89,6 +96,8 @@ struct fm_record *fm_record_add(struct fm_root *r, uint64_t guid)
 	struct fm_record *was = roster;
 
 	(void)r;
+	if (records >= room_for)
+		return NULL;
 	assert_true(records < RECORDS);
 	roster = calloc(RECORDS, sizeof(*roster));
 	memcpy(roster, was, records * sizeof(*was));
@@ -148,14 +157,15 @@ bool fm_plan_settle(struct fm *f, const struct torus_shape *s)
 {
 	(void)f;
 	assert_memory_equal(s, &shape, sizeof(shape));
-	return true;
+	return !fails_plan;
 }
 
-/* No neighbour is in the former table. */
 uint32_t fm_book_find(struct fm_book *b, uint64_t guid)
 {
-	(void)b;
-	(void)guid;
+	assert_ptr_equal(b, &book);
+	for (uint32_t i = 0; i < NODES; i++)
+		if (entry[i].guid == guid && entry[i].state != FM_NODE_ABSENT)
+			return i;
 	return TORUS_NO_NODE;
 }
 
@@ -203,8 +213,10 @@ void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
 
 bool fm_discover_shape(struct fm *f, struct torus_shape *s)
 {
-	(void)f;
-	*s = shape;
+	assert_int_equal(f->cfg.shape.ndims, 0);
+	assert_false(root.restored);
+	if (has_shape)
+		*s = shape;
 	return has_shape;
 }
 
@@ -230,6 +242,7 @@ void fm_cables_former(struct fm *f, const struct torus_shape *s, const struct fm
 	(void)f;
 	assert_ptr_equal(s, &book.shape);
 	assert_ptr_equal(e, book.entry);
+	cables++;
 }
 
 void fm_base_restore(struct fm *f)
@@ -250,16 +263,16 @@ void fm_quorum_former(const struct fm *f, struct fm_record *m, const struct fm_v
 bool fm_service_gone(struct fm *f, struct fm_record *m, const char *why)
 {
 	(void)f;
-	(void)why;
 	assert_true(m->node != TORUS_NO_NODE);
+	assert_true((m->state == FM_NODE_DEAD) == !!strstr(why, "no node"));
 	told++;
-	return true;
+	return has_service;
 }
 
 bool fm_changes_new(struct fm_root *r, uint32_t nodes)
 {
 	r->changes.nodes = nodes;
-	return true;
+	return !fails_changes;
 }
 
 void fm_changes_free(struct fm_root *r)
@@ -270,7 +283,8 @@ void fm_changes_free(struct fm_root *r)
 bool fm_tally_new(struct fm_root *r, uint32_t nodes)
 {
 	(void)r;
-	return nodes == NODES;
+	assert_int_equal(nodes, torus_nodes(&shape));
+	return !fails_tally;
 }
 
 void fm_tally_free(struct fm_root *r)
@@ -301,10 +315,14 @@ void fm_change_node(struct fm *f, uint32_t node)
 
 void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt, ...)
 {
+	va_list args;
+
 	(void)f;
 	(void)level;
 	(void)kind;
-	(void)fmt;
+	va_start(args, fmt);
+	vsnprintf(summary, sizeof(summary), fmt, args);
+	va_end(args);
 }
 
 void fm_demand(struct fm *f, uint64_t delay, const char *fmt, ...)
@@ -340,7 +358,8 @@ static void fill_row(struct rnd *r, struct fm_record *m)
 		if (rnd_one_in(r, 60))
 			port->peer_guid = STRANGER + rnd_below(r, 2);
 		port->peer_port = (uint8_t)(rnd_one_in(r, 20) ? 0 : (p + 3) % 6);
-		port->problem = rnd_one_in(r, 20);
+		if (rnd_one_in(r, 20))
+			port->problem = rnd_one_in(r, 2) ? FM_PROBLEM_ROOT : FM_PROBLEM_FABRIC;
 	}
 }
 
@@ -365,6 +384,14 @@ static void begin(struct rnd *r)
 
 	memset(&root, 0, sizeof(root));
 	memset(entry, 0, sizeof(entry));
+	entry[NODES] = (struct fm_entry) { .state = FM_NODE_UP, .guid = STRANGER + 2 };
+	self = rnd_below(r, NODES);
+	room_for = RECORDS;
+	cables = 0;
+	fails_plan = fails_changes = fails_tally = false;
+	has_service = true;
+	fm.kept.book = NULL;
+	fm.doubts = 0;
 	memset(changed, 0, sizeof(changed));
 	torus_shape_parse("3x1x3", &shape);
 	book.shape = shape;
@@ -391,7 +418,7 @@ static void begin(struct rnd *r)
 			entry[i].state = (uint8_t)rnd_below(r, FM_NODE_STATES);
 		if (rnd_one_in(r, 4))
 			entry[i].fault = (uint16_t)(1u << rnd_below(r, PORTS));
-		if (!i || rnd_one_in(r, rarely))
+		if (i == self || rnd_one_in(r, rarely))
 			add_record(r, i, true);
 		else if (rnd_one_in(r, 6))
 			add_record(r, i, false);
@@ -472,6 +499,8 @@ static uint64_t naive_time(void)
 	else if (!(root.joiners == NODES && (root.restored || fm.cfg.shape.ndims)) &&
 		 !(!gap && !fm.cfg.shape.ndims && !root.restored) && !known)
 		at += QUIET + 4 * fm.lag;
+	if (root.restored && root.joiners != NODES && at < fm.doubts)
+		at = fm.doubts;
 	return at > awaits ? at : awaits;
 }
 
@@ -481,7 +510,14 @@ static void make_whole(struct rnd *r)
 	for (uint32_t i = 0; i < records; i++)
 		for (unsigned int p = 0; p < PORTS; p++)
 			roster[i].row.port[p] = (struct fm_port_row) {
-				.state = FM_PORT_UP, .peer_guid = GUID };
+				.state = FM_PORT_UP, .peer_guid = GUID + self };
+	if (rnd_one_in(r, 4)) {
+		struct fm_record *m = &roster[rnd_below(r, records)];
+
+		m->row.nports = 3;
+		m->row.port[3] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+		m->row.port[4].peer_guid = STRANGER + 1;
+	}
 	if (rnd_one_in(r, 4))
 		roster[rnd_below(r, records)].row.port[rnd_below(r, PORTS)].state = FM_PORT_FAULTY;
 	for (uint32_t i = 0; i < NODES; i++)
@@ -491,6 +527,46 @@ static void make_whole(struct rnd *r)
 		entry[rnd_below(r, NODES)].state = FM_NODE_SILENT;
 	if (rnd_one_in(r, 8))		/* there was another NIC before */
 		entry[rnd_one_in(r, 2) ? 0 : rnd_below(r, NODES)].guid = STRANGER;
+}
+
+/*
+ * All nodes lived, and one or two have not joined. Their neighbours have no link to them or do not
+ * wait for them, because the cable has a problem.
+ */
+static void miss_few(struct rnd *r)
+{
+	for (uint32_t i = 0; i < NODES; i++) {
+		entry[i].state = FM_NODE_UP;
+		if (!rnd_one_in(r, 8))
+			entry[i].fault = 0;
+		if (!fm_record(&root, GUID + i))
+			add_record(r, i, true);
+		fm_record(&root, GUID + i)->stated.heard = true;
+	}
+	for (unsigned int k = rnd_below(r, 3); k; k--)
+		fm_record(&root, GUID + (self + 1 + rnd_below(r, NODES - 1)) % NODES)->stated.heard = false;
+	for (uint32_t i = 0; i < records; i++)
+		for (unsigned int p = 0; p < PORTS + SPARE; p++) {
+			uint32_t o = torus_neighbour(&shape, (uint32_t)(roster[i].guid - GUID), p % PORTS);
+			struct fm_port_row *port = &roster[i].row.port[p];
+
+			roster[i].row.nports = PORTS + SPARE;
+			*port = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = GUID + o,
+						       .peer_port = (uint8_t)((p + 3) % PORTS) };
+			if (joined(GUID + o))
+				continue;
+			port->problem = FM_PROBLEM_FABRIC;
+			if (rnd_one_in(r, 8))
+				port->state = FM_PORT_FAULTY;
+			if (rnd_one_in(r, 8))
+				port->peer_guid = GUID + self;
+		}
+	if (rnd_one_in(r, 3)) {
+		struct fm_record *m = &roster[rnd_below(r, records)];
+
+		m->row.nports = (uint8_t)rnd_below(r, PORTS);
+		m->row.port[m->row.nports].state = FM_PORT_DOWN;
+	}
 }
 
 static void when(uint64_t seed)
@@ -505,9 +581,7 @@ static void when(uint64_t seed)
 				add_record(&r, i, true);
 	if (rnd_one_in(&r, 8))
 		records = 1;
-	root.joiners = 0;
 	for (uint32_t i = 0; i < records; i++) {
-		root.joiners += fm_record_joined(&roster[i]);
 		for (unsigned int p = 0; p < PORTS && rnd_one_in(&r, 2); p++)
 			roster[i].row.port[p].peer_guid = GUID + rnd_below(&r, records);
 	}
@@ -515,6 +589,15 @@ static void when(uint64_t seed)
 		make_whole(&r);
 	has_table = rnd_one_in(&r, 2);
 	root.restored = rnd_one_in(&r, 2);
+	if (rnd_one_in(&r, 2)) {
+		miss_few(&r);
+		has_table = root.restored = !rnd_one_in(&r, 8);
+	}
+	root.joiners = 0;
+	for (uint32_t i = 0; i < records; i++)
+		root.joiners += fm_record_joined(&roster[i]);
+	if (rnd_one_in(&r, 4))
+		fm.doubts = last + rnd_below(&r, 2) * QUIET + rnd_below(&r, 3);
 	root.shape = shape;
 	if (rnd_one_in(&r, 5))
 		assert_int_equal(torus_shape_parse("3x3x1", &root.shape), 0);
@@ -563,6 +646,14 @@ struct want {
 
 static struct want want[STRANGER + 2];
 
+static bool is_abroad(const struct fm_port_row *port)
+{
+	uint64_t i = port->peer_guid - GUID;
+
+	return port->problem && !(port->problem == FM_PROBLEM_ROOT && has_book && i < NODES &&
+				  entry[i].state != FM_NODE_ABSENT);
+}
+
 /* Adds the nodes that rows of others report. */
 static void want_silent(void)
 {
@@ -572,7 +663,7 @@ static void want_silent(void)
 			struct want *w = &want[port->peer_guid];
 
 			if (!fm_record_joined(&roster[i]) || roster[i].node == TORUS_NO_NODE ||
-			    port->state != FM_PORT_UP || !port->peer_guid || port->problem ||
+			    port->state != FM_PORT_UP || !port->peer_guid || is_abroad(port) ||
 			    port->peer_port != (p + 3) % 6 || joined(port->peer_guid))
 				continue;
 			if (!w->made)
@@ -667,6 +758,8 @@ static void check_table(struct rnd *r, unsigned int former)
 		bool is_former = !fm_record_joined(&roster[i]) && roster[i].guid < STRANGER &&
 				 has_book && entry[roster[i].guid - GUID].state != FM_NODE_ABSENT;
 
+		if (node == NODES)
+			node = TORUS_NO_NODE;
 		if (node != TORUS_NO_NODE && taken[node]) {
 			node = TORUS_NO_NODE;
 			replaced += is_former;
@@ -698,6 +791,7 @@ static void first(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
 	unsigned int former = 0;
+	char text[80];
 
 	begin(&r);
 	cut_from_strangers();
@@ -710,7 +804,13 @@ static void first(uint64_t seed)
 	root.former.epoch = rnd_below(&r, 2);
 	root.former.open = 2;
 	root.open = 1;
+	if (root.restored)
+		memset(&fm.cfg.shape, 0, sizeof(fm.cfg.shape));
+	fm.kept.book = rnd_one_in(&r, 2) ? &book : NULL;
+	has_service = rnd_one_in(&r, 2);
 	last = fm.now - 3 * MEMBER_MAX;
+	if (!root.restored)		/* the place of the NIC is of a larger shape */
+		fm_record(&root, GUID + self)->node = NODES;
 	memset(want, 0, sizeof(want));
 	for (uint32_t g = 0; g < STRANGER + 2; g++)
 		want[g].node = TORUS_NO_NODE;
@@ -733,6 +833,9 @@ static void first(uint64_t seed)
 	assert_string_equal(cause, root.version ? "takeover" : "bootstrap");
 	assert_memory_equal(fm.size, shape.size, sizeof(fm.size));
 	check_table(&r, former);
+	assert_int_equal(cables, has_book && !fm.kept.book);
+	snprintf(text, sizeof(text), "shape 3x1x3, %u of 9 nodes", records - former);
+	assert_string_equal(summary, text);
 	fm_settle_due(&fm);
 	assert_int_equal(demanded, 1);
 	end();
@@ -742,6 +845,82 @@ static void first_table_is_made_as_in_model(void **state)
 {
 	(void)state;
 	for_seeds(3000, first);
+}
+
+/* There is memory for only few of the silent and former nodes: the table has those. */
+static void settle_with_little_memory(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+
+	begin(&r);
+	has_book = true;
+	has_table = false;
+	root.restored = true;
+	root.shape = shape;
+	last = fm.now - 3 * MEMBER_MAX;
+	room_for = records + rnd_below(&r, 4);
+	fm_settle_due(&fm);
+	assert_true(root.settled && records <= room_for);
+	for (uint32_t i = 0; i < records; i++)
+		if (roster[i].node != TORUS_NO_NODE)
+			expect(&r, root.at[roster[i].node] == i + 1, "node %u", roster[i].node);
+	end();
+}
+
+static void first_table_has_the_nodes_that_memory_holds(void **state)
+{
+	(void)state;
+	for_seeds(600, settle_with_little_memory);
+}
+
+/* 16 of many nodes that have not joined are reported; a node that is not reported does not count. */
+static void few_of_many_former_nodes_are_reported(void **state)
+{
+	static struct fm_entry many[MANY];
+	struct rnd r = rnd_new(1);
+
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		begin(&r);
+		records = root.joiners = 1;
+		torus_shape_parse("5x5", &shape);
+		book = (struct fm_book) { .nodes = MANY, .entry = many, .shape = shape };
+		for (uint32_t i = 0; i < MANY; i++)
+			many[i] = (struct fm_entry) { .node = i, .state = FM_NODE_UP, .guid = 400 + i };
+		many[self].guid = roster[0].guid;
+		fm.cfg.shape = shape;
+		has_book = true;
+		has_service = !k;
+		last = fm.now - 3 * MEMBER_MAX;
+		fm_settle_due(&fm);
+		assert_true(root.settled);
+		assert_int_equal(records, MANY);
+		assert_int_equal(told, has_service ? 16 : MANY - 1);
+		end();
+		book = (struct fm_book) { .nodes = NODES, .entry = entry };
+	}
+}
+
+/* Room for a table is all there or not at all, whichever part of it has no memory. */
+static void room_for_table_is_whole_or_none(void **state)
+{
+	struct rnd r = rnd_new(1);
+
+	(void)state;
+	begin(&r);
+	for (unsigned int k = 1; k <= 7; k++) {
+		fails_changes = k == 4;
+		fails_tally = k == 5;
+		has_room = k != 6;
+		if (k <= 3)
+			memory_fails_at(k);
+		assert_int_equal(fm_settle_room(&fm, &shape), k == 7);
+		assert_int_equal(!root.admin && !root.at && !root.seat && !root.changes.nodes, k != 7);
+		assert_int_equal(root.admin && root.at && root.seat, k == 7);
+		if (k <= 3)
+			assert_true(memory_failed());
+	}
+	end();
 }
 
 /* The first table is not made before it is due; without memory, or a shape, it is tried again. */
@@ -760,15 +939,25 @@ static void first_table_without_memory_or_shape_is_tried_again(void **state)
 	fm_settle_due(&fm);
 	assert_true(!root.settled && again == 1 && !root.at && !root.admin);
 	assert_int_equal(root.changes.nodes, 0);
+	assert_int_equal(ended, 4);		/* the book is given back, and nothing else happened */
 	assert_string_equal(problem_kind, "memory");
+	has_room = true;
+	fails_plan = true;
+	fm_settle_due(&fm);
+	assert_true(!root.settled && again == 2 && !root.at);
+	fails_plan = false;
 	memset(&fm.cfg.shape, 0, sizeof(fm.cfg.shape));
 	fm.cabled = false;
 	has_shape = false;
 	fm_settle_due(&fm);
-	assert_true(!root.settled && again == 2);
-	has_room = has_shape = true;
-	fm_settle_due(&fm);
-	assert_true(root.settled && again == 2);
+	assert_true(!root.settled && again == 3 && !root.at);
+	has_shape = true;
+	last = fm.now;
+	for (uint32_t i = 0; i < records; i++)
+		for (unsigned int p = 0; p < PORTS; p++)
+			roster[i].row.port[p] = (struct fm_port_row) { .state = FM_PORT_UP };
+	fm_settle_due(&fm);			/* exactly when it is due */
+	assert_true(root.settled && again == 3);
 	assert_string_equal(problem_kind, "");
 	end();
 }
@@ -818,6 +1007,9 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(first_table_is_due_as_in_model),
 		cmocka_unit_test(first_table_is_made_as_in_model),
+		cmocka_unit_test(first_table_has_the_nodes_that_memory_holds),
+		cmocka_unit_test(few_of_many_former_nodes_are_reported),
+		cmocka_unit_test(room_for_table_is_whole_or_none),
 		cmocka_unit_test(first_table_without_memory_or_shape_is_tried_again),
 		cmocka_unit_test(lone_root_reports_it_once),
 	};

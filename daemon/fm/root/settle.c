@@ -168,7 +168,7 @@ static uint64_t node_wait(const struct fm *fm)
 static uint64_t nodes_at(const struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	bool waits = false, gap = false;
+	bool waits = false, gap;
 
 	/*
 	 * One port row that names such a node is enough; first examine the node that was found last
@@ -295,25 +295,22 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape, struct f
 
 /*
  * Adds as silent the node at the other end of port @p of the silent node with index @i, if no port
- * row names it and the former table has a link there. Return: true if a node was added.
+ * row names it and the former table has a link there. Return: true if a node was added. The other
+ * node gets the link in its own turn.
  */
 static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i, unsigned int p)
 {
-	struct fm_record *m = fm_record_no(fm->root, i);
+	const struct fm_record *m = fm_record_no(fm->root, i);
 	uint32_t node = torus_neighbour(&former->shape, m->node, p);
-	uint64_t guid = former->entry[node].guid, own = m->guid;
-	struct fm_record *o = fm_record(fm->root, guid);
+	uint64_t guid = former->entry[node].guid;
+	const struct fm_record *o = fm_record(fm->root, guid);
 	bool known = o && o->state == FM_NODE_SILENT;
 
 	if (m->row.port[p].peer_guid || !was_linked(former, m->node, p) || fm_record_joined(o))
 		return false;
-	if (!known)
-		o = add_silent(fm, &former->shape, guid, node);
-	if (!o)
+	if (!known && !add_silent(fm, &former->shape, guid, node))
 		return false;
-	o->row.port[torus_dir_opposite(&former->shape, p)].peer_guid = own;
-	m = fm_record_no(fm->root, i);
-	m->row.port[p].peer_guid = guid;
+	fm_record_no(fm->root, i)->row.port[p].peer_guid = guid;
 	return !known;
 }
 
@@ -450,20 +447,20 @@ static void settle_fabric(struct fm *fm)
 	fm_parts_end(fm);
 	if (r->restored)
 		find_silent(fm, &shape, former);
-	if (former && r->restored)
+	if (former) {
 		find_silent_behind(fm, former);
-	if (former)
 		add_former(fm, former, &voters);
+	}
 	if (former && former != fm->kept.book)
 		fm_cables_former(fm, &former->shape, former->entry);
 	fm_book_put(former);
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		uint32_t node = fm_record_no(r, i)->node;
 
-		if (node != TORUS_NO_NODE && (node >= nodes || r->at[node]))
-			fm_record_move(fm, fm_record_no(r, i), TORUS_NO_NODE);
-		else if (node != TORUS_NO_NODE)
+		if (node < nodes && !r->at[node])
 			r->at[node] = i + 1;
+		else if (node != TORUS_NO_NODE)
+			fm_record_move(fm, fm_record_no(r, i), TORUS_NO_NODE);
 		invariant(fm_record_no(r, i)->node == TORUS_NO_NODE ||
 			  r->at[fm_record_no(r, i)->node] == i + 1);
 		fm_change_node(fm, fm_record_no(r, i)->node);
