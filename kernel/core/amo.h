@@ -7,8 +7,9 @@
  * Test-and-set is TN_AMO_SWAP with 1.
  *
  * They are atomic also against processors of this node that use atomic instructions on the same
- * word. Each is a compare-and-swap in a loop. Another processor that changes the word all the time
- * can make it fail; after TN_AMO_TRIES nothing has been changed, and the caller tries again later.
+ * word. Each operation is a compare-and-swap in a loop. It fails if another processor keeps
+ * changing the word: after TN_AMO_TRIES tries the word is left unchanged, and the caller tries
+ * again later.
  */
 #ifndef TN_AMO_H
 #define TN_AMO_H
@@ -45,8 +46,8 @@ static inline unsigned int tn_amo_bytes(unsigned int type)
 }
 
 /**
- * tn_amo_less() - Return: true if @a is less than @b, both taken as words of @type; a 32-bit type
- * uses their low halves only
+ * tn_amo_less() - Return: true if @a is less than @b as words of @type; a 32-bit type compares
+ * their low halves only
  */
 bool tn_amo_less(unsigned int type, u64 a, u64 b);
 
@@ -59,8 +60,8 @@ bool tn_amo_less(unsigned int type, u64 a, u64 b);
  * @compare: used by TN_AMO_CAS, which stores only if the word is equal to it
  * @old: set to the value before the operation, a 32-bit one without sign extension; may be NULL
  * Return: 0; -EOPNOTSUPP if @op or @type is unknown; -EINVAL if @word is misaligned; -EAGAIN if
- * another processor changed the word in all TN_AMO_TRIES tries. After an error the word is as it
- * was.
+ * another processor changed the word in each of TN_AMO_TRIES tries. After an error the word is
+ * unchanged.
  */
 int tn_amo(void *word, unsigned int op, unsigned int type, u64 operand, u64 compare, u64 *old);
 

@@ -19,11 +19,13 @@
  *  CBS	K buffers of the ring are marked as critical, and an entering packet may not take one of
  *	these, wherever in the ring they are (Chen et al., IPDPS 2011). A packet that continues may,
  *	and the buffer that it leaves becomes critical: the bubble has moved upstream. A bubble that
- *	no packet in the ring passes stays where it is, and blocks packets that would enter there.
+ *	no packet in the ring passes stays where it is, and keeps packets from entering the ring
+ *	there.
  *  MBS	CBS, and bubbles that no packet passes are moved (Wang and Zhang, J. NUDT 34(6), 2012,
  *	section 2.2): a buffer that any packet frees upstream takes the mark over (case 3). If none
- *	is freed for the time T, the output asks the node upstream for a false packet: one without
- *	data, whose buffer is freed on arrival, and takes the mark over (case 4, section 2.1).
+ *	is freed for the time T, the output asks the node upstream for a false packet: a packet
+ *	without data. The buffer that it takes is freed on arrival, and takes the mark over (case 4,
+ *	section 2.1).
  *
  * Lemmas, with the tests of tests/unit/test_bubble.c that visit every state of small rings.
  *
@@ -35,12 +37,13 @@
  *     (without_a_rule_rings_deadlock()).
  *  3. CBS may block an entering packet without end (cbs_never_deadlocks_but_may_starve()), MBS does
  *     not (mbs_never_deadlocks_nor_starves()).
- *  4. BLOC holds after a cut. The failed link takes no more packets, and the buffers that packets
- *     under way on it would have filled stay free. A new session counts the buffers that packets
- *     of former sessions occupy (INIT), so the test is right from the first packet on. When the
- *     ring is closed again, a buffer is free: the last packet that entered left one, and a packet
- *     that continues, is parked or ends takes none away. A retraining changes no credits
- *     (random_histories_of_rings_go_on() of tests/unit/test_ring.c).
+ *  4. BLOC keeps a ring free of deadlock also after a link was cut. The failed link takes no more
+ *     packets, so the buffers that packets under way on it would have filled stay free. A new
+ *     session counts the buffers that packets of former sessions occupy (INIT), so the test counts
+ *     right from the first packet on. When the ring is closed again, a buffer is free: the last
+ *     packet that entered left one free, and a packet that continues, is parked or reaches its
+ *     destination takes none. A retraining changes no credits (random_histories_of_rings_go_on() of
+ *     tests/unit/test_ring.c).
  *
  * The NIC uses BLOC unless its parameter bubble says otherwise (ring.h): MBS needs marks in credits
  * and false packets on the wire, and gains little. Two buffers an input, uniform traffic, phits a
@@ -176,8 +179,8 @@ bool tn_bubble_respond(enum tn_bubble_policy policy, struct tn_bubble *b, bool i
  * a bubble, if all free buffers behind @b are critical
  * @lowest: this node has the lowest coordinate of the ring; such a node never sends a bubble
  *	downstream
- * A ring with a bubble at each output may have no other free buffer. A bubble that a false packet
- * carries downstream meets that of the node that asked, and the two become one.
+ * A ring with a bubble at each output may have no other free buffer. If a false packet carries a
+ * bubble downstream to the node that asked, which has a bubble too, the two become one.
  * Return: true if the caller must send a false packet that carries a bubble.
  */
 bool tn_bubble_hand(enum tn_bubble_policy policy, struct tn_bubble *b, bool lowest);

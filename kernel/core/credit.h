@@ -9,8 +9,8 @@
  *
  * A packet may be sent while CT < N_inp, and into a ring while CT + 1 < N_inp, for bubble flow
  * control (bubble.h). The paper has CT + 1 < N_inp everywhere, counted in flits, and does not say
- * why. In hardware the counter may lag by the flit that is being sent; here the test and the count
- * are one step, so the margin would only waste a packet buffer.
+ * why. A reason may be that in hardware the counter lags by the flit that is being sent. Here the
+ * test and the count are one step, so the margin would only waste a packet buffer.
  *
  * The unit is a packet buffer (slot) of the largest packet, not a flit, because bubble flow control
  * needs whole packet buffers. Counted in flits, a ring could have room for a packet spread over

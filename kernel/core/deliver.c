@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The end of a packet's way: it is given to the host or to a service of this node, in the order of
- * its flow (flow.h), or sent back to its source as unreachable.
+ * Packets that reach the end of their path: each is given to the host or to a service of this node,
+ * in the order of its flow (flow.h), or sent back to its source as unreachable.
  */
 #include "nic_impl.h"
 

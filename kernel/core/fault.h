@@ -7,9 +7,9 @@
  * rate hit the same bits of the same stream.
  *
  * Bound. An error costs some 400 ns, and a frame of 65535 bytes could have half a million of them.
- * So a frame gets at most TN_FAULT_ERRORS_MAX errors, which its check sums detect as well as more.
- * Behind these, the distance is drawn again at the end of each piece of the frame. This is exact,
- * because errors are independent.
+ * So a frame gets at most TN_FAULT_ERRORS_MAX errors; its check sums detect these as well as they
+ * would detect more. After the last of them, the distance to the next error is drawn again at the
+ * end of each piece of the frame. This is exact, because errors are independent.
  *
  * Tests: tests/unit/test_fault.c.
  */

@@ -29,8 +29,8 @@ static struct tn_fe_wait **bucket_of_word(struct tn_fe_pool *p, const struct tn_
 }
 
 /*
- * Return: head of the list of waiters whose requests have the hash of this one. Requests of one
- * node that follow one another have neighbouring lists, which are in the cache together.
+ * Return: head of the list of waiters whose requests have the same hash as this one. Consecutive
+ * requests of one node have neighbouring lists, so that these are in the cache together.
  */
 static struct tn_fe_wait **list_of_ask(struct tn_fe_pool *p, u32 from, u32 number)
 {

@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * Full/empty bits: each word of 8 bytes has a bit, and requests wait until it is as they want.
- * V. Korneev (Routing in the communication medium of a system with distributed shared memory and
- * synchronisation by FE bits, section "Foundations of the architecture", from "It should be noted
- * that in Cray XMT") has readqr and writeqr, which wait for q and leave r, and purge. The
- * programming guide of the XMT has more: q and r that do not matter (x), a purge that stores 0,
- * and int_fetch_add, which waits for full. This is the union, with a wait for a comparison of
- * the value: a thread of Cilk that has finished adds 1, and cilk_sync waits until the word is the
- * number of threads.
+ * Full/empty bits: each word of 8 bytes has a bit, and a request can wait until the bit has the
+ * state that it names. V. Korneev (Routing in the communication medium of a system with distributed
+ * shared memory and synchronisation by FE bits, section "Foundations of the architecture", from "It
+ * should be noted that in Cray XMT") has readqr and writeqr, which wait until the bit has state q
+ * and leave it in state r, and purge. The programming guide of the XMT has more: q and r may be x
+ * (any state), a purge can store 0, and int_fetch_add waits for full. Our set is the union of both,
+ * and a wait until a comparison of the value holds: for example, a thread of Cilk that has finished
+ * adds 1, and cilk_sync waits until the word is the number of threads.
  *
- * The bits lie apart from the words, as in the paper: nothing but the NIC changes them, and a
- * request that has to wait does not touch the memory. A request waits for one condition: empty,
+ * The bits are stored apart from the words, as in the paper: only the NIC changes them, and a
+ * request that has to wait does not access the word. A request waits for one condition: empty,
  * full, or a comparison. Waiters of one word with one condition are a group, first in, first out;
- * the paper's "associative search" is a hash of the word, behind which there is the first waiter of
- * each group. To serve a word, its groups are looked at, not its waiters.
+ * the paper's "associative search" is a hash of the word, which leads to the first waiter of each
+ * group. So serving a word examines its groups, not all of its waiters.
  *
  * Invariants, which tests/unit/test_fe.c checks after each step:
  *
- *  1. After tn_fe_serve() has returned TN_FE_NONE, no waiter's condition holds. So a request
- *     whose condition holds overtakes only those that could not go, and is executed at once.
- *  2. Of the waiters that may go, the one that came first goes first.
+ *  1. After tn_fe_serve() has returned TN_FE_NONE, no waiter's condition holds. So a request whose
+ *     condition holds is executed at once, and overtakes only waiters whose condition does not
+ *     hold.
+ *  2. Among the waiters whose condition holds, the one that came first is served first.
  *  3. A word's bit of @waits is set if and only if it has waiters.
- *  4. All waiters are in a group, in the list of their region, and in the list of their hash, or
- *     free.
+ *  4. Each waiter of the pool is either free or in three lists: its group, the list of its region,
+ *     and the list of its hash.
  *
- * A waiter is named by its initiator and number. To cancel it, the list of the hash of these two is
- * searched, not its group, in which there may be all waiters of a barrier.
+ * Initiator and number identify a waiter. Cancelling it searches the list of the hash of these two,
+ * not its group, which may contain all waiters of a barrier.
  *
- * A request that waits holds nothing but a waiter of the pool. When the pool is empty, or a word
- * has too many conditions, the request is refused and has changed nothing. Each call of
- * tn_fe_serve() takes one waiter, so a caller ends a loop of them after at most as many as there
- * are, and may interrupt it: until it has gone on, it must take no request for this word.
+ * A waiting request uses one waiter of the pool and nothing else. If the pool is empty, or a word
+ * has too many conditions, the request is refused and changes nothing. Each call of tn_fe_serve()
+ * serves one waiter, so a caller that repeats it is done after at most as many calls as there are
+ * waiters. The caller may pause in between, but must then accept no request for this word before it
+ * has finished.
  */
 #ifndef TN_FE_H
 #define TN_FE_H
@@ -102,7 +104,8 @@ struct tn_fe_bits {
  * @chain: in the first waiter of a group: first waiter of the next group with the same hash
  * @older, @newer: neighbours in the list of the region
  * @hashed: first waiter in the list of hash i, if this is entry i of the pool
- * @like, @like_link: next waiter in the list of the same hash, and where this one is linked from
+ * @like, @like_link: next waiter in the list of the same hash, and the pointer that points to this
+ *	one
  * @bits: bits of the region of the word
  * @word: number of the word in the region
  * @order: number that rises with each waiter
@@ -131,7 +134,7 @@ struct tn_fe_wait {
  * @bucket: @mask + 1 lists of groups; a hash of the word selects the list
  * @wait: the @n entries
  * @idle: free entries
- * @seed: random seed of the hash, so that nobody can choose words with equal hashes
+ * @seed: random seed of the hash, so that a user cannot choose words with equal hashes
  * @order: number of the next waiter
  * @mask: number of buckets, less 1
  * @waiting: number of waiters
@@ -204,8 +207,7 @@ bool tn_fe_must_wait(const struct tn_fe_bits *bits, u64 word, const u64 *at,
 		     const struct tn_fe_ask *ask);
 
 /**
- * tn_fe_serve() - execute one waiter of a word: of those whose condition holds, the one that came
- * first
+ * tn_fe_serve() - execute one waiter of a word: the oldest one whose condition holds
  * @done: set to a copy of the waiter, unless TN_FE_NONE is returned
  * @old: set to the value of the word before
  * Return: TN_FE_DONE; TN_FE_NONE: no waiter's condition holds; -EAGAIN as tn_amo(): the waiter
@@ -223,8 +225,8 @@ int tn_fe_cancel(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u32 fr
 /**
  * tn_fe_end_oldest() - remove bits->oldest, the waiter of a region that came first
  *
- * Called when a region is closed, until bits->oldest is NULL. It takes no longer if other regions
- * have waiters.
+ * Called when a region is closed, until bits->oldest is NULL. Its time does not depend on the
+ * waiters of other regions.
  */
 void tn_fe_end_oldest(struct tn_fe_pool *p, struct tn_fe_bits *bits);
 

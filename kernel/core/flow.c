@@ -62,7 +62,8 @@ void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version)
 		struct tn_flow_tx *tx = &f->tx[dst * TN_FLOWS + i];
 
 		/*
-		 * two numberings of one epoch could not be told apart, so a version begins only one
+		 * two numberings of one epoch would look the same, so each version begins at most
+		 * one
 		 */
 		if (tx->epoch == (u16)version)
 			continue;

@@ -6,7 +6,7 @@
  * hardware fails, three cases remain, which the receiver handles by the number ESEQ in the tail:
  *
  *  1. A link fails, and its far end has accepted packets whose acknowledgement was lost. If the far
- *     end is dead too, it cannot be asked, and the packets are sent again. The second copy has a
+ *     end is dead too, it cannot say which ones, and all are sent again. The second copy has a
  *     number below the expected one, and is discarded as a duplicate.
  *  2. Parts of one flow are parked at two nodes and replayed at the same time: packets ahead of the
  *     expected number wait here until the earlier part has arrived.
@@ -23,23 +23,24 @@
  * made after its start. So of two numberings of one flow the later has the higher epoch, whichever
  * NIC was restarted in between, and the receiver need not remember the older one. A packet with an
  * epoch below the flow's is late (e.g. it was parked on a node without a running manager, and
- * replayed after the source had restarted its numbering), and is dropped and counted as lost. If it
- * is a second copy (case 1), it counts as lost nevertheless: the receiver does not remember which
- * packets of that numbering it had. A packet with an epoch above the flow's restarts the flow at
- * number 0. The first packet of a flow that a NIC does not know is in order, late or not.
+ * replayed after the source had restarted its numbering), and is dropped and counted as lost. Even
+ * if it is a second copy (case 1) it counts as lost, because the receiver does not remember which
+ * packets of that numbering it has received. A packet with an epoch above the flow's restarts the
+ * flow at number 0. The first packet of a flow that a NIC does not know is in order, late or not.
  *
  * A node may also die and come back while there is no root. Then no table changes, and the sources
  * continue their numberings. The flows are unknown to the node, so it accepts any first number
- * (TN_FLOW_FIRST, below). Packets that were meanwhile returned to their source as unreachable are a
- * gap if an earlier, parked packet still arrives. The node counts them as lost, too.
+ * (TN_FLOW_FIRST, below). Packets that were returned to their source as unreachable meanwhile form
+ * a gap if an earlier packet was parked and still arrives. The node counts them as lost, too.
  *
- * If all NICs but one lose power, including the root's, and the manager of that one does not run,
- * no NIC that takes part knows the last version. Then the root begins above those that can have
- * followed the tables on the disks of its candidates (daemon/fm/node/keep.c). This case is not
- * solved without these disks: versions start from the beginning until that manager runs again.
- * Packets that it replays then seem newer than those sent since, or are taken for some of them, and
- * until then it takes packets sent to it for duplicates. Its traffic belongs to NICs that no longer
- * exist: restart a node that was left alone without a manager.
+ * Suppose that all NICs but one lose power, including the root's, and that the manager of the
+ * remaining one does not run. Then no NIC that a manager can ask knows the last version. The root
+ * then begins above all versions that can have followed the tables on the disks of its candidates
+ * (daemon/fm/node/keep.c). This case is not solved without these disks: versions start from the
+ * beginning until that manager runs again. Packets that its NIC replays then seem newer than those
+ * sent since, or are mistaken for them, and until then the NIC discards packets sent to it as
+ * duplicates. The remedy is to restart a node that was left alone without a manager: its traffic
+ * belongs to programs that no longer exist.
  *
  * Between two numberings the row was invalid or the source dead. So all packets of the older
  * numbering were delivered, parked or lost before the newer one began, and only packets that the
@@ -49,7 +50,7 @@
  * numberings begun less than 2^15 versions apart. A flow may keep one numbering for longer, or be
  * idle for longer. So every 2^12 versions a NIC marks the flows whose epoch is 2^13 or more below
  * its own version: for a marked flow, any other epoch is newer. This fails for a NIC whose manager
- * misses some 20000 versions, and for a packet parked on it; if the table changes every second that
+ * misses some 20000 versions, and for a packet parked on it. With a new table every second that
  * takes five hours.
  *
  * A number is ahead of the expected one if it follows within 2^26 (modulo 2^32), else it is behind.
@@ -57,34 +58,36 @@
  * no room for them. The other numbers are for late packets: a packet may stay parked on a node
  * without a running manager until the receiver has given up the gap and the source has sent more.
  * If such a packet were treated as ahead, the flow would discard all numbers up to it. So it must
- * not be replayed when the source is 2^32 - 2^26 to 2^32 packets further in the same numbering,
- * which is six minutes of smallest packets at 6 Gbit/s. "fabricctl status" names nodes that hold
- * packets and have no manager. In a flow that is new to a NIC, every number other than 0 is ahead,
- * as the source may have sent for a long time before this NIC started. Numbers before the first
- * that such a flow continues with are therefore not counted as lost.
+ * not be replayed when the source is 2^32 - 2^26 to 2^32 packets further in the same numbering. A
+ * source that sends the smallest packets at 6 Gbit/s gets there after six minutes. "fabricctl
+ * status" names nodes that hold packets and have no manager. In a flow that is new to a NIC, every
+ * number other than 0 is ahead, as the source may have sent for a long time before this NIC
+ * started. Numbers before the first that such a flow continues with are therefore not counted as
+ * lost.
  *
  * Trust. Numbers are not verified. A NIC that forges packets of another source can use any number.
  * A forged packet with a number ahead waits, and after the gap before it is given up, the source's
  * own packets up to that number count as duplicates, until the source's next numbering. A forged
  * epoch ahead of the source's makes the source's own packets late. So an epoch that is more than 64
- * versions ahead of this NIC's own table is in doubt, and if it still is after the next commit of
- * this NIC, it was forged, and any other epoch is newer. It is not refused at once, because a NIC
- * without a running manager may have missed as many tables. A forged epoch within 64 versions lasts
- * until the source begins a numbering with a later one. To accept only the numbers that the source
- * can have in flight would shorten this but not prevent it, and how many those are depends on the
- * parking segments and buffers of other nodes. A node on the path can drop and change packets
- * anyhow, because the ECRC has no key. The NICs of a fabric trust each other with data; link.h and
- * credit.h say what a neighbour cannot do by the numbers of its link.
+ * versions ahead of this NIC's own table is doubtful. If it is still that far ahead after the next
+ * commit of this NIC, the NIC takes it for forged, and any other epoch for newer. The NIC does not
+ * refuse such an epoch at once, because without a running manager it may itself have missed that
+ * many tables. A forged epoch within 64 versions lasts until the source begins a numbering with a
+ * later one. Accepting only the numbers that the source can have in flight would limit the damage
+ * but not prevent it, and this limit would depend on the parking segments and buffers of other
+ * nodes. A node on the path can drop and change packets anyhow, because the ECRC has no key. The
+ * NICs of a fabric trust each other with data; link.h and credit.h say what a neighbour cannot do
+ * by the numbers of its link.
  *
  * Bounds. A source that leaves a gap and sends on lets packets wait here until gap_time has passed.
  * If a waiting packet occupies much more memory than its payload needs, the host copies it
- * (tn_ops.keep); the memory of all waiting packets is limited to park_bytes; the driver counts 1
- * KiB for each at least, so 16,384 wait at most in 16 MiB. If they become the next, a call of the
- * host delivers 256 of them, and the next calls the others: a packet that arrives in between has a
- * higher number than those that still wait, and waits behind them. To give up gaps takes a short
- * step for each flow with waiting packets, and one for each of TN_FLOW_BUCKETS for each gap that
- * one flow has. Tests: many_due_packets_are_delivered_in_parts() and
- * many_gaps_are_given_up_in_parts() of tests/unit/test_deliver.c.
+ * (tn_ops.keep); the memory of all waiting packets is limited to park_bytes. The driver counts at
+ * least 1 KiB for each, so at most 16,384 wait in 16 MiB. When the gap is filled, each call of the
+ * host delivers 256 of them: a packet that arrives in between has a higher number than those that
+ * still wait, and waits behind them. Giving up gaps takes a short step for each flow with waiting
+ * packets; for a flow with several gaps, it takes TN_FLOW_BUCKETS steps for each gap. Tests:
+ * many_due_packets_are_delivered_in_parts() and many_gaps_are_given_up_in_parts() of
+ * tests/unit/test_deliver.c.
  *
  * Tests. tests/unit/test_flow.c compares all of this with a list of the packets of each flow: order
  * and duplicates (1, 2) in packets_in_any_order_are_delivered_once_in_order(), gaps (3) in
@@ -132,8 +135,8 @@ struct tn_flow_rx {
  * @tx, @rx: TN_FLOWS entries for each node, in memory of the caller
  * @wait: packets that wait for earlier ones: each bucket is a chain of heaps, one heap for each
  *	flow. A heap is the first packet above a binomial heap of the others: one tree of 2^rank
- *	packets for each bit in their number, ranks ascending. So a source that leaves a gap and
- *	sends n packets after it never costs more than log n steps for one
+ *	packets for each bit in their number, ranks ascending. So if a source leaves a gap and sends
+ *	n packets after it, each of these costs at most log n steps
  * @look: bitmap of the buckets that tn_flow_next() must examine, because a waiting packet in them
  *	may have become the next of its flow
  * @waiting: number of waiting packets
@@ -143,8 +146,8 @@ struct tn_flow_rx {
  * @commits: number of commits of tables
  * @aged: version of the table when tn_flows_age() last marked all flows
  * @licence: number of the last GIVE_UP
- * @licensed: GIVE_UP number @licence is still in force: each flow may give up one gap without
- *	waiting for gap_time
+ * @licensed: GIVE_UP number @licence is in force: each flow may give up one gap without waiting for
+ *	gap_time
  * @lost: packets given up so far
  */
 struct tn_flows {
@@ -183,8 +186,9 @@ void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version);
 /**
  * tn_flows_age() - mark the flows with @n nodes, from @first on, whose epoch is too old at @version
  * to be compared
- * @version: of the active table. Called while the next one is prepared, in slices that end with the
- *	last node: that table may never take effect, so its version does not count.
+ * @version: version of the active table. This is called while the next table is prepared, in slices
+ *	of which the last ends with the last node. The next table may never take effect, so its
+ *	version is not used
  */
 void tn_flows_age(struct tn_flows *f, u32 first, u32 n, u64 version);
 /** tn_flows_commit() - called when a table of @version takes effect */

@@ -8,7 +8,8 @@
 #include "times.h"
 
 /*
- * the next frames make up for a frame that is sent late by less than this, so that the rate is kept
+ * if a frame is sent late by less than this, the next frames are sent earlier, so that the rate is
+ * kept
  */
 #define PACE_LATE	MS
 #define SERIES_TSEQ	20	/* first bit of TSEQ in the first 8 bytes of a header flit */
@@ -213,8 +214,9 @@ static bool has_service(const struct tn_hdr *h, const struct tn_tail *t)
 }
 
 /*
- * Checks the bytes that version 5 reserves, or 6. In version 4 they may have any value, but the
- * service byte is cleared, so that no value which the ECRC does not cover is forwarded.
+ * Checks the bytes that are reserved in wire versions 5 and 6. In version 4 they may have any
+ * value; but the service byte is cleared there, because the ECRC does not cover it, and it must not
+ * be forwarded.
  * Return: false if a reserved byte has a value that is not allowed.
  */
 static bool rx_reserved(const struct tn_link *l, const struct came *c, const struct tn_hdr *h,
@@ -371,7 +373,7 @@ bool tn_pieces_fit(const struct tn_seg *seg, unsigned int n)
 	return next == NEXT_NONE || (next == NEXT_PACKET && tn_pieces_done(&in));
 }
 
-/* No management packet is a marked copy, as in rx_packet(). */
+/* A management packet is never a marked copy (see rx_packet()). */
 bool tn_pieces_sound(const struct tn_seg *seg, unsigned int n)
 {
 	struct tn_pieces in = { .seg = seg, .n = n };
@@ -412,8 +414,8 @@ static bool leads_series(const struct tn_link *l, const struct tn_hdr *h)
 
 /*
  * Takes the next packet of a frame if it continues the series of @lead, has the number @tseq and is
- * intact. Return: the packet; NULL if it is not, or there is no memory: nothing was read then, and
- * rx_one() decides.
+ * intact. Return: the packet. NULL if it is not such a packet or there is no memory: then nothing
+ * has been consumed, and the caller processes the packet with rx_one().
  */
 static inline struct tn_pkt *take_like(struct tn_link *l, struct tn_pieces *in,
 				       const struct came *lead, const struct tn_hdr *h, u16 tseq)
@@ -574,8 +576,8 @@ static void compute_ecrc(const struct tn_link *l, struct tn_pkt *pkt)
 }
 
 /*
- * Writes the header flit of @pkt as that of @before, the packet before it in the same frame, with
- * another TSEQ. Return: false if they differ in more.
+ * Writes the header flit of @pkt as a copy of that of @before, the previous packet of the frame,
+ * with another TSEQ. Return: false if the headers differ in more than TSEQ.
  */
 static inline bool write_like(struct tn_link *l, struct tn_pkt *pkt, const struct tn_pkt *before)
 {

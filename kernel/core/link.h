@@ -7,16 +7,17 @@
  *   up, retraining ──carrier, silence, retry exhausted, peer──> faulty
  *   faulty ──INIT received, or carrier back──> init;  faulty sends INITs at intervals
  *
- * That a line is trained before numbers are exchanged is our reading: the figure of the Angara
- * paper that shows the order (2a) is not in its text.
+ * Training a line before sequence numbers are exchanged is our interpretation: the Angara paper
+ * gives the order only in its figure 2a, not in its text.
  *
  * Handshake. Each attempt of an end has a random nonce; its INIT carries this nonce and the one
  * received from the peer. An end that reads its own nonce in the peer's INIT is up, and sends one
  * more INIT. The LCRC seed is made of both nonces. The content of an INIT (sequence numbers,
  * occupied buffers) does not change during an attempt, so it does not matter which copy the peer
- * received. Every LCRC starts from the seed, so frames of another up time fail it. The first seed
- * is the name of the session, which continues, with its TSEQs, through every retraining. So both
- * ends mean the same session even if only one of them came up again before the next failure.
+ * received. Every LCRC starts from the seed, so frames from another period in which the link was up
+ * fail the check. The first seed of a session is its name; the session and its TSEQs continue
+ * through every retraining. So both ends mean the same session even if only one of them came up
+ * again before the next failure.
  *
  * A retraining keeps the RETRY buffer, the sequence numbers and the credits. Both INITs have
  * RESUME, the same last session, and the RSEQ in it; the sender drops the packets that the peer has
@@ -26,26 +27,29 @@
  * does not do that, because neither end would know which earlier packets had arrived. In a
  * retraining each end tells the other which packets it has accepted.
  *
- * Attempts are numbered, so that an INIT which was delayed until its sender had begun another
- * attempt is recognised: its RSEQ is of an older session than the one that the receiver needs.
+ * Attempts are numbered, so that a receiver recognises an INIT which was delayed until its sender
+ * had begun another attempt. The RSEQ in such an INIT belongs to an older session than the one that
+ * the receiver needs.
  *
  * Memory. Payload that moves between NICs only through memory (one machine, virtual cables) needs
- * no ECRC, as local TCP needs no checksum. The NIC omits it in frames that the shell passes
- * directly to another shell which has called tn_nic_rx_memory(), and it is computed by the NIC that
- * sends the packet over a real cable. If a receiver checks it nevertheless, it asks for the packet
- * again, and the replay has the ECRC.
+ * no ECRC, as local TCP needs no checksum. The NIC omits the ECRC in frames that the shell passes
+ * directly to another shell which has called tn_nic_rx_memory(). The NIC that later sends the
+ * packet over a real cable computes it. If a receiver checks the ECRC although it was omitted, it
+ * requests a retransmission, and the replay has the ECRC.
  *
  * Series. A message is cut into packets whose headers are the same except for TSEQ. The receiver
  * reads such a series together: each packet is checked as any other (LCRC, number, ECRC, its tail,
- * a free buffer, memory), but the fields that equal those of the packet before it in the same frame
- * are neither decoded nor judged again. That changes nothing. The header before was well-formed,
- * and so is an equal one. Its answer was obeyed, and the same answer without E says nothing more
- * (not in the HIPPI protocol, which counts answers: tn_retry_ops.counts). It returns no credits. If
- * any check fails, nothing of the packet was used, and it is read in the ordinary way, which
- * decides about errors: so an error costs the same replay as before. Nothing is sent while a frame
- * is read, so acknowledgements leave after the frame in both cases. The sender writes the header of
- * a packet as a copy of that before it in the frame, with another TSEQ, if no other field differs;
- * the answer is the same in all headers of a frame, because nothing is received meanwhile.
+ * a free buffer, memory), but the fields that equal those of the previous packet in the frame are
+ * neither decoded nor checked again. The result is the same as for single packets. The previous
+ * header was well-formed, and so is an equal one. Its acknowledgement was processed, and the same
+ * acknowledgement without E has no further effect (except in the HIPPI protocol, which counts
+ * answers: tn_retry_ops.counts). It returns no credits. If any check fails, nothing of the packet
+ * has been used, and the packet is read in the ordinary way, which handles errors: so an error
+ * costs the same replay as without series. Nothing is sent while a frame is read, so
+ * acknowledgements are sent after the frame in both cases. The sender writes the header of a packet
+ * as a copy of the previous header in the frame, with another TSEQ, if no other field differs. The
+ * acknowledgement is the same in all headers of a frame, because nothing is received while the
+ * frame is built.
  *
  * Training (train.h) precedes the handshake at every power-up. It is repeated, with the RETRY
  * buffer kept, on request or when an eye has closed. An end that trains its receiver receives
@@ -54,10 +58,10 @@
  *
  * Marked copies. A NIC that forwards a packet before it has received all of it (cut-through) may
  * find at the end that the packet is damaged. It marks the copy in VB and sends the good packet
- * later, with its own TSEQ. This NIC stores and checks whole packets, so it has no need of this,
- * but it can be told to send such copies (@marks), to test its peers. The copy has a TSEQ and takes
- * a packet buffer; no copy is sent if the good packet might then have to wait for a buffer. The
- * peer returns the buffer at once and counts the copy in vb_drops. The copy belongs to no flow:
+ * later, with its own TSEQ. This NIC stores and checks whole packets, so it never needs to mark
+ * one; but it can be set to send marked copies (@marks), to test its peers. The copy has a TSEQ and
+ * takes a packet buffer; no copy is sent if the good packet might then have to wait for a buffer.
+ * The peer returns the buffer at once and counts the copy in vb_drops. The copy belongs to no flow:
  * neither end counts it as a packet of a colour (TORUS_FC_LINK_TX, _RX), because the sums of a
  * recovery would never agree; and if the link fails it is dropped, not parked.
  *
