@@ -72,17 +72,17 @@ static void rx_error(struct tn_link *l, u8 gen, u64 now)
 static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
 {
 	struct tn_queue done = { 0 };
-	enum tn_heard heard = tn_retry_receive(&l->retry, h, &done, now);
+	enum tn_received received = tn_retry_receive(&l->retry, h, &done, now);
 
 	if (done.head)
 		l->ops->acked(l->ctx, &done);
-	if (heard == TN_HEARD_LIE) {
+	if (received == TN_RECEIVED_INVALID) {
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
 		return false;
 	}
-	if (heard == TN_HEARD_ASK)
+	if (received == TN_RECEIVED_ASK)
 		l->ack_now = true;
-	if (heard == TN_HEARD_BACK) {
+	if (received == TN_RECEIVED_REPLAY) {
 		l->counter[TORUS_PC_E_RECEIVED]++;
 		l->counter[TORUS_PC_RETRIES]++;
 	}

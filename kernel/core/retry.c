@@ -70,8 +70,8 @@ void tn_retry_resume(struct tn_retry *r, u64 now)
 	r->rx.e_gen = 0;
 	r->rx.gen_seen = 0;
 	r->owed = 0;
-	r->said = 0;
-	r->heard = false;
+	r->sent_times = 0;
+	r->answered = false;
 	check_buffer(r);
 }
 
@@ -162,7 +162,7 @@ enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u6
 	u16 n = tn_seq_diff(rseq, base);
 
 	if (n > tn_seq_diff(tx->high, base))
-		return tn_seq_before(rseq, base) ? TN_ACK_STALE : TN_ACK_LIE;
+		return tn_seq_before(rseq, base) ? TN_ACK_STALE : TN_ACK_INVALID;
 	if (!n)
 		return TN_ACK_OK;
 	if (tx->timed_at && tn_seq_before(tx->timed_seq, rseq)) {

@@ -97,8 +97,8 @@ struct tn_retry_rx {
  * @head: HIPPI: the number, as on the wire, of the oldest packet that is not acknowledged
  * @next: HIPPI: the number, as on the wire, of the packet expected next
  * @owed: number of answers to be sent (HIPPI); 1: a NAK is to be sent (ACK/NAK)
- * @said: HIPPI: how often @next was sent as an answer
- * @heard: HIPPI: the peer has sent @head as an answer
+ * @sent_times: HIPPI: how often @next was sent as an answer
+ * @answered: HIPPI: the peer has sent @head as an answer
  * @stuck: HIPPI: the peer has replayed packets that were accepted; the next such replay is answered
  * @behind: HIPPI: TSEQ of the last packet that was received a second time, or was accepted after
  *	that
@@ -110,17 +110,18 @@ struct tn_retry {
 	u8 head;
 	u8 next;
 	u8 owed;
-	u8 said;
-	bool heard;
+	u8 sent_times;
+	bool answered;
 	bool stuck;
 	u16 behind;
 };
 
-enum tn_heard {
-	TN_HEARD_OK,
-	TN_HEARD_BACK,		/* the peer reported a reception error: a replay has begun */
-	TN_HEARD_ASK,		/* the same, but the RETRY buffer is empty: answer the report */
-	TN_HEARD_LIE,		/* the peer acknowledges packets that were never sent */
+/** enum tn_received - what an answer of the peer means; see tn_retry_ops.receive */
+enum tn_received {
+	TN_RECEIVED_OK,
+	TN_RECEIVED_REPLAY,	/* the peer reported a reception error: a replay has begun */
+	TN_RECEIVED_ASK,	/* the same, but the RETRY buffer is empty: answer the report */
+	TN_RECEIVED_INVALID,	/* the peer acknowledges packets that were never sent */
 };
 
 /**
@@ -149,8 +150,8 @@ struct tn_retry_ops {
 	bool counts;
 	void (*stamp)(struct tn_retry *r, struct tn_hdr *h);
 	void (*number)(const struct tn_retry *r, struct tn_hdr *h);
-	enum tn_heard (*receive)(struct tn_retry *r, const struct tn_hdr *h,
-				 struct tn_queue *done, u64 now);
+	enum tn_received (*receive)(struct tn_retry *r, const struct tn_hdr *h,
+				    struct tn_queue *done, u64 now);
 	void (*accepted)(struct tn_retry *r, const struct tn_hdr *h);
 	bool (*error)(struct tn_retry *r, u8 gen);
 	bool (*behind)(struct tn_retry *r, const struct tn_hdr *h);
@@ -197,12 +198,12 @@ static inline bool tn_retry_ready(const struct tn_retry *r)
 /** tn_retry_sending() - note that the packet tx.next is sent now. Return: true if it is a replay */
 bool tn_retry_sending(struct tn_retry *r, u64 now);
 
-enum tn_ack { TN_ACK_STALE, TN_ACK_OK, TN_ACK_LIE };
+enum tn_ack { TN_ACK_STALE, TN_ACK_OK, TN_ACK_INVALID };
 
 /**
  * tn_retry_ack() - process an acknowledgement: the peer expects @rseq next
  * @done: the packets that the peer has accepted are appended to this queue
- * Return: TN_ACK_LIE if such a number was never sent.
+ * Return: TN_ACK_INVALID if such a number was never sent.
  */
 enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u64 now);
 
@@ -212,8 +213,8 @@ enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u6
  */
 bool tn_retry_back(struct tn_retry *r);
 
-static inline enum tn_heard tn_retry_receive(struct tn_retry *r, const struct tn_hdr *h,
-					     struct tn_queue *done, u64 now)
+static inline enum tn_received tn_retry_receive(struct tn_retry *r, const struct tn_hdr *h,
+						struct tn_queue *done, u64 now)
 {
 	return r->ops->receive(r, h, done, now);
 }

@@ -35,19 +35,19 @@ static void acknak_stamp(struct tn_retry *r, struct tn_hdr *h)
 	r->owed = 0;
 }
 
-static enum tn_heard acknak_receive(struct tn_retry *r, const struct tn_hdr *h,
-				    struct tn_queue *done, u64 now)
+static enum tn_received acknak_receive(struct tn_retry *r, const struct tn_hdr *h,
+				       struct tn_queue *done, u64 now)
 {
 	enum tn_ack ack;
 
 	if (h->type != TN_ACKNAK)
-		return TN_HEARD_OK;
+		return TN_RECEIVED_OK;
 	ack = tn_retry_ack(r, (u16)((h->rseq + 1) & TN_SEQ_MASK), done, now);
-	if (ack == TN_ACK_LIE)
-		return TN_HEARD_LIE;
+	if (ack == TN_ACK_INVALID)
+		return TN_RECEIVED_INVALID;
 	if (h->e && ack == TN_ACK_OK && tn_retry_back(r))
-		return TN_HEARD_BACK;
-	return TN_HEARD_OK;
+		return TN_RECEIVED_REPLAY;
+	return TN_RECEIVED_OK;
 }
 
 static void acknak_accepted(struct tn_retry *r, const struct tn_hdr *h)

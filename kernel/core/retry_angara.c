@@ -34,20 +34,20 @@ static void angara_stamp(struct tn_retry *r, struct tn_hdr *h)
 		h->tseq = r->tx.next ? r->tx.next->hdr.tseq : r->tx.tseq;
 }
 
-static enum tn_heard angara_receive(struct tn_retry *r, const struct tn_hdr *h,
-				    struct tn_queue *done, u64 now)
+static enum tn_received angara_receive(struct tn_retry *r, const struct tn_hdr *h,
+				       struct tn_queue *done, u64 now)
 {
 	enum tn_ack ack = tn_retry_ack(r, h->rseq, done, now);
 
-	if (ack == TN_ACK_LIE)
-		return TN_HEARD_LIE;
+	if (ack == TN_ACK_INVALID)
+		return TN_RECEIVED_INVALID;
 	if (h->type == TN_IDLE && h->tseq == r->rx.expected)
 		r->rx.ignoring = false;
 	if (!h->e || ack != TN_ACK_OK)
-		return TN_HEARD_OK;
+		return TN_RECEIVED_OK;
 	if (!r->tx.sent.head)
-		return TN_HEARD_ASK;
-	return h->gen_echo == r->tx.gen && tn_retry_back(r) ? TN_HEARD_BACK : TN_HEARD_OK;
+		return TN_RECEIVED_ASK;
+	return h->gen_echo == r->tx.gen && tn_retry_back(r) ? TN_RECEIVED_REPLAY : TN_RECEIVED_OK;
 }
 
 static void angara_accepted(struct tn_retry *r, const struct tn_hdr *h)

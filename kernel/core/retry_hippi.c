@@ -42,7 +42,7 @@
 #include "retry.h"
 
 #define CIRCLE 255	/* numbers are 0 to 254; 255 itself means that there is no answer */
-#define SAY_MAX 2
+#define ANSWERS_MAX 2
 
 static unsigned int numbers_ahead(unsigned int a, unsigned int b)
 {
@@ -71,9 +71,9 @@ static void hippi_stamp(struct tn_retry *r, struct tn_hdr *h)
 	 */
 	if (!r->owed)
 		return;
-	tn_assert(r->owed <= SAY_MAX);
+	tn_assert(r->owed <= ANSWERS_MAX);
 	r->owed--;
-	r->said++;
+	r->sent_times++;
 	h->rseq = r->next;
 }
 
@@ -87,26 +87,26 @@ static void hippi_number(const struct tn_retry *r, struct tn_hdr *h)
 		h->tseq = (u16)((r->rx.expected - (CIRCLE - d)) & TN_SEQ_MASK);
 }
 
-static enum tn_heard hippi_receive(struct tn_retry *r, const struct tn_hdr *h,
-				   struct tn_queue *done, u64 now)
+static enum tn_received hippi_receive(struct tn_retry *r, const struct tn_hdr *h,
+				      struct tn_queue *done, u64 now)
 {
 	unsigned int n;
 
 	if (h->rseq == CIRCLE)
-		return TN_HEARD_OK;
+		return TN_RECEIVED_OK;
 	if (h->rseq > CIRCLE)
-		return TN_HEARD_LIE;
+		return TN_RECEIVED_INVALID;
 	n = numbers_ahead(h->rseq, r->head);
 	if (n > CIRCLE / 2)
-		return TN_HEARD_OK;	/* an outdated answer */
-	if (!n && r->heard)
-		return tn_retry_back(r) ? TN_HEARD_BACK : TN_HEARD_OK;
-	r->heard = true;
+		return TN_RECEIVED_OK;	/* an outdated answer */
+	if (!n && r->answered)
+		return tn_retry_back(r) ? TN_RECEIVED_REPLAY : TN_RECEIVED_OK;
+	r->answered = true;
 	/* so that numbers ahead and behind can be told apart */
 	tn_assert(r->tx.sent.count <= CIRCLE / 2);
-	if (tn_retry_ack(r, (u16)((oldest_sent(r) + n) & TN_SEQ_MASK), done, now) == TN_ACK_LIE)
-		return TN_HEARD_LIE;
-	return TN_HEARD_OK;
+	if (tn_retry_ack(r, (u16)((oldest_sent(r) + n) & TN_SEQ_MASK), done, now) == TN_ACK_INVALID)
+		return TN_RECEIVED_INVALID;
+	return TN_RECEIVED_OK;
 }
 
 static void hippi_accepted(struct tn_retry *r, const struct tn_hdr *h)
@@ -114,7 +114,7 @@ static void hippi_accepted(struct tn_retry *r, const struct tn_hdr *h)
 	tn_assert(r->next < CIRCLE && r->head < CIRCLE);
 	r->behind = h->tseq;
 	r->next = (u8)((r->next + 1) % CIRCLE);
-	r->said = 0;
+	r->sent_times = 0;
 	r->owed = 1;
 	r->stuck = false;
 }
@@ -125,8 +125,8 @@ static bool hippi_error(struct tn_retry *r, u8 gen)
 	if (r->rx.ignoring)
 		return false;
 	r->rx.ignoring = true;
-	r->owed = r->said < SAY_MAX ? (u8)(SAY_MAX - r->said) : 0;
-	tn_assert(r->owed <= SAY_MAX);
+	r->owed = r->sent_times < ANSWERS_MAX ? (u8)(ANSWERS_MAX - r->sent_times) : 0;
+	tn_assert(r->owed <= ANSWERS_MAX);
 	return r->owed;
 }
 

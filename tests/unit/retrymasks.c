@@ -141,7 +141,7 @@ static void hear(struct history *h)
 	while (get(h, &h->back, &f)) {
 		if (f.damaged)
 			continue;
-		check(h, tn_retry_receive(&h->a, &f.h, &done, h->round + 1) != TN_HEARD_LIE,
+		check(h, tn_retry_receive(&h->a, &f.h, &done, h->round + 1) != TN_RECEIVED_INVALID,
 		      "an honest answer taken for a lie");
 		while ((pkt = tn_queue_pop(&done))) {
 			check(h, pkt->hdr.dst == h->acked, "released out of order");

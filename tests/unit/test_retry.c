@@ -144,7 +144,8 @@ static void acknowledged(struct pair *p)
 
 	if (!wire_get(&p->back, &f) || f.damaged)
 		return;
-	expect(&p->r, tn_retry_receive(&p->a, &f.h, &done, p->now) != TN_HEARD_LIE, "honest");
+	expect(&p->r, tn_retry_receive(&p->a, &f.h, &done, p->now) != TN_RECEIVED_INVALID,
+	       "honest");
 	while ((pkt = tn_queue_pop(&done))) {
 		expect(&p->r, id_of(pkt) == p->acked, "released %u", id_of(pkt));
 		p->acked++;
@@ -288,7 +289,7 @@ static void one_error_makes_sender_go_back_once(void **state)
 	while (wire_get(&p.back, &f)) {
 		assert_true(f.h.e);
 		assert_int_equal(f.h.rseq, p.first);
-		backs += tn_retry_receive(&p.a, &f.h, &done, p.now) == TN_HEARD_BACK;
+		backs += tn_retry_receive(&p.a, &f.h, &done, p.now) == TN_RECEIVED_REPLAY;
 	}
 	assert_int_equal(backs, 1);
 	assert_int_equal(p.a.tx.tries, 1);
@@ -313,15 +314,15 @@ static void acknowledgement_of_unsent_packet_is_error(void **state)
 	(void)state;
 	tn_retry_start(&tx, &tn_retry_angara, 4095, 0, 1);
 	assert_int_equal(tn_retry_ack(&tx, 4095, &done, 1), TN_ACK_OK);
-	assert_int_equal(tn_retry_ack(&tx, 0, &done, 1), TN_ACK_LIE);
+	assert_int_equal(tn_retry_ack(&tx, 0, &done, 1), TN_ACK_INVALID);
 	assert_int_equal(tn_retry_ack(&tx, 4094, &done, 1), TN_ACK_STALE);
 	for (int i = 0; i < 20; i++)
 		tn_retry_push(&tx, &pkt[i], 1);
 	/* The packet is in the RETRY buffer, but not yet on the wire. */
-	assert_int_equal(tn_retry_ack(&tx, 0, &done, 1), TN_ACK_LIE);
+	assert_int_equal(tn_retry_ack(&tx, 0, &done, 1), TN_ACK_INVALID);
 	for (int i = 0; i < 10; i++)
 		assert_false(tn_retry_sending(&tx, 2));
-	assert_int_equal(tn_retry_ack(&tx, 10, &done, 2), TN_ACK_LIE);
+	assert_int_equal(tn_retry_ack(&tx, 10, &done, 2), TN_ACK_INVALID);
 	assert_int_equal(tn_retry_ack(&tx, 9, &done, 2), TN_ACK_OK);
 	assert_int_equal(done.count, 10);
 	assert_int_equal(tn_retry_ack(&tx, 8, &done, 2), TN_ACK_STALE);
@@ -393,7 +394,7 @@ static void retraining_with_unacknowledged_packets_loses_none(void **state)
 		assert_true(tn_retry_error(&r, 1));
 		if (ops == &tn_retry_hippi) {		/* the peer has answered once, and we */
 			h.rseq = 0;
-			assert_int_equal(tn_retry_receive(&r, &h, &done, 3), TN_HEARD_OK);
+			assert_int_equal(tn_retry_receive(&r, &h, &done, 3), TN_RECEIVED_OK);
 			ops->stamp(&r, &h);
 		}
 
@@ -414,7 +415,7 @@ static void retraining_with_unacknowledged_packets_loses_none(void **state)
 			assert_int_equal(h.rseq, 255);		/* nothing is owed */
 			/* and received for the first time */
 			h.rseq = 0;
-			assert_int_equal(tn_retry_receive(&r, &h, &done, 5), TN_HEARD_OK);
+			assert_int_equal(tn_retry_receive(&r, &h, &done, 5), TN_RECEIVED_OK);
 		}
 		/* The first error after that is news, and is reported fully. */
 		assert_true(tn_retry_error(&r, 0));

@@ -58,7 +58,7 @@ static void receiver_sends_one_nak_for_many_damaged_packets(void **state)
 	assert_int_equal(dllp.e, 1);
 	assert_int_equal(dllp.rseq, 1);			/* the last good one */
 	assert_int_equal(answer().e, 0);		/* a NAK is sent once */
-	assert_int_equal(tn_retry_receive(&a, &dllp, &done, 2), TN_HEARD_BACK);
+	assert_int_equal(tn_retry_receive(&a, &dllp, &done, 2), TN_RECEIVED_REPLAY);
 	assert_int_equal(done.count, 2);
 	assert_ptr_equal(a.tx.next, &pkt[2]);
 	tn_retry_check(&b, &h[2]);
@@ -83,7 +83,7 @@ static void data_header_acknowledges_nothing(void **state)
 	(void)state;
 	tn_retry_start(&a, &tn_retry_acknak, 0, 0, 1);
 	sent(0);
-	assert_int_equal(tn_retry_receive(&a, &h, &done, 2), TN_HEARD_OK);
+	assert_int_equal(tn_retry_receive(&a, &h, &done, 2), TN_RECEIVED_OK);
 	assert_int_equal(done.count, 0);
 	a.ops->stamp(&a, &h);
 	assert_int_equal(h.rseq | h.e | h.gen, 0);
@@ -100,12 +100,12 @@ static void late_nak_brings_no_replay(void **state)
 	tn_retry_start(&a, &tn_retry_acknak, 0, 0, 1);
 	for (unsigned int i = 0; i < 5; i++)
 		sent(i);
-	assert_int_equal(tn_retry_receive(&a, &ack, &done, 2), TN_HEARD_OK);
+	assert_int_equal(tn_retry_receive(&a, &ack, &done, 2), TN_RECEIVED_OK);
 	assert_int_equal(done.count, 3);
-	assert_int_equal(tn_retry_receive(&a, &late, &done, 2), TN_HEARD_OK);
+	assert_int_equal(tn_retry_receive(&a, &late, &done, 2), TN_RECEIVED_OK);
 	assert_int_equal(a.tx.tries, 0);
 	late.rseq = 2;			/* the same number is news in a NAK */
-	assert_int_equal(tn_retry_receive(&a, &late, &done, 2), TN_HEARD_BACK);
+	assert_int_equal(tn_retry_receive(&a, &late, &done, 2), TN_RECEIVED_REPLAY);
 }
 
 int main(void)

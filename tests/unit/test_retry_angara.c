@@ -42,7 +42,7 @@ static void idle_sender_handles_late_messages(void **state)
 	 */
 	h.rseq = 10;
 	h.tseq = 20;
-	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_HEARD_ASK);
+	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_RECEIVED_ASK);
 	/* The peer's next packet is not the expected one: a packet is missing. */
 	assert_true(tn_retry_error(&r, 0));
 	assert_false(tn_retry_error(&r, 0));
@@ -51,27 +51,27 @@ static void idle_sender_handles_late_messages(void **state)
 	assert_int_equal(r.rx.e_gen, 1);
 	h.e = 0;
 	h.tseq = 21;
-	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_HEARD_OK);
+	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_RECEIVED_OK);
 	assert_true(r.rx.ignoring);
 	/* Only an IDLE has the number of the next packet; other packets have their own. */
 	h.type = TN_DATA;
 	h.tseq = 20;
-	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_HEARD_OK);
+	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_RECEIVED_OK);
 	assert_true(r.rx.ignoring);
 	h.type = TN_IDLE;
-	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_HEARD_OK);
+	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_RECEIVED_OK);
 	assert_false(r.rx.ignoring);
 	/* An error report with an older acknowledgement than others is ignored. */
 	tn_retry_push(&r, &pkt, 1);
 	tn_retry_sending(&r, 1);
 	h.e = 1;
 	h.rseq = 9;
-	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_HEARD_OK);
+	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_RECEIVED_OK);
 	assert_int_equal(r.tx.tries, 0);
 	h.rseq = 10;
-	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_HEARD_BACK);
+	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_RECEIVED_REPLAY);
 	/* the same report comes again */
-	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_HEARD_OK);
+	assert_int_equal(tn_retry_receive(&r, &h, &done, 1), TN_RECEIVED_OK);
 	assert_int_equal(r.tx.tries, 1);
 }
 

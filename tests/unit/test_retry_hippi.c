@@ -32,7 +32,7 @@ static u16 answer(void)
 	return h.rseq;
 }
 
-static enum tn_heard told(u16 number, struct tn_queue *done)
+static enum tn_received receive_answer(u16 number, struct tn_queue *done)
 {
 	struct tn_hdr h = { .type = TN_IDLE, .rseq = number };
 
@@ -97,7 +97,7 @@ static void numbers_wrap_from_254_to_0(void **state)
 
 		assert_int_equal(h.tseq, i % 255);
 		accept(h);
-		assert_int_equal(told(answer(), &done), TN_HEARD_OK);
+		assert_int_equal(receive_answer(answer(), &done), TN_RECEIVED_OK);
 		assert_int_equal(done.count, i + 1);
 	}
 }
@@ -123,7 +123,7 @@ static void one_answer_covers_full_window(void **state)
 			accept(h[k]);
 		for (unsigned int k = 0; k < most; k++)
 			assert_int_equal(tn_retry_check(&b, &h[k]), TN_RX_BEHIND);
-		assert_int_equal(told(answer(), &done), TN_HEARD_OK);
+		assert_int_equal(receive_answer(answer(), &done), TN_RECEIVED_OK);
 		assert_int_equal(done.count, i + most);
 	}
 }
@@ -167,16 +167,16 @@ static void second_equal_answer_is_nak(void **state)
 	begin();
 	for (unsigned int i = 0; i < 4; i++)
 		sent(i);
-	assert_int_equal(told(255, &done), TN_HEARD_OK);
-	assert_int_equal(told(0, &done), TN_HEARD_OK);
-	assert_int_equal(told(0, &done), TN_HEARD_BACK);
+	assert_int_equal(receive_answer(255, &done), TN_RECEIVED_OK);
+	assert_int_equal(receive_answer(0, &done), TN_RECEIVED_OK);
+	assert_int_equal(receive_answer(0, &done), TN_RECEIVED_REPLAY);
 	assert_ptr_equal(a.tx.next, &pkt[0]);
-	assert_int_equal(told(2, &done), TN_HEARD_OK);
+	assert_int_equal(receive_answer(2, &done), TN_RECEIVED_OK);
 	assert_int_equal(done.count, 2);
-	assert_int_equal(told(2, &done), TN_HEARD_BACK);
-	assert_int_equal(told(1, &done), TN_HEARD_OK);	/* a late answer */
-	assert_int_equal(told(5, &done), TN_HEARD_LIE);
-	assert_int_equal(told(256, &done), TN_HEARD_LIE);
+	assert_int_equal(receive_answer(2, &done), TN_RECEIVED_REPLAY);
+	assert_int_equal(receive_answer(1, &done), TN_RECEIVED_OK);	/* a late answer */
+	assert_int_equal(receive_answer(5, &done), TN_RECEIVED_INVALID);
+	assert_int_equal(receive_answer(256, &done), TN_RECEIVED_INVALID);
 	assert_int_equal(done.count, 2);
 }
 
@@ -201,7 +201,7 @@ static void packet_behind_is_answered_when_answers_were_lost(void **state)
 		assert_int_equal(tn_retry_behind(&b, &again), i % 2 == 0);
 		assert_int_equal(answer(), i % 2 ? 255 : 1);
 	}
-	assert_int_equal(told(1, &done), TN_HEARD_OK);
+	assert_int_equal(receive_answer(1, &done), TN_RECEIVED_OK);
 	assert_int_equal(done.count, 1);
 	/* Once a new packet has come, the lost answers do not matter any more. */
 	h = sent(1);
@@ -245,7 +245,7 @@ static void short_replay_of_accepted_packets_is_answered(void **state)
 		/* one answer in each second replay */
 		assert_int_equal(said, (replay + 1) / 2);
 	}
-	assert_int_equal(told(10, &done), TN_HEARD_OK);
+	assert_int_equal(receive_answer(10, &done), TN_RECEIVED_OK);
 	assert_int_equal(done.count, 10);
 }
 

@@ -216,11 +216,11 @@ static void send_next(struct wire *w, struct end *e)
 static bool take_retry_answer(struct wire *w, struct end *e, const struct tn_hdr *h)
 {
 	struct tn_queue done = { 0 };
-	enum tn_heard heard = tn_retry_receive(&e->retry, h, &done, w->now + 1);
+	enum tn_received received = tn_retry_receive(&e->retry, h, &done, w->now + 1);
 	struct tn_pkt *pkt;
 
-	w->cost.backs += heard == TN_HEARD_BACK;
-	if (heard == TN_HEARD_ASK)
+	w->cost.backs += received == TN_RECEIVED_REPLAY;
+	if (received == TN_RECEIVED_ASK)
 		e->answer_now = true;
 	while ((pkt = tn_queue_pop(&done))) {
 		e->acked++;
@@ -228,7 +228,7 @@ static bool take_retry_answer(struct wire *w, struct end *e, const struct tn_hdr
 		e->progress_at = w->now;
 		tn_queue_push(&e->idle, pkt);
 	}
-	return heard != TN_HEARD_LIE;
+	return received != TN_RECEIVED_INVALID;
 }
 
 static bool take_data(struct wire *w, struct end *e, struct flight *f)
