@@ -106,7 +106,7 @@ core_includes() {
 	grep -nE '^[[:space:]]*#[[:space:]]*include' kernel/host/*.[ch] |
 		grep -vE '"(host|fault|clock|tn_deps|\.\./core/(nic|fault|plan|splitmix64|times))\.h"'
 	grep -nE '^[[:space:]]*#[[:space:]]*include' kernel/req/*.[ch] |
-		grep -vE '"(req_deps|attr|policy|tree|hw|request|soft|\.\./(core|host)/[a-z_]+)\.h"|<torus_(uapi|reply)\.h>'
+		grep -vE '"(req_deps|attr|policy|tree|hw|request|soft|soft_rma|\.\./(core|host)/[a-z_]+)\.h"|<torus_(uapi|reply)\.h>'
 	grep -nE '__KERNEL__|LINUX_VERSION' kernel/{core,host,req}/*.[ch]
 	return 0
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 torusemu-srcs := $(addprefix tools/torusemu/, \
 	loop.c log.c pool.c due.c chassis.c port.c ether.c carrier.c cable.c lower.c tun.c gro.c msg.c \
-	sock.c server.c commands.c reply.c notify.c rma.c rma_mem.c rma_list.c rma_space.c rma_sock.c emu.c)
+	sock.c server.c commands.c reply.c notify.c rma.c rma_mem.c rma_sock.c emu.c)
 # Shared with the fuzzer.
 torusemu-common := $(torusemu-srcs:.c=.o) lib/topology.o lib/plan.o lib/netdev.o $(soft-objs)
 torusemu-pkgs := libnl-3.0

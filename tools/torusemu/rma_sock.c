@@ -67,7 +67,7 @@ static void bell_ready(struct watch *w, u32 events)
 	struct rma_context *ctx = container_of(w, struct rma_context, bell);
 
 	(void)events;
-	ctx->ready = true;
+	ctx->soft.ready = true;
 	emu_busy(ctx->emu, loop_now());
 }
 
@@ -111,38 +111,23 @@ static void drop_bells(struct rma_context *ctx, int theirs)
 	close(theirs);
 }
 
-static int check_open(const struct rma_context *ctx, struct torus_rma_call *call)
-{
-	if (ctx->open)
-		return rma_fail(call, -EBUSY, "the context is open");
-	if (call->version != TORUS_RMA_VERSION)
-		return rma_fail(call, -EPROTO, "version %u of the rings: must be %u", call->version,
-				TORUS_RMA_VERSION);
-	if (!call->entries || call->entries > RMA_ENTRIES_MAX ||
-	    call->entries & (call->entries - 1))
-		return rma_fail(call, -EINVAL,
-				"%u requests in the ring: must be a power of two up to %u",
-				call->entries, RMA_ENTRIES_MAX);
-	return 0;
-}
-
 static int open_rma_context(struct rma_context *ctx, struct torus_rma_call *call)
 {
-	int fds[TORUS_RMA_FDS], *wake = &fds[TORUS_RMA_FD_WAKE], err = check_open(ctx, call);
-	const char *why = NULL;
+	int fds[TORUS_RMA_FDS], *wake = &fds[TORUS_RMA_FD_WAKE];
+	int err = tn_soft_rma_check(&ctx->soft, call);
 
+	if (!err)
+		err = rma_begin(ctx->emu, call);
 	if (err)
 		return err;
-	err = rma_begin(ctx->emu, &why);
-	if (!err)
-		err = make_bells(ctx, wake);
+	err = make_bells(ctx, wake);
 	if (!err) {
 		err = rma_ring_new(ctx, call->entries, &fds[TORUS_RMA_FD_RINGS]);
 		if (err)
 			drop_bells(ctx, *wake);
 	}
 	if (err)
-		return rma_fail(call, err, "%s", why ? why : strerror(-err));
+		return tn_soft_rma_fail(call, err, "%s", strerror(-err));
 	fds[TORUS_RMA_FD_BELL] = ctx->bell.fd;
 	chassis_wake(ctx->emu->chassis, ctx->emu);
 	err = send_answer(ctx, call, fds, TORUS_RMA_FDS);
@@ -157,16 +142,14 @@ static int run_rma_call(struct rma_context *ctx, struct torus_rma_call *call, in
 	if (call->call == TORUS_RMA_OPEN)
 		return open_rma_context(ctx, call);
 	if (call->call == TORUS_RMA_REGION_GET)
-		return rma_region_get(ctx, call);
+		return tn_soft_region_get(&ctx->soft, call);
 	if (call->call == TORUS_RMA_WAIT_GET)
-		return rma_wait_get(ctx, call);
-	if (!ctx->open)
-		return rma_fail(call, -EINVAL, "the context is not open");
+		return tn_soft_wait_get(&ctx->soft, call, loop_now());
 	if (call->call == TORUS_RMA_SHARE)
 		return rma_share(ctx, fd, call);
 	if (call->call == TORUS_RMA_UNSHARE)
-		return rma_unshare(ctx, call->region, call);
-	return rma_fail(call, -EOPNOTSUPP, "call %u: must be %u to %u", call->call, TORUS_RMA_OPEN,
+		return tn_soft_rma_unshare(&ctx->soft, call);
+	return tn_soft_rma_fail(call, -EOPNOTSUPP, "call %u: must be %u to %u", call->call, TORUS_RMA_OPEN,
 			TORUS_RMA_WAIT_GET);
 }
 
@@ -209,46 +192,23 @@ static void context_ready(struct watch *w, u32 events)
 
 /* --- connections ------------------------------------------------------------------- */
 
-/* Return: number of contexts of a user. */
-static unsigned int count_of_user(const struct rma *rma, u16 job)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < RMA_CONTEXTS_MAX; i++)
-		n += rma->context[i] && rma->context[i]->job == job;
-	return n;
-}
-
-/* Return: number of the new context; a negative errno if the user may not have one. */
-static int find_number(const struct rma *rma, const struct ucred *user)
-{
-	if (user->uid > UINT16_MAX)
-		return -EOVERFLOW;
-	if (user->uid && count_of_user(rma, (u16)user->uid) >= RMA_USER_MAX)
-		return -EUSERS;
-	for (int i = 0; i < RMA_CONTEXTS_MAX; i++)
-		if (!rma->context[i])
-			return i;
-	return -ENOSPC;
-}
-
-static int add_context(struct emu *e, int fd, u16 id, u16 job)
+static int add_context(struct emu *e, int fd, u32 user)
 {
 	struct rma_context *ctx = calloc(1, sizeof(*ctx));
-	int err = ctx ? loop_add(e->loop, &ctx->watch, fd, EPOLLIN, context_ready) : -ENOMEM;
+	int err = ctx ? tn_soft_rma_add(&e->rma->soft, &ctx->soft, user) : -ENOMEM;
 
 	if (err) {
 		free(ctx);
 		return err;
 	}
 	ctx->emu = e;
-	ctx->id = id;
-	ctx->job = job;
+	ctx->watch.fd = -1;
 	ctx->bell.fd = -1;
 	ctx->wake = -1;
-	e->rma->context[id] = ctx;
-	e->rma->contexts++;
-	return 0;
+	err = loop_add(e->loop, &ctx->watch, fd, EPOLLIN, context_ready);
+	if (err)
+		tn_soft_rma_end(&ctx->soft, loop_now());
+	return err;
 }
 
 /* Any user may connect as often as it likes, so there is one message a second, with a count. */
@@ -286,9 +246,7 @@ static void rma_listener_ready(struct watch *w, u32 events)
 	if (fd < 0)
 		return;
 	err = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &len) < 0 ? -errno :
-	      find_number(e->rma, &user);
-	if (err >= 0)
-		err = add_context(e, fd, (u16)err, (u16)user.uid);
+	      add_context(e, fd, user.uid);
 	if (!err)
 		return;
 	snprintf(who, sizeof(who), "user %u", user.uid);
@@ -311,7 +269,7 @@ int rma_open(struct emu *e, const char *path)
 		free(rma);
 		return err;
 	}
-	rma->emu = e;
+	rma_init(rma, e);
 	snprintf(rma->path, sizeof(rma->path), "%s", path);
 	e->rma = rma;
 	return 0;

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Calls that describe regions and the requests that wait for their words. */
-#include "emu.h"
-#include "rma.h"
+#include "soft_rma.h"
 
 /* Return: true if the caller is allowed to see this region. */
-static bool is_region_listed(const struct rma_context *ctx, const struct rma_region *r)
+static bool is_region_listed(const struct tn_soft_context *ctx, const struct tn_soft_region *r)
 {
 	return r->ctx && !r->ends && (!ctx->job || r->ctx->job == ctx->job);
 }
 
-static const struct rma_region *region_of_wait(const struct tn_fe_wait *w)
+static const struct tn_soft_region *region_of_wait(const struct tn_fe_wait *w)
 {
-	return container_of(w->bits, struct rma_region, fe);
+	return (const void *)((const u8 *)w->bits - offsetof(struct tn_soft_region, fe));
 }
 
 struct wait_count {
-	const struct rma_region *r;
+	const struct tn_soft_region *r;
 	u32 n;
 };
 
@@ -27,17 +26,17 @@ static bool count_wait(void *ctx, const struct tn_fe_wait *w)
 	return false;
 }
 
-int rma_region_get(struct rma_context *ctx, struct torus_rma_call *call)
+int tn_soft_region_get(struct tn_soft_context *ctx, struct torus_rma_call *call)
 {
-	struct rma *rma = ctx->emu->rma;
+	struct tn_soft_rma *rma = ctx->rma;
 	struct wait_count count = { 0 };
 	u32 i = call->region;
 
-	while (i < RMA_REGIONS_MAX && !is_region_listed(ctx, &rma->owned[i]))
+	while (i < TN_SOFT_REGIONS_MAX && !is_region_listed(ctx, &rma->owned[i]))
 		i++;
-	if (i >= RMA_REGIONS_MAX)
-		return rma_fail(call, -ENOENT, "there is no region from number %u on",
-				call->region);
+	if (i >= TN_SOFT_REGIONS_MAX)
+		return tn_soft_rma_fail(call, -ENOENT, "there is no region from number %u on",
+					call->region);
 	count.r = &rma->owned[i];
 	if (rma->pool.waiting)
 		tn_fe_end(&rma->pool, count_wait, &count);
@@ -52,7 +51,7 @@ int rma_region_get(struct rma_context *ctx, struct torus_rma_call *call)
 }
 
 struct wait_search {
-	const struct rma_context *ctx;
+	const struct tn_soft_context *ctx;
 	u64 from;
 	const struct tn_fe_wait *found;
 };
@@ -68,22 +67,22 @@ static bool keep_earlier(void *ctx, const struct tn_fe_wait *w)
 	return false;
 }
 
-int rma_wait_get(struct rma_context *ctx, struct torus_rma_call *call)
+int tn_soft_wait_get(struct tn_soft_context *ctx, struct torus_rma_call *call, u64 now)
 {
-	struct rma *rma = ctx->emu->rma;
+	struct tn_soft_rma *rma = ctx->rma;
 	struct wait_search search = { .ctx = ctx, .from = call->bytes };
-	const struct rma_region *r;
+	const struct tn_soft_region *r;
 	const struct tn_fe_ask *ask;
 
 	if (rma->pool.waiting)
 		tn_fe_end(&rma->pool, keep_earlier, &search);
 	if (!search.found)
-		return rma_fail(call, -ENOENT, "no request waits");
+		return tn_soft_rma_fail(call, -ENOENT, "no request waits");
 	r = region_of_wait(search.found);
 	ask = &search.found->ask;
 	call->wait_info = (struct torus_rma_wait_info) {
 		.number = search.found->order, .offset = search.found->word * sizeof(u64),
-		.age_ns = loop_now() - search.found->since,
+		.age_ns = now - search.found->since,
 		.value = tn_load64((const u64 *)(r->mem + search.found->word * sizeof(u64))),
 		.operand = ask->value, .region = (u32)(r - rma->owned), .node = ask->from,
 		.word = (u16)(TORUS_RMA_WORD_FE(ask->op, ask->q, ask->r) |

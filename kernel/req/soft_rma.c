@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Contexts of remote memory, their rings, and the callbacks of the core; see soft_rma.h. */
+#include "soft_rma.h"
+
+#define RMA_TIME	2000000000ull	/* silence after which a node gets a QUERY, ns */
+#define AGAIN_TIME	1000000000ull
+/* most replies that wait for a port; if there are more, requests wait */
+#define REPLIES		64
+#define NODE_WAITS	1024		/* most requests of one node that wait */
+
+int tn_soft_rma_fail(struct torus_rma_call *call, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(call->why, sizeof(call->why), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+/* --- callbacks of the core ------------------------------------------------------- */
+
+static u8 *find_memory(void *host, u32 region, u64 offset, u64 *run)
+{
+	const struct tn_soft_region *r = &((struct tn_soft_rma *)host)->owned[region];
+
+	*run = r->bytes - offset;
+	return r->mem + offset;
+}
+
+static const struct tn_window *find_space(void *host, u16 job)
+{
+	const struct tn_soft_space *s = tn_soft_space_find(host, job);
+
+	return s ? &s->window : NULL;
+}
+
+/* The low 16 bits of the name of a context are its number. */
+static u8 receive_send(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
+		       u64 *allowed)
+{
+	u16 id = (u16)ask->addr;
+	struct tn_soft_context *ctx;
+
+	ctx = id < TN_SOFT_CONTEXTS_MAX ? ((struct tn_soft_rma *)host)->context[id] : NULL;
+	if (!ctx || !ctx->open)
+		return TN_RMA_REGION;
+	ctx->ready = true;
+	return tn_rma_ring_recv(&ctx->ring, src, ask, data, bytes, allowed);
+}
+
+static void end_operation(void *host, u64 cookie, const struct tn_rma_end *end)
+{
+	struct tn_soft_context *ctx = ((struct tn_soft_rma *)host)->context[cookie >> 48];
+
+	tn_rma_ring_done(&ctx->ring, cookie, end);
+	ctx->ready = true;
+}
+
+static const struct tn_nic_rma_ops nic_calls = {
+	.mem = find_memory, .space = find_space, .recv = receive_send, .done = end_operation,
+};
+
+/* --- callbacks of rings ------------------------------------------------------------ */
+
+static struct tn_nic *nic_of(const struct tn_soft_rma *rma)
+{
+	return rma->soft->nic;
+}
+
+static int issue_request(void *host, u32 dst, const struct tn_rma_ask *ask, const u8 *data,
+			 u32 bytes, u64 cookie, u64 now)
+{
+	return tn_nic_rma_issue(nic_of(host), dst, ask, data, bytes, cookie, now);
+}
+
+static int cancel_request(void *host, u16 slot, const struct tn_rma_ask *ask)
+{
+	return tn_rma_cancel(tn_nic_rma_initiator(nic_of(host)), slot, ask);
+}
+
+static u64 find_room(void *host, u32 id, u32 region, u64 offset)
+{
+	const struct tn_soft_rma *rma = host;
+	const struct tn_soft_region *r;
+
+	if (region >= TN_SOFT_REGIONS_MAX)
+		return 0;
+	r = &rma->owned[region];
+	if (!r->ctx || r->ctx->id != id || r->ends)
+		return 0;
+	return offset < r->bytes ? r->bytes - offset : 0;
+}
+
+static void wake_process(void *host, u32 id)
+{
+	struct tn_soft_rma *rma = host;
+
+	rma->ops->wake(rma->context[id]);
+}
+
+static const struct tn_rma_ring_ops ring_calls = {
+	.issue = issue_request, .cancel = cancel_request, .room = find_room, .mem = find_memory,
+	.wake = wake_process,
+};
+
+/* --- the service ------------------------------------------------------------------- */
+
+#define SLOTS	(TN_SOFT_CONTEXTS_MAX * TN_SOFT_ENTRIES_MAX)
+
+size_t tn_soft_rma_size(const struct tn_soft_rma *rma)
+{
+	return tn_nic_rma_size(&rma->soft->shape, SLOTS);
+}
+
+int tn_soft_rma_begin(struct tn_soft_rma *rma, void **memory, u64 seed, u64 now,
+		      struct torus_rma_call *call)
+{
+	struct tn_nic_rma_config cfg = {
+		.ops = &nic_calls, .host = rma, .region = rma->region,
+		.regions = TN_SOFT_REGIONS_MAX, .pool = &rma->pool, .slots = SLOTS,
+		.replies = REPLIES, .waits = NODE_WAITS, .rma_time = RMA_TIME,
+	};
+	int err;
+
+	if (rma->memory)
+		return 0;
+	if (!rma->soft->hw.placed)
+		return tn_soft_rma_fail(call, -EAGAIN, "the NIC has no place in a torus yet");
+	if (!*memory)
+		return tn_soft_rma_fail(call, -ENOMEM, "out of memory");
+	tn_fe_pool_init(&rma->pool, rma->wait, TN_SOFT_WAITS, rma->bucket, TN_SOFT_WAITS, seed);
+	err = tn_nic_rma_open(nic_of(rma), &cfg, *memory, now);
+	if (err)
+		return tn_soft_rma_fail(call, err, "the service of the NIC does not start");
+	rma->memory = *memory;
+	*memory = NULL;
+	return 0;
+}
+
+/* --- contexts ---------------------------------------------------------------------- */
+
+/* Return: number of contexts of a user. */
+static unsigned int count_of_user(const struct tn_soft_rma *rma, u16 job)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < TN_SOFT_CONTEXTS_MAX; i++)
+		n += rma->context[i] && rma->context[i]->job == job;
+	return n;
+}
+
+int tn_soft_rma_add(struct tn_soft_rma *rma, struct tn_soft_context *ctx, u32 user)
+{
+	u16 id = 0;
+
+	if (user > (u16)~0)
+		return -EOVERFLOW;
+	if (user && count_of_user(rma, (u16)user) >= TN_SOFT_USER_CONTEXTS)
+		return -EUSERS;
+	while (id < TN_SOFT_CONTEXTS_MAX && rma->context[id])
+		id++;
+	if (id == TN_SOFT_CONTEXTS_MAX)
+		return -ENOSPC;
+	ctx->rma = rma;
+	ctx->id = id;
+	ctx->job = (u16)user;
+	rma->context[id] = ctx;
+	rma->contexts++;
+	return 0;
+}
+
+int tn_soft_rma_check(const struct tn_soft_context *ctx, struct torus_rma_call *call)
+{
+	if (ctx->open)
+		return tn_soft_rma_fail(call, -EBUSY, "the context is open");
+	if (call->version != TORUS_RMA_VERSION)
+		return tn_soft_rma_fail(call, -EPROTO, "version %u of the rings: must be %u",
+					call->version, TORUS_RMA_VERSION);
+	if (!call->entries || call->entries > TN_SOFT_ENTRIES_MAX ||
+	    call->entries & (call->entries - 1))
+		return tn_soft_rma_fail(call, -EINVAL,
+					"%u requests in the ring: must be a power of two up to %u",
+					call->entries, TN_SOFT_ENTRIES_MAX);
+	return 0;
+}
+
+size_t tn_soft_rma_ring_size(u32 entries)
+{
+	return sizeof(struct torus_rma_head) +
+	       entries * (sizeof(struct torus_rma_ask) + 2 * sizeof(struct torus_rma_end));
+}
+
+size_t tn_soft_rma_ops_size(u32 entries)
+{
+	return 2 * (size_t)entries * sizeof(struct tn_rma_ring_op);
+}
+
+void tn_soft_rma_open(struct tn_soft_context *ctx, void *shared, struct tn_rma_ring_op *op,
+		      u32 entries, u32 key)
+{
+	const struct tn_soft *s = ctx->rma->soft;
+	struct torus_rma_head head = {
+		.magic = TORUS_RMA_MAGIC, .version = TORUS_RMA_VERSION,
+		.sq_offset = sizeof(head),
+		.cq_offset = (u32)(sizeof(head) + entries * sizeof(struct torus_rma_ask)),
+		.sq_entries = entries, .cq_entries = 2 * entries,
+		.node = s->hw.node, .nodes = tn_shape_nodes(&s->shape),
+		.job = ctx->job, .name = (u64)key << 16 | ctx->id,
+		.message_max = s->params.payload_max - TN_RMA_HEAD_MAX,
+	};
+
+	*(struct torus_rma_head *)shared = head;
+	tn_rma_ring_open(&ctx->ring, &(struct tn_rma_ring_config) {
+		.ops = &ring_calls, .host = ctx->rma, .head = shared,
+		.sq = (void *)((u8 *)shared + head.sq_offset),
+		.cq = (void *)((u8 *)shared + head.cq_offset),
+		.op = op, .sq_entries = head.sq_entries, .cq_entries = head.cq_entries,
+		.ops_max = 2 * entries, .parts_max = TN_SOFT_ENTRIES_MAX,
+		.nodes = head.nodes, .data_max = head.message_max, .name = head.name,
+		.id = ctx->id, .job = ctx->job, .ep = ctx->id,
+	});
+	ctx->open = true;
+	ctx->ready = true;
+}
+
+/* Ends a context whose process is gone, when all its operations and regions have ended. */
+static void try_end(struct tn_soft_context *ctx)
+{
+	struct tn_soft_rma *rma = ctx->rma;
+	bool none_left = tn_soft_rma_unshare_all(ctx);
+
+	if (!none_left || (ctx->open && !tn_rma_ring_gone(&ctx->ring)))
+		return;
+	rma->context[ctx->id] = NULL;
+	rma->contexts--;
+	rma->ops->ended(ctx);
+}
+
+void tn_soft_rma_end(struct tn_soft_context *ctx, u64 now)
+{
+	ctx->dead = true;
+	if (ctx->open) {
+		tn_rma_ring_close(&ctx->ring);
+		ctx->ready = true;
+		ctx->again_at = now + AGAIN_TIME;
+	}
+	try_end(ctx);
+}
+
+/* Runs the ring of one context for a batch. */
+static void step_context(struct tn_soft_context *ctx, u64 now)
+{
+	enum tn_rma_ring_state state;
+
+	if (ctx->dead && now >= ctx->again_at) {
+		tn_rma_ring_close(&ctx->ring);
+		ctx->ready = true;
+		ctx->again_at = now + AGAIN_TIME;
+	}
+	if (ctx->ready || ctx->blocked) {
+		state = tn_rma_ring_work(&ctx->ring, now);
+		ctx->ready = state == TN_RMA_RING_MORE;
+		ctx->blocked = state == TN_RMA_RING_BLOCKED;
+	}
+	if (ctx->dead)
+		try_end(ctx);
+}
+
+bool tn_soft_rma_step(struct tn_soft_rma *rma, u64 now)
+{
+	bool worked = false;
+	u64 issued;
+
+	if (!rma->memory || !rma->contexts)
+		return false;
+	issued = tn_nic_rma_initiator(nic_of(rma))->count.issued;
+	tn_soft_rma_settle(rma);
+	for (unsigned int i = 0; i < TN_SOFT_CONTEXTS_MAX; i++) {
+		struct tn_soft_context *ctx = rma->context[i];
+
+		if (!ctx || !ctx->open)
+			continue;
+		worked |= ctx->ready;
+		step_context(ctx, now);
+	}
+	return worked || tn_nic_rma_initiator(nic_of(rma))->count.issued != issued;
+}
+
+u64 tn_soft_rma_expiry(const struct tn_soft_rma *rma)
+{
+	u64 at = ~0ull;
+
+	for (unsigned int i = 0; rma->contexts && i < TN_SOFT_CONTEXTS_MAX; i++) {
+		const struct tn_soft_context *ctx = rma->context[i];
+
+		if (!ctx || !ctx->open)
+			continue;
+		if (ctx->ready)
+			return 0;
+		if (ctx->dead && ctx->again_at < at)
+			at = ctx->again_at;
+	}
+	return at;
+}
+
+void *tn_soft_rma_leave(struct tn_soft_rma *rma)
+{
+	void *memory = rma->memory;
+
+	for (unsigned int i = 0; i < TN_SOFT_CONTEXTS_MAX; i++) {
+		if (rma->context[i] && !rma->context[i]->dead)
+			rma->ops->left(rma->context[i]);
+	}
+	if (!memory)
+		return NULL;
+	tn_nic_rma_close(nic_of(rma));
+	for (unsigned int i = 0; i < TN_SOFT_CONTEXTS_MAX; i++) {
+		if (rma->context[i])
+			try_end(rma->context[i]);
+	}
+	tn_assert(!rma->contexts);
+	memset(rma->region, 0, sizeof(rma->region));
+	rma->memory = NULL;
+	return memory;
+}
