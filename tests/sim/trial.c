@@ -7,6 +7,7 @@
 #include <torus/route.h>
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/facts.h"
@@ -176,6 +177,24 @@ static bool flows_again(struct trial *s)
 	return world_nodes(s->w) < 2 || check_flow_arrived(s->flow) != before;
 }
 
+/* Return: a node that has to send or repeat an Init at some time; TORUS_NO_NODE: there is none. */
+static uint32_t find_init_due(struct trial *s)
+{
+	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+		if (world_managed(s->w, i) && fm_ports_expiry(world_fm(s->w, i)) != NEVER)
+			return i;
+	return TORUS_NO_NODE;
+}
+
+/* Fails unless all exchanges of Inits end: see daemon/fm/node/bootstrap.c. */
+static void wait_for_last_init(struct trial *s)
+{
+	for (unsigned int i = 0; i < 50 && find_init_due(s) != TORUS_NO_NODE; i++)
+		world_run(s->w, 100 * MS);
+	if (find_init_due(s) != TORUS_NO_NODE)
+		trial_fail(s, "node %u still repeats an Init", find_init_due(s));
+}
+
 bool trial_end(struct trial *s)
 {
 	bool held, flows;
@@ -212,6 +231,7 @@ bool trial_end(struct trial *s)
 	if (s->none_late && check_flow_late(s->flow))
 		trial_fail(s, "%llu packets came too late",
 			   (unsigned long long)check_flow_late(s->flow));
+	wait_for_last_init(s);
 	wrong = check_admin(s->flow, buf, sizeof(buf));
 	if (!wrong)
 		wrong = check_end(s->w, buf, sizeof(buf));

@@ -44,8 +44,8 @@ void trial_traffic(struct trial *s, uint64_t interval);
 void trial_run(struct trial *s, uint64_t ns);
 /* Runs until the world is at rest; it is an error if this takes longer than @limit. */
 void trial_rest(struct trial *s, uint64_t limit);
-/* Mends all cables, starts all nodes and managers, waits for rest, runs all checks and frees
- * the world. Return: true if no error was found. */
+/* Mends all cables, starts all nodes and managers, waits for rest and until no Init is repeated any
+ * more, runs all checks and frees the world. Return: true if no error was found. */
 bool trial_end(struct trial *s);
 /** trial_under_way() - Return: true if a recovery is under way, as @node knows */
 bool trial_under_way(const struct trial *s, uint32_t node);

@@ -343,7 +343,7 @@ static void new_position_is_sent_by_inits(void **state)
 	stage_forget(&s);
 	table(1);
 	stage_run(&s, 200);
-	stage_did_some(&s, "init 0: settled heard 1/4 0/1 root 100 30.0.0.0:1\n");
+	stage_did_some(&s, "init 0: settled 1/4 0/1 root 100 30.0.0.0:1\n");
 	stage_end(&s);
 }
 

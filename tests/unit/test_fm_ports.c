@@ -17,7 +17,7 @@
 /** struct account - a port: its link, and the Inits that were sent and heard since it came up */
 struct account {
 	struct torus_link link;
-	bool is_up, said, told, moved, heard, stalled;
+	bool is_up, said, told, moved, heard, owes, stalled;
 	uint64_t last, due, sent, gap;
 	struct fm_port_row row;
 };
@@ -69,7 +69,7 @@ static void spread(struct account *a)
 {
 	if (!a->is_up)
 		return;
-	a->told = false;
+	a->told = a->owes = false;
 	a->due = fm.now;
 	a->gap = INTERVAL;
 }
@@ -91,7 +91,7 @@ static void change_link(struct rnd *r, unsigned int p)
 	up = l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING;
 	cabled |= l->state != TORUS_LINK_DOWN;
 	if (up && (!a->is_up || session != l->session)) {
-		a->told = a->heard = a->stalled = a->said = a->moved = false;
+		a->told = a->heard = a->owes = a->stalled = a->said = a->moved = false;
 		a->row.problem = FM_PROBLEM_NONE;
 		a->due = fm.now;
 		a->gap = INTERVAL;
@@ -135,6 +135,7 @@ static void hear(struct rnd *r, unsigned int p)
 
 	fm_port_init(&fm, p, &init, answers);
 	a->last = fm.now;
+	a->owes = true;
 	a->heard |= init.placed;
 	a->told |= init.heard && !a->moved;
 	if (first)
@@ -152,7 +153,7 @@ static void send_init(unsigned int p)
 	fm_port_sent(&fm, p);
 	a->sent = fm.now;
 	a->said = true;
-	a->moved = false;
+	a->moved = a->owes = false;
 	a->due = a->told && a->heard ? NEVER : fm.now + a->gap;
 	if (a->gap < 20 * INTERVAL)
 		a->gap += a->gap / 2;
@@ -227,6 +228,8 @@ static void check(struct rnd *r)
 			  row->peer_port == a->row.peer_port, "port %u", p);
 		expect(r, fm_port_up(&fm, p) == a->is_up && fm_port_has_init(&fm, p) == a->heard &&
 		       fm_port_last(&fm, p) == a->last, "port %u", p);
+		expect(r, !a->is_up || fm_port_acknowledges(&fm, p) ==
+				       (a->heard && (a->told || a->owes)), "port %u", p);
 		expect(r, fm_port_due(&fm, p) == (a->is_up && fm.now >= a->due), "port %u", p);
 		if (p < used() && a->is_up)
 			first = earlier(first, a->due);
@@ -419,6 +422,97 @@ static void serials_of_port_rows_wrap_around(void **state)
 	}
 }
 
+/* --- the exchange over a cable ----------------------------------------------------------- */
+
+#define EXCHANGE_MAX 8	/* see the head of bootstrap.c */
+
+/** struct end - one end of a cable, and the Init that is under way to it */
+struct end {
+	struct fm fm;
+	bool comes, heard;
+};
+
+/* Sends the Init of @e if one is due; it is lost once in @loses times, or never if @loses is 0. */
+static bool send_due(struct rnd *r, struct end *e, struct end *peer, unsigned int loses)
+{
+	if (!fm_port_due(&e->fm, 0))
+		return false;
+	if (!loses || !rnd_one_in(r, loses)) {
+		peer->comes = true;
+		peer->heard = fm_port_acknowledges(&e->fm, 0);
+	}
+	fm_port_sent(&e->fm, 0);
+	return true;
+}
+
+static void receive_init(struct end *e)
+{
+	struct fm_init init = { .placed = true, .heard = e->heard };
+
+	if (!e->comes)
+		return;
+	e->comes = false;
+	fm_port_init(&e->fm, 0, &init, !init.heard);
+}
+
+static void disturb(struct rnd *r, struct fm *end)
+{
+	static void (*const again[])(struct fm *) = {
+		fm_ports_spread, fm_ports_moved, fm_ports_ask
+	};
+
+	again[rnd_below(r, 3)](end);
+}
+
+static unsigned int pass_time(struct rnd *r, struct end *e, unsigned int loses)
+{
+	unsigned int sent = 0;
+
+	for (unsigned int k = 0; k < 2; k++) {
+		sent += send_due(r, &e[k], &e[!k], loses);
+		if (!loses || rnd_one_in(r, 2))
+			receive_init(&e[!k]);
+	}
+	e[0].fm.now += INTERVAL / 4;
+	e[1].fm.now = e[0].fm.now;
+	return sent;
+}
+
+static void exchange(uint64_t seed)
+{
+	struct torus_link l = { .state = TORUS_LINK_UP, .session = 1 };
+	struct end e[2] = { { .comes = false } };
+	struct rnd r = rnd_new(seed);
+	unsigned int sent = 0;
+
+	for (unsigned int k = 0; k < 2; k++) {
+		e[k].fm.cfg.init_interval = INTERVAL;
+		e[k].fm.nports = 1;
+		e[k].fm.now = 5000 * MS;
+		assert_true(fm_ports_new(&e[k].fm));
+		fm_ports_begin(&e[k].fm, &l);
+	}
+	for (unsigned int k = 0; k < 200; k++) {
+		if (rnd_one_in(&r, 20))
+			disturb(&r, &e[rnd_below(&r, 2)].fm);
+		pass_time(&r, e, 3);
+	}
+	for (unsigned int k = 0; k < 1000; k++)
+		sent += pass_time(&r, e, 0);
+	expect(&r, sent <= EXCHANGE_MAX, "%u Inits after the last disturbance", sent);
+	for (unsigned int k = 0; k < 2; k++) {
+		expect(&r, fm_ports_expiry(&e[k].fm) == NEVER, "end %u still repeats", k);
+		fm_ports_free(&e[k].fm);
+	}
+}
+
+/* Each exchange ends, although Inits are lost and either end begins it anew at any time. */
+static void every_exchange_of_inits_ends(void **state)
+{
+	(void)state;
+	for_seeds(300, exchange);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -429,6 +523,7 @@ int main(void)
 		cmocka_unit_test(only_mismatch_among_reasons_is_news),
 		cmocka_unit_test(interval_of_unanswered_inits_grows),
 		cmocka_unit_test(serials_of_port_rows_wrap_around),
+		cmocka_unit_test(every_exchange_of_inits_ends),
 	};
 
 	return cmocka_run_group_tests_name("fm_ports", all, NULL, NULL);

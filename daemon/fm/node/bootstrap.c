@@ -19,6 +19,20 @@
  * from them. An Init counts only if it names as its sender the NIC and the port at the other end of
  * the cable, which the NICs have told each other when the link came up.
  *
+ * Each exchange ends. A node begins it anew on all its ports when its Init changes, even if the
+ * neighbour is silent; and any Init may be lost, also the last one. So a node that still lacks the
+ * acknowledgement must get an answer, but an answer must not be answered. The flag @heard tells the
+ * two apart: an Init acknowledges if the node lacks nothing, or if it answers, that is, if an Init
+ * has come since the node sent its last one. A mere repetition does not acknowledge, although the
+ * node has the neighbour's Init. Let nothing change and no Init be lost from some time on, let both
+ * nodes have a place, and call an end done if it has the neighbour's Init and its acknowledgement.
+ *  - A repetition that acknowledges makes the neighbour done: there is at most one for each end.
+ *  - Any other repetition is answered after half an interval at most, before the next one. The
+ *    answer acknowledges, because a placed Init came before it, and makes the end that repeats
+ *    done. So there is at most one of these for each end, too, and one answer to it.
+ *  - An end sends one more Init when it receives the first one that has a place.
+ * So a change costs at most eight Inits on each cable, usually two, and then both ends are silent.
+ *
  * See wave.c for the position that the wave gives this node, and how further Inits check it. The
  * root does not decide on coordinates by the wave, but by the cables that all nodes report (their
  * NICs told each other GUID and port): otherwise one wrong cable would misplace all nodes that the
@@ -99,7 +113,7 @@ static void send_init(struct fm *fm, unsigned int p)
 
 	invariant(p < fm->nports && fm_port_up(fm, p));
 	fm_bootstrap_fill(fm, &init);
-	init.heard = fm_port_has_init(fm, p);
+	init.heard = fm_port_acknowledges(fm, p);
 	init.port = (uint8_t)p;
 	fm->said_lost |= fm->root_lost || fm->root_asks;
 	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
@@ -343,12 +357,17 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
  * Return: true if this node has to answer an Init: if the Init does not acknowledge one of this
  * node, or if both nodes' roots lead and the one that it names is earlier than this node's. In that
  * case the neighbour may be that earlier root itself, which gives way when it learns of ours, or a
- * node that then leaves that root. A neighbour that never acknowledges would be answered without
- * end; so answers are at least half an interval apart (port.c).
+ * node that then leaves that root. Two nodes without a place cannot acknowledge, so neither answers
+ * the other. A neighbour that never acknowledges would be answered without end; so answers are at
+ * least half an interval apart (port.c).
  */
 static bool needs_answer(const struct fm *fm, const struct fm_init *init)
 {
-	return fm->have_root && (!init->heard || fm_follow_outdoes(fm, init));
+	bool placed = fm->have_root && fm->have_position;
+
+	if (!init->heard)
+		return placed || init->placed;
+	return fm->have_root && fm_follow_outdoes(fm, init);
 }
 
 void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, size_t len)

@@ -22,6 +22,7 @@
  * @told: the neighbour has acknowledged an Init of this node
  * @moved: the last Init sent is out of date, so an acknowledgement of it does not count
  * @heard: the neighbour has sent an Init with a place
+ * @owes: the neighbour has sent an Init since this node sent its last one, or began anew
  * @stalled: the port was taken down because the neighbour returned no credits
  * @last: when the neighbour's last Init came; 0: none has
  * @next: when this node sends the next Init, if the link is up; NEVER: it does not
@@ -31,7 +32,7 @@
  */
 struct fm_port {
 	bool up;
-	bool said, told, moved, heard;
+	bool said, told, moved, heard, owes;
 	bool stalled;
 	uint64_t last;
 	uint64_t next, sent, interval;
@@ -88,6 +89,7 @@ void fm_ports_spread(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
 		fm->port[p].told = false;
+		fm->port[p].owes = false;
 		schedule_init(fm, p);
 	}
 }
@@ -116,6 +118,13 @@ bool fm_port_has_init(const struct fm *fm, unsigned int p)
 	return fm->port[p].heard;
 }
 
+bool fm_port_acknowledges(const struct fm *fm, unsigned int p)
+{
+	const struct fm_port *port = &fm->port[p];
+
+	return port->heard && (port->told || port->owes);
+}
+
 uint64_t fm_port_last(const struct fm *fm, unsigned int p)
 {
 	return fm->port[p].last;
@@ -127,6 +136,7 @@ void fm_port_init(struct fm *fm, unsigned int p, const struct fm_init *init, boo
 	bool first = init->placed && !port->heard;
 
 	port->last = fm->now;
+	port->owes = true;
 	port->heard |= init->placed;
 	port->told |= init->heard && !port->moved;
 	if (first)
@@ -149,6 +159,7 @@ void fm_port_sent(struct fm *fm, unsigned int p)
 	port->sent = fm->now;
 	port->said = true;
 	port->moved = false;
+	port->owes = false;
 	port->next = port->told && port->heard ? NEVER :
 						 fm->now + port->interval + fm_lag_answer(fm);
 	if (port->interval < INIT_BACKOFF_MAX * fm->cfg.init_interval)
@@ -257,6 +268,7 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 		port->moved = false;
 		port->told = false;
 		port->heard = false;
+		port->owes = false;
 		schedule_init(fm, l->port);
 		r.problem = FM_PROBLEM_NONE;
 	}

@@ -60,6 +60,11 @@ void fm_ports_opened(struct fm *fm, uint16_t ports);
 bool fm_port_up(const struct fm *fm, unsigned int p);
 /** fm_port_has_init() - Return: true if a placed neighbour sent an Init since the link came up */
 bool fm_port_has_init(const struct fm *fm, unsigned int p);
+/**
+ * fm_port_acknowledges() - Return: true if the next Init on that port acknowledges the neighbour's
+ * An Init that does not acknowledge requests an answer (bootstrap.c).
+ */
+bool fm_port_acknowledges(const struct fm *fm, unsigned int p);
 /** fm_port_last() - Return: when the last Init came by that port; 0 if none has come */
 uint64_t fm_port_last(const struct fm *fm, unsigned int p);
 /** fm_port_init() - process an Init of the neighbour; @answers: this node has to answer it soon */
