@@ -10,7 +10,7 @@ $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
 tests += $(addprefix tests/unit/test_fm_,arbiter asking demand dispute equals flows follow_back growing job_rows leftover marks \
 	news ports positions \
-	reach recalling resign rows service sessions settling squares taking \
+	reach recalling resign rows service sessions settling severs squares taking \
 	verdict wiring)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
@@ -38,6 +38,7 @@ $(eval $(call alone-test,rows,node/rows))
 $(eval $(call alone-test,service,root/service))
 $(eval $(call alone-test,sessions,root/ended))
 $(eval $(call alone-test,settling,root/settle))
+$(eval $(call alone-test,severs,root/guard))
 $(eval $(call alone-test,squares,node/square))
 $(eval $(call alone-test,taking,root/tally))
 $(eval $(call alone-test,follow_back,node/follow))

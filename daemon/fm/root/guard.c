@@ -20,6 +20,8 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/service.h"
 
+#define ALL_PORTS UINT16_MAX	/* all that a node has, and more */
+
 /**
  * struct search - the fabric before [0] and after [1] the exclusion
  * @out: for each node, the ports that are not used
@@ -70,7 +72,7 @@ static uint16_t unused_ports(const struct fm *fm, uint32_t node)
 	uint16_t mask = e->wiring | fm->root->admin[node];
 
 	if (!has_nic(fm, node))
-		return (uint16_t)((1u << 2 * fm->ndims) - 1);
+		return ALL_PORTS;
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
 		mask |= lost_in_table(fm, node, p);
 		if (m && m->row.port[p].state != FM_PORT_UP)
@@ -132,13 +134,11 @@ static bool find_parts(struct search *s, const struct torus_shape *shape)
 				return false;
 			s->size[i][part] += !s->gone[node];
 		}
-	for (uint32_t node = 0; node < nodes; node++)
-		s->best[node] = TORUS_NO_NODE;
 	for (uint32_t node = 0; node < nodes; node++) {
-		uint32_t is = part_of(s, 1, node), *best = &s->best[part_of(s, 0, node)];
+		uint32_t was = part_of(s, 0, node), is = part_of(s, 1, node);
 
-		if (*best == TORUS_NO_NODE || s->size[1][is] > s->size[1][*best])
-			*best = is;
+		if (node == was || s->size[1][is] > s->size[1][s->best[was]])
+			s->best[was] = is;
 	}
 	return true;
 }
@@ -160,19 +160,20 @@ static void count_severed(const struct search *s, uint32_t nodes, struct fm_seve
 	}
 }
 
-/* Closes, in @out, the ports of @node that lead from its job to other nodes. */
+/* Closes, in @out, the cables in positive directions that lead from the job of @node to others. */
 static void close_job_border(const struct fm *fm, uint32_t node, uint16_t *out)
 {
 	const struct fm_seat *seat = fm->root->seat;
 
-	for (unsigned int p = 0; p < 2 * fm->ndims; p++)
+	for (unsigned int p = 0; p < fm->ndims; p++)
 		if (seat[torus_neighbour(&fm->table.shape, node, p)].job != seat[node].job)
 			out[node] |= (uint16_t)(1u << p);
 }
 
 /*
- * Counts the parts of each job before or after the exclusion in @parts, by id of the job. Closes
- * the borders of jobs in @s->out. Return: false if there is no memory.
+ * Counts the parts of each job before or after the exclusion in @parts, by id of the job, and those
+ * of the nodes without a job in @parts[0]. Closes the borders of jobs in @s->out. Return: false if
+ * there is no memory.
  */
 static bool count_job_parts(const struct fm *fm, struct search *s, int i, uint32_t *parts)
 {
@@ -189,7 +190,7 @@ static bool count_job_parts(const struct fm *fm, struct search *s, int i, uint32
 
 		if (part == TORUS_NO_NODE)
 			fine = false;
-		else if (fm->root->seat[node].job && !s->gone[node] && !met[part])
+		else if (!s->gone[node] && !met[part])
 			parts[fm->root->seat[node].job] += met[part] = true;
 	}
 	torus_health_free(h);
@@ -213,7 +214,7 @@ static bool find_divided_job(const struct fm *fm, struct search *s, struct fm_se
 	for (uint32_t k = 0; fine && k < jobs->n && !out->job; k++) {
 		uint16_t id = jobs->of[k].id;
 
-		if (parts[1][id] < 2 || parts[1][id] <= parts[0][id])
+		if (parts[1][id] <= parts[0][id])
 			continue;
 		out->job = &jobs->of[k];
 		out->parts = parts[1][id];
@@ -236,7 +237,7 @@ int fm_guard_look(const struct fm *fm, const struct fm_target *end, uint32_t n,
 			went += !s.gone[end[i].node];
 			s.gone[end[i].node] = true;
 		}
-		s.out[1][end[i].node] |= (uint16_t)(end[i].port < 0 ? (1u << 2 * fm->ndims) - 1 :
+		s.out[1][end[i].node] |= (uint16_t)(end[i].port < 0 ? ALL_PORTS :
 						    1u << end[i].port);
 	}
 	fine = fine && find_parts(&s, &t->shape);
