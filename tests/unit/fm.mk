@@ -8,7 +8,7 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
-tests += $(addprefix tests/unit/test_fm_,arbiter asking demand dispute equals flows follow_back growing job_rows leftover marks \
+tests += $(addprefix tests/unit/test_fm_,arbiter asking cable_events demand dispute equals flows follow_back growing job_rows leftover marks \
 	news ports positions \
 	reach recalling resign rows service sessions settling severs squares taking \
 	verdict wiring)
@@ -20,6 +20,7 @@ tests/unit/test_fm_$(1)-libs = $$(call pkg-libs,cmocka) \
 endef
 $(eval $(call alone-test,arbiter,root/arbiter))
 $(eval $(call alone-test,asking,node/candidate))
+$(eval $(call alone-test,cable_events,root/cables))
 $(eval $(call alone-test,demand,root/demand))
 $(eval $(call alone-test,dispute,root/dispute))
 $(eval $(call alone-test,equals,root/ranks))
@@ -44,6 +45,7 @@ $(eval $(call alone-test,taking,root/tally))
 $(eval $(call alone-test,follow_back,node/follow))
 $(eval $(call alone-test,verdict,node/verdict))
 $(eval $(call alone-test,wiring,root/wiring))
+tests/unit/test_fm_cable_events-objs += lib/util/hash.o daemon/fm/node/random.o
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_job_rows-objs += $(addprefix daemon/fm/node/,jobs.o orders.o random.o)
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o

@@ -9,7 +9,7 @@
  *
  * A cable has one name, that of its end at a port with "+".
  *
- * Test: tests/unit/test_fm_cables.c.
+ * Tests: tests/unit/test_fm_cables.c, tests/unit/test_fm_cable_events.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
