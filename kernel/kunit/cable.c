@@ -97,7 +97,7 @@ static void touch(struct lab_cable *c, struct sk_buff *skb)
 }
 
 /* Receives messages as the host of nic[1], and compares each with the one that was sent. */
-static rx_handler_result_t hear(struct sk_buff **pskb)
+static rx_handler_result_t receive_message(struct sk_buff **pskb)
 {
 	struct sk_buff *skb = *pskb;
 	unsigned int at;
@@ -115,7 +115,7 @@ static rx_handler_result_t hear(struct sk_buff **pskb)
 	return RX_HANDLER_CONSUMED;
 }
 
-static bool say(unsigned int n)
+static bool send_message(unsigned int n)
 {
 	struct sk_buff *skb = alloc_skb(BYTES, GFP_KERNEL);
 	struct iphdr *ip;
@@ -165,8 +165,8 @@ static void rows(struct kunit *test, struct torus_soft *s, u32 to, u64 dir)
 }
 
 /*
- * With @on, sets up the netdev through which nic[1] delivers messages, with hear() as their
- * receiver; else sets it down.
+ * With @on, sets up the netdev through which nic[1] delivers messages, with receive_message() as
+ * their receiver; else sets it down.
  */
 static void listen(struct kunit *test, bool on)
 {
@@ -175,7 +175,7 @@ static void listen(struct kunit *test, bool on)
 
 	rtnl_lock();
 	if (on)
-		err = dev_open(dev, NULL) ?: netdev_rx_handler_register(dev, hear, NULL);
+		err = dev_open(dev, NULL) ?: netdev_rx_handler_register(dev, receive_message, NULL);
 	else
 		netdev_rx_handler_unregister(dev);
 	rtnl_unlock();
@@ -216,7 +216,7 @@ static void converse(struct kunit *test)
 
 	listen(test, true);
 	for (i = 0; i < MESSAGES; i++)
-		KUNIT_EXPECT_TRUE(test, say(i));
+		KUNIT_EXPECT_TRUE(test, send_message(i));
 	for (i = 0; i < 10000 && READ_ONCE(pair.heard) < MESSAGES; i++)
 		usleep_range(1000, 2000);
 	listen(test, false);
@@ -387,11 +387,11 @@ static void lower_latency_lets_no_frame_overtake(struct kunit *test)
 	join(test, false);
 	listen(test, true);
 	set_latency(pair.nic[0], 0, LONG);
-	KUNIT_EXPECT_TRUE(test, say(0));
+	KUNIT_EXPECT_TRUE(test, send_message(0));
 	KUNIT_EXPECT_TRUE(test, gets_delayed(0));
 	set_latency(pair.nic[0], 0, 0);
 	n = delayed(&ports);
-	KUNIT_EXPECT_TRUE(test, say(1));
+	KUNIT_EXPECT_TRUE(test, send_message(1));
 	KUNIT_EXPECT_TRUE(test, gets_delayed(n));
 	listen(test, false);
 	KUNIT_EXPECT_EQ(test, pair.heard, 0u);

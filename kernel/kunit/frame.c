@@ -329,7 +329,7 @@ static unsigned int told;
 /*
  * The kernel calls this when the sender may use the memory again. The sender overwrites it at once.
  */
-static void tell(struct sk_buff *skb)
+static void overwrite_sent(struct sk_buff *skb)
 {
 	memset(skb_frag_address(&skb_shinfo(skb)->frags[0]), 0xff, 100 * TN_FLIT);
 	told++;
@@ -343,7 +343,7 @@ static void frame_in_memory_of_sender_is_copied_and_given_back(struct kunit *tes
 	told = 0;
 	local_bh_disable();
 	skb = whole(test, w);
-	skb->destructor = tell;
+	skb->destructor = overwrite_sent;
 	got = taken(skb);
 	KUNIT_EXPECT_EQ(test, told, 1u);
 	KUNIT_EXPECT_TRUE(test, got && same(got, w, 0));

@@ -79,7 +79,7 @@ static struct sk_buff *request(u32 ifindex, u8 cmd)
 	return skb;
 }
 
-static int tell(struct talk *t, struct null_nic *n, u8 cmd)
+static int send_order(struct talk *t, struct null_nic *n, u8 cmd)
 {
 	struct sk_buff *skb = request((u32)n->dev.netdev->ifindex, cmd);
 
@@ -87,7 +87,7 @@ static int tell(struct talk *t, struct null_nic *n, u8 cmd)
 }
 
 /* Sets the coordinates of the NIC to @at in a ring of NULL_ROWS. */
-static int tell_place(struct talk *t, struct null_nic *n, u16 at)
+static int send_place(struct talk *t, struct null_nic *n, u16 at)
 {
 	struct sk_buff *skb = request((u32)n->dev.netdev->ifindex, TORUS_CMD_DEVICE_SET);
 	u16 nodes = NULL_ROWS;
@@ -224,7 +224,7 @@ static void dumps_have_each_device_and_port(struct kunit *test)
 {
 	struct null_nic *n = new_nic(test);
 
-	KUNIT_ASSERT_EQ(test, tell_place(talk_new(test), n, 5), 0);
+	KUNIT_ASSERT_EQ(test, send_place(talk_new(test), n, 5), 0);
 	KUNIT_EXPECT_EQ(test, dump(test, n, TORUS_CMD_DEVICE_GET, match_device), 1u);
 	KUNIT_EXPECT_EQ(test, dump(test, n, TORUS_CMD_LINK_GET, match_link),
 			(unsigned int)NULL_PORTS);
@@ -254,7 +254,7 @@ static void dump_that_fails_ends_with_error(struct kunit *test)
 	struct talk *t = talk_new(test);
 	struct null_nic *n = new_nic(test);
 
-	KUNIT_ASSERT_EQ(test, tell_place(t, n, 5), 0);
+	KUNIT_ASSERT_EQ(test, send_place(t, n, 5), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(dumps); i++) {
 		for (unsigned int k = 0; k < dumps[i].parts; k++) {
 			n->fails = dumps[i].op;
@@ -325,10 +325,10 @@ static void messages_go_to_nic_once_it_has_place(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, netif_carrier_ok(dev));
 	n->fails = NULL_OP(place);
 	n->error = -ENOMEM;
-	KUNIT_EXPECT_EQ(test, tell_place(t, n, 5), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, send_place(t, n, 5), -ENOMEM);
 	KUNIT_EXPECT_FALSE(test, netif_carrier_ok(dev));
 	n->fails = 0;
-	KUNIT_EXPECT_EQ(test, tell_place(t, n, 5), 0);
+	KUNIT_EXPECT_EQ(test, send_place(t, n, 5), 0);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(dev));
 	local_bh_disable();
 	KUNIT_EXPECT_EQ(test, (int)dev->netdev_ops->ndo_start_xmit(skb, dev), (int)NETDEV_TX_OK);
@@ -368,7 +368,7 @@ static void expect_error(struct kunit *test, struct talk *t, struct null_nic *n,
 	static struct torus_hw before;
 
 	before = n->hw;
-	KUNIT_EXPECT_EQ_MSG(test, tell(t, n, cmd), err, "%s", torus_cmd_name(cmd));
+	KUNIT_EXPECT_EQ_MSG(test, send_order(t, n, cmd), err, "%s", torus_cmd_name(cmd));
 	KUNIT_EXPECT_NE_MSG(test, t->why[0], 0, "%s", torus_cmd_name(cmd));
 	KUNIT_EXPECT_EQ_MSG(test, t->replies, 0u, "%s", torus_cmd_name(cmd));
 	KUNIT_EXPECT_EQ_MSG(test, memcmp(&n->hw, &before, offsetof(struct torus_hw, reply)), 0,
@@ -381,10 +381,10 @@ static void error_of_nic_reaches_sender(struct kunit *test)
 	struct talk *t = talk_new(test);
 	struct null_nic *n = new_nic(test);
 
-	KUNIT_ASSERT_EQ(test, tell_place(t, n, 5), 0);
+	KUNIT_ASSERT_EQ(test, send_place(t, n, 5), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(orders); i++) {
 		/* A first request succeeds, with the present IFINDEX and IFNAME. */
-		KUNIT_EXPECT_EQ_MSG(test, tell(t, n, orders[i].cmd), 0, "%s: %s",
+		KUNIT_EXPECT_EQ_MSG(test, send_order(t, n, orders[i].cmd), 0, "%s: %s",
 				    torus_cmd_name(orders[i].cmd), t->why);
 		for (unsigned int e = 0; e < ARRAY_SIZE(errors); e++) {
 			n->fails = orders[i].op;
@@ -401,7 +401,7 @@ static void command_that_nic_lacks_is_refused(struct kunit *test)
 	struct null_nic *n = new_nic(test);
 	struct torus_hw_ops all = n->ops;
 
-	KUNIT_ASSERT_EQ(test, tell_place(t, n, 5), 0);
+	KUNIT_ASSERT_EQ(test, send_place(t, n, 5), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(orders); i++) {
 		if (!orders[i].optional)
 			continue;
@@ -410,7 +410,7 @@ static void command_that_nic_lacks_is_refused(struct kunit *test)
 		n->ops = all;
 	}
 	n->ops.place = NULL;
-	KUNIT_EXPECT_EQ(test, tell_place(t, n, 6), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, send_place(t, n, 6), -EOPNOTSUPP);
 	KUNIT_EXPECT_NE(test, t->why[0], 0);
 	KUNIT_EXPECT_EQ(test, n->hw.node, 5u);
 }

@@ -58,7 +58,7 @@ static bool take(struct talk *t, const struct nlmsghdr *h)
  * Reads the answer. The kernel makes an answer while the request is sent, and the parts of a dump
  * while they are read.
  */
-static void hear(struct talk *t, struct socket *sock)
+static void read_answer(struct talk *t, struct socket *sock)
 {
 	bool done = false;
 
@@ -93,7 +93,7 @@ int talk(struct talk *t, struct sk_buff *skb, u16 flags)
 		vec = (struct kvec) { skb->data, skb->len };
 		t->err = min(kernel_sendmsg(sock, &msg, &vec, 1, skb->len), 0);
 		if (!t->err)
-			hear(t, sock);
+			read_answer(t, sock);
 		sock_release(sock);
 	}
 	kfree_skb(skb);

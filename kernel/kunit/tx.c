@@ -21,7 +21,7 @@ static bool put(struct kunit *test, struct torus_soft *s, unsigned int len)
 }
 
 /* Return: true if NAPI was scheduled. */
-static bool told(const struct torus_soft *s)
+static bool was_scheduled(const struct torus_soft *s)
 {
 	return test_bit(NAPI_STATE_SCHED, &s->napi.state);
 }
@@ -46,7 +46,7 @@ static unsigned int stream(struct kunit *test, struct torus_soft *s, unsigned in
 	for (i = 0; i < STREAM; i++) {
 		local_bh_disable();
 		KUNIT_EXPECT_TRUE(test, put(test, s, len));
-		n += told(s);
+		n += was_scheduled(s);
 		local_bh_enable();
 		KUNIT_EXPECT_TRUE(test, emptied(s));
 	}
@@ -79,12 +79,12 @@ static void small_messages_of_stream_are_batched(struct kunit *test)
 	local_bh_disable();
 	for (i = 1; i < s->tx.frames; i++) {
 		KUNIT_EXPECT_TRUE(test, put(test, s, 100));
-		KUNIT_EXPECT_FALSE(test, told(s));
+		KUNIT_EXPECT_FALSE(test, was_scheduled(s));
 	}
 	KUNIT_EXPECT_TRUE(test, hrtimer_active(&s->tx.timer));
 	KUNIT_EXPECT_EQ(test, s->tx.waited, (u64)s->tx.frames - 1);
 	KUNIT_EXPECT_TRUE(test, put(test, s, 100));
-	KUNIT_EXPECT_TRUE(test, told(s));
+	KUNIT_EXPECT_TRUE(test, was_scheduled(s));
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, emptied(s));
 }
@@ -98,7 +98,7 @@ static bool answered(struct kunit *test, struct torus_soft *s, unsigned int len)
 	s->tx.trial_wait = LONG;
 	local_bh_disable();
 	KUNIT_EXPECT_TRUE(test, put(test, s, len));
-	now = told(s);
+	now = was_scheduled(s);
 	local_bh_enable();
 	return now;
 }
@@ -154,7 +154,7 @@ static void wait_together(struct kunit *test, struct torus_soft *s, unsigned int
 	local_bh_disable();
 	while (n--)
 		KUNIT_EXPECT_TRUE(test, put(test, s, 4096));
-	KUNIT_EXPECT_FALSE(test, told(s));
+	KUNIT_EXPECT_FALSE(test, was_scheduled(s));
 	hrtimer_start(&s->tx.timer, 0, HRTIMER_MODE_REL);
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, emptied(s));
@@ -195,9 +195,9 @@ static void message_that_completes_batch_does_not_change_gap(struct kunit *test)
 	local_bh_disable();
 	for (i = 1; i < s->tx.frames; i++)
 		KUNIT_EXPECT_TRUE(test, put(test, s, 4096));
-	KUNIT_EXPECT_FALSE(test, told(s));
+	KUNIT_EXPECT_FALSE(test, was_scheduled(s));
 	KUNIT_EXPECT_TRUE(test, put(test, s, 4096));
-	KUNIT_EXPECT_TRUE(test, told(s));
+	KUNIT_EXPECT_TRUE(test, was_scheduled(s));
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, emptied(s));
 	KUNIT_EXPECT_EQ(test, s->tx.gap, (u32)LONG / 4);
@@ -244,7 +244,7 @@ static void waiting_packets_are_dropped_with_nic(struct kunit *test)
 	stream(test, s, 100);
 	local_bh_disable();
 	KUNIT_EXPECT_TRUE(test, put(test, s, 100));
-	KUNIT_EXPECT_FALSE(test, told(s));
+	KUNIT_EXPECT_FALSE(test, was_scheduled(s));
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, hrtimer_active(&s->tx.timer));
 }

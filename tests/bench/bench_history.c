@@ -57,22 +57,29 @@ static size_t make_event(uint64_t i, char *json, size_t room, struct history_rec
 	char body[320];
 
 	if (kind == 1)
-		snprintf(body, sizeof(body), "\"text\":\"%u,%u:+x ('n%u-%u') to %u,%u:-x ('n%u-%u') is %s\","
-			 "\"link\":{\"node\":[%u,%u],\"port\":\"+x\",\"name\":\"n%u-%u\",\"peer\":{\"node\":"
+		snprintf(body, sizeof(body),
+			 "\"text\":\"%u,%u:+x ('n%u-%u') to %u,%u:-x ('n%u-%u') is %s\","
+			 "\"link\":{\"node\":[%u,"
+			 "%u],\"port\":\"+x\",\"name\":\"n%u-%u\",\"peer\":{\"node\":"
 			 "[%u,%u],\"port\":\"-x\",\"name\":\"n%u-%u\"},\"state\":\"%s\",\"reason\":%s,"
-			 "\"excluded\":false,\"version\":4,\"was_for_ms\":1032}", x, y, x, y, x + 1, y, x + 1,
-			 y, up ? "up again, after 540 ms" : "lost: carrier, after 1032 ms", x, y, x, y,
+			 "\"excluded\":false,\"version\":4,\"was_for_ms\":1032}", x, y, x, y, x + 1,
+			 y, x + 1,
+			 y, up ? "up again, after 540 ms" : "lost: carrier, after 1032 ms", x, y, x,
+			 y,
 			 x + 1, y, x + 1, y, up ? "up" : "lost", up ? "null" : "\"carrier\"");
 	else if (kind)
-		snprintf(body, sizeof(body), "\"text\":\"version 4 in force after 7.736 ms: 0 parked, "
-			 "0 replayed, 0 lost\",\"recovery\":{\"version\":4,\"duration_ms\":7.736824,"
+		snprintf(body, sizeof(body),
+			 "\"text\":\"version 4 in force after 7.736 ms: 0 parked, "
+			 "0 replayed, 0 "
+			 "lost\",\"recovery\":{\"version\":4,\"duration_ms\":7.736824,"
 			 "\"parked\":0,\"replayed\":0,\"lost\":0}");
 	else
 		snprintf(body, sizeof(body), "\"text\":\"version 4: link %u,%u:+x %s\"", x, y,
 			 up ? "up" : "down");
 	r->level = kind == 1 && !up ? FM_WARNING : FM_INFO;
 	strcpy(r->kind, kinds[kind]);
-	return (size_t)snprintf(json, room, "{\"node\":[%u,%u],%s,\"by\":\"n0-0\",\"boot\":\"0db84dc4\","
+	return (size_t)snprintf(json, room,
+				"{\"node\":[%u,%u],%s,\"by\":\"n0-0\",\"boot\":\"0db84dc4\","
 				"\"clock_ms\":%" PRIu64 "}", x, y, body, i * 864);
 }
 
@@ -107,7 +114,7 @@ static void on_write(void *arg)
 		loop_timer_set(b->timer, loop_now() + MS / 2);
 }
 
-static void on_told(void *arg, const char *why)
+static void on_error(void *arg, const char *why)
 {
 	struct bench *b = arg;
 
@@ -116,7 +123,7 @@ static void on_told(void *arg, const char *why)
 	b->failed |= *why != '\0';
 }
 
-static const struct history_ops ops = { .told = on_told };
+static const struct history_ops ops = { .told = on_error };
 
 /* Opens the history, and returns when it has all events: those that it reads, or gets. */
 static double fill_history(struct bench *b, const char *dir)
@@ -189,7 +196,8 @@ static void time_question(struct bench *b, const char *what, const char *kind, e
 		uint64_t began = loop_now();
 
 		b->filter = (struct history_filter) {
-			.from = BEGIN_MS + 5 * DAY_MS, .to = BEGIN_MS + 6 * DAY_MS - 1, .level = level,
+			.from = BEGIN_MS + 5 * DAY_MS, .to = BEGIN_MS + 6 * DAY_MS - 1,
+			.level = level,
 			.room = ROOM,
 		};
 		strcpy(b->filter.kind, kind);

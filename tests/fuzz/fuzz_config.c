@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void hear(void *arg, unsigned int line, const char *text)
+static void ignore_error(void *arg, unsigned int line, const char *text)
 {
 	unsigned int *n = arg;
 
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	int err;
 
 	config_default(&c);
-	err = config_parse(&c, (const char *)data, len, hear, &complaints);
+	err = config_parse(&c, (const char *)data, len, ignore_error, &complaints);
 	if (!err != !complaints)
 		abort();
 	if (err)

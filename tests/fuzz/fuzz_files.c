@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static unsigned int said;
 
 /* Replaces say.c: errors of a file are formatted, but not printed. */
-static void say(const char *fmt, va_list ap)
+static void format_only(const char *fmt, va_list ap)
 {
 	char text[512];
 
@@ -33,7 +33,7 @@ int fail(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
+	format_only(fmt, ap);
 	va_end(ap);
 	return CANNOT;
 }
@@ -43,7 +43,7 @@ void warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
+	format_only(fmt, ap);
 	va_end(ap);
 }
 
@@ -83,7 +83,8 @@ static void trace(const char *path)
 	}
 	must(!said && t.n > 0);
 	for (size_t i = 0; i < t.n; i++)
-		must(t.entry[i].src < 24 && t.entry[i].dst < 24 && t.entry[i].src != t.entry[i].dst &&
+		must(t.entry[i].src < 24 && t.entry[i].dst < 24 &&
+		     t.entry[i].src != t.entry[i].dst &&
 		     (!i || t.entry[i - 1].time <= t.entry[i].time));
 	free(t.entry);
 }

@@ -141,7 +141,7 @@ static void keep(void *io, const struct fm_msg *table)
 	svc_send(io, 0, table);
 }
 
-static void say(void *io, const struct fm_log *log)
+static void ignore_log(void *io, const struct fm_log *log)
 {
 	(void)io;
 	if (!log->text || !log->kind)
@@ -153,7 +153,7 @@ static const struct fm_ops ops = {
 	.rows_write = rows_write,
 	.release = release,	      .count = count,		    .park_resolve = park_resolve,
 	.park_replay = park_replay,   .connect = svc_connect,	    .send = svc_send,
-	.close = svc_close,	      .keep = keep,		    .log = say,
+	.close = svc_close,	      .keep = keep,		    .log = ignore_log,
 };
 
 static void come_to_rest(struct fm *fm, uint64_t now)

@@ -62,7 +62,7 @@ static uint64_t number(const char *text)
 	return v;
 }
 
-static void told(const char *what, struct torus_dev *by, int err)
+static void print_result(const char *what, struct torus_dev *by, int err)
 {
 	printf("%s: %s\n", what, err ? torus_error(by) : "done");
 }
@@ -78,16 +78,16 @@ static void two(char **arg)
 
 	(void)arg;
 	check(torus_open(where, &other));
-	told("first begins", dev, torus_rows_begin(dev, version));
-	told("second puts", other, torus_rows_put(other, version, 0, &row, 1));
-	told("second begins", other, torus_rows_begin(other, version));
-	told("first puts", dev, torus_rows_put(dev, version, 0, &row, 1));
-	told("second puts", other, torus_rows_put(other, version, 0, &row, 1));
+	print_result("first begins", dev, torus_rows_begin(dev, version));
+	print_result("second puts", other, torus_rows_put(other, version, 0, &row, 1));
+	print_result("second begins", other, torus_rows_begin(other, version));
+	print_result("first puts", dev, torus_rows_put(dev, version, 0, &row, 1));
+	print_result("second puts", other, torus_rows_put(other, version, 0, &row, 1));
 	torus_close(other);
-	told("first commits", dev, torus_rows_commit(dev, version));
-	told("first begins", dev, torus_rows_begin(dev, version));
-	told("first commits", dev, torus_rows_commit(dev, version));
-	told("first commits", dev, torus_rows_commit(dev, version));
+	print_result("first commits", dev, torus_rows_commit(dev, version));
+	print_result("first begins", dev, torus_rows_begin(dev, version));
+	print_result("first commits", dev, torus_rows_commit(dev, version));
+	print_result("first commits", dev, torus_rows_commit(dev, version));
 }
 
 static const struct torus_shape line = { .ndims = 1, .size = { 2, 1, 1, 1, 1, 1 } };
@@ -99,15 +99,15 @@ static void orders(const char *who, struct torus_dev *by, uint64_t v)
 	char what[80];
 
 	snprintf(what, sizeof(what), "%s begins", who);
-	told(what, by, torus_rows_begin(by, v));
+	print_result(what, by, torus_rows_begin(by, v));
 	snprintf(what, sizeof(what), "%s commits", who);
-	told(what, by, torus_rows_commit(by, v));
+	print_result(what, by, torus_rows_commit(by, v));
 	snprintf(what, sizeof(what), "%s replays", who);
-	told(what, by, torus_park_replay(by, v, 0));
+	print_result(what, by, torus_park_replay(by, v, 0));
 	snprintf(what, sizeof(what), "%s releases", who);
-	told(what, by, torus_release(by, v, true));
+	print_result(what, by, torus_release(by, v, true));
 	snprintf(what, sizeof(what), "%s places", who);
-	told(what, by, torus_place_set(by, &line, &at));
+	print_result(what, by, torus_place_set(by, &line, &at));
 }
 
 /* Gives orders of a root, then of a root of a later epoch, and then orders by hand. */
@@ -123,24 +123,24 @@ static void roots(char **arg)
 	check(torus_place_set(nobody, &line, &at));
 	check(torus_rows_begin(nobody, VERSION));
 	check(torus_rows_commit(nobody, VERSION));
-	told("5 of 0xa", dev, torus_root_set(dev, 5, 0xa));
-	told("5 of 0xb", later, torus_root_set(later, 5, 0xb));
-	told("nobody begins", nobody, torus_rows_begin(nobody, VERSION + 1));
-	told("first begins", dev, torus_rows_begin(dev, VERSION + 1));
-	told("first commits", dev, torus_rows_commit(dev, VERSION + 1));
+	print_result("5 of 0xa", dev, torus_root_set(dev, 5, 0xa));
+	print_result("5 of 0xb", later, torus_root_set(later, 5, 0xb));
+	print_result("nobody begins", nobody, torus_rows_begin(nobody, VERSION + 1));
+	print_result("first begins", dev, torus_rows_begin(dev, VERSION + 1));
+	print_result("first commits", dev, torus_rows_commit(dev, VERSION + 1));
 	check(torus_device_get(nobody, &d));
 	printf("rows of %llu\n", (unsigned long long)d.rows_epoch);
-	told("first begins", dev, torus_rows_begin(dev, VERSION));
-	told("first begins", dev, torus_rows_begin(dev, VERSION + 2));
-	told("6 of 0xb", later, torus_root_set(later, 6, 0xb));
-	told("first commits", dev, torus_rows_commit(dev, VERSION + 2));
+	print_result("first begins", dev, torus_rows_begin(dev, VERSION));
+	print_result("first begins", dev, torus_rows_begin(dev, VERSION + 2));
+	print_result("6 of 0xb", later, torus_root_set(later, 6, 0xb));
+	print_result("first commits", dev, torus_rows_commit(dev, VERSION + 2));
 	orders("first", dev, VERSION + 3);
 	/* The later root may begin below what the former one did. */
 	orders("later", later, VERSION);
-	told("nobody places", nobody, torus_place_set(nobody, &line, &at));
+	print_result("nobody places", nobody, torus_place_set(nobody, &line, &at));
 	check(torus_device_get(dev, &d));
 	printf("obeys %llu\n", (unsigned long long)d.root_epoch);
-	told("first again", dev, torus_root_set(dev, 5, 0xa));
+	print_result("first again", dev, torus_root_set(dev, 5, 0xa));
 	torus_close(later);
 	torus_close(nobody);
 }
@@ -412,11 +412,13 @@ static const struct {
 	int args;
 	void (*fn)(char **arg);
 } commands[] = {
-	{ "place", 2, place }, { "two", 0, two }, { "roots", 0, roots }, { "invalid", 1, invalid }, { "via", 2, via },
+	{ "place", 2, place }, { "two", 0, two }, { "roots", 0, roots }, { "invalid", 1, invalid },
+	{ "via", 2, via },
 	{ "next", 0, next }, { "state", 1, state },
 	{ "fault", 2, fault }, { "attach", 2, attach }, { "port", 2, port },
 	{ "node", 1, node }, { "hold", 1, hold }, { "release", 0, release },
-	{ "received", 1, received }, { "resolve", 3, resolve }, { "replay", 1, replay }, { "flows", 0, flows },
+	{ "received", 1, received }, { "resolve", 3, resolve }, { "replay", 1, replay },
+	{ "flows", 0, flows },
 	{ "mgmt", 2, mgmt }, { "events", 1, events },
 };
 

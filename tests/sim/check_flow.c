@@ -124,7 +124,8 @@ static bool leads_over(const struct tn_nic *nic, unsigned int port)
 		u64 row = nic->rows[dst];
 		u32 to = row & TORUS_ROW_RELAY ? (u32)(row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK) : dst;
 		struct tn_path path = tn_path_of_row(to, row);
-		bool adaptive = row & TORUS_ROW_ADAPTIVE && row >> TORUS_ROW_ADAPT_SHIFT >> port & 1;
+		bool adaptive =
+			row & TORUS_ROW_ADAPTIVE && row >> TORUS_ROW_ADAPT_SHIFT >> port & 1;
 
 		if (row & TORUS_ROW_VALID &&
 		    (adaptive || tn_route_next(&nic->shape, &nic->at, &path) == port))
@@ -214,19 +215,21 @@ static const struct fm *root_of(const struct check_flow *c, uint32_t node)
 	for (uint32_t i = 0; i < c->w->nodes; i++) {
 		const struct fm *fm = c->w->node[i].fm;
 
-		if (fm && c->w->node[i].guid == n->by_guid && fm_is_root(fm) && fm_epoch(fm) == n->by_epoch)
+		if (fm && c->w->node[i].guid == n->by_guid && fm_is_root(fm) &&
+		    fm_epoch(fm) == n->by_epoch)
 			return fm;
 	}
 	return NULL;
 }
 
 /* Notes whether the root goes on, or went on, without proof, or takes a node for dead. */
-static void hear_root(struct check_flow *c, uint32_t node, uint64_t version)
+static void note_root(struct check_flow *c, uint32_t node, uint64_t version)
 {
 	const struct fm *root = root_of(c, node);
 
 	c->unproven |= root && root->root && fm_recovery_log(root->root)->bounded;
-	if (root ? !root->root || fm_recovery_log(root->root)->bounded : !orders_proven(c, node, version)) {
+	if (root ? !root->root || fm_recovery_log(root->root)->bounded :
+	    !orders_proven(c, node, version)) {
 		c->bounded = version;
 		fate_bounded(c);
 	}
@@ -259,7 +262,7 @@ static void keeps(void *arg, uint32_t node, unsigned int port, uint32_t session)
 	struct check_flow *c = arg;
 	const struct fm *root = root_of(c, node);
 
-	hear_root(c, node, fm_version(c->w->node[node].fm));
+	note_root(c, node, fm_version(c->w->node[node].fm));
 	if (!root || !root->root || fm_recovery_orphans(root->root) ||
 	    is_far_end_lost(c, root, node, port, session))
 		fate_unsure(c, node, port, session);
@@ -271,7 +274,7 @@ static void switched(void *arg, uint32_t node, uint64_t version)
 	char buf[150];
 	const char *wrong = check_colour(c->w, node, version, buf, sizeof(buf));
 
-	hear_root(c, node, version);
+	note_root(c, node, version);
 	/*
 	 * No error if a recovery since the last version of this colour ended without proof. That is
 	 * not always the fourth before this one, for a root may leave out numbers.
@@ -307,7 +310,7 @@ static void goes_on(struct check_flow *c, uint32_t node, uint64_t version, bool 
 		flow_wrong(c, "node %u replays or lifts holds: %s", node, c->mixed_text);
 	if (wrong)
 		flow_wrong(c, "node %u: %s", node, wrong);
-	hear_root(c, node, version);
+	note_root(c, node, version);
 }
 
 static void replays(void *arg, uint32_t node, uint64_t version)

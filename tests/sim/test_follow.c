@@ -54,7 +54,7 @@ static void ends_within(struct trial *s, uint64_t limit)
 	assert_false(trial_under_way(s, 0));
 }
 
-static void is_told(struct trial *s, const char *name, const char *why)
+static void check_problem(struct trial *s, const char *name, const char *why)
 {
 	char text[64];
 
@@ -88,7 +88,7 @@ static void new_node(uint32_t node, unsigned int times)
 		assert_true(trial_under_way(&s, 0));
 		ends_within(&s, 3 * MEMBER_MAX);
 		assert_int_equal(state_of(&s, node), FM_NODE_SILENT);
-		is_told(&s, fm_node(world_fm(s.w, 0), node)->name, "cannot follow version");
+		check_problem(&s, fm_node(world_fm(s.w, 0), node)->name, "cannot follow version");
 		assert_int_equal(fm_node(world_fm(s.w, 0), node)->fault, 0xf);
 		/* The node tries again, seldom, and others need not join anew. */
 		trial_run(&s, 20 * MEMBER_MAX);
@@ -195,7 +195,7 @@ static void mute(const char *shape, bool inner, uint32_t depth, uint32_t types, 
 	trial_run(&s, MEMBER_MAX / 2);
 	assert_true(trial_under_way(&s, 0));
 	ends_within(&s, 2 * MEMBER_MAX);
-	is_told(&s, fm_node(world_fm(s.w, 0), node)->name, "has not reported");
+	check_problem(&s, fm_node(world_fm(s.w, 0), node)->name, "has not reported");
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		assert_int_equal(state_of(&s, i), i == node ? FM_NODE_SILENT : FM_NODE_UP);
 	/* While it is refused recoveries do not wait for it. */
@@ -244,7 +244,7 @@ static void nic_that_never_replays_is_excluded(void **state)
 	world_cut(s.w, 8, false);
 	trial_run(&s, 12 * SEC);
 	assert_int_equal(state_of(&s, 4), FM_NODE_SILENT);
-	is_told(&s, "n4", "cannot follow version");
+	check_problem(&s, "n4", "cannot follow version");
 	assert_false(trial_under_way(&s, 0));
 	assert_int_equal(fm_node(world_fm(s.w, 0), 4)->fault & 1, 1);
 	world_refuse(s.w, 4, WORLD_REPLAY, 0);

@@ -97,7 +97,8 @@ static void line(struct fm_line *l)
 	l->n = (uint8_t)random_below(&r, FM_LINE_MAX + 1);
 	for (unsigned int i = 0; i < l->n; i++)
 		l->past[i] = (struct fm_past) {
-			.epoch = epoch(), .version = number(some_machine()->table.version), .root = guid(),
+			.epoch = epoch(), .version = number(some_machine()->table.version),
+			.root = guid(),
 		};
 }
 
@@ -163,7 +164,8 @@ static void init(struct fm_init *i)
 		.placed = random_below(&r, 4),
 		.lost = !random_below(&r, 4),
 		.asks = random_below(&r, 2),
-		.ndims = (uint8_t)(random_below(&r, 4) ? who->ndims : random_below(&r, TORUS_MAX_DIMS + 1)),
+		.ndims = (uint8_t)(random_below(&r, 4) ? who->ndims :
+				   random_below(&r, TORUS_MAX_DIMS + 1)),
 		.guid = guid(),
 		.root_guid = guid(),
 		.epoch = epoch(),
@@ -256,7 +258,7 @@ static void report(struct fm_report *rep)
 	rep->sums.parked = number(1);
 }
 
-static void lie(void)
+static void forge_messages(void)
 {
 	static const uint8_t types[] = { FM_MSG_HELLO, FM_MSG_WELCOME, FM_MSG_REFUSE, FM_MSG_ROW,
 					 FM_MSG_LEFT, FM_MSG_TABLE, FM_MSG_FETCH, FM_MSG_STEP,
@@ -359,7 +361,7 @@ static void disturb(void)
 		world_manager(w, node, false);
 }
 
-static void lies(uint64_t seed)
+static void play_forgeries(uint64_t seed)
 {
 	struct world_config c;
 	struct trial s;
@@ -377,7 +379,7 @@ static void lies(uint64_t seed)
 	trial_power_all(&s);
 	trial_rest(&s, 10 * SEC);
 	for (int i = 0; i < 300; i++) {
-		lie();
+		forge_messages();
 		if (seed % 3 == 0 && !random_below(&r, 30))
 			disturb();
 		world_run(w, random_below(&r, seed % 3 ? 1000 : 20000) * US);
@@ -413,7 +415,7 @@ static void fabric_recovers_after_lies_of_a_node(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= last; seed++)
 		if (!one || strtoull(one, NULL, 0) == seed)
-			lies(seed);
+			play_forgeries(seed);
 }
 
 int main(void)

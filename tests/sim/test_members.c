@@ -15,7 +15,8 @@
 #include "daemon/fm/root/facts.h"
 #include "trial.h"
 
-static void start_as(struct trial *s, const char *shape, uint64_t seed, unsigned int fanout, bool discover)
+static void start_as(struct trial *s, const char *shape, uint64_t seed, unsigned int fanout,
+		     bool discover)
 {
 	struct world_config c;
 
@@ -50,7 +51,8 @@ static void cut_node(struct world *w, uint32_t node, bool cut)
 
 	for (unsigned int d = 0; d < shape->ndims; d++) {
 		world_cut(w, node * shape->ndims + d, cut);
-		world_cut(w, torus_neighbour(shape, node, d + shape->ndims) * shape->ndims + d, cut);
+		world_cut(w, torus_neighbour(shape, node, d + shape->ndims) * shape->ndims + d,
+			  cut);
 	}
 }
 
@@ -261,7 +263,7 @@ static void hung_manager_makes_node_silent(void **state)
 /* --- the ends of a cable differ ---------------------------------------------------- */
 
 /* Sends the root one false row of @node, in which @port is down. */
-static void say_down(struct world *w, uint32_t node, unsigned int port)
+static void send_false_row(struct world *w, uint32_t node, unsigned int port)
 {
 	const struct fm *fm = world_fm(w, node);
 	struct fm_msg m = { .type = FM_MSG_ROW };
@@ -290,7 +292,7 @@ static void cable_whose_ends_differ_is_down_and_reported(void **state)
 	}
 	world_cut(s.w, 2, false);
 	trial_rest(&s, 5 * SEC);
-	say_down(s.w, 4, 0);
+	send_false_row(s.w, 4, 0);
 	world_run(s.w, 100 * MS);
 	closed = fm_exclusions(world_fm(s.w, 0));
 	assert_true(closed[4] & 1 && closed[5] & 1 << 2);
@@ -355,7 +357,8 @@ static void node_with_other_relay_memory_is_reported(void **state)
 	world_relay_packets(s.w, 4, 100);
 	world_power(s.w, 4, true);
 	trial_rest(&s, 5 * SEC);
-	assert_true(trial_problem(&s, "relay", "'n4' keeps 100 packets as a relay, the root 'n0' 4096"));
+	assert_true(trial_problem(&s, "relay",
+				  "'n4' keeps 100 packets as a relay, the root 'n0' 4096"));
 	world_power(s.w, 4, false);
 	trial_run(&s, 1 * SEC);
 	trial_rest(&s, 5 * SEC);

@@ -190,7 +190,7 @@ static void included_dead_node_is_problem_again(void **state)
 #define BEGAN 1000000	/* seconds since 1970, when the world begins */
 
 /* Each manager that lives gets the time of day, as when its machine begins. */
-static void tell_clocks(void)
+static void set_clocks(void)
 {
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		if (world_managed(s.w, i))
@@ -209,7 +209,7 @@ static void next_root_ends_exclusion_in_time(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 4; seed += trial_every()) {
 		begin(seed, false);
-		tell_clocks();
+		set_clocks();
 		o.since = BEGAN + world_now(s.w) / SEC;
 		o.until = o.since + TERM;
 		over = world_now(s.w) + TERM * SEC;

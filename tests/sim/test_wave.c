@@ -57,7 +57,8 @@ static void check_neighbour(struct trial *s, uint32_t i, unsigned int p)
 	struct fm_neighbour n;
 
 	if (fm_neighbour(world_fm(s->w, i), p, &n) != there) {
-		trial_fail(s, "node %u, port %u: a neighbour is%s known", i, p, there ? " not" : "");
+		trial_fail(s, "node %u, port %u: a neighbour is%s known", i, p, there ? " not" :
+			   "");
 		return;
 	}
 	if (!there)
@@ -376,7 +377,8 @@ static void one_way_round(const char *shape, uint32_t a, uint32_t b, uint64_t se
 	for (uint32_t i = 0; !c.discover && i < world_nodes(s.w); i++)
 		for (unsigned int p = 0; p < 2u * c.shape.ndims; p++)
 			if (disagrees(s.w, i, p) == is_cabled_right(s.w, i, p))
-				trial_fail(&s, "%s, cables %u and %u, seed %llu: node %u, port %u is%s "
+				trial_fail(&s,
+					   "%s, cables %u and %u, seed %llu: node %u, port %u is%s "
 					   "named", shape, a, b, (unsigned long long)seed, i, p,
 					   disagrees(s.w, i, p) ? "" : " not");
 	drop(&s);
@@ -407,7 +409,8 @@ static void wave_places_nodes_whichever_cables_are_swapped(void **state)
 
 			b += b >= a;
 			if (!(seed++ % trial_every()))
-				one_way_round(shapes[k], a * shape.ndims + d, b * shape.ndims + d, seed);
+				one_way_round(shapes[k], a * shape.ndims + d, b * shape.ndims + d,
+					      seed);
 		}
 	}
 }
@@ -449,7 +452,8 @@ static void wave_places_nodes_despite_swapped_cables(void **state)
 
 			draw_two(shapes[k], &r, &a, &b);
 			if (!(seed++ % trial_every()))
-				misplaced += one_cross(shapes[k], a, b, seed, n % 3 == 0, &by_root) > 0;
+				misplaced += one_cross(shapes[k], a, b, seed, n % 3 == 0,
+						       &by_root) > 0;
 		}
 		if (misplaced || by_root)
 			fail_msg("%s: the wave went wrong in %u of 60 fabrics, the root in %u of 20",
@@ -469,7 +473,8 @@ static void wave_places_late_nodes(void **state)
 			if (!(seed++ % trial_every()))
 				misplaced += one_cross("3x3", a, b, seed, true, &by_root) > 0;
 	if (misplaced || by_root)
-		fail_msg("the wave went wrong in %u of 72 fabrics, the root in %u", misplaced, by_root);
+		fail_msg("the wave went wrong in %u of 72 fabrics, the root in %u", misplaced,
+			 by_root);
 }
 
 static void one_plug(uint32_t node, unsigned int port, uint32_t node2, unsigned int port2,
@@ -725,7 +730,8 @@ static void two_fabrics_lead_on_when_cabled_together(void **state)
  * Makes an Init as @liar could send it by @port: of the right root and with another place than its
  * own; or one that it has sent by another port; or one of another node.
  */
-static size_t lie(struct world *w, uint64_t *r, uint32_t liar, unsigned int port, uint8_t *buf)
+static size_t forge_init(struct world *w, uint64_t *r, uint32_t liar, unsigned int port,
+			 uint8_t *buf)
 {
 	const struct torus_shape *shape = &world_config(w)->shape;
 	uint32_t as = random_below(r, 3) ? liar : random_below(r, world_nodes(w));
@@ -776,7 +782,7 @@ static void lying_node_misplaces_no_other_node(void **state)
 			unsigned int p = random_below(&r, 2 * c.shape.ndims);
 			uint32_t to = torus_neighbour(&c.shape, who, p);
 			uint8_t buf[TORUS_MGMT_MAX];
-			size_t len = lie(s.w, &r, who, p, buf);
+			size_t len = forge_init(s.w, &r, who, p, buf);
 
 			world_receive(s.w, to, torus_dir_opposite(&c.shape, p), buf, len);
 			world_run(s.w, random_below(&r, 50 * MS));

@@ -160,7 +160,7 @@ void query_send_all(struct query *q, const struct svc_msg *msg)
 	(void)msg;
 }
 
-void tell(const struct svc_msg *msg)
+void pass_to_root(const struct svc_msg *msg)
 {
 	query.ops->told(query.arg, msg);
 }
@@ -191,7 +191,7 @@ static json_t *own_answer(json_t *cmd)
 	return ask.own;
 }
 
-void tells(const char *cmd, const char *wanted)
+void answers_root(const char *cmd, const char *wanted)
 {
 	json_t *request = json_of(cmd), *got = own_answer(request);
 	json_t *want = wanted ? json_of(wanted) : NULL;
@@ -308,7 +308,7 @@ static void compare(const char *request, json_t *reply, json_t *wanted)
 	json_decref(wanted);
 }
 
-void says_json(const char *request, json_t *wanted)
+void replies_json(const char *request, json_t *wanted)
 {
 	json_t *reply = NULL;
 	struct request *rq;
@@ -354,7 +354,8 @@ void forgets(const char *request, const char *code, const char *text)
 /* Begins a request that is not answered yet; @reply is set when it is. */
 static void begin_waiting(const char *request, json_t **reply)
 {
-	struct request *rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow, reply);
+	struct request *rq = answer_new(&a.d, json_of(request), asker(), on_reply, on_follow,
+					reply);
 
 	assert_non_null(rq);
 	answer_begin(rq);
@@ -386,7 +387,8 @@ void waits_refused(const char *request, uint64_t ns, const char *code, const cha
 	waits_json(request, ns, json_pack("{s:b, s:s, s:s}", "ok", 0, "code", code, "error", text));
 }
 
-void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept, const char *wanted)
+void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept,
+		const char *wanted)
 {
 	json_t *reply = NULL;
 
@@ -415,19 +417,19 @@ void waits_found(const char *request, const struct history_found *found, const c
 	compare(request, reply, json_of(wanted));
 }
 
-void says(const char *request, const char *wanted)
+void replies(const char *request, const char *wanted)
 {
-	says_json(request, json_of(wanted));
+	replies_json(request, json_of(wanted));
 }
 
-void says_data(const char *request, json_t *data)
+void replies_data(const char *request, json_t *data)
 {
-	says_json(request, json_pack("{s:b, s:o}", "ok", 1, "data", data));
+	replies_json(request, json_pack("{s:b, s:o}", "ok", 1, "data", data));
 }
 
 void refuses(const char *request, const char *code, const char *text)
 {
-	says_json(request, json_pack("{s:b, s:s, s:s}", "ok", 0, "code", code, "error", text));
+	replies_json(request, json_pack("{s:b, s:s, s:s}", "ok", 0, "code", code, "error", text));
 }
 
 void does(const char *wanted)
@@ -443,9 +445,12 @@ static void set_up_status(void)
 	struct fm_status *s = &a.status;
 
 	*s = (struct fm_status){
-		.state = FM_DEGRADED, .is_root = true, .placed = true, .shape = asked_shape, .own = OWN,
-		.version = 101, .applied = 102, .nodes = 103, .nodes_up = 104, .nodes_excluded = 123, .links = 105,
-		.links_up = 106, .links_faulty = 107, .links_excluded = 108, .links_wrong = 127, .parked = 109,
+		.state = FM_DEGRADED, .is_root = true, .placed = true, .shape = asked_shape,
+		.own = OWN,
+		.version = 101, .applied = 102, .nodes = 103, .nodes_up = 104,
+		.nodes_excluded = 123, .links = 105,
+		.links_up = 106, .links_faulty = 107, .links_excluded = 108, .links_wrong = 127,
+		.parked = 109,
 		.relayed = 110, .problems = 111,
 		.root = { .state = FM_ROOT_LEADS, .own = true, .known = true, .reachable = true,
 			  .epoch = 115, .since = NOW - 9 * SEC, .guid = 112, .node = OWN,
@@ -558,7 +563,8 @@ static void set_up_links(void)
 int asked_setup(void **state)
 {
 	(void)state;
-	a = (struct asked){ .root = true, .privileged = true, .own = OWN, .tested = -1, .severed = 1 };
+	a = (struct asked){ .root = true, .privileged = true, .own = OWN, .tested = -1,
+			    .severed = 1 };
 	strcpy(a.d.config.fm.fabric, "ring");
 	strcpy(a.d.config.fm.name, "myself");
 	strcpy(a.d.config.fm.address, "192.168.0.7:7");

@@ -101,17 +101,17 @@ int asked_teardown(void **state);
 
 /*
  * In requests and answers here ' stands for ", as in C it needs no backslash.
- * says() - expects the answer @wanted, a whole one, to @request
- * says_json() - the same, and frees @wanted; says_data() - an answer of nothing but @data
- * serves() - as says(), to a request that another node passed on to this root
- * waits() - as says(), but the answer comes when the table is in force; with @ns, after that time
+ * replies() - expects the answer @wanted, a whole one, to @request
+ * replies_json() - the same, and frees @wanted; replies_data() - an answer of nothing but @data
+ * serves() - as replies(), to a request that another node passed on to this root
+ * waits() - as replies(), but the answer comes when the table is in force; @ns: at that time
  * drops() - such a request, for the answer to which nobody waits any more
  * refuses() - expects an error with exactly this code and text
  * forgets() - as refuses(), and time is over before the NIC is asked
  */
-void says(const char *request, const char *wanted);
-void says_json(const char *request, json_t *wanted);
-void says_data(const char *request, json_t *data);
+void replies(const char *request, const char *wanted);
+void replies_json(const char *request, json_t *wanted);
+void replies_data(const char *request, json_t *data);
 void serves(const char *request, const char *wanted);
 void drops(const char *request);
 void forgets(const char *request, const char *code, const char *text);
@@ -119,7 +119,8 @@ void waits(const char *request, uint64_t ns, const char *wanted);
 /* waits_refused() - as waits(), and the request is refused then */
 void waits_refused(const char *request, uint64_t ns, const char *code, const char *text);
 /* As waits(), until @kept or @ns; the table is in force from the beginning. */
-void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept, const char *wanted);
+void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept,
+		const char *wanted);
 /*
  * As waits(), until a search in the history finds @found; NULL: until the time for the disk is
  * over.
@@ -134,15 +135,15 @@ void nic_answers(void);
  * answer_question() - gives all answers to the question to nodes, and its end; or the root's reply
  */
 void answer_question(void);
-/** tells() - the root asks this node @cmd, which answers @wanted; NULL: it has no answer */
-void tells(const char *cmd, const char *wanted);
+/** answers_root() - the root asks this node @cmd, which answers @wanted; NULL: it has no answer */
+void answers_root(const char *cmd, const char *wanted);
 /** forgets_root() - the root asks this node @cmd, and its question is forgotten */
 void forgets_root(const char *cmd);
 /** nodes_answer() - lets nodes answer their questions, and those that follow from the answers */
 void nodes_answer(void);
 /** json_of() - parses @text, with ' for " */
 json_t *json_of(const char *text);
-/** tell() - passes @msg of another node to the root */
-void tell(const struct svc_msg *msg);
+/** pass_to_root() - passes @msg of another node to the root */
+void pass_to_root(const struct svc_msg *msg);
 
 #endif /* TESTS_ASKED_H */

@@ -68,7 +68,7 @@ void client_close(struct client *c)
 	stream_free(c->stream);
 }
 
-void say(struct client *c, const char *text)
+void send_text(struct client *c, const char *text)
 {
 	stream_send(c->stream, text, strlen(text));
 }
@@ -80,7 +80,7 @@ static void on_limit(void *arg)
 	loop_stop(d.loop);
 }
 
-void hear(struct client *c, unsigned int n)
+void receive_lines(struct client *c, unsigned int n)
 {
 	c->wanted = n;
 	late = false;
@@ -106,9 +106,9 @@ void run_due(void)
 
 void expect_of(struct client *c, const char *request, const char *says)
 {
-	say(c, request);
-	say(c, "\n");
-	hear(c, 1);
+	send_text(c, request);
+	send_text(c, "\n");
+	receive_lines(c, 1);
 	if (c->n != 1 || !strstr(c->line[0], says))
 		fail_msg("%s: %s", request, c->n ? c->line[0] : "closed");
 	client_close(c);
@@ -134,7 +134,8 @@ int control_setup(void **state)
 {
 	static const char key[] = "0123456789abcdef";
 	char path[128], text[AUTH_TEXT_MAX], address[FM_ADDR_MAX];
-	struct svc_config sc = { .user_timeout_ms = 1000, .auth = &d.auth, .oldest = 5, .newest = 6, .address = address };
+	struct svc_config sc = { .user_timeout_ms = 1000, .auth = &d.auth, .oldest = 5, .newest = 6,
+				 .address = address };
 	static const struct svc_ops none;
 	FILE *f;
 	int err;

@@ -23,9 +23,9 @@ int control_teardown(void **state);
 
 void client_open(struct client *c);
 void client_close(struct client *c);
-void say(struct client *c, const char *text);
-/** hear() - runs the loop until @n lines have come in total, or the connection is closed */
-void hear(struct client *c, unsigned int n);
+void send_text(struct client *c, const char *text);
+/** receive_lines() - runs the loop until @n lines have come, or the connection is closed */
+void receive_lines(struct client *c, unsigned int n);
 /** run_due() - runs all callbacks that are due now */
 void run_due(void);
 

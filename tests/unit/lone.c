@@ -210,7 +210,7 @@ void lone_all_up(struct lone *l)
 {
 	for (unsigned int p = 0; p < l->cfg.nports; p++)
 		lone_up(l, p);
-	lone_told(l, TN_EV_LINK);
+	lone_events(l, TN_EV_LINK);
 }
 
 /* --- neighbours: packets --------------------------------------------------------------- */
@@ -252,8 +252,8 @@ void lone_rx(struct lone *l, unsigned int port, const u8 *bytes, u32 len)
 	frame_put(f);
 }
 
-static void say(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t,
-		const struct tn_via *via)
+static void peer_sends(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t,
+		       const struct tn_via *via)
 {
 	static u8 flits[TN_PACKET_MAX];
 
@@ -262,20 +262,20 @@ static void say(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_ta
 		l->peer[port].tseq = (u16)((l->peer[port].tseq + 1) & TN_SEQ_MASK);
 }
 
-void lone_say(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t)
+void lone_rx_pkt(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t)
 {
-	say(l, port, h, t, NULL);
+	peer_sends(l, port, h, t, NULL);
 }
 
-void lone_say_via(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t,
-		  struct tn_via via)
+void lone_rx_pkt_via(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t,
+		     struct tn_via via)
 {
-	say(l, port, h, t, &via);
+	peer_sends(l, port, h, t, &via);
 }
 
 void lone_ack(struct lone *l, unsigned int port)
 {
-	lone_say(l, port, (struct tn_hdr) { .type = TN_IDLE }, (struct tn_tail) { 0 });
+	lone_rx_pkt(l, port, (struct tn_hdr) { .type = TN_IDLE }, (struct tn_tail) { 0 });
 }
 
 /* --- what the NIC sends ------------------------------------------------------------------ */
@@ -291,7 +291,7 @@ static void gather(struct lone *l)
 }
 
 /* Takes a packet of the NIC: the neighbour accepts it if it is the next. */
-static void hear(struct neighbour *n, const struct sent *s, u32 bubble)
+static void accept_sent(struct neighbour *n, const struct sent *s, u32 bubble)
 {
 	unsigned int type = s->hdr.type;
 
@@ -331,7 +331,7 @@ u32 lone_tx(struct lone *l, unsigned int port)
 		if (s->hdr.relayed)
 			tn_via_get(s->payload + (s->hdr.len + 1u) * TN_FLIT, &s->via);
 		at += tn_hdr_flits(&s->hdr) * TN_FLIT;
-		hear(&l->peer[port], s, l->params.bubble);
+		accept_sent(&l->peer[port], s, l->params.bubble);
 		l->nsent++;
 	}
 	return l->nsent;
@@ -400,7 +400,7 @@ void lone_free(struct lone *l, struct tn_pkt *pkt)
 	memory_put(&l->mem, pkt);
 }
 
-u32 lone_told(struct lone *l, u8 type)
+u32 lone_events(struct lone *l, u8 type)
 {
 	u32 n = 0;
 

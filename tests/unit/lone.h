@@ -127,9 +127,9 @@ u32 lone_make(struct lone *l, unsigned int port, u8 *flits, struct tn_hdr h, str
 	      const struct tn_via *via, const u8 *payload);
 void lone_rx(struct lone *l, unsigned int port, const u8 *bytes, u32 len);
 /* Makes a packet and receives it; the neighbour goes on to its next TSEQ. */
-void lone_say(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t);
-void lone_say_via(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t,
-		  struct tn_via via);
+void lone_rx_pkt(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t);
+void lone_rx_pkt_via(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t,
+		     struct tn_via via);
 /* The neighbour acknowledges all that it was sent. */
 void lone_ack(struct lone *l, unsigned int port);
 
@@ -162,7 +162,7 @@ struct tn_pkt *lone_got(struct lone *l);
 void lone_free(struct lone *l, struct tn_pkt *pkt);
 /* Frees all packets that were delivered. Return: how many. */
 u32 lone_clear(struct lone *l);
-/* How many events of @type came since the last call of lone_told(), which forgets all events. */
-u32 lone_told(struct lone *l, u8 type);
+/* How many events of @type came since the last call of lone_events(), which forgets all events. */
+u32 lone_events(struct lone *l, u8 type);
 
 #endif /* TESTS_LONE_H */

@@ -158,7 +158,7 @@ static void see_table(struct one_fm *o, const struct fm_table_msg *t)
 	}
 }
 
-static void said_down(struct one_fm *o, struct one_node *n, const struct fm_msg *msg)
+static void count_down(struct one_fm *o, struct one_node *n, const struct fm_msg *msg)
 {
 	struct fm_step s = { .step = FM_STEP_APPLY };
 
@@ -192,7 +192,7 @@ static void service_send(void *io, int conn, const struct fm_msg *msg)
 			o->reach[i].drop = msg->drop.guid;
 	for (uint32_t i = 0; i < o->nodes + o->more; i++)
 		if (o->node[i].conn == conn)
-			said_down(o, &o->node[i], msg);
+			count_down(o, &o->node[i], msg);
 }
 
 static void service_close(void *io, int conn)
@@ -212,13 +212,14 @@ static void keep(void *io, const struct fm_msg *table)
 	(void)table;
 }
 
-static void hear_log(void *io, const struct fm_log *log)
+static void count_log(void *io, const struct fm_log *log)
 {
 	struct one_fm *o = io;
 	size_t n = strlen(o->steps);
 
 	if (log->recovery)
-		snprintf(o->steps + n, sizeof(o->steps) - n, "%llu %s ", (unsigned long long)log->recovery->version,
+		snprintf(o->steps + n, sizeof(o->steps) - n, "%llu %s ",
+			 (unsigned long long)log->recovery->version,
 			 log->step ? fm_stamp_name(log->step) : "end");
 	if (getenv("VERBOSE"))
 		print_message("%s: %s\n", log->kind, log->text);
@@ -237,7 +238,7 @@ static const struct fm_ops ops = {
 	.send = service_send,
 	.close = service_close,
 	.keep = keep,
-	.log = hear_log,
+	.log = count_log,
 };
 
 /* --- beginning and end --------------------------------------------------------------- */
@@ -304,7 +305,7 @@ static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int 
 }
 
 /* Says HELLO. Actions at the NIC end at once; each may be followed by another one. */
-static void say_hello(struct one_fm *o, uint32_t node, uint64_t obeys);
+static void send_hello(struct one_fm *o, uint32_t node, uint64_t obeys);
 
 /* Nodes that are asked to obey the root do so, and say HELLO again. */
 static void promises(struct one_fm *o)
@@ -314,7 +315,7 @@ static void promises(struct one_fm *o)
 
 		o->node[i].claim = 0;
 		if (epoch && o->node[i].conn)
-			say_hello(o, i, epoch);
+			send_hello(o, i, epoch);
 	}
 }
 
@@ -407,7 +408,7 @@ void one_member(struct one_fm *o, uint32_t nodes, uint32_t self)
 	o->term = 77;
 	welcome.welcome.term = o->term;
 	welcome.welcome.root_guid = 100;
-	one_say(o, &welcome);
+	one_root_sends(o, &welcome);
 }
 
 void one_end(struct one_fm *o)
@@ -540,7 +541,7 @@ uint64_t one_fingerprint(const struct one_fm *o, uint32_t node)
 	return fm_fingerprint(o->node[node].guid, o->node[node].epoch);
 }
 
-static void say_hello(struct one_fm *o, uint32_t node, uint64_t obeys)
+static void send_hello(struct one_fm *o, uint32_t node, uint64_t obeys)
 {
 	struct one_node *n = &o->node[node];
 	struct fm_msg msg = { .type = FM_MSG_HELLO };
@@ -582,7 +583,7 @@ void one_join(struct one_fm *o, uint32_t node)
 	n->row.serial++;
 	fm_conn_up(o->fm, n->conn, o->now);
 	one_ends(o);
-	say_hello(o, node, 0);
+	send_hello(o, node, 0);
 }
 
 void one_gone(struct one_fm *o, uint32_t node)
@@ -688,7 +689,7 @@ void one_link(struct one_fm *o, unsigned int port, unsigned int state, bool clos
 	one_ends(o);
 }
 
-void one_say(struct one_fm *o, const struct fm_msg *msg)
+void one_root_sends(struct one_fm *o, const struct fm_msg *msg)
 {
 	fm_msg(o->fm, o->up, msg, o->now);
 	one_ends(o);

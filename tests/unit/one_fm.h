@@ -192,8 +192,8 @@ bool one_problem(const struct one_fm *o, const char *kind, const char *part);
 /** one_link() - the link of the manager's own NIC is in @state */
 void one_link(struct one_fm *o, unsigned int port, unsigned int state, bool closed,
 	      uint32_t session, uint16_t seq);
-/** one_say() - the root sends @msg to a member */
-void one_say(struct one_fm *o, const struct fm_msg *msg);
+/** one_root_sends() - the root sends @msg to a member */
+void one_root_sends(struct one_fm *o, const struct fm_msg *msg);
 uint64_t one_fingerprint(const struct one_fm *o, uint32_t node);
 
 /* --- packets of @colour, as NICs count them */

@@ -29,7 +29,7 @@ static inline void table(uint64_t version, uint64_t base)
 		.shape = shape,
 		.nentries = SIZE, .entries = entry,
 	};
-	one_say(&o, &msg);
+	one_root_sends(&o, &msg);
 }
 
 static inline void step(uint64_t version, uint32_t round, enum fm_step_kind kind)
@@ -38,7 +38,7 @@ static inline void step(uint64_t version, uint32_t round, enum fm_step_kind kind
 
 	msg.step = (struct fm_step) { .term = o.term, .version = version, .round = round,
 				      .step = (uint8_t)kind };
-	one_say(&o, &msg);
+	one_root_sends(&o, &msg);
 }
 
 /* A member of a healthy ring, with version 1 in force. */

@@ -132,7 +132,7 @@ static void answer(struct history *h)
 	put(h, &h->back, f);
 }
 
-static void hear(struct history *h)
+static void receive_next(struct history *h)
 {
 	struct tn_queue done = { 0 };
 	struct tn_pkt *pkt;
@@ -179,7 +179,7 @@ static void history_run(struct history *h, const struct masks *m, u32 mask)
 		transmit(h);
 		receive(h);
 		answer(h);
-		hear(h);
+		receive_next(h);
 		timers(h);
 	}
 	check(h, h->accepted == m->packets && !h->a.tx.sent.count, "the end");

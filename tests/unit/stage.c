@@ -207,7 +207,7 @@ static uint32_t own(const struct stage *s)
 	return (uint32_t)(s->dev.guid - NIC) & 0xfffff;
 }
 
-void stage_link_tell(struct stage *s, unsigned int port)
+void stage_report_link(struct stage *s, unsigned int port)
 {
 	if (s->fm)
 		fm_link(s->fm, &s->link[port], now(s));
@@ -223,7 +223,7 @@ void stage_link_up(struct stage *s, unsigned int port, uint32_t session)
 	l->peer_guid = NIC + torus_neighbour(&s->shape, own(s), port);
 	l->peer_port = (uint8_t)torus_dir_opposite(&s->shape, port);
 	strcpy(l->lower, "eth");
-	stage_link_tell(s, port);
+	stage_report_link(s, port);
 }
 
 void stage_link_lost(struct stage *s, unsigned int port, uint16_t seq)
@@ -231,7 +231,7 @@ void stage_link_lost(struct stage *s, unsigned int port, uint16_t seq)
 	s->link[port].state = TORUS_LINK_DOWN;
 	s->link[port].closed = true;
 	s->link[port].seq = seq;
-	stage_link_tell(s, port);
+	stage_report_link(s, port);
 }
 
 struct fm_init stage_neighbour(const struct stage *s, unsigned int port)
@@ -258,7 +258,7 @@ struct fm_init stage_neighbour(const struct stage *s, unsigned int port)
 	return i;
 }
 
-void stage_hear(struct stage *s, unsigned int port, const struct fm_init *init)
+void stage_receive(struct stage *s, unsigned int port, const struct fm_init *init)
 {
 	struct fm_port_row *r = port < TORUS_MAX_PORTS ? &s->fm->row.port[port] : NULL;
 
@@ -267,10 +267,10 @@ void stage_hear(struct stage *s, unsigned int port, const struct fm_init *init)
 		r->peer_guid = init->guid;
 		r->peer_port = init->port;
 	}
-	stage_hear_other(s, port, init);
+	stage_receive_other(s, port, init);
 }
 
-void stage_hear_other(struct stage *s, unsigned int port, const struct fm_init *init)
+void stage_receive_other(struct stage *s, unsigned int port, const struct fm_init *init)
 {
 	uint8_t buf[TORUS_MGMT_MAX];
 
@@ -318,7 +318,7 @@ void stage_refuse(struct stage *s, int conn, const char *why)
 	stage_msg(s, conn, &m);
 }
 
-void stage_say(struct stage *s, int conn, enum fm_msg_type type)
+void stage_send(struct stage *s, int conn, enum fm_msg_type type)
 {
 	struct fm_msg m = { .type = (uint8_t)type };
 

@@ -123,20 +123,20 @@ unsigned int stage_count(const struct stage *s, const char *part);
 void stage_link_up(struct stage *s, unsigned int port, uint32_t session);
 /* The link of the manager's NIC at @port ends; TSEQ @seq was expected next. */
 void stage_link_lost(struct stage *s, unsigned int port, uint16_t seq);
-void stage_link_tell(struct stage *s, unsigned int port);
+void stage_report_link(struct stage *s, unsigned int port);
 /* An Init of the neighbour at @port, which knows the root at node 0. */
 struct fm_init stage_neighbour(const struct stage *s, unsigned int port);
 /* An Init of the NIC and the port to which the cable at @port leads, whichever these are. */
-void stage_hear(struct stage *s, unsigned int port, const struct fm_init *init);
+void stage_receive(struct stage *s, unsigned int port, const struct fm_init *init);
 /* An Init that need not be of the NIC to which the cable at @port leads. */
-void stage_hear_other(struct stage *s, unsigned int port, const struct fm_init *init);
+void stage_receive_other(struct stage *s, unsigned int port, const struct fm_init *init);
 
 void stage_up(struct stage *s, int conn);
 void stage_down(struct stage *s, int conn);
 void stage_msg(struct stage *s, int conn, const struct fm_msg *msg);
 void stage_welcome(struct stage *s, int conn, uint64_t term, const char *parent);
 void stage_refuse(struct stage *s, int conn, const char *why);
-void stage_say(struct stage *s, int conn, enum fm_msg_type type);
+void stage_send(struct stage *s, int conn, enum fm_msg_type type);
 
 /* --- the rest of the fabric ---------------------------------------------------------- */
 

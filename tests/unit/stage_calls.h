@@ -77,7 +77,7 @@ static inline void asks(uint32_t nodes, uint64_t *from)
 }
 
 /* Says HELLO; the first time its connection comes up. */
-static inline void says_hello(uint32_t i)
+static inline void sends_hello(uint32_t i)
 {
 	struct fm_msg m = hello(i);
 

@@ -19,7 +19,7 @@
 #define LESSER (NIC + 0x8)
 #define GREATER (NIC + 0x20)
 
-static inline struct fm_init told(void)
+static inline struct fm_init own_init(void)
 {
 	struct fm_init i;
 
@@ -29,7 +29,7 @@ static inline struct fm_init told(void)
 
 static inline bool follows(uint64_t root)
 {
-	return told().root_guid == root && told().root_address[0];
+	return own_init().root_guid == root && own_init().root_address[0];
 }
 
 static inline void run(uint64_t ns)
@@ -54,11 +54,11 @@ static inline struct fm_init init_of(unsigned int port, enum kind kind, uint64_t
 	return i;
 }
 
-static inline void hear(unsigned int port, enum kind kind, uint64_t root, uint64_t epoch)
+static inline void receive_init(unsigned int port, enum kind kind, uint64_t root, uint64_t epoch)
 {
 	struct fm_init i = init_of(port, kind, root, epoch);
 
-	stage_hear(&s, port, &i);
+	stage_receive(&s, port, &i);
 }
 
 static inline void welcome(int conn, uint64_t root, uint64_t term, bool adrift, const char *parent)
@@ -97,7 +97,7 @@ static inline void none(void)
 static inline void first(void)
 {
 	fresh();
-	hear(2, LEADS, FOLLOWED, TERM);
+	receive_init(2, LEADS, FOLLOWED, TERM);
 	assert_true(follows(FOLLOWED));
 }
 
@@ -106,7 +106,7 @@ static inline void first_tried(void)
 {
 	fresh();
 	s.refuse_connect = -1;
-	hear(2, LEADS, FOLLOWED, TERM);
+	receive_init(2, LEADS, FOLLOWED, TERM);
 	run(2 * VAIN);
 	assert_true(follows(FOLLOWED));
 }
@@ -133,7 +133,7 @@ static inline void lost(void)
 	led();
 	s.refuse_connect = -1;
 	stage_down(&s, 1);
-	assert_true(told().lost);
+	assert_true(own_init().lost);
 }
 
 static inline void lost_long(void)
@@ -155,12 +155,12 @@ static inline void lost_nearly_long(void)
 static inline void tried(void)
 {
 	fresh();
-	hear(2, LEADS, LESSER - 1, TERM - 1);
+	receive_init(2, LEADS, LESSER - 1, TERM - 1);
 	stage_up(&s, 1);
 	welcome(1, LESSER - 1, TERM - 1, false, "");
 	stage_down(&s, 1);
-	hear(2, ASKS, FOLLOWED, TERM);
-	assert_true(follows(FOLLOWED) && told().asks && told().lost);
+	receive_init(2, ASKS, FOLLOWED, TERM);
+	assert_true(follows(FOLLOWED) && own_init().asks && own_init().lost);
 }
 
 static inline void claim(void)
@@ -176,7 +176,7 @@ static inline void asked(void)
 	tried();
 	stage_up(&s, last_conn());
 	claim();
-	assert_true(follows(FOLLOWED) && told().asks && !told().lost);
+	assert_true(follows(FOLLOWED) && own_init().asks && !own_init().lost);
 }
 
 static inline void asked_long(void)
@@ -195,7 +195,7 @@ static inline void asked_with_parent(void)
 	welcome(last_conn(), FOLLOWED, TERM, true, "30.0.0.2:1");
 	stage_up(&s, last_conn());
 	welcome(last_conn(), FOLLOWED, TERM, true, "");
-	assert_true(follows(FOLLOWED) && told().asks && !told().lost);
+	assert_true(follows(FOLLOWED) && own_init().asks && !own_init().lost);
 }
 
 /* The parent has lost the one that asks. */
@@ -205,7 +205,7 @@ static inline void asked_parent_lost(void)
 
 	asked_with_parent();
 	stage_msg(&s, last_conn(), &pong);
-	assert_true(follows(FOLLOWED) && told().lost);
+	assert_true(follows(FOLLOWED) && own_init().lost);
 }
 
 /* --- Inits ------------------------------------------------------------------------------ */
@@ -221,8 +221,8 @@ static inline void silent(void)
 /* The node and both neighbours have received each other's Inits. */
 static inline void known_to_both(void)
 {
-	hear(0, LEADS, FOLLOWED, TERM);
-	hear(2, LEADS, FOLLOWED, TERM);
+	receive_init(0, LEADS, FOLLOWED, TERM);
+	receive_init(2, LEADS, FOLLOWED, TERM);
 	silent();
 }
 

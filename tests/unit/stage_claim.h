@@ -12,18 +12,18 @@
 #define RESEND (100 * MS)
 
 /* A node says HELLO; the first time its connection comes up. */
-static inline void says(uint32_t i, const struct fm_msg *m)
+static inline void sends_up(uint32_t i, const struct fm_msg *m)
 {
 	if (!s.joiner[100 + i].known)
 		stage_up(&s, 100 + (int)i);
 	stage_msg(&s, 100 + (int)i, m);
 }
 
-static inline void says_hello(uint32_t i)
+static inline void sends_hello(uint32_t i)
 {
 	struct fm_msg m = hello(i);
 
-	says(i, &m);
+	sends_up(i, &m);
 }
 
 static inline enum fm_root_state state_of(void)
@@ -57,17 +57,17 @@ static inline void asks_anew(void)
 
 	root("4x1");
 	m = with_table(1, 0xabc);
-	says(1, &m);
+	sends_up(1, &m);
 	stage_run_ns(&s, s.now + 1);
 	assert_int_equal(state_of(), FM_ROOT_ASKS);
 	memset(s.joiner, 0, sizeof(s.joiner));
 	stage_forget(&s);
 }
 
-static inline void all_say_hello(void)
+static inline void all_send_hello(void)
 {
 	for (uint32_t i = 1; i < 4; i++)
-		says_hello(i);
+		sends_hello(i);
 }
 
 #endif /* TESTS_STAGE_CLAIM_H */

@@ -60,7 +60,7 @@ static inline void lives_ns(uint64_t ns)
 				stage_msg(&s, 100 + (int)i, &m);
 			}
 		for (uint32_t i = 1; i < nodes; i++)
-			stage_say(&s, 100 + (int)i, FM_MSG_PING);
+			stage_send(&s, 100 + (int)i, FM_MSG_PING);
 		fm_outline(s.fm, &o);
 		if (s.now == ns)
 			break;
@@ -75,7 +75,7 @@ static inline void lives(double ms)
 }
 
 /* The row of @node becomes @r. */
-static inline void says(uint32_t node, struct fm_row r)
+static inline void reports_row(uint32_t node, struct fm_row r)
 {
 	struct fm_msg m = { .type = FM_MSG_ROW };
 
@@ -91,7 +91,7 @@ static inline void row(uint32_t node, unsigned int port, enum fm_port_state is)
 	r.port[port].state = (uint8_t)is;
 	r.port[port].session = serial[node] + 1;
 	r.port[port].closed = true;
-	says(node, r);
+	reports_row(node, r);
 }
 
 /* Sets the state of the cable from 5 to 6, at both ends. */

@@ -37,7 +37,7 @@ static inline void joins(void)
 
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 	child(52, 2, 0);

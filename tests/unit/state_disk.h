@@ -28,12 +28,12 @@
 #define GUID UINT64_C(0xabcdef0123456789)
 #define BYTES 4096
 
-static char dir[64], path[128], refused[140], told[STATE_TEXT_MAX];
+static char dir[64], path[128], refused[140], error_text[STATE_TEXT_MAX];
 static struct loop *loop;
 static struct loop_timer *poll_timer;
 static bool (*until)(void);
-static unsigned int ntold;
-static uint64_t kept_told;
+static unsigned int nerrors;
+static uint64_t kept_version;
 static bool kept_ok;
 
 /* --- the disk --------------------------------------------------------------------------- */
@@ -117,22 +117,22 @@ static inline void wake(void)
 
 /* --- helpers ---------------------------------------------------------------------------- */
 
-static inline void on_told(void *arg, const char *why)
+static inline void on_error(void *arg, const char *why)
 {
 	(void)arg;
-	ntold++;
-	snprintf(told, sizeof(told), "%s", why);
+	nerrors++;
+	snprintf(error_text, sizeof(error_text), "%s", why);
 }
 
 static inline void on_kept(void *arg, uint64_t epoch, uint64_t version, bool ok)
 {
 	(void)arg;
 	assert_int_equal(epoch, 7);
-	kept_told = version;
+	kept_version = version;
 	kept_ok = ok;
 }
 
-static const struct state_ops ops = { .told = on_told, .kept = on_kept };
+static const struct state_ops ops = { .told = on_error, .kept = on_kept };
 
 static inline void on_poll(void *arg)
 {
@@ -160,9 +160,9 @@ static inline int setup(void **state)
 	snprintf(refused, sizeof(refused), "%s.refused", path);
 	loop = loop_new();
 	poll_timer = loop_timer_new(loop, on_poll, NULL);
-	ntold = 0;
-	kept_told = 0;
-	told[0] = '\0';
+	nerrors = 0;
+	kept_version = 0;
+	error_text[0] = '\0';
 	hangs = fails = dir_fails = close_fails = read_fails = syncs = sleeps = 0;
 	return 0;
 }
@@ -220,9 +220,9 @@ static inline bool is_kept(void)
 	return kept() == 9;
 }
 
-static inline bool last_kept_told(void)
+static inline bool is_last_kept(void)
 {
-	return kept_told == 9;
+	return kept_version == 9;
 }
 
 static inline size_t read_all(uint8_t *data)

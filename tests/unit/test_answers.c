@@ -26,7 +26,8 @@
 	"'since':171,'until':172,'reason':null}]"
 #define SERVICE(refused) \
 	"'service':{'address':'192.168.0.7:7','connections':135,'schemas':[5,6],'refused_fabric':131," \
-	"'refused_key':132,'refused_schema':138,'refused_malformed':133,'refused_busy':134,'last_refused':" refused "},'seal':{'refused':136,'late':137},'history':null,"
+	"'refused_key':132,'refused_schema':138,'refused_malformed':133,'refused_busy':134," \
+	"'last_refused':" refused "},'seal':{'refused':136,'late':137},'history':null,"
 #define NEIGHBOURS \
 	"'neighbours':[{'port':'+y','name':'eve','guid':'0000000000000071','peer_port':'-y'," \
 	"'position':[5,-6],'confirmed':true,'agrees':false}," \
@@ -99,7 +100,7 @@
 static void root_answers_status_from_its_table(void **state)
 {
 	(void)state;
-	says("{'cmd':'status'}", STATUS_OF_ROOT);
+	replies("{'cmd':'status'}", STATUS_OF_ROOT);
 }
 
 /* A status has room for 64 faulty cables, and reports how many there are beside them. */
@@ -113,7 +114,7 @@ static void status_lists_64_faulty_cables_and_counts_the_rest(void **state)
 	for (unsigned int i = 0; i < 62; i++)
 		json_array_append_new(list, json_of(FAULTY_OF_DEAD));
 	json_object_set_new(data, "faulty_more", json_integer(1));
-	says_json("{'cmd':'status'}", wanted);
+	replies_json("{'cmd':'status'}", wanted);
 }
 
 /* A member whose root does not answer reports what it knows itself. */
@@ -123,7 +124,8 @@ static void status_without_root_has_what_member_knows(void **state)
 	a.root = a.status.is_root = false;
 	a.cut_off = NOW - 7 * SEC;
 	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * SEC,
-						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5, .calls = { 9, 8, 7, 6 },
+						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4,
+						 .need = 5, .calls = { 9, 8, 7, 6 },
 						 .node = 1, .address = "192.168.0.1:8" };
 	a.ncandidates = 0;
 	a.status.last.at[FM_AT_DRAINED] = 0;
@@ -132,14 +134,16 @@ static void status_without_root_has_what_member_knows(void **state)
 	a.status.present = (struct fm_recovery){ .version = 0 };
 	a.d.refused_at = a.stats.refused_at = NOW - 60 * SEC;
 	a.stats.last_refused[0] = '\0';
-	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]") ",'data':{'shape':[3,2],'state':'degraded',"
-	     NUMBERS OWN_STATUS FABRIC SERVICE("null")
-	     "'root':" ROOT_THAT_ASKS ",'heard':{'nodes':116,'links':117},"
-	     "'problems':[" PROBLEMS "],'problems_more':139,'held_links':[],"
-	     "'recovery':null,'last_recovery':{'version':121,'cause':'a link went down','started':1700000040.0,"
-	     "'duration_ms':2.0,'parked':122,'replayed':123,'lost':124,'bounded':false,"
-	     "'timeline':{'detected':0.0,'table':0.125,'rebuilt':0.5,'drained':null,"
-	     "'replayed':2.0,'resumed':null}}}}");
+	replies("{'cmd':'status'}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]")
+		",'data':{'shape':[3,2],'state':'degraded',"
+		NUMBERS OWN_STATUS FABRIC SERVICE("null")
+		"'root':" ROOT_THAT_ASKS ",'heard':{'nodes':116,'links':117},"
+		"'problems':[" PROBLEMS "],'problems_more':139,'held_links':[],"
+		"'recovery':null,'last_recovery':{'version':121,'cause':'a link went down',"
+		"'started':1700000040.0,"
+		"'duration_ms':2.0,'parked':122,'replayed':123,'lost':124,'bounded':false,"
+		"'timeline':{'detected':0.0,'table':0.125,'rebuilt':0.5,'drained':null,"
+		"'replayed':2.0,'resumed':null}}}}");
 	assert_string_equal(a.passed_on, "root -1 privileged 2500 ms: {\"cmd\":\"status\"}");
 }
 
@@ -151,13 +155,16 @@ static void status_of_root_gets_problems_of_this_node(void **state)
 {
 	(void)state;
 	a.root = a.status.is_root = a.privileged = false;
-	a.root_says = "{'ok':true,'data':{'own':1,'service':2,'seal':5,'problems':[6],'root':3},'missing':[4]}";
-	says("{'cmd':'status'}", "{'ok':true,'data':{" OWN_STATUS SERVICE("'a stranger'")
-	     "'problems':[6," PROBLEMS ",{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}],"
-	     "'root':3},'missing':[4]}");
+	a.root_says =
+		"{'ok':true,'data':{'own':1,'service':2,'seal':5,'problems':[6],'root':3},"
+		"'missing':[4]}";
+	replies("{'cmd':'status'}", "{'ok':true,'data':{" OWN_STATUS SERVICE("'a stranger'")
+		"'problems':[6," PROBLEMS ",{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}],"
+		"'root':3},'missing':[4]}");
 	/* A root of an earlier release reports no problems. */
 	a.root_says = "{'ok':true,'data':{'root':3}}";
-	says("{'cmd':'status'}", "{'ok':true,'data':{" OWN_STATUS SERVICE("'a stranger'") "'root':3}}");
+	replies("{'cmd':'status'}", "{'ok':true,'data':{" OWN_STATUS SERVICE("'a stranger'")
+		"'root':3}}");
 	assert_string_equal(a.passed_on, "root -1 open 2500 ms: {\"cmd\":\"status\"}");
 }
 
@@ -173,21 +180,26 @@ static void status_of_unplaced_node_is_bootstrapping(void **state)
 	a.d.refused_at = 0;
 	a.status = (struct fm_status){ .root = { .known = false, .reachable = true,
 						 .node = TORUS_NO_NODE, .address = "x" } };
-	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("null", "null") ",'data':{'shape':[],'state':'bootstrapping',"
-	     "'table_version':0,'nodes':{'total':0,'up':0,'excluded':0},"
-	     "'links':{'total':0,'up':0,'faulty':0,'excluded':0,'wrong':0},"
-	     "'parked_packets':0,'relayed_pairs':0,'orders':[],'orders_more':0,'faulty':[],"
-	     "'faulty_more':0,'own':{'node':null,'name':'myself',"
-	     "'wave':{'position':[-1,1],'size':[null,2],'confirmed':false," NEIGHBOURS "}}," FABRIC
-	     "'service':{'address':'192.168.0.7:7','connections':1,'schemas':[5,6],'refused_fabric':0,"
-	     "'refused_key':0,'refused_schema':0,'refused_malformed':0,'refused_busy':0,'last_refused':null},"
-	     "'seal':{'refused':0,'late':0},'history':null,"
-	     "'root':{'node':null,'name':null,'address':null,'state':'unknown','epoch':0,'since':null,"
-	     "'why':null,'reachable':true,'unreachable_since':null,'here':0,'need':0,"
-	     NO_CALLS NO_ARBITER "'candidates':[]},"
-	     "'heard':{'nodes':0,'links':0},"
-	     "'problems':[" PROBLEMS ",{'kind':'release','text':'2 connections to managers of another release; "
-	     "service schemas: this one up to 6, bob up to 5'}],'problems_more':139,'held_links':[],'recovery':null,'last_recovery':null}}");
+	replies("{'cmd':'status'}", "{'ok':true," ROOTLESS("null", "null")
+		",'data':{'shape':[],'state':'bootstrapping',"
+		"'table_version':0,'nodes':{'total':0,'up':0,'excluded':0},"
+		"'links':{'total':0,'up':0,'faulty':0,'excluded':0,'wrong':0},"
+		"'parked_packets':0,'relayed_pairs':0,'orders':[],'orders_more':0,'faulty':[],"
+		"'faulty_more':0,'own':{'node':null,'name':'myself',"
+		"'wave':{'position':[-1,1],'size':[null,2],'confirmed':false," NEIGHBOURS "}}," FABRIC
+		"'service':{'address':'192.168.0.7:7','connections':1,'schemas':[5,6],"
+		"'refused_fabric':0,"
+		"'refused_key':0,'refused_schema':0,'refused_malformed':0,'refused_busy':0,"
+		"'last_refused':null},"
+		"'seal':{'refused':0,'late':0},'history':null,"
+		"'root':{'node':null,'name':null,'address':null,'state':'unknown','epoch':0,"
+		"'since':null,"
+		"'why':null,'reachable':true,'unreachable_since':null,'here':0,'need':0,"
+		NO_CALLS NO_ARBITER "'candidates':[]},"
+		"'heard':{'nodes':0,'links':0},"
+		"'problems':[" PROBLEMS ",{'kind':'release','text':'2 connections to managers of another release; "
+		"service schemas: this one up to 6, bob up to 5'}],'problems_more':139,"
+		"'held_links':[],'recovery':null,'last_recovery':null}}");
 }
 
 /* --- root, move ------------------------------------------------------------------ */
@@ -196,15 +208,17 @@ static void status_of_unplaced_node_is_bootstrapping(void **state)
 static void root_lists_first_asking_candidate_first(void **state)
 {
 	(void)state;
-	says("{'cmd':'root'}", "{'ok':true,'data':" ROOT "}");
+	replies("{'cmd':'root'}", "{'ok':true,'data':" ROOT "}");
 	a.root = false;
 	a.ncandidates = 0;
 	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * SEC,
-						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5, .calls = { 9, 8, 7, 6 },
+						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4,
+						 .need = 5, .calls = { 9, 8, 7, 6 },
 						 .node = 1, .address = "192.168.0.1:8" };
-	says("{'cmd':'root'}", "{'ok':true," ROOTLESS("null", "[2,1]") ",'data':" ROOT_THAT_ASKS "}");
+	replies("{'cmd':'root'}", "{'ok':true," ROOTLESS("null", "[2,1]") ",'data':" ROOT_THAT_ASKS
+		"}");
 	a.root_says = "{'ok':true,'data':'of the root'}";
-	says("{'cmd':'root'}", a.root_says);
+	replies("{'cmd':'root'}", a.root_says);
 	a.root_says = NULL;
 	a.d.fm = NULL;
 	refuses("{'cmd':'root'}", "not-ready", "no NIC: there is none");
@@ -220,14 +234,15 @@ static void move_of_root_reports_done_or_reason(void **state)
 		{ -EHOSTUNREACH, "failed",
 		  "node bob (1,0) cannot become root: its manager does not answer; its NIC works" },
 		{ -EACCES, "failed",
-		  "node bob (1,0) cannot become root: its root_priority is 0, or its NIC failed while it was root" },
+		  "node bob (1,0) cannot become root: its root_priority is 0, or its NIC failed "
+		  "while it was root" },
 		{ -EINVAL, "failed", "node bob (1,0) cannot become root: Invalid argument" },
 	};
 
 	(void)state;
-	says("{'cmd':'move','node':'bob'}", "{'ok':true,'data':{'node':[1,0],'changed':true}}");
+	replies("{'cmd':'move','node':'bob'}", "{'ok':true,'data':{'node':[1,0],'changed':true}}");
 	does("move 1 at 50\n");
-	says("{'cmd':'move','node':'2,1'}", "{'ok':true,'data':{'node':[2,1],'changed':false}}");
+	replies("{'cmd':'move','node':'2,1'}", "{'ok':true,'data':{'node':[2,1],'changed':false}}");
 	does("move 5 at 50\n");
 	for (unsigned int i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		a.change_error = refused[i].err;
@@ -253,7 +268,8 @@ static void move_of_root_reports_done_or_reason(void **state)
 static void move_of_root_is_answered_when_it_is_done(void **state)
 {
 	static const char request[] = "{'cmd':'move','node':'bob'}", late[] =
-		"a recovery is under way, and has not ended within 2 s: 'fabricctl status' shows the state; "
+		"a recovery is under way, and has not ended within 2 s: 'fabricctl status' shows "
+		"the state; "
 		"try again when it has ended";
 
 	(void)state;
@@ -315,10 +331,10 @@ static void nodes_with_root_have_state_of_table(void **state)
 	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
 	a.heard[0] = a.heard[1] = NOW - 20 * SEC;
 	a.heard[4] = NOW + SEC;
-	says("{'cmd':'nodes'}", "{'ok':true,'missing':[[1,0],[1,1]],'data':["
-	     ANN("'up'", "0.0", "false") "," BOB("'silent'", "20000.0", "false") ","
-	     NO_NAME("false") "," DAN("false") "," EVE("'up'", "0.0", "false") ","
-	     OWN_NODE("false") "," JOINERS("false") "]}");
+	replies("{'cmd':'nodes'}", "{'ok':true,'missing':[[1,0],[1,1]],'data':["
+		ANN("'up'", "0.0", "false") "," BOB("'silent'", "20000.0", "false") ","
+		NO_NAME("false") "," DAN("false") "," EVE("'up'", "0.0", "false") ","
+		OWN_NODE("false") "," JOINERS("false") "]}");
 	assert_string_equal(a.passed_on, "all -1 privileged 1500 ms: {\"cmd\":\"nodes\"}");
 }
 
@@ -327,14 +343,14 @@ static void some_nodes_are_answered_alone_within_limit(void **state)
 {
 	(void)state;
 	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
-	says("{'cmd':'nodes','node':'ann','count':2}", "{'ok':true,'missing':[[1,0]],'data':["
-	     ANN("'up'", "0.0", "false") "," BOB("'silent'", "null", "false") "]}");
+	replies("{'cmd':'nodes','node':'ann','count':2}", "{'ok':true,'missing':[[1,0]],'data':["
+		ANN("'up'", "0.0", "false") "," BOB("'silent'", "null", "false") "]}");
 	assert_string_equal(a.passed_on, "all 0 privileged 1500 ms: "
 			    "{\"cmd\":\"nodes\",\"node\":\"0,0\",\"count\":2}");
-	says("{'cmd':'nodes','node':'bob'}", "{'ok':true,'missing':[[1,0]],'data':["
-	     BOB("'silent'", "null", "false") "]}");
-	says("{'cmd':'nodes','node':'2,1','count':9}", "{'ok':true,'data':["
-	     OWN_NODE("false") "," JOINERS("false") "]}");
+	replies("{'cmd':'nodes','node':'bob'}", "{'ok':true,'missing':[[1,0]],'data':["
+		BOB("'silent'", "null", "false") "]}");
+	replies("{'cmd':'nodes','node':'2,1','count':9}", "{'ok':true,'data':["
+		OWN_NODE("false") "," JOINERS("false") "]}");
 	refuses("{'cmd':'nodes','node':'2,1','count':4097}", "usage",
 		"count: must be 1 to 4096 in a fabric of 6 nodes");
 	refuses("{'cmd':'nodes','count':1}", "usage",
@@ -354,17 +370,20 @@ static void nodes_without_root_have_state_known_here(void **state)
 	a.heard[4] = NOW - 2 * SEC;
 	a.lately[4] = true;
 	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
-	says("{'cmd':'nodes'}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]") ",'missing':[[1,0],[1,1]],'data':["
-	     ANN("'up'", "0.0", "true") "," BOB("'unknown'", "7000.0", "true") ","
-	     NO_NAME("true") "," DAN("true") "," EVE("'up'", "2000.0", "true") ","
-	     OWN_NODE("true") "," JOINERS("true") "]}");
+	replies("{'cmd':'nodes'}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]")
+		",'missing':[[1,0],[1,1]],'data':["
+		ANN("'up'", "0.0", "true") "," BOB("'unknown'", "7000.0", "true") ","
+		NO_NAME("true") "," DAN("true") "," EVE("'up'", "2000.0", "true") ","
+		OWN_NODE("true") "," JOINERS("true") "]}");
 	a.entry[OWN].state = FM_NODE_SILENT;
-	says("{'cmd':'nodes','node':'2,1','count':1}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]")
-	     ",'data':[" OWN_NODE("true") "," JOINERS("true") "]}");
+	replies("{'cmd':'nodes','node':'2,1','count':1}", "{'ok':true,"
+		ROOTLESS("1700000043.0", "[2,1]")
+		",'data':[" OWN_NODE("true") "," JOINERS("true") "]}");
 	a.entry[OWN].state = FM_NODE_UP;
 	a.lately[4] = false;
-	says("{'cmd':'nodes','node':'eve','count':1}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]")
-	     ",'missing':[[1,1]],'data':[" EVE("'unknown'", "2000.0", "true") "]}");
+	replies("{'cmd':'nodes','node':'eve','count':1}", "{'ok':true,"
+		ROOTLESS("1700000043.0", "[2,1]")
+		",'missing':[[1,1]],'data':[" EVE("'unknown'", "2000.0", "true") "]}");
 }
 
 #define NOT_A_NODE(name) \
@@ -374,30 +393,37 @@ static void nodes_without_root_have_state_known_here(void **state)
 static void coord_finds_node_by_each_of_its_names(void **state)
 {
 	(void)state;
-	says("{'cmd':'coord'}", "{'ok':true,'data':{'node':[2,1],'name':'own','id':5,"
-	     "'address':'10.2.1.0','shape':[3,2],'own':[2,1]}}");
-	says("{'cmd':'coord','name':'dan'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
-	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
-	says("{'cmd':'coord','name':[2,0]}", "{'ok':true,'data':{'node':[2,0],'name':null,'id':2,"
-	     "'address':'10.2.0.0','shape':[3,2],'own':[2,1]}}");
+	replies("{'cmd':'coord'}", "{'ok':true,'data':{'node':[2,1],'name':'own','id':5,"
+		"'address':'10.2.1.0','shape':[3,2],'own':[2,1]}}");
+	replies("{'cmd':'coord','name':'dan'}",
+		"{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
+		"'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
+	replies("{'cmd':'coord','name':[2,0]}",
+		"{'ok':true,'data':{'node':[2,0],'name':null,'id':2,"
+		"'address':'10.2.0.0','shape':[3,2],'own':[2,1]}}");
 	/* The node is named by its address in the torus, that of its manager, and its GUID. */
-	says("{'cmd':'coord','name':'10.0.1.0'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
-	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
-	says("{'cmd':'coord','name':'192.168.0.3:8'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
-	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
-	says("{'cmd':'coord','name':'192.168.0.3'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
-	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
-	says("{'cmd':'coord','name':'0000000000000F03'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
-	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
+	replies("{'cmd':'coord','name':'10.0.1.0'}",
+		"{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
+		"'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
+	replies("{'cmd':'coord','name':'192.168.0.3:8'}",
+		"{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
+		"'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
+	replies("{'cmd':'coord','name':'192.168.0.3'}",
+		"{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
+		"'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
+	replies("{'cmd':'coord','name':'0000000000000F03'}",
+		"{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
+		"'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
 	strcpy(a.entry[2].name, "zoe");	/* no name is unknown */
 	refuses("{'cmd':'coord','name':'192.168.0'}", "usage", NOT_A_NODE("192.168.0"));
 	refuses("{'cmd':'coord','name':'10.0.0.1'}", "usage", NOT_A_NODE("10.0.0.1"));
-	refuses("{'cmd':'coord','name':'000000000000beef'}", "usage", NOT_A_NODE("000000000000beef"));
+	refuses("{'cmd':'coord','name':'000000000000beef'}", "usage",
+		NOT_A_NODE("000000000000beef"));
 	refuses("{'cmd':'coord','name':'f03'}", "usage", NOT_A_NODE("f03"));
 	/* A node without a name in the table still knows its own. */
 	a.entry[OWN].name[0] = '\0';
-	says("{'cmd':'coord'}", "{'ok':true,'data':{'node':[2,1],'name':'myself','id':5,"
-	     "'address':'10.2.1.0','shape':[3,2],'own':[2,1]}}");
+	replies("{'cmd':'coord'}", "{'ok':true,'data':{'node':[2,1],'name':'myself','id':5,"
+		"'address':'10.2.1.0','shape':[3,2],'own':[2,1]}}");
 }
 
 /* --- table, exclude, include ---------------------------------------------------- */
@@ -428,12 +454,14 @@ static void order_that_cuts_off_nodes_needs_force(void **state)
 	a.severs = 2;
 	refuses("{'cmd':'exclude','node':'1,1','port':'-y'}", "cuts-off",
 		"would cut off 1,0 ('bob'), 2,0 (''), and leave 22 pairs of nodes without a path: "
-		"nothing was excluded; name the node to take it out as a whole, or --force excludes "
+		"nothing was excluded; name the node to take it out as a whole, or --force "
+		"excludes "
 		"it anyway");
 	/* 1,0 is no end of that cable: no other order would spare it. */
 	a.severs = 1;
 	refuses("{'cmd':'exclude','node':'2,1','port':'-y'}", "cuts-off",
-		"would cut off 1,0 ('bob'), and leave 22 pairs of nodes without a path: nothing was "
+		"would cut off 1,0 ('bob'), and leave 22 pairs of nodes without a path: nothing "
+		"was "
 		"excluded; --force excludes it anyway");
 	a.severs = 11;
 	refuses("{'cmd':'exclude','links':['bob','1,1:-y']}", "cuts-off",
@@ -450,7 +478,7 @@ static void order_that_cuts_off_nodes_needs_force(void **state)
 	refuses("{'cmd':'exclude','node':'1,1','port':'-y'}", "not-ready",
 		"the root has made no table yet, so it cannot tell what would be cut off: try again");
 	does("");
-	says("{'cmd':'exclude','node':'1,1','port':'-y','force':true}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'1,1','port':'-y','force':true}", EXCLUDED("true"));
 	does("exclude 4 3 at 50\n");
 	a.severs_error = 0;
 	a.went = 1;
@@ -459,16 +487,17 @@ static void order_that_cuts_off_nodes_needs_force(void **state)
 	a.went = 2;
 	a.left = 1;
 	refuses("{'cmd':'exclude','links':['1,1','2,1']}", "cuts-off",
-		"would leave only one node in service: nothing was excluded; --force excludes it anyway");
+		"would leave only one node in service: nothing was excluded; --force excludes it "
+		"anyway");
 	does("");
 	a.went = 1;
-	says("{'cmd':'exclude','node':'1,1'}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'1,1'}", EXCLUDED("true"));
 	a.went = 2;
 	a.left = 2;
-	says("{'cmd':'exclude','node':'1,1'}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'1,1'}", EXCLUDED("true"));
 	does("exclude 4 -1 at 50\nexclude 4 -1 at 50\n");
-	says("{'cmd':'include','node':'1,1','port':'-y'}", EXCLUDED("true"));
-	says("{'cmd':'exclude','node':'1,1','port':'+y'}", EXCLUDED("true"));
+	replies("{'cmd':'include','node':'1,1','port':'-y'}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'1,1','port':'+y'}", EXCLUDED("true"));
 	does("include 4 3 at 50\nexclude 4 1 at 50\n");
 }
 
@@ -478,10 +507,11 @@ static void order_that_divides_job_needs_force(void **state)
 	(void)state;
 	a.parts = 3;
 	refuses("{'cmd':'exclude','links':['1,1:+y','1,1:+x']}", "cuts-off",
-		"would divide job 'mine' into 3 parts, which could not reach each other: nothing was "
+		"would divide job 'mine' into 3 parts, which could not reach each other: nothing "
+		"was "
 		"excluded; wait until the job ends, or --force excludes it anyway");
 	does("");
-	says("{'cmd':'exclude','node':'1,1','port':'+x','force':true}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'1,1','port':'+x','force':true}", EXCLUDED("true"));
 	does("exclude 4 0 at 50\n");
 }
 
@@ -528,9 +558,10 @@ static void advice_names_node_only_if_last_cable_ends(void **state)
 static void table_is_answered_also_without_root(void **state)
 {
 	(void)state;
-	says("{'cmd':'table'}", TABLE);
+	replies("{'cmd':'table'}", TABLE);
 	a.root = false;		/* no node answers */
-	says("{'cmd':'table'}", "{'ok':true," ROOTLESS("null", "[2,1]") ",'data':{" OF_TABLE "}}");
+	replies("{'cmd':'table'}", "{'ok':true," ROOTLESS("null", "[2,1]") ",'data':{" OF_TABLE
+		"}}");
 }
 
 /* The manager gets the node and the port of an order, and whether they are excluded or included. */
@@ -539,15 +570,15 @@ static void table_is_answered_also_without_root(void **state)
 static void exclude_and_include_reach_manager_with_reason(void **state)
 {
 	(void)state;
-	says("{'cmd':'exclude','node':'1,1','port':'-y'}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'1,1','port':'-y'}", EXCLUDED("true"));
 	does("exclude 4 3 at 50\n");
-	says("{'cmd':'exclude','node':'bob'}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'bob'}", EXCLUDED("true"));
 	does("exclude 1 -1 at 50\n");
 	a.uid = 1000;
 	a.at = 1;
-	says("{'cmd':'exclude','node':'2,0','reason':'it ~ hums'}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'2,0','reason':'it ~ hums'}", EXCLUDED("true"));
 	does("exclude 2 -1 at 50 by 1000@bob: it ~ hums\n");
-	says("{'cmd':'exclude','node':'2,0','reason':'" SEVENTY "seventy n'}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'2,0','reason':'" SEVENTY "seventy n'}", EXCLUDED("true"));
 	does("exclude 2 -1 at 50 by 1000@bob: " SEVENTY "seventy n\n");
 	refuses("{'cmd':'exclude','node':'2,0','reason':'" SEVENTY "seventy ni'}", "usage",
 		"reason: must be at most 79 characters of printable ASCII");
@@ -556,35 +587,38 @@ static void exclude_and_include_reach_manager_with_reason(void **state)
 	refuses("{'cmd':'exclude','node':'2,0','reason':'\xc3\xa4'}", "usage",
 		"reason: must be at most 79 characters of printable ASCII");
 	a.at = TORUS_NO_NODE;
-	says("{'cmd':'exclude','node':'2,0','reason':'x'}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'2,0','reason':'x'}", EXCLUDED("true"));
 	does("exclude 2 -1 at 50 by 1000@: x\n");
-	says("{'cmd':'exclude','node':'2,0','for':31536000}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'2,0','for':31536000}", EXCLUDED("true"));
 	does("exclude 2 -1 at 50 for 31536000 s\n");
 	refuses("{'cmd':'exclude','node':'2,0','for':31536001}", "usage",
 		"for: must be 1 to 31536000 seconds");
 	refuses("{'cmd':'exclude','node':'2,0','for':0}", "usage",
 		"for: must be 1 to 31536000 seconds");
 	/* A cable keeps the end that names it and its reason, whichever end is given, unless another reason is. */
-	says("{'cmd':'exclude','links':['1,1:-y','bob:+x','2,0:-x','bob:+y']}", EXCLUDED("true"));
-	does("exclude 4 3 at 50 more\nexclude 1 0 at 50 more by 1000@: dust\nexclude 1 0 at 50 more by 1000@: dust\nexclude 1 1 at 50\n");
-	says("{'cmd':'exclude','node':'bob','port':'+x','reason':''}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','links':['1,1:-y','bob:+x','2,0:-x','bob:+y']}",
+		EXCLUDED("true"));
+	does("exclude 4 3 at 50 more\nexclude 1 0 at 50 more by 1000@: dust\nexclude 1 0 at 50 "
+	     "more by 1000@: dust\nexclude 1 1 at 50\n");
+	replies("{'cmd':'exclude','node':'bob','port':'+x','reason':''}", EXCLUDED("true"));
 	does("exclude 1 0 at 50\n");
-	says("{'cmd':'exclude','node':'bob','port':'+x','reason':'mud'}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','node':'bob','port':'+x','reason':'mud'}", EXCLUDED("true"));
 	does("exclude 1 0 at 50 by 1000@: mud\n");
-	says("{'cmd':'include','node':[2,0],'port':'+y'}", EXCLUDED("true"));
+	replies("{'cmd':'include','node':[2,0],'port':'+y'}", EXCLUDED("true"));
 	does("include 2 1 at 50\n");
 	/* Links in a list come into one table. If one is wrong, nothing is done. */
-	says("{'cmd':'exclude','links':['1,1:-y','bob','2,0:+x']}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','links':['1,1:-y','bob','2,0:+x']}", EXCLUDED("true"));
 	does("exclude 4 3 at 50 more\nexclude 1 -1 at 50 more\nexclude 2 0 at 50\n");
-	says("{'cmd':'include','links':['bob:+y']}", EXCLUDED("true"));
+	replies("{'cmd':'include','links':['bob:+y']}", EXCLUDED("true"));
 	does("include 1 1 at 50\n");
 	/* Those that are so already are left out; the last of the others ends the list. */
 	a.same = 2;
-	says("{'cmd':'exclude','links':['1,1:-y','bob','2,0:+x','bob:+x']}", EXCLUDED("true"));
+	replies("{'cmd':'exclude','links':['1,1:-y','bob','2,0:+x','bob:+x']}", EXCLUDED("true"));
 	does("exclude 4 3 at 50 more\nexclude 2 0 at 50\n");
 	a.same = 0;
 	refuses("{'cmd':'exclude','links':['1,1:-y','nobody']}", "failed",
-		"no node is known as 'nobody', but the names of 1 node are not known, because its manager "
+		"no node is known as 'nobody', but the names of 1 node are not known, because its "
+		"manager "
 		"does not answer: write coordinates up to 2,1");
 	refuses("{'cmd':'exclude','links':['1,1:-y','bob:+z']}", "usage",
 		"port '+z', must be +x to -y");
@@ -618,13 +652,13 @@ static void unchanged_order_makes_no_event_but_waits(void **state)
 
 	(void)state;
 	a.no_change = true;
-	says("{'cmd':'exclude','node':'1,1','port':'-y'}", UNCHANGED("true"));
-	says("{'cmd':'include','node':'bob'}", UNCHANGED("true"));
+	replies("{'cmd':'exclude','node':'1,1','port':'-y'}", UNCHANGED("true"));
+	replies("{'cmd':'include','node':'bob'}", UNCHANGED("true"));
 	waits("{'cmd':'include','node':'bob'}", 0, UNCHANGED("true"));
 	waits("{'cmd':'include','node':'bob'}", 2 * SEC, UNCHANGED("false"));
 	does("");
 	a.no_change = false;
-	says("{'cmd':'include','node':'bob'}", EXCLUDED("true"));
+	replies("{'cmd':'include','node':'bob'}", EXCLUDED("true"));
 	does("include 1 -1 at 50\n");
 }
 
@@ -643,7 +677,7 @@ static void exclude_is_answered_when_candidates_keep_it(void **state)
 	(void)state;
 	a.kept = waiting;
 	waits_kept(request, 0, &enough, KEPT("5", "8"));
-	says(request, KEPT("5", "8"));
+	replies(request, KEPT("5", "8"));
 	a.kept = waiting;
 	waits_kept(request, 2 * SEC, &waiting, KEPT("4", "8"));
 	/*
@@ -652,11 +686,11 @@ static void exclude_is_answered_when_candidates_keep_it(void **state)
 	 */
 	a.kept = too_few;
 	waits_kept(request, 0, &none_left, KEPT("4", "8"));
-	says(request, KEPT("4", "8"));
+	replies(request, KEPT("4", "8"));
 	a.kept = (struct fm_kept_count) { .of = 1, .keep = 1, .have = 1 };
-	says(request, KEPT("1", "1"));
+	replies(request, KEPT("1", "1"));
 	a.kept = (struct fm_kept_count) { .of = 3 };	/* no candidate has a disk */
-	says(request, EXCLUDED("true"));
+	replies(request, EXCLUDED("true"));
 	a.kept = waiting;
 	waits(request, 2 * SEC, IN_FORCE("false", "{'have':4,'of':8}"));
 }
@@ -666,26 +700,26 @@ static void exclude_is_answered_when_candidates_keep_it(void **state)
 static void events_are_answered_from_given_number(void **state)
 {
 	(void)state;
-	says("{'cmd':'events'}", "{'ok':true,'data':[]}");
+	replies("{'cmd':'events'}", "{'ok':true,'data':[]}");
 	events_add(a.d.events, 301.5, "0,1", FM_WARNING, "kind of 1", "text of 1");
 	events_add(a.d.events, 302.5, "", FM_INFO, "kind of 2", "text of 2");
-	says("{'cmd':'events'}", "{'ok':true,'data':["
-	     "{'seq':1,'time':301.5,'node':[0,1],'level':'warning','kind':'kind of 1',"
-	     "'text':'text of 1'},"
-	     "{'seq':2,'time':302.5,'node':[2,1],'level':'info','kind':'kind of 2',"
-	     "'text':'text of 2'}]}");
+	replies("{'cmd':'events'}", "{'ok':true,'data':["
+		"{'seq':1,'time':301.5,'node':[0,1],'level':'warning','kind':'kind of 1',"
+		"'text':'text of 1'},"
+		"{'seq':2,'time':302.5,'node':[2,1],'level':'info','kind':'kind of 2',"
+		"'text':'text of 2'}]}");
 	events_link(a.d.events, 1, "{}");	/* an event before the last one */
 	events_link(a.d.events, 2, "{\"state\":\"lost\"}");
-	says("{'cmd':'events','since':1}", "{'ok':true,'data':["
-	     "{'seq':2,'time':302.5,'node':[2,1],'level':'info','kind':'kind of 2',"
-	     "'text':'text of 2','link':{'state':'lost'}}]}");
-	says("{'cmd':'events','since':2}", "{'ok':true,'data':[]}");
+	replies("{'cmd':'events','since':1}", "{'ok':true,'data':["
+		"{'seq':2,'time':302.5,'node':[2,1],'level':'info','kind':'kind of 2',"
+		"'text':'text of 2','link':{'state':'lost'}}]}");
+	replies("{'cmd':'events','since':2}", "{'ok':true,'data':[]}");
 	a.d.own[0] = '\0';	/* the node has no place yet */
-	says("{'cmd':'events','since':1}", "{'ok':true,'data':["
-	     "{'seq':2,'time':302.5,'node':null,'level':'info','kind':'kind of 2',"
-	     "'text':'text of 2','link':{'state':'lost'}}]}");
-	says("{'cmd':'events','since':2}", "{'ok':true,'data':[]}");
-	says("{'cmd':'events','since':7,'follow':true}", "{'follow':7}");
+	replies("{'cmd':'events','since':1}", "{'ok':true,'data':["
+		"{'seq':2,'time':302.5,'node':null,'level':'info','kind':'kind of 2',"
+		"'text':'text of 2','link':{'state':'lost'}}]}");
+	replies("{'cmd':'events','since':2}", "{'ok':true,'data':[]}");
+	replies("{'cmd':'events','since':7,'follow':true}", "{'follow':7}");
 }
 
 static void event_of_other_node_is_noted_with_its_name(void **state)
@@ -695,7 +729,7 @@ static void event_of_other_node_is_noted_with_its_name(void **state)
 	} };
 
 	(void)state;
-	tell(&told);
+	pass_to_root(&told);
 	does("event 303.5 '1,0' 0 link: gone\n");
 }
 
@@ -715,38 +749,42 @@ static void history_without_disk_has_events_in_memory(void **state)
 	(void)state;
 	events_add(a.d.events, 301.5, "0,1", FM_WARNING, "node", "node 1,1 is gone");
 	events_add(a.d.events, 302.5, "", FM_INFO, "link", "1,1:+y is up");
-	says("{'cmd':'history'}", RECENT(EVENT_1 "," EVENT_2));
-	says("{'cmd':'history','last':1}", RECENT(EVENT_2));
-	says("{'cmd':'history','from':301501}", RECENT(EVENT_2));
-	says("{'cmd':'history','to':301500}", RECENT(EVENT_1));
-	says("{'cmd':'history','level':'warning'}", RECENT(EVENT_1));
-	says("{'cmd':'history','kind':'link'}", RECENT(EVENT_2));
-	says("{'cmd':'history','node':'1,1'}", RECENT(EVENT_1 "," EVENT_2));
-	says("{'cmd':'history','node':'0,1'}", RECENT(EVENT_1));
-	says("{'cmd':'history','node':'1,0','port':'-y'}", RECENT(EVENT_2));
-	says("{'cmd':'history','node':'1,1','port':'+x'}", RECENT(""));
+	replies("{'cmd':'history'}", RECENT(EVENT_1 "," EVENT_2));
+	replies("{'cmd':'history','last':1}", RECENT(EVENT_2));
+	replies("{'cmd':'history','from':301501}", RECENT(EVENT_2));
+	replies("{'cmd':'history','to':301500}", RECENT(EVENT_1));
+	replies("{'cmd':'history','level':'warning'}", RECENT(EVENT_1));
+	replies("{'cmd':'history','kind':'link'}", RECENT(EVENT_2));
+	replies("{'cmd':'history','node':'1,1'}", RECENT(EVENT_1 "," EVENT_2));
+	replies("{'cmd':'history','node':'0,1'}", RECENT(EVENT_1));
+	replies("{'cmd':'history','node':'1,0','port':'-y'}", RECENT(EVENT_2));
+	replies("{'cmd':'history','node':'1,1','port':'+x'}", RECENT(""));
 	refuses("{'cmd':'history','port':'+x'}", "usage",
 		"history: 'port' needs 'node', which is missing");
 #define SIXTY_FOUR "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	refuses("{'cmd':'history','kind':'" SIXTY_FOUR SIXTY_FOUR "'}", "usage",
 		"history: kind has 128 bytes, must have 127 at most");
-	says("{'cmd':'history','node':'0,1','last':2048}", RECENT(EVENT_1));
-	refuses("{'cmd':'history','last':2049}", "usage", "history: last is 2049, must be 0 to 2048");
+	replies("{'cmd':'history','node':'0,1','last':2048}", RECENT(EVENT_1));
+	refuses("{'cmd':'history','last':2049}", "usage",
+		"history: last is 2049, must be 0 to 2048");
 	refuses("{'cmd':'history','level':'loud'}", "usage",
 		"level 'loud', must be error, warning, info or debug");
 }
 
 static void history_on_disk_is_searched_as_asked(void **state)
 {
-	const struct history_found found = { .events = (char *)"[{\"seq\":7}]", .after = "ab:1:9", .more = true },
+	const struct history_found found = { .events = (char *)"[{\"seq\":7}]", .after = "ab:1:9",
+					     .more = true },
 		none = { .events = NULL },
 		unread = { .events = (char *)"[]", .unread = EMFILE },
 		loading = { .events = (char *)"[]", .loading = true };
 
 	(void)state;
 	a.keeps = true;
-	waits_found("{'cmd':'history','from':5,'to':6,'level':'error','kind':'link','last':3,'after':'ab:1:5'}",
-	      &found, "{'ok':true,'data':{'events':[{'seq':7}],'after':'ab:1:9','more':true,'lost':false,"
+	waits_found("{'cmd':'history','from':5,'to':6,'level':'error','kind':'link','last':3,"
+		    "'after':'ab:1:5'}",
+	      &found,
+	      "{'ok':true,'data':{'events':[{'seq':7}],'after':'ab:1:9','more':true,'lost':false,"
 	      "'node':[2,1],'name':'myself','kept':{'events':171},"
 	      "'problem':'the history is long, and was not searched to its beginning: "
 	      "give a start time'}}");
@@ -785,16 +823,16 @@ static void history_on_disk_is_searched_as_asked(void **state)
 static void candidate_gives_new_root_its_events(void **state)
 {
 	(void)state;
-	tells("{'cmd':'history','pull':true,'have':''}", NULL);		/* it keeps none */
+	answers_root("{'cmd':'history','pull':true,'have':''}", NULL);		/* it keeps none */
 	a.keeps = true;
-	tells("{'cmd':'history','pull':true,'have':'ab=5','after':'ab:1:5','from':4}",
-	      "{'events':[{'seq':7}],'after':'ab:1:9','more':true,'lost':false}");
+	answers_root("{'cmd':'history','pull':true,'have':'ab=5','after':'ab:1:5','from':4}",
+		     "{'events':[{'seq':7}],'after':'ab:1:9','more':true,'lost':false}");
 	does("search 4--1 3 '' 'rp' '' last 0 after 'ab:1:5' have 'ab=5': in 32768 bytes");
-	tells("{'cmd':'history'}", NULL);
+	answers_root("{'cmd':'history'}", NULL);
 	forgets_root("{'cmd':'history','pull':true}");
 	a.did[0] = '\0';
 	a.busy = true;
-	tells("{'cmd':'history','pull':true}", NULL);
+	answers_root("{'cmd':'history','pull':true}", NULL);
 	a.did[0] = '\0';
 }
 
@@ -803,9 +841,9 @@ static void log_reads_and_sets_level(void **state)
 	enum fm_level before = log_level();
 
 	(void)state;
-	says("{'cmd':'log'}", before == FM_INFO ? "{'ok':true,'data':{'level':'info'}}" :
-	     "{'ok':true,'data':{'level':'error'}}");
-	says("{'cmd':'log','level':'debug'}", "{'ok':true,'data':{'level':'debug'}}");
+	replies("{'cmd':'log'}", before == FM_INFO ? "{'ok':true,'data':{'level':'info'}}" :
+		"{'ok':true,'data':{'level':'error'}}");
+	replies("{'cmd':'log','level':'debug'}", "{'ok':true,'data':{'level':'debug'}}");
 	assert_int_equal(log_level(), FM_DEBUG);
 	log_level_set(before);
 	refuses("{'cmd':'log','level':'loud'}", "usage",
@@ -837,23 +875,30 @@ static void config_shows_values_of_one_or_all_nodes(void **state)
 	config_default(&a.d.config);
 	a.d.run = run;
 	log_level_set(FM_DEBUG);
-	says_json("{'cmd':'config'}", json_pack("{s:b s:[{s:o s:s s:s s:s s:o}]}", "ok", 1, "data", "node",
-		  json_of("[2,1]"), "name", a.d.config.fm.name, "software", TORUS_VERSION, "file", "/c.conf",
-		  "config", config_with_level("debug")));
+	replies_json("{'cmd':'config'}",
+		     json_pack("{s:b s:[{s:o s:s s:s s:s s:o}]}", "ok", 1, "data", "node",
+		     json_of("[2,1]"), "name", a.d.config.fm.name, "software", TORUS_VERSION,
+		     "file", "/c.conf",
+		     "config", config_with_level("debug")));
 	a.told_by[0] = "{'node':[0,0],'config':[]}";
-	says("{'cmd':'config','node':'ann'}", "{'ok':true,'data':[{'node':[0,0],'config':[]}]}");
-	assert_string_equal(a.passed_on, "node 0 privileged 1500 ms: {\"cmd\":\"config\",\"node\":\"ann\"}");
-	refuses("{'cmd':'config','node':'eve'}", "unreachable", "node 'eve' does not answer, or its manager "
+	replies("{'cmd':'config','node':'ann'}", "{'ok':true,'data':[{'node':[0,0],'config':[]}]}");
+	assert_string_equal(a.passed_on,
+			    "node 0 privileged 1500 ms: {\"cmd\":\"config\",\"node\":\"ann\"}");
+	refuses("{'cmd':'config','node':'eve'}", "unreachable",
+		"node 'eve' does not answer, or its manager "
 		"is of an earlier release and does not tell its configuration");
 	values = config_values_json(&a.d.config);
 	assert_string_equal(json_string_value(json_object_get(values, "timers.keepalive")), "1s");
 	json_object_set_new(values, "log_level", json_string("debug"));
 	a.told_by[1] = "{'values':{}}";
-	says_json("{'cmd':'config','values':true}", json_pack("{s:b s:o s:[oo{s:o s:s s:s s:o}]}", "ok", 1,
-		  "missing", json_of("[[1,1]]"), "data", json_of(a.told_by[0]), json_of(a.told_by[1]), "node",
-		  json_of("[2,1]"), "name", a.d.config.fm.name, "software", TORUS_VERSION, "values", values));
-	says("{'cmd':'config','values':true,'node':'0,0','count':2}",
-	     "{'ok':true,'data':[{'node':[0,0],'config':[]},{'values':{}}]}");
+	replies_json("{'cmd':'config','values':true}",
+		     json_pack("{s:b s:o s:[oo{s:o s:s s:s s:o}]}", "ok", 1,
+		     "missing", json_of("[[1,1]]"), "data", json_of(a.told_by[0]),
+		     json_of(a.told_by[1]), "node",
+		     json_of("[2,1]"), "name", a.d.config.fm.name, "software", TORUS_VERSION,
+		     "values", values));
+	replies("{'cmd':'config','values':true,'node':'0,0','count':2}",
+		"{'ok':true,'data':[{'node':[0,0],'config':[]},{'values':{}}]}");
 	log_level_set(before);
 }
 
@@ -863,8 +908,10 @@ static void config_shows_values_of_one_or_all_nodes(void **state)
 static void unknown_command_lists_all_commands(void **state)
 {
 	(void)state;
-	refuses("{}", "usage", "cmd is missing, known: status nodes links eye counters rows park metrics "
-		"events history config coord table root move exclude include jobs job-start job-stop port retrain retry test locate module replay log");
+	refuses("{}", "usage",
+		"cmd is missing, known: status nodes links eye counters rows park metrics "
+		"events history config coord table root move exclude include jobs job-start "
+		"job-stop port retrain retry test locate module replay log");
 }
 
 static void changes_without_privilege_are_refused(void **state)
@@ -884,13 +931,16 @@ static void changes_without_privilege_are_refused(void **state)
 	a.privileged = false;
 	for (unsigned int i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
 		snprintf(request, sizeof(request), "{'cmd':%s}", change[i].asked);
-		snprintf(text, sizeof(text), "%s changes the fabric: only root may: run it with sudo, or set "
-			 "control_group in fabricd.conf, which is not set, to a group of yours and restart "
+		snprintf(text, sizeof(text),
+			 "%s changes the fabric: only root may: run it with sudo, or set "
+			 "control_group in fabricd.conf, which is not set, to a group of yours and "
+			 "restart "
 			 "fabricd", change[i].typed);
 		refuses(request, "denied", text);
 	}
 	strcpy(a.d.config.control_group, "staff");
-	refuses("{'cmd':'log'}", "denied", "log changes the fabric: only root and members of group 'staff' may "
+	refuses("{'cmd':'log'}", "denied",
+		"log changes the fabric: only root and members of group 'staff' may "
 		"(control_group in fabricd.conf): run it as one of them, or with sudo");
 	does("");
 }
@@ -922,7 +972,8 @@ static void commands_for_root_are_refused_without_it(void **state)
 	(void)state;
 	a.root = false;
 	a.status.root.address = "192.168.0.1:8";
-	refuses("{'cmd':'replay','node':'0,0'}", "unreachable", "the root at 192.168.0.1:8 does not answer");
+	refuses("{'cmd':'replay','node':'0,0'}", "unreachable",
+		"the root at 192.168.0.1:8 does not answer");
 	a.status.root.address = NULL;
 	refuses("{'cmd':'include','node':'0,0'}", "unreachable", "the root does not answer");
 	a.status.root.lost = NOW - SEC;
@@ -935,8 +986,10 @@ static void commands_for_root_are_refused_without_it(void **state)
 	for (int lost = 0; lost < 2; lost++) {
 		a.status.root.lost = lost ? NOW - SEC : 0;
 		refuses("{'cmd':'exclude','node':'0,0'}", "unreachable",
-			"the root was asked, but has not answered: it is not known whether it has done this; "
-			"'fabricctl root' shows whether it is lost, and 'fabricctl status' what is excluded");
+			"the root was asked, but has not answered: it is not known whether it has "
+			"done this; "
+			"'fabricctl root' shows whether it is lost, and 'fabricctl status' what is "
+			"excluded");
 	}
 	a.sent = false;
 	a.status.placed = false;
@@ -944,8 +997,8 @@ static void commands_for_root_are_refused_without_it(void **state)
 	refuses("{'cmd':'exclude','node':'0,0'}", "not-ready", "the fabric is still bootstrapping");
 	does("");
 	a.root_says = "{'ok':false,'code':'of the root'}";
-	says("{'cmd':'exclude','node':'0,0'}", a.root_says);
-	says("{'cmd':'status'}", a.root_says);
+	replies("{'cmd':'exclude','node':'0,0'}", a.root_says);
+	replies("{'cmd':'status'}", a.root_says);
 	does("");
 }
 
@@ -955,7 +1008,8 @@ static void passed_on_request_is_answered_like_own(void **state)
 	(void)state;
 	serves("{'cmd':'table'}", TABLE);
 	a.told_by[0] = "{'node':[0,0]}";
-	serves("{'cmd':'park','node':'0,0'}", "{'ok':true,'data':[{'node':[0,0],'rootless':false}]}");
+	serves("{'cmd':'park','node':'0,0'}",
+	       "{'ok':true,'data':[{'node':[0,0],'rootless':false}]}");
 	serves("{'cmd':'events','follow':true}",
 	       "{'ok':false,'code':'usage','error':'events cannot be followed from here'}");
 	drops("{'cmd':'park'}");
@@ -975,10 +1029,12 @@ static void wrong_nodes_and_ports_are_refused_with_reason(void **state)
 	refuses("{'cmd':'rows','node':'3,0'}", "usage", "node '3,0': x is 3, must be 0 to 2");
 	refuses("{'cmd':'rows','node':'0,2'}", "usage", "node '0,2': y is 2, must be 0 to 1");
 	refuses("{'cmd':'rows','node':'who'}", "failed",
-		"no node is known as 'who', but the names of 1 node are not known, because its manager "
+		"no node is known as 'who', but the names of 1 node are not known, because its "
+		"manager "
 		"does not answer: write coordinates up to 2,1");
 	refuses("{'cmd':'rows','node':'1u-rack3'}", "failed",
-		"no node is known as '1u-rack3', but the names of 1 node are not known, because its manager "
+		"no node is known as '1u-rack3', but the names of 1 node are not known, because "
+		"its manager "
 		"does not answer: write coordinates up to 2,1");
 	refuses("{'cmd':'rows','node':'1,1,1'}", "usage",
 		NOT_A_NODE("1,1,1"));

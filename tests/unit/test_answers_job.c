@@ -28,20 +28,20 @@ static void job_list_shows_jobs_with_their_nodes(void **state)
 {
 	(void)state;
 	set_members();
-	says("{'cmd':'jobs'}", "{'ok':true,'data':{'version':119,'jobs':[" MINE("null") "]}}");
-	says("{'cmd':'jobs','name':'mine'}",
-	     "{'ok':true,'data':{'version':119,'jobs':[" MINE(MEMBERS) "]}}");
+	replies("{'cmd':'jobs'}", "{'ok':true,'data':{'version':119,'jobs':[" MINE("null") "]}}");
+	replies("{'cmd':'jobs','name':'mine'}",
+		"{'ok':true,'data':{'version':119,'jobs':[" MINE(MEMBERS) "]}}");
 	a.own_out = true;
-	says("{'cmd':'jobs','name':'mine'}",
-	     "{'ok':true,'data':{'version':119,'jobs':[" MINE(MEMBERS_OUT("true")) "]}}");
-	says("{'cmd':'jobs','name':'mine','from':2}",
-	     "{'ok':true,'data':{'version':119,'jobs':[" MINE("[]") "]}}");
+	replies("{'cmd':'jobs','name':'mine'}",
+		"{'ok':true,'data':{'version':119,'jobs':[" MINE(MEMBERS_OUT("true")) "]}}");
+	replies("{'cmd':'jobs','name':'mine','from':2}",
+		"{'ok':true,'data':{'version':119,'jobs':[" MINE("[]") "]}}");
 	refuses("{'cmd':'jobs','name':'other'}", "usage",
 		"there is no job 'other': 'fabricctl job list' shows those that there are");
 	refuses("{'cmd':'jobs','name':'a b'}", "usage", "name of the job 'a b': must be 1 to 63 "
 		"letters, digits, '-', '_' and '.'");
 	a.job_gone = true;
-	says("{'cmd':'jobs'}", "{'ok':true,'data':{'version':119,'jobs':[]}}");
+	replies("{'cmd':'jobs'}", "{'ok':true,'data':{'version':119,'jobs':[]}}");
 }
 
 #define STARTED "{'ok':true,'data':{'version':119,'jobs':[],'in_force':true,'kept':null}}"
@@ -49,9 +49,9 @@ static void job_list_shows_jobs_with_their_nodes(void **state)
 static void job_starts_with_chosen_or_listed_nodes(void **state)
 {
 	(void)state;
-	says("{'cmd':'job-start','name':'new','count':3}", STARTED);
-	says("{'cmd':'job-start','name':'new','count':2,'how':'box','node':'1,1'}", STARTED);
-	says("{'cmd':'job-start','name':'new','how':'list','nodes':['2,1','0,0']}", STARTED);
+	replies("{'cmd':'job-start','name':'new','count':3}", STARTED);
+	replies("{'cmd':'job-start','name':'new','count':2,'how':'box','node':'1,1'}", STARTED);
+	replies("{'cmd':'job-start','name':'new','how':'list','nodes':['2,1','0,0']}", STARTED);
 	does("choose 3 of 0 at -1; job 1 'new' how 0 nodes 3 from 0 uid 0 by 'ann' since 1\n"
 	     "choose 2 of 0 at 4; job 1 'new' how 0 nodes 2 from 0 uid 0 by 'ann' since 1\n"
 	     "choose 2 of 1 at -1; job 1 'new' how 1 nodes 2 from 5 uid 0 by 'ann' since 1\n");
@@ -71,7 +71,8 @@ static void wrong_arguments_of_job_start_are_refused(void **state)
 		"nodes: 0 are listed, must be 1 to 6");
 	refuses("{'cmd':'job-start','name':'new','how':'list','nodes':['3,0']}", "usage",
 		"node '3,0': x is 3, must be 0 to 2");
-	refuses("{'cmd':'job-start','name':'mine','count':1}", "usage", "there is a job 'mine' already: "
+	refuses("{'cmd':'job-start','name':'mine','count':1}", "usage",
+		"there is a job 'mine' already: "
 		"choose another name, or stop it first");
 	does("");
 	a.choose_error = -ENOTCONN;
@@ -94,16 +95,17 @@ static void only_group_starts_and_only_owner_stops_job(void **state)
 	refuses("{'cmd':'job-start','name':'new','count':1}", "denied", DENIED("job start"));
 	refuses("{'cmd':'job-stop','name':'mine'}", "denied", DENIED("job stop"));
 	a.jobs = true;
-	refuses("{'cmd':'job-stop','name':'mine'}", "denied", "job 'mine' belongs to user 1000: only that "
+	refuses("{'cmd':'job-stop','name':'mine'}", "denied",
+		"job 'mine' belongs to user 1000: only that "
 		"user, root and members of control_group may stop it");
 	refuses("{'cmd':'job-stop','name':'other'}", "usage",
 		"there is no job 'other': 'fabricctl job list' shows those that there are");
 	does("");
-	says("{'cmd':'job-start','name':'new','count':1}", STARTED);
+	replies("{'cmd':'job-start','name':'new','count':1}", STARTED);
 	a.uid = 1000;
 	set_members();
-	says("{'cmd':'job-stop','name':'mine'}", "{'ok':true,'data':{'version':119,'jobs':["
-	     MINE(MEMBERS) "],'in_force':true,'kept':null}}");
+	replies("{'cmd':'job-stop','name':'mine'}", "{'ok':true,'data':{'version':119,'jobs':["
+		MINE(MEMBERS) "],'in_force':true,'kept':null}}");
 	does("choose 1 of 0 at -1; job 1 'new' how 0 nodes 1 from 0 uid 1001 by 'ann' since 1\n"
 	     "job 0 'mine' how 0 nodes 0 from 0 uid 1000 by '' since 0\n");
 }

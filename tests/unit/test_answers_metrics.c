@@ -55,9 +55,11 @@ static json_t *nic_json_wanted(void)
 static void set_up_meter(void)
 {
 	a.d.guid = 0xa001;
-	a.d.meter = (struct meter){ .became_root = 356, .bounded = 351, .parked = 352, .replayed = 353,
+	a.d.meter = (struct meter){ .became_root = 356, .bounded = 351, .parked = 352,
+				    .replayed = 353,
 				    .lost = 354, .events = { 357, 358, 359, 360 },
-				    .step[FM_AT_DRAINED] = { .count = { [3] = 355 }, .sum = 2 * SEC } };
+				    .step[FM_AT_DRAINED] = { .count = { [3] = 355 },
+							     .sum = 2 * SEC } };
 }
 
 #define EVENTS "{'error':357,'warning':358,'info':359}"
@@ -69,14 +71,15 @@ static void without_links(const char *request, const char *wanted)
 
 	a.no_links = true;
 	json_object_set_new(j, "nic", nic_json_wanted());
-	says_data(request, j);
+	replies_data(request, j);
 }
 
 static void metrics_of_root_have_figures_of_fabric(void **state)
 {
 	(void)state;
 	set_up_meter();
-	without_links("{'cmd':'metrics'}", "{" NODE "'links':[],'manager':" MANAGER(EVENTS, "356", LEADS)
+	without_links("{'cmd':'metrics'}", "{" NODE "'links':[],'manager':"
+		      MANAGER(EVENTS, "356", LEADS)
 		      ",'fabric':" FABRIC "}");
 	without_links("{'cmd':'metrics','node':'2,1'}", "{" NODE "'links':[],'manager':"
 		      MANAGER(EVENTS, "356", LEADS) ",'fabric':" FABRIC "}");
@@ -89,7 +92,8 @@ static void metrics_of_member_have_no_figures_of_fabric(void **state)
 	set_up_meter();
 	a.root = a.status.is_root = false;
 	a.status.root = (struct fm_root_status){ .epoch = 115, .lost = NOW - 7 * SEC };
-	without_links("{'cmd':'metrics'}", "{" NODE "'links':[],'manager':" MANAGER(EVENTS, "356", ALONE)
+	without_links("{'cmd':'metrics'}", "{" NODE "'links':[],'manager':"
+		      MANAGER(EVENTS, "356", ALONE)
 		      ",'fabric':null}");
 }
 
@@ -99,22 +103,23 @@ static void metrics_without_nic_have_figures_of_manager(void **state)
 	(void)state;
 	set_up_meter();
 	a.nic_error = -EIO;
-	says_data("{'cmd':'metrics'}", json_of("{" NODE "'nic':null,'links':[],'manager':"
-		  MANAGER(EVENTS, "356", LEADS) ",'fabric':" FABRIC "}"));
+	replies_data("{'cmd':'metrics'}", json_of("{" NODE "'nic':null,'links':[],'manager':"
+		     MANAGER(EVENTS, "356", LEADS) ",'fabric':" FABRIC "}"));
 	a.no_nic = true;
-	says_data("{'cmd':'metrics'}", json_of("{" NODE "'nic':null,'links':[],'manager':"
-		  MANAGER(EVENTS, "356", LEADS) ",'fabric':" FABRIC "}"));
+	replies_data("{'cmd':'metrics'}", json_of("{" NODE "'nic':null,'links':[],'manager':"
+		     MANAGER(EVENTS, "356", LEADS) ",'fabric':" FABRIC "}"));
 }
 
 static void metrics_of_other_node_come_from_that_node(void **state)
 {
 	(void)state;
 	a.told_by[1] = "{'node':[1,0],'nic':7}";
-	says("{'cmd':'metrics','node':'1,0'}", "{'ok':true,'data':{'node':[1,0],'nic':7}}");
+	replies("{'cmd':'metrics','node':'1,0'}", "{'ok':true,'data':{'node':[1,0],'nic':7}}");
 	a.told_by[1] = NULL;
 	refuses("{'cmd':'metrics','node':'1,0'}", "unreachable", "node '1,0' does not answer");
 	refuses("{'cmd':'metrics','node':'9,0'}", "usage", "node '9,0': x is 9, must be 0 to 2");
-	refuses("{'cmd':'metrics','port':'+x'}", "usage", "metrics: unknown argument 'port', known: node");
+	refuses("{'cmd':'metrics','port':'+x'}", "usage",
+		"metrics: unknown argument 'port', known: node");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, asked_setup, asked_teardown)

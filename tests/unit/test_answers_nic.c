@@ -37,11 +37,15 @@ static json_t *link_at_x(const char *lanes)
 	char text[2048];
 	json_t *j;
 
-	snprintf(text, sizeof(text), "{'node':[2,1],'port':'+x','name':'myself','peer':{'node':[0,1],'port':'-x','name':'dan'},'expected':{'node':[0,1],'port':'-x'},"
+	snprintf(text, sizeof(text),
+		 "{'node':[2,1],'port':'+x','name':'myself','peer':{'node':[0,1],'port':'-x',"
+		 "'name':'dan'},'expected':{'node':[0,1],'port':'-x'},"
 		 QUALITY "'state':'up','state_age':222,'reason':'none','last_reason':'silence','downs':%s,'admin':false,"
-		 "'excluded':'admin','until':173,'held_ms':null,'closed':false,'lower':'eth0','session':230,"
+		 "'excluded':'admin','until':173,'held_ms':null,'closed':false,'lower':'eth0',"
+		 "'session':230,"
 		 "'retry':'angara','retry_wanted':'acknak',"
-		 "'differs':null,'line':{'length':251,'loss':252,'crosstalk':253,'drift':254,'ageing':255,"
+		 "'differs':null,'line':{'length':251,'loss':252,'crosstalk':253,'drift':254,"
+		 "'ageing':255,"
 		 "'temperature':256,'dead':257,'aged':258},'rootless':%s%s}",
 		 a.root ? "7" : "null", a.root ? "false" : "true", lanes);
 	j = json_of(text);
@@ -53,18 +57,23 @@ static json_t *link_at_x(const char *lanes)
 static json_t *own_links(const char *lanes, const char *no_lanes)
 {
 	static const char *const other[] = {
-		"'port':'+y','name':'myself','peer':null,'differs':null,'expected':{'node':[2,0],'port':'-y'},'state':'down','state_age':223,'reason':'retry','last_reason':'retry',"
-		"'admin':true,'excluded':'wiring','until':null,'held_ms':null,'closed':false,'lower':'',"
+		"'port':'+y','name':'myself','peer':null,'differs':null,'expected':{'node':[2,0],"
+		"'port':'-y'},'state':'down','state_age':223,'reason':'retry',"
+		"'last_reason':'retry',"
+		"'admin':true,'excluded':'wiring','until':null,'held_ms':null,'closed':false,"
+		"'lower':'',"
 		"'session':231,'retry':'acknak','retry_wanted':'hippi'",
 		"'port':'-x','name':'myself','peer':{'node':[1,0],'port':'+x','name':'bob'},"
 		"'differs':{'parameter':'unknown','own':'7','peer':'9'},"
 		"'expected':{'node':[1,1],'port':'+x'},'state':'faulty','state_age':224,"
-		"'reason':'peer','last_reason':'peer','admin':false,'excluded':null,'until':null,'held_ms':8120.5,'closed':true,"
+		"'reason':'peer','last_reason':'peer','admin':false,'excluded':null,'until':null,"
+		"'held_ms':8120.5,'closed':true,"
 		"'lower':'eth2','session':232,'retry':'angara','retry_wanted':'acknak'",
 		"'port':'-y','name':'myself','peer':{'node':null,'port':'+y','name':null},"
 		"'expected':{'node':[2,0],'port':'+y'},'state':'init','state_age':225,"
 		"'differs':{'parameter':'bubble','own':'mbs','peer':'bloc'},"
-		"'reason':'protocol','last_reason':'protocol','admin':false,'excluded':'held','until':null,'held_ms':31.25,"
+		"'reason':'protocol','last_reason':'protocol','admin':false,'excluded':'held',"
+		"'until':null,'held_ms':31.25,"
 		"'closed':false,'lower':'eth3','session':233,'retry':'acknak',"
 		"'retry_wanted':'hippi'",
 	};
@@ -73,7 +82,8 @@ static json_t *own_links(const char *lanes, const char *no_lanes)
 
 	json_array_append_new(list, link_at_x(lanes));
 	for (unsigned int i = 0; i < 3; i++) {
-		snprintf(text, sizeof(text), "{'node':[2,1],'line':null," QUALITY "'rootless':%s,%s%s}",
+		snprintf(text, sizeof(text), "{'node':[2,1],'line':null," QUALITY
+			 "'rootless':%s,%s%s}",
 			 a.root ? "false" : "true", other[i], no_lanes);
 		j = json_of(text);
 		json_object_set_new(j, "downs", a.root ? json_integer(8 + i) : json_null());
@@ -86,18 +96,22 @@ static json_t *own_links(const char *lanes, const char *no_lanes)
 static void links_of_node_have_all_fields_and_lanes(void **state)
 {
 	(void)state;
-	says_data("{'cmd':'links','node':'2,1'}", own_links("", ""));
+	replies_data("{'cmd':'links','node':'2,1'}", own_links("", ""));
 	assert_string_equal(a.passed_on,
 			    "node 5 privileged 1500 ms: {\"cmd\":\"links\",\"node\":\"2,1\"}");
-	says_data("{'cmd':'links','node':'2,1','lanes':true}", own_links(",'lane':["
-		  "{'state':'off','rate':0,'margin':210,'pre':170,'post':180,'ctle':null,'dfe':null,'height':190,"
-		  "'width':200,'ber':0.125},"
-		  "{'state':'on','rate':1408,'margin':211,'pre':171,'post':181,'ctle':220,'dfe':230,'height':191,"
-		  "'width':201,'ber':0.25},"
-		  "{'state':'dead','rate':0,'margin':212,'pre':172,'post':182,'ctle':221,'dfe':231,'height':192,"
-		  "'width':202,'ber':0.375},"
-		  "{'state':'poor','rate':0,'margin':213,'pre':173,'post':183,'ctle':222,'dfe':232,'height':193,"
-		  "'width':203,'ber':0.5}]", ",'lane':[]"));
+	replies_data("{'cmd':'links','node':'2,1','lanes':true}", own_links(",'lane':["
+		     "{'state':'off','rate':0,'margin':210,'pre':170,'post':180,'ctle':null,"
+		     "'dfe':null,'height':190,"
+		     "'width':200,'ber':0.125},"
+		     "{'state':'on','rate':1408,'margin':211,'pre':171,'post':181,'ctle':220,"
+		     "'dfe':230,'height':191,"
+		     "'width':201,'ber':0.25},"
+		     "{'state':'dead','rate':0,'margin':212,'pre':172,'post':182,'ctle':221,"
+		     "'dfe':231,'height':192,"
+		     "'width':202,'ber':0.375},"
+		     "{'state':'poor','rate':0,'margin':213,'pre':173,'post':183,'ctle':222,"
+		     "'dfe':232,'height':193,"
+		     "'width':203,'ber':0.5}]", ",'lane':[]"));
 }
 
 /* A brief answer has a part of the data of each link. */
@@ -123,7 +137,7 @@ static void brief_links_have_part_of_the_fields(void **state)
 		json_array_append_new(brief, j);
 	}
 	json_decref(whole);
-	says_data("{'cmd':'links','node':'2,1','brief':true}", brief);
+	replies_data("{'cmd':'links','node':'2,1','brief':true}", brief);
 	assert_string_equal(a.passed_on, "node 5 privileged 1500 ms: {\"cmd\":\"links\","
 			    "\"node\":\"2,1\",\"brief\":true}");
 }
@@ -147,7 +161,7 @@ static void links_of_all_show_hold_at_both_ends(void **state)
 	json_decref(own);
 	wanted = json_pack("{s:b, s:o, s:[[i,i], [i,i]]}", "ok", 1, "data", all, "missing",
 			   0, 0, 1, 0);
-	says_json("{'cmd':'links'}", wanted);
+	replies_json("{'cmd':'links'}", wanted);
 }
 
 /* The root lists the degraded links of the whole fabric, another node its own. */
@@ -158,13 +172,14 @@ static void root_lists_degraded_links_of_all_nodes(void **state)
 	} };
 
 	(void)state;
-	says("{'cmd':'links','degraded':true}", "{'ok':true,'data':[],'missing':[[1,0]]}");
-	tell(&told);
-	says("{'cmd':'links','degraded':true}", "{'ok':true,'missing':[[1,0]],'data':["
-	     "{'node':[1,1],'port':'+x','held_ms':8120.5,'rootless':false}]}");
-	says_data("{'cmd':'links','node':'2,1','degraded':true}", json_pack("[o]", link_at_x("")));
+	replies("{'cmd':'links','degraded':true}", "{'ok':true,'data':[],'missing':[[1,0]]}");
+	pass_to_root(&told);
+	replies("{'cmd':'links','degraded':true}", "{'ok':true,'missing':[[1,0]],'data':["
+		"{'node':[1,1],'port':'+x','held_ms':8120.5,'rootless':false}]}");
+	replies_data("{'cmd':'links','node':'2,1','degraded':true}",
+		     json_pack("[o]", link_at_x("")));
 	a.link[0].state = TORUS_LINK_RETRAINING;
-	says("{'cmd':'links','node':'own','degraded':true}", "{'ok':true,'data':[]}");
+	replies("{'cmd':'links','node':'own','degraded':true}", "{'ok':true,'data':[]}");
 }
 
 static struct torus_link read_link(unsigned int port, uint64_t errors)
@@ -198,15 +213,18 @@ static void make_bad(void)
 static void link_with_bit_errors_is_degraded(void **state)
 {
 	json_t *x = link_at_x("");
-	json_t *bad = json_of("{'level':'fail','worn':false,'usual_margin':0.0,'errors':33,'bits':3840,'ms':0.0}");
+	json_t *bad =
+		json_of("{'level':'fail','worn':false,'usual_margin':0.0,'errors':33,'bits':3840,"
+			"'ms':0.0}");
 
 	(void)state;
 	make_bad();
-	does("event 1700000050.0 '' 1 errors: 2,1:+x ('own') receives badly from 0,1:+x ('dan'): 33 errors in 3.8e+03 bits, bit "
+	does("event 1700000050.0 '' 1 errors: 2,1:+x ('own') receives badly from 0,1:+x ('dan'): "
+	     "33 errors in 3.8e+03 bits, bit "
 	     "error rate 8.6e-03: replace the cable\n");
 	json_object_set_new(bad, "ber", json_real(33.0 / 3840));
 	json_object_set_new(x, "quality", bad);
-	says_data("{'cmd':'links','node':'2,1','degraded':true}", json_pack("[o]", x));
+	replies_data("{'cmd':'links','node':'2,1','degraded':true}", json_pack("[o]", x));
 }
 
 #define REPORT(port, level) "[{\"node\":[2,1],\"port\":\"" port "\",\"quality\":{\"level\":\"" \
@@ -216,7 +234,7 @@ static void report(uint32_t node, const char *links)
 {
 	const struct svc_msg told = { .type = SVC_LINES, .lines = { node, (char *)links } };
 
-	tell(&told);
+	pass_to_root(&told);
 }
 
 /*
@@ -232,7 +250,8 @@ static void failing_link_is_excluded_only_if_configured(void **state)
 	report(5, REPORT("-x", "warn"));
 	does("");
 	report(5, REPORT("-x", "fail"));
-	does("event 1700000050.0 '' 1 errors: 2,1:-x ('own') is taken out of service: replace its cable, then 'fabricctl include'\n"
+	does("event 1700000050.0 '' 1 errors: 2,1:-x ('own') is taken out of service: replace its "
+	     "cable, then 'fabricctl include'\n"
 	     "exclude 5 2 at 50 by 4294967295@: bit errors: 3.0e-06 measured, more than fail_ber\n");
 }
 
@@ -260,12 +279,13 @@ static void links_without_root_are_those_of_reached_nodes(void **state)
 	json_array_extend(all, own);
 	json_decref(own);
 	json_object_set_new(wanted, "data", all);
-	says_json("{'cmd':'links'}", wanted);
+	replies_json("{'cmd':'links'}", wanted);
 	assert_string_equal(a.passed_on, "all -1 privileged 1500 ms: {\"cmd\":\"links\"}");
 	refuses("{'cmd':'links','node':'0,0'}", "unreachable",
-		"no root answers, so node '0,0' cannot be asked from here: run the command on that node");
-	says("{'cmd':'park','node':'2,1'}",
-	     "{'ok':true," ROOTLESS ",'data':[" OF_PARK ",'rootless':true}]}");
+		"no root answers, so node '0,0' cannot be asked from here: run the command on that "
+		"node");
+	replies("{'cmd':'park','node':'2,1'}",
+		"{'ok':true," ROOTLESS ",'data':[" OF_PARK ",'rootless':true}]}");
 }
 
 /* A reply has room for 2048 ends of cables, of which each node here has four. */
@@ -273,8 +293,8 @@ static void links_of_several_nodes_have_a_limit(void **state)
 {
 	(void)state;
 	a.told_by[0] = "[{'node':[0,0],'port':'-x'}]";
-	says("{'cmd':'links','node':'0,0','count':2}", "{'ok':true,'missing':[[1,0]],'data':["
-	     "{'node':[0,0],'port':'-x','downs':4,'rootless':false}]}");
+	replies("{'cmd':'links','node':'0,0','count':2}", "{'ok':true,'missing':[[1,0]],'data':["
+		"{'node':[0,0],'port':'-x','downs':4,'rootless':false}]}");
 	assert_string_equal(a.passed_on, "all 0 privileged 1500 ms: "
 			    "{\"cmd\":\"links\",\"node\":\"0,0\",\"count\":2}");
 	refuses("{'cmd':'links','node':'0,0','count':513}", "usage",
@@ -283,11 +303,12 @@ static void links_of_several_nodes_have_a_limit(void **state)
 		"count: must be 1 to 512 in a fabric of 6 nodes");
 	refuses("{'cmd':'links','node':'0,0','count':6145,'brief':true,'bad':true}", "usage",
 		"count: must be 1 to 6144 in a fabric of 6 nodes");
-	says("{'cmd':'links','node':'0,0','count':2,'brief':true,'bad':true}", "{'ok':true,'missing':"
-	     "[[1,0]],'data':[{'node':[0,0],'port':'-x','downs':4,'rootless':false}]}");
+	replies("{'cmd':'links','node':'0,0','count':2,'brief':true,'bad':true}",
+		"{'ok':true,'missing':"
+		"[[1,0]],'data':[{'node':[0,0],'port':'-x','downs':4,'rootless':false}]}");
 	a.told_by[1] = "{'node':[1,0],'told':1}";
-	says("{'cmd':'counters','node':'bob','count':1}", "{'ok':true,'data':["
-	     "{'node':[1,0],'told':1,'rootless':false}]}");
+	replies("{'cmd':'counters','node':'bob','count':1}", "{'ok':true,'data':["
+		"{'node':[1,0],'told':1,'rootless':false}]}");
 	refuses("{'cmd':'counters','node':'0,0','count':4097}", "usage",
 		"count: must be 1 to 4096 in a fabric of 6 nodes");
 }
@@ -306,7 +327,7 @@ static void eye_has_rows_of_asked_lane(void **state)
 			snprintf(row + 2 * c, 3, "%02x", (7 * r + c) % 256);
 		json_array_append_new(json_object_get(wanted, "rows"), json_string(row));
 	}
-	says_data("{'cmd':'eye','node':'2,1','port':'+y','lane':11}", wanted);
+	replies_data("{'cmd':'eye','node':'2,1','port':'+y','lane':11}", wanted);
 	does("eye 1 11\n");
 }
 
@@ -314,19 +335,19 @@ static void eye_has_rows_of_asked_lane(void **state)
 static void port_command_acts_on_named_port_and_is_logged(void **state)
 {
 	(void)state;
-	says("{'cmd':'port','node':'2,1','port':'-y','up':false}",
-	     "{'ok':true,'data':{'node':[2,1],'port':'-y','up':false}}");
+	replies("{'cmd':'port','node':'2,1','port':'-y','up':false}",
+		"{'ok':true,'data':{'node':[2,1],'port':'-y','up':false}}");
 	does("port 3 down\nevent 1700000050.0 '' 1 admin: port 2,1:-y was taken down by an "
 	     "administrator\n");
-	says("{'cmd':'port','node':'own','port':'-x','up':true}",
-	     "{'ok':true,'data':{'node':[2,1],'port':'-x','up':true}}");
+	replies("{'cmd':'port','node':'own','port':'-x','up':true}",
+		"{'ok':true,'data':{'node':[2,1],'port':'-x','up':true}}");
 	does("port 2 up\nevent 1700000050.0 '' 2 admin: port 2,1:-x was taken up by an "
 	     "administrator\n");
-	says("{'cmd':'retrain','node':'2,1','port':'+y'}",
-	     "{'ok':true,'data':{'node':[2,1],'port':'+y'}}");
+	replies("{'cmd':'retrain','node':'2,1','port':'+y'}",
+		"{'ok':true,'data':{'node':[2,1],'port':'+y'}}");
 	does("retrain 1\n");
-	says("{'cmd':'retry','node':'2,1','port':'-y','protocol':'acknak'}",
-	     "{'ok':true,'data':{'node':[2,1],'port':'-y','retry_wanted':'acknak'}}");
+	replies("{'cmd':'retry','node':'2,1','port':'-y','protocol':'acknak'}",
+		"{'ok':true,'data':{'node':[2,1],'port':'-y','retry_wanted':'acknak'}}");
 	does("retry 3 acknak\n");
 }
 
@@ -343,16 +364,18 @@ static void port_command_acts_on_named_port_and_is_logged(void **state)
 static void link_test_is_bounded_by_slower_device(void **state)
 {
 	(void)state;
-	says(A_TEST("send", ITS_PLAN), "{'ok':true,'data':{'node':[2,1],'port':'+y','mbps':1523}}");
+	replies(A_TEST("send", ITS_PLAN),
+		"{'ok':true,'data':{'node':[2,1],'port':'+y','mbps':1523}}");
 	does("test 1 send 7: 9 packets, 3000000000 ns, 11 a second of 65 bytes, 1523 Mb/s\n");
-	says("{'cmd':'test','node':'own','port':'+x','step':'echo','token':'fedcba9876543210'}",
-	     "{'ok':true,'data':{'node':[2,1],'port':'+x','mbps':1000}}");
-	does("test 0 echo fedcba9876543210: 0 packets, 15000000000 ns, 2000 a second of 1024 bytes, "
+	replies("{'cmd':'test','node':'own','port':'+x','step':'echo','token':'fedcba9876543210'}",
+		"{'ok':true,'data':{'node':[2,1],'port':'+x','mbps':1000}}");
+	does("test 0 echo fedcba9876543210: 0 packets, 15000000000 ns, 2000 a second of 1024 bytes,"
+	     " "
 	     "1000 Mb/s\n");
 	a.link[1].gauge[TORUS_PG_PEER_RATE] = 0;
-	says(A_TEST("send", ""), "{'ok':true,'data':{'node':[2,1],'port':'+y','mbps':null}}");
+	replies(A_TEST("send", ""), "{'ok':true,'data':{'node':[2,1],'port':'+y','mbps':null}}");
 	does("test 1 send 7: 0 packets, 5000000000 ns, 2000 a second of 1024 bytes, 0 Mb/s\n");
-	says(A_TEST("end", ""), "{'ok':true,'data':{'node':[2,1],'port':'+y'}}");
+	replies(A_TEST("end", ""), "{'ok':true,'data':{'node':[2,1],'port':'+y'}}");
 	does("test 1 end 7\n");
 }
 
@@ -364,15 +387,16 @@ static void link_test_is_bounded_by_slower_device(void **state)
 static void link_test_shows_results_of_its_end(void **state)
 {
 	(void)state;
-	refuses(A_TEST("show", ""), "failed", "this end has no such test: it has ended long ago, or its "
+	refuses(A_TEST("show", ""), "failed",
+		"this end has no such test: it has ended long ago, or its "
 		"fabricd was restarted");
 	a.tested = LINKTEST_ECHO;
-	says(A_TEST("show", ""), "{'ok':true,'data':{" OF_TEST("echo") "}}");
+	replies(A_TEST("show", ""), "{'ok':true,'data':{" OF_TEST("echo") "}}");
 	a.tested = LINKTEST_SENDER;
-	says(A_TEST("show", ""), "{'ok':true,'data':{" OF_TEST("send") OF_SENDER
-	     "{'min':1.0,'median':2.5,'max':4.0}}}");
+	replies(A_TEST("show", ""), "{'ok':true,'data':{" OF_TEST("send") OF_SENDER
+		"{'min':1.0,'median':2.5,'max':4.0}}}");
 	a.test_error = 1;
-	says(A_TEST("show", ""), "{'ok':true,'data':{" OF_TEST("send") OF_SENDER "null}}");
+	replies(A_TEST("show", ""), "{'ok':true,'data':{" OF_TEST("send") OF_SENDER "null}}");
 }
 
 #define ALLOWED "must be, for token, 16 hexadecimal digits; seconds 1 to 3600; "		\
@@ -388,7 +412,8 @@ static void link_test_with_wrong_values_is_refused(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		snprintf(request, sizeof(request), "{'cmd':'test','node':'2,1','port':'+y','step':'send',"
+		snprintf(request, sizeof(request),
+			 "{'cmd':'test','node':'2,1','port':'+y','step':'send',"
 			 "'token':'0000000000000007','%s':%s}", wrong[i][0], wrong[i][1]);
 		snprintf(text, sizeof(text), "test: %s: " ALLOWED, wrong[i][0]);
 		refuses(request, "usage", text);
@@ -418,7 +443,8 @@ static void link_test_with_wrong_values_is_refused(void **state)
 		"the NIC is busy: too many questions wait for it, ask again later");
 	does("");
 	a.privileged = false;
-	refuses(A_TEST("end", ""), "denied", "link test loads a link: only root may: run it with sudo, "
+	refuses(A_TEST("end", ""), "denied",
+		"link test loads a link: only root may: run it with sudo, "
 		"or set control_group in fabricd.conf, which is not set, to a group of yours and "
 		"restart fabricd");
 }
@@ -428,7 +454,8 @@ static void link_test_of_old_node_is_unreachable(void **state)
 {
 	(void)state;
 	refuses("{'cmd':'test','node':'1,1','port':'+y','step':'send','token':'0000000000000007'}",
-		"unreachable", "node '1,1' does not answer, or its fabricd is of a release that cannot "
+		"unreachable",
+		"node '1,1' does not answer, or its fabricd is of a release that cannot "
 		"test links");
 }
 
@@ -441,28 +468,28 @@ static void locate_starts_continues_and_ends_blinking(void **state)
 {
 	(void)state;
 	a.plug = PLUG_BEGINS;
-	says("{'cmd':'locate','node':'2,1','port':'+x','seconds':7}",
-	     "{'ok':true,'data':{" AT_X("begins", "null") ",'left_ms':321.0}}");
+	replies("{'cmd':'locate','node':'2,1','port':'+x','seconds':7}",
+		"{'ok':true,'data':{" AT_X("begins", "null") ",'left_ms':321.0}}");
 	does("locate 0 eth0 7000000000\n");
 	a.plug = PLUG_GOES_ON;
-	says("{'cmd':'locate','node':'2,1','port':'+x'}",
-	     "{'ok':true,'data':{" AT_X("goes-on", "null") ",'left_ms':321.0}}");
+	replies("{'cmd':'locate','node':'2,1','port':'+x'}",
+		"{'ok':true,'data':{" AT_X("goes-on", "null") ",'left_ms':321.0}}");
 	does("");
 	a.plug = PLUG_DONE;
-	says("{'cmd':'locate','node':'2,1','port':'+x','seconds':0}",
-	     "{'ok':true,'data':{" AT_X("done", "null") ",'left_ms':321.0}}");
+	replies("{'cmd':'locate','node':'2,1','port':'+x','seconds':0}",
+		"{'ok':true,'data':{" AT_X("done", "null") ",'left_ms':321.0}}");
 	does("locate 0 eth0 0\n");
 	a.plug = PLUG_FAILED;
 	a.plug_error = -EOPNOTSUPP;
-	says("{'cmd':'locate','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
-	     "'eth0 cannot blink: its driver has no such function'") ",'left_ms':321.0}}");
+	replies("{'cmd':'locate','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
+		"'eth0 cannot blink: its driver has no such function'") ",'left_ms':321.0}}");
 	a.plug_error = -ENODEV;
-	says("{'cmd':'locate','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
-	     "'there is no interface eth0 here, so it cannot blink: the cable is a virtual one, "
-	     "or the NIC is in another network namespace'") ",'left_ms':321.0}}");
-	says("{'cmd':'locate','node':'2,1','port':'+y','seconds':7}", "{'ok':true,'data':{"
-	     "'node':[2,1],'port':'+y','name':'myself','lower':null,'state':'failed',"
-	     "'why':'there is no interface below this port','left_ms':0.0}}");
+	replies("{'cmd':'locate','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
+		"'there is no interface eth0 here, so it cannot blink: the cable is a virtual one, "
+		"or the NIC is in another network namespace'") ",'left_ms':321.0}}");
+	replies("{'cmd':'locate','node':'2,1','port':'+y','seconds':7}", "{'ok':true,'data':{"
+		"'node':[2,1],'port':'+y','name':'myself','lower':null,'state':'failed',"
+		"'why':'there is no interface below this port','left_ms':0.0}}");
 	does("");
 	a.test_error = -ENOMEM;
 	refuses("{'cmd':'locate','node':'2,1','port':'+x','seconds':1}", "failed", "out of memory");
@@ -473,8 +500,10 @@ static void locate_starts_continues_and_ends_blinking(void **state)
 	refuses("{'cmd':'locate','node':'1,1','port':'+x'}", "unreachable", "node '1,1' does not "
 		"answer, or its fabricd is of a release that does not know 'locate'");
 	a.privileged = false;
-	refuses("{'cmd':'locate','node':'2,1','port':'+x'}", "denied", "link locate lets a LED blink: "
-		"only root may: run it with sudo, or set control_group in fabricd.conf, which is not "
+	refuses("{'cmd':'locate','node':'2,1','port':'+x'}", "denied",
+		"link locate lets a LED blink: "
+		"only root may: run it with sudo, or set control_group in fabricd.conf, which is "
+		"not "
 		"set, to a group of yours and restart fabricd");
 	does("");
 }
@@ -484,28 +513,30 @@ static void module_is_read_and_shown_for_port(void **state)
 	(void)state;
 	a.privileged = false;		/* everybody may ask */
 	a.plug = PLUG_BEGINS;
-	says("{'cmd':'module','node':'2,1','port':'+x','look':true}",
-	     "{'ok':true,'data':{" AT_X("begins", "null") ",'module':null}}");
+	replies("{'cmd':'module','node':'2,1','port':'+x','look':true}",
+		"{'ok':true,'data':{" AT_X("begins", "null") ",'module':null}}");
 	does("look 0 eth0\n");
 	a.plug = PLUG_DONE;
-	says("{'cmd':'module','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("done", "null")
-	     ",'module':{'kind':'OSFP','vendor':'ACME','part':'X1','revision':null,'serial':'SN',"
-	     "'date':'26','celsius':331.5,'volts':332.5,'tx_mw':[0.25,0.5],'rx_mw':[]}}}");
-	says("{'cmd':'module','node':'2,1','port':'-x'}", "{'ok':true,'data':{'node':[2,1],"
-	     "'port':'-x','name':'myself','lower':'eth2','state':'done','why':null,"
-	     "'module':{'kind':'OSFP','vendor':'ACME','part':'X1','revision':null,'serial':'SN',"
-	     "'date':'26','celsius':null,'volts':null,'tx_mw':[0.25,0.5],'rx_mw':[]}}}");
+	replies("{'cmd':'module','node':'2,1','port':'+x'}", "{'ok':true,'data':{"
+		AT_X("done", "null")
+		",'module':{'kind':'OSFP','vendor':'ACME','part':'X1','revision':null,"
+		"'serial':'SN',"
+		"'date':'26','celsius':331.5,'volts':332.5,'tx_mw':[0.25,0.5],'rx_mw':[]}}}");
+	replies("{'cmd':'module','node':'2,1','port':'-x'}", "{'ok':true,'data':{'node':[2,1],"
+		"'port':'-x','name':'myself','lower':'eth2','state':'done','why':null,"
+		"'module':{'kind':'OSFP','vendor':'ACME','part':'X1','revision':null,'serial':'SN',"
+		"'date':'26','celsius':null,'volts':null,'tx_mw':[0.25,0.5],'rx_mw':[]}}}");
 	a.plug = PLUG_FAILED;
 	a.plug_error = -EPROTONOSUPPORT;
-	says("{'cmd':'module','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
-	     "'the plug in eth0 is of a kind that is not known here'") ",'module':null}}");
+	replies("{'cmd':'module','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
+		"'the plug in eth0 is of a kind that is not known here'") ",'module':null}}");
 	a.plug_error = -EIO;
-	says("{'cmd':'module','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
-	     "'eth0 cannot read a plug: Input/output error'") ",'module':null}}");
+	replies("{'cmd':'module','node':'2,1','port':'+x'}", "{'ok':true,'data':{" AT_X("failed",
+		"'eth0 cannot read a plug: Input/output error'") ",'module':null}}");
 	does("");
-	says("{'cmd':'module','node':'2,1','port':'+y','look':true}", "{'ok':true,'data':{"
-	     "'node':[2,1],'port':'+y','name':'myself','lower':null,'state':'failed',"
-	     "'why':'there is no interface below this port','module':null}}");
+	replies("{'cmd':'module','node':'2,1','port':'+y','look':true}", "{'ok':true,'data':{"
+		"'node':[2,1],'port':'+y','name':'myself','lower':null,'state':'failed',"
+		"'why':'there is no interface below this port','module':null}}");
 	does("");
 	a.test_error = -ENOMEM;
 	refuses("{'cmd':'module','node':'2,1','port':'+x','look':true}", "failed", "out of memory");
@@ -591,18 +622,20 @@ static void counters_of_one_or_all_nodes_are_complete(void **state)
 		  3002 + 10 * TORUS_FC_##ID, 3003 + 10 * TORUS_FC_##ID));
 	TORUS_FLOW_COUNTER_LIST(X)
 #undef X
-	says_data("{'cmd':'counters','node':'own'}", json_pack("[O]", own));
+	replies_data("{'cmd':'counters','node':'own'}", json_pack("[O]", own));
 	wanted = json_of("{'ok':true,'missing':[[0,0]],'data':["
-			 "{'node':[1,0],'told':1,'rootless':false},{'node':[1,1],'told':4,'rootless':false}]}");
+			 "{'node':[1,0],'told':1,'rootless':false},{'node':[1,1],'told':4,"
+			 "'rootless':false}]}");
 	json_array_append_new(json_object_get(wanted, "data"), own);
-	says_json("{'cmd':'counters'}", wanted);
+	replies_json("{'cmd':'counters'}", wanted);
 }
 
 static void rows_have_version_and_hexadecimal_digits(void **state)
 {
 	(void)state;
-	says("{'cmd':'rows','node':'2,1'}", "{'ok':true,'data':{'node':[2,1],'version':141,"
-	     "'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0'],'rootless':false}}");
+	replies("{'cmd':'rows','node':'2,1'}", "{'ok':true,'data':{'node':[2,1],'version':141,"
+		"'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0'],"
+		"'rootless':false}}");
 }
 
 /*
@@ -614,14 +647,17 @@ static void rows_without_root_are_those_of_reached_nodes(void **state)
 	(void)state;
 	a.root = false;
 	a.cut_off = NOW - 7 * SEC;
-	says("{'cmd':'rows','node':'2,1'}", "{'ok':true," ROOTLESS ",'data':{'node':[2,1],'version':141,"
-	     "'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0'],'rootless':true}}");
+	replies("{'cmd':'rows','node':'2,1'}", "{'ok':true," ROOTLESS
+		",'data':{'node':[2,1],'version':141,"
+		"'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0'],"
+		"'rootless':true}}");
 	refuses("{'cmd':'rows','node':'0,0'}", "unreachable",
-		"no root answers, so node '0,0' cannot be asked from here: run the command on that node");
+		"no root answers, so node '0,0' cannot be asked from here: run the command on that "
+		"node");
 	a.told_by[4] = "{'node':[1,1],'version':1,'rows':''}";
-	says("{'cmd':'rows','node':'0,0','count':5}",
-	     "{'ok':true," ROOTLESS ",'missing':[[0,0],[1,0]],'data':["
-	     "{'node':[1,1],'version':1,'rows':'','rootless':true}]}");
+	replies("{'cmd':'rows','node':'0,0','count':5}",
+		"{'ok':true," ROOTLESS ",'missing':[[0,0],[1,0]],'data':["
+		"{'node':[1,1],'version':1,'rows':'','rootless':true}]}");
 }
 
 #define TOLD(node) "{'node':" node ",'version':1,'rows':[]}"
@@ -638,18 +674,18 @@ static void rows_of_several_are_in_order_of_nodes(void **state)
 	(void)state;
 	a.told_by[0] = TOLD("[0,0]");		/* a node that was not asked */
 	a.told_by[2] = TOLD("[2,0]");
-	says("{'cmd':'rows','node':'bob','count':4}",
-	     "{'ok':true,'missing':[[1,0],[1,1]],'data':[" OF("[2,0]") "]}");
+	replies("{'cmd':'rows','node':'bob','count':4}",
+		"{'ok':true,'missing':[[1,0],[1,1]],'data':[" OF("[2,0]") "]}");
 	assert_string_equal(a.passed_on, "all 1 privileged 1500 ms: "
 			    "{\"cmd\":\"rows\",\"node\":\"1,0\",\"count\":4}");
-	says("{'cmd':'rows','node':'1,1','count':1}", "{'ok':true,'missing':[[1,1]],'data':[]}");
+	replies("{'cmd':'rows','node':'1,1','count':1}", "{'ok':true,'missing':[[1,1]],'data':[]}");
 	assert_false(a.enough);
 	a.told_by[4] = TOLD("[1,1]");
-	says("{'cmd':'rows','node':'1,1','count':9}",
-	     "{'ok':true,'data':[" OF("[1,1]") "," OWN_ROWS "]}");
+	replies("{'cmd':'rows','node':'1,1','count':9}",
+		"{'ok':true,'data':[" OF("[1,1]") "," OWN_ROWS "]}");
 	a.own = TORUS_NO_NODE - 1;
-	says("{'cmd':'rows','node':'1,1','count':9}",
-	     "{'ok':true,'missing':[[2,1]],'data':[" OF("[1,1]") "]}");
+	replies("{'cmd':'rows','node':'1,1','count':9}",
+		"{'ok':true,'missing':[[2,1]],'data':[" OF("[1,1]") "]}");
 }
 
 /* The number of rows in a reply is limited, and with it the memory that it takes. */
@@ -660,10 +696,11 @@ static void more_rows_than_limit_are_refused(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
-		snprintf(request, sizeof(request), "{'cmd':'rows','node':'2,1','count':%s}", wrong[i]);
+		snprintf(request, sizeof(request), "{'cmd':'rows','node':'2,1','count':%s}",
+			 wrong[i]);
 		refuses(request, "usage", "count: must be 1 to 21845 in a fabric of 6 nodes");
 	}
-	says("{'cmd':'rows','node':'2,1','count':21845}", "{'ok':true,'data':[" OWN_ROWS "]}");
+	replies("{'cmd':'rows','node':'2,1','count':21845}", "{'ok':true,'data':[" OWN_ROWS "]}");
 	refuses("{'cmd':'rows','count':2}", "usage",
 		"rows: argument 'node' is missing: coordinates such as '1,0,3', or a name");
 }
@@ -683,15 +720,15 @@ static void rows_as_runs_fit_more_nodes(void **state)
 	(void)state;
 	refuses("{'cmd':'rows','node':'2,1','count':174763,'runs':true}", "usage",
 		"count: must be 1 to 174762 in a fabric of 6 nodes");
-	says("{'cmd':'rows','node':'2,1','count':174762,'runs':true}",
-	     "{'ok':true,'data':[" OWN_RUNS "]}");
+	replies("{'cmd':'rows','node':'2,1','count':174762,'runs':true}",
+		"{'ok':true,'data':[" OWN_RUNS "]}");
 	a.equal_rows = true;
-	says("{'cmd':'rows','node':'2,1','count':1,'runs':true}",
-	     "{'ok':true,'data':[{'node':[2,1],'version':141,'rows':'0123456789abcdef*3',"
-	     "'rootless':false}]}");
-	says("{'cmd':'rows','node':'2,1','count':1,'runs':false}",
-	     "{'ok':true,'data':[{'node':[2,1],'version':141,'rows':"
-	     "'0123456789abcdef0123456789abcdef0123456789abcdef','rootless':false}]}");
+	replies("{'cmd':'rows','node':'2,1','count':1,'runs':true}",
+		"{'ok':true,'data':[{'node':[2,1],'version':141,'rows':'0123456789abcdef*3',"
+		"'rootless':false}]}");
+	replies("{'cmd':'rows','node':'2,1','count':1,'runs':false}",
+		"{'ok':true,'data':[{'node':[2,1],'version':141,'rows':"
+		"'0123456789abcdef0123456789abcdef0123456789abcdef','rootless':false}]}");
 	memset(digits, '1', sizeof(digits) - 1);
 	for (unsigned int i = 0; i < 2; i++) {
 		sprintf(told[i], "{'node':[%u,1],'version':1,'rows':'%s'}", i, digits);
@@ -702,26 +739,28 @@ static void rows_as_runs_fit_more_nodes(void **state)
 			   "node", 0, 1, "version", 1, "rows", digits, "rootless", 0,
 			   "node", 1, 1, "version", 1, "rows", "rootless", 0,
 			   "node", 2, 1, "version", 141, "rows", "rootless", 0);
-	says_json("{'cmd':'rows','node':'0,1','count':3,'runs':true}", wanted);
+	replies_json("{'cmd':'rows','node':'0,1','count':3,'runs':true}", wanted);
 }
 
 static void park_shows_counts_and_flows_of_nodes(void **state)
 {
 	(void)state;
-	says("{'cmd':'park','node':'2,1'}", "{'ok':true,'data':[" PARK "]}");
-	says("{'cmd':'park','node':'2,1','flows':true}", "{'ok':true,'data':[" OF_PARK ","
-	     "'flows':[{'from':[1,0],'to':[1,1],'vc':'vcd0','packets':172,'bytes':173,'age':174},"
-	     "{'from':null,'to':[0,0],'vc':'vca','packets':175,'bytes':176,'age':177}],'more':171,"
-	     "'rootless':false}]}");
+	replies("{'cmd':'park','node':'2,1'}", "{'ok':true,'data':[" PARK "]}");
+	replies("{'cmd':'park','node':'2,1','flows':true}", "{'ok':true,'data':[" OF_PARK ","
+		"'flows':[{'from':[1,0],'to':[1,1],'vc':'vcd0','packets':172,'bytes':173,"
+		"'age':174},"
+		"{'from':null,'to':[0,0],'vc':'vca','packets':175,'bytes':176,'age':177}],"
+		"'more':171,"
+		"'rootless':false}]}");
 	a.flows_error = -EOPNOTSUPP;
-	says("{'cmd':'park','node':'2,1','flows':true}", "{'ok':true,'data':[" PARK "]}");
+	replies("{'cmd':'park','node':'2,1','flows':true}", "{'ok':true,'data':[" PARK "]}");
 	a.flows_error = -EIO;
 	refuses("{'cmd':'park','node':'2,1','flows':true}", "unreachable",
 		"node '2,1' does not answer");
 	a.flows_error = 0;
 	a.told_by[0] = "{'node':[0,0]}";
-	says("{'cmd':'park'}",
-	     "{'ok':true,'missing':[[1,0],[1,1]],'data':[" AT_00 "," PARK "]}");
+	replies("{'cmd':'park'}",
+		"{'ok':true,'missing':[[1,0],[1,1]],'data':[" AT_00 "," PARK "]}");
 }
 
 /* An answer waits for the nodes that should answer, and not for others, which may be silent. */
@@ -729,14 +768,14 @@ static void answer_waits_only_for_nodes_that_should_answer(void **state)
 {
 	(void)state;
 	a.told_by[0] = a.told_by[1] = "{'node':[0,0]}";
-	says("{'cmd':'park','node':'0,0'}", "{'ok':true,'data':[" AT_00 "]}");
+	replies("{'cmd':'park','node':'0,0'}", "{'ok':true,'data':[" AT_00 "]}");
 	assert_true(a.enough);
 	a.enough = false;
-	says("{'cmd':'park'}", "{'ok':true,'missing':[[1,1]],"
-	     "'data':[" AT_00 "," AT_00 "," PARK "]}");
+	replies("{'cmd':'park'}", "{'ok':true,'missing':[[1,1]],"
+		"'data':[" AT_00 "," AT_00 "," PARK "]}");
 	assert_false(a.enough);
 	a.told_by[4] = a.told_by[0];
-	says("{'cmd':'park'}", "{'ok':true,'data':[" AT_00 "," AT_00 "," AT_00 "," PARK "]}");
+	replies("{'cmd':'park'}", "{'ok':true,'data':[" AT_00 "," AT_00 "," AT_00 "," PARK "]}");
 	assert_true(a.enough);
 }
 
@@ -744,7 +783,7 @@ static void answer_waits_only_for_nodes_that_should_answer(void **state)
 static void replay_by_hand_needs_fabric_at_rest(void **state)
 {
 	(void)state;
-	says("{'cmd':'replay','node':'2,1'}", "{'ok':true,'data':" OF_PARK "}}");
+	replies("{'cmd':'replay','node':'2,1'}", "{'ok':true,'data':" OF_PARK "}}");
 	does("replay 118 0\n");
 	a.outline.under_way = true;
 	refuses("{'cmd':'replay','node':'2,1'}", "failed",
@@ -795,7 +834,8 @@ static void full_queue_of_nic_refuses_questions(void **state)
 		refuses(of_one[i], "failed",
 			"the NIC is busy: too many questions wait for it, ask again later");
 	a.told_by[0] = "{'node':[0,0]}";
-	says("{'cmd':'park'}", "{'ok':true,'missing':[[1,0],[1,1],[2,1]],'data':[{'node':[0,0],'rootless':false}]}");
+	replies("{'cmd':'park'}", "{'ok':true,'missing':[[1,0],[1,1],[2,1]],'data':[{'node':[0,0],"
+		"'rootless':false}]}");
 	does("");
 }
 

@@ -72,7 +72,7 @@ static struct arbiter *script(const char *text, uint64_t max)
 }
 
 /* Makes the arbiter answer a question about epoch 7 with this text. */
-static void says(const char *text, enum fm_verdict verdict, uint64_t high, const char *why)
+static void check_answer(const char *text, enum fm_verdict verdict, uint64_t high, const char *why)
 {
 	struct arbiter *a = script(text, PATIENCE);
 
@@ -82,7 +82,8 @@ static void says(const char *text, enum fm_verdict verdict, uint64_t high, const
 	assert_int_equal(answers, 1);
 	assert_true(got.epoch == 7);
 	if (got.verdict != verdict || got.high != high || strcmp(got.why, why))
-		fail_msg("%s: verdict %u of %llu: %s", text, got.verdict, (unsigned long long)got.high, got.why);
+		fail_msg("%s: verdict %u of %llu: %s", text, got.verdict,
+			 (unsigned long long)got.high, got.why);
 	arbiter_free(a);
 }
 
@@ -92,7 +93,8 @@ static void arbiter_gets_claim_epoch_guid_and_no_other_files(void **state)
 	FILE *f;
 
 	(void)state;
-	says("echo \"$@\" $TORUS_FABRIC $(ls /proc/self/fd | wc -l) > asked; cat; echo granted", FM_GRANTED, 0, "");
+	check_answer("echo \"$@\" $TORUS_FABRIC $(ls /proc/self/fd | wc -l) > asked; cat; echo "
+		     "granted", FM_GRANTED, 0, "");
 	f = fopen(path("asked"), "r");
 	assert_non_null(f);
 	assert_non_null(fgets(line, sizeof(line), f));
@@ -104,38 +106,40 @@ static void arbiter_gets_claim_epoch_guid_and_no_other_files(void **state)
 static void each_valid_answer_gives_its_verdict(void **state)
 {
 	(void)state;
-	says("echo granted", FM_GRANTED, 0, "");
-	says("printf granted", FM_GRANTED, 0, "");
-	says("echo granted; echo and more", FM_GRANTED, 0, "");
-	says("echo refused", FM_REFUSED, 0, "it gave no reason");
-	says("echo refused 41", FM_REFUSED, 41, "it gave no reason");
-	says("echo refused 18446744073709551615 held by 0abc", FM_REFUSED, UINT64_MAX, "held by 0abc");
-	says("echo refused not quorate", FM_REFUSED, 0, "not quorate");
-	says("echo refused 18446744073709551616", FM_REFUSED, 0, "18446744073709551616");
-	says("echo refused 111111111111111111111111111111", FM_REFUSED, 0, "111111111111111111111111111111");
-	says("echo unknown", FM_UNKNOWN, 0, "it does not know");
-	says("echo unknown no way to etcd", FM_UNKNOWN, 0, "no way to etcd");
+	check_answer("echo granted", FM_GRANTED, 0, "");
+	check_answer("printf granted", FM_GRANTED, 0, "");
+	check_answer("echo granted; echo and more", FM_GRANTED, 0, "");
+	check_answer("echo refused", FM_REFUSED, 0, "it gave no reason");
+	check_answer("echo refused 41", FM_REFUSED, 41, "it gave no reason");
+	check_answer("echo refused 18446744073709551615 held by 0abc", FM_REFUSED, UINT64_MAX,
+		     "held by 0abc");
+	check_answer("echo refused not quorate", FM_REFUSED, 0, "not quorate");
+	check_answer("echo refused 18446744073709551616", FM_REFUSED, 0, "18446744073709551616");
+	check_answer("echo refused 111111111111111111111111111111", FM_REFUSED, 0,
+		     "111111111111111111111111111111");
+	check_answer("echo unknown", FM_UNKNOWN, 0, "it does not know");
+	check_answer("echo unknown no way to etcd", FM_UNKNOWN, 0, "no way to etcd");
 }
 
 static void invalid_answer_is_unknown_with_its_text(void **state)
 {
 	(void)state;
-	says("true", FM_UNKNOWN, 0, "it gave no answer");
-	says("echo", FM_UNKNOWN, 0, "it gave no answer");
-	says("echo; echo granted", FM_UNKNOWN, 0, "it gave no answer");
-	says("echo granted 7", FM_UNKNOWN, 0, "it answered 'granted 7'");
-	says("echo grantedly", FM_UNKNOWN, 0, "it answered 'grantedly'");
-	says("echo GRANTED", FM_UNKNOWN, 0, "it answered 'GRANTED'");
-	says("echo ' granted'", FM_UNKNOWN, 0, "it answered ' granted'");
-	says("printf 'a\\000\\033\\377b'", FM_UNKNOWN, 0, "it answered 'a???b'");
-	says("printf 'granted\\000'", FM_UNKNOWN, 0, "it answered 'granted?'");
+	check_answer("true", FM_UNKNOWN, 0, "it gave no answer");
+	check_answer("echo", FM_UNKNOWN, 0, "it gave no answer");
+	check_answer("echo; echo granted", FM_UNKNOWN, 0, "it gave no answer");
+	check_answer("echo granted 7", FM_UNKNOWN, 0, "it answered 'granted 7'");
+	check_answer("echo grantedly", FM_UNKNOWN, 0, "it answered 'grantedly'");
+	check_answer("echo GRANTED", FM_UNKNOWN, 0, "it answered 'GRANTED'");
+	check_answer("echo ' granted'", FM_UNKNOWN, 0, "it answered ' granted'");
+	check_answer("printf 'a\\000\\033\\377b'", FM_UNKNOWN, 0, "it answered 'a???b'");
+	check_answer("printf 'granted\\000'", FM_UNKNOWN, 0, "it answered 'granted?'");
 	/* Much more than is read, though less than a pipe takes. */
-	says("head -c 60000 /dev/zero | tr '\\000' x", FM_UNKNOWN, 0,
-	     "it answered 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'");
-	says("echo granted; exit 3", FM_UNKNOWN, 0, "it ended with status 3");
-	says("echo granted; exit 127", FM_UNKNOWN, 0, "it ended with status 127");
-	says("echo granted; kill -9 $$", FM_UNKNOWN, 0, "it ended by signal 9");
-	says("echo granted; kill -PIPE $$", FM_UNKNOWN, 0, "it ended by signal 13");
+	check_answer("head -c 60000 /dev/zero | tr '\\000' x", FM_UNKNOWN, 0,
+		     "it answered 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'");
+	check_answer("echo granted; exit 3", FM_UNKNOWN, 0, "it ended with status 3");
+	check_answer("echo granted; exit 127", FM_UNKNOWN, 0, "it ended with status 127");
+	check_answer("echo granted; kill -9 $$", FM_UNKNOWN, 0, "it ended by signal 9");
+	check_answer("echo granted; kill -PIPE $$", FM_UNKNOWN, 0, "it ended by signal 13");
 }
 
 static bool lives(const char *name)
@@ -161,7 +165,8 @@ static void is_gone(const char *name)
 
 static void arbiter_that_is_too_slow_is_killed_with_its_child(void **state)
 {
-	struct arbiter *a = script("sleep 60 & echo $! > child; echo $$ > self; echo granted; wait", 300 * MS);
+	struct arbiter *a = script("sleep 60 & echo $! > child; echo $$ > self; echo granted; wait",
+				   300 * MS);
 	uint64_t began = loop_now();
 
 	(void)state;
@@ -194,7 +199,8 @@ static void child_that_arbiter_leaves_is_killed(void **state)
 /* Only the last of two questions is answered; the program that was asked the first is killed. */
 static void only_last_question_is_answered(void **state)
 {
-	struct arbiter *a = script("echo $$ > self.$2; test $2 = 8 || sleep 60; echo granted", PATIENCE);
+	struct arbiter *a = script("echo $$ > self.$2; test $2 = 8 || sleep 60; echo granted",
+				   PATIENCE);
 
 	(void)state;
 	arbiter_ask(a, 7, 1);
@@ -216,7 +222,8 @@ static void only_last_question_is_answered(void **state)
 
 static void missing_arbiter_answers_unknown(void **state)
 {
-	struct arbiter *a = arbiter_new(loop, "/nowhere/arbiter", "green", PATIENCE, on_answer, NULL);
+	struct arbiter *a = arbiter_new(loop, "/nowhere/arbiter", "green", PATIENCE, on_answer,
+					NULL);
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {

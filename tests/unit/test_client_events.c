@@ -31,7 +31,7 @@ static struct heard {
 	char data[TORUS_MGMT_MAX];
 } heard;
 
-static void hear(const struct torus_event *ev, void *arg)
+static void on_event(const struct torus_event *ev, void *arg)
 {
 	struct heard *h = arg;
 
@@ -65,7 +65,7 @@ static int read_events(void)
 	struct pollfd p = { .fd = torus_events_fd(dev), .events = POLLIN };
 
 	assert_int_equal(poll(&p, 1, 2000), 1);
-	return torus_events_read(dev, hear, &heard);
+	return torus_events_read(dev, on_event, &heard);
 }
 
 static void send_mgmt(unsigned int port, const char *text)
@@ -83,7 +83,7 @@ static void test_events_of_each_group_are_delivered(void **state)
 
 	(void)state;
 	subscribe();
-	assert_int_equal(torus_events_read(dev, hear, &heard), 0);
+	assert_int_equal(torus_events_read(dev, on_event, &heard), 0);
 	assert_int_equal(heard.n, 0);
 	msg = fake_reply(NULL, TORUS_CMD_LINK_NTF, 0);
 	put_link(msg, 5);
@@ -170,8 +170,8 @@ static void test_event_before_acknowledgement_counts_as_lost(void **state)
 	memset(&heard, 0, sizeof(heard));
 	nic.fn = answer_subscribe_late;
 	assert_int_equal(torus_events_open(dev, 1), 0);
-	assert_int_equal(torus_events_read(dev, hear, &heard), -ENOBUFS);
-	assert_int_equal(torus_events_read(dev, hear, &heard), 0);
+	assert_int_equal(torus_events_read(dev, on_event, &heard), -ENOBUFS);
+	assert_int_equal(torus_events_read(dev, on_event, &heard), 0);
 	assert_int_equal(heard.n, 0);
 }
 

@@ -395,7 +395,7 @@ static void test_list_has_all_kernel_nics(void **state)
 
 static unsigned int heard;
 
-static void hear(const struct torus_event *ev, void *arg)
+static void on_event(const struct torus_event *ev, void *arg)
 {
 	(void)arg;
 	assert_int_equal(ev->group, TORUS_GROUP_LINK);
@@ -457,12 +457,12 @@ static void test_only_events_of_own_nic_are_handled(void **state)
 	(void)state;
 	subscribe(1u << TORUS_GROUP_LINK | 1u << TORUS_GROUP_PARK);
 	assert_false(readable());
-	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
+	assert_int_equal(torus_events_read(dev, on_event, NULL), 0);
 	link_event(7);
 	link_event(8);		/* an event of another NIC */
 	link_event(7);
 	assert_true(readable());
-	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
+	assert_int_equal(torus_events_read(dev, on_event, NULL), 0);
 	assert_int_equal(heard, 2);
 	assert_false(readable());
 }
@@ -473,13 +473,13 @@ static void test_lost_events_are_reported_once(void **state)
 	subscribe(1u << TORUS_GROUP_LINK);
 	link_event(7);
 	overrun = joined(false)->fd;
-	assert_int_equal(torus_events_read(dev, hear, NULL), -ENOBUFS);
-	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
+	assert_int_equal(torus_events_read(dev, on_event, NULL), -ENOBUFS);
+	assert_int_equal(torus_events_read(dev, on_event, NULL), 0);
 	assert_int_equal(heard, 1);
 	/* A client that waits for the NIC's end may have missed that event too. */
 	overrun = joined(true)->fd;
-	assert_int_equal(torus_events_read(dev, hear, NULL), -ENOBUFS);
-	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
+	assert_int_equal(torus_events_read(dev, on_event, NULL), -ENOBUFS);
+	assert_int_equal(torus_events_read(dev, on_event, NULL), 0);
 }
 
 static void mgmt_event(void)
@@ -531,12 +531,12 @@ static void test_only_end_of_own_interface_ends_device(void **state)
 	interface_event(RTM_DELLINK, AF_UNSPEC, 8);
 	interface_event(RTM_DELLINK, AF_BRIDGE, 7);	/* the interface left a bridge */
 	assert_true(readable());
-	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
+	assert_int_equal(torus_events_read(dev, on_event, NULL), 0);
 	assert_false(readable());
 	link_event(7);
 	interface_event(RTM_DELLINK, AF_UNSPEC, 7);
 	assert_true(readable());
-	assert_int_equal(torus_events_read(dev, hear, NULL), -ENODEV);
+	assert_int_equal(torus_events_read(dev, on_event, NULL), -ENODEV);
 	assert_int_equal(heard, 1);
 }
 

@@ -28,7 +28,7 @@ struct heard {
 	char text[512];
 };
 
-static void hear(void *arg, unsigned int line, const char *text)
+static void collect_error(void *arg, unsigned int line, const char *text)
 {
 	struct heard *h = arg;
 
@@ -42,7 +42,7 @@ static int parse(struct config *c, const char *text, struct heard *h)
 {
 	memset(h, 0, sizeof(*h));
 	config_default(c);
-	return config_parse(c, text, strlen(text), hear, h);
+	return config_parse(c, text, strlen(text), collect_error, h);
 }
 
 static void right_file_sets_each_value(void **state)
@@ -57,11 +57,13 @@ static void right_file_sets_each_value(void **state)
 			       "  shape = 4x3x2  \n"
 			       "device = unix:/run/torus/x.nic ; why\n"
 			       "service_address = [fd00::0003]:7117\n"
-			       "key_file = /k\ncontrol = /c\nstate_dir = /s\ncontrol_group = daemon\n"
+			       "key_file = /k\ncontrol = /c\nstate_dir = /s\ncontrol_group = "
+			       "daemon\n"
 			       "arbiter = /lib/arbiter\n"
 			       "log_level = debug\nfanout = 64\nflap_limit = 0\nroot_priority = 7\n"
 			       "[timers]\ninit_interval = 1ms\nquiet = 2 s\nresend = 1500us\n"
-			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min\ntakeover = 1s\narbiter_max = 30ms\n"
+			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min\ntakeover = "
+			       "1s\narbiter_max = 30ms\n"
 			       "[links]\nwarn_ber = none\nfail_ber = 1e-2\nerrors_min = 5\n"
 			       "clean_for = 24h\nout_of_service = 1000", &h), 0);
 	assert_int_equal(h.n, 0);
@@ -150,7 +152,8 @@ static void each_limit_is_accepted_and_the_next_value_refused(void **state)
 		const char *before;
 		size_t most;
 	} texts[] = {
-		{ "fabric = ", 63 }, { "name = ", 63 }, { "key_file = /", 106 }, { "control = /", 106 },
+		{ "fabric = ", 63 }, { "name = ", 63 }, { "key_file = /", 106 },
+		{ "control = /", 106 },
 		{ "arbiter = /", 106 },
 		{ "device = unix:/", 102 }, { "device = genl:", 103 },
 	};
@@ -222,7 +225,8 @@ static void defaults_equal_manual_and_example(void **state)
 	static const struct {
 		const char *path, *format, *timers, *links;
 	} t[] = {
-		{ "daemon/fabricd.conf.5", ".BR %31[a-z_0-9] \" (%63[^)])", ".SH TIMERS", ".SH BAD CABLES" },
+		{ "daemon/fabricd.conf.5", ".BR %31[a-z_0-9] \" (%63[^)])", ".SH TIMERS",
+		  ".SH BAD CABLES" },
 		{ "daemon/fabricd.conf", "#%31[a-z_0-9] = %63s", "[timers]", "[links]" },
 	};
 	unsigned int lines;
@@ -302,7 +306,8 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		{ NEEDED "key_file = k\n", 2, "an absolute path" },
 		{ NEEDED "arbiter = etcd\n", 2, "none, or the absolute path of a program" },
 		{ NEEDED "arbiter = /lib/arbiter --fast\n", 2, "without arguments" },
-		{ NEEDED "state_dir = nowhere\n", 2, "an absolute path of at most 107 bytes, or none" },
+		{ NEEDED "state_dir = nowhere\n", 2,
+		  "an absolute path of at most 107 bytes, or none" },
 		{ NEEDED "control_group = no-such-group-here\n", 2, "no-such-group-here" },
 		{ NEEDED "log_level = loud\n", 2, "error, warning, info or debug" },
 		{ NEEDED "fabric = a\nfabric = a\n", 3, "given twice, first in line 2" },
@@ -312,7 +317,8 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		{ NEEDED "[timers]\nresend = 5h\n", 3, "units ns, us, ms, s, min" },
 		{ NEEDED "[timers]\nresend = 61s\n", 3, "1ms to 60s" },
 		{ NEEDED "[timers]\nresend = 18446744073709551615min\n", 3, "1ms to 60s" },
-		{ NEEDED "[timers]\nfabric = a\n", 3, "'fabric' in [timers]; known: init_interval" },
+		{ NEEDED "[timers]\nfabric = a\n", 3,
+		  "'fabric' in [timers]; known: init_interval" },
 		{ NEEDED "[links]\nwarn_ber = 0\n", 3, "'0', must be 1e-15 to 1e-2, or none" },
 		{ NEEDED "[links]\nwarn_ber = 1e-16\n", 3, "'1e-16', must be 1e-15" },
 		{ NEEDED "[links]\nfail_ber = 0.5\n", 3, "'0.5', must be 1e-15 to 1e-2" },
@@ -325,11 +331,14 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		{ NEEDED "[links]\nerrors_min = 4\n", 3, "'4', must be 5 to 1000000" },
 		{ NEEDED "[links]\nclean_for = 500ms\n", 3, "'500ms', must be 1s to 24h" },
 		{ NEEDED "[links]\nout_of_service = yes\n", 3, "'yes', must be 0 (none) to 1000" },
-		{ NEEDED "[links]\nwarn_rate = 1e-9\n", 3, "'warn_rate' in [links]; known: warn_ber" },
-		{ NEEDED "address4 = 10.0.0.0\n", 2, "address4 is '10.0.0.0', must be an IPv4 prefix" },
+		{ NEEDED "[links]\nwarn_rate = 1e-9\n", 3,
+		  "'warn_rate' in [links]; known: warn_ber" },
+		{ NEEDED "address4 = 10.0.0.0\n", 2,
+		  "address4 is '10.0.0.0', must be an IPv4 prefix" },
 		{ NEEDED "address4 = 10.0.0.1/8\n", 2, "'10.0.0.1/8', must be an IPv4 prefix" },
 		{ NEEDED "address4 = 10.0.0.0/33\n", 2, "without bits after its length" },
-		{ NEEDED "address4 = 127.3.0.0/16\n", 2, "with no address of 0.0.0.0/8, 127.0.0.0/8" },
+		{ NEEDED "address4 = 127.3.0.0/16\n", 2,
+		  "with no address of 0.0.0.0/8, 127.0.0.0/8" },
 		{ NEEDED "address4 = 224.0.0.0/8\n", 2, "or 224.0.0.0/3" },
 		{ NEEDED "address4 = fd00::/64\n", 2, "'fd00::/64', must be an IPv4 prefix" },
 		{ NEEDED "address6 = 10.0.0.0/8\n", 2, "'10.0.0.0/8', must be an IPv6 prefix" },
@@ -347,10 +356,13 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		{ "address6 = fd00::/60\nservice_address = [fd00:0:0:f::3]:7117\n", 2,
 		  "but 10.0.0.0/8 and fd00::/60 are the torus itself" },
 		{ "service_network = 172.16.0.0/16\naddress4 = 172.16.4.0/24\n", 2,
-		  "address4 is '172.16.4.0/24', and service_network, '172.16.0.0/16', has some of its "
+		  "address4 is '172.16.4.0/24', and service_network, '172.16.0.0/16', has some of "
+		  "its "
 		  "addresses: must be a prefix that has none" },
-		{ "address4 = 172.0.0.0/8\nservice_network = 172.16.0.0/16\n", 1, "has some of its" },
-		{ "address6 = fd00:1::/32\nservice_network = fd00:1:2::/64\n", 1, "has some of its" },
+		{ "address4 = 172.0.0.0/8\nservice_network = 172.16.0.0/16\n", 1,
+		  "has some of its" },
+		{ "address6 = fd00:1::/32\nservice_network = fd00:1:2::/64\n", 1,
+		  "has some of its" },
 		{ NEEDED "[timer]\nresend = 1s\n", 3, "section [timer]; known: [timers], [links]" },
 		{ NEEDED "nonsense\n", 2, "not understood" },
 		{ NEEDED "[timers\n", 2, "not understood" },
@@ -362,11 +374,14 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		{ "service_address = 0.0.0.0:7117\n", 1, "'0.0.0.0:7117'" },
 		{ "service_address = 224.0.0.1:7117\n", 1, "IP:PORT" },
 		{ "service_address = 10.0.0.1:7117\n", 1, "are the torus itself" },
-		{ "\nservice_address = 10.255.255.254:1\n", 2, "'10.255.255.254:1', but 10.0.0.0/8" },
+		{ "\nservice_address = 10.255.255.254:1\n", 2,
+		  "'10.255.255.254:1', but 10.0.0.0/8" },
 		{ "service_address = [fd74:6f72::1]:7117\n", 1, "are the torus itself" },
-		{ "service_loopback = on\nservice_address = 10.0.0.1:7117\n", 2, "are the torus itself" },
+		{ "service_loopback = on\nservice_address = 10.0.0.1:7117\n", 2,
+		  "are the torus itself" },
 		{ "service_address = 127.0.0.1:7117\n", 1, "'service_loopback = on' beside it" },
-		{ "service_address = 127.255.0.1:7117\nservice_loopback = off\n", 1, "no other host" },
+		{ "service_address = 127.255.0.1:7117\nservice_loopback = off\n", 1,
+		  "no other host" },
 		{ "service_address = [::1]:7117\n", 1, "no other host can reach that" },
 		{ "service_address = [::]:7117\n", 1, "'[::]:7117'" },
 		{ "fabric = a\n", 0, "or service_network, a network that has one address" },
@@ -380,10 +395,12 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		  "service_address and service_network are both given, in line 1 and here" },
 		{ "service_network = 127.0.0.0/8\n" NEEDED, 2, "both given, in line 1 and here" },
 		{ "service_network = 127.0.0.0/8\n", 1,
-		  "the address found by service_network is '127.0.0.1:7117', and no other host can reach" },
+		  "the address found by service_network is '127.0.0.1:7117', and no other host can "
+		  "reach" },
 		{ NEEDED "service_port = 0\n", 2, "'0', must be 1 to 65535" },
 		{ NEEDED "service_port = 65536\n", 2, "must be 1 to 65535" },
-		{ NEEDED "\nservice_port = 7118\n", 3, "service_port is '7118', but service_address in line 1 "
+		{ NEEDED "\nservice_port = 7118\n", 3,
+		  "service_port is '7118', but service_address in line 1 "
 		  "has another port" },
 		{ "service_address = [ff02::1]:7117\n", 1, "'[ff02::1]:7117'" },
 	};
@@ -424,7 +441,7 @@ static void long_lines_and_nul_bytes_are_refused(void **state)
 	assert_int_equal(parse_long("#", n, &h), -EINVAL);
 	config_default(&c);
 	memset(&h, 0, sizeof(h));
-	assert_int_equal(config_parse(&c, "fabric = a\0b\n", 13, hear, &h), -EINVAL);
+	assert_int_equal(config_parse(&c, "fabric = a\0b\n", 13, collect_error, &h), -EINVAL);
 	assert_int_equal(h.line, 1);
 	assert_non_null(strstr(h.text, "NUL"));
 }
@@ -439,19 +456,19 @@ static void file_that_is_missing_or_too_big_is_refused(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, NEEDED, strlen(NEEDED)), strlen(NEEDED));
-	assert_int_equal(config_load(&c, path, hear, &h), 0);
+	assert_int_equal(config_load(&c, path, collect_error, &h), 0);
 	while (lseek(fd, 0, SEEK_END) < CONFIG_SIZE_MAX)
 		assert_int_equal(write(fd, "\n", 1), 1);
-	assert_int_equal(config_load(&c, path, hear, &h), 0);
+	assert_int_equal(config_load(&c, path, collect_error, &h), 0);
 	assert_int_equal(ftruncate(fd, CONFIG_SIZE_MAX + 1), 0);
-	assert_int_equal(config_load(&c, path, hear, &h), -EFBIG);
+	assert_int_equal(config_load(&c, path, collect_error, &h), -EFBIG);
 	close(fd);
 	unlink(path);
-	assert_int_equal(config_load(&c, path, hear, &h), -ENOENT);
+	assert_int_equal(config_load(&c, path, collect_error, &h), -ENOENT);
 	assert_int_equal(h.n, 2);
-	assert_int_equal(config_load(&c, "/", hear, &h), -EISDIR);
+	assert_int_equal(config_load(&c, "/", collect_error, &h), -EISDIR);
 	/* The one that is installed lacks what no default is right for. */
-	assert_int_equal(config_load(&c, "daemon/fabricd.conf", hear, &h), -EINVAL);
+	assert_int_equal(config_load(&c, "daemon/fabricd.conf", collect_error, &h), -EINVAL);
 	assert_int_equal(h.n, 4);
 }
 
@@ -461,7 +478,8 @@ static void service_address_in_reserved_network_is_refused(void **state)
 	static const char *const good[] = {
 		"service_address = 9.255.255.255:7117\n", "service_address = 11.0.0.1:7117\n",
 		"service_address = 126.0.0.1:7117\n", "service_address = 128.0.0.1:7117\n",
-		"service_address = [fd74:6f73::1]:7117\n", "service_address = [fd74:6f71::1]:7117\n",
+		"service_address = [fd74:6f73::1]:7117\n",
+		"service_address = [fd74:6f71::1]:7117\n",
 		"service_address = 10.0.0.1:7117\naddress4 = 192.168.0.0/16\n",
 		"service_address = [fd74:6f72::1]:7117\naddress6 = fd00:1:2:3::/64\n",
 		"service_address = 10.0.0.1:7117\naddress4 = 10.0.0.2/31\nshape = 2\n",
@@ -476,7 +494,7 @@ static void service_address_in_reserved_network_is_refused(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		config_default(&c);
-		assert_int_equal(config_parse(&c, good[i], strlen(good[i]), hear, &h), 0);
+		assert_int_equal(config_parse(&c, good[i], strlen(good[i]), collect_error, &h), 0);
 	}
 }
 
@@ -555,12 +573,15 @@ static void missing_address_in_service_network_is_reported(void **state)
 	struct heard h;
 
 	(void)state;
-	assert_int_equal(parse(&c, "service_network = 127.0.0.1/32\nservice_loopback = on\nservice_port = 9\n",
+	assert_int_equal(parse(&c,
+			       "service_network = 127.0.0.1/32\nservice_loopback = on\n"
+			       "service_port = 9\n",
 			       &h), 0);
 	assert_string_equal(c.fm.address, "127.0.0.1:9");
 	assert_int_equal(parse(&c, "service_network = 240.0.0.0/4\n", &h), -EADDRNOTAVAIL);
 	assert_int_equal(h.line, 1);
-	assert_non_null(strstr(h.text, "this host has no address in it (yet); its addresses are: "));
+	assert_non_null(strstr(h.text,
+			       "this host has no address in it (yet); its addresses are: "));
 	/* Another error is worse than the missing address: it would not end by itself. */
 	assert_int_equal(parse(&c, "service_network = 240.0.0.0/4\nfanout = 0\n", &h), -EINVAL);
 	assert_int_equal(parse(&c, NEEDED "service_port = 7117\n", &h), 0);
@@ -572,7 +593,8 @@ static void missing_address_in_service_network_is_reported(void **state)
 /* Return: what config_print() writes. */
 static char *dumped(const struct config *c, bool chosen)
 {
-	const struct config_run run = { .path = "/f.conf", .chosen = chosen, .record = chosen ? "/r" : NULL };
+	const struct config_run run = { .path = "/f.conf", .chosen = chosen, .record = chosen ?
+					"/r" : NULL };
 	char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
@@ -583,7 +605,7 @@ static char *dumped(const struct config *c, bool chosen)
 	return text;
 }
 
-static void says(const char *text, const char *line)
+static void has_line(const char *text, const char *line)
 {
 	const char *at = strstr(text, line);
 
@@ -607,9 +629,12 @@ static void assert_same(const struct config *c, const struct config *d)
 static void dump_can_be_read_as_configuration(void **state)
 {
 	static const char text[] =
-		"fabric = green\nshape = 4x3x2\ndevice = unix:/x.nic\nstate_dir = /s\nhistory = off\n"
-		"service_address = [fd00::0003]:7118\narbiter = /a\ncontrol_group = daemon\nroot_priority = 7\n"
-		"history_bytes = 1536K\nlog_level = debug\n[timers]\nquiet = 1500us\nstall_max = none\n"
+		"fabric = green\nshape = 4x3x2\ndevice = unix:/x.nic\nstate_dir = /s\nhistory = "
+		"off\n"
+		"service_address = [fd00::0003]:7118\narbiter = /a\ncontrol_group = daemon\n"
+		"root_priority = 7\n"
+		"history_bytes = 1536K\nlog_level = debug\n[timers]\nquiet = 1500us\nstall_max = "
+		"none\n"
 		"resend = 1.0000001s\n";
 	static const char *const lines[] = {
 		"# --config /f.conf ; command line\n# --record /r ; command line\n",
@@ -634,7 +659,7 @@ static void dump_can_be_read_as_configuration(void **state)
 	assert_int_equal(parse(&c, text, &h), 0);
 	dumps = dumped(&c, true);
 	for (unsigned int i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		says(dumps, lines[i]);
+		has_line(dumps, lines[i]);
 	if (parse(&d, dumps, &h))
 		fail_msg("line %u: %s", h.line, h.text);
 	assert_same(&c, &d);
@@ -649,12 +674,14 @@ static void dumped_rate_reads_back_exactly(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(parse(&c, NEEDED "[links]\nwarn_ber = 1.2345678e-9\nfail_ber = 1e-5\n", &h), 0);
+	assert_int_equal(parse(&c, NEEDED "[links]\nwarn_ber = 1.2345678e-9\nfail_ber = 1e-5\n",
+			       &h), 0);
 	text = dumped(&c, false);
-	says(text, "warn_ber = 1.2345678e-09 ");
-	says(text, "fail_ber = 1e-05 ");
+	has_line(text, "warn_ber = 1.2345678e-09 ");
+	has_line(text, "fail_ber = 1e-05 ");
 	assert_int_equal(parse(&d, text, &h), 0);
-	assert_true(!(d.quality.warn_ber < c.quality.warn_ber || d.quality.warn_ber > c.quality.warn_ber));
+	assert_true(!(d.quality.warn_ber < c.quality.warn_ber ||
+		      d.quality.warn_ber > c.quality.warn_ber));
 	free(text);
 }
 
@@ -685,7 +712,8 @@ static void dump_in_json_escapes_bytes_that_are_no_utf8(void **state)
 	assert_int_equal(n, 2);
 	json_decref(list);
 	v = config_values_json(&c);
-	assert_string_equal(json_string_value(json_object_get(v, "state_dir")), "/s\\xe4\\xc3\\xa4");
+	assert_string_equal(json_string_value(json_object_get(v, "state_dir")),
+			    "/s\\xe4\\xc3\\xa4");
 	json_decref(v);
 }
 
@@ -697,13 +725,14 @@ static void dump_names_source_of_each_value(void **state)
 
 	(void)state;
 	assert_int_equal(setenv("STATE_DIRECTORY", "/var/lib/x", 1), 0);
-	assert_int_equal(parse(&c, "service_network = 127.0.0.1/32\nservice_loopback = on\n", &h), 0);
+	assert_int_equal(parse(&c, "service_network = 127.0.0.1/32\nservice_loopback = on\n", &h),
+			 0);
 	text = dumped(&c, false);
-	says(text, "# --config /f.conf ; default\nfabric");
-	says(text, "service_address = 127.0.0.1:7117         ; service_network\n");
-	says(text, "# service_network = 127.0.0.1/32         ; /f.conf:1\n");
-	says(text, "state_dir = /var/lib/x                   ; $STATE_DIRECTORY\n");
-	says(text, "root_priority = auto                     ; default\n");
+	has_line(text, "# --config /f.conf ; default\nfabric");
+	has_line(text, "service_address = 127.0.0.1:7117         ; service_network\n");
+	has_line(text, "# service_network = 127.0.0.1/32         ; /f.conf:1\n");
+	has_line(text, "state_dir = /var/lib/x                   ; $STATE_DIRECTORY\n");
+	has_line(text, "root_priority = auto                     ; default\n");
 	if (parse(&d, text, &h))
 		fail_msg("line %u: %s", h.line, h.text);
 	/* Only level and address plan are taken over from a file that is read again. */
@@ -712,10 +741,10 @@ static void dump_names_source_of_each_value(void **state)
 	config_reload(&c, &now);
 	free(text);
 	text = dumped(&c, false);
-	says(text, "log_level = error                        ; /f.conf:3\n");
-	says(text, "fanout = 8                               ; default\n");
-	says(text, "address4 = 192.168.0.0/16                ; /f.conf:4\n");
-	says(text, "address6 = fd74:6f72::/32                ; default\n");
+	has_line(text, "log_level = error                        ; /f.conf:3\n");
+	has_line(text, "fanout = 8                               ; default\n");
+	has_line(text, "address4 = 192.168.0.0/16                ; /f.conf:4\n");
+	has_line(text, "address6 = fd74:6f72::/32                ; default\n");
 	assert_int_equal(c.fm.plan_given, FM_PLAN4);
 	free(text);
 	unsetenv("STATE_DIRECTORY");

@@ -30,7 +30,8 @@ static void malformed_request_is_refused_with_reason(void **state)
 	expect("{\"cmd\":\"log\",\"cmd\":\"log\"}", "not JSON: duplicate");
 	expect("{\"cmd\":1}", "cmd is missing");
 	expect("{\"cmd\":\"status\",\"x\":1}", "unknown argument 'x', known: none");
-	expect("{\"cmd\":\"links\",\"nod\":\"0\"}", "unknown argument 'nod', known: node count lanes");
+	expect("{\"cmd\":\"links\",\"nod\":\"0\"}",
+	       "unknown argument 'nod', known: node count lanes");
 	expect("{\"cmd\":\"links\",\"ode\":\"0\"}", "unknown argument 'ode'");
 	expect("{\"cmd\":\"links\",\"node lanes\":\"0\"}", "unknown argument 'node lanes'");
 	expect("{\"cmd\":\"status\",\"\":1}", "unknown argument ''");
@@ -43,7 +44,8 @@ static void malformed_request_is_refused_with_reason(void **state)
 	expect("{\"cmd\":\"events\",\"since\":-1}", "a number from 0 on");
 	expect("{\"cmd\":\"events\",\"since\":\"1\"}", "a number from 0 on");
 	expect("{\"cmd\":\"events\",\"follow\":1}", "true or false");
-	expect("{\"cmd\":\"port\",\"node\":\"0\",\"port\":\"+x\",\"up\":\"down\"}", "true or false");
+	expect("{\"cmd\":\"port\",\"node\":\"0\",\"port\":\"+x\",\"up\":\"down\"}",
+	       "true or false");
 	expect("{\"cmd\":\"\\ud800\"}", "not JSON");
 }
 
@@ -88,9 +90,9 @@ static void pipelined_requests_are_answered_in_order(void **state)
 	client_open(&c);
 	for (unsigned int i = 0; i < 200; i++) {
 		snprintf(text, sizeof(text), "{\"cmd\":\"%s%u\"}\r\n", i % 5 ? "c" : "\\n", i);
-		say(&c, text);
+		send_text(&c, text);
 	}
-	hear(&c, 200);
+	receive_lines(&c, 200);
 	assert_int_equal(c.n, 200);
 	for (unsigned int i = 0; i < 200; i++) {
 		snprintf(text, sizeof(text), "%s%u'", i % 5 ? "c" : "\\n", i);
@@ -100,8 +102,8 @@ static void pipelined_requests_are_answered_in_order(void **state)
 	/* A request that takes a while delays the next ones. Empty lines are not requests. */
 	client_open(&c);
 	for (unsigned int i = 0; i < 20; i++)
-		say(&c, i % 2 ? "{}\n\r\n" : "{\"cmd\":\"nodes\"}\n\n");
-	hear(&c, 20);
+		send_text(&c, i % 2 ? "{}\n\r\n" : "{\"cmd\":\"nodes\"}\n\n");
+	receive_lines(&c, 20);
 	assert_int_equal(c.n, 20);
 	for (unsigned int i = 0; i < 20; i++)
 		assert_non_null(strstr(c.line[i], i % 2 ? "cmd is missing" : "not-ready"));
@@ -117,8 +119,8 @@ static void too_long_request_closes_connection(void **state)
 	memset(big, ' ', CONTROL_LINE_MAX + 1);
 	big[CONTROL_LINE_MAX + 1] = '\0';
 	client_open(&c);
-	say(&c, big);
-	hear(&c, 2);
+	send_text(&c, big);
+	receive_lines(&c, 2);
 	assert_true(c.closed);
 	assert_int_equal(c.n, 1);
 	assert_non_null(strstr(c.line[0], "longer than 65536 bytes"));
@@ -129,8 +131,8 @@ static void too_long_request_closes_connection(void **state)
 	big[CONTROL_LINE_MAX] = '\n';
 	big[CONTROL_LINE_MAX + 1] = '\0';
 	client_open(&c);
-	say(&c, big);
-	hear(&c, 1);
+	send_text(&c, big);
+	receive_lines(&c, 1);
 	assert_non_null(strstr(c.line[0], "unknown cmd 'x'"));
 	client_close(&c);
 	free(big);
@@ -155,23 +157,23 @@ static void follower_gets_past_and_new_events(void **state)
 	(void)state;
 	add(3);
 	client_open(&c);
-	say(&c, "{\"cmd\":\"events\",\"follow\":true,\"since\":1}\n");
-	hear(&c, 2);
+	send_text(&c, "{\"cmd\":\"events\",\"follow\":true,\"since\":1}\n");
+	receive_lines(&c, 2);
 	assert_non_null(strstr(c.line[0], "\"seq\":2,\"time\":1.5,\"node\":[1,0]"));
 	assert_non_null(strstr(c.line[1], "\"more\":true"));
 	add(2);
-	hear(&c, 4);
+	receive_lines(&c, 4);
 	snprintf(text, sizeof(text), "\"seq\":%u,", (unsigned int)last_event());
 	assert_non_null(strstr(c.line[3], text));
 	/* A further request ends following. */
-	say(&c, "{\"cmd\":\"events\",\"since\":4}\n");
-	hear(&c, 5);
+	send_text(&c, "{\"cmd\":\"events\",\"since\":4}\n");
+	receive_lines(&c, 5);
 	assert_null(strstr(c.line[4], "\"more\""));
 	assert_non_null(strstr(c.line[4], "\"seq\":5"));
 	assert_null(strstr(c.line[4], "\"seq\":4"));
 	add(1);
-	say(&c, "{}\n");
-	hear(&c, 6);
+	send_text(&c, "{}\n");
+	receive_lines(&c, 6);
 	assert_non_null(strstr(c.line[5], "cmd is missing"));
 	client_close(&c);
 }
@@ -188,15 +190,15 @@ static void slow_follower_learns_how_many_events_it_missed(void **state)
 	client_open(&c);
 	snprintf(text, sizeof(text), "{\"cmd\":\"events\",\"follow\":true,\"since\":%llu}\n",
 		 (unsigned long long)seq);
-	say(&c, text);
+	send_text(&c, text);
 	add(1);
-	hear(&c, 1);
+	receive_lines(&c, 1);
 	stream_hold(c.stream, true);
 	add(20000);
 	stream_hold(c.stream, false);
 	snprintf(text, sizeof(text), "\"seq\":%llu,", (unsigned long long)seq + 20001);
 	for (;;) {
-		hear(&c, 1);
+		receive_lines(&c, 1);
 		assert_true(c.n);
 		if (strstr(c.line[0], text))
 			break;
@@ -220,13 +222,13 @@ static void follower_is_told_of_missed_events(void **state)
 	(void)state;
 	add(EVENTS_KEPT + 10);
 	client_open(&c);
-	say(&c, "{\"cmd\":\"events\",\"follow\":true}\n");
-	hear(&c, 1);
+	send_text(&c, "{\"cmd\":\"events\",\"follow\":true}\n");
+	receive_lines(&c, 1);
 	assert_null(strstr(c.line[0], "\"kind\":\"missed\""));
 	client_close(&c);
 	client_open(&c);
-	say(&c, "{\"cmd\":\"events\",\"follow\":true,\"since\":1}\n");
-	hear(&c, 2);
+	send_text(&c, "{\"cmd\":\"events\",\"follow\":true,\"since\":1}\n");
+	receive_lines(&c, 2);
 	snprintf(text, sizeof(text), "\"seq\":2,\"time\":");
 	assert_non_null(strstr(c.line[0], text));
 	snprintf(text, sizeof(text), "\"kind\":\"missed\",\"text\":\"%llu events were not read",

@@ -209,8 +209,8 @@ static void control_works_with_descriptor_0(void **state)
 	run_due();		/* earlier clients are gone */
 	client_open(&c);
 	close(0);
-	say(&c, "{}\n");
-	hear(&c, 1);
+	send_text(&c, "{}\n");
+	receive_lines(&c, 1);
 	assert_int_equal(c.n, 1);
 	assert_true(is_open(0));
 	client_close(&c);
@@ -233,8 +233,8 @@ static void failed_accept_does_not_delay_next_client(void **state)
 	for (unsigned int i = 0; i < 3; i++) {
 		client_open(&c);
 		call_gives(CALL_ACCEPT, 1, -1, passing[i]);
-		say(&c, "{}\n");
-		hear(&c, 1);
+		send_text(&c, "{}\n");
+		receive_lines(&c, 1);
 		assert_true(call_given());
 		assert_int_equal(c.n, 1);
 		client_close(&c);
@@ -323,20 +323,20 @@ static void answer_beyond_limit_becomes_error(void **state)
 	line[CONTROL_REPLY_MAX + 1] = '\0';
 	client_open(&c);
 	answer = line + 1;
-	say(&c, "{}\n");
-	hear(&c, 1);
+	send_text(&c, "{}\n");
+	receive_lines(&c, 1);
 	assert_int_equal(c.n, 1);
 	assert_int_equal(strlen(c.line[0]), CONTROL_REPLY_MAX);
 	answer = line;
-	say(&c, "{}\n");
-	hear(&c, 2);
+	send_text(&c, "{}\n");
+	receive_lines(&c, 2);
 	assert_int_equal(c.n, 2);
 	assert_non_null(strstr(c.line[1], "\"code\":\"failed\""));
 	assert_non_null(strstr(c.line[1], "the reply is longer than 16 MiB: ask for one node"));
 	/* This does not disturb the client's next request. */
 	answer = NULL;
-	say(&c, "{}\n");
-	hear(&c, 3);
+	send_text(&c, "{}\n");
+	receive_lines(&c, 3);
 	assert_int_equal(c.n, 3);
 	client_close(&c);
 	free(line);
@@ -353,13 +353,13 @@ static void slow_follower_gets_answers_after_events(void **state)
 
 	(void)state;
 	client_open(&c);
-	say(&c, "{\"cmd\":\"events\",\"follow\":true}\n");
+	send_text(&c, "{\"cmd\":\"events\",\"follow\":true}\n");
 	add(1);
-	hear(&c, 1);
+	receive_lines(&c, 1);
 	stream_hold(c.stream, true);
 	add(600);	/* more than the socket has room for */
 	is_slow = true;
-	say(&c, "{\"cmd\":\"nodes\"}\n{}\n");
+	send_text(&c, "{\"cmd\":\"nodes\"}\n{}\n");
 	run_due();
 	assert_non_null(at_work);
 	stream_hold(c.stream, false);
@@ -369,9 +369,9 @@ static void slow_follower_gets_answers_after_events(void **state)
 	at_work->reply(at_work->arg, "first");
 	answer_drop(at_work);
 	at_work = NULL;
-	for (hear(&c, 1); strstr(c.line[i], "\"more\":true"); hear(&c, i + 1))
+	for (receive_lines(&c, 1); strstr(c.line[i], "\"more\":true"); receive_lines(&c, i + 1))
 		i++;
-	hear(&c, i + 2);
+	receive_lines(&c, i + 2);
 	assert_string_equal(c.line[i], "first");
 	assert_non_null(strstr(c.line[i + 1], "cmd is missing"));
 	client_close(&c);
@@ -387,7 +387,7 @@ static void next_client_is_served_after_any_failure(void **state)
 	clock_stop();
 	for (unsigned int i = 0; i < 3; i++) {
 		client_open(&c);
-		say(&c, "{}\n");
+		send_text(&c, "{}\n");
 		errno = ENFILE;
 		run_due();
 		assert_int_equal(c.n, 1);

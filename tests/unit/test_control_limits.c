@@ -73,7 +73,8 @@ static void only_root_and_control_group_may_change(void **state)
 	static const struct who root = { .gid = 4712 };
 	static const struct who others[] = {
 		{ .uid = 65534, .gid = 65534 }, { .uid = 65534, .gid = 0 },
-		{ .uid = 65534, .gid = GROUP - 1 }, { .uid = 1, .gid = 1, { 0, GROUP - 1, 4712 }, 3 },
+		{ .uid = 65534, .gid = GROUP - 1 },
+		{ .uid = 1, .gid = 1, { 0, GROUP - 1, 4712 }, 3 },
 		{ .uid = GROUP, .gid = 1, { 1 }, 1 },
 	};
 	struct who members[] = {
@@ -90,7 +91,8 @@ static void only_root_and_control_group_may_change(void **state)
 	for (gid_t i = 0; i < 100; i++)
 		members[5].group[i] = GROUP - 99 + i;
 	for (unsigned int i = 0; i < 5; i++)
-		expect_as(&others[i], CHANGE, "\"error\":\"log changes the fabric: only root may: ");
+		expect_as(&others[i], CHANGE,
+			  "\"error\":\"log changes the fabric: only root may: ");
 	for (unsigned int i = 0; i < 6; i++)
 		expect_as(&members[i], CHANGE, "\"code\":\"denied\"");
 	strcpy(d.config.control_group, "wheel");
@@ -123,7 +125,7 @@ static void ask_big(struct client *c, unsigned int n)
 	for (unsigned int i = 0; i < EVENTS_KEPT; i++)
 		events_add(d.events, 1.5, "1,0", FM_INFO, "test", text);
 	for (unsigned int i = 0; i < n; i++)
-		say(c, "{\"cmd\":\"events\"}\n");
+		send_text(c, "{\"cmd\":\"events\"}\n");
 }
 
 /* The next request of a client is answered only when it has taken the answer before. */
@@ -137,7 +139,7 @@ static void next_request_waits_until_answer_is_taken(void **state)
 	ask_big(&c, BIG_ASKS);
 	run_due();
 	stream_hold(c.stream, false);
-	hear(&c, BIG_ASKS);
+	receive_lines(&c, BIG_ASKS);
 	assert_int_equal(c.n, BIG_ASKS);
 	assert_true(strlen(c.line[0]) * BIG_ASKS > CONTROL_REPLY_MAX + 100000);
 	client_close(&c);
@@ -166,7 +168,7 @@ static void client_has_30_s_to_take_answer(void **state)
 	ask_big(&c, 1);			/* the answer does not fit in the socket's buffer */
 	run_due();
 	stream_hold(c.stream, false);
-	hear(&c, 1);
+	receive_lines(&c, 1);
 	clock_move(3600 * SEC);
 	run_due();
 	assert_false(dropped(&c));
@@ -193,8 +195,8 @@ static unsigned int busy(struct client *c, unsigned int n, const struct who *w)
 			client_open_as(&c[i], w);
 		else
 			client_open(&c[i]);
-		say(&c[i], "{}\n");
-		hear(&c[i], 1);
+		send_text(&c[i], "{}\n");
+		receive_lines(&c[i], 1);
 		told += c[i].n == 1 && strstr(c[i].line[0], "too many clients");
 	}
 	return told;
@@ -264,7 +266,7 @@ static void client_waits_for_free_file_descriptor(void **state)
 	clock_stop();
 	run_due();			/* the descriptors of former clients are closed */
 	client_open(&c);
-	say(&c, "{}\n");
+	send_text(&c, "{}\n");
 	out = dup(2);
 	next = open("/dev/null", O_WRONLY);
 	dup2(next, 2);			/* the line that the server logs is hidden */
@@ -278,7 +280,7 @@ static void client_waits_for_free_file_descriptor(void **state)
 	run_due();
 	assert_int_equal(c.n, 0);
 	clock_move(US);
-	hear(&c, 1);
+	receive_lines(&c, 1);
 	assert_int_equal(c.n, 1);
 	clock_go();
 	client_close(&c);

@@ -22,7 +22,7 @@ static struct tn_hdr to_here(u32 src)
 /* Receives packet @eseq of the flow from node 1, in @epoch. */
 static void comes_in(u32 eseq, u16 epoch)
 {
-	lone_say(&l, 0, to_here(1), (struct tn_tail) { .eseq = eseq, .epoch = epoch });
+	lone_rx_pkt(&l, 0, to_here(1), (struct tn_tail) { .eseq = eseq, .epoch = epoch });
 	work();
 }
 
@@ -69,7 +69,7 @@ static void delivery_counts_once_in_each_counter(void **state)
 	comes(1);
 	got(1);
 	/* A packet that was parked on its way. */
-	lone_say(&l, 0, to_here(1), (struct tn_tail) { .eseq = 2, .epoch = 5,
+	lone_rx_pkt(&l, 0, to_here(1), (struct tn_tail) { .eseq = 2, .epoch = 5,
 						       .flags = TN_TAIL_REPLAYED });
 	work();
 	got(2);
@@ -91,7 +91,8 @@ static void adaptive_packets_are_delivered_in_any_order(void **state)
 	begin();
 	h.vc = TORUS_VC_A;
 	for (u32 i = 0; i < 2; i++) {
-		lone_say(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE, .eseq = 7 - i });
+		lone_rx_pkt(&l, 0, h,
+			    (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE, .eseq = 7 - i });
 		h.vc = TORUS_VC_D0;	/* the packet took the escape */
 	}
 	work();
@@ -99,7 +100,7 @@ static void adaptive_packets_are_delivered_in_any_order(void **state)
 	assert_int_equal(nc(TORUS_NC_DELIVERED), 2);
 	assert_int_equal(fc(TORUS_FC_LINK_RX) + fc(TORUS_FC_DELIVERED), 0);
 	l.busy = true;
-	lone_say(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
+	lone_rx_pkt(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
 	work();
 	assert_int_equal(nc(TORUS_NC_DELIVERED), 2);
 	assert_int_equal(lone_link(&l, 0)->credit.used[0], 1);
@@ -117,7 +118,7 @@ static void undeliverable_packet_comes_back_marked(void **state)
 	h.type = TN_UNREACH;
 	h.vc = TORUS_VC_D1;
 	l.busy = true;
-	lone_say(&l, 0, h, (struct tn_tail) { .eseq = 9 });
+	lone_rx_pkt(&l, 0, h, (struct tn_tail) { .eseq = 9 });
 	work();
 	assert_int_equal(nc(TORUS_NC_RETURNED), 0);
 	l.busy = false;
@@ -137,12 +138,12 @@ static void packet_to_unknown_node_counts_as_ended(void **state)
 
 	(void)state;
 	begin();
-	lone_say(&l, 0, h, (struct tn_tail) { 0 });
+	lone_rx_pkt(&l, 0, h, (struct tn_tail) { 0 });
 	work();
 	assert_int_equal(nc(TORUS_NC_HOST_DROPS), 1);
 	h = to_here(8);
 	h.vc = TORUS_VC_A;
-	lone_say(&l, 0, h, (struct tn_tail) { 0 });
+	lone_rx_pkt(&l, 0, h, (struct tn_tail) { 0 });
 	work();
 	assert_int_equal(nc(TORUS_NC_HOST_DROPS), 2);
 	assert_int_equal(fc(TORUS_FC_DELIVERED), 2);
@@ -150,13 +151,13 @@ static void packet_to_unknown_node_counts_as_ended(void **state)
 	assert_int_equal(lone_link(&l, 0)->credit.used[0], 0);
 	/* An adaptive packet of no node does not come to the host either. */
 	h = to_here(9);
-	lone_say(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
+	lone_rx_pkt(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
 	work();
 	assert_int_equal(nc(TORUS_NC_HOST_DROPS), 3);
 	assert_int_equal(nc(TORUS_NC_HOST_RX_DROPS), 3);
 	assert_int_equal(nc(TORUS_NC_HOST_TX_DROPS), 0);
 	got_none();
-	lone_say(&l, 0, to_here(8), (struct tn_tail) { 0 });
+	lone_rx_pkt(&l, 0, to_here(8), (struct tn_tail) { 0 });
 	work();
 	got(0);
 	end();
@@ -179,7 +180,7 @@ static void early_packet_waits_outside_buffers(void **state)
 	assert_int_equal(lone_link(&l, 0)->credit.used[0], 0);
 	got_none();
 	/* Other flows do not wait for it. */
-	lone_say(&l, 0, to_here(2), (struct tn_tail) { .epoch = 5 });
+	lone_rx_pkt(&l, 0, to_here(2), (struct tn_tail) { .epoch = 5 });
 	work();
 	got(0);
 	comes(1);
@@ -201,7 +202,7 @@ static void packet_in_turn_again_does_not_wait(void **state)
 	comes(0);
 	comes(2);
 	for (u32 eseq = 1; eseq < 4; eseq += 2)
-		lone_say(&l, 0, to_here(1), (struct tn_tail) { .eseq = eseq, .epoch = 5 });
+		lone_rx_pkt(&l, 0, to_here(1), (struct tn_tail) { .eseq = eseq, .epoch = 5 });
 	work();
 	for (u32 eseq = 0; eseq < 4; eseq++)
 		got(eseq);
@@ -249,8 +250,8 @@ static void waiting_packets_have_as_much_room_as_parked_ones(void **state)
 	for (u32 n = 0; n < 16; n++)
 		comes(2 + n);		/* 64 flits */
 	assert_int_equal(nc(TORUS_NC_REORDERED), 16);
-	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .len = 1, .src = 1, .first = 15,
-		 .last = 15 }, (struct tn_tail) { .eseq = 18, .epoch = 5 });
+	lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_DATA, .len = 1, .src = 1, .first = 15,
+		    .last = 15 }, (struct tn_tail) { .eseq = 18, .epoch = 5 });
 	work();
 	assert_int_equal(nc(TORUS_NC_REORDERED), 17);	/* full to the last byte */
 	comes(19);
@@ -418,13 +419,13 @@ static void gap_is_given_up_after_gap_time(void **state)
 	got(3);
 	got_none();			/* one gap is closed after the other */
 	assert_int_equal(nc(TORUS_NC_LOST), 2);
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
 	at = l.now + l.params.gap_time;
 	assert_true(tn_nic_expiry(l.nic) == at);
 	tn_nic_poll(l.nic, l.now = at);
 	got(7);
 	assert_int_equal(nc(TORUS_NC_LOST), 5);
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
 	assert_true(tn_nic_expiry(l.nic) == ~0ull);
 	tn_nic_poll(l.nic, l.now += 2 * l.params.gap_time);
 	assert_int_equal(l.events, 0);
@@ -461,7 +462,7 @@ static void new_nic_counts_no_losses_of_older_flows(void **state)
 	tn_nic_poll(l.nic, l.now += l.params.gap_time);
 	got(3);
 	assert_int_equal(nc(TORUS_NC_LOST), 0);
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 0);
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 0);
 	end();
 }
 
@@ -491,17 +492,17 @@ static void release_with_give_up_ends_all_gaps(void **state)
 		got(2);
 		got(5);
 		assert_int_equal(nc(TORUS_NC_LOST), 3);
-		assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+		assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
 	}
 	/* Now one more flow may begin with a gap, but only with one gap. */
-	lone_say(&l, 0, to_here(2), (struct tn_tail) { .eseq = 4, .epoch = 5 });
+	lone_rx_pkt(&l, 0, to_here(2), (struct tn_tail) { .eseq = 4, .epoch = 5 });
 	work();
 	got(4);
-	lone_say(&l, 0, to_here(2), (struct tn_tail) { .eseq = 6, .epoch = 5 });
+	lone_rx_pkt(&l, 0, to_here(2), (struct tn_tail) { .eseq = 6, .epoch = 5 });
 	work();
 	got_none();
 	/* If no packet is missing, nothing is reported. */
-	lone_say(&l, 0, to_here(2), (struct tn_tail) { .eseq = 5, .epoch = 5 });
+	lone_rx_pkt(&l, 0, to_here(2), (struct tn_tail) { .eseq = 5, .epoch = 5 });
 	work();
 	assert_int_equal(lone_clear(&l), 2);
 	assert_int_equal(tn_nic_release(l.nic, 0, true, l.now), 0);
@@ -623,13 +624,13 @@ static void packet_goes_back_to_its_source(void **state)
 	begin();
 	lone_row(&l, 1, lone_dirs(1));
 	tn_nic_release(l.nic, 1, false, l.now);
-	lone_say(&l, 1, astray(), (struct tn_tail) { .eseq = 6, .epoch = 5, .flags = 3 |
-		 TN_TAIL_FIRST | TN_TAIL_REPLAYED });
+	lone_rx_pkt(&l, 1, astray(), (struct tn_tail) { .eseq = 6, .epoch = 5, .flags = 3 |
+		    TN_TAIL_FIRST | TN_TAIL_REPLAYED });
 	work();
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);
 	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_UNREACHABLE][2], 1);
 	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_REPLAY_PARKED][2], 1);
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
 	assert_int_equal(lone_link(&l, 1)->credit.used[0], 0);
 	assert_int_equal(lone_drain(&l, 0), 1);
 	assert_true(s->hdr.type == TN_UNREACH && s->hdr.src == 4 && s->hdr.dst == 1);
@@ -640,7 +641,7 @@ static void packet_goes_back_to_its_source(void **state)
 	assert_int_equal(s->tail.ecrc, tn_ecrc(l.frame + TN_FLIT, &s->hdr, &s->tail));
 	assert_int_equal(nc(TORUS_NC_FORWARDED), 0);
 	/* An adaptive packet is in none of the sums, and goes back as a deterministic one. */
-	lone_say(&l, 1, astray(), (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
+	lone_rx_pkt(&l, 1, astray(), (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
 	work();
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2);
 	assert_int_equal(fc(TORUS_FC_UNREACHABLE), 1);
@@ -668,11 +669,11 @@ static void packet_without_way_back_is_dropped(void **state)
 	h[3].nic = 1;
 	h[3].len = 1;
 	for (unsigned int i = 0; i < 4; i++) {
-		lone_say(&l, 1, h[i], (struct tn_tail) { 0 });
+		lone_rx_pkt(&l, 1, h[i], (struct tn_tail) { 0 });
 		work();
 		assert_int_equal(l.mem.live, 0);
 		assert_int_equal(nc(TORUS_NC_UNREACHABLE), i < 3 ? i + 1 : 3);
-		assert_int_equal(lone_told(&l, TN_EV_PARK), i < 3);
+		assert_int_equal(lone_events(&l, TN_EV_PARK), i < 3);
 		assert_int_equal(lone_link(&l, 1)->credit.used[0], 0);
 	}
 	assert_int_equal(fc(TORUS_FC_UNREACHABLE), 2);
@@ -691,7 +692,7 @@ static void own_packet_without_path_goes_back_to_host(void **state)
 	(void)state;
 	begin();
 	h.src = 0;
-	lone_say(&l, 1, h, (struct tn_tail) { .eseq = 3 });
+	lone_rx_pkt(&l, 1, h, (struct tn_tail) { .eseq = 3 });
 	work();
 	assert_int_equal(nc(TORUS_NC_RETURNED), 1);
 	pkt = lone_got(&l);
@@ -699,7 +700,7 @@ static void own_packet_without_path_goes_back_to_host(void **state)
 	assert_int_equal(pkt->in_port, TN_PORT_HOST);
 	lone_free(&l, pkt);
 	l.busy = true;
-	lone_say(&l, 1, h, (struct tn_tail) { .eseq = 4 });
+	lone_rx_pkt(&l, 1, h, (struct tn_tail) { .eseq = 4 });
 	work();
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2);
 	assert_int_equal(l.mem.live, 0);

@@ -20,7 +20,7 @@ static struct carriers carriers;
 static struct loop loop;
 static struct tn_soft_port soft[2];
 static struct port port[2];
-static unsigned int told[2];
+static unsigned int nreported[2];
 static bool carrier[2];
 static bool kernel_says = true, waits;
 
@@ -39,7 +39,7 @@ void ether_set_state(struct port *p, const struct ether_state *state, u64 now)
 	unsigned int i = (unsigned int)(p - port);
 
 	(void)now;
-	told[i]++;
+	nreported[i]++;
 	carrier[i] = state->carrier;
 }
 
@@ -52,16 +52,16 @@ static void answer(bool says)
 }
 
 /* Runs the loop until the carrier of port @i was reported @times. */
-static void until_told(unsigned int i, unsigned int times)
+static void run_until_reported(unsigned int i, unsigned int times)
 {
-	for (unsigned int n = 0; n < 1000 && told[i] < times; n++)
+	for (unsigned int n = 0; n < 1000 && nreported[i] < times; n++)
 		loop_wait(&loop, loop_now() + 10000000);
-	assert_int_equal(told[i], times);
+	assert_int_equal(nreported[i], times);
 }
 
 static void begin(bool thread)
 {
-	memset(told, 0, sizeof(told));
+	memset(nreported, 0, sizeof(nreported));
 	memset(port, 0, sizeof(port));
 	for (unsigned int i = 0; i < 2; i++) {
 		port[i].soft = &soft[i];
@@ -96,7 +96,7 @@ static void carrier_without_thread_is_answered_at_once(void **state)
 	begin(false);
 	kernel_says = true;
 	carrier_ask(&carriers, &port[1]);
-	assert_int_equal(told[1], 1);
+	assert_int_equal(nreported[1], 1);
 	assert_true(carrier[1]);
 	end();
 }
@@ -112,12 +112,12 @@ static void slow_carrier_answers_come_in_order_of_questions(void **state)
 	for (unsigned int i = 0; i < 2; i++)
 		carrier_ask(&carriers, &port[i]);
 	loop_wait(&loop, loop_now());
-	assert_int_equal(told[0] + told[1], 0);
+	assert_int_equal(nreported[0] + nreported[1], 0);
 	answer(true);
-	until_told(0, 1);
-	assert_int_equal(told[1], 0);
+	run_until_reported(0, 1);
+	assert_int_equal(nreported[1], 0);
 	answer(false);
-	until_told(1, 1);
+	run_until_reported(1, 1);
 	assert_true(carrier[0] && !carrier[1]);
 	assert_null(port[0].question);
 	end();
@@ -134,9 +134,9 @@ static void carrier_changed_meanwhile_is_asked_once_more(void **state)
 		carrier_ask(&carriers, &port[0]);
 	kernel_says = true;
 	sem_post(&may_answer);
-	until_told(0, 1);
+	run_until_reported(0, 1);
 	answer(false);
-	until_told(0, 2);
+	run_until_reported(0, 2);
 	assert_false(carrier[0]);
 	loop_wait(&loop, loop_now() + 20000000);
 	assert_int_equal(sem_trywait(&asked), -1);
@@ -154,10 +154,10 @@ static void forgotten_port_gets_no_late_carrier(void **state)
 	carrier_ask(&carriers, &port[0]);
 	answer(false);
 	answer(true);
-	until_told(1, 1);
-	assert_int_equal(told[0], 0);
+	run_until_reported(1, 1);
+	assert_int_equal(nreported[0], 0);
 	answer(true);
-	until_told(0, 1);
+	run_until_reported(0, 1);
 	assert_true(carrier[0]);
 	end();
 }

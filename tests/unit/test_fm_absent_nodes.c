@@ -58,7 +58,7 @@ static void begins(void)
 	stage_link_up(&s, minus, 1);
 	stage_start(&s);
 	m = hello_of(1);
-	says(1, &m);
+	sends_up(1, &m);
 	stage_run_ns(&s, s.now + 1);
 	memset(s.joiner, 0, sizeof(s.joiner));
 	former = stage_table(&s, 9, entry);
@@ -90,7 +90,7 @@ static void join_but(unsigned int away)
 		m.hello.row.serial = 5;
 		m.hello.attach = 5;
 		if (!(away & 1u << i))
-			says(i, &m);
+			sends_up(i, &m);
 	}
 	for (uint32_t i = 1; i < NODES; i++) {
 		char text[40];
@@ -106,7 +106,7 @@ static void live(void)
 {
 	for (int conn = 101; conn < 100 + NODES; conn++)
 		if (s.joiner[conn].known)
-			stage_say(&s, conn, FM_MSG_PING);
+			stage_send(&s, conn, FM_MSG_PING);
 }
 
 /* Return: the ms until there is a table. */
@@ -228,7 +228,8 @@ static void first_table_waits_for_away_node_with_link(void **state)
 	assert_int_equal(stage_count(&s, "log warning link: "), 2);
 	assert_int_equal(stage_count(&s, "('n2') to "), 1);
 	assert_int_equal(stage_count(&s, "('n3') to "), 1);
-	assert_int_equal(stage_count(&s, "('n4') is lost\n") + stage_count(&s, "('n3') is lost\n"), 2);
+	assert_int_equal(stage_count(&s, "('n4') is lost\n") + stage_count(&s, "('n3') is lost\n"),
+			 2);
 	stage_end(&s);
 	/* The loss of a cable that the former root had reported is not logged again. */
 	begins();
@@ -269,9 +270,11 @@ static void wrong_cable_does_not_vouch_for_away_node(void **state)
 	begins();
 	cut(2);
 	cut(3);
-	rows[2].port[plus] = (struct fm_port_row) { .state = FM_PORT_UP, .problem = FM_PROBLEM_FABRIC,
+	rows[2].port[plus] = (struct fm_port_row) { .state = FM_PORT_UP,
+						    .problem = FM_PROBLEM_FABRIC,
 						 .peer_guid = NIC + 50, .peer_port = 1 };
-	rows[4].port[minus] = (struct fm_port_row) { .state = FM_PORT_UP, .problem = FM_PROBLEM_FABRIC,
+	rows[4].port[minus] = (struct fm_port_row) { .state = FM_PORT_UP,
+						     .problem = FM_PROBLEM_FABRIC,
 						 .peer_guid = NIC + 51, .peer_port = 1 };
 	join_but(1u << 3);
 	becomes(AT_ONCE, "uuuxuuuu");
@@ -408,7 +411,7 @@ static void comes(uint32_t node, const struct fm_row *row, uint64_t attach)
 	m.hello.row.serial = (uint32_t)attach;
 	m.hello.attach = attach;
 	s.joiner[100 + node].known = false;
-	says(node, &m);
+	sends_up(node, &m);
 	settle(NODES);
 }
 

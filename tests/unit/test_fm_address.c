@@ -57,13 +57,13 @@ static struct fm_init from(unsigned int port)
 	return stage_neighbour(&s, port);
 }
 
-static void says(unsigned int port, int x, int y)
+static void sends_position(unsigned int port, int x, int y)
 {
 	struct fm_init i = from(port);
 
 	i.position[0] = x;
 	i.position[1] = y;
-	stage_hear(&s, port, &i);
+	stage_receive(&s, port, &i);
 }
 
 /*
@@ -77,21 +77,21 @@ static void node_takes_place_that_most_neighbours_imply(void **state)
 	(void)state;
 	begin("4x4", 9);
 	assert_false(fm_place(s.fm, &at));
-	says(0, 3, 1);
+	sends_position(0, 3, 1);
 	is_at(2, 1);
-	says(1, 1, 3);
+	sends_position(1, 1, 3);
 	is_at(2, 1);
 	stands(1, "2,1:+y ('n9') is cabled to 1,3:-y ('n13'), expected 2,2:-y, by the Inits of "
 		  "neighbours: leads to the wrong node");
 	stands(0, NULL);
-	says(2, 0, 2);
+	sends_position(2, 0, 2);
 	is_at(1, 2);
 	stands(0, "1,2:+x ('n9') is cabled to 3,1:-x ('n10'), expected 2,2:-x");
 	stands(1, NULL);
 	stands(2, NULL);
-	says(3, 1, 1);
+	sends_position(3, 1, 1);
 	stands(3, NULL);
-	says(0, 2, 2);
+	sends_position(0, 2, 2);
 	stands(0, NULL);
 	is_at(1, 2);
 	stage_end(&s);
@@ -118,7 +118,7 @@ static void ends_of(uint32_t node, struct fm_init *i)
 }
 
 /* The neighbour at @port reports all that it knows: its place, its doubt, and its cables. */
-static void tells(unsigned int port, int x, int y, uint8_t doubt)
+static void sends_all(unsigned int port, int x, int y, uint8_t doubt)
 {
 	struct fm_init i = from(port);
 
@@ -126,7 +126,7 @@ static void tells(unsigned int port, int x, int y, uint8_t doubt)
 	i.position[1] = y;
 	i.doubt = doubt;
 	ends_of((uint32_t)(i.guid - NIC), &i);
-	stage_hear(&s, port, &i);
+	stage_receive(&s, port, &i);
 }
 
 /*
@@ -140,24 +140,24 @@ static void square_of_links_decides_between_places(void **state)
 {
 	(void)state;
 	begin("3x3", 1);
-	tells(3, 1, 1, 1);
-	tells(1, 1, 0, 1);
-	tells(0, 2, 2, 1);
+	sends_all(3, 1, 1, 1);
+	sends_all(1, 1, 0, 1);
+	sends_all(0, 2, 2, 1);
 	is_at(1, 2);
-	tells(2, 0, 0, 0);
+	sends_all(2, 0, 0, 0);
 	is_at(1, 2);
 	stands(2, "1,2:-x ('n1') is cabled to 0,0:+x ('n0'), expected 0,2:+x");
-	tells(0, 2, 0, 0);
+	sends_all(0, 2, 0, 0);
 	is_at(1, 0);
 	stands(2, NULL);
 	stands(0, NULL);
 	stands(1, "leads to the wrong node");
 	/* Further words of the misled ones count no more, whatever their number is. */
-	tells(3, 1, 1, 1);
-	tells(1, 1, 0, 1);
+	sends_all(3, 1, 1, 1);
+	sends_all(1, 1, 0, 1);
 	is_at(1, 0);
-	tells(3, 1, 2, 0);
-	tells(1, 1, 1, 0);
+	sends_all(3, 1, 2, 0);
+	sends_all(1, 1, 1, 0);
 	is_at(1, 0);
 	for (unsigned int p = 0; p < 4; p++)
 		stands(p, NULL);
@@ -169,16 +169,16 @@ static void inits_of_more_doubt_do_not_move_node(void **state)
 {
 	(void)state;
 	begin("3x3", 1);
-	tells(2, 0, 0, 0);
-	tells(0, 2, 0, 0);
+	sends_all(2, 0, 0, 0);
+	sends_all(0, 2, 0, 0);
 	is_at(1, 0);
-	tells(3, 1, 1, 1);
-	tells(1, 1, 0, 1);
+	sends_all(3, 1, 1, 1);
+	sends_all(1, 1, 0, 1);
 	is_at(1, 0);
 	/* At the same doubt, the number of neighbours decides. */
-	tells(3, 1, 1, 0);
+	sends_all(3, 1, 1, 0);
 	is_at(1, 0);
-	tells(1, 1, 0, 0);
+	sends_all(1, 1, 0, 0);
 	is_at(1, 2);
 	stage_end(&s);
 }
@@ -193,8 +193,8 @@ static void node_with_moved_cables_takes_new_place(void **state)
 	(void)state;
 	for (unsigned int left = 0; left < 2; left++) {
 		begin("3x3", 1);
-		tells(2, 0, 0, 0);
-		tells(0, 2, 0, 0);
+		sends_all(2, 0, 0, 0);
+		sends_all(0, 2, 0, 0);
 		is_at(1, 0);
 		stage_link_lost(&s, 2, 1);
 		if (!left)
@@ -202,7 +202,7 @@ static void node_with_moved_cables_takes_new_place(void **state)
 		for (unsigned int p = 1; p < 4; p += 2) {
 			stage_link_lost(&s, p, 1);
 			stage_link_up(&s, p, 2);
-			tells(p, 1, p == 1 ? 0 : 1, 3);
+			sends_all(p, 1, p == 1 ? 0 : 1, 3);
 		}
 		if (left)
 			is_at(1, 0);
@@ -219,19 +219,19 @@ static void late_report_of_cables_closes_square(void **state)
 
 	(void)state;
 	begin("3x3", 1);
-	says(2, 0, 0);
-	tells(1, 1, 0, FM_DOUBT_MAX);
+	sends_position(2, 0, 0);
+	sends_all(1, 1, 0, FM_DOUBT_MAX);
 	i = from(0);
 	i.position[0] = 2;
 	i.position[1] = 2;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	is_at(1, 0);
 	stands(0, "leads to the wrong node");
 	i.placed = false;
 	i.ndims = 0;
 	i.root_guid = 0;
 	ends_of(2, &i);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	is_at(1, 2);
 	stands(0, NULL);
 	stage_end(&s);
@@ -258,8 +258,8 @@ static void cable_shows_end_that_is_expected(void **state)
 	(void)state;
 	begin("4x4", 9);
 	assert_false(fm_cable(s.fm, 0, &c));
-	says(0, 2, 2);
-	says(1, 1, 2);
+	sends_position(0, 2, 2);
+	sends_position(1, 1, 2);
 	stage_link_lost(&s, 3, 1);
 	finds(0, true, 2, 2, "none");
 	finds(1, true, 1, 3, "leads to the wrong node");
@@ -283,7 +283,8 @@ static void places_without_sizes_contradict_if_they_differ_by_1(void **state)
 		bool fits;
 	} t[] = {
 		{ 2, 2, true }, { 3, 2, false }, { 1, 2, false }, { 4, 2, true }, { -1, 2, true },
-		{ 2, 1, false }, { 2, 3, false }, { 2, -2, true }, { -2, 6, true }, { -2, 3, false },
+		{ 2, 1, false }, { 2, 3, false }, { 2, -2, true }, { -2, 6, true },
+		{ -2, 3, false },
 	};
 
 	(void)state;
@@ -298,7 +299,7 @@ static void places_without_sizes_contradict_if_they_differ_by_1(void **state)
 				i.position[0] = t[k].x;
 				i.position[1] = t[k].y;
 			}
-			stage_hear(&s, p, &i);
+			stage_receive(&s, p, &i);
 		}
 		is_at(1, 2);
 		stands(0, t[k].fits ? NULL : "leads to the wrong node");
@@ -323,7 +324,7 @@ static void dimensions(uint8_t ndims, uint64_t epoch, bool asks, int y, int z)
 	i.position[0] = 1;
 	i.position[1] = y;
 	i.position[2] = ndims > 2 ? z : 0;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 }
 
 /*
@@ -375,7 +376,7 @@ static void placed_nic_follows_root_of_more_dimensions(void **state)
 	s.dev.nports = 6;
 	stage_start(&s);
 	i = stage_neighbour(&s, 0);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 	m = stage_table(&s, 1, entries);
@@ -389,7 +390,7 @@ static void placed_nic_follows_root_of_more_dimensions(void **state)
 	i.ndims = 3;
 	i.port = 3;
 	i.size[2] = 4;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	assert_int_equal(status_root(), NIC + 77);
 	assert_false(fm_place(s.fm, &at));
 	stage_forget(&s);
@@ -417,9 +418,9 @@ static void port_of_dimension_of_size_1_implies_no_place(void **state)
 	begin("4x1", 1);
 	i = from(1);
 	i.guid = NIC + 2;
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	assert_false(fm_place(s.fm, &at));
-	says(0, 2, 0);
+	sends_position(0, 2, 0);
 	is_at(1, 0);
 	stands(0, NULL);
 	stands(1, "in a dimension of size 1");
@@ -442,11 +443,11 @@ static void node_moves_at_most_six_times_per_root(void **state)
 		int to = 1 + (int)(k % 2) * 4;
 
 		if (k < 10) {
-			says(1, to, 2);
-			says(3, to, 0);
+			sends_position(1, to, 2);
+			sends_position(3, to, 0);
 		} else {
-			says(0, to + 1, 1);
-			says(2, to - 1, 1);
+			sends_position(0, to + 1, 1);
+			sends_position(2, to - 1, 1);
 		}
 		assert_true(fm_place(s.fm, &at));
 		moves += at.position[0] != x;
@@ -465,12 +466,12 @@ static void neighbour_that_keeps_changing_place_loses_its_vote(void **state)
 	(void)state;
 	begin("4x4", 9);
 	for (unsigned int p = 3; p < 4; p--)
-		says(p, from(p).position[0], from(p).position[1]);
+		sends_position(p, from(p).position[0], from(p).position[1]);
 	for (unsigned int k = 1; k <= 5; k++) {
 		stands(0, NULL);
-		says(0, 0, 0);
+		sends_position(0, 0, 0);
 		stands(0, "leads to the wrong node");
-		says(0, 2, 2);
+		sends_position(0, 2, 2);
 	}
 	stands(0, "the neighbour has claimed several places");
 	is_at(1, 2);
@@ -478,12 +479,12 @@ static void neighbour_that_keeps_changing_place_loses_its_vote(void **state)
 	for (unsigned int p = 1; p < 4; p++)
 		stage_link_lost(&s, p, 1);
 	stage_link_up(&s, 1, 2);
-	says(1, 3, 0);
+	sends_position(1, 3, 0);
 	is_at(3, 3);
 	stage_link_lost(&s, 0, 1);
 	stands(0, NULL);
 	stage_link_up(&s, 0, 2);
-	says(0, 0, 3);
+	sends_position(0, 0, 3);
 	stands(0, NULL);
 	stage_end(&s);
 }
@@ -495,8 +496,8 @@ static void inits_of_former_root_do_not_count(void **state)
 
 	(void)state;
 	begin("4x4", 9);
-	says(0, 2, 2);
-	says(2, 0, 2);
+	sends_position(0, 2, 2);
+	sends_position(2, 0, 2);
 	is_at(1, 2);
 	i = from(1);
 	i.root_guid = NIC + 3;
@@ -504,7 +505,7 @@ static void inits_of_former_root_do_not_count(void **state)
 	i.position[0] = 3;
 	i.position[1] = 0;
 	strcpy(i.root_address, "30.0.0.3:1");
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	is_at(3, 3);
 	for (unsigned int p = 0; p < 4; p++)
 		stands(p, NULL);
@@ -518,18 +519,18 @@ static void neighbour_has_its_vote_again_under_another_root(void **state)
 
 	(void)state;
 	begin("4x4", 9);
-	says(2, 0, 2);
+	sends_position(2, 0, 2);
 	for (unsigned int k = 0; k < 6; k++) {
-		says(0, 2, 2);
-		says(0, 0, 0);
+		sends_position(0, 2, 2);
+		sends_position(0, 0, 0);
 	}
-	says(0, 2, 2);
+	sends_position(0, 2, 2);
 	stands(0, "the neighbour has claimed several places");
 	i = from(0);
 	i.root_guid = NIC + 3;
 	i.epoch++;
 	strcpy(i.root_address, "30.0.0.3:1");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	is_at(1, 2);
 	stands(0, NULL);
 	stage_end(&s);
@@ -544,16 +545,16 @@ static void init_with_another_place_is_answered(void **state)
 	begin("4x4", 9);
 	i = from(0);
 	i.heard = true;
-	stage_hear(&s, 0, &i);
-	says(2, 0, 2);
+	stage_receive(&s, 0, &i);
+	sends_position(2, 0, 2);
 	stage_run(&s, 5000);
 	s.deaf = "log hello row connect close ";
 	stage_forget(&s);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run(&s, 10000);
 	assert_int_equal(stage_count(&s, "init 0:"), 0);
 	i.position[0] = 3;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run(&s, 15000);
 	assert_int_equal(stage_count(&s, "init 0:"), 1);
 	stage_end(&s);
@@ -572,7 +573,7 @@ static void coordinates_of_unknown_dimension_are_dropped(void **state)
 		i.position[d] = INT32_MIN;
 		i.size[d] = UINT16_MAX;
 	}
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	is_at(1, 2);
 	assert_true(fm_place(s.fm, &at));
 	for (unsigned int d = 2; d < TORUS_MAX_DIMS; d++)

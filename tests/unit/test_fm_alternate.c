@@ -17,7 +17,7 @@ struct wrong {
 
 static void well(void)
 {
-	says(5, stage_row(&s, 5));
+	reports_row(5, stage_row(&s, 5));
 }
 
 static void is_wrong(const struct wrong *w)
@@ -29,7 +29,7 @@ static void is_wrong(const struct wrong *w)
 		r.port[0].peer_guid = w->guid;
 		r.port[0].peer_port = w->port;
 	}
-	says(5, r);
+	reports_row(5, r);
 }
 
 static bool held(void)
@@ -95,7 +95,8 @@ static void alternating_fault_makes_few_tables_and_holds_link(void **state)
 		assert_true(fm_node(s.fm, 5)->held & 1);
 		/* The far end's manager need not have seen anything. */
 		assert_string_equal(fm_excluded(s.fm, 6, 2), used());
-		assert_true(stage_count(&s, "log error flap: the link from 1,1:+x ('n5') to ") >= 1);
+		assert_true(stage_count(&s,
+					"log error flap: the link from 1,1:+x ('n5') to ") >= 1);
 		/* The cable has been quiet for long enough. */
 		before = fm_version(s.fm);
 		lives_ns(s.now + HOLD_MAX * MS + 100 * MS);
@@ -157,7 +158,7 @@ static void faults_of_link_that_is_down_do_not_count(void **state)
 	for (unsigned int k = 0; k < 10 * LIMIT; k++) {
 		r.port[0].problem = k & 1 ? FM_PROBLEM_NONE : FM_PROBLEM_ROOT;
 		r.port[0].peer_guid = NIC + k;
-		says(5, r);
+		reports_row(5, r);
 	}
 	assert_false(held());
 	stage_end(&s);
@@ -180,12 +181,12 @@ static void alternating_inits_make_few_tables_and_hold_link(void **state)
 	for (unsigned int k = 0; k < 20 * TIMES; k++) {
 		/* Each with another name, in case that only the same text is not logged again. */
 		sprintf(bad.fabric, "other%u", k);
-		stage_hear(&s, 0, &bad);
+		stage_receive(&s, 0, &bad);
 		if (k % 3 == 0) {
 			sprintf(bad.name, "m%u", k);
-			stage_hear(&s, 0, &bad);
+			stage_receive(&s, 0, &bad);
 		}
-		stage_hear(&s, 0, &good);
+		stage_receive(&s, 0, &good);
 		if (k % 20 == 0)
 			lives_ns(s.now + 50 * MS);
 	}

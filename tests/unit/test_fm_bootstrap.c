@@ -41,7 +41,7 @@ static void init_is_repeated_ever_more_seldom_until_answered(void **state)
 	stage_forget(&s);
 	i = stage_neighbour(&s, 2);
 	i.heard = true;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_run(&s, 20010);
 	/* The neighbour cannot know yet that its Init was received. */
 	assert_int_equal(stage_count(&s, "init 2: settled heard"), 1);
@@ -49,7 +49,7 @@ static void init_is_repeated_ever_more_seldom_until_answered(void **state)
 	stage_run(&s, 60000);
 	stage_did_nothing(&s);
 	/* The same session is not news; another session is. */
-	stage_link_tell(&s, 2);
+	stage_report_link(&s, 2);
 	stage_run(&s, 60010);
 	stage_did_nothing(&s);
 	stage_link_up(&s, 2, 8);
@@ -91,16 +91,16 @@ static void neighbour_without_init_is_answered_twice_at_most(void **state)
 	/* A neighbour that only asks is not heard: it has no position yet. */
 	i.placed = false;
 	i.ndims = 0;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_run(&s, 24.999);
 	stage_did_nothing(&s);
 	stage_run(&s, 26);
 	init_2("at 25 ms\n", "");
 	i = stage_neighbour(&s, 2);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_run(&s, 27);
 	init_2("", "heard ");
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_run(&s, 50.999);
 	stage_did_nothing(&s);
 	stage_run(&s, 60);
@@ -109,12 +109,12 @@ static void neighbour_without_init_is_answered_twice_at_most(void **state)
 	stage_forget(&s);
 	/* Now the neighbour has received one: no more are sent. */
 	i.heard = true;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_run(&s, 90000);
 	stage_did_nothing(&s);
 	/* Inits are sent again when the neighbour restarts and asks. */
 	i.heard = false;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_run(&s, 90001);
 	init_2("", "settled heard ");
 	stage_end(&s);
@@ -141,7 +141,7 @@ static void placed_by(unsigned int port, bool settled, const char *want)
 	i.settled = settled;
 	if (!settled)
 		i.size[0] = i.size[1] = 0;
-	stage_hear(&s, port, &i);
+	stage_receive(&s, port, &i);
 	stage_run(&s, 2);
 	assert_non_null(strstr(s.text, "connect 30.0.0.0:1: 1\n"));
 	for (unsigned int p = 0; p < 4; p++) {
@@ -188,7 +188,7 @@ static void position_wraps_where_size_is_known(void **state)
 		i.size[1] = 9;
 		i.position[0] = t[k].from;
 		i.position[1] = 5;
-		stage_hear(&s, t[k].port, &i);
+		stage_receive(&s, t[k].port, &i);
 		stage_run(&s, 1);
 		stage_did_some(&s, t[k].is);
 		stage_end(&s);
@@ -208,7 +208,7 @@ static void cable_between_wrong_ports_gives_no_position(void **state)
 		stage_link_up(&s, p, 1);
 	i = stage_neighbour(&s, 0);
 	i.port = 3;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run(&s, 1);
 	/* The neighbour's Init counts as received, although there is nothing to report yet. */
 	stage_did(&s, "at 0 ms\nconnect 30.0.0.0:1: 1\n"
@@ -216,13 +216,13 @@ static void cable_between_wrong_ports_gives_no_position(void **state)
 		      "init 1: asks root 100 30.0.0.0:1\n");
 	/* The first Init with a position gives the place; later ones do not change it. */
 	i = stage_neighbour(&s, 1);
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	stage_run(&s, 2);
 	stage_did(&s, "init 1: heard 1/4 2/4 root 100 30.0.0.0:1\n");
 	i = stage_neighbour(&s, 0);
 	i.position[0] = 3;
 	i.heard = true;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run(&s, 60);
 	stage_did_no(&s, "init 0: heard 0/4");
 	stage_end(&s);
@@ -247,7 +247,7 @@ static void placed_nic_keeps_place_after_restart(void **state)
 	stage_run(&s, 1);
 	stage_did(&s, "at 0 ms\n" ASKS(1));
 	i = stage_neighbour(&s, 1);
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	stage_run(&s, 2);
 	stage_did(&s, "connect 30.0.0.0:1: 1\ninit 1: heard 3/4 1/4 root 100 30.0.0.0:1\n");
 	stage_end(&s);
@@ -266,16 +266,16 @@ static void no_init_is_sent_by_spare_port(void **state)
 	for (unsigned int p = 0; p < 6; p++) {
 		s.link[p].state = TORUS_LINK_UP;
 		s.link[p].session = 1;
-		stage_link_tell(&s, p);
+		stage_report_link(&s, p);
 	}
 	stage_run(&s, 1);
 	/* As long as the number of dimensions is unknown, all ports may be of use. */
 	stage_did(&s, "at 0 ms\n" ASKS(0) ASKS(1) ASKS(2) ASKS(3) ASKS(4) ASKS(5));
 	/* A neighbour that only asks does not know the number either, even at the same port. */
 	i = (struct fm_init) { .port = 1, .guid = 0x999, .fabric = "fab", .name = "new" };
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	i = stage_neighbour(&s, 1);
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	stage_run(&s, 500);
 	assert_int_equal(stage_count(&s, "init 3:"), 5);
 	assert_int_equal(stage_count(&s, "init 4:"), 0);
@@ -294,8 +294,8 @@ static void no_init_is_sent_by_spare_port(void **state)
 	stage_forget(&s);
 	s.deaf = "";
 	strcpy(i.fabric, "other");
-	stage_hear(&s, 3, &i);
-	stage_hear(&s, 200, &i);
+	stage_receive(&s, 3, &i);
+	stage_receive(&s, 200, &i);
 	stage_did_nothing(&s);
 	stage_end(&s);
 }
@@ -313,7 +313,7 @@ static void joined(void)
 		stage_link_up(&s, p, 1);
 	i = stage_neighbour(&s, 2);
 	i.heard = true;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 	s.deaf = "init ";
@@ -325,7 +325,7 @@ static void problem(struct fm_init *i, unsigned int port, const char *kind, cons
 {
 	char want[400];
 
-	stage_hear(&s, port, i);
+	stage_receive(&s, port, i);
 	snprintf(want, sizeof(want), "log error %s: %s\n", kind, text);
 	if (!strstr(s.text, want))
 		fprintf(stderr, "%s", s.text);
@@ -338,7 +338,7 @@ static void problem(struct fm_init *i, unsigned int port, const char *kind, cons
 	assert_null(fm_problem(s.fm, 1));
 	/* The problem is logged once. */
 	stage_forget(&s);
-	stage_hear(&s, port, i);
+	stage_receive(&s, port, i);
 	stage_did_nothing(&s);
 }
 
@@ -347,7 +347,7 @@ static void over(unsigned int port, const char *kind, const char *text)
 	struct fm_init i = stage_neighbour(&s, port);
 	char want[400];
 
-	stage_hear(&s, port, &i);
+	stage_receive(&s, port, &i);
 	snprintf(want, sizeof(want), "log info %s: over: %s\n", kind, text);
 	assert_non_null(strstr(s.text, want));
 	assert_int_equal(stage_count(&s, "1 < row"), 1);
@@ -395,7 +395,7 @@ static void neighbour_of_other_fabric_or_shape_is_problem(void **state)
 		i = stage_neighbour(&s, p);
 		i.placed = false;
 		i.root_guid = 0xbc;
-		stage_hear(&s, p, &i);
+		stage_receive(&s, p, &i);
 		stage_did_nothing(&s);
 		/* A neighbour with another version of the protocol cannot be understood further. */
 		i = stage_neighbour(&s, p);
@@ -407,7 +407,8 @@ static void neighbour_of_other_fabric_or_shape_is_problem(void **state)
 		stage_forget(&s);
 		fm_mgmt(s.fm, p, buf, len, START + s.now);
 		stage_did_nothing(&s);
-		sprintf(text, "the neighbour at port %s speaks version 4 of Init, this node version "
+		sprintf(text,
+			"the neighbour at port %s speaks version 4 of Init, this node version "
 			"3: update all managers together", at[p]);
 		assert_string_equal(fm_problem(s.fm, 0)->text, text);
 		over(p, "fabric", text);
@@ -433,7 +434,7 @@ static void problem_ends_when_link_to_wrong_neighbour_is_lost(void **state)
 			i.root_guid = 0xbc;
 		if (k == 2)
 			i.epoch += 100000;
-		stage_hear(&s, 1, &i);
+		stage_receive(&s, 1, &i);
 		assert_string_equal(fm_problem(s.fm, 0)->kind, k ? "root" : "fabric");
 		stage_link_lost(&s, 2, 7);
 		assert_non_null(fm_problem(s.fm, 0));
@@ -450,7 +451,8 @@ static void problem_ends_when_link_to_wrong_neighbour_is_lost(void **state)
 static void init_of_another_sender_is_ignored(void **state)
 {
 	static const char text[] = "an Init at port +y names as its sender port -y of node "
-		"0000000000000100, but the cable leads to port -y of node 0000000000000105: the Init "
+		"0000000000000100, but the cable leads to port -y of node 0000000000000105: the "
+		"Init "
 		"is ignored";
 	struct fm_init i;
 
@@ -459,12 +461,12 @@ static void init_of_another_sender_is_ignored(void **state)
 	s.deaf = "";
 	i = stage_neighbour(&s, 1);
 	i.heard = true;
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	stage_run(&s, 100);
 	stage_forget(&s);
 	i.guid = i.root_guid;
 	strcpy(i.root_address, "30.9.9.9:9");
-	stage_hear_other(&s, 1, &i);
+	stage_receive_other(&s, 1, &i);
 	stage_did(&s, "log error wave: an Init at port +y names as its sender port -y of "
 		  "node 0000000000000100, but the cable leads to port -y of node 0000000000000105: "
 		  "the Init is ignored\n");
@@ -475,11 +477,11 @@ static void init_of_another_sender_is_ignored(void **state)
 	/* The right sender ends the problem; so does the end of the link. */
 	i = stage_neighbour(&s, 1);
 	i.heard = true;
-	stage_hear_other(&s, 1, &i);
+	stage_receive_other(&s, 1, &i);
 	assert_null(fm_problem(s.fm, 0));
 	/* Another port of the right NIC is not the other end of the cable either. */
 	i.port = 0;
-	stage_hear_other(&s, 1, &i);
+	stage_receive_other(&s, 1, &i);
 	assert_non_null(strstr(fm_problem(s.fm, 0)->text, "port +x of node 0000000000000105, but"));
 	stage_link_lost(&s, 1, 7);
 	assert_null(fm_problem(s.fm, 0));
@@ -489,8 +491,8 @@ static void init_of_another_sender_is_ignored(void **state)
 	s.link[1].state = TORUS_LINK_UP;
 	s.link[1].session = 9;
 	s.link[1].peer_guid = i.guid;
-	stage_link_tell(&s, 1);
-	stage_hear_other(&s, 1, &i);
+	stage_report_link(&s, 1);
+	stage_receive_other(&s, 1, &i);
 	assert_null(fm_problem(s.fm, 0));
 	stage_end(&s);
 }
@@ -504,10 +506,10 @@ static void another_sender_is_a_problem_for_30_s(void **state)
 	joined();
 	i = stage_neighbour(&s, 1);
 	i.heard = true;
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	i.guid = i.root_guid;
 	stage_run(&s, 100);
-	stage_hear_other(&s, 1, &i);
+	stage_receive_other(&s, 1, &i);
 	stage_run(&s, 30000);
 	assert_string_equal(fm_problem(s.fm, 0)->kind, "wave");
 	stage_run(&s, 30200);
@@ -568,20 +570,20 @@ static void mismatched_nic_is_problem_until_replaced(void **state)
 				.differs = (uint8_t)t[n].differs, .differs_own = t[n].own,
 				.differs_peer = t[n].peer,
 			};
-			stage_link_tell(&s, 1);
+			stage_report_link(&s, 1);
 			snprintf(text, sizeof(text), "no link comes up: port +y of node %s %s",
 				 fm_table_name(s.fm, s.dev.guid, who), t[n].text);
 			assert_string_equal(problem_text(), text);
 			/* the neighbour speaks another wire version */
 			l->state = TORUS_LINK_FAULTY;
-			stage_link_tell(&s, 1);
+			stage_report_link(&s, 1);
 			assert_string_equal(problem_text(), text);
 			switch (k) {
 			case 0: l->carrier = false; break;
 			case 1: l->admin = false; break;
 			case 2: l->reason = TORUS_REASON_NONE; break;
 			}
-			stage_link_tell(&s, 1);
+			stage_report_link(&s, 1);
 			assert_null(problem_text());
 		}
 		stage_end(&s);
@@ -606,7 +608,7 @@ static void mismatches_from_before_start_are_found(void **state)
 	assert_non_null(strstr(problem_text(), "has bubble=mbs, "));
 	s.link[1].state = TORUS_LINK_UP;
 	s.link[1].reason = TORUS_REASON_NONE;
-	stage_link_tell(&s, 1);
+	stage_report_link(&s, 1);
 	assert_null(problem_text());
 	stage_end(&s);
 }
@@ -647,15 +649,15 @@ static void row_has_number_of_problem_until_next_session(void **state)
 	joined();
 	i = stage_neighbour(&s, 1);
 	strcpy(i.fabric, "other");
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	stage_did_some(&s, "u102.2 u105.3,problem1 u100.0 u10d.1\n");
 	i = stage_neighbour(&s, 1);
 	i.root_guid = 0xbc;
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	stage_did_some(&s, "u102.2 u105.3,problem2 u100.0 u10d.1\n");
 	stage_link_up(&s, 1, 2);
 	stage_did_some(&s, "u102.2 u105.3 u100.0 u10d.1\n");
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	stage_did_some(&s, "u105.3,problem2");
 	stage_link_lost(&s, 1, 4);
 	stage_did_some(&s, "u102.2 f105.3,s2/4,closed u100.0 u10d.1\n");
@@ -672,25 +674,25 @@ static void other_root_is_followed_only_if_former_is_lost(void **state)
 	i = stage_neighbour(&s, 0);
 	i.root_guid = 0xbc;
 	strcpy(i.root_address, "30.9.9.9:9");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_did_no(&s, "connect");
 	stage_down(&s, 1);
 	stage_forget(&s);
 	/* A root of another fabric is not followed. */
 	strcpy(i.fabric, "other");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_did_no(&s, "gives way");
 	/* The root does not give way to a node that only asks. */
 	strcpy(i.fabric, "fab");
 	i.placed = false;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_did_no(&s, "gives way");
 	i.placed = true;
 	i.position[0] = 7;
 	i.position[1] = 6;
 	i.size[0] = i.size[1] = 9;
 	s.deaf = "hello ";
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run(&s, 6);
 	assert_non_null(strstr(s.text, "log warning root: root 0000000000000100 gives way to "
 				       "00000000000000bc\n"));
@@ -722,21 +724,21 @@ static void greater_guid_wins_between_roots_of_one_epoch(void **state)
 			stage_link_up(&s, 0, 1);
 			stage_link_up(&s, 2, 1);
 			i = stage_neighbour(&s, 2);
-			stage_hear(&s, 2, &i);
+			stage_receive(&s, 2, &i);
 		}
 		i = stage_neighbour(&s, 0);
 		i.root_guid = 0xbc;
-		stage_hear(&s, 0, &i);
+		stage_receive(&s, 0, &i);
 		stage_did_no(&s, "gives way");
 		i.root_guid = 0xabc;
 		strcpy(i.root_address, "30.9.9.9:9");
 		stage_forget(&s);
-		stage_hear(&s, 0, &i);
+		stage_receive(&s, 0, &i);
 		assert_non_null(strstr(s.text, "gives way to 0000000000000abc\n"));
 		assert_non_null(strstr(s.text, "connect 30.9.9.9:9"));
 		stage_forget(&s);
 		i = stage_neighbour(&s, 2);
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		stage_did_no(&s, "gives way to 0000000000000100");
 		stage_end(&s);
 	}
@@ -752,11 +754,11 @@ static void init_of_earlier_root_is_answered_once(void **state)
 	s.deaf = "log row ";
 	i = stage_neighbour(&s, 0);
 	i.root_guid = 0xbc;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run(&s, 6);
 	assert_int_equal(stage_count(&s, "init 0: heard 1/4 0/4"), 1);
 	i.heard = true;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_forget(&s);
 	/*
 	 * The neighbour's root is the earlier one: each of its Inits is answered once, for its
@@ -779,18 +781,18 @@ static void new_address_of_root_is_used_only_if_way_is_lost(void **state)
 	joined();
 	i = stage_neighbour(&s, 0);
 	i.heard = true;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_forget(&s);
 	strcpy(i.root_address, "30.9.9.9:9");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_did_nothing(&s);
 	stage_down(&s, 1);
 	stage_forget(&s);
 	strcpy(i.root_address, "30.0.0.0:1");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_did_nothing(&s);
 	strcpy(i.root_address, "30.9.9.9:9");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_did(&s, "connect 30.9.9.9:9: 2\n");
 	stage_end(&s);
 }
@@ -808,10 +810,10 @@ static void given_up_root_is_followed_again(void **state)
 	i.root_guid = 0xbc;
 	i.ndims = 3;
 	i.size[2] = 3;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_did_some(&s, "is in a fabric of 3 dimensions");
 	i = stage_neighbour(&s, 0);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run(&s, 100);
 	stage_did_some(&s, "connect 30.0.0.0:1: 2\n");
 	stage_end(&s);
@@ -829,7 +831,7 @@ static void unplaced_neighbour_gets_inits_until_placed(void **state)
 	i = stage_neighbour(&s, 0);
 	i.placed = false;
 	i.heard = true;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run(&s, 1000);
 	assert_int_equal(stage_count(&s, "init 0: 1/4 0/4"), 5);
 	stage_end(&s);
@@ -849,19 +851,19 @@ static void root_keeps_its_place_and_shape(void **state)
 	stage_forget(&s);
 	i = stage_neighbour(&s, 0);
 	i.root_guid = 0xbc;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_did(&s, "log error root: two roots: node 'n1' at port +x obeys 00000000000000bc "
 		      "at 30.0.0.0:1, this one 'n0' at 30.0.0.0:1\n");
 	i = stage_neighbour(&s, 0);
 	i.position[0] = 3;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_did(&s, "log info root: over: two roots: node 'n1' at port +x obeys 00000000000000bc "
 		      "at 30.0.0.0:1, this one 'n0' at 30.0.0.0:1\n"
 		      "log error wave: 0,0:+x ('n0') is cabled to 3,0:-x ('n1'), expected 1,0:-x, "
 		      "by the Inits of neighbours: leads to the wrong node\n");
 	/* Inits do not change the root's address either. */
 	strcpy(i.root_address, "30.9.9.9:9");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_did_nothing(&s);
 	s.deaf = "log ";
 	stage_run(&s, 2);

@@ -20,7 +20,8 @@ static void ports(uint16_t mask, enum fm_port_state is, enum torus_link_reason w
 	for (unsigned int p = 0; p < 4; p++) {
 		uint32_t o = torus_neighbour(&s.shape, 5, p);
 		struct fm_row far = stage_row(&s, o);
-		struct fm_port_row *ends[] = { &r.port[p], &far.port[torus_dir_opposite(&s.shape, p)] };
+		struct fm_port_row *ends[] = { &r.port[p],
+					       &far.port[torus_dir_opposite(&s.shape, p)] };
 
 		for (unsigned int k = 0; k < 2 && mask & 1u << p; k++) {
 			ends[k]->state = (uint8_t)is;
@@ -29,9 +30,9 @@ static void ports(uint16_t mask, enum fm_port_state is, enum torus_link_reason w
 			ends[k]->reason = k ? TORUS_REASON_SILENCE : (uint8_t)why;
 		}
 		if (mask & 1u << p)
-			says(o, far);
+			reports_row(o, far);
 	}
-	says(5, r);
+	reports_row(5, r);
 }
 
 static unsigned int links(void)
@@ -76,9 +77,12 @@ static void three_lost_cables_make_three_events(void **state)
 	ports(7, FM_PORT_FAULTY, TORUS_REASON_CARRIER);
 	lives(5100);
 	assert_int_equal(links(), 3);
-	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')") ": carrier, after 5"), 1);
-	assert_int_equal(stage_count(&s, LOST("1,1:+y ('n5')", "1,2:-y ('n9')") ": carrier, after 5"), 1);
-	assert_int_equal(stage_count(&s, LOST("0,1:+x ('n4')", "1,1:-x ('n5')") ": silence, after 5"), 1);
+	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')")
+				     ": carrier, after 5"), 1);
+	assert_int_equal(stage_count(&s, LOST("1,1:+y ('n5')", "1,2:-y ('n9')")
+				     ": carrier, after 5"), 1);
+	assert_int_equal(stage_count(&s, LOST("0,1:+x ('n4')", "1,1:-x ('n5')")
+				     ": silence, after 5"), 1);
 	assert_int_equal(stage_count(&s, "(3 links lost or back)\n"), 1);
 	lives(8000);
 	assert_int_equal(links(), 3);
@@ -86,7 +90,8 @@ static void three_lost_cables_make_three_events(void **state)
 	/* Both ends tell since when; a cable that is up has no such time, nor has one that is none. */
 	for (unsigned int p = 0; p < 4; p++) {
 		assert_int_equal(fm_lost_since(s.fm, 5, p, &since), p < 3);
-		assert_in_range(p < 3 ? since : START + 5000 * MS, START + 5000 * MS, START + 5100 * MS);
+		assert_in_range(p < 3 ? since : START + 5000 * MS, START + 5000 * MS,
+				START + 5100 * MS);
 	}
 	assert_true(fm_lost_since(s.fm, 4, 0, &since));
 	assert_false(fm_lost_since(s.fm, 16, 2, &since));
@@ -122,8 +127,10 @@ static void reason_of_peer_is_used(void **state)
 	start();
 	ports(7, FM_PORT_FAULTY, TORUS_REASON_PEER);
 	lives(5100);
-	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')") ": silence, after 5"), 1);
-	assert_int_equal(stage_count(&s, LOST("0,1:+x ('n4')", "1,1:-x ('n5')") ": silence, after 5"), 1);
+	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')")
+				     ": silence, after 5"), 1);
+	assert_int_equal(stage_count(&s, LOST("0,1:+x ('n4')", "1,1:-x ('n5')")
+				     ": silence, after 5"), 1);
 	faulty(3, "silence", 5000);
 	stage_end(&s);
 }
@@ -170,7 +177,8 @@ static void loss_of_excluded_cable_is_no_warning(void **state)
 	assert_int_equal(links(), 0);
 	cable(FM_PORT_FAULTY);
 	lives(5200);
-	assert_int_equal(stage_count(&s, "log info link: 1,1:+x ('n5') to 2,1:-x ('n6') is lost"), 1);
+	assert_int_equal(stage_count(&s, "log info link: 1,1:+x ('n5') to 2,1:-x ('n6') is lost"),
+			 1);
 	assert_int_equal(links(), 1);
 	stage_end(&s);
 }
@@ -213,31 +221,33 @@ static void cable_in_wrong_port_is_not_back(void **state)
 	cable(FM_PORT_UP);
 	r = wrong = stage_row(&s, 5);
 	wrong.port[0].peer_guid = stage_row(&s, 10).port[0].peer_guid;
-	says(5, wrong);
+	reports_row(5, wrong);
 	lives(5200);
 	assert_string_equal(fm_excluded(s.fm, 5, 0), "wiring");
 	lives(8000);
 	assert_int_equal(stage_count(&s, BACK("1,1:+x", "2,1:-x")), 0);
 	assert_int_equal(stage_count(&s, BACK("1,1:+x ('n5')", "2,1:-x ('n6')")), 0);
-	says(5, r);
+	reports_row(5, r);
 	lives(9000);
 	assert_null(fm_excluded(s.fm, 5, 0));
 	assert_int_equal(stage_count(&s, BACK("1,1:+x ('n5')", "2,1:-x ('n6')") ", after "), 1);
 	/* Plugged into another port in between two rows: lost, and why. */
 	stage_end(&s);
 	start();
-	says(5, wrong);
+	reports_row(5, wrong);
 	lives(9500);
-	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')") ": wiring, after "), 1);
+	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')") ": wiring, after "),
+			 1);
 	assert_int_equal(links(), 1);
 	stage_end(&s);
 	/* The same at its other end. */
 	start();
 	wrong = stage_row(&s, 6);
 	wrong.port[2].peer_guid = stage_row(&s, 9).port[2].peer_guid;
-	says(6, wrong);
+	reports_row(6, wrong);
 	lives(10000);
-	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')") ": wiring, after "), 1);
+	assert_int_equal(stage_count(&s, LOST("1,1:+x ('n5')", "2,1:-x ('n6')") ": wiring, after "),
+			 1);
 	stage_end(&s);
 }
 
@@ -250,12 +260,12 @@ static void wrong_cable_is_named_by_its_positive_port(void **state)
 	start();
 	wrong = stage_row(&s, 6);
 	wrong.port[2].peer_guid = stage_row(&s, 9).port[2].peer_guid;
-	says(6, wrong);
+	reports_row(6, wrong);
 	lives(5100);
 	assert_string_equal(fm_excluded(s.fm, 6, 2), "wiring");
 	stage_forget(&s);
 	wrong.port[2].state = FM_PORT_FAULTY;
-	says(6, wrong);
+	reports_row(6, wrong);
 	lives(5200);
 	assert_int_equal(stage_count(&s, ": link 0,2:+x down\n"), 1);
 	stage_end(&s);

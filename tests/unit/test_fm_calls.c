@@ -23,9 +23,9 @@ static void nodes_without_links_to_participants_are_called(void **state)
 	asks(8, &from);
 	s.stubborn = true;
 	stage_run_ns(&s, from + SETTLE / 2);
-	says_hello(1);
+	sends_hello(1);
 	stage_run_ns(&s, s.now + SETTLE - MS);
-	says_hello(1);		/* a repeated HELLO is not news */
+	sends_hello(1);		/* a repeated HELLO is not news */
 	assert_int_equal(stage_count(&s, "connect"), 0);
 	stage_run_ns(&s, s.now + 2 * MS);
 	for (uint32_t i = 0; i < 8; i++)	/* 7 is a neighbour of the root, 2 of node 1 */
@@ -44,7 +44,7 @@ static void calls_begin_although_wave_does_not_end(void **state)
 		stage_run_ns(&s, from + i * RESEND);
 		if (i < 10)
 			assert_int_equal(stage_count(&s, "connect"), 0);
-		says_hello(i);
+		sends_hello(i);
 	}
 	assert_int_not_equal(called(40), 0);
 	stage_end(&s);
@@ -78,7 +78,7 @@ static void call_names_root_and_answers_are_counted(void **state)
 	answers(conn + 1, NIC, epoch, false);
 	snprintf(text, sizeof(text), "close %d\n", conn + 1);
 	assert_int_equal(stage_count(&s, text), 1);
-	says_hello(3);
+	sends_hello(3);
 	assert_int_equal(count().called, 5);
 	assert_int_equal(count().follow, 1);
 	assert_int_equal(count().others, 0);
@@ -127,7 +127,7 @@ static void only_answer_is_taken_on_connection_of_call(void **state)
 	stage_run_ns(&s, from + SETTLE + MS);
 	stage_up(&s, conn + 1);
 	stage_forget(&s);
-	stage_say(&s, conn + 1, FM_MSG_PING);
+	stage_send(&s, conn + 1, FM_MSG_PING);
 	m = hello(3);
 	fm_msg(s.fm, conn + 1, &m, START + s.now);
 	m = stage_table(&s, 1000, entries);
@@ -255,7 +255,7 @@ static void member(bool adrift)
 	stage_link_up(&s, 2, 1);
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 	m = stage_table(&s, 1, entry);
@@ -373,7 +373,8 @@ static void call_with_epoch_far_above_is_problem(void **state)
 		i.epoch = TERM + FM_EPOCH_STEP + more;
 		is_called(&i);
 		assert_int_equal(stage_count(&s, "connect"), !more);
-		assert_int_equal(has_problem("a call: node 'n2' names root 'n3' (3,0) of epoch"), more);
+		assert_int_equal(has_problem("a call: node 'n2' names root 'n3' (3,0) of epoch"),
+				 more);
 		stage_end(&s);
 	}
 }

@@ -55,7 +55,7 @@ static void draw_entry(struct rnd *rnd, struct world *w, uint32_t node)
  * Lets nodes say HELLO in three groups. Those of the first do not count any more when the calls
  * begin.
  */
-static void say_hello(struct rnd *rnd, struct world *w, uint64_t from)
+static void send_hello(struct rnd *rnd, struct world *w, uint64_t from)
 {
 	static const unsigned int at[] = { 0, 19, 38 };	/* tenths of RESEND */
 	uint8_t group[MANY];
@@ -130,7 +130,7 @@ static void one_world(uint64_t seed)
 	s.refuse_connect = -ENETUNREACH;	/* so there is room for all of them */
 	for (uint32_t i = 1; i < MANY; i++)
 		draw_entry(&rnd, &w, i);
-	say_hello(&rnd, &w, from);
+	send_hello(&rnd, &w, from);
 	if (!fm_is_root(s.fm) && !stage_count(&s, "claims epoch")) {
 		assert_int_equal(stage_count(&s, "connect"), 0);
 		stage_run_ns(&s, s.now + 1);
@@ -220,7 +220,7 @@ static void node_that_fell_silent_is_called_next_round(void **state)
 
 	(void)state;
 	asks(8, &from);
-	says_hello(4);
+	sends_hello(4);
 	stage_run_ns(&s, from + SETTLE + ROUND - 1);
 	for (uint32_t i = 1; i < 8; i++)	/* nodes 3 and 5 are neighbours of it */
 		assert_int_equal(called(i), i == 2 || i == 6);
@@ -242,7 +242,7 @@ static void calls_beyond_limit_wait_for_room(void **state)
 	stage_run_ns(&s, from + SETTLE + MS);
 	assert_int_equal(stage_count(&s, "connect"), 16);
 	stage_down(&s, conn + 3);
-	says_hello(1);		/* a new node, but the calls have begun */
+	sends_hello(1);		/* a new node, but the calls have begun */
 	stage_run_ns(&s, from + SETTLE + RESEND / 4 - 1);
 	assert_int_equal(stage_count(&s, "connect"), 16);
 	stage_run_ns(&s, s.now + 1);
@@ -261,7 +261,7 @@ static void hello_between_rounds_delays_no_round(void **state)
 	s.refuse_connect = -ENETUNREACH;
 	stage_run_ns(&s, from + SETTLE + ROUND - MS);
 	assert_int_equal(called(4), 1);
-	says_hello(1);
+	sends_hello(1);
 	stage_run_ns(&s, s.now + 2 * MS);
 	assert_int_equal(called(4), 2);
 	stage_end(&s);
@@ -292,7 +292,7 @@ static void nodes_behind_new_link_are_called(void **state)
 	stage_msg(&s, 107, &m);
 	stage_run_ns(&s, from + SETTLE + MS);
 	assert_int_equal(stage_count(&s, "connect"), 0);
-	says_hello(1);
+	sends_hello(1);
 	stage_run_ns(&s, from + SETTLE + ROUND + MS);
 	assert_int_equal(called(2), 0);
 	for (uint32_t i = 3; i < 7; i++)
@@ -328,7 +328,7 @@ static void answering_node_is_called_each_second_round(void **state)
 	/* The node joins all the same. */
 	stage_up(&s, s.next_conn - 5 + 1);
 	answers(s.next_conn - 5 + 1, 1, said.epoch, false);
-	says_hello(3);
+	sends_hello(3);
 	assert_int_equal(count().others, 0);
 	assert_int_equal(count().follow, 1);
 	stage_end(&s);
@@ -337,12 +337,12 @@ static void answering_node_is_called_each_second_round(void **state)
 /* --- while it claims, and leads -------------------------------------------------------------------- */
 
 /* Six of eight nodes say HELLO. The neighbours of node 4 are away, so no link leads to it. */
-static void most_say_hello(void)
+static void most_send_hello(void)
 {
 	static const uint32_t here[] = { 1, 2, 6, 7 };
 
 	for (unsigned int i = 0; i < 4; i++)
-		says_hello(here[i]);
+		sends_hello(here[i]);
 }
 
 /* A candidate calls no node while it waits for promises. */
@@ -353,7 +353,7 @@ static void claiming_candidate_calls_no_node(void **state)
 	(void)state;
 	asks(8, &from);
 	s.stubborn = true;
-	most_say_hello();
+	most_send_hello();
 	stage_run_ns(&s, from + 10 * RESEND - MS);
 	assert_int_equal(stage_count(&s, "claims epoch"), 1);
 	assert_int_equal(stage_count(&s, "connect"), 0);
@@ -371,19 +371,19 @@ static void leading_root_calls_nodes_until_all_have_answered(void **state)
 	(void)state;
 	asks(8, &from);
 	s.refuse_connect = -ENETUNREACH;
-	most_say_hello();
+	most_send_hello();
 	stage_run_ns(&s, from + 19 * RESEND / 10);
 	assert_true(fm_is_root(s.fm));
-	says_hello(1);		/* this HELLO does not delay the round */
+	sends_hello(1);		/* this HELLO does not delay the round */
 	assert_int_equal(stage_count(&s, "connect"), 0);
 	stage_run_ns(&s, from + SETTLE);
 	assert_int_equal(called(4), 1);
 	stage_run_ns(&s, from + SETTLE + ROUND);
 	assert_int_equal(called(4), 2);
 	assert_int_equal(fm_calls_expiry(s.fm), START + s.now + ROUND);
-	says_hello(3);
-	says_hello(5);
-	says_hello(4);
+	sends_hello(3);
+	sends_hello(5);
+	sends_hello(4);
 	stage_run_ns(&s, s.now + ROUND);
 	assert_int_equal(stage_count(&s, "connect"), 2);
 	assert_int_equal(fm_calls_expiry(s.fm), NEVER);
@@ -409,7 +409,7 @@ static void node_without_address_is_known_once_it_joins(void **state)
 	s.fm->table.entry[4].address[0] = '\0';
 	stage_run_ns(&s, from + SETTLE + MS);
 	assert_int_equal(count().unknown, 1);
-	says_hello(4);
+	sends_hello(4);
 	assert_int_equal(count().unknown, 0);
 	stage_end(&s);
 }

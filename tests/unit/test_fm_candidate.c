@@ -126,7 +126,7 @@ static void root_that_cannot_reach_later_root_asks(void **state)
 	i.root_guid = i.guid;
 	i.epoch = fm_epoch(s.fm) + 1;
 	s.refuse_connect = -1;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	assert_false(fm_is_root(s.fm));
 	for (uint64_t end = s.now + 3 * TAKEOVER * MS; s.now < end && !asks();)
 		stage_run_ns(&s, s.now + MS);
@@ -138,7 +138,7 @@ static void root_that_cannot_reach_later_root_asks(void **state)
 /* --- once it leads --------------------------------------------------------------------- */
 
 /* Sends the HELLO of a node that has table 1, in which all are up. */
-static void says_hello(uint32_t node)
+static void sends_hello(uint32_t node)
 {
 	struct fm_msg m = stage_hello(&s, node);
 
@@ -166,8 +166,8 @@ static void root_that_learns_of_later_epoch_asks_again(void **state)
 	lost(FM_PRIORITY_AUTO);
 	stage_run_ns(&s, s.now + 2 * TAKEOVER * MS);
 	assert_true(asks());
-	says_hello(2);
-	says_hello(3);
+	sends_hello(2);
+	sends_hello(3);
 	stage_run_ns(&s, s.now + 2 * MS);
 	fm_status(s.fm, &st);
 	assert_int_equal(st.root.state, FM_ROOT_LEADS);
@@ -178,7 +178,7 @@ static void root_that_learns_of_later_epoch_asks_again(void **state)
 	i.root_guid = 0xabc;
 	i.epoch = st.root.epoch + 1;
 	i.lost = true;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run_ns(&s, s.now + MS);
 	assert_true(asks());
 	stage_run_ns(&s, s.now + 5000 * MS);

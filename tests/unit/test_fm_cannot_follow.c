@@ -11,7 +11,7 @@
 
 /* --- nodes that cannot follow -------------------------------------------------------- */
 
-static struct fm_failed says_failed(uint32_t node)
+static struct fm_failed reports_failed(uint32_t node)
 {
 	return (struct fm_failed) { .guid = NIC + node, .epoch = 1, .version = fm_version(s.fm) };
 }
@@ -34,7 +34,7 @@ static void node_with_failed_nic_is_silent_and_connected(void **state)
 		struct fm_failed f;
 
 		ring();
-		f = says_failed(2);
+		f = reports_failed(2);
 		f.err = k ? EIO : 0;
 		failed(f);
 		assert_non_null(fm_problem(s.fm, 0));
@@ -69,23 +69,23 @@ static void late_or_foreign_failed_message_is_ignored(void **state)
 
 	(void)state;
 	ring();
-	f = says_failed(2);
+	f = reports_failed(2);
 	f.epoch = 2;
 	failed(f);
-	f = says_failed(2);
+	f = reports_failed(2);
 	f.version++;
 	failed(f);
 	f.version -= 2;
 	failed(f);
-	failed(says_failed(0));
-	failed(says_failed(9));
+	failed(reports_failed(0));
+	failed(reports_failed(9));
 	stage_run_ns(&s, s.now + 10 * MS);
 	assert_int_equal(fm_version(s.fm), 1);
 	assert_null(fm_problem(s.fm, 0));
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(fm_node(s.fm, i)->state, FM_NODE_UP);
 	/* Node 1 is a node as any other. */
-	failed(says_failed(1));
+	failed(reports_failed(1));
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(fm_node(s.fm, 1)->state, FM_NODE_SILENT);
 	stage_end(&s);
@@ -109,7 +109,7 @@ static void late_report_of_missing_node_is_ignored(void **state)
 	(void)state;
 	ring();
 	for (uint32_t round = 0; round < 10; round++) {
-		struct fm_failed f = says_failed(3);
+		struct fm_failed f = reports_failed(3);
 
 		f.by = NIC + 2;
 		f.round = round;
@@ -136,7 +136,7 @@ static void live(unsigned int first, unsigned int last, uint64_t ms)
 	for (uint64_t k = 0; k < ms; k += 100) {
 		stage_run_ns(&s, s.now + 100 * MS);
 		for (unsigned int i = first; i <= last; i++)
-			stage_say(&s, 100 + (int)i, FM_MSG_PING);
+			stage_send(&s, 100 + (int)i, FM_MSG_PING);
 	}
 }
 
@@ -206,7 +206,7 @@ static void rests(uint64_t ns)
 
 		stage_run_ns(&s, s.now + (left < 400 * MS ? left : 400 * MS));
 		for (uint32_t i = 1; i < 4; i++)
-			stage_say(&s, 100 + (int)i, FM_MSG_PING);
+			stage_send(&s, 100 + (int)i, FM_MSG_PING);
 		for (uint32_t round = 0; round < 40; round++) {
 			reports(1, round);
 			reports(2, round);
@@ -230,14 +230,16 @@ static unsigned long long is_banned(void)
 	reports(1, 0);
 	reports(2, 0);
 	stage_forget(&s);
-	m.failed = says_failed(3);
+	m.failed = reports_failed(3);
 	m.failed.by = NIC + 2;
 	stage_msg(&s, 102, &m);
 	assert_non_null(fm_problem(s.fm, 0));
-	at = strstr(fm_problem(s.fm, 0)->text, "node 3,0 ('n3') is silent: it cannot follow version");
+	at = strstr(fm_problem(s.fm, 0)->text,
+		    "node 3,0 ('n3') is silent: it cannot follow version");
 	assert_non_null(at);
 	assert_int_equal(sscanf(strstr(at, "version"), "version %llu: its manager "
-				"(30.0.0.3:1) answers, but has not reported for %llu ms; it may join again after %llu ms",
+				"(30.0.0.3:1) answers, but has not reported for %llu ms; it may "
+				"join again after %llu ms",
 				&version, &passed, &ms), 3);
 	assert_int_equal(passed, 10);
 	/* The connections of node 3 end, and so do its children's to it. */

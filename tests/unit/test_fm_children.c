@@ -19,7 +19,7 @@ static void begin(void)
 	s.deaf = "init ";
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 }
 
 /* As begin(), and the node has sent HELLO to the root, by connection 1. */
@@ -66,7 +66,7 @@ static void child_is_adopted_and_its_messages_passed_on(void **state)
 	joined();
 	child(50, 3);
 	stage_did(&s, "50" WELCOME "1 < adopted 103/1 parent 101 attach 43\n");
-	stage_say(&s, 50, FM_MSG_PING);
+	stage_send(&s, 50, FM_MSG_PING);
 	stage_did(&s, "50 < pong\n");
 	/* Messages of the child are passed on. */
 	struct fm_msg m = { .type = FM_MSG_ROW };
@@ -88,7 +88,7 @@ static void child_is_adopted_and_its_messages_passed_on(void **state)
 	stage_down(&s, 50);
 	stage_did(&s, "1 < left 103/1 parent 101 attach 43\n");
 	/* The child is not there any more. */
-	stage_say(&s, 50, FM_MSG_PING);
+	stage_send(&s, 50, FM_MSG_PING);
 	stage_down(&s, 50);
 	stage_did_nothing(&s);
 	stage_end(&s);
@@ -183,14 +183,14 @@ static void stranger_without_hello_is_closed(void **state)
 	(void)state;
 	joined();
 	stage_up(&s, 50);
-	stage_say(&s, 50, FM_MSG_PING);
-	stage_say(&s, 50, FM_MSG_FETCH);
-	stage_say(&s, 50, FM_MSG_ROW);
+	stage_send(&s, 50, FM_MSG_PING);
+	stage_send(&s, 50, FM_MSG_FETCH);
+	stage_send(&s, 50, FM_MSG_ROW);
 	stage_welcome(&s, 50, TERM, "30.0.0.9:1");
 	stage_did_nothing(&s);
 	s.deaf = "init ping ";
 	stage_run(&s, 3999);
-	stage_say(&s, 1, FM_MSG_PONG);
+	stage_send(&s, 1, FM_MSG_PONG);
 	stage_did_nothing(&s);
 	stage_run(&s, 4000);
 	stage_did(&s, "at 4000 ms\nclose 50\n");
@@ -209,10 +209,10 @@ static void silent_child_is_closed_after_four_keep_alives(void **state)
 	stage_forget(&s);
 	s.deaf = "init ping pong ";
 	stage_run(&s, 1500);
-	stage_say(&s, 50, FM_MSG_PING);
-	stage_say(&s, 1, FM_MSG_PONG);
+	stage_send(&s, 50, FM_MSG_PING);
+	stage_send(&s, 1, FM_MSG_PONG);
 	stage_run(&s, 5000);
-	stage_say(&s, 1, FM_MSG_PONG);
+	stage_send(&s, 1, FM_MSG_PONG);
 	stage_run(&s, 5499.999);
 	stage_did_nothing(&s);
 	stage_run(&s, 5500);
@@ -230,13 +230,13 @@ static void second_connection_of_child_closes_first(void **state)
 	stage_forget(&s);
 	child(52, 3);
 	stage_did(&s, "52" WELCOME "close 50\n1 < adopted 103/1 parent 101 attach 43\n");
-	stage_say(&s, 50, FM_MSG_PING);
+	stage_send(&s, 50, FM_MSG_PING);
 	stage_did_nothing(&s);
 	/* A HELLO on the same connection closes nothing. */
 	child(52, 3);
 	stage_did(&s, "52" WELCOME "1 < adopted 103/1 parent 101 attach 43\n");
-	stage_say(&s, 51, FM_MSG_PING);
-	stage_say(&s, 52, FM_MSG_PING);
+	stage_send(&s, 51, FM_MSG_PING);
+	stage_send(&s, 52, FM_MSG_PING);
 	stage_did(&s, "51 < pong\n52 < pong\n");
 	stage_end(&s);
 }
@@ -331,7 +331,7 @@ static void children_learn_that_root_is_lost(void **state)
 	child(51, 2);
 	stage_did(&s, "51" WELCOME "1 < adopted 102/1 parent 101 attach 42\n"
 		      "51 < pong adrift\n");
-	stage_say(&s, 50, FM_MSG_PING);
+	stage_send(&s, 50, FM_MSG_PING);
 	stage_did(&s, "50 < pong adrift\n");
 	m.pong.adrift = false;
 	stage_msg(&s, 1, &m);
@@ -447,10 +447,10 @@ static void many_children_come_and_go(void **state)
 		stage_did(&s, want);
 	}
 	for (int i = 0; i < MANY; i++) {
-		stage_say(&s, 1000 + 7 * i, FM_MSG_PING);
+		stage_send(&s, 1000 + 7 * i, FM_MSG_PING);
 		sprintf(want, "%d < pong\n", 1000 + 7 * i);
 		stage_did(&s, i % 3 ? want : "");
-		stage_say(&s, 1001 + 7 * i, FM_MSG_PING);
+		stage_send(&s, 1001 + 7 * i, FM_MSG_PING);
 		stage_did_nothing(&s);
 	}
 	/* Each comes again by another connection, and its old one is closed. */

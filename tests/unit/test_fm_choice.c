@@ -50,7 +50,7 @@ static void init_is_followed_as_table_of_situations_says(void **state)
 			if (n / 6 == KINDS)
 				i.guid = 0xdead;
 			next = s.next_conn;
-			stage_hear(&s, 0, &i);
+			stage_receive(&s, 0, &i);
 			/* A node that a root leads tries the other one before it leaves its own. */
 			if (!follows(root) && s.next_conn != next)
 				stage_up(&s, next);
@@ -58,18 +58,18 @@ static void init_is_followed_as_table_of_situations_says(void **state)
 			if (is != (want[n / 6][n % 6] == 'y'))
 				fail_msg("%s: row %u, column %u", situations[k].name, n / 6, n % 6);
 			if (is)
-				assert_int_equal(told().epoch, epoch);
+				assert_int_equal(own_init().epoch, epoch);
 			stage_end(&s);
 		}
 	}
 }
 
 /* Hears of a root that leads. If the node tries to reach it first, it does. */
-static void hear_and_reach(uint64_t root, uint64_t epoch)
+static void receive_and_reach(uint64_t root, uint64_t epoch)
 {
 	int next = s.next_conn;
 
-	hear(0, LEADS, root, epoch);
+	receive_init(0, LEADS, root, epoch);
 	if (!follows(root) && s.next_conn != next)
 		stage_up(&s, next);
 }
@@ -84,10 +84,10 @@ static void init_without_place_or_of_own_root_is_not_followed(void **state)
 		situations[k].make();
 		i = init_of(0, LEADS, GREATER, TERM + 1);
 		i.placed = false;
-		stage_hear(&s, 0, &i);
+		stage_receive(&s, 0, &i);
 		assert_false(follows(GREATER));
-		hear(0, ASKS, NIC + 1, TERM + 1);
-		hear(0, LEADS, NIC + 1, TERM + 1);
+		receive_init(0, ASKS, NIC + 1, TERM + 1);
+		receive_init(0, LEADS, NIC + 1, TERM + 1);
 		assert_false(follows(NIC + 1));
 		stage_end(&s);
 	}
@@ -99,14 +99,14 @@ static void last_root_is_lost_until_later_epoch(void **state)
 	(void)state;
 	for (unsigned int later = 0; later < 2; later++) {
 		asked();
-		hear(0, LEADS, LESSER - 1, TERM - 1);
+		receive_init(0, LEADS, LESSER - 1, TERM - 1);
 		assert_true(follows(FOLLOWED));
 		stage_end(&s);
 		lost();
-		hear(0, ASKS, GREATER, TERM);
+		receive_init(0, ASKS, GREATER, TERM);
 		assert_true(follows(GREATER));
 		s.refuse_connect = 0;
-		hear_and_reach(FOLLOWED, TERM + later);
+		receive_and_reach(FOLLOWED, TERM + later);
 		assert_int_equal(follows(FOLLOWED), later);
 		stage_end(&s);
 	}
@@ -121,10 +121,10 @@ static void lost_root_that_leads_again_is_tried_at_once(void **state)
 	lost();
 	s.refuse_connect = 0;
 	stage_forget(&s);
-	hear(0, LOST, FOLLOWED, TERM);
+	receive_init(0, LOST, FOLLOWED, TERM);
 	stage_run_ns(&s, s.now);
 	assert_int_equal(stage_count(&s, "connect"), 0);
-	hear(0, LEADS, FOLLOWED, TERM);
+	receive_init(0, LEADS, FOLLOWED, TERM);
 	stage_run_ns(&s, s.now);
 	stage_did_some(&s, "connect 30.1.0.16:1");
 	stage_end(&s);
@@ -134,7 +134,7 @@ static void lost_root_that_leads_again_is_tried_at_once(void **state)
 	 */
 	first_tried();
 	stage_forget(&s);
-	hear(0, LEADS, FOLLOWED, TERM);
+	receive_init(0, LEADS, FOLLOWED, TERM);
 	stage_run_ns(&s, s.now);
 	stage_did_no(&s, "connect");
 	stage_end(&s);
@@ -148,28 +148,28 @@ static void init_of_former_epoch_changes_nothing(void **state)
 	(void)state;
 	lost();
 	stage_forget(&s);
-	hear(0, ASKS, FOLLOWED, TERM - 1);
+	receive_init(0, ASKS, FOLLOWED, TERM - 1);
 	i = init_of(0, ASKS, FOLLOWED, TERM - 1);
 	i.guid = FOLLOWED;
 	strcpy(i.root_address, "30.9.9.9:9");
-	stage_hear(&s, 0, &i);
-	assert_false(told().asks);
-	assert_int_equal(told().epoch, TERM);
-	hear(0, ASKS, FOLLOWED, TERM);
-	assert_true(told().asks);
+	stage_receive(&s, 0, &i);
+	assert_false(own_init().asks);
+	assert_int_equal(own_init().epoch, TERM);
+	receive_init(0, ASKS, FOLLOWED, TERM);
+	assert_true(own_init().asks);
 	stage_end(&s);
 	led();
-	hear(0, ASKS, FOLLOWED, TERM + 1);
-	assert_false(told().asks);
-	assert_int_equal(told().epoch, TERM);
+	receive_init(0, ASKS, FOLLOWED, TERM + 1);
+	assert_false(own_init().asks);
+	assert_int_equal(own_init().epoch, TERM);
 	stage_did_no(&s, "close");
 	stage_end(&s);
 	/*
 	 * The epoch of the root is not taken from a neighbour's Init: the root reports it itself.
 	 */
 	asked();
-	hear(0, LEADS, FOLLOWED, TERM + 1);
-	assert_int_equal(told().epoch, TERM);
+	receive_init(0, LEADS, FOLLOWED, TERM + 1);
+	assert_int_equal(own_init().epoch, TERM);
 	stage_end(&s);
 }
 
@@ -186,30 +186,30 @@ static void new_address_of_root_is_used_and_passed_on(void **state)
 	s.deaf = "ping log hello row place rows release report lost ";
 	i = init_of(0, LEADS, FOLLOWED, TERM);
 	strcpy(i.root_address, "30.9.9.9:9");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	run(MS);
 	i.epoch++;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	i.epoch--;
 	run(MS);
-	assert_string_equal(told().root_address, "30.1.0.16:1");
+	assert_string_equal(own_init().root_address, "30.1.0.16:1");
 	stage_forget(&s);
 	i.guid = FOLLOWED;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	run(MS);
 	assert_int_equal(stage_count(&s, "init 2: "), 1);
 	stage_did_some(&s, "30.9.9.9:9");
 	/* A second node, which asks, is followed and lost; the node goes back to the first. */
 	stage_down(&s, 1);
-	hear(0, ASKS, GREATER, TERM + 1);
+	receive_init(0, ASKS, GREATER, TERM + 1);
 	stage_up(&s, last_conn());
 	stage_msg(&s, last_conn(), &(struct fm_msg) { .type = FM_MSG_CLAIM,
 						      .claim = { .guid = GREATER } });
-	assert_false(told().lost);
+	assert_false(own_init().lost);
 	stage_down(&s, last_conn());
 	assert_true(follows(FOLLOWED));
-	assert_string_equal(told().root_address, "30.9.9.9:9");
-	assert_true(told().lost);
+	assert_string_equal(own_init().root_address, "30.9.9.9:9");
+	assert_true(own_init().lost);
 	stage_end(&s);
 }
 
@@ -222,17 +222,17 @@ static void leading_root_is_left_for_asking_one_after_5_resends(void **state)
 	for (unsigned int leads = 0; leads < 2; leads++) {
 		asked_long();
 		if (leads)
-			hear_and_reach(GREATER, TERM + 1);
+			receive_and_reach(GREATER, TERM + 1);
 		else
-			hear(0, ASKS, GREATER, TERM + 1);
+			receive_init(0, ASKS, GREATER, TERM + 1);
 		assert_true(follows(GREATER));
-		hear(0, ASKS, GREATER + 1, TERM + 2);
+		receive_init(0, ASKS, GREATER + 1, TERM + 2);
 		assert_int_equal(follows(GREATER + 1), !leads);
 		run(5 * s.cfg.resend - 1);
-		hear(0, ASKS, GREATER + 2, TERM + 2);
+		receive_init(0, ASKS, GREATER + 2, TERM + 2);
 		assert_int_equal(follows(GREATER + 2), !leads);
 		run(1);
-		hear(0, ASKS, GREATER + 3, TERM + 3);
+		receive_init(0, ASKS, GREATER + 3, TERM + 3);
 		assert_true(follows(GREATER + 3));
 		stage_end(&s);
 	}
@@ -247,19 +247,19 @@ static void unreached_asking_root_is_not_followed_again(void **state)
 	(void)state;
 	for (unsigned int reached = 0; reached < 2; reached++) {
 		fresh();
-		hear(2, ASKS, FOLLOWED, TERM);
+		receive_init(2, ASKS, FOLLOWED, TERM);
 		stage_down(&s, last_conn());
-		hear(2, ASKS, FOLLOWED, TERM);
+		receive_init(2, ASKS, FOLLOWED, TERM);
 		if (reached)
 			stage_up(&s, last_conn());
 		stage_down(&s, last_conn());
 		/* If it was reached once, this is the first failure since then. */
-		hear(2, ASKS, FOLLOWED, TERM);
+		receive_init(2, ASKS, FOLLOWED, TERM);
 		if (reached)
 			stage_down(&s, last_conn());
-		hear(2, ASKS, FOLLOWED, TERM);
+		receive_init(2, ASKS, FOLLOWED, TERM);
 		assert_int_equal(follows(FOLLOWED), reached);
-		hear(2, LEADS, FOLLOWED, TERM);
+		receive_init(2, LEADS, FOLLOWED, TERM);
 		assert_true(follows(FOLLOWED));
 		stage_end(&s);
 	}
@@ -267,11 +267,11 @@ static void unreached_asking_root_is_not_followed_again(void **state)
 	for (unsigned int long_enough = 0; long_enough < 2; long_enough++) {
 		fresh();
 		for (unsigned int k = 0; k < 2; k++) {
-			hear(2, ASKS, FOLLOWED, TERM);
+			receive_init(2, ASKS, FOLLOWED, TERM);
 			stage_down(&s, last_conn());
 		}
 		run(2 * TAKEOVER + 10 * s.cfg.resend - !long_enough);
-		hear(2, ASKS, FOLLOWED, TERM);
+		receive_init(2, ASKS, FOLLOWED, TERM);
 		assert_int_equal(follows(FOLLOWED), long_enough);
 		stage_end(&s);
 	}
@@ -279,12 +279,12 @@ static void unreached_asking_root_is_not_followed_again(void **state)
 	for (unsigned int times = 1; times < 3; times++) {
 		fresh();
 		for (unsigned int k = 0; k < times; k++) {
-			hear(2, ASKS, FOLLOWED, TERM);
+			receive_init(2, ASKS, FOLLOWED, TERM);
 			stage_down(&s, last_conn());
 		}
-		hear(2, ASKS, GREATER, TERM);
+		receive_init(2, ASKS, GREATER, TERM);
 		stage_down(&s, last_conn());
-		hear(2, ASKS, GREATER, TERM);
+		receive_init(2, ASKS, GREATER, TERM);
 		assert_true(follows(GREATER));
 		stage_end(&s);
 	}
@@ -292,8 +292,8 @@ static void unreached_asking_root_is_not_followed_again(void **state)
 	first();
 	stage_up(&s, 1);
 	stage_refuse(&s, 1, "no");
-	hear(2, ASKS, FOLLOWED, TERM);
-	assert_true(follows(FOLLOWED) && told().asks);
+	receive_init(2, ASKS, FOLLOWED, TERM);
+	assert_true(follows(FOLLOWED) && own_init().asks);
 	stage_end(&s);
 }
 
@@ -308,12 +308,12 @@ static void asking_root_out_of_reach_gives_way_to_another(void **state)
 		tried();
 		if (fails) {
 			stage_down(&s, last_conn());
-			hear(2, ASKS, FOLLOWED, TERM);
+			receive_init(2, ASKS, FOLLOWED, TERM);
 			assert_true(follows(FOLLOWED));
 		}
-		hear(0, ASKS, LESSER, TERM);
+		receive_init(0, ASKS, LESSER, TERM);
 		assert_true(follows(fails ? LESSER : FOLLOWED));
-		hear(2, ASKS, FOLLOWED, TERM);
+		receive_init(2, ASKS, FOLLOWED, TERM);
 		assert_true(follows(fails ? LESSER : FOLLOWED));
 		stage_end(&s);
 	}
@@ -337,16 +337,16 @@ static void asking_root_that_gets_no_further_node_gives_way(void **state)
 		count(2, 4);
 		run(5 * s.cfg.resend - 1);
 		count(grows == 1 ? 3 : 2, grows == 2 ? 2 : 4);
-		hear(0, ASKS, LESSER, TERM);
+		receive_init(0, ASKS, LESSER, TERM);
 		assert_true(follows(FOLLOWED));
 		run(1);
-		hear(0, ASKS, LESSER, TERM);
+		receive_init(0, ASKS, LESSER, TERM);
 		assert_true(follows(grows ? FOLLOWED : LESSER));
 		/* It is followed again if the other one has had no success either. */
-		hear(2, ASKS, FOLLOWED, TERM);
+		receive_init(2, ASKS, FOLLOWED, TERM);
 		assert_true(follows(grows ? FOLLOWED : LESSER));
 		run(10 * s.cfg.resend);
-		hear(2, ASKS, FOLLOWED, TERM);
+		receive_init(2, ASKS, FOLLOWED, TERM);
 		assert_true(follows(FOLLOWED));
 		stage_end(&s);
 	}
@@ -354,7 +354,7 @@ static void asking_root_that_gets_no_further_node_gives_way(void **state)
 
 /* --- what it makes of a root that it does not follow -------------------------------------- */
 
-static bool says_two_roots(void)
+static bool reports_two_roots(void)
 {
 	const struct fm_problem *p;
 
@@ -377,12 +377,13 @@ static void second_root_of_unknown_neighbour_is_another_fabric(void **state)
 			i = init_of(0, (enum kind)(n % KINDS), LESSER, TERM - 1);
 			if (unknown)
 				i.guid = 0xdead;
-			stage_hear(&s, 0, &i);
+			stage_receive(&s, 0, &i);
 			/* Nodes without a table know no neighbour. */
 			if (situations[k].make == first || situations[k].make == first_tried ||
 			    situations[k].make == led_no_table)
 				is_led = unknown = true;
-			assert_int_equal(says_two_roots(), is_led && unknown && n % KINDS == LEADS &&
+			assert_int_equal(reports_two_roots(), is_led && unknown &&
+					 n % KINDS == LEADS &&
 							   !follows(LESSER));
 			stage_end(&s);
 		}
@@ -396,16 +397,16 @@ static void place_is_final_only_within_shape_of_root(void **state)
 		struct fm_init i;
 
 		lost();
-		assert_true(told().settled);
+		assert_true(own_init().settled);
 		i = init_of(0, LEADS, GREATER, TERM + 1);
 		i.size[0] = (uint16_t)size;
-		stage_hear(&s, 0, &i);
+		stage_receive(&s, 0, &i);
 		assert_true(follows(GREATER));
-		assert_int_equal(told().settled, size > 1);
+		assert_int_equal(own_init().settled, size > 1);
 		stage_end(&s);
 	}
 	first();
-	assert_false(told().settled);
+	assert_false(own_init().settled);
 	stage_end(&s);
 }
 
@@ -417,13 +418,13 @@ static void far_epoch_is_believed_only_without_own_epoch(void **state)
 
 	(void)state;
 	fresh();
-	hear(2, LEADS, FOLLOWED, far);
+	receive_init(2, LEADS, FOLLOWED, far);
 	assert_true(follows(FOLLOWED));
 	stage_end(&s);
 	for (unsigned int near = 0; near < 2; near++) {
 		led();
 		next = s.next_conn;
-		hear(0, LEADS, GREATER, far - near);
+		receive_init(0, LEADS, GREATER, far - near);
 		assert_int_equal(s.next_conn != next, near);
 		stage_end(&s);
 	}
@@ -438,9 +439,9 @@ static void alternating_roots_are_logged_ever_more_seldom(void **state)
 	for (unsigned int asks = 0; asks < 2; asks++) {
 		fresh();
 		s.deaf = "ping hello row place rows release report lost init connect ";
-		hear(2, asks ? ASKS : LEADS, FOLLOWED, epoch);
+		receive_init(2, asks ? ASKS : LEADS, FOLLOWED, epoch);
 		for (unsigned int k = 0; k < 30; k++) {
-			hear(2, asks ? ASKS : LEADS, k % 2 ? FOLLOWED : GREATER, ++epoch);
+			receive_init(2, asks ? ASKS : LEADS, k % 2 ? FOLLOWED : GREATER, ++epoch);
 			assert_true(follows(k % 2 ? FOLLOWED : GREATER));
 			run(50 * MS);
 		}
@@ -449,15 +450,15 @@ static void alternating_roots_are_logged_ever_more_seldom(void **state)
 		stage_forget(&s);
 		/* Lines on roots that lead, and on nodes that ask, do not wait for each other. */
 		if (asks)
-			hear_and_reach(GREATER, ++epoch);
+			receive_and_reach(GREATER, ++epoch);
 		else
-			hear(2, ASKS, GREATER, ++epoch);
+			receive_init(2, ASKS, GREATER, ++epoch);
 		assert_int_equal(stage_count(&s, "gives way"), 1);
 		run(3600 * SEC);
 		stage_forget(&s);
 		/* the neighbour may have no root by now */
-		hear(2, asks ? ASKS : LEADS, FOLLOWED, ++epoch);
-		hear(2, asks ? ASKS : LEADS, GREATER, ++epoch);
+		receive_init(2, asks ? ASKS : LEADS, FOLLOWED, ++epoch);
+		receive_init(2, asks ? ASKS : LEADS, GREATER, ++epoch);
 		assert_int_equal(stage_count(&s, "gives way"), 1);
 		stage_end(&s);
 	}

@@ -20,23 +20,23 @@ static void claim_without_promises_asks_anew(void **state)
 	(void)state;
 	asks_anew();
 	s.stubborn = true;
-	all_say_hello();
+	all_send_hello();
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
 	from = s.now;
 	for (unsigned int i = 1; i < 10; i++) {
 		stage_run_ns(&s, from + i * RESEND - 2 * MS);
-		all_say_hello();
+		all_send_hello();
 		assert_int_equal(state_of(), FM_ROOT_CLAIMS);
 	}
 	stage_run_ns(&s, from + 11 * RESEND);
 	assert_int_equal(stage_count(&s, "claims epoch 2\n"), 1);
 	/* Nodes that still send HELLO are asked again, in the next epoch. */
-	all_say_hello();
+	all_send_hello();
 	stage_run_ns(&s, s.now + 2 * RESEND);
 	assert_int_equal(stage_count(&s, "claims epoch 3\n"), 1);
 	s.stubborn = false;
-	all_say_hello();
+	all_send_hello();
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(state_of(), FM_ROOT_LEADS);
 	stage_end(&s);
@@ -51,11 +51,11 @@ static void hello_counts_for_five_times_resend(void **state)
 	(void)state;
 	for (unsigned int late = 0; late < 2; late++) {
 		asks_anew();
-		says_hello(1);
-		says_hello(2);
+		sends_hello(1);
+		sends_hello(2);
 		stage_run_ns(&s, s.now + (late ? 5 * RESEND : 5 * RESEND - 3 * MS));
-		says_hello(2);
-		says_hello(3);
+		sends_hello(2);
+		sends_hello(3);
 		stage_run_ns(&s, s.now + 2 * MS);
 		assert_int_equal(state_of(), late ? FM_ROOT_ASKS : FM_ROOT_LEADS);
 		stage_end(&s);
@@ -80,16 +80,17 @@ static void asking_node_without_majority_lets_candidate_ask(void **state)
 			m.hello.priority = candidate ? 100 : 0;
 			if (!fm_is_root(s.fm) && state_of() != FM_ROOT_ASKS)
 				break;
-			says(1, &m);
+			sends_up(1, &m);
 			m = hello(2);
 			m.hello.priority = 0;
-			says(2, &m);
+			sends_up(2, &m);
 			stage_run_ns(&s, from + (i + 1) * RESEND);
 		}
 		assert_int_equal(state_of() == FM_ROOT_ASKS, !candidate);
-		assert_true(!candidate || (s.now >= from + 28 * RESEND && s.now <= from + 37 * RESEND));
+		assert_true(!candidate ||
+			    (s.now >= from + 28 * RESEND && s.now <= from + 37 * RESEND));
 		if (!candidate) {
-			all_say_hello();
+			all_send_hello();
 			stage_run_ns(&s, s.now + 2 * MS);
 			assert_int_equal(state_of(), FM_ROOT_LEADS);
 		}
@@ -106,12 +107,12 @@ static void failed_claim_counts_towards_time_to_give_way(void **state)
 	asks_anew();
 	from = s.now;
 	s.stubborn = true;
-	all_say_hello();
+	all_send_hello();
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
 	s.joiner[102].obeys = s.joiner[103].obeys = 0;
 	s.stubborn = false;
-	says_hello(1);		/* this is the only promise */
+	sends_hello(1);		/* this is the only promise */
 	s.stubborn = true;
 	while (state_of() == FM_ROOT_CLAIMS)
 		stage_run_ns(&s, s.now + RESEND);
@@ -121,7 +122,7 @@ static void failed_claim_counts_towards_time_to_give_way(void **state)
 		struct fm_msg m = hello(1);
 
 		m.hello.priority = 100;
-		says(1, &m);
+		sends_up(1, &m);
 		stage_run_ns(&s, s.now + RESEND);
 	}
 	assert_true(state_of() != FM_ROOT_ASKS);
@@ -137,7 +138,7 @@ static void later_epoch_of_lost_root_breaks_off_no_claim(void **state)
 	(void)state;
 	asks_anew();
 	s.stubborn = true;
-	all_say_hello();
+	all_send_hello();
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
 	i = stage_neighbour(&s, 0);
@@ -145,10 +146,10 @@ static void later_epoch_of_lost_root_breaks_off_no_claim(void **state)
 	i.root_guid = 0xabc;
 	i.epoch = 20;
 	i.lost = true;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
 	s.stubborn = false;
-	all_say_hello();
+	all_send_hello();
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(state_of(), FM_ROOT_LEADS);
 	stage_end(&s);
@@ -172,7 +173,7 @@ static void inits_of_asking_node_name_latest_epoch(void **state)
 	m = hello(1);
 	m.hello.root_epoch = 17;
 	m.hello.root_guid = 0xabc;
-	says(1, &m);
+	sends_up(1, &m);
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(s.fm->root_epoch, 17);
 	stage_did_some(&s, "init 0:");
@@ -180,13 +181,13 @@ static void inits_of_asking_node_name_latest_epoch(void **state)
 	i.root_guid = 0xabd;
 	i.epoch = 19;
 	i.lost = true;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(s.fm->root_epoch, 19);
 	stage_did_some(&s, "init 0:");
 	assert_int_equal(state_of(), FM_ROOT_ASKS);
 	/* The candidate claims an epoch later than both. */
-	all_say_hello();
+	all_send_hello();
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(s.fm->term, 20);
 	stage_end(&s);
@@ -195,7 +196,7 @@ static void inits_of_asking_node_name_latest_epoch(void **state)
 /* --- whose place it takes ------------------------------------------------------------------ */
 
 /* Lets all nodes say HELLO with the latest table, made by root @guid. */
-static void told_by(uint64_t maker)
+static void all_know_table_of(uint64_t maker)
 {
 	struct fm_status st;
 
@@ -204,7 +205,7 @@ static void told_by(uint64_t maker)
 	for (uint32_t i = 1; i < 4; i++) {
 		struct fm_msg m = with_table(i, maker);
 
-		says(i, &m);
+		sends_up(i, &m);
 	}
 	stage_run_ns(&s, s.now + 2 * MS);
 	fm_status(s.fm, &st);
@@ -219,12 +220,16 @@ static void told_by(uint64_t maker)
 static void reason_names_maker_of_latest_table(void **state)
 {
 	(void)state;
-	told_by(0xabc);
-	stage_did_some(&s, "log warning root: this node is root now, in epoch 2: root '0000000000000abc' lost; "
+	all_know_table_of(0xabc);
+	stage_did_some(&s,
+		       "log warning root: this node is root now, in epoch 2: root "
+		       "'0000000000000abc' lost; "
 		       "4 nodes obey, all that links lead to\n");
 	stage_end(&s);
-	told_by(NIC);
-	stage_did_some(&s, "log info root: this node is root now, in epoch 2: root asked all nodes anew; ");
+	all_know_table_of(NIC);
+	stage_did_some(&s,
+		       "log info root: this node is root now, in epoch 2: root asked all nodes "
+		       "anew; ");
 	stage_end(&s);
 }
 
@@ -297,7 +302,8 @@ static bool gives_way(unsigned int stage, const struct fm_init *init)
 	case ASKS_LONG:
 		if (init->asks)
 			return !before;
-		return ((epochs >= 0 && own) || stage == ASKS_LONG) && (init->root_guid != fm->led.guid || init->epoch > fm->led.epoch);
+		return ((epochs >= 0 && own) || stage == ASKS_LONG) &&
+		       (init->root_guid != fm->led.guid || init->epoch > fm->led.epoch);
 	case LEADS:
 		return !init->asks && (!before || init->settled) && own;
 	case SETTLED:
@@ -338,8 +344,10 @@ static void node_yields_exactly_to_later_roots(void **state)
 		take_stage(stage);
 		want = init.root_guid != NIC && gives_way(stage, &init);
 		if (fm_claim_yields(s.fm, &init) != want)
-			fail_msg("stage %u, init of root %llx, epoch %llu, flags %u, from %llx: gives way: %d, wanted %d",
-				 stage, (unsigned long long)init.root_guid, (unsigned long long)init.epoch, flags,
+			fail_msg("stage %u, init of root %llx, epoch %llu, flags %u, from %llx: "
+				 "gives way: %d, wanted %d",
+				 stage, (unsigned long long)init.root_guid,
+				 (unsigned long long)init.epoch, flags,
 				 (unsigned long long)init.guid, !want, want);
 		ways += want;
 		all++;
@@ -404,7 +412,7 @@ static void node_yields_to_unreached_asking_node_when_it_reaches_it(void **state
 	fm_follow_unreached(s.fm);
 	s.fm->root_guid = NIC;
 	conn = s.next_conn;
-	stage_hear(&s, 0, &init);
+	stage_receive(&s, 0, &init);
 	assert_true(s.fm->is_root);
 	assert_int_equal(s.next_conn, conn + 1);
 	stage_up(&s, conn);
@@ -420,9 +428,9 @@ static void root_that_won_gives_way_only_to_later_one(void **state)
 
 	(void)state;
 	asks_anew();
-	says_hello(1);
-	says_hello(2);
-	says_hello(3);
+	sends_hello(1);
+	sends_hello(2);
+	sends_hello(3);
 	stage_run_ns(&s, s.now + 2 * MS);
 	assert_int_equal(state_of(), FM_ROOT_LEADS);
 	s.fm->root->settled = false;
@@ -455,12 +463,12 @@ static void link_of_unknown_dimension_counts_as_link(void **state)
 			m = hello(i);
 			m.hello.row.port[3].state = FM_PORT_UP;
 			m.hello.row.port[3].peer_guid = i < 3 ? NIC + i : 0xdead;
-			says(i, &m);
+			sends_up(i, &m);
 		}
 		stage_run_ns(&s, s.now + 2 * RESEND);
 		assert_int_equal(state_of(), FM_ROOT_ASKS);
 		m = hello(3);
-		says(3, &m);
+		sends_up(3, &m);
 		stage_run_ns(&s, s.now + RESEND);
 		assert_int_equal(state_of(), FM_ROOT_LEADS);
 		stage_end(&s);
@@ -480,7 +488,7 @@ static bool reaches_all(unsigned int port, enum fm_port_state is, uint64_t peer)
 			m.hello.row.port[port].state = (uint8_t)is;
 			m.hello.row.port[port].peer_guid = peer;
 		}
-		says(i, &m);
+		sends_up(i, &m);
 	}
 	stage_run_ns(&s, s.now + 2 * MS);
 	claims = state_of() != FM_ROOT_ASKS;
@@ -518,12 +526,12 @@ static void links_of_node_that_left_do_not_count(void **state)
 		m = hello(3);
 		m.hello.row.port[0].state = FM_PORT_DOWN;
 		m.hello.row.port[2].peer_guid = 0xdead;
-		says(3, &m);
+		sends_up(3, &m);
 		stage_run_ns(&s, s.now + (late ? 5 : 4) * RESEND);
-		says_hello(1);
+		sends_hello(1);
 		m = hello(2);
 		m.hello.row.port[0].state = FM_PORT_DOWN;
-		says(2, &m);
+		sends_up(2, &m);
 		stage_run_ns(&s, s.now + 2 * MS);
 		assert_int_equal(state_of() != FM_ROOT_ASKS, late);
 		stage_end(&s);
@@ -547,7 +555,7 @@ static uint64_t claims_alone(unsigned int steady)
 		assert_true(i < 200);
 		m.hello.row.port[0].state = i < steady ? FM_PORT_DOWN : FM_PORT_FAULTY;
 		m.hello.row.serial += i >= steady;
-		says(1, &m);
+		sends_up(1, &m);
 		stage_run_ns(&s, s.now + RESEND);
 	}
 	took = s.now - from;
@@ -596,7 +604,7 @@ static void each_node_is_asked_for_promise_once(void **state)
 	s.stubborn = true;
 	s.sees = sees_claim;
 	stage_up(&s, 150);
-	all_say_hello();
+	all_send_hello();
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
 	stage_run_ns(&s, s.now + 4 * RESEND);
@@ -621,7 +629,7 @@ static void first_root_leads_at_once_without_former_rows(void **state)
 		m.hello.shape = s.shape;
 		m.hello.coords.c[0] = 1;
 		m.hello.version = k & 2 ? 5 : 0;
-		says(1, &m);
+		sends_up(1, &m);
 		assert_int_equal(stage_count(&s, "has rows of a former root"), k == 3);
 		stage_run_ns(&s, s.now + 1);
 		assert_int_equal(state_of(), k == 3 ? FM_ROOT_ASKS : FM_ROOT_LEADS);
@@ -638,7 +646,7 @@ static void obeys(uint32_t i, uint64_t epoch, uint64_t root)
 
 	m.hello.root_epoch = epoch;
 	m.hello.root_guid = root;
-	says(i, &m);
+	sends_up(i, &m);
 	stage_run_ns(&s, s.now + MS);
 }
 
@@ -651,7 +659,7 @@ static void later_promise_raises_epoch_of_next_claim(void **state)
 	(void)state;
 	asks_anew();
 	s.stubborn = true;
-	all_say_hello();
+	all_send_hello();
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(stage_count(&s, "claims epoch 2\n"), 1);
 	obeys(1, 2, NIC);

@@ -22,7 +22,7 @@ static void candidate_fetches_latest_reported_table(void **state)
 	asks_anew();
 	s.stubborn = true;
 	m = with_table(1, 0xabc);
-	says(1, &m);
+	sends_up(1, &m);
 	stage_did_some(&s, "101 < fetch former\n");
 	m = stage_table(&s, 9, entry);
 	m.table.term = 41;
@@ -30,11 +30,11 @@ static void candidate_fetches_latest_reported_table(void **state)
 	stage_msg(&s, 101, &m);
 	stage_run_ns(&s, s.now + RESEND);
 	m = with_table(1, 0xabc);
-	says(1, &m);
+	sends_up(1, &m);
 	stage_did_no(&s, "fetch");
 	m = with_table(2, 0xabd);
 	m.hello.term = 42;
-	says(2, &m);
+	sends_up(2, &m);
 	stage_did_some(&s, "102 < fetch former\n");
 	stage_end(&s);
 }
@@ -63,9 +63,9 @@ static void claim_begins_with_latest_table(void **state)
 	(void)state;
 	asks_anew();
 	m = with_table(1, 0xabc);
-	says(1, &m);
+	sends_up(1, &m);
 	m = with_table(2, 0xabc);
-	says(2, &m);
+	sends_up(2, &m);
 	stage_run_ns(&s, s.now + RESEND / 2);
 	assert_int_equal(state_of(), FM_ROOT_ASKS);
 	sends_the_latest();
@@ -120,18 +120,18 @@ static void node_has_place_of_latest_table(void **state)
 		m.hello.version = 8;
 		m.hello.shape = s.shape;
 		m.hello.coords.c[0] = 1;
-		says(9, &m);
+		sends_up(9, &m);
 		if (!late)
-			says(2, &old);
+			sends_up(2, &old);
 		m = with_table(1, 0xabc);
-		says(1, &m);
+		sends_up(1, &m);
 		sends_the_latest();
 		assert_int_equal(fm_record(s.fm->root, NIC + 9)->node, 1);
 		if (late)
-			says(2, &old);
+			sends_up(2, &old);
 		assert_int_equal(fm_record(s.fm->root, NIC + 2)->node, 2);
 		stage_down(&s, 109);
-		says_hello(3);
+		sends_hello(3);
 		has_first_table();
 		assert_int_equal(fm_node(s.fm, 2)->guid, NIC + 2);
 		assert_int_equal(fm_node(s.fm, 3)->guid, NIC + 3);
@@ -151,15 +151,15 @@ static void replaced_root_is_not_reported_dead(void **state)
 	(void)state;
 	asks_anew();
 	m = with_table(1, 0xabc);
-	says(1, &m);
+	sends_up(1, &m);
 	m = stage_table(&s, 9, entry);
 	entry[0].guid = 0x777;
 	m.table.term = 41;
 	m.table.maker = 0xabc;
 	m.table.former = true;
 	stage_msg(&s, 101, &m);
-	says_hello(2);
-	says_hello(3);
+	sends_hello(2);
+	sends_hello(3);
 	has_first_table();
 	assert_int_equal(fm_node(s.fm, 0)->guid, s.fm->guid);
 	stage_did_some(&s, "shape 4x1, 4 of 4 nodes");
@@ -177,7 +177,7 @@ static void exclusions_of_latest_table_hold(void **state)
 	for (unsigned int k = 0; k < 3; k++) {
 		asks_anew();
 		m = with_table(1, 0xabc);
-		says(1, &m);
+		sends_up(1, &m);
 		m = stage_table(&s, 9, entry);
 		entry[0].admin = 2;
 		entry[3].admin = 1;
@@ -197,8 +197,8 @@ static void exclusions_of_latest_table_hold(void **state)
 			stage_msg(&s, 101, &m);
 		m = with_table(3, 0xabc);
 		m.hello.table = 8;
-		says(3, &m);
-		says_hello(2);
+		sends_up(3, &m);
+		sends_hello(2);
 		has_first_table();
 		assert_int_equal(fm_node(s.fm, 0)->admin, k ? 0 : 2);
 		assert_int_equal(fm_node(s.fm, 3)->admin, k ? 0 : 1);
@@ -218,7 +218,7 @@ static void late_former_table_restores_names_and_exclusions(void **state)
 		for (uint32_t i = 1; i < 3; i++) {
 			struct fm_msg m = with_table(i, 0xabc);
 
-			says(i, &m);
+			sends_up(i, &m);
 		}
 		s.fm->root->former.ups = 3;	/* two nodes are enough for a quorum */
 		if (!late)
@@ -256,7 +256,7 @@ static void waiting_node_without_links_is_dead_at_its_place(void **state)
 		m.hello.row.port[0].state = i < 2 ? FM_PORT_UP : FM_PORT_DOWN;
 		m.hello.row.port[1].state = i < 2 ? FM_PORT_DOWN : FM_PORT_UP;
 		m.hello.row.port[1].peer_guid = 0xdead;
-		says(i, &m);
+		sends_up(i, &m);
 	}
 	sends_the_latest();
 	stage_run_ns(&s, s.now + 2 * MS);
@@ -265,7 +265,7 @@ static void waiting_node_without_links_is_dead_at_its_place(void **state)
 	s.stubborn = true;
 	m = with_table(3, 0xabc);
 	m.hello.row.port[0].state = m.hello.row.port[2].state = FM_PORT_DOWN;
-	says(3, &m);
+	sends_up(3, &m);
 	assert_int_equal(fm_version(s.fm), 0);
 	has_first_table();
 	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_DEAD);
@@ -298,8 +298,8 @@ static bool enough(struct fm_msg *one, struct fm_msg *two)
 	bool is;
 
 	asks_anew();
-	says(1, one);
-	says(2, two);
+	sends_up(1, one);
+	sends_up(2, two);
 	stage_run_ns(&s, s.now + MS);
 	is = state_of() != FM_ROOT_ASKS;
 	stage_end(&s);
@@ -363,7 +363,7 @@ static void restarted_manager_counts_as_up_if_rows_are_older(void **state)
 		asks_anew();
 		one.hello.table_root = maker;
 		one.hello.ups = 4;	/* this node, which is new, was there, too */
-		says(1, &one);
+		sends_up(1, &one);
 		table = stage_table(&s, 10, entry);
 		table.table.term = 41;
 		table.table.former = true;
@@ -376,7 +376,7 @@ static void restarted_manager_counts_as_up_if_rows_are_older(void **state)
 		two.hello.version = is[i].rows;
 		two.hello.rows_term = is[i].term;
 		two.hello.epoch = is[i].life;
-		says(is[i].node, &two);
+		sends_up(is[i].node, &two);
 		stage_run_ns(&s, s.now + MS);
 		if ((state_of() != FM_ROOT_ASKS) != is[i].counts)
 			fail_msg("case %zu: not %d", i, is[i].counts);

@@ -487,7 +487,7 @@ static void lose_others(void)
 		r.port[p].session = serial[5] + 1;
 		row(other[p], p == 2 ? 0 : 4 - p, FM_PORT_FAULTY);
 	}
-	says(5, r);
+	reports_row(5, r);
 }
 
 /* Sets the state of the cable from 5 to 6, while the other links of node 5 are down. */
@@ -496,7 +496,7 @@ static void last_cable(enum fm_port_state is)
 	struct fm_row r = fm_record(s.fm->root, NIC + 5)->row;
 
 	r.port[0].state = (uint8_t)is;
-	says(5, r);
+	reports_row(5, r);
 	row(6, 2, is);
 }
 
@@ -628,7 +628,8 @@ static void only_lasting_dispute_is_reported(void **state)
 		assert_string_equal(fm_excluded(s.fm, 5, 0), "fault");
 		lives_ns(from + 2001 * MS);
 		assert_int_equal(stage_count(&s, other ?
-				 "log error dispute: 2,1:-x ('n6') reports that its link is up, and "
+				 "log error dispute: 2,1:-x ('n6') reports that its link is up, "
+				 "and "
 				 "1,1:+x ('n5') that it is down: nothing is sent over it\n" :
 				 "log error dispute: " DISPUTE "\n"), 1);
 		/* The difference lasts. */
@@ -706,7 +707,8 @@ static void dispute_without_room_is_reported_once_there_is(void **state)
 	row(2, 0, FM_PORT_UP);
 	lives_ns(from + 2001 * MS);
 	assert_int_equal(stage_count(&s, "log error dispute: "), FM_SUSPECTS);
-	assert_int_equal(stage_count(&s, "log error dispute: 0,0:-y ('n0') reports that its link is "
+	assert_int_equal(stage_count(&s,
+				     "log error dispute: 0,0:-y ('n0') reports that its link is "
 				 "up, and 0,11:+y ('n132') that it is down"), 1);
 	stage_end(&s);
 }

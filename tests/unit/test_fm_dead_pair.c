@@ -44,7 +44,7 @@ static void pair_dies(void)
 }
 
 /* Return: how many problems have @text in their texts. */
-static unsigned int tells(const char *text)
+static unsigned int count_problems(const char *text)
 {
 	unsigned int n = 0;
 
@@ -66,8 +66,9 @@ static int back(struct fm_row r)
 	settle(8);
 	is = fm_node(s.fm, 4)->state;
 	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_UP);
-	assert_int_equal(tells("node 4,0 ('n4') is silent: its NIC works on"), is == FM_NODE_SILENT);
-	assert_int_equal(tells("node 4,0 ('n4') is dead"), is == FM_NODE_DEAD);
+	assert_int_equal(count_problems("node 4,0 ('n4') is silent: its NIC works on"),
+			 is == FM_NODE_SILENT);
+	assert_int_equal(count_problems("node 4,0 ('n4') is dead"), is == FM_NODE_DEAD);
 	stage_end(&s);
 	return is;
 }

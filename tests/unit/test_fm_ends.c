@@ -41,13 +41,13 @@ static void six(bool ring)
 	assert_int_equal(stage_count(&s, " open 1"), ring ? 0 : 5);
 }
 
-static void says_row(uint32_t i, unsigned int p, struct fm_port_row port)
+static void reports_row(uint32_t i, unsigned int p, struct fm_port_row port)
 {
 	if (!i) {
 		s.link[p].state = port.state == FM_PORT_UP ? TORUS_LINK_UP : TORUS_LINK_DOWN;
 		s.link[p].peer_guid = port.peer_guid;
 		s.link[p].peer_port = port.peer_port;
-		stage_link_tell(&s, p);
+		stage_report_link(&s, p);
 		return;
 	}
 	rows[i].serial++;
@@ -73,7 +73,7 @@ static void dies(uint32_t node)
 		if (rows[node].port[p].state != FM_PORT_UP)
 			continue;
 		its.state = FM_PORT_FAULTY;
-		says_row(o, (p + 2) % 4, its);
+		reports_row(o, (p + 2) % 4, its);
 	}
 	stage_down(&s, 100 + (int)node);
 	passes();
@@ -86,7 +86,7 @@ static void comes_beside(uint32_t other, unsigned int p)
 	unsigned int q = (p + 2) % 4;
 	struct fm_msg m = hello(NEW);
 
-	says_row(other, p, (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + NEW,
+	reports_row(other, p, (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + NEW,
 						  .peer_port = (uint8_t)q });
 	m.hello.row = (struct fm_row) { .serial = 1, .nports = 4 };
 	m.hello.row.port[q] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + other,
@@ -153,7 +153,8 @@ static void new_node_beside_root_takes_place_of_dead_one(void **state)
 			struct fm_msg m = hello(i);
 
 			rows[i] = m.hello.row;
-			rows[i].port[i == 1 ? 0 : 2] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+			rows[i].port[i == 1 ? 0 :
+				     2] = (struct fm_port_row) { .state = FM_PORT_DOWN };
 			m.hello.row = rows[i];
 			joins(&m);
 		}

@@ -93,9 +93,12 @@ static void anew(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 		strcpy(who, "'n0' (0,0)");
 	else
 		sprintf(who, "%016llx", (unsigned long long)guid);
-	sprintf(want, "log warning root: 'n2' obeys root %s of epoch %llu: all nodes are asked anew\n", who,
+	sprintf(want,
+		"log warning root: 'n2' obeys root %s of epoch %llu: all nodes are asked anew\n",
+		who,
 		(unsigned long long)epoch);
-	assert_int_equal(stage_count(&s, led ? want : "'n2' has rows of a former root: all nodes are asked"), 1);
+	assert_int_equal(stage_count(&s, led ? want :
+				     "'n2' has rows of a former root: all nodes are asked"), 1);
 	stage_run_ns(&s, s.now + 1);
 	assert_int_equal(stage_count(&s, "close 101"), 1);
 	assert_false(fm_reachable(s.fm));
@@ -106,7 +109,8 @@ static void anew(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 	stage_did_no(&s, "welcome");
 	all_join();
 	epoch_is(next);
-	sprintf(want, "is root now, in epoch %llu: root asked all nodes anew", (unsigned long long)next);
+	sprintf(want, "is root now, in epoch %llu: root asked all nodes anew",
+		(unsigned long long)next);
 	assert_int_equal(stage_count(&s, want), 1);
 	stage_did_some(&s, "102 < welcome own term root 100 parent ''\n");
 	stage_end(&s);
@@ -207,7 +211,7 @@ static bool asks_by_init(bool led, uint64_t guid, uint64_t epoch)
 	init.root_guid = 0xabc;
 	init.epoch = epoch;
 	init.lost = true;
-	stage_hear(&s, 0, &init);
+	stage_receive(&s, 0, &init);
 	stage_run_ns(&s, s.now + 1);
 	asks = !fm_reachable(s.fm);
 	stage_end(&s);
@@ -449,7 +453,7 @@ static void kept_table_of_own_epoch_asks_no_node_anew(void **state)
  * Node 3 joins anew, and reports that version of its rows, of its table of that epoch, or of the
  * one that it has kept.
  */
-static void says_version(uint64_t version, uint64_t table, uint64_t term, uint64_t kept)
+static void reports_version(uint64_t version, uint64_t table, uint64_t term, uint64_t kept)
 {
 	struct fm_msg m = hello(3);
 
@@ -482,7 +486,7 @@ static void version_far_above_is_not_believed(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		ring();
-		says_version(cases[i].version, cases[i].table, 1, cases[i].kept);
+		reports_version(cases[i].version, cases[i].table, 1, cases[i].kept);
 		if (cases[i].believed)
 			stage_did_no(&s, "refuse");
 		else
@@ -499,7 +503,7 @@ static void table_of_epoch_far_above_is_not_believed(void **state)
 {
 	(void)state;
 	ring();
-	says_version(1, 1, 1026, 0);
+	reports_version(1, 1, 1026, 0);
 	stage_did_some(&s, "'n3' obeys epoch 1026; a root of epoch 1 accepts 1025 at most");
 	stage_end(&s);
 }

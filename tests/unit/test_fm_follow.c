@@ -23,7 +23,8 @@ static struct fm_init asks_init(unsigned int port, uint64_t root, uint64_t epoch
 
 static void claim(uint64_t epoch)
 {
-	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .epoch = epoch, .guid = s.fm->root_guid } };
+	struct fm_msg m = { .type = FM_MSG_CLAIM,
+			    .claim = { .epoch = epoch, .guid = s.fm->root_guid } };
 
 	stage_msg(&s, 1, &m);
 }
@@ -40,7 +41,7 @@ static void node_leaves_asking_root_that_refuses_it(void **state)
 	node_1();
 	stage_start(&s);
 	i = asks_init(2, OTHER, TERM);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	stage_refuse(&s, 1, "this node is not the root");
 	assert_false(s.fm->have_root);
@@ -52,7 +53,7 @@ static void node_leaves_asking_root_that_refuses_it(void **state)
 	stage_did_some(&s, "init 2:");
 	/* A root with a lesser GUID. */
 	i = asks_init(2, NIC, TERM);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_did_some(&s, "connect");
 	assert_int_equal(s.fm->root_guid, NIC);
 	stage_end(&s);
@@ -85,7 +86,7 @@ static void node_without_root_for_30_s_reports_it(void **state)
 	stage_run(&s, 30000);
 	assert_true(has_problem(text));
 	i = asks_init(2, OTHER, TERM);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_run(&s, 30100);
 	assert_false(has_problem(text));
 	stage_up(&s, 1);
@@ -114,7 +115,7 @@ static void asking_root_that_refuses_is_shunned_for_a_time(void **state)
 		stage_start(&s);
 		i = asks_init(2, OTHER, TERM);
 		other = asks_init(0, NIC, TERM);
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		assert_int_equal(s.fm->root_guid, OTHER);
 		if (refuses) {
 			stage_up(&s, 1);
@@ -122,22 +123,22 @@ static void asking_root_that_refuses_is_shunned_for_a_time(void **state)
 		} else {
 			/* Once may be by chance: it is followed again. */
 			stage_down(&s, 1);
-			stage_hear(&s, 2, &i);
+			stage_receive(&s, 2, &i);
 			assert_int_equal(s.fm->root_guid, OTHER);
 			stage_down(&s, s.next_conn - 1);
 		}
 		shuns = s.now + 2 * s.cfg.takeover + 10 * s.cfg.resend;
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		assert_false(s.fm->have_root);
 		stage_run_ns(&s, shuns - 1);
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		assert_false(s.fm->have_root);
 		if (refuses) {
-			stage_hear(&s, 0, &other);
+			stage_receive(&s, 0, &other);
 			assert_int_equal(s.fm->root_guid, NIC);
 		} else {
 			stage_run_ns(&s, shuns);
-			stage_hear(&s, 2, &i);
+			stage_receive(&s, 2, &i);
 			assert_int_equal(s.fm->root_guid, OTHER);
 		}
 		stage_end(&s);
@@ -159,21 +160,21 @@ static void node_follows_other_if_greater_is_unreachable(void **state)
 	stage_start(&s);
 	i = asks_init(2, OTHER, TERM);
 	other = asks_init(0, NIC, TERM);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_down(&s, 1);
 	failed = s.now;
-	stage_hear(&s, 0, &other);
+	stage_receive(&s, 0, &other);
 	assert_int_equal(s.fm->root_guid, NIC);
 	stage_up(&s, s.next_conn - 1);
 	stage_msg(&s, s.next_conn - 1, &m);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(s.fm->root_guid, NIC);
 	stage_run_ns(&s, failed + 10 * s.cfg.resend - 1);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(s.fm->root_guid, NIC);
 	/* The failed connection may have been by chance, and is long ago. */
 	stage_run_ns(&s, failed + 10 * s.cfg.resend);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(s.fm->root_guid, OTHER);
 	stage_end(&s);
 }
@@ -191,7 +192,7 @@ static void node_leaves_asking_root_that_hangs(void **state)
 	node_1();
 	stage_start(&s);
 	i = asks_init(2, OTHER, TERM);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	ends = s.now + 5 * s.cfg.resend;
 	stage_run_ns(&s, ends - 1);
@@ -217,11 +218,11 @@ static void try_from_before_root_asked_is_made_anew_once(void **state)
 	stage_wait(&s, "connect 30.0.0.0:1");
 	i = asks_init(2, NIC, TERM);
 	i.guid = NIC + 2;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(stage_count(&s, "connect 30.0.0.0:1"), 1);
 	stage_did_some(&s, "close ");
 	/* Now it is known to ask. */
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_did_no(&s, "connect");
 	stage_end(&s);
 }
@@ -277,7 +278,7 @@ static void candidate_ignores_other_root_at_old_address(void **state)
 }
 
 /* Return: the address of the root in the Inits of this node. */
-static const char *told_address(void)
+static const char *sent_address(void)
 {
 	struct fm_init i;
 	static char address[FM_ADDR_MAX];
@@ -304,20 +305,20 @@ static void restarted_root_is_followed_to_new_address(void **state)
 		i = asks_init(2, NIC, TERM + !direct);
 		strcpy(i.root_address, "30.9.9.9:9");
 		i.guid = direct ? NIC : NIC + 2;
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		stage_did_some(&s, "connect 30.9.9.9:9");
-		assert_string_equal(told_address(), "30.9.9.9:9");
+		assert_string_equal(sent_address(), "30.9.9.9:9");
 		/* An Init of the same epoch, from a neighbour that does not know it yet. */
 		strcpy(i.root_address, "30.0.0.0:1");
 		i.guid = NIC + 2;
-		stage_hear(&s, 2, &i);
-		assert_string_equal(told_address(), "30.9.9.9:9");
+		stage_receive(&s, 2, &i);
+		assert_string_equal(sent_address(), "30.9.9.9:9");
 		/* The root asks on, from a third address. */
 		strcpy(i.root_address, "30.8.8.8:8");
 		i.epoch++;
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		stage_did_some(&s, "connect 30.8.8.8:8");
-		assert_string_equal(told_address(), "30.8.8.8:8");
+		assert_string_equal(sent_address(), "30.8.8.8:8");
 		stage_end(&s);
 	}
 }
@@ -336,11 +337,11 @@ static void new_address_of_connected_root_is_used_after_loss(void **state)
 	i.epoch = TERM;
 	strcpy(i.root_address, "30.9.9.9:9");
 	i.guid = NIC + 2;
-	stage_hear(&s, 2, &i);
-	assert_string_equal(told_address(), "30.0.0.0:1");
+	stage_receive(&s, 2, &i);
+	assert_string_equal(sent_address(), "30.0.0.0:1");
 	i.guid = NIC;
-	stage_hear(&s, 2, &i);
-	assert_string_equal(told_address(), "30.9.9.9:9");
+	stage_receive(&s, 2, &i);
+	assert_string_equal(sent_address(), "30.9.9.9:9");
 	stage_did_no(&s, "connect");
 	stage_down(&s, 1);
 	stage_wait(&s, "connect 30.9.9.9:9");
@@ -353,7 +354,7 @@ static void new_address_of_connected_root_is_used_after_loss(void **state)
  */
 static void lost_root_is_passed_on_as_reported(void **state)
 {
-	struct fm_init i, told;
+	struct fm_init i, own_init;
 
 	(void)state;
 	for (unsigned int lost = 0; lost < 2; lost++) {
@@ -361,16 +362,16 @@ static void lost_root_is_passed_on_as_reported(void **state)
 		stage_start(&s);
 		i = stage_neighbour(&s, 2);
 		i.lost = lost;
-		stage_hear(&s, 2, &i);
-		fm_bootstrap_fill(s.fm, &told);
-		assert_int_equal(told.root_guid, NIC);
-		assert_int_equal(told.lost, lost);
+		stage_receive(&s, 2, &i);
+		fm_bootstrap_fill(s.fm, &own_init);
+		assert_int_equal(own_init.root_guid, NIC);
+		assert_int_equal(own_init.lost, lost);
 		stage_up(&s, 1);
 		s.deaf = "ping ";
 		stage_refuse(&s, 1, "this node is not the root");
-		fm_bootstrap_fill(s.fm, &told);
-		assert_int_equal(told.root_guid, NIC);
-		assert_true(told.lost && !told.asks);
+		fm_bootstrap_fill(s.fm, &own_init);
+		assert_int_equal(own_init.root_guid, NIC);
+		assert_true(own_init.lost && !own_init.asks);
 		if (!lost)
 			stage_wait(&s, "init 2:");
 		stage_end(&s);
@@ -388,13 +389,13 @@ static void node_with_claim_ignores_asking_node_of_epoch_before(void **state)
 	i = stage_neighbour(&s, 2);
 	i.lost = true;
 	i.epoch = TERM;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	claim(TERM + 1);
 	assert_int_equal(s.fm->root_epoch, TERM + 1);
 	stage_forget(&s);
 	i = asks_init(0, OTHER, TERM);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	assert_int_equal(s.fm->root_guid, NIC);
 	stage_did_no(&s, "connect");
 	stage_end(&s);
@@ -412,19 +413,19 @@ static void later_epoch_of_asking_root_is_passed_on(void **state)
 	in_force();
 	stage_down(&s, 1);
 	i = asks_init(2, OTHER, TERM + 1);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	s.deaf = "ping log ";
 	stage_run(&s, (double)(s.now / MS) + 10);
 	stage_forget(&s);
 	i.epoch = TERM + 3;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(s.fm->root_epoch, TERM + 3);
 	stage_run(&s, (double)(s.now / MS) + 1);
 	assert_true(stage_count(&s, "init 0:") > 0);
 	stage_did_no(&s, "connect");
 	/* An Init that is late changes nothing. */
 	i.epoch = TERM + 2;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(s.fm->root_epoch, TERM + 3);
 	stage_end(&s);
 }
@@ -443,7 +444,7 @@ static void asking_root_that_answers_ping_is_not_lost(void **state)
 	in_force();
 	stage_down(&s, 1);
 	i = asks_init(2, OTHER, TERM + 1);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 2);
 	m.welcome = (struct fm_welcome) { .term = TERM + 1, .root_guid = OTHER, .adrift = true };
 	stage_msg(&s, 2, &m);
@@ -466,7 +467,7 @@ static void init_is_well_formed_without_shape_of_root(void **state)
 	i = asks_init(2, OTHER, TERM + 1);
 	memset(i.size, 0, sizeof(i.size));
 	stage_forget(&s);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_run(&s, 60);
 	assert_true(stage_count(&s, "init 0:") > 0);
 	stage_did_no(&s, "malformed");
@@ -539,11 +540,11 @@ static void root_of_earlier_epoch_is_followed_if_own_is_lost(void **state)
 	i.root_guid = OTHER;
 	i.epoch = TERM - 1;
 	strcpy(i.root_address, "30.0.0.3:1");
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(s.fm->root_guid, NIC);
 	stage_run(&s, (double)(s.now / MS) + 2000);
 	stage_forget(&s);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(s.fm->root_guid, OTHER);
 	stage_did_some(&s, "connect 30.0.0.3:1");
 	stage_end(&s);
@@ -552,7 +553,8 @@ static void root_of_earlier_epoch_is_followed_if_own_is_lost(void **state)
 /* Neighbours say that the root leads, but the service network does not lead there. */
 static void leading_root_out_of_reach_is_reported(void **state)
 {
-	static const char text[] = "says that root 'n0' (0,0) leads, but this node does not reach it at 30.0.0.0:1";
+	static const char text[] =
+		"says that root 'n0' (0,0) leads, but this node does not reach it at 30.0.0.0:1";
 	double lost;
 	struct fm_init i;
 
@@ -562,10 +564,10 @@ static void leading_root_out_of_reach_is_reported(void **state)
 	lost = (double)(s.now / MS);
 	i = stage_neighbour(&s, 2);
 	stage_run(&s, lost + 900);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_false(has_problem("check the service network"));
 	stage_run(&s, lost + 1100);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_true(has_problem(text));
 	/*
 	 * The problem ends when the root leads this node again, or some time after the last such
@@ -575,7 +577,7 @@ static void leading_root_out_of_reach_is_reported(void **state)
 	assert_true(has_problem(text));
 	stage_run(&s, lost + 31200);
 	assert_false(has_problem(text));
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_true(has_problem(text));
 	stage_up(&s, s.next_conn - 1);
 	stage_welcome(&s, s.next_conn - 1, TERM, "");

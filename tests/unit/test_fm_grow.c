@@ -40,7 +40,7 @@ static void make_row(uint32_t i)
 			rows[i].port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
 }
 
-static void tell(uint32_t i)
+static void report_row(uint32_t i)
 {
 	struct fm_msg m = { .type = FM_MSG_ROW };
 
@@ -70,7 +70,7 @@ static void arrives(uint32_t i)
 			continue;
 		make_row(o);
 		if (o)
-			tell(o);
+			report_row(o);
 		else
 			stage_link_up(&s, torus_dir_opposite(&s.shape, p), 1);
 	}
@@ -98,7 +98,7 @@ static void lives(uint64_t ms)
 		stage_run_ns(&s, s.now + 2 * MS);
 		for (uint32_t i = 1; i < torus_nodes(&s.shape); i++)
 			if (there[i] && i != mute)
-				stage_say(&s, 100 + (int)i, FM_MSG_PING);
+				stage_send(&s, 100 + (int)i, FM_MSG_PING);
 		for (unsigned int k = 0; k < 3; k++)
 			for (uint32_t i = 1; i < torus_nodes(&s.shape); i++)
 				if (there[i] && i != mute)
@@ -142,7 +142,7 @@ static const char *shape(void)
 	return torus_shape_text(fm_shape(s.fm), text);
 }
 
-static bool told(const char *part)
+static bool is_reported(const char *part)
 {
 	const struct fm_problem *p;
 
@@ -188,7 +188,7 @@ static void shape_grows_by_held_table_and_then_whole_one(void **state)
 	arrives(5);
 	lives(400);
 	assert_string_equal(shape(), "2x2");
-	assert_false(told(""));
+	assert_false(is_reported(""));
 	assert_int_equal(s.fm->table.open, 1);
 	version = fm_version(s.fm);
 	stage_forget(&s);
@@ -289,16 +289,17 @@ static void shape_does_not_grow_while_packets_wait(void **state)
 		/* Parked packets keep recoveries busy: there is not even an attempt. */
 		assert_int_equal(stage_count(&s, " pause"), k ? 0 : 2);
 		assert_true(k || stage_count(&s, "release") == 2);
-		assert_false(told("stop the traffic"));
+		assert_false(is_reported("stop the traffic"));
 		lives(10000);
 		assert_string_equal(shape(), "2x1");
-		assert_true(told("the shape can grow by it, but not while packets are sent or parked"));
+		assert_true(is_reported("the shape can grow by it, but not while packets are sent "
+					"or parked"));
 		stage_forget(&s);
 		waiting = parked = 0;
 		lives(31000);
 		assert_int_equal(stage_count(&s, " pause"), 2);
 		assert_string_equal(shape(), "3x1");
-		assert_false(told(""));
+		assert_false(is_reported(""));
 		all_placed();
 		stage_end(&s);
 	}
@@ -340,7 +341,7 @@ static void silent_node_prevents_growth(void **state)
 	arrives(5);
 	lives(3000);
 	assert_string_equal(shape(), "2x2");
-	assert_true(told("or a node is silent"));
+	assert_true(is_reported("or a node is silent"));
 	joins(1);
 	lives(1500);
 	assert_string_equal(shape(), "3x2");
@@ -508,7 +509,7 @@ static void joining_nodes_give_expected_shape(void **state)
 		if (strcmp(t[k].first, t[k].is) && k != 3)
 			all_placed();
 		else
-			assert_true(told("cannot grow by it: set the whole shape"));
+			assert_true(is_reported("cannot grow by it: set the whole shape"));
 		stage_end(&s);
 	}
 }
@@ -526,16 +527,16 @@ static void contradicting_cable_prevents_growth_and_is_reported(void **state)
 	};
 	rows[6].port[3].peer_port = 1;
 	make_row(5);
-	tell(5);
+	report_row(5);
 	joins(6);
 	lives(3000);
 	assert_string_equal(shape(), "2x2");
-	assert_true(told("cannot grow by it"));
+	assert_true(is_reported("cannot grow by it"));
 	/* The cable is put right. */
 	make_row(6);
-	tell(6);
+	report_row(6);
 	make_row(2);
-	tell(2);
+	report_row(2);
 	lives(3000);
 	assert_string_equal(shape(), "3x2");
 	all_placed();
@@ -557,10 +558,10 @@ static void closed_dimension_does_not_grow(void **state)
 	stage_msg(&s, 300, &m);
 	rows[5].port[0].peer_guid = 0x999;
 	rows[5].serial++;
-	tell(5);
+	report_row(5);
 	lives(3000);
 	assert_string_equal(shape(), "3x3");
-	assert_true(told("cannot grow by it"));
+	assert_true(is_reported("cannot grow by it"));
 	stage_end(&s);
 }
 
@@ -575,7 +576,7 @@ static void growth_that_changes_addresses_is_refused(void **state)
 	arrives(11);
 	lives(3000);
 	assert_string_equal(shape(), "2x2x1x2");
-	assert_true(told("cannot grow by it"));
+	assert_true(is_reported("cannot grow by it"));
 	stage_end(&s);
 	/* Ids stay if the shape grows in its last dimension. */
 	fabric("2x2x1x3", "2x2x1x2");
@@ -605,8 +606,8 @@ static void configured_shape_does_not_grow(void **state)
 	}
 	lives(3000);
 	assert_string_equal(shape(), "2x2");
-	assert_true(told("no free coordinates fit its cables"));
-	assert_false(told("grow"));
+	assert_true(is_reported("no free coordinates fit its cables"));
+	assert_false(is_reported("grow"));
 	stage_end(&s);
 }
 

@@ -61,7 +61,7 @@ static void guests_get_only_repeated_steps(void **state)
 	assert_int_equal(stage_count(&s, "103 < step 1.0 apply own term\n"), 1);
 	stage_forget(&s);
 	/* A guest that asks gets the table. */
-	stage_say(&s, 103, FM_MSG_FETCH);
+	stage_send(&s, 103, FM_MSG_FETCH);
 	assert_int_equal(stage_count(&s, "103 < table 1 own term 4 "), 1);
 	stage_end(&s);
 }
@@ -129,7 +129,7 @@ static void restless_node_gets_next_node_above_as_parent(void **state)
 		for (unsigned int t = 1; t < 11; t++) {
 			stage_run_ns(&s, t * 1000 * MS - 1 + (t == 10 ? k : 0));
 			for (uint32_t i = 1; i < 9; i++)
-				stage_say(&s, 100 + (int)i, FM_MSG_PING);
+				stage_send(&s, 100 + (int)i, FM_MSG_PING);
 		}
 		given(8, 208, 2, k ? "30.0.0.3:1" : "30.0.0.1:1");
 		/* After that the next node above is given. */
@@ -264,9 +264,10 @@ static void disputed_spare_port_is_reported(void **state)
 	for (unsigned int t = 0; t < 5; t++) {
 		stage_run(&s, 500. * (t + 1));
 		for (uint32_t i = 1; i < 16; i++)
-			stage_say(&s, 100 + (int)i, FM_MSG_PING);
+			stage_send(&s, 100 + (int)i, FM_MSG_PING);
 	}
-	assert_int_equal(stage_count(&s, "log error dispute: port 5 of 'n5' reports that its link is "
+	assert_int_equal(stage_count(&s,
+				     "log error dispute: port 5 of 'n5' reports that its link is "
 				     "up, and port 5 of 'n4' that it is down: nothing is sent over "
 				     "it\n"), 1);
 	stage_end(&s);

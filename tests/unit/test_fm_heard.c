@@ -59,7 +59,7 @@ static void led(void)
 		stage_link_up(&s, p, 1);
 	stage_start(&s);
 	i = stage_neighbour(&s, 0);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_up(&s, ROOT_CONN);
 	stage_welcome(&s, ROOT_CONN, TERM, "");
 	m = stage_table(&s, 3, entry);
@@ -69,7 +69,7 @@ static void led(void)
 	counts(16, 32, 0);
 }
 
-static bool heard(uint32_t node, uint64_t *at)
+static bool last_alive(uint32_t node, uint64_t *at)
 {
 	bool is = fm_last_alive(s.fm, node, at);
 
@@ -91,24 +91,24 @@ static void reports_of_lost_root_count_for_a_while(void **state)
 	led();
 	stage_run_ns(&s, s.now + 500 * MS);
 	s.fm->now = START + s.now;
-	assert_true(heard(15, &at));
+	assert_true(last_alive(15, &at));
 	assert_int_equal(at, s.now);
 	stage_down(&s, ROOT_CONN);
-	assert_false(heard(0, &at));
+	assert_false(last_alive(0, &at));
 	counts(15, 32, 0);
 	stage_run_ns(&s, s.now + BOUND - 1);
 	s.fm->now = START + s.now;
 	counts(15, 32, 0);
-	assert_true(heard(15, &at));
+	assert_true(last_alive(15, &at));
 	assert_int_equal(at, 500 * MS);
 	stage_run_ns(&s, s.now + 1);
 	s.fm->now = START + s.now;
-	assert_false(heard(15, &at));
+	assert_false(last_alive(15, &at));
 	assert_int_equal(at, 500 * MS);
 	counts(1, 4, 0);
 	answers(1, 4);
 	assert_int_equal(status().state, FM_DEGRADED);
-	assert_true(heard(5, &at));
+	assert_true(last_alive(5, &at));
 	assert_int_equal(at, s.now);
 	/* A node sees its own links itself. */
 	stage_link_lost(&s, 2, 7);
@@ -128,11 +128,11 @@ static void node_never_led_knows_nothing_from_root(void **state)
 	led();
 	stage_down(&s, ROOT_CONN);
 	s.fm->led.since = 0;
-	assert_false(heard(15, &at));
+	assert_false(last_alive(15, &at));
 	assert_int_equal(at, 0);
 	counts(2, 7, 0);	/* the Init of node 6 has just come */
 	i = stage_neighbour(&s, 1);
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	counts(3, 10, 0);
 	stage_end(&s);
 }
@@ -150,15 +150,15 @@ static void init_shows_that_neighbour_lives_while_link_is_up(void **state)
 	counts(1, 4, 0);
 	i = stage_neighbour(&s, 3);
 	i.lost = true;
-	stage_hear(&s, 3, &i);
-	assert_true(heard(1, &at));
+	stage_receive(&s, 3, &i);
+	assert_true(last_alive(1, &at));
 	assert_int_equal(at, s.now);
 	counts(2, 7, 0);
 	stage_run_ns(&s, s.now + BOUND);
 	s.fm->now = START + s.now;
-	assert_false(heard(1, &at));
+	assert_false(last_alive(1, &at));
 	assert_int_equal(at, 5000 * MS);
-	stage_hear(&s, 3, &i);
+	stage_receive(&s, 3, &i);
 	counts(2, 7, 0);
 	stage_link_lost(&s, 3, 7);
 	counts(1, 3, 1);
@@ -192,12 +192,12 @@ static void parent_and_nodes_below_count_as_alive(void **state)
 		stage_msg(&s, 50, &m);
 		stage_msg(&s, 2, &m);
 	}
-	assert_true(heard(10, &at));
+	assert_true(last_alive(10, &at));
 	assert_int_equal(at, s.now);
-	assert_true(heard(12, &at));
+	assert_true(last_alive(12, &at));
 	counts(3, 12, 0);
 	stage_down(&s, 50);
-	assert_false(heard(10, &at));
+	assert_false(last_alive(10, &at));
 	assert_int_equal(at, 100 * MS);
 	stage_end(&s);
 }
@@ -219,13 +219,14 @@ static void lack_of_candidates_is_problem_after_30_s(void **state)
 	stage_run_ns(&s, s.now + 2200 * MS);
 	assert_int_equal(status().problems, 1);
 	assert_string_equal(fm_problem(s.fm, 0)->kind, "root");
-	assert_string_equal(fm_problem(s.fm, 0)->text, "no root, and no node asks to be root: start the "
+	assert_string_equal(fm_problem(s.fm, 0)->text,
+			    "no root, and no node asks to be root: start the "
 			    "manager of a candidate (root_priority is not 0)");
 	i = stage_neighbour(&s, 0);
 	i.root_guid = NIC + 6;
 	i.epoch = TERM;
 	i.asks = true;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	assert_int_equal(status().problems, 0);
 	stage_end(&s);
 }
@@ -249,7 +250,7 @@ static void lost_asking_root_is_problem(void **state)
 	i.epoch = TERM;
 	i.asks = true;
 	strcpy(i.root_address, "30.0.0.6:1");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_up(&s, 2);
 	for (unsigned int k = 0; k < 400; k++) {
 		stage_run_ns(&s, s.now + 100 * MS);
@@ -281,7 +282,8 @@ static void shows(enum fm_root_state state, unsigned int here, unsigned int need
  */
 static void progress_of_asking_root_is_shown_by_followers(void **state)
 {
-	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = NIC + 6, .here = 4, .need = 9 } };
+	struct fm_msg m = { .type = FM_MSG_CLAIM,
+			    .claim = { .guid = NIC + 6, .here = 4, .need = 9 } };
 	struct fm_init i;
 
 	(void)state;
@@ -293,7 +295,7 @@ static void progress_of_asking_root_is_shown_by_followers(void **state)
 	i.epoch = TERM;
 	i.asks = true;
 	strcpy(i.root_address, "30.0.0.6:1");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_up(&s, 2);
 	shows(FM_ROOT_ASKS, 0, 0);
 	stage_msg(&s, 2, &m);
@@ -409,16 +411,16 @@ static void disconnected_node_counts_as_up_until_judged(void **state)
 	}
 	counts(4, 4, 0);
 	answers(4, 4);
-	assert_true(heard(2, &at));
+	assert_true(last_alive(2, &at));
 	assert_int_equal(at + START, s.fm->now);
 	stage_down(&s, 102);
 	counts(4, 4, 0);
 	answers(3, 4);		/* both its cables end at nodes that answer */
 	s.fm->now += 10 * MS;
-	assert_true(heard(2, &at));
+	assert_true(last_alive(2, &at));
 	assert_int_equal(at + START, s.fm->now - 10 * MS);
 	s.fm->now += BOUND;
-	assert_false(heard(2, &at));
+	assert_false(last_alive(2, &at));
 	counts(3, 4, 0);
 	stage_down(&s, 103);
 	answers(2, 3);		/* one cable joins the two nodes that do not answer */

@@ -79,11 +79,11 @@ static struct fm_init stranger(unsigned int port, enum kind kind, uint64_t root)
 
 static bool takes(const struct fm_init *i, unsigned int port)
 {
-	stage_hear(&s, port, i);
+	stage_receive(&s, port, i);
 	return follows(i->root_guid);
 }
 
-static bool is_told(void)
+static bool is_reported(void)
 {
 	const struct fm_problem *p = fm_problem(s.fm, 0);
 
@@ -141,7 +141,7 @@ static void init_of_own_fabric_is_known_by_place_nic_or_table(void **state)
 			i.guid = c[n].guid;
 			if (takes(&i, c[n].port) != c[n].own)
 				fail_msg("case %u, kind %d", n, kind);
-			assert_int_equal(is_told(), !c[n].own);
+			assert_int_equal(is_reported(), !c[n].own);
 			stage_end(&s);
 		}
 	}
@@ -191,7 +191,7 @@ static void rows_that_lead_elsewhere_are_no_proof(void **state)
  * The neighbour at @port says @what: 'a' names another root and implies the place of this NIC, 'e'
  * implies another place, 'o' names a third root, 'n' no root any more, ' ' is silent
  */
-static void says(unsigned int port, char what)
+static void neighbour_sends(unsigned int port, char what)
 {
 	struct fm_init i = stranger(port, LEADS, what == 'o' ? LESSER : GREATER);
 
@@ -199,11 +199,11 @@ static void says(unsigned int port, char what)
 		return;
 	if (what == 'e')
 		i.position[port % 2]++;
-	stage_hear(&s, port, &i);
+	stage_receive(&s, port, &i);
 	if (what != 'n')
 		return;
 	i = (struct fm_init) { .guid = i.guid, .port = i.port, .fabric = "fab" };
-	stage_hear(&s, port, &i);
+	stage_receive(&s, port, &i);
 }
 
 /*
@@ -217,8 +217,10 @@ static void excluded_node_follows_root_that_most_neighbours_name(void **state)
 		/* number of reports after which the node follows; 0: never */
 		unsigned int after;
 	} c[] = {
-		{ "aaaa", 3 }, { "aaa ", 3 }, { " aaa", 4 }, { "eaaa", 4 }, { "oaaa", 4 }, { "naaa", 4 },
-		{ "aa ", 2 },  { "a a", 3 },  { "aa", 2 },   { "aa  ", 0 }, { "aaee", 0 }, { "ooaa", 0 },
+		{ "aaaa", 3 }, { "aaa ", 3 }, { " aaa", 4 }, { "eaaa", 4 }, { "oaaa", 4 },
+		{ "naaa", 4 },
+		{ "aa ", 2 },  { "a a", 3 },  { "aa", 2 },   { "aa  ", 0 }, { "aaee", 0 },
+		{ "ooaa", 0 },
 		{ "nnaa", 0 }, { "a", 0 },    { "ea", 0 },   { "eeee", 0 }, { "oaoa", 0 },
 	};
 	static uint64_t none[16];
@@ -229,7 +231,7 @@ static void excluded_node_follows_root_that_most_neighbours_name(void **state)
 
 		make_placed("4x4", 5, up, none);
 		for (unsigned int p = 0; p < up; p++) {
-			says(p, c[n].said[p]);
+			neighbour_sends(p, c[n].said[p]);
 			if (follows(GREATER) != (c[n].after && p + 1 >= c[n].after))
 				fail_msg("case %u, port %u", n, p);
 		}
@@ -265,8 +267,8 @@ static void stranger_is_followed_when_own_fabric_is_gone(void **state)
 		assert_true(inits());
 		assert_int_equal(takes(&i, MINUS), k != 0);
 		if (k == 2)
-			stage_hear(&s, PLUS, &own);
-		assert_int_equal(is_told(), k == 0);
+			stage_receive(&s, PLUS, &own);
+		assert_int_equal(is_reported(), k == 0);
 		if (!k) {
 			run(INSISTS);
 			assert_false(takes(&i, MINUS));
@@ -289,7 +291,7 @@ static void cable_to_node_of_kept_table_keeps_own_fabric(void **state)
 
 		make(false, 0, true);
 		s.link[PLUS].peer_guid = k ? NIC + 2 : STRANGER;
-		stage_link_tell(&s, PLUS);
+		stage_report_link(&s, PLUS);
 		i = stranger(MINUS, LEADS, GREATER);
 		run(INSISTS);
 		assert_int_equal(takes(&i, MINUS), !k);
@@ -307,14 +309,14 @@ static void problem_of_foreign_fabric_ends_with_link_or_root(void **state)
 		make(true, TERM, false);
 		i = stranger(MINUS, LEADS, GREATER);
 		assert_false(takes(&i, MINUS));
-		assert_true(is_told());
+		assert_true(is_reported());
 		if (k) {
 			i.root_guid = OWN_ROOT;
 			assert_true(takes(&i, MINUS));
 		} else {
 			stage_link_lost(&s, MINUS, 0);
 		}
-		assert_false(is_told());
+		assert_false(is_reported());
 		stage_end(&s);
 	}
 }
@@ -326,13 +328,13 @@ static void node_with_table_ignores_foreign_root_silently(void **state)
 
 	(void)state;
 	make(true, TERM, false);
-	hear(PLUS, LEADS, OWN_ROOT, TERM);
+	receive_init(PLUS, LEADS, OWN_ROOT, TERM);
 	stage_up(&s, 1);
 	welcome(1, OWN_ROOT, TERM, false, "");
 	table(5);
 	i = stranger(MINUS, LEADS, GREATER);
 	assert_false(takes(&i, MINUS));
-	assert_false(is_told());
+	assert_false(is_reported());
 	stage_end(&s);
 }
 

@@ -94,7 +94,8 @@ static uint32_t reach(const struct torus_shape *s, const struct fm_entry *entry,
  * administrator excluded all their cables. If the root is out of service, it is all that are not in
  * the largest part.
  */
-static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, unsigned int step)
+static void check_reported(struct rnd *r, struct fm *fm, const struct fm_entry *entry,
+			   unsigned int step)
 {
 	const struct torus_shape *s = &fm->table.shape;
 	bool seen[NODES_MAX] = { false }, out_root = is_wished(s, &entry[fm->node]);
@@ -124,7 +125,8 @@ static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, uns
 		for (unsigned int k = 0; k < fm_problems_count(fm); k++)
 			is |= !strcmp(fm_problem(fm, k)->text, text);
 		/* Only a limited number of problems is kept. */
-		expect(r, is || fm_problems_count(fm) == FM_PROBLEMS_MAX, "step %u: not told: %s", step,
+		expect(r, is || fm_problems_count(fm) == FM_PROBLEMS_MAX, "step %u: not told: %s",
+		       step,
 		       text);
 	}
 	expect(r, fm_problems_count(fm) == (want < FM_PROBLEMS_MAX ? want : FM_PROBLEMS_MAX),
@@ -167,7 +169,7 @@ static void isolated(uint64_t seed)
 		if (came)
 			root.joined = false;
 		fm_isolated_report(&fm, &m, false);
-		told(&r, &fm, entry, k);
+		check_reported(&r, &fm, entry, k);
 		m.base = m.version++;
 		m.nentries = 0;
 		for (uint32_t n = 1 + rnd_below(&r, 3); n; n--) {

@@ -63,7 +63,7 @@ static void job_is_refused_while_a_manager_does_not_know_jobs(void **state)
 	}
 }
 
-static bool is_told(const char *part)
+static bool is_reported(const char *part)
 {
 	const struct fm_problem *p;
 
@@ -105,7 +105,7 @@ static void old_manager_that_joins_a_job_is_reported(void **state)
 	begin_ring(0);
 	assert_int_equal(begin_job(), 0);
 	settle(4);
-	assert_false(is_told("does not know jobs"));
+	assert_false(is_reported("does not know jobs"));
 	for (uint32_t knows = 0; knows < 2; knows++) {
 		struct fm_msg m = hello(3);
 
@@ -114,7 +114,7 @@ static void old_manager_that_joins_a_job_is_reported(void **state)
 		m.hello.attach += 1 + knows;
 		joins(&m);
 		settle(4);
-		assert_int_equal(is_told("does not know jobs"), !knows);
+		assert_int_equal(is_reported("does not know jobs"), !knows);
 	}
 	stage_end(&s);
 }
@@ -135,7 +135,7 @@ static void node_that_is_not_root_any_more_reports_no_jobs(void **state)
 	joins(&m);
 	settle(4);
 	fm_problem_set(s.fm, "job", 1, "job 'j' has fallen apart");
-	assert_true(is_told("does not know jobs"));
+	assert_true(is_reported("does not know jobs"));
 	m = hello(2);
 	stage_down(&s, 102);
 	m.hello.root_epoch = fm_epoch(s.fm) + 1;
@@ -143,8 +143,8 @@ static void node_that_is_not_root_any_more_reports_no_jobs(void **state)
 	m.hello.attach++;
 	joins(&m);
 	stage_run_ns(&s, s.now + 1);
-	assert_false(is_told("does not know jobs"));
-	assert_false(is_told("has fallen apart"));
+	assert_false(is_reported("does not know jobs"));
+	assert_false(is_reported("has fallen apart"));
 	stage_end(&s);
 }
 

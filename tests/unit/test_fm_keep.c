@@ -148,7 +148,7 @@ static bool has_problem(const char *kind)
  * There is no memory to give a table to the host: that is reported, and it is given later. Return:
  * true if memory was asked for.
  */
-static bool given_later(unsigned int fails, unsigned int *told)
+static bool given_later(unsigned int fails, unsigned int *own_init)
 {
 	struct fm_msg m;
 	unsigned int given, at_once;
@@ -167,12 +167,12 @@ static bool given_later(unsigned int fails, unsigned int *told)
 	memory_fails_at(fails);
 	stage_run_ns(&s, s.now + MS);
 	failed = memory_failed();
-	*told += has_problem("memory");
+	*own_init += has_problem("memory");
 	given = at_once = stage_count(&s, "keep version 1 of epoch 126\n");
 	assert_int_equal(at_once, !has_problem("memory"));
 	for (unsigned int i = 0; i < 401; i++) {
 		stage_forget(&s);
-		stage_say(&s, 1, FM_MSG_PONG);
+		stage_send(&s, 1, FM_MSG_PONG);
 		stage_run_ns(&s, s.now + 100 * MS);
 		given += stage_count(&s, "keep version 1 of epoch 126\n");
 	}
@@ -185,12 +185,12 @@ static bool given_later(unsigned int fails, unsigned int *told)
 
 static void table_without_memory_is_not_kept(void **state)
 {
-	unsigned int told = 0;
+	unsigned int own_init = 0;
 
 	(void)state;
-	for (unsigned int n = 1; given_later(n, &told); n++)
+	for (unsigned int n = 1; given_later(n, &own_init); n++)
 		;
-	assert_int_equal(told, 1);
+	assert_int_equal(own_init, 1);
 }
 
 /*
@@ -237,7 +237,8 @@ static void table_is_sent_to_root_that_lacks_it(void **state)
 	stage_msg(&s, 1, &m);
 	stage_forget(&s);
 	stage_msg(&s, 1, &fetch);
-	stage_did(&s, "1 < table 1 term 126 4x1 former [0 'n0' 100/1] [1 'n1' 101/1] [3 'n3' 103/1]\n");
+	stage_did(&s,
+		  "1 < table 1 term 126 4x1 former [0 'n0' 100/1] [1 'n1' 101/1] [3 'n3' 103/1]\n");
 	stage_end(&s);
 	assert_int_equal(memory_blocks(), 0);
 }
@@ -351,7 +352,7 @@ static void put(uint64_t version, unsigned int change)
 	stage_run_ns(&s, s.now + MS);
 }
 
-static void host_says(uint64_t term, uint64_t version, bool ok)
+static void report_kept(uint64_t term, uint64_t version, bool ok)
 {
 	fm_kept(s.fm, term, version, ok, START + s.now);
 }
@@ -372,7 +373,7 @@ static void table_is_kept_if_lasting_data_changes(void **state)
 	joins();
 	put(version, 0);
 	assert_int_equal(stage_count(&s, "keep version 1 of"), 1);
-	host_says(TERM, version, true);
+	report_kept(TERM, version, true);
 	for (unsigned int change = 1; change < 10; change++)
 		for (unsigned int back = 0; back < 2; back++) {
 			put(++version, back ? 0 : change);
@@ -384,7 +385,7 @@ static void table_is_kept_if_lasting_data_changes(void **state)
 			 * the table; for others at once.
 			 */
 			assert_int_equal(stage_count(&s, "1 < kept"), change >= 8);
-			host_says(TERM, version, true);
+			report_kept(TERM, version, true);
 		}
 	stage_end(&s);
 }
@@ -397,15 +398,15 @@ static void only_answer_for_latest_table_counts(void **state)
 	s.cfg.takeover = 300 * MS;
 	s.cfg.keeps = true;
 	joins();
-	host_says(0, 0, true);
+	report_kept(0, 0, true);
 	put(1, 0);
 	put(2, 1);
-	host_says(TERM, 1, true);
-	host_says(TERM - 1, 2, true);
+	report_kept(TERM, 1, true);
+	report_kept(TERM - 1, 2, true);
 	assert_int_equal(stage_count(&s, "kept"), 0);
-	host_says(TERM, 2, false);
+	report_kept(TERM, 2, false);
 	stage_did_some(&s, "1 < kept 101 version 2 term 126 failed\n");
-	host_says(TERM, 2, true);
+	report_kept(TERM, 2, true);
 	stage_did_some(&s, "1 < kept 101 version 2 term 126\n");
 	stage_down(&s, 1);
 	stage_wait(&s, "connect");
@@ -431,7 +432,7 @@ static void first_table_of_new_epoch_is_kept(void **state)
 		s.cfg.keeps = true;
 		joins();
 		put(1, 0);
-		host_says(TERM, 1, true);
+		report_kept(TERM, 1, true);
 		stage_welcome(&s, 1, TERM + 1, "");
 		stage_forget(&s);
 		m = stage_table(&s, 1 + next, entry);

@@ -146,7 +146,7 @@ static void failed_disk_is_reported_until_it_works(void **state)
 static void waits(uint64_t ms)
 {
 	for (uint64_t until = s.now + ms * MS; s.now < until;) {
-		stage_say(&s, 1, FM_MSG_PONG);
+		stage_send(&s, 1, FM_MSG_PONG);
 		stage_run_ns(&s, earlier(until, s.now + 100 * MS));
 	}
 }
@@ -191,7 +191,8 @@ static void unanswered_table_is_given_to_host_again(void **state)
  */
 static void kept_is_repeated_and_passed_on_from_below(void **state)
 {
-	struct fm_msg below = { .type = FM_MSG_KEPT, .kept = { .guid = NIC + 3, .version = 1, .term = TERM } };
+	struct fm_msg below = { .type = FM_MSG_KEPT,
+				.kept = { .guid = NIC + 3, .version = 1, .term = TERM } };
 
 	(void)state;
 	candidate();
@@ -289,7 +290,8 @@ static void counts(uint32_t of, uint32_t keep, uint32_t have, uint32_t wait)
 static void kept(uint32_t node, uint64_t version, bool failed)
 {
 	struct fm_msg m = { .type = FM_MSG_KEPT, .kept = { .guid = NIC + node, .version = version,
-							   .term = fm_epoch(s.fm), .failed = failed } };
+							   .term = fm_epoch(s.fm),
+							   .failed = failed } };
 
 	stage_msg(&s, 100 + (int)node, &m);
 }

@@ -133,9 +133,9 @@ static void table_refused_by_nic_is_not_reported(void **state)
 	/* When the node has reported that it cannot, the sums of its children go up without it. */
 	for (unsigned int i = 0; i < 2 * s.cfg.member_max / s.cfg.keepalive; i++) {
 		stage_run_ns(&s, s.now + s.cfg.keepalive);
-		stage_say(&s, 1, FM_MSG_PONG);
-		stage_say(&s, 52, FM_MSG_PING);
-		stage_say(&s, 53, FM_MSG_PING);
+		stage_send(&s, 1, FM_MSG_PONG);
+		stage_send(&s, 52, FM_MSG_PING);
+		stage_send(&s, 53, FM_MSG_PING);
 	}
 	stage_forget(&s);
 	step(1, 0, FM_STEP_APPLY);
@@ -322,7 +322,7 @@ static void new_position_is_sent_by_inits(void **state)
 	i = stage_neighbour(&s, 2);
 	i.heard = true;
 	for (unsigned int p = 0; p < 3; p += 2)
-		stage_hear(&s, p, &i);
+		stage_receive(&s, p, &i);
 	stage_run(&s, 100);
 	s.deaf = "";
 	stage_forget(&s);
@@ -336,7 +336,7 @@ static void new_position_is_sent_by_inits(void **state)
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
 	i.heard = true;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 	stage_run(&s, 100);
@@ -456,7 +456,9 @@ static void refused_replay_is_logged_and_release_is_tried(void **state)
 	in_force();
 	s.err.replay = -EBUSY;
 	step(1, 1, FM_STEP_REPLAY);
-	stage_did_some(&s, "log error nic: the NIC refuses to replay its parked packets: Device or resource busy\n");
+	stage_did_some(&s,
+		       "log error nic: the NIC refuses to replay its parked packets: Device or "
+		       "resource busy\n");
 	s.err.release = -EBUSY;
 	step(1, 2, FM_STEP_RESUME);
 	assert_int_equal(stage_count(&s, "release 1\n"), 1);
@@ -510,7 +512,7 @@ static void replay_opens_healthy_ports(void **state)
 	step(2, 1, FM_STEP_REPLAY);
 	stage_forget(&s);
 	s.link[2].peer_port = 1;
-	stage_link_tell(&s, 2);
+	stage_report_link(&s, 2);
 	stage_did_some(&s, ": u102.2,s1/9,closed d u100.1 d\n");
 	s.err.replay = 0;
 	step(2, 2, FM_STEP_REPLAY);

@@ -112,7 +112,7 @@ static void nodes_live(uint32_t from)
 				stage_msg(&s, conn, &m);
 			continue;
 		}
-		stage_say(&s, conn, FM_MSG_PING);
+		stage_send(&s, conn, FM_MSG_PING);
 		if (!peer[conn].version) {
 			stage_msg(&s, conn, &m);
 			continue;
@@ -351,7 +351,7 @@ static void member_lives(bool shared)
 	counting = true;
 	if (stage_try(&s)) {
 		i = stage_neighbour(&s, 2);
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		for (unsigned int k = 0; !fm_in_force(s.fm, 3) ||
 		     !strstr(s.text, "report 3.1 of 3"); k++) {
 			if (k > 150)
@@ -362,7 +362,7 @@ static void member_lives(bool shared)
 			/* The table comes again when the node asks for it. */
 			if (k % 50 == 49) {
 				stage_link_up(&s, 2, 1 + k);
-				stage_hear(&s, 2, &i);
+				stage_receive(&s, 2, &i);
 			}
 			member_passes(applied);
 		}

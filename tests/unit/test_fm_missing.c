@@ -620,7 +620,7 @@ static void fabric_at_rest_makes_no_table(void **state)
 	for (unsigned int k = 0; k < 20; k++) {
 		stage_run_ns(&s, s.now + 1000 * MS);
 		for (int i = 1; i < 4; i++)
-			stage_say(&s, 100 + i, FM_MSG_PING);
+			stage_send(&s, 100 + i, FM_MSG_PING);
 	}
 	stage_did_nothing(&s);
 	assert_int_equal(fm_version(s.fm), 1);

@@ -73,7 +73,7 @@ static void hello_names_root_that_nic_obeys(void **state)
 	with_nic_of(TERM - 1, 0xabc);
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	stage_did_some(&s, " obeys abc of 125");
 	stage_welcome(&s, 1, TERM, "");
@@ -110,7 +110,7 @@ static void nothing_is_done_while_nic_does_not_obey_root(void **state)
 }
 
 /* The node loses its root and says HELLO once more. */
-static void says_hello_again(int was, int now)
+static void sends_hello_again(int was, int now)
 {
 	stage_down(&s, was);
 	stage_wait(&s, "connect");
@@ -128,20 +128,20 @@ static void hello_names_both_roots_after_timeout_of_nic(void **state)
 	joins();
 	s.err.root = -ETIMEDOUT;
 	table(1);
-	says_hello_again(1, 2);
+	sends_hello_again(1, 2);
 	stage_did_some(&s, " obeys abc of 125 or 100 of 126");
 	/* The NIC's answer that it refuses reports nothing more. */
 	s.err.root = -ESTALE;
 	stage_welcome(&s, 2, TERM, "");
 	m = stage_table(&s, 2, entry);
 	stage_msg(&s, 2, &m);
-	says_hello_again(2, 3);
+	sends_hello_again(2, 3);
 	stage_did_some(&s, " obeys abc of 125 or 100 of 126");
 	s.err.root = 0;
 	stage_welcome(&s, 3, TERM, "");
 	m = stage_table(&s, 3, entry);
 	stage_msg(&s, 3, &m);
-	says_hello_again(3, 4);
+	sends_hello_again(3, 4);
 	stage_did_some(&s, " obeys 100 of 126 table 3");
 	stage_end(&s);
 }
@@ -154,7 +154,7 @@ static void refuses(uint64_t epoch, uint64_t guid, uint64_t welcome, const char 
 	with_nic_of(epoch, guid);
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, welcome, "");
 	assert_string_equal(fm_problem(s.fm, 0)->kind, "root");
@@ -208,15 +208,17 @@ static void member_refuses_epoch_far_above_that_of_kept_table(void **state)
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
 	i.epoch = TERM + 1025;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "port 2: node 'n0' names root 'n0' (0,0) of epoch 1151; this node knows 126, and accepts no epoch above 1150");
+			    "port 2: node 'n0' names root 'n0' (0,0) of epoch 1151; this node "
+			    "knows 126, and accepts no epoch above 1150");
 	i.epoch = TERM + 1024;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_null(fm_problem(s.fm, 0));
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM + 1025, "");
-	assert_string_equal(fm_problem(s.fm, 0)->text, "root 'n0' (0,0) is of epoch 1151; the NIC obeys "
+	assert_string_equal(fm_problem(s.fm, 0)->text,
+			    "root 'n0' (0,0) is of epoch 1151; the NIC obeys "
 			    "none of 0, and later ones up to 1150");
 	stage_welcome(&s, 1, TERM + 1024, "");
 	assert_null(fm_problem(s.fm, 0));
@@ -236,13 +238,14 @@ static void init_of_epoch_far_above_changes_no_row(void **state)
 	strcpy(i.fabric, "fob");
 	stage_forget(&s);
 	s.deaf = "log ";
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_did_nothing(&s);
 	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "port 2: node 'n0' names root 0000000000000100 of epoch 1151; this node knows 126, and accepts no epoch above 1150");
+			    "port 2: node 'n0' names root 0000000000000100 of epoch 1151; this "
+			    "node knows 126, and accepts no epoch above 1150");
 	i = stage_neighbour(&s, 2);
 	i.epoch = TERM + 1024;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(stage_count(&s, "connect"), 1);
 	assert_null(fm_problem(s.fm, 0));
 	stage_end(&s);

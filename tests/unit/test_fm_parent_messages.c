@@ -22,7 +22,7 @@ static void at_root(void)
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
 	i.epoch = 1;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	stage_did_some(&s, "1 < hello join");
 }
@@ -37,7 +37,7 @@ static void with_parent(void)
 	stage_did_some(&s, "close 1\n");
 }
 
-static struct fm_init told(void)
+static struct fm_init own_init(void)
 {
 	struct fm_init i;
 
@@ -110,7 +110,7 @@ static void claim_of_earlier_epoch_is_problem_and_no_order(void **state)
 	s.dev.root_guid = OTHER;
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	stage_forget(&s);
 	claim(1, NIC, 400);
@@ -132,11 +132,11 @@ static void claim_without_epoch_shows_that_root_asks(void **state)
 
 	(void)state;
 	at_root();
-	assert_false(told().asks);
+	assert_false(own_init().asks);
 	claim(1, NIC, TERM);
-	assert_false(told().asks);
+	assert_false(own_init().asks);
 	claim(1, NIC, 0);
-	assert_true(told().asks);
+	assert_true(own_init().asks);
 	stage_end(&s);
 	in_force();
 	stage_down(&s, 1);
@@ -144,11 +144,11 @@ static void claim_without_epoch_shows_that_root_asks(void **state)
 	i.asks = true;
 	i.root_guid = OTHER;
 	i.epoch = TERM + 1;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 2);
-	assert_true(told().asks && told().lost);
+	assert_true(own_init().asks && own_init().lost);
 	claim(2, OTHER, TERM + 1);
-	assert_true(told().asks && !told().lost);
+	assert_true(own_init().asks && !own_init().lost);
 	stage_end(&s);
 }
 
@@ -216,16 +216,16 @@ static void root_without_way_asks_and_parent_does_not(void **state)
 	(void)state;
 	joined();
 	pong(1, true);
-	assert_true(told().lost && !told().asks);
+	assert_true(own_init().lost && !own_init().asks);
 	pong(1, true);
-	assert_true(!told().lost && told().asks);
+	assert_true(!own_init().lost && own_init().asks);
 	pong(1, false);
-	assert_true(!told().lost && !told().asks);
+	assert_true(!own_init().lost && !own_init().asks);
 	stage_end(&s);
 	with_parent();
 	pong(2, true);
 	pong(2, true);
-	assert_true(told().lost && !told().asks);
+	assert_true(own_init().lost && !own_init().asks);
 	stage_end(&s);
 }
 
@@ -243,13 +243,13 @@ static void pong_shows_since_when_root_leads(void **state)
 	stage_msg(&s, 1, &m);
 	fm_status(s.fm, &st);
 	assert_int_equal(st.root.since, 0);
-	assert_true(told().asks);
+	assert_true(own_init().asks);
 	stage_run(&s, 50);
 	pong(1, false);
 	fm_status(s.fm, &st);
 	assert_int_equal(st.root.since, START + 50 * MS);
-	assert_false(told().asks);
-	assert_int_equal(told().epoch, TERM);
+	assert_false(own_init().asks);
+	assert_int_equal(own_init().epoch, TERM);
 	stage_end(&s);
 }
 
@@ -359,7 +359,7 @@ static void node_named_in_lead_answers_that_it_is_ready(void **state)
 		assert_int_equal(leads[52] + leads[53], 2);
 		assert_int_equal(leads[1], own);
 		stage_did_no(&s, "close");
-		assert_int_equal(told().root_guid, NIC);
+		assert_int_equal(own_init().root_guid, NIC);
 		stage_end(&s);
 	}
 }
@@ -406,8 +406,8 @@ static void other_nodes_connect_to_new_root_after_it_got_lead(void **state)
 		assert_int_equal(leads[52] + leads[53], 2);
 		assert_int_equal(leads[1], 0);
 		stage_did_some(&s, "close 1\n");
-		assert_int_equal(told().root_guid, OTHER);
-		assert_true(told().asks);
+		assert_int_equal(own_init().root_guid, OTHER);
+		assert_true(own_init().asks);
 		ns = stage_wait(&s, "connect 30.0.0.3:1: 2");
 		least = ns < least ? ns : least;
 		most = ns > most ? ns : most;
@@ -432,8 +432,8 @@ static void named_node_leaves_root_and_asks(void **state)
 	stage_msg(&s, 1, &m);
 	stage_did_some(&s, "close 1\n");
 	stage_run_ns(&s, s.now);
-	assert_int_equal(told().root_guid, NIC + 1);
-	assert_true(told().asks);
+	assert_int_equal(own_init().root_guid, NIC + 1);
+	assert_true(own_init().asks);
 	stage_end(&s);
 }
 

@@ -21,7 +21,7 @@ static struct fm_row rows[16];
 static struct fm_library *library;	/* library of tables; NULL: none */
 static bool discovers;		/* the root is not told the shape */
 
-static void tell(uint32_t node)
+static void report_row(uint32_t node)
 {
 	struct fm_msg m = { .type = FM_MSG_ROW };
 
@@ -90,7 +90,7 @@ static void cables(uint32_t i, uint64_t guid)
 		if (guid)
 			rows[o].port[q].peer_guid = guid;
 		if (o)
-			tell(o);
+			report_row(o);
 	}
 }
 
@@ -159,7 +159,8 @@ static void replacement_gets_place_of_dead_nic(void **state)
 	stage_up(&s, 120);
 	stage_msg(&s, 120, &m);
 	lives(100);
-	snprintf(text, sizeof(text), "node 2,2 ('new') has another NIC: GUID 0000000000000777, before "
+	snprintf(text, sizeof(text),
+		 "node 2,2 ('new') has another NIC: GUID 0000000000000777, before "
 		 "%016llx", (unsigned long long)NIC + 10);
 	stage_did_some(&s, text);
 	assert_int_equal(fm_node(s.fm, 10)->state, FM_NODE_UP);
@@ -370,9 +371,9 @@ static void node_keeps_its_place_in_table(void **state)
 		}
 		rows[10].port[p].state = FM_PORT_DOWN;
 		rows[o].port[q].peer_guid = NIC + 5;
-		tell(o);
+		report_row(o);
 	}
-	tell(10);
+	report_row(10);
 	joins(5);
 	lives(50);
 	assert_int_equal(fm_node(s.fm, 10)->guid, NIC + 10);
@@ -390,10 +391,11 @@ static void node_with_moved_cables_keeps_coordinates(void **state)
 		uint32_t o = torus_neighbour(&s.shape, 5, p), q = torus_dir_opposite(&s.shape, p);
 
 		rows[10].port[p] = stage_row(&s, 5).port[p];
-		rows[o].port[q] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 10, .peer_port = (uint8_t)p };
-		tell(o);
+		rows[o].port[q] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 10,
+							 .peer_port = (uint8_t)p };
+		report_row(o);
 	}
-	tell(10);
+	report_row(10);
 	spare_joins(0);
 	lives(50);
 	assert_int_equal(fm_node(s.fm, 10)->guid, NIC + 10);
@@ -504,7 +506,7 @@ static void table_of_placed_nodes_needs_no_memory_for_places(void **state)
 		fabric(0);
 		rows[9].port[0].state = FM_PORT_FAULTY;
 		memory_fails_at(n);
-		tell(9);
+		report_row(9);
 		stage_run_ns(&s, s.now + 20 * MS);
 		failed = memory_failed();
 		assert_int_equal(stage_count(&s, "no memory to place"), 0);
@@ -523,8 +525,8 @@ static void rows_missing_for_want_of_memory_are_in_next_table(void **state)
 		fabric(0);
 		rows[3].port[1].state = rows[9].port[0].state = FM_PORT_FAULTY;
 		memory_fails_at(n);
-		tell(3);
-		tell(9);
+		report_row(3);
+		report_row(9);
 		stage_run_ns(&s, s.now + 20 * MS);
 		failed = memory_failed();
 		assert_int_equal(fm_exclude(s.fm, 12, 0, true, START + s.now), 0);
@@ -555,8 +557,8 @@ static void wrong_cable_is_reported_while_it_is_wrong(void **state)
 	assert_int_equal(s.fm->root->changes.odd.n, 0);
 	rows[5].port[0].peer_port = 1;
 	rows[6].port[2].state = FM_PORT_DOWN;
-	tell(6);
-	tell(5);
+	report_row(6);
+	report_row(5);
 	lives(50);
 	assert_string_equal(fm_problem(s.fm, 0)->text, text);
 	assert_int_equal(s.fm->root->changes.odd.n, 1);
@@ -574,7 +576,7 @@ static void cable_to_other_fabric_stays_excluded(void **state)
 	(void)state;
 	fabric(0);
 	rows[5].port[0].problem = FM_PROBLEM_FABRIC;
-	tell(5);
+	report_row(5);
 	lives(50);
 	assert_int_equal(s.fm->root->changes.odd.n, 1);
 	assert_string_equal(fm_excluded(s.fm, 5, 0), "wiring");
@@ -596,8 +598,8 @@ static void cable_to_spare_port_is_reported_by_used_end(void **state)
 						 .peer_port = 0 };
 	rows[10].port[0].peer_guid = NIC + 1;
 	rows[10].port[0].peer_port = 4;
-	tell(1);
-	tell(10);
+	report_row(1);
+	report_row(10);
 	lives(50);
 	assert_string_equal(fm_problem(s.fm, 0)->text, "2,2:+x ('n10') is cabled to 1,0:port 4 "
 			    "('n1'), expected 3,2:-x: joins ports that are not opposite");
@@ -668,9 +670,9 @@ static void held(void)
 	fabric(0);
 	for (unsigned int k = 0; k < 3; k++) {
 		rows[9].port[0].state = FM_PORT_FAULTY;
-		tell(9);
+		report_row(9);
 		rows[9].port[0].state = FM_PORT_UP;
-		tell(9);
+		report_row(9);
 	}
 	lives(50);
 	assert_string_equal(fm_excluded(s.fm, 9, 0), "held");
@@ -715,7 +717,7 @@ static void change_of_held_port_makes_no_table(void **state)
 			held();
 			version = fm_version(s.fm);
 			change(&rows[9].port[p], what);
-			tell(9);
+			report_row(9);
 			stage_run_ns(&s, s.now + 20 * MS);
 			assert_int_equal(fm_version(s.fm), version + (p != 0));
 			stage_end(&s);
@@ -729,9 +731,9 @@ static void newly_held_port_makes_a_table(void **state)
 	fabric(0);
 	for (unsigned int k = 0; k < 2; k++) {
 		rows[9].port[0].state = FM_PORT_FAULTY;
-		tell(9);
+		report_row(9);
 		rows[9].port[0].state = FM_PORT_UP;
-		tell(9);
+		report_row(9);
 	}
 	stage_run_ns(&s, s.now + 20 * MS);
 	assert_int_equal(fm_version(s.fm), 2);

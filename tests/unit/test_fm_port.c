@@ -4,7 +4,7 @@
 
 #include "stage_member.h"
 
-static struct fm_row told;	/* the last row that was sent upwards */
+static struct fm_row own_init;	/* the last row that was sent upwards */
 static unsigned int rows;
 
 static void sees(int conn, const struct fm_msg *msg)
@@ -12,7 +12,7 @@ static void sees(int conn, const struct fm_msg *msg)
 	(void)conn;
 	if (msg->type != FM_MSG_ROW)
 		return;
-	told = msg->row.row;
+	own_init = msg->row.row;
 	rows++;
 }
 
@@ -33,22 +33,22 @@ static void stalled_port_is_reported_only_while_down(void **state)
 	joined();
 	s.sees = sees;
 	stage_link_lost(&s, 0, 1);
-	assert_false(told.port[0].stalled);
+	assert_false(own_init.port[0].stalled);
 	assert_true(stalled(true));
-	assert_true(told.port[0].stalled);
+	assert_true(own_init.port[0].stalled);
 	assert_false(stalled(true));
 	assert_true(stalled(false));
-	assert_false(told.port[0].stalled);
+	assert_false(own_init.port[0].stalled);
 	stage_link_up(&s, 0, 2);
 	/* While the port is up a stall is not news, but it is the reason when the link ends. */
 	assert_false(stalled(true));
-	assert_false(told.port[0].stalled);
+	assert_false(own_init.port[0].stalled);
 	stage_link_lost(&s, 0, 1);
-	assert_true(told.port[0].stalled);
+	assert_true(own_init.port[0].stalled);
 	stage_link_up(&s, 0, 3);
-	assert_false(told.port[0].stalled);
+	assert_false(own_init.port[0].stalled);
 	stage_link_lost(&s, 0, 1);
-	assert_false(told.port[0].stalled);
+	assert_false(own_init.port[0].stalled);
 	/* There is no such port. */
 	rows = 0;
 	fm_stalled(s.fm, 4, true, START + s.now);
@@ -69,7 +69,7 @@ static void port_of_shape_has_direction_as_name(void **state)
 		stage_link_up(&s, p, 1);
 	stage_start(&s);
 	i = stage_neighbour(&s, 0);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	s.deaf = "init ping connect ";
 	for (unsigned int p = 0; p < 8; p++) {
 		char text[80];
@@ -77,7 +77,7 @@ static void port_of_shape_has_direction_as_name(void **state)
 		stage_forget(&s);
 		i = stage_neighbour(&s, p % 6);
 		strcpy(i.fabric, "fob");
-		stage_hear(&s, p, &i);
+		stage_receive(&s, p, &i);
 		snprintf(text, sizeof(text), "port %s leads to node ", name[p]);
 		stage_did_some(&s, text);
 	}

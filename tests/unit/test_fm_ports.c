@@ -127,7 +127,7 @@ static void change_link(struct rnd *r, unsigned int p)
 	note_row(r, p, &was, changed);
 }
 
-static void hear(struct rnd *r, unsigned int p)
+static void deliver_init(struct rnd *r, unsigned int p)
 {
 	struct fm_init init = { .placed = !rnd_one_in(r, 3), .heard = rnd_one_in(r, 2) };
 	struct account *a = &account[p];
@@ -272,7 +272,7 @@ static void live(uint64_t seed)
 		if (what < 3)
 			change_link(&r, p);
 		else if (what < 5)
-			hear(&r, p);
+			deliver_init(&r, p);
 		else if (what < 7)
 			send_init(p);
 		else if (what < 8)

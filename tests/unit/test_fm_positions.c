@@ -143,7 +143,7 @@ static struct fm_init init_of(unsigned int p, int x, int y, unsigned int doubt)
 	return i;
 }
 
-static bool hear(unsigned int p, int x, int y, unsigned int doubt)
+static bool receive_init(unsigned int p, int x, int y, unsigned int doubt)
 {
 	struct fm_init i = init_of(p, x, y, doubt);
 
@@ -165,7 +165,7 @@ static void first_init_gives_position(void **state)
 	for (unsigned int p = 0; p < 4; p++) {
 		begin(0, 0);
 		square[p] = p ? CLOSED : FM_SQUARE_NONE;
-		assert_false(hear(p, 5, -3, 2));
+		assert_false(receive_init(p, 5, -3, 2));
 		is_at(5, -3);
 		assert_int_equal(fm_wave_doubt(&fm), p ? 2 : 3);
 		assert_int_equal(says, 1);
@@ -173,7 +173,7 @@ static void first_init_gives_position(void **state)
 		assert_non_null(strstr(said, "position from node 'n"));
 		/* The place is reduced by the sizes, which may be negative at first. */
 		begin(4, 3);
-		hear(p, 5, -4, 7);
+		receive_init(p, 5, -4, 7);
 		is_at(1, 2);
 		assert_int_equal(fm_wave_doubt(&fm), 7);
 	}
@@ -197,28 +197,28 @@ static void wrong_cable_or_far_position_gives_no_place(void **state)
 	fm_wave_init(&fm, 0, &i);
 	assert_false(fm.have_position);
 	assert_string_equal(problem[0], "");
-	hear(0, TORUS_MAX_NODES + 1, 0, 0);
+	receive_init(0, TORUS_MAX_NODES + 1, 0, 0);
 	assert_false(fm.have_position);
-	hear(0, -TORUS_MAX_NODES - 1, 0, 0);
+	receive_init(0, -TORUS_MAX_NODES - 1, 0, 0);
 	assert_false(fm.have_position);
 	fm.size[0] = 1;
-	hear(0, 2, 0, 0);
+	receive_init(0, 2, 0, 0);
 	assert_false(fm.have_position);
 	fm.size[0] = 4;
 	fm_wave_squares(&fm);		/* only an Init gives the first place */
 	assert_false(fm.have_position);
 	fm.size[0] = 1;
-	hear(1, 0, 5, 0);
+	receive_init(1, 0, 5, 0);
 	is_at(0, 5);
 	begin(0, 0);
-	hear(0, TORUS_MAX_NODES, 0, 0);
+	receive_init(0, TORUS_MAX_NODES, 0, 0);
 	is_at(TORUS_MAX_NODES, 0);
 	/* A root and a node that the root has placed are not moved by Inits. */
 	for (unsigned int is = 0; is < 2; is++) {
 		begin(4, 4);
 		fm.is_root = is;
 		fm.placed = !is;
-		hear(0, 1, 1, 0);
+		receive_init(0, 1, 1, 0);
 		assert_false(fm.have_position);
 		assert_int_equal(fm_wave_doubt(&fm), 0);
 	}
@@ -236,33 +236,33 @@ static void majority_of_least_doubt_decides(void **state)
 	(void)state;
 	begin(4, 4);
 	memset(square, 0, sizeof(square));
-	hear(0, 1, 1, 3);
+	receive_init(0, 1, 1, 3);
 	is_at(1, 1);
-	hear(1, 3, 1, 4);
+	receive_init(1, 3, 1, 4);
 	is_at(1, 1);
-	hear(1, 3, 1, 3);
+	receive_init(1, 3, 1, 3);
 	is_at(1, 1);
 	assert_int_equal(moved, 0);
-	hear(1, 3, 1, 2);
+	receive_init(1, 3, 1, 2);
 	is_at(3, 1);
 	assert_int_equal(moved, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 3);
 	/* With a closed square the same neighbour causes less doubt. */
 	square[0] = CLOSED;
-	hear(0, 1, 1, 2);
+	receive_init(0, 1, 1, 2);
 	is_at(1, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 2);
 	assert_int_equal(moved, 2);
 	/* Two neighbours imply another place than one does. */
 	square[1] = square[2] = CLOSED;
-	hear(1, 3, 1, 2);
+	receive_init(1, 3, 1, 2);
 	is_at(1, 1);
-	hear(2, 3, 1, 2);
+	receive_init(2, 3, 1, 2);
 	is_at(3, 1);
 	assert_int_equal(moved, 3);
 	assert_int_equal(says, 4);
 	/* Less doubt for the present place is told to the neighbours, but is no move. */
-	hear(1, 3, 1, 1);
+	receive_init(1, 3, 1, 1);
 	is_at(3, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 1);
 	assert_int_equal(moved, 4);
@@ -277,33 +277,33 @@ static void neighbours_with_more_doubt_do_not_vote(void **state)
 
 	(void)state;
 	begin(8, 8);
-	hear(0, 1, 1, 1);
-	hear(1, 3, 1, 5);
-	hear(2, 3, 1, 5);
-	hear(0, 1, 1, 6);
+	receive_init(0, 1, 1, 1);
+	receive_init(1, 3, 1, 5);
+	receive_init(2, 3, 1, 5);
+	receive_init(0, 1, 1, 6);
 	is_at(1, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 2);
 	fm_wave_forget(&fm, 3);		/* no Init has come by this port */
 	assert_int_equal(fm_wave_doubt(&fm), 2);
 	/* With the most doubt of all the votes are counted, too. */
 	begin(8, 8);
-	hear(0, 1, 1, FM_DOUBT_MAX);
-	hear(1, 3, 1, FM_DOUBT_MAX);
+	receive_init(0, 1, 1, FM_DOUBT_MAX);
+	receive_init(1, 3, 1, FM_DOUBT_MAX);
 	is_at(1, 1);
-	hear(2, 3, 1, FM_DOUBT_MAX);
+	receive_init(2, 3, 1, FM_DOUBT_MAX);
 	is_at(3, 1);
 	/* A neighbour by a wrong cable has no vote. */
 	begin(8, 8);
-	hear(0, 1, 1, 5);
+	receive_init(0, 1, 1, 5);
 	wrong = init_of(3, 1, 1, 0);
 	wrong.port = 0;
 	fm_wave_init(&fm, 3, &wrong);
-	hear(1, 3, 1, 3);
+	receive_init(1, 3, 1, 3);
 	is_at(3, 1);
 	/* The doubt is that of the wave of the present root. */
 	assert_int_equal(fm_wave_doubt(&fm), 4);
 	root = fm.root_guid = OTHER;
-	hear(1, 3, 1, 5);
+	receive_init(1, 3, 1, 5);
 	assert_int_equal(fm_wave_doubt(&fm), 6);
 	finish();
 }
@@ -314,25 +314,25 @@ static void neighbour_with_open_squares_votes_only_alone(void **state)
 	(void)state;
 	begin(4, 4);
 	square[0] = FM_SQUARE_OPEN;
-	hear(0, 1, 1, 3);
+	receive_init(0, 1, 1, 3);
 	is_at(1, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 4);
 	/* An Init of the same doubt without any square moves the node. */
-	hear(1, 3, 1, 3);
+	receive_init(1, 3, 1, 3);
 	is_at(3, 1);
 	/* Two neighbours with open squares do not move the node back. */
 	square[2] = FM_SQUARE_OPEN;
-	hear(2, 1, 1, 3);
+	receive_init(2, 1, 1, 3);
 	is_at(3, 1);
 	/* An Init of less doubt decides, although its squares are open. */
-	hear(2, 1, 1, 2);
+	receive_init(2, 1, 1, 2);
 	is_at(1, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 3);
 	/* Two places by such cables: the one with more votes is taken. */
-	hear(0, 1, 3, 2);
+	receive_init(0, 1, 3, 2);
 	is_at(1, 1);
 	square[3] = FM_SQUARE_OPEN;
-	hear(3, 1, 3, 2);
+	receive_init(3, 1, 3, 2);
 	is_at(1, 3);
 	finish();
 }
@@ -356,10 +356,10 @@ static bool three_imply(int x, unsigned int doubt, unsigned int *turns, unsigned
 			b = p;
 		}
 	}
-	hear(*free, x, 0, doubt);
-	hear(a, x, 0, doubt);
+	receive_init(*free, x, 0, doubt);
+	receive_init(a, x, 0, doubt);
 	assert_int_equal(moved, was);
-	hear(b, x, 0, doubt);
+	receive_init(b, x, 0, doubt);
 	turns[a]++;
 	turns[b]++;
 	*free = 6 - a - b - *free;	/* the numbers of all four add up to 6 */
@@ -378,24 +378,24 @@ static void moves_are_limited_for_each_doubt_and_root(void **state)
 		unsigned int turns[4] = { 0 }, free = 3;
 
 		for (unsigned int p = 0; p < 4; p++)
-			hear(p, 0, 0, doubt);
+			receive_init(p, 0, 0, doubt);
 		is_at(0, 0);
 		/* that neighbour may vote again, and has turned once */
-		hear(3, 10, 0, doubt);
+		receive_init(3, 10, 0, doubt);
 		moved = 0;
 		for (int k = 1; k <= MOVES; k++) {
 			assert_true(three_imply(10 * k + 1, doubt, turns, &free));
 			is_at(10 * k + 1, 0);
 		}
-		hear(free, 91, 0, doubt);
+		receive_init(free, 91, 0, doubt);
 		for (unsigned int p = 0; p < 4; p++)
 			if (p != free && turns[p] < TURNS)
-				hear(p, 91, 0, doubt);
+				receive_init(p, 91, 0, doubt);
 		is_at(10 * MOVES + 1, 0);
 		assert_int_equal(moved, MOVES);
 	}
 	root = fm.root_guid = OTHER;
-	hear(0, 0, 0, FM_DOUBT_MAX);
+	receive_init(0, 0, 0, FM_DOUBT_MAX);
 	is_at(0, 0);
 	finish();
 }
@@ -406,34 +406,34 @@ static void neighbour_of_several_places_loses_vote_until_link_ends(void **state)
 	(void)state;
 	begin(8, 8);
 	for (unsigned int p = 0; p < 3; p++)
-		hear(p, 1, 1, 5);
+		receive_init(p, 1, 1, 5);
 	for (unsigned int n = 1; n <= TURNS + 1; n++) {
-		hear(3, 1, 1, 4 + (n > 1));
+		receive_init(3, 1, 1, 4 + (n > 1));
 		if (n == 1)
-			hear(3, 1, 1, 5);
+			receive_init(3, 1, 1, 5);
 		assert_string_equal(problem[3], "");
-		hear(3, 3, 1, 5);
+		receive_init(3, 3, 1, 5);
 		assert_non_null(strstr(problem[3], "leads to the wrong node"));
 		is_at(1, 1);
 	}
-	hear(3, 1, 1, 5);
+	receive_init(3, 1, 1, 5);
 	assert_non_null(strstr(problem[3], "the neighbour has claimed several places"));
 	/* The doubt of this place is not by it, although it implies the place. */
 	for (unsigned int p = 0; p < 3; p++)
 		fm_wave_forget(&fm, p);
 	assert_int_equal(fm_wave_doubt(&fm), FM_DOUBT_MAX);
 	for (unsigned int p = 0; p < 3; p++)
-		hear(p, 1, 1, 5);
+		receive_init(p, 1, 1, 5);
 	assert_int_equal(fm_wave_doubt(&fm), 6);
 	/* The fourth Init alone would give another place. */
-	hear(3, 3, 1, 5);
+	receive_init(3, 3, 1, 5);
 	for (unsigned int p = 0; p < 3; p++)
 		fm_wave_forget(&fm, p);
 	is_at(1, 1);
 	assert_int_equal(fm_wave_doubt(&fm), FM_DOUBT_MAX);
 	fm_wave_forget(&fm, 3);
 	assert_string_equal(problem[3], "");
-	hear(3, 3, 1, 5);
+	receive_init(3, 3, 1, 5);
 	is_at(3, 1);
 	/* Less doubt than ever, or another root, begins the count anew. */
 	for (unsigned int less = 0; less < 2; less++) {
@@ -441,12 +441,12 @@ static void neighbour_of_several_places_loses_vote_until_link_ends(void **state)
 
 		begin(8, 8);
 		for (unsigned int p = 0; p < 3; p++)
-			hear(p, 1, 1, 3);
+			receive_init(p, 1, 1, 3);
 		for (unsigned int n = 0; n < 256; n++) {
-			hear(3, 1, 1, 6);
-			hear(3, 3, 1, 6);
+			receive_init(3, 1, 1, 6);
+			receive_init(3, 3, 1, 6);
 		}
-		hear(3, 1, 1, 6);
+		receive_init(3, 1, 1, 6);
 		assert_non_null(strstr(problem[3], "the neighbour has claimed several places"));
 		i = init_of(3, 1, 1, less ? 5 : 6);
 		if (!less) {
@@ -472,16 +472,16 @@ static void lost_link_leaves_doubt_and_place_of_other_neighbours(void **state)
 
 	(void)state;
 	begin(8, 8);
-	hear(0, 1, 1, 1);
-	hear(1, 1, 1, 3);
-	hear(2, 4, 4, 5);
+	receive_init(0, 1, 1, 1);
+	receive_init(1, 1, 1, 3);
+	receive_init(2, 4, 4, 5);
 	assert_int_equal(fm_wave_doubt(&fm), 2);
 	/* The node's doubt does not come from port 2, nor from a port that received no Init. */
 	fm_wave_forget(&fm, 2);
 	fm_wave_forget(&fm, 3);
 	assert_int_equal(fm_wave_doubt(&fm), 2);
 	assert_int_equal(moved, 0);
-	hear(2, 4, 4, 5);
+	receive_init(2, 4, 4, 5);
 	fm_wave_forget(&fm, 0);
 	is_at(1, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 4);
@@ -492,7 +492,7 @@ static void lost_link_leaves_doubt_and_place_of_other_neighbours(void **state)
 	assert_int_equal(moved, 3);
 	/* A wrong cable implies no place, however little doubt its neighbour has. */
 	begin(8, 8);
-	hear(0, 1, 1, 1);
+	receive_init(0, 1, 1, 1);
 	wrong = init_of(3, 1, 1, 0);
 	wrong.port = 0;
 	fm_wave_init(&fm, 3, &wrong);
@@ -501,7 +501,7 @@ static void lost_link_leaves_doubt_and_place_of_other_neighbours(void **state)
 	/* A node whose place does not come from the wave of this root is not moved. */
 	for (unsigned int k = 0; k < 3; k++) {
 		begin(8, 8);
-		hear(0, 1, 1, 1);
+		receive_init(0, 1, 1, 1);
 		if (k == 0)
 			fm.placed = true;
 		else if (k == 1)
@@ -523,8 +523,8 @@ static void changed_squares_move_node_to_less_doubt(void **state)
 	(void)state;
 	begin(8, 8);
 	fm_wave_squares(&fm);
-	hear(0, 1, 1, 2);
-	hear(1, 3, 3, 2);
+	receive_init(0, 1, 1, 2);
+	receive_init(1, 3, 3, 2);
 	square[1] = CLOSED;
 	fm.placed = true;
 	fm_wave_squares(&fm);
@@ -548,10 +548,10 @@ static void place_that_most_closed_squares_imply_is_taken(void **state)
 	(void)state;
 	begin(8, 8);
 	square[3] = CLOSED;
-	hear(3, 1, 1, 4);
-	hear(0, 3, 3, 4);
-	hear(1, 3, 3, 4);
-	hear(2, 5, 5, 4);
+	receive_init(3, 1, 1, 4);
+	receive_init(0, 3, 3, 4);
+	receive_init(1, 3, 3, 4);
+	receive_init(2, 5, 5, 4);
 	is_at(1, 1);
 	square[0] = square[1] = square[2] = CLOSED;
 	square[3] = FM_SQUARE_OPEN;
@@ -565,10 +565,10 @@ static void without_size_least_doubt_decides(void **state)
 {
 	(void)state;
 	begin(0, 0);
-	hear(2, 1, 1, 7);
-	hear(0, 10, 1, 7);
+	receive_init(2, 1, 1, 7);
+	receive_init(0, 10, 1, 7);
 	is_at(1, 1);
-	hear(1, 20, 1, 2);
+	receive_init(1, 20, 1, 2);
 	is_at(20, 1);
 	finish();
 }
@@ -581,7 +581,7 @@ static void init_by_unused_port_has_no_vote(void **state)
 
 	(void)state;
 	begin(8, 8);
-	hear(0, 1, 1, 3);
+	receive_init(0, 1, 1, 3);
 	i = init_of(4, 3, 3, 0);
 	i.port = 6;
 	fm_wave_init(&fm, 4, &i);
@@ -606,15 +606,15 @@ static void changed_place_or_doubt_is_news(void **state)
 {
 	(void)state;
 	begin(0, 0);
-	assert_false(hear(0, 1, 1, 2));
-	assert_false(hear(0, 1, 1, 2));
-	assert_true(hear(0, 1, 1, 3));
-	assert_true(hear(0, 1, 2, 3));
-	assert_true(hear(0, 2, 2, 3));
-	assert_false(hear(0, 2, 2, 3));
-	assert_true(hear(0, 2, 2 + 65536, 3));
+	assert_false(receive_init(0, 1, 1, 2));
+	assert_false(receive_init(0, 1, 1, 2));
+	assert_true(receive_init(0, 1, 1, 3));
+	assert_true(receive_init(0, 1, 2, 3));
+	assert_true(receive_init(0, 2, 2, 3));
+	assert_false(receive_init(0, 2, 2, 3));
+	assert_true(receive_init(0, 2, 2 + 65536, 3));
 	fm_wave_forget(&fm, 0);
-	assert_false(hear(0, 3, 3, 3));
+	assert_false(receive_init(0, 3, 3, 3));
 	finish();
 }
 
@@ -625,11 +625,11 @@ static void fault_of_cable_names_both_ends(void **state)
 
 	(void)state;
 	begin(4, 4);
-	hear(0, 1, 1, 0);
-	hear(1, 3, 1, 7);
+	receive_init(0, 1, 1, 0);
+	receive_init(1, 3, 1, 7);
 	assert_string_equal(problem[1], "1,1:+y ('own') is cabled to 3,2:-y ('n1'), expected "
 			    "1,2:-y, by the Inits of neighbours: leads to the wrong node");
-	hear(3, 1, 1, 7);
+	receive_init(3, 1, 1, 7);
 	assert_string_equal(problem[3], "");
 	i = init_of(3, 1, 1, 7);
 	i.port = 0;
@@ -641,17 +641,17 @@ static void fault_of_cable_names_both_ends(void **state)
 	fm_wave_init(&fm, 3, &i);
 	assert_non_null(strstr(problem[3], "a cable from a node to itself"));
 	fm.size[1] = 1;
-	hear(3, 1, 1, 7);
+	receive_init(3, 1, 1, 7);
 	assert_non_null(strstr(problem[3], "in a dimension of size 1"));
 	/* No Init contradicts while the node has no root. */
 	fm.have_root = false;
-	hear(3, 2, 2, 7);
+	receive_init(3, 2, 2, 7);
 	assert_string_equal(problem[3], "");
 	fm.have_root = true;
 	/* An Init of another root or another number of dimensions contradicts nothing. */
 	fm.size[1] = 4;
 	for (unsigned int k = 0; k < 2; k++) {
-		hear(3, 2, 2, 7);
+		receive_init(3, 2, 2, 7);
 		assert_non_null(strstr(problem[3], "leads to the wrong node"));
 		i = init_of(3, 2, 2, 7);
 		if (k)
@@ -669,12 +669,12 @@ static void places_without_size_contradict_one_step_apart(void **state)
 {
 	(void)state;
 	begin(0, 4);
-	hear(0, 2, 1, 0);
+	receive_init(0, 2, 1, 0);
 	for (int x = -2; x < 7; x++) {
 		fm_wave_forget(&fm, 1);		/* the count of its turns begins anew */
-		hear(1, x, 1, 7);
+		receive_init(1, x, 1, 7);
 		assert_int_equal(!!problem[1][0], x == 1 || x == 3);
-		hear(1, 2, x, 7);
+		receive_init(1, 2, x, 7);
 		assert_int_equal(!!problem[1][0], (x + 3) % 4 != 0);
 	}
 	finish();
@@ -687,8 +687,8 @@ static void neighbour_has_name_guid_port_and_position(void **state)
 	(void)state;
 	begin(4, 0);
 	assert_false(fm_wave_neighbour(&fm, 0, &n));
-	hear(0, 1, 1, 0);
-	hear(1, 3, 1, 7);
+	receive_init(0, 1, 1, 0);
+	receive_init(1, 3, 1, 7);
 	assert_true(fm_wave_neighbour(&fm, 0, &n));
 	assert_string_equal(n.name, "n0");
 	assert_int_equal(n.guid, NEAR);
@@ -715,7 +715,7 @@ static void cable_has_both_ends_and_expected_place(void **state)
 
 	(void)state;
 	begin(4, 1);
-	hear(0, 3, 0, 0);
+	receive_init(0, 3, 0, 0);
 	fm.row.port[0].state = FM_PORT_UP;
 	fm.row.port[0].peer_guid = 55;
 	fm.row.port[0].peer_port = 2;
@@ -726,7 +726,7 @@ static void cable_has_both_ends_and_expected_place(void **state)
 	assert_int_equal(c.due_port, 2);
 	assert_int_equal(c.due[0], 0);
 	assert_int_equal(c.due[1], 0);
-	hear(2, 1, 0, 7);
+	receive_init(2, 1, 0, 7);
 	fm_wave_cable(&fm, 2, &c);
 	assert_false(c.up);
 	assert_string_equal(c.fault, "leads to the wrong node");
@@ -750,18 +750,18 @@ static void place_by_root_may_move_node(void **state)
 	assert_false(fm_wave_confirm(&fm));
 	is_at(3, 1);
 	begin(4, 4);
-	hear(0, 3, 1, 0);
+	receive_init(0, 3, 1, 0);
 	fm.coords.c[0] = 3;
 	fm.coords.c[1] = 1;
 	says = 0;
 	assert_false(fm_wave_confirm(&fm));
 	assert_int_equal(says, 0);
 	begin(4, 4);
-	hear(0, 2, 1, 0);
+	receive_init(0, 2, 1, 0);
 	fm.have_position = false;
 	assert_false(fm_wave_confirm(&fm));
 	begin(4, 4);
-	hear(0, 2, 1, 0);
+	receive_init(0, 2, 1, 0);
 	fm.coords.c[0] = 3;
 	fm.coords.c[1] = 1;
 	assert_true(fm_wave_confirm(&fm));

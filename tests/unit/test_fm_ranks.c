@@ -36,7 +36,7 @@ static void ranked(unsigned int own, unsigned int n1, unsigned int n2, unsigned 
 	stage_run_ns(&s, s.now + s.cfg.resend);
 }
 
-static void says(uint32_t node, unsigned int priority)
+static void joins_as(uint32_t node, unsigned int priority)
 {
 	static uint32_t serial = 7;
 	struct fm_msg m = hello(node);
@@ -78,23 +78,26 @@ static void equal_configured_priorities_are_a_problem(void **state)
 	ranked(FM_PRIORITY_AUTO, 7, 7, 8);
 	problem(same);
 	stage_did_some(&s, same);
-	says(2, 9);
+	joins_as(2, 9);
 	problem(NULL);
-	says(2, 255);
+	joins_as(2, 255);
 	problem("'n0' and 'n2' have the same root_priority 255: the one with the lowest id asks "
 		"first to be root; give each its own");
-	says(2, 7);
+	joins_as(2, 7);
 	problem(same);
 	/* Among several the two with the lowest ids are named, whoever came first. */
-	says(3, 7);
-	problem("'n1' and 'n2' (and 1 more) have the same root_priority 7: the one with the lowest id asks "
+	joins_as(3, 7);
+	problem("'n1' and 'n2' (and 1 more) have the same root_priority 7: the one with the lowest "
+		"id asks "
 		"first to be root; give each its own");
-	says(1, 8);
-	problem("'n2' and 'n3' have the same root_priority 7: the one with the lowest id asks first to be "
+	joins_as(1, 8);
+	problem("'n2' and 'n3' have the same root_priority 7: the one with the lowest id asks "
+		"first to be "
 		"root; give each its own");
-	says(1, 7);
-	says(2, 8);
-	problem("'n1' and 'n3' have the same root_priority 7: the one with the lowest id asks first to be "
+	joins_as(1, 7);
+	joins_as(2, 8);
+	problem("'n1' and 'n3' have the same root_priority 7: the one with the lowest id asks "
+		"first to be "
 		"root; give each its own");
 	stage_end(&s);
 }
@@ -135,11 +138,11 @@ static void lack_of_other_candidates_is_reported(void **state)
 	(void)state;
 	ranked(9, 0, 0, 0);
 	problem(none);
-	says(3, 1);
+	joins_as(3, 1);
 	problem(NULL);
-	says(3, 0);
+	joins_as(3, 0);
 	problem(none);
-	says(3, FM_PRIORITY_AUTO);
+	joins_as(3, FM_PRIORITY_AUTO);
 	problem(NULL);
 	stage_end(&s);
 	/* A root that never is one again does not miss them, nor does one that takes nothing over. */
@@ -171,7 +174,8 @@ static void candidate_without_place_is_reported(void **state)
 	stage_run_ns(&s, s.now + 300 * MS);
 	for (unsigned int i = 0; fm_problem(s.fm, i); i++)
 		if (!strcmp(fm_problem(s.fm, i)->kind, "candidate")) {
-			assert_string_equal(fm_problem(s.fm, i)->text, "'guest' has root_priority 7, and no "
+			assert_string_equal(fm_problem(s.fm, i)->text,
+					    "'guest' has root_priority 7, and no "
 					    "place in the fabric: it cannot become root");
 			found = true;
 		}

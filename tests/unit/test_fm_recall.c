@@ -12,7 +12,7 @@ static uint64_t table_of[16];
 static uint16_t admin_of[16], across_of[16];
 static uint32_t away;
 
-static void says(struct fm_hello *h)
+static void joins_as(struct fm_hello *h)
 {
 	uint32_t i = (uint32_t)(h->guid - NIC);
 
@@ -30,7 +30,7 @@ static void recalled(bool known, const char *words)
 	restart(known, "4x4", 0, 6);
 	for (uint32_t i = 1; i < 16; i++)
 		if (i != away)
-			join(i, says);
+			join(i, joins_as);
 	/* The former table of these nodes is asked for, and does not come. */
 	stage_run(&s, away ? 6005 : 4 * s.cfg.resend / MS + 5);
 	assert_int_not_equal(fm_version(s.fm), 0);
@@ -110,7 +110,7 @@ static void hello_with_later_table_of_same_shape_counts(void **state)
 		for (uint32_t i = 1; i < 16; i++) {
 			struct fm_msg m = stage_hello(&s, i);
 
-			says(&m.hello);
+			joins_as(&m.hello);
 			if (i == 5) {
 				m.hello.admin = k < 2 || k > 2 ? 1 : 0;
 				m.hello.placed = k != 3;
@@ -147,7 +147,7 @@ static void leading_root_fetches_and_awaits_latest_table(void **state)
 		restart(k, "4x4", 0, 6);
 		free_exclusions();
 		for (uint32_t i = 1; i < 16; i++)
-			join(i, says);
+			join(i, joins_as);
 		assert_int_equal(stage_count(&s, "101 < fetch"), 1);
 		assert_int_equal(stage_count(&s, "102 < fetch"), 1);
 		assert_int_equal(stage_count(&s, "fetch"), 2);
@@ -174,7 +174,7 @@ static void root_with_little_time_waits_longer_for_table(void **state)
 		restart(true, "4x4", 0, 6);
 		free_exclusions();
 		for (uint32_t i = 1; i < 16; i++)
-			join(i, says);
+			join(i, joins_as);
 		s.fm->lag = lag;
 		s.fm->lag_at = s.fm->now;
 		stage_forget(&s);
@@ -191,7 +191,7 @@ static uint32_t cut;	/* nodes that have lost their link to node 10 */
 
 static void has_cut(struct fm_hello *h)
 {
-	says(h);
+	joins_as(h);
 	for (unsigned int p = 0; p < 4; p++)
 		if (cut >> (h->guid - NIC) & 1 && h->row.port[p].peer_guid == NIC + 10)
 			h->row.port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
@@ -254,7 +254,7 @@ static void next_node_with_latest_table_is_asked(void **state)
 		restart(true, "4x4", 0, 6);
 		free_exclusions();
 		for (uint32_t i = 1; i < 16; i++)
-			join(i, says);
+			join(i, joins_as);
 		assert_int_equal(stage_count(&s, "101 < fetch former"), 1);
 		for (unsigned int i = 1; i <= dead; i++) {
 			stage_down(&s, 100 + (int)i);
@@ -296,12 +296,13 @@ static void latest_table_is_asked_of_nodes_below_root(void **state)
 	free_exclusions();
 	table_of[2] = 5;
 	for (uint32_t i = 1; i < 16; i++)
-		join(i, says);
+		join(i, joins_as);
 	stage_run(&s, 5);
 	for (unsigned int i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
 		char line[80];
 
-		snprintf(line, sizeof(line), "10%u < welcome own term root 100 parent '%s'\n", i + 1,
+		snprintf(line, sizeof(line), "10%u < welcome own term root 100 parent '%s'\n",
+			 i + 1,
 			 parents[i]);
 		assert_int_equal(stage_count(&s, line), 1);
 	}
@@ -321,7 +322,7 @@ static void kept_table_sent_instead_of_latest_makes_root_ask_another(void **stat
 	restart(true, "4x4", 0, 6);
 	free_exclusions();
 	for (uint32_t i = 1; i < 16; i++)
-		join(i, says);
+		join(i, joins_as);
 	for (unsigned int former = 0; former < 2; former++) {
 		m = stage_table(&s, 6, entry);
 		m.table.term = s.fm->root->former.epoch;
@@ -348,7 +349,7 @@ static void root_asks_no_further_node_if_no_other_has_table(void **state)
 		free_exclusions();
 		table_of[1] = 7;
 		for (uint32_t i = 1; i < 16; i++)
-			join(i, says);
+			join(i, joins_as);
 		assert_int_equal(stage_count(&s, "101 < fetch former"), 1);
 		stage_forget(&s);
 		if (news)
@@ -370,12 +371,12 @@ static void wait_for_latest_table_ends(void **state)
 	restart(true, "4x4", 0, 6);
 	free_exclusions();
 	for (uint32_t i = 1; i < 16; i++)
-		join(i, says);
+		join(i, joins_as);
 	began = s.now;
 	for (unsigned int i = 0; i < 10 && !fm_version(s.fm); i++) {
 		stage_run_ns(&s, s.now + s.cfg.resend - 10 * MS);
 		m = stage_hello(&s, 1);
-		says(&m.hello);
+		joins_as(&m.hello);
 		m.hello.table = 7 + i;
 		m.hello.attach = 2 + i;
 		stage_up(&s, 300 + (int)i);
@@ -397,7 +398,7 @@ static void hello_has_exclusions_of_both_ends_of_cables(void **state)
 	s.deaf = "init log ";
 	stage_start(&s);
 	i = stage_neighbour(&s, 0);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 	m = stage_table(&s, 4, entry);

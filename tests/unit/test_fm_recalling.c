@@ -37,7 +37,7 @@ struct statement {
 /** struct model - the expected state */
 struct model {
 	struct statement said[NODES];
-	bool has_said, kept, has_book;
+	bool has_offered, kept, has_book;
 	struct fm_past id, wanted;
 	uint64_t asked, since, of[4];
 	unsigned int n;		/* number of nodes that were asked for @wanted; @of has the first */
@@ -53,7 +53,7 @@ static struct fm_conn conns[RECORDS];	/* connection of each record */
 static uint64_t fetched_of;
 static unsigned int fetches, marked[NODES];
 static bool fetched_former;
-static char said_text[200];
+static char log_text[200];
 static struct fm_order merged[40];
 static unsigned int n_merged;
 
@@ -109,7 +109,7 @@ void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt
 	(void)level;
 	(void)kind;
 	va_start(args, fmt);
-	vsnprintf(said_text, sizeof(said_text), fmt, args);
+	vsnprintf(log_text, sizeof(log_text), fmt, args);
 	va_end(args);
 }
 
@@ -371,12 +371,12 @@ static bool kept_fits(void)
 static void forget(struct model *m)
 {
 	memset(m->said, 0, sizeof(m->said));
-	m->has_said = false;
+	m->has_offered = false;
 }
 
-static void say_all(struct model *m, const struct fm_entry *entry, struct fm_past id)
+static void offer_all(struct model *m, const struct fm_entry *entry, struct fm_past id)
 {
-	m->has_said = true;
+	m->has_offered = true;
 	for (uint32_t i = 0; i < NODES; i++)
 		if (compare(id, m->said[i].id) >= 0)
 			m->said[i] = (struct statement) { .id = id, .admin = entry[i].admin };
@@ -394,7 +394,7 @@ static void use_kept(struct rnd *r, struct model *m)
 	if (!same(&root.shape, &b->shape))
 		return;
 	assert_int_equal(root.open, fm.kept.open);
-	say_all(m, b->entry, (struct fm_past) { fm.kept.term, fm.kept.version, 0 });
+	offer_all(m, b->entry, (struct fm_past) { fm.kept.term, fm.kept.version, 0 });
 }
 
 /* Checks that the root begins with the kept table, or takes only its exclusions. */
@@ -410,7 +410,8 @@ static void check_kept(struct rnd *r, struct model *m, const struct fm_root *was
 	for (uint32_t i = 0; i < RECORDS; i++)
 		expect(r, record[i].node == (anew ? find(b->entry, GUID + i) : had[i].node),
 		       "record %u", i);
-	expect(r, record[0].fixed == (anew ? record[0].node != TORUS_NO_NODE : had[0].fixed), "own");
+	expect(r, record[0].fixed == (anew ? record[0].node != TORUS_NO_NODE : had[0].fixed),
+	       "own");
 	expect(r, same(&root.shape, anew ? &b->shape : &was->shape), "shape");
 	expect(r, root.restored == (anew || was->restored), "restored");
 	if (anew) {
@@ -434,7 +435,7 @@ static void take_own(struct rnd *r, struct model *m)
 	fm_recall_own(&fm);
 	check_kept(r, m, &was, had);
 	if (fm.table.version && root.restored && same(&fm.table.shape, &root.shape))
-		say_all(m, fm.table.entry, own());
+		offer_all(m, fm.table.entry, own());
 }
 
 static void take_kept(struct rnd *r, struct model *m)
@@ -549,7 +550,7 @@ static void hello(struct rnd *r, struct model *m)
 		struct statement *s = &m->said[h.coords.c[0] + h.coords.c[1] * h.shape.size[0]];
 		struct statement now = { { h.term, h.table, h.table_root }, h.admin, h.across };
 
-		m->has_said = true;
+		m->has_offered = true;
 		if (compare(now.id, s->id) >= 0)
 			*s = now;
 	}
@@ -706,7 +707,7 @@ static void table_comes(struct rnd *r, struct model *m)
 		expect(r, record[i].node == (moves ? node : had[i].node), "record %u", i);
 	}
 	if (wanted && same(&root.shape, &b->shape))
-		say_all(m, b->entry, id);
+		offer_all(m, b->entry, id);
 	fm_book_put(b);
 }
 
@@ -775,7 +776,7 @@ static uint16_t excluded(const struct model *m, const struct torus_shape *shape,
 {
 	uint16_t mask = 0;
 
-	for (unsigned int p = 0; m->has_said && p < 4; p++) {
+	for (unsigned int p = 0; m->has_offered && p < 4; p++) {
 		const struct statement *near = &m->said[node];
 		const struct statement *far = &m->said[torus_neighbour(shape, node, p)];
 		unsigned int q = (p + 2) % 4;
@@ -815,7 +816,7 @@ static void settle(struct rnd *r, struct model *m)
 	if (sent)
 		fm_book_get(sent);
 	root.admin = calloc(NODES, sizeof(*root.admin));
-	said_text[0] = '\0';
+	log_text[0] = '\0';
 	n_merged = 0;
 	fm_recall_end(&fm, shape, fm.table.book);
 	for (uint32_t i = 0; i < NODES; i++) {
@@ -825,7 +826,7 @@ static void settle(struct rnd *r, struct model *m)
 		ports += (unsigned int)__builtin_popcount(is);
 	}
 	sprintf(text, ports == 1 ? "%u port stays excluded" : "%u ports stay excluded", ports);
-	expect(r, ports ? !strncmp(said_text, text, strlen(text)) : !said_text[0], "%s", said_text);
+	expect(r, ports ? !strncmp(log_text, text, strlen(text)) : !log_text[0], "%s", log_text);
 	if (!m->has_book || sent) {
 		check_orders(r, sent, shape, &next);
 		check_orders(r, fm.table.book, shape, &next);

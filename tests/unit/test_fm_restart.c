@@ -49,7 +49,8 @@ static uint64_t nics;	/* fingerprint of those of whom the former root knew how m
 static void lost_seven(struct fm_hello *h)
 {
 	placed(h);
-	h->base = (struct fm_base) { .version = 6, .known = 0x1f, .set = nics, .missing = { 0, 7 } };
+	h->base = (struct fm_base) { .version = 6, .known = 0x1f, .set = nics,
+				     .missing = { 0, 7 } };
 }
 
 /* The base of the former root is valid still, if all NICs are the same. */
@@ -111,7 +112,8 @@ static void spare_and_wrong_cables_are_reported_after_restart(void **state)
 /* If the NIC of the root had another shape or place, nothing is kept. */
 static void nic_of_other_shape_or_place_keeps_nothing(void **state)
 {
-	static const char text[] = "log warning bootstrap: the NIC has coordinates in another shape: "
+	static const char text[] =
+		"log warning bootstrap: the NIC has coordinates in another shape: "
 				   "it gets new ones\n";
 
 	(void)state;
@@ -288,7 +290,7 @@ static void versions_continue_above_all_and_unused_colours(void **state)
  * struct heard - what a node learned of the former root
  * @version: of its NIC's rows; @table, @term: of its table; @clean, @open: said with it
  */
-struct heard {
+struct next_version {
 	uint64_t version, table, term;
 	uint8_t clean, open;
 };
@@ -299,11 +301,11 @@ static uint64_t base;	/* the version of which all know how many packets are lost
  * All nodes learned @rest from the former root but node 7, which learned @one. Return: the version
  * of the next table.
  */
-static uint64_t heard(const struct heard *rest, const struct heard *one)
+static uint64_t next_version(const struct next_version *rest, const struct next_version *one)
 {
 	restart(true, "4x4", 0, rest->version);
 	for (uint32_t i = 1; i < 16; i++) {
-		const struct heard *h = i == 7 ? one : rest;
+		const struct next_version *h = i == 7 ? one : rest;
 		struct fm_msg m = stage_hello(&s, i);
 
 		placed(&m.hello);
@@ -327,7 +329,7 @@ static uint64_t heard(const struct heard *rest, const struct heard *one)
 static void clean_colour_of_former_root_is_taken(void **state)
 {
 	static const struct {
-		struct heard rest, one;
+		struct next_version rest, one;
 		uint64_t next;
 	} t[] = {
 		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0x1, 0 }, 8 },
@@ -359,7 +361,7 @@ static void clean_colour_of_former_root_is_taken(void **state)
 
 	(void)state;
 	for (unsigned int k = 0; k < sizeof(t) / sizeof(t[0]); k++) {
-		uint64_t next = heard(&t[k].rest, &t[k].one);
+		uint64_t next = next_version(&t[k].rest, &t[k].one);
 
 		if (next != t[k].next)
 			fprintf(stderr, "case %u: %llu\n", k, (unsigned long long)next);
@@ -375,7 +377,7 @@ static void clean_colour_of_former_root_is_taken(void **state)
 static void table_without_clean_colour_is_followed_by_another(void **state)
 {
 	static const struct {
-		struct heard rest, one;
+		struct next_version rest, one;
 		uint64_t base;
 		bool again;
 	} t[] = {
@@ -390,7 +392,7 @@ static void table_without_clean_colour_is_followed_by_another(void **state)
 	(void)state;
 	for (unsigned int k = 0; k < sizeof(t) / sizeof(t[0]); k++) {
 		base = t[k].base;
-		heard(&t[k].rest, &t[k].one);
+		next_version(&t[k].rest, &t[k].one);
 		assert_int_equal(fm_demand_is(s.fm->root), t[k].again);
 		stage_end(&s);
 	}
@@ -454,14 +456,14 @@ static void versions_continue_from_kept_table(void **state)
 /* A mesh that was discovered does not become a torus with lost cables. */
 static void mesh_stays_mesh_after_restart(void **state)
 {
-	const struct heard mesh = { 6, 6, 1, 0x8, 2 };
-	const struct heard old = { 5, 5, 1, 0x8, 1 };
+	const struct next_version mesh = { 6, 6, 1, 0x8, 2 };
+	const struct next_version old = { 5, 5, 1, 0x8, 1 };
 
 	(void)state;
-	heard(&mesh, &mesh);
+	next_version(&mesh, &mesh);
 	assert_int_equal(stage_count(&s, " open 2"), 15);
 	stage_end(&s);
-	heard(&mesh, &old);
+	next_version(&mesh, &old);
 	assert_int_equal(stage_count(&s, " open 2"), 15);
 	stage_end(&s);
 }
@@ -489,11 +491,14 @@ static void root_without_place_in_kept_table_is_problem(void **state)
 	assert_int_not_equal(fm_version(s.fm), 0);
 	/* None of the 16 nodes of the table has joined: each is named. */
 	for (at = 0; !strcmp(fm_problem(s.fm, at)->kind, "node"); at++)
-		assert_non_null(strstr(fm_problem(s.fm, at)->text, " is dead: it has not joined since this root leads"));
+		assert_non_null(strstr(fm_problem(s.fm, at)->text,
+				       " is dead: it has not joined since this root leads"));
 	assert_int_equal(at, 16);
 	stage_did_some(&s, "log info bootstrap: shape 4x4, 1 of 16 nodes\n");
 	assert_string_equal(fm_problem(s.fm, at)->kind, "place");
-	assert_string_equal(fm_problem(s.fm, at)->text, "node 'n0' (30.0.0.0:1) has no place: no free coordinates fit its cables");
+	assert_string_equal(fm_problem(s.fm, at)->text,
+			    "node 'n0' (30.0.0.0:1) has no place: no free coordinates fit its "
+			    "cables");
 	stage_end(&s);
 }
 

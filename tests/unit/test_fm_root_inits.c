@@ -10,11 +10,11 @@ static void root_counts_as_lost_until_it_answers(void **state)
 {
 	(void)state;
 	first();
-	assert_false(told().lost);
+	assert_false(own_init().lost);
 	stage_end(&s);
 	led_no_table();
-	hear(0, LEADS, GREATER, TERM + 1);
-	assert_true(follows(GREATER) && told().lost);
+	receive_init(0, LEADS, GREATER, TERM + 1);
+	assert_true(follows(GREATER) && own_init().lost);
 	stage_end(&s);
 	node_1();
 	s.dev.placed = true;
@@ -22,18 +22,18 @@ static void root_counts_as_lost_until_it_answers(void **state)
 	s.dev.coords.c[0] = 1;
 	s.dev.node = 1;
 	stage_start(&s);
-	hear(2, LEADS, FOLLOWED, TERM);
-	assert_true(told().lost);
+	receive_init(2, LEADS, FOLLOWED, TERM);
+	assert_true(own_init().lost);
 	/* The root is lost again if its connection ends before it led. */
 	stage_up(&s, 1);
 	welcome(1, FOLLOWED, TERM, true, "");
-	assert_false(told().lost);
+	assert_false(own_init().lost);
 	stage_down(&s, 1);
-	assert_true(told().lost);
+	assert_true(own_init().lost);
 	stage_end(&s);
 }
 
-static bool tells_at_once(void)
+static bool is_answered_at_once(void)
 {
 	bool tells;
 
@@ -64,7 +64,7 @@ static void only_neighbour_of_earlier_root_is_answered(void **state)
 			known_to_both();
 			i.guid = 0xdead;
 			i.placed = kind < KINDS;
-			stage_hear(&s, 0, &i);
+			stage_receive(&s, 0, &i);
 			run(60 * MS);
 			assert_int_equal(stage_count(&s, "init 0: ") > 0,
 					 init[k].answers && kind == LEADS);
@@ -77,7 +77,7 @@ static void only_neighbour_of_earlier_root_is_answered(void **state)
 		else
 			lost();
 		known_to_both();
-		hear(0, LEADS, LESSER - 1, TERM - 1);
+		receive_init(0, LEADS, LESSER - 1, TERM - 1);
 		assert_true(follows(FOLLOWED));
 		run(30 * MS);
 		stage_did_no(&s, "init 0: ");
@@ -95,9 +95,9 @@ static void news_of_root_are_sent_once_to_all_neighbours(void **state)
 	led();
 	known_to_both();
 	welcome(1, FOLLOWED, TERM, false, "");
-	assert_false(tells_at_once());
+	assert_false(is_answered_at_once());
 	welcome(1, FOLLOWED, TERM + 1, false, "");
-	assert_true(tells_at_once());
+	assert_true(is_answered_at_once());
 	stage_end(&s);
 	/* The root does not lead, but asks; then it asks in another epoch. */
 	first();
@@ -107,9 +107,9 @@ static void news_of_root_are_sent_once_to_all_neighbours(void **state)
 	for (unsigned int epoch = 0; epoch < 3; epoch++) {
 		m.claim.epoch = epoch ? TERM + epoch : 0;
 		stage_msg(&s, 1, &m);
-		assert_true(tells_at_once());
+		assert_true(is_answered_at_once());
 		stage_msg(&s, 1, &m);
-		assert_false(tells_at_once());
+		assert_false(is_answered_at_once());
 	}
 	stage_end(&s);
 	/* The root refuses the node, and so is lost. */
@@ -119,7 +119,7 @@ static void news_of_root_are_sent_once_to_all_neighbours(void **state)
 		if (!again)
 			known_to_both();
 		stage_refuse(&s, last_conn(), "no");
-		assert_int_equal(tells_at_once(), !again);
+		assert_int_equal(is_answered_at_once(), !again);
 		run(2000 * MS);
 		stage_forget(&s);
 	}
@@ -133,12 +133,12 @@ static void news_of_root_are_sent_once_to_all_neighbours(void **state)
 			asked();
 		else
 			fresh();
-		hear(2, ASKS, FOLLOWED, TERM);
-		hear(0, ASKS, FOLLOWED, TERM);
+		receive_init(2, ASKS, FOLLOWED, TERM);
+		receive_init(0, ASKS, FOLLOWED, TERM);
 		stage_up(&s, last_conn());
 		silent();
 		stage_refuse(&s, last_conn(), "no");
-		assert_int_equal(tells_at_once(), !was_led);
+		assert_int_equal(is_answered_at_once(), !was_led);
 		stage_end(&s);
 	}
 }
@@ -153,7 +153,7 @@ static void status_has_time_of_later_root_of_same_epoch(void **state)
 	(void)state;
 	led_no_table();
 	run(50 * MS);
-	hear(0, LEADS, GREATER, TERM);
+	receive_init(0, LEADS, GREATER, TERM);
 	stage_up(&s, last_conn());
 	welcome(last_conn(), GREATER, TERM, false, "");
 	fm_status(s.fm, &st);
@@ -176,11 +176,11 @@ static void placed_node_without_asking_root_asks_soon(void **state)
 	s.dev.coords.c[0] = 1;
 	s.dev.node = 1;
 	stage_start(&s);
-	hear(2, ASKS, FOLLOWED, TERM);
+	receive_init(2, ASKS, FOLLOWED, TERM);
 	stage_down(&s, 1);
 	for (from = s.now; !follows(NIC + 1) && s.now < from + 3000 * MS;)
 		run(10 * MS);
-	assert_true(follows(NIC + 1) && told().asks);
+	assert_true(follows(NIC + 1) && own_init().asks);
 	assert_true(s.now - from < 3 * TAKEOVER);
 	stage_end(&s);
 }
@@ -200,9 +200,9 @@ static void node_without_root_asks_neighbours_later_after_each_loss(void **state
 		led();
 		run(200 * MS);
 		if (n < KINDS)
-			hear(0, kind, GREATER, TERM - 1);
+			receive_init(0, kind, GREATER, TERM - 1);
 		else
-			hear(0, kind, FOLLOWED, TERM);
+			receive_init(0, kind, FOLLOWED, TERM);
 		run(100 * MS);
 		s.refuse_connect = -1;
 		stage_down(&s, 1);
@@ -212,7 +212,7 @@ static void node_without_root_asks_neighbours_later_after_each_loss(void **state
 	lost();
 	for (unsigned int k = 0; k < 9; k++) {
 		s.refuse_connect = 0;
-		hear(0, ASKS, GREATER + k, TERM + 1);
+		receive_init(0, ASKS, GREATER + k, TERM + 1);
 		assert_true(follows(GREATER + k));
 		run(200 * MS);
 		s.refuse_connect = -1;
@@ -237,7 +237,7 @@ static void node_without_root_goes_on_sending_inits(void **state)
 	for (unsigned int k = 0; k < 4; k++) {
 		i = init_of(2, ASKS, FOLLOWED, TERM);
 		i.heard = false;
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		if (k < 2)
 			stage_down(&s, last_conn());
 		run(MS);

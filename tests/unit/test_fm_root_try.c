@@ -26,7 +26,7 @@ static int tries(uint64_t more)
 	struct fm_init i = of_other(more);
 	int next = s.next_conn;
 
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	assert_true(fm_is_root(s.fm));
 	return s.next_conn == next ? 0 : next;
 }
@@ -107,7 +107,7 @@ static void root_does_not_connect_to_earlier_root(void **state)
 }
 
 /* A node with the table of this root says HELLO. */
-static void says_again(uint32_t node, uint64_t term)
+static void sends_hello_again(uint32_t node, uint64_t term)
 {
 	struct fm_msg m = hello(node);
 
@@ -145,10 +145,10 @@ static void epoch_of_root_that_refused_counts_in_the_next_claim(void **state)
 		stage_run_ns(&s, s.now + 10 * MS);
 	assert_int_equal(root_status().state, FM_ROOT_ASKS);
 	conn = s.next_conn;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	assert_int_equal(s.next_conn, conn);
 	for (uint32_t node = 1; node < 4; node++)
-		says_again(node, term);
+		sends_hello_again(node, term);
 	stage_run_ns(&s, s.now + 200 * MS);
 	assert_true(fm_epoch(s.fm) > term);
 	assert_true(fm_epoch(s.fm) > i.epoch);

@@ -292,7 +292,8 @@ static void second_nic_with_bootstrap_flag_is_problem(void **state)
 	joins(&m);
 	assert_string_equal(fm_problem(s.fm, 0)->kind, "bootstrap");
 	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "two NICs have the bootstrap flag, of 'n0' and 'n2': remove one flag, or "
+			    "two NICs have the bootstrap flag, of 'n0' and 'n2': remove one flag, "
+			    "or "
 			    "they lead two fabrics when all nodes start anew");
 	m.hello.row.serial++;
 	joins(&m);
@@ -578,7 +579,7 @@ static void root_that_leads_is_never_adrift(void **state)
 	(void)state;
 	ring();
 	s.deaf = "init ";
-	stage_say(&s, 102, FM_MSG_PING);
+	stage_send(&s, 102, FM_MSG_PING);
 	stage_did(&s, "102 < pong\n");
 	stage_end(&s);
 }

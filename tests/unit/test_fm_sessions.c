@@ -102,7 +102,7 @@ static void check_end(struct rnd *r, const struct fm_step *s, uint32_t node, uns
 	next++;
 }
 
-static void tell(uint64_t seed)
+static void play_seed(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
 	struct fm_step s = { .nended = 0 };
@@ -135,7 +135,7 @@ static void tell(uint64_t seed)
 static void step_tells_exactly_ends_that_table_lacks(void **state)
 {
 	(void)state;
-	for_seeds(300, tell);
+	for_seeds(300, play_seed);
 }
 
 /* A step has room for a limited number of ends; the next table has the others. */

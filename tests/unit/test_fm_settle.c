@@ -109,7 +109,7 @@ static void known_gap_is_waited_for_half_a_second(void **state)
 			if (i != 11)
 				join(i, no_11);
 		stage_run(&s, 400);
-		stage_say(&s, 101, FM_MSG_PING);
+		stage_send(&s, 101, FM_MSG_PING);
 		stage_run(&s, 450);
 		struct fm_msg m = { .type = FM_MSG_ROW };
 
@@ -276,7 +276,8 @@ static void one_sided_cable_shows_nothing_of_shape(void **state)
 			join(i, cut_in_each_row);
 		m = stage_hello(&s, 50);
 		m.hello.row = (struct fm_row) { .serial = 1, .nports = 4 };
-		m.hello.row.port[0] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 4, .peer_port = 2 };
+		m.hello.row.port[0] = (struct fm_port_row) { .state = FM_PORT_UP,
+							     .peer_guid = NIC + 4, .peer_port = 2 };
 		if (stranger) {
 			stage_up(&s, 150);
 			stage_msg(&s, 150, &m);

@@ -15,7 +15,7 @@ static uint64_t until_closed(int conn)
 static void tried_unled(void)
 {
 	fresh();
-	hear(2, ASKS, FOLLOWED, TERM);
+	receive_init(2, ASKS, FOLLOWED, TERM);
 	assert_true(follows(FOLLOWED));
 }
 
@@ -117,7 +117,7 @@ static void hello_names_root_of_failed_order(void **state)
 	(void)state;
 	fresh();
 	s.roots = true;
-	hear(2, ASKS, FOLLOWED, TERM);
+	receive_init(2, ASKS, FOLLOWED, TERM);
 	stage_up(&s, last_conn());
 	s.err.root = -ESTALE;
 	claims(FOLLOWED, TERM);
@@ -151,11 +151,11 @@ static void hello_names_both_roots_of_failed_orders(void **state)
 	fresh();
 	s.roots = true;
 	s.err.root = -EIO;
-	hear(2, ASKS, FOLLOWED, TERM);
+	receive_init(2, ASKS, FOLLOWED, TERM);
 	stage_up(&s, last_conn());
 	claims(FOLLOWED, TERM);
 	stage_did_some(&s, " or 110 of 126 ");
-	hear(2, ASKS, GREATER, TERM);
+	receive_init(2, ASKS, GREATER, TERM);
 	stage_up(&s, last_conn());
 	claims(GREATER, TERM);
 	stage_did_some(&s, " or 0 of 126 ");
@@ -171,7 +171,7 @@ static void busy_nic_gets_order_of_claim_afterwards(void **state)
 	fresh();
 	s.roots = true;
 	s.slow = true;
-	hear(2, ASKS, FOLLOWED, TERM);
+	receive_init(2, ASKS, FOLLOWED, TERM);
 	stage_up(&s, last_conn());
 	claims(FOLLOWED, TERM);
 	stage_did_no(&s, "root 110");

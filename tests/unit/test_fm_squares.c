@@ -60,7 +60,7 @@ static void cable(unsigned int port, uint64_t guid)
 }
 
 /* The neighbour at @port reports that its cable at @at leads to @far of @guid. */
-static void tells(unsigned int port, unsigned int at, uint64_t guid, unsigned int far)
+static void reports_cable(unsigned int port, unsigned int at, uint64_t guid, unsigned int far)
 {
 	told[port].end[at] = (struct fm_end) { .guid = guid, .port = (uint8_t)far };
 	fm_squares_store(&fm, port, &told[port]);
@@ -69,8 +69,8 @@ static void tells(unsigned int port, unsigned int at, uint64_t guid, unsigned in
 /* Both neighbours report right cables to one node, which closes the square along @p and @q. */
 static void close_square(unsigned int p, unsigned int q)
 {
-	tells(p, q, FAR + 10 * p + q, fm_opposite(fm.ndims, q));
-	tells(q, p, FAR + 10 * p + q, fm_opposite(fm.ndims, p));
+	reports_cable(p, q, FAR + 10 * p + q, fm_opposite(fm.ndims, q));
+	reports_cable(q, p, FAR + 10 * p + q, fm_opposite(fm.ndims, p));
 }
 
 /*
@@ -108,13 +108,13 @@ static void square_is_open_if_ends_differ(void **state)
 {
 	(void)state;
 	one_square();
-	tells(0, 1, OTHER, 3);
+	reports_cable(0, 1, OTHER, 3);
 	judged(OPEN, OPEN);
 	one_square();
-	tells(0, 1, told[0].end[1].guid, 2);
+	reports_cable(0, 1, told[0].end[1].guid, 2);
 	judged(OPEN, OPEN);
 	one_square();
-	tells(1, 0, told[1].end[0].guid, 3);
+	reports_cable(1, 0, told[1].end[0].guid, 3);
 	judged(OPEN, OPEN);
 	finish();
 }
@@ -128,7 +128,7 @@ static void square_with_missing_or_wrong_cable_is_not_judged(void **state)
 	(void)state;
 	for (unsigned int p = 0; p < 2; p++) {
 		one_square();
-		tells(p, !p, 0, 0);
+		reports_cable(p, !p, 0, 0);
 		judged(NONE, NONE);
 		one_square();
 		fm.row.port[p].peer_guid = 0;
@@ -149,7 +149,7 @@ static void square_with_missing_or_wrong_cable_is_not_judged(void **state)
 	/* No Init came by a port whose cable leads to a node that the NIC does not name. */
 	begin(2);
 	cable(0, A);
-	tells(0, 1, FAR, 3);
+	reports_cable(0, 1, FAR, 3);
 	fm.row.port[1].peer_port = 3;
 	judged(NONE, NONE);
 	finish();
@@ -173,7 +173,7 @@ static void dimension_of_size_2_proves_no_square(void **state)
 	fm.row.port[2].peer_guid = A;
 	judged(CLOSED, NONE);
 	/* An open one counts there as well. */
-	tells(0, 1, OTHER, 3);
+	reports_cable(0, 1, OTHER, 3);
 	judged(OPEN, OPEN);
 	finish();
 }
@@ -192,13 +192,13 @@ static void cable_with_one_closed_square_is_right(void **state)
 		close_square(0, q);
 		assert_int_equal(fm_squares_judge(&fm, 0), CLOSED);
 		assert_int_equal(fm_squares_judge(&fm, 3 - q), NONE);
-		tells(0, 3 - q, OTHER, 0);
-		tells(3 - q, 0, FAR, 0);
+		reports_cable(0, 3 - q, OTHER, 0);
+		reports_cable(3 - q, 0, FAR, 0);
 		assert_int_equal(fm_squares_judge(&fm, 0), CLOSED);
 		assert_int_equal(fm_squares_judge(&fm, q), CLOSED);
 		assert_int_equal(fm_squares_judge(&fm, 3 - q), OPEN);
 		/* Without the closed one the open one is the result. */
-		tells(q, 0, 0, 0);
+		reports_cable(q, 0, 0, 0);
 		assert_int_equal(fm_squares_judge(&fm, 0), OPEN);
 		assert_int_equal(fm_squares_judge(&fm, q), NONE);
 		/* A closed square that proves nothing does not hide the open one. */

@@ -20,7 +20,7 @@ static void joins_root(void)
 {
 	struct fm_init i = stage_neighbour(&s, 0);
 
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 }
@@ -202,13 +202,13 @@ static void each_fault_makes_state_degraded(void **state)
 	assert_int_equal(status().state, FM_RUNNING);
 	i = stage_neighbour(&s, 2);
 	strcpy(i.fabric, "other");
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(status().state, FM_DEGRADED);
 	assert_int_equal(status().problems, 1);
 	fm_outline(s.fm, &o);
 	assert_int_equal(o.problems, 1);
 	strcpy(i.fabric, "fab");
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(status().state, FM_RUNNING);
 	stage_down(&s, 1);
 	assert_int_equal(status().state, FM_DEGRADED);
@@ -267,7 +267,8 @@ static void each_faulty_cable_is_listed_once(void **state)
 	takes(&t);
 	i = 0;
 	for (unsigned int k = 0; k < 6; k++) {
-		static const uint32_t node[] = { 4, 9, 11, 14, 15, 15 }, peer[] = { 5, 13, 15, 15, 12, 3 };
+		static const uint32_t node[] = { 4, 9, 11, 14, 15, 15 },
+		peer[] = { 5, 13, 15, 15, 12, 3 };
 		static const unsigned int port[] = { 0, 1, 1, 0, 0, 1 };
 
 		assert_true(fm_faulty(s.fm, &i, &f));
@@ -449,7 +450,7 @@ static void places_without_cable_are_not_counted(void **state)
 	stage_start(&s);
 	struct fm_init i = stage_neighbour(&s, 0);
 
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 	t = stage_table(&s, 3, entry);
@@ -527,7 +528,8 @@ static void nodes_of_table_are_found_by_name(void **state)
 	assert_int_equal(fm_node_by_name(s.fm, ""), TORUS_NO_NODE);
 	for (unsigned int i = 0; i < FM_ROOT_STATES; i++)
 		assert_string_equal(fm_root_state_name(i),
-				    ((const char *[]) { "unknown", "leads", "lost", "asks", "claims" })[i]);
+				    ((const char *[]) { "unknown", "leads", "lost", "asks",
+							"claims" })[i]);
 	assert_null(fm_root_state_name(FM_ROOT_STATES));
 	for (unsigned int i = 0; i < FM_STATES; i++)
 		assert_non_null(fm_state_name(i));

@@ -107,12 +107,15 @@ static void nothing_is_reported_until_counters_can_be_read(void **state)
 	reports(52, 2, 1, 1);
 	reports(53, 3, 1, 1);
 	assert_int_equal(stage_count(&s, "report"), 0);
-	stage_did_some(&s, "log error nic: the NIC's counters cannot be read: Input/output error\n");
+	stage_did_some(&s,
+		       "log error nic: the NIC's counters cannot be read: Input/output error\n");
 	step(1, 1, FM_STEP_COUNT);
 	stage_did_some(&s, "1 < pong waits\n");
 	s.err.count = 0;
 	step(1, 1, FM_STEP_COUNT);
-	stage_did(&s, "1 < pong waits\nlog info nic: over: the NIC's counters cannot be read: Input/output error\n"
+	stage_did(&s,
+		  "1 < pong waits\nlog info nic: over: the NIC's counters cannot be read: "
+		  "Input/output error\n"
 		  "1 < report 1.1 of 3 term 126 parked 4\n");
 	stage_end(&s);
 }
@@ -173,7 +176,7 @@ static void joining_child_gets_table_and_step(void **state)
 	stage_forget(&s);
 	child(56, 2, 1);
 	stage_did_some(&s, "56 < step 1.1 count term 126\n");
-	stage_say(&s, 56, FM_MSG_FETCH);
+	stage_send(&s, 56, FM_MSG_FETCH);
 	stage_did(&s, "56 < table 1 term 126 4x1" ALL "56 < step 1.1 count term 126\n");
 	stage_end(&s);
 	/* Absent nodes are left out. */
@@ -186,12 +189,12 @@ static void joining_child_gets_table_and_step(void **state)
 	m.table.open = 1;
 	stage_msg(&s, 1, &m);
 	stage_forget(&s);
-	stage_say(&s, 52, FM_MSG_FETCH);
+	stage_send(&s, 52, FM_MSG_FETCH);
 	stage_did(&s, "52 < table 1 term 126 4x1 open 1 [1 'n1' 101/1] [3 'n3' 103/1]\n");
 	stage_end(&s);
 	/* A node without a table gives none, nor does one whose child has another root. */
 	joined();
-	stage_say(&s, 52, FM_MSG_FETCH);
+	stage_send(&s, 52, FM_MSG_FETCH);
 	stage_did_nothing(&s);
 	stage_end(&s);
 	in_force();
@@ -247,7 +250,7 @@ static void child_that_hangs_in_step_is_lost(void **state)
 	reports(52, 2, 1, 0);
 	stage_forget(&s);
 	stage_run(&s, 1000);
-	stage_say(&s, 1, FM_MSG_PONG);
+	stage_send(&s, 1, FM_MSG_PONG);
 	stage_run(&s, 2099.999);
 	stage_did_no(&s, "close");
 	stage_run(&s, 2200);
@@ -260,8 +263,8 @@ static void child_that_hangs_in_step_is_lost(void **state)
 	joined();
 	table(1);
 	stage_run(&s, 1500);
-	stage_say(&s, 1, FM_MSG_PONG);
-	stage_say(&s, 52, FM_MSG_PING);
+	stage_send(&s, 1, FM_MSG_PONG);
+	stage_send(&s, 52, FM_MSG_PING);
 	stage_forget(&s);
 	stage_run(&s, 3400);
 	assert_int_equal(stage_count(&s, "close"), 1);
@@ -288,8 +291,8 @@ static void asked_for(uint64_t ns, bool waits)
 {
 	for (uint64_t end = s.now + ns; s.now < end;) {
 		stage_run_ns(&s, s.now + s.cfg.resend);
-		stage_say(&s, 1, FM_MSG_PONG);
-		stage_say(&s, 52, FM_MSG_PING);
+		stage_send(&s, 1, FM_MSG_PONG);
+		stage_send(&s, 52, FM_MSG_PING);
 		pong(53, waits);
 		step(1, 0, FM_STEP_APPLY);
 	}
@@ -334,7 +337,7 @@ static void child_of_slow_host_is_reported_later(void **state)
 	table(1);
 	reports(52, 2, 1, 0);
 	stage_run_ns(&s, s.now + MS);
-	stage_say(&s, 53, FM_MSG_PING);
+	stage_send(&s, 53, FM_MSG_PING);
 	c = fm_conn_of_child(s.fm, NIC + 3, NULL);
 	assert_non_null(c);
 	s.fm->lag = lag;
@@ -374,7 +377,7 @@ static void waiting_node_is_not_reported(void **state)
 	reports(52, 2, 1, 0);
 	for (unsigned int i = 0; i < 15; i++) {
 		stage_run_ns(&s, s.now + s.cfg.resend);
-		stage_say(&s, 1, FM_MSG_PONG);
+		stage_send(&s, 1, FM_MSG_PONG);
 		step(1, 0, FM_STEP_APPLY);
 	}
 	assert_int_equal(stage_count(&s, "failed"), 0);

@@ -256,7 +256,9 @@ static void failure_of_older_step_is_no_failure_of_present(void **state)
 		  "place 4x1 at 1,0\n");
 	s.err.rows = -ETIMEDOUT;
 	stage_end_of(&s);
-	stage_did(&s, "log info nic: over: the NIC does not take its coordinates: Connection timed out\n"
+	stage_did(&s,
+		  "log info nic: over: the NIC does not take its coordinates: Connection timed "
+		  "out\n"
 		  "rows 2: 4\n");
 	s.err.rows = 0;
 	table(3);
@@ -275,7 +277,9 @@ static void failure_of_older_step_is_no_failure_of_present(void **state)
 	reports(53, 3, 4, 0);
 	stage_forget(&s);
 	stage_end_of(&s);
-	stage_did(&s, "log error nic: the NIC's counters cannot be read: Connection timed out\nrows 4: 0\n");
+	stage_did(&s,
+		  "log error nic: the NIC's counters cannot be read: Connection timed out\nrows 4: "
+		  "0\n");
 	s.slow = false;
 	stage_run(&s, 2);
 	stage_did_some(&s, "1 < report 4.0 of 3 term 126\n");
@@ -283,7 +287,7 @@ static void failure_of_older_step_is_no_failure_of_present(void **state)
 }
 
 /* Asks for a step 50 times. Return: how many lines the log got. */
-static unsigned int told_of_50(uint32_t round, enum fm_step_kind kind)
+static unsigned int lines_of_50(uint32_t round, enum fm_step_kind kind)
 {
 	unsigned int told;
 
@@ -308,18 +312,18 @@ static void repeated_refusal_of_nic_is_logged_once(void **state)
 	assert_string_equal(fm_problem(s.fm, 0)->text,
 			    "the NIC does not take its coordinates: Input/output error");
 	stage_forget(&s);
-	assert_int_equal(told_of_50(0, FM_STEP_APPLY), 0);
+	assert_int_equal(lines_of_50(0, FM_STEP_APPLY), 0);
 	s.err.place = 0;
-	assert_int_equal(told_of_50(0, FM_STEP_APPLY), 2);
+	assert_int_equal(lines_of_50(0, FM_STEP_APPLY), 2);
 	s.err.rows = 0;
-	assert_int_equal(told_of_50(0, FM_STEP_APPLY), 2);
-	assert_int_equal(told_of_50(1, FM_STEP_RESUME), 1);
+	assert_int_equal(lines_of_50(0, FM_STEP_APPLY), 2);
+	assert_int_equal(lines_of_50(1, FM_STEP_RESUME), 1);
 	s.err.count = 0;
 	s.err.replay = -EBUSY;
-	assert_int_equal(told_of_50(2, FM_STEP_REPLAY), 2);
+	assert_int_equal(lines_of_50(2, FM_STEP_REPLAY), 2);
 	s.err.release = 0;
 	/* A version that is resumed is replayed, or another one's to replay. */
-	assert_int_equal(told_of_50(3, FM_STEP_RESUME), 2);
+	assert_int_equal(lines_of_50(3, FM_STEP_RESUME), 2);
 	assert_null(fm_problem(s.fm, 0));
 	stage_end(&s);
 }
@@ -345,7 +349,8 @@ static void problem_of_replay_stays_while_packets_are_parked(void **state)
 		step(2, 1, FM_STEP_REPLAY);
 		assert_true(has_problem("nic", "the NIC refuses to replay its parked packets"));
 		step(2, 2, FM_STEP_RESUME);
-		assert_int_equal(has_problem("nic", "the NIC refuses to replay its parked packets"), left > 0);
+		assert_int_equal(has_problem("nic", "the NIC refuses to replay its parked packets"),
+				 left > 0);
 		/* The node reports its failure for good only if it cannot do what is left. */
 		stage_run(&s, 3 * (unsigned int)(s.cfg.member_max / MS));
 		assert_int_equal(fm_task_refuses(s.fm), left > 0);
@@ -379,8 +384,10 @@ static void port_lost_in_replay_stays_closed_in_row(void **state)
 		unsigned int port;
 		const char *lost, *up;
 	} t[] = {
-		{ 0, ": f102.2,s2/11,closed d u100.0,s1/7,closed d\n", ": u102.2,s2/11,closed d u100.0 d\n" },
-		{ 2, ": u102.2,s1/9,closed d f100.0,s3/11,closed d\n", ": u102.2 d u100.0,s3/11,closed d\n" },
+		{ 0, ": f102.2,s2/11,closed d u100.0,s1/7,closed d\n",
+		  ": u102.2,s2/11,closed d u100.0 d\n" },
+		{ 2, ": u102.2,s1/9,closed d f100.0,s3/11,closed d\n",
+		  ": u102.2 d u100.0,s3/11,closed d\n" },
 	};
 
 	(void)state;
@@ -514,9 +521,9 @@ static void node_left_out_of_table_joins_anew_once(void **state)
 	conn = joins_again();
 	for (unsigned int i = 0; i < 30; i++) {
 		stage_run_ns(&s, s.now + s.cfg.member_max / 10);
-		stage_say(&s, conn, FM_MSG_PONG);
-		stage_say(&s, 52, FM_MSG_PING);
-		stage_say(&s, 53, FM_MSG_PING);
+		stage_send(&s, conn, FM_MSG_PONG);
+		stage_send(&s, 52, FM_MSG_PING);
+		stage_send(&s, 53, FM_MSG_PING);
 	}
 	stage_did_no(&s, "close");
 	stage_end(&s);
@@ -577,7 +584,7 @@ static void node_with_failing_nic_waits_twice_as_long_each_time(void **state)
 		snprintf(line, sizeof(line), "close %d\n", conn);
 		while (!stage_count(&s, line)) {
 			stage_run_ns(&s, s.now + s.cfg.resend);
-			stage_say(&s, conn, FM_MSG_PONG);
+			stage_send(&s, conn, FM_MSG_PONG);
 		}
 		assert_int_equal(s.now - left_out, waits[i] * s.cfg.member_max);
 		conn = joins_again();
@@ -592,9 +599,9 @@ static void asked_for(uint64_t ns)
 
 	for (uint64_t end = s.now + ns; s.now < end;) {
 		stage_run_ns(&s, s.now + s.cfg.resend);
-		stage_say(&s, 1, FM_MSG_PONG);
-		stage_say(&s, 52, FM_MSG_PING);
-		stage_say(&s, 53, FM_MSG_PING);
+		stage_send(&s, 1, FM_MSG_PONG);
+		stage_send(&s, 52, FM_MSG_PING);
+		stage_send(&s, 53, FM_MSG_PING);
 		step(version, 0, FM_STEP_APPLY);
 	}
 }

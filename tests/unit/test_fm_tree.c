@@ -19,7 +19,7 @@ static void begin(void)
 	s.deaf = "init ";
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 }
 
 #define HELLO(role, more) "hello " role " 'n1' 30.0.0.1:1 101/1" more
@@ -132,10 +132,10 @@ static void silent_peer_is_pinged_and_given_up(void **state)
 	(void)state;
 	joined();
 	stage_run(&s, 500);
-	stage_say(&s, 1, FM_MSG_PONG);
+	stage_send(&s, 1, FM_MSG_PONG);
 	stage_run(&s, 4499);
 	stage_did(&s, "at 1500 ms\n1 < ping\nat 2500 ms\n1 < ping\nat 3500 ms\n1 < ping\n");
-	stage_say(&s, 1, FM_MSG_PONG);
+	stage_send(&s, 1, FM_MSG_PONG);
 	stage_run(&s, 8498.999);
 	stage_did(&s, "at 5499 ms\n1 < ping\nat 6499 ms\n1 < ping\nat 7499 ms\n1 < ping\n");
 	stage_run(&s, 8499);
@@ -178,7 +178,7 @@ static void tries_to_connect_are_ever_further_apart(void **state)
 		s.refuse_connect = -ECONNREFUSED;
 		stage_start(&s);
 		i = stage_neighbour(&s, 2);
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		for (unsigned int k = 0; k < 8; k++) {
 			double step = k < 5 ? 25 << k : 500;
 			double is = (double)stage_wait(&s, "connect 30.0.0.0:1: fails") / MS / step;
@@ -215,7 +215,7 @@ static void refused_node_asks_again_at_random_time(void **state)
 		s.cfg.seed = seed;
 		stage_start(&s);
 		i = stage_neighbour(&s, 2);
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		stage_up(&s, 1);
 		stage_refuse(&s, 1, "for a reason");
 		ns = stage_wait(&s, "connect 30.0.0.0:1: 2");
@@ -428,7 +428,7 @@ static void hello_has_state_of_node(void **state)
 	s.park.flow.counter[TORUS_FC_COUNT - 1][TORUS_COLOURS - 1] = 2;
 	stage_start(&s);
 	i = stage_neighbour(&s, 0);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_up(&s, 1);
 	stage_did(&s, "at 0 ms\n1 < hello join 'n2' 30.0.0.2:1 102/77 4x1 at 2,0 position 2,0 "
 		      "version 9 attach +1 relay 5 row 1000001: d d d d flow0.0 1 flow2.1 8 "
@@ -461,11 +461,11 @@ static void row_is_repeated_until_table_has_it(void **state)
 	stage_did(&s, "at 1000 ms\n1 < row 101/1 row 1001000: d d u100.0 d\n");
 	for (unsigned int k = 0; k < 7; k++) {
 		stage_run(&s, 1000 + at[k]);
-		stage_say(&s, 1, FM_MSG_PONG);
+		stage_send(&s, 1, FM_MSG_PONG);
 		sprintf(want, "at %g ms\n1 < row 101/1 row 1001000: d d u100.0 d\n", 1000 + at[k]);
 		stage_did(&s, want);
 		stage_run(&s, 1000 + at[k] + 80);
-		stage_say(&s, 1, FM_MSG_PONG);
+		stage_send(&s, 1, FM_MSG_PONG);
 	}
 	/* A change begins with the first interval again. */
 	stage_link_lost(&s, 2, 1);
@@ -559,7 +559,7 @@ static void node_without_root_logs_after_30_s(void **state)
 	s.deaf = "hello connect init ";
 	stage_link_up(&s, 1, 1);
 	i = stage_neighbour(&s, 1);
-	stage_hear(&s, 1, &i);
+	stage_receive(&s, 1, &i);
 	stage_run(&s, 90001);
 	assert_non_null(strstr(s.text, "log info root: over: no Init has named a root for 30 s"));
 	assert_null(fm_problem(s.fm, 0));
@@ -616,7 +616,7 @@ static void new_address_of_root_replaces_connection(void **state)
 	stage_forget(&s);
 	i = stage_neighbour(&s, 2);
 	strcpy(i.root_address, "30.9.9.9:9");
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_did(&s, "close 1\nconnect 30.9.9.9:9: 2\n");
 	stage_up(&s, 1);
 	stage_up(&s, 2);
@@ -647,7 +647,7 @@ static void silent_peers_are_closed_together(void **state)
 	}
 	stage_forget(&s);
 	stage_run(&s, 2000);
-	stage_say(&s, 1, FM_MSG_PONG);
+	stage_send(&s, 1, FM_MSG_PONG);
 	stage_run(&s, 4009.999);
 	assert_int_equal(stage_count(&s, "close"), 0);
 	stage_run(&s, 4054);

@@ -17,10 +17,10 @@ static void run_led(uint64_t ns)
 		run(earlier(100 * MS, end - s.now));
 		stage_msg(&s, 1, &pong);
 	}
-	assert_true(follows(FOLLOWED) && !told().lost);
+	assert_true(follows(FOLLOWED) && !own_init().lost);
 }
 
-static bool is_told(const char *part)
+static bool has_problem(const char *part)
 {
 	const struct fm_problem *p;
 
@@ -32,7 +32,7 @@ static bool is_told(const char *part)
 
 static bool is_reported(void)
 {
-	return is_told("stays with its own");
+	return has_problem("stays with its own");
 }
 
 /* Return: true if the Init of a later root makes the node connect. */
@@ -40,8 +40,8 @@ static bool connects(uint64_t root)
 {
 	int next = s.next_conn;
 
-	hear(0, LEADS, root, TERM + 1);
-	assert_true(follows(FOLLOWED) && !told().lost);
+	receive_init(0, LEADS, root, TERM + 1);
+	assert_true(follows(FOLLOWED) && !own_init().lost);
 	return s.next_conn != next;
 }
 
@@ -54,7 +54,7 @@ static void reached_later_root_is_followed(void **state)
 	stage_up(&s, last_conn());
 	assert_true(follows(GREATER));
 	welcome(last_conn(), GREATER, TERM + 1, false, "");
-	assert_false(told().lost);
+	assert_false(own_init().lost);
 	assert_false(is_reported());
 	stage_end(&s);
 }
@@ -70,7 +70,7 @@ static void unreached_root_is_reported_and_tried_again(void **state)
 		run_led(SEC / 2 - MS);
 		assert_false(connects(GREATER));
 		/* Both ports are silent until the node asks its neighbours. */
-		hear(2, LEADS, FOLLOWED, TERM);
+		receive_init(2, LEADS, FOLLOWED, TERM);
 		run_led(MS / 2);
 		s.deaf = "ping log hello row place rows release report lost ";
 		stage_forget(&s);
@@ -92,33 +92,33 @@ static void neighbour_with_earlier_root_is_reported_after_a_second(void **state)
 {
 	(void)state;
 	led();
-	hear(0, LEADS, LESSER, TERM);
+	receive_init(0, LEADS, LESSER, TERM);
 	run_led(1 * SEC - 1);
-	hear(0, LEADS, LESSER, TERM);
-	assert_false(is_told("an earlier one than root"));
+	receive_init(0, LEADS, LESSER, TERM);
+	assert_false(has_problem("an earlier one than root"));
 	run_led(1);
-	hear(0, LEADS, LESSER, TERM);
-	assert_true(is_told("an earlier one than root"));
+	receive_init(0, LEADS, LESSER, TERM);
+	assert_true(has_problem("an earlier one than root"));
 	run_led(40 * SEC);
-	assert_true(is_told("an earlier one than root"));
-	hear(0, LEADS, LESSER, TERM);
+	assert_true(has_problem("an earlier one than root"));
+	receive_init(0, LEADS, LESSER, TERM);
 	run_led(46 * SEC - 1);
-	assert_true(is_told("an earlier one than root"));
+	assert_true(has_problem("an earlier one than root"));
 	run_led(1);
-	assert_false(is_told("an earlier one than root"));
-	hear(0, LEADS, LESSER, TERM);
-	assert_true(is_told("an earlier one than root"));
-	hear(0, LEADS, FOLLOWED, TERM);
-	assert_false(is_told("an earlier one than root"));
+	assert_false(has_problem("an earlier one than root"));
+	receive_init(0, LEADS, LESSER, TERM);
+	assert_true(has_problem("an earlier one than root"));
+	receive_init(0, LEADS, FOLLOWED, TERM);
+	assert_false(has_problem("an earlier one than root"));
 	/* With another cable, or another session of the link, the time begins anew. */
-	hear(0, LEADS, LESSER, TERM);
-	assert_false(is_told("an earlier one than root"));
+	receive_init(0, LEADS, LESSER, TERM);
+	assert_false(has_problem("an earlier one than root"));
 	run_led(2 * SEC);
 	stage_link_lost(&s, 0, 1);
 	stage_link_up(&s, 0, 2);
-	stage_link_tell(&s, 0);
-	hear(0, LEADS, LESSER, TERM);
-	assert_false(is_told("an earlier one than root"));
+	stage_report_link(&s, 0);
+	receive_init(0, LEADS, LESSER, TERM);
+	assert_false(has_problem("an earlier one than root"));
 	stage_end(&s);
 }
 
@@ -137,7 +137,7 @@ static void unreached_root_hides_no_other_root(void **state)
 	assert_false(connects(ALSO));
 	assert_true(connects(GREATER));
 	conn = last_conn();
-	hear(0, LEADS, FOLLOWED + 1, TERM + 1);
+	receive_init(0, LEADS, FOLLOWED + 1, TERM + 1);
 	assert_int_equal(last_conn(), conn);
 	run_led(10 * SEC);
 	assert_true(connects(GREATER));
@@ -160,17 +160,17 @@ static void asking_root_is_left_only_for_reached_root(void **state)
 	(void)state;
 	for (unsigned int reached = 0; reached < 2; reached++) {
 		asked();
-		hear(0, LEADS, GREATER, TERM + 1);
+		receive_init(0, LEADS, GREATER, TERM + 1);
 		conn = last_conn();
 		assert_true(follows(FOLLOWED));
-		hear(0, LEADS, GREATER, TERM + 1);
+		receive_init(0, LEADS, GREATER, TERM + 1);
 		assert_int_equal(last_conn(), conn);
 		if (reached)
 			stage_up(&s, conn);
 		else
 			stage_down(&s, conn);
 		assert_true(follows(reached ? GREATER : FOLLOWED));
-		assert_int_equal(is_told("and has no root"), !reached);
+		assert_int_equal(has_problem("and has no root"), !reached);
 		stage_end(&s);
 	}
 }
@@ -229,7 +229,7 @@ static void shunned(void)
 {
 	tried();
 	stage_down(&s, last_conn());
-	hear(2, ASKS, FOLLOWED, TERM);
+	receive_init(2, ASKS, FOLLOWED, TERM);
 	stage_down(&s, last_conn());
 	assert_false(follows(FOLLOWED));
 }
@@ -239,7 +239,7 @@ static bool tries_asker(uint64_t root)
 {
 	int next = s.next_conn;
 
-	hear(2, ASKS, root, TERM);
+	receive_init(2, ASKS, root, TERM);
 	assert_false(follows(root));
 	return s.next_conn != next;
 }
@@ -254,17 +254,18 @@ static void shunned_asking_root_is_followed_when_it_is_reached(void **state)
 			assert_true(tries_asker(FOLLOWED));
 			assert_false(tries_asker(FOLLOWED));
 			stage_down(&s, last_conn());
-			assert_true(is_told("which asks to be root, but this node does not reach it"));
+			assert_true(has_problem("which asks to be root, but this node does not "
+						"reach it"));
 			run(SEC / 2 - MS);
 			assert_false(tries_asker(FOLLOWED));
 			run(MS);
 		}
 		assert_true(tries_asker(FOLLOWED));
 		stage_up(&s, last_conn());
-		assert_true(follows(FOLLOWED) && told().asks);
+		assert_true(follows(FOLLOWED) && own_init().asks);
 		claim();
-		assert_true(follows(FOLLOWED) && !told().lost);
-		assert_false(is_told("which asks to be root"));
+		assert_true(follows(FOLLOWED) && !own_init().lost);
+		assert_false(has_problem("which asks to be root"));
 		stage_end(&s);
 	}
 }
@@ -323,7 +324,7 @@ static void later_root_is_followed_if_own_is_lost_meanwhile(void **state)
 	assert_true(connects(GREATER));
 	tries = last_conn();
 	stage_down(&s, 1);
-	assert_true(follows(FOLLOWED) && told().lost);
+	assert_true(follows(FOLLOWED) && own_init().lost);
 	stage_up(&s, tries);
 	assert_true(follows(GREATER));
 	stage_end(&s);
@@ -354,18 +355,18 @@ static void leave_wrong_root(bool refuse)
 		stage_up(&s, last_conn());
 		assert_true(follows(GREATER));
 		answer_wrongly(refuse);
-		assert_true(follows(FOLLOWED) && told().epoch == TERM);
-		assert_true(is_told(why));
-		hear(0, LEADS, GREATER, TERM + 1);
+		assert_true(follows(FOLLOWED) && own_init().epoch == TERM);
+		assert_true(has_problem(why));
+		receive_init(0, LEADS, GREATER, TERM + 1);
 		assert_true(follows(FOLLOWED));
 		run(1 * SEC);
-		hear(0, LEADS, GREATER, TERM + 1);
+		receive_init(0, LEADS, GREATER, TERM + 1);
 		assert_true(follows(FOLLOWED));
 		stage_up(&s, last_conn());
 		welcome(last_conn(), FOLLOWED, TERM, false, "");
 		for (uint64_t end = s.now + wait - 1 * SEC - MS; s.now < end;) {
 			run(earlier(100 * MS, end - s.now));
-			stage_say(&s, last_conn(), FM_MSG_PONG);
+			stage_send(&s, last_conn(), FM_MSG_PONG);
 		}
 		assert_false(connects(GREATER));
 		run(MS);
@@ -374,10 +375,10 @@ static void leave_wrong_root(bool refuse)
 	/* The root itself answers in the end. */
 	assert_true(connects(GREATER));
 	stage_up(&s, last_conn());
-	assert_true(is_told(why));
+	assert_true(has_problem(why));
 	welcome(last_conn(), GREATER, TERM + 1, false, "");
-	assert_true(follows(GREATER) && !told().lost);
-	assert_false(is_told(why));
+	assert_true(follows(GREATER) && !own_init().lost);
+	assert_false(has_problem(why));
 	stage_end(&s);
 }
 

@@ -10,7 +10,7 @@
 
 static bool is_own(void)
 {
-	return follows(s.dev.guid) && told().asks;
+	return follows(s.dev.guid) && own_init().asks;
 }
 
 /* Return: the ns until this node asks to be root; @most if it does not until then. */
@@ -45,7 +45,7 @@ static void bereft(uint32_t node, unsigned int priority, uint64_t seed)
 		s.dev.node = id;
 	}
 	stage_start(&s);
-	hear(2, LEADS, FOLLOWED, TERM);
+	receive_init(2, LEADS, FOLLOWED, TERM);
 	stage_up(&s, 1);
 	welcome(1, FOLLOWED, TERM, false, "");
 	s.refuse_connect = -1;
@@ -116,18 +116,18 @@ static void unsuccessful_candidate_waits_twice_as_long(void **state)
 		assert_in_range(ns, wait, wait + 2 * MS);
 		/* The node gives way to another one, which is lost. */
 		s.refuse_connect = 0;
-		hear(2, ASKS, GREATER + k, told().epoch + 1);
+		receive_init(2, ASKS, GREATER + k, own_init().epoch + 1);
 		assert_true(follows(GREATER + k));
 		s.refuse_connect = -1;
 		stage_down(&s, last_conn());
 		assert_true(follows(FOLLOWED));
 	}
 	s.refuse_connect = 0;
-	hear(2, LEADS, GREATER, told().epoch + 1);
+	receive_init(2, LEADS, GREATER, own_init().epoch + 1);
 	assert_true(follows(GREATER));
 	stage_up(&s, last_conn());
-	welcome(last_conn(), GREATER, told().epoch, false, "");
-	assert_false(told().lost);
+	welcome(last_conn(), GREATER, own_init().epoch, false, "");
+	assert_false(own_init().lost);
 	s.refuse_connect = -1;
 	stage_down(&s, last_conn());
 	assert_in_range(its_turn(20000 * MS), TAKEOVER, TAKEOVER + 2 * MS);
@@ -142,7 +142,7 @@ static void candidate_waits_for_asking_node_that_lives(void **state)
 	(void)state;
 	bereft(1, FM_PRIORITY_MAX, 1);
 	s.refuse_connect = 0;
-	hear(2, ASKS, GREATER, TERM + 1);
+	receive_init(2, ASKS, GREATER, TERM + 1);
 	stage_up(&s, last_conn());
 	for (from = s.now; !is_own() && s.now < from + 30 * TAKEOVER;) {
 		struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = GREATER } };
@@ -159,7 +159,7 @@ static void candidate_waits_for_asking_node_that_lives(void **state)
 	/* A root whose connection does not come up yet counts the same. */
 	bereft(1, FM_PRIORITY_MAX, 1);
 	s.refuse_connect = 0;
-	hear(2, ASKS, GREATER, TERM + 1);
+	receive_init(2, ASKS, GREATER, TERM + 1);
 	assert_in_range(its_turn(30 * TAKEOVER), TAKEOVER, 12 * TAKEOVER);
 	stage_end(&s);
 }
@@ -176,11 +176,11 @@ static void candidate_leaves_silent_root_before_it_asks(void **state)
 	(void)state;
 	bereft(1, FM_PRIORITY_MAX, 1);
 	s.refuse_connect = 0;
-	hear(2, ASKS, GREATER, TERM + 1);
+	receive_init(2, ASKS, GREATER, TERM + 1);
 	stage_up(&s, last_conn());
 	run(MS);
 	stage_msg(&s, last_conn(), &m);
-	assert_false(told().lost);
+	assert_false(own_init().lost);
 	sprintf(closes, "close %d\n", last_conn());
 	stage_forget(&s);
 	assert_in_range(stage_wait(&s, closes), 10 * s.cfg.resend, 12 * s.cfg.resend);
@@ -224,11 +224,11 @@ static void led_node_asks_no_neighbour(void **state)
 	run(150 * MS);
 	stage_up(&s, last_conn());
 	welcome(last_conn(), FOLLOWED, TERM, false, "");
-	hear(2, LEADS, FOLLOWED, TERM);
+	receive_init(2, LEADS, FOLLOWED, TERM);
 	silent();
 	for (unsigned int i = 0; i < 20; i++) {
 		run(500 * MS);
-		stage_say(&s, last_conn(), FM_MSG_PONG);
+		stage_send(&s, last_conn(), FM_MSG_PONG);
 	}
 	assert_false(is_own());
 	stage_did_no(&s, "init");
@@ -237,7 +237,7 @@ static void led_node_asks_no_neighbour(void **state)
 
 /* --- no candidate ----------------------------------------------------------------------- */
 
-static bool says_vain(void)
+static bool reports_vain_claims(void)
 {
 	const struct fm_problem *p;
 
@@ -256,23 +256,23 @@ static void node_without_root_for_30_s_reports_it(void **state)
 		stage_forget(&s);
 		run(100 * MS);
 		/* the node asks its neighbours at once when that one is lost */
-		hear(0, ASKS, FOLLOWED, TERM);
+		receive_init(0, ASKS, FOLLOWED, TERM);
 		s.refuse_connect = -1;
 		stage_down(&s, 1);
 		run(30000 * MS - 1);
-		assert_false(says_vain());
+		assert_false(reports_vain_claims());
 		run(1);
-		assert_true(says_vain());
+		assert_true(reports_vain_claims());
 		s.refuse_connect = 0;
 		if (ends) {
-			hear(0, ASKS, GREATER, TERM + 1);
+			receive_init(0, ASKS, GREATER, TERM + 1);
 		} else {
 			run(1000 * MS);
 			stage_up(&s, last_conn());
-			assert_true(says_vain());
+			assert_true(reports_vain_claims());
 			welcome(last_conn(), FOLLOWED, TERM, false, "");
 		}
-		assert_false(says_vain());
+		assert_false(reports_vain_claims());
 		stage_end(&s);
 	}
 }
@@ -301,7 +301,7 @@ static void node_without_root_asks_neighbours_again_and_again(void **state)
 	}
 	stage_did_no(&s, "init");
 	run(2 * s.cfg.resend);
-	assert_int_equal(told().asks, true);
+	assert_int_equal(own_init().asks, true);
 	stage_did_some(&s, "init 0: ");
 	stage_end(&s);
 }

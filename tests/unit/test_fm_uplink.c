@@ -113,7 +113,7 @@ static void hello_has_no_spare_ports(void **state)
 		s.link[p].peer_port = !p;
 	}
 	stage_start(&s);
-	stage_hear(&s, 1, &(struct fm_init) {
+	stage_receive(&s, 1, &(struct fm_init) {
 		.placed = true, .ndims = 1, .size = { 4 }, .guid = NIC, .root_guid = NIC,
 		.fabric = "fab", .root_address = "30.0.0.0:1" });
 	stage_up(&s, 1);
@@ -165,7 +165,7 @@ static void hello_has_exclusions_of_far_ends(void **state)
 	stage_link_up(&s, 0, 1);
 	stage_start(&s);
 	i = stage_neighbour(&s, 0);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 	m = stage_table(&s, 1, all);
@@ -294,7 +294,7 @@ static void lost_root_of_neighbour_makes_node_ping_parent(void **state)
 		i.lost = true;
 		if (!kin)
 			i.guid = 0xdead;
-		stage_hear(&s, 0, &i);
+		stage_receive(&s, 0, &i);
 		assert_int_equal(stage_count(&s, "1 < ping\n"), kin);
 		stage_end(&s);
 	}
@@ -369,7 +369,7 @@ static void new_connection_does_not_change_since_when_root_leads(void **state)
 	i.epoch = TERM + 2;
 	i.root_guid = 0xabc;
 	strcpy(i.root_address, "30.0.0.9:1");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_up(&s, 4);
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
 
@@ -392,7 +392,7 @@ static void connection_may_have_number_0(void **state)
 	s.next_conn = 0;
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 0);
 	stage_did_some(&s, "0 < hello join");
 	stage_end(&s);
@@ -429,7 +429,7 @@ static void unanswered_hellos_spread_at_random(void **state)
 		s.dev.guid += nic << 20;
 		stage_start(&s);
 		i = stage_neighbour(&s, 2);
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		hellos = 0;
 		s.sees = notes_hello;
 		stage_up(&s, 1);
@@ -479,7 +479,7 @@ static void another_root_is_tried_soon_despite_long_waits_for_last(void **state)
 	i.epoch = TERM + 1;
 	i.root_guid = 0xabc;
 	strcpy(i.root_address, "30.0.0.9:1");
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_in_range(stage_wait(&s, "connect 30.0.0.9:1: fails"), 12 * MS, 38 * MS);
 	stage_end(&s);
 }
@@ -501,7 +501,7 @@ static void failed_connection_to_new_root_is_tried_again(void **state)
 	i.epoch = TERM + 1;
 	i.root_guid = 0xabc;
 	strcpy(i.root_address, "30.0.0.9:1");
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_did_some(&s, "connect 30.0.0.9:1: 2\n");
 	stage_down(&s, 2);
 	stage_run_ns(&s, s.now + 1000 * MS);

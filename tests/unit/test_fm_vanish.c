@@ -48,7 +48,7 @@ static void node_with_one_neighbour_left_is_not_dead(void **state)
 		far_end_lost(5, p, 3);
 	for (unsigned int k = 0; k < 20; k++) {
 		for (int i = 101; i < 115; i++)
-			stage_say(&s, i, FM_MSG_PING);
+			stage_send(&s, i, FM_MSG_PING);
 		settle(15);
 		stage_run_ns(&s, s.now + s.cfg.keepalive);
 	}
@@ -58,7 +58,9 @@ static void node_with_one_neighbour_left_is_not_dead(void **state)
 	far_end_lost(5, 3, 3);
 	stage_run_ns(&s, s.now + 60 * MS);
 	assert_true(stage_count(&s, "connect 30.0.0.5:1: fails\n") > 0);
-	assert_int_equal(stage_count(&s, "'n5' does not report links that its neighbours have lost"), 1);
+	assert_int_equal(stage_count(&s,
+				     "'n5' does not report links that its neighbours have lost"),
+				     1);
 	/* The node is dead, and not cut off: its manager does not answer. */
 	settle(15);
 	stage_run_ns(&s, s.now + 1000 * MS);
@@ -135,7 +137,7 @@ static uint64_t live(uint64_t ms, uint32_t mute)
 	for (uint64_t k = 100; k <= ms; k += 100) {
 		for (uint32_t i = 1; i < 4; i++)
 			if (i != mute)
-				stage_say(&s, 100 + (int)i, FM_MSG_PING);
+				stage_send(&s, 100 + (int)i, FM_MSG_PING);
 		stage_run_ns(&s, s.now + 100 * MS);
 		if (mute && stage_count(&s, "close 103"))
 			return k;

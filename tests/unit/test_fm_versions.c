@@ -45,7 +45,7 @@ static uint64_t first_version(uint64_t maker)
 			m.hello.placed = versions[i];
 			m.hello.kept = versions_kept[i];
 			m.hello.kept_term = versions_kept[i] ? 40 : 0;
-			says(i, &m);
+			sends_up(i, &m);
 		}
 		stage_run_ns(&s, s.now + 1);
 		for (int i = 101; i < 104; i++) {
@@ -60,7 +60,7 @@ static uint64_t first_version(uint64_t maker)
 		stage_run_ns(&s, s.now + 100 * MS);
 		for (int i = 101; i < 104; i++)
 			if (s.joiner[i].known)
-				stage_say(&s, i, FM_MSG_PING);
+				stage_send(&s, i, FM_MSG_PING);
 	}
 	version = fm_version(s.fm);
 	stage_end(&s);

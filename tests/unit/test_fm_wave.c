@@ -15,7 +15,7 @@ static void known_to_both(void)
 		struct fm_init i = stage_neighbour(&s, p);
 
 		i.heard = true;
-		stage_hear(&s, p, &i);
+		stage_receive(&s, p, &i);
 	}
 	stage_run_ns(&s, s.now + 20 * MS);
 	stage_forget(&s);
@@ -30,7 +30,7 @@ static void init_is_repeated_until_neighbour_acknowledges_it(void **state)
 	joined();
 	s.deaf = "hello row pong connect ping close log ";
 	i = stage_neighbour(&s, 0);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run_ns(&s, s.now + 5000 * MS);
 	/*
 	 * The first Init answers the neighbour's. The others request an answer, although this node
@@ -39,7 +39,7 @@ static void init_is_repeated_until_neighbour_acknowledges_it(void **state)
 	assert_int_equal(stage_count(&s, "init 0: heard "), 1);
 	assert_true(stage_count(&s, "init 0: 1/4 ") > 5);
 	i.heard = true;
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_forget(&s);
 	stage_run_ns(&s, s.now + 20000 * MS);
 	stage_did_no(&s, "init 0: ");
@@ -60,7 +60,7 @@ static void init_is_sent_again_in_new_session(void **state)
 	stage_link_up(&s, 0, 2);
 	s.deaf = "hello row pong connect ping close log ";
 	i = stage_neighbour(&s, 0);
-	stage_hear(&s, 0, &i);
+	stage_receive(&s, 0, &i);
 	stage_run_ns(&s, s.now + 5000 * MS);
 	assert_true(stage_count(&s, "init 0: ") > 5);
 	assert_int_equal(stage_count(&s, "init 2: "), 0);
@@ -95,7 +95,7 @@ static void return_of_root_is_sent_only_if_its_loss_was(void **state)
 			struct fm_init i = stage_neighbour(&s, 0);
 
 			i.heard = false;
-			stage_hear(&s, 0, &i);
+			stage_receive(&s, 0, &i);
 		}
 		stage_run_ns(&s, s.now + 60 * MS);
 		assert_int_equal(stage_count(&s, "init 2: "), 0);
@@ -110,7 +110,7 @@ static void return_of_root_is_sent_only_if_its_loss_was(void **state)
 			struct fm_init i = stage_neighbour(&s, p);
 
 			i.heard = true;
-			stage_hear(&s, p, &i);
+			stage_receive(&s, p, &i);
 		}
 		stage_forget(&s);
 		stage_down(&s, 2);
@@ -140,7 +140,7 @@ static void inits_have_place_of_table(void **state)
 	stage_link_up(&s, 2, 1);
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_run(&s, 1);
 	stage_did_some(&s, "init 0: 1/4 1/4 ");
 	stage_up(&s, 1);
@@ -163,7 +163,7 @@ static void inits_have_place_of_table(void **state)
  * The wave has placed the node at @x, 0. Return: Inits sent by port 2 once the root has placed it
  * at 1,0.
  */
-static unsigned int told_of_place(int x)
+static unsigned int inits_after_place(int x)
 {
 	struct fm_init i;
 	unsigned int n;
@@ -173,12 +173,12 @@ static unsigned int told_of_place(int x)
 	i = stage_neighbour(&s, 2);
 	i.heard = true;
 	i.position[0] = x - 1;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 	s.deaf = "hello row pong connect ping close log ";
 	stage_run(&s, 20);
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	stage_run(&s, 40);
 	stage_forget(&s);
 	table(1);
@@ -192,8 +192,8 @@ static unsigned int told_of_place(int x)
 static void neighbours_are_informed_only_of_changed_place(void **state)
 {
 	(void)state;
-	assert_int_equal(told_of_place(1), 0);
-	assert_int_equal(told_of_place(3), 1);
+	assert_int_equal(inits_after_place(1), 0);
+	assert_int_equal(inits_after_place(3), 1);
 }
 
 /*
@@ -213,12 +213,12 @@ static void only_place_of_same_table_contradicts_placed_node(void **state)
 	for (unsigned int k = 0; k < 4; k++) {
 		i.settled = k & 1;
 		i.size[0] = k & 2 ? 4 : 5;
-		stage_hear(&s, 2, &i);
+		stage_receive(&s, 2, &i);
 		assert_int_equal(fm_problems_count(s.fm), k == 3);
 	}
 	assert_string_equal(fm_problem(s.fm, 0)->kind, "wave");
 	i.position[0] = 0;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(fm_problems_count(s.fm), 0);
 	stage_end(&s);
 }
@@ -234,7 +234,7 @@ static void each_size_tells_shapes_apart(void **state)
 	stage_start(&s);
 	stage_link_up(&s, 3, 1);
 	i = stage_neighbour(&s, 3);
-	stage_hear(&s, 3, &i);
+	stage_receive(&s, 3, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
 	table(1);
@@ -243,11 +243,11 @@ static void each_size_tells_shapes_apart(void **state)
 	i.settled = true;
 	for (unsigned int d = 0; d < 3; d++) {
 		i.size[d] ^= 256;
-		stage_hear(&s, 3, &i);
+		stage_receive(&s, 3, &i);
 		assert_int_equal(fm_problems_count(s.fm), 0);
 		i.size[d] ^= 256;
 	}
-	stage_hear(&s, 3, &i);
+	stage_receive(&s, 3, &i);
 	assert_int_equal(fm_problems_count(s.fm), 1);
 	stage_end(&s);
 }
@@ -269,7 +269,7 @@ static void wrong_cable_known_to_root_is_no_problem_of_node(void **state)
 	i = stage_neighbour(&s, 2);
 	i.settled = true;
 	i.position[0] = 2;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_int_equal(fm_problems_count(s.fm), 1);
 	m = stage_table(&s, 2, entry);
 	entry[1].wiring = 1u << 2;
@@ -301,11 +301,11 @@ static void init_of_neighbour_under_former_root_is_no_contradiction(void **state
 	i = stage_neighbour(&s, 2);
 	i.settled = true;
 	i.position[0] = 2;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	assert_string_equal(fm_problem(s.fm, 0)->kind, "wave");
 	assert_true(fm_neighbour(s.fm, 2, &n));
 	i.root_guid++;
-	stage_hear(&s, 2, &i);
+	stage_receive(&s, 2, &i);
 	for (unsigned int k = 0; fm_problem(s.fm, k); k++)
 		assert_string_not_equal(fm_problem(s.fm, k)->kind, "wave");
 	assert_false(fm_neighbour(s.fm, 2, &n));

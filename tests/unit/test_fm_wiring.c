@@ -146,7 +146,8 @@ static const char *fault(unsigned int end)
 	static const char *const said[] = { "", "leads to another fabric",
 					    "leads to nodes that obey another root",
 					    "leads to a manager of another version" };
-	const struct fm_record *m = &record[end / PORTS], *o = fm_record(&root, port(end)->peer_guid);
+	const struct fm_record *m = &record[end / PORTS],
+	*o = fm_record(&root, port(end)->peer_guid);
 	unsigned int p = end % PORTS;
 	const struct fm_record *due;
 
@@ -203,7 +204,8 @@ static void end_text(char *buf, uint64_t guid, unsigned int p)
 }
 
 /* The problem of the cable from a port of a placed node to another one, of the NIC @guid. */
-static void problem_text(char *buf, unsigned int end, uint64_t guid, unsigned int q, const char *what)
+static void problem_text(char *buf, unsigned int end, uint64_t guid, unsigned int q,
+			 const char *what)
 {
 	static const char *const far[] = { "-x", "-y", "-z", "+x", "+y", "+z" };
 	const struct fm_record *m = &record[end / PORTS], *o = fm_record(&root, guid);
@@ -229,7 +231,7 @@ static uint64_t key_of(unsigned int end)
  * Finds the problem that is told when the fault of the cable at @end is found: by the end at a port
  * with "+". Return: false: none, because the other end tells it.
  */
-static bool tells(unsigned int end, char *text, uint64_t *key)
+static bool find_reported(unsigned int end, char *text, uint64_t *key)
 {
 	const struct fm_record *o = fm_record(&root, port(end)->peer_guid);
 	unsigned int q = port(end)->peer_port, far = o ? (unsigned int)(o - record) * PORTS + q : 0;
@@ -265,7 +267,7 @@ static void check(struct rnd *r)
 			char text[500];
 			uint64_t key;
 
-			if (!fault(end)[0] || !tells(end, text, &key))
+			if (!fault(end)[0] || !find_reported(end, text, &key))
 				continue;
 			expect(r, next < n_named, "%s is missing", text);
 			expect(r, named[next].key == key && !strcmp(named[next].text, text),

@@ -107,14 +107,14 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const s
 
 /* --- helpers --------------------------------------------------------------------------- */
 
-static void on_told(void *arg, const char *why)
+static void on_error(void *arg, const char *why)
 {
 	(void)arg;
 	strcpy(told, why);
 	tellings++;
 }
 
-static const struct history_ops ops = { .told = on_told };
+static const struct history_ops ops = { .told = on_error };
 
 static void on_poll(void *arg)
 {
@@ -427,7 +427,8 @@ static void only_position_given_by_search_is_accepted(void **state)
 
 		snprintf(end, sizeof(end), "%zu", read_all(data));
 		snprintf(f.after, sizeof(f.after), "%.*s%s%s",
-			 (int)(z ? z - row[i].after : 60), row[i].after, z ? end : "", z ? z + 3 : "");
+			 (int)(z ? z - row[i].after : 60), row[i].after, z ? end : "",
+			 z ? z + 3 : "");
 		assert_string_equal(search(f), row[i].finds);
 	}
 }
@@ -541,10 +542,12 @@ static void file_of_other_history_is_renamed_and_reported(void **state)
 		{ "noise\n", "it is not a history file" },
 		{ "torus-history 3 lab abcdef0123456789 00000000\n",
 		  "it has format 3, of a later fabricd; this one knows 2" },
-		{ "torus-history 1 lib abcdef0123456789 00000000\n", "it is of fabric 'lib', and this is 'lab'" },
+		{ "torus-history 1 lib abcdef0123456789 00000000\n",
+		  "it is of fabric 'lib', and this is 'lab'" },
 		{ "torus-history 1 l\xff\033b abcdef0123456789 00000000\n",
 		  "it is of fabric 'l??b', and this is 'lab'" },
-		{ "torus-history 1 lab abcdef0123456780 00000000\n", "it is of NIC abcdef0123456780" },
+		{ "torus-history 1 lab abcdef0123456780 00000000\n",
+		  "it is of NIC abcdef0123456780" },
 		{ "torus-history 1 lab abcdef0123456789 00000000\n", "its first line is damaged" },
 	};
 	char path[200], text[256], due[2] = "";
@@ -572,9 +575,11 @@ static void file_of_other_history_is_renamed_and_reported(void **state)
 	/* A directory or a symbolic link, wherever it leads, is not a file of the history. */
 	for (unsigned int link = 0; link < 2; link++) {
 		told[0] = '\0';
-		assert_int_equal(link ? symlink("/dev/null", file(1, path)) : mkdir(file(1, path), 0700), 0);
+		assert_int_equal(link ? symlink("/dev/null", file(1, path)) :
+				 mkdir(file(1, path), 0700), 0);
 		start();
-		snprintf(text, sizeof(text), "%s is not used: it is not a regular file; it was renamed to .refused",
+		snprintf(text, sizeof(text),
+			 "%s is not used: it is not a regular file; it was renamed to .refused",
 			 file(1, path));
 		assert_string_equal(told, text);
 		strcat(path, ".refused");
@@ -685,7 +690,8 @@ static void log_of_deleted_file_is_unknown_again(void **state)
 /* The name of the directory must fit, with its end. */
 static void too_long_name_of_directory_is_refused(void **state)
 {
-	struct history_config c = { .fabric = "lab", .guid = GUID, .log = LOG + 9, .bytes = 1 << 20 };
+	struct history_config c = { .fabric = "lab", .guid = GUID, .log = LOG + 9,
+				    .bytes = 1 << 20 };
 	size_t len = HISTORY_PATH_MAX - 32 - strlen("/fabricd-0123456789abcdef.history") - 1;
 	char path[HISTORY_PATH_MAX];
 
@@ -722,7 +728,8 @@ static void fill_queue(size_t left)
 {
 	static char text[HISTORY_LINE_MAX];
 	struct history_record r = {
-		.whose = HISTORY_LED, .log = LOG, .seq = 1000, .kind = "link", .json = text, .len = 3000,
+		.whose = HISTORY_LED, .log = LOG, .seq = 1000, .kind = "link", .json = text,
+		.len = 3000,
 	};
 	size_t len, rest;
 
@@ -813,7 +820,8 @@ static void line_without_event_is_damaged(void **state)
 		" r 0123456789abcdef a 8 3 link {}", " r 0123456789abcdef 7 a 3 link {}",
 		" r 0123456789abcdef 7 8 a link {}", " r  7 8 3 link {}",
 		" r 0123456789abcdef  8 3 link {}", " r 0123456789abcdef 7 8 3  {}",
-		" r 0123456789abcdef 7 8 3 link", " r 0123456789abcdef 7 8 3", " r 0123456789abcdef 7 8",
+		" r 0123456789abcdef 7 8 3 link", " r 0123456789abcdef 7 8 3",
+		" r 0123456789abcdef 7 8",
 		" r 0123456789abcdef", " r ", " r", " ", "",
 		" r 0123456789abcdef 7 8 3 0123456789abcdef0123456789abcdef {}",
 	};
@@ -845,7 +853,8 @@ static void members_beside_json_are_in_found_event_once(void **state)
 	add_of(HISTORY_LED, UINT64_C(0xfedcba9876543210), 1, "dust");
 	history_add(h, &r);
 	FINDS("1 7");
-	assert_string_equal(found, "[{\"seq\":1,\"time\":1.000,\"log\":\"fedcba9876543210\",\"level\":"
+	assert_string_equal(found,
+			    "[{\"seq\":1,\"time\":1.000,\"log\":\"fedcba9876543210\",\"level\":"
 			    "\"warning\",\"kind\":\"link\",\"text\":\"dust\"},{\"seq\":7,\"time\":"
 			    "1795740055.042,\"log\":\"000000000000000f\",\"level\":\"info\",\"kind\":"
 			    "\"link\"}]");

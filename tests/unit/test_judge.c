@@ -69,7 +69,7 @@ static unsigned int at(unsigned int i, unsigned int p)
 	return its->peer_guid == i + 1 ? o : NODES;
 }
 
-static bool says_up(unsigned int o, unsigned int i, unsigned int p)
+static bool reports_up(unsigned int o, unsigned int i, unsigned int p)
 {
 	return records[o].row.port[records[i].row.port[p].peer_port].state == FM_PORT_UP;
 }
@@ -86,8 +86,9 @@ static void vouched_of(bool vouched[NODES])
 			for (unsigned int p = 0; p < PORTS; p++) {
 				unsigned int o = at(i, p);
 
-				if (records[i].via || vouched[i] || records[i].state == FM_NODE_DEAD ||
-				    o == NODES || !says_up(o, i, p) ||
+				if (records[i].via || vouched[i] ||
+				    records[i].state == FM_NODE_DEAD ||
+				    o == NODES || !reports_up(o, i, p) ||
 				    !(records[o].via || vouched[o]))
 					continue;
 				vouched[i] = more = true;
@@ -100,7 +101,7 @@ static bool lost_by_one_there(unsigned int i)
 	for (unsigned int p = 0; p < PORTS; p++) {
 		unsigned int o = at(i, p);
 
-		if (o < NODES && records[o].via && !says_up(o, i, p))
+		if (o < NODES && records[o].via && !reports_up(o, i, p))
 			return true;
 	}
 	return false;
@@ -112,7 +113,7 @@ static bool lost_what_was_up(unsigned int i)
 	for (unsigned int p = 0; p < PORTS; p++) {
 		unsigned int o = at(i, p);
 
-		if (o < NODES && records[o].via && !says_up(o, i, p) &&
+		if (o < NODES && records[o].via && !reports_up(o, i, p) &&
 		    records[i].row.port[p].state == FM_PORT_UP)
 			return true;
 	}
@@ -126,7 +127,7 @@ static bool joined(unsigned int a, unsigned int b, const bool vouched[NODES])
 		return false;
 	for (unsigned int p = 0; p < PORTS; p++)
 		if (at(a, p) == b &&
-		    (says_up(b, a, p) || records[a].row.port[p].state == FM_PORT_UP))
+		    (reports_up(b, a, p) || records[a].row.port[p].state == FM_PORT_UP))
 			return true;
 	return false;
 }
@@ -219,7 +220,8 @@ static uint8_t due_state(unsigned int i, const bool vouched[NODES])
 	if (records[i].state == FM_NODE_DEAD)
 		return FM_NODE_DEAD;
 	if (vouched[i])
-		return fm->now < records[i].missing + MEMBER_MAX ? records[i].state : FM_NODE_SILENT;
+		return fm->now < records[i].missing + MEMBER_MAX ? records[i].state :
+		       FM_NODE_SILENT;
 	n = set_of(i, vouched, set);
 	for (unsigned int o = 0; o < NODES; o++)
 		if (set[o] && fm->now < dead_at(o, n))
@@ -324,8 +326,10 @@ static void random_fabrics_are_judged_as_in_model(void **state)
 		vouched_of(vouched);
 		for (unsigned int i = 0; i < NODES; i++) {
 			if (records[i].state != FM_NODE_DEAD)
-				assert_int_equal(records[i].state, records[i].via ? FM_NODE_UP : FM_NODE_SILENT);
-			assert_int_equal(!records[i].via && records[i].state == FM_NODE_SILENT, vouched[i]);
+				assert_int_equal(records[i].state, records[i].via ? FM_NODE_UP :
+						 FM_NODE_SILENT);
+			assert_int_equal(!records[i].via && records[i].state == FM_NODE_SILENT,
+					 vouched[i]);
 			dead += records[i].state == FM_NODE_DEAD;
 			silent += records[i].state == FM_NODE_SILENT;
 			up += records[i].state == FM_NODE_UP;

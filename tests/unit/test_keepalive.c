@@ -115,14 +115,15 @@ static void begin(void)
 /* The root accepts it. */
 static void join(void)
 {
-	struct fm_msg m = { .type = FM_MSG_WELCOME, .welcome = { .term = TERM, .root_guid = ROOT } };
+	struct fm_msg m = { .type = FM_MSG_WELCOME,
+			    .welcome = { .term = TERM, .root_guid = ROOT } };
 
 	begin();
 	fm_conn_up(fm, UP, now);
 	fm_msg(fm, UP, &m, now);
 }
 
-static void root_says(void)
+static void root_sends_pong(void)
 {
 	struct fm_msg m = { .type = FM_MSG_PONG };
 
@@ -168,7 +169,7 @@ static void silent_root_is_pinged_and_closed(void **state)
 		assert_int_equal(did.pings, 1);
 		pass(heard + 4 * KEEPALIVE - 1);
 		assert_int_equal(did.pings, 3);
-		root_says();
+		root_sends_pong();
 	}
 	assert_int_equal(did.closes, 0);
 	fm_status(fm, &s);
@@ -216,7 +217,8 @@ static void replaceable_root_is_pinged_more_often(void **state)
 /* A parent that is not the root is pinged after three quarters of a keep-alive. */
 static void silent_parent_is_pinged_and_closed(void **state)
 {
-	struct fm_msg m = { .type = FM_MSG_WELCOME, .welcome = { .term = TERM, .root_guid = ROOT } };
+	struct fm_msg m = { .type = FM_MSG_WELCOME,
+			    .welcome = { .term = TERM, .root_guid = ROOT } };
 	uint64_t heard;
 
 	(void)state;
@@ -255,7 +257,7 @@ static void lost_cable_makes_node_ping_parent(void **state)
 
 	(void)state;
 	join();
-	root_says();
+	root_sends_pong();
 	for (unsigned int answers = 1; answers <= 2; answers++) {
 		link.session++;
 		did.pings = 0;
@@ -267,7 +269,7 @@ static void lost_cable_makes_node_ping_parent(void **state)
 		pass(now + patience - 1);
 		assert_int_equal(did.closes, 0);
 		if (answers == 1)
-			root_says();
+			root_sends_pong();
 		pass(now + 1);
 		assert_int_equal(did.closes, answers - 1);
 	}
@@ -284,11 +286,11 @@ static void silent_stranger_is_closed(void **state)
 	join();
 	fm_conn_up(fm, DOWN, now);
 	pass(now + KEEPALIVE / 2);
-	root_says();
+	root_sends_pong();
 	closes_in_four(DOWN, now - KEEPALIVE / 2);
 	assert_int_equal(did.pongs, 0);
 	/* A peer that asks without having said so is not answered either. */
-	root_says();
+	root_sends_pong();
 	fm_conn_up(fm, DOWN + 1, now);
 	fm_msg(fm, DOWN + 1, &ping, now);
 	assert_int_equal(did.pongs, 0);
@@ -315,14 +317,14 @@ static void silent_child_is_closed(void **state)
 	assert_int_equal(did.welcomes, 1);
 	for (unsigned int i = 1; i <= 3; i++) {
 		pass(now + 4 * KEEPALIVE - 1);
-		root_says();
+		root_sends_pong();
 		fm_msg(fm, DOWN, &ping, now);
 		assert_int_equal(did.pongs, i);
 	}
 	assert_int_equal(did.closes, 0);
 	heard = now;
 	pass(heard + KEEPALIVE);
-	root_says();
+	root_sends_pong();
 	closes_in_four(DOWN, heard);
 	fm_free(fm);
 }

@@ -34,7 +34,7 @@ static bool leads, has_root;
 static json_t *asked;			/* the last question; NULL: none is under way */
 static unsigned int asks;
 static const struct query_done *done;
-static enum fm_level told_level;	/* level of the last problem of the history */
+static enum fm_level reported_level;	/* level of the last problem of the history */
 static char told[HISTORY_TEXT_MAX + 8];
 static bool slow;			/* the keeper reported that writing takes long */
 static atomic_bool hangs, in_sync;	/* state of the disk */
@@ -96,7 +96,7 @@ void fabricd_event(struct fabricd *of, double time, const char *node, enum fm_le
 		slow = !strncmp(text, "writing below ", 14);
 		return;		/* this also comes if much time passes meanwhile */
 	}
-	told_level = level;
+	reported_level = level;
 	snprintf(told, sizeof(told), "%s", text);
 }
 
@@ -285,7 +285,7 @@ static void asked_after(uint64_t ns)
 	assert_int_equal(asks, before + 1);
 }
 
-static const char *said(const char *key)
+static const char *asked_for(const char *key)
 {
 	return json_string_value(json_object_get(asked, key));
 }
@@ -376,10 +376,10 @@ static void only_candidate_with_root_asks(void **state)
 	d.query = (struct query *)&d;
 	passes(10 * SEC);
 	assert_int_equal(asks, 1);
-	assert_string_equal(said("cmd"), "history");
+	assert_string_equal(asked_for("cmd"), "history");
 	assert_true(json_is_true(json_object_get(asked, "pull")));
-	assert_string_equal(said("have"), "");
-	assert_null(said("after"));
+	assert_string_equal(asked_for("have"), "");
+	assert_null(asked_for("after"));
 	assert_null(json_object_get(asked, "from"));
 	passes(30 * SEC);
 	keeper_changed(k);
@@ -426,15 +426,15 @@ static void new_root_asks_each_candidate_for_what_it_misses(void **state)
 	(void)state;
 	leads_candidates();
 	assert_int_equal(asks, 1);
-	assert_string_equal(said("cmd"), "history");
+	assert_string_equal(asked_for("cmd"), "history");
 	assert_true(json_is_true(json_object_get(asked, "pull")));
 	source_ends(1, SOURCE(EVENT_OF("a", 1) "," EVENT_OF("a", 2), "x:1:2", "true"));
 	assert_int_equal(events(2), 2);
 	passes(200 * MS);
-	assert_string_equal(said("after"), "x:1:2");
+	assert_string_equal(asked_for("after"), "x:1:2");
 	source_ends(1, SOURCE(EVENT_OF("a", 3), "x:1:3", "false"));
 	passes(20 * MS);
-	assert_null(said("after"));
+	assert_null(asked_for("after"));
 	source_ends(2, SOURCE(EVENT_OF("a", 3) "," EVENT_OF("b", 7), "y:1:3", "false"));
 	assert_int_equal(events(4), 4);
 	/* All have been asked. */
@@ -490,16 +490,17 @@ static void candidate_without_answer_is_asked_again_later(void **state)
  */
 static void candidate_that_lost_the_position_is_asked_from_the_beginning(void **state)
 {
-	static const char *const lost = "{\"events\":[],\"after\":\"n:0:0\",\"more\":false,\"lost\":true}";
+	static const char *const lost =
+		"{\"events\":[],\"after\":\"n:0:0\",\"more\":false,\"lost\":true}";
 
 	(void)state;
 	leads_candidates();
 	source_ends(1, SOURCE(EVENT_OF("a", 1), "x:1:2", "true"));
 	passes(200 * MS);
-	assert_string_equal(said("after"), "x:1:2");
+	assert_string_equal(asked_for("after"), "x:1:2");
 	source_ends(1, lost);
 	passes(200 * MS);
-	assert_null(said("after"));
+	assert_null(asked_for("after"));
 	source_ends(1, SOURCE(EVENT_OF("a", 2), "n:1:2", "false"));
 	assert_int_equal(events(2), 2);
 	passes(20 * MS);
@@ -520,7 +521,7 @@ static void former_root_asks_next_root_from_the_beginning(void **state)
 	has_root = true;
 	passes(SEC);
 	assert_non_null(asked);
-	assert_null(said("after"));
+	assert_null(asked_for("after"));
 }
 
 /* The fabric has changed: the root is asked at once, however often that is said, and soon again. */
@@ -613,19 +614,20 @@ static void doubled_event_is_kept_once(void **state)
 	assert_int_equal(events(2), 2);
 	assert_true(has_as("p", 1) && has_as("p", 2));
 	asked_after(20 * MS);
-	assert_string_equal(said("after"), "a:1:2");
-	assert_string_equal(said("have"), "00000000000000ab=2");
+	assert_string_equal(asked_for("after"), "a:1:2");
+	assert_string_equal(asked_for("have"), "00000000000000ab=2");
 	ends(REPLY(TWO "," EVENT(3, "error"), "\"after\":\"a:1:3\""));
 	assert_int_equal(events(3), 3);
 	asked_after(10 * SEC);
-	assert_string_equal(said("after"), "a:1:3");
+	assert_string_equal(asked_for("after"), "a:1:3");
 }
 
 /* Items that are not events are left out, and the others are taken. */
 static void malformed_events_are_left_out(void **state)
 {
 	static const char *const bad[] = {
-		"{}", "7", "{\"seq\":9,\"log\":\"zz\",\"level\":\"info\",\"kind\":\"link\",\"time\":1}",
+		"{}", "7",
+		"{\"seq\":9,\"log\":\"zz\",\"level\":\"info\",\"kind\":\"link\",\"time\":1}",
 		"{\"seq\":9,\"log\":\"ab\",\"level\":\"loud\",\"kind\":\"link\",\"time\":1}",
 		"{\"seq\":9,\"log\":\"ab\",\"kind\":\"link\",\"time\":1}",
 		"{\"seq\":9,\"log\":\"ab\",\"level\":\"info\",\"time\":1}",
@@ -669,13 +671,13 @@ static void lost_position_begins_anew(void **state)
 	for (unsigned int i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		ends(REPLY("", "\"after\":\"a:1:2\""));
 		asked_after(10 * SEC);
-		assert_string_equal(said("after"), "a:1:2");
+		assert_string_equal(asked_for("after"), "a:1:2");
 		ends(row[i].reply);
 		asked_after(row[i].again);
 		if (row[i].stays)
-			assert_string_equal(said("after"), "a:1:2");
+			assert_string_equal(asked_for("after"), "a:1:2");
 		else
-			assert_null(said("after"));
+			assert_null(asked_for("after"));
 	}
 }
 
@@ -738,13 +740,15 @@ static void record_names_node_run_and_boot(void **state)
 		j = keeper_record(k, &e);
 		assert_int_equal(json_integer_value(json_object_get(j, "seq")), 5);
 		assert_string_equal(json_string_value(json_object_get(j, "by")), "n1");
-		assert_int_equal(json_integer_value(json_object_get(j, "clock_ms")), loop_now() / MS);
+		assert_int_equal(json_integer_value(json_object_get(j, "clock_ms")),
+				 loop_now() / MS);
 		boot = json_string_value(json_object_get(j, "boot"));
 		/* Without one that is reported, it is the kernel's, if there is one. */
 		if (row[i].boot)
 			assert_string_equal(boot, row[i].boot);
 		else
-			assert_true(!boot || (strlen(boot) == 8 && strspn(boot, "0123456789abcdef") == 8));
+			assert_true(!boot ||
+				    (strlen(boot) == 8 && strspn(boot, "0123456789abcdef") == 8));
 		assert_string_not_equal(boot ? boot : "", row[i].boot ? "" : "01234567");
 		/* Each run has a log of its own, of 16 digits. */
 		assert_string_not_equal(json_string_value(json_object_get(j, "log")), log);
@@ -807,7 +811,7 @@ static void control_socket_shows_history(void **state)
 	keeper_free(NULL);
 }
 
-static bool is_told(void)
+static bool is_reported(void)
 {
 	usleep(100);
 	return told[0];
@@ -825,8 +829,8 @@ static void disk_problem_is_event_and_in_status(void **state)
 	/* the path is not a directory */
 	assert_int_equal(close(open(folder, O_CREAT | O_WRONLY, 0600)), 0);
 	add_event(1, FM_ERROR);
-	wait_until(is_told);
-	assert_int_equal(told_level, FM_ERROR);
+	wait_until(is_reported);
+	assert_int_equal(reported_level, FM_ERROR);
 	snprintf(text, sizeof(text), "cannot write below %s: Not a directory; events are kept in "
 		 "memory only", folder);
 	assert_string_equal(told, text);
@@ -908,8 +912,8 @@ static void history_goes_on_after_restart(void **state)
 	wait_until(is_loaded);
 	assert_int_equal(events(0), 0);
 	asked_after(200 * MS);
-	assert_null(said("after"));
-	assert_string_equal(said("have"), "");
+	assert_null(asked_for("after"));
+	assert_string_equal(asked_for("have"), "");
 }
 
 int main(void)

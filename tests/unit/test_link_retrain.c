@@ -21,7 +21,7 @@ static void begin_up(void)
 {
 	begin();
 	lone_up(&l, 0);
-	lone_told(&l, TN_EV_LINK);
+	lone_events(&l, TN_EV_LINK);
 }
 
 static void end(void)
@@ -62,7 +62,7 @@ static void sends_at(u64 at, unsigned int type)
 }
 
 /* Checks that there is exactly one event: the link went from @old to @now, for @reason. */
-static void told(u8 old, u8 now, u8 reason)
+static void check_event(u8 old, u8 now, u8 reason)
 {
 	assert_int_equal(l.events, 1);
 	assert_int_equal(l.event[0].type, TN_EV_LINK);
@@ -95,12 +95,12 @@ static void retraining_resumes_from_packet_that_peer_names(void **state)
 		assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
 	lone_drain(&l, 0);
 	l.peer[0].rseq--;		/* the last packet was lost */
-	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .src = 1 }, good);
+	lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_DATA, .src = 1 }, good);
 	session = link->session;
 	seed = link->seed;
 	l.now += 5;
 	tn_nic_retrain(l.nic, 0, l.now);
-	told(UP, TORUS_LINK_RETRAINING, TORUS_REASON_NONE);
+	check_event(UP, TORUS_LINK_RETRAINING, TORUS_REASON_NONE);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	i = l.peer[0].heard;
 	assert_true(i.resume && !i.up && i.last_session == session);
@@ -113,7 +113,7 @@ static void retraining_resumes_from_packet_that_peer_names(void **state)
 		sends_at(l.now + 10 * MS, TN_INIT);
 	i = resumes();
 	lone_init(&l, 0, &i);
-	told(TORUS_LINK_RETRAINING, UP, TORUS_REASON_NONE);
+	check_event(TORUS_LINK_RETRAINING, UP, TORUS_REASON_NONE);
 	assert_int_equal(link->session, session);
 	assert_int_not_equal(link->seed, seed);
 	l.peer[0].seed = link->seed;
@@ -161,7 +161,7 @@ static void retraining_is_given_up_after_retrain_time(void **state)
 	tn_nic_poll(l.nic, l.now);
 	assert_int_equal(link->state, TORUS_LINK_RETRAINING);
 	tn_nic_poll(l.nic, ++l.now);
-	told(TORUS_LINK_RETRAINING, TORUS_LINK_FAULTY, TORUS_REASON_SILENCE);
+	check_event(TORUS_LINK_RETRAINING, TORUS_LINK_FAULTY, TORUS_REASON_SILENCE);
 	end();
 }
 

@@ -52,7 +52,8 @@ static void came(u64 packets, u64 nflits, u64 bytes)
 static void no_errors(void)
 {
 	static const u8 errors[] = {
-		TORUS_PC_RETRIES, TORUS_PC_REPLAYED_PACKETS, TORUS_PC_CRC_ERRORS, TORUS_PC_SEQ_ERRORS,
+		TORUS_PC_RETRIES, TORUS_PC_REPLAYED_PACKETS, TORUS_PC_CRC_ERRORS,
+		TORUS_PC_SEQ_ERRORS,
 		TORUS_PC_DUPLICATES, TORUS_PC_MALFORMED, TORUS_PC_E_SENT, TORUS_PC_E_RECEIVED,
 		TORUS_PC_VB_DROPS, TORUS_PC_CREDIT_STALLS, TORUS_PC_MGMT_DROPS,
 	};
@@ -81,12 +82,12 @@ static void accepted_packets_are_delivered_and_counted(void **state)
 	struct tn_pkt *pkt;
 
 	(void)state;
-	lone_say(&l, 0, data(3), (struct tn_tail) { .flags = 5 | TN_TAIL_FIRST, .eseq = 0 });
+	lone_rx_pkt(&l, 0, data(3), (struct tn_tail) { .flags = 5 | TN_TAIL_FIRST, .eseq = 0 });
 	came(1, 5, 43);
 	/* the packet has no flit and no padding */
-	lone_say(&l, 0, data(0), (struct tn_tail) { .flags = 5, .eseq = 1 });
+	lone_rx_pkt(&l, 0, data(0), (struct tn_tail) { .flags = 5, .eseq = 1 });
 	came(2, 7, 43);
-	lone_say(&l, 0, data(1), (struct tn_tail) { .eseq = 2 });
+	lone_rx_pkt(&l, 0, data(1), (struct tn_tail) { .eseq = 2 });
 	came(3, 10, 59);
 	assert_int_equal(pc(TORUS_PC_RX_FRAMES), frames + 3);
 	assert_int_equal(link->credit.used[0], 3);
@@ -118,7 +119,8 @@ static void frame_of_many_packets_is_read_to_its_end(void **state)
 	(void)state;
 	begin(NULL);
 	for (u32 i = 0; i < 4; i++) {
-		at += lone_make(&l, 0, flits + at, data(2), (struct tn_tail) { .eseq = i }, NULL, NULL);
+		at += lone_make(&l, 0, flits + at, data(2), (struct tn_tail) { .eseq = i }, NULL,
+				NULL);
 		l.peer[0].tseq++;
 	}
 	memset(flits + at, 0, 48);		/* TN_PAD */
@@ -150,7 +152,7 @@ static void ecrc_of_relayed_packet_covers_destination(void **state)
 
 	(void)state;
 	begin(NULL);
-	lone_say_via(&l, 0, data(2), good, via);
+	lone_rx_pkt_via(&l, 0, data(2), good, via);
 	came(1, 5, 32);
 	no_errors();
 	pkt = l.nic->input[0].head;
@@ -170,7 +172,7 @@ static void management_packet_goes_to_host_whole(void **state)
 
 	(void)state;
 	/* A management packet makes one hop, so a mark from upstream has no meaning. */
-	lone_say(&l, 0, h, (struct tn_tail) { .flags = 7, .vb = TN_VB_BAD });
+	lone_rx_pkt(&l, 0, h, (struct tn_tail) { .flags = 7, .vb = TN_VB_BAD });
 	assert_int_equal(l.mgmts, 1);
 	assert_int_equal(l.mgmt_port, 0);
 	assert_int_equal(l.mgmt_len, 25);
@@ -195,11 +197,11 @@ static void management_packet_without_room_is_dropped(void **state)
 	(void)state;
 	begin(NULL);
 	l.mgmt_full = true;
-	lone_say(&l, 0, h, good);
+	lone_rx_pkt(&l, 0, h, good);
 	assert_int_equal(pc(TORUS_PC_MGMT_DROPS), 1);
 	assert_int_equal(pc(TORUS_PC_MGMT_RX), 1);
 	l.mgmt_full = false;
-	lone_say(&l, 0, h, good);
+	lone_rx_pkt(&l, 0, h, good);
 	assert_int_equal(l.mgmts, 1);
 	assert_int_equal(pc(TORUS_PC_MGMT_DROPS), 1);
 	assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_UP);
@@ -212,14 +214,14 @@ static void largest_packet_is_accepted_and_longer_one_fails_link(void **state)
 	(void)state;
 	for (u32 more = 0; more < 2; more++) {
 		begin(NULL);
-		lone_say(&l, 0, data((u16)(l.params.payload_max / TN_FLIT + more)), good);
+		lone_rx_pkt(&l, 0, data((u16)(l.params.payload_max / TN_FLIT + more)), good);
 		came(!more, more ? 0 : 258, more ? 0 : 4096);
 		assert_int_equal(pc(TORUS_PC_MALFORMED), more);
 		assert_int_equal(lone_link(&l, 0)->state, more ? TORUS_LINK_FAULTY : TORUS_LINK_UP);
 		end();
 		begin(NULL);
-		lone_say(&l, 0, (struct tn_hdr) { .type = TN_MGMT,
-			 .len = (u16)(TORUS_MGMT_MAX / TN_FLIT + more) }, good);
+		lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_MGMT,
+			    .len = (u16)(TORUS_MGMT_MAX / TN_FLIT + more) }, good);
 		assert_int_equal(pc(TORUS_PC_MGMT_RX), !more);
 		assert_int_equal(pc(TORUS_PC_MALFORMED), more);
 		end();
@@ -260,7 +262,7 @@ static void impossible_packets_fail_link(void **state)
 		end();
 	}
 	begin(NULL);			/* and a message from NIC to NIC that has one */
-	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 1 }, good);
+	lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 1 }, good);
 	assert_int_equal(pc(TORUS_PC_MALFORMED), 0);
 	came(1, 3, 16);
 	end();
@@ -274,7 +276,7 @@ static void impossible_packets_fail_link(void **state)
 		if (type == TN_INIT)
 			continue;
 		begin(NULL);
-		lone_say_via(&l, 0, h, good, via);
+		lone_rx_pkt_via(&l, 0, h, good, via);
 		assert_int_equal(pc(TORUS_PC_MALFORMED), !fine);
 		assert_int_equal(pc(TORUS_PC_RX_FLITS), fine ? 3 : 0);
 		end();
@@ -296,11 +298,13 @@ static void damaged_packet_is_counted_and_dropped(void **state)
 		u32 len;
 
 		begin(NULL);
-		len = lone_make(&l, 0, flits, data(payload), (struct tn_tail) { .ecrc = !lcrc }, NULL, NULL);
+		len = lone_make(&l, 0, flits, data(payload), (struct tn_tail) { .ecrc = !lcrc },
+				NULL, NULL);
 		if (lcrc)
 			flits[5] ^= 1;
 		/* The rest of the frame is not read. */
-		lone_rx(&l, 0, flits, len + lone_make(&l, 0, flits + len, data(2), good, NULL, NULL));
+		lone_rx(&l, 0, flits,
+			len + lone_make(&l, 0, flits + len, data(2), good, NULL, NULL));
 		assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
 		assert_int_equal(pc(TORUS_PC_E_SENT), 1);
 		lone_rx(&l, 0, flits, len);
@@ -312,7 +316,7 @@ static void damaged_packet_is_counted_and_dropped(void **state)
 		assert_int_equal(l.sent[0].hdr.type, TN_IDLE);
 		assert_int_equal(l.sent[0].hdr.e, 1);
 		assert_int_equal(l.sent[0].hdr.rseq, l.peer[0].tseq);
-		lone_say(&l, 0, data(2), good);
+		lone_rx_pkt(&l, 0, data(2), good);
 		came(1, 4, 32);
 		assert_int_equal(pc(TORUS_PC_SEQ_ERRORS), 0);
 		end();
@@ -342,7 +346,7 @@ static void seconds_with_damaged_packets_are_counted(void **state)
 		assert_int_equal(pc(TORUS_PC_ERROR_SECONDS), counted[i]);
 	}
 	l.now += 5 * SEC;
-	lone_say(&l, 0, data(2), good);
+	lone_rx_pkt(&l, 0, data(2), good);
 	came(1, 4, 32);
 	assert_int_equal(pc(TORUS_PC_ERROR_SECONDS), 4);
 	l.now += 5 * SEC;
@@ -368,7 +372,7 @@ static void packets_ahead_cause_one_error_report(void **state)
 	assert_int_equal(pc(TORUS_PC_SEQ_ERRORS), 1);
 	assert_int_equal(pc(TORUS_PC_E_SENT), 1);
 	came(0, 0, 0);
-	lone_say(&l, 0, data(1), good);
+	lone_rx_pkt(&l, 0, data(1), good);
 	once(ahead, good);			/* two packets ahead: a new error */
 	assert_int_equal(pc(TORUS_PC_SEQ_ERRORS), 2);
 	assert_int_equal(pc(TORUS_PC_E_SENT), 2);
@@ -475,7 +479,8 @@ static void damaged_init_is_counted_and_rest_is_read(void **state)
 		tn_tail_put(flits_tail(flits, h.len), &t);
 		flits_seal(flits, h.len, ~0u);
 		flits[hit[i].at] ^= hit[i].bit;
-		lone_rx(&l, 0, flits, len + lone_make(&l, 0, flits + len, data(1), good, NULL, NULL));
+		lone_rx(&l, 0, flits,
+			len + lone_make(&l, 0, flits + len, data(1), good, NULL, NULL));
 		assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
 		assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_UP);
 		came(1, 3, 16);
@@ -502,7 +507,7 @@ static void packet_marked_bad_is_dropped_and_its_copy_taken(void **state)
 
 	(void)state;
 	l.no_memory = true;
-	lone_say(&l, 0, data(2), (struct tn_tail) { .vb = TN_VB_BAD, .ecrc = 1 });
+	lone_rx_pkt(&l, 0, data(2), (struct tn_tail) { .vb = TN_VB_BAD, .ecrc = 1 });
 	assert_int_equal(pc(TORUS_PC_VB_DROPS), 1);
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
 	assert_int_equal(pc(TORUS_PC_E_SENT), 0);
@@ -526,7 +531,7 @@ static void version_4_ignores_other_values_of_vb(void **state)
 
 	(void)state;
 	assert_int_equal(link->wire, 4);
-	lone_say(&l, 0, data(2), (struct tn_tail) { .vb = TN_VB_BAD - 1 });
+	lone_rx_pkt(&l, 0, data(2), (struct tn_tail) { .vb = TN_VB_BAD - 1 });
 	assert_int_equal(pc(TORUS_PC_VB_DROPS), 0);
 	assert_int_equal(pc(TORUS_PC_MALFORMED), 0);
 	assert_int_equal(l.nic->input[0].count, 1);
@@ -535,7 +540,7 @@ static void version_4_ignores_other_values_of_vb(void **state)
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
 	end();
 	begin(four);
-	lone_say(&l, 0, data(2), (struct tn_tail) { .vb = TN_VB_BAD, .ecrc = 1 });
+	lone_rx_pkt(&l, 0, data(2), (struct tn_tail) { .vb = TN_VB_BAD, .ecrc = 1 });
 	assert_int_equal(pc(TORUS_PC_VB_DROPS), 1);
 	end();
 }
@@ -546,7 +551,7 @@ static void vb_of_checked_frame_of_version_4_is_cleared(void **state)
 	(void)state;
 	begin(four);
 	tn_nic_rx_checked(l.nic, 0, true);
-	lone_say(&l, 0, data(2), (struct tn_tail) { .vb = TN_SERVICE_RMA });
+	lone_rx_pkt(&l, 0, data(2), (struct tn_tail) { .vb = TN_SERVICE_RMA });
 	assert_int_equal(l.nic->input[0].head->tail.vb, 0);
 	once(data(2), (struct tn_tail) { .vb = TN_SERVICE_RMA, .ecrc = 1 });
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
@@ -574,8 +579,8 @@ static void reserved_vb_of_version_5_fails_link(void **state)
 		struct tn_link *link = begin(five);
 
 		assert_int_equal(link->wire, 5);
-		lone_say(&l, 0, packets[i / ARRAY_SIZE(values)],
-			 (struct tn_tail) { .vb = values[i % ARRAY_SIZE(values)] });
+		lone_rx_pkt(&l, 0, packets[i / ARRAY_SIZE(values)],
+			    (struct tn_tail) { .vb = values[i % ARRAY_SIZE(values)] });
 		assert_int_equal(pc(TORUS_PC_MALFORMED), 1);
 		assert_int_equal(link->state, TORUS_LINK_FAULTY);
 		assert_int_equal(link->reason, TORUS_REASON_PROTOCOL);
@@ -613,7 +618,7 @@ static void service_1_of_version_6_is_allowed_in_ordered_data(void **state)
 			assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
 		}
 		t.ecrc = 0;
-		lone_say(&l, 0, h, t);
+		lone_rx_pkt(&l, 0, h, t);
 		assert_int_equal(pc(TORUS_PC_MALFORMED), !p[i].good);
 		assert_int_equal(link->reason, p[i].good ? 0 : TORUS_REASON_PROTOCOL);
 		assert_int_equal(pc(TORUS_PC_RX_PACKETS), p[i].good);
@@ -662,7 +667,7 @@ static void packet_without_memory_is_sent_again(void **state)
 	assert_int_equal(pc(TORUS_PC_E_SENT), 1);
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
 	l.no_memory = false;
-	lone_say(&l, 0, data(2), good);
+	lone_rx_pkt(&l, 0, data(2), good);
 	came(1, 4, 32);
 	assert_int_equal(l.mem.live, 1);
 	end();
@@ -700,8 +705,9 @@ static void packet_beyond_buffers_fails_link(void **state)
 	begin(four_slots);
 	for (u8 vc = 0; vc < TORUS_VCS; vc++) {
 		for (int i = 0; i < 4; i++)
-			lone_say(&l, 0, (struct tn_hdr) { .type = i ? TN_DATA : TN_UNREACH, .vc = vc },
-				 good);
+			lone_rx_pkt(&l, 0,
+				    (struct tn_hdr) { .type = i ? TN_DATA : TN_UNREACH, .vc = vc },
+				    good);
 		assert_int_equal(lone_link(&l, 0)->credit.used[vc], 4);
 	}
 	assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_UP);
@@ -722,13 +728,13 @@ static void buffer_freed_without_credit_may_not_be_used(void **state)
 	for (int sent = 0; sent < 2; sent++) {
 		begin(four_slots);
 		for (int i = 0; i < 4; i++)
-			lone_say(&l, 0, data(1), good);
+			lone_rx_pkt(&l, 0, data(1), good);
 		tn_nic_work(l.nic, l.now);
 		assert_int_equal(lone_link(&l, 0)->credit.used[0], 0);
 		assert_int_equal(lone_link(&l, 0)->credit.owed[0], 4);
 		if (sent)
 			lone_drain(&l, 0);
-		lone_say(&l, 0, data(1), good);
+		lone_rx_pkt(&l, 0, data(1), good);
 		assert_int_equal(lone_link(&l, 0)->state, sent ? TORUS_LINK_UP : TORUS_LINK_FAULTY);
 		end();
 	}
@@ -746,12 +752,12 @@ static void packet_from_memory_gets_checksum_before_wire(void **state)
 	begin(NULL);
 	h.dst = 2;			/* the packet goes through this node by +x */
 	tn_nic_rx_memory(l.nic, 0, true);
-	lone_say(&l, 0, h, t);
+	lone_rx_pkt(&l, 0, h, t);
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
 	came(1, 4, 32);
 	assert_int_equal(l.nic->input[0].head->unsummed, TN_UNSUMMED);
 	h.dir = 1 << 1;
-	lone_say(&l, 0, h, t);
+	lone_rx_pkt(&l, 0, h, t);
 	tn_nic_work(l.nic, l.now);
 	assert_int_equal(lone_drain(&l, 1), 1);
 	assert_int_equal(l.sent[0].tail.ecrc,
@@ -773,7 +779,7 @@ static void checked_packet_is_not_checked_again(void **state)
 	(void)state;
 	begin(NULL);
 	tn_nic_rx_checked(l.nic, 0, true);
-	lone_say(&l, 0, h, t);
+	lone_rx_pkt(&l, 0, h, t);
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
 	came(1, 4, 32);
 	pkt = l.nic->input[0].head;

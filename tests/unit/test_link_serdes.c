@@ -92,7 +92,7 @@ static void begin_up(void)
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	due_at(l.now + SETTLE);
 	lone_up(&l, 0);
-	lone_told(&l, TN_EV_LINK);
+	lone_events(&l, TN_EV_LINK);
 	/* Nothing else shall be due but measurements of the eyes. */
 	l.nic->params.silence = 1000000 * MS;
 	link->keepalive_at = NEVER;
@@ -104,7 +104,7 @@ static void end(void)
 }
 
 /* Checks that there is exactly one event, on port 0. */
-static void told(u8 old, u8 now)
+static void check_event(u8 old, u8 now)
 {
 	assert_int_equal(l.events, 1);
 	assert_int_equal(l.event[0].old_state, old);
@@ -222,7 +222,7 @@ static void falling_margin_is_reported_once(void **state)
 		tn_nic_poll(l.nic, l.now = link->look_at);
 		assert_int_equal(l.events, step[i].told);
 		if (step[i].told)
-			told(UP, UP);
+			check_event(UP, UP);
 		assert_int_equal(gauge(TORUS_PG_MARGIN), step[i].margin);
 	}
 	assert_int_equal(pc(TORUS_PC_STATE_CHANGES), 3);
@@ -232,7 +232,7 @@ static void falling_margin_is_reported_once(void **state)
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	tn_nic_poll(l.nic, l.now += 2 * SETTLE);
 	assert_int_equal(link->state, TORUS_LINK_INIT);
-	lone_told(&l, TN_EV_LINK);
+	lone_events(&l, TN_EV_LINK);
 	margin[1] = 105;
 	tn_nic_poll(l.nic, l.now = link->look_at);
 	assert_int_equal(l.events, 0);
@@ -253,7 +253,7 @@ static void closing_eye_retrains_and_gives_up_lane(void **state)
 	margin[2] = 99;
 	tn_nic_poll(l.nic, l.now = link->look_at);
 	from = l.now;
-	told(UP, TORUS_LINK_RETRAINING);
+	check_event(UP, TORUS_LINK_RETRAINING);
 	assert_int_equal(pc(TORUS_PC_EYE_RETRAINS), 1);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_true(l.peer[0].heard.resume && !l.peer[0].heard.nonce_received);
@@ -287,7 +287,7 @@ static void closing_eye_retrains_and_gives_up_lane(void **state)
 	assert_int_equal(l.peer[0].heard.mbps, 2 * 1000);
 	i.nonce_received = l.peer[0].heard.nonce;
 	lone_init(&l, 0, &i);
-	told(TORUS_LINK_RETRAINING, UP);
+	check_event(TORUS_LINK_RETRAINING, UP);
 	l.peer[0].seed = link->seed;
 	lone_drain(&l, 0);
 	/* A lane that returns does not count as shed; the next one does. */
@@ -332,7 +332,7 @@ static void closing_eye_of_link_in_init_trains_again(void **state)
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	due_at(l.now + SETTLE);
 	lone_drain(&l, 0);
-	lone_told(&l, TN_EV_LINK);
+	lone_events(&l, TN_EV_LINK);
 	margin[0] = 50;
 	tn_nic_poll(l.nic, l.now = link->look_at);
 	assert_int_equal(link->state, TORUS_LINK_INIT);

@@ -30,7 +30,7 @@ static void end(void)
 }
 
 /* Checks that there is exactly one event, on port 0. */
-static void told(u8 old, u8 now, u8 reason)
+static void check_event(u8 old, u8 now, u8 reason)
 {
 	assert_int_equal(l.events, 1);
 	assert_int_equal(l.event[0].type, TN_EV_LINK);
@@ -63,7 +63,8 @@ static void still(void)
  */
 static void busy(void)
 {
-	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = 1, .src = 1, .dir = 3, .first = 15,
+	lone_rx_pkt(&l, 0,
+		    (struct tn_hdr) { .type = TN_DATA, .vc = 1, .src = 1, .dir = 3, .first = 15,
 					  .last = 15 }, good);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(lone_send(&l, 1, 0, 2), 0);
@@ -112,7 +113,8 @@ static void port_taken_down_stays_down_until_taken_up(void **state)
 	assert_int_equal(l.events, 3);
 	assert_int_equal(l.event[0].type, TN_EV_PARK);
 	assert_true(l.event[1].old_state == UP && l.event[1].state == TORUS_LINK_FAULTY);
-	assert_true(l.event[2].old_state == TORUS_LINK_FAULTY && l.event[2].state == TORUS_LINK_DOWN);
+	assert_true(l.event[2].old_state == TORUS_LINK_FAULTY &&
+		    l.event[2].state == TORUS_LINK_DOWN);
 	assert_int_equal(l.event[2].reason, TORUS_REASON_ADMIN);
 	l.events = 0;
 	assert_int_equal(gauge(TORUS_PG_RETRY_PACKETS), 0);
@@ -146,7 +148,7 @@ static void port_is_taken_down_in_any_state(void **state)
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	l.events = 0;
 	tn_nic_admin(l.nic, 0, false, l.now);
-	told(TORUS_LINK_INIT, TORUS_LINK_DOWN, TORUS_REASON_NONE);
+	check_event(TORUS_LINK_INIT, TORUS_LINK_DOWN, TORUS_REASON_NONE);
 	still();
 	tn_nic_carrier(l.nic, 0, false, l.now);
 	tn_nic_admin(l.nic, 0, true, l.now);
@@ -172,26 +174,26 @@ static void carrier_begins_and_ends_attempt(void **state)
 	assert_int_equal(l.events, 0);
 	/* Never up before: down without a cable, not faulty. */
 	tn_nic_carrier(l.nic, 0, false, l.now);
-	told(TORUS_LINK_INIT, TORUS_LINK_DOWN, TORUS_REASON_NONE);
+	check_event(TORUS_LINK_INIT, TORUS_LINK_DOWN, TORUS_REASON_NONE);
 	still();
 	lone_up(&l, 0);
 	l.events = 0;
 	tn_nic_carrier(l.nic, 0, false, l.now);
-	told(UP, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
+	check_event(UP, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
 	assert_true(link->closed);
 	still();
 	/* Up before: faulty, however far it had come again. */
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	l.events = 0;
 	tn_nic_carrier(l.nic, 0, false, l.now);
-	told(TORUS_LINK_INIT, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
+	check_event(TORUS_LINK_INIT, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
 	still();
 	end();
 	begin_up();
 	tn_nic_retrain(l.nic, 0, l.now);
 	l.events = 0;
 	tn_nic_carrier(l.nic, 0, false, l.now);
-	told(TORUS_LINK_RETRAINING, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
+	check_event(TORUS_LINK_RETRAINING, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
 	assert_true(link->closed);
 	still();
 	end();
@@ -214,7 +216,7 @@ static void failed_link_is_faulty_after_ten_intervals(void **state)
 		lone_drain(&l, 0);
 		tn_link_poll(link, l.now = tn_link_expiry(link));
 	}
-	told(TORUS_LINK_INIT, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
+	check_event(TORUS_LINK_INIT, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
 	assert_true(l.now == from + 10 * l.params.init_interval);
 	end();
 }
@@ -275,7 +277,7 @@ static void silent_neighbour_in_handshake_begins_new_attempt(void **state)
 {
 	struct tn_init i;
 	u32 nonce;
-	u64 heard;
+	u64 receive_late;
 
 	(void)state;
 	begin();
@@ -285,14 +287,14 @@ static void silent_neighbour_in_handshake_begins_new_attempt(void **state)
 	i = lone_init_of(&l, 0);
 	i.nonce_received = 0;
 	lone_init(&l, 0, &i);
-	heard = l.now;
-	while (l.now < heard + l.params.silence) {
+	receive_late = l.now;
+	while (l.now < receive_late + l.params.silence) {
 		assert_int_equal(link->nonce, nonce);
 		assert_int_equal(link->peer_nonce, i.nonce);
 		lone_drain(&l, 0);
 		tn_link_poll(link, l.now = tn_link_expiry(link));
 	}
-	assert_true(l.now < heard + l.params.silence + l.params.probe_interval);
+	assert_true(l.now < receive_late + l.params.silence + l.params.probe_interval);
 	assert_int_equal(link->state, TORUS_LINK_INIT);
 	assert_int_not_equal(link->nonce, nonce);
 	assert_int_equal(link->peer_nonce, 0);
@@ -337,8 +339,8 @@ static void limit_is_silence_once_peer_has_shown_to_be_up(void **state)
 		else if (how == 2)
 			lone_rx(&l, 0, bytes, sizeof(bytes));
 		else
-			lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .dst = 0, .src = 1 },
-				 (struct tn_tail) { .eseq = 1 });
+			lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_DATA, .dst = 0, .src = 1 },
+				    (struct tn_tail) { .eseq = 1 });
 		l.now += 3 * MS;
 		tn_link_poll(link, l.now);
 		assert_int_equal(link->state == UP, how == 0);
@@ -358,7 +360,7 @@ static void faulty_link_sends_init_each_probe_interval(void **state)
 	begin_up();
 	busy();
 	nonce = link->nonce;
-	lone_say(&l, 0, (struct tn_hdr) { .type = TN_CREDIT, .crp = 9 }, good);
+	lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_CREDIT, .crp = 9 }, good);
 	assert_int_equal(link->state, TORUS_LINK_FAULTY);
 	assert_int_not_equal(link->nonce, nonce);
 	nonce = link->nonce;
@@ -400,9 +402,9 @@ static void buffers_of_last_session_are_reported(void **state)
 	begin_up();
 	l.busy = true;
 	for (int i = 0; i < 5; i++)
-		lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = 1, .src = 1, .dir = 3,
+		lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = 1, .src = 1, .dir = 3,
 						  .first = 15, .last = 15 },
-			 (struct tn_tail) { .eseq = (u32)i });
+			    (struct tn_tail) { .eseq = (u32)i });
 	tn_nic_work(l.nic, l.now);
 	link->credit.owed[1] = 3;	/* credits of the session that ends */
 	tn_nic_carrier(l.nic, 0, false, l.now);

@@ -39,7 +39,7 @@ static void ready(unsigned int n, u16 len)
 /* Receives a packet for this node, and frees its buffer again. */
 static void freed(unsigned int vc)
 {
-	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = (u8)vc, .src = 1, .dir = 3,
+	lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = (u8)vc, .src = 1, .dir = 3,
 					  .first = 15, .last = 15 }, good);
 	tn_nic_work(l.nic, l.now);
 	lone_clear(&l);
@@ -69,7 +69,8 @@ static void queued_packets_are_sent_whole_and_once(void **state)
 	for (u32 i = 0; i < 3; i++) {
 		assert_int_equal(l.sent[i].hdr.type, TN_DATA);
 		assert_int_equal(l.sent[i].hdr.len, i ? 3 : 0);
-		assert_int_equal(l.sent[i].hdr.tseq, (l.peer[0].heard.first_tseq + i) & TN_SEQ_MASK);
+		assert_int_equal(l.sent[i].hdr.tseq,
+				 (l.peer[0].heard.first_tseq + i) & TN_SEQ_MASK);
 		assert_int_equal(l.sent[i].tail.eseq, i);
 	}
 	assert_int_equal(pc(TORUS_PC_TX_FRAMES), frames + 1);
@@ -229,7 +230,7 @@ static void credits_are_reported_after_delay_or_by_quarter(void **state)
 
 	(void)state;
 	l.now += 5;
-	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .src = 1, .dir = 3, .first = 15,
+	lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_DATA, .src = 1, .dir = 3, .first = 15,
 					  .last = 15 }, good);
 	l.now += 7;
 	tn_nic_work(l.nic, l.now);
@@ -378,7 +379,7 @@ static void retry_40(struct lone *t)
 
 static void mgmt_came(void)
 {
-	lone_say(&l, 0, (struct tn_hdr) { .type = TN_MGMT, .len = 1 }, good);
+	lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_MGMT, .len = 1 }, good);
 }
 
 /*
@@ -453,7 +454,8 @@ static void after_error_each_frame_is_acknowledged(void **state)
  */
 static void packet_255_of_hippi_gets_no_answer(void **state)
 {
-	struct tn_hdr empty = { .type = TN_IDLE, .tseq = 255 }, other = { .type = TN_MGMT, .len = 1 };
+	struct tn_hdr empty = { .type = TN_IDLE, .tseq = 255 },
+	other = { .type = TN_MGMT, .len = 1 };
 	struct tn_link *link;
 
 	(void)state;

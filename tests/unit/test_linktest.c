@@ -367,7 +367,8 @@ static void late_timer_makes_no_burst(void **state)
 	(void)state;
 	begin(&plan);
 	now += 30 * SEC;
-	linktest_result(side[0].t, PORT_A, LINKTEST_SENDER, TOKEN, now, &(struct linktest_result) { 0 });
+	linktest_result(side[0].t, PORT_A, LINKTEST_SENDER, TOKEN, now,
+			&(struct linktest_result) { 0 });
 	pass(2 * STEP);
 	assert_true(side[0].sent <= LINKTEST_WINDOW);
 	pass(SEC);
@@ -409,7 +410,7 @@ static void failed_nic_ends_test_with_reason(void **state)
 	assert_string_equal(result_of(1).why, "the link went down");
 }
 
-static void heard_raw(unsigned int i, const uint8_t *data, size_t len, bool mine)
+static void receive_raw(unsigned int i, const uint8_t *data, size_t len, bool mine)
 {
 	assert_int_equal(linktest_receive(side[i].t, side[i].port, data, len, now), mine);
 	nic_runs(&side[i]);
@@ -431,30 +432,30 @@ static void packet_of_no_test_is_dropped(void **state)
 	p = side[0].fly[0].p;
 	pass(20 * MS);
 	assert_int_equal(side[1].sent, 2);
-	heard_raw(1, (const uint8_t *)"tSEA01234567890", 16, false);
-	heard_raw(1, (const uint8_t *)"tTS", 3, false);
-	heard_raw(1, p.data, 16, true);			/* the packet is too short */
+	receive_raw(1, (const uint8_t *)"tSEA01234567890", 16, false);
+	receive_raw(1, (const uint8_t *)"tTS", 3, false);
+	receive_raw(1, p.data, 16, true);			/* the packet is too short */
 	/* the packet has another length than it says */
-	heard_raw(1, p.data, p.len - 8, true);
+	receive_raw(1, p.data, p.len - 8, true);
 	p.data[8] ^= 1;					/* the token is wrong */
-	heard_raw(1, p.data, p.len, true);
+	receive_raw(1, p.data, p.len, true);
 	p.data[8] ^= 1;
 	p.data[4] ^= 1;					/* the version is wrong */
-	heard_raw(1, p.data, p.len, true);
+	receive_raw(1, p.data, p.len, true);
 	p.data[4] ^= 1;
 	p.data[5] = 2;					/* the kind is wrong */
-	heard_raw(1, p.data, p.len, true);
+	receive_raw(1, p.data, p.len, true);
 	p.data[5] = 1;					/* an echo, at the end that sends none */
-	heard_raw(1, p.data, p.len, true);
-	heard_raw(0, p.data, p.len, true);		/* an echo that came already */
+	receive_raw(1, p.data, p.len, true);
+	receive_raw(0, p.data, p.len, true);		/* an echo that came already */
 	assert_int_equal(result_of(0).received, 2);
 	p.data[5] = 0;
 	assert_int_equal(side[1].sent, 2);
 	assert_int_equal(result_of(1).received, 2);
-	heard_raw(1, p.data, p.len, true);		/* a right packet */
+	receive_raw(1, p.data, p.len, true);		/* a right packet */
 	assert_int_equal(side[1].sent, 3);
 	linktest_end(side[1].t, PORT_B, TOKEN);
-	heard_raw(1, p.data, p.len, true);
+	receive_raw(1, p.data, p.len, true);
 	assert_int_equal(side[1].sent, 3);
 	assert_false(linktest_receive(side[1].t, TORUS_MAX_PORTS, "tSEA", 4, now));
 	assert_true(linktest_receive(side[1].t, TORUS_MAX_PORTS, "tTST", 4, now));
@@ -538,7 +539,8 @@ static void test_of_vanished_client_ends(void **state)
 	}
 	pass(11 * SEC);
 	assert_int_equal(result_of(0).state, LINKTEST_FAILED);
-	assert_string_equal(result_of(0).why, "the test ended early: the result was no longer asked for");
+	assert_string_equal(result_of(0).why,
+			    "the test ended early: the result was no longer asked for");
 	assert_int_equal(linktest_begin(side[0].t, PORT_A, LINKTEST_SENDER, &plan, now), 0);
 	linktest_end(side[0].t, PORT_A, TOKEN);
 	assert_int_equal(linktest_expiry(side[0].t), UINT64_MAX);

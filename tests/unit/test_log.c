@@ -42,7 +42,7 @@ static void stop_listening(void)
 }
 
 /* Return: all that is in the pipe, with a NUL; the caller frees it. */
-static char *heard(void)
+static char *read_pipe(void)
 {
 	char *text = calloc(1, 1 << 20);
 	size_t n = 0;
@@ -72,7 +72,7 @@ static void only_lines_up_to_level_are_written(void **state)
 			log_line(level, "test", "told");
 			snprintf(line, sizeof(line), "fabricd: %s: test: printed 7\n"
 				 "fabricd: %s: test: told\n", name[level], name[level]);
-			text = heard();
+			text = read_pipe();
 			assert_string_equal(text, level <= least ? line : "");
 			free(text);
 		}
@@ -126,7 +126,7 @@ static void line_without_room_in_journal_goes_to_stream(void **state)
 	setenv("JOURNAL_STREAM", stream, 1);
 	log_open(NULL);
 	log_line(FM_ERROR, "test", "told");
-	text = heard();
+	text = read_pipe();
 	unsetenv("JOURNAL_STREAM");
 	log_open(NULL);
 	stop_listening();
@@ -134,7 +134,7 @@ static void line_without_room_in_journal_goes_to_stream(void **state)
 	free(text);
 }
 
-static void say(unsigned int n)
+static void write_line(unsigned int n)
 {
 	log_error("test", "line %u of a log that nobody reads for a while", n);
 }
@@ -154,12 +154,12 @@ static void log_does_not_wait_for_blocked_reader(void **state)
 	listen_to_log();
 	assert_int_equal(fcntl(reader, F_SETPIPE_SZ, 65536), 65536);
 	for (n = 0; n < LINES; n++)
-		say(n);
+		write_line(n);
 	for (; n < LINES + 4; n++) {
-		text = heard();
+		text = read_pipe();
 		strcat(all, text);
 		free(text);
-		say(n);
+		write_line(n);
 	}
 	stop_listening();
 	while ((line = strsep(&rest, "\n")) && *line) {
@@ -182,7 +182,7 @@ static void log_does_not_wait_for_blocked_reader(void **state)
 }
 
 /* Says @n lines of 512 bytes. */
-static void say_512(unsigned int n)
+static void log_512(unsigned int n)
 {
 	char text[490];
 
@@ -199,16 +199,16 @@ static void buffer_keeps_as_many_lines_as_fit(void **state)
 
 	(void)state;
 	listen_to_log();
-	say_512(400);
+	log_512(400);
 	for (unsigned int i = 0; i < 5; i++) {
-		char *text = heard(), *rest = text, *line;
+		char *text = read_pipe(), *rest = text, *line;
 
 		while ((line = strsep(&rest, "\n")) && *line)
 			if (sscanf(line, "fabricd: warning: log: %u lines dropped", &dropped) != 1)
 				lines[i] += strlen(line) == 511;
 		free(text);
 		sum += lines[i];
-		say_512(i < 4);
+		log_512(i < 4);
 	}
 	stop_listening();
 	assert_in_range(lines[0], 1, 200);
@@ -226,7 +226,7 @@ static void too_long_line_is_cut(void **state)
 	text[sizeof(text) - 1] = '\0';
 	listen_to_log();
 	log_line(FM_ERROR, "test", text);
-	line = heard();
+	line = read_pipe();
 	stop_listening();
 	assert_int_equal(strlen(line), 1023);
 	assert_ptr_equal(strchr(line, '\n'), line + 1022);
@@ -242,13 +242,15 @@ static void closing_log_drops_kept_lines(void **state)
 	listen_to_log();
 	assert_int_equal(fcntl(reader, F_SETPIPE_SZ, 4096), 4096);
 	for (unsigned int n = 0; n < 100; n++)
-		say(n);
+		write_line(n);
 	log_close();
-	free(heard());
-	say(100);
-	line = heard();
+	free(read_pipe());
+	write_line(100);
+	line = read_pipe();
 	stop_listening();
-	assert_string_equal(line, "fabricd: error: test: line 100 of a log that nobody reads for a while\n");
+	assert_string_equal(line,
+			    "fabricd: error: test: line 100 of a log that nobody reads for a "
+			    "while\n");
 	free(line);
 }
 

@@ -251,7 +251,7 @@ static void all_parked_packets_are_kept_if_other_end_does_not_report(void **stat
 	assert_int_equal(o.resolves, 0);
 	msg.step = (struct fm_step) { .term = o.term, .version = 2, .round = 2,
 				      .step = FM_STEP_COUNT, .orphans = true };
-	one_say(&o, &msg);
+	one_root_sends(&o, &msg);
 	resolved(0, 9, -1);
 	one_end(&o);
 }
@@ -268,7 +268,7 @@ static void parked_packets_are_resolved_by_late_report(void **state)
 				      .step = FM_STEP_COUNT, .nended = 1,
 				      .ended = { { .node = 2, .session = 9, .seq = 4,
 						   .port = 1 } } };
-	one_say(&o, &msg);
+	one_root_sends(&o, &msg);
 	resolved(0, 9, 4);
 	one_end(&o);
 }
@@ -467,7 +467,7 @@ static void hello_has_base_of_last_step(void **state)
 				      .step = FM_STEP_RESUME,
 				      .base = { .version = 2, .set = 5, .known = 7,
 						.missing = { 1, 2, 3, 4 } } };
-	one_say(&o, &msg);
+	one_root_sends(&o, &msg);
 	step(2, 2, FM_STEP_COUNT);
 	hello_anew();
 	assert_int_equal(b->version, 2);

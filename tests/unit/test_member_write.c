@@ -126,7 +126,7 @@ static void slow_nic_is_waited_for(void **state)
 	one_end(&o);
 }
 
-static void is_told(uint64_t version, uint32_t err)
+static void check_failed(uint64_t version, uint32_t err)
 {
 	const struct fm_failed *f = &o.told[FM_MSG_FAILED].failed;
 
@@ -162,7 +162,7 @@ static void left_out_for(uint64_t version, uint64_t wait)
 		one_run(&o, MS);
 	fm_conn_up(o.fm, o.up, o.now);
 	one_ends(&o);
-	one_say(&o, &welcome);
+	one_root_sends(&o, &welcome);
 	entry[SELF].state = FM_NODE_UP;
 	table(version + 1, 0);
 }
@@ -192,7 +192,7 @@ static void nic_that_takes_no_place_is_reported_to_root(void **state)
 		assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
 		asks_for(2, ONE_RESEND);
 		assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
-		is_told(2, EBUSY);
+		check_failed(2, EBUSY);
 		forget_failure();
 		/* Nothing is asked of the NIC while the node is left out; then it has less time. */
 		entry[at].state = FM_NODE_SILENT;
@@ -216,7 +216,7 @@ static void shape_with_too_many_ports_is_reported(void **state)
 	shape.size[0] = shape.size[1] = 2;
 	table(2, 0);
 	asks_for(2, 2 * ONE_MEMBER_MAX);
-	is_told(2, EINVAL);
+	check_failed(2, EINVAL);
 	one_end(&o);
 }
 
@@ -268,7 +268,7 @@ static void success_of_first_action_is_no_progress_of_step(void **state)
 			step(2, 1, kinds[k]);
 		}
 		assert_true(o.releases + o.replays > 3);
-		is_told(2, EIO);
+		check_failed(2, EIO);
 		/* Should it be read after all, that comes too late for this table. */
 		o.count_err = 0;
 		step(2, 1, kinds[k]);
@@ -313,7 +313,7 @@ static void nic_that_never_replays_is_reported_to_root(void **state)
 	table(++version, 0);
 	step(version, 1, FM_STEP_REPLAY);
 	assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
-	is_told(version, EBUSY);
+	check_failed(version, EBUSY);
 	/* Ports of the node are of no use then, and it tries again later, with less time. */
 	left_out_for(version + 1, ONE_MEMBER_MAX);
 	version += 2;

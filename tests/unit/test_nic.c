@@ -227,7 +227,8 @@ static void counters_agree_with_packets(void **state)
 		tn_nic_link_info(f.node[0].nic, p, &info, f.now);
 		assert_int_equal(info.state, TORUS_LINK_UP);
 		assert_true(info.session && info.admin && info.carrier && !info.closed);
-		assert_int_equal(info.peer_guid, 1000 + fabric_peer(&f, 0, p, &(unsigned int){ 0 }));
+		assert_int_equal(info.peer_guid,
+				 1000 + fabric_peer(&f, 0, p, &(unsigned int){ 0 }));
 		assert_int_equal(info.peer_port, tn_dir_opposite(&f.shape, p));
 		assert_int_equal(info.gauge[TORUS_PG_CREDITS_VCD0], f.params.slots);
 		assert_int_equal(info.gauge[TORUS_PG_CREDITS_VCA], f.params.slots);
@@ -252,7 +253,7 @@ static void through(u8 vc)
 	const struct tn_hdr h = { .type = TN_DATA, .vc = vc, .src = 2, .dst = 1, .dir = 1,
 				  .first = 15, .last = 15 };
 
-	lone_say(&alone, 1, h, (struct tn_tail) { 0 });
+	lone_rx_pkt(&alone, 1, h, (struct tn_tail) { 0 });
 	tn_nic_work(alone.nic, alone.now);
 }
 
@@ -285,10 +286,12 @@ static void one_call_moves_all_packets_that_can_go_on(void **state)
 		lone_start(&alone, "3", 0, NULL);
 		lone_all_up(&alone);
 		for (unsigned int i = 0; i < 40; i++) {
-			lone_say(&alone, 1, (struct tn_hdr) { .type = TN_DATA, .src = 2, .dst = 1,
-				 .dir = 1, .first = 15, .last = 15 }, (struct tn_tail) { 0 });
-			lone_say(&alone, 0, (struct tn_hdr) { .type = TN_DATA, .src = 1, .dst = 2,
-				 .dir = 2, .first = 15, .last = 15 }, (struct tn_tail) { 0 });
+			lone_rx_pkt(&alone, 1,
+				    (struct tn_hdr) { .type = TN_DATA, .src = 2, .dst = 1,
+				    .dir = 1, .first = 15, .last = 15 }, (struct tn_tail) { 0 });
+			lone_rx_pkt(&alone, 0,
+				    (struct tn_hdr) { .type = TN_DATA, .src = 1, .dst = 2,
+				    .dir = 2, .first = 15, .last = 15 }, (struct tn_tail) { 0 });
 		}
 		alone.nic->turn = (u8)turn;
 		tn_nic_work(alone.nic, alone.now);
@@ -406,7 +409,7 @@ static void packet_of_unknown_source_does_not_go_back(void **state)
 		lone_row(&alone, 0, lone_dirs(4));
 	assert_int_equal(tn_nic_release(alone.nic, alone.nic->version, false, alone.now), 0);
 	for (h.src = 8; h.src < 11; h.src++) {
-		lone_say(&alone, 0, h, (struct tn_tail) { 0 });
+		lone_rx_pkt(&alone, 0, h, (struct tn_tail) { 0 });
 		tn_nic_work(alone.nic, alone.now);
 		assert_int_equal(alone.mem.live, 0);
 	}
@@ -433,7 +436,7 @@ static void packets_of_other_colours_are_acknowledged_at_once(void **state)
 	version = alone.nic->version;
 	for (unsigned int i = 0; i < TORUS_COLOURS; i++) {
 		h.colour = (u8)((version + i) % TORUS_COLOURS);
-		lone_say(&alone, 0, h, (struct tn_tail) { 0 });
+		lone_rx_pkt(&alone, 0, h, (struct tn_tail) { 0 });
 		assert_true(link->unacked);
 		assert_true(link->ack_now == (i > 0));
 		if (i)
@@ -441,7 +444,7 @@ static void packets_of_other_colours_are_acknowledged_at_once(void **state)
 	}
 	assert_int_equal(link->unacked, 0);
 	h.colour = alone.nic->colour;
-	lone_say(&alone, 0, h, (struct tn_tail) { 0 });
+	lone_rx_pkt(&alone, 0, h, (struct tn_tail) { 0 });
 	assert_true(link->unacked && !link->ack_now);
 	assert_int_equal(tn_nic_rows_begin(alone.nic, version + 1), 0);
 	assert_int_equal(tn_nic_rows_commit(alone.nic, version + 1, alone.now), 0);

@@ -161,7 +161,8 @@ static void another_place_uses_new_memory(void **state)
 		memcpy(shape.size, places[i].size, sizeof(places[i].size));
 		memcpy(at.c, places[i].at, sizeof(places[i].at));
 		memset(i % 2 ? l.spare : l.table, 0, tn_nic_table_size(&shape));
-		assert_int_equal(tn_nic_set_shape(l.nic, &shape, &at, i % 2 ? l.spare : l.table), 0);
+		assert_int_equal(tn_nic_set_shape(l.nic, &shape, &at, i % 2 ? l.spare : l.table),
+				 0);
 		assert_true((void *)l.nic->rows == (i % 2 ? l.spare : l.table));
 		assert_int_equal(tn_nic_set_shape(l.nic, &shape, &at, NULL), 0);
 		assert_true(tn_nic_at(l.nic, &now, &is));
@@ -205,7 +206,7 @@ static void new_place_empties_nic(void **state)
 	tn_nic_work(l.nic, l.now);		/* a packet is parked */
 	assert_int_equal(lone_send(&l, 4, 0, 1), 0);	/* a packet is on hold */
 	assert_int_equal(lone_send(&l, 3, 1, 1), 0);	/* a packet is in an injection queue */
-	lone_say(&l, 1, (struct tn_hdr) { .type = TN_DATA, .src = 3, .vc = 1, .len = 1, .dir = 1,
+	lone_rx_pkt(&l, 1, (struct tn_hdr) { .type = TN_DATA, .src = 3, .vc = 1, .len = 1, .dir = 1,
 					  .dst = 1, .first = 15, .last = 15 }, good);
 	assert_int_equal(lone_link(&l, 1)->credit.used[1], 1);
 	assert_int_equal(tn_nic_rows_begin(l.nic, 77), 0);
@@ -588,7 +589,7 @@ static void held_packets_of_lost_row_come_back(void **state)
 		l.busy = busy;
 		l.events = 0;
 		lone_row(&l, 1, 0);
-		assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+		assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
 		assert_int_equal(l.nic->held_bytes, 0);
 		assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2);
 		assert_int_equal(nc(TORUS_NC_INJECTED) + nc(TORUS_NC_DELIVERED), 0);
@@ -624,7 +625,7 @@ static void only_port_with_packets_and_link_is_returned(void **state)
 	tn_nic_admin(l.nic, 2, false, l.now);
 	assert_int_equal(tn_nic_tx_ports(l.nic), 9);
 	assert_int_equal(l.nic->live, 11);
-	lone_told(&l, TN_EV_LINK);
+	lone_events(&l, TN_EV_LINK);
 	/* A frame for a port beyond the last is ignored. */
 	lone_rx(&l, 4, (const u8 *)"0123456789abcdef", 16);
 	assert_int_equal(lone_link(&l, 4)->counter[TORUS_PC_RX_FRAMES], 0);

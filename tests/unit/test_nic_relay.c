@@ -28,8 +28,8 @@ static void relayed(u8 type, u32 dst, u32 payer, u16 legs, u8 colour)
 		.colour = colour, .vc = 1,
 	};
 
-	lone_say_via(&l, 2, h, (struct tn_tail) { .eseq = 0, .epoch = 3 },
-		     (struct tn_via) { .dst = dst, .payer = payer, .gen = 9, .legs = legs });
+	lone_rx_pkt_via(&l, 2, h, (struct tn_tail) { .eseq = 0, .epoch = 3 },
+			(struct tn_via) { .dst = dst, .payer = payer, .gen = 9, .legs = legs });
 	work();
 }
 
@@ -52,7 +52,7 @@ static void word(u32 from, u32 what, u32 gen, u32 count)
  * Checks that the NIC sent exactly this message to @to by @port: 16 bytes, and nothing else in the
  * frame.
  */
-static void said(unsigned int port, u32 to, u32 what, u32 gen, u32 count)
+static void check_sent(unsigned int port, u32 to, u32 what, u32 gen, u32 count)
 {
 	const struct sent *s = &l.sent[0];
 
@@ -111,9 +111,9 @@ static void relayed_packet_without_way_onward_goes_back(void **state)
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 3);
 	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_UNREACHABLE][2], 3);
 	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 0);
-	lone_say_via(&l, 2, (struct tn_hdr) { .type = TN_DATA, .src = 6, .dst = 1, .dir = 15,
-		     .first = 15, .last = 15 }, (struct tn_tail) { 0 },	/* not even to its relay */
-		     (struct tn_via) { .dst = 9, .payer = 6 });
+	lone_rx_pkt_via(&l, 2, (struct tn_hdr) { .type = TN_DATA, .src = 6, .dst = 1, .dir = 15,
+			.first = 15, .last = 15 }, (struct tn_tail) { 0 },	/* not even to its relay */
+			(struct tn_via) { .dst = 9, .payer = 6 });
 	work();
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 4);
 	assert_int_equal(nc(TORUS_NC_RELAY_FORWARDED), 1);
@@ -203,7 +203,7 @@ static void relayed_packet_of_other_colour_on_hold_is_parked(void **state)
 	assert_int_equal(nc(TORUS_NC_PARKED), 1);
 	assert_int_equal(fc(TORUS_FC_PARKED), 1);
 	assert_int_equal(l.parks, 1);
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
 	assert_int_equal(lone_link(&l, 2)->credit.used[1], 0);
 	/* The packet is parked even without memory for that: it is in a relay's memory. */
 	l.no_park = true;
@@ -228,12 +228,12 @@ static void packet_of_later_table_is_parked_until_table_comes(void **state)
 	(void)state;
 	begin(NULL);
 	assert_int_equal(tn_nic_park_replay(l.nic, 9, 0, l.now), 0);
-	lone_say_via(&l, 2, h, (struct tn_tail) { .epoch = 3 }, via);
+	lone_rx_pkt_via(&l, 2, h, (struct tn_tail) { .epoch = 3 }, via);
 	work();
 	assert_int_equal(lone_drain(&l, 1), 1);
 	via.gen = 10;
 	for (u32 n = 1; n < 3; n++) {
-		lone_say_via(&l, 2, h, (struct tn_tail) { .eseq = n, .epoch = 3 }, via);
+		lone_rx_pkt_via(&l, 2, h, (struct tn_tail) { .eseq = n, .epoch = 3 }, via);
 		work();
 		assert_int_equal(nc(TORUS_NC_PARKED), n);
 		assert_int_equal(l.nic->park.q.count, n);
@@ -271,7 +271,7 @@ static void packets_diverted_in_replay_are_part_of_it(void **state)
 	work();
 	assert_int_equal(l.nic->park.q.count, 0);
 	for (u32 n = 0; n < 2; n++) {
-		lone_say_via(&l, 2, h, (struct tn_tail) { .eseq = n, .epoch = 3 }, via);
+		lone_rx_pkt_via(&l, 2, h, (struct tn_tail) { .eseq = n, .epoch = 3 }, via);
 		work();
 		assert_int_equal(l.nic->park.later, n + 1);
 		assert_int_equal(lone_send(&l, 3, 0, 1), 0);	/* the port is still closed */
@@ -302,8 +302,8 @@ static void packets_of_later_windows_have_a_limit(void **state)
 	(void)state;
 	begin(little_park);
 	for (u32 n = 0; n < 2 * TN_ANSWERS_MAX; n++) {
-		lone_say_via(&l, 2, h, (struct tn_tail) { .eseq = n, .epoch = 3 },
-			     (struct tn_via) { .dst = 3, .payer = 6, .gen = 10 + n });
+		lone_rx_pkt_via(&l, 2, h, (struct tn_tail) { .eseq = n, .epoch = 3 },
+				(struct tn_via) { .dst = 3, .payer = 6, .gen = 10 + n });
 		work();
 		lone_drain(&l, 2);		/* the buffer is given back */
 	}
@@ -384,7 +384,7 @@ static void blocked_returning_packets_block_no_other_port(void **state)
 		relayed(TN_DATA, 5, 6, 0, 2);
 	}
 	word(1, TN_NIC_ASK, 9, 0);
-	said(0, 1, TN_NIC_ACK, 9, 0);
+	check_sent(0, 1, TN_NIC_ACK, 9, 0);
 	assert_int_equal(lone_send(&l, 1, TORUS_VC_D1, 1), 0);
 	work();
 	assert_int_equal(lone_tx(&l, 0), 1);
@@ -408,8 +408,9 @@ static void source_gets_as_much_as_icmp_quotes(void **state)
 		bool cut = lens[i] > TN_RETURN_FLITS;
 		u8 flags = TN_TAIL_FIRST | TN_TAIL_LAST | (lens[i] ? 3 : 0);
 
-		lone_say(&l, 2, (struct tn_hdr) { .type = TN_DATA, .len = lens[i], .src = 6, .dst = 5,
-			 .first = 15, .last = 15 }, (struct tn_tail) { .flags = flags });
+		lone_rx_pkt(&l, 2,
+			    (struct tn_hdr) { .type = TN_DATA, .len = lens[i], .src = 6, .dst = 5,
+			    .first = 15, .last = 15 }, (struct tn_tail) { .flags = flags });
 		work();
 		lone_drain(&l, 2);
 		assert_int_equal(lone_tx(&l, 1), 1);
@@ -470,10 +471,11 @@ static void delivered_packet_frees_window_of_payer(void **state)
 	(void)state;
 	begin(NULL);
 	for (u32 n = 1; n < 3; n++) {
-		lone_say_via(&l, 2, (struct tn_hdr) { .type = TN_DATA, .len = 1, .src = 6, .vc = 1,
-			     .dir = 15, .first = 15, .last = 15, .colour = 1 },
-			     (struct tn_tail) { .eseq = n - 1 },
-			     (struct tn_via) { .dst = 0, .payer = 1, .gen = 9, .legs = 2 });
+		lone_rx_pkt_via(&l, 2,
+				(struct tn_hdr) { .type = TN_DATA, .len = 1, .src = 6, .vc = 1,
+				.dir = 15, .first = 15, .last = 15, .colour = 1 },
+				(struct tn_tail) { .eseq = n - 1 },
+				(struct tn_via) { .dst = 0, .payer = 1, .gen = 9, .legs = 2 });
 		work();
 		assert_int_equal(nc(TORUS_NC_RELAYED_RX), n);
 		assert_int_equal(nc(TORUS_NC_DELIVERED), n);
@@ -481,7 +483,7 @@ static void delivered_packet_frees_window_of_payer(void **state)
 		pkt = lone_got(&l);
 		assert_true(!pkt->hdr.relayed && pkt->hdr.src == 6 && pkt->hdr.dst == 0);
 		lone_free(&l, pkt);
-		said(0, 1, TN_NIC_ACK, 9, n);
+		check_sent(0, 1, TN_NIC_ACK, 9, n);
 	}
 	/* A packet of no window, of a former one, of an unknown node: no message is sent. */
 	relayed(TN_DATA, 0, NONE, 2, 1);
@@ -491,9 +493,9 @@ static void delivered_packet_frees_window_of_payer(void **state)
 	lone_clear(&l);
 	/* An adaptive packet that was relayed is in the sums. */
 	assert_int_equal(fc(TORUS_FC_DELIVERED), 4);
-	lone_say_via(&l, 2, (struct tn_hdr) { .type = TN_DATA, .src = 6, .vc = 2, .dir = 15,
-		     .first = 15, .last = 15 }, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE },
-		     (struct tn_via) { .dst = 0, .payer = NONE });
+	lone_rx_pkt_via(&l, 2, (struct tn_hdr) { .type = TN_DATA, .src = 6, .vc = 2, .dir = 15,
+			.first = 15, .last = 15 }, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE },
+			(struct tn_via) { .dst = 0, .payer = NONE });
 	work();
 	assert_int_equal(fc(TORUS_FC_DELIVERED), 5);
 	assert_int_equal(lone_clear(&l), 1);
@@ -509,7 +511,7 @@ static void delivered_packet_frees_window_of_payer(void **state)
 	l.busy = false;
 	work();
 	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 7);
-	said(0, 1, TN_NIC_ACK, 9, 3);
+	check_sent(0, 1, TN_NIC_ACK, 9, 3);
 	end();
 }
 
@@ -519,11 +521,11 @@ static void asking_nic_gets_its_count_of_its_generation(void **state)
 	(void)state;
 	begin(NULL);
 	relayed(TN_DATA, 0, 3, 2, 1);
-	said(1, 3, TN_NIC_ACK, 9, 1);
+	check_sent(1, 3, TN_NIC_ACK, 9, 1);
 	word(3, TN_NIC_ASK, 9, 0);
-	said(1, 3, TN_NIC_ACK, 9, 1);
+	check_sent(1, 3, TN_NIC_ACK, 9, 1);
 	word(3, TN_NIC_ASK, 10, 0);
-	said(1, 3, TN_NIC_ACK, 10, 0);
+	check_sent(1, 3, TN_NIC_ACK, 10, 0);
 	assert_int_equal(lone_link(&l, 0)->credit.used[1], 0);
 	assert_int_equal(nc(TORUS_NC_DELIVERED), 1);
 	/*

@@ -31,11 +31,12 @@ static void begin(void)
 static void serve(u8 type, u32 src, u32 dst, u16 dir, u8 service)
 {
 	const struct tn_hdr h = {
-		.type = type, .len = 2, .src = src, .dst = dst, .dir = dir, .vc = type == TN_UNREACH,
+		.type = type, .len = 2, .src = src, .dst = dst, .dir = dir,
+		.vc = type == TN_UNREACH,
 		.first = TN_NO_STEP, .last = TN_NO_STEP,
 	};
 
-	lone_say(&l, 2, h, (struct tn_tail) { .vb = service, .epoch = 3, .flags = 5 });
+	lone_rx_pkt(&l, 2, h, (struct tn_tail) { .vb = service, .epoch = 3, .flags = 5 });
 	work();
 	assert_int_equal(lone_link(&l, 2)->credit.used[h.vc], 0);
 }

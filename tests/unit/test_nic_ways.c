@@ -48,8 +48,8 @@ static u64 waited(unsigned int port)
 static void frees(unsigned int port, u8 vc, u16 n)
 {
 	lone_drain(&l, port);
-	lone_say(&l, port, (struct tn_hdr) { .type = TN_CREDIT, .crp = n, .crp_vc = vc },
-		 (struct tn_tail) { 0 });
+	lone_rx_pkt(&l, port, (struct tn_hdr) { .type = TN_CREDIT, .crp = n, .crp_vc = vc },
+		    (struct tn_tail) { 0 });
 	work();
 }
 
@@ -89,18 +89,18 @@ static void entering_packet_leaves_bubble_and_waits(void **state)
 	assert_int_equal(waited(0), 5);
 	assert_int_equal(lone_link(&l, 0)->waiting[1], 0);
 	/* the packet comes from +y, so it enters, too */
-	lone_say(&l, 1, on, (struct tn_tail) { 0 });
+	lone_rx_pkt(&l, 1, on, (struct tn_tail) { 0 });
 	work();
 	assert_int_equal(went(0, 0), 2);
 	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 2);
-	lone_say(&l, 2, on, (struct tn_tail) { 0 });	/* the packet comes from -x */
+	lone_rx_pkt(&l, 2, on, (struct tn_tail) { 0 });	/* the packet comes from -x */
 	work();
 	assert_int_equal(went(0, 0), 3);
 	assert_int_equal(waited(0), 0);	/* one packet entered the ring */
 	l.now += 4;
 	assert_int_equal(waited(0), 4);
 	assert_int_equal(nc(TORUS_NC_FORWARDED), 1);
-	lone_say(&l, 2, on, (struct tn_tail) { 0 });
+	lone_rx_pkt(&l, 2, on, (struct tn_tail) { 0 });
 	work();
 	assert_int_equal(went(0, 0), 3);
 	assert_int_equal(lone_link(&l, 2)->credit.used[0], 1);
@@ -174,8 +174,8 @@ static void packet_behind_bubble_of_dead_line_goes_after_silence(void **state)
 		for (unsigned int p = 0; p < 4; p++) {
 			lone_drain(&l, p);
 			if (p != 2)
-				lone_say(&l, p, (struct tn_hdr) { .type = TN_IDLE },
-					 (struct tn_tail) { 0 });
+				lone_rx_pkt(&l, p, (struct tn_hdr) { .type = TN_IDLE },
+					    (struct tn_tail) { 0 });
 		}
 		tn_nic_poll(l.nic, l.now);
 		work();
@@ -268,11 +268,11 @@ static void adaptive_packet_does_not_go_back(void **state)
 	begin(few_slots);
 	sends(1, 4, TORUS_VC_A);
 	assert_int_equal(went(0, 2), 1);	/* -x, port 2, has more credits now */
-	lone_say(&l, 2, h, adaptive);
+	lone_rx_pkt(&l, 2, h, adaptive);
 	work();
 	assert_int_equal(went(0, 2) * 10 + went(2, 2), 20);
 	assert_int_equal(lone_link(&l, 0)->retry.tx.sent.tail->hdr.dir, 1);
-	lone_say(&l, 1, h, adaptive);		/* the packet came by neither port */
+	lone_rx_pkt(&l, 1, h, adaptive);		/* the packet came by neither port */
 	work();
 	assert_int_equal(went(0, 2) * 10 + went(2, 2), 21);
 	assert_int_equal(lone_link(&l, 2)->retry.tx.sent.tail->hdr.dir, 5);
@@ -315,7 +315,7 @@ static void adaptive_packet_takes_no_dead_port(void **state)
 
 	(void)state;
 	begin(few_slots);
-	lone_say(&l, 2, h, adaptive);		/* 1 is not reached by +y */
+	lone_rx_pkt(&l, 2, h, adaptive);		/* 1 is not reached by +y */
 	work();
 	assert_int_equal(went(0, 2) * 10 + went(1, 2), 10);
 	tn_nic_admin(l.nic, 0, false, l.now);
@@ -353,12 +353,12 @@ static void packet_with_dead_escape_is_parked(void **state)
 	tn_nic_admin(l.nic, 0, false, l.now);
 	sends(3, 4, TORUS_VC_A);
 	assert_int_equal(went(1, TORUS_VC_A), 3);
-	lone_say(&l, 2, h, adaptive);
+	lone_rx_pkt(&l, 2, h, adaptive);
 	work();
 	assert_int_equal(in->used[TORUS_VC_A], 0);
 	assert_true(parked().parked == 1 && nc(TORUS_NC_PARKED) == 1);
 	l.no_park = true;
-	lone_say(&l, 2, h, adaptive);
+	lone_rx_pkt(&l, 2, h, adaptive);
 	work();
 	assert_int_equal(in->used[TORUS_VC_A], 1);
 	assert_true(l.nic->park.full);
@@ -393,8 +393,8 @@ static void packets_for_dead_link_are_parked(void **state)
 	assert_true(lone_link(&l, 0)->closed);
 	l.events = 0;
 	sends(2, 1, 0);
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
-	lone_say(&l, 2, on, (struct tn_tail) { 0 });
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
+	lone_rx_pkt(&l, 2, on, (struct tn_tail) { 0 });
 	work();
 	assert_int_equal(lone_link(&l, 2)->credit.used[0], 0);
 	assert_int_equal(nc(TORUS_NC_FORWARDED), 0);
@@ -407,13 +407,14 @@ static void packets_for_dead_link_are_parked(void **state)
 	assert_int_equal(parked().unresolved, 0);
 	assert_int_equal(l.events, 0);
 	/* A packet that was replayed before also counts as that. */
-	lone_say(&l, 2, on, (struct tn_tail) { .eseq = 1, .flags = TN_TAIL_REPLAYED });
+	lone_rx_pkt(&l, 2, on, (struct tn_tail) { .eseq = 1, .flags = TN_TAIL_REPLAYED });
 	work();
 	assert_int_equal(fc(TORUS_FC_REPLAY_PARKED), 1);
 	assert_int_equal(l.nic->park.q.tail->tail.flags, 0);
 	/* Messages between NICs are dropped. */
-	lone_say(&l, 2, (struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 1, .src = 2, .dst = 1,
-		 .vc = 1, .dir = 1, .first = 15, .last = 15 }, (struct tn_tail) { 0 });
+	lone_rx_pkt(&l, 2,
+		    (struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 1, .src = 2, .dst = 1,
+		    .vc = 1, .dir = 1, .first = 15, .last = 15 }, (struct tn_tail) { 0 });
 	work();
 	assert_int_equal(nc(TORUS_NC_PARKED), 4);
 	assert_int_equal(lone_link(&l, 2)->credit.used[1], 0);
@@ -439,19 +440,19 @@ static void full_segment_is_reported_once_and_loses_nothing(void **state)
 		tn_nic_admin(l.nic, 0, false, l.now);
 		l.events = 0;
 		sends(22 - 2 * (u32)host, 1, 0);
-		assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+		assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
 		assert_int_equal(l.nic->park.full, 0);
 		l.no_park = host;
 		sends(1, 1, 0);
 		assert_int_equal(l.nic->park.full, 1);
-		assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+		assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
 		sends(1, 1, 0);
 		work();
 		assert_int_equal(l.events, 0);
 		assert_int_equal(nc(TORUS_NC_PARKED), 22 - 2 * (u32)host);
 		assert_int_equal(l.nic->input[TN_INPUT_INJECT].count, 2);
 		/* A packet that another node replayed waits in the same way. */
-		lone_say(&l, 2, on, (struct tn_tail) { .flags = TN_TAIL_REPLAYED });
+		lone_rx_pkt(&l, 2, on, (struct tn_tail) { .flags = TN_TAIL_REPLAYED });
 		work();
 		assert_int_equal(lone_link(&l, 2)->credit.used[0], 1);
 		l.no_park = false;
@@ -479,7 +480,7 @@ static void packets_of_lost_link_are_unresolved_until_peer_reports(void **state)
 	assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
 	seq = (u16)((l.peer[0].rseq + 1) & TN_SEQ_MASK);
 	tn_nic_carrier(l.nic, 0, false, l.now);
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
 	assert_true(parked().parked == 3 && parked().unresolved == 3 && l.parks == 3);
 	assert_int_equal(nc(TORUS_NC_PARKED) + fc(TORUS_FC_PARKED), 0);
 	assert_int_equal(l.mem.live, 3);
@@ -541,9 +542,9 @@ static void adaptive_packets_of_failed_link_go_another_way(void **state)
 	seq = (u16)((seq + 1) & TN_SEQ_MASK);
 	l.events = 0;
 	assert_int_equal(tn_nic_park_resolve(l.nic, 0, session, seq, false), 0);
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);	/* the segment is empty */
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 1);	/* the segment is empty */
 	assert_int_equal(tn_nic_park_resolve(l.nic, 0, session, seq, false), 0);
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 0);
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 0);
 	work();
 	assert_int_equal(went(1, TORUS_VC_A), 4);
 	assert_int_equal(nc(TORUS_NC_REROUTED), 4);
@@ -609,7 +610,7 @@ static void parked_packets_are_replayed_in_order(void **state)
 	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
 	assert_true(lone_link(&l, 0)->closed);
 	work();
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
 	assert_false(lone_link(&l, 0)->closed);
 	assert_int_equal(nc(TORUS_NC_REPLAYED), 6);
 	assert_int_equal(fc(TORUS_FC_REPLAY_TX), 6);
@@ -619,7 +620,8 @@ static void parked_packets_are_replayed_in_order(void **state)
 	for (u32 i = 0; i < 3; i++) {
 		assert_int_equal(l.sent[i].tail.eseq, i);
 		assert_int_equal(l.sent[i].hdr.colour, l.nic->colour);
-		assert_int_equal(l.sent[i].tail.flags, TN_TAIL_REPLAYED | TN_TAIL_FIRST | TN_TAIL_LAST);
+		assert_int_equal(l.sent[i].tail.flags,
+				 TN_TAIL_REPLAYED | TN_TAIL_FIRST | TN_TAIL_LAST);
 		assert_int_equal(l.sent[i].tail.ecrc,
 				 tn_ecrc(l.sent[i].payload, &l.sent[i].hdr, &l.sent[i].tail));
 	}
@@ -784,7 +786,7 @@ static void replayed_packet_of_lost_row_is_unreachable(void **state)
 	assert_int_equal(fc(TORUS_FC_REPLAY_TX), 2);
 	assert_int_equal(fc(TORUS_FC_REPLAY_PARKED), 2);
 	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_UNREACHABLE][l.nic->colour], 2);
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 3);	/* two lost, and the segment is empty */
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 3);	/* two lost, and the segment is empty */
 	pkt = lone_got(&l);
 	assert_true(pkt->hdr.type == TN_UNREACH && pkt->hdr.src == 1 &&
 		    pkt->tail.flags == (TN_TAIL_FIRST | TN_TAIL_LAST));
@@ -817,7 +819,7 @@ static void many_parked_packets_are_replayed_in_one_call(void **state)
 	assert_int_equal(parked().parked, 300);
 	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
 	work();
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_int_equal(lone_events(&l, TN_EV_PARK), 1);
 	assert_int_equal(parked().parked, 0);
 	end();
 	/* Work ends when no packet can move, not when as many moved as came. */

@@ -53,7 +53,8 @@ void svc_send(struct svc *svc, int conn, const struct svc_msg *msg)
 	*m = (struct sent) { .conn = conn, .type = msg->type };
 	if (msg->type == SVC_ASK) {
 		m->id = msg->ask.id;
-		n = asprintf(&m->text, "to %s node %u privileged %d ttl %u %s", to_name[msg->ask.to],
+		n = asprintf(&m->text, "to %s node %u privileged %d ttl %u %s",
+			     to_name[msg->ask.to],
 			     msg->ask.node, msg->ask.user.privileged, msg->ask.ttl,
 			     msg->ask.command);
 	} else if (msg->type == SVC_ANSWER) {
@@ -139,7 +140,7 @@ static void drop(void *arg, void *handle)
 	did.dropped++;
 }
 
-static void told(void *arg, const struct svc_msg *msg)
+static void on_event(void *arg, const struct svc_msg *msg)
 {
 	(void)arg;
 	(void)msg;
@@ -148,7 +149,7 @@ static void told(void *arg, const struct svc_msg *msg)
 
 static const struct svc_user nobody;
 static const struct query_ops ops = {
-	.own = own, .is_root = root, .local = local, .serve = serve, .drop = drop, .told = told,
+	.own = own, .is_root = root, .local = local, .serve = serve, .drop = drop, .told = on_event,
 	.forget = forget,
 };
 
@@ -256,7 +257,8 @@ static void asks(int conn, uint64_t id, enum svc_to to, unsigned int node, bool 
 	struct svc_msg m = {
 		.type = SVC_ASK,
 		.ask = {
-			.id = id, .to = (uint8_t)to, .node = node, .user = { privileged, 1000, 5, privileged },
+			.id = id, .to = (uint8_t)to, .node = node,
+			.user = { privileged, 1000, 5, privileged },
 			.ttl = ttl, .command = (char *)"{\"cmd\":\"x\"}",
 		},
 	};
@@ -503,14 +505,14 @@ static void question_257_is_ended_at_once(void **state)
 /* A node's events go up by all its own connections until they reach the root. */
 static void events_go_up_to_root(void **state)
 {
-	const struct svc_msg told[] = {
+	const struct svc_msg on_event[] = {
 		{ .type = SVC_EVENT, .event = { .kind = "link", .text = "gone" } },
 		{ .type = SVC_LINES, .lines = { .node = 9, .links = (char *)"[]" } },
 	};
 
 	(void)state;
-	query_msg(query, LEFT, &told[0]);
-	query_msg(query, LEFT, &told[1]);
+	query_msg(query, LEFT, &on_event[0]);
+	query_msg(query, LEFT, &on_event[1]);
 	assert_int_equal(nsent, 4);
 	went(0, UP, SVC_EVENT, 0, false, "link gone");
 	went(1, UP_TOO, SVC_EVENT, 0, false, "link gone");
@@ -518,8 +520,8 @@ static void events_go_up_to_root(void **state)
 	went(3, UP_TOO, SVC_LINES, 0, false, "9: []");
 	assert_int_equal(did.events, 0);
 	is_root = true;
-	query_msg(query, LEFT, &told[0]);
-	query_msg(query, LEFT, &told[1]);
+	query_msg(query, LEFT, &on_event[0]);
+	query_msg(query, LEFT, &on_event[1]);
 	assert_int_equal(nsent, 4);
 	assert_int_equal(did.events, 2);
 }

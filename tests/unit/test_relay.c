@@ -36,7 +36,7 @@ static void send_to_random_end(struct rnd *r, struct ends *e)
 	e->to[to][e->n[to]++] = e->gen;
 }
 
-static void ends_tell(struct rnd *r, struct ends *e, u32 from, u32 gen)
+static void ends_send_ack(struct rnd *r, struct ends *e, u32 from, u32 gen)
 {
 	if (e->nacks == ARRAY_SIZE(e->ack))
 		e->nacks = rnd_below(r, e->nacks);
@@ -53,12 +53,12 @@ static void ends_arrive(struct rnd *r, struct ends *e)
 		return;
 	gen = e->to[to][--e->n[to]];
 	if (tn_relay_ended(&e->at[to], &(struct tn_via) { .payer = 0, .gen = gen }))
-		ends_tell(r, e, to, gen);
+		ends_send_ack(r, e, to, gen);
 	else	/* a count is ignored unless it is of the present generation */
 		expect(r, gen != e->gen, "not counted");
 }
 
-static void ends_hear(struct rnd *r, struct ends *e)
+static void ends_receive_ack(struct rnd *r, struct ends *e)
 {
 	u32 i;
 
@@ -97,7 +97,7 @@ static void window_one(uint64_t seed)
 			ends_arrive(&r, &e);
 			break;
 		case 2:
-			ends_hear(&r, &e);
+			ends_receive_ack(&r, &e);
 			break;
 		default:	/* the window begins anew, or packets are lost */
 			if (rnd_below(&r, 4))

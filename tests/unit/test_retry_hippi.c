@@ -53,7 +53,7 @@ static void accept(struct tn_hdr h)
 
 static struct tn_pkt back[2];
 
-static void hear_from_b(unsigned int i)
+static void receive_from_b(unsigned int i)
 {
 	struct tn_hdr h;
 
@@ -73,9 +73,9 @@ static void retransmitted_packet_carries_answer_due_then(void **state)
 
 	(void)state;
 	begin();
-	hear_from_b(0);
+	receive_from_b(0);
 	first = sent(0);
-	hear_from_b(1);
+	receive_from_b(1);
 	again = pkt[0].hdr;
 	a.ops->stamp(&a, &again);
 	assert_int_equal(again.tseq, first.tseq);

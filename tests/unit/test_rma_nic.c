@@ -95,7 +95,8 @@ static void finish(void)
 }
 
 /* Receives a packet of service 1 from the neighbour at @port, with @bytes of payload. */
-static void say_from(unsigned int port, struct tn_hdr h, u16 number, const u8 *payload, u32 bytes)
+static void receive_from(unsigned int port, struct tn_hdr h, u16 number, const u8 *payload,
+			 u32 bytes)
 {
 	static u8 flits[TN_PACKET_MAX];
 	u8 padded[128] = { 0 };
@@ -122,7 +123,7 @@ static void ask(struct tn_rma_ask a, u16 ahead)
 
 	a.flags |= a.op == TN_RMA_RESET ? 0 : TN_RMA_KEYED;
 	a.key = a.op == TN_RMA_RESET ? 0 : KEY;
-	say_from(2, h, (u16)(eseq[TORUS_VC_D0] + ahead), payload, tn_rma_ask_put(payload, &a));
+	receive_from(2, h, (u16)(eseq[TORUS_VC_D0] + ahead), payload, tn_rma_ask_put(payload, &a));
 }
 
 /* Receives bytes as a reply of node 2. */
@@ -130,7 +131,7 @@ static void reply_bytes(const u8 *payload, u32 bytes)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .src = 2, .dst = 0, .vc = TORUS_VC_D1 };
 
-	say_from(2, h, eseq[TORUS_VC_D1]++, payload, bytes);
+	receive_from(2, h, eseq[TORUS_VC_D1]++, payload, bytes);
 	work();
 }
 
@@ -285,7 +286,7 @@ static void only_right_reply_ends_get(void **state)
 	r.number = a.number;
 	r.slot = a.slot;
 	tn_rma_reply_put(payload, &r);
-	say_from(2, other, 0, payload, TN_FLIT + 8);
+	receive_from(2, other, 0, payload, TN_FLIT + 8);
 	work();
 	assert_int_equal(counts()->late, 4);
 	assert_int_equal(counts()->forged, 0);
@@ -323,9 +324,11 @@ static void ack_of_operation_never_issued_ends_all_as_unknown(void **state)
 	a = issue(TN_RMA_PUT, 1, true);
 	confirm(a.number, 1);
 	issue(TN_RMA_PUT, 2, false);
-	reply((struct tn_rma_reply) { .op = TN_RMA_ACK, .slot = TN_RMA_POSTED, .number = a.number + 1 });
+	reply((struct tn_rma_reply) { .op = TN_RMA_ACK, .slot = TN_RMA_POSTED,
+				      .number = a.number + 1 });
 	assert_true(ends == 1 && last_end.status == TN_RMA_DONE && last_cookie == 1);
-	reply((struct tn_rma_reply) { .op = TN_RMA_ACK, .slot = TN_RMA_POSTED, .number = a.number + 3 });
+	reply((struct tn_rma_reply) { .op = TN_RMA_ACK, .slot = TN_RMA_POSTED,
+				      .number = a.number + 3 });
 	assert_true(ends == 2 && last_end.status == TN_RMA_UNKNOWN && last_cookie == 2);
 	assert_int_equal(counts()->forged, 1);
 	issue(TN_RMA_PUT, 3, true);
@@ -333,7 +336,7 @@ static void ack_of_operation_never_issued_ends_all_as_unknown(void **state)
 }
 
 /* Messages of any bytes, as often as there are credits for the replies. */
-static void say_anything(struct rnd *r)
+static void receive_anything(struct rnd *r)
 {
 	u8 payload[128];
 
@@ -347,8 +350,8 @@ static void say_anything(struct rnd *r)
 		payload[0] = (u8)(rnd_below(r, 9) + (vc ? 16 : 0));
 		if (rnd_one_in(r, 2))
 			memset(payload + 1, 0, 3);
-		say_from(2, h, type == TN_DATA ? eseq[vc]++ : 0, payload,
-			 rnd_below(r, sizeof(payload) + 1));
+		receive_from(2, h, type == TN_DATA ? eseq[vc]++ : 0, payload,
+			     rnd_below(r, sizeof(payload) + 1));
 		work();
 		for (unsigned int p = 0; p < 4; p++)
 			lone_drain(&l, p);
@@ -364,7 +367,7 @@ static void random_messages_change_no_memory_and_no_link(void **state)
 	(void)state;
 	for (u32 round = 0; round < 100; round++) {
 		begin(4);
-		say_anything(&r);
+		receive_anything(&r);
 		forged += counts()->forged;
 		gaps += tn_nic_rma_owner(l.nic)->count.gaps;
 		no_node += tn_nic_rma_counts(l.nic)->forged;
@@ -396,8 +399,9 @@ static void returned_request_ends_operations_with_its_reason(void **state)
 		issue(TN_RMA_PUT, 2, false);
 		bytes = tn_rma_ask_put(payload, &a);
 		why_back = cases[i].why;
-		say_from(2, (struct tn_hdr) { .type = TN_UNREACH, .src = 2, .vc = TORUS_VC_D1 }, 0,
-			 payload, bytes);
+		receive_from(2, (struct tn_hdr) { .type = TN_UNREACH, .src = 2, .vc = TORUS_VC_D1 },
+			     0,
+			     payload, bytes);
 		work();
 		assert_int_equal(ends, 2);
 		assert_int_equal(last_end.status, TN_RMA_UNREACHABLE);
@@ -453,11 +457,11 @@ static void recovery_without_row_ends_operations_of_that_node(void **state)
 	ask(reset, 0);
 	wait.number = FIRST;
 	ask(wait, 1);
-	say_from(0, h, 0, payload, tn_rma_ask_put(payload, &reset));
+	receive_from(0, h, 0, payload, tn_rma_ask_put(payload, &reset));
 	wait.flags = TN_RMA_KEYED;
 	wait.key = KEY;
 	memset(payload, 0, sizeof(payload));
-	say_from(0, h, 1, payload, tn_rma_ask_put(payload, &wait));
+	receive_from(0, h, 1, payload, tn_rma_ask_put(payload, &wait));
 	work();
 	assert_int_equal(pool.waiting, 2);
 	lone_row(&l, 2, 0);

@@ -88,7 +88,7 @@ static void end(struct history *h)
 	torus_health_free(h->health);
 }
 
-static void say(struct history *h, uint32_t node, uint16_t ports)
+static void set_ports(struct history *h, uint32_t node, uint16_t ports)
 {
 	int ret = torus_health_set(h->health, node, ports, h->changed + h->nchanged);
 
@@ -105,19 +105,19 @@ static void event(struct history *h, unsigned int density)
 
 	switch (random_below(&h->seed, 12)) {
 	case 0:
-		say(h, node, (uint16_t)((1u << ports) - 1));
+		set_ports(h, node, (uint16_t)((1u << ports) - 1));
 		break;
 	case 1:
 	case 2:
-		say(h, node, 0);
+		set_ports(h, node, 0);
 		break;
 	default:
 		if (random_below(&h->seed, 100) < density)
-			say(h, node, h->said[node] |
-			    (uint16_t)(1u << random_below(&h->seed, ports)));
+			set_ports(h, node, h->said[node] |
+				  (uint16_t)(1u << random_below(&h->seed, ports)));
 		else
-			say(h, node, h->said[node] &
-			    (uint16_t)~(1u << random_below(&h->seed, ports)));
+			set_ports(h, node, h->said[node] &
+				  (uint16_t)~(1u << random_below(&h->seed, ports)));
 	}
 }
 
@@ -252,7 +252,8 @@ static void updated_rows_of_large_torus_equal_new_ones(void **state)
 			node = step % 4 ? random_below(&seed, nodes) : (from + step) % nodes;
 			n = torus_health_set(h, node, ports, changed);
 			assert_true(n >= 0);
-			assert_int_equal(torus_routes_update(r, changed, (uint32_t)n, NULL, NULL), 0);
+			assert_int_equal(torus_routes_update(r, changed, (uint32_t)n, NULL, NULL),
+					 0);
 			assert_int_equal(torus_health_rows(h, from, 0, anew),
 					 torus_routes_invalid(r));
 			assert_memory_equal(anew, torus_routes_rows(r), nodes * sizeof(*anew));

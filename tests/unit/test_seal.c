@@ -108,7 +108,8 @@ static const struct seal_ops ops = { .send = out, .heard = in, .refused = refuse
 static struct torus_link link_of(unsigned int i, uint32_t session, bool up)
 {
 	return (struct torus_link) {
-		.port = (uint8_t)side[i].port, .state = up ? TORUS_LINK_UP : TORUS_LINK_FAULTY, .session = session,
+		.port = (uint8_t)side[i].port, .state = up ? TORUS_LINK_UP : TORUS_LINK_FAULTY,
+		.session = session,
 		.peer_guid = i ? A : B, .peer_port = i ? PORT_A : PORT_B,
 	};
 }
@@ -141,7 +142,7 @@ static void arrive(void)
 	}
 }
 
-static void says(unsigned int i, const char *text)
+static void sends_text(unsigned int i, const char *text)
 {
 	seal_send(side[i].seal, side[i].port, text, strlen(text));
 }
@@ -158,8 +159,8 @@ static void up(void)
 	begin();
 	links(0, SESSION, true);
 	links(1, SESSION, true);
-	says(0, "from A");
-	says(1, "from B");
+	sends_text(0, "from A");
+	sends_text(1, "from B");
 	arrive();
 	assert_string_equal(side[0].heard, "from B");
 	assert_string_equal(side[1].heard, "from A");
@@ -180,7 +181,7 @@ static void messages_get_through_when_both_ends_begin_at_once(void **state)
 {
 	(void)state;
 	up();
-	says(0, "more");
+	sends_text(0, "more");
 	arrive();
 	assert_string_equal(side[1].heard, "more");
 	assert_int_equal(side[0].refused + side[1].refused, 0);
@@ -212,13 +213,13 @@ static void early_message_is_sent_again(void **state)
 	for (unsigned int first = 0; first < 2; first++) {
 		begin();
 		links(first, SESSION, true);
-		says(first, "early");
+		sends_text(first, "early");
 		arrive();
 		assert_int_equal(side[!first].n, 0);
 		links(!first, SESSION, true);
 		arrive();
 		assert_string_equal(side[!first].heard, "early");
-		says(!first, "answer");
+		sends_text(!first, "answer");
 		arrive();
 		assert_string_equal(side[first].heard, "answer");
 		assert_int_equal(side[0].refused + side[1].refused, 0);
@@ -239,12 +240,13 @@ static void repeated_message_gets_through_whatever_was_lost(void **state)
 		if (k & 2)
 			delivered = nsaid;
 		for (unsigned int i = delivered; i < (k == 4 ? 1 : nsaid); i++)
-			seal_receive(side[!said[i].from].seal, side[!said[i].from].port, said[i].data, said[i].len);
+			seal_receive(side[!said[i].from].seal, side[!said[i].from].port,
+				     said[i].data, said[i].len);
 		delivered = nsaid;	/* all answers are lost */
-		says(0, "again");
+		sends_text(0, "again");
 		arrive();
 		assert_string_equal(side[1].heard, "again");
-		says(1, "and back");
+		sends_text(1, "and back");
 		arrive();
 		assert_string_equal(side[0].heard, "and back");
 		end();
@@ -256,9 +258,9 @@ static void second_message_of_one_instant_gets_through(void **state)
 	(void)state;
 	up();
 	clock_stands = true;
-	says(0, "first");
+	sends_text(0, "first");
 	arrive();
-	says(0, "second");
+	sends_text(0, "second");
 	arrive();
 	assert_string_equal(side[1].heard, "second");
 	clock_stands = false;
@@ -271,8 +273,8 @@ static void only_last_waiting_message_is_sent(void **state)
 	(void)state;
 	begin();
 	links(0, SESSION, true);
-	says(0, "first");
-	says(0, "second");
+	sends_text(0, "first");
+	sends_text(0, "second");
 	links(1, SESSION, true);
 	arrive();
 	assert_string_equal(side[1].heard, "second");
@@ -290,7 +292,7 @@ static void restarted_manager_gets_earlier_message(void **state)
 		links(i, SESSION, true);
 		arrive();
 		assert_string_equal(side[i].heard, i ? "from A" : "from B");
-		says(i, "anew");
+		sends_text(i, "anew");
 		arrive();
 		assert_string_equal(side[!i].heard, "anew");
 		end();
@@ -308,21 +310,21 @@ static void message_of_session_is_not_sent_in_next_one(void **state)
 	l = link_of(0, SESSION, true);
 	l.state = TORUS_LINK_RETRAINING;
 	seal_link(side[0].seal, &l);
-	says(0, "in between");
+	sends_text(0, "in between");
 	arrive();
 	assert_string_equal(side[1].heard, "in between");
 	side[1].n = 0;
 	was = nsaid;
 	for (unsigned int i = 0; i < 2; i++) {
 		links(i, SESSION, false);
-		says(i, "to nobody");
+		sends_text(i, "to nobody");
 	}
 	assert_int_equal(nsaid, was);
 	for (unsigned int i = 0; i < 2; i++)
 		links(i, SESSION + 1, true);
 	arrive();
 	assert_int_equal(side[1].n, 0);
-	says(0, "next");
+	sends_text(0, "next");
 	arrive();
 	assert_string_equal(side[1].heard, "next");
 	end();
@@ -384,7 +386,7 @@ static void message_of_later_release_is_ignored(void **state)
 
 	(void)state;
 	up();
-	says(0, "true");
+	sends_text(0, "true");
 	p = said[nsaid - 1];
 	p.data[4] = 2;
 	seal_by_hand(&p);
@@ -409,7 +411,7 @@ static void altered_packet_is_refused(void **state)
 
 	(void)state;
 	up();
-	says(0, "true");
+	sends_text(0, "true");
 	p = said[nsaid - 1];
 	for (size_t i = 0; i < p.len * 8; i++) {
 		p.data[i / 8] ^= (uint8_t)(1u << i % 8);
@@ -419,7 +421,8 @@ static void altered_packet_is_refused(void **state)
 	}
 	for (size_t len = 0; len < p.len; len++)
 		nothing_new(1, p.data, len, true);
-	nothing_new(1, (const uint8_t *)"tINI\2 as before there was a seal, and long enough to have one", 60, true);
+	nothing_new(1, (const uint8_t *)"tINI\2 as before there was a seal, and long enough to "
+		    "have one", 60, true);
 	seal_receive(side[1].seal, PORT_B, p.data, p.len);
 	assert_string_equal(side[1].heard, "true");
 	end();
@@ -435,14 +438,14 @@ static void replayed_packet_is_refused_and_both_go_on(void **state)
 
 	(void)state;
 	up();
-	says(0, "one");
-	says(1, "two");
+	sends_text(0, "one");
+	sends_text(1, "two");
 	arrive();
 	manager(0, &key);
 	links(0, SESSION, true);
 	arrive();
-	says(0, "three");
-	says(1, "four");
+	sends_text(0, "three");
+	sends_text(1, "four");
 	arrive();
 	side[0].n = side[1].n = 0;
 	all = nsaid;
@@ -454,8 +457,8 @@ static void replayed_packet_is_refused_and_both_go_on(void **state)
 			arrive();
 			assert_int_equal(side[0].n + side[1].n, 0);
 		}
-	says(0, "still");
-	says(1, "here");
+	sends_text(0, "still");
+	sends_text(1, "here");
 	arrive();
 	assert_string_equal(side[1].heard, "still");
 	assert_string_equal(side[0].heard, "here");
@@ -469,7 +472,7 @@ static void packet_replayed_to_restarted_manager_is_refused(void **state)
 
 	(void)state;
 	up();
-	says(0, "one");
+	sends_text(0, "one");
 	arrive();
 	all = nsaid;
 	manager(1, &key);
@@ -491,14 +494,16 @@ static void packet_replayed_to_restarted_manager_is_refused(void **state)
  */
 static void packet_of_another_link_port_or_node_is_refused(void **state)
 {
-	static const struct { uint64_t guid; uint8_t port; } to[] = { { B, 3 }, { 0x30, PORT_B }, { A, PORT_A } };
-	static const struct { uint64_t guid; uint8_t port; } from[] = { { A, 3 }, { 0x30, PORT_A }, { B, PORT_B } };
+	static const struct { uint64_t guid; uint8_t port; } to[] = { { B, 3 }, { 0x30, PORT_B },
+								      { A, PORT_A } };
+	static const struct { uint64_t guid; uint8_t port; } from[] = { { A, 3 }, { 0x30, PORT_A },
+									{ B, PORT_B } };
 	struct torus_link l = { .state = TORUS_LINK_UP, .session = SESSION };
 	struct said p;
 
 	(void)state;
 	up();
-	says(0, "to B");
+	sends_text(0, "to B");
 	p = said[nsaid - 1];
 	for (unsigned int i = 0; i < 6; i++) {
 		seal_free(side[1].seal);
@@ -517,7 +522,7 @@ static void packet_of_another_link_port_or_node_is_refused(void **state)
 		l.peer_guid += i;
 		l.peer_port += !i;
 		seal_link(side[1].seal, &l);
-		says(0, "to the former end");
+		sends_text(0, "to the former end");
 		nothing_new(1, said[nsaid - 1].data, said[nsaid - 1].len, true);
 	}
 	end();
@@ -530,8 +535,8 @@ static void message_with_another_key_is_refused(void **state)
 	manager(1, &other_key);
 	links(0, SESSION, true);
 	links(1, SESSION, true);
-	says(0, "from A");
-	says(1, "from a stranger");
+	sends_text(0, "from A");
+	sends_text(1, "from a stranger");
 	arrive();
 	assert_int_equal(side[0].n + side[1].n, 0);
 	assert_true(side[0].refused && side[1].refused);
@@ -555,15 +560,15 @@ static void refused_message_is_answered_once_a_second(void **state)
 	assert_int_equal(side[0].refused, 1);
 	assert_int_equal(nsaid, was + 2);
 	for (unsigned int i = 0; i < 5; i++)
-		says(0, "from A");
+		sends_text(0, "from A");
 	arrive();
 	assert_int_equal(nsaid, was + 7);
 	now += SEC - 1000;
-	says(0, "from A");
+	sends_text(0, "from A");
 	arrive();
 	assert_int_equal(nsaid, was + 8);
 	now += 1000;
-	says(0, "from A");
+	sends_text(0, "from A");
 	arrive();
 	assert_int_equal(nsaid, was + 11);	/* both managers answer */
 	assert_int_equal(side[0].n + side[1].n, 0);
@@ -575,7 +580,7 @@ static void message_for_link_that_is_not_up_is_ignored(void **state)
 {
 	(void)state;
 	up();
-	says(0, "late");
+	sends_text(0, "late");
 	links(1, SESSION, false);
 	side[1].n = 0;
 	arrive();
@@ -622,13 +627,14 @@ static void one_history(uint64_t seed)
 			for (k = 0; nsaid && k < 4; k++) {
 				const struct said *p = &said[rnd_below(&r, nsaid)];
 
-				seal_receive(side[!p->from].seal, side[!p->from].port, p->data, p->len);
+				seal_receive(side[!p->from].seal, side[!p->from].port, p->data,
+					     p->len);
 			}
 			break;
 		case 4:
 		case 5:
 			snprintf(text, sizeof(text), "%u %u", i, ++word[i]);
-			says(i, text);
+			sends_text(i, text);
 			break;
 		default:
 			arrive();
@@ -638,19 +644,21 @@ static void one_history(uint64_t seed)
 
 			if (!side[i].n)
 				continue;
-			expect(&r, sscanf(side[i].heard, "%u %u", &who, &what) == 2 && who == !i, "'%s'", side[i].heard);
+			expect(&r, sscanf(side[i].heard, "%u %u", &who, &what) == 2 && who == !i,
+			       "'%s'", side[i].heard);
 			expect(&r, what >= last[i], "step %u: %u after %u", step, what, last[i]);
 			last[i] = what;
 		}
 	}
 	delivered = nsaid;
-	says(0, "0 1000");
-	says(1, "1 1000");
+	sends_text(0, "0 1000");
+	sends_text(1, "1 1000");
 	arrive();
-	says(0, "0 1001");
-	says(1, "1 1001");
+	sends_text(0, "0 1001");
+	sends_text(1, "1 1001");
 	arrive();
-	expect(&r, !strcmp(side[0].heard, "1 1001") && !strcmp(side[1].heard, "0 1001"), "'%s' '%s'",
+	expect(&r, !strcmp(side[0].heard, "1 1001") && !strcmp(side[1].heard, "0 1001"),
+	       "'%s' '%s'",
 	       side[0].heard, side[1].heard);
 	end();
 }

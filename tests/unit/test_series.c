@@ -226,8 +226,8 @@ static void answer(void)
 		credits.crp = lone_link(&whole, p)->credit.ct[TORUS_VC_D0];
 		if (!credits.crp || lone_link(&whole, p)->credit.policy != TN_BUBBLE_BLOC)
 			continue;
-		lone_say(&whole, p, credits, (struct tn_tail) { 0 });
-		lone_say(&single, p, credits, (struct tn_tail) { 0 });
+		lone_rx_pkt(&whole, p, credits, (struct tn_tail) { 0 });
+		lone_rx_pkt(&single, p, credits, (struct tn_tail) { 0 });
 	}
 	tn_nic_work(whole.nic, whole.now);
 	tn_nic_work(single.nic, single.now);
@@ -283,7 +283,8 @@ static void series_beyond_buffers_fails_link(void **state)
 	lone_start(&whole, "4", 0, few_slots);
 	lone_all_up(&whole);
 	for (u32 i = 0; i < 5; i++) {
-		at += lone_make(&whole, 0, flits + at, h, (struct tn_tail) { .eseq = i }, NULL, NULL);
+		at += lone_make(&whole, 0, flits + at, h, (struct tn_tail) { .eseq = i }, NULL,
+				NULL);
 		whole.peer[0].tseq++;
 	}
 	lone_rx(&whole, 0, flits, at);

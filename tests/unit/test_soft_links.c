@@ -41,7 +41,8 @@ static const struct {
 } link_faults[] = {
 #define F(t, x, m) \
 	{ TORUS_FAULT_##t, x, offsetof(struct torus_link, m), sizeof(((struct torus_link *)0)->m) }
-	F(BER, 1000, fault.ber), F(SILENCE, 1, fault.silence), F(SILENCE, 2, fault.silence), F(SILENCE, 0, fault.silence),
+	F(BER, 1000, fault.ber), F(SILENCE, 1, fault.silence), F(SILENCE, 2, fault.silence),
+	F(SILENCE, 0, fault.silence),
 	F(LATENCY, 1ull << 33, fault.latency_ns), F(SEED, 1ull << 63, fault.seed),
 	F(CABLE, 500, line.length), F(LOSS, 3000, line.loss),
 	F(CROSSTALK, 20, line.crosstalk), F(DRIFT, 30, line.drift),
@@ -58,7 +59,8 @@ static void assert_same_faults(const struct torus_link *got, const struct torus_
 	for (unsigned int i = 0; i < ARRAY_SIZE(link_faults); i++) {
 		size_t at = link_faults[i].at;
 
-		assert_memory_equal((const u8 *)got + at, (const u8 *)want + at, link_faults[i].len);
+		assert_memory_equal((const u8 *)got + at, (const u8 *)want + at,
+				    link_faults[i].len);
 	}
 }
 
@@ -189,13 +191,13 @@ static void all_parts_of_order_take_effect_at_once(void **state)
 	(void)state;
 	softnic_begin();
 	lone_up(&w.l, 1);
-	lone_told(&w.l, TN_EV_LINK);
+	lone_events(&w.l, TN_EV_LINK);
 	set_link(1, (struct torus_link_order) {
 		.retry = TORUS_RETRY_HIPPI, .admin = 1, .retrain = true,
 	});
 	assert_int_not_equal(link_of(1).state, TORUS_LINK_UP);
 	assert_int_equal(link_of(1).retry_wanted, TORUS_RETRY_HIPPI);
-	assert_int_equal(lone_told(&w.l, TN_EV_LINK), 1);
+	assert_int_equal(lone_events(&w.l, TN_EV_LINK), 1);
 	softnic_end();
 }
 

@@ -38,7 +38,7 @@ static void state_is_read_as_written(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_true(syncs >= 2);	/* the file, and its name */
-	assert_int_equal(ntold, 0);
+	assert_int_equal(nerrors, 0);
 }
 
 /* A power failure has left a file that was being written, longer than the next one. */
@@ -54,7 +54,7 @@ static void temporary_file_left_over_is_replaced(void **state)
 	assert_int_equal(rename(path, beside), 0);
 	s = state_new(loop, dir, "lab", &ops, NULL);
 	state_save(s, GUID, table(9));
-	wait_until(last_kept_told);
+	wait_until(is_last_kept);
 	state_free(s);
 	assert_int_equal(kept(), 9);
 	assert_int_not_equal(access(beside, F_OK), 0);
@@ -129,7 +129,9 @@ static void file_that_cannot_be_read_is_set_aside(void **state)
 	read_fails = EIO;
 	assert_int_equal(load(&msg, why), -EIO);
 	read_fails = 0;
-	assert_non_null(strstr(why, " is not used: cannot read it: Input/output error; it was renamed to .refused"));
+	assert_non_null(strstr(why,
+			       " is not used: cannot read it: Input/output error; it was renamed "
+			       "to .refused"));
 	keep_one();
 	assert_int_equal(rename(refused, path), 0);
 	assert_int_equal(read_all(kept_aside), len);
@@ -223,7 +225,7 @@ static void state_works_with_descriptor_0(void **state)
 	(void)state;
 	close(0);
 	state_save(s, GUID, table(9));
-	wait_until(last_kept_told);
+	wait_until(is_last_kept);
 	assert_true(kept_ok);
 	assert_int_equal(kept(), 9);
 	assert_int_equal(fcntl(0, F_GETFD), -1);

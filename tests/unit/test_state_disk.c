@@ -25,11 +25,11 @@ static void last_state_is_kept_when_hanging_disk_works_again(void **state)
 	for (uint64_t version = 6; version <= 9; version++)
 		state_save(s, GUID, table(version));
 	assert_int_equal(kept(), 0);
-	assert_int_equal(kept_told, 0);
+	assert_int_equal(kept_version, 0);
 	hangs = 0;
 	wait_until(is_kept);
 	assert_in_range(syncs, 2, 4);	/* the first state and the last one are written */
-	wait_until(last_kept_told);
+	wait_until(is_last_kept);
 	assert_true(kept_ok);
 	state_free(s);
 }
@@ -53,9 +53,9 @@ static void state_given_as_another_ends_is_reported_when_kept(void **state)
 	end = loop_now() + 50 * MS;
 	while (loop_now() < end)
 		wait_until(writing);
-	assert_int_equal(kept_told, 0);
+	assert_int_equal(kept_version, 0);
 	wake();
-	wait_until(last_kept_told);
+	wait_until(is_last_kept);
 	assert_true(kept_ok);
 	assert_int_equal(kept(), 9);
 	state_free(s);
@@ -65,22 +65,22 @@ static struct state *slow;
 static uint64_t next_version, started;
 
 /* Gives a table each half second. Return: true if a problem was reported, or 60 s have passed. */
-static bool is_told_of_slowness(void)
+static bool is_slowness_reported(void)
 {
 	state_save(slow, GUID, table(next_version++));
 	clock_move(SEC / 2);
-	return told[0] || loop_now() > started + 60 * SEC;
+	return error_text[0] || loop_now() > started + 60 * SEC;
 }
 
 static bool is_version_30(void)
 {
-	is_told_of_slowness();
+	is_slowness_reported();
 	return next_version == 30;
 }
 
 static bool is_over(void)
 {
-	return !told[0];
+	return !error_text[0];
 }
 
 /* A disk that hangs is reported, once, after 5 s, however many tables come meanwhile. */
@@ -89,7 +89,7 @@ static void disk_that_hangs_is_reported_once_after_5_s(void **state)
 	(void)state;
 	slow = state_new(loop, dir, "lab", &ops, NULL);
 	state_save(slow, GUID, table(9));
-	wait_until(last_kept_told);
+	wait_until(is_last_kept);
 	syncs = 0;
 	hangs = 1;
 	state_save(slow, GUID, table(1));
@@ -97,19 +97,19 @@ static void disk_that_hangs_is_reported_once_after_5_s(void **state)
 	clock_stop();
 	started = loop_now();
 	next_version = 2;
-	wait_until(is_told_of_slowness);
-	assert_non_null(strstr(told, "takes more than 5 s"));
+	wait_until(is_slowness_reported);
+	assert_non_null(strstr(error_text, "takes more than 5 s"));
 	assert_in_range(loop_now() - started, 5 * SEC - SEC / 2, 6 * SEC);
-	told[0] = '\0';
+	error_text[0] = '\0';
 	next_version = 2;
 	wait_until(is_version_30);
-	assert_string_equal(told, "");
+	assert_string_equal(error_text, "");
 	state_save(slow, GUID, table(9));
-	strcpy(told, "not over");
+	strcpy(error_text, "not over");
 	clock_go();
 	hangs = 0;
 	wait_until(is_over);
-	assert_int_equal(ntold, 2);
+	assert_int_equal(nerrors, 2);
 	assert_int_equal(kept(), 9);
 	state_free(slow);
 }
@@ -155,9 +155,9 @@ static void end_does_not_wait_for_hanging_disk(void **state)
 	wait_until(is_all_closed);
 }
 
-static bool is_told(void)
+static bool is_reported(void)
 {
-	return told[0];
+	return error_text[0];
 }
 
 static void disk_that_fails_is_reported(void **state)
@@ -169,19 +169,19 @@ static void disk_that_fails_is_reported(void **state)
 	fails = ENOSPC;
 	close_fails = EDQUOT;	/* the first of the two errors is reported */
 	state_save(s, GUID, table(8));
-	wait_until(is_told);
-	assert_non_null(strstr(told, "No space left on device"));
-	assert_non_null(strstr(told, dir));
+	wait_until(is_reported);
+	assert_non_null(strstr(error_text, "No space left on device"));
+	assert_non_null(strstr(error_text, dir));
 	snprintf(beside, sizeof(beside), "%s.new", path);
 	assert_int_not_equal(access(beside, F_OK), 0);
-	assert_int_equal(kept_told, 8);
+	assert_int_equal(kept_version, 8);
 	assert_false(kept_ok);
 	fails = 0;
 	state_save(s, GUID, table(9));
 	wait_until(is_over);
-	wait_until(last_kept_told);
+	wait_until(is_last_kept);
 	assert_true(kept_ok);
-	assert_int_equal(ntold, 2);
+	assert_int_equal(nerrors, 2);
 	assert_int_equal(kept(), 9);
 	state_free(s);
 }
@@ -197,9 +197,9 @@ static void directory_that_fails_is_reported(void **state)
 	(void)state;
 	dir_fails = EIO;
 	state_save(s, GUID, table(9));
-	wait_until(last_kept_told);
+	wait_until(is_last_kept);
 	assert_false(kept_ok);
-	assert_non_null(strstr(told, "Input/output error"));
+	assert_non_null(strstr(error_text, "Input/output error"));
 	state_free(s);
 }
 
@@ -218,13 +218,13 @@ static void failed_state_is_written_again_after_30_s(void **state)
 	(void)state;
 	fails = EIO;
 	state_save(s, GUID, table(9));
-	wait_until(is_told);
+	wait_until(is_reported);
 	fails = 0;
 	clock_stop();
 	started = loop_now();
 	wait_until(is_kept_in_time);
 	assert_true(loop_now() - started >= 29 * SEC);
-	wait_until(last_kept_told);
+	wait_until(is_last_kept);
 	clock_go();
 	state_free(s);
 }
@@ -240,16 +240,16 @@ static void file_that_cannot_be_written_whole_is_removed(void **state)
 	snprintf(within, sizeof(within), "%s/x", path);
 	close_fails = EDQUOT;
 	state_save(s, GUID, table(8));
-	wait_until(is_told);
-	assert_non_null(strstr(told, "Disk quota exceeded"));
+	wait_until(is_reported);
+	assert_non_null(strstr(error_text, "Disk quota exceeded"));
 	assert_int_equal(kept(), 0);
 	assert_int_not_equal(access(beside, F_OK), 0);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(mkdir(within, 0700), 0);
-	told[0] = '\0';
+	error_text[0] = '\0';
 	state_save(s, GUID, table(8));
-	wait_until(is_told);
-	assert_non_null(strstr(told, "irectory"));
+	wait_until(is_reported);
+	assert_non_null(strstr(error_text, "irectory"));
 	assert_false(kept_ok);
 	assert_int_not_equal(access(beside, F_OK), 0);
 	rmdir(within);
@@ -265,8 +265,8 @@ static void missing_directory_is_reported(void **state)
 
 	(void)state;
 	state_save(s, GUID, table(9));
-	wait_until(is_told);
-	assert_non_null(strstr(told, "/proc/no/such: No such file or directory"));
+	wait_until(is_reported);
+	assert_non_null(strstr(error_text, "/proc/no/such: No such file or directory"));
 	state_free(s);
 }
 

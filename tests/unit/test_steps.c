@@ -223,7 +223,7 @@ static void no_table_may_begin(uint32_t nodes)
 }
 
 /* Return: the session that the present step has for @port of @node, and @seq; 0: none. */
-static uint32_t told(uint32_t node, unsigned int port, unsigned int *seq)
+static uint32_t session_of(uint32_t node, unsigned int port, unsigned int *seq)
 {
 	const struct fm_step *s = &o.node[1].asked;
 	uint32_t found = 0;
@@ -271,18 +271,18 @@ static void late_report_of_other_end_is_in_next_count(void **state)
 	one_lose(&o, 2, 1, 9, 3);
 	next_count();
 	assert_int_equal(o.node[1].asked.nended, 1);
-	assert_int_equal(told(2, 1, &seq), 9);
+	assert_int_equal(session_of(2, 1, &seq), 9);
 	assert_int_equal(seq, 3);
 	/* The end is reported once, and again if it changes. */
 	next_count();
 	assert_int_equal(o.node[1].asked.nended, 0);
 	one_lose(&o, 2, 1, 9, 4);
 	next_count();
-	assert_int_equal(told(2, 1, &seq), 9);
+	assert_int_equal(session_of(2, 1, &seq), 9);
 	assert_int_equal(seq, 4);
 	one_lose(&o, 2, 1, 11, 4);
 	next_count();
-	assert_int_equal(told(2, 1, &seq), 11);
+	assert_int_equal(session_of(2, 1, &seq), 11);
 	/* The same holds for a link that is up again and closed. */
 	one_mend(&o, 2, 1, 12);
 	o.node[2].row.port[0].state = FM_PORT_UP;
@@ -292,7 +292,7 @@ static void late_report_of_other_end_is_in_next_count(void **state)
 	one_row(&o, 2);
 	next_count();
 	assert_int_equal(o.node[1].asked.nended, 1);
-	assert_int_equal(told(2, 0, &seq), 5);
+	assert_int_equal(session_of(2, 0, &seq), 5);
 	assert_int_equal(seq, 6);
 	/* If its row has no session, there is nothing to tell. */
 	o.node[2].row.port[1] = (struct fm_port_row) { .state = FM_PORT_DOWN };
@@ -331,7 +331,7 @@ static void end_reported_with_count_is_again_in_next_table(void **state)
 	comes_count();
 	one_lose(&o, 2, 1, 9, 4);
 	next_count();
-	assert_int_equal(told(2, 1, &seq), 9);
+	assert_int_equal(session_of(2, 1, &seq), 9);
 	o.node[1].sums.unresolved = 0;
 	one_gets(&o, 1, 1, 1);
 	one_until(&o, FM_STEP_APPLY);
@@ -360,7 +360,7 @@ static void root_waits_for_report_of_living_other_end(void **state)
 	one_row(&o, 2);
 	next_count();
 	assert_int_equal(o.node[1].asked.nended, 1);
-	assert_int_equal(told(1, 0, &seq), 9);
+	assert_int_equal(session_of(1, 0, &seq), 9);
 	assert_int_equal(seq, 5);
 	one_end(&o);
 }
@@ -383,7 +383,7 @@ static void link_beside_empty_place_has_no_other_end(void **state)
 	one_gone(&o, 2);
 	one_run(&o, ONE_RESEND / 2);
 	next_count();
-	assert_int_equal(told(2, 1, &seq), 9);
+	assert_int_equal(session_of(2, 1, &seq), 9);
 	assert_int_equal(o.node[1].asked.nended, 2);
 	o.node[1].sums.unresolved = 0;
 	one_parks(&o, 1, 1, 1);
@@ -409,13 +409,13 @@ static void neighbours_learn_that_dead_end_will_not_report(void **state)
 	one_run(&o, ONE_RESEND / 2);
 	one_mend(&o, 3, 1, 20);		/* node 2 has power again, without its memory */
 	next_count();
-	assert_int_equal(told(2, 1, &seq), 9);
+	assert_int_equal(session_of(2, 1, &seq), 9);
 	assert_int_equal(seq, FM_SEQ_GONE);
-	assert_int_equal(told(2, 0, &seq), 8);
+	assert_int_equal(session_of(2, 0, &seq), 8);
 	assert_int_equal(seq, FM_SEQ_GONE);
 	/* The far ends are reported as well, once each. */
-	assert_int_equal(told(1, 0, &seq), 9);
-	assert_int_equal(told(3, 1, &seq), 8);
+	assert_int_equal(session_of(1, 0, &seq), 9);
+	assert_int_equal(session_of(3, 1, &seq), 8);
 	assert_int_equal(o.node[1].asked.nended, 4);
 	next_count();
 	assert_int_equal(o.node[1].asked.nended, 0);
@@ -434,15 +434,15 @@ static void report_of_end_that_died_later_is_valid(void **state)
 	one_lose(&o, 2, 1, 9, 3);
 	one_lose(&o, 2, 0, 8, 3);
 	next_count();
-	assert_int_equal(told(2, 1, &seq), 9);
+	assert_int_equal(session_of(2, 1, &seq), 9);
 	assert_int_equal(seq, 3);
 	one_lose(&o, 1, 0, 9, 5);
 	one_lose(&o, 3, 1, 8, 5);
 	one_gone(&o, 2);
 	one_run(&o, ONE_RESEND / 2);
 	next_count();
-	assert_int_equal(told(2, 1, &seq), 0);
-	assert_int_equal(told(2, 0, &seq), 0);
+	assert_int_equal(session_of(2, 1, &seq), 0);
+	assert_int_equal(session_of(2, 0, &seq), 0);
 	assert_int_equal(o.node[1].asked.nended, 2);
 	one_end(&o);
 }

@@ -102,7 +102,7 @@ static void end(void)
 }
 
 /* Writes as many of @n bytes as there is room for, counted from byte @from. */
-static size_t peer_says(size_t from, size_t n)
+static size_t peer_writes(size_t from, size_t n)
 {
 	static uint8_t data[4096];
 	size_t done = 0;
@@ -121,7 +121,7 @@ static size_t peer_says(size_t from, size_t n)
 	return done;
 }
 
-static size_t peer_hears(void)
+static size_t peer_reads(void)
 {
 	static uint8_t data[65536];
 	size_t done = 0;
@@ -138,10 +138,10 @@ static void input_beyond_limit_closes_stream(void **state)
 	(void)state;
 	begin(false, 100, 100);
 	owner.take = 0;
-	peer_says(0, 99);
+	peer_writes(0, 99);
 	run_due();
 	assert_int_equal(owner.closed, 0);
-	peer_says(99, 1);
+	peer_writes(99, 1);
 	run_due();
 	assert_int_equal(owner.closed, 1);
 	assert_int_equal(owner.err, -EMSGSIZE);
@@ -157,14 +157,14 @@ static void held_stream_reads_nothing(void **state)
 	begin(false, 100, 100);
 	owner.take = 10;
 	owner.hold = true;
-	sent = peer_says(0, 300);
+	sent = peer_writes(0, 300);
 	run_due();
 	assert_int_equal(owner.inputs, 1);
 	assert_int_equal(owner.closed, 0);
-	sent += peer_says(sent, BIG);
+	sent += peer_writes(sent, BIG);
 	assert_true(sent < BIG);
 	run_due();
-	assert_int_equal(peer_says(sent, BIG), 0);
+	assert_int_equal(peer_writes(sent, BIG), 0);
 	owner.take = SIZE_MAX;
 	owner.hold = false;
 	stream_hold(stream, false);
@@ -185,11 +185,11 @@ static void output_is_kept_up_to_limit(void **state)
 	stream_send(stream, data, 60);
 	stream_send(stream, data, 40);
 	assert_int_equal(stream_pending(stream), 100);
-	assert_int_equal(peer_hears(), 0);
+	assert_int_equal(peer_reads(), 0);
 	run_due();
 	assert_int_equal(owner.connected, 1);
 	assert_int_equal(owner.drained, 1);
-	assert_int_equal(peer_hears(), 100);
+	assert_int_equal(peer_reads(), 100);
 	assert_int_equal(owner.closed, 0);
 	end();
 	begin(true, 100, 100);
@@ -216,11 +216,11 @@ static void owner_learns_that_output_was_sent(void **state)
 	assert_true(stream_pending(stream) > 0);
 	while (stream_pending(stream)) {
 		assert_int_equal(owner.drained, 0);
-		heard += peer_hears();
+		heard += peer_reads();
 		run_due();
 	}
 	assert_int_equal(owner.drained, 1);
-	assert_int_equal(heard + peer_hears(), BIG);
+	assert_int_equal(heard + peer_reads(), BIG);
 	free(data);
 	end();
 }
@@ -236,17 +236,17 @@ static void data_before_end_is_sent(void **state)
 	stream_send(stream, data, BIG);
 	stream_end(stream);
 	stream_send(stream, data, 1);
-	peer_says(0, 200);
+	peer_writes(0, 200);
 	run_due();
 	assert_int_equal(owner.inputs + owner.closed, 0);
 	for (unsigned int i = 0; i < 1000 && !owner.closed; i++) {
-		heard += peer_hears();
+		heard += peer_reads();
 		run_due();
 	}
 	assert_int_equal(owner.closed, 1);
 	assert_int_equal(owner.err, 0);
 	assert_int_equal(owner.inputs, 0);
-	assert_int_equal(heard + peer_hears(), BIG);
+	assert_int_equal(heard + peer_reads(), BIG);
 	free(data);
 	end();
 	/* With nothing left to send it ends at once, from the loop. */
@@ -258,7 +258,7 @@ static void data_before_end_is_sent(void **state)
 	end();
 	/* The peer has ended it. */
 	begin(false, 100, 100);
-	peer_says(0, 50);
+	peer_writes(0, 50);
 	shutdown(peer, SHUT_WR);
 	run_due();
 	assert_int_equal(owner.taken, 50);

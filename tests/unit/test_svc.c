@@ -251,7 +251,7 @@ static bool b_has_ping(void)
  * Return: what the other end has received after these two messages, of which schema 5 does not know
  * the first.
  */
-static unsigned int heard_of_two(void)
+static unsigned int received_of_two(void)
 {
 	send_fm(&a, FM_MSG_KEPT);
 	send_fm(&a, FM_MSG_PING);
@@ -259,21 +259,23 @@ static unsigned int heard_of_two(void)
 	return b.msgs;
 }
 
-static unsigned int b_hears(unsigned int a_newest, unsigned int b_oldest, unsigned int b_newest, bool b_begins)
+static unsigned int received_by_b(unsigned int a_newest, unsigned int b_oldest,
+				  unsigned int b_newest, bool b_begins)
 {
 	unsigned int n;
 	char text[100];
 
 	end_of(&a, "n0", 5, a_newest);
 	end_of(&b, "n1", b_oldest, b_newest);
-	assert_true(b_begins ? svc_connect(b.svc, a.address) > 0 : svc_connect(a.svc, b.address) > 0);
+	assert_true(b_begins ? svc_connect(b.svc, a.address) > 0 :
+		    svc_connect(a.svc, b.address) > 0);
 	run_until(both_up);
 	assert_int_equal(svc_mixed(a.svc, text, sizeof(text)), a_newest != b_newest);
 	if (a_newest != b_newest)
 		assert_non_null(strstr(text, "'n1' ("));
 	assert_int_equal(svc_mixed(b.svc, text, sizeof(text)), a_newest != b_newest);
 	assert_int_equal(svc_mixed(b.svc, text, 3), a_newest != b_newest);
-	n = heard_of_two();
+	n = received_of_two();
 	end_close(&a);
 	end_close(&b);
 	return n;
@@ -284,10 +286,10 @@ static void ends_use_newest_common_schema(void **state)
 {
 	(void)state;
 	for (unsigned int begins = 0; begins < 2; begins++) {
-		assert_int_equal(b_hears(6, 5, 6, begins), 2);
-		assert_int_equal(b_hears(6, 6, 7, begins), 2);
-		assert_int_equal(b_hears(6, 5, 5, begins), 1);
-		assert_int_equal(b_hears(5, 5, 6, begins), 1);
+		assert_int_equal(received_by_b(6, 5, 6, begins), 2);
+		assert_int_equal(received_by_b(6, 6, 7, begins), 2);
+		assert_int_equal(received_by_b(6, 5, 5, begins), 1);
+		assert_int_equal(received_by_b(5, 5, 6, begins), 1);
 	}
 }
 
@@ -307,16 +309,18 @@ static void ends_without_common_schema_refuse(void **state)
 		assert_non_null(strstr(svc_stats(b.svc)->last_refused, begins ?
 				       "n0: 'n0' speaks service schemas 5 to 5, 'n1' 6 to 7: " :
 				       "n1: 'n1' speaks service schemas 6 to 7, 'n0' 5 to 5: "));
-		assert_non_null(strstr(svc_stats(a.svc)->last_refused, begins ? "5 to 5, 'n1' 6 to 7: " :
+		assert_non_null(strstr(svc_stats(a.svc)->last_refused, begins ?
+				       "5 to 5, 'n1' 6 to 7: " :
 				       "6 to 7, 'n0' 5 to 5: "));
 		end_close(&a);
 		end_close(&b);
 	}
 }
 
-static void says_auth(int fd, unsigned int schema, unsigned int newest)
+static void send_auth(int fd, unsigned int schema, unsigned int newest)
 {
-	struct svc_msg m = { .type = SVC_AUTH, .auth = { .fabric = "green", .name = "old", .newest = newest,
+	struct svc_msg m = { .type = SVC_AUTH,
+			     .auth = { .fabric = "green", .name = "old", .newest = newest,
 							 .nonce_len = 32 } };
 	uint8_t *data;
 	size_t len;
@@ -344,19 +348,20 @@ static void peer_of_old_release_gets_only_its_schema(void **state)
 	(void)state;
 	end_of(&b, "n1", 5, 6);
 	fd = stranger();
-	says_auth(fd, 4, 0);
+	send_auth(fd, 4, 0);
 	run_until(refused_schema);
 	n = recv(fd, data, sizeof(data), 0);
 	assert_true(frame_next(data, (size_t)n, FRAME_MAX_STRANGER, &body, &len) == n);
 	assert_int_equal(svc_msg_unpack(body, len, &m), 0);
 	assert_int_equal(m.schema, 4);
 	assert_int_equal(m.fm.type, FM_MSG_REFUSE);
-	assert_non_null(strstr(m.fm.refuse.text, "'old' speaks service schemas 4 to 4, 'n1' 5 to 6: "));
+	assert_non_null(strstr(m.fm.refuse.text,
+			       "'old' speaks service schemas 4 to 4, 'n1' 5 to 6: "));
 	close(fd);
 	/* The agreement holds. */
 	fd = stranger();
-	says_auth(fd, 5, 6);
-	says_auth(fd, 5, 6);
+	send_auth(fd, 5, 6);
+	send_auth(fd, 5, 6);
 	run_until(refused_malformed);
 	assert_non_null(strstr(svc_stats(b.svc)->last_refused, "of another schema than agreed"));
 	close(fd);

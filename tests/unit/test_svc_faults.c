@@ -27,7 +27,8 @@ static const struct svc_ops none;
 
 static struct svc *service(const char *address, int *err)
 {
-	struct svc_config c = { .user_timeout_ms = USER_TIMEOUT_MS, .auth = &a.auth, .oldest = 5, .newest = 6,
+	struct svc_config c = { .user_timeout_ms = USER_TIMEOUT_MS, .auth = &a.auth, .oldest = 5,
+				.newest = 6,
 				.address = address };
 
 	return svc_new(loop, &c, &none, &a, err);
@@ -361,7 +362,7 @@ static void crowd_of_connections_gives_others_their_turn(void **state)
 
 /* --- between peers --------------------------------------------------------------- */
 
-static bool b_told(void)
+static bool has_b_received(void)
 {
 	return b.msgs == 1;
 }
@@ -404,7 +405,7 @@ static void message_that_cannot_be_sent_does_not_stop_next_one(void **state)
 	}
 	log_as_before();
 	send_text(&a, "{}");
-	run_until(b_told);
+	run_until(has_b_received);
 	assert_int_equal(b.bytes, 2);
 	assert_int_equal(a.down + b.down, 0);
 	end_close(&a);

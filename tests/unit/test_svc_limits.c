@@ -63,7 +63,7 @@ static bool one_more_refused(void)
 }
 
 /* Sends a malformed frame and expects to be refused for it: so the connection was accepted. */
-static void refused_when_heard(int fd)
+static void check_refused(int fd)
 {
 	refused = svc_stats(b.svc)->refused_malformed;
 	assert_int_equal(send(fd, "\0\0\0\0", 4, 0), 4);
@@ -74,7 +74,7 @@ static void refused_when_heard(int fd)
 /* Waits until all earlier connections are accepted or refused, by making one more. */
 static void all_accepted(void)
 {
-	refused_when_heard(stranger_from("127.0.0.9:1"));
+	check_refused(stranger_from("127.0.0.9:1"));
 }
 
 static uint64_t busy;
@@ -169,7 +169,7 @@ static void own_connection_to_silent_peer_ends_after_5_s(void **state)
 	clock_go();
 }
 
-static bool b_was_told(void)
+static bool has_b_received(void)
 {
 	return b.msgs == 1;
 }
@@ -186,7 +186,7 @@ static void member_may_be_silent_without_limit(void **state)
 	clock_move(3600 * SEC);
 	run_due();
 	send_text(&a, "{}");
-	run_until(b_was_told);
+	run_until(has_b_received);
 	assert_int_equal(a.down + b.down, 0);
 	end_close(&a);
 	end_close(&b);
@@ -210,7 +210,7 @@ static bool has_answer(void)
 	return recv(watched, NULL, n, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) >= (ssize_t)n;
 }
 
-static void member_say(const struct member *m, const struct svc_msg *msg)
+static void member_send(const struct member *m, const struct svc_msg *msg)
 {
 	uint8_t *data;
 	size_t len;
@@ -220,7 +220,7 @@ static void member_say(const struct member *m, const struct svc_msg *msg)
 	free(data);
 }
 
-static enum auth_next member_hear(struct member *m, struct svc_msg *reply)
+static enum auth_next member_receive(struct member *m, struct svc_msg *reply)
 {
 	uint8_t data[FRAME_HEADER + FRAME_MAX_STRANGER];
 	struct svc_msg heard;
@@ -246,10 +246,10 @@ static void member_open(struct member *m, const struct auth *auth)
 	auth_session_init(&m->session, auth, true);
 	m->fd = stranger();
 	assert_int_equal(auth_start(&m->session, &msg.auth), 0);
-	member_say(m, &msg);
-	assert_int_equal(member_hear(m, &msg), AUTH_SEND);
-	member_say(m, &msg);
-	assert_int_equal(member_hear(m, &msg), AUTH_DONE);
+	member_send(m, &msg);
+	assert_int_equal(member_receive(m, &msg), AUTH_SEND);
+	member_send(m, &msg);
+	assert_int_equal(member_receive(m, &msg), AUTH_DONE);
 }
 
 #define BIG (9u << 20)
@@ -275,7 +275,7 @@ static void unsent_data_is_dropped_2_s_after_close(void **state)
 	svc_close(b.svc, b.conn);
 	assert_int_equal(connections(&b, false), 0);
 	/* For its owner it is closed: no message passes, and closing again adds no time. */
-	member_say(&m, &ask);
+	member_send(&m, &ask);
 	all_accepted();
 	clock_move(SEC);
 	svc_close(b.svc, b.conn);
@@ -401,21 +401,21 @@ static void refusals_are_logged_every_10_s_at_most(void **state)
 	log_to_file();
 	clock_stop();
 	for (unsigned int i = 0; i < 5; i++)
-		refused_when_heard(stranger());
+		check_refused(stranger());
 	assert_int_equal(logged(""), 1);
 	assert_int_equal(logged("warning: service: refused 127.0.0.1:"), 1);
 	assert_int_equal(logged("(0 more since the last such line)"), 1);
 	assert_true(svc_stats(b.svc)->refused_at == loop_now());
 	clock_move(10 * SEC - 1);
-	refused_when_heard(stranger());
+	check_refused(stranger());
 	assert_int_equal(logged(""), 1);
 	clock_move(1);
-	refused_when_heard(stranger());
+	check_refused(stranger());
 	assert_int_equal(logged(""), 2);
 	assert_int_equal(logged("(5 more since the last such line)"), 1);
 	assert_true(svc_stats(b.svc)->refused_at == loop_now());
 	clock_move(10 * SEC);
-	refused_when_heard(stranger());
+	check_refused(stranger());
 	assert_int_equal(logged("(0 more since the last such line)"), 2);
 	assert_int_equal(svc_stats(b.svc)->refused_malformed, 8);
 	log_as_before();
@@ -483,7 +483,7 @@ static void strangers_are_limited_by_address_and_in_total(void **state)
 		turned_away("127.0.0.5:1");
 		assert_int_equal(svc_stats(b.svc)->refused_busy, 3 * round + 1);
 		/* A stranger is refused, another closes: each makes room for one. */
-		refused_when_heard(fd[0]);
+		check_refused(fd[0]);
 		fd[0] = stranger_from("127.0.0.5:1");
 		turned_away("127.0.0.6:1");
 		shutdown(fd[1], SHUT_WR);
@@ -554,7 +554,7 @@ static void members_are_no_strangers(void **state)
 	run_until(members_down);
 	assert_int_equal(svc_stats(b.svc)->up, 0);
 	turned_away("127.0.0.4:1");
-	refused_when_heard(fd[0]);
+	check_refused(fd[0]);
 	fd[0] = stranger_from("127.0.0.4:1");
 	turned_away("127.0.0.4:1");
 	assert_int_equal(svc_stats(b.svc)->refused_busy, 5);

@@ -453,13 +453,13 @@ static void commit_far_ahead_lets_old_flow_begin_anew(void **state)
 	(void)state;
 	lone_start(&l, "3x3", 0, NULL);
 	lone_all_up(&l);
-	lone_say(&l, 0, h, old);
-	lone_say(&l, 0, h, next);	/* the packet is late, as long as epochs can be compared */
+	lone_rx_pkt(&l, 0, h, old);
+	lone_rx_pkt(&l, 0, h, next);	/* the packet is late, as long as epochs can be compared */
 	tn_nic_work(l.nic, l.now);
 	assert_int_equal(lone_clear(&l), 1);
 	assert_int_equal(tn_nic_rows_begin(l.nic, 0x3000), 0);
 	assert_int_equal(tn_nic_rows_commit(l.nic, 0x3000, l.now), 0);
-	lone_say(&l, 0, h, next);
+	lone_rx_pkt(&l, 0, h, next);
 	tn_nic_work(l.nic, l.now);
 	assert_int_equal(lone_clear(&l), 1);
 	lone_end(&l);

@@ -34,7 +34,7 @@ static struct fm_record *records;
 static unsigned int was_probed, was_cut_off, was_lost, was_vouched, was_slow;
 
 /* The manager's actions since it was looked at last. */
-static unsigned int probes[NODES], told[NODES], due_told[NODES];
+static unsigned int probes[NODES], nprobed[NODES], due_nprobed[NODES];
 static unsigned int losses;
 static uint64_t awaits;		/* how long a table waits for the answers to probes */
 static unsigned int losing;	/* the node that is being dropped; NODES: none */
@@ -102,7 +102,8 @@ static bool reaches(unsigned int i)
 			for (unsigned int p = 0; is[a] && p < records[a].row.nports; p++) {
 				unsigned int b = at(a, p);
 
-				if (b == NODES || is[b] || !up(a, p) || !far_up(a, p) || !reliable(b))
+				if (b == NODES || is[b] || !up(a, p) || !far_up(a, p) ||
+				    !reliable(b))
 					continue;
 				is[b] = more = true;
 			}
@@ -160,8 +161,8 @@ static int do_connect(void *io, const char *address)
 	unsigned int i = node_of(address);
 
 	(void)io;
-	if (losing < NODES && due_told[i] > told[i]) {
-		told[i]++;
+	if (losing < NODES && due_nprobed[i] > nprobed[i]) {
+		nprobed[i]++;
 		return -1;
 	}
 	assert_false(vouched(i));
@@ -174,20 +175,20 @@ static int do_connect(void *io, const char *address)
 /* Notes which notices are due as @i is dropped: to its parent, and to those whose parent it was. */
 static void note_due(unsigned int i)
 {
-	memset(told, 0, sizeof(told));
-	memset(due_told, 0, sizeof(due_told));
+	memset(nprobed, 0, sizeof(nprobed));
+	memset(due_nprobed, 0, sizeof(due_nprobed));
 	if (records[i].parent > 1 && records[i].parent <= NODES)
-		due_told[records[i].parent - 1]++;
+		due_nprobed[records[i].parent - 1]++;
 	for (unsigned int o = 1; o < NODES; o++)
 		if (records[o].parent == i + 1 &&
 		    (records[o].via == i + 1 || (!records[o].via && records[o].listed)))
-			due_told[o]++;
+			due_nprobed[o]++;
 }
 
-static void all_were_told(void)
+static void check_probes(void)
 {
 	if (losing < NODES)
-		assert_memory_equal(told, due_told, sizeof(told));
+		assert_memory_equal(nprobed, due_nprobed, sizeof(nprobed));
 }
 
 static void do_log(void *io, const struct fm_log *log)
@@ -197,7 +198,7 @@ static void do_log(void *io, const struct fm_log *log)
 	(void)io;
 	if (!strstr(log->text, "taken as lost"))
 		return;
-	all_were_told();
+	check_probes();
 	i = node_of(log->text + 1);
 	assert_int_equal(records[i].state, FM_NODE_UP);
 	assert_true(late(i));
@@ -362,7 +363,8 @@ static void adopted(unsigned int i)
 	fm_vanish_adopted(fm, &records[i]);
 	assert_false(records[i].lost);
 	assert_int_equal(records[i].probed, 0);
-	assert_int_equal(records[i].doubted != 0, is || (late(i) && records[i].state == FM_NODE_UP));
+	assert_int_equal(records[i].doubted != 0, is ||
+			 (late(i) && records[i].state == FM_NODE_UP));
 	assert_int_equal(fm_vanish_expiry(fm), late(i) ? earlier(due, fm->now + WAIT) : due);
 }
 
@@ -430,7 +432,7 @@ static void look(void)
 	assert_memory_equal(before, records, sizeof(before));
 	fm->now++;
 	fm_vanish_due(fm);
-	all_were_told();
+	check_probes();
 	if (!fm_vanish_doubts(root))
 		awaits = 0;
 	was_lost += losses;

@@ -214,7 +214,7 @@ static struct tn_nic *relay_start(void)
 }
 
 /* Receives a packet from LIAR, as the link passes it on. */
-static struct tn_pkt *from_liar(struct tn_hdr h, const struct tn_via *via)
+static struct tn_pkt *receive_forged(struct tn_hdr h, const struct tn_via *via)
 {
 	struct tn_nic *nic = f.node[RELAY].nic;
 	struct tn_pkt *pkt = memory_new(&f.node[RELAY].mem, 1);
@@ -242,7 +242,7 @@ static void hand_over(struct tn_hdr h, const struct tn_via *via)
 {
 	struct tn_nic *nic = f.node[RELAY].nic;
 
-	tn_input_push(nic, LIAR_IN * TORUS_VCS + h.vc, from_liar(h, via));
+	tn_input_push(nic, LIAR_IN * TORUS_VCS + h.vc, receive_forged(h, via));
 	nic->active[TN_INPUT_RELAY / 64] &= ~(7ull << TN_INPUT_RELAY % 64);
 	nic->turn = LIAR_IN * TORUS_VCS;
 	for (unsigned int p = 0; p < f.nports; p++)	/* no packet may leave */
@@ -340,9 +340,9 @@ static void messages_of_nics_go_before_packets(void **state)
 
 /* --- messages between NICs ------------------------------------------------------------ */
 
-static void say_to_relay(u32 from, u32 word, u32 gen, u32 count)
+static void send_to_relay(u32 from, u32 word, u32 gen, u32 count)
 {
-	struct tn_pkt *pkt = from_liar((struct tn_hdr) { .type = TN_DATA, .vc = TORUS_VC_D1,
+	struct tn_pkt *pkt = receive_forged((struct tn_hdr) { .type = TN_DATA, .vc = TORUS_VC_D1,
 							 .nic = 1 }, &honest);
 
 	pkt->hdr.src = from;
@@ -370,19 +370,19 @@ static void unknown_node_gets_no_answer(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(far); i++) {
-		say_to_relay(far[i], ASK, 0, 0);
-		say_to_relay(far[i], ACK, 0, 1);
+		send_to_relay(far[i], ASK, 0, 0);
+		send_to_relay(far[i], ACK, 0, 1);
 	}
-	say_to_relay(RELAY, ASK, 0, 0);
+	send_to_relay(RELAY, ASK, 0, 0);
 	assert_int_equal(words(nic), 0);
 	nic->rows[5] &= ~TORUS_ROW_VALID;
-	say_to_relay(5, ASK, 0, 0);
+	send_to_relay(5, ASK, 0, 0);
 	assert_int_equal(words(nic), 0);
-	say_to_relay(4, 3, 0, 0);	/* an unknown type of message */
+	send_to_relay(4, 3, 0, 0);	/* an unknown type of message */
 	assert_int_equal(words(nic), 0);
 	/* A NIC that asks again and again fills the queue up to a limit and no further. */
 	for (u32 i = 1; i <= limit + 5; i++) {
-		say_to_relay(4, ASK, 0, 0);
+		send_to_relay(4, ASK, 0, 0);
 		assert_int_equal(words(nic), i < limit ? i : limit);
 	}
 	assert_int_equal(nic->input[TN_INPUT_ANSWER].head->hdr.vc, TORUS_VC_D1);
@@ -418,7 +418,7 @@ static void nic_asks_for_count_ever_more_seldom(void **state)
 		assert_int_equal(words(nic), i + 1);
 		assert_int_equal(nic->relay.ask_at - now, step << (i < 6 ? i : 6));
 	}
-	say_to_relay(FINAL, ACK, nic->relay.gen, 1);
+	send_to_relay(FINAL, ACK, nic->relay.gen, 1);
 	assert_int_equal(nic->relay.out, 0);
 	assert_int_equal(nic->relay.ask_at, ~0ull);
 	fabric_end(&f);

@@ -196,7 +196,7 @@ static u32 someone(void)
 	return one_in(6) ? edge(0xffffff) : below(NODES);
 }
 
-static u32 liar(void)
+static u32 forged_source(void)
 {
 	if (f.impostor && one_in(2))
 		return below(SPEAKING);
@@ -208,7 +208,7 @@ static struct tn_hdr data_header(u8 type, u32 bytes, struct tn_tail *t)
 	u32 flits = (bytes + TN_FLIT - 1) / TN_FLIT;
 	struct tn_hdr h = header(type, (u16)flits);
 
-	h.src = liar();
+	h.src = forged_source();
 	h.dst = one_in(3) ? someone() : 1;
 	h.vc = (u8)below(3);
 	h.dir = one_in(2) ? (u16)below(16) : (u16)edge(0xfff);
@@ -268,7 +268,7 @@ static void kind_relay(void)
 	struct tn_hdr h = data_header(one_in(8) ? TN_UNREACH : TN_DATA, message(), &t);
 	struct tn_via via = {
 		.dst = one_in(8) ? edge(~0u) : below(NODES),
-		.payer = one_in(4) ? ~0u : one_in(6) ? edge(~0u) : liar(),
+		.payer = one_in(4) ? ~0u : one_in(6) ? edge(~0u) : forged_source(),
 		.gen = edge(~0u), .legs = (u16)edge(0xffff),
 	};
 
@@ -324,7 +324,7 @@ static void kind_sequence(void)
 		struct tn_hdr h = header(one_in(3) ? TN_IDLE : one_in(2) ? TN_CREDIT : TN_DATA, 0);
 		struct tn_tail t = { 0 };
 
-		h.src = liar();
+		h.src = forged_source();
 		h.dst = 1;
 		h.tseq = (u16)((h.tseq + (one_in(2) ? below(8) : edge(TN_SEQ_MASK))) & TN_SEQ_MASK);
 		h.rseq = (u16)((h.rseq - (one_in(4) ? edge(TN_SEQ_MASK) : 0)) & TN_SEQ_MASK);
@@ -400,7 +400,7 @@ static void kind_header(void)
 	if (!one_in(4))
 		h.crp = 0;
 	if (!f.impostor || one_in(2))
-		h.src = liar();
+		h.src = forged_source();
 	fill(flit, sizeof(flit));
 	tn_tail_get(flit, &t);
 	put(&h, &t, &via);
@@ -439,7 +439,7 @@ static void kind_long(void)
 	struct tn_hdr h = header(TN_DATA, (u16)edge(1023));
 	struct tn_tail t = { 0 };
 
-	h.src = liar();
+	h.src = forged_source();
 	if (one_in(2)) {
 		put(&h, &t, NULL);
 		fill(f.out + f.len, 32);
@@ -471,7 +471,7 @@ static void kind_echo(void)
 	const u8 *frame;
 
 	if (one_in(2)) {
-		f.len = peer_heard(&frame);
+		f.len = peer_received(&frame);
 		memcpy(f.out, frame, f.len);
 	} else {
 		f.len = f.kept_len;
@@ -482,7 +482,7 @@ static void kind_echo(void)
 /* Frames full of the smallest packets; as many as there are buffers, and more. */
 static void kind_flood(void)
 {
-	u32 eseq = below(2) ? below(1000) : 1u << 20, src = liar();
+	u32 eseq = below(2) ? below(1000) : 1u << 20, src = forged_source();
 	u8 vc = (u8)below(3);
 
 	for (unsigned int n = one_in(8) ? 2000 : below(300); n--;) {
@@ -516,7 +516,8 @@ static const struct {
 static void fault(const char *what)
 {
 	printf("not ok - %s; after %" PRIu64 " frames; replay: SEED=%" PRIu64
-	       " framefuzz --count %" PRIu64 " --way %s%s%s\n", what, f.sent, f.seed, f.count, f.way,
+	       " framefuzz --count %" PRIu64 " --way %s%s%s\n", what, f.sent, f.seed, f.count,
+	       f.way,
 	       f.only ? " --only " : "", f.only ? f.only : "");
 	exit(1);
 }
@@ -570,8 +571,10 @@ static void usage(FILE *to)
 {
 	fputs("usage: [SEED=N] framefuzz [--count N] [--only KIND] [--way WAY] [--impostor]\n"
 	      "                          [--verbose] IFNAME\n\n"
-	      "Sends N (2000) hostile frames by the Ethernet device IFNAME to the port of a NIC at its\n"
-	      "other end, the +y port of node 1,0 of a torus 3x2. WAY: packet (default), ring, tap.\n"
+	      "Sends N (2000) hostile frames by the Ethernet device IFNAME to the port of a NIC at "
+	      "its\n"
+	      "other end, the +y port of node 1,0 of a torus 3x2. WAY: packet (default), ring, "
+	      "tap.\n"
 	      "KIND is one of:", to);
 	for (size_t i = 0; i < KINDS; i++)
 		fprintf(to, " %s", kinds[i].name);
@@ -645,9 +648,10 @@ int main(int argc, char **argv)
 	}
 	if (!honest_peer_up())
 		fault("the link does not come back for an honest peer");
-	if (!peer_talk(50, RETURN_MS))
+	if (!peer_exchange(50, RETURN_MS))
 		fault("an honest peer's packets are not taken");
-	printf("ok - %" PRIu64 " frames, SEED=%" PRIu64 ": the link came up %u times, the peer anew %u "
+	printf("ok - %" PRIu64 " frames, SEED=%"
+	       PRIu64 ": the link came up %u times, the peer anew %u "
 	       "times; an honest peer is taken\n", f.sent, f.seed, f.ups, f.restarts);
 	return 0;
 }

@@ -26,9 +26,9 @@ void peer_run(int ms);
 /** peer_up() - runs until the link is up. Return: false if it is not up after @ms */
 bool peer_up(int ms);
 /**
- * peer_talk() - sends @n management packets. Return: false if not all are acknowledged after @ms
+ * peer_exchange() - send @n management packets. Return: false if some are unacknowledged after @ms
  */
-bool peer_talk(unsigned int n, int ms);
+bool peer_exchange(unsigned int n, int ms);
 /** peer_send() - sends any bytes unchanged, which no NIC need have made */
 void peer_send(const u8 *bytes, size_t len);
 
@@ -36,8 +36,8 @@ void peer_send(const u8 *bytes, size_t len);
 struct tn_link *peer_link(void);
 /** peer_expected() - the TSEQ that the other end last said it expects; the caller counts it up */
 u16 *peer_expected(void);
-/** peer_heard() - the last frame that came. Return: how many bytes */
-size_t peer_heard(const u8 **frame);
+/** peer_received() - the last frame that came. Return: how many bytes */
+size_t peer_received(const u8 **frame);
 
 /*
  * The wire, an Ethernet device. Frames lie in the kernel by the way that they came:

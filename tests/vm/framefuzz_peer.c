@@ -148,7 +148,7 @@ static void send_frames(u64 now)
 }
 
 /* Notes the acknowledgements of the other end, if it uses Angara's protocol. */
-static void overhear(const u8 *frame, size_t len)
+static void note_acks(const u8 *frame, size_t len)
 {
 	struct tn_link *l = peer_link();
 	struct tn_hdr h;
@@ -171,7 +171,7 @@ static bool take_frame(u64 now)
 	if (!n)
 		return false;
 	peer.heard = n;
-	overhear(peer.frame, peer.heard);
+	note_acks(peer.frame, peer.heard);
 	m = memory_new(peer.heard);
 	memcpy(m->data, peer.frame, peer.heard);
 	tn_nic_rx(peer.nic, 0, m->data, peer.heard, m, now);
@@ -261,7 +261,7 @@ bool peer_up(int ms)
 	return run_until(is_up, ms);
 }
 
-bool peer_talk(unsigned int n, int ms)
+bool peer_exchange(unsigned int n, int ms)
 {
 	static const u8 text[] = "an honest word";
 
@@ -283,7 +283,7 @@ u16 *peer_expected(void)
 	return &peer.expected;
 }
 
-size_t peer_heard(const u8 **frame)
+size_t peer_received(const u8 **frame)
 {
 	*frame = peer.frame;
 	return peer.heard;

@@ -79,7 +79,7 @@ static void fault(const char *what)
 
 /* --- what a NIC shows ---------------------------------------------------------------- */
 
-static int hear_link(struct nl_msg *msg, void *arg)
+static int on_link(struct nl_msg *msg, void *arg)
 {
 	struct nlattr *info, *data, *a;
 	int left;
@@ -174,7 +174,7 @@ static uint64_t number(unsigned int t)
 }
 
 /* Return: the value of the attribute; if it is not given, the driver's default, which is valid. */
-static uint64_t said(unsigned int t, uint64_t otherwise)
+static uint64_t value_or(unsigned int t, uint64_t otherwise)
 {
 	return f.given[t] ? f.value[t] : otherwise;
 }
@@ -182,7 +182,7 @@ static uint64_t said(unsigned int t, uint64_t otherwise)
 /* Return: true if @t is larger than @than by at least @more. Defaults are those of a plain NIC. */
 static bool ordered(unsigned int t, unsigned int than, unsigned int more)
 {
-	return said(t, f.shown[t]) >= said(than, f.shown[than]) + more;
+	return value_or(t, f.shown[t]) >= value_or(than, f.shown[than]) + more;
 }
 
 static enum due due(void)
@@ -191,7 +191,7 @@ static enum due due(void)
 		if (f.given[t] && (f.value[t] < params[t].min || f.value[t] > params[t].max))
 			return REFUSED;
 	}
-	if (said(IFLA_TORUS_PORTS, 2) % 2)
+	if (value_or(IFLA_TORUS_PORTS, 2) % 2)
 		return REFUSED;
 	if (!ordered(IFLA_TORUS_SILENCE, IFLA_TORUS_KEEPALIVE, 1) ||
 	    !ordered(IFLA_TORUS_REPLAY_TIMEOUT, IFLA_TORUS_ACK_DELAY, 1) ||
@@ -200,7 +200,7 @@ static enum due due(void)
 	    !ordered(IFLA_TORUS_PARK_BYTES, IFLA_TORUS_PAYLOAD_MAX, 48))
 		return REFUSED;
 	/* There may not be enough memory. */
-	return said(IFLA_TORUS_PARK_BYTES, 0) > PARK_SMALL + 8192 ? EITHER : TAKEN;
+	return value_or(IFLA_TORUS_PARK_BYTES, 0) > PARK_SMALL + 8192 ? EITHER : TAKEN;
 }
 
 /* Puts attributes with a wrong form, or unknown ones. */
@@ -342,7 +342,7 @@ static void connect_route(void)
 {
 	f.sk = nl_socket_alloc();
 	if (!f.sk || nl_connect(f.sk, NETLINK_ROUTE) ||
-	    nl_socket_modify_cb(f.sk, NL_CB_VALID, NL_CB_CUSTOM, hear_link, NULL))
+	    nl_socket_modify_cb(f.sk, NL_CB_VALID, NL_CB_CUSTOM, on_link, NULL))
 		fault("no netlink");
 	nl_socket_disable_auto_ack(f.sk);
 }

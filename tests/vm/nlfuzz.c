@@ -113,7 +113,8 @@ static size_t text(char *to, unsigned int type)
 
 static size_t width(enum torus_kind kind)
 {
-	return kind == TORUS_U8 || kind == TORUS_BYTES ? 1 : kind == TORUS_U16 || kind == TORUS_U16S ? 2 :
+	return kind == TORUS_U8 || kind == TORUS_BYTES ? 1 : kind == TORUS_U16 ||
+	       kind == TORUS_U16S ? 2 :
 	       kind == TORUS_U32 || kind == TORUS_U32S ? 4 : 8;
 }
 
@@ -140,7 +141,8 @@ static uint64_t entry(unsigned int type, enum torus_kind kind)
 static size_t array(char *to, unsigned int type, const struct torus_rule *r)
 {
 	static size_t dims;	/* dimensions of the last SHAPE: COORDS often has as many */
-	size_t w = width(r->kind), n = r->kind == TORUS_U64S && one_in(10) ? below(7000) : 1 + below(6);
+	size_t w = width(r->kind),
+	n = r->kind == TORUS_U64S && one_in(10) ? below(7000) : 1 + below(6);
 	size_t len;
 
 	if (type == TORUS_A_SHAPE)
@@ -294,7 +296,7 @@ static void message(void)
 
 /* --- the other side ---------------------------------------------------------------------- */
 
-static void tell(const struct nlmsghdr *nlh, const struct nlmsgerr *e)
+static void print_error(const struct nlmsghdr *nlh, const struct nlmsgerr *e)
 {
 	struct nlattr *text = NULL;
 	int len = (int)nlh->nlmsg_len - (int)NLMSG_LENGTH(sizeof(*e));
@@ -316,7 +318,7 @@ static void answered(const struct nlmsghdr *nlh)
 	if (e->error) {
 		f.refused++;
 		if (f.verbose)
-			tell(nlh, e);
+			print_error(nlh, e);
 		return;
 	}
 	f.done++;
@@ -446,7 +448,8 @@ static void usage(FILE *to)
 	fputs("usage: [SEED=N] nlfuzz [--count N] [--role root|none|userns] [--socket PATH]\n"
 	      "              [--verbose] [LOWER...]\n\n"
 	      "Sends N (10000) messages to the netlink family 'torus', or to torusemu.\n"
-	      "LOWER: devices that ports may be attached to. --verbose tells why it was refused.\n", to);
+	      "LOWER: devices that ports may be attached to. --verbose tells why it was refused.\n",
+	      to);
 }
 
 static int options(int argc, char **argv)
