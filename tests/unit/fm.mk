@@ -8,7 +8,7 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
-tests += $(addprefix tests/unit/test_fm_,arbiter asking cable_events demand dispute equals flows follow_back growing job_rows leftover marks \
+tests += $(addprefix tests/unit/test_fm_,arbiter asking cable_events demand dispute equals flows follow_back graph growing job_rows leftover marks \
 	news ports positions \
 	reach recalling resign rows service sessions settling severs squares taking \
 	verdict wiring)
@@ -25,6 +25,7 @@ $(eval $(call alone-test,demand,root/demand))
 $(eval $(call alone-test,dispute,root/dispute))
 $(eval $(call alone-test,equals,root/ranks))
 $(eval $(call alone-test,flows,root/sums))
+$(eval $(call alone-test,graph,root/discover))
 $(eval $(call alone-test,growing,root/grow))
 $(eval $(call alone-test,job_rows,node/job_rows))
 $(eval $(call alone-test,leftover,root/leftover))
@@ -46,6 +47,7 @@ $(eval $(call alone-test,follow_back,node/follow))
 $(eval $(call alone-test,verdict,node/verdict))
 $(eval $(call alone-test,wiring,root/wiring))
 tests/unit/test_fm_cable_events-objs += lib/util/hash.o daemon/fm/node/random.o
+tests/unit/test_fm_graph-objs += daemon/fm/root/corner.o
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_job_rows-objs += $(addprefix daemon/fm/node/,jobs.o orders.o random.o)
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o

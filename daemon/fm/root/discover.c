@@ -27,7 +27,8 @@
  * its port row names, until the time `quiet` has passed since the first table in which it has no
  * place. New connections of the node do not prolong this time.
  *
- * Tests: tests/unit/test_fm_discover.c, tests/unit/test_fm_places.c, tests/sim/test_wave.c.
+ * Tests: tests/unit/test_fm_graph.c, tests/unit/test_fm_discover.c, tests/unit/test_fm_places.c,
+ * tests/sim/test_wave.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ static void cables_free(struct cables *c)
 	free(c->line);
 }
 
-/* Builds the graph. Return: false if there is no memory. */
+/* Builds the graph, which cables_free() frees in any case. Return: false if there is no memory. */
 static bool find_cables(const struct fm *fm, struct cables *c)
 {
 	const struct fm_root *r = fm->root;
@@ -117,11 +118,8 @@ static bool find_cables(const struct fm *fm, struct cables *c)
 	c->n = fm_roster_size(r);
 	c->peer = malloc((size_t)c->n * 2 * c->ndims * sizeof(*c->peer));
 	c->line = malloc((size_t)c->n * c->ndims * sizeof(*c->line));
-	if (!c->peer || !c->line) {
-		cables_free(c);
-		c->n = 0;
+	if (!c->peer || !c->line)
 		return false;
-	}
 	for (uint32_t i = 0; i < c->n; i++)
 		for (unsigned int p = 0; p < 2 * c->ndims; p++)
 			c->peer[(size_t)i * 2 * c->ndims + p] =
@@ -152,7 +150,7 @@ static uint32_t size_by_lines(const struct cables *c, unsigned int d)
 	return best;
 }
 
-/** struct layout - positions of nodes without modulo; @known: which nodes have one */
+/** struct layout - positions of nodes without modulo, 0 of those that are not @known */
 struct layout {
 	int32_t (*pos)[TORUS_MAX_DIMS];
 	uint32_t *queue;
@@ -195,7 +193,7 @@ static uint32_t size_by_closing(const struct cables *c, const struct layout *l, 
 			uint32_t j = peer_of(c, i, p);
 			int32_t step = p == d ? 1 : 0;
 
-			if (j != NONE && l->known[j])
+			if (j != NONE)
 				g = gcd((uint32_t)abs(l->pos[i][d] + step - l->pos[j][d]), g);
 		}
 	}
@@ -207,8 +205,6 @@ static uint32_t find_extent(const struct cables *c, const struct layout *l, unsi
 	int32_t low = 0, high = 0;
 
 	for (uint32_t i = 0; i < c->n; i++) {
-		if (!l->known[i])
-			continue;
 		low = l->pos[i][d] < low ? l->pos[i][d] : low;
 		high = l->pos[i][d] > high ? l->pos[i][d] : high;
 	}
@@ -239,7 +235,7 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 		.queue = calloc(n, sizeof(*l.queue)),
 		.known = calloc(n, sizeof(*l.known)),
 	};
-	struct cables c = { .n = 0 };
+	struct cables c = { .peer = NULL };
 	bool memory = l.pos && l.queue && l.known && find_cables(fm, &c), fine = memory;
 	uint64_t nodes = 1;
 
@@ -254,8 +250,7 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 		fine = size <= TORUS_MAX_SIZE && nodes <= TORUS_MAX_NODES;
 		shape->size[d] = (uint16_t)size;
 	}
-	if (c.n)
-		cables_free(&c);
+	cables_free(&c);
 	free(l.pos);
 	free(l.queue);
 	free(l.known);
@@ -727,10 +722,10 @@ bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 		keep_places(fm);
 		refine_all(&g);
 		count_early(fm);
-		cables_free(&g.cables);
 	} else {
 		g.no_memory = true;
 	}
+	cables_free(&g.cables);
 	free(g.trust);
 	for (unsigned int v = 0; v < VOTES; v++)
 		free(g.turn[v].at);
