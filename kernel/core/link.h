@@ -109,9 +109,9 @@ struct tn_link;
  * @asked: MBS: the peer asks for a false packet on @vc
  * @false_came: MBS: a false packet arrived, and its buffer is occupied until tn_link_freed();
  *	@handed: it carries a critical bubble of the peer
- * @peer_seq: the peer has accepted all packets of the last session before @seq; or, with @none, no
- *	packets are known to be accepted: it never was up in that session (it lacked our last
- *	INIT), or has restarted
+ * @peer_seq: the peer has accepted all packets of the last session before @seq; with @none it is
+ *	not known to have accepted any: it was never up in that session (our last INIT did not reach
+ *	it), or it has restarted
  */
 struct tn_link_ops {
 	void (*accept)(void *ctx, struct tn_link *l, struct tn_queue *got);

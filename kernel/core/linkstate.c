@@ -279,7 +279,7 @@ static void start_init(struct tn_link *l, u64 now)
 	l->give_up_at = l->was_faulty ? now + 10 * l->params->init_interval : NEVER;
 }
 
-/* Forgets why both ends could not come up: another NIC may be connected now. */
+/* Clears the reason why both ends could not come up, because another NIC may be connected now. */
 static void forget_mismatch(struct tn_link *l)
 {
 	if (l->reason == TORUS_REASON_MISMATCH || l->reason == TORUS_REASON_BUBBLE)

@@ -295,7 +295,8 @@ unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc);
  *
  * Return: 0; -ENODEV no shape yet; -EINVAL bad @dst, @vc or length;
  * -EHOSTUNREACH no valid row (counted); -EAGAIN no room. A packet that continues a message (without
- * FIRST) is also taken without room, so that no message waits in the middle: TN_INJECT_MAX more.
+ * FIRST) is accepted even without room, up to TN_INJECT_MAX more, so that no message stops in the
+ * middle.
  */
 int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now);
 
@@ -368,8 +369,8 @@ const u64 *tn_nic_port_counters(struct tn_nic *nic, unsigned int port, u64 now);
 u64 *tn_nic_counters(struct tn_nic *nic);
 /**
  * tn_nic_counters_read() - copy these counters
- * Unlike all other calls it needs no lock of the host: each is then one that the counter had during
- * the call, if the processor reads 64 bits at once.
+ * Unlike all other calls it needs no lock of the host: each value is one that the counter had
+ * during the call, if the processor reads 64 bits at once.
  */
 void tn_nic_counters_read(const struct tn_nic *nic, u64 *to);
 /* Return: for each colour, an array of TORUS_FC_COUNT counters. */
@@ -393,8 +394,8 @@ int tn_nic_rows_begin(struct tn_nic *nic, u64 version);
 /*
  * tn_nic_rows_begin() in parts, for a host that must not hold its lock while millions of rows are
  * copied: open, then copy @n rows at a time until the call returns 0. From then on rows can be put
- * into the shadow. A change of holds between two parts counts as made before the begin for rows
- * that were not copied yet, and as made after it for the others.
+ * into the shadow. If holds change between two parts, rows that are not copied yet get the changed
+ * state, and rows that were copied before do not.
  * Return: 0; 1: more rows are to be copied; -ENODEV; -ESTALE if another begin or a new shape came
  * in between.
  */

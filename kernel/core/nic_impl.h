@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The state of a NIC, shared by nic.c (host side, links, counters), router.c (moves packets),
- * deliver.c (packets whose way ends), table.c (rows, holds, colours, parking commands) and via.c
- * (relays).
+ * deliver.c (packets that reach their destination), table.c (rows, holds, colours, parking
+ * commands) and via.c (relays).
  */
 #ifndef TN_NIC_IMPL_H
 #define TN_NIC_IMPL_H
@@ -62,8 +62,8 @@ struct tn_block {
 #define TN_WAYS		16
 
 /**
- * struct tn_way - cached routing result of a header, which the next packet to its destination
- * mostly has, too
+ * struct tn_way - cached routing result of a header; the next packet to the same destination mostly
+ * has the same header
  * @known: the cache is valid
  * @path: the header
  * @out: the result of tn_route_next()
@@ -77,8 +77,8 @@ struct tn_way {
 };
 
 /**
- * struct tn_entry - cached injection queue of packets: it is asked for twice for each message,
- * before the message is cut into packets, and when it is sent
+ * struct tn_entry - cached injection queue of packets: it is needed twice for each message, before
+ * the message is cut into packets and when it is sent
  * @row: the row that they are sent by; 0: the cache is not valid
  * @dst: their destination
  * @vc: their virtual channel
@@ -98,8 +98,8 @@ struct tn_entry {
  * @turn: input that is served first in the next round
  * @live: mask of ports whose link is not down: others do not send
  * @way: routing results of the packets last moved, by destination modulo TN_WAYS: a node that
- *	forwards questions and their answers needs two in turn
- * @entry: injection queues of the packets last sent, likewise
+ *	forwards requests and their replies needs two of them alternately
+ * @entry: injection queues of the packets last sent, by destination modulo TN_WAYS
  * @ring_at: when to examine the outputs whose free buffers are all critical bubbles (ring.h); ~0:
  *	there is none
  * @reopening: mask of closed ports that open when the replay is done

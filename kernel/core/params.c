@@ -5,7 +5,7 @@
 /*
  * Default of hold_bytes: all packets that a busy host sends during a change of the root. If the
  * root is lost in the middle of a recovery, its holds stay until a successor releases them, which
- * may take 3 s. 5,000 datagrams of 512 bytes a second are 15,000 in this time.
+ * may take 3 s. At 5,000 datagrams of 512 bytes a second, 15,000 must be kept in this time.
  *
  * Memory of one such packet: 512 bytes, 28 of headers and 10 of a virtio_net_hdr make 550 bytes or
  * 35 flits; with header and tail these are 37 flits, 592 bytes. But the limit counts the memory
@@ -13,8 +13,8 @@
  * descriptor, in torusemu less. That is 22,080,000 bytes for all.
  *
  * One destination may use 8/9 of the limit (router.c). 8/9 of 24 MiB are 22,369,621 bytes, enough
- * for 15,196 packets or 3.04 s. The queues in front of the NIC are not counted on, since they
- * differ between hosts (256 packets, and 4,096 messages of a tun device or 500 of the driver's).
+ * for 15,196 packets or 3.04 s. This does not count on the queues in front of the NIC, because they
+ * differ between hosts (256 packets, and 4,096 messages in a tun device or 500 in the driver).
  */
 #define HOLD_BYTES	(24 << 20)
 

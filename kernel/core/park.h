@@ -24,9 +24,10 @@
  *    the destination discards a second copy by its number. An adaptive one is kept, too, and
  *    counted as unsure: it may arrive twice, whereas dropping it could lose it.
  *
- * A replay includes packets that are parked after it began: those that had to wait because the
- * segment was full, and adaptive ones, for which no drain waits. It ends when a link fails, when
- * new rows are committed, or when a replayed packet is parked again: the rows are then outdated.
+ * A replay includes packets that are parked after it began: packets that had to wait because the
+ * segment was full, and adaptive packets, because no drain waits for these. It ends when a link
+ * fails, when new rows are committed, or when a replayed packet is parked again: the rows are then
+ * outdated.
  *
  * A full segment refuses packets that can wait in input buffers (back-pressure). It still accepts
  * RETRY buffers, because these packets have no other place to wait, and packets of a relay, as many

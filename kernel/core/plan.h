@@ -3,11 +3,11 @@
  * The address plan: which IP address each node has, by two prefixes of the fabric. torus(4) has the
  * rule with examples.
  *
- * An address is the prefix and the place of the node, in one of two forms:
+ * An address consists of the prefix and the place of the node, in one of two forms:
  *
  *	fields	a byte (IPv4) or a group of 16 bits (IPv6) for each coordinate, the first one where
  *		the first whole byte or group after the prefix begins; all other bits are 0. This
- *		form is taken if these bytes or groups exist and, for IPv4, no size is above 255.
+ *		form is used if these bytes or groups exist and, for IPv4, no size is above 255.
  *	number	else the node id, in the last bits of the address.
  *
  * So a prefix is long enough if it leaves as many bits as a node id has. Each node has one address

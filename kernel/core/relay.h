@@ -16,15 +16,15 @@
  * keeps rings from waiting for each other (router.c), would be lost. So memory must always be
  * available:
  *  1. At most w packets of each node may be in flight through relays, wherever they are. Further
- *     packets wait in the host memory of their node, and then the host of that node must wait, too.
- *     So a relay never holds more than N * w packets, which is relay_packets, or N if that is more.
+ *     packets wait in the host memory of their node; if they fill it, the host of that node must
+ *     wait, too. So a relay never holds more than N * w packets. This product is relay_packets, or
+ *     N if that is more.
  *  2. A packet counts in the window of the node that injected it: its source, or the node that
  *     replayed it from its parking segment.
  *  3. A packet that is parked leaves the relay memory at once, and leaves its window when the next
  *     generation of the window begins (see Generations); until then its replay counts in the same
- *     window. Packets that are replayed through relays pass ports that are closed only to keep
- *     order: if they waited there for a replay that waits for its window, the two would wait for
- *     each other.
+ *     window. Packets that are replayed through relays also pass ports that are closed to keep
+ *     order. Otherwise they could wait there for a replay which in turn waits for their window.
  *  4. The destination counts the packets that have arrived from each window, and sends ACK with the
  *     whole count of the window's present generation, so an ACK may be lost, duplicated or late. A
  *     NIC that has unacknowledged packets to a node, and has received no new count from it for
@@ -32,8 +32,8 @@
  *     arrives, because a full network must not be filled further. ASK and ACK have a queue of their
  *     own (router.c), so that windows open early.
  *  5. ACK, ASK and packets returned as unreachable are in no window ("riders"). A relay holds
- *     TN_RELAY_RIDERS of them and drops the rest. They need no reserved memory, so no memory
- *     depends on them; and they are few, of one flit.
+ *     TN_RELAY_RIDERS of them and drops the rest. No memory is reserved for them; they are few, and
+ *     have one flit each.
  *
  * Hence (lemma 6) a relay accepts every packet at once, like a destination; packets in relay memory
  * enter a ring by the bubble rule, like packets of a host; and each leg keeps the order of
@@ -56,13 +56,13 @@
  * circle first need not be the first of its flow. So such a relay parks the packet, and does not
  * replay it before it has a new table itself. It recognises this case by the window's generation,
  * which is the version that was released where the packet was injected or replayed; a version is
- * released when all nodes whose managers answer have its table. Only a later generation is a proof:
- * colours do not tell which of two tables is the later one. In the other direction, from such a
- * node to a relay with later rows, no circle is possible: all further legs are of the later table,
- * or end at such a node. Each version that this node does not get opens the windows to it once
+ * released when all nodes whose managers answer have its table. Only a later generation proves
+ * this, because colours do not show which of two tables is later. In the other direction, from such
+ * a node to a relay with later rows, no circle is possible: all further legs are of the later
+ * table, or end at such a node. Each version that this node misses opens the windows to it once
  * more. When the node has parked as many packets as it may hold as a relay, and the segment is
- * full, it returns further packets as unreachable. A NIC that forges generations or windows gains
- * no more than this, and delays no replay, because these packets are parked behind all others
+ * full, it returns further packets as unreachable. A NIC that forges generations or windows can
+ * cause no more than this. It delays no replay, because these packets are parked behind all others
  * (park.h). As a last resort, a packet that has passed TN_RELAY_LEGS relays is returned as
  * unreachable.
  *
@@ -70,23 +70,24 @@
  * relayed packet of an older colour, and none of this one, as its source is on hold. So the window
  * is empty, and packets that have not arrived are lost. A new window begins, with the version as
  * its generation. The destination starts to count with the first packet of a higher generation and
- * ignores those of a lower one. If the manager went on without proof that the network was drained,
- * more than w packets may be in flight; a relay that has no room for them returns them as
- * unreachable. A packet that ends at a relay without a valid row stays in the window until then:
- * rows that differ like this are about to be replaced.
+ * ignores those of a lower one. If the manager continued without proof that the network was
+ * drained, more than w packets may be in flight; a relay that has no room for them returns them as
+ * unreachable. A packet that ends at a relay without a valid row counts in the window until the
+ * next generation begins. That is soon, because tables that differ like this are about to be
+ * replaced.
  *
  * Trust. Windows and generations are not verified, like the numbers of flows (flow.h). If a NIC
  * forges packets of a later window of another node, the destination does not count the real ones,
- * and these keep the window closed. To accept only generations up to the version of the destination
- * would stop the count at a node without a running manager. But if a generation is still more than
- * TN_RELAY_AHEAD versions ahead of the destination's own one when that has been renewed, it was
- * forged, and any other generation counts (forged_generation_ends_with_next_window() of
- * tests/unit/test_relay.c).
+ * and these keep the window closed. The destination cannot refuse all generations above its own
+ * version, because a node without a running manager would then stop counting. But if a generation
+ * is more than TN_RELAY_AHEAD versions ahead of the destination's own, and still is after the
+ * latter has been renewed, it was forged, and any other generation counts
+ * (forged_generation_ends_with_next_window() of tests/unit/test_relay.c).
  *
  * Packets that wait for the window are in one queue. Each waits for a free place, no matter which
- * destination's ACK frees it; a queue for each destination would change the order, not the rate. It
- * would not help either against a host that accepts no packets, which can hold up to w packets of
- * each source and thus their windows. Such a host also blocks packets without a relay, in the
+ * destination's ACK frees it; a queue for each destination would change the order, not the rate.
+ * Nor would such queues help against a host that accepts no packets: it can hold up to w packets of
+ * each source, and so all of their windows. Such a host also blocks packets without a relay, in the
  * inputs that they share. A recovery removes packets for dead nodes.
  *
  * Alternatives that were rejected: a window for each destination (a relay would need room for N * N

@@ -26,8 +26,8 @@
  * The window is not in the papers. Packets on the wire behind a damaged one are wasted, and in
  * software many packets are on the wire (in socket queues, or while a process waits for a
  * processor). So each replay reduces the window by a quarter, and each acknowledgement enlarges it
- * by a quarter of the packets that it covers: with one error in 30 packets some 30 are on the wire,
- * with one in 300 as many as the peer has room for. After an error a receiver acknowledges every
+ * by a quarter of the packets that it covers: at one error in 30 packets some 30 are on the wire,
+ * at one in 300 as many as the peer has room for. After an error a receiver acknowledges every
  * frame for some time (TN_RETRY_EAGER), because a small window needs early acknowledgements.
  *
  * Tests. tests/unit/test_retry.c runs each protocol over a wire that loses, damages, doubles and
@@ -131,8 +131,8 @@ enum tn_received {
  * @alone: answers travel in packets of their own, TN_ACKNAK, not in headers
  * @remind: an error may be reported again after some time (tn_retry_remind())
  * @counts: the number of headers with the same answer matters: a sender counts those that it sends,
- *	and a receiver takes a repeated answer for a NAK. Without it, an answer without E that the
- *	header before had, too, says nothing new ("Series" in link.h)
+ *	and a receiver takes a repeated answer for a NAK. Without it, an answer without E that
+ *	repeats the one of the header before has no effect ("Series" in link.h)
  * @stamp: write the TSEQ and the answer in the form of this protocol into the header @h, which is
  *	about to be sent; @h holds the TSEQ of the RETRY buffer, or is an IDLE or TN_ACKNAK
  * @number: replace the TSEQ in an intact sequenced header by the NIC's own numbering

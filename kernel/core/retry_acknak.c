@@ -4,8 +4,8 @@
  * Answers are packets of their own of 8 bytes (TN_ACKNAK; a DLLP in PCI Express) with the number of
  * the last good packet, NEXT_RCV_SEQ - 1.
  *
- *  1. ACK: the peer has accepted everything up to that number. One ACK may cover many packets; the
- *     link delays it for that (ack_delay).
+ *  1. ACK: the peer has accepted everything up to that number. One ACK may cover many packets; for
+ *     that, the link delays it by ack_delay.
  *  2. NAK: the same, and the next packet was damaged or is missing: the sender replays from it.
  *     After a NAK (NAK_SCHEDULED, rx.ignoring) the receiver sends no other NAK until the expected
  *     packet has arrived (receiver_sends_one_nak_for_many_damaged_packets()).

@@ -5,11 +5,12 @@
  * number expected next, or 255 for no answer. A packet with the number 255 (our IDLE, an empty
  * packet in the paper) needs no answer.
  *
- *  1. There is no NAK. A number that is received twice in a row is one: its packet did not arrive,
- *     and the sender replays from it (second_equal_answer_is_nak()). So each number is sent as an
- *     answer once, when it becomes the expected one, and a second time after an error, but no more
- *     until the expected packet arrives (packet_is_answered_once_and_error_twice()). If answers are
- *     lost, the sender's timer starts the replay.
+ *  1. There is no separate NAK. A number that is received twice in a row counts as one: its packet
+ *     did not arrive, and the sender replays from it (second_equal_answer_is_nak()). So each number
+ *     is sent as an answer once, when it becomes the expected one, and a second time after an
+ *     error, but no more until the expected packet arrives
+ *     (packet_is_answered_once_and_error_twice()). If answers are lost, the sender's timer starts
+ *     the replay.
  *  2. Not in the paper, which forbids a third answer even to a packet that was accepted before: if
  *     both answers were lost and no new packet is sent, the sender would replay accepted packets
  *     without end. So when a second replay of accepted packets begins without a new packet in
@@ -28,13 +29,13 @@
  *     control packets (TN_LINK_CTL_SLACK), so a link has at most 63 data packets under way.
  *
  * Micro-packets. The paper cuts a message into pieces of 32 bytes with 8 bytes of control, each
- * with a number, so that an error costs a piece and not a packet. This protocol numbers whatever it
- * is given, and the NIC gives it packets, because pieces gain nothing in Ethernet frames. A NIC or
- * switch that finds a bad FCS drops the frame with all pieces in it. And 127 outstanding pieces are
- * 4064 bytes, less than one frame of 9000: a link would carry 4 KB each round trip. Numbers of 12
- * bits would allow more, but that is not HIPPI's protocol; fabricsim refuses the combination.
- * "fabricsim retry" measures, with this code and to the byte, what pieces gain on a line whose
- * errors hit single bits.
+ * with a number, so that an error costs a piece and not a packet. This protocol numbers the units
+ * that its caller passes to it. The NIC passes packets, because pieces gain nothing in Ethernet
+ * frames. A NIC or switch that finds a bad FCS drops the frame with all pieces in it. And 127
+ * outstanding pieces are 4064 bytes, less than one frame of 9000: a link would carry 4 KB each
+ * round trip. Numbers of 12 bits would allow more, but that is not HIPPI's protocol; fabricsim
+ * refuses the combination. "fabricsim retry" measures, with this code and to the byte, what pieces
+ * gain on a line whose errors hit single bits.
  *
  * Tests: tests/unit/test_retry_hippi.c; its each_mask_of_losses_delivers_all_packets() tries every
  * history of a few packets.

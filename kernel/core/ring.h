@@ -40,15 +40,16 @@
  *  4. So a closed ring moves: some buffer of it is free, or is being freed, and the packet behind
  *     that buffer can move.
  *  5. A cut ring needs no bubble: it is a line, whose packets leave it or are parked at its end. It
- *     is a line from the moment when either end knows of the cut: what a sender that does not know
- *     yet adds to the session never arrives, and it puts in its bubble when the next one begins.
+ *     is a line as soon as one end of the cut link knows of the cut. Packets that the other end
+ *     still sends in the old session never arrive, and that end puts in its bubble when the next
+ *     session begins.
  *
  * Fewer bubbles. With one buffer an input (MBS) and a bubble at each output, no buffer is free for
- * a packet. Then requests arrive at outputs that are stuck themselves. Such an output takes the
- * buffer nevertheless, for a false packet that carries the bubble. At the other end this bubble
- * meets that of the node that asked, if it still has one; otherwise it is returned. Such bubbles
- * move downstream, while all else moves them upstream. If all outputs did it at once, they would
- * run in a circle and not meet; so the node with coordinate 0 keeps its own
+ * a packet. Then requests arrive at outputs that are stuck themselves. Such an output nevertheless
+ * takes the buffer, for a false packet that carries the bubble. At the other end this bubble merges
+ * with that of the node that asked, if it still has one; otherwise it is returned. This moves a
+ * bubble downstream; all other rules move it upstream. If all outputs did it at once, the bubbles
+ * would run in a circle without meeting; so the node with coordinate 0 keeps its own
  * (full_ring_makes_bubbles_fewer_under_mbs()).
  *
  * The upstream end of a line has no neighbour to ask. It drops a bubble that blocks packets: it has
@@ -57,8 +58,8 @@
  * begins another attempt after the time @silence (bubble_is_dropped_at_end_of_line() of
  * test_ring_node.c).
  *
- * Requests are not sequenced (an IDLE). One that is lost is repeated after a while, and one that is
- * late or duplicated moves a bubble that blocked nothing.
+ * Requests travel in IDLE packets, so they are not sequenced. A lost request is repeated after a
+ * while. A late or duplicated request moves a bubble that blocked nothing, which does no harm.
  *
  * A forging peer can remove bubbles from its rings, as it can keep credits (credit.h); its reports
  * cannot exceed the buffers that it frees.
@@ -67,12 +68,13 @@
  *
  *  - A session begins without a bubble, and the first freed buffer becomes one. A cut ring behind a
  *    full parking segment may be full without a bubble, because its upstream end drops the one that
- *    blocks packets. If the cut link came up then, the ring would be closed and no buffer of it
- *    would ever be freed; the manager would treat the link as healthy, and parked packets would
- *    wait for it. While the link is down the rows lead elsewhere, and the line moves.
+ *    blocks packets. If the cut link came up then, the ring would be closed, and none of its
+ *    buffers would ever be freed: the manager would treat the link as healthy, and parked packets
+ *    would wait for it. While the link is down the rows lead elsewhere, and the line moves.
  *  - The lowest node of a ring puts in the first bubbles. A bubble is lost with the node that
  *    counts it, and the lowest node does not see whether that has happened elsewhere: it would put
- *    in too many or none. A link knows when it begins, and one bubble too many does no harm.
+ *    in too many or none. A link knows when its session begins, and one bubble too many does no
+ *    harm.
  */
 #ifndef TN_RING_H
 #define TN_RING_H

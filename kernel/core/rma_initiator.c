@@ -534,7 +534,7 @@ void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32
 	if (ask.op == TN_RMA_RESET) {
 		if (p->state != TN_RMA_PEER_RESET || ask.number != p->base)
 			return;
-		/* A RESET that is sent again at once would come back again. */
+		/* Do not repeat the RESET at once, because it would come back again. */
 		end_from(i, &p->posted, ask.number, &end);
 		end_from(i, &p->slotted, ask.number, &end);
 		p->state = TN_RMA_PEER_UNKNOWN;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * The initiator of remote memory: operations become requests to other nodes, and each of them ends
- * exactly once; rma.h has the argument.
+ * The initiator of remote memory: turns operations into requests to other nodes, and ends each
+ * operation exactly once; rma.h has the argument.
  *
- * Operations that are open stand in a table; the slot of an operation is its place there. Those
- * with one node are in two lists, in the order of their numbers: posted ones, which one reply may
- * end together, and the others, each of which has a reply of its own.
+ * Open operations are in a table; the slot of an operation is its index there. The open operations
+ * with one node are in two lists, in the order of their numbers: posted ones, several of which one
+ * reply may end, and the others, each of which has a reply of its own.
  *
- * To a node the initiator is in one of three states. UNKNOWN: the next operation begins with a
- * RESET. RESET: there was one, and the owner has not confirmed it; @base is its number. KNOWN: it
- * has, and @epoch is the owner's. When a RESET is sent, nothing is open but FE operations, so no
- * number before it can be taken for executed after it. They are open until it is confirmed: the
- * owner ends them and says how many; if they are as many as are open here, they certainly were not
- * executed. If other operations are open when a RESET is needed, no new ones are issued until they
- * have ended (@drain).
+ * For each node the initiator is in one of three states. UNKNOWN: it must send a RESET before the
+ * next operation. RESET: it has sent one, with the number @base, and the owner has not confirmed
+ * it. KNOWN: the owner has confirmed it, and @epoch is the owner's. When a RESET is sent, only FE
+ * operations are open, so no later reply can confirm an operation from before the RESET. These FE
+ * operations stay open until the RESET is confirmed: the owner ends those that wait there and
+ * reports their number; if as many are open here, none of them was executed. If other operations
+ * are open when a RESET is needed, no new ones are issued until they have ended (@drain).
  */
 #ifndef TN_RMA_INITIATOR_H
 #define TN_RMA_INITIATOR_H
@@ -95,8 +95,8 @@ enum tn_rma_peer_state { TN_RMA_PEER_UNKNOWN, TN_RMA_PEER_RESET, TN_RMA_PEER_KNO
  * struct tn_rma_peer - what the initiator knows of another node
  * @since: time of the last QUERY; without one, time at which the first open operation was sent
  * @next: number of the next operation
- * @base: number of the last RESET; the number before it is left out, for queries that were sent
- *	earlier
+ * @base: number of the last RESET; the number before it is not used, so that the answer to an
+ *	earlier query is recognised
  * @epoch: epoch of its NIC when it last confirmed a RESET; 0: it never did
  * @refused: number of posted operations that it refused since the RESET
  * @chain: next node in the list of nodes with open operations
@@ -212,7 +212,9 @@ void tn_rma_initiator_take(struct tn_rma_initiator *i, u32 src, const u8 *payloa
 void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32 len, u8 why,
 		     u64 now);
 
-/** tn_rma_peers_died() - end as unknown what is open with nodes for which @gone returns true */
+/**
+ * tn_rma_peers_died() - end as unknown all open operations with nodes for which @gone returns true
+ */
 void tn_rma_peers_died(struct tn_rma_initiator *i, bool (*gone)(void *ctx, u32 dst), void *ctx);
 
 /** tn_rma_initiator_poll() - send queries that are due. Return: when to call again; ~0: never */

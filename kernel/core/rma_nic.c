@@ -8,7 +8,7 @@
 /**
  * struct tn_nic_rma - the state of the service
  * @nic: the NIC
- * @cfg: what the host said
+ * @cfg: configuration by the host
  * @owner: executes requests of other nodes
  * @initiator: issues those of this node
  * @spare: a packet for the next request, and one for the next reply
@@ -157,7 +157,7 @@ static void end_rma_operation(void *host, u64 cookie, const struct tn_rma_end *e
 
 /*
  * Return: true if packets to @dst may be kept in this NIC: a hold means that a recovery is under
- * way, and any parked packet may be one to @dst.
+ * way, and any parked packet may be for @dst.
  */
 static bool holds_rma_packets(void *host, u32 dst)
 {

@@ -9,17 +9,18 @@
  * reply waiting. At most @replies of them wait there. When that many wait, the owner takes no
  * request: the router leaves it in its input buffer, and tries again when packets have moved.
  *
- * A reply that cannot be injected because its destination is on hold, or because the relay window
- * is full, is no reason to stop: a recovery releases holds only when the requests in the network
- * have reached their owners, and windows open when they have. So such replies wait in hold_bytes
- * like other packets of this node; without room they are dropped and counted, and the initiator
- * learns from a STATUS that its reply is lost.
+ * If a reply cannot be injected because its destination is on hold, or because the relay window is
+ * full, the owner must not stop for that: a recovery releases holds, and windows open, only after
+ * the requests in the network have reached their owners. So such replies wait in hold_bytes like
+ * other packets of this node. If there is no room they are dropped and counted, and a STATUS
+ * informs the initiator that its reply is lost.
  *
  * The counters of the NIC that begin with RMA_ are those of owner and initiator, and go on when the
  * service is closed and opened again.
  *
- * A node to which there is no row when a recovery ends (tn_nic_release()) is dead or apart. What is
- * open with it ends as unknown at once, without rma_time, and what waits of it is forgotten.
+ * A node to which there is no row when a recovery ends (tn_nic_release()) is dead or cut off. Open
+ * operations with it end as unknown at once, without waiting for rma_time, and its waiting requests
+ * are removed.
  */
 #ifndef TN_RMA_NIC_H
 #define TN_RMA_NIC_H

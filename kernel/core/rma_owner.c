@@ -5,14 +5,14 @@
 #define GENERATION	0xff000000u	/* bits of a key */
 
 /**
- * struct errand - a request on its way through the owner
+ * struct errand - a request that the owner processes
  * @ask: the request
  * @data: its @bytes of data
  * @src: node that sent it
  * @bytes: see @data
  * @data_out: bytes of data that were written after the flit of the reply
  * @now: when it arrived
- * @reply: operation 0: none but an acknowledgement
+ * @reply: the reply; its operation is 0 if only an acknowledgement is due
  */
 struct errand {
 	struct tn_rma_ask ask;
@@ -394,9 +394,7 @@ static void answer_status(struct tn_rma_owner *o, struct errand *e)
 	send_rma_reply(o, e->src, &e->reply, 0);
 }
 
-/*
- * Ends a request that waits. If it does not wait any more, it was executed, and the reply was sent.
- */
+/* Ends a request that waits. If it no longer waits, it was executed and its reply was sent. */
 static void cancel_waiter(struct tn_rma_owner *o, struct errand *e)
 {
 	struct place at;

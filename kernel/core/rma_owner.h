@@ -4,11 +4,12 @@
  *
  * A region is a piece of memory of a job. It is named by its index and a key, or by an address in
  * the space of its job, which is a window (window.h) whose targets are regions. A key has the
- * generation of the region in its high 8 bits and a random number below, which is not 0 and stays
- * when the region is closed: so a request for a region that was closed is told from a wrong one.
+ * generation of the region in its high 8 bits and a random number in the others. The random number
+ * is not 0 and stays when the region is closed, so that the owner can distinguish a request for a
+ * closed region from a wrong one.
  *
- * A request that is refused has changed nothing. One exception: a PUT with NOTIFY that is refused
- * with BUSY has written its data, and the word of the notification has not changed.
+ * A refused request changes nothing, with one exception: a PUT with NOTIFY that is refused with
+ * BUSY has written its data, and only the word of the notification is unchanged.
  */
 #ifndef TN_RMA_OWNER_H
 #define TN_RMA_OWNER_H
@@ -56,7 +57,8 @@ struct tn_rma_source {
  *	@run is at least 8
  * @space: Return: the window of a job, whose targets are regions; NULL: the job has none
  * @recv: called when a SEND has arrived. Return: 0 if the endpoint has taken it, else the reason of
- *	the refusal, enum tn_rma_reason; @allowed is then set to what is allowed, if there is that
+ *	the refusal, enum tn_rma_reason; then @allowed is set to the allowed value, if the reason
+ *	has one
  */
 struct tn_rma_owner_ops {
 	struct tn_rma_net net;

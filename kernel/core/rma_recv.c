@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Memory that a context has posted for messages; rma_ring.h says in which order they take it. */
+/*
+ * Memory that a context has posted for messages; rma_ring.h describes the order in which messages
+ * take it.
+ */
 #include "rma_ring.h"
 
 void tn_rma_ring_post(struct tn_rma_ring *r, u16 at)

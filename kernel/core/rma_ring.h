@@ -3,39 +3,41 @@
  * A context of remote memory at the NIC: takes requests from a ring that a process fills, issues
  * them, and writes completions. include/uapi/torus_rma.h describes the rings.
  *
- * The process may write anything to the memory of the rings at any time. So the NIC has positions
+ * The process may write anything to the memory of the rings at any time. So the NIC keeps positions
  * and sizes of its own, reads a position of the process once and checks it against these, copies a
- * request once before it looks at it, and never reads what it has written. All that a wrong process
- * can do is to spoil its own requests and completions.
+ * request once before it examines it, and never reads back what it has written. A faulty process
+ * can only damage its own requests and completions.
  *
  * Bounds. A context has @ops places for requests that are open or whose completion is not written
- * yet: no request is taken without one, so a full CQ stops the SQ, and nothing is lost. A PUT or
- * GET is issued in parts of @data_max bytes; at most @parts_max of a context are open, so contexts
- * whose parts are no more than the NIC's slots do not take slots from each other. A call takes
- * TN_RMA_RING_BATCH requests or parts at most.
+ * yet. A request is taken only if a place is free, so a full CQ stops the SQ, and no completion is
+ * lost. A PUT or GET is issued in parts of @data_max bytes, of which at most @parts_max are open.
+ * If the sum of @parts_max over all contexts is at most the number of the NIC's slots, contexts do
+ * not take slots from each other. One call takes at most TN_RMA_RING_BATCH requests or parts.
  *
  * Order. Requests to one node are issued in the order of the SQ. If one cannot be sent now, because
  * its node is on hold or its queue is full, it and those behind it to the same node wait in a list,
- * and others go on. There are TN_RMA_RING_HELD lists; one more such node stops the SQ.
+ * and others go on. There are TN_RMA_RING_HELD lists; a further node of this kind stops the SQ.
  *
- * Acknowledgements. Posted operations are acknowledged together (rma.h). One asks for it unless the
- * next request has been read, and is another posted one to the same node; so the last one of a
- * batch is never without. Half of the places, and half of the parts, may be without.
+ * Acknowledgements. Posted operations are acknowledged together (rma.h). An operation requests an
+ * acknowledgement unless the next request has been read and is another posted one to the same node;
+ * so the last one of a batch always requests it. At most half of the places, and half of the parts,
+ * may be used by operations that do not.
  *
- * Messages. A process posts memory for them (RECV); messages that arrive take it in the order in
- * which it was posted, and the oldest of it that is posted ends with the message. At most half of
- * the places are for RECV, so requests go on. A message that finds none is refused (RNR), and so is
- * one that is too long for the oldest, which stays posted: an owner keeps no memory for strangers,
- * and nothing waits for a process. So messages from one context to another are received in the
- * order in which they were sent, each at most once, because they are in one flow and executed as
- * they arrive; but for those that were refused: the sender is told which, and later ones may have
- * been received. A sender that wants to send these again in order keeps one open at a time, by
- * FENCE, or agrees with the receiver on how many it posts. The completion of a SEND says that the
- * message is in the receiver's memory; the completion of the RECV is written afterwards, without a
- * further request. FENCE does not wait for RECV, whose end depends on others.
+ * Messages. A process posts memory for them (RECV); each message that arrives takes the memory of
+ * the oldest RECV, and ends it. At most half of the places are for RECV, so that other requests can
+ * go on. A message is refused (RNR) if no RECV is posted, or if it is too long for the oldest one,
+ * which then stays posted: an owner does not buffer messages, because it would have to wait for a
+ * process. So messages from one context to another are received in the order in which they were
+ * sent, each at most once, because they are in one flow and executed as they arrive. Refused
+ * messages are an exception: the sender gets the refusal, and later messages may have been received
+ * meanwhile. A sender that wants to repeat refused messages in order keeps only one message open at
+ * a time, by FENCE, or agrees with the receiver on the number of posted RECV. The completion of a
+ * SEND says that the message is in the receiver's memory; the completion of the RECV is written
+ * afterwards, without a further request. FENCE does not wait for RECV, whose end depends on others.
  *
- * When a process is gone, the ring is closed: nothing is taken any more, its memory is not touched,
- * FE operations are cancelled, RECV ends, and what else is open ends by itself.
+ * When a process is gone, its ring is closed: the NIC takes no more requests, does not access the
+ * memory of the process, cancels its FE operations and ends its RECV; the other open operations end
+ * by themselves.
  */
 #ifndef TN_RMA_RING_H
 #define TN_RMA_RING_H
@@ -77,8 +79,8 @@ struct tn_rma_ring_ops {
  * @nodes: number of nodes of the torus
  * @data_max: most bytes of a part
  * @parts_max: most parts that may be open
- * @gather: memory of @data_max bytes for a message that does not lie together; NULL: the bytes of
- *	each region lie together
+ * @gather: memory of @data_max bytes for a message that is not contiguous in memory; NULL: all
+ *	regions are contiguous
  * @name: name of the context for messages, below 2^48
  * @job, @ep: job and endpoint, which the NIC writes into each request
  */

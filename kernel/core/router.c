@@ -7,15 +7,15 @@
  * six_dimensions_deliver_each_packet_once()).
  *
  *  1. Rings do not wait for each other in a cycle. On VCD0 and VCD1 directions never decrease along
- *     a path (+x +y ... -x -y ...). A packet that turns back into its own direction's ring after a
- *     first step continues in it (tests/unit/test_verify_cycles.c finds cycles of any table).
+ *     a path (+x +y ... -x -y ...). A packet that returns into the ring of its own direction after
+ *     a first step continues in it (tests/unit/test_verify_cycles.c finds cycles of any table).
  *  2. Every ring has a free buffer, so some packet of it can move (bubble.h, lemma 2; ring.h for
  *     CBS and MBS). A packet that enters (injected, or turning) must leave one packet buffer free
  *     behind it (CT + 1 < N_inp); one that continues need not (CT < N_inp)
  *     (entering_packet_leaves_bubble_and_waits() of tests/unit/test_nic_ways.c).
  *  3. A packet on VCA takes any allowed direction that has room. If none has, it enters VCD0's ring
  *     by the same rule and stays there: the escape. VCA itself has no bubble: its packets can fill
- *     the buffers of a circle and wait for each other; they get out because each may enter the
+ *     the buffers of a circle and wait for each other; they leave it because each may enter the
  *     escape (planes_deliver_each_packet_once(); adaptive_packet_takes_port_with_most_credits() of
  *     test_nic_ways.c).
  *  4. So a packet waits on VCA only while the link of its escape is alive. If that link is dead and
@@ -23,15 +23,15 @@
  *     direction is alive: a wait for its credit could be a wait in such a cycle without end, since
  *     new tables do not change headers in input buffers
  *     (packets_with_dead_escape_do_not_wait_in_circle()). Parking frees the input buffer; the
- *     packet is replayed by new rows. It is parked again only if these lead by a dead link once
- *     more. That ends the replay (park_packet()), so the packet does not circulate. Only a full
- *     segment makes such a packet wait, like one of VCD, until the replay; packets of the replay
- *     itself always have room there (full_segment_is_reported_once_and_loses_nothing() and
+ *     packet is replayed by new rows. It is parked again only if the new rows lead over a dead
+ *     link, too. That ends the replay (park_packet()), so the packet does not circulate. Only a
+ *     full segment makes such a packet wait, like one of VCD, until the replay; packets of the
+ *     replay itself always have room there (full_segment_is_reported_once_and_loses_nothing() and
  *     replayed_packets_find_room_in_full_segment() of test_nic_ways.c).
  *  5. Hosts always take the packets that arrive.
  *
  * The Angara paper says that each of its three subnets handles a dead link in its own way, and
- * describes that of VCD0 and VCD1: parking. For VCA the rule is our reading: another allowed
+ * describes that of VCD0 and VCD1: parking. For VCA the rule is our interpretation: another allowed
  * direction if it has room, else the escape, else parking. Packets in the RETRY buffer of the dead
  * link are parked as well (park.h says when).
  *
@@ -40,41 +40,42 @@
  * then until all parked packets have left. Packets that arrive meanwhile are parked behind them
  * (parked_packets_are_replayed_in_order(), port_opens_when_last_replayed_packet_has_left()).
  *
- * Fair. A destination to which nothing can move keeps no other from moving at its source. The
- * host's packets wait in a queue for each output port and VC: a port that gets no credits of a VC,
- * or whose link is dead while the parking segment is full, stops the queue of that port and VC
- * only (blocked_port_keeps_only_its_own_packets() of tests/unit/test_nic_host.c). Packets on hold,
- * or in front of the relay window, may use eight times what others leave of hold_bytes, counted by
- * destination: one destination eight ninths of all, a second one eight ninths of the rest. So the
- * first one does not take all, and a single one gets nearly all
- * (each_held_destination_has_its_share()). The host asks for room by destination (tn_nic_room()),
- * and must not let a message that has none stop others either (host/lane.c). All this takes no
- * packet from a queue in which it would have been safe: the limits decide when the host has to
- * wait, and a packet that was accepted is never dropped for them. A flow has one port under one
- * table, hence one queue; if its port changes with the table, packets of both queues may overtake
- * each other, like those of two tables anywhere: holds prevent it, and ESEQ restores the order
- * where there are none. Lemmas 1 and 2 speak of heads of queues, of which there are only more.
+ * Fair. If nothing can move to one destination, packets of the same source to other destinations
+ * still move. The host's packets wait in a queue for each output port and VC: a port that gets no
+ * credits of a VC, or whose link is dead while the parking segment is full, stops the queue of that
+ * port and VC only (blocked_port_keeps_only_its_own_packets() of tests/unit/test_nic_host.c).
+ * Packets on hold, or in front of the relay window, are counted by destination: those to one
+ * destination may use eight times as many bytes as are left of hold_bytes. So a first destination
+ * may use eight ninths of all, and a second one eight ninths of the rest: the first one cannot take
+ * everything, and a single one gets nearly everything (each_held_destination_has_its_share()). The
+ * host asks for room by destination (tn_nic_room()), and must not let a message without room stop
+ * others (host/lane.c). These limits only decide when the host has to wait: a packet that was
+ * accepted is never dropped because of them. A flow has one port under one table, hence one queue;
+ * if its port changes with the table, packets of both queues could overtake each other, as packets
+ * of two tables could anywhere: holds prevent it, and where there are none ESEQ restores the order.
+ * Lemmas 1 and 2 are about heads of queues, so they hold for any number of queues.
  *
- * Series. Of packets that follow each other in one queue and have the same way, only the first one
- * is routed; the others are moved with it, as many as there are credits and places in the RETRY
- * buffer (forward_series()). The result is that of moving each by itself. The packets of a queue
- * are moved one after the other without anything in between, so neither rows nor links change; the
- * way depends on the fields that goes_like() compares, and on the NIC's place. must_divert() is
- * the same for all, since the link is up and not closed, and with BLOC so is the number of buffers
- * that each must leave free. Packets that the rules treat one by one are no series: adaptive and
- * relayed ones, services, those of an open replay through a closed port, and all with CBS and MBS,
- * where each buffer may be a critical bubble. Packets from NIC to NIC may be in a series: only a
- * closed link treats them in another way. A series counts in BURST, so inputs take turns as before
+ * Series. If consecutive packets of a queue take the same path, only the first one is routed; the
+ * others are moved with it, as far as there are credits and places in the RETRY buffer
+ * (forward_series()). The result is the same as if each were moved by itself. The packets of a
+ * queue are moved one after the other without anything in between, so neither rows nor links
+ * change; the path depends only on the fields that goes_like() compares and on the NIC's place.
+ * must_divert() has the same result for all, because the link is up and not closed; with BLOC the
+ * number of buffers that each must leave free is the same, too. Packets that the rules treat one by
+ * one form no series: adaptive and relayed packets, those of services, those of a running replay
+ * through a closed port, and with CBS and MBS all packets, because each buffer may be a critical
+ * bubble. Packets from NIC to NIC may be in a series, because only a closed link treats them
+ * differently. A series counts in BURST, so inputs take turns as without series
  * (series_ends_as_single_packets_do() of tests/unit/test_series.c).
  *
  * Bounds. Packets in input buffers are bounded by credits, those of the host by twice
  * TN_INJECT_MAX for each port and VC, and those that are relayed by windows. A returned packet has
- * given its buffer back, and a neighbour can cause any number of them, and then report no credits
- * of VCD1. So the NIC's own answers have a queue of their own, in which they have no order: those
- * whose link has no credit do not keep the others, nor the host's packets, waiting. There are
- * TN_ANSWERS_MAX at most, the oldest is dropped for a new one, and a returned packet is a copy of
- * TN_RETURN_FLITS at most, so that it does not keep the frame that it came in: together less than
- * 100 KiB (returning_packets_wait_up_to_a_limit() and
+ * given its buffer back, so credits do not limit returned packets: a neighbour could cause any
+ * number of them, and then report no credits of VCD1. So the NIC's own answers have a separate
+ * queue without order: an answer whose link has no credit delays neither the other answers nor the
+ * host's packets. The queue has at most TN_ANSWERS_MAX packets; a further one replaces the oldest.
+ * A returned packet is a copy of at most TN_RETURN_FLITS, so that it does not keep the frame that
+ * it came in. Together they use less than 100 KiB (returning_packets_wait_up_to_a_limit() and
  * blocked_returning_packets_block_no_other_port() of tests/unit/test_nic_relay.c).
  */
 #include "bubble.h"
@@ -275,7 +276,7 @@ static enum moved deliver_here(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	struct tn_pkt came;
 
-	/* only what is read afterwards: the rest is four times as long */
+	/* copy only what is read afterwards; the rest is four times as long */
 	came.hdr = pkt->hdr;
 	came.tail = pkt->tail;
 	came.in_port = pkt->in_port;
@@ -471,7 +472,8 @@ static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, uns
 }
 
 /**
- * struct course - where a packet came from and goes to: those behind it mostly go the same way
+ * struct course - where a packet came from and goes to; the packets behind it mostly take the same
+ *	course
  * @path: its header, before the hop
  * @port: tn_pkt.in_port, before the hop
  * @vc: tn_pkt.in_vc and hdr.vc
@@ -892,8 +894,8 @@ static inline void move_packets(struct tn_nic *nic, u64 now)
 }
 
 /*
- * Called after packets have moved: lets remote memory serve what waited for room, and moves the
- * packets that this makes.
+ * Called after packets have moved: lets remote memory serve requests that waited for room, and
+ * moves the resulting packets.
  */
 static noinline void work_again(struct tn_nic *nic, u64 now)
 {

@@ -4,12 +4,10 @@
  * and computes the bit errors that follow from cable and settings. All numbers are fixed point; the
  * same configuration and times give the same results.
  *
- *	x	loss of the cable at the present rate, as an amplitude: 1 is not a loss
- *	h(i)	pulse of one bit after the cable, i bits after its centre; h(-1) to h(2)
- *	p(i)	the same with the taps of the transmitter; p(-2) to p(4)
- *	q(i)	the same after the receiver's linear equaliser
- *	c, k	step of that equaliser (CTLE), and its gain k = c / 32
- *	d	step of the decision feedback (DFE)
+ *	x amplitude that the cable leaves at the present rate; 1: no loss h(i) pulse of one bit
+ *	after the cable, i bits after its centre; h(-1) to h(2) p(i) the same with the taps of the
+ *	transmitter; p(-2) to p(4) q(i) the same after the receiver's linear equaliser c, k step of
+ *	that equaliser (CTLE), and its gain k = c / 32 d step of the decision feedback (DFE)
  *
  *  1. Cable. Slow signals pass, so the sum of h is 1. The fastest signal, 1010..., is weaker by the
  *     loss, so the alternating sum is x. Hence h(-1) + h(1) = (1 - x) / 2 and h(0) + h(2) =
@@ -31,8 +29,8 @@
  *  7. Swing, noise and jitter are assumed; no hardware was measured. The Angara paper measured
  *     error rates of about 1e-12. Here the rate follows from the cable that is configured.
  *
- * A cable of length 0 means that there is no model of a cable: eyes are fully open at once, and
- * only dead lanes count.
+ * With length 0 there is no model of a cable: eyes are fully open at once, and only dead lanes have
+ * an effect.
  *
  * Tests. tests/unit/test_serdes_model.c compares each lane of any cable with these equations
  * (eye_follows_equations(), small_loss_changes_eye_a_little()) and has temperature and age

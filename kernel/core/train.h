@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Training of a link: finds taps, equaliser, rate and lanes for the cable at hand.
+ * Training of a link: finds taps, equaliser, rate and lanes for the connected cable.
  *
  * As in the Angara paper, transmitters have pre-emphasis and receivers an eye monitor; each
- * power-up measures the cable, instead of looking it up in a list, and chooses settings of both
+ * power-up measures the cable, instead of taking settings from a list, and chooses settings of both
  * sides. The paper's text has neither the order of the steps (its figure 2) nor the settings of a
- * receiver: both are inferred, and the search is ours.
+ * receiver: both are inferred, and the search is this project's.
  *
  *   for rates from the fastest down
  *	1. with a flat receiver, for all settings of the taps: measure every lane's eye
@@ -23,14 +23,14 @@
  * Each lane has an eye monitor, so all lanes are searched at the same time.
  *
  * Order and cost. The transmitter comes first: taps open an eye before the cable adds its noise,
- * while a linear equaliser amplifies noise and crosstalk, so the receiver has to do only what is
- * left. Closed eyes cannot be compared, so the larger search must be the one that opens them.
+ * while a linear equaliser amplifies noise and crosstalk, so the receiver has to correct only what
+ * is left. Closed eyes cannot be compared, so the larger search must be the one that opens them.
  * Step 3 follows because strong taps cost amplitude, and a receiver that equalises makes them
  * unnecessary. All combinations would be taps x receiver settings, with the model 2048 of 0.1 ms a
- * rate; the steps are taps + receiver settings + 25, with the model 169. The price: step 1 finds
- * the best taps, and no step makes a lane worse, but the pair need not be the best of all pairs
- * (receiver_search_is_rarely_worse_than_taps_alone() of tests/unit/test_train_rx.c measures the
- * difference). A driver without set_rx has step 1 alone
+ * rate; the steps are taps + receiver settings + 25, with the model 169. The price is that the pair
+ * of taps and receiver setting need not be the best of all pairs, although step 1 finds the best
+ * taps and no step makes a lane worse (receiver_search_is_rarely_worse_than_taps_alone() of
+ * tests/unit/test_train_rx.c measures the difference). A driver without set_rx has step 1 alone
  * (driver_without_receiver_settings_trains_taps_alone()).
  *
  * An up link measures its eyes at intervals (tn_train_watch()). When a mask no longer fits, the

@@ -113,7 +113,7 @@ static int refuse_overlap(const struct tn_window *w, u32 at, u64 value, struct t
 	return -EEXIST;
 }
 
-/* Checks what a row needs whatever the other rows are. */
+/* Checks a row by itself, without comparing it with the other rows. */
 static int check_window_row(const struct tn_window *w, const struct tn_window_row *row,
 			    struct tn_window_why *why)
 {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * Translation of addresses, as in a non-transparent bridge: an aperture of 2^bits bytes in a space
- * of 64-bit addresses, whose bytes lie in the memory of others. At the initiator of a remote access
- * it gives the node and the address there, at the owner of the memory the region and the offset.
+ * Translation of addresses, as in a non-transparent bridge: an aperture is a range of 2^bits bytes
+ * of 64-bit addresses, whose bytes are in the memory of other nodes. At the initiator of a remote
+ * access it gives the node and the address there, at the owner of the memory the region and the
+ * offset.
  *
  * A. Sukhikh (Reducing the latency of traffic in the non-transparent bridges of a PCI Express
- * switch) describes two ways, and his switch has a third; numbers are his steps (section "The basic
- * algorithm of translation", figures 4 and 5; his text in Russian):
+ * switch) describes two methods, and his switch has a third; numbers in parentheses are his steps
+ * (section "The basic algorithm of translation", figures 4 and 5; his text in Russian):
  *
  *  INDEX	"The basic algorithm": the table is indexed. His index comes from the address (6),
  *	here the bits above TN_WINDOW.shift, or from a field of its own (tn_window_look_index()).
- *	He searches the table for it; here it is the number of the row.
+ *	He searches the table for the index; here the index is the number of the row.
  *  HIGH	"Modification of the algorithm": rows are found by the high bits of the address
- *	(7). He searches the table for them; here rows are sorted, the six highest bits that
- *	differ among them select a part of the table, and a binary search in it finds the last
- *	row that begins at or before the address. Rows may have any length.
+ *	(7). He searches the whole table; here rows are sorted, the six highest bits in which they
+ *	differ select a part of the table, and a binary search in that part finds the last row that
+ *	begins at or before the address. Rows may have any length.
  *  DIRECT	RgTBA, direct translation: one target for the whole aperture.
  *  ARITH	no table: the bits above shift are the number of the target. Korneev (Routing in
  *	the communication medium of a system with distributed shared memory and synchronisation
@@ -22,10 +23,10 @@
  *	module, block and offset like that.
  *
  * In all of them the aperture is compared first (5), an invalid row is refused (8), and the address
- * at the target is that of the row plus the offset (9, 10): added, not combined by OR as in a
- * bridge, because targets need not be aligned (row 3 of his table 1 is not). His tables have no
- * lengths, no rights, and no rule for rows that overlap, so an offset may leave the memory of its
- * target. Here
+ * at the target is that of the row plus the offset (9, 10): the two are added, not combined by OR
+ * as in a bridge, because targets need not be aligned (row 3 of his table 1 is not). His tables
+ * have no lengths, no rights, and no rule for rows that overlap, so an offset may leave the memory
+ * of its target. Here
  *
  *  1. rows are disjoint, lie in the aperture, and neither their addresses nor those of their
  *     targets pass 2^64 (tn_window_put());
@@ -41,7 +42,7 @@
 
 #include "tn_deps.h"
 
-/* most rows of a window, and most targets of ARITH */
+/* the largest number of rows of a window, and of targets of ARITH */
 #define TN_WINDOW_ROWS_MAX	(1u << 24)
 #define TN_WINDOW_NONE		(~0u)		/* stands for no row */
 #define TN_WINDOW_PARTS		64		/* number of parts of a HIGH table */
