@@ -138,7 +138,9 @@ void torus_dev_lock(struct torus_dev *d)
 	mutex_lock(&d->ctl);
 	/* The netdev's name and index may have changed since the last command. */
 	d->hw->ifindex = (u32)d->netdev->ifindex;
-	strscpy(d->hw->ifname, d->netdev->name, sizeof(d->hw->ifname));
+	spin_lock(&d->label);
+	strscpy(d->hw->ifname, d->ifname, sizeof(d->hw->ifname));
+	spin_unlock(&d->label);
 }
 
 void torus_dev_lock_sender(struct torus_dev *d)
@@ -210,6 +212,37 @@ bool torus_dev_may_add(struct user_namespace *ns)
 
 /* --- the netdev ------------------------------------------------------------------- */
 
+/* Copies the name of the netdev, which changes under RTNL, for commands, which do not take RTNL. */
+static void copy_ifname(struct torus_dev *d)
+{
+	ASSERT_RTNL();
+	spin_lock(&d->label);
+	strscpy(d->ifname, d->netdev->name, sizeof(d->ifname));
+	spin_unlock(&d->label);
+}
+
+/* Called for each netdev; NETDEV_REGISTER comes also when it has moved to another namespace. */
+static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+
+	if (is_torus(dev) && (event == NETDEV_CHANGENAME || event == NETDEV_REGISTER))
+		copy_ifname(netdev_priv(dev));
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_notifier = { .notifier_call = netdev_event };
+
+int __init torus_dev_init(void)
+{
+	return register_netdevice_notifier(&netdev_notifier);
+}
+
+void torus_dev_exit(void)
+{
+	unregister_netdevice_notifier(&netdev_notifier);
+}
+
 static int torus_ndo_init(struct net_device *dev)
 {
 	struct torus_dev *d = netdev_priv(dev);
@@ -217,6 +250,7 @@ static int torus_ndo_init(struct net_device *dev)
 
 	if (err)
 		return err;
+	copy_ifname(d);
 	d->owner = get_user_ns(d->owner ?: dev_net(dev)->user_ns);
 	list_add(&d->all, &all_devs);
 	return 0;
@@ -361,15 +395,13 @@ void torus_netdev_setup(struct net_device *dev)
 	dev->priv_destructor = torus_destructor;
 	SET_NETDEV_DEVTYPE(dev, &torus_type);
 	dev->type = ARPHRD_NONE;
-	dev->flags = IFF_POINTOPOINT | IFF_NOARP | IFF_MULTICAST;
+	dev->flags = IFF_POINTOPOINT | IFF_NOARP;
 	dev->tx_queue_len = TX_QUEUE_LEN;
 	dev->needed_headroom = sizeof(struct virtio_net_hdr);
 	dev->mtu = MTU_DEFAULT;
 	dev->min_mtu = ETH_MIN_MTU;
 	dev->max_mtu = MTU_MAX;
-	dev->features = TORUS_FEATURES;
+	dev->features = TORUS_FEATURES | NETIF_F_VLAN_CHALLENGED;
 	dev->hw_features = TORUS_FEATURES;
-	dev->vlan_features = TORUS_FEATURES;
-	netif_keep_dst(dev);
 	netif_carrier_off(dev);
 }

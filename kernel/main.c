@@ -10,9 +10,12 @@ static int __init torus_init(void)
 {
 	int err;
 
-	err = torus_genl_init();
+	err = torus_dev_init();
 	if (err)
 		return err;
+	err = torus_genl_init();
+	if (err)
+		goto err_dev;
 	err = torus_soft_register();
 	if (err)
 		goto err_genl;
@@ -21,6 +24,8 @@ static int __init torus_init(void)
 
 err_genl:
 	torus_genl_exit();
+err_dev:
+	torus_dev_exit();
 	return err;
 }
 
@@ -30,6 +35,7 @@ static void __exit torus_exit(void)
 	torus_kunit_exit();
 	torus_genl_exit();
 	torus_soft_unregister();
+	torus_dev_exit();
 }
 
 module_init(torus_init);

@@ -13,7 +13,8 @@
  *
  * torus_dev.ctl serialises commands: it is held around all calls of torus_hw_ops, which may sleep.
  * It may be taken while RTNL is held, but RTNL is not taken under it. torus_dev.label is a spinlock
- * for the name and the bootstrap flag, which `ip link` and searches by name read without ctl.
+ * for the name and the bootstrap flag, which `ip link` and searches by name read without ctl, and
+ * for the name of the netdev, which changes under RTNL.
  * Packets need neither. Anybody may send commands that only read, as many as they like. So senders
  * that may not command the NIC wait for torus_dev.turn first, and then for ctl: a manager waits for
  * one of them at most (manager_waits_for_one_unprivileged_reader_at_most() of kunit/seam.c).
@@ -104,7 +105,8 @@ struct torus_events {
  * @ctl: serialises commands; see Locking
  * @turn: held by a sender that may not command the NIC; see Locking
  * @in_turn: the holder of @ctl holds @turn, too (@ctl)
- * @label: protects hw->name and hw->bootstrap; see Locking
+ * @label: protects hw->name, hw->bootstrap and @ifname; see Locking
+ * @ifname: name of the netdev
  * @gone: the device is being unregistered (written under RTNL and @ctl)
  * @owner: user namespace of the user who made it, with a reference; constant. Changes need
  *	CAP_NET_ADMIN in it, wherever the netdev has moved to
@@ -119,6 +121,7 @@ struct torus_dev {
 	struct mutex turn;
 	bool in_turn;
 	spinlock_t label;
+	char ifname[IFNAMSIZ];
 	bool gone;
 	struct user_namespace *owner;
 	struct torus_events events;
@@ -126,6 +129,11 @@ struct torus_dev {
 };
 
 /* --- device.c ---------------------------------------------------------------- */
+
+/** torus_dev_init() - follow the names of netdevs that are made later. Return: 0 or -errno */
+int torus_dev_init(void);
+/** torus_dev_exit() - end this; no torus device is left */
+void torus_dev_exit(void);
 
 /**
  * torus_netdev_setup() - make @dev a torus netdev, before it is registered

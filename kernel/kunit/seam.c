@@ -336,6 +336,48 @@ static void messages_go_to_nic_once_it_has_place(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&n->seen->sent), 1);
 }
 
+/* A message that waits has no use for its route, which it would keep from being freed. */
+static void queued_messages_hold_no_route(struct kunit *test)
+{
+	struct null_nic *n = new_nic(test);
+
+	KUNIT_EXPECT_TRUE(test, n->dev.netdev->priv_flags & IFF_XMIT_DST_RELEASE);
+}
+
+/* Frames have no link-layer header that could hold a VLAN, and a packet has one destination. */
+static void netdev_offers_neither_multicast_nor_vlans(struct kunit *test)
+{
+	struct net_device *dev = new_nic(test)->dev.netdev;
+
+	KUNIT_EXPECT_FALSE(test, dev->flags & IFF_MULTICAST);
+	KUNIT_EXPECT_TRUE(test, dev->features & NETIF_F_VLAN_CHALLENGED);
+}
+
+/* Return: the name of the netdev that a command reads, which it does without RTNL. */
+static const char *read_ifname(struct null_nic *n)
+{
+	torus_dev_lock(&n->dev);
+	torus_dev_unlock(&n->dev);
+	return n->hw.ifname;
+}
+
+static void command_reads_no_name_that_is_being_written(struct kunit *test)
+{
+	struct null_nic *n = new_nic(test);
+	struct net_device *dev = n->dev.netdev;
+	char before[IFNAMSIZ];
+
+	rtnl_lock();
+	strscpy(before, dev->name, sizeof(before));
+	dev->name[0] = '?';
+	KUNIT_EXPECT_STREQ(test, read_ifname(n), before);
+	call_netdevice_notifiers(NETDEV_CHANGENAME, dev);
+	KUNIT_EXPECT_STREQ(test, read_ifname(n), dev->name);
+	strscpy(dev->name, before, sizeof(dev->name));
+	call_netdevice_notifiers(NETDEV_CHANGENAME, dev);
+	rtnl_unlock();
+}
+
 /*
  * --- errors ------------------------------------------------------------------------------------
  */
@@ -620,6 +662,9 @@ static void nic_is_removed_when_running_commands_have_ended(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
+	KUNIT_CASE(command_reads_no_name_that_is_being_written),
+	KUNIT_CASE(queued_messages_hold_no_route),
+	KUNIT_CASE(netdev_offers_neither_multicast_nor_vlans),
 	KUNIT_CASE(device_is_found_by_ifindex_and_name),
 	KUNIT_CASE(many_devices_are_listed_once_in_order),
 	KUNIT_CASE(failed_initialisation_leaves_no_device),
