@@ -67,6 +67,8 @@ enum torus_ifla {
 	IFLA_TORUS_RETRY,	/* enum torus_retry: what ports ask for at first */
 	IFLA_TORUS_PACE,	/* send at 1/PACE of the peer's receiver rate; 0: all */
 	IFLA_TORUS_BUBBLE,	/* enum torus_bubble: how packets enter a ring; same in a fabric */
+	IFLA_TORUS_DSCP_VCD1,	/* bit N: the host's messages with DSCP N are sent on VCD1 */
+	IFLA_TORUS_DSCP_VCA,	/* the same for VCA; VCD1 if both have the bit */
 	__IFLA_TORUS_MAX,
 };
 #define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)

@@ -12,8 +12,8 @@
  * by name for torusemu and fabricctl. torus(4) describes them.
  *
  * Each line is X(ID, name, KIND, UNIT, MIN, MAX). KIND is U32 or U64. UNIT is TIME (ns), SIZE
- * (bytes), RATE (bit error rate, in 1e-18), COUNT, PROTOCOL (enum torus_retry) or POLICY (enum
- * torus_bubble).
+ * (bytes), RATE (bit error rate, in 1e-18), COUNT, PROTOCOL (enum torus_retry), POLICY (enum
+ * torus_bubble) or DSCPS (a bit for each DSCP from 0 to 63).
  *
  * Some parameters depend on each other: SILENCE must be longer than KEEPALIVE, and REPLAY_TIMEOUT
  * longer than ACK_DELAY. MARGIN_TRAIN must not be less than MARGIN_RETRAIN. FRAME_MAX and
@@ -46,6 +46,8 @@
 	X(MARGIN_RETRAIN, margin_retrain, U32, COUNT, 1, 9999) \
 	X(RETRY, retry, U32, PROTOCOL, 0, 3) \
 	X(PACE, pace, U32, COUNT, 0, 100) \
-	X(BUBBLE, bubble, U32, POLICY, 0, 2)
+	X(BUBBLE, bubble, U32, POLICY, 0, 2) \
+	X(DSCP_VCD1, dscp_vcd1, U64, DSCPS, 0, 0xffffffffffffffffULL) \
+	X(DSCP_VCA, dscp_vca, U64, DSCPS, 0, 0xffffffffffffffffULL)
 
 #endif /* _UAPI_LINUX_TORUS_POLICY_H */

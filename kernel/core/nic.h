@@ -112,6 +112,8 @@ struct tn_ops {
  * @hold_bytes: bytes of memory (tn_ops.keep) that this node's packets may use while they wait for
  *	the end of a hold or for the relay window; packets to one destination may use at most eight
  *	times what is left of it
+ * @dscp_vcd1: bit N: the host's messages with DSCP N are sent on VCD1 (host/send.c)
+ * @dscp_vca: the same for VCA; VCD1 if both have the bit
  */
 struct tn_params {
 	u64 keepalive;
@@ -140,6 +142,8 @@ struct tn_params {
 	u32 relay_packets;
 	u64 park_bytes;
 	u64 hold_bytes;
+	u64 dscp_vcd1;
+	u64 dscp_vca;
 };
 
 /** tn_packet_max() - bytes of the largest packet, and of a packet buffer (slot) */

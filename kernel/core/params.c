@@ -18,6 +18,9 @@
  */
 #define HOLD_BYTES	(24 << 20)
 
+#define DSCP_CS1	8	/* lower effort */
+#define DSCP_CS4	32
+
 void tn_params_default(struct tn_params *p)
 {
 	*p = (struct tn_params) {
@@ -44,6 +47,8 @@ void tn_params_default(struct tn_params *p)
 		.relay_packets = 4096,
 		.park_bytes = 16 << 20,
 		.hold_bytes = HOLD_BYTES,
+		.dscp_vcd1 = 1ull << DSCP_CS4,
+		.dscp_vca = 1ull << DSCP_CS1,
 	};
 }
 

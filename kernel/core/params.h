@@ -5,7 +5,7 @@
 
 #include "nic.h"
 
-enum tn_unit { TN_TIME, TN_SIZE, TN_COUNT, TN_RATE, TN_PROTOCOL, TN_POLICY };
+enum tn_unit { TN_TIME, TN_SIZE, TN_COUNT, TN_RATE, TN_PROTOCOL, TN_POLICY, TN_DSCPS };
 
 /**
  * struct tn_param - describes one member of struct tn_params
@@ -13,8 +13,8 @@ enum tn_unit { TN_TIME, TN_SIZE, TN_COUNT, TN_RATE, TN_PROTOCOL, TN_POLICY };
  * @attr: netlink attribute of the member, enum torus_ifla
  * @offset: offset of the member in struct tn_params
  * @is_wide: the type of the member is u64, not u32
- * @min, @max: the allowed range: ns, bytes, errors per bit in 1e-18, enum torus_retry or enum
- *	torus_bubble
+ * @min, @max: the allowed range: ns, bytes, errors per bit in 1e-18, enum torus_retry, enum
+ *	torus_bubble or a mask
  */
 struct tn_param {
 	const char *name;

@@ -94,6 +94,8 @@ typedef void (*torus_host_lost)(void *shell, const u8 *ip, u32 len);
  * @shape: shape of the fabric, set by the shell; NULL while the NIC has no coordinates
  * @plan: address plan, set by the shell; the default one at first
  * @payload_max: most bytes of a packet, whole flits
+ * @dscp_vcd1: bit N: messages with DSCP N are sent on VCD1; constant
+ * @dscp_vca: the same for VCA, if they fit into one packet, and VCD1 has not the bit; constant
  * @forget: called for a message that waited and is dropped
  * @out: packets of the message that is being sent; empty otherwise
  * @stopped: by queue of the host: the message for which the queue is stopped, or NULL
@@ -119,6 +121,8 @@ struct torus_host {
 	const struct torus_shape *shape;
 	const struct torus_plan *plan;
 	u32 payload_max;
+	u64 dscp_vcd1;
+	u64 dscp_vca;
 	torus_host_free forget;
 	struct tn_queue out;
 	struct torus_host_msg *stopped[TORUS_VCS];
@@ -156,9 +160,9 @@ void torus_host_init(struct torus_host *h, struct tn_nic *nic, const struct tn_n
 
 /**
  * torus_host_vc() - Return: the virtual channel that the DSCP of an IP packet selects; see
- * torus_host_begin()
+ * torus_host_begin(). It reads only constant members of @h, so it needs no lock.
  */
-u8 torus_host_vc(const u8 *ip, size_t n);
+u8 torus_host_vc(const struct torus_host *h, const u8 *ip, size_t n);
 /**
  * torus_host_open() - Return: true if queue @from of the host is not stopped, so that its next
  * message may be taken

@@ -6,9 +6,6 @@
 #include "../core/plan.h"
 #include "host.h"
 
-#define DSCP_CS1	8	/* lower effort: sent on VCA, may arrive in any order */
-#define DSCP_CS4	32	/* sent on VCD1, the channel of replies */
-
 #define IP4_HDR		20	/* bytes of an IPv4 header */
 #define IP4_DST		16	/* offset of the destination address in it */
 #define IP6_HDR		40
@@ -26,26 +23,25 @@ void torus_host_init(struct torus_host *h, struct tn_nic *nic, const struct tn_n
 	h->plan = &tn_plan_default;
 	h->seed = (u64)cfg->ops->random(cfg->host) << 32 | cfg->ops->random(cfg->host);
 	h->payload_max = cfg->params.payload_max / TN_FLIT * TN_FLIT;
+	h->dscp_vcd1 = cfg->params.dscp_vcd1;
+	h->dscp_vca = cfg->params.dscp_vca;
 }
 
-static u8 vc_of(u8 dsfield)
+static u8 vc_of(const struct torus_host *h, u8 dsfield)
 {
-	switch (dsfield >> 2) {
-	case DSCP_CS4:
+	unsigned int dscp = dsfield >> 2;
+
+	if (h->dscp_vcd1 >> dscp & 1)
 		return TORUS_VC_D1;
-	case DSCP_CS1:
-		return TORUS_VC_A;
-	default:
-		return TORUS_VC_D0;
-	}
+	return h->dscp_vca >> dscp & 1 ? TORUS_VC_A : TORUS_VC_D0;
 }
 
-u8 torus_host_vc(const u8 *ip, size_t n)
+u8 torus_host_vc(const struct torus_host *h, const u8 *ip, size_t n)
 {
 	if (n >= IP4_HDR && ip[0] >> 4 == 4)
-		return vc_of(ip[1]);
+		return vc_of(h, ip[1]);
 	if (n >= IP6_HDR && ip[0] >> 4 == 6)
-		return vc_of((u8)(ip[0] << 4 | ip[1] >> 4));
+		return vc_of(h, (u8)(ip[0] << 4 | ip[1] >> 4));
 	return TORUS_VC_D0;
 }
 
@@ -69,7 +65,7 @@ bool torus_host_begin(struct torus_host *h, struct torus_host_msg *msg, const u8
 
 	msg->len = len < TORUS_HOST_HDR ? 0 : len - TORUS_HOST_HDR;
 	msg->dst = h->shape ? find_destination(h, ip, n) : TORUS_NO_NODE;
-	msg->vc = torus_host_vc(ip, n);
+	msg->vc = torus_host_vc(h, ip, n);
 	if (msg->dst == TORUS_NO_NODE) {
 		counter[TORUS_NC_HOST_TX_DROPS]++;
 		return false;

@@ -42,7 +42,7 @@ static void soft_xmit(struct torus_dev *d, struct sk_buff *skb)
 
 static u16 soft_select(struct torus_dev *d, const u8 *ip, unsigned int n)
 {
-	return torus_host_vc(ip, n);
+	return torus_host_vc(&torus_soft_of(d)->soft.host, ip, n);
 }
 
 static void soft_stop(struct torus_dev *d)

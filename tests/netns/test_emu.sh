@@ -635,6 +635,7 @@ done 3<<'END'
 --set slots=3|--set slots: 3 is out of range, must be 4 to 1024 with bubble=bloc
 --set bubble=cbs --set slots=1|--set slots: 1 is out of range, must be 2 to 1024 with bubble=cbs
 --set bubble=none|'none' is not bloc, cbs or mbs
+--set dscp_vca=8,64|'8,64' is not none, or DSCPs from 0 to 63 such as 8,10-12
 --set slots=|'' is not a number
 --set nonsense=1|PARAM one of keepalive
 --set keepalive=100|'100' is not a number with ns, us, ms, s or min

@@ -84,7 +84,11 @@ void host_start(void)
 {
 	const struct tn_nic_config cfg = {
 		.ops = &ops, .host = &shell,
-		.params = { .payload_max = HOST_PAYLOAD_MAX + TN_FLIT - 1 },
+		.params = {
+			.payload_max = HOST_PAYLOAD_MAX + TN_FLIT - 1,
+			.dscp_vcd1 = 1ull << 32,
+			.dscp_vca = 1ull << 8,
+		},
 	};
 
 	memset(&shell, 0, sizeof(shell));

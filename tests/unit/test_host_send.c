@@ -102,7 +102,7 @@ static void address_gives_destination_node(void **state)
 	/* Without a place it goes nowhere. */
 	shell.host.shape = NULL;
 	assert_int_equal(goes(ip, 40, 50), NOWHERE);
-	assert_int_equal(torus_host_vc(ip, 39), TORUS_VC_D0);
+	assert_int_equal(torus_host_vc(&shell.host, ip, 39), TORUS_VC_D0);
 	host_end();
 }
 
@@ -128,6 +128,34 @@ static void dsfield_and_size_give_vc(void **state)
 		assert_int_equal(to.vc, t[i].vc);
 	}
 	host_end();
+}
+
+/* Each DSCP selects the VC that two parameters name; VCD1 if both name it, VCD0 if neither does. */
+static void parameters_say_which_dscp_gives_which_vc(void **state)
+{
+	static const struct { u64 vcd1, vca; } t[] = {
+		{ 0, 0 }, { ~0ull, 0 }, { 0, ~0ull }, { ~0ull, ~0ull }, { 1ull << 63, 1 },
+		{ 0x0123456789abcdefull, 0xff00ff00ff00ff00ull },
+	};
+	u8 ip[64];
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(t); i++) {
+		start();
+		shell.host.dscp_vcd1 = t[i].vcd1;
+		shell.host.dscp_vca = t[i].vca;
+		for (unsigned int dscp = 0; dscp < 64; dscp++) {
+			u8 vc = t[i].vcd1 >> dscp & 1 ? TORUS_VC_D1 :
+				t[i].vca >> dscp & 1 ? TORUS_VC_A : TORUS_VC_D0;
+
+			assert_int_equal(goes(header4(ip, 0x0a010000, (u8)(dscp << 2 | 3)), 64, 74), 1);
+			assert_int_equal(to.vc, vc);
+			assert_int_equal(goes(header6(ip, 0xfd74, 1, (u8)(dscp << 2)), 64, 74), 1);
+			assert_int_equal(to.vc, vc);
+			assert_int_equal(torus_host_vc(&shell.host, ip, 64), vc);
+		}
+		host_end();
+	}
 }
 
 /* Sends a message of @len bytes, which is cut into packets of at most @each. */
@@ -206,6 +234,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(address_gives_destination_node),
 		cmocka_unit_test(dsfield_and_size_give_vc),
+		cmocka_unit_test(parameters_say_which_dscp_gives_which_vc),
 		cmocka_unit_test(packets_have_bytes_of_message_in_order),
 		cmocka_unit_test(refused_message_is_dropped_as_a_whole),
 	};

@@ -121,6 +121,37 @@ static void parameters_are_checked_against_each_other(void **state)
 	assert_null(params_compare(sets + 3, why, sizeof(why)));
 }
 
+/* A list of DSCPs is a mask with a bit for each, and is written as it is read. */
+static void list_of_dscps_is_mask(void **state)
+{
+	static const struct { const char *list; uint64_t mask; const char *written; } t[] = {
+		{ "none", 0, "none" }, { "0", 1, "0" }, { "63", 1ull << 63, "63" },
+		{ "0-63", UINT64_MAX, "0-63" }, { "8,10-12", 0x1d00, "8,10-12" },
+		{ "12,8,10-11,8", 0x1d00, "8,10-12" }, { "5-5", 0x20, "5" },
+	};
+	static const char *const wrong[] = {
+		"", "64", "-1", "8,", ",8", "8-", "9-8", "8,,9", "8 9", "8-64", "0x8", "none,8", "8-9-10",
+		"99999999999999999999",
+	};
+	const struct tn_param *vca = &tn_param_list[param_number("dscp_vca")];
+	char text[NICFILE_SET_MAX], why[PARAM_WHY_MAX];
+	uint64_t v = 7;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		snprintf(text, sizeof(text), "dscp_vca=%s", t[i].list);
+		assert_ptr_equal(param_parse(text, &v, why, sizeof(why)), vca);
+		assert_true(v == t[i].mask);
+		assert_string_equal(param_text(vca, v, why), t[i].written);
+	}
+	assert_true(strlen(param_text(vca, 0x5555555555555555ull, why)) < PARAM_TEXT_MAX);
+	for (unsigned int i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		snprintf(text, sizeof(text), "dscp_vca=%s", wrong[i]);
+		assert_null(param_parse(text, &v, why, sizeof(why)));
+		assert_non_null(strstr(why, "is not none, or DSCPs from 0 to 63 such as 8,10-12"));
+	}
+}
+
 /* Every port of a NIC of every size has its number. */
 static void each_port_of_each_nic_has_its_number(void **state)
 {
@@ -178,6 +209,7 @@ int main(void)
 		cmocka_unit_test(right_file_sets_each_value),
 		cmocka_unit_test(only_named_parameters_are_compared),
 		cmocka_unit_test(parameters_are_checked_against_each_other),
+		cmocka_unit_test(list_of_dscps_is_mask),
 		cmocka_unit_test(each_port_of_each_nic_has_its_number),
 		cmocka_unit_test(each_wrong_line_is_refused),
 	};

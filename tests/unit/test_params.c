@@ -30,6 +30,7 @@ static void defaults_are_those_of_manual(void **state)
 	assert_true(p.payload_max == 4096 && p.frame_max == 65520 && p.relay_packets == 4096);
 	assert_true(p.park_bytes == 16 << 20 && p.hold_bytes == 24 << 20 && !p.retry && !p.pace);
 	assert_int_equal(p.bubble, TORUS_BUBBLE_BLOC);
+	assert_true(p.dscp_vcd1 == 1ull << 32 && p.dscp_vca == 1ull << 8);
 	assert_int_equal(tn_params_check(&p, &why), 0);
 }
 
@@ -155,13 +156,15 @@ static void each_parameter_is_checked_against_its_range(void **state)
 
 		assert_true(p->min < p->max &&
 			    (p->min > 0 || i == TN_PARAM_RETRY || i == TN_PARAM_PACE ||
-			     i == TN_PARAM_BUBBLE));
+			     i == TN_PARAM_BUBBLE || p->unit == TN_DSCPS));
 		tn_params_default(&all);
 		if (p->min) {
 			tn_param_set(&all, p, p->min - 1);
 			assert_int_equal(tn_params_check(&all, &why), -ERANGE);
 			assert_ptr_equal(why.param, p);
 		}
+		if (p->max == UINT64_MAX)
+			continue;
 		tn_param_set(&all, p, p->max + 1);
 		assert_int_equal(tn_params_check(&all, &why), -ERANGE);
 		assert_ptr_equal(why.param, p);

@@ -43,6 +43,7 @@ static int update_device(const struct nicfile *f, struct torus_dev *dev,
 static int compare_params(struct nl_sock *sk, const struct nicfile *f)
 {
 	const char *ifname = f->spec.ifname;
+	char is[PARAM_TEXT_MAX], file[PARAM_TEXT_MAX];
 	uint64_t of[TN_PARAMS], wanted;
 	int status = OK;
 
@@ -53,10 +54,10 @@ static int compare_params(struct nl_sock *sk, const struct nicfile *f)
 
 		if (!nicfile_differs(f, i, of[i], &wanted))
 			continue;
-		warn("NIC '%s' has %s %" PRIu64 ", its file %" PRIu64 "%s: this is set only when "
-		     "the NIC is made: 'systemctl restart torus-nic@%s', or 'fabricctl device "
-		     "del %s' first", ifname, p->name, of[i], wanted,
-		     p->unit == TN_TIME ? " ns" : p->unit == TN_RATE ? " e-18" : "", ifname, ifname);
+		warn("NIC '%s' has %s %s, its file %s: this is set only when the NIC is made: "
+		     "'systemctl restart torus-nic@%s', or 'fabricctl device del %s' first",
+		     ifname, p->name, param_text(p, of[i], is), param_text(p, wanted, file), ifname,
+		     ifname);
 		status = NOT_KEPT;
 	}
 	return status;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "param.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <torus/torus.h>
 #include "lib/util/units.h"
+
+#define DSCP_MAX 63u
 
 static int protocol_parse(const char *text, uint64_t *out)
 {
@@ -35,6 +39,50 @@ static int parse_policy(const char *text, uint64_t *out)
 	return -EINVAL;
 }
 
+/* Parses the DSCP that @text begins with. Return: the text after it; NULL if there is none. */
+static const char *parse_dscp(const char *text, unsigned int *out)
+{
+	unsigned long v;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return NULL;
+	v = strtoul(text, &end, 10);
+	*out = (unsigned int)v;
+	return v <= DSCP_MAX ? end : NULL;
+}
+
+/* Parses "8" or "10-12" into bits of @mask. Return: the text after it; NULL if it is wrong. */
+static const char *parse_dscp_range(const char *text, uint64_t *mask)
+{
+	unsigned int first, last;
+	const char *end = parse_dscp(text, &first);
+
+	last = first;
+	if (end && *end == '-')
+		end = parse_dscp(end + 1, &last);
+	if (!end || last < first)
+		return NULL;
+	*mask |= UINT64_MAX >> (DSCP_MAX - (last - first)) << first;
+	return end;
+}
+
+/* Parses "none", or a list such as "8,10-12", into a mask with a bit for each DSCP. */
+static int parse_dscps(const char *text, uint64_t *out)
+{
+	uint64_t mask = 0;
+
+	if (strcmp(text, "none")) {
+		text = parse_dscp_range(text, &mask);
+		while (text && *text == ',')
+			text = parse_dscp_range(text + 1, &mask);
+		if (!text || *text)
+			return -EINVAL;
+	}
+	*out = mask;
+	return 0;
+}
+
 static int parse_value(const char *text, enum tn_unit unit, uint64_t *out)
 {
 	switch (unit) {
@@ -48,6 +96,8 @@ static int parse_value(const char *text, enum tn_unit unit, uint64_t *out)
 		return protocol_parse(text, out);
 	case TN_POLICY:
 		return parse_policy(text, out);
+	case TN_DSCPS:
+		return parse_dscps(text, out);
 	default:
 		return number_parse(text, 0, UINT64_MAX, out);
 	}
@@ -63,15 +113,43 @@ const char *param_allowed(const struct tn_param *p)
 		return "angara, acknak, hippi or auto";
 	if (p->unit == TN_POLICY)
 		return "bloc, cbs or mbs";
+	if (p->unit == TN_DSCPS)
+		return "none, or DSCPs from 0 to 63 such as 8,10-12";
 	return p->unit == TN_SIZE ? "a number, or one with K, M or G" : "a number";
 }
 
 const char *param_range(const struct tn_param *p, char *buf)
 {
-	if (p->unit == TN_PROTOCOL || p->unit == TN_POLICY)
+	if (p->unit == TN_PROTOCOL || p->unit == TN_POLICY || p->unit == TN_DSCPS)
 		return strcpy(buf, "");
 	snprintf(buf, PARAM_RANGE_MAX, ", %" PRIu64 " to %" PRIu64 "%s", (uint64_t)p->min,
 		 (uint64_t)p->max, p->unit == TN_TIME ? " ns" : p->unit == TN_RATE ? " e-18" : "");
+	return buf;
+}
+
+/* Writes the DSCPs of @mask as param_parse() reads them. */
+static void write_dscps(uint64_t mask, char *buf)
+{
+	char *at = buf;
+
+	for (unsigned int i = 0, first; i <= DSCP_MAX; i++) {
+		if (!(mask >> i & 1))
+			continue;
+		for (first = i; i < DSCP_MAX && mask >> (i + 1) & 1; i++)
+			;
+		at += sprintf(at, i > first ? "%s%u-%u" : "%s%u", at == buf ? "" : ",", first, i);
+	}
+	if (!mask)
+		strcpy(buf, "none");
+}
+
+const char *param_text(const struct tn_param *p, uint64_t v, char *buf)
+{
+	if (p->unit == TN_DSCPS)
+		write_dscps(v, buf);
+	else
+		snprintf(buf, PARAM_TEXT_MAX, "%" PRIu64 "%s", v,
+			 p->unit == TN_TIME ? " ns" : p->unit == TN_RATE ? " e-18" : "");
 	return buf;
 }
 

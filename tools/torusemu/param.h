@@ -9,6 +9,7 @@
 
 #define PARAM_WHY_MAX 512
 #define PARAM_RANGE_MAX 64
+#define PARAM_TEXT_MAX 128
 
 /** param_find() - Return: the parameter called @name, of @len bytes, or NULL */
 const struct tn_param *param_find(const char *name, size_t len);
@@ -21,6 +22,15 @@ const char *param_allowed(const struct tn_param *p);
  * Return: @buf.
  */
 const char *param_range(const struct tn_param *p, char *buf);
+
+/**
+ * param_text() - write a value for people: "350000000 ns", "8,10-12"
+ * @p: the parameter
+ * @v: its value
+ * @buf: gets the text, PARAM_TEXT_MAX bytes
+ * Return: @buf.
+ */
+const char *param_text(const struct tn_param *p, uint64_t v, char *buf);
 
 /**
  * param_parse() - parse "PARAM=VALUE", with times as 350ms and sizes as 4M
