@@ -1,9 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Interface between link.c (data path) and linkstate.c (states, handshake, timers). */
+/*
+ * Interface between the files of a link: link.c (sending), link_rx.c (receiving) and linkstate.c
+ * (states, handshake, timers).
+ */
 #ifndef TN_LINKSTATE_H
 #define TN_LINKSTATE_H
 
 #include "link.h"
+
+#define TN_SERIES_TSEQ	20	/* first bit of TSEQ in the first 8 bytes of a header flit */
+#define TN_SERIES_DIFFERS ((u64)TN_SEQ_MASK << TN_SERIES_TSEQ)
+
+/**
+ * tn_link_ecrc() - Return: the ECRC of a packet
+ * @via: read only if the packet is relayed: its header then has the destination of the present leg,
+ *	and the ECRC covers the final one
+ */
+static inline u32 tn_link_ecrc(const u8 *payload, const struct tn_hdr *h, const struct tn_tail *t,
+			       const struct tn_via *via)
+{
+	struct tn_hdr final = *h;
+
+	if (h->relayed)
+		final.dst = via->dst;
+	return tn_ecrc(payload, &final, t);
+}
 
 /** tn_link_fail() - make an up or retraining link faulty, for @reason; else do nothing */
 void tn_link_fail(struct tn_link *l, u8 reason, u64 now);

@@ -2,7 +2,7 @@
 /*
  * One link of the NIC core with Angara's retry and credits, both directions, on
  * a wire that loses and damages. What is modelled is kernel/core/retry.c,
- * retry_angara.c, credit.c and the parts of link.c between them; the names are
+ * retry_angara.c, credit.c and the parts of link.c and link_rx.c between them; the names are
  * theirs. Numbers are smaller: SEQ for 4096, WIN for the RETRY buffer, SLOTS for
  * the packet buffers of one VC, N0 and N1 packets from either end, at most HITS hits.
  *

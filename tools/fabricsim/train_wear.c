@@ -36,7 +36,7 @@ static void begin_watch(struct watch *w, u64 seed)
 	w->bits_left = -log(draw_fraction(&w->random));
 }
 
-/* Counts an error as the NIC does: kernel/core/link.c. */
+/* Counts an error as the NIC does: kernel/core/link_rx.c. */
 static void count_line_error(struct watch *w, double at)
 {
 	w->sample.errors++;
