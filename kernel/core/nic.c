@@ -563,6 +563,7 @@ static int send_packet(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned
 	if (vc == TORUS_VC_A)
 		pkt->tail.flags |= TN_TAIL_ADAPTIVE;
 	pkt->in_port = TN_PORT_HOST;
+	pkt->in_vc = (u8)vc;
 	pkt->unresolved = 0;
 	pkt->stalled = 0;
 	if (dst == nic->node)

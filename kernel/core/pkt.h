@@ -17,7 +17,8 @@
  * @edge: header flit, tail flit and relay flit in the wire format
  * @in_port: the port that received it; TN_PORT_HOST: from the host; TN_PORT_RELAY: relayed by
  *	this node
- * @in_vc: the VC whose input buffer at @in_port it occupies; hdr.vc may change on the way
+ * @in_vc: the VC whose input buffer at @in_port it occupies, or from the host, the VC of its flow;
+ *	hdr.vc may change on the way
  * @vccr_set: VCCR has been chosen and must not change on replay
  * @unresolved: parked from a RETRY buffer; the peer may have accepted it
  * @unsummed: state of the ECRC: 0: computed; TN_UNSUMMED: not computed; TN_UNSUMMED_SENT: not

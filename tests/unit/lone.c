@@ -369,7 +369,7 @@ void lone_row(struct lone *l, u32 dst, u64 row)
 
 int lone_send(struct lone *l, u32 dst, unsigned int vc, u16 len)
 {
-	struct tn_pkt *pkt = memory_new(&l->mem, len);
+	struct tn_pkt *pkt = used(memory_new(&l->mem, len));
 	int err;
 
 	memset(pkt->payload, 0x5a, (size_t)len * TN_FLIT);

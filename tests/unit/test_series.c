@@ -14,6 +14,7 @@
 /* The NICs under test, node 0 of a ring of four each: one gets whole frames, one single packets. */
 static struct lone whole, single;
 static uint64_t rnd;
+static unsigned int flow_vc;	/* the VC of all packets of a run */
 static u32 returned;		/* credits that the frame may still return */
 static u8 flits[PACKETS * 128];
 
@@ -24,7 +25,7 @@ static bool one_in(uint32_t n)
 
 static void tune(struct lone *l)
 {
-	static const u8 retries[] = { TORUS_RETRY_ANGARA, TORUS_RETRY_ACKNAK };
+	static const u8 retries[] = { TORUS_RETRY_ANGARA, TORUS_RETRY_ACKNAK, TORUS_RETRY_HIPPI };
 	uint64_t r = rnd;	/* the same values for both */
 
 	l->params.retry = retries[random_below(&r, ARRAY_SIZE(retries))];
@@ -33,13 +34,15 @@ static void tune(struct lone *l)
 	l->params.bubble = one_in(4) ? TORUS_BUBBLE_CBS : TORUS_BUBBLE_BLOC;
 }
 
-static void begin(struct lone *l)
+static void begin(struct lone *l, u64 marks)
 {
 	uint64_t r = rnd;
 
 	lone_start(l, "4", 0, tune);
 	rnd = r;
 	lone_all_up(l);
+	for (unsigned int p = 0; p < l->cfg.nports; p++)
+		tn_nic_marks(l->nic, p, marks, p + 1);
 	lone_row(l, 1, lone_dirs(1));
 	lone_row(l, 2, lone_dirs(1));
 	lone_row(l, 3, lone_dirs(2));
@@ -76,6 +79,26 @@ static struct tn_tail vary_tail(void)
 	};
 }
 
+/* Return: the number with which port 0 accepts a packet. */
+static u16 expected_number(struct lone *l)
+{
+	const struct tn_retry *r = &lone_link(l, 0)->retry;
+
+	return r->ops->counts ? r->next : r->rx.expected;
+}
+
+/*
+ * The answer of the neighbour on @port in the HIPPI protocol: that it has got all packets, or none.
+ * Other protocols repeat the answer in each packet.
+ */
+static void set_answer(struct lone *l, unsigned int port, bool all)
+{
+	const struct tn_retry *r = &lone_link(l, port)->retry;
+
+	if (r->ops->counts)
+		l->peer[port].rseq = all ? (u16)((r->head + r->tx.sent.count) % 255) : 255;
+}
+
 /* Makes the next packet at @at, sometimes one that a link does not accept. Return: its bytes. */
 static u32 make_packet(u8 *at, struct tn_hdr h, bool last)
 {
@@ -108,9 +131,10 @@ static void receive(struct tn_hdr h, u32 n)
 
 	if (n > room(h.vc))
 		n = room(h.vc);
+	whole.peer[0].tseq = expected_number(&whole);
+	set_answer(&whole, 0, false);
 	returned = whole.params.bubble ? 0 : lone_link(&whole, 0)->credit.ct[h.vc];
 	for (u32 i = 0; i < n; i++) {
-		u16 expected;
 		u32 bytes;
 
 		vary_header(&h);
@@ -118,8 +142,7 @@ static void receive(struct tn_hdr h, u32 n)
 		lone_rx(&single, 0, flits + at, bytes);
 		tn_nic_work(single.nic, single.now);
 		at += bytes;
-		expected = lone_link(&single, 0)->retry.rx.expected;
-		whole.peer[0].tseq = expected;
+		whole.peer[0].tseq = expected_number(&single);
 		if (lone_link(&single, 0)->retry.rx.ignoring)
 			break;		/* the rest of the frame may not be read */
 	}
@@ -210,7 +233,7 @@ static void answer(void)
 	bool acks = one_in(2);
 
 	for (unsigned int p = 0; p < whole.cfg.nports; p++) {
-		struct tn_hdr credits = { .type = TN_CREDIT };
+		struct tn_hdr credits = { .type = TN_CREDIT, .crp_vc = (u8)flow_vc };
 		u32 n = 0;
 
 		do {
@@ -221,9 +244,13 @@ static void answer(void)
 		} while (n);
 		if (!acks)
 			continue;
+		set_answer(&whole, p, true);
+		set_answer(&single, p, true);
 		lone_ack(&whole, p);
 		lone_ack(&single, p);
-		credits.crp = lone_link(&whole, p)->credit.ct[TORUS_VC_D0];
+		set_answer(&whole, p, false);
+		set_answer(&single, p, false);
+		credits.crp = lone_link(&whole, p)->credit.ct[flow_vc];
 		if (!credits.crp || lone_link(&whole, p)->credit.policy != TN_BUBBLE_BLOC)
 			continue;
 		lone_rx_pkt(&whole, p, credits, (struct tn_tail) { 0 });
@@ -233,37 +260,138 @@ static void answer(void)
 	tn_nic_work(single.nic, single.now);
 }
 
-static void series_ends_as_single_packets_do(void **state)
+/* Both NICs receive a frame of packets of the neighbour. */
+static void receive_some(void)
+{
+	struct tn_hdr h = {
+		.type = TN_DATA, .dst = random_below(&rnd, 4), .src = 1, .vc = (u8)flow_vc, .len = 2,
+		.first = TN_NO_STEP, .last = TN_NO_STEP,
+	};
+
+	receive(h, random_below(&rnd, PACKETS) + 1);
+}
+
+/* The hosts of both NICs send packets, for which there is room. */
+static void send_some(void)
+{
+	u32 dst = 1 + random_below(&rnd, 3);
+
+	for (u32 n = random_below(&rnd, PACKETS); n; n--) {
+		u16 len = (u16)random_below(&rnd, 4);
+
+		if (one_in(4))
+			dst = 1 + random_below(&rnd, 3);
+		if (!tn_nic_room(whole.nic, dst, flow_vc))
+			continue;
+		assert_int_equal(lone_send(&whole, dst, flow_vc, len), 0);
+		assert_int_equal(lone_send(&single, dst, flow_vc, len), 0);
+		tn_nic_work(single.nic, single.now);
+	}
+	tn_nic_work(whole.nic, whole.now);
+}
+
+/* Makes 40 runs of FRAMES steps, in which @step gives packets to both NICs. */
+static void compare(void (*step)(void), u64 marks)
 {
 	uint64_t seed = random_seed(41);
-	u64 series = 0, forwarded = 0;
+	u64 received = 0, moved = 0;
 
-	(void)state;
 	for (unsigned int run = 0; run < 40; run++) {
 		rnd = seed + run;
-		begin(&whole);
-		begin(&single);
+		flow_vc = run % 2;	/* VCs take the RETRY buffer's last places in any order */
+		begin(&whole, marks);
+		begin(&single, marks);
 		same_nic();
 		for (unsigned int i = 0; i < FRAMES; i++) {
-			struct tn_hdr h = {
-				.type = TN_DATA, .dst = random_below(&rnd, 4), .src = 1,
-				.vc = (u8)(run % 2), .len = 2,	/* VCs take the RETRY buffer's last places in any order */
-				.first = TN_NO_STEP, .last = TN_NO_STEP,
-			};
-
-			receive(h, random_below(&rnd, PACKETS) + 1);
+			step();
 			same_nic();
 			answer();
 			same_nic();
 			lone_clear(&whole);
 			lone_clear(&single);
 		}
-		series += whole.nic->link[0].counter[TORUS_PC_RX_PACKETS];
-		forwarded += whole.nic->counter[TORUS_NC_FORWARDED];
+		received += whole.nic->link[0].counter[TORUS_PC_RX_PACKETS];
+		moved += whole.nic->counter[TORUS_NC_FORWARDED] + whole.nic->counter[TORUS_NC_INJECTED];
 		lone_end(&whole);
 		lone_end(&single);
 	}
-	assert_true(series > 5000 && forwarded > 2000);
+	assert_true(moved > 2000 && (step == send_some || received > 5000));
+}
+
+static void series_ends_as_single_packets_do(void **state)
+{
+	(void)state;
+	compare(receive_some, 0);
+}
+
+static void series_of_host_ends_as_single_packets_do(void **state)
+{
+	(void)state;
+	compare(send_some, 0);
+}
+
+static void marked_copies_precede_same_packets_of_series(void **state)
+{
+	(void)state;
+	compare(receive_some, TORUS_BER_ONE / 3);
+	compare(send_some, TORUS_BER_ONE / 3);
+}
+
+/* The router puts packets into a series only if in_vc is the VC of their flow. */
+static void host_packets_have_vc_of_their_flow(void **state)
+{
+	const struct tn_pkt *pkt;
+
+	(void)state;
+	for (flow_vc = 0; flow_vc < 2; flow_vc++) {
+		begin(&whole, 0);
+		for (u32 n = 0; n < 3; n++)
+			assert_int_equal(lone_send(&whole, 1, flow_vc, 2), 0);
+		tn_nic_work(whole.nic, whole.now);
+		assert_int_equal(lone_link(&whole, 0)->retry.tx.sent.count, 3);
+		for (pkt = lone_link(&whole, 0)->retry.tx.sent.head; pkt; pkt = pkt->next)
+			assert_true(pkt->in_vc == flow_vc && pkt->hdr.vc == flow_vc);
+		lone_end(&whole);
+	}
+}
+
+static void hippi(struct lone *l)
+{
+	l->params.retry = TORUS_RETRY_HIPPI;
+}
+
+static void repeated_hippi_answer_in_frame_is_nak(void **state)
+{
+	struct tn_hdr h = {
+		.type = TN_DATA, .dst = 0, .src = 1, .len = 1, .dir = 1,
+		.first = TN_NO_STEP, .last = TN_NO_STEP,
+	};
+	u32 at = 0;
+
+	(void)state;
+	lone_start(&whole, "4", 0, hippi);
+	lone_all_up(&whole);
+	lone_row(&whole, 1, lone_dirs(1));
+	for (u32 i = 0; i < 3; i++)
+		assert_int_equal(lone_send(&whole, 1, TORUS_VC_D0, 1), 0);
+	tn_nic_work(whole.nic, whole.now);
+	assert_int_equal(lone_drain(&whole, 0), 3);
+	/* only if both numberings are equal by chance, packets look like a series */
+	lone_link(&whole, 0)->retry.rx.expected = lone_link(&whole, 0)->retry.next;
+	set_answer(&whole, 0, true);	/* in both packets of the frame: all but the last arrived */
+	whole.peer[0].rseq--;
+	whole.peer[0].tseq = expected_number(&whole);
+	for (u32 i = 0; i < 2; i++) {
+		at += lone_make(&whole, 0, flits + at, h, (struct tn_tail) { .eseq = i }, NULL, NULL);
+		whole.peer[0].tseq++;
+	}
+	lone_rx(&whole, 0, flits, at);
+	assert_int_equal(lone_pc(&whole, 0, TORUS_PC_RX_PACKETS), 2);
+	assert_int_equal(lone_pc(&whole, 0, TORUS_PC_RETRIES), 1);
+	assert_int_equal(lone_drain(&whole, 0), 1);
+	tn_nic_work(whole.nic, whole.now);
+	assert_int_equal(lone_clear(&whole), 2);
+	lone_end(&whole);
 }
 
 static void few_slots(struct lone *l)
@@ -300,7 +428,11 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(series_beyond_buffers_fails_link),
+		cmocka_unit_test(repeated_hippi_answer_in_frame_is_nak),
 		cmocka_unit_test(series_ends_as_single_packets_do),
+		cmocka_unit_test(series_of_host_ends_as_single_packets_do),
+		cmocka_unit_test(marked_copies_precede_same_packets_of_series),
+		cmocka_unit_test(host_packets_have_vc_of_their_flow),
 	};
 
 	return cmocka_run_group_tests_name("series", all, NULL, NULL);
