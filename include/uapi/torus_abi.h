@@ -459,7 +459,8 @@ enum torus_port_counter {
 	X(WIRE, wire, number, "wire version that the link speaks; 0: none yet") \
 	X(PEER_RATE, peer_rate, Mb/s, "rate of all lanes that the peer's receiver uses; 0: not reported") \
 	X(CRITICAL_VCD0, critical_vcd0, slots, "of credits_vcd0, those that are critical bubbles (CBS, MBS)") \
-	X(CRITICAL_VCD1, critical_vcd1, slots, "likewise, of credits_vcd1")
+	X(CRITICAL_VCD1, critical_vcd1, slots, "likewise, of credits_vcd1") \
+	X(ROUND_TRIP, round_trip, ns, "shortest time to an acknowledgement in the last second with traffic; 0: unknown")
 
 enum torus_port_gauge {
 #define TORUS_X_(id, name, unit, help) TORUS_PG_##id,

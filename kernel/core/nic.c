@@ -849,6 +849,7 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 	info->gauge[TORUS_PG_CTRP] = l->retry.rx.expected;
 	info->gauge[TORUS_PG_WIRE] = l->wire;
 	info->gauge[TORUS_PG_PEER_RATE] = l->peer_mbps;
+	info->gauge[TORUS_PG_ROUND_TRIP] = l->retry.tx.trips.known;
 	info->gauge[TORUS_PG_WAITED] = longest_wait(l, now);
 	info->gauge[TORUS_PG_CRITICAL_VCD0] = l->credit.critical[TORUS_VC_D0];
 	info->gauge[TORUS_PG_CRITICAL_VCD1] = l->credit.critical[TORUS_VC_D1];

@@ -116,6 +116,30 @@ void tn_retry_push_series(struct tn_retry *r, struct tn_queue *some, u64 now)
 	check_buffer(r);
 }
 
+static inline void begin_trip(struct tn_trips *t, u16 seq, u64 now)
+{
+	if (t->at)
+		return;
+	t->at = now;
+	t->seq = seq;
+}
+
+/* Called when the peer has acknowledged the packet that is measured. */
+static void end_trip(struct tn_trips *t, u64 now)
+{
+	u64 took = now - t->at;
+
+	t->at = 0;
+	if (!t->n || took < t->least)
+		t->least = took;
+	if (!t->n++)
+		t->since = now;
+	if (t->n < TN_TRIPS || now - t->since < TN_TRIP_TIME)
+		return;
+	t->known = t->least;
+	t->n = 0;
+}
+
 bool tn_retry_sending(struct tn_retry *r, u64 now)
 {
 	struct tn_retry_tx *tx = &r->tx;
@@ -123,8 +147,10 @@ bool tn_retry_sending(struct tn_retry *r, u64 now)
 	bool replay = tn_seq_before(pkt->hdr.tseq, tx->high);
 
 	tn_assert(replay || pkt->hdr.tseq == tx->high);	/* no number is left out */
-	if (!replay)
+	if (!replay) {
 		tx->high = (u16)((pkt->hdr.tseq + 1) & TN_SEQ_MASK);
+		begin_trip(&tx->trips, pkt->hdr.tseq, now);
+	}
 	tx->next = pkt->next;
 	tx->on_wire++;
 	tx->sent_at = now;
@@ -169,6 +195,8 @@ enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u6
 		tx->rtt = (7 * tx->rtt + (now - tx->timed_at)) / 8;
 		tx->timed_at = 0;
 	}
+	if (tx->trips.at && tn_seq_before(tx->trips.seq, rseq))
+		end_trip(&tx->trips, now);
 	tx->window += n;
 	if (tx->window > 4 * TN_RETRY_MAX)
 		tx->window = 4 * TN_RETRY_MAX;

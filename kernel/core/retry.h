@@ -43,6 +43,29 @@
 #define TN_RETRY_EAGER 512	/* after an error, this many packets are acknowledged at once */
 #define TN_RETRY_WINDOW_MIN 8
 #define TN_RETRY_MAX 1024	/* largest RETRY buffer, in packets */
+#define TN_TRIPS 8		/* a window of round trips has at least so many of them, */
+#define TN_TRIP_TIME 1000000000	/* and lasts at least so long, ns */
+
+/**
+ * struct tn_trips - the shortest round trip of a line: from the first time that a packet was sent
+ *	to its acknowledgement, of one packet at a time
+ * @seq, @at: the packet that is measured now, and when it was sent; @at 0: none
+ * @n, @since: number of round trips in the present window, and when it began
+ * @least: shortest round trip of the present window
+ * @known: shortest round trip of the last window that is complete; 0: none is
+ * A packet that is sent again counts from its first time on: the peer may acknowledge the first
+ * copy when the second one was just sent. So on a slow cable, where each packet is sent again, no
+ * round trip is too short; one that is too long because a packet was lost is not the shortest of a
+ * window. A busy processor delays some packets, but hardly all of a window.
+ */
+struct tn_trips {
+	u64 at;
+	u64 since;
+	u64 least;
+	u64 known;
+	u32 n;
+	u16 seq;
+};
 
 /**
  * struct tn_retry_tx - RETRY buffer
@@ -55,6 +78,7 @@
  * @window: limit of @on_wire, in quarters of a packet
  * @rtt: mean time from the wire to the acknowledgement, of one packet at a time:
  *	@timed_seq, sent at @timed_at (0: none)
+ * @trips: the shortest round trip, which tells if the line is slow
  * @flits: number of flits in @sent
  * @tries: number of replays without progress
  * @since: the later of two times: when the oldest packet entered the buffer, and when the peer last
@@ -75,6 +99,7 @@ struct tn_retry_tx {
 	u64 sent_at;
 	u64 timed_at;
 	u64 rtt;
+	struct tn_trips trips;
 	u16 timed_seq;
 };
 

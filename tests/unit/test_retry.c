@@ -527,6 +527,68 @@ static void round_trip_is_never_measured_on_copies(void **state)
 	assert_int_equal(r.tx.rtt, (7 * 200 + 800) / 8);
 }
 
+/* Sends packet @n at @at; the peer acknowledges it at @acked. */
+static void trip(struct tn_retry *r, struct tn_pkt *pkt, unsigned int n, u64 at, u64 acked)
+{
+	struct tn_queue done = { 0 };
+
+	tn_retry_push(r, pkt, at);
+	tn_retry_sending(r, at);
+	assert_int_equal(tn_retry_ack(r, (u16)(n + 1), &done, acked), TN_ACK_OK);
+}
+
+/* The shortest of a window counts: at least 8 round trips, in at least a second. */
+static void shortest_round_trip_of_each_window_is_known(void **state)
+{
+	static const u64 s = 1000000000;
+	struct tn_pkt pkt[32] = { 0 };
+	struct tn_retry r;
+	unsigned int n = 0;
+
+	(void)state;
+	tn_retry_start(&r, &tn_retry_angara, 0, 0, 1);
+	for (; n < 20; n++)	/* enough packets, but not a second */
+		trip(&r, &pkt[n], n, 1000 + n * 1000, 1000 + n * 1000 + 500 - n);
+	assert_int_equal(r.tx.trips.known, 0);
+	trip(&r, &pkt[n], n, 1500 + s - 600, 1500 + s - 1);
+	assert_int_equal(r.tx.trips.known, 0);
+	n++;
+	trip(&r, &pkt[n], n, 1500 + s, 1500 + s + 700);
+	assert_int_equal(r.tx.trips.known, 500 - 19);
+	for (n++; n < 29; n++)	/* a second, but not enough packets */
+		trip(&r, &pkt[n], n, n * s, n * s + 900 + n);
+	assert_int_equal(r.tx.trips.known, 500 - 19);
+	trip(&r, &pkt[n], n, n * s, n * s + 2000);
+	assert_int_equal(r.tx.trips.known, 922);
+	tn_retry_start(&r, &tn_retry_angara, 0, 0, 1);
+	assert_int_equal(r.tx.trips.known, 0);
+}
+
+/*
+ * On a slow cable each packet is sent again before the acknowledgement of its first copy arrives:
+ * the round trip is that of the first copy.
+ */
+static void round_trip_of_slow_cable_is_that_of_first_copy(void **state)
+{
+	static const u64 s = 1000000000;
+	struct tn_queue done = { 0 };
+	struct tn_pkt pkt[8] = { 0 };
+	struct tn_retry r;
+
+	(void)state;
+	tn_retry_start(&r, &tn_retry_angara, 0, 0, 1);
+	for (unsigned int n = 0; n < 8; n++) {
+		u64 at = (n + 1) * s;
+
+		tn_retry_push(&r, &pkt[n], at);
+		tn_retry_sending(&r, at);
+		tn_retry_back(&r);
+		tn_retry_sending(&r, at + 90);
+		tn_retry_ack(&r, (u16)(n + 1), &done, at + 100);
+	}
+	assert_int_equal(r.tx.trips.known, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -534,6 +596,8 @@ int main(void)
 		cmocka_unit_test(retransmissions_without_progress_are_counted),
 		cmocka_unit_test(window_shrinks_with_errors_and_grows_with_answers),
 		cmocka_unit_test(round_trip_is_never_measured_on_copies),
+		cmocka_unit_test(shortest_round_trip_of_each_window_is_known),
+		cmocka_unit_test(round_trip_of_slow_cable_is_that_of_first_copy),
 		cmocka_unit_test(lossy_line_loses_no_packet),
 		cmocka_unit_test(clean_line_sends_no_packet_twice),
 		cmocka_unit_test(one_error_makes_sender_go_back_once),
