@@ -167,7 +167,8 @@ static json_t *refused_json(struct question *q, int err)
 
 static json_t *reply_test(struct question *q)
 {
-	json_t *mbps;
+	uint64_t limit = q->d->config.round_trip_max;
+	json_t *mbps, *slow;
 	int err;
 
 	if (q->step == STEP_SHOW)
@@ -181,8 +182,9 @@ static json_t *reply_test(struct question *q)
 	if (err)
 		return refused_json(q, err);
 	mbps = q->plan.mbps ? json_integer(q->plan.mbps) : json_null();
-	return json_pack("{s:o, s:o, s:o}", "node", node_json(q->d, fm_own(q->d->fm)), "port",
-			 port_json(q->d, q->port), "mbps", mbps);
+	slow = limit ? json_real((double)limit / US) : json_null();
+	return json_pack("{s:o, s:o, s:o, s:o}", "node", node_json(q->d, fm_own(q->d->fm)), "port",
+			 port_json(q->d, q->port), "mbps", mbps, "slow_us", slow);
 }
 
 const struct question_kind question_test = {

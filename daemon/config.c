@@ -428,6 +428,9 @@ static const struct key keys[] = {
 	{ "links", "clean_for", set_duration, get_duration, AT(quality.clean_for), 1 * SEC,
 	  86400 * SEC,
 	  "1s to 24h (units ns, us, ms, s, min, h)" },
+	{ "links", "round_trip_max", set_time_or_none, get_time_or_none, AT(round_trip_max), 10 * US,
+	  10 * SEC,
+	  "10us to 10s (units ns, us, ms, s, min), or none" },
 	{ "links", "out_of_service", set_count, get_count, AT(out_of_service), 0, 1000,
 	  "0 (none) to 1000 links" },
 };
@@ -640,6 +643,7 @@ void config_default(struct config *c)
 	c->history_bytes = 64 << 20;
 	c->stall_max = 10 * SEC;
 	quality_rules_default(&c->quality);
+	c->round_trip_max = 3 * MS;
 	c->arbiter_max = 1 * SEC;
 	c->level = FM_INFO;
 }

@@ -92,6 +92,23 @@ static void report_wear(struct fabricd *d, const struct torus_link *l)
 	fabricd_event(d, loop_wall(), "", w->worn ? FM_WARNING : FM_INFO, "errors", text);
 }
 
+static void report_slow(struct fabricd *d, const struct torus_link *l)
+{
+	char here[END_MAX], there[END_MAX], text[FM_TEXT_MAX];
+	const struct slow *s = &d->errors.slow[l->port];
+
+	name_end(d, fm_own(d->fm), l->port, here, sizeof(here));
+	name_end(d, fm_node_by_guid(d->fm, l->peer_guid), l->peer_port, there, sizeof(there));
+	if (s->slow)
+		snprintf(text, sizeof(text), "%s has a slow cable to %s: the round trip takes "
+			 "%.3g ms, usual is %.3g ms: replace it, or what lies between", here, there,
+			 (double)s->trip / MS, (double)s->usual / MS);
+	else
+		snprintf(text, sizeof(text), "over: %s has a slow cable to %s no more: the round "
+			 "trip takes %.3g ms", here, there, (double)s->trip / MS);
+	fabricd_event(d, loop_wall(), "", s->slow ? FM_WARNING : FM_INFO, "errors", text);
+}
+
 static bool is_excluded_by_admin(const struct fabricd *d, unsigned int port)
 {
 	const char *why = fm_excluded(d->fm, fm_own(d->fm), port);
@@ -99,24 +116,45 @@ static bool is_excluded_by_admin(const struct fabricd *d, unsigned int port)
 	return why && !strcmp(why, "admin");
 }
 
-/* Ends the reports of a bad receiver and of a worn line, because the link was included. */
-static void report_included(struct fabricd *d, unsigned int port)
+static bool is_reported(const struct errors *e, unsigned int port)
+{
+	return e->port[port].level != QUALITY_GOOD || e->wear[port].worn || e->slow[port].slow;
+}
+
+/* Ends a report about a link, because it is judged from the beginning, for the reason @why. */
+static void end_report(struct fabricd *d, unsigned int port, const char *what, const char *why)
 {
 	const struct errors_peer *peer = &d->errors.peer[port];
 	char here[END_MAX], there[END_MAX], text[FM_TEXT_MAX];
 
 	name_end(d, fm_own(d->fm), port, here, sizeof(here));
 	name_end(d, fm_node_by_guid(d->fm, peer->guid), peer->port, there, sizeof(there));
-	if (d->errors.port[port].level != QUALITY_GOOD) {
-		snprintf(text, sizeof(text), "over: %s receives from %s: the link was included "
-			 "and is judged anew", here, there);
-		fabricd_event(d, loop_wall(), "", FM_INFO, "errors", text);
-	}
-	if (d->errors.wear[port].worn) {
-		snprintf(text, sizeof(text), "over: %s has a margin from %s: the link was included "
-			 "and is judged anew", here, there);
-		fabricd_event(d, loop_wall(), "", FM_INFO, "errors", text);
-	}
+	snprintf(text, sizeof(text), "over: %s %s %s: %s", here, what, there, why);
+	fabricd_event(d, loop_wall(), "", FM_INFO, "errors", text);
+}
+
+static void end_slow(struct fabricd *d, unsigned int port, const char *why)
+{
+	if (d->errors.slow[port].slow)
+		end_report(d, port, "has a slow cable to", why);
+	d->errors.slow[port] = (struct slow) { .at = 0 };
+}
+
+static void end_wear(struct fabricd *d, unsigned int port, const char *why)
+{
+	if (d->errors.wear[port].worn)
+		end_report(d, port, "has a margin from", why);
+	d->errors.wear[port] = (struct wear) { .at = 0 };
+}
+
+/* Forgets all measurements of a link, and ends the reports about it. */
+static void judge_anew(struct fabricd *d, unsigned int port, const char *why)
+{
+	if (d->errors.port[port].level != QUALITY_GOOD)
+		end_report(d, port, "receives from", why);
+	d->errors.port[port] = (struct quality) { .based = false };
+	end_wear(d, port, why);
+	end_slow(d, port, why);
 }
 
 /*
@@ -135,11 +173,9 @@ static bool note_included(struct fabricd *d, unsigned int port)
 	}
 	if (!(e->out & bit))
 		return false;
-	was = e->port[port].level != QUALITY_GOOD || e->wear[port].worn;
+	was = is_reported(e, port);
 	e->out &= ~bit;
-	report_included(d, port);
-	e->port[port] = (struct quality) { .based = false };
-	e->wear[port] = (struct wear) { .at = 0 };
+	judge_anew(d, port, "the link was included and is judged anew");
 	return was;
 }
 
@@ -159,26 +195,21 @@ bool errors_table(struct fabricd *d)
 }
 
 /*
- * If the peer has changed, the port has another cable, whose wear is not known. Return: true if the
- * former cable was worn.
+ * If the peer has changed, the port has another cable, whose wear is not known. Return: true if a
+ * report about the former cable ended.
  */
 static bool note_peer(struct fabricd *d, const struct torus_link *l)
 {
 	struct errors *e = &d->errors;
-	bool was = e->wear[l->port].worn;
-	char here[END_MAX], text[FM_TEXT_MAX];
+	bool was = e->wear[l->port].worn || e->slow[l->port].slow;
 
 	if (l->state != TORUS_LINK_UP || (e->peer[l->port].guid == l->peer_guid &&
 					  e->peer[l->port].port == l->peer_port))
 		return false;
+	end_wear(d, l->port, "the port has another peer and is judged anew");
+	end_slow(d, l->port, "the port has another peer and is judged anew");
 	e->peer[l->port] = (struct errors_peer) { .guid = l->peer_guid, .port = l->peer_port };
-	e->wear[l->port] = (struct wear) { .at = 0 };
-	if (!was)
-		return false;
-	name_end(d, fm_own(d->fm), l->port, here, sizeof(here));
-	snprintf(text, sizeof(text), "%s has another peer: its margin is judged anew", here);
-	fabricd_event(d, loop_wall(), "", FM_INFO, "errors", text);
-	return true;
+	return was;
 }
 
 static bool judge_margin(struct fabricd *d, const struct torus_link *l)
@@ -193,7 +224,7 @@ static bool judge_margin(struct fabricd *d, const struct torus_link *l)
 	return true;
 }
 
-/* Return: true if the link has become bad or worn, or has recovered. */
+/* Return: true if the link is judged bad or worn now and was not before, or the reverse. */
 static bool judge_link(struct fabricd *d, const struct torus_link *l)
 {
 	struct quality *q = &d->errors.port[l->port];
@@ -206,16 +237,53 @@ static bool judge_link(struct fabricd *d, const struct torus_link *l)
 	return judge_margin(d, l) || q->level != was;
 }
 
+/*
+ * Notes the round trips of all links, then judges those that have a new one, because each is
+ * compared with the others. Return: true if a link has become slow, or is not slow any more.
+ */
+static bool judge_trips(struct fabricd *d, const struct torus_link *links, unsigned int n)
+{
+	struct slow *all = d->errors.slow;
+	bool new[TORUS_MAX_PORTS] = { false }, changed = false;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		const struct torus_link *l = &links[i];
+
+		if (l->state != TORUS_LINK_UP)
+			continue;
+		if (all[l->port].slow && all[l->port].session != l->session) {
+			end_slow(d, l->port, "the link was restarted and is judged anew");
+			changed = true;
+		}
+		new[i] = slow_note(&all[l->port], loop_now(), l->session,
+				   l->gauge[TORUS_PG_ROUND_TRIP]);
+	}
+	for (i = 0; i < n; i++) {
+		if (!new[i] || !slow_judge(all, TORUS_MAX_PORTS, links[i].port, loop_now(),
+					   d->config.round_trip_max))
+			continue;
+		report_slow(d, &links[i]);
+		changed = true;
+	}
+	return changed;
+}
+
 bool errors_read(struct fabricd *d, const struct torus_link *links, unsigned int n)
 {
 	bool changed = false, soon = false;
+	unsigned int i, ports;
 
 	if (!d->fm || fm_own(d->fm) == TORUS_NO_NODE)
 		return false;
-	for (unsigned int i = 0; i < n && links[i].port < 2u * fm_shape(d->fm)->ndims; i++) {
+	ports = 2u * fm_shape(d->fm)->ndims;
+	for (i = 0; i < n && links[i].port < ports; i++)
 		changed |= judge_link(d, &links[i]);
-		soon |= quality_suspects(&d->errors.port[links[i].port]);
-	}
+	n = i;
+	changed |= judge_trips(d, links, n);
+	for (i = 0; i < n; i++)
+		soon |= quality_suspects(&d->errors.port[links[i].port]) ||
+			slow_suspects(&d->errors.slow[links[i].port]);
 	if (soon)
 		loop_timer_set(d->errors.timer, loop_now() + READ_SOON);
 	return changed;
@@ -231,8 +299,7 @@ static void on_errors_timer(void *arg)
 
 bool errors_bad(const struct fabricd *d, const struct torus_link *l)
 {
-	return l->state == TORUS_LINK_UP && (d->errors.port[l->port].level != QUALITY_GOOD ||
-					     d->errors.wear[l->port].worn);
+	return l->state == TORUS_LINK_UP && is_reported(&d->errors, l->port);
 }
 
 json_t *errors_json(const struct fabricd *d, unsigned int port)
@@ -240,19 +307,30 @@ json_t *errors_json(const struct fabricd *d, unsigned int port)
 	const struct quality *q = &d->errors.port[port];
 	const struct wear *w = &d->errors.wear[port];
 	struct quality_count c = quality_recent(q);
-	enum quality_level level = q->level == QUALITY_GOOD && w->worn ? QUALITY_WARN : q->level;
+	const struct slow *s = &d->errors.slow[port];
+	enum quality_level level = q->level == QUALITY_GOOD && (w->worn || s->slow) ?
+				   QUALITY_WARN : q->level;
 
-	return json_pack("{s:s, s:b, s:f, s:I, s:I, s:f, s:f}", "level",
+	return json_pack("{s:s, s:b, s:f, s:b, s:f, s:f, s:I, s:I, s:f, s:f}", "level",
 			 quality_level_name(level), "worn", w->worn, "usual_margin", w->usual,
+			 "slow", s->slow, "round_trip_ms", (double)s->trip / MS,
+			 "usual_round_trip_ms", (double)s->usual / MS,
 			 "errors", (json_int_t)c.errors, "bits", (json_int_t)c.bits,
 			 "ms", q->based ? (double)(loop_now() - c.at) * 1e-6 : 0.0,
 			 "ber", quality_ber(&c));
+}
+
+void errors_gone(struct fabricd *d)
+{
+	for (unsigned int p = 0; d->fm && fm_own(d->fm) != TORUS_NO_NODE && p < TORUS_MAX_PORTS; p++)
+		judge_anew(d, p, "the NIC is gone");
 }
 
 void errors_begin(struct fabricd *d)
 {
 	memset(d->errors.port, 0, sizeof(d->errors.port));
 	memset(d->errors.wear, 0, sizeof(d->errors.wear));
+	memset(d->errors.slow, 0, sizeof(d->errors.slow));
 	memset(d->errors.peer, 0, sizeof(d->errors.peer));
 	d->errors.out = 0;
 	d->errors.version = d->errors.epoch = 0;

@@ -2,7 +2,8 @@
 /*
  * Bad cables: links whose receivers count more errors than the limits allow for the bits received.
  *
- * Each node judges its own receivers (quality.h, wear.h) whenever its links are read anyhow, every
+ * Each node judges its own receivers (quality.h, wear.h) and the round trips of its links (slow.h)
+ * whenever its links are read anyhow, every
  * 2 to 8 s (stall.h); after a reading with new errors they are read again a second later, until it
  * is clear whether the link is bad. So a healthy node neither wakes up nor sends messages for this
  * purpose. A link that is worse than a limit is in the node's report of degraded links (line.h),
@@ -21,6 +22,7 @@
 #include <torus/torus.h>
 
 #include "daemon/quality.h"
+#include "daemon/slow.h"
 #include "daemon/wear.h"
 
 struct fabricd;
@@ -33,7 +35,7 @@ struct errors_peer {
 
 /**
  * struct errors - state of judging the receivers of this node
- * @port, @wear: quality and wear of the line at each port
+ * @port, @wear, @slow: quality, wear and round trips of the line at each port
  * @out: mask of the ports that an administrator had excluded
  * @version, @epoch: the table by which @out was set
  * @peer: the far end of each port's cable when the link was up last
@@ -44,6 +46,7 @@ struct errors_peer {
 struct errors {
 	struct quality port[TORUS_MAX_PORTS];
 	struct wear wear[TORUS_MAX_PORTS];
+	struct slow slow[TORUS_MAX_PORTS];
 	struct errors_peer peer[TORUS_MAX_PORTS];
 	uint32_t out;
 	uint64_t version, epoch;
@@ -53,6 +56,11 @@ struct errors {
 
 int errors_start(struct fabricd *d);
 void errors_stop(struct fabricd *d);
+/**
+ * errors_gone() - end the reports of all links, because the NIC is gone; called while the fabric
+ * manager still exists
+ */
+void errors_gone(struct fabricd *d);
 /** errors_begin() - forget all measurements, because a NIC was found */
 void errors_begin(struct fabricd *d);
 /**

@@ -3,7 +3,7 @@
 include daemon/fm/files.mk
 
 fabricd-common := $(addprefix daemon/,loop.o histogram.o meter.o stream.o log.o events.o history_file.o history_filter.o history.o history_write.o history_search.o keeper.o answer_history.o address.o service_network.o config.o config_dump.o \
-	frame.o codec_own.o schema.o auth.o auth_key.o seal.o linktest.o tester.o lower.o module.o plug.o svc.o nic.o nic_call.o nicq.o line.o quality.o wear.o errors.o stall.o stall_walk.o hotplug.o wall.o thread.o machine.o \
+	frame.o codec_own.o schema.o auth.o auth_key.o seal.o linktest.o tester.o lower.o module.o plug.o svc.o nic.o nic_call.o nicq.o line.o quality.o wear.o slow.o errors.o stall.o stall_walk.o hotplug.o wall.o thread.o machine.o \
 	record.o record_ops.o recorder.o state.o arbiter.o query.o \
 	answer.o answer_args.o answer_fabric.o answer_table.o answer_exclude.o answer_job.o answer_root.o \
 	answer_links.o answer_port.o answer_test.o answer_plug.o answer_rows.o answer_nic.o answer_part.o answer_gather.o question.o answer_log.o answer_config.o answer_metrics.o answer_wait.o control.o priv.o) lib/util/inifile.o lib/util/units.o lib/util/systemd.o lib/deps/crc32c.o \

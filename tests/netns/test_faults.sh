@@ -3,8 +3,8 @@
 # shellcheck disable=SC2317
 #
 # Faults that "fabricctl lab" injects. Each is a row of a table: "fabricctl status" shows it within a
-# time, and names one more command, whose output shows the cable or the node and the cause. Latency,
-# and errors of cables without traffic, are found by "fabricctl link test" alone: no status shows them.
+# time, and names one more command, whose output shows the cable or the node and the cause. Latency
+# and errors of cables without traffic are found by "fabricctl link test" alone: no status shows them.
 #
 # FAULTS=slow adds those that take longer: tests/run --faults.
 
@@ -112,14 +112,14 @@ shown() { ask status >"$tmp/status"; grep -E -- "$1" "$tmp/status"; }
 # steps_have COMMAND: whether the status names this command, for the same lab, and what to do then
 steps_have() {
 	ask status --json | jq -e --arg c "fabricctl $1 --lab $lab" '.next[] | select(.command == $c) | .text | length > 10' &&
-		grep -E "^(next)? +fabricctl $1 --lab $lab [a-z]" "$tmp/status"
+		grep -E "^(next)? +fabricctl ${1//+/\\+} --lab $lab [a-z]" "$tmp/status"
 }
 # The words of the command are told apart by blanks, as a reader would type them. "links" with a fault to
 # show does not end with 0.
 # shellcheck disable=SC2086
 second() {
 	local rc=0
-	ask $1 >"$tmp/second" || rc=$?
+	ctl $1 --lab "$lab" >"$tmp/second" || rc=$?
 	cat "$tmp/second"
 	[[ $rc != 0 || $1 != links* ]] || { echo "$1: exit status 0"; return 1; }
 	grep -E -- "$2" "$tmp/second"
@@ -135,6 +135,18 @@ loaded() {
 	load=$!
 }
 unloaded() { kill "$load" 2>/dev/null; wait "$load"; cat "$tmp/traffic"; }
+
+# pings FROM TO...: sends a hundred packets a second from a node to each of the others
+pings() {
+	local to from=$1
+	for to in "${@:2}"; do
+		"$bin/fabricctl" lab exec --name "$lab" "$from" -- ping -i 0.01 -q -w $((60 * slow)) "$to" >/dev/null 2>&1 &
+		pinging+=("$!")
+	done
+}
+pinging=()
+fast() { ! shown 'slow cable'; }
+unpinged() { kill "${pinging[@]}"; wait "${pinging[@]}"; pinging=(); }
 
 # tested NAME LINK PACKETS INJECT STATUS PATTERN MEND: with the fault that INJECT makes, the status complains of nothing,
 # but "link test LINK" with PACKETS packets ends with STATUS and prints what matches PATTERN; without the fault it ends
@@ -190,7 +202,7 @@ check "diff shows what has changed since a time" compared
 
 # A round trip has the latency twice; 2000 packets of 1 KiB are 16 Mbit each way, of which 1e-5 damages over a
 # hundred. Afterwards the receivers may be judged by these errors.
-tested "latency of a cable" 0,2:+x 300 'lab latency 0,2:+x 50ms' 0 '^round trip  min 1[0-9]{5}\.' 'lab latency 0,2:+x 0'
+tested "latency of an idle cable" 0,2:+x 300 'lab latency 0,2:+x 50ms' 1 '^ +slow: no round trip took less than 10[0-9] ms' 'lab latency 0,2:+x 0'
 tested "bit errors of an idle cable" 1,1:+y 2000 'lab ber 1,1:+y 1e-5' 1 '^ +bit errors: (1,1:\+y|1,2:-y) received [0-9]+ damaged packets' 'lab ber 1,1:+y 0'
 errors 1e-5 0,0:+x 1,0:-x 0,0 1,0 10
 errors 1e-7 0,1:+x 1,1:-x 0,1 1,1 10
@@ -199,6 +211,9 @@ if [[ ${FAULTS-} == slow ]]; then
 	errors 1e-8 2,1:+x 0,1:-x 2,1 0,1 30
 	errors 1e-9 2,2:+x 0,2:-x 2,2 0,2 200
 fi
+# With both cables of a node in use, the slow one differs from the other.
+fault "a slow cable" 10 'pings 2,0 n2-1 n0-0 && lab latency 2,0:+y 10ms' '^(errors)? +(2,0:\+y|2,1:-y) \(n2-.\) has a slow cable to .*: round trip 2[0-9.]+ ms, usual' \
+	'link test 2,0:+y' '^ +slow: no round trip took less than 2' 'lab latency 2,0:+y 0; until_true 10 fast; unpinged'
 fault "a silent cable" 10 'lab silence 1,1:+x' '^(faulty)? +1,1:\+x \(n1-1\) - 2,1:-x \(n2-1\) (silence|peer|retry)' \
 	'links --bad' '^1,1:\+x +2,1:-x +[a-z]+ \((silence|peer|retry)' 'lab silence 1,1:+x off'
 fault "a cable silent in one direction" 10 'lab silence --one-way 1,0:+y' '^(faulty)? +1,0:\+y \(n1-0\) - 1,1:-y \(n1-1\) (silence|peer|retry)' \

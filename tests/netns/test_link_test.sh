@@ -59,8 +59,9 @@ bad() {
 not_the_next() { lab ber 2,1:+x 1e-5 && tests 0 1,1:+x --seconds 1 && lab ber 2,1:+x 0; }
 
 latency() {
-	tests 0 0,1:+x --count 200 --json && lab latency 0,1:+x 5ms && tests 0 0,1:+x --count 200 --json &&
-		of_result '.rtt_us.min >= 10000 and .lost == 0' && lab latency 0,1:+x 0
+	tests 0 0,1:+x --count 200 --json && lab latency 0,1:+x 5ms && tests 1 0,1:+x --count 200 --json &&
+		of_result '.rtt_us.min >= 10000 and .lost == 0 and .verdict == "bad"' &&
+		of_result '.reasons | length == 1 and (.[0] | startswith("slow: no round trip took less than 1"))' && lab latency 0,1:+x 0
 }
 
 # The test goes on under load, and no packet of the load is lost or duplicated.

@@ -42,7 +42,7 @@ define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
 	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_table.o answer_exclude.o answer_job.o answer_root.o \
 	answer_links.o answer_port.o answer_test.o answer_plug.o answer_rows.o answer_nic.o answer_part.o answer_gather.o question.o \
-	answer_log.o answer_config.o answer_metrics.o histogram.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o quality.o wear.o errors.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/util/systemd.o lib/deps/crc32c.o
+	answer_log.o answer_config.o answer_metrics.o histogram.o config.o config_dump.o address.o service_network.o fm/config.o answer_history.o history_file.o history_filter.o answer_wait.o line.o quality.o wear.o slow.o errors.o stall.o stall_walk.o events.o log.o schema.o) lib/util/inifile.o lib/util/units.o lib/util/systemd.o lib/deps/crc32c.o
 $(1)-deps := $$(B)/libtorus.a
 $(1)-libs = $$(call pkg-libs,cmocka jansson inih) $$(lib-libs) -lm
 endef
@@ -127,9 +127,12 @@ tests += tests/unit/test_quality
 tests/unit/test_quality-objs := tests/unit/test_quality.o daemon/quality.o
 tests/unit/test_quality-libs = $(call pkg-libs,cmocka) -lm
 tests += tests/unit/test_errors
-tests/unit/test_errors-objs := tests/unit/test_errors.o daemon/errors.o daemon/quality.o daemon/wear.o
+tests/unit/test_errors-objs := tests/unit/test_errors.o daemon/errors.o daemon/quality.o daemon/wear.o daemon/slow.o
 tests/unit/test_errors-deps := $(B)/libtorus.a
 tests/unit/test_errors-libs = $(call pkg-libs,cmocka jansson) $(lib-libs) -lm
+tests += tests/unit/test_slow
+tests/unit/test_slow-objs := tests/unit/test_slow.o daemon/slow.o
+tests/unit/test_slow-libs = $(call pkg-libs,cmocka)
 tests += tests/unit/test_wear
 tests/unit/test_wear-objs := tests/unit/test_wear.o daemon/wear.o
 tests/unit/test_wear-libs = $(call pkg-libs,cmocka)

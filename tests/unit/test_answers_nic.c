@@ -29,7 +29,10 @@ static void add_port_values(json_t *link, unsigned int port)
 #undef X
 }
 
-#define QUALITY "'epoch':55,'quality':{'level':'good','worn':false,'usual_margin':0.0,'errors':0,'bits':0,'ms':0.0,'ber':0.0},"
+#define QUALITY                                                                          \
+	"'epoch':55,'quality':{'level':'good','worn':false,'usual_margin':0.0,'slow':false," \
+	"'round_trip_ms':0.0,'usual_round_trip_ms':0.0,'errors':0,'bits':0,'ms':0.0,"        \
+	"'ber':0.0},"
 
 /* The link at +x; @lanes: text of its lanes, or "" */
 static json_t *link_at_x(const char *lanes)
@@ -214,7 +217,8 @@ static void link_with_bit_errors_is_degraded(void **state)
 {
 	json_t *x = link_at_x("");
 	json_t *bad =
-		json_of("{'level':'fail','worn':false,'usual_margin':0.0,'errors':33,'bits':3840,"
+		json_of("{'level':'fail','worn':false,'usual_margin':0.0,'slow':false,"
+			"'round_trip_ms':0.0,'usual_round_trip_ms':0.0,'errors':33,'bits':3840,"
 			"'ms':0.0}");
 
 	(void)state;
@@ -365,15 +369,16 @@ static void link_test_is_bounded_by_slower_device(void **state)
 {
 	(void)state;
 	replies(A_TEST("send", ITS_PLAN),
-		"{'ok':true,'data':{'node':[2,1],'port':'+y','mbps':1523}}");
+		"{'ok':true,'data':{'node':[2,1],'port':'+y','mbps':1523,'slow_us':null}}");
 	does("test 1 send 7: 9 packets, 3000000000 ns, 11 a second of 65 bytes, 1523 Mb/s\n");
 	replies("{'cmd':'test','node':'own','port':'+x','step':'echo','token':'fedcba9876543210'}",
-		"{'ok':true,'data':{'node':[2,1],'port':'+x','mbps':1000}}");
+		"{'ok':true,'data':{'node':[2,1],'port':'+x','mbps':1000,'slow_us':null}}");
 	does("test 0 echo fedcba9876543210: 0 packets, 15000000000 ns, 2000 a second of 1024 bytes,"
 	     " "
 	     "1000 Mb/s\n");
 	a.link[1].gauge[TORUS_PG_PEER_RATE] = 0;
-	replies(A_TEST("send", ""), "{'ok':true,'data':{'node':[2,1],'port':'+y','mbps':null}}");
+	replies(A_TEST("send", ""),
+		"{'ok':true,'data':{'node':[2,1],'port':'+y','mbps':null,'slow_us':null}}");
 	does("test 1 send 7: 0 packets, 5000000000 ns, 2000 a second of 1024 bytes, 0 Mb/s\n");
 	replies(A_TEST("end", ""), "{'ok':true,'data':{'node':[2,1],'port':'+y'}}");
 	does("test 1 end 7\n");

@@ -65,7 +65,7 @@ static void right_file_sets_each_value(void **state)
 			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min\ntakeover = "
 			       "1s\narbiter_max = 30ms\n"
 			       "[links]\nwarn_ber = none\nfail_ber = 1e-2\nerrors_min = 5\n"
-			       "clean_for = 24h\nout_of_service = 1000", &h), 0);
+			       "clean_for = 24h\nround_trip_max = 250us\nout_of_service = 1000", &h), 0);
 	assert_int_equal(h.n, 0);
 	assert_string_equal(c.fm.fabric, "green");
 	assert_string_equal(c.fm.name, "node-1.a_b");
@@ -95,6 +95,7 @@ static void right_file_sets_each_value(void **state)
 	assert_true(c.quality.warn_ber == 0 && fabs(c.quality.fail_ber - 1e-2) < 1e-12);
 	assert_int_equal(c.quality.errors_min, 5);
 	assert_int_equal(c.quality.clean_for, 86400 * SEC);
+	assert_int_equal(c.round_trip_max, 250 * US);
 	assert_int_equal(c.out_of_service, 1000);
 	assert_int_equal(parse(&c, NEEDED "arbiter = none\n", &h), 0);
 	assert_false(c.fm.arbiter || c.arbiter[0]);
@@ -243,7 +244,7 @@ static void defaults_equal_manual_and_example(void **state)
 		lines = 0;
 		for (const char *p = text; (p = strchr(p, '\n')); p++)
 			lines++;
-		assert_int_equal(lines, 3 + 32);	/* NEEDED, [timers], [links], and the keys */
+		assert_int_equal(lines, 3 + 33);	/* NEEDED, [timers], [links], and the keys */
 #define SAME(key) if (c.key != d.key) fail_msg("%s: another default of " #key, t[i].path)
 		SAME(fm.shape.ndims);
 		assert_memory_equal(&c.fm.plan, &d.fm.plan, sizeof(c.fm.plan));
@@ -265,6 +266,7 @@ static void defaults_equal_manual_and_example(void **state)
 		SAME(stall_max);
 		SAME(quality.errors_min);
 		SAME(quality.clean_for);
+		SAME(round_trip_max);
 		SAME(out_of_service);
 		SAME(loopback);
 		SAME(history);

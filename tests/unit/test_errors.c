@@ -26,6 +26,7 @@ static struct {
 	unsigned int orders;	/* orders that the root gave */
 	uint64_t now;
 	char event[FM_TEXT_MAX];	/* the last one */
+	bool changed;		/* what errors_read() returned last */
 } a;
 
 static struct fabricd d;
@@ -235,6 +236,69 @@ static void included_link_is_judged_anew(void **state)
 	end();
 }
 
+/* Reads two links @n times a second apart; their round trips are @trip ns and 1 ms. */
+static void read_trips(unsigned int n, uint64_t trip, uint32_t session)
+{
+	struct torus_link l[2] = { { .port = 0, .state = TORUS_LINK_UP, .session = session },
+				   { .port = 1, .state = TORUS_LINK_UP, .session = 7 } };
+
+	for (unsigned int i = 0; i < n; i++) {
+		a.now += SEC;
+		l[0].gauge[TORUS_PG_ROUND_TRIP] = trip + i;
+		l[1].gauge[TORUS_PG_ROUND_TRIP] = MS + i;
+		a.changed = errors_read(&d, l, 2);
+	}
+}
+
+static void slow_cable_is_reported_until_it_is_good_or_new(void **state)
+{
+	static const struct torus_link up = { .port = 0, .state = TORUS_LINK_UP };
+
+	(void)state;
+	begin();
+	d.config.round_trip_max = 3 * MS;
+	read_trips(2, 20 * MS, 7);
+	assert_false(errors_bad(&d, &up));
+	assert_string_equal(a.event, "");
+	read_trips(1, 20 * MS, 7);
+	assert_true(a.changed && errors_bad(&d, &up));
+	assert_non_null(strstr(a.event, "1,1:+x ('') has a slow cable to "));
+	assert_non_null(strstr(a.event, ": the round trip takes 20 ms, usual is 1 ms: replace it"));
+	read_trips(1, 2 * MS, 7);
+	assert_true(a.changed && !errors_bad(&d, &up));
+	assert_non_null(strstr(a.event, "over: 1,1:+x ('') has a slow cable to "));
+	assert_non_null(strstr(a.event, " no more: the round trip takes 2 ms"));
+	/* A new session may mean a new cable. */
+	read_trips(3, 20 * MS, 7);
+	assert_true(errors_bad(&d, &up));
+	read_trips(1, 0, 8);
+	assert_true(a.changed && !errors_bad(&d, &up));
+	assert_non_null(strstr(a.event, "over: 1,1:+x ('') has a slow cable to "));
+	assert_non_null(strstr(a.event, ": the link was restarted and is judged anew"));
+	/* Without a limit no link is slow. */
+	d.config.round_trip_max = 0;
+	read_trips(5, 20 * MS, 8);
+	assert_false(errors_bad(&d, &up));
+	end();
+}
+
+/* Reports end when their NIC is gone, because the next one counts from the beginning. */
+static void reports_end_when_nic_is_gone(void **state)
+{
+	(void)state;
+	begin();
+	reads(100);
+	assert_int_equal(d.errors.port[0].level, QUALITY_FAIL);
+	errors_gone(&d);
+	assert_int_equal(d.errors.port[0].level, QUALITY_GOOD);
+	assert_non_null(strstr(a.event, "over: 1,1:+x ('') receives from "));
+	assert_non_null(strstr(a.event, ": the NIC is gone"));
+	a.event[0] = '\0';
+	errors_gone(&d);
+	assert_string_equal(a.event, "");
+	end();
+}
+
 static void takes(const char *excluded)
 {
 	json_t *links = json_pack("[{s:s, s:s?, s:{s:s, s:f}}]", "port", "+x", "excluded", excluded,
@@ -263,6 +327,8 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(included_link_is_judged_anew),
+		cmocka_unit_test(slow_cable_is_reported_until_it_is_good_or_new),
+		cmocka_unit_test(reports_end_when_nic_is_gone),
 		cmocka_unit_test(report_from_before_include_does_not_exclude),
 	};
 

@@ -302,6 +302,20 @@ static bool is_reduced(const json_t *l)
 	       json_count(l, "margin") < json_count(l, "margin_train");
 }
 
+static void print_quality(const json_t *link, const json_t *q)
+{
+	if (json_is_true(json_object_get(q, "slow")))
+		printf(": round trip %.3g ms, usual %.3g ms",
+		       json_number_value(json_object_get(q, "round_trip_ms")),
+		       json_number_value(json_object_get(q, "usual_round_trip_ms")));
+	if (json_is_true(json_object_get(q, "worn")))
+		printf(", margin %llu%%, was %.0f%%",
+		       (unsigned long long)json_count(link, "margin"),
+		       json_number_value(json_object_get(q, "usual_margin")));
+	printf(": %llu errors, bit error rate %.1e\n", (unsigned long long)json_count(q, "errors"),
+	       json_number_value(json_object_get(q, "ber")));
+}
+
 /* Names the cable by both ends, and says what to do. */
 static void show_errors(const json_t *links)
 {
@@ -322,15 +336,9 @@ static void show_errors(const json_t *links)
 		printf("%s%-9s%s", paint(strcmp(level, "fail") ? DOUBTFUL : BAD),
 		       lines++ ? "" : "errors", paint(PLAIN));
 		print_end(v);
-		printf(" receives badly from ");
+		printf(errors_only_slow(q) ? " has a slow cable to " : " receives badly from ");
 		print_end(json_object_get(v, "peer"));
-		if (json_is_true(json_object_get(q, "worn")))
-			printf(", margin %llu%%, was %.0f%%",
-			       (unsigned long long)json_count(v, "margin"),
-			       json_number_value(json_object_get(q, "usual_margin")));
-		printf(": %llu errors, bit error rate %.1e\n",
-		       (unsigned long long)json_count(q, "errors"),
-		       json_number_value(json_object_get(q, "ber")));
+		print_quality(v, q);
 	}
 	if (more)
 		printf("         and %u more\n", more);

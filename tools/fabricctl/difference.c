@@ -113,6 +113,8 @@ static json_t *key_of(const char *kind, const char *text)
 		return text_up_to(text, ": ");
 	if (!strcmp(kind, "errors")) {
 		key = text_up_to(text, "') receives");
+		if (!key)
+			key = text_up_to(text, "') has a slow cable to ");
 		return key || !strstr(text, " margin from ") ? key : text_up_to(text, "') ");
 	}
 	if (!strcmp(kind, "node"))

@@ -106,6 +106,12 @@ const char *errors_level(const json_t *link)
 	return level && strcmp(level, "good") ? level : NULL;
 }
 
+bool errors_only_slow(const json_t *quality)
+{
+	return json_is_true(json_object_get(quality, "slow")) &&
+	       !json_is_true(json_object_get(quality, "worn")) && !json_count(quality, "errors");
+}
+
 static double per_bit(double errors, uint64_t bits)
 {
 	return bits ? errors / (double)bits : 0;

@@ -4,6 +4,7 @@
 #define ERRORS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -25,5 +26,10 @@ json_t *errors_list(const json_t *links, const json_t *baseline, size_t top);
 void errors_show(const json_t *list);
 /** errors_level() - Return: "warn" or "fail" if the manager judges the link so, else NULL */
 const char *errors_level(const json_t *link);
+/**
+ * errors_only_slow() - Return: true if the manager judges the link slow by its round trips, and the
+ * receiver has neither errors nor lost margin
+ */
+bool errors_only_slow(const json_t *quality);
 
 #endif /* ERRORS_H */

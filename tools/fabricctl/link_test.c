@@ -184,6 +184,7 @@ static int run_test(struct ask *a, const struct place *at, const struct place *p
 	status = begin_end(a, at, "send", token, &began);
 	if (status == OK) {
 		t->mbps = json_incref(json_object_get(began, "mbps"));
+		t->slow_us = json_incref(json_object_get(began, "slow_us"));
 		json_decref(began);
 		status = wait_for_end(a, at, token, send);
 	}
@@ -215,6 +216,7 @@ static int test_link(const struct ctl *ctl, struct ask *a, const struct place *a
 		json_decref(result);
 	}
 	json_decref((json_t *)t.mbps);
+	json_decref((json_t *)t.slow_us);
 	json_decref(send);
 	json_decref(echo);
 	return status;
@@ -260,7 +262,8 @@ COMMAND(link_test) = {
 		"cable alone: at most 5 % of its rate, and no other packet is lost or rerouted. The\n"
 		"link must be up; it may be excluded. Ctrl-C ends the test, and shows the result so\n"
 		"far. The default finds an error rate of 1e-7; --seconds 60 finds 1e-8. Exit status\n"
-		"1: packets were lost, or there were bit errors.",
+		"1: packets were lost, there were bit errors, or the shortest round trip took longer\n"
+		"than round_trip_max (fabricd.conf(5), 3 ms).",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

@@ -144,13 +144,24 @@ static void add_faulty(json_t *list, const struct ctl *ctl, const json_t *cable)
 	add_step(list, ctl, ENDS, json_is_array(json_object_get(cable, "dead")) ? OF_DEAD : text);
 }
 
+static void add_slow(json_t *list, const struct ctl *ctl, const json_t *link)
+{
+	char command[32 + TORUS_TEXT_MAX], at[TORUS_TEXT_MAX];
+
+	snprintf(command, sizeof(command), "link test %s", json_end_text(link, at));
+	add_step(list, ctl, command,
+		 "measures the round trip; replace the cable, or what lies between");
+}
+
 static void add_degraded(json_t *list, const struct ctl *ctl, const json_t *links)
 {
 	size_t i;
 	json_t *v;
 
 	json_array_foreach(links, i, v)
-		if (errors_level(v))
+		if (errors_only_slow(json_object_get(v, "quality")))
+			add_slow(list, ctl, v);
+		else if (errors_level(v))
 			add_step(list, ctl, "links --errors",
 				 "shows errors and bits of each receiver; clean, reseat or replace the cable, then 'fabricctl exclude' and 'include' it, to have it judged anew");
 		else

@@ -379,6 +379,11 @@ static void add_receiver_tasks(json_t *list, const json_t *receivers)
 				 json_sprintf("%s loses margin: %llu%%, was %.0f%%", at,
 					      (unsigned long long)json_count(v, "margin"),
 					      json_number_value(json_object_get(q, "usual_margin"))));
+		if (json_is_true(json_object_get(q, "slow")))
+			add_task(list, v, REPLACE,
+				 json_sprintf("%s is slow: round trip %.3g ms, usual %.3g ms", at,
+					      json_number_value(json_object_get(q, "round_trip_ms")),
+					      json_number_value(json_object_get(q, "usual_round_trip_ms"))));
 		if (json_count(q, "errors"))
 			add_task(list, v, level && !strcmp(level, "fail") ? REPLACE : CLEAN,
 				 json_sprintf("%s receives badly: bit error rate %.1e", at,

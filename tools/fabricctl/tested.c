@@ -96,6 +96,19 @@ static void judge_end(const json_t *end, const json_t *place, json_t *reasons)
 		add_reason(reasons, "%s: %s", json_end_text(place, at), why ? why : "the test failed");
 }
 
+/*
+ * Even a busy host answers some packets at once, so the shortest round trip is that of the cable.
+ */
+static void judge_trip(const struct tested *t, json_t *reasons)
+{
+	double least = number_of(json_object_get(t->send, "rtt_us"), "min");
+	double limit = json_number_value(t->slow_us);
+
+	if (limit > 0 && least > limit)
+		add_reason(reasons, "slow: no round trip took less than %.3g ms: replace the cable, or what "
+			   "lies between", least / 1e3);
+}
+
 static json_t *judge_directions(const struct tested *t, const json_t *directions)
 {
 	uint64_t sent = json_count(t->send, "sent"), lost = json_count(t->send, "lost");
@@ -108,6 +121,7 @@ static json_t *judge_directions(const struct tested *t, const json_t *directions
 	if (lost || !received)
 		add_reason(reasons, "lost packets: %llu of %llu got no echo",
 			   (unsigned long long)(sent - received), (unsigned long long)sent);
+	judge_trip(t, reasons);
 	json_array_foreach(directions, i, d)
 		judge_direction(d, reasons);
 	return reasons;

@@ -10,10 +10,11 @@
  * @link: the link at the sending end, in the form of "links"
  * @send, @echo: the last answers of "test" of both ends
  * @mbps: rate of the link, as in the answer of "test"
+ * @slow_us: from this round trip on the link is slow, as in the answer of "test"
  * @size: bytes of a packet
  */
 struct tested {
-	const json_t *link, *send, *echo, *mbps;
+	const json_t *link, *send, *echo, *mbps, *slow_us;
 	uint64_t size;
 };
 

@@ -382,6 +382,8 @@ static void add_link(struct maker *m, const json_t *l)
 			   json_integer(level && strcmp(level, "good")), "port", port, NULL);
 		add_sample(m, "torus_link_worn", "gauge", "1: the margin of the link falls",
 			   same_number(q, "worn"), "port", port, NULL);
+		add_sample(m, "torus_link_slow", "gauge", "1: the round trip over the cable is long",
+			   same_number(q, "slow"), "port", port, NULL);
 		add_sample(m, "torus_link_bit_error_ratio", "gauge", "measured bit error rate of the cable",
 			   same_number(q, "ber"), "port", port, NULL);
 	}
