@@ -593,12 +593,14 @@ static void on_gone(void *arg, const char *why)
 {
 	struct fabricd *d = arg;
 
-	machine_stop(d);
-	tester_gone(d->tester);
 	snprintf(d->nic_text, sizeof(d->nic_text), "the NIC is gone from node '%s': %s",
 		 d->config.fm.name, why);
 	memcpy(d->nic_gone, d->nic_text, sizeof(d->nic_gone));
+	/* while the connections still exist, so that the root knows more than that they closed */
 	fabricd_event(d, loop_wall(), "", FM_ERROR, "nic", d->nic_text);
+	errors_gone(d);
+	machine_stop(d);
+	tester_gone(d->tester);
 	systemd_notify("STATUS=waiting for the NIC: %s", why);
 }
 
