@@ -322,7 +322,9 @@ json_t *errors_json(const struct fabricd *d, unsigned int port)
 
 void errors_gone(struct fabricd *d)
 {
-	for (unsigned int p = 0; d->fm && fm_own(d->fm) != TORUS_NO_NODE && p < TORUS_MAX_PORTS; p++)
+	if (!d->fm || fm_own(d->fm) == TORUS_NO_NODE)
+		return;
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
 		judge_anew(d, p, "the NIC is gone");
 }
 
