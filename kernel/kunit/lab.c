@@ -15,6 +15,10 @@ static struct kunit_suite *suites[] = {
 	&torus_cable_suite, &torus_show_suite, &torus_pkt_suite, &torus_null_suite,
 };
 
+/*
+ * The module calls this itself: Linux 6.1 runs the suites of kunit_test_suites() before the module's
+ * init function, but these suites need what that registers.
+ */
 void torus_kunit_init(void)
 {
 	__kunit_test_suites_init(suites, ARRAY_SIZE(suites));
