@@ -155,6 +155,21 @@ int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables
 			const struct torus_range **ranges, uint32_t *n_ranges);
 
 /**
+ * torus_routes_around() - compute a row whose relay is one of certain nodes
+ * @r: rows of a node
+ * @relays: a torus of the same shape, whose healthy cables are healthy in the torus of @r, too: they
+ *	must join the relay with @to
+ * @to: the destination
+ * @row: gets the row: that of @r if it has no relay; 0 if no header leads to such a relay
+ *
+ * Chains of relays end if all nodes on them use the same @relays for @to, or have a row without a
+ * relay.
+ * Return: 0; -EINVAL if there is no such node, or the shapes differ; -ENOMEM.
+ */
+int torus_routes_around(const struct torus_routes *r, struct torus_health *relays, uint32_t to,
+			uint64_t *row);
+
+/**
  * torus_health_rows() - compute the rows of one node into the caller's memory
  * @h: the torus
  * @from: the node

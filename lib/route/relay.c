@@ -42,21 +42,21 @@ static int rank_level(void *arg, const uint32_t *node, uint32_t n)
 	return c->relay != TORUS_NO_NODE;
 }
 
-int lt_relay_row(struct torus_health *h, uint32_t from, uint32_t to, const uint64_t *rows,
-		 uint64_t *row)
+int lt_relay_row(struct torus_health *h, struct torus_health *relays, uint32_t from, uint32_t to,
+		 const uint64_t *rows, uint64_t *row)
 {
 	struct choice c = { .h = h, .rows = rows, .relay = TORUS_NO_NODE };
 	int ret;
 
 	*row = 0;
-	if (lt_isolated(h, to) || lt_isolated(h, from))
+	if (lt_isolated(relays, to) || lt_isolated(h, from))
 		return 0;
 	ret = lt_apart(h, from, to);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	torus_node_coords(&h->shape, from, &c.from);
 	c.hash = lt_pair_hash(from, to);
-	ret = lt_spread(h, to, rank_level, &c);
+	ret = lt_spread(relays, to, rank_level, &c);
 	if (ret <= 0)
 		return ret;
 	invariant(c.relay != from && c.relay != to);

@@ -567,7 +567,7 @@ static int relay_odd(struct torus_routes *r)
 		if (!is_far(r->rows[to]))
 			continue;
 		if (r->flags & TORUS_ROUTES_RELAY) {
-			err = lt_relay_row(r->h, r->from, to, r->rows, &row);
+			err = lt_relay_row(r->h, r->h, r->from, to, r->rows, &row);
 			if (err)
 				return err;
 		}
@@ -713,6 +713,15 @@ void torus_routes_free(struct torus_routes *r)
 const uint64_t *torus_routes_rows(const struct torus_routes *r)
 {
 	return r->rows;
+}
+
+int torus_routes_around(const struct torus_routes *r, struct torus_health *relays, uint32_t to,
+			uint64_t *row)
+{
+	if (to >= r->h->nodes || memcmp(&relays->shape, &r->h->shape, sizeof(relays->shape)))
+		return -EINVAL;
+	*row = r->rows[to];
+	return *row & TORUS_ROW_RELAY ? lt_relay_row(r->h, relays, r->from, to, r->rows, row) : 0;
 }
 
 uint32_t torus_routes_invalid(const struct torus_routes *r)

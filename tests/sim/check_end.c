@@ -86,6 +86,49 @@ static void due_in_job(struct world *w, uint32_t node, uint64_t *due)
 	free(inside);
 }
 
+/* Return: the exclusions, and all ports of nodes in other parts of the job of @to, for the caller to free. */
+static uint16_t *closed_around(const struct fm *root, const struct torus_shape *shape, uint32_t to)
+{
+	uint16_t *inside = closed_for_job(root, shape, to);
+	uint16_t *closed = calloc(torus_nodes(shape), sizeof(*closed));
+	struct torus_health *job;
+
+	if (!closed || torus_health_new(shape, inside, &job))
+		abort();
+	for (uint32_t i = 0; i < torus_nodes(shape); i++)
+		closed[i] = fm_node(root, i)->job == fm_node(root, to)->job &&
+			    torus_health_component(job, i) != torus_health_component(job, to) ?
+			    (uint16_t)((1u << 2 * shape->ndims) - 1) : fm_exclusions(root)[i];
+	torus_health_free(job);
+	free(inside);
+	return closed;
+}
+
+/* Puts into @due the rows of @node through relays to nodes of other jobs. */
+static void due_around(struct world *w, uint32_t node, struct torus_health *health, uint64_t *due)
+{
+	const struct fm *root = w->node[world_root(w)].fm;
+	struct torus_routes *routes;
+
+	if (torus_routes_new(health, node, TORUS_ROUTES_RELAY, &routes))
+		abort();
+	for (uint32_t to = 0; to < w->nodes; to++) {
+		struct torus_health *relays;
+		uint16_t *closed;
+
+		if (!(due[to] & TORUS_ROW_RELAY) || !fm_node(root, to)->job ||
+		    fm_node(root, to)->job == fm_node(root, node)->job)
+			continue;
+		closed = closed_around(root, &w->cfg.shape, to);
+		if (torus_health_new(&w->cfg.shape, closed, &relays) ||
+		    torus_routes_around(routes, relays, to, &due[to]))
+			abort();
+		torus_health_free(relays);
+		free(closed);
+	}
+	torus_routes_free(routes);
+}
+
 /* Compares the rows in @node's NIC, bit for bit, with those that the table asks for. */
 static const char *rows_wrong(struct world *w, uint32_t node, struct torus_health *health,
 			      const uint64_t *rows, char *buf, size_t room)
@@ -95,6 +138,7 @@ static const char *rows_wrong(struct world *w, uint32_t node, struct torus_healt
 
 	if (!due || torus_health_rows(health, node, TORUS_ROUTES_RELAY, due) < 0)
 		abort();
+	due_around(w, node, health, due);
 	if (fm_node(w->node[world_root(w)].fm, node)->job)
 		due_in_job(w, node, due);
 	for (uint32_t to = 0; rows && !wrong && to < w->nodes; to++) {
@@ -112,16 +156,29 @@ static const char *rows_wrong(struct world *w, uint32_t node, struct torus_healt
 	return wrong;
 }
 
+/**
+ * struct proof - a proof by torus_verify()
+ * @root: rows between nodes of one job may be missing; NULL: no row may be missing
+ * @missing: number of these
+ */
 struct proof {
+	const struct fm *root;
 	char *buf;
 	size_t room;
 	const char *wrong;
+	uint32_t missing;
 };
 
 static void culprit(void *arg, const struct torus_culprit *c)
 {
 	struct proof *p = arg;
 
+	if (p->root && c->what == (enum torus_wrong)TORUS_WALK_NO_ROW &&
+	    fm_node(p->root, c->from)->job &&
+	    fm_node(p->root, c->from)->job == fm_node(p->root, c->to)->job) {
+		p->missing++;
+		return;
+	}
 	if (p->wrong)
 		return;
 	snprintf(p->buf, p->room, "row of %u to %u: %s", c->from, c->to,
@@ -130,13 +187,13 @@ static void culprit(void *arg, const struct torus_culprit *c)
 }
 
 /*
- * Checks all rows together: every joined pair must have a path, and nothing may deadlock. Return:
- * what is wrong, or NULL.
+ * Checks all rows together: every joined pair must have a path, except, if @root is not NULL, two
+ * nodes of a job that has fallen apart, and nothing may deadlock. Return: what is wrong, or NULL.
  */
-static const char *unproven(struct world *w, const uint16_t *closed, const uint64_t *const *rows,
-			    const bool *up, char *buf, size_t room)
+static const char *unproven(struct world *w, const struct fm *root, const uint16_t *closed,
+			    const uint64_t *const *rows, const bool *up, char *buf, size_t room)
 {
-	struct proof proof = { .buf = buf, .room = room };
+	struct proof proof = { .root = root, .buf = buf, .room = room };
 	struct torus_tables tables = { .rows = rows };
 	struct torus_verified found;
 	struct torus_verify v = {
@@ -151,6 +208,11 @@ static const char *unproven(struct world *w, const uint16_t *closed, const uint6
 
 	if (torus_verify(&v, &found))
 		abort();
+	if (!proof.wrong && found.unroutable != proof.missing) {
+		snprintf(buf, room, "%llu pairs have no path, and %u have no row",
+			 (unsigned long long)found.unroutable, proof.missing);
+		proof.wrong = buf;
+	}
 	return proof.wrong;
 }
 
@@ -176,7 +238,7 @@ static const char *jobs_unproven(struct world *w, const uint64_t *const *rows, c
 		if (one == TORUS_NO_NODE)
 			continue;
 		closed = closed_for_job(root, &w->cfg.shape, one);
-		wrong = unproven(w, closed, rows, member, buf, room);
+		wrong = unproven(w, NULL, closed, rows, member, buf, room);
 		free(closed);
 	}
 	free(member);
@@ -207,7 +269,7 @@ const char *check_rows(struct world *w, char *buf, size_t room)
 		wrong = rows_wrong(w, i, health, rows[i], buf, room);
 	}
 	if (!wrong)
-		wrong = unproven(w, closed, (const uint64_t *const *)rows, up, buf, room);
+		wrong = unproven(w, root, closed, (const uint64_t *const *)rows, up, buf, room);
 	if (!wrong)
 		wrong = jobs_unproven(w, (const uint64_t *const *)rows, up, buf, room);
 	torus_health_free(health);

@@ -15,6 +15,8 @@
 
 #include "daemon/fm/node/jobs.h"
 #include "ends.h"
+#include "kernel/core/nic_impl.h"
+#include "tools/fabricsim/world_impl.h"
 
 #define TAKEOVER (3 * SEC)
 
@@ -129,6 +131,60 @@ static void jobs_keep_their_nodes_when_cables_are_cut(void **state)
 		trial_rest(&s, 10 * SEC);
 		finish("cables");
 	}
+}
+
+static uint32_t cable_of(uint32_t node, unsigned int port)
+{
+	for (uint32_t c = 0; c < world_cables(s.w); c++)
+		for (unsigned int e = 0; e < 2; e++)
+			if (s.w->cable[c].node[e] == node && s.w->cable[c].port[e] == port)
+				return c;
+	fail_msg("node %u has no cable at port %u", node, port);
+	return 0;
+}
+
+/* Return: packets that came back to nodes outside the job as unreachable. */
+static uint64_t returned_outside(void)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (!fm_node(root(), i)->job)
+			n += s.w->node[i].nic->counter[TORUS_NC_RETURNED];
+	return n;
+}
+
+/*
+ * Node 1 of a job is cut off from the others of it. Node 5, outside, reaches node 1 only through a
+ * relay, and node 4, the nearest, belongs to the other part of the job: it must not be that relay.
+ */
+static void relay_is_not_in_another_part_of_the_job(void **state)
+{
+	static const uint32_t box[] = { 0, 1, 3, 4 };
+	static const struct { uint8_t node, port; } cut[] = {
+		{ 0, 0 }, { 1, 1 }, { 2, 1 }, { 5, 0 }, { 5, 1 }, { 7, 0 },
+	};
+	uint64_t returned;
+
+	(void)state;
+	begin("3x3", 1);
+	assert_int_equal(start_list("box", box, 4), 0);
+	trial_rest(&s, 10 * SEC);
+	for (unsigned int i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
+		world_cut(s.w, cable_of(cut[i].node, cut[i].port), true);
+	trial_rest(&s, 10 * SEC);
+	expect_job("box", 4, 4, 2);
+	check_now("it has fallen apart");
+	assert_true(s.w->node[5].nic->rows[1] & TORUS_ROW_RELAY);
+	returned = returned_outside();
+	trial_run(&s, 50 * MS);
+	assert_int_equal(returned_outside(), returned);
+	for (unsigned int i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
+		world_cut(s.w, cable_of(cut[i].node, cut[i].port), false);
+	trial_rest(&s, 10 * SEC);
+	expect_job("box", 4, 4, 1);
+	check_now("it is whole");
+	finish("relay");
 }
 
 /* A line of nodes falls apart when its middle dies, and is whole when it comes back. */
@@ -296,6 +352,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(job_without_free_joined_nodes_is_refused),
 		cmocka_unit_test(jobs_keep_their_nodes_when_cables_are_cut),
+		cmocka_unit_test(relay_is_not_in_another_part_of_the_job),
 		cmocka_unit_test(line_falls_apart_when_its_middle_node_dies),
 		cmocka_unit_test(excluded_node_is_no_part_of_its_job),
 		cmocka_unit_test(jobs_survive_next_root_and_power_loss),
