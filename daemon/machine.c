@@ -216,6 +216,7 @@ static void link_event(struct fabricd *d, const struct fm_log *log)
 	json_object_set_new(j, "excluded", json_boolean(l->excluded));
 	json_object_set_new(j, "version", json_integer((json_int_t)l->version));
 	json_object_set_new(j, "was_for_ms", json_integer((json_int_t)(l->was_for / MS)));
+	json_object_set_new(j, "at_least", json_boolean(l->at_least));
 	text = json_dumps(j, JSON_COMPACT);
 	json_decref(j);
 	log_line(log->level, log->kind, log->text);

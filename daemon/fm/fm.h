@@ -33,13 +33,14 @@ enum fm_level { FM_ERROR, FM_WARNING, FM_INFO, FM_DEBUG };
  * @reason: why it was lost, as the end that is down reports it; NULL: not known, or the cable is
  *	@up
  * @excluded: an administrator has excluded it
- * @was_for: ns since the previous change of this cable, as far as this root knows
+ * @was_for: ns since the previous change of this cable; with @at_least: since this root took over,
+ *	because the change was before that; 0: not known
  * @version: version of the first table that contains the change
  */
 struct fm_link_change {
 	uint32_t node, peer;
 	uint8_t port, peer_port;
-	bool up, excluded;
+	bool up, excluded, at_least;
 	const char *reason;
 	uint64_t was_for, version;
 	char name[TORUS_NAME_MAX + 1], peer_name[TORUS_NAME_MAX + 1];

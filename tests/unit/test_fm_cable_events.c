@@ -42,7 +42,7 @@ struct cable {
 struct event {
 	uint32_t node, peer;
 	unsigned int port, peer_port;
-	bool up, excluded;
+	bool up, excluded, at_least;
 	const char *reason;
 	uint64_t was_for, version;
 	char text[FM_TEXT_MAX];
@@ -51,7 +51,7 @@ struct event {
 static struct torus_shape known;	/* the shape of these cables; no dimensions: none */
 static struct cable cable[NODES][3];
 static uint64_t begun;
-static bool former;
+static bool former, took;
 static struct event want[EVENTS];
 static uint32_t wanted, logged;
 
@@ -76,6 +76,7 @@ static void know(const struct torus_shape *shape, const struct fm_table_msg *t,
 	memset(cable, 0, sizeof(cable));
 	begun = fm.now;
 	former = of;
+	took = of || !t;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++)
 		for (unsigned int d = 0; d < shape->ndims; d++) {
 			uint32_t o = torus_neighbour(shape, i, d);
@@ -124,15 +125,26 @@ static const char *why(const struct fm_table_msg *t, uint32_t node, unsigned int
 
 static void want_text(struct event *e, const struct fm_entry *a, const struct fm_entry *b)
 {
-	char at[4][TORUS_TEXT_MAX], after[40] = "";
-	uint64_t ms = e->was_for / MS;
+	static const struct {
+		const char *form;
+		unsigned int longest, by, of;	/* ms; the second number is ms / by % of */
+	} unit[] = {
+		{ "%u ms", 1000, 1, 1 }, { "%u.%u s", 60000, 100, 10 },
+		{ "%u min %02u s", 3600000, 1000, 60 },
+		{ "%u h %02u min", 86400000, 60000, 60 },
+		{ "%u d %02u h", ~0u, 3600000, 24 },
+	};
+	char at[4][TORUS_TEXT_MAX], after[64] = "", time[40];
+	unsigned int ms = (unsigned int)(e->was_for / MS), i = 0;
 
-	if (ms < 10000)
-		snprintf(after, sizeof(after), ", after %u ms", (unsigned int)ms);
-	else if (ms < 600000)
-		snprintf(after, sizeof(after), ", after %u s", (unsigned int)(ms / 1000));
-	else
-		snprintf(after, sizeof(after), ", after %u min", (unsigned int)(ms / 60000));
+	while (ms >= unit[i].longest)
+		i++;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(time, sizeof(time), unit[i].form, ms / (unit[i].by * unit[i].of),
+		 ms / unit[i].by % unit[i].of);
+#pragma GCC diagnostic pop
+	snprintf(after, sizeof(after), ", after %s%s", e->at_least ? "at least " : "", time);
 	snprintf(e->text, sizeof(e->text), "%s:%s ('%s') to %s:%s ('%s') is %s%s%s%s",
 		 torus_node_text(&known, e->node, at[0]),
 		 torus_port_text(known.ndims, e->port, at[1]), a ? a->name : "",
@@ -161,6 +173,7 @@ static void want_change(const struct fm_table_msg *t, uint32_t node, unsigned in
 	*e = (struct event) { .node = node, .port = d, .peer = o, .peer_port = q, .up = up,
 			      .reason = up ? NULL : why(t, node, d), .version = t->version,
 			      .was_for = fm.now - (c->changed ? c->at : begun),
+			      .at_least = took && !c->changed,
 			      .excluded = has_bit(a ? a->admin : 0, d, b ? b->admin : 0, q) };
 	want_text(e, a, b);
 	wanted++;
@@ -198,6 +211,7 @@ static void check_event(void *io, const struct fm_log *l)
 	assert_true(l->link->node == e->node && l->link->peer == e->peer);
 	assert_true(l->link->port == e->port && l->link->peer_port == e->peer_port);
 	assert_true(l->link->up == e->up && l->link->excluded == e->excluded);
+	assert_int_equal(l->link->at_least, e->at_least);
 	assert_true(l->link->was_for == e->was_for && l->link->version == e->version);
 	assert_true(!l->link->reason == !e->reason);
 }

@@ -38,7 +38,8 @@ struct change {
  * @shape: the shape for which @up and @lost were made; without dimensions: they were not made yet
  * @up, @lost: by node id, mask of dimensions whose cable at the port with "+" is up, or is lost
  * @begun: time since which these states are known
- * @former: the states are those in the former root's table
+ * @former: the states are those in the former root's table, and no table was compared yet
+ * @took: the cables are older than this root, so @begun is not when they got their states
  * @change, @n: the cables that have changed; @by_cable: index of @change by cable
  * @found, @nfound: the cables whose state the next table changes
  */
@@ -46,7 +47,7 @@ struct fm_cables {
 	struct torus_shape shape;
 	uint8_t *up, *lost;
 	uint64_t begun;
-	bool former;
+	bool former, took;
 	struct change *change;
 	uint32_t n, room;
 	struct hash by_cable;
@@ -155,6 +156,7 @@ static bool init_states(struct fm *fm, const struct fm_table_msg *t)
 
 	if (!begin_states(fm, shape))
 		return false;
+	fm->root->cables->took = !of;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++)
 		for (unsigned int d = 0; d < shape->ndims; d++)
 			init_state(fm->root->cables, i, d, entry_of(fm, of, i),
@@ -166,7 +168,7 @@ void fm_cables_former(struct fm *fm, const struct torus_shape *shape, const stru
 {
 	if (!begin_states(fm, shape))
 		return;
-	fm->root->cables->former = true;
+	fm->root->cables->former = fm->root->cables->took = true;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++)
 		for (unsigned int d = 0; d < shape->ndims; d++)
 			init_state(fm->root->cables, i, d, &entry[i],
@@ -259,14 +261,16 @@ static bool make_room(struct fm_cables *c)
 }
 
 /*
- * Notes that the cable changes now. Return: when it last changed before, or when this root began.
+ * Notes that the cable changes now. Return: when it last changed before, or when this root began;
+ * @began: set if it changed earlier than the time that is returned
  */
-static uint64_t take_change(struct fm *fm, uint32_t cable, bool lost)
+static uint64_t take_change(struct fm *fm, uint32_t cable, bool lost, bool *began)
 {
 	struct fm_cables *c = fm->root->cables;
 	struct change *was = find_change(c, cable);
 	uint64_t at = was ? was->at : c->begun;
 
+	*began = !was && c->took;
 	if (was) {
 		was->at = fm->now;
 		was->downs += lost;
@@ -321,7 +325,7 @@ static void compare_cable(struct fm *fm, const struct fm_table_msg *t, uint32_t 
 	c->lost[node] ^= bit;
 	invariant(!(c->up[node] & c->lost[node] & bit));
 	l.version = t->version;
-	l.was_for = fm->now - take_change(fm, node * TORUS_MAX_DIMS + d, !l.up);
+	l.was_for = fm->now - take_change(fm, node * TORUS_MAX_DIMS + d, !l.up, &l.at_least);
 	l.reason = l.up ? NULL : find_reason(fm, t, &l);
 	l.excluded = is_excluded(a, d, b, l.peer_port);
 	snprintf(l.name, sizeof(l.name), "%s", a ? a->name : "");
@@ -352,14 +356,21 @@ uint32_t fm_cables_look(struct fm *fm, const struct fm_table_msg *t)
 	return c->nfound;
 }
 
+/* Writes a time with two units, as fabricctl does. */
 static const char *time_text(uint64_t ns, char *buf, size_t room)
 {
-	if (ns < 10 * SEC)
-		snprintf(buf, room, "%llu ms", (unsigned long long)(ns / MS));
-	else if (ns < 600 * SEC)
-		snprintf(buf, room, "%llu s", (unsigned long long)(ns / SEC));
+	unsigned long long ms = ns / MS, s = ns / SEC;
+
+	if (s < 1)
+		snprintf(buf, room, "%llu ms", ms);
+	else if (s < 60)
+		snprintf(buf, room, "%llu.%llu s", s, ms % 1000 / 100);
+	else if (s < 3600)
+		snprintf(buf, room, "%llu min %02llu s", s / 60, s % 60);
+	else if (s < 86400)
+		snprintf(buf, room, "%llu h %02llu min", s / 3600, s / 60 % 60);
 	else
-		snprintf(buf, room, "%llu min", (unsigned long long)(ns / (60 * SEC)));
+		snprintf(buf, room, "%llu d %02llu h", s / 86400, s / 3600 % 24);
 	return buf;
 }
 
@@ -373,13 +384,13 @@ static void log_change(struct fm *fm, const struct fm_link_change *l)
 		.text = text, .link = l,
 	};
 
-	snprintf(text, sizeof(text), "%s:%s ('%s') to %s:%s ('%s') is %s%s%s%s%s",
+	snprintf(text, sizeof(text), "%s:%s ('%s') to %s:%s ('%s') is %s%s%s%s%s%s",
 		 torus_node_text(shape, l->node, node),
 		 torus_port_text(shape->ndims, l->port, port), l->name,
 		 torus_node_text(shape, l->peer, peer),
 		 torus_port_text(shape->ndims, l->peer_port, end), l->peer_name,
 		 l->up ? "up again" : "lost", l->reason ? ": " : "", l->reason ? l->reason : "",
-		 l->was_for ? ", after " : "",
+		 l->was_for ? ", after " : "", l->was_for && l->at_least ? "at least " : "",
 		 l->was_for ? time_text(l->was_for, was, sizeof(was)) : "");
 	fm->ops.log(fm->io, &line);
 }
