@@ -206,7 +206,7 @@ static void log_names_order_user_time_and_reason(void **state)
 	assert_int_equal(fm_exclude_by(s.fm, 2, 2, &o, START + s.now), 0);
 	stage_did_some(&s, "log info admin: excluded 1,0:+x by user 1000 at node-2: loose plug\n");
 	assert_int_equal(fm_exclude_by(s.fm, 3, -1, &hour, START + s.now), 0);
-	stage_did_some(&s, "log info admin: excluded 3,0:all ports by user 1000 at node-2, for 3600 s: "
+	stage_did_some(&s, "log info admin: excluded node 3,0 by user 1000 at node-2, for 3600 s: "
 		       "for a while\n");
 	assert_int_equal(fm_include_by(s.fm, 1, 0, &own, START + s.now), 0);
 	stage_did_some(&s, "log info admin: included 1,0:+x by user 1000 at node-2\n");

@@ -278,7 +278,7 @@ static void excluded_ports_are_in_table_and_wrong_ones_refused(void **state)
 	assert_int_equal(fm_exclude(o.fm, SIZE - 1, -1, true, o.now), 0);
 	one_finish(&o);
 	assert_int_equal(o.entry[SIZE - 1].admin, 3);
-	assert_string_equal(fm_last(o.fm)->cause, "excluded 3:all ports");
+	assert_string_equal(fm_last(o.fm)->cause, "excluded node 3");
 	assert_int_equal(fm_exclude(o.fm, SIZE - 1, 0, false, o.now), 0);
 	one_finish(&o);
 	assert_int_equal(o.entry[SIZE - 1].admin, 2);

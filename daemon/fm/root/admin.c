@@ -81,11 +81,11 @@ static void include_far_end(struct fm *fm, uint32_t node, unsigned int port)
 	fm_change_node(fm, far);
 }
 
-#define TARGET_MAX (2 * TORUS_TEXT_MAX + 1)
+#define TARGET_MAX (2 * TORUS_TEXT_MAX + 6)
 
 /*
- * Writes the ports that an order concerns: "2,1:all ports", "2,1:+x,-y", or one cable, by its end
- * at a port with "+", as all other events name it. Return: @buf
+ * Writes what an order concerns: "node 2,1", the ports "2,1:+x,-y", or one cable, by its end at a
+ * port with "+", as all other events name it. Return: @buf
  */
 static const char *name_ports(const struct fm *fm, uint32_t node, uint16_t ports, char *buf)
 {
@@ -98,11 +98,12 @@ static const char *name_ports(const struct fm *fm, uint32_t node, uint16_t ports
 		node = torus_neighbour(shape, node, first);
 		ports = (uint16_t)(1u << torus_dir_opposite(shape, first));
 	}
-	n = (size_t)snprintf(buf, TARGET_MAX, "%s:", torus_node_text(shape, node, name));
+	torus_node_text(shape, node, name);
 	if ((ports & port_mask(fm, -1)) == port_mask(fm, -1)) {
-		strcpy(buf + n, "all ports");
+		snprintf(buf, TARGET_MAX, "node %s", name);
 		return buf;
 	}
+	n = (size_t)snprintf(buf, TARGET_MAX, "%s:", name);
 	for (unsigned int p = 0; p < 2u * fm->ndims; p++)
 		if (ports >> p & 1)
 			n += (size_t)snprintf(buf + n, TARGET_MAX - n,
