@@ -11,14 +11,14 @@
 
 #include "tools/fabricctl/command.h"
 #include "tools/fabricctl/nicfile.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 #include "tools/fabricsim/flow_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static unsigned int said;
 
-/* Replaces say.c: errors of a file are formatted, but not printed. */
+/* Replaces output.c: errors of a file are formatted, but not printed. */
 static void format_only(const char *fmt, va_list ap)
 {
 	char text[512];

@@ -24,7 +24,7 @@ died() { ask events --json | jq '[.[].recovery.lost // 0] | add'; }
 # clean_but LOST: TCP is clean, and UDP but for this many packets at most
 clean_but() {
 	jq -e --argjson most "$1" '.flows | map(.protocol) == ["tcp", "udp"] and .[0].clean and
-		(.[1] | .sent > 0 and .lost <= $most and .doubled + .reordered + .corrupt == 0 and .error == null)' \
+		(.[1] | .sent > 0 and .lost <= $most and .duplicates + .reordered + .corrupt == 0 and .error == null)' \
 		"$tmp/traffic"
 }
 

@@ -72,11 +72,11 @@ traffic() { "$bin/fabricctl" lab traffic --json --name "$lab" "${@:2}" 0 1 >"$tm
 # and no flow has any other fault; else 1
 judge_flows() {
 	local verdict
-	jq -c '.flows[] | [.protocol, .sent, .lost, .doubled, .reordered, .corrupt, .error]' \
+	jq -c '.flows[] | [.protocol, .sent, .lost, .duplicates, .reordered, .corrupt, .error]' \
 		"$tmp/cut" "$tmp/rerouted"
 	verdict=$(jq -s --argjson n "$1" '[.[].flows[]] |
 		if map(.protocol) != ["tcp", "udp", "udp"] then 1 elif all(.clean) then 0
-		elif all(.doubled == 0 and .reordered == 0 and .corrupt == 0 and .error == null and
+		elif all(.duplicates == 0 and .reordered == 0 and .corrupt == 0 and .error == null and
 			(.clean or .protocol == "udp")) and (map(.lost) | add) <= $n then 2
 		else 1 end' "$tmp/cut" "$tmp/rerouted") || verdict=1
 	return "$verdict"

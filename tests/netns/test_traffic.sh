@@ -41,7 +41,7 @@ judged() {
 	end_path
 	cat "$tmp/verdict"
 	[[ $rc == "$want" ]] || { echo "exit status $rc, not $want"; return 1; }
-	got=$(jq -r '.flows | map(.lost, .doubled, .reordered, .corrupt, .clean) | join(" ")' "$tmp/verdict")
+	got=$(jq -r '.flows | map(.lost, .duplicates, .reordered, .corrupt, .clean) | join(" ")' "$tmp/verdict")
 	((want == 0)) || clean=false
 	[[ $got == "$counts $clean" ]] || { echo "counts $got"; return 1; }
 	jq -e ".flows | map($sent and .error == null) == [true]" "$tmp/verdict"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The world they watch is fabricsim's.
-series-objs := tests/sim/series.o tools/fabricsim/jobs.o tools/fabricctl/say.o
+series-objs := tests/sim/series.o tools/fabricsim/jobs.o tools/fabricctl/output.o
 sim-objs := $(addprefix tests/sim/,check_flow.o check_fate.o check_hold.o check_where.o \
 	check_epoch.o check_order.o check_admin.o check_takeover.o \
 	check_drain.o check_end.o check_tally.o trial.o) $(sim-world-objs)

@@ -13,7 +13,7 @@ $(addprefix $(B)/tests/unit/,test_fabricctl.o test_fabricctl_root.o test_fabricc
 
 tests += tests/unit/test_nicfile
 tests/unit/test_nicfile-objs := tests/unit/test_nicfile.o \
-	$(addprefix tools/fabricctl/,nicfile.o number.o say.o) tools/torusemu/param.o kernel/core/params.o lib/util/inifile.o lib/util/units.o
+	$(addprefix tools/fabricctl/,nicfile.o number.o output.o) tools/torusemu/param.o kernel/core/params.o lib/util/inifile.o lib/util/units.o
 tests/unit/test_nicfile-deps := $(B)/libtorus.a
 tests/unit/test_nicfile-libs := $(call pkg-libs,cmocka inih) $(lib-libs) -lm
 
@@ -29,14 +29,14 @@ tests/unit/test_traffic_rma-libs := $(call pkg-libs,cmocka) -Wl,--wrap=traffic_p
 
 tests += tests/unit/test_outages
 tests/unit/test_outages-objs := tests/unit/test_outages.o \
-	$(addprefix tools/fabricctl/,outages.o json.o say.o)
+	$(addprefix tools/fabricctl/,outages.o json.o output.o)
 tests/unit/test_outages-deps := $(B)/libtorus.a
 tests/unit/test_outages-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_outages.o: CPPFLAGS += $(lib-cflags)
 
 tests += tests/unit/test_concern
 tests/unit/test_concern-objs := tests/unit/test_concern.o \
-	$(addprefix tools/fabricctl/,concern.o outages.o json.o say.o)
+	$(addprefix tools/fabricctl/,concern.o outages.o json.o output.o)
 tests/unit/test_concern-deps := $(B)/libtorus.a
 tests/unit/test_concern-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_concern.o: CPPFLAGS += $(lib-cflags)
@@ -49,35 +49,35 @@ $(B)/tests/unit/test_slurm.o: CPPFLAGS += $(lib-cflags)
 
 tests += tests/unit/test_report
 tests/unit/test_report-objs := tests/unit/test_report.o \
-	$(addprefix tools/fabricctl/,report.o report_html.o orders.o outages.o errors.o json.o moment.o number.o say.o table.o) \
+	$(addprefix tools/fabricctl/,report.o report_html.o orders.o outages.o errors.o json.o moment.o number.o output.o table.o) \
 	lib/util/units.o
 tests/unit/test_report-deps := $(B)/libtorus.a
 tests/unit/test_report-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_report.o: CPPFLAGS += $(lib-cflags)
 
 tests += tests/unit/test_follow
-tests/unit/test_follow-objs := tests/unit/test_follow.o $(addprefix tools/fabricctl/,follow.o json.o say.o)
+tests/unit/test_follow-objs := tests/unit/test_follow.o $(addprefix tools/fabricctl/,follow.o json.o output.o)
 tests/unit/test_follow-deps := $(B)/libtorus.a
 tests/unit/test_follow-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_follow.o: CPPFLAGS += $(lib-cflags)
 
 tests += tests/unit/test_difference
 tests/unit/test_difference-objs := tests/unit/test_difference.o \
-	$(addprefix tools/fabricctl/,difference.o json.o say.o)
+	$(addprefix tools/fabricctl/,difference.o json.o output.o)
 tests/unit/test_difference-deps := $(B)/libtorus.a
 tests/unit/test_difference-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_difference.o: CPPFLAGS += $(lib-cflags)
 
 tests += tests/unit/test_fabricctl_rows
 tests/unit/test_fabricctl_rows-objs := tests/unit/test_fabricctl_rows.o \
-	$(addprefix tools/fabricctl/,rows.o json.o say.o)
+	$(addprefix tools/fabricctl/,rows.o json.o output.o)
 tests/unit/test_fabricctl_rows-deps := $(B)/libtorus.a
 tests/unit/test_fabricctl_rows-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_fabricctl_rows.o: CPPFLAGS += $(lib-cflags)
 
 tests += tests/unit/test_fabricctl_cabling
 tests/unit/test_fabricctl_cabling-objs := tests/unit/test_fabricctl_cabling.o \
-	$(addprefix tools/fabricctl/,cabling.o json.o say.o)
+	$(addprefix tools/fabricctl/,cabling.o json.o output.o)
 tests/unit/test_fabricctl_cabling-deps := $(B)/libtorus.a
 tests/unit/test_fabricctl_cabling-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_fabricctl_cabling.o: CPPFLAGS += $(lib-cflags)

@@ -2,14 +2,14 @@
 # What fabricsim's commands share, and its command flow.
 tests += tests/unit/test_fabricsim
 tests/unit/test_fabricsim-objs := tests/unit/test_fabricsim.o tests/unit/program.o \
-	$(addprefix tools/fabricsim/,range.o jobs.o) $(addprefix tools/fabricctl/,say.o number.o) lib/util/units.o
+	$(addprefix tools/fabricsim/,range.o jobs.o) $(addprefix tools/fabricctl/,output.o number.o) lib/util/units.o
 tests/unit/test_fabricsim-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm -lpthread
 
 tests += tests/unit/test_fabricsim_flow
 tests/unit/test_fabricsim_flow-objs := tests/unit/test_fabricsim_flow.o tests/unit/program.o \
 	$(sim-flow:%=tools/fabricsim/%.o) $(addprefix tools/fabricsim/,range.o jobs.o) \
-	$(addprefix tools/fabricctl/,say.o number.o) lib/util/units.o kernel/core/bubble.o
+	$(addprefix tools/fabricctl/,output.o number.o) lib/util/units.o kernel/core/bubble.o
 tests/unit/test_fabricsim_flow-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_flow-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm -lpthread
 
@@ -34,7 +34,7 @@ tests/unit/test_fabricsim_recovery-libs := $(call pkg-libs,cmocka) $(lib-libs) -
 tests += tests/unit/test_fabricsim_availability
 tests/unit/test_fabricsim_availability-objs := tests/unit/test_fabricsim_availability.o \
 	tests/unit/program.o $(sim-availability:%=tools/fabricsim/%.o) \
-	$(addprefix tools/fabricsim/,range.o jobs.o) $(addprefix tools/fabricctl/,say.o number.o) lib/util/units.o
+	$(addprefix tools/fabricsim/,range.o jobs.o) $(addprefix tools/fabricctl/,output.o number.o) lib/util/units.o
 tests/unit/test_fabricsim_availability-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_availability-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm -lpthread
 
@@ -63,7 +63,7 @@ tests/unit/test_fabricsim_grow-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
 tests += tests/unit/test_fabricsim_plot
 tests/unit/test_fabricsim_plot-objs := tests/unit/test_fabricsim_plot.o tests/unit/program.o \
-	tools/fabricsim/plot.o tools/fabricctl/say.o
+	tools/fabricsim/plot.o tools/fabricctl/output.o
 tests/unit/test_fabricsim_plot-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_plot-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 

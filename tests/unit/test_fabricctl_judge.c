@@ -53,15 +53,15 @@ static void ends(uint64_t total)
 	judge_datagram(&judge, buf, sizeof(buf), now);
 }
 
-static void expect_counts(uint64_t received, uint64_t lost, uint64_t doubled, uint64_t reordered,
+static void expect_counts(uint64_t received, uint64_t lost, uint64_t duplicates, uint64_t reordered,
 			  uint64_t corrupt)
 {
 	assert_int_equal(flow.received, received);
 	assert_int_equal(flow_lost(&flow), lost);
-	assert_int_equal(flow.doubled, doubled);
+	assert_int_equal(flow.duplicates, duplicates);
 	assert_int_equal(flow.reordered, reordered);
 	assert_int_equal(flow.corrupt, corrupt);
-	assert_int_equal(flow_is_clean(&flow), !(lost || doubled || reordered || corrupt));
+	assert_int_equal(flow_is_clean(&flow), !(lost || duplicates || reordered || corrupt));
 }
 
 static void flow_in_order_is_clean(void **state)
@@ -100,7 +100,7 @@ static void each_single_lost_record_is_counted(void **state)
 }
 
 /* A record comes again at once, and again when all others have come. */
-static void each_doubled_record_is_counted(void **state)
+static void each_duplicate_record_is_counted(void **state)
 {
 	(void)state;
 	for (uint64_t n = 0; n < RECORDS; n++) {
@@ -115,7 +115,7 @@ static void each_doubled_record_is_counted(void **state)
 }
 
 /* One lost and one duplicated record are both counted: they do not cancel out. */
-static void lost_and_doubled_records_do_not_cancel_out(void **state)
+static void lost_and_duplicate_records_do_not_cancel_out(void **state)
 {
 	(void)state;
 	begin(RECORDS);
@@ -143,7 +143,7 @@ static void overtaken_record_is_counted_once(void **state)
 }
 
 /* With any_order only the order is free: lost and duplicated records are still counted. */
-static void any_order_still_counts_lost_and_doubled_records(void **state)
+static void any_order_still_counts_lost_and_duplicate_records(void **state)
 {
 	(void)state;
 	begin(3);
@@ -156,7 +156,7 @@ static void any_order_still_counts_lost_and_doubled_records(void **state)
 	assert_true(flow_is_clean(&flow));
 	arrives(1);
 	assert_false(flow_is_clean(&flow));
-	assert_int_equal(flow.doubled, 1);
+	assert_int_equal(flow.duplicates, 1);
 }
 
 /* A second, altered copy counts as corrupt although the first one was whole. */
@@ -209,7 +209,7 @@ static void record_older_than_window_counts_as_duplicated(void **state)
 	arrives(2);
 	assert_int_equal(flow.reordered, 2);
 	arrives(2);
-	assert_int_equal(flow.doubled, 2);
+	assert_int_equal(flow.duplicates, 2);
 }
 
 /* JUDGE_SEEN - 1 others overtake a record; then again one whose number uses the same bit. */
@@ -224,7 +224,7 @@ static void records_of_one_bit_in_window_are_told_apart(void **state)
 	arrives(JUDGE_SEEN);
 	assert_int_equal(flow.received, 2 * JUDGE_SEEN);
 	assert_int_equal(flow.reordered, 2);
-	assert_int_equal(flow.doubled, 1);
+	assert_int_equal(flow.duplicates, 1);
 }
 
 static void gap_is_longest_time_between_records(void **state)
@@ -282,7 +282,7 @@ static void corrupt_and_lost_records_of_stream_are_counted(void **state)
 	begin(3);
 	streams(0, 0);
 	streams(0, 0);
-	assert_int_equal(flow.doubled, 1);
+	assert_int_equal(flow.duplicates, 1);
 	assert_false(flow_is_clean(&flow));
 	begin(3);
 	streams(0, 0);
@@ -319,7 +319,7 @@ static void passes(struct rnd *r, uint64_t number, uint64_t *highest, struct flo
 		buf[rnd_below(r, SIZE)] ^= (char)(1 + rnd_below(r, 255));
 		want->corrupt++;
 	} else if (copies[number]++) {
-		want->doubled++;
+		want->duplicates++;
 	} else {
 		want->received++;
 		want->reordered += number + 1 < *highest;
@@ -349,7 +349,7 @@ static void random_path(uint64_t seed)
 			passes(&r, late[--nlate], &highest, &want, bad);
 	}
 	expect(&r, flow.received == want.received, "%" PRIu64, want.received);
-	expect(&r, flow.doubled == want.doubled, "%" PRIu64, want.doubled);
+	expect(&r, flow.duplicates == want.duplicates, "%" PRIu64, want.duplicates);
 	expect(&r, flow.reordered == want.reordered, "%" PRIu64, want.reordered);
 	expect(&r, flow.corrupt == want.corrupt, "%" PRIu64, want.corrupt);
 	expect(&r, !flow_is_clean(&flow), "the path was bad");
@@ -367,10 +367,10 @@ int main(void)
 		cmocka_unit_test(flow_in_order_is_clean),
 		cmocka_unit_test(flow_without_records_is_not_clean),
 		cmocka_unit_test(each_single_lost_record_is_counted),
-		cmocka_unit_test(each_doubled_record_is_counted),
-		cmocka_unit_test(lost_and_doubled_records_do_not_cancel_out),
+		cmocka_unit_test(each_duplicate_record_is_counted),
+		cmocka_unit_test(lost_and_duplicate_records_do_not_cancel_out),
 		cmocka_unit_test(overtaken_record_is_counted_once),
-		cmocka_unit_test(any_order_still_counts_lost_and_doubled_records),
+		cmocka_unit_test(any_order_still_counts_lost_and_duplicate_records),
 		cmocka_unit_test(each_flipped_bit_makes_record_corrupt),
 		cmocka_unit_test(altered_copy_is_corrupt),
 		cmocka_unit_test(record_older_than_window_counts_as_duplicated),

@@ -58,7 +58,7 @@ bool __wrap_traffic_pace(const struct load *load, double start, uint64_t sent)
 }
 
 __attribute__((format(printf, 1, 2)))
-void warn(const char *fmt, ...);	/* say.h and cmocka.h have a "fail" each */
+void warn(const char *fmt, ...);	/* output.h and cmocka.h have a "fail" each */
 void warn(const char *fmt, ...)
 {
 	(void)fmt;
@@ -338,9 +338,10 @@ static void operation_that_is_executed_twice_is_counted(void **state)
 {
 	(void)state;
 	run(TICKET_TWICE);
-	assert_int_equal(flow.doubled, RECORDS - WRONG - 1 + 1);	/* later tickets, and the sum */
+	/* later tickets, and the sum */
+	assert_int_equal(flow.duplicates, RECORDS - WRONG - 1 + 1);
 	run(ADD_TWICE);
-	assert_int_equal(flow.doubled, 1);
+	assert_int_equal(flow.duplicates, 1);
 	assert_int_equal(flow.err, 0);
 	assert_false(flow_is_clean(&flow));
 }

@@ -8,7 +8,7 @@
 #include "appgraph.h"
 #include "command.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 
 #define RANK_MAX ((1u << 24) - 1)
 

@@ -15,7 +15,7 @@
 #include "kind.h"
 #include "lab.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 #include "lib/util/clock.h"
 
 #define TIMEOUT_MS 10000
@@ -257,12 +257,12 @@ int ask_again(const struct ctl *ctl, struct ask *a)
 	do {
 		ask_close(a);
 		nanosleep(&pause, NULL);
-		say_hush(true);
+		hush_output(true);
 		status = ask_open(ctl, a);
-		say_hush(false);
+		hush_output(false);
 	} while (status != OK && seconds_now() < end);
 	if (status != OK) {
-		snprintf(why, sizeof(why), "%s", said_last());
+		snprintf(why, sizeof(why), "%s", last_message());
 		return fail_as(status, "%s", why);
 	}
 	warn("%s answers", a->who);

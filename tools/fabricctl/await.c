@@ -9,7 +9,7 @@
 #include "node.h"
 #include "node_proc.h"
 #include "root.h"
-#include "say.h"
+#include "output.h"
 #include "lib/util/clock.h"
 
 #define LOOK_MS 20

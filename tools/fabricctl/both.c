@@ -5,7 +5,7 @@
 #include "ask.h"
 #include "both.h"
 #include "json.h"
-#include "say.h"
+#include "output.h"
 
 #define LOOK_MS		100
 #define LOOKS_MAX	100	/* most checks for the result: 10 s */

@@ -10,7 +10,7 @@
 #include "netns.h"
 #include "nic.h"
 #include "node.h"
-#include "say.h"
+#include "output.h"
 #include "wire.h"
 
 static void mark_cut(struct lab *lab, uint32_t node, unsigned int port, bool cut)

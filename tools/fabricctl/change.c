@@ -8,7 +8,7 @@
 #include "change.h"
 #include "json.h"
 #include "orders.h"
-#include "say.h"
+#include "output.h"
 
 static void show_excluded(const json_t *table)
 {

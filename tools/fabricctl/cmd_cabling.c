@@ -8,7 +8,7 @@
 #include "ask.h"
 #include "cabling.h"
 #include "json.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 
 static bool plan, csv;

@@ -5,7 +5,7 @@
 
 #include "ask.h"
 #include "json.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 
 #define NAMED_MAX 6 /* most nodes that one line names */

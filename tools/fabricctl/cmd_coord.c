@@ -3,7 +3,7 @@
 
 #include "ask.h"
 #include "json.h"
-#include "say.h"
+#include "output.h"
 
 static void show_coord(const json_t *c)
 {

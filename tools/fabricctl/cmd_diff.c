@@ -8,8 +8,8 @@
 #include "json.h"
 #include "moment.h"
 #include "orders.h"
+#include "output.h"
 #include "past.h"
-#include "say.h"
 
 static struct past past = { .arguments = true };
 

@@ -16,7 +16,7 @@
 #include "change.h"
 #include "json.h"
 #include "lib/util/clock.h"
-#include "say.h"
+#include "output.h"
 
 #define TIMEOUT_S 30
 #define LOOK_MS 100

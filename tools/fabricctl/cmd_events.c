@@ -12,8 +12,8 @@
 #include "json.h"
 #include "moment.h"
 #include "number.h"
+#include "output.h"
 #include "past.h"
-#include "say.h"
 
 #define HOOK_SECONDS 60
 #define HOOK_AT_ONCE 4

@@ -3,7 +3,7 @@
 #include "dry_run.h"
 #include "lib/util/times.h"
 #include "lib/util/units.h"
-#include "say.h"
+#include "output.h"
 
 #define TERM_MAX (365 * 86400 * SEC)
 

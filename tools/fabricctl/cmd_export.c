@@ -6,9 +6,9 @@
 
 #include "ask.h"
 #include "json.h"
+#include "output.h"
 #include "replace.h"
 #include "rows.h"
-#include "say.h"
 #include "slurm.h"
 
 static bool torus3d;

@@ -7,7 +7,7 @@
 
 #include "ask.h"
 #include "json.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 
 static const char *save, *diff;

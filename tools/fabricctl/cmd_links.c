@@ -8,7 +8,7 @@
 #include "lib/util/times.h"
 #include "local.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 #include "show.h"
 #include "table.h"
 #include "wave.h"

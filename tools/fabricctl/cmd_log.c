@@ -4,7 +4,7 @@
 
 #include "ask.h"
 #include "json.h"
-#include "say.h"
+#include "output.h"
 
 static int level_check(const char *level)
 {

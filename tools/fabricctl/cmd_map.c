@@ -13,9 +13,9 @@
 #include "ask.h"
 #include "job.h"
 #include "json.h"
+#include "output.h"
 #include "rankfile.h"
 #include "rows.h"
-#include "say.h"
 #include "slots.h"
 #include "table.h"
 

@@ -4,8 +4,8 @@
 
 #include "ask.h"
 #include "json.h"
+#include "output.h"
 #include "replace.h"
-#include "say.h"
 #include "tools/metrics/metrics.h"
 
 static bool openmetrics;

@@ -5,7 +5,7 @@
 #include "json.h"
 #include "map.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 #include "show.h"
 #include "table.h"
 #include "wave.h"

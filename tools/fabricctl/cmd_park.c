@@ -3,7 +3,7 @@
 
 #include "json.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 #include "show.h"
 #include "table.h"
 

@@ -8,9 +8,9 @@
 #include "moment.h"
 #include "number.h"
 #include "orders.h"
+#include "output.h"
 #include "past.h"
 #include "report.h"
-#include "say.h"
 #include "table.h"
 
 #define LINES_MAX 10

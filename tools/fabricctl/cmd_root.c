@@ -7,7 +7,7 @@
 #include "json.h"
 #include "number.h"
 #include "root.h"
-#include "say.h"
+#include "output.h"
 #include "show.h"
 #include "table.h"
 #include "lib/util/clock.h"

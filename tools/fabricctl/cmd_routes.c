@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "json.h"
+#include "output.h"
 #include "path.h"
 #include "rows.h"
-#include "say.h"
 #include "table.h"
 
 /* struct view - what to show: all rows of a node, or the row to one destination. */

@@ -8,8 +8,8 @@
 #include "next.h"
 #include "number.h"
 #include "orders.h"
+#include "output.h"
 #include "root.h"
-#include "say.h"
 #include "show.h"
 #include "wave.h"
 

@@ -3,9 +3,9 @@
 
 #include "job.h"
 #include "json.h"
+#include "output.h"
 #include "path.h"
 #include "rows.h"
-#include "say.h"
 
 struct trace {
 	struct ask ask;

@@ -10,9 +10,9 @@
 
 #include "job.h"
 #include "json.h"
+#include "output.h"
 #include "path.h"
 #include "rows.h"
-#include "say.h"
 
 #define SHOWN_MAX 20
 

@@ -8,7 +8,7 @@
 #include "kind.h"
 #include "memory.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 
 static const char *where;

@@ -9,7 +9,7 @@
 
 #include "command.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 
 #define OPTS_MAX 40
 #define DONE (-1)		/* result of option_take(): the help was printed, so the program

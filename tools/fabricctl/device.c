@@ -15,7 +15,7 @@
 #include "device.h"
 #include "kind.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 
 #define KIND "torus"
 

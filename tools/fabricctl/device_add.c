@@ -4,7 +4,7 @@
 #include "device.h"
 #include "kind.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 
 static const char *guid, *name;
 static const char *sets[OPT_LIST_MAX];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "device.h"
-#include "say.h"
+#include "output.h"
 
 static int device_attach(struct ctl *ctl, int argc, char **argv)
 {

@@ -14,7 +14,7 @@
 
 #include "json.h"
 #include "nicfile.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 
 static const char *ifname_said;

@@ -4,7 +4,7 @@
 
 #include "device.h"
 #include "kind.h"
-#include "say.h"
+#include "output.h"
 
 /* Finds the interface of a kernel NIC, so that no other interface can be removed by mistake. */
 static int interface_of(const char *name, struct torus_device *info)

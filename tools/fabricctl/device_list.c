@@ -6,7 +6,7 @@
 #include "device.h"
 #include "json.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 
 static bool ports;

@@ -12,7 +12,7 @@
 
 #include "device.h"
 #include "nicfile.h"
-#include "say.h"
+#include "output.h"
 
 static const char *dir;
 

@@ -13,7 +13,7 @@
 
 #include "device.h"
 #include "nicfile.h"
-#include "say.h"
+#include "output.h"
 #include "tools/torusemu/guid.h"
 
 static const char *config;

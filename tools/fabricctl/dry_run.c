@@ -11,9 +11,9 @@
 #include "dry_run.h"
 #include "job.h"
 #include "json.h"
+#include "output.h"
 #include "path.h"
 #include "rows.h"
-#include "say.h"
 
 /* The bits of a row that determine the path of packets on VCD0 and VCD1. */
 #define WAY (~(TORUS_ROW_ADAPTIVE | TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT))

@@ -12,7 +12,7 @@
 #include "launcher.h"
 #include "netns.h"
 #include "node.h"
-#include "say.h"
+#include "output.h"
 
 /* Mounts /sys again, because it shows the network of the namespace that mounted it. */
 static void show_sys(void)

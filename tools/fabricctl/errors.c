@@ -8,7 +8,7 @@
 #include "errors.h"
 #include "json.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 
 #define FORMAT		"torus-links-errors-1"

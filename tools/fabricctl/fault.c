@@ -7,7 +7,7 @@
 #include "line.h"
 #include "nic.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 
 int fault_wish_parse(const char *ber, const char *latency, struct fault_wish *out)
 {

@@ -7,7 +7,7 @@ ctl-lab := up down list status exec hosts agent cut mend swap silence ber vb lat
 ctl-link := down up eye retrain retry test locate module
 ctl-job := start list show hosts verify stop
 ctl-device := up check owner add del list attach detach
-ctl-shared := main program command say kind table number json ask wave local show map change orders cabling dry_run rows path \
+ctl-shared := main program command output kind table number json ask wave local show map change orders cabling dry_run rows path \
 	lab labfile labconf names netns wire device nicfile nic nic_args nic_user \
 	nic_packed nic_kernel raise node node_proc power revive enter launcher proc teardown await moment past follow concern replace slurm outages difference report report_html job \
 	appgraph slots rankfile hook hook_follow web errors next fault cable line root tested both traffic_record traffic_judge traffic_udp \

@@ -29,7 +29,7 @@
 #include "hook.h"
 #include "json.h"
 #include "lib/util/clock.h"
-#include "say.h"
+#include "output.h"
 
 #define WAITING_MAX 1000	/* most events that wait for their hooks; further events are left
 				 * out */

@@ -14,7 +14,7 @@
 #include "follow.h"
 #include "hook_follow.h"
 #include "json.h"
-#include "say.h"
+#include "output.h"
 
 #define LOOK_MS 50	/* between two checks of running hooks */
 #define AGAIN_MS 1000	/* between two attempts to connect again */

@@ -7,7 +7,7 @@
 #include "json.h"
 #include "moment.h"
 #include "orders.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 
 /* Asks for the members from number @from on. Return: OK, or the kind of the error */

@@ -5,8 +5,8 @@
 
 #include "job.h"
 #include "json.h"
+#include "output.h"
 #include "rankfile.h"
-#include "say.h"
 
 static const char *format;
 static uint64_t each;		/* 0: not given */

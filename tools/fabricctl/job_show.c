@@ -4,7 +4,7 @@
 #include "job.h"
 #include "json.h"
 #include "map.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 
 static void show_members(const json_t *members)

@@ -7,7 +7,7 @@
 #include "job.h"
 #include "json.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 
 static uint64_t nodes;
 static const char *at, *how, *list;

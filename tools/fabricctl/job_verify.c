@@ -10,8 +10,8 @@
 
 #include "job.h"
 #include "json.h"
+#include "output.h"
 #include "rows.h"
-#include "say.h"
 
 #define CULPRITS_MAX 20		/* most culprits that are printed */
 

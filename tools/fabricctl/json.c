@@ -6,7 +6,7 @@
 
 #include "command.h"
 #include "json.h"
-#include "say.h"
+#include "output.h"
 
 static json_t *missing, *rootless;
 static bool full, shown;
@@ -77,9 +77,9 @@ void json_failed(int status)
 			   status > 0 && status <= TIMEOUT ? codes[status] : "failed";
 	json_t *j;
 
-	if (status != OK && !shown && *said_last()) {
+	if (status != OK && !shown && *last_message()) {
 		j = json_pack("{sb ss so}", "ok", 0, "code", code, "error",
-			      readable_json(said_last()));
+			      readable_json(last_message()));
 		json_dumpf(j, stdout, JSON_COMPACT);
 		putchar('\n');
 		json_decref(j);

@@ -12,7 +12,7 @@
 #include "lib/util/clock.h"
 #include "lib/util/fnv.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 
 int lab_name_check(const char *name)
 {

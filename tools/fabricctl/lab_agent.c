@@ -7,7 +7,7 @@
 #include "kind.h"
 #include "lab.h"
 #include "node.h"
-#include "say.h"
+#include "output.h"
 
 /* Joins the words to one line for the shell, as rsh and ssh do. */
 static char *join_words(int n, char **word)

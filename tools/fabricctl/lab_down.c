@@ -7,7 +7,7 @@
 
 #include "lab.h"
 #include "names.h"
-#include "say.h"
+#include "output.h"
 #include "teardown.h"
 
 static bool all;

@@ -6,7 +6,7 @@
 #include "kind.h"
 #include "lab.h"
 #include "node.h"
-#include "say.h"
+#include "output.h"
 
 static int lab_exec(struct ctl *ctl, int argc, char **argv)
 {

@@ -5,7 +5,7 @@
 #include "json.h"
 #include "lab.h"
 #include "names.h"
-#include "say.h"
+#include "output.h"
 
 static bool list;
 

@@ -6,8 +6,8 @@
 #include "kind.h"
 #include "lab.h"
 #include "node.h"
+#include "output.h"
 #include "power.h"
-#include "say.h"
 
 static bool manager, nic, power;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cable.h"
 #include "line.h"
-#include "say.h"
+#include "output.h"
 
 #define KEEP FAULT_KEEP
 

@@ -5,7 +5,7 @@
 #include "json.h"
 #include "lab.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 
 static json_t *lab_json(const char *name)

@@ -8,8 +8,8 @@
 #include "kind.h"
 #include "lab.h"
 #include "number.h"
+#include "output.h"
 #include "power.h"
-#include "say.h"
 
 static void on_pause_signal(int sig)
 {

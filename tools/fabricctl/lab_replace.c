@@ -6,9 +6,9 @@
 #include "kind.h"
 #include "names.h"
 #include "node.h"
+#include "output.h"
 #include "power.h"
 #include "revive.h"
-#include "say.h"
 
 static const char *name;
 static struct revive how = { .timeout = REVIVE_TIMEOUT };

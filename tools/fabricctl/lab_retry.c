@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cable.h"
-#include "say.h"
+#include "output.h"
 
 static int lab_retry(struct ctl *ctl, int argc, char **argv)
 {

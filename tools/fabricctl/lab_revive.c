@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <unistd.h>
 
+#include "output.h"
 #include "revive.h"
-#include "say.h"
 
 static struct revive how = { .timeout = REVIVE_TIMEOUT };
 

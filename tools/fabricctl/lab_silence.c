@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cable.h"
-#include "say.h"
+#include "output.h"
 
 static bool one_way;
 

@@ -10,8 +10,8 @@
 #include "nic.h"
 #include "node.h"
 #include "number.h"
+#include "output.h"
 #include "proc.h"
-#include "say.h"
 #include "table.h"
 
 /* Return: the number of a process or an interface; null for 0, which means that there is none. */

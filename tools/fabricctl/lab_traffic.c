@@ -17,7 +17,7 @@
 #include "netns.h"
 #include "nic.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 #include "traffic_judge.h"
 #include "traffic_rma.h"
@@ -248,9 +248,12 @@ static double bit_rate(const struct flow *f)
 
 static json_t *traffic_json(const struct flow *f)
 {
-	return json_pack("{ss sI sI sI sI sI sI sI sI sI sf sf sf sb so}", "protocol", f->protocol,
-			 "sent", (json_int_t)f->sent, "received", (json_int_t)f->received, "lost",
-			 (json_int_t)flow_lost(f), "doubled", (json_int_t)f->doubled, "reordered",
+	/* "doubled" is the former name of "duplicates", for scripts that were written with it */
+	return json_pack("{ss sI sI sI sI sI sI sI sI sI sI sf sf sf sb so}",
+			 "protocol", f->protocol, "sent", (json_int_t)f->sent,
+			 "received", (json_int_t)f->received,
+			 "lost", (json_int_t)flow_lost(f), "duplicates", (json_int_t)f->duplicates,
+			 "doubled", (json_int_t)f->duplicates, "reordered",
 			 (json_int_t)f->reordered, "corrupt", (json_int_t)f->corrupt, "bytes",
 			 (json_int_t)f->bytes, "retransmits", (json_int_t)f->retransmits,
 			 "needless_retransmits", (json_int_t)f->needless, "seconds", f->seconds,
@@ -277,7 +280,7 @@ static void loss_cell(struct table *t, uint64_t n)
 
 static void show_traffic(const struct flow *flow)
 {
-	static const char *const titles[] = { "FLOW", ">SENT", ">RECEIVED", ">LOST", ">DOUBLED",
+	static const char *const titles[] = { "FLOW", ">SENT", ">RECEIVED", ">LOST", ">DUPLICATES",
 					      ">REORDERED", ">CORRUPT", ">RETRANSMITS",
 					      ">NEEDLESS", ">LONGEST PAUSE", ">RATE", "VERDICT",
 					      NULL };
@@ -292,7 +295,7 @@ static void show_traffic(const struct flow *flow)
 		table_cell(t, PLAIN, "%llu", (unsigned long long)f->sent);
 		table_cell(t, PLAIN, "%llu", (unsigned long long)f->received);
 		loss_cell(t, flow_lost(f));
-		loss_cell(t, f->doubled);
+		loss_cell(t, f->duplicates);
 		table_cell(t, flow_is_disordered(f) ? BAD : PLAIN, "%llu",
 			   (unsigned long long)f->reordered);
 		loss_cell(t, f->corrupt);
@@ -503,8 +506,8 @@ COMMAND(lab_traffic) = {
 		"any. UDP keeps at most 64 datagrams under way, less than any queue holds: the\n"
 		"fabric has lost those that are missing. In TCP a loss shows as a retransmission;\n"
 		"NEEDLESS ones are those whose first copy arrived as well, only late. With --rma\n"
-		"a record is put into memory of the other node; DOUBLED counts tickets and\n"
-		"additions that are too many.",
+		"a record is put into memory of the other node; DUPLICATES counts tickets\n"
+		"and additions that are too many.",
 	.opts = opts,
 	.min = 2,
 	.max = 2,

@@ -24,7 +24,7 @@
 #include "number.h"
 #include "proc.h"
 #include "raise.h"
-#include "say.h"
+#include "output.h"
 #include "teardown.h"
 #include "web.h"
 #include "lib/util/clock.h"

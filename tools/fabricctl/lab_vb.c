@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cable.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 
 static int lab_vb(struct ctl *ctl, int argc, char **argv)
 {

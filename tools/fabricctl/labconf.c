@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "labconf.h"
-#include "say.h"
+#include "output.h"
 
 /* Keys whose values differ from node to node; node.c writes them. */
 static const char *const own_keys[] = { "fabric", "name", "shape", "device", "service_address",

@@ -14,7 +14,7 @@
 
 #include "kind.h"
 #include "lab.h"
-#include "say.h"
+#include "output.h"
 
 static const char *const state_names[LAB_STATES] = {
 	[LAB_STARTING] = "starting",

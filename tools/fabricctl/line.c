@@ -6,7 +6,7 @@
 
 #include "command.h"
 #include "line.h"
-#include "say.h"
+#include "output.h"
 
 #define CELSIUS_MIN (-40)
 #define CELSIUS_MAX 125

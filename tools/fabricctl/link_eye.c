@@ -7,7 +7,7 @@
 
 #include "ask.h"
 #include "json.h"
-#include "say.h"
+#include "output.h"
 
 #define HALF_UI	500		/* half of the eye's width, 1/1000 UI */
 #define GOOD_ENOUGH 12		/* -log10 of the bit error rate from which on a cell is drawn as

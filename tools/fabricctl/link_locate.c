@@ -5,7 +5,7 @@
 #include "both.h"
 #include "json.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 
 #define SECONDS_MAX 3600
 

@@ -3,7 +3,7 @@
 
 #include "both.h"
 #include "json.h"
-#include "say.h"
+#include "output.h"
 
 static const char *or_none(const char *text)
 {

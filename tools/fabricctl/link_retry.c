@@ -2,7 +2,7 @@
 #include <torus/torus.h>
 
 #include "change.h"
-#include "say.h"
+#include "output.h"
 
 static int link_retry(struct ctl *ctl, int argc, char **argv)
 {

@@ -12,7 +12,7 @@
 
 #include "ask.h"
 #include "json.h"
-#include "say.h"
+#include "output.h"
 #include "tested.h"
 
 #define SECONDS		5
@@ -139,10 +139,10 @@ static void end_test(struct ask *a, const struct place *at, const char *token)
 {
 	json_t *data = NULL;
 
-	say_hush(true);
+	hush_output(true);
 	if (ask(a, step_request(at, "end", token), &data) == OK)
 		json_decref(data);
-	say_hush(false);
+	hush_output(false);
 }
 
 static bool is_over(const json_t *data)

@@ -10,7 +10,7 @@
 #include "lab.h"
 #include "local.h"
 #include "nic.h"
-#include "say.h"
+#include "output.h"
 
 /**
  * struct local - state of asking all NICs of this host

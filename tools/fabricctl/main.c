@@ -6,7 +6,7 @@
 #include "command.h"
 #include "json.h"
 #include "launcher.h"
-#include "say.h"
+#include "output.h"
 
 static const struct family families[] = {
 	{ "", "the fabric", "" },

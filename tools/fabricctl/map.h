@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <torus/topology.h>
 
-#include "say.h"
+#include "output.h"
 
 /** map_colour() - Return: the colour of a node's state */
 enum colour map_colour(const char *state);

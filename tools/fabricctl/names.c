@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "names.h"
-#include "say.h"
+#include "output.h"
 
 /* Prints an address, the node's name, and the name of its place if it differs. */
 static void print_name(FILE *f, const char *address, const char *host, const char *place,

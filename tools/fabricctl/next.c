@@ -5,8 +5,8 @@
 #include "errors.h"
 #include "json.h"
 #include "next.h"
+#include "output.h"
 #include "root.h"
-#include "say.h"
 
 /**
  * struct step - the next step for problems of a kind whose text contains @part; @part NULL: any

@@ -6,7 +6,7 @@
 #include <torus/torus.h>
 
 #include "lab.h"
-#include "say.h"
+#include "output.h"
 
 /**
  * struct nic_backend - one kind of NIC

@@ -18,7 +18,7 @@
 #include "node_proc.h"
 #include "proc.h"
 #include "lib/util/times.h"
-#include "say.h"
+#include "output.h"
 
 #define REQUEST_MAX 8192
 #define ANSWER_MAX 1024

@@ -8,7 +8,7 @@
 #include "lib/util/inifile.h"
 #include "nicfile.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 
 #define MTU_MIN 1072		/* a frame must have room for the largest packet with the
 				 * smallest payload_max */

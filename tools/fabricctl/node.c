@@ -10,8 +10,8 @@
 #include "nic.h"
 #include "node.h"
 #include "node_proc.h"
+#include "output.h"
 #include "proc.h"
-#include "say.h"
 
 int programs_find(struct programs *p)
 {

@@ -8,7 +8,7 @@
 #include "moment.h"
 #include "number.h"
 #include "orders.h"
-#include "say.h"
+#include "output.h"
 
 /* Prints the ports of an order; prints nothing if the order is about all ports of the node. */
 static void show_ports(const json_t *order)

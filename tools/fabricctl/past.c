@@ -13,8 +13,8 @@
 #include "json.h"
 #include "lib/util/clock.h"
 #include "moment.h"
+#include "output.h"
 #include "past.h"
-#include "say.h"
 
 #define LOOK_MS 500
 #define TRIES_MAX 20	/* number of questions to a manager that refuses, before the command ends */

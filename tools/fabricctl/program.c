@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "say.h"
+#include "output.h"
 
 static int print_help(void)
 {

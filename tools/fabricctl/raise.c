@@ -7,8 +7,8 @@
 
 #include "netns.h"
 #include "node.h"
+#include "output.h"
 #include "raise.h"
-#include "say.h"
 #include "wire.h"
 
 /*

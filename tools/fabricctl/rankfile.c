@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "number.h"
+#include "output.h"
 #include "rankfile.h"
-#include "say.h"
 
 static void write_openmpi(FILE *f, const struct slots *s, const uint32_t *place, uint32_t ranks)
 {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "output.h"
 #include "replace.h"
-#include "say.h"
 
 static int write_text(int fd, const char *text)
 {

@@ -10,9 +10,9 @@
 #include "nic.h"
 #include "node.h"
 #include "node_proc.h"
+#include "output.h"
 #include "power.h"
 #include "revive.h"
-#include "say.h"
 
 static volatile sig_atomic_t interrupted;
 

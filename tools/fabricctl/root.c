@@ -4,8 +4,8 @@
 
 #include "json.h"
 #include "number.h"
+#include "output.h"
 #include "root.h"
-#include "say.h"
 
 static bool state_is(const json_t *root, const char *state)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "json.h"
+#include "output.h"
 #include "rows.h"
-#include "say.h"
 
 #define ROW_DIGITS 16
 #define ROWS_MAX 131072		/* most rows in an answer: fabricd-control(7) */

@@ -6,7 +6,7 @@
 
 #include "json.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 #include "slots.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"	/* editors of Windows begin files with this mark */

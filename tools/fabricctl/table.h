@@ -3,7 +3,7 @@
 #ifndef TABLE_H
 #define TABLE_H
 
-#include "say.h"
+#include "output.h"
 
 struct table;
 

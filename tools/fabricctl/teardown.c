@@ -18,8 +18,8 @@
 #include "lab.h"
 #include "names.h"
 #include "netns.h"
+#include "output.h"
 #include "proc.h"
-#include "say.h"
 #include "teardown.h"
 
 #define GRACE_MS 1500

@@ -9,7 +9,7 @@
 #include "command.h"
 #include "json.h"
 #include "number.h"
-#include "say.h"
+#include "output.h"
 #include "table.h"
 #include "tested.h"
 

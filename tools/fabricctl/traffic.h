@@ -36,7 +36,7 @@ struct flow {
 	bool any_order;		/* records may overtake each other */
 	uint64_t sent;
 	uint64_t received;	/* records received, each number counted once */
-	uint64_t doubled;
+	uint64_t duplicates;
 	uint64_t reordered;
 	uint64_t corrupt;
 	uint64_t bytes;

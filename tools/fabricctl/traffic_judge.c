@@ -53,7 +53,7 @@ void judge_datagram(struct judge *j, const void *buf, uint32_t size, double now)
 	j->latest = now;
 	behind = rec.number < j->next;
 	if (behind && (j->next - rec.number > JUDGE_SEEN || test_and_set(j, rec.number))) {
-		j->f->doubled++;
+		j->f->duplicates++;
 		return;
 	}
 	if (!behind) {
@@ -77,7 +77,7 @@ void judge_stream(struct judge *j, const void *buf, double now)
 		return;
 	}
 	if (rec.number < j->next)
-		j->f->doubled++;
+		j->f->duplicates++;
 	else if (rec.number > j->next)
 		j->f->reordered++;
 	j->next = rec.number + 1;
@@ -104,6 +104,6 @@ bool flow_is_disordered(const struct flow *f)
 
 bool flow_is_clean(const struct flow *f)
 {
-	return !f->err && f->sent && f->received == f->sent && !f->doubled && !f->corrupt &&
+	return !f->err && f->sent && f->received == f->sent && !f->duplicates && !f->corrupt &&
 		!flow_is_disordered(f);
 }

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "say.h"
+#include "output.h"
 #include "traffic_rma.h"
 
 #define RING 64			/* number of slots of the owner */
@@ -184,7 +184,7 @@ static int send_record(struct rma_end *end, const struct rma_owner *owner, uint3
 		if (err)
 			return err;
 		if (done.cookie == STEP_TICKET)
-			f->doubled += done.value != f->sent;
+			f->duplicates += done.value != f->sent;
 		if (done.cookie == STEP_BACK && memcmp(out, out + slot_bytes(size), size))
 			return fail_flow(f, -EBADMSG, "other bytes were read than written");
 	}
@@ -206,7 +206,7 @@ static void check_count(struct rma_end *end, const struct torus_far *far, uint64
 	if (await_end(end, f, &done))
 		return;
 	if (done.value > f->sent)
-		f->doubled += done.value - f->sent;
+		f->duplicates += done.value - f->sent;
 	else if (done.value < f->sent)
 		fail_flow(f, -EBADMSG, "an addition was not executed");
 }

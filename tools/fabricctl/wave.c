@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "json.h"
-#include "say.h"
+#include "output.h"
 #include "wave.h"
 
 const char *wave_position_text(const json_t *position, char *buf)

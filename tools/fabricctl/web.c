@@ -7,8 +7,8 @@
 
 #include "netns.h"
 #include "node_proc.h"
+#include "output.h"
 #include "proc.h"
-#include "say.h"
 #include "web.h"
 
 #define WEB_PORT_FIRST 7181	/* 7180 is the port of a fabricweb outside labs */

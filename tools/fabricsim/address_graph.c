@@ -8,7 +8,7 @@
 #include "address_graph.h"
 #include "kernel/core/splitmix64.h"
 #include "tools/fabricctl/command.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 static int make_graph(struct address_graph *g, const char *name, uint32_t n, unsigned int degree)
 {

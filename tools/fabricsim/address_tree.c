@@ -5,7 +5,7 @@
 
 #include "address_tree.h"
 #include "tools/fabricctl/command.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define STEP_X	64
 #define STEP_Y	48

@@ -9,7 +9,7 @@
 
 #include "avail_option.h"
 #include "tools/fabricctl/command.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define SECONDS_MAX 1e6
 

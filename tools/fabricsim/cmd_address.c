@@ -12,7 +12,7 @@
 #include "points.h"
 #include "range.h"
 #include "tools/fabricctl/json.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 #include "tools/fabricctl/table.h"
 
 #define SHAPES		"4x4x4,8x8x8,16x16x16"

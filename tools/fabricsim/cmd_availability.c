@@ -17,7 +17,7 @@
 #include "plot.h"
 #include "points.h"
 #include "tools/fabricctl/json.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define HOURS_MAX 1e15
 #define ALL_PAIRS_MAX 4096	/* most nodes with --no-relays, which examines the rows of all

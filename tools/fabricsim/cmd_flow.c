@@ -7,7 +7,7 @@
 #include "plot.h"
 #include "points.h"
 #include "tools/fabricctl/json.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 static json_t *real_json(double v)
 {

@@ -10,7 +10,7 @@
 #include "points.h"
 #include "range.h"
 #include "tools/fabricctl/json.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define NODES_MAX 65536
 

@@ -15,7 +15,7 @@
 #include "points.h"
 #include "range.h"
 #include "recovery_scene.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define EXACT_MAX 4096		/* most nodes with which NICs are simulated packet by packet */
 #define NODES_MAX (1u << 20)

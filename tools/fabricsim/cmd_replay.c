@@ -12,7 +12,7 @@
 #include "daemon/record.h"
 #include "lib/util/units.h"
 #include "tools/fabricctl/command.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 static const char *until_text;
 static bool show_all;

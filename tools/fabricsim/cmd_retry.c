@@ -15,7 +15,7 @@
 #include "retry_play.h"
 #include "retry_wire.h"
 #include "tools/fabricctl/json.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define DECADES 25		/* most points of --ber FROM:TO */
 #define HIT_UNIT 20		/* with --retries: number of the message that has the errors */

@@ -15,7 +15,7 @@
 #include "points.h"
 #include "range.h"
 #include "route_fabric.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 /*
  * Limit, because all rows of a fabric are in memory: 8 bytes for each pair of nodes, on each core.

@@ -17,7 +17,7 @@
 #include "tools/fabricctl/json.h"
 #include "tools/fabricctl/line.h"
 #include "tools/fabricctl/number.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define CLASSES_MAX 16
 

@@ -13,7 +13,7 @@
 #include "translate_paper.h"
 #include "translate_time.h"
 #include "tools/fabricctl/json.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 #include "tools/fabricctl/table.h"
 
 #define COUNTED		"1,2,3,4,5,6,7,8,9,10,11,12,24,64"

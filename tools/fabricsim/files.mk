@@ -15,7 +15,7 @@ sim-translate := translate_paper translate_time
 sim-grow := grow_run
 sim-address := address_graph address_walk address_tree
 sim-retry := retry_wire retry_formula retry_play
-sim-ctl := program command say table number json line
+sim-ctl := program command output table number json line
 
 # Managers and NICs in virtual time; the tests' worlds are made of the same objects.
 # Files of the core that the library has are linked from there.

@@ -5,7 +5,7 @@
 #include "flow_option.h"
 #include "flow_trace.h"
 #include "range.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define LIST_MAX 16
 #define UNSET UINT64_MAX

@@ -6,7 +6,7 @@
 #include "flow_sweep.h"
 #include "jobs.h"
 #include "tools/fabricctl/command.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 struct sweep {
 	struct flow_point *point;

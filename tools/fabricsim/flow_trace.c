@@ -7,7 +7,7 @@
 #include "flow_trace.h"
 #include "tools/fabricctl/command.h"
 #include "tools/fabricctl/number.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define WORDS 3
 #define TIME_MAX 2000000000u

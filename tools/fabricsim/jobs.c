@@ -8,7 +8,7 @@
 
 #include "jobs.h"
 #include "kernel/core/splitmix64.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define THREADS_MAX 256
 

@@ -7,7 +7,7 @@
 
 #include "plot.h"
 #include "tools/fabricctl/command.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 /* Pixels. */
 #define WIDE 460

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "points.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 #include "tools/fabricctl/table.h"
 
 #define COLUMNS_MAX 40

@@ -7,7 +7,7 @@
 
 #include "range.h"
 #include "tools/fabricctl/command.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 /* Parses a decimal number, which may have an exponent; sets @end to the text after it. */
 static int real_parse(const char *text, const char **end, double *out)

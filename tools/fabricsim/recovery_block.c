@@ -4,7 +4,7 @@
 
 #include "recovery_block.h"
 #include "tools/fabricctl/command.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 /* Return: the dimension across which the block is a plane; ndims: the block is not a plane. */
 static unsigned int plane_dim(const struct torus_shape *shape, const struct block *b)

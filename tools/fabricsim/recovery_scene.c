@@ -14,7 +14,7 @@
 #include "jobs.h"
 #include "lib/util/clock.h"
 #include "recovery_scene.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define REST_MAX (120 * SEC)	/* virtual time after which a scene is given up */
 #define AFTERMATH (1 * SEC)	/* time between two acts, in which all nodes report */

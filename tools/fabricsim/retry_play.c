@@ -10,7 +10,7 @@
 #include <torus/torus.h>
 
 #include "tools/fabricctl/json.h"
-#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/output.h"
 
 #define STEPS_MAX 16
 #define EVENTS_MAX 4096

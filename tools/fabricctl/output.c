@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "say.h"
+#include "output.h"
 
 static bool in_progress, hushed;
-static char last_message[1024];
+static char message[1024];
 
 /*
  * Prints a message, which may quote a file or an argument, with '?' in place of characters that
@@ -32,7 +32,7 @@ static void print_message(const char *fmt, va_list ap)
 	char *text;
 
 	va_copy(again, ap);
-	vsnprintf(last_message, sizeof(last_message), fmt, again);
+	vsnprintf(message, sizeof(message), fmt, again);
 	va_end(again);
 	if (hushed)
 		return;
@@ -47,14 +47,14 @@ static void print_message(const char *fmt, va_list ap)
 	errno = err;
 }
 
-void say_hush(bool on)
+void hush_output(bool on)
 {
 	hushed = on;
 }
 
-const char *said_last(void)
+const char *last_message(void)
 {
-	return last_message;
+	return message;
 }
 
 int fail(const char *fmt, ...)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Output for people: errors, colours, progress. */
-#ifndef SAY_H
-#define SAY_H
+#ifndef OUTPUT_H
+#define OUTPUT_H
 
 #include <stdbool.h>
 
@@ -24,10 +24,13 @@ int screen_columns(void);
 /** progress() - print a line to a terminal, which the next one overwrites; "" clears it */
 void progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/** say_hush() - stop printing errors and warnings, or print them again; said_last() returns both */
-void say_hush(bool on);
+/**
+ * hush_output() - stop printing errors and warnings, or print them again; last_message() returns
+ * them in both cases
+ */
+void hush_output(bool on);
 
-/** said_last() - Return: the last error or warning, without the program's name; "": none */
-const char *said_last(void);
+/** last_message() - Return: the last error or warning, without the program's name; "": none */
+const char *last_message(void);
 
-#endif /* SAY_H */
+#endif /* OUTPUT_H */
