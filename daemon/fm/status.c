@@ -100,7 +100,7 @@ uint32_t fm_node_parent(const struct fm *fm, uint32_t node)
 	if (!fm->root || !fm->table.version || node >= fm->table.nodes)
 		return TORUS_NO_NODE;
 	m = fm_record_at(fm->root, node);
-	if (!m || !m->via || m->guid == fm->guid)
+	if (!m || m->guid == fm->guid)
 		return TORUS_NO_NODE;
 	up = fm_record(fm->root, m->via);
 	return up ? up->node : TORUS_NO_NODE;
@@ -218,10 +218,10 @@ bool fm_last_alive(const struct fm *fm, uint32_t node, uint64_t *at)
 	m = fm->root ? fm_record(fm->root, e->guid) : NULL;
 	*at = m ? find_last_proof(fm, m) : 0;
 	if (fm_is_root(fm))
-		return m && (m->via || fm->now < later(*at, m->missing) + fm->cfg.member_max);
+		return m && fm->now < later(*at, m->missing) + fm->cfg.member_max;
 	*at = later(*at, find_last_contact(fm, e));
 	/* The table is no evidence that the lost root itself lives. */
-	lost = fm->cut_off && e->guid == fm->led.guid && *at < fm->cut_off;
+	lost = e->guid == fm->led.guid && *at < fm->cut_off;
 	*at = later(*at, known_by_root(fm));
 	return !lost && *at && fm->now < *at + fm->cfg.member_max;
 }
@@ -313,7 +313,7 @@ uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port
 		return there;
 	if (!(t->entry[far].admin & 1u << q))
 		return here;
-	return here && there ? (here > there ? here : there) : 0;
+	return here && there ? later(here, there) : 0;
 }
 
 uint64_t fm_out_until(const struct fm *fm, uint32_t node)
@@ -325,8 +325,8 @@ uint64_t fm_out_until(const struct fm *fm, uint32_t node)
 	for (unsigned int p = 0; p < 2u * fm->table.shape.ndims; p++) {
 		uint64_t until = find_until(fm, node, p);
 
-		if (until && (!at || until < at))
-			at = until;
+		if (until)
+			at = at ? earlier(at, until) : until;
 	}
 	return at;
 }
@@ -422,33 +422,35 @@ static enum cable cable_state(const struct fm *fm, uint32_t node, unsigned int d
 	return why[0] == 'a' ? CABLE_EXCLUDED : why[0] == 'w' ? CABLE_MISWIRED : CABLE_FAULTY;
 }
 
-static void count_cables(const struct fm *fm, struct fm_cables *n)
+/*
+ * Return: true if a node or a cable does not work by the table, although no administrator has
+ * excluded it.
+ */
+static bool find_lack(const struct fm *fm)
 {
 	const struct fm_table *t = &fm->table;
 
-	*n = (struct fm_cables) { .counted = true };
 	for (uint32_t i = 0; i < t->nodes; i++) {
-		n->away += t->entry[i].state != FM_NODE_UP && !fm_out_of_service(fm, i);
+		if (t->entry[i].state != FM_NODE_UP && !fm_out_of_service(fm, i))
+			return true;
 		for (unsigned int d = 0; d < t->shape.ndims; d++) {
 			enum cable is = cable_state(fm, i, d);
 
-			n->all += is != CABLE_NONE;
-			n->up += is == CABLE_UP;
-			n->faulty += is == CABLE_FAULTY;
-			n->excluded += is == CABLE_EXCLUDED;
-			n->miswired += is == CABLE_MISWIRED;
+			if (is == CABLE_FAULTY || is == CABLE_MISWIRED)
+				return true;
 		}
 	}
+	return false;
 }
 
-/* Return: counts of the cables of the present table. They are made when they are first needed. */
-static const struct fm_cables *cables_of(const struct fm *fm)
+/* As find_lack(), which is called once for each table. */
+static bool is_lacking(const struct fm *fm)
 {
-	struct fm_cables *n = &fm->table.book->cables;
+	struct fm_lack *lack = &fm->table.book->lack;
 
-	if (!n->counted)
-		count_cables(fm, n);
-	return n;
+	if (!lack->known)
+		*lack = (struct fm_lack) { .known = true, .is = find_lack(fm) };
+	return lack->is;
 }
 
 static bool is_alive_lately(const struct fm *fm, uint32_t node)
@@ -484,8 +486,8 @@ static bool works_here(const struct fm *fm, uint32_t node)
 }
 
 /*
- * Counts the nodes. Return: true if a node or a cable does not work, as far as this machine knows,
- * although no administrator has excluded it.
+ * Counts the nodes. Return: true if a node does not work, as far as this machine knows, although no
+ * administrator has excluded it.
  */
 static bool count_nodes(const struct fm *fm, struct fm_status *s)
 {
@@ -509,7 +511,6 @@ static bool count_nodes(const struct fm *fm, struct fm_status *s)
 			s->links++;
 			s->links_heard += here ||
 				is_answering(fm, torus_neighbour(&t->shape, i, d));
-			lacks |= is == CABLE_FAULTY || is == CABLE_MISWIRED;
 			if (is == CABLE_EXCLUDED)
 				s->links_excluded++;
 			else if (is == CABLE_MISWIRED)
@@ -756,14 +757,11 @@ void fm_outline(const struct fm *fm, struct fm_outline *out)
 
 enum fm_state fm_state(const struct fm *fm)
 {
-	const struct fm_cables *n;
-
 	if (!fm->table.version)
 		return FM_BOOTSTRAPPING;
 	if (under_way(fm))
 		return FM_RECOVERING;
-	n = cables_of(fm);
-	if (n->away || n->faulty || n->miswired || fm_problems_count(fm) || !fm_reachable(fm))
+	if (is_lacking(fm) || fm_problems_count(fm) || !fm_reachable(fm))
 		return FM_DEGRADED;
 	return FM_RUNNING;
 }

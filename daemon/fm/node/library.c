@@ -135,7 +135,7 @@ void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
 
 	invariant(!b->library);
 	b->ups = 0;
-	b->cables.counted = false;
+	b->lack.known = false;
 	for (uint32_t i = 0; i < n; i++) {
 		struct fm_entry *e = &b->entry[entry[i].node];
 

@@ -15,13 +15,11 @@
 struct fm_library;
 
 /**
- * struct fm_cables - number of cables by state; valid if @counted
- * @excluded: cables that an administrator has excluded; @miswired: cables that lead to wrong ports
- * @away: number of nodes that are not up, although no administrator has taken them out of service
+ * struct fm_lack - whether a node or a cable does not work, although no administrator has excluded
+ * it: @is, which is valid if @known
  */
-struct fm_cables {
-	bool counted;
-	uint32_t all, up, faulty, excluded, miswired, away;
+struct fm_lack {
+	bool known, is;
 };
 
 /**
@@ -35,7 +33,7 @@ struct fm_cables {
  * @orders: which user excluded which ports, and why
  * @jobs: the jobs whose ids entries have
  * @by_guid: node ids by GUID; empty: not indexed yet
- * @cables: counted by status.c
+ * @lack: found by status.c
  * @ups: 1 + number of nodes that are up; 0: not counted yet
  */
 struct fm_book {
@@ -50,7 +48,7 @@ struct fm_book {
 	struct fm_orders orders;
 	struct fm_jobs jobs;
 	struct hash by_guid;
-	struct fm_cables cables;
+	struct fm_lack lack;
 	uint32_t ups;
 };
 

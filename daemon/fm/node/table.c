@@ -226,7 +226,7 @@ void fm_table_ended(struct fm *fm, const struct fm_ended *e)
 
 	if (e->node >= fm->table.nodes || e->port >= TORUS_MAX_PORTS)
 		return;
-	fm->table.book->cables.counted = false;
+	fm->table.book->lack.known = false;
 	entry = &fm->table.entry[e->node];
 	entry->ended |= (uint16_t)(1u << e->port);
 	entry->session[e->port] = e->session;
