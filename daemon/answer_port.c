@@ -10,7 +10,10 @@
 static bool begin_port(struct question *q, const json_t *cmd)
 {
 	const char *text = json_string_value(json_object_get(cmd, "port"));
+	const char *by = json_string_value(json_object_get(cmd, "by"));
 
+	/* a root of an earlier release does not say who asked */
+	snprintf(q->by, sizeof(q->by), "%.95s", by ? by : "an administrator");
 	q->up = json_is_true(json_object_get(cmd, "up"));
 	return text && !torus_port_parse(text, fm_shape(q->d->fm)->ndims, &q->port);
 }
@@ -91,11 +94,12 @@ static int run_set_port(struct nic_question *nq, struct torus_dev *dev)
 
 static json_t *reply_set_port(struct question *q)
 {
-	char where[TORUS_TEXT_MAX], text[2 * TORUS_TEXT_MAX];
+	char where[TORUS_TEXT_MAX], text[FM_TEXT_MAX];
 	struct fabricd *d = q->d;
 
-	snprintf(text, sizeof(text), "port %s:%s was taken %s by an administrator", d->own,
-		 torus_port_text(fm_shape(d->fm)->ndims, q->port, where), q->up ? "up" : "down");
+	snprintf(text, sizeof(text), "port %s:%s was taken %s by %s", d->own,
+		 torus_port_text(fm_shape(d->fm)->ndims, q->port, where), q->up ? "up" : "down",
+		 q->by);
 	fabricd_event(d, loop_wall(), "", q->up ? FM_INFO : FM_WARNING, "admin", text);
 	return json_pack("{s:o, s:o, s:b}", "node", node_json(d, fm_own(d->fm)), "port",
 			 port_json(d, q->port), "up", q->up);
@@ -144,12 +148,25 @@ const struct question_kind question_retry_set = {
 	.begin = begin_set_retry, .run = run_set_retry, .reply = reply_set_retry, .words = true,
 };
 
+/* Adds who asked, for the event of the node that takes the port up or down. */
+static void add_user(struct request *rq)
+{
+	const struct fm_entry *e = rq->d->fm ? fm_node(rq->d->fm, rq->user.node) : NULL;
+
+	json_object_del(rq->args, "by");
+	if (rq->user.uid != SVC_NO_UID)
+		json_object_set_new(rq->args, "by", json_sprintf("user %u%s%s", rq->user.uid,
+								 e ? " at " : "", e ? e->name : ""));
+}
+
 void answer_set_port(struct request *rq)
 {
-	if (json_is_boolean(json_object_get(rq->args, "up")))
-		gather_end_of_cable(rq);
-	else
+	if (!json_is_boolean(json_object_get(rq->args, "up"))) {
 		answer_error(rq, "usage", "port: argument 'up' is missing: true or false");
+		return;
+	}
+	add_user(rq);
+	gather_end_of_cable(rq);
 }
 
 void answer_retrain(struct request *rq)

@@ -363,9 +363,10 @@ static void fabricd_event_with(struct fabricd *d, double time, const char *node,
 	event_added(d, seq);
 	/*
 	 * If the root got the event about the beginning of a problem, it also gets the event about
-	 * the end.
+	 * the end. A port that is taken up ends what began when it was taken down.
 	 */
-	if (!other && d->own[0] && (level <= FM_WARNING || !strncmp(text, "over: ", 6)))
+	if (!other && d->own[0] && (level <= FM_WARNING || !strncmp(text, "over: ", 6) ||
+				    !strcmp(kind, "admin")))
 		report_warning(d, time, level, kind, text);
 }
 

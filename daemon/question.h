@@ -47,6 +47,7 @@ struct links_want {
  * @ask: the question to which the answer belongs; NULL: question_forget() was called
  * @port, @lane, @protocol, @up, @want, @ns, @version, @joined, @runs,
  *	@flows, @plan, @step, @seconds: arguments
+ * @by: the user who asked, for an event
  * @error: if not "", the answer is a failure with this text
  * @link, @n, @eye, @dev, @flow, @park, @parked: answers of the NIC
  * @row, @nrows, @rows_done, @rows_version: the rows that were read so far
@@ -61,7 +62,7 @@ struct question {
 	bool up, joined, runs, flows;
 	struct links_want want;
 	uint64_t ns, version;
-	char error[256];
+	char error[256], by[96];
 	struct torus_link link[TORUS_MAX_PORTS];
 	unsigned int n;
 	struct torus_eye eye;

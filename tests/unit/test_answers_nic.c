@@ -341,12 +341,12 @@ static void port_command_acts_on_named_port_and_is_logged(void **state)
 	(void)state;
 	replies("{'cmd':'port','node':'2,1','port':'-y','up':false}",
 		"{'ok':true,'data':{'node':[2,1],'port':'-y','up':false}}");
-	does("port 3 down\nevent 1700000050.0 '' 1 admin: port 2,1:-y was taken down by an "
-	     "administrator\n");
+	does("port 3 down\nevent 1700000050.0 '' 1 admin: port 2,1:-y was taken down by user 0 "
+	     "at ann\n");
 	replies("{'cmd':'port','node':'own','port':'-x','up':true}",
 		"{'ok':true,'data':{'node':[2,1],'port':'-x','up':true}}");
-	does("port 2 up\nevent 1700000050.0 '' 2 admin: port 2,1:-x was taken up by an "
-	     "administrator\n");
+	does("port 2 up\nevent 1700000050.0 '' 2 admin: port 2,1:-x was taken up by user 0 "
+	     "at ann\n");
 	replies("{'cmd':'retrain','node':'2,1','port':'+y'}",
 		"{'ok':true,'data':{'node':[2,1],'port':'+y'}}");
 	does("retrain 1\n");
