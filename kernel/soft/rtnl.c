@@ -10,6 +10,7 @@
 #include "nic.h"
 
 #define PORTS_DEFAULT	6	/* ports of a torus of three dimensions */
+#define PARK_USER_MAX	(256 << 20)	/* most park_bytes without privilege */
 
 /* --- for the netdev ------------------------------------------------------------------ */
 
@@ -202,8 +203,9 @@ static void set_defaults(struct torus_soft *s)
 
 /*
  * Refuses unprivileged users parameters that would let a NIC use more uncharged memory than by
- * default: packets are allocated in soft interrupts, so that nobody is charged for them. (The
- * parking segment is charged to the user who makes the NIC.)
+ * default: packets are allocated in soft interrupts, so that nobody is charged for them. The
+ * parking segment is charged to the user who makes the NIC, but RTNL is held while it is allocated,
+ * which takes the longer the larger it is.
  */
 static int check_memory(const struct tn_params *p, struct netlink_ext_ack *extack)
 {
@@ -211,13 +213,14 @@ static int check_memory(const struct tn_params *p, struct netlink_ext_ack *extac
 
 	tn_params_default(&least);
 	if (p->hold_bytes <= least.hold_bytes && p->relay_packets <= least.relay_packets &&
-	    p->slots <= least.slots && p->retry_packets <= least.retry_packets)
+	    p->slots <= least.slots && p->retry_packets <= least.retry_packets &&
+	    p->park_bytes <= PARK_USER_MAX)
 		return 0;
 	if (capable(CAP_NET_ADMIN))
 		return 0;
 	NL_SET_ERR_MSG(extack,
-		       "slots, retry_packets, relay_packets or hold_bytes above the default need "
-		       "CAP_NET_ADMIN in the initial user namespace");
+		       "slots, retry_packets, relay_packets or hold_bytes above the default, or "
+		       "park_bytes above 256M, need CAP_NET_ADMIN in the initial user namespace");
 	return -EPERM;
 }
 

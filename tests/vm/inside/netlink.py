@@ -397,7 +397,8 @@ def container(given, report):
     make = f"{os.environ['B']}/fabricctl device add %s --set %s >/dev/null"
     said["small"] = os.system(make % ("small", "hold_bytes=1M"))
     said["large"] = [os.system(make % ("large", more) + " 2>&1") != 0 for more in
-                     ("hold_bytes=25M", "relay_packets=4097", "slots=257", "retry_packets=257")]
+                     ("hold_bytes=25M", "relay_packets=4097", "slots=257", "retry_packets=257",
+                      "park_bytes=257M")]
     n, why = 0, (0, "")
     while n < 100 and not why[0]:
         why = subprocess.getstatusoutput(make % (f"n{n} --ports 2", "park_bytes=64K"))
