@@ -16,8 +16,8 @@ static struct kunit_suite *suites[] = {
 };
 
 /*
- * The module calls this itself: Linux 6.1 runs the suites of kunit_test_suites() before the module's
- * init function, but these suites need what that registers.
+ * The module calls this itself: Linux 6.1 runs the suites of kunit_test_suites() before the init
+ * function of the module, but these suites need what that registers.
  */
 void torus_kunit_init(void)
 {
