@@ -336,11 +336,25 @@ static void job_without_free_joined_nodes_is_refused(void **state)
 	assert_non_null(strstr(why, "1,0 is listed twice"));
 	assert_int_equal(start_list("a", good, 2), 0);
 	assert_int_equal(start_list("b", good, 2), -EBUSY);
-	assert_non_null(strstr(why, "1,0 belongs to another job"));
+	assert_string_equal(why, "node 1,0 belongs to job 'a' of user 1000");
 	assert_int_equal(start_box("a", 1, TORUS_NO_NODE), -EEXIST);
 	assert_int_equal(start_box("b", 1, 1), -ENOSPC);
-	assert_non_null(strstr(why, "no box of 1 free nodes begins at 1,0 in 4x4: 14 nodes are free"));
+	assert_string_equal(why, "no box of 1 free nodes begins at 1,0 in 4x4: 14 nodes are free; "
+			    "of the others, node 1,0 belongs to job 'a' of user 1000");
 	assert_int_equal(start_box("b", 16, TORUS_NO_NODE), -ENOSPC);
+	assert_int_equal(fm_exclude(root(), 0, -1, true, world_now(s.w)), 0);
+	trial_rest(&s, 10 * SEC);
+	assert_int_equal(start_box("b", 16, TORUS_NO_NODE), -ENOSPC);
+	assert_non_null(strstr(why, "13 nodes are free; of the others, node 0,0 is out of service"));
+	assert_int_equal(start_list("b", (uint32_t[]){ 0 }, 1), -EBUSY);
+	assert_string_equal(why, "node 0,0 is out of service");
+	assert_int_equal(fm_exclude(root(), 0, -1, false, world_now(s.w)), 0);
+	world_power(s.w, 15, false);
+	trial_rest(&s, 20 * SEC);
+	assert_int_equal(start_list("b", (uint32_t[]){ 15 }, 1), -EBUSY);
+	assert_string_equal(why, "node 3,3 is not up");
+	world_power(s.w, 15, true);
+	trial_rest(&s, 20 * SEC);
 	assert_int_equal(stop("b"), -ENOENT);
 	assert_int_equal(stop("a"), 0);
 	assert_int_equal(start_box("b", 16, TORUS_NO_NODE), 0);

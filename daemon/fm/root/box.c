@@ -30,16 +30,38 @@
 #define TRIES 256	/* most free boxes that are tried, if faulty cables divide them */
 #define WORK_MAX (8u << 20)	/* most steps of a search, from one node to the next; some 100 ms */
 
-/* Return: why @node cannot belong to a new job; NULL if it can. */
-static const char *why_not_free(const struct fm *fm, uint32_t node)
+/* --- nodes that are not free ------------------------------------------------------------ */
+
+/* Why a node cannot belong to a new job. */
+enum obstacle { FREE, IN_JOB, NOT_UP, OUT_OF_SERVICE };
+
+static enum obstacle find_obstacle(const struct fm *fm, uint32_t node)
 {
 	const struct fm_entry *e = &fm->table.entry[node];
 
 	if (fm->root->seat[node].job)
-		return "belongs to another job";
+		return IN_JOB;
 	if (e->state != FM_NODE_UP)
-		return "is not up";
-	return fm_is_out_of_service(&fm->table.shape, e->admin) ? "is out of service" : NULL;
+		return NOT_UP;
+	return fm_is_out_of_service(&fm->table.shape, e->admin) ? OUT_OF_SERVICE : FREE;
+}
+
+/* Writes the obstacle at @node, which is not free: "node 1,0 belongs to job 'a' of user 1000". */
+static void describe_obstacle(const struct fm *fm, uint32_t node, char *text, size_t room)
+{
+	const struct fm_job *j = fm_jobs_find(&fm->root->jobs, fm->root->seat[node].job);
+	enum obstacle o = find_obstacle(fm, node);
+	char at[TORUS_TEXT_MAX], user[32] = "";
+
+	torus_node_text(&fm->table.shape, node, at);
+	if (j && j->uid != FM_NO_UID)
+		snprintf(user, sizeof(user), " of user %u", j->uid);
+	if (o == IN_JOB && j)
+		snprintf(text, room, "node %s belongs to job '%s'%s", at, j->name, user);
+	else
+		snprintf(text, room, "node %s %s", at,
+			 o == IN_JOB ? "belongs to another job" :
+			 o == NOT_UP ? "is not up" : "is out of service");
 }
 
 /* --- numbers --------------------------------------------------------------------------- */
@@ -356,12 +378,35 @@ static uint32_t find_box_size(const struct torus_shape *shape, uint32_t n, int b
 	return 0;
 }
 
+/*
+ * Writes how many nodes are free, and which is the first that is not, @at if that is one of them:
+ * "14 nodes are free; of the others, node 1,0 is not up".
+ */
+static void describe_taken(const struct fm *fm, uint32_t at, char *text, size_t room)
+{
+	uint32_t n = fm->table.nodes, free_nodes = 0, first = n;
+	char why[128] = "";
+
+	for (uint32_t i = n; i--;) {
+		if (find_obstacle(fm, i) == FREE)
+			free_nodes++;
+		else
+			first = i;
+	}
+	if (at < n && find_obstacle(fm, at) != FREE)
+		first = at;
+	if (first < n)
+		describe_obstacle(fm, first, why, sizeof(why));
+	snprintf(text, room, "%u node%s free%s%s", free_nodes, free_nodes == 1 ? " is" : "s are",
+		 *why ? "; of the others, " : "", why);
+}
+
 static void explain_no_box(const struct box_search *s, char *why)
 {
 	const struct torus_shape *shape = &s->fm->table.shape;
-	uint32_t n = s->want->nodes, under = find_box_size(shape, n, -1), free_nodes = 0;
+	uint32_t n = s->want->nodes, under = find_box_size(shape, n, -1);
 	uint32_t over = find_box_size(shape, n, 1);
-	char text[TORUS_TEXT_MAX], at[TORUS_TEXT_MAX] = "", more[32] = "";
+	char text[TORUS_TEXT_MAX], at[TORUS_TEXT_MAX] = "", more[32] = "", taken[160];
 
 	torus_shape_text(shape, text);
 	if (over != n) {
@@ -371,15 +416,13 @@ static void explain_no_box(const struct box_search *s, char *why)
 			 "example, %u%s, or a list of nodes", n, text, under, more);
 		return;
 	}
-	for (uint32_t i = 0; i < torus_nodes(shape); i++)
-		free_nodes += !s->blocked[i];
 	if (s->want->at != TORUS_NO_NODE)
 		torus_node_text(shape, s->want->at, at);
-	snprintf(why, FM_TEXT_MAX, "no box of %u free nodes%s%s in %s%s: %u node%s free%s", n,
+	describe_taken(s->fm, s->want->at, taken, sizeof(taken));
+	snprintf(why, FM_TEXT_MAX, "no box of %u free nodes%s%s in %s%s: %s", n,
 		 *at ? " begins at " : "", at, text,
-		 s->apart ? " is whole, because of links that do not work" : "", free_nodes,
-		 free_nodes == 1 ? " is" : "s are",
-		 s->cut ? "; there are too many boxes to try all, so name nodes" : "");
+		 s->apart ? " is whole, because of links that do not work" : "",
+		 s->cut ? "there are too many boxes to try all, so name nodes" : taken);
 }
 
 static int find_free_box(const struct fm *fm, const struct fm_job_want *want, uint32_t *node,
@@ -398,7 +441,7 @@ static int find_free_box(const struct fm *fm, const struct fm_job_want *want, ui
 	snprintf(why, FM_TEXT_MAX, "no memory to look for a box");
 	if (s.blocked && s.inside && s.line && s.seen && s.queue) {
 		for (uint32_t i = 0; i < nodes; i++)
-			s.blocked[i] = !!why_not_free(fm, i);
+			s.blocked[i] = find_obstacle(fm, i) != FREE;
 		err = try_boxes(&s, node, why);
 		if (err == -EAGAIN) {
 			explain_no_box(&s, why);
@@ -430,15 +473,13 @@ static int take_list(const struct fm *fm, const struct fm_job_want *want, uint32
 	memcpy(node, want->list, want->nodes * sizeof(*node));
 	qsort(node, want->nodes, sizeof(*node), by_id);
 	for (uint32_t i = 0; i < want->nodes; i++) {
-		const char *not = why_not_free(fm, node[i]);
-
 		torus_node_text(shape, node[i], text);
 		if (i && node[i] == node[i - 1]) {
 			snprintf(why, FM_TEXT_MAX, "node %s is listed twice", text);
 			return -EINVAL;
 		}
-		if (not) {
-			snprintf(why, FM_TEXT_MAX, "node %s %s", text, not);
+		if (find_obstacle(fm, node[i]) != FREE) {
+			describe_obstacle(fm, node[i], why, FM_TEXT_MAX);
 			return -EBUSY;
 		}
 	}
