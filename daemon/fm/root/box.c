@@ -12,7 +12,7 @@
  *
  * The nodes get the numbers of D(1,m)-addressing (torus_dm_new_torus()).
  *
- * Test: tests/sim/test_job.c.
+ * Tests: tests/unit/test_fm_box.c, tests/sim/test_job.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -123,8 +123,10 @@ static int number_members(const struct fm *fm, uint32_t *node, uint32_t n, char 
 	int err;
 
 	snprintf(why, FM_TEXT_MAX, "no memory to number the nodes of the job");
-	if (!h)
+	if (!h || torus_health_component(h, node[0]) == TORUS_NO_NODE) {
+		torus_health_free(h);
 		return -ENOMEM;
+	}
 	apart = find_apart(h, node, n);
 	if (apart == TORUS_NO_NODE) {
 		err = number_component(h, node, n);
@@ -145,8 +147,7 @@ static int number_members(const struct fm *fm, uint32_t *node, uint32_t n, char 
  * @blocked: by node id: 1 if the node is not free
  * @inside: by node id: how many nodes are not free in the box that begins there
  * @line: the former numbers of a line of nodes
- * @seen: by node id: @mark if the node is in the box that is tried last, @mark + 1 if a walk has
- * met
+ * @seen: by node id: @mark if the node is in the box that is tried last, @mark + 1 if a walk has met
  *	it there; @queue: the nodes that the walk has met
  * @tries: free boxes that were tried; @apart: some of them were divided
  * @work: steps so far; @cut: there were too many to try all boxes
