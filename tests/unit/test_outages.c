@@ -298,6 +298,17 @@ static void odd_events_are_ignored(void **state)
 	      "[1]", "[]");
 }
 
+/* A cable that was lost some seconds before the others of a node that dies has a cause of its own. */
+static void cable_lost_before_others_of_dead_node_is_at_fault(void **state)
+{
+	static const char before[] = "[" LINK(98.4, 1000, "a", 1, "lost", "'carrier'", 7, 50) ","
+		LINK(100.5, 1000, "a", 2, "lost", "null", 8, 50) ","
+		LINK(101.5, 1000, "a", 3, "lost", "null", 8, 50) "]";
+
+	(void)state;
+	assert_string_equal(dead_of(before, "node 9,0 ('m') is dead", "[]"), "-1 9 9");
+}
+
 int main(void)
 {
 	const struct CMUnitTest t[] = {
@@ -311,6 +322,7 @@ int main(void)
 		cmocka_unit_test(unseen_end_is_not_later_than_the_next_root),
 		cmocka_unit_test(only_the_return_of_its_nodes_ends_an_outage),
 		cmocka_unit_test(cables_of_dead_node_are_not_at_fault),
+		cmocka_unit_test(cable_lost_before_others_of_dead_node_is_at_fault),
 		cmocka_unit_test(duration_of_lost_cable_goes_on),
 		cmocka_unit_test(odd_events_are_ignored),
 	};

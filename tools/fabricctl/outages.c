@@ -149,6 +149,7 @@ static void end_outage(json_t *o, const json_t *begun, const json_t *event, cons
 
 #define DYING_S 10	/* longest time from the loss of a node's first cable until the root
 			 * reports the node as dead */
+#define TOGETHER_S 2	/* within this time the cables of a node that dies are lost */
 #define NODE_TEXT "node "
 
 json_t *outages_dead_node(const json_t *event, bool *over)
@@ -190,6 +191,32 @@ char *outages_cause_text(const json_t *outage, char *buf)
 	return buf;
 }
 
+static bool is_open_at(const json_t *outage, const json_t *node)
+{
+	return json_is_null(json_object_get(outage, "to")) &&
+	       is_end_of(json_object_get(outage, "link"), node);
+}
+
+/*
+ * Notes that a node which died at @time is the cause of outages that began with its death: its
+ * cables are lost together, so one that was lost before the last of them has a cause of its own.
+ */
+static void blame_node(const json_t *outages, const json_t *node, double time)
+{
+	double latest = 0;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(outages, i, v)
+		if (is_open_at(v, node) && number_of(v, "from") > latest)
+			latest = number_of(v, "from");
+	if (time - latest > DYING_S)
+		return;
+	json_array_foreach(outages, i, v)
+		if (is_open_at(v, node) && latest - number_of(v, "from") <= TOGETHER_S)
+			json_object_set(v, "dead", (json_t *)node);
+}
+
 /* Handles an event that a node is dead or is up again; @dead is the list of dead nodes. */
 static void take_node_event(const json_t *outages, json_t *dead, const json_t *event)
 {
@@ -204,11 +231,8 @@ static void take_node_event(const json_t *outages, json_t *dead, const json_t *e
 		}
 	if (node && !over)
 		json_array_append(dead, node);
-	json_array_foreach(outages, i, v)
-		if (node && !over && json_is_null(json_object_get(v, "to")) &&
-		    is_end_of(json_object_get(v, "link"), node) &&
-		    number_of(event, "time") - number_of(v, "from") <= DYING_S)
-			json_object_set(v, "dead", node);
+	if (node && !over)
+		blame_node(outages, node, number_of(event, "time"));
 	json_decref(node);
 }
 
