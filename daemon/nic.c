@@ -313,7 +313,7 @@ static int open_both(struct look *l)
 	if (!err)
 		err = torus_open(where, &l->events);
 	if (err)
-		return no_nic_here(l, err, "cannot open NIC %s: %s", where, torus_error(NULL));
+		return no_nic_here(l, err, "cannot open the NIC: %s", torus_error(NULL));
 	torus_timeout_set(l->calls->dev, CALL_MAX_MS);
 	torus_timeout_set(l->events, CALL_MAX_MS);
 	/* Subscribe before the state is read, so that no change in between is missed. */
