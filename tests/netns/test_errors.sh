@@ -39,7 +39,8 @@ clean() {
 	under 2,1 3,1 true && fine &&
 		[[ $(ask links --errors --json | jq -c 'map(.quality.level) | unique') == '["good"]' ]] &&
 		[[ $(ask links --errors --json | jq 'length') == 32 ]] &&
-		! ask events | grep ' errors '
+		! ask events | grep ' errors ' && ask links --errors >"$tmp/errors" &&
+		grep -E '^3,1:-x +2,1:\+x +good ' "$tmp/errors" && grep -E '^0,0:\+x +1,0:-x +- ' "$tmp/errors"
 }
 
 # A fault is named within 10 s of its begin, on a machine that is not busy.

@@ -13,6 +13,7 @@
 
 #define FORMAT		"torus-links-errors-1"
 #define FLIT_BITS	128
+#define FAIL_BER	1e-7	/* default of fail_ber */
 
 /** struct count - counters of a receiver */
 struct count {
@@ -204,6 +205,20 @@ static void ber_cell(struct table *t, const json_t *e)
 		table_cell(t, FAINT, "-");
 }
 
+/*
+ * Return: how the manager judges the link, for people; "-" if it counts as good only because it
+ * has received so few bits that they would show no errors even if it were failing.
+ */
+static const char *judged_text(const json_t *e)
+{
+	const char *level = errors_level(e);
+
+	if (level)
+		return level;
+	return json_number_value(json_object_get(e, "ber_max")) <= FAIL_BER &&
+	       json_count(e, "bits") ? "good" : "-";
+}
+
 static void range_cell(struct table *t, const json_t *e)
 {
 	double low = json_number_value(json_object_get(e, "ber_min"));
@@ -233,13 +248,12 @@ void errors_show(const json_t *list)
 	json_t *v;
 
 	json_array_foreach(list, i, v) {
-		const char *level = errors_level(v);
 		bool again = json_is_true(json_object_get(v, "restarted"));
 
 		restarted |= again;
 		table_cell(t, PLAIN, "%s%s", json_end_text(v, text), again ? "*" : "");
 		table_cell(t, PLAIN, "%s", json_end_text(json_object_get(v, "peer"), text));
-		table_cell(t, level ? BAD : FAINT, "%s", level ? level : "good");
+		table_cell(t, errors_level(v) ? BAD : FAINT, "%s", judged_text(v));
 		counter_cell(t, json_count(v, "errors"));
 		counter_cell(t, json_count(v, "lost"));
 		table_cell(t, PLAIN, "%.2g", (double)json_count(v, "bits"));

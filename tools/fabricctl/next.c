@@ -166,7 +166,7 @@ static void add_degraded(json_t *list, const struct ctl *ctl, const json_t *link
 				 "shows errors and bits of each receiver; clean, reseat or replace the cable, then 'fabricctl exclude' and 'include' it, to have it judged anew");
 		else
 			add_step(list, ctl, "links --bad",
-				 "shows lanes, rate and margin; reseat or replace the cable");
+				 "shows lanes, rate and margin; 'fabricctl link retrain' tries all lanes and rates again; if that does not help, reseat or replace the cable");
 }
 
 json_t *next_steps(const struct ctl *ctl, const json_t *status)
