@@ -37,7 +37,7 @@ struct request;
  * @changed: an exclusion or inclusion was not in the table already
  * @job: the search in the history that the request waits for
  * @ready: the request waits until this function returns true, or until @until; the argument @late
- *	of @end tells whether the time was over
+ *	of @end is true if the time was over
  * @next: next request in the list of requests that wait
  */
 struct request {

@@ -173,7 +173,7 @@ static json_t *brief_json(struct fabricd *d, const struct torus_link *l)
 	return j;
 }
 
-/* Return: the NIC's epoch, which tells since which start of the NIC its counters count. */
+/* Return: the NIC's epoch, which identifies the start of the NIC since which its counters count. */
 static json_t *epoch_json(const struct fabricd *d)
 {
 	const struct fm_entry *e = fm_node(d->fm, fm_own(d->fm));

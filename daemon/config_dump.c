@@ -18,7 +18,7 @@ static const char *source_name(enum config_source source)
 	return names[source];
 }
 
-/* Return: a text, in @buf, that tells the user where the value comes from. */
+/* Return: a text for users, in @buf, about the source of the value. */
 static const char *source_text(const struct config_value *v, const char *path, char *buf,
 			       size_t room)
 {

@@ -50,7 +50,7 @@ struct plugs;
  * @state: keeps the table on the disk; NULL: no table had to be kept yet, or there is no directory
  *	for it
  * @state_text: what is wrong with the state file, or ""
- * @config_text: what is wrong with the file that SIGHUP told to read, or ""
+ * @config_text: what is wrong with the file that was read after SIGHUP, or ""
  * @nports: number of ports of the NIC; @line: the last event about the line of each port
  * @lines: degraded lines of all nodes (line.h); @stalls: links whose packets wait for credits
  *	(stall.h)

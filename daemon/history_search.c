@@ -308,8 +308,8 @@ static void search_queue(struct history_job *j, const char *lines, size_t len)
 			continue;
 		/*
 		 * If this event were skipped, its log would look complete up to a later event. A
-		 * reader that says which events it has may ask on; others would find the same ones
-		 * again.
+		 * reader that sends the list of events that it has may continue; others would find
+		 * the same events again.
 		 */
 		n = write_event(&r, json);
 		if (!j->f.last && j->len + n > j->f.room) {

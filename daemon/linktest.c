@@ -443,7 +443,7 @@ static void run_sender(struct end *e, struct run *r, uint64_t now)
 		end_run(r, LINKTEST_DONE, "", now);
 }
 
-/* Forgets results that nobody has asked for in time. */
+/* Deletes results that no request has fetched in time. */
 static void forget_old(struct end *e, uint64_t now)
 {
 	for (unsigned int i = 0; i < LINKTEST_ROLES; i++) {

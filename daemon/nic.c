@@ -15,7 +15,7 @@
  * answer, this may mean that the host has no processor time for the NIC: then it counts as lost
  * only some time after CALLS_LATE of them (nic_new()). Until then the manager keeps its table and
  * its connections, and goes on as soon as the NIC answers. No recovery waits for this manager,
- * because it tells the root that its NIC does not answer (fm/node/task.c).
+ * because it reports to the root that its NIC does not answer (fm/node/task.c).
  *
  * Tests: tests/unit/test_nic_call.c, tests/netns/test_slow_nic.sh.
  */

@@ -24,15 +24,15 @@
  *  3. Errors of a moment are not enough. A static discharge, or a plug that is touched, damages
  *     packets for some milliseconds to a second or two, and at 75 Gbit/s that can be thousands. A
  *     longer disturbance takes the link down, because nothing arrives. A bad cable has errors as
- *     long as packets come. The number of errors does not tell these apart, nor do readings: a
- *     reading may contain all errors of seconds, and one moment may lie in two readings. Therefore
- *     the NIC counts the seconds in which packets were damaged, each beginning with such a packet,
- *     as ITU-T G.826 (errored seconds) and IEEE 802.3 (errored frame seconds) do.
+ *     long as packets come. Neither the number of errors nor that of readings distinguishes these:
+ *     a reading may contain all errors of seconds, and one moment may lie in two readings.
+ *     Therefore the NIC counts the seconds in which packets were damaged, each beginning with such
+ *     a packet, as ITU-T G.826 (errored seconds) and IEEE 802.3 (errored frame seconds) do.
  *     QUALITY_SECONDS of them are needed: then the first and the last error lie that many seconds
- *     apart, less one
- *     (one_burst_does_not_make_line_bad(), errors_of_one_reading_count_if_spread()). This delays no
- *     verdict by more than these seconds, and chance needs the sum of 2 besides. With a NIC that
- *     does not count seconds, each reading with errors counts as one.
+ *     apart, less one (one_burst_does_not_make_line_bad(),
+ *     errors_of_one_reading_count_if_spread()). This delays no verdict by more than these seconds,
+ *     and chance needs the sum of 2 besides. With a NIC that does not count seconds, each reading
+ *     with errors counts as one.
  *  4. A line becomes good again. @down grows with the bits received, by the errors that the limit
  *     would allow, and falls by two for each error: it rises only if the error rate is below half
  *     of the limit. It must reach QUALITY_CLEAN, which a line at the limit does with a probability

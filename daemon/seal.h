@@ -50,7 +50,7 @@ void seal_link(struct seal *s, const struct torus_link *l);
 
 /**
  * seal_send() - send @len bytes, at most TORUS_MGMT_MAX - SEAL_BYTES, to the neighbour at @port
- * If the neighbour could not tell yet that these bytes are new, they are sent as soon as it can,
+ * If the neighbour cannot verify yet that these bytes are new, they are sent as soon as it can,
  * unless a later call replaces them before.
  */
 void seal_send(struct seal *s, unsigned int port, const void *data, size_t len);

@@ -6,8 +6,8 @@
  * The gauge "waited" of a port is the time since a packet on VCD0 or VCD1 began to wait for a
  * buffer of the neighbour, as long as no packet of that channel went over the link since. So a slow
  * neighbour that takes a packet now and then never counts as stalled. A neighbour whose host takes
- * no packet for stall_max is treated as broken: the network cannot tell the two apart and suffers
- * the same.
+ * no packet for stall_max is treated as broken: the network cannot distinguish the two, and both
+ * have the same effect on it.
  *
  *  1. A node reads its links when its manager's timer fires anyway, mostly for a keep-alive, at
  *     most every 2 s; if its NIC has sent no packets, less often: every 8 s, or every half of

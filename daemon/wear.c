@@ -41,7 +41,7 @@ bool wear_read(struct wear *w, uint64_t at, uint32_t session, uint32_t margin,
 		return was;
 	}
 	w->at = at;
-	if (w->session != session) {	/* the readings say nothing about the time between two
+	if (w->session != session) {	/* the readings do not cover the time between two
 					 * sessions */
 		w->session = session;
 		return false;

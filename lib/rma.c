@@ -119,7 +119,7 @@ static int call_nic(struct torus_rma *rma, struct torus_rma_call *call, int fd, 
 {
 	int err = send_call(rma, call, fd);
 
-	/* a NIC that refuses a connection says why before it closes it */
+	/* a NIC that refuses a connection sends the reason before it closes the connection */
 	if (!err || err == -ENODEV)
 		err = take_rma_answer(rma, call, fds);
 	if (err)

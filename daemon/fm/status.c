@@ -462,7 +462,7 @@ static bool is_alive_lately(const struct fm *fm, uint32_t node)
 
 /*
  * Return: true if the cable in direction @d of @node ends at this node, and is down while there is
- * no root whose table could say so.
+ * no root whose table could show this.
  */
 static bool own_down(const struct fm *fm, uint32_t node, unsigned int d)
 {
@@ -476,9 +476,9 @@ static bool own_down(const struct fm *fm, uint32_t node, unsigned int d)
 }
 
 /*
- * Return: true if @node is this node and there is no root: then it works, whatever the last table
- * says. The table may have it as silent, if a new root made that table before this node had joined,
- * and was lost since.
+ * Return: true if @node is this node and there is no root: then it works, whatever its state in the
+ * last table. The table may have it as silent, if a new root made that table before this node had
+ * joined, and was lost since.
  */
 static bool works_here(const struct fm *fm, uint32_t node)
 {

@@ -344,7 +344,7 @@ int torus_verify(const struct torus_verify *v, struct torus_verified *out);
  * the vertices whose addresses begin with the same digits are connected, for each prefix. A packet
  * goes to the nearest vertex of the half that has the first digit in which the present vertex and
  * the destination differ, so a vertex needs m rows and not one for each destination. lib/route/dm.h
- * says how the digits are found, and proves that packets arrive.
+ * describes how the digits are found, and proves that packets arrive.
  */
 
 #define TORUS_DM_DIGITS_MAX	24	/* most digits of an address */

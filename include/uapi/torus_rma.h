@@ -18,12 +18,13 @@
  * happens with many nodes. If too many are open, all wait.
  *
  * A message (SEND) goes to a context, which has posted memory for it (RECV); kernel/core/rma_ring.h
- * says in which order messages arrive. The context of a message is named by @name of its head.
+ * describes the order in which messages arrive. The context of a message is named by @name of its
+ * head.
  *
  * Memory is a region: of another node, or of the context itself (@local), which is where data of a
  * PUT come from and those of a GET go. The NIC copies the data of a PUT when it sends them: they
- * may be changed after the completion. If a process breaks the rules of the rings, @broken says
- * why, and the NIC takes nothing more from this context.
+ * may be changed after the completion. If a process breaks the rules of the rings, @broken contains
+ * the reason, and the NIC takes nothing more from this context.
  */
 #ifndef _UAPI_LINUX_TORUS_RMA_H
 #define _UAPI_LINUX_TORUS_RMA_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A communicator with the ranks in a better order. Rank 0 asks its manager for the exclusion table,
- * from which the rows of all nodes follow, places the ranks, and tells the others.
+ * from which the rows of all nodes follow, places the ranks, and sends the places to the others.
  */
 #include <jansson.h>
 #include <stdio.h>

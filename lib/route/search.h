@@ -15,11 +15,12 @@
  * those of a better path change. Changes elsewhere do not affect it, so no traffic is held without
  * need.
  *
- * The Angara paper (figure 6) shows a simpler walk, said there to be generalised: the directions in
- * their order, and the first of each dimension that is healthy up to the destination's coordinate.
- * It uses + wherever + is healthy, even if that is the long way round, and misses pairs that other
- * signs reach: with two cut links, in one of eight fabrics of 4x4x4. fabricsim route --engine
- * compares the two. The text of the paper has no first and last step: these are ours.
+ * The Angara paper (figure 6) shows a simpler walk, which the paper calls generalised: the
+ * directions in their order, and the first of each dimension that is healthy up to the
+ * destination's coordinate. It uses + wherever + is healthy, even if that is the long way round,
+ * and misses pairs that other signs reach: with two cut links, in one of eight fabrics of 4x4x4.
+ * fabricsim route --engine compares the two. The text of the paper has no first and last step:
+ * these are ours.
  */
 #ifndef LIB_ROUTE_SEARCH_H
 #define LIB_ROUTE_SEARCH_H

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /**
- * systemd_notify() - tell systemd about this process, as by sd_notify(3), if systemd has asked for
- * that and its queue is not full
+ * systemd_notify() - report the state of this process to systemd, as by sd_notify(3), if systemd
+ * has asked for that and its queue is not full
  */
 void systemd_notify(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -239,7 +239,7 @@ static const char *judge_cables(const struct grow_net *t, uint32_t id)
 			return "a member runs beside one that was released";
 		if (p != g->up || !w->joined[g->id.serial])
 			continue;
-		if (far->got.done != fm_growth_subtree(g))
+		if (far->received.done != fm_growth_subtree(g))
 			return "a parent counts other members than are below its child";
 		if (far->first != g->number)
 			return "a number that the parent did not give";

@@ -319,14 +319,14 @@ static void forge_message(uint64_t step, uint64_t until, void (*forge)(struct fm
 }
 
 static void forge_nothing(struct fm_growth_msg *m) { (void)m; }
-static void forge_done(struct fm_growth_msg *m) { m->said.done = 3; }
-static void forge_back(struct fm_growth_msg *m) { m->said.back = 3; }
-static void forge_both(struct fm_growth_msg *m) { m->said.done = 1; m->said.back = UINT32_MAX; }
-static void forge_got(struct fm_growth_msg *m) { m->got.asked = 3; }
-static void forge_got_step(struct fm_growth_msg *m) { m->got.step = 1; }
-static void forge_ready(struct fm_growth_msg *m) { m->said.step = 1; }
-static void forge_asked(struct fm_growth_msg *m) { m->said.asked = TORUS_MAX_NODES + 1u; }
-static void forge_question(struct fm_growth_msg *m) { m->said.asked = 1; }
+static void forge_done(struct fm_growth_msg *m) { m->sent.done = 3; }
+static void forge_back(struct fm_growth_msg *m) { m->sent.back = 3; }
+static void forge_both(struct fm_growth_msg *m) { m->sent.done = 1; m->sent.back = UINT32_MAX; }
+static void forge_got(struct fm_growth_msg *m) { m->received.asked = 3; }
+static void forge_got_step(struct fm_growth_msg *m) { m->received.step = 1; }
+static void forge_ready(struct fm_growth_msg *m) { m->sent.step = 1; }
+static void forge_asked(struct fm_growth_msg *m) { m->sent.asked = TORUS_MAX_NODES + 1u; }
+static void forge_question(struct fm_growth_msg *m) { m->sent.asked = 1; }
 
 typedef void forge_fn(struct fm_growth_msg *m);
 
@@ -356,9 +356,9 @@ static void node_that_is_no_member_says_so_and_stays_free(void **state)
 	for (int kind = 0; kind < FM_GROWTH_KINDS; kind++) {
 		grow_net_init(&net, "5", 1);
 		m.kind = (enum fm_growth_kind)kind;
-		m.said.asked = 0;
+		m.sent.asked = 0;
 		fm_growth_receive(&net.node[0].growth, 0, &m, net.now);
-		m.said.asked = 1;
+		m.sent.asked = 1;
 		m.to = 3;
 		fm_growth_receive(&net.node[0].growth, 0, &m, net.now);
 		m.to = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Requests to the fabric manager: selects the manager, sends requests and reads replies. Functions
- * print the text of an error, unless they say otherwise.
+ * print the text of an error, unless their comment states otherwise.
  */
 #ifndef ASK_H
 #define ASK_H

@@ -244,7 +244,7 @@ static int read_slots(struct mapping *m)
 	return status == OK ? read_node_rows(m) : status;
 }
 
-/* Places the ranks on the slots in order, or as --from says. */
+/* Places the ranks on the slots in order, or by the list of --from. */
 static int place_in_order(struct mapping *m)
 {
 	m->place = calloc(m->app.ranks, sizeof(*m->place));

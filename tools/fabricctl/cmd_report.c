@@ -206,7 +206,7 @@ static int read_day(void)
 	return past_check(&past);
 }
 
-/* Checks the options that say what time the report is about. */
+/* Checks the options that select the time of the report. */
 static int read_time(void)
 {
 	if (!past.since && !past.until)

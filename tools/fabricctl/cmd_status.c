@@ -75,8 +75,8 @@ static void show_plan(const json_t *s)
 }
 
 /*
- * Prints a count. @since: text that tells how long there has been no root, so that other nodes'
- * values are not known; or ""
+ * Prints a count. @since: text with the time since which there has been no root, so that other
+ * nodes' values are not known; or ""
  */
 static void show_count(const char *what, const json_t *s, const char *since)
 {
@@ -316,7 +316,7 @@ static void print_quality(const json_t *link, const json_t *q)
 	       json_number_value(json_object_get(q, "ber")));
 }
 
-/* Names the cable by both ends, and says what to do. */
+/* Names the cable by both ends, and the remedy. */
 static void show_errors(const json_t *links)
 {
 	unsigned int lines = 0, more = 0;
@@ -443,7 +443,7 @@ static void add_degraded(struct ask *a, json_t *status)
 
 /*
  * Return: true if a cable is lost or leads to a wrong port. While the fabric recovers, its state
- * does not tell whether it will be degraded then.
+ * does not show whether it will be degraded afterwards.
  */
 static bool has_faults(const json_t *s)
 {

@@ -9,7 +9,7 @@
  * - of kind recovery and step, if they are about a version of the table that began because of
  *   such an event;
  * - of other kinds, that a node of the job noticed itself, if their kind is one of noticed_kinds:
- *   the state of its NIC and of its links. What a node says as root is about the whole fabric.
+ *   the state of its NIC and of its links. Events of a node that is root concern the whole fabric.
  *
  * An event about a cable comes before those of the recovery, and has the version of the table.
  * Test: tests/unit/test_concern.c.

@@ -130,7 +130,7 @@ static pid_t fork_child(void)
 	pid_t parent = getpid(), pid = fork();
 
 	/*
-	 * The child ends when its parent ends, because without the parent nobody reads its counts.
+	 * The child ends when its parent ends, because without the parent its counts are not read.
 	 */
 	if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
 		_exit(1);
@@ -179,7 +179,7 @@ static int open_rma_end(const struct lab *lab, uint32_t node, bool owns, uint32_
 		       torus_rma_error(end->rma));
 }
 
-/* Runs one end of the flow in a child, which tells by @pipe that it has opened its end. */
+/* Runs one end of the flow in a child, which reports through @pipe that it has opened its end. */
 __attribute__((noreturn))
 static void run_rma_end(const struct lab *lab, uint32_t node, const struct rma_owner *owner,
 			const struct load *load, struct flow *f, int pipe)

@@ -69,7 +69,7 @@ char *ago_text(double since, char *buf)
 	return strcat(whole_text(seconds, buf), " ago");
 }
 
-/* The time may be up to a second later than @until says. */
+/* The result may be up to a second later than @until. */
 char *left_text(double until, char *buf)
 {
 	return whole_text(seconds_left(until) + 0.5, buf);

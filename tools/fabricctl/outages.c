@@ -350,8 +350,8 @@ void outages_so_far(const json_t *outages, double until)
 /* --- ends that no root has seen -------------------------------------------------------- */
 
 /*
- * Return: true if the event says that the node of that name joins, or, if @name is NULL, that a
- * node has become root.
+ * Return: true if the event is that the node of that name joins, or, if @name is NULL, that a node
+ * has become root.
  */
 static bool is_join_of(const json_t *event, const char *name)
 {

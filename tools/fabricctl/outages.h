@@ -20,7 +20,7 @@
 json_t *outages_find(const json_t *events, const json_t *faulty);
 /**
  * outages_dead_node() - read an event that a node is dead
- * @over: set to true if the event says that the node is not dead any more
+ * @over: set to true if the event shows that the node is no longer dead
  * Return: the coordinates of the node; NULL if the event is about something else.
  */
 json_t *outages_dead_node(const json_t *event, bool *over);

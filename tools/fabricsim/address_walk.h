@@ -21,8 +21,8 @@ struct address_walk {
 
 /**
  * address_walk() - follow the paths of all pairs
- * @as_written: each vertex decides anew, as the paper says, by the lowest of equally short
- *	ports; else the source of a leg determines the whole leg to its gateway
+ * @as_written: each vertex decides anew, as in the paper, by the lowest of equally short ports;
+ *	else the source of a leg determines the whole leg to its gateway
  * Return: 0 or -ENOMEM.
  */
 int address_walk(const struct address_graph *g, const struct torus_dm *dm, bool as_written,

@@ -100,8 +100,8 @@ static const char *const figures[] = { "wang2012-3", NULL };
 
 /*
  * Wang and Zhang, figure 3: MBS1 and MBS2 with one and two packet buffers an input, BLOC and CBS2
- * with two. The paper does not say how many critical bubbles a ring has: 2 for MBS; for CBS 1, 2,
- * 4.
+ * with two. The paper does not give the number of critical bubbles of a ring: 2 for MBS; for CBS 1,
+ * 2, 4.
  */
 static const struct figure figure_of[] = {
 	{

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Curves drawn as SVG: panels, each with its axes, over a common legend. Curves differ by colour,
- * and by dashes and marks, so that they can be told apart in black and white, too.
+ * and by dashes and marks, so that they can be distinguished in black and white, too.
  */
 #ifndef PLOT_H
 #define PLOT_H

@@ -6,9 +6,9 @@
  * first row to the last. Numbers of steps are those of the paper's figures 4 and 5.
  *
  * The basic algorithm compares the index of each row with one taken from the address (steps 6 and
- * 7), the modified one compares the high bits of the address (7). The paper says where the index
- * comes from, but not how often it is read from there. So step 6 can be read in two ways: the index
- * is read within the search, for each row; or once before the search. Each load, store, comparison,
+ * 7), the modified one compares the high bits of the address (7). The paper gives the source of the
+ * index, but not how often it is read from there. So step 6 can be read in two ways: the index is
+ * read within the search, for each row; or once before the search. Each load, store, comparison,
  * branch and arithmetic instruction counts as one operation.
  */
 #ifndef TRANSLATE_PAPER_H

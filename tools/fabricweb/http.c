@@ -120,7 +120,7 @@ bool http_is_of_11(const struct evhttp_request *rq)
 
 void http_close_after(struct evhttp_request *rq)
 {
-	/* evhttp keeps the connection of a CONNECT, whatever the headers say. */
+	/* evhttp keeps the connection of a CONNECT, whatever the headers are. */
 	if (rq->type == EVHTTP_REQ_CONNECT)
 		rq->type = EVHTTP_REQ_GET;
 	http_add_header(rq, "Connection", "close");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * evhttp has no limit of connections, and does not tell when one ends before its first request. So
- * each is known by its descriptor and the inode of its socket: a descriptor that is closed, or that
- * has another inode, was of a connection that has ended. Connections are ended by shutdown(), which
- * evhttp takes for a client that leaves; but not while the manager is being asked, so those that
- * were shut down are counted until their descriptors are closed.
+ * evhttp has no limit of connections, and does not report a connection that ends before its first
+ * request. So each is known by its descriptor and the inode of its socket: a descriptor that is
+ * closed, or that has another inode, was of a connection that has ended. Connections are ended by
+ * shutdown(), which evhttp takes for a client that leaves; but not while the manager is being
+ * asked, so those that were shut down are counted until their descriptors are closed.
  *
  * Test: tests/unit/test_fabricweb_limit.c.
  */

@@ -26,7 +26,7 @@ static const char *last_error(void)
 	return reason ? reason : "it cannot be read";
 }
 
-/* There is nobody to ask for the passphrase of a key. */
+/* A passphrase of the key cannot be asked for, because no user is present. */
 static int refuse_passphrase(char *buf, int size, int writes, void *arg)
 {
 	(void)buf;

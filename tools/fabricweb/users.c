@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A line of the file is NAME:ROLE:HASH, ROLE read or change, HASH of crypt(5) ("$6$...", for
- * passwords) or sha256:HEX (for tokens, which nobody can guess). A token is sent as "Bearer TOKEN",
- * and either as "Basic" with the name.
+ * passwords) or sha256:HEX (for tokens, which cannot be guessed). A token is sent as "Bearer
+ * TOKEN", and either as "Basic" with the name.
  *
  * Hashing a password takes up to a second. So that is done elsewhere (hasher.c), and of each user the
  * password that was right is remembered, by a SHA-256 that is only of use in this process.

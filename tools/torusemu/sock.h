@@ -2,8 +2,8 @@
 /*
  * Nonblocking SOCK_SEQPACKET sockets that belong to root. When the process has no descriptor left,
  * accept() fails, the client stays in the queue, and its socket stays readable: a loop that waits
- * for it would not sleep any more. So there is a spare descriptor, which is given up for a moment
- * to accept such a client, tell it, and disconnect it.
+ * for it would not sleep any more. So there is a spare descriptor, which is closed for a moment to
+ * accept such a client, send it the error, and disconnect it.
  */
 #ifndef EMU_SOCK_H
 #define EMU_SOCK_H

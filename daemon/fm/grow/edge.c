@@ -3,22 +3,23 @@
  * DOC: one cable of a growth
  *
  * A link carries management packets in order and repeats lost ones, but a manager may lose some:
- * its socket is full, or the link is trained anew. So a message does not say what is new, but how
- * much its sender has said since the growth began (struct fm_growth_sums), and what it has got
- * from the receiver. Sums only rise, and the receiver takes the differences. A message that was
- * lost is made up for by any later one, and one that came already has no difference.
+ * its socket is full, or the link is trained anew. So a message does not contain what is new, but
+ * how much its sender has sent since the growth began (struct fm_growth_sums), and how much it has
+ * received from the other end. Sums only rise, and the receiver takes the differences. So any later
+ * message makes up for a lost one, and a repeated message has no effect.
  *
- * An end repeats its last message until the other one has got all its sums. To a message other
- * than ACK and REFUSE there is always an answer: another message that the receiver sends by this
- * cable at once, or else ACK. So a message is repeated only if it or its answer was lost. REFUSE is
+ * An end repeats its last message until the other one has received all its sums. Every message
+ * other than ACK and REFUSE is answered: by another message that the receiver sends over this cable
+ * at once, or else by ACK. So a message is repeated only if it or its answer was lost. REFUSE is
  * itself an answer: if it was lost, the neighbour repeats PROPAGATE, and is refused again.
  *
- * A node that is not a member keeps no sums: it refuses all that the asking end says. If it becomes
- * a member later, its sums by that cable begin with what the first message says that it refused.
+ * A node that is not a member keeps no sums: it refuses everything that the asking end asks for. If
+ * it becomes a member later, its sums for that cable begin with the amount that it has refused,
+ * which the first message of the other end contains.
  *
- * Invariant: heard <= said at each end, and got here <= said there, in each sum. By the first, an
- * end that claims to have got more than was said lies; so does one that has answered for more
- * nodes than it was asked for.
+ * Invariant, for each sum: confirmed <= sent at each end, and received at one end <= sent at the
+ * other. So a message is forged if it confirms more than was sent, or answers for more nodes than
+ * were asked for.
  */
 #include <string.h>
 
@@ -37,26 +38,31 @@ void fm_edges_reset(struct fm_growth *g)
 		g->edge[p].due = NEVER;
 }
 
-/* Nodes that a member gives back to another one than its parent are refused: no confirmation. */
+/*
+ * Nodes that a member gives back to a node other than its parent are refused, so they need no
+ * confirmation.
+ */
 static bool lacks_confirmation(const struct fm_growth *g, unsigned int p)
 {
 	const struct fm_growth_edge *e = &g->edge[p];
 
-	return e->said.asked != e->heard.asked || e->said.done != e->heard.done ||
-	       (p == g->up && e->said.back != e->heard.back) || e->said.step != e->heard.step;
+	return e->sent.asked != e->confirmed.asked || e->sent.done != e->confirmed.done ||
+	       (p == g->up && e->sent.back != e->confirmed.back) ||
+	       e->sent.step != e->confirmed.step;
 }
 
 void fm_edge_send(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind)
 {
 	struct fm_growth_edge *e = &g->edge[p];
 	struct fm_growth_msg m = {
-		.kind = kind, .id = g->id, .terms = g->terms, .said = e->said, .got = e->got,
-		.life = g->life, .to = e->life, .first = e->first, .total = g->total,
+		.kind = kind, .id = g->id, .terms = g->terms, .sent = e->sent,
+		.received = e->received, .life = g->life, .to = e->life, .first = e->first,
+		.total = g->total,
 		.met = g->met, .end = g->end };
 
 	if (!g->port[p].up)
 		return;
-	e->spoke = true;
+	e->has_sent = true;
 	if (kind != FM_GROWTH_ACK && kind != FM_GROWTH_RELEASED && kind != FM_GROWTH_REFUSE) {
 		e->kind = kind;
 		e->due = g->now + REPEAT;
@@ -68,10 +74,10 @@ void fm_edge_answer(struct fm_growth *g, unsigned int p, const struct fm_growth_
 		    enum fm_growth_kind kind, uint8_t met)
 {
 	struct fm_growth_msg r = {
-		.kind = kind, .id = m->id, .got = m->said, .to = m->life, .met = met };
+		.kind = kind, .id = m->id, .received = m->sent, .to = m->life, .met = met };
 
 	if (kind == FM_GROWTH_REFUSE)
-		r.said.back = m->said.asked;
+		r.sent.back = m->sent.asked;
 	else
 		r.end = (struct fm_growth_end) {
 			.guid = g->guid, .why = FM_GROWTH_FORGOTTEN, .port = (uint8_t)p };
@@ -80,13 +86,13 @@ void fm_edge_answer(struct fm_growth *g, unsigned int p, const struct fm_growth_
 
 void fm_edge_meet(struct fm_growth_edge *e, const struct fm_growth_msg *m)
 {
-	uint32_t back = m->got.back < m->said.asked ? m->got.back : m->said.asked;
+	uint32_t back = m->received.back < m->sent.asked ? m->received.back : m->sent.asked;
 
-	if (e->said.back || e->got.asked)
+	if (e->sent.back || e->received.asked)
 		return;
-	e->said.back = back;
-	e->heard.back = back;
-	e->got.asked = back;
+	e->sent.back = back;
+	e->confirmed.back = back;
+	e->received.asked = back;
 }
 
 bool fm_edge_is_past(const struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
@@ -94,15 +100,15 @@ bool fm_edge_is_past(const struct fm_growth *g, unsigned int p, const struct fm_
 	const struct fm_growth_edge *e = &g->edge[p];
 
 	return (m->to && m->to != g->life) || (e->life && m->life && m->life != e->life) ||
-	       ((!m->to || p == g->up) && m->got.back > e->said.back);
+	       ((!m->to || p == g->up) && m->received.back > e->sent.back);
 }
 
 bool fm_edge_is_true(const struct fm_growth_edge *e, const struct fm_growth_msg *m)
 {
-	return (uint64_t)m->said.done + m->said.back <= e->said.asked &&
-	       m->got.asked <= e->said.asked && m->got.done <= e->said.done &&
-	       m->got.back <= e->said.back && m->got.step <= e->said.step &&
-	       m->said.asked <= TORUS_MAX_NODES;
+	return (uint64_t)m->sent.done + m->sent.back <= e->sent.asked &&
+	       m->received.asked <= e->sent.asked && m->received.done <= e->sent.done &&
+	       m->received.back <= e->sent.back && m->received.step <= e->sent.step &&
+	       m->sent.asked <= TORUS_MAX_NODES;
 }
 
 static void raise_sum(uint32_t *sum, uint32_t to, bool *rises)
@@ -118,18 +124,18 @@ void fm_edge_confirm(struct fm_growth *g, unsigned int p, const struct fm_growth
 	struct fm_growth_edge *e = &g->edge[p];
 	bool rises = false;
 
-	raise_sum(&e->heard.asked, m->got.asked, &rises);
-	raise_sum(&e->heard.done, m->got.done, &rises);
-	raise_sum(&e->heard.back, m->got.back, &rises);
-	if (m->got.step > e->heard.step) {
-		e->heard.step = m->got.step;
+	raise_sum(&e->confirmed.asked, m->received.asked, &rises);
+	raise_sum(&e->confirmed.done, m->received.done, &rises);
+	raise_sum(&e->confirmed.back, m->received.back, &rises);
+	if (m->received.step > e->confirmed.step) {
+		e->confirmed.step = m->received.step;
 		rises = true;
 	}
 	if (rises)
 		e->tries = 0;
 	if (!lacks_confirmation(g, p))
 		e->due = NEVER;
-	invariant(e->heard.asked <= e->said.asked && e->heard.step <= e->said.step);
+	invariant(e->confirmed.asked <= e->sent.asked && e->confirmed.step <= e->sent.step);
 }
 
 void fm_edge_close(struct fm_growth *g, unsigned int p)

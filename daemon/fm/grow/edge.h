@@ -57,7 +57,7 @@ uint16_t fm_edge_repeat(struct fm_growth *g);
  */
 static inline uint32_t fm_edge_open(const struct fm_growth_edge *e)
 {
-	return e->said.asked - e->got.done - e->got.back;
+	return e->sent.asked - e->received.done - e->received.back;
 }
 
 #endif /* FM_GROWTH_EDGE_H */

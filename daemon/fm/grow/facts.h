@@ -18,7 +18,7 @@
  * @FM_GROWTH_START: all members of the partition have numbers
  * @FM_GROWTH_RELEASE: the partition ends
  * @FM_GROWTH_RELEASED: answer to RELEASE
- * @FM_GROWTH_ACK: answer to any other, if there is nothing else to say
+ * @FM_GROWTH_ACK: answer to any other message, if there is nothing else to send
  */
 enum fm_growth_kind {
 	FM_GROWTH_PROPAGATE, FM_GROWTH_REFUSE, FM_GROWTH_DEAD_END, FM_GROWTH_COMPLETE,
@@ -40,7 +40,7 @@ enum { FM_GROWTH_MET_BUSY = 1, FM_GROWTH_MET_TERMS = 2 };
  * @FM_GROWTH_LOST: a cable of the tree was lost before the start
  * @FM_GROWTH_SILENT: a neighbour does not answer
  * @FM_GROWTH_FORGOTTEN: a neighbour that was a member is none any more
- * @FM_GROWTH_FORGED: a neighbour said what cannot be
+ * @FM_GROWTH_FORGED: a neighbour sent an impossible message
  */
 enum fm_growth_why {
 	FM_GROWTH_STOPPED, FM_GROWTH_TOO_FEW, FM_GROWTH_LATE, FM_GROWTH_LOST, FM_GROWTH_SILENT,
@@ -99,11 +99,11 @@ struct fm_growth_sums {
 
 /**
  * struct fm_growth_msg - a message. Each has all sums, so a later one makes up for lost ones
- * @said: the sender's sums
- * @got: the receiver's sums, as far as the sender knows them
+ * @sent: the sender's sums
+ * @received: the receiver's sums, as far as the sender knows them
  * @life: which membership of the sender; 0: it is not a member
  * @to: that of the receiver, as far as the sender knows it
- * @first: lowest number of the receiver's subtree, if @said.step is NUMBER or START
+ * @first: lowest number of the receiver's subtree, if @sent.step is NUMBER or START
  * @total: members of the partition, likewise
  * @met: why nodes refused
  * @end: of RELEASE
@@ -112,7 +112,7 @@ struct fm_growth_msg {
 	enum fm_growth_kind kind;
 	struct fm_growth_id id;
 	struct fm_growth_terms terms;
-	struct fm_growth_sums said, got;
+	struct fm_growth_sums sent, received;
 	uint32_t life, to, first, total;
 	uint8_t met;
 	struct fm_growth_end end;
@@ -124,7 +124,7 @@ struct fm_growth_msg {
  * @FM_GROWTH_GROWS: is a member, and not all are found
  * @FM_GROWTH_NUMBERED: has a number
  * @FM_GROWTH_RUNS: all have
- * @FM_GROWTH_RELEASES: is not a member any more, and not all neighbours have heard of it
+ * @FM_GROWTH_RELEASES: is no longer a member, and not all neighbours know this yet
  */
 enum fm_growth_stage {
 	FM_GROWTH_FREE, FM_GROWTH_GROWS, FM_GROWTH_NUMBERED, FM_GROWTH_RUNS, FM_GROWTH_RELEASES
@@ -134,7 +134,7 @@ enum fm_growth_stage {
  * struct fm_growth_ops - actions
  * @send: send @m by @port; it may be lost, and is not duplicated nor overtaken
  * @changed: the stage is another one. Into RUNS: the partition is complete. Into RELEASES: it
- *	ended, and @end of struct fm_growth says why
+ *	ended, for the reason in @end of struct fm_growth
  */
 struct fm_growth_ops {
 	void (*send)(void *arg, unsigned int port, const struct fm_growth_msg *m);
@@ -143,19 +143,19 @@ struct fm_growth_ops {
 
 /**
  * struct fm_growth_edge - a cable, in the present growth
- * @said, @got: sums of this end and of the other
- * @heard: those of this end that the other one has confirmed
+ * @sent, @received: sums of this end and of the other
+ * @confirmed: those of this end that the other one has confirmed
  * @kind: the last message that must be confirmed
- * @spoke: a message was sent since one came
+ * @has_sent: a message was sent since one came
  * @tries: how often @kind was repeated
  * @due: when it is repeated
  * @life: the other end's
  * @first: number given to a child
  */
 struct fm_growth_edge {
-	struct fm_growth_sums said, got, heard;
+	struct fm_growth_sums sent, received, confirmed;
 	enum fm_growth_kind kind;
-	bool spoke;
+	bool has_sent;
 	uint8_t tries;
 	uint64_t due;
 	uint32_t life, first;
@@ -164,11 +164,11 @@ struct fm_growth_edge {
 /**
  * struct fm_growth - the part of one node. Others read it, and growth.c and edge.c write it
  * @guid, @ports, @port: of this node
- * @closed: this node takes no part, but in a partition of which it is a member
- * @refused: of each port, the growth that was refused there last: a refusal is never taken back
+ * @closed: this node joins no partition, but stays in one of which it is a member
+ * @refused: for each port, the growth that was refused there last; a refusal is final
  * @id, @terms, @end: of the present or last partition
  * @life: which membership of this node it is, or will be
- * @up: port of the parent; FM_GROWTH_NO_PORT: here it began
+ * @up: port of the parent; FM_GROWTH_NO_PORT: the growth began at this node
  * @open: ports by which it may ask
  * @owed: ports by which a RELEASE was not confirmed
  * @added: members of which the parent does not know

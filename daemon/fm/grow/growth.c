@@ -12,26 +12,26 @@
  * where d are the members that were added since the last one; if something waits and no port is
  * open, DEAD_END(n) follows it.
  *
- * In the paper, COMPLETE has the whole subtree, so that a second one is counted twice; a member
- * that another member asks answers to its own parent, so that the one that asked waits for ever;
- * and nothing says what follows a dead end, what happens when a node dies, and how a partition
- * ends.
+ * The paper differs in three points. Its COMPLETE has the whole subtree, so that the members in a
+ * second COMPLETE are counted twice. A member that another member asks answers to its own parent,
+ * so that the node that asked waits forever. And the paper does not describe what follows a dead
+ * end, what happens when a node dies, and how a partition ends.
  *
  * Numbers. When the first member knows of as many members as it wants, it gives numbers to the
  * subtrees of its children, in the order of ports: NUMBER has the lowest one of the subtree, whose
  * root takes it. READY goes up when a subtree has its numbers, and then START goes down.
  *
- * Release. A member becomes free when it hears RELEASE, or when, before START, a cable of the tree
- * is lost, a neighbour does not answer or contradicts what it said, or, at the first member, time
- * is over or too few were found. It sends RELEASE by all ports, not only along the tree, which may
- * be broken, and repeats it until confirmed. Until then it joins no other partition, and answers
- * RELEASE to everything about this one.
+ * Release. A member becomes free when it receives RELEASE. Before START it also becomes free when a
+ * cable of the tree is lost, or when a neighbour does not answer or contradicts its own messages;
+ * the first member also when time is over or too few nodes were found. It sends RELEASE by all
+ * ports, not only along the tree, which may be broken, and repeats it until confirmed. Until then
+ * it joins no other partition, and answers RELEASE to everything about this one.
  *
- * Lemma 1 (nodes are neither lost nor duplicated). Call a token each node that the first member was
- * asked for. A token is held by a member (as @added, or in @waits), or on its way over a cable, or
- * has been counted by the first member. A new member keeps one, and passes on all others. By
- * edge.c the tokens that are on their way over a cable are a difference of two sums, so no loss of
- * a message changes them. At the first member
+ * Lemma 1 (nodes are neither lost nor duplicated). Each node that the first member was asked for is
+ * called a token. A token is held by a member (as @added, or in @waits), or on its way over a
+ * cable, or has been counted by the first member. A new member keeps one, and passes on all others.
+ * By edge.c the tokens that are on their way over a cable are a difference of two sums, so no loss
+ * of a message changes them. At the first member
  *	total = subtree + nodes asked for and not answered + waits
  * so if nothing is unanswered and nothing waits, it has exactly @total members below it: each
  * member counts once, as it has one parent, which it names by the first COMPLETE.
@@ -41,22 +41,23 @@
  * the port as well, so tokens come to rest. If a neighbour hangs, the limit of the first member
  * ends it.
  *
- * Lemma 3 (all or none). While no member has heard START, each loss in the tree is noticed by both
- * of its ends, and each of them releases all that it can reach. A member of which START is still
- * on its way does so, too, and with it those that have heard it. So when nothing moves any more,
- * and the members of the partition that are connected by their own cables are looked at, all of
- * them run, or none is a member. After START a lost cable ends nothing: numbers do not change in a
- * partition that runs.
+ * Lemma 3 (all or none). While no member has received START, both ends notice each loss in the
+ * tree, and each of them releases all members that it can reach. A member to which START is still
+ * on its way does so, too, and thereby releases those that have received it. So when no message is
+ * under way any more, take any set of nodes that were members and are connected by cables of the
+ * partition: all of them run, or none is a member. After START a lost cable ends nothing: numbers
+ * do not change in a partition that runs.
  *
- * Lemma 4 (a release wins). A node that was released may become a member once more, by a PROPAGATE
- * that was under way, or of a member that has not heard of the release. Each time a token is used
- * up, and released members have none to give, so this ends. And its parent will hear of the
- * release: a member forgets the partition only when all neighbours have confirmed, and on one
- * cable nothing overtakes, so the RELEASE of the parent comes after its PROPAGATE.
+ * Lemma 4 (a release wins). A released node may become a member once more, by a PROPAGATE that was
+ * under way, or from a member that has not received the release yet. Each time this uses up a
+ * token, and released members have none to give, so it ends. The node is released again, because
+ * its parent will receive the release: a member forgets the partition only when all neighbours have
+ * confirmed the release, and messages on one cable stay in order, so the RELEASE of the parent
+ * arrives after its PROPAGATE.
  *
  * Lemma 5 (several at once). A node is member of one partition at most, and refuses another one at
  * once: nothing waits for the end of another growth, so there is no deadlock. Two growths may both
- * find too few; whoever began them tries again after a random time.
+ * find too few nodes; then each is tried again after a random time.
  *
  * A manager that starts again has another @life, so neighbours that meet it notice that it is no
  * member any more. Not detected here: a member of a running partition whose manager starts again,
@@ -74,7 +75,7 @@
 #include "daemon/fm/grow/release.h"
 #include "lib/deps/invariant.h"
 
-/* after this long without a message the parent is asked whether it lives */
+/* after this time without a message, the parent is asked whether it is still there */
 #define PROBE (1000 * MS)
 #define PROBES_MAX 5
 
@@ -117,7 +118,7 @@ int fm_growth_release(struct fm_growth *g, uint64_t now)
 
 static bool is_child(const struct fm_growth *g, unsigned int p)
 {
-	return p != g->up && g->edge[p].got.done;
+	return p != g->up && g->edge[p].received.done;
 }
 
 uint32_t fm_growth_subtree(const struct fm_growth *g)
@@ -125,7 +126,7 @@ uint32_t fm_growth_subtree(const struct fm_growth *g)
 	uint32_t n = 1;
 
 	for (unsigned int p = 0; p < g->ports; p++)
-		n += g->edge[p].got.done;
+		n += g->edge[p].received.done;
 	return n;
 }
 
@@ -136,17 +137,17 @@ uint32_t fm_growth_subtree(const struct fm_growth *g)
 static void report_ready(struct fm_growth *g)
 {
 	for (unsigned int p = 0; p < g->ports; p++)
-		if (is_child(g, p) && !g->edge[p].got.step)
+		if (is_child(g, p) && !g->edge[p].received.step)
 			return;
 	if (g->up != FM_GROWTH_NO_PORT) {
-		g->edge[g->up].said.step = 1;
+		g->edge[g->up].sent.step = 1;
 		fm_edge_send(g, g->up, FM_GROWTH_READY);
 		return;
 	}
 	for (unsigned int p = 0; p < g->ports; p++) {
 		if (!is_child(g, p))
 			continue;
-		g->edge[p].said.step = 2;
+		g->edge[p].sent.step = 2;
 		fm_edge_send(g, p, FM_GROWTH_START);
 	}
 	g->limit = NEVER;
@@ -164,9 +165,9 @@ static void pass_numbers(struct fm_growth *g, uint32_t number)
 		if (!is_child(g, p))
 			continue;
 		e->first = number;
-		e->said.step = 1;
+		e->sent.step = 1;
 		fm_edge_send(g, p, FM_GROWTH_NUMBER);
-		number += e->got.done;
+		number += e->received.done;
 	}
 	report_ready(g);
 }
@@ -176,7 +177,7 @@ static void start_member(struct fm_growth *g)
 	for (unsigned int p = 0; p < g->ports; p++) {
 		if (!is_child(g, p))
 			continue;
-		g->edge[p].said.step = 2;
+		g->edge[p].sent.step = 2;
 		fm_edge_send(g, p, FM_GROWTH_START);
 	}
 	g->probe = NEVER;
@@ -210,7 +211,7 @@ static void report_added(struct fm_growth *g)
 {
 	if (!g->added)
 		return;
-	g->edge[g->up].said.done += g->added;
+	g->edge[g->up].sent.done += g->added;
 	g->added = 0;
 	fm_edge_send(g, g->up, FM_GROWTH_COMPLETE);
 }
@@ -227,7 +228,7 @@ static void return_nodes(struct fm_growth *g, uint32_t n)
 		conclude_growth(g, n);
 	} else {
 		report_added(g);
-		g->edge[g->up].said.back += n;
+		g->edge[g->up].sent.back += n;
 		fm_edge_send(g, g->up, FM_GROWTH_DEAD_END);
 	}
 }
@@ -252,7 +253,7 @@ static void share_nodes(struct fm_growth *g, uint32_t n)
 		rest -= rest > 0;
 		if (!part)
 			continue;
-		g->edge[p].said.asked += part;
+		g->edge[p].sent.asked += part;
 		fm_edge_send(g, p, FM_GROWTH_PROPAGATE);
 	}
 }
@@ -342,7 +343,7 @@ static void receive_invitation(struct fm_growth *g, unsigned int p, const struct
 		met = FM_GROWTH_MET_BUSY;
 	else if (!(find_fit_ports(g, &m->terms) >> p & 1))
 		met = FM_GROWTH_MET_TERMS;
-	if (met || m->got.back || is_same_growth(&g->refused[p], &m->id)) {
+	if (met || m->received.back || is_same_growth(&g->refused[p], &m->id)) {
 		g->refused[p] = m->id;
 		fm_edge_answer(g, p, m, FM_GROWTH_REFUSE, met);
 		return;
@@ -351,10 +352,10 @@ static void receive_invitation(struct fm_growth *g, unsigned int p, const struct
 	g->limit = NEVER;
 	g->probe = g->now + PROBE;
 	fm_edges_reset(g);
-	g->edge[p].got.asked = m->said.asked;
+	g->edge[p].received.asked = m->sent.asked;
 	g->edge[p].life = m->life;
-	join_growth(g, &m->id, &m->terms, (uint8_t)p, m->said.asked);
-	if (!g->edge[p].spoke)
+	join_growth(g, &m->id, &m->terms, (uint8_t)p, m->sent.asked);
+	if (!g->edge[p].has_sent)
 		fm_edge_send(g, p, FM_GROWTH_ACK);
 }
 
@@ -371,7 +372,7 @@ static void receive_other(struct fm_growth *g, unsigned int p, const struct fm_g
 	default:
 		break;
 	}
-	if (m->kind == FM_GROWTH_PROPAGATE && !m->to && m->said.asked)
+	if (m->kind == FM_GROWTH_PROPAGATE && !m->to && m->sent.asked)
 		receive_invitation(g, p, m);
 	else
 		fm_edge_answer(g, p, m, FM_GROWTH_RELEASE, 0);
@@ -382,12 +383,12 @@ static bool is_step_forged(const struct fm_growth *g, unsigned int p, const stru
 {
 	const struct fm_growth_edge *e = &g->edge[p];
 
-	if (m->said.step <= e->got.step)
+	if (m->sent.step <= e->received.step)
 		return false;
 	if (p != g->up)
-		return m->said.step > e->said.step || !is_child(g, p) || m->said.step > 1;
-	if (m->said.step > 1)
-		return !e->said.step || m->said.step > 2;
+		return m->sent.step > e->sent.step || !is_child(g, p) || m->sent.step > 1;
+	if (m->sent.step > 1)
+		return !e->sent.step || m->sent.step > 2;
 	return awaits_answer(g) || g->waits || g->added || !m->first ||
 	       (uint64_t)m->first + fm_growth_subtree(g) > m->total;
 }
@@ -400,16 +401,16 @@ static void take_question(struct fm_growth *g, unsigned int p, uint32_t n)
 		return;
 	}
 	g->open &= (uint16_t)~(1u << p);
-	g->edge[p].said.back += n;
+	g->edge[p].sent.back += n;
 	fm_edge_send(g, p, FM_GROWTH_REFUSE);
 }
 
 static void take_step(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
-	g->edge[p].got.step = m->said.step;
+	g->edge[p].received.step = m->sent.step;
 	if (p != g->up) {
 		report_ready(g);
-	} else if (m->said.step > 1) {
+	} else if (m->sent.step > 1) {
 		start_member(g);
 	} else {
 		g->total = m->total;
@@ -421,24 +422,24 @@ static void take_step(struct fm_growth *g, unsigned int p, const struct fm_growt
 static void take_sums(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	struct fm_growth_edge *e = &g->edge[p];
-	struct fm_growth_sums old = e->got;
+	struct fm_growth_sums old = e->received;
 
 	g->met |= m->met;
-	if (m->said.asked > old.asked) {
-		e->got.asked = m->said.asked;
-		take_question(g, p, m->said.asked - old.asked);
+	if (m->sent.asked > old.asked) {
+		e->received.asked = m->sent.asked;
+		take_question(g, p, m->sent.asked - old.asked);
 	}
-	if (m->said.done > old.done) {
-		e->got.done = m->said.done;
-		g->added += g->up == FM_GROWTH_NO_PORT ? 0 : m->said.done - old.done;
+	if (m->sent.done > old.done) {
+		e->received.done = m->sent.done;
+		g->added += g->up == FM_GROWTH_NO_PORT ? 0 : m->sent.done - old.done;
 		settle_answers(g);
 	}
-	if (m->said.back > old.back && g->stage == FM_GROWTH_GROWS) {
-		e->got.back = m->said.back;
+	if (m->sent.back > old.back && g->stage == FM_GROWTH_GROWS) {
+		e->received.back = m->sent.back;
 		g->open &= (uint16_t)~(1u << p);
-		share_nodes(g, g->waits + m->said.back - old.back);
+		share_nodes(g, g->waits + m->sent.back - old.back);
 	}
-	if (m->said.step > old.step)
+	if (m->sent.step > old.step)
 		take_step(g, p, m);
 }
 
@@ -454,7 +455,7 @@ static void receive_own(struct fm_growth *g, unsigned int p, const struct fm_gro
 		return;
 	}
 	if (!fm_edge_is_true(e, m) || is_step_forged(g, p, m) ||
-	    (m->said.asked > e->got.asked && g->stage != FM_GROWTH_GROWS)) {
+	    (m->sent.asked > e->received.asked && g->stage != FM_GROWTH_GROWS)) {
 		fm_release_give_up(g, FM_GROWTH_FORGED, p);
 		return;
 	}
@@ -464,10 +465,10 @@ static void receive_own(struct fm_growth *g, unsigned int p, const struct fm_gro
 		g->probe = g->now + PROBE;
 		g->probes = 0;
 	}
-	e->spoke = m->kind == FM_GROWTH_ACK || m->kind == FM_GROWTH_REFUSE;
+	e->has_sent = m->kind == FM_GROWTH_ACK || m->kind == FM_GROWTH_REFUSE;
 	fm_edge_confirm(g, p, m);
 	take_sums(g, p, m);
-	if (!e->spoke && g->stage != FM_GROWTH_FREE && g->stage != FM_GROWTH_RELEASES)
+	if (!e->has_sent && g->stage != FM_GROWTH_FREE && g->stage != FM_GROWTH_RELEASES)
 		fm_edge_send(g, p, FM_GROWTH_ACK);
 }
 

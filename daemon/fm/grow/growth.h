@@ -2,7 +2,7 @@
 /*
  * Growth of a partition from one node, by messages between neighbours and without a root: the part
  * of one node, as a state machine without I/O, memory and clock of its own. Calls never nest: an op
- * must not call back. growth.c says how it works, and why it ends with all nodes or with none.
+ * must not call back. growth.c describes how it works, and why it ends with all nodes or with none.
  */
 #ifndef FM_GROWTH_H
 #define FM_GROWTH_H

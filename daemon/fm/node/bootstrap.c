@@ -17,7 +17,7 @@
  * acknowledge its own, and an Init in which the position or the cables of the neighbour have
  * changed. A node that changes to another root judges its neighbours again, and waits for new Inits
  * from them. An Init counts only if it names as its sender the NIC and the port at the other end of
- * the cable, which the NICs have told each other when the link came up.
+ * the cable, as the NICs have exchanged them when the link came up.
  *
  * Each exchange ends. A node begins it anew on all its ports when its Init changes, even if the
  * neighbour is silent; and any Init may be lost, also the last one. So a node that still lacks the
@@ -134,7 +134,7 @@ static void clear_problems(struct fm *fm, unsigned int port)
 
 /*
  * Writes a text for the NIC at the other end of a cable; a NIC with an unknown wire version has not
- * told its name.
+ * sent its name.
  */
 static const char *peer_text(const struct fm *fm, const struct torus_link *l, char *buf,
 			     size_t room)
@@ -301,9 +301,9 @@ static void report_version(struct fm *fm, unsigned int port, unsigned int versio
 /*
  * Return: true if the Init names as its sender the NIC and the port that the NICs themselves found
  * at the other end of the cable. If not, its sender lies, or it was recorded at another cable: it
- * is reported, and must have no effect, because it speaks for a node which is elsewhere, perhaps
- * for the root. The cable is used on, since the NICs agree about it. If both ends are silent, no
- * right Init ends the problem, so that has a time limit.
+ * is reported, and must have no effect, because it names as its sender a node that is elsewhere,
+ * perhaps the root. The cable is used on, since the NICs agree about it. If both ends are silent,
+ * no right Init ends the problem, so that has a time limit.
  */
 static bool check_sender(struct fm *fm, unsigned int port, const struct fm_init *init)
 {

@@ -59,7 +59,7 @@ void fm_candidate_memory(struct fm *fm);
 void fm_candidate_adrift(struct fm *fm);
 /**
  * fm_candidate_asked() - note that some node asks to be root although a root leads this node
- * Called when an Init of a neighbour says so.
+ * Called when an Init of a neighbour shows this.
  */
 void fm_candidate_asked(struct fm *fm);
 /**

@@ -2,8 +2,8 @@
 /*
  * DOC: which root a node follows
  *
- * An Init names a root and its epoch, and says what the sender knows of that root: it leads, it is
- * lost, or it only asks to be root (root/claim.c).
+ * An Init names a root and its epoch, and contains what the sender knows of that root: it leads, it
+ * is lost, or it only asks to be root (root/claim.c).
  *
  * A node that a root leads stays with that root. It changes to a root of a later epoch only if that
  * root leads a neighbour which is in the node's own table, or if the node has no table yet. Then it
@@ -95,8 +95,8 @@
 			 * for so long has less right to this one than another asking node */
 #define UNREACHED 4	/* most nodes that a node remembers because a connection to them failed */
 
-#define AWAY 10		/* in units of fm_config.resend: time without the root, of which a
-			 * neighbour says that it leads, until this is a problem */
+#define AWAY 10		/* in units of fm_config.resend: time without the root, although a
+			 * neighbour reports that it leads, until this is a problem */
 #define AWAY_LASTS (30 * SEC)	/* how long the problem lasts after the last such Init */
 #define AWAY_KEY 3002
 
@@ -130,7 +130,7 @@ struct unreached {
  * struct fm_following - the nodes that this node does not follow for a while
  * @turns: until then this node follows no asking node, because it has left one that had no success
  *	for a root that leads
- * @unreached: the last followed nodes to which a connection failed, or that asked in vain
+ * @unreached: the last followed nodes to which a connection failed, or that asked without success
  * @most: how many nodes take part at most, by the followed node, which asks; @grew: time since
  * which
  * @lines: the last log lines: [0] on changes to a root that leads, [1] to a node that asks to be
@@ -282,8 +282,9 @@ static void take_address(struct fm *fm, const struct fm_init *init)
 }
 
 /*
- * Called if a neighbour says that the followed root leads. If this node does not reach it for AWAY,
- * the root is not lost, as its state here is called, but the service network leads elsewhere.
+ * Called if a neighbour's Init shows that the followed root leads. If this node does not reach that
+ * root for AWAY, the root is not lost, although its state here is "lost": the service network is at
+ * fault.
  */
 static void report_away(struct fm *fm, const struct fm_init *init)
 {
@@ -400,9 +401,9 @@ static bool asks_in_vain(const struct fm *fm)
 
 /*
  * Return: true if this node, which follows one that asks, is to follow the asking node of the Init
- * instead. A node to which a connection has just failed, or that asks in vain, gives way to any
- * other: nodes that are out of reach hide none that is not, and a node that reaches too few does
- * not keep one that another needs.
+ * instead. A node to which a connection has just failed, or that asks without success, gives way to
+ * any other. So an unreachable node does not hide a reachable one, and a node that reaches too few
+ * nodes does not keep one that another needs.
  */
 static bool prefers_asker(const struct fm *fm, const struct fm_init *init, bool reached)
 {

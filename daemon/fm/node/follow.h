@@ -54,7 +54,10 @@ void fm_follow_refused(struct fm *fm);
 void fm_follow_back(struct fm *fm);
 /** fm_follow_return() - follow the root that led this node last, in its epoch, or none */
 void fm_follow_return(struct fm *fm);
-/** fm_follow_counted() - process how many nodes take part, as the followed node says, which asks */
+/**
+ * fm_follow_counted() - process how many nodes take part, as reported by the followed node, which
+ * asks
+ */
 void fm_follow_counted(struct fm *fm, uint32_t here);
 /** fm_follow_shun() - if the followed node only asks to be root, do not follow it for a while */
 void fm_follow_shun(struct fm *fm);

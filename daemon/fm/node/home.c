@@ -8,8 +8,8 @@
  * own fabric, which then has to ask all its nodes again; if it is of an earlier one, the other
  * fabric has to. So until it has a table, such a node follows only a root of its own fabric.
  *
- * Names do not tell two fabrics apart, nor do keys, since both may be the same. A fabric has no
- * other identity than its nodes. An Init is of the own fabric if one of these is true:
+ * Neither names nor keys distinguish two fabrics, because both may be the same. Only its nodes
+ * identify a fabric. An Init is of the own fabric if one of these is true:
  *  - it names the root that the NIC obeys, or that made the kept table;
  *  - the kept table contains its sender, or the root that it names;
  *  - it comes by a cable that the rows of the NIC use, and implies the place that the NIC has;
@@ -24,15 +24,15 @@
  * A node insists on its own fabric for the time INSIST, by which that fabric has a root again if it
  * can have one, and as long as a cable leads to a neighbour of that fabric which names a third
  * root, or is silent. Such a neighbour may get a root at any time, so its fabric is not gone, and
- * what the NIC holds or has parked may still be for it. A neighbour that has said for INSIST that
- * it knows no root does not count: it may wait as this node does, and two such nodes would never
- * stop waiting for each other. So would a whole fabric whose managers all start again, if the only
- * node that can be root has a new NIC, which is in no table and has no place. If no such cable is
- * left, no packet of the own fabric can come or go here, so nothing is lost if the node joins the
- * other one. If the neighbours of its fabric follow that root, it is no other fabric. Until then
- * only the administrator can say that the node belongs to the other one: by unplugging the cables
- * to its former fabric, or by making a new NIC without its kept table. An Init that is refused is
- * reported as a problem (bootstrap.c).
+ * what the NIC holds or has parked may still be for it. A neighbour that has reported for INSIST
+ * that it knows no root does not count: it may wait as this node does, and two such nodes would
+ * never stop waiting for each other. So would a whole fabric whose managers all start again, if the
+ * only node that can be root has a new NIC, which is in no table and has no place. If no such cable
+ * is left, no packet of the own fabric can come or go here, so nothing is lost if the node joins
+ * the other one. If the neighbours of its fabric follow that root, it is no other fabric. Until
+ * then only the administrator can assign the node to the other one: by unplugging the cables to its
+ * former fabric, or by making a new NIC without its kept table. An Init that is refused is reported
+ * as a problem (bootstrap.c).
  *
  * It is the same if the Init names a node that asks to be root. A node that leads, or has its
  * first table, has the rules of follow.c and root/claim.c.

@@ -6,15 +6,14 @@
  * exclusions and their orders. Each manager has it in memory; a NIC has rows and a place. If all
  * nodes lose their power, all of this is lost. So whenever a table is in force whose configuration
  * differs from that of the table given before, each candidate gives it to its host, to be kept on
- * disk. (The Angara paper has an exclusion table, and does not say where it is kept.)
- *
- * A kept table binds no node. A root that has no table uses one before it makes its first
- * (root/recall.c): that of the latest epoch and version among those that nodes name in HELLO, and
- * fetches it. If a node has a table in memory, the root begins with that, and unites kept tables
- * with it that are of another part, or later (root/parts.c). A kept table is later than all in
- * memory if the manager of one node hung while the last tables were made, and the others started
- * again. The number of nodes that is enough for a root is taken from a kept table only if no node
- * has a table in memory (root/quorum.c): other nodes may have been up in the last one.
+ * disk. (The Angara paper has an exclusion table, and does not describe where it is kept.) A kept
+ * table binds no node. A root that has no table uses one before it makes its first (root/recall.c):
+ * that of the latest epoch and version among those that nodes name in HELLO, and fetches it. If a
+ * node has a table in memory, the root begins with that, and unites kept tables with it that are of
+ * another part, or later (root/parts.c). A kept table is later than all in memory if the manager of
+ * one node hung while the last tables were made, and the others started again. The number of nodes
+ * that is enough for a root is taken from a kept table only if no node has a table in memory
+ * (root/quorum.c): other nodes may have been up in the last one.
  *
  * The epoch of a root is later than that of any kept table that it knows of. So of two kept tables
  * the one of the later epoch and version has the later decisions, unless their roots led two parts

@@ -21,8 +21,8 @@
  *    node whose NIC fails reports it itself (FAILED), and repeats that until there is another
  *    table. From then on its reports count only the nodes below it, and its parent does not wait
  *    for its own part. A node that is asked for the step again answers with its report, or with a
- *    PONG. The PONG says whether the node waits: for its NIC, whose action will end or fail, or for
- *    a child that has not reported, for which this node is responsible. So of all nodes whose
+ *    PONG. The PONG contains whether the node waits: for its NIC, whose action will end or fail, or
+ *    for a child that has not reported, for which this node is responsible. So of all nodes whose
  *    report is missing, only the lowest has nothing to wait for. If it sends neither answer for
  *    member_max, its parent reports it to the root.
  *
@@ -225,9 +225,9 @@ void fm_member_excuse(struct fm *fm, const struct fm_failed *f)
 }
 
 /*
- * Reports to the root each child whose manager answers but which for member_max has neither
- * reported nor said that it waits. A child that does not answer at all counts as lost by its
- * silence (conns.c).
+ * Reports to the root each child whose manager answers, but has sent neither a report nor a PONG
+ * that it waits, for member_max. A child that does not answer at all counts as lost by its silence
+ * (conns.c).
  */
 static void report_stuck(struct fm *fm)
 {

@@ -462,11 +462,11 @@ bool fm_rows_in_force(const struct fm *fm)
 /* --- parking -------------------------------------------------------------------- */
 
 /*
- * A dead link leaves packets that were sent but not acknowledged. The table says up to which packet
- * the other end had received, or that the other end is dead. After resolve_max the root no longer
- * waits for this information (@orphans). Packets that were received are dropped here, the others
- * stay to be replayed. A packet that is kept wrongly arrives twice, and its receiver discards it; a
- * packet that is dropped wrongly would be lost.
+ * A dead link leaves packets that were sent but not acknowledged. The table contains up to which
+ * packet the other end had received, or that the other end is dead. After resolve_max the root no
+ * longer waits for this information (@orphans). Packets that were received are dropped here, the
+ * others stay to be replayed. A packet that is kept wrongly arrives twice, and its receiver
+ * discards it; a packet that is dropped wrongly would be lost.
  */
 void fm_rows_resolve(struct fm *fm, bool orphans)
 {

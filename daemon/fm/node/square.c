@@ -2,9 +2,9 @@
 /*
  * DOC: squares of cables
  *
- * The NICs at the ends of a cable tell each other GUID and port, and an Init contains the other
- * ends of all cables of its sender. So a node knows the neighbours of its neighbours, before any of
- * them has a place. In a torus, a step along port p and then one along port q, which is of another
+ * The NICs at the ends of a cable exchange GUID and port, and an Init contains the other ends of
+ * all cables of its sender. So a node knows the neighbours of its neighbours, before any of them
+ * has a place. In a torus, a step along port p and then one along port q, which is of another
  * dimension, leads to the same node as a step along q and then one along p: the four cables are a
  * square. In n dimensions a node with a neighbour at each port has 2(n - 1) squares with each of
  * its cables.
@@ -15,12 +15,12 @@
  * counts. Proof: let the far ends of two cables from A and from A' along p be exchanged, and let
  * all others be correct. A square of A's cable with q closes then only if A' is the neighbour of A
  * at q, and A is the neighbour of A' at q as well, so the dimension of q has size 2. There the two
- * rings of p look alike, and the square does not tell which of them goes on where. So for a cable
+ * rings of p look alike, and the square does not show which of them continues where. So for a cable
  * along p no square counts as closed if the dimension of q has size 2; the size of the dimension of
  * p does not matter.
  *
  * One closed square is enough to call a cable correct. More cannot be required: a wrong cable, or a
- * neighbour that lies about its cables, opens some squares of the correct cables near it. The
+ * neighbour that reports false cables, opens some squares of the correct cables near it. The
  * squares on the other side of these cables do not contain it, and stay closed. Cables that were
  * moved together, as a bundle, are not detected: they close the squares among themselves.
  *

@@ -463,7 +463,7 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 			end_replay(fm);
 		break;
 	case FM_ACT_REPLAY:
-		/* After a failure ports stay closed, and the report of the count says so. */
+		/* After a failure ports stay closed, and the report of the count includes this. */
 		if (!err)
 			fm->task->refused = 0;
 		else if (!fm->task->refused)

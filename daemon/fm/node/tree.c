@@ -11,8 +11,8 @@
  * (@stray), and stays a child of the root.
  *
  * Each start of a root begins a new epoch, later than all that nodes know of. A node that obeys a
- * root in a new epoch drops its children, so that all nodes come to the root and tell it their
- * rows. Orders of roots of former epochs are not obeyed, even if they are still under way.
+ * root in a new epoch drops its children, so that all nodes come to the root and report their rows
+ * to it. Orders of roots of former epochs are not obeyed, even if they are still under way.
  *
  * A connection delivers in order or breaks. Messages that must survive a break are repeated: HELLO
  * until WELCOME; a row until a table comes that was made from it; children are announced again on
@@ -30,7 +30,7 @@
  * comes back from a child, there is a cycle, and the node drops that child.
  *
  * A manager that hangs keeps its connections. It is found by its silence: by its children after one
- * and a half keep-alives, because no other node can tell them that the root hangs; by its parent
+ * and a half keep-alives, because no other node can inform them that the root hangs; by its parent
  * after four keep-alives. A parent that waits for its report in a recovery finds it sooner, because
  * a manager that lives answers a repeated step at once. A manager that answers and does not report
  * is reported by its parent (member.c). A node without a way to the root informs its children, so
@@ -353,7 +353,7 @@ static void take_refusal(struct fm *fm, struct fm_conn *c, const char *why)
 }
 
 /*
- * Processes PONG of the parent, or of the root, which says whether the sender has a way to the
+ * Processes PONG of the parent, or of the root, which contains whether the sender has a way to the
  * root. A root that answers that it is adrift (without such a way) does not lead yet
  * (root/claim.c), but is not lost.
  */

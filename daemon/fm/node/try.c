@@ -13,11 +13,12 @@
  *  - a node that asks to be root, and
  *  - a node that follows one that asks
  * first open a connection to the other root. When that is up, the node leaves its own root, or
- * gives way, and the connection becomes the one to its root. If a later root is heard of meanwhile,
- * the node tries that one instead. But a root that it could not reach before never takes the place
- * of one that it has not tried, and always gives up its own: so of several roots, all but one out
- * of reach, that one is tried after one time limit of a connection for each of the others at most,
- * in whatever order their Inits come (as long as they are no more than ROOTS, which it remembers).
+ * gives way, and the connection becomes the one to its root. If an Init names a later root
+ * meanwhile, the node tries that one instead. But a root that it could not reach before never takes
+ * the place of one that it has not tried, and always gives up its own: so of several roots, all but
+ * one out of reach, that one is tried after one time limit of a connection for each of the others
+ * at most, in whatever order their Inits come (as long as they are no more than ROOTS, which it
+ * remembers).
  *
  * If the connection fails, the node does not try that root again for WAIT_ONE. An attempt disturbs
  * nothing, and costs some bytes; and soon after the service network is whole, the two parts should
@@ -37,7 +38,7 @@
  * wait is over, the node also avoids that root while it has not yet joined its own one again.
  *
  * At the other end of the cable is a node of the part with the later root, which tries nothing. If
- * it hears of the earlier root for longer than LAGS, it reports a problem, too, so that both parts
+ * Inits name the earlier root for longer than LAGS, it reports a problem, too, so that both parts
  * show why they are two.
  *
  * In the same way a node without a root tries a node that asks to be root, and that it shuns
@@ -49,9 +50,10 @@
  * in most cases (root/claim.c).
  *
  * Safety. Any Init may be lost, so a node may stay with its root for any time, and nothing depends
- * on when it leaves: a NIC obeys the latest epoch that it was told, whichever root its manager
- * follows (kernel/req/fence.c), and each root has the promises that it needs (root/quorum.c). At
- * the end of an attempt the node decides by its present root and epoch, not by those at its begin.
+ * on when it leaves: a NIC obeys the latest epoch that it was ordered to obey, whichever root its
+ * manager follows (kernel/req/fence.c), and each root has the promises that it needs
+ * (root/quorum.c). At the end of an attempt the node decides by its present root and epoch, not by
+ * those at its begin.
  *
  * Liveness. Once the service network leads from the node to the other root, the node follows that
  * root after WAIT_ONE (or WAIT_MAX, see above), the time limit of a connection and an Init at

@@ -37,9 +37,8 @@ void fm_uplink_ask(struct fm *fm);
  */
 void fm_uplink_pong(struct fm *fm, const struct fm_conn *c);
 /**
- * fm_uplink_adrift() - tell all children by PONG whether this node is adrift (has no way to the
- * root)
- * Called when the way to the root is lost or found.
+ * fm_uplink_adrift() - inform all children by PONG whether this node is adrift (has no way to the
+ * root) Called when the way to the root is lost or found.
  */
 void fm_uplink_adrift(struct fm *fm, bool adrift);
 /**

@@ -58,19 +58,20 @@
  * (root/damp.c).
  *
  * Confirmation. The root does not place nodes by the wave, but by their cables, as NICs report
- * them. So one wrong cable or one liar misplaces no node in the table (root/discover.c). The root's
- * decision wins: when the NIC is placed, the position is that of the table, and only settled Inits
- * of the same sizes are judged. The root then names and excludes wrong cables (root/wiring.c);
- * the problem of the wave for such a cable ends with the table that excludes it.
+ * them. So one wrong cable or one forger misplaces no node in the table (root/discover.c). The
+ * root's decision wins: when the NIC is placed, the position is that of the table, and only settled
+ * Inits of the same sizes are judged. The root then names and excludes wrong cables
+ * (root/wiring.c); the problem of the wave for such a cable ends with the table that excludes it.
  *
  * Safety. The position by the wave goes to the log, to status, to Inits and to HELLO, and nowhere
  * else. It writes no row, and places no NIC. A NIC without place and rows forwards nothing, so a
  * port with a contradiction carries no packet before the root has judged its cable. Rows made from
  * the positions of neighbours would not help: a node does not know the far cables, and two nodes
- * with contradicting places could make a cycle. A liar, which needs the key of the fabric (seal.c),
- * can make nodes show an unconfirmed place until more neighbours, or the root, say otherwise. It
- * can do no more: the root excludes a cable for what NICs report of its ends, never for a place in
- * an Init, so a liar cannot take cables of others out of the table.
+ * with contradicting places could make a cycle. A node that forges Inits, for which it needs the
+ * key of the fabric (seal.c), can make other nodes show an unconfirmed place until more neighbours,
+ * or the root, contradict it. It can do no more: the root excludes a cable because of what NICs
+ * report of its ends, never because of a place in an Init, so a forger cannot take cables of other
+ * nodes out of the table.
  *
  * Tests: tests/unit/test_fm_wave.c, tests/sim/test_wave.c.
  */

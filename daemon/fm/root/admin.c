@@ -28,8 +28,8 @@
 			 * recovery before it asks the next root */
 
 /*
- * Stores @order, which says by whom and why these ports were excluded, or removes it (NULL). If
- * there is no memory, only this record is lost: the ports stay excluded.
+ * Stores @order, which contains who excluded these ports and why, or removes it (NULL). If there is
+ * no memory, only this record is lost: the ports stay excluded.
  */
 static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct fm_order *order)
 {

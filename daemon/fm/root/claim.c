@@ -7,7 +7,7 @@
  * cases, also after a restart of the root's manager, or after the first root has given way to
  * another one, a node becomes root in three stages:
  *
- *	ASKS	Its Inits say that it asks to be root. Nodes that have lost their root
+ *	ASKS Its Inits show that it asks to be root. Nodes that have lost their root
  *		(node/follow.c) connect and send HELLO, with their cables, their table, and the root
  *		that their NIC obeys. This does not bind them. The Inits contain the latest epoch
  *		that the node knows, from HELLOs or from neighbours that have lost a later root:
@@ -62,8 +62,8 @@
  *
  * A part may have a root that a neighbour of the asking node follows, and that the service network
  * does not reach from here (node/try.c). The claim then takes an epoch above that root's, too, so
- * that the numbers tell the two apart, and one of them is the later root when they can reach each
- * other.
+ * that the two roots have different numbers, and one of them is the later root when they can reach
+ * each other.
  *
  * Repetition. Messages may be lost or late: HELLO is repeated until WELCOME, and answered each
  * time. While a node only asks, repeated HELLOs merely show that their senders still live, so it
@@ -77,7 +77,7 @@
  * through such NICs is called over the service network by the asking node (calls.c). A call
  * contains an Init, and binds no node. It changes neither how many nodes are enough nor the meaning
  * of a promise. The called node believes a call under the same conditions as an Init
- * (node/called.c). Then it does what all nodes do: it connects, says HELLO, and tells its NIC to
+ * (node/called.c). Then it does what all nodes do: it connects, sends HELLO, and orders its NIC to
  * obey if a CLAIM comes back on that connection. However the manager learned of the root, its NIC
  * promises to one root at most in each epoch, and refuses the orders of earlier epochs. So the
  * quorums of two roots have a node in common, whether both have called that node or not. And a call
@@ -89,8 +89,8 @@
  * NIC obey an epoch in which no root leads (at most FM_EPOCH_STEP later). The NIC then refuses the
  * true root until that has learned the epoch and asks again; many forged messages would prevent
  * recoveries. A forged HELLO may contain a promise that no NIC has made, and then two roots could
- * lead. So no other host may be able to alter bytes of the service network: it must be a network of
- * its own, as fabricd(8) says.
+ * lead. So no other host may be able to alter bytes of the service network: it must be a separate
+ * network, as fabricd(8) requires.
  *
  * Tests: tests/spin/takeover.pml (with both ways to learn of a claim), tests/unit/test_fm_claim.c,
  * test_fm_claim_table.c and test_fm_asking.c, tests/sim/test_takeover.c.
@@ -575,7 +575,7 @@ static void claim_all(struct fm *fm)
 			send_claim(fm, fm_conn_no(fm, i));
 }
 
-/* Sets the text that says why this node leads. */
+/* Sets the text with the reason why this node leads. */
 static void set_why(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;

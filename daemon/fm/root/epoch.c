@@ -35,16 +35,16 @@
  *    number are won: a node of both quorums would have obeyed both roots, which its NIC refuses. If
  *    a claim is won because no link leads out of the part, each node is in one part only, and obeys
  *    its root. Such a part goes on with quorums of its own tables (quorum.c), also when a link
- *    between the parts is back. If the node that claims hears by it that another root leads there,
- *    it claims an epoch above that root's. If another node of its part is at that link, the two
- *    parts may have roots in epochs of one number, as before.
+ *    between the parts is back. If the node that claims learns over this link that another root
+ *    leads there, it claims an epoch above that root's. If another node of its part is at that
+ *    link, the two parts may have roots in epochs of one number, as before.
  *  - A link that comes back carries Inits, and no data, until it is opened by a replay of a table
  *    in which both its ends are up (node/rows.c). A root has no node of the other part in a table
- *    before the node has said HELLO to it. But that node obeys another root in the same number. So
+ *    before that node has sent it HELLO. But that node obeys another root in the same number. So
  *    the root asks all nodes again (see above), and welcomes the node in an epoch above both. So no
  *    packet passes rows of both roots. The NIC checks this, too: it takes no row, release or replay
  *    of the second root under that number.
- *  - Only a node whose manager hangs may be in the table without having said HELLO: it is silent
+ *  - Only a node whose manager hangs may be in the table without having sent HELLO: it is silent
  *    there, and its NIC may obey the other root, if all nodes that knew this have lost their
  *    memory. Packets pass it by the paths in their headers. It gets no rows and no orders, and no
  *    drain is proven while it is silent (recovery.c), so no proof depends on its NIC.

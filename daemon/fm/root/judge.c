@@ -5,8 +5,8 @@
  * A node is missing while no node holds a connection to it. Then the port rows of its neighbours
  * decide what it is. A neighbour that reports a link to the node as up vouches for the node's NIC.
  * A neighbour that is missing itself counts only if another node vouches for it. So the nodes of a
- * cabinet without power, whose last rows say that all links among them are up, do not keep each
- * other alive.
+ * cabinet without power do not vouch for each other, although their last rows report all links
+ * among them as up.
  *
  * Dead. A node for which no neighbour vouches is dead. Missing nodes that links join, by the last
  * row of either end, are judged together. No other node has a link to such a set, for it would
@@ -106,7 +106,8 @@ static struct fm_record *neighbour_at(const struct fm *fm, const struct fm_recor
 }
 
 /**
- * struct evidence - what the port rows of connected neighbours say of their links to a missing node
+ * struct evidence - what the port rows of connected neighbours report of their links to a missing
+ *	node
  * @linked: one of the links is up
  * @lost: one of the links is lost, or vanish.c has declared the node lost
  * @ended: one of the links is lost which the node's own last port row has as up

@@ -17,7 +17,7 @@
  * that made v. Two quorums of one table have a node in common.
  *
  * A table carries U of each of its voters: the number of nodes, and in the entries which they are.
- * If there are more than FM_VOTERS_MAX, one that has no quorum stands for the rest.
+ * If there are more than FM_VOTERS_MAX, one that has no quorum represents the rest.
  *
  * Rules:
  *

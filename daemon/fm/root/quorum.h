@@ -20,9 +20,7 @@ struct fm_root;
 bool fm_quorum_new(struct fm_root *r);
 void fm_quorum_free(struct fm_root *r);
 
-/**
- * fm_quorum_note() - store what the HELLO of @m says about its tables, on which its votes depend
- */
+/** fm_quorum_note() - store the tables that the HELLO of @m names, on which its votes depend */
 void fm_quorum_note(struct fm_record *m, const struct fm_hello *h);
 /** fm_quorum_here() - Return: true if @m takes part in the claim, in its present stage */
 bool fm_quorum_here(const struct fm *fm, const struct fm_record *m);

@@ -11,13 +11,14 @@
  * A HELLO also contains the colours of which the former root knew that no packet is left, and the
  * dimensions whose ends are not cabled together.
  *
- * A node that asks to be root, and lacks the latest table of those that have said HELLO, fetches it
- * from the first two of them. It needs to know which nodes were up in that table, and nodes whose
- * managers started again cannot tell it (quorum.c). Nodes that do not answer may be dead: then
- * another node with that table is asked, when it says HELLO again; or, when this root leads and no
- * more HELLOs come, a node that is connected. So until the table has come, the root keeps as many
- * nodes that have it as it may ask, and gives them no other parent: a node that is connected only
- * to another parent cannot be asked. The first table waits for at most ASKED_MAX of these nodes.
+ * A node that asks to be root, and lacks the latest table that any HELLO has named, fetches it from
+ * the first two nodes that have it. It needs to know which nodes were up in that table, and nodes
+ * whose managers started again cannot report it (quorum.c). Nodes that do not answer may be dead:
+ * then another node with that table is asked, when it sends HELLO again; or, when this root leads
+ * and no more HELLOs come, a node that is connected. So until the table has come, the root keeps as
+ * many nodes that have it as it may ask, and gives them no other parent: a node that is connected
+ * only to another parent cannot be asked. The first table waits for at most ASKED_MAX of these
+ * nodes.
  *
  * If all managers and NICs have lost their memory, the tables that candidates have kept contain the
  * same (node/keep.c).
@@ -155,8 +156,9 @@ static struct fm_past own_id(const struct fm_table *t)
 }
 
 /*
- * Stores what a HELLO says of the sender's table, if that is the latest. During a version more and
- * more colours become clean; each node knows those named in the last message that the root sent it.
+ * Stores what a HELLO reports of the sender's table, if that is the latest. During a version more
+ * and more colours become clean; each node knows those named in the last message that the root sent
+ * it.
  */
 static void store_former(struct fm_former *t, const struct fm_hello *h)
 {

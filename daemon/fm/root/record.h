@@ -40,8 +40,8 @@ struct fm_record {
 	bool fixed, listed, marked;	/* @marked: its NIC has the bootstrap flag */
 	uint8_t state, brought;
 	uint16_t priority;	/* priority as a candidate, as in its HELLO */
-	bool plans;		/* its HELLO says that it supports address plans */
-	bool jobs;		/* its HELLO says that it knows jobs */
+	bool plans;		/* its HELLO shows that it supports address plans */
+	bool jobs;		/* its HELLO shows that it knows jobs */
 	bool moving;		/* it has left the root for the parent that it was given */
 	bool old_shape, bare;	/* @old_shape: the NIC of the node may still have the former
 				 * shape (grow.c) */

@@ -88,7 +88,7 @@
  *    if it failed before. Its parent does not wait for it any more in this version, and it is
  *    silent. Each action that is done for the first time in a step gives it as much time again, but
  *    there are no more than five of them.
- *  - A node that waits for a report from below: it says that each time it is asked. Follow the
+ *  - A node that waits for a report from below: it reports that each time it is asked. Follow the
  *    missing reports down the tree, which has no cycle. The lowest node has none below it to wait
  *    for; it is one of the other three.
  *  - A node that answers, and for member_max has neither reported nor answered that it waits: its

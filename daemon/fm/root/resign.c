@@ -13,7 +13,7 @@
  * ready, because that could not make things worse. The new root continues the recovery as if this
  * root had died.
  *
- * From then on this node is a node whose NIC fails: it reports that, and is silent. Its HELLO says
+ * From then on this node is a node whose NIC fails: it reports that, and is silent. Its HELLO shows
  * that it is not a candidate. It does not ask to be root until its NIC has taken part in a whole
  * recovery (node/task.c). If there is still no root after UNFIT times member_max, it asks
  * nevertheless.

@@ -22,7 +22,7 @@
  *    handles messages late (node/lag.c): the row or the answer may have arrived without being
  *    processed. A manager that was stopped declares no node lost for a while.
  *  - A new table waits until the probe ends, PROBE_WAIT at most. If the node is lost, the table
- *    then says so: otherwise all nodes would make rows by it, and again by the next table.
+ *    then shows it as lost: otherwise all nodes would make rows by it, and again by the next table.
  *
  * To declare a node lost means only to end its connections. It is then missing, as after any
  * connection that broke, and judge.c decides if it is dead. A mistake is safe: a node that lives
