@@ -16,7 +16,7 @@
 static const struct answer_cmd commands[] = {
 	{ "status", "", KNOWN, answer_status, NULL, NULL },
 	{ "nodes", " node count", KNOWN, answer_nodes, local_nodes, NULL },
-	{ "links", " node count lanes degraded brief bad", KNOWN, answer_links, NULL,
+	{ "links", " node count lanes degraded brief bad errors", KNOWN, answer_links, NULL,
 	  &question_links_get },
 	{ "eye", " node port lane", ANSWER_ROOT, answer_eye, NULL, &question_eye_get },
 	{ "counters", " node count", KNOWN, answer_counters, NULL, &question_counters_get },

@@ -200,7 +200,7 @@ static bool is_number(const char *key)
 
 static bool is_flag(const char *key)
 {
-	return is_named(" follow lanes degraded brief bad up flows runs force local pull values "
+	return is_named(" follow lanes degraded brief bad errors up flows runs force local pull values "
 			"look", key);
 }
 

@@ -181,6 +181,26 @@ static json_t *epoch_json(const struct fabricd *d)
 	return e ? json_integer((json_int_t)e->epoch) : json_null();
 }
 
+/* Return: only what a table of errors shows, 0.5 kB, for the reason of brief_json(). */
+static json_t *error_counts_json(struct fabricd *d, const struct torus_link *l)
+{
+	static const unsigned char counters[] = {
+		TORUS_PC_CRC_ERRORS, TORUS_PC_MALFORMED, TORUS_PC_SEQ_ERRORS, TORUS_PC_RX_FLITS,
+		TORUS_PC_RX_FRAMES,
+	};
+	const char *state = torus_link_state_name(l->state);
+	json_t *j = json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "node",
+			      node_json(d, fm_own(d->fm)), "port", port_json(d, l->port), "peer",
+			      peer_json(d, l), "state", state ? state : "?", "quality",
+			      errors_json(d, l->port), "epoch", epoch_json(d));
+
+	add_names(d, l, j);
+	for (unsigned int i = 0; j && i < sizeof(counters); i++)
+		answer_add_counters(j, &torus_port_counters[counters[i]], &l->counter[counters[i]],
+				    1);
+	return j;
+}
+
 static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 {
 	const char *state = torus_link_state_name(l->state), *reason = reason_text(l);
@@ -228,7 +248,8 @@ json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned i
 		if ((want.degraded && !line_degraded(d, &links[i])) ||
 		    (want.bad && !is_bad(d, &links[i])))
 			continue;
-		j = want.brief ? brief_json(d, &links[i]) : link_json(d, &links[i]);
+		j = want.errors ? error_counts_json(d, &links[i]) :
+		    want.brief	? brief_json(d, &links[i]) : link_json(d, &links[i]);
 		if (want.lanes)
 			json_object_set_new(j, "lane", lanes_json(&links[i]));
 		json_array_append_new(list, j);
@@ -243,6 +264,7 @@ static struct links_want read_links_want(const json_t *cmd)
 		.degraded = json_is_true(json_object_get(cmd, "degraded")),
 		.brief = json_is_true(json_object_get(cmd, "brief")),
 		.bad = json_is_true(json_object_get(cmd, "bad")),
+		.errors = json_is_true(json_object_get(cmd, "errors")),
 	};
 }
 
@@ -370,7 +392,9 @@ static uint32_t links_piece(const struct links_want *want)
 {
 	if (want->lanes)
 		return LANES_PIECE;
-	return want->bad || want->degraded ? 0 : want->brief ? BRIEF_PIECE : LINKS_PIECE;
+	if (want->bad || want->degraded)
+		return 0;
+	return want->brief || want->errors ? BRIEF_PIECE : LINKS_PIECE;
 }
 
 void answer_links(struct request *rq)

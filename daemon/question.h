@@ -37,9 +37,10 @@ struct question_kind {
  * @degraded: only links that are up and degraded (line.h)
  * @brief: only the counters that a table of links shows
  * @bad: all links except those that are up, not excluded and not degraded
+ * @errors: only the counters of a table of errors
  */
 struct links_want {
-	bool lanes, degraded, brief, bad;
+	bool lanes, degraded, brief, bad, errors;
 };
 
 /**

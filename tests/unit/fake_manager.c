@@ -599,7 +599,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 	if (!strcmp(cmd, "nodes"))
 		return nodes(f, of);
 	if (!strcmp(cmd, "links") && f->former &&
-	    (json_object_get(request, "brief") || json_object_get(request, "bad")))
+	    (json_object_get(request, "brief") || json_object_get(request, "bad") ||
+	     json_object_get(request, "errors")))
 		return NULL;
 	if (!strcmp(cmd, "links") && json_is_true(json_object_get(request, "degraded")))
 		return degraded(f);

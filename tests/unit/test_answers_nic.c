@@ -145,6 +145,30 @@ static void brief_links_have_part_of_the_fields(void **state)
 			    "\"node\":\"2,1\",\"brief\":true}");
 }
 
+/* An answer about errors has the counters of receivers, and how their nodes judge them. */
+static void links_have_only_error_counts_if_asked_for(void **state)
+{
+	static const char *const keys[] = {
+		"node", "port", "name", "peer", "state", "downs", "held_ms", "rootless", "quality",
+		"epoch", "crc_errors", "malformed", "seq_errors", "rx_flits", "rx_frames",
+	};
+	json_t *whole = own_links("", ""), *list = json_array(), *v, *j;
+	size_t i;
+
+	(void)state;
+	json_array_foreach(whole, i, v) {
+		j = json_object();
+		for (unsigned int k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			if (json_object_get(v, keys[k]))
+				json_object_set(j, keys[k], json_object_get(v, keys[k]));
+		if (json_is_null(json_object_get(j, "held_ms")))
+			json_object_del(j, "held_ms");	/* only the root adds it */
+		json_array_append_new(list, j);
+	}
+	json_decref(whole);
+	replies_data("{'cmd':'links','node':'2,1','errors':true}", list);
+}
+
 /* How long a link is still held is shown at both its ends, whichever end reported it. */
 static void links_of_all_show_hold_at_both_ends(void **state)
 {
@@ -869,6 +893,7 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		TEST(links_of_node_have_all_fields_and_lanes),
 		TEST(brief_links_have_part_of_the_fields),
+		TEST(links_have_only_error_counts_if_asked_for),
 		TEST(links_of_all_show_hold_at_both_ends),
 		TEST(root_lists_degraded_links_of_all_nodes),
 		TEST(link_with_bit_errors_is_degraded),

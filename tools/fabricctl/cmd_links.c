@@ -469,6 +469,7 @@ static int add_far_end(struct ask *a, const struct torus_shape *shape, uint32_t 
 	json_object_del(q, "brief");	/* a manager of an earlier release does not know these
 					 * members */
 	json_object_del(q, "bad");
+	json_object_del(q, "errors");
 	json_object_set_new(q, "node", json_string(torus_node_text(shape, far, at)));
 	torus_port_text(shape->ndims, torus_dir_opposite(shape, port), back);
 	status = ask_sparing(a, q, &data, "unreachable", &silent);
@@ -510,7 +511,7 @@ static int ask_neighbours(struct ask *a, const json_t *question, json_t **data)
 /* Asks for links. Lanes are most of the text, so with --bad they are asked for only by --all. */
 static int ask_links(const struct ctl *ctl, const char *node)
 {
-	const char *want = with_errors ? NULL : all || (ctl->json && !bad) ? "lanes" :
+	const char *want = with_errors ? "errors" : all || (ctl->json && !bad) ? "lanes" :
 			   ctl->json ? NULL : "brief";
 	bool few = bad && want && !strcmp(want, "brief");
 	bool lanes = want && !strcmp(want, "lanes");

@@ -24,13 +24,14 @@ static bool is_refused(const struct ask *a, const char *code)
 }
 
 /*
- * Asks with "brief" and "bad"; a manager of an earlier release refuses these, and is asked for
+ * Asks with "brief", "bad" or "errors"; a manager of an earlier release refuses these, and is asked for
  * everything.
  */
 static int ask_briefly(struct ask *a, json_t *question, bool all, const struct show_nodes *how,
 		       json_t **data)
 {
-	bool brief = json_object_get(question, "brief") || json_object_get(question, "bad");
+	bool brief = json_object_get(question, "brief") || json_object_get(question, "bad") ||
+		     json_object_get(question, "errors");
 	json_t *whole = brief ? json_copy(question) : NULL;
 	int status;
 
@@ -44,6 +45,7 @@ static int ask_briefly(struct ask *a, json_t *question, bool all, const struct s
 		a->spared = false;
 		json_object_del(whole, "brief");
 		json_object_del(whole, "bad");
+		json_object_del(whole, "errors");
 		status = ask_some(a, json_incref(whole), all, how->whole, how->each, data);
 	}
 	a->spares = NULL;
