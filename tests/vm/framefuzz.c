@@ -497,6 +497,23 @@ static void kind_flood(void)
 	}
 }
 
+/* Packets that must wait for earlier ones of their flow, which do not come: each for one more. */
+static void kind_hoard(void)
+{
+	static u32 eseq;
+
+	for (unsigned int n = 1 + below(16); n--;) {
+		struct tn_hdr h = header(TN_DATA, (u16)(1 + below(32)));
+		struct tn_tail t = { .eseq = eseq += 2, .epoch = 1,
+				     .flags = TN_TAIL_FIRST | TN_TAIL_LAST };
+
+		h.src = SPEAKING + below(NODES - SPEAKING);
+		h.dst = 1;
+		put(&h, &t, NULL);
+		accepted();
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -506,7 +523,7 @@ static const struct {
 	{ "credit", kind_credit }, { "sequence", kind_sequence }, { "acknak", kind_acknak },
 	{ "init", kind_init }, { "header", kind_header }, { "short", kind_short },
 	{ "long", kind_long }, { "damage", kind_damage }, { "noise", kind_noise },
-	{ "echo", kind_echo }, { "flood", kind_flood },
+	{ "echo", kind_echo }, { "flood", kind_flood }, { "hoard", kind_hoard },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

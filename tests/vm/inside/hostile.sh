@@ -35,7 +35,8 @@ attack_frames() {
 }
 
 attack_hoards() {
-	SEED=$((seed++)) ns 3 "$B/tests/vm/framefuzz" --only flood --count 200 evil
+	SEED=$((seed++)) ns 3 "$B/tests/vm/framefuzz" --only hoard --count 2000 evil &&
+		SEED=$seed ns 3 "$B/tests/vm/framefuzz" --only flood --count 100 evil
 }
 
 attack_readers() {
