@@ -168,7 +168,7 @@ static void next_claim_is_above_epoch_that_arbiter_granted(void **state)
 }
 
 /* The arbiter names an epoch far above any that can be true: it is not believed. */
-static void far_epoch_of_arbiter_is_not_believed(void **state)
+static void far_epoch_of_arbiter_is_ignored(void **state)
 {
 	(void)state;
 	begin("4x4", FM_GRANTED, 5 * MS);
@@ -282,7 +282,7 @@ int main(void)
 		cmocka_unit_test(majority_decides_while_arbiter_is_down),
 		cmocka_unit_test(refused_node_does_not_lead_and_asks_again),
 		cmocka_unit_test(next_claim_is_above_epoch_that_arbiter_granted),
-		cmocka_unit_test(far_epoch_of_arbiter_is_not_believed),
+		cmocka_unit_test(far_epoch_of_arbiter_is_ignored),
 		cmocka_unit_test(part_without_majority_leads_only_if_granted),
 		cmocka_unit_test(root_back_during_refusals_is_followed),
 		cmocka_unit_test(candidate_granted_after_refusals_leads),

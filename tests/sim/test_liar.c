@@ -407,7 +407,7 @@ static void play_forgeries(uint64_t seed)
 	}
 }
 
-static void fabric_recovers_after_lies_of_a_node(void **state)
+static void fabric_recovers_after_forgeries_of_a_node(void **state)
 {
 	const char *one = getenv("SEED"), *more = getenv("SEEDS");
 	uint64_t last = more ? strtoull(more, NULL, 0) : 12;
@@ -421,7 +421,7 @@ static void fabric_recovers_after_lies_of_a_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fabric_recovers_after_lies_of_a_node),
+		cmocka_unit_test(fabric_recovers_after_forgeries_of_a_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,7 +151,7 @@ static void too_old_library_is_refused(void **state)
 	unlink(path);
 }
 
-static void key_file_that_cannot_be_read_says_why(void **state)
+static void unreadable_key_file_is_reported_with_reason(void **state)
 {
 	static char big[AUTH_KEY_MAX + 2];
 	char path[64];
@@ -433,7 +433,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(too_old_library_is_refused),
-		cmocka_unit_test(key_file_that_cannot_be_read_says_why),
+		cmocka_unit_test(unreadable_key_file_is_reported_with_reason),
 		cmocka_unit_test(key_file_is_closed_if_it_gets_descriptor_0),
 		cmocka_unit_test(key_is_wiped_before_memory_is_freed),
 		cmocka_unit_test(failed_hash_function_ends_handshake),

@@ -121,7 +121,7 @@ static void answer_no_such_name(struct fake *f, int fd, struct nlmsghdr *req)
 }
 
 /* The refusal of a name that is not too long does not mention its length. */
-static void test_refused_name_says_nothing_of_its_length(void **state)
+static void test_refused_name_does_not_reveal_its_length(void **state)
 {
 	(void)state;
 	nic.fn = answer_no_such_name;
@@ -161,7 +161,7 @@ static void test_refusal_names_attribute_inside_nest(void **state)
 	assert_usable();
 }
 
-static void test_refusal_tells_error_and_attribute(void **state)
+static void test_refusal_contains_error_and_attribute(void **state)
 {
 	static const struct {
 		fake_fn fn;
@@ -202,9 +202,9 @@ static void test_refusal_tells_error_and_attribute(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(refusal_tells_error_and_attribute),
+		TEST(refusal_contains_error_and_attribute),
 		TEST(refusal_names_attribute_inside_nest),
-		TEST(refused_name_says_nothing_of_its_length),
+		TEST(refused_name_does_not_reveal_its_length),
 	};
 
 	return CLIENT_TESTS("client_refusals", tests);

@@ -126,7 +126,7 @@ static void random_connections_equal_list_of_model(void **state)
  * Checks that a new connection has the role that it was added with, and counts as heard and asked
  * just now.
  */
-static void new_connection_counts_as_heard_just_now(void **state)
+static void new_connection_counts_as_alive_just_now(void **state)
 {
 	struct fm *fm = calloc(1, sizeof(*fm));
 
@@ -153,7 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_connections_equal_list_of_model),
-		cmocka_unit_test(new_connection_counts_as_heard_just_now),
+		cmocka_unit_test(new_connection_counts_as_alive_just_now),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

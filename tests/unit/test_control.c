@@ -214,7 +214,7 @@ static void slow_follower_learns_how_many_events_it_missed(void **state)
  * A client that asks for all events does not learn of those dropped before it came; one that asks
  * for events since a number does.
  */
-static void follower_is_told_of_missed_events(void **state)
+static void follower_gets_number_of_missed_events(void **state)
 {
 	struct client c;
 	char text[128];
@@ -292,7 +292,7 @@ int main(void)
 		cmocka_unit_test(too_long_request_closes_connection),
 		cmocka_unit_test(follower_gets_past_and_new_events),
 		cmocka_unit_test(slow_follower_learns_how_many_events_it_missed),
-		cmocka_unit_test(follower_is_told_of_missed_events),
+		cmocka_unit_test(follower_gets_number_of_missed_events),
 		cmocka_unit_test(second_daemon_finds_socket_in_use),
 		cmocka_unit_test(socket_left_behind_is_replaced),
 	};

@@ -72,7 +72,7 @@ static void begin(uint32_t nodes)
 	o.unreachable = true;
 }
 
-static void probed_node_that_says_nothing_is_lost(void **state)
+static void probed_node_that_sends_nothing_is_lost(void **state)
 {
 	(void)state;
 	begin(5);
@@ -252,7 +252,7 @@ static void node_below_late_one_does_not_vouch_for_it(void **state)
 	one_end(&o);
 }
 
-static void parent_is_told_to_drop_lost_node(void **state)
+static void parent_is_ordered_to_drop_lost_node(void **state)
 {
 	(void)state;
 	begin(6);
@@ -309,7 +309,7 @@ static void no_node_is_doubted_before_first_table(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(probed_node_that_says_nothing_is_lost),
+		cmocka_unit_test(probed_node_that_sends_nothing_is_lost),
 		cmocka_unit_test(table_waits_for_end_of_probe),
 		cmocka_unit_test(table_does_not_wait_for_node_that_answered),
 		cmocka_unit_test(node_that_reports_its_links_is_not_lost),
@@ -318,7 +318,7 @@ int main(void)
 		cmocka_unit_test(doubt_ends_although_no_row_comes),
 		cmocka_unit_test(node_that_has_just_joined_is_not_doubted),
 		cmocka_unit_test(node_below_late_one_does_not_vouch_for_it),
-		cmocka_unit_test(parent_is_told_to_drop_lost_node),
+		cmocka_unit_test(parent_is_ordered_to_drop_lost_node),
 		cmocka_unit_test(node_between_lost_ones_is_lost_too),
 		cmocka_unit_test(no_node_is_doubted_before_first_table),
 	};

@@ -270,7 +270,7 @@ static void test_each_refusal_and_bad_reply_has_its_error(void **state)
 	}
 }
 
-static void test_open_without_manager_says_why(void **state)
+static void test_open_without_manager_reports_reason(void **state)
 {
 	struct torus_fabric *f;
 
@@ -300,7 +300,7 @@ int main(void)
 		TEST(call_after_failure_makes_new_connection),
 		TEST(place_has_shape_and_coordinates_of_node),
 		TEST(each_refusal_and_bad_reply_has_its_error),
-		TEST(open_without_manager_says_why),
+		TEST(open_without_manager_reports_reason),
 	};
 	int fd = mkstemp(path);
 

@@ -496,7 +496,7 @@ static void table_shows_nodes_with_excluded_ports(void **state)
 }
 
 /* The text says what was done: to a port, to a level and to parked packets. */
-static void link_log_and_park_say_what_was_done(void **state)
+static void link_log_and_park_report_what_was_done(void **state)
 {
 	(void)state;
 	expect("link up 1,0:-x", 0);
@@ -1078,7 +1078,7 @@ static void exclude_warns_if_too_few_candidates_keep_it(void **state)
 }
 
 /* The eye of a lane that is not in use looks like one that was never opened: it is said why. */
-static void eye_says_why_it_is_shut(void **state)
+static void closed_eye_is_shown_with_reason(void **state)
 {
 	json_t *j;
 
@@ -1108,7 +1108,7 @@ static void eye_says_why_it_is_shut(void **state)
  * Tells that all was so already, unless one of several arguments was not; an old manager cannot
  * tell.
  */
-static void unchanged_order_says_that_nothing_changes(void **state)
+static void unchanged_order_reports_that_nothing_changes(void **state)
 {
 	json_t *j;
 
@@ -1362,7 +1362,7 @@ static const char *file_of(const char *text)
 #define PLAN "cable,from,to\n1,\"0,0:+x\",\"1,0:-x\"\n"
 
 /* The plan has all cables; against it, it is said in words what is to be moved. */
-static void cabling_says_what_differs_from_plan(void **state)
+static void cabling_shows_what_differs_from_plan(void **state)
 {
 	const char *path = file_of("# swapped\n\"0,0:+x\",\"1,1:-x\"\nn0-1:+x,n1-0:-x\n");
 	char args[128];
@@ -1647,7 +1647,7 @@ int main(int argc, char **argv)
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(commands_that_need_table_fail_without_it,
 						fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(link_log_and_park_say_what_was_done,
+		cmocka_unit_test_setup_teardown(link_log_and_park_report_what_was_done,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(config_shows_sources_and_differences,
 						fake_setup, fake_teardown),
@@ -1680,9 +1680,9 @@ int main(int argc, char **argv)
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(exclude_warns_if_too_few_candidates_keep_it,
 						fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(eye_says_why_it_is_shut, fake_setup,
+		cmocka_unit_test_setup_teardown(closed_eye_is_shown_with_reason, fake_setup,
 						fake_teardown),
-		cmocka_unit_test_setup_teardown(unchanged_order_says_that_nothing_changes,
+		cmocka_unit_test_setup_teardown(unchanged_order_reports_that_nothing_changes,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(wrong_cable_shows_expected_end_too,
 						fake_setup, fake_teardown),
@@ -1698,7 +1698,7 @@ int main(int argc, char **argv)
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(links_of_silent_node_come_from_neighbours,
 						fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(cabling_says_what_differs_from_plan,
+		cmocka_unit_test_setup_teardown(cabling_shows_what_differs_from_plan,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(inventory_shows_what_changed_since_saved,
 						fake_setup, fake_teardown),

@@ -213,7 +213,7 @@ static void record_older_than_window_counts_as_duplicated(void **state)
 }
 
 /* JUDGE_SEEN - 1 others overtake a record; then again one whose number uses the same bit. */
-static void records_of_one_bit_in_window_are_told_apart(void **state)
+static void records_of_one_bit_in_window_are_distinguished(void **state)
 {
 	(void)state;
 	begin(2 * JUDGE_SEEN);
@@ -374,7 +374,7 @@ int main(void)
 		cmocka_unit_test(each_flipped_bit_makes_record_corrupt),
 		cmocka_unit_test(altered_copy_is_corrupt),
 		cmocka_unit_test(record_older_than_window_counts_as_duplicated),
-		cmocka_unit_test(records_of_one_bit_in_window_are_told_apart),
+		cmocka_unit_test(records_of_one_bit_in_window_are_distinguished),
 		cmocka_unit_test(gap_is_longest_time_between_records),
 		cmocka_unit_test(late_records_have_time_after_reported_end),
 		cmocka_unit_test(corrupt_and_lost_records_of_stream_are_counted),

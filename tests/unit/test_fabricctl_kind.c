@@ -118,7 +118,7 @@ static void silent_manager_is_given_up_in_time(void **state)
 	unlink(at.sun_path);
 }
 
-static void missing_manager_or_nic_says_what_is_missing(void **state)
+static void error_names_missing_manager_or_nic(void **state)
 {
 	(void)state;
 	expect("status --control /nowhere/at/all", 5);
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(silent_manager_is_given_up_in_time,
 						fake_setup, fake_teardown),
-		cmocka_unit_test_setup_teardown(missing_manager_or_nic_says_what_is_missing,
+		cmocka_unit_test_setup_teardown(error_names_missing_manager_or_nic,
 						fake_setup, fake_teardown),
 	};
 

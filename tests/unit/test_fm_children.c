@@ -397,7 +397,7 @@ static void sees(int conn, const struct fm_msg *msg)
  * WELCOME says if this node has a way to a root. It is sent to a new child, and to all when the way
  * is new.
  */
-static void welcome_says_whether_root_is_reachable(void **state)
+static void welcome_shows_whether_root_is_reachable(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME };
 
@@ -490,7 +490,7 @@ int main(void)
 		cmocka_unit_test(new_parent_learns_all_children),
 		cmocka_unit_test(children_learn_that_root_is_lost),
 		cmocka_unit_test(loss_of_one_of_two_ways_changes_nothing),
-		cmocka_unit_test(welcome_says_whether_root_is_reachable),
+		cmocka_unit_test(welcome_shows_whether_root_is_reachable),
 		cmocka_unit_test(many_children_come_and_go),
 		cmocka_unit_test(connection_with_other_child_replaces_first),
 	};

@@ -30,7 +30,7 @@ static const struct {
 	{ "asked, parent lost", asked_parent_lost, "..yyyy", "..yyyy", "......", "..yyyy" },
 };
 
-static void init_is_followed_as_table_of_situations_says(void **state)
+static void init_is_followed_as_in_table_of_situations(void **state)
 {
 	(void)state;
 	for (unsigned int k = 0; k < sizeof(situations) / sizeof(situations[0]); k++) {
@@ -411,7 +411,7 @@ static void place_is_final_only_within_shape_of_root(void **state)
 }
 
 /* A node that knows no epoch believes any; other nodes only one that is near theirs. */
-static void far_epoch_is_believed_only_without_own_epoch(void **state)
+static void far_epoch_is_accepted_only_without_own_epoch(void **state)
 {
 	uint64_t far = TERM + FM_EPOCH_STEP + 1;
 	int next;
@@ -467,7 +467,7 @@ static void alternating_roots_are_logged_ever_more_seldom(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(init_is_followed_as_table_of_situations_says),
+		cmocka_unit_test(init_is_followed_as_in_table_of_situations),
 		cmocka_unit_test(init_without_place_or_of_own_root_is_not_followed),
 		cmocka_unit_test(last_root_is_lost_until_later_epoch),
 		cmocka_unit_test(lost_root_that_leads_again_is_tried_at_once),
@@ -479,7 +479,7 @@ int main(void)
 		cmocka_unit_test(asking_root_that_gets_no_further_node_gives_way),
 		cmocka_unit_test(second_root_of_unknown_neighbour_is_another_fabric),
 		cmocka_unit_test(place_is_final_only_within_shape_of_root),
-		cmocka_unit_test(far_epoch_is_believed_only_without_own_epoch),
+		cmocka_unit_test(far_epoch_is_accepted_only_without_own_epoch),
 		cmocka_unit_test(alternating_roots_are_logged_ever_more_seldom),
 	};
 

@@ -471,7 +471,7 @@ static void reports_version(uint64_t version, uint64_t table, uint64_t term, uin
 }
 
 /* A version far above is not believed: after the highest number there would be no next table. */
-static void version_far_above_is_not_believed(void **state)
+static void version_far_above_is_refused(void **state)
 {
 	static const struct {
 		uint64_t version, table, kept;
@@ -499,7 +499,7 @@ static void version_far_above_is_not_believed(void **state)
 }
 
 /* A table of an epoch far above is not believed, because it would count as the latest for ever. */
-static void table_of_epoch_far_above_is_not_believed(void **state)
+static void table_of_epoch_far_above_is_refused(void **state)
 {
 	(void)state;
 	ring();
@@ -546,8 +546,8 @@ int main(void)
 		cmocka_unit_test(root_refuses_epoch_far_above_that_of_kept_table),
 		cmocka_unit_test(root_that_has_led_no_node_accepts_any_epoch),
 		cmocka_unit_test(kept_table_of_own_epoch_asks_no_node_anew),
-		cmocka_unit_test(version_far_above_is_not_believed),
-		cmocka_unit_test(table_of_epoch_far_above_is_not_believed),
+		cmocka_unit_test(version_far_above_is_refused),
+		cmocka_unit_test(table_of_epoch_far_above_is_refused),
 		cmocka_unit_test(nic_of_root_gets_another_order_only_in_new_epoch),
 	};
 

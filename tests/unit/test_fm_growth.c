@@ -348,7 +348,7 @@ static void impossible_message_ends_growth_as_forged(void **state)
 }
 
 /* A node that is not a member says so, but joins only by PROPAGATE. */
-static void node_that_is_no_member_says_so_and_stays_free(void **state)
+static void node_that_is_no_member_reports_it_and_stays_free(void **state)
 {
 	struct fm_growth_msg m = { .id = { .guid = 77, .serial = 1 }, .life = 5 };
 
@@ -378,7 +378,7 @@ int main(void)
 		cmocka_unit_test(growth_begins_only_at_free_node),
 		cmocka_unit_test(only_nodes_that_meet_terms_join),
 		cmocka_unit_test(impossible_message_ends_growth_as_forged),
-		cmocka_unit_test(node_that_is_no_member_says_so_and_stays_free),
+		cmocka_unit_test(node_that_is_no_member_reports_it_and_stays_free),
 		cmocka_unit_test(fault_before_start_ends_growth_everywhere),
 		cmocka_unit_test(growth_with_lost_messages_finds_all_it_can),
 		cmocka_unit_test(random_growths_end_whole_or_free),

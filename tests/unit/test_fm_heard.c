@@ -357,7 +357,7 @@ static void asks(void)
 	stage_msg(&s, 101, &m);
 }
 
-static void asking_root_tells_how_many_nodes_answer(void **state)
+static void asking_root_reports_how_many_nodes_answer(void **state)
 {
 	struct fm_msg m;
 	uint64_t at;
@@ -437,7 +437,7 @@ int main(void)
 		cmocka_unit_test(lost_asking_root_is_problem),
 		cmocka_unit_test(lack_of_candidates_is_problem_after_30_s),
 		cmocka_unit_test(progress_of_asking_root_is_shown_by_followers),
-		cmocka_unit_test(asking_root_tells_how_many_nodes_answer),
+		cmocka_unit_test(asking_root_reports_how_many_nodes_answer),
 		cmocka_unit_test(disconnected_node_counts_as_up_until_judged),
 	};
 

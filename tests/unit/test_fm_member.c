@@ -392,7 +392,7 @@ static void steps_are_passed_on_done_and_reported(void **state)
 }
 
 /* A node knows that its table has come into force when a step comes that follows that of the table. */
-static void step_says_that_table_is_in_force(void **state)
+static void step_reports_that_table_is_in_force(void **state)
 {
 	(void)state;
 	in_force();
@@ -629,7 +629,7 @@ int main(void)
 		cmocka_unit_test(nic_moves_to_place_in_table),
 		cmocka_unit_test(new_position_is_sent_by_inits),
 		cmocka_unit_test(steps_are_passed_on_done_and_reported),
-		cmocka_unit_test(step_says_that_table_is_in_force),
+		cmocka_unit_test(step_reports_that_table_is_in_force),
 		cmocka_unit_test(steps_of_other_versions_are_ignored),
 		cmocka_unit_test(refused_replay_is_logged_and_release_is_tried),
 		cmocka_unit_test(base_is_repeated_in_hello),

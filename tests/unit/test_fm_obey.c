@@ -52,7 +52,7 @@ static void nic_obeys_root_before_place_and_rows(void **state)
  * A manager reports once in each life which root its NIC obeys, also if the NIC obeyed that root in
  * a former life of the manager, for its HELLO named no root yet.
  */
-static void manager_tells_nic_its_root_once_in_each_life(void **state)
+static void manager_orders_nic_to_obey_root_once_in_each_life(void **state)
 {
 	(void)state;
 	with_nic_of(TERM, NIC);
@@ -303,7 +303,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(nic_obeys_root_before_place_and_rows),
-		cmocka_unit_test(manager_tells_nic_its_root_once_in_each_life),
+		cmocka_unit_test(manager_orders_nic_to_obey_root_once_in_each_life),
 		cmocka_unit_test(hello_names_root_that_nic_obeys),
 		cmocka_unit_test(nothing_is_done_while_nic_does_not_obey_root),
 		cmocka_unit_test(hello_names_both_roots_after_timeout_of_nic),

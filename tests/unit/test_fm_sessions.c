@@ -132,7 +132,7 @@ static void play_seed(uint64_t seed)
 	expect(&r, s.nended == next, "%u ends, not %u", s.nended, next);
 }
 
-static void step_tells_exactly_ends_that_table_lacks(void **state)
+static void step_contains_exactly_ends_that_table_lacks(void **state)
 {
 	(void)state;
 	for_seeds(300, play_seed);
@@ -233,7 +233,7 @@ static void forgotten_sessions_equal_those_of_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(step_tells_exactly_ends_that_table_lacks),
+		cmocka_unit_test(step_contains_exactly_ends_that_table_lacks),
 		cmocka_unit_test(ends_beyond_step_are_in_next_table),
 		cmocka_unit_test(ports_to_open_equal_those_of_model),
 		cmocka_unit_test(forgotten_sessions_equal_those_of_model),

@@ -447,7 +447,7 @@ static void unanswered_hellos_spread_at_random(void **state)
 }
 
 /* The root refuses the node while it still tries its parent, which then cannot be reached. */
-static void refused_node_says_hello_only_on_new_connection(void **state)
+static void refused_node_sends_hello_only_on_new_connection(void **state)
 {
 	(void)state;
 	node_1();
@@ -528,7 +528,7 @@ int main(void)
 		cmocka_unit_test(drop_of_former_root_is_ignored),
 		cmocka_unit_test(new_connection_does_not_change_since_when_root_leads),
 		cmocka_unit_test(connection_may_have_number_0),
-		cmocka_unit_test(refused_node_says_hello_only_on_new_connection),
+		cmocka_unit_test(refused_node_sends_hello_only_on_new_connection),
 		cmocka_unit_test(another_root_is_tried_soon_despite_long_waits_for_last),
 		cmocka_unit_test(failed_connection_to_new_root_is_tried_again),
 	};

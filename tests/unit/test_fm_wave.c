@@ -224,7 +224,7 @@ static void only_place_of_same_table_contradicts_placed_node(void **state)
 }
 
 /* A shape is another if any of its sizes is, by however much. */
-static void each_size_tells_shapes_apart(void **state)
+static void each_size_distinguishes_shapes(void **state)
 {
 	struct fm_init i;
 
@@ -316,7 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(only_place_of_same_table_contradicts_placed_node),
-		cmocka_unit_test(each_size_tells_shapes_apart),
+		cmocka_unit_test(each_size_distinguishes_shapes),
 		cmocka_unit_test(wrong_cable_known_to_root_is_no_problem_of_node),
 		cmocka_unit_test(init_of_neighbour_under_former_root_is_no_contradiction),
 		cmocka_unit_test(neighbours_are_informed_only_of_changed_place),

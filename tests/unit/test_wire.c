@@ -256,7 +256,7 @@ static void init_by_document(u8 *p, const struct tn_init *i)
 	}
 }
 
-static void random_init_is_read_as_document_says(void **state)
+static void random_init_is_read_as_documented(void **state)
 {
 	struct rnd r = rnd_new(13);
 
@@ -470,7 +470,7 @@ int main(void)
 		cmocka_unit_test(random_relay_flit_is_read_as_written),
 		cmocka_unit_test(damaged_relay_flit_is_detected),
 		cmocka_unit_test(random_tail_is_read_as_written),
-		cmocka_unit_test(random_init_is_read_as_document_says),
+		cmocka_unit_test(random_init_is_read_as_documented),
 		cmocka_unit_test(crcs_equal_those_of_document),
 		cmocka_unit_test(ecrc_covers_fields_that_no_hop_changes),
 		cmocka_unit_test(crcs_find_each_flipped_bit_and_burst),

@@ -57,8 +57,7 @@ void fm_edge_send(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind)
 	struct fm_growth_msg m = {
 		.kind = kind, .id = g->id, .terms = g->terms, .sent = e->sent,
 		.received = e->received, .life = g->life, .to = e->life, .first = e->first,
-		.total = g->total,
-		.met = g->met, .end = g->end };
+		.total = g->total, .met = g->met, .end = g->end };
 
 	if (!g->port[p].up)
 		return;

@@ -35,15 +35,15 @@
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
-/** struct told - the cables of the neighbour @guid, from its last Init at one port of this node */
-struct told {
+/** struct peer_cables - the cables of the neighbour @guid, from its last Init at one port */
+struct peer_cables {
 	uint64_t guid;
 	struct fm_end end[TORUS_MAX_PORTS];
 };
 
 /** struct fm_squares - for each port, the neighbour's cables */
 struct fm_squares {
-	struct told port[TORUS_MAX_PORTS];
+	struct peer_cables port[TORUS_MAX_PORTS];
 };
 
 bool fm_squares_new(struct fm *fm)
@@ -64,7 +64,7 @@ static bool is_same_end(const struct fm_end *a, const struct fm_end *b)
 
 bool fm_squares_store(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
-	struct told *t = &fm->squares->port[port];
+	struct peer_cables *t = &fm->squares->port[port];
 	bool news = false;
 
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
@@ -85,9 +85,9 @@ void fm_squares_fill(const struct fm *fm, struct fm_init *init)
 }
 
 /* Return: the cables of the neighbour at @p; NULL if they are not known. */
-static const struct told *told_by(const struct fm *fm, unsigned int p)
+static const struct peer_cables *cables_at(const struct fm *fm, unsigned int p)
 {
-	const struct told *t = &fm->squares->port[p];
+	const struct peer_cables *t = &fm->squares->port[p];
 
 	return t->guid && t->guid == fm->row.port[p].peer_guid ? t : NULL;
 }
@@ -111,7 +111,7 @@ static bool is_straight(const struct fm *fm, unsigned int p)
 /* Judges the square along the ports @p and @q. The cables of both neighbours must be known. */
 static enum fm_square judge_square(const struct fm *fm, unsigned int p, unsigned int q)
 {
-	const struct fm_end *a = &told_by(fm, p)->end[q], *b = &told_by(fm, q)->end[p];
+	const struct fm_end *a = &cables_at(fm, p)->end[q], *b = &cables_at(fm, q)->end[p];
 
 	invariant(p % fm->ndims != q % fm->ndims);
 	if (!a->guid || !b->guid)
@@ -125,12 +125,12 @@ enum fm_square fm_squares_judge(const struct fm *fm, unsigned int port)
 	bool open = false;
 
 	invariant(fm->ndims && port < fm_ports_used(fm));
-	if (!is_straight(fm, port) || !told_by(fm, port))
+	if (!is_straight(fm, port) || !cables_at(fm, port))
 		return FM_SQUARE_NONE;
 	for (unsigned int q = 0; q < fm_ports_used(fm); q++) {
 		enum fm_square is;
 
-		if (q % fm->ndims == port % fm->ndims || !is_straight(fm, q) || !told_by(fm, q))
+		if (q % fm->ndims == port % fm->ndims || !is_straight(fm, q) || !cables_at(fm, q))
 			continue;
 		is = judge_square(fm, port, q);
 		if (is == FM_SQUARE_CLOSED && !is_pair(fm, q))

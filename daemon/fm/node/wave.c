@@ -93,12 +93,12 @@
 					 * confirmation by the root */
 
 /**
- * struct heard - the last Init of the neighbour at a port
+ * struct last_init - the last Init of the neighbour at a port
  * @known: an Init has come in this session of the link
  * @surest: the least doubt that the neighbour had, for this root
  * @turns: how often the neighbour turned (see Flapping above) since it had @surest
  */
-struct heard {
+struct last_init {
 	bool known, settled;
 	uint8_t port, ndims, doubt, surest;
 	uint8_t turns;
@@ -117,7 +117,7 @@ struct heard {
  * @root_guid: the root whose wave this is
  */
 struct fm_wave {
-	struct heard port[TORUS_MAX_PORTS];
+	struct last_init port[TORUS_MAX_PORTS];
 	unsigned int moves, doubt;
 	bool places;
 	uint64_t root_guid;
@@ -156,7 +156,7 @@ static bool is_same_place(const struct fm *fm, const int32_t *a, const int32_t *
 	return true;
 }
 
-static bool is_same_size(const struct fm *fm, const struct heard *h)
+static bool is_same_size(const struct fm *fm, const struct last_init *h)
 {
 	return !memcmp(fm->size, h->size, fm->ndims * sizeof(*fm->size));
 }
@@ -165,7 +165,7 @@ static bool is_same_size(const struct fm *fm, const struct heard *h)
  * Return: true if the Init is about the present root, so that it can be compared with this node's
  * place.
  */
-static bool is_comparable(const struct fm *fm, const struct heard *h)
+static bool is_comparable(const struct fm *fm, const struct last_init *h)
 {
 	return h->known && fm->have_root && h->root_guid == fm->root_guid &&
 	       h->ndims == fm->ndims && (!fm->placed || (h->settled && is_same_size(fm, h)));
@@ -177,7 +177,7 @@ static bool is_comparable(const struct fm *fm, const struct heard *h)
  */
 static bool derive_position(const struct fm *fm, unsigned int p, int32_t *at)
 {
-	const struct heard *h = &fm->wave->port[p];
+	const struct last_init *h = &fm->wave->port[p];
 	unsigned int d = p % fm->ndims;
 
 	if (p != fm_opposite(fm->ndims, h->port) || fm->size[d] == 1 || h->guid == fm->guid)
@@ -200,7 +200,7 @@ static bool is_implied(const struct fm *fm, unsigned int p, const int32_t *place
 /* Return: true if the neighbour at @p has a vote about the place of this node. */
 static bool has_vote(const struct fm *fm, unsigned int p)
 {
-	const struct heard *h = &fm->wave->port[p];
+	const struct last_init *h = &fm->wave->port[p];
 
 	return is_comparable(fm, h) && h->turns <= TURNS_MAX;
 }
@@ -280,7 +280,7 @@ static void step_along(const struct fm *fm, unsigned int p, int32_t *at)
 
 static void report_fault(struct fm *fm, unsigned int p, const char *what)
 {
-	const struct heard *h = &fm->wave->port[p];
+	const struct last_init *h = &fm->wave->port[p];
 	char here[TORUS_TEXT_MAX], there[TORUS_TEXT_MAX], want[TORUS_TEXT_MAX];
 	char port[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX], due[TORUS_TEXT_MAX];
 	int32_t at[TORUS_MAX_DIMS];
@@ -299,7 +299,7 @@ static void report_fault(struct fm *fm, unsigned int p, const char *what)
 /* Return: the fault of the cable at @p, by the neighbour's Init; NULL if none is known. */
 static const char *find_init_fault(const struct fm *fm, unsigned int p)
 {
-	const struct heard *h = &fm->wave->port[p];
+	const struct last_init *h = &fm->wave->port[p];
 
 	if (!is_comparable(fm, h) || !fm->have_position)
 		return NULL;
@@ -432,7 +432,7 @@ static void update_place(struct fm *fm, unsigned int port)
 
 bool fm_wave_init(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
-	struct heard *h = &fm->wave->port[port];
+	struct last_init *h = &fm->wave->port[port];
 	bool agreed = fm->have_position && is_comparable(fm, h) &&
 		      is_implied(fm, port, fm->position);
 	bool surer = !h->known || h->root_guid != init->root_guid || init->doubt < h->surest;
@@ -542,7 +542,7 @@ bool fm_wave_confirm(struct fm *fm)
 
 bool fm_wave_neighbour(const struct fm *fm, unsigned int port, struct fm_neighbour *out)
 {
-	const struct heard *h = &fm->wave->port[port];
+	const struct last_init *h = &fm->wave->port[port];
 
 	if (port >= fm_ports_used(fm) || !h->known || h->root_guid != fm->root_guid ||
 	    h->ndims != fm->ndims)
