@@ -53,6 +53,15 @@ void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc)
 	pkt->tail.eseq = tx->next++;
 }
 
+void tn_flow_stamped(struct tn_flows *f, const struct tn_pkt *pkt, unsigned int vc, u32 n)
+{
+	struct tn_flow_tx *tx = &f->tx[flow_index(pkt->hdr.dst, pkt->tail.vb, vc)];
+
+	tn_assert(pkt->hdr.dst < f->nodes);
+	tn_assert(tx->epoch == pkt->tail.epoch && tx->next == pkt->tail.eseq + 1);
+	tx->next += n;
+}
+
 void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version)
 {
 	unsigned int i;

@@ -176,6 +176,11 @@ void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx 
  * whose service is in its tail
  */
 void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc);
+/**
+ * tn_flow_stamped() - count @n further packets of the flow of @pkt, to which the caller has given
+ * the numbers after that of @pkt, the last one that tn_flow_stamp() has numbered
+ */
+void tn_flow_stamped(struct tn_flows *f, const struct tn_pkt *pkt, unsigned int vc, u32 n);
 
 /**
  * tn_flow_begin() - restart the numbering of the flows to @dst; called at the first packet since

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Host side of the NIC: set-up, sending, links, timers, counters. */
+/*
+ * Host side of the NIC: set-up, sending, links, timers, counters.
+ *
+ * Messages. tn_nic_send_message() examines the first packet of a message in full. The packets
+ * behind it get its header and the next numbers of its flow, and follow it into its queue. The
+ * result is that of sending each by itself: nothing runs in between, so the row, the hold and the
+ * way to the port are the same for all. Only the limit of the queue, the length and FIRST are
+ * examined for each. Packets that the rules treat one by one are sent one by one: those on hold, to
+ * this node, through a relay, whose window counts each, and adaptive ones, which have no number
+ * (message_is_taken_like_its_packets_one_by_one() of tests/unit/test_series.c).
+ */
 #include "nic_impl.h"
 #include "params.h"
 #include "ring.h"
@@ -593,6 +603,76 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 	(void)now;
 	pkt->tail.vb = TN_SERVICE_HOST;
 	return send_packet(nic, pkt, dst, vc);
+}
+
+/*
+ * Return: true if the packets of a message behind one that was just sent to @dst go into the same
+ * injection queue with the same header ("Messages" above).
+ */
+static bool leads_message(const struct tn_nic *nic, u32 dst, unsigned int vc)
+{
+	return dst != nic->node && vc < TN_FLOW_VCS && !tn_on_hold(nic, dst) &&
+	       !(nic->rows[dst] & TORUS_ROW_RELAY);
+}
+
+/*
+ * Injects the packets of @msg that continue the message of @lead, which was just injected, as far
+ * as tn_nic_send() would take them.
+ */
+static void inject_like(struct tn_nic *nic, struct tn_queue *msg, const struct tn_pkt *lead,
+			unsigned int vc)
+{
+	unsigned int input = tn_inject_input(nic, lead->hdr.dst, nic->rows[lead->hdr.dst], vc);
+	const u8 mine = TN_TAIL_PAD | TN_TAIL_FIRST | TN_TAIL_LAST;
+	struct tn_queue *q = &nic->input[input];
+	u32 n = 0;
+
+	tn_assert(q->tail == lead && lead->hdr.vc == vc);
+	while (msg->head && queue_takes(q, true)) {
+		struct tn_pkt *pkt = msg->head;
+		u16 len = pkt->hdr.len;
+
+		if ((pkt->tail.flags & TN_TAIL_FIRST) || len > nic->params.payload_max / TN_FLIT)
+			break;
+		tn_queue_pop(msg);
+		pkt->hdr = lead->hdr;
+		pkt->hdr.len = len;
+		pkt->tail = (struct tn_tail) {
+			.flags = pkt->tail.flags & mine,
+			.vb = lead->tail.vb,
+			.epoch = lead->tail.epoch,
+			.eseq = lead->tail.eseq + ++n,
+		};
+		pkt->in_port = TN_PORT_HOST;
+		pkt->in_vc = (u8)vc;
+		pkt->unresolved = 0;
+		pkt->stalled = 0;
+		pkt->unsummed = TN_UNSUMMED;
+		tn_queue_push(q, pkt);
+	}
+	tn_assert(tn_counts(lead));
+	nic->counter[TORUS_NC_INJECTED] += n;
+	nic->flow[TORUS_FC_INJECTED][lead->hdr.colour] += n;
+	tn_flow_stamped(&nic->flows, lead, vc, n);
+}
+
+int tn_nic_send_message(struct tn_nic *nic, struct tn_queue *msg, u32 dst, unsigned int vc,
+			u64 now)
+{
+	while (msg->head) {
+		struct tn_pkt *pkt = msg->head, *next = pkt->next;
+		int err = tn_nic_send(nic, pkt, dst, vc, now);
+
+		if (err)
+			return err;
+		msg->head = next;
+		if (!next)
+			msg->tail = NULL;
+		msg->count--;
+		if (next && leads_message(nic, dst, vc))
+			inject_like(nic, msg, pkt, vc);
+	}
+	return 0;
 }
 
 int tn_send_service(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc)

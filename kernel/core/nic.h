@@ -6,7 +6,7 @@
  * Pattern of use, all calls on one NIC serialised by the host:
  *
  *	for each frame received:  tn_nic_rx()
- *	for each packet to send: tn_nic_send() while tn_nic_room()
+ *	for each message to send: tn_nic_send_message() while tn_nic_room()
  *	tn_nic_poll()             timers, if now >= tn_nic_expiry()
  *	tn_nic_work()             moves packets between ports, host, parking
  *	for each port in tn_nic_tx_ports(): tn_nic_tx() until it returns 0
@@ -303,6 +303,14 @@ unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc);
  * middle.
  */
 int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now);
+/**
+ * tn_nic_send_message() - inject the packets of a message, each as tn_nic_send() does
+ * @msg: the packets, of which the first has FIRST; the NIC owns those that it takes
+ * Return: that of the last tn_nic_send(). If it is not 0, @msg has the packet that was refused and
+ * those after it; else it is empty.
+ */
+int tn_nic_send_message(struct tn_nic *nic, struct tn_queue *msg, u32 dst, unsigned int vc,
+			u64 now);
 
 /* --- links ---------------------------------------------------------------- */
 

@@ -61,13 +61,11 @@ static u32 find_destination(const struct torus_host *h, const u8 *ip, size_t n)
 bool torus_host_begin(struct torus_host *h, struct torus_host_msg *msg, const u8 *ip, size_t n,
 		      u32 len)
 {
-	u64 *counter = tn_nic_counters(h->nic);
-
 	msg->len = len < TORUS_HOST_HDR ? 0 : len - TORUS_HOST_HDR;
 	msg->dst = h->shape ? find_destination(h, ip, n) : TORUS_NO_NODE;
 	msg->vc = torus_host_vc(h, ip, n);
 	if (msg->dst == TORUS_NO_NODE) {
-		counter[TORUS_NC_HOST_TX_DROPS]++;
+		tn_nic_counters(h->nic)[TORUS_NC_HOST_TX_DROPS]++;
 		return false;
 	}
 	/*
@@ -82,23 +80,13 @@ bool torus_host_begin(struct torus_host *h, struct torus_host_msg *msg, const u8
 void torus_host_send(struct torus_host *h, const struct torus_host_msg *msg, u64 now)
 {
 	u64 *counter = tn_nic_counters(h->nic);
-	struct tn_queue *q = &h->out;
+	int err = tn_nic_send_message(h->nic, &h->out, msg->dst, msg->vc, now);
 
-	while (q->head) {
-		struct tn_pkt *pkt = q->head;
-		struct tn_pkt *next = pkt->next;
-		int err = tn_nic_send(h->nic, pkt, msg->dst, msg->vc, now);
-
-		if (err) {
-			if (err == -EHOSTUNREACH)
-				torus_host_unreachable(h, pkt);
-			torus_host_drop(h, q);
-			return;
-		}
-		q->head = next;
-		if (!next)
-			q->tail = NULL;
-		q->count--;
+	if (err) {
+		if (err == -EHOSTUNREACH)
+			torus_host_unreachable(h, h->out.head);
+		torus_host_drop(h, &h->out);
+		return;
 	}
 	counter[TORUS_NC_HOST_MESSAGES_TX]++;
 	counter[TORUS_NC_HOST_BYTES_TX] += msg->len;

@@ -184,13 +184,19 @@ static void poll_timers(void)
 	clock_ns += 100000;
 }
 
-static void send(u32 from, u32 to, unsigned int flits, u8 flags)
+/* Sends a message of @packets packets. */
+static void send(u32 from, u32 to, unsigned int packets, unsigned int flits)
 {
-	struct tn_pkt *pkt = new(NULL, flits);
+	struct tn_queue msg = { 0 };
 
-	pkt->hdr.len = (u16)flits;
-	pkt->tail.flags = flags;
-	if (tn_nic_send(node[from].nic, pkt, to, TORUS_VC_D0, clock_ns)) {
+	for (unsigned int i = 0; i < packets; i++) {
+		struct tn_pkt *pkt = new(NULL, flits);
+
+		pkt->hdr.len = (u16)flits;
+		pkt->tail.flags = (u8)((i ? 0 : TN_TAIL_FIRST) | (i == packets - 1 ? TN_TAIL_LAST : 0));
+		tn_queue_push(&msg, pkt);
+	}
+	if (tn_nic_send_message(node[from].nic, &msg, to, TORUS_VC_D0, clock_ns)) {
 		fprintf(stderr, "bench_core: a packet was refused\n");
 		exit(1);
 	}
@@ -198,17 +204,16 @@ static void send(u32 from, u32 to, unsigned int flits, u8 flags)
 
 static void send_trains(void)
 {
-	for (unsigned int i = 0; i < TRAIN * AT_ONCE; i++)
-		send(0, NODES - 1, LARGE, (u8)((i % TRAIN ? 0 : TN_TAIL_FIRST) |
-					       (i % TRAIN == TRAIN - 1 ? TN_TAIL_LAST : 0)));
+	for (unsigned int i = 0; i < AT_ONCE; i++)
+		send(0, NODES - 1, TRAIN, LARGE);
 	run();
 }
 
 static void send_trip(void)
 {
-	send(0, NODES - 1, SMALL, TN_TAIL_FIRST | TN_TAIL_LAST);
+	send(0, NODES - 1, 1, SMALL);
 	run();
-	send(NODES - 1, 0, SMALL, TN_TAIL_FIRST | TN_TAIL_LAST);
+	send(NODES - 1, 0, 1, SMALL);
 	run();
 }
 

@@ -87,15 +87,16 @@ unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)
 	return takes;
 }
 
-int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 at)
+int tn_nic_send_message(struct tn_nic *nic, struct tn_queue *msg, u32 dst, unsigned int vc, u64 at)
 {
 	(void)nic;
 	(void)at;
 	must(dst < 6 && vc < TORUS_VCS);
-	if (!takes)
-		return dst == 5 ? -EHOSTUNREACH : -EAGAIN;
-	takes--;
-	op_pkt_put(NULL, pkt);
+	for (; msg->head; takes--) {
+		if (!takes)
+			return dst == 5 ? -EHOSTUNREACH : -EAGAIN;
+		op_pkt_put(NULL, tn_queue_pop(msg));
+	}
 	return 0;
 }
 

@@ -18,16 +18,17 @@ unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)
 	return !shell.full[dst][vc];
 }
 
-int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now)
+int tn_nic_send_message(struct tn_nic *nic, struct tn_queue *msg, u32 dst, unsigned int vc, u64 now)
 {
 	(void)nic;
 	(void)now;
-	if (!shell.takes)
-		return shell.refusal;
-	shell.takes--;
-	shell.dst = dst;
-	shell.vc = vc;
-	tn_queue_push(&shell.sent, pkt);
+	for (; msg->head; shell.takes--) {
+		if (!shell.takes)
+			return shell.refusal;
+		shell.dst = dst;
+		shell.vc = vc;
+		tn_queue_push(&shell.sent, tn_queue_pop(msg));
+	}
 	return 0;
 }
 

@@ -337,6 +337,124 @@ static void marked_copies_precede_same_packets_of_series(void **state)
 	compare(send_some, TORUS_BER_ONE / 3);
 }
 
+/* --- messages: tn_nic_send_message() must do what tn_nic_send() does for each packet ------------- */
+
+/* Return: the row of both NICs to node @dst: valid, on hold, through a relay, or none. */
+static u64 draw_row(u32 dst)
+{
+	switch (random_below(&rnd, 6)) {
+	case 0:
+		return 0;
+	case 1:
+		return lone_dirs(1) | TORUS_ROW_HOLD;
+	case 2:
+		return lone_dirs(1) | TORUS_ROW_RELAY | (u64)(dst == 1 ? 2 : 1) << TORUS_ROW_RELAY_SHIFT;
+	default:
+		return lone_dirs(1 + random_below(&rnd, 2));
+	}
+}
+
+/* Makes the packets of a message. Some are too long, begin another message, or have a wrong flag. */
+static struct tn_queue make_message(struct lone *l, u32 n)
+{
+	uint32_t odds = n > PACKETS ? 4096 : 32;
+	struct tn_queue msg = { 0 };
+	uint64_t r = rnd;	/* the same values for both */
+
+	for (u32 i = 0; i < n; i++) {
+		u16 len = (u16)(random_below(&r, odds) ? random_below(&r, 3) : l->params.payload_max / TN_FLIT + 1);
+		struct tn_pkt *pkt = memory_new(&l->mem, len);
+
+		memset(pkt->payload, 0x5a, (size_t)len * TN_FLIT);
+		pkt->in_vc = 0xa5;
+		pkt->hdr.len = len;
+		pkt->tail.flags = (u8)random_below(&r, 16);	/* the host's bits, and one that is not */
+		pkt->tail.flags |= i && random_below(&r, odds) ? 0 : TN_TAIL_FIRST;
+		pkt->tail.flags |= random_below(&r, odds) ? 0 : TN_TAIL_REPLAYED;
+		tn_queue_push(&msg, pkt);
+	}
+	return msg;
+}
+
+/* Sends each packet of @msg by itself. Return: as tn_nic_send_message(). */
+static int send_each(struct lone *l, struct tn_queue *msg, u32 dst, unsigned int vc)
+{
+	struct tn_pkt *pkt;
+
+	while ((pkt = tn_queue_pop(msg))) {
+		int err = tn_nic_send(l->nic, pkt, dst, vc, l->now);
+
+		if (!err)
+			continue;
+		tn_queue_push_front(msg, pkt);
+		return err;
+	}
+	return 0;
+}
+
+/* Both NICs get another row, and sometimes the end of a recovery. */
+static void change_row(void)
+{
+	u32 dst = 1 + random_below(&rnd, 3), n;
+	u64 row = draw_row(dst), version;
+
+	lone_row(&whole, dst, row);
+	lone_row(&single, dst, row);
+	if (one_in(3))
+		return;
+	assert_true(tn_nic_rows(whole.nic, &n, &version));
+	assert_int_equal(tn_nic_release(whole.nic, version, false, whole.now), 0);
+	assert_int_equal(tn_nic_release(single.nic, version, false, single.now), 0);
+}
+
+static void send_message_to_both(void)
+{
+	u32 n = 1 + random_below(&rnd, one_in(10) ? 3 * TN_INJECT_MAX : PACKETS), dst = random_below(&rnd, 5);
+	unsigned int vc = random_below(&rnd, TORUS_VCS + 1);
+	struct tn_queue a = make_message(&whole, n), b = make_message(&single, n);
+	int err = tn_nic_send_message(whole.nic, &a, dst, vc, whole.now);
+
+	assert_int_equal(send_each(&single, &b, dst, vc), err);
+	assert_int_equal(a.count, b.count);
+	assert_int_equal(!a.count, !err);
+	same_packets(&whole.nic->held, &single.nic->held);
+	same_packets(&whole.nic->relay.wait, &single.nic->relay.wait);
+	assert_int_equal(whole.nic->held_bytes, single.nic->held_bytes);
+	while (a.head)
+		lone_free(&whole, tn_queue_pop(&a));
+	while (b.head)
+		lone_free(&single, tn_queue_pop(&b));
+}
+
+static void message_is_taken_like_its_packets_one_by_one(void **state)
+{
+	uint64_t seed = random_seed(42);
+	u64 injected = 0, kept = 0;
+
+	(void)state;
+	for (unsigned int run = 0; run < 60; run++) {
+		rnd = seed + run;
+		begin(&whole, 0);
+		begin(&single, 0);
+		for (unsigned int i = 0; i < 100; i++) {
+			if (one_in(8))
+				change_row();
+			send_message_to_both();
+			same_nic();
+			if (one_in(3))	/* otherwise the injection queues become full */
+				answer();
+			same_nic();
+			lone_clear(&whole);
+			lone_clear(&single);
+		}
+		injected += whole.nic->counter[TORUS_NC_INJECTED];
+		kept += whole.nic->counter[TORUS_NC_HELD] + whole.nic->counter[TORUS_NC_RELAY_WAITED];
+		lone_end(&whole);
+		lone_end(&single);
+	}
+	assert_true(injected > 5000 && kept > 1000);
+}
+
 /* The router puts packets into a series only if in_vc is the VC of their flow. */
 static void host_packets_have_vc_of_their_flow(void **state)
 {
@@ -433,6 +551,7 @@ int main(void)
 		cmocka_unit_test(series_of_host_ends_as_single_packets_do),
 		cmocka_unit_test(marked_copies_precede_same_packets_of_series),
 		cmocka_unit_test(host_packets_have_vc_of_their_flow),
+		cmocka_unit_test(message_is_taken_like_its_packets_one_by_one),
 	};
 
 	return cmocka_run_group_tests_name("series", all, NULL, NULL);
