@@ -119,7 +119,7 @@ static inline u64 tn_crc32c_word(u64 crc, u64 word)
 	return crc;
 }
 
-/** tn_read_once() - Return: @v, read once and whole, though another processor may write to it */
+/** tn_read_once() - Return: @v, read by a single load, because another processor may write to it */
 static inline u64 tn_read_once(const u64 *v)
 {
 	return *(const volatile u64 *)v;

@@ -229,8 +229,8 @@ static void move_rank(struct anneal *a, uint32_t r, uint32_t slot)
 }
 
 /*
- * Moves a rank to a slot; the rank that has this slot gets the other one. Return: the increase of
- * the cost.
+ * Moves a rank to a slot; the rank that has this slot gets the former slot of @r. Return: the
+ * increase of the cost.
  */
 static int64_t cost_to_move(struct anneal *a, uint32_t r, uint32_t slot)
 {

@@ -69,7 +69,7 @@ static bool leg_ok(const struct torus_health *h, const struct leg *leg, unsigned
 	return true;
 }
 
-/* Return: the shorter direction of each dimension that differs. */
+/* Return: for each dimension in which the coordinates differ, the shorter direction. */
 static unsigned int plain_dirs(const struct torus_health *h, const struct leg *leg)
 {
 	unsigned int n = h->shape.ndims, from_odd = 0, to_odd = 0, dirs = 0, d;

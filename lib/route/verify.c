@@ -276,7 +276,7 @@ static bool check_escape(struct proof *p, unsigned int table, uint32_t from, uin
 
 /* --- chains of relays ------------------------------------------------------ */
 
-/* Checks one row: its leg, and its escape. */
+/* Checks one row: the path of its leg, and the deterministic path as its escape. */
 static void check_row(struct proof *p, unsigned int table, uint32_t from, uint32_t to)
 {
 	uint64_t row = valid_row(p, table, from, to);

@@ -31,7 +31,7 @@ u64 *tn_nic_counters(struct tn_nic *nic)
 	return counter;
 }
 
-/* Mask of nodes for which the NIC has no room. */
+/* Mask of the nodes to which the NIC has no room to send. */
 static u32 full;
 
 unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)

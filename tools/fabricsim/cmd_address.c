@@ -160,7 +160,7 @@ static int show_figure(const struct ctl *ctl, const struct address_graph *g,
 
 /* --- points -------------------------------------------------------------------- */
 
-/* Gives @g its addresses, and adds its point, or shows the figure. */
+/* Assigns addresses to @g, and adds the result to the curve, or shows the figure. */
 static int judge_graph(const struct ctl *ctl, struct address_graph *g,
 		       const struct torus_dm_rule *rule, json_t *points)
 {

@@ -114,7 +114,7 @@ static int script_parse(struct run *r)
 	if (strlen(r->play->script) >= sizeof(script))
 		return bad_step(r->play->script);
 	strcpy(script, r->play->script);
-	/* The form lose-answer-2 needs no quotes in a shell. */
+	/* The form lose-answer-2 is accepted as well, because it needs no quotes in a shell. */
 	for (char *c = script; *c; c++)
 		if (c > script && *c == '-' && c[-1] >= 'a' && c[-1] <= 'z')
 			*c = ' ';

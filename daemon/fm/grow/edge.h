@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One cable of a member, as growth.c uses it. */
+/* Interface of edge.c: the exchange of messages over one cable of a member. */
 #ifndef FM_GROWTH_EDGE_H
 #define FM_GROWTH_EDGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages and state of a growth: plain facts, which the files of this folder write. */
+/* Messages and state of a growth, which the files of this folder share. */
 #ifndef FM_GROWTH_FACTS_H
 #define FM_GROWTH_FACTS_H
 
@@ -9,11 +9,13 @@
 
 /**
  * enum fm_growth_kind - messages of a growth, over one cable
- * @FM_GROWTH_PROPAGATE: find this many nodes more, the receiver included if it is not yet a member
- * @FM_GROWTH_REFUSE: the sender finds none of them for this neighbour
- * @FM_GROWTH_DEAD_END: the subtree of the sender has no open cable for this many of them
- * @FM_GROWTH_COMPLETE: this many members were added
- * @FM_GROWTH_NUMBER: the numbers of the subtree begin with this one
+ * @FM_GROWTH_PROPAGATE: the receiver is to find this many more nodes; it counts as one of them if
+ *	it is not a member yet
+ * @FM_GROWTH_REFUSE: the sender does not look for these nodes for this neighbour
+ * @FM_GROWTH_DEAD_END: the sender's subtree cannot find this many of the nodes, because it has no
+ *	open cable left
+ * @FM_GROWTH_COMPLETE: this many members were added to the sender's subtree
+ * @FM_GROWTH_NUMBER: the members of the receiver's subtree get the numbers from this one on
  * @FM_GROWTH_READY: all members of the subtree have numbers
  * @FM_GROWTH_START: all members of the partition have numbers
  * @FM_GROWTH_RELEASE: the partition ends
@@ -27,7 +29,7 @@ enum fm_growth_kind {
 };
 
 /*
- * Reasons of refusals, as a mask: the node belongs to another partition, or does not meet the
+ * Mask of the reasons why nodes refused: they belong to another partition, or do not meet the
  * terms.
  */
 enum { FM_GROWTH_MET_BUSY = 1, FM_GROWTH_MET_TERMS = 2 };
@@ -35,11 +37,11 @@ enum { FM_GROWTH_MET_BUSY = 1, FM_GROWTH_MET_TERMS = 2 };
 /**
  * enum fm_growth_why - why a partition ended
  * @FM_GROWTH_STOPPED: fm_growth_release() was called
- * @FM_GROWTH_TOO_FEW: not as many nodes are in reach
- * @FM_GROWTH_LATE: it was not complete in time
+ * @FM_GROWTH_TOO_FEW: fewer nodes can be reached than were asked for
+ * @FM_GROWTH_LATE: the partition was not complete in time
  * @FM_GROWTH_LOST: a cable of the tree was lost before the start
  * @FM_GROWTH_SILENT: a neighbour does not answer
- * @FM_GROWTH_FORGOTTEN: a neighbour that was a member is none any more
+ * @FM_GROWTH_FORGOTTEN: a neighbour that was a member no longer is one
  * @FM_GROWTH_FORGED: a neighbour sent an impossible message
  */
 enum fm_growth_why {
@@ -68,7 +70,8 @@ struct fm_growth_id {
 
 /**
  * struct fm_growth_terms - what a node must have to become a member
- * @links: this many cables of at least @rate and @margin; it grows over these cables only
+ * @links: least number of cables that have at least @rate and @margin; the partition grows over
+ *	such cables only
  * @rate: Mbit/s
  * @margin: of the receiver's eye, as in struct fm_growth_port
  */
@@ -88,8 +91,8 @@ struct fm_growth_port {
 /**
  * struct fm_growth_sums - what one end of a cable has sent since the growth began
  * @asked: nodes that it asked the other end for
- * @done: of those that it was asked for, how many it found
- * @back: ... and how many it did not
+ * @done: how many of the nodes that it was asked for it has found
+ * @back: how many of these nodes it has given back, because it could not find them
  * @step: to a child: 1 NUMBER, 2 START; to the parent: 1 READY
  */
 struct fm_growth_sums {
@@ -98,15 +101,15 @@ struct fm_growth_sums {
 };
 
 /**
- * struct fm_growth_msg - a message. Each has all sums, so a later one makes up for lost ones
+ * struct fm_growth_msg - a message. Each message has all sums, so it makes up for lost earlier ones
  * @sent: the sender's sums
  * @received: the receiver's sums, as far as the sender knows them
- * @life: which membership of the sender; 0: it is not a member
- * @to: that of the receiver, as far as the sender knows it
+ * @life: number of the sender's present membership; 0: it is not a member
+ * @to: number of the receiver's membership, as far as the sender knows it
  * @first: lowest number of the receiver's subtree, if @sent.step is NUMBER or START
- * @total: members of the partition, likewise
+ * @total: number of members of the partition, in the same messages
  * @met: why nodes refused
- * @end: of RELEASE
+ * @end: in RELEASE: why the growth ended
  */
 struct fm_growth_msg {
 	enum fm_growth_kind kind;
@@ -119,11 +122,11 @@ struct fm_growth_msg {
 };
 
 /**
- * enum fm_growth_stage - of this node
+ * enum fm_growth_stage - the stage of this node
  * @FM_GROWTH_FREE: belongs to no partition
- * @FM_GROWTH_GROWS: is a member, and not all are found
+ * @FM_GROWTH_GROWS: is a member, and not all members are found yet
  * @FM_GROWTH_NUMBERED: has a number
- * @FM_GROWTH_RUNS: all have
+ * @FM_GROWTH_RUNS: all members have numbers
  * @FM_GROWTH_RELEASES: is no longer a member, and not all neighbours know this yet
  */
 enum fm_growth_stage {
@@ -132,8 +135,9 @@ enum fm_growth_stage {
 
 /**
  * struct fm_growth_ops - actions
- * @send: send @m by @port; it may be lost, and is not duplicated nor overtaken
- * @changed: the stage is another one. Into RUNS: the partition is complete. Into RELEASES: it
+ * @send: send @m by @port; a message may be lost, but is neither duplicated nor overtaken by
+ *	another one
+ * @changed: the stage has changed. RUNS: the partition is complete. RELEASES: the partition has
  *	ended, for the reason in @end of struct fm_growth
  */
 struct fm_growth_ops {
@@ -146,11 +150,11 @@ struct fm_growth_ops {
  * @sent, @received: sums of this end and of the other
  * @confirmed: those of this end that the other one has confirmed
  * @kind: the last message that must be confirmed
- * @has_sent: a message was sent since one came
+ * @has_sent: this end has sent a message since it received one
  * @tries: how often @kind was repeated
- * @due: when it is repeated
- * @life: the other end's
- * @first: number given to a child
+ * @due: when @kind is repeated
+ * @life: number of the other end's membership
+ * @first: the number that was given to a child
  */
 struct fm_growth_edge {
 	struct fm_growth_sums sent, received, confirmed;
@@ -162,24 +166,24 @@ struct fm_growth_edge {
 };
 
 /**
- * struct fm_growth - the part of one node. Others read it, and growth.c and edge.c write it
- * @guid, @ports, @port: of this node
+ * struct fm_growth - the state of one node; only growth.c, edge.c and release.c change it
+ * @guid, @ports, @port: GUID of this node, number of its ports, and their state
  * @closed: this node joins no partition, but stays in one of which it is a member
  * @refused: for each port, the growth that was refused there last; a refusal is final
- * @id, @terms, @end: of the present or last partition
- * @life: which membership of this node it is, or will be
+ * @id, @terms, @end: name, terms and end of the present or last partition
+ * @life: number of the present membership of this node, or of the next one
  * @up: port of the parent; FM_GROWTH_NO_PORT: the growth began at this node
- * @open: ports by which it may ask
- * @owed: ports by which a RELEASE was not confirmed
- * @added: members of which the parent does not know
- * @waits: nodes that are shared again when all questions are answered
+ * @open: mask of the ports by which this node may ask for more nodes
+ * @owed: mask of the ports by which a RELEASE was sent and not confirmed
+ * @added: number of members in the subtree that the parent does not know of yet
+ * @waits: number of nodes that are shared again when all questions are answered
  * @met: why nodes refused
- * @number, @total: of this member, and of members
- * @found: at the first member, when all was answered: members found
+ * @number, @total: number of this member, and number of all members
+ * @found: at the first member, after all answers: number of members found
  * @limit: when the first member gives up
  * @probe: when the parent is asked whether it is still there
  * @probes: how often it has not answered
- * @now: of the present call
+ * @now: time of the present call
  */
 struct fm_growth {
 	const struct fm_growth_ops *ops;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How a member leaves its partition, which ends. */
+/* The end of a partition: a member leaves it, and informs its neighbours. */
 #ifndef FM_GROWTH_RELEASE_H
 #define FM_GROWTH_RELEASE_H
 

@@ -63,7 +63,7 @@ void fm_candidate_adrift(struct fm *fm);
  */
 void fm_candidate_asked(struct fm *fm);
 /**
- * fm_candidate_back() - process that the asking node which this node followed was lost or gave up
+ * fm_candidate_back() - called when the asking node which this node followed was lost, or gave up
  */
 void fm_candidate_back(struct fm *fm);
 /** fm_candidate_wait() - Return: ns from the loss of the root until the first candidate asks */

@@ -13,7 +13,7 @@ struct fm_book;
 
 /* A table is kept after this many versions in which the configuration did not change. */
 #define FM_KEEP_EVERY 64
-/* No table had a version further than this above that of the latest kept one (keep.c). */
+/* No table has had a version more than this above the version of the latest kept table (keep.c). */
 #define FM_KEEP_AHEAD (2 * FM_KEEP_EVERY)
 
 /**

@@ -20,8 +20,8 @@ struct fm_step;
 bool fm_task_new(struct fm *fm);
 void fm_task_free(struct fm *fm);
 /**
- * fm_task_mine() - Return: true if by the table recoveries wait for this node, at this place or
- * another one
+ * fm_task_mine() - Return: true if this node is up in the table, at this place or another one, so
+ * that recoveries wait for it
  */
 bool fm_task_mine(const struct fm *fm);
 /**
@@ -55,8 +55,8 @@ bool fm_task_fails(const struct fm *fm);
 bool fm_task_refuses(const struct fm *fm);
 /**
  * fm_task_forgive() - forget failed replays that were ordered by the former root
- * Called when this node, as root, makes its first table: they do not say that the replays which it
- * will order will fail.
+ * Called when this node, as root, makes its first table: the failure of former replays does not
+ * mean that those ordered by this root will fail.
  */
 void fm_task_forgive(struct fm *fm);
 /**

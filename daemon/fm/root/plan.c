@@ -88,7 +88,10 @@ static void refuse_plan(struct fm *fm, const struct torus_plan *plan, const char
 		       torus_plan_text4(&full, v4), torus_plan_text6(&full, v6), why);
 }
 
-/* Return: true if no known node has its service address in @plan; if one has, a problem says so. */
+/*
+ * Return: true if no known node has its service address in @plan; if one has, this is reported as a
+ * problem.
+ */
 static bool is_plan_apart(struct fm *fm, const struct torus_plan *plan)
 {
 	char why[FM_TEXT_MAX / 2];
@@ -108,7 +111,7 @@ static bool is_plan_apart(struct fm *fm, const struct torus_plan *plan)
 	return true;
 }
 
-/* Return: true if the fabric can use @plan; if not, a problem says why. */
+/* Return: true if the fabric can use @plan; if not, the reason is reported as a problem. */
 static bool is_plan_usable(struct fm *fm, const struct torus_plan *plan,
 			   const struct torus_shape *shape)
 {

@@ -24,7 +24,7 @@ bool fm_plan_objection(const struct fm *fm, const struct fm_hello *h, char *text
 /**
  * fm_plan_settle() - decide on the plan before the first table, whose shape is @shape
  * Return: false if the plan has too few addresses for the shape, or contains the service address of
- * a node, or a node does not support it; a problem says why.
+ * a node, or a node does not support it; the reason is reported as a problem.
  */
 bool fm_plan_settle(struct fm *fm, const struct torus_shape *shape);
 /**

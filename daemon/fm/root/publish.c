@@ -358,7 +358,10 @@ static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 	return true;
 }
 
-/* The first table, and later ones, drain all packets that nodes with a place brought with them. */
+/*
+ * The first table and those after it drain all packets that joining nodes with a place had in their
+ * NICs.
+ */
 static void forget_brought(struct fm_root *r)
 {
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)

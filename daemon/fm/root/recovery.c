@@ -147,9 +147,9 @@
 #define SLOW 10		/* in units of fm_config.resend: after this time a problem names a node
 			 * that has not reported */
 
-#define TOLD_EVERY (5 * SEC)	/* recoveries whose steps are told: TOLD_BURST at once, and then
+#define LOG_EVERY (5 * SEC)	/* recoveries whose steps are logged: LOG_BURST at once, and then
 				 * one in this time, lest they displace all other events */
-#define TOLD_BURST 16
+#define LOG_BURST 16
 
 #define ROLLS_MAX 4	/* how often the time until all nodes are asked to join again is doubled */
 #define COUNT_FIRST (MS / 4)	/* interval of the first counts */
@@ -184,8 +184,8 @@ struct losses {
  * struct fm_rec - the present recovery
  * @phase: enum fm_phase
  * @orphans: as in fm_step
- * @told: its steps are told; @told_until: the time that recoveries whose steps were told have used
- * up
+ * @logged: its steps are logged; @logged_until: the time that recoveries whose steps were logged
+ * have used up
  * @log: log of this recovery; @last: log of the last one that ended
  */
 struct fm_rec {
@@ -193,8 +193,8 @@ struct fm_rec {
 	bool waiting;		/* the root waits for reports of @round */
 	bool orphans;
 	bool base_was_known;
-	bool told;
-	uint64_t told_until;
+	bool logged;
+	uint64_t logged_until;
 	uint32_t round;
 	uint64_t asked;		/* when the step of this round was last sent */
 	uint64_t round_began;
@@ -284,9 +284,9 @@ static bool is_outdated(const struct fm *fm)
 /* Decides whether the steps of the recovery that begins are reported. */
 static void choose_reported(struct fm_rec *rec, uint64_t now)
 {
-	rec->told = rec->told_until <= now + (TOLD_BURST - 1) * TOLD_EVERY;
-	if (rec->told)
-		rec->told_until = later(rec->told_until, now) + TOLD_EVERY;
+	rec->logged = rec->logged_until <= now + (LOG_BURST - 1) * LOG_EVERY;
+	if (rec->logged)
+		rec->logged_until = later(rec->logged_until, now) + LOG_EVERY;
 }
 
 /* Reports a step while the recovery goes on; report_recovery_end() reports the end. */
@@ -306,7 +306,7 @@ static void report_step(struct fm *fm, enum fm_stamp step)
 		.step = (uint8_t)step,
 	};
 
-	if (!fm->root->rec->told || !texts[step])
+	if (!fm->root->rec->logged || !texts[step])
 		return;
 	snprintf(text, sizeof(text), "version %llu, %llu.%03llu ms after its cause: %s",
 		 (unsigned long long)log->version, (unsigned long long)(ns / MS),
@@ -407,7 +407,7 @@ void fm_recovery_begin(struct fm *fm)
 		.waiting = true,
 		.asked = fm->now,
 		.round_began = fm->now,
-		.told_until = old.told_until,
+		.logged_until = old.logged_until,
 		.last = old.last,
 	};
 	choose_reported(rec, fm->now);
