@@ -163,6 +163,64 @@ static void root_beside_joining_cable_stays_root(void **state)
 		split(2 * 3, seed);	/* between 3,0 and 0,0 */
 }
 
+/* Starts the manager of @node again, with that name. */
+static void rename_node(uint32_t node, const char *name)
+{
+	world_manager(s.w, node, false);
+	world_name(s.w, node, name);
+	world_manager(s.w, node, true);
+}
+
+/*
+ * The manager of a node in the west, at the cable that comes back, has got the name of a node in the
+ * east while the parts were apart. So the root of the east, the later one, refuses it for ever. The
+ * west, which may have that node as its root, is led on as if there was no east.
+ */
+static void refuse(uint32_t node, uint32_t back, uint64_t seed)
+{
+	uint32_t west, east;
+
+	begin("4x4", WEST, seed);
+	rename_node(node, "n6");
+	trial_run(&s, 5 * SEC);
+	west = leads(true);
+	/* The root of the west may have got a later epoch: let the east get one, too. */
+	while (fm_epoch(world_fm(s.w, leads(false))) <= fm_epoch(world_fm(s.w, west))) {
+		world_power(s.w, leads(false), false);
+		trial_run(&s, 5 * SEC);
+	}
+	east = leads(false);
+	assert_true(node || !west);
+	world_partition(s.w, 0);
+	world_cut(s.w, back, false);
+	for (unsigned int i = 0; i < 800; i++) {
+		trial_run(&s, 50 * MS);
+		stay(true, west);
+		stay(false, east);
+	}
+	assert_true(trial_problem(&s, "root", "this node is refused at"));
+	recovers(true, 2 * 8 + 1, true);
+	recovers(true, 2 * 8 + 1, false);
+	/* The administrator gives the node its name again. */
+	rename_node(node, node ? "n5" : "n0");
+	trial_run(&s, 10 * SEC);
+	join(back, seed);
+}
+
+static void part_keeps_node_that_later_root_refuses(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
+		refuse(5, 2 * 5, seed);
+}
+
+static void part_keeps_root_that_later_root_refuses(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += trial_every())
+		refuse(0, 2 * 3, seed);
+}
+
 /* The root of a part dies while the cable @back leads to the other part. */
 static void die(uint32_t back, bool west, uint64_t seed)
 {
@@ -220,6 +278,8 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_stay_with_root_that_they_reach),
 		cmocka_unit_test(root_beside_joining_cable_stays_root),
+		cmocka_unit_test(part_keeps_node_that_later_root_refuses),
+		cmocka_unit_test(part_keeps_root_that_later_root_refuses),
 		cmocka_unit_test(part_of_split_torus_gets_another_root),
 		cmocka_unit_test(part_with_bare_majority_gets_another_root),
 		cmocka_unit_test(no_epoch_of_a_neighbour_is_used_again),

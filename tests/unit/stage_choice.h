@@ -72,6 +72,16 @@ static inline void welcome(int conn, uint64_t root, uint64_t term, bool adrift, 
 	stage_msg(&s, conn, &m);
 }
 
+/* The root at @conn, which this node tries, is reached and accepts it if the node asks first. */
+static inline void accept_try(int conn, uint64_t root, uint64_t epoch)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = root, .epoch = epoch } };
+
+	stage_up(&s, conn);
+	if (!follows(root))
+		stage_msg(&s, conn, &m);
+}
+
 static inline int last_conn(void)
 {
 	return s.next_conn - 1;

@@ -432,8 +432,14 @@ static void leading_root_gives_way_only_to_later_one(void **state)
 		i.epoch = fm_epoch(s.fm) + more;
 		is_called(&i);
 		assert_true(fm_is_root(s.fm));
-		if (more)	/* the node can reach that root */
+		if (more) {	/* the node can reach that root, which accepts it */
+			struct fm_msg m = { .type = FM_MSG_CLAIM };
+
 			stage_up(&s, s.next_conn - 1);
+			m.claim.guid = i.root_guid;
+			m.claim.epoch = i.epoch;
+			stage_msg(&s, s.next_conn - 1, &m);
+		}
 		assert_int_equal(fm_is_root(s.fm), !more);
 		stage_end(&s);
 	}

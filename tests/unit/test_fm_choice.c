@@ -53,7 +53,7 @@ static void init_is_followed_as_in_table_of_situations(void **state)
 			stage_receive(&s, 0, &i);
 			/* A node that a root leads tries the other one before it leaves its own. */
 			if (!follows(root) && s.next_conn != next)
-				stage_up(&s, next);
+				accept_try(next, root, epoch);
 			is = follows(root);
 			if (is != (want[n / 6][n % 6] == 'y'))
 				fail_msg("%s: row %u, column %u", situations[k].name, n / 6, n % 6);
@@ -65,13 +65,13 @@ static void init_is_followed_as_in_table_of_situations(void **state)
 }
 
 /* Hears of a root that leads. If the node tries to reach it first, it does. */
-static void receive_and_reach(uint64_t root, uint64_t epoch)
+static void receive_and_try(uint64_t root, uint64_t epoch)
 {
 	int next = s.next_conn;
 
 	receive_init(0, LEADS, root, epoch);
 	if (!follows(root) && s.next_conn != next)
-		stage_up(&s, next);
+		accept_try(next, root, epoch);
 }
 
 /* An Init without a place, or that names this node itself as root, is never followed. */
@@ -106,7 +106,7 @@ static void last_root_is_lost_until_later_epoch(void **state)
 		receive_init(0, ASKS, GREATER, TERM);
 		assert_true(follows(GREATER));
 		s.refuse_connect = 0;
-		receive_and_reach(FOLLOWED, TERM + later);
+		receive_and_try(FOLLOWED, TERM + later);
 		assert_int_equal(follows(FOLLOWED), later);
 		stage_end(&s);
 	}
@@ -222,7 +222,7 @@ static void leading_root_is_left_for_asking_one_after_5_resends(void **state)
 	for (unsigned int leads = 0; leads < 2; leads++) {
 		asked_long();
 		if (leads)
-			receive_and_reach(GREATER, TERM + 1);
+			receive_and_try(GREATER, TERM + 1);
 		else
 			receive_init(0, ASKS, GREATER, TERM + 1);
 		assert_true(follows(GREATER));
@@ -450,7 +450,7 @@ static void alternating_roots_are_logged_ever_more_seldom(void **state)
 		stage_forget(&s);
 		/* Lines on roots that lead, and on nodes that ask, do not wait for each other. */
 		if (asks)
-			receive_and_reach(GREATER, ++epoch);
+			receive_and_try(GREATER, ++epoch);
 		else
 			receive_init(2, ASKS, GREATER, ++epoch);
 		assert_int_equal(stage_count(&s, "gives way"), 1);

@@ -4,6 +4,7 @@
  * reaches.
  */
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/claim.h"
 #include "stage_root.h"
 
 #define OTHER (NIC + 0x20)
@@ -41,6 +42,14 @@ static bool reports_it(void)
 	return false;
 }
 
+/* The later root claims the node that asks on @conn; if it does not lead, without an epoch. */
+static void send_claim(int conn, uint64_t epoch)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = OTHER, .epoch = epoch } };
+
+	stage_msg(&s, conn, &m);
+}
+
 static struct fm_root_status root_status(void)
 {
 	struct fm_root_status r;
@@ -51,15 +60,23 @@ static struct fm_root_status root_status(void)
 
 static void root_gives_way_to_later_root_that_it_reaches(void **state)
 {
-	char closes[20];
+	char closes[20], asks[40];
+	uint64_t term;
 	int conn;
 
 	(void)state;
 	ring();
+	term = fm_epoch(s.fm) + 1;
 	conn = tries(1);
 	assert_int_not_equal(conn, 0);
 	stage_forget(&s);
 	stage_up(&s, conn);
+	stage_run_ns(&s, s.now + 10 * MS);
+	snprintf(asks, sizeof(asks), "%d < hello join", conn);
+	assert_int_equal(stage_count(&s, asks), 1);
+	/* It leads until the later root accepts it. */
+	assert_true(fm_is_root(s.fm));
+	send_claim(conn, term);
 	assert_false(fm_is_root(s.fm));
 	assert_int_equal(root_status().guid, OTHER);
 	/* The connection is used on, and those of its former children are closed. */
@@ -67,8 +84,7 @@ static void root_gives_way_to_later_root_that_it_reaches(void **state)
 	assert_int_equal(stage_count(&s, closes), 0);
 	assert_int_equal(stage_count(&s, "close 101\n"), 1);
 	stage_run_ns(&s, s.now + 10 * MS);
-	snprintf(closes, sizeof(closes), "%d < hello join", conn);
-	assert_true(stage_count(&s, closes) > 0);
+	assert_true(stage_count(&s, asks) > 1);
 	stage_end(&s);
 }
 
@@ -89,10 +105,11 @@ static void root_stays_and_reports_later_root_out_of_reach(void **state)
 	conn = tries(1);
 	assert_int_not_equal(conn, 0);
 	stage_up(&s, conn);
-	assert_false(fm_is_root(s.fm));
 	m.welcome.root_guid = OTHER;
 	m.welcome.term = of_other(1).epoch;
+	assert_true(fm_is_root(s.fm));
 	stage_msg(&s, conn, &m);
+	assert_false(fm_is_root(s.fm));
 	assert_false(reports_it());
 	stage_end(&s);
 }
@@ -122,9 +139,41 @@ static void sends_hello_again(uint32_t node, uint64_t term)
 	joins(&m);
 }
 
+/* The later root refuses this one, or does not lead any more: its part keeps it, for any time. */
+static void refused_root_leads_on(void **state)
+{
+	int conn;
+
+	(void)state;
+	ring();
+	stage_forget(&s);
+	for (unsigned int k = 0; k < 8; k++) {
+		while (!(conn = tries(1))) {
+			stage_run_ns(&s, s.now + 100 * MS);
+			for (int child = 101; child < 104; child++)
+				stage_send(&s, child, FM_MSG_PONG);
+		}
+		stage_up(&s, conn);
+		if (k % 2)
+			stage_refuse(&s, conn, "another node has its name");
+		else
+			send_claim(conn, 0);
+		assert_true(fm_is_root(s.fm) && root_status().state == FM_ROOT_LEADS);
+		assert_true(reports_it());
+		assert_int_equal(tries(1), 0);
+	}
+	for (conn = 101; conn < 104; conn++) {
+		char closes[20];
+
+		snprintf(closes, sizeof(closes), "close %d\n", conn);
+		assert_int_equal(stage_count(&s, closes), 0);
+	}
+	stage_end(&s);
+}
+
 /*
- * The later root refuses this node, which asks to be root again. Meanwhile it avoids that one, but
- * its claim takes an epoch above that one's, as always if another root leads a neighbour.
+ * The later root has refused this one, which then asks to be root again. Meanwhile it avoids that
+ * one, but its claim takes an epoch above that one's, as always if another root leads a neighbour.
  */
 static void epoch_of_root_that_refused_counts_in_the_next_claim(void **state)
 {
@@ -139,10 +188,10 @@ static void epoch_of_root_that_refused_counts_in_the_next_claim(void **state)
 	i = of_other(4);
 	conn = tries(4);
 	stage_up(&s, conn);
-	assert_false(fm_is_root(s.fm));
-	stage_refuse(&s, conn, "this node is not the root");
-	for (unsigned int k = 0; k < 150 && root_status().state != FM_ROOT_ASKS; k++)
-		stage_run_ns(&s, s.now + 10 * MS);
+	stage_refuse(&s, conn, "another node has its name");
+	assert_true(fm_is_root(s.fm));
+	fm_claim_anew(s.fm, term);
+	stage_run_ns(&s, s.now + 1);
 	assert_int_equal(root_status().state, FM_ROOT_ASKS);
 	conn = s.next_conn;
 	stage_receive(&s, 0, &i);
@@ -177,6 +226,7 @@ int main(void)
 		cmocka_unit_test(root_gives_way_to_later_root_that_it_reaches),
 		cmocka_unit_test(root_stays_and_reports_later_root_out_of_reach),
 		cmocka_unit_test(root_does_not_connect_to_earlier_root),
+		cmocka_unit_test(refused_root_leads_on),
 		cmocka_unit_test(epoch_of_root_that_refused_counts_in_the_next_claim),
 		cmocka_unit_test(root_that_got_later_epoch_meanwhile_stays),
 	};

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "daemon/fm/clock.h"
 #include "stage.h"
 
 static struct stage s;
@@ -227,26 +228,48 @@ static void refused_node_asks_again_at_random_time(void **state)
 	assert_in_range(most, 1450 * MS, 1500 * MS);
 }
 
-/* A root that refuses is asked again after about a second; the reason is logged. */
+/* Refuses the node at connection @conn. Return: ns until the next attempt. */
+static uint64_t retry_after_refusal(int conn)
+{
+	char next[40];
+	uint64_t ns;
+
+	snprintf(next, sizeof(next), "connect 30.0.0.0:1: %d", conn + 1);
+	stage_refuse(&s, conn, "for a reason");
+	stage_did_no(&s, "log");
+	ns = stage_wait(&s, next);
+	stage_up(&s, conn + 1);
+	return ns;
+}
+
+/*
+ * A root that refuses is asked again after about a second, and then less and less often, until it
+ * accepts the node; the reason is logged.
+ */
 static void refusal_is_logged_once_and_asked_again(void **state)
 {
-	uint64_t ns;
+	uint64_t ns, about = 1000 * MS;
+	char text[40];
+	int conn = 2;
 
 	(void)state;
 	at_root();
 	stage_refuse(&s, 1, "for a reason");
 	stage_did(&s, "log error refused: the root refuses this node: for a reason\nclose 1\n");
 	ns = stage_wait(&s, "connect 30.0.0.0:1: 2");
-	assert_in_range(ns, 500 * MS, 1500 * MS);
+	assert_in_range(ns, about / 2, 3 * about / 2);
 	stage_up(&s, 2);
-	stage_refuse(&s, 2, "for a reason");
-	stage_did_no(&s, "log");
-	ns = stage_wait(&s, "connect 30.0.0.0:1: 3");
-	assert_in_range(ns, 500 * MS, 1500 * MS);
-	stage_up(&s, 3);
+	for (; conn < 9; conn++) {
+		about = earlier(2 * about, 16000 * MS);
+		assert_in_range(retry_after_refusal(conn), about / 2, 3 * about / 2);
+	}
 	stage_forget(&s);
-	stage_welcome(&s, 3, TERM, "");
+	stage_welcome(&s, conn, TERM, "");
 	stage_did(&s, "log info refused: over: the root refuses this node: for a reason\n");
+	/* After that the first refusal counts as the first. */
+	stage_refuse(&s, conn, "for a reason");
+	snprintf(text, sizeof(text), "connect 30.0.0.0:1: %d", conn + 1);
+	assert_in_range(stage_wait(&s, text), 500 * MS, 1500 * MS);
 	stage_end(&s);
 }
 

@@ -45,17 +45,93 @@ static bool connects(uint64_t root)
 	return s.next_conn != next;
 }
 
+static void send_claim(uint64_t root, uint64_t epoch)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = root, .epoch = epoch } };
+
+	stage_msg(&s, last_conn(), &m);
+}
+
+/* The root that this node has asked accepts it. */
+static void accept_tried(uint64_t root)
+{
+	assert_false(follows(root));
+	send_claim(root, TERM + 1);
+	assert_true(follows(root));
+}
+
 static void reached_later_root_is_followed(void **state)
 {
+	char asks[40];
+
 	(void)state;
 	led();
 	assert_true(connects(GREATER));
 	assert_false(connects(GREATER));
+	s.deaf = "ping log place rows release report lost init ";
+	stage_forget(&s);
 	stage_up(&s, last_conn());
-	assert_true(follows(GREATER));
+	run(MS);
+	snprintf(asks, sizeof(asks), "%d < hello join", last_conn());
+	stage_did_some(&s, asks);
+	/* It asks, and has its own root until the later one accepts it. */
+	assert_true(follows(FOLLOWED) && !own_init().lost);
+	accept_tried(GREATER);
 	welcome(last_conn(), GREATER, TERM + 1, false, "");
 	assert_false(own_init().lost);
 	assert_false(is_reported());
+	stage_end(&s);
+}
+
+/* The NIC obeys the later root already, which then answers WELCOME at once. */
+static void welcome_of_later_root_is_enough(void **state)
+{
+	(void)state;
+	led();
+	assert_true(connects(GREATER));
+	stage_up(&s, last_conn());
+	assert_true(follows(FOLLOWED));
+	welcome(last_conn(), GREATER, TERM + 1, false, "");
+	assert_true(follows(GREATER) && !own_init().lost);
+	stage_end(&s);
+}
+
+/* A root that began to ask again does not lead: the node stays, and tries it again soon. */
+static void later_root_that_only_asks_now_is_not_followed(void **state)
+{
+	(void)state;
+	for (unsigned int welcomes = 0; welcomes < 2; welcomes++) {
+		led();
+		assert_true(connects(GREATER));
+		stage_up(&s, last_conn());
+		if (welcomes)
+			welcome(last_conn(), GREATER, TERM + 1, true, "");
+		else
+			send_claim(GREATER, 0);
+		assert_true(follows(FOLLOWED) && !own_init().lost);
+		assert_true(has_problem("does not lead any more"));
+		assert_false(connects(GREATER));
+		run_led(SEC / 2);
+		assert_true(connects(GREATER));
+		stage_end(&s);
+	}
+}
+
+/* The later root fetches the tables of the part before it answers. */
+static void tried_root_gets_table_that_it_fetches(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_FETCH, .fetch = { .former = true } };
+	char sends[20];
+
+	(void)state;
+	led();
+	assert_true(connects(GREATER));
+	stage_up(&s, last_conn());
+	stage_forget(&s);
+	stage_msg(&s, last_conn(), &m);
+	snprintf(sends, sizeof(sends), "%d < table", last_conn());
+	assert_int_equal(stage_count(&s, sends), 1);
+	assert_true(follows(FOLLOWED));
 	stage_end(&s);
 }
 
@@ -81,8 +157,8 @@ static void unreached_root_is_reported_and_tried_again(void **state)
 	}
 	assert_true(connects(GREATER));
 	stage_up(&s, last_conn());
-	assert_true(follows(GREATER));
-	welcome(last_conn(), GREATER, TERM + 1, false, "");
+	assert_true(is_reported());
+	accept_tried(GREATER);
 	assert_false(is_reported());
 	stage_end(&s);
 }
@@ -145,7 +221,7 @@ static void unreached_root_hides_no_other_root(void **state)
 	assert_true(connects(ALSO));
 	assert_int_equal(stage_count(&s, closes), 1);
 	stage_up(&s, last_conn());
-	assert_true(follows(ALSO));
+	accept_tried(ALSO);
 	stage_end(&s);
 }
 
@@ -166,7 +242,7 @@ static void asking_root_is_left_only_for_reached_root(void **state)
 		receive_init(0, LEADS, GREATER, TERM + 1);
 		assert_int_equal(last_conn(), conn);
 		if (reached)
-			stage_up(&s, conn);
+			accept_try(conn, GREATER, TERM + 1);
 		else
 			stage_down(&s, conn);
 		assert_true(follows(reached ? GREATER : FOLLOWED));
@@ -220,7 +296,7 @@ static void third_root_is_tried_though_two_later_ones_hang(void **state)
 	assert_false(connects(ALSO));
 	assert_false(connects(GREATER));
 	stage_up(&s, conn);
-	assert_true(follows(third));
+	accept_tried(third);
 	stage_end(&s);
 }
 
@@ -341,10 +417,9 @@ static void answer_wrongly(bool refuse)
 
 /*
  * Another root of the fabric answers at the address of the later one, or the host there refuses the
- * node: the node goes back at once, does not return with the next Init, and tries again less and
- * less often.
+ * node: the node has never left its own root, and tries again less and less often.
  */
-static void leave_wrong_root(bool refuse)
+static void try_wrong_root(bool refuse)
 {
 	const char *why = refuse ? "this node is refused at" : "another one answers at";
 	uint64_t wait = 2 * SEC;
@@ -353,51 +428,42 @@ static void leave_wrong_root(bool refuse)
 	for (unsigned int i = 0; i < 7; i++) {
 		assert_true(connects(GREATER));
 		stage_up(&s, last_conn());
-		assert_true(follows(GREATER));
 		answer_wrongly(refuse);
-		assert_true(follows(FOLLOWED) && own_init().epoch == TERM);
+		assert_true(follows(FOLLOWED) && !own_init().lost && own_init().epoch == TERM);
 		assert_true(has_problem(why));
-		receive_init(0, LEADS, GREATER, TERM + 1);
-		assert_true(follows(FOLLOWED));
-		run(1 * SEC);
-		receive_init(0, LEADS, GREATER, TERM + 1);
-		assert_true(follows(FOLLOWED));
-		stage_up(&s, last_conn());
-		welcome(last_conn(), FOLLOWED, TERM, false, "");
-		for (uint64_t end = s.now + wait - 1 * SEC - MS; s.now < end;) {
-			run(earlier(100 * MS, end - s.now));
-			stage_send(&s, last_conn(), FM_MSG_PONG);
-		}
+		run_led(wait - MS);
 		assert_false(connects(GREATER));
-		run(MS);
+		run_led(MS);
 		wait = earlier(2 * wait, 16 * SEC);
 	}
-	/* The root itself answers in the end. */
+	/* The root itself accepts the node in the end. */
 	assert_true(connects(GREATER));
 	stage_up(&s, last_conn());
 	assert_true(has_problem(why));
-	welcome(last_conn(), GREATER, TERM + 1, false, "");
-	assert_true(follows(GREATER) && !own_init().lost);
+	accept_tried(GREATER);
 	assert_false(has_problem(why));
 	stage_end(&s);
 }
 
-static void wrong_root_at_address_is_left_and_tried_ever_more_seldom(void **state)
+static void wrong_root_at_address_is_tried_ever_more_seldom(void **state)
 {
 	(void)state;
-	leave_wrong_root(false);
+	try_wrong_root(false);
 }
 
-static void root_that_refuses_is_left_and_tried_ever_more_seldom(void **state)
+static void root_that_refuses_is_tried_ever_more_seldom(void **state)
 {
 	(void)state;
-	leave_wrong_root(true);
+	try_wrong_root(true);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reached_later_root_is_followed),
+		cmocka_unit_test(welcome_of_later_root_is_enough),
+		cmocka_unit_test(later_root_that_only_asks_now_is_not_followed),
+		cmocka_unit_test(tried_root_gets_table_that_it_fetches),
 		cmocka_unit_test(unreached_root_is_reported_and_tried_again),
 		cmocka_unit_test(neighbour_with_earlier_root_is_reported_after_a_second),
 		cmocka_unit_test(unreached_root_hides_no_other_root),
@@ -408,8 +474,8 @@ int main(void)
 		cmocka_unit_test(asking_root_is_left_only_for_reached_root),
 		cmocka_unit_test(hanging_connection_to_root_is_given_up),
 		cmocka_unit_test(connection_without_memory_is_reported),
-		cmocka_unit_test(wrong_root_at_address_is_left_and_tried_ever_more_seldom),
-		cmocka_unit_test(root_that_refuses_is_left_and_tried_ever_more_seldom),
+		cmocka_unit_test(wrong_root_at_address_is_tried_ever_more_seldom),
+		cmocka_unit_test(root_that_refuses_is_tried_ever_more_seldom),
 		cmocka_unit_test(later_root_is_followed_if_own_is_lost_meanwhile),
 	};
 

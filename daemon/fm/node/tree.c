@@ -236,7 +236,7 @@ static void give_up_root(struct fm *fm)
 	if (!fm->led.guid)
 		fm_follow_shun(fm);
 	fm_follow_back(fm);
-	fm_uplink_retry(fm, 10 * fm->cfg.resend);
+	fm_uplink_refused(fm);
 }
 
 /*
@@ -376,7 +376,7 @@ static void send_former(struct fm *fm, const struct fm_conn *c, const struct fm_
 {
 	struct fm_msg msg;
 
-	if (c->role != FM_CONN_ROOT)
+	if (c->role != FM_CONN_ROOT && c->role != FM_CONN_TRY)
 		return;
 	if (!f->former) {
 		if (fm_keep_whole(fm, &msg))
@@ -426,6 +426,15 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 			fm_handover(fm, &msg->lead);
 		break;
 	}
+}
+
+/* Processes a message of a root that this node asks before it leaves its own: see try.c. */
+static void from_tried(struct fm *fm, struct fm_conn *c, const struct fm_msg *msg)
+{
+	if (msg->type == FM_MSG_FETCH)
+		send_former(fm, c, &msg->fetch);
+	else if (fm_try_answer(fm, c, msg))
+		from_above(fm, c, msg);
 }
 
 /*
@@ -508,6 +517,8 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 	c->hellos = 0;
 	if (fm_conn_upward(c))
 		from_above(fm, c, msg);
+	else if (c->role == FM_CONN_TRY)
+		from_tried(fm, c, msg);
 	else if (c->role == FM_CONN_STRANGER && msg->type == FM_MSG_DROP)
 		from_root(fm, c, &msg->drop);
 	else if (c->role == FM_CONN_STRANGER && msg->type == FM_MSG_CLAIM)

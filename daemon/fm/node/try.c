@@ -12,13 +12,14 @@
  *  - a root that leads, and finds another root of its fabric,
  *  - a node that asks to be root, and
  *  - a node that follows one that asks
- * first open a connection to the other root. When that is up, the node leaves its own root, or
- * gives way, and the connection becomes the one to its root. If an Init names a later root
- * meanwhile, the node tries that one instead. But a root that it could not reach before never takes
- * the place of one that it has not tried, and always gives up its own: so of several roots, all but
- * one out of reach, that one is tried after one time limit of a connection for each of the others
- * at most, in whatever order their Inits come (as long as they are no more than ROOTS, which it
- * remembers).
+ * first open a connection to the other root, and ask on it: they send HELLO, as a node that joins.
+ * A root that leads and accepts the node answers CLAIM, or WELCOME if the NIC obeys it already.
+ * Only then the node leaves its own root, or gives way, and the connection becomes the one to its
+ * root. If an Init names a later root meanwhile, the node tries that one instead. But a root that
+ * it could not reach before never takes the place of one that it has not tried, and always gives up
+ * its own: so of several roots, all but one out of reach, that one is tried after one time limit of
+ * a connection for each of the others at most, in whatever order their Inits come (as long as they
+ * are no more than ROOTS, which it remembers).
  *
  * If the connection fails, the node does not try that root again for WAIT_ONE. An attempt disturbs
  * nothing, and costs some bytes; and soon after the service network is whole, the two parts should
@@ -30,12 +31,15 @@
  * Otherwise the attempts with two of them would leave no time for a third one.
  *
  * A connection that is up may lead to another root: its address was given to another host. That
- * root names itself in its first answer. Then the attempt has failed after all, and the node goes
- * back to the root that it has left. It does the same if the host at that address refuses it, for
- * example because no root runs there any more. So a failure is forgotten only when the root that
- * was meant has answered: otherwise the node would leave its root again with the next Init, for
- * ever. Such an attempt disturbs the part, so the wait grows after each of them, too. Until that
- * wait is over, the node also avoids that root while it has not yet joined its own one again.
+ * root names itself in its answer. Or the host at that address refuses the node, for example
+ * because no root runs there any more, or because another node has its name; or the root has begun
+ * to ask again, and does not lead. Then the attempt has failed, and the node has never left its own
+ * root: a later root that always refuses it costs its part nothing, however often the node asks.
+ * The HELLO that it sends states only what is true of its NIC, whichever root it follows, and the
+ * other root counts on nothing in it before the NIC obeys. A refusal ends by an administrator in
+ * most cases, so the wait grows after each of them, too. Until that wait is over, the node also
+ * avoids that root if it loses its own one. A failure is forgotten when the root that was meant
+ * accepts the node.
  *
  * At the other end of the cable is a node of the part with the later root, which tries nothing. If
  * Inits name the earlier root for longer than LAGS, it reports a problem, too, so that both parts
@@ -43,7 +47,9 @@
  *
  * In the same way a node without a root tries a node that asks to be root, and that it shuns
  * because it did not reach it (follow.c). Such an attempt gives way to any root that leads, is
- * short, and is repeated every WAIT_ONE, because nothing else may be missing for a root.
+ * short, and is repeated every WAIT_ONE, because nothing else may be missing for a root. The node
+ * loses nothing, so it follows that node as soon as the connection is up. If another one answers,
+ * or it is refused, it goes back to the root that led it last.
  *
  * Exceptions. A node that has lost its root, and follows no other node yet, loses nothing, and does
  * not try first. Nor does a root without other nodes that finds another fabric: it is a new node
@@ -53,7 +59,8 @@
  * on when it leaves: a NIC obeys the latest epoch that it was ordered to obey, whichever root its
  * manager follows (kernel/req/fence.c), and each root has the promises that it needs
  * (root/quorum.c). At the end of an attempt the node decides by its present root and epoch, not by
- * those at its begin.
+ * those at its begin. If its NIC changes between the HELLO and the answer, the HELLO that promises
+ * says so (tree.c).
  *
  * Liveness. Once the service network leads from the node to the other root, the node follows that
  * root after WAIT_ONE (or WAIT_MAX, see above), the time limit of a connection and an Init at
@@ -95,7 +102,7 @@
  * @until: this node does not try it before; @asked: it has asked its neighbours since
  * @wait: how long it did not try it after the last failure for which that time grows; 0: none
  * @wrong: in which epoch it was to lead when another node answered for it, or refused this node; 0:
- *	no connection to it has come up
+ *	none has answered
  */
 struct distant {
 	uint64_t guid, until, wait, wrong;
@@ -165,9 +172,9 @@ static bool are_others_distant(const struct fm *fm, const struct distant *d)
 
 /*
  * Notes that the attempt has failed; @why and the address say what this node has found there.
- * @left: the node had left its own root for it
+ * @wrong: another node has answered, or this one was refused
  */
-static void set_distant(struct fm *fm, bool left, const char *why)
+static void set_distant(struct fm *fm, bool wrong, const char *why)
 {
 	const struct fm_init *init = fm->trying->init;
 	struct distant *d = find_distant(fm, init->root_guid);
@@ -176,12 +183,12 @@ static void set_distant(struct fm *fm, bool left, const char *why)
 	if (!d)
 		d = replace_distant(fm, init->root_guid);
 	d->until = fm->now + WAIT_ONE;
-	if (!init->asks && (left || are_others_distant(fm, d))) {
+	if (!init->asks && (wrong || are_others_distant(fm, d))) {
 		d->wait = d->wait ? earlier(2 * d->wait, WAIT_MAX) : WAIT_MIN;
 		d->until = fm->now + d->wait;
 	}
 	d->asked = false;
-	d->wrong = left ? init->epoch : 0;
+	d->wrong = wrong ? init->epoch : 0;
 	fm_problem_set(fm, "root", TRY_KEY,
 		       "neighbour %s %s %s%s, but %s %s, and %s: check the service network",
 		       fm_table_name(fm, init->guid, from), init->asks ? "names" : "obeys root",
@@ -245,21 +252,102 @@ void fm_try(struct fm *fm, const struct fm_init *init)
 	fm_try_failed(fm);
 }
 
-bool fm_try_reached(struct fm *fm, struct fm_conn *c)
+/* Return: true if this node would still follow the root that it tries. */
+static bool wants_tried(struct fm *fm)
 {
 	const struct fm_init *init = fm->trying->init;
 
-	invariant(c->role == FM_CONN_TRY);
-	if ((init->root_guid == fm->root_guid && !init->asks) || !fm_follow_takes(fm, init, true)) {
-		fm_conn_drop(fm, c);
-		fm_ports_ask(fm);
+	if (init->root_guid == fm->root_guid && !init->asks)
 		return false;
-	}
-	fm_follow(fm, init);
-	fm->trying->unsure = true;
+	return fm->is_root ? fm->up->would_yield(fm, init) : fm_follow_takes(fm, init, true);
+}
+
+/* Return: true if this node leaves its root, or gives way, for the root that it tries. */
+static bool takes_tried(struct fm *fm)
+{
+	return wants_tried(fm) && fm_follow_takes(fm, fm->trying->init, true);
+}
+
+/* Closes the connection of an attempt whose root this node does not want any more. */
+static void end_attempt(struct fm *fm, struct fm_conn *c)
+{
+	fm_conn_drop(fm, c);
+	fm_ports_ask(fm);
+}
+
+/* Follows the tried root: the connection to it becomes the one to the root. */
+static void follow_tried(struct fm *fm, struct fm_conn *c)
+{
+	fm_follow(fm, fm->trying->init);
 	fm_ports_ask(fm);
 	fm_uplink_take(fm, c);
-	return true;
+}
+
+/* Return: true if this node loses nothing if it follows the tried root before that one answers. */
+static bool follows_unasked(struct fm *fm)
+{
+	const struct fm_init *init = fm->trying->init;
+
+	return init->asks || (!fm->is_root && fm_follow_takes(fm, init, false));
+}
+
+/* Asks the tried root if it accepts this node. */
+static void ask_tried(struct fm *fm, struct fm_conn *c)
+{
+	c->ready = true;
+	c->heard = fm->now;
+	fm_uplink_reached(fm, c);
+	fm_conn_look(fm, c);
+}
+
+bool fm_try_reached(struct fm *fm, struct fm_conn *c)
+{
+	bool unasked = follows_unasked(fm);
+
+	invariant(c->role == FM_CONN_TRY);
+	if (unasked ? takes_tried(fm) : wants_tried(fm)) {
+		if (unasked)
+			follow_tried(fm, c);
+		else
+			ask_tried(fm, c);
+		fm->trying->unsure = unasked;
+		return unasked;
+	}
+	end_attempt(fm, c);
+	return false;
+}
+
+/* Ends the attempt because of an answer; @wrong, @why: as for set_distant(). */
+static void refuse_attempt(struct fm *fm, struct fm_conn *c, bool wrong, const char *why)
+{
+	fm_conn_drop(fm, c);
+	set_distant(fm, wrong, why);
+}
+
+bool fm_try_answer(struct fm *fm, struct fm_conn *c, const struct fm_msg *msg)
+{
+	bool welcome = msg->type == FM_MSG_WELCOME;
+	uint64_t guid = welcome ? msg->welcome.root_guid : msg->claim.guid;
+	bool leads = welcome ? !msg->welcome.adrift : msg->claim.epoch > 0;
+
+	invariant(c->role == FM_CONN_TRY && !fm->trying->init->asks);
+	if (msg->type == FM_MSG_REFUSE) {
+		refuse_attempt(fm, c, true, "this node is refused at");
+	} else if (!welcome && msg->type != FM_MSG_CLAIM) {
+		return false;
+	} else if (guid != fm->trying->init->root_guid) {
+		refuse_attempt(fm, c, true, "another one answers at");
+	} else if (!leads) {
+		refuse_attempt(fm, c, false, "that one does not lead any more at");
+	} else if (!takes_tried(fm)) {
+		end_attempt(fm, c);
+	} else {
+		follow_tried(fm, c);
+		fm_follow_reached(fm);
+		fm_problem_clear(fm, "root", TRY_KEY);
+		return true;
+	}
+	return false;
 }
 
 /* Return: true if this node follows the root that it tried last, and that has not answered yet. */

@@ -9,6 +9,7 @@
 struct fm;
 struct fm_conn;
 struct fm_init;
+struct fm_msg;
 
 /** fm_try_new() - allocate the state of try.c; called by fm_new(). Return: false: no memory */
 bool fm_try_new(struct fm *fm);
@@ -22,20 +23,27 @@ void fm_try(struct fm *fm, const struct fm_init *init);
 /**
  * fm_try_reached() - process that a connection of role FM_CONN_TRY is up
  * Return: true if this node now follows the root at its other end, and @c is the connection to the
- * root; false: this node has another root by now, and @c is closed.
+ * root; false: this node asks that root first, or it has another root by now, and @c is closed.
  */
 bool fm_try_reached(struct fm *fm, struct fm_conn *c);
+/**
+ * fm_try_answer() - process a message on a connection of role FM_CONN_TRY
+ * Return: true if the other root accepts this node: @c is the connection to the root now, and the
+ * caller processes the message; false: the message needs nothing more, and @c may be closed.
+ */
+bool fm_try_answer(struct fm *fm, struct fm_conn *c, const struct fm_msg *msg);
 /** fm_try_answered() - process that the followed root has answered itself */
 void fm_try_answered(struct fm *fm);
 /**
  * fm_try_mistaken() - process that another root answers at the address of the followed one, or
  * that the host there has @refused this node
- * Return: true if this node has followed it after an attempt, and now follows the one before again.
+ * Return: true if this node has followed it after an attempt, while it asked to be root, and now
+ * follows the one before again.
  */
 bool fm_try_mistaken(struct fm *fm, bool refused);
 /**
- * fm_try_avoids() - Return: true if the Init names a leading root for which this node has left its
- * own in vain, and which it does not follow for a while
+ * fm_try_avoids() - Return: true if the Init names a leading root that has refused this node, or
+ * for which another one answered, and which it does not follow for a while
  */
 bool fm_try_avoids(struct fm *fm, const struct fm_init *init);
 /** fm_try_failed() - process that a connection of role FM_CONN_TRY has failed */

@@ -19,8 +19,9 @@ struct fm_init;
  * @reached: a connection of role FM_CONN_NOTICE, _PROBE or _CALL is up; root only
  * @answered: the called node @guid has answered; @follows: it follows this node; root only
  * @yields: a neighbour's Init names another root. Return: true if this root has given way to it and
- *	ended. @reached: a connection to the other root is up; if not, this root may try it first
- *	(try.c); root only
+ *	ended. @reached: the other root was reached, and accepts this node if it leads; if not, this
+ *	root may try it first (try.c); root only
+ * @would_yield: Return: true if @yields would return true for a root that was reached; root only
  */
 struct fm_up {
 	void (*send)(struct fm *fm, const struct fm_msg *msg);
@@ -29,6 +30,7 @@ struct fm_up {
 	void (*reached)(struct fm *fm, struct fm_conn *c);
 	void (*answered)(struct fm *fm, uint64_t guid, bool follows);
 	bool (*yields)(struct fm *fm, const struct fm_init *init, bool reached);
+	bool (*would_yield)(const struct fm *fm, const struct fm_init *init);
 };
 
 extern const struct fm_up fm_up_parent;	/* used on each node that is not root: leads to the

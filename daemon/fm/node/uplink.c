@@ -21,6 +21,9 @@
 #include "daemon/fm/node/verdict.h"
 #include "lib/deps/invariant.h"
 
+#define REFUSED_WAIT 10	/* in units of fm_config.resend: interval until the next attempt to join a
+			 * root that has refused this node; it doubles */
+#define REFUSALS_MAX 4	/* ... this often */
 #define ROW_WAIT_MAX 16	/* in units of fm_config.resend: longest interval between repetitions of
 			 * a port row */
 
@@ -28,6 +31,8 @@
 struct fm_uplink {
 	uint64_t retry;		/* when to connect to the root again; NEVER: not */
 	uint64_t backoff;
+	unsigned int refusals;	/* how often the followed root has refused this node, or another
+				 * one answered for it, one time after the other */
 	bool stray;		/* the parent that the root named did not accept this node */
 	char parent[FM_ADDR_MAX];
 	uint64_t attach;	/* the last number given to a connection upward */
@@ -141,6 +146,7 @@ uint64_t fm_uplink_attach(const struct fm *fm)
 static void reset_backoff(struct fm *fm)
 {
 	fm->uplink->backoff = 0;
+	fm->uplink->refusals = 0;
 }
 
 void fm_uplink_welcomed(struct fm *fm, bool root)
@@ -200,9 +206,15 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 		h->version = fm->table.term == fm->term ? fm->table.version : 0;
 	} else {
 		fm_table_fill(fm, h);
-		if (fm->uplink->row_told_on != c->attach)
-			fm->uplink->row_told = fm->row.serial;
-		fm->uplink->row_told_on = c->attach;
+		/*
+		 * The HELLO to a root that this node only tries says nothing of what its own root
+		 * has.
+		 */
+		if (c->role == FM_CONN_ROOT) {
+			if (fm->uplink->row_told_on != c->attach)
+				fm->uplink->row_told = fm->row.serial;
+			fm->uplink->row_told_on = c->attach;
+		}
 	}
 	fm_conn_send(fm, c, &msg);
 	if (!c->greeted)
@@ -231,6 +243,15 @@ void fm_uplink_retry(struct fm *fm, uint64_t least)
 	if (t->backoff < least)
 		t->backoff = least;
 	t->retry = fm->now + t->backoff / 2 + fm_random(fm) % t->backoff;
+}
+
+void fm_uplink_refused(struct fm *fm)
+{
+	struct fm_uplink *t = fm->uplink;
+
+	fm_uplink_retry(fm, REFUSED_WAIT * fm->cfg.resend << t->refusals);
+	if (t->refusals < REFUSALS_MAX)
+		t->refusals++;
 }
 
 void fm_uplink_retry_after(struct fm *fm, uint64_t ns)

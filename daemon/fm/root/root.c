@@ -376,6 +376,7 @@ static const struct fm_up root_up = {
 	.reached = conn_reached,
 	.answered = fm_calls_answered,
 	.yields = root_yields,
+	.would_yield = fm_claim_yields,
 };
 
 static void parts_due(struct fm *fm)
