@@ -563,9 +563,8 @@ static uint64_t overtaking(const struct flow *f, uint32_t bounds)
 }
 
 /*
- * A packet overtakes another one of its flow only as overtaking() says, or if holds were lifted
- * without proof that earlier packets had arrived. After that it does so again only until all these
- * have ended.
+ * A packet may overtake another one of its flow only in the cases of overtaking(), or if holds were
+ * released without proof that earlier packets had arrived; then only until all these have ended.
  */
 static void order_is_counted(struct check_flow *c)
 {

@@ -37,7 +37,7 @@ enum act {
 	HEAL,
 	SLOW,
 	MOVE,
-	END_APART,		/* the root ends in a step, and managers or NICs work badly */
+	END_APART,		/* the root ends during a step, and managers or NICs fail */
 	ACTS,
 };
 

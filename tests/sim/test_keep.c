@@ -197,8 +197,8 @@ static void open_dimensions_stay_open(void **state)
 }
 
 /*
- * A candidate that was away knows what was decided before, but not since: the later decisions must
- * hold.
+ * A candidate that was away knows the decisions from before, but not those made meanwhile: the
+ * latter must stay in force.
  */
 static void later_decisions_of_missed_tables_count(void **state)
 {

@@ -142,7 +142,7 @@ static void exclusions_stay_at_place_of_replaced_nic(void **state)
 
 /*
  * The NIC of the node with the bootstrap flag is replaced while another node leads, which has
- * heard both the old NIC and the new one.
+ * received messages of both the old NIC and the new one.
  */
 static void replaced_marked_node_joins(void **state)
 {

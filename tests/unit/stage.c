@@ -330,7 +330,7 @@ void stage_send(struct stage *s, int conn, enum fm_msg_type type)
 struct fm_row stage_row(const struct stage *s, uint32_t node)
 {
 	struct fm_row r = { .serial = 1, .nports = (uint8_t)(2 * s->shape.ndims) };
-	/* A node more than the shape has says that it has the cables of another one. */
+	/* A node with a number above those of the shape reports the cables of another node. */
 	uint32_t at = node % torus_nodes(&s->shape);
 
 	for (unsigned int p = 0; p < r.nports; p++) {

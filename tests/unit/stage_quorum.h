@@ -34,7 +34,7 @@ static inline void begin(void)
 		fm_record_no(r, i)->stated = (struct fm_statements) { .heard = s.fm->now };
 }
 
-/* The latest table of a former root: who is up in it, and in each of its voters. */
+/* The latest table of a former root: which nodes are up in it, and in each of its voters. */
 static inline void former(const unsigned int *set, unsigned int n, uint64_t maker)
 {
 	r->former = (struct fm_former) { .epoch = 9, .table = 4, .root = maker, .ups = ones(set[0]) };

@@ -156,7 +156,7 @@ static bool dropped(const struct client *c)
 	return p.revents & POLLHUP;
 }
 
-/* A client has 30 s to take an answer. Between two requests it may wait without limit. */
+/* A client has 30 s to read an answer. Between two requests it may wait without limit. */
 static void client_has_30_s_to_take_answer(void **state)
 {
 	struct client c;

@@ -260,7 +260,7 @@ static void waiting_packets_have_as_much_room_as_parked_ones(void **state)
 	end();
 }
 
-/* The memory that early packets hold counts, however small they are. */
+/* The memory that early packets occupy counts in the limit, even if the packets are small. */
 static void memory_of_waiting_packets_counts(void **state)
 {
 	(void)state;

@@ -96,7 +96,10 @@ static void hints_name_control_socket_that_was_given(void **state)
 #define OLD FAULTY(END("[3,3]", "+y", "\"n3-3\""), END("[3,0]", "-y", "null"), \
 	"\"reason\":null,\"dead\":null,\"for_ms\":null")
 
-/* The first lines say what is degraded: each cable by both ends, those of a dead node as one. */
+/*
+ * The first lines name what is degraded: each cable by both ends, and the cables of a dead node
+ * together.
+ */
 static void status_names_both_ends_of_faulty_cables(void **state)
 {
 	char many[64 * 256] = "[" PULLED;

@@ -183,7 +183,7 @@ static void topology_is_exported_for_slurm(void **state)
 	(void)state;
 	expect("export slurm", 0);
 	has(out, "SwitchName=x-3 Nodes=n0-3,n1-3,n2-3,n3-3\nSwitchName=xy Switches=x-0,x-1,x-2,x-3\n");
-	/* A dead node is still one that Slurm knows. */
+	/* Slurm still knows a dead node. */
 	fake.dead[1] = true;
 	expect("export slurm --torus3d", 0);
 	has(out, "        dims: {x: 4, y: 4, z: 1}\n        nodes: \"n0-0,n1-0,n2-0,");

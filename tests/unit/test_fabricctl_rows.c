@@ -103,8 +103,9 @@ static void none_are_read(const char *text)
 #define ONE "0000000000000001"
 
 /*
- * In whatever order answers come, each is taken for the node that it names, the first for each. A
- * node that does not answer, or wrongly, costs no other its rows. Rows are texts or one text.
+ * Answers may come in any order: each belongs to the node that it names, and the first one for each
+ * node counts. A node that does not answer, or answers wrongly, does not affect the rows of others.
+ * Rows are an array of texts, or one text.
  */
 static void rows_are_taken_for_node_that_they_name(void **state)
 {

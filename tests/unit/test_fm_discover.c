@@ -365,7 +365,7 @@ static void fits(struct rnd *r)
 		sprintf(told, "log error place: node 'n%u' (", i);
 		expect(r, stage_count(&s, told) == 1, "node %u has no place, and is not told", i);
 		some = true;
-		/* No neighbour of an unplaced node sees it at a place that is free. */
+		/* No neighbour of an unplaced node implies a free place for it. */
 		for (unsigned int p = 0; p < row[i].nports; p++) {
 			unsigned int q = torus_dir_opposite(&s.shape, p);
 			uint32_t j;

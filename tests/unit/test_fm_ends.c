@@ -55,7 +55,7 @@ static void reports_row(uint32_t i, unsigned int p, struct fm_port_row port)
 	row(i, &rows[i]);
 }
 
-/* Lets time pass, in which all nodes do what they are asked. */
+/* Lets time pass, during which all nodes execute the orders that they receive. */
 static void passes(void)
 {
 	for (unsigned int k = 0; k < 4; k++) {

@@ -162,7 +162,7 @@ static void isolated(uint64_t seed)
 			came |= entry[change[i].node].state != change[i].state;
 			entry[change[i].node] = change[i];
 		}
-		/* A problem of a node long ago does not keep it from being told again. */
+		/* A problem of a node is reported again if the last report was long ago. */
 		fm.now += 3600 * 1000000000ULL;
 		assert_true(fm_table_take(&fm, &m));
 		/* The table is published as in publish.c. */

@@ -427,7 +427,10 @@ static void prove_rows(const uint16_t *excluded, const bool *up)
 		assert_int_equal(expected, 0);
 }
 
-/* Inside the job, torus_verify() knows no cables but its own, and needs nothing else. */
+/*
+ * torus_verify() gets only the cables of the job, and must find the job's rows right with these
+ * alone.
+ */
 static void prove_job(uint16_t job)
 {
 	uint16_t ports[NODES];

@@ -53,7 +53,7 @@ static void end(void)
 	assert_int_equal(memory_blocks(), 0);
 }
 
-/* Ends a recovery, and checks that the next one is due @wait after that; 0: none is. */
+/* Ends a recovery, and checks that the next one is due after @wait; 0: that no other is due. */
 static void ends(bool parked, bool reopen, bool bounded, uint64_t wait)
 {
 	const struct fm_sums sums = { .parked = parked, .reopen = reopen };
@@ -133,7 +133,7 @@ static void wait_does_not_grow_while_port_is_closed(void **state)
 	}
 }
 
-/* After a recovery that has another reason, too, or only another one, the waits begin anew. */
+/* After a recovery that has a different reason, or a second one, the waits restart. */
 static void recovery_for_another_reason_resets_wait(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Problems that have not ended, and their lines in the log: each once, and those that begin again
- * and again ever less often.
+ * Problems that have not ended, and their lines in the log: each problem is logged once; if it
+ * keeps ending and beginning again, less and less often.
  */
 #include <stdio.h>
 
@@ -302,8 +302,8 @@ static void alternates(unsigned int times, uint64_t ms)
 }
 
 /*
- * A problem is logged at once the first time, and so is its end; the next time not before a second
- * has passed.
+ * The first begin of a problem, and its end, are logged at once; the next begin is logged after a
+ * second at the earliest.
  */
 static void problem_is_logged_again_after_a_second(void **state)
 {

@@ -250,7 +250,10 @@ static void node_with_links_but_no_manager_is_silent(void **state)
 	stage_end(&s);
 }
 
-/* Notices of connections that are older than what is known, or of another life, are ignored. */
+/*
+ * A notice of a connection is ignored if it is older than what the root knows, or from another life
+ * of the manager.
+ */
 static void outdated_notices_are_ignored(void **state)
 {
 	(void)state;

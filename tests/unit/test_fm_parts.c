@@ -355,8 +355,8 @@ static void table_of_unknown_maker_is_fetched_if_not_own(void **state)
 }
 
 /*
- * The table of another part is asked for again each resend, until it comes; a node without a table
- * is not asked.
+ * The request for the table of another part is repeated at each resend until the table comes; a
+ * node without a table is not asked.
  */
 static void table_of_other_part_is_asked_for_each_resend(void **state)
 {

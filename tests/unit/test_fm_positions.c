@@ -261,7 +261,9 @@ static void majority_of_least_doubt_decides(void **state)
 	is_at(3, 1);
 	assert_int_equal(moved, 3);
 	assert_int_equal(says, 4);
-	/* Less doubt for the present place is told to the neighbours, but is no move. */
+	/*
+	 * Less doubt for the present place is sent to the neighbours, but does not count as a move.
+	 */
 	receive_init(1, 3, 1, 1);
 	is_at(3, 1);
 	assert_int_equal(fm_wave_doubt(&fm), 1);

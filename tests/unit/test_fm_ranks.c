@@ -63,8 +63,8 @@ static void problem(const char *text)
 }
 
 /*
- * Two equal configured priorities are a problem; nodes without a configured one have the same on
- * purpose.
+ * Two equal configured priorities are a problem; nodes without a configured priority have equal
+ * ones intentionally.
  */
 static void equal_configured_priorities_are_a_problem(void **state)
 {

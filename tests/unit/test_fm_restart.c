@@ -319,7 +319,7 @@ static uint64_t next_version(const struct next_version *rest, const struct next_
 		stage_up(&s, 100 + (int)i);
 		stage_msg(&s, 100 + (int)i, &m);
 	}
-	/* The former table of these nodes is asked for, and does not come from any of them. */
+	/* The root asks for the former table of these nodes, and none of them sends it. */
 	stage_run_ns(&s, s.now + 4 * s.cfg.resend + 5 * MS);
 	assert_int_not_equal(fm_version(s.fm), 0);
 	return fm_version(s.fm);
@@ -347,10 +347,7 @@ static void clean_colour_of_former_root_is_taken(void **state)
 		{ { 6, 6, 2, 0x1, 0 }, { 6, 6, 1, 0x8, 0 }, 7 },
 		/* A colour is still in use if some NIC sends packets with it. */
 		{ { 6, 6, 1, 0x9, 0 }, { 3, 3, 1, 0xf, 0 }, 8 },
-		/*
-		 * A NIC has rows of a later table than the one that is reported: none of that
-		 * counts.
-		 */
+		/* A NIC has rows of a later table than the node has reported: neither counts. */
 		{ { 6, 6, 1, 0x1, 0 }, { 7, 6, 1, 0x1, 0 }, 8 },
 		{ { 6, 6, 1, 0x2, 0 }, { 8, 6, 1, 0x2, 0 }, 9 },
 		/* A NIC that was silent in that table has older rows: no drain included it. */

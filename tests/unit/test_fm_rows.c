@@ -363,8 +363,8 @@ static void random_histories_of_rows_equal_model(void **state)
 }
 
 /*
- * Without memory nothing is written, and that is a problem; the next time all rows that differ are
- * written.
+ * Without memory nothing is written, and this is reported as a problem; the next time all rows that
+ * differ are written.
  */
 static void no_memory(struct rnd *r, unsigned int n)
 {

@@ -504,7 +504,9 @@ static uint64_t naive_time(void)
 	return at > awaits ? at : awaits;
 }
 
-/* Makes all ports up and leading to the root, and few of the nodes that lived missing. */
+/*
+ * Sets all ports up and leading to the root, and makes a few of the nodes that were alive missing.
+ */
 static void make_whole(struct rnd *r)
 {
 	for (uint32_t i = 0; i < records; i++)

@@ -283,7 +283,10 @@ static void root_is_left_after_welcome_of_parent(void **state)
 	stage_run(&s, 5000);
 	stage_did_some(&s, "2 < ping\n");
 	stage_end(&s);
-	/* A parent that knows a newer root than the node: the old one may still be right. */
+	/*
+	 * The parent knows a newer root than the node; the node's own root may nevertheless be the
+	 * right one.
+	 */
 	at_root();
 	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	stage_up(&s, 2);

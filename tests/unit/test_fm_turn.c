@@ -52,7 +52,10 @@ static void bereft(uint32_t node, unsigned int priority, uint64_t seed)
 	stage_down(&s, 1);
 }
 
-/* A candidate asks later than @takeover, at any time of a short span, by priority and place. */
+/*
+ * A candidate asks after @takeover, at a random time within a short span that depends on its
+ * priority and place.
+ */
 static void candidate_asks_by_priority_and_place(void **state)
 {
 	static const struct {

@@ -81,7 +81,7 @@ static void next_version_follows_only_known_latest_table(void **state)
 	assert_int_equal(first_version(NIC + 1), 10);
 	assert_int_equal(first_version(NIC + 3), 10);
 	assert_int_equal(first_version(NIC), 10);
-	/* The table was made by none of these nodes. */
+	/* None of these nodes made the table. */
 	assert_int_equal(first_version(0xabc), 14);
 	/* Some NIC has lost its memory: the root's own, another one, the maker's. */
 	for (uint32_t i = 0; i < NODES; i++) {

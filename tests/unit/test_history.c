@@ -788,7 +788,9 @@ static void half_full_queue_has_no_room_for_many(void **state)
 	fails = 0;
 }
 
-/* Checks if a line of these fields, with the right checksum, is accepted. */
+/*
+ * Checks that a line of these fields, with the right checksum, is accepted if @right, else refused.
+ */
 static void is_line(const char *fields, bool right)
 {
 	struct history_record r;

@@ -273,7 +273,10 @@ static void messages_that_do_not_move_are_given_up(void **state)
 	assert_int_equal(shell.forgot, 2);
 	assert_int_equal(nc(TORUS_NC_HOST_STUCK), 2);
 	assert_int_equal(torus_host_oldest(&shell.host), now);
-	/* Another place or the end of the NIC drops the rest, also what stops a queue. */
+	/*
+	 * Setting another place, or ending the NIC, drops the other messages, including the one
+	 * that stops a queue.
+	 */
 	assert_false(offer(1, 0, 0, 1));
 	torus_host_flush(&shell.host);
 	assert_int_equal(shell.forgot, 4);

@@ -604,7 +604,7 @@ static void change_without_answer_does_not_delay_next_question(void **state)
 	asked_after(5 * MS);
 }
 
-/* An event that comes twice is kept once; the next question goes on where the answer ended. */
+/* An event that comes twice is kept once; the next question continues where the answer ended. */
 static void doubled_event_is_kept_once(void **state)
 {
 	(void)state;

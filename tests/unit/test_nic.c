@@ -158,7 +158,7 @@ static void impossible_packet_is_not_sent(void **state)
 	fabric_end(&f);
 }
 
-/* An injection queue has a limit, and the NIC reports when it is near. */
+/* An injection queue has a limit, and the NIC reports how much room is left. */
 static void injection_queue_has_a_limit(void **state)
 {
 	struct tn_nic *nic;

@@ -257,7 +257,10 @@ static void adaptive_packet_takes_port_with_most_credits(void **state)
 	end();
 }
 
-/* A packet that has both directions of a dimension does not go back by the port it came by. */
+/*
+ * A packet that may take both directions of a dimension does not return by the port by which it
+ * arrived.
+ */
 static void adaptive_packet_does_not_go_back(void **state)
 {
 	const struct tn_hdr h = { .type = TN_DATA, .vc = TORUS_VC_A, .src = 2, .dst = 1, .dir = 5,

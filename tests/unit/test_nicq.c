@@ -170,8 +170,8 @@ static void add_question(struct job *job, int gate)
 }
 
 /*
- * Jobs of the first list go before those of the second, but of these a part is done after two of
- * them.
+ * Jobs of the first list are done before those of the second; but after two of the first list, a
+ * part of a job of the second list is done.
  */
 static void jobs_of_first_list_go_first(void **state)
 {

@@ -146,7 +146,9 @@ static void plugs_blink_one_at_a_time(void **state)
 	until_located(1, PLUG_DONE);
 	until_located(2, PLUG_GOES_ON);
 	assert_string_equal(blinked, "eth2");
-	/* The same port gets a new request: the end of the former does not end it. */
+	/*
+	 * The same port gets a new request: the end of the former request does not end the new one.
+	 */
 	plug_locate(plugs, 2, "eth2", LONG);
 	sem_post(&go);
 	while (blinks != 3)

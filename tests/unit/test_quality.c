@@ -62,8 +62,8 @@ static bool next_seconds(uint64_t bits, uint64_t errors, uint64_t seconds)
 }
 
 /*
- * Errors of a moment, however many, do not make a line bad, whether they lie in one reading or in
- * two. Each later second with an error counts.
+ * Any number of errors within a moment does not make a line bad, whether one reading or two contain
+ * them. Each later second with an error counts.
  */
 static void one_burst_does_not_make_line_bad(void **state)
 {
@@ -271,7 +271,7 @@ static void clean_line_is_good_after_clean_for(void **state)
 	assert_int_equal(quality_recent(&q).errors, 0);
 }
 
-/* A line without traffic does not become good, and each error argues against it anew. */
+/* A line without traffic does not become good, and each new error keeps it bad. */
 static void line_without_traffic_or_with_errors_stays_bad(void **state)
 {
 	(void)state;

@@ -52,7 +52,10 @@ static void only_reports_of_latest_table_count(void **state)
 	former(set, 1, CLAIMED);
 	r->stage = FM_STAGE_ASKS;
 	assert_true(fm_quorum_claimed(s.fm));
-	/* A table of the same numbers, of the root of another part, does not count either. */
+	/*
+	 * A table with the same epoch and version, but made by the root of another part, does not
+	 * count either.
+	 */
 	fm_record_no(r, 1)->stated.root = fm_record_no(r, 2)->stated.root = CLAIMED + 1;
 	assert_false(fm_quorum_claimed(s.fm));
 	fm_record_no(r, 1)->stated.root = fm_record_no(r, 2)->stated.root = CLAIMED;

@@ -225,7 +225,7 @@ static void hostile_texts_are_escaped_in_page(void **state)
 	free(page);
 }
 
-/* A long text is not cut, and so not within a character. */
+/* A long text is not truncated, and so never within a character. */
 static void long_text_is_not_cut(void **state)
 {
 	char events[4096] = "[{\"time\":1,\"level\":\"error\",\"kind\":\"node\",\"text\":\"", *page;

@@ -259,8 +259,8 @@ static void thaw(void)
 }
 
 /*
- * A cable is cut, by its carrier or by silence, or mended. One at a time: a ring that is cut twice
- * is two, and packets between them come back. So while one is cut the others are good.
+ * A cable is cut, by its carrier or by silence, or mended. At most one cable is cut at a time: a
+ * ring that is cut twice falls into two parts, and packets between these come back as unreachable.
  */
 static void cut_or_mend(s32 *down)
 {
@@ -400,7 +400,10 @@ static void mixed(uint64_t seed)
 	fabric_end(&f);
 }
 
-/* With one seed, however many SEEDS: these links are idle for seconds, and nothing is random. */
+/*
+ * This uses a single seed, whatever SEEDS is: these links are idle for seconds, and nothing is
+ * random.
+ */
 static void link_between_different_policies_stays_down(void **state)
 {
 	(void)state;

@@ -748,7 +748,9 @@ static void too_many_nodes_on_hold_stop_the_rest(void **state)
 	assert_int_equal(w.part[1].node, TN_RMA_RING_HELD + 1);
 }
 
-/* An FE operation that was not issued yet is cancelled when it is. */
+/*
+ * If an FE operation is cancelled before it was issued, the cancellation waits until it is issued.
+ */
 static void cancel_waits_for_fe_to_node_on_hold(void **state)
 {
 	struct torus_rma_ask cancel = { .op = TORUS_RMA_CANCEL, .value = 1000 };

@@ -80,7 +80,10 @@ static void go_on(uint32_t node, unsigned int colour, unsigned int again)
 	}
 }
 
-/* Moves all packets of one NIC, another one each time, and one in this many of the others. */
+/*
+ * Moves all packets of one NIC, a different NIC each time, and one in @one_in packets of the
+ * others.
+ */
 static void some_go_on(unsigned int one_in)
 {
 	uint32_t all = turn++ % SIZE;

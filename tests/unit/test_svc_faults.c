@@ -193,7 +193,10 @@ static void failed_connecting_is_reported(void **state)
 	end_open(&b, HERE, "green", "n1", KEY_A);
 	call_gives(CALL_SOCKET, 1, -1, ENFILE);
 	no_connection(-ENFILE);
-	/* From no other address than its own, because the peer would not know another. */
+	/*
+	 * The manager connects only from its own address, because the peer would not accept another
+	 * one.
+	 */
 	connects = calls_made(CALL_CONNECT);
 	call_gives(CALL_BIND, 1, -1, EADDRNOTAVAIL);
 	no_connection(-EADDRNOTAVAIL);

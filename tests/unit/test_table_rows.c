@@ -119,7 +119,10 @@ static void table_begun_in_parts_opens_with_last_part(void **state)
 	free(mem);
 }
 
-/* Packets on hold wait, in order, and no others do; new ones have the new colour. */
+/*
+ * Packets to destinations on hold wait, in order; others do not wait. New packets have the new
+ * colour.
+ */
 static void held_packets_wait_in_order(void **state)
 {
 	u32 held[] = { 1, 4 }, wrong[] = { 2, 99 };

@@ -397,7 +397,10 @@ static void hosts_vanish(uint64_t *random, bool gone[NODES])
 	}
 }
 
-/* Another event comes meanwhile: a slow node reports its links, or is adopted. */
+/*
+ * Meanwhile another event happens: a slow node reports its links, or becomes a child of another
+ * node.
+ */
 static void meanwhile(uint64_t *random)
 {
 	unsigned int i = 1 + random_below(random, NODES - 1);
