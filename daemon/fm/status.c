@@ -443,7 +443,7 @@ static bool find_lack(const struct fm *fm)
 	return false;
 }
 
-/* As find_lack(), which is called once for each table. */
+/* Return: the result of find_lack(), which is computed once for each table. */
 static bool is_lacking(const struct fm *fm)
 {
 	struct fm_lack *lack = &fm->table.book->lack;

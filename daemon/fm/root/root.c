@@ -240,7 +240,7 @@ static void end_root(struct fm *fm)
 	fm_task_stop(fm);
 }
 
-/* Ends the root, because it gives way to another one, or stops asking. */
+/* Stops being root, because another root leads or this node stops asking. */
 static void leave_root(struct fm *fm)
 {
 	bool led = fm_claim_leads(fm);
@@ -269,7 +269,7 @@ static void ask_anew(struct fm *fm)
 	fm_claim_again(fm, high, begun);
 }
 
-/* Ends the root; this node then tries the root that led it last. */
+/* Stops being root: this node then tries the root that led it last. */
 static void go_back(struct fm *fm)
 {
 	leave_root(fm);
@@ -279,7 +279,7 @@ static void go_back(struct fm *fm)
 	fm_ports_ask(fm);
 }
 
-/* Ends the root; this node then waits for another node that asks to be root. */
+/* Stops being root: this node then waits for another node that asks to be root. */
 static void stay_alone(struct fm *fm)
 {
 	leave_root(fm);
