@@ -28,12 +28,29 @@ memory_dir() {
 	die "no directory with $mem MiB for the guest's memory (/dev/shm, TMPDIR, /tmp)"
 }
 
+# stay_on_one_processor: keeps this process and its children on a processor on which no other guest
+# stays, or on any. UML and the processes of its guest take turns at each system call and page fault,
+# and to wake a process on another processor takes long. The lock ends with the guest.
+stay_on_one_processor() {
+	local all cpu lock
+	mapfile -t all < <(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status | tr ',-' '\n ' |
+		while read -r a b; do seq "$a" "${b:-$a}"; done | shuf)
+	mkdir -p /run/lock
+	for cpu in "${all[@]}"; do
+		exec {lock}>>"/run/lock/torus-guest-$cpu"
+		flock -n "$lock" && break
+		exec {lock}>&-
+	done
+	taskset -cp "$cpu" "$BASHPID" >/dev/null
+}
+
 launch_uml() {
 	# VAR=value words that the kernel does not know become init's environment. UML makes
 	# itself a process group, so exec replaces the shell, whose process id the caller knows.
 	# No core files: KASAN's shadow memory is terabytes large, and after a panic the kernel
 	# would walk it for many minutes.
 	ulimit -c 0
+	stay_on_one_processor
 	exec env TMPDIR="$(memory_dir)" "$kernel/kernel" "mem=${mem}M" root=/dev/root rootfstype=hostfs \
 		rootflags=/ ro "init=$here/init" con=null con0=fd:0,fd:1 \
 		"${boot[@]}" VM_KIND=uml "VM_DIR=$results" "${extra[@]}"
