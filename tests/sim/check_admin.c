@@ -56,7 +56,7 @@ static uint16_t mask_of(const struct check_flow *c, int port)
 	return (uint16_t)(port < 0 ? (1u << c->w->nports) - 1 : 1u << port);
 }
 
-/* A change that was not acknowledged may be in force or not: it is not checked. */
+/* A change that was not acknowledged may be in force or not, so it is not checked. */
 static void forget_asked(struct check_flow *c)
 {
 	memset(c->admin->asked, 0, c->w->nodes * sizeof(*c->admin->asked));

@@ -75,8 +75,9 @@ static uint64_t longest_lag(const struct world *w)
 }
 
 /*
- * A new root waits so long for a node that the former one could reach, before it makes a table. With
- * the default of fm_config that is as long as all a takeover may take, and comes on top of it.
+ * This is how long a new root waits for a node that the former root could reach, before it makes a
+ * table. With the default of fm_config that is as long as all a takeover may take, and comes on top
+ * of it.
  */
 static uint64_t limit_of(const struct world *w)
 {

@@ -195,7 +195,7 @@ static void restarted_root_keeps_plan(void **state)
 		world_manager(s.w, 0, true);
 		trial_rest(&s, 20 * SEC);
 		has("192.168.0.0/16", NULL);
-		/* All managers at once, so that no table is left but those on disks. */
+		/* All managers end at once, so that only the tables on disks are left. */
 		for (uint32_t i = 0; i < world_nodes(s.w); i++)
 			world_manager(s.w, i, false);
 		world_run(s.w, 50 * MS);

@@ -255,7 +255,7 @@ static void check_finds_packet_given_up_too_early(void **state)
 	end("parked, but a later one arrived before it");
 }
 
-/* The source of parked packets lifts its holds. */
+/* The source of parked packets releases its holds. */
 static void check_finds_hold_lifted_too_early(void **state)
 {
 	struct world_packet id;

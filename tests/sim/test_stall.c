@@ -73,7 +73,10 @@ static size_t look(struct stall_wait *w)
 	return n;
 }
 
-/* Looks until two walks in a row have led to one sink, and a port has waited for it long enough. */
+/*
+ * Repeats the walk until two in a row have led to the same sink, and a port has waited for it long
+ * enough.
+ */
 static struct stall_wait stalled(void)
 {
 	struct stall_wait w[2][256];

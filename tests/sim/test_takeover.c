@@ -180,8 +180,8 @@ static void second_of_two_nodes_leads(void **state)
 }
 
 /*
- * The manager of one of two nodes hangs and its NIC works on: half of the nodes are not enough, as
- * that manager may come back.
+ * The manager of one of two nodes hangs and its NIC works on: half of the nodes are not enough,
+ * because that manager may come back.
  */
 static void half_of_nodes_is_not_enough_to_lead(void **state)
 {

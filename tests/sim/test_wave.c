@@ -744,7 +744,7 @@ static size_t forge_init(struct world *w, uint64_t *r, uint32_t liar, unsigned i
 	};
 
 	torus_node_coords(shape, as, &at);
-	if (random_below(r, 4))		/* true cables, so that a lie can close a square */
+	if (random_below(r, 4))		/* true cables, so that a forged Init can close a square */
 		fm_squares_fill(world_fm(w, as), &init);
 	init.doubt = (uint8_t)random_below(r, 2);
 	memcpy(init.size, shape->size, sizeof(init.size));

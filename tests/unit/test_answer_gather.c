@@ -276,8 +276,8 @@ static void items_of_a_node_are_any_json(void **state)
 }
 
 /*
- * A node of another release may send anything; what can be read of it is in the list, and the node
- * is missing.
+ * A node of another release may send anything; the readable part of its answer is in the list, and
+ * the node is listed as missing.
  */
 static void answers_that_end_early_do_no_harm(void **state)
 {

@@ -168,7 +168,7 @@ static void slow_node_that_answers_probe_is_kept(void **state)
 	one_end(&o);
 }
 
-/* A node with another link may be slow without harm. */
+/* A slow node that has another link is not probed. */
 static void node_with_another_link_is_not_probed(void **state)
 {
 	(void)state;
@@ -226,8 +226,8 @@ static void moves(uint32_t node, uint32_t parent)
 }
 
 /*
- * A node below a late one cannot vouch for it: its report that it lost its link does not get
- * through.
+ * A node below a late node in the tree cannot vouch for it, because its report of a lost link does
+ * not reach the root.
  */
 static void node_below_late_one_does_not_vouch_for_it(void **state)
 {

@@ -397,7 +397,7 @@ static void nodes_links_and_coord_are_shown_as_tables(void **state)
 	EARLY_PORT("-y", "true", "\"00000000000000a4\"", "\"+y\"", \
 		   "{\"position\":[1,-1],\"port\":\"+y\"}", "null") "]}")
 
-/* Without a table the asked node shows what it knows itself, and says that it is preliminary. */
+/* Without a table the asked node shows what it knows itself, marked as preliminary. */
 static void nodes_without_table_are_labelled_preliminary(void **state)
 {
 	json_t *j, *n;

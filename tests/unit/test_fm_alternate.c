@@ -179,7 +179,10 @@ static void alternating_inits_make_few_tables_and_hold_link(void **state)
 	good = bad = stage_neighbour(&s, 0);
 	before = fm_version(s.fm);
 	for (unsigned int k = 0; k < 20 * TIMES; k++) {
-		/* Each with another name, in case that only the same text is not logged again. */
+		/*
+		 * Each Init has another name, so that the texts differ: the limit must not depend
+		 * on equal texts.
+		 */
 		sprintf(bad.fabric, "other%u", k);
 		stage_receive(&s, 0, &bad);
 		if (k % 3 == 0) {

@@ -114,7 +114,7 @@ static void new_node_replaces_dead_one_in_ring_only(void **state)
 		}
 }
 
-/* A new node is cabled to the same neighbour as a dead one, and takes its place. */
+/* A new node is cabled to the neighbour of a dead node, and takes the place of the dead node. */
 static void new_node_takes_place_of_dead_one(void **state)
 {
 	(void)state;

@@ -154,7 +154,7 @@ static void malformed_init_is_refused(void **state)
 		buf[4] = (uint8_t)v;
 		assert_int_equal(fm_init_get(buf, sizeof(bytes), &out),
 				 v == FM_INIT_VERSION ? 0 : -EPROTONOSUPPORT);
-		/* The first five bytes are enough to know. */
+		/* The first five bytes are enough to recognise an Init. */
 		assert_int_equal(take(buf, 5, &out),
 				 v == FM_INIT_VERSION ? -EBADMSG : -EPROTONOSUPPORT);
 		assert_int_equal(take(buf, 4, &out), -EBADMSG);

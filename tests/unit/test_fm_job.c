@@ -98,7 +98,7 @@ static void job_is_refused_while_an_old_manager_starts_again(void **state)
 	}
 }
 
-/* A node joins with an older manager while a job runs, which is updated later. */
+/* While a job runs, a node joins with a manager of an older release, which is updated later. */
 static void old_manager_that_joins_a_job_is_reported(void **state)
 {
 	(void)state;

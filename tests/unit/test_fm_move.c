@@ -144,7 +144,7 @@ static void root_hands_over_after_recovery(void **state)
 	}
 }
 
-/* A request that waits for the end of a recovery waits for the first table of a new root, too. */
+/* A request waits for the end of a recovery, and also for the first table of a new root. */
 static void root_is_busy_during_recovery_and_before_first_table(void **state)
 {
 	(void)state;

@@ -621,8 +621,8 @@ static bool can_send(const struct model *m, uint32_t i)
 }
 
 /*
- * A node with the latest table stays below the root until the root has that, with up to three
- * others that have it.
+ * Up to four nodes with the latest table stay directly below the root until the root has this
+ * table.
  */
 static void check_keeps(struct rnd *r, const struct model *m)
 {

@@ -137,7 +137,7 @@ static void unsuccessful_candidate_waits_twice_as_long(void **state)
 	stage_end(&s);
 }
 
-/* While another node asks, and lives, a candidate waits for that one to lead. */
+/* While another node asks and answers, a candidate waits until that node leads. */
 static void candidate_waits_for_asking_node_that_lives(void **state)
 {
 	uint64_t from;

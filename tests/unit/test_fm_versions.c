@@ -128,7 +128,7 @@ static void forgotten_versions_are_not_used_again(void **state)
 	all_have(0);
 	assert_int_equal(first_version(0), 1);
 	assert_true(above_kept(1) > FM_KEEP_AHEAD && above_kept(1) < 2 * FM_KEEP_AHEAD);
-	/* Some do, but the others may have had later ones. */
+	/* Some nodes report versions, but the others may have had later ones. */
 	all_have(9);
 	versions[1] = 0;
 	assert_true(above_kept(9) > FM_KEEP_AHEAD);

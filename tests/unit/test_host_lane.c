@@ -42,7 +42,7 @@ static bool offer(u32 dst, u8 vc, u8 from, u32 bytes)
 	return false;
 }
 
-/* Time passes; what the NIC has no room for does not leave. */
+/* Time passes; messages for which the NIC has no room stay. */
 static void pass(u64 ns)
 {
 	now += ns;

@@ -277,7 +277,7 @@ static void lost_cable_makes_node_ping_parent(void **state)
 	fm_free(fm);
 }
 
-/* A peer that connects and does not say HELLO is disconnected. */
+/* A peer that connects and does not send HELLO is disconnected. */
 static void silent_stranger_is_closed(void **state)
 {
 	struct fm_msg ping = { .type = FM_MSG_PING };

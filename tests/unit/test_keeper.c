@@ -389,7 +389,10 @@ static void only_candidate_with_root_asks(void **state)
 	asked_after(10 * SEC);
 }
 
-/* Ends the question that the root has asked a candidate. @answer: NULL: that did not answer */
+/*
+ * Ends the question that the root has asked a candidate. @answer: its answer; NULL: it did not
+ * answer
+ */
 static void source_ends(uint32_t node, const char *answer)
 {
 	json_t *data = answer ? json_loads(answer, 0, NULL) : NULL;
@@ -548,7 +551,7 @@ static void change_of_fabric_asks_root_at_once(void **state)
 	asked_after(200 * MS);
 }
 
-/* Several orders one after the other: each leads to a question, until there are too many. */
+/* Several orders follow each other: each causes a question, until there are too many. */
 static void each_of_several_changes_asks_up_to_limit(void **state)
 {
 	(void)state;

@@ -140,8 +140,8 @@ static void write_line(unsigned int n)
 }
 
 /*
- * Logging does not wait for a blocked reader. Later all kept lines come whole and in order, 64 KiB
- * of them beside those in the pipe, and the number of lines that were not kept.
+ * Logging does not wait for a blocked reader. Later all kept lines arrive complete and in order, 64
+ * KiB of them in addition to those in the pipe, and the number of lines that were not kept.
  */
 static void log_does_not_wait_for_blocked_reader(void **state)
 {

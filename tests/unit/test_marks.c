@@ -61,7 +61,9 @@ static void marked_copy_is_packet_of_its_own(void **state)
 	lone_ack(&l, 0);
 	assert_int_equal(lone_fc(&l, TORUS_FC_LINK_TX), 1);
 	assert_int_equal(link->retry.tx.sent.count, 0);
-	/* A packet without payload is marked, and none after the rate is 0 again. */
+	/*
+	 * A packet without payload gets a marked copy; after the rate is set to 0 no packet does.
+	 */
 	ready(1, 0);
 	assert_int_equal(lone_tx(&l, 0), 2);
 	assert_int_equal(l.sent[0].tail.vb, TN_VB_BAD);

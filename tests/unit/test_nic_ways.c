@@ -104,7 +104,10 @@ static void entering_packet_leaves_bubble_and_waits(void **state)
 	work();
 	assert_int_equal(went(0, 0), 3);
 	assert_int_equal(lone_link(&l, 2)->credit.used[0], 1);
-	/* Room for one more: a packet that continues in the ring goes first, others wait. */
+	/*
+	 * There is room for one more packet: one that continues in the ring is sent first, others
+	 * wait.
+	 */
 	frees(0, 0, 1);
 	assert_int_equal(link->credit.ct[0], 3);
 	assert_int_equal(lone_link(&l, 2)->credit.used[0], 0);

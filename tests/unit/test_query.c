@@ -577,7 +577,7 @@ static void own_question_is_sent_answered_and_cancelled(void **state)
 	assert_int_equal(nsent, 0);
 	assert_int_equal(did.items, 3);
 	assert_int_equal(did.ends, 2);
-	/* A question to another node is passed to those below. */
+	/* A question to another node is passed to the nodes below. */
 	did.local = 0;
 	ask = query_ask(query, SVC_TO_NODE, OWN + 1, cmd, &SVC_MANAGER, 1000, &done, &ask);
 	assert_int_equal(did.local, 0);

@@ -62,7 +62,7 @@ static void only_reports_of_latest_table_count(void **state)
 	assert_true(fm_quorum_claimed(s.fm));
 	fm_record_no(r, 1)->stated.term = fm_record_no(r, 2)->stated.term = 8;
 	assert_false(fm_quorum_claimed(s.fm));
-	/* The node that made the table was up in it, whatever its manager has now. */
+	/* The node that made the table was up in it, whichever table its manager has now. */
 	r->former.root = NIC + 1;
 	assert_true(fm_quorum_claimed(s.fm));
 	/* That node was also up in each of the voters that it made. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events of a manager as lines of a recording: nothing is lost, and no other line is taken. */
+/*
+ * Events of a manager as lines of a recording: reading returns each event unchanged, and refuses
+ * all other lines.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -38,7 +38,8 @@ static void idle_sender_handles_late_messages(void **state)
 	(void)state;
 	tn_retry_start(&r, &tn_retry_angara, 10, 20, 1);
 	/*
-	 * The peer reports an error, and there is nothing to send again: it gets the next number.
+	 * The peer reports an error, and there is nothing to send again: the answer is the number
+	 * of the next packet.
 	 */
 	h.rseq = 10;
 	h.tseq = 20;

@@ -157,7 +157,10 @@ static void waiting_output_asks_upstream_for_bubble_again(void **state)
 	end();
 }
 
-/* Each output asks for itself, if a packet waits for it; one that is in no ring does not. */
+/*
+ * Each output for which a packet waits sends a request of its own; an output that is in no ring
+ * sends none.
+ */
 static void each_waiting_output_asks_for_itself(void **state)
 {
 	(void)state;

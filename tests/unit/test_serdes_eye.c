@@ -175,7 +175,10 @@ static void eye_closes_with_length_of_cable(void **state)
 	assert_true(measured(0, 12 * SEC).height < measured(0, 10 * SEC).height);
 }
 
-/* The loss swings around that of the cable: new, and half a period later, it is the same. */
+/*
+ * The loss varies around that of the cable: at the beginning, and half a period later, both are
+ * equal.
+ */
 static void loss_swings_around_that_of_cable(void **state)
 {
 	struct tn_cable c = { .loss = 2000 };

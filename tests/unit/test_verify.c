@@ -182,7 +182,7 @@ static void row_over_dead_link_is_wrong(void **state)
 	expect(&f, TORUS_WRONG_DEAD_LINK, 0, 2);
 	assert_int_equal(f.last.node, 1);
 	assert_int_equal(f.last.port, 0);
-	/* A row of the old table may lead there: its packets are parked. */
+	/* A row of the old table may lead to a dead link: its packets are parked there. */
 	f.rows[0][0][2] = f.rows[1][0][2] = 0;
 	f.list[0][0] = NULL;
 	f.rows[1][0][2] = NONE | 1;
