@@ -87,7 +87,8 @@ knows_events() {
 	ctl events --job a --lab "$lab" | grep -F "0,0:-y" && refused 2 "there is no job 'c'" ctl events --job c --lab "$lab"
 }
 falls_apart() {
-	lab cut 0,1:+y && until_true 20 state a fallen-apart && until_true 20 job_problem "job 'a' has fallen apart" || return 1
+	lab cut 0,1:+y && until_true 20 state a fallen-apart && until_true 20 job_problem "job 'a' has fallen apart" &&
+		job_problem "cannot reach each other; lost: 0," || return 1
 	refused 1 fallen-apart job list && refused 1 "join its 2 parts" job show a &&
 		refused 1 "of 30 pairs of its nodes have no way" job verify a &&
 		ctl trace 0,1 0,2 --lab "$lab" 2>&1 | grep "^fabricctl: job 'a' has fallen apart" &&

@@ -174,6 +174,7 @@ static void relay_is_not_in_another_part_of_the_job(void **state)
 		world_cut(s.w, cable_of(cut[i].node, cut[i].port), true);
 	trial_rest(&s, 10 * SEC);
 	expect_job("box", 4, 4, 2);
+	assert_true(trial_problem(&s, "job", "cannot reach each other; lost: 0,0:+x, 1,0:+y; a job"));
 	check_now("it has fallen apart");
 	assert_true(s.w->node[5].nic->rows[1] & TORUS_ROW_RELAY);
 	returned = returned_outside();
@@ -201,12 +202,35 @@ static void line_falls_apart_when_its_middle_node_dies(void **state)
 	trial_rest(&s, 20 * SEC);
 	expect_job("line", 3, 2, 2);
 	assert_true(trial_problem(&s, "job", "'line' has fallen apart"));
+	assert_true(trial_problem(&s, "job", "; lost: 0,0:+x, 1,0:+x; "));
 	world_power(s.w, 1, true);
 	trial_rest(&s, 20 * SEC);
 	expect_job("line", 3, 3, 1);
 	assert_false(trial_problem(&s, "job", ""));
 	check_now("it is whole");
 	finish("apart");
+}
+
+/*
+ * The cables of a node that dies are lost before it is known to be dead. A job that it does not join
+ * is never reported to have fallen apart.
+ */
+static void death_of_a_node_is_not_the_end_of_its_job(void **state)
+{
+	(void)state;
+	for (uint32_t dies = 1; dies < 4; dies += trial_every()) {
+		begin("4x4", dies);
+		assert_int_equal(start_list("box", (uint32_t[]){ 0, 1, 4, 5 }, 4), 0);
+		trial_rest(&s, 10 * SEC);
+		world_power(s.w, dies == 1 ? 1 : dies + 2, false);
+		for (unsigned int i = 0; i < 500; i++) {
+			trial_run(&s, 200 * US);
+			assert_false(trial_problem(&s, "job", ""));
+		}
+		trial_rest(&s, 20 * SEC);
+		expect_job("box", 4, 3, 1);
+		finish("death");
+	}
 }
 
 /*
@@ -368,6 +392,7 @@ int main(void)
 		cmocka_unit_test(jobs_keep_their_nodes_when_cables_are_cut),
 		cmocka_unit_test(relay_is_not_in_another_part_of_the_job),
 		cmocka_unit_test(line_falls_apart_when_its_middle_node_dies),
+		cmocka_unit_test(death_of_a_node_is_not_the_end_of_its_job),
 		cmocka_unit_test(excluded_node_is_no_part_of_its_job),
 		cmocka_unit_test(jobs_survive_next_root_and_power_loss),
 		cmocka_unit_test(job_survives_restart_beside_manager_with_older_table),

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <torus/route.h>
 #include <torus/topology.h>
 
 #include "daemon/fm/node/facts.h"
@@ -198,4 +199,50 @@ bool fm_jobs_count(const struct fm_table *t, struct fm_job_count *count)
 	free(w.met);
 	free(w.queue);
 	return enough;
+}
+
+/* Adds the cables of the job that do not work, between parts (@between) or to other nodes of it. */
+static uint32_t list_severed(const struct fm_table *t, uint16_t id, struct torus_health *job,
+			     bool between, struct torus_cable *cable, uint32_t max)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nodes; i++) {
+		for (unsigned int d = 0; t->entry[i].job == id && d < t->shape.ndims; d++) {
+			uint32_t far = torus_neighbour(&t->shape, i, d);
+
+			if (t->entry[far].job != id || !torus_health_cut(job, i, d) ||
+			    torus_health_component(job, i) == torus_health_component(job, far) ||
+			    between != (can_be_part(t, &t->entry[i]) &&
+					can_be_part(t, &t->entry[far])))
+				continue;
+			if (n < max)
+				cable[n] = (struct torus_cable) { .node = i, .dim = (uint8_t)d };
+			n++;
+		}
+	}
+	return n;
+}
+
+uint32_t fm_jobs_severed(const struct fm_table *t, uint16_t id, struct torus_cable *cable,
+			 uint32_t max)
+{
+	bool *member = calloc(t->nodes + 1, sizeof(*member));
+	uint16_t *closed = malloc((t->nodes + 1) * sizeof(*closed));
+	struct torus_health *job = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; member && i < t->nodes; i++)
+		member[i] = t->entry[i].job == id;
+	if (member && closed) {
+		fm_jobs_close(t, member, closed);
+		if (!torus_health_new(&t->shape, closed, &job)) {
+			n = list_severed(t, id, job, true, cable, max);
+			n = n ? n : list_severed(t, id, job, false, cable, max);
+		}
+	}
+	torus_health_free(job);
+	free(member);
+	free(closed);
+	return n;
 }

@@ -10,6 +10,7 @@
 
 struct fm_job_count;
 struct fm_table;
+struct torus_cable;
 
 /** struct fm_jobs - @n jobs, by id */
 struct fm_jobs {
@@ -46,5 +47,14 @@ void fm_jobs_close(const struct fm_table *t, const bool *member, uint16_t *close
  * Return: false if there is no memory.
  */
 bool fm_jobs_count(const struct fm_table *t, struct fm_job_count *count);
+
+/**
+ * fm_jobs_severed() - find cables whose repair would join parts of a job that has fallen apart
+ * @cable: gets the first @max: those between two parts; only if there are none, those that lead to
+ *	nodes that are not up
+ * Return: their number, also beyond @max; 0 also if there is no memory.
+ */
+uint32_t fm_jobs_severed(const struct fm_table *t, uint16_t id, struct torus_cable *cable,
+			 uint32_t max);
 
 #endif /* FM_JOBS_H */

@@ -2,14 +2,19 @@
 /*
  * Jobs that have fallen apart: some of their nodes are joined only through nodes that are not
  * theirs. These nodes cannot reach each other until cables are mended, because a job never leaves
- * its nodes (node/job_rows.c).
+ * its nodes (node/job_rows.c). This is judged when a recovery has ended: while a table is put in
+ * force, cables may already be lost whose node is not yet known to be dead, and a node without
+ * cables would count as a part.
  *
  * A job does not begin while a manager does not know jobs (job.c), nor while such a manager is
  * silent, because it may only be starting again. But a node may join with an older manager later.
  * It is not refused, because other nodes need its rows, and its loss would stop the job; it is
  * reported.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <torus/route.h>
+#include <torus/topology.h>
 
 #include "daemon/fm/root/apart.h"
 #include "daemon/fm/node/jobs.h"
@@ -20,17 +25,39 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
 
+#define NAMED_MAX 4		/* most cables that the report of a job names */
 #define STRANGER_KEY 4000	/* key of this problem of kind "release"; bootstrap.c uses lower
 				 * keys */
 
+/* Names the first cables whose repair would join parts of the job: "; lost: 0,1:+y and 2 more". */
+static void name_severed(const struct fm *fm, const struct fm_job *j, char *text, size_t room)
+{
+	struct torus_cable c[NAMED_MAX];
+	uint32_t n = fm_jobs_severed(&fm->table, j->id, c, NAMED_MAX), len = 0;
+
+	*text = '\0';
+	for (uint32_t i = 0; i < n && i < NAMED_MAX && len < room; i++) {
+		char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
+
+		len += (uint32_t)snprintf(text + len, room - len, "%s%s:%s", i ? ", " : "; lost: ",
+					  torus_node_text(&fm->table.shape, c[i].node, node),
+					  torus_port_text(fm->table.shape.ndims, c[i].dim, port));
+	}
+	if (n > NAMED_MAX && len < room)
+		snprintf(text + len, room - len, " and %u more", n - NAMED_MAX);
+}
+
 static void report_job(struct fm *fm, const struct fm_job *j, const struct fm_job_count *c)
 {
+	char lost[128];
+
 	if (c->parts < 2)
 		return;
+	name_severed(fm, j, lost, sizeof(lost));
 	fm_problem_set(fm, "job", j->id,
 		       "job '%s' has fallen apart: no working links between its nodes join its "
-		       "%u parts, which cannot reach each other; a job uses no links of other "
-		       "nodes", j->name, c->parts);
+		       "%u parts, which cannot reach each other%s; a job uses no links of other "
+		       "nodes", j->name, c->parts, lost);
 }
 
 const char *fm_apart_stranger(const struct fm *fm)
@@ -70,7 +97,6 @@ void fm_apart_look(struct fm *fm)
 			report_job(fm, &jobs->of[i], &count[jobs->of[i].id]);
 	free(count);
 	fm_problems_sweep(fm, "job");
-	fm_apart_tell(fm);
 }
 
 void fm_apart_forget(struct fm *fm)

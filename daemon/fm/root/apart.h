@@ -7,7 +7,10 @@ struct fm;
 
 /** fm_apart_tell() - report a node whose manager does not know jobs, while there are any */
 void fm_apart_tell(struct fm *fm);
-/** fm_apart_look() - do the same, and report jobs of the present table that have fallen apart */
+/**
+ * fm_apart_look() - report jobs of the present table that have fallen apart; called when a recovery
+ * has ended
+ */
 void fm_apart_look(struct fm *fm);
 /** fm_apart_forget() - end these problems, because this node is not root any more */
 void fm_apart_forget(struct fm *fm);

@@ -95,6 +95,7 @@ int fm_job_end(struct fm *fm, const char *name, uint32_t uid)
 	       name_user(uid, user, sizeof(user)));
 	fm_demand(fm, 0, "job '%s' ended", job->name);
 	fm_jobs_drop(&r->jobs, id);
+	fm_problem_clear(fm, "job", id);
 	for (uint32_t i = 0; i < fm->table.nodes; i++) {
 		if (r->seat[i].job != id)
 			continue;

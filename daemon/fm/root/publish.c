@@ -424,7 +424,7 @@ static bool publish_table(struct fm *fm, uint64_t version)
 	fm_member_table(fm, &t);
 	for (uint32_t i = 0; fm->table.version != version && i < t.nentries; i++)
 		fm_change_node(fm, t.entries[i].node);
-	fm_apart_look(fm);
+	fm_apart_tell(fm);
 	fm_isolated_report(fm, &t, fm_vanish_doubts(fm->root) > 0);
 	free(t.entries);
 	free(t.orders);

@@ -131,6 +131,7 @@
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/reports.h"
+#include "daemon/fm/root/apart.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/ended.h"
@@ -620,6 +621,7 @@ static void end_recovery(struct fm *fm, const struct fm_sums *s)
 	fm->rolls = 0;
 	fm_ended_forget(fm);
 	report_recovery_end(fm, log);
+	fm_apart_look(fm);
 	fm_leftover_end(fm, s, log->bounded);
 }
 
