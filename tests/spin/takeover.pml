@@ -37,6 +37,16 @@
  * the other one. Asserted is the above, with no two roots in one part; and that a node which hears
  * of the root of the other part takes no epoch of it.
  *
+ * FORGETS is 1 at most, because no more is promised (fabricd.conf(5)). With FORGETS=2 spin finds, in 86
+ * steps: nodes 1 and 2 have taken over from node 0, which hangs. The NICs of both lose their memory, and
+ * nothing is left that knows epoch 2. Then node 0 continues, and both obey it in epoch 1, as new NICs
+ * would; a table of node 0 and one of the former root are in force side by side. In general the nodes
+ * that know of a takeover are a majority, and of an odd number of nodes two majorities share only one. If
+ * that one has forgotten, its own node knows it, so that one node may; if all that two majorities share
+ * and their substitutes have forgotten, no rule between nodes can know what was. The disks of candidates
+ * can, which the model does not have: a table that was kept names its epoch (node/keep.c), and a root asks
+ * anew if a node has kept one of an epoch not before its own (root/epoch.c).
+ *
  * tests/spin/test_takeover.sh runs it, and then with one rule broken at a time (BREAK_*), which spin
  * must notice. Three of these were found by it:
  *

@@ -19,6 +19,12 @@
  * disks of the candidates (node/keep.c), or goes on above them if the candidate with the latest one
  * comes after the first table.
  *
+ * Limit: without state directories this has no bound. If all NICs but one lost their power, and the
+ * manager of that one does not know the last tables, because it hung, no node knows how many there
+ * were: a NIC keeps the version of its own rows, not the latest one of the packets that it has
+ * received. A constant step would be a guess, because any number of tables may have been made while
+ * the manager hung. fabricd.conf(5) says that the promise needs a state directory.
+ *
  * Test: tests/unit/test_fm_versions.c.
  */
 #include <stdlib.h>
