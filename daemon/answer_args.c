@@ -200,8 +200,8 @@ static bool is_number(const char *key)
 
 static bool is_flag(const char *key)
 {
-	return is_named(" follow lanes degraded brief bad errors up flows runs force local pull values "
-			"look", key);
+	return is_named(" follow lanes degraded brief bad errors up flows runs force local pull "
+			"values look", key);
 }
 
 static bool is_list(const char *key)

@@ -155,8 +155,9 @@ static void add_user(struct request *rq)
 
 	json_object_del(rq->args, "by");
 	if (rq->user.uid != SVC_NO_UID)
-		json_object_set_new(rq->args, "by", json_sprintf("user %u%s%s", rq->user.uid,
-								 e ? " at " : "", e ? e->name : ""));
+		json_object_set_new(rq->args, "by",
+				    json_sprintf("user %u%s%s", rq->user.uid, e ? " at " : "",
+						 e ? e->name : ""));
 }
 
 void answer_set_port(struct request *rq)
