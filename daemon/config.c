@@ -643,7 +643,7 @@ void config_default(struct config *c)
 	c->history_bytes = 64 << 20;
 	c->stall_max = 10 * SEC;
 	quality_rules_default(&c->quality);
-	c->round_trip_max = 3 * MS;
+	c->round_trip_max = 8 * MS;
 	c->arbiter_max = 1 * SEC;
 	c->level = FM_INFO;
 }

@@ -101,7 +101,7 @@ static void report_slow(struct fabricd *d, const struct torus_link *l)
 	name_end(d, fm_node_by_guid(d->fm, l->peer_guid), l->peer_port, there, sizeof(there));
 	if (s->slow)
 		snprintf(text, sizeof(text), "%s has a slow cable to %s: the round trip takes "
-			 "%.3g ms, usual is %.3g ms: replace it, or what lies between", here, there,
+			 "%.3g ms, elsewhere at most %.3g ms: replace it", here, there,
 			 (double)s->trip / MS, (double)s->usual / MS);
 	else
 		snprintf(text, sizeof(text), "over: %s has a slow cable to %s no more: the round "

@@ -15,16 +15,15 @@ bool slow_note(struct slow *s, uint64_t now, uint32_t session, uint64_t trip)
 	return true;
 }
 
-/* Return: the shortest fresh report of the other links; 0: there is none. */
+/* Return: the longest fresh report of the other links; 0: there is none. */
 static uint64_t usual_trip(const struct slow *all, unsigned int n, unsigned int port, uint64_t now)
 {
-	uint64_t least = 0;
+	uint64_t longest = 0;
 
 	for (unsigned int i = 0; i < n; i++)
-		if (i != port && all[i].trip && now - all[i].at <= SLOW_FRESH &&
-		    (!least || all[i].trip < least))
-			least = all[i].trip;
-	return least;
+		if (i != port && all[i].trip > longest && now - all[i].at <= SLOW_FRESH)
+			longest = all[i].trip;
+	return longest;
 }
 
 bool slow_judge(struct slow *all, unsigned int n, unsigned int port, uint64_t now, uint64_t limit)

@@ -212,8 +212,8 @@ if [[ ${FAULTS-} == slow ]]; then
 	errors 1e-9 2,2:+x 0,2:-x 2,2 0,2 200
 fi
 # With both cables of a node in use, the slow one differs from the other.
-fault "a slow cable" 10 'pings 2,0 n2-1 n0-0 && lab latency 2,0:+y 10ms' '^(errors)? +(2,0:\+y|2,1:-y) \(n2-.\) has a slow cable to .*: round trip 2[0-9.]+ ms, usual' \
-	'link test 2,0:+y' '^ +slow: no round trip took less than 2' 'lab latency 2,0:+y 0; until_true 10 fast; unpinged'
+fault "a slow cable" 10 'pings 2,0 n2-1 n0-0 && lab latency 2,0:+y 25ms' '^(errors)? +(2,0:\+y|2,1:-y) \(n2-.\) has a slow cable to .*: round trip 5[0-9.]+ ms, elsewhere' \
+	'link test 2,0:+y' '^ +slow: no round trip took less than 5' 'lab latency 2,0:+y 0; until_true 10 fast; unpinged'
 fault "a silent cable" 10 'lab silence 1,1:+x' '^(faulty)? +1,1:\+x \(n1-1\) - 2,1:-x \(n2-1\) (silence|peer|retry)' \
 	'links --bad' '^1,1:\+x +2,1:-x +[a-z]+ \((silence|peer|retry)' 'lab silence 1,1:+x off'
 fault "a cable silent in one direction" 10 'lab silence --one-way 1,0:+y' '^(faulty)? +1,0:\+y \(n1-0\) - 1,1:-y \(n1-1\) (silence|peer|retry)' \

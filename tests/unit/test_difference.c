@@ -212,7 +212,7 @@ static void judgement_ends_when_link_is_included(void **state)
 	      "[" OVER("a", 1001, "errors", "0,0:+x ('n0') receives " ANEW) ","
 	      OVER("a", 1001, "errors", "0,0:+x ('n0') has a margin " ANEW) "]", NULL,
 	      "errors -" BAD "; errors -" WORN "; ");
-#define DELAYS "0,0:+x ('n0') has a slow cable to 1,0:-x ('n1'): the round trip takes 21 ms, usual is 1 ms"
+#define DELAYS "0,0:+x ('n0') has a slow cable to 1,0:-x ('n1'): the round trip takes 21 ms, elsewhere at most 1 ms"
 	finds("[" EVENT("a", 901, "warning", "errors", DELAYS) "]",
 	      "[" OVER("a", 1001, "errors", "0,0:+x ('n0') has a slow cable to 1,0:-x ('n1') no more") "]", NULL,
 	      "errors -" DELAYS "; ");

@@ -305,7 +305,7 @@ static bool is_reduced(const json_t *l)
 static void print_quality(const json_t *link, const json_t *q)
 {
 	if (json_is_true(json_object_get(q, "slow")))
-		printf(": round trip %.3g ms, usual %.3g ms",
+		printf(": round trip %.3g ms, elsewhere at most %.3g ms",
 		       json_number_value(json_object_get(q, "round_trip_ms")),
 		       json_number_value(json_object_get(q, "usual_round_trip_ms")));
 	if (json_is_true(json_object_get(q, "worn")))

@@ -263,7 +263,7 @@ COMMAND(link_test) = {
 		"link must be up; it may be excluded. Ctrl-C ends the test, and shows the result so\n"
 		"far. The default finds an error rate of 1e-7; --seconds 60 finds 1e-8. Exit status\n"
 		"1: packets were lost, there were bit errors, or the shortest round trip took longer\n"
-		"than round_trip_max (fabricd.conf(5), 3 ms).",
+		"than round_trip_max (fabricd.conf(5), 8 ms).",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

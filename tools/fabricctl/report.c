@@ -381,7 +381,7 @@ static void add_receiver_tasks(json_t *list, const json_t *receivers)
 					      json_number_value(json_object_get(q, "usual_margin"))));
 		if (json_is_true(json_object_get(q, "slow")))
 			add_task(list, v, REPLACE,
-				 json_sprintf("%s is slow: round trip %.3g ms, usual %.3g ms", at,
+				 json_sprintf("%s is slow: round trip %.3g ms, elsewhere at most %.3g ms", at,
 					      json_number_value(json_object_get(q, "round_trip_ms")),
 					      json_number_value(json_object_get(q, "usual_round_trip_ms"))));
 		if (json_count(q, "errors"))
