@@ -59,8 +59,8 @@ void ether_rx_fini(struct ether_rx *rx, struct pool *pool);
 /** ether_look() - ask the kernel for the state of a device; may block, as the kernel takes RTNL */
 void ether_look(const char *name, struct ether_state *state);
 /**
- * ether_set_state() - set the carrier of @port in the NIC, after the kernel has reported @state of its
- * device
+ * ether_set_state() - set the carrier of @port in the NIC, after the kernel has reported @state of
+ * its device
  */
 void ether_set_state(struct port *port, const struct ether_state *state, u64 now);
 

@@ -73,7 +73,8 @@ static void follow_place(struct emu *e, const struct torus_shape *old,
 		.dev = {
 			.ifindex = (u32)e->tun.ifindex, .mtu = TUN_MTU,
 			.old = old, .old_plan = old_plan, .old_node = old_node,
-			.shape = &e->soft.hw.shape, .plan = &e->soft.hw.plan, .node = e->soft.hw.node,
+			.shape = &e->soft.hw.shape, .plan = &e->soft.hw.plan,
+			.node = e->soft.hw.node,
 		},
 	};
 	int err;

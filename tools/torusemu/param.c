@@ -200,8 +200,8 @@ const char *params_refused(const struct tn_params *all, const struct tn_params_w
 	uint64_t is = tn_param_get(all, at->param), min = at->min;
 
 	if (!at->than)
-		snprintf(why, size, "%s: %" PRIu64 " is out of range, must be %" PRIu64 " to %" PRIu64
-			 " with bubble=%s", at->param->name, is, min, (uint64_t)at->max,
+		snprintf(why, size, "%s: %" PRIu64 " is out of range, "
+			 "must be %" PRIu64 " to %" PRIu64 " with bubble=%s", at->param->name, is, min, (uint64_t)at->max,
 			 policies[all->bubble]);
 	else if (!at->more)
 		snprintf(why, size, "%s: must not be less than %s (%" PRIu64 ")", at->param->name,
@@ -210,7 +210,8 @@ const char *params_refused(const struct tn_params *all, const struct tn_params_w
 		snprintf(why, size, "%s: must be longer than %s (%" PRIu64 " ns)", at->param->name,
 			 at->than->name, min - 1);
 	else
-		snprintf(why, size, "%s: must be %" PRIu64 " at least, for packets with %s of %" PRIu64,
+		snprintf(why, size,
+			 "%s: must be %" PRIu64 " at least, for packets with %s of %" PRIu64,
 			 at->param->name, min, at->than->name, min - at->more);
 	return why;
 }

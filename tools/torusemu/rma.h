@@ -4,8 +4,8 @@
  * context. Then it sends descriptors of memory, which becomes its regions. The NIC's part, which it
  * shares with torus.ko, is kernel/req/soft_rma.h.
  *
- * rma_sock.c has the socket and the calls, rma_mem.c the memory of regions, rma.c that of rings. The
- * NIC offers the service from the first context on, until it loses its place.
+ * rma_sock.c has the socket and the calls, rma_mem.c the memory of regions, rma.c that of rings.
+ * The NIC offers the service from the first context on, until it loses its place.
  *
  * When a process ends, its connection is closed. From then on this program does not access its
  * rings.

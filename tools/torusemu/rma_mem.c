@@ -31,12 +31,14 @@ static int check_memfd(int fd, struct torus_rma_call *call)
 	if (fd == -EMFILE)
 		return tn_soft_rma_fail(call, -EMFILE, "%s", RMA_NO_FDS);
 	if (fd < 0)
-		return tn_soft_rma_fail(call, -EBADF, "no file descriptor of memory came with the call");
+		return tn_soft_rma_fail(call, -EBADF,
+					"no file descriptor of memory came with the call");
 	seals = fcntl(fd, F_GET_SEALS);
 	if (seals < 0 || fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC || fstat(fd, &st))
 		return tn_soft_rma_fail(call, -EINVAL, "the memory is not a memfd of small pages");
 	if (!(seals & F_SEAL_SHRINK))
-		return tn_soft_rma_fail(call, -EPERM, "the memfd may shrink: it needs F_SEAL_SHRINK");
+		return tn_soft_rma_fail(call, -EPERM,
+					"the memfd may shrink: it needs F_SEAL_SHRINK");
 	if (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
 		return tn_soft_rma_fail(call, -EPERM, "the memfd is sealed against writing");
 	if (!call->bytes || call->bytes > (u64)st.st_size)

@@ -149,7 +149,8 @@ static int run_rma_call(struct rma_context *ctx, struct torus_rma_call *call, in
 		return rma_share(ctx, fd, call);
 	if (call->call == TORUS_RMA_UNSHARE)
 		return tn_soft_rma_unshare(&ctx->soft, call);
-	return tn_soft_rma_fail(call, -EOPNOTSUPP, "call %u: must be %u to %u", call->call, TORUS_RMA_OPEN,
+	return tn_soft_rma_fail(call, -EOPNOTSUPP, "call %u: must be %u to %u", call->call,
+				TORUS_RMA_OPEN,
 			TORUS_RMA_WAIT_GET);
 }
 
@@ -223,7 +224,8 @@ static void log_refused_user(struct emu *e, const char *who, int err)
 	}
 	log_warn(e->soft.hw.name,
 		 "remote memory: refused %s: %s; refused %llu more since the last message",
-		 who, err == -EMFILE ? RMA_NO_FDS : err == -EOVERFLOW ? "its number is above 65535" :
+		 who,
+		 err == -EMFILE ? RMA_NO_FDS : err == -EOVERFLOW ? "its number is above 65535" :
 		 err == -EUSERS ? "it has too many contexts" :
 		 err == -ENOSPC ? "there are too many contexts" : strerror(-err),
 		 (unsigned long long)rma->unsaid);
