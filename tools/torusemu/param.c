@@ -201,8 +201,8 @@ const char *params_refused(const struct tn_params *all, const struct tn_params_w
 
 	if (!at->than)
 		snprintf(why, size, "%s: %" PRIu64 " is out of range, "
-			 "must be %" PRIu64 " to %" PRIu64 " with bubble=%s", at->param->name, is, min, (uint64_t)at->max,
-			 policies[all->bubble]);
+			 "must be %" PRIu64 " to %" PRIu64 " with bubble=%s", at->param->name,
+			 is, min, (uint64_t)at->max, policies[all->bubble]);
 	else if (!at->more)
 		snprintf(why, size, "%s: must not be less than %s (%" PRIu64 ")", at->param->name,
 			 at->than->name, min);
