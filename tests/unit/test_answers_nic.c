@@ -43,7 +43,9 @@ static json_t *link_at_x(const char *lanes)
 	snprintf(text, sizeof(text),
 		 "{'node':[2,1],'port':'+x','name':'myself','peer':{'node':[0,1],'port':'-x',"
 		 "'name':'dan'},'expected':{'node':[0,1],'port':'-x'},"
-		 QUALITY "'state':'up','state_age':222,'reason':'none','last_reason':'silence','downs':%s,'admin':false,"
+		 QUALITY
+		 "'state':'up','state_age':222,'reason':'none','last_reason':'silence',"
+		 "'downs':%s,'admin':false,"
 		 "'excluded':'admin','until':173,'held_ms':null,'closed':false,'lower':'eth0',"
 		 "'session':230,"
 		 "'retry':'angara','retry_wanted':'acknak',"

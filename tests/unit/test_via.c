@@ -279,7 +279,7 @@ static void packet_of_too_many_legs_comes_back(void **state)
 		nic = relay_start();
 		via.legs = packets[i].legs;
 		hand_over(data_hdr, &via);
-	assert_int_equal(relayed_here(nic), packets[i].on);
+		assert_int_equal(relayed_here(nic), packets[i].on);
 		assert_int_equal(nic->counter[TORUS_NC_RELAY_FORWARDED], packets[i].on);
 		assert_int_equal(nic->counter[TORUS_NC_UNREACHABLE], !packets[i].on);
 		if (packets[i].on)
