@@ -203,7 +203,7 @@ static bool is_box_size(uint32_t n)
 static void check_why_none(uint32_t n, uint32_t at)
 {
 	char shape[TORUS_TEXT_MAX], node[TORUS_TEXT_MAX], text[FM_TEXT_MAX];
-	uint32_t under = n, over = n, is_free = 0;
+	uint32_t under = n, over = n, is_free = 0, first = TORUS_NO_NODE;
 
 	torus_shape_text(&f.table.shape, shape);
 	if (!is_box_size(n)) {
@@ -222,7 +222,16 @@ static void check_why_none(uint32_t n, uint32_t at)
 		 at == TORUS_NO_NODE ? "" : " begins at ",
 		 at == TORUS_NO_NODE ? "" : torus_node_text(&f.table.shape, at, node), shape);
 	assert_memory_equal(why, text, strlen(text));
-	snprintf(text, sizeof(text), ": %u node%s free", is_free, is_free == 1 ? " is" : "s are");
+	for (uint32_t i = f.table.nodes; i--;)
+		if (why_taken(i) && (i == at || first == TORUS_NO_NODE || first != at))
+			first = i;
+	if (first == TORUS_NO_NODE)
+		snprintf(text, sizeof(text), ": %u nodes are free", is_free);
+	else
+		snprintf(text, sizeof(text), ": %u node%s free; of the others, node %s %s", is_free,
+			 is_free == 1 ? " is" : "s are",
+			 torus_node_text(&f.table.shape, first, node), why_taken(first));
+	assert_true(strlen(why) > strlen(text));
 	assert_string_equal(why + strlen(why) - strlen(text), text);
 }
 

@@ -147,8 +147,8 @@ static int number_members(const struct fm *fm, uint32_t *node, uint32_t n, char 
  * @blocked: by node id: 1 if the node is not free
  * @inside: by node id: how many nodes are not free in the box that begins there
  * @line: the former numbers of a line of nodes
- * @seen: by node id: @mark if the node is in the box that is tried last, @mark + 1 if a walk has met
- *	it there; @queue: the nodes that the walk has met
+ * @seen: by node id: @mark if the node is in the box that is tried last, @mark + 1 if a walk has
+ *	met it there; @queue: the nodes that the walk has met
  * @tries: free boxes that were tried; @apart: some of them were divided
  * @work: steps so far; @cut: there were too many to try all boxes
  */
