@@ -394,7 +394,7 @@ static bool is_step_forged(const struct fm_growth *g, unsigned int p, const stru
 }
 
 /* Called when the other end at @p has asked for @n more nodes. */
-static void take_question(struct fm_growth *g, unsigned int p, uint32_t n)
+static void count_question(struct fm_growth *g, unsigned int p, uint32_t n)
 {
 	if (p == g->up) {
 		share_nodes(g, g->waits + n);
@@ -427,7 +427,7 @@ static void take_sums(struct fm_growth *g, unsigned int p, const struct fm_growt
 	g->met |= m->met;
 	if (m->sent.asked > old.asked) {
 		e->received.asked = m->sent.asked;
-		take_question(g, p, m->sent.asked - old.asked);
+		count_question(g, p, m->sent.asked - old.asked);
 	}
 	if (m->sent.done > old.done) {
 		e->received.done = m->sent.done;

@@ -480,7 +480,7 @@ bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init)
 }
 
 /* Logs that this node changes to the root of @init, unless it did so a short time ago. */
-static void log_change(struct fm *fm, const struct fm_init *init)
+static void log_root_change(struct fm *fm, const struct fm_init *init)
 {
 	struct line *l = &fm->following->lines[init->asks];
 	char root[FM_WHO_MAX], other[FM_WHO_MAX], more[48] = "";
@@ -505,7 +505,7 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 {
 	invariant(!fm->is_root && init->root_guid != fm->guid);
 	if (fm->have_root && fm->root_guid != init->root_guid)
-		log_change(fm, init);
+		log_root_change(fm, init);
 	if (fm->placed)
 		fm->have_position = fm->shape.ndims == init->ndims;
 	else if (fm->root_guid != init->root_guid || fm->ndims != init->ndims)
