@@ -268,15 +268,6 @@ static void add_acknak(struct tn_link *l, struct tn_frame *f)
 	seg_add(f, l->ctl, TN_ACKNAK_BYTES);
 }
 
-bool tn_link_wants(const struct tn_link *l)
-{
-	if (l->init_now)
-		return true;
-	return l->state == TORUS_LINK_UP && !l->paced &&
-	       (tn_retry_ready(&l->retry) || l->ack_now || l->asks ||
-		(l->credit_now && tn_credit_owed(&l->credit)));
-}
-
 u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 {
 	bool alone = l->retry.ops->alone;

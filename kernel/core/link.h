@@ -237,7 +237,14 @@ void tn_link_rx(struct tn_link *l, const struct tn_seg *seg, unsigned int n, voi
 /* Builds the next frame to be sent. Return: its bytes; 0 if there is nothing to send. */
 u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now);
 /** tn_link_wants() - Return: true if tn_link_tx() has a frame to send */
-bool tn_link_wants(const struct tn_link *l);
+static inline bool tn_link_wants(const struct tn_link *l)
+{
+	if (l->init_now)
+		return true;
+	return l->state == TORUS_LINK_UP && !l->paced &&
+	       (tn_retry_ready(&l->retry) || l->ack_now || l->asks ||
+		(l->credit_now && tn_credit_owed(&l->credit)));
+}
 void tn_link_poll(struct tn_link *l, u64 now);
 u64 tn_link_expiry(const struct tn_link *l);
 

@@ -59,11 +59,6 @@ void torus_msg_lost(void *dev, const u8 *ip, u32 len)
 	__skb_queue_tail(&s->up, skb);
 }
 
-static void count_host(struct torus_soft *s, enum torus_node_counter which, u64 n)
-{
-	tn_nic_counters(s->soft.nic)[which] += n;
-}
-
 /* --- from the host ----------------------------------------------------------------- */
 
 static struct torus_host_msg *msg_of(struct sk_buff *skb)
@@ -390,13 +385,14 @@ static struct sk_buff *make_message(struct torus_soft *s, const struct tn_pkt *f
 static void deliver_message(struct torus_soft *s, const struct tn_pkt *first, u32 bytes)
 {
 	struct sk_buff *skb = make_message(s, first, bytes);
+	u64 *counter = tn_nic_counters(s->soft.nic);
 
 	if (!skb) {
-		count_host(s, TORUS_NC_HOST_RX_DROPS, 1);
+		counter[TORUS_NC_HOST_RX_DROPS]++;
 		return;
 	}
-	count_host(s, TORUS_NC_HOST_MESSAGES_RX, 1);
-	count_host(s, TORUS_NC_HOST_BYTES_RX, skb->len);
+	counter[TORUS_NC_HOST_MESSAGES_RX]++;
+	counter[TORUS_NC_HOST_BYTES_RX] += skb->len;
 	__skb_queue_tail(&s->up, skb);
 }
 

@@ -60,6 +60,8 @@ static void op_event(void *host, const struct tn_event *ev)
 {
 	struct torus_soft *s = host;
 
+	if (ev->type == TN_EV_LINK)
+		torus_port_changed(s, ev->port, ev->state);
 	tn_soft_note(&s->soft, ev);
 }
 

@@ -422,6 +422,8 @@ void torus_port_init(struct torus_soft *s, unsigned int num);
  * Return: true if there may be more.
  */
 bool torus_ports_take(struct torus_soft *s, struct sk_buff_head *out, int budget);
+/** torus_port_changed() - forget the other end's address if the link is not joined (lock) */
+void torus_port_changed(struct torus_soft *s, unsigned int num, u8 state);
 /** torus_ports_rx() - give the frames @rx to the core, and free them (lock) */
 void torus_ports_rx(struct torus_soft *s, struct sk_buff_head *rx, u64 now);
 /** torus_ports_tx() - queue frames of the core on s->down (lock). Return: true if there are more */

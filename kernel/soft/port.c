@@ -114,12 +114,25 @@ static bool has_egress(const struct net_device *dev)
 }
 
 /*
+ * Return: true if @dev has an XDP program. This is asked for each frame: a loop over the modes, or
+ * dev_xdp_prog_count(), would take three times as many instructions.
+ */
+static bool has_xdp(const struct net_device *dev)
+{
+	const struct bpf_xdp_entity *of = dev->xdp_state;
+
+	BUILD_BUG_ON(ARRAY_SIZE(dev->xdp_state) != 3);
+	return READ_ONCE(of[0].prog) || READ_ONCE(of[0].link) || READ_ONCE(of[1].prog) ||
+	       READ_ONCE(of[1].link) || READ_ONCE(of[2].prog) || READ_ONCE(of[2].link);
+}
+
+/*
  * Return: true if an administrator has attached something to @dev that may change the frames that
  * it receives.
  */
 static bool has_ingress(const struct net_device *dev)
 {
-	if (dev_xdp_prog_count((struct net_device *)dev))
+	if (has_xdp(dev))
 		return true;
 #ifdef CONFIG_NETFILTER_INGRESS
 	if (rcu_access_pointer(dev->nf_hooks_ingress))
@@ -170,19 +183,18 @@ static bool drop_stranger(const struct torus_port *port, struct sk_buff *skb, u6
 	return true;
 }
 
-/*
- * When the link has come up, stores the address @from as that of the other end; when it has failed,
- * clears it.
- */
+/* If the link has come up, stores the address @from as that of the other end. */
 static void learn_peer(struct torus_port *port, u64 from)
 {
-	bool joined = tn_nic_is_joined(port->nic->soft.nic, port->num);
-
 	lockdep_assert_held(&port->nic->lock);
-	if (!joined && port->peer)
-		WRITE_ONCE(port->peer, 0);
-	else if (joined && !port->peer)
+	if (!port->peer && tn_nic_is_joined(port->nic->soft.nic, port->num))
 		WRITE_ONCE(port->peer, from);
+}
+
+void torus_port_changed(struct torus_soft *s, unsigned int num, u8 state)
+{
+	if (state != TORUS_LINK_UP && state != TORUS_LINK_RETRAINING)
+		WRITE_ONCE(s->port[num].peer, 0);
 }
 
 /*
@@ -197,21 +209,44 @@ static bool is_checked(struct sk_buff *skb)
 	       tn_pieces_sound(seg, torus_frame_pieces(skb, seg));
 }
 
-/* Queues @frames, in a form that the core can read, for NAPI. */
-static void queue_frames(struct torus_port *port, struct sk_buff_head *frames)
+/* Counts the @bytes of memory of frames that were put into the queue. rx.lock */
+static void note_queued(struct torus_port *port, unsigned int bytes)
 {
-	unsigned int bytes = 0;
-	struct sk_buff *skb;
-
-	skb_queue_walk(frames, skb) {
-		rx_cb(skb)->checked = !rx_cb(skb)->memory && is_checked(skb);
-		bytes += skb->truesize;
-	}
-	spin_lock(&port->rx.lock);
-	skb_queue_splice_tail(frames, &port->rx);
+	lockdep_assert_held(&port->rx.lock);
 	WRITE_ONCE(port->rx_bytes, port->rx_bytes + bytes);
 	if (!test_bit(port->num, &port->nic->rx_ports))
 		set_bit(port->num, &port->nic->rx_ports);
+}
+
+/* Queues a frame of torus_frame_build(), which the core can read and need not check, for NAPI. */
+static void queue_memory(struct torus_port *port, struct sk_buff *skb)
+{
+	skb_orphan(skb);
+	rx_cb(skb)->checked = false;
+	spin_lock(&port->rx.lock);
+	__skb_queue_tail(&port->rx, skb);
+	note_queued(port, skb->truesize);
+	spin_unlock(&port->rx.lock);
+	napi_schedule(&port->nic->napi);
+}
+
+/* Queues a frame, or copies that the core can read, for NAPI. */
+static void queue_frames(struct torus_port *port, struct sk_buff *skb)
+{
+	struct sk_buff_head frames;
+	unsigned int bytes = 0;
+
+	__skb_queue_head_init(&frames);
+	torus_frame_take(skb, &frames);
+	if (skb_queue_empty(&frames))
+		return;
+	skb_queue_walk(&frames, skb) {
+		rx_cb(skb)->checked = is_checked(skb);
+		bytes += skb->truesize;
+	}
+	spin_lock(&port->rx.lock);
+	skb_queue_splice_tail(&frames, &port->rx);
+	note_queued(port, bytes);
 	spin_unlock(&port->rx.lock);
 	napi_schedule(&port->nic->napi);
 }
@@ -224,7 +259,6 @@ static void queue_frames(struct torus_port *port, struct sk_buff_head *frames)
 static rx_handler_result_t port_rx(struct sk_buff **pskb)
 {
 	struct sk_buff *skb = *pskb;
-	struct sk_buff_head frames;
 	struct torus_port *port;
 	u64 from;
 
@@ -248,16 +282,10 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	rx_cb(skb)->from = from;
 	rx_cb(skb)->port = port->num;
 	rx_cb(skb)->memory = is_marked(port, skb);
-	__skb_queue_head_init(&frames);
-	/* torus_frame_build() made the frame, so the core can read it */
-	if (rx_cb(skb)->memory) {
-		skb_orphan(skb);
-		__skb_queue_tail(&frames, skb);
-	} else {
-		torus_frame_take(skb, &frames);
-	}
-	if (!skb_queue_empty(&frames))
-		queue_frames(port, &frames);
+	if (rx_cb(skb)->memory)
+		queue_memory(port, skb);
+	else
+		queue_frames(port, skb);
 	return RX_HANDLER_CONSUMED;
 }
 
@@ -348,14 +376,11 @@ void torus_ports_rx(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 			kfree_skb(skb);
 			continue;
 		}
-		learn_peer(port, 0);
 		/* the frame was queued before the link was up */
 		if (drop_stranger(port, skb, from))
 			continue;
 		receive_frame(port, skb, now);
-		/* if the link has failed, the next call forgets the address before it is used */
-		if (!port->peer)
-			learn_peer(port, from);
+		learn_peer(port, from);
 	}
 }
 
@@ -449,7 +474,6 @@ static bool send_port(struct torus_port *port, u64 now)
 	unsigned int n;
 
 	lockdep_assert_held(&s->lock);
-	learn_peer(port, 0);
 	tn_nic_tx_memory(s->soft.nic, port->num, memory);
 	for (n = 0; n < TX_BATCH; n++) {
 		if (!tn_nic_tx(s->soft.nic, port->num, &s->frame, now))
