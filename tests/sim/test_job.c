@@ -262,7 +262,7 @@ static void excluded_node_is_no_part_of_its_job(void **state)
 	finish("out of service");
 }
 
-/* Another root, and a fabric that has lost all its power, know the jobs. */
+/* The next root still knows the jobs, and so does the fabric after a loss of all power. */
 static void jobs_survive_next_root_and_power_loss(void **state)
 {
 	(void)state;

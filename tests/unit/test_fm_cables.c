@@ -231,7 +231,10 @@ static void cable_in_wrong_port_is_not_back(void **state)
 	lives(9000);
 	assert_null(fm_excluded(s.fm, 5, 0));
 	assert_int_equal(stage_count(&s, BACK("1,1:+x ('n5')", "2,1:-x ('n6')") ", after "), 1);
-	/* Plugged into another port in between two rows: lost, and why. */
+	/*
+	 * The cable was plugged into another port between two rows: it counts as lost, with this
+	 * reason.
+	 */
 	stage_end(&s);
 	start();
 	reports_row(5, wrong);

@@ -232,7 +232,7 @@ static void child_outside_table_is_not_waited_for(void **state)
 		stage_msg(&s, 1, &m);
 		reports(52, 2, 1, 0);
 		assert_int_equal(stage_count(&s, "report 1.0 of 2"), k > 0);
-		/* If it reports nevertheless, its report is passed on. */
+		/* If the child reports nevertheless, its report is passed on. */
 		reports(53, 3, 1, 0);
 		stage_did_some(&s, "report 1.0 of 3");
 		stage_end(&s);

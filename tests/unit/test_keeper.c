@@ -361,7 +361,7 @@ static void origin_of_event_depends_on_root(void **state)
 	}
 }
 
-/* Only a candidate with a root that it can reach asks, and not while it is asking. */
+/* Only a candidate that can reach its root asks for events, and asks one question at a time. */
 static void only_candidate_with_root_asks(void **state)
 {
 	(void)state;

@@ -446,7 +446,10 @@ static void own_answer_is_not_awaited_after_time(void **state)
 	query = NULL;
 }
 
-/* Only one node can answer a question to a node: once it has, a branch that is silent costs no time. */
+/*
+ * Only one node can answer a question to a node: after its answer, silent branches are not waited
+ * for.
+ */
 static void question_to_one_node_ends_with_its_answer(void **state)
 {
 	(void)state;

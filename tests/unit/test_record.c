@@ -15,7 +15,9 @@
 #include "daemon/record.h"
 #include "tests/unit/random.h"
 
-/* Fills with bytes that differ, so that a member left out or exchanged is noticed. */
+/*
+ * Fills memory with different bytes, so that a member which was left out or exchanged is noticed.
+ */
 static void fill(void *to, size_t len, uint64_t *r)
 {
 	for (size_t i = 0; i < len; i++)

@@ -561,7 +561,7 @@ static void answer_of_device_has_all_fields(void **state)
 	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_GET, nothing), 0);
 	assert_string_equal(d->name, "n9");
 	assert_string_equal(d->ifname, "torus5");
-	/* As much of a long name as there is room for. */
+	/* A long name is truncated to the room that there is. */
 	assert_string_equal(d->driver, "recorder-of-req");
 	assert_int_equal(d->ifindex, 5);
 	assert_int_equal(d->guid, 0x1122334455667788);

@@ -114,7 +114,7 @@ static void expect_part(struct request *q, const struct tn_rma_ask *ask, const u
 		w.unasked[q->ask.node] = !(ask->flags & TN_RMA_ASK);
 }
 
-/* Return: the first request to @dst of which more is to be issued. */
+/* Return: the first request to @dst that has parts which are not issued yet. */
 static unsigned int find_current(u32 dst)
 {
 	unsigned int i = 0;

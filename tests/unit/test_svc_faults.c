@@ -157,7 +157,7 @@ static void restarted_service_gets_its_port_at_once(void **state)
 	end_close(&a);
 }
 
-/* An address that this machine does not have yet may be configured later. */
+/* The manager can listen on an address that this machine gets only later. */
 static void address_to_come_may_be_listened_on(void **state)
 {
 	struct svc *svc;

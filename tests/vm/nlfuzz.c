@@ -286,7 +286,7 @@ static void message(void)
 		flip(start);
 	if (one_in(1000))
 		nlh->nlmsg_len = (uint32_t)random_next(&f.rng);
-	/* Never messages of another family: they could do anything. */
+	/* Send no messages to another family, because they could have any effect. */
 	nlh->nlmsg_type = f.family;
 	/* The sequence number tells the reader of the answer what was asked. */
 	nlh->nlmsg_seq = g->cmd <= TORUS_CMD_MAX && torus_scopes[g->cmd].privileged ?
