@@ -1605,6 +1605,18 @@ static void options_of_events_become_question_to_manager(void **state)
 	assert_int_equal(*out, '[');
 }
 
+/* "now" is the end of the present second, so an event that has just happened is included. */
+static void now_includes_present_second(void **state)
+{
+	int64_t before = (int64_t)time(NULL), to;
+
+	(void)state;
+	expect("events --until now", 0);
+	to = json_integer_value(json_object_get(fake.request, "to"));
+	assert_int_equal(to % 1000, 999);
+	assert_in_range(to / 1000, before, (int64_t)time(NULL));
+}
+
 static void output_to_full_disk_fails_with_status_2(void **state)
 {
 	char line[PATH_MAX + 64];
@@ -1719,6 +1731,8 @@ int main(int argc, char **argv)
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(options_of_events_become_question_to_manager,
 						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(now_includes_present_second, fake_setup,
+						fake_teardown),
 		cmocka_unit_test_setup_teardown(output_to_full_disk_fails_with_status_2,
 						fake_setup, fake_teardown),
 	};
