@@ -65,6 +65,19 @@ moved() {
 	until_true 10 runs && [[ $(seen '.data.root.why') == "root moved from "* ]] && return "$fine"
 }
 
+# silent: no NIC sends a management packet for longer than the longest interval of repeated Inits
+silent() {
+	local before
+	before=$(sent)
+	((before > 0)) && rest 2.5 && [[ $(sent) == "$before" ]]
+}
+sent() {
+	local n
+	for n in 0,0 1,0 2,0 0,1 1,1 2,1 0,2 1,2 2,2; do
+		"$TOP/tests/netns/ask" "$run/${n/,/.}/control" links node="$n"
+	done | jq -s 'map(.data[].mgmt_tx) | add // 0'
+}
+
 # Without a root nobody says that all is well, and the one that comes says why it leads.
 told() {
 	local old
@@ -147,6 +160,7 @@ check "all nodes are up, and packets are counted" until_true 10 runs
 check "another node leads after the root's manager ends, without loss" taken_over ends
 check "another node leads after the next one hangs, without loss" taken_over hangs
 check "another node leads after this one loses its power, without loss" taken_over power
+check "no Inits are repeated after the takeovers" until_true 30 silent
 check "the root hands over without loss" moved 1,1
 check "the next root hands over to node 0 without loss" moved 0,0
 check "status shows that there is no root, then why the new one leads" told
