@@ -195,12 +195,24 @@ static int show_past(const struct ctl *ctl, struct ask *a)
 	return status;
 }
 
-/* Prepares for the events of the job since it began. */
+/*
+ * Prepares for the events of the job since it began. The nodes of a job that has ended are not known
+ * any more.
+ */
 static int read_job(struct ask *a)
 {
 	json_t *about, *members;
-	int status = job_get(a, job, &about, &members);
+	bool runs;
+	int status = job_runs(a, job, &runs);
 
+	if (status == OK && runs) {
+		status = job_get(a, job, &about, &members);
+	} else if (status == OK) {
+		warn("job '%s' does not run, and its nodes are not known: only events that name it "
+		     "are shown", job);
+		about = json_pack("{ss}", "name", job);
+		members = json_array();
+	}
 	if (status != OK)
 		return status;
 	past.earliest = (int64_t)json_count(about, "since") * 1000;
@@ -290,7 +302,8 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "link", 0, "NODE:PORT", &past.link, 0, 0, "that name this cable, by either end" },
 	{ OPT_TEXT, "of", 0, "NODE", &past.of, 0, 0, "that happened at this node, or name it" },
 	{ OPT_TEXT, "job", 0, "NAME", &job, 0, 0,
-	  "since this job began, about it, its nodes and the cables between them" },
+	  "since this job began, about it, its nodes and the cables between them; if it has ended, "
+	  "events that name it" },
 	{ OPT_FLAG, "local", 0, NULL, &past.local, 0, 0,
 	  "events that the manager that is asked noticed itself, not those of the root" },
 	{ OPT_TEXT, "exec", 'x', "PROGRAM", &hook, 0, 0,

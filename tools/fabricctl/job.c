@@ -50,6 +50,21 @@ int job_get(struct ask *a, const char *name, json_t **job, json_t **members)
 	return OK;
 }
 
+int job_runs(struct ask *a, const char *name, bool *runs)
+{
+	json_t *data, *v;
+	int status = ask(a, json_pack("{ss}", "cmd", "jobs"), &data);
+	size_t i;
+
+	*runs = false;
+	if (status != OK)
+		return status;
+	json_array_foreach(json_object_get(data, "jobs"), i, v)
+		*runs |= json_text(v, "name") && !strcmp(json_text(v, "name"), name);
+	json_decref(data);
+	return OK;
+}
+
 void job_warn_apart(struct ask *a)
 {
 	const char *kind;

@@ -4,6 +4,7 @@
 #define JOB_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "ask.h"
 
@@ -13,6 +14,8 @@
  * @members: set to its nodes, by number, a new reference
  */
 int job_get(struct ask *a, const char *name, json_t **job, json_t **members);
+/** job_runs() - ask whether there is a job @name. Return: OK, or the kind of the error */
+int job_runs(struct ask *a, const char *name, bool *runs);
 /** job_table() - print a line for each job */
 void job_table(const json_t *jobs);
 /** job_changed() - print what "job start" and "job stop" did. Return: the exit status */
