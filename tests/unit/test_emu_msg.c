@@ -41,13 +41,14 @@ unsigned int tn_nic_room(struct tn_nic *nic, u32 dst, unsigned int vc)
 	return !(full >> dst & 1);
 }
 
-int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now)
+int tn_nic_send_message(struct tn_nic *nic, struct tn_queue *msg, u32 dst, unsigned int vc, u64 now)
 {
 	(void)nic;
 	(void)dst;
 	(void)vc;
 	(void)now;
-	tn_queue_push(&sent, pkt);
+	while (msg->head)
+		tn_queue_push(&sent, tn_queue_pop(msg));
 	return 0;
 }
 
