@@ -265,6 +265,7 @@ static void torus_ndo_uninit(struct net_device *dev)
 	d->gone = true;
 	netif_carrier_off(dev);
 	torus_dev_unlock(d);
+	torus_rma_gone(d);
 	d->ops->uninit(d);
 	torus_events_flush(d);
 }
@@ -388,6 +389,7 @@ void torus_netdev_setup(struct net_device *dev)
 	mutex_init(&d->ctl);
 	mutex_init(&d->turn);
 	spin_lock_init(&d->label);
+	INIT_LIST_HEAD(&d->rma_files);
 	torus_events_init(d);
 	dev->netdev_ops = &torus_netdev_ops;
 	dev->ethtool_ops = &torus_ethtool_ops;

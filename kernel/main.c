@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The module: registers the netlink family and the rtnl link type. */
+/* The module: registers the netlink family, /dev/torus and the rtnl link type. */
 #include <linux/module.h>
 #include <net/genetlink.h>
 #include <net/rtnetlink.h>
@@ -16,12 +16,17 @@ static int __init torus_init(void)
 	err = torus_genl_init();
 	if (err)
 		goto err_dev;
-	err = torus_soft_register();
+	err = torus_rma_init();
 	if (err)
 		goto err_genl;
+	err = torus_soft_register();
+	if (err)
+		goto err_rma;
 	torus_kunit_init();
 	return 0;
 
+err_rma:
+	torus_rma_exit();
 err_genl:
 	torus_genl_exit();
 err_dev:
@@ -35,6 +40,7 @@ static void __exit torus_exit(void)
 	torus_kunit_exit();
 	torus_genl_exit();
 	torus_soft_unregister();
+	torus_rma_exit();
 	torus_dev_exit();
 }
 

@@ -4,6 +4,7 @@
  *
  *	main.c     the module             device.c   the netdev: finding, naming, statistics
  *	genl*.c    the netlink family     ethtool.c  the ethtool operations
+ *	rma.c      /dev/torus             pin.c      memory of processes that the NIC uses
  *
  * Below it, a NIC implements struct torus_hw_ops (req/hw.h) for commands, and struct torus_net_ops
  * for packets. soft/ is the software NIC; a driver of hardware would be another folder. A NIC
@@ -45,10 +46,37 @@
 
 struct ethtool_coalesce;
 struct torus_dev;
+struct torus_rma_file;
+struct torus_rma_pin;
+
+/**
+ * struct torus_rma_ops - operations of a NIC for remote memory (rma.c), with the lock of the
+ *	file; all may sleep. Those with a call return 0, or -errno with a text in it; -ENODEV without
+ *	a text: the NIC has lost its place since @bind
+ * @bind: makes a context, f->context, for a process of f->user; returns 0 or -errno
+ * @open: makes the rings of the context in memory of vmalloc_user(), and sets f->rings; its caller
+ *	holds torus_dev.ctl, too
+ * @may_share: checks the call SHARE, before the memory is pinned
+ * @share: makes a region of pinned memory; owns @pin if it returns 0
+ * @call: executes UNSHARE, REGION_GET or WAIT_GET
+ * @ring: the doorbell rang
+ * @unbind: ends the context, if the NIC has not ended it
+ */
+struct torus_rma_ops {
+	int (*bind)(struct torus_dev *d, struct torus_rma_file *f);
+	int (*open)(struct torus_dev *d, struct torus_rma_file *f, struct torus_rma_call *call);
+	int (*may_share)(struct torus_dev *d, struct torus_rma_file *f,
+			 struct torus_rma_call *call);
+	int (*share)(struct torus_dev *d, struct torus_rma_file *f, struct torus_rma_pin *pin,
+		     struct torus_rma_call *call);
+	int (*call)(struct torus_dev *d, struct torus_rma_file *f, struct torus_rma_call *call);
+	void (*ring)(struct torus_dev *d, struct torus_rma_file *f);
+	void (*unbind)(struct torus_dev *d, struct torus_rma_file *f);
+};
 
 /**
  * struct torus_net_ops - operations of a NIC for its netdev. Unlike those of struct torus_hw_ops,
- *	none may be NULL but the last two; @init, @set_coalesce and @add_slave can fail
+ *	none may be NULL but the last three; @init, @set_coalesce and @add_slave can fail
  * @init: called by ndo_init, with RTNL; returns 0 or -errno
  * @uninit: called by ndo_uninit, with RTNL: no packet or event comes after it
  * @free: called by the destructor, when no other operation runs: frees what @init made
@@ -62,6 +90,7 @@ struct torus_dev;
  * @set_coalesce: as in ethtool_ops, with RTNL; returns 0, or -errno with a text
  * @add_slave: binds a port to an Ethernet device, with RTNL; returns 0, or -errno with a text
  * @del_slave: unbinds the port of this device, with RTNL
+ * @rma: operations for remote memory
  */
 struct torus_net_ops {
 	int (*init)(struct torus_dev *d);
@@ -78,6 +107,7 @@ struct torus_net_ops {
 			    struct netlink_ext_ack *extack);
 	int (*add_slave)(struct torus_dev *d, struct net_device *lower, struct torus_refusal *why);
 	void (*del_slave)(struct torus_dev *d, struct net_device *lower);
+	const struct torus_rma_ops *rma;
 };
 
 /**
@@ -112,6 +142,7 @@ struct torus_events {
  *	CAP_NET_ADMIN in it, wherever the netdev has moved to
  * @events: notifications that wait to be sent
  * @all: in the list of all NICs (RTNL), from ndo_init to ndo_uninit
+ * @rma_files: files of /dev/torus that are bound to this NIC (@ctl)
  */
 struct torus_dev {
 	struct net_device *netdev;
@@ -126,6 +157,7 @@ struct torus_dev {
 	struct user_namespace *owner;
 	struct torus_events events;
 	struct list_head all;
+	struct list_head rma_files;
 };
 
 /* --- device.c ---------------------------------------------------------------- */
@@ -247,6 +279,78 @@ bool torus_event_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, un
  * the state again
  */
 void torus_event_lost(struct torus_dev *d);
+
+/* --- rma.c -------------------------------------------------------------------------- */
+
+/**
+ * struct torus_rma_file - an open file of /dev/torus, which is a context of remote memory
+ * @refs: references: of the open file, and of torus_rma_gone() while it uses it
+ * @lock: serialises the calls of this file, and the end of the NIC; taken before torus_dev.ctl. Its
+ *	holder does not access memory of the process, which may take for ever
+ * @dev: the NIC, from TORUS_RMA_BIND until it is removed; else NULL (@lock)
+ * @in_dev: in the list dev->rma_files (torus_dev.ctl)
+ * @user: number of the user who opened the file, in the initial user namespace; constant
+ * @context: private to the NIC
+ * @rings: head and rings, @bytes bytes, which the process may map; NULL before OPEN (@lock); freed
+ *	with the file
+ * @wait: processes that wait for @woken or @gone
+ * @woken: a completion is there for a process that sleeps (atomic)
+ * @gone: the NIC has lost its place, or was removed (atomic)
+ */
+struct torus_rma_file {
+	refcount_t refs;
+	struct mutex lock;
+	struct torus_dev *dev;
+	struct list_head in_dev;
+	u32 user;
+	void *context;
+	void *rings;
+	size_t bytes;
+	wait_queue_head_t wait;
+	bool woken;
+	bool gone;
+};
+
+/** torus_rma_init() - make /dev/torus. Return: 0 or -errno */
+int torus_rma_init(void);
+/** torus_rma_exit() - remove /dev/torus, and wait until all memory of processes is given back */
+void torus_rma_exit(void);
+/** torus_rma_gone() - end the contexts of a NIC that is being removed; RTNL; may sleep */
+void torus_rma_gone(struct torus_dev *d);
+/** torus_rma_wake() - wake the process, for which a completion is there; does not sleep */
+void torus_rma_wake(struct torus_rma_file *f);
+/** torus_rma_hang_up() - note that the NIC has left this file; does not sleep */
+void torus_rma_hang_up(struct torus_rma_file *f);
+
+/* --- pin.c -------------------------------------------------------------------------- */
+
+/**
+ * struct torus_rma_pin - memory of a process that stays in place while the NIC uses it
+ * @at: its address in the kernel
+ * @bits: further memory, of kvzalloc(), which is freed with it; or NULL
+ * @pages: its @npages pages
+ * @mm: whose locked memory the pages count as, with a reference
+ * @given: in the list of memory to give back
+ */
+struct torus_rma_pin {
+	u8 *at;
+	void *bits;
+	struct page **pages;
+	unsigned long npages;
+	struct mm_struct *mm;
+	struct llist_node given;
+};
+
+/**
+ * torus_rma_pin() - pin @bytes bytes at @memory of this process, at the beginning of a page
+ * May sleep for ever, if the process wants that.
+ * Return: 0; -ENOMEM also if RLIMIT_MEMLOCK is exceeded; -EFAULT, -EINVAL and others.
+ */
+int torus_rma_pin(u64 memory, u64 bytes, struct torus_rma_pin **pin);
+/** torus_rma_unpin() - give memory back, soon; does not sleep */
+void torus_rma_unpin(struct torus_rma_pin *pin);
+/** torus_rma_unpin_all() - wait until it has been given back */
+void torus_rma_unpin_all(void);
 
 /* --- soft/ ------------------------------------------------------------------------- */
 

@@ -29,6 +29,7 @@
 #ifndef _UAPI_LINUX_TORUS_RMA_H
 #define _UAPI_LINUX_TORUS_RMA_H
 
+#include <linux/ioctl.h>
 #include <linux/types.h>
 
 #define TORUS_RMA_MAGIC		0x616d7274
@@ -274,11 +275,29 @@ struct torus_rma_head {
  * the context: when it closes, all regions of the context end, and so do its requests, without
  * completions. When the NIC closes it, the NIC has lost its place or ends. A NIC that has no file
  * descriptor left answers before any call, with an error, and closes the connection.
+ *
+ * How it gets one from torus.ko: it opens /dev/torus, and names a netdev of its network namespace
+ * by TORUS_RMA_BIND. The open file is the context, as the connection is above; TORUS_RMA_CALL makes a
+ * call, and the struct becomes its answer. An ioctl fails only if no answer can be given: ENOTCONN
+ * before TORUS_RMA_BIND, ENODEV if the NIC has lost its place or was removed, EFAULT. After OPEN,
+ * mmap() of @bytes bytes from offset 0 gives the rings. write() of 8 bytes is the doorbell; poll()
+ * reports POLLIN when the process is woken, until read() has returned 8 bytes, and POLLHUP when the
+ * NIC is gone.
  */
+#define TORUS_RMA_DEVICE	"/dev/torus"
+#define TORUS_RMA_BIND		_IOW(0xe9, 0, struct torus_rma_where)
+#define TORUS_RMA_CALL		_IOWR(0xe9, 1, struct torus_rma_call)
+
+/** struct torus_rma_where - the NIC of a context: name of its netdev, which ends with a 0 */
+struct torus_rma_where {
+	char ifname[16];
+};
+
 enum torus_rma_calls {
 	/* must be the first request, and is sent once; the answer has three descriptors */
 	TORUS_RMA_OPEN = 1,
-	TORUS_RMA_SHARE,	/* makes a region of the memfd that the message carries */
+	/* makes a region: of the memfd that the message carries, or of the memory @memory */
+	TORUS_RMA_SHARE,
 	TORUS_RMA_UNSHARE,	/* ends @region; -EBUSY: an open request uses the region */
 	TORUS_RMA_REGION_GET,	/* describes the region with the lowest number from @region on */
 	TORUS_RMA_WAIT_GET,	/* describes the first waiting request from number @bytes on */
@@ -360,14 +379,17 @@ struct torus_rma_wait_info {
  * @error: of an answer: 0, or a negative errno, and @why
  * @version: of OPEN: TORUS_RMA_VERSION
  * @entries: of OPEN: size of the SQ, a power of two from 1 to 4096
- * @bytes: of SHARE: size of the region, which the memfd has at least; it must be sealed against
- *	shrinking (F_SEAL_SHRINK); of WAIT_GET: the least number
+ * @bytes: of the answer to OPEN of /dev/torus: size of the rings; of SHARE: size of the region,
+ *	which the memfd has at least; it must be sealed against shrinking (F_SEAL_SHRINK); of
+ *	WAIT_GET: the least number
  * @access: of SHARE: mask of TORUS_RMA_ACCESS_*: what others may do with it
  * @flags: of SHARE: TORUS_RMA_HAS_FE ...
  * @region: of the answer to SHARE, as @key: the name of the region; of UNSHARE; of REGION_GET: the
  *	least number
  * @addr: of SHARE with TORUS_RMA_AT: address of the region, a multiple of 8, which the owner
  *	chooses; the region must end at 2^48 and overlap no other one of its job at this node
+ * @memory: of SHARE of /dev/torus: address of the region in the process, at the beginning of a
+ *	page; its pages stay in memory, and count as locked (RLIMIT_MEMLOCK), until the region ends
  * @why: text of the error
  * @region_info: of the answer to REGION_GET
  * @wait_info: of the answer to WAIT_GET
@@ -384,6 +406,7 @@ struct torus_rma_call {
 	__u32 key;
 	__u64 addr;
 	union {
+		__u64 memory;
 		char why[TORUS_RMA_WHY_MAX];
 		struct torus_rma_region_info region_info;
 		struct torus_rma_wait_info wait_info;

@@ -92,7 +92,7 @@ static u64 find_room(void *host, u32 id, u32 region, u64 offset)
 	return offset < r->bytes ? r->bytes - offset : 0;
 }
 
-static void wake_process(void *host, u32 id)
+static void wake_context(void *host, u32 id)
 {
 	struct tn_soft_rma *rma = host;
 
@@ -101,7 +101,7 @@ static void wake_process(void *host, u32 id)
 
 static const struct tn_rma_ring_ops ring_calls = {
 	.issue = issue_request, .cancel = cancel_request, .room = find_room, .mem = find_memory,
-	.wake = wake_process,
+	.wake = wake_context,
 };
 
 /* --- the service ------------------------------------------------------------------- */

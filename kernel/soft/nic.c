@@ -163,7 +163,7 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 /* Return: when the next timer of the NIC expires, ns; ~0 if none is running. */
 static u64 next_expiry(struct torus_soft *s)
 {
-	u64 at = min(tn_nic_expiry(s->soft.nic), torus_msg_expiry(s));
+	u64 at = min3(tn_nic_expiry(s->soft.nic), torus_msg_expiry(s), torus_rma_expiry(s));
 	unsigned int i;
 
 	for (i = 0; i < s->soft.hw.nports; i++)
@@ -217,9 +217,10 @@ static bool run_nic(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 	}
 	for (i = 0; pending && i < MOVES_MAX; i++) {
 		pending = torus_msg_xmit(s, now);
+		torus_rma_step(s, now);
 		tn_nic_work(s->soft.nic, now);
 		more = torus_ports_tx(s, now);
-		pending = pending && torus_msg_pending(s);
+		pending = (pending && torus_msg_pending(s)) || torus_rma_expiry(s) <= now;
 	}
 	send_events(s);
 	return more || pending || tn_nic_due(s->soft.nic);
@@ -346,6 +347,11 @@ static int shell_attach(struct tn_soft *soft, unsigned int port, const char *low
 	return 0;
 }
 
+static void shell_leave(struct tn_soft *soft)
+{
+	torus_rma_leave(shell_of(soft));
+}
+
 static const struct tn_soft_shell shell = {
 	.lock = shell_lock,
 	.unlock = shell_unlock,
@@ -354,6 +360,7 @@ static const struct tn_soft_shell shell = {
 	.table_new = shell_table_new,
 	.table_free = shell_table_free,
 	.attach = shell_attach,
+	.leave = shell_leave,
 };
 
 /* --- lifetime ----------------------------------------------------------------------------- */
@@ -423,10 +430,12 @@ void torus_nic_stop(struct torus_soft *s)
 void torus_nic_free(struct torus_soft *s)
 {
 	torus_soft_lock(s);
+	torus_rma_leave(s);
 	tn_soft_flush(&s->soft);
 	__skb_queue_purge(&s->up);
 	__skb_queue_purge(&s->down);
 	torus_soft_unlock_read(s);
+	kvfree(s->rma);
 	kvfree(s->soft.table);
 	kvfree(s->soft.nic);
 	torus_park_exit(s);

@@ -8,6 +8,7 @@
  *	pkt.c      packets' memory        park.c     the parking segment
  *	tx.c       the host's queue       cut.c      its messages into packets
  *	msg.c      host messages          param.c    a NIC's parameters
+ *	rma.c      remote memory
  *
  * ../core/ is the NIC itself, ../host/ the host side of a NIC, ../torus.h the layer above.
  *
@@ -87,6 +88,7 @@
 #define TORUS_PIECES		(1 + MAX_SKB_FRAGS)	/* most pieces of a received frame */
 #define TORUS_LARGE_MAX		(MAX_SKB_FRAGS / 2)	/* most payloads that a frame refers to */
 
+struct tn_soft_rma;
 struct torus_soft;
 
 /**
@@ -194,6 +196,7 @@ struct torus_parking {
  * @tx: when NAPI is scheduled for @txq
  * @up: messages that are given to the host when the lock is released (lock)
  * @down: frames that are sent by lower devices when the lock is released (lock)
+ * @rma: remote memory, from the first context on; else NULL (lock)
  * @park: memory of the parking segment (lock)
  * @frame: the frame that is being sent (lock)
  * @piece: pieces of the frame that is being received (lock)
@@ -219,6 +222,7 @@ struct torus_soft {
 	struct sk_buff_head up;
 	struct sk_buff_head down;
 
+	struct tn_soft_rma *rma;
 	struct torus_parking park;
 	struct tn_frame frame;
 	struct tn_seg piece[TORUS_PIECES];
@@ -464,6 +468,17 @@ bool torus_msg_pending(struct torus_soft *s);
 u64 torus_msg_expiry(struct torus_soft *s);
 /** torus_msg_deliver() - take a packet for the host; a complete message goes to s->up (lock) */
 void torus_msg_deliver(struct torus_soft *s, struct tn_pkt *pkt);
+
+/* --- rma.c ------------------------------------------------------------------------- */
+
+extern const struct torus_rma_ops torus_soft_rma_ops;
+
+/** torus_rma_step() - run rings with work (lock). Return: true if packets may have to move */
+bool torus_rma_step(struct torus_soft *s, u64 now);
+/** torus_rma_expiry() - Return: when to call torus_rma_step() again, ns; ~0 for never (lock) */
+u64 torus_rma_expiry(const struct torus_soft *s);
+/** torus_rma_leave() - end all contexts, because the NIC leaves its place (lock) */
+void torus_rma_leave(struct torus_soft *s);
 
 /* --- tx.c -------------------------------------------------------------------------- */
 

@@ -122,6 +122,7 @@ static const struct torus_net_ops soft_net_ops = {
 	.set_coalesce = soft_set_coalesce,
 	.add_slave = soft_add_slave,
 	.del_slave = soft_del_slave,
+	.rma = &torus_soft_rma_ops,
 };
 
 static void torus_setup(struct net_device *dev)

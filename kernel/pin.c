@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory of processes that a NIC reads and writes while they do not run. Its pages are pinned
+ * while the region exists, and mapped into the kernel one after the other, so that the core finds
+ * all of it at one address. They count against RLIMIT_MEMLOCK of the process that named them.
+ *
+ * A region ends when the last request that waits in it has been answered: in a soft interrupt
+ * with the lock of the NIC, where nothing may be unmapped. So a work gives the memory back.
+ */
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "torus.h"
+
+static LLIST_HEAD(given_back);
+
+static void count_locked(const struct torus_rma_pin *pin)
+{
+	account_locked_vm(pin->mm, pin->npages, false);
+}
+
+static void free_pin(struct torus_rma_pin *pin)
+{
+	if (pin->at)
+		vunmap(pin->at);
+	unpin_user_pages_dirty_lock(pin->pages, pin->npages, true);
+	count_locked(pin);
+	mmdrop(pin->mm);
+	kvfree(pin->pages);
+	kvfree(pin->bits);
+	kfree(pin);
+}
+
+static void unpin_given(struct work_struct *work)
+{
+	struct torus_rma_pin *pin, *next;
+
+	llist_for_each_entry_safe(pin, next, llist_del_all(&given_back), given) {
+		free_pin(pin);
+		cond_resched();
+	}
+}
+
+static DECLARE_WORK(unpin_work, unpin_given);
+
+/* Pins all pages, or none. Return: 0 or -errno */
+static int pin_pages(struct torus_rma_pin *pin, unsigned long memory)
+{
+	unsigned long n = 0;
+
+	while (n < pin->npages) {
+		int left = (int)min_t(unsigned long, pin->npages - n, INT_MAX);
+		int got = pin_user_pages_fast(memory + n * PAGE_SIZE, left,
+					      FOLL_WRITE | FOLL_LONGTERM, pin->pages + n);
+
+		if (got <= 0) {
+			unpin_user_pages(pin->pages, n);
+			return got ?: -EFAULT;
+		}
+		n += (unsigned long)got;
+	}
+	return 0;
+}
+
+/* Counts, pins and maps the pages. Return: 0 or -errno; then nothing of that is left */
+static int pin_and_map(struct torus_rma_pin *pin, unsigned long memory)
+{
+	int err;
+
+	pin->pages = kvcalloc(pin->npages, sizeof(*pin->pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!pin->pages)
+		return -ENOMEM;
+	err = account_locked_vm(pin->mm, pin->npages, true);
+	if (err)
+		goto err_pages;
+	err = pin_pages(pin, memory);
+	if (err)
+		goto err_locked;
+	pin->at = vmap(pin->pages, (unsigned int)pin->npages, VM_MAP, PAGE_KERNEL);
+	if (pin->at)
+		return 0;
+	err = -ENOMEM;
+	unpin_user_pages(pin->pages, pin->npages);
+err_locked:
+	count_locked(pin);
+err_pages:
+	kvfree(pin->pages);
+	return err;
+}
+
+int torus_rma_pin(u64 memory, u64 bytes, struct torus_rma_pin **pinp)
+{
+	struct torus_rma_pin *pin;
+	int err;
+
+	if (offset_in_page(memory) || memory != (unsigned long)memory ||
+	    bytes > (u64)UINT_MAX * PAGE_SIZE)
+		return -EINVAL;
+	pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
+	if (!pin)
+		return -ENOMEM;
+	pin->npages = (unsigned long)DIV_ROUND_UP_ULL(bytes, PAGE_SIZE);
+	pin->mm = current->mm;
+	mmgrab(pin->mm);
+	err = pin_and_map(pin, (unsigned long)memory);
+	if (err) {
+		mmdrop(pin->mm);
+		kfree(pin);
+		return err;
+	}
+	*pinp = pin;
+	return 0;
+}
+
+void torus_rma_unpin(struct torus_rma_pin *pin)
+{
+	if (llist_add(&pin->given, &given_back))
+		schedule_work(&unpin_work);
+}
+
+void torus_rma_unpin_all(void)
+{
+	flush_work(&unpin_work);
+}
