@@ -9,7 +9,7 @@ lib-objs := lib/topology.o lib/plan.o lib/route/health.o lib/route/search.o lib/
 	lib/map/score.o lib/map/fold.o lib/map/anneal.o lib/map/improve.o \
 	lib/client.o lib/refusal.o lib/transport-unix.o lib/transport-genl.o lib/names.o \
 	lib/device.o lib/links.o lib/serdes.o lib/rows.o lib/park.o lib/events.o \
-	lib/netdev.o lib/fabric.o lib/rma.o lib/rma_ring.o lib/window.o \
+	lib/netdev.o lib/fabric.o lib/rma.o lib/rma_call.o lib/rma_ring.o lib/window.o \
 	kernel/core/window.o kernel/core/topo.o kernel/core/plan.o kernel/core/route.o $(req-objs)
 lib-cflags := $(call pkg-cflags,libnl-genl-3.0 jansson)
 lib-libs := $(call pkg-libs,libnl-genl-3.0 jansson)

@@ -1,177 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Contexts of remote memory and their regions: calls to the NIC (include/uapi/torus_rma.h). */
+/* Contexts of remote memory, and their regions. */
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "rma.h"
 
-#define CALL_TIME_MS	5000
-
-static _Thread_local char open_error[256];
-
-const char *torus_rma_error(const struct torus_rma *rma)
-{
-	return rma ? rma->error : open_error;
-}
-
-__attribute__((format(printf, 2, 3)))
-static int fail_open(int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(open_error, sizeof(open_error), fmt, ap);
-	va_end(ap);
-	return err;
-}
-
-int lt_rma_fail(struct torus_rma *rma, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(rma->error, sizeof(rma->error), fmt, ap);
-	va_end(ap);
-	return err;
-}
-
-/* --- calls ----------------------------------------------------------------------- */
-
-static int send_call(const struct torus_rma *rma, struct torus_rma_call *call, int fd)
-{
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct iovec iov = { call, sizeof(*call) };
-	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-	ssize_t n;
-
-	if (fd >= 0) {
-		mh.msg_control = control.room;
-		mh.msg_controllen = sizeof(control.room);
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(int));
-	}
-	do {
-		n = sendmsg(rma->sock, &mh, MSG_NOSIGNAL);
-	} while (n < 0 && errno == EINTR);
-	if (n >= 0)
-		return 0;
-	return errno == EPIPE || errno == ECONNRESET ? -ENODEV : -errno;
-}
-
-static void keep_fds(struct msghdr *mh, int *fds)
-{
-	struct cmsghdr *c = CMSG_FIRSTHDR(mh);
-
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(TORUS_RMA_FDS * sizeof(int)))
-		memcpy(fds, CMSG_DATA(c), TORUS_RMA_FDS * sizeof(int));
-}
-
-/* Receives an answer. @fds: set to the TORUS_RMA_FDS descriptors, if the answer has any. */
-static int take_rma_answer(const struct torus_rma *rma, struct torus_rma_call *call, int *fds)
-{
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(TORUS_RMA_FDS * sizeof(int))];
-	} control;
-	struct iovec iov = { call, sizeof(*call) };
-	struct msghdr mh = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control.room, .msg_controllen = sizeof(control.room),
-	};
-	struct pollfd p = { rma->sock, POLLIN, 0 };
-	unsigned int reset = 0;
-	ssize_t n;
-
-	do {
-		n = poll(&p, 1, CALL_TIME_MS);
-		if (n == 1)
-			n = recvmsg(rma->sock, &mh, MSG_CMSG_CLOEXEC);
-		else if (!n)
-			return -ETIMEDOUT;
-		/* reported once, before an answer that came earlier */
-		reset += n < 0 && errno == ECONNRESET;
-	} while (n < 0 && (errno == EINTR || (errno == ECONNRESET && reset == 1)));
-	if (n <= 0)
-		return n && errno != ECONNRESET ? -errno : -ENODEV;
-	keep_fds(&mh, fds);
-	return n == sizeof(*call) ? 0 : -EBADMSG;
-}
-
-/* Sends a call to the NIC, with descriptor @fd unless that is -1, and receives the answer. */
-static int call_nic(struct torus_rma *rma, struct torus_rma_call *call, int fd, int *fds)
-{
-	int err = send_call(rma, call, fd);
-
-	/* a NIC that refuses a connection sends the reason before it closes the connection */
-	if (!err || err == -ENODEV)
-		err = take_rma_answer(rma, call, fds);
-	if (err)
-		return lt_rma_fail(rma, err, "no answer of the NIC: %s", strerror(-err));
-	if (!call->error)
-		return 0;
-	call->why[sizeof(call->why) - 1] = '\0';
-	return lt_rma_fail(rma, call->error < 0 ? call->error : -EBADMSG, "%s", call->why);
-}
-
 /* --- contexts --------------------------------------------------------------------- */
-
-/* Finds the socket of the NIC, if there is only one. Return: 0 or a negative errno */
-static int find_only(char *where, size_t size)
-{
-	const char *dir = secure_getenv("TORUS_RUNDIR");
-	char pattern[256];
-	int err = -ENODEV;
-	glob_t g;
-
-	snprintf(pattern, sizeof(pattern), "%s/*.rma", dir && *dir ? dir : "/run/torus");
-	if (glob(pattern, 0, NULL, &g))
-		return fail_open(-ENODEV, "%s: no NIC offers remote memory; "
-				 "unix:PATH, also in TORUS_RMA, names its socket", pattern);
-	if (g.gl_pathc > 1)
-		err = fail_open(-ENOTUNIQ, "more than one NIC offers remote memory (%.100s, ...); "
-				"set TORUS_RMA to one of them", g.gl_pathv[0]);
-	else if (snprintf(where, size, "unix:%s", g.gl_pathv[0]) < (int)size)
-		err = 0;
-	globfree(&g);
-	return err;
-}
-
-static int connect_socket(struct torus_rma *rma, const char *where)
-{
-	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-	const char *path = where + strlen("unix:");
-	int err;
-
-	if (strncmp(where, "unix:", strlen("unix:")))
-		return lt_rma_fail(rma, -EINVAL, "'%s': must be unix:PATH", where);
-	if (!*path || strlen(path) >= sizeof(sa.sun_path))
-		return lt_rma_fail(rma, -ENAMETOOLONG, "'%s': a path has 1 to %zu bytes", where,
-				   sizeof(sa.sun_path) - 1);
-	strcpy(sa.sun_path, path);
-	rma->sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	do {
-		err = rma->sock >= 0 && !connect(rma->sock, (struct sockaddr *)&sa, sizeof(sa)) ?
-		      0 : -errno;
-	} while (err == -EINTR);
-	return err ? lt_rma_fail(rma, err, "%s: %s", where, strerror(-err)) : 0;
-}
 
 /* Return: true if the head, which the NIC has written, describes rings that are in the memory. */
 static bool is_head_right(const struct torus_rma *rma)
@@ -183,14 +22,15 @@ static bool is_head_right(const struct torus_rma *rma)
 	       h->cq_offset + (uint64_t)h->cq_entries * sizeof(*rma->cq) <= rma->bytes;
 }
 
-static int map_rings(struct torus_rma *rma, int fd)
+/* Maps the rings. @bytes: their size; 0: that of the file @fd */
+static int map_rings(struct torus_rma *rma, int fd, size_t bytes)
 {
 	struct stat st;
 	void *mem;
 
-	if (fstat(fd, &st))
+	if (!bytes && fstat(fd, &st))
 		return lt_rma_fail(rma, -errno, "the rings: %s", strerror(errno));
-	rma->bytes = (size_t)st.st_size;
+	rma->bytes = bytes ? bytes : (size_t)st.st_size;
 	if (rma->bytes < sizeof(*rma->head))
 		return lt_rma_fail(rma, -EPROTO, "the rings are too small");
 	mem = mmap(NULL, rma->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -215,58 +55,28 @@ static int open_rma(struct torus_rma *rma, unsigned int entries)
 		.entries = entries ? entries : TORUS_RMA_ENTRIES,
 	};
 	int fds[TORUS_RMA_FDS] = { -1, -1, -1 };
-	int err = call_nic(rma, &call, -1, fds);
+	int err = lt_rma_call(rma, &call, -1, fds);
 
 	rma->bell = fds[TORUS_RMA_FD_BELL];
 	rma->wake = fds[TORUS_RMA_FD_WAKE];
 	if (!err && fds[TORUS_RMA_FD_RINGS] < 0)
 		err = lt_rma_fail(rma, -EPROTO, "the NIC sent no rings");
 	if (!err)
-		err = map_rings(rma, fds[TORUS_RMA_FD_RINGS]);
+		err = map_rings(rma, fds[TORUS_RMA_FD_RINGS], rma->device ? call.bytes : 0);
 	if (fds[TORUS_RMA_FD_RINGS] >= 0)
 		close(fds[TORUS_RMA_FD_RINGS]);
 	return err;
 }
 
-/* Connects to a NIC. Return: 0 or a negative errno, with its text for torus_rma_error(NULL) */
-static int connect_nic(const char *where, struct torus_rma **rmap)
-{
-	char only[sizeof(((struct sockaddr_un *)0)->sun_path) + 8];
-	struct torus_rma *rma;
-	int err;
-
-	*rmap = NULL;
-	if (!where)
-		where = secure_getenv("TORUS_RMA");
-	if (!where || !*where) {
-		err = find_only(only, sizeof(only));
-		if (err)
-			return err;
-		where = only;
-	}
-	rma = calloc(1, sizeof(*rma));
-	if (!rma)
-		return fail_open(-ENOMEM, "out of memory");
-	rma->sock = rma->bell = rma->wake = -1;
-	err = connect_socket(rma, where);
-	if (err) {
-		fail_open(err, "%s", rma->error);
-		torus_rma_close(rma);
-		return err;
-	}
-	*rmap = rma;
-	return 0;
-}
-
 int torus_rma_open(const char *where, unsigned int entries, struct torus_rma **rmap)
 {
-	int err = connect_nic(where, rmap);
+	int err = lt_rma_connect(where, rmap);
 
 	if (err)
 		return err;
 	err = open_rma(*rmap, entries);
 	if (err) {
-		fail_open(err, "%s", (*rmap)->error);
+		lt_rma_fail_open(err, "%s", (*rmap)->error);
 		torus_rma_close(*rmap);
 		*rmap = NULL;
 	}
@@ -326,26 +136,41 @@ size_t torus_rma_message_max(const struct torus_rma *rma)
 
 /* --- regions ----------------------------------------------------------------------- */
 
-/* Makes memory that can be shared with the NIC. Return: its descriptor, or a negative errno */
-static int make_memory(struct lt_region *r, size_t bytes)
+static int map_region(struct lt_region *r, size_t bytes, int flags, int fd)
+{
+	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	if (mem == MAP_FAILED)
+		return -errno;
+	r->pub.base = mem;
+	r->pub.bytes = bytes;
+	return 0;
+}
+
+/* Makes memory that can be shared with torusemu. Return: its descriptor, or a negative errno */
+static int make_memfd(struct lt_region *r, size_t bytes)
 {
 	int fd = memfd_create("torus-region", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
-	void *mem;
 
 	if (fd < 0)
 		return -errno;
-	if (!ftruncate(fd, (off_t)bytes) &&
-	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
-		mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (mem != MAP_FAILED) {
-			r->pub.base = mem;
-			r->pub.bytes = bytes;
-			return fd;
-		}
-	}
-	err = -errno;
+	err = ftruncate(fd, (off_t)bytes) ||
+	      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ? -errno :
+	      map_region(r, bytes, MAP_SHARED, fd);
+	if (!err)
+		return fd;
 	close(fd);
 	return err;
+}
+
+/* Makes the memory of a region. @fdp: set to its descriptor, or -1. Return: 0 or negative errno */
+static int make_memory(const struct torus_rma *rma, struct lt_region *r, size_t bytes, int *fdp)
+{
+	*fdp = -1;
+	if (rma->device)	/* shared, so that a child of fork() gets no copy of pinned pages */
+		return map_region(r, bytes, MAP_SHARED | MAP_ANONYMOUS, -1);
+	*fdp = make_memfd(r, bytes);
+	return *fdp < 0 ? *fdp : 0;
 }
 
 static int share_memory(struct torus_rma *rma, uint64_t addr, size_t bytes, unsigned int access,
@@ -363,13 +188,16 @@ static int share_memory(struct torus_rma *rma, uint64_t addr, size_t bytes, unsi
 		free(r);
 		return lt_rma_fail(rma, -EINVAL, "a region of 0 bytes: must be 1 or more");
 	}
-	fd = r ? make_memory(r, bytes) : -ENOMEM;
-	if (fd < 0) {
+	err = r ? make_memory(rma, r, bytes, &fd) : -ENOMEM;
+	if (err) {
 		free(r);
-		return lt_rma_fail(rma, fd, "a region of %zu bytes: %s", bytes, strerror(-fd));
+		return lt_rma_fail(rma, err, "a region of %zu bytes: %s", bytes, strerror(-err));
 	}
-	err = call_nic(rma, &call, fd, none);
-	close(fd);
+	if (rma->device)
+		call.memory = (uintptr_t)r->pub.base;
+	err = lt_rma_call(rma, &call, fd, none);
+	if (fd >= 0)
+		close(fd);
 	if (err) {
 		free_lt_region(r);
 		return err;
@@ -405,7 +233,7 @@ int torus_region_free(struct torus_rma *rma, struct torus_region *region)
 		at = &(*at)->next;
 	if (!*at)
 		return lt_rma_fail(rma, -EINVAL, "it is not a region of this context");
-	err = call_nic(rma, &call, -1, none);
+	err = lt_rma_call(rma, &call, -1, none);
 	if (err)
 		return err;
 	*at = (*at)->next;
@@ -424,7 +252,7 @@ static int end_list(struct torus_rma *rma, int err)
 	if (err == -ENOENT)
 		err = 0;
 	if (err < 0)
-		fail_open(err, "%s", rma->error);
+		lt_rma_fail_open(err, "%s", rma->error);
 	torus_rma_close(rma);
 	return err;
 }
@@ -435,11 +263,11 @@ int torus_rma_regions(const char *where,
 	struct torus_rma_call call = { .call = TORUS_RMA_REGION_GET };
 	int none[TORUS_RMA_FDS], stop = 0;
 	struct torus_rma *rma;
-	int err = connect_nic(where, &rma);
+	int err = lt_rma_connect(where, &rma);
 
 	if (err)
 		return err;
-	while (!stop && !(err = call_nic(rma, &call, -1, none))) {
+	while (!stop && !(err = lt_rma_call(rma, &call, -1, none))) {
 		stop = each(ctx, &call.region_info);
 		call = (struct torus_rma_call) {
 			.call = TORUS_RMA_REGION_GET, .region = call.region_info.region + 1,
@@ -455,11 +283,11 @@ int torus_rma_waits(const char *where,
 	struct torus_rma_call call = { .call = TORUS_RMA_WAIT_GET };
 	int none[TORUS_RMA_FDS], stop = 0;
 	struct torus_rma *rma;
-	int err = connect_nic(where, &rma);
+	int err = lt_rma_connect(where, &rma);
 
 	if (err)
 		return err;
-	while (!stop && !(err = call_nic(rma, &call, -1, none))) {
+	while (!stop && !(err = lt_rma_call(rma, &call, -1, none))) {
 		stop = each(ctx, &call.wait_info);
 		call = (struct torus_rma_call) {
 			.call = TORUS_RMA_WAIT_GET, .bytes = call.wait_info.number + 1,

@@ -326,7 +326,10 @@ static int64_t clock_ms(void)
 /* Waits until there is a completion in the ring, or until @until. Return: 0 or a negative errno */
 static int sleep_until(struct torus_rma *rma, int64_t until)
 {
-	struct pollfd p[] = { { rma->wake, POLLIN, 0 }, { rma->sock, POLLIN, 0 } };
+	/* A socket is readable only at the end of the NIC; the device then hangs up. */
+	struct pollfd p[] = {
+		{ rma->wake, POLLIN, 0 }, { rma->sock, rma->device ? 0 : POLLIN, 0 },
+	};
 	int64_t left = until - clock_ms();
 
 	if (arm_ring(rma))

@@ -71,8 +71,9 @@ struct torus_region {
 
 /**
  * torus_rma_open() - open a context
- * @where: "unix:PATH", the socket of option --rma of torusemu(8). NULL: $TORUS_RMA; if that is not
- *	set, the only such socket in /run/torus
+ * @where: "unix:PATH", the socket of option --rma of torusemu(8); "dev:NAME", a netdev of torus(4)
+ *	in this network namespace. NULL: $TORUS_RMA; if that is not set, the only such socket in
+ *	/run/torus, or the only such netdev
  * @entries: most requests that may wait in the ring, a power of two; 0: TORUS_RMA_ENTRIES
  * @rmap: set to the context, which the caller closes with torus_rma_close()
  */

@@ -135,8 +135,8 @@ static int cmd_regions(struct ctl *ctl, int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ OPT_FLAG, "waiting", 'w', NULL, &waiting, 0, 0, "requests that wait for a word, oldest first" },
-	{ OPT_TEXT, "rma", 0, "unix:PATH", &where, 0, 0,
-	  "socket of the NIC; default: $TORUS_RMA, or the only one in /run/torus" },
+	{ OPT_TEXT, "rma", 0, "NIC", &where, 0, 0,
+	  "the NIC: unix:PATH or dev:NAME; default: $TORUS_RMA, or the only one of this node" },
 	{ .kind = OPT_END },
 };
 

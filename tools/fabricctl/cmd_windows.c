@@ -104,8 +104,8 @@ static int cmd_windows(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_TEXT, "rma", 0, "unix:PATH", &where, 0, 0,
-	  "socket of the NIC; default: $TORUS_RMA, or the only one in /run/torus" },
+	{ OPT_TEXT, "rma", 0, "NIC", &where, 0, 0,
+	  "the NIC: unix:PATH or dev:NAME; default: $TORUS_RMA, or the only one of this node" },
 	{ .kind = OPT_END },
 };
 

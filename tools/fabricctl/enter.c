@@ -60,8 +60,7 @@ int node_enter(const struct lab *lab, uint32_t node)
 	setenv("TORUS_LAB", lab->name, 1);
 	setenv("TORUS_NODE", torus_node_text(&lab->shape, node, text), 1);
 	setenv("TORUS_DEVICE", lab_device(lab, node, path), 1);
-	if (!lab->kernel[node])
-		setenv("TORUS_RMA", lab_rma(lab, node, path), 1);
+	setenv("TORUS_RMA", lab_rma(lab, node, path), 1);
 	setenv("TORUS_CONTROL", lab_path(lab, node, "control", path), 1);
 	launcher_environment(lab);
 	return 0;

@@ -164,8 +164,11 @@ char *lab_rma(const struct lab *lab, uint32_t node, char *buf)
 {
 	char path[LAB_TEXT_MAX];
 
-	snprintf(buf, LAB_TEXT_MAX, "unix:%.*s", LAB_TEXT_MAX - 6,
-		 lab_path(lab, node, "rma.sock", path));
+	if (lab->kernel[node])
+		strcpy(buf, "dev:torus0");
+	else
+		snprintf(buf, LAB_TEXT_MAX, "unix:%.*s", LAB_TEXT_MAX - 6,
+			 lab_path(lab, node, "rma.sock", path));
 	return buf;
 }
 

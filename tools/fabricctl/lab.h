@@ -136,7 +136,10 @@ char *lab_port_name(const struct lab *lab, unsigned int port, char *buf);
 char *lab_path(const struct lab *lab, uint32_t node, const char *file, char *buf);
 /** lab_device() - the node's NIC: "unix:PATH", or "genl:torus0" inside the node */
 char *lab_device(const struct lab *lab, uint32_t node, char *buf);
-/** lab_rma() - socket at which a NIC in user space offers remote memory: "unix:PATH" */
+/**
+ * lab_rma() - where the node's NIC offers remote memory: "unix:PATH", or "dev:torus0" inside the
+ * node
+ */
 char *lab_rma(const struct lab *lab, uint32_t node, char *buf);
 #define LAB_TEXT_MAX 128
 

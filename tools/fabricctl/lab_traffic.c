@@ -166,15 +166,33 @@ static int start_flow(int type, const int fd[2], const struct load *load, struct
 	return pid[0] < 0 || pid[1] < 0 ? -errno : 0;
 }
 
+/* The device of a NIC of the kernel is found inside the node. Return: 0 or a negative errno */
+static int enter_rma_node(const struct lab *lab, uint32_t node)
+{
+	char name[LAB_TEXT_MAX];
+	int ns = lab->kernel[node] ? netns_open(lab_netns(lab, node, name)) : -1, err;
+
+	if (!lab->kernel[node])
+		return 0;
+	err = ns < 0 ? ns : netns_enter(ns);
+	if (ns >= 0)
+		close(ns);
+	return err;
+}
+
+/* Runs in a process of its own. */
 static int open_rma_end(const struct lab *lab, uint32_t node, bool owns, uint32_t bytes,
 			struct rma_end *end)
 {
 	char path[LAB_TEXT_MAX], text[TORUS_TEXT_MAX];
-	int err = traffic_rma_open(end, lab_rma(lab, node, path), owns, bytes);
+	int err = enter_rma_node(lab, node);
 
+	torus_node_text(&lab->shape, node, text);
+	if (err)
+		return fail("cannot enter node %s: %s", text, strerror(-err));
+	err = traffic_rma_open(end, lab_rma(lab, node, path), owns, bytes);
 	if (!err)
 		return OK;
-	torus_node_text(&lab->shape, node, text);
 	return fail_as(kind_of_errno(err), "node %s offers no remote memory: %s", text,
 		       torus_rma_error(end->rma));
 }
