@@ -51,8 +51,8 @@ struct torus_rma_pin;
 
 /**
  * struct torus_rma_ops - operations of a NIC for remote memory (rma.c), with the lock of the
- *	file; all may sleep. Those with a call return 0, or -errno with a text in it; -ENODEV without
- *	a text: the NIC has lost its place since @bind
+ *	file; all may sleep. Those with a call return 0, or -errno with a text in it; without a
+ *	text, -ENODEV: the NIC has lost its place since @bind
  * @bind: makes a context, f->context, for a process of f->user; returns 0 or -errno
  * @open: makes the rings of the context in memory of vmalloc_user(), and sets f->rings; its caller
  *	holds torus_dev.ctl, too
