@@ -245,6 +245,7 @@ static inline bool tn_link_wants(const struct tn_link *l)
 	       (tn_retry_ready(&l->retry) || l->ack_now || l->asks ||
 		(l->credit_now && tn_credit_owed(&l->credit)));
 }
+
 void tn_link_poll(struct tn_link *l, u64 now);
 u64 tn_link_expiry(const struct tn_link *l);
 
