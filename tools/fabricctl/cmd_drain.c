@@ -139,7 +139,7 @@ static void look_at_port(struct drain *d, uint32_t node, const json_t *l)
 			       json_count(l, "retry_packets"));
 	if (json_count(l, "queued_packets"))
 		add_drain_wait(d, node, port, "queued", json_count(l, "queued_packets"));
-	/* Managers send management packets over the cable as long as it is plugged in. */
+	/* Management packets do not count: managers may send some at any time. */
 	received = json_count(l, "rx_packets") - json_count(l, "mgmt_rx");
 	if (d->looked && received != d->received[node][p])
 		add_drain_wait(d, node, port, "received since the last check",
