@@ -15,6 +15,7 @@
  * Tests: tests/unit/test_fm_box.c, tests/sim/test_job.c.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,6 +380,17 @@ static uint32_t find_box_size(const struct torus_shape *shape, uint32_t n, int b
 	return 0;
 }
 
+/* Writes as much of a text as there is room for. */
+__attribute__((format(printf, 3, 4)))
+static void write_text(char *to, size_t room, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(to, room, fmt, ap);
+	va_end(ap);
+}
+
 /*
  * Writes how many nodes are free, and which is the first that is not, @at if that is one of them:
  * "14 nodes are free; of the others, node 1,0 is not up".
@@ -398,8 +410,8 @@ static void describe_taken(const struct fm *fm, uint32_t at, char *text, size_t 
 		first = at;
 	if (first < n)
 		describe_obstacle(fm, first, why, sizeof(why));
-	snprintf(text, room, "%u node%s free%s%s", free_nodes, free_nodes == 1 ? " is" : "s are",
-		 *why ? "; of the others, " : "", why);
+	write_text(text, room, "%u node%s free%s%s", free_nodes, free_nodes == 1 ? " is" : "s are",
+		   *why ? "; of the others, " : "", why);
 }
 
 static void explain_no_box(const struct box_search *s, char *why)
@@ -420,10 +432,10 @@ static void explain_no_box(const struct box_search *s, char *why)
 	if (s->want->at != TORUS_NO_NODE)
 		torus_node_text(shape, s->want->at, at);
 	describe_taken(s->fm, s->want->at, taken, sizeof(taken));
-	snprintf(why, FM_TEXT_MAX, "no box of %u free nodes%s%s in %s%s: %s", n,
-		 *at ? " begins at " : "", at, text,
-		 s->apart ? " is whole, because of links that do not work" : "",
-		 s->cut ? "there are too many boxes to try all, so name nodes" : taken);
+	write_text(why, FM_TEXT_MAX, "no box of %u free nodes%s%s in %s%s: %s", n,
+		   *at ? " begins at " : "", at, text,
+		   s->apart ? " is whole, because of links that do not work" : "",
+		   s->cut ? "there are too many boxes to try all, so name nodes" : taken);
 }
 
 static int find_free_box(const struct fm *fm, const struct fm_job_want *want, uint32_t *node,
