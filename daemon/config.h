@@ -34,8 +34,8 @@
  * @job_group: likewise, of the users who may start jobs; its id is @job_gid
  * @stall_max: how long a link waits for credits before it is taken down, ns; 0: without limit
  * @quality: rules by which a link is bad; @out_of_service: most links that the root excludes
- * @round_trip_max: a link whose round trip is longer may be slow (slow.h), ns; 0: none is
  *	because they are bad; 0: it excludes no links
+ * @round_trip_max: a link whose round trip is longer may be slow (slow.h), ns; 0: none is
  * @level: log level
  * @line: for each key, the number of the line that sets it; 0: no line sets it
  */
