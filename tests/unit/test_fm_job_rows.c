@@ -203,15 +203,19 @@ static void end(void)
 	assert_int_equal(memory_blocks(), 0);
 }
 
-/* Closes or opens a cable, at both ends. */
-static void change_cable(struct rnd *r)
+/* Closes or opens the cable at port @p of node @i, at both ends. */
+static void switch_cable(uint32_t i, unsigned int p)
 {
-	uint32_t i = rnd_below(r, fm.table.nodes);
-	unsigned int p = rnd_below(r, 2 * fm.table.shape.ndims);
-
 	closed[i] ^= (uint16_t)(1u << p);
 	closed[torus_neighbour(&fm.table.shape, i, p)] ^=
 		(uint16_t)(1u << torus_dir_opposite(&fm.table.shape, p));
+}
+
+static void change_cable(struct rnd *r)
+{
+	uint32_t i = rnd_below(r, fm.table.nodes);
+
+	switch_cable(i, rnd_below(r, 2 * fm.table.shape.ndims));
 }
 
 static void change_table(struct rnd *r)
@@ -311,6 +315,43 @@ static void rows_without_memory_stay_and_are_computed_later(void **state)
 	assert_false(fm_job_rows_new(&fm));
 	assert_true(memory_failed());
 	end();
+}
+
+/* Without memory no row goes to a relay in another part of a job. See also tests/sim/test_job.c. */
+static void relay_to_divided_job_without_memory_is_computed_later(void **state)
+{
+	static const uint32_t box[] = { 0, 1, 3, 4 };
+	static const struct { uint8_t node, port; } cut[] = {
+		{ 0, 0 }, { 1, 1 }, { 2, 1 }, { 5, 0 }, { 5, 1 }, { 7, 0 },
+	};
+	struct rnd r = rnd_new(1);
+	unsigned int n = 1;
+	bool failed;
+
+	(void)state;
+	do {
+		bool changed = false;
+		int err;
+
+		begin(&r, "3x3");
+		fm.node = 5;
+		for (unsigned int i = 0; i < 4; i++)
+			entry[box[i]].job = 1;
+		for (unsigned int i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
+			switch_cable(cut[i].node, cut[i].port);
+		make_routes();
+		assert_true(torus_routes_rows(fm.routes)[1] & TORUS_ROW_RELAY);
+		memory_fails_at(n++);
+		err = fm_job_rows_update(&fm, &changed);
+		failed = memory_failed();
+		assert_int_equal(err, failed ? -ENOMEM : 0);
+		assert_int_equal(update(&changed), 0);
+		assert_true(changed);
+		note_last();
+		rows_equal_model(true);
+		end();
+	} while (failed);
+	assert_true(n > 6);	/* rows, members, ports, cables, parts, and the search for a relay */
 }
 
 /* A job that has fallen apart: there is no row to the nodes of the other part. */
@@ -549,6 +590,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_histories_of_job_rows_equal_model),
 		cmocka_unit_test(rows_without_memory_stay_and_are_computed_later),
+		cmocka_unit_test(relay_to_divided_job_without_memory_is_computed_later),
 		cmocka_unit_test(row_to_other_part_of_job_is_invalid),
 		cmocka_unit_test(rows_are_made_again_for_larger_shape),
 		cmocka_unit_test(rows_are_proven_for_sets_of_dead_cables),

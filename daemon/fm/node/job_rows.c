@@ -222,6 +222,9 @@ static int go_around_job(struct fm *fm, uint32_t first, uint64_t *around)
 
 	if (find_cables_of_job(fm, fm->table.entry[first].job, &j))
 		err = torus_health_new(&fm->table.shape, j.closed, &j.health);
+	/* Finds the parts of the job, so that no later question needs memory. */
+	if (!err && torus_health_component(j.health, first) == TORUS_NO_NODE)
+		err = -ENOMEM;
 	for (uint32_t i = first; !err && i < j.nodes; i++)
 		if (j.member[i] && around[i] == SAME_ROW && is_relayed_to_job(fm, i))
 			err = go_around_parts(fm, &j, i, around);
