@@ -457,6 +457,35 @@ static void root_that_refuses_is_tried_ever_more_seldom(void **state)
 	try_wrong_root(true);
 }
 
+/*
+ * The node's own root answers at the address of the later one, and takes this connection for the
+ * node's latest one: the node joins it again.
+ */
+static void own_root_at_address_of_later_one_is_joined_again(void **state)
+{
+	int tried;
+
+	(void)state;
+	led();
+	assert_true(connects(GREATER));
+	tried = last_conn();
+	stage_up(&s, tried);
+	stage_forget(&s);
+	welcome(tried, FOLLOWED, TERM, false, "");
+	assert_true(has_problem("another one answers at"));
+	assert_int_equal(stage_count(&s, "close 1\n"), 1);
+	assert_true(follows(FOLLOWED) && own_init().lost);
+	/* The later root is avoided meanwhile. */
+	receive_init(0, LEADS, GREATER, TERM + 1);
+	assert_true(follows(FOLLOWED));
+	run(100 * MS);
+	assert_int_not_equal(last_conn(), tried);
+	stage_up(&s, last_conn());
+	welcome(last_conn(), FOLLOWED, TERM, false, "");
+	assert_true(follows(FOLLOWED) && !own_init().lost);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -476,6 +505,7 @@ int main(void)
 		cmocka_unit_test(connection_without_memory_is_reported),
 		cmocka_unit_test(wrong_root_at_address_is_tried_ever_more_seldom),
 		cmocka_unit_test(root_that_refuses_is_tried_ever_more_seldom),
+		cmocka_unit_test(own_root_at_address_of_later_one_is_joined_again),
 		cmocka_unit_test(later_root_is_followed_if_own_is_lost_meanwhile),
 	};
 

@@ -39,7 +39,9 @@
  * other root counts on nothing in it before the NIC obeys. A refusal ends by an administrator in
  * most cases, so the wait grows after each of them, too. Until that wait is over, the node also
  * avoids that root if it loses its own one. A failure is forgotten when the root that was meant
- * accepts the node.
+ * accepts the node. If the node's own root answers with WELCOME, it has taken this connection for
+ * the node's latest one, and the node and all below it count as missing when it is closed. So the
+ * node then joins its root again, and announces those below.
  *
  * At the other end of the cable is a node of the part with the later root, which tries nothing. If
  * Inits name the earlier root for longer than LAGS, it reports a problem, too, so that both parts
@@ -337,6 +339,8 @@ bool fm_try_answer(struct fm *fm, struct fm_conn *c, const struct fm_msg *msg)
 		return false;
 	} else if (guid != fm->trying->init->root_guid) {
 		refuse_attempt(fm, c, true, "another one answers at");
+		if (welcome && guid == fm->root_guid && !fm->is_root)
+			fm_uplink_rejoin(fm);
 	} else if (!leads) {
 		refuse_attempt(fm, c, false, "that one does not lead any more at");
 	} else if (!takes_tried(fm)) {

@@ -88,7 +88,7 @@ void fm_uplink_root_known(struct fm *fm);
 void fm_uplink_take(struct fm *fm, struct fm_conn *c);
 /**
  * fm_uplink_rejoin() - leave the root and join it again, because recoveries do not wait for this
- * node
+ * node, or because the root has taken a connection that is closed for this node's latest one
  */
 void fm_uplink_rejoin(struct fm *fm);
 /** fm_uplink_leave() - close the connections to the root and to the parent */
