@@ -21,6 +21,11 @@
  *  4. Two windows rarely have the same round trip to the nanosecond. So the same value read again
  *     is the same window, and counts once.
  *
+ * Limits. If the machine at the other end of one link is overloaded, so that its software NIC
+ * answers no packet in time, and the others are not, that link looks slow. If both cables of two
+ * neighbours (a dimension of two nodes) are slow, and their nodes have no other link with traffic,
+ * neither end finds them.
+ *
  * A link without traffic has no round trips: 'fabricctl link test' judges it, by the same limit.
  */
 #ifndef SLOW_H

@@ -32,6 +32,9 @@
  *    done. So there is at most one of these for each end, too, and one answer to it.
  *  - An end sends one more Init when it receives the first one that has a place.
  * So a change costs at most eight Inits on each cable, usually two, and then both ends are silent.
+ * Silence does not prove that the last Init arrived: an acknowledgement of an earlier one, on its
+ * way while the content changed, ends the repetition although the new Init may be lost. Nothing
+ * depends on a single Init (try.c), and the next change sends another.
  *
  * See wave.c for the position that the wave gives this node, and how further Inits check it. The
  * root does not decide on coordinates by the wave, but by the cables that all nodes report (their

@@ -28,6 +28,9 @@
  *     outside the job, or in P. So D decreases until the chain is at d or in P. Each relay has a
  *     row on: its D is finite, so a neighbour has a lower D, and the header of one hop leads there.
  *  3. No chain comes to another part: rows never name its nodes as relays to d.
+ * This holds if all nodes choose their relays so. During an update of the managers, a node with an
+ * earlier one orders relays by the hops in the whole fabric, and two relays may name each other;
+ * then the NICs end the chain (TN_RELAY_LEGS), and the packet returns as unreachable.
  *
  * Isolation. Only rows of nodes outside the job change, so packets between the nodes of the job
  * use what they used before. A leg may cross other parts, like every row of the fabric, because

@@ -13,7 +13,10 @@
  *  - a node that asks to be root, and
  *  - a node that follows one that asks
  * first open a connection to the other root, and ask on it: they send HELLO, as a node that joins.
- * A root that leads and accepts the node answers CLAIM, or WELCOME if the NIC obeys it already.
+ * A root that accepts the node answers CLAIM with its epoch, or WELCOME if the NIC obeys it
+ * already. It leads, or has just asked for an epoch of its own, which takes less than a second;
+ * the message does not tell the two apart. If it does not get that epoch, the node finds a root
+ * again as after any loss.
  * Only then the node leaves its own root, or gives way, and the connection becomes the one to its
  * root. If an Init names a later root meanwhile, the node tries that one instead. But a root that
  * it could not reach before never takes the place of one that it has not tried, and always gives up
