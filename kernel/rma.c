@@ -53,18 +53,24 @@ void torus_rma_hang_up(struct torus_rma_file *f)
 	wake_up_interruptible_poll(&f->wait, EPOLLIN | EPOLLHUP);
 }
 
-/* Ends the context of a file. */
+/*
+ * Ends the context of a file. While the file is in the list, torus_rma_gone() waits for its lock;
+ * so it leaves the list last, and the reference keeps the NIC until the lock of the list is free.
+ */
 static void leave_dev(struct torus_rma_file *f)
 {
 	struct torus_dev *d = f->dev;
+	netdevice_tracker t;
 
 	lockdep_assert_held(&f->lock);
 	if (!d)
 		return;
+	netdev_hold(d->netdev, &t, GFP_KERNEL);
+	d->ops->rma->unbind(d, f);
 	torus_dev_lock(d);
 	list_del_init(&f->in_dev);
 	torus_dev_unlock(d);
-	d->ops->rma->unbind(d, f);
+	torus_dev_put(d, &t);
 	f->dev = NULL;
 	torus_rma_hang_up(f);
 }
