@@ -2,13 +2,18 @@
 /*
  * Memory of processes that a NIC reads and writes while they do not run. Its pages are pinned
  * while the region exists, and mapped into the kernel one after the other, so that the core finds
- * all of it at one address. They count against RLIMIT_MEMLOCK of the process that named them.
+ * all of it at one address. They count against RLIMIT_MEMLOCK as locked memory of the user, as with
+ * AF_XDP and io_uring: a count of the process would end with exec() while its memory stays pinned,
+ * and to take it back one would have to wait for mmap_lock, which a process can hold for ever.
  *
  * A region ends when the last request that waits in it has been answered: in a soft interrupt
  * with the lock of the NIC, where nothing may be unmapped. So a work gives the memory back.
  */
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/mm.h>
-#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -16,9 +21,29 @@
 
 static LLIST_HEAD(given_back);
 
-static void count_locked(const struct torus_rma_pin *pin)
+/* Return: 0, and the pages are counted; -ENOMEM if the user would have too many */
+static int count_locked(struct torus_rma_pin *pin)
 {
-	account_locked_vm(pin->mm, pin->npages, false);
+	unsigned long max = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	atomic_long_t *count = &current_user()->locked_vm;
+	long old = atomic_long_read(count);
+
+	if (capable(CAP_IPC_LOCK))
+		return 0;
+	do {
+		if ((unsigned long)old > max || pin->npages > max - (unsigned long)old)
+			return -ENOMEM;
+	} while (!atomic_long_try_cmpxchg(count, &old, old + (long)pin->npages));
+	pin->user = get_uid(current_user());
+	return 0;
+}
+
+static void uncount_locked(struct torus_rma_pin *pin)
+{
+	if (!pin->user)
+		return;
+	atomic_long_sub((long)pin->npages, &pin->user->locked_vm);
+	free_uid(pin->user);
 }
 
 static void free_pin(struct torus_rma_pin *pin)
@@ -26,8 +51,7 @@ static void free_pin(struct torus_rma_pin *pin)
 	if (pin->at)
 		vunmap(pin->at);
 	unpin_user_pages_dirty_lock(pin->pages, pin->npages, true);
-	count_locked(pin);
-	mmdrop(pin->mm);
+	uncount_locked(pin);
 	kvfree(pin->pages);
 	kvfree(pin->bits);
 	kfree(pin);
@@ -72,7 +96,7 @@ static int pin_and_map(struct torus_rma_pin *pin, unsigned long memory)
 	pin->pages = kvcalloc(pin->npages, sizeof(*pin->pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!pin->pages)
 		return -ENOMEM;
-	err = account_locked_vm(pin->mm, pin->npages, true);
+	err = count_locked(pin);
 	if (err)
 		goto err_pages;
 	err = pin_pages(pin, memory);
@@ -84,7 +108,7 @@ static int pin_and_map(struct torus_rma_pin *pin, unsigned long memory)
 	err = -ENOMEM;
 	unpin_user_pages(pin->pages, pin->npages);
 err_locked:
-	count_locked(pin);
+	uncount_locked(pin);
 err_pages:
 	kvfree(pin->pages);
 	return err;
@@ -102,11 +126,8 @@ int torus_rma_pin(u64 memory, u64 bytes, struct torus_rma_pin **pinp)
 	if (!pin)
 		return -ENOMEM;
 	pin->npages = (unsigned long)DIV_ROUND_UP_ULL(bytes, PAGE_SIZE);
-	pin->mm = current->mm;
-	mmgrab(pin->mm);
 	err = pin_and_map(pin, (unsigned long)memory);
 	if (err) {
-		mmdrop(pin->mm);
 		kfree(pin);
 		return err;
 	}

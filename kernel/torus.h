@@ -329,7 +329,7 @@ void torus_rma_hang_up(struct torus_rma_file *f);
  * @at: its address in the kernel
  * @bits: further memory, of kvzalloc(), which is freed with it; or NULL
  * @pages: its @npages pages
- * @mm: whose locked memory the pages count as, with a reference
+ * @user: whose locked memory the pages count as, with a reference; NULL: they do not count
  * @given: in the list of memory to give back
  */
 struct torus_rma_pin {
@@ -337,7 +337,7 @@ struct torus_rma_pin {
 	void *bits;
 	struct page **pages;
 	unsigned long npages;
-	struct mm_struct *mm;
+	struct user_struct *user;
 	struct llist_node given;
 };
 
