@@ -88,6 +88,25 @@ static int pin_pages(struct torus_rma_pin *pin, unsigned long memory)
 	return 0;
 }
 
+/*
+ * Return: true if no file system waits for these pages: they are anonymous, of tmpfs or of
+ * hugetlbfs. Others would be written behind the back of their file system, which may also keep
+ * them locked for ever (FUSE), so that they could not be given back.
+ */
+static bool have_no_file(const struct torus_rma_pin *pin)
+{
+	unsigned long i;
+
+	for (i = 0; i < pin->npages; i++) {
+		struct folio *folio = page_folio(pin->pages[i]);
+
+		if (!folio_test_anon(folio) && !folio_test_swapbacked(folio) &&
+		    !PageHuge(pin->pages[i]))
+			return false;
+	}
+	return true;
+}
+
 /* Counts, pins and maps the pages. Return: 0 or -errno; then nothing of that is left */
 static int pin_and_map(struct torus_rma_pin *pin, unsigned long memory)
 {
@@ -102,10 +121,14 @@ static int pin_and_map(struct torus_rma_pin *pin, unsigned long memory)
 	err = pin_pages(pin, memory);
 	if (err)
 		goto err_locked;
+	err = -EOPNOTSUPP;
+	if (!have_no_file(pin))
+		goto err_pinned;
 	pin->at = vmap(pin->pages, (unsigned int)pin->npages, VM_MAP, PAGE_KERNEL);
 	if (pin->at)
 		return 0;
 	err = -ENOMEM;
+err_pinned:
 	unpin_user_pages(pin->pages, pin->npages);
 err_locked:
 	uncount_locked(pin);

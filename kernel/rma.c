@@ -224,6 +224,9 @@ static int refuse_pin(struct torus_rma_call *call, u64 memory, int err)
 			 "memory at 0x%llx: must begin with a page", memory);
 	else if (err == -ENOMEM)
 		snprintf(call->why, sizeof(call->why), TOO_LARGE, call->bytes);
+	else if (err == -EOPNOTSUPP)
+		snprintf(call->why, sizeof(call->why),
+			 "memory at 0x%llx: must not be of a file, unless on tmpfs", memory);
 	else
 		snprintf(call->why, sizeof(call->why),
 			 "memory at 0x%llx: %llu bytes from there cannot be pinned", memory,

@@ -344,7 +344,8 @@ struct torus_rma_pin {
 /**
  * torus_rma_pin() - pin @bytes bytes at @memory of this process, at the beginning of a page
  * May sleep for ever, if the process wants that.
- * Return: 0; -ENOMEM also if RLIMIT_MEMLOCK is exceeded; -EFAULT, -EINVAL and others.
+ * Return: 0; -ENOMEM also if RLIMIT_MEMLOCK is exceeded; -EOPNOTSUPP if it is of a file that is not
+ * on tmpfs or hugetlbfs; -EFAULT, -EINVAL and others.
  */
 int torus_rma_pin(u64 memory, u64 bytes, struct torus_rma_pin **pin);
 /** torus_rma_unpin() - give memory back, soon; does not sleep */
