@@ -16,17 +16,17 @@ static int __init torus_init(void)
 	err = torus_genl_init();
 	if (err)
 		goto err_dev;
-	err = torus_rma_init();
-	if (err)
-		goto err_genl;
 	err = torus_soft_register();
 	if (err)
-		goto err_rma;
+		goto err_genl;
+	err = torus_rma_init();		/* last: a file may be open as soon as it is there */
+	if (err)
+		goto err_soft;
 	torus_kunit_init();
 	return 0;
 
-err_rma:
-	torus_rma_exit();
+err_soft:
+	torus_soft_unregister();
 err_genl:
 	torus_genl_exit();
 err_dev:
