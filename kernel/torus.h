@@ -54,8 +54,8 @@ struct torus_rma_pin;
  *	file; all may sleep. Those with a call return 0, or -errno with a text in it; without a
  *	text, -ENODEV: the NIC has lost its place since @bind
  * @bind: makes a context, f->context, for a process of f->user; returns 0 or -errno
- * @open: makes the rings of the context in memory of vmalloc_user(), and sets f->rings; its caller
- *	holds torus_dev.ctl, too
+ * @open: makes the rings of the context in memory for remap_vmalloc_range(), and sets f->rings; its
+ *	caller holds torus_dev.ctl, too
  * @may_share: checks the call SHARE, before the memory is pinned
  * @share: makes a region of pinned memory; owns @pin if it returns 0
  * @call: executes UNSHARE, REGION_GET or WAIT_GET

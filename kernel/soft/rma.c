@@ -162,6 +162,32 @@ static int start_rings(struct torus_soft *s, struct torus_rma_file *f, void *rin
 	return err;
 }
 
+/*
+ * Makes memory that can be mapped by remap_vmalloc_range(), and is freed by vfree(). As it may
+ * outlive the NIC, the process is charged for it; vmalloc_user() would charge nobody. Return: it,
+ * all 0, or NULL.
+ */
+static void *make_rings(size_t bytes)
+{
+	unsigned int n = DIV_ROUND_UP(bytes, PAGE_SIZE), i = 0;
+	struct page **pages = kvcalloc(n, sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	void *rings;
+
+	for (; pages && i < n; i++) {
+		pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!pages[i])
+			break;
+	}
+	rings = pages && i == n ? vmap(pages, n, VM_MAP | VM_USERMAP | VM_MAP_PUT_PAGES,
+				       PAGE_KERNEL) : NULL;
+	if (rings)
+		return rings;
+	while (i)
+		__free_page(pages[--i]);
+	kvfree(pages);
+	return NULL;
+}
+
 static int soft_rma_open(struct torus_dev *d, struct torus_rma_file *f,
 			 struct torus_rma_call *call)
 {
@@ -181,7 +207,7 @@ static int soft_rma_open(struct torus_dev *d, struct torus_rma_file *f,
 		err = start_service(s, call);
 	if (err)
 		return err;
-	rings = vmalloc_user(tn_soft_rma_ring_size(call->entries));
+	rings = make_rings(tn_soft_rma_ring_size(call->entries));
 	op = kvzalloc(tn_soft_rma_ops_size(call->entries), GFP_KERNEL_ACCOUNT);
 	err = rings && op ? start_rings(s, f, rings, op, call) : -ENOMEM;
 	if (err) {
