@@ -233,9 +233,11 @@ static size_t find_device(char *where, size_t size)
 
 		if (fd == -ENOENT)		/* no driver */
 			break;
-		if (fd < 0)
+		/* a NIC that refuses this user now is a NIC, too: another must not be taken for it */
+		if (fd < 0 && fd != -EUSERS && fd != -ENOSPC && fd != -EOVERFLOW)
 			continue;
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 		if (!n++)
 			snprintf(where, size, DEV "%s", i->if_name);
 	}
