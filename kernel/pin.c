@@ -54,6 +54,7 @@ static void free_pin(struct torus_rma_pin *pin)
 	uncount_locked(pin);
 	kvfree(pin->pages);
 	kvfree(pin->bits);
+	kvfree(pin->space);
 	kfree(pin);
 }
 

@@ -234,10 +234,34 @@ static int refuse_pin(struct torus_rma_call *call, u64 memory, int err)
 	return err;
 }
 
+/*
+ * Makes a region of pinned memory. What the NIC keeps about it is allocated without the lock, since
+ * that takes long for a large region. Return: 0, or -errno; then the caller still owns @pin
+ */
+static int share_pin(struct torus_rma_file *f, struct torus_rma_pin *pin,
+		     struct torus_rma_call *call)
+{
+	const struct torus_rma_ops *ops;
+	struct torus_dev *d;
+	int err;
+
+	mutex_lock(&f->lock);
+	d = dev_of(f);
+	ops = IS_ERR(d) ? NULL : d->ops->rma;	/* of this module, which the file keeps */
+	mutex_unlock(&f->lock);
+	err = ops ? ops->prepare(pin, call) : PTR_ERR(d);
+	if (err)
+		return err;
+	mutex_lock(&f->lock);
+	d = dev_of(f);
+	err = IS_ERR(d) ? PTR_ERR(d) : ops->share(d, f, pin, call);
+	mutex_unlock(&f->lock);
+	return err;
+}
+
 static int share_pinned(struct torus_rma_file *f, struct torus_rma_call *call, u64 memory)
 {
 	struct torus_rma_pin *pin;
-	struct torus_dev *d;
 	int err = locked_call(f, may_share, call);
 
 	if (err)
@@ -245,10 +269,7 @@ static int share_pinned(struct torus_rma_file *f, struct torus_rma_call *call, u
 	err = torus_rma_pin(memory, call->bytes, &pin);
 	if (err)
 		return refuse_pin(call, memory, err);
-	mutex_lock(&f->lock);
-	d = dev_of(f);
-	err = IS_ERR(d) ? PTR_ERR(d) : d->ops->rma->share(d, f, pin, call);
-	mutex_unlock(&f->lock);
+	err = share_pin(f, pin, call);
 	if (err)
 		torus_rma_unpin(pin);
 	return err;
@@ -281,8 +302,11 @@ static long call_file(struct torus_rma_file *f, struct torus_rma_call __user *ar
 	if (copy_from_user(&call, arg, sizeof(call)))
 		return -EFAULT;
 	call.error = answer_call(f, &call);
-	if (call.error && !call.why[0])
+	if (call.error == -ENODEV || call.error == -ENOTCONN)
 		return call.error;
+	if (call.error && !call.why[0])
+		snprintf(call.why, sizeof(call.why), "%s", call.error == -ENOMEM ?
+			 "out of memory" : "the NIC refuses the call");
 	return copy_to_user(arg, &call, sizeof(call)) ? -EFAULT : 0;
 }
 

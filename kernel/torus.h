@@ -57,6 +57,7 @@ struct torus_rma_pin;
  * @open: makes the rings of the context in memory for remap_vmalloc_range(), and sets f->rings; its
  *	caller holds torus_dev.ctl, too
  * @may_share: checks the call SHARE, before the memory is pinned
+ * @prepare: allocates @bits and @space of @pin; without the lock, the NIC may be gone
  * @share: makes a region of pinned memory; owns @pin if it returns 0
  * @call: executes UNSHARE, REGION_GET or WAIT_GET
  * @ring: the doorbell rang
@@ -67,6 +68,7 @@ struct torus_rma_ops {
 	int (*open)(struct torus_dev *d, struct torus_rma_file *f, struct torus_rma_call *call);
 	int (*may_share)(struct torus_dev *d, struct torus_rma_file *f,
 			 struct torus_rma_call *call);
+	int (*prepare)(struct torus_rma_pin *pin, const struct torus_rma_call *call);
 	int (*share)(struct torus_dev *d, struct torus_rma_file *f, struct torus_rma_pin *pin,
 		     struct torus_rma_call *call);
 	int (*call)(struct torus_dev *d, struct torus_rma_file *f, struct torus_rma_call *call);
@@ -327,7 +329,7 @@ void torus_rma_hang_up(struct torus_rma_file *f);
 /**
  * struct torus_rma_pin - memory of a process that stays in place while the NIC uses it
  * @at: its address in the kernel
- * @bits: further memory, of kvzalloc(), which is freed with it; or NULL
+ * @bits, @space: further memory, of kvzalloc(), which is freed with it; or NULL
  * @pages: its @npages pages
  * @user: whose locked memory the pages count as, with a reference; NULL: they do not count
  * @given: in the list of memory to give back
@@ -335,6 +337,7 @@ void torus_rma_hang_up(struct torus_rma_file *f);
 struct torus_rma_pin {
 	u8 *at;
 	void *bits;
+	void *space;
 	struct page **pages;
 	unsigned long npages;
 	struct user_struct *user;

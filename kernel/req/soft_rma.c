@@ -140,13 +140,16 @@ int tn_soft_rma_begin(struct tn_soft_rma *rma, void **memory, u64 seed, u64 now,
 
 /* --- contexts ---------------------------------------------------------------------- */
 
-/* Return: number of contexts of a user. */
+/* Return: number of contexts of a user, or of all users but root if that is 0. */
 static unsigned int count_of_user(const struct tn_soft_rma *rma, u16 job)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < TN_SOFT_CONTEXTS_MAX; i++)
-		n += rma->context[i] && rma->context[i]->job == job;
+	for (unsigned int i = 0; i < TN_SOFT_CONTEXTS_MAX; i++) {
+		const struct tn_soft_context *ctx = rma->context[i];
+
+		n += ctx && ctx->job && (!job || ctx->job == job);
+	}
 	return n;
 }
 
@@ -158,6 +161,8 @@ int tn_soft_rma_add(struct tn_soft_rma *rma, struct tn_soft_context *ctx, u32 us
 		return -EOVERFLOW;
 	if (user && count_of_user(rma, (u16)user) >= TN_SOFT_USER_CONTEXTS)
 		return -EUSERS;
+	if (user && count_of_user(rma, 0) >= TN_SOFT_CONTEXTS_MAX - TN_SOFT_ROOT_CONTEXTS)
+		return -ENOSPC;
 	while (id < TN_SOFT_CONTEXTS_MAX && rma->context[id])
 		id++;
 	if (id == TN_SOFT_CONTEXTS_MAX)

@@ -24,6 +24,7 @@
 
 #define TN_SOFT_CONTEXTS_MAX	64	/* most contexts of a NIC */
 #define TN_SOFT_USER_CONTEXTS	16	/* most contexts of one user who is not root */
+#define TN_SOFT_ROOT_CONTEXTS	4	/* contexts that are left for root */
 #define TN_SOFT_ENTRIES_MAX	256	/* most entries of a SQ; the CQ has twice as many */
 #define TN_SOFT_REGIONS_MAX	1024	/* most regions of a NIC */
 #define TN_SOFT_CONTEXT_REGIONS	64	/* most regions of a context */
@@ -148,7 +149,7 @@ struct tn_soft_rma {
 /**
  * tn_soft_rma_add() - add a context, which is all zero, for a process of @user
  * Return: 0; -EOVERFLOW if the number of the user is above 65535, -EUSERS if the user has too many
- * contexts, -ENOSPC if the NIC has.
+ * contexts, -ENOSPC if the NIC has, or if only those for root are left.
  */
 int tn_soft_rma_add(struct tn_soft_rma *rma, struct tn_soft_context *ctx, u32 user);
 /** tn_soft_rma_check() - Return: 0 if OPEN of this context is allowed; else negative errno */

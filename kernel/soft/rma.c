@@ -258,27 +258,33 @@ static int soft_rma_may_share(struct torus_dev *d, struct torus_rma_file *f,
 	return err;
 }
 
+static int soft_rma_prepare(struct torus_rma_pin *pin, const struct torus_rma_call *call)
+{
+	bool bits = call->flags & TORUS_RMA_HAS_FE, space = call->flags & TORUS_RMA_AT;
+
+	if (bits)
+		pin->bits = kvzalloc(tn_soft_rma_bits(call->bytes), TORUS_GFP_LARGE);
+	if (space)
+		pin->space = kvzalloc(sizeof(struct tn_soft_space), GFP_KERNEL_ACCOUNT);
+	return (bits && !pin->bits) || (space && !pin->space) ? -ENOMEM : 0;
+}
+
 static int soft_rma_share(struct torus_dev *d, struct torus_rma_file *f,
 			  struct torus_rma_pin *pin, struct torus_rma_call *call)
 {
-	struct tn_soft_share share = { .mem = pin->at, .pin = pin, .key = get_random_u32() };
+	struct tn_soft_share share = {
+		.mem = pin->at, .bits = pin->bits, .pin = pin, .space = pin->space,
+		.key = get_random_u32(),
+	};
 	struct torus_soft *s = torus_soft_of(d);
 	struct rma_context *ctx;
-	int err = -ENOMEM;
+	int err;
 
-	if (call->flags & TORUS_RMA_HAS_FE)
-		pin->bits = kvzalloc(tn_soft_rma_bits(call->bytes), TORUS_GFP_LARGE);
-	if (call->flags & TORUS_RMA_AT)
-		share.space = kvzalloc(sizeof(*share.space), GFP_KERNEL_ACCOUNT);
-	share.bits = pin->bits;
-	if (!(call->flags & TORUS_RMA_HAS_FE) == !share.bits &&
-	    !(call->flags & TORUS_RMA_AT) == !share.space) {
-		torus_soft_lock(s);
-		ctx = f->context;
-		err = ctx ? tn_soft_rma_share(&ctx->soft, &share, call) : -ENODEV;
-		torus_soft_unlock_read(s);
-	}
-	kvfree(share.space);
+	torus_soft_lock(s);
+	ctx = f->context;
+	err = ctx ? tn_soft_rma_share(&ctx->soft, &share, call) : -ENODEV;
+	pin->space = share.space;	/* NULL if it is used */
+	torus_soft_unlock_read(s);
 	return err;
 }
 
@@ -291,13 +297,16 @@ static int soft_rma_call(struct torus_dev *d, struct torus_rma_file *f,
 
 	torus_soft_lock(s);
 	ctx = f->context;
-	if (ctx && call->call == TORUS_RMA_UNSHARE)
+	if (ctx && call->call == TORUS_RMA_UNSHARE) {
 		err = tn_soft_rma_unshare(&ctx->soft, call);
-	else if (ctx && call->call == TORUS_RMA_REGION_GET)
+		torus_soft_unlock(s);	/* requests that wait in the region are refused */
+		return err;
+	}
+	if (ctx && call->call == TORUS_RMA_REGION_GET)
 		err = tn_soft_region_get(&ctx->soft, call);
 	else if (ctx)
 		err = tn_soft_wait_get(&ctx->soft, call, torus_now(s));
-	torus_soft_unlock(s);
+	torus_soft_unlock_read(s);
 	return err;
 }
 
@@ -305,6 +314,7 @@ const struct torus_rma_ops torus_soft_rma_ops = {
 	.bind = soft_rma_bind,
 	.open = soft_rma_open,
 	.may_share = soft_rma_may_share,
+	.prepare = soft_rma_prepare,
 	.share = soft_rma_share,
 	.call = soft_rma_call,
 	.ring = soft_rma_ring,
