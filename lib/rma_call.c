@@ -233,7 +233,7 @@ static size_t find_device(char *where, size_t size)
 
 		if (fd == -ENOENT)		/* no driver */
 			break;
-		/* a NIC that refuses this user now is a NIC, too: another must not be taken for it */
+		/* a NIC that refuses this user is a NIC, too: no other must be taken for it */
 		if (fd < 0 && fd != -EUSERS && fd != -ENOSPC && fd != -EOVERFLOW)
 			continue;
 		if (fd >= 0)

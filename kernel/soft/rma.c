@@ -261,11 +261,12 @@ static int soft_rma_may_share(struct torus_dev *d, struct torus_rma_file *f,
 static int soft_rma_prepare(struct torus_rma_pin *pin, const struct torus_rma_call *call)
 {
 	bool bits = call->flags & TORUS_RMA_HAS_FE, space = call->flags & TORUS_RMA_AT;
+	const size_t space_size = sizeof(struct tn_soft_space);
 
 	if (bits)
 		pin->bits = kvzalloc(tn_soft_rma_bits(call->bytes), TORUS_GFP_LARGE);
 	if (space)
-		pin->space = kvzalloc(sizeof(struct tn_soft_space), GFP_KERNEL_ACCOUNT);
+		pin->space = kvzalloc(space_size, GFP_KERNEL_ACCOUNT);
 	return (bits && !pin->bits) || (space && !pin->space) ? -ENOMEM : 0;
 }
 
