@@ -108,7 +108,7 @@ static void link_alone_is_not_judged(void **state)
 	now += SLOW_FRESH;
 	for (uint64_t i = 1; i < 10; i++)
 		assert_int_equal(REPORTS(100 * MS + i, MS, 0, 0), 0);
-	/* What is slow stays so while the others are idle. */
+	/* A slow link stays slow while the others are idle. */
 	for (uint64_t i = 0; i < 4; i++)
 		REPORTS(90 * MS + i, 2 * MS + i, 0, 0);
 	assert_true(links[0].slow);
