@@ -207,7 +207,7 @@ class Together:
 			with open(source, 'w', encoding='utf-8') as out:
 				out.write(f.made(left_out))
 			p = subprocess.run(['gcc', '-D_GNU_SOURCE', '-DTORUS_VERSION="0"', '-Iinclude', '-Ilib/deps',
-					    '-Ibuild/gen', '-I.', '-std=gnu11', '-O1', '-w', '-fPIC',
+					    '-Ibuild/gen', '-I.', '-iquote', os.path.dirname(f.path), '-std=gnu11', '-O1', '-w', '-fPIC',
 					    '-fvisibility=hidden', '-fno-toplevel-reorder', '-c', '-o', self.at(f.tag + '.o'), source],
 					   capture_output=True, text=True)
 			if not p.returncode:
