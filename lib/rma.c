@@ -12,14 +12,22 @@
 
 /* --- contexts --------------------------------------------------------------------- */
 
-/* Return: true if the head, which the NIC has written, describes rings that are in the memory. */
-static bool is_head_right(const struct torus_rma *rma)
+/* Return: 0 if the head, which the NIC has written, describes rings that are in the memory. */
+static int check_head(struct torus_rma *rma)
 {
 	const struct torus_rma_head *h = rma->head;
 
-	return h->magic == TORUS_RMA_MAGIC && h->version == TORUS_RMA_VERSION &&
-	       h->sq_offset + (uint64_t)h->sq_entries * sizeof(*rma->sq) <= rma->bytes &&
-	       h->cq_offset + (uint64_t)h->cq_entries * sizeof(*rma->cq) <= rma->bytes;
+	if (h->magic != TORUS_RMA_MAGIC)
+		return lt_rma_fail(rma, -EPROTO, "the memory has no rings: it begins with 0x%x",
+				   h->magic);
+	if (h->version != TORUS_RMA_VERSION)
+		return lt_rma_fail(rma, -EPROTO, "the rings have version %u: must be %u",
+				   h->version, TORUS_RMA_VERSION);
+	if (h->sq_offset + (uint64_t)h->sq_entries * sizeof(*rma->sq) > rma->bytes ||
+	    h->cq_offset + (uint64_t)h->cq_entries * sizeof(*rma->cq) > rma->bytes)
+		return lt_rma_fail(rma, -EPROTO, "the rings pass the end of their %zu bytes",
+				   rma->bytes);
+	return 0;
 }
 
 /* Maps the rings. @bytes: their size; 0: that of the file @fd */
@@ -27,6 +35,7 @@ static int map_rings(struct torus_rma *rma, int fd, size_t bytes)
 {
 	struct stat st;
 	void *mem;
+	int err;
 
 	if (!bytes && fstat(fd, &st))
 		return lt_rma_fail(rma, -errno, "the rings: %s", strerror(errno));
@@ -37,9 +46,9 @@ static int map_rings(struct torus_rma *rma, int fd, size_t bytes)
 	if (mem == MAP_FAILED)
 		return lt_rma_fail(rma, -errno, "the rings: %s", strerror(errno));
 	rma->head = mem;
-	if (!is_head_right(rma))
-		return lt_rma_fail(rma, -EPROTO, "the rings are not of version %d",
-				   TORUS_RMA_VERSION);
+	err = check_head(rma);
+	if (err)
+		return err;
 	rma->sq = (void *)((char *)mem + rma->head->sq_offset);
 	rma->cq = (void *)((char *)mem + rma->head->cq_offset);
 	rma->sq_entries = rma->head->sq_entries;

@@ -214,9 +214,12 @@ int torus_rma_send(struct torus_rma *rma, const struct torus_peer *to, const voi
 {
 	struct torus_rma_ask ask = {
 		.op = TORUS_RMA_SEND, .node = to->node, .value = tag, .cookie = cookie,
-		.addr = (uint64_t)to->key << 16 | (to->context & 0xffff),
+		.addr = (uint64_t)to->key << 16 | to->context,
 	};
 
+	if (to->context > UINT16_MAX)
+		return lt_rma_fail(rma, -EINVAL, "context %u: must be 0 to %u", to->context,
+				   UINT16_MAX);
 	return submit_data(rma, NULL, from, bytes, &ask);
 }
 

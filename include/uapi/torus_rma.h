@@ -377,7 +377,7 @@ struct torus_rma_wait_info {
  * struct torus_rma_call - a call and its answer
  * @call: enum torus_rma_calls
  * @error: of an answer: 0, or a negative errno, and @why
- * @version: of OPEN: TORUS_RMA_VERSION
+ * @version: of OPEN: TORUS_RMA_VERSION of the process; a NIC with another one refuses with -EPROTO
  * @entries: of OPEN: size of the SQ, a power of two from 1 to 4096
  * @bytes: of the answer to OPEN of /dev/torus: size of the rings; of SHARE: size of the region,
  *	which the memfd has at least; it must be sealed against shrinking (F_SEAL_SHRINK); of

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a process rings the doorbell of its context (lib/rma_ring.c); the test is the NIC. */
+/* How a process submits requests (lib/rma_ring.c), and when it rings; the test is the NIC. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,11 +57,28 @@ static void nic_that_counts_no_naps_is_rung_for_each_request(void **state)
 	close(rma.bell);
 }
 
+/* The name of a context has 16 bits for its number; a higher one must not become another context. */
+static void message_to_a_context_above_16_bits_is_refused(void **state)
+{
+	struct torus_peer to = { .node = 1, .context = 0x10002, .key = 5 };
+
+	(void)state;
+	begin();
+	assert_int_equal(torus_rma_send(&rma, &to, "1234567", 8, 0, 0), -EINVAL);
+	assert_string_equal(torus_rma_error(&rma), "context 65538: must be 0 to 65535");
+	assert_int_equal(head.sq_tail, 0);
+	to.context = 0xffff;
+	assert_int_equal(torus_rma_send(&rma, &to, "1234567", 8, 0, 0), 0);
+	assert_int_equal(sq[0].addr, 5 << 16 | 0xffff);
+	close(rma.bell);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(doorbell_rings_once_a_nap),
 		cmocka_unit_test(nic_that_counts_no_naps_is_rung_for_each_request),
+		cmocka_unit_test(message_to_a_context_above_16_bits_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
