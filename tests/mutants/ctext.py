@@ -126,8 +126,10 @@ class Source:
 
 	def function(self, begin, brace):
 		"""The function whose body begins at brace; None if this is no function body."""
-		head = next((i for i in range(begin, brace) if self.tokens[i].text == '('), None)
-		if head is None or head == begin or self.is_at(begin, 'typedef', 'struct {') or \
+		head = begin
+		while head < brace and self.tokens[head].text != '(':
+			head = self.match.get(head + 1, brace) + 1 if self.is_at(head, '__attribute__') else head + 1
+		if head >= brace or head == begin or self.is_at(begin, 'typedef', 'struct {') or \
 		   self.tokens[head - 1].kind != 'name' or \
 		   any(self.tokens[i].text == '=' for i in range(begin, head)) or \
 		   brace not in self.match:

@@ -137,7 +137,7 @@ class Mutated:
 	def without_static(self, text):
 		"""Makes earlier declarations of these functions global."""
 		for name in self.functions:
-			text = re.sub(r'^static ([\w \t*]*\b%s\([^;{]*\);)' % name, r'\1', text, flags=re.M)
+			text = re.sub(r'^static ((?:[\w\s*]|__attribute__\(\([^;{]*?\)\))*\b%s\([^;{]*\);)' % name, r'\1', text, flags=re.M)
 		return text
 
 

@@ -401,6 +401,132 @@ sys.exit(bool(stale) or len(marks['equivalent']) < 100)
 END
 }
 
+# A tree for together.py: functions whose heads have all forms, a program for each of two functions,
+# a program that fails, and one without the file.
+make_shapes() {
+	mkdir -p "$tmp/shapes/lib" "$tmp/shapes/tests/unit"
+	cd "$tmp/shapes" || return 1
+	cat >Makefile <<'END'
+tests := $(basename $(wildcard tests/unit/test_*.c))
+$(B)/tests/unit/test_%: $(B)/tests/unit/test_%.o $(B)/lib/shapes.o
+	gcc -o $@ $^
+$(B)/tests/unit/test_other: $(B)/tests/unit/test_other.o
+	gcc -o $@ $^
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	gcc -O1 -c -o $@ $<
+list-tests:
+	@printf '%s\n' $(tests)
+.SECONDARY:
+END
+	cat >lib/shapes.c <<'END'
+#include <stddef.h>
+
+struct shape { int a, b; };
+static int twice(int n);
+static const struct shape *
+larger(const struct shape *s, const struct shape *t) __attribute__((pure));
+
+int border(const struct shape *s)
+{
+	return twice(s->a) + twice(s->b);
+}
+
+static __attribute__((noinline)) int area(const struct shape *s)
+{
+	return s->a * s->b;
+}
+
+static int twice(int n)
+{
+	return n * 2;
+}
+
+const struct shape *larger_of(const struct shape *s, const struct shape *t)
+{
+	return larger(s, t);
+}
+
+static const struct shape *
+larger(const struct shape *s, const struct shape *t)
+{
+	if (area(s) < area(t))
+		return t;
+	return s;
+}
+
+int unused(int n)
+{
+	return n + 1;
+}
+END
+	unit_program border 'border(&(struct shape){ 2, 3 }) == 10'
+	unit_program larger 'larger_of(&(struct shape){ 2, 3 }, &seven) == &seven'
+	unit_program wrong 'border(&seven) == 1'
+	printf '#include <stdio.h>\nint main(void) { puts("not ok - it is never run"); return 1; }\n' >tests/unit/test_other.c
+}
+
+# unit_program NAME CONDITION: makes a program of one test
+unit_program() {
+	cat >"tests/unit/test_$1.c" <<END
+#include <stdio.h>
+struct shape { int a, b; };
+static struct shape seven = { 1, 7 };
+int border(const struct shape *s);
+const struct shape *larger_of(const struct shape *s, const struct shape *t);
+int main(void)
+{
+	int right = $2;
+
+	printf("%s - $1\\n", right && seven.b == 7 ? "ok" : "not ok");
+	return !right;
+}
+END
+}
+
+# With one build, each mutant is judged by the programs that call its function, whatever its head is like:
+# static, declared before, with attributes, with the name on a line of its own.
+together() (
+	make_shapes && "$mutants/together.py" --verbose lib/shapes.c >"$tmp/together" || { cat "$tmp/together"; return 1; }
+	diff - <(grep -v '^# linked;' "$tmp/together") <<'END'
+# 14 mutants, 0 of them marked as equivalent
+# 3 programs
+# 0 do not compile
+# unit/test_wrong fails without mutation: not ok - wrong
+# lib/shapes.c border return: unit/test_border: not ok - border
+# lib/shapes.c border arithmetic: unit/test_border: not ok - border
+### 3 area() shapes.c:15  return   [1 programs]
+- return s->a * s->b;
++ return (s->a * s->b) + 1;
+### 4 area() shapes.c:15  arithmetic   [1 programs]
+- return s->a * s->b;
++ return s->a + s->b;
+# lib/shapes.c twice return: unit/test_border: not ok - border
+# lib/shapes.c twice arithmetic: unit/test_border: not ok - border
+# lib/shapes.c twice constant: unit/test_border: not ok - border
+# lib/shapes.c larger_of return: unit/test_larger: not ok - larger
+### 9 larger() shapes.c:31  compare   [1 programs]
+- if (area(s) < area(t))
++ if (area(s) <= area(t))
+# lib/shapes.c larger return: unit/test_larger: not ok - larger
+### 11 larger() shapes.c:33  return   [1 programs]
+- return s;
++ return NULL;
+### 12 unused() shapes.c:38  return   [0 programs]
+- return n + 1;
++ return n + 1 + 1;
+### 13 unused() shapes.c:38  arithmetic   [0 programs]
+- return n + 1;
++ return n - 1;
+### 14 unused() shapes.c:38  constant   [0 programs]
+- return n + 1;
++ return n + 0;
+# 7 died, 7 lived: 50.0 %
+#   unit/test_border killed 5
+#   unit/test_larger killed 2
+END
+)
+
 # tests/run takes stages, and with --mutants also paths; it refuses any other word.
 words() {
 	exits 2 "must be one of: build static vm" tests/run --mutants 1 wrongword &&
@@ -435,6 +561,7 @@ check 'mutants are made of executed code only' makes
 check 'mutants that are marked or named are of these sources' fresh
 check 'a failure that does not come again kills no mutant' twice
 check 'make is called once to learn how a program is linked' links
+check 'mutants of one build are judged by the programs that call their function' together
 make_toy
 cp "$toy/kernel/core/sum.c" "$tmp"
 : >"$tmp/equivalent"
