@@ -10,7 +10,7 @@ $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
 tests += $(addprefix tests/unit/test_fm_,arbiter asking cable_events demand dispute equals flows follow_back graph growing job_rows leftover marks \
 	news ports positions \
-	reach recalling resign rows service sessions settling severs squares taking \
+	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
@@ -43,6 +43,7 @@ $(eval $(call alone-test,settling,root/settle))
 $(eval $(call alone-test,severs,root/guard))
 $(eval $(call alone-test,squares,node/square))
 $(eval $(call alone-test,taking,root/tally))
+$(eval $(call alone-test,taking_part,node/member))
 $(eval $(call alone-test,follow_back,node/follow))
 $(eval $(call alone-test,verdict,node/verdict))
 $(eval $(call alone-test,views,status))
@@ -50,6 +51,7 @@ $(eval $(call alone-test,wiring,root/wiring))
 tests/unit/test_fm_cable_events-objs += lib/util/hash.o daemon/fm/node/random.o
 tests/unit/test_fm_graph-objs += daemon/fm/root/corner.o
 tests/unit/test_fm_views-objs += daemon/fm/node/orders.o daemon/fm/node/random.o
+tests/unit/test_fm_taking_part-objs += daemon/fm/node/reports.o
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_job_rows-objs += $(addprefix daemon/fm/node/,jobs.o orders.o random.o)
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o
