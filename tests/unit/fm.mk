@@ -8,7 +8,7 @@ tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
-tests += $(addprefix tests/unit/test_fm_,arbiter asking cable_events demand dispute equals flows follow_back graph growing job_rows leftover marks \
+tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events demand dispute equals flows follow_back graph growing job_rows leftover marks \
 	news ports positions \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
@@ -18,6 +18,7 @@ tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
 tests/unit/test_fm_$(1)-libs = $$(call pkg-libs,cmocka) \
 	$$(addprefix -Wl$$(comma)--wrap=,malloc calloc realloc strdup free)
 endef
+$(eval $(call alone-test,actions,node/task))
 $(eval $(call alone-test,arbiter,root/arbiter))
 $(eval $(call alone-test,asking,node/candidate))
 $(eval $(call alone-test,cable_events,root/cables))
@@ -51,6 +52,7 @@ $(eval $(call alone-test,wiring,root/wiring))
 tests/unit/test_fm_cable_events-objs += lib/util/hash.o daemon/fm/node/random.o
 tests/unit/test_fm_graph-objs += daemon/fm/root/corner.o
 tests/unit/test_fm_views-objs += daemon/fm/node/orders.o daemon/fm/node/random.o
+tests/unit/test_fm_actions-objs += daemon/fm/node/nic_actions.o
 tests/unit/test_fm_taking_part-objs += daemon/fm/node/reports.o
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_job_rows-objs += $(addprefix daemon/fm/node/,jobs.o orders.o random.o)
