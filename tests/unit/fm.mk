@@ -12,6 +12,7 @@ tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events dem
 	news ports positions \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
+tests += $(addprefix tests/unit/test_fm_,flapping)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
@@ -25,6 +26,7 @@ $(eval $(call alone-test,cable_events,root/cables))
 $(eval $(call alone-test,demand,root/demand))
 $(eval $(call alone-test,dispute,root/dispute))
 $(eval $(call alone-test,equals,root/ranks))
+$(eval $(call alone-test,flapping,root/damp))
 $(eval $(call alone-test,flows,root/sums))
 $(eval $(call alone-test,graph,root/discover))
 $(eval $(call alone-test,growing,root/grow))
@@ -50,6 +52,7 @@ $(eval $(call alone-test,verdict,node/verdict))
 $(eval $(call alone-test,views,status))
 $(eval $(call alone-test,wiring,root/wiring))
 tests/unit/test_fm_cable_events-objs += lib/util/hash.o daemon/fm/node/random.o
+tests/unit/test_fm_flapping-objs += daemon/fm/node/random.o
 tests/unit/test_fm_graph-objs += daemon/fm/root/corner.o
 tests/unit/test_fm_views-objs += daemon/fm/node/orders.o daemon/fm/node/random.o
 tests/unit/test_fm_actions-objs += daemon/fm/node/nic_actions.o

@@ -146,13 +146,11 @@ static bool is_held(const struct fm_record *m, unsigned int p)
  */
 static uint64_t cable_time(const struct fm *fm, const struct fm_record *m, unsigned int p)
 {
-	uint64_t at = reuse_time(fm, &m->flap[p]), other = 0;
+	uint64_t at = reuse_time(fm, &m->flap[p]);
 	unsigned int q;
 	const struct fm_record *o = other_end(fm, m, p, &q);
 
-	if (o && is_held(o, q))
-		other = reuse_time(fm, &o->flap[q]);
-	return at > other ? at : other;
+	return o && is_held(o, q) ? later(at, reuse_time(fm, &o->flap[q])) : at;
 }
 
 uint16_t fm_damp_mask(const struct fm *fm, const struct fm_record *m)
@@ -193,7 +191,7 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 			o = other_end(fm, m, p, &out->peer_port);
 			out->peer = o ? o->node : TORUS_NO_NODE;
 			at = cable_time(fm, m, p);
-			out->left = at > now ? at - now : 0;
+			out->left = at - earlier(at, now);
 			return true;
 		}
 	}
@@ -252,7 +250,10 @@ static void update_holds(struct fm *fm)
 
 /* --- losses and the ends of holds ---------------------------------------------------- */
 
-/* Adds @m to the list of nodes that have held ports. Return: false if there is no memory. */
+/*
+ * Adds @m to the list of nodes that have held ports, unless it is there. Return: false if there is
+ * no memory.
+ */
 static bool list_held(struct fm_root *r, const struct fm_record *m)
 {
 	struct fm_damp *d = r->damp;
@@ -288,7 +289,7 @@ static void count_loss(struct fm *fm, struct fm_record *m, unsigned int p)
 	if (f->penalty < PENALTY_MAX)
 		f->penalty += UNIT;
 	f->at = fm->now;
-	if (!f->held && f->penalty >= hold_at(fm))
+	if (f->penalty >= hold_at(fm))
 		f->held = list_held(fm->root, m);
 }
 
@@ -472,7 +473,7 @@ void fm_damp_due(struct fm *fm)
 		struct fm_record *m = fm_record_no(r, r->damp->held[i]);
 
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
-			if (is_held(m, p) && fm->now >= cable_time(fm, m, p))
+			if (fm->now >= cable_time(fm, m, p))
 				end_hold(fm, m, p, "");
 	}
 	update_holds(fm);
