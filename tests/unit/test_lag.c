@@ -129,6 +129,99 @@ static void lag_puts_off_loss_of_connections(void **state)
 	fm_conns_free(&fm);
 }
 
+/* A stop that follows a timer that was on time is a stop again, however many there were before. */
+static void each_stop_between_timely_timers_is_no_lag(void **state)
+{
+	struct fm fm;
+
+	(void)state;
+	begin(&fm);
+	for (unsigned int k = 1; k < 4; k++) {
+		assert_false(late_at(&fm, 100 * k * SEC, 3 * SEC));
+		assert_int_equal(fm_lag_late(&fm), 0);
+		assert_false(late_at(&fm, 100 * k * SEC + SEC, 0));
+	}
+	fm_conns_free(&fm);
+}
+
+/* A timer that is late by more than 2 s is a lag if the one before was, too. */
+static void second_long_delay_in_succession_is_lag(void **state)
+{
+	struct fm fm;
+
+	(void)state;
+	begin(&fm);
+	late_at(&fm, 10 * SEC, 3 * SEC);
+	late_at(&fm, 20 * SEC, 4 * SEC);
+	assert_int_equal(fm_lag_late(&fm), 4 * SEC);
+	/* Twice the lag is no stop, a little more is one. */
+	late_at(&fm, 20 * SEC + 1, 8 * SEC);
+	assert_int_equal(fm_lag_late(&fm), 8 * SEC);
+	late_at(&fm, 20 * SEC + 2, 16 * SEC + 1);
+	assert_int_equal(fm_lag_late(&fm), 8 * SEC);
+	fm_conns_free(&fm);
+}
+
+/* The lag ends when its half is below the delay that is normal; a delay of just that counts. */
+static void shortest_lag_is_normal_delay(void **state)
+{
+	struct fm fm;
+
+	(void)state;
+	begin(&fm);
+	late_at(&fm, 10 * SEC, 25 * MS);
+	late_at(&fm, 11 * SEC, 0);
+	assert_int_equal(fm_lag_late(&fm), 12500 * 1000);
+	late_at(&fm, 12 * SEC, 0);
+	assert_int_equal(fm_lag_late(&fm), 0);
+	late_at(&fm, 13 * SEC, 12500 * 1000 - 1);
+	assert_int_equal(fm_lag_late(&fm), 0);
+	late_at(&fm, 13 * SEC, 12500 * 1000);
+	assert_int_equal(fm_lag_late(&fm), 12500 * 1000);
+	late_at(&fm, 20 * SEC, 30 * MS);
+	late_at(&fm, 21 * SEC, 0);
+	assert_int_equal(fm_lag_late(&fm), 15 * MS);
+	fm_conns_free(&fm);
+}
+
+/* Return: how long after an event that is @late the manager calls no node dead. */
+static uint64_t doubts_after(struct fm *fm, uint64_t late)
+{
+	fm->doubts = 0;
+	fm->alarm = fm->now - late;
+	fm_lag_event(fm);
+	return fm_lag_doubts(fm) ? fm_lag_doubts(fm) - fm->now : 0;
+}
+
+/*
+ * A manager that stood for 5 resends or longer has doubts for four times as long, at most for
+ * member_max. A shorter stop ends no doubts.
+ */
+static void stopped_manager_has_doubts(void **state)
+{
+	struct fm fm;
+
+	(void)state;
+	begin(&fm);
+	fm.cfg.member_max = 5 * SEC;
+	fm.now = 100 * SEC;
+	assert_int_equal(doubts_after(&fm, 0), 0);
+	assert_int_equal(doubts_after(&fm, 500 * MS - 1), 0);
+	assert_int_equal(doubts_after(&fm, 500 * MS), 2 * SEC);
+	assert_int_equal(doubts_after(&fm, SEC), 4 * SEC);
+	assert_int_equal(doubts_after(&fm, 50 * SEC), 5 * SEC);
+	fm.now += SEC;
+	fm.alarm = fm.now - 500 * MS;
+	fm_lag_event(&fm);
+	assert_int_equal(fm_lag_doubts(&fm), 105 * SEC);
+	fm.alarm = fm.now + SEC;
+	fm.doubts = 0;
+	fm.cfg.resend = 0;
+	fm_lag_event(&fm);		/* the timer is not due yet */
+	assert_int_equal(fm_lag_doubts(&fm), fm.now);
+	fm_conns_free(&fm);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -136,6 +229,10 @@ int main(void)
 		cmocka_unit_test(lag_is_longest_delay_and_halves),
 		cmocka_unit_test(stopped_manager_has_no_lag),
 		cmocka_unit_test(lag_puts_off_loss_of_connections),
+		cmocka_unit_test(each_stop_between_timely_timers_is_no_lag),
+		cmocka_unit_test(second_long_delay_in_succession_is_lag),
+		cmocka_unit_test(shortest_lag_is_normal_delay),
+		cmocka_unit_test(stopped_manager_has_doubts),
 	};
 
 	return cmocka_run_group_tests_name("lag", tests, NULL, NULL);

@@ -72,9 +72,10 @@ bool fm_lag_note(struct fm *fm)
 {
 	uint64_t late = alarm_lateness(fm);
 	uint64_t least = fm->cfg.resend / ON_TIME;
+	bool stopped = note_stop(fm, late);
 
 	fm->alarm = NEVER;
-	if (late < least || note_stop(fm, late))
+	if (late < least || stopped)
 		late = 0;
 	if (late >= fm->lag) {
 		fm->lag = late;
