@@ -128,7 +128,6 @@ static void key_close(struct auth *a)
 	if (a->data)
 		wipe_bytes(a->data, sizeof(struct key));
 	free(a->data);
-	a->data = NULL;
 }
 
 static int nonce_make(struct auth_session *s, struct svc_auth *out)

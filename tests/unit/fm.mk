@@ -9,7 +9,7 @@ endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
 tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events demand dispute equals flows follow_back graph growing job_rows leftover marks \
-	news ports positions \
+	news ports positions prefixes \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
 tests += $(addprefix tests/unit/test_fm_,flapping)
@@ -36,6 +36,7 @@ $(eval $(call alone-test,marks,root/changes))
 $(eval $(call alone-test,news,root/news))
 $(eval $(call alone-test,ports,node/port))
 $(eval $(call alone-test,positions,node/wave))
+$(eval $(call alone-test,prefixes,wire/plan))
 $(eval $(call alone-test,reach,root/isolated))
 $(eval $(call alone-test,recalling,root/recall))
 $(eval $(call alone-test,resign,root/resign))

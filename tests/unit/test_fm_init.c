@@ -204,6 +204,37 @@ static void texts_of_init_are_short_printable_ascii(void **state)
 	}
 }
 
+/* An Init with a text that is refused is refused, even if its other fields follow there. */
+static void fields_within_refused_text_are_not_read(void **state)
+{
+	static const uint8_t texts[][13] = {
+		/* The service address is too long, or has fewer bytes than it says. */
+		{ 0, 0, 0xff, 0, 0 }, { 0, 0, 20, 0, 0 },
+		/* It begins with a doubt of 1 and one other end, of nine bytes. */
+		{ 0, 0, 9, 1, 1, 'a', 'b', 'c', 'd', 'e', 'f', 'g' },
+	};
+	uint8_t buf[128] = { 0 };
+	struct fm_init out;
+
+	(void)state;
+	memcpy(buf, bytes, 68);
+	for (unsigned int k = 0; k < 3; k++) {
+		memcpy(buf + 68, texts[k], sizeof(texts[k]));
+		assert_int_equal(take(buf, k < 2 ? 73 : 82, &out), -EBADMSG);
+	}
+}
+
+static void init_has_at_most_all_dimensions(void **state)
+{
+	struct fm_init i = { .name = "n" };
+
+	(void)state;
+	for (unsigned int n = 0; n < 256; n++) {
+		i.ndims = (uint8_t)n;
+		assert_int_equal(comes(&i), n <= TORUS_MAX_DIMS ? 0 : -EBADMSG);
+	}
+}
+
 /*
  * An Init has the other ends of at most all ports, at ports that NICs can have, and no more doubt
  * than the most.
@@ -344,6 +375,8 @@ int main(void)
 		cmocka_unit_test(unknown_flags_of_init_are_refused),
 		cmocka_unit_test(malformed_init_is_refused),
 		cmocka_unit_test(texts_of_init_are_short_printable_ascii),
+		cmocka_unit_test(fields_within_refused_text_are_not_read),
+		cmocka_unit_test(init_has_at_most_all_dimensions),
 		cmocka_unit_test(init_has_ends_of_at_most_all_ports),
 		cmocka_unit_test(init_with_epoch_above_maximum_is_refused),
 		cmocka_unit_test(init_with_impossible_port_is_refused),
