@@ -226,13 +226,20 @@ class Together:
 			 if '/fuzz' not in n and '/bench' not in n and re.search(self.args.only, n)]
 		told = subprocess.run(['make', 'B=build', '-n', '-s'] + ['--what-if=' + f.path for f in self.files] + names,
 				      capture_output=True, text=True).stdout
-		programs = []
+		programs, archived = [], set()
 		for line in told.split('\n'):
+			if ' build/libtorus.a ' in line and not line.startswith('gcc'):
+				archived = objects.keys() & set(line.split())
 			if not line.startswith('gcc') or ' -c ' in line or ' -o build/tests/' not in line:
 				continue
 			words = shlex.split(line)
 			name = words[words.index('-o') + 1]
-			if name not in names or not objects.keys() & set(words):
+			if name not in names:
+				continue
+			if 'build/libtorus.a' in words:
+				at = words.index('build/libtorus.a')
+				words[at:at] = archived - set(words)	# the linker takes the first definition
+			if not objects.keys() & set(words):
 				continue
 			words = [self.at(objects[w].tag + '.o') if w in objects else w for w in words]
 			path = self.at(name.replace('/', '-'))
