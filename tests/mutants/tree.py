@@ -59,7 +59,7 @@ class Tree:
 		self.options = options
 		self.env = {k: v for k, v in os.environ.items()
 			    if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL', 'TOP', 'B', 'SEED',
-					 'SEEDS', 'EVERY', 'JOBS', 'ASSERT', 'SAN', 'OPT')}
+					 'SEEDS', 'FIRST', 'EVERY', 'JOBS', 'ASSERT', 'SAN', 'OPT')}
 		self.env.update(LC_ALL='C.UTF-8', CCACHE_BASEDIR=path, CCACHE_NOHASHDIR='1')
 		self.known = {}
 

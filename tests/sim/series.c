@@ -163,7 +163,7 @@ static void check_met(struct run *r)
 
 int series_main(const struct series *s, int argc, char **argv)
 {
-	const char *jobs = getenv("JOBS");
+	const char *jobs = getenv("JOBS"), *first = getenv("FIRST");
 	unsigned int threads = jobs ? (unsigned int)strtoul(jobs, NULL, 10) : 1;
 	struct run r = { .s = s, .program = argv[0], .first = 1 };
 	uint64_t count = argc > 1 ? 1 : share_of(s->count);
@@ -176,6 +176,10 @@ int series_main(const struct series *s, int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		if (i > 2 || !number(argv[i], i == 1 ? &r.first : &count))
 			return usage(s, argv[0], argv[i]);
+	if (argc == 1 && first && !number(first, &r.first)) {
+		fprintf(stderr, "%s: FIRST '%s': must be a number\n", argv[0], first);
+		return 2;
+	}
 	if (argc == 1)
 		jobs_run(s->nnamed, threads, s->name, play_named, &r);
 	jobs_run(count, threads, s->name, play_seed, &r);

@@ -3,11 +3,12 @@
  * Series of random histories: named histories, which once failed, and histories that follow
  * from seeds.
  *
- *	PROGRAM				all named histories, then seeds 1 to @count
+ *	PROGRAM				all named histories, then @count seeds from 1 on, or from FIRST in
+ *					the environment
  *	PROGRAM FIRST [COUNT]		COUNT seeds from FIRST on, by default 1
  *	PROGRAM NAME			one named history
  *
- * JOBS=N: number of threads, 0: one per core, default 1. EVERY=N: seeds 1 to @count / N only.
+ * JOBS=N: number of threads, 0: one per core, default 1. EVERY=N: only @count / N seeds.
  */
 #ifndef SERIES_H
 #define SERIES_H
