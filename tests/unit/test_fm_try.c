@@ -406,6 +406,33 @@ static void later_root_is_followed_if_own_is_lost_meanwhile(void **state)
 	stage_end(&s);
 }
 
+/*
+ * The node loses its root during the attempt, and an Init names the root that it tries: it goes on
+ * with the connection of the attempt, whether that was up already or not.
+ */
+static void attempt_becomes_way_to_root_that_is_followed_meanwhile(void **state)
+{
+	(void)state;
+	for (unsigned int up = 0; up < 2; up++) {
+		int tries;
+
+		led();
+		assert_true(connects(GREATER));
+		tries = last_conn();
+		if (up)
+			stage_up(&s, tries);
+		stage_down(&s, 1);
+		receive_init(0, LEADS, GREATER, TERM + 1);
+		assert_true(follows(GREATER));
+		assert_int_equal(last_conn(), tries);
+		if (!up)
+			stage_up(&s, tries);
+		welcome(tries, GREATER, TERM + 1, false, "");
+		assert_true(follows(GREATER) && !own_init().lost);
+		stage_end(&s);
+	}
+}
+
 /* No root, or another one, runs at the address of the later root. */
 static void answer_wrongly(bool refuse)
 {
@@ -507,6 +534,7 @@ int main(void)
 		cmocka_unit_test(root_that_refuses_is_tried_ever_more_seldom),
 		cmocka_unit_test(own_root_at_address_of_later_one_is_joined_again),
 		cmocka_unit_test(later_root_is_followed_if_own_is_lost_meanwhile),
+		cmocka_unit_test(attempt_becomes_way_to_root_that_is_followed_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -422,7 +422,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		fm_ports_ask(fm);
 	fm_port_init(fm, port, &init, news || needs_answer(fm, &init));
 	if (follows)
-		fm_uplink_root_known(fm);
+		fm_try_join(fm);
 }
 
 void fm_bootstrap_due(struct fm *fm)

@@ -29,7 +29,6 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/up.h"
-#include "daemon/fm/node/uplink.h"
 #include "daemon/fm/node/try.h"
 #include "daemon/fm/wire/init.h"
 
@@ -62,7 +61,7 @@ static void take_call(struct fm *fm, const struct fm_init *init)
 		return;
 	fm_follow(fm, init);
 	fm_ports_ask(fm);
-	fm_uplink_root_known(fm);
+	fm_try_join(fm);
 }
 
 void fm_called(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)

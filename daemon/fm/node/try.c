@@ -58,7 +58,9 @@
  *
  * Exceptions. A node that has lost its root, and follows no other node yet, loses nothing, and does
  * not try first. Nor does a root without other nodes that finds another fabric: it is a new node
- * in most cases (root/claim.c).
+ * in most cases (root/claim.c). If a node loses its root during an attempt, and follows the root that
+ * it tries, the connection of the attempt becomes the one to the root: a second one would be the
+ * node's latest for that root, and the end of the first one would look like the end of the node.
  *
  * Safety. Any Init may be lost, so a node may stay with its root for any time, and nothing depends
  * on when it leaves: a NIC obeys the latest epoch that it was ordered to obey, whichever root its
@@ -77,6 +79,7 @@
  * Tests: tests/unit/test_fm_try.c and test_fm_root_try.c, tests/sim/test_split.c.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/fm/node/try.h"
 #include "daemon/fm/node/conns.h"
@@ -320,6 +323,23 @@ bool fm_try_reached(struct fm *fm, struct fm_conn *c)
 	}
 	end_attempt(fm, c);
 	return false;
+}
+
+void fm_try_join(struct fm *fm)
+{
+	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_TRY);
+	const struct fm_init *init = fm->trying->init;
+
+	if (!c || init->root_guid != fm->root_guid ||
+	    strcmp(init->root_address, fm->root_address)) {
+		fm_uplink_root_known(fm);
+		return;
+	}
+	fm->trying->unsure = true;
+	fm_uplink_take(fm, c);
+	if (c->ready)
+		fm_follow_reached(fm);
+	fm_conn_look(fm, c);
 }
 
 /* Ends the attempt because of an answer; @wrong, @why: as for set_distant(). */

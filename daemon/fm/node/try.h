@@ -32,6 +32,11 @@ bool fm_try_reached(struct fm *fm, struct fm_conn *c);
  * caller processes the message; false: the message needs nothing more, and @c may be closed.
  */
 bool fm_try_answer(struct fm *fm, struct fm_conn *c, const struct fm_msg *msg);
+/**
+ * fm_try_join() - join the root that this node follows since now because of an Init or a call
+ * Uses the connection of an attempt with that root if there is one, or connects.
+ */
+void fm_try_join(struct fm *fm);
 /** fm_try_answered() - process that the followed root has answered itself */
 void fm_try_answered(struct fm *fm);
 /**

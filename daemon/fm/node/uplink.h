@@ -84,7 +84,7 @@ bool fm_uplink_is_parent(const struct fm *fm, const char *address);
  * Called when the node has left its former root.
  */
 void fm_uplink_root_known(struct fm *fm);
-/** fm_uplink_take() - use @c, which is up, as the connection to the root that this node has left */
+/** fm_uplink_take() - use @c as the connection to the root that this node follows since now */
 void fm_uplink_take(struct fm *fm, struct fm_conn *c);
 /**
  * fm_uplink_rejoin() - leave the root and join it again, because recoveries do not wait for this
