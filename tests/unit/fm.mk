@@ -12,7 +12,7 @@ tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events dem
 	news ports positions prefixes \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
-tests += $(addprefix tests/unit/test_fm_,flapping)
+tests += $(addprefix tests/unit/test_fm_,admin flapping)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
@@ -26,6 +26,7 @@ $(eval $(call alone-test,cable_events,root/cables))
 $(eval $(call alone-test,demand,root/demand))
 $(eval $(call alone-test,dispute,root/dispute))
 $(eval $(call alone-test,equals,root/ranks))
+$(eval $(call alone-test,admin,root/admin))
 $(eval $(call alone-test,flapping,root/damp))
 $(eval $(call alone-test,flows,root/sums))
 $(eval $(call alone-test,graph,root/discover))
@@ -53,6 +54,7 @@ $(eval $(call alone-test,verdict,node/verdict))
 $(eval $(call alone-test,views,status))
 $(eval $(call alone-test,wiring,root/wiring))
 tests/unit/test_fm_cable_events-objs += lib/util/hash.o daemon/fm/node/random.o
+tests/unit/test_fm_admin-objs += daemon/fm/node/orders.o daemon/fm/node/random.o
 tests/unit/test_fm_flapping-objs += daemon/fm/node/random.o
 tests/unit/test_fm_graph-objs += daemon/fm/root/corner.o
 tests/unit/test_fm_views-objs += daemon/fm/node/orders.o daemon/fm/node/random.o

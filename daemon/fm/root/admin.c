@@ -43,7 +43,7 @@ static void take_order(struct fm *fm, uint32_t node, uint16_t mask, const struct
 	o.node = node;
 	o.ports = mask;
 	if (o.until)
-		o.ends = fm->now + (o.until > o.since ? o.until - o.since : 0) * SEC;
+		o.ends = fm->now + (later(o.until, o.since) - o.since) * SEC;
 	if (!fm_orders_put(&fm->root->orders, &o))
 		fm_log(fm, FM_WARNING, "table",
 		       "no memory to keep the user and the reason of an exclusion");
