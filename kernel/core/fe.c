@@ -6,18 +6,25 @@
 void tn_fe_pool_init(struct tn_fe_pool *p, struct tn_fe_wait *wait, u32 n,
 		     struct tn_fe_wait **bucket, u32 buckets, u64 seed)
 {
-	u32 i;
-
 	tn_assert(buckets && !(buckets & (buckets - 1)));
 	*p = (struct tn_fe_pool) {
 		.bucket = bucket, .wait = wait, .seed = seed, .n = n, .mask = buckets - 1,
 	};
-	memset(bucket, 0, sizeof(*bucket) * buckets);
-	for (i = n; i-- > 0;) {
-		wait[i].next = p->idle;
-		wait[i].hashed = NULL;
-		p->idle = &wait[i];
-	}
+}
+
+/* Return: a free entry; NULL: there is none. */
+static struct tn_fe_wait *find_free_entry(const struct tn_fe_pool *p)
+{
+	return p->idle ? p->idle : p->unused < p->n ? &p->wait[p->unused] : NULL;
+}
+
+/* Takes the entry that find_free_entry() has found. */
+static void take_entry(struct tn_fe_pool *p, struct tn_fe_wait *w)
+{
+	if (w == p->idle)
+		p->idle = w->next;
+	else
+		p->unused++;
 }
 
 static struct tn_fe_wait **bucket_of_word(struct tn_fe_pool *p, const struct tn_fe_bits *bits,
@@ -183,7 +190,8 @@ static void free_waiter(struct tn_fe_pool *p, struct tn_fe_wait *w)
 static int let_wait(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word,
 		    const struct tn_fe_ask *ask, u64 now)
 {
-	struct tn_fe_wait **bucket = bucket_of_word(p, bits, word), *first, *w = p->idle;
+	struct tn_fe_wait **bucket = bucket_of_word(p, bits, word), *first;
+	struct tn_fe_wait *w = find_free_entry(p);
 	unsigned int conditions = 0;
 
 	if (!w)
@@ -197,7 +205,7 @@ static int let_wait(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word,
 	}
 	if (!first && conditions == TN_FE_CONDITIONS)
 		return -ENOSPC;
-	p->idle = w->next;
+	take_entry(p, w);
 	*w = (struct tn_fe_wait) {
 		.tail = w, .hashed = w->hashed, .bits = bits, .word = word, .order = p->order++,
 		.since = now, .ask = *ask,

@@ -132,8 +132,8 @@ struct tn_fe_wait {
 /**
  * struct tn_fe_pool - all waiters of a NIC
  * @bucket: @mask + 1 lists of groups; a hash of the word selects the list
- * @wait: the @n entries
- * @idle: free entries
+ * @wait: the @n entries; of these, no one was used from @unused on
+ * @idle: free entries of those that were used before
  * @seed: random seed of the hash, so that a user cannot choose words with equal hashes
  * @order: number of the next waiter
  * @mask: number of buckets, less 1
@@ -146,6 +146,7 @@ struct tn_fe_pool {
 	u64 seed;
 	u64 order;
 	u32 n;
+	u32 unused;
 	u32 mask;
 	u32 waiting;
 };
@@ -159,9 +160,9 @@ enum tn_fe_result {
 /**
  * tn_fe_pool_init() - make a pool without waiters
  * @p: the pool
- * @wait: memory of @n waiters
+ * @wait: memory of @n waiters, which is 0
  * @n: number of waiters
- * @bucket: memory of @buckets pointers
+ * @bucket: memory of @buckets pointers, which is 0
  * @buckets: a power of two, at least @n
  * @seed: random seed of the hash
  */

@@ -60,15 +60,23 @@
 
 enum tn_rma_way { TN_RMA_REQUESTS, TN_RMA_REPLIES };	/* VCD0, VCD1 */
 
+/*
+ * What owner and initiator know of the other nodes is in pieces of TN_RMA_PIECE nodes, which exist
+ * only from the first time that one of their nodes is used.
+ */
+#define TN_RMA_PIECE	64
+
 /**
  * struct tn_rma_net - functions that send messages
  * @room: Return: memory for the payload of one packet, the same until @send is called; NULL: there
  *	is none now
  * @send: send a packet with the first @bytes of that memory
+ * @extend: make the pieces of @node, which do not exist. Return: false if there is no memory
  */
 struct tn_rma_net {
 	u8 *(*room)(void *host, enum tn_rma_way way, u32 dst);
 	void (*send)(void *host, enum tn_rma_way way, u32 dst, u32 bytes);
+	bool (*extend)(void *host, u32 node);
 };
 
 #endif /* TN_RMA_H */

@@ -15,23 +15,48 @@ static bool precedes_number(u32 a, u32 b)
 }
 
 void tn_rma_initiator_init(struct tn_rma_initiator *i, const struct tn_rma_initiator_ops *ops,
-			   void *host, struct tn_rma_peer *peer, u32 nodes,
+			   void *host, struct tn_rma_peer **piece, u32 nodes,
 			   struct tn_rma_open *slot, u32 slots, u64 rma_time, u64 seed)
 {
-	u32 n;
-
 	tn_assert(slots && slots <= TN_RMA_SLOTS_MAX);
 	*i = (struct tn_rma_initiator) {
-		.ops = ops, .host = host, .peer = peer, .slot = slot, .rma_time = rma_time,
-		.nodes = nodes, .first_busy = NO_PEER, .slots = (u16)slots,
+		.ops = ops, .host = host, .piece = piece, .slot = slot, .rma_time = rma_time,
+		.seed = seed, .nodes = nodes, .first_busy = NO_PEER, .slots = (u16)slots,
+		.idle = NO_SLOT,
 	};
-	for (n = 0; n < nodes; n++)
-		peer[n] = (struct tn_rma_peer) {
-			.next = (u32)splitmix64_mix(seed + n * SPLITMIX64_STEP),
+}
+
+void tn_rma_initiator_extend(struct tn_rma_initiator *i, u32 node, struct tn_rma_peer *piece)
+{
+	u32 k, first = node - node % TN_RMA_PIECE;
+
+	for (k = 0; k < TN_RMA_PIECE; k++)
+		piece[k] = (struct tn_rma_peer) {
+			.next = (u32)splitmix64_mix(i->seed + (first + k) * SPLITMIX64_STEP),
 			.posted = { NO_SLOT, NO_SLOT }, .slotted = { NO_SLOT, NO_SLOT },
 		};
-	for (n = 0; n < slots; n++)
-		slot[n] = (struct tn_rma_open) { .next = n + 1 < slots ? (u16)(n + 1) : NO_SLOT };
+	i->piece[node / TN_RMA_PIECE] = piece;
+}
+
+/* Return: what is known of @dst, to which an operation was issued. */
+static struct tn_rma_peer *peer_of(const struct tn_rma_initiator *i, u32 dst)
+{
+	return &i->piece[dst / TN_RMA_PIECE][dst % TN_RMA_PIECE];
+}
+
+/* Return: a free slot; NO_SLOT: there is none. */
+static u16 find_free_slot(const struct tn_rma_initiator *i)
+{
+	return i->idle != NO_SLOT ? i->idle : i->unused < i->slots ? i->unused : NO_SLOT;
+}
+
+/* Takes the slot that find_free_slot() has found. */
+static void take_slot(struct tn_rma_initiator *i, u16 at)
+{
+	if (at == i->idle)
+		i->idle = i->slot[at].next;
+	else
+		i->unused++;
 }
 
 static struct tn_rma_list *list_of(struct tn_rma_peer *p, const struct tn_rma_open *op)
@@ -77,7 +102,7 @@ static void count_end(struct tn_rma_initiator_counts *c, u8 status)
 static void end_slot(struct tn_rma_initiator *i, u16 at, const struct tn_rma_end *end)
 {
 	struct tn_rma_open *op = &i->slot[at];
-	struct tn_rma_peer *p = &i->peer[op->peer];
+	struct tn_rma_peer *p = peer_of(i, op->peer);
 	u64 cookie = op->cookie;
 
 	tn_assert(op->op && p->open);
@@ -180,7 +205,7 @@ static bool send_plain(struct tn_rma_initiator *i, u32 dst, u8 op, u32 number)
 /* Sends a RESET if one is needed, and is possible now. Return: true if operations may be issued. */
 static bool try_reset(struct tn_rma_initiator *i, u32 dst)
 {
-	struct tn_rma_peer *p = &i->peer[dst];
+	struct tn_rma_peer *p = peer_of(i, dst);
 
 	if (p->state != TN_RMA_PEER_UNKNOWN && !p->drain)
 		return true;
@@ -202,7 +227,7 @@ static bool try_reset(struct tn_rma_initiator *i, u32 dst)
 static void end_gap(struct tn_rma_initiator *i, u32 dst, u32 number, const struct tn_rma_end *end,
 		    u64 now)
 {
-	struct tn_rma_peer *p = &i->peer[dst];
+	struct tn_rma_peer *p = peer_of(i, dst);
 
 	end_from(i, &p->posted, number, end);
 	end_from(i, &p->slotted, number, end);
@@ -213,7 +238,7 @@ static void end_gap(struct tn_rma_initiator *i, u32 dst, u32 number, const struc
 
 static void make_busy(struct tn_rma_initiator *i, u32 dst, u64 now)
 {
-	struct tn_rma_peer *p = &i->peer[dst];
+	struct tn_rma_peer *p = peer_of(i, dst);
 
 	if (p->open++)
 		return;
@@ -231,17 +256,21 @@ static void make_busy(struct tn_rma_initiator *i, u32 dst, u64 now)
 int tn_rma_issue(struct tn_rma_initiator *i, u32 dst, const struct tn_rma_ask *ask, const u8 *data,
 		 u32 bytes, u64 cookie, u64 now)
 {
-	struct tn_rma_peer *p = &i->peer[dst];
+	struct tn_rma_peer *p;
 	struct tn_rma_ask out = *ask;
-	u16 at = i->idle;
+	u16 at = find_free_slot(i);
 	bool posted = ask->op == TN_RMA_PUT || ask->op == TN_RMA_SEND ||
 		      (ask->op == TN_RMA_AMO && ask->slot == TN_RMA_POSTED);
 	u32 head;
 	u8 *room;
 
 	tn_assert(dst < i->nodes && ask->op >= TN_RMA_PUT && ask->op <= TN_RMA_SEND);
-	if (at == NO_SLOT || !try_reset(i, dst))
+	if (at == NO_SLOT ||
+	    (!tn_rma_initiator_peer(i, dst) && !i->ops->net.extend(i->host, dst)))
 		return -EAGAIN;
+	if (!try_reset(i, dst))
+		return -EAGAIN;
+	p = peer_of(i, dst);
 	room = i->ops->net.room(i->host, TN_RMA_REQUESTS, dst);
 	if (!room)
 		return -EAGAIN;
@@ -250,7 +279,7 @@ int tn_rma_issue(struct tn_rma_initiator *i, u32 dst, const struct tn_rma_ask *a
 	head = tn_rma_ask_put(room, &out);
 	if (bytes)
 		memcpy(room + head, data, bytes);
-	i->idle = i->slot[at].next;
+	take_slot(i, at);
 	i->slot[at] = (struct tn_rma_open) {
 		.cookie = cookie, .peer = dst, .number = out.number,
 		.bytes = ask->op == TN_RMA_GET ? ask->bytes : 0, .op = ask->op, .posted = posted,
@@ -323,7 +352,7 @@ static void take_result(struct tn_rma_initiator *i, u32 src, const struct tn_rma
 	}
 	end.data = data;
 	end.bytes = bytes;
-	i->peer[src].queries = 0;
+	peer_of(i, src)->queries = 0;
 	end_slot(i, r->slot, &end);
 }
 
@@ -353,7 +382,7 @@ static void take_ack(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 numb
  */
 static void take_gap(struct tn_rma_initiator *i, u32 src, const struct tn_rma_reply *r, u64 now)
 {
-	struct tn_rma_peer *p = &i->peer[src];
+	struct tn_rma_peer *p = peer_of(i, src);
 	u32 next = (u32)r->value, epoch = (u32)(r->value >> 32);
 
 	if (!p->epoch || epoch != p->epoch || precedes_number(r->number, next))
@@ -382,7 +411,7 @@ static u16 find_open_slot(const struct tn_rma_initiator *i, const struct tn_rma_
  */
 static void ask_for_others(struct tn_rma_initiator *i, u32 dst)
 {
-	struct tn_rma_peer *p = &i->peer[dst];
+	struct tn_rma_peer *p = peer_of(i, dst);
 
 	if (p->asked || p->posted.first == NO_SLOT || p->state != TN_RMA_PEER_KNOWN)
 		return;
@@ -397,7 +426,7 @@ static void ask_for_others(struct tn_rma_initiator *i, u32 dst)
 static void take_nak(struct tn_rma_initiator *i, u32 src, const struct tn_rma_reply *r, u64 now)
 {
 	struct tn_rma_end end = { .status = TN_RMA_REFUSED, .reason = r->why, .value = r->value };
-	struct tn_rma_peer *p = &i->peer[src];
+	struct tn_rma_peer *p = peer_of(i, src);
 	bool posted = r->slot == TN_RMA_POSTED;
 	u16 at = r->slot;
 
@@ -459,7 +488,7 @@ static u32 count_fe(const struct tn_rma_initiator *i, const struct tn_rma_peer *
  */
 static void take_status(struct tn_rma_initiator *i, u32 src, const struct tn_rma_reply *r, u64 now)
 {
-	struct tn_rma_peer *p = &i->peer[src];
+	struct tn_rma_peer *p = peer_of(i, src);
 	u32 next = (u32)r->value, epoch = (u32)(r->value >> 32);
 
 	if (p->state == TN_RMA_PEER_RESET && r->slot != NO_SLOT &&
@@ -486,12 +515,16 @@ static void take_status(struct tn_rma_initiator *i, u32 src, const struct tn_rma
 void tn_rma_initiator_take(struct tn_rma_initiator *i, u32 src, const u8 *payload, u32 len,
 			   u64 now)
 {
-	struct tn_rma_peer *p = &i->peer[src];
+	struct tn_rma_peer *p = tn_rma_initiator_peer(i, src);
 	struct tn_rma_reply r;
 
 	tn_assert(src < i->nodes);
 	if (!tn_rma_reply_get(payload, len, &r)) {
 		i->count.forged++;
+		return;
+	}
+	if (!p) {
+		i->count.late++;
 		return;
 	}
 	switch (r.op) {
@@ -525,10 +558,10 @@ void tn_rma_returned(struct tn_rma_initiator *i, u32 dst, const u8 *payload, u32
 		     u64 now)
 {
 	const struct tn_rma_end end = { .status = TN_RMA_UNREACHABLE, .reason = why };
-	struct tn_rma_peer *p = &i->peer[dst];
+	struct tn_rma_peer *p = tn_rma_initiator_peer(i, dst);
 	struct tn_rma_ask ask;
 
-	if (!tn_rma_ask_get(payload, len, &ask) || ask.op == TN_RMA_QUERY ||
+	if (!p || !tn_rma_ask_get(payload, len, &ask) || ask.op == TN_RMA_QUERY ||
 	    ask.op == TN_RMA_CANCEL)
 		return;
 	if (ask.op == TN_RMA_RESET) {
@@ -556,9 +589,9 @@ void tn_rma_peers_died(struct tn_rma_initiator *i, bool (*gone)(void *ctx, u32 d
 {
 	u32 dst;
 
-	for (dst = i->first_busy; dst != NO_PEER; dst = i->peer[dst].chain)
-		if (i->peer[dst].open && gone(ctx, dst))
-			give_up_peer(i, &i->peer[dst]);
+	for (dst = i->first_busy; dst != NO_PEER; dst = peer_of(i, dst)->chain)
+		if (peer_of(i, dst)->open && gone(ctx, dst))
+			give_up_peer(i, peer_of(i, dst));
 }
 
 /*
@@ -566,7 +599,7 @@ void tn_rma_peers_died(struct tn_rma_initiator *i, bool (*gone)(void *ctx, u32 d
  */
 static void ask_silent(struct tn_rma_initiator *i, u32 dst, u64 now)
 {
-	struct tn_rma_peer *p = &i->peer[dst];
+	struct tn_rma_peer *p = peer_of(i, dst);
 
 	if (now - p->since < i->rma_time)
 		return;
@@ -594,7 +627,7 @@ u64 tn_rma_initiator_poll(struct tn_rma_initiator *i, u64 now)
 
 	while (*link != NO_PEER) {
 		u32 dst = *link;
-		struct tn_rma_peer *p = &i->peer[dst];
+		struct tn_rma_peer *p = peer_of(i, dst);
 
 		if (p->open) {
 			if (p->drain)

@@ -144,36 +144,48 @@ struct tn_rma_initiator_counts {
 
 /**
  * struct tn_rma_initiator - the initiator's part of a NIC
- * @peer: @nodes nodes
- * @slot: @slots operations
+ * @piece: pieces of the @nodes nodes; NULL: no operation was issued to a node of this piece
+ * @slot: @slots operations; of these, no one was used from @unused on
+ * @seed: the first numbers of operations follow from it
  * @rma_time: time without a reply after which a node gets a QUERY
  * @first_busy: first node in the list of nodes with open operations
- * @idle: first free slot
+ * @idle: first free slot of those that were used before
  */
 struct tn_rma_initiator {
 	const struct tn_rma_initiator_ops *ops;
 	void *host;
-	struct tn_rma_peer *peer;
+	struct tn_rma_peer **piece;
 	struct tn_rma_open *slot;
 	u64 rma_time;
+	u64 seed;
 	u32 nodes;
 	u32 first_busy;
 	u16 slots;
+	u16 unused;
 	u16 idle;
 	struct tn_rma_initiator_counts count;
 };
 
 /**
  * tn_rma_initiator_init() - initialise, without open operations
- * @peer: memory of @nodes nodes
- * @slot: memory of @slots operations
+ * @piece: a pointer for each piece of @nodes nodes, which are NULL, or point to pieces
+ * @slot: memory of @slots operations, which is 0
  * @slots: at most TN_RMA_SLOTS_MAX
  * @rma_time: time without a reply after which a node gets a QUERY
  * @seed: random seed, from which the first numbers of operations follow
  */
 void tn_rma_initiator_init(struct tn_rma_initiator *i, const struct tn_rma_initiator_ops *ops,
-			   void *host, struct tn_rma_peer *peer, u32 nodes,
+			   void *host, struct tn_rma_peer **piece, u32 nodes,
 			   struct tn_rma_open *slot, u32 slots, u64 rma_time, u64 seed);
+/** tn_rma_initiator_extend() - add the piece of @node, in memory for TN_RMA_PIECE nodes */
+void tn_rma_initiator_extend(struct tn_rma_initiator *i, u32 node, struct tn_rma_peer *piece);
+/** tn_rma_initiator_peer() - Return: what is known of @dst; NULL: no operation was issued to it */
+static inline struct tn_rma_peer *tn_rma_initiator_peer(const struct tn_rma_initiator *i, u32 dst)
+{
+	struct tn_rma_peer *piece = i->piece[dst / TN_RMA_PIECE];
+
+	return piece ? &piece[dst % TN_RMA_PIECE] : NULL;
+}
 
 /**
  * tn_rma_issue() - begin an operation: send its request

@@ -166,15 +166,33 @@ static bool holds_rma_packets(void *host, u32 dst)
 	return tn_on_hold(nic, dst) || nic->park.q.head;
 }
 
+/** struct rma_pieces - what owner and initiator know of TN_RMA_PIECE nodes */
+struct rma_pieces {
+	struct tn_rma_peer peer[TN_RMA_PIECE];
+	struct tn_rma_source source[TN_RMA_PIECE];
+};
+
+static bool extend_rma(void *host, u32 node)
+{
+	struct tn_nic_rma *r = host;
+	struct rma_pieces *p = r->cfg.ops->memory(r->cfg.host, sizeof(*p));
+
+	if (!p)
+		return false;
+	tn_rma_initiator_extend(&r->initiator, node, p->peer);
+	r->owner.piece[node / TN_RMA_PIECE] = p->source;
+	return true;
+}
+
 static const struct tn_rma_owner_ops rma_owner_calls = {
-	.net = { .room = get_rma_room, .send = send_rma_packet },
+	.net = { .room = get_rma_room, .send = send_rma_packet, .extend = extend_rma },
 	.mem = find_rma_memory,
 	.space = find_rma_space,
 	.recv = give_rma_message,
 };
 
 static const struct tn_rma_initiator_ops rma_initiator_calls = {
-	.net = { .room = get_rma_room, .send = send_rma_packet },
+	.net = { .room = get_rma_room, .send = send_rma_packet, .extend = extend_rma },
 	.done = end_rma_operation,
 	.holds = holds_rma_packets,
 };
@@ -187,10 +205,10 @@ static const struct tn_rma_initiator_ops rma_initiator_calls = {
  */
 static void note_initiator(struct tn_nic_rma *r, u32 node)
 {
-	const struct tn_rma_peer *p = &r->initiator.peer[node];
-	u64 at = p->drain ? r->now : r->now + r->cfg.rma_time;
+	const struct tn_rma_peer *p = tn_rma_initiator_peer(&r->initiator, node);
+	u64 at = p && p->drain ? r->now : r->now + r->cfg.rma_time;
 
-	if (p->open && at < r->poll_at)
+	if (p && p->open && at < r->poll_at)
 		r->poll_at = at;
 }
 
@@ -301,13 +319,18 @@ static size_t round_to_line(size_t n)
 	return (n + 63) & ~(size_t)63;
 }
 
+static size_t count_pieces(u32 nodes)
+{
+	return (nodes + TN_RMA_PIECE - 1) / TN_RMA_PIECE;
+}
+
 size_t tn_nic_rma_size(const struct torus_shape *shape, u32 slots)
 {
-	size_t n = tn_shape_nodes(shape);
+	size_t pieces = count_pieces(tn_shape_nodes(shape));
 
 	return round_to_line(sizeof(struct tn_nic_rma)) +
-	       round_to_line(n * sizeof(struct tn_rma_source)) +
-	       round_to_line(n * sizeof(struct tn_rma_peer)) +
+	       round_to_line(pieces * sizeof(struct tn_rma_source *)) +
+	       round_to_line(pieces * sizeof(struct tn_rma_peer *)) +
 	       round_to_line(slots * sizeof(struct tn_rma_open));
 }
 
@@ -315,8 +338,9 @@ int tn_nic_rma_open(struct tn_nic *nic, const struct tn_nic_rma_config *cfg, voi
 {
 	struct tn_nic_rma *r = mem;
 	u8 *m = mem;
-	struct tn_rma_source *source;
-	struct tn_rma_peer *peer;
+	size_t pieces = count_pieces(nic->nodes);
+	struct tn_rma_source **source;
+	struct tn_rma_peer **peer;
 	u64 seed;
 
 	if (!nic->placed)
@@ -325,12 +349,11 @@ int tn_nic_rma_open(struct tn_nic *nic, const struct tn_nic_rma_config *cfg, voi
 		return -EBUSY;
 	if (!cfg->slots || cfg->slots > TN_RMA_SLOTS_MAX || !cfg->replies || !cfg->rma_time)
 		return -EINVAL;
-	memset(m, 0, tn_nic_rma_size(&nic->shape, cfg->slots));
 	m += round_to_line(sizeof(*r));
-	source = (struct tn_rma_source *)m;
-	m += round_to_line(nic->nodes * sizeof(*source));
-	peer = (struct tn_rma_peer *)m;
-	m += round_to_line(nic->nodes * sizeof(*peer));
+	source = (struct tn_rma_source **)m;
+	m += round_to_line(pieces * sizeof(struct tn_rma_source *));
+	peer = (struct tn_rma_peer **)m;
+	m += round_to_line(pieces * sizeof(struct tn_rma_peer *));
 	r->nic = nic;
 	r->cfg = *cfg;
 	r->now = now;
@@ -338,7 +361,7 @@ int tn_nic_rma_open(struct tn_nic *nic, const struct tn_nic_rma_config *cfg, voi
 	memcpy(r->base, &nic->counter[TORUS_NC_RMA_ISSUED], sizeof(r->base));
 	seed = (u64)nic->ops->random(nic->host) << 32 | nic->ops->random(nic->host);
 	r->owner = (struct tn_rma_owner) {
-		.ops = &rma_owner_calls, .host = r, .source = source, .region = cfg->region,
+		.ops = &rma_owner_calls, .host = r, .piece = source, .region = cfg->region,
 		.pool = cfg->pool, .nodes = nic->nodes, .regions = cfg->regions,
 		.epoch = nic->ops->random(nic->host) | 1u,
 		.data_max = nic->params.payload_max - TN_RMA_FLIT, .waits_max = cfg->waits,

@@ -33,6 +33,7 @@
  * struct tn_nic_rma_ops - callbacks of remote memory into the host
  * @mem, @space, @recv: as in struct tn_rma_owner_ops
  * @done: as in struct tn_rma_initiator_ops
+ * @memory: Return: @bytes bytes, which are 0 and aligned to 8, until tn_nic_rma_close(); or NULL
  * They must not call the NIC.
  */
 struct tn_nic_rma_ops {
@@ -41,6 +42,7 @@ struct tn_nic_rma_ops {
 	u8 (*recv)(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
 		   u64 *allowed);
 	void (*done)(void *host, u64 cookie, const struct tn_rma_end *end);
+	void *(*memory)(void *host, size_t bytes);
 };
 
 /**
@@ -70,12 +72,15 @@ struct tn_nic_rma_counts {
 	u64 forged;		/* requests that came back from a node that does not exist */
 };
 
-/** tn_nic_rma_size() - Return: bytes of memory that remote memory needs in a torus of this shape */
+/**
+ * tn_nic_rma_size() - Return: bytes of memory that remote memory needs in a torus of this shape at
+ * first; for nodes with which it has to do, it takes more by ops->memory
+ */
 size_t tn_nic_rma_size(const struct torus_shape *shape, u32 slots);
 
 /**
  * tn_nic_rma_open() - start remote memory
- * @mem: tn_nic_rma_size() bytes, 64-byte aligned; used until tn_nic_rma_close()
+ * @mem: tn_nic_rma_size() bytes, which are 0 and 64-byte aligned; used until tn_nic_rma_close()
  * Return: 0; -ENODEV if no shape is set; -EBUSY if it was started before; -EINVAL if a number is
  * out of range.
  */

@@ -36,6 +36,12 @@ static u8 *reply_room(struct tn_rma_owner *o, u32 dst)
 	return o->ops->net.room(o->host, TN_RMA_REPLIES, dst);
 }
 
+/* Return: what is known of @src, which has sent a RESET. */
+static struct tn_rma_source *source_of(const struct tn_rma_owner *o, u32 src)
+{
+	return &o->piece[src / TN_RMA_PIECE][src % TN_RMA_PIECE];
+}
+
 /* Sends a reply of one flit with @bytes of data after it, in memory that was reserved. */
 static void send_rma_reply(struct tn_rma_owner *o, u32 dst, const struct tn_rma_reply *reply,
 			   u32 bytes)
@@ -240,7 +246,7 @@ static u8 execute_amo(struct tn_rma_owner *o, struct errand *e)
 static u8 execute_fe(struct tn_rma_owner *o, struct errand *e)
 {
 	const struct tn_rma_ask *a = &e->ask;
-	struct tn_rma_source *s = &o->source[e->src];
+	struct tn_rma_source *s = source_of(o, e->src);
 	struct tn_fe_ask ask = {
 		.op = a->fe_op, .q = a->q, .r = a->r, .amo = a->amo, .type = a->type, .cmp = a->cmp,
 		.tag = a->slot, .from = e->src, .number = a->number, .value = a->value,
@@ -302,7 +308,7 @@ static u8 execute_errand(struct tn_rma_owner *o, struct errand *e)
 /* Replies to a numbered operation, unless its acknowledgement may wait for that of later ones. */
 static void answer_errand(struct tn_rma_owner *o, struct errand *e, u8 reason)
 {
-	struct tn_rma_source *s = &o->source[e->src];
+	struct tn_rma_source *s = source_of(o, e->src);
 
 	if (reason) {
 		e->reply.op = TN_RMA_NAK;
@@ -328,7 +334,9 @@ static void answer_errand(struct tn_rma_owner *o, struct errand *e, u8 reason)
 
 static u64 status_of(const struct tn_rma_owner *o, u32 src)
 {
-	return o->source[src].next | (u64)o->epoch << 32;
+	const struct tn_rma_source *s = tn_rma_owner_source(o, src);
+
+	return (s ? s->next : 0) | (u64)o->epoch << 32;
 }
 
 static bool is_from(void *ctx, const struct tn_fe_wait *w)
@@ -338,9 +346,11 @@ static bool is_from(void *ctx, const struct tn_fe_wait *w)
 
 void tn_rma_owner_forget(struct tn_rma_owner *o, u32 src)
 {
-	struct tn_rma_source *s = &o->source[src];
-	u32 ended = s->waits ? tn_fe_end(o->pool, is_from, &src) : 0;
+	struct tn_rma_source *s = tn_rma_owner_source(o, src);
+	u32 ended = s && s->waits ? tn_fe_end(o->pool, is_from, &src) : 0;
 
+	if (!s)
+		return;
 	tn_assert(ended == s->waits);
 	s->waits = 0;
 }
@@ -357,8 +367,8 @@ static bool sweep_waiter(void *ctx, const struct tn_fe_wait *w)
 
 	if (!s->gone(s->ctx, w->ask.from))
 		return false;
-	tn_assert(s->o->source[w->ask.from].waits);
-	s->o->source[w->ask.from].waits--;
+	tn_assert(source_of(s->o, w->ask.from)->waits);
+	source_of(s->o, w->ask.from)->waits--;
 	return true;
 }
 
@@ -376,20 +386,25 @@ void tn_rma_owner_sweep(struct tn_rma_owner *o, bool (*gone)(void *ctx, u32 src)
  */
 static void answer_status(struct tn_rma_owner *o, struct errand *e)
 {
-	struct tn_rma_source *s = &o->source[e->src];
+	struct tn_rma_source *s = tn_rma_owner_source(o, e->src);
+	bool resets = e->ask.op == TN_RMA_RESET;
 
+	if (!s && resets) {
+		if (!o->ops->net.extend(o->host, e->src))
+			return;
+		s = source_of(o, e->src);
+	}
 	e->reply.op = TN_RMA_STATUS;
 	e->reply.why = e->ask.op;
-	e->reply.slot = s->known ? s->waits : TN_RMA_POSTED;
-	if (e->ask.op == TN_RMA_RESET) {
-		e->reply.slot = s->waits;
+	e->reply.slot = s && (s->known || resets) ? s->waits : TN_RMA_POSTED;
+	if (resets) {
 		tn_rma_owner_forget(o, e->src);
-		s->next = e->ask.number;
-		s->refused = 0;
-		s->known = 1;
+		*s = (struct tn_rma_source) { .next = e->ask.number, .known = 1 };
 	}
-	s->unacked = 0;
-	e->reply.refused = s->refused;
+	if (s) {
+		s->unacked = 0;
+		e->reply.refused = s->refused;
+	}
 	e->reply.value = status_of(o, e->src);
 	send_rma_reply(o, e->src, &e->reply, 0);
 }
@@ -403,7 +418,7 @@ static void cancel_waiter(struct tn_rma_owner *o, struct errand *e)
 	if (find_word(o, e, e->ask.addr, 8, TN_ACCESS_FE, &at, &word) || !at.region->fe ||
 	    tn_fe_cancel(o->pool, at.region->fe, at.offset / 8, e->src, e->ask.number))
 		return;
-	o->source[e->src].waits--;
+	source_of(o, e->src)->waits--;
 	e->reply.op = TN_RMA_NAK;
 	e->reply.why = TN_RMA_CANCELLED;
 	e->reply.value = 0;
@@ -412,7 +427,7 @@ static void cancel_waiter(struct tn_rma_owner *o, struct errand *e)
 
 int tn_rma_owner_take(struct tn_rma_owner *o, u32 src, const u8 *payload, u32 len, u64 now)
 {
-	struct tn_rma_source *s = &o->source[src];
+	struct tn_rma_source *s = tn_rma_owner_source(o, src);
 	struct errand e = { .src = src, .now = now };
 	u32 head;
 
@@ -434,7 +449,7 @@ int tn_rma_owner_take(struct tn_rma_owner *o, u32 src, const u8 *payload, u32 le
 			answer_status(o, &e);
 		return 0;
 	}
-	if (!s->known || e.ask.number != s->next) {
+	if (!s || !s->known || e.ask.number != s->next) {
 		o->count.gaps++;
 		e.reply.op = TN_RMA_NAK;
 		e.reply.why = TN_RMA_GAP;
@@ -481,7 +496,7 @@ static int serve_waiter(struct tn_rma_owner *o, const struct tn_rma_words *w)
 	}
 	reply.slot = done.ask.tag;
 	reply.number = done.ask.number;
-	o->source[done.ask.from].waits--;
+	source_of(o, done.ask.from)->waits--;
 	send_rma_reply(o, done.ask.from, &reply, 0);
 	return TN_FE_DONE;
 }
@@ -540,7 +555,7 @@ static void refuse_oldest(struct tn_rma_owner *o, struct tn_fe_bits *bits)
 		.op = TN_RMA_NAK, .why = TN_RMA_GONE, .slot = w->ask.tag, .number = w->ask.number,
 	};
 
-	o->source[w->ask.from].waits--;
+	source_of(o, w->ask.from)->waits--;
 	o->count.refused++;
 	send_rma_reply(o, w->ask.from, &reply, 0);
 	tn_fe_end_oldest(o->pool, bits);

@@ -8,6 +8,9 @@
  * is not 0 and stays when the region is closed, so that the owner can distinguish a request for a
  * closed region from a wrong one.
  *
+ * If there is no memory for what is known of a node, its RESET is ignored. So its operations are
+ * refused with GAP, and end as unknown.
+ *
  * A refused request changes nothing, with one exception: a PUT with NOTIFY that is refused with
  * BUSY has written its data, and only the word of the notification is unchanged.
  */
@@ -95,7 +98,7 @@ struct tn_rma_owner_counts {
 
 /**
  * struct tn_rma_owner - the owner's part of a NIC
- * @source: what is known of each of @nodes nodes
+ * @piece: pieces of the @nodes nodes; NULL: no node of this piece has sent a RESET
  * @region: @regions regions
  * @pool: requests that wait
  * @epoch: epoch of this NIC, which differs after each restart
@@ -106,7 +109,7 @@ struct tn_rma_owner_counts {
 struct tn_rma_owner {
 	const struct tn_rma_owner_ops *ops;
 	void *host;
-	struct tn_rma_source *source;
+	struct tn_rma_source **piece;
 	struct tn_rma_region *region;
 	struct tn_fe_pool *pool;
 	u32 nodes;
@@ -117,6 +120,14 @@ struct tn_rma_owner {
 	struct tn_rma_words served[2];
 	struct tn_rma_owner_counts count;
 };
+
+/** tn_rma_owner_source() - Return: what is known of @src; NULL: it has not sent a RESET */
+static inline struct tn_rma_source *tn_rma_owner_source(const struct tn_rma_owner *o, u32 src)
+{
+	struct tn_rma_source *piece = o->piece[src / TN_RMA_PIECE];
+
+	return piece ? &piece[src % TN_RMA_PIECE] : NULL;
+}
 
 /* posted operations after which the owner acknowledges, at the latest */
 #define TN_RMA_ACK_EVERY	16

@@ -57,8 +57,22 @@ static void end_operation(void *host, u64 cookie, const struct tn_rma_end *end)
 	ctx->ready = true;
 }
 
+/* Makes memory that exists until tn_soft_rma_leave(). */
+static void *make_memory(void *host, size_t bytes)
+{
+	struct tn_soft_rma *rma = host;
+	struct tn_soft_block *block = rma->ops->alloc(sizeof(*block) + bytes);
+
+	if (!block)
+		return NULL;
+	block->next = rma->memory->next;
+	rma->memory->next = block;
+	return block + 1;
+}
+
 static const struct tn_nic_rma_ops nic_calls = {
 	.mem = find_memory, .space = find_space, .recv = receive_send, .done = end_operation,
+	.memory = make_memory,
 };
 
 /* --- callbacks of rings ------------------------------------------------------------ */
@@ -108,9 +122,16 @@ static const struct tn_rma_ring_ops ring_calls = {
 
 #define SLOTS	(TN_SOFT_CONTEXTS_MAX * TN_SOFT_ENTRIES_MAX)
 
+/* Behind its head, to which a line is added for the alignment, is the memory of the core. */
+struct rma_memory {
+	struct tn_soft_block head;
+	struct tn_fe_wait wait[TN_SOFT_WAITS];
+	struct tn_fe_wait *bucket[TN_SOFT_WAITS];
+};
+
 size_t tn_soft_rma_size(const struct tn_soft_rma *rma)
 {
-	return tn_nic_rma_size(&rma->soft->shape, SLOTS);
+	return sizeof(struct rma_memory) + 64 + tn_nic_rma_size(&rma->soft->shape, SLOTS);
 }
 
 int tn_soft_rma_begin(struct tn_soft_rma *rma, void **memory, u64 seed, u64 now,
@@ -121,19 +142,21 @@ int tn_soft_rma_begin(struct tn_soft_rma *rma, void **memory, u64 seed, u64 now,
 		.regions = TN_SOFT_REGIONS_MAX, .pool = &rma->pool, .slots = SLOTS,
 		.replies = REPLIES, .waits = NODE_WAITS, .rma_time = RMA_TIME,
 	};
+	struct rma_memory *m = *memory;
 	int err;
 
 	if (rma->memory)
 		return 0;
 	if (!rma->soft->hw.placed)
 		return tn_soft_rma_fail(call, -EAGAIN, "the NIC has no place in a torus yet");
-	if (!*memory)
+	if (!m)
 		return tn_soft_rma_fail(call, -ENOMEM, "out of memory");
-	tn_fe_pool_init(&rma->pool, rma->wait, TN_SOFT_WAITS, rma->bucket, TN_SOFT_WAITS, seed);
-	err = tn_nic_rma_open(nic_of(rma), &cfg, *memory, now);
+	tn_fe_pool_init(&rma->pool, m->wait, TN_SOFT_WAITS, m->bucket, TN_SOFT_WAITS, seed);
+	err = tn_nic_rma_open(nic_of(rma), &cfg, (void *)(((unsigned long)(m + 1) + 63) & ~63ul),
+			      now);
 	if (err)
 		return tn_soft_rma_fail(call, err, "the service of the NIC does not start");
-	rma->memory = *memory;
+	rma->memory = &m->head;
 	*memory = NULL;
 	return 0;
 }
@@ -309,9 +332,9 @@ u64 tn_soft_rma_expiry(const struct tn_soft_rma *rma)
 	return at;
 }
 
-void *tn_soft_rma_leave(struct tn_soft_rma *rma)
+struct tn_soft_block *tn_soft_rma_leave(struct tn_soft_rma *rma)
 {
-	void *memory = rma->memory;
+	struct tn_soft_block *memory = rma->memory;
 
 	for (unsigned int i = 0; i < TN_SOFT_CONTEXTS_MAX; i++) {
 		if (rma->context[i] && !rma->context[i]->dead)

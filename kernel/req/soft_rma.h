@@ -32,6 +32,7 @@
 #define TN_SOFT_ROOT_REGIONS	64	/* regions that are left for root */
 #define TN_SOFT_WAITS		4096	/* most requests that wait at a NIC for full/empty bits */
 
+struct tn_soft_block;
 struct tn_soft_context;
 struct tn_soft_region;
 struct tn_soft_rma;
@@ -40,6 +41,7 @@ struct tn_soft_rma;
  * struct tn_soft_rma_ops - callbacks into the shell
  * @wake: the process of this context sleeps, and a completion is there for it
  * @unmap: region @r is closed: give back r->mem, r->bits and r->pin; they are forgotten afterwards
+ * @alloc: Return: memory for a struct tn_soft_block, which is 0; NULL: there is none
  * @free: frees the memory of a struct tn_soft_space
  * @left: the NIC leaves its place: must call tn_soft_rma_end() for this context
  * @ended: nothing of a context is open any more; the shell frees it
@@ -47,9 +49,18 @@ struct tn_soft_rma;
 struct tn_soft_rma_ops {
 	void (*wake)(struct tn_soft_context *ctx);
 	void (*unmap)(struct tn_soft_rma *rma, struct tn_soft_region *r);
+	void *(*alloc)(size_t bytes);
 	void (*free)(void *memory);
 	void (*left)(struct tn_soft_context *ctx);
 	void (*ended)(struct tn_soft_context *ctx);
+};
+
+/**
+ * struct tn_soft_block - the head of a piece of memory of the service
+ * @next: next piece
+ */
+struct tn_soft_block {
+	struct tn_soft_block *next;
 };
 
 /**
@@ -119,19 +130,20 @@ struct tn_soft_context {
  * @soft: the NIC
  * @ops: callbacks into the shell
  * @bytes_max: most bytes of all regions
- * @memory: memory of the core's service; NULL: the service is not started
+ * @memory: all memory of the service; NULL: the service is not started
  * @context: contexts by number; @contexts of them exist
  * @region: regions by index, as the core sees them
  * @owned: memory of these regions
  * @space: list of the spaces of jobs that have regions with addresses
  * @shared: bytes of all regions
  * @ending: number of regions that are being closed
+ * @pool: requests that wait, in @memory
  */
 struct tn_soft_rma {
 	struct tn_soft *soft;
 	const struct tn_soft_rma_ops *ops;
 	u64 bytes_max;
-	void *memory;
+	struct tn_soft_block *memory;
 	struct tn_soft_context *context[TN_SOFT_CONTEXTS_MAX];
 	unsigned int contexts;
 	struct tn_rma_region region[TN_SOFT_REGIONS_MAX];
@@ -140,8 +152,6 @@ struct tn_soft_rma {
 	u64 shared;
 	u32 ending;
 	struct tn_fe_pool pool;
-	struct tn_fe_wait wait[TN_SOFT_WAITS];
-	struct tn_fe_wait *bucket[TN_SOFT_WAITS];
 };
 
 /* --- contexts (soft_rma.c) --------------------------------------------------------- */
@@ -154,11 +164,11 @@ struct tn_soft_rma {
 int tn_soft_rma_add(struct tn_soft_rma *rma, struct tn_soft_context *ctx, u32 user);
 /** tn_soft_rma_check() - Return: 0 if OPEN of this context is allowed; else negative errno */
 int tn_soft_rma_check(const struct tn_soft_context *ctx, struct torus_rma_call *call);
-/** tn_soft_rma_size() - Return: bytes of memory for tn_soft_rma_begin(); 64-byte aligned */
+/** tn_soft_rma_size() - Return: bytes of memory for tn_soft_rma_begin() */
 size_t tn_soft_rma_size(const struct tn_soft_rma *rma);
 /**
  * tn_soft_rma_begin() - start the service, if that has not been done
- * @memory: pointer to tn_soft_rma_size() bytes, which is set to NULL if they are used
+ * @memory: pointer to tn_soft_rma_size() bytes, which are 0; set to NULL if they are used
  * @seed: random number
  * Return: 0 or negative errno, with the text in @call.
  */
@@ -184,9 +194,9 @@ bool tn_soft_rma_step(struct tn_soft_rma *rma, u64 now);
 u64 tn_soft_rma_expiry(const struct tn_soft_rma *rma);
 /**
  * tn_soft_rma_leave() - end all contexts and the service, because the NIC gets another place
- * Return: the memory of the service, which the caller frees, or NULL.
+ * Return: the memory of the service, each piece of which the caller frees, or NULL.
  */
-void *tn_soft_rma_leave(struct tn_soft_rma *rma);
+struct tn_soft_block *tn_soft_rma_leave(struct tn_soft_rma *rma);
 
 /* --- regions (soft_region.c) ------------------------------------------------------- */
 

@@ -47,6 +47,12 @@ static void soft_region_unmap(struct tn_soft_rma *rma, struct tn_soft_region *r)
 	torus_rma_unpin(r->pin);
 }
 
+/* Called for nodes of which the NIC has to know something, also in the NAPI poll. */
+static void *soft_memory_alloc(size_t bytes)
+{
+	return kzalloc(bytes, GFP_ATOMIC | __GFP_NOWARN);
+}
+
 static void soft_memory_free(void *memory)
 {
 	kvfree(memory);
@@ -78,6 +84,7 @@ static void soft_context_free(struct tn_soft_context *ctx)
 static const struct tn_soft_rma_ops soft_calls = {
 	.wake = soft_context_wake,
 	.unmap = soft_region_unmap,
+	.alloc = soft_memory_alloc,
 	.free = soft_memory_free,
 	.left = soft_context_left,
 	.ended = soft_context_free,
@@ -338,7 +345,11 @@ u64 torus_rma_expiry(const struct torus_soft *s)
 
 void torus_rma_leave(struct torus_soft *s)
 {
+	struct tn_soft_block *memory, *next;
+
 	lockdep_assert_held(&s->lock);
-	if (s->rma)
-		kvfree(tn_soft_rma_leave(s->rma));
+	for (memory = s->rma ? tn_soft_rma_leave(s->rma) : NULL; memory; memory = next) {
+		next = memory->next;
+		kvfree(memory);
+	}
 }

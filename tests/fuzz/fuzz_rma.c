@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 struct world {
 	struct tn_rma_owner owner;
-	struct tn_rma_source source[1];
+	struct tn_rma_source source[TN_RMA_PIECE], *sources[1];
 	struct tn_rma_region region[2];
 	struct tn_fe_pool pool;
 	struct tn_fe_wait wait[WAITS];
@@ -33,7 +33,7 @@ struct world {
 	u64 full, waits;
 	u64 before, word[2 * WORDS], behind;
 	struct tn_rma_initiator initiator;
-	struct tn_rma_peer peer[1];
+	struct tn_rma_peer peer[TN_RMA_PIECE], *peers[1];
 	/* allocated by itself, so that a sanitizer finds accesses beyond it */
 	struct tn_rma_open *slot;
 	bool open[256];
@@ -119,6 +119,7 @@ static const struct tn_rma_initiator_ops initiator_ops = {
 static void begin(struct world *w)
 {
 	*w = (struct world) { .before = 1, .behind = 2, .source = { { .known = 1 } } };
+	w->sources[0] = w->source;
 	w->bits = (struct tn_fe_bits) { .full = &w->full, .waits = &w->waits, .n = WORDS };
 	tn_fe_pool_init(&w->pool, w->wait, WAITS, w->bucket, 2, 3);
 	for (int i = 0; i < 2; i++)
@@ -127,13 +128,14 @@ static void begin(struct world *w)
 			.fe = i ? NULL : &w->bits,
 		};
 	w->owner = (struct tn_rma_owner) {
-		.ops = &owner_ops, .host = w, .source = w->source, .region = w->region,
+		.ops = &owner_ops, .host = w, .piece = w->sources, .region = w->region,
 		.pool = &w->pool, .nodes = 1, .regions = 2, .epoch = 9, .data_max = DATA,
 		.waits_max = WAITS - 1,
 	};
-	w->slot = malloc(SLOTS * sizeof(w->slot[0]));
+	w->slot = calloc(SLOTS, sizeof(w->slot[0]));
 	must(w->slot);
-	tn_rma_initiator_init(&w->initiator, &initiator_ops, w, w->peer, 1, w->slot, SLOTS, 100, 7);
+	tn_rma_initiator_init(&w->initiator, &initiator_ops, w, w->peers, 1, w->slot, SLOTS, 100, 7);
+	tn_rma_initiator_extend(&w->initiator, 0, w->peer);
 }
 
 static void issue_any(struct world *w, u8 what)

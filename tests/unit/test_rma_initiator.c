@@ -42,7 +42,7 @@ struct node {
 	struct world *w;
 	struct tn_rma_owner owner;
 	struct tn_rma_initiator initiator;
-	struct tn_rma_source source[NODES];
+	struct tn_rma_source source[TN_RMA_PIECE], *sources[1];
 	struct tn_rma_region region[MODEL_REGIONS];
 	struct tn_window space;
 	struct tn_window_row row[2];
@@ -53,11 +53,12 @@ struct node {
 	struct tn_fe_bits bits;
 	u64 full[1], waits[1];
 	u64 memory[3][MODEL_WORDS];
-	struct tn_rma_peer peer[NODES];
+	struct tn_rma_peer peer[TN_RMA_PIECE], *peers[1];
 	struct tn_rma_open slot[SLOTS];
 	u8 out[2][PAYLOAD];
 	struct model model;
 	u32 epoch;
+	bool denied;	/* there was no memory for pieces */
 	u64 ends[TN_RMA_UNKNOWN + 1];	/* operations that ended, by status, since it started */
 };
 
@@ -104,6 +105,21 @@ static void world_send(void *host, enum tn_rma_way way, u32 dst, u32 bytes)
 	if (way == TN_RMA_REQUESTS && n->out[way][0] <= TN_RMA_SEND)
 		p->op = n->w->issuing;
 	memset(n->out[way], 0xa5, PAYLOAD);
+}
+
+/* Makes the pieces, unless there is no memory, which in a network without faults never happens. */
+static bool world_extend(void *host, u32 node)
+{
+	struct node *n = host;
+
+	expect(&n->w->r, !n->peers[0] && !n->sources[0], "node %u is extended twice", node);
+	n->denied = n->w->faults && !rnd_one_in(&n->w->r, 3);
+	if (n->denied)
+		return false;
+	memset(n->source, 0, sizeof(n->source));
+	n->sources[0] = n->source;
+	tn_rma_initiator_extend(&n->initiator, node, n->peer);
+	return true;
 }
 
 static u8 *world_mem(void *host, u32 region, u64 offset, u64 *run)
@@ -171,12 +187,12 @@ static bool world_holds(void *host, u32 dst)
 }
 
 static const struct tn_rma_owner_ops owner_ops = {
-	.net = { world_room, world_send }, .mem = world_mem, .space = world_space,
+	.net = { world_room, world_send, world_extend }, .mem = world_mem, .space = world_space,
 	.recv = world_recv,
 };
 
 static const struct tn_rma_initiator_ops initiator_ops = {
-	.net = { world_room, world_send }, .done = world_done, .holds = world_holds,
+	.net = { world_room, world_send, world_extend }, .done = world_done, .holds = world_holds,
 };
 
 static void start_node(struct node *n)
@@ -185,18 +201,22 @@ static void start_node(struct node *n)
 
 	n->epoch = (u32)rnd64(&w->r) | 1;
 	memset(n->ends, 0, sizeof(n->ends));
-	memset(n->source, 0, sizeof(n->source));
+	n->sources[0] = NULL;
+	n->peers[0] = NULL;
+	memset(n->slot, 0, sizeof(n->slot));
+	memset(n->wait, 0, sizeof(n->wait));
+	memset(n->bucket, 0, sizeof(n->bucket));
 	memset(n->full, 0xff, sizeof(n->full));
 	memset(n->waits, 0, sizeof(n->waits));
 	n->bits = (struct tn_fe_bits) { .full = n->full, .waits = n->waits, .n = MODEL_WORDS };
 	tn_fe_pool_init(&n->pool, n->wait, MODEL_WAITS, n->bucket, ARRAY_SIZE(n->bucket),
 			rnd64(&w->r));
 	n->owner = (struct tn_rma_owner) {
-		.ops = &owner_ops, .host = n, .source = n->source, .region = n->region,
+		.ops = &owner_ops, .host = n, .piece = n->sources, .region = n->region,
 		.pool = &n->pool, .nodes = NODES, .regions = MODEL_REGIONS, .epoch = n->epoch,
 		.data_max = MODEL_DATA_MAX, .waits_max = MODEL_WAITS_OF_ONE,
 	};
-	tn_rma_initiator_init(&n->initiator, &initiator_ops, n, n->peer, NODES, n->slot, SLOTS,
+	tn_rma_initiator_init(&n->initiator, &initiator_ops, n, n->peers, NODES, n->slot, SLOTS,
 			      RMA_TIME, rnd64(&w->r));
 	model_restart(&n->model);
 }
@@ -345,9 +365,12 @@ static void deliver(struct world *w, u32 src, u32 dst, enum tn_rma_way way)
 		return;
 	}
 	p = c->packet[0];
+	n->denied = false;
 	if (tn_rma_owner_take(&n->owner, src, p.payload, p.bytes, w->now) == -EAGAIN)
 		return;
 	pop(c);
+	if (n->denied)		/* a RESET, which is ignored */
+		return;
 	head = tn_rma_ask_get(p.payload, p.bytes, &ask);
 	expect(&w->r, head, "op %u", p.payload[0]);
 	model_take(&n->model, src, &ask, p.payload + head, p.bytes - head,
@@ -573,13 +596,15 @@ static void reply_to_unknown_slot_is_late(void **state)
 	struct tn_rma_open more[2] = { [1] = { .op = TN_RMA_GET, .peer = 1 } };
 	struct tn_rma_reply reply = { .op = TN_RMA_OLD };
 	struct tn_rma_initiator i;
-	struct tn_rma_peer peer[2];
+	struct tn_rma_peer peer[TN_RMA_PIECE], *piece[1] = { peer };
 	u8 flits[2 * TN_RMA_FLIT];
 	u32 n;
 
 	(void)state;
 	assert_non_null(slot);
-	tn_rma_initiator_init(&i, &ops, NULL, peer, 2, slot, 1, RMA_TIME, 1);
+	memset(slot, 0, sizeof(*slot));
+	tn_rma_initiator_init(&i, &ops, NULL, piece, 2, slot, 1, RMA_TIME, 1);
+	tn_rma_initiator_extend(&i, 1, peer);
 	for (n = 0; n < 3; n++) {
 		reply.slot = (u16)n;
 		tn_rma_initiator_take(&i, 1, flits, tn_rma_reply_put(flits, &reply), 0);
@@ -588,7 +613,7 @@ static void reply_to_unknown_slot_is_late(void **state)
 	assert_int_equal(i.count.forged, 0);
 	free(slot);
 	/* Also if what lies after the last slot looks like an open operation. */
-	tn_rma_initiator_init(&i, &ops, NULL, peer, 2, more, 1, RMA_TIME, 1);
+	tn_rma_initiator_init(&i, &ops, NULL, piece, 2, more, 1, RMA_TIME, 1);
 	reply.slot = 1;
 	tn_rma_initiator_take(&i, 1, flits, tn_rma_reply_put(flits, &reply), 0);
 	assert_int_equal(i.count.late, 1);
@@ -621,12 +646,14 @@ static void status_beyond_last_operation_is_forged(void **state)
 	};
 	const struct tn_rma_ask put = { .op = TN_RMA_PUT, .flags = TN_RMA_KEYED };
 	struct tn_rma_initiator i;
-	struct tn_rma_peer peer[2];
-	struct tn_rma_open slot[2];
+	struct tn_rma_peer peer[TN_RMA_PIECE], *piece[1];
 
 	(void)state;
 	for (u32 beyond = 0; beyond < 3; beyond++) {
-		tn_rma_initiator_init(&i, &ops, NULL, peer, 2, slot, 2, RMA_TIME, 1);
+		struct tn_rma_open slot[2] = { 0 };
+
+		tn_rma_initiator_init(&i, &ops, NULL, piece, 2, slot, 2, RMA_TIME, 1);
+		tn_rma_initiator_extend(&i, 1, peer);
 		assert_true(tn_rma_issue(&i, 1, &put, (const u8 *)"x", 1, 1, 0) >= 0);
 		take_alien_status(&i, TN_RMA_RESET, peer[1].base, peer[1].base);
 		assert_int_equal(peer[1].state, TN_RMA_PEER_KNOWN);

@@ -20,6 +20,8 @@ static struct tn_fe_pool pool;
 static struct tn_fe_wait waits[4];
 static struct tn_fe_wait *buckets[4];
 static void *rma;
+static u64 piece[2][512];
+static unsigned int npieces, npieces_max;
 static u16 eseq[TN_FLOW_VCS];	/* ESEQ of node 2's next packet, by VC */
 static u16 why_back;		/* reason in an UNREACH */
 static u32 ends;
@@ -55,8 +57,17 @@ static void host_done(void *h, u64 cookie, const struct tn_rma_end *end)
 	last_cookie = cookie;
 }
 
+/* Memory for what is known of nodes, if there is any. */
+static void *host_memory(void *h, size_t bytes)
+{
+	(void)h;
+	assert_true(bytes <= sizeof(piece[0]));
+	return npieces < npieces_max ? memset(piece[npieces++], 0, bytes) : NULL;
+}
+
 static const struct tn_nic_rma_ops rma_ops = {
 	.mem = host_mem, .space = host_space, .recv = host_recv, .done = host_done,
+	.memory = host_memory,
 };
 
 static void open_service(u32 replies)
@@ -66,6 +77,9 @@ static void open_service(u32 replies)
 		.replies = replies, .waits = 2, .rma_time = 100 * MS,
 	};
 
+	npieces = 0;
+	npieces_max = 2;
+	memset(rma, 0, tn_nic_rma_size(&l.shape, SLOTS));
 	assert_int_equal(tn_nic_rma_open(l.nic, &cfg, rma, l.now), 0);
 }
 
@@ -79,6 +93,8 @@ static void begin(u32 replies)
 	memset(eseq, 0, sizeof(eseq));
 	full = waiting = 0;
 	ends = 0;
+	memset(waits, 0, sizeof(waits));
+	memset(buckets, 0, sizeof(buckets));
 	tn_fe_pool_init(&pool, waits, 4, buckets, 4, 1);
 	rma = aligned_alloc(64, tn_nic_rma_size(&l.shape, SLOTS));
 	assert_non_null(rma);
@@ -470,8 +486,8 @@ static void recovery_without_row_ends_operations_of_that_node(void **state)
 	release();
 	assert_true(ends == 1 && last_end.status == TN_RMA_UNKNOWN && last_cookie == 2);
 	assert_int_equal(pool.waiting, 1);
-	assert_int_equal(tn_nic_rma_owner(l.nic)->source[1].waits, 1);
-	assert_int_equal(tn_nic_rma_owner(l.nic)->source[2].waits, 0);
+	assert_int_equal(tn_rma_owner_source(tn_nic_rma_owner(l.nic), 1)->waits, 1);
+	assert_int_equal(tn_rma_owner_source(tn_nic_rma_owner(l.nic), 2)->waits, 0);
 	assert_int_equal(tn_nic_rma_issue(l.nic, 2, &get, NULL, 0, 3, l.now), -EHOSTUNREACH);
 	finish();
 	assert_true(ends == 2 && last_end.status == TN_RMA_UNKNOWN && last_cookie == 1);
@@ -517,6 +533,47 @@ static void counters_follow_service_past_its_end(void **state)
 	finish();
 }
 
+/* A large torus costs little before there is something to know of its nodes. */
+static void service_takes_memory_only_for_nodes_with_which_it_deals(void **state)
+{
+	const struct torus_shape large = { .ndims = 3, .size = { 256, 256, 256 } };
+
+	(void)state;
+	assert_true(tn_nic_rma_size(&large, SLOTS) < 5 << 20);
+	begin(8);
+	ask(get_word(FIRST), 0);
+	eseq[TORUS_VC_D0]++;
+	work();
+	lone_drain(&l, 2);
+	assert_int_equal(sent_reply(0).why, TN_RMA_GAP);
+	reply((struct tn_rma_reply) { .op = TN_RMA_ACK, .slot = TN_RMA_POSTED, .number = 7 });
+	assert_int_equal(nc(TORUS_NC_RMA_LATE), 1);
+	assert_int_equal(npieces, 0);
+	issue(TN_RMA_GET, 1, true);
+	read_one();
+	assert_int_equal(npieces, 1);
+	finish();
+}
+
+/* Without memory no operation begins, and a node that sends a RESET stays unknown. */
+static void node_for_which_there_is_no_memory_stays_unknown(void **state)
+{
+	const struct tn_rma_ask get = { .op = TN_RMA_GET, .flags = TN_RMA_KEYED, .bytes = 8 };
+
+	(void)state;
+	begin(8);
+	npieces_max = 0;
+	assert_int_equal(tn_nic_rma_issue(l.nic, 2, &get, NULL, 0, 3, l.now), -EAGAIN);
+	read_one();
+	lone_drain(&l, 2);
+	assert_int_equal(sent_reply(0).why, TN_RMA_GAP);
+	npieces_max = 1;
+	read_one();
+	lone_drain(&l, 2);
+	assert_int_equal(nc(TORUS_NC_RMA_EXECUTED), 1);
+	finish();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -529,6 +586,8 @@ int main(void)
 		cmocka_unit_test(operation_at_restarted_owner_is_unknown),
 		cmocka_unit_test(recovery_without_row_ends_operations_of_that_node),
 		cmocka_unit_test(counters_follow_service_past_its_end),
+		cmocka_unit_test(service_takes_memory_only_for_nodes_with_which_it_deals),
+		cmocka_unit_test(node_for_which_there_is_no_memory_stays_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

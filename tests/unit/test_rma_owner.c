@@ -15,7 +15,7 @@
 
 struct lone_owner {
 	struct tn_rma_owner owner;
-	struct tn_rma_source source[NODES];
+	struct tn_rma_source source[TN_RMA_PIECE], *sources[1];
 	struct tn_rma_region region[2];
 	struct tn_fe_pool pool;
 	struct tn_fe_wait wait[4];
@@ -86,10 +86,11 @@ static void lone_init(struct lone_owner *o, unsigned int room)
 			.fe = i ? NULL : &o->bits,
 		};
 	o->owner = (struct tn_rma_owner) {
-		.ops = &lone_ops, .host = o, .source = o->source, .region = o->region,
+		.ops = &lone_ops, .host = o, .piece = o->sources, .region = o->region,
 		.pool = &o->pool, .nodes = NODES, .regions = 2, .epoch = EPOCH, .data_max = 32,
 		.waits_max = 4,
 	};
+	o->sources[0] = o->source;
 	o->source[1] = (struct tn_rma_source) { .next = 10, .known = 1 };
 }
 

@@ -52,9 +52,9 @@ static struct world {
 	struct process from, to;
 	struct tn_rma_initiator initiator;
 	struct tn_rma_open slot[OPS];
-	struct tn_rma_peer peer[2];
+	struct tn_rma_peer peer[TN_RMA_PIECE], *peers[1];
 	struct tn_rma_owner owner;
-	struct tn_rma_source source[2];
+	struct tn_rma_source source[TN_RMA_PIECE], *sources[1];
 	struct tn_fe_pool pool;
 	struct pipe pipe[2];
 	/* the naive receiver: memory that is posted, oldest first */
@@ -209,10 +209,12 @@ static void begin(u64 seed)
 {
 	memset(&w, 0, sizeof(w));
 	w.r = rnd_new(seed);
-	tn_rma_initiator_init(&w.initiator, &initiator_ops, NULL, w.peer, 2, w.slot, OPS, 1 << 30,
+	tn_rma_initiator_init(&w.initiator, &initiator_ops, NULL, w.peers, 2, w.slot, OPS, 1 << 30,
 			      seed);
+	tn_rma_initiator_extend(&w.initiator, 0, w.peer);
+	w.sources[0] = w.source;
 	w.owner = (struct tn_rma_owner) {
-		.ops = &owner_ops, .source = w.source, .nodes = 2, .pool = &w.pool, .epoch = 5,
+		.ops = &owner_ops, .piece = w.sources, .nodes = 2, .pool = &w.pool, .epoch = 5,
 		.data_max = DATA,
 	};
 	open_process(&w.from, 12);

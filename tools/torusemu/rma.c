@@ -37,9 +37,14 @@ static void free_context(struct tn_soft_context *ctx)
 	free(context_of(ctx));
 }
 
+static void *make_block(size_t bytes)
+{
+	return calloc(1, bytes);
+}
+
 static const struct tn_soft_rma_ops soft_calls = {
-	.wake = wake_process, .unmap = rma_unmap, .free = free, .left = leave_context,
-	.ended = free_context,
+	.wake = wake_process, .unmap = rma_unmap, .alloc = make_block, .free = free,
+	.left = leave_context, .ended = free_context,
 };
 
 void rma_init(struct rma *rma, struct emu *emu)
@@ -62,7 +67,7 @@ int rma_begin(struct emu *e, struct torus_rma_call *call)
 	if (!rma->memory && e->soft.hw.placed) {
 		if (getrandom(&seed, sizeof(seed), 0) < 0)
 			return tn_soft_rma_fail(call, -errno, "%s", strerror(errno));
-		memory = aligned_alloc(64, tn_soft_rma_size(rma));
+		memory = calloc(1, tn_soft_rma_size(rma));
 	}
 	err = tn_soft_rma_begin(rma, &memory, seed, loop_now(), call);
 	free(memory);
@@ -81,8 +86,12 @@ u64 rma_expiry(const struct emu *e)
 
 void rma_leave(struct emu *e)
 {
-	if (e->rma)
-		free(tn_soft_rma_leave(&e->rma->soft));
+	struct tn_soft_block *memory = e->rma ? tn_soft_rma_leave(&e->rma->soft) : NULL, *next;
+
+	for (; memory; memory = next) {
+		next = memory->next;
+		free(memory);
+	}
 }
 
 /* --- rings ------------------------------------------------------------------------- */
