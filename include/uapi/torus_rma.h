@@ -154,8 +154,8 @@ enum torus_rma_reason {
 	TORUS_RMA_LENGTH,	/* SEND: longer than the first posted RECV; allowed: its bytes */
 	TORUS_RMA_NO_FE,	/* the region has no full/empty bits */
 	/*
-	 * too many requests of the node wait already; allowed: how many. SEND: the receiver is not
-	 * ready, because no RECV is posted
+	 * too many requests wait in regions of the user, or of all users, already; allowed: how
+	 * many. SEND: the receiver is not ready, because no RECV is posted
 	 */
 	TORUS_RMA_NO_ROOM,
 	TORUS_RMA_BUSY,		/* a processor of the owner kept changing the word */

@@ -167,9 +167,21 @@ static void hash_waiter(struct tn_fe_pool *p, struct tn_fe_wait *w)
 	*list = w;
 }
 
+/* Adds @n, which is 1 or -1, to the numbers of waiters of which this one is a part. */
+static void count_waiter(struct tn_fe_pool *p, struct tn_fe_bits *bits, int n)
+{
+	struct tn_fe_quota *q;
+
+	for (q = bits->quota; q; q = q->all)
+		q->waiting += (u32)n;
+	bits->waiting += (u32)n;
+	p->waiting += (u32)n;
+}
+
 /* Frees a waiter that was removed from its group. */
 static void free_waiter(struct tn_fe_pool *p, struct tn_fe_wait *w)
 {
+	count_waiter(p, w->bits, -1);
 	*w->like_link = w->like;
 	if (w->like)
 		w->like->like_link = w->like_link;
@@ -181,9 +193,18 @@ static void free_waiter(struct tn_fe_pool *p, struct tn_fe_wait *w)
 		w->newer->older = w->older;
 	else
 		w->bits->newest = w->older;
+	w->bits = NULL;
 	w->next = p->idle;
 	p->idle = w;
-	p->waiting--;
+}
+
+const struct tn_fe_quota *tn_fe_full_quota(const struct tn_fe_bits *bits)
+{
+	const struct tn_fe_quota *q = bits->quota;
+
+	while (q && q->waiting < q->max)
+		q = q->all;
+	return q;
 }
 
 /* Adds the request to the group of its condition, or makes a group of it. */
@@ -194,6 +215,8 @@ static int let_wait(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word,
 	struct tn_fe_wait *w = find_free_entry(p);
 	unsigned int conditions = 0;
 
+	if (tn_fe_full_quota(bits))
+		return -EDQUOT;
 	if (!w)
 		return -ENOSPC;
 	for (first = *bucket; first; first = first->chain) {
@@ -221,16 +244,8 @@ static int let_wait(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word,
 	list_waiter(bits, w);
 	hash_waiter(p, w);
 	bits->waits[word / 64] |= 1ull << word % 64;
-	p->waiting++;
+	count_waiter(p, bits, 1);
 	return TN_FE_WAITS;
-}
-
-bool tn_fe_must_wait(const struct tn_fe_bits *bits, u64 word, const u64 *at,
-		     const struct tn_fe_ask *ask)
-{
-	u64 seen;
-
-	return !check_ask(ask) && !may_execute(ask, tn_fe_is_full(bits, word), at, &seen);
 }
 
 int tn_fe_ask(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,

@@ -28,11 +28,11 @@
  * Initiator and number identify a waiter. Cancelling it searches the list of the hash of these two,
  * not its group, which may contain all waiters of a barrier.
  *
- * A waiting request uses one waiter of the pool and nothing else. If the pool is empty, or a word
- * has too many conditions, the request is refused and changes nothing. Each call of tn_fe_serve()
- * serves one waiter, so a caller that repeats it is done after at most as many calls as there are
- * waiters. The caller may pause in between, but must then accept no request for this word before it
- * has finished.
+ * A waiting request uses one waiter of the pool and of each quota of its region, and nothing else.
+ * If the pool is empty, a quota is used up, or a word has too many conditions, the request is
+ * refused and changes nothing. Each call of tn_fe_serve() serves one waiter, so a caller that
+ * repeats it is done after at most as many calls as there are waiters. The caller may pause in
+ * between, but must then accept no request for this word before it has finished.
  */
 #ifndef TN_FE_H
 #define TN_FE_H
@@ -79,11 +79,25 @@ struct tn_fe_ask {
 };
 
 /**
+ * struct tn_fe_quota - how many requests may wait in some regions, such as those of a user
+ * @all: quota of a larger set of regions, to which these belong; NULL: there is none
+ * @waiting: number of requests that wait in these regions
+ * @max: most of them
+ */
+struct tn_fe_quota {
+	struct tn_fe_quota *all;
+	u32 waiting;
+	u32 max;
+};
+
+/**
  * struct tn_fe_bits - the bits of the words of a region, in memory of the host
  * @full: one bit for each word: the word is full; the host sets the first values
  * @waits: one bit for each word: requests wait for it
  * @n: number of words
  * @oldest, @newest: list of all waiters of the region, in the order in which they came
+ * @quota: quota of the region; NULL: only the pool limits how many requests wait
+ * @waiting: number of waiters of the region
  * @inverted: a bit of @full that is 0 means full. So zeroed memory, which costs nothing to make,
  *	may begin with all words full
  */
@@ -93,6 +107,8 @@ struct tn_fe_bits {
 	u64 n;
 	struct tn_fe_wait *oldest;
 	struct tn_fe_wait *newest;
+	struct tn_fe_quota *quota;
+	u32 waiting;
 	bool inverted;
 };
 
@@ -194,18 +210,14 @@ static inline bool tn_fe_has_waiters(const struct tn_fe_bits *bits, u64 word)
  * If the request was executed and the word has waiters, the caller calls tn_fe_serve() until that
  * returns TN_FE_NONE. The caller does the same after it has changed a word by other means.
  * Return: TN_FE_DONE or TN_FE_WAITS; -EOPNOTSUPP if the operation, type or comparison is unknown;
- * -EINVAL if @q or @r is out of range or does not fit the operation; -ENOSPC if no more requests
- * can wait; -EAGAIN as tn_amo(). After an error nothing has changed.
+ * -EINVAL if @q or @r is out of range or does not fit the operation; -EDQUOT if a quota is used up;
+ * -ENOSPC if no more requests can wait; -EAGAIN as tn_amo(). After an error nothing has changed.
  */
 int tn_fe_ask(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u64 *at,
 	      const struct tn_fe_ask *ask, u64 now, u64 *old);
 
-/**
- * tn_fe_must_wait() - Return: true if tn_fe_ask() would let the request wait: the request is valid,
- * and its condition does not hold
- */
-bool tn_fe_must_wait(const struct tn_fe_bits *bits, u64 word, const u64 *at,
-		     const struct tn_fe_ask *ask);
+/** tn_fe_full_quota() - Return: the quota of the region that is used up; NULL: none is */
+const struct tn_fe_quota *tn_fe_full_quota(const struct tn_fe_bits *bits);
 
 /**
  * tn_fe_serve() - execute one waiter of a word: the oldest one whose condition holds

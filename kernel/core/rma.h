@@ -61,8 +61,8 @@
 enum tn_rma_way { TN_RMA_REQUESTS, TN_RMA_REPLIES };	/* VCD0, VCD1 */
 
 /*
- * What owner and initiator know of the other nodes is in pieces of TN_RMA_PIECE nodes, which exist
- * only from the first time that one of their nodes is used.
+ * Owner and initiator keep what they know of other nodes in pieces of TN_RMA_PIECE nodes. A piece
+ * exists from the first time that one of its nodes is used.
  */
 #define TN_RMA_PIECE	64
 

@@ -39,7 +39,7 @@ void tn_rma_initiator_extend(struct tn_rma_initiator *i, u32 node, struct tn_rma
 }
 
 /* Return: what is known of @dst, to which an operation was issued. */
-static struct tn_rma_peer *peer_of(const struct tn_rma_initiator *i, u32 dst)
+static struct tn_rma_peer *rma_peer_of(const struct tn_rma_initiator *i, u32 dst)
 {
 	return &i->piece[dst / TN_RMA_PIECE][dst % TN_RMA_PIECE];
 }
@@ -102,7 +102,7 @@ static void count_end(struct tn_rma_initiator_counts *c, u8 status)
 static void end_slot(struct tn_rma_initiator *i, u16 at, const struct tn_rma_end *end)
 {
 	struct tn_rma_open *op = &i->slot[at];
-	struct tn_rma_peer *p = peer_of(i, op->peer);
+	struct tn_rma_peer *p = rma_peer_of(i, op->peer);
 	u64 cookie = op->cookie;
 
 	tn_assert(op->op && p->open);
@@ -205,7 +205,7 @@ static bool send_plain(struct tn_rma_initiator *i, u32 dst, u8 op, u32 number)
 /* Sends a RESET if one is needed, and is possible now. Return: true if operations may be issued. */
 static bool try_reset(struct tn_rma_initiator *i, u32 dst)
 {
-	struct tn_rma_peer *p = peer_of(i, dst);
+	struct tn_rma_peer *p = rma_peer_of(i, dst);
 
 	if (p->state != TN_RMA_PEER_UNKNOWN && !p->drain)
 		return true;
@@ -227,7 +227,7 @@ static bool try_reset(struct tn_rma_initiator *i, u32 dst)
 static void end_gap(struct tn_rma_initiator *i, u32 dst, u32 number, const struct tn_rma_end *end,
 		    u64 now)
 {
-	struct tn_rma_peer *p = peer_of(i, dst);
+	struct tn_rma_peer *p = rma_peer_of(i, dst);
 
 	end_from(i, &p->posted, number, end);
 	end_from(i, &p->slotted, number, end);
@@ -238,7 +238,7 @@ static void end_gap(struct tn_rma_initiator *i, u32 dst, u32 number, const struc
 
 static void make_busy(struct tn_rma_initiator *i, u32 dst, u64 now)
 {
-	struct tn_rma_peer *p = peer_of(i, dst);
+	struct tn_rma_peer *p = rma_peer_of(i, dst);
 
 	if (p->open++)
 		return;
@@ -270,7 +270,7 @@ int tn_rma_issue(struct tn_rma_initiator *i, u32 dst, const struct tn_rma_ask *a
 		return -EAGAIN;
 	if (!try_reset(i, dst))
 		return -EAGAIN;
-	p = peer_of(i, dst);
+	p = rma_peer_of(i, dst);
 	room = i->ops->net.room(i->host, TN_RMA_REQUESTS, dst);
 	if (!room)
 		return -EAGAIN;
@@ -352,7 +352,7 @@ static void take_result(struct tn_rma_initiator *i, u32 src, const struct tn_rma
 	}
 	end.data = data;
 	end.bytes = bytes;
-	peer_of(i, src)->queries = 0;
+	rma_peer_of(i, src)->queries = 0;
 	end_slot(i, r->slot, &end);
 }
 
@@ -382,7 +382,7 @@ static void take_ack(struct tn_rma_initiator *i, struct tn_rma_peer *p, u32 numb
  */
 static void take_gap(struct tn_rma_initiator *i, u32 src, const struct tn_rma_reply *r, u64 now)
 {
-	struct tn_rma_peer *p = peer_of(i, src);
+	struct tn_rma_peer *p = rma_peer_of(i, src);
 	u32 next = (u32)r->value, epoch = (u32)(r->value >> 32);
 
 	if (!p->epoch || epoch != p->epoch || precedes_number(r->number, next))
@@ -411,7 +411,7 @@ static u16 find_open_slot(const struct tn_rma_initiator *i, const struct tn_rma_
  */
 static void ask_for_others(struct tn_rma_initiator *i, u32 dst)
 {
-	struct tn_rma_peer *p = peer_of(i, dst);
+	struct tn_rma_peer *p = rma_peer_of(i, dst);
 
 	if (p->asked || p->posted.first == NO_SLOT || p->state != TN_RMA_PEER_KNOWN)
 		return;
@@ -426,7 +426,7 @@ static void ask_for_others(struct tn_rma_initiator *i, u32 dst)
 static void take_nak(struct tn_rma_initiator *i, u32 src, const struct tn_rma_reply *r, u64 now)
 {
 	struct tn_rma_end end = { .status = TN_RMA_REFUSED, .reason = r->why, .value = r->value };
-	struct tn_rma_peer *p = peer_of(i, src);
+	struct tn_rma_peer *p = rma_peer_of(i, src);
 	bool posted = r->slot == TN_RMA_POSTED;
 	u16 at = r->slot;
 
@@ -488,7 +488,7 @@ static u32 count_fe(const struct tn_rma_initiator *i, const struct tn_rma_peer *
  */
 static void take_status(struct tn_rma_initiator *i, u32 src, const struct tn_rma_reply *r, u64 now)
 {
-	struct tn_rma_peer *p = peer_of(i, src);
+	struct tn_rma_peer *p = rma_peer_of(i, src);
 	u32 next = (u32)r->value, epoch = (u32)(r->value >> 32);
 
 	if (p->state == TN_RMA_PEER_RESET && r->slot != NO_SLOT &&
@@ -589,9 +589,9 @@ void tn_rma_peers_died(struct tn_rma_initiator *i, bool (*gone)(void *ctx, u32 d
 {
 	u32 dst;
 
-	for (dst = i->first_busy; dst != NO_PEER; dst = peer_of(i, dst)->chain)
-		if (peer_of(i, dst)->open && gone(ctx, dst))
-			give_up_peer(i, peer_of(i, dst));
+	for (dst = i->first_busy; dst != NO_PEER; dst = rma_peer_of(i, dst)->chain)
+		if (rma_peer_of(i, dst)->open && gone(ctx, dst))
+			give_up_peer(i, rma_peer_of(i, dst));
 }
 
 /*
@@ -599,7 +599,7 @@ void tn_rma_peers_died(struct tn_rma_initiator *i, bool (*gone)(void *ctx, u32 d
  */
 static void ask_silent(struct tn_rma_initiator *i, u32 dst, u64 now)
 {
-	struct tn_rma_peer *p = peer_of(i, dst);
+	struct tn_rma_peer *p = rma_peer_of(i, dst);
 
 	if (now - p->since < i->rma_time)
 		return;
@@ -627,7 +627,7 @@ u64 tn_rma_initiator_poll(struct tn_rma_initiator *i, u64 now)
 
 	while (*link != NO_PEER) {
 		u32 dst = *link;
-		struct tn_rma_peer *p = peer_of(i, dst);
+		struct tn_rma_peer *p = rma_peer_of(i, dst);
 
 		if (p->open) {
 			if (p->drain)

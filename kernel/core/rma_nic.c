@@ -347,7 +347,8 @@ int tn_nic_rma_open(struct tn_nic *nic, const struct tn_nic_rma_config *cfg, voi
 		return -ENODEV;
 	if (nic->rma)
 		return -EBUSY;
-	if (!cfg->slots || cfg->slots > TN_RMA_SLOTS_MAX || !cfg->replies || !cfg->rma_time)
+	if (!cfg->slots || cfg->slots > TN_RMA_SLOTS_MAX || !cfg->replies || !cfg->rma_time ||
+	    cfg->pool->n >= TN_RMA_POSTED)
 		return -EINVAL;
 	m += round_to_line(sizeof(*r));
 	source = (struct tn_rma_source **)m;
@@ -364,7 +365,7 @@ int tn_nic_rma_open(struct tn_nic *nic, const struct tn_nic_rma_config *cfg, voi
 		.ops = &rma_owner_calls, .host = r, .piece = source, .region = cfg->region,
 		.pool = cfg->pool, .nodes = nic->nodes, .regions = cfg->regions,
 		.epoch = nic->ops->random(nic->host) | 1u,
-		.data_max = nic->params.payload_max - TN_RMA_FLIT, .waits_max = cfg->waits,
+		.data_max = nic->params.payload_max - TN_RMA_FLIT,
 	};
 	tn_rma_initiator_init(&r->initiator, &rma_initiator_calls, r, peer, nic->nodes,
 			      (struct tn_rma_open *)m, cfg->slots, cfg->rma_time, seed);

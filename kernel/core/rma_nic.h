@@ -49,10 +49,9 @@ struct tn_nic_rma_ops {
  * struct tn_nic_rma_config - configuration of remote memory
  * @ops: callbacks
  * @region: @regions regions of this node, in memory of the caller
- * @pool: pool for requests that wait for full/empty bits
+ * @pool: pool for at most 65534 requests that wait for full/empty bits
  * @slots: most operations of this node that may be open, up to TN_RMA_SLOTS_MAX
  * @replies: most replies that may wait for a port, at least 1
- * @waits: most requests of one node that may wait
  * @rma_time: time without a reply after which a node gets a QUERY, ns
  */
 struct tn_nic_rma_config {
@@ -63,7 +62,6 @@ struct tn_nic_rma_config {
 	u32 regions;
 	u32 slots;
 	u32 replies;
-	u16 waits;
 	u64 rma_time;
 };
 

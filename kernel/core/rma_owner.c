@@ -261,10 +261,9 @@ static u8 execute_fe(struct tn_rma_owner *o, struct errand *e)
 		return reason;
 	if (!at.region->fe)
 		return TN_RMA_NO_FE;
-	if (s->waits >= o->waits_max &&
-	    tn_fe_must_wait(at.region->fe, at.offset / 8, (u64 *)word, &ask))
-		return refuse_errand(e, TN_RMA_RNR, o->waits_max);
 	result = tn_fe_ask(o->pool, at.region->fe, at.offset / 8, (u64 *)word, &ask, e->now, &old);
+	if (result == -EDQUOT)
+		return refuse_errand(e, TN_RMA_RNR, tn_fe_full_quota(at.region->fe)->max);
 	if (result < 0)
 		return reason_of_error(result);
 	if (result == TN_FE_WAITS) {

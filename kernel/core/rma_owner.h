@@ -100,10 +100,9 @@ struct tn_rma_owner_counts {
  * struct tn_rma_owner - the owner's part of a NIC
  * @piece: pieces of the @nodes nodes; NULL: no node of this piece has sent a RESET
  * @region: @regions regions
- * @pool: requests that wait
+ * @pool: requests that wait, at most 65534; the quotas of regions limit those of users
  * @epoch: epoch of this NIC, which differs after each restart
  * @data_max: most bytes of data of a reply
- * @waits_max: most requests of one node that may wait
  * @served: words that the last request changed
  */
 struct tn_rma_owner {
@@ -116,7 +115,6 @@ struct tn_rma_owner {
 	u32 regions;
 	u32 epoch;
 	u32 data_max;
-	u16 waits_max;
 	struct tn_rma_words served[2];
 	struct tn_rma_owner_counts count;
 };

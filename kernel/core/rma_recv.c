@@ -9,6 +9,7 @@ void tn_rma_ring_post(struct tn_rma_ring *r, u16 at)
 {
 	tn_assert(r->recvs < tn_rma_ring_recvs_max(r));
 	r->cfg.op[at].next = TN_RMA_NO_OP;
+	r->cfg.op[at].before = r->recv_last;
 	if (r->recv == TN_RMA_NO_OP)
 		r->recv = at;
 	else
@@ -17,46 +18,41 @@ void tn_rma_ring_post(struct tn_rma_ring *r, u16 at)
 	r->recvs++;
 }
 
-/* Takes the RECV after @before out of the list; TN_RMA_NO_OP: the first one. Return: its index. */
-static u16 take_posted(struct tn_rma_ring *r, u16 before)
+/* Takes a RECV out of the list. */
+static void take_posted(struct tn_rma_ring *r, u16 at)
 {
-	u16 *link = before == TN_RMA_NO_OP ? &r->recv : &r->cfg.op[before].next, at = *link;
+	const struct tn_rma_ring_op *op = &r->cfg.op[at];
 
-	*link = r->cfg.op[at].next;
-	if (r->recv_last == at)
-		r->recv_last = before;
+	if (op->before == TN_RMA_NO_OP)
+		r->recv = op->next;
+	else
+		r->cfg.op[op->before].next = op->next;
+	if (op->next == TN_RMA_NO_OP)
+		r->recv_last = op->before;
+	else
+		r->cfg.op[op->next].before = op->before;
 	r->recvs--;
-	return at;
 }
 
-static void end_unposted(struct tn_rma_ring *r, u16 at)
+void tn_rma_ring_unpost(struct tn_rma_ring *r, u16 at)
 {
+	take_posted(r, at);
 	r->cfg.op[at].status = TN_RMA_REFUSED;
 	r->cfg.op[at].reason = TN_RMA_CANCELLED;
 	tn_rma_ring_end(r, at);
 }
 
-void tn_rma_ring_unpost(struct tn_rma_ring *r, u16 at)
-{
-	u16 i = r->recv, before = TN_RMA_NO_OP;
-
-	while (i != at) {
-		before = i;
-		i = r->cfg.op[i].next;
-	}
-	end_unposted(r, take_posted(r, before));
-}
-
 void tn_rma_ring_unpost_all(struct tn_rma_ring *r)
 {
 	while (r->recvs)
-		end_unposted(r, take_posted(r, TN_RMA_NO_OP));
+		tn_rma_ring_unpost(r, r->recv);
 }
 
 u8 tn_rma_ring_recv(struct tn_rma_ring *r, u32 src, const struct tn_rma_ask *ask, const u8 *data,
 		    u32 bytes, u64 *allowed)
 {
 	struct tn_rma_ring_op *op;
+	u16 at = r->recv;
 
 	if (r->closed)
 		return TN_RMA_GONE;
@@ -66,7 +62,7 @@ u8 tn_rma_ring_recv(struct tn_rma_ring *r, u32 src, const struct tn_rma_ask *ask
 		return TN_RMA_KEY;
 	if (!r->recvs || r->broken)
 		return TN_RMA_RNR;
-	op = &r->cfg.op[r->recv];
+	op = &r->cfg.op[at];
 	if (bytes > op->from.bytes) {
 		*allowed = op->from.bytes;
 		return TN_RMA_LENGTH;
@@ -76,6 +72,7 @@ u8 tn_rma_ring_recv(struct tn_rma_ring *r, u32 src, const struct tn_rma_ask *ask
 	op->from.node = src;
 	op->slot = ask->ep;
 	op->value = ask->value;
-	tn_rma_ring_end(r, take_posted(r, TN_RMA_NO_OP));
+	take_posted(r, at);
+	tn_rma_ring_end(r, at);
 	return 0;
 }

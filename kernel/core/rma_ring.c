@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /* A context of remote memory at the NIC; see rma_ring.h. */
 #include "rma_ring.h"
+#include "splitmix64.h"
 
 #define NO_OP		TN_RMA_NO_OP
 
@@ -30,7 +31,7 @@ void tn_rma_ring_open(struct tn_rma_ring *r, const struct tn_rma_ring_config *cf
 	};
 	for (i = 0; i < cfg->ops_max; i++)
 		cfg->op[i] = (struct tn_rma_ring_op) {
-			.next = i + 1 < cfg->ops_max ? (u16)(i + 1) : NO_OP,
+			.next = i + 1 < cfg->ops_max ? (u16)(i + 1) : NO_OP, .hashed = NO_OP,
 		};
 	for (i = 0; i < TN_RMA_RING_HELD; i++)
 		r->held[i].first = NO_OP;
@@ -42,6 +43,43 @@ static void break_ring(struct tn_rma_ring *r, enum torus_rma_broken why)
 		return;
 	r->broken = (u8)why;
 	tn_store32(&r->cfg.head->broken, why);
+}
+
+/* --- operations that can be cancelled --------------------------------------------------- */
+
+static bool is_cancellable(const struct tn_rma_ring_op *op)
+{
+	return op->from.op == TORUS_RMA_FE || op->from.op == TORUS_RMA_RECV;
+}
+
+/* Return: the first operation in the list of the hash of this cookie. */
+static u16 *list_of_cookie(const struct tn_rma_ring *r, u64 cookie)
+{
+	return &r->cfg.op[splitmix64_mix(cookie ^ r->cfg.seed) % r->cfg.ops_max].hashed;
+}
+
+static void hash_op(struct tn_rma_ring *r, u16 at)
+{
+	struct tn_rma_ring_op *op = &r->cfg.op[at];
+	u16 *list = list_of_cookie(r, op->from.cookie);
+
+	op->like_before = NO_OP;
+	op->like = *list;
+	if (op->like != NO_OP)
+		r->cfg.op[op->like].like_before = at;
+	*list = at;
+}
+
+static void unhash_op(struct tn_rma_ring *r, u16 at)
+{
+	const struct tn_rma_ring_op *op = &r->cfg.op[at];
+
+	if (op->like_before == NO_OP)
+		*list_of_cookie(r, op->from.cookie) = op->like;
+	else
+		r->cfg.op[op->like_before].like = op->like;
+	if (op->like != NO_OP)
+		r->cfg.op[op->like].like_before = op->like_before;
 }
 
 /* --- completions ---------------------------------------------------------------- */
@@ -102,6 +140,8 @@ void tn_rma_ring_end(struct tn_rma_ring *r, u16 at)
 {
 	struct tn_rma_ring_op *op = &r->cfg.op[at];
 
+	if (is_cancellable(op) && op->status != TORUS_RMA_INVALID)
+		unhash_op(r, at);
 	op->open = false;
 	op->next = NO_OP;
 	r->open--;
@@ -425,16 +465,11 @@ static bool issue_now(struct tn_rma_ring *r, u64 now, bool *blocked)
 /* Return: the FE operation or RECV of this context with this cookie; NO_OP: none is open. */
 static u16 find_waiting(const struct tn_rma_ring *r, u64 cookie)
 {
-	u16 i;
+	u16 at = *list_of_cookie(r, cookie);
 
-	for (i = 0; i < r->cfg.ops_max; i++) {
-		const struct tn_rma_ring_op *op = &r->cfg.op[i];
-
-		if (op->open && op->from.cookie == cookie &&
-		    (op->from.op == TORUS_RMA_FE || op->from.op == TORUS_RMA_RECV))
-			return i;
-	}
-	return NO_OP;
+	while (at != NO_OP && r->cfg.op[at].from.cookie != cookie)
+		at = r->cfg.op[at].like;
+	return at;
 }
 
 /* Return: 0; -ENOENT: no such operation is open; -EAGAIN: it cannot be cancelled now. */
@@ -490,9 +525,12 @@ static bool take_ask(struct tn_rma_ring *r, bool *blocked)
 	}
 	r->has_ahead = false;
 	r->idle = r->cfg.op[at].next;
+	op.hashed = r->cfg.op[at].hashed;
 	r->cfg.op[at] = op;
 	r->busy++;
 	r->open++;
+	if (!r->bad && is_cancellable(&op))
+		hash_op(r, at);
 	held = find_held(r, op.from.node);
 	if (r->bad || op.from.op == TORUS_RMA_CANCEL)
 		tn_rma_ring_end(r, at);
@@ -520,10 +558,10 @@ static bool sleep_now(struct tn_rma_ring *r, bool blocked)
 	       tn_load32(&r->cfg.head->sq_tail) != r->sq_tail;
 }
 
-/* Cancels all FE operations that wait. Return: true if one could not be cancelled yet. */
-static bool cancel_all(struct tn_rma_ring *r)
+/* Cancels FE operations that wait, at most a batch of them. Return: as tn_rma_ring_work() */
+static enum tn_rma_ring_state cancel_all(struct tn_rma_ring *r)
 {
-	bool left = false;
+	enum tn_rma_ring_state state = TN_RMA_RING_IDLE;
 	u32 i;
 
 	for (i = 0; i < r->cfg.ops_max; i++) {
@@ -531,12 +569,16 @@ static bool cancel_all(struct tn_rma_ring *r)
 
 		if (!op->open || op->from.op != TORUS_RMA_FE || op->cancelled)
 			continue;
-		if (r->cfg.ops->cancel(r->cfg.host, op->slot, &op->ask) == -EAGAIN)
-			left = true;
-		else
-			op->cancelled = true;
+		if (r->steps == TN_RMA_RING_BATCH)
+			return TN_RMA_RING_MORE;
+		if (r->cfg.ops->cancel(r->cfg.host, op->slot, &op->ask) == -EAGAIN) {
+			state = TN_RMA_RING_BLOCKED;
+			continue;
+		}
+		op->cancelled = true;
+		r->steps++;
 	}
-	return left;
+	return state;
 }
 
 enum tn_rma_ring_state tn_rma_ring_work(struct tn_rma_ring *r, u64 now)
@@ -544,9 +586,10 @@ enum tn_rma_ring_state tn_rma_ring_work(struct tn_rma_ring *r, u64 now)
 	bool blocked = false;
 	unsigned int n;
 
+	r->steps = 0;
 	write_ends(r);
 	if (r->closed)
-		return cancel_all(r) ? TN_RMA_RING_BLOCKED : TN_RMA_RING_IDLE;
+		return cancel_all(r);
 	if (r->asleep) {
 		r->asleep = false;
 		tn_store32(&r->cfg.head->sleeps, 0);
@@ -557,6 +600,7 @@ enum tn_rma_ring_state tn_rma_ring_work(struct tn_rma_ring *r, u64 now)
 		if (r->now == NO_OP ? !take_ask(r, &blocked) : !issue_now(r, now, &blocked))
 			break;
 	}
+	r->steps = n;
 	tn_store32(&r->cfg.head->sq_head, r->sq_head);
 	write_ends(r);
 	if (n == TN_RMA_RING_BATCH || (!r->broken && sleep_now(r, blocked)))

@@ -35,6 +35,9 @@
  * SEND says that the message is in the receiver's memory; the completion of the RECV is written
  * afterwards, without a further request. FENCE does not wait for RECV, whose end depends on others.
  *
+ * Cancelling. A CANCEL finds its FE operation or RECV by a hash of the cookie, so its time does not
+ * depend on how many are open.
+ *
  * When a process is gone, its ring is closed: the NIC takes no more requests, does not access the
  * memory of the process, cancels its FE operations and ends its RECV; the other open operations end
  * by themselves.
@@ -82,6 +85,7 @@ struct tn_rma_ring_ops {
  * @gather: memory of @data_max bytes for a message that is not contiguous in memory; NULL: all
  *	regions are contiguous
  * @name: name of the context for messages, below 2^48
+ * @seed: random number that the process does not know; cookies are hashed with it
  * @job, @ep: job and endpoint, which the NIC writes into each request
  */
 struct tn_rma_ring_config {
@@ -93,6 +97,7 @@ struct tn_rma_ring_config {
 	struct tn_rma_ring_op *op;
 	u8 *gather;
 	u64 name;
+	u64 seed;
 	u32 sq_entries;
 	u32 cq_entries;
 	u32 ops_max;
@@ -112,6 +117,9 @@ struct tn_rma_ring_config {
  * @value, @status, @reason: members of the completion
  * @sent: bytes of the parts that were issued
  * @parts: number of open parts
+ * @hashed: first operation with hash i, if this is operation i
+ * @like, @like_before: neighbours in the list of FE operations and RECV with the same hash
+ * @before: RECV: the one that was posted before
  * @next: next operation in the list of free ones, of those that have ended, of those that wait for
  *	the same node, or of RECV
  * @slot: slot of an FE operation; RECV: endpoint that sent the message
@@ -124,6 +132,10 @@ struct tn_rma_ring_op {
 	u64 value;
 	u32 sent;
 	u32 parts;
+	u16 hashed;
+	u16 like;
+	u16 like_before;
+	u16 before;
 	u16 next;
 	u16 slot;
 	u8 status;
@@ -156,6 +168,8 @@ struct tn_rma_held {
  * @parts: number of open parts
  * @recvs: number of RECV that are posted; they are in the list from @recv to @recv_last
  * @ended, @ended_last: list of operations whose completion is not written yet, in order
+ * @steps: number of requests that the last tn_rma_ring_work() has taken, and of parts, messages and
+ *	cancellations that it has sent
  * @broken: enum torus_rma_broken
  */
 struct tn_rma_ring {
@@ -171,6 +185,7 @@ struct tn_rma_ring {
 	u32 open;
 	u32 parts;
 	u32 recvs;
+	u32 steps;
 	u16 idle;
 	u16 now;
 	u16 recv;

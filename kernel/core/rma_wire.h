@@ -81,7 +81,7 @@ enum tn_rma_reason {
 	TN_RMA_ALIGN,		/* misaligned; allowed: a multiple of this */
 	TN_RMA_LENGTH,		/* too long; allowed: bytes of a GET, or of this SEND */
 	TN_RMA_NO_FE,		/* the region has no full/empty bits */
-	/* too many requests of this node wait (allowed: how many); SEND: no memory is posted */
+	/* too many requests wait there (allowed: how many); SEND: no memory is posted */
 	TN_RMA_RNR,
 	TN_RMA_BUSY,		/* a processor of the owner kept changing the word */
 	TN_RMA_GAP,		/* not executed, because operations before it were lost */

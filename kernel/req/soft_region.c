@@ -144,6 +144,7 @@ static void fill_region(struct tn_soft_context *ctx, struct tn_soft_region *r,
 		r->fe = (struct tn_fe_bits) {
 			.full = r->bits, .waits = r->bits + count_words(r->bytes),
 			.n = r->bytes / sizeof(u64),
+			.quota = ctx->job ? &ctx->user->waits : NULL,
 			.inverted = !(call->flags & TORUS_RMA_STARTS_EMPTY),
 		};
 	ctx->regions++;

@@ -6,7 +6,7 @@
 #define AGAIN_TIME	1000000000ull
 /* most replies that wait for a port; if there are more, requests wait */
 #define REPLIES		64
-#define NODE_WAITS	1024		/* most requests of one node that wait */
+#define STEPS		256		/* steps of rings after which others get a turn */
 
 int tn_soft_rma_fail(struct torus_rma_call *call, int err, const char *fmt, ...)
 {
@@ -58,7 +58,7 @@ static void end_operation(void *host, u64 cookie, const struct tn_rma_end *end)
 }
 
 /* Makes memory that exists until tn_soft_rma_leave(). */
-static void *make_memory(void *host, size_t bytes)
+static void *make_rma_memory(void *host, size_t bytes)
 {
 	struct tn_soft_rma *rma = host;
 	struct tn_soft_block *block = rma->ops->alloc(sizeof(*block) + bytes);
@@ -72,7 +72,7 @@ static void *make_memory(void *host, size_t bytes)
 
 static const struct tn_nic_rma_ops nic_calls = {
 	.mem = find_memory, .space = find_space, .recv = receive_send, .done = end_operation,
-	.memory = make_memory,
+	.memory = make_rma_memory,
 };
 
 /* --- callbacks of rings ------------------------------------------------------------ */
@@ -140,7 +140,7 @@ int tn_soft_rma_begin(struct tn_soft_rma *rma, void **memory, u64 seed, u64 now,
 	struct tn_nic_rma_config cfg = {
 		.ops = &nic_calls, .host = rma, .region = rma->region,
 		.regions = TN_SOFT_REGIONS_MAX, .pool = &rma->pool, .slots = SLOTS,
-		.replies = REPLIES, .waits = NODE_WAITS, .rma_time = RMA_TIME,
+		.replies = REPLIES, .rma_time = RMA_TIME,
 	};
 	struct rma_memory *m = *memory;
 	int err;
@@ -151,6 +151,7 @@ int tn_soft_rma_begin(struct tn_soft_rma *rma, void **memory, u64 seed, u64 now,
 		return tn_soft_rma_fail(call, -EAGAIN, "the NIC has no place in a torus yet");
 	if (!m)
 		return tn_soft_rma_fail(call, -ENOMEM, "out of memory");
+	rma->others.max = TN_SOFT_WAITS - TN_SOFT_ROOT_WAITS;
 	tn_fe_pool_init(&rma->pool, m->wait, TN_SOFT_WAITS, m->bucket, TN_SOFT_WAITS, seed);
 	err = tn_nic_rma_open(nic_of(rma), &cfg, (void *)(((unsigned long)(m + 1) + 63) & ~63ul),
 			      now);
@@ -163,28 +164,43 @@ int tn_soft_rma_begin(struct tn_soft_rma *rma, void **memory, u64 seed, u64 now,
 
 /* --- contexts ---------------------------------------------------------------------- */
 
-/* Return: number of contexts of a user, or of all users but root if that is 0. */
-static unsigned int count_of_user(const struct tn_soft_rma *rma, u16 job)
+/* Return: number of contexts of all users but root. */
+static u32 count_contexts(const struct tn_soft_rma *rma)
 {
-	unsigned int n = 0;
+	u32 n = 0;
+
+	for (unsigned int i = 0; i < TN_SOFT_CONTEXTS_MAX; i++)
+		n += rma->user[i].job ? rma->user[i].contexts : 0;
+	return n;
+}
+
+/* Return: the entry of a user, or a free one. As each user has a context, there is one. */
+static struct tn_soft_user *find_rma_user(struct tn_soft_rma *rma, u16 job)
+{
+	struct tn_soft_user *free = NULL;
 
 	for (unsigned int i = 0; i < TN_SOFT_CONTEXTS_MAX; i++) {
-		const struct tn_soft_context *ctx = rma->context[i];
+		struct tn_soft_user *u = &rma->user[i];
 
-		n += ctx && ctx->job && (!job || ctx->job == job);
+		if (u->contexts && u->job == job)
+			return u;
+		if (!u->contexts && !free)
+			free = u;
 	}
-	return n;
+	return free;
 }
 
 int tn_soft_rma_add(struct tn_soft_rma *rma, struct tn_soft_context *ctx, u32 user)
 {
+	struct tn_soft_user *u;
 	u16 id = 0;
 
 	if (user > (u16)~0)
 		return -EOVERFLOW;
-	if (user && count_of_user(rma, (u16)user) >= TN_SOFT_USER_CONTEXTS)
+	u = find_rma_user(rma, (u16)user);
+	if (user && u && u->contexts >= TN_SOFT_USER_CONTEXTS)
 		return -EUSERS;
-	if (user && count_of_user(rma, 0) >= TN_SOFT_CONTEXTS_MAX - TN_SOFT_ROOT_CONTEXTS)
+	if (user && count_contexts(rma) >= TN_SOFT_CONTEXTS_MAX - TN_SOFT_ROOT_CONTEXTS)
 		return -ENOSPC;
 	while (id < TN_SOFT_CONTEXTS_MAX && rma->context[id])
 		id++;
@@ -193,6 +209,12 @@ int tn_soft_rma_add(struct tn_soft_rma *rma, struct tn_soft_context *ctx, u32 us
 	ctx->rma = rma;
 	ctx->id = id;
 	ctx->job = (u16)user;
+	ctx->user = u;
+	if (!u->contexts++)
+		*u = (struct tn_soft_user) {
+			.job = (u16)user, .contexts = 1,
+			.waits = { .all = &rma->others, .max = TN_SOFT_USER_WAITS },
+		};
 	rma->context[id] = ctx;
 	rma->contexts++;
 	return 0;
@@ -246,6 +268,7 @@ void tn_soft_rma_open(struct tn_soft_context *ctx, void *shared, struct tn_rma_r
 		.op = op, .sq_entries = head.sq_entries, .cq_entries = head.cq_entries,
 		.ops_max = 2 * entries, .parts_max = TN_SOFT_ENTRIES_MAX,
 		.nodes = head.nodes, .data_max = head.message_max, .name = head.name,
+		.seed = ctx->rma->pool.seed,
 		.id = ctx->id, .job = ctx->job, .ep = ctx->id,
 	});
 	ctx->open = true;
@@ -262,6 +285,7 @@ static void try_end(struct tn_soft_context *ctx)
 		return;
 	rma->context[ctx->id] = NULL;
 	rma->contexts--;
+	ctx->user->contexts--;
 	rma->ops->ended(ctx);
 }
 
@@ -276,10 +300,11 @@ void tn_soft_rma_end(struct tn_soft_context *ctx, u64 now)
 	try_end(ctx);
 }
 
-/* Runs the ring of one context for a batch. */
-static void step_context(struct tn_soft_context *ctx, u64 now)
+/* Runs the ring of one context for a batch. Return: number of steps */
+static u32 step_context(struct tn_soft_context *ctx, u64 now)
 {
 	enum tn_rma_ring_state state;
+	u32 n = 0;
 
 	if (ctx->dead && now >= ctx->again_at) {
 		tn_rma_ring_close(&ctx->ring);
@@ -288,15 +313,22 @@ static void step_context(struct tn_soft_context *ctx, u64 now)
 	}
 	if (ctx->ready || ctx->blocked) {
 		state = tn_rma_ring_work(&ctx->ring, now);
+		n = ctx->ring.steps;
 		ctx->ready = state == TN_RMA_RING_MORE;
 		ctx->blocked = state == TN_RMA_RING_BLOCKED;
 	}
 	if (ctx->dead)
 		try_end(ctx);
+	return n;
 }
 
+/*
+ * Each context gets a turn, from @turn on. After STEPS of all, the others get theirs in the next
+ * call, so that packets do not wait for all contexts.
+ */
 bool tn_soft_rma_step(struct tn_soft_rma *rma, u64 now)
 {
+	u32 i, steps = 0;
 	bool worked = false;
 	u64 issued;
 
@@ -304,13 +336,14 @@ bool tn_soft_rma_step(struct tn_soft_rma *rma, u64 now)
 		return false;
 	issued = tn_nic_rma_initiator(nic_of(rma))->count.issued;
 	tn_soft_rma_settle(rma);
-	for (unsigned int i = 0; i < TN_SOFT_CONTEXTS_MAX; i++) {
-		struct tn_soft_context *ctx = rma->context[i];
+	for (i = 0; i < TN_SOFT_CONTEXTS_MAX && steps < STEPS; i++) {
+		struct tn_soft_context *ctx = rma->context[rma->turn];
 
+		rma->turn = (rma->turn + 1) % TN_SOFT_CONTEXTS_MAX;
 		if (!ctx || !ctx->open)
 			continue;
 		worked |= ctx->ready;
-		step_context(ctx, now);
+		steps += step_context(ctx, now);
 	}
 	return worked || tn_nic_rma_initiator(nic_of(rma))->count.issued != issued;
 }

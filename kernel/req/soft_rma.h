@@ -30,7 +30,9 @@
 #define TN_SOFT_CONTEXT_REGIONS	64	/* most regions of a context */
 #define TN_SOFT_USER_REGIONS	256	/* most regions of one user who is not root */
 #define TN_SOFT_ROOT_REGIONS	64	/* regions that are left for root */
-#define TN_SOFT_WAITS		4096	/* most requests that wait at a NIC for full/empty bits */
+#define TN_SOFT_WAITS		8192	/* most requests that wait at a NIC for a word */
+#define TN_SOFT_USER_WAITS	2048	/* most of them in regions of one other user than root */
+#define TN_SOFT_ROOT_WAITS	512	/* waits that are left for root */
 
 struct tn_soft_block;
 struct tn_soft_context;
@@ -100,11 +102,23 @@ struct tn_soft_region {
 };
 
 /**
+ * struct tn_soft_user - a user who has contexts
+ * @waits: how many requests may wait in the user's regions; root has no limit
+ * @contexts: number of the user's contexts; 0: this entry is free
+ */
+struct tn_soft_user {
+	struct tn_fe_quota waits;
+	u32 contexts;
+	u16 job;
+};
+
+/**
  * struct tn_soft_context - a context; part of the shell's own struct for it
  * @rma: remote memory of its NIC
  * @ring: its rings, if it is @open
  * @id: its number
  * @job: user id of the process
+ * @user: the user
  * @regions: number of its regions
  * @open: the process has called OPEN
  * @ready: the ring has work
@@ -115,6 +129,7 @@ struct tn_soft_region {
 struct tn_soft_context {
 	struct tn_soft_rma *rma;
 	struct tn_rma_ring ring;
+	struct tn_soft_user *user;
 	u16 id;
 	u16 job;
 	u16 regions;
@@ -132,6 +147,9 @@ struct tn_soft_context {
  * @bytes_max: most bytes of all regions
  * @memory: all memory of the service; NULL: the service is not started
  * @context: contexts by number; @contexts of them exist
+ * @turn: context that is the first to get its turn
+ * @user: users who have contexts
+ * @others: waits of all users but root
  * @region: regions by index, as the core sees them
  * @owned: memory of these regions
  * @space: list of the spaces of jobs that have regions with addresses
@@ -146,6 +164,9 @@ struct tn_soft_rma {
 	struct tn_soft_block *memory;
 	struct tn_soft_context *context[TN_SOFT_CONTEXTS_MAX];
 	unsigned int contexts;
+	unsigned int turn;
+	struct tn_soft_user user[TN_SOFT_CONTEXTS_MAX];
+	struct tn_fe_quota others;
 	struct tn_rma_region region[TN_SOFT_REGIONS_MAX];
 	struct tn_soft_region owned[TN_SOFT_REGIONS_MAX];
 	struct tn_soft_space *space;
@@ -255,8 +276,26 @@ void tn_soft_space_drop(struct tn_soft_rma *rma, struct tn_soft_region *r);
 
 /** tn_soft_region_get() - answer REGION_GET of @ctx. Return: 0 or -ENOENT */
 int tn_soft_region_get(struct tn_soft_context *ctx, struct torus_rma_call *call);
-/** tn_soft_wait_get() - answer WAIT_GET of @ctx. Return: 0 or -ENOENT */
-int tn_soft_wait_get(struct tn_soft_context *ctx, struct torus_rma_call *call, u64 now);
+/**
+ * struct tn_soft_search - how far WAIT_GET is; all zero at first
+ * @at: next entry of the pool
+ * @order: the lowest number that was found, if @found; it is that of entry @best
+ */
+struct tn_soft_search {
+	u64 order;
+	u32 at;
+	u32 best;
+	bool found;
+};
+
+/**
+ * tn_soft_wait_get() - answer WAIT_GET of @ctx
+ * A call examines TN_SOFT_SEARCH waiting requests at most, so that the NIC does not stand still.
+ * Return: 0 or -ENOENT; -EAGAIN: call again, with the same @search.
+ */
+int tn_soft_wait_get(struct tn_soft_context *ctx, struct torus_rma_call *call,
+		     struct tn_soft_search *search, u64 now);
+#define TN_SOFT_SEARCH	256
 
 /** tn_soft_rma_fail() - write the text of an error into @call. Return: @err */
 __attribute__((format(printf, 3, 4)))

@@ -11,6 +11,7 @@
  * and the context point to each other while both exist (lock).
  */
 #include <linux/random.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -296,6 +297,23 @@ static int soft_rma_share(struct torus_dev *d, struct torus_rma_file *f,
 	return err;
 }
 
+/* Searches in pieces, between which the NIC works. */
+static int find_wait(struct torus_soft *s, struct torus_rma_file *f, struct torus_rma_call *call)
+{
+	struct tn_soft_search search = { 0 };
+	struct rma_context *ctx;
+	int err;
+
+	do {
+		torus_soft_lock(s);
+		ctx = f->context;
+		err = ctx ? tn_soft_wait_get(&ctx->soft, call, &search, torus_now(s)) : -ENODEV;
+		torus_soft_unlock_read(s);
+		cond_resched();
+	} while (err == -EAGAIN && !fatal_signal_pending(current));
+	return err;
+}
+
 static int soft_rma_call(struct torus_dev *d, struct torus_rma_file *f,
 			 struct torus_rma_call *call)
 {
@@ -303,6 +321,8 @@ static int soft_rma_call(struct torus_dev *d, struct torus_rma_file *f,
 	struct rma_context *ctx;
 	int err = -ENODEV;
 
+	if (call->call == TORUS_RMA_WAIT_GET)
+		return find_wait(s, f, call);
 	torus_soft_lock(s);
 	ctx = f->context;
 	if (ctx && call->call == TORUS_RMA_UNSHARE) {
@@ -310,10 +330,8 @@ static int soft_rma_call(struct torus_dev *d, struct torus_rma_file *f,
 		torus_soft_unlock(s);	/* requests that wait in the region are refused */
 		return err;
 	}
-	if (ctx && call->call == TORUS_RMA_REGION_GET)
+	if (ctx)
 		err = tn_soft_region_get(&ctx->soft, call);
-	else if (ctx)
-		err = tn_soft_wait_get(&ctx->soft, call, torus_now(s));
 	torus_soft_unlock_read(s);
 	return err;
 }

@@ -30,6 +30,7 @@ struct world {
 	struct tn_fe_wait wait[WAITS];
 	struct tn_fe_wait *bucket[2];
 	struct tn_fe_bits bits;
+	struct tn_fe_quota quota;
 	u64 full, waits;
 	u64 before, word[2 * WORDS], behind;
 	struct tn_rma_initiator initiator;
@@ -120,7 +121,9 @@ static void begin(struct world *w)
 {
 	*w = (struct world) { .before = 1, .behind = 2, .source = { { .known = 1 } } };
 	w->sources[0] = w->source;
-	w->bits = (struct tn_fe_bits) { .full = &w->full, .waits = &w->waits, .n = WORDS };
+	w->bits = (struct tn_fe_bits) { .full = &w->full, .waits = &w->waits, .n = WORDS,
+				      .quota = &w->quota };
+	w->quota.max = WAITS - 1;
 	tn_fe_pool_init(&w->pool, w->wait, WAITS, w->bucket, 2, 3);
 	for (int i = 0; i < 2; i++)
 		w->region[i] = (struct tn_rma_region) {
@@ -130,7 +133,6 @@ static void begin(struct world *w)
 	w->owner = (struct tn_rma_owner) {
 		.ops = &owner_ops, .host = w, .piece = w->sources, .region = w->region,
 		.pool = &w->pool, .nodes = 1, .regions = 2, .epoch = 9, .data_max = DATA,
-		.waits_max = WAITS - 1,
 	};
 	w->slot = calloc(SLOTS, sizeof(w->slot[0]));
 	must(w->slot);
@@ -168,7 +170,8 @@ static void take_packet(struct world *w, u8 how, u8 *payload, u32 len)
 			tn_put_le32(payload + 4, w->source[0].next);
 		must(!tn_rma_owner_take(&w->owner, 0, payload, len, w->now));
 		must(w->replies - replies <= 1 + waited);
-		must(w->source[0].waits == w->pool.waiting && w->pool.waiting <= WAITS - 1);
+		must(w->source[0].waits == w->pool.waiting && w->pool.waiting <= WAITS - 1 &&
+		     w->quota.waiting == w->pool.waiting);
 	}
 	must(w->before == 1 && w->behind == 2);
 	for (int i = 0; i < 256; i++)

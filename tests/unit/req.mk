@@ -19,4 +19,4 @@ tests/unit/test_$(1)-objs := $$(addprefix tests/unit/,test_$(1).o softnic.o lone
 tests/unit/test_$(1)-deps := $$(B)/libtorus.a
 tests/unit/test_$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs)
 endef
-$(foreach t,soft soft_links soft_fill,$(eval $(call soft-test,$(t))))
+$(foreach t,soft soft_links soft_fill soft_rma,$(eval $(call soft-test,$(t))))

@@ -217,7 +217,6 @@ static bool is_bad(const struct tn_rma_ask *a)
 
 static void take_fe(struct model *m, u32 src, const struct tn_rma_ask *a, struct model_fate *f)
 {
-	unsigned int own = 0;
 	u32 region;
 	u64 offset;
 
@@ -232,10 +231,8 @@ static void take_fe(struct model *m, u32 src, const struct tn_rma_ask *a, struct
 		serve(m, offset, 8);
 		return;
 	}
-	for (unsigned int i = 0; i < m->waits; i++)
-		own += m->wait[i].src == src;
-	if (own == MODEL_WAITS_OF_ONE)
-		refuse(f, TN_RMA_RNR, MODEL_WAITS_OF_ONE);
+	if (m->has_quota && m->waits == MODEL_QUOTA)
+		refuse(f, TN_RMA_RNR, MODEL_QUOTA);
 	else if (m->waits == MODEL_WAITS)
 		refuse(f, TN_RMA_RNR, 0);
 	else

@@ -20,7 +20,7 @@
 #define MODEL_KEY	0x01abcdef
 #define MODEL_DATA_MAX	64		/* bytes of a reply */
 #define MODEL_WAITS	8		/* most requests that wait */
-#define MODEL_WAITS_OF_ONE 5		/* most waits of one node */
+#define MODEL_QUOTA	5		/* most waits in the region, if it has a quota */
 #define MODEL_NODES	3
 
 /* The fate of an operation at the owner. */
@@ -42,6 +42,7 @@ struct model_wait {
 struct model {
 	u8 memory[3][MODEL_BYTES];
 	bool full[MODEL_WORDS];
+	bool has_quota;
 	bool known[MODEL_NODES];
 	u32 next[MODEL_NODES];
 	struct model_wait wait[MODEL_WAITS];

@@ -41,6 +41,7 @@ struct memory {
 	struct tn_fe_wait wait[WAITS];
 	struct tn_fe_wait *bucket[4];
 	struct tn_fe_pool pool;
+	struct tn_fe_quota quota;
 	struct tn_fe_bits bits;
 	u64 value[WORDS], full[3], waits[3];
 	struct log log;
@@ -52,7 +53,9 @@ static void memory_init(struct memory *m, unsigned int waits, unsigned int bucke
 	/* all words are empty, with bits of either kind */
 	m->bits = (struct tn_fe_bits) {
 		.full = m->full, .waits = m->waits, .n = WORDS, .inverted = seed & 1,
+		.quota = &m->quota,
 	};
+	m->quota.max = ~0u;
 	memset(m->full, seed & 1 ? 0xff : 0, sizeof(m->full));
 	tn_fe_pool_init(&m->pool, m->wait, waits, m->bucket, buckets, seed);
 }
@@ -140,11 +143,9 @@ static void serve_all(struct memory *m, u64 word)
 
 static int ask_one(struct memory *m, u64 word, const struct tn_fe_ask *a)
 {
-	bool must = tn_fe_must_wait(&m->bits, word, &m->value[word], a);
 	u64 old;
 	int result = tn_fe_ask(&m->pool, &m->bits, word, &m->value[word], a, a->number, &old);
 
-	assert_int_equal(must, result == TN_FE_WAITS || result == -ENOSPC);
 	if (result == TN_FE_DONE) {
 		note(&m->log, a->number, old);
 		serve_all(m, word);
@@ -158,7 +159,8 @@ static bool are_equal(const struct memory *a, const struct naive *b)
 	bool waits[WORDS] = { false };
 	const struct tn_fe_wait *w = a->bits.oldest, *last = NULL;
 
-	if (a->log.n != b->log.n || a->pool.waiting != b->waits)
+	if (a->log.n != b->log.n || a->pool.waiting != b->waits || a->bits.waiting != b->waits ||
+	    a->quota.waiting != b->waits)
 		return false;
 	for (unsigned int i = 0; i < a->log.n; i++)
 		if (a->log.event[i].number != b->log.event[i].number ||
@@ -486,6 +488,41 @@ static void wait_returns_value_that_fulfils_it(void **state)
 	assert_int_equal(pthread_join(other, NULL), 0);
 }
 
+/*
+ * A quota limits the waiters of its regions, and one of a larger set all of these. When a waiter
+ * ends, another may wait. A request that need not wait needs no quota.
+ */
+static void quota_limits_waiters_of_its_regions_only(void **state)
+{
+	struct tn_fe_ask get = ASK(READ, FULL, FULL), set = ASK(WRITE, EMPTY, FULL);
+	struct tn_fe_quota all = { .max = 3 }, user[2] = {
+		{ .all = &all, .max = 2 }, { .all = &all, .max = 2 },
+	};
+	u64 full[2] = { 0 }, waits[2] = { 0 }, at[2] = { 0 }, old;
+	struct tn_fe_wait wait[8] = { 0 }, *bucket[8] = { 0 };
+	struct tn_fe_pool pool;
+	struct tn_fe_bits bits[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		bits[i] = (struct tn_fe_bits) {
+			.full = &full[i], .waits = &waits[i], .n = 1, .quota = &user[i],
+		};
+	tn_fe_pool_init(&pool, wait, 8, bucket, 8, 1);
+	for (get.number = 0; get.number < 2; get.number++)
+		assert_int_equal(tn_fe_ask(&pool, &bits[0], 0, &at[0], &get, 0, &old), TN_FE_WAITS);
+	assert_int_equal(tn_fe_ask(&pool, &bits[0], 0, &at[0], &get, 0, &old), -EDQUOT);
+	assert_ptr_equal(tn_fe_full_quota(&bits[0]), &user[0]);
+	assert_int_equal(tn_fe_ask(&pool, &bits[1], 0, &at[1], &get, 0, &old), TN_FE_WAITS);
+	assert_int_equal(tn_fe_ask(&pool, &bits[1], 0, &at[1], &get, 0, &old), -EDQUOT);
+	assert_ptr_equal(tn_fe_full_quota(&bits[1]), &all);
+	assert_int_equal(tn_fe_cancel(&pool, &bits[0], 0, 0, 1), 0);
+	assert_null(tn_fe_full_quota(&bits[1]));
+	assert_int_equal(tn_fe_ask(&pool, &bits[1], 0, &at[1], &get, 0, &old), TN_FE_WAITS);
+	assert_true(user[0].waiting == 1 && user[1].waiting == 2 && all.waiting == 3);
+	assert_int_equal(tn_fe_ask(&pool, &bits[0], 0, &at[0], &set, 0, &old), TN_FE_DONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -496,6 +533,7 @@ int main(void)
 		cmocka_unit_test(impossible_request_is_refused),
 		cmocka_unit_test(only_amo_and_wait_check_type),
 		cmocka_unit_test(wait_returns_value_that_fulfils_it),
+		cmocka_unit_test(quota_limits_waiters_of_its_regions_only),
 	};
 
 	return cmocka_run_group_tests_name("fe", all, NULL, NULL);

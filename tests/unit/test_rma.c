@@ -123,7 +123,7 @@ static void open_one(struct host *h, u32 replies)
 {
 	struct tn_nic_rma_config cfg = {
 		.ops = &rma_ops, .host = h, .region = h->region, .regions = f.n,
-		.pool = &h->pool, .slots = SLOTS, .replies = replies, .waits = WAITS,
+		.pool = &h->pool, .slots = SLOTS, .replies = replies,
 		.rma_time = 100 * MS,
 	};
 

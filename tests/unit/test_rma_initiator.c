@@ -51,6 +51,7 @@ struct node {
 	struct tn_fe_wait wait[MODEL_WAITS];
 	struct tn_fe_wait *bucket[4];
 	struct tn_fe_bits bits;
+	struct tn_fe_quota quota;
 	u64 full[1], waits[1];
 	u64 memory[3][MODEL_WORDS];
 	struct tn_rma_peer peer[TN_RMA_PIECE], *peers[1];
@@ -209,12 +210,16 @@ static void start_node(struct node *n)
 	memset(n->full, 0xff, sizeof(n->full));
 	memset(n->waits, 0, sizeof(n->waits));
 	n->bits = (struct tn_fe_bits) { .full = n->full, .waits = n->waits, .n = MODEL_WORDS };
+	n->quota = (struct tn_fe_quota) { .max = MODEL_QUOTA };
+	n->model.has_quota = rnd_one_in(&w->r, 2);
+	if (n->model.has_quota)
+		n->bits.quota = &n->quota;
 	tn_fe_pool_init(&n->pool, n->wait, MODEL_WAITS, n->bucket, ARRAY_SIZE(n->bucket),
 			rnd64(&w->r));
 	n->owner = (struct tn_rma_owner) {
 		.ops = &owner_ops, .host = n, .piece = n->sources, .region = n->region,
 		.pool = &n->pool, .nodes = NODES, .regions = MODEL_REGIONS, .epoch = n->epoch,
-		.data_max = MODEL_DATA_MAX, .waits_max = MODEL_WAITS_OF_ONE,
+		.data_max = MODEL_DATA_MAX,
 	};
 	tn_rma_initiator_init(&n->initiator, &initiator_ops, n, n->peers, NODES, n->slot, SLOTS,
 			      RMA_TIME, rnd64(&w->r));
@@ -346,6 +351,8 @@ static void compare_node(struct world *w, struct node *n)
 	for (u64 i = 0; i < MODEL_WORDS; i++)
 		expect(&w->r, tn_fe_is_full(&n->bits, i) == n->model.full[i], "word %u", (u32)i);
 	expect(&w->r, n->pool.waiting == n->model.waits, "%u wait", n->pool.waiting);
+	expect(&w->r, n->bits.waiting == n->model.waits, "%u wait here", n->bits.waiting);
+	expect(&w->r, !n->bits.quota || n->quota.waiting == n->model.waits, "the quota");
 }
 
 static void deliver(struct world *w, u32 src, u32 dst, enum tn_rma_way way)

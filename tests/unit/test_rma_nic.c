@@ -74,7 +74,7 @@ static void open_service(u32 replies)
 {
 	const struct tn_nic_rma_config cfg = {
 		.ops = &rma_ops, .region = &region, .regions = 1, .pool = &pool, .slots = SLOTS,
-		.replies = replies, .waits = 2, .rma_time = 100 * MS,
+		.replies = replies, .rma_time = 100 * MS,
 	};
 
 	npieces = 0;

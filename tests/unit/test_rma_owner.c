@@ -88,7 +88,6 @@ static void lone_init(struct lone_owner *o, unsigned int room)
 	o->owner = (struct tn_rma_owner) {
 		.ops = &lone_ops, .host = o, .piece = o->sources, .region = o->region,
 		.pool = &o->pool, .nodes = NODES, .regions = 2, .epoch = EPOCH, .data_max = 32,
-		.waits_max = 4,
 	};
 	o->sources[0] = o->source;
 	o->source[1] = (struct tn_rma_source) { .next = 10, .known = 1 };

@@ -136,6 +136,17 @@ static int open_rma_context(struct rma_context *ctx, struct torus_rma_call *call
 	return err ? err : 1;
 }
 
+static int search_wait(struct rma_context *ctx, struct torus_rma_call *call)
+{
+	struct tn_soft_search search = { 0 };
+	int err;
+
+	do {
+		err = tn_soft_wait_get(&ctx->soft, call, &search, loop_now());
+	} while (err == -EAGAIN);
+	return err;
+}
+
 /* Return: 0 or a negative errno; 1 if the answer has been sent. */
 static int run_rma_call(struct rma_context *ctx, struct torus_rma_call *call, int fd)
 {
@@ -144,7 +155,7 @@ static int run_rma_call(struct rma_context *ctx, struct torus_rma_call *call, in
 	if (call->call == TORUS_RMA_REGION_GET)
 		return tn_soft_region_get(&ctx->soft, call);
 	if (call->call == TORUS_RMA_WAIT_GET)
-		return tn_soft_wait_get(&ctx->soft, call, loop_now());
+		return search_wait(ctx, call);
 	if (call->call == TORUS_RMA_SHARE)
 		return rma_share(ctx, fd, call);
 	if (call->call == TORUS_RMA_UNSHARE)
