@@ -380,6 +380,7 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		break;
 	case FM_MSG_REFUSE:
 		refuse.text = (char *)msg->refuse.text;
+		refuse.wait_ms = msg->refuse.wait_ms;
 		m->refuse = &refuse;
 		break;
 	case FM_MSG_LEFT:

@@ -315,6 +315,7 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		       codec_text(out->welcome.parent, FM_ADDR_MAX, m->welcome->parent);
 		break;
 	case FM_MSG_REFUSE:
+		out->refuse.wait_ms = m->refuse->wait_ms;
 		fine = codec_text(out->refuse.text, FM_TEXT_MAX, m->refuse->text);
 		break;
 	case FM_MSG_ROW:

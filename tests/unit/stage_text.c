@@ -217,6 +217,8 @@ static void body(struct stage *s, const struct fm_msg *m)
 		break;
 	case FM_MSG_REFUSE:
 		add(s, " %s", m->refuse.text);
+		if (m->refuse.wait_ms)
+			add(s, " (wait %u ms)", m->refuse.wait_ms);
 		break;
 	case FM_MSG_ROW:
 		add(s, " %llx/%u", (unsigned long long)m->row.guid, m->row.epoch);

@@ -311,6 +311,7 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->kept.failed = rnd() & 1;
 		break;
 	case FM_MSG_REFUSE:
+		m->refuse.wait_ms = (uint32_t)rnd();
 		rnd_text(m->refuse.text, FM_TEXT_MAX);
 		break;
 	case FM_MSG_ROW:

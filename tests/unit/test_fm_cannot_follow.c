@@ -257,7 +257,9 @@ static unsigned long long refused_for(uint64_t attach)
 	h.hello.attach = attach;
 	rests(ms * MS - 300 * MS);
 	joins(&h);
-	assert_int_equal(stage_count(&s, "103 < refuse it has not reported"), 1);
+	/* The refusal says when the node may join. */
+	assert_int_equal(stage_count(&s, "103 < refuse it has not reported what it was asked for, "
+					 "and may join again later (wait 200 ms)\n"), 1);
 	rests(201 * MS);
 	h.hello.attach = attach + 1;
 	joins(&h);

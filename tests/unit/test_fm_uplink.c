@@ -462,6 +462,43 @@ static void refused_node_sends_hello_only_on_new_connection(void **state)
 	stage_end(&s);
 }
 
+/* The root refuses the node for @wait_ms. */
+static void refuse(int conn, uint32_t wait_ms)
+{
+	struct fm_msg m = { .type = FM_MSG_REFUSE, .refuse = { .wait_ms = wait_ms, .text = "no" } };
+
+	stage_msg(&s, conn, &m);
+}
+
+/* Return: the time until the node connects again after the root has refused it for @wait_ms. */
+static uint64_t time_until_next_attempt(int conn, uint32_t wait_ms)
+{
+	refuse(conn, wait_ms);
+	return stage_wait(&s, "connect 30.0.0.0:1");
+}
+
+/* A refusal that says when the node may join is no reason to wait for longer than that. */
+static void refused_node_asks_again_when_root_accepts_it(void **state)
+{
+	(void)state;
+	node_1();
+	joins();
+	for (int conn = 1; conn < 8; conn++) {
+		assert_in_range(time_until_next_attempt(conn, 300), 300 * MS,
+				300 * MS + s.cfg.resend);
+		stage_up(&s, conn + 1);
+	}
+	/* Else it asks less and less often. */
+	assert_true(time_until_next_attempt(8, 0) >= 5 * s.cfg.resend);
+	stage_up(&s, 9);
+	/* A time beyond the longest ban is not believed. */
+	refuse(9, UINT32_MAX);
+	stage_run_ns(&s, s.now + 20 * s.cfg.member_max - 1);
+	stage_did_no(&s, "connect 30.0.0.0:1");
+	assert_in_range(stage_wait(&s, "connect 30.0.0.0:1"), 1, s.cfg.resend);
+	stage_end(&s);
+}
+
 /*
  * A node has waited longer and longer between its connections to a lost root; another root is tried
  * after a short time.
@@ -529,6 +566,7 @@ int main(void)
 		cmocka_unit_test(new_connection_does_not_change_since_when_root_leads),
 		cmocka_unit_test(connection_may_have_number_0),
 		cmocka_unit_test(refused_node_sends_hello_only_on_new_connection),
+		cmocka_unit_test(refused_node_asks_again_when_root_accepts_it),
 		cmocka_unit_test(another_root_is_tried_soon_despite_long_waits_for_last),
 		cmocka_unit_test(failed_connection_to_new_root_is_tried_again),
 	};

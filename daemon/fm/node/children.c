@@ -18,13 +18,19 @@ static void drop_child(struct fm *fm, struct fm_conn *c)
 	fm_conn_drop(fm, c);
 }
 
-void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why)
+void fm_child_defer(struct fm *fm, struct fm_conn *c, uint64_t wait, const char *why)
 {
 	struct fm_msg msg = { .type = FM_MSG_REFUSE };
 
+	msg.refuse.wait_ms = (uint32_t)((wait + MS - 1) / MS);
 	snprintf(msg.refuse.text, sizeof(msg.refuse.text), "%s", why);
 	fm_conn_send(fm, c, &msg);
 	drop_child(fm, c);
+}
+
+void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why)
+{
+	fm_child_defer(fm, c, 0, why);
 }
 
 /* Reports to the root that a child came (ADOPTED) or left (LEFT). */

@@ -23,6 +23,8 @@ void fm_child_ask(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
  * and the step that it lacks
  */
 void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
+/** fm_child_defer() - as fm_child_refuse(); the node may join after @wait ns */
+void fm_child_defer(struct fm *fm, struct fm_conn *c, uint64_t wait, const char *why);
 /** fm_child_refuse() - send REFUSE with the reason @why, and close @c */
 void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why);
 /** fm_child_gone() - called when the connection @c to a child has ended and was removed */

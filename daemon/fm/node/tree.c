@@ -228,28 +228,28 @@ static void enter_term(struct fm *fm, uint64_t term)
 /*
  * Called when another root has answered, or the followed root has refused this node, and the
  * connection is closed. The followed root then counts as lost, so that this node can follow another
- * candidate.
+ * candidate. @wait: ns after which the root accepts this node; 0: not known
  */
-static void give_up_root(struct fm *fm)
+static void give_up_root(struct fm *fm, uint64_t wait)
 {
 	fm_follow_refused(fm);
 	if (!fm->led.guid)
 		fm_follow_shun(fm);
 	fm_follow_back(fm);
-	fm_uplink_refused(fm);
+	fm_uplink_refused(fm, wait);
 }
 
 /*
- * Called when another root answers at the address of the followed one, or the node there has
- * @refused this one.
+ * Called when another root answers at the address of the followed one (@refusal is NULL), or the
+ * node there has refused this one.
  */
-static void leave_wrong_root(struct fm *fm, struct fm_conn *c, bool refused)
+static void leave_wrong_root(struct fm *fm, struct fm_conn *c, const struct fm_refuse *refusal)
 {
 	fm_conn_drop(fm, c);
-	if (fm_try_mistaken(fm, refused))
+	if (fm_try_mistaken(fm, refusal))
 		fm_uplink_retry(fm, 0);
 	else
-		give_up_root(fm);
+		give_up_root(fm, refusal ? refusal->wait_ms * MS : 0);
 }
 
 /*
@@ -273,7 +273,7 @@ static void take_claim(struct fm *fm, struct fm_conn *c, const struct fm_claim *
 	const struct fm_welcome w = { .term = m->epoch, .root_guid = m->guid };
 
 	if (answers_for_another(fm, c, m->guid)) {
-		leave_wrong_root(fm, c, false);
+		leave_wrong_root(fm, c, NULL);
 		return;
 	}
 	if (m->guid != fm->root_guid || c->role != FM_CONN_ROOT || c->confirmed)
@@ -302,7 +302,7 @@ static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welco
 	bool first = !c->confirmed;
 
 	if (answers_for_another(fm, c, w->root_guid)) {
-		leave_wrong_root(fm, c, false);
+		leave_wrong_root(fm, c, NULL);
 		return;
 	}
 	if (c->role == FM_CONN_PARENT && w->root_guid != fm->root_guid) {
@@ -342,14 +342,14 @@ static void take_welcome(struct fm *fm, struct fm_conn *c, const struct fm_welco
 		upstream_new(fm);
 }
 
-static void take_refusal(struct fm *fm, struct fm_conn *c, const char *why)
+static void take_refusal(struct fm *fm, struct fm_conn *c, const struct fm_refuse *m)
 {
 	if (c->role == FM_CONN_PARENT) {
 		end_conn(fm, c);
 		return;
 	}
-	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", why);
-	leave_wrong_root(fm, c, true);
+	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", m->text);
+	leave_wrong_root(fm, c, m);
 }
 
 /*
@@ -397,7 +397,7 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 		take_welcome(fm, c, &msg->welcome);
 		break;
 	case FM_MSG_REFUSE:
-		take_refusal(fm, c, msg->refuse.text);
+		take_refusal(fm, c, &msg->refuse);
 		break;
 	case FM_MSG_CLAIM:
 		take_claim(fm, c, &msg->claim);

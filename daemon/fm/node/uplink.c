@@ -245,10 +245,15 @@ void fm_uplink_retry(struct fm *fm, uint64_t least)
 	t->retry = fm->now + t->backoff / 2 + fm_random(fm) % t->backoff;
 }
 
-void fm_uplink_refused(struct fm *fm)
+void fm_uplink_refused(struct fm *fm, uint64_t wait)
 {
 	struct fm_uplink *t = fm->uplink;
 
+	if (wait) {
+		wait = earlier(wait, FM_BAN_MAX * fm->cfg.member_max);
+		fm_uplink_retry_after(fm, wait + fm_random(fm) % fm->cfg.resend);
+		return;
+	}
 	fm_uplink_retry(fm, REFUSED_WAIT * fm->cfg.resend << t->refusals);
 	if (t->refusals < REFUSALS_MAX)
 		t->refusals++;

@@ -66,9 +66,10 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h);
 void fm_uplink_retry(struct fm *fm, uint64_t least);
 /**
  * fm_uplink_refused() - connect to the root again, later after each refusal in a row
- * The root has refused this node, or another one answers at its address.
+ * The root has refused this node, or another one answers at its address. @wait: ns after which the
+ * root accepts this node; 0: not known
  */
-void fm_uplink_refused(struct fm *fm);
+void fm_uplink_refused(struct fm *fm, uint64_t wait);
 /** fm_uplink_retry_after() - connect to the root after @ns, and reset the back-off */
 void fm_uplink_retry_after(struct fm *fm, uint64_t ns);
 /** fm_uplink_backoff() - Return: present back-off in ns; 0 if no attempt has failed */

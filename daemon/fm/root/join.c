@@ -462,14 +462,16 @@ static void send_welcome(struct fm *fm, struct fm_conn *c, struct fm_record *m,
 }
 
 /*
- * Return: true if the node was banned because it did not report to this root (judge.c), and the ban
- * is not over.
+ * Return: how long the node is still banned because it did not report to this root (judge.c); 0: it
+ * is not.
  */
-static bool is_banned(const struct fm *fm, const struct fm_hello *h)
+static uint64_t banned_for(const struct fm *fm, const struct fm_hello *h)
 {
 	const struct fm_record *m = fm_record(fm->root, h->guid);
 
-	return m && m->epoch == h->epoch && fm->now < m->banned && fm_claim_leads(fm);
+	if (!m || m->epoch != h->epoch || fm->now >= m->banned || !fm_claim_leads(fm))
+		return 0;
+	return m->banned - fm->now;
 }
 
 /*
@@ -495,12 +497,12 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	struct fm_record *m;
 	char text[FM_TEXT_MAX];
 	const char *why = find_objection(fm, h, text, sizeof(text));
+	uint64_t ban = why ? 0 : banned_for(fm, h);
 
-	if (!why && is_banned(fm, h)) {	/* the reason for the ban is reported as a problem of its
-					 * own */
-		fm_child_refuse(fm, c,
-				"it has not reported what it was asked for, and may join again "
-				"later");
+	if (ban) {	/* the reason for the ban is reported as a problem of its own */
+		fm_child_defer(fm, c, ban,
+			       "it has not reported what it was asked for, and may join again "
+			       "later");
 		return;
 	}
 	if (why) {

@@ -49,7 +49,7 @@
  * It joins again after a while, longer each time (node/task.c). If it answers and does not report,
  * its parent reports it to the root. Such a manager may not pass messages on, so its connections
  * are dropped, and the nodes below it look for another parent. It is refused until its ban is over,
- * which is longer each time.
+ * which is longer each time; the refusal contains the time after which it may join.
  *
  * A NIC that has no place yet, or another place, forwards nothing or the wrong way. Ports that are
  * closed stay closed until a replay that its manager would have to lead. While such a node is
@@ -86,7 +86,6 @@
 
 #define ON_THEIR_WAY 4		/* in units of fm_config.resend: time in which managers come back
 				 * to the root */
-#define BAN_MAX 20		/* in units of fm_config.member_max: longest ban */
 
 /*
  * Return: the neighbour at port @p, if its port row confirms the cable; @up is set to whether it
@@ -221,7 +220,7 @@ void fm_judge_beside(struct fm *fm, const struct fm_record *m, const struct fm_r
  */
 static void ban_node(const struct fm *fm, struct fm_record *m)
 {
-	uint64_t most = BAN_MAX * fm->cfg.member_max;
+	uint64_t most = FM_BAN_MAX * fm->cfg.member_max;
 	bool lately = m->ban && fm->now < m->banned + most;
 
 	m->ban = lately ? earlier(2 * m->ban, most) : fm->cfg.member_max;
