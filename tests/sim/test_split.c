@@ -193,7 +193,13 @@ static void refuse(uint32_t node, uint32_t back, uint64_t seed)
 	assert_true(node || !west);
 	world_partition(s.w, 0);
 	world_cut(s.w, back, false);
-	for (unsigned int i = 0; i < 800; i++) {
+	/* A node that left its root would be back within a millisecond after it is refused. */
+	for (unsigned int i = 0; i < 10000; i++) {
+		trial_run(&s, 100 * US);
+		stay(true, west);
+		stay(false, east);
+	}
+	for (unsigned int i = 0; i < 780; i++) {
 		trial_run(&s, 50 * MS);
 		stay(true, west);
 		stay(false, east);
