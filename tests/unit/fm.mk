@@ -9,7 +9,7 @@ endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
 tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events demand dispute equals flows follow_back graph growing job_rows leftover marks \
-	news ports positions prefixes \
+	news ports positions prefixes present_table \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
 tests += $(addprefix tests/unit/test_fm_,admin flapping)
@@ -37,6 +37,7 @@ $(eval $(call alone-test,marks,root/changes))
 $(eval $(call alone-test,news,root/news))
 $(eval $(call alone-test,ports,node/port))
 $(eval $(call alone-test,positions,node/wave))
+$(eval $(call alone-test,present_table,node/table))
 $(eval $(call alone-test,prefixes,wire/plan))
 $(eval $(call alone-test,reach,root/isolated))
 $(eval $(call alone-test,recalling,root/recall))
@@ -60,6 +61,8 @@ tests/unit/test_fm_graph-objs += daemon/fm/root/corner.o
 tests/unit/test_fm_views-objs += daemon/fm/node/orders.o daemon/fm/node/random.o
 tests/unit/test_fm_actions-objs += daemon/fm/node/nic_actions.o
 tests/unit/test_fm_taking_part-objs += daemon/fm/node/reports.o
+tests/unit/test_fm_present_table-objs += lib/util/hash.o \
+	$(addprefix daemon/fm/node/,jobs.o library.o orders.o random.o)
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_job_rows-objs += $(addprefix daemon/fm/node/,jobs.o orders.o random.o)
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o

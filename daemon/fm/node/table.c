@@ -101,7 +101,7 @@ uint32_t fm_table_self(const struct fm *fm)
 {
 	const struct fm_table *t = &fm->table;
 
-	if (fm->placed && fm->node < t->nodes && t->entry[fm->node].guid == fm->guid)
+	if (fm->node < t->nodes && t->entry[fm->node].guid == fm->guid)
 		return fm->node;
 	return fm_table_find(fm, fm->guid);
 }
@@ -266,11 +266,11 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->line = t->line;
 	m->clean = fm->table.clean;
 	m->entries = t->entry;
-	m->norders = t->book ? t->book->orders.n : 0;
-	m->orders = t->book ? t->book->orders.of : NULL;
+	m->norders = t->book->orders.n;
+	m->orders = t->book->orders.of;
 	m->anew = true;
-	m->njobs = t->book ? t->book->jobs.n : 0;
-	m->jobs = t->book ? t->book->jobs.of : NULL;
+	m->njobs = t->book->jobs.n;
+	m->jobs = t->book->jobs.of;
 	for (uint32_t i = 0; i < t->nodes; i++) {
 		there += !fm_table_blank(&t->entry[i]);
 		more |= t->entry[i].differs >> t->voters.n;

@@ -29,7 +29,10 @@ bool fm_table_begin(struct fm *fm, const struct torus_shape *shape);
  */
 bool fm_table_take(struct fm *fm, const struct fm_table_msg *t);
 void fm_table_free(struct fm_table *t);
-/** fm_table_whole() - make a message of the whole table. Return: false if there is no memory */
+/**
+ * fm_table_whole() - make a message of the whole table, which must have a version
+ * Return: false if there is no memory.
+ */
 bool fm_table_whole(const struct fm *fm, struct fm_msg *out);
 /** fm_table_whole_end() - free the memory of a message made by fm_table_whole() */
 void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg);
