@@ -234,7 +234,7 @@ static size_t find_device(char *where, size_t size)
 		if (fd == -ENOENT)		/* no driver */
 			break;
 		/* a NIC that refuses this user is a NIC, too: no other must be taken for it */
-		if (fd < 0 && fd != -EUSERS && fd != -ENOSPC && fd != -EOVERFLOW)
+		if (fd < 0 && fd != -EUSERS && fd != -ENOSPC)
 			continue;
 		if (fd >= 0)
 			close(fd);
@@ -256,8 +256,6 @@ static const char *bind_text(int err)
 		return "a netdev's name has 1 to 15 bytes";
 	case -EOPNOTSUPP:
 		return "the NIC has no remote memory";
-	case -EOVERFLOW:
-		return "the user's number is above 65535";
 	case -EUSERS:
 		return "the user has too many contexts";
 	case -ENOSPC:

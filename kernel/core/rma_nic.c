@@ -133,7 +133,7 @@ static u8 *find_rma_memory(void *host, u32 region, u64 offset, u64 *run)
 	return cfg->ops->mem(cfg->host, region, offset, run);
 }
 
-static const struct tn_window *find_rma_space(void *host, u16 job)
+static const struct tn_window *find_rma_space(void *host, u32 job)
 {
 	const struct tn_nic_rma_config *cfg = &((struct tn_nic_rma *)host)->cfg;
 
@@ -402,7 +402,7 @@ int tn_nic_rma_issue(struct tn_nic *nic, u32 dst, const struct tn_rma_ask *ask, 
 	if (!r)
 		return -ENODEV;
 	if (dst >= nic->nodes || bytes > nic->params.payload_max - TN_RMA_HEAD_MAX ||
-	    ask->bytes > r->owner.data_max)
+	    ask->bytes > r->owner.data_max || (ask->job >> 16 && ask->bytes > 0xffff))
 		return -EINVAL;
 	if (dst != nic->node && !tn_on_hold(nic, dst) && !(nic->rows[dst] & TORUS_ROW_VALID))
 		return -EHOSTUNREACH;

@@ -38,7 +38,7 @@
  */
 struct tn_nic_rma_ops {
 	u8 *(*mem)(void *host, u32 region, u64 offset, u64 *run);
-	const struct tn_window *(*space)(void *host, u16 job);
+	const struct tn_window *(*space)(void *host, u32 job);
 	u8 (*recv)(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
 		   u64 *allowed);
 	void (*done)(void *host, u64 cookie, const struct tn_rma_end *end);

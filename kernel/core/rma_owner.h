@@ -32,7 +32,7 @@ struct tn_rma_region {
 	u64 bytes;
 	struct tn_fe_bits *fe;
 	u32 key;
-	u16 job;
+	u32 job;
 	u16 access;
 };
 
@@ -66,7 +66,7 @@ struct tn_rma_source {
 struct tn_rma_owner_ops {
 	struct tn_rma_net net;
 	u8 *(*mem)(void *host, u32 region, u64 offset, u64 *run);
-	const struct tn_window *(*space)(void *host, u16 job);
+	const struct tn_window *(*space)(void *host, u32 job);
 	u8 (*recv)(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
 		   u64 *allowed);
 };

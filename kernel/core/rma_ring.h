@@ -104,8 +104,8 @@ struct tn_rma_ring_config {
 	u32 parts_max;
 	u32 nodes;
 	u32 data_max;
+	u32 job;
 	u16 id;
-	u16 job;
 	u16 ep;
 };
 

@@ -23,7 +23,7 @@ static bool has_key_flit(u8 op, u8 flags)
 	case TN_RMA_CANCEL:
 		return true;
 	default:
-		return flags & TN_RMA_KEYED;
+		return flags & (TN_RMA_KEYED | TN_RMA_WIDE);
 	}
 }
 
@@ -59,34 +59,42 @@ void tn_rma_kind_get(struct tn_rma_ask *a, u16 kind)
 	a->type = kind >> 13 & 3;
 }
 
+/* Return: true if a request of this operation is always posted. */
+static bool is_posted_op(u8 op)
+{
+	return op == TN_RMA_PUT || op == TN_RMA_SEND;
+}
+
 static void put_key_flit(u8 *p, const struct tn_rma_ask *a)
 {
 	bool keyed = a->flags & TN_RMA_KEYED;
+	u32 bytes = a->op == TN_RMA_GET ? a->bytes : 0;
 
 	tn_put_le32(p, keyed ? a->key : 0);
 	tn_put_le32(p + 4, keyed ? a->region : 0);
-	tn_put_le16(p + 8, a->op == TN_RMA_PUT ? TN_RMA_POSTED : a->slot);
+	tn_put_le16(p + 8, is_posted_op(a->op) ? TN_RMA_POSTED : a->slot);
 	tn_put_le16(p + 10, pack_kind(a));
-	tn_put_le32(p + 12, a->op == TN_RMA_GET ? a->bytes : 0);
+	tn_assert(!(a->job >> 16) || bytes <= 0xffff);
+	tn_put_le32(p + 12, bytes | (a->job & 0xffff0000));
 }
 
 u32 tn_rma_ask_put(u8 *flits, const struct tn_rma_ask *ask)
 {
-	u8 *p = flits;
+	u8 *p = flits, flags = ask->flags | (ask->job >> 16 ? TN_RMA_WIDE : 0);
 
 	tn_assert(ask->addr <= TN_RMA_ADDR_MAX && ask->region <= TN_RMA_REGION_MAX);
 	p[0] = ask->op;
-	p[1] = ask->flags;
+	p[1] = flags;
 	tn_put_le16(p + 2, ask->ep);
 	tn_put_le32(p + 4, ask->number);
 	put_le48(p + 8, ask->addr);
-	tn_put_le16(p + 14, ask->job);
+	tn_put_le16(p + 14, (u16)ask->job);
 	p += TN_RMA_FLIT;
-	if (has_key_flit(ask->op, ask->flags)) {
+	if (has_key_flit(ask->op, flags)) {
 		put_key_flit(p, ask);
 		p += TN_RMA_FLIT;
 	}
-	if (has_value_flit(ask->op, ask->flags)) {
+	if (has_value_flit(ask->op, flags)) {
 		tn_put_le64(p, ask->value);
 		tn_put_le64(p + 8, ask->compare);
 		p += TN_RMA_FLIT;
@@ -99,15 +107,15 @@ static u8 flags_of_op(u8 op)
 {
 	switch (op) {
 	case TN_RMA_PUT:
-		return TN_RMA_KEYED | TN_RMA_ASK | TN_RMA_NOTIFY;
+		return TN_RMA_WIDE | TN_RMA_KEYED | TN_RMA_ASK | TN_RMA_NOTIFY;
 	case TN_RMA_AMO:
-		return TN_RMA_KEYED | TN_RMA_ASK;
+		return TN_RMA_WIDE | TN_RMA_KEYED | TN_RMA_ASK;
 	case TN_RMA_GET:
 	case TN_RMA_FE:
 	case TN_RMA_CANCEL:
-		return TN_RMA_KEYED;
+		return TN_RMA_WIDE | TN_RMA_KEYED;
 	case TN_RMA_SEND:
-		return TN_RMA_ASK;
+		return TN_RMA_WIDE | TN_RMA_ASK;
 	default:
 		return 0;
 	}
@@ -125,6 +133,12 @@ static bool get_key_flit(const u8 *p, struct tn_rma_ask *a)
 	a->region = tn_get_le32(p + 4);
 	a->slot = tn_get_le16(p + 8);
 	a->bytes = tn_get_le32(p + 12);
+	if (a->flags & TN_RMA_WIDE) {
+		a->job |= a->bytes & 0xffff0000;
+		a->bytes &= 0xffff;
+		if (!(a->job >> 16))
+			return false;
+	}
 	tn_rma_kind_get(a, kind);
 	if (a->region > TN_RMA_REGION_MAX || kind != pack_kind(a))
 		return false;
@@ -132,7 +146,7 @@ static bool get_key_flit(const u8 *p, struct tn_rma_ask *a)
 		return false;
 	if (a->bytes && a->op != TN_RMA_GET)
 		return false;
-	return a->op == TN_RMA_AMO || (a->slot == TN_RMA_POSTED) == (a->op == TN_RMA_PUT);
+	return a->op == TN_RMA_AMO || (a->slot == TN_RMA_POSTED) == is_posted_op(a->op);
 }
 
 u32 tn_rma_ask_get(const u8 *payload, u32 len, struct tn_rma_ask *ask)

@@ -7,16 +7,21 @@
  * Request:
  *   flit 0   0 operation   1 flags   2-3 endpoint of the initiator   4-7 number of the operation
  *            8-13 address; with KEYED: offset in the region   14-15 job
- *   flit 1   of all that have KEYED, and of GET, AMO, FE and CANCEL:
+ *   flit 1   of all that have KEYED or WIDE, and of GET, AMO, FE and CANCEL:
  *            0-3 key   4-6 region   7 zero   (without KEYED: all zero)
  *            8-9 slot for the reply; 0xffff: it is posted, and acknowledged with others
  *            10-11 of AMO and FE: bits 0-2 operation of FE   3-4 q   5-6 r   7-9 comparison
  *            10-12 atomic operation   13-14 type   15 zero
  *            12-15 of GET: bytes
+ *            with WIDE: 14-15 high half of the job, and the bytes of GET are in 12-13
  *   flit 2   of AMO, FE and SEND, and of a PUT with NOTIFY:
  *            0-7 operand or value; SEND: tag   8-15 value to compare with; PUT: where the operand
  *            is added, address or offset; SEND: data for the completion
  *   data     of PUT and SEND
+ *
+ * The job is a user, and most users have numbers below 65536. WIDE is for the others, such as those
+ * of a directory service or of a container: the half of the job that flit 0 has no room for is in
+ * flit 1, and is not 0. A NIC of before WIDE refuses such a request as malformed.
  *
  * QUERY and RESET are flit 0, with number and nothing else. PUT and SEND are posted; GET, FE and
  * CANCEL have a slot; AMO may be either. SEND has no KEYED: its address is the name of the
@@ -67,7 +72,7 @@ enum tn_rma_op {
 #define TN_RMA_ASK	2	/* the owner must acknowledge at once */
 /* PUT: afterwards, the owner adds the operand to a word of 8 bytes */
 #define TN_RMA_NOTIFY	4
-#define TN_RMA_FLAGS	7
+#define TN_RMA_WIDE	8	/* the job is above 65535; tn_rma_ask_put() sets it */
 
 enum tn_rma_reason {
 	TN_RMA_BAD = 1,		/* the request is malformed, or has no operation */
@@ -105,8 +110,8 @@ struct tn_rma_ask {
 	u8 op;
 	u8 flags;
 	u16 ep;
-	u16 job;
 	u16 slot;
+	u32 job;
 	u32 number;
 	u32 region;
 	u32 key;

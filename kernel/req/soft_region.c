@@ -22,7 +22,7 @@ struct share_sum {
 };
 
 /* Sums up the regions of user @job, or of all users but root if that is 0. */
-static struct share_sum sum_shares(const struct tn_soft_rma *rma, u16 job)
+static struct share_sum sum_shares(const struct tn_soft_rma *rma, u32 job)
 {
 	struct share_sum sum = { 0 };
 

@@ -28,7 +28,7 @@ static u8 *find_memory(void *host, u32 region, u64 offset, u64 *run)
 	return r->mem + offset;
 }
 
-static const struct tn_window *find_space(void *host, u16 job)
+static const struct tn_window *find_space(void *host, u32 job)
 {
 	const struct tn_soft_space *s = tn_soft_space_find(host, job);
 
@@ -175,7 +175,7 @@ static u32 count_contexts(const struct tn_soft_rma *rma)
 }
 
 /* Return: the entry of a user, or a free one. As each user has a context, there is one. */
-static struct tn_soft_user *find_rma_user(struct tn_soft_rma *rma, u16 job)
+static struct tn_soft_user *find_rma_user(struct tn_soft_rma *rma, u32 job)
 {
 	struct tn_soft_user *free = NULL;
 
@@ -195,9 +195,7 @@ int tn_soft_rma_add(struct tn_soft_rma *rma, struct tn_soft_context *ctx, u32 us
 	struct tn_soft_user *u;
 	u16 id = 0;
 
-	if (user > (u16)~0)
-		return -EOVERFLOW;
-	u = find_rma_user(rma, (u16)user);
+	u = find_rma_user(rma, user);
 	if (user && u && u->contexts >= TN_SOFT_USER_CONTEXTS)
 		return -EUSERS;
 	if (user && count_contexts(rma) >= TN_SOFT_CONTEXTS_MAX - TN_SOFT_ROOT_CONTEXTS)
@@ -208,11 +206,11 @@ int tn_soft_rma_add(struct tn_soft_rma *rma, struct tn_soft_context *ctx, u32 us
 		return -ENOSPC;
 	ctx->rma = rma;
 	ctx->id = id;
-	ctx->job = (u16)user;
+	ctx->job = user;
 	ctx->user = u;
 	if (!u->contexts++)
 		*u = (struct tn_soft_user) {
-			.job = (u16)user, .contexts = 1,
+			.job = user, .contexts = 1,
 			.waits = { .all = &rma->others, .max = TN_SOFT_USER_WAITS },
 		};
 	rma->context[id] = ctx;

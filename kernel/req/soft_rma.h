@@ -76,7 +76,7 @@ struct tn_soft_space {
 	u64 from[TN_SOFT_REGIONS_MAX];
 	struct tn_window_row row[TN_SOFT_REGIONS_MAX];
 	u32 regions;
-	u16 job;
+	u32 job;
 };
 
 /**
@@ -109,7 +109,7 @@ struct tn_soft_region {
 struct tn_soft_user {
 	struct tn_fe_quota waits;
 	u32 contexts;
-	u16 job;
+	u32 job;
 };
 
 /**
@@ -131,7 +131,7 @@ struct tn_soft_context {
 	struct tn_rma_ring ring;
 	struct tn_soft_user *user;
 	u16 id;
-	u16 job;
+	u32 job;
 	u16 regions;
 	bool open;
 	bool ready;
@@ -179,8 +179,8 @@ struct tn_soft_rma {
 
 /**
  * tn_soft_rma_add() - add a context, which is all zero, for a process of @user
- * Return: 0; -EOVERFLOW if the number of the user is above 65535, -EUSERS if the user has too many
- * contexts, -ENOSPC if the NIC has, or if only those for root are left.
+ * Return: 0; -EUSERS if the user has too many contexts, -ENOSPC if the NIC has, or if only those for
+ * root are left.
  */
 int tn_soft_rma_add(struct tn_soft_rma *rma, struct tn_soft_context *ctx, u32 user);
 /** tn_soft_rma_check() - Return: 0 if OPEN of this context is allowed; else negative errno */
@@ -261,7 +261,7 @@ void tn_soft_rma_settle(struct tn_soft_rma *rma);
 /* --- addresses (soft_space.c) ------------------------------------------------------ */
 
 /** tn_soft_space_find() - Return: the addresses of @job; NULL: none of its regions has one */
-struct tn_soft_space *tn_soft_space_find(const struct tn_soft_rma *rma, u16 job);
+struct tn_soft_space *tn_soft_space_find(const struct tn_soft_rma *rma, u32 job);
 /**
  * tn_soft_space_put() - give region @i, which is mapped, the address of the call
  * @spare: memory for a further space; set to NULL if it is used

@@ -5,7 +5,7 @@
 #define SPACE_BITS	48
 #define ALIGNMENT	8
 
-struct tn_soft_space *tn_soft_space_find(const struct tn_soft_rma *rma, u16 job)
+struct tn_soft_space *tn_soft_space_find(const struct tn_soft_rma *rma, u32 job)
 {
 	struct tn_soft_space *s = rma->space;
 
@@ -16,7 +16,7 @@ struct tn_soft_space *tn_soft_space_find(const struct tn_soft_rma *rma, u16 job)
 
 /* Makes a space in the memory *@spare. Return: NULL if there is none */
 static struct tn_soft_space *make_space(struct tn_soft_rma *rma, struct tn_soft_space **spare,
-					u16 job)
+					u32 job)
 {
 	struct tn_soft_space *s = *spare;
 	struct tn_window_why why;

@@ -81,7 +81,7 @@ static u8 *fuzz_mem(void *host, u32 region, u64 offset, u64 *run)
 	return (u8 *)(w->word + region * WORDS) + offset;
 }
 
-static const struct tn_window *fuzz_space(void *host, u16 job)
+static const struct tn_window *fuzz_space(void *host, u32 job)
 {
 	(void)host, (void)job;
 	return NULL;

@@ -313,19 +313,39 @@ hoard() {
 		grep "^bytes: Cannot allocate memory: .* user 1234 has 1048576, all users" "$tmp/said"
 }
 
-# connect_high N: connects N times as a user with too high a number
-connect_high() {
-	setpriv --reuid=70000 --clear-groups bash -c 'for ((i = 0; i < $2; i++)); do "$0" "$1" wrong; done' \
-		"$tmp/rmatool" "unix:$tmp/n0.rma" "$1" 2>/dev/null
+# as_high COMMAND...: rmatool at node 0 for a user above 65535
+as_high() { setpriv --reuid=70000 --clear-groups "$tmp/rmatool" "unix:$tmp/n0.rma" "$@"; }
+
+# own_high N: such a user has N contexts, whose processes are in held; far is the region of the last
+own_high() {
+	local i
+	held=()
+	for ((i = 0; i < $1; i++)); do
+		rm -f "$tmp/far"
+		setpriv --reuid=70000 --clear-groups "$tmp/rmatool" "unix:$tmp/n0.rma" own >"$tmp/far" 2>&1 &
+		held+=($!)
+		until_true 20 [ -s "$tmp/far" ] || return
+	done
+	read -ra far <"$tmp/far"
+}
+disown_high() { kill "${held[@]}"; wait "${held[@]}"; true; }
+
+# A user above 65535 has regions, which the user with the same low 16 bits cannot use.
+high_user() {
+	own_high 1 && says "100 rounds are right" as_high stream "${far[@]}" 100 &&
+		says "the region belongs to another user" setpriv --reuid=$((70000 & 65535)) --clear-groups \
+			"$tmp/rmatool" "unix:$tmp/n0.rma" refused "${far[@]}" && disown_high
 }
 
 # Connections that are refused do not fill the log, and none is left out of the count.
 refused_often() {
-	local begin=$SECONDS lines
-	connect_high 60
+	local begin=$SECONDS lines i
+	own_high 16 && says "the user has too many contexts" as_high wrong || return
+	for ((i = 0; i < 59; i++)); do as_high wrong 2>/dev/null; done
 	sleep 1.1
-	connect_high 1
-	lines=$(grep -c "refused user 70000: its number is above 65535" "$tmp/n0.log")
+	as_high wrong 2>/dev/null
+	disown_high
+	lines=$(grep -c "refused user 70000: the user has too many contexts" "$tmp/n0.log")
 	echo "$lines lines in $((SECONDS - begin)) s"
 	((lines <= SECONDS - begin + 2)) && sed -n 's/.*refused user 70000.*refused \([0-9]*\) more.*/\1/p' "$tmp/n0.log" |
 		awk '{ n += $1 + 1 } END { print n; exit n != 61 }'
@@ -348,6 +368,7 @@ check "tickets, tokens, puts and gets have right results" stream 1000
 check "one user's region is not another user's" other_user
 disown_region
 check "one user cannot take all regions and bytes" hoard
+check "a user above 65535 has regions of its own" high_user
 check "connections that are refused are counted in one line a second" refused_often
 check "the program of libtorus-rma.3 runs as printed" manual "hello from node 0"
 check "errors name the allowed values" wrong

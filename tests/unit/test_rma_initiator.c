@@ -131,7 +131,7 @@ static u8 *world_mem(void *host, u32 region, u64 offset, u64 *run)
 	return (u8 *)n->memory[region] + offset;
 }
 
-static const struct tn_window *world_space(void *host, u16 job)
+static const struct tn_window *world_space(void *host, u32 job)
 {
 	return job == MODEL_JOB ? &((struct node *)host)->space : NULL;
 }

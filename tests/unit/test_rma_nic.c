@@ -36,7 +36,7 @@ static u8 *host_mem(void *h, u32 index, u64 offset, u64 *run)
 	return (u8 *)memory + offset;
 }
 
-static const struct tn_window *host_space(void *h, u16 job)
+static const struct tn_window *host_space(void *h, u32 job)
 {
 	(void)h, (void)job;
 	return NULL;

@@ -56,7 +56,7 @@ static u8 *lone_mem(void *host, u32 region, u64 offset, u64 *run)
 	return (u8 *)o->word + offset;
 }
 
-static const struct tn_window *no_space(void *host, u16 job)
+static const struct tn_window *no_space(void *host, u32 job)
 {
 	(void)host, (void)job;
 	return NULL;

@@ -348,7 +348,7 @@ static const struct torus_rma_ask recv_ask = {
 	.op = TORUS_RMA_RECV, .bytes = DATA, .offset = 100, .cookie = 77,
 };
 
-static u8 receive(u16 job, u64 name, u32 bytes, u64 *allowed)
+static u8 receive(u32 job, u64 name, u32 bytes, u64 *allowed)
 {
 	const struct tn_rma_ask ask = { .op = TN_RMA_SEND, .job = job, .addr = name, .value = 5 };
 	static const u8 data[2 * DATA] = { 1, 2, 3 };

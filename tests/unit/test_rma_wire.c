@@ -14,21 +14,28 @@
 #define ALL		(ORDERED | BIT(QUERY) | BIT(RESET))
 #define VALUED		(BIT(AMO) | BIT(FE) | BIT(SEND))	/* have flit 2 */
 
-/* Bits of a request; in flit 1 and 2 counted from its beginning. @keyed: only with KEYED. */
+/*
+ * Bits of a request; in flit 1 and 2 counted from its beginning. @with: only with this flag;
+ * @without: only without it.
+ */
 static const struct field {
-	u8 flit, at, width, keyed;
+	u8 flit, at, width, with, without;
 	u32 ops;
 	size_t offset, size;
 } fields[] = {
-#define F(flit, at, width, keyed, ops, name)	{ flit, at, width, keyed, ops,		\
+#define F(flit, at, width, with, ops, name)	{ flit, at, width, with, 0, ops,	\
 	offsetof(struct tn_rma_ask, name), sizeof(((struct tn_rma_ask *)0)->name) }
+/* One half of a member of 32 bits; @high: the second one. */
+#define HALF(flit, at, with, without, ops, name, high)	{ flit, at, 16, with, without, ops,	\
+	offsetof(struct tn_rma_ask, name) + 2 * (high), 2 }
 	F(0, 0, 8, 0, ALL, op), F(0, 8, 8, 0, ALL, flags), F(0, 16, 16, 0, ORDERED, ep),
-	F(0, 32, 32, 0, ALL, number), F(0, 64, 48, 0, ORDERED, addr), F(0, 112, 16, 0, ORDERED, job),
-	F(1, 0, 32, 1, MEMORY, key), F(1, 32, 24, 1, MEMORY, region),
-	F(1, 64, 16, 0, MEMORY, slot),
+	F(0, 32, 32, 0, ALL, number), F(0, 64, 48, 0, ORDERED, addr), HALF(0, 112, 0, 0, ORDERED, job, 0),
+	F(1, 0, 32, TN_RMA_KEYED, MEMORY, key), F(1, 32, 24, TN_RMA_KEYED, MEMORY, region),
+	F(1, 64, 16, 0, ORDERED, slot), HALF(1, 112, TN_RMA_WIDE, 0, ORDERED, job, 1),
 	F(1, 80, 3, 0, BIT(FE), fe_op), F(1, 83, 2, 0, BIT(FE), q), F(1, 85, 2, 0, BIT(FE), r),
 	F(1, 87, 3, 0, BIT(FE), cmp), F(1, 90, 3, 0, BIT(FE) | BIT(AMO), amo),
-	F(1, 93, 2, 0, BIT(FE) | BIT(AMO), type), F(1, 96, 32, 0, BIT(GET), bytes),
+	F(1, 93, 2, 0, BIT(FE) | BIT(AMO), type), HALF(1, 96, 0, 0, BIT(GET), bytes, 0),
+	HALF(1, 112, 0, TN_RMA_WIDE, BIT(GET), bytes, 1),
 	F(2, 0, 64, 0, VALUED | BIT(PUT), value), F(2, 64, 64, 0, VALUED | BIT(PUT), compare),
 };
 
@@ -37,14 +44,15 @@ static u8 allowed_flags(u32 op)
 {
 	u32 bit = 1u << op;
 
-	return (u8)((bit & MEMORY ? TN_RMA_KEYED : 0) | (bit & BIT(PUT) ? TN_RMA_NOTIFY : 0) |
+	return (u8)((bit & MEMORY ? TN_RMA_KEYED : 0) | (bit & ORDERED ? TN_RMA_WIDE : 0) |
+		    (bit & BIT(PUT) ? TN_RMA_NOTIFY : 0) |
 		    (bit & (BIT(PUT) | BIT(AMO) | BIT(SEND)) ? TN_RMA_ASK : 0));
 }
 
 /* Return: where flit @n of a request is, or -1 if it has none. */
 static int place_of(u32 op, u8 flags, unsigned int n)
 {
-	bool one = 1u << op & PLACED || flags & TN_RMA_KEYED;
+	bool one = 1u << op & PLACED || flags & (TN_RMA_KEYED | TN_RMA_WIDE);
 	bool two = 1u << op & VALUED || flags & TN_RMA_NOTIFY;
 
 	if (n == 1)
@@ -70,7 +78,7 @@ static void write_field(struct tn_rma_ask *a, const struct field *f, u64 v)
 static bool has_field(const struct field *f, u8 op, u8 flags)
 {
 	return 1u << op & f->ops && place_of(op, flags, f->flit) >= 0 &&
-	       (!f->keyed || flags & TN_RMA_KEYED);
+	       (flags & f->with) == f->with && !(flags & f->without);
 }
 
 static u64 low_bits(u64 v, unsigned int width)
@@ -88,9 +96,11 @@ static struct tn_rma_ask random_ask(struct rnd *r)
 			write_field(&a, &fields[i], low_bits(rnd64(r), fields[i].width));
 	a.op = op;
 	a.flags = flags;
+	if (flags & TN_RMA_WIDE)
+		a.job |= 0x10000;
 	if (1u << op & SLOTTED)
 		a.slot %= TN_RMA_POSTED;
-	if (op == TN_RMA_PUT || (op == TN_RMA_AMO && rnd_one_in(r, 2)))
+	if (op == TN_RMA_PUT || op == TN_RMA_SEND || (op == TN_RMA_AMO && rnd_one_in(r, 2)))
 		a.slot = TN_RMA_POSTED;
 	return a;
 }
@@ -147,7 +157,9 @@ static u32 judge_by_document(const u8 *p, u32 len)
 	if (memcmp(again, p, head))
 		return 0;	/* a bit that is no field's is set */
 	if (1u << a.op & SLOTTED ? a.slot == TN_RMA_POSTED :
-	    a.op == TN_RMA_PUT && a.slot != TN_RMA_POSTED)
+	    a.op != TN_RMA_AMO && a.slot != TN_RMA_POSTED)
+		return 0;
+	if (a.flags & TN_RMA_WIDE && !(a.job >> 16))
 		return 0;
 	return head;
 }

@@ -258,6 +258,38 @@ static void user_has_a_quarter_of_the_contexts(void **state)
 	finish();
 }
 
+/*
+ * Users above 65535, such as those of a directory service, have remote memory. None is taken for
+ * the user whose number has the same low 16 bits.
+ */
+static void users_above_16_bits_are_distinct(void **state)
+{
+	static const u32 user[] = { 100000, 100000 & 0xffff, 100000 + (1 << 16), 100000 };
+	struct torus_rma_ask put;
+
+	(void)state;
+	begin();
+	for (unsigned int i = 0; i < ARRAY_SIZE(user); i++) {
+		assert_int_equal(open_process(&process[i], user[i]), 0);
+		assert_int_equal(process[i].head->job, user[i]);
+	}
+	put = share_empty(&process[0]);
+	put = (struct torus_rma_ask) {
+		.op = TORUS_RMA_PUT, .flags = TORUS_RMA_KEYED | TORUS_RMA_INLINE, .node = put.node,
+		.region = put.region, .key = put.key, .bytes = 8,
+	};
+	for (unsigned int i = 0; i < ARRAY_SIZE(user); i++) {
+		const struct torus_rma_end *end;
+
+		submit(&process[i], &put);
+		work_all();
+		end = last_end(&process[i]);
+		assert_int_equal(end->status, i % 3 ? TORUS_RMA_REFUSED : TORUS_RMA_DONE);
+		assert_int_equal(end->reason, i % 3 ? TORUS_RMA_JOB : 0);
+	}
+	finish();
+}
+
 /* --- work under the lock --------------------------------------------------------------- */
 
 /* A step takes requests of some contexts, and the next step those of others. */
@@ -352,6 +384,7 @@ int main(void)
 		cmocka_unit_test(users_leave_waits_to_each_other_and_to_root),
 		cmocka_unit_test(share_of_a_user_comes_back_with_the_contexts),
 		cmocka_unit_test(user_has_a_quarter_of_the_contexts),
+		cmocka_unit_test(users_above_16_bits_are_distinct),
 		cmocka_unit_test(step_is_short_and_contexts_take_turns),
 		cmocka_unit_test(waits_are_listed_in_order_by_short_searches),
 		cmocka_unit_test(process_of_another_version_is_told_both),

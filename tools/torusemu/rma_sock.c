@@ -223,6 +223,12 @@ static int add_context(struct emu *e, int fd, u32 user)
 	return err;
 }
 
+static const char *text_of_refusal(int err)
+{
+	return err == -EMFILE ? RMA_NO_FDS : err == -EUSERS ? "the user has too many contexts" :
+	       err == -ENOSPC ? "the NIC has too many contexts" : strerror(-err);
+}
+
 /* Any user may connect as often as it likes, so there is one message a second, with a count. */
 static void log_refused_user(struct emu *e, const char *who, int err)
 {
@@ -235,11 +241,7 @@ static void log_refused_user(struct emu *e, const char *who, int err)
 	}
 	log_warn(e->soft.hw.name,
 		 "remote memory: refused %s: %s; refused %llu more since the last message",
-		 who,
-		 err == -EMFILE ? RMA_NO_FDS : err == -EOVERFLOW ? "its number is above 65535" :
-		 err == -EUSERS ? "it has too many contexts" :
-		 err == -ENOSPC ? "there are too many contexts" : strerror(-err),
-		 (unsigned long long)rma->unsaid);
+		 who, text_of_refusal(err), (unsigned long long)rma->unsaid);
 	rma->refused_at = now;
 	rma->unsaid = 0;
 }
@@ -247,7 +249,7 @@ static void log_refused_user(struct emu *e, const char *who, int err)
 static void rma_listener_ready(struct watch *w, u32 events)
 {
 	struct emu *e = container_of(w, struct rma, listener)->emu;
-	const struct torus_rma_call refusal = { .error = -EMFILE, .why = RMA_NO_FDS };
+	struct torus_rma_call refusal = { .error = -EMFILE, .why = RMA_NO_FDS };
 	int fd = sock_accept_all(w->fd, &refusal, sizeof(refusal)), err;
 	struct ucred user;
 	socklen_t len = sizeof(user);
@@ -264,6 +266,9 @@ static void rma_listener_ready(struct watch *w, u32 events)
 		return;
 	snprintf(who, sizeof(who), "user %u", user.uid);
 	log_refused_user(e, who, err);
+	refusal.error = err;
+	snprintf(refusal.why, sizeof(refusal.why), "%s", text_of_refusal(err));
+	send(fd, &refusal, sizeof(refusal), MSG_DONTWAIT | MSG_NOSIGNAL);
 	close(fd);
 }
 

@@ -112,7 +112,7 @@ finds_nic() {
 memlock() {
 	cp "$rmatool" /tmp/rmatool && chmod 755 /tmp /tmp/rmatool || return
 	says "the limit of locked memory, is too small" \
-		ns 1 bash -c 'ulimit -l 64; exec setpriv --reuid=1234 --clear-groups /tmp/rmatool dev:torus0 own'
+		ns 1 bash -c 'ulimit -l 64; exec setpriv --reuid=100000 --clear-groups /tmp/rmatool dev:torus0 own'
 }
 
 # locked PID: KiB of locked memory of a process
