@@ -9,7 +9,7 @@ endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 
 tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events demand dispute equals flows follow_back graph growing job_rows leftover marks \
-	news ports positions prefixes present_table \
+	news own_fabric ports positions prefixes present_table \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
 tests += $(addprefix tests/unit/test_fm_,admin flapping)
@@ -35,6 +35,7 @@ $(eval $(call alone-test,job_rows,node/job_rows))
 $(eval $(call alone-test,leftover,root/leftover))
 $(eval $(call alone-test,marks,root/changes))
 $(eval $(call alone-test,news,root/news))
+$(eval $(call alone-test,own_fabric,node/home))
 $(eval $(call alone-test,ports,node/port))
 $(eval $(call alone-test,positions,node/wave))
 $(eval $(call alone-test,present_table,node/table))

@@ -173,8 +173,6 @@ void fm_home_note(struct fm *fm, unsigned int port, const struct fm_init *init)
 		h->over = false;
 	}
 	h->rootless[port] = rootless;
-	if (!init->placed)
-		return;
 	h->named[port] = init->root_guid;
 	h->fits[port] = implies_place(fm, port, init);
 }
