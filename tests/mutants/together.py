@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
 
-from ctext import Source
+from ctext import TYPES, Source
 from marks import marks_of
 from mutate import mutants_of
 
@@ -166,6 +166,8 @@ class Together:
 		for p in paths:
 			with open(p, encoding='utf-8') as f:
 				made += mutants_of(p, f.read())
+		# A function that returns a pointer to an array seems to have the name of a type
+		made = [m for m in made if m.function not in TYPES]
 		if self.args.mutants:
 			made.sort(key=lambda m: hashlib.sha256(('%s %s' % (self.args.seed, m.name)).encode()).digest())
 			made = made[:self.args.mutants]
