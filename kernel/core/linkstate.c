@@ -119,7 +119,6 @@ static void finish_training(struct tn_link *l, u64 now)
 		start_init(l, now);
 	} else if (l->state == TORUS_LINK_RETRAINING) {
 		l->init_now = true;
-		l->init_at = now + l->init_gap;
 		l->give_up_at = now + l->params->retrain_time;
 	}
 }
@@ -156,7 +155,6 @@ static void train_poll(struct tn_link *l, u64 now)
 /* Begins training. The first step runs at once; without a cable it is also the last one. */
 static void begin_training(struct tn_link *l, bool near, u64 now)
 {
-	l->look_at = NEVER;
 	tn_train_begin(&l->train, near, now);
 	if (l->train.state == TN_TRAIN_DONE)
 		finish_training(l, now);
@@ -273,7 +271,6 @@ static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 /* Called when training is done: begins the handshake. */
 static void start_init(struct tn_link *l, u64 now)
 {
-	stop_timers(l);
 	begin_attempt(l, false, now);
 	set_state(l, TORUS_LINK_INIT, now);
 	l->give_up_at = l->was_faulty ? now + 10 * l->params->init_interval : NEVER;
@@ -384,7 +381,6 @@ void tn_link_admin(struct tn_link *l, bool up, u64 now)
 static void begin_retraining(struct tn_link *l, bool near, u64 now)
 {
 	tn_assert(l->state == TORUS_LINK_UP);
-	stop_timers(l);
 	begin_attempt(l, true, now);
 	set_state(l, TORUS_LINK_RETRAINING, now);
 	begin_training(l, near, now);
@@ -403,7 +399,7 @@ void tn_link_retry(struct tn_link *l, unsigned int protocol, u64 now)
 	if (l->retry_wanted == protocol)
 		return;
 	l->retry_wanted = (u8)protocol;
-	if (l->state == TORUS_LINK_TRAINING || l->state == TORUS_LINK_INIT)
+	if (l->state == TORUS_LINK_INIT)
 		enter_training(l, now);
 }
 
@@ -461,7 +457,6 @@ void tn_link_build_init(struct tn_link *l, u64 now)
 		if (l->state != TORUS_LINK_RETRAINING)
 			l->init_gap = min_time(2 * l->init_gap, l->params->probe_interval);
 	}
-	memset(l->ctl, 0, sizeof(l->ctl));
 	tn_hdr_put(l->ctl, &h);
 	tn_init_put(l->ctl + 2 * TN_FLIT, &i);
 	t.ecrc = tn_ecrc(l->ctl + 2 * TN_FLIT, &h, &t);
@@ -557,7 +552,6 @@ static void enter_up(struct tn_link *l, const struct tn_init *i, u64 now)
 	l->paced = false;
 	l->free_at = now;
 	l->unacked = 0;
-	l->heard_at = now;
 	/*
 	 * send another INIT, because the peer may not have received the one that echoes its nonce
 	 */
@@ -704,14 +698,13 @@ void tn_link_receive_init(struct tn_link *l, const u8 *payload, u64 now)
 		else
 			tn_link_fail(l, TORUS_REASON_PEER, now);
 	}
-	if (l->state == TORUS_LINK_RETRAINING &&
-	    (!i.resume || i.last_session != l->session))
-		tn_link_fail(l, TORUS_REASON_PEER, now);
+	if (!i.resume || i.last_session != l->session)
+		tn_link_fail(l, TORUS_REASON_PEER, now);	/* if it is retraining */
 	if (l->session && l->state != TORUS_LINK_RETRAINING)
 		l->ops->peer_seq(l->ctx, l, i.last_session != l->session, i.last_rseq);
 	/* A line that carried an INIT is already trained. */
-	if (l->state == TORUS_LINK_FAULTY || l->state == TORUS_LINK_DOWN) {
-		l->was_faulty = l->state == TORUS_LINK_FAULTY;
+	if (l->state == TORUS_LINK_FAULTY) {
+		l->was_faulty = true;
 		set_state(l, TORUS_LINK_TRAINING, now);
 		start_init(l, now);
 	}
@@ -801,7 +794,7 @@ static void poll_up(struct tn_link *l, u64 now)
 		l->counter[TORUS_PC_REPLAY_TIMEOUTS]++;
 		again = true;
 	}
-	if (l->retry.tx.sent.head && l->retry.tx.tries >= l->params->retry_count &&
+	if (l->retry.tx.tries >= l->params->retry_count &&
 	    now - l->retry.tx.since >= l->params->retry_time)
 		tn_link_fail(l, TORUS_REASON_RETRY, now);
 	else if (now >= silent_at(l))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A link that trains again, by itself or with its peer: what is kept, and what ends the training.
+ * The timers of a link that is up, among them that of replays, which retrains a link of ACK/NAK.
  */
 #include "tests/unit/lone.h"
 #include "lib/util/times.h"
@@ -251,6 +252,128 @@ static void retraining_of_peer_is_followed(void **state)
 	}
 }
 
+/* --- timers of a link that is up --------------------------------------------------------------- */
+
+/* The peer sends a management packet; @ahead: after one that was lost. */
+static void peer_sends(u16 ahead)
+{
+	lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_MGMT, .len = 1, .tseq = ahead }, good);
+	l.peer[0].tseq = (u16)((l.peer[0].tseq - !!ahead) & TN_SEQ_MASK);
+}
+
+static void send_one(void)
+{
+	assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
+}
+
+/* Each timer is due at its time and not again, also if no frame is sent meanwhile. */
+static void expired_timer_is_not_due_again(void **state)
+{
+	(void)state;
+	for (u32 which = 0; which < 3; which++) {
+		u64 *at, was;
+
+		begin_up();
+		at = which == 0 ? &link->ack_at : which == 1 ? &link->credit_at : &link->keepalive_at;
+		if (which == 0)
+			peer_sends(0);
+		if (which == 1)		/* as if a packet had left its buffer */
+			link->credit_at = l.now + MS;
+		was = *at;
+		assert_true(tn_link_expiry(link) == was);
+		l.now = was;
+		tn_link_poll(link, l.now);
+		assert_true(*at != was && tn_link_expiry(link) > l.now);
+		assert_true(which == 1 ? link->credit_now : link->ack_now);
+		end();
+	}
+}
+
+/* A reception error is reported again at intervals, in another generation, until it is repaired. */
+static void error_is_reported_at_intervals_until_repaired(void **state)
+{
+	u64 half = 0;
+
+	(void)state;
+	begin_up();
+	half = l.params.replay_timeout / 2;
+	peer_sends(1);
+	for (u32 n = 1; n <= 4; n++) {
+		u8 gen = link->retry.rx.e_gen;
+
+		lone_drain(&l, 0);
+		assert_int_equal(pc(TORUS_PC_E_SENT), n);
+		assert_true(link->e_at == l.now + half);
+		tn_link_poll(link, l.now + half - 1);
+		assert_false(link->ack_now);
+		l.now += half;
+		tn_link_poll(link, l.now);
+		assert_true(link->ack_now);
+		assert_int_equal(link->retry.rx.e_gen, gen ^ 1);
+	}
+	peer_sends(0);
+	lone_drain(&l, 0);
+	for (u32 n = 1; n <= 3; n++) {
+		l.now += half;
+		tn_link_poll(link, l.now);
+	}
+	assert_int_equal(pc(TORUS_PC_E_SENT), 5);
+	assert_true(link->e_at < l.now && tn_link_expiry(link) > l.now);
+	end();
+}
+
+/* Nothing is sent again while packets are yet to be sent for the first time. */
+static void no_replay_begins_before_all_is_sent(void **state)
+{
+	(void)state;
+	begin_up();
+	send_one();
+	lone_drain(&l, 0);
+	send_one();
+	l.now += l.params.replay_timeout;
+	assert_true(tn_link_expiry(link) > l.now);
+	tn_link_poll(link, l.now);
+	assert_int_equal(pc(TORUS_PC_RETRIES), 0);
+	lone_drain(&l, 0);
+	assert_true(tn_link_expiry(link) == l.now + l.params.replay_timeout);
+	end();
+}
+
+/*
+ * The interval of replays doubles three times. Every fourth replay with ACK/NAK retrains the link;
+ * the other protocols go on.
+ */
+static void fourth_replay_retrains_link_of_acknak(void **state)
+{
+	(void)state;
+	for (u32 wish = TORUS_RETRY_ANGARA; wish <= TORUS_RETRY_HIPPI; wish++) {
+		begin();
+		tn_nic_retry(l.nic, 0, wish, l.now);
+		lone_up(&l, 0);
+		l.nic->params.silence = l.nic->params.retry_time = 1000 * SEC;
+		link->peer_up = true;
+		send_one();
+		for (u32 n = 0; n < 6; n++) {
+			u64 timeout = l.params.replay_timeout << (n < 3 ? n : 3);
+
+			lone_drain(&l, 0);
+			l.now += timeout - 1;
+			tn_link_poll(link, l.now);
+			assert_int_equal(pc(TORUS_PC_RETRIES), n);
+			l.now++;
+			assert_true(tn_link_expiry(link) <= l.now);
+			tn_link_poll(link, l.now);
+			assert_int_equal(pc(TORUS_PC_RETRIES), n + 1);
+			assert_int_equal(pc(TORUS_PC_REPLAY_TIMEOUTS), n + 1);
+			if (n == 3 && wish == TORUS_RETRY_ACKNAK)
+				break;
+			assert_int_equal(link->state, UP);
+		}
+		assert_int_equal(link->state, wish == TORUS_RETRY_ACKNAK ? TORUS_LINK_RETRAINING : UP);
+		end();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -260,6 +383,10 @@ int main(void)
 		cmocka_unit_test(different_parameters_in_retraining_are_reported),
 		cmocka_unit_test(link_begins_anew_if_peer_cannot_resume),
 		cmocka_unit_test(retraining_of_peer_is_followed),
+		cmocka_unit_test(expired_timer_is_not_due_again),
+		cmocka_unit_test(error_is_reported_at_intervals_until_repaired),
+		cmocka_unit_test(no_replay_begins_before_all_is_sent),
+		cmocka_unit_test(fourth_replay_retrains_link_of_acknak),
 	};
 
 	return cmocka_run_group_tests_name("link_retrain", all, NULL, NULL);

@@ -369,6 +369,10 @@ static void link_without_lanes_keeps_training(void **state)
 	assert_int_equal(gauge(TORUS_PG_WIDTH), 1);
 	assert_int_equal(pc(TORUS_PC_LANES_SHED), 2);
 	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 3);
+	tn_nic_retrain(l.nic, 0, l.now);	/* lanes that are lost already count once */
+	due_at(l.now + SETTLE);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_equal(pc(TORUS_PC_LANES_SHED), 2);
 	end();
 	/* A SerDes that settles at once is not measured more often because of that. */
 	begin();
@@ -418,6 +422,13 @@ static void loss_of_last_lane_fails_link(void **state)
 	train_on();
 	assert_int_equal(link->state, TORUS_LINK_FAULTY);
 	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 3);
+	/* The same with a SerDes that settles at once. */
+	serdes.settle = 0;
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_equal(link->state, TORUS_LINK_FAULTY);
+	assert_false(tn_link_wants(link));
+	serdes.settle = SETTLE;
 	margins(200, 200, 200);
 	while (link->train.state != TN_TRAIN_DONE)
 		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
@@ -428,6 +439,31 @@ static void loss_of_last_lane_fails_link(void **state)
 	lone_init(&l, 0, &i);
 	assert_int_equal(link->state, TORUS_LINK_INIT);
 	lone_up(&l, 0);
+	end();
+}
+
+/* While a link trains, no other timer runs, and a change of the cable causes no measurement. */
+static void training_is_not_disturbed(void **state)
+{
+	unsigned int before;
+
+	(void)state;
+	begin_up();
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	train_on();
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_true(link->give_up_at != NEVER);
+	serdes.settle = 10 * link->params->eye_interval;
+	tn_nic_retrain(l.nic, 0, l.now);
+	assert_int_equal(link->state, TORUS_LINK_TRAINING);
+	assert_true(link->give_up_at == NEVER && link->init_at == NEVER);
+	before = measured;
+	tn_nic_cable(l.nic, 0, l.now);
+	l.now += 2 * link->params->eye_interval;
+	tn_link_poll(link, l.now);
+	assert_int_equal(measured, before);
+	assert_int_equal(link->state, TORUS_LINK_TRAINING);
 	end();
 }
 
@@ -442,6 +478,7 @@ int main(void)
 		cmocka_unit_test(closing_eye_of_link_in_init_trains_again),
 		cmocka_unit_test(link_without_lanes_keeps_training),
 		cmocka_unit_test(loss_of_last_lane_fails_link),
+		cmocka_unit_test(training_is_not_disturbed),
 	};
 
 	return cmocka_run_group_tests_name("link_serdes", all, NULL, NULL);
