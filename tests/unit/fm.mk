@@ -12,7 +12,7 @@ tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events dem
 	news own_fabric ports positions prefixes present_table \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
-tests += $(addprefix tests/unit/test_fm_,admin flapping)
+tests += $(addprefix tests/unit/test_fm_,admin flapping layout)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
@@ -32,6 +32,7 @@ $(eval $(call alone-test,flows,root/sums))
 $(eval $(call alone-test,graph,root/discover))
 $(eval $(call alone-test,growing,root/grow))
 $(eval $(call alone-test,job_rows,node/job_rows))
+$(eval $(call alone-test,layout,root/discover))
 $(eval $(call alone-test,leftover,root/leftover))
 $(eval $(call alone-test,marks,root/changes))
 $(eval $(call alone-test,news,root/news))
@@ -59,6 +60,7 @@ tests/unit/test_fm_cable_events-objs += lib/util/hash.o daemon/fm/node/random.o
 tests/unit/test_fm_admin-objs += daemon/fm/node/orders.o daemon/fm/node/random.o
 tests/unit/test_fm_flapping-objs += daemon/fm/node/random.o
 tests/unit/test_fm_graph-objs += daemon/fm/root/corner.o
+tests/unit/test_fm_layout-objs += daemon/fm/root/corner.o
 tests/unit/test_fm_views-objs += daemon/fm/node/orders.o daemon/fm/node/random.o
 tests/unit/test_fm_actions-objs += daemon/fm/node/nic_actions.o
 tests/unit/test_fm_taking_part-objs += daemon/fm/node/reports.o

@@ -570,21 +570,32 @@ static void place_nodes(struct placing *g, enum trust least)
 	}
 }
 
+/* Places all nodes that have votes, first by the cables that are trusted most. */
+static void place_by_trust(struct placing *g)
+{
+	for (int least = SURE; least >= CROSSED; least--)
+		place_nodes(g, (enum trust)least);
+}
+
 /*
  * Gives a node whose place no cable implies the place where its NIC already works, if that is free.
  * A root that starts again while other nodes are dead may find such nodes, and know none of their
- * neighbours.
+ * neighbours. Return: true if there was such a node: then its neighbours may have votes.
  */
-static void keep_places(struct fm *fm)
+static bool keep_places(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
+	bool some = false;
 
 	for (uint32_t i = 0; r->unplaced && i < fm_roster_size(r); i++) {
 		const struct fm_record *m = fm_record_no(r, i);
 
-		if (is_waiting(m) && m->worked_at != TORUS_NO_NODE && !r->at[m->worked_at])
+		if (is_waiting(m) && m->worked_at != TORUS_NO_NODE && !r->at[m->worked_at]) {
 			put_node(fm, i, m->worked_at);
+			some = true;
+		}
 	}
+	return some;
 }
 
 /*
@@ -717,9 +728,9 @@ bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 	g.trust = calloc((size_t)fm_roster_size(fm->root) * 2 * fm->ndims, sizeof(*g.trust));
 	if (g.trust && find_cables(fm, &g.cables)) {
 		g.joined = find_joined(&g);
-		for (int least = SURE; least >= CROSSED; least--)
-			place_nodes(&g, (enum trust)least);
-		keep_places(fm);
+		place_by_trust(&g);
+		if (keep_places(fm))
+			place_by_trust(&g);
 		refine_all(&g);
 		count_early(fm);
 	} else {
