@@ -12,7 +12,7 @@ tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events dem
 	news own_fabric ports positions prefixes present_table \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
-tests += $(addprefix tests/unit/test_fm_,admin flapping layout)
+tests += $(addprefix tests/unit/test_fm_,admin flapping layout plan)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
@@ -37,6 +37,7 @@ $(eval $(call alone-test,leftover,root/leftover))
 $(eval $(call alone-test,marks,root/changes))
 $(eval $(call alone-test,news,root/news))
 $(eval $(call alone-test,own_fabric,node/home))
+$(eval $(call alone-test,plan,root/plan))
 $(eval $(call alone-test,ports,node/port))
 $(eval $(call alone-test,positions,node/wave))
 $(eval $(call alone-test,present_table,node/table))
@@ -66,6 +67,7 @@ tests/unit/test_fm_actions-objs += daemon/fm/node/nic_actions.o
 tests/unit/test_fm_taking_part-objs += daemon/fm/node/reports.o
 tests/unit/test_fm_present_table-objs += lib/util/hash.o \
 	$(addprefix daemon/fm/node/,jobs.o library.o orders.o random.o)
+tests/unit/test_fm_plan-objs += daemon/fm/wire/plan.o
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_job_rows-objs += $(addprefix daemon/fm/node/,jobs.o orders.o random.o)
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o
