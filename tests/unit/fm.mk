@@ -7,6 +7,8 @@ tests/unit/test_$(1)-objs := $(addprefix daemon/fm/node/,conns.o lag.o) tests/un
 tests/unit/test_$(1)-libs := $(call pkg-libs,cmocka)
 endef
 $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
+tests/unit/test_conns-objs += tests/unit/memory.o
+tests/unit/test_conns-libs += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
 
 tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events demand dispute equals flows follow_back graph growing job_rows leftover marks \
 	news own_fabric ports positions prefixes present_table \
