@@ -20,3 +20,13 @@ tests/unit/test_$(1)-deps := $$(B)/libtorus.a
 tests/unit/test_$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs)
 endef
 $(foreach t,soft soft_links soft_fill soft_rma,$(eval $(call soft-test,$(t))))
+
+# Remote memory of a software NIC by itself: stubs stand for the core and the shell.
+define soft-rma-test
+tests += tests/unit/test_soft_$(1)
+tests/unit/test_soft_$(1)-objs := $$(addprefix tests/unit/,test_soft_$(1).o fake_service.o) \
+	$$(addprefix kernel/req/soft_,rma.o region.o space.o list.o) \
+	$$(addprefix kernel/core/,window.o fe.o amo.o topo.o)
+tests/unit/test_soft_$(1)-libs := $$(call pkg-libs,cmocka)
+endef
+$(foreach t,contexts region list,$(eval $(call soft-rma-test,$(t))))
