@@ -10,7 +10,7 @@ $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 tests/unit/test_conns-objs += tests/unit/memory.o
 tests/unit/test_conns-libs += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
 
-tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events demand dispute equals flows follow_back graph growing job_rows leftover marks \
+tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events demand dispute equals flows follow_back graph growing inits job_rows leftover marks \
 	news own_fabric ports positions prefixes present_table \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
@@ -33,6 +33,7 @@ $(eval $(call alone-test,flapping,root/damp))
 $(eval $(call alone-test,flows,root/sums))
 $(eval $(call alone-test,graph,root/discover))
 $(eval $(call alone-test,growing,root/grow))
+$(eval $(call alone-test,inits,node/bootstrap))
 $(eval $(call alone-test,job_rows,node/job_rows))
 $(eval $(call alone-test,layout,root/discover))
 $(eval $(call alone-test,leftover,root/leftover))
@@ -70,6 +71,7 @@ tests/unit/test_fm_taking_part-objs += daemon/fm/node/reports.o
 tests/unit/test_fm_present_table-objs += lib/util/hash.o \
 	$(addprefix daemon/fm/node/,jobs.o library.o orders.o random.o)
 tests/unit/test_fm_plan-objs += daemon/fm/wire/plan.o
+tests/unit/test_fm_inits-objs += daemon/fm/wire/init.o
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_job_rows-objs += $(addprefix daemon/fm/node/,jobs.o orders.o random.o)
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o
