@@ -61,7 +61,7 @@ void fm_leftover_end(struct fm *fm, const struct fm_sums *s, bool bounded)
 		l->wait = 0;
 		return;
 	}
-	if (l->wait && !s->reopen)
+	if (!s->reopen)
 		wait = later(wait, earlier(2 * l->wait, WAIT_LAST));
 	invariant(wait >= WAIT_SOON && wait <= WAIT_LAST);
 	l->wait = wait;
