@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Files of the root by themselves: more of those that fm.mk begins.
-tests += tests/unit/test_fm_phases
+tests += $(addprefix tests/unit/test_fm_,bases phases terms)
+$(eval $(call alone-test,bases,root/base))
 $(eval $(call alone-test,phases,root/recovery))
+$(eval $(call alone-test,terms,root/term))
 tests/unit/test_fm_phases-objs += daemon/fm/root/sums.o

@@ -146,13 +146,25 @@ static void forget_below(uint64_t guid)
 			}
 }
 
-static void move(uint32_t i, uint32_t node)
+/*
+ * @version: of the present table; if there is one, the packets that the node brought are in the
+ * fabric when the node has a place
+ */
+static void move(uint32_t i, uint32_t node, uint64_t version)
 {
-	bool bare = shadow[i].node != node;
+	bool bare = shadow[i].node != node, places = node != TORUS_NO_NODE;
+	struct fm_record *m = record(i);
 
-	r()->bare = record(i)->bare = false;
-	fm_record_move(s.fm, record(i), node);
-	assert_true(r()->bare == bare && record(i)->bare == bare);
+	r()->bare = m->bare = false;
+	r()->brought = 1;
+	m->brought = 6;
+	m->waits_since = 9;
+	s.fm->table.version = version;
+	fm_record_move(s.fm, m, node);
+	assert_true(r()->bare == bare && m->bare == bare);
+	assert_int_equal(m->waits_since, places ? 0 : 9);
+	assert_int_equal(m->brought, places && version ? 0 : 6);
+	assert_int_equal(r()->brought, places && version ? 7 : 1);
 	shadow[i].node = node;
 	ranks_at = earlier(ranks_at, s.fm->now + s.cfg.resend);
 }
@@ -269,6 +281,8 @@ static void live(uint64_t seed)
 			fm_record_missing(s.fm, record(0));
 			miss(0);
 		} else if (what < 7) {
+			if (rnd_one_in(&rnd, 3))	/* its parent may be known by now */
+				other = shadow[i].via;
 			hang(i, rnd_one_in(&rnd, 5) || other == NIC + i ? 0 : other);
 		} else if (what < 9) {
 			record(i)->moving = record(i)->lost = true;
@@ -278,7 +292,8 @@ static void live(uint64_t seed)
 		} else if (what < 11) {
 			forget_below(other == NIC ? NIC + i : other);
 		} else if (what < 12) {
-			move(i, rnd_one_in(&rnd, 2) ? TORUS_NO_NODE : i);
+			move(i, rnd_one_in(&rnd, 2) ? TORUS_NO_NODE : i,
+			     rnd_one_in(&rnd, 2) ? 0 : 3);
 		} else if (what < 14) {
 			fm_record_name(r(), record(i), name_of(name));
 			shadow[i].name = name;
@@ -339,6 +354,12 @@ static void end_of_cable_is_named_by_place_or_port(void **state)
 		assert_ptr_equal(fm_end_text(s.fm, record(1), p, text, sizeof(text)), text);
 		assert_string_equal(text, placed[p]);
 	}
+	s.fm->ndims = s.fm->table.shape.ndims = 3;
+	s.fm->table.shape.size[2] = 1;
+	fm_end_text(s.fm, record(1), 5, text, sizeof(text));
+	assert_string_equal(text, "2,0,0:-z ('n1')");
+	s.fm->ndims = 2;
+	s.fm->table.shape = s.shape;
 	/* A root that restarts with a small table meets a node with a place in a larger one. */
 	s.fm->table.nodes = 2;
 	fm_end_text(s.fm, record(1), 1, text, sizeof(text));
@@ -347,6 +368,23 @@ static void end_of_cable_is_named_by_place_or_port(void **state)
 	fm_record_move(s.fm, record(1), TORUS_NO_NODE);
 	fm_end_text(s.fm, record(1), 1, text, sizeof(text));
 	assert_string_equal(text, "port +y of 'n1'");
+	stage_end(&s);
+}
+
+static void node_at_place_is_found_after_places_are_known(void **state)
+{
+	uint32_t *at, none[4] = { 0, 2, 0, 0 };
+
+	(void)state;
+	begin();
+	add(1);
+	at = r()->at;
+	r()->at = NULL;
+	assert_null(fm_record_at(r(), 1));
+	r()->at = none;
+	assert_ptr_equal(fm_record_at(r(), 1), record(1));
+	assert_null(fm_record_at(r(), 2));
+	r()->at = at;
 	stage_end(&s);
 }
 
@@ -467,6 +505,7 @@ int main(void)
 		cmocka_unit_test(random_nodes_equal_naive_roster),
 		cmocka_unit_test(forgetting_below_node_forgets_its_descendants),
 		cmocka_unit_test(end_of_cable_is_named_by_place_or_port),
+		cmocka_unit_test(node_at_place_is_found_after_places_are_known),
 		cmocka_unit_test(only_unreferenced_dead_node_is_forgotten),
 	};
 
