@@ -314,6 +314,7 @@ u32 lone_tx(struct lone *l, unsigned int port)
 	u32 at = 0, bytes = tn_nic_tx(l->nic, port, &l->tn, l->now);
 
 	l->nsent = 0;
+	assert_int_equal(bytes, l->tn.bytes);
 	if (!bytes)
 		return 0;
 	gather(l);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an INIT does to a link, for each state of the link and each kind of INIT, against a model of
- * the rules in kernel/core/link.h; and what a handshake says and a session begins with.
+ * Tests what an INIT does to a link, for each state of the link and each kind of INIT, against a
+ * model of the rules in kernel/core/link.h; and what a handshake says and a session begins with.
  */
 #include "tests/unit/lone.h"
 #include "lib/util/times.h"
@@ -19,7 +19,7 @@ static struct tn_link_ops ops;
 static const struct tn_link_ops *real;
 static const struct tn_tail good;
 
-/* What the link told its NIC since the last forget(). */
+/* Calls of the link to its NIC since the last forget(). */
 static struct {
 	u32 seqs, failures;
 	bool none;
@@ -182,11 +182,11 @@ static void check_change(const struct tn_link *was, const struct tn_init *i)
 
 	assert_int_equal(told.failures, fails);
 	if (fails)
-		check_arrows((const u8 []) { was->state, FAULTY, TRAINING, INIT, 0xff });
+		check_arrows((const u8[]) { was->state, FAULTY, TRAINING, INIT, 0xff });
 	else if (restarts)
-		check_arrows((const u8 []) { FAULTY, TRAINING, INIT, 0xff });
+		check_arrows((const u8[]) { FAULTY, TRAINING, INIT, 0xff });
 	else if (now != was->state)
-		check_arrows((const u8 []) { was->state, now, 0xff });
+		check_arrows((const u8[]) { was->state, now, 0xff });
 	else
 		assert_int_equal(l.events, 0);
 	assert_int_equal(link->reason, fails ? TORUS_REASON_PEER : was->reason);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a NIC shows of itself (struct tn_link_info, counters, room), which packets of its host it
- * takes, and what a failed link and another place leave behind.
+ * Tests what a NIC shows of itself (struct tn_link_info, counters, room), which packets of its host
+ * it takes, and what a failed link and another place leave behind.
  */
 #include "tests/unit/one_lone.h"
 
@@ -284,7 +284,7 @@ static void replies_have_their_own_queue(void **state)
 		pkt = make_packet(1);
 		pkt->tail.vb = service ? TN_SERVICE_RMA : 0;
 		if (held)
-			assert_int_equal(tn_nic_hold(l.nic, (const u32 []) { 1 }, 1), 0);
+			assert_int_equal(tn_nic_hold(l.nic, (const u32[]) { 1 }, 1), 0);
 		queue = service && vc == TORUS_VC_D1 ? TN_INPUT_REPLY : TN_INPUT_INJECT + vc;
 		if (service)
 			assert_int_equal(tn_send_service(l.nic, pkt, 1, vc), 0);
