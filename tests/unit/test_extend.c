@@ -100,6 +100,7 @@ static void fabric(const struct torus_shape *old)
 
 static bool extends(void)
 {
+	memset(&found, 0xee, sizeof(found));
 	return fm_extend(fm, &found, &open);
 }
 
@@ -205,17 +206,33 @@ static void random_fabric_grows_exactly_as_model(void **state)
 
 /* --- by which no shape can grow --------------------------------------------------------------- */
 
+/* Makes a fabric of @large, of which the nodes of @old have places. */
+static void part_of(const char *large, const char *small)
+{
+	struct torus_shape old;
+
+	assert_int_equal(torus_shape_parse(large, &whole), 0);
+	assert_int_equal(torus_shape_parse(small, &old), 0);
+	closed = 3;
+	first = 0;
+	for (uint32_t i = 0; i < torus_nodes(&whole); i++)
+		is_there[i] = true;
+	fabric(&old);
+}
+
 /* Makes a fabric of 4x3, of which the first two columns have places. */
 static void columns(void)
 {
-	struct torus_shape old = { .ndims = 2, .size = { 2, 3, 1, 1, 1, 1 } };
+	part_of("4x3", "2x3");
+}
 
-	whole = (struct torus_shape) { .ndims = 2, .size = { 4, 3, 1, 1, 1, 1 } };
-	closed = 3;
-	first = 0;
-	for (uint32_t i = 0; i < 12; i++)
-		is_there[i] = true;
-	fabric(&old);
+/* The cable at @port of @from, as that node reports it, leads to @to. */
+static void plug(uint32_t from, unsigned int port, uint32_t to)
+{
+	record(from)->row.port[port] = (struct fm_port_row) {
+		.state = FM_PORT_UP, .peer_guid = to + 1,
+		.peer_port = (uint8_t)torus_dir_opposite(&whole, port),
+	};
 }
 
 static void fabric_with_new_columns_grows_to_whole(void **state)
@@ -314,6 +331,7 @@ static void cable_of_new_node_to_wrong_place_prevents_growth(void **state)
 		{ 2, 10, 1 },	/* from 2,0 by +y to 2,2; that dimension is closed, and has 3 nodes */
 		{ 3, 1, 0 },	/* from 3,0 by +x to 1,0: a ring of 3, but there are 4 */
 		{ 3, 2, 0 },	/* from 3,0 by +x to 2,0: a ring of 2 */
+		{ 7, 8, 0 },	/* from 3,1 by +x to 0,2: a ring of 4, but not straight */
 	};
 
 	(void)state;
@@ -323,13 +341,100 @@ static void cable_of_new_node_to_wrong_place_prevents_growth(void **state)
 		for (uint32_t i = 3; i < 12; i += 4)
 			record(i)->row.port[0].state = FM_PORT_DOWN;
 		assert_true(extends());
-		record(t[k].from)->row.port[t[k].port] = (struct fm_port_row) {
-			.state = FM_PORT_UP, .peer_guid = t[k].to + 1,
-			.peer_port = (uint8_t)(t[k].port + 2),
-		};
+		plug(t[k].from, t[k].port, t[k].to);
 		assert_false(extends());
+		assert_int_equal(found.ndims, 0);
 		fm_free(fm);
 	}
+}
+
+/* Wrong cables between nodes that have places, or from a node to itself, prevent nothing. */
+static void wrong_cables_elsewhere_do_not_prevent_growth(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 5; k++) {
+		part_of("5x3", "3x3");
+		switch (k) {
+		case 0:		/* two of +y are exchanged */
+			plug(0, 1, 6);
+			plug(1, 1, 5);
+			break;
+		case 1:		/* from 2,0, the last one, by +x to 1,0 */
+			plug(2, 0, 1);
+			break;
+		case 2:		/* from 0,0 by +x to 0,1 */
+			plug(0, 0, 5);
+			break;
+		case 3:		/* of a new node to itself */
+			plug(14, 0, 14);
+			break;
+		default:	/* a spare node at 1,0 by -y, where 1,2 is */
+			fm_record_add(fm->root, 100)->row.nports = 4;
+			plug(1, 3, 99);
+		}
+		assert_true(extends());
+		assert_memory_equal(found.size, whole.size, sizeof(whole.size));
+		fm_free(fm);
+	}
+}
+
+/* Two nodes that have places name the same new node. */
+static void contradicting_cables_to_one_new_node_prevent_growth(void **state)
+{
+	(void)state;
+	columns();
+	for (uint32_t i = 0; i < 12; i++)
+		for (unsigned int p = 0; p < 4; p++)
+			if (i % 4 > 1)
+				record(i)->row.port[p].state = FM_PORT_DOWN;
+	assert_true(extends());
+	plug(5, 0, 2);		/* from 1,1 by +x to 2,0 */
+	assert_false(extends());
+	fm_free(fm);
+}
+
+/*
+ * A long prefix has no room for a byte for each coordinate, so addresses follow from node ids, which
+ * growth may change: then nothing grows. Nor does it if there are too few addresses.
+ */
+static void growth_keeps_addresses(void **state)
+{
+	static const char *const large[] = { "4x3", "3x4" }, *const small[] = { "2x3", "3x2" };
+	unsigned int grew = 0, not = 0;
+
+	(void)state;
+	for (unsigned int k = 0; k < 12; k++) {
+		struct torus_plan plan;
+		struct torus_shape old;
+		bool same = true;
+		uint32_t node;
+
+		part_of(large[k % 2], small[k % 2]);
+		old = fm->table.shape;
+		for (uint32_t i = 0; i < torus_nodes(&old); i++) {
+			struct torus_coords at;
+
+			torus_node_coords(&old, i, &at);
+			node = torus_node_id(&whole, &at);
+			same &= node == i;
+		}
+		torus_plan_default(&plan);
+		if (k / 2 == 1 || k / 2 == 3)
+			torus_plan_parse4("10.1.1.0/28", &plan);
+		if (k / 2 == 2 || k / 2 == 3)
+			torus_plan_parse6("fd00::/124", &plan);
+		if (k / 2 == 4)
+			torus_plan_parse4("10.1.1.0/29", &plan);
+		if (k / 2 == 5)
+			torus_plan_parse6("fd00::/125", &plan);
+		fm->root->plan = plan;
+		assert_int_equal(extends(), k < 2 || (k < 8 && same));
+		assert_memory_equal(&found, &whole, sizeof(whole));	/* even if some lose addresses */
+		grew += k > 1 && same;
+		not += !same;
+		fm_free(fm);
+	}
+	assert_true(grew && not);	/* growth of one dimension changes ids, of the other not */
 }
 
 /* Dead nodes that have places do not help, because they report no cables. */
@@ -391,6 +496,9 @@ int main(void)
 		cmocka_unit_test(exchanged_cables_prevent_growth),
 		cmocka_unit_test(unusable_cables_find_no_new_node),
 		cmocka_unit_test(cable_of_new_node_to_wrong_place_prevents_growth),
+		cmocka_unit_test(wrong_cables_elsewhere_do_not_prevent_growth),
+		cmocka_unit_test(contradicting_cables_to_one_new_node_prevent_growth),
+		cmocka_unit_test(growth_keeps_addresses),
 		cmocka_unit_test(dead_nodes_do_not_help_growth),
 		cmocka_unit_test(node_without_place_inside_does_not_prevent_growth),
 		cmocka_unit_test(two_nodes_with_one_place_prevent_growth),

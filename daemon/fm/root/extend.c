@@ -101,7 +101,7 @@ static bool is_inside(const struct extension *x, const int32_t *pos)
 /* Finds the dimensions that can grow: those whose last nodes do not lead to the first ones. */
 static void find_open(struct extension *x)
 {
-	x->can = (1u << x->old.ndims) - 1;
+	x->can = ~0u;
 	for (uint32_t k = 0; k < x->n; k++)
 		for (unsigned int d = 0; d < x->old.ndims; d++) {
 			uint32_t i = x->queue[k], j = find_cabled_peer(x, i, d);
@@ -149,7 +149,8 @@ static void place_new_nodes(struct extension *x)
 
 /*
  * Checks the cable from @i to @j against their positions. If it leads back, it gives a multiple of
- * the size, which is stored. Return: false if it contradicts the positions.
+ * the size, which is stored; in a dimension that cannot grow, it is less than the size, so that
+ * find_sizes() finds none. Return: false if the cable contradicts the positions.
  */
 static bool check_cable(struct extension *x, uint32_t i, unsigned int d, uint32_t j)
 {
@@ -162,7 +163,7 @@ static bool check_cable(struct extension *x, uint32_t i, unsigned int d, uint32_
 	if (to[d] == x->pos[j][d])
 		return true;
 	x->multiple[d] = gcd((uint32_t)abs(to[d] - x->pos[j][d]), x->multiple[d]);
-	return x->can & 1u << d;
+	return true;
 }
 
 static bool check_cables(struct extension *x)
@@ -194,9 +195,9 @@ static bool find_sizes(struct extension *x, uint8_t *open)
 		size = x->multiple[d] ? x->multiple[d] : wide;
 		if (size < wide || size > TORUS_MAX_SIZE)
 			return false;
-		if (size != x->old.size[d] || x->multiple[d])
+		if (x->multiple[d])
 			*open &= (uint8_t)~(1u << d);
-		if (size != x->old.size[d] && !x->multiple[d])
+		else if (size != x->old.size[d])
 			*open |= (uint8_t)(1u << d);
 		x->new.size[d] = (uint16_t)size;
 		nodes *= size;
