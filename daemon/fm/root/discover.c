@@ -405,8 +405,7 @@ static unsigned int count_agreeing(const struct placing *g, uint32_t i, uint32_t
 	unsigned int n = 0;
 
 	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++)
-		n += implied_place(g, i, p) == node &&
-		     (least == CROSSED || trust_of(g, i, p) >= least);
+		n += implied_place(g, i, p) == node && trust_of(g, i, p) >= least;
 	return n;
 }
 
@@ -460,7 +459,6 @@ static void put_node(struct fm *fm, uint32_t i, uint32_t node)
 		fm_record_move(fm, there, TORUS_NO_NODE);
 	}
 	fm_record_move(fm, m, node);
-	m->early = false;
 	r->at[node] = i + 1;
 }
 
@@ -506,8 +504,7 @@ static void queue_node(struct placing *g, uint32_t i, enum trust least)
 	struct fifo *f = &g->turn[votes];
 
 	invariant(votes < VOTES && f->head <= f->n && f->n <= f->room);
-	m->early = is_early(g, i, least, votes);
-	if (!votes || m->early)
+	if (!votes)
 		return;
 	if (f->n == f->room) {
 		uint32_t room = f->room ? 2 * f->room : 64;
