@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a node does with an Init, and with a link, by itself: random Inits and links, and random
+ * A node that receives an Init, or whose link changes, by itself: random Inits and links, and random
  * answers of the other parts of the manager. Which parts are called, in which order, and which
  * problems are reported is compared with a model.
  */
@@ -246,7 +246,7 @@ static struct torus_link random_link(struct rnd *r)
 	return l;
 }
 
-/* What the link itself shows to be wrong. Return: what the last problem says. */
+/* Reports the problems that the link itself shows. Return: a part of the last one's text. */
 static const char *link_model(const struct torus_link *l)
 {
 	const char *text = NULL;
