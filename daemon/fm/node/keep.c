@@ -92,13 +92,10 @@ bool fm_keep_new(struct fm *fm)
 	return true;
 }
 
-/*
- * Return: true if a table of that epoch and version, neither of which is 0, is later than the one
- * known to be kept.
- */
+/* Return: true if a table of that epoch and version is later than the one known to be kept. */
 static bool is_later(const struct fm_kept *k, uint64_t term, uint64_t version)
 {
-	return term > k->term || (term == k->term && version > k->version);
+	return !k->book || term > k->term || (term == k->term && version > k->version);
 }
 
 bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
@@ -157,6 +154,8 @@ bool fm_keep_whole(const struct fm *fm, struct fm_msg *out)
 void fm_keep_fill(const struct fm *fm, struct fm_hello *h)
 {
 	h->keeps = fm->cfg.keeps;
+	if (!fm->kept.book)
+		return;
 	h->kept_term = fm->kept.term;
 	h->kept = fm->kept.version;
 	h->kept_root = fm->kept.root;
