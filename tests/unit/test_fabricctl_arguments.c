@@ -95,6 +95,8 @@ static void wrong_arguments_of_questions_are_refused(void **state)
 		{ "events --until soon", "--until 'soon': must be" },
 		{ "events --since 2200-01-01", "is yet to come" },
 		{ "events --since -1h --until -2h", "--until '-2h' is before --since '-1h'" },
+		{ "events --since -5m --until -1h", "--until '-1h' is before --since '-5m'" },
+		{ "events --since -m", "--since '-m': must be" },
 		{ "events --follow --until now", "--follow has no end" },
 		{ "events --level loud", "--level 'loud': must be error, warning or info" },
 		{ "events --kind LINK", "--kind 'LINK': must be one of these words, or several with commas" },
