@@ -34,7 +34,7 @@ struct fm_record *fm_record_at(const struct fm_root *r, uint32_t node)
 
 /** struct cable - @changed: it has changed since the root began; @at: when; @downs: how often lost */
 struct cable {
-	bool up, lost, changed;
+	bool up, lost, changed, before;
 	uint64_t at;
 	uint32_t downs;
 };
@@ -173,11 +173,12 @@ static void want_change(const struct fm_table_msg *t, uint32_t node, unsigned in
 	*e = (struct event) { .node = node, .port = d, .peer = o, .peer_port = q, .up = up,
 			      .reason = up ? NULL : why(t, node, d), .version = t->version,
 			      .was_for = fm.now - (c->changed ? c->at : begun),
-			      .at_least = took && !c->changed,
+			      .at_least = c->changed ? c->before : took,
 			      .excluded = has_bit(a ? a->admin : 0, d, b ? b->admin : 0, q) };
 	want_text(e, a, b);
 	wanted++;
 	*c = (struct cable) { .up = up, .lost = !up, .changed = true, .at = fm.now,
+			      .before = took && !c->changed && begun == fm.now,
 			      .downs = c->downs + !up };
 }
 

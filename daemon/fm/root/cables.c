@@ -27,9 +27,11 @@
 /**
  * struct change - a cable (by node and dimension) that has changed: when it was last lost or came
  * back, and how often it was lost
+ * @before: that was before @at, while another root led
  */
 struct change {
 	uint32_t cable, downs;
+	bool before;
 	uint64_t at;
 };
 
@@ -270,13 +272,17 @@ static uint64_t take_change(struct fm *fm, uint32_t cable, bool lost, bool *bega
 	struct change *was = find_change(c, cable);
 	uint64_t at = was ? was->at : c->begun;
 
-	*began = !was && c->took;
+	*began = was ? was->before : c->took;
 	if (was) {
+		was->before = false;
 		was->at = fm->now;
 		was->downs += lost;
 	} else if (make_room(c)) {
 		hash_put(&c->by_cable, (uint32_t)fm_mix(cable), c->n);
-		c->change[c->n++] = (struct change) { cable, lost, fm->now };
+		c->change[c->n++] = (struct change) {
+			.cable = cable, .downs = lost, .at = fm->now,
+			.before = c->took && at == fm->now,
+		};
 	}
 	return at;
 }
