@@ -311,13 +311,13 @@ json_t *errors_json(const struct fabricd *d, unsigned int port)
 	enum quality_level level = q->level == QUALITY_GOOD && (w->worn || s->slow) ?
 				   QUALITY_WARN : q->level;
 
-	return json_pack("{s:s, s:b, s:f, s:b, s:f, s:f, s:I, s:I, s:f, s:f}", "level",
+	return json_pack("{s:s, s:b, s:f, s:b, s:f, s:f, s:I, s:I, s:f, s:f, s:f}", "level",
 			 quality_level_name(level), "worn", w->worn, "usual_margin", w->usual,
 			 "slow", s->slow, "round_trip_ms", (double)s->trip / MS,
 			 "usual_round_trip_ms", (double)s->usual / MS,
 			 "errors", (json_int_t)c.errors, "bits", (json_int_t)c.bits,
 			 "ms", q->based ? (double)(loop_now() - c.at) * 1e-6 : 0.0,
-			 "ber", quality_ber(&c));
+			 "ber", quality_ber(&c), "fail_ber", d->config.quality.fail_ber);
 }
 
 void errors_gone(struct fabricd *d)

@@ -32,7 +32,7 @@ static void add_port_values(json_t *link, unsigned int port)
 #define QUALITY                                                                          \
 	"'epoch':55,'quality':{'level':'good','worn':false,'usual_margin':0.0,'slow':false," \
 	"'round_trip_ms':0.0,'usual_round_trip_ms':0.0,'errors':0,'bits':0,'ms':0.0,"        \
-	"'ber':0.0},"
+	"'ber':0.0,'fail_ber':0.0},"
 
 /* The link at +x; @lanes: text of its lanes, or "" */
 static json_t *link_at_x(const char *lanes)
@@ -245,7 +245,7 @@ static void link_with_bit_errors_is_degraded(void **state)
 	json_t *bad =
 		json_of("{'level':'fail','worn':false,'usual_margin':0.0,'slow':false,"
 			"'round_trip_ms':0.0,'usual_round_trip_ms':0.0,'errors':33,'bits':3840,"
-			"'ms':0.0}");
+			"'ms':0.0,'fail_ber':1e-7}");
 
 	(void)state;
 	make_bad();

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "tools/fabricctl/command.h"
+#include "tools/fabricctl/errors.h"
 #include "tools/fabricctl/json.h"
 #include "tools/fabricctl/report.h"
 
@@ -284,6 +286,46 @@ static void page_lists_dead_nodes(void **state)
 	free(page);
 }
 
+/* Return: true if "links --errors" calls a receiver good that has received no error, whose rate is below @ber_max. */
+static bool is_good(const char *fail_ber, const char *ber_max)
+{
+	char item[512], out[4096];
+	FILE *to = tmpfile();
+	int kept = dup(1);
+	json_t *list;
+	size_t n;
+
+	snprintf(item, sizeof(item), "[{" CABLE ",\"errors\":0,\"lost\":0,\"bits\":9000000,\"ber_max\":%s,"
+		 "\"quality\":{\"level\":\"good\"%s}}]", ber_max, fail_ber);
+	list = parse(item);
+	assert_non_null(to);
+	fflush(stdout);
+	dup2(fileno(to), 1);
+	errors_show(list);
+	fflush(stdout);
+	dup2(kept, 1);
+	close(kept);
+	rewind(to);
+	n = fread(out, 1, sizeof(out) - 1, to);
+	out[n] = '\0';
+	fclose(to);
+	json_decref(list);
+	assert_non_null(strstr(out, "0,0:+x"));
+	return strstr(out, " good ");
+}
+
+/* The limit is that of the manager, or the default one if a manager does not send its own. */
+static void receiver_is_good_by_limit_of_its_manager(void **state)
+{
+	(void)state;
+	assert_true(is_good(",\"fail_ber\":1e-6", "5e-7"));
+	assert_false(is_good(",\"fail_ber\":1e-7", "5e-7"));
+	assert_false(is_good(",\"fail_ber\":1e-9", "5e-8"));
+	assert_true(is_good("", "5e-8"));
+	assert_false(is_good("", "5e-7"));
+	assert_true(is_good(",\"fail_ber\":0", "5e-8"));
+}
+
 static void page_of_fine_day_says_so(void **state)
 {
 	char *page = page_of(make("[]", "[]", "[]"));
@@ -312,6 +354,7 @@ int main(void)
 		cmocka_unit_test(outages_are_drawn_over_the_day),
 		cmocka_unit_test(page_excuses_cable_of_dead_node),
 		cmocka_unit_test(page_lists_dead_nodes),
+		cmocka_unit_test(receiver_is_good_by_limit_of_its_manager),
 		cmocka_unit_test(page_of_fine_day_says_so),
 	};
 
