@@ -107,6 +107,14 @@ owners() {
 	says 2 "'up' is a port of two NICs, torus1 and torus2" fabricctl device owner -d "$etc" up
 }
 
+# Where no NIC offers remote memory, the nodes of a lab may be meant.
+no_memory() {
+	local command
+	for command in regions windows; do
+		says 5 "in a lab, 'fabricctl lab exec NODE -- fabricctl ...' asks a node" env TORUS_RUNDIR="$tmp" fabricctl $command || return 1
+	done
+}
+
 # The file of a NIC is judged without a driver, and without root.
 nic_file() {
 	local etc=$tmp/nics f
@@ -495,6 +503,7 @@ check "wrong arguments of lab commands are refused" lab_arguments
 check "lines of the user go into the configuration of managers" config
 check "device owner finds the NIC of an interface" owners
 check "device check reports errors of a NIC's file" nic_file
+check "regions and windows name the way to the nodes of a lab" no_memory
 check "lab exec returns the exit status of its command" exec_status
 check "each command prints JSON, and no colour in pipes" until_true 20 json
 check "completion offers nodes and other arguments of a command" completion

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <torus/rma.h>
 
+#include "command.h"
 #include "json.h"
-#include "kind.h"
 #include "memory.h"
 #include "number.h"
 #include "output.h"
@@ -124,7 +124,7 @@ static int cmd_regions(struct ctl *ctl, int argc, char **argv)
 	if (err) {
 		json_decref(list);
 		table_free(t);
-		return fail_as(kind_of_errno(err), "%s", torus_rma_error(NULL));
+		return memory_fail(where, err);
 	}
 	if (list)
 		json_show(list);

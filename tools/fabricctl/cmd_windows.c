@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <torus/rma.h>
 
+#include "command.h"
 #include "json.h"
-#include "kind.h"
 #include "memory.h"
 #include "number.h"
 #include "output.h"
@@ -91,7 +91,7 @@ static int cmd_windows(struct ctl *ctl, int argc, char **argv)
 	if (err) {
 		free(rows.row);
 		return err == -ENOMEM ? fail("out of memory") :
-		       fail_as(kind_of_errno(err), "%s", torus_rma_error(NULL));
+		       memory_fail(where, err);
 	}
 	if (rows.n)
 		qsort(rows.row, rows.n, sizeof(*rows.row), by_user_and_address);

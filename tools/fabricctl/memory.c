@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <torus/rma.h>
 
+#include "kind.h"
 #include "memory.h"
+#include "output.h"
 
 #define ACCESSES 4
 
@@ -28,4 +33,12 @@ json_t *access_json(unsigned int access)
 		if (access & 1u << i)
 			json_array_append_new(list, json_string(accesses[i]));
 	return list;
+}
+
+int memory_fail(const char *where, int err)
+{
+	bool none = err == -ENODEV && !where && !getenv("TORUS_RMA");
+
+	return fail_as(kind_of_errno(err), "%s%s", torus_rma_error(NULL),
+		       none ? "; in a lab, 'fabricctl lab exec NODE -- fabricctl ...' asks a node" : "");
 }
