@@ -122,6 +122,10 @@ still_lost() {
 	lab cut 0,1:+y && until_true 20 fabric_is '[9,17]' && fabricctl outages --link 0,1:+y | grep 'still lost' &&
 		lab mend 0,1:+y && until_true 20 fabric_is '[9,18]'
 }
+held_down() {
+	fabricctl link down 0,1:+y && until_true 20 fabric_is '[9,17]' && fabricctl outages --link 0,1:+y | grep 'held down  .* admin' &&
+		fabricctl link up 0,1:+y && until_true 20 fabric_is '[9,18]'
+}
 # A cable that comes back to another port is still lost, until it is in the right one.
 wrong_end() {
 	lab swap 0,0:+y 1,0:+y && until_true 20 fabric_is '[9,16]' && until_true 10 is_lost '0,0:+y' && is_lost '1,0:+y' &&
@@ -195,6 +199,7 @@ check "status counts the events" counted
 check "the next root knows what was ordered just before" ordered
 check "an outage shows both ends, the reason and its duration" outage
 check "a cable that is still lost is shown as lost" still_lost
+check "a cable that was taken down is shown as held down" held_down
 check "a cable in a wrong port does not count as mended" wrong_end
 check "a report names the cable to replace" report
 check "the report as a page is well-formed and escapes text" page

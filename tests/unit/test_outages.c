@@ -291,6 +291,27 @@ static void duration_of_lost_cable_goes_on(void **state)
 	json_decref(events);
 }
 
+/* A link that an administrator took down is not lost. */
+static void link_that_was_taken_down_is_held(void **state)
+{
+	static const struct { const char *outage, *text; bool held; } cases[] = {
+		{ "{'state':'lost','reason':'admin'}", "held down", true },
+		{ "{'state':'lost','reason':'carrier'}", "still lost", false },
+		{ "{'state':'lost','reason':null}", "still lost", false },
+		{ "{'state':'unknown','reason':'admin'}", "not seen", false },
+		{ "{'state':'mended','reason':'admin'}", "still lost", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *o = json_of(cases[i].outage);
+
+		assert_string_equal(outages_end_text(o), cases[i].text);
+		assert_int_equal(outages_held(o), cases[i].held);
+		json_decref(o);
+	}
+}
+
 static void odd_events_are_ignored(void **state)
 {
 	(void)state;
@@ -324,6 +345,7 @@ int main(void)
 		cmocka_unit_test(cables_of_dead_node_are_not_at_fault),
 		cmocka_unit_test(cable_lost_before_others_of_dead_node_is_at_fault),
 		cmocka_unit_test(duration_of_lost_cable_goes_on),
+		cmocka_unit_test(link_that_was_taken_down_is_held),
 		cmocka_unit_test(odd_events_are_ignored),
 	};
 

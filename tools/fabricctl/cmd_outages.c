@@ -46,7 +46,6 @@ static void print_cable_end(struct table *t, const json_t *end)
 static void print_times(struct table *t, const json_t *o)
 {
 	const json_t *from = json_object_get(o, "from"), *to = json_object_get(o, "to");
-	const char *state = json_text(o, "state");
 	char text[32];
 
 	table_cell(t, PLAIN, "%s", json_is_number(from) ?
@@ -55,7 +54,7 @@ static void print_times(struct table *t, const json_t *o)
 		table_cell(t, PLAIN, "%s%s", json_is_true(json_object_get(o, "latest")) ? "by " : "",
 			   moment_text(json_number_value(to), text));
 	else
-		table_cell(t, BAD, "%s", state && !strcmp(state, "unknown") ? "not seen" : "still lost");
+		table_cell(t, outages_held(o) ? PLAIN : BAD, "%s", outages_end_text(o));
 }
 
 static void print_outage(struct table *t, const json_t *o)

@@ -191,6 +191,22 @@ char *outages_cause_text(const json_t *outage, char *buf)
 	return buf;
 }
 
+bool outages_held(const json_t *outage)
+{
+	const char *state = json_text(outage, "state"), *reason = json_text(outage, "reason");
+
+	return state && !strcmp(state, "lost") && reason && !strcmp(reason, "admin");
+}
+
+const char *outages_end_text(const json_t *outage)
+{
+	const char *state = json_text(outage, "state");
+
+	if (state && !strcmp(state, "unknown"))
+		return "not seen";
+	return outages_held(outage) ? "held down" : "still lost";
+}
+
 static bool is_open_at(const json_t *outage, const json_t *node)
 {
 	return json_is_null(json_object_get(outage, "to")) &&

@@ -30,6 +30,10 @@ json_t *outages_dead_node(const json_t *event, bool *over);
  * Return: @buf: the reason, and whether a node's death or an administrator was the cause
  */
 char *outages_cause_text(const json_t *outage, char *buf);
+/** outages_held() - Return: true if an administrator took the link down, and it still is */
+bool outages_held(const json_t *outage);
+/** outages_end_text() - Return: what stands for the end of an outage that has no time of it */
+const char *outages_end_text(const json_t *outage);
 /**
  * outages_so_far() - set the durations of outages that have not ended, up to that time of day, s
  */

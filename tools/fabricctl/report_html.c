@@ -285,16 +285,13 @@ static void put_receivers(FILE *f, const json_t *receivers)
 static void put_outage(FILE *f, const char *const *titles, const json_t *o)
 {
 	const json_t *recovery = json_object_get(o, "recovery"), *from = json_object_get(o, "from");
-	const char *state = json_text(o, "state");
-	bool unknown = state && !strcmp(state, "unknown");
 	char text[256];
 
 	fputs("<tr>", f);
 	put_cell(f, titles[0], "%s",
 		 report_cable_text(json_object_get(o, "link"), text, sizeof(text)));
 	put_cell(f, titles[1], "%s", time_text(from, "before that", text));
-	put_cell(f, titles[2], "%s", time_text(json_object_get(o, "to"),
-					       unknown ? "not seen" : "still lost", text));
+	put_cell(f, titles[2], "%s", time_text(json_object_get(o, "to"), outages_end_text(o), text));
 	put_cell(f, titles[3], "%s%s", json_is_null(from) ? "> " : "",
 		 ms_text(json_object_get(o, "duration_ms"), text));
 	put_cell(f, titles[4], "%s", outages_cause_text(o, text));
