@@ -286,6 +286,42 @@ static void page_lists_dead_nodes(void **state)
 	free(page);
 }
 
+#define BADLY(node, ber) EVENT("warning", "errors", node " receives badly from 1,0:-x ('b'): 9 errors in 1e6 bits, " \
+	"bit error rate " ber ": replace the cable")
+
+/* Return: the texts of the receivers that were judged bad before, one a line. */
+static const char *judged(const char *events, const char *degraded)
+{
+	static char text[1024];
+	json_t *report = make(events, degraded, "[]"), *v;
+	size_t i, n = 0;
+
+	*text = '\0';
+	json_array_foreach(json_object_get(report, "judged"), i, v)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%.27s\n", json_text(v, "text"));
+	json_decref(report);
+	return text;
+}
+
+/* A receiver that was judged bad is not forgotten when its link is included and judged anew. */
+static void receiver_that_was_judged_bad_is_in_report(void **state)
+{
+	static const char twice[] = "[" BADLY("0,0:+x ('a')", "1.0e-06") "," BADLY("0,0:+x ('a')", "2.0e-06") ","
+		BADLY("0,0:+y ('a')", "3.0e-06") "," EVENT("info", "errors", "over: 0,0:+x ('a') receives from 1,0:-x ('b'): "
+		"the link was included and is judged anew") ","
+		EVENT("warning", "errors", "0,0:-x ('a') is taken out of service: replace its cable") ","
+		EVENT("warning", "node", "0,0:-x ('a') receives badly") "]";
+
+	(void)state;
+	assert_string_equal(judged(twice, "[]"),
+			    "0,0:+x ('a') receives badly\n"
+			    "0,0:+y ('a') receives badly\n");
+	/* One that is bad now is in the table of receivers. */
+	assert_string_equal(judged(twice, "[" RECEIVER(CABLE, "fail", "false", 9, 2e-6) "]"),
+			    "0,0:+y ('a') receives badly\n");
+	assert_string_equal(judged("[]", NULL), "");
+}
+
 /* Return: true if "links --errors" calls a receiver good that has received no error, whose rate is below @ber_max. */
 static bool is_good(const char *fail_ber, const char *ber_max)
 {
@@ -354,6 +390,7 @@ int main(void)
 		cmocka_unit_test(outages_are_drawn_over_the_day),
 		cmocka_unit_test(page_excuses_cable_of_dead_node),
 		cmocka_unit_test(page_lists_dead_nodes),
+		cmocka_unit_test(receiver_that_was_judged_bad_is_in_report),
 		cmocka_unit_test(receiver_is_good_by_limit_of_its_manager),
 		cmocka_unit_test(page_of_fine_day_says_so),
 	};

@@ -107,6 +107,25 @@ static void show_receivers(const json_t *receivers)
 		       json_array_size(receivers) - LINES_MAX);
 }
 
+/* Prints what was reported of receivers that are not judged bad any more. */
+static void show_judged(const json_t *judged)
+{
+	char text[32];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(judged, i, v) {
+		if (i == LINES_MAX)
+			break;
+		printf("%s%-12s%s, at %s\n", i ? "" : "\n", i ? "" : "earlier",
+		       table_or_dash(json_text(v, "text")),
+		       moment_text(json_number_value(json_object_get(v, "time")), text));
+	}
+	if (json_array_size(judged) > LINES_MAX)
+		printf("            and %zu more; 'fabricctl events --kind errors' lists all\n",
+		       json_array_size(judged) - LINES_MAX);
+}
+
 static void show_tasks(const json_t *tasks)
 {
 	char text[256];
@@ -161,6 +180,7 @@ static void show_report(const json_t *report, bool known)
 	show_cables(json_object_get(report, "cables"));
 	show_nodes_that_died(json_object_get(report, "nodes"));
 	show_receivers(json_object_get(report, "errors"));
+	show_judged(json_object_get(report, "judged"));
 	printf("\nrecoveries  %llu", (unsigned long long)json_count(r, "count"));
 	if (json_count(r, "count"))
 		printf(": median %.1f ms, worst %.1f ms; packets parked %llu, lost %llu",

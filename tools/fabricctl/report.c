@@ -304,6 +304,61 @@ static json_t *find_bad_receivers(const json_t *degraded)
 	return sort_array(list, order_receivers);
 }
 
+/*
+ * Return: the length of the receiver at the beginning of the text, such as "2,1:+x"; 0: the text is
+ * no judgement of a receiver (daemon/errors.c).
+ */
+static size_t judged_end(const char *text)
+{
+	static const char *const judged[] = { ") receives ", ") loses margin ", ") has a slow " };
+	const char *name = strstr(text, " ('");
+
+	for (size_t i = 0; name && i < sizeof(judged) / sizeof(judged[0]); i++)
+		if (strstr(name, judged[i]))
+			return (size_t)(name - text);
+	return 0;
+}
+
+/* Return: true if the receiver of the event is judged bad now. */
+static bool is_bad_now(const json_t *receivers, const char *text, size_t len)
+{
+	char at[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(receivers, i, v)
+		if (strlen(json_end_text(v, at)) == len && !strncmp(at, text, len))
+			return true;
+	return false;
+}
+
+/*
+ * Return: the last warning about each receiver that was judged bad in that time, and is not now: it
+ * has improved, or it was included and is judged anew.
+ */
+static json_t *find_judged_before(const json_t *events, const json_t *receivers)
+{
+	json_t *list = json_array(), *v, *other;
+	size_t i, k;
+
+	json_array_foreach(events, i, v) {
+		const char *kind = json_text(v, "kind"), *text = json_text(v, "text");
+		const char *level = json_text(v, "level");
+		size_t len = kind && text && !strcmp(kind, "errors") ? judged_end(text) : 0;
+
+		if (!len || !level || strcmp(level, "warning") || is_bad_now(receivers, text, len))
+			continue;
+		json_array_foreach(list, k, other)
+			if (!strncmp(json_text(other, "text"), text, len + 1))
+				break;
+		if (k < json_array_size(list))
+			json_array_set(list, k, v);
+		else
+			json_array_append(list, v);
+	}
+	return list;
+}
+
 /* --- what is to be done ---------------------------------------------------------------- */
 
 enum task { CLEAN, MEND, REPLACE };
@@ -421,6 +476,7 @@ json_t *report_make(const struct report_facts *f)
 			   sum_nodes(f->events, f->until), "errors", receivers,
 			   "recoveries", sum_recoveries(f->events), "events",
 			   count_kinds(f->events), "outages", outages, "orders", f->orders);
+	json_object_set_new(report, "judged", find_judged_before(f->events, receivers));
 	add_warnings(report, f->events);
 	json_object_set_new(report, "admin", find_orders(f->events));
 	return report;
