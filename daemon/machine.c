@@ -601,6 +601,7 @@ static void on_gone(void *arg, const char *why)
 	/* while the connections still exist, so that the root knows more than that they closed */
 	fabricd_event(d, loop_wall(), "", FM_ERROR, "nic", d->nic_text);
 	errors_gone(d);
+	machine_event(d, &(struct record_event) { .kind = RECORD_GONE, .now = loop_now() });
 	machine_stop(d);
 	tester_gone(d->tester);
 	systemd_notify("STATUS=waiting for the NIC: %s", why);

@@ -13,7 +13,7 @@ static const char *const names[RECORD_KINDS] = {
 	[RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move",	    [RECORD_ARBITER] = "arbiter",
 	[RECORD_KEPT] = "kept",	      [RECORD_STALLED] = "stalled", [RECORD_CLOCK] = "clock",
 	[RECORD_PLAN] = "plan",	      [RECORD_JOB] = "job",
-	[RECORD_END] = "end",
+	[RECORD_GONE] = "gone",	      [RECORD_END] = "end",
 };
 
 /* --- bytes -------------------------------------------------------------------- */
@@ -716,6 +716,9 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 		break;
 	case RECORD_MSG:
 		fm_msg(fm, e->msg.conn, e->msg.msg, e->now);
+		break;
+	case RECORD_GONE:
+		fm_nic_gone(fm, e->now);
 		break;
 	case RECORD_TIMER:
 		fm_timer(fm, e->now);

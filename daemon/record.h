@@ -35,6 +35,7 @@ enum record_kind {
 	RECORD_CLOCK,		/* fm_clock() */
 	RECORD_PLAN,		/* fm_plan() */
 	RECORD_JOB,		/* fm_job_start(), fm_job_stop() */
+	RECORD_GONE,		/* fm_nic_gone() */
 	RECORD_END,		/* fm_free() */
 	RECORD_KINDS,
 };

@@ -80,6 +80,12 @@ static void set_time(struct fm *fm, uint64_t now)
 	fm_lag_event(fm);
 }
 
+void fm_nic_gone(struct fm *fm, uint64_t now)
+{
+	set_time(fm, now);
+	fm_member_gone(fm);
+}
+
 void fm_timer(struct fm *fm, uint64_t now)
 {
 	set_time(fm, now);

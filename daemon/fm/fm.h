@@ -255,6 +255,11 @@ void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now);
  * returns no credits
  */
 void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now);
+/**
+ * fm_nic_gone() - report to the root that the NIC is gone; the host then frees the machine
+ * The root will see the links of this node end, and then knows that the node itself lives.
+ */
+void fm_nic_gone(struct fm *fm, uint64_t now);
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now);
 void fm_park(struct fm *fm, const struct torus_park *park, uint64_t now);
 /**

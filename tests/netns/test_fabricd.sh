@@ -243,10 +243,19 @@ nic_killed() {
 	lab kill --nic 1,1 >/dev/null &&
 	until_true 10 is 1.1 '.data.problems | any(.kind == "nic")' status &&
 	is 1.1 '.code == "not-ready"' coord &&
+	until_true 10 is 0.0 '.data.problems | any(.text == "node 1,1 ('"'n1-1'"') is dead: its NIC is gone; its manager waits for it")' status &&
+	is 0.0 '.data | any(.kind == "nic" and .node == [1,1] and (.text | startswith("the NIC is gone from node '"'n1-1'"': ")))' events &&
 	kill -0 "$(pid 1.1 fabricd)" &&
 	revive 1,1 &&
 	until_true 20 running 0.0 &&
 	until_true 5 is 1.1 '.data.node == [1,1]' coord && traffic 10.1.1.0
+}
+
+# Who asks the root for events learns also that the port is up again.
+port_events() {
+	"$B/fabricctl" link down 1,1:+x --control "$run/1.1/control" && "$B/fabricctl" link up 1,1:+x --control "$run/1.1/control" &&
+	until_true 10 is 0.0 '.data | map(select(.kind == "admin" and .node == [1,1])) | length == 2 and (.[0].level != .[1].level)' events &&
+	until_true 20 running 0.0
 }
 
 # A manager of 1,1 with a changed configuration replaces its own.
@@ -560,6 +569,7 @@ check "traffic goes on after a cable is cut, and after it is mended" cut_and_men
 check "a killed member is reported, and gets its place again" member_killed
 check "nodes keep their tables while the root is away" root_killed
 check "a manager works on without its NIC, and uses it again when it is back" nic_killed
+check "the root has both events of a port that is taken down and up" port_events
 check "a node with a wrong key is refused by its neighbours" wrong_key
 check "a node of another fabric is reported" wrong_fabric
 check "a recorded proof is refused and counted" overheard

@@ -55,6 +55,14 @@ tests/unit/test_report-deps := $(B)/libtorus.a
 tests/unit/test_report-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 $(B)/tests/unit/test_report.o: CPPFLAGS += $(lib-cflags)
 
+tests += tests/unit/test_next
+tests/unit/test_next-objs := tests/unit/test_next.o \
+	$(addprefix tools/fabricctl/,next.o root.o errors.o json.o moment.o number.o output.o table.o) \
+	lib/util/units.o
+tests/unit/test_next-deps := $(B)/libtorus.a
+tests/unit/test_next-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+$(B)/tests/unit/test_next.o: CPPFLAGS += $(lib-cflags)
+
 tests += tests/unit/test_follow
 tests/unit/test_follow-objs := tests/unit/test_follow.o $(addprefix tools/fabricctl/,follow.o json.o output.o)
 tests/unit/test_follow-deps := $(B)/libtorus.a

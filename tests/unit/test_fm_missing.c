@@ -39,6 +39,38 @@ static void loses_links(uint32_t node)
 	}
 }
 
+/*
+ * A manager reports that its NIC is gone, in whatever version. The node is dead when its links have
+ * ended, and the problem names the NIC, but not after the manager has begun anew.
+ */
+static void dead_node_whose_nic_is_gone_is_reported_so(void **state)
+{
+	(void)state;
+	for (unsigned int again = 0; again < 2; again++) {
+		struct fm_msg m = { .type = FM_MSG_FAILED }, h = hello(2);
+
+		ring();
+		m.failed = (struct fm_failed) { .guid = NIC + 2, .epoch = 1, .err = ENODEV };
+		stage_msg(&s, 102, &m);
+		assert_null(fm_problem(s.fm, 0));
+		assert_int_equal(fm_node(s.fm, 2)->state, FM_NODE_UP);
+		h.hello.epoch = 2;
+		h.hello.attach = 9;
+		if (again) {
+			stage_down(&s, 102);
+			joins(&h);
+		}
+		stage_down(&s, 102);
+		loses_links(2);
+		stage_run_ns(&s, s.now + 1000 * MS);
+		assert_string_equal(fm_problem(s.fm, 0)->text,
+				    again ? "node 2,0 ('n2') is dead" :
+					    "node 2,0 ('n2') is dead: its NIC is gone; its manager "
+					    "waits for it");
+		stage_end(&s);
+	}
+}
+
 /* A node's connection and its links are lost: it is dead, and that is reported. */
 static void node_without_links_and_connection_is_dead(void **state)
 {
@@ -724,6 +756,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(node_without_links_and_connection_is_dead),
+		cmocka_unit_test(dead_node_whose_nic_is_gone_is_reported_so),
 		cmocka_unit_test(node_without_links_and_connection_is_dead_at_once),
 		cmocka_unit_test(second_death_in_ring_cuts_off_node_between),
 		cmocka_unit_test(cable_from_node_to_itself_is_reported),

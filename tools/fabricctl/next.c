@@ -43,6 +43,8 @@ static const struct step steps[] = {
 	{ "job", NULL, "links --bad", "shows links that do not work; mend them, or stop the job" },
 	{ "node", "is silent", "events --level warning --kind seal,release,nic,fabric,node",
 	  "shows what its neighbours report; start fabricd there if it does not run, else correct its key, release or NIC, and restart it" },
+	{ "node", "its NIC is gone", "events --kind nic",
+	  "shows when, and why; repair the NIC there, and load its driver or start its process" },
 	{ "node", NULL, ENDS, OF_DEAD },
 	{ "seal", NULL, "events --kind seal",
 	  "shows the ports; give the node at the other end the key and release of the others, or this one if all its ports are named" },

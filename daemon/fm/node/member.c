@@ -283,6 +283,18 @@ static void report_own_failure(struct fm *fm, bool fails)
 	fm->up->send(fm, &msg);
 }
 
+void fm_member_gone(struct fm *fm)
+{
+	struct fm_msg msg = { .type = FM_MSG_FAILED };
+
+	if (fm->is_root)
+		return;
+	msg.failed.guid = fm->guid;
+	msg.failed.epoch = fm->epoch;
+	msg.failed.err = ENODEV;
+	fm->up->send(fm, &msg);
+}
+
 /* Called when the root has repeated the present step: answers again. */
 static void repeat_step(struct fm *fm)
 {

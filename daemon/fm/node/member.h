@@ -57,4 +57,7 @@ uint32_t fm_member_round(const struct fm *fm);
 /** fm_member_ended() - Return: true if this node has done the last step of its version */
 bool fm_member_ended(const struct fm *fm);
 
+/** fm_member_gone() - report to the root that this node's NIC is gone */
+void fm_member_gone(struct fm *fm);
+
 #endif /* FM_MEMBER_H */

@@ -58,6 +58,9 @@
  * Otherwise the NIC would park packets for such a port and replay them by a row of its old table,
  * and packets could go round between it and a node with the latest one, and arrive in any order.
  *
+ * A node whose NIC is gone lives, but is dead for the fabric, by its links. Its manager reports this
+ * before it closes its connections, so that the problem names the NIC.
+ *
  * Tests: tests/unit/test_fm_missing.c, tests/unit/test_fm_reach.c, tests/sim/test_dead.c.
  */
 #include <errno.h>
@@ -183,6 +186,13 @@ static void set_gone(struct fm *fm, struct fm_record *m, enum fm_node_state stat
 		fm_calls_look(fm);
 }
 
+static void set_dead(struct fm *fm, struct fm_record *m)
+{
+	bool no_nic = m->no_nic && m->no_nic == m->epoch;
+
+	set_gone(fm, m, FM_NODE_DEAD, no_nic ? ": its NIC is gone; its manager waits for it" : "");
+}
+
 /*
  * Return: true if @was and @is are entries of the same session of a link to @o, and @o reports this
  * link as up.
@@ -254,8 +264,13 @@ void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 	struct fm_record *m = fm_record(fm->root, f->guid);
 	char why[FM_TEXT_MAX / 2];
 
-	if (!m || m == fm_record_no(fm->root, 0) || m->epoch != f->epoch ||
-	    m->state != FM_NODE_UP || f->version != fm->root->version)
+	if (!m || m == fm_record_no(fm->root, 0) || m->epoch != f->epoch)
+		return;
+	if (!f->version && !f->by) {	/* its links end now, and it is judged by them */
+		m->no_nic = f->epoch;
+		return;
+	}
+	if (m->state != FM_NODE_UP || f->version != fm->root->version)
 		return;
 	if (f->by) {
 		judge_stuck(fm, m, f);
@@ -336,7 +351,7 @@ static uint64_t judge_set(struct fm *fm, struct fm_record *m, bool quorum)
 	if (fm->now < at)
 		return at;
 	for (uint32_t i = 0; i < n; i++)
-		set_gone(fm, fm_record_no(r, set[i]), FM_NODE_DEAD, "");
+		set_dead(fm, fm_record_no(r, set[i]));
 	return NEVER;
 }
 

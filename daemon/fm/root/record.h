@@ -31,11 +31,12 @@ struct fm_flap;
  * @bare: the NIC of the node may not have the place @node yet
  * @brought: colours of packets that its NIC may have, if it came back without a place: when it gets
  *	one, they are added to fm_root's @brought
+ * @no_nic: epoch of the manager that reported that its NIC is gone; 0: none has
  * @banned: it may not join before this time; @ban: length of the last ban, ns
  */
 struct fm_record {
 	uint64_t guid;
-	uint32_t epoch, node, worked_at;
+	uint32_t epoch, node, worked_at, no_nic;
 	int32_t position[TORUS_MAX_DIMS];
 	bool fixed, listed, marked;	/* @marked: its NIC has the bootstrap flag */
 	uint8_t state, brought;

@@ -518,7 +518,7 @@ struct fm_drop {
 #define FM_ERRNO_MAX 4095
 
 /**
- * struct fm_failed - node @guid cannot do a step of @version
+ * struct fm_failed - node @guid cannot do a step of @version; 0: its NIC is gone
  * @by: GUID of its parent, which reports that the node answers but does not report @round; 0: the
  *	node itself reports that its NIC fails
  * @err: errno of the NIC; 0: the NIC does not answer
