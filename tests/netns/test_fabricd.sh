@@ -251,7 +251,7 @@ nic_killed() {
 	until_true 5 is 1.1 '.data.node == [1,1]' coord && traffic 10.1.1.0
 }
 
-# Who asks the root for events learns also that the port is up again.
+# The root has the event that a port is up again, because users ask the root for events.
 port_events() {
 	"$B/fabricctl" link down 1,1:+x --control "$run/1.1/control" && "$B/fabricctl" link up 1,1:+x --control "$run/1.1/control" &&
 	until_true 10 is 0.0 '.data | map(select(.kind == "admin" and .node == [1,1])) | length == 2 and (.[0].level != .[1].level)' events &&
