@@ -58,9 +58,10 @@
  *
  * Exceptions. A node that has lost its root, and follows no other node yet, loses nothing, and does
  * not try first. Nor does a root without other nodes that finds another fabric: it is a new node
- * in most cases (root/claim.c). If a node loses its root during an attempt, and follows the root that
- * it tries, the connection of the attempt becomes the one to the root: a second one would be the
- * node's latest for that root, and the end of the first one would look like the end of the node.
+ * in most cases (root/claim.c). If a node loses its root during an attempt, and follows the root
+ * that it tries, the connection of the attempt becomes the one to the root: a second one would be
+ * the node's latest for that root, and the end of the first one would look like the end of the
+ * node.
  *
  * Safety. Any Init may be lost, so a node may stay with its root for any time, and nothing depends
  * on when it leaves: a NIC obeys the latest epoch that it was ordered to obey, whichever root its

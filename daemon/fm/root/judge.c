@@ -58,8 +58,8 @@
  * Otherwise the NIC would park packets for such a port and replay them by a row of its old table,
  * and packets could go round between it and a node with the latest one, and arrive in any order.
  *
- * A node whose NIC is gone lives, but is dead for the fabric, by its links. Its manager reports this
- * before it closes its connections, so that the problem names the NIC.
+ * A node whose NIC is gone lives, but is dead for the fabric, by its links. Its manager reports
+ * this before it closes its connections, so that the problem names the NIC.
  *
  * Tests: tests/unit/test_fm_missing.c, tests/unit/test_fm_reach.c, tests/sim/test_dead.c.
  */

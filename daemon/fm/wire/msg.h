@@ -270,7 +270,7 @@ struct fm_welcome {
 
 #define FM_BAN_MAX 20	/* in units of fm_config.member_max: longest ban of a node (root/judge.c) */
 
-/** struct fm_refuse - @wait_ms: the node may join after this time; 0: the sender knows no such time */
+/** struct fm_refuse - @wait_ms: the node may join after this time; 0: no such time is known */
 struct fm_refuse {
 	uint32_t wait_ms;
 	char text[FM_TEXT_MAX];
