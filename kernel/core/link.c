@@ -448,6 +448,7 @@ int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now)
 	pkt->tail = (struct tn_tail) { .flags = (u8)(flits * TN_FLIT - len) };
 	memset(pkt->payload, 0, (size_t)flits * TN_FLIT);
 	memcpy(pkt->payload, data, len);
+	pkt->unsummed = 0;
 	pkt->tail.ecrc = tn_ecrc(pkt->payload, &pkt->hdr, &pkt->tail);
 	tn_retry_push(&l->retry, pkt, now);
 	l->counter[TORUS_PC_MGMT_TX]++;

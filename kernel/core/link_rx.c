@@ -363,7 +363,7 @@ bool tn_pieces_sound(const struct tn_seg *seg, unsigned int n)
 static bool leads_series(const struct tn_link *l, const struct tn_hdr *h)
 {
 	return h->type == TN_DATA && !h->nic && !h->relayed && !h->e && !h->crp &&
-	       !l->retry.ops->counts && !l->retry.rx.ignoring && l->state == TORUS_LINK_UP;
+	       !l->retry.ops->counts && !l->retry.rx.ignoring;
 }
 
 /*

@@ -219,7 +219,6 @@ static void drop_packets(struct tn_nic *nic, u64 now)
 	nic->cut_short = false;
 	drop_all(nic, &nic->held);
 	drop_all(nic, &nic->relay.wait);
-	nic->relay.riders = 0;
 	nic->held_bytes = 0;
 	memset(nic->share, 0, sizeof(nic->share));
 	while ((pkt = tn_queue_pop(&nic->park.q))) {

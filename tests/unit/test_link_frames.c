@@ -102,7 +102,7 @@ static void each_request_is_an_idle(void **state)
 		}
 		assert_int_equal(link->asks, 0);
 		assert_false(tn_link_wants(link));
-		assert_non_null(lone_link(&l, 1)->ops);
+		assert_ptr_equal(lone_link(&l, 1)->ops, link->ops);	/* no byte beyond the link */
 		end();
 	}
 }
@@ -129,8 +129,8 @@ static void false_packet_is_sent_if_it_can_be(void **state)
 		l.ops.pkt_new = on_new;
 		if (why == 1)
 			l.no_memory = true;
-		if (why == 2)
-			link->credit.ct[vc] = link->credit.n_inp[vc];
+		if (why != 3)	/* the last buffer is enough */
+			link->credit.ct[vc] = (u16)(link->credit.n_inp[vc] - (why != 2));
 		if (why == 3)
 			tn_nic_retrain(l.nic, 0, l.now);
 		ct = link->credit.ct[vc];
@@ -252,9 +252,13 @@ static void sent_packets_count_on_their_vc(void **state)
 	begin();
 	push((struct tn_hdr) { .type = TN_DATA, .vc = 0 }, 1);
 	push((struct tn_hdr) { .type = TN_UNREACH, .vc = 1 }, 1);
-	push((struct tn_hdr) { .type = TN_DATA, .vc = 2 }, 1);
+	push((struct tn_hdr) { .type = TN_DATA, .vc = 2, .relayed = 1 }, 1);
 	send_mgmt(1);
 	assert_int_equal(lone_tx(&l, 0), 4);
+	assert_true(l.sent[2].via.dst == 6 && l.sent[2].via.payer == 4);
+	assert_int_equal(l.bytes, (4 * 3 + 1) * TN_FLIT);
+	assert_int_equal(l.sent[3].tail.ecrc,
+			 tn_ecrc(l.sent[3].payload, &l.sent[3].hdr, &l.sent[3].tail));
 	for (u32 vc = 0; vc < TORUS_VCS; vc++)
 		assert_int_equal(pc(TORUS_PC_TX_VCD0 + vc), 1);
 	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 4);
@@ -269,23 +273,26 @@ static void sent_packets_count_on_their_vc(void **state)
 static void marked_copy_precedes_packet_if_there_is_room(void **state)
 {
 	(void)state;
-	for (u32 code = 0; code < 3 * 4; code++) {
+	for (u32 code = 0; code < 3 * 6; code++) {
 		u32 len = code % 3, why = code / 3;
 		struct tn_pkt *pkt, *copy;
 
 		packets = 8;
 		begin();
-		tn_nic_marks(l.nic, 0, why == 3 ? 0 : TORUS_BER_ONE, 1);
+		tn_nic_marks(l.nic, 0, why == 3 ? len & 1 : TORUS_BER_ONE, 1);
 		for (u32 n = 0; n < (why == 1 ? 7 : 6); n++)
 			send_mgmt(1);
 		if (why == 2)
 			link->credit.ct[0] = (u16)(link->credit.n_inp[0] - 2);
+		if (why == 4)
+			link->credit.ct[0] = (u16)(link->credit.n_inp[0] - 3);
+		l.no_memory = why == 5;
 		pkt = push((struct tn_hdr) { .type = TN_DATA, .relayed = 1, .dst = 3, .src = 2 },
 			   (u16)len);
 		copy = link->retry.tx.sent.head;
 		while (copy->hdr.type == TN_MGMT)
 			copy = copy->next;
-		assert_int_equal(copy == pkt, why != 0);
+		assert_int_equal(copy == pkt, why != 0 && why != 4);
 		assert_ptr_equal(link->retry.tx.sent.tail, pkt);
 		if (why == 0) {
 			assert_true(tn_hdr_like(&copy->hdr, &pkt->hdr));

@@ -4,6 +4,7 @@
  * in kernel/core/link.h), and what it does about one that it does not accept; and which packets are
  * well-formed. test_series.c compares series with single packets in random histories.
  */
+#include "kernel/core/linkstate.h"
 #include "tests/unit/one_lone.h"
 
 #define MOST 8
@@ -28,6 +29,10 @@ static void on_accept(void *ctx, struct tn_link *k, struct tn_queue *got)
 	const struct tn_pkt *pkt;
 
 	for (pkt = got->head; pkt; pkt = pkt->next) {
+		if (pkt->next)
+			assert_int_equal(pkt->next->hdr.tseq, (pkt->hdr.tseq + 1) & TN_SEQ_MASK);
+		else
+			assert_int_equal(k->retry.rx.expected, (pkt->hdr.tseq + 1) & TN_SEQ_MASK);
 		assert_true(pkt->in_port == 0 && pkt->in_vc == pkt->hdr.vc && !pkt->unresolved);
 		assert_int_equal(pkt->unsummed, k->rx_memory ? TN_UNSUMMED : 0);
 		for (u32 i = 0; i < pkt->hdr.len * TN_FLIT; i++)
@@ -194,6 +199,7 @@ static void packets_that_change_the_link_lead_no_series(void **state)
 			lone_up(&l, 0);
 			l.peer[0].tseq = 0;
 			l.peer[0].rseq = 255;
+			link->retry.rx.expected = 0;	/* as if both numbers were the same */
 		}
 		h.e = code == 2;
 		link->eager = 100;
@@ -207,6 +213,23 @@ static void packets_that_change_the_link_lead_no_series(void **state)
 		assert_int_equal(link->eager, 97);
 		end();
 	}
+}
+
+static u32 policy;
+
+static void set_policy(struct lone *one)
+{
+	one->params.bubble = policy;
+}
+
+static void few_slots(struct lone *one)
+{
+	one->params.slots = 8;
+}
+
+static void old_peer(struct lone *one)
+{
+	one->peer[0].highest = 0;	/* it speaks version 4 */
 }
 
 /* --- packets that are not accepted ------------------------------------------------------------- */
@@ -274,6 +297,138 @@ static struct tn_pkt *on_get(void *host, void *owner, const u8 *payload)
 	return --refused ? get(host, owner, payload) : NULL;
 }
 
+/* A copy that is marked bad returns its buffer, but never as a critical bubble. */
+static void buffer_of_marked_copy_is_returned(void **state)
+{
+	(void)state;
+	policy = TORUS_BUBBLE_CBS;
+	begin(set_policy);
+	add(data(), (struct tn_tail) { .vb = TN_VB_BAD }, NULL);
+	receive();
+	assert_true(!link->credit.used[0] && link->credit.owed[0] == 1);
+	assert_int_equal(link->credit.owed_critical[0], 0);
+	end();
+}
+
+/* A host that has checked a frame did so without knowing that version 4 has no service byte. */
+static void checksums_of_checked_frame_count_in_version_4(void **state)
+{
+	(void)state;
+	for (u32 code = 0; code < 2 * 2 * 2; code++) {
+		bool old = code & 1, service = code & 2, wrong = code & 4;
+
+		begin(old ? old_peer : NULL);
+		tn_nic_rx_checked(l.nic, 0, true);
+		add(data(), (struct tn_tail) { .vb = service ? TN_SERVICE_RMA : 0, .ecrc = wrong },
+		    NULL);
+		receive();
+		assert_int_equal(told.n, !(old && service && wrong));
+		end();
+	}
+}
+
+/* Nothing behind a packet that ends the link is read, and nothing but INITs before it is up. */
+static void rest_of_frame_is_dropped_with_the_link(void **state)
+{
+	(void)state;
+	for (u32 code = 0; code < 5; code++) {
+		struct tn_hdr h = { .type = TN_INIT, .len = TN_INIT_FLITS };
+		struct tn_tail t = { 0 };
+		struct tn_init i;
+
+		begin(few_slots);
+		if (code >= 3)		/* the link has failed before */
+			tn_link_fail(link, TORUS_REASON_PEER, l.now);
+		if (code == 0)
+			link->credit.used[0] = 8;
+		if (code == 1 || code == 4) {
+			h.rseq = l.peer[0].rseq - 1u;
+			tn_acknak_put(flits, &h, l.peer[0].seed);
+			h.rseq = 0;
+			at = TN_ACKNAK_BYTES;
+		} else {	/* it has a service byte, or there is no buffer */
+			add(data(), (struct tn_tail) { .vb = code == 2 ? 7 : 0 }, NULL);
+		}
+		i = lone_init_of(&l, 0);
+		i.nonce_received = 0;
+		tn_hdr_put(flits + at, &h);
+		tn_init_put(flits + at + TN_FLIT, &i);
+		t.ecrc = tn_ecrc(flits + at + TN_FLIT, &h, &t);
+		tn_tail_put(flits_tail(flits + at, h.len), &t);
+		flits_seal(flits + at, h.len, ~0u);
+		at += (2 + TN_INIT_FLITS) * TN_FLIT;
+		receive();
+		assert_int_equal(link->state, TORUS_LINK_FAULTY);
+		link->credit.used[0] = 0;
+		end();
+	}
+}
+
+static void acknak(struct lone *one)
+{
+	one->params.retry = TORUS_RETRY_ACKNAK;
+}
+
+/* An ACK is read with what follows it; a report of an error is answered if nothing can be replayed. */
+static void answers_do_not_end_frame(void **state)
+{
+	struct tn_hdr h = { .type = TN_ACKNAK };
+
+	(void)state;
+	begin(acknak);
+	h.rseq = (u16)((l.peer[0].rseq - 1) & TN_SEQ_MASK);
+	tn_acknak_put(flits, &h, l.peer[0].seed);
+	at = TN_ACKNAK_BYTES;
+	add((struct tn_hdr) { .type = TN_MGMT, .len = 1 }, (struct tn_tail) { 0 }, NULL);
+	receive();
+	assert_int_equal(l.mgmts, 1);
+	end();
+	begin(NULL);
+	add((struct tn_hdr) { .type = TN_MGMT, .len = 1, .e = 1 }, (struct tn_tail) { 0 }, NULL);
+	receive();
+	assert_int_equal(l.mgmts, 1);
+	assert_true(link->ack_now);
+	end();
+}
+
+/* A series behind a packet that was accepted before tells of its generation. */
+static void series_behind_duplicate_has_its_generation(void **state)
+{
+	struct tn_hdr h = data();
+
+	(void)state;
+	begin(NULL);
+	h.gen = 1;
+	h.tseq = (u16)-1;
+	add(h, (struct tn_tail) { 0 }, NULL);
+	l.peer[0].tseq--;
+	h.tseq = 0;
+	add(h, (struct tn_tail) { 0 }, NULL);
+	add(h, (struct tn_tail) { .eseq = 1 }, NULL);
+	receive();
+	accepted((const u32[]) { 2, 0 });
+	assert_int_equal(link->retry.rx.gen_seen, 1);
+	end();
+}
+
+/* A packet out of sequence leads no series: the next one must end what the link ignores. */
+static void packet_ahead_leads_no_series(void **state)
+{
+	struct tn_hdr h = data();
+
+	(void)state;
+	begin(NULL);
+	h.tseq = 7;
+	add(h, (struct tn_tail) { 0 }, NULL);
+	l.peer[0].tseq--;
+	for (u32 n = 0; n < 3; n++)
+		add(data(), (struct tn_tail) { .eseq = n }, NULL);
+	receive();
+	accepted((const u32[]) { 1, 2, 0 });
+	assert_false(link->retry.rx.ignoring);
+	end();
+}
+
 /* Without memory a packet counts as lost: the peer sends it again, and those behind it. */
 static void packet_without_memory_is_lost(void **state)
 {
@@ -298,11 +453,6 @@ static void packet_without_memory_is_lost(void **state)
 		l.ops.pkt_get = get;
 		end();
 	}
-}
-
-static void few_slots(struct lone *one)
-{
-	one->params.slots = 8;
 }
 
 /* A peer may use the buffers whose credit it has, and no more: the next packet ends the link. */
@@ -364,13 +514,6 @@ static void rest_of_frame_is_read_behind_others(void **state)
 }
 
 /* --- well-formed packets ----------------------------------------------------------------------- */
-
-static u32 policy;
-
-static void set_policy(struct lone *one)
-{
-	one->params.bubble = policy;
-}
 
 /* The rules of kernel/core/wire.h. */
 static bool is_well_formed(const struct tn_hdr *h)
@@ -447,6 +590,12 @@ int main(void)
 		cmocka_unit_test(equal_headers_make_a_series),
 		cmocka_unit_test(packets_that_change_the_link_lead_no_series),
 		cmocka_unit_test(harmed_packet_ends_series),
+		cmocka_unit_test(buffer_of_marked_copy_is_returned),
+		cmocka_unit_test(checksums_of_checked_frame_count_in_version_4),
+		cmocka_unit_test(rest_of_frame_is_dropped_with_the_link),
+		cmocka_unit_test(answers_do_not_end_frame),
+		cmocka_unit_test(series_behind_duplicate_has_its_generation),
+		cmocka_unit_test(packet_ahead_leads_no_series),
 		cmocka_unit_test(packet_without_memory_is_lost),
 		cmocka_unit_test(packets_beyond_buffers_end_link),
 		cmocka_unit_test(rest_of_frame_is_read_behind_others),

@@ -278,14 +278,15 @@ static void replies_have_their_own_queue(void **state)
 		u32 queue;
 
 		lone_begin(NULL);
-		lone_row(&l, 1, lone_dirs(1));
+		lone_row(&l, 1, lone_dirs(4));		/* port 2 */
 		if (!held)
 			release();
 		pkt = make_packet(1);
 		pkt->tail.vb = service ? TN_SERVICE_RMA : 0;
 		if (held)
 			assert_int_equal(tn_nic_hold(l.nic, (const u32[]) { 1 }, 1), 0);
-		queue = service && vc == TORUS_VC_D1 ? TN_INPUT_REPLY : TN_INPUT_INJECT + vc;
+		queue = service && vc == TORUS_VC_D1 ? TN_INPUT_REPLY + 2 :
+			TN_INPUT_INJECT + 2 * TORUS_VCS + vc;
 		if (service)
 			assert_int_equal(tn_send_service(l.nic, pkt, 1, vc), 0);
 		else
@@ -409,6 +410,29 @@ static void another_place_leaves_nothing(void **state)
 	end();
 }
 
+static void set_mbs(struct lone *one)
+{
+	one->params.bubble = TORUS_BUBBLE_MBS;
+}
+
+/* MBS: a request is answered by a false packet, and the buffer of one that came is freed. */
+static void link_asks_and_answers_of_rings_reach_the_ring(void **state)
+{
+	(void)state;
+	for (u8 vc = 0; vc < TORUS_VC_A; vc++) {
+		struct tn_link *k;
+
+		lone_begin(set_mbs);
+		k = lone_link(&l, 0);
+		lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_IDLE, .nic = 1, .vc = vc }, good);
+		assert_true(k->retry.tx.sent.count == 1 || l.nic->ring_at != ~0ull);
+		lone_drain(&l, 0);
+		lone_rx_pkt(&l, 0, (struct tn_hdr) { .type = TN_CREDIT, .nic = 1, .vc = vc }, good);
+		assert_true(!k->credit.used[vc] && k->credit.owed[vc] == 1);
+		end();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -421,6 +445,7 @@ int main(void)
 		cmocka_unit_test(replies_have_their_own_queue),
 		cmocka_unit_test(failed_link_parks_packets_of_flows),
 		cmocka_unit_test(another_place_leaves_nothing),
+		cmocka_unit_test(link_asks_and_answers_of_rings_reach_the_ring),
 	};
 
 	return cmocka_run_group_tests_name("nic_state", all, NULL, NULL);

@@ -205,12 +205,51 @@ static void sums_over_pieces_equal_sums_over_whole(void **state)
 	for_seeds(2000, check_frame_sums);
 }
 
+/* Makes a packet whose ECRC is right only if @sum is 0. Return: its bytes. */
+static u32 make_packet(u8 *p, u8 type, u8 vb, u32 sum)
+{
+	struct tn_hdr h = { .type = type, .len = type != TN_IDLE && type != TN_CREDIT };
+	struct tn_tail t = { 0 };
+
+	memset(p, 0x5a, (h.len + 2u) * TN_FLIT);
+	tn_hdr_put(p, &h);
+	t.ecrc = tn_ecrc(p + TN_FLIT, &h, &t) + sum;
+	t.vb = vb;
+	tn_tail_put(flits_tail(p, h.len), &t);
+	return (h.len + 2u) * TN_FLIT;
+}
+
+/* Only packets with an ECRC need a right one; a marked copy has none, unless it is a message. */
+static void each_kind_of_packet_has_its_checksum(void **state)
+{
+	static const u8 types[] = { TN_DATA, TN_UNREACH, TN_MGMT, TN_CREDIT, TN_IDLE };
+	u8 bytes[5 * TN_FLIT];
+
+	(void)state;
+	for (u32 code = 0; code < 2 * 2 * ARRAY_SIZE(types); code++) {
+		u8 type = types[code / 4], vb = code & 1 ? TN_VB_BAD : 0;
+		bool none = type == TN_CREDIT || type == TN_IDLE || (vb && type != TN_MGMT);
+		u32 len = make_packet(bytes, type, vb, code >> 1 & 1), half = len + TN_FLIT / 2;
+		const struct tn_seg whole[] = { { bytes, len } };
+		const struct tn_seg head[] = { { bytes, TN_FLIT } };
+		/* a second packet of which half the header lies in another piece */
+		const struct tn_seg cut[] = { { bytes, half - 4 }, { bytes + half - 4, 12 } };
+
+		memset(bytes + len, 0, TN_FLIT);
+		assert_int_equal(tn_pieces_sound(whole, 1), none || !(code & 2));
+		assert_true(tn_pieces_fit(whole, 1));
+		assert_false(tn_pieces_sound(cut, 2) || tn_pieces_fit(cut, 2));
+		assert_false(tn_pieces_sound(head, 1) || tn_pieces_fit(head, 1));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(random_pieces_are_taken_as_in_model),
 		cmocka_unit_test(empty_pieces_give_nothing),
 		cmocka_unit_test(sums_over_pieces_equal_sums_over_whole),
+		cmocka_unit_test(each_kind_of_packet_has_its_checksum),
 	};
 
 	return cmocka_run_group_tests_name("pieces", all, NULL, NULL);
