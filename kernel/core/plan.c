@@ -70,12 +70,13 @@ static bool does_overlap(const u8 *net, unsigned int len, const struct reserved 
 	return true;
 }
 
+/* A prefix of 0 bits is not valid, because it overlaps the ranges @never. */
 static bool is_prefix_valid(const u8 *net, unsigned int bytes, unsigned int len,
 			    const struct reserved *never, unsigned int n)
 {
 	unsigned int i;
 
-	if (len < 1 || len > 8 * bytes || !is_clean(net, bytes, len))
+	if (len > 8 * bytes || !is_clean(net, bytes, len))
 		return false;
 	for (i = 0; i < n; i++) {
 		if (does_overlap(net, len, &never[i]))

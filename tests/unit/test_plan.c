@@ -119,7 +119,7 @@ static const char *const prefixes6[] = {
 
 static const char *const shapes[] = {
 	"1", "7", "4x4", "2x1x3", "3x3x3", "4x4x4", "2x2x2x2x2x2", "1x1x1x1x1x8", "3x2x2x2", "256",
-	"300x2", "1x255", "2x1x1x1x1x4",
+	"300x2", "2x300", "1x255", "2x1x1x1x1x4",
 };
 
 /* Every node has the address by the rule, and by that address it is found. */
@@ -281,6 +281,7 @@ static void malformed_or_reserved_prefix_is_refused(void **state)
 	static const char *const bad4[] = {
 		"", "/", "10.0.0.0", "10.0.0.0/", "/8", "10.0.0.0/33", "10.0.0.0/0", "10.0.0.0/-8",
 		"10.0.0.0/8 ", " 10.0.0.0/8", "10.0.0.0/8x", "10.0.0.1/8", "10.0.0.0/7x", "10/8",
+		"11.0.0.0/7",
 		"10.0.0/8", "256.0.0.0/8", "fd00::/8", "0.0.0.0/8", "0.0.0.0/1", "127.0.0.0/8",
 		"127.1.2.0/24", "126.0.0.0/7", "64.0.0.0/2", "128.0.0.0/1", "169.254.0.0/16",
 		"169.254.3.0/24", "169.0.0.0/8", "224.0.0.0/4", "239.1.0.0/16", "240.0.0.0/8",
@@ -288,13 +289,15 @@ static void malformed_or_reserved_prefix_is_refused(void **state)
 	};
 	static const char *const bad6[] = {
 		"", "fd00::", "fd00::/", "fd00::/0", "fd00::/129", "fd00::1/64", "fd00:0:0:1::/63",
+		"fd00::/7",
 		"::/8", "::1/128", "::/1", "fe80::/10", "fe80::/64", "fe00::/7", "ff02::/16", "ff00::/8",
 		"8000::/1", "10.0.0.0/8", "64:ff9b::/96", "fd00::/64 ", "fd00:::/64",
 	};
 	static const char *const good4[] = { "10.0.0.0/8", "172.16.0.0/12", "192.168.7.9/32",
-					     "100.64.0.0/10", "126.0.0.0/8", "1.0.0.0/8" };
+					     "100.64.0.0/10", "126.0.0.0/8", "1.0.0.0/8",
+					     "169.253.0.0/16", "169.255.0.0/16" };
 	static const char *const good6[] = { "fd74:6f72::/32", "2001:db8::/33", "fc00::/7",
-					     "2000::/3", "fd00::9/128" };
+					     "2000::/3", "fd00::9/128", "fe40::/10", "fec0::/10" };
 	struct torus_plan p, was;
 	char buf[TORUS_TEXT_MAX];
 
@@ -319,7 +322,7 @@ static void malformed_or_reserved_prefix_is_refused(void **state)
 	}
 }
 
-/* The longest prefix that holds a shape does, and one that is a bit longer does not. */
+/* The longest prefix that holds a shape does, as all shorter ones; one that is longer does not. */
 static void longest_prefix_that_holds_shape_is_exact(void **state)
 {
 	static const struct {
@@ -338,9 +341,12 @@ static void longest_prefix_that_holds_shape_is_exact(void **state)
 		assert_int_equal(torus_plan_longest(&s, 128), 128 - t[i].bits);
 		p.len4 = (uint8_t)(32 - t[i].bits);
 		p.len6 = (uint8_t)(128 - t[i].bits);
-		assert_true(torus_plan_holds4(&p, &s) && torus_plan_holds6(&p, &s));
-		p.len4++;
-		p.len6++;
+		for (; p.len4 > 0; p.len4--)
+			assert_true(torus_plan_holds4(&p, &s));
+		for (; p.len6 > 0; p.len6--)
+			assert_true(torus_plan_holds6(&p, &s));
+		p.len4 = (uint8_t)(33 - t[i].bits);
+		p.len6 = (uint8_t)(129 - t[i].bits);
 		if (t[i].bits) {
 			assert_false(torus_plan_holds4(&p, &s));
 			assert_false(torus_plan_holds6(&p, &s));
