@@ -59,7 +59,9 @@ static void step_depends_on_what_is_wrong_with_node(void **state)
 		 "fabricctl events --level warning --kind seal,release,nic,fabric,node: shows what "
 		 "its neighbours report; start fabricd there if it does not run");
 	has_step(PROBLEM("nic", "the NIC is gone"),
-		 "fabricctl events --kind nic: shows when it began; PROBLEMS in fabricd(8)");
+		 "restart the NIC of that node; another manager (--node) shows the fabric\n");
+	has_step(PROBLEM("plan", "no address plan"),
+		 "fabricctl events --kind plan: shows when it began; PROBLEMS in fabricd(8)");
 }
 
 static void step_for_cable_depends_on_reason(void **state)
@@ -72,6 +74,20 @@ static void step_for_cable_depends_on_reason(void **state)
 	has_step(FAULTY("carrier", "[1,0]"), "shows its cables; start the node");
 	/* A cable that is held down has a problem, and that has the step. */
 	assert_string_equal(steps_of(&plain, FAULTY("flap", "null")), "");
+}
+
+/* Its cables are not a second step, in other words. */
+static void dead_node_has_one_step(void **state)
+{
+	(void)state;
+	assert_string_equal(steps_of(&plain,
+		"{\"problems\":[{\"kind\":\"node\",\"text\":\"node 1,0 ('n') is dead: its NIC is gone\"}],"
+		"\"faulty\":[{\"node\":[0,0],\"port\":\"+x\",\"reason\":\"silence\",\"dead\":[1,0]}]}"),
+		"fabricctl events --kind nic: shows when, and why; repair the NIC there, and load its "
+		"driver or start its process\n");
+	has_step("{\"problems\":[{\"kind\":\"node\",\"text\":\"node 11,0 ('n') is dead\"}],"
+		 "\"faulty\":[{\"node\":[0,0],\"port\":\"+x\",\"reason\":\"silence\",\"dead\":[1,0]}]}",
+		 "shows its cables; start the node");
 }
 
 #define QUALITY(members) "{\"degraded_links\":[{\"node\":[0,0],\"port\":\"+x\",\"quality\":{" members "}}]}"
@@ -102,6 +118,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(step_depends_on_what_is_wrong_with_node),
 		cmocka_unit_test(step_for_cable_depends_on_reason),
+		cmocka_unit_test(dead_node_has_one_step),
 		cmocka_unit_test(step_for_degraded_link_depends_on_quality),
 		cmocka_unit_test(command_has_options_that_select_the_manager),
 	};

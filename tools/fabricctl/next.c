@@ -46,6 +46,8 @@ static const struct step steps[] = {
 	{ "node", "its NIC is gone", "events --kind nic",
 	  "shows when, and why; repair the NIC there, and load its driver or start its process" },
 	{ "node", NULL, ENDS, OF_DEAD },
+	{ "nic", NULL, "events --kind nic",
+	  "shows when, and why; restart the NIC of that node; another manager (--node) shows the fabric" },
 	{ "seal", NULL, "events --kind seal",
 	  "shows the ports; give the node at the other end the key and release of the others, or this one if all its ports are named" },
 	{ "release", NULL, "nodes", "shows the release of each (SOFTWARE); update the older ones" },
@@ -130,20 +132,38 @@ static void add_problem(json_t *list, const struct ctl *ctl, const json_t *probl
 	add_step(list, ctl, command, "shows when it began; PROBLEMS in fabricd(8) says what to do");
 }
 
+/* Return: true if one of the problems is that this node is dead. */
+static bool is_problem(const json_t *problems, const json_t *dead)
+{
+	char at[TORUS_TEXT_MAX], node[TORUS_TEXT_MAX + 8];
+	size_t i;
+	json_t *v;
+
+	snprintf(node, sizeof(node), "node %s (", json_node_text(dead, at));
+	json_array_foreach(problems, i, v) {
+		const char *text = json_text(v, "text");
+
+		if (text && !strncmp(text, node, strlen(node)))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Adds the next step for a faulty cable; not for a cable that is held down, because the status has
- * a problem for it.
+ * Adds the next step for a faulty cable; not for a cable that is held down, or whose node is dead,
+ * if the status has a problem for it.
  */
-static void add_faulty(json_t *list, const struct ctl *ctl, const json_t *cable)
+static void add_faulty(json_t *list, const struct ctl *ctl, const json_t *problems, const json_t *cable)
 {
 	const char *reason = json_text(cable, "reason"), *text = REPLACE;
+	const json_t *dead = json_object_get(cable, "dead");
 
-	if (reason && !strcmp(reason, "flap"))
+	if ((reason && !strcmp(reason, "flap")) || (json_is_array(dead) && is_problem(problems, dead)))
 		return;
 	for (size_t i = 0; reason && i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (!strcmp(causes[i].reason, reason))
 			text = causes[i].text;
-	add_step(list, ctl, ENDS, json_is_array(json_object_get(cable, "dead")) ? OF_DEAD : text);
+	add_step(list, ctl, ENDS, json_is_array(dead) ? OF_DEAD : text);
 }
 
 static void add_slow(json_t *list, const struct ctl *ctl, const json_t *link)
@@ -174,15 +194,15 @@ static void add_degraded(json_t *list, const struct ctl *ctl, const json_t *link
 json_t *next_steps(const struct ctl *ctl, const json_t *status)
 {
 	const json_t *root = json_object_get(status, "root");
-	json_t *list = json_array(), *v;
+	json_t *list = json_array(), *v, *problems = json_object_get(status, "problems");
 	size_t i;
 
 	if (json_is_object(root) && !root_leads(root))
 		add_step(list, ctl, "root", root_is_known(root) ? TAKEOVER : WHO_LEADS);
-	json_array_foreach(json_object_get(status, "problems"), i, v)
+	json_array_foreach(problems, i, v)
 		add_problem(list, ctl, v);
 	json_array_foreach(json_object_get(status, "faulty"), i, v)
-		add_faulty(list, ctl, v);
+		add_faulty(list, ctl, problems, v);
 	add_degraded(list, ctl, json_object_get(status, "degraded_links"));
 	return list;
 }
