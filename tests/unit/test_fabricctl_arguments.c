@@ -82,6 +82,8 @@ static void wrong_arguments_of_questions_are_refused(void **state)
 		{ "routes 0,0 9,9", "9,9" },
 		{ "trace 0,0", "an argument is missing" },
 		{ "trace 0,0 0,4", "0,4" },
+		{ "links 1,1:+x", "'fabricctl links 1,1' shows its links, 'fabricctl link test 1,1:+x' tests that one" },
+		{ "links n1:-c --bad", "'n1:-c' is a link, but a NODE is wanted" },
 		{ "events --since -1", "-1" },
 		{ "events --since 1x", "1x" },
 		{ "events --local --since 99999999999999999999", "99999999999999999999" },
