@@ -399,7 +399,7 @@ static void ring_works_when_it_has_to(void **state)
 static void contexts_take_turns(void **state)
 {
 	(void)state;
-	for (unsigned int steps = 60; steps < 300; steps++) {
+	for (unsigned int steps = 4; steps < 300; steps++) {
 		unsigned int each = (255 + steps) / steps;
 
 		fake_begin();
@@ -408,11 +408,12 @@ static void contexts_take_turns(void **state)
 			f.ring[i].state = TN_RMA_RING_MORE;
 			f.ring[i].steps = steps;
 		}
-		for (unsigned int i = 1; i <= 150; i++) {
+		for (unsigned int i = 1; i <= 20; i++) {
 			tn_soft_rma_step(&f.rma, i);
 			assert_int_equal(f.rma.turn, i * each % TN_SOFT_CONTEXTS_MAX);
 			assert_int_equal(f.ring[(i * each - 1) % TN_SOFT_CONTEXTS_MAX].worked, i);
-			assert_int_not_equal(f.ring[i * each % TN_SOFT_CONTEXTS_MAX].worked, i);
+			assert_int_equal(f.ring[i * each % TN_SOFT_CONTEXTS_MAX].worked == i,
+					 each == TN_SOFT_CONTEXTS_MAX);
 		}
 	}
 }

@@ -123,11 +123,65 @@ static void waiting_requests_are_described_in_order(void **state)
 	fake_refused(tn_soft_wait_get(root, &c, &last, 0), -ENOENT, &c, "no request waits");
 }
 
+static u64 first_wait(struct tn_soft_context *ctx, struct tn_soft_search *search)
+{
+	struct torus_rma_call c = CALL(.bytes = 0);
+	int err = tn_soft_wait_get(ctx, &c, search, 1000);
+
+	return err ? (u64)err : c.wait_info.number;
+}
+
+/* Request 2 waits where request 0 waited, before request 1 in memory. */
+static void requests_are_found_by_number(void **state)
+{
+	struct tn_soft_search search = { 0 };
+	struct tn_soft_context *ctx;
+
+	(void)state;
+	fake_begin();
+	ctx = make_regions();
+	let_wait(2, 0, 5, TN_FE_READ, 0, 0);
+	let_wait(2, 0, 6, TN_FE_READ, 0, 0);
+	assert_int_equal(tn_fe_cancel(&f.rma.pool, f.rma.region[2].fe, 0, 5, 0), 0);
+	let_wait(2, 0, 7, TN_FE_READ, 0, 0);
+	assert_int_equal(first_wait(ctx, &search), 1);
+}
+
+/* The request that a search found ends before the search does; another one takes its place. */
+static void search_begins_anew_if_request_ends(void **state)
+{
+	struct tn_soft_search search = { 0 };
+	struct tn_soft_context *ctx;
+
+	(void)state;
+	fake_begin();
+	ctx = make_regions();
+	for (u32 i = 0; i < TN_SOFT_SEARCH + 9; i++)
+		let_wait(2, 0, i, TN_FE_READ, 0, 0);
+	assert_int_equal(first_wait(ctx, &search), (u64)-EAGAIN);
+	assert_int_equal(tn_fe_cancel(&f.rma.pool, f.rma.region[2].fe, 0, 0, 0), 0);
+	let_wait(2, 0, 9999, TN_FE_READ, 0, 0);
+	assert_int_equal(first_wait(ctx, &search), (u64)-EAGAIN);
+	assert_int_equal(first_wait(ctx, &search), (u64)-EAGAIN);
+	assert_int_equal(first_wait(ctx, &search), 1);
+	/* When the place is left, none waits any more. */
+	search = (struct tn_soft_search) { 0 };
+	assert_int_equal(first_wait(ctx, &search), (u64)-EAGAIN);
+	f.replies = ~0u;
+	fake_free(tn_soft_rma_leave(&f.rma));
+	assert_int_equal(tn_soft_rma_add(&f.rma, &f.ctx[0], 0), 0);
+	assert_int_equal(first_wait(&f.ctx[0], &search), (u64)-ENOENT);
+	search = (struct tn_soft_search) { 0 };
+	assert_int_equal(first_wait(&f.ctx[0], &search), (u64)-ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(regions_are_described_to_their_users),
 		cmocka_unit_test(waiting_requests_are_described_in_order),
+		cmocka_unit_test(requests_are_found_by_number),
+		cmocka_unit_test(search_begins_anew_if_request_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
