@@ -76,7 +76,7 @@ static void step_for_cable_depends_on_reason(void **state)
 	assert_string_equal(steps_of(&plain, FAULTY("flap", "null")), "");
 }
 
-/* Its cables are not a second step, in other words. */
+/* The cables of a dead node are not a second step, in other words. */
 static void dead_node_has_one_step(void **state)
 {
 	(void)state;

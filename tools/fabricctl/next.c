@@ -133,7 +133,7 @@ static void add_problem(json_t *list, const struct ctl *ctl, const json_t *probl
 }
 
 /* Return: true if one of the problems is that this node is dead. */
-static bool is_problem(const json_t *problems, const json_t *dead)
+static bool has_own_problem(const json_t *problems, const json_t *dead)
 {
 	char at[TORUS_TEXT_MAX], node[TORUS_TEXT_MAX + 8];
 	size_t i;
@@ -158,7 +158,7 @@ static void add_faulty(json_t *list, const struct ctl *ctl, const json_t *proble
 	const char *reason = json_text(cable, "reason"), *text = REPLACE;
 	const json_t *dead = json_object_get(cable, "dead");
 
-	if ((reason && !strcmp(reason, "flap")) || (json_is_array(dead) && is_problem(problems, dead)))
+	if ((reason && !strcmp(reason, "flap")) || (json_is_array(dead) && has_own_problem(problems, dead)))
 		return;
 	for (size_t i = 0; reason && i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (!strcmp(causes[i].reason, reason))
