@@ -11,7 +11,7 @@ tests/unit/test_conns-objs += tests/unit/memory.o
 tests/unit/test_conns-libs += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
 
 tests += $(addprefix tests/unit/test_fm_,actions arbiter asking cable_events demand dispute equals flows follow_back graph growing inits job_rows leftover marks \
-	news on_disk own_fabric ports positions prefixes present_table \
+	news on_disk own_fabric ports positions prefixes present_table problems \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
 tests += $(addprefix tests/unit/test_fm_,admin flapping layout plan)
@@ -44,6 +44,7 @@ $(eval $(call alone-test,own_fabric,node/home))
 $(eval $(call alone-test,plan,root/plan))
 $(eval $(call alone-test,ports,node/port))
 $(eval $(call alone-test,positions,node/wave))
+$(eval $(call alone-test,problems,node/log))
 $(eval $(call alone-test,present_table,node/table))
 $(eval $(call alone-test,prefixes,wire/plan))
 $(eval $(call alone-test,reach,root/isolated))
@@ -75,6 +76,7 @@ tests/unit/test_fm_plan-objs += daemon/fm/wire/plan.o
 tests/unit/test_fm_inits-objs += daemon/fm/wire/init.o
 tests/unit/test_fm_on_disk-objs += lib/util/hash.o \
 	$(addprefix daemon/fm/node/,jobs.o library.o orders.o random.o table.o)
+tests/unit/test_fm_problems-objs += daemon/fm/node/spare.o
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_job_rows-objs += $(addprefix daemon/fm/node/,jobs.o orders.o random.o)
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o

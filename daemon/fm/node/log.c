@@ -111,6 +111,12 @@ static int find_trouble(const struct fm *fm, const char *kind, uint64_t key)
 	return -1;
 }
 
+/* Return: true if @i is the index of a present problem. */
+static bool is_present(const struct fm_problems *p, int i)
+{
+	return i >= 0 && (unsigned int)i < p->n;
+}
+
 /* Finds the past problem to be replaced: the one that was logged longest ago. */
 static struct trouble *find_oldest(struct fm_problems *p)
 {
@@ -200,7 +206,7 @@ static struct trouble *put_problem(struct fm *fm, const char *kind, uint64_t key
 	struct fm_problems *p = fm->problems;
 	int i = find_trouble(fm, kind, key);
 	struct trouble *t = i < 0 ? add_trouble(p, kind, key) : &p->trouble[i];
-	bool stands = i >= 0 && (unsigned int)i < p->n;
+	bool stands = is_present(p, i);
 
 	if (!t)
 		return NULL;
@@ -215,14 +221,6 @@ static struct trouble *put_problem(struct fm *fm, const char *kind, uint64_t key
 	return t;
 }
 
-/* Return: true if the problem is present and in the list. */
-static bool is_listed(const struct fm *fm, const char *kind, uint64_t key)
-{
-	int i = find_trouble(fm, kind, key);
-
-	return i >= 0 && (unsigned int)i < fm->problems->n;
-}
-
 void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
 {
 	struct fm_problems *p = fm->problems;
@@ -232,7 +230,7 @@ void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *f
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (p->n == FM_PROBLEMS_MAX && !is_listed(fm, kind, key))
+	if (p->n == FM_PROBLEMS_MAX && !is_present(p, find_trouble(fm, kind, key)))
 		fm_spare_put(&p->spares, kind, key, text);
 	else
 		put_problem(fm, kind, key, text);
@@ -244,7 +242,7 @@ void fm_problem_await(struct fm *fm, const char *kind, uint64_t key)
 	int i = find_trouble(fm, kind, key);
 	struct trouble *t = i < 0 ? add_trouble(p, kind, key) : &p->trouble[i];
 
-	if (!t || (i >= 0 && (unsigned int)i < p->n))
+	if (!t || is_present(p, i))
 		return;
 	if (t->said + t->gap >= fm->now + GAP_MIN)
 		return;		/* the gap of the problem is longer than that anyway */
@@ -287,7 +285,7 @@ void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key)
 {
 	int i = find_trouble(fm, kind, key);
 
-	if (i >= 0 && (unsigned int)i < fm->problems->n)
+	if (is_present(fm->problems, i))
 		end_problem(fm, (unsigned int)i);
 	else
 		fm_spare_clear(&fm->problems->spares, kind, key);
@@ -297,7 +295,7 @@ void fm_problem_limit(struct fm *fm, const char *kind, uint64_t key, uint64_t un
 {
 	int i = find_trouble(fm, kind, key);
 
-	if (i >= 0 && (unsigned int)i < fm->problems->n)
+	if (is_present(fm->problems, i))
 		fm->problems->trouble[i].until = until;
 	else
 		fm_spare_limit(&fm->problems->spares, kind, key, until);
