@@ -12,7 +12,25 @@
  * a process can delay is done under this lock: its memory is copied before and after, and pinned
  * between two sections.
  *
- * Tests: tests/vm/inside/rma.sh, tests/vm/rmafuzz.c.
+ * Locks nest in this order: RTNL, the lock of the file, torus_dev.ctl, the lock of the data path.
+ *
+ * Close against removal. A file is in the list of a NIC as long as f->dev is set. Whoever comes
+ * first, rma_fop_release() or torus_rma_gone(), holds the lock of the file while it ends the
+ * context, takes the file from the list and clears f->dev; the other one finds nothing left to do.
+ * If close() is first, the removal may find the list empty before close() has let go of ctl, which
+ * is part of the NIC: so leave_dev() holds a reference to the netdev. It takes this before the file
+ * leaves the list, while the removal cannot pass torus_rma_gone(); later the removal waits for it
+ * in netdev_run_todo(). If the removal is first, its own reference keeps the file, because close()
+ * drops that of the process. A file that was in a NIC once never gets another one (f->gone), and a
+ * NIC that is going gets no file (d->gone, which ctl protects, as it does the list).
+ *
+ * Limits of regions. Pinning takes long, and many processes may do it at the same time. If the
+ * limits were only checked before and after it, all these processes together could pin more than
+ * the NIC may have, and root would find its reserve used up meanwhile. So SHARE reserves the region
+ * before it pins: index and bytes count from then on. A reserved region is closed to all requests;
+ * like others, it goes with its context, and a SHARE that then comes back finds no context.
+ *
+ * Tests: tests/vm/inside/rma.sh, tests/vm/rmafuzz.c, tests/unit/test_soft_rma.c.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
@@ -193,9 +211,16 @@ static int open_rings(struct torus_rma_file *f, struct torus_rma_call *call)
 typedef int (*rma_call_fn)(struct torus_dev *d, struct torus_rma_file *f,
 			   struct torus_rma_call *call);
 
-static int may_share(struct torus_dev *d, struct torus_rma_file *f, struct torus_rma_call *call)
+static int reserve_region(struct torus_dev *d, struct torus_rma_file *f,
+			  struct torus_rma_call *call)
 {
-	return d->ops->rma->may_share(d, f, call);
+	return d->ops->rma->reserve(d, f, call);
+}
+
+static int unreserve_region(struct torus_dev *d, struct torus_rma_file *f,
+			    struct torus_rma_call *call)
+{
+	return d->ops->rma->unreserve(d, f, call);
 }
 
 static int plain_call(struct torus_dev *d, struct torus_rma_file *f, struct torus_rma_call *call)
@@ -235,8 +260,9 @@ static int refuse_pin(struct torus_rma_call *call, u64 memory, int err)
 }
 
 /*
- * Makes a region of pinned memory. What the NIC keeps about it is allocated without the lock, since
- * that takes long for a large region. Return: 0, or -errno; then the caller still owns @pin
+ * Makes the reserved region of pinned memory. What the NIC keeps about it is allocated without the
+ * lock, since that takes long for a large region. Return: 0, or -errno; then the caller still owns
+ * @pin
  */
 static int share_pin(struct torus_rma_file *f, struct torus_rma_pin *pin,
 		     struct torus_rma_call *call)
@@ -259,19 +285,29 @@ static int share_pin(struct torus_rma_file *f, struct torus_rma_pin *pin,
 	return err;
 }
 
-static int share_pinned(struct torus_rma_file *f, struct torus_rma_call *call, u64 memory)
+/* Return: 0, or -errno; then the region is only reserved */
+static int share_reserved(struct torus_rma_file *f, struct torus_rma_call *call, u64 memory)
 {
 	struct torus_rma_pin *pin;
-	int err = locked_call(f, may_share, call);
+	int err = torus_rma_pin(memory, call->bytes, &pin);
 
-	if (err)
-		return err;
-	err = torus_rma_pin(memory, call->bytes, &pin);
 	if (err)
 		return refuse_pin(call, memory, err);
 	err = share_pin(f, pin, call);
 	if (err)
 		torus_rma_unpin(pin);
+	return err;
+}
+
+static int share_pinned(struct torus_rma_file *f, struct torus_rma_call *call, u64 memory)
+{
+	int err = locked_call(f, reserve_region, call);
+
+	if (err)
+		return err;
+	err = share_reserved(f, call, memory);
+	if (err)	/* if the NIC is gone, so is the region */
+		locked_call(f, unreserve_region, call);
 	return err;
 }
 

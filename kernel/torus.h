@@ -56,9 +56,10 @@ struct torus_rma_pin;
  * @bind: makes a context, f->context, for a process of f->user; returns 0 or -errno
  * @open: makes the rings of the context in memory for remap_vmalloc_range(), and sets f->rings; its
  *	caller holds torus_dev.ctl, too
- * @may_share: checks the call SHARE, before the memory is pinned
+ * @reserve: checks the call SHARE, before the memory is pinned, and counts the region
+ * @unreserve: counts it no more, if @share did not make it
  * @prepare: allocates @bits and @space of @pin; without the lock, the NIC may be gone
- * @share: makes a region of pinned memory; owns @pin if it returns 0
+ * @share: makes the reserved region of pinned memory; owns @pin if it returns 0
  * @call: executes UNSHARE, REGION_GET or WAIT_GET
  * @ring: the doorbell rang
  * @unbind: ends the context, if the NIC has not ended it
@@ -66,7 +67,8 @@ struct torus_rma_pin;
 struct torus_rma_ops {
 	int (*bind)(struct torus_dev *d, struct torus_rma_file *f);
 	int (*open)(struct torus_dev *d, struct torus_rma_file *f, struct torus_rma_call *call);
-	int (*may_share)(struct torus_dev *d, struct torus_rma_file *f,
+	int (*reserve)(struct torus_dev *d, struct torus_rma_file *f, struct torus_rma_call *call);
+	int (*unreserve)(struct torus_dev *d, struct torus_rma_file *f,
 			 struct torus_rma_call *call);
 	int (*prepare)(struct torus_rma_pin *pin, const struct torus_rma_call *call);
 	int (*share)(struct torus_dev *d, struct torus_rma_file *f, struct torus_rma_pin *pin,

@@ -5,7 +5,7 @@
 /* Return: true if the caller is allowed to see this region. */
 static bool is_region_listed(const struct tn_soft_context *ctx, const struct tn_soft_region *r)
 {
-	return r->ctx && !r->ends && (!ctx->job || r->ctx->job == ctx->job);
+	return r->mem && !r->ends && (!ctx->job || r->ctx->job == ctx->job);
 }
 
 static const struct tn_soft_region *region_of_wait(const struct tn_fe_wait *w)

@@ -76,7 +76,7 @@ static u32 find_index(const struct tn_soft_rma *rma)
 	return i;
 }
 
-int tn_soft_rma_may_share(const struct tn_soft_context *ctx, struct torus_rma_call *call)
+static int check_share(const struct tn_soft_context *ctx, struct torus_rma_call *call)
 {
 	u64 left = ctx->rma->bytes_max - ctx->rma->shared;
 
@@ -139,10 +139,9 @@ size_t tn_soft_rma_bits(u64 bytes)
 static void fill_region(struct tn_soft_context *ctx, struct tn_soft_region *r,
 			const struct tn_soft_share *share, const struct torus_rma_call *call)
 {
-	*r = (struct tn_soft_region) {
-		.ctx = ctx, .mem = share->mem, .bytes = call->bytes, .pin = share->pin,
-		.bits = share->bits,
-	};
+	r->mem = share->mem;
+	r->pin = share->pin;
+	r->bits = share->bits;
 	if (r->bits)
 		r->fe = (struct tn_fe_bits) {
 			.full = r->bits, .waits = r->bits + count_words(r->bytes),
@@ -150,36 +149,59 @@ static void fill_region(struct tn_soft_context *ctx, struct tn_soft_region *r,
 			.quota = ctx->job ? &ctx->user->waits : NULL,
 			.inverted = !(call->flags & TORUS_RMA_STARTS_EMPTY),
 		};
-	ctx->regions++;
+}
+
+/* Return: true if the context has reserved region @i, and not made it. */
+static bool is_reserved(const struct tn_soft_context *ctx, u32 i)
+{
+	const struct tn_soft_region *owned = ctx->rma->owned;
+
+	return i < TN_SOFT_REGIONS_MAX && owned[i].ctx == ctx && !owned[i].mem;
+}
+
+int tn_soft_rma_reserve(struct tn_soft_context *ctx, struct torus_rma_call *call)
+{
+	int err = check_share(ctx, call);
+
+	if (err)
+		return err;
+	call->region = find_index(ctx->rma);
+	ctx->rma->owned[call->region] = (struct tn_soft_region) {
+		.ctx = ctx, .bytes = call->bytes,
+	};
 	ctx->rma->shared += call->bytes;
+	ctx->regions++;
+	return 0;
+}
+
+void tn_soft_rma_unreserve(struct tn_soft_context *ctx, u32 i)
+{
+	if (is_reserved(ctx, i))
+		forget_region(ctx->rma, &ctx->rma->owned[i]);
 }
 
 int tn_soft_rma_share(struct tn_soft_context *ctx, struct tn_soft_share *share,
 		      struct torus_rma_call *call)
 {
 	struct tn_soft_rma *rma = ctx->rma;
-	int err = tn_soft_rma_may_share(ctx, call);
+	u32 i = call->region, key;
 	struct tn_soft_region *r;
-	u32 i, key;
+	int err;
 
-	if (err)
-		return err;
-	i = find_index(rma);
+	if (!is_reserved(ctx, i))
+		return tn_soft_rma_fail(call, -ENOENT, "region %u is not reserved", i);
 	r = &rma->owned[i];
-	key = make_key(rma->region[i].key, share->key);
-	fill_region(ctx, r, share, call);
 	if (call->flags & TORUS_RMA_AT) {
 		err = tn_soft_space_put(rma, i, &share->space, call);
-		if (err) {
-			forget_region(rma, r);
+		if (err)
 			return err;
-		}
 	}
+	key = make_key(rma->region[i].key, share->key);
+	fill_region(ctx, r, share, call);
 	rma->region[i] = (struct tn_rma_region) {
 		.bytes = call->bytes, .key = key, .job = ctx->job, .access = (u16)call->access,
 		.fe = r->bits ? &r->fe : NULL,
 	};
-	call->region = i;
 	call->key = key;
 	return 0;
 }
@@ -190,6 +212,10 @@ static bool close_region(struct tn_soft_rma *rma, u32 i)
 	struct tn_soft_region *r = &rma->owned[i];
 	struct tn_rma_owner *owner = tn_nic_rma_owner(rma->soft->nic);
 
+	if (!r->mem) {		/* only reserved: no request has reached it */
+		forget_region(rma, r);
+		return true;
+	}
 	tn_soft_space_drop(rma, r);
 	rma->ending += !r->ends;
 	r->ends = true;
@@ -210,7 +236,8 @@ int tn_soft_rma_unshare(struct tn_soft_context *ctx, struct torus_rma_call *call
 
 	if (!ctx->open)
 		return tn_soft_rma_fail(call, -EINVAL, "the context is not open");
-	if (i >= TN_SOFT_REGIONS_MAX || rma->owned[i].ctx != ctx || rma->owned[i].ends)
+	if (i >= TN_SOFT_REGIONS_MAX || rma->owned[i].ctx != ctx ||
+	    !rma->owned[i].mem || rma->owned[i].ends)
 		return tn_soft_rma_fail(call, -ENOENT, "this context has no region %u", i);
 	if (tn_rma_ring_uses(&ctx->ring, i))
 		return tn_soft_rma_fail(call, -EBUSY,

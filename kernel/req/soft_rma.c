@@ -101,7 +101,7 @@ static u64 find_room(void *host, u32 id, u32 region, u64 offset)
 	if (region >= TN_SOFT_REGIONS_MAX)
 		return 0;
 	r = &rma->owned[region];
-	if (!r->ctx || r->ctx->id != id || r->ends)
+	if (!r->mem || r->ctx->id != id || r->ends)
 		return 0;
 	return offset < r->bytes ? r->bytes - offset : 0;
 }

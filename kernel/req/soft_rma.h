@@ -80,10 +80,10 @@ struct tn_soft_space {
 };
 
 /**
- * struct tn_soft_region - the memory of a region
+ * struct tn_soft_region - the memory of a region, or a region that is reserved
  * @ctx: context of the region; NULL: there is no such region
  * @space: addresses of its job, in which it is at @addr; NULL: it has no address
- * @mem: the memory, @bytes bytes
+ * @mem: the memory, @bytes bytes; NULL: the region is only reserved
  * @fe: full/empty bits of the region
  * @bits: memory of @fe, from the shell; NULL: the region has none
  * @pin: what the shell needs to give @mem back
@@ -179,8 +179,8 @@ struct tn_soft_rma {
 
 /**
  * tn_soft_rma_add() - add a context, which is all zero, for a process of @user
- * Return: 0; -EUSERS if the user has too many contexts, -ENOSPC if the NIC has, or if only those for
- * root are left.
+ * Return: 0; -EUSERS if the user has too many contexts, -ENOSPC if the NIC has, or if only those
+ * for root are left.
  */
 int tn_soft_rma_add(struct tn_soft_rma *rma, struct tn_soft_context *ctx, u32 user);
 /** tn_soft_rma_check() - Return: 0 if OPEN of this context is allowed; else negative errno */
@@ -240,12 +240,14 @@ struct tn_soft_share {
 /** tn_soft_rma_bits() - Return: bytes of memory for the full/empty bits of a region */
 size_t tn_soft_rma_bits(u64 bytes);
 /**
- * tn_soft_rma_may_share() - check the call SHARE, before the memory is made
- * Return: 0 or negative errno, with the text in @call.
+ * tn_soft_rma_reserve() - check the call SHARE, and reserve its region, before the memory is made
+ * Return: 0 and call->region, or negative errno, with the text in @call.
  */
-int tn_soft_rma_may_share(const struct tn_soft_context *ctx, struct torus_rma_call *call);
+int tn_soft_rma_reserve(struct tn_soft_context *ctx, struct torus_rma_call *call);
+/** tn_soft_rma_unreserve() - end region @i if @ctx has reserved it and not made it */
+void tn_soft_rma_unreserve(struct tn_soft_context *ctx, u32 i);
 /**
- * tn_soft_rma_share() - make a region; checks the call, too
+ * tn_soft_rma_share() - make the region that the call has reserved
  * Return: 0, and the NIC has the memory until ops->unmap(); or negative errno, and the text in
  * @call.
  */

@@ -252,8 +252,8 @@ static void soft_rma_ring(struct torus_dev *d, struct torus_rma_file *f)
 
 /* --- regions ----------------------------------------------------------------------- */
 
-static int soft_rma_may_share(struct torus_dev *d, struct torus_rma_file *f,
-			      struct torus_rma_call *call)
+static int soft_rma_reserve(struct torus_dev *d, struct torus_rma_file *f,
+			    struct torus_rma_call *call)
 {
 	struct torus_soft *s = torus_soft_of(d);
 	struct rma_context *ctx;
@@ -261,9 +261,23 @@ static int soft_rma_may_share(struct torus_dev *d, struct torus_rma_file *f,
 
 	torus_soft_lock(s);
 	ctx = f->context;
-	err = ctx ? tn_soft_rma_may_share(&ctx->soft, call) : -ENODEV;
+	err = ctx ? tn_soft_rma_reserve(&ctx->soft, call) : -ENODEV;
 	torus_soft_unlock_read(s);
 	return err;
+}
+
+static int soft_rma_unreserve(struct torus_dev *d, struct torus_rma_file *f,
+			      struct torus_rma_call *call)
+{
+	struct torus_soft *s = torus_soft_of(d);
+	struct rma_context *ctx;
+
+	torus_soft_lock(s);
+	ctx = f->context;
+	if (ctx)
+		tn_soft_rma_unreserve(&ctx->soft, call->region);
+	torus_soft_unlock_read(s);
+	return 0;
 }
 
 static int soft_rma_prepare(struct torus_rma_pin *pin, const struct torus_rma_call *call)
@@ -339,7 +353,8 @@ static int soft_rma_call(struct torus_dev *d, struct torus_rma_file *f,
 const struct torus_rma_ops torus_soft_rma_ops = {
 	.bind = soft_rma_bind,
 	.open = soft_rma_open,
-	.may_share = soft_rma_may_share,
+	.reserve = soft_rma_reserve,
+	.unreserve = soft_rma_unreserve,
 	.prepare = soft_rma_prepare,
 	.share = soft_rma_share,
 	.call = soft_rma_call,

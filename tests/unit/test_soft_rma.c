@@ -143,6 +143,7 @@ static struct torus_rma_ask share_empty(struct process *p)
 		.mem = calloc(1, BYTES), .bits = calloc(1, tn_soft_rma_bits(BYTES)), .key = 9,
 	};
 
+	assert_int_equal(tn_soft_rma_reserve(&p->ctx, &call), 0);
 	assert_int_equal(tn_soft_rma_share(&p->ctx, &share, &call), 0);
 	return (struct torus_rma_ask) {
 		.op = TORUS_RMA_FE, .flags = TORUS_RMA_KEYED, .node = w.s.hw.node,
@@ -290,6 +291,42 @@ static void users_above_16_bits_are_distinct(void **state)
 	finish();
 }
 
+/*
+ * A region counts from the time at which it is reserved, while its memory is made: so processes that
+ * make memory at the same time keep the limits together. Nobody can use it before.
+ */
+static void reserved_region_counts_and_is_closed(void **state)
+{
+	struct torus_rma_call half = { .bytes = 1 << 29, .access = TORUS_RMA_ACCESS_WRITE };
+	struct torus_rma_call more = { .bytes = 1 << 29 }, list = { 0 }, end = { 0 };
+	struct torus_rma_ask put = { .op = TORUS_RMA_PUT, .bytes = 8, .node = 5 };
+	struct tn_soft_share share = { .key = 9 };
+
+	(void)state;
+	begin();
+	assert_int_equal(open_process(&process[0], 1000), 0);
+	assert_int_equal(open_process(&process[1], 1000), 0);
+	assert_int_equal(tn_soft_rma_reserve(&process[0].ctx, &half), 0);
+	assert_int_equal(tn_soft_rma_reserve(&process[1].ctx, &more), -ENOMEM);
+	put.local = end.region = half.region;
+	submit(&process[0], &put);
+	work_all();
+	assert_int_equal(last_end(&process[0])->reason, TORUS_RMA_BAD_LOCAL);
+	assert_int_equal(tn_soft_region_get(&process[0].ctx, &list), -ENOENT);
+	assert_int_equal(tn_soft_rma_unshare(&process[0].ctx, &end), -ENOENT);
+	tn_soft_rma_unreserve(&process[1].ctx, half.region);	/* not its own */
+	assert_int_equal(rma.shared, half.bytes);
+	tn_soft_rma_unreserve(&process[0].ctx, half.region);
+	assert_int_equal(rma.shared, 0);
+	assert_int_equal(tn_soft_rma_share(&process[0].ctx, &share, &half), -ENOENT);
+	assert_int_equal(tn_soft_rma_reserve(&process[1].ctx, &more), 0);
+	tn_soft_rma_end(&process[1].ctx, w.l.now);
+	work_all();
+	assert_true(process[1].ended);
+	assert_int_equal(rma.shared + unmaps, 0);
+	finish();
+}
+
 /* --- work under the lock --------------------------------------------------------------- */
 
 /* A step takes requests of some contexts, and the next step those of others. */
@@ -385,6 +422,7 @@ int main(void)
 		cmocka_unit_test(share_of_a_user_comes_back_with_the_contexts),
 		cmocka_unit_test(user_has_a_quarter_of_the_contexts),
 		cmocka_unit_test(users_above_16_bits_are_distinct),
+		cmocka_unit_test(reserved_region_counts_and_is_closed),
 		cmocka_unit_test(step_is_short_and_contexts_take_turns),
 		cmocka_unit_test(waits_are_listed_in_order_by_short_searches),
 		cmocka_unit_test(process_of_another_version_is_told_both),

@@ -87,7 +87,7 @@ int rma_share(struct rma_context *ctx, int fd, struct torus_rma_call *call)
 	int err = check_memfd(fd, call);
 
 	if (!err)
-		err = tn_soft_rma_may_share(&ctx->soft, call);
+		err = tn_soft_rma_reserve(&ctx->soft, call);
 	if (err)
 		return err;
 	err = make_share(&share, fd, call);
@@ -95,8 +95,10 @@ int rma_share(struct rma_context *ctx, int fd, struct torus_rma_call *call)
 		tn_soft_rma_fail(call, err, "cannot map the memory: %s", strerror(-err));
 	else
 		err = tn_soft_rma_share(&ctx->soft, &share, call);
-	if (err)
+	if (err) {
+		tn_soft_rma_unreserve(&ctx->soft, call->region);
 		free_share(&share, call->bytes);
+	}
 	else
 		free(share.space);
 	return err;

@@ -131,6 +131,31 @@ hostile() {
 	own_and_stream 100
 }
 
+# close_often: opens, uses and closes the device without a pause, until the file removed exists
+close_often() {
+	local seed=$1
+	while [[ ! -e $tmp/removed ]]; do ns 9 "$B/tests/vm/rmafuzz" torus0 20 $((seed += 2)); done
+}
+
+# removed_often TIMES: a NIC is made and removed, while two processes use it and go away
+removed_often() {
+	local i job=()
+	ip netns add n9 || return
+	for i in 0 1; do
+		close_often $((SEED + i)) >"$tmp/said.$i" 2>&1 &
+		job+=($!)
+	done
+	for ((i = 0; i < $1; i++)); do
+		ns 9 "$B/fabricctl" device add torus0 >/dev/null && nic 9 place 2 0 || break
+		sleep "0.$((RANDOM % 4))"
+		ip -n n9 link del torus0 || break
+	done
+	touch "$tmp/removed"
+	wait "${job[@]}"
+	awk '{ c += $1; r += $3 } END { print c " contexts, " r " regions"; exit !c || !r }' "$tmp"/said.? &&
+		((i == $1)) && ip netns del n9
+}
+
 # ended_by COMMAND...: a process of n0 learns that its NIC has gone, by this command
 ended_by() {
 	local job before
@@ -157,6 +182,7 @@ check "regions are listed until their process ends" lists_regions
 check "NICs are found by name, or if there is only one" finds_nic
 check "pinned memory counts as locked" memlock
 check "hostile processes harm nobody" hostile "${ROUNDS:-100}"
+check "processes close the device while NICs are removed" removed_often 20
 check "contexts end when the NIC is removed" ended_by ip -n n0 link del torus0
 check "contexts end when the NIC gets another place" owner_ends nic 1 place 3 1
 check "the module can be unloaded afterwards" unload
