@@ -3,6 +3,8 @@
 #include "fe.h"
 #include "splitmix64.h"
 
+#define NEIGHBOURS	8u	/* words whose lists are in one cache line */
+
 void tn_fe_pool_init(struct tn_fe_pool *p, struct tn_fe_wait *wait, u32 n,
 		     struct tn_fe_wait **bucket, u32 buckets, u64 seed)
 {
@@ -27,12 +29,17 @@ static void take_entry(struct tn_fe_pool *p, struct tn_fe_wait *w)
 		p->unused++;
 }
 
+/*
+ * Return: the list of the hash of a word. The lists of NEIGHBOURS words lie together, so words that
+ * are used one after the other need the memory of their lists only once.
+ */
 static struct tn_fe_wait **bucket_of_word(struct tn_fe_pool *p, const struct tn_fe_bits *bits,
 					  u64 word)
 {
-	u64 hash = splitmix64_mix(splitmix64_mix((unsigned long)bits ^ p->seed) + word);
+	u64 region = splitmix64_mix((unsigned long)bits ^ p->seed);
+	u64 hash = splitmix64_mix(region + word / NEIGHBOURS);
 
-	return &p->bucket[hash & p->mask];
+	return &p->bucket[(hash * NEIGHBOURS + word % NEIGHBOURS) & p->mask];
 }
 
 /*

@@ -30,7 +30,7 @@ static void *memory_of(size_t n, size_t size)
 		fprintf(stderr, "bench_fe: out of memory\n");
 		exit(2);
 	}
-	memset(p, 0, n * size);
+	explicit_bzero(p, n * size);	/* the compiler would omit memset(), so pages were not there */
 	return p;
 }
 
@@ -48,9 +48,9 @@ static void print_row(const char *what, double ns)
 
 /*
  * Lets @n readers wait, each for its word to be full, then writes until all have been woken. @words
- * is 1 or @n.
+ * is 1 or @n. Each uses the word @step behind that of the one before; @step is prime to @n.
  */
-static void bench_wake(u32 n, u32 words)
+static void bench_wake(u32 n, u32 words, u64 step)
 {
 	static const struct tn_fe_ask get = {
 		.op = TN_FE_READ, .q = TN_FE_FULL, .r = TN_FE_EMPTY, .type = TN_AMO_U64,
@@ -66,16 +66,18 @@ static void bench_wake(u32 n, u32 words)
 				   .waits = memory_of(words / 64 + 1, 8), .n = words };
 	struct tn_fe_pool pool;
 	double began, waited;
+	const char *order;
 	char what[80];
 
 	tn_fe_pool_init(&pool, wait, n, bucket, buckets, 1);
 	began = cpu_ns();
 	for (u32 i = 0; i < n; i++)
-		if (tn_fe_ask(&pool, &bits, i % words, &at[i % words], &get, i, &old) != TN_FE_WAITS)
+		if (tn_fe_ask(&pool, &bits, i * step % words, &at[i * step % words], &get, i,
+			      &old) != TN_FE_WAITS)
 			die("a reader does not wait");
 	waited = cpu_ns();
 	for (u32 i = 0; i < n; i++) {
-		u32 word = i % words;
+		u32 word = (u32)(i * step % words);
 
 		if (tn_fe_ask(&pool, &bits, word, &at[word], &set, i, &old) != TN_FE_DONE ||
 		    tn_fe_serve(&pool, &bits, word, &at[word], &done, &old) != TN_FE_DONE ||
@@ -83,9 +85,10 @@ static void bench_wake(u32 n, u32 words)
 		    tn_fe_serve(&pool, &bits, word, &at[word], &done, &old) != TN_FE_NONE)
 			die("the wrong waiter was woken");
 	}
-	snprintf(what, sizeof(what), "begin to wait, %u at %u word%s", n, words, words > 1 ? "s" : "");
+	order = words == 1 ? "" : step == 1 ? "s in order" : "s in any order";
+	snprintf(what, sizeof(what), "begin to wait, %u at %u word%s", n, words, order);
 	print_row(what, (waited - began) / n);
-	snprintf(what, sizeof(what), "write and wake, %u at %u word%s", n, words, words > 1 ? "s" : "");
+	snprintf(what, sizeof(what), "write and wake, %u at %u word%s", n, words, order);
 	print_row(what, (cpu_ns() - waited) / n);
 	free(bits.waits);
 	free(bits.full);
@@ -139,8 +142,9 @@ int main(void)
 	u64 *cold;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(waiters); i++) {
-		bench_wake(waiters[i], 1);
-		bench_wake(waiters[i], waiters[i]);
+		bench_wake(waiters[i], 1, 1);
+		bench_wake(waiters[i], waiters[i], 1);
+		bench_wake(waiters[i], waiters[i], 611953);
 	}
 	bench_cancel(1024);
 	bench_cancel(65536);
