@@ -58,7 +58,8 @@ static void serve_word(struct world *w, u64 word)
 
 static void check_world(struct world *w)
 {
-	unsigned int count[WORDS] = { 0 }, all = 0, idle = 0, listed = 0;
+	unsigned int count[WORDS] = { 0 }, all = 0, listed = 0;
+	unsigned int idle = w->waiters - w->pool.unused;
 	struct tn_fe_wait done;
 	u64 old;
 

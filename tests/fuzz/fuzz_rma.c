@@ -110,11 +110,11 @@ static bool fuzz_holds(void *host, u32 dst)
 }
 
 static const struct tn_rma_owner_ops owner_ops = {
-	.net = { fuzz_room, fuzz_send }, .mem = fuzz_mem, .space = fuzz_space, .recv = fuzz_recv,
+	.net = { .room = fuzz_room, .send = fuzz_send }, .mem = fuzz_mem, .space = fuzz_space, .recv = fuzz_recv,
 };
 
 static const struct tn_rma_initiator_ops initiator_ops = {
-	.net = { fuzz_room, fuzz_send }, .done = fuzz_done, .holds = fuzz_holds,
+	.net = { .room = fuzz_room, .send = fuzz_send }, .done = fuzz_done, .holds = fuzz_holds,
 };
 
 static void begin(struct world *w)

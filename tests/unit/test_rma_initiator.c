@@ -597,7 +597,7 @@ static void alien_send(void *host, enum tn_rma_way way, u32 dst, u32 bytes)
 /* A reply that names a slot which the initiator does not have is late, and no such slot is read. */
 static void reply_to_unknown_slot_is_late(void **state)
 {
-	static const struct tn_rma_initiator_ops ops = { .net = { alien_room, alien_send } };
+	static const struct tn_rma_initiator_ops ops = { .net = { .room = alien_room, .send = alien_send } };
 	/* allocated by itself, so that AddressSanitizer finds reads behind it */
 	struct tn_rma_open *slot = malloc(sizeof(*slot));
 	struct tn_rma_open more[2] = { [1] = { .op = TN_RMA_GET, .peer = 1 } };
@@ -649,7 +649,7 @@ static void take_alien_status(struct tn_rma_initiator *i, u8 why, u32 number, u3
 static void status_beyond_last_operation_is_forged(void **state)
 {
 	static const struct tn_rma_initiator_ops ops = {
-		.net = { alien_room, alien_send }, .done = alien_done,
+		.net = { .room = alien_room, .send = alien_send }, .done = alien_done,
 	};
 	const struct tn_rma_ask put = { .op = TN_RMA_PUT, .flags = TN_RMA_KEYED };
 	struct tn_rma_initiator i;

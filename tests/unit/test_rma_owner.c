@@ -70,7 +70,8 @@ static u8 no_recv(void *host, u32 src, const struct tn_rma_ask *ask, const u8 *d
 }
 
 static const struct tn_rma_owner_ops lone_ops = {
-	.net = { lone_room, lone_send }, .mem = lone_mem, .space = no_space, .recv = no_recv,
+	.net = { .room = lone_room, .send = lone_send }, .mem = lone_mem, .space = no_space,
+	.recv = no_recv,
 };
 
 /* Region 0 has full/empty bits, region 1 the rights for them alone. */

@@ -136,10 +136,10 @@ static u8 host_recv(void *host, u32 src, const struct tn_rma_ask *ask, const u8 
 }
 
 static const struct tn_rma_owner_ops owner_ops = {
-	.net = { net_room, net_send }, .recv = host_recv,
+	.net = { .room = net_room, .send = net_send }, .recv = host_recv,
 };
 static const struct tn_rma_initiator_ops initiator_ops = {
-	.net = { net_room, net_send }, .done = net_done, .holds = net_holds,
+	.net = { .room = net_room, .send = net_send }, .done = net_done, .holds = net_holds,
 };
 
 /* Delivers the first packet of a direction. */
