@@ -263,7 +263,7 @@ bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_
 	e->number = fm->root->seat[node].number;
 	if (m)
 		make_entry(fm, m, version, e);
-	return m || !fm_table_blank(e) || !fm_table_blank(&fm->table.entry[node]);
+	return !fm_table_blank(e) || !fm_table_blank(&fm->table.entry[node]);
 }
 
 /*
@@ -462,7 +462,7 @@ void fm_publish_due(struct fm *fm)
 		return;
 	doubtful = !fm->table.version && r->base_seen.version < r->version_seen;
 	version = next_version(fm);
-	doubtful |= !fm->table.version && r->version && !r->clean;
+	doubtful |= !fm->table.version && !r->clean;
 	invariant(!version || (version > fm->table.version && version >= r->version));
 	invariant(!version || !fm->table.version || r->clean >> version % TORUS_COLOURS & 1);
 	if (version)
