@@ -66,7 +66,8 @@ static uint64_t time_unit(const char *text)
 		uint64_t ns;
 	} units[] = {
 		{ "ns", 1 }, { "us", US }, { "ms", MS }, { "s", SEC },
-		{ "min", 60 * SEC }, { "h", 3600 * SEC }, { "d", 86400 * SEC },
+		{ "min", 60 * SEC }, { "m", 60 * SEC }, { "h", 3600 * SEC },
+		{ "d", 86400 * SEC },
 	};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)

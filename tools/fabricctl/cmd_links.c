@@ -529,14 +529,6 @@ static int ask_links(const struct ctl *ctl, const char *node)
 				.early = with_errors ? NULL : &early, .instead = ask_neighbours });
 }
 
-/* Return: true if the text is a link, such as "1,1:+x". */
-static bool names_link(const char *text)
-{
-	size_t n = strlen(text);
-
-	return n > 3 && text[n - 3] == ':' && strchr("+-", text[n - 2]) && strchr("xyzabc", text[n - 1]);
-}
-
 /* Return: OK if the options can be combined. */
 static int check_options(const struct ctl *ctl, int argc, char **argv)
 {
@@ -544,10 +536,6 @@ static int check_options(const struct ctl *ctl, int argc, char **argv)
 		return fail("--json has all data: --all goes with it only together with --bad");
 	if (local && argc)
 		return fail("--local asks the NIC here: leave out '%s'", argv[0]);
-	if (argc && names_link(argv[0]))
-		return fail("'%s' is a link, but a NODE is wanted: 'fabricctl links %.*s' shows its links, "
-			    "'fabricctl link test %s' tests that one", argv[0],
-			    (int)strlen(argv[0]) - 3, argv[0], argv[0]);
 	if (with_errors && (all || bad))
 		return fail("--errors does not go with --%s", all ? "all" : "bad");
 	if (!with_errors && (since || save || top))

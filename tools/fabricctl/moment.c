@@ -13,14 +13,8 @@
 
 static int ago_parse(const char *text, time_t now, int64_t *out)
 {
-	size_t n = strlen(text);
-	char minutes[32];
 	uint64_t ns;
 
-	if (n && n < sizeof(minutes) - 2 && text[n - 1] == 'm') {	/* "5m" */
-		snprintf(minutes, sizeof(minutes), "%sin", text);
-		text = minutes;
-	}
 	if (time_parse(text, 0, AGO_MAX, &ns))
 		return -EINVAL;
 	*out = (int64_t)now * 1000 - (int64_t)(ns / MS);

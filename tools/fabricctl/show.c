@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "output.h"
 #include "show.h"
 #include "wave.h"
 
@@ -89,13 +90,28 @@ static int show_asked(const struct ctl *ctl, struct ask *a, json_t *question, co
 	return ask_status(a);
 }
 
+/* Return: true if the text is a link, such as "1,1:+x". */
+static bool names_link(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n > 3 && text[n - 3] == ':' && strchr("+-", text[n - 2]) && strchr("xyzabc", text[n - 1]);
+}
+
 int show_nodes(const struct ctl *ctl, json_t *question, const char *node,
 	       const struct show_nodes *how)
 {
 	bool shown = false;
 	struct ask a;
-	int status = ask_open(ctl, &a);
+	int status;
 
+	if (node && names_link(node)) {
+		json_decref(question);
+		return fail("'%s' is a link, but a NODE is wanted: '%.*s' stands for all links of the node, "
+			    "and 'fabricctl link test %s' tests that one", node, (int)strlen(node) - 3, node,
+			    node);
+	}
+	status = ask_open(ctl, &a);
 	if (status != OK) {
 		json_decref(question);
 		return status;
