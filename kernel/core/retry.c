@@ -81,10 +81,9 @@ static inline void begin_push(struct tn_retry *r, struct tn_pkt *first, u32 n, u
 	struct tn_retry_tx *tx = &r->tx;
 
 	tn_assert(n && tx->sent.count + n <= r->ops->limit);
-	if (!tx->sent.head) {
+	tn_assert(tx->sent.head || !tx->tries);
+	if (!tx->sent.head)
 		tx->since = now;
-		tx->tries = 0;
-	}
 	if (!tx->next)
 		tx->next = first;
 }
@@ -218,12 +217,11 @@ bool tn_retry_back(struct tn_retry *r)
 		return false;
 	tx->next = tx->sent.head;
 	/*
-	 * Reduce the window by a quarter. If it was larger than what is on the wire, it limited
-	 * nothing, so reduce that instead.
+	 * The window becomes three quarters of what is on the wire. If it was larger than that, it
+	 * limited nothing.
 	 */
-	if (tx->window > 4 * tx->on_wire)
-		tx->window = 4 * tx->on_wire;
-	tx->window -= tx->window / 4;
+	tn_assert(tx->window / 4 >= tx->on_wire);
+	tx->window = 3 * tx->on_wire;
 	if (tx->window < 4 * TN_RETRY_WINDOW_MIN)
 		tx->window = 4 * TN_RETRY_WINDOW_MIN;
 	tx->on_wire = 0;

@@ -248,9 +248,7 @@ static void inject_anew(struct tn_nic *nic, struct tn_pkt *pkt)
 void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	tn_assert(tn_may_reroute(pkt));
-	pkt->in_port = TN_PORT_HOST;
 	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
-	pkt->stalled = 0;
 	nic->counter[TORUS_NC_REROUTED]++;
 	inject_anew(nic, pkt);
 }
