@@ -34,7 +34,7 @@
 
 static bool read_init(const struct fm *fm, const struct fm_claim *m, struct fm_init *init)
 {
-	return m->ninit && !fm_init_get(m->init, m->ninit, init) &&
+	return !fm_init_get(m->init, m->ninit, init) &&
 	       !strcmp(init->fabric, fm->cfg.fabric) && init->guid != fm->guid &&
 	       init->ndims <= fm->nports / 2;
 }
