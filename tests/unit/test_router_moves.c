@@ -7,13 +7,13 @@
 
 static const struct tn_tail good;
 
-/* Node 0 of a torus, all of whose links are up and all of whose rows go first by port 0. */
+/* Node 0 of a torus, all of whose links are up. All rows go by port 0 first but that of node 1. */
 static void begin_in(struct lone *x, const char *shape, void (*tune)(struct lone *l))
 {
 	lone_start(x, shape, 0, tune);
 	lone_all_up(x);
 	for (u32 dst = 1; dst < x->nic->nodes; dst++)
-		x->nic->rows[dst] = lone_dirs(3);
+		x->nic->rows[dst] = lone_dirs(dst == 1 ? 8 : 3);
 }
 
 static void begin(const char *shape)
@@ -41,10 +41,10 @@ static struct tn_pkt *put(struct lone *x, u32 input, struct tn_hdr h, struct tn_
 /* --- packets of one queue ------------------------------------------------------------------ */
 
 enum change {
-	NONE, DST, DIR, LAST, FIRST, VC, IN_VC, IN_PORT, RELAYED, SERVICE, HERE, CHANGES
+	NONE, DST, DIR, LAST, FIRST, VC, IN_VC, IN_PORT, RELAYED, SERVICE, HERE, NIC, ALL_LAST, CHANGES
 };
 
-enum limit { FREE, CREDITS, PLACES, CLOSED, MARKS, LIMITS };
+enum limit { FREE, CREDITS, PLACES, BOTH, CLOSED, MARKS, BUBBLE, LIMITS };
 
 static bool from_host;
 
@@ -57,6 +57,7 @@ static void put_like(struct lone *x, enum change c, u32 n)
 	};
 	u8 port = from_host ? TN_PORT_HOST : 2, vc = 0;
 	struct tn_tail t = { .eseq = n };
+	struct tn_pkt *pkt;
 
 	if (n == 2) {
 		h.dst = c == DST ? 3 : c == HERE ? 0 : 4;
@@ -67,9 +68,20 @@ static void put_like(struct lone *x, enum change c, u32 n)
 		vc = c == IN_VC;
 		port = c == IN_PORT ? 3 : port;
 		h.relayed = c == RELAYED;
+		h.nic = c == NIC;
 		t.vb = c == SERVICE ? TN_SERVICE_RMA : 0;
 	}
-	put(x, from_host ? TN_INPUT_INJECT : 2 * TORUS_VCS, h, t, port, vc);
+	if (c == ALL_LAST)		/* the last step is all that is left of the path */
+		h.dir = h.last = 0;
+	pkt = put(x, from_host ? TN_INPUT_INJECT : 2 * TORUS_VCS, h, t, port, vc);
+	pkt->stalled = n & 1;
+	if (h.relayed)
+		pkt->via.dst = 99;	/* no node */
+}
+
+static void set_cbs(struct lone *x)
+{
+	x->params.bubble = TORUS_BUBBLE_CBS;
 }
 
 static void limit(struct lone *x, enum limit what, u32 n)
@@ -77,9 +89,9 @@ static void limit(struct lone *x, enum limit what, u32 n)
 	struct tn_link *k = lone_link(x, 0);
 
 	k->wire = 5;		/* its peer has no services */
-	if (what == CREDITS)
+	if (what == CREDITS || what == BOTH)
 		k->credit.ct[0] = (u16)(k->credit.n_inp[0] - n);
-	if (what == PLACES)
+	if (what == PLACES || what == BOTH)
 		k->retry_packets = n;
 	if (what == CLOSED)
 		k->closed = true;
@@ -96,7 +108,7 @@ static void check_same_queue(const struct tn_queue *a, const struct tn_queue *b)
 		assert_memory_equal(&p->hdr, &q->hdr, sizeof(p->hdr));
 		assert_int_equal(p->tail.eseq, q->tail.eseq);
 		assert_true(p->in_port == q->in_port && p->tail.vb == q->tail.vb);
-		assert_true(!p->stalled || p->in_port != TN_PORT_HOST || from_host);
+		assert_int_equal(p->stalled, q->stalled);
 	}
 }
 
@@ -112,10 +124,10 @@ static void packets_of_queue_go_as_single_ones(void **state)
 		u32 n = code / CHANGES / LIMITS / 2;
 
 		from_host = code / CHANGES / LIMITS % 2;
-		if (n && (what == FREE || what == CLOSED || what == MARKS))
+		if (n && what != CREDITS && what != PLACES && what != BOTH)
 			continue;
-		begin("3x3");
-		begin_in(&one, "3x3", NULL);
+		begin_in(&l, "3x3", what == BUBBLE ? set_cbs : NULL);
+		begin_in(&one, "3x3", what == BUBBLE ? set_cbs : NULL);
 		limit(&l, what, n);
 		limit(&one, what, n);
 		for (u32 i = 0; i < 5; i++) {
@@ -128,6 +140,7 @@ static void packets_of_queue_go_as_single_ones(void **state)
 			struct tn_link *a = lone_link(&l, p), *b = lone_link(&one, p);
 
 			check_same_queue(&a->retry.tx.sent, &b->retry.tx.sent);
+			assert_true(!a->retry.tx.sent.head || !a->retry.tx.sent.head->stalled);
 			assert_memory_equal(&a->credit, &b->credit, sizeof(a->credit));
 			assert_int_equal(a->credit_now, b->credit_now);
 			assert_true(a->credit_at == b->credit_at);
@@ -141,6 +154,29 @@ static void packets_of_queue_go_as_single_ones(void **state)
 		end();
 		lone_end(&one);
 	}
+}
+
+/* Two inputs take turns of 16 packets, also if these leave as a series. */
+static void series_ends_after_16_packets(void **state)
+{
+	const struct tn_pkt *pkt;
+	u32 n = 0;
+
+	(void)state;
+	begin("3x3");
+	for (u32 i = 0; i < 80; i++) {
+		u8 port = i < 40 ? 2 : 3;
+
+		put(&l, port * TORUS_VCS,
+		    (struct tn_hdr) { .type = TN_DATA, .src = port, .dst = 1, .dir = 1,
+				      .first = TN_NO_STEP, .last = TN_NO_STEP }, good, port, 0);
+	}
+	work();
+	assert_int_equal(nc(TORUS_NC_FORWARDED), 80);
+	for (pkt = lone_link(&l, 0)->retry.tx.sent.head; pkt; pkt = pkt->next, n++)
+		assert_int_equal(pkt->hdr.src, n < 64 ? 2 + n / 16 % 2 : n < 72 ? 2 : 3);
+	assert_int_equal(n, 80);
+	end();
 }
 
 /* --- which inputs are served ---------------------------------------------------------------- */
@@ -212,6 +248,21 @@ static void each_node_of_large_torus_has_its_way(void **state)
 			assert_int_equal(l.sent[0].hdr.dst, dst);
 			lone_ack(&l, port);
 		}
+	}
+	end();
+}
+
+/* A packet whose row leads nowhere waits for port 0, and comes back from there. */
+static void packet_without_way_waits_for_port_0(void **state)
+{
+	(void)state;
+	begin("3x3");
+	l.nic->rows[4] = lone_dirs(0);
+	for (u32 vc = 0; vc < TORUS_VC_A; vc++) {
+		assert_int_equal(lone_send(&l, 4, vc, 1), 0);
+		assert_int_equal(l.nic->input[TN_INPUT_INJECT + vc].count, 1);
+		work();
+		assert_int_equal(lone_clear(&l), 1);
 	}
 	end();
 }
@@ -374,9 +425,11 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(packets_of_queue_go_as_single_ones),
+		cmocka_unit_test(series_ends_after_16_packets),
 		cmocka_unit_test(each_input_is_served_in_each_round),
 		cmocka_unit_test(blocked_answer_stops_no_other),
 		cmocka_unit_test(each_node_of_large_torus_has_its_way),
+		cmocka_unit_test(packet_without_way_waits_for_port_0),
 		cmocka_unit_test(adaptive_packet_has_its_own_directions),
 		cmocka_unit_test(adaptive_packet_takes_port_with_room),
 		cmocka_unit_test(only_adaptive_packet_loses_direction_back),
