@@ -110,3 +110,7 @@ tests += tests/unit/test_fm_growth
 tests/unit/test_fm_growth-objs := tests/unit/test_fm_growth.o tests/unit/grow_net.o $(growth-objs)
 tests/unit/test_fm_growth-deps := $(B)/libtorus.a
 tests/unit/test_fm_growth-libs := $(call pkg-libs,cmocka)
+tests += tests/unit/test_fm_growth_node
+tests/unit/test_fm_growth_node-objs := tests/unit/test_fm_growth_node.o $(growth-objs)
+tests/unit/test_fm_growth_node-deps := $(B)/libtorus.a
+tests/unit/test_fm_growth_node-libs := $(call pkg-libs,cmocka)

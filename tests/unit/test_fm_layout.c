@@ -693,7 +693,7 @@ static void lay_out(uint64_t seed)
 static void nodes_are_placed_as_in_model(void **state)
 {
 	(void)state;
-	for_seeds(1600, lay_out);
+	for_seeds(3000, lay_out);
 }
 
 /* Crossed cables are wrong cables, and not wrong nodes. */

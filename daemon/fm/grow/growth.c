@@ -386,7 +386,7 @@ static bool is_step_forged(const struct fm_growth *g, unsigned int p, const stru
 	if (m->sent.step <= e->received.step)
 		return false;
 	if (p != g->up)
-		return m->sent.step > e->sent.step || !is_child(g, p) || m->sent.step > 1;
+		return m->sent.step > e->sent.step || m->sent.step > 1;
 	if (m->sent.step > 1)
 		return !e->sent.step || m->sent.step > 2;
 	return awaits_answer(g) || g->waits || g->added || !m->first ||
@@ -518,7 +518,7 @@ void fm_growth_port(struct fm_growth *g, unsigned int p, const struct fm_growth_
 	if (!lost)
 		return;
 	g->refused[p] = (struct fm_growth_id) { 0 };
-	if (g->stage == FM_GROWTH_RELEASES && g->owed >> p & 1)
+	if (g->stage == FM_GROWTH_RELEASES)
 		fm_release_confirmed(g, p);
 	else if ((g->stage == FM_GROWTH_GROWS || g->stage == FM_GROWTH_NUMBERED) &&
 		 is_in_tree(g, p))
