@@ -288,6 +288,78 @@ static void packets_leave_in_order_in_any_order_of_arrival(void **state)
 	wait_and_leave(first_last);
 }
 
+static struct tn_pkt sent_to(u32 dst, u8 service)
+{
+	return (struct tn_pkt) { .hdr = { .dst = dst, .type = TN_DATA }, .tail = { .vb = service } };
+}
+
+/* Each flow counts its own packets, one by one or several at once. */
+static void flows_to_each_node_count_their_packets(void **state)
+{
+	(void)state;
+	begin();
+	for (u32 i = 0; i < 4 * TN_FLOWS * 3; i++) {
+		u32 dst = i % 4, vc = i / 4 % 2, service = i / 8 % 2, round = i / 16;
+		struct tn_pkt pkt = sent_to(dst, (u8)service);
+
+		tn_flow_stamp(&f, &pkt, vc);
+		assert_int_equal(pkt.tail.eseq, round * (i % 16 + 1));
+		assert_int_equal(pkt.tail.epoch, 0);
+		tn_flow_stamped(&f, &pkt, vc, i % 16);
+	}
+	for (u32 vc = TN_FLOW_VCS; vc < 4; vc++) {	/* packets of VCA have no number */
+		struct tn_pkt pkt = sent_to(1, 0);
+
+		tn_flow_stamp(&f, &pkt, vc);
+		assert_true(!pkt.tail.eseq && !pkt.tail.epoch);
+	}
+}
+
+/* A numbering begins for all flows to one node, and once in a version. */
+static void numbering_begins_for_all_flows_to_a_node(void **state)
+{
+	(void)state;
+	for (u32 dst = 0; dst < 5; dst++) {
+		begin();
+		for (u32 i = 0; i < 5 * TN_FLOWS; i++)
+			tx[i].next = 7;
+		tn_flow_begin(&f, dst, 0x10003);
+		for (u32 i = 0; i < 5 * TN_FLOWS; i++) {
+			assert_int_equal(tx[i].next, i / TN_FLOWS == dst ? 0 : 7);
+			assert_int_equal(tx[i].epoch, i / TN_FLOWS == dst ? 3 : 0);
+			tx[i].next = 9;
+		}
+		tn_flow_begin(&f, dst, 0x10003);
+		for (u32 i = 0; i < 5 * TN_FLOWS; i++)
+			assert_int_equal(tx[i].next, 9);
+	}
+}
+
+/* A slice marks the flows of its nodes; with the last slice all flows are done. */
+static void slices_mark_their_flows_as_old(void **state)
+{
+	const u64 version = 5ull << 12;
+
+	(void)state;
+	for (u32 first = 0; first < 6; first++) {
+		for (u32 n = 0; n <= 6 - first; n++) {
+			begin();
+			f.nodes = 6;
+			tn_flows_age(&f, first, n, version);	/* all epochs are 0 */
+			for (u32 i = 0; i < 7 * TN_FLOWS; i++) {
+				u32 node = i / TN_FLOWS;
+				bool in = node >= first && node < first + n;
+
+				assert_int_equal(rx[i].flags, in ? TN_FLOW_OLD : 0);
+				rx[i].flags = 0;
+			}
+			assert_true(f.aged == (first + n == 6 ? version : 0));
+			tn_flows_age(&f, 0, 6, version + 0xfff);
+			assert_int_equal(rx[0].flags, first + n == 6 ? 0 : TN_FLOW_OLD);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -297,6 +369,9 @@ int main(void)
 		cmocka_unit_test(gap_is_closed_only_in_its_flow),
 		cmocka_unit_test(epochs_too_far_behind_are_old),
 		cmocka_unit_test(packets_leave_in_order_in_any_order_of_arrival),
+		cmocka_unit_test(flows_to_each_node_count_their_packets),
+		cmocka_unit_test(numbering_begins_for_all_flows_to_a_node),
+		cmocka_unit_test(slices_mark_their_flows_as_old),
 	};
 
 	return cmocka_run_group_tests_name("flow_waits", all, NULL, NULL);
