@@ -228,11 +228,17 @@ static inline void silent(void)
 	stage_forget(&s);
 }
 
-/* The node and both neighbours have received each other's Inits. */
+/*
+ * The node and both neighbours have received each other's Inits. Acknowledgements count only after
+ * the node has repeated its Init (node/bootstrap.c).
+ */
 static inline void known_to_both(void)
 {
-	receive_init(0, LEADS, FOLLOWED, TERM);
-	receive_init(2, LEADS, FOLLOWED, TERM);
+	for (unsigned int i = 0; i < 2; i++) {
+		receive_init(0, LEADS, FOLLOWED, TERM);
+		receive_init(2, LEADS, FOLLOWED, TERM);
+		run((1 - i) * 2 * s.cfg.init_interval);
+	}
 	silent();
 }
 

@@ -215,6 +215,8 @@ static void node_without_root_asks_neighbours_later_after_each_loss(void **state
 		receive_init(0, ASKS, GREATER + k, TERM + 1);
 		assert_true(follows(GREATER + k));
 		run(200 * MS);
+		receive_init(0, ASKS, GREATER + k, TERM + 1);	/* acknowledges the repetition */
+		receive_init(2, ASKS, GREATER + k, TERM + 1);
 		s.refuse_connect = -1;
 		stage_down(&s, last_conn());
 		assert_true(follows(FOLLOWED));
