@@ -10,7 +10,7 @@ $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 tests/unit/test_conns-objs += tests/unit/memory.o
 tests/unit/test_conns-libs += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
 
-tests += $(addprefix tests/unit/test_fm_,actions arbiter asking callers cable_events demand dispute equals flows follow_back graph growing inits job_rows leftover marks \
+tests += $(addprefix tests/unit/test_fm_,actions arbiter asking attempts callers cable_events demand dispute equals flows follow_back graph growing inits job_rows leftover marks \
 	news on_disk own_fabric ports positions prefixes present_table problems \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
@@ -24,6 +24,7 @@ endef
 $(eval $(call alone-test,actions,node/task))
 $(eval $(call alone-test,arbiter,root/arbiter))
 $(eval $(call alone-test,asking,node/candidate))
+$(eval $(call alone-test,attempts,node/try))
 $(eval $(call alone-test,callers,node/children))
 $(eval $(call alone-test,cable_events,root/cables))
 $(eval $(call alone-test,demand,root/demand))
