@@ -3,6 +3,9 @@
 #include "nic_impl.h"
 #include "rma_nic.h"
 
+/* tn_rma_ask_put() has 16 bits for the bytes that a GET reads, besides a job above 16 bits. */
+_Static_assert(TN_PAYLOAD_MAX <= 0xffff, "bytes of a GET");
+
 #define RMA_COUNTERS	(TORUS_NC_RMA_REPLY_DROPS - TORUS_NC_RMA_ISSUED + 1)
 
 /**
@@ -402,7 +405,7 @@ int tn_nic_rma_issue(struct tn_nic *nic, u32 dst, const struct tn_rma_ask *ask, 
 	if (!r)
 		return -ENODEV;
 	if (dst >= nic->nodes || bytes > nic->params.payload_max - TN_RMA_HEAD_MAX ||
-	    ask->bytes > r->owner.data_max || (ask->job >> 16 && ask->bytes > 0xffff))
+	    ask->bytes > r->owner.data_max)
 		return -EINVAL;
 	if (dst != nic->node && !tn_on_hold(nic, dst) && !(nic->rows[dst] & TORUS_ROW_VALID))
 		return -EHOSTUNREACH;

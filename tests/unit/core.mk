@@ -2,7 +2,7 @@
 # Tests of the NIC core: one for each of its files, and of one NIC alone (lone.c) some more.
 core-tests := params wire pkt pieces retry retry_buffer retry_angara retry_acknak retry_hippi credit bubble ring link linkstate router table nic park flow fault relay via train serdes_model link_train
 core-tests += ring_node marks link_rx link_tx series link_times link_states link_inits link_series link_frames link_retrain link_serdes nic_host nic_state router_moves deliver nic_ways nic_relay nic_service
-core-tests += table_rows flow_waits train_eye train_rx serdes_eye window amo fe rma_wire rma_owner rma_initiator rma_nic rma rma_ring rma_check rma_recv
+core-tests += table_rows flow_waits train_eye train_rx serdes_eye window amo fe rma_wire rma_owner rma_initiator rma_nic rma_self rma rma_ring rma_check rma_recv
 core-test-libs-fault := -lm
 core-test-libs-amo := -lpthread
 core-test-libs-fe := -lpthread
@@ -46,6 +46,7 @@ core-test-nic_ways := $(core-test-lone)
 core-test-nic_relay := $(core-test-lone)
 core-test-nic_service := $(core-test-lone)
 core-test-rma_nic := $(core-test-lone)
+core-test-rma_self := $(core-test-lone)
 
 define core-test
 tests += tests/unit/test_$(1)
