@@ -14,7 +14,7 @@ tests += $(addprefix tests/unit/test_fm_,actions arbiter asking attempts callers
 	news on_disk own_fabric ports positions prefixes present_table problems \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
-tests += $(addprefix tests/unit/test_fm_,admin flapping layout plan)
+tests += $(addprefix tests/unit/test_fm_,admin dispatch flapping layout plan)
 define alone-test
 tests/unit/test_fm_$(1)-objs := tests/unit/test_fm_$(1).o tests/unit/memory.o daemon/fm/$(2).o
 tests/unit/test_fm_$(1)-deps := $$(B)/libtorus.a
@@ -28,6 +28,7 @@ $(eval $(call alone-test,attempts,node/try))
 $(eval $(call alone-test,callers,node/children))
 $(eval $(call alone-test,cable_events,root/cables))
 $(eval $(call alone-test,demand,root/demand))
+$(eval $(call alone-test,dispatch,fm))
 $(eval $(call alone-test,dispute,root/dispute))
 $(eval $(call alone-test,equals,root/ranks))
 $(eval $(call alone-test,admin,root/admin))
@@ -66,6 +67,7 @@ $(eval $(call alone-test,views,status))
 $(eval $(call alone-test,wiring,root/wiring))
 tests/unit/test_fm_cable_events-objs += lib/util/hash.o daemon/fm/node/random.o
 tests/unit/test_fm_admin-objs += daemon/fm/node/orders.o daemon/fm/node/random.o
+tests/unit/test_fm_dispatch-objs += daemon/fm/config.o daemon/fm/node/random.o
 tests/unit/test_fm_flapping-objs += daemon/fm/node/random.o
 tests/unit/test_fm_graph-objs += daemon/fm/root/corner.o
 tests/unit/test_fm_layout-objs += daemon/fm/root/corner.o
