@@ -11,6 +11,7 @@ void tn_train_init(struct tn_train *t, const struct tn_serdes *serdes,
 {
 	tn_assert(!serdes || (serdes->lanes && serdes->lanes <= TORUS_LANES_MAX && serdes->rates));
 	tn_assert(params->mask_height && params->mask_width);
+	tn_assert(params->margin_train && params->margin_retrain);	/* without signal it is 0 */
 	memset(t, 0, sizeof(*t));
 	t->serdes = serdes;
 	t->params = *params;
@@ -94,8 +95,7 @@ static void measure_lane(struct tn_train *t, unsigned int lane, struct tn_lane *
 
 static bool meets_target(const struct tn_train *t, const struct tn_lane *l)
 {
-	return l->eye.signal && l->margin >= t->params.margin_train &&
-	       l->ber <= t->params.target_ber;
+	return l->margin >= t->params.margin_train && l->ber <= t->params.target_ber;
 }
 
 /*
@@ -435,8 +435,7 @@ bool tn_train_watch(struct tn_train *t, u64 now)
 		if (!in_use(t, i))
 			continue;
 		measure_lane(t, i, l, now);
-		if (!l->eye.signal || l->margin < t->params.margin_retrain ||
-		    l->ber > t->params.target_ber)
+		if (l->margin < t->params.margin_retrain || l->ber > t->params.target_ber)
 			bad = true;
 	}
 	return bad;

@@ -182,6 +182,49 @@ static void lane_needs_signal_margin_and_target(void **state)
 	assert_int_equal(on, 0);
 }
 
+/* A lane with exactly the target error rate is used, and does not cause a retraining. */
+static void error_rate_of_exactly_the_target_is_enough(void **state)
+{
+	(void)state;
+	all_wide();
+	eye[1].height = 140;
+	eye[1].noise = 20;
+	for (u32 less = 0; less < 2; less++) {
+		const u64 ber = tn_eye_ber(&eye[1]);
+		struct tn_train_params exact = params;
+		struct tn_train t;
+
+		exact.target_ber = ber - less;
+		tn_train_init(&t, &serdes, &exact);
+		tn_train_begin(&t, false, 1);
+		while (t.state == TN_TRAIN_BUSY)
+			tn_train_poll(&t, tn_train_expiry(&t));
+		assert_int_equal(tn_train_width(&t), 3 - less);
+		assert_false(tn_train_watch(&t, 1));
+		if (less)
+			continue;
+		assert_true(tn_train_ber(&t) == (ber + tn_eye_ber(&eye[0]) + tn_eye_ber(&eye[2])) / 3);
+		t.params.target_ber--;
+		assert_true(tn_train_watch(&t, 1));
+	}
+}
+
+/* Error rates fall with the opening, to 0 and not beyond the end of the table. */
+static void error_rate_falls_to_0(void **state)
+{
+	u64 before = TORUS_BER_ONE / 2;
+
+	(void)state;
+	assert_true(tn_gauss_ber(-5) == before && tn_gauss_ber(0) == before);
+	for (s32 q16 = 1; q16 < 0x10000; q16++) {
+		u64 ber = tn_gauss_ber(q16);
+
+		assert_true(ber < before || (ber == before && q16 > 130));
+		before = ber;
+	}
+	assert_int_equal(before, 0);
+}
+
 /* The eyes that are reported are those of the last training, also if they are closed now. */
 static void eye_of_last_training_is_reported(void **state)
 {
@@ -341,6 +384,8 @@ int main(void)
 		cmocka_unit_test(margin_is_room_of_mask_in_eye),
 		cmocka_unit_test(error_rate_is_that_of_noise_or_jitter),
 		cmocka_unit_test(lane_needs_signal_margin_and_target),
+		cmocka_unit_test(error_rate_of_exactly_the_target_is_enough),
+		cmocka_unit_test(error_rate_falls_to_0),
 		cmocka_unit_test(eye_of_last_training_is_reported),
 		cmocka_unit_test(link_has_worst_margin_and_mean_error_rate),
 		cmocka_unit_test(bad_lane_in_use_causes_retraining),
