@@ -71,8 +71,10 @@ static void put_like(struct lone *x, enum change c, u32 n)
 		h.nic = c == NIC;
 		t.vb = c == SERVICE ? TN_SERVICE_RMA : 0;
 	}
-	if (c == ALL_LAST)		/* the last step is all that is left of the path */
+	if (c == ALL_LAST) {		/* the last step is all that is left of the path */
+		h.dst = 1;
 		h.dir = h.last = 0;
+	}
 	pkt = put(x, from_host ? TN_INPUT_INJECT : 2 * TORUS_VCS, h, t, port, vc);
 	pkt->stalled = n & 1;
 	if (h.relayed)
