@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/jobs.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/demand.h"
 #include "ends.h"
 #include "kernel/core/nic_impl.h"
 #include "tools/fabricsim/world_impl.h"
@@ -234,6 +236,44 @@ static void death_of_a_node_is_not_the_end_of_its_job(void **state)
 }
 
 /*
+ * A node of a job comes back, and @after that the cables that join it to the job. Fails if the job
+ * is reported to have fallen apart while the root knows that the table is outdated.
+ */
+static void return_before_cables(uint64_t after)
+{
+	static const struct { uint8_t node, port; } cut[] = { { 5, 2 }, { 5, 3 } };
+	bool apart = false;
+
+	begin("4x4", 1);
+	assert_int_equal(start_list("box", (uint32_t[]){ 0, 1, 4, 5 }, 4), 0);
+	trial_rest(&s, 10 * SEC);
+	world_power(s.w, 5, false);
+	trial_rest(&s, 20 * SEC);
+	for (unsigned int i = 0; i < 2; i++)
+		world_cut(s.w, cable_of(cut[i].node, cut[i].port), true);
+	world_power(s.w, 5, true);
+	trial_run(&s, after);
+	for (unsigned int i = 0; i < 2; i++)
+		world_cut(s.w, cable_of(cut[i].node, cut[i].port), false);
+	for (unsigned int i = 0; i < 2000 && !apart; i++) {
+		trial_run(&s, 10 * US);
+		apart = trial_problem(&s, "job", "has fallen apart");
+		assert_false(apart && fm_demand_is(root()->root));
+	}
+	trial_rest(&s, 20 * SEC);
+	expect_job("box", 4, 4, 1);
+	assert_false(trial_problem(&s, "job", ""));
+	finish("return");
+}
+
+static void job_is_not_judged_by_table_that_is_known_to_be_outdated(void **state)
+{
+	(void)state;
+	for (uint64_t after = 2500 * US; after < 4000 * US; after += 100 * US)
+		return_before_cables(after);
+}
+
+/*
  * A node that is excluded as a whole is not part of its job: the others are still joined. Without
  * that node the job is divided if the others were joined through it.
  */
@@ -393,6 +433,7 @@ int main(void)
 		cmocka_unit_test(relay_is_not_in_another_part_of_the_job),
 		cmocka_unit_test(line_falls_apart_when_its_middle_node_dies),
 		cmocka_unit_test(death_of_a_node_is_not_the_end_of_its_job),
+		cmocka_unit_test(job_is_not_judged_by_table_that_is_known_to_be_outdated),
 		cmocka_unit_test(excluded_node_is_no_part_of_its_job),
 		cmocka_unit_test(jobs_survive_next_root_and_power_loss),
 		cmocka_unit_test(job_survives_restart_beside_manager_with_older_table),

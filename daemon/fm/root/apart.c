@@ -4,7 +4,9 @@
  * theirs. These nodes cannot reach each other until cables are mended, because a job never leaves
  * its nodes (node/job_rows.c). This is judged when a recovery has ended: while a table is put in
  * force, cables may already be lost whose node is not yet known to be dead, and a node without
- * cables would count as a part.
+ * cables would count as a part. If the root wants another table by then, it already knows that the
+ * present one is outdated, and judges when the next recovery has ended. For example, a node that
+ * comes back may have its cables to the job a moment after others.
  *
  * A job does not begin while a manager does not know jobs (job.c), nor while such a manager is
  * silent, because it may only be starting again. But a node may join with an older manager later.
@@ -21,6 +23,7 @@
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/status.h"
@@ -90,6 +93,8 @@ void fm_apart_look(struct fm *fm)
 	const struct fm_jobs *jobs = &fm->table.book->jobs;
 	struct fm_job_count *count;
 
+	if (fm_demand_is(fm->root))
+		return;
 	fm_problems_mark(fm, "job");
 	count = jobs->n ? malloc((FM_JOBS_MAX + 1) * sizeof(*count)) : NULL;
 	if (count && fm_jobs_count(&fm->table, count))
