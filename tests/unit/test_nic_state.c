@@ -138,7 +138,7 @@ static void all_counters_are_read(void **state)
 
 static void each_port_has_its_settings(void **state)
 {
-	const struct tn_serdes serdes = { .lanes = 1 };
+	const struct tn_serdes serdes = { .lanes = 1, .rates = 1 };
 
 	(void)state;
 	lone_begin(NULL);
