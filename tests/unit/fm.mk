@@ -10,7 +10,7 @@ $(foreach t,$(conns-tests),$(eval $(call conns-test,$(t))))
 tests/unit/test_conns-objs += tests/unit/memory.o
 tests/unit/test_conns-libs += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
 
-tests += $(addprefix tests/unit/test_fm_,actions arbiter asking attempts callers cable_events demand dispute equals flows follow_back graph growing inits job_rows leftover marks \
+tests += $(addprefix tests/unit/test_fm_,actions arbiter asking attempts callers cable_events demand dispute equals flows follow_back graph growing inits job_list job_rows leftover marks \
 	news on_disk own_fabric ports positions prefixes present_table problems \
 	reach recalling resign rows service sessions settling severs squares taking taking_part \
 	verdict views wiring)
@@ -37,6 +37,7 @@ $(eval $(call alone-test,flows,root/sums))
 $(eval $(call alone-test,graph,root/discover))
 $(eval $(call alone-test,growing,root/grow))
 $(eval $(call alone-test,inits,node/bootstrap))
+$(eval $(call alone-test,job_list,node/jobs))
 $(eval $(call alone-test,job_rows,node/job_rows))
 $(eval $(call alone-test,layout,root/discover))
 $(eval $(call alone-test,leftover,root/leftover))
@@ -83,6 +84,7 @@ tests/unit/test_fm_on_disk-objs += lib/util/hash.o \
 tests/unit/test_fm_problems-objs += daemon/fm/node/spare.o
 tests/unit/test_fm_callers-objs += daemon/fm/wire/init.o \
 	$(addprefix daemon/fm/node/,called.o handover.o)
+tests/unit/test_fm_job_list-objs += daemon/fm/node/orders.o daemon/fm/node/random.o
 tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_job_rows-objs += $(addprefix daemon/fm/node/,jobs.o orders.o random.o)
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o

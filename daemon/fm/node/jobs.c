@@ -211,7 +211,7 @@ static uint32_t list_severed(const struct fm_table *t, uint16_t id, struct torus
 		for (unsigned int d = 0; t->entry[i].job == id && d < t->shape.ndims; d++) {
 			uint32_t far = torus_neighbour(&t->shape, i, d);
 
-			if (t->entry[far].job != id || !torus_health_cut(job, i, d) ||
+			if (t->entry[far].job != id ||
 			    torus_health_component(job, i) == torus_health_component(job, far) ||
 			    between != (can_be_part(t, &t->entry[i]) &&
 					can_be_part(t, &t->entry[far])))
