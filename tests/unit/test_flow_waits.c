@@ -288,6 +288,86 @@ static void packets_leave_in_order_in_any_order_of_arrival(void **state)
 	wait_and_leave(first_last);
 }
 
+#define SHARE (TN_FLOW_BUCKETS / TN_FLOW_VCS)	/* nodes this far apart share a bucket */
+
+/* The packets of node @src leave in the order of @eseq; @n of them. */
+static void leave_in_order(u32 src, const u32 *eseq, u32 n)
+{
+	for (u32 i = 0; i < n; i++) {
+		struct tn_pkt *pkt = tn_flow_next(&f);
+
+		/* a gap before it was given up */
+		if (!pkt) {
+			tn_flow_close_gap(&f, make(src, 0, 0, 0));
+			pkt = tn_flow_next(&f);
+		}
+		assert_non_null(pkt);
+		assert_true(pkt->hdr.src == src && pkt->tail.eseq == eseq[i]);
+		tn_flow_unwait(&f, pkt);
+		assert_true(!pkt->next && !pkt->child);
+		assert_int_equal(tn_flow_done(&f, pkt), i + 1 < n);
+	}
+	assert_null(tn_flow_next(&f));
+}
+
+/*
+ * Flows that share a bucket do not mix, in whichever order their packets come and go: new ones,
+ * whose numbers are those from 0 on, and old ones, whose numbers may begin again.
+ */
+static void flows_of_one_bucket_do_not_mix(void **state)
+{
+	static const u32 numbers[3][6] = {
+		{ 1, 2, 7, 8, 0x100, 0x2000000 },
+		{ 0xffffffff, 0, 1, 5, 6, 0x10000 },
+		{ 0x7fffffff, 0x80000000, 0x80000001, 0x80000007, 0x80000100, 0x80010000 },
+	};
+	static const u8 orders[][6] = {
+		{ 0, 1, 2, 3, 4, 5 }, { 5, 4, 3, 2, 1, 0 }, { 3, 0, 5, 1, 4, 2 }, { 2, 5, 0, 4, 1, 3 },
+	};
+
+	(void)state;
+	for (u32 o = 0; o < 4 * 4; o++) {
+		begin();
+		for (u32 i = 0; i < 3; i++)	/* node 1 of the bucket has an old flow */
+			rx[(1 + SHARE * i) * TN_FLOWS] = (struct tn_flow_rx) {
+				.expected = i == 1 ? 0xfffffffe : 0, .epoch = 1,
+				.flags = TN_FLOW_KNOWN | (i == 1 ? 0 : TN_FLOW_FRESH),
+			};
+		for (u32 i = 0; i < 6 * 3; i++) {
+			u32 src = 1 + SHARE * (i % 3), at = orders[o % 4][i / 3];
+
+			waits(src, 0, numbers[i % 3][at], 1, 5);
+			assert_null(tn_flow_next(&f));
+		}
+		for (u32 i = 0; i < 3; i++) {
+			u32 which = (i + o / 4) % 3;
+
+			/* the first one was never missing, or is given up */
+			if (which < 2)
+				assert_true(done(1 + SHARE * which, 0, which ? 0xfffffffe : 0));
+			leave_in_order(1 + SHARE * which, numbers[which], 6);
+		}
+		assert_true(!f.waiting && !f.wait_bytes);
+	}
+}
+
+/* All that waits is taken out, from the first bucket to the last. */
+static void all_waiting_packets_are_taken_out(void **state)
+{
+	struct tn_queue out = { 0 };
+
+	(void)state;
+	begin();
+	for (u32 src = 0; src < TN_FLOW_BUCKETS; src++) {
+		waits(src, 0, 3, 1, 5);
+		waits(src, 1, 2, 1, 5);
+	}
+	tn_flows_empty(&f, &out);
+	assert_int_equal(out.count, 2 * TN_FLOW_BUCKETS);
+	for (u32 b = 0; b < TN_FLOW_BUCKETS; b++)
+		assert_null(f.wait[b]);
+}
+
 static struct tn_pkt sent_to(u32 dst, u8 service)
 {
 	return (struct tn_pkt) { .hdr = { .dst = dst, .type = TN_DATA }, .tail = { .vb = service } };
@@ -369,6 +449,8 @@ int main(void)
 		cmocka_unit_test(gap_is_closed_only_in_its_flow),
 		cmocka_unit_test(epochs_too_far_behind_are_old),
 		cmocka_unit_test(packets_leave_in_order_in_any_order_of_arrival),
+		cmocka_unit_test(flows_of_one_bucket_do_not_mix),
+		cmocka_unit_test(all_waiting_packets_are_taken_out),
 		cmocka_unit_test(flows_to_each_node_count_their_packets),
 		cmocka_unit_test(numbering_begins_for_all_flows_to_a_node),
 		cmocka_unit_test(slices_mark_their_flows_as_old),
