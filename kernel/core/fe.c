@@ -345,46 +345,33 @@ void tn_fe_end_oldest(struct tn_fe_pool *p, struct tn_fe_bits *bits)
 	remove_first(p, link);
 }
 
-/* Ends the waiters of a bucket for which @ends returns true. Return: their number. */
-static u32 end_bucket(struct tn_fe_pool *p, struct tn_fe_wait **link,
-		      bool (*ends)(void *ctx, const struct tn_fe_wait *w), void *ctx)
+/* Removes a waiter from the group of its condition, and frees it. */
+static void remove_waiter(struct tn_fe_pool *p, struct tn_fe_wait *w)
 {
-	u32 before_all = p->waiting;
+	struct tn_fe_wait **link = bucket_of_word(p, w->bits, w->word);
 
-	while (*link) {
-		struct tn_fe_wait *before = *link, *w;
-
-		while ((w = before->next)) {
-			if (ends(ctx, w))
-				remove_later(p, *link, w);
-			else
-				before = w;
-		}
-		w = *link;
-		if (ends(ctx, w)) {
-			bool more = w->next;
-
-			remove_first(p, link);
-			if (!more)
-				continue;	/* the next group is at @link now */
-		}
+	while ((*link)->bits != w->bits || (*link)->word != w->word ||
+	       !same_condition(&(*link)->ask, &w->ask))
 		link = &(*link)->chain;
-	}
-	return before_all - p->waiting;
+	if (w->prev)
+		remove_later(p, *link, w);
+	else
+		remove_first(p, link);
 }
 
 u32 tn_fe_end(struct tn_fe_pool *p, bool (*ends)(void *ctx, const struct tn_fe_wait *w), void *ctx)
 {
-	u32 i, n = 0;
+	u32 i, before = p->waiting;
 
-	for (i = 0; i <= p->mask; i++)
-		n += end_bucket(p, &p->bucket[i], ends, ctx);
-	return n;
+	for (i = 0; i < p->unused; i++)
+		if (p->wait[i].bits && ends(ctx, &p->wait[i]))
+			remove_waiter(p, &p->wait[i]);
+	return before - p->waiting;
 }
 
 int tn_fe_cancel(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u32 from, u32 number)
 {
-	struct tn_fe_wait **link, *w;
+	struct tn_fe_wait *w;
 
 	if (!tn_fe_has_waiters(bits, word))
 		return -ENOENT;
@@ -394,13 +381,6 @@ int tn_fe_cancel(struct tn_fe_pool *p, struct tn_fe_bits *bits, u64 word, u32 fr
 			break;
 	if (!w)
 		return -ENOENT;
-	link = bucket_of_word(p, bits, word);
-	while ((*link)->bits != bits || (*link)->word != word ||
-	       !same_condition(&(*link)->ask, &w->ask))
-		link = &(*link)->chain;
-	if (w->prev)
-		remove_later(p, *link, w);
-	else
-		remove_first(p, link);
+	remove_waiter(p, w);
 	return 0;
 }
