@@ -248,6 +248,19 @@ struct tn_soft_space *fake_space(void)
 	return memset(s, 0xff, sizeof(*s));
 }
 
+int fake_reserve_and_share(struct tn_soft_context *ctx, struct tn_soft_share *share,
+			   struct torus_rma_call *c)
+{
+	int err = tn_soft_rma_reserve(ctx, c);
+
+	if (err)
+		return err;
+	err = tn_soft_rma_share(ctx, share, c);
+	if (err)
+		tn_soft_rma_unreserve(ctx, c->region);
+	return err;
+}
+
 void fake_share(struct tn_soft_context *ctx, struct torus_rma_call c, int err, const char *why)
 {
 	struct tn_soft_share share = { .mem = fake_memory };
@@ -257,11 +270,10 @@ void fake_share(struct tn_soft_context *ctx, struct torus_rma_call c, int err, c
 	if (c.flags & TORUS_RMA_HAS_FE)
 		share.bits = calloc(1, tn_soft_rma_bits(c.bytes));
 	if (why) {
-		fake_refused(tn_soft_rma_share(ctx, &share, &c), err, &c, why);
+		fake_refused(fake_reserve_and_share(ctx, &share, &c), err, &c, why);
 		free(share.bits);
 	} else {
-		assert_int_equal(tn_soft_rma_may_share(ctx, &c), 0);
-		assert_int_equal(tn_soft_rma_share(ctx, &share, &c), 0);
+		assert_int_equal(fake_reserve_and_share(ctx, &share, &c), 0);
 	}
 	free(share.space);
 }

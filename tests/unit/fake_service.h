@@ -96,6 +96,9 @@ struct tn_soft_context *fake_context(u32 user);
 void fake_refused(int returned, int err, const struct torus_rma_call *call, const char *why);
 /* Memory for a further space, which is not 0. */
 struct tn_soft_space *fake_space(void);
+/* A call SHARE as a shell answers it: if the region cannot be made, it is no longer reserved. */
+int fake_reserve_and_share(struct tn_soft_context *ctx, struct tn_soft_share *share,
+			   struct torus_rma_call *c);
 /* A call SHARE of @ctx for fake_memory, and what it says; NULL: it succeeds. */
 void fake_share(struct tn_soft_context *ctx, struct torus_rma_call c, int err, const char *why);
 

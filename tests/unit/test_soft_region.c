@@ -196,7 +196,7 @@ static void share_one(struct rnd *r, struct tn_soft_context *ctx)
 	if (rnd_one_in(r, 8))
 		share.key &= 0xff000000;
 	share.bits = c.flags & TORUS_RMA_HAS_FE ? calloc(1, tn_soft_rma_bits(c.bytes)) : NULL;
-	expect(r, tn_soft_rma_share(ctx, &share, &c) == want, "%d: %s", want, c.why);
+	expect(r, fake_reserve_and_share(ctx, &share, &c) == want, "%d: %s", want, c.why);
 	expect(r, !want || c.why[0], "%d", want);
 	expect(r, share.space || (c.flags & TORUS_RMA_AT && !made), "memory of a space");
 	free(share.space);
@@ -333,7 +333,7 @@ static void share_names_the_wrong_value(void **state)
 		   "address 0x4: must be a multiple of 8");
 	fake_share(ctx, CALL(.bytes = 9, .flags = TORUS_RMA_AT), -EINVAL,
 		   "a region with an address must allow some access");
-	fake_refused(tn_soft_rma_share(ctx, &none, &at), -ENOMEM, &at, "out of memory");
+	fake_refused(fake_reserve_and_share(ctx, &none, &at), -ENOMEM, &at, "out of memory");
 	ctx->open = false;
 	fake_share(ctx, CALL(.bytes = 8), -EINVAL, "the context is not open");
 }
@@ -369,7 +369,7 @@ static void refused_region_leaves_no_space(void **state)
 	(void)state;
 	fake_begin();
 	ctx = fake_context(1);
-	assert_int_equal(tn_soft_rma_share(ctx, &share, &c), -ERANGE);
+	assert_int_equal(fake_reserve_and_share(ctx, &share, &c), -ERANGE);
 	assert_null(f.rma.space);
 	assert_int_equal(f.frees, 1);
 	assert_int_equal(ctx->regions, 0);
