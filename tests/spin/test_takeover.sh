@@ -13,10 +13,11 @@ model=$PWD/tests/spin/takeover.pml
 . tests/check.sh
 # shellcheck source=tests/spin/search.sh
 . tests/spin/search.sh
-verifier='-DCOLLAPSE -DNOREDUCE'
+verifier=-DNOREDUCE
 cd "$tmp" || exit 2
 
 if [[ ${STATES-} == many ]]; then
+	verifier='-DCOLLAPSE -DNOREDUCE'
 	optimize=-O2
 	expect right 'three nodes, two takeovers of a table each, a NIC loses its memory' '-DE=3 -DV=1 -DCAND=6 -DFORGETS=1'
 	verifier='-DBITSTATE -DNOREDUCE'

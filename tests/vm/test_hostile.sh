@@ -7,5 +7,5 @@
 set -u
 top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)
 export TOP=$top B=${B:-$top/build}
-exec "$top/tests/vm/guest" --leaks --limit $((900 + 8 * ${EACH:-20})) "${VM:-uml}" env EACH="${EACH:-20}" \
+exec "$top/tests/vm/guest" --leaks --limit $((900 + 8 * ${EACH:-10})) "${VM:-uml}" env EACH="${EACH:-10}" \
 	ATTACKS="${ATTACKS-}" bash tests/vm/inside/hostile.sh

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In a guest: attacks on the NIC of n1, each for EACH seconds (20): by the other end of one of its
+# In a guest: attacks on the NIC of n1, each for EACH seconds (10): by the other end of one of its
 # cables, and by users without privilege on its node. ATTACKS="frames readers" selects some of:
 #
 #	frames		forged and damaged frames by a cable (framefuzz)
@@ -19,7 +19,7 @@
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=tests/vm/inside/attacked.sh
 . "$TOP/tests/vm/inside/attacked.sh"
-EACH=${EACH:-20}
+EACH=${EACH:-10}
 read -ra attacks <<<"${ATTACKS:-frames hoards readers floods containers}"
 nobody=65534
 memory_max=$((3 * 64 * 1024)) # KiB
