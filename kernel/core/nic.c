@@ -446,8 +446,9 @@ static bool window_full(const struct tn_nic *nic, u64 row)
 bool tn_launch_waiting(struct tn_nic *nic)
 {
 	struct tn_relay *r = &nic->relay;
-	bool some = r->wait.head && tn_relay_may(r);
+	bool some = tn_relay_may(r);
 
+	tn_assert(r->wait.head);
 	while (r->wait.head && tn_relay_may(r)) {
 		struct tn_pkt *pkt = r->wait.head;
 		u64 row = nic->rows[pkt->hdr.dst];

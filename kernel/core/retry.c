@@ -217,11 +217,12 @@ bool tn_retry_back(struct tn_retry *r)
 		return false;
 	tx->next = tx->sent.head;
 	/*
-	 * The window becomes three quarters of what is on the wire. If it was larger than that, it
-	 * limited nothing.
+	 * Reduce the window by a quarter. If it was larger than what is on the wire, it limited
+	 * nothing, so reduce that instead.
 	 */
-	tn_assert(tx->window / 4 >= tx->on_wire);
-	tx->window = 3 * tx->on_wire;
+	if (tx->window > 4 * tx->on_wire)
+		tx->window = 4 * tx->on_wire;
+	tx->window -= tx->window / 4;
 	if (tx->window < 4 * TN_RETRY_WINDOW_MIN)
 		tx->window = 4 * TN_RETRY_WINDOW_MIN;
 	tx->on_wire = 0;

@@ -185,6 +185,8 @@ static void begin_rows(void)
 /* Room is what the queue has left; calls that will fail anyway need none. */
 static void room_is_what_queue_has_left(void **state)
 {
+	struct tn_pkt other;
+
 	(void)state;
 	begin_rows();
 	for (u32 n = 0; n <= 2 * TN_INJECT_MAX; n++) {
@@ -205,6 +207,11 @@ static void room_is_what_queue_has_left(void **state)
 		assert_int_equal(tn_nic_room(l.nic, 1, 0), TN_INJECT_MAX);
 		l.nic->rows[1] |= TORUS_ROW_VALID;
 	}
+	/* Behind others that wait for the relay window there is room in memory, not in the queue. */
+	l.nic->rows[1] |= TORUS_ROW_RELAY;
+	l.nic->relay.wait.head = &other;
+	assert_int_equal(tn_nic_room(l.nic, 1, 0), TN_INJECT_MAX);
+	l.nic->relay.wait.head = NULL;
 	for (u32 i = TN_INPUT_INJECT; i < TN_INPUTS; i++)
 		l.nic->input[i].count = 0;
 	end();
@@ -258,6 +265,7 @@ static void row_to_own_node_does_not_matter(void **state)
 		l.nic->input[i].count = 2 * TN_INJECT_MAX;
 	for (u32 n = 0; n < ARRAY_SIZE(row); n++) {
 		l.nic->rows[0] = row[n];
+		l.nic->block[0].releases = l.nic->releases;	/* a hold is in force */
 		l.nic->held_bytes = l.params.hold_bytes;
 		assert_int_equal(lone_send(&l, 0, 0, 1), 0);
 		assert_int_equal(lone_clear(&l), 1);
