@@ -204,7 +204,6 @@ static void begin_stop(struct torus_host *h, struct torus_host_msg *msg, u64 now
 	u64 back = (now - h->open_since[msg->from]) / (SHARE - 1);
 
 	h->stop_spent[msg->from] -= take_least(h->stop_spent[msg->from], back);
-	h->open_since[msg->from] = now;
 	h->stopped[msg->from] = msg;
 	h->stopped_since[msg->from] = now;
 }

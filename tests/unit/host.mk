@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the host side of a NIC: one for each of its files.
-host-tests := send lane chain unreach fault clock
+host-tests := send lane lanes chain unreach fault clock
 
 define host-test
 tests += tests/unit/test_host_$(1)
