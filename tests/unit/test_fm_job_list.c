@@ -178,8 +178,8 @@ static void random_table(struct rnd *r)
 			continue;
 		if (rnd_one_in(r, 6))
 			entry[i].state = (uint8_t)rnd_below(r, FM_NODE_STATES);
-		if (rnd_one_in(r, 8))
-			entry[i].admin = all;
+		if (rnd_one_in(r, 6))		/* perhaps all ports but one, which may have no cable */
+			entry[i].admin = (uint16_t)(all & ~(rnd_below(r, 2) << rnd_below(r, 6)));
 		if (rnd_one_in(r, 2))
 			entry[i].fault = (uint16_t)(rnd_below(r, 64) & all);
 	}
@@ -329,12 +329,50 @@ static void job_does_not_use_ports_that_lead_out_of_it(void **state)
 	}
 }
 
+/* Without memory an order is not added, and a copy is empty. */
+static void orders_without_memory_are_left_out(void **state)
+{
+	struct fm_orders s = { .n = 0 }, copy = { .n = 0 };
+	struct fm_order o = { .node = 1, .ports = 1, .since = 1 };
+
+	(void)state;
+	memory_fails_at(1);
+	assert_false(fm_orders_put(&s, &o));
+	assert_true(memory_failed() && !s.n);
+	assert_null(fm_orders_first(&s, 1));
+	assert_true(fm_orders_put(&s, &o));
+	o.ports = 0;
+	assert_true(fm_orders_put(&s, &o));
+	assert_int_equal(s.n, 1);
+	memory_fails_at(1);
+	fm_orders_copy(&copy, &s);
+	assert_true(memory_failed() && !copy.n && !copy.of);
+	fm_orders_copy(&copy, &s);
+	assert_int_equal(copy.n, 1);
+	fm_orders_free(&s);
+	fm_orders_copy(&copy, &s);
+	assert_true(!copy.n && !copy.of);
+	assert_int_equal(memory_blocks(), 0);
+}
+
+static void node_without_cables_is_in_service(void **state)
+{
+	struct torus_shape shape;
+
+	(void)state;
+	torus_shape_parse("1", &shape);
+	assert_false(fm_is_out_of_service(&shape, 0));
+	assert_false(fm_is_out_of_service(&shape, 3));
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(random_list_equals_array),
 		cmocka_unit_test(there_are_at_most_all_numbers),
 		cmocka_unit_test(random_jobs_have_parts_and_severed_cables_of_search),
+		cmocka_unit_test(orders_without_memory_are_left_out),
+		cmocka_unit_test(node_without_cables_is_in_service),
 		cmocka_unit_test(job_does_not_use_ports_that_lead_out_of_it),
 	};
 

@@ -73,6 +73,48 @@ static void compare(const struct fm_orders *all)
 			assert_int_equal(naive[i][p].since > 0, seen[i] >> p & 1);
 }
 
+/* Changes one value of an order of the node, or leaves out its last order. */
+static void change_order(struct fm_orders *t, uint32_t node)
+{
+	struct fm_order *o = &t->of[fm_orders_first(t, node) - t->of];
+
+	switch (rnd(7)) {
+	case 0: o->ports ^= 0x8000; break;
+	case 1: o->uid ^= 8; break;
+	case 2: o->since ^= 32; break;
+	case 3: o->until ^= 2; break;
+	case 4: o->by[0] = 'x'; break;
+	case 5: o->reason[0] = 'x'; break;
+	default:
+		while (fm_orders_next(t, o))
+			o++;
+		fm_orders_drop(t, node, o->ports);
+	}
+}
+
+/* Finds the orders of each node one after the other. */
+static void iterate(const struct fm_orders *all)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i <= NODES; i++)
+		for (const struct fm_order *o = fm_orders_first(all, i); o; o = fm_orders_next(all, o)) {
+			assert_ptr_equal(o, &all->of[n]);
+			assert_int_equal(o->node, i);
+			n++;
+		}
+	assert_int_equal(n, all->n);
+}
+
+/* Return: true if the order replaces an earlier one, or none, at some of its ports. */
+static bool is_later_somewhere(const struct fm_order *o)
+{
+	for (unsigned int p = 0; p < PORTS; p++)
+		if (o->ports >> p & 1 && naive[o->node][p].since < o->since)
+			return true;
+	return false;
+}
+
 static void random_orders_equal_naive_list(void **state)
 {
 	struct fm_orders all = { .n = 0 }, t = { .n = 0 };
@@ -80,7 +122,7 @@ static void random_orders_equal_naive_list(void **state)
 	(void)state;
 	memset(naive, 0, sizeof(naive));
 	seed = 1;
-	for (unsigned int i = 0; i < 20000; i++) {
+	for (unsigned int i = 0; i < 10000; i++) {
 		struct fm_order o = some_order();
 		uint32_t node;
 
@@ -90,7 +132,7 @@ static void random_orders_equal_naive_list(void **state)
 			naive_put(&o, false);
 			break;
 		case 1:
-			fm_orders_merge(&all, &o);
+			assert_int_equal(fm_orders_merge(&all, &o), is_later_somewhere(&o));
 			naive_put(&o, true);
 			break;
 		default:
@@ -99,6 +141,7 @@ static void random_orders_equal_naive_list(void **state)
 			naive_put(&o, false);
 		}
 		compare(&all);
+		iterate(&all);
 		fm_orders_copy(&t, &all);
 		compare(&t);
 		assert_int_equal(fm_orders_sum(&all, 1), fm_orders_sum(&t, 1));
@@ -106,8 +149,9 @@ static void random_orders_equal_naive_list(void **state)
 		assert_true(fm_orders_same(&all, &t, node));
 		if (!fm_orders_first(&t, node))
 			continue;
-		t.of[fm_orders_first(&t, node) - t.of].until ^= 2;
+		change_order(&t, node);
 		assert_false(fm_orders_same(&all, &t, node));
+		assert_false(fm_orders_same(&t, &all, node));
 		assert_int_not_equal(fm_orders_sum(&all, 1), fm_orders_sum(&t, 1));
 	}
 	fm_orders_free(&all);
