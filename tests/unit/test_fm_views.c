@@ -669,6 +669,10 @@ static void count(uint64_t seed)
 	       s.links_heard == n.links_heard, "%u excluded, %u wrong, %u heard", s.links_excluded,
 	       s.links_wrong, s.links_heard);
 	expect(&r, s.state == want, "state %d, not %d", s.state, want);
+	assert_memory_equal(&s.shape, fm_shape(&fm), sizeof(s.shape));
+	assert_int_equal(s.root.own, !!fm.root);
+	assert_int_equal(fm_nodes(&fm, &n.nodes_up), fm.table.nodes);
+	assert_int_equal(n.nodes_up, 5);
 	assert_int_equal(s.parked, is_root() ? 70 : 60);
 	assert_int_equal(s.relayed, is_root() ? 80 : 61);
 	assert_int_equal(s.last.version, is_root() ? 3 : 0);
@@ -683,6 +687,57 @@ static void count(uint64_t seed)
 	assert_false(fm_in_force(&fm, 0));
 	fm_status(&fm, &s);
 	assert_true(s.state == FM_BOOTSTRAPPING && !s.nodes && !s.nodes_up && !s.links);
+}
+
+/* The state by the table alone; it is computed once for each table. */
+static enum fm_state state_now(void)
+{
+	book.lack.known = false;
+	fm_state(&fm);
+	assert_true(book.lack.known);
+	return fm_state(&fm);
+}
+
+static void table_that_lacks_something_is_degraded(void **state)
+{
+	struct rnd r = rnd_new(1);
+
+	(void)state;
+	do
+		make_machine(&r);
+	while (shape.size[0] < 4);
+	fm.root = NULL;
+	fm.table.version = 12;
+	fm.cut_off = 0;
+	problems = 0;
+	member_ended = true;
+	memset(closed, 0, sizeof(closed));
+	for (uint32_t i = 0; i < fm.table.nodes; i++) {
+		entry[i] = (struct fm_entry) { .state = FM_NODE_UP, .guid = GUID + i };
+		assert_int_equal(entry[i].admin, 0);
+	}
+	assert_int_equal(state_now(), FM_RUNNING);
+	entry[1].state = FM_NODE_SILENT;
+	assert_int_equal(fm_state(&fm), FM_RUNNING);	/* it is known for this table */
+	assert_int_equal(state_now(), FM_DEGRADED);
+	entry[1].admin = (uint16_t)((1u << ports) - 1);
+	for (unsigned int p = 0; p < ports; p++) {
+		closed[1] |= (uint16_t)(1u << p);
+		closed[torus_neighbour(&shape, 1, p)] |=
+			(uint16_t)(1u << torus_dir_opposite(&shape, p));
+	}
+	assert_int_equal(state_now(), FM_RUNNING);	/* the administrator knows it */
+	entry[0].wiring = 1;
+	closed[0] |= 1;
+	entry[1].admin &= (uint16_t)~(1u << ports / 2);
+	assert_int_equal(state_now(), FM_DEGRADED);
+	entry[1].state = FM_NODE_UP;
+	assert_int_equal(state_now(), FM_DEGRADED);
+	entry[0].wiring = 0;
+	entry[0].fault = 1;
+	assert_int_equal(state_now(), FM_DEGRADED);
+	entry[0].admin = 1;
+	assert_int_equal(state_now(), FM_RUNNING);
 }
 
 static void counts_are_as_in_model(void **state)
@@ -815,6 +870,7 @@ static void check_root(const struct fm_root_status *s)
 
 	assert_true(s->known == fm.have_root && s->reachable == !fm.cut_off);
 	assert_true(s->lost == fm.cut_off && s->guid == fm.root_guid);
+	assert_ptr_equal(s->address, fm.root_address);
 	assert_true(s->arbiter == fm.cfg.arbiter && s->verdict == FM_REFUSED);
 	assert_true(s->answered == answer.at && s->asked_epoch == (answer.at ? 31 : 0));
 	assert_string_equal(s->refusal, "no");
@@ -884,6 +940,17 @@ static void check_nodes(void)
 		assert_int_equal(fm_node_by_guid(&fm, GUID + i), fm.table.version ?
 				 fm_table_find(&fm, GUID + i) : TORUS_NO_NODE);
 	}
+	for (uint32_t i = 0; i < 8; i++) {
+		uint32_t want = 0;
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%u", i);		/* the nodes have seven names */
+		while (want < fm.table.nodes &&
+		       (want % 7 != i || entry[want].state == FM_NODE_ABSENT))
+			want++;
+		assert_int_equal(fm_node_by_name(&fm, name),
+				 want < fm.table.nodes ? want : TORUS_NO_NODE);
+	}
 	assert_int_equal(fm_node_parent(&fm, fm.table.nodes), TORUS_NO_NODE);
 	assert_null(fm_node(&fm, fm.table.nodes));
 	for (uint32_t i = 0; fm.root && i < records; i++) {
@@ -938,7 +1005,9 @@ static void check_orders(void)
 	for (uint32_t i = 0; i < 4; i++)
 		assert_ptr_equal(fm_order_given(&fm, i), is_root() && i < root.orders.n ? &order[i] :
 											  NULL);
+	kept.of = 0;
 	assert_int_equal(fm_kept_count(&fm, &kept), is_root());
+	assert_int_equal(kept.of, is_root() ? 0x55555555 : 0);
 	err = !is_root() ? -EPERM : root.settled && fm.table.version ? 0 : -EAGAIN;
 	assert_int_equal(fm_exclude_severs(&fm, &end, 1, &out), err ? err : 1);
 	assert_int_equal(fm_job_choose(&fm, NULL, NULL, why), err ? err : stranger ? -EOPNOTSUPP : 77);
@@ -951,6 +1020,7 @@ static void check_orders(void)
 	assert_null(fm_job(&fm, 1));
 	assert_ptr_equal(fm_last(&fm), is_root() ? &last_recovery : NULL);
 	assert_ptr_equal(fm_exclusions(&fm), fm.table.version ? closed : NULL);
+	assert_true(fm_version(&fm) == fm.table.version && fm_applied(&fm) == 11);
 	assert_true(fm_epoch(&fm) == 56 && fm_version_epoch(&fm) == 8);
 	assert_true(fm_cut_off(&fm) == fm.cut_off && fm_reachable(&fm) == !fm.cut_off);
 }
@@ -959,7 +1029,7 @@ static void machine(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
 	struct fm_root_status s;
-	struct fm_outline o;
+	struct fm_outline o, same;
 	bool under_way;
 
 	make_machine(&r);
@@ -971,7 +1041,10 @@ static void machine(uint64_t seed)
 	check_place();
 	check_orders();
 	memset(&o, 0xee, sizeof(o));
+	memset(&same, 0x11, sizeof(same));
 	fm_outline(&fm, &o);
+	fm_outline(&fm, &same);
+	assert_memory_equal(&o, &same, sizeof(o));	/* its padding, too: the host compares it so */
 	under_way = is_root() ? phase != FM_PHASE_REST || demanded : !member_ended;
 	assert_true(o.term == 8 && o.version == fm.table.version && o.problems == problems);
 	assert_true(o.own == fm_own(&fm) && o.under_way == under_way && o.cut_off == !!fm.cut_off);
@@ -1002,6 +1075,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(last_sign_of_life_is_as_in_model),
+		cmocka_unit_test(table_that_lacks_something_is_degraded),
 		cmocka_unit_test(counts_are_as_in_model),
 		cmocka_unit_test(exclusions_and_losses_are_as_in_model),
 		cmocka_unit_test(machine_says_what_it_knows),
