@@ -30,8 +30,9 @@
  * at one in 300 as many as the peer has room for. After an error a receiver acknowledges every
  * frame for some time (TN_RETRY_EAGER), because a small window needs early acknowledgements.
  *
- * Tests. tests/unit/test_retry_buffer.c compares the buffer with a model; test_retry.c runs each protocol over a wire that loses, damages, doubles and
- * delays packets; each_mask_of_losses_delivers_all_packets() of tests/unit/test_retry_angara.c,
+ * Tests. tests/unit/test_retry_buffer.c compares the buffer with a model. test_retry.c runs each
+ * protocol over a wire that loses, damages, doubles and delays packets;
+ * each_mask_of_losses_delivers_all_packets() of tests/unit/test_retry_angara.c,
  * test_retry_acknak.c and test_retry_hippi.c tries every history of a few packets.
  * window_shrinks_with_errors_and_grows_with_answers() tests the window.
  */
