@@ -308,7 +308,7 @@ uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port
 	far = torus_neighbour(&t->shape, node, port);
 	q = torus_dir_opposite(&t->shape, port);
 	here = find_until(fm, node, port);
-	there = find_until(fm, far, q);
+	there = t->entry[far].admin & 1u << q ? find_until(fm, far, q) : 0;
 	if (!(t->entry[node].admin & 1u << port))
 		return there;
 	if (!(t->entry[far].admin & 1u << q))
