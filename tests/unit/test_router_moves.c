@@ -423,6 +423,38 @@ static void closed_port_lets_some_packets_through(void **state)
 	}
 }
 
+/* A packet that goes back is a new one of this node, from where it was to go to its source. */
+static void returned_packet_is_one_of_this_node(void **state)
+{
+	(void)state;
+	for (u32 code = 0; code < 2 * 3; code++) {
+		bool relayed = code & 1;
+		u32 src = 7 + code / 2;		/* node 9 does not exist */
+		struct tn_pkt *pkt;
+
+		begin("3x3");
+		pkt = memory_new(&l.mem, 1);
+		pkt->hdr = (struct tn_hdr) { .type = TN_DATA, .src = src, .dst = 4, .len = 1,
+					     .relayed = relayed };
+		pkt->tail = (struct tn_tail) { .eseq = 3 };
+		pkt->via = (struct tn_via) { .dst = 5, .payer = 1 };
+		pkt->in_port = 2;
+		pkt->stalled = pkt->unresolved = 1;
+		tn_send_back(l.nic, pkt, TN_WHY_PATH);
+		pkt = l.nic->input[TN_INPUT_ANSWER].head;
+		assert_int_equal(!pkt, src == 9);
+		assert_int_equal(l.mem.live, src != 9);
+		if (pkt) {
+			assert_true(pkt->hdr.type == TN_UNREACH && pkt->hdr.vc == TORUS_VC_D1);
+			assert_true(pkt->hdr.dst == src && pkt->hdr.src == (relayed ? 5 : 4));
+			assert_true(!pkt->hdr.relayed && pkt->tail.eseq == 3 && pkt->hdr.len == 1);
+			assert_true(pkt->in_port == TN_PORT_HOST && !pkt->stalled);
+			assert_true(!pkt->unresolved && pkt->unsummed == TN_UNSUMMED);
+		}
+		end();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -437,6 +469,7 @@ int main(void)
 		cmocka_unit_test(only_adaptive_packet_loses_direction_back),
 		cmocka_unit_test(first_parked_packet_closes_port),
 		cmocka_unit_test(closed_port_lets_some_packets_through),
+		cmocka_unit_test(returned_packet_is_one_of_this_node),
 	};
 
 	return cmocka_run_group_tests_name("router_moves", all, NULL, NULL);
