@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Files of the root by themselves: more of those that fm.mk begins.
-tests += $(addprefix tests/unit/test_fm_,bases phases publishing terms)
+tests += $(addprefix tests/unit/test_fm_,bases claiming phases publishing terms)
 $(eval $(call alone-test,bases,root/base))
+$(eval $(call alone-test,claiming,root/claim))
 $(eval $(call alone-test,phases,root/recovery))
 $(eval $(call alone-test,publishing,root/publish))
 $(eval $(call alone-test,terms,root/term))
