@@ -36,7 +36,7 @@ struct slot {
 static struct fm fm;
 static struct slot slot[KINDS][KEYS];
 static unsigned int present, waiting, turn;
-static char did[LINES][100], want[LINES][100];
+static char did[LINES][140], want[LINES][140];
 static unsigned int ndid, nwant;
 
 static void note_line(void *io, const struct fm_log *line)
