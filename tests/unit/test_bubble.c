@@ -459,6 +459,27 @@ static void response_needs_an_idle_link_and_a_common_buffer(void **state)
 	assert_int_equal(b.critical, 1);
 }
 
+/* MBS: a bubble is handed downstream if all free buffers are critical, but not by the lowest node. */
+static void only_stuck_output_of_mbs_hands_its_bubble_on(void **state)
+{
+	static const enum tn_bubble_policy policies[] = {
+		TN_BUBBLE_NONE, TN_BUBBLE_BLOC, TN_BUBBLE_CBS, TN_BUBBLE_MBS,
+	};
+
+	(void)state;
+	for (unsigned int code = 0; code < 4 * 2 * 4 * 4; code++) {
+		enum tn_bubble_policy policy = policies[code % 4];
+		bool lowest = code / 4 % 2;
+		u16 free = code / 8 % 4, critical = (u16)(code / 32);
+		struct tn_bubble b = { .free = free, .critical = critical };
+		bool hands = policy == TN_BUBBLE_MBS && !lowest && critical && critical == free;
+
+		assert_int_equal(tn_bubble_hand(policy, &b, lowest), hands);
+		assert_int_equal(b.free, free - hands);
+		assert_int_equal(b.critical, critical - hands);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,6 +488,7 @@ int main(void)
 		cmocka_unit_test(only_mbs_moves_bubbles),
 		cmocka_unit_test(timer_runs_only_while_critical_buffers_fill_mbs_ring),
 		cmocka_unit_test(response_needs_an_idle_link_and_a_common_buffer),
+		cmocka_unit_test(only_stuck_output_of_mbs_hands_its_bubble_on),
 		cmocka_unit_test(bloc_never_deadlocks),
 		cmocka_unit_test(mbs_never_deadlocks_nor_starves),
 		cmocka_unit_test(cbs_never_deadlocks_but_may_starve),
