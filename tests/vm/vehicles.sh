@@ -100,7 +100,8 @@ initramfs() {
 # launch_qemu [WORD...]: the words are for the kernel's command line. A busy host may not run the
 # guest for half a minute and more, which is no stall of the guest itself. If the processor
 # claimed fast string instructions, the kernel would copy and clear pages byte by byte, which is
-# slow here.
+# slow here. A fifth level of page tables makes each miss of the emulated TLB slower: without it
+# a boot takes an eighth less.
 launch_qemu() {
 	local rc=0 clockwork=(-accel 'tcg,thread=multi')
 	[[ -z $icount ]] || clockwork=(-accel 'tcg,thread=single' -icount 'shift=0,sleep=on')
