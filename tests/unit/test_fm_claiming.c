@@ -32,7 +32,7 @@ static void start(void)
 	fm.now = 5000 * MS;
 	fm.term = fm.root_epoch = 2;
 	fm.ndims = 1;
-	root.shape = (struct torus_shape) { .ndims = 1, .size = { RECORDS } };
+	root.shape = (struct torus_shape) { .ndims = 1, .size = { RECORDS, 1, 1, 1, 1, 1 } };
 	for (uint32_t i = 0; i < RECORDS; i++) {
 		record[i] = (struct fm_record) { .guid = SELF + i, .node = i, .row.nports = 3 };
 		for (unsigned int p = 0; p < 2; p++) {
@@ -160,6 +160,107 @@ static void random_checks_lead_to_stages_of_model(void **state)
 	for_seeds(300, claim);
 }
 
+/* Makes this node ask, and check once whether it may claim. */
+static void asks_for_once(void)
+{
+	start();
+	here[0] = true;
+	fm_claim_begin(&fm, false);
+	fm_claim_due(&fm);
+	assert_int_equal(root.stage, FM_STAGE_ASKS);
+}
+
+/* Two nodes, of whose four places two are empty, with a cable between them and no other. */
+static void cut_off(void)
+{
+	start();
+	for (uint32_t i = 0; i < 2; i++) {
+		here[i] = true;
+		record[i].row.port[i ? 0 : 1].state = FM_PORT_DOWN;
+		record[i].row.port[2].state = FM_PORT_UP;	/* of a cable to no manager */
+	}
+	lag = MS;
+	count_need = 3;
+	fm_claim_begin(&fm, false);
+	fm_claim_due(&fm);
+}
+
+static bool claims_at(uint64_t at)
+{
+	fm.now = at;
+	fm_claim_look(&fm);
+	fm.now += MS;
+	fm_claim_due(&fm);
+	return root.stage != FM_STAGE_ASKS;
+}
+
+static void part_that_is_cut_off_claims_after_member_max_without_change(void **state)
+{
+	uint64_t end = 5000 * MS + MEMBER_MAX + MS;
+
+	(void)state;
+	cut_off();
+	assert_int_equal(root.stage, FM_STAGE_ASKS);
+	assert_false(claims_at(end - MS - 1));
+	assert_true(claims_at(end - MS));
+	for (uint32_t i = 0; i < RECORDS; i++) {	/* a port of any node changes */
+		cut_off();
+		record[i].row.serial++;
+		assert_false(claims_at(end - 500 * MS - MS));
+		assert_false(claims_at(end));
+		assert_false(claims_at(end + 500 * MS - MS - 1));
+		assert_true(claims_at(end + 500 * MS));
+	}
+	cut_off();
+	here[2] = true;		/* all places but one are taken; then all */
+	record[2].row.port[0].state = record[2].row.port[1].state = FM_PORT_DOWN;
+	record[1].row.port[0].state = FM_PORT_DOWN;
+	assert_false(claims_at(5010 * MS));
+	here[3] = true;
+	record[3].row.port[0].state = record[3].row.port[1].state = FM_PORT_DOWN;
+	assert_true(claims_at(5020 * MS));
+	cut_off();
+	count_need = 0;		/* there is nothing to lose */
+	assert_true(claims_at(5010 * MS));
+}
+
+/* All ports that the fabric uses are up, so no node is missing. */
+static void part_with_all_its_ports_up_does_not_wait(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		cut_off();
+		for (uint32_t i = 0; i < 2; i++) {
+			record[i].row.nports = k == 3 ? 1 : 3;
+			record[i].row.port[0].state = record[i].row.port[1].state = FM_PORT_UP;
+			record[i].row.port[0].peer_guid = SELF + !i;
+			record[i].row.port[1].peer_guid = SELF + !i;
+			record[i].row.port[2].state = FM_PORT_DOWN;
+		}
+		if (k == 1)
+			record[1].row.port[1].state = FM_PORT_DOWN;
+		fm.ndims = k == 2 ? 0 : 1;	/* the number of ports is not known */
+		assert_int_equal(claims_at(5010 * MS), k == 0 || k == 3);
+	}
+}
+
+static void node_gives_way_to_other_candidate_after_its_turn(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++) {
+		asks_for_once();
+		here[1] = k != 1;
+		record[1].priority = k != 2;
+		assert_false(claims_at(5000 * MS + ASK_MAX));
+		assert_int_equal(seen.asked, 1);
+		assert_int_equal(root.ending, FM_ENDS_NOT);
+		claims_at(5000 * MS + ASK_MAX + 13 * RESEND - MS - 1);
+		assert_int_equal(root.ending, FM_ENDS_NOT);
+		claims_at(5000 * MS + ASK_MAX + 13 * RESEND - MS);
+		assert_int_equal(root.ending, k ? FM_ENDS_NOT : FM_ENDS_ALONE);
+	}
+}
+
 /* --- HELLO ------------------------------------------------------------------------------ */
 
 /* Makes this node a root that leads: the first one, or after a claim. */
@@ -173,16 +274,6 @@ static void leads(bool first)
 		fm_claim_due(&fm);
 	}
 	memset(&seen, 0, sizeof(seen));
-}
-
-/* Makes this node ask, and check once whether it may claim. */
-static void asks_for_once(void)
-{
-	start();
-	here[0] = true;
-	fm_claim_begin(&fm, false);
-	fm_claim_due(&fm);
-	assert_int_equal(root.stage, FM_STAGE_ASKS);
 }
 
 /* Bits of @k: the first root, above, rows, kept, obeys, promised, and whether it only asks. */
@@ -447,6 +538,9 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(random_checks_lead_to_stages_of_model),
+		cmocka_unit_test(part_that_is_cut_off_claims_after_member_max_without_change),
+		cmocka_unit_test(part_with_all_its_ports_up_does_not_wait),
+		cmocka_unit_test(node_gives_way_to_other_candidate_after_its_turn),
 		cmocka_unit_test(hello_is_welcomed_claimed_or_makes_root_ask_anew),
 		cmocka_unit_test(hello_is_wanted_between_resend_and_keepalive),
 		cmocka_unit_test(later_root_in_init_is_noted_or_makes_root_ask_anew),
