@@ -463,9 +463,11 @@ static void compare(struct rnd *r)
 	expect(r, fm_try_expiry(&fm) == at, "%x", (unsigned int)i.root_guid);
 }
 
+typedef void event_fn(struct rnd *r);
+
 static void history(uint64_t seed)
 {
-	static void (*const events[])(struct rnd *r) = {
+	static event_fn *const events[] = {
 		init_names_root, init_names_root, init_names_root, root_is_reached, root_is_reached,
 		root_answers, root_answers, own_root_answers, own_root_is_wrong, node_joins,
 		neighbour_is_behind, neighbour_is_behind, time_passes, time_passes, world_changes,
