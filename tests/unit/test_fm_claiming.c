@@ -328,6 +328,47 @@ static void hello_is_welcomed_claimed_or_makes_root_ask_anew(void **state)
 		hello(k);
 }
 
+/* Bits of @k: a place, rows, a kept table, and whether this root has made a table. */
+static void first_root_asks_anew_only_if_there_is_something_to_lose(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 16; k++) {
+		struct fm_hello h = { .placed = k & 1, .version = !!(k & 2), .kept = !!(k & 4),
+				      .epoch = 5, .root_epoch = 6 };
+		bool anew = (k & 3) == 3 || k & 12;
+
+		leads(true);
+		root.settled = k & 8;
+		assert_false(fm_claim_hello(&fm, &conn[0], &record[1], &h));
+		assert_int_equal(root.anew, anew);
+		assert_int_equal(seen.raised, !anew);
+		assert_int_equal(seen.forgot, 0);	/* the node was not known before */
+	}
+}
+
+static void claim_tells_numbers_and_reaches_all_nodes(void **state)
+{
+	struct fm_hello h = { .guid = SELF + 1 };
+
+	(void)state;
+	asks_for_once();
+	count_here = 2;
+	count_need = 5;
+	fm.now += RESEND;
+	fm_claim_due(&fm);
+	fm_claim_hello(&fm, &conn[0], &record[1], &h);
+	assert_int_equal(seen.claim.here, 2);
+	assert_int_equal(seen.claim.need, 5);
+	assert_int_equal(fm_claim_expiry(&fm), fm.now + MS / 2);
+	enough = true;
+	arbiter_lets = false;
+	for (unsigned int i = 0; i < 2; i++, fm_claim_due(&fm))
+		fm.now += RESEND;
+	assert_int_equal(root.stage, FM_STAGE_CLAIMS);
+	for (uint32_t i = 0; i < RECORDS; i++)
+		assert_int_equal(record[i].stated.claimed, i ? fm.term : 0);
+}
+
 static void hello_is_wanted_between_resend_and_keepalive(void **state)
 {
 	struct fm_hello h = { .guid = SELF + 1 };
@@ -542,6 +583,8 @@ int main(void)
 		cmocka_unit_test(part_with_all_its_ports_up_does_not_wait),
 		cmocka_unit_test(node_gives_way_to_other_candidate_after_its_turn),
 		cmocka_unit_test(hello_is_welcomed_claimed_or_makes_root_ask_anew),
+		cmocka_unit_test(first_root_asks_anew_only_if_there_is_something_to_lose),
+		cmocka_unit_test(claim_tells_numbers_and_reaches_all_nodes),
 		cmocka_unit_test(hello_is_wanted_between_resend_and_keepalive),
 		cmocka_unit_test(later_root_in_init_is_noted_or_makes_root_ask_anew),
 		cmocka_unit_test(claim_is_above_root_beside_this_part),
