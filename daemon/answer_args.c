@@ -195,7 +195,8 @@ static bool is_named(const char *list, const char *name)
 
 static bool is_number(const char *key)
 {
-	return is_named(" since lane count for from to last packets seconds size rate", key);
+	return is_named(" since lane count for from to last packets seconds size rate "
+			"min_links min_rate min_margin", key);
 }
 
 static bool is_flag(const char *key)

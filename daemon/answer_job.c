@@ -6,7 +6,7 @@
 #include "daemon/answer.h"
 #include "daemon/record.h"
 
-static const char *const how_names[FM_JOB_HOWS] = { "box", "list" };
+static const char *const how_names[FM_JOB_HOWS] = { "box", "list", "grow" };
 
 /* Return: the state of a job, in words. */
 static const char *job_state(const struct fm_job *j, const struct fm_job_count *c)
@@ -148,7 +148,7 @@ static bool read_how(struct request *rq, uint8_t *how)
 	for (*how = 0; *how < FM_JOB_HOWS; ++*how)
 		if (!text || !strcmp(text, how_names[*how]))
 			return true;
-	answer_error(rq, "usage", "how '%.32s': must be box or list", text);
+	answer_error(rq, "usage", "how '%.32s': must be box, list or grow", text);
 	return false;
 }
 
@@ -181,6 +181,34 @@ static uint32_t *read_list(struct request *rq, uint32_t *n)
 }
 
 /*
+ * Reads a number that each node of a job that grows must have. Return: false, after answering the
+ * request, if it is out of range
+ */
+static bool read_term(struct request *rq, const char *key, uint32_t max, uint32_t *out)
+{
+	json_int_t n = json_integer_value(json_object_get(rq->args, key));
+
+	*out = (uint32_t)n;
+	if (n >= 0 && n <= max)
+		return true;
+	answer_error(rq, "usage", "%s %lld: must be 0 to %u", key, (long long)n, max);
+	return false;
+}
+
+static bool read_terms(struct request *rq, struct fm_job_want *want)
+{
+	uint32_t links, margin;
+
+	if (!read_term(rq, "min_links", TORUS_MAX_PORTS, &links) ||
+	    !read_term(rq, "min_rate", INT32_MAX, &want->rate) ||
+	    !read_term(rq, "min_margin", UINT16_MAX, &margin))
+		return false;
+	want->links = (uint8_t)links;
+	want->margin = (uint16_t)margin;
+	return true;
+}
+
+/*
  * Reads which nodes the job shall have; the caller frees @want->list. Return: false, after
  * answering the request, if they are wrong
  */
@@ -201,7 +229,13 @@ static bool read_want(struct request *rq, struct fm_job_want *want)
 		return false;
 	}
 	want->nodes = (uint32_t)count;
-	return !answer_node(rq, false, &want->at);
+	if (want->how == FM_JOB_GROW && !read_terms(rq, want))
+		return false;
+	if (answer_node(rq, false, &want->at))
+		return false;
+	if (want->how == FM_JOB_GROW && want->at == TORUS_NO_NODE)
+		want->at = rq->user.node == TORUS_NO_NODE ? fm_own(rq->d->fm) : rq->user.node;
+	return true;
 }
 
 static void refuse_job(struct request *rq, int err, const char *name, const char *why)
@@ -222,13 +256,73 @@ static void refuse_job(struct request *rq, int err, const char *name, const char
 			     *why ? why : strerror(-err));
 }
 
+/* --- jobs that grow -------------------------------------------------------------------- */
+
+static bool is_grown(struct request *rq)
+{
+	const char *name = json_string_value(json_object_get(rq->args, "name"));
+	char why[FM_TEXT_MAX];
+	int err = rq->d->fm ? fm_job_growth(rq->d->fm, name, why) : -EPERM;
+
+	return err ? err != -EINPROGRESS : answer_in_force(rq);
+}
+
+static void answer_grown(struct request *rq, bool late)
+{
+	const char *name = json_string_value(json_object_get(rq->args, "name"));
+	char why[FM_TEXT_MAX] = "";
+	int err = rq->d->fm ? fm_job_growth(rq->d->fm, name, why) : -EPERM;
+
+	if (err)
+		refuse_job(rq, err == -EAGAIN || err == -EINVAL ? -ECANCELED : err, name,
+			   err == -EINPROGRESS ? "the job still grows" : why);
+	else
+		answer_started(rq, late);
+}
+
+static void grow_job(struct request *rq, const struct record_event *e)
+{
+	const struct fm_job_want *want = &e->job.want;
+	char why[FM_TEXT_MAX] = "", node[TORUS_TEXT_MAX];
+	int err = fm_job_given(rq->d->fm, e->job.job.name) ? -EEXIST : machine_event(rq->d, e);
+
+	if (err == -EHOSTUNREACH)
+		snprintf(why, sizeof(why), "the manager of node %s does not answer",
+			 torus_node_text(fm_shape(rq->d->fm), want->at, node));
+	else if (err == -ENOSPC)
+		snprintf(why, sizeof(why), "too many jobs grow at the same time: try again");
+	if (err)
+		refuse_job(rq, err, e->job.job.name, why);
+	else
+		answer_wait(rq, is_grown, answer_grown, ANSWER_CHANGE_NS);
+}
+
+static void place_job(struct request *rq, struct record_event *e, const struct fm_job_want *want)
+{
+	uint32_t *node = calloc(want->nodes, sizeof(*node));
+	char why[FM_TEXT_MAX] = "";
+	int err = node ? 0 : -ENOMEM;
+
+	e->job.node = node;
+	if (!err && fm_job_given(rq->d->fm, e->job.job.name))
+		err = -EEXIST;
+	if (!err)
+		err = fm_job_choose(rq->d->fm, want, node, why);
+	if (!err) {
+		*why = '\0';
+		err = machine_event(rq->d, e);
+	}
+	free(node);
+	if (err)
+		refuse_job(rq, err, e->job.job.name, why);
+	else
+		answer_wait(rq, answer_in_force, answer_started, ANSWER_CHANGE_NS);
+}
+
 static void start_job(struct request *rq, const char *name, const struct fm_job_want *want)
 {
 	struct record_event e = { .kind = RECORD_JOB, .now = loop_now(), .job.on = true };
 	const struct fm_entry *at = fm_node(rq->d->fm, rq->user.node);
-	uint32_t *node = calloc(want->nodes, sizeof(*node));
-	char why[FM_TEXT_MAX] = "";
-	int err = node ? 0 : -ENOMEM;
 
 	e.job.job = (struct fm_job) {
 		.how = want->how, .nodes = want->nodes, .uid = rq->user.uid };
@@ -236,20 +330,12 @@ static void start_job(struct request *rq, const char *name, const struct fm_job_
 	strcpy(e.job.job.name, name);
 	if (at)
 		strcpy(e.job.job.by, at->name);
-	e.job.node = node;
-	if (!err && fm_job_given(rq->d->fm, name))
-		err = -EEXIST;
-	if (!err)
-		err = fm_job_choose(rq->d->fm, want, node, why);
-	if (!err) {
-		*why = '\0';
-		err = machine_event(rq->d, &e);
+	if (want->how == FM_JOB_GROW) {
+		e.job.want = *want;
+		grow_job(rq, &e);
+	} else {
+		place_job(rq, &e, want);
 	}
-	free(node);
-	if (err)
-		refuse_job(rq, err, name, why);
-	else
-		answer_wait(rq, answer_in_force, answer_started, ANSWER_CHANGE_NS);
 }
 
 void answer_job_start(struct request *rq)

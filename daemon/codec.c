@@ -29,7 +29,8 @@ static const char *const names[] = {
 	[FM_MSG_PONG] = "pong",	    [FM_MSG_ADOPTED] = "adopted",
 	[FM_MSG_DROP] = "drop",	    [FM_MSG_FAILED] = "failed",
 	[FM_MSG_CLAIM] = "claim",   [FM_MSG_LEAD] = "lead",
-	[FM_MSG_KEPT] = "kept",
+	[FM_MSG_KEPT] = "kept",	    [FM_MSG_GROW] = "grow",
+	[FM_MSG_GROWN] = "grown",
 };
 
 const char *fm_msg_name(unsigned int type)
@@ -353,6 +354,41 @@ static int pack_report(Svc__Message *m, const struct fm_report *r, uint8_t **dat
 	return codec_pack(m, FM_MSG_REPORT, data, len);
 }
 
+static int pack_grow(Svc__Message *m, const struct fm_grow_msg *g, uint8_t **data, size_t *len)
+{
+	Svc__Grow b = SVC__GROW__INIT;
+
+	b.term = g->term;
+	b.guid = g->guid;
+	b.serial = g->serial;
+	b.nodes = g->nodes;
+	b.links = g->links;
+	b.rate = g->rate;
+	b.margin = g->margin;
+	b.limit_ms = g->limit_ms;
+	m->grow = &b;
+	return codec_pack(m, FM_MSG_GROW, data, len);
+}
+
+static int pack_grown(Svc__Message *m, const struct fm_grown_msg *g, uint8_t **data, size_t *len)
+{
+	Svc__Grown b = SVC__GROWN__INIT;
+
+	b.guid = g->guid;
+	b.first = g->first;
+	b.serial = g->serial;
+	b.number = g->number;
+	b.error = g->err;
+	b.ended = g->ended;
+	b.why = g->why;
+	b.at = g->at;
+	b.port = g->port;
+	b.found = g->found;
+	b.met = g->met;
+	m->grown = &b;
+	return codec_pack(m, FM_MSG_GROWN, data, len);
+}
+
 /* Packs bodies that consist of a few scalars and strings. */
 static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data, size_t *len)
 {
@@ -457,6 +493,10 @@ int codec_fm_pack(Svc__Message *m, const struct fm_msg *msg, uint8_t **data, siz
 		return pack_hello(m, &msg->hello, data, len);
 	case FM_MSG_TABLE:
 		return pack_table(m, &msg->table, data, len);
+	case FM_MSG_GROW:
+		return pack_grow(m, &msg->grow, data, len);
+	case FM_MSG_GROWN:
+		return pack_grown(m, &msg->grown, data, len);
 	case FM_MSG_ROW:
 		return pack_row(m, &msg->row, data, len);
 	case FM_MSG_STEP:

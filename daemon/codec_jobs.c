@@ -9,7 +9,8 @@ static void put_job(Svc__Job *to, const struct fm_job *j)
 {
 	svc__job__init(to);
 	to->id = j->id;
-	to->how = j->how;
+	to->how = j->how == FM_JOB_GROW ? FM_JOB_LIST : j->how;
+	to->grown = j->how == FM_JOB_GROW;
 	to->nodes = j->nodes;
 	to->uid = j->uid;
 	to->since = j->since;
@@ -43,13 +44,14 @@ void codec_jobs_free(struct codec_jobs *j)
 
 static bool get_job(struct fm_job *to, const Svc__Job *from, uint32_t above)
 {
-	if (from->id <= above || from->id > FM_JOBS_MAX || from->how >= FM_JOB_HOWS ||
+	if (from->id <= above || from->id > FM_JOBS_MAX || from->how > FM_JOB_LIST ||
+	    (from->grown && from->how != FM_JOB_LIST) ||
 	    !from->nodes || from->nodes > TORUS_MAX_NODES || from->since > FM_TIME_MAX ||
 	    !codec_text(to->name, sizeof(to->name), from->name) || !to->name[0] ||
 	    !codec_text(to->by, sizeof(to->by), from->by))
 		return false;
 	to->id = (uint16_t)from->id;
-	to->how = (uint8_t)from->how;
+	to->how = from->grown ? FM_JOB_GROW : (uint8_t)from->how;
 	to->nodes = from->nodes;
 	to->uid = from->uid;
 	to->since = from->since;

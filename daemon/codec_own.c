@@ -100,7 +100,11 @@ static int pack_lines(Svc__Message *m, const struct svc_lines *l, uint8_t **data
 
 unsigned int svc_msg_since(const struct svc_msg *msg)
 {
-	return msg->type == SVC_FM && msg->fm.type == FM_MSG_KEPT ? 6 : 5;
+	if (msg->type != SVC_FM)
+		return 5;
+	if (msg->fm.type == FM_MSG_GROW || msg->fm.type == FM_MSG_GROWN)
+		return 7;
+	return msg->fm.type == FM_MSG_KEPT ? 6 : 5;
 }
 
 int svc_msg_pack(const struct svc_msg *msg, unsigned int schema, uint8_t **data, size_t *len)

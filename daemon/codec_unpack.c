@@ -287,6 +287,36 @@ static bool get_step(struct fm_step *to, const Svc__Step *from)
 	return from->step != FM_STEP_RESUME || get_base(&to->base, from->baseline);
 }
 
+static bool get_grow(struct fm_grow_msg *to, const Svc__Grow *from)
+{
+	to->term = from->term;
+	to->guid = from->guid;
+	to->serial = from->serial;
+	to->nodes = from->nodes;
+	to->links = (uint8_t)from->links;
+	to->rate = from->rate;
+	to->margin = (uint16_t)from->margin;
+	to->limit_ms = from->limit_ms;
+	return from->nodes <= TORUS_MAX_NODES && from->links <= PORTS && from->margin <= UINT16_MAX;
+}
+
+static bool get_grown(struct fm_grown_msg *to, const Svc__Grown *from)
+{
+	to->guid = from->guid;
+	to->first = from->first;
+	to->serial = from->serial;
+	to->number = from->number;
+	to->err = from->error;
+	to->ended = from->ended;
+	to->why = (uint8_t)from->why;
+	to->at = from->at;
+	to->port = (uint8_t)from->port;
+	to->found = from->found;
+	to->met = (uint8_t)from->met;
+	return from->error <= FM_ERRNO_MAX && from->why <= UINT8_MAX && from->port <= UINT8_MAX &&
+	       from->met <= UINT8_MAX;
+}
+
 static bool get_report(struct fm_report *to, const Svc__Report *from)
 {
 	to->term = from->term;
@@ -387,6 +417,12 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->kept.version = m->kept->version;
 		out->kept.guid = m->kept->guid;
 		out->kept.failed = m->kept->failed;
+		break;
+	case FM_MSG_GROW:
+		fine = get_grow(&out->grow, m->grow);
+		break;
+	case FM_MSG_GROWN:
+		fine = get_grown(&out->grown, m->grown);
 		break;
 	default:
 		fine = false;

@@ -255,12 +255,22 @@ static void get_device(const json_t *j, struct torus_device *d, int *wrong)
 
 static json_t *record_link_json(const struct torus_link *l)
 {
-	return json_pack("{s:i, s:i, s:i, s:i, s:b, s:b, s:b, s:s, s:I, s:i, s:o*, s:i, s:i, s:i}",
+	return json_pack("{s:i, s:i, s:i, s:i, s:b, s:b, s:b, s:s, s:I, s:i, s:o*, s:i, s:i, s:i, "
+			 "s:I, s:I, s:I}",
 			 "port", l->port, "state", l->state, "old_state", l->old_state, "reason",
 			 l->reason, "admin", l->admin, "carrier", l->carrier, "closed", l->closed,
 			 "lower", l->lower, "session", (json_int_t)l->session, "seq", l->seq,
 			 "peer_guid", number_json(l->peer_guid), "peer_port", l->peer_port, "retry",
-			 l->retry, "retry_wanted", l->retry_wanted);
+			 l->retry, "retry_wanted", l->retry_wanted, "rate",
+			 (json_int_t)l->gauge[TORUS_PG_RATE], "width",
+			 (json_int_t)l->gauge[TORUS_PG_WIDTH], "margin",
+			 (json_int_t)l->gauge[TORUS_PG_MARGIN]);
+}
+
+/* Reads a gauge, which recordings of earlier releases do not have. */
+static uint64_t get_gauge(const json_t *j, const char *key, int *wrong)
+{
+	return json_object_get(j, key) ? get_number(j, key, INT64_MAX, wrong) : 0;
 }
 
 static void get_link(const json_t *j, struct torus_link *l, int *wrong)
@@ -280,6 +290,9 @@ static void get_link(const json_t *j, struct torus_link *l, int *wrong)
 	l->peer_port = (uint8_t)get_number(j, "peer_port", UINT8_MAX, wrong);
 	l->retry = (uint8_t)get_number(j, "retry", TORUS_RETRIES - 1, wrong);
 	l->retry_wanted = (uint8_t)get_number(j, "retry_wanted", TORUS_RETRIES - 1, wrong);
+	l->gauge[TORUS_PG_RATE] = get_gauge(j, "rate", wrong);
+	l->gauge[TORUS_PG_WIDTH] = get_gauge(j, "width", wrong);
+	l->gauge[TORUS_PG_MARGIN] = get_gauge(j, "margin", wrong);
 }
 
 static json_t *record_park_json(const struct torus_park *p)
@@ -395,13 +408,33 @@ static void get_record_order(const json_t *line, struct fm_order *o, int *wrong)
 	get_text(line, "reason", o->reason, sizeof(o->reason), wrong);
 }
 
+static json_t *record_want_json(const struct fm_job_want *w)
+{
+	return json_pack("{s:I, s:I, s:i, s:I, s:i}", "at", (json_int_t)w->at, "nodes",
+			 (json_int_t)w->nodes, "links", (int)w->links, "rate", (json_int_t)w->rate,
+			 "margin", (int)w->margin);
+}
+
+static void get_record_want(const json_t *from, struct fm_job_want *w, int *wrong)
+{
+	w->how = FM_JOB_GROW;
+	w->at = (uint32_t)get_number(from, "at", TORUS_MAX_NODES - 1, wrong);
+	w->nodes = (uint32_t)get_number(from, "nodes", TORUS_MAX_NODES, wrong);
+	w->links = (uint8_t)get_number(from, "links", TORUS_MAX_PORTS, wrong);
+	w->rate = (uint32_t)get_number(from, "rate", UINT32_MAX, wrong);
+	w->margin = (uint16_t)get_number(from, "margin", UINT16_MAX, wrong);
+}
+
 static int record_job_json(const struct record_event *e, json_t *j)
 {
 	const struct fm_job *job = &e->job.job;
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; e->job.on && i < job->nodes; i++)
+	for (uint32_t i = 0; e->job.on && job->how != FM_JOB_GROW && i < job->nodes; i++)
 		json_array_append_new(list, json_integer(e->job.node[i]));
+	if (e->job.on && job->how == FM_JOB_GROW &&
+	    json_object_set_new(j, "want", record_want_json(&e->job.want)))
+		return -1;
 	return json_object_set_new(j, "on", json_boolean(e->job.on)) |
 	       json_object_set_new(j, "name", json_string(job->name)) |
 	       json_object_set_new(j, "uid", number_json(job->uid)) |
@@ -424,6 +457,11 @@ static int get_record_job(const json_t *line, struct record_event *e, int *wrong
 	get_text(line, "by", job->by, sizeof(job->by), wrong);
 	job->since = get_number(line, "since", FM_TIME_MAX, wrong);
 	job->how = (uint8_t)get_number(line, "how", FM_JOB_HOWS - 1, wrong);
+	if (e->job.on && job->how == FM_JOB_GROW) {
+		get_record_want(json_object_get(line, "want"), &e->job.want, wrong);
+		job->nodes = e->job.want.nodes;
+		return 0;
+	}
 	if (json_array_size(list) > TORUS_MAX_NODES)
 		return -EINVAL;
 	job->nodes = (uint32_t)json_array_size(list);
@@ -746,6 +784,8 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 					     &e->exclude.order, e->now);
 		return fm_exclude(fm, e->exclude.node, e->exclude.port, e->exclude.on, e->now);
 	case RECORD_JOB:
+		if (e->job.on && e->job.job.how == FM_JOB_GROW)
+			return fm_job_grow(fm, &e->job.job, &e->job.want, e->now);
 		if (e->job.on)
 			return fm_job_start(fm, &e->job.job, e->job.node, e->now);
 		return fm_job_stop(fm, e->job.job.name, e->job.job.uid, e->now);

@@ -13,6 +13,7 @@
 
 #include <jansson.h>
 #include "daemon/fm/fm.h"
+#include "daemon/fm/status.h"
 
 /* Format of the lines, in each RECORD_BEGIN. In format 2 NICs did not obey roots. */
 #define RECORD_FORMAT 4
@@ -34,7 +35,7 @@ enum record_kind {
 	RECORD_STALLED,		/* fm_stalled() */
 	RECORD_CLOCK,		/* fm_clock() */
 	RECORD_PLAN,		/* fm_plan() */
-	RECORD_JOB,		/* fm_job_start(), fm_job_stop() */
+	RECORD_JOB,		/* fm_job_start(), fm_job_grow(), fm_job_stop() */
 	RECORD_GONE,		/* fm_nic_gone() */
 	RECORD_END,		/* fm_free() */
 	RECORD_KINDS,
@@ -94,7 +95,9 @@ struct record_event {
 		struct {
 			bool on;
 			struct fm_job job;
-			const uint32_t *node;	/* @job.nodes nodes, if @on */
+			const uint32_t *node;	/* @job.nodes nodes, if @on, and the job
+						 * does not grow */
+			struct fm_job_want want; /* if @on and the job grows */
 		} job;
 		uint32_t move;
 		uint64_t wall;

@@ -18,8 +18,8 @@
  * Orders of a table, and the user of a question, are such members: managers of a release that does
  * not know them drop them, but the exclusions stay.
  *
- * Schema 6 has KEPT, and the AUTH that names the newest schema; schema 5 has roots that take over.
- * Earlier schemas are not used any more.
+ * Schema 7 has GROW and GROWN; schema 6 has KEPT, and the AUTH that names the newest schema; schema
+ * 5 has roots that take over. Earlier schemas are not used any more.
  *
  * Tests: tests/unit/test_svc.c, ends with and without a schema in common.
  */

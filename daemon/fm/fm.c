@@ -18,6 +18,7 @@
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/grower.h"
 #include "daemon/fm/node/home.h"
 #include "daemon/fm/node/job_rows.h"
 #include "daemon/fm/node/keep.h"
@@ -40,6 +41,7 @@
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/grown.h"
 #include "daemon/fm/root/job.h"
 #include "daemon/fm/wire/msg.h"
 #include "daemon/fm/wire/plan.h"
@@ -55,6 +57,7 @@ static void run_due(struct fm *fm)
 {
 	fm_tree_due(fm);
 	fm_task_due(fm);
+	fm_grower_due(fm);
 	if (fm_candidate_due(fm) && fm_root_ask(fm))
 		fm_candidate_memory(fm);
 	if (fm->root)
@@ -100,6 +103,7 @@ uint64_t fm_expiry(const struct fm *fm)
 
 	at = earlier(at, earlier(fm_task_expiry(fm), fm_problems_expiry(fm)));
 	at = earlier(at, earlier(fm_candidate_expiry(fm), fm_keep_expiry(fm)));
+	at = earlier(at, fm_grower_expiry(fm));
 	if (has_table_to_keep(fm))
 		at = fm->now;
 	return fm->root ? earlier(at, fm_root_expiry(fm)) : at;
@@ -148,7 +152,7 @@ static bool parts_new(struct fm *fm, const struct torus_device *dev)
 	       fm_reports_new(fm) &&
 	       fm_uplink_new(fm) && fm_candidate_new(fm) && fm_verdict_new(fm) &&
 	       fm_follow_new(fm) && fm_try_new(fm) && fm_home_new(fm) && fm_task_new(fm) &&
-	       fm_member_new(fm);
+	       fm_grower_new(fm) && fm_member_new(fm);
 }
 
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
@@ -189,6 +193,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	}
 	fm_home_begin(fm);
 	fm_bootstrap_begin(fm, dev, links);
+	fm_grower_begin(fm, links);
 	fm_uplink_begin(fm);
 	if (fm->bootstrap && fm_root_begin(fm)) {
 		fm_free(fm);
@@ -204,6 +209,7 @@ void fm_free(struct fm *fm)
 	fm_root_free(fm);
 	fm_table_free(&fm->table);
 	fm_member_free(fm);
+	fm_grower_free(fm);
 	fm_task_free(fm);
 	fm_home_free(fm);
 	fm_try_free(fm);
@@ -233,6 +239,7 @@ void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now)
 {
 	set_time(fm, now);
 	fm_bootstrap_link(fm, link);
+	fm_grower_link(fm, link);
 }
 
 void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now)
@@ -245,7 +252,8 @@ void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now)
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now)
 {
 	set_time(fm, now);
-	fm_bootstrap_init(fm, port, data, len);
+	if (!fm_grower_packet(fm, port, data, len))
+		fm_bootstrap_init(fm, port, data, len);
 }
 
 void fm_park(struct fm *fm, const struct torus_park *park, uint64_t now)
@@ -349,6 +357,13 @@ int fm_job_start(struct fm *fm, const struct fm_job *job, const uint32_t *node, 
 {
 	set_time(fm, now);
 	return fm_is_root(fm) ? fm_job_begin(fm, job, node) : -EPERM;
+}
+
+int fm_job_grow(struct fm *fm, const struct fm_job *job, const struct fm_job_want *want,
+		uint64_t now)
+{
+	set_time(fm, now);
+	return fm_is_root(fm) ? fm_grown_begin(fm, job, want) : -EPERM;
 }
 
 int fm_job_stop(struct fm *fm, const char *name, uint32_t uid, uint64_t now)

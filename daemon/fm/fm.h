@@ -23,6 +23,7 @@ struct fm;
 
 struct fm_library;
 struct fm_order;
+struct fm_job_want;
 
 enum fm_level { FM_ERROR, FM_WARNING, FM_INFO, FM_DEBUG };
 
@@ -362,6 +363,17 @@ int fm_root_move(struct fm *fm, uint32_t node, uint64_t now);
  * manager of a node does not know jobs; -EINVAL; -ENOMEM.
  */
 int fm_job_start(struct fm *fm, const struct fm_job *job, const uint32_t *node, uint64_t now);
+/**
+ * fm_job_grow() - begin a job whose nodes are found by neighbours, from one node on
+ * Returns at once; fm_job_growth() of status.h says how it goes on.
+ * @job: its @id is ignored
+ * @want: its @at is the first node
+ * Return: 0; -EPERM this node is not root; -EAGAIN there is no table yet; -EEXIST there is a job of
+ * that name, or one grows; -ENOSPC too many jobs grow; -EINVAL; -EHOSTUNREACH the manager of the
+ * first node does not answer; -ENOMEM.
+ */
+int fm_job_grow(struct fm *fm, const struct fm_job *job, const struct fm_job_want *want,
+		uint64_t now);
 /**
  * fm_job_stop() - end a job
  * @uid: user who ended it, for the log; or FM_NO_UID

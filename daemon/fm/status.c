@@ -26,6 +26,7 @@
 #include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/demand.h"
+#include "daemon/fm/root/grown.h"
 #include "daemon/fm/root/guard.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
@@ -394,6 +395,11 @@ int fm_job_choose(const struct fm *fm, const struct fm_job_want *want, uint32_t 
 	snprintf(why, FM_TEXT_MAX, "the manager of '%s' does not know jobs: update fabricd there",
 		 name);
 	return -EOPNOTSUPP;
+}
+
+int fm_job_growth(const struct fm *fm, const char *name, char *why)
+{
+	return fm_is_root(fm) ? fm_grown_state(fm, name, why) : -EPERM;
 }
 
 bool fm_out_of_service(const struct fm *fm, uint32_t node)

@@ -467,13 +467,18 @@ bool fm_job_counts(const struct fm *fm, struct fm_job_count *count);
  * struct fm_job_want - which nodes a job wants
  * @how: enum fm_job_how
  * @nodes: number of them, not more than the fabric has
- * @at: the first node of a box; TORUS_NO_NODE: any
+ * @at: the first node of a box, or TORUS_NO_NODE: any; the node from which the job grows
  * @list: the nodes, if @how is FM_JOB_LIST
+ * @links, @rate, @margin: if @how is FM_JOB_GROW: each node has at least so many cables of at least
+ *	@rate Mbit/s and with at least @margin (percent); only over these are nodes found. 0: any
  */
 struct fm_job_want {
 	uint8_t how;
 	uint32_t nodes, at;
 	const uint32_t *list;
+	uint8_t links;
+	uint16_t margin;
+	uint32_t rate;
 };
 
 /**
@@ -485,6 +490,14 @@ struct fm_job_want {
  * know jobs; -ENOMEM.
  */
 int fm_job_choose(const struct fm *fm, const struct fm_job_want *want, uint32_t *node, char *why);
+
+/**
+ * fm_job_growth() - find out how a job that fm_job_grow() began goes on (root)
+ * @why: FM_TEXT_MAX bytes; set to the reason if it has ended without a job
+ * Return: 0 the job has begun; -EINPROGRESS it grows; -ENOENT no job of that name grows, or grew in
+ * the last ten seconds; another negative errno: it has ended without a job.
+ */
+int fm_job_growth(const struct fm *fm, const char *name, char *why);
 
 /** fm_out_of_service() - Return: true if the administrator has excluded all cables of @node */
 bool fm_out_of_service(const struct fm *fm, uint32_t node);

@@ -2,7 +2,7 @@
 # fabricd of the release before and of the one after, for rolling updates: SCHEMAS_name are the oldest and the
 # newest schema that each speaks.
 SCHEMAS_prev := 5 5
-SCHEMAS_next := 6 7
+SCHEMAS_next := 6 8
 
 define fabricd-release
 programs += tests/netns/fabricd_$(1)

@@ -79,7 +79,7 @@ too_old() {
 		until_true 10 logged 1,1 "'n1-1' speaks service schemas 5 to 5, 'n" || return 1
 	local n rc=1
 	for n in 0,0 1,0 2,0 0,1 2,1; do
-		problem "$n" refused "'n1-1' speaks service schemas 5 to 5, 'n${n//,/-}' 6 to 7" && rc=0
+		problem "$n" refused "'n1-1' speaks service schemas 5 to 5, 'n${n//,/-}' 6 to 8" && rc=0
 	done
 	"$TOP/tests/netns/ask" "$run/1.1/control" status | jq -es 'any(.[].data.problems[]; .kind == "refused")' || rc=1
 	[[ $(on 2,1 status --json | jq -c .nodes.total) == 6 ]] || rc=1

@@ -189,3 +189,7 @@ tests += tests/sim/test_job
 tests/sim/test_job-objs := tests/sim/test_job.o tests/sim/ends.o $(sim-objs)
 tests/sim/test_job-deps := $(B)/libtorus.a
 tests/sim/test_job-libs := $(svc-libs) $(call pkg-libs,cmocka)
+tests += tests/sim/test_job_grow
+tests/sim/test_job_grow-objs := tests/sim/test_job_grow.o tests/sim/ends.o $(sim-objs)
+tests/sim/test_job_grow-deps := $(B)/libtorus.a
+tests/sim/test_job_grow-libs := $(svc-libs) $(call pkg-libs,cmocka)

@@ -71,12 +71,13 @@ static int start(const char *name, const struct fm_job_want *want)
 
 static int start_box(const char *name, uint32_t nodes, uint32_t at)
 {
-	return start(name, &(struct fm_job_want){ FM_JOB_BOX, nodes, at, NULL });
+	return start(name, &(struct fm_job_want){ .how = FM_JOB_BOX, .nodes = nodes, .at = at });
 }
 
 static int start_list(const char *name, const uint32_t *list, uint32_t nodes)
 {
-	return start(name, &(struct fm_job_want){ FM_JOB_LIST, nodes, TORUS_NO_NODE, list });
+	return start(name, &(struct fm_job_want){ .how = FM_JOB_LIST, .nodes = nodes, .list = list,
+						      .at = TORUS_NO_NODE });
 }
 
 static int stop(const char *name)

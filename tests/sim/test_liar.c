@@ -264,7 +264,7 @@ static void forge_messages(void)
 					 FM_MSG_LEFT, FM_MSG_TABLE, FM_MSG_FETCH, FM_MSG_STEP,
 					 FM_MSG_REPORT, FM_MSG_PING, FM_MSG_PONG,
 					 FM_MSG_ADOPTED, FM_MSG_DROP, FM_MSG_FAILED, FM_MSG_CLAIM,
-					 FM_MSG_LEAD, FM_MSG_KEPT };
+					 FM_MSG_LEAD, FM_MSG_KEPT, FM_MSG_GROW, FM_MSG_GROWN };
 	struct fm_msg m = { .type = types[random_below(&r, sizeof(types))] };
 
 	switch (m.type) {
@@ -310,6 +310,22 @@ static void forge_messages(void)
 		m.lead.now = random_below(&r, 2);
 		m.lead.unfit = random_below(&r, 2);
 		strcpy(m.lead.address, some_machine()->cfg.address);
+		break;
+	case FM_MSG_GROW:
+		m.grow.term = some_machine()->term;
+		m.grow.guid = guid();
+		m.grow.serial = number(3);
+		m.grow.nodes = random_below(&r, world_nodes(w) + 2);
+		m.grow.limit_ms = random_below(&r, 100);
+		break;
+	case FM_MSG_GROWN:
+		m.grown.guid = guid();
+		m.grown.first = guid();
+		m.grown.serial = number(3);
+		m.grown.number = random_below(&r, world_nodes(w) + 1);
+		m.grown.ended = random_below(&r, 2);
+		m.grown.why = (uint8_t)random_below(&r, 9);
+		m.grown.port = (uint8_t)random_below(&r, 14);
 		break;
 	case FM_MSG_KEPT:
 		m.kept.term = epoch();

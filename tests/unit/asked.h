@@ -58,6 +58,7 @@ struct asked {
 	bool own_out;		/* this node is out of service */
 	bool jobs;		/* whoever asks may start jobs */
 	int choose_error;	/* result of the choice of nodes for a job */
+	int growth, growth_later;	/* state of a job that grows, and after it was asked for */
 	bool job_gone;		/* the job does not exist */
 	uint32_t uid, at;
 	struct fm_kept_count kept;

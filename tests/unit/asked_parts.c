@@ -358,6 +358,17 @@ int fm_job_choose(const struct fm *fm, const struct fm_job_want *want, uint32_t 
 	return a.choose_error;
 }
 
+int fm_job_growth(const struct fm *fm, const char *name, char *why)
+{
+	int err = a.growth;
+
+	(void)fm;
+	assert_string_equal(name, "new");
+	a.growth = a.growth_later;
+	strcpy(why, err ? "it did not grow" : "");
+	return err;
+}
+
 const struct fm_order *fm_order(const struct fm *fm, uint32_t i)
 {
 	static const struct fm_order order[] = {
@@ -457,6 +468,10 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 		note("stalled %u %d", e->stalled.port, e->stalled.is);
 	else if (e->kind == RECORD_MOVE)
 		note("move %u at %llu\n", e->move, (unsigned long long)(e->now / SEC));
+	else if (e->kind == RECORD_JOB && e->job.on && e->job.job.how == FM_JOB_GROW)
+		note("grow '%s' from %u to %u nodes, %u links, rate %u, margin %u, by '%s'",
+		     e->job.job.name, e->job.want.at, e->job.want.nodes, e->job.want.links,
+		     e->job.want.rate, e->job.want.margin, e->job.job.by);
 	else if (e->kind == RECORD_JOB)
 		note("job %d '%s' how %u nodes %u from %u uid %u by '%s' since %d", e->job.on,
 		     e->job.job.name, e->job.job.how, e->job.job.nodes,

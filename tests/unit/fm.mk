@@ -110,6 +110,12 @@ tests/unit/test_extend-objs += tests/unit/memory.o
 tests/unit/test_extend-libs += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=free
 
+# Jobs that grow: the part of a node, and that of the root.
+tests += tests/unit/test_fm_grower tests/unit/test_fm_grown
+$(eval $(call alone-test,grower,node/grower))
+$(eval $(call alone-test,grown,root/grown))
+tests/unit/test_fm_grower-objs += $(growth-objs)
+
 # Growth of partitions, which stands for itself.
 tests += tests/unit/test_fm_growth
 tests/unit/test_fm_growth-objs := tests/unit/test_fm_growth.o tests/unit/grow_net.o $(growth-objs)

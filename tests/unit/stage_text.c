@@ -253,6 +253,14 @@ static void body(struct stage *s, const struct fm_msg *m)
 		sums(s, &m->report.sums);
 		s->set = m->report.set;
 		break;
+	case FM_MSG_GROW:
+		add(s, " %u from %llx number %llu", m->grow.nodes, (unsigned long long)m->grow.guid,
+		    (unsigned long long)m->grow.serial);
+		break;
+	case FM_MSG_GROWN:
+		add(s, " %llx is %u%s", (unsigned long long)m->grown.guid, m->grown.number,
+		    m->grown.ended ? ", ended" : "");
+		break;
 	case FM_MSG_DROP:
 		add(s, " %llx at %s", (unsigned long long)m->drop.guid, m->drop.address);
 		break;

@@ -25,7 +25,7 @@
 	"'since':170,'until':null,'reason':'dust'},{'node':[1,1],'name':'eve','ports':['+y'],'uid':null,'by':null," \
 	"'since':171,'until':172,'reason':null}]"
 #define SERVICE(refused) \
-	"'service':{'address':'192.168.0.7:7','connections':135,'schemas':[5,6],'refused_fabric':131," \
+	"'service':{'address':'192.168.0.7:7','connections':135,'schemas':[5,7],'refused_fabric':131," \
 	"'refused_key':132,'refused_schema':138,'refused_malformed':133,'refused_busy':134," \
 	"'last_refused':" refused "},'seal':{'refused':136,'late':137},'history':null,"
 #define NEIGHBOURS \
@@ -187,7 +187,7 @@ static void status_of_unplaced_node_is_bootstrapping(void **state)
 		"'parked_packets':0,'relayed_pairs':0,'orders':[],'orders_more':0,'faulty':[],"
 		"'faulty_more':0,'own':{'node':null,'name':'myself',"
 		"'wave':{'position':[-1,1],'size':[null,2],'confirmed':false," NEIGHBOURS "}}," FABRIC
-		"'service':{'address':'192.168.0.7:7','connections':1,'schemas':[5,6],"
+		"'service':{'address':'192.168.0.7:7','connections':1,'schemas':[5,7],"
 		"'refused_fabric':0,"
 		"'refused_key':0,'refused_schema':0,'refused_malformed':0,'refused_busy':0,"
 		"'last_refused':null},"
@@ -198,7 +198,7 @@ static void status_of_unplaced_node_is_bootstrapping(void **state)
 		NO_CALLS NO_ARBITER "'candidates':[]},"
 		"'heard':{'nodes':0,'links':0},"
 		"'problems':[" PROBLEMS ",{'kind':'release','text':'2 connections to managers of another release; "
-		"service schemas: this one up to 6, bob up to 5'}],'problems_more':139,"
+		"service schemas: this one up to 7, bob up to 5'}],'problems_more':139,"
 		"'held_links':[],'recovery':null,'last_recovery':null}}");
 }
 

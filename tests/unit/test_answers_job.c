@@ -57,6 +57,45 @@ static void job_starts_with_chosen_or_listed_nodes(void **state)
 	     "choose 2 of 1 at -1; job 1 'new' how 1 nodes 2 from 5 uid 0 by 'ann' since 1\n");
 }
 
+#define GROW "{'cmd':'job-start','name':'new','how':'grow','count':3}"
+
+static void job_that_grows_is_answered_when_it_is_in_force(void **state)
+{
+	static const char late[] = "{'ok':true,'data':{'version':119,'jobs':[],'in_force':false,"
+				   "'kept':{'have':4,'of':8}}}";
+
+	(void)state;
+	replies(GROW, STARTED);
+	replies("{'cmd':'job-start','name':'new','how':'grow','count':2,'node':'1,1','min_links':12,"
+		"'min_rate':10000,'min_margin':120}", STARTED);
+	does("grow 'new' from 0 to 3 nodes, 0 links, rate 0, margin 0, by 'ann'\n"
+	     "grow 'new' from 4 to 2 nodes, 12 links, rate 10000, margin 120, by 'ann'\n");
+	a.growth = -EINPROGRESS;
+	waits(GROW, 0, STARTED);
+	a.growth = a.growth_later = -EINPROGRESS;
+	waits_refused(GROW, 2 * SEC, "failed", "the job still grows");
+	a.growth = a.growth_later = 0;
+	a.kept = (struct fm_kept_count) { .of = 8, .keep = 8, .have = 4, .wait = 4 };
+	waits(GROW, 2 * SEC, late);
+}
+
+static void reasons_why_a_job_does_not_grow_are_answered(void **state)
+{
+	(void)state;
+	a.growth = a.growth_later = -ENOSPC;
+	refuses(GROW, "failed", "it did not grow");
+	a.growth = a.growth_later = -EAGAIN;
+	refuses(GROW, "failed", "it did not grow");
+	a.growth = a.growth_later = -EPERM;
+	refuses(GROW, "unreachable", "this node is not the root any more");
+	a.change_error = -ENOSPC;
+	refuses(GROW, "failed", "too many jobs grow at the same time: try again");
+	a.change_error = -EHOSTUNREACH;
+	refuses(GROW, "failed", "the manager of node 0,0 does not answer");
+	a.change_error = -EAGAIN;
+	refuses(GROW, "not-ready", "the fabric is still bootstrapping");
+}
+
 static void wrong_arguments_of_job_start_are_refused(void **state)
 {
 	(void)state;
@@ -65,8 +104,20 @@ static void wrong_arguments_of_job_start_are_refused(void **state)
 		"7 nodes: must be 1 to 6");
 	refuses("{'cmd':'job-start','count':1}", "usage", "name of the job '': must be 1 to 63 "
 		"letters, digits, '-', '_' and '.'");
-	refuses("{'cmd':'job-start','name':'new','count':1,'how':'grow'}", "usage",
-		"how 'grow': must be box or list");
+	refuses("{'cmd':'job-start','name':'new','count':1,'how':'tree'}", "usage",
+		"how 'tree': must be box, list or grow");
+	refuses("{'cmd':'job-start','name':'new','how':'grow','count':7}", "usage",
+		"7 nodes: must be 1 to 6");
+	refuses("{'cmd':'job-start','name':'new','how':'grow','count':1,'min_links':13}", "usage",
+		"min_links 13: must be 0 to 12");
+	refuses("{'cmd':'job-start','name':'new','how':'grow','count':1,'min_rate':-1}", "usage",
+		"job-start: argument 'min_rate' has the wrong type, must be a number from 0 on");
+	refuses("{'cmd':'job-start','name':'new','how':'grow','count':1,'min_margin':65536}", "usage",
+		"min_margin 65536: must be 0 to 65535");
+	refuses("{'cmd':'job-start','name':'new','how':'grow','count':1,'node':'3,0'}", "usage",
+		"node '3,0': x is 3, must be 0 to 2");
+	refuses("{'cmd':'job-start','name':'mine','how':'grow','count':1}", "usage",
+		"there is a job 'mine' already: choose another name, or stop it first");
 	refuses("{'cmd':'job-start','name':'new','how':'list'}", "usage",
 		"nodes: 0 are listed, must be 1 to 6");
 	refuses("{'cmd':'job-start','name':'new','how':'list','nodes':['3,0']}", "usage",
@@ -117,6 +168,8 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		TEST(job_list_shows_jobs_with_their_nodes),
 		TEST(job_starts_with_chosen_or_listed_nodes),
+		TEST(job_that_grows_is_answered_when_it_is_in_force),
+		TEST(reasons_why_a_job_does_not_grow_are_answered),
 		TEST(wrong_arguments_of_job_start_are_refused),
 		TEST(only_group_starts_and_only_owner_stops_job),
 	};

@@ -242,9 +242,10 @@ static void rnd_table(struct fm_table_msg *t)
 static unsigned int a_type(unsigned int i)
 {
 	static const unsigned int more[] = { FM_MSG_ADOPTED, FM_MSG_DROP, FM_MSG_FAILED,
-					     FM_MSG_CLAIM, FM_MSG_LEAD, FM_MSG_KEPT };
+					     FM_MSG_CLAIM, FM_MSG_LEAD, FM_MSG_KEPT,
+					     FM_MSG_GROW, FM_MSG_GROWN };
 
-	i %= FM_MSG_PONG + 6;
+	i %= FM_MSG_PONG + 8;
 	return i < FM_MSG_PONG ? FM_MSG_HELLO + i : more[i - FM_MSG_PONG];
 }
 
@@ -257,6 +258,32 @@ static void rnd_claim(struct fm_claim *claim)
 		claim->init[i] = (uint8_t)rnd();
 	claim->here = (uint32_t)rnd();
 	claim->need = (uint32_t)rnd();
+}
+
+static void rnd_growth(struct fm_msg *m)
+{
+	if (m->type == FM_MSG_GROW) {
+		m->grow.term = rnd();
+		m->grow.guid = rnd();
+		m->grow.serial = rnd();
+		m->grow.nodes = (uint32_t)(rnd() % (TORUS_MAX_NODES + 1));
+		m->grow.links = (uint8_t)(rnd() % (TORUS_MAX_PORTS + 1));
+		m->grow.rate = (uint32_t)rnd();
+		m->grow.margin = (uint16_t)rnd();
+		m->grow.limit_ms = (uint32_t)rnd();
+		return;
+	}
+	m->grown.guid = rnd();
+	m->grown.first = rnd();
+	m->grown.serial = rnd();
+	m->grown.number = (uint32_t)rnd();
+	m->grown.err = (uint32_t)(rnd() % (FM_ERRNO_MAX + 1));
+	m->grown.ended = rnd() & 1;
+	m->grown.why = (uint8_t)rnd();
+	m->grown.at = rnd();
+	m->grown.port = (uint8_t)rnd();
+	m->grown.found = (uint32_t)rnd();
+	m->grown.met = (uint8_t)rnd();
 }
 
 static void rnd_step(struct fm_step *step)
@@ -309,6 +336,10 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->kept.version = rnd();
 		m->kept.guid = rnd();
 		m->kept.failed = rnd() & 1;
+		break;
+	case FM_MSG_GROW:
+	case FM_MSG_GROWN:
+		rnd_growth(m);
 		break;
 	case FM_MSG_REFUSE:
 		m->refuse.wait_ms = (uint32_t)rnd();

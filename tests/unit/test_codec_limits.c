@@ -302,6 +302,32 @@ static void row_accepts_each_limit_and_not_the_next_value(void **state)
 	put();
 }
 
+static void growths_accept_each_limit_and_not_the_next_number(void **state)
+{
+	struct fm_msg msg = { .type = FM_MSG_GROW };
+
+	(void)state;
+	take(&msg);
+	RIGHT(m->grow->nodes, TORUS_MAX_NODES);
+	WRONG(m->grow->nodes, TORUS_MAX_NODES + 1);
+	RIGHT(m->grow->links, TORUS_MAX_PORTS);
+	WRONG(m->grow->links, TORUS_MAX_PORTS + 1);
+	RIGHT(m->grow->margin, UINT16_MAX);
+	WRONG(m->grow->margin, UINT16_MAX + 1);
+	put();
+	msg.type = FM_MSG_GROWN;
+	take(&msg);
+	RIGHT(m->grown->error, FM_ERRNO_MAX);
+	WRONG(m->grown->error, FM_ERRNO_MAX + 1);
+	RIGHT(m->grown->why, UINT8_MAX);
+	WRONG(m->grown->why, UINT8_MAX + 1);
+	RIGHT(m->grown->port, UINT8_MAX);
+	WRONG(m->grown->port, UINT8_MAX + 1);
+	RIGHT(m->grown->met, UINT8_MAX);
+	WRONG(m->grown->met, UINT8_MAX + 1);
+	put();
+}
+
 static void texts_accept_each_limit_and_not_the_next_length(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_WELCOME };
@@ -341,6 +367,8 @@ static void texts_accept_each_limit_and_not_the_next_length(void **state)
 	put();
 	assert_string_equal(fm_msg_name(FM_MSG_LEAD), "lead");
 	assert_string_equal(fm_msg_name(FM_MSG_KEPT), "kept");
+	assert_string_equal(fm_msg_name(FM_MSG_GROW), "grow");
+	assert_string_equal(fm_msg_name(FM_MSG_GROWN), "grown");
 	assert_string_equal(fm_msg_name(FM_MSG_CLAIM), "claim");
 	assert_string_equal(fm_msg_name(FM_MSG_FAILED), "failed");
 	assert_string_equal(fm_msg_name(FM_MSG_DROP), "drop");
@@ -704,6 +732,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hello_accepts_each_limit_and_not_the_next_value),
 		cmocka_unit_test(row_accepts_each_limit_and_not_the_next_value),
+		cmocka_unit_test(growths_accept_each_limit_and_not_the_next_number),
 		cmocka_unit_test(texts_accept_each_limit_and_not_the_next_length),
 		cmocka_unit_test(step_accepts_each_limit_and_not_the_next_value),
 		cmocka_unit_test(only_schema_of_files_is_accepted),

@@ -18,6 +18,7 @@
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/grower.h"
 #include "daemon/fm/node/home.h"
 #include "daemon/fm/node/job_rows.h"
 #include "daemon/fm/node/keep.h"
@@ -41,12 +42,13 @@
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/grown.h"
 #include "daemon/fm/root/job.h"
 #include "daemon/fm/root/plan.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/status.h"
 
-#define PARTS 19
+#define PARTS 20
 
 static struct fm_root root;
 static char calls[800];		/* names of the functions that were called */
@@ -103,6 +105,7 @@ PART(follow)
 PART(try)
 PART(home)
 PART(task)
+PART(grower)
 PART(member)
 
 bool fm_nic_new(struct fm *f, uint64_t epoch, uint64_t guid)
@@ -154,6 +157,7 @@ void fm_table_free(struct fm_table *t)
 	}
 NOTED(tree_due)
 NOTED(task_due)
+NOTED(grower_due)
 NOTED(root_due)
 NOTED(bootstrap_due)
 NOTED(keep_due)
@@ -179,6 +183,7 @@ NOTED(member_gone)
 EXPIRY(bootstrap)
 EXPIRY(tree)
 EXPIRY(task)
+EXPIRY(grower)
 EXPIRY(problems)
 EXPIRY(candidate)
 EXPIRY(keep)
@@ -190,7 +195,7 @@ void fm_lag_event(struct fm *f)
 	assert_string_equal(calls, "");
 }
 
-static bool lag_fell, asks, fails_to_ask, news, in_force, is_root;
+static bool lag_fell, asks, fails_to_ask, news, in_force, is_root, is_growth;
 
 bool fm_lag_note(struct fm *f)
 {
@@ -259,6 +264,34 @@ void fm_bootstrap_begin(struct fm *f, const struct torus_device *dev, const stru
 	(void)f;
 	(void)dev;
 	note("bootstrap_begin", 0, 0, 0, links);
+}
+
+void fm_grower_begin(struct fm *f, const struct torus_link *links)
+{
+	(void)f;
+	call("grower_begin");
+	assert_ptr_equal(links, NULL);
+}
+
+void fm_grower_link(struct fm *f, const struct torus_link *link)
+{
+	(void)f;
+	note("grower_link", 0, 0, 0, link);
+}
+
+bool fm_grower_packet(struct fm *f, unsigned int port, const uint8_t *data, size_t len)
+{
+	(void)f;
+	note("grower_packet", port, len, 0, data);
+	return is_growth;
+}
+
+int fm_grown_begin(struct fm *f, const struct fm_job *job, const struct fm_job_want *want)
+{
+	(void)f;
+	note("grown_begin", 0, 0, 0, want);
+	assert_ptr_equal(job, want);
+	return 7;
 }
 
 void fm_bootstrap_link(struct fm *f, const struct torus_link *link)
@@ -384,7 +417,7 @@ static void defaults(void)
 	for (unsigned int i = 0; i < 16; i++)
 		rows[i] = 100 + i;
 	made = freed = fails_at = 0;
-	lag_fell = asks = fails_to_ask = news = in_force = is_root = says = false;
+	lag_fell = asks = fails_to_ask = news = in_force = is_root = is_growth = says = false;
 	due_part = NULL;
 	begin_event();
 }
@@ -440,7 +473,7 @@ static void new_machine_has_facts_of_nic(void **state)
 			assert_true(!fm->rows && !fm->nrows && !fm->plan.len4);
 		}
 		assert_non_null(strstr(calls, "home_begin "));
-		assert_non_null(strstr(calls, "bootstrap_begin "));
+		assert_non_null(strstr(calls, "bootstrap_begin grower_begin "));
 		assert_non_null(strstr(calls, "uplink_begin "));
 		assert_int_equal(strstr(calls, "root_begin ") != NULL, dev.bootstrap);
 		assert_int_equal(strstr(calls, "keep_take ") != NULL, k / 4);
@@ -559,10 +592,14 @@ static void events_of_node_reach_their_part(void **state)
 	begin_event();
 	fm_link(fm, (void *)&some, 601);
 	had(0, 0, 0, &some);
-	did(fm, 601, "bootstrap_link ");
+	did(fm, 601, "bootstrap_link grower_link ");
 	fm_mgmt(fm, 2, &some, 9, 602);
 	had(2, 9, 0, &some);
-	did(fm, 602, "bootstrap_init ");
+	did(fm, 602, "grower_packet bootstrap_init ");
+	is_growth = true;
+	fm_mgmt(fm, 2, &some, 9, 602);
+	had(2, 9, 0, &some);
+	did(fm, 602, "grower_packet ");
 	fm_stalled(fm, 4, true, 603);		/* it has no such port */
 	did(fm, 603, "");
 	fm_stalled(fm, 3, true, 604);
@@ -641,6 +678,8 @@ static void orders_reach_only_a_root(void **state)
 		did(fm, 704, k ? "plan_configured " : "");
 		assert_int_equal(fm_job_start(fm, (void *)some, (void *)some, 705), want);
 		did(fm, 705, k ? "job_begin " : "");
+		assert_int_equal(fm_job_grow(fm, (void *)some, (void *)some, 705), want);
+		did(fm, 705, k ? "grown_begin " : "");
 		assert_int_equal(fm_job_stop(fm, some, 12, 706), want);
 		had(k ? 12 : 0, 0, 0, k ? some : NULL);
 		did(fm, 706, k ? "job_end " : "");
@@ -672,7 +711,7 @@ static void timer_runs_all_parts(void **state)
 		fm->root = k & 8 ? &root : NULL;
 		news = k & 16;
 		in_force = k & 32;
-		sprintf(want, "%stree_due task_due candidate_due %s%s%sbootstrap_due keep_due %sproblems_due ",
+		sprintf(want, "%stree_due task_due grower_due candidate_due %s%s%sbootstrap_due keep_due %sproblems_due ",
 			lag_fell ? "conns_look " : "", asks ? "root_ask " : "",
 			asks && fails_to_ask ? "candidate_memory " : "", fm->root ? "root_due " : "",
 			news && in_force ? "keep " : "");
@@ -686,18 +725,18 @@ static void timer_runs_all_parts(void **state)
 static void timer_is_due_with_the_first_part(void **state)
 {
 	static const char *const parts[] = { "bootstrap", "tree", "task", "problems", "candidate", "keep",
-					     "root" };
+					     "grower", "root" };
 	struct fm *fm;
 
 	(void)state;
 	defaults();
 	fm = make();
 	assert_true(fm_expiry(fm) == NEVER);
-	for (unsigned int k = 0; k < 7; k++) {
+	for (unsigned int k = 0; k < 8; k++) {
 		due_part = parts[k];
 		due = 900 + k;
 		fm->root = NULL;
-		assert_true(fm_expiry(fm) == (k < 6 ? due : NEVER));
+		assert_true(fm_expiry(fm) == (k < 7 ? due : NEVER));
 		fm->root = &root;
 		assert_int_equal(fm_expiry(fm), due);
 	}

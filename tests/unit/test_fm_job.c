@@ -15,7 +15,7 @@ static char why[FM_TEXT_MAX];
 static int begin_job(void)
 {
 	static const uint32_t list[] = { 0, 1 };
-	const struct fm_job_want want = { FM_JOB_LIST, 2, TORUS_NO_NODE, list };
+	const struct fm_job_want want = { .how = FM_JOB_LIST, .nodes = 2, .list = list };
 	const struct fm_job job = { .name = "j", .how = FM_JOB_LIST, .nodes = 2 };
 	uint32_t node[2];
 	int err = fm_job_choose(s.fm, &want, node, why);

@@ -29,6 +29,7 @@
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
+#include "daemon/fm/root/grown.h"
 #include "daemon/fm/root/guard.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
@@ -220,6 +221,13 @@ const char *fm_apart_stranger(const struct fm *f)
 {
 	(void)f;
 	return stranger;
+}
+
+int fm_grown_state(const struct fm *f, const char *name, char *why)
+{
+	(void)f;
+	strcpy(why, name);
+	return -EINPROGRESS;
 }
 
 int fm_box_choose(const struct fm *f, const struct fm_job_want *want, uint32_t *node, char *why)
@@ -1012,6 +1020,8 @@ static void check_orders(void)
 	assert_int_equal(fm_exclude_severs(&fm, &end, 1, &out), err ? err : 1);
 	assert_int_equal(fm_job_choose(&fm, NULL, NULL, why), err ? err : stranger ? -EOPNOTSUPP : 77);
 	assert_int_equal(!!strstr(why, "'old'"), !err && stranger);
+	assert_int_equal(fm_job_growth(&fm, "grows", why), is_root() ? -EINPROGRESS : -EPERM);
+	assert_int_equal(!strcmp(why, "grows"), is_root());
 	assert_int_equal(!!fm_job_given(&fm, "a"), is_root());
 	assert_null(fm_job_given(&fm, "b"));
 	assert_int_equal(fm_job_counts(&fm, NULL), fm.table.version && problems);

@@ -190,6 +190,16 @@ static void recorded_events_are_read_back_equal(void **state)
 	e = (struct record_event) { .kind = RECORD_STALLED, .stalled = { 11, true } };
 	b = again(&e);
 	assert_true(b.stalled.port == 11 && b.stalled.is);
+	e = (struct record_event) {
+		.kind = RECORD_JOB,
+		.job = { .on = true, .job = { .how = FM_JOB_GROW, .nodes = 6, .uid = 7, .name = "j" },
+			 .want = { .how = FM_JOB_GROW, .at = 5, .nodes = 6, .links = 12,
+				   .margin = 65535, .rate = 1u << 31 } },
+	};
+	b = again(&e);
+	assert_int_equal(b.job.job.nodes, 6);
+	assert_memory_equal(&b.job.want, &e.job.want, sizeof(b.job.want));
+	record_event_clear(&b);
 	e = (struct record_event) { .kind = RECORD_MOVE, .move = 78 };
 	assert_int_equal(again(&e).move, 78);
 	e = (struct record_event) { .kind = RECORD_CLOCK, .wall = 99999999999 };

@@ -84,6 +84,7 @@ struct fm {
 	struct fm_reports *reports;
 	struct fm_member *member;
 	struct fm_task *task;
+	struct fm_grower *grower;
 	struct fm_root *root;	/* NULL unless this node is root or asks to be */
 	struct fm_problems *problems;
 	uint64_t alarm, lag, lag_at, doubts;	/* state of lag.c; @alarm: when the timer is due */

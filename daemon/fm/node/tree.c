@@ -50,6 +50,7 @@
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/grower.h"
 #include "daemon/fm/node/handover.h"
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/log.h"
@@ -425,6 +426,10 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 		if (c->confirmed && msg->lead.term == fm->term)
 			fm_handover(fm, &msg->lead);
 		break;
+	case FM_MSG_GROW:
+		if (c->confirmed && msg->grow.term == fm->term)
+			fm_grower_order(fm, &msg->grow);
+		break;
 	}
 }
 
@@ -452,6 +457,8 @@ static bool is_ours(const struct fm *fm, const struct fm_msg *msg)
 		return msg->lead.guid == fm->guid;
 	case FM_MSG_KEPT:
 		return msg->kept.guid == fm->guid;
+	case FM_MSG_GROWN:
+		return msg->grown.guid == fm->guid;
 	}
 	return msg->left.parent == fm->guid;
 }
@@ -478,6 +485,7 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	case FM_MSG_FAILED:
 	case FM_MSG_LEAD:
 	case FM_MSG_KEPT:
+	case FM_MSG_GROWN:
 		if (!fm->is_root && is_ours(fm, msg)) {
 			end_conn(fm, c);
 		} else {

@@ -99,6 +99,7 @@ struct fm_root {
 	struct fm_cables *cables;
 	struct fm_vanish *vanish;
 	struct fm_grow *grow;
+	struct fm_grown *grown;
 };
 
 #endif /* FM_ROOT_FACTS_H */

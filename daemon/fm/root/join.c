@@ -23,6 +23,7 @@
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/grow.h"
+#include "daemon/fm/root/grown.h"
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/parts.h"
@@ -616,6 +617,9 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 		break;
 	case FM_MSG_KEPT:
 		fm_admin_kept(fm, &msg->kept);
+		break;
+	case FM_MSG_GROWN:
+		fm_grown_take(fm, &msg->grown);
 		break;
 	}
 }

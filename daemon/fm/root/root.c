@@ -38,6 +38,7 @@
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/grow.h"
+#include "daemon/fm/root/grown.h"
 #include "daemon/fm/root/join.h"
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/news.h"
@@ -106,6 +107,7 @@ static void root_free(struct fm_root *r)
 	fm_dispute_free(r);
 	fm_vanish_free(r);
 	fm_grow_free(r);
+	fm_grown_free(r);
 	free(r);
 }
 
@@ -122,7 +124,8 @@ static struct fm_root *root_new(const struct fm *fm)
 	if (fm_roster_new(r) && fm_news_new(r) && fm_demand_new(r) && fm_admin_new(r) &&
 	    fm_recovery_new(r) && fm_leftover_new(r) && fm_dispute_new(r) && fm_damp_new(r) &&
 	    fm_cables_new(r) &&
-	    fm_vanish_new(r) && fm_grow_new(r) && fm_claim_new(r) && fm_calls_new(r) &&
+	    fm_vanish_new(r) && fm_grow_new(r) && fm_grown_new(r) &&
+	    fm_claim_new(r) && fm_calls_new(r) &&
 	    fm_quorum_new(r) && fm_recall_new(r) && fm_parts_new(r) && fm_record_add(r, fm->guid) &&
 	    fm_parts_own(fm, r))
 		return r;
@@ -392,6 +395,7 @@ static void parts_due(struct fm *fm)
 	fm_damp_due(fm);
 	fm_vanish_due(fm);
 	fm_term_due(fm);
+	fm_grown_due(fm);
 	fm_judge_due(fm);
 	fm_grow_due(fm, fm_recovery_phase(fm->root) != FM_PHASE_REST);
 	fm_leftover_due(fm);
@@ -424,7 +428,7 @@ uint64_t fm_root_expiry(const struct fm *fm)
 	at = earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
 	at = earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
 	at = earlier(at, earlier(fm_admin_expiry(fm), fm_arbiter_expiry(fm)));
-	at = earlier(at, fm_term_expiry(fm));
+	at = earlier(at, earlier(fm_term_expiry(fm), fm_grown_expiry(fm)));
 	at = earlier(at, earlier(fm_calls_expiry(fm), fm_leftover_expiry(fm)));
 	at = earlier(at, earlier(fm_ranks_expiry(fm), fm_resign_expiry(fm)));
 	at = earlier(at, fm_recall_expiry(fm));

@@ -53,6 +53,10 @@ enum fm_msg_type {
 				 * call */
 	FM_MSG_LEAD,		/* down from the root: that node shall be root; up: it is ready */
 	FM_MSG_KEPT,		/* up to the root: which table the node has on its disk */
+	FM_MSG_GROW,		/* down from the root: a job grows from that node, or has given
+				 * up */
+	FM_MSG_GROWN,		/* up to the root: the node is a member of a job that grows, or
+				 * the growth has ended */
 	FM_MSG_TYPES,
 };
 
@@ -340,8 +344,11 @@ struct fm_entry {
 
 #define FM_JOBS_MAX 1024u	/* most jobs at a time, and the highest number of one */
 
-/** enum fm_job_how - how the nodes of a job were chosen: a box, or a list that was given */
-enum fm_job_how { FM_JOB_BOX, FM_JOB_LIST, FM_JOB_HOWS };
+/**
+ * enum fm_job_how - how the nodes of a job were chosen: a box; a list that was given; they were
+ * found by neighbours, from one node on (../grow)
+ */
+enum fm_job_how { FM_JOB_BOX, FM_JOB_LIST, FM_JOB_GROW, FM_JOB_HOWS };
 
 /**
  * struct fm_job - a job: nodes whose packets to each other never leave them (node/job_rows.c)
@@ -577,6 +584,47 @@ struct fm_kept_msg {
 	bool failed;
 };
 
+/**
+ * struct fm_grow_msg - the root orders that a job grows (node/grower.c)
+ * @term: epoch of the root
+ * @guid: the node at which it begins; @serial: number of this growth, random and not 0
+ * @nodes: members, the first one included; 0: the root has given the growth up, so its members
+ *	leave it
+ * @links, @rate, @margin: as in struct fm_growth_terms
+ * @limit_ms: time after which the first member gives it up
+ */
+struct fm_grow_msg {
+	uint64_t term;
+	uint64_t guid;
+	uint64_t serial;
+	uint32_t nodes;
+	uint32_t rate;
+	uint32_t limit_ms;
+	uint16_t margin;
+	uint8_t links;
+};
+
+/**
+ * struct fm_grown_msg - node @guid is a member of a growth of which all members are found; or the
+ * growth has ended
+ * @first, @serial: the growth: @guid and @serial of struct fm_grow_msg
+ * @number: number of this member, if the growth has not ended
+ * @err: errno: the first member could not begin it; else 0
+ * @ended: it has ended, as @why (enum fm_growth_why), @at and @port of struct fm_growth_end say;
+ *	@found: members that the first one had found; @met: why nodes refused
+ */
+struct fm_grown_msg {
+	uint64_t guid;
+	uint64_t first;
+	uint64_t serial;
+	uint64_t at;
+	uint32_t number;
+	uint32_t found;
+	uint32_t err;
+	bool ended;
+	uint8_t why, port, met;
+};
+
 /** struct fm_msg - one message between managers */
 struct fm_msg {
 	uint8_t type;		/* enum fm_msg_type */
@@ -596,6 +644,8 @@ struct fm_msg {
 		struct fm_claim claim;
 		struct fm_lead lead;
 		struct fm_kept_msg kept;
+		struct fm_grow_msg grow;
+		struct fm_grown_msg grown;
 	};
 };
 
